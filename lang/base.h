@@ -1,0 +1,76 @@
+// Memory and text helpers shared by lang/ and runtime/.
+//
+//   arena    everything of one compilation, freed at once
+//   vec      a growing array of any type:  VEC(int) v = {0};  vec_push(&v, 7);  v.items[0]
+//   text     a growing string
+//
+// Out of memory: arena and vec call the handler of the arena's owner (see arena_on_failure) or
+// return NULL; nothing here exits or prints.
+#ifndef PERMC_LANG_BASE_H
+#define PERMC_LANG_BASE_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if defined(__GNUC__)
+#define PRINTF_LIKE(f, a) __attribute__((format(printf, f, a)))
+#define NORETURN __attribute__((noreturn))
+#else
+#define PRINTF_LIKE(f, a)
+#define NORETURN
+#endif
+
+// ---- arena ---------------------------------------------------------------------------------
+
+typedef struct arena_block arena_block;
+typedef struct arena {
+  arena_block *blocks;
+  size_t used;       // bytes handed out, for limits
+  size_t limit;      // 0: none
+  jmp_buf *failure;  // where to go when memory (or the limit) runs out
+} arena;
+
+// Zeroed memory, aligned for any type. Never returns NULL: jumps to a->failure instead.
+void *arena_alloc(arena *a, size_t bytes);
+char *arena_copy(arena *a, const char *text, size_t bytes);  // adds a terminating 0
+char *arena_printf(arena *a, const char *format, ...) PRINTF_LIKE(2, 3);
+void arena_free(arena *a);
+#define NEW(a, type) ((type *)arena_alloc((a), sizeof(type)))
+#define NEW_ARRAY(a, type, n) ((type *)arena_alloc((a), sizeof(type) * (size_t)(n)))
+
+// ---- growing arrays, in an arena -----------------------------------------------------------
+
+#define VEC(type)                                                                                  \
+  struct {                                                                                         \
+    type *items;                                                                                   \
+    size_t count, capacity;                                                                        \
+  }
+#define vec_push(a, v, item)                                                                       \
+  ((v)->items = vec_grow((a), (v)->items, sizeof *(v)->items, (v)->count, &(v)->capacity),        \
+   (v)->items[(v)->count++] = (item))
+void *vec_grow(arena *a, void *items, size_t item_size, size_t count, size_t *capacity);
+
+// ---- text ------------------------------------------------------------------------------------
+
+typedef struct text {
+  char *data;  // 0-terminated once anything was added; owned, freed by text_free
+  size_t length, capacity;
+  bool failed;  // memory ran out: the rest is missing
+} text;
+
+void text_add(text *t, const char *bytes, size_t count);
+void text_string(text *t, const char *string);
+void text_printf(text *t, const char *format, ...) PRINTF_LIKE(2, 3);
+void text_vprintf(text *t, const char *format, va_list arguments);
+void text_free(text *t);
+
+// ---- hashing ---------------------------------------------------------------------------------
+
+uint64_t hash_bytes(const void *bytes, size_t count);
+
+#endif

@@ -1,0 +1,111 @@
+// The Trace: what is left of a program at one size. All that is static (recursion, masks, functions,
+// names) is gone; what remains is a straight line of first-order steps on arrays, each step making one
+// value. elaborate.c writes it, runtime/interp.c executes it literally, and later stages rewrite it.
+//
+// A value is a batch of equal arrays: `batch` instances, each of shape dims[0] x ... x dims[rank-1].
+// At the outermost level batch = 1. Entering `parm m f` splits every instance in two, so that f is
+// elaborated once, on a batch twice as large; leaving stitches the halves back.
+//
+//   main : [2^n]i32 -> [2^n]i32          at n = 2, main xs = parm 1 (column 1 cswap) xs
+//
+//   step  operation        batch  shape
+//   %0    argument 0           1  [4]i32       x0 x1 x2 x3
+//   %1    split %0 m=1         2  [2]i32       x0 x2 | x1 x3           instance 2i + h: half h of instance i
+//   %2    pair %1 m=1          2  [2]i32       (2 bits - 1 pair each)  instance i: the pairs of instance i
+//   %3    element %2 [0]       2  i32          x0 | x1
+//   %4    element %2 [1]       2  i32          x2 | x3
+//   %5    scalar <= %3 %4      2  bool
+//   %6    select %5 %3 %4      2  i32
+//   %7    select %5 %4 %3      2  i32
+//   %8    pack %6 %7           2  [2]i32
+//   %9    unpair %8 m=1        2  [2]i32
+//   %10   stitch %9 m=1        1  [4]i32
+//
+// Batch levels nest: the instances of an inner level are numbered outer * factor + inner. An operand
+// may come from an outer level: then its batch divides the step's batch, and instance i of the step
+// reads instance i / (batch / operand's batch).
+//
+// Invariants (trace_verify): operands precede the step; types, ranks and sizes are as the table
+// below says; masks are in range; matrices are invertible.
+#ifndef PERMC_LANG_TRACE_H
+#define PERMC_LANG_TRACE_H
+
+#include "lang/base.h"
+#include "lang/diag.h"
+#include "lang/scalar.h"
+
+// name, and what it means. B = the step's batch; s = the trailing dimensions, unchanged.
+#define TRACE_OPS(ROW)                                                                             \
+  ROW(ARGUMENT, "argument")    /* number: which input array; batch 1 */                            \
+  ROW(CONSTANT, "constant")    /* constant; batch 1, rank 0 */                                     \
+  ROW(SCALAR, "scalar")        /* scalar_op of 1 or 2 rank-0 operands, by instance */              \
+  ROW(SELECT, "select")        /* operands: bool, a, b; rank 0 */                                  \
+  ROW(CONVERT, "convert")      /* to the step's type; rank 0 */                                    \
+  ROW(EXTERN, "extern")        /* number: which foreign function; rank-0 operands */               \
+  ROW(INSTANCE, "instance")    /* no operand: i64, rank 0: instance mod number (index bits) */     \
+  ROW(BROADCAST, "broadcast")  /* operand of a smaller batch, repeated to B */                     \
+  ROW(RESHAPE, "reshape")      /* same elements in the same order; batch and dims change */        \
+  ROW(SPLIT, "split")          /* [2^k]s, mask=number -> batch 2B', [2^(k-1)]s; B' operand's batch */ \
+  ROW(STITCH, "stitch")        /* its inverse: batch 2B, [2^(k-1)]s -> B, [2^k]s */                \
+  ROW(PAIR, "pair")            /* [2^k]s, mask=number -> batch B' 2^(k-1), [2]s: x and x xor mask */ \
+  ROW(UNPAIR, "unpair")        /* its inverse */                                                   \
+  ROW(BMMC, "bmmc")            /* [2^n]s: out[A x + c] = in[x]; rows = A, number = c */            \
+  ROW(ELEMENT, "element")      /* [m]s -> s: element `number` of each instance */                  \
+  ROW(PACK, "pack")            /* m operands of shape s -> [m]s (m may be 0: dims says the shape) */ \
+  ROW(TRANSPOSE, "transpose")  /* [m][k]s -> [k][m]s */                                            \
+  ROW(SLICE, "slice")          /* [m]s -> [l]s: elements number ... number + l - 1 */              \
+  ROW(CONCAT, "concat")        /* [m]s, [k]s -> [m+k]s */                                          \
+  ROW(IOTA, "iota")            /* no operand: [m]i64: 0, 1, ..., m-1; batch 1 */                   \
+  ROW(REPLICATE, "replicate")  /* s -> [m]s */
+
+typedef enum trace_op {
+#define ROW(id, name) TRACE_##id,
+  TRACE_OPS(ROW)
+#undef ROW
+  TRACE_OP_COUNT
+} trace_op;
+extern const char *const trace_op_names[TRACE_OP_COUNT];
+
+// Precisely, for the moves (index arithmetic within one instance; bit i of x is coordinate i):
+//   split m:  element x of instance i goes to instance 2i + parity(x & m), place: x without bit lsb(m)
+//   pair m:   h = highest bit of m. Index x with bit h = 0, x' = x without bit h (0 <= x' < 2^(k-1)):
+//             instance i 2^(k-1) + x' holds the elements x and x xor m, in that order
+// (BMMC paper, section 7.2, for the sub-array and sub-index of split.)
+
+typedef uint32_t value_id;  // the number of the step that makes the value
+
+typedef struct trace_step {
+  trace_op op;
+  scalar_type type;    // of the result's elements
+  scalar_op scalar;    // TRACE_SCALAR
+  uint32_t rank;       // of the result, per instance
+  uint32_t operand_count;
+  uint64_t batch;      // instances of the result
+  uint64_t number;     // see the table
+  value_id *operands;  // operand_count of them
+  uint64_t *dims;      // rank of them
+  uint64_t *rows;      // TRACE_BMMC: log2(dims[0]) masks
+  scalar_bits constant;
+  span where;          // the source that asked for the step
+} trace_step;
+
+// A foreign C function, for TRACE_EXTERN.
+typedef struct trace_extern {
+  const char *library, *name;
+  uint32_t arity;
+  scalar_type *parameters;
+  scalar_type result;
+} trace_extern;
+
+typedef struct trace {
+  VEC(trace_step) steps;
+  VEC(trace_extern) externs;
+  VEC(value_id) results;  // the arrays that the entry returns, in order (batch 1)
+} trace;
+
+// NULL if every invariant holds, else a sentence naming the step.
+const char *trace_verify(arena *a, const trace *t);
+// One line per step, as in the picture above.
+void trace_print(text *out, const trace *t);
+
+#endif

@@ -1,0 +1,13 @@
+// What is inside a permc_context and a permc_value: for runtime/ only.
+#ifndef PERMC_RUNTIME_CONTEXT_H
+#define PERMC_RUNTIME_CONTEXT_H
+
+#include "runtime/permc.h"
+#include "runtime/value.h"
+
+struct permc_value {
+  array *components;
+  size_t count;
+};
+
+#endif
