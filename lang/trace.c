@@ -1,0 +1,468 @@
+// Checking and printing of Traces. See trace.h.
+#include "lang/trace.h"
+
+#include <inttypes.h>
+
+const char *const trace_op_names[TRACE_OP_COUNT] = {
+#define ROW(id, name) name,
+    TRACE_OPS(ROW)
+#undef ROW
+};
+
+// ---- verification ----------------------------------------------------------------------------
+//
+// A checker returns NULL or what is wrong with the step, without its number.
+
+typedef struct checker {
+  arena *memory;
+  const trace *trace;
+  const trace_step *step;
+} checker;
+
+static const trace_step *operand(const checker *c, uint32_t number) {
+  return &c->trace->steps.items[c->step->operands[number]];
+}
+
+// The value's bytes fit an int64_t. A zero anywhere makes an empty value, whatever the rest.
+static bool size_fits(const trace_step *s) {
+  uint64_t bytes = scalar_types[s->type].size;
+  bool empty = s->batch == 0, overflow = __builtin_mul_overflow(bytes, s->batch, &bytes);
+  for (uint32_t i = 0; i < s->rank; i++) {
+    empty |= s->dims[i] == 0;
+    overflow |= __builtin_mul_overflow(bytes, s->dims[i], &bytes);
+  }
+  return empty || (!overflow && bytes <= INT64_MAX);
+}
+
+static bool power_of_two(uint64_t x) { return x != 0 && (x & (x - 1)) == 0; }
+
+static bool same_dims(const uint64_t *a, const uint64_t *b, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++)
+    if (a[i] != b[i])
+      return false;
+  return true;
+}
+
+// Instance i of the step reads instance i / (batch / operand's batch).
+static const char *check_batch(const checker *c, uint32_t number) {
+  uint64_t whole = c->step->batch, part = operand(c, number)->batch;
+  if (whole == 0 || (part != 0 && whole % part == 0))
+    return NULL;
+  return arena_printf(c->memory,
+                      "the batch of operand %" PRIu32 ", %" PRIu64 ", does not divide %" PRIu64,
+                      number, part, whole);
+}
+
+static const char *check_type(const checker *c, uint32_t number, scalar_type expected) {
+  scalar_type found = operand(c, number)->type;
+  if (found == expected)
+    return NULL;
+  return arena_printf(c->memory, "operand %" PRIu32 " is %s, not %s", number,
+                      scalar_types[found].name, scalar_types[expected].name);
+}
+
+static const char *check_scalar_operands(const checker *c) {
+  for (uint32_t i = 0; i < c->step->operand_count; i++) {
+    if (operand(c, i)->rank != 0)
+      return arena_printf(c->memory, "operand %" PRIu32 " has rank %" PRIu32 ", not 0", i,
+                          operand(c, i)->rank);
+    const char *wrong = check_batch(c, i);
+    if (wrong)
+      return wrong;
+  }
+  return c->step->rank == 0 ? NULL : "the result's rank is not 0";
+}
+
+static const char *check_scalar(const checker *c) {
+  const trace_step *s = c->step;
+  if ((unsigned)s->scalar >= SCALAR_OP_COUNT)
+    return "there is no such scalar operation";
+  const scalar_op_row *row = &scalar_ops[s->scalar];
+  if (s->operand_count != (uint32_t)row->arity)
+    return arena_printf(c->memory, "%s takes %d operands", row->name, row->arity);
+  scalar_type type = operand(c, 0)->type;
+  if (!(row->operands & CLASS_OF(type)))
+    return arena_printf(c->memory, "%s has no meaning for %s", row->name, scalar_types[type].name);
+  const char *wrong = NULL;
+  if (row->arity == 2)
+    wrong = check_type(c, 1, s->scalar == OP_POWI ? SCALAR_I64 : type);
+  if (!wrong && scalar_result_of(s->scalar, type) != s->type)
+    wrong = arena_printf(c->memory, "%s of %s does not give %s", row->name, scalar_types[type].name,
+                         scalar_types[s->type].name);
+  return wrong ? wrong : check_scalar_operands(c);
+}
+
+static const char *check_select(const checker *c) {
+  const char *wrong = check_type(c, 0, SCALAR_BOOL);
+  if (!wrong)
+    wrong = check_type(c, 1, c->step->type);
+  if (!wrong)
+    wrong = check_type(c, 2, c->step->type);
+  return wrong ? wrong : check_scalar_operands(c);
+}
+
+static const char *check_convert(const checker *c) {
+  bool from_complex = scalar_types[operand(c, 0)->type].kind == KIND_COMPLEX;
+  if (from_complex && scalar_types[c->step->type].kind != KIND_COMPLEX)
+    return "a complex number has no conversion to a real type";
+  return check_scalar_operands(c);
+}
+
+static const char *check_extern(const checker *c) {
+  const trace_step *s = c->step;
+  if (s->number >= c->trace->externs.count)
+    return "there is no such foreign function";
+  const trace_extern *e = &c->trace->externs.items[s->number];
+  if (s->operand_count != e->arity)
+    return arena_printf(c->memory, "%s takes %" PRIu32 " operands", e->name, e->arity);
+  if (s->type != e->result)
+    return arena_printf(c->memory, "%s gives %s", e->name, scalar_types[e->result].name);
+  for (uint32_t i = 0; i < e->arity; i++) {
+    const char *wrong = check_type(c, i, e->parameters[i]);
+    if (wrong)
+      return wrong;
+  }
+  return check_scalar_operands(c);
+}
+
+static const char *check_instance(const checker *c) {
+  if (c->step->type != SCALAR_I64 || c->step->rank != 0)
+    return "the result is not an i64 of rank 0";
+  return c->step->number != 0 || c->step->batch == 0 ? NULL : "the modulus is 0";
+}
+
+static const char *check_reshape(const checker *c) {
+  const trace_step *sides[2] = {c->step, operand(c, 0)};
+  uint64_t counts[2] = {0, 0};
+  for (int k = 0; k < 2; k++) {
+    bool empty = sides[k]->batch == 0;
+    uint64_t count = sides[k]->batch;
+    for (uint32_t i = 0; i < sides[k]->rank; i++) {
+      empty |= sides[k]->dims[i] == 0;
+      count *= sides[k]->dims[i]; // size_fits holds for both, so this is exact unless empty
+    }
+    counts[k] = empty ? 0 : count;
+  }
+  if (counts[0] == counts[1])
+    return NULL;
+  return arena_printf(c->memory, "%" PRIu64 " elements become %" PRIu64, counts[1], counts[0]);
+}
+
+// [length]s -> [result]s, with the s of both equal. The outer dimensions are checked by the caller.
+static const char *check_rows(const checker *c, uint32_t number) {
+  const trace_step *o = operand(c, number);
+  if (c->step->rank == 0 || o->rank != c->step->rank)
+    return arena_printf(c->memory, "ranks %" PRIu32 " and %" PRIu32 " are not equal and at least 1",
+                        o->rank, c->step->rank);
+  return same_dims(o->dims + 1, c->step->dims + 1, o->rank - 1) ? NULL
+                                                                : "the trailing dimensions differ";
+}
+
+// SPLIT, STITCH, PAIR and UNPAIR: `whole` is the side with [2^k]s, `part` the other.
+static const char *check_halves(const checker *c, const trace_step *whole, const trace_step *part,
+                                bool pairs) {
+  const char *wrong = check_rows(c, 0);
+  if (wrong)
+    return wrong;
+  uint64_t length = whole->dims[0], mask = c->step->number;
+  if (!power_of_two(length) || length < 2)
+    return arena_printf(c->memory, "%" PRIu64 " is not a power of two of at least 2", length);
+  if (mask == 0 || mask >= length)
+    return arena_printf(c->memory, "the mask %" PRIu64 " is not in 1 ... %" PRIu64, mask,
+                        length - 1);
+  if (part->dims[0] != (pairs ? 2 : length / 2))
+    return arena_printf(c->memory, "the parts have %" PRIu64 " elements", part->dims[0]);
+  uint64_t batch = 0;
+  if (__builtin_mul_overflow(whole->batch, pairs ? length / 2 : 2, &batch) || batch != part->batch)
+    return arena_printf(c->memory, "batch %" PRIu64 " does not become %" PRIu64,
+                        operand(c, 0)->batch, c->step->batch);
+  return NULL;
+}
+
+// The number of the first row that is a sum of earlier ones, or n: Gaussian elimination over bits.
+static uint32_t dependent_row(const uint64_t *rows, uint32_t n) {
+  uint64_t by_top[64] = {0}; // the reduced row whose highest bit is i
+  for (uint32_t i = 0; i < n; i++) {
+    uint64_t row = rows[i];
+    while (row != 0 && by_top[63 - __builtin_clzll(row)] != 0)
+      row ^= by_top[63 - __builtin_clzll(row)];
+    if (row == 0)
+      return i;
+    by_top[63 - __builtin_clzll(row)] = row;
+  }
+  return n;
+}
+
+static const char *check_bmmc(const checker *c) {
+  const trace_step *s = c->step;
+  const char *wrong = check_rows(c, 0);
+  if (wrong)
+    return wrong;
+  if (s->dims[0] != operand(c, 0)->dims[0] || !power_of_two(s->dims[0]))
+    return arena_printf(c->memory,
+                        "%" PRIu64 " elements become %" PRIu64 ", or are no power of two",
+                        operand(c, 0)->dims[0], s->dims[0]);
+  uint32_t n = (uint32_t)__builtin_ctzll(s->dims[0]);
+  if (s->number >= s->dims[0])
+    return arena_printf(c->memory, "the constant %" PRIu64 " is not below %" PRIu64, s->number,
+                        s->dims[0]);
+  if (n > 0 && s->rows == NULL)
+    return "it has no rows";
+  for (uint32_t i = 0; i < n; i++)
+    if (s->rows[i] >= s->dims[0])
+      return arena_printf(c->memory, "row %" PRIu32 ", %" PRIu64 ", is not below %" PRIu64, i,
+                          s->rows[i], s->dims[0]);
+  if (dependent_row(s->rows, n) != n)
+    return arena_printf(c->memory, "row %" PRIu32 " is a sum of earlier rows",
+                        dependent_row(s->rows, n));
+  return check_batch(c, 0);
+}
+
+static const char *check_element(const checker *c) {
+  const trace_step *s = c->step, *o = operand(c, 0);
+  if (o->rank != s->rank + 1 || !same_dims(o->dims + 1, s->dims, s->rank))
+    return "the result does not have the shape of the operand's elements";
+  if (s->number >= o->dims[0])
+    return arena_printf(c->memory, "element %" PRIu64 " of %" PRIu64, s->number, o->dims[0]);
+  return check_batch(c, 0);
+}
+
+static const char *check_pack(const checker *c) {
+  const trace_step *s = c->step;
+  if (s->rank == 0 || s->dims[0] != s->operand_count)
+    return arena_printf(c->memory, "the result does not hold %" PRIu32 " elements",
+                        s->operand_count);
+  for (uint32_t i = 0; i < s->operand_count; i++) {
+    const trace_step *o = operand(c, i);
+    if (o->rank != s->rank - 1 || !same_dims(o->dims, s->dims + 1, o->rank))
+      return arena_printf(c->memory, "operand %" PRIu32 " does not have the shape of an element",
+                          i);
+    const char *wrong = check_batch(c, i);
+    if (wrong)
+      return wrong;
+  }
+  return NULL;
+}
+
+static const char *check_transpose(const checker *c) {
+  const trace_step *s = c->step, *o = operand(c, 0);
+  if (s->rank < 2 || o->rank != s->rank || !same_dims(o->dims + 2, s->dims + 2, s->rank - 2) ||
+      o->dims[0] != s->dims[1] || o->dims[1] != s->dims[0])
+    return "the result is not the operand with its two outermost dimensions swapped";
+  return check_batch(c, 0);
+}
+
+static const char *check_slice(const checker *c) {
+  const trace_step *s = c->step, *o = operand(c, 0);
+  const char *wrong = check_rows(c, 0);
+  if (wrong)
+    return wrong;
+  if (s->number > o->dims[0] || s->dims[0] > o->dims[0] - s->number)
+    return arena_printf(c->memory, "%" PRIu64 " elements from %" PRIu64 " on, of %" PRIu64,
+                        s->dims[0], s->number, o->dims[0]);
+  return check_batch(c, 0);
+}
+
+static const char *check_concat(const checker *c) {
+  uint64_t length = 0;
+  for (uint32_t i = 0; i < 2; i++) {
+    const char *wrong = check_rows(c, i);
+    if (!wrong)
+      wrong = check_batch(c, i);
+    if (wrong)
+      return wrong;
+    if (__builtin_add_overflow(length, operand(c, i)->dims[0], &length))
+      return "the length overflows";
+  }
+  return length == c->step->dims[0] ? NULL : "the length is not the sum of the operands' lengths";
+}
+
+static const char *check_iota(const checker *c) {
+  const trace_step *s = c->step;
+  return s->type == SCALAR_I64 && s->rank == 1 && s->batch == 1
+             ? NULL
+             : "the result is not one array of i64";
+}
+
+static const char *check_replicate(const checker *c) {
+  const trace_step *s = c->step, *o = operand(c, 0);
+  if (s->rank != o->rank + 1 || !same_dims(s->dims + 1, o->dims, o->rank))
+    return "the result's elements do not have the operand's shape";
+  return check_batch(c, 0);
+}
+
+static const char *check_broadcast(const checker *c) {
+  const trace_step *s = c->step, *o = operand(c, 0);
+  if (s->rank != o->rank || !same_dims(s->dims, o->dims, s->rank))
+    return "the shape changes";
+  return check_batch(c, 0);
+}
+
+static const char *check_argument(const checker *c) {
+  return c->step->batch == 1 ? NULL : "the batch is not 1";
+}
+
+static const char *check_constant(const checker *c) {
+  return c->step->batch == 1 && c->step->rank == 0 ? NULL : "the result is not one scalar";
+}
+
+static const char *check_split(const checker *c) {
+  return check_halves(c, operand(c, 0), c->step, false);
+}
+static const char *check_stitch(const checker *c) {
+  return check_halves(c, c->step, operand(c, 0), false);
+}
+static const char *check_pair(const checker *c) {
+  return check_halves(c, operand(c, 0), c->step, true);
+}
+static const char *check_unpair(const checker *c) {
+  return check_halves(c, c->step, operand(c, 0), true);
+}
+
+enum { ANY_COUNT = -1 };
+
+static const struct {
+  const char *(*check)(const checker *);
+  int operands;   // ANY_COUNT: the checker looks
+  bool same_type; // the operands' types are the result's
+} checks[TRACE_OP_COUNT] = {
+    [TRACE_ARGUMENT] = {check_argument, 0, false},
+    [TRACE_CONSTANT] = {check_constant, 0, false},
+    [TRACE_SCALAR] = {check_scalar, ANY_COUNT, false},
+    [TRACE_SELECT] = {check_select, 3, false},
+    [TRACE_CONVERT] = {check_convert, 1, false},
+    [TRACE_EXTERN] = {check_extern, ANY_COUNT, false},
+    [TRACE_INSTANCE] = {check_instance, 0, false},
+    [TRACE_BROADCAST] = {check_broadcast, 1, true},
+    [TRACE_RESHAPE] = {check_reshape, 1, true},
+    [TRACE_SPLIT] = {check_split, 1, true},
+    [TRACE_STITCH] = {check_stitch, 1, true},
+    [TRACE_PAIR] = {check_pair, 1, true},
+    [TRACE_UNPAIR] = {check_unpair, 1, true},
+    [TRACE_BMMC] = {check_bmmc, 1, true},
+    [TRACE_ELEMENT] = {check_element, 1, true},
+    [TRACE_PACK] = {check_pack, ANY_COUNT, true},
+    [TRACE_TRANSPOSE] = {check_transpose, 1, true},
+    [TRACE_SLICE] = {check_slice, 1, true},
+    [TRACE_CONCAT] = {check_concat, 2, true},
+    [TRACE_IOTA] = {check_iota, 0, false},
+    [TRACE_REPLICATE] = {check_replicate, 1, true},
+};
+
+static const char *check_step(const checker *c, size_t id) {
+  const trace_step *s = c->step;
+  if ((unsigned)s->type >= SCALAR_COUNT)
+    return "there is no such element type";
+  if (!size_fits(s))
+    return "the size of the result overflows";
+  if (checks[s->op].operands != ANY_COUNT && s->operand_count != (uint32_t)checks[s->op].operands)
+    return arena_printf(c->memory, "it has %" PRIu32 " operands, not %d", s->operand_count,
+                        checks[s->op].operands);
+  for (uint32_t i = 0; i < s->operand_count; i++) {
+    if (s->operands[i] >= id)
+      return arena_printf(c->memory, "operand %%%" PRIu32 " does not precede it", s->operands[i]);
+    const char *wrong = checks[s->op].same_type ? check_type(c, i, s->type) : NULL;
+    if (wrong)
+      return wrong;
+  }
+  return checks[s->op].check(c);
+}
+
+const char *trace_verify(arena *a, const trace *t) {
+  for (size_t id = 0; id < t->steps.count; id++) {
+    const trace_step *s = &t->steps.items[id];
+    if ((unsigned)s->op >= TRACE_OP_COUNT)
+      return arena_printf(a, "step %%%zu: there is no such operation", id);
+    checker c = {a, t, s};
+    const char *wrong = check_step(&c, id);
+    if (wrong)
+      return arena_printf(a, "step %%%zu (%s): %s", id, trace_op_names[s->op], wrong);
+  }
+  for (size_t i = 0; i < t->results.count; i++) {
+    value_id id = t->results.items[i];
+    if (id >= t->steps.count)
+      return arena_printf(a, "result %zu: there is no step %%%" PRIu32, i, id);
+    if (t->steps.items[id].batch != 1)
+      return arena_printf(a, "result %zu: the batch of %%%" PRIu32 " is not 1", i, id);
+  }
+  return NULL;
+}
+
+// ---- printing ----------------------------------------------------------------------------------
+
+static void print_real(text *out, double value, int digits) {
+  text_printf(out, "%.*g", digits, value);
+}
+
+static void print_constant(text *out, scalar_type type, const scalar_bits *v) {
+  switch (type) {
+  case SCALAR_BOOL: text_string(out, v->b ? "true" : "false"); break;
+  case SCALAR_I8: text_printf(out, "%" PRId8, v->i8); break;
+  case SCALAR_I16: text_printf(out, "%" PRId16, v->i16); break;
+  case SCALAR_I32: text_printf(out, "%" PRId32, v->i32); break;
+  case SCALAR_I64: text_printf(out, "%" PRId64, v->i64); break;
+  case SCALAR_U8: text_printf(out, "%" PRIu8, v->u8); break;
+  case SCALAR_U16: text_printf(out, "%" PRIu16, v->u16); break;
+  case SCALAR_U32: text_printf(out, "%" PRIu32, v->u32); break;
+  case SCALAR_U64: text_printf(out, "%" PRIu64, v->u64); break;
+  case SCALAR_F32: print_real(out, (double)v->f32, 9); break;
+  case SCALAR_F64: print_real(out, v->f64, 17); break;
+  case SCALAR_C64: text_printf(out, "%.9g%+.9gi", (double)v->c64[0], (double)v->c64[1]); break;
+  case SCALAR_C128: text_printf(out, "%.17g%+.17gi", v->c128[0], v->c128[1]); break;
+  case SCALAR_COUNT: break;
+  }
+}
+
+static void print_rows(text *out, const trace_step *s) {
+  text_string(out, " [");
+  for (uint32_t i = 0; s->rank > 0 && i < 63 && s->dims[0] >> (i + 1) != 0; i++)
+    text_printf(out, i ? " %" PRIu64 : "%" PRIu64, s->rows[i]);
+  text_printf(out, "] %" PRIu64, s->number);
+}
+
+static void print_operation(text *out, const trace *t, const trace_step *s) {
+  text_string(out, trace_op_names[s->op]);
+  if (s->op == TRACE_SCALAR)
+    text_printf(out, " %s", scalar_ops[s->scalar].name);
+  if (s->op == TRACE_EXTERN)
+    text_printf(out, " %s", s->number < t->externs.count ? t->externs.items[s->number].name : "?");
+  for (uint32_t i = 0; i < s->operand_count; i++)
+    text_printf(out, " %%%" PRIu32, s->operands[i]);
+  switch (s->op) {
+  case TRACE_ARGUMENT: text_printf(out, " %" PRIu64, s->number); break;
+  case TRACE_CONSTANT: text_string(out, " "), print_constant(out, s->type, &s->constant); break;
+  case TRACE_INSTANCE: text_printf(out, " mod %" PRIu64, s->number); break;
+  case TRACE_SPLIT:
+  case TRACE_STITCH:
+  case TRACE_PAIR:
+  case TRACE_UNPAIR: text_printf(out, " m=%" PRIu64, s->number); break;
+  case TRACE_BMMC: print_rows(out, s); break;
+  case TRACE_ELEMENT: text_printf(out, " [%" PRIu64 "]", s->number); break;
+  case TRACE_SLICE: text_printf(out, " [%" PRIu64 "...]", s->number); break;
+  default: break;
+  }
+}
+
+static void print_padding(text *out, size_t start, size_t width) {
+  size_t used = out->length - start;
+  text_printf(out, "%*s", (int)(used < width ? width - used : 1), "");
+}
+
+void trace_print(text *out, const trace *t) {
+  for (size_t id = 0; id < t->steps.count; id++) {
+    const trace_step *s = &t->steps.items[id];
+    size_t start = out->length;
+    text_printf(out, "%%%zu", id);
+    print_padding(out, start, 6);
+    print_operation(out, t, s);
+    print_padding(out, start, 32);
+    text_printf(out, "%8" PRIu64 "  ", s->batch);
+    for (uint32_t i = 0; i < s->rank; i++)
+      text_printf(out, "[%" PRIu64 "]", s->dims[i]);
+    text_printf(out, "%s\n", scalar_types[s->type].name);
+  }
+  text_string(out, "results");
+  for (size_t i = 0; i < t->results.count; i++)
+    text_printf(out, " %%%" PRIu32, t->results.items[i]);
+  text_string(out, "\n");
+}
