@@ -77,7 +77,7 @@ struct expr {
   expr_kind kind;
   span where;
   scalar_type suffix;  // INT, FLOAT: 1i32; SCALAR_COUNT when there is none
-  type *type;          // of literals, set by infer.c
+  type *type;          // of literals and lists, set by infer.c
   union {
     struct {
       bool negative;
@@ -134,8 +134,9 @@ struct pattern {
   pattern_kind kind;
   span where;
   const char *name;
-  uint32_t slot;  // NAME
-  bool negative;  // INT
+  uint32_t slot;        // NAME
+  binding *definition;  // NAME: for its type
+  bool negative;        // INT
   uint64_t magnitude;
   bool boolean;
   scalar_type suffix;  // INT
@@ -199,14 +200,15 @@ struct binding {
   const char *library;      // EXTERN
   bool in_library;          // part of the standard library
   bool global;
+  bool is_size;  // a size name of a signature
   // infer.c
   scheme *scheme;
-  type *monotype;  // while its group is being inferred
+  type *monotype;  // while its group is being inferred; of variables and local values, for good
+  struct type_name *type_names;  // in scope of its signature
   // strongly connected components, resolve.c
   VEC(binding *) uses;
   uint32_t order, low;
   bool on_stack;
-  uint8_t state;
 };
 
 typedef struct import {

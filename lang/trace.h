@@ -41,6 +41,7 @@
   ROW(SCALAR, "scalar")        /* scalar_op of 1 or 2 rank-0 operands, by instance */              \
   ROW(SELECT, "select")        /* operands: bool, a, b; rank 0 */                                  \
   ROW(CONVERT, "convert")      /* to the step's type; rank 0 */                                    \
+  ROW(ROOT, "root")            /* operand k (i64): scalar_root(type, k, number); rank 0 */          \
   ROW(EXTERN, "extern")        /* number: which foreign function; rank-0 operands */               \
   ROW(INSTANCE, "instance")    /* no operand: i64, rank 0: instance mod number (index bits) */     \
   ROW(BROADCAST, "broadcast")  /* operand of a smaller batch, repeated to B */                     \
