@@ -3,11 +3,9 @@
 //   #include "tests/test.h"
 //
 //   TEST(addition) {
-//     CHECK_EQ_I64(1 + 1, 2);                      // a failing check prints itself; the test goes on
-//     char *text = format(7);
-//     REQUIRE(text != NULL);                       // a failing requirement ends the test
-//     CHECK_STR(text, "7");
-//     if (!has_feature())
+//     CHECK_EQ_I64(1 + 1, 2);                      // a failing check prints itself; the test goes
+//     on char *text = format(7); REQUIRE(text != NULL);                       // a failing
+//     requirement ends the test CHECK_STR(text, "7"); if (!has_feature())
 //       SKIP("no such feature here");              // ends the test
 //   }
 //
@@ -67,13 +65,16 @@ static inline bool test_check(bool good, const char *file, int line, const char 
   return good;
 }
 
-static inline bool test_check_u64(uint64_t found, uint64_t expected, const char *file, int line, const char *check) {
+static inline bool test_check_u64(uint64_t found, uint64_t expected, const char *file, int line,
+                                  const char *check) {
   if (found != expected && test_fail(file, line, check))
-    printf(": %" PRIu64 " (0x%" PRIx64 "), expected %" PRIu64 " (0x%" PRIx64 ")\n", found, found, expected, expected);
+    printf(": %" PRIu64 " (0x%" PRIx64 "), expected %" PRIu64 " (0x%" PRIx64 ")\n", found, found,
+           expected, expected);
   return found == expected;
 }
 
-static inline bool test_check_i64(int64_t found, int64_t expected, const char *file, int line, const char *check) {
+static inline bool test_check_i64(int64_t found, int64_t expected, const char *file, int line,
+                                  const char *check) {
   if (found != expected && test_fail(file, line, check))
     printf(": %" PRId64 ", expected %" PRId64 "\n", found, expected);
   return found == expected;
@@ -81,48 +82,53 @@ static inline bool test_check_i64(int64_t found, int64_t expected, const char *f
 
 static inline const char *test_text(const char *text) { return text == NULL ? "(null)" : text; }
 
-static inline bool test_check_string(const char *found, const char *expected, const char *file, int line,
-                                     const char *check) {
-  bool good = found == expected || (found != NULL && expected != NULL && strcmp(found, expected) == 0);
+static inline bool test_check_string(const char *found, const char *expected, const char *file,
+                                     int line, const char *check) {
+  bool good =
+      found == expected || (found != NULL && expected != NULL && strcmp(found, expected) == 0);
   if (!good && test_fail(file, line, check))
     printf("\n---- found\n%s\n---- expected\n%s\n----\n", test_text(found), test_text(expected));
   return good;
 }
 
-static inline bool test_check_contains(const char *text, const char *part, const char *file, int line,
-                                       const char *check) {
+static inline bool test_check_contains(const char *text, const char *part, const char *file,
+                                       int line, const char *check) {
   bool good = text != NULL && part != NULL && strstr(text, part) != NULL;
   if (!good && test_fail(file, line, check))
-    printf("\n---- found\n%s\n---- expected a text that contains\n%s\n----\n", test_text(text), test_text(part));
+    printf("\n---- found\n%s\n---- expected a text that contains\n%s\n----\n", test_text(text),
+           test_text(part));
   return good;
 }
 
 // All of these give whether they held. Order: found, expected.
-#define CHECK(condition) test_check((condition) ? true : false, __FILE__, __LINE__, "CHECK(" #condition ")")
-#define CHECK_EQ_U64(a, b)                                                                                             \
+#define CHECK(condition)                                                                           \
+  test_check((condition) ? true : false, __FILE__, __LINE__, "CHECK(" #condition ")")
+#define CHECK_EQ_U64(a, b)                                                                         \
   test_check_u64((uint64_t)(a), (uint64_t)(b), __FILE__, __LINE__, "CHECK_EQ_U64(" #a ", " #b ")")
-#define CHECK_EQ_I64(a, b)                                                                                             \
+#define CHECK_EQ_I64(a, b)                                                                         \
   test_check_i64((int64_t)(a), (int64_t)(b), __FILE__, __LINE__, "CHECK_EQ_I64(" #a ", " #b ")")
 #define CHECK_STR(a, b) test_check_string((a), (b), __FILE__, __LINE__, "CHECK_STR(" #a ", " #b ")")
-#define CHECK_CONTAINS(text, part)                                                                                     \
+#define CHECK_CONTAINS(text, part)                                                                 \
   test_check_contains((text), (part), __FILE__, __LINE__, "CHECK_CONTAINS(" #text ", " #part ")")
 
-#define REQUIRE(condition)                                                                                             \
-  do {                                                                                                                 \
-    if (!test_check((condition) ? true : false, __FILE__, __LINE__, "REQUIRE(" #condition ")"))                        \
-      return;                                                                                                          \
+#define REQUIRE(condition)                                                                         \
+  do {                                                                                             \
+    if (!test_check((condition) ? true : false, __FILE__, __LINE__, "REQUIRE(" #condition ")"))    \
+      return;                                                                                      \
   } while (0)
 
-#define SKIP(why)                                                                                                      \
-  do {                                                                                                                 \
-    test_state.skipped = (why);                                                                                        \
-    return;                                                                                                            \
+#define SKIP(why)                                                                                  \
+  do {                                                                                             \
+    test_state.skipped = (why);                                                                    \
+    return;                                                                                        \
   } while (0)
 
-#define TEST(title)                                                                                                    \
-  static void test_run_##title(void);                                                                                  \
-  static test_case test_case_##title = {#title, test_run_##title, NULL};                                               \
-  __attribute__((constructor)) static void test_register_##title(void) { test_register(&test_case_##title); }          \
+#define TEST(title)                                                                                \
+  static void test_run_##title(void);                                                              \
+  static test_case test_case_##title = {#title, test_run_##title, NULL};                           \
+  __attribute__((constructor)) static void test_register_##title(void) {                           \
+    test_register(&test_case_##title);                                                             \
+  }                                                                                                \
   static void test_run_##title(void)
 
 static inline bool test_selected(const char *name, int count, char **parts) {
@@ -165,7 +171,7 @@ static inline int test_main(int count, char **arguments) {
   return failed > 0 ? 1 : 0;
 }
 
-#define TEST_MAIN()                                                                                                    \
+#define TEST_MAIN()                                                                                \
   int main(int argc, char **argv) { return test_main(argc, argv); }
 
 #endif
