@@ -81,8 +81,14 @@ typedef union scalar_bits {
 // or the target of a conversion).
 typedef enum scalar_result { RESULT_SAME, RESULT_BOOL, RESULT_I64, RESULT_REAL, RESULT_COMPLEX } scalar_result;
 
-// name, operands, class of the operand type, result.  OP_POW: the second operand is i64.
-// OP_SELECT: the first operand is bool. OP_CONVERT is apart: see scalar_convert.
+// name, operands, class of the operand type, result. All operands are of one type, but for POWI,
+// whose second is i64. Choosing and converting are apart: scalar_select, scalar_convert.
+//
+// Integers wrap; / and % round down (x/0 = x%0 = 0), and x ^ -k is 1/x^k rounded towards 0. A shift
+// by the width or more, or by a negative count, leaves 0 (>> of a signed type: the sign). Floats: %
+// has the sign of the divisor; ROUND takes halves to even; comparisons are IEEE's, but TOTAL_LE
+// orders -0.0 before +0.0 and NaN last, all NaN equal. Products and quotients of complex numbers
+// and the order of POWI's products are fixed: see scalar_complex.inc and scalar_real.inc.
 #define SCALAR_OPS(ROW)                                                                            \
   ROW(ADD, "+", 2, CLASS_NUM, RESULT_SAME)                                                         \
   ROW(SUB, "-", 2, CLASS_NUM, RESULT_SAME)                                                         \
@@ -171,7 +177,8 @@ void scalar_convert(scalar_type from, scalar_type to, size_t n, const void *a, v
 void scalar_select(size_t size, size_t n, const bool *condition, const void *a, const void *b, void *out);
 
 // Whether op(a, b) leaves the range of an integer type (or divides by zero, or has a negative
-// exponent): what makes static arithmetic an error. NULL if not, else the reason in words.
+// exponent): what makes static arithmetic an error. NULL if not, else the reason in words, such as
+// "overflows i64", until this thread's next call.
 const char *scalar_static_error(scalar_op op, scalar_type type, const scalar_bits *a, const scalar_bits *b);
 
 scalar_bits scalar_from_i64(scalar_type type, int64_t value);

@@ -1,0 +1,65 @@
+// Private to lang/scalar*.c: one loop over arrays for each operation and element type.
+//
+// A template (scalar_integer.inc, scalar_real.inc, scalar_complex.inc, scalar_convert.inc) is
+// included once for each type. It sees the macros SUFFIX (i32, f64, ...) and T (the C type), writes
+// each operation as a function of one element, NAME(add), and turns it into a loop by LOOP_1 or
+// LOOP_2. The compiler inlines the function and vectorises the loop.
+#ifndef PERMC_LANG_SCALAR_LOOPS_H
+#define PERMC_LANG_SCALAR_LOOPS_H
+
+#include "lang/scalar.h"
+
+typedef void scalar_loop(size_t n, const void *restrict a, const void *restrict b,
+                         void *restrict out);
+
+// By type, then by operation; NULL where the operation is not defined on the type.
+extern scalar_loop *const *const scalar_integer_loops[SCALAR_COUNT];
+extern scalar_loop *const *const scalar_float_loops[SCALAR_COUNT];
+
+// Elements of C64 and C128. Not <complex.h>'s types, whose * and / repair infinities.
+typedef struct complex_f32 {
+  float re, im;
+} complex_f32;
+typedef struct complex_f64 {
+  double re, im;
+} complex_f64;
+
+// sin(pi x) and cos(pi x), exact at multiples of 1/2; infinities give NaN.
+float scalar_sinpi_f32(float x);
+float scalar_cospi_f32(float x);
+double scalar_sinpi_f64(double x);
+double scalar_cospi_f64(double x);
+
+#define PASTE_(a, b) a##_##b
+#define PASTE(a, b) PASTE_(a, b)
+#define NAME(operation) PASTE(operation, SUFFIX)
+
+// The loop of NAME(op), from arrays of A (and B) to an array of R.
+#define LOOP_1(op, A, R)                                                                           \
+  static void NAME(op##_loop)(size_t n, const void *restrict a, const void *restrict b,            \
+                              void *restrict out) {                                                \
+    const A *restrict x = a;                                                                       \
+    R *restrict to = out;                                                                          \
+    (void)b;                                                                                       \
+    for (size_t i = 0; i < n; i++)                                                                 \
+      to[i] = NAME(op)(x[i]);                                                                      \
+  }
+#define LOOP_2(op, A, B, R)                                                                        \
+  static void NAME(op##_loop)(size_t n, const void *restrict a, const void *restrict b,            \
+                              void *restrict out) {                                                \
+    const A *restrict x = a;                                                                       \
+    const B *restrict y = b;                                                                       \
+    R *restrict to = out;                                                                          \
+    for (size_t i = 0; i < n; i++)                                                                 \
+      to[i] = NAME(op)(x[i], y[i]);                                                                \
+  }
+
+// Operations that are one expression in x (and y).
+#define DEFINE_1(op, A, R, expression)                                                             \
+  static inline R NAME(op)(A x) { return (R)(expression); }                                        \
+  LOOP_1(op, A, R)
+#define DEFINE_2(op, A, B, R, expression)                                                          \
+  static inline R NAME(op)(A x, B y) { return (R)(expression); }                                   \
+  LOOP_2(op, A, B, R)
+
+#endif
