@@ -287,8 +287,8 @@ f2_space f2_space_complement(f2_space w, f2_space v);
 // *out = some k with v = p + k = q + k, both sums direct, for p and q inside v. A memory whose
 // banks are the cosets of k in v can be written by lanes p and read by lanes q without conflict.
 // With i = the intersection of p and q, p = i + <p_j> and q = i + <q_j>: k is spanned by the
-// p_j ^ q_j and a complement of p + q in v. (A sum of some p_j ^ q_j that lies in p has its q_j part
-// in i, so it is empty.) False when the dimensions of p and q differ: then there is none.
+// p_j ^ q_j and a complement of p + q in v. (If a sum of some p_j ^ q_j lies in p, its q_j
+// part lies in i, so it is empty.) False when the dimensions of p and q differ: there is none.
 bool f2_space_common_complement(f2_space p, f2_space q, f2_space v, f2_space *out);
 
 // All f with f . x = 0 for every x in v. Of dimension n - v.dimension; its own inverse.
