@@ -1,0 +1,272 @@
+// Verbs, their options, and what they share: dispatch, signals, messages.
+#include "runtime/cli.h"
+#include "runtime/value.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio_ext.h>
+#include <time.h>
+#include <unistd.h>
+
+// ---- tables ----------------------------------------------------------------------------------
+
+#define BACKENDS "auto|interp"
+#define END_OF_OPTIONS                                                                             \
+  { NULL, NULL, false, NULL }
+
+static cli_status print_help(const cli_arguments *given);
+
+static const cli_option run_options[] = {
+    {"-e", "EXPR", false, "run this expression, such as 'padded maxval sort'"},
+    {"-i", "FILE", true, "read arguments from FILE (- is standard input)"},
+    {"-o", "FILE", true, "write a result to FILE: .npy, .bin or .dat, else text"},
+    {"--entry", "NAME", false, "the entry point to run (default: main)"},
+    {"--backend", BACKENDS, false, "what executes the program (default: auto)"},
+    {"--random", "TYPES", false, "make arguments at random, such as '[1024]i32 i64'"},
+    {"--seed", "S", false, "the seed of --random (default: 1)"},
+    {"--time", NULL, false, "print the time of each stage to standard error"},
+    {"--allow-extern", NULL, false, "let the program call C functions (extern)"},
+    END_OF_OPTIONS,
+};
+
+static const cli_option check_options[] = {
+    {"--size", "NAME=SIZE", true, "elaborate at this value of a size name, such as n=30"},
+    {"--time", NULL, false, "print the time of each stage to standard error"},
+    END_OF_OPTIONS,
+};
+
+static const cli_option test_options[] = {
+    {"--only", "TEXT", false, "only tests with TEXT in 'FILE:LINE ENTRY NAME'"},
+    {"--tag", "TAG", true, "only test blocks with one of these tags"},
+    {"--exclude", "TAG", true, "no test blocks with one of these tags"},
+    {"--jobs", "N", false, "how many files at a time (default: the processors)"},
+    {"--backend", BACKENDS, false, "what executes the programs (default: auto)"},
+    {"--allow-extern", NULL, false, "let the programs call C functions (extern)"},
+    END_OF_OPTIONS,
+};
+
+static const cli_option fmt_options[] = {
+    {"--check", NULL, false, "change nothing, list the files that would change"},
+    END_OF_OPTIONS,
+};
+
+static const cli_option no_options[] = {END_OF_OPTIONS};
+
+const cli_verb cli_verbs[] = {
+    {"run", "[FILE]", 0, 1, "run a program on data",
+     "Runs an entry point of FILE (or the expression of -e, in FILE's scope if both are given).\n"
+     "Arguments come from the files of -i, from --random, or else from standard input, one after\n"
+     "the other: Futhark text or binary, NumPy .npy, or plain text with one number per line.\n"
+     "Each -o takes one result, in order; what is left goes to standard output as text.",
+     "permc run examples/sort.perm -i examples/keys.npy -o sorted.npy", run_options, cli_run},
+    {"check", "FILE...", 1, SIZE_MAX, "find the mistakes of a program without running it",
+     "Checks names and types of each FILE and elaborates its entry points, at sizes 0 to 4 or at\n"
+     "those of --size. Sizes that fail are warnings, unless all fail or --size asked for them.",
+     "permc check examples/sort.perm --size n=30 --time", check_options, cli_check},
+    {"test", "PATH...", 1, SIZE_MAX, "run the test blocks of programs",
+     "Runs the test blocks (comments that start with -- ==) of each PATH: a file, or a directory\n"
+     "with .perm files at any depth. The last line counts: N passed, N failed, N skipped.",
+     "permc test examples --only sort --jobs 4", test_options, cli_test},
+    {"fmt", "FILE...", 1, SIZE_MAX, "lay out programs in the one canonical way",
+     "Rewrites each FILE in place; comments are kept. FILE - goes from standard input to standard\n"
+     "output.",
+     "permc fmt examples/sort.perm", fmt_options, cli_fmt},
+    {"help", "[VERB]", 0, 1, "explain a verb and its options",
+     "Prints how a verb is used, or the list of verbs.", "permc help run", no_options, print_help},
+    {NULL, NULL, 0, 0, NULL, NULL, NULL, NULL, NULL},
+};
+
+const cli_verb *cli_verb_named(const char *name) {
+  for (const cli_verb *v = cli_verbs; v->name; v++)
+    if (strcmp(v->name, name) == 0)
+      return v;
+  return NULL;
+}
+
+// ---- messages --------------------------------------------------------------------------------
+
+static void print_error(const char *format, va_list arguments) {
+  flockfile(stderr);
+  fputs("permc: ", stderr);
+  vfprintf(stderr, format, arguments);
+  fputc('\n', stderr);
+  funlockfile(stderr);
+}
+
+void cli_error(const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  print_error(format, arguments);
+  va_end(arguments);
+}
+
+cli_status cli_usage_error(const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  print_error(format, arguments);
+  va_end(arguments);
+  return CLI_USAGE;
+}
+
+bool cli_report(const permc_context *context, bool ok) {
+  const char *message = permc_message(context);
+  if (*message)
+    fputs(message, stderr);
+  else if (!ok)
+    cli_error("failed without a message");
+  return ok;
+}
+
+bool cli_flush_stdout(void) {
+  bool failed = ferror(stdout) != 0;
+  errno = 0;
+  if (fflush(stdout) != 0)
+    failed = true;
+  if (!failed)
+    return true;
+  cli_error("standard output: %s", errno ? strerror(errno) : "cannot write");
+  __fpurge(stdout);  // what is left must not fail, and be reported, a second time
+  clearerr(stdout);
+  return false;
+}
+
+double cli_seconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+void cli_print_time(const char *of, const char *stage, double seconds) {
+  fprintf(stderr, "permc: %s%s%-9s %.6f s\n", of ? of : "", of ? ": " : "", stage, seconds);
+}
+
+// ---- files -----------------------------------------------------------------------------------
+
+char *cli_read_file(const char *path, size_t *length, const char **why) {
+  bool is_stdin = strcmp(path, "-") == 0;
+  FILE *from = is_stdin ? stdin : fopen(path, "rb");
+  *length = 0;
+  if (!from) {
+    *why = strerror(errno);
+    return NULL;
+  }
+  text all = {0};
+  char buffer[65536];
+  size_t count;
+  errno = 0;
+  while ((count = fread(buffer, 1, sizeof buffer, from)) > 0 && !all.failed)
+    text_add(&all, buffer, count);
+  int failure = all.failed ? ENOMEM : ferror(from) ? (errno ? errno : EIO) : 0;
+  text_add(&all, "", 0);
+  if (!is_stdin)
+    fclose(from);
+  if (failure) {
+    *why = strerror(failure);
+    text_free(&all);
+    return NULL;
+  }
+  *length = all.length;
+  return all.data;
+}
+
+// ---- signals ---------------------------------------------------------------------------------
+
+// Ends the process from within the handler: a run may be waiting for input, or be between two
+// looks at permc_interrupt's flag. Files are safe, for they appear by rename; the unfinished ones
+// are removed here. A second signal while this runs ends the process as it is.
+static void on_signal(int number) {
+  static const char message[] = "permc: interrupted\n";
+  static volatile sig_atomic_t seen;
+  (void)number;
+  if (seen)
+    _exit(CLI_INTERRUPTED);
+  seen = 1;
+  permc_interrupt();
+  output_discard_all_from_signal();
+  if (isatty(STDERR_FILENO) && write(STDERR_FILENO, "\r\033[K", 4) < 0)
+    _exit(CLI_INTERRUPTED);
+  if (write(STDERR_FILENO, message, sizeof message - 1) < 0)
+    _exit(CLI_INTERRUPTED);
+  _exit(CLI_INTERRUPTED);
+}
+
+static void catch_signals(void) {
+  static const int caught[] = {SIGINT, SIGTERM, SIGHUP};
+  signal(SIGPIPE, SIG_IGN);  // writes then fail with EPIPE, which is reported like any other error
+  for (size_t i = 0; i < sizeof caught / sizeof *caught; i++) {
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_NODEFER}, before;
+    sigemptyset(&action.sa_mask);
+    if (sigaction(caught[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+      sigaction(caught[i], &action, NULL);
+  }
+}
+
+// ---- dispatch --------------------------------------------------------------------------------
+
+static const char *verb_name(const void *state, size_t i) {
+  const cli_verb *verbs = state;
+  return verbs[i].name;
+}
+
+static cli_status unknown_verb(const char *word) {
+  size_t length = strlen(word);
+  if (word[0] == '-') {
+    static const char *const names[] = {"--help", "--version"};
+    for (size_t i = 0; i < 2; i++)
+      if (length > 2 && strncmp(word, names[i], length) == 0)
+        return cli_usage_error("unknown option '%s' (did you mean %s?)", word, names[i]);
+    return cli_usage_error("unknown option '%s' before the verb (see permc help)", word);
+  }
+  if (length > 5 && strcmp(word + length - 5, ".perm") == 0)
+    return cli_usage_error("unknown verb '%s' (did you mean permc run %s?)", word, word);
+  const char *closest = cli_closest(word, verb_name, cli_verbs);
+  if (closest)
+    return cli_usage_error("unknown verb '%s' (did you mean %s?)", word, closest);
+  return cli_usage_error("unknown verb '%s' (see permc help)", word);
+}
+
+static cli_status print_help(const cli_arguments *given) {
+  if (given->operand_count == 0) {
+    cli_help(stdout);
+    return CLI_OK;
+  }
+  const cli_verb *verb = cli_verb_named(given->operands[0]);
+  if (!verb)
+    return unknown_verb(given->operands[0]);
+  cli_help_verb(stdout, verb);
+  return CLI_OK;
+}
+
+static cli_status run_verb(const cli_verb *verb, int argc, char **argv) {
+  cli_arguments given;
+  cli_status status = CLI_USAGE;
+  if (cli_parse(&given, verb, argc, argv)) {
+    if (given.help)
+      cli_help_verb(stdout, verb);
+    status = given.help ? CLI_OK : verb->run(&given);
+  }
+  cli_arguments_free(&given);
+  return status;
+}
+
+int cli_main(int argc, char **argv) {
+  catch_signals();
+  cli_status status = CLI_OK;
+  const char *word = argc > 1 ? argv[1] : NULL;
+  const cli_verb *verb = word ? cli_verb_named(word) : NULL;
+  if (!word) {
+    cli_help(stderr);
+    status = CLI_USAGE;
+  } else if (verb) {
+    status = run_verb(verb, argc - 2, argv + 2);
+  } else if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
+    cli_help(stdout);
+  } else if (strcmp(word, "--version") == 0) {
+    printf("permc %s\n", permc_version());
+  } else {
+    status = unknown_verb(word);
+  }
+  if (!cli_flush_stdout() && status == CLI_OK)
+    status = CLI_WRONG;
+  return (int)status;
+}
