@@ -9,7 +9,7 @@ const char *const trace_op_names[TRACE_OP_COUNT] = {
 #undef ROW
 };
 
-// ---- verification ----------------------------------------------------------------------------
+// ---- verification -------------------------------------------------------------------------------
 //
 // A checker returns NULL or what is wrong with the step, without its number.
 
@@ -139,7 +139,7 @@ static const char *check_reshape(const checker *c) {
     uint64_t count = sides[k]->batch;
     for (uint32_t i = 0; i < sides[k]->rank; i++) {
       empty |= sides[k]->dims[i] == 0;
-      count *= sides[k]->dims[i]; // size_fits holds for both, so this is exact unless empty
+      count *= sides[k]->dims[i];  // size_fits holds for both, so this is exact unless empty
     }
     counts[k] = empty ? 0 : count;
   }
@@ -181,7 +181,7 @@ static const char *check_halves(const checker *c, const trace_step *whole, const
 
 // The number of the first row that is a sum of earlier ones, or n: Gaussian elimination over bits.
 static uint32_t dependent_row(const uint64_t *rows, uint32_t n) {
-  uint64_t by_top[64] = {0}; // the reduced row whose highest bit is i
+  uint64_t by_top[64] = {0};  // the reduced row whose highest bit is i
   for (uint32_t i = 0; i < n; i++) {
     uint64_t row = rows[i];
     while (row != 0 && by_top[63 - __builtin_clzll(row)] != 0)
@@ -323,8 +323,8 @@ enum { ANY_COUNT = -1 };
 
 static const struct {
   const char *(*check)(const checker *);
-  int operands;   // ANY_COUNT: the checker looks
-  bool same_type; // the operands' types are the result's
+  int operands;    // ANY_COUNT: the checker looks
+  bool same_type;  // the operands' types are the result's
 } checks[TRACE_OP_COUNT] = {
     [TRACE_ARGUMENT] = {check_argument, 0, false},
     [TRACE_CONSTANT] = {check_constant, 0, false},
@@ -388,7 +388,7 @@ const char *trace_verify(arena *a, const trace *t) {
   return NULL;
 }
 
-// ---- printing ----------------------------------------------------------------------------------
+// ---- printing -----------------------------------------------------------------------------------
 
 static void print_real(text *out, double value, int digits) {
   text_printf(out, "%.*g", digits, value);
@@ -396,20 +396,47 @@ static void print_real(text *out, double value, int digits) {
 
 static void print_constant(text *out, scalar_type type, const scalar_bits *v) {
   switch (type) {
-  case SCALAR_BOOL: text_string(out, v->b ? "true" : "false"); break;
-  case SCALAR_I8: text_printf(out, "%" PRId8, v->i8); break;
-  case SCALAR_I16: text_printf(out, "%" PRId16, v->i16); break;
-  case SCALAR_I32: text_printf(out, "%" PRId32, v->i32); break;
-  case SCALAR_I64: text_printf(out, "%" PRId64, v->i64); break;
-  case SCALAR_U8: text_printf(out, "%" PRIu8, v->u8); break;
-  case SCALAR_U16: text_printf(out, "%" PRIu16, v->u16); break;
-  case SCALAR_U32: text_printf(out, "%" PRIu32, v->u32); break;
-  case SCALAR_U64: text_printf(out, "%" PRIu64, v->u64); break;
-  case SCALAR_F32: print_real(out, (double)v->f32, 9); break;
-  case SCALAR_F64: print_real(out, v->f64, 17); break;
-  case SCALAR_C64: text_printf(out, "%.9g%+.9gi", (double)v->c64[0], (double)v->c64[1]); break;
-  case SCALAR_C128: text_printf(out, "%.17g%+.17gi", v->c128[0], v->c128[1]); break;
-  case SCALAR_COUNT: break;
+  case SCALAR_BOOL:
+    text_string(out, v->b ? "true" : "false");
+    break;
+  case SCALAR_I8:
+    text_printf(out, "%" PRId8, v->i8);
+    break;
+  case SCALAR_I16:
+    text_printf(out, "%" PRId16, v->i16);
+    break;
+  case SCALAR_I32:
+    text_printf(out, "%" PRId32, v->i32);
+    break;
+  case SCALAR_I64:
+    text_printf(out, "%" PRId64, v->i64);
+    break;
+  case SCALAR_U8:
+    text_printf(out, "%" PRIu8, v->u8);
+    break;
+  case SCALAR_U16:
+    text_printf(out, "%" PRIu16, v->u16);
+    break;
+  case SCALAR_U32:
+    text_printf(out, "%" PRIu32, v->u32);
+    break;
+  case SCALAR_U64:
+    text_printf(out, "%" PRIu64, v->u64);
+    break;
+  case SCALAR_F32:
+    print_real(out, (double)v->f32, 9);
+    break;
+  case SCALAR_F64:
+    print_real(out, v->f64, 17);
+    break;
+  case SCALAR_C64:
+    text_printf(out, "%.9g%+.9gi", (double)v->c64[0], (double)v->c64[1]);
+    break;
+  case SCALAR_C128:
+    text_printf(out, "%.17g%+.17gi", v->c128[0], v->c128[1]);
+    break;
+  case SCALAR_COUNT:
+    break;
   }
 }
 
@@ -429,17 +456,32 @@ static void print_operation(text *out, const trace *t, const trace_step *s) {
   for (uint32_t i = 0; i < s->operand_count; i++)
     text_printf(out, " %%%" PRIu32, s->operands[i]);
   switch (s->op) {
-  case TRACE_ARGUMENT: text_printf(out, " %" PRIu64, s->number); break;
-  case TRACE_CONSTANT: text_string(out, " "), print_constant(out, s->type, &s->constant); break;
-  case TRACE_INSTANCE: text_printf(out, " mod %" PRIu64, s->number); break;
+  case TRACE_ARGUMENT:
+    text_printf(out, " %" PRIu64, s->number);
+    break;
+  case TRACE_CONSTANT:
+    text_string(out, " "), print_constant(out, s->type, &s->constant);
+    break;
+  case TRACE_INSTANCE:
+    text_printf(out, " mod %" PRIu64, s->number);
+    break;
   case TRACE_SPLIT:
   case TRACE_STITCH:
   case TRACE_PAIR:
-  case TRACE_UNPAIR: text_printf(out, " m=%" PRIu64, s->number); break;
-  case TRACE_BMMC: print_rows(out, s); break;
-  case TRACE_ELEMENT: text_printf(out, " [%" PRIu64 "]", s->number); break;
-  case TRACE_SLICE: text_printf(out, " [%" PRIu64 "...]", s->number); break;
-  default: break;
+  case TRACE_UNPAIR:
+    text_printf(out, " m=%" PRIu64, s->number);
+    break;
+  case TRACE_BMMC:
+    print_rows(out, s);
+    break;
+  case TRACE_ELEMENT:
+    text_printf(out, " [%" PRIu64 "]", s->number);
+    break;
+  case TRACE_SLICE:
+    text_printf(out, " [%" PRIu64 "...]", s->number);
+    break;
+  default:
+    break;
   }
 }
 

@@ -11,33 +11,47 @@ struct foreign {
   ffi_cif cif;
   uint32_t arity;
   scalar_type result;
-  ffi_type **types; // arity of them; libffi keeps the pointer
-  size_t *sizes;    // bytes of one element of each operand
-  void **slots;     // where the operands of one call are
+  ffi_type **types;  // arity of them; libffi keeps the pointer
+  size_t *sizes;     // bytes of one element of each operand
+  void **slots;      // where the operands of one call are
 };
 
 static ffi_type *ffi_type_of(scalar_type type) {
   switch (type) {
-  case SCALAR_BOOL: return &ffi_type_uint8; // _Bool is one byte wherever we run
-  case SCALAR_I8: return &ffi_type_sint8;
-  case SCALAR_I16: return &ffi_type_sint16;
-  case SCALAR_I32: return &ffi_type_sint32;
-  case SCALAR_I64: return &ffi_type_sint64;
-  case SCALAR_U8: return &ffi_type_uint8;
-  case SCALAR_U16: return &ffi_type_uint16;
-  case SCALAR_U32: return &ffi_type_uint32;
-  case SCALAR_U64: return &ffi_type_uint64;
-  case SCALAR_F32: return &ffi_type_float;
-  case SCALAR_F64: return &ffi_type_double;
+  case SCALAR_BOOL:
+    return &ffi_type_uint8;  // _Bool is one byte wherever we run
+  case SCALAR_I8:
+    return &ffi_type_sint8;
+  case SCALAR_I16:
+    return &ffi_type_sint16;
+  case SCALAR_I32:
+    return &ffi_type_sint32;
+  case SCALAR_I64:
+    return &ffi_type_sint64;
+  case SCALAR_U8:
+    return &ffi_type_uint8;
+  case SCALAR_U16:
+    return &ffi_type_uint16;
+  case SCALAR_U32:
+    return &ffi_type_uint32;
+  case SCALAR_U64:
+    return &ffi_type_uint64;
+  case SCALAR_F32:
+    return &ffi_type_float;
+  case SCALAR_F64:
+    return &ffi_type_double;
 #ifdef FFI_TARGET_HAS_COMPLEX_TYPE
-  case SCALAR_C64: return &ffi_type_complex_float;
-  case SCALAR_C128: return &ffi_type_complex_double;
+  case SCALAR_C64:
+    return &ffi_type_complex_float;
+  case SCALAR_C128:
+    return &ffi_type_complex_double;
 #endif
-  default: return NULL;
+  default:
+    return NULL;
   }
 }
 
-// ---- finding the function --------------------------------------------------------------------
+// ---- finding the function -----------------------------------------------------------------------
 
 static void *open_library(const char *name, char *message, size_t size) {
   if (*name == '\0')
@@ -118,8 +132,7 @@ void foreign_close(foreign *f) {
   free(f);
 }
 
-// ---- calling
-// -------------------------------------------------------------------------------------
+// ---- calling ------------------------------------------------------------------------------------
 
 // libffi widens integers narrower than a register to a whole ffi_arg.
 typedef union foreign_result {
@@ -133,9 +146,15 @@ static void store_result(scalar_type type, const foreign_result *r, void *out) {
   scalar_kind kind = scalar_types[type].kind;
   if (kind != KIND_FLOAT && kind != KIND_COMPLEX && size < sizeof(ffi_arg)) {
     switch (size) {
-    case 1: narrow.u8 = (uint8_t)r->widened; break;
-    case 2: narrow.u16 = (uint16_t)r->widened; break;
-    default: narrow.u32 = (uint32_t)r->widened; break;
+    case 1:
+      narrow.u8 = (uint8_t)r->widened;
+      break;
+    case 2:
+      narrow.u16 = (uint16_t)r->widened;
+      break;
+    default:
+      narrow.u32 = (uint32_t)r->widened;
+      break;
     }
     if (kind == KIND_BOOL)
       narrow.b = narrow.u8 != 0;
@@ -145,12 +164,12 @@ static void store_result(scalar_type type, const foreign_result *r, void *out) {
 
 void foreign_call(const foreign *f, size_t n, const void *const *in, void *out) {
   size_t size = scalar_types[f->result].size;
-  ffi_cif cif = f->cif; // ffi_call takes it without const
+  ffi_cif cif = f->cif;  // ffi_call takes it without const
   for (size_t i = 0; i < n; i++) {
     foreign_result result = {.bits = {{0}}};
     for (uint32_t k = 0; k < f->arity; k++) {
       const unsigned char *operand = (const unsigned char *)in[k] + i * f->sizes[k];
-      memcpy(&f->slots[k], &operand, sizeof operand); // as above: the callee only reads it
+      memcpy(&f->slots[k], &operand, sizeof operand);  // as above: the callee only reads it
     }
     ffi_call(&cif, f->function, &result, f->slots);
     store_result(f->result, &result, (unsigned char *)out + i * size);

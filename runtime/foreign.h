@@ -16,7 +16,7 @@ typedef struct foreign foreign;
 // ("libm.so.6", "./mine.so"), or "" for the C library and what else the program has loaded.
 // NULL: `message` says why, naming the library and the function.
 foreign *foreign_open(const trace_extern *e, char *message, size_t size);
-void foreign_close(foreign *f); // NULL is allowed
+void foreign_close(foreign *f);  // NULL is allowed
 
 // out[i] = function(in[0][i], in[1][i], ...) for i < n.
 void foreign_call(const foreign *f, size_t n, const void *const *in, void *out);

@@ -9,12 +9,12 @@
 #include <stdio.h>
 
 enum {
-  CHUNK = 2048,       // elements of a scalar step computed at a time: some KiB, in the first cache
-  FOREIGN_CHUNK = 16, // calls of a foreign function between two looks at the flag
-  STEP_COST = 64,     // a step counts as that many elements besides its own
+  CHUNK = 2048,        // elements of a scalar step computed at a time: some KiB, in the first cache
+  FOREIGN_CHUNK = 16,  // calls of a foreign function between two looks at the flag
+  STEP_COST = 64,      // a step counts as that many elements besides its own
   WIDEST = sizeof(scalar_bits),
   SPARES = 16,
-  SPARE_BYTES = 1 << 16, // smaller buffers are not worth keeping
+  SPARE_BYTES = 1 << 16,  // smaller buffers are not worth keeping
 };
 
 // A dead buffer, kept for the next value of its size: fresh memory costs a page fault every 4 KiB.
@@ -28,12 +28,13 @@ typedef struct interp {
   interp_plan plan;
   interp_watch watch;
   interp_failure *failure;
-  void **data;            // per step, for steps that have a buffer: its memory while it lives
-  const void **in;        // the operands of the step in hand
-  foreign **foreign;      // per trace_extern, NULL until it is called
-  unsigned char *scratch; // per operand, and one for the result: CHUNK elements
+  void **data;             // per step, for steps that have a buffer: its memory while it lives
+  const void **in;         // the operands of the step in hand
+  foreign **foreign;       // per trace_extern, NULL until it is called
+  unsigned char *scratch;  // per operand, and one for the result: CHUNK elements
   spare spares[SPARES];
-  uint64_t live, spared; // bytes in buffers, bytes in spares: together at most plan.peak
+  size_t next_spare;
+  uint64_t live, spared;  // bytes in buffers, bytes in spares: together at most plan.peak
 } interp;
 
 static bool fail(interp *r, const trace_step *s, const char *format, ...) PRINTF_LIKE(3, 4);
@@ -55,8 +56,7 @@ static const trace_step *step_at(const interp *r, value_id id) {
 
 static const scalar_row *row_of(scalar_type type) { return &scalar_types[type]; }
 
-// ---- buffers
-// -------------------------------------------------------------------------------------
+// ---- buffers ------------------------------------------------------------------------------------
 
 static void drop_spare(interp *r, spare *s) {
   free(s->data);
@@ -81,14 +81,14 @@ static void *buffer_new(interp *r, uint64_t bytes) {
 
 static void buffer_free(interp *r, void *data, uint64_t bytes) {
   r->live -= bytes;
-  if (bytes >= SPARE_BYTES)
-    for (size_t i = 0; i < SPARES; i++)
-      if (r->spares[i].data == NULL) {
-        r->spares[i] = (spare){data, bytes};
-        r->spared += bytes;
-        return;
-      }
-  free(data);
+  if (bytes < SPARE_BYTES) {
+    free(data);
+    return;
+  }
+  spare *oldest = &r->spares[r->next_spare++ % SPARES];
+  drop_spare(r, oldest);
+  *oldest = (spare){data, bytes};
+  r->spared += bytes;
 }
 
 static void *data_of(const interp *r, value_id id) { return r->data[r->plan.places[id].buffer]; }
@@ -105,8 +105,7 @@ static void release_operands(interp *r, value_id id) {
   }
 }
 
-// ---- scalar steps
-// --------------------------------------------------------------------------------
+// ---- scalar steps -------------------------------------------------------------------------------
 
 // Elements start ... start + n - 1 of operand k, as the step's instances see them: where they are,
 // or repeated in scratch memory if the operand's batch is smaller.
@@ -119,13 +118,8 @@ static const void *operand_chunk(interp *r, const trace_step *s, uint32_t k, uin
     return in + start * size;
   unsigned char *out = r->scratch + (size_t)k * CHUNK * WIDEST;
   if (o->batch == 1 && start > 0)
-    return out; // full since the first chunk
-  uint64_t ratio = s->batch / o->batch, from = start / ratio, used = start % ratio;
-  for (size_t i = 0; i < n; i++) {
-    memcpy(out + i * size, in + from * size, size);
-    if (++used == ratio)
-      used = 0, from++;
-  }
+    return out;  // full since the first chunk
+  interp_repeat(out, in, size, start, n, s->batch / o->batch);
   return out;
 }
 
@@ -136,11 +130,14 @@ static bool compute_chunk(interp *r, const trace_step *s, size_t n, void *out) {
     scalar_apply(s->scalar, step_at(r, s->operands[0])->type, n, in[0],
                  s->operand_count > 1 ? in[1] : NULL, out);
     return true;
-  case TRACE_SELECT: scalar_select(row_of(s->type)->size, n, in[0], in[1], in[2], out); return true;
+  case TRACE_SELECT:
+    scalar_select(row_of(s->type)->size, n, in[0], in[1], in[2], out);
+    return true;
   case TRACE_CONVERT:
     scalar_convert(step_at(r, s->operands[0])->type, s->type, n, in[0], out);
     return true;
-  default: break;
+  default:
+    break;
   }
   for (size_t i = 0; i < n; i += FOREIGN_CHUNK) {
     size_t calls = n - i < FOREIGN_CHUNK ? n - i : FOREIGN_CHUNK;
@@ -148,7 +145,7 @@ static bool compute_chunk(interp *r, const trace_step *s, size_t n, void *out) {
                  (unsigned char *)out + i * row_of(s->type)->size);
     for (uint32_t k = 0; k < s->operand_count; k++)
       in[k] = (const unsigned char *)in[k] + calls * row_of(step_at(r, s->operands[k])->type)->size;
-    r->watch.left = 0; // nobody knows how long a call takes
+    r->watch.left = 0;  // nobody knows how long a call takes
     if (!interp_watch_spend(&r->watch, calls))
       return false;
   }
@@ -175,8 +172,7 @@ static bool run_elementwise(interp *r, value_id id) {
   return true;
 }
 
-// ---- steps without operands
-// ----------------------------------------------------------------------
+// ---- steps without operands ---------------------------------------------------------------------
 
 // 0, 1, ..., modulus - 1, 0, 1, ...; a modulus of 0 is none.
 static bool run_count(interp *r, int64_t *out, uint64_t count, uint64_t modulus) {
@@ -193,18 +189,23 @@ static bool run_count(interp *r, int64_t *out, uint64_t count, uint64_t modulus)
   return true;
 }
 
-// ---- the run
-// -------------------------------------------------------------------------------------
+// ---- the run ------------------------------------------------------------------------------------
 
 static bool run_step(interp *r, value_id id) {
   const trace_step *s = step_at(r, id);
   void *out = data_of(r, id);
   switch (s->op) {
-  case TRACE_ARGUMENT: return true;
-  case TRACE_CONSTANT: memcpy(out, &s->constant, row_of(s->type)->size); return true;
-  case TRACE_INSTANCE: return run_count(r, out, s->batch, s->number);
-  case TRACE_IOTA: return run_count(r, out, s->dims[0], 0);
-  default: break;
+  case TRACE_ARGUMENT:
+    return true;
+  case TRACE_CONSTANT:
+    memcpy(out, &s->constant, row_of(s->type)->size);
+    return true;
+  case TRACE_INSTANCE:
+    return run_count(r, out, s->batch, s->number);
+  case TRACE_IOTA:
+    return run_count(r, out, s->dims[0], 0);
+  default:
+    break;
   }
   if (trace_step_elementwise(s->op))
     return run_elementwise(r, id);
@@ -231,8 +232,7 @@ static bool run_steps(interp *r) {
   return true;
 }
 
-// ---- before and after
-// ----------------------------------------------------------------------------
+// ---- before and after ---------------------------------------------------------------------------
 
 static bool check_ranks(interp *r) {
   for (size_t i = 0; i < r->trace->results.count; i++) {
@@ -367,7 +367,7 @@ bool interp_run(const trace *t, array *arguments, size_t argument_count, array *
     results[i] = (array){0};
   bool ok = check_ranks(&r) && allocate(&r) && check_memory(&r) &&
             open_foreign(&r, allow_foreign) && take_arguments(&r, arguments, argument_count);
-  destroy_all(arguments, argument_count); // those that nothing needs
+  destroy_all(arguments, argument_count);  // those that nothing needs
   ok = ok && run_steps(&r) && hand_over(&r, results);
   if (!ok)
     destroy_all(results, t->results.count);

@@ -16,8 +16,8 @@
 #include <stdatomic.h>
 
 typedef struct interp_failure {
-  char message[512]; // one line, without a final full stop
-  span where;        // the source that asked for the step, when has_span
+  char message[512];  // one line, without a final full stop
+  span where;         // the source that asked for the step, when has_span
   bool has_span;
 } interp_failure;
 

@@ -8,10 +8,10 @@
 #include "runtime/interp_plan.h"
 
 enum {
-  WATCH_ELEMENTS = 1 << 18, // at most some milliseconds of moves
+  WATCH_ELEMENTS = 1 << 18,  // at most some milliseconds of moves
   BLOCK_UNITS = 1 << 13,
   BLOCK_BYTES = 1 << 18,
-  SMALL_UNITS = 16, // instances up to this long are moved place by place, over all instances
+  SMALL_UNITS = 16,  // instances up to this long are moved place by place, over all instances
 };
 
 bool interp_watch_spend(interp_watch *w, uint64_t elements) {
@@ -23,18 +23,32 @@ bool interp_watch_spend(interp_watch *w, uint64_t elements) {
   return w->interrupted == NULL || !atomic_load_explicit(w->interrupted, memory_order_relaxed);
 }
 
-// ---- copies ------------------------------------------------------------------------------------
+// ---- copies -------------------------------------------------------------------------------------
 
 // KERNEL(unit) with a constant unit for the usual sizes, so that a unit is one load and one store.
 #define BY_UNIT(unit, KERNEL)                                                                      \
   switch (unit) {                                                                                  \
-  case 1: KERNEL(1); break;                                                                        \
-  case 2: KERNEL(2); break;                                                                        \
-  case 4: KERNEL(4); break;                                                                        \
-  case 8: KERNEL(8); break;                                                                        \
-  case 16: KERNEL(16); break;                                                                      \
-  case 32: KERNEL(32); break;                                                                      \
-  default: KERNEL(unit); break;                                                                    \
+  case 1:                                                                                          \
+    KERNEL(1);                                                                                     \
+    break;                                                                                         \
+  case 2:                                                                                          \
+    KERNEL(2);                                                                                     \
+    break;                                                                                         \
+  case 4:                                                                                          \
+    KERNEL(4);                                                                                     \
+    break;                                                                                         \
+  case 8:                                                                                          \
+    KERNEL(8);                                                                                     \
+    break;                                                                                         \
+  case 16:                                                                                         \
+    KERNEL(16);                                                                                    \
+    break;                                                                                         \
+  case 32:                                                                                         \
+    KERNEL(32);                                                                                    \
+    break;                                                                                         \
+  default:                                                                                         \
+    KERNEL(unit);                                                                                  \
+    break;                                                                                         \
   }
 
 static bool copy_bytes(interp_watch *w, unsigned char *out, const unsigned char *in, size_t bytes) {
@@ -57,7 +71,7 @@ static size_t block_of(size_t unit, size_t count) {
 typedef struct place {
   unsigned char *out;
   const unsigned char *in;
-  size_t out_stride, in_stride; // bytes from one unit to the next; in_stride 0 repeats one unit
+  size_t out_stride, in_stride;  // bytes from one unit to the next; in_stride 0 repeats one unit
 } place;
 
 // `count` units of `unit` bytes.
@@ -95,24 +109,38 @@ static bool copy_instances(interp_watch *w, place p, size_t unit, uint64_t batch
   return true;
 }
 
-// ---- permutations of the elements of each instance
-// -----------------------------------------------
+void interp_repeat(void *out, const void *in, size_t unit, uint64_t start, size_t n,
+                   uint64_t ratio) {
+  unsigned char *to = out;
+  const unsigned char *from = (const unsigned char *)in + start / ratio * unit;
+  uint64_t used = start % ratio;
+#define REPEAT(size)                                                                               \
+  for (size_t i = 0; i < n; i++) {                                                                 \
+    memcpy(to + i * (size), from, size);                                                           \
+    if (++used == ratio)                                                                           \
+      used = 0, from += (size);                                                                    \
+  }
+  BY_UNIT(unit, REPEAT)
+#undef REPEAT
+}
+
+// ---- permutations of the elements of each instance ----------------------------------------------
 
 // BMMC: out[A x + c] = in[x], by table for the low bits of x and bit by bit for the others.
 enum { TABLE_BITS = 8 };
 
 typedef struct affine_map {
   uint64_t columns[64], constant;
-  uint64_t table[1 << TABLE_BITS]; // A x for x < 2^TABLE_BITS
+  uint64_t table[1 << TABLE_BITS];  // A x for x < 2^TABLE_BITS
 } affine_map;
 
 typedef struct permutation {
   const trace_step *step;
-  uint64_t instances;     // each of `units` units, in the operand and in the result alike
-  uint64_t units, unit;   // unit in bytes
-  uint64_t mask;          // SPLIT, STITCH, PAIR, UNPAIR
-  uint64_t rows, columns; // TRANSPOSE, of the operand
-  uint64_t ratio;         // this many instances of the result read the same one
+  uint64_t instances;      // each of `units` units, in the operand and in the result alike
+  uint64_t units, unit;    // unit in bytes
+  uint64_t mask;           // SPLIT, STITCH, PAIR, UNPAIR
+  uint64_t rows, columns;  // TRANSPOSE, of the operand
+  uint64_t ratio;          // this many instances of the result read the same one
   const affine_map *map;
 } permutation;
 
@@ -139,8 +167,10 @@ static uint64_t place_of(const permutation *p, uint64_t x) {
   case TRACE_PAIR:
   case TRACE_UNPAIR:
     return x >> high & 1 ? 2 * without_bit(x ^ p->mask, high) + 1 : 2 * without_bit(x, high);
-  case TRACE_BMMC: return affine_high(p->map, x) ^ p->map->table[x & ((1 << TABLE_BITS) - 1)];
-  default: return x % p->columns * p->rows + x / p->columns;
+  case TRACE_BMMC:
+    return affine_high(p->map, x) ^ p->map->table[x & ((1 << TABLE_BITS) - 1)];
+  default:
+    return x % p->columns * p->rows + x / p->columns;
   }
 }
 
@@ -288,8 +318,7 @@ static bool permute(interp_watch *w, const permutation *p, const unsigned char *
   return true;
 }
 
-// ---- the steps
-// -----------------------------------------------------------------------------------
+// ---- the steps ----------------------------------------------------------------------------------
 
 static uint64_t product(const uint64_t *dims, uint32_t count) {
   uint64_t p = 1;
@@ -386,21 +415,32 @@ bool interp_move(interp_watch *w, const trace *t, const trace_step *s, const voi
   if (s->rank > 0)
     q.unit = instance / s->dims[0];
   switch (s->op) {
-  case TRACE_RESHAPE: return copy_bytes(w, out, in[0], s->batch * instance);
-  case TRACE_BROADCAST: return copy_instances(w, p, instance, s->batch, ratio);
-  case TRACE_SPLIT: return move_halves(w, o, q, in[0], out);
-  case TRACE_STITCH: return move_halves(w, s, q, in[0], out);
-  case TRACE_PAIR: return move_pairs(w, o, q, in[0], out);
-  case TRACE_UNPAIR: return move_pairs(w, s, q, in[0], out);
-  case TRACE_BMMC: return q.ratio = ratio, move_bmmc(w, q, in[0], out);
-  case TRACE_TRANSPOSE: return q.ratio = ratio, move_transpose(w, q, in[0], out);
+  case TRACE_RESHAPE:
+    return copy_bytes(w, out, in[0], s->batch * instance);
+  case TRACE_BROADCAST:
+    return copy_instances(w, p, instance, s->batch, ratio);
+  case TRACE_SPLIT:
+    return move_halves(w, o, q, in[0], out);
+  case TRACE_STITCH:
+    return move_halves(w, s, q, in[0], out);
+  case TRACE_PAIR:
+    return move_pairs(w, o, q, in[0], out);
+  case TRACE_UNPAIR:
+    return move_pairs(w, s, q, in[0], out);
+  case TRACE_BMMC:
+    return q.ratio = ratio, move_bmmc(w, q, in[0], out);
+  case TRACE_TRANSPOSE:
+    return q.ratio = ratio, move_transpose(w, q, in[0], out);
   case TRACE_ELEMENT:
     return p.in += s->number * instance, copy_instances(w, p, instance, s->batch, ratio);
   case TRACE_SLICE:
     return p.in += s->number * q.unit, copy_instances(w, p, instance, s->batch, ratio);
   case TRACE_PACK:
-  case TRACE_CONCAT: return move_beside(w, t, s, in, out, instance);
-  case TRACE_REPLICATE: return move_replicate(w, p, from, s->batch, ratio, s->dims[0]);
-  default: return true;
+  case TRACE_CONCAT:
+    return move_beside(w, t, s, in, out, instance);
+  case TRACE_REPLICATE:
+    return move_replicate(w, p, from, s->batch, ratio, s->dims[0]);
+  default:
+    return true;
   }
 }

@@ -9,8 +9,8 @@
 
 // Counts work and looks at the caller's flag now and then.
 typedef struct interp_watch {
-  const atomic_bool *interrupted; // NULL: never
-  uint64_t left;                  // elements until the next look
+  const atomic_bool *interrupted;  // NULL: never
+  uint64_t left;                   // elements until the next look
 } interp_watch;
 
 // Whether to go on, after `elements` more were moved or computed.
@@ -21,5 +21,10 @@ bool interp_watch_spend(interp_watch *w, uint64_t elements);
 // operand. False: interrupted.
 bool interp_move(interp_watch *w, const trace *t, const trace_step *s, const void *const *in,
                  void *out);
+
+// out[i] = in[(start + i) / ratio] for i < n: what n instances see of an operand of a smaller
+// batch.
+void interp_repeat(void *out, const void *in, size_t unit, uint64_t start, size_t n,
+                   uint64_t ratio);
 
 #endif

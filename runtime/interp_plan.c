@@ -9,7 +9,7 @@ uint64_t trace_step_count(const trace_step *s) {
     if (s->dims[i] == 0)
       return 0;
   for (uint32_t i = 0; i < s->rank && count != 0; i++)
-    count *= s->dims[i]; // trace_verify has checked that it fits
+    count *= s->dims[i];  // trace_verify has checked that it fits
   return count;
 }
 
@@ -24,19 +24,31 @@ static bool renames(const trace *t, const trace_step *s) {
   const trace_step *o = &t->steps.items[s->operands[0]];
   bool same_batch = o->batch == s->batch;
   switch (s->op) {
-  case TRACE_RESHAPE: return true;
-  case TRACE_BROADCAST: return same_batch;
-  case TRACE_CONVERT: return same_batch && o->type == s->type;
-  case TRACE_SPLIT: return s->number == o->dims[0] / 2; // the top bit: the two halves
-  case TRACE_STITCH: return s->number == s->dims[0] / 2;
-  case TRACE_PAIR: // neighbours
-  case TRACE_UNPAIR: return s->number == 1;
-  case TRACE_ELEMENT: return same_batch && o->dims[0] == 1;
-  case TRACE_PACK: return same_batch && s->operand_count == 1;
-  case TRACE_TRANSPOSE: return same_batch && (o->dims[0] == 1 || o->dims[1] == 1);
-  case TRACE_SLICE: return same_batch && o->dims[0] == s->dims[0];
-  case TRACE_REPLICATE: return same_batch && s->dims[0] == 1;
-  default: return false;
+  case TRACE_RESHAPE:
+    return true;
+  case TRACE_BROADCAST:
+    return same_batch;
+  case TRACE_CONVERT:
+    return same_batch && o->type == s->type;
+  case TRACE_SPLIT:
+    return s->number == o->dims[0] / 2;  // the top bit: the two halves
+  case TRACE_STITCH:
+    return s->number == s->dims[0] / 2;
+  case TRACE_PAIR:  // neighbours
+  case TRACE_UNPAIR:
+    return s->number == 1;
+  case TRACE_ELEMENT:
+    return same_batch && o->dims[0] == 1;
+  case TRACE_PACK:
+    return same_batch && s->operand_count == 1;
+  case TRACE_TRANSPOSE:
+    return same_batch && (o->dims[0] == 1 || o->dims[1] == 1);
+  case TRACE_SLICE:
+    return same_batch && o->dims[0] == s->dims[0];
+  case TRACE_REPLICATE:
+    return same_batch && s->dims[0] == 1;
+  default:
+    return false;
   }
 }
 
@@ -135,7 +147,7 @@ static void find_peak(interp_plan *p, const trace *t, bool *freed) {
       }
     }
   }
-  for (size_t i = 0; i < t->results.count; i++) { // a buffer that is two results is copied
+  for (size_t i = 0; i < t->results.count; i++) {  // a buffer that is two results is copied
     value_id buffer = p->places[t->results.items[i]].buffer;
     if (freed[buffer])
       overflow |= __builtin_add_overflow(live, p->places[buffer].bytes, &live);

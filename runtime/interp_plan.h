@@ -14,22 +14,22 @@
 #include "lang/trace.h"
 
 typedef struct interp_place {
-  uint64_t bytes;  // of the value
-  value_id buffer; // the step whose buffer holds the value: itself, or an earlier one
-  size_t last_use; // of a buffer: the last step that reads it; the number of steps for a result
-  bool needed;     // some result depends on it
-  bool in_place;   // an elementwise step that writes over an operand
+  uint64_t bytes;   // of the value
+  value_id buffer;  // the step whose buffer holds the value: itself, or an earlier one
+  size_t last_use;  // of a buffer: the last step that reads it; the number of steps for a result
+  bool needed;      // some result depends on it
+  bool in_place;    // an elementwise step that writes over an operand
 } interp_place;
 
 typedef struct interp_plan {
   interp_place *places;
-  uint64_t peak; // most bytes in buffers at any time; UINT64_MAX: it overflows
+  uint64_t peak;  // most bytes in buffers at any time; UINT64_MAX: it overflows
 } interp_plan;
 
-bool interp_plan_make(interp_plan *p, const trace *t); // false: memory is out
+bool interp_plan_make(interp_plan *p, const trace *t);  // false: memory is out
 void interp_plan_free(interp_plan *p);
 
-uint64_t trace_step_count(const trace_step *s); // elements of the value, over all instances
-bool trace_step_elementwise(trace_op op);       // SCALAR, SELECT, CONVERT or EXTERN
+uint64_t trace_step_count(const trace_step *s);  // elements of the value, over all instances
+bool trace_step_elementwise(trace_op op);        // SCALAR, SELECT, CONVERT or EXTERN
 
 #endif

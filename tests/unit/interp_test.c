@@ -1,0 +1,916 @@
+// interp against a model that keeps every value and computes each element by the definition of its
+// step; then memory, interruption, failures and foreign functions.
+#include "tests/test.h"
+
+#include "runtime/interp.h"
+#include "tests/unit/trace_builder.h"
+#include <math.h>
+#include <signal.h>
+#include <sys/time.h>
+#include <time.h>
+
+// ---- the model
+// -----------------------------------------------------------------------------------
+
+typedef struct model_value {
+  const trace_step *step;
+  uint64_t count, size;  // elements per instance, bytes of one
+  unsigned char *data;
+} model_value;
+
+static uint64_t product(const uint64_t *dims, uint32_t count) {
+  uint64_t p = 1;
+  for (uint32_t i = 0; i < count; i++)
+    p *= dims[i];
+  return p;
+}
+
+static unsigned parity(uint64_t x) {
+  unsigned p = 0;
+  for (int i = 0; i < 64; i++)
+    p ^= (unsigned)(x >> i & 1);
+  return p;
+}
+
+// Element x (of the outermost dimension, `rows` bytes) of instance i.
+static unsigned char *at(const model_value *v, uint64_t i, uint64_t x, uint64_t row) {
+  return v->data + i * v->count * v->size + x * row;
+}
+
+// The instance of operand k that instance i of the step reads.
+static uint64_t seen(const model_value *out, const model_value *in, uint64_t i) {
+  return i / (out->step->batch / in->step->batch);
+}
+
+static void model_scalar(model_value *out, const model_value *const *in) {
+  const trace_step *s = out->step;
+  for (uint64_t i = 0; i < s->batch; i++) {
+    const unsigned char *x[3] = {0};
+    for (uint32_t k = 0; k < s->operand_count; k++)
+      x[k] = at(in[k], seen(out, in[k], i), 0, 0);
+    unsigned char *to = at(out, i, 0, 0);
+    if (s->op == TRACE_SCALAR)
+      scalar_apply(s->scalar, in[0]->step->type, 1, x[0], x[1], to);
+    else if (s->op == TRACE_CONVERT)
+      scalar_convert(in[0]->step->type, s->type, 1, x[0], to);
+    else
+      memcpy(to, *x[0] ? x[1] : x[2], out->size);
+  }
+}
+
+// The elements of each half in increasing order of their index in the whole (`split`), or back.
+static void model_halves(const model_value *whole, const model_value *part, bool split,
+                         uint64_t row) {
+  uint64_t mask = split ? part->step->number : whole->step->number;
+  for (uint64_t i = 0; i < whole->step->batch; i++) {
+    uint64_t next[2] = {0, 0};
+    for (uint64_t x = 0; x < whole->step->dims[0]; x++) {
+      unsigned half = parity(x & mask);
+      unsigned char *a = at(whole, i, x, row), *b = at(part, 2 * i + half, next[half]++, row);
+      memcpy(split ? b : a, split ? a : b, row);
+    }
+  }
+}
+
+// The pairs in increasing order of their first element's index, which has 0 at the mask's top bit.
+static void model_pairs(const model_value *whole, const model_value *part, bool pair,
+                        uint64_t row) {
+  uint64_t mask = pair ? part->step->number : whole->step->number, top = 1, next = 0;
+  while (mask / top > 1)
+    top *= 2;
+  for (uint64_t i = 0; i < whole->step->batch; i++)
+    for (uint64_t x = 0; x < whole->step->dims[0]; x++) {
+      if (x & top)
+        continue;
+      for (int side = 0; side < 2; side++) {
+        unsigned char *a = at(whole, i, side ? x ^ mask : x, row),
+                      *b = at(part, next, (uint64_t)side, row);
+        memcpy(pair ? b : a, pair ? a : b, row);
+      }
+      next++;
+    }
+}
+
+static uint64_t model_bmmc(const trace_step *s, uint64_t x) {
+  uint64_t y = s->number;
+  for (int i = 0; s->dims[0] >> (i + 1) != 0; i++)
+    y ^= (uint64_t)parity(s->rows[i] & x) << i;
+  return y;
+}
+
+// Steps that keep the number of instances, or repeat them.
+static void model_move(model_value *out, const model_value *const *in, uint64_t i, uint64_t row) {
+  const trace_step *s = out->step;
+  const trace_step *o = in[0]->step;
+  uint64_t j = seen(out, in[0], i);
+  switch (s->op) {
+  case TRACE_BROADCAST:
+    memcpy(at(out, i, 0, 0), at(in[0], j, 0, 0), out->count * out->size);
+    break;
+  case TRACE_ELEMENT:
+    row = out->count * out->size;
+    memcpy(at(out, i, 0, 0), at(in[0], j, s->number, row), row);
+    break;
+  case TRACE_BMMC:
+    for (uint64_t x = 0; x < s->dims[0]; x++)
+      memcpy(at(out, i, model_bmmc(s, x), row), at(in[0], j, x, row), row);
+    break;
+  case TRACE_PACK:
+    for (uint32_t k = 0; k < s->operand_count; k++)
+      memcpy(at(out, i, k, row), at(in[k], seen(out, in[k], i), 0, 0), row);
+    break;
+  case TRACE_TRANSPOSE:
+    row /= s->dims[1];
+    for (uint64_t x = 0; x < o->dims[0]; x++)
+      for (uint64_t y = 0; y < o->dims[1]; y++)
+        memcpy(at(out, i, y * o->dims[0] + x, row), at(in[0], j, x * o->dims[1] + y, row), row);
+    break;
+  case TRACE_SLICE:
+    for (uint64_t x = 0; x < s->dims[0]; x++)
+      memcpy(at(out, i, x, row), at(in[0], j, s->number + x, row), row);
+    break;
+  case TRACE_CONCAT:
+    for (uint64_t x = 0; x < s->dims[0]; x++)
+      memcpy(at(out, i, x, row),
+             x < o->dims[0] ? at(in[0], j, x, row)
+                            : at(in[1], seen(out, in[1], i), x - o->dims[0], row),
+             row);
+    break;
+  case TRACE_REPLICATE:
+    for (uint64_t x = 0; x < s->dims[0]; x++)
+      memcpy(at(out, i, x, row), at(in[0], j, 0, 0), row);
+    break;
+  default:
+    break;
+  }
+}
+
+static void model_step(model_value *out, const model_value *const *in, const array *arguments) {
+  const trace_step *s = out->step;
+  uint64_t row = s->rank > 0 && s->dims[0] > 0 ? out->count / s->dims[0] * out->size : 0;
+  switch (s->op) {
+  case TRACE_ARGUMENT:
+    memcpy(out->data, arguments[s->number].data, out->count * out->size);
+    break;
+  case TRACE_CONSTANT:
+    memcpy(out->data, &s->constant, out->size);
+    break;
+  case TRACE_SCALAR:
+  case TRACE_SELECT:
+  case TRACE_CONVERT:
+    model_scalar(out, in);
+    break;
+  case TRACE_INSTANCE:
+    for (uint64_t i = 0; i < s->batch; i++)
+      ((int64_t *)(void *)out->data)[i] = (int64_t)(i % s->number);
+    break;
+  case TRACE_IOTA:
+    for (uint64_t i = 0; i < s->dims[0]; i++)
+      ((int64_t *)(void *)out->data)[i] = (int64_t)i;
+    break;
+  case TRACE_RESHAPE:
+    memcpy(out->data, in[0]->data, s->batch * out->count * out->size);
+    break;
+  case TRACE_SPLIT:
+    model_halves(in[0], out, true, row);
+    break;
+  case TRACE_STITCH:
+    model_halves(out, in[0], false, row);
+    break;
+  case TRACE_PAIR:
+    model_pairs(in[0], out, true, row);
+    break;
+  case TRACE_UNPAIR:
+    model_pairs(out, in[0], false, row);
+    break;
+  default:
+    for (uint64_t i = 0; i < s->batch; i++)
+      model_move(out, in, i, row);
+    break;
+  }
+}
+
+// All values, in the builder's memory.
+static model_value *model_run(builder *b, const array *arguments) {
+  size_t count = b->trace.steps.count;
+  model_value *values = NEW_ARRAY(&b->memory, model_value, count + 1);
+  for (size_t i = 0; i < count; i++) {
+    const trace_step *s = &b->trace.steps.items[i];
+    values[i] = (model_value){s, product(s->dims, s->rank), scalar_types[s->type].size, NULL};
+    values[i].data = arena_alloc(&b->memory, s->batch * values[i].count * values[i].size + 1);
+    const model_value **in = NEW_ARRAY(&b->memory, const model_value *, s->operand_count + 1);
+    for (uint32_t k = 0; k < s->operand_count; k++)
+      in[k] = &values[s->operands[k]];
+    if (s->batch * values[i].count > 0)
+      model_step(&values[i], in, arguments);
+  }
+  return values;
+}
+
+// ---- running and comparing
+// -----------------------------------------------------------------------
+
+enum { MAX_RESULTS = 16 };
+
+static void fill(array *a, uint64_t *state) {
+  uint64_t count = product(a->dims, a->rank) * scalar_types[a->type].size;
+  scalar_kind kind = scalar_types[a->type].kind;
+  bool single = a->type == SCALAR_F32 || a->type == SCALAR_C64;
+  for (uint64_t i = 0; i < count; i++) {
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    uint64_t random = *state >> 40;
+    if (kind == KIND_BOOL)
+      ((bool *)a->data)[i] = random & 1;
+    else if (kind != KIND_FLOAT && kind != KIND_COMPLEX)
+      ((unsigned char *)a->data)[i] = (unsigned char)random;
+    else if (single && i % sizeof(float) == 0)  // small numbers: no sum of them is a NaN
+      ((float *)a->data)[i / sizeof(float)] = (float)(random % 1000);
+    else if (!single && i % sizeof(double) == 0)
+      ((double *)a->data)[i / sizeof(double)] = (double)(random % 1000);
+  }
+}
+
+// Takes new arguments for the trace, runs both, compares the results.
+static bool agree(builder *b, uint64_t *state) {
+  array arguments[8] = {0}, kept[8] = {0}, results[MAX_RESULTS];
+  size_t count = 0;
+  for (size_t i = 0; i < b->trace.steps.count; i++) {
+    const trace_step *s = &b->trace.steps.items[i];
+    if (s->op != TRACE_ARGUMENT || arguments[s->number].data)
+      continue;
+    array_create(&arguments[s->number], s->type, s->rank, s->dims);
+    array_create(&kept[s->number], s->type, s->rank, s->dims);
+    fill(&arguments[s->number], state);
+    memcpy(kept[s->number].data, arguments[s->number].data,
+           product(s->dims, s->rank) * scalar_types[s->type].size);
+    count = count > s->number ? count : s->number + 1;
+  }
+  bool good = test_check_string(trace_verify(&b->memory, &b->trace), NULL, __FILE__, __LINE__,
+                                "trace_verify");
+  interp_failure failure;
+  good = good && CHECK(interp_run(&b->trace, arguments, count, results, false, NULL, &failure));
+  const model_value *values = good ? model_run(b, kept) : NULL;
+  for (size_t i = 0; good && i < b->trace.results.count; i++) {
+    const model_value *v = &values[b->trace.results.items[i]];
+    good = CHECK_EQ_U64(results[i].type, v->step->type) &&
+           CHECK_EQ_U64(results[i].rank, v->step->rank) &&
+           CHECK(v->step->rank == 0 ||
+                 memcmp(results[i].dims, v->step->dims, v->step->rank * sizeof(uint64_t)) == 0) &&
+           CHECK(memcmp(results[i].data, v->data, v->count * v->size) == 0);
+    array_destroy(&results[i]);
+  }
+  for (size_t i = 0; i < count; i++) {
+    CHECK(arguments[i].data == NULL);
+    array_destroy(&kept[i]);
+  }
+  if (!good) {
+    text printed = {0};
+    trace_print(&printed, &b->trace);
+    printf("%s", printed.data);
+    text_free(&printed);
+  }
+  return good;
+}
+
+// ---- random traces
+// -------------------------------------------------------------------------------
+
+typedef struct generator {
+  builder b;
+  uint64_t state;
+} generator;
+
+static uint64_t pick(generator *g, uint64_t below) {
+  g->state = g->state * 6364136223846793005u + 1442695040888963407u;
+  return (g->state >> 33) % below;
+}
+
+enum { MOST_ELEMENTS = 6000 };
+
+static uint64_t elements(const trace_step *s) { return s->batch * product(s->dims, s->rank); }
+
+static value_id any_value(generator *g) { return (value_id)pick(g, g->b.trace.steps.count); }
+
+// A random divisor.
+static uint64_t divisor(generator *g, uint64_t n) {
+  uint64_t d = 1 + pick(g, n < 64 ? n : 64);
+  if (pick(g, 2))
+    d = (uint64_t)1 << pick(g, 10);
+  while (n % d != 0)
+    d--;
+  return d;
+}
+
+static value_id random_reshape(generator *g, value_id x, bool one_batch) {
+  uint64_t count = elements(step_of(&g->b, x)), dims[3] = {0}, batch = 1;
+  uint32_t rank = (uint32_t)pick(g, 4);
+  if (count == 0) {
+    batch = one_batch ? 1 : pick(g, 2) * 4;
+    rank += rank == 0 && batch != 0;
+    for (uint32_t i = 0; i < rank; i++)
+      dims[i] = (uint64_t)1 << pick(g, 3);
+    if (batch != 0)
+      dims[pick(g, rank)] = 0;
+    return add_reshape(&g->b, x, batch, rank, dims);
+  }
+  if (!one_batch)
+    count /= batch = divisor(g, count);
+  for (uint32_t i = 0; i + 1 < rank; i++)
+    count /= dims[i] = divisor(g, count);
+  if (rank > 0)
+    dims[rank - 1] = count;
+  else if (one_batch)
+    return add_reshape(&g->b, x, 1, 1, &count);
+  else
+    batch *= count;
+  return add_reshape(&g->b, x, batch, rank, dims);
+}
+
+static value_id flat(generator *g, value_id x) {
+  const trace_step *s = step_of(&g->b, x);
+  return s->rank == 0 ? x : add_reshape(&g->b, x, elements(s), 0, NULL);
+}
+
+// Another rank-0 value of type `type` that can stand beside x, or x.
+static value_id partner(generator *g, value_id x) {
+  const trace_step *s = step_of(&g->b, x);
+  for (int tries = 0; tries < 8; tries++) {
+    value_id y = any_value(g);
+    const trace_step *o = step_of(&g->b, y);
+    uint64_t big = larger(s->batch, o->batch), small = s->batch + o->batch - big;
+    if (o->rank == 0 && o->type == s->type && small != 0 && big % small == 0)
+      return y;
+  }
+  return x;
+}
+
+static void random_scalar(generator *g) {
+  builder *b = &g->b;
+  value_id x = flat(g, any_value(g)), y = partner(g, x);
+  scalar_type type = step_of(b, x)->type;
+  bool complex = scalar_types[type].kind == KIND_COMPLEX;
+  switch (pick(g, 4)) {
+  case 0:
+    if (CLASS_NUM & CLASS_OF(type))
+      add_binary(b, OP_ADD, x, y);
+    break;
+  case 1:
+    add_binary(b, OP_EQ, x, y);
+    break;
+  case 2:
+    for (value_id c = 0; c < b->trace.steps.count; c++) {
+      const trace_step *s = step_of(b, c);
+      uint64_t batch = larger(step_of(b, x)->batch, step_of(b, y)->batch);
+      if (s->type == SCALAR_BOOL && s->rank == 0 && s->batch != 0 && batch % s->batch == 0) {
+        add_select(b, c, x, y);
+        break;
+      }
+    }
+    break;
+  default:
+    add_convert(b, x, complex ? SCALAR_C128 : pick(g, 2) ? type : SCALAR_F64);
+    break;
+  }
+}
+
+static void random_matrix(generator *g, uint64_t *rows, uint32_t n) {
+  for (uint32_t i = 0; i < n; i++)
+    rows[i] = (uint64_t)1 << i;
+  for (uint32_t k = 0; n > 1 && k < 4 * n; k++) {
+    uint32_t i = (uint32_t)pick(g, n), j = (uint32_t)pick(g, n);
+    if (i != j)
+      rows[i] ^= rows[j];
+  }
+}
+
+static void random_bits_move(generator *g, value_id x) {
+  builder *b = &g->b;
+  uint64_t length = step_of(b, x)->dims[0], rows[64], batch = step_of(b, x)->batch;
+  uint32_t n = 0;
+  while (length >> (n + 1) != 0)
+    n++;
+  switch (pick(g, 5)) {
+  case 0:
+    if (length > 1)
+      add_move(b, TRACE_SPLIT, x, 1 + pick(g, length - 1));
+    break;
+  case 1:
+    if (batch % 2 == 0)
+      add_move(b, TRACE_STITCH, x, 1 + pick(g, 2 * length - 1));
+    break;
+  case 2:
+    if (length > 1)
+      add_move(b, TRACE_PAIR, x, 1 + pick(g, length - 1));
+    break;
+  case 3:
+    if (length == 2) {
+      uint64_t whole = 2;
+      while (batch % whole == 0 && whole < 256 && pick(g, 4))
+        whole *= 2;
+      add_unpair(b, x, whole, 1 + pick(g, whole - 1));
+    }
+    break;
+  default:
+    random_matrix(g, rows, n);
+    add_bmmc(b, x, rows, pick(g, length));
+    break;
+  }
+}
+
+static void random_array_move(generator *g, value_id x) {
+  builder *b = &g->b;
+  const trace_step s = *step_of(b, x);
+  uint64_t copies = 1 + pick(g, 5), start = pick(g, s.dims[0] + 1);
+  value_id y = any_value(g);
+  const trace_step *o = step_of(b, y);
+  bool beside = o->type == s.type && o->rank == s.rank && s.batch != 0 && o->batch != 0 &&
+                (s.batch % o->batch == 0 || o->batch % s.batch == 0);
+  for (uint32_t i = 0; beside && i < s.rank; i++)
+    beside = i == 0 || o->dims[i] == s.dims[i];
+  switch (pick(g, 7)) {
+  case 0:
+    add_slice(b, x, start, pick(g, s.dims[0] - start + 1));
+    break;
+  case 1:
+    add_replicate(b, x, pick(g, 8) ? copies : 0);
+    break;
+  case 2:
+    add_broadcast(b, x, s.batch * copies);
+    break;
+  case 3:
+    if (s.rank > 1)
+      add_move(b, TRACE_TRANSPOSE, x, 0);
+    break;
+  case 4:
+    if (s.dims[0] > 0)
+      add_move(b, TRACE_ELEMENT, x, pick(g, s.dims[0]));
+    break;
+  case 5:
+    add_pack(b, (value_id[]){x, beside && o->dims[0] == s.dims[0] ? y : x, x},
+             1 + (uint32_t)pick(g, 3));
+    break;
+  default:
+    add_concat(b, x, beside ? y : x);
+    break;
+  }
+}
+
+// A move may read an operand of a smaller batch than its own.
+static void widen_last(generator *g) {
+  trace_step *s = &g->b.trace.steps.items[g->b.trace.steps.count - 1];
+  bool may = s->op == TRACE_BMMC || s->op == TRACE_ELEMENT || s->op == TRACE_PACK ||
+             s->op == TRACE_TRANSPOSE || s->op == TRACE_SLICE || s->op == TRACE_CONCAT ||
+             s->op == TRACE_REPLICATE || s->op == TRACE_SCALAR;
+  if (may && pick(g, 4) == 0)
+    s->batch *= 1 + pick(g, 4);
+}
+
+static void random_step(generator *g) {
+  builder *b = &g->b;
+  value_id x = any_value(g);
+  uint64_t kind = pick(g, 10);
+  size_t before = b->trace.steps.count;
+  if (kind < 3) {
+    random_scalar(g);
+  } else if (kind < 4) {
+    random_reshape(g, x, false);
+  } else if (step_of(b, x)->rank == 0) {
+    return;
+  } else if (kind < 7 && (step_of(b, x)->dims[0] & (step_of(b, x)->dims[0] - 1)) == 0 &&
+             step_of(b, x)->dims[0] > 0) {
+    random_bits_move(g, x);
+  } else {
+    random_array_move(g, x);
+  }
+  if (b->trace.steps.count == before)
+    return;
+  widen_last(g);
+  if (elements(&b->trace.steps.items[b->trace.steps.count - 1]) > MOST_ELEMENTS)
+    b->trace.steps.count = before;
+}
+
+static bool random_trace(uint64_t seed) {
+  generator g = {.state = seed * 0x9e3779b97f4a7c15u};
+  builder *b = &g.b;
+  builder_start(b);
+  for (uint64_t i = 0; i < 1 + pick(&g, 3); i++) {
+    uint64_t dims[3] = {(uint64_t)1 << pick(&g, 9), 1 + pick(&g, 4),
+                        pick(&g, 8) ? 1 + pick(&g, 4) : 0};
+    add_argument(b, i, (scalar_type)pick(&g, SCALAR_COUNT), (uint32_t)pick(&g, 4), dims);
+  }
+  if (pick(&g, 2))
+    add_iota(b, pick(&g, 300));
+  if (pick(&g, 2))
+    add_instance(b, 1 + pick(&g, 5000), 1 + pick(&g, 100));
+  add_constant(b, SCALAR_I64, (scalar_bits){.i64 = 7});
+  for (uint64_t i = pick(&g, 40); i > 0; i--)
+    random_step(&g);
+  for (uint64_t i = pick(&g, 4); i > 0; i--)
+    add_result(b, random_reshape(&g, any_value(&g), true));
+  for (value_id i = 0; i < b->trace.steps.count; i++)
+    if (step_of(b, i)->batch == 1 && pick(&g, 12) == 0 &&
+        b->trace.results.count < MAX_RESULTS - 1) {
+      add_result(b, i);
+      if (pick(&g, 3) == 0)
+        add_result(b, i);
+    }
+  bool good = agree(b, &g.state);
+  if (!good)
+    printf("seed %" PRIu64 "\n", seed);
+  builder_free(b);
+  return good;
+}
+
+TEST(random_traces) {
+  for (uint64_t seed = 1; seed <= 3000; seed++)
+    if (!random_trace(seed))
+      break;
+}
+
+// ---- long and wide moves: past every block size
+// ----------------------------------------------------
+
+TEST(long_moves) {
+  static const scalar_type types[] = {SCALAR_U8, SCALAR_I16, SCALAR_F32, SCALAR_C64, SCALAR_C128};
+  for (uint64_t i = 0; i < 25; i++) {
+    generator g = {.state = i};
+    builder_start(&g.b);
+    uint64_t length = (uint64_t)1 << 16, rows[16], mask = 1 + pick(&g, length - 1);
+    value_id xs = add_argument(&g.b, 0, types[i % 5], 1, &length);
+    random_matrix(&g, rows, 16);
+    value_id halves = add_move(&g.b, TRACE_SPLIT, xs, mask);
+    value_id pairs = add_move(&g.b, TRACE_PAIR, xs, mask);
+    add_result(&g.b, add_reshape(&g.b, halves, 1, 1, &length));
+    add_result(&g.b, add_reshape(&g.b, pairs, 1, 1, &length));
+    add_result(&g.b, add_move(&g.b, TRACE_STITCH, halves, mask));
+    add_result(&g.b, add_unpair(&g.b, pairs, length, mask));
+    add_result(&g.b, add_bmmc(&g.b, xs, rows, mask));
+    add_result(&g.b, xs);
+    bool good = agree(&g.b, &g.state);
+    builder_free(&g.b);
+    if (!good)
+      break;
+  }
+}
+
+// Rows of 300,000 bytes.
+TEST(wide_moves) {
+  generator g = {.state = 1};
+  builder *b = &g.b;
+  builder_start(b);
+  uint64_t dims[2] = {4, 300000}, batch = 2, rows[2] = {3, 2};
+  value_id xs = add_argument(b, 0, SCALAR_U8, 2, dims);
+  value_id split = add_move(b, TRACE_SPLIT, xs, 3), pair = add_move(b, TRACE_PAIR, xs, 3);
+  value_id once[2] = {add_move(b, TRACE_ELEMENT, xs, 2), add_move(b, TRACE_ELEMENT, xs, 1)};
+  add_result(b, add_move(b, TRACE_STITCH, split, 3));
+  add_result(b, add_unpair(b, pair, 4, 3));
+  add_result(b, add_bmmc(b, xs, rows, 1));
+  add_result(b, add_move(b, TRACE_TRANSPOSE, xs, 0));
+  add_result(b, add_pack(b, once, 2));
+  add_result(b, add_replicate(b, once[0], 3));
+  add_result(b, add_slice(b, xs, 1, 2));
+  add_result(b, add_concat(b, xs, xs));
+  dims[0] = 8;
+  add_result(b, add_reshape(b, add_broadcast(b, xs, batch), 1, 2, dims));
+  agree(b, &g.state);
+  builder_free(b);
+}
+
+// ---- whole programs
+// --------------------------------------------------------------------------------
+
+static int compare_u32(const void *a, const void *b) {
+  uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+  return (x > y) - (x < y);
+}
+
+static bool sorts(value_id (*sorter)(builder *, value_id), uint64_t length) {
+  builder b;
+  builder_start(&b);
+  add_result(&b, sorter(&b, add_argument(&b, 0, SCALAR_U32, 1, &length)));
+  array keys, kept, result;
+  array_create(&keys, SCALAR_U32, 1, &length);
+  array_create(&kept, SCALAR_U32, 1, &length);
+  uint64_t state = length;
+  fill(&keys, &state);
+  memcpy(kept.data, keys.data, length * 4);
+  qsort(kept.data, length, 4, compare_u32);
+  interp_failure failure;
+  bool good = CHECK_STR(trace_verify(&b.memory, &b.trace), NULL) &&
+              CHECK(interp_run(&b.trace, &keys, 1, &result, false, NULL, &failure)) &&
+              CHECK(memcmp(result.data, kept.data, length * 4) == 0);
+  array_destroy(&result);
+  array_destroy(&kept);
+  builder_free(&b);
+  return good;
+}
+
+TEST(sorters) {
+  for (uint64_t length = 1; length <= 1 << 14; length *= 2)
+    if (!sorts(add_bitonic, length) || !sorts(add_paper_sort, length))
+      break;
+}
+
+// ---- memory
+// ----------------------------------------------------------------------------------------
+
+TEST(peak) {
+  builder b;
+  builder_start(&b);
+  uint64_t length = 1 << 20;
+  value_id xs = add_argument(&b, 0, SCALAR_U32, 1, &length);
+  add_result(&b, add_bitonic(&b, xs));
+  CHECK_EQ_U64(interp_peak_bytes(&b.trace), 2 * 4 * length);  // a move's operand and its result
+  add_result(&b, xs);                                         // now the input lives on
+  CHECK_EQ_U64(interp_peak_bytes(&b.trace), 3 * 4 * length);
+  add_result(&b, xs);  // and is copied at the end
+  CHECK_EQ_U64(interp_peak_bytes(&b.trace), 3 * 4 * length);
+  add_result(&b, xs);
+  CHECK_EQ_U64(interp_peak_bytes(&b.trace), 4 * 4 * length);
+  builder_free(&b);
+}
+
+// Renamings share the buffer; scalar steps write over operands that die.
+TEST(peak_of_shared_buffers) {
+  builder b;
+  builder_start(&b);
+  uint64_t dims[2] = {1024, 1};
+  value_id xs = add_argument(&b, 0, SCALAR_I64, 1, dims);
+  value_id same = add_move(&b, TRACE_TRANSPOSE, add_reshape(&b, xs, 1, 2, dims), 0);
+  same = add_move(&b, TRACE_ELEMENT, same, 0);
+  same = add_move(&b, TRACE_STITCH, add_move(&b, TRACE_SPLIT, same, 512), 512);
+  same = add_slice(&b, add_unpair(&b, add_move(&b, TRACE_PAIR, same, 1), 1024, 1), 0, 1024);
+  value_id sum = add_reshape(&b, same, 1024, 0, NULL);
+  for (int i = 0; i < 10; i++)
+    sum = add_binary(&b, OP_ADD, add_unary(&b, OP_NEG, sum), sum);
+  add_result(&b, add_reshape(&b, sum, 1, 1, dims));
+  CHECK_EQ_U64(interp_peak_bytes(&b.trace), 2 * 8 * 1024);  // the negated value, and itself
+  add_iota(&b, (uint64_t)1 << 40);                          // nothing needs it
+  CHECK_EQ_U64(interp_peak_bytes(&b.trace), 2 * 8 * 1024);
+  uint64_t state = 1;
+  b.trace.steps.count--;
+  agree(&b, &state);
+  builder_free(&b);
+}
+
+TEST(too_large) {
+  builder b;
+  builder_start(&b);
+  add_result(&b, add_iota(&b, (uint64_t)1 << 45));
+  array result;
+  interp_failure failure;
+  CHECK(!interp_run(&b.trace, NULL, 0, &result, false, NULL, &failure));
+  CHECK_CONTAINS(failure.message, "this needs 256.0 TiB of memory; this ");
+  CHECK(result.data == NULL);
+  value_id half = add_iota(&b, (uint64_t)1 << 59);
+  add_result(&b, half);
+  for (int i = 0; i < 4; i++)
+    add_result(&b, half);
+  array results[6];
+  CHECK(!interp_run(&b.trace, NULL, 0, results, false, NULL, &failure));
+  CHECK_CONTAINS(failure.message, "of memory; this ");
+  builder_free(&b);
+}
+
+// ---- arguments and results
+// --------------------------------------------------------------------------
+
+TEST(arguments_are_consumed) {
+  builder b;
+  builder_start(&b);
+  uint64_t four[1] = {4};
+  value_id xs = add_argument(&b, 1, SCALAR_U8, 1, four);
+  add_result(&b, add_argument(&b, 1, SCALAR_U8, 1, four));  // the same argument twice
+  add_result(&b, xs);
+  array arguments[3], results[2];
+  for (int i = 0; i < 3; i++) {
+    array_create(&arguments[i], SCALAR_U8, 1, four);
+    memcpy(arguments[i].data, "abcd", 4);
+  }
+  void *data = arguments[1].data;
+  interp_failure failure;
+  REQUIRE(interp_run(&b.trace, arguments, 3, results, false, NULL, &failure));
+  CHECK(results[0].data == data);  // handed through
+  CHECK(results[1].data != data && memcmp(results[1].data, "abcd", 4) == 0);
+  for (int i = 0; i < 3; i++)
+    CHECK(arguments[i].data == NULL && arguments[i].dims[0] == 0);
+  array_destroy(&results[0]);
+  array_destroy(&results[1]);
+  builder_free(&b);
+}
+
+TEST(wrong_arguments) {
+  builder b;
+  builder_start(&b);
+  uint64_t four[1] = {4}, five[1] = {5};
+  add_result(&b, add_argument(&b, 0, SCALAR_U8, 1, four));
+  array argument, result;
+  interp_failure failure;
+  CHECK(!interp_run(&b.trace, NULL, 0, &result, false, NULL, &failure));
+  CHECK_CONTAINS(failure.message, "argument 1 is missing");
+  array_create(&argument, SCALAR_U8, 1, five);
+  CHECK(!interp_run(&b.trace, &argument, 1, &result, false, NULL, &failure));
+  CHECK_CONTAINS(failure.message, "argument 1 is missing, or not of the type and shape");
+  CHECK(argument.data == NULL && result.data == NULL);
+  builder_free(&b);
+}
+
+// ---- interruption
+// -------------------------------------------------------------------------------------
+
+static atomic_bool stop;
+
+static void on_alarm(int signal_number) {
+  (void)signal_number;
+  atomic_store(&stop, true);
+}
+
+static double seconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static void stops_soon(builder *b, bool foreign) {
+  const struct itimerval soon = {.it_value = {.tv_usec = 30000}};
+  struct sigaction action = {.sa_handler = on_alarm, .sa_flags = SA_RESTART};
+  sigaction(SIGALRM, &action, NULL);
+  atomic_store(&stop, false);
+  setitimer(ITIMER_REAL, &soon, NULL);
+  double start = seconds();
+  array result;
+  interp_failure failure;
+  CHECK(!interp_run(&b->trace, NULL, 0, &result, foreign, &stop, &failure));
+  CHECK_STR(failure.message, "interrupted");
+  CHECK(seconds() - start < 1);  // some 0.05 s on an idle machine
+}
+
+TEST(interrupted_before) {
+  builder b;
+  builder_start(&b);
+  add_result(&b, add_iota(&b, 3));
+  array result;
+  interp_failure failure;
+  atomic_store(&stop, true);
+  CHECK(!interp_run(&b.trace, NULL, 0, &result, false, &stop, &failure));
+  CHECK_STR(failure.message, "interrupted");
+  builder_free(&b);
+}
+
+TEST(interrupted_within) {
+  builder b;
+  builder_start(&b);
+  uint64_t length = 1 << 20;
+  value_id sum = add_reshape(&b, add_iota(&b, length), length, 0, NULL);
+  for (int i = 0; i < 2000; i++)
+    sum = add_binary(&b, OP_ADD, sum, sum);
+  add_result(&b, add_reshape(&b, sum, 1, 1, &length));
+  stops_soon(&b, false);
+  builder_free(&b);
+}
+
+// ---- foreign functions
+// ----------------------------------------------------------------------------------
+
+static value_id add_call(builder *b, trace_extern e, const value_id *operands, uint64_t batch) {
+  vec_push(&b->memory, &b->trace.externs, e);
+  trace_step s = {
+      .op = TRACE_EXTERN, .type = e.result, .batch = batch, .number = b->trace.externs.count - 1};
+  return add_step(b, s, operands, e.arity, NULL);
+}
+
+// f of constants.
+static bool call(trace_extern e, const scalar_bits *arguments, scalar_bits *value,
+                 interp_failure *failure) {
+  builder b;
+  builder_start(&b);
+  value_id operands[4];
+  for (uint32_t i = 0; i < e.arity; i++)
+    operands[i] = add_constant(&b, e.parameters[i], arguments[i]);
+  add_result(&b, add_call(&b, e, operands, 1));
+  array result;
+  bool good = CHECK_STR(trace_verify(&b.memory, &b.trace), NULL) &&
+              interp_run(&b.trace, NULL, 0, &result, true, NULL, failure);
+  if (good) {
+    *value = (scalar_bits){0};
+    memcpy(value, result.data, scalar_types[e.result].size);
+    array_destroy(&result);
+  }
+  builder_free(&b);
+  return good;
+}
+
+#define TYPES(...) ((scalar_type[]){__VA_ARGS__})
+#define BITS(...) ((scalar_bits[]){__VA_ARGS__})
+
+TEST(foreign_types) {
+  scalar_bits v = {0};
+  interp_failure failure;
+  CHECK(call((trace_extern){"m", "cosf", 1, TYPES(SCALAR_F32), SCALAR_F32}, BITS({.f32 = 0.5f}), &v,
+             &failure));
+  CHECK(v.f32 == cosf(0.5f));
+  CHECK(call((trace_extern){"libm.so.6", "hypot", 2, TYPES(SCALAR_F64, SCALAR_F64), SCALAR_F64},
+             BITS({.f64 = 3}, {.f64 = 4}), &v, &failure));
+  CHECK(v.f64 == 5);
+  CHECK(call((trace_extern){"m", "ldexp", 2, TYPES(SCALAR_F64, SCALAR_I32), SCALAR_F64},
+             BITS({.f64 = 1.5}, {.i32 = -1}), &v, &failure));
+  CHECK(v.f64 == 0.75);
+  CHECK(call((trace_extern){"c", "abs", 1, TYPES(SCALAR_I32), SCALAR_I32}, BITS({.i32 = -7}), &v,
+             &failure));
+  CHECK_EQ_I64(v.i32, 7);
+  CHECK(call((trace_extern){"", "labs", 1, TYPES(SCALAR_I64), SCALAR_I64},
+             BITS({.i64 = INT64_MIN + 1}), &v, &failure));
+  CHECK_EQ_I64(v.i64, INT64_MAX);
+  CHECK(call((trace_extern){"", "htons", 1, TYPES(SCALAR_U16), SCALAR_U16}, BITS({.u16 = 0x1234}),
+             &v, &failure));
+  CHECK(v.u16 == 0x1234 || v.u16 == 0x3412);
+  // Narrow results of an int function: the low bits; and a bool is 0 or 1.
+  CHECK(call((trace_extern){"c", "abs", 1, TYPES(SCALAR_I8), SCALAR_I8}, BITS({.i8 = -5}), &v,
+             &failure));
+  CHECK_EQ_I64(v.i8, 5);
+  CHECK(call((trace_extern){"c", "abs", 1, TYPES(SCALAR_U8), SCALAR_U8}, BITS({.u8 = 200}), &v,
+             &failure));
+  CHECK_EQ_I64(v.u8, 200);
+  CHECK(call((trace_extern){"c", "abs", 1, TYPES(SCALAR_I16), SCALAR_BOOL}, BITS({.i16 = -5}), &v,
+             &failure));
+  CHECK(v.u8 == 1);
+  CHECK(call((trace_extern){"c", "abs", 1, TYPES(SCALAR_BOOL), SCALAR_I32}, BITS({.b = true}), &v,
+             &failure));
+  CHECK_EQ_I64(v.i32, 1);
+}
+
+TEST(foreign_complex) {
+  scalar_bits v = {0};
+  interp_failure failure;
+  trace_extern conjugate = {"m", "conj", 1, TYPES(SCALAR_C128), SCALAR_C128};
+  if (!call(conjugate, BITS({.c128 = {1, 2}}), &v, &failure)) {
+    CHECK_CONTAINS(failure.message, "\"conj\" has a type that cannot be called on this machine");
+    SKIP("libffi has no complex types here");
+  }
+  CHECK(v.c128[0] == 1 && v.c128[1] == -2);
+  CHECK(call((trace_extern){"m", "conjf", 1, TYPES(SCALAR_C64), SCALAR_C64}, BITS({.c64 = {3, 4}}),
+             &v, &failure));
+  CHECK(v.c64[0] == 3 && v.c64[1] == -4);
+  CHECK(call((trace_extern){"m", "cabsf", 1, TYPES(SCALAR_C64), SCALAR_F32}, BITS({.c64 = {3, 4}}),
+             &v, &failure));
+  CHECK(v.f32 == 5);
+}
+
+TEST(foreign_errors) {
+  scalar_bits v = {0};
+  interp_failure failure;
+  CHECK(!call((trace_extern){"nowhere", "f", 0, NULL, SCALAR_I32}, NULL, &v, &failure));
+  CHECK_CONTAINS(failure.message, "the library \"nowhere\" was not found: no libnowhere.so, nor");
+  CHECK(failure.has_span);
+  CHECK(!call((trace_extern){"./nowhere.so", "f", 0, NULL, SCALAR_I32}, NULL, &v, &failure));
+  CHECK_CONTAINS(failure.message, "the library \"./nowhere.so\" cannot be loaded: ");
+  CHECK(!call((trace_extern){"m", "cosine", 0, NULL, SCALAR_I32}, NULL, &v, &failure));
+  CHECK_STR(failure.message, "the library \"m\" has no function \"cosine\"");
+}
+
+TEST(foreign_is_refused) {
+  builder b;
+  builder_start(&b);
+  value_id x = add_constant(&b, SCALAR_F32, (scalar_bits){.f32 = 1});
+  add_result(&b,
+             add_call(&b, (trace_extern){"m", "cosf", 1, TYPES(SCALAR_F32), SCALAR_F32}, &x, 1));
+  array result;
+  interp_failure failure;
+  CHECK(!interp_run(&b.trace, NULL, 0, &result, false, NULL, &failure));
+  CHECK_CONTAINS(failure.message, "\"cosf\" is a C function");
+  CHECK_CONTAINS(failure.message, "--allow-extern");
+  builder_free(&b);
+}
+
+// Many instances, one operand from an outer level.
+TEST(foreign_batches) {
+  builder b;
+  builder_start(&b);
+  uint64_t length = 5000;
+  value_id x = add_convert(&b, add_reshape(&b, add_iota(&b, length), length, 0, NULL), SCALAR_F64);
+  value_id operands[2] = {x, add_convert(&b, add_instance(&b, 10, 10), SCALAR_F64)};
+  trace_extern e = {"m", "fmod", 2, TYPES(SCALAR_F64, SCALAR_F64), SCALAR_F64};
+  add_result(&b, add_reshape(&b, add_call(&b, e, operands, length), 1, 1, &length));
+  array result;
+  interp_failure failure;
+  REQUIRE(interp_run(&b.trace, NULL, 0, &result, true, NULL, &failure));
+  const double *found = result.data;
+  for (uint64_t i = 500; i < length; i++)
+    CHECK(found[i] == fmod((double)i, (double)(i / 500)));
+  array_destroy(&result);
+  builder_free(&b);
+}
+
+TEST(foreign_interrupted) {
+  builder b;
+  builder_start(&b);
+  value_id wait = add_constant(&b, SCALAR_U32, (scalar_bits){.u32 = 1000});
+  value_id delay = add_broadcast(&b, wait, 1 << 20);
+  trace_extern e = {"c", "usleep", 1, TYPES(SCALAR_U32), SCALAR_I32};
+  uint64_t length = 1 << 20;
+  add_result(&b, add_reshape(&b, add_call(&b, e, &delay, length), 1, 1, &length));
+  stops_soon(&b, true);
+  builder_free(&b);
+}
+
+TEST_MAIN()
