@@ -11,7 +11,8 @@
 enum {
   CHUNK = 2048,        // elements of a scalar step computed at a time: some KiB, in the first cache
   FOREIGN_CHUNK = 16,  // calls of a foreign function between two looks at the flag
-  STEP_COST = 64,      // a step counts as that many elements besides its own
+  SMALL_RUN = 1 << 24,  // bytes that every machine has
+  STEP_COST = 64,       // a step counts as that many elements besides its own
   WIDEST = sizeof(scalar_bits),
   SPARES = 16,
   SPARE_BYTES = 1 << 16,  // smaller buffers are not worth keeping
@@ -263,6 +264,8 @@ static bool allocate(interp *r) {
 
 static bool check_memory(interp *r) {
   const char *owner = "";
+  if (r->plan.peak < SMALL_RUN)
+    return true;
   uint64_t limit = interp_memory_limit(&owner);
   if (r->plan.peak <= limit)
     return true;

@@ -2,6 +2,7 @@
 #include "runtime/interp_memory.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -12,16 +13,15 @@ static uint64_t machine_limit(void) {
   return pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : UINT64_MAX;
 }
 
+static uint64_t soft_limit(bool known, const struct rlimit *limit) {
+  return known && limit->rlim_cur != RLIM_INFINITY ? limit->rlim_cur : UINT64_MAX;
+}
+
 static uint64_t process_limit(void) {
-  const int kinds[2] = {RLIMIT_AS, RLIMIT_DATA};
-  uint64_t least = UINT64_MAX;
-  for (int i = 0; i < 2; i++) {
-    struct rlimit limit;
-    if (getrlimit((__rlimit_resource_t)kinds[i], &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
-        limit.rlim_cur < least)
-      least = limit.rlim_cur;
-  }
-  return least;
+  struct rlimit space, data;
+  uint64_t a = soft_limit(getrlimit(RLIMIT_AS, &space) == 0, &space);
+  uint64_t b = soft_limit(getrlimit(RLIMIT_DATA, &data) == 0, &data);
+  return a < b ? a : b;
 }
 
 // The number in a file; UINT64_MAX when there is none ("max", or no such file).

@@ -11,6 +11,7 @@ enum {
   WATCH_ELEMENTS = 1 << 18,  // at most some milliseconds of moves
   BLOCK_UNITS = 1 << 13,
   BLOCK_BYTES = 1 << 18,
+  CACHE_BYTES = 1 << 13,
   SMALL_UNITS = 16,  // instances up to this long are moved place by place, over all instances
 };
 
@@ -176,15 +177,21 @@ static uint64_t place_of(const permutation *p, uint64_t x) {
 
 static bool inverse_move(trace_op op) { return op == TRACE_STITCH || op == TRACE_UNPAIR; }
 
-// Short instances: for each place, all instances at once.
+// Short instances: for each place, many instances at once, as many as the first cache holds.
 static bool permute_short(interp_watch *w, const permutation *p, const unsigned char *in,
                           unsigned char *out) {
   size_t instance = p->units * p->unit;
-  for (uint64_t x = 0; x < p->units; x++) {
-    uint64_t y = place_of(p, x), from = inverse_move(p->step->op) ? y : x, to = x + y - from;
-    place where = {out + to * p->unit, in + from * p->unit, instance, instance};
-    if (!copy_instances(w, where, p->unit, p->instances, p->ratio))
-      return false;
+  uint64_t block = (CACHE_BYTES / instance / p->ratio + 1) * p->ratio;
+  for (uint64_t done = 0; done < p->instances; done += block) {
+    uint64_t n = p->instances - done < block ? p->instances - done : block;
+    const unsigned char *first_in = in + done / p->ratio * instance;
+    unsigned char *first_out = out + done * instance;
+    for (uint64_t x = 0; x < p->units; x++) {
+      uint64_t y = place_of(p, x), from = inverse_move(p->step->op) ? y : x, to = x + y - from;
+      place where = {first_out + to * p->unit, first_in + from * p->unit, instance, instance};
+      if (!copy_instances(w, where, p->unit, n, p->ratio))
+        return false;
+    }
   }
   return true;
 }

@@ -1,0 +1,200 @@
+// interp on whole programs: sorting, peak memory, arguments and results, failures, interruption.
+#include "tests/test.h"
+
+#include "runtime/interp.h"
+#include "tests/unit/trace_builder.h"
+#include <signal.h>
+#include <sys/time.h>
+#include <time.h>
+
+// ---- whole programs
+// --------------------------------------------------------------------------------
+
+static int compare_u32(const void *a, const void *b) {
+  uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+  return (x > y) - (x < y);
+}
+
+static bool sorts(value_id (*sorter)(builder *, value_id), uint64_t length) {
+  builder b;
+  builder_start(&b);
+  add_result(&b, sorter(&b, add_argument(&b, 0, SCALAR_U32, 1, &length)));
+  array keys, kept, result;
+  array_create(&keys, SCALAR_U32, 1, &length);
+  array_create(&kept, SCALAR_U32, 1, &length);
+  for (uint64_t i = 0; i < length; i++)
+    ((uint32_t *)keys.data)[i] = (uint32_t)(i * i * 2654435761u) >> 4;
+  memcpy(kept.data, keys.data, length * 4);
+  qsort(kept.data, length, 4, compare_u32);
+  interp_failure failure;
+  bool good = CHECK_STR(trace_verify(&b.memory, &b.trace), NULL) &&
+              CHECK(interp_run(&b.trace, &keys, 1, &result, false, NULL, &failure)) &&
+              CHECK(memcmp(result.data, kept.data, length * 4) == 0);
+  array_destroy(&result);
+  array_destroy(&kept);
+  builder_free(&b);
+  return good;
+}
+
+TEST(sorters) {
+  for (uint64_t length = 1; length <= 1 << 14; length *= 2)
+    if (!sorts(add_bitonic, length) || !sorts(add_paper_sort, length))
+      break;
+}
+
+// ---- memory
+// ----------------------------------------------------------------------------------------
+
+TEST(peak) {
+  builder b;
+  builder_start(&b);
+  uint64_t length = 1 << 20;
+  value_id xs = add_argument(&b, 0, SCALAR_U32, 1, &length);
+  add_result(&b, add_bitonic(&b, xs));
+  CHECK_EQ_U64(interp_peak_bytes(&b.trace), 2 * 4 * length);  // a move's operand and its result
+  add_result(&b, xs);                                         // now the input lives on
+  CHECK_EQ_U64(interp_peak_bytes(&b.trace), 3 * 4 * length);
+  add_result(&b, xs);  // and is copied at the end
+  CHECK_EQ_U64(interp_peak_bytes(&b.trace), 3 * 4 * length);
+  add_result(&b, xs);
+  CHECK_EQ_U64(interp_peak_bytes(&b.trace), 4 * 4 * length);
+  builder_free(&b);
+}
+
+// Renamings share the buffer; scalar steps write over operands that die.
+TEST(peak_of_shared_buffers) {
+  builder b;
+  builder_start(&b);
+  uint64_t dims[2] = {1024, 1};
+  value_id xs = add_argument(&b, 0, SCALAR_I64, 1, dims);
+  value_id same = add_move(&b, TRACE_TRANSPOSE, add_reshape(&b, xs, 1, 2, dims), 0);
+  same = add_move(&b, TRACE_ELEMENT, same, 0);
+  same = add_move(&b, TRACE_STITCH, add_move(&b, TRACE_SPLIT, same, 512), 512);
+  same = add_slice(&b, add_unpair(&b, add_move(&b, TRACE_PAIR, same, 1), 1024, 1), 0, 1024);
+  value_id sum = add_reshape(&b, same, 1024, 0, NULL);
+  for (int i = 0; i < 10; i++)
+    sum = add_binary(&b, OP_ADD, add_unary(&b, OP_NEG, sum), sum);
+  add_result(&b, add_reshape(&b, sum, 1, 1, dims));
+  CHECK_EQ_U64(interp_peak_bytes(&b.trace), 2 * 8 * 1024);  // the negated value, and itself
+  add_iota(&b, (uint64_t)1 << 40);                          // nothing needs it
+  CHECK_EQ_U64(interp_peak_bytes(&b.trace), 2 * 8 * 1024);
+  builder_free(&b);
+}
+
+TEST(too_large) {
+  builder b;
+  builder_start(&b);
+  add_result(&b, add_iota(&b, (uint64_t)1 << 45));
+  array result;
+  interp_failure failure;
+  CHECK(!interp_run(&b.trace, NULL, 0, &result, false, NULL, &failure));
+  CHECK_CONTAINS(failure.message, "this needs 256.0 TiB of memory; this ");
+  CHECK(result.data == NULL);
+  value_id half = add_iota(&b, (uint64_t)1 << 59);
+  add_result(&b, half);
+  for (int i = 0; i < 4; i++)
+    add_result(&b, half);
+  array results[6];
+  CHECK(!interp_run(&b.trace, NULL, 0, results, false, NULL, &failure));
+  CHECK_CONTAINS(failure.message, "of memory; this ");
+  builder_free(&b);
+}
+
+// ---- arguments and results
+// --------------------------------------------------------------------------
+
+TEST(arguments_are_consumed) {
+  builder b;
+  builder_start(&b);
+  uint64_t four[1] = {4};
+  value_id xs = add_argument(&b, 1, SCALAR_U8, 1, four);
+  add_result(&b, add_argument(&b, 1, SCALAR_U8, 1, four));  // the same argument twice
+  add_result(&b, xs);
+  array arguments[3], results[2];
+  for (int i = 0; i < 3; i++) {
+    array_create(&arguments[i], SCALAR_U8, 1, four);
+    memcpy(arguments[i].data, "abcd", 4);
+  }
+  void *data = arguments[1].data;
+  interp_failure failure;
+  REQUIRE(interp_run(&b.trace, arguments, 3, results, false, NULL, &failure));
+  CHECK(results[0].data == data);  // handed through
+  CHECK(results[1].data != data && memcmp(results[1].data, "abcd", 4) == 0);
+  for (int i = 0; i < 3; i++)
+    CHECK(arguments[i].data == NULL && arguments[i].dims[0] == 0);
+  array_destroy(&results[0]);
+  array_destroy(&results[1]);
+  builder_free(&b);
+}
+
+TEST(wrong_arguments) {
+  builder b;
+  builder_start(&b);
+  uint64_t four[1] = {4}, five[1] = {5};
+  add_result(&b, add_argument(&b, 0, SCALAR_U8, 1, four));
+  array argument, result;
+  interp_failure failure;
+  CHECK(!interp_run(&b.trace, NULL, 0, &result, false, NULL, &failure));
+  CHECK_CONTAINS(failure.message, "argument 1 is missing");
+  array_create(&argument, SCALAR_U8, 1, five);
+  CHECK(!interp_run(&b.trace, &argument, 1, &result, false, NULL, &failure));
+  CHECK_CONTAINS(failure.message, "argument 1 is missing, or not of the type and shape");
+  CHECK(argument.data == NULL && result.data == NULL);
+  builder_free(&b);
+}
+
+// ---- interruption
+// -------------------------------------------------------------------------------------
+
+static atomic_bool stop;
+
+static void on_alarm(int signal_number) {
+  (void)signal_number;
+  atomic_store(&stop, true);
+}
+
+static double seconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static void stops_soon(builder *b) {
+  const struct itimerval soon = {.it_value = {.tv_usec = 30000}};
+  struct sigaction action = {.sa_handler = on_alarm, .sa_flags = SA_RESTART};
+  sigaction(SIGALRM, &action, NULL);
+  atomic_store(&stop, false);
+  setitimer(ITIMER_REAL, &soon, NULL);
+  double start = seconds();
+  array result;
+  interp_failure failure;
+  CHECK(!interp_run(&b->trace, NULL, 0, &result, false, &stop, &failure));
+  CHECK_STR(failure.message, "interrupted");
+  CHECK(seconds() - start < 1);  // some 0.05 s on an idle machine
+}
+
+TEST(interrupted_before) {
+  builder b;
+  builder_start(&b);
+  add_result(&b, add_iota(&b, 3));
+  array result;
+  interp_failure failure;
+  atomic_store(&stop, true);
+  CHECK(!interp_run(&b.trace, NULL, 0, &result, false, &stop, &failure));
+  CHECK_STR(failure.message, "interrupted");
+  builder_free(&b);
+}
+
+TEST(interrupted_within) {
+  builder b;
+  builder_start(&b);
+  uint64_t length = 1 << 20;
+  value_id sum = add_reshape(&b, add_iota(&b, length), length, 0, NULL);
+  for (int i = 0; i < 2000; i++)
+    sum = add_binary(&b, OP_ADD, sum, sum);
+  add_result(&b, add_reshape(&b, sum, 1, 1, &length));
+  stops_soon(&b);
+  builder_free(&b);
+}
+
+TEST_MAIN()
