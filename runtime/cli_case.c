@@ -152,6 +152,12 @@ static bool read_input(test_run *run) {
   return ok;
 }
 
+static void say_unreadable(text *why, const array *result, const char *message) {
+  text_string(why, "result is ");
+  say_array_type(why, result);
+  text_printf(why, ", which the output given is not\n%s", message);
+}
+
 // Reads arrays of the types of `like`; the arrays are the caller's to destroy.
 static bool read_like(value_source *from, const array_list *like, array_list *into, text *why) {
   value_error error = {""};
@@ -161,7 +167,7 @@ static bool read_like(value_source *from, const array_list *like, array_list *in
     if (status == VALUE_END)
       text_printf(why, "the output holds %zu of the %zu arrays of the result", i, like->count);
     else if (status == VALUE_ERROR)
-      text_printf(why, "the output cannot be read as the result's type\n%s", error.message);
+      say_unreadable(why, &like->items[i], error.message);
     if (status != VALUE_OK)
       return false;
     into->count++;

@@ -50,7 +50,7 @@ static void say_element(text *to, const array *a, uint64_t index) {
   say_array(to, &one);
 }
 
-static void say_type(text *to, const array *a) {
+void say_array_type(text *to, const array *a) {
   for (uint32_t i = 0; i < a->rank; i++)
     text_printf(to, "[%llu]", (unsigned long long)a->dims[i]);
   text_string(to, scalar_types[a->type].name);
@@ -148,9 +148,9 @@ bool lists_equal(const char *name, const array_list *expected, const array_list 
     if (same)
       say_place(why, f, index);
     text_string(why, " is ");
-    same ? say_element(why, f, index) : say_type(why, f);
+    same ? say_element(why, f, index) : say_array_type(why, f);
     text_string(why, ", expected ");
-    same ? say_element(why, e, index) : say_type(why, e);
+    same ? say_element(why, e, index) : say_array_type(why, e);
     show_both(why, e, f);
     return false;
   }
@@ -218,7 +218,7 @@ static bool sortable(const array *a, text *why) {
   if (a->rank > 0 && scalar_types[a->type].kind != KIND_COMPLEX)
     return true;
   text_string(why, "'sorted' is for arrays of ordered elements, the result is ");
-  say_type(why, a);
+  say_array_type(why, a);
   return false;
 }
 

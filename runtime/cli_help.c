@@ -23,7 +23,7 @@ void cli_help(FILE *to) {
     fprintf(to, "  permc %-6s %-24s %s\n", v->name, v->operands, v->summary);
   fprintf(to, "\noptions:\n  %-24s%s\n  %-24s%s\n", "--help",
           "this text; after a verb, that verb's options", "--version", "the version of permc");
-  fputs("\n  permc help VERB says more about a verb and its options.\n"
+  fputs("\nFor the options of a verb: permc help VERB\n"
         "\nexit status: 0 all is well, 1 the program or its data is wrong, 2 the command line is "
         "wrong\n",
         to);

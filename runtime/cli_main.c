@@ -208,13 +208,18 @@ static const char *verb_name(const void *state, size_t i) {
   return verbs[i].name;
 }
 
+static const char *string_at(const void *state, size_t i) {
+  const char *const *strings = state;
+  return strings[i];
+}
+
 static cli_status unknown_verb(const char *word) {
+  static const char *const global_options[] = {"--help", "--version", NULL};
   size_t length = strlen(word);
   if (word[0] == '-') {
-    static const char *const names[] = {"--help", "--version"};
-    for (size_t i = 0; i < 2; i++)
-      if (length > 2 && strncmp(word, names[i], length) == 0)
-        return cli_usage_error("unknown option '%s' (did you mean %s?)", word, names[i]);
+    const char *option = cli_closest(word, string_at, global_options);
+    if (option)
+      return cli_usage_error("unknown option '%s' (did you mean %s?)", word, option);
     return cli_usage_error("unknown option '%s' before the verb (see permc help)", word);
   }
   if (length > 5 && strcmp(word + length - 5, ".perm") == 0)

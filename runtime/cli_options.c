@@ -44,9 +44,11 @@ const char *cli_closest(const char *word, const char *(*next)(const void *state,
                         const void *state) {
   const char *best = NULL, *candidate;
   size_t length = strlen(word), least = 1 + length / 3;
+  if (length <= 2)
+    return NULL;  // anything would be near
   for (size_t i = 0; (candidate = next(state, i)); i++) {
     size_t distance = edit_distance(word, candidate);
-    if (length > 2 && strncmp(word, candidate, length) == 0)
+    if (strncmp(word, candidate, length) == 0)
       distance = 0;  // the beginning of a word means that word
     if (distance < least || (distance == least && !best)) {
       best = candidate;
@@ -68,6 +70,16 @@ static const cli_option *find_option(const cli_verb *verb, const char *name, siz
     if (strlen(o->name) == length && memcmp(o->name, name, length) == 0)
       return o;
   return NULL;
+}
+
+// Whether the word is a long option that lacks a dash: "-entry" is not "-e ntry".
+static bool lacks_dash(const cli_verb *verb, const char *word) {
+  size_t length = strcspn(word, "=");
+  for (const cli_option *o = verb->options; o->name; o++)
+    if (length > 2 && o->name[1] == '-' && strlen(o->name) == length + 1 &&
+        memcmp(o->name + 1, word, length) == 0)
+      return true;
+  return false;
 }
 
 static bool unknown_option(const cli_verb *verb, const char *name, size_t length) {
@@ -123,8 +135,8 @@ static bool parse_option(cli_arguments *a, int argc, char **argv, int *i) {
   bool is_long = word[1] == '-';
   size_t length = is_long ? strcspn(word, "=") : 2;
   const cli_option *option = find_option(a->verb, word, length);
-  if (!option)
-    return unknown_option(a->verb, word, is_long ? length : strlen(word));
+  if (!option || (!is_long && lacks_dash(a->verb, word)))
+    return unknown_option(a->verb, word, strcspn(word, "="));
   if (word[length])
     attached = word + length + is_long;
   if (!option->argument && attached) {

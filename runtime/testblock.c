@@ -326,7 +326,7 @@ static void parse_directive(block_parser *p) {
   }
   p->at = start;
   mistake(p, p->word_line,
-          "expected entry: tags input, random input, output, auto output, error: property: or "
+          "expected entry:, tags, input, random input, output, auto output, error:, property: or "
           "structure, not '%.40s'",
           rest_of_line(p));
 }
@@ -358,7 +358,10 @@ static void parse_block(block_parser *p, const char *start, size_t length, uint3
     parse_directive(p);
   if (!p->wrong)
     check_block(p);
-  // A block with a mistake is kept to where the mistake is: what was read so far can run.
+  // A block is kept up to its mistake: what stands before can run. The input that the mistake
+  // belongs to cannot.
+  if (p->wrong && p->block.cases.count > 0)
+    p->block.cases.count--;
   if (p->block.entries.count == 0)
     vec_push(&p->into->memory, &p->block.entries, "main");
   vec_push(&p->into->memory, &p->into->blocks, p->block);

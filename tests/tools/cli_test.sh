@@ -1,0 +1,571 @@
+#!/bin/bash
+# cli_test.sh PERMC SOURCE_ROOT
+# The command line from end to end: verbs, options, exit statuses, files, signals, test blocks.
+# Prints a line for each failure, and last `N passed, N failed, N skipped`.
+set -u
+permc=$(realpath "${1:-$PERMC}")
+root=$(realpath "${2:-.}")
+work=${PERMC_TMP:-$(mktemp -d)}/cli
+rm -rf "$work"
+mkdir -p "$work"
+cd "$work" || exit 1
+export LC_ALL=C
+passed=0
+failed=0
+skipped=0
+
+pass() { passed=$((passed + 1)); }
+fail() {
+  failed=$((failed + 1))
+  echo "FAIL line ${BASH_LINENO[1]}: $*"
+  sed 's/^/  out: /' out
+  sed 's/^/  err: /' err
+}
+skip() {
+  skipped=$((skipped + 1))
+  echo "skipped: $*"
+}
+
+# status N ARGUMENT...: permc ARGUMENT... exits with N. Output is in out and err. Input is in `in`.
+status() {
+  local expected=$1 actual=0
+  shift
+  "$permc" "$@" <in >out 2>err || actual=$?
+  if [ "$actual" -eq "$expected" ]; then pass; else fail "permc $* exits with $actual, not $expected"; fi
+}
+out_is() { if [ "$(cat out)" = "$1" ]; then pass; else fail "standard output is not '$1'"; fi; }
+err_is() { if [ "$(cat err)" = "$1" ]; then pass; else fail "standard error is not '$1'"; fi; }
+out_has() { if grep -q -e "$1" out; then pass; else fail "standard output has no '$1'"; fi; }
+err_has() { if grep -q -e "$1" err; then pass; else fail "standard error has no '$1'"; fi; }
+out_lacks() { if grep -q -e "$1" out; then fail "standard output has '$1'"; else pass; fi; }
+err_lines() { if [ "$(wc -l <err)" -eq "$1" ]; then pass; else fail "standard error has not $1 lines"; fi; }
+last_is() { if [ "$(tail -n 1 out)" = "$1" ]; then pass; else fail "the last line is not '$1'"; fi; }
+is_text() { if [ "$(cat "$1")" = "$2" ]; then pass; else fail "$1 is not '$2'"; fi; }
+only_files() { # no temporary file is left
+  if [ -z "$(find . -name '.permc-*')" ]; then pass; else fail "left: $(find . -name '.permc-*')"; fi
+}
+usage() { # usage MESSAGE ARGUMENT...: one line, exit 2
+  local message=$1
+  shift
+  status 2 "$@"
+  err_is "permc: $message"
+}
+
+: >in
+cat >sort.perm <<'END'
+main : [2^n]i32 -> [2^n]i32
+main = sort
+
+twice : [2^n]i32 -> ([2^n]i32, [2^n]i32)
+twice xs = (sort xs, reverse xs)
+
+shift_by : i32 -> [2^n]i32 -> [2^n]i32
+shift_by k xs = map (\x -> x + k) xs
+
+nine : i32
+nine = 9
+END
+echo '[3, 1, 2, 0]' >four.txt
+
+# ---- help, usage -----------------------------------------------------------------------------
+
+status 0 help
+out_has '^  permc run '
+status 0 --help
+out_has '^usage:'
+status 0 help run
+out_has '^  --backend auto|interp'
+out_has '^example:'
+status 0 run --help
+out_has '^usage: permc run '
+status 0 fmt -h
+out_has '^usage: permc fmt '
+status 0 --version
+out_is "permc 0.1.0"
+status 2
+out_is ''
+err_has '^  permc run '
+usage "unknown verb 'tset' (did you mean test?)" tset
+usage "unknown verb 'tset' (did you mean test?)" help tset
+usage "unknown verb 'ruin' (did you mean run?)" ruin
+usage "unknown verb 'frobnicate' (see permc help)" frobnicate
+usage "unknown verb 'sort.perm' (did you mean permc run sort.perm?)" sort.perm
+usage "unknown option '--versoin' (did you mean --version?)" --versoin
+usage "unknown option '--qq' before the verb (see permc help)" --qq
+usage "run: unknown option '--entri' (did you mean --entry?)" run --entri main sort.perm
+usage "run: unknown option '--allow-extren' (did you mean --allow-extern?)" run --allow-extren sort.perm
+usage "run: unknown option '--ent' (did you mean --entry?)" run --ent=main sort.perm
+usage "run: unknown option '-entry' (did you mean --entry?)" run -entry main sort.perm
+usage "run: unknown option '-x' (see permc help run)" run -x
+usage "check: unknown option '--jobs' (see permc help check)" check --jobs 3 sort.perm
+usage "run: --backend does not know 'cuda' (it knows auto, interp)" run sort.perm --backend cuda
+usage "test: --backend does not know '' (it knows auto, interp)" test --backend= sort.perm
+usage "run: --time takes no value" run --time=1 sort.perm
+usage "run: -o needs a value (FILE)" run sort.perm -o
+usage "run: --entry was given twice" run sort.perm --entry main --entry=main
+usage "run: FILE or -e EXPR is missing (see permc help run)" run
+usage "run: one operand too many: 'b.perm' (usage: permc run [OPTION]... [FILE])" run a.perm b.perm
+usage "check: FILE... is missing (usage: permc check [OPTION]... FILE...)" check
+usage "fmt: FILE... is missing (usage: permc fmt [OPTION]... FILE...)" fmt --check
+usage "test: PATH... is missing (usage: permc test [OPTION]... PATH...)" test --
+usage "run: --seed goes with --random" run sort.perm --seed 3
+usage "run: --seed is not a number from 0 to 2^64-1: '-3'" run sort.perm --random '[4]i32' --seed -3
+usage "run: --seed is not a number from 0 to 2^64-1: '18446744073709551616'" \
+  run sort.perm --random '[4]i32' --seed 18446744073709551616
+usage "run: --random and -i exclude each other" run sort.perm --random '[4]i32' -i four.txt
+usage "run: --entry and -e exclude each other" run sort.perm --entry main -e sort
+usage "check: --size is NAME=SIZE, such as n=30, not 'n'" check sort.perm --size n
+usage "check: --size is NAME=SIZE, such as n=30, not 'n=-1'" check sort.perm --size n=-1
+usage "test: --jobs is a number from 1 to 4096, not '0'" test --jobs 0 sort.perm
+
+# ---- run -------------------------------------------------------------------------------------
+
+status 0 run sort.perm -i four.txt
+out_is '[0i32, 1i32, 2i32, 3i32]'
+err_is ''
+status 0 run -i four.txt -- sort.perm
+out_is '[0i32, 1i32, 2i32, 3i32]'
+status 0 run -ifour.txt --backend=interp sort.perm
+out_is '[0i32, 1i32, 2i32, 3i32]'
+status 0 run -e 'padded maxval sort' -i <(echo '[3u8, 1, 2]')
+out_is '[1u8, 2u8, 3u8]'
+status 0 run sort.perm -e 'reverse . main' -i four.txt
+out_is '[3i32, 2i32, 1i32, 0i32]'
+cp four.txt in
+status 0 run sort.perm
+out_is '[0i32, 1i32, 2i32, 3i32]'
+status 0 run sort.perm -i -
+out_is '[0i32, 1i32, 2i32, 3i32]'
+printf '3\n1\n2\n0\n' >in
+status 0 run sort.perm
+out_is '[0i32, 1i32, 2i32, 3i32]'
+: >in
+status 0 run sort.perm --entry nine
+out_is '9i32'
+status 0 run sort.perm --entry shift_by -i <(echo 10) -i four.txt
+out_is '[13i32, 11i32, 12i32, 10i32]'
+status 0 run sort.perm --entry shift_by -i <(echo '10 [3, 1, 2, 0]')
+out_is '[13i32, 11i32, 12i32, 10i32]'
+status 0 run sort.perm --entry twice -i four.txt
+out_is "$(printf '[0i32, 1i32, 2i32, 3i32]\n[0i32, 2i32, 1i32, 3i32]')"
+status 0 run sort.perm --entry twice -i four.txt -o first
+is_text first '[0i32, 1i32, 2i32, 3i32]'
+out_is '[0i32, 2i32, 1i32, 3i32]'
+status 0 run sort.perm --entry twice -i four.txt -o first -o second.npy
+out_is ''
+status 0 run -e 'reverse' -i second.npy
+out_is '[3i32, 1i32, 2i32, 0i32]'
+status 0 run sort.perm -i four.txt -o sorted.bin
+status 0 run sort.perm -i sorted.bin
+out_is '[0i32, 1i32, 2i32, 3i32]'
+status 1 run sort.perm -i four.txt -o a -o b
+err_is 'permc: main has 1 result, but -o was given 2 times'
+status 1 run absent.perm -i four.txt
+err_lines 1
+err_has '^permc: absent.perm: No such file or directory$'
+status 1 run sort.perm -i absent.npy
+err_lines 1
+err_has '^permc: absent.npy: No such file or directory$'
+status 1 run sort.perm --entry mian -i four.txt
+err_has 'mian'
+status 1 run sort.perm -i <(echo '[1, 2, 3]')
+err_has 'padded'
+status 1 run sort.perm -i <(echo '[1, 2')
+status 1 run sort.perm
+out_is ''
+status 1 run sort.perm --random '[4]f32'
+status 1 run sort.perm --random 'nonsense'
+status 1 run -e 'padded maxval srot' -i four.txt
+err_has 'srot'
+
+status 0 run sort.perm --random '[1024]i32'
+cp out first
+status 0 run sort.perm --random '[1024]i32' --seed 1
+if cmp -s out first; then pass; else fail "seed 1 is the default"; fi
+status 0 run sort.perm --random '[1024]i32' --seed 2
+if cmp -s out first; then fail "seeds do not differ"; else pass; fi
+
+status 0 run sort.perm -i four.txt --time
+err_lines 5
+stages=$(awk '{ printf "%s ", $2 } $1 != "permc:" || $3 !~ /^[0-9.]+$/ || $4 != "s" { exit 1 }' err)
+if [ "$stages" = "read load elaborate run write " ]; then pass; else fail "--time prints $stages"; fi
+
+# Files that cannot be written.
+status 1 run sort.perm -i four.txt -o absent/x.npy
+err_lines 1
+err_has '^permc: absent/x.npy: No such file or directory$'
+"$permc" run sort.perm -i four.txt >/dev/full 2>err
+if [ $? -eq 1 ]; then pass; else fail "a full standard output"; fi
+err_is 'permc: standard output: No space left on device'
+"$permc" run sort.perm -i four.txt >&- 2>err
+if [ $? -eq 1 ]; then pass; else fail "a closed standard output"; fi
+err_is 'permc: standard output: Bad file descriptor'
+status 1 run sort.perm -i four.txt -o /dev/full
+err_is 'permc: /dev/full: No space left on device'
+for verb in "help" "help run" "--version" "--help"; do
+  # shellcheck disable=SC2086
+  "$permc" $verb >/dev/full 2>err
+  if [ $? -eq 1 ]; then pass; else fail "permc $verb on a full standard output"; fi
+  err_is 'permc: standard output: No space left on device'
+done
+{
+  "$permc" run sort.perm --random '[65536]i32' 2>err
+  echo $? >status
+} | true
+if [ "$(cat status)" = 1 ]; then pass; else fail "a closed pipe gives $(cat status)"; fi
+err_is 'permc: standard output: Broken pipe'
+echo old >kept.txt
+status 1 run sort.perm -i <(echo '[1, 2, 3]') -o kept.txt
+is_text kept.txt old
+only_files
+
+# ---- check -----------------------------------------------------------------------------------
+
+status 0 check sort.perm
+err_is ''
+status 0 check sort.perm --size n=20 --size=n=20 --time
+err_lines 2
+err_has '^permc: load  *[0-9.]* s$'
+err_has '^permc: elaborate  *[0-9.]* s$'
+echo 'main : i32 -> i32' >lacking.perm
+printf 'main : [2^n]i32 -> [2^n]i32\nmain = srot\n' >unbound.perm
+status 1 check unbound.perm sort.perm
+err_has '^unbound.perm:2:8: error: '
+status 1 check lacking.perm unbound.perm
+err_has '^lacking.perm:'
+err_has '^unbound.perm:'
+status 1 check absent.perm
+err_has '^permc: absent.perm: No such file or directory$'
+status 1 check .
+err_lines 1
+printf 'main : [2^n]i32 -> [2^n]i32\nmain = parm 4 sort\n' >large.perm
+status 0 check large.perm
+err_has 'warning'
+status 1 check large.perm --size n=2
+status 0 check large.perm --size n=3
+
+# ---- fmt -------------------------------------------------------------------------------------
+
+printf -- '-- sorts\nmain   :   [2^n]i32->[2^n]i32\nmain=sort   -- all\n\n\n\n' >ugly.perm
+cp ugly.perm in
+status 0 fmt -
+cp out neat.perm
+out_has '^-- sorts$'
+out_has '^main : \[2^n\]i32 -> \[2^n\]i32$'
+out_has '-- all$'
+cp neat.perm in
+status 0 fmt -
+if cmp -s out neat.perm; then pass; else fail "fmt is not idempotent"; fi
+: >in
+status 1 fmt --check neat.perm ugly.perm
+out_is 'ugly.perm'
+chmod 640 ugly.perm
+ln -s ugly.perm link.perm
+status 0 fmt neat.perm link.perm
+out_is ''
+if cmp -s ugly.perm neat.perm; then pass; else fail "fmt in place"; fi
+if [ -L link.perm ] && [ "$(stat -c %a ugly.perm)" = 640 ]; then pass; else fail "fmt keeps links and modes"; fi
+touch -d '2001-01-01' neat.perm
+status 0 fmt neat.perm
+if [ "$(stat -c %Y neat.perm)" -lt 1000000000 ]; then pass; else fail "fmt rewrites what is neat"; fi
+status 0 fmt --check neat.perm ugly.perm
+status 1 fmt --check absent.perm
+err_is 'permc: absent.perm: No such file or directory'
+printf 'main = = sort\n' >broken.perm
+cp broken.perm before
+status 1 fmt broken.perm
+err_has '^broken.perm:1:8: error: '
+if cmp -s broken.perm before; then pass; else fail "fmt touched a broken program"; fi
+"$permc" fmt - <ugly.perm >/dev/full 2>err
+if [ $? -eq 1 ]; then pass; else fail "fmt to a full standard output"; fi
+err_is 'permc: standard output: No space left on device'
+only_files
+
+# ---- test ------------------------------------------------------------------------------------
+
+mkdir -p tests/sub tests/.hidden empty
+cat >tests/good.perm <<'END'
+main : [2^n]a -> [2^n]a
+main = sort
+-- ==
+-- tags { fast small }
+-- input { [3, 1, 2, 0] }
+-- output { [0, 1, 2, 3] }
+-- input { [2u8,
+--          1u8] } output { [1, 2] }
+-- input { [2.5f32, 1.5] } output @sub/floats.txt
+-- input @sub/four.txt
+-- auto output
+-- random input { [1024]i32 }
+-- property: sorted
+-- property: permutation
+-- property: equals sort
+-- input { [1, 2, 3] }
+-- error: power of two|padded
+
+back : [2^n]a -> [2^n]a
+back = reverse
+  -- ==
+  -- entry: back main
+  -- tags { pair }
+  -- random input { [64]f64 }
+  -- property: permutation
+  -- ==
+  -- entry: back
+  -- random input { [64][8]u16 } auto output
+  -- property: inverse_of reverse
+  -- structure { columns 0 passes 1 permutations 1 }
+END
+echo '[3, 1, 2, 0]' >tests/sub/four.txt
+echo '[1.5f32, 2.5f32]' >tests/sub/floats.txt
+cat >tests/sub/rows.perm <<'END'
+main : [m][2^n]a -> [m][2^n]a
+main = map sort
+-- ==
+-- input { [[2, 1], [4, 3], [6, 5]] }
+-- output { [[1, 2], [3, 4], [5, 6]] }
+-- property: sorted
+-- property: permutation
+END
+cat >tests/sub/wrong.perm <<'END'
+main : i32 -> i32
+main x = srot x
+-- ==
+-- error: unbound|srot
+END
+cp tests/sub/rows.perm tests/.hidden/rows.perm
+cp tests/sub/rows.perm tests/rows.txt
+status 0 test tests
+last_is '11 passed, 0 failed, 1 skipped'
+out_has '^tests/good.perm:31: back: skipped: '
+err_is ''
+status 0 test tests --jobs 1
+last_is '11 passed, 0 failed, 1 skipped'
+status 0 test tests/rows.txt tests/good.perm --tag pair
+last_is '2 passed, 0 failed, 0 skipped'
+status 0 test tests --tag pair --tag fast
+last_is '8 passed, 0 failed, 0 skipped'
+status 0 test tests --tag fast --exclude pair
+last_is '6 passed, 0 failed, 0 skipped'
+status 0 test tests --exclude fast --exclude pair
+last_is '3 passed, 0 failed, 1 skipped'
+status 0 test tests --only good.perm
+last_is '9 passed, 0 failed, 1 skipped'
+status 0 test tests --only 'good.perm:12 main'
+last_is '1 passed, 0 failed, 0 skipped'
+status 0 test tests --only '[2.5f32'
+last_is '1 passed, 0 failed, 0 skipped'
+status 1 test tests --only nonsense
+err_is 'permc: no test was found that --only, --tag and --exclude select'
+last_is '0 passed, 0 failed, 0 skipped'
+status 1 test empty
+err_is 'permc: no test was found'
+last_is '0 passed, 0 failed, 0 skipped'
+status 1 test absent tests/sub
+err_is 'permc: absent: No such file or directory'
+last_is '2 passed, 0 failed, 0 skipped'
+
+cat >fails.perm <<'END'
+main : [2^n]i32 -> [2^n]i32
+main = sort
+-- ==
+-- input { [3, 1, 2, 0] } output { [0, 1, 5, 3] }
+-- input { [3, 1, 2, 0] } output { [0, 1] }
+-- input { [3, 1, 2, 0] } output { [0f32, 1f32, 2f32, 3f32] }
+-- input { [3, 1, 2, 0] } output { [0, 1, 2, 3] 4 }
+-- input { [3, 1, 2, 0] } output { }
+-- input { [3, 1, 2, 0] } error: padded
+-- input { [3, 1, 2] } error: nonsense
+-- input { [3, 1, 2] } output { [1, 2, 3] }
+-- input { [3,
+--   x] }
+-- input @absent.txt
+-- input { [3, 1] } output @absent.txt
+
+flip2 : [2^n]i32 -> [2^n]i32
+flip2 = reverse
+constant : [2^n]i32 -> [2^n]i32
+constant xs = map (\x -> 7) xs
+pairs : [2^n](i32, f32) -> [2^n](i32, f32)
+pairs xs = xs
+-- ==
+-- entry: flip2
+-- input { [1, 2] }
+-- property: sorted
+-- ==
+-- entry: constant
+-- input { [1, 7] } property: permutation
+-- ==
+-- entry: constant
+-- input { [1, 7] } property: inverse_of reverse
+-- ==
+-- entry: constant
+-- input { [1, 7] } property: equals srot
+-- ==
+-- entry: constant
+-- input { [1, 8] } property: equals reverse
+-- ==
+-- entry: absent
+-- input { [1, 7] }
+-- ==
+-- error: anything
+-- ==
+-- entry: pairs
+-- input { [1, 1] [2f32, 1f32] } property: sorted
+END
+status 1 test fails.perm
+last_is '0 passed, 19 failed, 0 skipped'
+out_has '^fails.perm:4: main: result\[2\] is 2i32, expected 5i32$'
+out_has '^  expected \[0i32, 1i32, 5i32, 3i32\]$'
+out_has '^  found    \[0i32, 1i32, 2i32, 3i32\]$'
+out_has '^fails.perm:5: main: result is \[4\]i32, expected \[2\]i32$'
+out_has '^fails.perm:6: main: result is \[4\]i32, which the output given is not$'
+out_has '^  fails.perm:6:'
+out_has '^fails.perm:7: main: the output holds more than the 1 array of the result$'
+out_has '^fails.perm:8: main: the output holds 0 of the 1 arrays of the result$'
+out_has "^fails.perm:9: main: expected an error that matches 'padded', found none$"
+out_has "^fails.perm:10: main: expected an error that matches 'nonsense', found:$"
+out_has '^fails.perm:11: main: the run fails:$'
+out_has '^fails.perm:12: main: the input cannot be read:$'
+out_has 'fails.perm:13:6: '
+out_has '^fails.perm:14: main: the input cannot be read:$'
+out_has 'absent.txt: No such file or directory$'
+out_has '^fails.perm:15: main: absent.txt: No such file or directory$'
+out_has '^fails.perm:25: flip2: property sorted: result\[1\] is out of order: 2i32 stands before 1i32$'
+out_has '^fails.perm:29: constant: property permutation: result does not hold the elements of the input$'
+out_has '^fails.perm:32: constant: property inverse_of reverse: the input regained\[0\] is 7i32, expected 1i32$'
+out_has '^fails.perm:35: constant: property equals srot: srot:$'
+out_has '^fails.perm:38: constant: property equals reverse: result\[0\] is 7i32, expected 8i32$'
+out_has '^fails.perm:41: absent: '
+out_has "^fails.perm:42: main: expected an error that matches 'anything', found none$"
+out_has 'out of order: (1i32, 2.0f32) stands before (1i32, 1.0f32)$'
+
+cat >unloaded.perm <<'END'
+main : i32 -> i32
+main x = srot x
+-- ==
+-- input { 1 } output { 2 }
+-- input { 2 } output { 2 }
+-- structure { columns 1 }
+END
+status 1 test unloaded.perm
+last_is '0 passed, 3 failed, 0 skipped'
+out_has '^unloaded.perm:4: main: the program does not load:$'
+out_has '^  unloaded.perm:2:10: error: '
+out_has '^unloaded.perm:5: main: the program does not load$'
+
+# Mistakes in test blocks.
+mistake() { # mistake LINE MESSAGE BLOCK
+  printf 'main : i32 -> i32\nmain x = x\n-- ==\n%s\n' "$3" >mistake.perm
+  status 1 test mistake.perm
+  if [ "$(head -n 1 out)" = "mistake.perm:$1: $2" ]; then pass; else fail "expected: mistake.perm:$1: $2"; fi
+}
+mistake 4 "expected entry:, tags, input, random input, output, auto output, error:, property: or structure, not 'inptu { 1 }'" '-- inptu { 1 }'
+mistake 4 "the { after 'input' has no }" '-- input { 1'
+mistake 4 "expected { after 'input'" '-- input 1'
+mistake 4 "'output' follows no input" '-- output { 1 }'
+mistake 5 "the input of line 4 already says what it gives" $'-- input { 1 } output { 1 }\n-- error: x'
+mistake 4 "'(' is no regular expression: Unmatched ( or \\(" '-- input { 1 } error: ('
+mistake 4 "expected : after 'entry'" '-- entry main'
+mistake 4 "expected a name after 'entry:'" '-- entry:'
+mistake 5 "'entry:' is given once, before the inputs of its block" $'-- input { 1 }\n-- entry: main'
+mistake 3 "a test block without an input, a structure or an error" '-- tags { a }'
+mistake 4 "expected 'input' after 'random'" '-- random { i32 }'
+mistake 4 "expected 'output' after 'auto'" '-- auto input { 1 }'
+mistake 4 "expected a file name after 'input @'" '-- input @'
+mistake 4 "expected sorted, permutation, inverse_of FUNCTION or equals FUNCTION, not 'sotred'" '-- property: sotred'
+mistake 4 "expected a function after 'equals'" '-- property: equals'
+mistake 4 "'sorted' stands alone, without 'now'" '-- property: sorted now'
+mistake 4 "'property:' in a block without an input" '-- property: sorted'
+mistake 4 "a structure has columns, passes and permutations, no 'colums'" '-- structure { colums 1 }'
+mistake 4 "expected a number after 'columns'" '-- structure { columns }'
+mistake 4 "expected a regular expression after 'error:'" '-- error:'
+mistake 4 "'error:' before the first input: it follows its input, or has a block of its own" $'-- error: x\n-- input { 1 }'
+
+"$permc" test tests >/dev/full 2>err
+if [ $? -eq 1 ]; then pass; else fail "test on a full standard output"; fi
+err_is 'permc: standard output: No space left on device'
+
+# The order of reports is that of the files, however many threads there are.
+mkdir many
+for i in $(seq 10 40); do
+  printf 'main : i32 -> i32\nmain x = x\n-- ==\n-- input { 1 } output { %d }\n' "$i" >"many/f$i.perm"
+done
+status 1 test many --jobs 1
+cp out first
+status 1 test many --jobs 16
+if cmp -s out first; then pass; else fail "reports change with --jobs"; fi
+
+# ---- terminals and signals -------------------------------------------------------------------
+
+if command -v script >/dev/null; then
+  echo '[2, 1]' >in
+  script -qec "$permc run sort.perm -i four.txt" /dev/null <in >out 2>err
+  out_lacks 'standard input'
+  (sleep 1; printf '[2, 1]\n\004'; sleep 1) | script -qec "$permc run sort.perm" /dev/null >out 2>err
+  out_has '^permc: reading 1 argument .*from standard input'
+  out_has '^\[1i32, 2i32\]'
+  script -qec "$permc test tests" /dev/null <in >out 2>err
+  out_has '11 passed, 0 failed, 1 skipped'
+  out_has $'\033\\[K'
+  : >in
+else
+  skip "terminals: there is no script(1)"
+fi
+
+# A process that waits for its input, in the state in which a terminal's Ctrl-C finds it.
+interrupted() { # interrupted SIGNAL ARGUMENT...
+  local signal=$1 actual=0
+  shift
+  mkfifo pipe
+  env --default-signal=INT "$permc" "$@" <pipe >out 2>err &
+  local process=$!
+  exec 3>pipe
+  sleep 0.3
+  kill -s "$signal" "$process"
+  wait "$process" || actual=$?
+  exec 3>&-
+  rm pipe
+  if [ "$actual" -eq 130 ]; then pass; else fail "SIG$signal: permc $* exits with $actual"; fi
+  err_is 'permc: interrupted'
+  out_is ''
+  only_files
+}
+echo old >kept.txt
+interrupted INT run sort.perm -o kept.txt
+interrupted TERM run sort.perm -o kept.txt
+interrupted INT fmt -
+is_text kept.txt old
+
+# A run at work.
+actual=0
+env --default-signal=INT "$permc" run -e 'padded maxval sort' --random '[4000000]f64' -o kept.txt >out 2>err &
+process=$!
+sleep 0.5
+kill -s INT "$process"
+wait "$process" || actual=$?
+if [ "$actual" -eq 130 ]; then pass; else fail "an interrupted run exits with $actual"; fi
+err_is 'permc: interrupted'
+is_text kept.txt old
+only_files
+
+# ---- the programs of the tree ----------------------------------------------------------------
+
+if [ -d "$root/examples" ] && [ -n "$(find "$root/examples" -name '*.perm')" ]; then
+  cd "$root" || exit 1
+  status() { # without changing the tree
+    local expected=$1 actual=0
+    shift
+    "$permc" "$@" </dev/null >"$work/out" 2>"$work/err" || actual=$?
+    if [ "$actual" -eq "$expected" ]; then pass; else (cd "$work" && fail "permc $* exits with $actual"); fi
+  }
+  status 0 check examples/*.perm
+  status 0 fmt --check examples/*.perm
+  cd "$work" || exit 1
+else
+  skip "examples/: none yet"
+fi
+
+cd / && rm -rf "$work"
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" -eq 0 ]
