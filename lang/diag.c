@@ -56,6 +56,8 @@ static void render_line(text *out, const source *s, span where) {
 
 void diag_vreport(diagnostics *d, diag_kind kind, span where, const char *format, va_list arguments) {
   static const char *const names[] = {"error", "warning", "note", "hint"};
+  const char *prefix = kind == DIAG_ERROR && d->demote ? d->demote : "";
+  if (kind == DIAG_ERROR && d->demote) kind = DIAG_WARNING;
   if (kind == DIAG_ERROR && d->errors++ >= DIAG_MAX_ERRORS) return;
   if (kind == DIAG_WARNING) d->warnings++;
   if ((kind == DIAG_NOTE || kind == DIAG_HINT) && d->errors > DIAG_MAX_ERRORS) return;
@@ -68,7 +70,7 @@ void diag_vreport(diagnostics *d, diag_kind kind, span where, const char *format
   }
   uint32_t line, column;
   diag_position(s, where.start, &line, &column);
-  text_printf(&d->rendered, "%s:%u:%u: %s: ", s->name, line, column, names[kind]);
+  text_printf(&d->rendered, "%s:%u:%u: %s: %s", s->name, line, column, names[kind], prefix);
   text_vprintf(&d->rendered, format, arguments);
   text_string(&d->rendered, "\n");
   render_line(&d->rendered, s, where);

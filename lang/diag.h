@@ -30,6 +30,7 @@ typedef struct diagnostics {
   VEC(source) sources;
   text rendered;  // all that was reported so far
   unsigned errors, warnings;
+  const char *demote;  // not NULL: errors are reported as warnings whose text begins so
 } diagnostics;
 
 uint32_t diag_add_source(diagnostics *d, source s);  // the file's number

@@ -316,7 +316,7 @@ static type *infer_expr(inferrer *in, expr *e) {
   case EXPR_LIST: return infer_list(in, e);
   case EXPR_COMPREHENSION:
     for (uint32_t i = 0; i < e->u.comprehension.count; i++) infer_qualifier(in, &e->u.comprehension.qualifiers[i]);
-    return type_array(in->memory, infer_expr(in, e->u.comprehension.body));
+    return e->type = type_array(in->memory, infer_expr(in, e->u.comprehension.body));
   case EXPR_INDEX: {
     type *element = fresh(in, anything);
     expect(in, e->u.at.array->where, type_array(in->memory, element), infer_expr(in, e->u.at.array));

@@ -57,6 +57,12 @@ bool type_is_first_order(type *t) {
   return true;
 }
 
+bool first_order_parameters(type *t) {
+  for (t = type_prune(t); t->kind == TYPE_FUNCTION; t = type_prune(t->parts[1]))
+    if (!type_is_first_order(t->parts[0])) return false;
+  return type_is_first_order(t);
+}
+
 // ---- printing --------------------------------------------------------------------------------
 
 static const char *constraint_name(constraint c) {

@@ -101,6 +101,7 @@ type *type_tuple(arena *a, type **parts, uint32_t count);
 type *type_variable(arena *a, constraint c, uint32_t level);
 void type_print(text *out, type *t);  // []i32, (u32, a) -> a, "a number" for a constrained variable
 bool type_is_first_order(type *t);    // holds no function
+bool first_order_parameters(type *t);  // neither its parameters nor its result hold one
 
 // ---- analyses --------------------------------------------------------------------------------
 

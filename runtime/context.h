@@ -1,4 +1,4 @@
-// What is inside a permc_context and a permc_value: for runtime/ only.
+// What is inside a permc_value: for runtime/ only.
 #ifndef PERMC_RUNTIME_CONTEXT_H
 #define PERMC_RUNTIME_CONTEXT_H
 

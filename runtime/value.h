@@ -60,6 +60,8 @@ typedef enum value_status { VALUE_OK, VALUE_END, VALUE_ERROR } value_status;
 // (line:column in text, byte offset in binary). A mismatch with the expectation (i64 data where
 // f32 is expected, rank 2 for 1) is an error that names both. The caller owns out->data.
 // A structured .npy gives its fields as consecutive arrays (the same dims).
+// How many more arrays the structured value that is being read has (0: the next value begins).
+size_t value_pending(const value_source *s);
 value_status value_read(value_source *s, value_expectation expected, array *out, value_error *error);
 
 // ---- writing ---------------------------------------------------------------------------------

@@ -1,0 +1,137 @@
+// Loading: the library, the program, its imports; then names and types.
+#include "lang/program.h"
+#include "lang/build.h"
+#include "lang/stdlib.h"
+#include <errno.h>
+#include <stdio.h>
+
+enum { MAX_SOURCE = 64 << 20 };  // bytes of one source file
+
+char *read_source(arena *a, const char *path, size_t *length, const char **why) {
+  FILE *f = fopen(path, "rb");
+  if (!f) {
+    *why = strerror(errno);
+    return NULL;
+  }
+  size_t capacity = 1 << 16, used = 0;
+  char *bytes = arena_alloc(a, capacity);
+  for (size_t got = 1; got && used < MAX_SOURCE;) {
+    if (used + 1 == capacity) {
+      char *more = arena_alloc(a, 2 * capacity);
+      memcpy(more, bytes, used);
+      bytes = more;
+      capacity *= 2;
+    }
+    got = fread(bytes + used, 1, capacity - 1 - used, f);
+    used += got;
+  }
+  bool failed = ferror(f);
+  *why = failed ? strerror(errno) : "it is larger than 64 MiB";
+  fclose(f);
+  bytes[used] = 0;
+  *length = used;
+  return failed || used >= MAX_SOURCE ? NULL : bytes;
+}
+
+static module *add_module(loaded_program *p, const char *name, const char *bytes, size_t length, bool library) {
+  source s = {.name = arena_copy(&p->memory, name, strlen(name)),
+              .text = library ? bytes : arena_copy(&p->memory, bytes, length),
+              .length = (uint32_t)length,
+              .library = library};
+  module *m = parse_module(&p->diagnostics, diag_add_source(&p->diagnostics, s));
+  vec_push(&p->memory, &p->program.modules, m);
+  return m;
+}
+
+void program_start(loaded_program *p) {
+  if (p->ready) return;
+  p->diagnostics.memory = &p->memory;
+  p->builtins = builtins_create(&p->diagnostics);
+  for (size_t i = 0; i < stdlib_file_count; i++)
+    add_module(p, stdlib_files[i].name, stdlib_files[i].text, stdlib_files[i].length, true);
+  p->ready = true;
+}
+
+// Beside the importing file, unless absolute.
+static const char *import_path(loaded_program *p, const char *from, const char *path) {
+  const char *slash = strrchr(from, '/');
+  if (path[0] == '/' || !slash) return path;
+  return arena_printf(&p->memory, "%.*s/%s", (int)(slash - from), from, path);
+}
+
+static bool is_loaded(const loaded_program *p, const char *path) {
+  for (size_t i = 0; i < p->program.modules.count; i++)
+    if (!strcmp(p->diagnostics.sources.items[p->program.modules.items[i]->file].name, path)) return true;
+  return false;
+}
+
+static void load_imports(loaded_program *p, const module *first) {
+  VEC(const module *) open = {0};
+  vec_push(&p->memory, &open, first);
+  while (open.count) {
+    const module *m = open.items[--open.count];
+    for (size_t i = 0; i < m->imports.count; i++) {
+      import it = m->imports.items[i];
+      const char *path = import_path(p, p->diagnostics.sources.items[m->file].name, it.path), *why;
+      if (is_loaded(p, path)) continue;
+      size_t length;
+      const char *bytes = read_source(&p->memory, path, &length, &why);
+      if (!bytes) {
+        diag_report(&p->diagnostics, DIAG_ERROR, it.where, "cannot read \"%s\": %s", path, why);
+        continue;
+      }
+      vec_push(&p->memory, &open, add_module(p, path, bytes, length, false));
+    }
+  }
+}
+
+static bool analyse(loaded_program *p) {
+  if (p->diagnostics.errors) return false;
+  binding_groups groups = {0};
+  return resolve_program(&p->diagnostics, &p->program, &p->builtins, &groups) &&
+         infer_program(&p->diagnostics, &p->builtins, &groups);
+}
+
+static bool is_entry(const binding *b) {
+  bool named = b->signature || !strcmp(b->name, "main");
+  return b->kind == BINDING_FUNCTION && b->code && named && type_prune(b->scheme->type)->kind != TYPE_VARIABLE && first_order_parameters(b->scheme->type);
+}
+
+static void collect_entries(loaded_program *p, const module *m) {
+  for (size_t i = 0; i < m->bindings.count; i++)
+    if (is_entry(m->bindings.items[i])) vec_push(&p->memory, &p->program.entries, m->bindings.items[i]);
+}
+
+bool program_load(loaded_program *p, const char *name, const char *bytes, size_t length) {
+  program_start(p);
+  if (length >= MAX_SOURCE) {
+    diag_report(&p->diagnostics, DIAG_ERROR, (span){UINT32_MAX, 0, 0}, "%s: a program of 64 MiB or more", name);
+    return false;
+  }
+  const module *m = add_module(p, name, bytes, length, false);
+  load_imports(p, m);
+  if (!analyse(p)) return false;
+  collect_entries(p, m);
+  return true;
+}
+
+bool program_define(loaded_program *p, const char *name, const char *expression) {
+  program_start(p);
+  source s = {.name = name, .text = arena_copy(&p->memory, expression, strlen(expression)), .length = (uint32_t)strlen(expression)};
+  module *m = parse_expression(&p->diagnostics, diag_add_source(&p->diagnostics, s), name);
+  vec_push(&p->memory, &p->program.modules, m);
+  if (!analyse(p)) return false;
+  binding *b = m->bindings.items[0];
+  if (!first_order_parameters(b->scheme->type)) {
+    diag_report(&p->diagnostics, DIAG_ERROR, b->code->equations.items[0].where, "this expression takes or gives functions, so it cannot be run");
+    return false;
+  }
+  vec_push(&p->memory, &p->program.entries, b);
+  return true;
+}
+
+void program_free(loaded_program *p) {
+  text_free(&p->diagnostics.rendered);
+  arena_free(&p->memory);
+  *p = (loaded_program){0};
+}

@@ -1,0 +1,37 @@
+// What is inside a permc_context: for context.c and arguments.c.
+//
+//   context.c      loading, checking, running: the pipeline
+//   arguments.c    data to arguments: which types an entry takes, reading, random values
+#ifndef PERMC_RUNTIME_PIPELINE_H
+#define PERMC_RUNTIME_PIPELINE_H
+
+#include "lang/program.h"
+#include "runtime/context.h"
+
+struct permc_context {
+  loaded_program program;
+  bool loaded;
+  bool allow_extern;
+  permc_times times;
+};
+
+// Runs `job` on a thread of its own with a stack that nested programs need, with memory failures
+// caught. False: the job returned false, or memory was out (reported).
+typedef bool context_job(permc_context *c, void *with);
+bool context_run_job(permc_context *c, context_job *job, void *with);
+
+void context_clear(permc_context *c);  // forgets the messages of the last call
+void context_error(permc_context *c, const char *format, ...) PRINTF_LIKE(2, 3);  // "permc: ..."
+binding *context_entry(permc_context *c, const char *name);  // or NULL, reported
+
+// An entry's types while arguments are being fitted to it.
+typedef struct entry_types {
+  binding *entry;
+  type *rest;       // the type after the parameters fitted so far
+  type **instance;  // what the entry's type variables became
+} entry_types;
+entry_types entry_types_start(permc_context *c, binding *entry);
+// Makes the next parameter's type and the value agree; false (reported) if they cannot.
+bool entry_types_fit(permc_context *c, entry_types *t, const permc_value *v, size_t number);
+
+#endif
