@@ -33,8 +33,7 @@ struct output_file {
   FILE *stream;
 };
 
-// ---- registry of temporaries
-// -------------------------------------------------------------------------
+// ---- registry of temporaries ------------------------------------------------------------------
 
 // For a signal handler: fixed memory, one lock-free state per slot. Temporaries beyond the last
 // slot are not removed by signals.
@@ -70,8 +69,7 @@ void output_discard_all_from_signal(void) {
   errno = saved;
 }
 
-// ---- paths
-// -------------------------------------------------------------------------------------------
+// ---- paths ------------------------------------------------------------------------------------
 
 // The folder part of a path with its slash ("" if there is none), then `name`. malloc'd.
 static char *beside(const char *path, const char *name) {
@@ -109,8 +107,7 @@ static bool is_special_folder(const char *path) {
   return strncmp(path, "/dev/", 5) == 0 || strncmp(path, "/proc/", 6) == 0;
 }
 
-// ---- the stream
-// --------------------------------------------------------------------------------------
+// ---- the stream -------------------------------------------------------------------------------
 
 static ssize_t write_some(output_file *o, const char *bytes, size_t count) {
   for (;;) {
@@ -141,8 +138,7 @@ static ssize_t stream_write(void *cookie, const char *bytes, size_t count) {
   return (ssize_t)done;
 }
 
-// ---- opening
-// -----------------------------------------------------------------------------------------
+// ---- opening ----------------------------------------------------------------------------------
 
 // A new file in the target's folder. open, unlike mkstemp, applies the umask (and a default ACL).
 static bool create_temporary(output_file *o) {
@@ -257,8 +253,7 @@ output_file *output_open(const char *path, value_error *error) {
 
 FILE *output_stream(output_file *o) { return o->stream; }
 
-// ---- closing
-// -----------------------------------------------------------------------------------------
+// ---- closing ----------------------------------------------------------------------------------
 
 static bool finish(output_file *o) {
   bool flushed = fclose(o->stream) == 0;

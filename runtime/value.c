@@ -8,8 +8,7 @@
 #include <locale.h>
 #include <math.h>
 
-// ---- arrays
-// --------------------------------------------------------------------------------------
+// ---- arrays -----------------------------------------------------------------------------------
 
 bool value_size(uint64_t size, uint32_t rank, const uint64_t *dims, uint64_t *bytes) {
   bool empty = false;
@@ -52,8 +51,7 @@ void array_destroy(array *a) {
   a->data = NULL;
 }
 
-// ---- reading
-// -------------------------------------------------------------------------------------
+// ---- reading ----------------------------------------------------------------------------------
 
 static value_status next_pending(value_source *s, value_expectation expected, array *out,
                                  value_error *error) {
@@ -83,8 +81,10 @@ static value_status read_by_format(value_source *s, value_expectation expected, 
   int first = source_peek(s);
   if (first < 0)
     return s->failure ? source_fail(s, error, 0, "cannot read") : VALUE_END;
-  if (first == 0x93)
-    return npy_read(s, expected, out, error);
+  if (first == 0x93) {
+    value_status status = npy_read(s, expected, out, error);
+    return status == VALUE_OK && s->pending ? next_pending(s, expected, out, error) : status;
+  }
   if (s->only_npy)
     return source_fail(s, error, source_offset(s),
                        "bytes follow the data that the header promises");
@@ -123,8 +123,7 @@ value_status value_read(value_source *s, value_expectation expected, array *out,
   return status;
 }
 
-// ---- writing
-// -------------------------------------------------------------------------------------
+// ---- writing ----------------------------------------------------------------------------------
 
 value_format value_format_of(const char *path) {
   static const struct {
@@ -163,8 +162,7 @@ bool value_write(FILE *to, value_format format, const array *components, size_t 
   return good;
 }
 
-// ---- random data
-// -----------------------------------------------------------------------------------
+// ---- random data ------------------------------------------------------------------------------
 
 static uint64_t split_mix(uint64_t *state) {
   uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
@@ -217,8 +215,7 @@ bool array_random(array *a, scalar_type type, uint32_t rank, const uint64_t *dim
   return true;
 }
 
-// ---- equality
-// --------------------------------------------------------------------------------------
+// ---- equality ---------------------------------------------------------------------------------
 
 static bool float_equal(double a, double b, double tolerance) {
   if (a == b || (isnan(a) && isnan(b)))

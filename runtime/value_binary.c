@@ -68,8 +68,7 @@ value_status binary_read(value_source *s, value_expectation expected, array *out
   return source_take_array(s, out, HOST_BIG_ENDIAN, error);
 }
 
-// ---- writing
-// -------------------------------------------------------------------------------------
+// ---- writing ----------------------------------------------------------------------------------
 
 static bool write_elements(FILE *to, const array *a) {
   size_t size = scalar_types[a->type].size;

@@ -12,7 +12,7 @@
 
 #include "runtime/value.h"
 
-// ---- the bytes of a source -------------------------------------------------------------------
+// ---- the bytes of a source --------------------------------------------------------------------
 
 enum {
   SOURCE_BUFFER = 1 << 16,  // bytes read ahead; the most that source_fill can bring together
@@ -51,7 +51,7 @@ size_t source_take(value_source *s, void *to, size_t count);
 bool source_holds(const value_source *s, uint64_t count, uint64_t *left);
 void source_drop_pending(value_source *s);
 
-// ---- messages ----------------------------------------------------------------------------------
+// ---- messages ---------------------------------------------------------------------------------
 
 void value_fail(value_error *error, const char *format, ...) PRINTF_LIKE(2, 3);
 // "NAME: text", with "byte N: " between them for N > 0 (or the operating system's reason, if a
@@ -69,7 +69,7 @@ enum { MISMATCH_SIZE = 160 };
 const char *value_mismatch(char out[MISMATCH_SIZE], value_expectation expected, scalar_type type,
                            uint32_t rank);
 
-// ---- array data --------------------------------------------------------------------------------
+// ---- array data -------------------------------------------------------------------------------
 
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
 #define HOST_BIG_ENDIAN true
@@ -88,12 +88,12 @@ void value_swap_bytes(void *data, scalar_type type, uint64_t count);
 // Checks that bools are 0 or 1, which C relies on. Frees the array if not.
 value_status source_check_bools(const value_source *s, array *a, value_error *error);
 
-// ---- the formats -------------------------------------------------------------------------------
+// ---- the formats ------------------------------------------------------------------------------
 
 value_status text_read(value_source *s, value_expectation expected, array *out, value_error *error);
 value_status binary_read(value_source *s, value_expectation expected, array *out,
                          value_error *error);
-// Gives the first field; the others wait in s->pending.
+// The fields of a structured array go to s->pending, and nothing to *out.
 value_status npy_read(value_source *s, value_expectation expected, array *out, value_error *error);
 
 // Spaces, newlines and -- comments.
@@ -102,7 +102,8 @@ void text_skip_space(value_source *s);
 bool text_write(FILE *to, const array *components, size_t count);
 bool binary_write(FILE *to, const array *components, size_t count);
 bool npy_write(FILE *to, const array *components, size_t count, value_error *error);
-// ---- numbers as text (value_number.c) ----------------------------------------------------------
+
+// ---- numbers as text (value_number.c) ---------------------------------------------------------
 
 // One real number of a token: 12  -0x1p3  .5  f32.nan  inf. `digits` stands behind the sign.
 typedef struct part {

@@ -31,8 +31,7 @@ typedef struct npy_header {
   uint64_t dims[VALUE_MAX_RANK];
 } npy_header;
 
-// ---- the header's text
-// -----------------------------------------------------------------------------
+// ---- the header's text ------------------------------------------------------------------------
 
 // A cursor over the header. The first failure writes the message and stays.
 typedef struct npy_parser {
@@ -140,8 +139,7 @@ static bool parse_shape(npy_parser *p) {
   return (h->rank != 1 || comma) || FAIL(p, "not a header of numpy.save: the shape is no tuple");
 }
 
-// ---- element types
-// ---------------------------------------------------------------------------------
+// ---- element types ----------------------------------------------------------------------------
 
 typedef struct dtype_row {
   const char *code;
@@ -284,8 +282,7 @@ static bool parse_fields(npy_parser *p, int depth) {
   return true;
 }
 
-// ---- the dictionary
-// --------------------------------------------------------------------------------
+// ---- the dictionary ---------------------------------------------------------------------------
 
 static bool parse_descr(npy_parser *p) {
   p->header->structured = peek(p) == '[';
@@ -374,8 +371,7 @@ static bool read_header_text(npy_parser *p, char **header_text) {
          FAIL(p, "the file ends inside the header");
 }
 
-// ---- the data
-// --------------------------------------------------------------------------------------
+// ---- the data ---------------------------------------------------------------------------------
 
 static bool all_own_order(const npy_header *h) {
   for (size_t f = 0; f < h->count; f++)
@@ -425,11 +421,12 @@ static void scatter(const npy_header *h, array *fields, const unsigned char *rec
 }
 
 // Reads all records through the source's buffer. Where the size of the source is not known, the
-// arrays grow as data comes: at most twice of it is ever allocated.
+// arrays begin with room for one buffer and grow as data comes.
 static value_status split_records(npy_parser *p, array *fields, uint64_t records) {
   const npy_header *h = p->header;
   value_source *s = p->source;
-  uint64_t capacity = s->size_known || records < LARGEST_RECORD ? records : LARGEST_RECORD;
+  uint64_t one_buffer = SOURCE_BUFFER / h->record;  // at least 1
+  uint64_t capacity = s->size_known || records < one_buffer ? records : one_buffer;
   if (!resize_fields(h, fields, capacity))
     return source_fail(s, p->error, p->start, "out of memory");
   for (uint64_t done = 0; done < records;) {
@@ -515,6 +512,7 @@ static value_status check_end(npy_parser *p, array *out) {
   if (!s->size_known || !source_holds(s, 1, &left) || source_peek(s) == 0x93)
     return VALUE_OK;
   array_destroy(out);
+  source_drop_pending(s);
   return source_fail(s, p->error, p->start, "%llu bytes follow the data that the header promises",
                      (unsigned long long)left);
 }
@@ -541,8 +539,7 @@ value_status npy_read(value_source *s, value_expectation expected, array *out, v
   return status;
 }
 
-// ---- writing
-// ---------------------------------------------------------------------------------------
+// ---- writing ----------------------------------------------------------------------------------
 
 static void add_dtype(text *t, scalar_type type) {
   size_t i = 0;

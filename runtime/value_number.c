@@ -11,8 +11,7 @@
 
 static bool is_digit(int c) { return c >= '0' && c <= '9'; }
 
-// ---- scanning
-// ---------------------------------------------------------------------------------------
+// ---- scanning ---------------------------------------------------------------------------------
 
 static int digit_value(int c) {
   if (is_digit(c))
@@ -180,8 +179,8 @@ static float part_f32(const part *p) {
   float value = !p->binary ? strtof(p->digits, NULL) : p->overflow ? INFINITY : (float)p->magnitude;
   return p->negative ? -value : value;
 }
-// ---- from number to element
-// ------------------------------------------------------------------------
+
+// ---- from number to element -------------------------------------------------------------------
 
 const char *number_range(scalar_type type) {
   static const char *const ranges[SCALAR_COUNT] = {
@@ -283,8 +282,7 @@ scalar_type number_type(const number *n) {
   return n->suffix != SCALAR_COUNT ? n->suffix : types[n->form];
 }
 
-// ---- printing
-// --------------------------------------------------------------------------------------
+// ---- printing ---------------------------------------------------------------------------------
 
 // value = 0.d1 d2 d3 ... x 10^(point), without trailing zeros.
 typedef struct decimal {

@@ -11,8 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-// ---- messages
-// ------------------------------------------------------------------------------------
+// ---- messages ---------------------------------------------------------------------------------
 
 void value_fail(value_error *error, const char *format, ...) {
   if (!error)
@@ -25,7 +24,7 @@ void value_fail(value_error *error, const char *format, ...) {
 
 value_status source_fail(const value_source *s, value_error *error, uint64_t offset,
                          const char *format, ...) {
-  char message[sizeof error->message] = "";
+  char message[sizeof error->message];
   va_list arguments;
   va_start(arguments, format);
   vsnprintf(message, sizeof message, format, arguments);
@@ -76,8 +75,7 @@ const char *value_mismatch(char out[MISMATCH_SIZE], value_expectation expected, 
   return out;
 }
 
-// ---- sources
-// -------------------------------------------------------------------------------------
+// ---- sources ----------------------------------------------------------------------------------
 
 // The end of a long name, and no bytes that would break a message of one line.
 static void set_name(value_source *s, const char *name) {
@@ -250,7 +248,7 @@ static value_status array_truncated(const value_source *s, uint64_t bytes, uint6
 static value_status take_growing(value_source *s, array *a, uint64_t bytes, value_error *error) {
   uint64_t capacity = 0, have = 0;
   do {
-    capacity = capacity == 0 ? 1 << 20 : 2 * capacity;
+    capacity = capacity == 0 ? SOURCE_BUFFER : 2 * capacity;
     capacity = capacity < bytes ? capacity : bytes;
     void *grown = realloc(a->data, capacity ? (size_t)capacity : 1);
     if (!grown) {
@@ -323,4 +321,8 @@ value_status source_check_bools(const value_source *s, array *a, value_error *er
                          (unsigned long long)i, found);
     }
   return VALUE_OK;
+}
+
+size_t value_pending(const value_source *s) {
+  return s->pending_count - s->pending_next;
 }

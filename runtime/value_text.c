@@ -36,14 +36,14 @@ typedef struct text_reader {
   unsigned char *data;
 } text_reader;
 
-// ---- tokens
-// ----------------------------------------------------------------------------------------
+// ---- tokens -----------------------------------------------------------------------------------
 
 static bool is_space(int c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
+// Digits, letters and . + - _ as two sets of bits: this is asked of every character.
 static bool is_word(int c) {
-  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '.' ||
-         c == '-' || c == '+' || c == '_';
+  static const uint64_t words[2] = {UINT64_C(0x3ff680000000000), UINT64_C(0x7fffffe87fffffe)};
+  return (unsigned)c < 128 && (words[c >> 6] >> (c & 63) & 1) != 0;
 }
 
 static bool comment_begins(value_source *s) {
@@ -96,11 +96,10 @@ static void next_token(text_reader *r) {
   r->token[r->length] = 0;
 }
 
-// ---- messages
-// --------------------------------------------------------------------------------------
+// ---- messages ---------------------------------------------------------------------------------
 
 PRINTF_LIKE(3, 4) static bool fail_at(text_reader *r, place at, const char *format, ...) {
-  char message[sizeof r->error->message] = "";
+  char message[sizeof r->error->message];
   va_list arguments;
   va_start(arguments, format);
   vsnprintf(message, sizeof message, format, arguments);
@@ -133,8 +132,7 @@ static bool fail_mismatch(text_reader *r, place at, scalar_type type, uint32_t r
 
 static bool fail_memory(text_reader *r) { return fail_at(r, r->at, "out of memory"); }
 
-// ---- elements
-// --------------------------------------------------------------------------------------
+// ---- elements ---------------------------------------------------------------------------------
 
 static bool fail_range(text_reader *r, scalar_type type) {
   char quote[QUOTE_SIZE];
@@ -205,8 +203,8 @@ static bool add_element(text_reader *r) {
   r->count++;
   return true;
 }
-// ---- nested lists
-// ----------------------------------------------------------------------------------
+
+// ---- nested lists -----------------------------------------------------------------------------
 
 // Where the reader stands: `depth` brackets are open; level 0 is the outermost.
 typedef struct nesting {
@@ -306,8 +304,7 @@ static bool list_value(text_reader *r, array *out) {
   return true;
 }
 
-// ---- the other forms of a value
-// --------------------------------------------------------------------
+// ---- the other forms of a value ---------------------------------------------------------------
 
 static bool skip_token(text_reader *r, int kind, const char *what) {
   if (r->kind != kind)
@@ -421,8 +418,8 @@ value_status text_read(value_source *s, value_expectation expected, array *out,
   out->data = fitted ? fitted : r.data;
   return VALUE_OK;
 }
-// ---- writing
-// -----------------------------------------------------------------------------------------
+
+// ---- writing ----------------------------------------------------------------------------------
 
 typedef struct text_output {
   FILE *to;

@@ -1,0 +1,1370 @@
+// Arrays, the formats they are read from and written to, and output files.
+#include "tests/test.h"  // first: it has parameters called `text`
+
+#include "runtime/value.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <locale.h>
+#include <math.h>
+#include <pthread.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define LENGTH(list) (sizeof(list) / sizeof *(list))
+
+static const value_expectation anything = {SCALAR_COUNT, -1};
+static const value_format formats[] = {FORMAT_TEXT, FORMAT_BINARY, FORMAT_NPY};
+
+// ---- helpers ----------------------------------------------------------------------------------
+
+// A path in the folder of this test; the last few results stay valid.
+static const char *temporary_path(const char *name) {
+  static char paths[8][512];
+  static int next;
+  const char *folder = getenv("PERMC_TMP");
+  char *path = paths[next++ % 8];
+  snprintf(path, sizeof paths[0], "%s/%s", folder ? folder : "/tmp", name);
+  return path;
+}
+
+typedef struct memory {
+  char *bytes;
+  size_t count;
+} memory;
+
+static memory written(value_format format, const array *components, size_t count) {
+  memory m = {0};
+  value_error error = {0};
+  FILE *to = open_memstream(&m.bytes, &m.count);
+  CHECK(value_write(to, format, components, count, &error));
+  CHECK_STR(error.message, "");
+  fclose(to);
+  return m;
+}
+
+static void save(const char *path, const void *bytes, size_t count) {
+  FILE *to = fopen(path, "wb");
+  CHECK(to && fwrite(bytes, 1, count, to) == count);
+  if (to)
+    fclose(to);
+}
+
+static memory load(const char *path) {
+  memory m = {0};
+  FILE *from = fopen(path, "rb"), *to = open_memstream(&m.bytes, &m.count);
+  for (int c = from ? getc(from) : EOF; c != EOF; c = getc(from))
+    putc(c, to);
+  fclose(to);
+  if (from)
+    fclose(from);
+  return m;
+}
+
+static bool same_memory(memory a, memory b) {
+  return a.count == b.count && memcmp(a.bytes, b.bytes, a.count) == 0;
+}
+
+static bool same_bits(const array *a, const array *b) {
+  bool same = a->type == b->type && a->rank == b->rank &&
+              memcmp(a->dims, b->dims, a->rank * sizeof *a->dims) == 0;
+  return same && memcmp(a->data, b->data, array_count(a) * scalar_types[a->type].size) == 0;
+}
+
+// All values of a source as text, one per line; then "error: MESSAGE" if it came to that.
+static memory text_of_source(value_source *s, value_expectation expected, value_error *error) {
+  memory m = {0};
+  FILE *to = open_memstream(&m.bytes, &m.count);
+  value_status status = s ? VALUE_OK : VALUE_ERROR;
+  for (array a; s && (status = value_read(s, expected, &a, error)) == VALUE_OK; array_destroy(&a))
+    CHECK(value_write(to, FORMAT_TEXT, &a, 1, error));
+  if (status == VALUE_ERROR)
+    fprintf(to, "error: %s", error->message);
+  fclose(to);
+  value_source_close(s);
+  return m;
+}
+
+static memory text_of_bytes(const void *bytes, size_t count, value_expectation expected) {
+  value_error error = {0};
+  return text_of_source(value_source_bytes("in", bytes, count, &error), expected, &error);
+}
+
+static memory text_of_file(const char *path, value_expectation expected) {
+  value_error error = {0};
+  return text_of_source(value_source_open(path, &error), expected, &error);
+}
+
+// A pipe that a thread fills.
+typedef struct feed {
+  int descriptors[2];
+  memory content;
+  pthread_t thread;
+  char path[32];
+} feed;
+
+static void *fill_pipe(void *argument) {
+  feed *f = argument;
+  for (size_t done = 0; done < f->content.count;) {
+    ssize_t some = write(f->descriptors[1], f->content.bytes + done, f->content.count - done);
+    if (some <= 0)
+      break;
+    done += (size_t)some;
+  }
+  close(f->descriptors[1]);
+  return NULL;
+}
+
+static bool start_feed(feed *f, memory content) {
+  f->content = content;
+  if (pipe(f->descriptors) != 0 || pthread_create(&f->thread, NULL, fill_pipe, f) != 0)
+    return false;
+  snprintf(f->path, sizeof f->path, "/dev/fd/%d", f->descriptors[0]);
+  return true;
+}
+
+static void end_feed(feed *f) {
+  pthread_join(f->thread, NULL);
+  close(f->descriptors[0]);
+}
+
+static memory text_of_pipe(const void *bytes, size_t count, value_expectation expected) {
+  union {
+    const void *from;
+    char *to;
+  } constant = {bytes};
+  feed f;
+  CHECK(start_feed(&f, (memory){constant.to, count}));
+  memory m = text_of_file(f.path, expected);
+  end_feed(&f);
+  return m;
+}
+
+// Values that formats get wrong, and random bits behind them.
+static void fill_special(array *a, uint64_t seed) {
+  static const double special[] = {0.0, -0.0,      1.0,  -1.5, 0x1p-149, 0x1p-126, 0x1p127, 1e-5,
+                                   0.1, 123456789, 1e16, 1e15, INFINITY, 1 / 3.,   16777217};
+  uint64_t count = array_count(a) * (scalar_types[a->type].kind == KIND_COMPLEX ? 2 : 1);
+  size_t size = scalar_types[a->type].size / (scalar_types[a->type].kind == KIND_COMPLEX ? 2 : 1);
+  array bits;
+  CHECK(array_random(&bits, SCALAR_U64, 1, &count, &seed));
+  for (uint64_t i = 0; i < count; i++) {
+    uint64_t word = ((uint64_t *)bits.data)[i];
+    double number = special[(word >> 8) % LENGTH(special)];
+    float single = (float)number;
+    bool chosen = (word & 1) != 0;
+    if (a->type == SCALAR_BOOL)
+      word &= 1;
+    else if (scalar_types[a->type].kind < KIND_FLOAT && chosen)
+      word = word & 2 ? UINT64_MAX << (8 * size - 1) : (UINT64_C(1) << (8 * size - 1)) - 1;
+    else if (scalar_types[a->type].kind >= KIND_FLOAT && chosen && size == 4)
+      memcpy(&word, &single, 4);
+    else if (scalar_types[a->type].kind >= KIND_FLOAT && chosen)
+      memcpy(&word, &number, 8);
+    memcpy((char *)a->data + i * size, &word, size);
+  }
+  array_destroy(&bits);
+}
+
+// ---- round trips ------------------------------------------------------------------------------
+
+static const struct {
+  uint32_t rank;
+  uint64_t dims[4];
+} shapes[] = {{0, {0}},       {1, {0}},       {1, {1}},         {1, {7}},
+              {2, {3, 5}},    {2, {0, 8}},    {2, {8, 0}},      {3, {2, 3, 4}},
+              {3, {2, 0, 4}}, {3, {1, 1, 1}}, {4, {2, 1, 3, 2}}};
+
+static value_expectation expectation_of(const array *a) {
+  return (value_expectation){a->type, (int)a->rank};
+}
+
+static void check_same(const array *a, const array *b, value_format format) {
+  int64_t index;
+  if (format == FORMAT_TEXT)  // NaN keeps no payload there
+    CHECK(array_equal(a, b, 0, &index));
+  else
+    CHECK(same_bits(a, b));
+}
+
+static void check_read_back(value_source *s, const array *a, value_format format) {
+  value_error error = {0};
+  array b = {0}, none = {0};
+  CHECK(s != NULL);
+  CHECK_EQ_I64(value_read(s, expectation_of(a), &b, &error), VALUE_OK);
+  CHECK_STR(error.message, "");
+  check_same(a, &b, format);
+  CHECK_EQ_I64(value_read(s, expectation_of(a), &none, &error), VALUE_END);
+  CHECK(none.data == NULL);
+  array_destroy(&b);
+  value_source_close(s);
+}
+
+static void check_round_trip(const array *a, value_format format) {
+  const char *path = temporary_path("round_trip");
+  value_error error = {0};
+  memory m = written(format, a, 1);
+  check_read_back(value_source_bytes("memory", m.bytes, m.count, &error), a, format);
+  save(path, m.bytes, m.count);
+  check_read_back(value_source_open(path, &error), a, format);
+  feed f;
+  CHECK(start_feed(&f, m));
+  check_read_back(value_source_open(f.path, &error), a, format);
+  end_feed(&f);
+  unlink(path);
+  free(m.bytes);
+}
+
+TEST(round_trips) {
+  for (int type = 0; type < SCALAR_COUNT; type++)
+    for (size_t shape = 0; shape < LENGTH(shapes); shape++)
+      for (size_t format = 0; format < LENGTH(formats); format++) {
+        array a;
+        REQUIRE(array_create(&a, (scalar_type)type, shapes[shape].rank, shapes[shape].dims));
+        fill_special(&a, (uint64_t)type * 100 + shape);
+        check_round_trip(&a, formats[format]);
+        array_destroy(&a);
+      }
+}
+
+TEST(round_trips_of_large_arrays) {
+  uint64_t dims[] = {3, 70001}, state = 5;
+  for (int type = 0; type < SCALAR_COUNT; type++)
+    for (size_t format = 0; format < LENGTH(formats); format++) {
+      array a;
+      REQUIRE(array_random(&a, (scalar_type)type, 2, dims, &state));
+      check_round_trip(&a, formats[format]);
+      array_destroy(&a);
+    }
+}
+
+TEST(text_keeps_the_bits_of_numbers) {
+  uint64_t state = 1, count = 100000;
+  const scalar_type types[] = {SCALAR_U32, SCALAR_F32, SCALAR_U64, SCALAR_F64};
+  for (size_t t = 0; t < LENGTH(types); t += 2) {
+    array a, b = {0};
+    value_error error;
+    REQUIRE(array_random(&a, types[t], 1, &count, &state));
+    a.type = types[t + 1];  // any bits are a number, subnormals and NaN among them
+    for (uint64_t i = 0; i < count / 10; i++)
+      memset((char *)a.data + i * 10 * scalar_types[a.type].size + scalar_types[a.type].size - 2, 0,
+             2);
+    memory m = written(FORMAT_TEXT, &a, 1);
+    value_source *s = value_source_bytes("m", m.bytes, m.count, &error);
+    REQUIRE(value_read(s, anything, &b, &error) == VALUE_OK);
+    for (uint64_t i = 0; i < count; i++) {
+      bool same = a.type == SCALAR_F32
+                      ? memcmp((float *)a.data + i, (float *)b.data + i, 4) == 0 ||
+                            (isnan(((float *)a.data)[i]) && isnan(((float *)b.data)[i]))
+                      : memcmp((double *)a.data + i, (double *)b.data + i, 8) == 0 ||
+                            (isnan(((double *)a.data)[i]) && isnan(((double *)b.data)[i]));
+      CHECK(same);
+    }
+    value_source_close(s);
+    array_destroy(&a);
+    array_destroy(&b);
+    free(m.bytes);
+  }
+}
+
+TEST(tuples_round_trip_through_npy) {
+  uint64_t state = 3;
+  for (size_t shape = 0; shape < LENGTH(shapes); shape++) {
+    array parts[SCALAR_COUNT];
+    for (int c = 0; c < SCALAR_COUNT; c++) {
+      REQUIRE(array_create(&parts[c], (scalar_type)c, shapes[shape].rank, shapes[shape].dims));
+      fill_special(&parts[c], state + (uint64_t)c);
+    }
+    memory m = written(FORMAT_NPY, parts, SCALAR_COUNT);
+    value_error error;
+    value_source *s = value_source_bytes("m", m.bytes, m.count, &error);
+    for (int c = 0; c < SCALAR_COUNT; c++) {
+      array b = {0};
+      CHECK_EQ_I64(value_read(s, expectation_of(&parts[c]), &b, &error), VALUE_OK);
+      CHECK(same_bits(&parts[c], &b));
+      array_destroy(&b);
+      array_destroy(&parts[c]);
+    }
+    array none;
+    CHECK_EQ_I64(value_read(s, anything, &none, &error), VALUE_END);
+    value_source_close(s);
+    free(m.bytes);
+  }
+}
+
+TEST(large_tuples_in_pipes_and_files) {
+  uint64_t count = 300001, state = 9;
+  array parts[3];
+  REQUIRE(array_random(&parts[0], SCALAR_U8, 1, &count, &state));
+  REQUIRE(array_random(&parts[1], SCALAR_C128, 1, &count, &state));
+  REQUIRE(array_random(&parts[2], SCALAR_U16, 1, &count, &state));
+  memory m = written(FORMAT_NPY, parts, 3);
+  save(temporary_path("tuples.npy"), m.bytes, m.count);
+  for (int pipe = 0; pipe < 2; pipe++) {
+    feed f;
+    value_error error = {0};
+    REQUIRE(!pipe || start_feed(&f, m));
+    value_source *s = value_source_open(pipe ? f.path : temporary_path("tuples.npy"), &error);
+    for (int c = 0; c < 3; c++) {
+      array b = {0};
+      CHECK_EQ_I64(value_read(s, anything, &b, &error), VALUE_OK);
+      CHECK(same_bits(&parts[c], &b));
+      array_destroy(&b);
+    }
+    value_source_close(s);
+    if (pipe)
+      end_feed(&f);
+  }
+  unlink(temporary_path("tuples.npy"));
+  free(m.bytes);
+  for (int c = 0; c < 3; c++)
+    array_destroy(&parts[c]);
+}
+
+TEST(pending_fields_are_freed) {
+  value_error error;
+  value_source *s = value_source_open("tests/data/npy/structured.npy", &error);
+  array a;
+  REQUIRE(s != NULL);
+  CHECK_EQ_I64(value_read(s, anything, &a, &error), VALUE_OK);
+  array_destroy(&a);
+  CHECK_EQ_I64(value_read(s, (value_expectation){SCALAR_I64, 1}, &a, &error), VALUE_ERROR);
+  CHECK_STR(error.message, "tests/data/npy/structured.npy: field 2: expected []i64, found []f32");
+  value_source_close(s);
+}
+
+// ---- text -------------------------------------------------------------------------------------
+
+typedef struct text_case {
+  const char *in;
+  scalar_type type;
+  int rank;
+  const char *out;
+} text_case;
+
+#define ANY SCALAR_COUNT
+
+static const text_case text_cases[] = {
+    {"", ANY, -1, ""},
+    {" \n\t-- nothing\n--", ANY, -1, ""},
+    {"1", ANY, -1, "1i64\n"},
+    {"-1", SCALAR_I8, 0, "-1i8\n"},
+    {"+1", ANY, 0, "1i64\n"},
+    {"1 2\n3", ANY, 0, "1i64\n2i64\n3i64\n"},
+    {"[1, 2]", ANY, -1, "[1i64, 2i64]\n"},
+    {"[1, 2]", SCALAR_F32, 1, "[1.0f32, 2.0f32]\n"},
+    {"[1i32, 2]", ANY, -1, "[1i32, 2i32]\n"},
+    {"[1, 2u8, 3]", ANY, -1, "[1u8, 2u8, 3u8]\n"},
+    {"[1, -2, 2.5]", ANY, -1, "[1.0f64, -2.0f64, 2.5f64]\n"},
+    {"[1, 2i]", ANY, -1, "[1.0+0.0ic128, 0.0+2.0ic128]\n"},
+    {"[1, 2.5c64]", ANY, -1, "[1.0+0.0ic64, 2.5+0.0ic64]\n"},
+    {"[[1i32,2],[3,4]]", ANY, 2, "[[1i32, 2i32], [3i32, 4i32]]\n"},
+    {"[ [1 ,2]\n,[3,-- x ]\n4]\r\n] -- end", ANY, 2, "[[1i64, 2i64], [3i64, 4i64]]\n"},
+    {"[[[1]],[[2]]]", ANY, 3, "[[[1i64]], [[2i64]]]\n"},
+    {"[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]", ANY, 16, "[[[[[[[[[[[[[[[[1i64]]]]]]]]]]]]]]]]\n"},
+    {"[1]--x\n[2]--y", ANY, -1, "[1i64]\n[2i64]\n"},
+    {"[1][2]3", ANY, -1, "[1i64]\n[2i64]\n3i64\n"},
+    {"1--x\n2", ANY, 0, "1i64\n2i64\n"},
+    {"true false", ANY, 0, "true\nfalse\n"},
+    {"[true, false]", SCALAR_BOOL, 1, "[true, false]\n"},
+    {"true\n\nfalse\n", SCALAR_BOOL, 1, "[true, false]\n"},
+    {"empty([0]i32)", ANY, -1, "empty([0]i32)\n"},
+    {"empty ( [ 0 ] [8] f32 ) 1", ANY, -1, "empty([0][8]f32)\n1i64\n"},
+    {"empty([3][0]c128)", SCALAR_C128, 2, "empty([3][0]c128)\n"},
+    {"empty([0]bool)", SCALAR_BOOL, 1, "empty([0]bool)\n"},
+    {"[]", SCALAR_I32, 1, "empty([0]i32)\n"},
+    {"[[], []]", SCALAR_I32, -1, "empty([2][0]i32)\n"},
+    {"0xff 0b101 1_000 0xf_fu8 0XFF", ANY, 0, "255i64\n5i64\n1000i64\n255u8\n255i64\n"},
+    {"0x10 0b11", SCALAR_F64, 0, "16.0f64\n3.0f64\n"},
+    {"0x1f32", ANY, 0, "7986i64\n"},
+    {"0x1.8p3 -0x1p-2f32 0x.8p0 0x1.p1", ANY, 0, "12.0f64\n-0.25f32\n0.5f64\n2.0f64\n"},
+    {"1.5 .5 5. 1e3 1E-3 1e+2f32 1_0.5", ANY, 0,
+     "1.5f64\n0.5f64\n5.0f64\n1000.0f64\n0.001f64\n100.0f32\n10.5f64\n"},
+    {"f32.nan -f32.inf f64.inf f64.nan nan inf -inf", ANY, 0,
+     "f32.nan\n-f32.inf\nf64.inf\nf64.nan\nf64.nan\nf64.inf\n-f64.inf\n"},
+    {"-0 -0.0 0.0", SCALAR_F32, 0, "-0.0f32\n-0.0f32\n0.0f32\n"},
+    {"-0", SCALAR_U8, 0, "0u8\n"},
+    {"1.5+2.0i", ANY, 0, "1.5+2.0ic128\n"},
+    {"1.5-2.0i", SCALAR_C64, 0, "1.5-2.0ic64\n"},
+    {"1e+2-2e-1ic64 2i -i32", ANY, 0,
+     "100.0-0.2ic64\n0.0+2.0ic128\nerror: in:1:18: expected a value, found '-i32'"},
+    {"-0.0-0.0i nan+infi -inf-nani", SCALAR_C128, 0,
+     "-0.0-0.0ic128\nnan+infic128\n-inf+nanic128\n"},
+    {"3 2.5f32", SCALAR_F32, 0, "3.0f32\n2.5f32\n"},
+    {"3", SCALAR_C64, 0, "3.0+0.0ic64\n"},
+    {"-128 127", SCALAR_I8, 0, "-128i8\n127i8\n"},
+    {"-9223372036854775808 9223372036854775807", ANY, 0,
+     "-9223372036854775808i64\n9223372036854775807i64\n"},
+    {"18446744073709551615", SCALAR_U64, 0, "18446744073709551615u64\n"},
+    {"340282346638528859811704183484516925440", SCALAR_F32, 0, "3.4028235e38f32\n"},
+    {"16777217 9007199254740993", SCALAR_F32, 0, "16777216.0f32\n9007199000000000.0f32\n"},
+    {"1.00000017881393432617187499", SCALAR_F32, 0, "1.0000001f32\n"},  // no double rounding
+    {"4.9e-324 1e-400", ANY, 0, "5.0e-324f64\n0.0f64\n"},
+    {"\xef\xbb\xbf[1]", ANY, 1, "[1i64]\n"},
+    // plain text
+    {"1\n2\n\n3\n", SCALAR_U32, 1, "[1u32, 2u32, 3u32]\n"},
+    {"1\r\n2\r\n", SCALAR_I16, 1, "[1i16, 2i16]\n"},
+    {"1 -- one\n2.5", ANY, 1, "[1.0f64, 2.5f64]\n"},
+    {"1.000000000000000000e+00\nnan\n-inf\n", SCALAR_F64, 1, "[1.0f64, f64.nan, -f64.inf]\n"},
+    {"7", SCALAR_I32, 1, "[7i32]\n"},
+};
+
+static void check_text(const text_case *c) {
+  value_expectation expected = {c->type, c->rank};
+  memory m = text_of_bytes(c->in, strlen(c->in), expected);
+  CHECK_STR(m.bytes, c->out);
+  if (!strstr(c->out, "error:")) {  // there the names differ
+    memory piped = text_of_pipe(c->in, strlen(c->in), expected);
+    CHECK_STR(piped.bytes, c->out);
+    free(piped.bytes);
+  }
+  free(m.bytes);
+}
+
+TEST(text_values) {
+  for (size_t i = 0; i < LENGTH(text_cases); i++)
+    check_text(&text_cases[i]);
+}
+
+static const text_case bad_texts[] = {
+    {"300", SCALAR_U8, 0, "in:1:1: 300 is outside u8 (0 to 255)"},
+    {"[1,\n 300u8]", ANY, -1, "in:2:2: 300u8 is outside u8 (0 to 255)"},
+    {"-1", SCALAR_U64, 0, "in:1:1: -1 is outside u64 (0 to 18446744073709551615)"},
+    {"128i8", ANY, 0, "128i8 is outside i8 (-128 to 127)"},
+    {"-129", SCALAR_I8, 0, "-129 is outside i8 (-128 to 127)"},
+    {"32768", SCALAR_I16, 0, "outside i16 (-32768 to 32767)"},
+    {"65536", SCALAR_U16, 0, "outside u16 (0 to 65535)"},
+    {"2147483648", SCALAR_I32, 0, "outside i32 (-2147483648 to 2147483647)"},
+    {"4294967296", SCALAR_U32, 0, "outside u32 (0 to 4294967295)"},
+    {"9223372036854775808", ANY, 0, "outside i64 (-9223372036854775808 to 9223372036854775807)"},
+    {"18446744073709551616", SCALAR_U64, 0, "outside u64 (0 to 18446744073709551615)"},
+    {"0x1ffffffffffffffff", SCALAR_U64, 0, "outside u64"},
+    {"0b11111111111111111111111111111111111111111111111111111111111111111", SCALAR_F32, 0,
+     "outside f32"},
+    {"1e39", SCALAR_F32, 0, "in:1:1: 1e39 is outside f32 (up to 3.4028235e38)"},
+    {"-1e309", ANY, 0, "-1e309 is outside f64 (up to 1.7976931348623157e308)"},
+    {"1+1e39ic64", ANY, 0, "1+1e39ic64 is outside c64"},
+    {"1e309-1i", ANY, 0, "outside c128"},
+    {"[300, 1u8]", ANY, -1, "in:1:7: 300, before this u8, is outside u8 (0 to 255)"},
+    {"[-1, 1u64]", ANY, -1, "-1, before this u64, is outside u64"},
+    {"1.5", SCALAR_I32, 0, "in:1:1: expected i32, found '1.5'"},
+    {"1e3", SCALAR_I32, 0, "expected i32, found '1e3'"},
+    {"1i64", SCALAR_I32, 0, "expected i32, found '1i64'"},
+    {"1.0f64", SCALAR_F32, 0, "expected f32, found '1.0f64'"},
+    {"f64.nan", SCALAR_F32, 0, "expected f32, found 'f64.nan'"},
+    {"1.5i8", ANY, 0, "expected i8, found '1.5i8'"},
+    {"1+2i", SCALAR_F32, 0, "expected f32, found '1+2i'"},
+    {"1+2ic64", SCALAR_C128, 0, "expected c128, found '1+2ic64'"},
+    {"1.0f32", SCALAR_C64, 0, "expected c64, found '1.0f32'"},
+    {"true", SCALAR_I32, 0, "expected i32, found 'true'"},
+    {"1", SCALAR_BOOL, 0, "expected bool, found '1'"},
+    {"[1, true]", ANY, -1, "in:1:5: expected a number, found 'true'"},
+    {"[true, 1]", ANY, -1, "expected bool, found '1'"},
+    {"[1i32, 2i64]", ANY, -1, "in:1:8: expected i32, found '2i64'"},
+    {"[1.5, 2f32]", ANY, -1, "expected f64, found '2f32'"},
+    {"1", SCALAR_I32, 2, "in:1:1: expected [][]i32, found i32"},
+    {"[1]", SCALAR_I32, 0, "in:1:1: expected i32, found []i32"},
+    {"[[1]]", SCALAR_F32, 1, "expected []f32, found [][]f32"},
+    {"[1]", ANY, 2, "expected rank 2, found rank 1"},
+    {"empty([0]i32)", SCALAR_F32, 1, "expected []f32, found []i32"},
+    {"empty([0]i32)", SCALAR_F32, -1, "expected f32, found i32"},
+    {"[[1,2],\n [3]]", ANY, -1, "in:2:2: a row of 1 in an array whose first row has 2"},
+    {"[[1],[]]", ANY, -1, "in:1:6: a row of 0 in an array whose first row has 1"},
+    {"[[],[1]]", ANY, -1, "in:1:5: a row of 1 in an array whose first row has 0"},
+    {"[[[1],[2]],[[3]]]", ANY, -1, "in:1:12: a row of 1 in an array whose first row has 2"},
+    {"[[1],2]", ANY, -1, "in:1:6: expected '[', found '2'"},
+    {"[1,[2]]", ANY, -1, "in:1:4: expected a number, found '['"},
+    {"[[],[[]]]", ANY, -1, "expected a number, found '['"},
+    {"[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]", ANY, -1, "in:1:17: more than 16 dimensions"},
+    {"[1", ANY, -1,
+     "in:1:3: expected ',' or ']', found the end of the text (the value begins at 1:1)"},
+    {"[1,\n", ANY, -1, "in:2:1: expected a value, found the end of the text"},
+    {"[", ANY, -1, "expected a value, found the end"},
+    {"[1 2]", ANY, -1, "in:1:4: expected ',' or ']', found '2'"},
+    {"[1,,2]", ANY, -1, "in:1:4: expected a value, found ','"},
+    {"[1,]", ANY, -1, "in:1:4: expected a value, found ']'"},
+    {"[,1]", ANY, -1, "expected a value, found ','"},
+    {"[[1],]", ANY, -1, "in:1:6: expected '[', found ']'"},
+    {"]", ANY, -1, "in:1:1: expected a value, found ']'"},
+    {"[]", ANY, -1, "an empty array without a type; write it as empty([0]i64)"},
+    {"empty", ANY, -1, "expected '('"},
+    {"empty(i32)", ANY, -1, "expected a dimension, as in empty([0]i32), found 'i32'"},
+    {"empty([0])", ANY, -1, "expected an element type, found ')'"},
+    {"empty([0]f16)", ANY, -1, "expected an element type, found 'f16'"},
+    {"empty([0]i32", ANY, -1, "expected ')', found the end"},
+    {"empty([]i32)", ANY, -1, "expected a length, found ']'"},
+    {"empty([0x0]i32)", ANY, -1, "expected a length, found '0x0'"},
+    {"empty([1]i32)", ANY, -1, "no dimension of this empty array is 0"},
+    {"empty([99999999999999999999]i32)", ANY, -1, "99999999999999999999 is outside u64"},
+    {"empty([0][4294967296][4294967296]i32)", ANY, -1, "the dimensions are too large"},
+    {"empty([0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0]u8)", ANY, -1,
+     "more than 16 dimensions"},
+    {"1 2", SCALAR_I32, 1,
+     "in:1:3: a second value in one line of plain text; it has one number per line"},
+    {"1\n2\nx\n", SCALAR_I32, 1, "in:3:1: expected a value, found 'x'"},
+    {"1\n[2]\n", SCALAR_I32, 1, "in:2:1: expected a value, found '['"},
+    {"1,2", SCALAR_I32, 1, "in:1:2: a second value in one line"},
+    {"1\n300\n", SCALAR_U8, 1, "in:2:1: 300 is outside u8 (0 to 255)"},
+    {"banana", ANY, -1, "in:1:1: expected a value, found 'banana'"},
+    {"1x", ANY, -1, "found '1x'"},
+    {"1.2.3", ANY, -1, "found '1.2.3'"},
+    {"1f16", ANY, -1, "found '1f16'"},
+    {"1int", ANY, -1, "found '1int'"},
+    {"1bool", ANY, -1, "found '1bool'"},
+    {"f32.nanf32", ANY, -1, "found 'f32.nanf32'"},
+    {"f32.1", ANY, -1, "found 'f32.1'"},
+    {"f16.nan", ANY, -1, "found 'f16.nan'"},
+    {"0x 0b", ANY, -1, "found '0x'"},
+    {"0b2", ANY, -1, "found '0b2'"},
+    {"0x1.8", ANY, -1, "found '0x1.8'"},
+    {"1e", ANY, -1, "found '1e'"},
+    {"1e+", ANY, -1, "found '1e+'"},
+    {".", ANY, -1, "found '.'"},
+    {"-", ANY, -1, "found '-'"},
+    {"_1", ANY, -1, "found '_1'"},
+    {"1+2", ANY, -1, "found '1+2'"},
+    {"1+2i8", ANY, -1, "found '1+2i8'"},
+    {"1+2if32", ANY, -1, "found '1+2if32'"},
+    {"1++2i", ANY, -1, "found '1++2i'"},
+    {"f32.nan+1i", ANY, -1, "found 'f32.nan+1i'"},
+    {"tru", ANY, -1, "found 'tru'"},
+    {"\"x\"", ANY, -1, "found '\"'"},
+    {"\x01", ANY, -1, "found '\\x01'"},
+    {"[1,\xc3\xa9]", ANY, -1, "in:1:4: expected a value, found '\\xc3'"},
+    {"PK\3\4", ANY, -1, "in: an .npz or zip archive; save each array with numpy.save instead"},
+    {"[1] x", ANY, -1, "[1i64]\nerror: in:1:5: expected a value, found 'x'"},
+    {"aaaaaaaaaabbbbbbbbbbccccccccccddddddddddeeeeeeeeee", ANY, -1,
+     "found 'aaaaaaaaaabbbbbbbbbbccccccccccdddddddddd...'"},
+};
+
+TEST(malformed_texts) {
+  for (size_t i = 0; i < LENGTH(bad_texts); i++) {
+    const text_case *c = &bad_texts[i];
+    memory m = text_of_bytes(c->in, strlen(c->in), (value_expectation){c->type, c->rank});
+    CHECK_CONTAINS(m.bytes, "error: in:");
+    CHECK_CONTAINS(m.bytes, c->out);
+    CHECK(strchr(strstr(m.bytes, "error"), '\n') == NULL);
+    free(m.bytes);
+  }
+}
+
+TEST(long_tokens) {
+  char digits[6000];
+  memset(digits, '1', sizeof digits);
+  memory m = text_of_bytes(digits, sizeof digits, anything);
+  CHECK_STR(m.bytes, "error: in:1:1: more than 4095 characters in one number");
+  free(m.bytes);
+  digits[1] = '.';  // one digit short of the limit
+  m = text_of_bytes(digits, 4095, anything);
+  CHECK_STR(m.bytes, "1.1111111111111112f64\n");
+  free(m.bytes);
+}
+
+TEST(nul_bytes_in_text) {
+  memory m = text_of_bytes("[1,\0 2]", 7, anything);
+  CHECK_STR(m.bytes, "error: in:1:4: expected a value, found '\\x00'");
+  free(m.bytes);
+}
+
+// Whatever the buffer's edge falls on: tokens, comments, "--".
+TEST(tokens_across_the_buffer) {
+  static char content[70000];
+  static const char tail[] = "[12345, -6]--7\n--8\n1.5+2.5i-- end\n";
+  for (size_t lead = 65536 - sizeof tail; lead <= 65536; lead++) {
+    memset(content, ' ', lead);
+    memcpy(content + lead, tail, sizeof tail);
+    save(temporary_path("edge"), content, lead + strlen(tail));
+    memory m = text_of_file(temporary_path("edge"), anything);
+    CHECK_STR(m.bytes, "[12345i64, -6i64]\n1.5+2.5ic128\n");
+    free(m.bytes);
+  }
+  unlink(temporary_path("edge"));
+}
+
+static const struct {
+  scalar_type type;
+  scalar_bits bits;
+  const char *text;
+} printed[] = {
+    {SCALAR_F32, {.f32 = 1}, "1.0f32\n"},
+    {SCALAR_F32, {.f32 = 0.1f}, "0.1f32\n"},
+    {SCALAR_F32, {.f32 = 100000}, "100000.0f32\n"},
+    {SCALAR_F32, {.f32 = 16777216}, "16777216.0f32\n"},
+    {SCALAR_F32, {.f32 = 1e10f}, "10000000000.0f32\n"},
+    {SCALAR_F32, {.f32 = 1e-4f}, "0.0001f32\n"},
+    {SCALAR_F32, {.f32 = 1.25e-5f}, "0.0000125f32\n"},
+    {SCALAR_F32, {.f32 = 1e-6f}, "1.0e-6f32\n"},
+    {SCALAR_F32, {.f32 = 0x1p-149f}, "1.0e-45f32\n"},
+    {SCALAR_F32, {.f32 = 0x1.fffffep127f}, "3.4028235e38f32\n"},
+    {SCALAR_F64, {.f64 = 1e15}, "1000000000000000.0f64\n"},
+    {SCALAR_F64, {.f64 = 1e16}, "1.0e16f64\n"},
+    {SCALAR_F64, {.f64 = 123456.75}, "123456.75f64\n"},
+    {SCALAR_F64, {.f64 = 1.0 / 3}, "0.3333333333333333f64\n"},
+    {SCALAR_F64, {.f64 = 5e-324}, "5.0e-324f64\n"},
+    {SCALAR_F64, {.f64 = 0x1.fffffffffffffp1023}, "1.7976931348623157e308f64\n"},
+    {SCALAR_F64, {.f64 = -0.0}, "-0.0f64\n"},
+    {SCALAR_C64, {.c64 = {-1.5f, -2}}, "-1.5-2.0ic64\n"},
+    {SCALAR_C128, {.c128 = {INFINITY, -INFINITY}}, "inf-infic128\n"},
+    {SCALAR_I64, {.i64 = INT64_MIN}, "-9223372036854775808i64\n"},
+    {SCALAR_U64, {.u64 = UINT64_MAX}, "18446744073709551615u64\n"},
+    {SCALAR_I8, {.i8 = -128}, "-128i8\n"},
+};
+
+TEST(numbers_print_shortest) {
+  for (size_t i = 0; i < LENGTH(printed); i++) {
+    scalar_bits bits = printed[i].bits;
+    array a = {.type = printed[i].type, .data = &bits};
+    memory m = written(FORMAT_TEXT, &a, 1);
+    CHECK_STR(m.bytes, printed[i].text);
+    free(m.bytes);
+  }
+}
+
+TEST(locale_of_the_program_does_not_matter) {
+  static const char *const names[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "de_DE"};
+  bool found = false;
+  for (size_t i = 0; i < LENGTH(names) && !found; i++)
+    found = setlocale(LC_ALL, names[i]) != NULL;
+  if (!found)
+    SKIP("no locale with a decimal comma is installed");
+  memory m = text_of_bytes("[1.5, 2.25f32]", 14, (value_expectation){SCALAR_COUNT, -1});
+  CHECK_CONTAINS(m.bytes, "expected f64");
+  free(m.bytes);
+  m = text_of_bytes("1.5", 3, anything);
+  CHECK_STR(m.bytes, "1.5f64\n");
+  free(m.bytes);
+  setlocale(LC_ALL, "C");
+}
+
+// ---- binary -----------------------------------------------------------------------------------
+
+#define BYTES(text) text, sizeof(text) - 1
+
+static const struct {
+  const char *bytes;
+  size_t count;
+  const char *out;
+} binary_cases[] = {
+    {BYTES("b\2\0 i32\1\0\0\0"), "1i32\n"},
+    {BYTES("b\2\1  u8\2\0\0\0\0\0\0\0\1\377"), "[1u8, 255u8]\n"},
+    {BYTES(" \n-- text before\nb\2\0bool\1 2"), "true\n2i64\n"},
+    {BYTES("b\2\0 c64\0\0\300\077\0\0\0\300"), "1.5-2.0ic64\n"},
+    {BYTES("b\2\2 f64\0\0\0\0\0\0\0\0\3\0\0\0\0\0\0\0"), "empty([0][3]f64)\n"},
+    {BYTES("b"), "error: in: binary data ends inside its header"},
+    {BYTES("b\2"), "error: in: binary data ends inside its header"},
+    {BYTES("b\2\0 i3"), "error: in: binary data ends inside its header"},
+    {BYTES("b\2\1 i32\1\0\0\0\0\0\0"), "error: in: binary data ends inside its header"},
+    {BYTES("b\1\0 i32\0\0\0\0"),
+     "error: in: binary data of version 1, but only version 2 is known"},
+    {BYTES("b\2\0 f16\0\0"), "error: in: unknown element type ' f16'"},
+    {BYTES("b\2\0\0\1\2\3\0\0"), "error: in: unknown element type '\\x00\\x01\\x02\\x03'"},
+    {BYTES("b\2\21 i32"), "error: in: 17 dimensions, but the most is 16"},
+    {BYTES("b\2\0 i32\0\0\0"), "error: in: the header promises 4 bytes of data, but only 3 follow"},
+    {BYTES("b\2\1 i32\377\377\377\377\377\377\377\377"),
+     "error: in: byte 15: the dimensions are too large"},
+    {BYTES("b\2\1 i32\0\0\0\0\0\0\0\20"),
+     "error: in: the header promises 4611686018427387904 bytes of data, but only 0 follow"},
+    {BYTES("b\2\1bool\2\0\0\0\0\0\0\0\1\2"), "error: in: element 1 is 2, but a bool is 0 or 1"},
+    {BYTES("1 b\2\0 i32\0\0\0\0b\2\0 i99"),
+     "1i64\n0i32\nerror: in: byte 13: unknown element type ' i99'"},
+};
+
+TEST(binary_values) {
+  for (size_t i = 0; i < LENGTH(binary_cases); i++) {
+    memory m = text_of_bytes(binary_cases[i].bytes, binary_cases[i].count, anything);
+    CHECK_STR(m.bytes, binary_cases[i].out);
+    free(m.bytes);
+  }
+}
+
+TEST(binary_expectations) {
+  memory m = text_of_bytes(BYTES("b\2\1 i64\0\0\0\0\0\0\0\0"), (value_expectation){SCALAR_F32, 1});
+  CHECK_STR(m.bytes, "error: in: expected []f32, found []i64");
+  free(m.bytes);
+  m = text_of_bytes(BYTES("b\2\0 i64\0\0\0\0\0\0\0\0b\2\1 i64\0\0\0\0\0\0\0\0"),
+                    (value_expectation){SCALAR_COUNT, 0});
+  CHECK_STR(m.bytes, "0i64\nerror: in: byte 15: expected rank 0, found rank 1");
+  free(m.bytes);
+}
+
+// A header's promise costs nothing: a pipe's array grows with the data that comes.
+TEST(pipes_that_promise_too_much) {
+  memory m = text_of_pipe(BYTES("b\2\1 i32\0\0\0\0\0\0\0\20abc"), anything);
+  CHECK_CONTAINS(m.bytes,
+                 "the header promises 4611686018427387904 bytes of data, but only 3 follow");
+  free(m.bytes);
+  static const char header[] = "\x93NUMPY\1\0\x60\0{'descr': [('f0', '<u4'), ('f1', 'u1')], "
+                               "'fortran_order': False, 'shape': (1000000000000,), }";
+  char bytes[6 + 4 + 96 + 12];
+  memset(bytes, ' ', sizeof bytes);
+  memcpy(bytes, header, sizeof header - 1);
+  m = text_of_pipe(bytes, sizeof bytes, anything);
+  CHECK_CONTAINS(m.bytes, "the header promises 1000000000000 records, but only 2 follow");
+  free(m.bytes);
+}
+
+TEST(binary_of_known_bytes) {
+  uint16_t data[] = {1, 0x1234};
+  array a = {.type = SCALAR_U16, .rank = 2, .dims = {1, 2}, .data = data};
+  memory m = written(FORMAT_BINARY, &a, 1);
+  memory expected = {"b\2\2 u16\1\0\0\0\0\0\0\0\2\0\0\0\0\0\0\0\1\0\x34\x12", 27};
+  CHECK(same_memory(m, expected));
+  free(m.bytes);
+}
+
+// ---- .npy -------------------------------------------------------------------------------------
+
+static const struct {
+  const char *name, *out;
+} npy_files[] = {
+    {"u32_1d", "[3u32, 1u32, 2u32, 0u32]\n"},
+    {"f32_2d", "[[-1.5f32, -0.5f32, 0.5f32], [1.5f32, 2.5f32, 3.5f32]]\n"},
+    {"scalar_f64", "2.5f64\n"},
+    {"empty_i32", "empty([0]i32)\n"},
+    {"empty_2d_f32", "empty([0][8]f32)\n"},
+    {"empty_inner_u8", "empty([3][0]u8)\n"},
+    {"bool", "[true, false, true]\n"},
+    {"i8", "[-128i8, 0i8, 127i8]\n"},
+    {"i16_3d", "[[[-4i16, -3i16], [-2i16, -1i16]], [[0i16, 1i16], [2i16, 3i16]]]\n"},
+    {"i64_big", "[-9223372036854775808i64, -1i64, 0i64, 9223372036854775807i64]\n"},
+    {"u16_big_2d", "[[1u16, 256u16], [65535u16, 0u16]]\n"},
+    {"f32_big", "[1.5f32, -0.0f32, f32.inf]\n"},
+    {"c64", "[1.5+2.0ic64, -0.5-1.0ic64]\n"},
+    {"c128_big_2d", "[[1.0+2.0ic128], [3.0-4.0ic128]]\n"},
+    {"fortran_1d", "[1i32, 2i32]\n"},
+    {"version2", "[1i32, 2i32]\n"},
+    {"version3", "[1i32]\n[2.0f64]\n"},
+    {"structured", "[1u32, 3u32]\n[2.5f32, 4.5f32]\n"},
+    {"structured_padded", "[1i16, 2i16, 3i16]\n[2.5f64, -1.0f64, 0.0f64]\n[true, false, true]\n"},
+    {"structured_nested", "[1u16, 4u16]\n[2i32, 5i32]\n[3.5f32, 6.5f32]\n"},
+    {"structured_2d", "[[1u8], [3u8]]\n[[2u64], [4u64]]\n"},
+    {"structured_empty", "empty([0]u32)\nempty([0]c64)\n"},
+    {"structured_0d", "7i32\ntrue\n"},
+    {"two", "[3u32, 1u32, 2u32, 0u32]\n[[-1.5f32, -0.5f32, 0.5f32], [1.5f32, 2.5f32, 3.5f32]]\n"},
+    {"bad_fortran_2d", "the array is in Fortran order; save numpy.ascontiguousarray(a) instead"},
+    {"bad_f16", "dtype '<f2' (half precision) is not supported; supported are b1, i1 i2"},
+    {"bad_text", "dtype '<U2' (text) is not supported"},
+    {"bad_bytes", "dtype '|S2' (bytes) is not supported"},
+    {"bad_object", "dtype '|O' (Python objects) is not supported"},
+    {"bad_date", "dtype '<M8[D]' (dates) is not supported"},
+    {"bad_longdouble", "dtype '<f16' (long double) is not supported"},
+    {"bad_void", "dtype '|V4' (raw memory) is not supported"},
+    {"bad_subarray",
+     "a field that is itself an array is not supported; save it as an array of its own"},
+    {"bad_truncated", "the header promises 16 bytes of data, but only 13 follow"},
+    {"bad_longer", "3 bytes follow the data that the header promises"},
+};
+
+// As a file, as bytes and through a pipe.
+TEST(files_of_numpy) {
+  for (size_t i = 0; i < LENGTH(npy_files); i++) {
+    char path[100];
+    snprintf(path, sizeof path, "tests/data/npy/%s.npy", npy_files[i].name);
+    memory content = load(path);
+    memory results[] = {text_of_file(path, anything),
+                        text_of_bytes(content.bytes, content.count, anything),
+                        text_of_pipe(content.bytes, content.count, anything)};
+    bool longer = strcmp(npy_files[i].name, "bad_longer") == 0;  // a pipe tells after the value
+    for (size_t r = 0; r < LENGTH(results); r++) {
+      CHECK_CONTAINS(results[r].bytes,
+                     longer && r == 2 ? "byte 144: bytes follow" : npy_files[i].out);
+      CHECK((strncmp(npy_files[i].name, "bad_", 4) == 0) ==
+            (strstr(results[r].bytes, "error:") != NULL));
+      free(results[r].bytes);
+    }
+    free(content.bytes);
+  }
+}
+
+// What numpy.save wrote is what we write.
+TEST(npy_bytes_are_those_of_numpy) {
+  static const char *const names[] = {
+      "u32_1d",           "f32_2d",       "scalar_f64", "empty_i32",
+      "empty_2d_f32",     "bool",         "i8",         "empty_inner_u8",
+      "i16_3d",           "c64",          "structured", "structured_2d",
+      "structured_empty", "structured_0d"};
+  for (size_t i = 0; i < LENGTH(names); i++) {
+    char path[100];
+    value_error error;
+    array parts[2];
+    size_t count = 0;
+    snprintf(path, sizeof path, "tests/data/npy/%s.npy", names[i]);
+    value_source *s = value_source_open(path, &error);
+    REQUIRE(s != NULL);
+    while (count < 2 && value_read(s, anything, &parts[count], &error) == VALUE_OK)
+      count++;
+    value_source_close(s);
+    memory ours = written(FORMAT_NPY, parts, count), theirs = load(path);
+    CHECK(same_memory(ours, theirs));
+    while (count > 0)
+      array_destroy(&parts[--count]);
+    free(ours.bytes);
+    free(theirs.bytes);
+  }
+}
+
+// A header, then `data` bytes that are 1.
+static memory npy_of(const char *header, size_t data) {
+  memory m;
+  FILE *to = open_memstream(&m.bytes, &m.count);
+  size_t length = strlen(header);
+  fwrite("\x93NUMPY\1\0", 1, 8, to);
+  putc((int)(length & 255), to);
+  putc((int)(length >> 8), to);
+  fputs(header, to);
+  for (size_t i = 0; i < data; i++)
+    putc(1, to);
+  fclose(to);
+  return m;
+}
+
+static const struct {
+  const char *header;
+  size_t data;
+  const char *out;
+} npy_headers[] = {
+    {"{'descr': '<i2', 'fortran_order': False, 'shape': (2,), }", 4, "[257i16, 257i16]\n"},
+    {"{'shape':(2,),'fortran_order':False,'descr':'<i2'}", 4, "[257i16, 257i16]\n"},
+    {" { \"descr\" : \"i1\" ,\n'fortran_order' : True , 'shape' : ( 2 , ) } \n", 2, "[1i8, 1i8]\n"},
+    {"{'descr': '=u2', 'fortran_order': False, 'shape': (1L, 2L)}", 4, "[[257u16, 257u16]]\n"},
+    {"{'descr': '|u2', 'fortran_order': False, 'shape': ()}", 2, "257u16\n"},
+    {"{'descr': '<b1', 'fortran_order': False, 'shape': (1,)}", 1, "[true]\n"},
+    {"{'descr': [('x', '|i1')], 'fortran_order': False, 'shape': (1,)}", 1, "[1i8]\n"},
+    {"{'descr': [(('title', 'x'), '|i1'), ('', '|V3'), (\"y'\\\"\", [('a', 'u1')])], "
+     "'fortran_order': "
+     "False, 'shape': (1,)}",
+     5, "[1i8]\n[1u8]\n"},
+    {"{'descr': [('x', '|i1',), ], 'fortran_order': False, 'shape': (1,)}", 1, "[1i8]\n"},
+    {"", 0, "not a header of numpy.save: expected '{', found ''"},
+    {"[]", 0, "expected '{', found '[]'"},
+    {"{}", 0, "no key 'descr'"},
+    {"{'descr': 'u1', 'shape': ()}", 1, "no key 'fortran_order'"},
+    {"{'descr': 'u1', 'fortran_order': False}", 1, "no key 'shape'"},
+    {"{'descr': 'u1', 'descr': 'u1', 'fortran_order': False, 'shape': ()}", 1,
+     "key 'descr' is unknown or repeated"},
+    {"{'descr': 'u1', 'fortran_order': False, 'shape': (), 'x': 1}", 1,
+     "key 'x' is unknown or repeated"},
+    {"{'descr': 'u1', 'fortran_order': 0, 'shape': ()}", 1,
+     "expected True or False, found '0, 'shape'"},
+    {"{'descr': 'u1' 'fortran_order': False, 'shape': ()}", 1,
+     "expected ',' or '}', found ''fortran"},
+    {"{'descr': 'u1', 'fortran_order': False, 'shape': ()", 1, "expected ',' or '}', found ''"},
+    {"{'descr': 'u1', 'fortran_order': False, 'shape': ()} x", 1,
+     "expected the end of the header, found 'x'"},
+    {"{'descr': 'u1', 'fortran_order': False, 'shape': (2)}", 2, "the shape is no tuple"},
+    {"{'descr': 'u1', 'fortran_order': False, 'shape': (-2,)}", 2,
+     "expected a length, found '-2,)}'"},
+    {"{'descr': 'u1', 'fortran_order': False, 'shape': (2 3)}", 2,
+     "expected ',' or ')', found '3)}'"},
+    {"{'descr': 'u1', 'fortran_order': False, 'shape': (2,", 2, "expected a length, found ''"},
+    {"{'descr': 'u1', 'fortran_order': False, 'shape': [2]}", 2, "expected '(', found '[2]}'"},
+    {"{'descr': 'u1', 'fortran_order': False, 'shape': (99999999999999999999,)}", 2,
+     "the dimensions are too large"},
+    {"{'descr': 'u1', 'fortran_order': False, 'shape': (4294967296, 4294967296)}", 2,
+     "the dimensions are too large"},
+    {"{'descr': 'u8', 'fortran_order': False, 'shape': (0, 4294967296, 4294967296)}", 0,
+     "the dimensions are too large"},
+    {"{'descr': [('a', 'u8'), ('b', 'u8')], 'fortran_order': False, 'shape': "
+     "(1152921504606846976,)}",
+     2, "the dimensions are too large"},
+    {"{'descr': 'u1', 'fortran_order': False, 'shape': (1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1)}", 1,
+     "more than 16 dimensions"},
+    {"{'descr': 'u1', 'fortran_order': False, 'shape': (1000000000000,)}", 3,
+     "the header promises 1000000000000 bytes of data, but only 3 follow"},
+    {"{'descr': [('a', 'u1'), ('b', 'u1')], 'fortran_order': False, 'shape': (1000000000000,)}", 3,
+     "the header promises 2000000000000 bytes of data, but only 3 follow"},
+    {"{'descr': 'u1', 'fortran_order': True, 'shape': (1, 1)}", 1, "Fortran order"},
+    {"{'descr': 'b1', 'fortran_order': False, 'shape': (1,)}b", 1,
+     "expected the end of the header"},
+    {"{'descr': u1, 'fortran_order': False, 'shape': ()}", 1, "expected a string, found 'u1"},
+    {"{'descr': 'u1, 'fortran_order': False, 'shape': ()}", 1,
+     "dtype 'u1, ' (unknown) is not supported"},
+    {"{'descr': '', 'fortran_order': False, 'shape': ()}", 1,
+     "dtype '' (unknown) is not supported"},
+    {"{'descr': '<', 'fortran_order': False, 'shape': ()}", 1,
+     "dtype '<' (unknown) is not supported"},
+    {"{'descr': '<i3', 'fortran_order': False, 'shape': ()}", 1,
+     "dtype '<i3' (unknown) is not supported"},
+    {"{'descr': '<c32', 'fortran_order': False, 'shape': ()}", 1, "(long complex)"},
+    {"{'descr': '<m8[s]', 'fortran_order': False, 'shape': ()}", 1, "(times)"},
+    {"{'descr': [], 'fortran_order': False, 'shape': ()}", 0, "a structured array without fields"},
+    {"{'descr': [('', '|V8')], 'fortran_order': False, 'shape': ()}", 8,
+     "a structured array without fields"},
+    {"{'descr': [('x', '|V8')], 'fortran_order': False, 'shape': ()}", 8,
+     "dtype '|V8' (raw memory)"},
+    {"{'descr': [('', '|V99999999999999999999'), ('x', 'u1')], 'fortran_order': False, 'shape': "
+     "()}",
+     8, "records of more than 65536 bytes are not supported"},
+    {"{'descr': [('x', 'u1', (2,))], 'fortran_order': False, 'shape': ()}", 2,
+     "a field that is itself an array"},
+    {"{'descr': [('x' 'u1')], 'fortran_order': False, 'shape': ()}", 2,
+     "expected ',', found ''u1')]"},
+    {"{'descr': ['u1'], 'fortran_order': False, 'shape': ()}", 2, "expected '(', found ''u1'], "},
+    {"{'descr': [('x', 'u1') ('y', 'u1')], 'fortran_order': False, 'shape': ()}", 2,
+     "expected ',' or ']'"},
+    {"{'descr': [('x', 'u1'", 2, "expected ')', found ''"},
+    {"{'descr': [('x", 2, "expected the end of a string"},
+    {"{'descr': 'b1', 'fortran_order': False, 'shape': (2,)}", 3, "1 bytes follow the data"},
+};
+
+TEST(npy_headers_of_all_kinds) {
+  for (size_t i = 0; i < LENGTH(npy_headers); i++) {
+    memory in = npy_of(npy_headers[i].header, npy_headers[i].data);
+    memory out = text_of_bytes(in.bytes, in.count, anything);
+    CHECK_CONTAINS(out.bytes, npy_headers[i].out);
+    memory piped = text_of_pipe(in.bytes, in.count, anything);
+    CHECK((strstr(out.bytes, "error: ") == NULL) == (strstr(piped.bytes, "error: ") == NULL));
+    free(in.bytes);
+    free(out.bytes);
+    free(piped.bytes);
+  }
+}
+
+static const struct {
+  const char *bytes;
+  size_t count;
+  const char *out;
+} npy_prefixes[] = {
+    {BYTES("\x93"), "not a .npy file"},
+    {BYTES("\x93NUMPX\1\0"), "not a .npy file"},
+    {BYTES("\x93NUMPY\4\0\0\0"), "version 4.0 of the .npy format is not known"},
+    {BYTES("\x93NUMPY\1\1\0\0"), "version 1.1 of the .npy format is not known"},
+    {BYTES("\x93NUMPY\1\0\0"), "the file ends inside the header"},
+    {BYTES("\x93NUMPY\1\0\5\0{}"),
+     "the file ends inside the header: 5 bytes are promised, 2 follow"},
+    {BYTES("\x93NUMPY\2\0\377\377\377\377{}"), "a header of 4294967295 bytes; the most is 1048576"},
+    {BYTES("\x93NUMPY\3\0\0\0\1\0{}"),
+     "the file ends inside the header: 65536 bytes are promised, 2 follow"},
+};
+
+TEST(npy_prefixes_that_lie) {
+  for (size_t i = 0; i < LENGTH(npy_prefixes); i++) {
+    memory out = text_of_bytes(npy_prefixes[i].bytes, npy_prefixes[i].count, anything);
+    CHECK_CONTAINS(out.bytes, npy_prefixes[i].out);
+    free(out.bytes);
+    out = text_of_pipe(npy_prefixes[i].bytes, npy_prefixes[i].count, anything);
+    CHECK_CONTAINS(out.bytes, "error: ");
+    free(out.bytes);
+  }
+}
+
+// Every prefix of every file is an error or the end, never a value and never a crash.
+TEST(npy_files_cut_anywhere) {
+  for (size_t i = 0; i < LENGTH(npy_files); i++) {
+    char path[100];
+    snprintf(path, sizeof path, "tests/data/npy/%s.npy", npy_files[i].name);
+    memory content = load(path);
+    bool good = strncmp(npy_files[i].name, "bad_", 4) != 0 && strcmp(npy_files[i].name, "two") != 0;
+    for (size_t count = 1; good && count < content.count; count++) {
+      char *exact = malloc(count);  // so that a sanitizer sees a byte too many
+      memcpy(exact, content.bytes, count);
+      memory out = text_of_bytes(exact, count, anything);
+      CHECK(strncmp(out.bytes, "error: in: ", 11) == 0);
+      free(out.bytes);
+      free(exact);
+    }
+    free(content.bytes);
+  }
+}
+
+TEST(npy_writes_refused) {
+  uint64_t three = 3, four = 4;
+  array parts[2];
+  value_error error;
+  REQUIRE(array_create(&parts[0], SCALAR_U8, 1, &three));
+  REQUIRE(array_create(&parts[1], SCALAR_U8, 1, &four));
+  FILE *to = fopen("/dev/null", "w");
+  CHECK(!value_write(to, FORMAT_NPY, parts, 2, &error));
+  CHECK_CONTAINS(error.message, "the components of this tuple differ in shape");
+  CHECK(!value_write(to, FORMAT_NPY, parts, 0, &error));
+  CHECK_CONTAINS(error.message, "there is none");
+  fclose(to);
+  array_destroy(&parts[0]);
+  array_destroy(&parts[1]);
+}
+
+// More fields than a header of version 1.0 holds.
+TEST(npy_with_thousands_of_fields) {
+  enum { FIELDS = 4000 };
+  uint64_t two = 2;
+  array *parts = calloc(FIELDS, sizeof *parts);
+  REQUIRE(parts != NULL);
+  for (size_t i = 0; i < FIELDS; i++) {
+    REQUIRE(array_create(&parts[i], SCALAR_C128, 1, &two));
+    memset(parts[i].data, (int)(i & 127), 32);
+  }
+  memory m = written(FORMAT_NPY, parts, FIELDS);
+  CHECK_EQ_I64(m.bytes[6], 2);
+  value_error error;
+  value_source *s = value_source_bytes("m", m.bytes, m.count, &error);
+  for (size_t i = 0; i < FIELDS; i++) {
+    array b = {0};
+    CHECK_EQ_I64(value_read(s, anything, &b, &error), VALUE_OK);
+    CHECK(same_bits(&parts[i], &b));
+    array_destroy(&b);
+    array_destroy(&parts[i]);
+  }
+  value_source_close(s);
+  free(parts);
+  free(m.bytes);
+}
+
+// ---- sources and formats ----------------------------------------------------------------------
+
+TEST(format_by_ending) {
+  CHECK_EQ_I64(value_format_of("a.npy"), FORMAT_NPY);
+  CHECK_EQ_I64(value_format_of("a.bin"), FORMAT_BINARY);
+  CHECK_EQ_I64(value_format_of("b/a.dat"), FORMAT_BINARY);
+  CHECK_EQ_I64(value_format_of("a.txt"), FORMAT_TEXT);
+  CHECK_EQ_I64(value_format_of("npy"), FORMAT_TEXT);
+  CHECK_EQ_I64(value_format_of("-"), FORMAT_TEXT);
+  CHECK_EQ_I64(value_format_of(""), FORMAT_TEXT);
+}
+
+TEST(sources_that_cannot_be_opened) {
+  value_error error;
+  CHECK(value_source_open("tests/data/nowhere.npy", &error) == NULL);
+  CHECK_STR(error.message, "tests/data/nowhere.npy: No such file or directory");
+  CHECK(value_source_open("tests/data", &error) == NULL);
+  CHECK_STR(error.message, "tests/data: Is a directory");
+  CHECK(value_source_open("", &error) == NULL);
+  value_source_close(NULL);
+}
+
+TEST(messages_keep_to_one_line) {
+  char name[600];
+  memset(name, 'x', sizeof name);
+  memcpy(name + sizeof name - 5, "\n.py", 5);
+  value_error error;
+  value_source *s = value_source_bytes(name, "?", 1, &error);
+  array a;
+  CHECK_EQ_I64(value_read(s, anything, &a, &error), VALUE_ERROR);
+  CHECK(strchr(error.message, '\n') == NULL);
+  CHECK_CONTAINS(error.message, "?.py:1:1: expected a value, found '?'");
+  CHECK(strncmp(error.message, "...xxx", 6) == 0);
+  value_source_close(s);
+}
+
+TEST(files_of_proc_claim_size_zero) {
+  memory m = text_of_file("/proc/sys/kernel/pid_max", anything);
+  CHECK_CONTAINS(m.bytes, "i64\n");
+  free(m.bytes);
+}
+
+TEST(standard_input) {
+  int saved = dup(STDIN_FILENO), in = open("tests/data/npy/u32_1d.npy", O_RDONLY);
+  REQUIRE(saved >= 0 && in >= 0 && dup2(in, STDIN_FILENO) >= 0);
+  memory m = text_of_file("-", anything);
+  CHECK_STR(m.bytes, "[3u32, 1u32, 2u32, 0u32]\n");
+  free(m.bytes);
+  CHECK(fcntl(STDIN_FILENO, F_GETFD) >= 0);  // left open
+  lseek(STDIN_FILENO, 3, SEEK_SET);
+  m = text_of_file("-", anything);
+  CHECK_CONTAINS(m.bytes, "standard input:1:1: expected a value");
+  free(m.bytes);
+  dup2(saved, STDIN_FILENO);
+  close(saved);
+  close(in);
+}
+
+TEST(many_values_of_all_formats_in_one_stream) {
+  uint64_t count = 1000, state = 8;
+  memory m;
+  FILE *to = open_memstream(&m.bytes, &m.count);
+  array arrays[20];
+  value_error error;
+  for (int i = 0; i < 20; i++) {
+    REQUIRE(array_random(&arrays[i], (scalar_type)(i % SCALAR_COUNT), 1, &count, &state));
+    CHECK(value_write(to, i % 2 ? FORMAT_BINARY : FORMAT_TEXT, &arrays[i], 1, &error));
+  }
+  fclose(to);
+  value_source *s = value_source_bytes("m", m.bytes, m.count, &error);
+  for (int i = 0; i < 20; i++) {
+    array b = {0};
+    CHECK_EQ_I64(value_read(s, anything, &b, &error), VALUE_OK);
+    CHECK(same_bits(&arrays[i], &b));
+    array_destroy(&arrays[i]);
+    array_destroy(&b);
+  }
+  value_source_close(s);
+  free(m.bytes);
+}
+
+// ---- arrays -----------------------------------------------------------------------------------
+
+TEST(array_sizes) {
+  array a;
+  uint64_t huge[] = {UINT64_C(1) << 32, UINT64_C(1) << 32}, negative[] = {UINT64_MAX};
+  uint64_t hidden[] = {0, UINT64_C(1) << 40, UINT64_C(1) << 40}, many[17] = {0};
+  CHECK(!array_create(&a, SCALAR_U8, 2, huge));
+  CHECK(!array_create(&a, SCALAR_U8, 1, negative));
+  CHECK(!array_create(&a, SCALAR_U8, 3, hidden));
+  CHECK(!array_create(&a, SCALAR_U8, 17, many));
+  CHECK(a.data == NULL);
+  CHECK(array_create(&a, SCALAR_C128, 16, many));
+  CHECK_EQ_U64(array_count(&a), 0);
+  CHECK(a.data != NULL);
+  array_destroy(&a);
+  array_destroy(&a);
+  CHECK(array_create(&a, SCALAR_C128, 0, NULL));
+  CHECK_EQ_U64(array_count(&a), 1);
+  array_destroy(&a);
+}
+
+TEST(random_arrays) {
+  uint64_t state = 1234567, count = 5;
+  array a;
+  REQUIRE(array_random(&a, SCALAR_U64, 1, &count, &state));
+  // The sequence that every SplitMix64 gives for this seed.
+  static const uint64_t known[] = {UINT64_C(6457827717110365317), UINT64_C(3203168211198807973),
+                                   UINT64_C(9817491932198370423), UINT64_C(4593380528125082431),
+                                   UINT64_C(16408922859458223821)};
+  CHECK(memcmp(a.data, known, sizeof known) == 0);
+  array_destroy(&a);
+  count = 100000;
+  state = 1;
+  REQUIRE(array_random(&a, SCALAR_F32, 1, &count, &state));
+  float least = 1, most = 0;
+  for (uint64_t i = 0; i < count; i++) {
+    least = fminf(least, ((float *)a.data)[i]);
+    most = fmaxf(most, ((float *)a.data)[i]);
+  }
+  CHECK(least >= 0 && least < 0.001f && most < 1 && most > 0.999f);
+  array_destroy(&a);
+  REQUIRE(array_random(&a, SCALAR_BOOL, 1, &count, &state));
+  uint64_t trues = 0;
+  for (uint64_t i = 0; i < count; i++)
+    trues += ((uint8_t *)a.data)[i];
+  CHECK(trues > 49000 && trues < 51000);
+  array_destroy(&a);
+}
+
+static bool equal_f64(double a, double b, double tolerance) {
+  array x = {.type = SCALAR_F64, .data = &a}, y = {.type = SCALAR_F64, .data = &b};
+  int64_t index;
+  bool equal = array_equal(&x, &y, tolerance, &index);
+  CHECK_EQ_I64(index, equal ? -1 : 0);
+  return equal;
+}
+
+TEST(equality) {
+  CHECK(equal_f64(0.0, -0.0, 0));
+  CHECK(equal_f64((double)NAN, -(double)NAN, 0));
+  CHECK(!equal_f64((double)NAN, 0, 1));
+  CHECK(!equal_f64(1, 1 + 1e-9, 0));
+  CHECK(equal_f64(1, 1 + 1e-9, 1e-8));
+  CHECK(!equal_f64(1, 1 + 1e-9, 1e-10));
+  CHECK(equal_f64((double)INFINITY, (double)INFINITY, 0));
+  CHECK(!equal_f64((double)INFINITY, 1, 0.5));
+  CHECK(!equal_f64((double)INFINITY, -(double)INFINITY, 0.5));
+  float x[] = {1, 1e-9f, 3, 4}, y[] = {1, 0, 3, 5};
+  array a = {.type = SCALAR_C64, .rank = 1, .dims = {2}, .data = x}, b = a, c = a;
+  int64_t index;
+  b.data = y;
+  CHECK(!array_equal(&a, &b, 0, &index));
+  CHECK_EQ_I64(index, 0);
+  CHECK(!array_equal(&a, &b, 1e-6, &index));  // the small part is nothing beside the large one
+  CHECK_EQ_I64(index, 1);
+  c.dims[0] = 1;
+  CHECK(!array_equal(&a, &c, 0, &index));
+  CHECK_EQ_I64(index, -1);
+  c.dims[0] = 2;
+  c.type = SCALAR_U64;
+  CHECK(!array_equal(&a, &c, 0, NULL));
+}
+
+// ---- output files -----------------------------------------------------------------------------
+
+static bool has_content(const char *path, const char *content) {
+  memory m = load(path);
+  bool same = strcmp(m.bytes, content) == 0 && m.count == strlen(content);
+  free(m.bytes);
+  return same;
+}
+
+static bool write_output(const char *path, const char *content, value_error *error) {
+  output_file *o = output_open(path, error);
+  if (!o)
+    return false;
+  fputs(content, output_stream(o));
+  return output_commit(o, error);
+}
+
+// The names in the test's folder that output files leave behind.
+static int temporaries_left(void) {
+  char command[700];
+  int count = -1;
+  snprintf(command, sizeof command, "ls -A '%s' | grep -c permc-", temporary_path(""));
+  FILE *from = popen(command, "r");
+  if (from && fscanf(from, "%d", &count) != 1)
+    count = -1;
+  if (from)
+    pclose(from);
+  return count;
+}
+
+static mode_t mode_of(const char *path) {
+  struct stat status;
+  return stat(path, &status) == 0 ? status.st_mode & 07777 : 0;
+}
+
+TEST(output_appears_whole) {
+  const char *path = temporary_path("out.txt");
+  value_error error = {0};
+  unlink(path);
+  mode_t mask = umask(027);
+  output_file *o = output_open(path, &error);
+  REQUIRE(o != NULL);
+  fputs("hello", output_stream(o));
+  fflush(output_stream(o));
+  CHECK(access(path, F_OK) != 0);
+  CHECK_EQ_I64(temporaries_left(), 1);
+  CHECK(output_commit(o, &error));
+  umask(mask);
+  CHECK(has_content(path, "hello"));
+  CHECK_EQ_I64(mode_of(path), 0640);
+  chmod(path, 0604);
+  CHECK(write_output(path, "again", &error));
+  CHECK(has_content(path, "again"));
+  CHECK_EQ_I64(mode_of(path), 0604);
+  o = output_open(path, &error);
+  fputs("lost", output_stream(o));
+  output_discard(o);
+  CHECK(has_content(path, "again"));
+  CHECK_EQ_I64(temporaries_left(), 0);
+  output_discard(NULL);
+  unlink(path);
+}
+
+TEST(output_through_links) {
+  const char *link = temporary_path("link"), *target = temporary_path("target"),
+             *chain = temporary_path("chain");
+  value_error error = {0};
+  unlink(link), unlink(target), unlink(chain);
+  REQUIRE(symlink("target", link) == 0 && symlink(link, chain) == 0);
+  CHECK(write_output(chain, "one", &error));  // the target does not exist yet
+  CHECK(has_content(target, "one"));
+  CHECK(write_output(link, "two", &error));
+  CHECK(has_content(target, "two"));
+  struct stat status;
+  CHECK(lstat(link, &status) == 0 && S_ISLNK(status.st_mode));
+  unlink(link), unlink(target);
+  REQUIRE(symlink("link", link) == 0);
+  CHECK(!write_output(link, "x", &error));
+  CHECK_CONTAINS(error.message, "Too many levels of symbolic links");
+  unlink(link), unlink(chain);
+}
+
+TEST(output_errors) {
+  value_error error = {0};
+  CHECK(!write_output("tests/nowhere/out", "x", &error));
+  CHECK_STR(error.message, "tests/nowhere/out: No such file or directory");
+  CHECK(!write_output("tests", "x", &error));
+  CHECK_STR(error.message, "tests: Is a directory");
+  CHECK(!write_output("", "x", &error));
+  CHECK(!write_output("/dev/full", "x", &error));
+  CHECK_STR(error.message, "/dev/full: No space left on device");
+  // More than any buffer holds: the write fails long before commit.
+  uint64_t count = 1 << 20, state = 0;
+  array a;
+  REQUIRE(array_random(&a, SCALAR_U8, 1, &count, &state));
+  for (size_t f = 0; f < LENGTH(formats); f++) {
+    output_file *o = output_open("/dev/full", &error);
+    REQUIRE(o != NULL);
+    CHECK(!value_write(output_stream(o), formats[f], &a, 1, &error));
+    CHECK_STR(error.message, "cannot write: No space left on device");
+    CHECK(!output_commit(o, &error));
+    CHECK_STR(error.message, "/dev/full: No space left on device");
+  }
+  array_destroy(&a);
+  CHECK(write_output("/dev/null", "x", &error));
+}
+
+TEST(output_to_a_read_only_file) {
+  if (geteuid() == 0)
+    SKIP("root may write everywhere");
+  const char *path = temporary_path("read_only");
+  value_error error = {0};
+  save(path, "old", 3);
+  chmod(path, 0444);
+  CHECK(!write_output(path, "new", &error));
+  CHECK_CONTAINS(error.message, "Permission denied");
+  CHECK(has_content(path, "old"));
+  unlink(path);
+}
+
+static void *read_fifo(void *path) {
+  memory *m = malloc(sizeof *m);
+  *m = load(path);
+  return m;
+}
+
+TEST(output_to_a_fifo) {
+  char path[512];
+  snprintf(path, sizeof path, "%s", temporary_path("fifo"));
+  value_error error = {0};
+  pthread_t thread;
+  void *result;
+  unlink(path);
+  REQUIRE(mkfifo(path, 0600) == 0);
+  REQUIRE(pthread_create(&thread, NULL, read_fifo, path) == 0);
+  CHECK(write_output(path, "through", &error));
+  pthread_join(thread, &result);
+  CHECK_STR(((memory *)result)->bytes, "through");
+  free(((memory *)result)->bytes);
+  free(result);
+  unlink(path);
+}
+
+TEST(standard_output) {
+  const char *path = temporary_path("stdout");
+  value_error error = {0};
+  fflush(stdout);
+  int saved = dup(STDOUT_FILENO), to = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  REQUIRE(saved >= 0 && to >= 0 && dup2(to, STDOUT_FILENO) >= 0);
+  printf("first ");
+  bool good = write_output("-", "second ", &error);
+  printf("third");
+  fflush(stdout);
+  dup2(saved, STDOUT_FILENO);
+  close(saved);
+  close(to);
+  CHECK(good);
+  CHECK(has_content(path, "first second third"));
+  int full = open("/dev/full", O_WRONLY);
+  saved = dup(STDOUT_FILENO);
+  dup2(full, STDOUT_FILENO);
+  good = write_output("-", "x", &error);
+  dup2(saved, STDOUT_FILENO);
+  close(saved);
+  close(full);
+  CHECK(!good);
+  CHECK_STR(error.message, "standard output: No space left on device");
+  unlink(path);
+}
+
+TEST(signals_remove_temporaries) {
+  value_error error = {0};
+  output_file *open_files[100];  // more than the registry holds
+  for (int i = 0; i < 100; i++) {
+    char name[32];
+    snprintf(name, sizeof name, "signal_%d", i);
+    open_files[i] = output_open(temporary_path(name), &error);
+    REQUIRE(open_files[i] != NULL);
+  }
+  CHECK_EQ_I64(temporaries_left(), 100);
+  errno = 77;
+  output_discard_all_from_signal();
+  CHECK_EQ_I64(errno, 77);
+  CHECK(temporaries_left() <= 36);
+  CHECK(!output_commit(open_files[0], &error));
+  CHECK_CONTAINS(error.message, "signal_0: No such file or directory");
+  for (int i = 1; i < 100; i++)
+    output_discard(open_files[i]);
+  CHECK_EQ_I64(temporaries_left(), 0);
+  CHECK(write_output(temporary_path("signal_0"), "x", &error));  // the slots are free again
+  unlink(temporary_path("signal_0"));
+}
+
+TEST_MAIN()
