@@ -63,7 +63,7 @@ static value *function_result(elaborator *e, value *v, uint64_t length, const ch
 static uint64_t checked_mask(elaborator *e, value *mask, uint64_t length, const char *who) {
   int64_t m = static_integer(e, mask, arena_printf(e->memory, "the mask of %s", who));
   power_length(e, length, who);
-  if (length == 1) fail(e, "%s needs at least 2 elements, but this array has one", who);
+  if (length == 1) fail(e, "%s needs at least 2 elements, but this array has one element", who);
   if (m <= 0 || (uint64_t)m >= length)
     fail_hint(e, "a mask selects index bits", "the mask of %s is %" PRId64 ", but it must be from 1 to %" PRIu64 " for an array of %" PRIu64 " elements",
               who, m, length - 1, length);

@@ -570,9 +570,9 @@ static bool is_power_of_two(uint64_t n) {
 static void fail_length(elaborator *e, uint64_t length, const char *who) {
   uint64_t below = 1;
   while (2 * below < length) below *= 2;
-  if (!length) fail_hint(e, "the shortest array of length 2^n has 1 element (n = 0)", "%s needs 2^n elements, but this array is empty", who);
+  if (!length) fail_hint(e, "the shortest array of length 2^n has 1 element (n = 0)", "%s needs a length that is a power of two, but this array is empty", who);
   fail_hint(e, "padded fills up with a value of your choice: padded maxval sort xs",
-            "%s needs 2^n elements, but this array has %" PRIu64 "; the nearest powers of two are %" PRIu64 " and %" PRIu64, who,
+            "%s needs a length that is a power of two, but this array has %" PRIu64 " elements; the nearest are %" PRIu64 " and %" PRIu64, who,
             length, below, 2 * below);
 }
 

@@ -115,8 +115,24 @@ bool program_load(loaded_program *p, const char *name, const char *bytes, size_t
   return true;
 }
 
+// A later definition of the same name replaces the earlier one.
+static void forget(loaded_program *p, const char *name) {
+  size_t kept = 0;
+  for (size_t i = 0; i < p->program.modules.count; i++) {
+    module *m = p->program.modules.items[i];
+    bool same = !m->library && m->bindings.count == 1 && !strcmp(m->bindings.items[0]->name, name);
+    if (!same) p->program.modules.items[kept++] = m;
+  }
+  p->program.modules.count = kept;
+  kept = 0;
+  for (size_t i = 0; i < p->program.entries.count; i++)
+    if (strcmp(p->program.entries.items[i]->name, name)) p->program.entries.items[kept++] = p->program.entries.items[i];
+  p->program.entries.count = kept;
+}
+
 bool program_define(loaded_program *p, const char *name, const char *expression) {
   program_start(p);
+  forget(p, name);
   source s = {.name = name, .text = arena_copy(&p->memory, expression, strlen(expression)), .length = (uint32_t)strlen(expression)};
   module *m = parse_expression(&p->diagnostics, diag_add_source(&p->diagnostics, s), name);
   vec_push(&p->memory, &p->program.modules, m);

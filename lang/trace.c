@@ -101,6 +101,14 @@ static const char *check_select(const checker *c) {
   return wrong ? wrong : check_scalar_operands(c);
 }
 
+static const char *check_root(const checker *c) {
+  if (operand(c, 0)->type != SCALAR_I64 || scalar_types[c->step->type].kind != KIND_COMPLEX)
+    return "it makes a complex number of an i64";
+  if (c->step->number == 0 || c->step->number > INT64_MAX)
+    return "the order of the root is not positive";
+  return check_scalar_operands(c);
+}
+
 static const char *check_convert(const checker *c) {
   bool from_complex = scalar_types[operand(c, 0)->type].kind == KIND_COMPLEX;
   if (from_complex && scalar_types[c->step->type].kind != KIND_COMPLEX)
@@ -331,6 +339,7 @@ static const struct {
     [TRACE_SCALAR] = {check_scalar, ANY_COUNT, false},
     [TRACE_SELECT] = {check_select, 3, false},
     [TRACE_CONVERT] = {check_convert, 1, false},
+    [TRACE_ROOT] = {check_root, 1, false},
     [TRACE_EXTERN] = {check_extern, ANY_COUNT, false},
     [TRACE_INSTANCE] = {check_instance, 0, false},
     [TRACE_BROADCAST] = {check_broadcast, 1, true},

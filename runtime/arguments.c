@@ -33,8 +33,17 @@ typedef struct fitter {
   permc_context *context;
   const array *components;
   size_t count, next;
+  bool alone;  // the parameter's type has one leaf, which may become a tuple
   const char *wrong;
 } fitter;
+
+static size_t leaf_count(type *t) {
+  t = type_prune(t);
+  if (t->kind == TYPE_ARRAY) return leaf_count(t->parts[0]);
+  size_t count = t->kind == TYPE_TUPLE ? 0 : 1;
+  for (uint32_t i = 0; t->kind == TYPE_TUPLE && i < t->count; i++) count += leaf_count(t->parts[i]);
+  return count;
+}
 
 // A type variable takes all that is left of the value; everything else is one array a scalar.
 static void fit(fitter *f, type *t, uint32_t depth) {
@@ -48,7 +57,8 @@ static void fit(fitter *f, type *t, uint32_t depth) {
   } else if (f->next == f->count) {
     f->wrong = "too few components";
   } else {
-    size_t taken = t->kind == TYPE_VARIABLE && t->constraint.kind != CONSTRAINT_SCALAR ? f->count - f->next : 1;
+    bool open = t->kind == TYPE_VARIABLE && t->constraint.kind != CONSTRAINT_SCALAR && f->alone;
+    size_t taken = open ? f->count - f->next : 1;
     for (size_t i = 0; i < taken; i++)
       if (f->components[f->next + i].rank < depth) f->wrong = "too few dimensions";
     if (f->wrong) return;
@@ -92,7 +102,7 @@ static const char *shown_components(permc_context *c, const permc_value *v) {
 bool entry_types_fit(permc_context *c, entry_types *t, const permc_value *v, size_t number) {
   type *f = type_prune(t->rest);
   const char *wanted = shown_type(c, f->parts[0]);
-  fitter job = {c, v->components, v->count, 0, NULL};
+  fitter job = {c, v->components, v->count, 0, leaf_count(f->parts[0]) == 1, NULL};
   fit(&job, f->parts[0], 0);
   if (!job.wrong && job.next < job.count) job.wrong = "too many components";
   job.next = 0;
@@ -124,7 +134,7 @@ static void expect_type(permc_context *c, type *t, uint32_t depth, expectations 
     return;
   }
   value_expectation e = {closed_scalar(t), (int)depth};
-  if (t->kind == TYPE_VARIABLE && t->constraint.kind == CONSTRAINT_NONE && !depth) e.rank = -1;
+  if (t->kind == TYPE_VARIABLE && t->constraint.kind == CONSTRAINT_NONE) e.rank = -1 - (int)depth;
   vec_push(&c->program.memory, out, e);
 }
 

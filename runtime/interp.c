@@ -124,6 +124,14 @@ static const void *operand_chunk(interp *r, const trace_step *s, uint32_t k, uin
   return out;
 }
 
+static void fill_roots(const trace_step *s, size_t n, const int64_t *k, unsigned char *out) {
+  size_t size = row_of(s->type)->size;
+  for (size_t i = 0; i < n; i++) {
+    scalar_bits root = scalar_root(s->type, k[i], (int64_t)s->number);
+    memcpy(out + i * size, root.bytes, size);
+  }
+}
+
 static bool compute_chunk(interp *r, const trace_step *s, size_t n, void *out) {
   const void **in = r->in;
   switch (s->op) {
@@ -136,6 +144,9 @@ static bool compute_chunk(interp *r, const trace_step *s, size_t n, void *out) {
     return true;
   case TRACE_CONVERT:
     scalar_convert(step_at(r, s->operands[0])->type, s->type, n, in[0], out);
+    return true;
+  case TRACE_ROOT:
+    fill_roots(s, n, in[0], out);
     return true;
   default:
     break;

@@ -14,7 +14,8 @@ uint64_t trace_step_count(const trace_step *s) {
 }
 
 bool trace_step_elementwise(trace_op op) {
-  return op == TRACE_SCALAR || op == TRACE_SELECT || op == TRACE_CONVERT || op == TRACE_EXTERN;
+  return op == TRACE_SCALAR || op == TRACE_SELECT || op == TRACE_CONVERT || op == TRACE_ROOT ||
+         op == TRACE_EXTERN;
 }
 
 // Whether the value is its first operand's elements in the same order, so that nothing moves.

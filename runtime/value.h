@@ -52,7 +52,7 @@ void value_source_close(value_source *s);
 // What the program expects of the next array. Text without a suffix takes the expected type.
 typedef struct value_expectation {
   scalar_type type;  // SCALAR_COUNT: any; then unsuffixed text is i64, or f64 with . or e
-  int rank;          // -1: any; text: the nesting found
+  int rank;          // -1: any; -1 - r: any of at least r (plain text is an array when r = 1)
 } value_expectation;
 
 typedef enum value_status { VALUE_OK, VALUE_END, VALUE_ERROR } value_status;
@@ -60,9 +60,9 @@ typedef enum value_status { VALUE_OK, VALUE_END, VALUE_ERROR } value_status;
 // (line:column in text, byte offset in binary). A mismatch with the expectation (i64 data where
 // f32 is expected, rank 2 for 1) is an error that names both. The caller owns out->data.
 // A structured .npy gives its fields as consecutive arrays (the same dims).
-// How many more arrays the structured value that is being read has (0: the next value begins).
-size_t value_pending(const value_source *s);
 value_status value_read(value_source *s, value_expectation expected, array *out, value_error *error);
+// How many more arrays the structured .npy that is being read has (0: the next value begins).
+size_t value_pending(const value_source *s);
 
 // ---- writing ---------------------------------------------------------------------------------
 

@@ -394,7 +394,7 @@ static bool any_value(text_reader *r, array *out) {
     return list_value(r, out);
   if (r->kind == TOKEN_WORD && strcmp(r->token, "empty") == 0)
     return empty_value(r, out);
-  return r->expected.rank == 1 ? plain_value(r, out) : scalar_value(r);
+  return r->expected.rank == 1 || r->expected.rank == -2 ? plain_value(r, out) : scalar_value(r);
 }
 
 value_status text_read(value_source *s, value_expectation expected, array *out,
