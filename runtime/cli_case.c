@@ -162,7 +162,7 @@ static void say_unreadable(text *why, const array *result, const char *message) 
 static bool read_like(value_source *from, const array_list *like, array_list *into, text *why) {
   value_error error = {""};
   for (size_t i = 0; i < like->count; i++) {
-    value_expectation expected = {like->items[i].type, (int)like->items[i].rank};
+    value_expectation expected = {.type = like->items[i].type, .rank = (int)like->items[i].rank};
     value_status status = value_read(from, expected, &into->items[i], &error);
     if (status == VALUE_END)
       text_printf(why, "the output holds %zu of the %zu arrays of the result", i, like->count);
@@ -173,7 +173,8 @@ static bool read_like(value_source *from, const array_list *like, array_list *in
     into->count++;
   }
   array extra = {0};
-  value_status status = value_read(from, (value_expectation){SCALAR_COUNT, -1}, &extra, &error);
+  value_expectation anything = {.type = SCALAR_COUNT, .rank = -1};
+  value_status status = value_read(from, anything, &extra, &error);
   array_destroy(&extra);
   if (status != VALUE_END)
     text_printf(why, "the output holds more than the %zu array%s of the result", like->count,

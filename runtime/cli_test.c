@@ -9,8 +9,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { THREAD_STACK = 64 << 20 };  // as deep as the main thread's, whatever the system's default is
-
 typedef struct test_session {
   test_options options;
   test_file *files;
@@ -164,15 +162,10 @@ static void *work(void *unused) {
 }
 
 static void run_files(size_t jobs) {
-  pthread_attr_t attributes;
   pthread_t *threads = calloc(jobs, sizeof *threads);
   size_t started = 0;
-  pthread_attr_init(&attributes);
-  pthread_attr_setstacksize(&attributes, THREAD_STACK);
-  while (threads && started < jobs &&
-         pthread_create(&threads[started], &attributes, work, NULL) == 0)
+  while (threads && started < jobs && pthread_create(&threads[started], NULL, work, NULL) == 0)
     started++;
-  pthread_attr_destroy(&attributes);
   if (started == 0)
     work(NULL);
   for (size_t i = 0; i < started; i++)
