@@ -272,9 +272,14 @@ static bool match_integer(elaborator *e, frame *f, const pattern *p, value *v) {
 
 static bool match_list(elaborator *e, frame *f, const pattern *p, value *v) {
   if (length_of(e, v) != p->count) return false;
-  for (uint32_t i = 0; i < p->count; i++)
-    if (p->items[i]->kind != PATTERN_WILD && !match(e, f, p->items[i], element_at(e, v, i))) return false;
-  return true;
+  span where = e->where;
+  bool fits = true;
+  for (uint32_t i = 0; fits && i < p->count; i++) {
+    e->where = p->items[i]->where;  // of the element's step, for messages about dynamic values
+    if (p->items[i]->kind != PATTERN_WILD) fits = match(e, f, p->items[i], element_at(e, v, i));
+  }
+  e->where = where;
+  return fits;
 }
 
 static bool match(elaborator *e, frame *f, const pattern *p, value *v) {
@@ -585,7 +590,8 @@ typedef struct sizer {
   elaborator *e;
   frame *frame;
   const binding *binding;
-  bool check;  // second round: all names are bound, every size is compared
+  bool check;   // second round: all names are bound, every size is compared
+  bool result;  // of the result, not an argument
 } sizer;
 
 static const char *quoted(elaborator *e, const char *name) {
@@ -623,8 +629,9 @@ static void size_dimension(sizer *s, const type_expr *t, uint64_t length) {
   int64_t wanted = static_integer(s->e, v, "a size");
   if (wanted >= 0 && (uint64_t)wanted == length) return;
   const source *file = &s->e->d->sources.items[t->size->where.file];
-  fail(s->e, "'%s' needs %" PRId64 " elements here ([%.*s]), but this array has %" PRIu64, s->binding->name, wanted,
-       (int)(t->size->where.end - t->size->where.start), file->text + t->size->where.start, length);
+  const char *const words[2][2] = {{"needs", "but this array has"}, {"must return", "but returns"}};
+  fail(s->e, "'%s' %s %" PRId64 " elements ([%.*s]), %s %" PRIu64, s->binding->name, words[s->result][0], wanted,
+       (int)(t->size->where.end - t->size->where.start), file->text + t->size->where.start, words[s->result][1], length);
 }
 
 static void size_value(sizer *s, const type_expr *t, value *v) {
@@ -642,7 +649,7 @@ static void size_value(sizer *s, const type_expr *t, value *v) {
 
 // Binds the size names of a signature from the arguments, then compares all sizes.
 static void size_arguments(elaborator *e, frame *f, const binding *b, value **arguments) {
-  sizer s = {e, f, b, false};
+  sizer s = {e, f, b, false, false};
   for (int round = 0; round < 2; round++) {
     s.check = round == 1;
     const type_expr *t = b->signature;
@@ -657,7 +664,7 @@ static void size_result(elaborator *e, frame *f, const binding *b, value *result
   const type_expr *t = b->signature;
   for (uint32_t i = 0; i < b->code->call_arity && t->kind == TYPE_EXPR_FUNCTION; i++) t = t->parts[1];
   if (t->kind == TYPE_EXPR_FUNCTION) return;
-  sizer s = {e, f, b, true};
+  sizer s = {e, f, b, true, true};
   size_value(&s, t, result);
 }
 

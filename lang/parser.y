@@ -75,11 +75,14 @@ static void yyerror(YYLTYPE *where, parser *p, const char *message);
 
 %%
 
+// After an error everything up to the next item is skipped, and errors count again from there.
 program:
   %empty
-| program ITEM item
-| program ITEM error  { yyerrok; }
+| program start item
+| program error
 ;
+
+start: ITEM { yyerrok; } ;
 
 item:
   IMPORT STRING                     { add_import(p, @$, $STRING); }
