@@ -46,7 +46,8 @@ typedef struct value_source value_source;
 // data of a .npy or binary file of our own byte order is read straight into the array).
 value_source *value_source_open(const char *path, value_error *error);
 // The same of bytes in memory (not copied; must outlive the source). `name` is for messages.
-value_source *value_source_bytes(const char *name, const void *bytes, size_t count, value_error *error);
+value_source *value_source_bytes(const char *name, const void *bytes, size_t count,
+                                 value_error *error);
 void value_source_close(value_source *s);
 
 // What the program expects of the next array. Text without a suffix takes the expected type.
@@ -60,7 +61,8 @@ typedef enum value_status { VALUE_OK, VALUE_END, VALUE_ERROR } value_status;
 // (line:column in text, byte offset in binary). A mismatch with the expectation (i64 data where
 // f32 is expected, rank 2 for 1) is an error that names both. The caller owns out->data.
 // A structured .npy gives its fields as consecutive arrays (the same dims).
-value_status value_read(value_source *s, value_expectation expected, array *out, value_error *error);
+value_status value_read(value_source *s, value_expectation expected, array *out,
+                        value_error *error);
 // How many more arrays the structured .npy that is being read has (0: the next value begins).
 size_t value_pending(const value_source *s);
 
@@ -72,7 +74,8 @@ value_format value_format_of(const char *path);  // .npy, .bin .dat, else text
 // One language value: `count` arrays that are its components, in order. In .npy, count > 1 needs
 // equal dims and becomes a structured array with fields f0, f1, ...; false if they differ. In the
 // Futhark formats the components follow each other (text: one per line).
-bool value_write(FILE *to, value_format format, const array *components, size_t count, value_error *error);
+bool value_write(FILE *to, value_format format, const array *components, size_t count,
+                 value_error *error);
 
 // A file that appears whole or not at all: written beside its place, renamed by commit. For what
 // is not a regular file (a pipe, /dev/full) it is written directly. Every write error (disk full,
@@ -87,8 +90,9 @@ void output_discard_all_from_signal(void);
 
 // ---- random data -----------------------------------------------------------------------------
 
-// Deterministic in (seed, type, dims), the same on every machine (SplitMix64, Steele, Lea and Flood 2014).
-// Integers cover their whole range, floats are uniform in [0, 1), complex parts likewise, bools fair.
+// Deterministic in (seed, type, dims), the same on every machine (SplitMix64, Steele, Lea and Flood
+// 2014). Integers cover their whole range, floats are uniform in [0, 1), complex parts likewise,
+// bools fair.
 bool array_random(array *a, scalar_type type, uint32_t rank, const uint64_t *dims, uint64_t *state);
 
 // Equal shapes, types and bits; floats: equal values, all NaN equal; with tolerance > 0: relative

@@ -105,14 +105,17 @@ bool npy_write(FILE *to, const array *components, size_t count, value_error *err
 
 // ---- numbers as text (value_number.c) ---------------------------------------------------------
 
-// One real number of a token: 12  -0x1p3  .5  f32.nan  inf. `digits` stands behind the sign.
+// One real number of a token: 12  -0x1p3  .5  f32.nan  inf. `text` stands behind the sign.
+//
+//   -1.25e-3   negative, PART_FLOAT, base 10, digits 125, exponent -5
 typedef struct part {
   bool negative;
   enum { PART_INTEGER, PART_FLOAT, PART_INFINITE, PART_NAN } form;
-  bool overflow;  // the magnitude of an integer leaves u64
-  bool binary;    // 0b101, which strtod does not read
-  uint64_t magnitude;
-  const char *digits;
+  int base;         // 2, 10 or 16
+  uint64_t digits;  // the value is digits x 10^exponent (of hexadecimal floats strtod knows it)
+  bool overflow;    // the digits leave u64
+  int exponent;     // clamped to +-100000
+  const char *text;
   scalar_type named;  // f32.nan and its kin name their type; else SCALAR_COUNT
 } part;
 

@@ -7,6 +7,7 @@
 // C locale (value_read and value_write see to it): strtod and printf obey it.
 #include "runtime/value_formats.h"
 
+#include <float.h>
 #include <math.h>
 
 static bool is_digit(int c) { return c >= '0' && c <= '9'; }
@@ -21,66 +22,58 @@ static int digit_value(int c) {
   return c >= 'A' && c <= 'F' ? c - 'A' + 10 : 99;
 }
 
-// Digits of a base, into the magnitude; returns what follows them.
+// Adds digits of a base to the part's; returns what follows them.
 static const char *scan_digits(const char *at, unsigned base, part *p) {
   for (; (unsigned)digit_value(*at) < base; at++)
-    if (__builtin_mul_overflow(p->magnitude, (uint64_t)base, &p->magnitude) ||
-        __builtin_add_overflow(p->magnitude, (uint64_t)digit_value(*at), &p->magnitude))
+    if (__builtin_mul_overflow(p->digits, (uint64_t)base, &p->digits) ||
+        __builtin_add_overflow(p->digits, (uint64_t)digit_value(*at), &p->digits))
       p->overflow = true;
   return at;
 }
 
-// e+12 or p-3 if it is there, with digits.
-static const char *scan_exponent(const char *at, char lower, bool *found) {
-  *found = false;
+// e+12 or p-3 if it is there, with digits; it makes the part a float.
+static const char *scan_exponent(const char *at, char lower, part *p) {
+  enum { CLAMP = 100000 };
   if ((*at | 32) != lower)
     return at;
-  const char *digits = at + (at[1] == '+' || at[1] == '-' ? 2 : 1);
-  if (!is_digit(*digits))
+  const char *digit = at + (at[1] == '+' || at[1] == '-' ? 2 : 1);
+  if (!is_digit(*digit))
     return at;
-  *found = true;
-  while (is_digit(*digits))
-    digits++;
-  return digits;
+  int exponent = 0;
+  for (; is_digit(*digit); digit++)
+    exponent = exponent < CLAMP ? 10 * exponent + (*digit - '0') : exponent;
+  exponent = exponent < CLAMP ? exponent : CLAMP;
+  p->exponent += at[1] == '-' ? -exponent : exponent;
+  p->form = PART_FLOAT;
+  return digit;
 }
 
 // After 0x: ff or 1.8p3 (where the exponent is required, so that 0x1f32 is an integer only).
 static const char *scan_hexadecimal(const char *at, part *p) {
-  const char *end = scan_digits(at, 16, p);
-  bool exponent, any = end > at;
-  const char *fraction = end;
-  if (*end == '.') {
-    part ignored = {0};
-    fraction = scan_digits(end + 1, 16, &ignored);
-    any = any || fraction > end + 1;
-  }
-  const char *after = scan_exponent(fraction, 'p', &exponent);
-  if (any && exponent) {
-    p->form = PART_FLOAT;
-    return after;
-  }
-  return end > at ? end : NULL;
+  p->base = 16;
+  const char *whole = scan_digits(at, 16, p), *fraction = whole;
+  part ignored = {0};
+  if (*whole == '.')
+    fraction = scan_digits(whole + 1, 16, &ignored);
+  if (whole == at && fraction <= whole + 1)
+    return NULL;
+  const char *end = scan_exponent(fraction, 'p', p);
+  if (p->form == PART_FLOAT)
+    return end;
+  return whole > at ? whole : NULL;
 }
 
 static const char *scan_decimal(const char *at, part *p) {
-  const char *end = scan_digits(at, 10, p);
-  bool exponent, any = end > at;
-  if (*end == '.') {
-    const char *fraction = end + 1;
-    while (is_digit(*fraction))
-      fraction++;
-    if (!any && fraction == end + 1)
-      return NULL;
-    any = true;
+  p->base = 10;
+  const char *whole = scan_digits(at, 10, p), *fraction = whole;
+  if (*whole == '.') {
     p->form = PART_FLOAT;
-    end = fraction;
+    fraction = scan_digits(whole + 1, 10, p);
+    p->exponent = (int)(whole + 1 - fraction);
   }
-  if (!any)
+  if (whole == at && fraction <= whole + 1)
     return NULL;
-  end = scan_exponent(end, 'e', &exponent);
-  if (exponent)
-    p->form = PART_FLOAT;
-  return end;
+  return scan_exponent(fraction, 'e', p);
 }
 
 // nan inf f32.nan f64.inf ...; NULL if it is none of them.
@@ -101,13 +94,13 @@ static const char *scan_part(const char *at, part *p) {
   *p = (part){.named = SCALAR_COUNT};
   if (*at == '+' || *at == '-')
     p->negative = *at++ == '-';
-  p->digits = at;
+  p->text = at;
   if (!is_digit(*at) && *at != '.')
     return scan_named(at, p);
   if (at[0] == '0' && (at[1] | 32) == 'x')
     return scan_hexadecimal(at + 2, p);
   if (at[0] == '0' && (at[1] | 32) == 'b') {
-    p->binary = true;
+    p->base = 2;
     const char *end = scan_digits(at + 2, 2, p);
     return end > at + 2 ? end : NULL;
   }
@@ -154,7 +147,7 @@ bool number_scan(char *token, number *n) {
   } else if (at[0] == 'i' && (at[1] == 0 || at[1] == 'c')) {
     n->form = NUMBER_COMPLEX;
     n->im = n->re;
-    n->re = (part){.digits = "0", .named = SCALAR_COUNT};
+    n->re = (part){.base = 10, .text = "0", .named = SCALAR_COUNT};
   }
   if (n->form != NUMBER_COMPLEX)
     return scan_suffix(at, n);
@@ -163,20 +156,54 @@ bool number_scan(char *token, number *n) {
          (n->suffix == SCALAR_COUNT || scalar_types[n->suffix].kind == KIND_COMPLEX);
 }
 
+// ---- from digits to floats --------------------------------------------------------------------
+
+// digits x 10^exponent where one exact product or quotient gives it, correctly rounded (Clinger,
+// "How to read floating point numbers accurately", 1990): most numbers that people write.
+static bool quick_f64(uint64_t digits, int exponent, double *out) {
+  static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                  1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+                                  1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+  if (FLT_EVAL_METHOD != 0 || digits > UINT64_C(1) << 53 || exponent < -22 || exponent > 22)
+    return false;
+  double whole = (double)digits;
+  *out = exponent < 0 ? whole / powers[-exponent] : whole * powers[exponent];
+  return true;
+}
+
+// The same as a float. Rounding the double once more is right unless it lies just in the middle
+// of two floats (the 29 bits that go are 100...0), or the float is subnormal.
+static bool quick_f32(uint64_t digits, int exponent, float *out) {
+  double wide;
+  uint64_t bits;
+  if (!quick_f64(digits, exponent, &wide) || (wide < FLT_MIN && wide != 0))
+    return false;
+  memcpy(&bits, &wide, sizeof bits);
+  *out = (float)wide;
+  return (bits & 0x1fffffff) != 0x10000000;
+}
+
 // Infinite where the digits are not: out of range.
 static double part_f64(const part *p) {
-  double value = p->form == PART_NAN        ? (double)NAN
-                 : p->form == PART_INFINITE ? (double)INFINITY
-                 : p->binary ? (p->overflow ? (double)INFINITY : (double)p->magnitude)
-                             : strtod(p->digits, NULL);
+  double value;
+  if (p->form == PART_NAN || p->form == PART_INFINITE)
+    value = p->form == PART_NAN ? (double)NAN : (double)INFINITY;
+  else if (p->base == 2)
+    value = p->overflow ? (double)INFINITY : (double)p->digits;
+  else if (p->base != 10 || p->overflow || !quick_f64(p->digits, p->exponent, &value))
+    value = strtod(p->text, NULL);
   return p->negative ? -value : value;
 }
 
 // Rounded once, from the digits: going through double would round twice.
 static float part_f32(const part *p) {
+  float value;
   if (p->form == PART_NAN || p->form == PART_INFINITE)
-    return (float)part_f64(p);
-  float value = !p->binary ? strtof(p->digits, NULL) : p->overflow ? INFINITY : (float)p->magnitude;
+    value = p->form == PART_NAN ? NAN : INFINITY;
+  else if (p->base == 2)
+    value = p->overflow ? INFINITY : (float)p->digits;
+  else if (p->base != 10 || p->overflow || !quick_f32(p->digits, p->exponent, &value))
+    value = strtof(p->text, NULL);
   return p->negative ? -value : value;
 }
 
@@ -234,8 +261,8 @@ bool number_put(void *to, scalar_type type, const number *n) {
     return true;
   case KIND_SIGNED:
   case KIND_UNSIGNED:
-    put_integer(to, type, n->re.negative, n->re.magnitude);
-    return !n->re.overflow && scalar_holds(type, n->re.negative, n->re.magnitude);
+    put_integer(to, type, n->re.negative, n->re.digits);
+    return !n->re.overflow && scalar_holds(type, n->re.negative, n->re.digits);
   case KIND_FLOAT:
   case KIND_COMPLEX:
     break;
@@ -290,25 +317,51 @@ typedef struct decimal {
   int count, point;
 } decimal;
 
-static bool reads_back(const char *string, double value, bool single) {
-  return single ? strtof(string, NULL) == (float)value : strtod(string, NULL) == value;
+static char *put_u64(char *to, uint64_t value) {
+  char digits[20];
+  int count = 0;
+  do
+    digits[count++] = (char)('0' + value % 10);
+  while ((value /= 10) > 0);
+  while (count > 0)
+    *to++ = digits[--count];
+  return to;
 }
 
-// The fewest digits that read back. A number of at most 15 (6) digits survives the way through a
-// normal double (float), so that the search can start there; a subnormal may need one digit only.
-static decimal shortest(double value, bool single) {
-  int precision = fabs(value) < (single ? 0x1p-126 : 0x1p-1022) ? 1 : single ? 6 : 15;
-  int most = single ? 9 : 17;
+static bool reads_back(uint64_t digits, int exponent, double value, bool single) {
   char string[40];
-  do
-    snprintf(string, sizeof string, "%.*e", precision - 1, value);
-  while (precision++ < most && !reads_back(string, value, single));
-  decimal d = {.count = 0};
-  const char *c = string;
-  for (; *c && *c != 'e'; c++)
-    if (is_digit(*c) && d.count < (int)sizeof d.digits)
-      d.digits[d.count++] = *c;
-  d.point = (int)strtol(c + 1, NULL, 10) + 1;
+  double wide;
+  float narrow;
+  snprintf(put_u64(string, digits), 12, "e%d", exponent);
+  if (!single)
+    return (quick_f64(digits, exponent, &wide) ? wide : strtod(string, NULL)) == value;
+  return (quick_f32(digits, exponent, &narrow) ? narrow : strtof(string, NULL)) == (float)value;
+}
+
+// The fewest digits that read back: all 17 (9) that are ever needed, rounded to 1, 2, ... of them
+// until the result reads as the same number. What is farther from the digits than half a unit in
+// the last place of any number of this size need not be tried.
+static decimal shortest(double value, bool single) {
+  bool subnormal = value < (single ? 0x1p-126 : 0x1p-1022);
+  char string[40];
+  snprintf(string, sizeof string, "%.*e", single ? 8 : 16, value);
+  char *end;
+  uint64_t first = (uint64_t)(string[0] - '0'), most = single ? 100000000 : 10000000000000000;
+  uint64_t digits = first * most + strtoull(string + 2, &end, 10);  // d.dddddddd
+  int exponent = (int)strtol(end + 1, NULL, 10);
+  uint64_t reach = subnormal ? UINT64_MAX : (digits >> (single ? 24 : 53)) + 2;
+  int places = 0;  // after the first digit
+  for (uint64_t unit = most; unit > 1; unit /= 10, places++) {
+    uint64_t rounded = (digits + unit / 2) / unit;
+    uint64_t distance = rounded * unit > digits ? rounded * unit - digits : digits - rounded * unit;
+    if (distance > reach || !reads_back(rounded, exponent - places, value, single))
+      continue;
+    digits = rounded * unit;
+    break;
+  }
+  decimal d;
+  d.count = (int)(put_u64(d.digits, digits) - d.digits);
+  d.point = exponent + 1 + (digits >= 10 * most ? 1 : 0);  // 9.99 may have become 10.0
   while (d.count > 1 && d.digits[d.count - 1] == '0')
     d.count--;
   return d;
@@ -386,16 +439,9 @@ static char *put_complex(char *to, double re, double im, scalar_type type) {
 }
 
 static char *put_whole(char *to, bool negative, uint64_t magnitude, scalar_type type) {
-  char digits[20];
-  int count = 0;
-  do
-    digits[count++] = (char)('0' + magnitude % 10);
-  while ((magnitude /= 10) > 0);
   if (negative)
     *to++ = '-';
-  while (count > 0)
-    *to++ = digits[--count];
-  return put_text(to, scalar_types[type].name);
+  return put_text(put_u64(to, magnitude), scalar_types[type].name);
 }
 
 static char *put_signed(char *to, int64_t value, scalar_type type) {

@@ -56,16 +56,24 @@ const char *value_quote(char out[QUOTE_SIZE], const char *bytes, size_t count) {
   return out;
 }
 
+// -1 - r stands for any rank of at least r.
+static bool rank_is_expected(int expected, uint32_t rank) {
+  return expected >= 0 ? rank == (uint32_t)expected : rank >= (uint32_t)(-1 - expected);
+}
+
 bool value_is_expected(value_expectation expected, scalar_type type, uint32_t rank) {
   return (expected.type == SCALAR_COUNT || expected.type == type) &&
-         (expected.rank < 0 || (uint32_t)expected.rank == rank);
+         rank_is_expected(expected.rank, rank);
 }
 
 const char *value_mismatch(char out[MISMATCH_SIZE], value_expectation expected, scalar_type type,
                            uint32_t rank) {
   static const char brackets[] = "[][][][][][][][][][][][][][][][]";
   const char *found = scalar_types[type].name;
-  if (expected.type == SCALAR_COUNT)
+  if (expected.rank < 0 && !rank_is_expected(expected.rank, rank))
+    snprintf(out, MISMATCH_SIZE, "expected rank %d or more, found rank %u", -1 - expected.rank,
+             (unsigned)rank);
+  else if (expected.type == SCALAR_COUNT)
     snprintf(out, MISMATCH_SIZE, "expected rank %d, found rank %u", expected.rank, (unsigned)rank);
   else if (expected.rank < 0)
     snprintf(out, MISMATCH_SIZE, "expected %s, found %s", scalar_types[expected.type].name, found);
@@ -162,6 +170,8 @@ void source_drop_pending(value_source *s) {
   s->pending = NULL;
   s->pending_count = s->pending_next = 0;
 }
+
+size_t value_pending(const value_source *s) { return s->pending_count - s->pending_next; }
 
 void value_source_close(value_source *s) {
   if (!s)
@@ -321,8 +331,4 @@ value_status source_check_bools(const value_source *s, array *a, value_error *er
                          (unsigned long long)i, found);
     }
   return VALUE_OK;
-}
-
-size_t value_pending(const value_source *s) {
-  return s->pending_count - s->pending_next;
 }

@@ -220,11 +220,15 @@ static scalar_type type_so_far(const text_reader *r) {
   return r->type == SCALAR_COUNT ? SCALAR_I64 : r->type;
 }
 
+static bool check_rank(text_reader *r, uint32_t rank) {
+  scalar_type type = type_so_far(r);
+  value_expectation expected = {type, r->expected.rank};
+  return value_is_expected(expected, type, rank) || fail_mismatch(r, r->start, type, rank);
+}
+
 static bool set_rank(text_reader *r, nesting *n) {
   n->rank = n->depth;
-  if (r->expected.rank >= 0 && r->expected.rank != n->rank)
-    return fail_mismatch(r, r->start, type_so_far(r), (uint32_t)n->rank);
-  return true;
+  return check_rank(r, (uint32_t)n->rank);
 }
 
 static bool open_list(text_reader *r, nesting *n) {
@@ -383,18 +387,15 @@ static bool plain_value(text_reader *r, array *out) {
   return true;
 }
 
-static bool scalar_value(text_reader *r) {
-  if (!add_element(r))
-    return false;
-  return r->expected.rank <= 0 || fail_mismatch(r, r->start, type_so_far(r), 0);
-}
+static bool scalar_value(text_reader *r) { return add_element(r) && check_rank(r, 0); }
 
 static bool any_value(text_reader *r, array *out) {
   if (r->kind == '[')
     return list_value(r, out);
   if (r->kind == TOKEN_WORD && strcmp(r->token, "empty") == 0)
     return empty_value(r, out);
-  return r->expected.rank == 1 || r->expected.rank == -2 ? plain_value(r, out) : scalar_value(r);
+  bool vector = r->expected.rank == 1 || r->expected.rank == -2;  // -2: of rank 1 or more
+  return vector ? plain_value(r, out) : scalar_value(r);
 }
 
 value_status text_read(value_source *s, value_expectation expected, array *out,

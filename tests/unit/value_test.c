@@ -229,7 +229,7 @@ TEST(round_trips) {
 }
 
 TEST(round_trips_of_large_arrays) {
-  uint64_t dims[] = {3, 70001}, state = 5;
+  uint64_t dims[] = {3, 25001}, state = 5;
   for (int type = 0; type < SCALAR_COUNT; type++)
     for (size_t format = 0; format < LENGTH(formats); format++) {
       array a;
@@ -408,6 +408,10 @@ static const text_case text_cases[] = {
     {"1 -- one\n2.5", ANY, 1, "[1.0f64, 2.5f64]\n"},
     {"1.000000000000000000e+00\nnan\n-inf\n", SCALAR_F64, 1, "[1.0f64, f64.nan, -f64.inf]\n"},
     {"7", SCALAR_I32, 1, "[7i32]\n"},
+    // rank -1 - r: at least r
+    {"1\n2", ANY, -2, "[1i64, 2i64]\n"},
+    {"[1] [[2]]", ANY, -2, "[1i64]\n[[2i64]]\n"},
+    {"[[1]] empty([0][1]i8) [[[2]]]", ANY, -3, "[[1i64]]\nempty([0][1]i8)\n[[[2i64]]]\n"},
 };
 
 static void check_text(const text_case *c) {
@@ -467,6 +471,10 @@ static const text_case bad_texts[] = {
     {"[1]", SCALAR_I32, 0, "in:1:1: expected i32, found []i32"},
     {"[[1]]", SCALAR_F32, 1, "expected []f32, found [][]f32"},
     {"[1]", ANY, 2, "expected rank 2, found rank 1"},
+    {"1", ANY, -3, "in:1:1: expected rank 2 or more, found rank 0"},
+    {"[1]", SCALAR_F32, -3, "in:1:1: expected rank 2 or more, found rank 1"},
+    {"empty([0]i32)", SCALAR_F32, -3, "in:1:1: expected rank 2 or more, found rank 1"},
+    {"empty([0]i32)", SCALAR_F32, -2, "in:1:1: expected f32, found i32"},
     {"empty([0]i32)", SCALAR_F32, 1, "expected []f32, found []i32"},
     {"empty([0]i32)", SCALAR_F32, -1, "expected f32, found i32"},
     {"[[1,2],\n [3]]", ANY, -1, "in:2:2: a row of 1 in an array whose first row has 2"},
