@@ -1,47 +1,76 @@
 #!/bin/sh
 # doc_examples.sh PERMC SOURCE_ROOT
-# Runs every example of docs/language.md: each ```perm block becomes a file of its own, whose tests
-# run. Lines keep their numbers, so that a failure names the line of the page. A block without a test
-# is a failure: an example that nothing executes is one that may be wrong.
+# Runs every example of docs/language.md.
+#
+#   ```perm      a file of its own, whose test blocks run. Its lines keep their numbers, so that a
+#                failure names the line of the page. A block without a test is a failure.
+#   ```message   what `permc check example.perm` says about the block before it, to the letter
 set -eu
-permc=$1
+case $1 in
+/*) permc=$1 ;;
+*) permc=$PWD/$1 ;;
+esac
 page=$2/docs/language.md
 folder=${PERMC_TMP:-$(mktemp -d)}/examples
 rm -rf "$folder"
-mkdir -p "$folder"
+mkdir -p "$folder/tests" "$folder/messages"
 
+# messages/N/example.perm and messages/N/expected, for each message.
 awk -v folder="$folder" '
-  /^```perm$/ { file = sprintf("%s/line_%04d.perm", folder, NR); tests = 0
-                for (i = 0; i < NR; i++) print "" > file
-                next }
-  /^```/ && file { if (!tests) print "line " NR ": the example before it has no test" > "/dev/stderr"
-                   untested += !tests; close(file); file = ""; next }
-  file { print > file; tests += /^-- ==/ }
+  function begin_program() {
+    program = ""; tests = 0; kind = "perm"
+    file = sprintf("%s/tests/line_%04d.perm", folder, NR)
+    for (i = 0; i < NR; i++) print "" > file
+  }
+  function end_block() {
+    if (kind == "perm") {
+      close(file)
+      if (!tests) { untested++; print "language.md:" NR ": the example that ends here has no test" > "/dev/stderr" }
+    } else if (kind == "message") {
+      system("mkdir -p " folder "/messages/" first)
+      printf "%s", program > (folder "/messages/" first "/example.perm")
+      printf "%s", message > (folder "/messages/" first "/expected")
+      close(folder "/messages/" first "/example.perm"); close(folder "/messages/" first "/expected")
+    }
+    kind = ""
+  }
+  /^```perm$/ { begin_program(); next }
+  /^```message$/ { kind = "message"; message = ""; first = NR; next }
+  /^```/ && kind { end_block(); next }
+  /^```/ { next }
+  kind == "perm" { print > file; program = program $0 "\n"; tests += /^-- ==/ }
+  kind == "message" { message = message $0 "\n" }
   END { print untested + 0 > (folder "/untested") }
 ' "$page"
 
 status=0
-"$permc" test --allow-extern "$folder" >"$folder/log" 2>&1 || status=$?
-untested=$(cat "$folder/untested")
-if [ "$status" -ne 0 ]; then
-  cat "$folder/log"
-fi
+"$permc" test --allow-extern "$folder/tests" >"$folder/log" 2>&1 || status=$?
+failed=$(cat "$folder/untested")
+[ "$status" -eq 0 ] || cat "$folder/log"
 counts=$(tail -n 1 "$folder/log")
 case $counts in
 *" passed, "*" failed, "*" skipped")
   passed=${counts%% passed*}
   rest=${counts#* passed, }
-  failed=${rest%% failed*}
+  failed=$((failed + ${rest%% failed*}))
   skipped=${rest#* failed, }
   skipped=${skipped%% skipped*}
   ;;
-*)
-  passed=0 failed=1 skipped=0
-  ;;
+*) passed=0 skipped=0 ;;
 esac
-if [ "$status" -ne 0 ] && [ "$failed" -eq 0 ]; then
-  failed=1
-fi
-failed=$((failed + untested))
+if [ "$status" -ne 0 ] && [ "$failed" -eq 0 ]; then failed=1; fi
+
+for message in "$folder"/messages/*/expected; do
+  line=${message%/expected}
+  (cd "$line" && "$permc" check example.perm >found 2>&1) || true
+  if cmp -s "$line/found" "$message"; then
+    passed=$((passed + 1))
+  else
+    failed=$((failed + 1))
+    echo "language.md:${line##*/}: the message has changed"
+    diff "$message" "$line/found" || true
+  fi
+done
+
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ]
