@@ -123,22 +123,35 @@ static value *map_list(elaborator *e, value *f, value *list, bool numbered) {
   return out;
 }
 
-static value *map_array(elaborator *e, value *f, value *xs, bool numbered) {
+value *map_elements(elaborator *e, value *xs, element_function *f, void *with) {
   uint64_t length = xs->u.array.length, outer = e->batch, inner = times_batch(e, length);
   move in = {.op = TRACE_RESHAPE, .set_batch = true, .batch = inner, .drop = 1};
   move out = {.op = TRACE_RESHAPE, .set_batch = true, .batch = outer, .lead = {length}, .lead_count = 1};
   value *element = move_element(e, lift(e, xs), in);
   e->batch = inner;
-  if (numbered) f = apply(e, f, instance_number(e, length));
-  value *result = lift(e, as_data(e, apply(e, f, element)));
+  value *result = lift(e, as_data(e, f(e, element, with)));
   e->batch = outer;
   return make_array(e, length, map_leaves(e, result, move_leaf, &out));
+}
+
+typedef struct mapped {
+  value *function;
+  uint64_t length;
+  bool numbered;
+} mapped;
+
+static value *apply_mapped(elaborator *e, value *element, void *with) {
+  const mapped *m = with;
+  value *f = m->numbered ? apply(e, m->function, instance_number(e, m->length)) : m->function;
+  return apply(e, f, element);
 }
 
 static value *run_map(elaborator *e, const builtin *row, value **a, type **instance) {
   (void)instance;
   bool numbered = !strcmp(row->name, "mapi");
-  return a[1]->kind == VALUE_LIST ? map_list(e, a[0], a[1], numbered) : map_array(e, a[0], a[1], numbered);
+  if (a[1]->kind == VALUE_LIST) return map_list(e, a[0], a[1], numbered);
+  mapped m = {a[0], length_of(e, a[1]), numbered};
+  return map_elements(e, a[1], apply_mapped, &m);
 }
 
 // ---- bmmc ------------------------------------------------------------------------------------

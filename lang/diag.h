@@ -31,6 +31,7 @@ typedef struct diagnostics {
   text rendered;  // all that was reported so far
   unsigned errors, warnings;
   const char *demote;  // not NULL: errors are reported as warnings whose text begins so
+  bool exhausted;      // an error was that a limit (steps, depth, memory) was reached
 } diagnostics;
 
 uint32_t diag_add_source(diagnostics *d, source s);  // the file's number

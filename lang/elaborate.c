@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 const limits default_limits = {
-    .steps = 20000000, .depth = 10000, .trace_steps = 4000000, .memory = (size_t)4 << 30, .stack = (size_t)200 << 20};
+    .steps = 10000000, .depth = 10000, .trace_steps = 4000000, .memory = (size_t)2 << 30, .stack = (size_t)200 << 20};
 
 static value *eval(elaborator *e, frame *f, expr *x);
 
@@ -43,6 +43,16 @@ void fail(elaborator *e, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
   vfail(e, NULL, format, arguments);
+  va_end(arguments);
+  longjmp(e->failure, 1);
+}
+
+void fail_limit(elaborator *e, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  e->d->demote = NULL;
+  e->d->exhausted = true;
+  vfail(e, "a recursion needs an equation that ends it, such as f 0 x = x", format, arguments);
   va_end(arguments);
   longjmp(e->failure, 1);
 }
@@ -97,11 +107,11 @@ static const char *running_name(const elaborator *e) {
 
 static void count_step(elaborator *e) {
   if (++e->steps > e->limits.steps)
-    fail_hint(e, "a recursion needs an equation that ends it, such as f 0 x = x", "evaluating '%s' takes more than %" PRIu64 " steps: does its recursion end?",
-              running_name(e), e->limits.steps);
+    fail_limit(e, "evaluating '%s' takes more than %" PRIu64 " steps: does its recursion end?", running_name(e), e->limits.steps);
+  if (!(e->steps & 1023) && e->limits.interrupted && atomic_load(e->limits.interrupted)) fail_limit(e, "interrupted");
   char *here = __builtin_frame_address(0);
   size_t used = here < e->stack ? (size_t)(e->stack - here) : (size_t)(here - e->stack);
-  if (used > e->limits.stack) fail(e, "'%s' is nested too deeply", running_name(e));
+  if (used > e->limits.stack) fail_limit(e, "'%s' is nested too deeply", running_name(e));
 }
 
 // ---- types -----------------------------------------------------------------------------------
@@ -469,9 +479,8 @@ static void run_range(elaborator *e, frame *f, const expr *x, uint32_t i, value_
     run_round(e, f, x, i, make_integer(e, k), out);
 }
 
-static void run_generator(elaborator *e, frame *f, const expr *x, uint32_t i, value_list *out) {
+static void run_generator(elaborator *e, frame *f, const expr *x, uint32_t i, value *list, value_list *out) {
   const qualifier *q = &x->u.comprehension.qualifiers[i];
-  value *list = eval(e, f, q->source);
   uint64_t length = length_of(e, list);
   for (uint64_t k = 0; k < length; k++) {
     e->where = q->source->where;
@@ -486,7 +495,7 @@ static void run_qualifiers(elaborator *e, frame *f, const expr *x, uint32_t from
       if (q->last)
         run_range(e, f, x, i, out);
       else
-        run_generator(e, f, x, i, out);
+        run_generator(e, f, x, i, eval(e, f, q->source), out);
       return;
     }
     value *keep = eval(e, f, q->source);
@@ -497,6 +506,22 @@ static void run_qualifiers(elaborator *e, frame *f, const expr *x, uint32_t from
   vec_push(e->memory, out, eval(e, f, x->u.comprehension.body));
 }
 
+typedef struct body_call {
+  const frame *frame;
+  const expr *comprehension;
+} body_call;
+
+static value *run_body(elaborator *e, value *element, void *with) {
+  const body_call *b = with;
+  const qualifier *q = b->comprehension->u.comprehension.qualifiers;
+  frame *own = copy_frame(e, b->frame);
+  if (!match(e, own, q->target, element)) {
+    e->where = q->target->where;
+    fail(e, "this pattern does not fit the elements");
+  }
+  return eval(e, own, b->comprehension->u.comprehension.body);
+}
+
 static value *list_of(elaborator *e, frame *f, const expr *x, value **items, size_t count) {
   if (!count) return empty_array(e, close_type(e, x->type, f->types)->parts[0]);
   if (count > UINT32_MAX) fail(e, "this list has more than 2^32 elements");
@@ -505,6 +530,22 @@ static value *list_of(elaborator *e, frame *f, const expr *x, value **items, siz
   v->u.parts.count = (uint32_t)count;
   v->u.parts.items = items;
   return v;
+}
+
+// [body | x <- xs] over an array of data is map (\x -> body) xs.
+static value *eval_comprehension(elaborator *e, frame *f, const expr *x) {
+  const qualifier *q = x->u.comprehension.qualifiers;
+  value_list out = {0};
+  if (x->u.comprehension.count == 1 && q->target && !q->last) {
+    value *list = eval(e, f, q->source);
+    body_call body = {f, x};
+    if (list->kind == VALUE_ARRAY) return map_elements(e, list, run_body, &body);
+    run_generator(e, f, x, 0, list, &out);
+  } else {
+    run_qualifiers(e, f, x, 0, &out);
+  }
+  e->where = x->where;
+  return list_of(e, f, x, out.items, out.count);
 }
 
 // ---- expressions -----------------------------------------------------------------------------
@@ -550,12 +591,7 @@ static value *eval(elaborator *e, frame *f, expr *x) {
   case EXPR_IF: return eval_branch(e, f, x);
   case EXPR_TUPLE:
   case EXPR_LIST: return eval_parts(e, f, x);
-  case EXPR_COMPREHENSION: {
-    value_list out = {0};
-    run_qualifiers(e, f, x, 0, &out);
-    e->where = x->where;
-    return list_of(e, f, x, out.items, out.count);
-  }
+  case EXPR_COMPREHENSION: return eval_comprehension(e, f, x);
   case EXPR_INDEX: return eval_index(e, f, x);
   case EXPR_PROJECT: {
     value *tuple = eval(e, f, x->u.project.tuple);
@@ -775,8 +811,7 @@ static value *call(elaborator *e, const closure *c) {
   }
   e->calls = &here;
   if (++e->depth > e->limits.depth)
-    fail_hint(e, "a recursion needs an equation that ends it, such as f 0 x = x", "the recursion of '%s' does not end: %u calls deep", running_name(e),
-              e->limits.depth);
+    fail_limit(e, "the recursion of '%s' does not end: %u calls deep", running_name(e), e->limits.depth);
   span where = e->where;
   value *v = c->code ? run_code(e, c) : c->row ? c->row->run(e, c->row, c->arguments, c->instance) : run_foreign(e, c);
   e->depth--;

@@ -18,6 +18,7 @@
 
 #include "lang/trace.h"
 #include "lang/types.h"
+#include <stdatomic.h>
 
 typedef enum value_kind {
   VALUE_SCALAR,    // static
@@ -101,6 +102,7 @@ typedef struct limits {
   uint64_t trace_steps;
   size_t memory;        // bytes
   size_t stack;         // bytes of C stack
+  const atomic_bool *interrupted;  // or NULL: looked at now and then
 } limits;
 extern const limits default_limits;
 
@@ -149,6 +151,7 @@ bool shapes_at_sizes(diagnostics *d, arena *memory, binding *entry, type **insta
 // ---- for builtins.c --------------------------------------------------------------------------
 
 NORETURN void fail(elaborator *e, const char *format, ...) PRINTF_LIKE(2, 3);
+NORETURN void fail_limit(elaborator *e, const char *format, ...) PRINTF_LIKE(2, 3);  // a limit is reached
 NORETURN void fail_hint(elaborator *e, const char *hint, const char *format, ...) PRINTF_LIKE(3, 4);
 value *apply(elaborator *e, value *f, value *argument);
 value *force(elaborator *e, value *v);  // a thunk's result
@@ -165,6 +168,10 @@ value *make_array(elaborator *e, uint64_t length, value *element);
 // The value of a static int, or an error that says what needs it and where it became dynamic.
 int64_t static_integer(elaborator *e, value *v, const char *what);
 NORETURN void fail_dynamic(elaborator *e, value *v, const char *what);
+
+// The elements of an array (no list) under a function, elaborated once for all of them.
+typedef value *element_function(elaborator *e, value *element, void *with);
+value *map_elements(elaborator *e, value *array, element_function *f, void *with);
 
 // emit.c
 value_id emit(elaborator *e, trace_step s);

@@ -52,7 +52,7 @@ value *make_leaf(elaborator *e, value_id id) {
 
 value_id emit(elaborator *e, trace_step s) {
   if (e->out->steps.count >= e->limits.trace_steps)
-    fail(e, "this program has more than %" PRIu64 " steps at this size", e->limits.trace_steps);
+    fail_limit(e, "this program has more than %" PRIu64 " steps at this size", e->limits.trace_steps);
   s.where = e->where;
   vec_push(e->memory, &e->out->steps, s);
   return (value_id)e->out->steps.count - 1;

@@ -301,7 +301,7 @@ static type *infer_branch(inferrer *in, expr *e) {
   return yes;
 }
 
-static type *infer_expr(inferrer *in, expr *e) {
+static type *infer_kind(inferrer *in, expr *e) {
   switch (e->kind) {
   case EXPR_INT: return e->type = literal_type(in, e->suffix, CLASS_NUM);
   case EXPR_FLOAT: return e->type = literal_type(in, e->suffix, CLASS_FRAC);
@@ -326,6 +326,22 @@ static type *infer_expr(inferrer *in, expr *e) {
   case EXPR_PROJECT: return infer_project(in, e);
   }
   return NULL;
+}
+
+// Nodes of a type, counted up to the limit: types with shared parts can be exponentially large.
+static unsigned type_size(type *t, unsigned limit) {
+  unsigned size = 1;
+  t = type_prune(t);
+  for (uint32_t i = 0; i < t->count && size < limit; i++) size += type_size(t->parts[i], limit - size);
+  return size;
+}
+
+static type *infer_expr(inferrer *in, expr *e) {
+  enum { LARGEST_TYPE = 4096 };
+  type *t = infer_kind(in, e);
+  if (type_size(t, LARGEST_TYPE) < LARGEST_TYPE) return t;
+  diag_report(in->d, DIAG_ERROR, e->where, "the type of this expression is too large");
+  return fresh(in, anything);
 }
 
 // ---- functions and bindings ------------------------------------------------------------------

@@ -33,23 +33,45 @@ char *read_source(arena *a, const char *path, size_t *length, const char **why) 
   return failed || used >= MAX_SOURCE ? NULL : bytes;
 }
 
-static module *add_module(loaded_program *p, const char *name, const char *bytes, size_t length, bool library) {
-  source s = {.name = arena_copy(&p->memory, name, strlen(name)),
-              .text = library ? bytes : arena_copy(&p->memory, bytes, length),
-              .length = (uint32_t)length,
-              .library = library};
+static module *add_module(loaded_program *p, const char *name, const char *bytes, size_t length) {
+  source s = {.name = arena_copy(&p->memory, name, strlen(name)), .text = arena_copy(&p->memory, bytes, length), .length = (uint32_t)length};
   module *m = parse_module(&p->diagnostics, diag_add_source(&p->diagnostics, s));
   vec_push(&p->memory, &p->program.modules, m);
   return m;
 }
 
+static void load_library(loaded_program *p) {
+  diagnostics *d = &p->library_diagnostics;
+  d->memory = &p->library_memory;
+  d->memory->failure = p->memory.failure;
+  p->builtins = builtins_create(d);
+  for (size_t i = 0; i < stdlib_file_count; i++) {
+    source s = {.name = stdlib_files[i].name, .text = stdlib_files[i].text, .length = (uint32_t)stdlib_files[i].length, .library = true};
+    module *m = parse_module(d, diag_add_source(d, s));
+    vec_push(d->memory, &p->library.modules, m);
+  }
+  binding_groups groups = {0};
+  if (resolve_program(d, &p->library, &p->builtins, &groups)) infer_program(d, &p->builtins, &groups);
+  // Errors of the library itself: it is being written.
+  text_add(&p->diagnostics.rendered, d->rendered.data ? d->rendered.data : "", d->rendered.length);
+  p->diagnostics.errors += d->errors;
+}
+
 void program_start(loaded_program *p) {
   if (p->ready) return;
-  p->diagnostics.memory = &p->memory;
-  p->builtins = builtins_create(&p->diagnostics);
-  for (size_t i = 0; i < stdlib_file_count; i++)
-    add_module(p, stdlib_files[i].name, stdlib_files[i].text, stdlib_files[i].length, true);
+  load_library(p);
   p->ready = true;
+  program_forget(p);
+}
+
+// The lists of sources and modules begin with the library's; what is added goes into p->memory.
+void program_forget(loaded_program *p) {
+  arena_free(&p->memory);
+  p->diagnostics.memory = &p->memory;
+  memset(&p->diagnostics.sources, 0, sizeof p->diagnostics.sources);
+  p->program = (program){0};
+  for (size_t i = 0; i < p->library_diagnostics.sources.count; i++) diag_add_source(&p->diagnostics, p->library_diagnostics.sources.items[i]);
+  for (size_t i = 0; i < p->library.modules.count; i++) vec_push(&p->memory, &p->program.modules, p->library.modules.items[i]);
 }
 
 // Beside the importing file, unless absolute.
@@ -80,7 +102,7 @@ static void load_imports(loaded_program *p, const module *first) {
         diag_report(&p->diagnostics, DIAG_ERROR, it.where, "cannot read \"%s\": %s", path, why);
         continue;
       }
-      vec_push(&p->memory, &open, add_module(p, path, bytes, length, false));
+      vec_push(&p->memory, &open, add_module(p, path, bytes, length));
     }
   }
 }
@@ -108,7 +130,7 @@ bool program_load(loaded_program *p, const char *name, const char *bytes, size_t
     diag_report(&p->diagnostics, DIAG_ERROR, (span){UINT32_MAX, 0, 0}, "%s: a program of 64 MiB or more", name);
     return false;
   }
-  const module *m = add_module(p, name, bytes, length, false);
+  const module *m = add_module(p, name, bytes, length);
   load_imports(p, m);
   if (!analyse(p)) return false;
   collect_entries(p, m);
@@ -148,6 +170,8 @@ bool program_define(loaded_program *p, const char *name, const char *expression)
 
 void program_free(loaded_program *p) {
   text_free(&p->diagnostics.rendered);
+  text_free(&p->library_diagnostics.rendered);
   arena_free(&p->memory);
+  arena_free(&p->library_memory);
   *p = (loaded_program){0};
 }

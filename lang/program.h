@@ -4,17 +4,23 @@
 
 #include "lang/elaborate.h"
 
+// The standard library is parsed and typed once and stays, in an arena of its own, when another
+// program replaces the one that is loaded: nothing of a program can change what the library means.
 typedef struct loaded_program {
   diagnostics diagnostics;
-  arena memory;
+  arena memory;   // of the program, not of the library
   builtin_table builtins;
   program program;
-  bool ready;  // the standard library is parsed
+  arena library_memory;
+  diagnostics library_diagnostics;  // its sources are the first ones of all
+  program library;
+  bool ready;  // the library is there
 } loaded_program;
 
 // All of these report into p->diagnostics; false if there were errors. They may longjmp to
 // p->memory.failure when memory is out.
 void program_start(loaded_program *p);
+void program_forget(loaded_program *p);  // all but the library
 bool program_load(loaded_program *p, const char *name, const char *text, size_t length);
 bool program_define(loaded_program *p, const char *name, const char *expression);
 void program_free(loaded_program *p);

@@ -474,6 +474,9 @@ static void print_operation(text *out, const trace *t, const trace_step *s) {
   case TRACE_INSTANCE:
     text_printf(out, " mod %" PRIu64, s->number);
     break;
+  case TRACE_ROOT:
+    text_printf(out, " of %" PRIu64, s->number);
+    break;
   case TRACE_SPLIT:
   case TRACE_STITCH:
   case TRACE_PAIR:

@@ -53,6 +53,7 @@ permc_times permc_last_times(const permc_context *c) {
 void context_clear(permc_context *c) {
   diagnostics *d = &c->program.diagnostics;
   d->errors = d->warnings = 0;
+  d->exhausted = false;
   d->rendered.length = 0;
   if (d->rendered.data) d->rendered.data[0] = 0;
 }
@@ -75,10 +76,12 @@ static void *job_thread(void *with) {
   threaded_job *j = with;
   jmp_buf failure;
   j->context->program.memory.failure = &failure;
-  if (setjmp(failure))
+  if (setjmp(failure)) {
+    j->context->program.diagnostics.demote = NULL;
     context_error(j->context, "out of memory");
-  else
+  } else {
     j->good = j->job(j->context, j->with);
+  }
   j->context->program.memory.failure = NULL;
   return NULL;
 }
@@ -323,6 +326,8 @@ static bool check_once(permc_context *c, binding *b, const check_job *j, int64_t
     arena_free(&memory);
     longjmp(*outer, 1);
   }
+  limits limits_here = default_limits;
+  limits_here.interrupted = &interrupted;
   const char **names = NEW_ARRAY(&memory, const char *, j->count + 1);
   int64_t *sizes = NEW_ARRAY(&memory, int64_t, j->count + 1);
   for (size_t i = 0; i < j->count; i++) {
@@ -334,7 +339,7 @@ static bool check_once(permc_context *c, binding *b, const check_job *j, int64_t
   trace t = {0};
   value *result;
   bool good = shapes_at_sizes(d, &memory, b, instance, names, sizes, j->count, other, &leaves) &&
-              elaborate(d, &memory, &default_limits, true, b, instance, leaves.items, leaves.count, &t, &result);
+              elaborate(d, &memory, &limits_here, true, b, instance, leaves.items, leaves.count, &t, &result);
   arena_free(&memory);
   return good;
 }
@@ -345,14 +350,23 @@ static bool is_given(const check_job *j, const char *name) {
   return false;
 }
 
-// Sizes that are not given go from 0 to 4; those that fail are warnings, unless all do.
+static bool has_arrays(type *t) {
+  t = type_prune(t);
+  if (t->kind == TYPE_ARRAY) return true;
+  for (uint32_t i = 0; i < t->count; i++)
+    if (has_arrays(t->parts[i])) return true;
+  return false;
+}
+
+// Sizes that are not given go from 0 to 4; those that fail are warnings, unless all do. A limit that
+// is reached ends the check.
 static bool check_entry(permc_context *c, binding *b, const check_job *j) {
   enum { LAST = 4 };
   diagnostics *d = &c->program.diagnostics;
   const char *open = NULL;
   for (size_t i = 0; i < b->size_names.count && !open; i++)
     if (!is_given(j, b->size_names.items[i])) open = b->size_names.items[i];
-  bool unsized = !b->size_names.count && type_prune(b->scheme->type)->kind == TYPE_FUNCTION && !j->count;
+  bool unsized = !b->size_names.count && !j->count && has_arrays(b->scheme->type);
   if (!open && !unsized) return check_once(c, b, j, 0);
   bool passed = false;
   size_t start = d->rendered.length;
@@ -361,6 +375,7 @@ static bool check_entry(permc_context *c, binding *b, const check_job *j) {
                      : arena_printf(&c->program.memory, "with arrays of %" PRId64 " elements: ", INT64_C(1) << n);
     passed |= check_once(c, b, j, n);
     d->demote = NULL;
+    if (d->exhausted) return false;
   }
   if (passed) return true;
   d->rendered.length = start;
@@ -375,7 +390,9 @@ static bool run_check(permc_context *c, void *with) {
     binding *b = context_entry(c, j->entry);
     good = b && check_entry(c, b, j);
   } else {
-    for (size_t i = 0; i < c->program.program.entries.count; i++) good &= check_entry(c, c->program.program.entries.items[i], j);
+    const diagnostics *d = &c->program.diagnostics;
+    for (size_t i = 0; i < c->program.program.entries.count && !d->exhausted; i++)
+      good &= check_entry(c, c->program.program.entries.items[i], j);
   }
   c->times.elaborate = now() - start;
   return good;
@@ -431,7 +448,9 @@ static bool elaborate_job(permc_context *c, const run_job *j, arena *memory, tra
       vec_push(memory, &leaves, l);
     }
   }
-  return elaborate(&c->program.diagnostics, memory, &default_limits, c->allow_extern, b, types.instance, leaves.items, leaves.count, t, result);
+  limits limits_here = default_limits;
+  limits_here.interrupted = &interrupted;
+  return elaborate(&c->program.diagnostics, memory, &limits_here, c->allow_extern, b, types.instance, leaves.items, leaves.count, t, result);
 }
 
 // The argument arrays in one row: taken over when the arguments are consumed, else copied.
