@@ -2,8 +2,10 @@
 #include "tests/test.h"
 
 #include "runtime/interp.h"
+#include "runtime/interp_move.h"
 #include "tests/unit/trace_builder.h"
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/time.h>
 #include <time.h>
 
@@ -97,6 +99,51 @@ TEST(too_large) {
   array results[6];
   CHECK(!interp_run(&b.trace, NULL, 0, results, false, NULL, &failure));
   CHECK_CONTAINS(failure.message, "of memory; this ");
+  builder_free(&b);
+}
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define ADDRESS_SANITIZER
+#endif
+#elif defined(__SANITIZE_ADDRESS__)
+#define ADDRESS_SANITIZER
+#endif
+
+TEST(too_large_for_the_process) {
+#ifdef ADDRESS_SANITIZER
+  SKIP("the address sanitizer needs all of the address space");
+#else
+  builder b;
+  builder_start(&b);
+  add_result(&b, add_iota(&b, (uint64_t)1 << 28));
+  struct rlimit before, limit;
+  REQUIRE(getrlimit(RLIMIT_AS, &before) == 0);
+  limit = before;
+  limit.rlim_cur = 1 << 30;
+  if (setrlimit(RLIMIT_AS, &limit) != 0)
+    SKIP("the limit cannot be set");
+  array result;
+  interp_failure failure;
+  CHECK(!interp_run(&b.trace, NULL, 0, &result, false, NULL, &failure));
+  setrlimit(RLIMIT_AS, &before);
+  CHECK_STR(failure.message, "this needs 2.0 GiB of memory; this process may use 1.0 GiB");
+  builder_free(&b);
+#endif
+}
+
+TEST(result_of_many_dimensions) {
+  builder b;
+  builder_start(&b);
+  uint64_t dims[17];
+  for (int i = 0; i < 17; i++)
+    dims[i] = 1;
+  add_result(&b,
+             add_reshape(&b, add_constant(&b, SCALAR_I64, (scalar_bits){.i64 = 1}), 1, 17, dims));
+  array result;
+  interp_failure failure;
+  CHECK(!interp_run(&b.trace, NULL, 0, &result, false, NULL, &failure));
+  CHECK_STR(failure.message, "result 1 has 17 dimensions; at most 16 are possible");
   builder_free(&b);
 }
 
@@ -194,6 +241,41 @@ TEST(interrupted_within) {
     sum = add_binary(&b, OP_ADD, sum, sum);
   add_result(&b, add_reshape(&b, sum, 1, 1, &length));
   stops_soon(&b);
+  builder_free(&b);
+}
+
+// Every move looks at the flag.
+TEST(interrupted_moves) {
+  builder b;
+  builder_start(&b);
+  uint64_t dims[2] = {64, 32}, rows[6] = {1, 2, 4, 8, 16, 33};
+  value_id xs = add_argument(&b, 0, SCALAR_U32, 2, dims);
+  add_reshape(&b, xs, 32, 1, dims);
+  value_id halves = add_move(&b, TRACE_SPLIT, xs, 3), pairs = add_move(&b, TRACE_PAIR, xs, 5);
+  add_move(&b, TRACE_STITCH, halves, 3);
+  add_unpair(&b, pairs, 64, 5);
+  add_move(&b, TRACE_STITCH, pairs, 3);
+  add_bmmc(&b, xs, rows, 1);
+  add_move(&b, TRACE_TRANSPOSE, xs, 0);
+  add_slice(&b, xs, 3, 60);
+  add_replicate(&b, xs, 2);
+  add_replicate(&b, pairs, 2);
+  add_concat(&b, xs, xs);
+  add_broadcast(&b, xs, 8);
+  add_move(&b, TRACE_ELEMENT, pairs, 1);
+  add_pack(&b, (value_id[]){pairs, pairs}, 2);
+  void *in = calloc(64 * 32, 4), *out = calloc(64 * 32 * 8, 4);
+  REQUIRE(in != NULL && out != NULL);
+  atomic_store(&stop, true);
+  for (size_t i = 1; i < b.trace.steps.count; i++) {
+    interp_watch never = {.interrupted = NULL}, at_once = {.interrupted = &stop};
+    const trace_step *s = &b.trace.steps.items[i];
+    CHECK(interp_move(&never, &b.trace, s, (const void *const[]){in, in}, out));
+    if (!CHECK(!interp_move(&at_once, &b.trace, s, (const void *const[]){in, in}, out)))
+      printf("step %zu: %s\n", i, trace_op_names[s->op]);
+  }
+  free(in);
+  free(out);
   builder_free(&b);
 }
 

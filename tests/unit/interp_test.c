@@ -38,6 +38,13 @@ static uint64_t seen(const model_value *out, const model_value *in, uint64_t i) 
   return i / (out->step->batch / in->step->batch);
 }
 
+static void model_root(const trace_step *s, const unsigned char *k, unsigned char *out) {
+  int64_t power = 0;
+  memcpy(&power, k, sizeof power);
+  scalar_bits root = scalar_root(s->type, power, (int64_t)s->number);
+  memcpy(out, &root, scalar_types[s->type].size);
+}
+
 static void model_scalar(model_value *out, const model_value *const *in) {
   const trace_step *s = out->step;
   for (uint64_t i = 0; i < s->batch; i++) {
@@ -45,7 +52,9 @@ static void model_scalar(model_value *out, const model_value *const *in) {
     for (uint32_t k = 0; k < s->operand_count; k++)
       x[k] = at(in[k], seen(out, in[k], i), 0, 0);
     unsigned char *to = at(out, i, 0, 0);
-    if (s->op == TRACE_SCALAR)
+    if (s->op == TRACE_ROOT)
+      model_root(s, x[0], to);
+    else if (s->op == TRACE_SCALAR)
       scalar_apply(s->scalar, in[0]->step->type, 1, x[0], x[1], to);
     else if (s->op == TRACE_CONVERT)
       scalar_convert(in[0]->step->type, s->type, 1, x[0], to);
@@ -154,6 +163,7 @@ static void model_step(model_value *out, const model_value *const *in, const arr
   case TRACE_SCALAR:
   case TRACE_SELECT:
   case TRACE_CONVERT:
+  case TRACE_ROOT:
     model_scalar(out, in);
     break;
   case TRACE_INSTANCE:
@@ -345,7 +355,10 @@ static void random_scalar(generator *g) {
   value_id x = flat(g, any_value(g)), y = partner(g, x);
   scalar_type type = step_of(b, x)->type;
   bool complex = scalar_types[type].kind == KIND_COMPLEX;
-  switch (pick(g, 4)) {
+  switch (pick(g, type == SCALAR_I64 ? 5 : 4)) {
+  case 4:
+    add_root(b, x, pick(g, 2) ? SCALAR_C64 : SCALAR_C128, 1 + pick(g, 100));
+    break;
   case 0:
     if (CLASS_NUM & CLASS_OF(type))
       add_binary(b, OP_ADD, x, y);

@@ -121,6 +121,11 @@ static inline value_id add_convert(builder *b, value_id x, scalar_type to) {
                   &x, 1, NULL);
 }
 
+static inline value_id add_root(builder *b, value_id k, scalar_type type, uint64_t order) {
+  trace_step s = {.op = TRACE_ROOT, .type = type, .batch = step_of(b, k)->batch, .number = order};
+  return add_step(b, s, &k, 1, NULL);
+}
+
 static inline value_id add_reshape(builder *b, value_id x, uint64_t batch, uint32_t rank,
                                    const uint64_t *dims) {
   return add_step(

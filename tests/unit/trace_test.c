@@ -62,6 +62,7 @@ static void build_everything(builder *b) {
   add_result(b, add_reshape(b, add_step(b, call, &chosen, 1, NULL), 1, 1, (uint64_t[]){16}));
   add_result(b, add_replicate(b, one, 5));
   add_result(b, add_iota(b, 7));
+  add_root(b, add_instance(b, 4, 4), SCALAR_C64, 4);
 }
 
 TEST(every_operation) {
@@ -75,11 +76,42 @@ TEST(every_operation) {
   CHECK_CONTAINS(printed.data, "constant 1-2i ");
   CHECK_CONTAINS(printed.data, "constant true ");
   CHECK_CONTAINS(printed.data, "instance mod 8 ");
+  CHECK_CONTAINS(printed.data, " of 4 ");
   CHECK_CONTAINS(printed.data, "slice %3 [1...] ");
   CHECK_CONTAINS(printed.data, "extern cosf %");
   CHECK_CONTAINS(printed.data, "scalar * %5 %6");
   text_free(&printed);
   builder_free(&b);
+}
+
+TEST(constants) {
+  static const struct {
+    scalar_type type;
+    scalar_bits bits;
+    const char *text;
+  } rows[] = {
+      {SCALAR_BOOL, {.b = false}, " false "},
+      {SCALAR_I8, {.i8 = -8}, " -8 "},
+      {SCALAR_I16, {.i16 = -16}, " -16 "},
+      {SCALAR_I32, {.i32 = -32}, " -32 "},
+      {SCALAR_I64, {.i64 = INT64_MIN}, " -9223372036854775808 "},
+      {SCALAR_U8, {.u8 = 255}, " 255 "},
+      {SCALAR_U16, {.u16 = 65535}, " 65535 "},
+      {SCALAR_U32, {.u32 = UINT32_MAX}, " 4294967295 "},
+      {SCALAR_U64, {.u64 = UINT64_MAX}, " 18446744073709551615 "},
+      {SCALAR_F64, {.f64 = 0.1}, " 0.10000000000000001 "},
+      {SCALAR_C128, {.c128 = {0.5, 2}}, " 0.5+2i "},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    builder b;
+    builder_start(&b);
+    add_constant(&b, rows[i].type, rows[i].bits);
+    text printed = {0};
+    trace_print(&printed, &b.trace);
+    CHECK_CONTAINS(printed.data, rows[i].text);
+    text_free(&printed);
+    builder_free(&b);
+  }
 }
 
 TEST(operation_names) {
@@ -161,6 +193,9 @@ TEST(wrong_scalars) {
   WRONG(EXTERN, "cosf takes 1 operands", s->operand_count = 0);
   WRONG(EXTERN, "cosf gives f32", s->type = SCALAR_F64);
   WRONG(EXTERN, "is c64, not f32", s->operands[0] = 7);
+  WRONG(ROOT, "order of the root is not positive", s->number = 0);
+  WRONG(ROOT, "a complex number of an i64", s->type = SCALAR_F64);
+  WRONG(ROOT, "a complex number of an i64", s->operands[0] = 7);
   WRONG(INSTANCE, "the modulus is 0", s->number = 0);
   WRONG(INSTANCE, "not an i64", s->type = SCALAR_I32);
 }
