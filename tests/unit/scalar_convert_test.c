@@ -7,7 +7,7 @@
 #include <float.h>
 #include <math.h>
 
-// valgrind computes long double in 53 bits.
+// valgrind computes long double in 53 bits, and converts i64 to f32 by way of f64.
 static bool long_double_is_long(void) {
   volatile long double one = 1, small = 0x1p-63L;
   return one + small != one;
@@ -134,6 +134,8 @@ TEST(all_integers_of_16_bits_and_bools) {
 }
 
 TEST(large_u64_is_not_rounded_twice) {
+  if (!long_double_is_long())
+    SKIP("long double is no wider than double here");
   // Just above and on half of an f32 step; by way of f64 the first would round to the second.
   scalar_bits above = {.u64 = (UINT64_C(1) << 63) + (UINT64_C(1) << 39) + 1};
   scalar_bits half = {.u64 = (UINT64_C(1) << 63) + (UINT64_C(1) << 39)};

@@ -435,6 +435,9 @@ TEST(complex_equality_and_parts) {
 TEST(complex_extremes) {
   pair huge = {1e300, 1e300}, one = {1, 0};
   CHECK(same_pair(complex_apply(OP_DIV, SCALAR_C128, huge, huge), one));
+  CHECK(same_pair(complex_apply(OP_DIV, SCALAR_C128, (pair){1, 2}, (pair){0, 1}), (pair){2, -1}));
+  CHECK(same_pair(complex_apply(OP_DIV, SCALAR_C128, (pair){1e-300, 1e300}, (pair){1e-300, 1e300}),
+                  (pair){1, -0.0}));
   CHECK(same_pair(complex_apply(OP_DIV, SCALAR_C128, one, (pair){0, 0}), (pair){INFINITY, NAN}));
   CHECK(same_pair(complex_apply(OP_DIV, SCALAR_C128, (pair){-1, 2}, (pair){-0.0, 0}),
                   (pair){-infinity, INFINITY}));
