@@ -1,4 +1,5 @@
-// The program as a tree: what the parser builds, resolve.c binds, infer.c types and elaborate.c runs.
+// The program as a tree: what the parser builds, resolve.c binds, infer.c types and elaborate.c
+// runs.
 //
 //   merge n xs = let ys = vcolumn n xs        is one binding `merge` with one equation:
 //                in parm (2^(n-1)) (merge (n-1)) ys
@@ -33,7 +34,12 @@ typedef struct builtin builtin;
 
 // ---- types as written ------------------------------------------------------------------------
 
-typedef enum type_expr_kind { TYPE_EXPR_NAME, TYPE_EXPR_ARRAY, TYPE_EXPR_TUPLE, TYPE_EXPR_FUNCTION } type_expr_kind;
+typedef enum type_expr_kind {
+  TYPE_EXPR_NAME,
+  TYPE_EXPR_ARRAY,
+  TYPE_EXPR_TUPLE,
+  TYPE_EXPR_FUNCTION
+} type_expr_kind;
 
 typedef struct type_expr {
   type_expr_kind kind;
@@ -88,10 +94,10 @@ struct expr {
     struct {
       const char *text;
       reference_kind kind;
-      uint32_t index;     // slot or capture
-      binding *target;    // GLOBAL, and local functions (for types)
-      const builtin *row; // BUILTIN
-      type **instance;    // the types that its scheme's variables stand for here
+      uint32_t index;      // slot or capture
+      binding *target;     // GLOBAL, and local functions (for types)
+      const builtin *row;  // BUILTIN
+      type **instance;     // the types that its scheme's variables stand for here
       uint32_t instance_count;
     } name;
     struct {
@@ -127,7 +133,14 @@ struct expr {
 
 // ---- patterns --------------------------------------------------------------------------------
 
-typedef enum pattern_kind { PATTERN_INT, PATTERN_BOOL, PATTERN_NAME, PATTERN_WILD, PATTERN_TUPLE, PATTERN_LIST } pattern_kind;
+typedef enum pattern_kind {
+  PATTERN_INT,
+  PATTERN_BOOL,
+  PATTERN_NAME,
+  PATTERN_WILD,
+  PATTERN_TUPLE,
+  PATTERN_LIST
+} pattern_kind;
 enum { PATTERN_LIST_MAX = 64 };
 
 struct pattern {
@@ -196,9 +209,9 @@ struct binding {
   uint32_t signature_arrows;
   VEC(const char *) size_names;  // of the signature, in order of appearance; ...
   uint32_t first_size_slot;      // ... they live in consecutive slots of the function's own frame
-  uint32_t slot;            // of a local
-  const char *library;      // EXTERN
-  bool in_library;          // part of the standard library
+  uint32_t slot;                 // of a local
+  const char *library;           // EXTERN
+  bool in_library;               // part of the standard library
   bool global;
   bool is_size;  // a size name of a signature
   // infer.c

@@ -51,7 +51,7 @@ void arena_free(arena *a);
     size_t count, capacity;                                                                        \
   }
 #define vec_push(a, v, item)                                                                       \
-  ((v)->items = vec_grow((a), (v)->items, sizeof *(v)->items, (v)->count, &(v)->capacity),        \
+  ((v)->items = vec_grow((a), (v)->items, sizeof *(v)->items, (v)->count, &(v)->capacity),         \
    (v)->items[(v)->count++] = (item))
 void *vec_grow(arena *a, void *items, size_t item_size, size_t count, size_t *capacity);
 

@@ -18,9 +18,7 @@ expr *new_name(parser *p, span where, const char *name) {
   return e;
 }
 
-expr *operator_name(parser *p, span where, const char *name) {
-  return new_name(p, where, name);
-}
+expr *operator_name(parser *p, span where, const char *name) { return new_name(p, where, name); }
 
 // 1i32 is the literal 1 of type i32.
 static scalar_type suffix_type(const token *t) {
@@ -39,7 +37,8 @@ expr *new_real(parser *p, span where, const token *t) {
   e->u.real = t->real;
   e->suffix = suffix_type(t);
   if (t->suffix && (t->suffix[0] == 'i' || t->suffix[0] == 'u'))
-    diag_report(p->d, DIAG_ERROR, where, "a number with a point cannot have the integer type %s", t->suffix);
+    diag_report(p->d, DIAG_ERROR, where, "a number with a point cannot have the integer type %s",
+                t->suffix);
   return e;
 }
 
@@ -51,7 +50,8 @@ expr *new_bool(parser *p, span where, bool value) {
 
 expr *new_apply(parser *p, expr *callee, expr *argument) {
   expr *e = new_expr(p, EXPR_APPLY, span_join(callee->where, argument->where));
-  if (argument->where.start < callee->where.start) e->where = span_join(argument->where, callee->where);
+  if (argument->where.start < callee->where.start)
+    e->where = span_join(argument->where, callee->where);
   e->u.apply.function = callee;
   e->u.apply.argument = argument;
   return e;
@@ -68,7 +68,10 @@ expr *new_lambda(parser *p, span where, pattern_list patterns, expr *body) {
   f->arity = (uint32_t)patterns.count;
   alternative_list right = {0};
   add_alternative(p, &right, NULL, body);
-  equation q = {.where = where, .patterns = patterns.items, .alternatives = right.items, .alternative_count = 1};
+  equation q = {.where = where,
+                .patterns = patterns.items,
+                .alternatives = right.items,
+                .alternative_count = 1};
   vec_push(p->memory, &f->equations, q);
   e->u.lambda = f;
   return e;
@@ -119,7 +122,9 @@ expr *new_comprehension(parser *p, span where, expr *body, qualifier_list qualif
 // [a..b] is [x | x <- a..b], and [a, b..c] counts in steps of b - a.
 expr *new_range(parser *p, span where, expr_list firsts, expr *last) {
   if (firsts.count > 2)
-    diag_report(p->d, DIAG_ERROR, where, "a range has one or two numbers before '..': [first..last] or [first, second..last]");
+    diag_report(
+        p->d, DIAG_ERROR, where,
+        "a range has one or two numbers before '..': [first..last] or [first, second..last]");
   pattern *x = new_pattern(p, PATTERN_NAME, where);
   x->name = "the range's number";
   qualifier q = {x, firsts.items[0], firsts.count > 1 ? firsts.items[1] : NULL, last};
@@ -142,7 +147,7 @@ expr *new_index(parser *p, span where, expr *array, expr *index) {
   return e;
 }
 
-expr *binary(parser *p, span where, const char *operator, expr *left, expr *right) {
+expr *binary(parser *p, span where, const char *operator, expr * left, expr *right) {
   expr *e = new_apply(p, new_apply(p, operator_name(p, where, operator), left), right);
   e->where = span_join(left->where, right->where);
   return e;
@@ -160,20 +165,19 @@ expr *negate(parser *p, span where, span minus, expr *operand) {
   return operand;
 }
 
-expr *pipe(parser *p, expr *argument, expr *callee) {
-  return new_apply(p, callee, argument);
-}
+expr *pipe(parser *p, expr *argument, expr *callee) { return new_apply(p, callee, argument); }
 
-expr *left_section(parser *p, span where, const char *operator, expr *left) {
+expr *left_section(parser *p, span where, const char *operator, expr * left) {
   return new_apply(p, operator_name(p, where, operator), left);
 }
 
-expr *right_section(parser *p, span where, expr *operator, expr *right) {
+expr *right_section(parser *p, span where, expr *operator, expr * right) {
   pattern *x = new_pattern(p, PATTERN_NAME, where);
   x->name = "the section's operand";
   pattern_list patterns = {0};
   vec_push(p->memory, &patterns, x);
-  expr *body = binary(p, operator->where, operator->u.name.text, new_name(p, where, x->name), right);
+  expr *body =
+      binary(p, operator->where, operator->u.name.text, new_name(p, where, x->name), right);
   body->where = where;
   return new_lambda(p, where, patterns, body);
 }
@@ -208,7 +212,8 @@ pattern *bool_pattern(parser *p, span where, bool value) {
 }
 
 pattern *tuple_pattern(parser *p, span where, pattern_list items) {
-  if (items.count == 1) return items.items[0];
+  if (items.count == 1)
+    return items.items[0];
   pattern *n = new_pattern(p, PATTERN_TUPLE, where);
   n->items = items.items;
   n->count = (uint32_t)items.count;
@@ -220,7 +225,8 @@ pattern *list_pattern(parser *p, span where, pattern_list items) {
   n->items = items.items;
   n->count = (uint32_t)items.count;
   if (n->count > PATTERN_LIST_MAX || (n->count & (n->count - 1)))
-    diag_report(p->d, DIAG_ERROR, where, "an array pattern has 1, 2, 4, ... or %d elements, not %u", PATTERN_LIST_MAX, n->count);
+    diag_report(p->d, DIAG_ERROR, where, "an array pattern has 1, 2, 4, ... or %d elements, not %u",
+                PATTERN_LIST_MAX, n->count);
   return n;
 }
 
@@ -228,8 +234,10 @@ pattern *list_pattern(parser *p, span where, pattern_list items) {
 pattern *to_pattern(parser *p, expr *e) {
   pattern_list items = {0};
   switch (e->kind) {
-  case EXPR_WILD: return new_pattern(p, PATTERN_WILD, e->where);
-  case EXPR_BOOL: return bool_pattern(p, e->where, e->u.boolean);
+  case EXPR_WILD:
+    return new_pattern(p, PATTERN_WILD, e->where);
+  case EXPR_BOOL:
+    return bool_pattern(p, e->where, e->u.boolean);
   case EXPR_NAME: {
     pattern *n = new_pattern(p, PATTERN_NAME, e->where);
     n->name = e->u.name.text;
@@ -237,8 +245,10 @@ pattern *to_pattern(parser *p, expr *e) {
   }
   case EXPR_TUPLE:
   case EXPR_LIST:
-    for (uint32_t i = 0; i < e->u.list.count; i++) vec_push(p->memory, &items, to_pattern(p, e->u.list.items[i]));
-    return e->kind == EXPR_TUPLE ? tuple_pattern(p, e->where, items) : list_pattern(p, e->where, items);
+    for (uint32_t i = 0; i < e->u.list.count; i++)
+      vec_push(p->memory, &items, to_pattern(p, e->u.list.items[i]));
+    return e->kind == EXPR_TUPLE ? tuple_pattern(p, e->where, items)
+                                 : list_pattern(p, e->where, items);
   default:
     diag_report(p->d, DIAG_ERROR, e->where, "a name or a pattern is needed to the left of '<-'");
     return new_pattern(p, PATTERN_WILD, e->where);
@@ -296,7 +306,8 @@ static binding *new_binding(parser *p, binding_kind kind, span where, const char
   return b;
 }
 
-static void give_code(parser *p, binding *b, span where, pattern_list patterns, alternative_list right, binding_list locals) {
+static void give_code(parser *p, binding *b, span where, pattern_list patterns,
+                      alternative_list right, binding_list locals) {
   function *f = NEW(p->memory, function);
   f->name = b->name;
   f->where = b->where;
@@ -311,8 +322,8 @@ static void give_code(parser *p, binding *b, span where, pattern_list patterns, 
   b->code = f;
 }
 
-binding *new_equation(parser *p, span where, span name_where, const token *name, pattern_list patterns,
-                      alternative_list right, binding_list locals) {
+binding *new_equation(parser *p, span where, span name_where, const token *name,
+                      pattern_list patterns, alternative_list right, binding_list locals) {
   binding *b = new_binding(p, BINDING_FUNCTION, name_where, name->text);
   give_code(p, b, where, patterns, right, locals);
   return b;
@@ -329,7 +340,8 @@ binding *new_pattern_binding(parser *p, span where, pattern *target, expr *value
 
 static uint32_t count_arrows(const type_expr *t) {
   uint32_t count = 0;
-  for (; t->kind == TYPE_EXPR_FUNCTION; t = t->parts[1]) count++;
+  for (; t->kind == TYPE_EXPR_FUNCTION; t = t->parts[1])
+    count++;
   return count;
 }
 
@@ -340,11 +352,13 @@ binding *new_signature(parser *p, span where, const token *name, type_expr *sign
   return b;
 }
 
-void add_signature(parser *p, binding_list *list, span where, const token *name, type_expr *signature) {
+void add_signature(parser *p, binding_list *list, span where, const token *name,
+                   type_expr *signature) {
   vec_push(p->memory, list, new_signature(p, where, name, signature));
 }
 
-void add_extern(parser *p, span where, const token *library, const token *name, type_expr *signature) {
+void add_extern(parser *p, span where, const token *library, const token *name,
+                type_expr *signature) {
   binding *b = new_signature(p, where, name, signature);
   b->kind = BINDING_EXTERN;
   b->library = library->text;
@@ -352,7 +366,7 @@ void add_extern(parser *p, span where, const token *library, const token *name, 
 }
 
 void add_import(parser *p, span where, const token *path) {
-  import i = {where, path->text};
+import i = {where, path->text };
   vec_push(p->memory, &p->module->imports, i);
 }
 
@@ -365,7 +379,8 @@ static void report_twice(parser *p, const binding *first, const binding *second)
 static void add_equation(parser *p, binding *b, const binding *more) {
   equation q = more->code->equations.items[0];
   if (b->code->arity != more->code->arity) {
-    diag_report(p->d, DIAG_ERROR, more->where, "this equation of '%s' has %u parameter%s, but the first has %u", b->name,
+    diag_report(p->d, DIAG_ERROR, more->where,
+                "this equation of '%s' has %u parameter%s, but the first has %u", b->name,
                 more->code->arity, more->code->arity == 1 ? "" : "s", b->code->arity);
     diag_report(p->d, DIAG_NOTE, b->code->where, "the first equation is here");
     return;
@@ -380,7 +395,8 @@ static void add_equation(parser *p, binding *b, const binding *more) {
 // A chained hash table would be more than this needs: names of one module, looked up once each.
 static size_t find_slot(binding **table, size_t size, const char *name) {
   size_t i = (size_t)hash_bytes(name, strlen(name)) % size;
-  while (table[i] && strcmp(table[i]->name, name)) i = (i + 1) % size;
+  while (table[i] && strcmp(table[i]->name, name))
+    i = (i + 1) % size;
   return i;
 }
 
@@ -426,11 +442,14 @@ binding_list merge_bindings(parser *p, binding_list list) {
 void syntax_error(parser *p, span where, const char *found, bool bar, const char *expected) {
   const source *s = &p->d->sources.items[where.file];
   if (where.end > where.start)
-    diag_report(p->d, DIAG_ERROR, where, "unexpected '%.*s'", (int)(where.end - where.start), s->text + where.start);
+    diag_report(p->d, DIAG_ERROR, where, "unexpected '%.*s'", (int)(where.end - where.start),
+                s->text + where.start);
   else
     diag_report(p->d, DIAG_ERROR, where, "unexpected %s", found);
-  if (expected) diag_report(p->d, DIAG_HINT, where, "expected %s", expected);
-  if (bar) diag_report(p->d, DIAG_HINT, where, "bitwise or is written inside parentheses: (a | b)");
+  if (expected)
+    diag_report(p->d, DIAG_HINT, where, "expected %s", expected);
+  if (bar)
+    diag_report(p->d, DIAG_HINT, where, "bitwise or is written inside parentheses: (a | b)");
 }
 
 static module *parse_tokens(diagnostics *d, uint32_t file, const token_list *raw, bool merge) {
@@ -467,8 +486,10 @@ module *parse_expression(diagnostics *d, uint32_t file, const char *name) {
   lex(d, file, false, &raw);
   // As if the text were indented behind `name =`.
   span start = {file, 0, 0};
-  vec_push(d->memory, &item.all, ((token){.kind = NAME, .where = start, .first = true, .text = name}));
-  vec_push(d->memory, &item.all, ((token){.kind = '=', .where = start, .spaced = true, .text = "="}));
+  vec_push(d->memory, &item.all,
+           ((token){.kind = NAME, .where = start, .first = true, .text = name}));
+  vec_push(d->memory, &item.all,
+           ((token){.kind = '=', .where = start, .spaced = true, .text = "="}));
   for (size_t i = 0; i < raw.all.count; i++) {
     token t = raw.all.items[i];
     t.column++;

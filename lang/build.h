@@ -45,11 +45,11 @@ expr *new_comprehension(parser *p, span where, expr *body, qualifier_list qualif
 expr *new_project(parser *p, span where, expr *tuple, const token *field);
 expr *new_index(parser *p, span where, expr *array, expr *index);
 expr *operator_name(parser *p, span where, const char *name);
-expr *binary(parser *p, span where, const char *operator, expr *left, expr *right);
+expr *binary(parser *p, span where, const char *operator, expr * left, expr *right);
 expr *negate(parser *p, span where, span minus, expr *operand);
 expr *pipe(parser *p, expr *argument, expr *callee);
-expr *left_section(parser *p, span where, const char *operator, expr *left);
-expr *right_section(parser *p, span where, expr *operator, expr *right);
+expr *left_section(parser *p, span where, const char *operator, expr * left);
+expr *right_section(parser *p, span where, expr *operator, expr * right);
 
 pattern *new_pattern(parser *p, pattern_kind kind, span where);
 pattern *name_pattern(parser *p, span where, const token *t);
@@ -59,15 +59,17 @@ pattern *tuple_pattern(parser *p, span where, pattern_list items);
 pattern *list_pattern(parser *p, span where, pattern_list items);
 pattern *to_pattern(parser *p, expr *e);
 
-binding *new_equation(parser *p, span where, span name_where, const token *name, pattern_list patterns,
-                      alternative_list right, binding_list locals);
+binding *new_equation(parser *p, span where, span name_where, const token *name,
+                      pattern_list patterns, alternative_list right, binding_list locals);
 binding *new_signature(parser *p, span where, const token *name, type_expr *signature);
 binding *new_pattern_binding(parser *p, span where, pattern *target, expr *value);
 void add_alternative(parser *p, alternative_list *list, expr *guard, expr *body);
 binding_list merge_bindings(parser *p, binding_list list);
 void add_import(parser *p, span where, const token *path);
-void add_extern(parser *p, span where, const token *library, const token *name, type_expr *signature);
-void add_signature(parser *p, binding_list *list, span where, const token *name, type_expr *signature);
+void add_extern(parser *p, span where, const token *library, const token *name,
+                type_expr *signature);
+void add_signature(parser *p, binding_list *list, span where, const token *name,
+                   type_expr *signature);
 
 type_expr *named_type(parser *p, span where, const token *name);
 type_expr *tuple_type(parser *p, span where, type_list parts);

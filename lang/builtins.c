@@ -1,6 +1,6 @@
-// What is built in: one row per name. Combinators that move data, a few functions on static numbers,
-// and, from the tables of scalar.h, all scalar operations and conversions. Everything else is written
-// in the language (stdlib/).
+// What is built in: one row per name. Combinators that move data, a few functions on static
+// numbers, and, from the tables of scalar.h, all scalar operations and conversions. Everything else
+// is written in the language (stdlib/).
 #include "fusion/f2.h"
 #include "lang/build.h"
 #include "lang/elaborate.h"
@@ -15,9 +15,9 @@ typedef struct move {
   trace_op op;
   uint64_t number;
   const uint64_t *rows;
-  uint64_t batch;       // of the result, when the operand's is the elaborator's; 0: as the operand
-  uint32_t drop;        // leading dimensions of the operand that go
-  uint64_t lead[2];     // and those that come instead
+  uint64_t batch;    // of the result, when the operand's is the elaborator's; 0: as the operand
+  uint32_t drop;     // leading dimensions of the operand that go
+  uint64_t lead[2];  // and those that come instead
   uint32_t lead_count;
   bool set_batch;
 } move;
@@ -28,10 +28,13 @@ static value_id move_leaf(elaborator *e, value_id leaf, void *with) {
   trace_step s = {.op = m->op, .type = from->type, .number = m->number, .operand_count = 1};
   s.batch = m->set_batch ? m->batch : from->batch;
   s.rank = from->rank - m->drop + m->lead_count;
-  if (s.rank > 16) fail(e, "arrays have at most 16 dimensions");
+  if (s.rank > 16)
+    fail(e, "arrays have at most 16 dimensions");
   s.dims = NEW_ARRAY(e->memory, uint64_t, s.rank);
-  for (uint32_t i = 0; i < m->lead_count; i++) s.dims[i] = m->lead[i];
-  for (uint32_t i = m->drop; i < from->rank; i++) s.dims[i - m->drop + m->lead_count] = from->dims[i];
+  for (uint32_t i = 0; i < m->lead_count; i++)
+    s.dims[i] = m->lead[i];
+  for (uint32_t i = m->drop; i < from->rank; i++)
+    s.dims[i - m->drop + m->lead_count] = from->dims[i];
   s.operands = NEW(e->memory, value_id);
   s.operands[0] = leaf;
   if (m->rows) {
@@ -54,18 +57,23 @@ static move keep_length(trace_op op, uint64_t number, uint64_t length) {
 // ---- parm, column, map -----------------------------------------------------------------------
 
 static value *function_result(elaborator *e, value *v, uint64_t length, const char *who) {
-  if (v->kind == VALUE_LIST || v->kind == VALUE_ARRAY) v = as_array(e, v);
+  if (v->kind == VALUE_LIST || v->kind == VALUE_ARRAY)
+    v = as_array(e, v);
   if (v->u.array.length != length)
-    fail(e, "the function given to %s must return %" PRIu64 " elements, but returns %" PRIu64, who, length, v->u.array.length);
+    fail(e, "the function given to %s must return %" PRIu64 " elements, but returns %" PRIu64, who,
+         length, v->u.array.length);
   return lift(e, v);
 }
 
 static uint64_t checked_mask(elaborator *e, value *mask, uint64_t length, const char *who) {
   int64_t m = static_integer(e, mask, arena_printf(e->memory, "the mask of %s", who));
   power_length(e, length, who);
-  if (length == 1) fail(e, "%s needs at least 2 elements, but this array has one element", who);
+  if (length == 1)
+    fail(e, "%s needs at least 2 elements, but this array has one element", who);
   if (m <= 0 || (uint64_t)m >= length)
-    fail_hint(e, "a mask selects index bits", "the mask of %s is %" PRId64 ", but it must be from 1 to %" PRIu64 " for an array of %" PRIu64 " elements",
+    fail_hint(e, "a mask selects index bits",
+              "the mask of %s is %" PRId64 ", but it must be from 1 to %" PRIu64
+              " for an array of %" PRIu64 " elements",
               who, m, length - 1, length);
   return (uint64_t)m;
 }
@@ -75,15 +83,18 @@ static value *instance_number(elaborator *e, uint64_t factor) {
   return make_leaf(e, emit(e, s));
 }
 
-static value *split_apply(elaborator *e, value *mask, value *f, value *xs, bool numbered, const char *who) {
-  uint64_t length = length_of(e, xs), m = checked_mask(e, mask, length, who), outer = e->batch, inner = times_batch(e, 2);
+static value *split_apply(elaborator *e, value *mask, value *f, value *xs, bool numbered,
+                          const char *who) {
+  uint64_t length = length_of(e, xs), m = checked_mask(e, mask, length, who), outer = e->batch,
+           inner = times_batch(e, 2);
   move in = keep_length(TRACE_SPLIT, m, length / 2), out = keep_length(TRACE_STITCH, m, length);
   in.set_batch = out.set_batch = true;
   in.batch = inner;
   out.batch = outer;
   value *half = make_array(e, length / 2, move_element(e, lift(e, xs), in));
   e->batch = inner;
-  if (numbered) f = apply(e, f, instance_number(e, 2));
+  if (numbered)
+    f = apply(e, f, instance_number(e, 2));
   value *result = function_result(e, apply(e, f, half), length / 2, who);
   e->batch = outer;
   return make_array(e, length, move_element(e, result, out));
@@ -101,7 +112,8 @@ static value *run_parmi(elaborator *e, const builtin *row, value **a, type **ins
 
 static value *run_column(elaborator *e, const builtin *row, value **a, type **instance) {
   (void)instance;
-  uint64_t length = length_of(e, a[2]), m = checked_mask(e, a[0], length, row->name), outer = e->batch;
+  uint64_t length = length_of(e, a[2]), m = checked_mask(e, a[0], length, row->name),
+           outer = e->batch;
   move in = keep_length(TRACE_PAIR, m, 2), out = keep_length(TRACE_UNPAIR, m, length);
   in.set_batch = out.set_batch = true;
   in.batch = times_batch(e, length / 2);
@@ -126,7 +138,8 @@ static value *map_list(elaborator *e, value *f, value *list, bool numbered) {
 value *map_elements(elaborator *e, value *xs, element_function *f, void *with) {
   uint64_t length = xs->u.array.length, outer = e->batch, inner = times_batch(e, length);
   move in = {.op = TRACE_RESHAPE, .set_batch = true, .batch = inner, .drop = 1};
-  move out = {.op = TRACE_RESHAPE, .set_batch = true, .batch = outer, .lead = {length}, .lead_count = 1};
+  move out = {
+      .op = TRACE_RESHAPE, .set_batch = true, .batch = outer, .lead = {length}, .lead_count = 1};
   value *element = move_element(e, lift(e, xs), in);
   e->batch = inner;
   value *result = lift(e, as_data(e, f(e, element, with)));
@@ -149,7 +162,8 @@ static value *apply_mapped(elaborator *e, value *element, void *with) {
 static value *run_map(elaborator *e, const builtin *row, value **a, type **instance) {
   (void)instance;
   bool numbered = !strcmp(row->name, "mapi");
-  if (a[1]->kind == VALUE_LIST) return map_list(e, a[0], a[1], numbered);
+  if (a[1]->kind == VALUE_LIST)
+    return map_list(e, a[0], a[1], numbered);
   mapped m = {a[0], length_of(e, a[1]), numbered};
   return map_elements(e, a[1], apply_mapped, &m);
 }
@@ -160,30 +174,43 @@ static void fail_singular(elaborator *e, f2_matrix a) {
   uint64_t rows = f2_dependent_rows(a);
   text list = {0};
   for (int i = 0; i < a.rows; i++)
-    if (rows >> i & 1) text_printf(&list, "%s%d", list.length ? ", " : "", i);
+    if (rows >> i & 1)
+      text_printf(&list, "%s%d", list.length ? ", " : "", i);
   const char *names = arena_copy(e->memory, list.data ? list.data : "", list.length);
   text_free(&list);
   bool one = !(rows & (rows - 1));
-  fail(e, one ? "this matrix is not invertible: row %s is 0" : "this matrix is not invertible: rows %s sum to 0", names);
+  fail(e,
+       one ? "this matrix is not invertible: row %s is 0"
+           : "this matrix is not invertible: rows %s sum to 0",
+       names);
 }
 
 static value *run_bmmc(elaborator *e, const builtin *row, value **a, type **instance) {
   (void)instance;
   uint64_t length = length_of(e, a[2]), n = power_length(e, length, row->name);
   if (length_of(e, a[0]) != n)
-    fail(e, "an array of 2^%" PRIu64 " elements needs a matrix of %" PRIu64 " rows, but this one has %" PRIu64, n, n, length_of(e, a[0]));
+    fail(e,
+         "an array of 2^%" PRIu64 " elements needs a matrix of %" PRIu64
+         " rows, but this one has %" PRIu64,
+         n, n, length_of(e, a[0]));
   f2_matrix matrix = {.rows = (int)n, .columns = (int)n};
-  if (a[0]->kind == VALUE_ARRAY && n) fail_dynamic(e, element_at(e, a[0], 0), "the matrix of bmmc");
+  if (a[0]->kind == VALUE_ARRAY && n)
+    fail_dynamic(e, element_at(e, a[0], 0), "the matrix of bmmc");
   for (unsigned i = 0; i < n; i++) {
     int64_t mask = static_integer(e, force(e, a[0]->u.parts.items[i]), "a row of bmmc's matrix");
     if (mask < 0 || (uint64_t)mask >= length)
-      fail(e, "row %u of the matrix is %" PRId64 ", but a mask of %" PRIu64 " bits is from 0 to %" PRIu64, i, mask, n, length - 1);
+      fail(e,
+           "row %u of the matrix is %" PRId64 ", but a mask of %" PRIu64
+           " bits is from 0 to %" PRIu64,
+           i, mask, n, length - 1);
     matrix.row[i] = (uint64_t)mask;
   }
   int64_t c = static_integer(e, a[1], "the complement of bmmc");
-  if (c < 0 || (uint64_t)c >= length) fail(e, "the complement is %" PRId64 ", but it must be from 0 to %" PRIu64, c, length - 1);
+  if (c < 0 || (uint64_t)c >= length)
+    fail(e, "the complement is %" PRId64 ", but it must be from 0 to %" PRIu64, c, length - 1);
   f2_matrix inverse;
-  if (!f2_inverse(matrix, &inverse)) fail_singular(e, matrix);
+  if (!f2_inverse(matrix, &inverse))
+    fail_singular(e, matrix);
   move m = keep_length(TRACE_BMMC, (uint64_t)c, length);
   m.rows = matrix.row;
   return make_array(e, length, move_element(e, a[2], m));
@@ -195,17 +222,22 @@ static value *run_zip(elaborator *e, const builtin *row, value **a, type **insta
   (void)row, (void)instance;
   uint64_t length = length_of(e, a[0]);
   if (length_of(e, a[1]) != length)
-    fail(e, "zip needs two arrays of equal length, but these have %" PRIu64 " and %" PRIu64 " elements", length, length_of(e, a[1]));
+    fail(e,
+         "zip needs two arrays of equal length, but these have %" PRIu64 " and %" PRIu64
+         " elements",
+         length, length_of(e, a[1]));
   if (a[0]->kind == VALUE_LIST && a[1]->kind == VALUE_LIST) {
     value *list = make_parts(e, VALUE_LIST, a[0]->u.parts.count);
     for (uint32_t i = 0; i < list->u.parts.count; i++) {
       value *pair = list->u.parts.items[i] = make_parts(e, VALUE_TUPLE, 2);
-      for (int k = 0; k < 2; k++) pair->u.parts.items[k] = a[k]->u.parts.items[i];
+      for (int k = 0; k < 2; k++)
+        pair->u.parts.items[k] = a[k]->u.parts.items[i];
     }
     return list;
   }
   value *pair = make_parts(e, VALUE_TUPLE, 2);
-  for (int k = 0; k < 2; k++) pair->u.parts.items[k] = as_array(e, a[k])->u.array.element;
+  for (int k = 0; k < 2; k++)
+    pair->u.parts.items[k] = as_array(e, a[k])->u.array.element;
   return make_array(e, length, pair);
 }
 
@@ -215,9 +247,11 @@ static value *run_unzip(elaborator *e, const builtin *row, value **a, type **ins
   for (uint32_t k = 0; k < 2; k++) {
     if (a[0]->kind == VALUE_LIST) {
       value *list = both->u.parts.items[k] = make_parts(e, VALUE_LIST, a[0]->u.parts.count);
-      for (uint32_t i = 0; i < list->u.parts.count; i++) list->u.parts.items[i] = force(e, a[0]->u.parts.items[i])->u.parts.items[k];
+      for (uint32_t i = 0; i < list->u.parts.count; i++)
+        list->u.parts.items[i] = force(e, a[0]->u.parts.items[i])->u.parts.items[k];
     } else {
-      both->u.parts.items[k] = make_array(e, a[0]->u.array.length, a[0]->u.array.element->u.parts.items[k]);
+      both->u.parts.items[k] =
+          make_array(e, a[0]->u.array.length, a[0]->u.array.element->u.parts.items[k]);
     }
   }
   return both;
@@ -228,7 +262,10 @@ static value *run_split(elaborator *e, const builtin *row, value **a, type **ins
   int64_t k = static_integer(e, a[0], "the row length of split");
   uint64_t length = length_of(e, a[1]);
   if (k < 0 || k > 62 || length % (UINT64_C(1) << k))
-    fail(e, "split %" PRId64 " makes rows of 2^%" PRId64 " elements, which do not divide an array of %" PRIu64, k, k, length);
+    fail(e,
+         "split %" PRId64 " makes rows of 2^%" PRId64
+         " elements, which do not divide an array of %" PRIu64,
+         k, k, length);
   uint64_t inner = UINT64_C(1) << k;
   move m = {.op = TRACE_RESHAPE, .drop = 1, .lead = {length / inner, inner}, .lead_count = 2};
   return make_array(e, length / inner, make_array(e, inner, move_element(e, a[1], m)));
@@ -237,14 +274,17 @@ static value *run_split(elaborator *e, const builtin *row, value **a, type **ins
 // The rows of an array of arrays, as one ARRAY around another.
 static value *rows_of(elaborator *e, value *v) {
   v = as_array(e, v);
-  return v->u.array.element->kind == VALUE_LIST ? make_array(e, v->u.array.length, as_array(e, v->u.array.element)) : v;
+  return v->u.array.element->kind == VALUE_LIST
+             ? make_array(e, v->u.array.length, as_array(e, v->u.array.element))
+             : v;
 }
 
 static value *run_join(elaborator *e, const builtin *row, value **a, type **instance) {
   (void)row, (void)instance;
   value *rows = rows_of(e, a[0]), *inner = rows->u.array.element;
   uint64_t length;
-  if (__builtin_mul_overflow(rows->u.array.length, inner->u.array.length, &length)) fail(e, "the joined array has more than 2^64 elements");
+  if (__builtin_mul_overflow(rows->u.array.length, inner->u.array.length, &length))
+    fail(e, "the joined array has more than 2^64 elements");
   move m = {.op = TRACE_RESHAPE, .drop = 2, .lead = {length}, .lead_count = 1};
   return make_array(e, length, map_leaves(e, inner->u.array.element, move_leaf, &m));
 }
@@ -256,7 +296,8 @@ static value *run_transpose(elaborator *e, const builtin *row, value **a, type *
   power_length(e, m, row->name);
   power_length(e, k, row->name);
   move swap = {.op = TRACE_TRANSPOSE, .drop = 2, .lead = {k, m}, .lead_count = 2};
-  return make_array(e, k, make_array(e, m, map_leaves(e, inner->u.array.element, move_leaf, &swap)));
+  return make_array(e, k,
+                    make_array(e, m, map_leaves(e, inner->u.array.element, move_leaf, &swap)));
 }
 
 static value *slice(elaborator *e, value *xs, uint64_t from, uint64_t count) {
@@ -273,7 +314,9 @@ static value *run_take(elaborator *e, const builtin *row, value **a, type **inst
   bool drop = !strcmp(row->name, "drop");
   int64_t k = static_integer(e, a[0], arena_printf(e->memory, "the count of %s", row->name));
   uint64_t length = length_of(e, a[1]);
-  if (k < 0 || (uint64_t)k > length) fail(e, "%s %" PRId64 " asks for more than an array of %" PRIu64 " elements has", row->name, k, length);
+  if (k < 0 || (uint64_t)k > length)
+    fail(e, "%s %" PRId64 " asks for more than an array of %" PRIu64 " elements has", row->name, k,
+         length);
   return drop ? slice(e, a[1], (uint64_t)k, length - (uint64_t)k) : slice(e, a[1], 0, (uint64_t)k);
 }
 
@@ -287,13 +330,18 @@ static value *concat_elements(pair_walk *w, value *x, value *y) {
   elaborator *e = w->e;
   if (x->kind == VALUE_TUPLE) {
     value *t = make_parts(e, VALUE_TUPLE, x->u.parts.count);
-    for (uint32_t i = 0; i < x->u.parts.count; i++) t->u.parts.items[i] = concat_elements(w, x->u.parts.items[i], y->u.parts.items[i]);
+    for (uint32_t i = 0; i < x->u.parts.count; i++)
+      t->u.parts.items[i] = concat_elements(w, x->u.parts.items[i], y->u.parts.items[i]);
     return t;
   }
-  if (x->kind == VALUE_ARRAY) return make_array(e, x->u.array.length, concat_elements(w, x->u.array.element, y->u.array.element));
+  if (x->kind == VALUE_ARRAY)
+    return make_array(e, x->u.array.length,
+                      concat_elements(w, x->u.array.element, y->u.array.element));
   const trace_step *first = step_of(e, x), *second = step_of(e, y);
   trace_step s = {.op = TRACE_CONCAT, .type = first->type, .rank = first->rank, .operand_count = 2};
-  s.batch = first->batch && second->batch ? (first->batch > second->batch ? first->batch : second->batch) : 0;
+  s.batch = first->batch && second->batch
+                ? (first->batch > second->batch ? first->batch : second->batch)
+                : 0;
   s.dims = NEW_ARRAY(e->memory, uint64_t, s.rank);
   memcpy(s.dims, first->dims, s.rank * sizeof *s.dims);
   s.dims[0] = w->length;
@@ -308,17 +356,22 @@ static value *concat(elaborator *e, value *x, value *y) {
     uint32_t count = x->u.parts.count;
     value *list = make_parts(e, VALUE_LIST, count + y->u.parts.count);
     memcpy(list->u.parts.items, x->u.parts.items, count * sizeof *list->u.parts.items);
-    memcpy(list->u.parts.items + count, y->u.parts.items, y->u.parts.count * sizeof *list->u.parts.items);
+    memcpy(list->u.parts.items + count, y->u.parts.items,
+           y->u.parts.count * sizeof *list->u.parts.items);
     return list;
   }
   x = as_array(e, x);
   y = as_array(e, y);
   // An empty array may come from [], which does not know how long its rows would be.
-  if (!x->u.array.length) return y;
-  if (!y->u.array.length) return x;
-  if (!same_structure(e, x->u.array.element, y->u.array.element)) fail(e, "concat needs two arrays whose elements have the same shape");
+  if (!x->u.array.length)
+    return y;
+  if (!y->u.array.length)
+    return x;
+  if (!same_structure(e, x->u.array.element, y->u.array.element))
+    fail(e, "concat needs two arrays whose elements have the same shape");
   pair_walk w = {e, 0};
-  if (__builtin_add_overflow(x->u.array.length, y->u.array.length, &w.length)) fail(e, "the joined array has more than 2^64 elements");
+  if (__builtin_add_overflow(x->u.array.length, y->u.array.length, &w.length))
+    fail(e, "the joined array has more than 2^64 elements");
   return make_array(e, w.length, concat_elements(&w, x->u.array.element, y->u.array.element));
 }
 
@@ -329,7 +382,8 @@ static value *run_concat(elaborator *e, const builtin *row, value **a, type **in
 
 static uint64_t checked_count(elaborator *e, value *v, const char *who) {
   int64_t n = static_integer(e, v, arena_printf(e->memory, "the length of %s", who));
-  if (n < 0 || n >= INT64_C(1) << 62) fail(e, "%s cannot make an array of %" PRId64 " elements", who, n);
+  if (n < 0 || n >= INT64_C(1) << 62)
+    fail(e, "%s cannot make an array of %" PRId64 " elements", who, n);
   return (uint64_t)n;
 }
 
@@ -338,10 +392,15 @@ static value *run_iota(elaborator *e, const builtin *row, value **a, type **inst
   uint64_t n = checked_count(e, a[0], row->name);
   if (n && n <= SHORT_LIST) {
     value *list = make_parts(e, VALUE_LIST, (uint32_t)n);
-    for (uint32_t i = 0; i < n; i++) list->u.parts.items[i] = make_integer(e, i);
+    for (uint32_t i = 0; i < n; i++)
+      list->u.parts.items[i] = make_integer(e, i);
     return list;
   }
-  trace_step s = {.op = TRACE_IOTA, .type = SCALAR_I64, .rank = 1, .batch = 1, .dims = NEW(e->memory, uint64_t)};
+  trace_step s = {.op = TRACE_IOTA,
+                  .type = SCALAR_I64,
+                  .rank = 1,
+                  .batch = 1,
+                  .dims = NEW(e->memory, uint64_t)};
   s.dims[0] = n;
   return make_array(e, n, make_leaf(e, emit(e, s)));
 }
@@ -354,9 +413,11 @@ static value *replicate(elaborator *e, uint64_t n, value *x) {
 static value *run_replicate(elaborator *e, const builtin *row, value **a, type **instance) {
   (void)instance;
   uint64_t n = checked_count(e, a[0], row->name);
-  if (!n || n > SHORT_LIST || a[1]->kind != VALUE_SCALAR) return replicate(e, n, a[1]);
+  if (!n || n > SHORT_LIST || a[1]->kind != VALUE_SCALAR)
+    return replicate(e, n, a[1]);
   value *list = make_parts(e, VALUE_LIST, (uint32_t)n);
-  for (uint32_t i = 0; i < n; i++) list->u.parts.items[i] = a[1];
+  for (uint32_t i = 0; i < n; i++)
+    list->u.parts.items[i] = a[1];
   return list;
 }
 
@@ -369,12 +430,17 @@ static value *run_length(elaborator *e, const builtin *row, value **a, type **in
 static value *run_padded(elaborator *e, const builtin *row, value **a, type **instance) {
   (void)row;
   uint64_t m = length_of(e, a[2]), full = 1;
-  if (!m) return empty_array(e, instance[1]);
-  while (full < m) full *= 2;
+  if (!m)
+    return empty_array(e, instance[1]);
+  while (full < m)
+    full *= 2;
   value *xs = full == m ? a[2] : concat(e, as_array(e, a[2]), replicate(e, full - m, a[0]));
   value *result = apply(e, a[1], xs);
   if (length_of(e, result) < m)
-    fail(e, "the function given to padded must return at least %" PRIu64 " elements, but returns %" PRIu64, m, length_of(e, result));
+    fail(e,
+         "the function given to padded must return at least %" PRIu64
+         " elements, but returns %" PRIu64,
+         m, length_of(e, result));
   return length_of(e, result) == m ? result : slice(e, result, 0, m);
 }
 
@@ -383,9 +449,11 @@ static value *run_padded(elaborator *e, const builtin *row, value **a, type **in
 static value *run_iter(elaborator *e, const builtin *row, value **a, type **instance) {
   (void)instance;
   int64_t k = static_integer(e, a[0], arena_printf(e->memory, "the count of %s", row->name));
-  if (k < 0) fail(e, "iter cannot repeat a function %" PRId64 " times", k);
+  if (k < 0)
+    fail(e, "iter cannot repeat a function %" PRId64 " times", k);
   value *x = a[2];
-  for (int64_t i = 0; i < k; i++) x = apply(e, a[1], x);
+  for (int64_t i = 0; i < k; i++)
+    x = apply(e, a[1], x);
   return x;
 }
 
@@ -397,7 +465,8 @@ static value *run_compose(elaborator *e, const builtin *row, value **a, type **i
 static value *run_log2(elaborator *e, const builtin *row, value **a, type **instance) {
   (void)row, (void)instance;
   int64_t n = static_integer(e, a[0], "log2");
-  if (n < 1 || (n & (n - 1))) fail(e, "log2 needs a power of two, but this is %" PRId64, n);
+  if (n < 1 || (n & (n - 1)))
+    fail(e, "log2 needs a power of two, but this is %" PRId64, n);
   return make_integer(e, __builtin_ctzll((uint64_t)n));
 }
 
@@ -423,7 +492,8 @@ static value *run_pi(elaborator *e, const builtin *row, value **a, type **instan
 static value *extreme(elaborator *e, type *t, bool largest) {
   if (t->kind == TYPE_TUPLE) {
     value *v = make_parts(e, VALUE_TUPLE, t->count);
-    for (uint32_t i = 0; i < t->count; i++) v->u.parts.items[i] = extreme(e, t->parts[i], largest);
+    for (uint32_t i = 0; i < t->count; i++)
+      v->u.parts.items[i] = extreme(e, t->parts[i], largest);
     return v;
   }
   scalar_type s = closed_scalar(t);
@@ -439,10 +509,13 @@ static value *run_root(elaborator *e, const builtin *row, value **a, type **inst
   (void)row;
   scalar_type t = closed_scalar(instance[0]);
   int64_t m = static_integer(e, a[1], "the order m of root k m");
-  if (m <= 0) fail(e, "root k m needs a positive m, but this is %" PRId64, m);
-  if (a[0]->kind == VALUE_SCALAR) return make_scalar(e, t, scalar_root(t, a[0]->u.scalar.bits.i64, m));
+  if (m <= 0)
+    fail(e, "root k m needs a positive m, but this is %" PRId64, m);
+  if (a[0]->kind == VALUE_SCALAR)
+    return make_scalar(e, t, scalar_root(t, a[0]->u.scalar.bits.i64, m));
   const trace_step *k = step_of(e, a[0]);
-  trace_step s = {.op = TRACE_ROOT, .type = t, .batch = k->batch, .number = (uint64_t)m, .operand_count = 1};
+  trace_step s = {
+      .op = TRACE_ROOT, .type = t, .batch = k->batch, .number = (uint64_t)m, .operand_count = 1};
   s.operands = NEW(e->memory, value_id);
   s.operands[0] = a[0]->u.leaf;
   return make_leaf(e, emit(e, s));
@@ -452,7 +525,8 @@ static value *run_scalar(elaborator *e, const builtin *row, value **a, type **in
   (void)instance;
   scalar_op op = (scalar_op)row->operation;
   bool comparison = op >= OP_EQ && op <= OP_TOTAL_LE;
-  return comparison ? compare(e, op, a[0], a[1]) : scalar_operation(e, op, a[0], row->arity == 2 ? a[1] : NULL);
+  return comparison ? compare(e, op, a[0], a[1])
+                    : scalar_operation(e, op, a[0], row->arity == 2 ? a[1] : NULL);
 }
 
 static value *run_convert(elaborator *e, const builtin *row, value **a, type **instance) {
@@ -462,6 +536,7 @@ static value *run_convert(elaborator *e, const builtin *row, value **a, type **i
 
 // ---- the table -------------------------------------------------------------------------------
 
+// clang-format off
 #define ANY {CONSTRAINT_NONE, 0}
 #define ORDERED {CONSTRAINT_EACH, CLASS_ORD}
 static const builtin rows[] = {
@@ -493,13 +568,18 @@ static const builtin rows[] = {
     {"pi", "a", {CONSTRAINT_SCALAR, CLASS_FLOAT}, 0, run_pi, 0, NULL},
     {"root", "int -> int -> a", {CONSTRAINT_SCALAR, CLASS_COMPLEX}, 2, run_root, 0, NULL},
 };
+// clang-format on
 enum { ROWS = sizeof rows / sizeof *rows };
 
 // The signatures are parsed as one source, `name : type` a line.
 static void give_signatures(diagnostics *d, builtin *table) {
   text all = {0};
-  for (int i = 0; i < ROWS; i++) text_printf(&all, "x : %s\n", rows[i].signature);
-  source s = {.name = "builtins", .text = arena_copy(d->memory, all.data ? all.data : "", all.length), .length = (uint32_t)all.length, .library = true};
+  for (int i = 0; i < ROWS; i++)
+    text_printf(&all, "x : %s\n", rows[i].signature);
+  source s = {.name = "builtins",
+              .text = arena_copy(d->memory, all.data ? all.data : "", all.length),
+              .length = (uint32_t)all.length,
+              .library = true};
   text_free(&all);
   const module *m = parse_signatures(d, diag_add_source(d, s));
   for (size_t i = 0; i < m->bindings.count; i++)
@@ -520,16 +600,22 @@ static scheme *operation_scheme(arena *a, scalar_op op) {
   const scalar_op_row *r = &scalar_ops[op];
   bool comparison = op >= OP_EQ && op <= OP_TOTAL_LE;
   bool from_complex = r->result == RESULT_REAL;
-  constraint c = {comparison ? CONSTRAINT_EACH : CONSTRAINT_SCALAR, from_complex ? CLASS_FLOAT : r->operands};
+  constraint c = {comparison ? CONSTRAINT_EACH : CONSTRAINT_SCALAR,
+                  from_complex ? CLASS_FLOAT : r->operands};
   type *t = type_variable(a, c, 1), *operand = t, *result = t;
   type *complex = type_scalar(a, SCALAR_C64);
   complex->parts[0] = t;
-  if (from_complex) operand = complex;
-  if (r->result == RESULT_COMPLEX) result = complex;
-  if (r->result == RESULT_BOOL) result = type_scalar(a, SCALAR_BOOL);
-  if (r->result == RESULT_I64) result = type_scalar(a, SCALAR_I64);
+  if (from_complex)
+    operand = complex;
+  if (r->result == RESULT_COMPLEX)
+    result = complex;
+  if (r->result == RESULT_BOOL)
+    result = type_scalar(a, SCALAR_BOOL);
+  if (r->result == RESULT_I64)
+    result = type_scalar(a, SCALAR_I64);
   type *second = op == OP_POWI ? type_scalar(a, SCALAR_I64) : operand;
-  if (r->arity == 2) result = type_function(a, second, result);
+  if (r->arity == 2)
+    result = type_function(a, second, result);
   return generalised(a, type_function(a, operand, result), t);
 }
 
@@ -547,16 +633,25 @@ builtin_table builtins_create(diagnostics *d) {
   give_signatures(d, t.rows);
   builtin *next = t.rows + ROWS;
   for (int i = 0; i < SCALAR_OP_COUNT; i++)
-    *next++ = (builtin){.name = scalar_ops[i].name, .arity = (uint32_t)scalar_ops[i].arity, .run = run_scalar, .operation = i, .scheme = operation_scheme(a, (scalar_op)i)};
+    *next++ = (builtin){.name = scalar_ops[i].name,
+                        .arity = (uint32_t)scalar_ops[i].arity,
+                        .run = run_scalar,
+                        .operation = i,
+                        .scheme = operation_scheme(a, (scalar_op)i)};
   for (int i = 0; i <= SCALAR_COUNT; i++) {
     scalar_type to = i < SCALAR_COUNT ? (scalar_type)i : SCALAR_I64;
-    *next++ = (builtin){.name = i < SCALAR_COUNT ? scalar_types[i].name : "int", .arity = 1, .run = run_convert, .operation = (int)to, .scheme = conversion_scheme(a, to)};
+    *next++ = (builtin){.name = i < SCALAR_COUNT ? scalar_types[i].name : "int",
+                        .arity = 1,
+                        .run = run_convert,
+                        .operation = (int)to,
+                        .scheme = conversion_scheme(a, to)};
   }
   return t;
 }
 
 const builtin *builtin_find(const builtin_table *t, const char *name) {
   for (size_t i = 0; i < t->count; i++)
-    if (!strcmp(t->rows[i].name, name)) return &t->rows[i];
+    if (!strcmp(t->rows[i].name, name))
+      return &t->rows[i];
   return NULL;
 }

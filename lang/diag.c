@@ -7,13 +7,12 @@ uint32_t diag_add_source(diagnostics *d, source s) {
   return (uint32_t)d->sources.count - 1;
 }
 
-static bool starts_character(char c) {
-  return ((unsigned char)c & 0xC0) != 0x80;
-}
+static bool starts_character(char c) { return ((unsigned char)c & 0xC0) != 0x80; }
 
 void diag_position(const source *s, uint32_t offset, uint32_t *line, uint32_t *column) {
   *line = *column = 1;
-  if (offset > s->length) offset = s->length;
+  if (offset > s->length)
+    offset = s->length;
   for (uint32_t i = 0; i < offset; i++) {
     if (s->text[i] == '\n') {
       ++*line;
@@ -28,15 +27,19 @@ void diag_position(const source *s, uint32_t offset, uint32_t *line, uint32_t *c
 static void render_line(text *out, const source *s, span where) {
   enum { WIDTH = 120 };
   uint32_t begin = where.start > s->length ? s->length : where.start, end = begin;
-  while (begin && s->text[begin - 1] != '\n') begin--;
-  while (end < s->length && s->text[end] != '\n') end++;
+  while (begin && s->text[begin - 1] != '\n')
+    begin--;
+  while (end < s->length && s->text[end] != '\n')
+    end++;
   uint32_t first = begin;
   if (end - begin > WIDTH && where.start - begin > WIDTH / 2) {
     first = where.start - WIDTH / 2;
-    while (first < where.start && !starts_character(s->text[first])) first++;
+    while (first < where.start && !starts_character(s->text[first]))
+      first++;
   }
   uint32_t last = end - first > WIDTH ? first + WIDTH : end;
-  while (last < end && !starts_character(s->text[last])) last++;
+  while (last < end && !starts_character(s->text[last]))
+    last++;
   text_string(out, first > begin ? "  ..." : "  ");
   for (uint32_t i = first; i < last; i++) {
     unsigned char c = (unsigned char)s->text[i];
@@ -47,20 +50,27 @@ static void render_line(text *out, const source *s, span where) {
   text_string(out, first > begin ? "     " : "  ");
   uint32_t carets = where.end > last ? last : where.end;
   for (uint32_t i = first; i < where.start && i < last; i++)
-    if (starts_character(s->text[i])) text_add(out, s->text[i] == '\t' ? "\t" : " ", 1);
+    if (starts_character(s->text[i]))
+      text_add(out, s->text[i] == '\t' ? "\t" : " ", 1);
   text_add(out, "^", 1);
   for (uint32_t i = where.start + 1; i < carets; i++)
-    if (starts_character(s->text[i])) text_add(out, "^", 1);
+    if (starts_character(s->text[i]))
+      text_add(out, "^", 1);
   text_add(out, "\n", 1);
 }
 
-void diag_vreport(diagnostics *d, diag_kind kind, span where, const char *format, va_list arguments) {
+void diag_vreport(diagnostics *d, diag_kind kind, span where, const char *format,
+                  va_list arguments) {
   static const char *const names[] = {"error", "warning", "note", "hint"};
   const char *prefix = kind == DIAG_ERROR && d->demote ? d->demote : "";
-  if (kind == DIAG_ERROR && d->demote) kind = DIAG_WARNING;
-  if (kind == DIAG_ERROR && d->errors++ >= DIAG_MAX_ERRORS) return;
-  if (kind == DIAG_WARNING) d->warnings++;
-  if ((kind == DIAG_NOTE || kind == DIAG_HINT) && d->errors > DIAG_MAX_ERRORS) return;
+  if (kind == DIAG_ERROR && d->demote)
+    kind = DIAG_WARNING;
+  if (kind == DIAG_ERROR && d->errors++ >= DIAG_MAX_ERRORS)
+    return;
+  if (kind == DIAG_WARNING)
+    d->warnings++;
+  if ((kind == DIAG_NOTE || kind == DIAG_HINT) && d->errors > DIAG_MAX_ERRORS)
+    return;
   const source *s = where.file < d->sources.count ? &d->sources.items[where.file] : NULL;
   if (kind == DIAG_HINT || !s) {
     text_printf(&d->rendered, "%s: ", kind == DIAG_ERROR && !s ? "permc" : names[kind]);

@@ -15,7 +15,7 @@ typedef struct source {
   const char *name;  // as the user wrote it; in messages
   const char *text;  // 0-terminated
   uint32_t length;
-  bool library;      // part of the standard library
+  bool library;  // part of the standard library
 } source;
 
 typedef struct span {
@@ -39,8 +39,10 @@ uint32_t diag_add_source(diagnostics *d, source s);  // the file's number
 typedef enum diag_kind { DIAG_ERROR, DIAG_WARNING, DIAG_NOTE, DIAG_HINT } diag_kind;
 // Renders one message. A hint has no location of its own and follows the message that it helps;
 // hints and notes after a suppressed error (more than DIAG_MAX_ERRORS) are suppressed too.
-void diag_report(diagnostics *d, diag_kind kind, span where, const char *format, ...) PRINTF_LIKE(4, 5);
-void diag_vreport(diagnostics *d, diag_kind kind, span where, const char *format, va_list arguments);
+void diag_report(diagnostics *d, diag_kind kind, span where, const char *format, ...)
+    PRINTF_LIKE(4, 5);
+void diag_vreport(diagnostics *d, diag_kind kind, span where, const char *format,
+                  va_list arguments);
 
 // 1-based line and column (in characters, UTF-8) of a byte offset.
 void diag_position(const source *s, uint32_t offset, uint32_t *line, uint32_t *column);

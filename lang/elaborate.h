@@ -7,7 +7,8 @@
 // dynamic (a LEAF: a step of the trace). An array of tuples of arrays keeps its structure outside
 // and one leaf per component inside:
 //
-//   [m]([k]f32, i32)   =   ARRAY m (TUPLE (ARRAY k (LEAF %7)) (LEAF %8))     %7 : [m][k]f32, %8 : [m]i32
+//   [m]([k]f32, i32)   =   ARRAY m (TUPLE (ARRAY k (LEAF %7)) (LEAF %8))     %7 : [m][k]f32, %8 :
+//   [m]i32
 //
 // so every leaf's step has as many dimensions as ARRAYs stand around it.
 //
@@ -21,9 +22,9 @@
 #include <stdatomic.h>
 
 typedef enum value_kind {
-  VALUE_SCALAR,    // static
-  VALUE_LEAF,      // dynamic
-  VALUE_ARRAY,     // see above
+  VALUE_SCALAR,  // static
+  VALUE_LEAF,    // dynamic
+  VALUE_ARRAY,   // see above
   VALUE_TUPLE,
   VALUE_LIST,      // an array whose elements are still separate values
   VALUE_FUNCTION,  // waiting for arguments
@@ -35,14 +36,14 @@ typedef struct frame frame;
 typedef struct type_env type_env;
 
 typedef struct closure {
-  function *code;            // exactly one of these three
+  function *code;  // exactly one of these three
   const builtin *row;
   const binding *foreign;
-  value **captures;          // code->captures.count
-  type_env *types;           // code: what its type variables stand for
-  type **instance;           // row: the same
+  value **captures;  // code->captures.count
+  type_env *types;   // code: what its type variables stand for
+  type **instance;   // row: the same
   uint32_t arity, given;
-  value **arguments;         // `given` of them
+  value **arguments;  // `given` of them
 } closure;
 
 typedef struct thunk {
@@ -97,11 +98,11 @@ typedef struct active_call {  // for messages: who called whom
 } active_call;
 
 typedef struct limits {
-  uint64_t steps;       // expressions evaluated
-  uint32_t depth;       // nested calls
+  uint64_t steps;  // expressions evaluated
+  uint32_t depth;  // nested calls
   uint64_t trace_steps;
-  size_t memory;        // bytes
-  size_t stack;         // bytes of C stack
+  size_t memory;                   // bytes
+  size_t stack;                    // bytes of C stack
   const atomic_bool *interrupted;  // or NULL: looked at now and then
 } limits;
 extern const limits default_limits;
@@ -115,10 +116,10 @@ typedef struct elaborator {
   limits limits;
   uint64_t steps;
   uint32_t depth;
-  char *stack;         // where the C stack stood at the start
+  char *stack;  // where the C stack stood at the start
   uint64_t batch;
   active_call *calls;
-  span where;          // of the application being evaluated
+  span where;  // of the application being evaluated
   jmp_buf failure;
   memo_table *memo;
   VEC(type *) closed;  // interned types
@@ -139,19 +140,22 @@ typedef struct leaf_shape {
 // type variables are. On failure the diagnostics hold the error and false is returned.
 // *result: the structure of the result, with leaves numbered into out->results. All of it lies in
 // `memory`, whose owner handles its running out.
-bool elaborate(diagnostics *d, arena *memory, const limits *l, bool allow_extern, binding *entry, type **instance,
-               const leaf_shape *leaves, size_t leaf_count, trace *out, value **result);
+bool elaborate(diagnostics *d, arena *memory, const limits *l, bool allow_extern, binding *entry,
+               type **instance, const leaf_shape *leaves, size_t leaf_count, trace *out,
+               value **result);
 
 // The shapes that a signature has at given sizes, for `check`: leaves are appended. False (with a
 // diagnostic) when an expression of the signature fails there.
 typedef VEC(leaf_shape) leaf_shapes;
-bool shapes_at_sizes(diagnostics *d, arena *memory, binding *entry, type **instance, const char *const *names, const int64_t *sizes,
-                     size_t count, int64_t other, leaf_shapes *out);
+bool shapes_at_sizes(diagnostics *d, arena *memory, binding *entry, type **instance,
+                     const char *const *names, const int64_t *sizes, size_t count, int64_t other,
+                     leaf_shapes *out);
 
 // ---- for builtins.c --------------------------------------------------------------------------
 
 NORETURN void fail(elaborator *e, const char *format, ...) PRINTF_LIKE(2, 3);
-NORETURN void fail_limit(elaborator *e, const char *format, ...) PRINTF_LIKE(2, 3);  // a limit is reached
+NORETURN void fail_limit(elaborator *e, const char *format, ...)
+    PRINTF_LIKE(2, 3);  // a limit is reached
 NORETURN void fail_hint(elaborator *e, const char *hint, const char *format, ...) PRINTF_LIKE(3, 4);
 value *apply(elaborator *e, value *f, value *argument);
 value *force(elaborator *e, value *v);  // a thunk's result
@@ -177,9 +181,9 @@ value *map_elements(elaborator *e, value *array, element_function *f, void *with
 value_id emit(elaborator *e, trace_step s);
 const trace_step *step_of(const elaborator *e, const value *leaf);
 value *make_leaf(elaborator *e, value_id id);
-value *as_leaf(elaborator *e, value *v);    // a scalar becomes a constant step
-value *as_array(elaborator *e, value *v);   // a list becomes an ARRAY (packed)
-value *as_data(elaborator *e, value *v);    // all lists inside packed, no functions; else fails
+value *as_leaf(elaborator *e, value *v);   // a scalar becomes a constant step
+value *as_array(elaborator *e, value *v);  // a list becomes an ARRAY (packed)
+value *as_data(elaborator *e, value *v);   // all lists inside packed, no functions; else fails
 value *empty_array(elaborator *e, type *element);
 bool same_structure(elaborator *e, const value *a, const value *b);
 // A copy of a data value with every leaf replaced.

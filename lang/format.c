@@ -1,5 +1,5 @@
-// The formatter works on tokens, not on the tree: line breaks and comments stay as they were written.
-// What it sets is the space between tokens, the indentation's shift, and blank lines.
+// The formatter works on tokens, not on the tree: line breaks and comments stay as they were
+// written. What it sets is the space between tokens, the indentation's shift, and blank lines.
 //
 //   f  x=let y=x+1              f x = let y = x + 1
 //            z = y     becomes            z = y
@@ -27,42 +27,58 @@ typedef struct formatter {
   unsigned depth;   // open brackets
 } formatter;
 
-static bool is_open(int kind) {
-  return kind == '(' || kind == '[' || kind == INDEX;
-}
+static bool is_open(int kind) { return kind == '(' || kind == '[' || kind == INDEX; }
 
-static bool is_close(int kind) {
-  return kind == ')' || kind == ']';
-}
+static bool is_close(int kind) { return kind == ')' || kind == ']'; }
 
 // After these a '-' is a sign, not a subtraction.
 static bool before_operand(int kind) {
   switch (kind) {
-  case NAME: case INTEGER: case FLOATING: case STRING: case TRUE: case FALSE: case WILD: case FIELD: case ')': case ']': return false;
-  default: return true;
+  case NAME:
+  case INTEGER:
+  case FLOATING:
+  case STRING:
+  case TRUE:
+  case FALSE:
+  case WILD:
+  case FIELD:
+  case ')':
+  case ']':
+    return false;
+  default:
+    return true;
   }
 }
 
 static uint32_t characters(const source *s, span where) {
   uint32_t count = 0;
-  for (uint32_t i = where.start; i < where.end; i++) count += ((unsigned char)s->text[i] & 0xC0) != 0x80;
+  for (uint32_t i = where.start; i < where.end; i++)
+    count += ((unsigned char)s->text[i] & 0xC0) != 0x80;
   return count;
 }
 
 // Whether a space stands between two tokens of one line. `sign`: the first is a sign; `quoted`: the
 // first lies between backticks, or opens them.
 static bool spaced(const token *a, const token *b, bool sign, bool quoted) {
-  if (b->kind == FIELD || b->kind == INDEX || is_close(b->kind) || b->kind == ',' || b->kind == ';') return false;
-  if (is_open(a->kind) || sign || a->kind == '~' || a->kind == '\\') return false;
+  if (b->kind == FIELD || b->kind == INDEX || is_close(b->kind) || b->kind == ',' || b->kind == ';')
+    return false;
+  if (is_open(a->kind) || sign || a->kind == '~' || a->kind == '\\')
+    return false;
   // Ranges stay tight, and so do arguments of array types: [2^n]t, 0..n-1; a power is tight always.
-  if (a->kind == '^' || b->kind == '^') return false;
-  if (a->kind == DOTDOT || b->kind == DOTDOT) return false;
-  if (quoted) return false;
+  if (a->kind == '^' || b->kind == '^')
+    return false;
+  if (a->kind == DOTDOT || b->kind == DOTDOT)
+    return false;
+  if (quoted)
+    return false;
   // Elsewhere + - * / keep what the author chose on both sides: f (n-1), x + 1.
-  if (a->kind == '+' || a->kind == '-' || a->kind == TIMES) return a->spaced;
-  if (b->kind == '+' || b->kind == '-' || b->kind == TIMES) return b->spaced;
+  if (a->kind == '+' || a->kind == '-' || a->kind == TIMES)
+    return a->spaced;
+  if (b->kind == '+' || b->kind == '-' || b->kind == TIMES)
+    return b->spaced;
   // An element type follows its brackets.
-  if (a->kind == ']' && !b->spaced) return false;
+  if (a->kind == ']' && !b->spaced)
+    return false;
   return true;
 }
 
@@ -72,13 +88,17 @@ static void put(formatter *f, const char *bytes, size_t count, uint32_t width) {
 }
 
 static void put_spaces(formatter *f, int64_t count) {
-  for (int64_t i = 0; i < count; i++) put(f, " ", 1, 1);
+  for (int64_t i = 0; i < count; i++)
+    put(f, " ", 1, 1);
 }
 
 static void put_token(formatter *f, const token *t) {
   uint32_t end = t->where.end;
-  while (t->kind == TOKEN_COMMENT && end > t->where.start && strchr(" \t\r", f->from->text[end - 1])) end--;
-  put(f, f->from->text + t->where.start, end - t->where.start, characters(f->from, (span){t->where.file, t->where.start, end}));
+  while (t->kind == TOKEN_COMMENT && end > t->where.start &&
+         strchr(" \t\r", f->from->text[end - 1]))
+    end--;
+  put(f, f->from->text + t->where.start, end - t->where.start,
+      characters(f->from, (span){t->where.file, t->where.start, end}));
 }
 
 // A block ends where a line begins left of it, or its bracket closes.
@@ -86,13 +106,15 @@ static void close_blocks(formatter *f, const token *t) {
   while (f->blocks.count) {
     const block *b = &f->blocks.items[f->blocks.count - 1];
     bool ended = b->depth > f->depth || (t->first && t->column < b->old_column);
-    if (!ended) return;
+    if (!ended)
+      return;
     f->blocks.count--;
   }
 }
 
 static int64_t new_column(const formatter *f, const token *t) {
-  if (!t->column) return 0;
+  if (!t->column)
+    return 0;
   int64_t shift = f->blocks.count ? f->blocks.items[f->blocks.count - 1].shift : 0;
   int64_t column = (int64_t)t->column + shift;
   return column > 1 ? column : 1;
@@ -101,18 +123,21 @@ static int64_t new_column(const formatter *f, const token *t) {
 static void start_line(formatter *f, const token *t, const token *before) {
   if (before) {
     text_add(f->out, "\n", 1);
-    if (t->line > before->line + 1) text_add(f->out, "\n", 1);
+    if (t->line > before->line + 1)
+      text_add(f->out, "\n", 1);
   }
   f->column = 0;
   put_spaces(f, new_column(f, t));
 }
 
 static void format_tokens(formatter *f, const token_list *list) {
-  const token *before = NULL, *code = NULL;  // the token before, and the one before that is no comment
+  const token *before = NULL,
+              *code = NULL;  // the token before, and the one before that is no comment
   bool opens = false, sign = false, quoted = false;
   for (size_t i = 0; i < list->all.count && list->all.items[i].kind; i++) {
     const token *t = &list->all.items[i];
-    if (is_close(t->kind) && f->depth) f->depth--;
+    if (is_close(t->kind) && f->depth)
+      f->depth--;
     close_blocks(f, t);
     if (t->first)
       start_line(f, t, before);
@@ -125,7 +150,8 @@ static void format_tokens(formatter *f, const token_list *list) {
       vec_push(f->d->memory, &f->blocks, b);
     }
     put_token(f, t);
-    if (is_open(t->kind)) f->depth++;
+    if (is_open(t->kind))
+      f->depth++;
     if (t->kind != TOKEN_COMMENT) {
       opens = t->kind == LET || t->kind == WHERE;
       quoted = (t->kind == '`') != quoted;
@@ -134,23 +160,29 @@ static void format_tokens(formatter *f, const token_list *list) {
     }
     before = t;
   }
-  if (before) text_add(f->out, "\n", 1);
+  if (before)
+    text_add(f->out, "\n", 1);
 }
 
 // The same tokens in the same blocks: what formatting must not change.
 static bool same_program(diagnostics *d, uint32_t file, const text *out) {
-  source s = {.name = d->sources.items[file].name, .text = out->data ? out->data : "", .length = (uint32_t)out->length};
+  source s = {.name = d->sources.items[file].name,
+              .text = out->data ? out->data : "",
+              .length = (uint32_t)out->length};
   uint32_t files[2] = {file, diag_add_source(d, s)};
   token_list laid[2] = {{{0}}};
   for (int i = 0; i < 2; i++) {
     token_list raw = {0};
-    if (!lex(d, files[i], false, &raw)) return false;
+    if (!lex(d, files[i], false, &raw))
+      return false;
     layout(d->memory, &raw, &laid[i]);
   }
-  if (laid[0].all.count != laid[1].all.count) return false;
+  if (laid[0].all.count != laid[1].all.count)
+    return false;
   for (size_t i = 0; i < laid[0].all.count; i++) {
     const token *a = &laid[0].all.items[i], *b = &laid[1].all.items[i];
-    if (a->kind != b->kind || strcmp(a->text, b->text)) return false;
+    if (a->kind != b->kind || strcmp(a->text, b->text))
+      return false;
   }
   return true;
 }
@@ -158,11 +190,15 @@ static bool same_program(diagnostics *d, uint32_t file, const text *out) {
 bool format_source(diagnostics *d, uint32_t file, text *out) {
   token_list tokens = {0};
   parse_module(d, file);
-  if (d->errors || !lex(d, file, true, &tokens)) return false;
+  if (d->errors || !lex(d, file, true, &tokens))
+    return false;
   formatter f = {.d = d, .from = &d->sources.items[file], .out = out};
   format_tokens(&f, &tokens);
-  if (out->failed || same_program(d, file, out)) return !out->failed;
-  diag_report(d, DIAG_ERROR, (span){UINT32_MAX, 0, 0}, "%s: formatting would change this program, so it is left as it is (please report this)",
-              d->sources.items[file].name);
+  if (out->failed || same_program(d, file, out))
+    return !out->failed;
+  diag_report(
+      d, DIAG_ERROR, (span){UINT32_MAX, 0, 0},
+      "%s: formatting would change this program, so it is left as it is (please report this)",
+      d->sources.items[file].name);
   return false;
 }

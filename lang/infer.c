@@ -40,40 +40,49 @@ static const char *shown(inferrer *in, type *t) {
 
 static bool has_rigid(type *t) {
   t = type_prune(t);
-  if (t->kind == TYPE_VARIABLE) return t->rigid;
+  if (t->kind == TYPE_VARIABLE)
+    return t->rigid;
   for (uint32_t i = 0; i < t->count; i++)
-    if (has_rigid(t->parts[i])) return true;
+    if (has_rigid(t->parts[i]))
+      return true;
   return false;
 }
 
 static void hint_mismatch(inferrer *in, span where, type *wanted, type *found) {
   wanted = type_prune(wanted);
   found = type_prune(found);
-  if (wanted->kind == TYPE_SCALAR && found->kind == TYPE_SCALAR && scalar_types[wanted->scalar].kind != KIND_BOOL)
-    diag_report(in->d, DIAG_HINT, where, "nothing converts by itself: write %s (...)", scalar_types[wanted->scalar].name);
+  if (wanted->kind == TYPE_SCALAR && found->kind == TYPE_SCALAR &&
+      scalar_types[wanted->scalar].kind != KIND_BOOL)
+    diag_report(in->d, DIAG_HINT, where, "nothing converts by itself: write %s (...)",
+                scalar_types[wanted->scalar].name);
   else if (found->kind == TYPE_FUNCTION && wanted->kind != TYPE_FUNCTION)
     diag_report(in->d, DIAG_HINT, where, "an argument may be missing");
   else if (has_rigid(wanted) || has_rigid(found))
-    diag_report(in->d, DIAG_HINT, where, "a type name in a signature stands for every type; write the type itself if only one will do");
+    diag_report(in->d, DIAG_HINT, where,
+                "a type name in a signature stands for every type; write the type itself if only "
+                "one will do");
 }
 
 // Makes both types equal or says that this expression has the wrong one.
 static void expect(inferrer *in, span where, type *wanted, type *found) {
   const char *before_wanted = NULL, *before_found = NULL;
   type *w = type_prune(wanted), *f = type_prune(found);
-  if (w == f) return;
+  if (w == f)
+    return;
   // Shown as they were before a unification that fails half-way.
   if (w->kind != TYPE_VARIABLE && f->kind != TYPE_VARIABLE && (w->count || f->count)) {
     before_wanted = shown(in, w);
     before_found = shown(in, f);
   }
-  if (type_unify(in->memory, w, f)) return;
+  if (type_unify(in->memory, w, f))
+    return;
   if (!before_wanted) {
     before_wanted = shown(in, w);
     before_found = shown(in, f);
   }
   if (!strcmp(before_wanted, before_found))
-    diag_report(in->d, DIAG_ERROR, where, "this would need a type that contains itself (%s)", before_found);
+    diag_report(in->d, DIAG_ERROR, where, "this would need a type that contains itself (%s)",
+                before_found);
   else
     diag_report(in->d, DIAG_ERROR, where, "expected %s, found %s", before_wanted, before_found);
   hint_mismatch(in, where, w, f);
@@ -83,7 +92,8 @@ static void expect(inferrer *in, span where, type *wanted, type *found) {
 
 static type *named_variable(inferrer *in, const char *name) {
   for (const type_name *n = in->names; n; n = n->next)
-    if (!strcmp(n->name, name)) return n->variable;
+    if (!strcmp(n->name, name))
+      return n->variable;
   type_name *n = NEW(in->memory, type_name);
   n->name = name;
   n->variable = type_variable(in->memory, anything, in->level);
@@ -98,26 +108,32 @@ static type *type_of_written(inferrer *in, const type_expr *t) {
   switch (t->kind) {
   case TYPE_EXPR_NAME: {
     scalar_type s = scalar_named(t->name, strlen(t->name));
-    if (s != SCALAR_COUNT) return type_scalar(in->memory, s);
+    if (s != SCALAR_COUNT)
+      return type_scalar(in->memory, s);
     if (t->name[0] >= 'A' && t->name[0] <= 'Z')
       diag_report(in->d, DIAG_ERROR, t->where, "'%s' is no type", t->name);
     return named_variable(in, t->name);
   }
-  case TYPE_EXPR_ARRAY: return type_array(in->memory, type_of_written(in, t->parts[0]));
+  case TYPE_EXPR_ARRAY:
+    return type_array(in->memory, type_of_written(in, t->parts[0]));
   case TYPE_EXPR_FUNCTION: {
     type *parameter = type_of_written(in, t->parts[0]);
     return type_function(in->memory, parameter, type_of_written(in, t->parts[1]));
   }
-  case TYPE_EXPR_TUPLE: break;
+  case TYPE_EXPR_TUPLE:
+    break;
   }
   type **parts = NEW_ARRAY(in->memory, type *, t->count);
-  for (uint32_t i = 0; i < t->count; i++) parts[i] = type_of_written(in, t->parts[i]);
+  for (uint32_t i = 0; i < t->count; i++)
+    parts[i] = type_of_written(in, t->parts[i]);
   return type_tuple(in->memory, parts, t->count);
 }
 
 static void infer_sizes(inferrer *in, const type_expr *t) {
-  if (t->kind == TYPE_EXPR_ARRAY && t->size) expect(in, t->size->where, in->integer, infer_expr(in, t->size));
-  for (uint32_t i = 0; i < t->count; i++) infer_sizes(in, t->parts[i]);
+  if (t->kind == TYPE_EXPR_ARRAY && t->size)
+    expect(in, t->size->where, in->integer, infer_expr(in, t->size));
+  for (uint32_t i = 0; i < t->count; i++)
+    infer_sizes(in, t->parts[i]);
 }
 
 // ---- generalisation --------------------------------------------------------------------------
@@ -125,14 +141,17 @@ static void infer_sizes(inferrer *in, const type_expr *t) {
 static void quantify(inferrer *in, quantifier *all, type *t) {
   t = type_prune(t);
   if (t->kind == TYPE_VARIABLE) {
-    if (t->level <= in->level || t->owner) return;
+    if (t->level <= in->level || t->owner)
+      return;
     t->owner = all;
     t->index = (uint32_t)all->variables.count;
     vec_push(in->memory, &all->variables, t);
-    for (size_t i = 0; i < t->fields.count; i++) quantify(in, all, t->fields.items[i].type);
+    for (size_t i = 0; i < t->fields.count; i++)
+      quantify(in, all, t->fields.items[i].type);
     return;
   }
-  for (uint32_t i = 0; i < t->count; i++) quantify(in, all, t->parts[i]);
+  for (uint32_t i = 0; i < t->count; i++)
+    quantify(in, all, t->parts[i]);
 }
 
 static scheme *generalise(inferrer *in, quantifier *all, type *t) {
@@ -145,12 +164,15 @@ static scheme *generalise(inferrer *in, quantifier *all, type *t) {
 
 // Literals that nothing decides are i64 or f64; other free types cannot matter.
 static void set_default(inferrer *in, type *t) {
-  static const scalar_type order[] = {SCALAR_I64, SCALAR_F64, SCALAR_C128, SCALAR_BOOL, SCALAR_F32, SCALAR_C64};
+  static const scalar_type order[] = {SCALAR_I64,  SCALAR_F64, SCALAR_C128,
+                                      SCALAR_BOOL, SCALAR_F32, SCALAR_C64};
   t = type_prune(t);
-  if (t->kind != TYPE_VARIABLE || t->owner || t->rigid || t->fields.count) return;
+  if (t->kind != TYPE_VARIABLE || t->owner || t->rigid || t->fields.count)
+    return;
   scalar_class allowed = t->constraint.kind == CONSTRAINT_NONE ? CLASS_ANY : t->constraint.allowed;
   for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
-    if (!(allowed & CLASS_OF(order[i]))) continue;
+    if (!(allowed & CLASS_OF(order[i])))
+      continue;
     type_unify(in->memory, t, type_scalar(in->memory, order[i]));
     return;
   }
@@ -164,7 +186,8 @@ static void set_default(inferrer *in, type *t) {
 static void set_defaults(inferrer *in, size_t from) {
   for (size_t i = from; i < in->open.count; i++) {
     type *t = type_prune(in->open.items[i]);
-    if (t->kind == TYPE_VARIABLE && t->level > in->level) set_default(in, t);
+    if (t->kind == TYPE_VARIABLE && t->level > in->level)
+      set_default(in, t);
   }
   in->open.count = from;
 }
@@ -174,24 +197,32 @@ static void set_defaults(inferrer *in, size_t from) {
 static const constraint number = {CONSTRAINT_SCALAR, CLASS_NUM};
 
 static type *literal_type(inferrer *in, scalar_type suffix, scalar_class allowed) {
-  return suffix != SCALAR_COUNT ? type_scalar(in->memory, suffix) : fresh(in, (constraint){CONSTRAINT_SCALAR, allowed});
+  return suffix != SCALAR_COUNT ? type_scalar(in->memory, suffix)
+                                : fresh(in, (constraint){CONSTRAINT_SCALAR, allowed});
 }
 
 static type *infer_pattern(inferrer *in, pattern *p) {
   switch (p->kind) {
-  case PATTERN_INT: return p->type = literal_type(in, p->suffix, number.allowed);
-  case PATTERN_BOOL: return in->boolean;
-  case PATTERN_WILD: return fresh(in, anything);
-  case PATTERN_NAME: return p->definition->monotype = fresh(in, anything);
+  case PATTERN_INT:
+    return p->type = literal_type(in, p->suffix, number.allowed);
+  case PATTERN_BOOL:
+    return in->boolean;
+  case PATTERN_WILD:
+    return fresh(in, anything);
+  case PATTERN_NAME:
+    return p->definition->monotype = fresh(in, anything);
   case PATTERN_LIST: {
     type *element = fresh(in, anything);
-    for (uint32_t i = 0; i < p->count; i++) expect(in, p->items[i]->where, element, infer_pattern(in, p->items[i]));
+    for (uint32_t i = 0; i < p->count; i++)
+      expect(in, p->items[i]->where, element, infer_pattern(in, p->items[i]));
     return type_array(in->memory, element);
   }
-  case PATTERN_TUPLE: break;
+  case PATTERN_TUPLE:
+    break;
   }
   type **parts = NEW_ARRAY(in->memory, type *, p->count);
-  for (uint32_t i = 0; i < p->count; i++) parts[i] = infer_pattern(in, p->items[i]);
+  for (uint32_t i = 0; i < p->count; i++)
+    parts[i] = infer_pattern(in, p->items[i]);
   return type_tuple(in->memory, parts, p->count);
 }
 
@@ -199,9 +230,11 @@ static type *infer_pattern(inferrer *in, pattern *p) {
 
 static type *infer_name(inferrer *in, expr *e) {
   scheme *s = NULL;
-  if (e->u.name.kind != REF_BUILTIN && e->u.name.target->is_size) return in->integer;
+  if (e->u.name.kind != REF_BUILTIN && e->u.name.target->is_size)
+    return in->integer;
   if (e->u.name.kind == REF_BUILTIN) {
-    if (!e->u.name.row) return fresh(in, anything);  // reported by resolve.c
+    if (!e->u.name.row)
+      return fresh(in, anything);  // reported by resolve.c
     s = e->u.name.row->scheme;
   } else if (e->u.name.target->scheme) {
     s = e->u.name.target->scheme;
@@ -211,13 +244,15 @@ static type *infer_name(inferrer *in, expr *e) {
   }
   type *t = scheme_instantiate(in->memory, s, in->level, &e->u.name.instance);
   e->u.name.instance_count = (uint32_t)s->all->variables.count;
-  for (uint32_t i = 0; i < e->u.name.instance_count; i++) vec_push(in->memory, &in->open, e->u.name.instance[i]);
+  for (uint32_t i = 0; i < e->u.name.instance_count; i++)
+    vec_push(in->memory, &in->open, e->u.name.instance[i]);
   return t;
 }
 
 static const expr *callee_of(const expr *e, uint32_t *arguments) {
   *arguments = 0;
-  for (; e->kind == EXPR_APPLY; e = e->u.apply.function) ++*arguments;
+  for (; e->kind == EXPR_APPLY; e = e->u.apply.function)
+    ++*arguments;
   return e;
 }
 
@@ -225,18 +260,19 @@ static void report_not_function(inferrer *in, const expr *e, type *t) {
   uint32_t given;
   const expr *callee = callee_of(e, &given);
   if (callee->kind == EXPR_NAME && given > 1)
-    diag_report(in->d, DIAG_ERROR, e->where, "'%s' takes %u argument%s, but is given %u", callee->u.name.text, given - 1,
-                given == 2 ? "" : "s", given);
+    diag_report(in->d, DIAG_ERROR, e->where, "'%s' takes %u argument%s, but is given %u",
+                callee->u.name.text, given - 1, given == 2 ? "" : "s", given);
   else
-    diag_report(in->d, DIAG_ERROR, e->u.apply.function->where, "this is applied to an argument, but it is %s, not a function",
-                shown(in, t));
+    diag_report(in->d, DIAG_ERROR, e->u.apply.function->where,
+                "this is applied to an argument, but it is %s, not a function", shown(in, t));
 }
 
 static type *infer_apply(inferrer *in, expr *e) {
   type *callee = type_prune(infer_expr(in, e->u.apply.function));
   if (callee->kind == TYPE_VARIABLE) {
     type *f = type_function(in->memory, fresh(in, anything), fresh(in, anything));
-    if (type_unify(in->memory, callee, f)) callee = f;
+    if (type_unify(in->memory, callee, f))
+      callee = f;
   }
   type *argument = infer_expr(in, e->u.apply.argument);
   if (callee->kind != TYPE_FUNCTION) {
@@ -252,11 +288,13 @@ static void infer_bindings(inferrer *in, binding **bindings, uint32_t count);
 static type *infer_list(inferrer *in, expr *e) {
   if (e->kind == EXPR_LIST) {
     type *element = fresh(in, anything);
-    for (uint32_t i = 0; i < e->u.list.count; i++) expect(in, e->u.list.items[i]->where, element, infer_expr(in, e->u.list.items[i]));
+    for (uint32_t i = 0; i < e->u.list.count; i++)
+      expect(in, e->u.list.items[i]->where, element, infer_expr(in, e->u.list.items[i]));
     return e->type = type_array(in->memory, element);
   }
   type **parts = NEW_ARRAY(in->memory, type *, e->u.list.count);
-  for (uint32_t i = 0; i < e->u.list.count; i++) parts[i] = infer_expr(in, e->u.list.items[i]);
+  for (uint32_t i = 0; i < e->u.list.count; i++)
+    parts[i] = infer_expr(in, e->u.list.items[i]);
   return type_tuple(in->memory, parts, e->u.list.count);
 }
 
@@ -269,7 +307,8 @@ static void infer_qualifier(inferrer *in, qualifier *q) {
   type *element = fresh(in, anything);
   if (q->last) {
     expect(in, q->source->where, in->integer, found);
-    if (q->second) expect(in, q->second->where, in->integer, infer_expr(in, q->second));
+    if (q->second)
+      expect(in, q->second->where, in->integer, infer_expr(in, q->second));
     expect(in, q->last->where, in->integer, infer_expr(in, q->last));
     element = in->integer;
   } else {
@@ -281,16 +320,19 @@ static void infer_qualifier(inferrer *in, qualifier *q) {
 static type *infer_project(inferrer *in, expr *e) {
   type *tuple = type_prune(infer_expr(in, e->u.project.tuple));
   uint32_t field = e->u.project.field;
-  if (tuple->kind == TYPE_TUPLE && field < tuple->count) return tuple->parts[field];
+  if (tuple->kind == TYPE_TUPLE && field < tuple->count)
+    return tuple->parts[field];
   if (tuple->kind == TYPE_TUPLE) {
-    diag_report(in->d, DIAG_ERROR, e->where, "this tuple has %u components, .0 to .%u", tuple->count, tuple->count - 1);
+    diag_report(in->d, DIAG_ERROR, e->where, "this tuple has %u components, .0 to .%u",
+                tuple->count, tuple->count - 1);
     return fresh(in, anything);
   }
   type *part = fresh(in, anything), *holder = fresh(in, anything);
   type_field f = {field, part};
   vec_push(in->memory, &holder->fields, f);
   if (!type_unify(in->memory, tuple, holder))
-    diag_report(in->d, DIAG_ERROR, e->u.project.tuple->where, "expected a tuple with a component .%u, found %s", field, shown(in, tuple));
+    diag_report(in->d, DIAG_ERROR, e->u.project.tuple->where,
+                "expected a tuple with a component .%u, found %s", field, shown(in, tuple));
   return part;
 }
 
@@ -303,27 +345,41 @@ static type *infer_branch(inferrer *in, expr *e) {
 
 static type *infer_kind(inferrer *in, expr *e) {
   switch (e->kind) {
-  case EXPR_INT: return e->type = literal_type(in, e->suffix, CLASS_NUM);
-  case EXPR_FLOAT: return e->type = literal_type(in, e->suffix, CLASS_FRAC);
-  case EXPR_BOOL: return in->boolean;
-  case EXPR_WILD: return fresh(in, anything);
-  case EXPR_NAME: return infer_name(in, e);
-  case EXPR_APPLY: return infer_apply(in, e);
-  case EXPR_LAMBDA: return infer_function(in, e->u.lambda);
-  case EXPR_LET: infer_bindings(in, e->u.let.bindings, e->u.let.count); return infer_expr(in, e->u.let.body);
-  case EXPR_IF: return infer_branch(in, e);
+  case EXPR_INT:
+    return e->type = literal_type(in, e->suffix, CLASS_NUM);
+  case EXPR_FLOAT:
+    return e->type = literal_type(in, e->suffix, CLASS_FRAC);
+  case EXPR_BOOL:
+    return in->boolean;
+  case EXPR_WILD:
+    return fresh(in, anything);
+  case EXPR_NAME:
+    return infer_name(in, e);
+  case EXPR_APPLY:
+    return infer_apply(in, e);
+  case EXPR_LAMBDA:
+    return infer_function(in, e->u.lambda);
+  case EXPR_LET:
+    infer_bindings(in, e->u.let.bindings, e->u.let.count);
+    return infer_expr(in, e->u.let.body);
+  case EXPR_IF:
+    return infer_branch(in, e);
   case EXPR_TUPLE:
-  case EXPR_LIST: return infer_list(in, e);
+  case EXPR_LIST:
+    return infer_list(in, e);
   case EXPR_COMPREHENSION:
-    for (uint32_t i = 0; i < e->u.comprehension.count; i++) infer_qualifier(in, &e->u.comprehension.qualifiers[i]);
+    for (uint32_t i = 0; i < e->u.comprehension.count; i++)
+      infer_qualifier(in, &e->u.comprehension.qualifiers[i]);
     return e->type = type_array(in->memory, infer_expr(in, e->u.comprehension.body));
   case EXPR_INDEX: {
     type *element = fresh(in, anything);
-    expect(in, e->u.at.array->where, type_array(in->memory, element), infer_expr(in, e->u.at.array));
+    expect(in, e->u.at.array->where, type_array(in->memory, element),
+           infer_expr(in, e->u.at.array));
     expect(in, e->u.at.index->where, in->integer, infer_expr(in, e->u.at.index));
     return element;
   }
-  case EXPR_PROJECT: return infer_project(in, e);
+  case EXPR_PROJECT:
+    return infer_project(in, e);
   }
   return NULL;
 }
@@ -332,14 +388,16 @@ static type *infer_kind(inferrer *in, expr *e) {
 static unsigned type_size(type *t, unsigned limit) {
   unsigned size = 1;
   t = type_prune(t);
-  for (uint32_t i = 0; i < t->count && size < limit; i++) size += type_size(t->parts[i], limit - size);
+  for (uint32_t i = 0; i < t->count && size < limit; i++)
+    size += type_size(t->parts[i], limit - size);
   return size;
 }
 
 static type *infer_expr(inferrer *in, expr *e) {
   enum { LARGEST_TYPE = 4096 };
   type *t = infer_kind(in, e);
-  if (type_size(t, LARGEST_TYPE) < LARGEST_TYPE) return t;
+  if (type_size(t, LARGEST_TYPE) < LARGEST_TYPE)
+    return t;
   diag_report(in->d, DIAG_ERROR, e->where, "the type of this expression is too large");
   return fresh(in, anything);
 }
@@ -350,7 +408,8 @@ static void infer_right(inferrer *in, equation *q, type *result) {
   infer_bindings(in, q->locals, q->local_count);
   for (uint32_t i = 0; i < q->alternative_count; i++) {
     alternative *a = &q->alternatives[i];
-    if (a->guard) expect(in, a->guard->where, in->boolean, infer_expr(in, a->guard));
+    if (a->guard)
+      expect(in, a->guard->where, in->boolean, infer_expr(in, a->guard));
     expect(in, a->body->where, result, infer_expr(in, a->body));
   }
 }
@@ -363,10 +422,12 @@ static void infer_equations(inferrer *in, function *f, type *wanted) {
     for (uint32_t k = 0; k < f->arity; k++) {
       if (t->kind == TYPE_VARIABLE) {
         type *made = type_function(in->memory, fresh(in, anything), fresh(in, anything));
-        if (type_unify(in->memory, t, made)) t = made;
+        if (type_unify(in->memory, t, made))
+          t = made;
       }
       if (t->kind != TYPE_FUNCTION) {
-        diag_report(in->d, DIAG_ERROR, q->patterns[k]->where, "a parameter too many: the signature of '%s' has %u", f->name, k);
+        diag_report(in->d, DIAG_ERROR, q->patterns[k]->where,
+                    "a parameter too many: the signature of '%s' has %u", f->name, k);
         return;
       }
       expect(in, q->patterns[k]->where, t->parts[0], infer_pattern(in, q->patterns[k]));
@@ -390,7 +451,9 @@ static void check_extern(inferrer *in, const binding *b) {
     good = good && (k == TYPE_SCALAR || k == TYPE_COMPLEX);
   }
   good = good && (t->kind == TYPE_SCALAR || t->kind == TYPE_COMPLEX);
-  if (!good) diag_report(in->d, DIAG_ERROR, b->signature->where, "a foreign function takes and gives scalars: f32 -> f32");
+  if (!good)
+    diag_report(in->d, DIAG_ERROR, b->signature->where,
+                "a foreign function takes and gives scalars: f32 -> f32");
 }
 
 static void infer_body(inferrer *in, binding *b) {
@@ -398,8 +461,10 @@ static void infer_body(inferrer *in, binding *b) {
     check_extern(in, b);
     return;
   }
-  if (!b->code) return;  // reported by merge_bindings
-  if (b->signature) infer_sizes(in, b->signature);
+  if (!b->code)
+    return;  // reported by merge_bindings
+  if (b->signature)
+    infer_sizes(in, b->signature);
   infer_equations(in, b->code, b->monotype);
 }
 
@@ -411,7 +476,8 @@ static void infer_group(inferrer *in, binding **group, size_t count) {
   for (size_t i = 0; i < count; i++) {
     // Each signature has type names of its own, besides those of the enclosing ones.
     in->names = names;
-    group[i]->monotype = group[i]->signature ? type_of_written(in, group[i]->signature) : fresh(in, anything);
+    group[i]->monotype =
+        group[i]->signature ? type_of_written(in, group[i]->signature) : fresh(in, anything);
     group[i]->type_names = in->names;
   }
   for (size_t i = 0; i < count; i++) {
@@ -421,7 +487,8 @@ static void infer_group(inferrer *in, binding **group, size_t count) {
   in->names = names;
   in->level--;
   quantifier *all = NEW(in->memory, quantifier);
-  for (size_t i = 0; i < count; i++) group[i]->scheme = generalise(in, all, group[i]->monotype);
+  for (size_t i = 0; i < count; i++)
+    group[i]->scheme = generalise(in, all, group[i]->monotype);
   set_defaults(in, open);
 }
 
@@ -438,9 +505,11 @@ static void infer_bindings(inferrer *in, binding **bindings, uint32_t count) {
     else
       b->monotype = b->signature ? type_of_written(in, b->signature) : fresh(in, anything);
   }
-  if (functions.count) infer_group(in, functions.items, functions.count);
+  if (functions.count)
+    infer_group(in, functions.items, functions.count);
   for (uint32_t i = 0; i < count; i++)
-    if (bindings[i]->kind != BINDING_FUNCTION) infer_right(in, &bindings[i]->code->equations.items[0], bindings[i]->monotype);
+    if (bindings[i]->kind != BINDING_FUNCTION)
+      infer_right(in, &bindings[i]->code->equations.items[0], bindings[i]->monotype);
 }
 
 static inferrer create(diagnostics *d, const builtin_table *t) {
@@ -452,7 +521,8 @@ static inferrer create(diagnostics *d, const builtin_table *t) {
 
 bool infer_program(diagnostics *d, const builtin_table *t, binding_groups *groups) {
   inferrer in = create(d, t);
-  for (size_t i = 0; i < groups->count; i++) infer_group(&in, groups->items[i].items, groups->items[i].count);
+  for (size_t i = 0; i < groups->count; i++)
+    infer_group(&in, groups->items[i].items, groups->items[i].count);
   return !d->errors;
 }
 
@@ -462,7 +532,8 @@ scheme *scheme_of_signature(diagnostics *d, type_expr *signature, constraint a) 
   type *t = type_of_written(&in, signature);
   for (const type_name *n = in.names; n; n = n->next) {
     n->variable->rigid = false;
-    if (!strcmp(n->name, "a")) n->variable->constraint = a;
+    if (!strcmp(n->name, "a"))
+      n->variable->constraint = a;
   }
   in.level = 0;
   return generalise(&in, NEW(d->memory, quantifier), t);

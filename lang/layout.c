@@ -1,4 +1,5 @@
-// Indentation to virtual tokens. In: the lexer's tokens. Out: the same with ITEM, OPEN, SEMI, CLOSE.
+// Indentation to virtual tokens. In: the lexer's tokens. Out: the same with ITEM, OPEN, SEMI,
+// CLOSE.
 //
 //   f n = g n          ITEM f n = g n
 //     where g 0 = 1      where OPEN g 0 = 1
@@ -13,7 +14,12 @@
 #include "lang/token.h"
 #include "parser.h"
 
-typedef enum context_kind { CONTEXT_LET, CONTEXT_WHERE, CONTEXT_BRACKET, CONTEXT_PARENTHESIS } context_kind;
+typedef enum context_kind {
+  CONTEXT_LET,
+  CONTEXT_WHERE,
+  CONTEXT_BRACKET,
+  CONTEXT_PARENTHESIS
+} context_kind;
 
 typedef struct context {
   context_kind kind;
@@ -42,27 +48,33 @@ static bool is_block(const context *c) {
 
 // Closes the innermost context. A let that was closed before stays silent.
 static void pop(layouter *l, const token *at) {
-  if (is_block(top(l)) && top(l)->open) emit(l, CLOSE, at);
+  if (is_block(top(l)) && top(l)->open)
+    emit(l, CLOSE, at);
   l->stack.count--;
 }
 
 // Tokens that go on with what stands before them, wherever they are put.
 static bool continues(int kind) {
-  return kind == THEN || kind == ELSE || kind == IN || kind == ')' || kind == ']' || kind == ',' || kind == WHERE;
+  return kind == THEN || kind == ELSE || kind == IN || kind == ')' || kind == ']' || kind == ',' ||
+         kind == WHERE;
 }
 
 static void indent(layouter *l, const token *t) {
   // Innermost first: blocks to the right of this line end.
   for (size_t i = l->stack.count; i-- > 0;) {
     context *c = &l->stack.items[i];
-    if (!is_block(c)) return;  // a bracket: its inside is free
-    if (!c->open) continue;
-    if (t->column > c->column) return;
+    if (!is_block(c))
+      return;  // a bracket: its inside is free
+    if (!c->open)
+      continue;
+    if (t->column > c->column)
+      return;
     if (t->column == c->column && !continues(t->kind)) {
       emit(l, SEMI, t);
       return;
     }
-    if (t->column == c->column && t->kind != WHERE && t->kind != IN) return;
+    if (t->column == c->column && t->kind != WHERE && t->kind != IN)
+      return;
     emit(l, CLOSE, t);
     if (c->kind == CONTEXT_LET)
       c->open = false;
@@ -72,8 +84,10 @@ static void indent(layouter *l, const token *t) {
 }
 
 static void close_brackets(layouter *l, const token *t) {
-  while (l->stack.count && is_block(top(l))) pop(l, t);
-  if (l->stack.count) l->stack.count--;
+  while (l->stack.count && is_block(top(l)))
+    pop(l, t);
+  if (l->stack.count)
+    l->stack.count--;
 }
 
 // `in` ends its let, and every where opened inside of it.
@@ -81,7 +95,8 @@ static void close_let(layouter *l, const token *t) {
   while (l->stack.count && is_block(top(l))) {
     bool let = top(l)->kind == CONTEXT_LET;
     pop(l, t);
-    if (let) return;
+    if (let)
+      return;
   }
 }
 
@@ -89,9 +104,12 @@ static void close_let(layouter *l, const token *t) {
 // block's own business.
 static void comma(layouter *l, const token *t) {
   size_t i = l->stack.count;
-  while (i && is_block(&l->stack.items[i - 1])) i--;
-  if (!i) return;
-  while (l->stack.count > i) pop(l, t);
+  while (i && is_block(&l->stack.items[i - 1]))
+    i--;
+  if (!i)
+    return;
+  while (l->stack.count > i)
+    pop(l, t);
 }
 
 static void open_block(layouter *l, context_kind kind, const token *next) {
@@ -110,23 +128,33 @@ void layout(arena *a, const token_list *in, token_list *out) {
   bool opened = false;  // this token began a block: its column is the block's own
   for (size_t i = 0; i < in->all.count; i++) {
     token t = in->all.items[i];
-    if (t.kind == TOKEN_COMMENT) continue;
+    if (t.kind == TOKEN_COMMENT)
+      continue;
     bool item = t.first && t.column == 0;
     if (item || !t.kind) {
-      while (l.stack.count) pop(&l, &t);
-      if (t.kind) emit(&l, ITEM, &t);
+      while (l.stack.count)
+        pop(&l, &t);
+      if (t.kind)
+        emit(&l, ITEM, &t);
     } else if (t.first && !opened) {
       indent(&l, &t);
     }
     opened = false;
-    if (t.kind == IN) close_let(&l, &t);
-    if (t.kind == ')' || t.kind == ']') close_brackets(&l, &t);
-    if (t.kind == ',') comma(&l, &t);
-    if (t.kind == '|') t.kind = bar_kind(&l);
-    if (t.kind == ';') t.kind = SEMI;
+    if (t.kind == IN)
+      close_let(&l, &t);
+    if (t.kind == ')' || t.kind == ']')
+      close_brackets(&l, &t);
+    if (t.kind == ',')
+      comma(&l, &t);
+    if (t.kind == '|')
+      t.kind = bar_kind(&l);
+    if (t.kind == ';')
+      t.kind = SEMI;
     vec_push(a, &out->all, t);
-    if (t.kind == '(') vec_push(a, &l.stack, ((context){CONTEXT_PARENTHESIS, 0, true}));
-    if (t.kind == '[' || t.kind == INDEX) vec_push(a, &l.stack, ((context){CONTEXT_BRACKET, 0, true}));
+    if (t.kind == '(')
+      vec_push(a, &l.stack, ((context){CONTEXT_PARENTHESIS, 0, true}));
+    if (t.kind == '[' || t.kind == INDEX)
+      vec_push(a, &l.stack, ((context){CONTEXT_BRACKET, 0, true}));
     if (t.kind == LET || t.kind == WHERE) {
       open_block(&l, t.kind == LET ? CONTEXT_LET : CONTEXT_WHERE, &in->all.items[i + 1]);
       opened = true;

@@ -37,22 +37,21 @@ typedef struct key_writer {
 } key_writer;
 
 static void put(key_writer *k, const void *bytes, size_t count) {
-  for (size_t i = 0; i < count; i++) vec_push(k->e->memory, &k->bytes, ((const char *)bytes)[i]);
+  for (size_t i = 0; i < count; i++)
+    vec_push(k->e->memory, &k->bytes, ((const char *)bytes)[i]);
 }
 
-static void put_number(key_writer *k, uint64_t n) {
-  put(k, &n, sizeof n);
-}
+static void put_number(key_writer *k, uint64_t n) { put(k, &n, sizeof n); }
 
-static void put_pointer(key_writer *k, const void *p) {
-  put(k, &p, sizeof p);
-}
+static void put_pointer(key_writer *k, const void *p) { put(k, &p, sizeof p); }
 
 static void put_leaf(key_writer *k, value_id id) {
   uint32_t i = 0;
-  while (i < k->leaves.count && k->leaves.items[i] != id) i++;
+  while (i < k->leaves.count && k->leaves.items[i] != id)
+    i++;
   put_number(k, i);
-  if (i < k->leaves.count) return;
+  if (i < k->leaves.count)
+    return;
   vec_push(k->e->memory, &k->leaves, id);
   const trace_step *s = &k->e->out->steps.items[id];
   if (!s->batch) {
@@ -67,49 +66,64 @@ static void put_leaf(key_writer *k, value_id id) {
 static void put_value(key_writer *k, value *v);
 
 static void put_values(key_writer *k, value **items, size_t count) {
-  for (size_t i = 0; i < count && !k->impossible; i++) put_value(k, items[i]);
+  for (size_t i = 0; i < count && !k->impossible; i++)
+    put_value(k, items[i]);
 }
 
 static void put_types(key_writer *k, const type_env *env) {
   for (; env; env = env->outer)
-    for (size_t i = 0; i < env->of->variables.count; i++) put_pointer(k, env->instance[i]);
+    for (size_t i = 0; i < env->of->variables.count; i++)
+      put_pointer(k, env->instance[i]);
 }
 
 static void put_closure(key_writer *k, const closure *f) {
-  put_pointer(k, f->code ? (const void *)f->code : f->row ? (const void *)f->row : (const void *)f->foreign);
+  put_pointer(k, f->code  ? (const void *)f->code
+                 : f->row ? (const void *)f->row
+                          : (const void *)f->foreign);
   put_number(k, f->given);
   put_types(k, f->types);
   if (f->row)
-    for (size_t i = 0; i < f->row->scheme->all->variables.count; i++) put_pointer(k, f->instance[i]);
-  if (f->code) put_values(k, f->captures, f->code->captures.count);
+    for (size_t i = 0; i < f->row->scheme->all->variables.count; i++)
+      put_pointer(k, f->instance[i]);
+  if (f->code)
+    put_values(k, f->captures, f->code->captures.count);
   put_values(k, f->arguments, f->given);
 }
 
 static void put_value(key_writer *k, value *v) {
   // A function may hold itself (a local recursive one): such calls are not memoised.
-  if (++k->depth > 64) k->impossible = true;
-  if (v->kind == VALUE_THUNK && v->u.thunk.result) v = v->u.thunk.result;
+  if (++k->depth > 64)
+    k->impossible = true;
+  if (v->kind == VALUE_THUNK && v->u.thunk.result)
+    v = v->u.thunk.result;
   put_number(k, v->kind);
   switch (v->kind) {
   case VALUE_SCALAR:
     put_number(k, v->u.scalar.type);
     put(k, v->u.scalar.bits.bytes, sizeof v->u.scalar.bits.bytes);
     break;
-  case VALUE_LEAF: put_leaf(k, v->u.leaf); break;
+  case VALUE_LEAF:
+    put_leaf(k, v->u.leaf);
+    break;
   case VALUE_ARRAY:
     put_number(k, v->u.array.length);
-    if (!k->impossible) put_value(k, v->u.array.element);
+    if (!k->impossible)
+      put_value(k, v->u.array.element);
     break;
   case VALUE_TUPLE:
   case VALUE_LIST:
     put_number(k, v->u.parts.count);
-    if (v->u.parts.count > 4096) k->impossible = true;
+    if (v->u.parts.count > 4096)
+      k->impossible = true;
     put_values(k, v->u.parts.items, v->u.parts.count);
     break;
   case VALUE_FUNCTION:
-    if (!k->impossible) put_closure(k, &v->u.function);
+    if (!k->impossible)
+      put_closure(k, &v->u.function);
     break;
-  case VALUE_THUNK: k->impossible = true; break;
+  case VALUE_THUNK:
+    k->impossible = true;
+    break;
   }
   k->depth--;
 }
@@ -120,7 +134,9 @@ static memo_entry **find(memo_table *t, const memo_entry *wanted) {
   size_t i = (size_t)wanted->hash & (t->size - 1);
   for (; t->slots[i]; i = (i + 1) & (t->size - 1)) {
     const memo_entry *have = t->slots[i];
-    if (have->hash == wanted->hash && have->key_length == wanted->key_length && !memcmp(have->key, wanted->key, have->key_length)) break;
+    if (have->hash == wanted->hash && have->key_length == wanted->key_length &&
+        !memcmp(have->key, wanted->key, have->key_length))
+      break;
   }
   return &t->slots[i];
 }
@@ -130,7 +146,8 @@ static void grow(elaborator *e, memo_table *t) {
   t->size = old.size ? 2 * old.size : 256;
   t->slots = NEW_ARRAY(e->memory, memo_entry *, t->size);
   for (size_t i = 0; i < old.size; i++)
-    if (old.slots[i]) *find(t, old.slots[i]) = old.slots[i];
+    if (old.slots[i])
+      *find(t, old.slots[i]) = old.slots[i];
 }
 
 // ---- copying ---------------------------------------------------------------------------------
@@ -150,7 +167,8 @@ static bool rename_id(copier *c, value_id id, value_id *to) {
       *to = c->parameters[i];
       return true;
     }
-  if (id < c->from->first || id >= c->from->last) return false;
+  if (id < c->from->first || id >= c->from->last)
+    return false;
   *to = c->renamed[id - c->from->first];
   return c->relative[id - c->from->first];
 }
@@ -161,13 +179,17 @@ static void copy_step(copier *c, value_id id) {
   value_id *renamed = NEW_ARRAY(e->memory, value_id, s.operand_count);
   bool relative = s.op == TRACE_INSTANCE || s.op == TRACE_BROADCAST;
   for (uint32_t i = 0; i < s.operand_count; i++)
-    if (rename_id(c, s.operands[i], &renamed[i])) relative = true;
+    if (rename_id(c, s.operands[i], &renamed[i]))
+      relative = true;
   c->relative[id - c->from->first] = relative;
   c->renamed[id - c->from->first] = id;
-  if (!relative) return;
+  if (!relative)
+    return;
   s.operands = renamed;
   // Batches are multiples or divisors of the one at the call; in between they scale alike.
-  if (s.batch) s.batch = s.batch >= c->from->batch ? s.batch / c->from->batch * e->batch : e->batch / (c->from->batch / s.batch);
+  if (s.batch)
+    s.batch = s.batch >= c->from->batch ? s.batch / c->from->batch * e->batch
+                                        : e->batch / (c->from->batch / s.batch);
   c->renamed[id - c->from->first] = emit(e, s);
 }
 
@@ -175,52 +197,72 @@ static value *copy_value(copier *c, value *v);
 
 static value **copy_values(copier *c, value **items, size_t count) {
   value **copies = NEW_ARRAY(c->e->memory, value *, count);
-  for (size_t i = 0; i < count; i++) copies[i] = copy_value(c, items[i]);
+  for (size_t i = 0; i < count; i++)
+    copies[i] = copy_value(c, items[i]);
   return copies;
 }
 
 static value *copy_value(copier *c, value *v) {
-  if (v->kind == VALUE_THUNK) v = v->u.thunk.result;
-  if (v->kind == VALUE_SCALAR) return v;
+  if (v->kind == VALUE_THUNK)
+    v = v->u.thunk.result;
+  if (v->kind == VALUE_SCALAR)
+    return v;
   value *n = NEW(c->e->memory, value);
   *n = *v;
   switch (v->kind) {
-  case VALUE_LEAF: rename_id(c, v->u.leaf, &n->u.leaf); break;
-  case VALUE_ARRAY: n->u.array.element = copy_value(c, v->u.array.element); break;
+  case VALUE_LEAF:
+    rename_id(c, v->u.leaf, &n->u.leaf);
+    break;
+  case VALUE_ARRAY:
+    n->u.array.element = copy_value(c, v->u.array.element);
+    break;
   case VALUE_TUPLE:
-  case VALUE_LIST: n->u.parts.items = copy_values(c, v->u.parts.items, v->u.parts.count); break;
+  case VALUE_LIST:
+    n->u.parts.items = copy_values(c, v->u.parts.items, v->u.parts.count);
+    break;
   case VALUE_FUNCTION:
-    if (v->u.function.code) n->u.function.captures = copy_values(c, v->u.function.captures, v->u.function.code->captures.count);
+    if (v->u.function.code)
+      n->u.function.captures =
+          copy_values(c, v->u.function.captures, v->u.function.code->captures.count);
     n->u.function.arguments = copy_values(c, v->u.function.arguments, v->u.function.given);
     break;
-  default: break;
+  default:
+    break;
   }
   return n;
 }
 
 // Whether copy_value can copy it: no unforced binding, no function that holds itself.
 static bool copyable(const value *v, unsigned depth) {
-  if (depth > 64) return false;
-  if (v->kind == VALUE_THUNK) return v->u.thunk.result && copyable(v->u.thunk.result, depth + 1);
-  if (v->kind == VALUE_ARRAY) return copyable(v->u.array.element, depth + 1);
+  if (depth > 64)
+    return false;
+  if (v->kind == VALUE_THUNK)
+    return v->u.thunk.result && copyable(v->u.thunk.result, depth + 1);
+  if (v->kind == VALUE_ARRAY)
+    return copyable(v->u.array.element, depth + 1);
   if (v->kind == VALUE_TUPLE || v->kind == VALUE_LIST) {
     for (uint32_t i = 0; i < v->u.parts.count; i++)
-      if (!copyable(v->u.parts.items[i], depth + 1)) return false;
+      if (!copyable(v->u.parts.items[i], depth + 1))
+        return false;
   }
   if (v->kind == VALUE_FUNCTION) {
     const closure *f = &v->u.function;
     for (size_t i = 0; f->code && i < f->code->captures.count; i++)
-      if (!copyable(f->captures[i], depth + 1)) return false;
+      if (!copyable(f->captures[i], depth + 1))
+        return false;
     for (uint32_t i = 0; i < f->given; i++)
-      if (!copyable(f->arguments[i], depth + 1)) return false;
+      if (!copyable(f->arguments[i], depth + 1))
+        return false;
   }
   return true;
 }
 
 static value *replay(elaborator *e, const memo_entry *from, const value_id *parameters) {
   size_t count = from->last - from->first;
-  copier c = {e, from, parameters, NEW_ARRAY(e->memory, value_id, count), NEW_ARRAY(e->memory, bool, count)};
-  for (value_id id = from->first; id < from->last; id++) copy_step(&c, id);
+  copier c = {e, from, parameters, NEW_ARRAY(e->memory, value_id, count),
+              NEW_ARRAY(e->memory, bool, count)};
+  for (value_id id = from->first; id < from->last; id++)
+    copy_step(&c, id);
   return copy_value(&c, from->result);
 }
 
@@ -228,10 +270,12 @@ static value *replay(elaborator *e, const memo_entry *from, const value_id *para
 
 value *memo_replay(elaborator *e, const closure *f, memo_call **call) {
   *call = NULL;
-  if (!e->batch) return NULL;
+  if (!e->batch)
+    return NULL;
   key_writer k = {.e = e};
   put_closure(&k, f);
-  if (k.impossible) return NULL;
+  if (k.impossible)
+    return NULL;
   memo_call *made = NEW(e->memory, memo_call);
   made->entry = (memo_entry){.hash = hash_bytes(k.bytes.items, k.bytes.count),
                              .key = k.bytes.items,
@@ -240,20 +284,25 @@ value *memo_replay(elaborator *e, const closure *f, memo_call **call) {
                              .parameters = k.leaves.items,
                              .parameter_count = (uint32_t)k.leaves.count,
                              .batch = e->batch};
-  if (!e->memo) e->memo = NEW(e->memory, memo_table);
-  if (2 * e->memo->count >= e->memo->size) grow(e, e->memo);
+  if (!e->memo)
+    e->memo = NEW(e->memory, memo_table);
+  if (2 * e->memo->count >= e->memo->size)
+    grow(e, e->memo);
   const memo_entry *known = *find(e->memo, &made->entry);
-  if (known) return replay(e, known, made->entry.parameters);
+  if (known)
+    return replay(e, known, made->entry.parameters);
   *call = made;
   return NULL;
 }
 
 void memo_finish(elaborator *e, memo_call *call, value *result) {
-  if (!call || !copyable(result, 0)) return;
+  if (!call || !copyable(result, 0))
+    return;
   call->entry.result = result;
   call->entry.last = (value_id)e->out->steps.count;
   memo_entry **slot = find(e->memo, &call->entry);
-  if (*slot) return;
+  if (*slot)
+    return;
   *slot = &call->entry;
   e->memo->count++;
 }

@@ -1,4 +1,5 @@
-// A loaded program: sources, modules, types. In: .perm text. Out: entry points that elaborate.h runs.
+// A loaded program: sources, modules, types. In: .perm text. Out: entry points that elaborate.h
+// runs.
 #ifndef PERMC_LANG_PROGRAM_H
 #define PERMC_LANG_PROGRAM_H
 
@@ -8,7 +9,7 @@
 // program replaces the one that is loaded: nothing of a program can change what the library means.
 typedef struct loaded_program {
   diagnostics diagnostics;
-  arena memory;   // of the program, not of the library
+  arena memory;  // of the program, not of the library
   builtin_table builtins;
   program program;
   arena library_memory;

@@ -38,7 +38,8 @@ static void resolve_function(resolver *r, function *f);
 
 static binding **table_slot(const name_table *t, const char *name) {
   size_t i = (size_t)hash_bytes(name, strlen(name)) % t->size;
-  while (t->slots[i] && strcmp(t->slots[i]->name, name)) i = (i + 1) % t->size;
+  while (t->slots[i] && strcmp(t->slots[i]->name, name))
+    i = (i + 1) % t->size;
   return &t->slots[i];
 }
 
@@ -50,12 +51,14 @@ static name_table table_create(resolver *r, const program *p, bool library) {
   name_table t = {0};
   size_t count = 0;
   for (size_t m = 0; m < p->modules.count; m++)
-    if (p->modules.items[m]->library == library) count += p->modules.items[m]->bindings.count;
+    if (p->modules.items[m]->library == library)
+      count += p->modules.items[m]->bindings.count;
   t.size = 2 * count + 1;
   t.slots = NEW_ARRAY(r->memory, binding *, t.size);
   for (size_t m = 0; m < p->modules.count; m++) {
     const module *mod = p->modules.items[m];
-    if (mod->library != library) continue;
+    if (mod->library != library)
+      continue;
     for (size_t i = 0; i < mod->bindings.count; i++) {
       binding *b = mod->bindings.items[i], **slot = table_slot(&t, b->name);
       if (*slot) {
@@ -75,16 +78,20 @@ static name_table table_create(resolver *r, const program *p, bool library) {
 static unsigned distance(const char *a, const char *b, unsigned limit) {
   enum { LONGEST = 40 };
   size_t n = strlen(a), m = strlen(b);
-  if (n > LONGEST || m > LONGEST) return limit + 1;
+  if (n > LONGEST || m > LONGEST)
+    return limit + 1;
   unsigned row[LONGEST + 1];
-  for (size_t j = 0; j <= m; j++) row[j] = (unsigned)j;
+  for (size_t j = 0; j <= m; j++)
+    row[j] = (unsigned)j;
   for (size_t i = 1; i <= n; i++) {
     unsigned diagonal = row[0];
     row[0] = (unsigned)i;
     for (size_t j = 1; j <= m; j++) {
       unsigned above = row[j], best = diagonal + (a[i - 1] != b[j - 1]);
-      if (above + 1 < best) best = above + 1;
-      if (row[j - 1] + 1 < best) best = row[j - 1] + 1;
+      if (above + 1 < best)
+        best = above + 1;
+      if (row[j - 1] + 1 < best)
+        best = row[j - 1] + 1;
       diagonal = above;
       row[j] = best;
     }
@@ -92,7 +99,8 @@ static unsigned distance(const char *a, const char *b, unsigned limit) {
   return row[m];
 }
 
-static void consider(const char *name, const char *candidate, unsigned *best, const char **nearest) {
+static void consider(const char *name, const char *candidate, unsigned *best,
+                     const char **nearest) {
   unsigned d = distance(name, candidate, *best);
   if (d < *best) {
     *best = d;
@@ -104,13 +112,17 @@ static void report_unbound(resolver *r, span where, const char *name) {
   diag_report(r->d, DIAG_ERROR, where, "'%s' is not defined", name);
   unsigned best = strlen(name) < 4 ? 2 : 3;
   const char *nearest = NULL;
-  for (const local *l = r->locals; l; l = l->next) consider(name, l->name, &best, &nearest);
+  for (const local *l = r->locals; l; l = l->next)
+    consider(name, l->name, &best, &nearest);
   const name_table *tables[] = {&r->user, &r->library};
   for (int t = 0; t < 2; t++)
     for (size_t i = 0; i < tables[t]->size; i++)
-      if (tables[t]->slots[i]) consider(name, tables[t]->slots[i]->name, &best, &nearest);
-  for (size_t i = 0; i < r->builtins->count; i++) consider(name, r->builtins->rows[i].name, &best, &nearest);
-  if (nearest) diag_report(r->d, DIAG_HINT, where, "did you mean '%s'?", nearest);
+      if (tables[t]->slots[i])
+        consider(name, tables[t]->slots[i]->name, &best, &nearest);
+  for (size_t i = 0; i < r->builtins->count; i++)
+    consider(name, r->builtins->rows[i].name, &best, &nearest);
+  if (nearest)
+    diag_report(r->d, DIAG_HINT, where, "did you mean '%s'?", nearest);
 }
 
 // ---- local names -----------------------------------------------------------------------------
@@ -137,16 +149,20 @@ static binding *add_local(resolver *r, const char *name, span where, binding *de
 // function between.
 static uint32_t capture_index(resolver *r, function *f, const function *owner, uint32_t slot) {
   capture c = {false, slot};
-  if (f->outer != owner) c = (capture){true, capture_index(r, f->outer, owner, slot)};
+  if (f->outer != owner)
+    c = (capture){true, capture_index(r, f->outer, owner, slot)};
   for (uint32_t i = 0; i < f->captures.count; i++)
-    if (f->captures.items[i].from_capture == c.from_capture && f->captures.items[i].index == c.index) return i;
+    if (f->captures.items[i].from_capture == c.from_capture &&
+        f->captures.items[i].index == c.index)
+      return i;
   vec_push(r->memory, &f->captures, c);
   return (uint32_t)f->captures.count - 1;
 }
 
 static bool bind_local(resolver *r, expr *e) {
   for (const local *l = r->locals; l; l = l->next) {
-    if (strcmp(l->name, e->u.name.text)) continue;
+    if (strcmp(l->name, e->u.name.text))
+      continue;
     e->u.name.target = l->definition;
     bool own = l->owner == r->function;
     e->u.name.kind = own ? REF_SLOT : REF_CAPTURE;
@@ -158,9 +174,11 @@ static bool bind_local(resolver *r, expr *e) {
 
 static void resolve_name(resolver *r, expr *e) {
   const char *name = e->u.name.text;
-  if (bind_local(r, e)) return;
+  if (bind_local(r, e))
+    return;
   binding *b = r->global->in_library ? NULL : table_find(&r->user, name);
-  if (!b) b = table_find(&r->library, name);
+  if (!b)
+    b = table_find(&r->library, name);
   if (b) {
     e->u.name.kind = REF_GLOBAL;
     e->u.name.target = b;
@@ -169,17 +187,20 @@ static void resolve_name(resolver *r, expr *e) {
   }
   e->u.name.kind = REF_BUILTIN;
   e->u.name.row = builtin_find(r->builtins, name);
-  if (!e->u.name.row) report_unbound(r, e->where, name);
+  if (!e->u.name.row)
+    report_unbound(r, e->where, name);
 }
 
 static pattern *make_pattern_slots(resolver *r, pattern *p, const local *before) {
   if (p->kind == PATTERN_NAME) {
     for (const local *l = r->locals; l != before; l = l->next)
-      if (!strcmp(l->name, p->name)) diag_report(r->d, DIAG_ERROR, p->where, "'%s' appears twice in these patterns", p->name);
+      if (!strcmp(l->name, p->name))
+        diag_report(r->d, DIAG_ERROR, p->where, "'%s' appears twice in these patterns", p->name);
     p->slot = add_local(r, p->name, p->where, NULL)->slot;
     p->definition = r->locals->definition;
   }
-  for (uint32_t i = 0; i < p->count; i++) make_pattern_slots(r, p->items[i], before);
+  for (uint32_t i = 0; i < p->count; i++)
+    make_pattern_slots(r, p->items[i], before);
   return p;
 }
 
@@ -192,9 +213,12 @@ static void resolve_comprehension(resolver *r, expr *e) {
   for (uint32_t i = 0; i < e->u.comprehension.count; i++) {
     qualifier *q = &e->u.comprehension.qualifiers[i];
     resolve_expr(r, q->source);
-    if (q->second) resolve_expr(r, q->second);
-    if (q->last) resolve_expr(r, q->last);
-    if (q->target) make_pattern_slots(r, q->target, r->locals);
+    if (q->second)
+      resolve_expr(r, q->second);
+    if (q->last)
+      resolve_expr(r, q->last);
+    if (q->target)
+      make_pattern_slots(r, q->target, r->locals);
   }
   resolve_expr(r, e->u.comprehension.body);
   r->locals = outside;
@@ -211,15 +235,24 @@ static void resolve_expr(resolver *r, expr *e) {
   switch (e->kind) {
   case EXPR_INT:
   case EXPR_FLOAT:
-  case EXPR_BOOL: break;
-  case EXPR_WILD: diag_report(r->d, DIAG_ERROR, e->where, "'_' stands for a pattern, it has no value"); break;
-  case EXPR_NAME: resolve_name(r, e); break;
+  case EXPR_BOOL:
+    break;
+  case EXPR_WILD:
+    diag_report(r->d, DIAG_ERROR, e->where, "'_' stands for a pattern, it has no value");
+    break;
+  case EXPR_NAME:
+    resolve_name(r, e);
+    break;
   case EXPR_APPLY:
     resolve_expr(r, e->u.apply.function);
     resolve_expr(r, e->u.apply.argument);
     break;
-  case EXPR_LAMBDA: resolve_function(r, e->u.lambda); break;
-  case EXPR_LET: resolve_let(r, e); break;
+  case EXPR_LAMBDA:
+    resolve_function(r, e->u.lambda);
+    break;
+  case EXPR_LET:
+    resolve_let(r, e);
+    break;
   case EXPR_IF:
     resolve_expr(r, e->u.branch.condition);
     resolve_expr(r, e->u.branch.yes);
@@ -227,14 +260,19 @@ static void resolve_expr(resolver *r, expr *e) {
     break;
   case EXPR_TUPLE:
   case EXPR_LIST:
-    for (uint32_t i = 0; i < e->u.list.count; i++) resolve_expr(r, e->u.list.items[i]);
+    for (uint32_t i = 0; i < e->u.list.count; i++)
+      resolve_expr(r, e->u.list.items[i]);
     break;
-  case EXPR_COMPREHENSION: resolve_comprehension(r, e); break;
+  case EXPR_COMPREHENSION:
+    resolve_comprehension(r, e);
+    break;
   case EXPR_INDEX:
     resolve_expr(r, e->u.at.array);
     resolve_expr(r, e->u.at.index);
     break;
-  case EXPR_PROJECT: resolve_expr(r, e->u.project.tuple); break;
+  case EXPR_PROJECT:
+    resolve_expr(r, e->u.project.tuple);
+    break;
   }
 }
 
@@ -243,10 +281,13 @@ static void resolve_expr(resolver *r, expr *e) {
 // The size of an array type is a size name m, or 2^n, both of which bind; or any other expression
 // over names bound elsewhere in the signature.
 static const char *binding_size_name(const expr *size) {
-  if (size->kind == EXPR_NAME) return size->u.name.text;
-  if (size->kind != EXPR_APPLY || size->u.apply.function->kind != EXPR_APPLY) return NULL;
+  if (size->kind == EXPR_NAME)
+    return size->u.name.text;
+  if (size->kind != EXPR_APPLY || size->u.apply.function->kind != EXPR_APPLY)
+    return NULL;
   const expr *power = size->u.apply.function;
-  const expr *op = power->u.apply.function, *base = power->u.apply.argument, *n = size->u.apply.argument;
+  const expr *op = power->u.apply.function, *base = power->u.apply.argument,
+             *n = size->u.apply.argument;
   bool two = base->kind == EXPR_INT && base->u.integer.magnitude == 2 && !base->u.integer.negative;
   bool is_power = op->kind == EXPR_NAME && !strcmp(op->u.name.text, "^");
   return two && is_power && n->kind == EXPR_NAME ? n->u.name.text : NULL;
@@ -255,32 +296,41 @@ static const char *binding_size_name(const expr *size) {
 static void collect_size_names(resolver *r, binding *b, const type_expr *t) {
   const char *name = t->kind == TYPE_EXPR_ARRAY && t->size ? binding_size_name(t->size) : NULL;
   bool known = !name;
-  for (size_t i = 0; !known && i < b->size_names.count; i++) known = !strcmp(b->size_names.items[i], name);
-  if (!known) vec_push(r->memory, &b->size_names, name);
-  for (uint32_t i = 0; i < t->count; i++) collect_size_names(r, b, t->parts[i]);
+  for (size_t i = 0; !known && i < b->size_names.count; i++)
+    known = !strcmp(b->size_names.items[i], name);
+  if (!known)
+    vec_push(r->memory, &b->size_names, name);
+  for (uint32_t i = 0; i < t->count; i++)
+    collect_size_names(r, b, t->parts[i]);
 }
 
 static void resolve_sizes(resolver *r, const type_expr *t) {
-  if (t->kind == TYPE_EXPR_ARRAY && t->size) resolve_expr(r, t->size);
-  for (uint32_t i = 0; i < t->count; i++) resolve_sizes(r, t->parts[i]);
+  if (t->kind == TYPE_EXPR_ARRAY && t->size)
+    resolve_expr(r, t->size);
+  for (uint32_t i = 0; i < t->count; i++)
+    resolve_sizes(r, t->parts[i]);
 }
 
 // Only what a call is given can bind sizes: the parameters of the signature that are no functions.
 static void bind_size_names(resolver *r, binding *b) {
   const type_expr *t = b->signature;
   for (; t->kind == TYPE_EXPR_FUNCTION; t = t->parts[1])
-    if (t->parts[0]->kind != TYPE_EXPR_FUNCTION) collect_size_names(r, b, t->parts[0]);
+    if (t->parts[0]->kind != TYPE_EXPR_FUNCTION)
+      collect_size_names(r, b, t->parts[0]);
   b->first_size_slot = r->function->slot_count;
-  for (size_t i = 0; i < b->size_names.count; i++) add_local(r, b->size_names.items[i], b->where, NULL)->is_size = true;
+  for (size_t i = 0; i < b->size_names.count; i++)
+    add_local(r, b->size_names.items[i], b->where, NULL)->is_size = true;
   resolve_sizes(r, b->signature);
 }
 
 static void resolve_equation(resolver *r, equation *q) {
   local *outside = r->locals;
-  for (uint32_t i = 0; i < r->function->arity; i++) make_pattern_slots(r, q->patterns[i], outside);
+  for (uint32_t i = 0; i < r->function->arity; i++)
+    make_pattern_slots(r, q->patterns[i], outside);
   resolve_bindings(r, q->locals, q->local_count);
   for (uint32_t i = 0; i < q->alternative_count; i++) {
-    if (q->alternatives[i].guard) resolve_expr(r, q->alternatives[i].guard);
+    if (q->alternatives[i].guard)
+      resolve_expr(r, q->alternatives[i].guard);
     resolve_expr(r, q->alternatives[i].body);
   }
   r->locals = outside;
@@ -294,9 +344,11 @@ static void resolve_function(resolver *r, function *f) {
   f->call_arity = f->arity;
   if (f->binding && f->binding->signature) {
     bind_size_names(r, f->binding);
-    if (f->binding->size_names.count && f->binding->signature_arrows > f->arity) f->call_arity = f->binding->signature_arrows;
+    if (f->binding->size_names.count && f->binding->signature_arrows > f->arity)
+      f->call_arity = f->binding->signature_arrows;
   }
-  for (size_t i = 0; i < f->equations.count; i++) resolve_equation(r, &f->equations.items[i]);
+  for (size_t i = 0; i < f->equations.count; i++)
+    resolve_equation(r, &f->equations.items[i]);
   r->function = outer;
   r->locals = outside;
 }
@@ -307,7 +359,8 @@ static void resolve_value(resolver *r, binding *b) {
   local *outside = r->locals;
   resolve_bindings(r, q->locals, q->local_count);
   for (uint32_t i = 0; i < q->alternative_count; i++) {
-    if (q->alternatives[i].guard) resolve_expr(r, q->alternatives[i].guard);
+    if (q->alternatives[i].guard)
+      resolve_expr(r, q->alternatives[i].guard);
     resolve_expr(r, q->alternatives[i].body);
   }
   r->locals = outside;
@@ -324,7 +377,8 @@ static void resolve_bindings(resolver *r, binding **bindings, uint32_t count) {
     }
     b->kind = b->code->arity || b->signature_arrows ? BINDING_FUNCTION : BINDING_VALUE;
     for (const local *l = r->locals; l != before; l = l->next)
-      if (!strcmp(l->name, b->name)) diag_report(r->d, DIAG_ERROR, b->where, "'%s' is defined twice", b->name);
+      if (!strcmp(l->name, b->name))
+        diag_report(r->d, DIAG_ERROR, b->where, "'%s' is defined twice", b->name);
     add_local(r, b->name, b->where, b);
   }
   for (uint32_t i = 0; i < count; i++) {
@@ -376,10 +430,13 @@ static void visit(resolver *r, binding *b) {
   resolve_global(r, b);
   for (size_t i = 0; i < b->uses.count; i++) {
     binding *u = b->uses.items[i];
-    if (!u->order) visit(r, u);
-    if (u->on_stack && u->low < b->low) b->low = u->low;
+    if (!u->order)
+      visit(r, u);
+    if (u->on_stack && u->low < b->low)
+      b->low = u->low;
   }
-  if (b->low == b->order) pop_group(r, b);
+  if (b->low == b->order)
+    pop_group(r, b);
 }
 
 bool resolve_program(diagnostics *d, program *p, const builtin_table *t, binding_groups *groups) {
@@ -388,8 +445,9 @@ bool resolve_program(diagnostics *d, program *p, const builtin_table *t, binding
   r.library = table_create(&r, p, true);
   for (size_t m = 0; m < p->modules.count; m++) {
     const module *mod = p->modules.items[m];
-    for (size_t i = 0; !mod->library && i < mod->bindings.count; i++)
-      if (!mod->bindings.items[i]->order) visit(&r, mod->bindings.items[i]);
+    for (size_t i = 0; i < mod->bindings.count; i++)
+      if (!mod->bindings.items[i]->order)
+        visit(&r, mod->bindings.items[i]);
   }
   return !d->errors;
 }

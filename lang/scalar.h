@@ -29,7 +29,13 @@ typedef enum scalar_type {
   SCALAR_COUNT
 } scalar_type;
 
-typedef enum scalar_kind { KIND_BOOL, KIND_SIGNED, KIND_UNSIGNED, KIND_FLOAT, KIND_COMPLEX } scalar_kind;
+typedef enum scalar_kind {
+  KIND_BOOL,
+  KIND_SIGNED,
+  KIND_UNSIGNED,
+  KIND_FLOAT,
+  KIND_COMPLEX
+} scalar_kind;
 
 typedef struct scalar_row {
   const char *name;
@@ -79,8 +85,15 @@ typedef union scalar_bits {
 
 // What an operation's result type is, given its operand type t (the type of its first operand,
 // or the target of a conversion).
-typedef enum scalar_result { RESULT_SAME, RESULT_BOOL, RESULT_I64, RESULT_REAL, RESULT_COMPLEX } scalar_result;
+typedef enum scalar_result {
+  RESULT_SAME,
+  RESULT_BOOL,
+  RESULT_I64,
+  RESULT_REAL,
+  RESULT_COMPLEX
+} scalar_result;
 
+// clang-format off
 // name, operands, class of the operand type, result. All operands are of one type, but for POWI,
 // whose second is i64. Choosing and converting are apart: scalar_select, scalar_convert.
 //
@@ -145,11 +158,12 @@ typedef enum scalar_result { RESULT_SAME, RESULT_BOOL, RESULT_I64, RESULT_REAL, 
   ROW(CONJ, "conj", 1, CLASS_COMPLEX, RESULT_SAME)                                                 \
   ROW(MAGNITUDE, "magnitude", 1, CLASS_COMPLEX, RESULT_REAL)
 
+// clang-format on
 typedef enum scalar_op {
 #define ROW(id, name, arity, operands, result) OP_##id,
   SCALAR_OPS(ROW)
 #undef ROW
-  SCALAR_OP_COUNT
+      SCALAR_OP_COUNT
 } scalar_op;
 
 typedef struct scalar_op_row {
@@ -167,19 +181,22 @@ scalar_type scalar_result_of(scalar_op op, scalar_type operand);
 // out[i] = op(a[i], b[i]) for i < n; b is not read by operations on one operand. `type` is the
 // operand type. Arrays do not overlap, are aligned for their type. Integers wrap; x/0 = x%0 = 0;
 // NaN in, NaN out, as IEEE 754 and <math.h> say.
-void scalar_apply(scalar_op op, scalar_type type, size_t n, const void *a, const void *b, void *out);
+void scalar_apply(scalar_op op, scalar_type type, size_t n, const void *a, const void *b,
+                  void *out);
 
 // out[i] = a[i] as type `to`. Float to integer truncates and saturates, NaN gives 0; anything to
 // bool is x != 0; real to complex has imaginary part 0; complex to real is not asked for.
 void scalar_convert(scalar_type from, scalar_type to, size_t n, const void *a, void *out);
 
 // out[i] = condition[i] ? a[i] : b[i], moving bits untouched (NaN payloads are kept).
-void scalar_select(size_t size, size_t n, const bool *condition, const void *a, const void *b, void *out);
+void scalar_select(size_t size, size_t n, const bool *condition, const void *a, const void *b,
+                   void *out);
 
 // Whether op(a, b) leaves the range of an integer type (or divides by zero, or has a negative
 // exponent): what makes static arithmetic an error. NULL if not, else the reason in words, such as
 // "overflows i64", until this thread's next call.
-const char *scalar_static_error(scalar_op op, scalar_type type, const scalar_bits *a, const scalar_bits *b);
+const char *scalar_static_error(scalar_op op, scalar_type type, const scalar_bits *a,
+                                const scalar_bits *b);
 
 scalar_bits scalar_from_i64(scalar_type type, int64_t value);
 bool scalar_holds(scalar_type type, bool negative, uint64_t magnitude);  // does the literal fit?

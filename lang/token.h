@@ -7,8 +7,8 @@
 typedef struct token {
   int kind;  // the parser's number (parser.h), or TOKEN_COMMENT
   span where;
-  bool first;    // on its line
-  bool spaced;   // white space (or the line's start) before it
+  bool first;       // on its line
+  bool spaced;      // white space (or the line's start) before it
   uint32_t column;  // 0-based, in characters; tabs go to multiples of 8
   uint32_t line;
   const char *text;  // names and operators; the decoded text of a string

@@ -1,29 +1,26 @@
-// The Trace: what is left of a program at one size. All that is static (recursion, masks, functions,
-// names) is gone; what remains is a straight line of first-order steps on arrays, each step making one
-// value. elaborate.c writes it, runtime/interp.c executes it literally, and later stages rewrite it.
+// The Trace: what is left of a program at one size. All that is static (recursion, masks,
+// functions, names) is gone; what remains is a straight line of first-order steps on arrays, each
+// step making one value. elaborate.c writes it, runtime/interp.c executes it literally, and later
+// stages rewrite it.
 //
-// A value is a batch of equal arrays: `batch` instances, each of shape dims[0] x ... x dims[rank-1].
-// At the outermost level batch = 1. Entering `parm m f` splits every instance in two, so that f is
-// elaborated once, on a batch twice as large; leaving stitches the halves back.
+// A value is a batch of equal arrays: `batch` instances, each of shape dims[0] x ... x
+// dims[rank-1]. At the outermost level batch = 1. Entering `parm m f` splits every instance in two,
+// so that f is elaborated once, on a batch twice as large; leaving stitches the halves back.
 //
 //   main : [2^n]i32 -> [2^n]i32          at n = 2, main xs = parm 1 (column 1 cswap) xs
 //
 //   step  operation        batch  shape
 //   %0    argument 0           1  [4]i32       x0 x1 x2 x3
-//   %1    split %0 m=1         2  [2]i32       x0 x2 | x1 x3           instance 2i + h: half h of instance i
-//   %2    pair %1 m=1          2  [2]i32       (2 bits - 1 pair each)  instance i: the pairs of instance i
-//   %3    element %2 [0]       2  i32          x0 | x1
-//   %4    element %2 [1]       2  i32          x2 | x3
-//   %5    scalar <= %3 %4      2  bool
-//   %6    select %5 %3 %4      2  i32
-//   %7    select %5 %4 %3      2  i32
-//   %8    pack %6 %7           2  [2]i32
-//   %9    unpair %8 m=1        2  [2]i32
-//   %10   stitch %9 m=1        1  [4]i32
+//   %1    split %0 m=1         2  [2]i32       x0 x2 | x1 x3           instance 2i + h: half h of
+//   instance i %2    pair %1 m=1          2  [2]i32       (2 bits - 1 pair each)  instance i: the
+//   pairs of instance i %3    element %2 [0]       2  i32          x0 | x1 %4    element %2 [1] 2
+//   i32          x2 | x3 %5    scalar <= %3 %4      2  bool %6    select %5 %3 %4      2  i32 %7
+//   select %5 %4 %3      2  i32 %8    pack %6 %7           2  [2]i32 %9    unpair %8 m=1        2
+//   [2]i32 %10   stitch %9 m=1        1  [4]i32
 //
-// Batch levels nest: the instances of an inner level are numbered outer * factor + inner. An operand
-// may come from an outer level: then its batch divides the step's batch, and instance i of the step
-// reads instance i / (batch / operand's batch).
+// Batch levels nest: the instances of an inner level are numbered outer * factor + inner. An
+// operand may come from an outer level: then its batch divides the step's batch, and instance i of
+// the step reads instance i / (batch / operand's batch).
 //
 // Invariants (trace_verify): operands precede the step; types, ranks and sizes are as the table
 // below says; masks are in range; matrices are invertible.
@@ -34,6 +31,7 @@
 #include "lang/diag.h"
 #include "lang/scalar.h"
 
+// clang-format off
 // name, and what it means. B = the step's batch; s = the trailing dimensions, unchanged.
 #define TRACE_OPS(ROW)                                                                             \
   ROW(ARGUMENT, "argument")    /* number: which input array; batch 1 */                            \
@@ -59,17 +57,19 @@
   ROW(IOTA, "iota")            /* no operand: [m]i64: 0, 1, ..., m-1; batch 1 */                   \
   ROW(REPLICATE, "replicate")  /* s -> [m]s */
 
+// clang-format on
 typedef enum trace_op {
 #define ROW(id, name) TRACE_##id,
   TRACE_OPS(ROW)
 #undef ROW
-  TRACE_OP_COUNT
+      TRACE_OP_COUNT
 } trace_op;
 extern const char *const trace_op_names[TRACE_OP_COUNT];
 
 // Precisely, for the moves (index arithmetic within one instance; bit i of x is coordinate i):
-//   split m:  element x of instance i goes to instance 2i + parity(x & m), place: x without bit lsb(m)
-//   pair m:   h = highest bit of m. Index x with bit h = 0, x' = x without bit h (0 <= x' < 2^(k-1)):
+//   split m:  element x of instance i goes to instance 2i + parity(x & m), place: x without bit
+//   lsb(m) pair m:   h = highest bit of m. Index x with bit h = 0, x' = x without bit h (0 <= x' <
+//   2^(k-1)):
 //             instance i 2^(k-1) + x' holds the elements x and x xor m, in that order
 // (BMMC paper, section 7.2, for the sub-array and sub-index of split.)
 
@@ -77,9 +77,9 @@ typedef uint32_t value_id;  // the number of the step that makes the value
 
 typedef struct trace_step {
   trace_op op;
-  scalar_type type;    // of the result's elements
-  scalar_op scalar;    // TRACE_SCALAR
-  uint32_t rank;       // of the result, per instance
+  scalar_type type;  // of the result's elements
+  scalar_op scalar;  // TRACE_SCALAR
+  uint32_t rank;     // of the result, per instance
   uint32_t operand_count;
   uint64_t batch;      // instances of the result
   uint64_t number;     // see the table
@@ -87,7 +87,7 @@ typedef struct trace_step {
   uint64_t *dims;      // rank of them
   uint64_t *rows;      // TRACE_BMMC: log2(dims[0]) masks
   scalar_bits constant;
-  span where;          // the source that asked for the step
+  span where;  // the source that asked for the step
 } trace_step;
 
 // A foreign C function, for TRACE_EXTERN.

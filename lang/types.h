@@ -15,7 +15,14 @@
 
 #include "lang/ast.h"
 
-typedef enum type_kind { TYPE_SCALAR, TYPE_COMPLEX, TYPE_ARRAY, TYPE_TUPLE, TYPE_FUNCTION, TYPE_VARIABLE } type_kind;
+typedef enum type_kind {
+  TYPE_SCALAR,
+  TYPE_COMPLEX,
+  TYPE_ARRAY,
+  TYPE_TUPLE,
+  TYPE_FUNCTION,
+  TYPE_VARIABLE
+} type_kind;
 
 // What a variable may become, from loose to strict.
 typedef enum constraint_kind {
@@ -45,10 +52,10 @@ struct type {
   type *link;  // what it became, or NULL
   constraint constraint;
   VEC(type_field) fields;
-  uint32_t level;      // of the let that may generalise it
-  bool rigid;          // named in a signature: stays a variable
-  const char *name;    // rigid
-  quantifier *owner;   // generalised: variable number `index` of this one
+  uint32_t level;     // of the let that may generalise it
+  bool rigid;         // named in a signature: stays a variable
+  const char *name;   // rigid
+  quantifier *owner;  // generalised: variable number `index` of this one
   uint32_t index;
 };
 
@@ -72,7 +79,8 @@ typedef struct type_name {  // a type variable that a signature in scope names
 
 struct elaborator;
 struct value;
-typedef struct value *builtin_run(struct elaborator *e, const builtin *row, struct value **arguments, type **instance);
+typedef struct value *builtin_run(struct elaborator *e, const builtin *row,
+                                  struct value **arguments, type **instance);
 
 struct builtin {
   const char *name;
@@ -80,8 +88,8 @@ struct builtin {
   constraint constraint;  // of the signature's variable a
   uint32_t arity;
   builtin_run *run;
-  int operation;  // of scalar operations and conversions: scalar_op or scalar_type
-  scheme *scheme; // set per compilation, in a copy of the table
+  int operation;   // of scalar operations and conversions: scalar_op or scalar_type
+  scheme *scheme;  // set per compilation, in a copy of the table
 };
 // All builtins of one compilation, in its arena; their schemes are made.
 typedef struct builtin_table {
@@ -105,8 +113,9 @@ bool first_order_parameters(type *t);  // neither its parameters nor its result 
 
 // ---- analyses --------------------------------------------------------------------------------
 
-// Binds names, numbers slots and captures. groups: user bindings and the library's they need, in an
-// order in which every binding comes after those that it uses; each group is mutually recursive.
+// Binds names, numbers slots and captures, of what an earlier call has not seen. groups: the
+// bindings in an order in which each comes after those that it uses; each group is mutually
+// recursive.
 typedef VEC(binding *) binding_group;
 typedef VEC(binding_group) binding_groups;
 bool resolve_program(diagnostics *d, program *p, const builtin_table *t, binding_groups *groups);

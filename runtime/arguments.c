@@ -24,7 +24,8 @@ static type *type_of_arrays(arena *a, const array *components, size_t count, uin
   type **parts = NEW_ARRAY(a, type *, count);
   for (size_t i = 0; i < count; i++) {
     parts[i] = type_scalar(a, components[i].type);
-    for (uint32_t r = depth; r < components[i].rank; r++) parts[i] = type_array(a, parts[i]);
+    for (uint32_t r = depth; r < components[i].rank; r++)
+      parts[i] = type_array(a, parts[i]);
   }
   return count == 1 ? parts[0] : type_tuple(a, parts, (uint32_t)count);
 }
@@ -39,9 +40,11 @@ typedef struct fitter {
 
 static size_t leaf_count(type *t) {
   t = type_prune(t);
-  if (t->kind == TYPE_ARRAY) return leaf_count(t->parts[0]);
+  if (t->kind == TYPE_ARRAY)
+    return leaf_count(t->parts[0]);
   size_t count = t->kind == TYPE_TUPLE ? 0 : 1;
-  for (uint32_t i = 0; t->kind == TYPE_TUPLE && i < t->count; i++) count += leaf_count(t->parts[i]);
+  for (uint32_t i = 0; t->kind == TYPE_TUPLE && i < t->count; i++)
+    count += leaf_count(t->parts[i]);
   return count;
 }
 
@@ -49,21 +52,26 @@ static size_t leaf_count(type *t) {
 static void fit(fitter *f, type *t, uint32_t depth) {
   arena *a = &f->context->program.memory;
   t = type_prune(t);
-  if (f->wrong) return;
+  if (f->wrong)
+    return;
   if (t->kind == TYPE_ARRAY) {
     fit(f, t->parts[0], depth + 1);
   } else if (t->kind == TYPE_TUPLE) {
-    for (uint32_t i = 0; i < t->count; i++) fit(f, t->parts[i], depth);
+    for (uint32_t i = 0; i < t->count; i++)
+      fit(f, t->parts[i], depth);
   } else if (f->next == f->count) {
     f->wrong = "too few components";
   } else {
     bool open = t->kind == TYPE_VARIABLE && t->constraint.kind != CONSTRAINT_SCALAR && f->alone;
     size_t taken = open ? f->count - f->next : 1;
     for (size_t i = 0; i < taken; i++)
-      if (f->components[f->next + i].rank < depth) f->wrong = "too few dimensions";
-    if (f->wrong) return;
+      if (f->components[f->next + i].rank < depth)
+        f->wrong = "too few dimensions";
+    if (f->wrong)
+      return;
     type *found = type_of_arrays(a, f->components + f->next, taken, depth);
-    if (!type_unify(a, t, found)) f->wrong = "another type";
+    if (!type_unify(a, t, found))
+      f->wrong = "another type";
     f->next += taken;
   }
 }
@@ -73,14 +81,17 @@ static bool same_lengths(fitter *f, type *t, uint32_t depth) {
   t = type_prune(t);
   if (t->kind == TYPE_ARRAY) {
     size_t first = f->next;
-    if (!same_lengths(f, t->parts[0], depth + 1)) return false;
+    if (!same_lengths(f, t->parts[0], depth + 1))
+      return false;
     for (size_t i = first + 1; i < f->next; i++)
-      if (f->components[i].dims[depth] != f->components[first].dims[depth]) return false;
+      if (f->components[i].dims[depth] != f->components[first].dims[depth])
+        return false;
     return true;
   }
   if (t->kind == TYPE_TUPLE) {
     for (uint32_t i = 0; i < t->count; i++)
-      if (!same_lengths(f, t->parts[i], depth)) return false;
+      if (!same_lengths(f, t->parts[i], depth))
+        return false;
     return true;
   }
   f->next++;
@@ -91,7 +102,8 @@ static const char *shown_components(permc_context *c, const permc_value *v) {
   text out = {0};
   for (size_t i = 0; i < v->count; i++) {
     text_string(&out, i ? ", " : "");
-    for (uint32_t r = 0; r < v->components[i].rank; r++) text_printf(&out, "[%" PRIu64 "]", v->components[i].dims[r]);
+    for (uint32_t r = 0; r < v->components[i].rank; r++)
+      text_printf(&out, "[%" PRIu64 "]", v->components[i].dims[r]);
     text_string(&out, scalar_types[v->components[i].type].name);
   }
   const char *copy = arena_copy(&c->program.memory, out.data ? out.data : "", out.length);
@@ -104,13 +116,17 @@ bool entry_types_fit(permc_context *c, entry_types *t, const permc_value *v, siz
   const char *wanted = shown_type(c, f->parts[0]);
   fitter job = {c, v->components, v->count, 0, leaf_count(f->parts[0]) == 1, NULL};
   fit(&job, f->parts[0], 0);
-  if (!job.wrong && job.next < job.count) job.wrong = "too many components";
+  if (!job.wrong && job.next < job.count)
+    job.wrong = "too many components";
   job.next = 0;
-  if (!job.wrong && !same_lengths(&job, f->parts[0], 0)) job.wrong = "components of different lengths";
+  if (!job.wrong && !same_lengths(&job, f->parts[0], 0))
+    job.wrong = "components of different lengths";
   t->rest = f->parts[1];
-  if (!job.wrong) return true;
-  diag_report(&c->program.diagnostics, DIAG_ERROR, t->entry->where, "argument %zu of '%s' must be %s, but the data is %s", number + 1,
-              t->entry->name, wanted, shown_components(c, v));
+  if (!job.wrong)
+    return true;
+  diag_report(&c->program.diagnostics, DIAG_ERROR, t->entry->where,
+              "argument %zu of '%s' must be %s, but the data is %s", number + 1, t->entry->name,
+              wanted, shown_components(c, v));
   return false;
 }
 
@@ -130,11 +146,13 @@ static void expect_type(permc_context *c, type *t, uint32_t depth, expectations 
     return;
   }
   if (t->kind == TYPE_TUPLE) {
-    for (uint32_t i = 0; i < t->count; i++) expect_type(c, t->parts[i], depth, out);
+    for (uint32_t i = 0; i < t->count; i++)
+      expect_type(c, t->parts[i], depth, out);
     return;
   }
   value_expectation e = {closed_scalar(t), (int)depth};
-  if (t->kind == TYPE_VARIABLE && t->constraint.kind == CONSTRAINT_NONE) e.rank = -1 - (int)depth;
+  if (t->kind == TYPE_VARIABLE && t->constraint.kind == CONSTRAINT_NONE)
+    e.rank = -1 - (int)depth;
   vec_push(&c->program.memory, out, e);
 }
 
@@ -142,7 +160,8 @@ static bool read_array(permc_context *c, sources *s, value_expectation e, array 
   value_error error = {{0}};
   for (; s->current < s->count; s->current++) {
     value_status status = value_read(s->open[s->current], e, out, &error);
-    if (status == VALUE_OK) return true;
+    if (status == VALUE_OK)
+      return true;
     if (status == VALUE_ERROR) {
       context_error(c, "%s", error.message);
       return false;
@@ -165,17 +184,21 @@ static bool read_parameter(permc_context *c, sources *s, type *t, permc_value **
   for (size_t i = 0; good && i < e.count; i++) {
     array a = {0};
     good = read_array(c, s, e.items[i], &a);
-    if (good) vec_push(&c->program.memory, &got, a);
+    if (good)
+      vec_push(&c->program.memory, &got, a);
   }
   while (good && e.count == 1 && s->current < s->count && value_pending(s->open[s->current])) {
     array a = {0};
     good = read_array(c, s, e.items[0], &a);
-    if (good) vec_push(&c->program.memory, &got, a);
+    if (good)
+      vec_push(&c->program.memory, &got, a);
   }
   *out = good ? calloc(1, sizeof **out) : NULL;
-  if (*out) (*out)->components = malloc((got.count ? got.count : 1) * sizeof(array));
+  if (*out)
+    (*out)->components = malloc((got.count ? got.count : 1) * sizeof(array));
   if (!*out || !(*out)->components) {
-    for (size_t i = 0; i < got.count; i++) array_destroy(&got.items[i]);
+    for (size_t i = 0; i < got.count; i++)
+      array_destroy(&got.items[i]);
     free(*out);
     *out = NULL;
     return false;
@@ -189,36 +212,45 @@ static bool all_read(permc_context *c, sources *s, const char *entry, size_t par
   for (; s->current < s->count; s->current++) {
     array extra = {0};
     value_error error = {{0}};
-    value_status status = value_read(s->open[s->current], (value_expectation){SCALAR_COUNT, -1}, &extra, &error);
+    value_status status =
+        value_read(s->open[s->current], (value_expectation){SCALAR_COUNT, -1}, &extra, &error);
     array_destroy(&extra);
-    if (status == VALUE_END) continue;
+    if (status == VALUE_END)
+      continue;
     if (status == VALUE_ERROR)
       context_error(c, "%s", error.message);
     else
-      context_error(c, "there is more input than the %zu argument%s of '%s'", parameters, parameters == 1 ? "" : "s", entry);
+      context_error(c, "there is more input than the %zu argument%s of '%s'", parameters,
+                    parameters == 1 ? "" : "s", entry);
     return false;
   }
   return true;
 }
 
-static bool read_arguments(permc_context *c, const char *entry, sources *s, permc_value ***arguments, size_t *count) {
+static bool read_arguments(permc_context *c, const char *entry, sources *s,
+                           permc_value ***arguments, size_t *count) {
   binding *b = context_entry(c, entry);
-  if (!b) return false;
+  if (!b)
+    return false;
   entry_types t = entry_types_start(c, b);
   size_t parameters = 0;
-  for (type *f = type_prune(t.rest); f->kind == TYPE_FUNCTION; f = type_prune(f->parts[1])) parameters++;
+  for (type *f = type_prune(t.rest); f->kind == TYPE_FUNCTION; f = type_prune(f->parts[1]))
+    parameters++;
   *arguments = calloc(parameters + 1, sizeof **arguments);
-  if (!*arguments) return false;
+  if (!*arguments)
+    return false;
   for (*count = 0; *count < parameters;) {
     type *wanted = type_prune(t.rest)->parts[0];
     const char *name = shown_type(c, wanted);
     if (!read_parameter(c, s, wanted, &(*arguments)[*count])) {
       if (!c->program.diagnostics.errors)
-        context_error(c, "the input ends before argument %zu of '%s' (%s)", *count + 1, entry, name);
+        context_error(c, "the input ends before argument %zu of '%s' (%s)", *count + 1, entry,
+                      name);
       return false;
     }
     ++*count;
-    if (!entry_types_fit(c, &t, (*arguments)[*count - 1], *count - 1)) return false;
+    if (!entry_types_fit(c, &t, (*arguments)[*count - 1], *count - 1))
+      return false;
   }
   return all_read(c, s, entry, parameters);
 }
@@ -237,7 +269,8 @@ static bool run_read(permc_context *c, void *with) {
 
 static bool read_from(permc_context *c, read_job *j) {
   bool good = context_run_job(c, run_read, j);
-  for (size_t i = 0; i < j->sources.count; i++) value_source_close(j->sources.open[i]);
+  for (size_t i = 0; i < j->sources.count; i++)
+    value_source_close(j->sources.open[i]);
   if (!good) {
     permc_values_free(*j->arguments, *j->count);
     *j->arguments = NULL;
@@ -246,33 +279,37 @@ static bool read_from(permc_context *c, read_job *j) {
   return good;
 }
 
-bool permc_read_files(permc_context *c, const char *entry, const char *const *paths, size_t path_count, permc_value ***arguments,
-                      size_t *count) {
+bool permc_read_files(permc_context *c, const char *entry, const char *const *paths,
+                      size_t path_count, permc_value ***arguments, size_t *count) {
   context_clear(c);
   *arguments = NULL;
   *count = 0;
   value_source **open = calloc(path_count + 1, sizeof *open);
-  if (!open) return false;
+  if (!open)
+    return false;
   read_job j = {entry, {open, 0, 0}, arguments, count};
   bool good = true;
   for (size_t i = 0; good && i < path_count; i++) {
     value_error error = {{0}};
     open[i] = value_source_open(paths[i], &error);
     good = open[i] != NULL;
-    if (good) j.sources.count++;
-    else context_error(c, "%s", error.message);
+    if (good)
+      j.sources.count++;
+    else
+      context_error(c, "%s", error.message);
   }
   if (good) {
     good = read_from(c, &j);
   } else {
-    for (size_t i = 0; i < j.sources.count; i++) value_source_close(open[i]);
+    for (size_t i = 0; i < j.sources.count; i++)
+      value_source_close(open[i]);
   }
   free(open);
   return good;
 }
 
-bool permc_read_bytes(permc_context *c, const char *entry, const char *name, const void *bytes, size_t byte_count,
-                      permc_value ***arguments, size_t *count) {
+bool permc_read_bytes(permc_context *c, const char *entry, const char *name, const void *bytes,
+                      size_t byte_count, permc_value ***arguments, size_t *count) {
   context_clear(c);
   *arguments = NULL;
   *count = 0;
@@ -295,11 +332,15 @@ typedef struct type_reader {
 } type_reader;
 
 static void skip_space(type_reader *r) {
-  while (*r->at == ' ' || *r->at == '\t' || *r->at == '\n') r->at++;
+  while (*r->at == ' ' || *r->at == '\t' || *r->at == '\n')
+    r->at++;
 }
 
 static bool bad_type(type_reader *r) {
-  context_error(r->context, "random types: '%s' is wrong at '%s'; write types such as [1024]i32 or [8](u32, f64)", r->start, r->at);
+  context_error(
+      r->context,
+      "random types: '%s' is wrong at '%s'; write types such as [1024]i32 or [8](u32, f64)",
+      r->start, r->at);
   return false;
 }
 
@@ -310,29 +351,35 @@ static bool random_type(type_reader *r, uint64_t *dims, uint32_t rank, permc_val
     char *end;
     r->at++;
     skip_space(r);
-    if (*r->at < '0' || *r->at > '9' || rank == VALUE_MAX_RANK) return bad_type(r);
+    if (*r->at < '0' || *r->at > '9' || rank == VALUE_MAX_RANK)
+      return bad_type(r);
     dims[rank] = strtoull(r->at, &end, 10);
     r->at = end;
     skip_space(r);
-    if (*r->at != ']') return bad_type(r);
+    if (*r->at != ']')
+      return bad_type(r);
     r->at++;
     return random_type(r, dims, rank + 1, v);
   }
   if (*r->at == '(') {
     do {
       r->at++;
-      if (!random_type(r, dims, rank, v)) return false;
+      if (!random_type(r, dims, rank, v))
+        return false;
       skip_space(r);
     } while (*r->at == ',');
-    if (*r->at != ')') return bad_type(r);
+    if (*r->at != ')')
+      return bad_type(r);
     r->at++;
     return true;
   }
   size_t length = strspn(r->at, "abcdefghijklmnopqrstuvwxyz0123456789");
   scalar_type t = scalar_named(r->at, length);
-  if (t == SCALAR_COUNT) return bad_type(r);
+  if (t == SCALAR_COUNT)
+    return bad_type(r);
   array *more = realloc(v->components, (v->count + 1) * sizeof *more);
-  if (!more) return false;
+  if (!more)
+    return false;
   v->components = more;
   if (!array_random(&more[v->count], t, rank, dims, &r->state)) {
     context_error(r->context, "random data of '%s' does not fit into memory", r->start);
@@ -343,30 +390,36 @@ static bool random_type(type_reader *r, uint64_t *dims, uint32_t rank, permc_val
   return true;
 }
 
-bool permc_read_random(permc_context *c, const char *entry, const char *types, uint64_t seed, permc_value ***arguments, size_t *count) {
+bool permc_read_random(permc_context *c, const char *entry, const char *types, uint64_t seed,
+                       permc_value ***arguments, size_t *count) {
   context_clear(c);
   *count = 0;
   size_t wanted = permc_parameter_count(c, entry);
   *arguments = wanted == (size_t)-1 ? NULL : calloc(wanted + 1, sizeof **arguments);
-  if (!*arguments) return false;
+  if (!*arguments)
+    return false;
   type_reader r = {c, types, types, seed};
   bool good = true;
   for (skip_space(&r); good && *r.at; skip_space(&r)) {
     if (*count == wanted) {
-      context_error(c, "'%s' has %zu parameter%s, but there are more random types", entry, wanted, wanted == 1 ? "" : "s");
+      context_error(c, "'%s' has %zu parameter%s, but there are more random types", entry, wanted,
+                    wanted == 1 ? "" : "s");
       good = false;
       break;
     }
     uint64_t dims[VALUE_MAX_RANK];
     permc_value *v = (*arguments)[*count] = calloc(1, sizeof *v);
     good = v && random_type(&r, dims, 0, v);
-    if (v) ++*count;
+    if (v)
+      ++*count;
   }
   if (good && *count < wanted) {
-    context_error(c, "'%s' has %zu parameters, but only %zu random types are given", entry, wanted, *count);
+    context_error(c, "'%s' has %zu parameters, but only %zu random types are given", entry, wanted,
+                  *count);
     good = false;
   }
-  if (good) return true;
+  if (good)
+    return true;
   permc_values_free(*arguments, *count);
   *arguments = NULL;
   *count = 0;

@@ -1,7 +1,7 @@
 // The public API (permc.h): the pipeline text -> program -> trace -> arrays.
 #include "lang/format.h"
-#include "runtime/pipeline.h"
 #include "runtime/interp.h"
+#include "runtime/pipeline.h"
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -11,13 +11,9 @@ enum { JOB_STACK = 256 << 20, ARENA_LIMIT_SHIFT = 32 };
 
 static atomic_bool interrupted;
 
-void permc_interrupt(void) {
-  atomic_store(&interrupted, true);
-}
+void permc_interrupt(void) { atomic_store(&interrupted, true); }
 
-const char *permc_version(void) {
-  return PERMC_VERSION;
-}
+const char *permc_version(void) { return PERMC_VERSION; }
 
 static double now(void) {
   struct timespec t;
@@ -27,12 +23,11 @@ static double now(void) {
 
 // ---- contexts, messages, jobs ----------------------------------------------------------------
 
-permc_context *permc_context_new(void) {
-  return calloc(1, sizeof(permc_context));
-}
+permc_context *permc_context_new(void) { return calloc(1, sizeof(permc_context)); }
 
 void permc_context_free(permc_context *c) {
-  if (!c) return;
+  if (!c)
+    return;
   program_free(&c->program);
   free(c);
 }
@@ -42,20 +37,17 @@ const char *permc_message(const permc_context *c) {
   return t->data ? t->data : "";
 }
 
-void permc_allow_extern(permc_context *c, bool allow) {
-  c->allow_extern = allow;
-}
+void permc_allow_extern(permc_context *c, bool allow) { c->allow_extern = allow; }
 
-permc_times permc_last_times(const permc_context *c) {
-  return c->times;
-}
+permc_times permc_last_times(const permc_context *c) { return c->times; }
 
 void context_clear(permc_context *c) {
   diagnostics *d = &c->program.diagnostics;
   d->errors = d->warnings = 0;
   d->exhausted = false;
   d->rendered.length = 0;
-  if (d->rendered.data) d->rendered.data[0] = 0;
+  if (d->rendered.data)
+    d->rendered.data[0] = 0;
 }
 
 void context_error(permc_context *c, const char *format, ...) {
@@ -126,16 +118,15 @@ static bool run_load(permc_context *c, void *with) {
 }
 
 static bool load(permc_context *c, load_job j) {
-  if (c->loaded || c->program.ready) program_free(&c->program);
+  if (c->loaded || c->program.ready)
+    program_free(&c->program);
   context_clear(c);
   c->program.diagnostics.memory = &c->program.memory;
   c->loaded = context_run_job(c, run_load, &j);
   return c->loaded;
 }
 
-bool permc_load(permc_context *c, const char *path) {
-  return load(c, (load_job){path, NULL, 0});
-}
+bool permc_load(permc_context *c, const char *path) { return load(c, (load_job){path, NULL, 0}); }
 
 bool permc_load_text(permc_context *c, const char *name, const char *bytes, size_t length) {
   return load(c, (load_job){name, bytes, length});
@@ -156,9 +147,7 @@ bool permc_define(permc_context *c, const char *expression) {
 
 // ---- entries ---------------------------------------------------------------------------------
 
-size_t permc_entry_count(const permc_context *c) {
-  return c->program.program.entries.count;
-}
+size_t permc_entry_count(const permc_context *c) { return c->program.program.entries.count; }
 
 const char *permc_entry_name(const permc_context *c, size_t index) {
   return index < permc_entry_count(c) ? c->program.program.entries.items[index]->name : NULL;
@@ -167,28 +156,36 @@ const char *permc_entry_name(const permc_context *c, size_t index) {
 binding *context_entry(permc_context *c, const char *name) {
   size_t count = permc_entry_count(c);
   for (size_t i = 0; i < count; i++)
-    if (!strcmp(c->program.program.entries.items[i]->name, name)) return c->program.program.entries.items[i];
+    if (!strcmp(c->program.program.entries.items[i]->name, name))
+      return c->program.program.entries.items[i];
   text list = {0};
-  for (size_t i = 0; i < count && i < 8; i++) text_printf(&list, "%s'%s'", i ? ", " : "", c->program.program.entries.items[i]->name);
+  for (size_t i = 0; i < count && i < 8; i++)
+    text_printf(&list, "%s'%s'", i ? ", " : "", c->program.program.entries.items[i]->name);
   if (count)
     context_error(c, "there is no entry point '%s'; there is %s", name, list.data ? list.data : "");
   else
-    context_error(c, "there is no entry point '%s': an entry point is 'main', or a function with a signature, whose parameters and result hold no functions", name);
+    context_error(c,
+                  "there is no entry point '%s': an entry point is 'main', or a function with a "
+                  "signature, whose parameters and result hold no functions",
+                  name);
   text_free(&list);
   return NULL;
 }
 
 size_t permc_parameter_count(permc_context *c, const char *entry) {
   const binding *b = context_entry(c, entry);
-  if (!b) return (size_t)-1;
+  if (!b)
+    return (size_t)-1;
   size_t count = 0;
-  for (type *t = type_prune(b->scheme->type); t->kind == TYPE_FUNCTION; t = type_prune(t->parts[1])) count++;
+  for (type *t = type_prune(b->scheme->type); t->kind == TYPE_FUNCTION; t = type_prune(t->parts[1]))
+    count++;
   return count;
 }
 
 // ---- values ----------------------------------------------------------------------------------
 
-permc_value *permc_value_new(const char *element, uint32_t rank, const uint64_t *dims, const void *data) {
+permc_value *permc_value_new(const char *element, uint32_t rank, const uint64_t *dims,
+                             const void *data) {
   scalar_type t = scalar_named(element, strlen(element));
   permc_value *v = calloc(1, sizeof *v);
   array *a = calloc(1, sizeof *a);
@@ -211,7 +208,8 @@ permc_value *permc_value_tuple(permc_value **parts, size_t count) {
     total += parts[i] ? parts[i]->count : 0;
   }
   permc_value *v = good ? calloc(1, sizeof *v) : NULL;
-  if (v) v->components = malloc((total ? total : 1) * sizeof(array));
+  if (v)
+    v->components = malloc((total ? total : 1) * sizeof(array));
   if (v && !v->components) {
     free(v);
     v = NULL;
@@ -223,25 +221,27 @@ permc_value *permc_value_tuple(permc_value **parts, size_t count) {
     }
     permc_value_free(parts[i]);
   }
-  if (v) v->count = total;
+  if (v)
+    v->count = total;
   return v;
 }
 
 void permc_value_free(permc_value *v) {
-  if (!v) return;
-  for (size_t i = 0; i < v->count; i++) array_destroy(&v->components[i]);
+  if (!v)
+    return;
+  for (size_t i = 0; i < v->count; i++)
+    array_destroy(&v->components[i]);
   free(v->components);
   free(v);
 }
 
 void permc_values_free(permc_value **values, size_t count) {
-  for (size_t i = 0; values && i < count; i++) permc_value_free(values[i]);
+  for (size_t i = 0; values && i < count; i++)
+    permc_value_free(values[i]);
   free(values);
 }
 
-size_t permc_value_components(const permc_value *v) {
-  return v->count;
-}
+size_t permc_value_components(const permc_value *v) { return v->count; }
 
 const char *permc_value_type(const permc_value *v, size_t component) {
   return scalar_types[v->components[component].type].name;
@@ -263,12 +263,14 @@ bool permc_write_file(permc_context *c, const char *path, const permc_value *v) 
   context_clear(c);
   value_error error = {{0}};
   output_file *o = output_open(path, &error);
-  bool good = o && value_write(output_stream(o), value_format_of(path), v->components, v->count, &error);
+  bool good =
+      o && value_write(output_stream(o), value_format_of(path), v->components, v->count, &error);
   if (good)
     good = output_commit(o, &error);
   else if (o)
     output_discard(o);
-  if (!good) context_error(c, "%s", error.message);
+  if (!good)
+    context_error(c, "%s", error.message);
   return good;
 }
 
@@ -284,9 +286,11 @@ typedef struct check_job {
 static type *default_type(arena *a, const constraint *c) {
   static const scalar_type order[] = {SCALAR_I64, SCALAR_F64, SCALAR_C128};
   for (size_t i = 0; i < 3; i++)
-    if (c->kind == CONSTRAINT_NONE || (c->allowed & CLASS_OF(order[i]))) return type_scalar(a, order[i]);
+    if (c->kind == CONSTRAINT_NONE || (c->allowed & CLASS_OF(order[i])))
+      return type_scalar(a, order[i]);
   scalar_type t = 0;
-  while (!(c->allowed & CLASS_OF(t))) t++;
+  while (!(c->allowed & CLASS_OF(t)))
+    t++;
   return type_scalar(a, t);
 }
 
@@ -296,22 +300,26 @@ static type **default_instance(permc_context *c, binding *b) {
   scheme_instantiate(a, b->scheme, 0, &instance);
   for (size_t i = 0; i < b->scheme->all->variables.count; i++) {
     type *v = type_prune(instance[i]);
-    if (v->kind != TYPE_VARIABLE) continue;
+    if (v->kind != TYPE_VARIABLE)
+      continue;
     uint32_t fields = 0;
     for (size_t k = 0; k < v->fields.count; k++)
-      if (v->fields.items[k].index >= fields) fields = v->fields.items[k].index + 1;
+      if (v->fields.items[k].index >= fields)
+        fields = v->fields.items[k].index + 1;
     if (!fields) {
       type_unify(a, v, default_type(a, &v->constraint));
       continue;
     }
     // Known only by its components: the smallest tuple that has them.
     type **parts = NEW_ARRAY(a, type *, fields > 1 ? fields : 2);
-    for (uint32_t k = 0; k < fields || k < 2; k++) parts[k] = type_variable(a, v->constraint, 0);
+    for (uint32_t k = 0; k < fields || k < 2; k++)
+      parts[k] = type_variable(a, v->constraint, 0);
     type *tuple = type_tuple(a, parts, fields > 1 ? fields : 2);
     type_unify(a, v, tuple);
     for (uint32_t k = 0; k < tuple->count; k++) {
       type *part = type_prune(tuple->parts[k]);
-      if (part->kind == TYPE_VARIABLE) type_unify(a, part, default_type(a, &part->constraint));
+      if (part->kind == TYPE_VARIABLE)
+        type_unify(a, part, default_type(a, &part->constraint));
     }
   }
   return instance;
@@ -339,45 +347,54 @@ static bool check_once(permc_context *c, binding *b, const check_job *j, int64_t
   trace t = {0};
   value *result;
   bool good = shapes_at_sizes(d, &memory, b, instance, names, sizes, j->count, other, &leaves) &&
-              elaborate(d, &memory, &limits_here, true, b, instance, leaves.items, leaves.count, &t, &result);
+              elaborate(d, &memory, &limits_here, true, b, instance, leaves.items, leaves.count, &t,
+                        &result);
   arena_free(&memory);
   return good;
 }
 
 static bool is_given(const check_job *j, const char *name) {
   for (size_t i = 0; i < j->count; i++)
-    if (!strcmp(j->sizes[i].name, name)) return true;
+    if (!strcmp(j->sizes[i].name, name))
+      return true;
   return false;
 }
 
 static bool has_arrays(type *t) {
   t = type_prune(t);
-  if (t->kind == TYPE_ARRAY) return true;
+  if (t->kind == TYPE_ARRAY)
+    return true;
   for (uint32_t i = 0; i < t->count; i++)
-    if (has_arrays(t->parts[i])) return true;
+    if (has_arrays(t->parts[i]))
+      return true;
   return false;
 }
 
-// Sizes that are not given go from 0 to 4; those that fail are warnings, unless all do. A limit that
-// is reached ends the check.
+// Sizes that are not given go from 0 to 4; those that fail are warnings, unless all do. A limit
+// that is reached ends the check.
 static bool check_entry(permc_context *c, binding *b, const check_job *j) {
   enum { LAST = 4 };
   diagnostics *d = &c->program.diagnostics;
   const char *open = NULL;
   for (size_t i = 0; i < b->size_names.count && !open; i++)
-    if (!is_given(j, b->size_names.items[i])) open = b->size_names.items[i];
+    if (!is_given(j, b->size_names.items[i]))
+      open = b->size_names.items[i];
   bool unsized = !b->size_names.count && !j->count && has_arrays(b->scheme->type);
-  if (!open && !unsized) return check_once(c, b, j, 0);
+  if (!open && !unsized)
+    return check_once(c, b, j, 0);
   bool passed = false;
   size_t start = d->rendered.length;
   for (int64_t n = 0; n <= LAST; n++) {
     d->demote = open ? arena_printf(&c->program.memory, "with %s = %" PRId64 ": ", open, n)
-                     : arena_printf(&c->program.memory, "with arrays of %" PRId64 " elements: ", INT64_C(1) << n);
+                     : arena_printf(&c->program.memory,
+                                    "with arrays of %" PRId64 " elements: ", INT64_C(1) << n);
     passed |= check_once(c, b, j, n);
     d->demote = NULL;
-    if (d->exhausted) return false;
+    if (d->exhausted)
+      return false;
   }
-  if (passed) return true;
+  if (passed)
+    return true;
   d->rendered.length = start;
   return check_once(c, b, j, LAST);
 }
@@ -402,7 +419,8 @@ static bool known_size(const permc_context *c, const char *name) {
   for (size_t i = 0; i < c->program.program.entries.count; i++) {
     const binding *b = c->program.program.entries.items[i];
     for (size_t k = 0; k < b->size_names.count; k++)
-      if (!strcmp(b->size_names.items[k], name)) return true;
+      if (!strcmp(b->size_names.items[k], name))
+        return true;
   }
   return false;
 }
@@ -429,20 +447,23 @@ typedef struct run_job {
   size_t *result_count;
 } run_job;
 
-static bool elaborate_job(permc_context *c, const run_job *j, arena *memory, trace *t, value **result) {
+static bool elaborate_job(permc_context *c, const run_job *j, arena *memory, trace *t,
+                          value **result) {
   binding *b = context_entry(c, j->entry);
-  if (!b) return false;
+  if (!b)
+    return false;
   size_t parameters = permc_parameter_count(c, j->entry);
   if (parameters != j->argument_count) {
-    context_error(c, "'%s' has %zu parameter%s, but is given %zu argument%s", b->name, parameters, parameters == 1 ? "" : "s",
-                  j->argument_count, j->argument_count == 1 ? "" : "s");
+    context_error(c, "'%s' has %zu parameter%s, but is given %zu argument%s", b->name, parameters,
+                  parameters == 1 ? "" : "s", j->argument_count, j->argument_count == 1 ? "" : "s");
     return false;
   }
   entry_types types = entry_types_start(c, b);
   leaf_shapes leaves = {0};
   for (size_t i = 0; i < parameters; i++) {
     const permc_value *v = j->arguments[i];
-    if (!entry_types_fit(c, &types, v, i)) return false;
+    if (!entry_types_fit(c, &types, v, i))
+      return false;
     for (size_t k = 0; k < v->count; k++) {
       leaf_shape l = {v->components[k].type, v->components[k].rank, v->components[k].dims};
       vec_push(memory, &leaves, l);
@@ -450,7 +471,8 @@ static bool elaborate_job(permc_context *c, const run_job *j, arena *memory, tra
   }
   limits limits_here = default_limits;
   limits_here.interrupted = &interrupted;
-  return elaborate(&c->program.diagnostics, memory, &limits_here, c->allow_extern, b, types.instance, leaves.items, leaves.count, t, result);
+  return elaborate(&c->program.diagnostics, memory, &limits_here, c->allow_extern, b,
+                   types.instance, leaves.items, leaves.count, t, result);
 }
 
 // The argument arrays in one row: taken over when the arguments are consumed, else copied.
@@ -478,10 +500,13 @@ static bool gather(permc_context *c, const run_job *j, array *all) {
 }
 
 static size_t leaf_count(const value *v) {
-  if (v->kind == VALUE_ARRAY) return leaf_count(v->u.array.element);
-  if (v->kind != VALUE_TUPLE) return 1;
+  if (v->kind == VALUE_ARRAY)
+    return leaf_count(v->u.array.element);
+  if (v->kind != VALUE_TUPLE)
+    return 1;
   size_t count = 0;
-  for (uint32_t i = 0; i < v->u.parts.count; i++) count += leaf_count(v->u.parts.items[i]);
+  for (uint32_t i = 0; i < v->u.parts.count; i++)
+    count += leaf_count(v->u.parts.items[i]);
   return count;
 }
 
@@ -494,7 +519,8 @@ static bool group_results(permc_context *c, const run_job *j, const value *resul
     const value *v = result->kind == VALUE_TUPLE ? result->u.parts.items[i] : result;
     values[i] = calloc(1, sizeof **values);
     size_t leaves = leaf_count(v);
-    if (values[i]) values[i]->components = calloc(leaves ? leaves : 1, sizeof(array));
+    if (values[i])
+      values[i]->components = calloc(leaves ? leaves : 1, sizeof(array));
     good = values[i] && values[i]->components;
     for (size_t k = 0; good && k < leaves; k++) {
       values[i]->components[values[i]->count++] = *arrays;
@@ -513,7 +539,8 @@ static bool group_results(permc_context *c, const run_job *j, const value *resul
 
 static bool execute(permc_context *c, const run_job *j, const trace *t, const value *result) {
   size_t leaves = 0;
-  for (size_t i = 0; i < j->argument_count; i++) leaves += j->arguments[i]->count;
+  for (size_t i = 0; i < j->argument_count; i++)
+    leaves += j->arguments[i]->count;
   array *arguments = calloc(leaves + 1, sizeof *arguments);
   array *results = calloc(t->results.count + 1, sizeof *results);
   bool good = arguments && results && gather(c, j, arguments);
@@ -526,8 +553,10 @@ static bool execute(permc_context *c, const run_job *j, const trace *t, const va
     }
   }
   good = good && group_results(c, j, result, results);
-  for (size_t i = 0; arguments && i < leaves; i++) array_destroy(&arguments[i]);
-  for (size_t i = 0; results && i < t->results.count; i++) array_destroy(&results[i]);
+  for (size_t i = 0; arguments && i < leaves; i++)
+    array_destroy(&arguments[i]);
+  for (size_t i = 0; results && i < t->results.count; i++)
+    array_destroy(&results[i]);
   free(arguments);
   free(results);
   return good;
@@ -540,7 +569,8 @@ static bool run_run(permc_context *c, void *with) {
   memory.failure = &failure;
   if (setjmp(failure)) {
     arena_free(&memory);
-    context_error(c, "elaboration needs more memory than it is allowed (%zu GiB)", default_limits.memory >> 30);
+    context_error(c, "elaboration needs more memory than it is allowed (%zu GiB)",
+                  default_limits.memory >> 30);
     return false;
   }
   trace t = {0};
@@ -550,7 +580,8 @@ static bool run_run(permc_context *c, void *with) {
   c->times.elaborate = now() - start;
   if (good) {
     const char *wrong = trace_verify(&memory, &t);
-    if (wrong) context_error(c, "the trace is wrong (please report this): %s", wrong);
+    if (wrong)
+      context_error(c, "the trace is wrong (please report this): %s", wrong);
     start = now();
     good = !wrong && execute(c, j, &t, result);
     c->times.run = now() - start;
@@ -570,14 +601,16 @@ static bool run(permc_context *c, const char *backend, run_job *j) {
   return context_run_job(c, run_run, j);
 }
 
-bool permc_run(permc_context *c, const char *entry, const char *backend, permc_value *const *arguments, size_t argument_count,
-               permc_value ***results, size_t *result_count) {
+bool permc_run(permc_context *c, const char *entry, const char *backend,
+               permc_value *const *arguments, size_t argument_count, permc_value ***results,
+               size_t *result_count) {
   run_job j = {entry, (permc_value **)arguments, argument_count, false, results, result_count};
   return run(c, backend, &j);
 }
 
-bool permc_run_consume(permc_context *c, const char *entry, const char *backend, permc_value **arguments, size_t argument_count,
-                       permc_value ***results, size_t *result_count) {
+bool permc_run_consume(permc_context *c, const char *entry, const char *backend,
+                       permc_value **arguments, size_t argument_count, permc_value ***results,
+                       size_t *result_count) {
   run_job j = {entry, arguments, argument_count, true, results, result_count};
   return run(c, backend, &j);
 }
@@ -595,7 +628,8 @@ static bool run_format(permc_context *c, void *with) {
   source s = {.name = arena_copy(&c->program.memory, j->name, strlen(j->name)),
               .text = arena_copy(&c->program.memory, j->bytes, j->length),
               .length = (uint32_t)j->length};
-  return format_source(&c->program.diagnostics, diag_add_source(&c->program.diagnostics, s), &j->out);
+  return format_source(&c->program.diagnostics, diag_add_source(&c->program.diagnostics, s),
+                       &j->out);
 }
 
 char *permc_format(permc_context *c, const char *name, const char *bytes, size_t length) {
@@ -603,8 +637,10 @@ char *permc_format(permc_context *c, const char *name, const char *bytes, size_t
   c->program.diagnostics.memory = &c->program.memory;
   format_job j = {name, bytes, length, {0}};
   bool good = context_run_job(c, run_format, &j);
-  if (good) text_string(&j.out, "");
-  if (good && !j.out.failed) return j.out.data ? j.out.data : strdup("");
+  if (good)
+    text_string(&j.out, "");
+  if (good && !j.out.failed)
+    return j.out.data ? j.out.data : strdup("");
   text_free(&j.out);
   return NULL;
 }

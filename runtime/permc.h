@@ -56,7 +56,8 @@ PERMC_API void permc_allow_extern(permc_context *context, bool allow);
 // file. False: see permc_message.
 PERMC_API bool permc_load(permc_context *context, const char *path);
 // The same of a text. `name` stands for the file in messages, and imports are relative to it.
-PERMC_API bool permc_load_text(permc_context *context, const char *name, const char *text, size_t length);
+PERMC_API bool permc_load_text(permc_context *context, const char *name, const char *text,
+                               size_t length);
 // Adds an entry point named "-e": an expression in the scope of the loaded program (or of the
 // standard library alone when nothing was loaded).
 PERMC_API bool permc_define(permc_context *context, const char *expression);
@@ -74,7 +75,8 @@ typedef struct permc_size {
 } permc_size;
 // Elaborates an entry (NULL: all) with its size names set as given, others at 0 ... 4. Sizes that
 // fail are warnings; false if all fail, or a given size fails.
-PERMC_API bool permc_check(permc_context *context, const char *entry, const permc_size *sizes, size_t count);
+PERMC_API bool permc_check(permc_context *context, const char *entry, const permc_size *sizes,
+                           size_t count);
 
 // ---- values ----------------------------------------------------------------------------------
 
@@ -83,7 +85,8 @@ typedef struct permc_value permc_value;
 
 // Copies `data` (row-major, dims outermost first; rank 0: one element). type: "bool" "i8" ... "u64"
 // "f32" "f64" "c64" "c128". NULL: unknown type, rank over 16, a size that overflows, no memory.
-PERMC_API permc_value *permc_value_new(const char *type, uint32_t rank, const uint64_t *dims, const void *data);
+PERMC_API permc_value *permc_value_new(const char *type, uint32_t rank, const uint64_t *dims,
+                                       const void *data);
 // Joins values into one tuple and frees them (also on failure, which gives NULL).
 PERMC_API permc_value *permc_value_tuple(permc_value **parts, size_t count);
 PERMC_API void permc_value_free(permc_value *value);  // NULL is allowed
@@ -94,16 +97,18 @@ PERMC_API uint32_t permc_value_rank(const permc_value *value, size_t component);
 PERMC_API const uint64_t *permc_value_dims(const permc_value *value, size_t component);
 PERMC_API const void *permc_value_data(const permc_value *value, size_t component);
 
-// The arguments of an entry from files ("-": standard input), in any of the formats (docs/language.md,
-// "Values"), one after the other until all parameters are filled. Allocates *arguments.
-PERMC_API bool permc_read_files(permc_context *context, const char *entry, const char *const *paths, size_t path_count,
-                                permc_value ***arguments, size_t *count);
+// The arguments of an entry from files ("-": standard input), in any of the formats
+// (docs/language.md, "Values"), one after the other until all parameters are filled. Allocates
+// *arguments.
+PERMC_API bool permc_read_files(permc_context *context, const char *entry, const char *const *paths,
+                                size_t path_count, permc_value ***arguments, size_t *count);
 // The same from bytes in memory; `name` is for messages.
-PERMC_API bool permc_read_bytes(permc_context *context, const char *entry, const char *name, const void *bytes,
-                                size_t byte_count, permc_value ***arguments, size_t *count);
+PERMC_API bool permc_read_bytes(permc_context *context, const char *entry, const char *name,
+                                const void *bytes, size_t byte_count, permc_value ***arguments,
+                                size_t *count);
 // The same at random: `types` such as "[1024]i32 [8](u32, f64) i64". Equal seeds, equal values.
-PERMC_API bool permc_read_random(permc_context *context, const char *entry, const char *types, uint64_t seed,
-                                 permc_value ***arguments, size_t *count);
+PERMC_API bool permc_read_random(permc_context *context, const char *entry, const char *types,
+                                 uint64_t seed, permc_value ***arguments, size_t *count);
 // Writes one value in the format of the path's ending ("-": standard output, text). The file
 // appears whole or not at all.
 PERMC_API bool permc_write_file(permc_context *context, const char *path, const permc_value *value);
@@ -114,12 +119,14 @@ PERMC_API bool permc_write_file(permc_context *context, const char *path, const 
 // "interp". The arguments stay the caller's. Allocates *results: as many as the
 // entry's result has components at its top level (a tuple of arrays gives one value each, an array
 // of tuples one value).
-PERMC_API bool permc_run(permc_context *context, const char *entry, const char *backend, permc_value *const *arguments,
-                         size_t argument_count, permc_value ***results, size_t *result_count);
-// As permc_run, but frees each argument (and sets it to NULL) as soon as the run no longer needs it.
+PERMC_API bool permc_run(permc_context *context, const char *entry, const char *backend,
+                         permc_value *const *arguments, size_t argument_count,
+                         permc_value ***results, size_t *result_count);
+// As permc_run, but frees each argument (and sets it to NULL) as soon as the run no longer needs
+// it.
 PERMC_API bool permc_run_consume(permc_context *context, const char *entry, const char *backend,
-                                 permc_value **arguments, size_t argument_count, permc_value ***results,
-                                 size_t *result_count);
+                                 permc_value **arguments, size_t argument_count,
+                                 permc_value ***results, size_t *result_count);
 
 // Seconds that the last calls on this context took, by stage.
 typedef struct permc_times {
@@ -127,14 +134,16 @@ typedef struct permc_times {
 } permc_times;
 PERMC_API permc_times permc_last_times(const permc_context *context);
 
-// Asks a run in progress (in any context) to stop: it fails with a message. Safe in a signal handler.
+// Asks a run in progress (in any context) to stop: it fails with a message. Safe in a signal
+// handler.
 PERMC_API void permc_interrupt(void);
 
 // ---- formatting ------------------------------------------------------------------------------
 
 // The program text in the one canonical layout (idempotent, comments kept). NULL: see
 // permc_message. The caller frees it with free().
-PERMC_API char *permc_format(permc_context *context, const char *name, const char *text, size_t length);
+PERMC_API char *permc_format(permc_context *context, const char *name, const char *text,
+                             size_t length);
 
 #ifdef __cplusplus
 }
