@@ -178,6 +178,19 @@ status 1 run sort.perm --random 'nonsense'
 status 1 run -e 'padded maxval srot' -i four.txt
 err_has 'srot'
 
+printf 'extern "m" cosf : f32 -> f32\nmain : [m]f32 -> [m]f32\nmain = map cosf\n' >extern.perm
+printf -- '-- ==\n-- input { [0f32] } output { [1f32] }\n' >>extern.perm
+echo '[0f32]' >zero.txt
+status 1 run extern.perm -i zero.txt
+err_has '--allow-extern'
+status 0 run extern.perm -i zero.txt --allow-extern
+out_is '[1.0f32]'
+status 0 check extern.perm
+status 1 test extern.perm
+out_has '--allow-extern'
+status 0 test extern.perm --allow-extern
+last_is '1 passed, 0 failed, 0 skipped'
+
 status 0 run sort.perm --random '[1024]i32'
 cp out first
 status 0 run sort.perm --random '[1024]i32' --seed 1
