@@ -7,7 +7,7 @@
 #include <stdatomic.h>
 #include <time.h>
 
-enum { JOB_STACK = 256 << 20, ARENA_LIMIT_SHIFT = 32 };
+enum { JOB_STACK = 256 << 20 };
 
 static atomic_bool interrupted;
 
@@ -23,7 +23,14 @@ static double now(void) {
 
 // ---- contexts, messages, jobs ----------------------------------------------------------------
 
-permc_context *permc_context_new(void) { return calloc(1, sizeof(permc_context)); }
+permc_context *permc_context_new(void) {
+  permc_context *c = calloc(1, sizeof *c);
+  if (c) {
+    c->limits = default_limits;
+    c->limits.interrupted = &interrupted;
+  }
+  return c;
+}
 
 void permc_context_free(permc_context *c) {
   if (!c)
@@ -80,6 +87,10 @@ static void *job_thread(void *with) {
 
 bool context_run_job(permc_context *c, context_job *job, void *with) {
   threaded_job j = {c, job, with, false};
+  if (c->in_place) {
+    job_thread(&j);
+    return j.good;
+  }
   pthread_attr_t attributes;
   pthread_t thread;
   pthread_attr_init(&attributes);
@@ -104,6 +115,8 @@ typedef struct load_job {
 static bool run_load(permc_context *c, void *with) {
   load_job *j = with;
   double start = now();
+  if (c->program.ready)
+    program_forget(&c->program);
   if (!j->bytes) {
     const char *why;
     j->bytes = read_source(&c->program.memory, j->name, &j->length, &why);
@@ -118,8 +131,6 @@ static bool run_load(permc_context *c, void *with) {
 }
 
 static bool load(permc_context *c, load_job j) {
-  if (c->loaded || c->program.ready)
-    program_free(&c->program);
   context_clear(c);
   c->program.diagnostics.memory = &c->program.memory;
   c->loaded = context_run_job(c, run_load, &j);
@@ -327,15 +338,13 @@ static type **default_instance(permc_context *c, binding *b) {
 
 static bool check_once(permc_context *c, binding *b, const check_job *j, int64_t other) {
   diagnostics *d = &c->program.diagnostics;
-  arena memory = {.failure = c->program.memory.failure, .limit = default_limits.memory};
+  arena memory = {.failure = c->program.memory.failure, .limit = c->limits.memory};
   jmp_buf failure, *outer = memory.failure;
   memory.failure = &failure;
   if (setjmp(failure)) {
     arena_free(&memory);
     longjmp(*outer, 1);
   }
-  limits limits_here = default_limits;
-  limits_here.interrupted = &interrupted;
   const char **names = NEW_ARRAY(&memory, const char *, j->count + 1);
   int64_t *sizes = NEW_ARRAY(&memory, int64_t, j->count + 1);
   for (size_t i = 0; i < j->count; i++) {
@@ -346,9 +355,9 @@ static bool check_once(permc_context *c, binding *b, const check_job *j, int64_t
   leaf_shapes leaves = {0};
   trace t = {0};
   value *result;
-  bool good = shapes_at_sizes(d, &memory, b, instance, names, sizes, j->count, other, &leaves) &&
-              elaborate(d, &memory, &limits_here, true, b, instance, leaves.items, leaves.count, &t,
-                        &result);
+  bool good =
+      shapes_at_sizes(d, &memory, b, instance, names, sizes, j->count, other, &leaves) &&
+      elaborate(d, &memory, &c->limits, true, b, instance, leaves.items, leaves.count, &t, &result);
   arena_free(&memory);
   return good;
 }
@@ -469,10 +478,8 @@ static bool elaborate_job(permc_context *c, const run_job *j, arena *memory, tra
       vec_push(memory, &leaves, l);
     }
   }
-  limits limits_here = default_limits;
-  limits_here.interrupted = &interrupted;
-  return elaborate(&c->program.diagnostics, memory, &limits_here, c->allow_extern, b,
-                   types.instance, leaves.items, leaves.count, t, result);
+  return elaborate(&c->program.diagnostics, memory, &c->limits, c->allow_extern, b, types.instance,
+                   leaves.items, leaves.count, t, result);
 }
 
 // The argument arrays in one row: taken over when the arguments are consumed, else copied.
@@ -564,13 +571,13 @@ static bool execute(permc_context *c, const run_job *j, const trace *t, const va
 
 static bool run_run(permc_context *c, void *with) {
   run_job *j = with;
-  arena memory = {.limit = default_limits.memory};
+  arena memory = {.limit = c->limits.memory};
   jmp_buf failure;
   memory.failure = &failure;
   if (setjmp(failure)) {
     arena_free(&memory);
     context_error(c, "elaboration needs more memory than it is allowed (%zu GiB)",
-                  default_limits.memory >> 30);
+                  c->limits.memory >> 30);
     return false;
   }
   trace t = {0};

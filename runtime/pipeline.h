@@ -13,6 +13,8 @@ struct permc_context {
   bool loaded;
   bool allow_extern;
   permc_times times;
+  limits limits;  // of elaboration; tests lower them
+  bool in_place;  // jobs run on the caller's stack: of tests, whose programs are small
 };
 
 // Runs `job` on a thread of its own with a stack that nested programs need, with memory failures
