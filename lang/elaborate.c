@@ -14,120 +14,6 @@ const limits default_limits = {.steps = 10000000,
                                .memory = (size_t)2 << 30,
                                .stack = (size_t)200 << 20};
 
-static value *eval(elaborator *e, frame *f, expr *x);
-
-// ---- errors ----------------------------------------------------------------------------------
-
-// Errors are shown in the user's own text: where it called into the library.
-static span user_place(const elaborator *e, const char **through) {
-  span where = e->where;
-  *through = NULL;
-  for (const active_call *c = e->calls; c && e->d->sources.items[where.file].library;
-       c = c->outer) {
-    where = c->where;
-    *through = c->name;
-  }
-  return where;
-}
-
-static void vfail(elaborator *e, const char *hint, const char *format, va_list arguments) {
-  const char *through;
-  span where = user_place(e, &through);
-  text message = {0};
-  text_vprintf(&message, format, arguments);
-  if (through)
-    diag_report(e->d, DIAG_ERROR, where, "%s (in the library's '%s')",
-                message.data ? message.data : "", through);
-  else
-    diag_report(e->d, DIAG_ERROR, where, "%s", message.data ? message.data : "");
-  text_free(&message);
-  if (hint)
-    diag_report(e->d, DIAG_HINT, where, "%s", hint);
-}
-
-void fail(elaborator *e, const char *format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  vfail(e, NULL, format, arguments);
-  va_end(arguments);
-  longjmp(e->failure, 1);
-}
-
-void fail_limit(elaborator *e, const char *format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  e->d->demote = NULL;
-  e->d->exhausted = true;
-  vfail(e, "a recursion needs an equation that ends it, such as f 0 x = x", format, arguments);
-  va_end(arguments);
-  longjmp(e->failure, 1);
-}
-
-void fail_hint(elaborator *e, const char *hint, const char *format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  vfail(e, hint, format, arguments);
-  va_end(arguments);
-  longjmp(e->failure, 1);
-}
-
-// The step at which a value stopped being static.
-static const trace_step *origin(const elaborator *e, value_id id) {
-  const trace_step *s = &e->out->steps.items[id];
-  while (s->operand_count && s->op != TRACE_ELEMENT) {
-    uint32_t i = 0;
-    while (i + 1 < s->operand_count && e->out->steps.items[s->operands[i]].op == TRACE_CONSTANT)
-      i++;
-    s = &e->out->steps.items[s->operands[i]];
-  }
-  return s;
-}
-
-void fail_dynamic(elaborator *e, value *v, const char *what) {
-  const char *through;
-  span where = user_place(e, &through);
-  diag_report(e->d, DIAG_ERROR, where, "%s needs a value that is known before the program runs",
-              what);
-  if (v->kind == VALUE_LEAF) {
-    const trace_step *s = origin(e, v->u.leaf);
-    const char *why = s->op == TRACE_ARGUMENT ? "it depends on an argument of the program"
-                      : s->op == TRACE_INSTANCE
-                          ? "it depends on an index bit, which becomes known here"
-                          : "it depends on an element of an array, taken here";
-    if (s->op == TRACE_ARGUMENT || e->d->sources.items[s->where.file].library)
-      diag_report(e->d, DIAG_HINT, where, "%s", why);
-    else
-      diag_report(e->d, DIAG_NOTE, s->where, "%s", why);
-  }
-  longjmp(e->failure, 1);
-}
-
-int64_t static_integer(elaborator *e, value *v, const char *what) {
-  if (v->kind != VALUE_SCALAR)
-    fail_dynamic(e, v, what);
-  return v->u.scalar.bits.i64;
-}
-
-// The innermost function of the program itself, for messages about recursion.
-static const char *running_name(const elaborator *e) {
-  for (const active_call *c = e->calls; c; c = c->outer)
-    if (c->name && !c->library)
-      return c->name;
-  return e->calls && e->calls->name ? e->calls->name : "this expression";
-}
-
-static void count_step(elaborator *e) {
-  if (++e->steps > e->limits.steps)
-    fail_limit(e, "evaluating '%s' takes more than %" PRIu64 " steps: does its recursion end?",
-               running_name(e), e->limits.steps);
-  if (!(e->steps & 1023) && e->limits.interrupted && atomic_load(e->limits.interrupted))
-    fail_limit(e, "interrupted");
-  char *here = __builtin_frame_address(0);
-  size_t used = here < e->stack ? (size_t)(e->stack - here) : (size_t)(here - e->stack);
-  if (used > e->limits.stack)
-    fail_limit(e, "'%s' is nested too deeply", running_name(e));
-}
-
 // ---- types -----------------------------------------------------------------------------------
 
 scalar_type closed_scalar(type *t) {
@@ -224,15 +110,6 @@ static value *real_literal(elaborator *e, scalar_type t, double real) {
   return make_scalar(e, t, out);
 }
 
-static value *new_function(elaborator *e, uint32_t arity) {
-  value *v = NEW(e->memory, value);
-  v->kind = VALUE_FUNCTION;
-  v->u.function.arity = arity;
-  return v;
-}
-
-static value *call(elaborator *e, const closure *f);
-
 // Types of a use: what the variables of the group stand for. A use inside of its own group takes
 // over what the group already stands for.
 static type_env *instantiate(elaborator *e, const expr *x, const quantifier *of, type_env *env) {
@@ -254,20 +131,20 @@ static type_env *instantiate(elaborator *e, const expr *x, const quantifier *of,
 static value *global_reference(elaborator *e, frame *f, const expr *x) {
   binding *b = x->u.name.target;
   if (b->kind == BINDING_EXTERN) {
-    value *v = new_function(e, b->signature_arrows);
+    value *v = make_function(e, b->signature_arrows);
     v->u.function.foreign = b;
     return v;
   }
-  value *v = new_function(e, b->code->call_arity);
+  value *v = make_function(e, b->code->call_arity);
   v->u.function.code = b->code;
   if (b->scheme->all->variables.count)
     v->u.function.types = instantiate(e, x, b->scheme->all, f->types);
-  return v->u.function.arity ? v : call(e, &v->u.function);
+  return v->u.function.arity ? v : call_function(e, &v->u.function);
 }
 
 static value *builtin_reference(elaborator *e, frame *f, const expr *x) {
   const builtin *row = x->u.name.row;
-  value *v = new_function(e, row->arity);
+  value *v = make_function(e, row->arity);
   v->u.function.row = row;
   v->u.function.instance = NEW_ARRAY(e->memory, type *, x->u.name.instance_count);
   for (uint32_t i = 0; i < x->u.name.instance_count; i++)
@@ -362,7 +239,7 @@ static bool match(elaborator *e, frame *f, const pattern *p, value *v) {
 // ---- bindings --------------------------------------------------------------------------------
 
 static value *new_closure(elaborator *e, frame *f, function *code) {
-  value *v = new_function(e, code->call_arity);
+  value *v = make_function(e, code->call_arity);
   v->u.function.code = code;
   v->u.function.types = f->types;
   v->u.function.captures = NEW_ARRAY(e->memory, value *, code->captures.count);
@@ -480,10 +357,10 @@ value *force(elaborator *e, value *v) {
 // ---- branches --------------------------------------------------------------------------------
 
 static value *eval_branch(elaborator *e, frame *f, const expr *x) {
-  value *c = eval(e, f, x->u.branch.condition);
+  value *c = eval_expr(e, f, x->u.branch.condition);
   if (c->kind == VALUE_SCALAR)
-    return eval(e, f, c->u.scalar.bits.b ? x->u.branch.yes : x->u.branch.no);
-  value *yes = eval(e, f, x->u.branch.yes), *no = eval(e, f, x->u.branch.no);
+    return eval_expr(e, f, c->u.scalar.bits.b ? x->u.branch.yes : x->u.branch.no);
+  value *yes = eval_expr(e, f, x->u.branch.yes), *no = eval_expr(e, f, x->u.branch.no);
   e->where = x->u.branch.condition->where;
   return select_value(e, c, yes, no);
 }
@@ -493,10 +370,10 @@ static value *eval_branch(elaborator *e, frame *f, const expr *x) {
 static value *eval_right(elaborator *e, frame *f, const equation *q, uint32_t from, bool *found) {
   for (uint32_t i = from; i < q->alternative_count; i++) {
     const alternative *a = &q->alternatives[i];
-    value *c = a->guard ? eval(e, f, a->guard) : NULL;
+    value *c = a->guard ? eval_expr(e, f, a->guard) : NULL;
     if (c && c->kind == VALUE_SCALAR && !c->u.scalar.bits.b)
       continue;
-    value *yes = eval(e, f, a->body);
+    value *yes = eval_expr(e, f, a->body);
     *found = true;
     if (!c || c->kind == VALUE_SCALAR)
       return yes;
@@ -536,8 +413,8 @@ static void run_round(elaborator *e, const frame *f, const expr *x, uint32_t i, 
 
 static void run_range(elaborator *e, frame *f, const expr *x, uint32_t i, value_list *out) {
   const qualifier *q = &x->u.comprehension.qualifiers[i];
-  value *first = eval(e, f, q->source), *last = eval(e, f, q->last),
-        *second = q->second ? eval(e, f, q->second) : NULL;
+  value *first = eval_expr(e, f, q->source), *last = eval_expr(e, f, q->last),
+        *second = q->second ? eval_expr(e, f, q->second) : NULL;
   e->where = q->source->where;
   int64_t from = static_integer(e, first, "a range's first number"),
           to = static_integer(e, last, "a range's last number");
@@ -569,17 +446,17 @@ static void run_qualifiers(elaborator *e, frame *f, const expr *x, uint32_t from
       if (q->last)
         run_range(e, f, x, i, out);
       else
-        run_generator(e, f, x, i, eval(e, f, q->source), out);
+        run_generator(e, f, x, i, eval_expr(e, f, q->source), out);
       return;
     }
-    value *keep = eval(e, f, q->source);
+    value *keep = eval_expr(e, f, q->source);
     e->where = q->source->where;
     if (keep->kind != VALUE_SCALAR)
       fail_dynamic(e, keep, "a condition in a comprehension");
     if (!keep->u.scalar.bits.b)
       return;
   }
-  vec_push(e->memory, out, eval(e, f, x->u.comprehension.body));
+  vec_push(e->memory, out, eval_expr(e, f, x->u.comprehension.body));
 }
 
 typedef struct body_call {
@@ -595,7 +472,7 @@ static value *run_body(elaborator *e, value *element, void *with) {
     e->where = q->target->where;
     fail(e, "this pattern does not fit the elements");
   }
-  return eval(e, own, b->comprehension->u.comprehension.body);
+  return eval_expr(e, own, b->comprehension->u.comprehension.body);
 }
 
 static value *list_of(elaborator *e, frame *f, const expr *x, value **items, size_t count) {
@@ -615,7 +492,7 @@ static value *eval_comprehension(elaborator *e, frame *f, const expr *x) {
   const qualifier *q = x->u.comprehension.qualifiers;
   value_list out = {0};
   if (x->u.comprehension.count == 1 && q->target && !q->last) {
-    value *list = eval(e, f, q->source);
+    value *list = eval_expr(e, f, q->source);
     body_call body = {f, x};
     if (list->kind == VALUE_ARRAY)
       return map_elements(e, list, run_body, &body);
@@ -632,12 +509,12 @@ static value *eval_comprehension(elaborator *e, frame *f, const expr *x) {
 static value *eval_parts(elaborator *e, frame *f, const expr *x) {
   value *v = make_parts(e, VALUE_TUPLE, x->u.list.count);
   for (uint32_t i = 0; i < x->u.list.count; i++)
-    v->u.parts.items[i] = eval(e, f, x->u.list.items[i]);
+    v->u.parts.items[i] = eval_expr(e, f, x->u.list.items[i]);
   return x->kind == EXPR_TUPLE ? v : list_of(e, f, x, v->u.parts.items, x->u.list.count);
 }
 
 static value *eval_index(elaborator *e, frame *f, const expr *x) {
-  value *array = eval(e, f, x->u.at.array), *index = eval(e, f, x->u.at.index);
+  value *array = eval_expr(e, f, x->u.at.array), *index = eval_expr(e, f, x->u.at.index);
   e->where = x->u.at.index->where;
   int64_t i = static_integer(e, index, "an index");
   uint64_t length = length_of(e, array);
@@ -647,13 +524,13 @@ static value *eval_index(elaborator *e, frame *f, const expr *x) {
 }
 
 static value *eval_apply(elaborator *e, frame *f, const expr *x) {
-  value *callee = eval(e, f, x->u.apply.function);
-  value *argument = eval(e, f, x->u.apply.argument);
+  value *callee = eval_expr(e, f, x->u.apply.function);
+  value *argument = eval_expr(e, f, x->u.apply.argument);
   e->where = x->where;
   return apply(e, callee, argument);
 }
 
-static value *eval(elaborator *e, frame *f, expr *x) {
+value *eval_expr(elaborator *e, frame *f, expr *x) {
   count_step(e);
   e->where = x->where;
   switch (x->kind) {
@@ -675,7 +552,7 @@ static value *eval(elaborator *e, frame *f, expr *x) {
   }
   case EXPR_LET:
     bind_locals(e, f, x->u.let.bindings, x->u.let.count);
-    return eval(e, f, x->u.let.body);
+    return eval_expr(e, f, x->u.let.body);
   case EXPR_IF:
     return eval_branch(e, f, x);
   case EXPR_TUPLE:
@@ -686,135 +563,13 @@ static value *eval(elaborator *e, frame *f, expr *x) {
   case EXPR_INDEX:
     return eval_index(e, f, x);
   case EXPR_PROJECT: {
-    value *tuple = eval(e, f, x->u.project.tuple);
+    value *tuple = eval_expr(e, f, x->u.project.tuple);
     return force(e, tuple->u.parts.items[x->u.project.field]);
   }
   case EXPR_WILD:
     break;
   }
   return NULL;
-}
-
-// ---- sizes -----------------------------------------------------------------------------------
-
-static bool is_power_of_two(uint64_t n) { return n && !(n & (n - 1)); }
-
-static void fail_length(elaborator *e, uint64_t length, const char *who) {
-  uint64_t below = 1;
-  while (2 * below < length)
-    below *= 2;
-  if (!length)
-    fail_hint(e, "the shortest array of length 2^n has 1 element (n = 0)",
-              "%s needs a length that is a power of two, but this array is empty", who);
-  fail_hint(e, "padded fills up with a value of your choice: padded maxval sort xs",
-            "%s needs a length that is a power of two, but this array has %" PRIu64
-            " elements; the nearest are %" PRIu64 " and %" PRIu64,
-            who, length, below, 2 * below);
-}
-
-uint64_t power_length(elaborator *e, uint64_t length, const char *who) {
-  if (!is_power_of_two(length))
-    fail_length(e, length, who);
-  return (uint64_t)__builtin_ctzll(length);
-}
-
-typedef struct sizer {
-  elaborator *e;
-  frame *frame;
-  const binding *binding;
-  bool check;   // second round: all names are bound, every size is compared
-  bool result;  // of the result, not an argument
-} sizer;
-
-static const char *quoted(elaborator *e, const char *name) {
-  return arena_printf(e->memory, "'%s'", name);
-}
-
-static void bind_size(sizer *s, const expr *slot_name, int64_t n) {
-  value **slot = &s->frame->slots[slot_name->u.name.index];
-  if (!*slot)
-    *slot = make_integer(s->e, n);
-}
-
-// Whether this is the 2^n that binds n; *name is the name then (also for plain m).
-static bool binds(const expr *size, const expr **name, bool *power) {
-  *power = size->kind == EXPR_APPLY;
-  *name = *power ? size->u.apply.argument : size;
-  if ((*name)->kind != EXPR_NAME || (*name)->u.name.kind != REF_SLOT || !(*name)->u.name.target ||
-      !(*name)->u.name.target->is_size)
-    return false;
-  if (!*power)
-    return true;
-  const expr *head = size->u.apply.function;
-  return head->kind == EXPR_APPLY && head->u.apply.function->kind == EXPR_NAME &&
-         !strcmp(head->u.apply.function->u.name.text, "^") &&
-         head->u.apply.argument->kind == EXPR_INT &&
-         head->u.apply.argument->u.integer.magnitude == 2;
-}
-
-static void size_dimension(sizer *s, const type_expr *t, uint64_t length) {
-  const expr *name;
-  bool power;
-  if (!s->check) {
-    if (!binds(t->size, &name, &power))
-      return;
-    uint64_t n = power ? power_length(s->e, length, quoted(s->e, s->binding->name)) : length;
-    bind_size(s, name, (int64_t)n);
-    return;
-  }
-  span where = s->e->where;
-  value *v = eval(s->e, s->frame, t->size);
-  s->e->where = where;
-  int64_t wanted = static_integer(s->e, v, "a size");
-  if (wanted >= 0 && (uint64_t)wanted == length)
-    return;
-  const source *file = &s->e->d->sources.items[t->size->where.file];
-  const char *const words[2][2] = {{"needs", "but this array has"}, {"must return", "but returns"}};
-  fail(s->e, "'%s' %s %" PRId64 " elements ([%.*s]), %s %" PRIu64, s->binding->name,
-       words[s->result][0], wanted, (int)(t->size->where.end - t->size->where.start),
-       file->text + t->size->where.start, words[s->result][1], length);
-}
-
-static void size_value(sizer *s, const type_expr *t, value *v) {
-  v = force(s->e, v);
-  if (t->kind == TYPE_EXPR_ARRAY) {
-    uint64_t length = length_of(s->e, v);
-    if (t->size)
-      size_dimension(s, t, length);
-    if (v->kind == VALUE_ARRAY)
-      size_value(s, t->parts[0], v->u.array.element);
-    for (uint32_t i = 0;
-         v->kind == VALUE_LIST && t->parts[0]->kind != TYPE_EXPR_NAME && i < v->u.parts.count; i++)
-      size_value(s, t->parts[0], v->u.parts.items[i]);
-  }
-  if (t->kind == TYPE_EXPR_TUPLE)
-    for (uint32_t i = 0; i < t->count; i++)
-      size_value(s, t->parts[i], v->u.parts.items[i]);
-}
-
-// Binds the size names of a signature from the arguments, then compares all sizes.
-static void size_arguments(elaborator *e, frame *f, const binding *b, value **arguments) {
-  sizer s = {e, f, b, false, false};
-  for (int round = 0; round < 2; round++) {
-    s.check = round == 1;
-    const type_expr *t = b->signature;
-    for (uint32_t i = 0; i < b->code->call_arity && t->kind == TYPE_EXPR_FUNCTION;
-         i++, t = t->parts[1])
-      size_value(&s, t->parts[0], arguments[i]);
-  }
-  for (size_t i = 0; i < b->size_names.count; i++)
-    if (!f->slots[b->first_size_slot + i])
-      f->slots[b->first_size_slot + i] = make_integer(e, 0);
-}
-
-static void size_result(elaborator *e, frame *f, const binding *b, value *result) {
-  const type_expr *t = b->signature;
-  for (uint32_t i = 0; i < b->code->call_arity && t->kind == TYPE_EXPR_FUNCTION; i++)
-    t = t->parts[1];
-  if (t->kind == TYPE_EXPR_FUNCTION)
-    return;
-  sizer s = {e, f, b, true, true};
-  size_value(&s, t, result);
 }
 
 // ---- calls -----------------------------------------------------------------------------------
@@ -929,7 +684,7 @@ static value *run_code(elaborator *e, const closure *c) {
   return v;
 }
 
-static value *call(elaborator *e, const closure *c) {
+value *call_function(elaborator *e, const closure *c) {
   active_call here = {.where = e->where, .outer = e->calls};
   if (c->code) {
     here.name = c->code->name;
@@ -960,157 +715,5 @@ value *apply(elaborator *e, value *callee, value *argument) {
   if (c->given)
     memcpy(v->u.function.arguments, c->arguments, c->given * sizeof *c->arguments);
   v->u.function.arguments[v->u.function.given++] = argument;
-  return v->u.function.given < c->arity ? v : force(e, call(e, &v->u.function));
-}
-
-// ---- the entry -------------------------------------------------------------------------------
-
-typedef struct builder {
-  elaborator *e;
-  const leaf_shape *leaves;
-  size_t count, next;
-} builder;
-
-// The value of an argument: its type's structure around the leaves that the caller gave.
-static value *build_argument(builder *b, type *t, uint32_t depth) {
-  t = type_prune(t);
-  if (t->kind == TYPE_ARRAY) {
-    uint64_t length = b->leaves[b->next].dims[depth];
-    return make_array(b->e, length, build_argument(b, t->parts[0], depth + 1));
-  }
-  if (t->kind == TYPE_TUPLE) {
-    value *v = make_parts(b->e, VALUE_TUPLE, t->count);
-    for (uint32_t i = 0; i < t->count; i++)
-      v->u.parts.items[i] = build_argument(b, t->parts[i], depth);
-    return v;
-  }
-  const leaf_shape *l = &b->leaves[b->next];
-  trace_step s = {
-      .op = TRACE_ARGUMENT, .type = l->type, .rank = l->rank, .batch = 1, .number = b->next++};
-  s.dims = NEW_ARRAY(b->e->memory, uint64_t, l->rank);
-  if (l->rank)
-    memcpy(s.dims, l->dims, l->rank * sizeof *s.dims);
-  return make_leaf(b->e, emit(b->e, s));
-}
-
-static value_id result_leaf(elaborator *e, value_id leaf, void *with) {
-  (void)with;
-  vec_push(e->memory, &e->out->results, leaf);
-  return (value_id)e->out->results.count - 1;
-}
-
-static value *run_entry(elaborator *e, binding *entry, type **instance, const leaf_shape *leaves,
-                        size_t count) {
-  value *f = new_function(e, entry->code->call_arity);
-  f->u.function.code = entry->code;
-  type_env *env = NEW(e->memory, type_env);
-  env->of = entry->scheme->all;
-  size_t variables = env->of->variables.count;
-  env->instance = NEW_ARRAY(e->memory, type *, variables);
-  for (size_t i = 0; i < variables; i++)
-    env->instance[i] = close_type(e, instance[i], NULL);
-  f->u.function.types = env;
-  builder b = {e, leaves, count, 0};
-  type *t = close_type(e, entry->scheme->type, env);
-  e->where = entry->where;
-  value *v = f->u.function.arity ? f : call(e, &f->u.function);
-  for (; t->kind == TYPE_FUNCTION; t = t->parts[1]) {
-    value *argument = build_argument(&b, t->parts[0], 0);
-    e->where = entry->where;
-    v = apply(e, v, argument);
-  }
-  return map_leaves(e, as_data(e, v), result_leaf, NULL);
-}
-
-static elaborator create(diagnostics *d, arena *memory, const limits *l, trace *out) {
-  elaborator e = {.d = d, .memory = memory, .out = out, .limits = *l, .batch = 1};
-  e.stack = __builtin_frame_address(0);
-  return e;
-}
-
-bool elaborate(diagnostics *d, arena *memory, const limits *l, bool allow_extern, binding *entry,
-               type **instance, const leaf_shape *leaves, size_t leaf_count, trace *out,
-               value **result) {
-  elaborator e = create(d, memory, l, out);
-  e.allow_extern = allow_extern;
-  if (setjmp(e.failure))
-    return false;
-  *result = run_entry(&e, entry, instance, leaves, leaf_count);
-  return true;
-}
-
-// ---- shapes for check ------------------------------------------------------------------------
-
-typedef struct shaper {
-  elaborator *e;
-  frame *frame;
-  int64_t other;
-  uint64_t dims[64];
-  leaf_shapes *out;
-} shaper;
-
-static void shape_leaf(shaper *s, type *t, uint32_t depth) {
-  uint64_t *dims = NEW_ARRAY(s->e->memory, uint64_t, depth);
-  memcpy(dims, s->dims, depth * sizeof *dims);
-  leaf_shape l = {closed_scalar(t), depth, dims};
-  vec_push(s->e->memory, s->out, l);
-}
-
-// The written type and the inferred one side by side; a type name may stand for more structure.
-static void shape_parameter(shaper *s, const type_expr *written, type *t, uint32_t depth) {
-  if (t->kind == TYPE_ARRAY) {
-    if (depth >= 16)
-      fail(s->e, "arrays have at most 16 dimensions");
-    const expr *size = written && written->kind == TYPE_EXPR_ARRAY ? written->size : NULL;
-    int64_t length = s->other < 62 ? (int64_t)1 << s->other : s->other;
-    if (size)
-      length = static_integer(s->e, eval(s->e, s->frame, (expr *)size), "a size");
-    if (length < 0) {
-      s->e->where = size->where;
-      fail(s->e, "an array cannot have %" PRId64 " elements", length);
-    }
-    s->dims[depth] = (uint64_t)length;
-    shape_parameter(s, written && written->kind == TYPE_EXPR_ARRAY ? written->parts[0] : NULL,
-                    t->parts[0], depth + 1);
-  } else if (t->kind == TYPE_TUPLE) {
-    bool along = written && written->kind == TYPE_EXPR_TUPLE;
-    for (uint32_t i = 0; i < t->count; i++)
-      shape_parameter(s, along ? written->parts[i] : NULL, t->parts[i], depth);
-  } else {
-    shape_leaf(s, t, depth);
-  }
-}
-
-static void set_sizes(elaborator *e, frame *f, const binding *b, const char *const *names,
-                      const int64_t *sizes, size_t count, int64_t other) {
-  for (size_t i = 0; i < b->size_names.count; i++) {
-    int64_t n = other;
-    for (size_t k = 0; k < count; k++)
-      if (!strcmp(names[k], b->size_names.items[i]))
-        n = sizes[k];
-    f->slots[b->first_size_slot + i] = make_integer(e, n);
-  }
-}
-
-bool shapes_at_sizes(diagnostics *d, arena *memory, binding *entry, type **instance,
-                     const char *const *names, const int64_t *sizes, size_t count, int64_t other,
-                     leaf_shapes *out) {
-  trace nothing = {0};
-  elaborator e = create(d, memory, &default_limits, &nothing);
-  if (setjmp(e.failure))
-    return false;
-  frame f = {.slots = NEW_ARRAY(e.memory, value *, entry->code->slot_count),
-             .slot_count = entry->code->slot_count};
-  type_env env = {.of = entry->scheme->all, .instance = instance};
-  f.types = &env;
-  if (entry->signature)
-    set_sizes(&e, &f, entry, names, sizes, count, other);
-  shaper s = {.e = &e, .frame = &f, .other = other, .out = out};
-  const type_expr *written = entry->signature;
-  for (type *t = close_type(&e, entry->scheme->type, &env); t->kind == TYPE_FUNCTION;
-       t = t->parts[1]) {
-    shape_parameter(&s, written ? written->parts[0] : NULL, t->parts[0], 0);
-    written = written ? written->parts[1] : NULL;
-  }
-  return true;
+  return v->u.function.given < c->arity ? v : force(e, call_function(e, &v->u.function));
 }

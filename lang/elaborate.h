@@ -151,33 +151,52 @@ bool shapes_at_sizes(diagnostics *d, arena *memory, binding *entry, type **insta
                      const char *const *names, const int64_t *sizes, size_t count, int64_t other,
                      leaf_shapes *out);
 
-// ---- for builtins.c --------------------------------------------------------------------------
+// ---- fail.c ------------------------------------------------------------------------------------
 
+// These report an error at e->where (or where the program called into the library) and jump to
+// e->failure.
 NORETURN void fail(elaborator *e, const char *format, ...) PRINTF_LIKE(2, 3);
 NORETURN void fail_limit(elaborator *e, const char *format, ...)
     PRINTF_LIKE(2, 3);  // a limit is reached
 NORETURN void fail_hint(elaborator *e, const char *hint, const char *format, ...) PRINTF_LIKE(3, 4);
+// The value of a static int, or an error that says what needs it and where it became dynamic.
+int64_t static_integer(elaborator *e, value *v, const char *what);
+NORETURN void fail_dynamic(elaborator *e, value *v, const char *what);
+void count_step(elaborator *e);  // fails at the limits
+const char *running_name(const elaborator *e);
+
+// ---- elaborate.c -------------------------------------------------------------------------------
+
+elaborator elaborator_create(diagnostics *d, arena *memory, const limits *l, trace *out);
+value *eval_expr(elaborator *e, frame *f, expr *x);
+value *call_function(elaborator *e, const closure *c);  // all arguments are given
 value *apply(elaborator *e, value *f, value *argument);
 value *force(elaborator *e, value *v);  // a thunk's result
-// log2 of a length; an error with the nearest powers of two if there is none. who: for the message.
-uint64_t power_length(elaborator *e, uint64_t length, const char *who);
 type *close_type(elaborator *e, type *t, type_env *env);
 scalar_type closed_scalar(type *t);  // SCALAR_COUNT when it is none
 
+// ---- sizes.c -----------------------------------------------------------------------------------
+
+// Binds the size names of b's signature from the arguments of a call and compares all its sizes.
+void size_arguments(elaborator *e, frame *f, const binding *b, value **arguments);
+void size_result(elaborator *e, frame *f, const binding *b, value *result);
+// log2 of a length; an error with the nearest powers of two if there is none. who: for the message.
+uint64_t power_length(elaborator *e, uint64_t length, const char *who);
+
+// ---- emit.c: values ----------------------------------------------------------------------------
+
+value *make_function(elaborator *e, uint32_t arity);
 value *make_scalar(elaborator *e, scalar_type type, scalar_bits bits);
 value *make_integer(elaborator *e, int64_t i);
 value *make_bool(elaborator *e, bool b);
 value *make_parts(elaborator *e, value_kind kind, uint32_t count);  // TUPLE or LIST, items NULL
 value *make_array(elaborator *e, uint64_t length, value *element);
-// The value of a static int, or an error that says what needs it and where it became dynamic.
-int64_t static_integer(elaborator *e, value *v, const char *what);
-NORETURN void fail_dynamic(elaborator *e, value *v, const char *what);
-
 // The elements of an array (no list) under a function, elaborated once for all of them.
 typedef value *element_function(elaborator *e, value *element, void *with);
 value *map_elements(elaborator *e, value *array, element_function *f, void *with);
 
-// emit.c
+// ---- emit.c: steps -----------------------------------------------------------------------------
+
 value_id emit(elaborator *e, trace_step s);
 const trace_step *step_of(const elaborator *e, const value *leaf);
 value *make_leaf(elaborator *e, value_id id);

@@ -11,6 +11,12 @@ static value *new_value(elaborator *e, value_kind kind) {
   return v;
 }
 
+value *make_function(elaborator *e, uint32_t arity) {
+  value *v = new_value(e, VALUE_FUNCTION);
+  v->u.function.arity = arity;
+  return v;
+}
+
 value *make_scalar(elaborator *e, scalar_type t, scalar_bits bits) {
   value *v = new_value(e, VALUE_SCALAR);
   v->u.scalar.type = t;

@@ -2,8 +2,9 @@
 //
 // The key spells the call out: the function, its types, and each argument; a leaf is its number in
 // order of first appearance with its type, shape and how much smaller than the current batch its
-// batch is. Steps that depend on nothing but constants are shared, not copied: they are the same
-// values at every place.
+// batch is. Calls outside of every parm, column and map share nothing with calls inside, because an
+// array made of constants becomes the elements of a map without a broadcast only there. Steps that
+// depend on nothing but constants are shared, not copied: they are the same values at every place.
 #include "lang/memo.h"
 
 typedef struct memo_entry {
@@ -273,6 +274,7 @@ value *memo_replay(elaborator *e, const closure *f, memo_call **call) {
   if (!e->batch)
     return NULL;
   key_writer k = {.e = e};
+  put_number(&k, e->batch == 1);
   put_closure(&k, f);
   if (k.impossible)
     return NULL;

@@ -67,10 +67,13 @@ typedef enum trace_op {
 extern const char *const trace_op_names[TRACE_OP_COUNT];
 
 // Precisely, for the moves (index arithmetic within one instance; bit i of x is coordinate i):
-//   split m:  element x of instance i goes to instance 2i + parity(x & m), place: x without bit
-//   lsb(m) pair m:   h = highest bit of m. Index x with bit h = 0, x' = x without bit h (0 <= x' <
-//   2^(k-1)):
-//             instance i 2^(k-1) + x' holds the elements x and x xor m, in that order
+//
+//   split m: element x of instance i goes to instance 2i + parity(x & m), to the place that x has
+//            when bit lsb(m) is taken out
+//
+//   pair m:  let h be the highest bit of m, x an index whose bit h is 0, and x' that index without
+//            bit h (0 <= x' < 2^(k-1)): instance i 2^(k-1) + x' holds the elements x and x xor m
+//
 // (BMMC paper, section 7.2, for the sub-array and sub-index of split.)
 
 typedef uint32_t value_id;  // the number of the step that makes the value
