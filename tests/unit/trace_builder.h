@@ -162,8 +162,8 @@ static inline value_id add_move(builder *b, trace_op op, value_id x, uint64_t nu
     dims[0] = o->dims[1], dims[1] = o->dims[0];
     break;
   default:
-    s.rank--, memmove(dims, dims + 1, s.rank * sizeof *dims);
-    break;
+    s.rank--;
+    return add_step(b, s, &x, 1, o->dims + 1);
   }
   return add_step(b, s, &x, 1, dims);
 }
