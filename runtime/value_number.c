@@ -311,12 +311,6 @@ scalar_type number_type(const number *n) {
 
 // ---- printing ---------------------------------------------------------------------------------
 
-// value = 0.d1 d2 d3 ... x 10^(point), without trailing zeros.
-typedef struct decimal {
-  char digits[20];
-  int count, point;
-} decimal;
-
 static char *put_u64(char *to, uint64_t value) {
   char digits[20];
   int count = 0;
@@ -332,36 +326,58 @@ static bool reads_back(uint64_t digits, int exponent, double value, bool single)
   char string[40];
   double wide;
   float narrow;
+  if (single && quick_f32(digits, exponent, &narrow))
+    return narrow == (float)value;
+  if (!single && quick_f64(digits, exponent, &wide))
+    return wide == value;
   snprintf(put_u64(string, digits), 12, "e%d", exponent);
-  if (!single)
-    return (quick_f64(digits, exponent, &wide) ? wide : strtod(string, NULL)) == value;
-  return (quick_f32(digits, exponent, &narrow) ? narrow : strtof(string, NULL)) == (float)value;
+  return single ? strtof(string, NULL) == (float)value : strtod(string, NULL) == value;
 }
 
-// The fewest digits that read back: all 17 (9) that are ever needed, rounded to 1, 2, ... of them
-// until the result reads as the same number. What is farther from the digits than half a unit in
-// the last place of any number of this size need not be tried.
-static decimal shortest(double value, bool single) {
-  bool subnormal = value < (single ? 0x1p-126 : 0x1p-1022);
+// All digits that are ever needed of a positive number, 17 (single: 9): value = digits x
+// 10^exponent, nearly.
+static uint64_t all_digits(double value, bool single, int *exponent) {
+  int places = single ? 8 : 16;
   char string[40];
-  snprintf(string, sizeof string, "%.*e", single ? 8 : 16, value);
-  char *end;
-  uint64_t first = (uint64_t)(string[0] - '0'), most = single ? 100000000 : 10000000000000000;
-  uint64_t digits = first * most + strtoull(string + 2, &end, 10);  // d.dddddddd
-  int exponent = (int)strtol(end + 1, NULL, 10);
+  snprintf(string, sizeof string, "%.*e", places, value);  // d.dddddddde+xx
+  uint64_t digits = (uint64_t)(string[0] - '0');
+  for (int i = 0; i < places; i++)
+    digits = 10 * digits + (uint64_t)(string[2 + i] - '0');
+  *exponent = (int)strtol(string + 3 + places, NULL, 10) - places;
+  return digits;
+}
+
+// The fewest digits that read back: all of them, rounded to 1, 2, ... until the result reads as the
+// same number. What is farther from the digits than half a unit in the last place of any number of
+// this size need not be tried. A last digit 5 may itself be rounded: both neighbours are tried.
+static uint64_t shortest(double value, bool single, int *exponent) {
+  bool subnormal = value < (single ? 0x1p-126 : 0x1p-1022);
+  uint64_t digits = all_digits(value, single, exponent);
   uint64_t reach = subnormal ? UINT64_MAX : (digits >> (single ? 24 : 53)) + 2;
-  int places = 0;  // after the first digit
-  for (uint64_t unit = most; unit > 1; unit /= 10, places++) {
-    uint64_t rounded = (digits + unit / 2) / unit;
-    uint64_t distance = rounded * unit > digits ? rounded * unit - digits : digits - rounded * unit;
-    if (distance > reach || !reads_back(rounded, exponent - places, value, single))
+  int dropped = single ? 8 : 16;
+  for (uint64_t unit = single ? 100000000 : 10000000000000000; unit > 1; unit /= 10, dropped--) {
+    uint64_t below = digits / unit, rest = digits % unit;
+    bool up = rest >= unit / 2 && unit - rest <= reach, down = rest <= unit / 2 && rest <= reach;
+    bool above = up && reads_back(below + 1, *exponent + dropped, value, single);
+    if (!above && !(down && reads_back(below, *exponent + dropped, value, single)))
       continue;
-    digits = rounded * unit;
-    break;
+    *exponent += dropped;
+    return above ? below + 1 : below;
   }
+  return digits;
+}
+
+// value = 0.d1 d2 d3 ... x 10^point, without trailing zeros.
+typedef struct decimal {
+  char digits[20];
+  int count, point;
+} decimal;
+
+static decimal decimal_of(double value, bool single) {
+  int exponent;
   decimal d;
-  d.count = (int)(put_u64(d.digits, digits) - d.digits);
-  d.point = exponent + 1 + (digits >= 10 * most ? 1 : 0);  // 9.99 may have become 10.0
+  d.count = (int)(put_u64(d.digits, shortest(value, single, &exponent)) - d.digits);
+  d.point = exponent + d.count;
   while (d.count > 1 && d.digits[d.count - 1] == '0')
     d.count--;
   return d;
@@ -384,7 +400,7 @@ static char *put_digits(char *to, const decimal *d, int from, int to_index) {
 static char *put_finite(char *to, double value, bool single) {
   if (signbit(value))
     *to++ = '-';
-  decimal d = value == 0 ? (decimal){"0", 1, 1} : shortest(fabs(value), single);
+  decimal d = value == 0 ? (decimal){"0", 1, 1} : decimal_of(fabs(value), single);
   if (d.point > 16 || d.point < -4) {
     to = put_digits(to, &d, 0, 1);
     *to++ = '.';
