@@ -3,6 +3,24 @@
 #include <stdalign.h>
 #include <stdio.h>
 
+// Under the address sanitizer what lies between two allocations of an arena is poisoned, as
+// malloc's would be.
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define POISONED 1
+#endif
+#elif defined(__SANITIZE_ADDRESS__)
+#define POISONED 1
+#endif
+#ifdef POISONED
+#include <sanitizer/asan_interface.h>
+enum { GAP = alignof(max_align_t) };
+#else
+#define ASAN_POISON_MEMORY_REGION(start, bytes) ((void)(start), (void)(bytes))
+#define ASAN_UNPOISON_MEMORY_REGION(start, bytes) ((void)(start), (void)(bytes))
+enum { GAP = 0 };
+#endif
+
 // ---- arena ---------------------------------------------------------------------------------
 
 // Blocks form a list, newest first; only the newest has free room. The header is padded so that
@@ -29,27 +47,31 @@ static arena_block *block_new(const arena *a, size_t bytes) {
   if (size < bytes)
     size = bytes;
   arena_block *block = calloc(1, header + size);
-  if (block)
+  if (block) {
     block->size = size;
+    ASAN_POISON_MEMORY_REGION(block_room(block), size);
+  }
   return block;
 }
 
 void *arena_alloc(arena *a, size_t bytes) {
   if (bytes > SIZE_MAX / 4)
     arena_fail(a);
+  size_t wanted = bytes;
   bytes = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
   if (a->limit && (bytes > a->limit || a->used > a->limit - bytes))
     arena_fail(a);
   arena_block *block = a->blocks;
-  if (!block || block->size - block->used < bytes) {
-    block = block_new(a, bytes);
+  if (!block || block->size - block->used < bytes + GAP) {
+    block = block_new(a, bytes + GAP);
     if (!block)
       arena_fail(a);
     block->next = a->blocks;
     a->blocks = block;
   }
   void *memory = block_room(block) + block->used;
-  block->used += bytes;
+  ASAN_UNPOISON_MEMORY_REGION(memory, wanted);
+  block->used += bytes + GAP;
   a->used += bytes;
   return memory;
 }

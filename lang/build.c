@@ -431,7 +431,7 @@ binding_list merge_bindings(parser *p, binding_list list) {
   }
   for (size_t i = 0; i < merged.count; i++) {
     const binding *b = merged.items[i];
-    if (!b->code && b->kind != BINDING_EXTERN)
+    if (!b->code && b->kind != BINDING_EXTERN && !p->d->errors)
       diag_report(p->d, DIAG_ERROR, b->where, "'%s' has a signature but no equation", b->name);
   }
   return merged;
@@ -445,7 +445,7 @@ void syntax_error(parser *p, span where, const char *found, bool bar, const char
     diag_report(p->d, DIAG_ERROR, where, "unexpected '%.*s'", (int)(where.end - where.start),
                 s->text + where.start);
   else
-    diag_report(p->d, DIAG_ERROR, where, "unexpected %s", found);
+    diag_report(p->d, DIAG_ERROR, where, "%s ends too early", found);
   if (expected)
     diag_report(p->d, DIAG_HINT, where, "expected %s", expected);
   if (bar)

@@ -6,8 +6,6 @@
 #include "lang/elaborate.h"
 #include <inttypes.h>
 
-enum { SHORT_LIST = 64 };  // iota and replicate up to here give static lists
-
 // ---- moves -----------------------------------------------------------------------------------
 
 // A step on one leaf that changes its batch or its outermost dimensions.
@@ -188,14 +186,14 @@ static void fail_singular(elaborator *e, f2_matrix a) {
 static value *run_bmmc(elaborator *e, const builtin *row, value **a, type **instance) {
   (void)instance;
   uint64_t length = length_of(e, a[2]), n = power_length(e, length, row->name);
+  if (a[0]->kind == VALUE_ARRAY && a[0]->u.array.length)
+    fail_dynamic(e, element_at(e, a[0], 0), "the matrix of bmmc");
   if (length_of(e, a[0]) != n)
     fail(e,
          "an array of 2^%" PRIu64 " elements needs a matrix of %" PRIu64
          " rows, but this one has %" PRIu64,
          n, n, length_of(e, a[0]));
   f2_matrix matrix = {.rows = (int)n, .columns = (int)n};
-  if (a[0]->kind == VALUE_ARRAY && n)
-    fail_dynamic(e, element_at(e, a[0], 0), "the matrix of bmmc");
   for (unsigned i = 0; i < n; i++) {
     int64_t mask = static_integer(e, force(e, a[0]->u.parts.items[i]), "a row of bmmc's matrix");
     if (mask < 0 || (uint64_t)mask >= length)
@@ -390,12 +388,6 @@ static uint64_t checked_count(elaborator *e, value *v, const char *who) {
 static value *run_iota(elaborator *e, const builtin *row, value **a, type **instance) {
   (void)instance;
   uint64_t n = checked_count(e, a[0], row->name);
-  if (n && n <= SHORT_LIST) {
-    value *list = make_parts(e, VALUE_LIST, (uint32_t)n);
-    for (uint32_t i = 0; i < n; i++)
-      list->u.parts.items[i] = make_integer(e, i);
-    return list;
-  }
   trace_step s = {.op = TRACE_IOTA,
                   .type = SCALAR_I64,
                   .rank = 1,
@@ -413,12 +405,7 @@ static value *replicate(elaborator *e, uint64_t n, value *x) {
 static value *run_replicate(elaborator *e, const builtin *row, value **a, type **instance) {
   (void)instance;
   uint64_t n = checked_count(e, a[0], row->name);
-  if (!n || n > SHORT_LIST || a[1]->kind != VALUE_SCALAR)
-    return replicate(e, n, a[1]);
-  value *list = make_parts(e, VALUE_LIST, (uint32_t)n);
-  for (uint32_t i = 0; i < n; i++)
-    list->u.parts.items[i] = a[1];
-  return list;
+  return replicate(e, n, a[1]);
 }
 
 static value *run_length(elaborator *e, const builtin *row, value **a, type **instance) {

@@ -31,6 +31,7 @@ typedef struct diagnostics {
   text rendered;  // all that was reported so far
   unsigned errors, warnings;
   const char *demote;  // not NULL: errors are reported as warnings whose text begins so
+  bool wants_static;   // an error was that an argument is not known before the program runs
   bool exhausted;      // an error was that a limit (steps, depth, memory) was reached
 } diagnostics;
 

@@ -629,11 +629,13 @@ static value *run_function(elaborator *e, const closure *c) {
     size_arguments(e, f, b, c->arguments);
   e->where = where;
   value *v = run_equations(e, f, code, c->arguments);
+  // What goes wrong from here on is the body's doing (main = sort n, or a result of another size).
+  span body = code->equations.items[0].alternatives[0].body->where;
   for (uint32_t i = code->arity; i < code->call_arity; i++) {
-    e->where = where;
+    e->where = body;
     v = apply(e, v, c->arguments[i]);
   }
-  e->where = where;
+  e->where = body;
   if (b && b->signature)
     size_result(e, f, b, v);
   return v;

@@ -55,15 +55,19 @@ void fail_hint(elaborator *e, const char *hint, const char *format, ...) {
   longjmp(e->failure, 1);
 }
 
+// The operand of a step that makes it dynamic: the first that is no constant.
+static const trace_step *dynamic_operand(const elaborator *e, const trace_step *s) {
+  uint32_t i = 0;
+  while (i + 1 < s->operand_count && e->out->steps.items[s->operands[i]].op == TRACE_CONSTANT)
+    i++;
+  return &e->out->steps.items[s->operands[i]];
+}
+
 // The step at which a value stopped being static.
 static const trace_step *origin(const elaborator *e, value_id id) {
   const trace_step *s = &e->out->steps.items[id];
-  while (s->operand_count && s->op != TRACE_ELEMENT) {
-    uint32_t i = 0;
-    while (i + 1 < s->operand_count && e->out->steps.items[s->operands[i]].op == TRACE_CONSTANT)
-      i++;
-    s = &e->out->steps.items[s->operands[i]];
-  }
+  while (s->operand_count && s->op != TRACE_ELEMENT)
+    s = dynamic_operand(e, s);
   return s;
 }
 
@@ -74,6 +78,10 @@ void fail_dynamic(elaborator *e, value *v, const char *what) {
               what);
   if (v->kind == VALUE_LEAF) {
     const trace_step *s = origin(e, v->u.leaf);
+    const trace_step *root = s;
+    while (root->operand_count)
+      root = dynamic_operand(e, root);
+    e->d->wants_static = root->op == TRACE_ARGUMENT && root->type == SCALAR_I64;
     const char *why = s->op == TRACE_ARGUMENT ? "it depends on an argument of the program"
                       : s->op == TRACE_INSTANCE
                           ? "it depends on an index bit, which becomes known here"

@@ -57,24 +57,24 @@ static uint32_t characters(const source *s, span where) {
   return count;
 }
 
+static bool is_arithmetic(int kind) {
+  return kind == '+' || kind == '-' || kind == TIMES || kind == '^';
+}
+
 // Whether a space stands between two tokens of one line. `sign`: the first is a sign; `quoted`: the
-// first lies between backticks, or opens them.
-static bool spaced(const token *a, const token *b, bool sign, bool quoted) {
+// first lies between backticks, or opens them; `section`: it is an operator after a parenthesis.
+static bool spaced(const token *a, const token *b, bool sign, bool quoted, bool section) {
   if (b->kind == FIELD || b->kind == INDEX || is_close(b->kind) || b->kind == ',' || b->kind == ';')
     return false;
   if (is_open(a->kind) || sign || a->kind == '~' || a->kind == '\\')
     return false;
-  // Ranges stay tight, and so do arguments of array types: [2^n]t, 0..n-1; a power is tight always.
-  if (a->kind == '^' || b->kind == '^')
+  if (quoted || a->kind == DOTDOT || b->kind == DOTDOT)
     return false;
-  if (a->kind == DOTDOT || b->kind == DOTDOT)
-    return false;
-  if (quoted)
-    return false;
-  // Elsewhere + - * / keep what the author chose on both sides: f (n-1), x + 1.
-  if (a->kind == '+' || a->kind == '-' || a->kind == TIMES)
-    return a->spaced;
-  if (b->kind == '+' || b->kind == '-' || b->kind == TIMES)
+  // Operators of arithmetic keep what the author chose, the same on both sides: f (n-1), x + 1. Of
+  // a section only one side is seen: (+ 1), (2 *).
+  if (is_arithmetic(a->kind))
+    return section ? b->spaced : a->spaced;
+  if (is_arithmetic(b->kind))
     return b->spaced;
   // An element type follows its brackets.
   if (a->kind == ']' && !b->spaced)
@@ -133,7 +133,7 @@ static void start_line(formatter *f, const token *t, const token *before) {
 static void format_tokens(formatter *f, const token_list *list) {
   const token *before = NULL,
               *code = NULL;  // the token before, and the one before that is no comment
-  bool opens = false, sign = false, quoted = false;
+  bool opens = false, sign = false, quoted = false, section = false;
   for (size_t i = 0; i < list->all.count && list->all.items[i].kind; i++) {
     const token *t = &list->all.items[i];
     if (is_close(t->kind) && f->depth)
@@ -143,7 +143,7 @@ static void format_tokens(formatter *f, const token_list *list) {
       start_line(f, t, before);
     else if (t->kind == TOKEN_COMMENT)
       put_spaces(f, 2);
-    else if (before && spaced(before, t, sign, quoted))
+    else if (before && spaced(before, t, sign, quoted, section))
       put_spaces(f, 1);
     if (opens && t->kind != TOKEN_COMMENT) {
       block b = {t->column, (int64_t)f->column - (int64_t)t->column, f->depth};
@@ -155,6 +155,7 @@ static void format_tokens(formatter *f, const token_list *list) {
     if (t->kind != TOKEN_COMMENT) {
       opens = t->kind == LET || t->kind == WHERE;
       quoted = (t->kind == '`') != quoted;
+      section = is_arithmetic(t->kind) && code && code->kind == '(';
       sign = t->kind == '-' && (!code || before_operand(code->kind));
       code = t;
     }

@@ -38,54 +38,85 @@ static const char *shown(inferrer *in, type *t) {
   return copy;
 }
 
-static bool has_rigid(type *t) {
-  t = type_prune(t);
-  if (t->kind == TYPE_VARIABLE)
-    return t->rigid;
-  for (uint32_t i = 0; i < t->count; i++)
-    if (has_rigid(t->parts[i]))
+// Why a variable cannot become this type; false if it could.
+static bool explain_variable(inferrer *in, span where, type *v, type *t) {
+  if (v->rigid) {
+    diag_report(in->d, DIAG_HINT, where,
+                "'%s' in a signature stands for every type, but here it would have to be %s",
+                v->name, shown(in, t));
+    return true;
+  }
+  if (t->kind == TYPE_VARIABLE && t->rigid)
+    return explain_variable(in, where, t, v);
+  for (size_t i = 0; i < v->fields.count; i++) {
+    uint32_t field = v->fields.items[i].index;
+    if (t->kind == TYPE_TUPLE && field < t->count)
+      continue;
+    diag_report(in->d, DIAG_HINT, where, "%s has no component .%u", shown(in, t), field);
+    return true;
+  }
+  if (v->constraint.kind == CONSTRAINT_NONE || t->kind == TYPE_VARIABLE)
+    return false;
+  diag_report(in->d, DIAG_HINT, where, "%s is not %s", shown(in, t),
+              type_constraint_name(v->constraint));
+  return true;
+}
+
+// Finds the place where two types that could not be made equal differ, and says why.
+static bool explain(inferrer *in, span where, type *wanted, type *found) {
+  wanted = type_prune(wanted);
+  found = type_prune(found);
+  if (wanted == found)
+    return false;
+  if (wanted->kind == TYPE_VARIABLE)
+    return explain_variable(in, where, wanted, found);
+  if (found->kind == TYPE_VARIABLE)
+    return explain_variable(in, where, found, wanted);
+  if (wanted->kind != found->kind || wanted->count != found->count)
+    return false;
+  for (uint32_t i = 0; i < wanted->count; i++)
+    if (explain(in, where, wanted->parts[i], found->parts[i]))
       return true;
   return false;
 }
 
 static void hint_mismatch(inferrer *in, span where, type *wanted, type *found) {
-  wanted = type_prune(wanted);
-  found = type_prune(found);
-  if (wanted->kind == TYPE_SCALAR && found->kind == TYPE_SCALAR &&
-      scalar_types[wanted->scalar].kind != KIND_BOOL)
+  bool numbers = wanted->kind == TYPE_SCALAR && found->kind == TYPE_SCALAR &&
+                 wanted->scalar != SCALAR_BOOL && found->scalar != SCALAR_BOOL;
+  if (numbers)
     diag_report(in->d, DIAG_HINT, where, "nothing converts by itself: write %s (...)",
                 scalar_types[wanted->scalar].name);
   else if (found->kind == TYPE_FUNCTION && wanted->kind != TYPE_FUNCTION)
     diag_report(in->d, DIAG_HINT, where, "an argument may be missing");
-  else if (has_rigid(wanted) || has_rigid(found))
-    diag_report(in->d, DIAG_HINT, where,
-                "a type name in a signature stands for every type; write the type itself if only "
-                "one will do");
+  else
+    explain(in, where, wanted, found);
 }
 
 // Makes both types equal or says that this expression has the wrong one.
-static void expect(inferrer *in, span where, type *wanted, type *found) {
-  const char *before_wanted = NULL, *before_found = NULL;
-  type *w = type_prune(wanted), *f = type_prune(found);
-  if (w == f)
-    return;
+static bool expect(inferrer *in, span where, type *wanted, type *found) {
+  wanted = type_prune(wanted);
+  found = type_prune(found);
+  if (wanted == found)
+    return true;
   // Shown as they were before a unification that fails half-way.
-  if (w->kind != TYPE_VARIABLE && f->kind != TYPE_VARIABLE && (w->count || f->count)) {
-    before_wanted = shown(in, w);
-    before_found = shown(in, f);
+  bool compound = wanted->kind != TYPE_VARIABLE && found->kind != TYPE_VARIABLE &&
+                  (wanted->count || found->count);
+  const char *before_wanted = compound ? shown(in, wanted) : NULL;
+  const char *before_found = compound ? shown(in, found) : NULL;
+  if (type_unify(in->memory, wanted, found))
+    return true;
+  if (!compound) {
+    before_wanted = shown(in, wanted);
+    before_found = shown(in, found);
   }
-  if (type_unify(in->memory, w, f))
-    return;
-  if (!before_wanted) {
-    before_wanted = shown(in, w);
-    before_found = shown(in, f);
+  if (type_contains(wanted, found) || type_contains(found, wanted)) {
+    diag_report(in->d, DIAG_ERROR, where, "this would need a type that contains itself: %s",
+                wanted->kind == TYPE_VARIABLE ? before_found : before_wanted);
+    return false;
   }
-  if (!strcmp(before_wanted, before_found))
-    diag_report(in->d, DIAG_ERROR, where, "this would need a type that contains itself (%s)",
-                before_found);
-  else
-    diag_report(in->d, DIAG_ERROR, where, "expected %s, found %s", before_wanted, before_found);
-  hint_mismatch(in, where, w, f);
+  diag_report(in->d, DIAG_ERROR, where, "expected %s, found %s", before_wanted, before_found);
+  hint_mismatch(in, where, wanted, found);
+  return false;
 }
 
 // ---- types as written ------------------------------------------------------------------------
@@ -279,8 +310,9 @@ static type *infer_apply(inferrer *in, expr *e) {
     report_not_function(in, e, callee);
     return fresh(in, anything);
   }
-  expect(in, e->u.apply.argument->where, callee->parts[0], argument);
-  return callee->parts[1];
+  // After a mismatch nothing is known of the result: one mistake, one message.
+  bool good = expect(in, e->u.apply.argument->where, callee->parts[0], argument);
+  return good ? callee->parts[1] : fresh(in, anything);
 }
 
 static void infer_bindings(inferrer *in, binding **bindings, uint32_t count);

@@ -33,8 +33,13 @@ typedef struct layouter {
   VEC(context) stack;
 } layouter;
 
+// Virtual tokens stand right behind the last real one: that is where something may be missing.
 static void emit(layouter *l, int kind, const token *at) {
-  token t = {.kind = kind, .where = {at->where.file, at->where.start, at->where.start}, .text = ""};
+  const token_list *out = l->out;
+  span where = {at->where.file, 0, 0};
+  if (out->all.count)
+    where.start = where.end = out->all.items[out->all.count - 1].where.end;
+  token t = {.kind = kind, .where = where, .text = ""};
   vec_push(l->memory, &l->out->all, t);
 }
 
@@ -131,6 +136,8 @@ void layout(arena *a, const token_list *in, token_list *out) {
     if (t.kind == TOKEN_COMMENT)
       continue;
     bool item = t.first && t.column == 0;
+    if (!t.kind && out->all.count)
+      t.where.start = t.where.end = out->all.items[out->all.count - 1].where.end;
     if (item || !t.kind) {
       while (l.stack.count)
         pop(&l, &t);

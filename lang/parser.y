@@ -30,17 +30,15 @@ static void yyerror(YYLTYPE *where, parser *p, const char *message);
 }
 
 // Names in quotes are what a syntax error calls the token.
-%token END 0 "the end of the file"
-%token ITEM "the end of this definition"
-%token OPEN "a block"
-%token SEMI "the next binding"
-%token CLOSE "the end of the block"
+%token END 0 "the last definition"
+%token ITEM "the definition"
+%token OPEN "a binding"
+%token SEMI "the binding"
+%token CLOSE "the block"
 %token <const token *> NAME "a name" INTEGER "a number" FLOATING "a number with a point" STRING "a string in quotes"
-%token <const token *> COMPARE "a comparison" SHIFT "a shift" TIMES "'*', '/' or '%'"
-%token <const token *> PLUS '+' MINUS '-' AND '&' OR '|' POWER '^' XOR "'xor'" NOT '~' DOT '.' TICK '`'
+%token <const token *> COMPARE "a comparison" SHIFT "a shift" TIMES "'*', '/' or '%'" XOR "'xor'"
 %token <const token *> FIELD "a field such as .0"
 %token INDEX "'[' without a space before it"
-%token LPAREN '(' RPAREN ')' LBRACKET '[' RBRACKET ']' COMMA ',' EQUALS '=' COLON ':' BACKSLASH '\\'
 %token BAR "'|'" ARROW "'->'" FROM "'<-'" DOTDOT "'..'" PIPE "'|>'" OROR "'||'" ANDAND "'&&'"
 %token LET "'let'" IN "'in'" WHERE "'where'" IF "'if'" THEN "'then'" ELSE "'else'"
 %token IMPORT "'import'" EXTERN "'extern'" TRUE "'true'" FALSE "'false'" WILD "'_'"
@@ -278,31 +276,25 @@ static int yyreport_syntax_error(const yypcontext_t *context, parser *p) {
   for (int i = 0; i < count; i++) set[expected[i]] = true;
   static const struct {
     const char *name;
-    yysymbol_kind_t mark, members[16];  // the group is named when `mark` is expected
+    int mark, members[17];  // tokens; the group is named when `mark` is expected
   } groups[] = {
-      {"an expression", YYSYMBOL_LET,
-       {YYSYMBOL_LET, YYSYMBOL_IF, YYSYMBOL_BACKSLASH, YYSYMBOL_MINUS, YYSYMBOL_NOT, YYSYMBOL_NAME, YYSYMBOL_WILD,
-        YYSYMBOL_INTEGER, YYSYMBOL_FLOATING, YYSYMBOL_TRUE, YYSYMBOL_FALSE, YYSYMBOL_LPAREN, YYSYMBOL_LBRACKET, YYSYMBOL_XOR}},
-      {"an operator", YYSYMBOL_PIPE,
-       {YYSYMBOL_PIPE, YYSYMBOL_OROR, YYSYMBOL_ANDAND, YYSYMBOL_COMPARE, YYSYMBOL_XOR, YYSYMBOL_AND, YYSYMBOL_SHIFT,
-        YYSYMBOL_PLUS, YYSYMBOL_MINUS, YYSYMBOL_TIMES, YYSYMBOL_TICK, YYSYMBOL_POWER, YYSYMBOL_DOT, YYSYMBOL_OR, YYSYMBOL_FIELD, YYSYMBOL_INDEX}},
-      {"an argument", YYSYMBOL_FLOATING,
-       {YYSYMBOL_NAME, YYSYMBOL_WILD, YYSYMBOL_INTEGER, YYSYMBOL_FLOATING, YYSYMBOL_TRUE, YYSYMBOL_FALSE, YYSYMBOL_LPAREN, YYSYMBOL_LBRACKET}},
-      {"a pattern", YYSYMBOL_WILD,
-       {YYSYMBOL_NAME, YYSYMBOL_WILD, YYSYMBOL_INTEGER, YYSYMBOL_MINUS, YYSYMBOL_TRUE, YYSYMBOL_FALSE, YYSYMBOL_LPAREN, YYSYMBOL_LBRACKET}},
-      {"an operator", YYSYMBOL_COMPARE,
-       {YYSYMBOL_COMPARE, YYSYMBOL_XOR, YYSYMBOL_AND, YYSYMBOL_SHIFT, YYSYMBOL_PLUS, YYSYMBOL_TIMES, YYSYMBOL_POWER, YYSYMBOL_DOT, YYSYMBOL_OR}},
+      {"an expression", LET,
+       {LET, IF, '\\', '-', '~', NAME, WILD, INTEGER, FLOATING, TRUE, FALSE, '(', '[', XOR}},
+      {"an operator", PIPE,
+       {PIPE, OROR, ANDAND, COMPARE, XOR, '&', SHIFT, '+', '-', TIMES, '`', '^', '.', '|', FIELD, INDEX}},
+      {"an argument", FLOATING, {NAME, WILD, INTEGER, FLOATING, TRUE, FALSE, '(', '['}},
+      {"a pattern", WILD, {NAME, WILD, INTEGER, '-', TRUE, FALSE, '(', '['}},
+      {"an operator", COMPARE, {COMPARE, XOR, '&', SHIFT, '+', TIMES, '^', '.', '|'}},
   };
   text names = {0};
   int named = 0;
   for (size_t g = 0; g < sizeof groups / sizeof *groups; g++) {
-    if (!set[groups[g].mark]) continue;
+    if (!set[YYTRANSLATE(groups[g].mark)]) continue;
     text_printf(&names, "%s%s", named++ ? ", " : "", groups[g].name);
-    for (int i = 0; i < 16; i++)
-      if (groups[g].members[i]) set[groups[g].members[i]] = false;
+    for (const int *member = groups[g].members; *member; member++) set[YYTRANSLATE(*member)] = false;
   }
   for (int s = 0; s < YYNTOKENS; s++)
-    if (set[s] && s != YYSYMBOL_ITEM && s != YYSYMBOL_CLOSE && s != YYSYMBOL_SEMI && s != YYSYMBOL_YYerror)
+    if (set[s] && s != YYSYMBOL_YYEOF && s != YYSYMBOL_ITEM && s != YYSYMBOL_CLOSE && s != YYSYMBOL_SEMI && s != YYSYMBOL_YYerror)
       text_printf(&names, "%s%s", named++ ? ", " : "", yysymbol_name((yysymbol_kind_t)s));
   syntax_error(p, *yypcontext_location(context), yypcontext_token(context) == YYSYMBOL_YYEMPTY ? "" : yysymbol_name(yypcontext_token(context)),
                yypcontext_token(context) == YYSYMBOL_BAR, named ? names.data : NULL);

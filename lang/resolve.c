@@ -26,6 +26,7 @@ typedef struct resolver {
   local *locals;
   function *function;  // the one whose body is being walked
   binding *global;     // the global binding it belongs to
+  bool in_sizes;       // of a signature
   uint32_t counter;    // strongly connected components
   binding_group stack;
   binding_groups *groups;
@@ -101,7 +102,9 @@ static unsigned distance(const char *a, const char *b, unsigned limit) {
 
 static void consider(const char *name, const char *candidate, unsigned *best,
                      const char **nearest) {
-  unsigned d = distance(name, candidate, *best);
+  bool word =
+      (candidate[0] >= 'a' && candidate[0] <= 'z') || (candidate[0] >= 'A' && candidate[0] <= 'Z');
+  unsigned d = word ? distance(name, candidate, *best) : *best;
   if (d < *best) {
     *best = d;
     *nearest = candidate;
@@ -110,7 +113,13 @@ static void consider(const char *name, const char *candidate, unsigned *best,
 
 static void report_unbound(resolver *r, span where, const char *name) {
   diag_report(r->d, DIAG_ERROR, where, "'%s' is not defined", name);
-  unsigned best = strlen(name) < 4 ? 2 : 3;
+  if (r->in_sizes) {
+    diag_report(r->d, DIAG_HINT, where, "a size name is bound by [%s] or [2^%s] in a parameter",
+                name, name);
+    return;
+  }
+  // Short names are near to everything.
+  unsigned best = strlen(name) < 2 ? 0 : strlen(name) < 4 ? 2 : 3;
   const char *nearest = NULL;
   for (const local *l = r->locals; l; l = l->next)
     consider(name, l->name, &best, &nearest);
@@ -320,7 +329,9 @@ static void bind_size_names(resolver *r, binding *b) {
   b->first_size_slot = r->function->slot_count;
   for (size_t i = 0; i < b->size_names.count; i++)
     add_local(r, b->size_names.items[i], b->where, NULL)->is_size = true;
+  r->in_sizes = true;
   resolve_sizes(r, b->signature);
+  r->in_sizes = false;
 }
 
 static void resolve_equation(resolver *r, equation *q) {

@@ -62,6 +62,14 @@ bool type_is_first_order(type *t) {
   return true;
 }
 
+bool type_contains(type *t, const type *v) {
+  t = type_prune(t);
+  for (uint32_t i = 0; i < t->count; i++)
+    if (type_prune(t->parts[i]) == v || type_contains(t->parts[i], v))
+      return true;
+  return false;
+}
+
 bool first_order_parameters(type *t) {
   for (t = type_prune(t); t->kind == TYPE_FUNCTION; t = type_prune(t->parts[1]))
     if (!type_is_first_order(t->parts[0]))
@@ -71,7 +79,7 @@ bool first_order_parameters(type *t) {
 
 // ---- printing --------------------------------------------------------------------------------
 
-static const char *constraint_name(constraint c) {
+const char *type_constraint_name(constraint c) {
   static const struct {
     scalar_class allowed;
     const char *name;
@@ -105,7 +113,7 @@ static void print_variable(printer *p, type *t, bool nested) {
     return;
   }
   if (t->constraint.kind == CONSTRAINT_SCALAR && !nested) {
-    text_string(p->out, constraint_name(t->constraint));
+    text_string(p->out, type_constraint_name(t->constraint));
     return;
   }
   unsigned i = 0;
