@@ -12,7 +12,8 @@
 //   TEST_MAIN()
 //
 // Tests register themselves and run in the order of the file. `program PART...` runs those whose
-// name contains one of the parts; `program --list` names them. Prints
+// name contains one of the parts, `program -PART...` all but those; `program --list` names them.
+// Prints
 //   tests/unit/x_test.c:12: addition: CHECK_EQ_I64(1 + 1, 2): 3, expected 2
 // for each failing check, and at the end `N passed, N failed, N skipped`; the exit status is 1 when
 // a test failed. SKIP and REQUIRE return from the function they stand in: only in a TEST itself.
@@ -132,10 +133,18 @@ static inline bool test_check_contains(const char *text, const char *part, const
   static void test_run_##title(void)
 
 static inline bool test_selected(const char *name, int count, char **parts) {
+  bool wanted = true;
+  for (int i = 1; i < count; i++) {
+    if (parts[i][0] == '-') {
+      if (strstr(name, parts[i] + 1) != NULL)
+        return false;
+    } else {
+      wanted = false;
+    }
+  }
   for (int i = 1; i < count; i++)
-    if (strstr(name, parts[i]) != NULL)
-      return true;
-  return count <= 1;
+    wanted = wanted || strstr(name, parts[i]) != NULL;
+  return wanted;
 }
 
 static inline int test_list(void) {

@@ -21,7 +21,7 @@ if [ "$1" = --one ]; then
   if [ -f "$root/tests/fuzz/$name.dict" ]; then set -- "-dict=$root/tests/fuzz/$name.dict" "$@"; fi
   export ASAN_OPTIONS="allocator_may_return_null=1:detect_leaks=1"
   export UBSAN_OPTIONS="print_stacktrace=1"
-  if "$build/tests/$target" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 \
+  if timeout -k 10 $((seconds + 120)) "$build/tests/$target" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 \
     -artifact_prefix="$build/crashes/$target-" -print_final_stats=1 "$@" >"$log" 2>&1 </dev/null; then
     runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log" | tail -n 1)
     echo "PASS $target: ${runs:-?} executions"

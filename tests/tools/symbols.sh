@@ -1,0 +1,40 @@
+#!/bin/sh
+# symbols.sh CORE_ARCHIVE
+# What the library (permc_core: all of it but the command line) may not do, seen in its symbols:
+#   define a name of the C library, which would take its place in every program that links with us
+#   end the process, or print on its own
+set -eu
+archive=$1
+cd "$PERMC_TMP"
+passed=0
+failed=0
+
+verdict() { # verdict TEXT FILE: fails if FILE holds names
+  if [ -s "$2" ]; then
+    failed=$((failed + 1))
+    echo "$1:"
+    cat "$2"
+  else
+    passed=$((passed + 1))
+  fi
+}
+
+nm -g --defined-only "$archive" | awk '$2 ~ /^[TDBRW]$/ { print $3 }' | sort -u >ours
+# The C library of the tool itself: the files that it is linked with.
+ldd "$PERMC" | awk '$3 ~ /^\// && $1 ~ /^lib(c|m)\.so/ { print $3 }' |
+  while read -r file; do nm -D --defined-only "$file"; done |
+  awk '{ sub(/@.*/, "", $3); print $3 }' | sort -u >theirs
+if [ ! -s ours ] || [ ! -s theirs ]; then
+  echo "nm found no names"
+  exit 1
+fi
+comm -12 ours theirs >both
+verdict "names of the C library that we define" both
+
+nm -u "$archive" | awk '{ print $2 }' | grep -xE \
+  'exit|_exit|_Exit|quick_exit|abort|printf|__printf_chk|vprintf|puts|putchar|perror|stderr' |
+  sort -u >never || true
+verdict "the library calls" never
+
+echo "$passed passed, $failed failed, 0 skipped"
+[ "$failed" -eq 0 ]
