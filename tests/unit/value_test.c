@@ -118,7 +118,7 @@ static void *fill_pipe(void *argument) {
 
 static bool start_feed(feed *f, memory content) {
   f->content = content;
-  if (pipe(f->descriptors) != 0 || pthread_create(&f->thread, NULL, fill_pipe, f) != 0)
+  if (pipe2(f->descriptors, O_CLOEXEC) != 0 || pthread_create(&f->thread, NULL, fill_pipe, f) != 0)
     return false;
   snprintf(f->path, sizeof f->path, "/dev/fd/%d", f->descriptors[0]);
   return true;
