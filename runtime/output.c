@@ -169,15 +169,17 @@ static bool create_temporary(output_file *o) {
   return false;
 }
 
-// The mode and, where allowed, the owner of the file that will be replaced.
+// The mode and, where allowed, the owner of the file that will be replaced. Where the owner cannot
+// be kept, nor are the set-user-id bits.
 static bool copy_mode(output_file *o, const struct stat *old) {
   struct stat created;
   if (fstat(o->descriptor, &created) != 0)
     return false;
+  mode_t mode = old->st_mode & 07777;
   bool same_owner = created.st_uid == old->st_uid && created.st_gid == old->st_gid;
   if (!same_owner && fchown(o->descriptor, old->st_uid, old->st_gid) != 0)
-    return fchmod(o->descriptor, old->st_mode & 0777) == 0;
-  return fchmod(o->descriptor, old->st_mode & 07777) == 0;
+    mode &= 0777;
+  return (created.st_mode & 07777) == mode || fchmod(o->descriptor, mode) == 0;
 }
 
 static bool open_directly(output_file *o, const char *path, int flags) {
@@ -188,6 +190,10 @@ static bool open_directly(output_file *o, const char *path, int flags) {
 
 static bool open_path(output_file *o, const char *path) {
   struct stat old;
+  if (!*path) {
+    errno = ENOENT;
+    return false;
+  }
   bool exists = stat(path, &old) == 0;
   if (!exists && errno != ENOENT)
     return false;

@@ -4,7 +4,7 @@
 //   value.c         which format? -> one of the readers below
 //   value_text.c    text_read     text_write     value_number.c  its numbers
 //   value_binary.c  binary_read   binary_write
-//   value_npy.c     npy_read      npy_write
+//   value_npy.c     npy_read      npy_write      value_npy_header.c  its header
 //
 // A reader is called with the source at the first byte of a value. It owns nothing after an error.
 #ifndef PERMC_RUNTIME_VALUE_FORMATS_H
@@ -102,6 +102,29 @@ void text_skip_space(value_source *s);
 bool text_write(FILE *to, const array *components, size_t count);
 bool binary_write(FILE *to, const array *components, size_t count);
 bool npy_write(FILE *to, const array *components, size_t count, value_error *error);
+
+// ---- the header of a .npy (value_npy_header.c) ------------------------------------------------
+
+typedef struct npy_field {
+  scalar_type type;
+  bool swapped;     // of the other byte order
+  uint64_t offset;  // in the record
+} npy_field;
+
+typedef struct npy_header {
+  npy_field *fields;  // owned
+  size_t count, capacity;
+  bool structured;
+  uint64_t record;  // bytes of one element: all fields and padding
+  bool fortran_order;
+  uint32_t rank;
+  uint64_t dims[VALUE_MAX_RANK];
+} npy_header;
+
+// Leaves the source at the data. h->fields is the caller's to free, also after an error.
+value_status npy_read_header(value_source *s, npy_header *h, value_error *error);
+// Of one array, or of the components of a tuple, which have the same dims.
+bool npy_write_header(FILE *to, const array *components, size_t count, value_error *error);
 
 // ---- numbers as text (value_number.c) ---------------------------------------------------------
 

@@ -409,9 +409,10 @@ value_status text_read(value_source *s, value_expectation expected, array *out,
   r.data = NULL;
   next_token(&r);
   r.start = r.at;
-  if (!any_value(&r, out) || (r.capacity == 0 && !reserve_element(&r))) {
+  bool good = any_value(&r, out) && (r.capacity > 0 || reserve_element(&r));
+  if (!good || s->failure) {  // a failed read looks like the end of the text
     free(r.data);
-    return VALUE_ERROR;
+    return s->failure ? source_fail(s, error, 0, "cannot read") : VALUE_ERROR;
   }
   uint64_t bytes = r.count * element_size(&r);
   void *fitted = realloc(r.data, bytes ? (size_t)bytes : 1);
