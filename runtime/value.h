@@ -11,6 +11,10 @@
 //   Futhark binary (.bin .dat)  'b' 2 rank type dims data; c64 and c128 are extension codes
 //   Futhark text             [[1i32, 2], [3, 4]], empty([0]i32), 1.5+2.0i, f32.nan, true
 //   plain text               one number per line (read only; where an array of rank 1 is expected)
+//
+// Text does not depend on the locale that the program has set: the point is always '.'. Printed
+// numbers are the shortest that read back as the same bits (NaN keeps no payload in text; binary
+// and .npy keep all bits).
 #ifndef PERMC_RUNTIME_VALUE_H
 #define PERMC_RUNTIME_VALUE_H
 
