@@ -165,7 +165,7 @@ expr *negate(parser *p, span where, span minus, expr *operand) {
   return operand;
 }
 
-expr *pipe(parser *p, expr *argument, expr *callee) { return new_apply(p, callee, argument); }
+expr *new_pipe(parser *p, expr *argument, expr *callee) { return new_apply(p, callee, argument); }
 
 expr *left_section(parser *p, span where, const char *operator, expr * left) {
   return new_apply(p, operator_name(p, where, operator), left);

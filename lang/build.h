@@ -47,7 +47,7 @@ expr *new_index(parser *p, span where, expr *array, expr *index);
 expr *operator_name(parser *p, span where, const char *name);
 expr *binary(parser *p, span where, const char *operator, expr * left, expr *right);
 expr *negate(parser *p, span where, span minus, expr *operand);
-expr *pipe(parser *p, expr *argument, expr *callee);
+expr *new_pipe(parser *p, expr *argument, expr *callee);
 expr *left_section(parser *p, span where, const char *operator, expr * left);
 expr *right_section(parser *p, span where, expr *operator, expr * right);
 

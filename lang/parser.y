@@ -153,7 +153,7 @@ expr:
 | IF expr THEN expr ELSE expr %prec PREFIX         { $$ = new_if(p, @$, $2, $4, $6); }
 | '-' expr %prec NEGATE                            { $$ = negate(p, @$, @1, $2); }
 | '~' expr %prec NEGATE                            { $$ = new_apply(p, operator_name(p, @1, "~"), $2); }
-| expr PIPE expr                                   { $$ = pipe(p, $1, $3); }
+| expr PIPE expr                                   { $$ = new_pipe(p, $1, $3); }
 | expr OROR expr                                   { $$ = new_if(p, @$, $1, new_bool(p, @2, true), $3); }
 | expr ANDAND expr                                 { $$ = new_if(p, @$, $1, $3, new_bool(p, @2, false)); }
 | expr COMPARE expr                                { $$ = binary(p, @2, $2->text, $1, $3); }
