@@ -1061,6 +1061,17 @@ TEST(files_of_proc_claim_size_zero) {
   free(m.bytes);
 }
 
+TEST(failed_reads_are_reported) {
+  value_error error = {0};
+  array a;
+  value_source *s = value_source_open("/proc/self/mem", &error);  // nothing is at address 0
+  REQUIRE(s != NULL);
+  CHECK_EQ_I64(value_read(s, (value_expectation){SCALAR_I32, 1}, &a, &error), VALUE_ERROR);
+  CHECK_STR(error.message, "/proc/self/mem: Input/output error");
+  CHECK(a.data == NULL);
+  value_source_close(s);
+}
+
 TEST(standard_input) {
   int saved = dup(STDIN_FILENO), in = open("tests/data/npy/u32_1d.npy", O_RDONLY);
   REQUIRE(saved >= 0 && in >= 0 && dup2(in, STDIN_FILENO) >= 0);
