@@ -11,7 +11,7 @@ entry_types entry_types_start(permc_context *c, binding *entry) {
   return t;
 }
 
-static const char *shown_type(permc_context *c, type *t) {
+const char *context_shown_type(permc_context *c, type *t) {
   text out = {0};
   type_print(&out, t);
   const char *copy = arena_copy(&c->program.memory, out.data ? out.data : "", out.length);
@@ -113,7 +113,7 @@ static const char *shown_components(permc_context *c, const permc_value *v) {
 
 bool entry_types_fit(permc_context *c, entry_types *t, const permc_value *v, size_t number) {
   type *f = type_prune(t->rest);
-  const char *wanted = shown_type(c, f->parts[0]);
+  const char *wanted = context_shown_type(c, f->parts[0]);
   fitter job = {c, v->components, v->count, 0, leaf_count(f->parts[0]) == 1, NULL};
   fit(&job, f->parts[0], 0);
   if (!job.wrong && job.next < job.count)
@@ -241,7 +241,7 @@ static bool read_arguments(permc_context *c, const char *entry, sources *s,
     return false;
   for (*count = 0; *count < parameters;) {
     type *wanted = type_prune(t.rest)->parts[0];
-    const char *name = shown_type(c, wanted);
+    const char *name = context_shown_type(c, wanted);
     if (!read_parameter(c, s, wanted, &(*arguments)[*count])) {
       if (!c->program.diagnostics.errors)
         context_error(c, "the input ends before argument %zu of '%s' (%s)", *count + 1, entry,

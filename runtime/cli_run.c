@@ -65,8 +65,8 @@ static bool read_files(run_state *s) {
   if (count == 0 && s->parameters > 0) {
     paths[count++] = "-";
     if (isatty(STDIN_FILENO))
-      cli_error("reading %zu argument%s of %s from standard input", s->parameters,
-                s->parameters == 1 ? "" : "s", s->entry);
+      cli_error("reading the argument%s of %s : %s from standard input",
+                s->parameters == 1 ? "" : "s", s->entry, permc_entry_type(s->context, s->entry));
   }
   bool ok = true;
   if (count > 0)

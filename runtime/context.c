@@ -148,7 +148,10 @@ bool permc_load_text(permc_context *c, const char *name, const char *bytes, size
 }
 
 static bool run_define(permc_context *c, void *with) {
-  return program_define(&c->program, "-e", with);
+  double start = now();
+  bool good = program_define(&c->program, "-e", with);
+  c->times.load += now() - start;
+  return good;
 }
 
 bool permc_define(permc_context *c, const char *expression) {
@@ -166,6 +169,17 @@ size_t permc_entry_count(const permc_context *c) { return c->program.program.ent
 
 const char *permc_entry_name(const permc_context *c, size_t index) {
   return index < permc_entry_count(c) ? c->program.program.entries.items[index]->name : NULL;
+}
+
+const char *permc_entry_type(permc_context *c, const char *entry) {
+  const binding *b = context_entry(c, entry);
+  if (!b)
+    return NULL;
+  if (!b->signature)
+    return context_shown_type(c, b->scheme->type);
+  const source *s = &c->program.diagnostics.sources.items[b->signature->where.file];
+  span where = b->signature->where;
+  return arena_copy(&c->program.memory, s->text + where.start, where.end - where.start);
 }
 
 binding *context_entry(permc_context *c, const char *name) {
@@ -280,7 +294,8 @@ bool permc_write_file(permc_context *c, const char *path, const permc_value *v) 
   output_file *o = output_open(path, &error);
   bool good =
       o && value_write(output_stream(o), value_format_of(path), v->components, v->count, &error);
-  if (good)
+  // What went wrong with the stream is told by commit, which knows the file's name.
+  if (good || (o && ferror(output_stream(o))))
     good = output_commit(o, &error);
   else if (o)
     output_discard(o);

@@ -66,6 +66,9 @@ PERMC_API bool permc_define(permc_context *context, const char *expression);
 // parameters and results hold no functions. In order of the source.
 PERMC_API size_t permc_entry_count(const permc_context *context);
 PERMC_API const char *permc_entry_name(const permc_context *context, size_t index);
+// Its type as the program writes it, or as inferred: "[2^n]i32 -> [2^n]i32". Valid as long as the
+// program is loaded. NULL with a message if there is no such entry.
+PERMC_API const char *permc_entry_type(permc_context *context, const char *entry);
 // Parameters of an entry; (size_t)-1 with a message if there is no such entry.
 PERMC_API size_t permc_parameter_count(permc_context *context, const char *entry);
 

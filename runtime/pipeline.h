@@ -26,6 +26,8 @@ void context_clear(permc_context *c);  // forgets the messages of the last call
 void context_error(permc_context *c, const char *format, ...) PRINTF_LIKE(2, 3);  // "permc: ..."
 binding *context_entry(permc_context *c, const char *name);  // or NULL, reported
 
+const char *context_shown_type(permc_context *c, type *t);  // in the context's memory
+
 // An entry's types while arguments are being fitted to it.
 typedef struct entry_types {
   binding *entry;
