@@ -517,7 +517,7 @@ if command -v script >/dev/null; then
   script -qec "$permc run sort.perm -i four.txt" /dev/null <in >out 2>err
   out_lacks 'standard input'
   (sleep 1; printf '[2, 1]\n\004'; sleep 1) | script -qec "$permc run sort.perm" /dev/null >out 2>err
-  out_has '^permc: reading 1 argument .*from standard input'
+  out_has '^permc: reading the argument of main : .* from standard input'
   out_has '^\[1i32, 2i32\]'
   script -qec "$permc test tests" /dev/null <in >out 2>err
   out_has '11 passed, 0 failed, 1 skipped'
