@@ -2,9 +2,16 @@
 #include "lang/types.h"
 
 type *type_prune(type *t) {
-  while (t->kind == TYPE_VARIABLE && t->link)
-    t = t->link;
-  return t;
+  type *root = t;
+  while (root->kind == TYPE_VARIABLE && root->link)
+    root = root->link;
+  // Later searches are short: a long sum links a variable per term.
+  while (t != root) {
+    type *next = t->link;
+    t->link = root;
+    t = next;
+  }
+  return root;
 }
 
 static type *new_type(arena *a, type_kind kind, uint32_t count) {
