@@ -27,6 +27,8 @@ typedef struct resolver {
   function *function;  // the one whose body is being walked
   binding *global;     // the global binding it belongs to
   bool in_sizes;       // of a signature
+  uint32_t depth;      // of the C stack, in expressions and definitions
+  bool too_deep;       // reported
   uint32_t counter;    // strongly connected components
   binding_group stack;
   binding_groups *groups;
@@ -240,7 +242,7 @@ static void resolve_let(resolver *r, expr *e) {
   r->locals = outside;
 }
 
-static void resolve_expr(resolver *r, expr *e) {
+static void resolve_kind(resolver *r, expr *e) {
   switch (e->kind) {
   case EXPR_INT:
   case EXPR_FLOAT:
@@ -283,6 +285,24 @@ static void resolve_expr(resolver *r, expr *e) {
     resolve_expr(r, e->u.project.tuple);
     break;
   }
+}
+
+// The parser limits what nests to the right, but a sum of a million terms nests to the left. What
+// passes here fits the stack of the later stages too.
+static bool enter(resolver *r, span where) {
+  enum { DEEPEST = 100000 };
+  if (++r->depth <= DEEPEST)
+    return true;
+  if (!r->too_deep)
+    diag_report(r->d, DIAG_ERROR, where, "this is nested too deeply");
+  r->too_deep = true;
+  return false;
+}
+
+static void resolve_expr(resolver *r, expr *e) {
+  if (enter(r, e->where))
+    resolve_kind(r, e);
+  r->depth--;
 }
 
 // ---- functions and bindings ------------------------------------------------------------------
@@ -441,8 +461,11 @@ static void visit(resolver *r, binding *b) {
   resolve_global(r, b);
   for (size_t i = 0; i < b->uses.count; i++) {
     binding *u = b->uses.items[i];
-    if (!u->order)
-      visit(r, u);
+    if (!u->order) {
+      if (enter(r, u->where))
+        visit(r, u);
+      r->depth--;
+    }
     if (u->on_stack && u->low < b->low)
       b->low = u->low;
   }
