@@ -439,7 +439,8 @@ binding_list merge_bindings(parser *p, binding_list list) {
 
 // ---- entry -----------------------------------------------------------------------------------
 
-void syntax_error(parser *p, span where, const char *found, bool bar, const char *expected) {
+void syntax_error(parser *p, span where, const char *found, const char *expected,
+                  const char *hint) {
   const source *s = &p->d->sources.items[where.file];
   if (where.end > where.start)
     diag_report(p->d, DIAG_ERROR, where, "unexpected '%.*s'", (int)(where.end - where.start),
@@ -448,8 +449,8 @@ void syntax_error(parser *p, span where, const char *found, bool bar, const char
     diag_report(p->d, DIAG_ERROR, where, "%s ends too early", found);
   if (expected)
     diag_report(p->d, DIAG_HINT, where, "expected %s", expected);
-  if (bar)
-    diag_report(p->d, DIAG_HINT, where, "bitwise or is written inside parentheses: (a | b)");
+  if (hint)
+    diag_report(p->d, DIAG_HINT, where, "%s", hint);
 }
 
 static module *parse_tokens(diagnostics *d, uint32_t file, const token_list *raw, bool merge) {

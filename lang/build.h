@@ -76,6 +76,7 @@ type_expr *tuple_type(parser *p, span where, type_list parts);
 type_expr *array_type(parser *p, span where, expr *size, type_expr *element);
 type_expr *function_type(parser *p, span where, type_expr *parameter, type_expr *result);
 
-void syntax_error(parser *p, span where, const char *found, bool bar, const char *expected);
+// expected, hint: or NULL.
+void syntax_error(parser *p, span where, const char *found, const char *expected, const char *hint);
 
 #endif

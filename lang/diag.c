@@ -65,8 +65,11 @@ void diag_vreport(diagnostics *d, diag_kind kind, span where, const char *format
   const char *prefix = kind == DIAG_ERROR && d->demote ? d->demote : "";
   if (kind == DIAG_ERROR && d->demote)
     kind = DIAG_WARNING;
-  if (kind == DIAG_ERROR && d->errors++ >= DIAG_MAX_ERRORS)
+  if (kind == DIAG_ERROR && d->errors++ >= DIAG_MAX_ERRORS) {
+    if (d->errors == DIAG_MAX_ERRORS + 1)
+      text_printf(&d->rendered, "permc: these are the first %d errors\n", DIAG_MAX_ERRORS);
     return;
+  }
   if (kind == DIAG_WARNING)
     d->warnings++;
   if ((kind == DIAG_NOTE || kind == DIAG_HINT) && d->errors > DIAG_MAX_ERRORS)

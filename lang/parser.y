@@ -282,12 +282,19 @@ static int yyreport_syntax_error(const yypcontext_t *context, parser *p) {
        {LET, IF, '\\', '-', '~', NAME, WILD, INTEGER, FLOATING, TRUE, FALSE, '(', '[', XOR}},
       {"an operator", PIPE,
        {PIPE, OROR, ANDAND, COMPARE, XOR, '&', SHIFT, '+', '-', TIMES, '`', '^', '.', '|', FIELD, INDEX}},
+      {"a type", INDEX, {NAME, INDEX, '(', '['}},
       {"an argument", FLOATING, {NAME, WILD, INTEGER, FLOATING, TRUE, FALSE, '(', '['}},
       {"a pattern", WILD, {NAME, WILD, INTEGER, '-', TRUE, FALSE, '(', '['}},
       {"an operator", COMPARE, {COMPARE, XOR, '&', SHIFT, '+', TIMES, '^', '.', '|'}},
   };
   text names = {0};
   int named = 0;
+  bool operators = set[YYSYMBOL_PIPE];
+  if (set[YYSYMBOL_IMPORT]) {
+    text_string(&names, "a definition; the lines that continue one are indented");
+    memset(set, false, sizeof set);
+    named++;
+  }
   for (size_t g = 0; g < sizeof groups / sizeof *groups; g++) {
     if (!set[YYTRANSLATE(groups[g].mark)]) continue;
     text_printf(&names, "%s%s", named++ ? ", " : "", groups[g].name);
@@ -296,8 +303,14 @@ static int yyreport_syntax_error(const yypcontext_t *context, parser *p) {
   for (int s = 0; s < YYNTOKENS; s++)
     if (set[s] && s != YYSYMBOL_YYEOF && s != YYSYMBOL_ITEM && s != YYSYMBOL_CLOSE && s != YYSYMBOL_SEMI && s != YYSYMBOL_YYerror)
       text_printf(&names, "%s%s", named++ ? ", " : "", yysymbol_name((yysymbol_kind_t)s));
+  if (!named++) text_string(&names, "the end of this definition");
+  if (named == 2 && set[YYSYMBOL_IN] && yypcontext_token(context) == YYSYMBOL_NAME)
+    text_string(&names, "; the bindings of a block begin in one column");
+  const char *hint = NULL;
+  if (yypcontext_token(context) == YYSYMBOL_BAR) hint = "bitwise or is written inside parentheses: (a | b)";
+  if (yypcontext_token(context) == YYSYMBOL_COMPARE && operators) hint = "comparisons do not chain: a < b && b < c";
   syntax_error(p, *yypcontext_location(context), yypcontext_token(context) == YYSYMBOL_YYEMPTY ? "" : yysymbol_name(yypcontext_token(context)),
-               yypcontext_token(context) == YYSYMBOL_BAR, named ? names.data : NULL);
+               names.data, hint);
   text_free(&names);
   return 0;
 }

@@ -24,7 +24,7 @@ typedef struct token_list {
 } token_list;
 
 // All tokens of source `file`, ending with kind 0 (end of file). Comments are kept when asked for
-// (for the formatter). Errors are reported; the offending bytes are skipped. False if any.
+// (for the formatter). Errors are reported, and leave a token YYerror. False if any.
 bool lex(diagnostics *d, uint32_t file, bool comments, token_list *out);
 
 // Inserts what indentation says: ITEM before each item (column 0), and OPEN, SEMI, CLOSE around and
