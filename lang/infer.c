@@ -30,13 +30,26 @@ static type *fresh(inferrer *in, constraint c) {
 
 // ---- messages --------------------------------------------------------------------------------
 
+static const char *take_text(inferrer *in, text *t) {
+  const char *copy = arena_copy(in->memory, t->data ? t->data : "", t->length);
+  text_free(t);
+  return copy;
+}
+
 static const char *shown(inferrer *in, type *t) {
   text out = {0};
   type_print(&out, t);
-  const char *copy = arena_copy(in->memory, out.data ? out.data : "", out.length);
-  text_free(&out);
-  return copy;
+  return take_text(in, &out);
 }
+
+static void show_both(inferrer *in, type *const types[2], const char *texts[2]) {
+  text out[2] = {{0}};
+  type_print_both(&out[0], types[0], &out[1], types[1]);
+  for (int i = 0; i < 2; i++)
+    texts[i] = take_text(in, &out[i]);
+}
+
+static bool explain(inferrer *in, span where, type *wanted, type *found);
 
 // Why a variable cannot become this type; false if it could.
 static bool explain_variable(inferrer *in, span where, type *v, type *t) {
@@ -50,8 +63,11 @@ static bool explain_variable(inferrer *in, span where, type *v, type *t) {
     return explain_variable(in, where, t, v);
   for (size_t i = 0; i < v->fields.count; i++) {
     uint32_t field = v->fields.items[i].index;
-    if (t->kind == TYPE_TUPLE && field < t->count)
+    if (t->kind == TYPE_TUPLE && field < t->count) {
+      if (explain(in, where, v->fields.items[i].type, t->parts[field]))
+        return true;
       continue;
+    }
     diag_report(in->d, DIAG_HINT, where, "%s has no component .%u", shown(in, t), field);
     return true;
   }
@@ -80,6 +96,12 @@ static bool explain(inferrer *in, span where, type *wanted, type *found) {
   return false;
 }
 
+// "expected a number" says it all.
+static bool only_constrained(const type *t) {
+  return t->kind == TYPE_VARIABLE && !t->rigid && !t->fields.count &&
+         t->constraint.kind != CONSTRAINT_NONE;
+}
+
 static void hint_mismatch(inferrer *in, span where, type *wanted, type *found) {
   bool numbers = wanted->kind == TYPE_SCALAR && found->kind == TYPE_SCALAR &&
                  wanted->scalar != SCALAR_BOOL && found->scalar != SCALAR_BOOL;
@@ -88,7 +110,7 @@ static void hint_mismatch(inferrer *in, span where, type *wanted, type *found) {
                 scalar_types[wanted->scalar].name);
   else if (found->kind == TYPE_FUNCTION && wanted->kind != TYPE_FUNCTION)
     diag_report(in->d, DIAG_HINT, where, "an argument may be missing");
-  else
+  else if (!only_constrained(wanted) && !only_constrained(found))
     explain(in, where, wanted, found);
 }
 
@@ -101,20 +123,21 @@ static bool expect(inferrer *in, span where, type *wanted, type *found) {
   // Shown as they were before a unification that fails half-way.
   bool compound = wanted->kind != TYPE_VARIABLE && found->kind != TYPE_VARIABLE &&
                   (wanted->count || found->count);
-  const char *before_wanted = compound ? shown(in, wanted) : NULL;
-  const char *before_found = compound ? shown(in, found) : NULL;
+  type *const both[2] = {wanted, found};
+  const char *names[2];
+  if (compound)
+    show_both(in, both, names);
   if (type_unify(in->memory, wanted, found))
     return true;
-  if (!compound) {
-    before_wanted = shown(in, wanted);
-    before_found = shown(in, found);
-  }
-  if (type_contains(wanted, found) || type_contains(found, wanted)) {
+  if (!compound)
+    show_both(in, both, names);
+  bool named = wanted->rigid || found->rigid;
+  if (!named && (type_contains(wanted, found) || type_contains(found, wanted))) {
     diag_report(in->d, DIAG_ERROR, where, "this would need a type that contains itself: %s",
-                wanted->kind == TYPE_VARIABLE ? before_found : before_wanted);
+                names[wanted->kind == TYPE_VARIABLE]);
     return false;
   }
-  diag_report(in->d, DIAG_ERROR, where, "expected %s, found %s", before_wanted, before_found);
+  diag_report(in->d, DIAG_ERROR, where, "expected %s, found %s", names[0], names[1]);
   hint_mismatch(in, where, wanted, found);
   return false;
 }
@@ -141,8 +164,13 @@ static type *type_of_written(inferrer *in, const type_expr *t) {
     scalar_type s = scalar_named(t->name, strlen(t->name));
     if (s != SCALAR_COUNT)
       return type_scalar(in->memory, s);
-    if (t->name[0] >= 'A' && t->name[0] <= 'Z')
+    if (t->name[0] >= 'A' && t->name[0] <= 'Z') {
       diag_report(in->d, DIAG_ERROR, t->where, "'%s' is no type", t->name);
+      diag_report(in->d, DIAG_HINT, t->where,
+                  "types are int, bool, i8 ... i64, u8 ... u64, f32, f64, c64, c128; names that "
+                  "stand for any type begin with a small letter");
+      return fresh(in, anything);
+    }
     return named_variable(in, t->name);
   }
   case TYPE_EXPR_ARRAY:

@@ -77,29 +77,31 @@ static name_table table_create(resolver *r, const program *p, bool library) {
 
 // ---- unknown names ---------------------------------------------------------------------------
 
-// Edits that turn one name into the other, at most `limit` + 1.
+// Edits (swaps of neighbours among them) that turn one name into the other; limit + 1 for names too
+// long to be worth it.
 static unsigned distance(const char *a, const char *b, unsigned limit) {
   enum { LONGEST = 40 };
   size_t n = strlen(a), m = strlen(b);
   if (n > LONGEST || m > LONGEST)
     return limit + 1;
-  unsigned row[LONGEST + 1];
+  unsigned rows[3][LONGEST + 1];
   for (size_t j = 0; j <= m; j++)
-    row[j] = (unsigned)j;
+    rows[0][j] = (unsigned)j;
   for (size_t i = 1; i <= n; i++) {
-    unsigned diagonal = row[0];
+    unsigned *row = rows[i % 3], *above = rows[(i + 2) % 3];
     row[0] = (unsigned)i;
     for (size_t j = 1; j <= m; j++) {
-      unsigned above = row[j], best = diagonal + (a[i - 1] != b[j - 1]);
-      if (above + 1 < best)
-        best = above + 1;
-      if (row[j - 1] + 1 < best)
-        best = row[j - 1] + 1;
-      diagonal = above;
-      row[j] = best;
+      row[j] = above[j - 1] + (a[i - 1] != b[j - 1]);
+      if (above[j] + 1 < row[j])
+        row[j] = above[j] + 1;
+      if (row[j - 1] + 1 < row[j])
+        row[j] = row[j - 1] + 1;
+      bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+      if (swapped && rows[(i + 1) % 3][j - 2] + 1 < row[j])
+        row[j] = rows[(i + 1) % 3][j - 2] + 1;
     }
   }
-  return row[m];
+  return rows[n % 3][m];
 }
 
 static void consider(const char *name, const char *candidate, unsigned *best,
@@ -121,7 +123,7 @@ static void report_unbound(resolver *r, span where, const char *name) {
     return;
   }
   // Short names are near to everything.
-  unsigned best = strlen(name) < 2 ? 0 : strlen(name) < 4 ? 2 : 3;
+  unsigned best = strlen(name) < 2 ? 0 : strlen(name) < 6 ? 2 : 3;
   const char *nearest = NULL;
   for (const local *l = r->locals; l; l = l->next)
     consider(name, l->name, &best, &nearest);

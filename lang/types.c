@@ -99,6 +99,9 @@ const char *type_constraint_name(constraint c) {
                {CLASS_BITS, "an integer or bool"},
                {CLASS_ORD, "an ordered scalar"},
                {CLASS_ANY, "a scalar"}};
+  if (c.kind == CONSTRAINT_EACH)
+    return c.allowed & ~CLASS_ORD ? "a scalar or a tuple of such"
+                                  : "an ordered scalar or a tuple of such";
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
     if (!(c.allowed & ~names[i].allowed))
       return names[i].name;
@@ -114,12 +117,36 @@ typedef struct printer {
 
 static void print(printer *p, type *t, bool nested);
 
+// A tuple of which only some components are known: (i32, _, t1, ...)
+static void print_fields(printer *p, const type *t) {
+  uint32_t last = 0;
+  for (size_t i = 0; i < t->fields.count; i++)
+    if (t->fields.items[i].index > last)
+      last = t->fields.items[i].index;
+  text_string(p->out, "(");
+  for (uint32_t k = 0; k <= last; k++) {
+    size_t i = 0;
+    while (i < t->fields.count && t->fields.items[i].index != k)
+      i++;
+    if (i < t->fields.count)
+      print(p, t->fields.items[i].type, true);
+    else
+      text_string(p->out, "_");
+    text_string(p->out, ", ");
+  }
+  text_string(p->out, "...)");
+}
+
 static void print_variable(printer *p, type *t, bool nested) {
   if (t->rigid) {
     text_string(p->out, t->name);
     return;
   }
-  if (t->constraint.kind == CONSTRAINT_SCALAR && !nested) {
+  if (t->fields.count) {
+    print_fields(p, t);
+    return;
+  }
+  if (t->constraint.kind != CONSTRAINT_NONE && !nested) {
     text_string(p->out, type_constraint_name(t->constraint));
     return;
   }
@@ -180,9 +207,26 @@ static void print(printer *p, type *t, bool nested) {
   }
 }
 
+static void print_whole(printer *p, text *out, type *t) {
+  enum { LONGEST = 200 };
+  size_t start = out->length;
+  p->out = out;
+  print(p, t, false);
+  if (out->length - start <= LONGEST)
+    return;
+  out->length = start + LONGEST;
+  text_string(out, "...");
+}
+
 void type_print(text *out, type *t) {
   printer p = {.out = out};
-  print(&p, t, false);
+  print_whole(&p, out, t);
+}
+
+void type_print_both(text *first, type *a, text *second, type *b) {
+  printer p = {.out = first};
+  print_whole(&p, first, a);
+  print_whole(&p, second, b);
 }
 
 // ---- unification -----------------------------------------------------------------------------

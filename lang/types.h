@@ -108,6 +108,8 @@ type *type_function(arena *a, type *parameter, type *result);
 type *type_tuple(arena *a, type **parts, uint32_t count);
 type *type_variable(arena *a, constraint c, uint32_t level);
 void type_print(text *out, type *t);  // []i32, (u32, a) -> a, "a number" for a constrained variable
+// The same of two types, whose unnamed variables are numbered together.
+void type_print_both(text *first, type *a, text *second, type *b);
 const char *type_constraint_name(constraint c);  // "an ordered scalar"
 bool type_contains(type *t, const type *v);      // v inside of t, not t itself
 bool type_is_first_order(type *t);               // holds no function
