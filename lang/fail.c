@@ -114,6 +114,9 @@ void count_step(elaborator *e) {
                running_name(e), e->limits.steps);
   if (!(e->steps & 1023) && e->limits.interrupted && atomic_load(e->limits.interrupted))
     fail_limit(e, "interrupted");
+  if (e->memory->used > e->limits.memory)
+    fail_limit(e, "evaluating '%s' takes more than %zu MiB of memory: does its recursion end?",
+               running_name(e), e->limits.memory >> 20);
   char *here = __builtin_frame_address(0);
   size_t used = here < e->stack ? (size_t)(e->stack - here) : (size_t)(here - e->stack);
   if (used > e->limits.stack)

@@ -357,7 +357,7 @@ static type **default_instance(permc_context *c, binding *b) {
 
 static bool check_once(permc_context *c, binding *b, const check_job *j, int64_t other) {
   diagnostics *d = &c->program.diagnostics;
-  arena memory = {.failure = c->program.memory.failure, .limit = c->limits.memory};
+  arena memory = {.failure = c->program.memory.failure, .limit = 2 * c->limits.memory};
   jmp_buf failure, *outer = memory.failure;
   memory.failure = &failure;
   if (setjmp(failure)) {
@@ -605,13 +605,13 @@ static bool execute(permc_context *c, const run_job *j, const trace *t, const va
 
 static bool run_run(permc_context *c, void *with) {
   run_job *j = with;
-  arena memory = {.limit = c->limits.memory};
+  arena memory = {.limit = 2 * c->limits.memory};
   jmp_buf failure;
   memory.failure = &failure;
   if (setjmp(failure)) {
     arena_free(&memory);
     context_error(c, "elaboration needs more memory than it is allowed (%zu GiB)",
-                  c->limits.memory >> 30);
+                  2 * c->limits.memory >> 30);
     return false;
   }
   trace t = {0};
