@@ -512,7 +512,7 @@ if cmp -s out first; then pass; else fail "reports change with --jobs"; fi
 
 # ---- terminals and signals -------------------------------------------------------------------
 
-if command -v script >/dev/null; then
+if script -qec true /dev/null </dev/null >/dev/null 2>&1; then
   echo '[2, 1]' >in
   script -qec "$permc run sort.perm -i four.txt" /dev/null <in >out 2>err
   out_lacks 'standard input'
@@ -524,7 +524,7 @@ if command -v script >/dev/null; then
   out_has $'\033\\[K'
   : >in
 else
-  skip "terminals: there is no script(1)"
+  skip "terminals: script(1) cannot make one here"
 fi
 
 # A process that waits for its input, in the state in which a terminal's Ctrl-C finds it.
