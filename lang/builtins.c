@@ -259,7 +259,9 @@ static value *run_split(elaborator *e, const builtin *row, value **a, type **ins
   (void)row, (void)instance;
   int64_t k = static_integer(e, a[0], "the row length of split");
   uint64_t length = length_of(e, a[1]);
-  if (k < 0 || k > 62 || length % (UINT64_C(1) << k))
+  if (k < 0)
+    fail(e, "split k makes rows of 2^k elements, but this k is %" PRId64, k);
+  if (k > 62 || length % (UINT64_C(1) << k))
     fail(e,
          "split %" PRId64 " makes rows of 2^%" PRId64
          " elements, which do not divide an array of %" PRIu64,
@@ -312,7 +314,9 @@ static value *run_take(elaborator *e, const builtin *row, value **a, type **inst
   bool drop = !strcmp(row->name, "drop");
   int64_t k = static_integer(e, a[0], arena_printf(e->memory, "the count of %s", row->name));
   uint64_t length = length_of(e, a[1]);
-  if (k < 0 || (uint64_t)k > length)
+  if (k < 0)
+    fail(e, "the count of %s must not be negative, but this is %" PRId64, row->name, k);
+  if ((uint64_t)k > length)
     fail(e, "%s %" PRId64 " asks for more than an array of %" PRIu64 " elements has", row->name, k,
          length);
   return drop ? slice(e, a[1], (uint64_t)k, length - (uint64_t)k) : slice(e, a[1], 0, (uint64_t)k);

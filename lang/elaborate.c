@@ -222,8 +222,10 @@ static bool match(elaborator *e, frame *f, const pattern *p, value *v) {
   case PATTERN_INT:
     return match_integer(e, f, p, v);
   case PATTERN_BOOL:
-    if (v->kind != VALUE_SCALAR)
+    if (v->kind != VALUE_SCALAR) {
+      e->where = p->where;
       fail_dynamic(e, v, "a pattern that is true or false");
+    }
     return v->u.scalar.bits.b == p->boolean;
   case PATTERN_LIST:
     return match_list(e, f, p, v);
@@ -340,8 +342,9 @@ value *force(elaborator *e, value *v) {
     return t->result;
   if (t->running) {
     e->where = t->definition->where;
-    fail(e, "'%s' is defined by itself",
-         t->definition->name ? t->definition->name : "this pattern");
+    if (!t->definition->name)
+      fail(e, "this pattern is defined by itself");
+    fail(e, "'%s' is defined by itself", t->definition->name);
   }
   span where = e->where;
   uint64_t batch = e->batch;
@@ -594,11 +597,14 @@ static void fail_no_equation(elaborator *e, const function *code, value **argume
   text_free(&shown);
   if (!code->name)
     fail(e, "the parameters of this function do not fit its arguments:%s", copy);
+  if (!strchr(copy, '['))
+    fail(e, "no equation of '%s' fits the call %s%s", code->name, code->name, copy);
   fail_hint(e, "an array is shown by its length: f [4] is a call with an array of 4 elements",
             "no equation of '%s' fits the call %s%s", code->name, code->name, copy);
 }
 
 static value *run_equations(elaborator *e, frame *f, const function *code, value **arguments) {
+  span where = e->where;
   for (size_t i = 0; i < code->equations.count; i++) {
     const equation *q = &code->equations.items[i];
     bool fits = true;
@@ -612,6 +618,7 @@ static value *run_equations(elaborator *e, frame *f, const function *code, value
     if (found)
       return v;
   }
+  e->where = where;
   fail_no_equation(e, code, arguments);
   return NULL;
 }

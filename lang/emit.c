@@ -58,7 +58,7 @@ value *make_leaf(elaborator *e, value_id id) {
 
 value_id emit(elaborator *e, trace_step s) {
   if (e->out->steps.count >= e->limits.trace_steps)
-    fail_limit(e, "this program has more than %" PRIu64 " steps at this size",
+    fail_limit(e, "this program does more than %" PRIu64 " operations at this size",
                e->limits.trace_steps);
   s.where = e->where;
   vec_push(e->memory, &e->out->steps, s);
@@ -297,8 +297,9 @@ static value *fold(elaborator *e, scalar_op op, const value *a, const value *b) 
         snprintf(shown[i], sizeof shown[i], "%" PRIu64, x);
       }
     }
-    fail(e, "%s %s %s %s", b ? shown[0] : scalar_ops[op].name, b ? scalar_ops[op].name : shown[0],
-         shown[1], wrong);
+    if (!b)
+      fail(e, "%s %s %s", scalar_ops[op].name, shown[0], wrong);
+    fail(e, "%s %s %s %s", shown[0], scalar_ops[op].name, shown[1], wrong);
   }
   scalar_bits out = {.bytes = {0}};
   scalar_apply(op, t, 1, a->u.scalar.bits.bytes, second ? second->bytes : NULL, out.bytes);

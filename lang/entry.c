@@ -55,6 +55,8 @@ static value *run_entry(elaborator *e, binding *entry, type **instance, const le
     e->where = entry->where;
     v = apply(e, v, argument);
   }
+  // What cannot be data is of the body's making.
+  e->where = entry->code->equations.items[0].alternatives[0].body->where;
   return map_leaves(e, as_data(e, v), result_leaf, NULL);
 }
 

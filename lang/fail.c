@@ -37,12 +37,20 @@ void fail(elaborator *e, const char *format, ...) {
   longjmp(e->failure, 1);
 }
 
+static const char ends_recursion[] =
+    "a recursion needs an equation that ends it, such as f 0 x = x";
+
+// What follows is an error even while a check only warns, and its last.
+static void stop_check(elaborator *e) {
+  e->d->demote = NULL;
+  e->d->exhausted = true;
+}
+
 void fail_limit(elaborator *e, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  e->d->demote = NULL;
-  e->d->exhausted = true;
-  vfail(e, "a recursion needs an equation that ends it, such as f 0 x = x", format, arguments);
+  stop_check(e);
+  vfail(e, ends_recursion, format, arguments);
   va_end(arguments);
   longjmp(e->failure, 1);
 }
@@ -112,8 +120,10 @@ void count_step(elaborator *e) {
   if (++e->steps > e->limits.steps)
     fail_limit(e, "evaluating '%s' takes more than %" PRIu64 " steps: does its recursion end?",
                running_name(e), e->limits.steps);
-  if (!(e->steps & 1023) && e->limits.interrupted && atomic_load(e->limits.interrupted))
-    fail_limit(e, "interrupted");
+  if (!(e->steps & 1023) && e->limits.interrupted && atomic_load(e->limits.interrupted)) {
+    stop_check(e);
+    fail(e, "interrupted");
+  }
   if (e->memory->used > e->limits.memory)
     fail_limit(e, "evaluating '%s' takes more than %zu MiB of memory: does its recursion end?",
                running_name(e), e->limits.memory >> 20);

@@ -355,14 +355,24 @@ static type **default_instance(permc_context *c, binding *b) {
   return instance;
 }
 
+// Memory that ran out between two looks of elaboration at its limit.
+static void report_memory(permc_context *c, const binding *b) {
+  diagnostics *d = &c->program.diagnostics;
+  d->demote = NULL;
+  d->exhausted = true;
+  diag_report(d, DIAG_ERROR, b->where,
+              "evaluating '%s' takes more than %zu MiB of memory: does its recursion end?", b->name,
+              c->limits.memory >> 20);
+}
+
 static bool check_once(permc_context *c, binding *b, const check_job *j, int64_t other) {
   diagnostics *d = &c->program.diagnostics;
-  arena memory = {.failure = c->program.memory.failure, .limit = 2 * c->limits.memory};
-  jmp_buf failure, *outer = memory.failure;
-  memory.failure = &failure;
+  jmp_buf failure;
+  arena memory = {.failure = &failure, .limit = 2 * c->limits.memory};
   if (setjmp(failure)) {
     arena_free(&memory);
-    longjmp(*outer, 1);
+    report_memory(c, b);
+    return false;
   }
   const char **names = NEW_ARRAY(&memory, const char *, j->count + 1);
   int64_t *sizes = NEW_ARRAY(&memory, int64_t, j->count + 1);
@@ -605,13 +615,13 @@ static bool execute(permc_context *c, const run_job *j, const trace *t, const va
 
 static bool run_run(permc_context *c, void *with) {
   run_job *j = with;
-  arena memory = {.limit = 2 * c->limits.memory};
   jmp_buf failure;
-  memory.failure = &failure;
+  arena memory = {.failure = &failure, .limit = 2 * c->limits.memory};
   if (setjmp(failure)) {
     arena_free(&memory);
-    context_error(c, "elaboration needs more memory than it is allowed (%zu GiB)",
-                  2 * c->limits.memory >> 30);
+    const binding *b = context_entry(c, j->entry);
+    if (b)
+      report_memory(c, b);
     return false;
   }
   trace t = {0};
