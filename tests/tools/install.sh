@@ -1,0 +1,60 @@
+#!/bin/sh
+# install.sh BUILD COMPILER
+# Installs BUILD into a folder, moves that folder, and uses what is there as a stranger would: the
+# tool, the manual page, and a C program that pkg-config finds the library for.
+set -eu
+build=$1
+compiler=$2
+cd "$PERMC_TMP"
+cmake --install "$build" --prefix "$PWD/first" >log || { cat log; exit 1; }
+mv first moved
+
+cat >program.c <<'END'
+#include <permc.h>
+#include <stdio.h>
+
+int main(void) {
+  static const char text[] = "main : [2^n]a -> [2^n]a\nmain = sort\n";
+  uint32_t keys[4] = {3, 1, 2, 0};
+  uint64_t dims[1] = {4};
+  permc_context *context = permc_context_new();
+  permc_value *in = permc_value_new("u32", 1, dims, keys), **outs = NULL;
+  size_t count = 0;
+  if (!permc_load_text(context, "sort", text, sizeof text - 1) ||
+      !permc_run(context, "main", NULL, &in, 1, &outs, &count)) {
+    fputs(permc_message(context), stderr);
+    return 1;
+  }
+  const uint32_t *sorted = permc_value_data(outs[0], 0);
+  printf("%s: %u %u %u %u\n", permc_version(), sorted[0], sorted[1], sorted[2], sorted[3]);
+  permc_values_free(outs, count);
+  permc_value_free(in);
+  permc_context_free(context);
+  return 0;
+}
+END
+
+PKG_CONFIG_PATH=$(dirname "$(find "$PWD/moved" -name permc.pc)")
+export PKG_CONFIG_PATH
+# shellcheck disable=SC2046  # flags are words
+"$compiler" -std=c17 -Wall -Wextra -Wpedantic program.c -o program \
+  $(pkg-config --static --cflags --libs permc)
+LD_LIBRARY_PATH=$(pkg-config --variable=libdir permc)
+export LD_LIBRARY_PATH
+
+passed=0
+failed=0
+same() { # same FOUND EXPECTED
+  if [ "$1" = "$2" ]; then
+    passed=$((passed + 1))
+  else
+    failed=$((failed + 1))
+    printf 'found %s, expected %s\n' "$1" "$2"
+  fi
+}
+version=$(pkg-config --modversion permc)
+same "$(./program)" "$version: 0 1 2 3"
+same "$(moved/bin/permc --version)" "permc $version"
+same "$(find moved -name permc.1 | wc -l)" 1
+echo "$passed passed, $failed failed, 0 skipped"
+[ "$failed" -eq 0 ]
