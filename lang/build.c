@@ -446,21 +446,25 @@ void syntax_error(parser *p, span where, const char *found, const char *expected
     diag_report(p->d, DIAG_ERROR, where, "unexpected '%.*s'", (int)(where.end - where.start),
                 s->text + where.start);
   else
-    diag_report(p->d, DIAG_ERROR, where, "%s ends too early", found);
+    diag_report(p->d, DIAG_ERROR, where, "%s ends too early",
+                p->expression ? "the expression" : found);
   if (expected)
     diag_report(p->d, DIAG_HINT, where, "expected %s", expected);
   if (hint)
     diag_report(p->d, DIAG_HINT, where, "%s", hint);
 }
 
-static module *parse_tokens(diagnostics *d, uint32_t file, const token_list *raw, bool merge) {
+typedef enum parse_kind { PARSE_MODULE, PARSE_SIGNATURES, PARSE_EXPRESSION } parse_kind;
+
+static module *parse_tokens(diagnostics *d, uint32_t file, const token_list *raw, parse_kind kind) {
   token_list laid = {0};
   layout(d->memory, raw, &laid);
   parser p = {.d = d, .memory = d->memory, .tokens = &laid, .module = NEW(d->memory, module)};
   p.module->file = file;
   p.module->library = d->sources.items[file].library;
+  p.expression = kind == PARSE_EXPRESSION;
   yyparse(&p);
-  binding_list merged = merge ? merge_bindings(&p, p.items) : p.items;
+  binding_list merged = kind == PARSE_SIGNATURES ? p.items : merge_bindings(&p, p.items);
   for (size_t i = 0; i < merged.count; i++) {
     binding *b = merged.items[i];
     b->global = true;
@@ -473,13 +477,13 @@ static module *parse_tokens(diagnostics *d, uint32_t file, const token_list *raw
 module *parse_module(diagnostics *d, uint32_t file) {
   token_list raw = {0};
   lex(d, file, false, &raw);
-  return parse_tokens(d, file, &raw, true);
+  return parse_tokens(d, file, &raw, PARSE_MODULE);
 }
 
 module *parse_signatures(diagnostics *d, uint32_t file) {
   token_list raw = {0};
   lex(d, file, false, &raw);
-  return parse_tokens(d, file, &raw, false);
+  return parse_tokens(d, file, &raw, PARSE_SIGNATURES);
 }
 
 module *parse_expression(diagnostics *d, uint32_t file, const char *name) {
@@ -496,5 +500,5 @@ module *parse_expression(diagnostics *d, uint32_t file, const char *name) {
     t.column++;
     vec_push(d->memory, &item.all, t);
   }
-  return parse_tokens(d, file, &item, true);
+  return parse_tokens(d, file, &item, PARSE_EXPRESSION);
 }

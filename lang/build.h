@@ -18,6 +18,7 @@ typedef struct parser {
   const token_list *tokens;
   size_t next;
   module *module;
+  bool expression;     // of -e
   binding_list items;  // one per equation or signature, in order; merged at the end
 } parser;
 

@@ -9,11 +9,16 @@ uint32_t diag_add_source(diagnostics *d, source s) {
 
 static bool starts_character(char c) { return ((unsigned char)c & 0xC0) != 0x80; }
 
+// Where the text begins: after a byte order mark.
+static uint32_t text_start(const source *s) {
+  return s->length >= 3 && !memcmp(s->text, "\xEF\xBB\xBF", 3) ? 3 : 0;
+}
+
 void diag_position(const source *s, uint32_t offset, uint32_t *line, uint32_t *column) {
   *line = *column = 1;
   if (offset > s->length)
     offset = s->length;
-  for (uint32_t i = 0; i < offset; i++) {
+  for (uint32_t i = text_start(s); i < offset; i++) {
     if (s->text[i] == '\n') {
       ++*line;
       *column = 1;
@@ -23,14 +28,40 @@ void diag_position(const source *s, uint32_t offset, uint32_t *line, uint32_t *c
   }
 }
 
+// Bytes of the UTF-8 character at i; 0 if there is none.
+static uint32_t character_length(const source *s, uint32_t i, uint32_t end) {
+  unsigned char c = (unsigned char)s->text[i];
+  uint32_t length = c < 0x80 ? 1 : c < 0xC2 ? 0 : c < 0xE0 ? 2 : c < 0xF0 ? 3 : c < 0xF5 ? 4 : 0;
+  if (length > end - i)
+    return 0;
+  for (uint32_t k = 1; k < length; k++)
+    if (starts_character(s->text[i + k]))
+      return 0;
+  return length;
+}
+
+// A line of the source. What a terminal cannot show, or would obey, is a question mark.
+static void render_text(text *out, const source *s, uint32_t first, uint32_t last) {
+  for (uint32_t i = first, length; i < last; i += length) {
+    unsigned char c = (unsigned char)s->text[i];
+    length = character_length(s, i, last);
+    bool shown = length && (c >= 32 || c == '\t') && c != 127;
+    text_add(out, shown ? &s->text[i] : "?", shown ? length : 1);
+    if (!length)
+      length = 1;
+  }
+}
+
 // The line and, below it, carets. Long lines are cut around the span.
 static void render_line(text *out, const source *s, span where) {
   enum { WIDTH = 120 };
   uint32_t begin = where.start > s->length ? s->length : where.start, end = begin;
-  while (begin && s->text[begin - 1] != '\n')
+  while (begin > text_start(s) && s->text[begin - 1] != '\n')
     begin--;
   while (end < s->length && s->text[end] != '\n')
     end++;
+  if (end > begin && s->text[end - 1] == '\r')
+    end--;
   uint32_t first = begin;
   if (end - begin > WIDTH && where.start - begin > WIDTH / 2) {
     first = where.start - WIDTH / 2;
@@ -41,11 +72,7 @@ static void render_line(text *out, const source *s, span where) {
   while (last < end && !starts_character(s->text[last]))
     last++;
   text_string(out, first > begin ? "  ..." : "  ");
-  for (uint32_t i = first; i < last; i++) {
-    unsigned char c = (unsigned char)s->text[i];
-    bool odd = (c < 32 && c != '\t') || c == 127;
-    text_add(out, odd ? "?" : &s->text[i], 1);
-  }
+  render_text(out, s, first, last);
   text_string(out, last < end ? "...\n" : "\n");
   text_string(out, first > begin ? "     " : "  ");
   uint32_t carets = where.end > last ? last : where.end;

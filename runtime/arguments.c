@@ -414,8 +414,8 @@ bool permc_read_random(permc_context *c, const char *entry, const char *types, u
       ++*count;
   }
   if (good && *count < wanted) {
-    context_error(c, "'%s' has %zu parameters, but only %zu random types are given", entry, wanted,
-                  *count);
+    context_error(c, "'%s' has %zu parameter%s, but %zu random type%s given", entry, wanted,
+                  wanted == 1 ? "" : "s", *count, *count == 1 ? " is" : "s are");
     good = false;
   }
   if (good)
