@@ -3,7 +3,7 @@
 # Texts that permc prints, pinned. Each case lies under tests/golden and is run in its own folder:
 #   NAME.perm  `permc check NAME.perm`; if its first line is `-- permc: ARGS`, `permc ARGS`, a %
 #              in which stands for NAME.perm
-#   NAME.cmd   a shell script that calls permc; it may write to $PERMC_TMP only
+#   NAME.cmd   a shell script that calls permc; it may write to $PERMC_TMP, an empty folder, only
 # What it prints on standard output and standard error, and then the line `exit STATUS`, is
 # NAME.expected to the letter. --bless writes that file anew; read the diff before you commit it.
 # PART: only cases whose path contains one of the parts.
@@ -29,7 +29,11 @@ limit=$((10 * ${PERMC_SLOWER:-1}))
 
 run_case() { # run_case FILE, in its folder
   case $1 in
-  *.cmd) timeout "$limit" sh "$1" ;;
+  *.cmd)
+    rm -rf "$PERMC_TMP/case"
+    mkdir "$PERMC_TMP/case"
+    PERMC_TMP=$PERMC_TMP/case timeout "$limit" sh "$1"
+    ;;
   *)
     arguments=$(sed -n '1s/^-- permc: //p' "$1")
     # In words, as a shell would: ARGS may be quoted.
