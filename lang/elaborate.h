@@ -147,9 +147,9 @@ bool elaborate(diagnostics *d, arena *memory, const limits *l, bool allow_extern
 // The shapes that a signature has at given sizes, for `check`: leaves are appended. False (with a
 // diagnostic) when an expression of the signature fails there.
 typedef VEC(leaf_shape) leaf_shapes;
-bool shapes_at_sizes(diagnostics *d, arena *memory, binding *entry, type **instance,
-                     const char *const *names, const int64_t *sizes, size_t count, int64_t other,
-                     leaf_shapes *out);
+bool shapes_at_sizes(diagnostics *d, arena *memory, const limits *l, binding *entry,
+                     type **instance, const char *const *names, const int64_t *sizes, size_t count,
+                     int64_t other, leaf_shapes *out);
 
 // ---- fail.c ------------------------------------------------------------------------------------
 

@@ -179,16 +179,20 @@ static void set_sizes(elaborator *e, frame *f, const binding *b, const char *con
   }
 }
 
-bool shapes_at_sizes(diagnostics *d, arena *memory, binding *entry, type **instance,
-                     const char *const *names, const int64_t *sizes, size_t count, int64_t other,
-                     leaf_shapes *out) {
+bool shapes_at_sizes(diagnostics *d, arena *memory, const limits *l, binding *entry,
+                     type **instance, const char *const *names, const int64_t *sizes, size_t count,
+                     int64_t other, leaf_shapes *out) {
   trace nothing = {0};
-  elaborator e = elaborator_create(d, memory, &default_limits, &nothing);
+  elaborator e = elaborator_create(d, memory, l, &nothing);
   if (setjmp(e.failure))
     return false;
   frame f = {.slots = NEW_ARRAY(e.memory, value *, entry->code->slot_count),
              .slot_count = entry->code->slot_count};
-  type_env env = {.of = entry->scheme->all, .instance = instance};
+  // Closed as elaboration will close them: both must see the same leaves.
+  size_t variables = entry->scheme->all->variables.count;
+  type_env env = {.of = entry->scheme->all, .instance = NEW_ARRAY(memory, type *, variables)};
+  for (size_t i = 0; i < variables; i++)
+    env.instance[i] = close_type(&e, instance[i], NULL);
   f.types = &env;
   if (entry->signature)
     set_sizes(&e, &f, entry, names, sizes, count, other);

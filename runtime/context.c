@@ -385,7 +385,8 @@ static bool check_once(permc_context *c, binding *b, const check_job *j, int64_t
   trace t = {0};
   value *result;
   bool good =
-      shapes_at_sizes(d, &memory, b, instance, names, sizes, j->count, other, &leaves) &&
+      shapes_at_sizes(d, &memory, &c->limits, b, instance, names, sizes, j->count, other,
+                      &leaves) &&
       elaborate(d, &memory, &c->limits, true, b, instance, leaves.items, leaves.count, &t, &result);
   arena_free(&memory);
   return good;
