@@ -227,6 +227,25 @@ static bool all_read(permc_context *c, sources *s, const char *entry, size_t par
   return true;
 }
 
+// The parameter's type as the signature writes it.
+static const char *written_parameter(permc_context *c, const binding *b, size_t number) {
+  const type_expr *t = b->signature;
+  for (size_t i = 0; t && t->kind == TYPE_EXPR_FUNCTION && i < number; i++)
+    t = t->parts[1];
+  if (!t || t->kind != TYPE_EXPR_FUNCTION)
+    return "";
+  span where = t->parts[0]->where;
+  const source *from = &c->program.diagnostics.sources.items[where.file];
+  return arena_printf(&c->program.memory, " : %.*s", (int)(where.end - where.start),
+                      from->text + where.start);
+}
+
+static void report_missing(permc_context *c, const sources *s, const binding *b, size_t number) {
+  const char *last = s->count ? value_source_name(s->open[s->count - 1]) : "the input";
+  context_error(c, "%s: ends before argument %zu of '%s'%s", last, number + 1, b->name,
+                written_parameter(c, b, number));
+}
+
 static bool read_arguments(permc_context *c, const char *entry, sources *s,
                            permc_value ***arguments, size_t *count) {
   binding *b = context_entry(c, entry);
@@ -241,11 +260,9 @@ static bool read_arguments(permc_context *c, const char *entry, sources *s,
     return false;
   for (*count = 0; *count < parameters;) {
     type *wanted = type_prune(t.rest)->parts[0];
-    const char *name = context_shown_type(c, wanted);
     if (!read_parameter(c, s, wanted, &(*arguments)[*count])) {
       if (!c->program.diagnostics.errors)
-        context_error(c, "the input ends before argument %zu of '%s' (%s)", *count + 1, entry,
-                      name);
+        report_missing(c, s, b, *count);
       return false;
     }
     ++*count;

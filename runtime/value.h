@@ -53,6 +53,7 @@ value_source *value_source_open(const char *path, value_error *error);
 value_source *value_source_bytes(const char *name, const void *bytes, size_t count,
                                  value_error *error);
 void value_source_close(value_source *s);
+const char *value_source_name(const value_source *s);  // for messages
 
 // What the program expects of the next array. Text without a suffix takes the expected type.
 typedef struct value_expectation {

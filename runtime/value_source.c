@@ -332,3 +332,5 @@ value_status source_check_bools(const value_source *s, array *a, value_error *er
     }
   return VALUE_OK;
 }
+
+const char *value_source_name(const value_source *s) { return s->name; }
