@@ -534,8 +534,8 @@ static value *eval_apply(elaborator *e, frame *f, const expr *x) {
 }
 
 value *eval_expr(elaborator *e, frame *f, expr *x) {
-  count_step(e);
   e->where = x->where;
+  count_step(e);
   switch (x->kind) {
   case EXPR_INT:
     return integer_literal(e, literal_type(e, x->type, f->types), x->u.integer.negative,
@@ -703,7 +703,8 @@ value *call_function(elaborator *e, const closure *c) {
     here.library = true;
   }
   e->calls = &here;
-  if (++e->depth > e->limits.depth)
+  // Reported at a call of the program's, not at the arithmetic in its arguments.
+  if (++e->depth > e->limits.depth && c->code)
     fail_limit(e, "the recursion of '%s' does not end: %u calls deep", running_name(e),
                e->limits.depth);
   span where = e->where;

@@ -1,0 +1,174 @@
+// The limits of elaboration, lowered so that little reaches them; and a context that loads one
+// program after another with the library read once.
+#include "tests/test.h"
+
+#include "runtime/pipeline.h"
+
+static permc_context *loaded(const char *bytes) {
+  permc_context *c = permc_context_new();
+  c->in_place = true;
+  if (!permc_load_text(c, "limits.perm", bytes, strlen(bytes)))
+    CHECK_STR(permc_message(c), "");
+  return c;
+}
+
+static void check_fails(permc_context *c, const char *message) {
+  CHECK(!permc_check(c, NULL, NULL, 0));
+  CHECK_STR(permc_message(c), message);
+  permc_context_free(c);
+}
+
+// ---- limits ------------------------------------------------------------------------------------
+
+TEST(depth) {
+  permc_context *c = loaded("main : [2^n]i32 -> [2^n]i32\n"
+                            "main xs = down n xs\n"
+                            "down n xs = down (n - 1) xs\n");
+  c->limits.depth = 100;
+  check_fails(c, "limits.perm:3:13: error: the recursion of 'down' does not end: 100 calls deep\n"
+                 "  down n xs = down (n - 1) xs\n"
+                 "              ^^^^^^^^^^^^^^^\n"
+                 "hint: a recursion needs an equation that ends it, such as f 0 x = x\n");
+}
+
+static const char counting[] = "main : i64\n"
+                               "main = length [i + j | i <- 1..1000, j <- 1..1000]\n";
+
+TEST(steps) {
+  permc_context *c = loaded(counting);
+  c->limits.steps = 1000;
+  check_fails(c, "limits.perm:2:16: error: evaluating 'main' takes more than 1000 steps: does its "
+                 "recursion end?\n"
+                 "  main = length [i + j | i <- 1..1000, j <- 1..1000]\n"
+                 "                 ^^^\n"
+                 "hint: a recursion needs an equation that ends it, such as f 0 x = x\n");
+}
+
+TEST(operations) {
+  permc_context *c = loaded("main : [8]i32 -> [8]i32\n"
+                            "main xs = iter 1000 (map (\\x -> x + 1)) xs\n");
+  c->limits.trace_steps = 100;
+  check_fails(c,
+              "limits.perm:2:11: error: this program does more than 100 operations at this size\n"
+              "  main xs = iter 1000 (map (\\x -> x + 1)) xs\n"
+              "            ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^\n"
+              "hint: a recursion needs an equation that ends it, such as f 0 x = x\n");
+}
+
+TEST(memory) {
+  permc_context *c = loaded("main : i64\n"
+                            "main = length (double 40 [1, 2])\n"
+                            "double 0 xs = xs\n"
+                            "double k xs = double (k - 1) (concat xs xs)\n");
+  c->limits.memory = 1 << 20;
+  check_fails(c, "limits.perm:4:15: error: evaluating 'double' takes more than 1 MiB of memory: "
+                 "does its recursion end?\n"
+                 "  double k xs = double (k - 1) (concat xs xs)\n"
+                 "                ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^\n"
+                 "hint: a recursion needs an equation that ends it, such as f 0 x = x\n");
+}
+
+// One allocation that goes from below the limit to beyond what there is.
+TEST(memory_at_once) {
+  permc_context *c = loaded("main : i64\n"
+                            "main = length (concat (replicate 64 1) (f (concat [0] [1..100000])))\n"
+                            "f xs = concat xs xs\n");
+  c->limits.memory = 1 << 20;
+  CHECK(!permc_check(c, NULL, NULL, 0));
+  CHECK(strstr(permc_message(c), "takes more than 1 MiB of memory: does its recursion end?"));
+  permc_context_free(c);
+}
+
+TEST(stack) {
+  permc_context *c = loaded("main : i64\n"
+                            "main = deep 1000\n"
+                            "deep 0 = 0\n"
+                            "deep n = 1 + deep (n - 1)\n");
+  c->limits.stack = 100000;
+  CHECK(!permc_check(c, NULL, NULL, 0));
+  CHECK(strstr(permc_message(c), "error: 'deep' is nested too deeply\n"));
+  permc_context_free(c);
+}
+
+TEST(interruption) {
+  atomic_bool stop = true;
+  permc_context *c = loaded(counting);
+  c->limits.interrupted = &stop;
+  CHECK(!permc_check(c, NULL, NULL, 0));
+  CHECK(strstr(permc_message(c), "error: interrupted\n"));
+  permc_context_free(c);
+}
+
+// A limit ends a check at its first size and with an error, not a warning.
+TEST(limits_are_no_warnings) {
+  permc_context *c = loaded("main : [2^n]i32 -> [2^n]i32\n"
+                            "main xs = if f n > 0 then xs else xs\n"
+                            "f n = f (n + 1)\n"
+                            "other : [2^n]i32 -> [2^n]i32\n"
+                            "other xs = parm 0 sort xs\n");
+  c->limits.depth = 50;
+  check_fails(c, "limits.perm:3:7: error: the recursion of 'f' does not end: 50 calls deep\n"
+                 "  f n = f (n + 1)\n"
+                 "        ^^^^^^^^^\n"
+                 "hint: a recursion needs an equation that ends it, such as f 0 x = x\n");
+}
+
+// ---- one program after another -----------------------------------------------------------------
+
+static bool load(permc_context *c, const char *bytes) {
+  return permc_load_text(c, "next.perm", bytes, strlen(bytes));
+}
+
+TEST(programs_replace_each_other) {
+  permc_context *c = permc_context_new();
+  CHECK(load(c, "main : [2^n]i32 -> [2^n]i32\nmain = sort\nmine x = x\n"));
+  CHECK(permc_check(c, NULL, NULL, 0));
+  CHECK_EQ_U64(permc_entry_count(c), 1);
+  // Definitions of the library's names hide them in this program only.
+  CHECK(load(c, "sort xs = xs\nreverse = 3\nmain : [2^n]i32 -> [2^n]i32\nmain = sort\n"));
+  CHECK(permc_check(c, NULL, NULL, 0));
+  CHECK(!load(c, "main = mine 3\n"));
+  CHECK_STR(permc_message(c), "next.perm:1:8: error: 'mine' is not defined\n"
+                              "  main = mine 3\n"
+                              "         ^^^^\n"
+                              "hint: did you mean 'min'?\n");
+  CHECK(!load(c, "main = = 3\n"));
+  CHECK_EQ_U64(permc_entry_count(c), 0);
+  CHECK(load(c, "main : [2^n]f64 -> [2^n]f64\nmain xs = reverse (sort xs)\n"));
+  CHECK(permc_check(c, NULL, NULL, 0));
+  CHECK_STR(permc_message(c), "");
+  permc_context_free(c);
+}
+
+TEST(expressions_see_the_program) {
+  permc_context *c = permc_context_new();
+  CHECK(permc_define(c, "map (\\x -> x + 1i32)"));
+  CHECK(permc_define(c, "sort"));
+  CHECK_EQ_U64(permc_entry_count(c), 1);
+  CHECK(!permc_define(c, "twice 3"));
+  CHECK(load(c, "twice x = 2 * x\nmain : i32\nmain = 3\n"));
+  CHECK(permc_define(c, "twice 3"));
+  CHECK_EQ_U64(permc_entry_count(c), 2);
+  CHECK(permc_define(c, "twice 4"));
+  CHECK_EQ_U64(permc_entry_count(c), 2);
+  CHECK(load(c, "main : i32\nmain = 3\n"));
+  CHECK_EQ_U64(permc_entry_count(c), 1);
+  CHECK(!permc_define(c, "twice 3"));
+  permc_context_free(c);
+}
+
+TEST(formatting_and_loading_mix) {
+  permc_context *c = permc_context_new();
+  const char *programs[] = {"main=1\n", "main = = 1\n", "main  :  i32\nmain =   2\n"};
+  const char *formatted[] = {"main = 1\n", NULL, "main : i32\nmain = 2\n"};
+  for (int i = 0; i < 9; i++) {
+    const char *one = programs[i % 3];
+    char *out = permc_format(c, "next.perm", one, strlen(one));
+    CHECK_STR(out, formatted[i % 3]);
+    free(out);
+    CHECK(load(c, one) == (i % 3 != 1));
+  }
+  permc_context_free(c);
+}
+
+TEST_MAIN()
