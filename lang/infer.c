@@ -221,34 +221,20 @@ static scheme *generalise(inferrer *in, quantifier *all, type *t) {
   return s;
 }
 
-// Literals that nothing decides are i64 or f64; other free types cannot matter.
-static void set_default(inferrer *in, type *t) {
-  static const scalar_type order[] = {SCALAR_I64,  SCALAR_F64, SCALAR_C128,
-                                      SCALAR_BOOL, SCALAR_F32, SCALAR_C64};
-  t = type_prune(t);
-  if (t->kind != TYPE_VARIABLE || t->owner || t->rigid || t->fields.count)
-    return;
-  scalar_class allowed = t->constraint.kind == CONSTRAINT_NONE ? CLASS_ANY : t->constraint.allowed;
-  for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
-    if (!(allowed & CLASS_OF(order[i])))
-      continue;
-    type_unify(in->memory, t, type_scalar(in->memory, order[i]));
-    return;
-  }
-  for (int s = 0; s < SCALAR_COUNT; s++)
-    if (allowed & CLASS_OF(s)) {
-      type_unify(in->memory, t, type_scalar(in->memory, (scalar_type)s));
-      return;
-    }
-}
-
+// Variables of this group that nothing decides get their default; those that belong to an enclosing
+// function are left to it.
 static void set_defaults(inferrer *in, size_t from) {
+  size_t kept = from;
   for (size_t i = from; i < in->open.count; i++) {
     type *t = type_prune(in->open.items[i]);
-    if (t->kind == TYPE_VARIABLE && t->level > in->level)
-      set_default(in, t);
+    if (t->kind != TYPE_VARIABLE || t->owner)
+      continue;
+    if (t->level > in->level)
+      type_set_default(in->memory, t);
+    else
+      in->open.items[kept++] = t;
   }
-  in->open.count = from;
+  in->open.count = kept;
 }
 
 // ---- patterns --------------------------------------------------------------------------------

@@ -352,6 +352,41 @@ bool type_unify(arena *a, type *wanted, type *found) {
   return true;
 }
 
+// ---- defaults --------------------------------------------------------------------------------
+
+static void set_default_tuple(arena *a, type *t) {
+  uint32_t count = 2;
+  for (size_t i = 0; i < t->fields.count; i++)
+    if (t->fields.items[i].index >= count)
+      count = t->fields.items[i].index + 1;
+  type **parts = NEW_ARRAY(a, type *, count);
+  for (uint32_t i = 0; i < count; i++)
+    parts[i] = type_variable(a, t->constraint, t->level);
+  type_unify(a, t, type_tuple(a, parts, count));
+  for (uint32_t i = 0; i < count; i++)
+    type_set_default(a, parts[i]);
+}
+
+void type_set_default(arena *a, type *t) {
+  static const scalar_type order[] = {SCALAR_I64,  SCALAR_F64, SCALAR_C128,
+                                      SCALAR_BOOL, SCALAR_F32, SCALAR_C64};
+  t = type_prune(t);
+  if (t->kind != TYPE_VARIABLE || t->rigid)
+    return;
+  if (t->fields.count) {
+    set_default_tuple(a, t);
+    return;
+  }
+  scalar_class allowed = t->constraint.kind == CONSTRAINT_NONE ? CLASS_ANY : t->constraint.allowed;
+  scalar_type s = 0;
+  while (!(allowed & CLASS_OF(s)))
+    s++;
+  for (size_t i = sizeof order / sizeof *order; i-- > 0;)
+    if (allowed & CLASS_OF(order[i]))
+      s = order[i];
+  type_unify(a, t, type_scalar(a, s));
+}
+
 // ---- schemes ---------------------------------------------------------------------------------
 
 typedef struct copier {

@@ -107,6 +107,9 @@ type *type_array(arena *a, type *element);
 type *type_function(arena *a, type *parameter, type *result);
 type *type_tuple(arena *a, type **parts, uint32_t count);
 type *type_variable(arena *a, constraint c, uint32_t level);
+// What a variable becomes that nothing determines: i64, f64 or the next type that it may be; the
+// smallest tuple that has the components that are asked for. Other types stay as they are.
+void type_set_default(arena *a, type *t);
 void type_print(text *out, type *t);  // []i32, (u32, a) -> a, "a number" for a constrained variable
 // The same of two types, whose unnamed variables are numbered together.
 void type_print_both(text *first, type *a, text *second, type *b);

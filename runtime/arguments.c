@@ -130,6 +130,11 @@ bool entry_types_fit(permc_context *c, entry_types *t, const permc_value *v, siz
   return false;
 }
 
+void entry_types_finish(permc_context *c, entry_types *t) {
+  for (size_t i = 0; i < t->entry->scheme->all->variables.count; i++)
+    type_set_default(&c->program.memory, t->instance[i]);
+}
+
 // ---- reading ---------------------------------------------------------------------------------
 
 typedef struct sources {

@@ -312,49 +312,6 @@ typedef struct check_job {
   size_t count;
 } check_job;
 
-// What a type variable stands for when only sizes are checked.
-static type *default_type(arena *a, const constraint *c) {
-  static const scalar_type order[] = {SCALAR_I64, SCALAR_F64, SCALAR_C128};
-  for (size_t i = 0; i < 3; i++)
-    if (c->kind == CONSTRAINT_NONE || (c->allowed & CLASS_OF(order[i])))
-      return type_scalar(a, order[i]);
-  scalar_type t = 0;
-  while (!(c->allowed & CLASS_OF(t)))
-    t++;
-  return type_scalar(a, t);
-}
-
-static type **default_instance(permc_context *c, binding *b) {
-  type **instance;
-  arena *a = &c->program.memory;
-  scheme_instantiate(a, b->scheme, 0, &instance);
-  for (size_t i = 0; i < b->scheme->all->variables.count; i++) {
-    type *v = type_prune(instance[i]);
-    if (v->kind != TYPE_VARIABLE)
-      continue;
-    uint32_t fields = 0;
-    for (size_t k = 0; k < v->fields.count; k++)
-      if (v->fields.items[k].index >= fields)
-        fields = v->fields.items[k].index + 1;
-    if (!fields) {
-      type_unify(a, v, default_type(a, &v->constraint));
-      continue;
-    }
-    // Known only by its components: the smallest tuple that has them.
-    type **parts = NEW_ARRAY(a, type *, fields > 1 ? fields : 2);
-    for (uint32_t k = 0; k < fields || k < 2; k++)
-      parts[k] = type_variable(a, v->constraint, 0);
-    type *tuple = type_tuple(a, parts, fields > 1 ? fields : 2);
-    type_unify(a, v, tuple);
-    for (uint32_t k = 0; k < tuple->count; k++) {
-      type *part = type_prune(tuple->parts[k]);
-      if (part->kind == TYPE_VARIABLE)
-        type_unify(a, part, default_type(a, &part->constraint));
-    }
-  }
-  return instance;
-}
-
 // Memory that ran out between two looks of elaboration at its limit.
 static void report_memory(permc_context *c, const binding *b) {
   diagnostics *d = &c->program.diagnostics;
@@ -380,14 +337,15 @@ static bool check_once(permc_context *c, binding *b, const check_job *j, int64_t
     names[i] = j->sizes[i].name;
     sizes[i] = j->sizes[i].value;
   }
-  type **instance = default_instance(c, b);
+  entry_types types = entry_types_start(c, b);
+  entry_types_finish(c, &types);
   leaf_shapes leaves = {0};
   trace t = {0};
   value *result;
-  bool good =
-      shapes_at_sizes(d, &memory, &c->limits, b, instance, names, sizes, j->count, other,
-                      &leaves) &&
-      elaborate(d, &memory, &c->limits, true, b, instance, leaves.items, leaves.count, &t, &result);
+  bool good = shapes_at_sizes(d, &memory, &c->limits, b, types.instance, names, sizes, j->count,
+                              other, &leaves) &&
+              elaborate(d, &memory, &c->limits, true, b, types.instance, leaves.items, leaves.count,
+                        &t, &result);
   arena_free(&memory);
   return good;
 }
@@ -523,6 +481,7 @@ static bool elaborate_job(permc_context *c, const run_job *j, arena *memory, tra
       vec_push(memory, &leaves, l);
     }
   }
+  entry_types_finish(c, &types);
   return elaborate(&c->program.diagnostics, memory, &c->limits, c->allow_extern, b, types.instance,
                    leaves.items, leaves.count, t, result);
 }

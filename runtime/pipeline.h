@@ -37,5 +37,7 @@ typedef struct entry_types {
 entry_types entry_types_start(permc_context *c, binding *entry);
 // Makes the next parameter's type and the value agree; false (reported) if they cannot.
 bool entry_types_fit(permc_context *c, entry_types *t, const permc_value *v, size_t number);
+// Type variables that no argument decides become their defaults.
+void entry_types_finish(permc_context *c, entry_types *t);
 
 #endif
