@@ -183,7 +183,7 @@ struct function {
   span where;
   uint32_t arity;       // patterns per equation
   uint32_t call_arity;  // arguments that a call waits for: more than arity where the signature
-                        // binds sizes (main : [2^n]a -> [2^n]a; main = sort n)
+                        // has sizes (main : [2^n]a -> [2^n]a; main = sort n)
   binding *binding;     // NULL: a lambda
   VEC(equation) equations;
   uint32_t slot_count;

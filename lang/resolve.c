@@ -356,6 +356,25 @@ static void bind_size_names(resolver *r, binding *b) {
   r->in_sizes = false;
 }
 
+static bool has_sizes(const type_expr *t) {
+  if (t->kind == TYPE_EXPR_ARRAY && t->size)
+    return true;
+  for (uint32_t i = 0; i < t->count; i++)
+    if (has_sizes(t->parts[i]))
+      return true;
+  return false;
+}
+
+// Sizes are bound and checked once a call has all arguments of the signature. Without sizes too, a
+// local definition f = g n is a function, not a value, when its signature says so.
+static uint32_t call_arity(const function *f) {
+  const binding *b = f->binding;
+  if (!b || !b->signature || b->signature_arrows <= f->arity)
+    return f->arity;
+  bool local_name = !b->global && !f->arity;
+  return local_name || has_sizes(b->signature) ? b->signature_arrows : f->arity;
+}
+
 static void resolve_equation(resolver *r, equation *q) {
   local *outside = r->locals;
   for (uint32_t i = 0; i < r->function->arity; i++)
@@ -374,12 +393,9 @@ static void resolve_function(resolver *r, function *f) {
   local *outside = r->locals;
   f->outer = outer;
   r->function = f;
-  f->call_arity = f->arity;
-  if (f->binding && f->binding->signature) {
+  f->call_arity = call_arity(f);
+  if (f->binding && f->binding->signature)
     bind_size_names(r, f->binding);
-    if (f->binding->size_names.count && f->binding->signature_arrows > f->arity)
-      f->call_arity = f->binding->signature_arrows;
-  }
   for (size_t i = 0; i < f->equations.count; i++)
     resolve_equation(r, &f->equations.items[i]);
   r->function = outer;
