@@ -219,7 +219,9 @@ struct binding {
   type *monotype;  // while its group is being inferred; of variables and local values, for good
   struct type_name *type_names;  // in scope of its signature
   // strongly connected components, resolve.c
-  VEC(binding *) uses;
+  VEC(binding *) uses;  // of a global: other globals; of a local function: those beside it
+  uint32_t block;       // of a local: number of the let or where
+  uint32_t group;       // of a local function: number of its group, in the order of inference
   uint32_t order, low;
   bool on_stack;
 };

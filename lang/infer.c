@@ -538,24 +538,26 @@ static void infer_group(inferrer *in, binding **group, size_t count) {
   set_defaults(in, open);
 }
 
-// Local functions are generalised, as one group; local values keep the one type that their uses
-// and their definition agree on.
+// Local functions are generalised, group by group (resolve.c put them first); local values keep the
+// one type that their uses and their definition agree on.
 static void infer_bindings(inferrer *in, binding **bindings, uint32_t count) {
-  binding_group functions = {0};
-  for (uint32_t i = 0; i < count; i++) {
+  uint32_t functions = 0;
+  while (functions < count && bindings[functions]->kind == BINDING_FUNCTION)
+    functions++;
+  for (uint32_t i = functions; i < count; i++) {
     binding *b = bindings[i];
-    if (b->kind == BINDING_FUNCTION)
-      vec_push(in->memory, &functions, b);
-    else if (b->kind == BINDING_PATTERN)
+    if (b->kind == BINDING_PATTERN)
       b->monotype = infer_pattern(in, b->target);
     else
       b->monotype = b->signature ? type_of_written(in, b->signature) : fresh(in, anything);
   }
-  if (functions.count)
-    infer_group(in, functions.items, functions.count);
-  for (uint32_t i = 0; i < count; i++)
-    if (bindings[i]->kind != BINDING_FUNCTION)
-      infer_right(in, &bindings[i]->code->equations.items[0], bindings[i]->monotype);
+  for (uint32_t i = 0, end; i < functions; i = end) {
+    for (end = i + 1; end < functions && bindings[end]->group == bindings[i]->group;)
+      end++;
+    infer_group(in, bindings + i, end - i);
+  }
+  for (uint32_t i = functions; i < count; i++)
+    infer_right(in, &bindings[i]->code->equations.items[0], bindings[i]->monotype);
 }
 
 static inferrer create(diagnostics *d, const builtin_table *t) {

@@ -26,6 +26,8 @@ typedef struct resolver {
   local *locals;
   function *function;  // the one whose body is being walked
   binding *global;     // the global binding it belongs to
+  binding_group open;  // the local functions around it, innermost last
+  uint32_t blocks;     // of local bindings, so far
   bool in_sizes;       // of a signature
   uint32_t depth;      // of the C stack, in expressions and definitions
   bool too_deep;       // reported
@@ -172,11 +174,21 @@ static uint32_t capture_index(resolver *r, function *f, const function *owner, u
   return (uint32_t)f->captures.count - 1;
 }
 
+// The function beside `used` whose definition is being resolved uses it.
+static void note_use(resolver *r, binding *used) {
+  for (size_t i = r->open.count; used->kind == BINDING_FUNCTION && i-- > 0;)
+    if (r->open.items[i]->block == used->block) {
+      vec_push(r->memory, &r->open.items[i]->uses, used);
+      return;
+    }
+}
+
 static bool bind_local(resolver *r, expr *e) {
   for (const local *l = r->locals; l; l = l->next) {
     if (strcmp(l->name, e->u.name.text))
       continue;
     e->u.name.target = l->definition;
+    note_use(r, l->definition);
     bool own = l->owner == r->function;
     e->u.name.kind = own ? REF_SLOT : REF_CAPTURE;
     e->u.name.index = own ? l->slot : capture_index(r, r->function, l->owner, l->slot);
@@ -220,6 +232,7 @@ static pattern *make_pattern_slots(resolver *r, pattern *p, const local *before)
 // ---- expressions -----------------------------------------------------------------------------
 
 static void resolve_bindings(resolver *r, binding **bindings, uint32_t count);
+static void group_functions(resolver *r, binding **bindings, uint32_t count);
 
 static void resolve_comprehension(resolver *r, expr *e) {
   local *outside = r->locals;
@@ -417,8 +430,10 @@ static void resolve_value(resolver *r, binding *b) {
 
 static void resolve_bindings(resolver *r, binding **bindings, uint32_t count) {
   const local *before = r->locals;
+  uint32_t block = ++r->blocks;
   for (uint32_t i = 0; i < count; i++) {
     binding *b = bindings[i];
+    b->block = block;
     if (b->kind == BINDING_PATTERN) {
       b->slot = r->function->slot_count++;
       make_pattern_slots(r, b->target, before);
@@ -437,8 +452,11 @@ static void resolve_bindings(resolver *r, binding **bindings, uint32_t count) {
       continue;
     }
     b->code->binding = b;
+    vec_push(r->memory, &r->open, b);
     resolve_function(r, b->code);
+    r->open.count--;
   }
+  group_functions(r, bindings, count);
 }
 
 // ---- groups (Tarjan's strongly connected components) -----------------------------------------
@@ -476,7 +494,8 @@ static void visit(resolver *r, binding *b) {
   b->order = b->low = ++r->counter;
   b->on_stack = true;
   vec_push(r->memory, &r->stack, b);
-  resolve_global(r, b);
+  if (b->global)
+    resolve_global(r, b);
   for (size_t i = 0; i < b->uses.count; i++) {
     binding *u = b->uses.items[i];
     if (!u->order) {
@@ -489,6 +508,28 @@ static void visit(resolver *r, binding *b) {
   }
   if (b->low == b->order)
     pop_group(r, b);
+}
+
+// Puts the functions of a block first, in the order of inference.
+static void group_functions(resolver *r, binding **bindings, uint32_t count) {
+  binding_groups groups = {0}, *outer = r->groups;
+  binding_group values = {0};
+  r->groups = &groups;
+  for (uint32_t i = 0; i < count; i++) {
+    if (bindings[i]->kind != BINDING_FUNCTION)
+      vec_push(r->memory, &values, bindings[i]);
+    else if (!bindings[i]->order)
+      visit(r, bindings[i]);
+  }
+  r->groups = outer;
+  size_t next = 0;
+  for (size_t g = 0; g < groups.count; g++)
+    for (size_t i = 0; i < groups.items[g].count; i++) {
+      groups.items[g].items[i]->group = (uint32_t)g;
+      bindings[next++] = groups.items[g].items[i];
+    }
+  for (size_t i = 0; i < values.count; i++)
+    bindings[next++] = values.items[i];
 }
 
 bool resolve_program(diagnostics *d, program *p, const builtin_table *t, binding_groups *groups) {
