@@ -300,7 +300,10 @@ static value *force_definition(elaborator *e, frame *f, binding *b) {
     e->where = q->where;
     fail(e, "no guard of this binding is true");
   }
-  return force(e, v);
+  e->where = q->alternatives[0].body->where;
+  if (b->signature)
+    size_result(e, f, b, v);
+  return v;
 }
 
 static bool holds(const pattern *p, const pattern *part) {

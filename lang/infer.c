@@ -13,7 +13,8 @@ typedef struct inferrer {
   const builtin_table *builtins;
   uint32_t level;
   type_name *names;
-  VEC(type *) open;  // variables made in this group: those left over get their default
+  const binding *signer;  // whose signature is being read
+  VEC(type *) open;       // variables made in this group: those left over get their default
   type *integer, *boolean;
 } inferrer;
 
@@ -142,6 +143,25 @@ static bool expect(inferrer *in, span where, type *wanted, type *found) {
   return false;
 }
 
+// Nodes of a type, counted up to the limit: types with shared parts can be exponentially large.
+static unsigned type_size(type *t, unsigned limit) {
+  unsigned size = 1;
+  t = type_prune(t);
+  for (uint32_t i = 0; i < t->count && size < limit; i++)
+    size += type_size(t->parts[i], limit - size);
+  for (size_t i = 0; i < t->fields.count && size < limit; i++)
+    size += type_size(t->fields.items[i].type, limit - size);
+  return size;
+}
+
+static bool is_too_large(inferrer *in, span where, const char *what, type *t) {
+  enum { LARGEST_TYPE = 4096 };
+  if (type_size(t, LARGEST_TYPE) < LARGEST_TYPE)
+    return false;
+  diag_report(in->d, DIAG_ERROR, where, "the type of %s is too large", what);
+  return true;
+}
+
 // ---- types as written ------------------------------------------------------------------------
 
 static type *named_variable(inferrer *in, const char *name) {
@@ -153,6 +173,7 @@ static type *named_variable(inferrer *in, const char *name) {
   n->variable = type_variable(in->memory, anything, in->level);
   n->variable->rigid = true;
   n->variable->name = name;
+  n->variable->signer = in->signer;
   n->next = in->names;
   in->names = n;
   return n->variable;
@@ -223,11 +244,11 @@ static scheme *generalise(inferrer *in, quantifier *all, type *t) {
 
 // Variables of this group that nothing decides get their default; those that belong to an enclosing
 // function are left to it.
-static void set_defaults(inferrer *in, size_t from) {
+static void set_defaults(inferrer *in, const binding *b, size_t from) {
   size_t kept = from;
-  for (size_t i = from; i < in->open.count; i++) {
+  for (size_t i = from; i < in->open.count && !in->d->errors; i++) {
     type *t = type_prune(in->open.items[i]);
-    if (t->kind != TYPE_VARIABLE || t->owner)
+    if (t->kind != TYPE_VARIABLE || t->owner || is_too_large(in, b->where, "this definition", t))
       continue;
     if (t->level > in->level)
       type_set_default(in->memory, t);
@@ -430,22 +451,9 @@ static type *infer_kind(inferrer *in, expr *e) {
   return NULL;
 }
 
-// Nodes of a type, counted up to the limit: types with shared parts can be exponentially large.
-static unsigned type_size(type *t, unsigned limit) {
-  unsigned size = 1;
-  t = type_prune(t);
-  for (uint32_t i = 0; i < t->count && size < limit; i++)
-    size += type_size(t->parts[i], limit - size);
-  return size;
-}
-
 static type *infer_expr(inferrer *in, expr *e) {
-  enum { LARGEST_TYPE = 4096 };
   type *t = infer_kind(in, e);
-  if (type_size(t, LARGEST_TYPE) < LARGEST_TYPE)
-    return t;
-  diag_report(in->d, DIAG_ERROR, e->where, "the type of this expression is too large");
-  return fresh(in, anything);
+  return is_too_large(in, e->where, "this expression", t) ? fresh(in, anything) : t;
 }
 
 // ---- functions and bindings ------------------------------------------------------------------
@@ -514,28 +522,86 @@ static void infer_body(inferrer *in, binding *b) {
   infer_equations(in, b->code, b->monotype);
 }
 
+// Each signature has type names of its own, besides those of the enclosing ones.
+static type *type_of_signature(inferrer *in, binding *b) {
+  type_name *outer = in->names;
+  in->signer = b;
+  type *t = type_of_written(in, b->signature);
+  b->type_names = in->names;
+  in->names = outer;
+  return t;
+}
+
+// The names of a signature stand for any types: not for one of the enclosing function, nor two of
+// them for one.
+static void check_names(inferrer *in, const binding *b) {
+  for (const type_name *n = b->type_names; n != in->names; n = n->next) {
+    const type *t = type_prune(n->variable);
+    if (t->level <= in->level)
+      diag_report(in->d, DIAG_ERROR, b->signature->where,
+                  "'%s' in a signature stands for every type, but here it is a type of the "
+                  "definition around it",
+                  n->name);
+    for (const type_name *m = n->next; m != in->names; m = m->next)
+      if (type_prune(m->variable) == t)
+        diag_report(in->d, DIAG_ERROR, b->signature->where,
+                    "'%s' and '%s' in this signature would have to be one type", m->name, n->name);
+  }
+}
+
+static void generalise_group(inferrer *in, binding **group, size_t count) {
+  quantifier *all = NEW(in->memory, quantifier);
+  for (size_t i = 0; i < count; i++) {
+    if (is_too_large(in, group[i]->where, "this definition", group[i]->monotype))
+      group[i]->monotype = fresh(in, anything);
+    group[i]->scheme = generalise(in, all, group[i]->monotype);
+  }
+}
+
 // One group of mutually recursive functions: inside, each has one type; outside, a scheme.
 static void infer_group(inferrer *in, binding **group, size_t count) {
   size_t open = in->open.count;
+  unsigned errors = in->d->errors;
   type_name *names = in->names;
   in->level++;
-  for (size_t i = 0; i < count; i++) {
-    // Each signature has type names of its own, besides those of the enclosing ones.
-    in->names = names;
-    group[i]->monotype =
-        group[i]->signature ? type_of_written(in, group[i]->signature) : fresh(in, anything);
-    group[i]->type_names = in->names;
-  }
-  for (size_t i = 0; i < count; i++) {
-    in->names = group[i]->type_names;
-    infer_body(in, group[i]);
-  }
-  in->names = names;
-  in->level--;
-  quantifier *all = NEW(in->memory, quantifier);
   for (size_t i = 0; i < count; i++)
-    group[i]->scheme = generalise(in, all, group[i]->monotype);
-  set_defaults(in, open);
+    group[i]->monotype =
+        group[i]->signature ? type_of_signature(in, group[i]) : fresh(in, anything);
+  for (size_t i = 0; i < count; i++) {
+    if (group[i]->signature)
+      in->names = group[i]->type_names;
+    infer_body(in, group[i]);
+    in->names = names;
+  }
+  in->level--;
+  for (size_t i = 0; i < count && in->d->errors == errors; i++)
+    if (group[i]->signature)
+      check_names(in, group[i]);
+  generalise_group(in, group, count);
+  set_defaults(in, group[0], open);
+}
+
+// A local value is not generalised: type names that are new in its signature stand for the type
+// that it has.
+static type *type_of_value(inferrer *in, binding *b) {
+  if (!b->signature)
+    return fresh(in, anything);
+  type *t = type_of_signature(in, b);
+  for (const type_name *n = b->type_names; n != in->names; n = n->next) {
+    n->variable->rigid = false;
+    vec_push(in->memory, &in->open, n->variable);
+  }
+  return t;
+}
+
+static void infer_value(inferrer *in, binding *b) {
+  type_name *names = in->names;
+  if (b->signature) {
+    in->names = b->type_names;
+    infer_sizes(in, b->signature);
+  }
+  infer_right(in, &b->code->equations.items[0], b->monotype);
+  in->names = names;
 }
 
 // Local functions are generalised, group by group (resolve.c put them first); local values keep the
@@ -546,10 +612,7 @@ static void infer_bindings(inferrer *in, binding **bindings, uint32_t count) {
     functions++;
   for (uint32_t i = functions; i < count; i++) {
     binding *b = bindings[i];
-    if (b->kind == BINDING_PATTERN)
-      b->monotype = infer_pattern(in, b->target);
-    else
-      b->monotype = b->signature ? type_of_written(in, b->signature) : fresh(in, anything);
+    b->monotype = b->kind == BINDING_PATTERN ? infer_pattern(in, b->target) : type_of_value(in, b);
   }
   for (uint32_t i = 0, end; i < functions; i = end) {
     for (end = i + 1; end < functions && bindings[end]->group == bindings[i]->group;)
@@ -557,7 +620,7 @@ static void infer_bindings(inferrer *in, binding **bindings, uint32_t count) {
     infer_group(in, bindings + i, end - i);
   }
   for (uint32_t i = functions; i < count; i++)
-    infer_right(in, &bindings[i]->code->equations.items[0], bindings[i]->monotype);
+    infer_value(in, bindings[i]);
 }
 
 static inferrer create(diagnostics *d, const builtin_table *t) {

@@ -417,6 +417,11 @@ static void resolve_function(resolver *r, function *f) {
 
 // A local value is computed in the frame that it belongs to, so its expressions are resolved there.
 static void resolve_value(resolver *r, binding *b) {
+  if (b->signature) {
+    r->in_sizes = true;
+    resolve_sizes(r, b->signature);
+    r->in_sizes = false;
+  }
   equation *q = &b->code->equations.items[0];
   local *outside = r->locals;
   resolve_bindings(r, q->locals, q->local_count);

@@ -78,10 +78,12 @@ static void size_dimension(sizer *s, const type_expr *t, uint64_t length) {
   if (wanted >= 0 && (uint64_t)wanted == length)
     return;
   const source *file = &s->e->d->sources.items[t->size->where.file];
-  const char *const words[2][2] = {{"needs", "but this array has"}, {"must return", "but returns"}};
-  fail(s->e, "'%s' %s %" PRId64 " elements ([%.*s]), %s %" PRIu64, s->binding->name,
-       words[s->result][0], wanted, (int)(t->size->where.end - t->size->where.start),
-       file->text + t->size->where.start, words[s->result][1], length);
+  const char *const words[3][2] = {
+      {"needs", "but this array has"}, {"must return", "but returns"}, {"must have", "but has"}};
+  int row = !s->result ? 0 : s->binding->kind == BINDING_VALUE ? 2 : 1;
+  fail(s->e, "'%s' %s %" PRId64 " elements ([%.*s]), %s %" PRIu64, s->binding->name, words[row][0],
+       wanted, (int)(t->size->where.end - t->size->where.start), file->text + t->size->where.start,
+       words[row][1], length);
 }
 
 static void size_value(sizer *s, const type_expr *t, value *v) {

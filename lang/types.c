@@ -302,7 +302,9 @@ static bool unify_field(arena *a, type *v, type_field f) {
 static bool become(arena *a, type *v, type *t) {
   if (v->rigid && t->kind != TYPE_VARIABLE)
     return false;
-  if (v->rigid && t->rigid)
+  // Signatures of one group of functions that call each other may name the same type twice: even :
+  // a -> int, odd : b -> int. That one signature's names stay apart is checked at the end.
+  if (v->rigid && t->rigid && (v->level != t->level || v->signer == t->signer))
     return false;
   if (v->rigid) {
     type *swap = v;

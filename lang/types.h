@@ -52,10 +52,11 @@ struct type {
   type *link;  // what it became, or NULL
   constraint constraint;
   VEC(type_field) fields;
-  uint32_t level;     // of the let that may generalise it
-  bool rigid;         // named in a signature: stays a variable
-  const char *name;   // rigid
-  quantifier *owner;  // generalised: variable number `index` of this one
+  uint32_t level;         // of the let that may generalise it
+  bool rigid;             // named in a signature: stays a variable
+  const char *name;       // rigid
+  const binding *signer;  // rigid: the binding whose signature names it
+  quantifier *owner;      // generalised: variable number `index` of this one
   uint32_t index;
 };
 
