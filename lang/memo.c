@@ -26,21 +26,28 @@ struct memo_call {
 struct memo_table {
   memo_entry **slots;
   size_t size, count;
+  VEC(char) key;  // of the call that is being looked up
+  VEC(value_id) leaves;
 };
+
+// Larger calls are not memoised: their keys and results would cost more than they save. A value
+// that shares parts is as large as its tree, which may be exponential.
+enum { LONGEST_KEY = 1 << 14, LARGEST_RESULT = 1 << 16, DEEPEST_VALUE = 64 };
 
 // ---- keys ------------------------------------------------------------------------------------
 
 typedef struct key_writer {
   elaborator *e;
-  VEC(char) bytes;
-  VEC(value_id) leaves;
+  memo_table *table;
   unsigned depth;
   bool impossible;
 } key_writer;
 
 static void put(key_writer *k, const void *bytes, size_t count) {
-  for (size_t i = 0; i < count; i++)
-    vec_push(k->e->memory, &k->bytes, ((const char *)bytes)[i]);
+  if (k->table->key.count + count > LONGEST_KEY)
+    k->impossible = true;
+  for (size_t i = 0; i < count && !k->impossible; i++)
+    vec_push(k->e->memory, &k->table->key, ((const char *)bytes)[i]);
 }
 
 static void put_number(key_writer *k, uint64_t n) { put(k, &n, sizeof n); }
@@ -48,13 +55,14 @@ static void put_number(key_writer *k, uint64_t n) { put(k, &n, sizeof n); }
 static void put_pointer(key_writer *k, const void *p) { put(k, &p, sizeof p); }
 
 static void put_leaf(key_writer *k, value_id id) {
-  uint32_t i = 0;
-  while (i < k->leaves.count && k->leaves.items[i] != id)
+  const value_id *known = k->table->leaves.items;
+  size_t i = 0;
+  while (i < k->table->leaves.count && known[i] != id)
     i++;
   put_number(k, i);
-  if (i < k->leaves.count)
+  if (i < k->table->leaves.count)
     return;
-  vec_push(k->e->memory, &k->leaves, id);
+  vec_push(k->e->memory, &k->table->leaves, id);
   const trace_step *s = &k->e->out->steps.items[id];
   if (!s->batch) {
     k->impossible = true;
@@ -94,15 +102,15 @@ static void put_closure(key_writer *k, const closure *f) {
 
 static void put_value(key_writer *k, value *v) {
   // A function may hold itself (a local recursive one): such calls are not memoised.
-  if (++k->depth > 64)
+  if (++k->depth > DEEPEST_VALUE)
     k->impossible = true;
   if (v->kind == VALUE_THUNK && v->u.thunk.result)
     v = v->u.thunk.result;
-  put_number(k, v->kind);
+  // The kind, which is 0 for scalars, and above it the scalar's type.
+  put_number(k, v->kind == VALUE_SCALAR ? (uint64_t)v->u.scalar.type << 32 : (uint64_t)v->kind);
   switch (v->kind) {
   case VALUE_SCALAR:
-    put_number(k, v->u.scalar.type);
-    put(k, v->u.scalar.bits.bytes, sizeof v->u.scalar.bits.bytes);
+    put(k, v->u.scalar.bits.bytes, scalar_types[v->u.scalar.type].size);
     break;
   case VALUE_LEAF:
     put_leaf(k, v->u.leaf);
@@ -115,8 +123,6 @@ static void put_value(key_writer *k, value *v) {
   case VALUE_TUPLE:
   case VALUE_LIST:
     put_number(k, v->u.parts.count);
-    if (v->u.parts.count > 4096)
-      k->impossible = true;
     put_values(k, v->u.parts.items, v->u.parts.count);
     break;
   case VALUE_FUNCTION:
@@ -234,29 +240,38 @@ static value *copy_value(copier *c, value *v) {
   return n;
 }
 
-// Whether copy_value can copy it: no unforced binding, no function that holds itself.
-static bool copyable(const value *v, unsigned depth) {
-  if (depth > 64)
-    return false;
-  if (v->kind == VALUE_THUNK)
-    return v->u.thunk.result && copyable(v->u.thunk.result, depth + 1);
-  if (v->kind == VALUE_ARRAY)
-    return copyable(v->u.array.element, depth + 1);
-  if (v->kind == VALUE_TUPLE || v->kind == VALUE_LIST) {
-    for (uint32_t i = 0; i < v->u.parts.count; i++)
-      if (!copyable(v->u.parts.items[i], depth + 1))
-        return false;
-  }
-  if (v->kind == VALUE_FUNCTION) {
-    const closure *f = &v->u.function;
-    for (size_t i = 0; f->code && i < f->code->captures.count; i++)
-      if (!copyable(f->captures[i], depth + 1))
-        return false;
-    for (uint32_t i = 0; i < f->given; i++)
-      if (!copyable(f->arguments[i], depth + 1))
-        return false;
-  }
+// Whether copy_value can copy it: no unforced binding, no function that holds itself, not too
+// large. left: how many values it may have.
+static bool copyable(const value *v, unsigned depth, unsigned *left);
+
+static bool all_copyable(value *const *items, size_t count, unsigned depth, unsigned *left) {
+  for (size_t i = 0; i < count; i++)
+    if (!copyable(items[i], depth, left))
+      return false;
   return true;
+}
+
+static bool copyable(const value *v, unsigned depth, unsigned *left) {
+  if (depth > DEEPEST_VALUE || !*left)
+    return false;
+  --*left;
+  const closure *f = &v->u.function;
+  switch (v->kind) {
+  case VALUE_SCALAR:
+  case VALUE_LEAF:
+    return true;
+  case VALUE_THUNK:
+    return v->u.thunk.result && copyable(v->u.thunk.result, depth + 1, left);
+  case VALUE_ARRAY:
+    return copyable(v->u.array.element, depth + 1, left);
+  case VALUE_TUPLE:
+  case VALUE_LIST:
+    return all_copyable(v->u.parts.items, v->u.parts.count, depth + 1, left);
+  case VALUE_FUNCTION:
+    return all_copyable(f->captures, f->code ? f->code->captures.count : 0, depth + 1, left) &&
+           all_copyable(f->arguments, f->given, depth + 1, left);
+  }
+  return false;
 }
 
 static value *replay(elaborator *e, const memo_entry *from, const value_id *parameters) {
@@ -270,36 +285,47 @@ static value *replay(elaborator *e, const memo_entry *from, const value_id *para
 
 // ---- interface -------------------------------------------------------------------------------
 
+static memo_call *new_call(elaborator *e, const memo_table *t, uint64_t hash) {
+  memo_call *made = NEW(e->memory, memo_call);
+  made->entry = (memo_entry){.hash = hash,
+                             .key = arena_copy(e->memory, t->key.items, t->key.count),
+                             .key_length = t->key.count,
+                             .first = (value_id)e->out->steps.count,
+                             .parameters = NEW_ARRAY(e->memory, value_id, t->leaves.count),
+                             .parameter_count = (uint32_t)t->leaves.count,
+                             .batch = e->batch};
+  if (t->leaves.count)
+    memcpy(made->entry.parameters, t->leaves.items, t->leaves.count * sizeof *t->leaves.items);
+  return made;
+}
+
 value *memo_replay(elaborator *e, const closure *f, memo_call **call) {
   *call = NULL;
   if (!e->batch)
     return NULL;
-  key_writer k = {.e = e};
+  if (!e->memo)
+    e->memo = NEW(e->memory, memo_table);
+  memo_table *t = e->memo;
+  if (2 * t->count >= t->size)
+    grow(e, t);
+  t->key.count = t->leaves.count = 0;
+  key_writer k = {.e = e, .table = t};
   put_number(&k, e->batch == 1);
   put_closure(&k, f);
   if (k.impossible)
     return NULL;
-  memo_call *made = NEW(e->memory, memo_call);
-  made->entry = (memo_entry){.hash = hash_bytes(k.bytes.items, k.bytes.count),
-                             .key = k.bytes.items,
-                             .key_length = k.bytes.count,
-                             .first = (value_id)e->out->steps.count,
-                             .parameters = k.leaves.items,
-                             .parameter_count = (uint32_t)k.leaves.count,
-                             .batch = e->batch};
-  if (!e->memo)
-    e->memo = NEW(e->memory, memo_table);
-  if (2 * e->memo->count >= e->memo->size)
-    grow(e, e->memo);
-  const memo_entry *known = *find(e->memo, &made->entry);
+  uint64_t hash = hash_bytes(t->key.items, t->key.count);
+  const memo_entry wanted = {.hash = hash, .key = t->key.items, .key_length = t->key.count};
+  const memo_entry *known = *find(t, &wanted);
   if (known)
-    return replay(e, known, made->entry.parameters);
-  *call = made;
+    return replay(e, known, t->leaves.items);
+  *call = new_call(e, t, hash);
   return NULL;
 }
 
 void memo_finish(elaborator *e, memo_call *call, value *result) {
-  if (!call || !copyable(result, 0))
+  unsigned left = LARGEST_RESULT;
+  if (!call || !copyable(result, 0, &left))
     return;
   call->entry.result = result;
   call->entry.last = (value_id)e->out->steps.count;
