@@ -37,15 +37,34 @@ static bool same_type(const type *a, const type *b) {
   return true;
 }
 
+static type **find_type(type_table *table, const type *t) {
+  uint64_t hash = hash_bytes(t->parts, t->count * sizeof *t->parts) + 31 * t->kind + t->scalar;
+  size_t i = (size_t)hash & (table->size - 1);
+  while (table->slots[i] && !same_type(table->slots[i], t))
+    i = (i + 1) & (table->size - 1);
+  return &table->slots[i];
+}
+
+static void grow_types(elaborator *e) {
+  type_table old = e->closed, *table = &e->closed;
+  table->size = old.size ? 2 * old.size : 64;
+  table->slots = NEW_ARRAY(e->memory, type *, table->size);
+  for (size_t i = 0; i < old.size; i++)
+    if (old.slots[i])
+      *find_type(table, old.slots[i]) = old.slots[i];
+}
+
 // Closed types are equal exactly when they are the same pointer.
 static type *intern(elaborator *e, type t) {
-  for (size_t i = 0; i < e->closed.count; i++)
-    if (same_type(e->closed.items[i], &t))
-      return e->closed.items[i];
-  type *n = NEW(e->memory, type);
-  *n = t;
-  vec_push(e->memory, &e->closed, n);
-  return n;
+  if (2 * e->closed.count >= e->closed.size)
+    grow_types(e);
+  type **slot = find_type(&e->closed, &t);
+  if (*slot)
+    return *slot;
+  *slot = NEW(e->memory, type);
+  **slot = t;
+  e->closed.count++;
+  return *slot;
 }
 
 static type *look_up(const type *t, const type_env *env) {

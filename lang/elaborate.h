@@ -109,6 +109,11 @@ extern const limits default_limits;
 
 typedef struct memo_table memo_table;
 
+typedef struct type_table {
+  type **slots;
+  size_t size, count;
+} type_table;
+
 typedef struct elaborator {
   diagnostics *d;
   arena *memory;
@@ -122,7 +127,7 @@ typedef struct elaborator {
   span where;  // of the application being evaluated
   jmp_buf failure;
   memo_table *memo;
-  VEC(type *) closed;  // interned types
+  type_table closed;  // interned types
   bool allow_extern;
 } elaborator;
 
