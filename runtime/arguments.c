@@ -175,11 +175,6 @@ static bool read_array(permc_context *c, sources *s, value_expectation e, array 
   return false;
 }
 
-typedef struct component_list {
-  array items[64];
-  size_t count;
-} component_list;
-
 // Reads the arrays of one parameter. A variable takes all fields of a structured array.
 static bool read_parameter(permc_context *c, sources *s, type *t, permc_value **out) {
   expectations e = {0};
@@ -351,6 +346,7 @@ typedef struct type_reader {
   permc_context *context;
   const char *start, *at;
   uint64_t state;
+  unsigned depth;  // open parentheses
 } type_reader;
 
 static void skip_space(type_reader *r) {
@@ -361,7 +357,7 @@ static void skip_space(type_reader *r) {
 static bool bad_type(type_reader *r) {
   context_error(
       r->context,
-      "random types: '%s' is wrong at '%s'; write types such as [1024]i32 or [8](u32, f64)",
+      "random types: '%.99s' is wrong at '%.99s'; write types such as [1024]i32 or [8](u32, f64)",
       r->start, r->at);
   return false;
 }
@@ -384,6 +380,9 @@ static bool random_type(type_reader *r, uint64_t *dims, uint32_t rank, permc_val
     return random_type(r, dims, rank + 1, v);
   }
   if (*r->at == '(') {
+    enum { DEEPEST = 64 };
+    if (++r->depth > DEEPEST)
+      return bad_type(r);
     do {
       r->at++;
       if (!random_type(r, dims, rank, v))
@@ -393,6 +392,7 @@ static bool random_type(type_reader *r, uint64_t *dims, uint32_t rank, permc_val
     if (*r->at != ')')
       return bad_type(r);
     r->at++;
+    r->depth--;
     return true;
   }
   size_t length = strspn(r->at, "abcdefghijklmnopqrstuvwxyz0123456789");
@@ -420,7 +420,7 @@ bool permc_read_random(permc_context *c, const char *entry, const char *types, u
   *arguments = wanted == (size_t)-1 ? NULL : calloc(wanted + 1, sizeof **arguments);
   if (!*arguments)
     return false;
-  type_reader r = {c, types, types, seed};
+  type_reader r = {c, types, types, seed, 0};
   bool good = true;
   for (skip_space(&r); good && *r.at; skip_space(&r)) {
     if (*count == wanted) {

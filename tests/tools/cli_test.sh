@@ -175,6 +175,7 @@ status 1 run sort.perm
 out_is ''
 status 1 run sort.perm --random '[4]f32'
 status 1 run sort.perm --random 'nonsense'
+status 1 run sort.perm --random "$(printf '%0100000d' 0 | tr 0 '(')"
 status 1 run -e 'padded maxval srot' -i four.txt
 err_has 'srot'
 
