@@ -60,6 +60,8 @@ value_id emit(elaborator *e, trace_step s) {
   if (e->out->steps.count >= e->limits.trace_steps)
     fail_limit(e, "this program does more than %" PRIu64 " operations at this size",
                e->limits.trace_steps);
+  if (!trace_size_fits(&s))
+    fail(e, "this needs an array of 2^63 bytes or more");
   s.where = e->where;
   vec_push(e->memory, &e->out->steps, s);
   return (value_id)e->out->steps.count - 1;

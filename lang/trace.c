@@ -23,8 +23,8 @@ static const trace_step *operand(const checker *c, uint32_t number) {
   return &c->trace->steps.items[c->step->operands[number]];
 }
 
-// The value's bytes fit an int64_t. A zero anywhere makes an empty value, whatever the rest.
-static bool size_fits(const trace_step *s) {
+// A zero anywhere makes an empty value, whatever the rest.
+bool trace_size_fits(const trace_step *s) {
   uint64_t bytes = scalar_types[s->type].size;
   bool empty = s->batch == 0, overflow = __builtin_mul_overflow(bytes, s->batch, &bytes);
   for (uint32_t i = 0; i < s->rank; i++) {
@@ -147,7 +147,7 @@ static const char *check_reshape(const checker *c) {
     uint64_t count = sides[k]->batch;
     for (uint32_t i = 0; i < sides[k]->rank; i++) {
       empty |= sides[k]->dims[i] == 0;
-      count *= sides[k]->dims[i];  // size_fits holds for both, so this is exact unless empty
+      count *= sides[k]->dims[i];  // trace_size_fits holds for both, so this is exact unless empty
     }
     counts[k] = empty ? 0 : count;
   }
@@ -362,7 +362,7 @@ static const char *check_step(const checker *c, size_t id) {
   const trace_step *s = c->step;
   if ((unsigned)s->type >= SCALAR_COUNT)
     return "there is no such element type";
-  if (!size_fits(s))
+  if (!trace_size_fits(s))
     return "the size of the result overflows";
   if (checks[s->op].operands != ANY_COUNT && s->operand_count != (uint32_t)checks[s->op].operands)
     return arena_printf(c->memory, "it has %" PRIu32 " operands, not %d", s->operand_count,

@@ -109,6 +109,8 @@ typedef struct trace {
 
 // NULL if every invariant holds, else a sentence naming the step.
 const char *trace_verify(arena *a, const trace *t);
+// Whether the bytes of the step's value fit an int64_t.
+bool trace_size_fits(const trace_step *s);
 // One line per step, as in the picture above.
 void trace_print(text *out, const trace *t);
 
