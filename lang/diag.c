@@ -103,7 +103,9 @@ void diag_vreport(diagnostics *d, diag_kind kind, span where, const char *format
     return;
   const source *s = where.file < d->sources.count ? &d->sources.items[where.file] : NULL;
   if (kind == DIAG_HINT || !s) {
-    text_printf(&d->rendered, "%s: ", kind == DIAG_ERROR && !s ? "permc" : names[kind]);
+    text_printf(&d->rendered, "%s%s%s",
+                kind == DIAG_HINT ? "" : "permc: ", kind == DIAG_ERROR ? "" : names[kind],
+                kind == DIAG_ERROR ? "" : ": ");
     text_vprintf(&d->rendered, format, arguments);
     text_string(&d->rendered, "\n");
     return;

@@ -179,13 +179,25 @@ static type *named_variable(inferrer *in, const char *name) {
   return n->variable;
 }
 
+// Any other small word stands for every type; what other languages call a type surely means one.
+static bool is_foreign_type(const char *name) {
+  static const char *const words[] = {"float",   "double",  "complex",   "integer",   "boolean",
+                                      "int8",    "int16",   "int32",     "int64",     "uint",
+                                      "uint8",   "uint16",  "uint32",    "uint64",    "float16",
+                                      "float32", "float64", "complex64", "complex128"};
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    if (!strcmp(name, words[i]))
+      return true;
+  return name[0] >= 'A' && name[0] <= 'Z';
+}
+
 static type *type_of_written(inferrer *in, const type_expr *t) {
   switch (t->kind) {
   case TYPE_EXPR_NAME: {
     scalar_type s = scalar_named(t->name, strlen(t->name));
     if (s != SCALAR_COUNT)
       return type_scalar(in->memory, s);
-    if (t->name[0] >= 'A' && t->name[0] <= 'Z') {
+    if (is_foreign_type(t->name)) {
       diag_report(in->d, DIAG_ERROR, t->where, "'%s' is no type", t->name);
       diag_report(in->d, DIAG_HINT, t->where,
                   "types are int, bool, i8 ... i64, u8 ... u64, f32, f64, c64, c128; names that "

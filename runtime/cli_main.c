@@ -62,7 +62,7 @@ const cli_verb cli_verbs[] = {
     {"check", "FILE...", 1, SIZE_MAX, "find the mistakes of a program without running it",
      "Checks names and types of each FILE and elaborates its entry points, at sizes 0 to 4 or at\n"
      "those of --size. Sizes that fail are warnings, unless all fail or --size asked for them.",
-     "permc check examples/sort.perm --size n=30 --time", check_options, cli_check},
+     "permc check examples/spectrum.perm --size n=20 --time", check_options, cli_check},
     {"test", "PATH...", 1, SIZE_MAX, "run the test blocks of programs",
      "Runs the test blocks (comments that start with -- ==) of each PATH: a file, or a directory\n"
      "with .perm files at any depth. The last line counts: N passed, N failed, N skipped.",

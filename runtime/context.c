@@ -2,6 +2,7 @@
 #include "lang/format.h"
 #include "runtime/interp.h"
 #include "runtime/pipeline.h"
+#include <assert.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -346,6 +347,7 @@ static bool check_once(permc_context *c, binding *b, const check_job *j, int64_t
                               other, &leaves) &&
               elaborate(d, &memory, &c->limits, true, b, types.instance, leaves.items, leaves.count,
                         &t, &result);
+  assert(!good || !trace_verify(&memory, &t));
   arena_free(&memory);
   return good;
 }
@@ -422,28 +424,41 @@ static bool run_check(permc_context *c, void *with) {
     const diagnostics *d = &c->program.diagnostics;
     for (size_t i = 0; i < c->program.program.entries.count && !d->exhausted; i++)
       good &= check_listed(c, c->program.program.entries.items[i], j);
+    if (!c->program.program.entries.count)
+      diag_report(&c->program.diagnostics, DIAG_WARNING, (span){UINT32_MAX, 0, 0},
+                  "there is no entry point ('main', or a function with a signature), so no size "
+                  "was tried");
   }
   c->times.elaborate = now() - start;
   return good;
 }
 
-static bool known_size(const permc_context *c, const char *name) {
+// Whether some entry has a size of that name; *known collects the names there are.
+static bool known_size(const permc_context *c, const char *name, text *known) {
+  bool found = false;
   for (size_t i = 0; i < c->program.program.entries.count; i++) {
     const binding *b = c->program.program.entries.items[i];
-    for (size_t k = 0; k < b->size_names.count; k++)
-      if (!strcmp(b->size_names.items[k], name))
-        return true;
+    for (size_t k = 0; k < b->size_names.count; k++) {
+      found |= !strcmp(b->size_names.items[k], name);
+      text_printf(known, "%s'%s' of '%s'", known->length ? ", " : "; there is ",
+                  b->size_names.items[k], b->name);
+    }
   }
-  return false;
+  return found;
 }
 
 bool permc_check(permc_context *c, const char *entry, const permc_size *sizes, size_t count) {
   context_clear(c);
-  for (size_t i = 0; i < count; i++)
-    if (!known_size(c, sizes[i].name)) {
-      context_error(c, "no entry point has a size named '%s'", sizes[i].name);
+  for (size_t i = 0; i < count; i++) {
+    text known = {0};
+    bool found = known_size(c, sizes[i].name, &known);
+    if (!found)
+      context_error(c, "no entry point has a size named '%s'%s", sizes[i].name,
+                    known.data ? known.data : "");
+    text_free(&known);
+    if (!found)
       return false;
-    }
+  }
   check_job j = {entry, sizes, count};
   return context_run_job(c, run_check, &j);
 }
@@ -592,7 +607,7 @@ static bool run_run(permc_context *c, void *with) {
   if (good) {
     const char *wrong = trace_verify(&memory, &t);
     if (wrong)
-      context_error(c, "the trace is wrong (please report this): %s", wrong);
+      context_error(c, "the compiled program is wrong (please report this): %s", wrong);
     start = now();
     good = !wrong && execute(c, j, &t, result);
     c->times.run = now() - start;
