@@ -329,6 +329,9 @@ void memo_finish(elaborator *e, memo_call *call, value *result) {
     return;
   call->entry.result = result;
   call->entry.last = (value_id)e->out->steps.count;
+  // Calls inside of this one were entered since: there may be many.
+  if (2 * e->memo->count >= e->memo->size)
+    grow(e, e->memo);
   memo_entry **slot = find(e->memo, &call->entry);
   if (*slot)
     return;
