@@ -60,18 +60,23 @@ static void fit(fitter *f, type *t, uint32_t depth) {
     for (uint32_t i = 0; i < t->count; i++)
       fit(f, t->parts[i], depth);
   } else if (f->next == f->count) {
-    f->wrong = "too few components";
+    f->wrong = "it has too few components";
   } else {
     bool open = t->kind == TYPE_VARIABLE && t->constraint.kind != CONSTRAINT_SCALAR && f->alone;
     size_t taken = open ? f->count - f->next : 1;
     for (size_t i = 0; i < taken; i++)
       if (f->components[f->next + i].rank < depth)
-        f->wrong = "too few dimensions";
+        f->wrong = "it has too few dimensions";
     if (f->wrong)
       return;
     type *found = type_of_arrays(a, f->components + f->next, taken, depth);
-    if (!type_unify(a, t, found))
-      f->wrong = "another type";
+    if (!type_unify(a, t, found)) {
+      bool constrained = t->kind == TYPE_VARIABLE && t->constraint.kind != CONSTRAINT_NONE;
+      f->wrong = constrained
+                     ? arena_printf(a, "%s is not %s", context_shown_type(f->context, found),
+                                    type_constraint_name(t->constraint))
+                     : "it has another type";
+    }
     f->next += taken;
   }
 }
@@ -117,16 +122,17 @@ bool entry_types_fit(permc_context *c, entry_types *t, const permc_value *v, siz
   fitter job = {c, v->components, v->count, 0, leaf_count(f->parts[0]) == 1, NULL};
   fit(&job, f->parts[0], 0);
   if (!job.wrong && job.next < job.count)
-    job.wrong = "too many components";
+    job.wrong = "it has too many components";
   job.next = 0;
   if (!job.wrong && !same_lengths(&job, f->parts[0], 0))
-    job.wrong = "components of different lengths";
+    job.wrong = "its components have different lengths";
   t->rest = f->parts[1];
   if (!job.wrong)
     return true;
   diag_report(&c->program.diagnostics, DIAG_ERROR, t->entry->where,
               "argument %zu of '%s' must be %s, but the data is %s", number + 1, t->entry->name,
               wanted, shown_components(c, v));
+  diag_report(&c->program.diagnostics, DIAG_HINT, t->entry->where, "%s", job.wrong);
   return false;
 }
 
