@@ -124,7 +124,9 @@ static value *run_column(elaborator *e, const builtin *row, value **a, type **in
 }
 
 // A list's elements are separate values already.
-static value *map_list(elaborator *e, value *f, value *list, bool numbered) {
+static value *map_list(elaborator *e, value *f, value *list, bool numbered, type *result) {
+  if (!list->u.parts.count)
+    return make_empty(e, result);
   value *out = make_parts(e, VALUE_LIST, list->u.parts.count);
   for (uint32_t i = 0; i < list->u.parts.count; i++) {
     value *g = numbered ? apply(e, f, make_integer(e, i)) : f;
@@ -158,10 +160,9 @@ static value *apply_mapped(elaborator *e, value *element, void *with) {
 }
 
 static value *run_map(elaborator *e, const builtin *row, value **a, type **instance) {
-  (void)instance;
   bool numbered = !strcmp(row->name, "mapi");
   if (a[1]->kind == VALUE_LIST)
-    return map_list(e, a[0], a[1], numbered);
+    return map_list(e, a[0], a[1], numbered, instance[1]);
   mapped m = {a[0], length_of(e, a[1]), numbered};
   return map_elements(e, a[1], apply_mapped, &m);
 }
@@ -217,7 +218,7 @@ static value *run_bmmc(elaborator *e, const builtin *row, value **a, type **inst
 // ---- shapes ----------------------------------------------------------------------------------
 
 static value *run_zip(elaborator *e, const builtin *row, value **a, type **instance) {
-  (void)row, (void)instance;
+  (void)row;
   uint64_t length = length_of(e, a[0]);
   if (length_of(e, a[1]) != length)
     fail(e,
@@ -225,6 +226,8 @@ static value *run_zip(elaborator *e, const builtin *row, value **a, type **insta
          " elements",
          length, length_of(e, a[1]));
   if (a[0]->kind == VALUE_LIST && a[1]->kind == VALUE_LIST) {
+    if (!length)
+      return make_empty(e, type_tuple(e->memory, instance, 2));
     value *list = make_parts(e, VALUE_LIST, a[0]->u.parts.count);
     for (uint32_t i = 0; i < list->u.parts.count; i++) {
       value *pair = list->u.parts.items[i] = make_parts(e, VALUE_TUPLE, 2);
@@ -240,10 +243,12 @@ static value *run_zip(elaborator *e, const builtin *row, value **a, type **insta
 }
 
 static value *run_unzip(elaborator *e, const builtin *row, value **a, type **instance) {
-  (void)row, (void)instance;
+  (void)row;
   value *both = make_parts(e, VALUE_TUPLE, 2);
   for (uint32_t k = 0; k < 2; k++) {
-    if (a[0]->kind == VALUE_LIST) {
+    if (a[0]->kind == VALUE_LIST && !a[0]->u.parts.count) {
+      both->u.parts.items[k] = make_empty(e, instance[k]);
+    } else if (a[0]->kind == VALUE_LIST) {
       value *list = both->u.parts.items[k] = make_parts(e, VALUE_LIST, a[0]->u.parts.count);
       for (uint32_t i = 0; i < list->u.parts.count; i++)
         list->u.parts.items[i] = force(e, a[0]->u.parts.items[i])->u.parts.items[k];
@@ -300,7 +305,12 @@ static value *run_transpose(elaborator *e, const builtin *row, value **a, type *
                     make_array(e, m, map_leaves(e, inner->u.array.element, move_leaf, &swap)));
 }
 
-static value *slice(elaborator *e, value *xs, uint64_t from, uint64_t count) {
+// element: the type of the array's. No elements of a list are a list, unless they were rows, whose
+// lengths only an array keeps.
+static value *slice(elaborator *e, value *xs, type *element, uint64_t from, uint64_t count) {
+  bool rows = type_has_arrays(element) && type_is_first_order(element);
+  if (xs->kind == VALUE_LIST && !count && !rows)
+    return make_empty(e, element);
   if (xs->kind == VALUE_LIST && count) {
     value *list = make_parts(e, VALUE_LIST, (uint32_t)count);
     memcpy(list->u.parts.items, xs->u.parts.items + from, count * sizeof *list->u.parts.items);
@@ -310,7 +320,6 @@ static value *slice(elaborator *e, value *xs, uint64_t from, uint64_t count) {
 }
 
 static value *run_take(elaborator *e, const builtin *row, value **a, type **instance) {
-  (void)instance;
   bool drop = !strcmp(row->name, "drop");
   int64_t k = static_integer(e, a[0], arena_printf(e->memory, "the count of %s", row->name));
   uint64_t length = length_of(e, a[1]);
@@ -319,7 +328,8 @@ static value *run_take(elaborator *e, const builtin *row, value **a, type **inst
   if ((uint64_t)k > length)
     fail(e, "%s %" PRId64 " asks for more than an array of %" PRIu64 " elements has", row->name, k,
          length);
-  return drop ? slice(e, a[1], (uint64_t)k, length - (uint64_t)k) : slice(e, a[1], 0, (uint64_t)k);
+  return drop ? slice(e, a[1], instance[0], (uint64_t)k, length - (uint64_t)k)
+              : slice(e, a[1], instance[0], 0, (uint64_t)k);
 }
 
 typedef struct pair_walk {
@@ -357,6 +367,7 @@ static value *concat(elaborator *e, value *x, value *y) {
   if (x->kind == VALUE_LIST && y->kind == VALUE_LIST) {
     uint32_t count = x->u.parts.count;
     value *list = make_parts(e, VALUE_LIST, count + y->u.parts.count);
+    list->u.parts.element = x->u.parts.element;
     memcpy(list->u.parts.items, x->u.parts.items, count * sizeof *list->u.parts.items);
     memcpy(list->u.parts.items + count, y->u.parts.items,
            y->u.parts.count * sizeof *list->u.parts.items);
@@ -422,7 +433,7 @@ static value *run_padded(elaborator *e, const builtin *row, value **a, type **in
   (void)row;
   uint64_t m = length_of(e, a[2]), full = 1;
   if (!m)
-    return empty_array(e, instance[1]);
+    return make_empty(e, instance[1]);
   while (full < m)
     full *= 2;
   value *xs = full == m ? a[2] : concat(e, as_array(e, a[2]), replicate(e, full - m, a[0]));
@@ -432,7 +443,7 @@ static value *run_padded(elaborator *e, const builtin *row, value **a, type **in
          "the function given to padded must return at least %" PRIu64
          " elements, but returns %" PRIu64,
          m, length_of(e, result));
-  return length_of(e, result) == m ? result : slice(e, result, 0, m);
+  return length_of(e, result) == m ? result : slice(e, result, instance[1], 0, m);
 }
 
 // ---- static helpers --------------------------------------------------------------------------

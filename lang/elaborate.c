@@ -502,7 +502,7 @@ static value *run_body(elaborator *e, value *element, void *with) {
 
 static value *list_of(elaborator *e, frame *f, const expr *x, value **items, size_t count) {
   if (!count)
-    return empty_array(e, close_type(e, x->type, f->types)->parts[0]);
+    return make_empty(e, close_type(e, x->type, f->types)->parts[0]);
   if (count > UINT32_MAX)
     fail(e, "this list has more than 2^32 elements");
   value *v = NEW(e->memory, value);

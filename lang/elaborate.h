@@ -70,6 +70,7 @@ struct value {
     struct {
       uint32_t count;
       value **items;
+      type *element;  // of a LIST: the type of its elements, if there are none
     } parts;
     closure function;
     thunk thunk;
@@ -195,6 +196,7 @@ value *make_scalar(elaborator *e, scalar_type type, scalar_bits bits);
 value *make_integer(elaborator *e, int64_t i);
 value *make_bool(elaborator *e, bool b);
 value *make_parts(elaborator *e, value_kind kind, uint32_t count);  // TUPLE or LIST, items NULL
+value *make_empty(elaborator *e, type *element);                    // a LIST of nothing
 value *make_array(elaborator *e, uint64_t length, value *element);
 // The elements of an array (no list) under a function, elaborated once for all of them.
 typedef value *element_function(elaborator *e, value *element, void *with);
@@ -208,7 +210,6 @@ value *make_leaf(elaborator *e, value_id id);
 value *as_leaf(elaborator *e, value *v);   // a scalar becomes a constant step
 value *as_array(elaborator *e, value *v);  // a list becomes an ARRAY (packed)
 value *as_data(elaborator *e, value *v);   // all lists inside packed, no functions; else fails
-value *empty_array(elaborator *e, type *element);
 bool same_structure(elaborator *e, const value *a, const value *b);
 // A copy of a data value with every leaf replaced.
 typedef value_id leaf_map(elaborator *e, value_id leaf, void *with);

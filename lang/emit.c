@@ -41,6 +41,12 @@ value *make_parts(elaborator *e, value_kind kind, uint32_t count) {
   return v;
 }
 
+value *make_empty(elaborator *e, type *element) {
+  value *v = make_parts(e, VALUE_LIST, 0);
+  v->u.parts.element = element;
+  return v;
+}
+
 value *make_array(elaborator *e, uint64_t length, value *element) {
   value *v = new_value(e, VALUE_ARRAY);
   v->u.array.length = length;
@@ -209,13 +215,11 @@ static value *empty_inside(elaborator *e, type *t, uint32_t depth) {
   return make_leaf(e, emit(e, step));
 }
 
-value *empty_array(elaborator *e, type *element) {
-  return make_array(e, 0, empty_inside(e, element, 1));
-}
-
 value *as_array(elaborator *e, value *v) {
   if (v->kind == VALUE_ARRAY)
     return v;
+  if (!v->u.parts.count)
+    return make_array(e, 0, empty_inside(e, v->u.parts.element, 1));
   value **items = NEW_ARRAY(e->memory, value *, v->u.parts.count);
   memcpy(items, v->u.parts.items, v->u.parts.count * sizeof *items);
   return make_array(e, v->u.parts.count, pack(e, items, v->u.parts.count));
@@ -420,6 +424,8 @@ value *select_value(elaborator *e, value *condition, value *yes, value *no) {
   if (yes->u.parts.count != no->u.parts.count)
     fail(e, "the two branches have different lengths: %u and %u", yes->u.parts.count,
          no->u.parts.count);
+  if (!yes->u.parts.count)
+    return yes;
   value *v = make_parts(e, yes->kind, yes->u.parts.count);
   for (uint32_t i = 0; i < yes->u.parts.count; i++)
     v->u.parts.items[i] =

@@ -92,7 +92,8 @@ static void size_value(sizer *s, const type_expr *t, value *v) {
     uint64_t length = length_of(s->e, v);
     if (t->size)
       size_dimension(s, t, length);
-    if (v->kind == VALUE_ARRAY)
+    // No rows have every length: [] is a [0][4]int.
+    if (v->kind == VALUE_ARRAY && (length || !s->result))
       size_value(s, t->parts[0], v->u.array.element);
     for (uint32_t i = 0;
          v->kind == VALUE_LIST && t->parts[0]->kind != TYPE_EXPR_NAME && i < v->u.parts.count; i++)

@@ -69,6 +69,16 @@ bool type_is_first_order(type *t) {
   return true;
 }
 
+bool type_has_arrays(type *t) {
+  t = type_prune(t);
+  if (t->kind == TYPE_ARRAY)
+    return true;
+  for (uint32_t i = 0; i < t->count; i++)
+    if (type_has_arrays(t->parts[i]))
+      return true;
+  return false;
+}
+
 bool type_contains(type *t, const type *v) {
   t = type_prune(t);
   for (uint32_t i = 0; i < t->count; i++)

@@ -117,7 +117,8 @@ void type_print_both(text *first, type *a, text *second, type *b);
 const char *type_constraint_name(constraint c);  // "an ordered scalar"
 bool type_contains(type *t, const type *v);      // v inside of t, not t itself
 bool type_is_first_order(type *t);               // holds no function
-bool first_order_parameters(type *t);            // neither its parameters nor its result hold one
+bool type_has_arrays(type *t);
+bool first_order_parameters(type *t);  // neither its parameters nor its result hold one
 
 // ---- analyses --------------------------------------------------------------------------------
 

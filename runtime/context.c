@@ -359,16 +359,6 @@ static bool is_given(const check_job *j, const char *name) {
   return false;
 }
 
-static bool has_arrays(type *t) {
-  t = type_prune(t);
-  if (t->kind == TYPE_ARRAY)
-    return true;
-  for (uint32_t i = 0; i < t->count; i++)
-    if (has_arrays(t->parts[i]))
-      return true;
-  return false;
-}
-
 // Sizes that are not given go from 0 to 4; those that fail are warnings, unless all do. A limit
 // that is reached ends the check.
 static bool check_entry(permc_context *c, binding *b, const check_job *j) {
@@ -378,7 +368,7 @@ static bool check_entry(permc_context *c, binding *b, const check_job *j) {
   for (size_t i = 0; i < b->size_names.count && !open; i++)
     if (!is_given(j, b->size_names.items[i]))
       open = b->size_names.items[i];
-  bool unsized = !b->size_names.count && !j->count && has_arrays(b->scheme->type);
+  bool unsized = !b->size_names.count && !j->count && type_has_arrays(b->scheme->type);
   if (!open && !unsized)
     return check_once(c, b, j, 0);
   bool passed = false;
