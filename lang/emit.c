@@ -86,7 +86,7 @@ static value_id *operands(elaborator *e, uint32_t count, const value_id *ids) {
 uint64_t times_batch(elaborator *e, uint64_t factor) {
   uint64_t product;
   if (__builtin_mul_overflow(e->batch, factor, &product) || product > UINT64_C(1) << 62)
-    fail(e, "this many instances cannot be numbered in 62 bits");
+    fail(e, "parm, column and map nest to more than 2^62 repetitions here");
   return product;
 }
 
