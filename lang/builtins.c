@@ -373,9 +373,13 @@ static value *concat(elaborator *e, value *x, value *y) {
            y->u.parts.count * sizeof *list->u.parts.items);
     return list;
   }
+  // [] does not know how long its rows would be; an empty array does.
+  if (x->kind == VALUE_LIST && !x->u.parts.count)
+    return y;
+  if (y->kind == VALUE_LIST && !y->u.parts.count)
+    return x;
   x = as_array(e, x);
   y = as_array(e, y);
-  // An empty array may come from [], which does not know how long its rows would be.
   if (!x->u.array.length)
     return y;
   if (!y->u.array.length)
@@ -432,8 +436,8 @@ static value *run_length(elaborator *e, const builtin *row, value **a, type **in
 static value *run_padded(elaborator *e, const builtin *row, value **a, type **instance) {
   (void)row;
   uint64_t m = length_of(e, a[2]), full = 1;
-  if (!m)
-    return make_empty(e, instance[1]);
+  if (!m)  // one of the same type has rows of the same length, as far as one can tell
+    return instance[0] == instance[1] ? a[2] : make_empty(e, instance[1]);
   while (full < m)
     full *= 2;
   value *xs = full == m ? a[2] : concat(e, as_array(e, a[2]), replicate(e, full - m, a[0]));
