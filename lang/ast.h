@@ -89,7 +89,7 @@ struct expr {
       bool negative;
       uint64_t magnitude;
     } integer;
-    double real;
+    real_number real;
     bool boolean;
     struct {
       const char *text;

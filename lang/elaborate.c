@@ -6,6 +6,7 @@
 #include "lang/elaborate.h"
 #include "lang/memo.h"
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 
 const limits default_limits = {.steps = 10000000,
@@ -123,9 +124,15 @@ static value *integer_literal(elaborator *e, scalar_type t, bool negative, uint6
   return make_scalar(e, t, out);
 }
 
-static value *real_literal(elaborator *e, scalar_type t, double real) {
+static value *real_literal(elaborator *e, scalar_type t, real_number real) {
+  bool single = scalar_real_of(t) == SCALAR_F32;
+  if (isinf(single ? (double)real.f32 : real.f64))
+    fail(e, "this number does not fit %s", scalar_types[t].name);
   scalar_bits out = {.bytes = {0}};
-  scalar_convert(SCALAR_F64, t, 1, &real, out.bytes);
+  if (single)
+    scalar_convert(SCALAR_F32, t, 1, &real.f32, out.bytes);
+  else
+    scalar_convert(SCALAR_F64, t, 1, &real.f64, out.bytes);
   return make_scalar(e, t, out);
 }
 

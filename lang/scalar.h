@@ -83,6 +83,12 @@ typedef union scalar_bits {
   double c128[2];
 } scalar_bits;
 
+// A number with a point, rounded once to each type.
+typedef struct real_number {
+  double f64;
+  float f32;
+} real_number;
+
 // What an operation's result type is, given its operand type t (the type of its first operand,
 // or the target of a conversion).
 typedef enum scalar_result {

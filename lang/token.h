@@ -3,6 +3,7 @@
 #define PERMC_LANG_TOKEN_H
 
 #include "lang/diag.h"
+#include "lang/scalar.h"
 
 typedef struct token {
   int kind;  // the parser's number (parser.h), or TOKEN_COMMENT
@@ -13,7 +14,7 @@ typedef struct token {
   uint32_t line;
   const char *text;  // names and operators; the decoded text of a string
   uint64_t integer;  // number literals
-  double real;
+  real_number real;
   const char *suffix;  // "i32", or NULL
 } token;
 
