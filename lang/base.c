@@ -186,6 +186,20 @@ void text_free(text *t) {
   *t = (text){0};
 }
 
+// ---- numbers in texts ----------------------------------------------------------------------
+
+bool c_locale_enter(c_locale *c) {
+  c->entered = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+  if (c->entered)
+    c->before = uselocale(c->entered);
+  return c->entered;
+}
+
+void c_locale_leave(c_locale *c) {
+  uselocale(c->before);
+  freelocale(c->entered);
+}
+
 // ---- hashing -------------------------------------------------------------------------------
 
 // Every bit of the result depends on every bit of x (the finaliser of MurmurHash3).

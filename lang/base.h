@@ -9,6 +9,7 @@
 #ifndef PERMC_LANG_BASE_H
 #define PERMC_LANG_BASE_H
 
+#include <locale.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -68,6 +69,16 @@ void text_string(text *t, const char *string);
 void text_printf(text *t, const char *format, ...) PRINTF_LIKE(2, 3);
 void text_vprintf(text *t, const char *format, va_list arguments);
 void text_free(text *t);
+
+// ---- numbers in texts ------------------------------------------------------------------------
+
+// strtod and printf obey the thread's locale: between these it is C's, whatever the embedding
+// program has set. False: memory is out, and nothing is to be left.
+typedef struct c_locale {
+  locale_t entered, before;
+} c_locale;
+bool c_locale_enter(c_locale *c);
+void c_locale_leave(c_locale *c);
 
 // ---- hashing ---------------------------------------------------------------------------------
 

@@ -79,6 +79,11 @@ typedef struct threaded_job {
 static void *job_thread(void *with) {
   threaded_job *j = with;
   jmp_buf failure;
+  c_locale locale;
+  if (!c_locale_enter(&locale)) {
+    context_error(j->context, "out of memory");
+    return NULL;
+  }
   j->context->program.memory.failure = &failure;
   if (setjmp(failure)) {
     j->context->program.diagnostics.demote = NULL;
@@ -87,6 +92,7 @@ static void *job_thread(void *with) {
     j->good = j->job(j->context, j->with);
   }
   j->context->program.memory.failure = NULL;
+  c_locale_leave(&locale);
   return NULL;
 }
 

@@ -5,7 +5,6 @@
 #include "runtime/value_formats.h"
 
 #include <errno.h>
-#include <locale.h>
 #include <math.h>
 
 // ---- arrays -----------------------------------------------------------------------------------
@@ -96,27 +95,6 @@ static value_status read_by_format(value_source *s, value_expectation expected, 
   return text_read(s, expected, out, error);
 }
 
-// Numbers are read and printed in the C locale, whatever the embedding program has set. False
-// when memory is out.
-typedef struct c_locale {
-  locale_t entered, before;
-} c_locale;
-
-static bool enter_c_locale(c_locale *c, value_error *error) {
-  c->entered = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-  if (!c->entered) {
-    value_fail(error, "out of memory");
-    return false;
-  }
-  c->before = uselocale(c->entered);
-  return true;
-}
-
-static void leave_c_locale(c_locale *c) {
-  uselocale(c->before);
-  freelocale(c->entered);
-}
-
 value_status value_read(value_source *s, value_expectation expected, array *out,
                         value_error *error) {
   c_locale c;
@@ -124,10 +102,12 @@ value_status value_read(value_source *s, value_expectation expected, array *out,
   *out = (array){0};
   if (s->pending)
     return next_pending(s, expected, out, error);
-  if (!enter_c_locale(&c, error))
+  if (!c_locale_enter(&c)) {
+    value_fail(error, "out of memory");
     return VALUE_ERROR;
+  }
   value_status status = read_by_format(s, expected, out, error);
-  leave_c_locale(&c);
+  c_locale_leave(&c);
   if (status != VALUE_OK)
     *out = (array){0};
   return status;
@@ -164,13 +144,15 @@ bool value_write(FILE *to, value_format format, const array *components, size_t 
                  value_error *error) {
   c_locale c;
   value_fail(error, "%s", "");
-  if (!enter_c_locale(&c, error))
+  if (!c_locale_enter(&c)) {
+    value_fail(error, "out of memory");
     return false;
+  }
   errno = 0;
   bool good = write_by_format(to, format, components, count, error);
   if (!good && error && !error->message[0])
     value_fail(error, "cannot write: %s", strerror(errno ? errno : EIO));
-  leave_c_locale(&c);
+  c_locale_leave(&c);
   return good;
 }
 
