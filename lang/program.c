@@ -136,8 +136,9 @@ static bool analyse(loaded_program *p) {
 
 static bool is_entry(const binding *b) {
   bool named = b->signature || !strcmp(b->name, "main");
-  return b->kind == BINDING_FUNCTION && b->code && named &&
-         type_prune(b->scheme->type)->kind != TYPE_VARIABLE &&
+  const type *t = type_prune(b->scheme->type);
+  bool anything = t->kind == TYPE_VARIABLE && t->constraint.kind == CONSTRAINT_NONE;
+  return b->kind == BINDING_FUNCTION && b->code && named && !anything &&
          first_order_parameters(b->scheme->type);
 }
 
