@@ -144,8 +144,8 @@ static bool run_load(permc_context *c, void *with) {
 static bool load(permc_context *c, load_job j) {
   context_clear(c);
   c->program.diagnostics.memory = &c->program.memory;
-  c->loaded = context_run_job(c, run_load, &j);
-  return c->loaded;
+  c->half_loaded = !context_run_job(c, run_load, &j);
+  return !c->half_loaded;
 }
 
 bool permc_load(permc_context *c, const char *path) { return load(c, (load_job){path, NULL, 0}); }
@@ -156,6 +156,9 @@ bool permc_load_text(permc_context *c, const char *name, const char *bytes, size
 
 static bool run_define(permc_context *c, void *with) {
   double start = now();
+  if (c->half_loaded && c->program.ready)
+    program_forget(&c->program);
+  c->half_loaded = false;
   bool good = program_define(&c->program, "-e", with);
   c->times.load += now() - start;
   return good;

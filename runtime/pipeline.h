@@ -10,7 +10,7 @@
 
 struct permc_context {
   loaded_program program;
-  bool loaded;
+  bool half_loaded;  // the last load failed: what is there of its program is not to be used
   bool allow_extern;
   permc_times times;
   limits limits;  // of elaboration; tests lower them

@@ -154,6 +154,11 @@ TEST(expressions_see_the_program) {
   CHECK(load(c, "main : i32\nmain = 3\n"));
   CHECK_EQ_U64(permc_entry_count(c), 1);
   CHECK(!permc_define(c, "twice 3"));
+  // Nothing of a program with errors is there.
+  CHECK(!load(c, "twice x = x + true\nmain : i32\nmain = twice 3\n"));
+  CHECK(!permc_define(c, "twice 3"));
+  CHECK(permc_define(c, "sort"));
+  CHECK_EQ_U64(permc_entry_count(c), 1);
   permc_context_free(c);
 }
 
