@@ -52,28 +52,49 @@ static move keep_length(trace_op op, uint64_t number, uint64_t length) {
   return (move){.op = op, .number = number, .drop = 1, .lead = {length}, .lead_count = 1};
 }
 
+// ---- arguments -------------------------------------------------------------------------------
+
+// What fails next is the fault of this argument.
+static void blame(elaborator *e, uint32_t argument) { e->where = e->places[argument]; }
+
+static int64_t static_argument(elaborator *e, value **a, uint32_t i, const char *what) {
+  if (a[i]->kind != VALUE_SCALAR)
+    blame(e, i);
+  return static_integer(e, a[i], what);
+}
+
+// log2 of the length of argument i.
+static uint64_t power_argument(elaborator *e, uint64_t length, uint32_t i, const char *who) {
+  if (!length || (length & (length - 1)))
+    blame(e, i);
+  return power_length(e, length, who);
+}
+
 // ---- parm, column, map -----------------------------------------------------------------------
 
 static value *function_result(elaborator *e, value *v, uint64_t length, const char *who) {
   if (v->kind == VALUE_LIST || v->kind == VALUE_ARRAY)
     v = as_array(e, v);
-  if (v->u.array.length != length)
-    fail(e, "the function given to %s must return %" PRIu64 " elements, but returns %" PRIu64, who,
-         length, v->u.array.length);
-  return lift(e, v);
+  if (v->u.array.length == length)
+    return lift(e, v);
+  blame(e, 1);
+  fail(e, "the function given to %s must return %" PRIu64 " elements, but returns %" PRIu64, who,
+       length, v->u.array.length);
 }
 
-static uint64_t checked_mask(elaborator *e, value *mask, uint64_t length, const char *who) {
-  int64_t m = static_integer(e, mask, arena_printf(e->memory, "the mask of %s", who));
-  power_length(e, length, who);
+static uint64_t checked_mask(elaborator *e, value **a, const char *who) {
+  int64_t m = static_argument(e, a, 0, arena_printf(e->memory, "the mask of %s", who));
+  uint64_t length = length_of(e, a[2]);
+  power_argument(e, length, 2, who);
+  if (m > 0 && (uint64_t)m < length)
+    return (uint64_t)m;
+  blame(e, length == 1 ? 2 : 0);
   if (length == 1)
     fail(e, "%s needs at least 2 elements, but this array has one element", who);
-  if (m <= 0 || (uint64_t)m >= length)
-    fail_hint(e, "a mask selects index bits",
-              "the mask of %s is %" PRId64 ", but it must be from 1 to %" PRIu64
-              " for an array of %" PRIu64 " elements",
-              who, m, length - 1, length);
-  return (uint64_t)m;
+  fail_hint(e, "a mask selects index bits",
+            "the mask of %s is %" PRId64 ", but it must be from 1 to %" PRIu64
+            " for an array of %" PRIu64 " elements",
+            who, m, length - 1, length);
 }
 
 static value *instance_number(elaborator *e, uint64_t factor) {
@@ -81,18 +102,16 @@ static value *instance_number(elaborator *e, uint64_t factor) {
   return make_leaf(e, emit(e, s));
 }
 
-static value *split_apply(elaborator *e, value *mask, value *f, value *xs, bool numbered,
-                          const char *who) {
-  uint64_t length = length_of(e, xs), m = checked_mask(e, mask, length, who), outer = e->batch,
+static value *split_apply(elaborator *e, value **a, bool numbered, const char *who) {
+  uint64_t length = length_of(e, a[2]), m = checked_mask(e, a, who), outer = e->batch,
            inner = times_batch(e, 2);
   move in = keep_length(TRACE_SPLIT, m, length / 2), out = keep_length(TRACE_STITCH, m, length);
   in.set_batch = out.set_batch = true;
   in.batch = inner;
   out.batch = outer;
-  value *half = make_array(e, length / 2, move_element(e, lift(e, xs), in));
+  value *half = make_array(e, length / 2, move_element(e, lift(e, a[2]), in));
   e->batch = inner;
-  if (numbered)
-    f = apply(e, f, instance_number(e, 2));
+  value *f = numbered ? apply(e, a[1], instance_number(e, 2)) : a[1];
   value *result = function_result(e, apply(e, f, half), length / 2, who);
   e->batch = outer;
   return make_array(e, length, move_element(e, result, out));
@@ -100,18 +119,17 @@ static value *split_apply(elaborator *e, value *mask, value *f, value *xs, bool 
 
 static value *run_parm(elaborator *e, const builtin *row, value **a, type **instance) {
   (void)instance;
-  return split_apply(e, a[0], a[1], a[2], false, row->name);
+  return split_apply(e, a, false, row->name);
 }
 
 static value *run_parmi(elaborator *e, const builtin *row, value **a, type **instance) {
   (void)instance;
-  return split_apply(e, a[0], a[1], a[2], true, row->name);
+  return split_apply(e, a, true, row->name);
 }
 
 static value *run_column(elaborator *e, const builtin *row, value **a, type **instance) {
   (void)instance;
-  uint64_t length = length_of(e, a[2]), m = checked_mask(e, a[0], length, row->name),
-           outer = e->batch;
+  uint64_t length = length_of(e, a[2]), m = checked_mask(e, a, row->name), outer = e->batch;
   move in = keep_length(TRACE_PAIR, m, 2), out = keep_length(TRACE_UNPAIR, m, length);
   in.set_batch = out.set_batch = true;
   in.batch = times_batch(e, length / 2);
@@ -186,7 +204,9 @@ static void fail_singular(elaborator *e, f2_matrix a) {
 
 static value *run_bmmc(elaborator *e, const builtin *row, value **a, type **instance) {
   (void)instance;
-  uint64_t length = length_of(e, a[2]), n = power_length(e, length, row->name);
+  uint64_t length = length_of(e, a[2]), n = power_argument(e, length, 2, row->name);
+  span where = e->where;
+  blame(e, 0);
   if (a[0]->kind == VALUE_ARRAY && a[0]->u.array.length)
     fail_dynamic(e, element_at(e, a[0], 0), "the matrix of bmmc");
   if (length_of(e, a[0]) != n)
@@ -204,12 +224,14 @@ static value *run_bmmc(elaborator *e, const builtin *row, value **a, type **inst
            i, mask, n, length - 1);
     matrix.row[i] = (uint64_t)mask;
   }
-  int64_t c = static_integer(e, a[1], "the complement of bmmc");
-  if (c < 0 || (uint64_t)c >= length)
-    fail(e, "the complement is %" PRId64 ", but it must be from 0 to %" PRIu64, c, length - 1);
   f2_matrix inverse;
   if (!f2_inverse(matrix, &inverse))
     fail_singular(e, matrix);
+  blame(e, 1);
+  int64_t c = static_integer(e, a[1], "the complement of bmmc");
+  if (c < 0 || (uint64_t)c >= length)
+    fail(e, "the complement is %" PRId64 ", but it must be from 0 to %" PRIu64, c, length - 1);
+  e->where = where;
   move m = keep_length(TRACE_BMMC, (uint64_t)c, length);
   m.rows = matrix.row;
   return make_array(e, length, move_element(e, a[2], m));
@@ -262,11 +284,14 @@ static value *run_unzip(elaborator *e, const builtin *row, value **a, type **ins
 
 static value *run_split(elaborator *e, const builtin *row, value **a, type **instance) {
   (void)row, (void)instance;
-  int64_t k = static_integer(e, a[0], "the row length of split");
+  int64_t k = static_argument(e, a, 0, "the row length of split");
   uint64_t length = length_of(e, a[1]);
+  bool good = k >= 0 && k <= 62 && length % (UINT64_C(1) << k) == 0;
+  if (!good)
+    blame(e, 0);
   if (k < 0)
     fail(e, "split k makes rows of 2^k elements, but this k is %" PRId64, k);
-  if (k > 62 || length % (UINT64_C(1) << k))
+  if (!good)
     fail(e,
          "split %" PRId64 " makes rows of 2^%" PRId64
          " elements, which do not divide an array of %" PRIu64,
@@ -298,8 +323,8 @@ static value *run_transpose(elaborator *e, const builtin *row, value **a, type *
   (void)instance;
   value *rows = rows_of(e, a[0]), *inner = rows->u.array.element;
   uint64_t m = rows->u.array.length, k = inner->u.array.length;
-  power_length(e, m, row->name);
-  power_length(e, k, row->name);
+  power_argument(e, m, 0, row->name);
+  power_argument(e, k, 0, row->name);
   move swap = {.op = TRACE_TRANSPOSE, .drop = 2, .lead = {k, m}, .lead_count = 2};
   return make_array(e, k,
                     make_array(e, m, map_leaves(e, inner->u.array.element, move_leaf, &swap)));
@@ -321,8 +346,10 @@ static value *slice(elaborator *e, value *xs, type *element, uint64_t from, uint
 
 static value *run_take(elaborator *e, const builtin *row, value **a, type **instance) {
   bool drop = !strcmp(row->name, "drop");
-  int64_t k = static_integer(e, a[0], arena_printf(e->memory, "the count of %s", row->name));
+  int64_t k = static_argument(e, a, 0, arena_printf(e->memory, "the count of %s", row->name));
   uint64_t length = length_of(e, a[1]);
+  if (k < 0 || (uint64_t)k > length)
+    blame(e, 0);
   if (k < 0)
     fail(e, "the count of %s must not be negative, but this is %" PRId64, row->name, k);
   if ((uint64_t)k > length)
@@ -397,16 +424,17 @@ static value *run_concat(elaborator *e, const builtin *row, value **a, type **in
   return concat(e, a[0], a[1]);
 }
 
-static uint64_t checked_count(elaborator *e, value *v, const char *who) {
-  int64_t n = static_integer(e, v, arena_printf(e->memory, "the length of %s", who));
-  if (n < 0 || n >= INT64_C(1) << 62)
-    fail(e, "%s cannot make an array of %" PRId64 " elements", who, n);
-  return (uint64_t)n;
+static uint64_t checked_count(elaborator *e, value **a, const char *who) {
+  int64_t n = static_argument(e, a, 0, arena_printf(e->memory, "the length of %s", who));
+  if (n >= 0 && n < INT64_C(1) << 62)
+    return (uint64_t)n;
+  blame(e, 0);
+  fail(e, "%s cannot make an array of %" PRId64 " elements", who, n);
 }
 
 static value *run_iota(elaborator *e, const builtin *row, value **a, type **instance) {
   (void)instance;
-  uint64_t n = checked_count(e, a[0], row->name);
+  uint64_t n = checked_count(e, a, row->name);
   trace_step s = {.op = TRACE_IOTA,
                   .type = SCALAR_I64,
                   .rank = 1,
@@ -423,7 +451,7 @@ static value *replicate(elaborator *e, uint64_t n, value *x) {
 
 static value *run_replicate(elaborator *e, const builtin *row, value **a, type **instance) {
   (void)instance;
-  uint64_t n = checked_count(e, a[0], row->name);
+  uint64_t n = checked_count(e, a, row->name);
   return replicate(e, n, a[1]);
 }
 
@@ -442,11 +470,13 @@ static value *run_padded(elaborator *e, const builtin *row, value **a, type **in
     full *= 2;
   value *xs = full == m ? a[2] : concat(e, as_array(e, a[2]), replicate(e, full - m, a[0]));
   value *result = apply(e, a[1], xs);
-  if (length_of(e, result) < m)
+  if (length_of(e, result) < m) {
+    blame(e, 1);
     fail(e,
          "the function given to padded must return at least %" PRIu64
          " elements, but returns %" PRIu64,
          m, length_of(e, result));
+  }
   return length_of(e, result) == m ? result : slice(e, result, instance[1], 0, m);
 }
 
@@ -454,12 +484,16 @@ static value *run_padded(elaborator *e, const builtin *row, value **a, type **in
 
 static value *run_iter(elaborator *e, const builtin *row, value **a, type **instance) {
   (void)instance;
-  int64_t k = static_integer(e, a[0], arena_printf(e->memory, "the count of %s", row->name));
-  if (k < 0)
+  int64_t k = static_argument(e, a, 0, arena_printf(e->memory, "the count of %s", row->name));
+  if (k < 0) {
+    blame(e, 0);
     fail(e, "iter cannot repeat a function %" PRId64 " times", k);
+  }
   value *x = a[2];
-  for (int64_t i = 0; i < k; i++)
+  for (int64_t i = 0; i < k; i++) {
+    count_step(e);
     x = apply(e, a[1], x);
+  }
   return x;
 }
 
@@ -470,9 +504,11 @@ static value *run_compose(elaborator *e, const builtin *row, value **a, type **i
 
 static value *run_log2(elaborator *e, const builtin *row, value **a, type **instance) {
   (void)row, (void)instance;
-  int64_t n = static_integer(e, a[0], "log2");
-  if (n < 1 || (n & (n - 1)))
+  int64_t n = static_argument(e, a, 0, "log2");
+  if (n < 1 || (n & (n - 1))) {
+    blame(e, 0);
     fail(e, "log2 needs a power of two, but this is %" PRId64, n);
+  }
   return make_integer(e, __builtin_ctzll((uint64_t)n));
 }
 
@@ -514,9 +550,11 @@ static value *run_extreme(elaborator *e, const builtin *row, value **a, type **i
 static value *run_root(elaborator *e, const builtin *row, value **a, type **instance) {
   (void)row;
   scalar_type t = closed_scalar(instance[0]);
-  int64_t m = static_integer(e, a[1], "the order m of root k m");
-  if (m <= 0)
+  int64_t m = static_argument(e, a, 1, "the order m of root k m");
+  if (m <= 0) {
+    blame(e, 1);
     fail(e, "root k m needs a positive m, but this is %" PRId64, m);
+  }
   if (a[0]->kind == VALUE_SCALAR)
     return make_scalar(e, t, scalar_root(t, a[0]->u.scalar.bits.i64, m));
   const trace_step *k = step_of(e, a[0]);

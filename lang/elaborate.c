@@ -555,11 +555,13 @@ static value *eval_index(elaborator *e, frame *f, const expr *x) {
   return element_at(e, array, (uint64_t)i);
 }
 
+static value *apply_at(elaborator *e, value *callee, value *argument, span place);
+
 static value *eval_apply(elaborator *e, frame *f, const expr *x) {
   value *callee = eval_expr(e, f, x->u.apply.function);
   value *argument = eval_expr(e, f, x->u.apply.argument);
   e->where = x->where;
-  return apply(e, callee, argument);
+  return apply_at(e, callee, argument, x->u.apply.argument->where);
 }
 
 value *eval_expr(elaborator *e, frame *f, expr *x) {
@@ -737,22 +739,40 @@ value *call_function(elaborator *e, const closure *c) {
     fail_limit(e, "the recursion of '%s' does not end: %u calls deep", running_name(e),
                e->limits.depth);
   span where = e->where;
+  const span *places = e->places;
+  e->places = c->places;
   value *v = c->code  ? run_code(e, c)
              : c->row ? c->row->run(e, c->row, c->arguments, c->instance)
                       : run_foreign(e, c);
   e->depth--;
   e->calls = here.outer;
   e->where = where;
+  e->places = places;
   return v;
 }
 
+static span *add_place(elaborator *e, const closure *c, span place) {
+  span *places = NEW_ARRAY(e->memory, span, c->given + 1);
+  if (c->given)
+    memcpy(places, c->places, c->given * sizeof *places);
+  places[c->given] = place;
+  return places;
+}
+
 value *apply(elaborator *e, value *callee, value *argument) {
+  return apply_at(e, callee, argument, e->where);
+}
+
+// As apply; place: where the argument stands.
+static value *apply_at(elaborator *e, value *callee, value *argument, span place) {
   const closure *c = &callee->u.function;
   value *v = NEW(e->memory, value);
   *v = *callee;
   v->u.function.arguments = NEW_ARRAY(e->memory, value *, c->given + 1);
   if (c->given)
     memcpy(v->u.function.arguments, c->arguments, c->given * sizeof *c->arguments);
+  if (c->row)
+    v->u.function.places = add_place(e, c, place);
   v->u.function.arguments[v->u.function.given++] = argument;
   return v->u.function.given < c->arity ? v : force(e, call_function(e, &v->u.function));
 }

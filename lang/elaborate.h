@@ -44,6 +44,7 @@ typedef struct closure {
   type **instance;   // row: the same
   uint32_t arity, given;
   value **arguments;  // `given` of them
+  span *places;       // row: where they stand, for messages
 } closure;
 
 typedef struct thunk {
@@ -125,7 +126,8 @@ typedef struct elaborator {
   char *stack;  // where the C stack stood at the start
   uint64_t batch;
   active_call *calls;
-  span where;  // of the application being evaluated
+  span where;          // of the application being evaluated
+  const span *places;  // of the arguments of the builtin that runs
   jmp_buf failure;
   memo_table *memo;
   type_table closed;  // interned types
