@@ -233,7 +233,8 @@ permc_value *permc_value_new(const char *element, uint32_t rank, const uint64_t 
     free(a);
     return NULL;
   }
-  memcpy(a->data, data, array_count(a) * scalar_types[t].size);
+  if (array_count(a))  // data may be NULL otherwise
+    memcpy(a->data, data, array_count(a) * scalar_types[t].size);
   v->components = a;
   v->count = 1;
   return v;
