@@ -119,6 +119,12 @@ static const char *shown_components(permc_context *c, const permc_value *v) {
 bool entry_types_fit(permc_context *c, entry_types *t, const permc_value *v, size_t number) {
   type *f = type_prune(t->rest);
   const char *wanted = context_shown_type(c, f->parts[0]);
+  if (!v) {  // permc_value_new failed and its caller did not look
+    diag_report(&c->program.diagnostics, DIAG_ERROR, t->entry->where,
+                "argument %zu of '%s' must be %s, but it is NULL", number + 1, t->entry->name,
+                wanted);
+    return false;
+  }
   fitter job = {c, v->components, v->count, 0, leaf_count(f->parts[0]) == 1, NULL};
   fit(&job, f->parts[0], 0);
   if (!job.wrong && job.next < job.count)
