@@ -230,19 +230,26 @@ pattern *list_pattern(parser *p, span where, pattern_list items) {
   return n;
 }
 
+static bool is_operator(const char *name) {
+  bool letter = (name[0] >= 'a' && name[0] <= 'z') || (name[0] >= 'A' && name[0] <= 'Z');
+  return (!letter && name[0] != '_') || !strcmp(name, "xor");
+}
+
 // The left side of `<-`, parsed as an expression because only the arrow tells the two apart.
 pattern *to_pattern(parser *p, expr *e) {
   pattern_list items = {0};
+  pattern *n;
   switch (e->kind) {
   case EXPR_WILD:
     return new_pattern(p, PATTERN_WILD, e->where);
   case EXPR_BOOL:
     return bool_pattern(p, e->where, e->u.boolean);
-  case EXPR_NAME: {
-    pattern *n = new_pattern(p, PATTERN_NAME, e->where);
+  case EXPR_NAME:
+    if (is_operator(e->u.name.text))
+      break;
+    n = new_pattern(p, PATTERN_NAME, e->where);
     n->name = e->u.name.text;
     return n;
-  }
   case EXPR_TUPLE:
   case EXPR_LIST:
     for (uint32_t i = 0; i < e->u.list.count; i++)
@@ -250,9 +257,10 @@ pattern *to_pattern(parser *p, expr *e) {
     return e->kind == EXPR_TUPLE ? tuple_pattern(p, e->where, items)
                                  : list_pattern(p, e->where, items);
   default:
-    diag_report(p->d, DIAG_ERROR, e->where, "a name or a pattern is needed to the left of '<-'");
-    return new_pattern(p, PATTERN_WILD, e->where);
+    break;
   }
+  diag_report(p->d, DIAG_ERROR, e->where, "a name or a pattern is needed to the left of '<-'");
+  return new_pattern(p, PATTERN_WILD, e->where);
 }
 
 // ---- types -----------------------------------------------------------------------------------

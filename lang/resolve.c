@@ -322,28 +322,26 @@ static void resolve_expr(resolver *r, expr *e) {
 
 // ---- functions and bindings ------------------------------------------------------------------
 
-// The size of an array type is a size name m, or 2^n, both of which bind; or any other expression
-// over names bound elsewhere in the signature.
-static const char *binding_size_name(const expr *size) {
-  if (size->kind == EXPR_NAME)
-    return size->u.name.text;
-  if (size->kind != EXPR_APPLY || size->u.apply.function->kind != EXPR_APPLY)
+const expr *size_name(const expr *size, bool *power) {
+  *power = size->kind == EXPR_APPLY;
+  if (!*power)
+    return size->kind == EXPR_NAME ? size : NULL;
+  const expr *head = size->u.apply.function, *n = size->u.apply.argument;
+  if (head->kind != EXPR_APPLY || n->kind != EXPR_NAME)
     return NULL;
-  const expr *power = size->u.apply.function;
-  const expr *op = power->u.apply.function, *base = power->u.apply.argument,
-             *n = size->u.apply.argument;
+  const expr *op = head->u.apply.function, *base = head->u.apply.argument;
   bool two = base->kind == EXPR_INT && base->u.integer.magnitude == 2 && !base->u.integer.negative;
-  bool is_power = op->kind == EXPR_NAME && !strcmp(op->u.name.text, "^");
-  return two && is_power && n->kind == EXPR_NAME ? n->u.name.text : NULL;
+  return two && op->kind == EXPR_NAME && !strcmp(op->u.name.text, "^") ? n : NULL;
 }
 
 static void collect_size_names(resolver *r, binding *b, const type_expr *t) {
-  const char *name = t->kind == TYPE_EXPR_ARRAY && t->size ? binding_size_name(t->size) : NULL;
+  bool power;
+  const expr *name = t->kind == TYPE_EXPR_ARRAY && t->size ? size_name(t->size, &power) : NULL;
   bool known = !name;
   for (size_t i = 0; !known && i < b->size_names.count; i++)
-    known = !strcmp(b->size_names.items[i], name);
+    known = !strcmp(b->size_names.items[i], name->u.name.text);
   if (!known)
-    vec_push(r->memory, &b->size_names, name);
+    vec_push(r->memory, &b->size_names, name->u.name.text);
   for (uint32_t i = 0; i < t->count; i++)
     collect_size_names(r, b, t->parts[i]);
 }

@@ -45,27 +45,19 @@ static void bind_size(sizer *s, const expr *slot_name, int64_t n) {
     *slot = make_integer(s->e, n);
 }
 
-// Whether this is the 2^n that binds n; *name is the name then (also for plain m).
-static bool binds(const expr *size, const expr **name, bool *power) {
-  *power = size->kind == EXPR_APPLY;
-  *name = *power ? size->u.apply.argument : size;
-  if ((*name)->kind != EXPR_NAME || (*name)->u.name.kind != REF_SLOT || !(*name)->u.name.target ||
-      !(*name)->u.name.target->is_size)
-    return false;
-  if (!*power)
-    return true;
-  const expr *head = size->u.apply.function;
-  return head->kind == EXPR_APPLY && head->u.apply.function->kind == EXPR_NAME &&
-         !strcmp(head->u.apply.function->u.name.text, "^") &&
-         head->u.apply.argument->kind == EXPR_INT &&
-         head->u.apply.argument->u.integer.magnitude == 2;
+// The name that this size binds, if it is one of the function's own.
+static const expr *own_name(const expr *size, bool *power) {
+  const expr *name = size_name(size, power);
+  bool own =
+      name && name->u.name.kind == REF_SLOT && name->u.name.target && name->u.name.target->is_size;
+  return own ? name : NULL;
 }
 
 static void size_dimension(sizer *s, const type_expr *t, uint64_t length) {
-  const expr *name;
-  bool power;
   if (!s->check) {
-    if (!binds(t->size, &name, &power))
+    bool power;
+    const expr *name = own_name(t->size, &power);
+    if (!name)
       return;
     uint64_t n = power ? power_length(s->e, length, quoted(s->e, s->binding->name)) : length;
     bind_size(s, name, (int64_t)n);

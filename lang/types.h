@@ -128,6 +128,9 @@ bool first_order_parameters(type *t);  // neither its parameters nor its result 
 typedef VEC(binding *) binding_group;
 typedef VEC(binding_group) binding_groups;
 bool resolve_program(diagnostics *d, program *p, const builtin_table *t, binding_groups *groups);
+// The name n of a length m or 2^n, which may bind it; NULL: the length is another expression, over
+// names bound elsewhere in the signature.
+const expr *size_name(const expr *size, bool *power);
 // Types them. Both return false if errors were reported.
 bool infer_program(diagnostics *d, const builtin_table *t, binding_groups *groups);
 // For builtins: the scheme of a signature text; a: the constraint of the variable named a.
