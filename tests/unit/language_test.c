@@ -905,6 +905,141 @@ TEST(scans_and_guards_at_all_sizes) {
                 collatz);
 }
 
+// ---- nests -----------------------------------------------------------------------------------
+
+TEST(nests) {
+  expect("main : [2^n][k]int -> ([k]int, [2^n][k]int)\n"
+         "main xs = (reduce (zip_with (+)) xs, scan (zip_with (+)) xs)\n",
+         "[[1, 2], [3, 4], [5, 6], [7, 8]]", "i64 [16 20]; i64 [[1 2] [4 6] [9 12] [16 20]]");
+  expect("main : [m]int -> [][][]int\nmain xs = map (\\x -> map (\\y -> map (\\z -> x * 100 + y * "
+         "10 + z) xs) xs) xs\n",
+         "[1, 2]", "i64 [[[111 112] [121 122]] [[211 212] [221 222]]]");
+  expect(
+      "main : [m][k]int -> [m][k]int\n"
+      "main xs = mapi (\\i r -> mapi (\\j x -> x + i * k + j + sum r + sum (map head xs)) r) xs\n",
+      "[[1, 2], [3, 4]]", "i64 [[8 10] [16 18]]");
+  expect("main : [2^n][2^k]int -> [2^n][2^k]int\nmain = parmi 1 (\\b -> map (parmi 1 (\\c -> map "
+         "(+ (10 * b + c)))))\n",
+         "[[0, 0], [0, 0], [0, 0], [0, 0]]", "i64 [[0 1] [10 11] [0 1] [10 11]]");
+  expect("main : [2^n]int -> [2^n]int\n"
+         "main = parmi 1 (\\b xs -> if length xs == 1 then map (+ b) xs else parmi 1 (\\c -> map "
+         "(+ (b * 10 + c * 100))) xs)\n",
+         "[0, 0, 0, 0]", "i64 [0 10 100 110]");
+  expect("main : [m]int -> [m](int, [2](int, bool))\nmain = map (\\x -> (x, [(x + 1, true), (x + "
+         "2, x > 1)]))\n",
+         "[1, 2]", "i64 [1 2]; i64 [[2 3] [3 4]]; bool [[true false] [true true]]");
+  expect("main : [m][2](int, bool) -> [m]int\nmain = map (\\[(a, b), (c, d)] -> if b && d then a "
+         "else c)\n",
+         "[[1, 2], [3, 4]] [[true, true], [true, false]]", "i64 [1 4]");
+  expect("main : int -> [3]int\nmain x = map (\\f -> f x) (map (\\k y -> y * k + x) [1, 2, 3])\n",
+         "10", "i64 [20 30 40]");
+  expect("step (cr, ci) (zr, zi, k) = (if out then zr else zr * zr - zi * zi + cr, if out then zi "
+         "else 2 * zr * zi + ci,\n"
+         "                             if out then k else k + 1)\n  where out = zr * zr + zi * zi "
+         "> 4\n"
+         "main : [m](f64, f64) -> [m]int\nmain = map (\\c -> (iter 50 (step c) (0, 0, 0)).2)\n",
+         "[0.0, 1.0, -1.0] [0.0, 1.0, 0.3]", "i64 [50 2 35]");
+}
+
+static void check_product(permc_context *c, int a, int b, int d) {
+  size_t rows = (size_t)1 << a, inner = (size_t)1 << b, columns = (size_t)1 << d;
+  int64_t *x = some_numbers(rows * inner), *y = some_numbers(inner * columns);
+  int64_t *z = calloc(rows * columns, sizeof *z);
+  for (size_t i = 0; i < rows; i++)
+    for (size_t j = 0; j < columns; j++)
+      for (size_t k = 0; k < inner; k++)
+        z[i * columns + j] += x[i * inner + k] * y[k * columns + j];
+  outcome out = run_values(
+      c, "main",
+      (permc_value *[]){value_2("i64", rows, inner, x), value_2("i64", inner, columns, y)}, 2);
+  if (CHECK_EQ_U64(out.count, 1))
+    check_2(out.values[0], 0, "i64", rows, columns, z);
+  permc_values_free(out.values, out.count);
+  free(x);
+  free(y);
+  free(z);
+}
+
+TEST(matrix_products) {
+  static const char *const programs[] = {
+      "dot x y = sum (zip_with (*) x y)\nmain : [2^a][2^b]int -> [2^b][2^c]int -> [2^a][2^c]int\n"
+      "main x y = [[dot r c | c <- transpose y] | r <- x]\n",
+      "main : [2^a][2^b]int -> [2^b][2^c]int -> [2^a][2^c]int\nmain x y = map (\\r -> map (dot r) "
+      "columns) x\n"
+      "  where\n    columns = transpose y\n    dot r s = reduce (+) (mapi (\\i (p, q) -> p * q + 0 "
+      "* i) (zip r s))\n",
+      // By outer products, summed up.
+      "main : [2^a][2^b]int -> [2^b][2^c]int -> [2^a][2^c]int\n"
+      "main x y = reduce (zip_with (zip_with (+))) (zip_with (\\u v -> map (\\p -> map (* p) v) u) "
+      "(transpose x) y)\n"};
+  for (int k = 0; k < 3; k++) {
+    permc_context *c = load_text(programs[k]);
+    for (int a = 0; a <= 3; a++)
+      for (int b = 0; b <= 3; b++)
+        for (int d = 0; d <= 3; d++)
+          check_product(c, a, b, d);
+    permc_context_free(c);
+  }
+}
+
+// Row operations on the identity reach every invertible matrix.
+static void check_bmmc(int n) {
+  uint64_t rows[16], count = (uint64_t)1 << n, complement = random_below(count);
+  for (int i = 0; i < n; i++)
+    rows[i] = (uint64_t)1 << i;
+  for (int step = 0; step < 4 * n; step++) {
+    size_t i = (size_t)random_below((uint64_t)n), k = (size_t)random_below((uint64_t)n);
+    rows[i] ^= i != k ? rows[k] : 0;
+  }
+  shown_length = 0;
+  put("main : [2^n]int -> [2^n]int\nmain = bmmc [");
+  for (int i = 0; i < n; i++)
+    put("%s%" PRIu64, i > 0 ? ", " : "", rows[i]);
+  put("] %" PRIu64 "\n", complement);
+  int64_t *in = some_numbers(count), *expected = malloc(count * sizeof *in);
+  for (uint64_t x = 0; x < count; x++) {
+    uint64_t y = complement;
+    for (int i = 0; i < n; i++)
+      y ^= (uint64_t)__builtin_parityll(x & rows[i]) << i;
+    expected[y] = in[x];
+  }
+  permc_context *c = load_text(shown);
+  check_array(c, "main", 1, (uint64_t[]){count}, in, expected);
+  permc_context_free(c);
+  free(in);
+  free(expected);
+}
+
+TEST(affine_maps) {
+  for (int n = 0; n <= 12; n++)
+    for (int round = 0; round < 5; round++)
+      check_bmmc(n);
+}
+
+TEST(operators) {
+  expect("main = 1 + 2 * 3 ^ 2 ^ 1 % 5 - 7 / 2\n", "", "i64 1");
+  expect("main = (5 & 3 == 1, 6 xor 3 & 1, 1 << 2 + 1, (1 | 2 & 3), -2 ^ 2, 2 * -3, 2 ^ 3 ^ 2)\n",
+         "", "bool true; i64 7; i64 8; i64 3; i64 -4; i64 -6; i64 512");
+  expect("main : bool -> bool -> [4]bool\nmain a b = [not a && b, a || b && not b, a == not b, not "
+         "(a && b) || a]\n",
+         "true false", "bool [false true true true]");
+  expect("main : [3]int -> int\nmain xs = xs[0] - xs[1] - xs[2] + -xs[0]^2\n", "[9, 3, 1]",
+         "i64 -76");
+  expect("main : ((int, int), int) -> int\nmain p = p.0.1 * 10 + p.1\n", "1 2 3", "i64 23");
+  expect("main : [2](int, int) -> int\nmain ps = ps[1].0 + (ps[0]).1\n", "[1, 2] [3, 4]", "i64 5");
+  expect("f x = x * 2\ng x = x + 1\nmain : int -> (int, int, int)\nmain x = (f (g x) + 1, x |> f . "
+         "g, x - 1 `max` 9 * 2)\n",
+         "5", "i64 13; i64 12; i64 -13");
+  expect("main : int -> (int, int, int)\nmain x = (x -1, 1 + let y = x in y * 2, if x > 0 then if "
+         "x > 10 then 2 else 1 else 0)\n",
+         "5", "i64 4; i64 11; i64 1");
+  expect("main = (1i8 + 2, 2.5f32 * 2, 0xffu8 & 0x0f, 1_000 + 0b11, 1e3, 25e-1)\n", "",
+         "i8 3; f32 5; u8 15; i64 1003; f64 1e+03; f64 2.5");
+  expect("main : int -> (int, int, int, bool)\nmain x = (~x, xor x 3, (x | 8) & ~1, true xor (x > "
+         "2))\n",
+         "5", "i64 -6; i64 6; i64 12; bool false");
+}
+
 // ---- integers, static and dynamic ------------------------------------------------------------
 
 __extension__ typedef __int128 wide;
