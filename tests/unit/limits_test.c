@@ -4,9 +4,15 @@
 
 #include "runtime/pipeline.h"
 
-static permc_context *loaded(const char *bytes) {
+// Without a thread and a stack of its own for every call: valgrind is slow at these.
+static permc_context *new_context(void) {
   permc_context *c = permc_context_new();
   c->in_place = true;
+  return c;
+}
+
+static permc_context *loaded(const char *bytes) {
+  permc_context *c = new_context();
   if (!permc_load_text(c, "limits.perm", bytes, strlen(bytes)))
     CHECK_STR(permc_message(c), "");
   return c;
@@ -120,7 +126,7 @@ static bool load(permc_context *c, const char *bytes) {
 }
 
 TEST(programs_replace_each_other) {
-  permc_context *c = permc_context_new();
+  permc_context *c = new_context();
   CHECK(load(c, "main : [2^n]i32 -> [2^n]i32\nmain = sort\nmine x = x\n"));
   CHECK(permc_check(c, NULL, NULL, 0));
   CHECK_EQ_U64(permc_entry_count(c), 1);
@@ -141,7 +147,7 @@ TEST(programs_replace_each_other) {
 }
 
 TEST(expressions_see_the_program) {
-  permc_context *c = permc_context_new();
+  permc_context *c = new_context();
   CHECK(permc_define(c, "map (\\x -> x + 1i32)"));
   CHECK(permc_define(c, "sort"));
   CHECK_EQ_U64(permc_entry_count(c), 1);
@@ -163,7 +169,7 @@ TEST(expressions_see_the_program) {
 }
 
 TEST(formatting_and_loading_mix) {
-  permc_context *c = permc_context_new();
+  permc_context *c = new_context();
   const char *programs[] = {"main=1\n", "main = = 1\n", "main  :  i32\nmain =   2\n"};
   const char *formatted[] = {"main = 1\n", NULL, "main : i32\nmain = 2\n"};
   for (int i = 0; i < 9; i++) {
