@@ -268,6 +268,13 @@ static void yyerror(YYLTYPE *where, parser *p, const char *message) {
   diag_report(p->d, DIAG_ERROR, *where, "this is nested too deeply");
 }
 
+// Whether the error is at a // of other languages.
+static bool is_slashes(const parser *p, span where) {
+  const source *s = &p->d->sources.items[where.file];
+  if (where.end == where.start || s->text[where.start] != '/') return false;
+  return s->text[where.start + 1] == '/' || (where.start > 0 && s->text[where.start - 1] == '/');
+}
+
 // What a syntax error says is missing: groups of tokens under one name, then single ones.
 static int yyreport_syntax_error(const yypcontext_t *context, parser *p) {
   yysymbol_kind_t expected[YYNTOKENS];
@@ -309,6 +316,7 @@ static int yyreport_syntax_error(const yypcontext_t *context, parser *p) {
   const char *hint = NULL;
   if (yypcontext_token(context) == YYSYMBOL_BAR) hint = "bitwise or is written inside parentheses: (a | b)";
   if (yypcontext_token(context) == YYSYMBOL_COMPARE && operators) hint = "comparisons do not chain: a < b && b < c";
+  if (is_slashes(p, *yypcontext_location(context))) hint = "a comment begins with --";
   syntax_error(p, *yypcontext_location(context), yypcontext_token(context) == YYSYMBOL_YYEMPTY ? "" : yysymbol_name(yypcontext_token(context)),
                names.data, hint);
   text_free(&names);

@@ -5,7 +5,8 @@
 #              in which stands for NAME.perm
 #   NAME.cmd   a shell script that calls permc; it may write to $PERMC_TMP, an empty folder, only
 # What it prints on standard output and standard error, and then the line `exit STATUS`, is
-# NAME.expected to the letter. --bless writes that file anew; read the diff before you commit it.
+# NAME.expected to the letter, and holds no word of internal_names.txt. --bless writes that file anew;
+# read the diff before you commit it.
 # PART: only cases whose path contains one of the parts.
 # Environment: PERMC, the tool (build/release/permc); PERMC_TMP, a folder to write in.
 set -u
@@ -70,7 +71,10 @@ while IFS= read -r file; do
   if [ -n "$bless" ]; then
     cmp -s "$found" "$expected" || cp "$found" "$expected"
   fi
-  if difference=$(diff -u "$expected" "$found" 2>&1); then
+  if grep -v '^ ' "$found" | grep -nwFf "$root/tests/tools/internal_names.txt"; then
+    failed=$((failed + 1))
+    echo "${file#"$root/"}: an internal name in a message"
+  elif difference=$(diff -u "$expected" "$found" 2>&1); then
     passed=$((passed + 1))
   else
     failed=$((failed + 1))
