@@ -179,6 +179,7 @@ bool shapes_at_sizes(diagnostics *d, arena *memory, const limits *l, binding *en
                      int64_t other, leaf_shapes *out) {
   trace nothing = {0};
   elaborator e = elaborator_create(d, memory, l, &nothing);
+  e.where = entry->where;
   if (setjmp(e.failure))
     return false;
   frame f = {.slots = NEW_ARRAY(e.memory, value *, entry->code->slot_count),
