@@ -10,7 +10,9 @@ typedef struct local {
   function *owner;
   uint32_t slot;
   binding *definition;
-  struct local *next;
+  uint32_t number;      // of those in scope when it came
+  struct local *next;   // the one before it
+  struct local *below;  // the one before it in its bucket
 } local;
 
 typedef struct name_table {
@@ -18,20 +20,23 @@ typedef struct name_table {
   size_t size;
 } name_table;
 
+enum { BUCKETS = 1 << 10 };
+
 typedef struct resolver {
   diagnostics *d;
   arena *memory;
   const builtin_table *builtins;
   name_table user, library;
-  local *locals;
-  function *function;  // the one whose body is being walked
-  binding *global;     // the global binding it belongs to
-  binding_group open;  // the local functions around it, innermost last
-  uint32_t blocks;     // of local bindings, so far
-  bool in_sizes;       // of a signature
-  uint32_t depth;      // of the C stack, in expressions and definitions
-  bool too_deep;       // reported
-  uint32_t counter;    // strongly connected components
+  local *locals;            // in scope, innermost first
+  local *buckets[BUCKETS];  // the same by their names
+  function *function;       // the one whose body is being walked
+  binding *global;          // the global binding it belongs to
+  binding_group open;       // the local functions around it, innermost last
+  uint32_t blocks;          // of local bindings, so far
+  bool in_sizes;            // of a signature
+  uint32_t depth;           // of the C stack, in expressions and definitions
+  bool too_deep;            // reported
+  uint32_t counter;         // strongly connected components
   binding_group stack;
   binding_groups *groups;
 } resolver;
@@ -142,9 +147,34 @@ static void report_unbound(resolver *r, span where, const char *name) {
 
 // ---- local names -----------------------------------------------------------------------------
 
+static local **bucket(resolver *r, const char *name) {
+  return &r->buckets[hash_bytes(name, strlen(name)) % BUCKETS];
+}
+
+static local *find_local(resolver *r, const char *name) {
+  local *l = *bucket(r, name);
+  while (l && strcmp(l->name, name))
+    l = l->below;
+  return l;
+}
+
+// Whether a name was added since `before` was the innermost one.
+static bool is_taken(resolver *r, const char *name, const local *before) {
+  const local *l = find_local(r, name);
+  return l && (!before || l->number > before->number);
+}
+
+static void leave_scope(resolver *r, local *outside) {
+  for (; r->locals != outside; r->locals = r->locals->next)
+    *bucket(r, r->locals->name) = r->locals->below;
+}
+
 static binding *add_local(resolver *r, const char *name, span where, binding *definition) {
-  local *l = NEW(r->memory, local);
+  local *l = NEW(r->memory, local), **same = bucket(r, name);
   l->name = name;
+  l->number = r->locals ? r->locals->number + 1 : 0;
+  l->below = *same;
+  *same = l;
   l->owner = r->function;
   l->slot = r->function->slot_count++;
   l->next = r->locals;
@@ -184,17 +214,15 @@ static void note_use(resolver *r, binding *used) {
 }
 
 static bool bind_local(resolver *r, expr *e) {
-  for (const local *l = r->locals; l; l = l->next) {
-    if (strcmp(l->name, e->u.name.text))
-      continue;
-    e->u.name.target = l->definition;
-    note_use(r, l->definition);
-    bool own = l->owner == r->function;
-    e->u.name.kind = own ? REF_SLOT : REF_CAPTURE;
-    e->u.name.index = own ? l->slot : capture_index(r, r->function, l->owner, l->slot);
-    return true;
-  }
-  return false;
+  const local *l = find_local(r, e->u.name.text);
+  if (!l)
+    return false;
+  e->u.name.target = l->definition;
+  note_use(r, l->definition);
+  bool own = l->owner == r->function;
+  e->u.name.kind = own ? REF_SLOT : REF_CAPTURE;
+  e->u.name.index = own ? l->slot : capture_index(r, r->function, l->owner, l->slot);
+  return true;
 }
 
 static void resolve_name(resolver *r, expr *e) {
@@ -218,9 +246,8 @@ static void resolve_name(resolver *r, expr *e) {
 
 static pattern *make_pattern_slots(resolver *r, pattern *p, const local *before) {
   if (p->kind == PATTERN_NAME) {
-    for (const local *l = r->locals; l != before; l = l->next)
-      if (!strcmp(l->name, p->name))
-        diag_report(r->d, DIAG_ERROR, p->where, "'%s' appears twice in these patterns", p->name);
+    if (is_taken(r, p->name, before))
+      diag_report(r->d, DIAG_ERROR, p->where, "'%s' appears twice in these patterns", p->name);
     p->slot = add_local(r, p->name, p->where, NULL)->slot;
     p->definition = r->locals->definition;
   }
@@ -247,14 +274,14 @@ static void resolve_comprehension(resolver *r, expr *e) {
       make_pattern_slots(r, q->target, r->locals);
   }
   resolve_expr(r, e->u.comprehension.body);
-  r->locals = outside;
+  leave_scope(r, outside);
 }
 
 static void resolve_let(resolver *r, expr *e) {
   local *outside = r->locals;
   resolve_bindings(r, e->u.let.bindings, e->u.let.count);
   resolve_expr(r, e->u.let.body);
-  r->locals = outside;
+  leave_scope(r, outside);
 }
 
 static void resolve_kind(resolver *r, expr *e) {
@@ -396,7 +423,7 @@ static void resolve_equation(resolver *r, equation *q) {
       resolve_expr(r, q->alternatives[i].guard);
     resolve_expr(r, q->alternatives[i].body);
   }
-  r->locals = outside;
+  leave_scope(r, outside);
 }
 
 static void resolve_function(resolver *r, function *f) {
@@ -410,7 +437,7 @@ static void resolve_function(resolver *r, function *f) {
   for (size_t i = 0; i < f->equations.count; i++)
     resolve_equation(r, &f->equations.items[i]);
   r->function = outer;
-  r->locals = outside;
+  leave_scope(r, outside);
 }
 
 // A local value is computed in the frame that it belongs to, so its expressions are resolved there.
@@ -428,7 +455,7 @@ static void resolve_value(resolver *r, binding *b) {
       resolve_expr(r, q->alternatives[i].guard);
     resolve_expr(r, q->alternatives[i].body);
   }
-  r->locals = outside;
+  leave_scope(r, outside);
 }
 
 static void resolve_bindings(resolver *r, binding **bindings, uint32_t count) {
@@ -443,9 +470,8 @@ static void resolve_bindings(resolver *r, binding **bindings, uint32_t count) {
       continue;
     }
     b->kind = b->code->arity || b->signature_arrows ? BINDING_FUNCTION : BINDING_VALUE;
-    for (const local *l = r->locals; l != before; l = l->next)
-      if (!strcmp(l->name, b->name))
-        diag_report(r->d, DIAG_ERROR, b->where, "'%s' is defined twice", b->name);
+    if (is_taken(r, b->name, before))
+      diag_report(r->d, DIAG_ERROR, b->where, "'%s' is defined twice", b->name);
     add_local(r, b->name, b->where, b);
   }
   for (uint32_t i = 0; i < count; i++) {
@@ -466,20 +492,13 @@ static void resolve_bindings(resolver *r, binding **bindings, uint32_t count) {
 
 static void visit(resolver *r, binding *b);
 
+// No local name is in scope here: a definition is resolved before those that it uses are visited.
 static void resolve_global(resolver *r, binding *b) {
-  binding *outer_global = r->global;
-  function *outer_function = r->function;
-  local *outside = r->locals;
   r->global = b;
-  r->function = NULL;
-  r->locals = NULL;
-  if (b->code) {
-    b->code->binding = b;
-    resolve_function(r, b->code);
-  }
-  r->global = outer_global;
-  r->function = outer_function;
-  r->locals = outside;
+  if (!b->code)
+    return;
+  b->code->binding = b;
+  resolve_function(r, b->code);
 }
 
 static void pop_group(resolver *r, binding *root) {
