@@ -28,6 +28,8 @@ permc_context *permc_context_new(void) {
   permc_context *c = calloc(1, sizeof *c);
   if (c) {
     c->limits = default_limits;
+    // A source of 64 MiB could make a tree of 20 GiB.
+    c->program.memory.limit = 2 * c->limits.memory;
     c->limits.interrupted = &interrupted;
   }
   return c;
