@@ -226,6 +226,10 @@ struct binding {
   bool on_stack;
 };
 
+// Where the binding of that name is in a table (open addressing, larger than what it holds), or
+// where it would be put.
+binding **binding_slot(binding **table, size_t size, const char *name);
+
 typedef struct import {
   span where;
   const char *path;

@@ -400,12 +400,11 @@ static void add_equation(parser *p, binding *b, const binding *more) {
   vec_push(p->memory, &b->code->equations, q);
 }
 
-// A chained hash table would be more than this needs: names of one module, looked up once each.
-static size_t find_slot(binding **table, size_t size, const char *name) {
+binding **binding_slot(binding **table, size_t size, const char *name) {
   size_t i = (size_t)hash_bytes(name, strlen(name)) % size;
   while (table[i] && strcmp(table[i]->name, name))
     i = (i + 1) % size;
-  return i;
+  return &table[i];
 }
 
 binding_list merge_bindings(parser *p, binding_list list) {
@@ -420,10 +419,9 @@ binding_list merge_bindings(parser *p, binding_list list) {
       last = b;
       continue;
     }
-    size_t at = find_slot(table, size, b->name);
-    binding *known = table[at];
+    binding **slot = binding_slot(table, size, b->name), *known = *slot;
     if (!known) {
-      table[at] = known = b;
+      *slot = known = b;
       vec_push(p->memory, &merged, b);
     } else if (b->code && known->code && last == known) {
       add_equation(p, known, b);

@@ -46,15 +46,8 @@ static void resolve_function(resolver *r, function *f);
 
 // ---- global names ----------------------------------------------------------------------------
 
-static binding **table_slot(const name_table *t, const char *name) {
-  size_t i = (size_t)hash_bytes(name, strlen(name)) % t->size;
-  while (t->slots[i] && strcmp(t->slots[i]->name, name))
-    i = (i + 1) % t->size;
-  return &t->slots[i];
-}
-
 static binding *table_find(const name_table *t, const char *name) {
-  return t->size ? *table_slot(t, name) : NULL;
+  return t->size ? *binding_slot(t->slots, t->size, name) : NULL;
 }
 
 static name_table table_create(resolver *r, const program *p, bool library) {
@@ -70,7 +63,7 @@ static name_table table_create(resolver *r, const program *p, bool library) {
     if (mod->library != library)
       continue;
     for (size_t i = 0; i < mod->bindings.count; i++) {
-      binding *b = mod->bindings.items[i], **slot = table_slot(&t, b->name);
+      binding *b = mod->bindings.items[i], **slot = binding_slot(t.slots, t.size, b->name);
       if (*slot) {
         diag_report(r->d, DIAG_ERROR, b->where, "'%s' is defined twice", b->name);
         diag_report(r->d, DIAG_NOTE, (*slot)->where, "the first definition is here");
@@ -373,11 +366,17 @@ static void collect_size_names(resolver *r, binding *b, const type_expr *t) {
     collect_size_names(r, b, t->parts[i]);
 }
 
-static void resolve_sizes(resolver *r, const type_expr *t) {
+static void resolve_sizes_inside(resolver *r, const type_expr *t) {
   if (t->kind == TYPE_EXPR_ARRAY && t->size)
     resolve_expr(r, t->size);
   for (uint32_t i = 0; i < t->count; i++)
-    resolve_sizes(r, t->parts[i]);
+    resolve_sizes_inside(r, t->parts[i]);
+}
+
+static void resolve_sizes(resolver *r, const type_expr *signature) {
+  r->in_sizes = true;
+  resolve_sizes_inside(r, signature);
+  r->in_sizes = false;
 }
 
 // Only what a call is given can bind sizes: the parameters of the signature that are no functions.
@@ -389,9 +388,7 @@ static void bind_size_names(resolver *r, binding *b) {
   b->first_size_slot = r->function->slot_count;
   for (size_t i = 0; i < b->size_names.count; i++)
     add_local(r, b->size_names.items[i], b->where, NULL)->is_size = true;
-  r->in_sizes = true;
   resolve_sizes(r, b->signature);
-  r->in_sizes = false;
 }
 
 static bool has_sizes(const type_expr *t) {
@@ -413,16 +410,22 @@ static uint32_t call_arity(const function *f) {
   return local_name || has_sizes(b->signature) ? b->signature_arrows : f->arity;
 }
 
-static void resolve_equation(resolver *r, equation *q) {
+static void resolve_right(resolver *r, equation *q) {
   local *outside = r->locals;
-  for (uint32_t i = 0; i < r->function->arity; i++)
-    make_pattern_slots(r, q->patterns[i], outside);
   resolve_bindings(r, q->locals, q->local_count);
   for (uint32_t i = 0; i < q->alternative_count; i++) {
     if (q->alternatives[i].guard)
       resolve_expr(r, q->alternatives[i].guard);
     resolve_expr(r, q->alternatives[i].body);
   }
+  leave_scope(r, outside);
+}
+
+static void resolve_equation(resolver *r, equation *q) {
+  local *outside = r->locals;
+  for (uint32_t i = 0; i < r->function->arity; i++)
+    make_pattern_slots(r, q->patterns[i], outside);
+  resolve_right(r, q);
   leave_scope(r, outside);
 }
 
@@ -442,20 +445,9 @@ static void resolve_function(resolver *r, function *f) {
 
 // A local value is computed in the frame that it belongs to, so its expressions are resolved there.
 static void resolve_value(resolver *r, binding *b) {
-  if (b->signature) {
-    r->in_sizes = true;
+  if (b->signature)
     resolve_sizes(r, b->signature);
-    r->in_sizes = false;
-  }
-  equation *q = &b->code->equations.items[0];
-  local *outside = r->locals;
-  resolve_bindings(r, q->locals, q->local_count);
-  for (uint32_t i = 0; i < q->alternative_count; i++) {
-    if (q->alternatives[i].guard)
-      resolve_expr(r, q->alternatives[i].guard);
-    resolve_expr(r, q->alternatives[i].body);
-  }
-  leave_scope(r, outside);
+  resolve_right(r, &b->code->equations.items[0]);
 }
 
 static void resolve_bindings(resolver *r, binding **bindings, uint32_t count) {
