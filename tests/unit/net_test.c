@@ -1,0 +1,160 @@
+// Maps, shared nodes and the other small functions of net.h.
+#include "tests/test.h"
+
+#include "fusion/net.h"
+
+static arena memory;
+static jmp_buf failure;
+
+static void start(void) {
+  memory.failure = &failure;
+  if (setjmp(failure) != 0)
+    abort();
+}
+
+// ---- maps ------------------------------------------------------------------------------------
+
+// 7 + 3 o_0 - 5 o_1 + 4 (x_0 ^ x_2) + 2 (x_1 ^ 1)
+static int64_t strides[2] = {3, -5};
+static net_row rows[2] = {{{5, false}, 4}, {{2, true}, 2}};
+static const net_map sample = {7, 2, 2, strides, rows};
+
+TEST(map_at) {
+  CHECK_EQ_I64(net_map_at(&sample, (uint64_t[]){0, 0}, 0), 9);
+  CHECK_EQ_I64(net_map_at(&sample, (uint64_t[]){2, 0}, 2), 13);
+  CHECK_EQ_I64(net_map_at(&sample, (uint64_t[]){0, 3}, 1), -2);
+  CHECK_EQ_I64(net_map_at(&sample, (uint64_t[]){0, 0}, 5), 9);
+  CHECK_EQ_I64(net_map_at(&(net_map){.offset = INT64_MIN}, NULL, 0), INT64_MIN);
+}
+
+TEST(map_affine) {
+  f2_affine bits;
+  int shift = -1;
+  REQUIRE(net_map_affine(&sample, 3, &bits, &shift));
+  CHECK_EQ_I64(shift, 1);
+  CHECK_EQ_I64(bits.a.rows, 2);
+  CHECK_EQ_I64(bits.a.columns, 3);
+  CHECK_EQ_U64(bits.a.row[0], 2);
+  CHECK_EQ_U64(bits.a.row[1], 5);
+  CHECK_EQ_U64(bits.c, 1);
+  for (uint64_t x = 0; x < 8; x++)
+    CHECK_EQ_I64(net_map_at(&sample, (uint64_t[]){0, 0}, x),
+                 7 + (int64_t)(f2_affine_apply(bits, x) << shift));
+  REQUIRE(net_map_affine(&(net_map){.offset = 4}, 3, &bits, &shift));
+  CHECK_EQ_I64(bits.a.rows, 0);
+  CHECK_EQ_I64(shift, 0);
+}
+
+TEST(map_not_affine) {
+  static const int64_t wrong[][2] = {{1, 1}, {1, 4}, {3, 1}, {-1, 2}, {0, 1}, {INT64_MIN, 1}};
+  f2_affine bits;
+  int shift;
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    net_row bad[2] = {{{1, false}, wrong[i][0]}, {{2, false}, wrong[i][1]}};
+    CHECK(!net_map_affine(&(net_map){0, 0, 2, NULL, bad}, 2, &bits, &shift));
+  }
+}
+
+TEST(map_equal) {
+  CHECK(net_map_equal(&sample, &sample));
+  net_map other = sample;
+  other.offset = 8;
+  CHECK(!net_map_equal(&sample, &other));
+  other = sample;
+  other.strides = (int64_t[]){3, 5};
+  CHECK(!net_map_equal(&sample, &other));
+  other = sample;
+  other.rows = (net_row[]){{{5, false}, 4}, {{2, false}, 2}};
+  CHECK(!net_map_equal(&sample, &other));
+  other.row_count = 1;
+  CHECK(!net_map_equal(&sample, &other));
+}
+
+// ---- nodes -----------------------------------------------------------------------------------
+
+static net_id leaf(net_stage *s, net_id value, uint64_t number) {
+  return net_node_add(
+      &memory, s,
+      &(net_node){NET_LEAF, .type = s->values.items[value], .value = value, .number = number});
+}
+
+static net_id binary(net_stage *s, scalar_op op, net_id x, net_id y) {
+  net_id operands[2] = {x, y};
+  scalar_type type = scalar_result_of(op, s->nodes.items[x].type);
+  return net_node_add(&memory, s,
+                      &(net_node){NET_SCALAR, .type = type, .scalar = op, .operand_count = 2,
+                                  .operands = operands});
+}
+
+TEST(equal_nodes_are_shared) {
+  start();
+  net_stage s = {.n = 3};
+  for (int i = 0; i < 2; i++)
+    net_value_add(&memory, &s, SCALAR_I32);
+  for (int again = 0; again < 2; again++) {
+    net_id x = leaf(&s, 0, 0), y = leaf(&s, 1, 0);
+    CHECK_EQ_U64(x, 0);
+    CHECK_EQ_U64(y, 1);
+    CHECK_EQ_U64(binary(&s, OP_ADD, x, y), 2);
+    CHECK_EQ_U64(binary(&s, OP_ADD, y, x), 3);
+    CHECK_EQ_U64(binary(&s, OP_SUB, x, y), 4);
+    net_node index = {NET_INDEX, .type = SCALAR_I64, .map = sample};
+    CHECK_EQ_U64(net_node_add(&memory, &s, &index), 5);
+    index.map.offset = 8;
+    CHECK_EQ_U64(net_node_add(&memory, &s, &index), 6);
+    // Fields without meaning do not count.
+    net_node constant = {NET_CONSTANT, .type = SCALAR_I8, .constant.i32 = 0x1234 + again * 0x100,
+                         .value = 7 + (net_id)again, .map = sample};
+    CHECK_EQ_U64(net_node_add(&memory, &s, &constant), 7);
+  }
+  CHECK_EQ_U64(s.nodes.count, 8);
+  CHECK_EQ_U64(s.nodes.items[7].constant.i64, 0x34);
+  CHECK(s.nodes.items[5].map.rows != rows);
+  arena_free(&memory);
+}
+
+TEST(many_nodes) {
+  start();
+  net_stage s = {.n = 3};
+  enum { COUNT = 5000 };
+  for (int again = 0; again < 2; again++)
+    for (int64_t i = 0; i < COUNT; i++)
+      CHECK_EQ_U64(net_node_add(&memory, &s,
+                                &(net_node){NET_CONSTANT, .type = SCALAR_I64, .constant.i64 = i}),
+                   i);
+  CHECK_EQ_U64(s.nodes.count, COUNT);
+  arena_free(&memory);
+}
+
+TEST(op_reads) {
+  start();
+  net_stage s = {.n = 3};
+  for (int i = 0; i < 4; i++)
+    net_value_add(&memory, &s, SCALAR_I32);
+  net_id other = leaf(&s, 1, 0), c = leaf(&s, 3, 1), x = leaf(&s, 0, 1), y = leaf(&s, 3, 0);
+  net_id sum = binary(&s, OP_ADD, c, x), twice = binary(&s, OP_MUL, sum, sum);
+  net_id elements[2] = {twice, NET_NONE}, more[2] = {y, sum};
+  net_output outputs[2] = {{2, elements}, {1, more}};
+  net_op op = {.k = 1, .output_count = 2, .outputs = outputs};
+  net_id found[8];
+  for (int again = 0; again < 2; again++) {
+    CHECK_EQ_U64(net_op_nodes(&s, &op, found), 5);
+    CHECK(memcmp(found, (net_id[]){c, x, y, sum, twice}, 5 * sizeof *found) == 0);
+    CHECK_EQ_U64(net_op_reads(&s, &op, found), 2);
+    CHECK(found[0] == 0 && found[1] == 3);
+  }
+  (void)other;
+  arena_free(&memory);
+}
+
+TEST(arrays) {
+  start();
+  net t = {0};
+  CHECK_EQ_U64(net_array_add(&memory, &t, SCALAR_F32, 12, NET_ARGUMENT, 0), 0);
+  CHECK_EQ_U64(net_array_add(&memory, &t, SCALAR_C64, 3, NET_RESULT, 1), 1);
+  CHECK_EQ_U64(t.arrays.items[1].count, 3);
+  CHECK_EQ_U64(t.arrays.items[1].number, 1);
+  arena_free(&memory);
+}
+
+TEST_MAIN()
