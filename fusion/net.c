@@ -69,9 +69,15 @@ static net_map map_copy(arena *a, const net_map *m) {
 // Which fields a kind uses; the rest are zero.
 enum { SCALAR = 1, VALUE = 2, OPERANDS = 4, NUMBER = 8, MAP = 16, CONSTANT = 32 };
 static const unsigned uses[NET_NODE_KINDS] = {
-    [NET_LEAF] = VALUE | NUMBER,      [NET_INDEX] = MAP,        [NET_CONSTANT] = CONSTANT,
-    [NET_SCALAR] = SCALAR | OPERANDS, [NET_MIN] = OPERANDS,     [NET_MAX] = OPERANDS,
-    [NET_SELECT] = OPERANDS,          [NET_CONVERT] = OPERANDS, [NET_ROOT] = OPERANDS | NUMBER,
+    [NET_LEAF] = VALUE | NUMBER | MAP,  // lowering's own leaves have a map
+    [NET_INDEX] = MAP,
+    [NET_CONSTANT] = CONSTANT,
+    [NET_SCALAR] = SCALAR | OPERANDS,
+    [NET_MIN] = OPERANDS,
+    [NET_MAX] = OPERANDS,
+    [NET_SELECT] = OPERANDS,
+    [NET_CONVERT] = OPERANDS,
+    [NET_ROOT] = OPERANDS | NUMBER,
     [NET_EXTERN] = OPERANDS | NUMBER,
 };
 

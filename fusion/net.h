@@ -190,7 +190,8 @@ net *net_read(arena *a, const char *text, const char **wrong);
 // ---- building --------------------------------------------------------------------------------
 
 // The number of an equal node of the stage, or of a new one (copied into `a`). Fields that the kind
-// does not use are ignored, and zero in the copy. Nodes are made by this function only.
+// does not use are ignored, and zero in the copy. (A leaf's map is kept: while lowering, leaves
+// have one.) Nodes are made by this function only.
 net_id net_node_add(arena *a, net_stage *s, const net_node *node);
 net_id net_value_add(arena *a, net_stage *s, scalar_type type);
 net_id net_array_add(arena *a, net *t, scalar_type type, uint64_t count, net_role role,
