@@ -1,0 +1,31 @@
+// A target: what the planner knows of a machine. A CPU and a GPU differ here and in the emitter, in
+// nothing else.
+//
+//   cpu-avx512:  lines of 64 bytes; tiles of 128 KiB in L2; 16 vectors of 64 bytes in registers
+//   gpu:         lines of 128 bytes; tiles of 32 KiB in shared memory; 2^5 lanes, 16 registers each
+#ifndef PERMC_FUSION_TARGET_H
+#define PERMC_FUSION_TARGET_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct target {
+  const char *name;
+  uint32_t line_bytes;      // memory moves in lines of so many bytes: a power of two
+  uint64_t tile_bytes;      // fast memory for one tile, all its slots
+  uint32_t lane_bytes;      // a vector of the widest element is at most so many bytes (0: lanes are
+                            // counted, as on a GPU)
+  uint32_t lane_bits;       // at most 2^lane_bits lanes
+  uint32_t register_bytes;  // of data in registers, of one thread (all its lanes if lane_bytes)
+  // The cost model: seconds per unit, of the whole machine.
+  double memory_bytes_per_second;  // of a copy: bytes read + bytes written
+  double ops_per_second;           // min/max of 4-byte elements
+  double exchange_ops;             // what moving one element between phases costs, in ops
+  double pass_seconds;             // starting a pass
+} target;
+
+// The rows of the table; NULL ends it.
+extern const target *const targets[];
+const target *target_named(const char *name);
+
+#endif
