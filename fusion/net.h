@@ -9,12 +9,12 @@
 //
 //   array a0 i32 4 argument 0
 //   array a1 i32 4 result 0
-//   stage n=2                                  space: x = (x_0, x_1), no loops
-//     v0 = load a0 at x_0 + 2 x_1              v0 holds, at index x, element x of the argument
-//     op k=1 direction 0b10 coordinate x_1     pairs x, x ^ 0b10; element j of a pair has x_1 = j
+//   stage n=2                                  # space: x = (x0, x1), no loops
+//     v0 = load a0 at x0 + 2*x1                # v0 holds, at index x, element x of the argument
+//     op directions 0b10 coordinates x1 step 8 # pairs x, x ^ 0b10; element j of a pair has x1 = j
 //       v1[0] = min v0[0] v0[1]
 //       v1[1] = max v0[0] v0[1]
-//     store v1 in a1 at 2 x_0 + x_1            the bmmc: a transposed address
+//     store v1 in a1 at 2*x0 + x1              # the bmmc: a transposed address
 //
 // A stage is a straight line: loads, then ops, then stores. Its values are in static single
 // assignment form: each is defined by one load or one op, on the whole space, and an op reads any
@@ -182,10 +182,10 @@ typedef struct net {
 
 // NULL if every invariant holds, else a sentence naming the stage and what is wrong in it.
 const char *net_verify(arena *a, const net *t);
-// In the form above, which net_read (net_text.c) reads back.
+// In the form above (all of it: net_print.c), which net_read reads back.
 void net_print(text *out, const net *t);
 // NULL in *wrong: the net of that text. Otherwise a sentence with the line.
-net *net_read(arena *a, const char *text, const char **wrong);
+net *net_read(arena *a, const char *string, const char **wrong);
 
 // ---- building --------------------------------------------------------------------------------
 

@@ -1,0 +1,537 @@
+// Random Nets that net_verify accepts, for tests, and what they compute.
+//
+//   random_state random = {seed};
+//   net *t = random_net(&memory, &random);
+//   evaluation *e = net_evaluate(&memory, t, seed);     // the elements of all arrays
+//
+// The evaluator is literal: every op on every coset, one scalar at a time. It knows of each element
+// whether it is defined: what an op makes where it is not alive is not, nor what is computed from
+// that. Results must be equal wherever they are defined.
+#ifndef PERMC_TESTS_UNIT_NET_RANDOM_H
+#define PERMC_TESTS_UNIT_NET_RANDOM_H
+
+#include "tests/test.h"
+
+#include "fusion/live.h"
+
+// ---- numbers ---------------------------------------------------------------------------------
+
+typedef struct random_state {
+  uint64_t seed;
+} random_state;
+
+// splitmix64 (Steele, Lea and Flood, 2014).
+static inline uint64_t random_word(random_state *r) {
+  uint64_t x = r->seed += UINT64_C(0x9e3779b97f4a7c15);
+  x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+  x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+  return x ^ x >> 31;
+}
+static inline uint32_t random_below(random_state *r, uint32_t bound) {
+  return (uint32_t)(random_word(r) >> 33) % bound;
+}
+static inline bool random_chance(random_state *r, uint32_t one_in) {
+  return random_below(r, one_in) == 0;
+}
+
+static inline f2_matrix random_matrix(random_state *r, int n) {
+  for (;;) {
+    f2_matrix m = f2_zero(n, n);
+    for (int i = 0; i < n; i++)
+      m.row[i] = random_word(r) & f2_mask(n);
+    if (f2_rank(m) == n)
+      return m;
+  }
+}
+
+// Small numbers mostly, so that equal ones and overflows are met.
+static inline scalar_bits random_bits(random_state *r, scalar_type type) {
+  static const double reals[] = {0, -0.0, 1, -1, 0.5, 2, 1e30, -3.25};
+  scalar_bits bits = {{0}};
+  double real = reals[random_below(r, 8)], imaginary = reals[random_below(r, 8)];
+  switch (scalar_types[type].kind) {
+  case KIND_BOOL:
+    bits.b = random_chance(r, 2);
+    break;
+  case KIND_SIGNED:
+  case KIND_UNSIGNED:
+    if (random_chance(r, 4))
+      return random_chance(r, 2) ? scalar_minval(type) : scalar_maxval(type);
+    return scalar_from_i64(type, (int64_t)random_below(r, 7) - 2);
+  case KIND_FLOAT:
+    if (random_chance(r, 8))
+      return scalar_maxval(type);  // NaN
+    scalar_convert(SCALAR_F64, type, 1, &real, &bits);
+    break;
+  case KIND_COMPLEX:
+    bits.c128[0] = real;
+    bits.c128[1] = imaginary;
+    if (type == SCALAR_C64) {
+      bits = (scalar_bits){{0}};
+      bits.c64[0] = (float)real;
+      bits.c64[1] = (float)imaginary;
+    }
+    break;
+  }
+  return bits;
+}
+
+// ---- nodes -----------------------------------------------------------------------------------
+
+typedef struct random_op {
+  arena *memory;
+  random_state *random;
+  net *net;
+  net_stage *stage;
+  size_t defined;  // values below this number may be read
+  uint32_t k;
+  const uint64_t *directions;
+  f2_matrix inverse;  // rows k ...: forms that do not change in a coset
+} random_op;
+
+static const scalar_type random_types[] = {SCALAR_I32, SCALAR_I32, SCALAR_BOOL, SCALAR_U8,
+                                           SCALAR_F32, SCALAR_I64, SCALAR_C64};
+static inline scalar_type random_type(random_state *r) { return random_types[random_below(r, 7)]; }
+
+static inline net_id random_node(random_op *o, scalar_type type, int depth);
+
+static inline net_id random_inner(random_op *o, net_node node, uint32_t count,
+                                  const net_id *operands) {
+  node.operand_count = count;
+  node.operands = (net_id *)operands;
+  return net_node_add(o->memory, o->stage, &node);
+}
+
+static inline net_map random_map(arena *a, random_state *r, const net_stage *s, uint64_t mask) {
+  net_map m = {.offset = (int64_t)random_below(r, 9) - 4,
+               .loop_count = s->loop_count,
+               .row_count = random_below(r, 3)};
+  m.strides = NEW_ARRAY(a, int64_t, m.loop_count);
+  m.rows = NEW_ARRAY(a, net_row, m.row_count);
+  for (uint32_t l = 0; l < m.loop_count; l++)
+    m.strides[l] = (int64_t)random_below(r, 5) - 2;
+  for (uint32_t i = 0; i < m.row_count; i++)
+    m.rows[i] =
+        (net_row){{random_word(r) & mask, random_chance(r, 3)}, (int64_t)random_below(r, 9) - 4};
+  return m;
+}
+
+static inline net_id random_index(random_op *o) {
+  net_node node = {NET_INDEX, .type = SCALAR_I64};
+  node.map = random_map(o->memory, o->random, o->stage, f2_mask(o->stage->n));
+  for (uint32_t i = 0; i < node.map.row_count; i++) {
+    uint64_t choice = random_word(o->random), mask = 0;
+    for (int row = (int)o->k; row < o->stage->n; row++)
+      mask ^= choice >> row & 1 ? o->inverse.row[row] : 0;
+    node.map.rows[i].form.mask = mask;
+  }
+  return net_node_add(o->memory, o->stage, &node);
+}
+
+static inline net_id random_leaf(random_op *o, scalar_type type) {
+  for (int attempt = 0; attempt < 6 && o->defined > 0; attempt++) {
+    net_id value = random_below(o->random, (uint32_t)o->defined);
+    if (o->stage->values.items[value] == type)
+      return net_node_add(o->memory, o->stage,
+                          &(net_node){NET_LEAF, .type = type, .value = value,
+                                      .number = random_below(o->random, 1U << o->k)});
+  }
+  if (type == SCALAR_I64 && random_chance(o->random, 2))
+    return random_index(o);
+  return net_node_add(
+      o->memory, o->stage,
+      &(net_node){NET_CONSTANT, .type = type, .constant = random_bits(o->random, type)});
+}
+
+// A comparison that chooses between what it compares, often.
+static inline net_id random_select(random_op *o, scalar_type type, int depth) {
+  static const scalar_op orders[] = {OP_LT, OP_LE, OP_GT, OP_GE, OP_TOTAL_LE, OP_EQ};
+  net_id a = random_node(o, type, depth - 1), b = random_node(o, type, depth - 1), c;
+  if (random_chance(o->random, 3) || scalar_types[type].kind == KIND_COMPLEX)
+    c = random_node(o, SCALAR_BOOL, depth - 1);
+  else
+    c = random_inner(
+        o,
+        (net_node){NET_SCALAR, .type = SCALAR_BOOL, .scalar = orders[random_below(o->random, 6)]},
+        2, (net_id[]){a, b});
+  if (random_chance(o->random, 3))
+    c = random_inner(o, (net_node){NET_SCALAR, .type = SCALAR_BOOL, .scalar = OP_COMPLEMENT}, 1,
+                     &c);
+  bool turned = random_chance(o->random, 2);
+  return random_inner(o, (net_node){NET_SELECT, .type = type}, 3,
+                      (net_id[]){c, turned ? b : a, turned ? a : b});
+}
+
+static inline net_id random_scalar(random_op *o, scalar_type type, int depth) {
+  for (int attempt = 0; attempt < 200; attempt++) {
+    scalar_op op = random_below(o->random, SCALAR_OP_COUNT);
+    scalar_type from = random_chance(o->random, 2) ? type : random_type(o->random);
+    if (!(scalar_ops[op].operands & CLASS_OF(from)) || scalar_result_of(op, from) != type)
+      continue;
+    net_id operands[2] = {random_node(o, from, depth - 1), 0};
+    if (scalar_ops[op].arity == 2)
+      operands[1] = random_node(o, op == OP_POWI ? SCALAR_I64 : from, depth - 1);
+    return random_inner(o, (net_node){NET_SCALAR, .type = type, .scalar = op},
+                        (uint32_t)scalar_ops[op].arity, operands);
+  }
+  return random_leaf(o, type);
+}
+
+static inline net_id random_node(random_op *o, scalar_type type, int depth) {
+  net_id operands[2];
+  uint32_t choice = depth <= 0 ? 0 : random_below(o->random, 12);
+  if (choice < 3)
+    return random_leaf(o, type);
+  if (choice < 6)
+    return random_select(o, type, depth);
+  if (choice == 6 && (CLASS_OF(type) & CLASS_BITS)) {
+    operands[0] = random_node(o, type, depth - 1);
+    operands[1] = random_node(o, type, depth - 1);
+    return random_inner(
+        o, (net_node){random_chance(o->random, 2) ? NET_MIN : NET_MAX, .type = type}, 2, operands);
+  }
+  if (choice == 7 && scalar_types[type].kind != KIND_COMPLEX) {
+    scalar_type from = random_chance(o->random, 3)   ? type
+                       : random_chance(o->random, 2) ? SCALAR_U8
+                                                     : SCALAR_F32;
+    operands[0] = random_node(o, from, depth - 1);
+    return random_inner(o, (net_node){NET_CONVERT, .type = type}, 1, operands);
+  }
+  if (choice == 8 && type == SCALAR_C64) {
+    operands[0] = random_node(o, SCALAR_I64, depth - 1);
+    return random_inner(
+        o, (net_node){NET_ROOT, .type = type, .number = 1 + random_below(o->random, 8)}, 1,
+        operands);
+  }
+  if (choice == 9 && type == SCALAR_F32) {
+    operands[0] = random_node(o, SCALAR_F32, depth - 1);
+    operands[1] = random_node(o, SCALAR_I32, depth - 1);
+    return random_inner(o, (net_node){NET_EXTERN, .type = type}, 2, operands);
+  }
+  return random_scalar(o, type, depth);
+}
+
+// ---- ops -------------------------------------------------------------------------------------
+
+typedef struct random_frame {
+  f2_matrix vectors, inverse;  // directions are the first columns, coordinates the first rows
+} random_frame;
+
+static inline random_frame random_directions(random_state *r, int n) {
+  random_frame f = {.vectors = random_matrix(r, n)};
+  if (random_chance(r, 2))
+    f.vectors = f2_identity(n);
+  f2_inverse(f.vectors, &f.inverse);
+  return f;
+}
+
+static inline void random_op_add(random_op *o, const random_frame *f) {
+  net_op op = {.k = o->k, .origin = random_below(o->random, 100)};
+  op.directions = NEW_ARRAY(o->memory, uint64_t, op.k);
+  op.coordinates = NEW_ARRAY(o->memory, net_form, op.k);
+  for (uint32_t i = 0; i < op.k; i++) {
+    op.directions[i] = f2_column(f->vectors, (int)i);
+    op.coordinates[i] = (net_form){f->inverse.row[i], random_chance(o->random, 3)};
+  }
+  if (random_chance(o->random, 4) && o->k < (uint32_t)o->stage->n) {
+    op.live = NEW(o->memory, net_form);
+    op.live[op.live_count++] = (net_form){f->inverse.row[o->k], random_chance(o->random, 2)};
+  }
+  o->directions = op.directions;
+  o->inverse = f->inverse;
+  o->defined = o->stage->values.count;
+  op.output_count = 1 + random_below(o->random, 2);
+  op.outputs = NEW_ARRAY(o->memory, net_output, op.output_count);
+  uint64_t count = UINT64_C(1) << op.k;
+  for (uint32_t i = 0; i < op.output_count; i++) {
+    scalar_type type = random_type(o->random);
+    op.outputs[i] =
+        (net_output){net_value_add(o->memory, o->stage, type), NEW_ARRAY(o->memory, net_id, count)};
+    for (uint64_t j = 0; j < count; j++)
+      op.outputs[i].elements[j] =
+          j > 0 && random_chance(o->random, 6) ? NET_NONE : random_node(o, type, 3);
+  }
+  vec_push(o->memory, &o->stage->ops, op);
+}
+
+// ---- stages ----------------------------------------------------------------------------------
+
+// All elements of an array of 2^n x loops elements, each once.
+static inline net_map random_address(arena *a, random_state *r, const net_stage *s) {
+  f2_matrix m = random_chance(r, 2) ? random_matrix(r, s->n) : f2_identity(s->n);
+  net_map map = {.loop_count = s->loop_count, .row_count = (uint32_t)s->n};
+  map.strides = NEW_ARRAY(a, int64_t, map.loop_count);
+  map.rows = NEW_ARRAY(a, net_row, map.row_count);
+  for (uint32_t i = 0; i < map.row_count; i++)
+    map.rows[i] = (net_row){{m.row[i], random_chance(r, 3)}, INT64_C(1) << i};
+  int64_t stride = INT64_C(1) << s->n;
+  for (uint32_t l = map.loop_count; l-- > 0; stride *= (int64_t)s->extents[l])
+    map.strides[l] = stride;
+  return map;
+}
+
+static inline uint64_t stage_points(const net_stage *s) {
+  uint64_t points = UINT64_C(1) << s->n;
+  for (uint32_t l = 0; l < s->loop_count; l++)
+    points *= s->extents[l];
+  return points;
+}
+
+static inline void random_load(arena *a, random_state *r, net *t, net_stage *s, net_id array) {
+  net_load load = {.array = array, .limit = UINT64_MAX, .map = random_address(a, r, s)};
+  scalar_type type = t->arrays.items[array].type;
+  load.value = net_value_add(a, s, type);
+  if (random_chance(r, 4)) {
+    load.limit = random_below(r, (uint32_t)t->arrays.items[array].count + 1);
+    load.fill = random_bits(r, type);
+  }
+  vec_push(a, &s->loads, load);
+  if (random_chance(r, 4)) {
+    load.value = net_value_add(a, s, type);
+    vec_push(a, &s->loads, load);
+  }
+}
+
+// Whether the op that makes the value makes all of it.
+static inline bool is_whole(const net_stage *s, net_id value) {
+  for (size_t i = 0; i < s->ops.count; i++)
+    for (uint32_t k = 0; k < s->ops.items[i].output_count; k++)
+      if (s->ops.items[i].outputs[k].value == value) {
+        if (s->ops.items[i].live_count > 0)
+          return false;
+        for (uint64_t j = 0; j < UINT64_C(1) << s->ops.items[i].k; j++)
+          if (s->ops.items[i].outputs[k].elements[j] == NET_NONE)
+            return false;
+      }
+  return true;
+}
+
+static inline void random_store(arena *a, random_state *r, net *t, net_stage *s, net_role role,
+                                uint32_t number) {
+  net_id value = (net_id)s->values.count - 1;
+  while (!is_whole(s, value) || (value > 0 && random_chance(r, 3)))
+    value = value > 0 ? value - 1 : (net_id)s->values.count - 1;
+  net_store store = {.value = value, .limit = UINT64_MAX, .map = random_address(a, r, s)};
+  store.array = net_array_add(a, t, s->values.items[value], stage_points(s), role, number);
+  if (random_chance(r, 6) && role == NET_TEMPORARY)
+    store.limit = random_below(r, (uint32_t)stage_points(s));
+  if (s->n > 0 && random_chance(r, 3)) {  // two halves, of two values
+    store.live = NEW(a, net_form);
+    store.live_count = 1;
+    store.live[0] = (net_form){1 + random_word(r) % f2_mask(s->n), random_chance(r, 2)};
+    vec_push(a, &s->stores, store);
+    net_form *other = NEW(a, net_form);
+    *other = (net_form){store.live->mask, !store.live->constant};
+    store.live = other;
+    for (net_id v = 0; v < s->values.count; v++)
+      if (s->values.items[v] == s->values.items[value] && is_whole(s, v) && random_chance(r, 2))
+        store.value = v;
+  }
+  vec_push(a, &s->stores, store);
+}
+
+static inline void random_stage(arena *a, random_state *r, net *t, net_stage *s, bool last) {
+  random_op o = {.memory = a, .random = r, .net = t, .stage = s};
+  size_t arrays = t->arrays.count;
+  for (uint32_t i = 0; i < 1 + random_below(r, 3); i++)
+    random_load(a, r, t, s, random_below(r, (uint32_t)arrays));
+  random_frame frame = random_directions(r, s->n);
+  for (uint32_t i = random_below(r, 7); i > 0; i--) {
+    uint32_t most = s->n < 2 ? (uint32_t)s->n : 2;
+    o.k = random_below(r, most + 1);
+    if (random_chance(r, 3))
+      frame = random_directions(r, s->n);
+    random_op_add(&o, &frame);
+  }
+  for (uint32_t i = 0; i < (last ? 2U : 1U); i++)
+    random_store(a, r, t, s, last ? NET_RESULT : NET_TEMPORARY, i);
+}
+
+static inline net *random_net(arena *a, random_state *r) {
+  static scalar_type parameters[2] = {SCALAR_F32, SCALAR_I32};
+  net *t = NEW(a, net);
+  vec_push(a, &t->externs, ((net_extern){"m\\\"", "foreign", 2, parameters, SCALAR_F32}));
+  uint32_t stages = 1 + random_below(r, 2), loops = random_below(r, 3);
+  net_stage shape = {.n = (int)random_below(r, 5), .loop_count = loops};
+  shape.extents = NEW_ARRAY(a, uint64_t, loops);
+  for (uint32_t l = 0; l < loops; l++)
+    shape.extents[l] = 1 + random_below(r, 3);
+  for (uint32_t i = 0; i < 1 + random_below(r, 3); i++)
+    net_array_add(a, t, random_type(r), stage_points(&shape), NET_ARGUMENT, i);
+  for (uint32_t i = 0; i < stages; i++) {
+    net_stage s = shape;
+    random_stage(a, r, t, &s, i + 1 == stages);
+    vec_push(a, &t->stages, s);
+  }
+  return t;
+}
+
+// ---- evaluation ------------------------------------------------------------------------------
+
+typedef struct element {
+  scalar_bits bits;
+  bool defined;
+} element;
+
+typedef struct evaluation {
+  element **arrays;  // by array, by element
+} evaluation;
+
+typedef struct evaluator {
+  arena *memory;
+  const net *net;
+  const net_stage *stage;
+  const uint64_t *o;
+  element **values;  // of one iteration of the loops: by value, by index
+  element *nodes;
+} evaluator;
+
+static inline element evaluate_scalar(const net_node *node, const element *operands,
+                                      scalar_type from) {
+  element out = {.defined = true};
+  int64_t order;
+  switch (node->kind) {
+  case NET_SCALAR:
+    scalar_apply(node->scalar, from, 1, &operands[0].bits, &operands[1].bits, &out.bits);
+    break;
+  case NET_MIN:
+  case NET_MAX: {
+    bool le = false;
+    scalar_apply(OP_LE, from, 1, &operands[0].bits, &operands[1].bits, &le);
+    out.bits = operands[le == (node->kind == NET_MIN) ? 0 : 1].bits;
+    break;
+  }
+  case NET_SELECT:
+    out.bits = operands[operands[0].bits.b ? 1 : 2].bits;
+    break;
+  case NET_CONVERT:
+    scalar_convert(from, node->type, 1, &operands[0].bits, &out.bits);
+    break;
+  case NET_ROOT:
+    order = (int64_t)node->number;
+    out.bits = scalar_root(node->type, operands[0].bits.i64, order);
+    break;
+  default:
+    out.bits.f32 = operands[0].bits.f32 * 2 + (float)operands[1].bits.i32;
+    break;
+  }
+  return out;
+}
+
+// At the coset of x: base is the index of element 0.
+static inline element evaluate_node(evaluator *e, const net_op *op, uint64_t base,
+                                    const net_node *node) {
+  element operands[3] = {{.defined = true}};
+  bool defined = true;
+  if (node->kind == NET_LEAF) {
+    for (uint32_t i = 0; i < op->k; i++)
+      base ^= node->number >> i & 1 ? op->directions[i] : 0;
+    return e->values[node->value][base];
+  }
+  if (node->kind == NET_CONSTANT)
+    return (element){node->constant, true};
+  if (node->kind == NET_INDEX)
+    return (element){{.i64 = net_map_at(&node->map, e->o, base)}, true};
+  for (uint32_t i = 0; i < node->operand_count; i++) {
+    operands[i] = e->nodes[node->operands[i]];
+    defined = defined && operands[i].defined;
+  }
+  if (!defined)
+    return (element){.defined = false};
+  return evaluate_scalar(node, operands, e->stage->nodes.items[node->operands[0]].type);
+}
+
+static inline bool all_zero(uint32_t count, const net_form *forms, uint64_t x) {
+  bool zero = true;
+  for (uint32_t i = 0; i < count; i++)
+    zero = zero && !net_form_at(forms[i], x);
+  return zero;
+}
+
+static inline void evaluate_coset(evaluator *e, const net_op *op, uint64_t base, uint32_t nodes,
+                                  const net_id *order) {
+  for (uint32_t i = 0; i < nodes; i++)
+    e->nodes[order[i]] = evaluate_node(e, op, base, &e->stage->nodes.items[order[i]]);
+  for (uint32_t i = 0; i < op->output_count; i++)
+    for (uint64_t j = 0; j < UINT64_C(1) << op->k; j++) {
+      uint64_t x = base;
+      for (uint32_t d = 0; d < op->k; d++)
+        x ^= j >> d & 1 ? op->directions[d] : 0;
+      net_id id = op->outputs[i].elements[j];
+      if (id != NET_NONE)
+        e->values[op->outputs[i].value][x] = e->nodes[id];
+    }
+}
+
+static inline void evaluate_op(evaluator *e, const net_op *op, net_id *order) {
+  uint32_t nodes = net_op_nodes(e->stage, op, order);
+  for (uint64_t x = 0; x < UINT64_C(1) << e->stage->n; x++)
+    if (all_zero(op->k, op->coordinates, x) && all_zero(op->live_count, op->live, x))
+      evaluate_coset(e, op, x, nodes, order);
+}
+
+static inline void evaluate_iteration(evaluator *e, evaluation *result) {
+  const net_stage *s = e->stage;
+  uint64_t size = UINT64_C(1) << s->n;
+  net_id *order = NEW_ARRAY(e->memory, net_id, s->nodes.count);
+  for (size_t v = 0; v < s->values.count; v++)
+    e->values[v] = NEW_ARRAY(e->memory, element, size);
+  for (size_t i = 0; i < s->loads.count; i++)
+    for (uint64_t x = 0; x < size; x++) {
+      const net_load *load = &s->loads.items[i];
+      uint64_t address = (uint64_t)net_map_at(&load->map, e->o, x);
+      e->values[load->value][x] = address < load->limit ? result->arrays[load->array][address]
+                                                        : (element){load->fill, true};
+    }
+  for (size_t i = 0; i < s->ops.count; i++)
+    evaluate_op(e, &s->ops.items[i], order);
+  for (size_t i = 0; i < s->stores.count; i++)
+    for (uint64_t x = 0; x < size; x++) {
+      const net_store *store = &s->stores.items[i];
+      uint64_t address = (uint64_t)net_map_at(&store->map, e->o, x);
+      if (address < store->limit && all_zero(store->live_count, store->live, x))
+        result->arrays[store->array][address] = e->values[store->value][x];
+    }
+}
+
+static inline void evaluate_stage(arena *a, const net *t, const net_stage *s, evaluation *result) {
+  uint64_t loops = stage_points(s) >> s->n, *o = NEW_ARRAY(a, uint64_t, s->loop_count);
+  evaluator e = {
+      a, t, s, o, NEW_ARRAY(a, element *, s->values.count), NEW_ARRAY(a, element, s->nodes.count)};
+  for (uint64_t i = 0; i < loops; i++) {
+    uint64_t rest = i;
+    for (uint32_t l = s->loop_count; l-- > 0; rest /= s->extents[l])
+      o[l] = rest % s->extents[l];
+    evaluate_iteration(&e, result);
+  }
+}
+
+// The elements of the arguments are random, by the seed.
+static inline evaluation *net_evaluate(arena *a, const net *t, uint64_t seed) {
+  evaluation *result = NEW(a, evaluation);
+  random_state r = {seed};
+  result->arrays = NEW_ARRAY(a, element *, t->arrays.count);
+  for (size_t i = 0; i < t->arrays.count; i++) {
+    const net_array *array = &t->arrays.items[i];
+    result->arrays[i] = NEW_ARRAY(a, element, array->count);
+    for (uint64_t x = 0; x < array->count && array->role == NET_ARGUMENT; x++)
+      result->arrays[i][x] = (element){random_bits(&r, array->type), true};
+  }
+  for (size_t i = 0; i < t->stages.count; i++)
+    evaluate_stage(a, t, &t->stages.items[i], result);
+  return result;
+}
+
+// Whether `found` has every element of the results that `expected` defines. NaN are one.
+static inline bool same_results(const net *t, const evaluation *expected, const evaluation *found) {
+  for (size_t i = 0; i < t->arrays.count; i++)
+    for (uint64_t x = 0; x < t->arrays.items[i].count && t->arrays.items[i].role == NET_RESULT; x++)
+      if (expected->arrays[i][x].defined &&
+          (!found->arrays[i][x].defined ||
+           memcmp(&expected->arrays[i][x].bits, &found->arrays[i][x].bits, sizeof(scalar_bits)) !=
+               0))
+        return false;
+  return true;
+}
+
+#endif
