@@ -6,7 +6,7 @@
 #ifndef PERMC_FUSION_TARGET_H
 #define PERMC_FUSION_TARGET_H
 
-#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 typedef struct target {
@@ -24,8 +24,9 @@ typedef struct target {
   double pass_seconds;             // starting a pass
 } target;
 
-// The rows of the table; NULL ends it.
-extern const target *const targets[];
-const target *target_named(const char *name);
+// The table's rows.
+size_t target_count(void);
+const target *target_at(size_t index);
+const target *target_named(const char *name);  // or NULL
 
 #endif

@@ -1,0 +1,512 @@
+// Net to Plan: passes, their loads and stores, slots; the choice among strategies. See plan.h.
+#include "fusion/planning.h"
+
+// ---- the stage --------------------------------------------------------------------------------
+
+static uint32_t width_of(const net_stage *s, net_id value) {
+  return (uint32_t)scalar_types[s->values.items[value]].size;
+}
+
+static void find_reads(planning *p) {
+  const net_stage *s = p->stage;
+  size_t values = s->values.count + 1;
+  p->defined = NEW_ARRAY(p->memory, uint32_t, values);
+  p->first_read = NEW_ARRAY(p->memory, uint32_t, values);
+  p->last_read = NEW_ARRAY(p->memory, uint32_t, values);
+  net_id *reads = NEW_ARRAY(p->memory, net_id, values);
+  for (size_t v = 0; v < values; v++)
+    p->defined[v] = p->first_read[v] = p->last_read[v] = UINT32_MAX;
+  for (uint32_t i = 0; i < s->ops.count; i++) {
+    const net_op *op = &s->ops.items[i];
+    for (uint32_t o = 0; o < op->output_count; o++)
+      p->defined[op->outputs[o].value] = i;
+    uint32_t count = net_op_reads(s, op, reads);
+    for (uint32_t k = 0; k < count; k++) {
+      if (p->first_read[reads[k]] == UINT32_MAX)
+        p->first_read[reads[k]] = i;
+      p->last_read[reads[k]] = i;
+    }
+  }
+}
+
+static bool is_stored(const net_stage *s, net_id value) {
+  for (size_t i = 0; i < s->stores.count; i++)
+    if (s->stores.items[i].value == value)
+      return true;
+  return false;
+}
+
+static int log2_floor(uint64_t x) { return x ? f2_msb(x) : 0; }
+
+// ---- slots ------------------------------------------------------------------------------------
+
+typedef struct slots {
+  uint32_t count;
+  uint32_t *bytes;
+  bool *taken;
+} slots;
+
+static uint32_t take_slot(slots *s, uint32_t bytes) {
+  for (uint32_t i = 0; i < s->count; i++)
+    if (!s->taken[i] && s->bytes[i] == bytes) {
+      s->taken[i] = true;
+      return i;
+    }
+  s->bytes[s->count] = bytes;
+  s->taken[s->count] = true;
+  return s->count++;
+}
+
+// Slots for the ops [first, end) of a stage, as if they were one pass: a value's slot is free for
+// others after its last reader, unless it is stored at the end. Returns the slots' bytes together.
+static uint32_t assign_slots(const planning *p, uint32_t first, uint32_t end, const bool *loaded,
+                             const bool *kept, uint32_t *slot_of, slots *all) {
+  const net_stage *s = p->stage;
+  net_id *reads = NEW_ARRAY(p->memory, net_id, s->values.count + 1);
+  for (net_id v = 0; v < s->values.count; v++) {
+    slot_of[v] = NET_NONE;
+    if (loaded[v])
+      slot_of[v] = take_slot(all, width_of(s, v));
+  }
+  for (uint32_t i = first; i < end; i++) {
+    const net_op *op = &s->ops.items[i];
+    uint32_t count = net_op_reads(s, op, reads);
+    for (uint32_t k = 0; k < count; k++)
+      if (p->last_read[reads[k]] == i && !kept[reads[k]])
+        all->taken[slot_of[reads[k]]] = false;
+    for (uint32_t o = 0; o < op->output_count; o++)
+      slot_of[op->outputs[o].value] = take_slot(all, width_of(s, op->outputs[o].value));
+    for (uint32_t o = 0; o < op->output_count; o++) {
+      net_id v = op->outputs[o].value;
+      if (p->first_read[v] == UINT32_MAX && !kept[v])
+        all->taken[slot_of[v]] = false;
+    }
+  }
+  uint32_t bytes = 0;
+  for (uint32_t i = 0; i < all->count; i++)
+    bytes += all->bytes[i];
+  return bytes;
+}
+
+static slots new_slots(const planning *p) {
+  size_t room = p->stage->values.count + 1;
+  return (slots){0, NEW_ARRAY(p->memory, uint32_t, room), NEW_ARRAY(p->memory, bool, room)};
+}
+
+// The most dimensions of a tile, and those of a line between passes.
+static void find_dimensions(planning *p) {
+  const net_stage *s = p->stage;
+  size_t values = s->values.count + 1;
+  bool *loaded = NEW_ARRAY(p->memory, bool, values), *kept = NEW_ARRAY(p->memory, bool, values);
+  uint32_t *slot_of = NEW_ARRAY(p->memory, uint32_t, values);
+  slots all = new_slots(p);
+  uint32_t narrowest = 16;
+  for (size_t i = 0; i < s->loads.count; i++)
+    loaded[s->loads.items[i].value] = true;
+  for (net_id v = 0; v < s->values.count; v++) {
+    kept[v] = is_stored(s, v);
+    narrowest = width_of(s, v) < narrowest ? width_of(s, v) : narrowest;
+  }
+  uint32_t bytes = assign_slots(p, 0, (uint32_t)s->ops.count, loaded, kept, slot_of, &all);
+  p->d = log2_floor(p->target->tile_bytes / (bytes ? bytes : 1));
+  p->d = p->d < s->n ? p->d : s->n;
+  p->t = log2_floor(p->target->line_bytes / narrowest);
+  p->t = p->t < p->d ? p->t : p->d;
+}
+
+static void find_lines(planning *p) {
+  const net_stage *s = p->stage;
+  uint32_t line = p->target->line_bytes;
+  p->load_lines = NEW_ARRAY(p->memory, f2_space, s->loads.count + 1);
+  p->store_lines = NEW_ARRAY(p->memory, f2_space, s->stores.count + 1);
+  for (size_t i = 0; i < s->loads.count; i++)
+    p->load_lines[i] =
+        line_space(&s->loads.items[i].map, s->n, line / width_of(s, s->loads.items[i].value));
+  for (size_t i = 0; i < s->stores.count; i++)
+    p->store_lines[i] =
+        line_space(&s->stores.items[i].map, s->n, line / width_of(s, s->stores.items[i].value));
+}
+
+// ---- layouts between passes -------------------------------------------------------------------
+
+// Whether the lines of a layout (address = M x) lie in both tiles.
+static bool layout_suits(f2_matrix layout, int t, f2_space a, f2_space b) {
+  f2_matrix inverse;
+  bool good = f2_inverse(layout, &inverse);
+  for (int i = 0; i < t && good; i++) {
+    uint64_t x = f2_column(inverse, i);
+    good = f2_space_has(a, x) && f2_space_has(b, x);
+  }
+  return good;
+}
+
+// A layout for what pass with tile a writes and pass with tile b reads: the one before, if it
+// serves, so that the array can be worked on in place; else the index itself; else lines from a & b
+// first, then the rest of a & b, then unit vectors.
+static f2_matrix find_layout(const f2_matrix *before, int n, int t, f2_space a, f2_space b) {
+  f2_matrix identity = f2_identity(n), layout;
+  if (before && layout_suits(*before, t, a, b))
+    return *before;
+  if (layout_suits(identity, t, a, b))
+    return identity;
+  f2_space both = f2_space_intersection(a, b);
+  f2_space rest = f2_space_complement(both, f2_space_full(n));
+  uint64_t columns[F2_MAX];
+  for (int i = 0; i < both.dimension; i++)
+    columns[i] = both.basis[i];
+  for (int i = 0; i < rest.dimension; i++)
+    columns[both.dimension + i] = rest.basis[i];
+  bool good = f2_inverse(f2_from_columns(n, n, columns), &layout);
+  assert(good);
+  (void)good;
+  return layout;
+}
+
+static net_map layout_map(arena *a, const net_stage *s, f2_matrix layout) {
+  net_map m = {0, s->loop_count, (uint32_t)s->n, NEW_ARRAY(a, int64_t, s->loop_count + 1),
+               NEW_ARRAY(a, net_row, s->n + 1)};
+  int64_t stride = 1;
+  for (int i = 0; i < s->n; i++, stride *= 2)
+    m.rows[i] = (net_row){{layout.row[i], false}, stride};
+  for (uint32_t i = s->loop_count; i-- > 0; stride *= (int64_t)s->extents[i])
+    m.strides[i] = stride;
+  return m;
+}
+
+// A value that lives on after its pass: where it is kept.
+typedef struct kept_value {
+  net_id array;
+  f2_matrix layout;
+  net_map map;
+  uint32_t live_count;
+  net_form *live;
+} kept_value;
+
+// ---- building passes --------------------------------------------------------------------------
+
+typedef struct building {
+  planning *p;
+  plan *plan;
+  const pass_tiles *tiles;
+  kept_value *kept;  // by value; array NET_NONE: not kept
+} building;
+
+static uint32_t pass_of_op(const pass_tiles *t, uint32_t op) {
+  for (uint32_t i = 0; i < t->count; i++)
+    if (op < t->runs[i].end)
+      return i;
+  return t->count - 1;
+}
+
+// The pass that makes a value available: of a load that is never read, the first.
+static uint32_t pass_of_value(const building *b, net_id v) {
+  const planning *p = b->p;
+  if (p->defined[v] != UINT32_MAX)
+    return pass_of_op(b->tiles, p->defined[v]);
+  return p->first_read[v] == UINT32_MAX ? 0 : pass_of_op(b->tiles, p->first_read[v]);
+}
+
+static uint64_t stage_elements(const net_stage *s) {
+  uint64_t count = f2_unit(s->n);
+  for (uint32_t i = 0; i < s->loop_count; i++)
+    count *= s->extents[i];
+  return count;
+}
+
+static bool lines_in(f2_space lines, f2_space tile) { return f2_space_contains(tile, lines); }
+
+static plan_move *new_moves(const building *b, size_t room) {
+  return NEW_ARRAY(b->p->memory, plan_move, room + 1);
+}
+
+// What the pass's ops read and did not make, and what is stored as it was loaded.
+static void add_loads(building *b, uint32_t number, plan_pass *pass, bool *loaded) {
+  planning *p = b->p;
+  const net_stage *s = p->stage;
+  const run *r = &b->tiles->runs[number];
+  net_id *reads = NEW_ARRAY(p->memory, net_id, s->values.count + 1);
+  for (uint32_t i = r->first; i < r->end; i++) {
+    uint32_t count = net_op_reads(s, &s->ops.items[i], reads);
+    for (uint32_t k = 0; k < count; k++)
+      if (p->defined[reads[k]] == UINT32_MAX || p->defined[reads[k]] < r->first)
+        loaded[reads[k]] = true;
+  }
+  for (size_t i = 0; i < s->stores.count; i++) {
+    net_id v = s->stores.items[i].value;
+    if (p->defined[v] == UINT32_MAX && pass_of_value(b, v) == number)
+      loaded[v] = true;
+  }
+  pass->loads = new_moves(b, s->values.count);
+  for (size_t i = 0; i < s->loads.count; i++) {
+    const net_load *l = &s->loads.items[i];
+    if (loaded[l->value] && b->kept[l->value].array == NET_NONE)
+      pass->loads[pass->load_count++] =
+          (plan_move){.slot = l->value,
+                      .array = l->array,
+                      .map = l->map,
+                      .limit = l->limit,
+                      .fill = l->fill,
+                      .coalesced = lines_in(p->load_lines[i], r->space)};
+  }
+  for (net_id v = 0; v < s->values.count; v++) {
+    const kept_value *k = &b->kept[v];
+    if (!loaded[v] || k->array == NET_NONE)
+      continue;
+    uint32_t line = p->target->line_bytes / width_of(s, v);
+    pass->loads[pass->load_count++] =
+        (plan_move){.slot = v,
+                    .array = k->array,
+                    .map = k->map,
+                    .limit = UINT64_MAX,
+                    .live_count = k->live_count,
+                    .live = k->live,
+                    .coalesced = lines_in(line_space(&k->map, s->n, line), r->space)};
+  }
+}
+
+// The forms that are 0 where the value of an op is alive.
+static uint32_t live_of(const planning *p, net_id v, net_form **live) {
+  const net_op *op = &p->stage->ops.items[p->defined[v]];
+  *live = NEW_ARRAY(p->memory, net_form, op->live_count + op->k + 1);
+  uint32_t count = 0, alive = 0;
+  for (uint32_t i = 0; i < op->live_count; i++)
+    (*live)[count++] = op->live[i];
+  for (uint32_t o = 0; o < op->output_count; o++)
+    if (op->outputs[o].value == v)
+      for (uint32_t j = 0; j < 1u << op->k; j++)
+        if (op->outputs[o].elements[j] != NET_NONE)
+          alive |= j;
+  for (uint32_t i = 0; i < op->k; i++)
+    if (!(alive >> i & 1))
+      (*live)[count++] = op->coordinates[i];
+  return count;
+}
+
+// Where a value is kept until a later pass reads it: in place of what this pass loaded in the same
+// layout and nobody reads again, or in a new array.
+static void keep(building *b, uint32_t number, plan_pass *pass, net_id v) {
+  planning *p = b->p;
+  const net_stage *s = p->stage;
+  uint32_t reader = number + 1;
+  for (uint32_t i = b->tiles->runs[number].end; i < s->ops.count; i++) {
+    net_id *reads = NEW_ARRAY(p->memory, net_id, s->values.count + 1);
+    uint32_t count = net_op_reads(s, &s->ops.items[i], reads);
+    bool found = false;
+    for (uint32_t k = 0; k < count; k++)
+      found |= reads[k] == v;
+    if (found) {
+      reader = pass_of_op(b->tiles, i);
+      break;
+    }
+  }
+  f2_space a = b->tiles->runs[number].space, c = b->tiles->runs[reader].space;
+  kept_value *k = &b->kept[v];
+  const kept_value *over = NULL;
+  for (uint32_t i = 0; i < pass->load_count && !over; i++) {
+    net_id u = pass->loads[i].slot;
+    const kept_value *o = &b->kept[u];
+    if (o->array != NET_NONE && width_of(s, u) == width_of(s, v) &&
+        p->last_read[u] < b->tiles->runs[number].end && !o->live_count &&
+        layout_suits(o->layout, p->t, a, c)) {
+      bool used = false;
+      for (uint32_t j = 0; j < pass->store_count; j++)
+        used |= pass->stores[j].array == o->array;
+      if (!used)
+        over = o;
+    }
+  }
+  k->layout = over ? over->layout : find_layout(NULL, s->n, p->t, a, c);
+  k->map = layout_map(p->memory, s, k->layout);
+  k->live_count = live_of(p, v, &k->live);
+  if (over) {
+    k->array = over->array;
+  } else {
+    k->array = (net_id)b->plan->arrays.count;
+    net_array array = {s->values.items[v], stage_elements(s), NET_TEMPORARY, 0};
+    vec_push(p->memory, &b->plan->arrays, array);
+  }
+  uint32_t line = p->target->line_bytes / width_of(s, v);
+  pass->stores[pass->store_count++] =
+      (plan_move){.slot = v,
+                  .array = k->array,
+                  .map = k->map,
+                  .limit = UINT64_MAX,
+                  .live_count = k->live_count,
+                  .live = k->live,
+                  .coalesced = lines_in(line_space(&k->map, s->n, line), a)};
+}
+
+static void add_stores(building *b, uint32_t number, plan_pass *pass, bool *kept) {
+  planning *p = b->p;
+  const net_stage *s = p->stage;
+  const run *r = &b->tiles->runs[number];
+  pass->stores = new_moves(b, s->stores.count + s->values.count);
+  for (size_t i = 0; i < s->stores.count; i++) {
+    const net_store *o = &s->stores.items[i];
+    if (pass_of_value(b, o->value) != number)
+      continue;
+    kept[o->value] = true;
+    pass->stores[pass->store_count++] =
+        (plan_move){.slot = o->value,
+                    .array = o->array,
+                    .map = o->map,
+                    .limit = o->limit,
+                    .live_count = o->live_count,
+                    .live = o->live,
+                    .coalesced = lines_in(p->store_lines[i], r->space)};
+  }
+  for (net_id v = 0; v < s->values.count; v++) {
+    uint32_t defined = p->defined[v];
+    if (defined == UINT32_MAX || defined < r->first || defined >= r->end ||
+        p->last_read[v] == UINT32_MAX || p->last_read[v] < r->end)
+      continue;
+    kept[v] = true;
+    keep(b, number, pass, v);
+  }
+}
+
+// A basis of a complement of the tile, inside the kernels of the ops' coordinates as far as
+// possible.
+static uint64_t *find_blocks(const planning *p, const plan_pass *pass) {
+  const net_stage *s = p->stage;
+  f2_space forms = f2_space_zero(s->n), v = pass->tile;
+  for (uint32_t i = 0; i < pass->op_count; i++) {
+    const net_op *op = &s->ops.items[pass->ops[i]];
+    for (uint32_t k = 0; k < op->k; k++)
+      f2_space_insert(&forms, op->coordinates[k].mask);
+  }
+  f2_space inside = f2_space_complement(v, f2_space_orthogonal(forms));
+  f2_space rest = f2_space_complement(f2_space_sum(v, inside), f2_space_full(s->n));
+  uint64_t *blocks = NEW_ARRAY(p->memory, uint64_t, s->n - v.dimension + 1);
+  for (int i = 0; i < inside.dimension; i++)
+    blocks[i] = inside.basis[i];
+  for (int i = 0; i < rest.dimension; i++)
+    blocks[inside.dimension + i] = rest.basis[i];
+  return blocks;
+}
+
+// Blocks in which all that the pass stores is dead.
+static void find_live(const planning *p, plan_pass *pass) {
+  pass->live = NEW_ARRAY(p->memory, net_form, p->stage->n + 1);
+  if (!pass->store_count)
+    return;
+  for (uint32_t i = 0; i < pass->stores[0].live_count; i++) {
+    net_form f = pass->stores[0].live[i];
+    bool common = true;
+    for (int k = 0; k < pass->tile.dimension; k++)
+      common &= !f2_dot(f.mask, pass->tile.basis[k]);
+    for (uint32_t o = 1; o < pass->store_count; o++) {
+      bool found = false;
+      for (uint32_t k = 0; k < pass->stores[o].live_count; k++)
+        found |= pass->stores[o].live[k].mask == f.mask &&
+                 pass->stores[o].live[k].constant == f.constant;
+      common &= found;
+    }
+    if (common && pass->live_count < (uint32_t)p->stage->n)
+      pass->live[pass->live_count++] = f;
+  }
+}
+
+static void build_pass(building *b, uint32_t number) {
+  planning *p = b->p;
+  const net_stage *s = p->stage;
+  const run *r = &b->tiles->runs[number];
+  size_t values = s->values.count + 1;
+  bool *loaded = NEW_ARRAY(p->memory, bool, values), *kept = NEW_ARRAY(p->memory, bool, values);
+  plan_pass pass = {.stage = p->stage_number, .tile = r->space, .op_count = r->end - r->first};
+  pass.ops = NEW_ARRAY(p->memory, uint32_t, pass.op_count + 1);
+  for (uint32_t i = 0; i < pass.op_count; i++)
+    pass.ops[i] = r->first + i;
+  add_loads(b, number, &pass, loaded);
+  add_stores(b, number, &pass, kept);
+  // A value that later passes load again may not be overwritten in its slot for good: slots are per
+  // pass, so only what this pass stores is kept.
+  pass.slot_of = NEW_ARRAY(p->memory, uint32_t, values);
+  slots all = new_slots(p);
+  uint32_t *last_read = p->last_read;
+  uint32_t *within = NEW_ARRAY(p->memory, uint32_t, values);
+  for (net_id v = 0; v < s->values.count; v++)
+    within[v] = last_read[v];
+  net_id *reads = NEW_ARRAY(p->memory, net_id, values);
+  for (uint32_t i = r->first; i < r->end; i++) {
+    uint32_t count = net_op_reads(s, &s->ops.items[i], reads);
+    for (uint32_t k = 0; k < count; k++)
+      within[reads[k]] = i;
+  }
+  p->last_read = within;
+  assign_slots(p, r->first, r->end, loaded, kept, pass.slot_of, &all);
+  p->last_read = last_read;
+  pass.slot_count = all.count;
+  pass.slot_bytes = all.bytes;
+  for (uint32_t i = 0; i < pass.load_count; i++)
+    pass.loads[i].slot = pass.slot_of[pass.loads[i].slot];
+  for (uint32_t i = 0; i < pass.store_count; i++)
+    pass.stores[i].slot = pass.slot_of[pass.stores[i].slot];
+  find_live(p, &pass);
+  pass.blocks = find_blocks(p, &pass);
+  plan_phases(p->memory, s, p->target, &pass);
+  pass.seconds = pass_seconds(b->plan, &pass);
+  vec_push(p->memory, &b->plan->passes, pass);
+}
+
+static void build_passes(planning *p, plan *into, const pass_tiles *tiles) {
+  building b = {p, into, tiles, NEW_ARRAY(p->memory, kept_value, p->stage->values.count + 1)};
+  for (net_id v = 0; v < p->stage->values.count; v++)
+    b.kept[v].array = NET_NONE;
+  for (uint32_t i = 0; i < tiles->count; i++)
+    build_pass(&b, i);
+}
+
+// ---- choosing ---------------------------------------------------------------------------------
+
+static double seconds_of(const plan *p, size_t first) {
+  double seconds = 0;
+  for (size_t i = first; i < p->passes.count; i++)
+    seconds += p->passes.items[i].seconds;
+  return seconds;
+}
+
+// The cheapest of the strategies' passes for one stage.
+static void plan_stage(arena *a, plan *p, uint32_t number) {
+  planning s = {.memory = a,
+                .net = p->net,
+                .target = p->target,
+                .stage_number = number,
+                .stage = &p->net->stages.items[number]};
+  find_reads(&s);
+  find_dimensions(&s);
+  find_lines(&s);
+  plan best = {0};
+  double least = 0;
+  for (const plan_strategy_row *row = plan_strategies; row->name; row++) {
+    const pass_tiles *tiles = row->make(&s);
+    if (!tiles || (best.net && tiles->count > best.passes.count))
+      continue;
+    plan candidate = {.net = p->net, .target = p->target, .strategy = row->name};
+    for (size_t i = 0; i < p->arrays.count; i++)
+      vec_push(a, &candidate.arrays, p->arrays.items[i]);
+    build_passes(&s, &candidate, tiles);
+    double seconds = seconds_of(&candidate, 0);
+    if (!best.net || seconds < least) {
+      best = candidate;
+      least = seconds;
+    }
+  }
+  assert(best.net);
+  p->arrays.items = best.arrays.items;
+  p->arrays.count = best.arrays.count;
+  p->arrays.capacity = best.arrays.capacity;
+  p->strategy = best.strategy;
+  for (size_t i = 0; i < best.passes.count; i++)
+    vec_push(a, &p->passes, best.passes.items[i]);
+}
+
+plan *plan_make(arena *a, const net *t, const target *machine) {
+  plan *p = NEW(a, plan);
+  *p = (plan){.net = t, .target = machine, .strategy = plan_strategies[0].name};
+  for (size_t i = 0; i < t->arrays.count; i++)
+    vec_push(a, &p->arrays, t->arrays.items[i]);
+  for (uint32_t i = 0; i < t->stages.count; i++)
+    plan_stage(a, p, i);
+  return p;
+}

@@ -1,0 +1,80 @@
+// The Plan: a Net as few passes over memory, each pass as phases in registers.
+//
+// A PASS executes consecutive ops of one stage, tile by tile. A TILE is a coset of a subspace V of
+// the stage's index space that contains all the ops' directions: it is loaded into fast memory,
+// worked on, and stored. Between two passes of a stage the values that live on lie in arrays, in
+// whatever layout suits both.
+//
+// Inside a pass, a PHASE executes consecutive ops whose directions lie in a register subspace R of
+// V. V = R + L + T: a thread holds 2^r vectors of 2^l lanes. Between two phases lies an EXCHANGE
+// through fast memory: a linear bijection S from V to scratch addresses.
+//
+//   n = 4, V = F_2^4, ops with directions 1, 2, 4, 8, 2^r = 4 registers, 2^l = 2 lanes
+//
+//     phase 0: R = <1, 2>, L = <4>, T = <8>     ops 1, 2
+//     exchange: address bits = 4, 1, 2, 8       (a vector is a line: L in the lowest bit)
+//     phase 1: R = <4, 8>, L = <1>, T = <2>     ops 4, 8
+//
+// Lines. A load or store is COALESCED if the tile holds whole lines of the array: with E_t the span
+// of the address bits within a line and (A, c) the map from index to address, A^-1 E_t lies in V.
+//
+// Blocks: the cosets of V. `blocks` is a basis of a complement of V, chosen where possible inside
+// the kernels of the ops' coordinates, like L and T: then which element of a pair an index is
+// depends on its register only, and directions are STATIC.
+#ifndef PERMC_FUSION_PLAN_H
+#define PERMC_FUSION_PLAN_H
+
+#include "fusion/net.h"
+#include "fusion/target.h"
+
+typedef struct plan_phase {
+  uint32_t first_op, op_count;  // within the pass's ops
+  uint32_t r, l;                // dimensions of R and L; that of T is the rest
+  uint64_t *basis;              // of V: R's vectors, then L's, then T's
+  uint64_t *exchange;           // before this phase: address bit i of scratch <-> vector i of this
+                                // basis of V. NULL for the first phase: it loads
+} plan_phase;
+
+typedef struct plan_move {  // a load or store of a pass
+  uint32_t slot;
+  net_id array;
+  net_map map;
+  uint64_t limit;
+  scalar_bits fill;  // loads
+  uint32_t live_count;
+  net_form *live;  // elements where a form is 1 need not be loaded, and are not stored
+  bool coalesced;  // whole lines (see above); false: the planner found no tile for it
+} plan_move;
+
+typedef struct plan_pass {
+  uint32_t stage;
+  f2_space tile;
+  uint64_t *blocks;  // n - dim V vectors
+  uint32_t slot_count;
+  uint32_t *slot_bytes;  // element size of each slot
+  uint32_t *slot_of;     // by value of the stage: its slot, or NET_NONE where it is not in the pass
+  uint32_t load_count, op_count, store_count, phase_count;
+  plan_move *loads, *stores;
+  uint32_t *ops;        // numbers of the stage's ops, in order of execution
+  plan_phase *phases;   // at least one, also without ops
+  uint32_t live_count;  // the pass need not execute blocks where a form is 1 (masks vanish on V)
+  net_form *live;
+  double seconds;  // predicted
+} plan_pass;
+
+typedef struct plan {
+  const net *net;
+  const target *target;
+  const char *strategy;   // the row of plan_strategies that won
+  VEC(net_array) arrays;  // the net's, then those that passes need between them
+  VEC(plan_pass) passes;
+} plan;
+
+// The cheapest plan by the cost model. Deterministic. `net` has been accepted by net_verify and
+// must outlive the plan.
+plan *plan_make(arena *a, const net *t, const target *target);
+// NULL if every invariant holds, else a sentence naming the pass.
+const char *plan_verify(arena *a, const plan *p);
+void plan_print(text *out, const plan *p);
+
+#endif

@@ -1,0 +1,248 @@
+// Which ops share a pass: strategies to cut a stage into tiles. See plan.h.
+//
+//   greedy   every tile holds the lines of the stage's index; each pass takes ops while they fit
+//   free     between passes the array may lie in any layout whose lines are in both tiles: the
+//   fewest
+//            passes by dynamic programming over runs of ops (index-algebra, section 3)
+//
+// Between two passes with spaces S and S' a line of t dimensions must lie in both tiles. dim(S &
+// S') of them do; the rest, vectors of S', are put into the first tile, or vectors of S into the
+// second, as far as there is room: the SLACK d - dim of each.
+#include "fusion/planning.h"
+
+f2_space line_space(const net_map *m, int n, uint32_t line_elements) {
+  f2_space lines = f2_space_zero(n);
+  if (m->row_count > F2_MAX)
+    return lines;
+  f2_matrix rows = f2_zero((int)m->row_count, n);
+  for (uint32_t i = 0; i < m->row_count; i++)
+    rows.row[i] = m->rows[i].form.mask;
+  for (uint32_t i = 0; i < m->row_count; i++) {
+    uint64_t x, weight = (uint64_t)(m->rows[i].weight < 0 ? -m->rows[i].weight : m->rows[i].weight);
+    if (weight < line_elements && f2_solve(rows, f2_unit((int)i), &x))
+      f2_space_insert(&lines, x);
+  }
+  return lines;
+}
+
+// ---- runs -------------------------------------------------------------------------------------
+
+// The run's space with op `i` as well.
+static void add_op(const planning *p, f2_space *s, uint32_t i) {
+  const net_stage *stage = p->stage;
+  const net_op *op = &stage->ops.items[i];
+  for (uint32_t k = 0; k < op->k; k++)
+    f2_space_insert(s, op->directions[k]);
+  for (size_t k = 0; k < stage->loads.count; k++)
+    if (p->first_read[stage->loads.items[k].value] == i)
+      *s = f2_space_sum(*s, p->load_lines[k]);
+  for (size_t k = 0; k < stage->stores.count; k++)
+    if (p->defined[stage->stores.items[k].value] == i)
+      *s = f2_space_sum(*s, p->store_lines[k]);
+}
+
+// Loads that are stored as they are, with the first op (or alone).
+static f2_space first_space(const planning *p) {
+  const net_stage *stage = p->stage;
+  f2_space s = f2_space_zero(stage->n);
+  for (size_t k = 0; k < stage->stores.count; k++) {
+    net_id value = stage->stores.items[k].value;
+    if (p->defined[value] != UINT32_MAX)
+      continue;
+    s = f2_space_sum(s, p->store_lines[k]);
+    for (size_t i = 0; i < stage->loads.count; i++)
+      if (stage->loads.items[i].value == value)
+        s = f2_space_sum(s, p->load_lines[i]);
+  }
+  return s;
+}
+
+static pass_tiles *new_tiles(planning *p, uint32_t room) {
+  pass_tiles *t = NEW(p->memory, pass_tiles);
+  t->runs = NEW_ARRAY(p->memory, run, room);
+  return t;
+}
+
+// ---- greedy -----------------------------------------------------------------------------------
+
+static pass_tiles *greedy(planning *p) {
+  uint32_t ops = (uint32_t)p->stage->ops.count;
+  pass_tiles *t = new_tiles(p, ops + 1);
+  f2_space lines = f2_space_units(p->stage->n, f2_mask(p->t));
+  f2_space space = f2_space_sum(lines, first_space(p));
+  uint32_t first = 0;
+  for (uint32_t i = 0; i < ops; i++) {
+    f2_space wider = space;
+    add_op(p, &wider, i);
+    if (wider.dimension > p->d && i > first) {
+      t->runs[t->count++] = (run){first, i, space};
+      first = i;
+      wider = lines;
+      add_op(p, &wider, i);
+    }
+    space = wider;
+  }
+  t->runs[t->count++] = (run){first, ops, space};
+  return t;
+}
+
+// ---- free layouts -----------------------------------------------------------------------------
+
+// A pass that ends a chain of passes: its run, the slack that is left in its tile.
+typedef struct chain {
+  uint32_t run, before;  // before: the chain it continues, or NET_NONE
+  int slack, lent;       // lent: how many vectors the pass before took for this boundary
+} chain;
+
+typedef struct search {
+  planning *p;
+  VEC(run) runs;
+  uint32_t *runs_of;  // by first op: the first of its runs, or NET_NONE; they are consecutive
+  VEC(chain) chains;
+} search;
+
+// The runs from op `first`: for each dimension near d the longest run that has it.
+static uint32_t find_runs(search *s, uint32_t first) {
+  planning *p = s->p;
+  if (s->runs_of[first] != NET_NONE)
+    return s->runs_of[first];
+  uint32_t ops = (uint32_t)p->stage->ops.count, start = (uint32_t)s->runs.count;
+  s->runs_of[first] = start;
+  f2_space space = first == 0 ? first_space(p) : f2_space_zero(p->stage->n);
+  if (!ops)
+    vec_push(p->memory, &s->runs, ((run){0, 0, space}));
+  for (uint32_t i = first; i < ops; i++) {
+    f2_space wider = space;
+    add_op(p, &wider, i);
+    if (wider.dimension > p->d && i > first)
+      break;
+    bool grows = wider.dimension > space.dimension;
+    if (i > first && grows && space.dimension >= p->d - p->t)
+      vec_push(p->memory, &s->runs, ((run){first, i, space}));
+    space = wider;
+    if (i + 1 == ops)
+      vec_push(p->memory, &s->runs, ((run){first, ops, space}));
+    else if (i + 1 < ops) {
+      f2_space next = space;
+      add_op(p, &next, i + 1);
+      if (next.dimension > p->d)
+        vec_push(p->memory, &s->runs, ((run){first, i + 1, space}));
+    }
+  }
+  return start;
+}
+
+static uint32_t runs_end(const search *s, uint32_t start) {
+  uint32_t end = start;
+  while (end < s->runs.count && s->runs.items[end].first == s->runs.items[start].first)
+    end++;
+  return end;
+}
+
+// All ways to continue chain c with run r; keeps, for this run, the chain with the most slack.
+static bool continued(search *s, uint32_t c, uint32_t r, chain *best) {
+  const planning *p = s->p;
+  const run *a = &s->runs.items[s->chains.items[c].run], *b = &s->runs.items[r];
+  int shared = f2_space_intersection(a->space, b->space).dimension;
+  int need = p->t - (shared < p->t ? shared : p->t), slack = p->d - b->space.dimension;
+  bool found = false;
+  // What the pass before lends costs it slack that nobody else wants: lend as much as possible.
+  int most = s->chains.items[c].slack < need ? s->chains.items[c].slack : need;
+  if (most > b->space.dimension - shared)
+    most = b->space.dimension - shared;
+  int own = need - most;
+  if (own > a->space.dimension - shared || slack < own)
+    return false;
+  if (slack - own > best->slack) {
+    *best = (chain){r, c, slack - own, most};
+    found = true;
+  }
+  return found;
+}
+
+// Vectors of `from` into *to until `count` have been added that lie in both.
+static void lend(f2_space *to, f2_space from, int count) {
+  for (int i = 0; i < from.dimension && count > 0; i++)
+    count -= f2_space_insert(to, from.basis[i]);
+}
+
+static pass_tiles *chain_tiles(search *s, uint32_t last) {
+  planning *p = s->p;
+  uint32_t count = 0;
+  for (uint32_t c = last; c != NET_NONE; c = s->chains.items[c].before)
+    count++;
+  pass_tiles *t = new_tiles(p, count);
+  t->count = count;
+  int *lent = NEW_ARRAY(p->memory, int, count + 1);
+  for (uint32_t c = last, i = count; c != NET_NONE; c = s->chains.items[c].before) {
+    t->runs[--i] = s->runs.items[s->chains.items[c].run];
+    lent[i] = s->chains.items[c].lent;
+  }
+  for (uint32_t i = 1; i < count; i++) {
+    f2_space before = t->runs[i - 1].space, own = t->runs[i].space;
+    lend(&t->runs[i - 1].space, own, lent[i]);
+    int shared = f2_space_intersection(t->runs[i - 1].space, own).dimension;
+    lend(&t->runs[i].space, before, p->t - shared);
+  }
+  for (uint32_t i = 0; i < count; i++) {
+    if (t->runs[i].space.dimension > p->d)
+      return NULL;
+    if (i && f2_space_intersection(t->runs[i - 1].space, t->runs[i].space).dimension < p->t)
+      return NULL;
+  }
+  return t;
+}
+
+// Chains of 1, 2, ... passes; of those with equally many, only the ones that came nearly as far as
+// the farthest go on.
+static pass_tiles *free_layouts(planning *p) {
+  enum { WINDOW = 12 };
+  uint32_t ops = (uint32_t)p->stage->ops.count;
+  search s = {.p = p, .runs_of = NEW_ARRAY(p->memory, uint32_t, ops + 1)};
+  for (uint32_t i = 0; i <= ops; i++)
+    s.runs_of[i] = NET_NONE;
+  uint32_t start = find_runs(&s, 0), layer = 0;
+  for (uint32_t r = start; r < runs_end(&s, start); r++) {
+    chain c = {r, NET_NONE, p->d - s.runs.items[r].space.dimension, 0};
+    if (c.slack < 0)
+      return NULL;
+    vec_push(p->memory, &s.chains, c);
+  }
+  while (layer < s.chains.count) {
+    uint32_t layer_end = (uint32_t)s.chains.count, farthest = 0;
+    for (uint32_t c = layer; c < layer_end; c++) {
+      uint32_t end = s.runs.items[s.chains.items[c].run].end;
+      if (end == ops) {
+        pass_tiles *t = chain_tiles(&s, c);
+        if (t)
+          return t;
+        continue;
+      }
+      farthest = end > farthest ? end : farthest;
+    }
+    for (uint32_t end = farthest > WINDOW ? farthest - WINDOW : 0; end <= farthest; end++) {
+      bool any = false;
+      for (uint32_t c = layer; c < layer_end; c++)
+        any |= s.runs.items[s.chains.items[c].run].end == end;
+      if (!any || end == ops)
+        continue;
+      uint32_t from = find_runs(&s, end);
+      for (uint32_t r = from; r < runs_end(&s, from); r++) {
+        chain best = {.slack = -1};
+        bool found = false;
+        for (uint32_t c = layer; c < layer_end; c++)
+          if (s.runs.items[s.chains.items[c].run].end == end)
+            found |= continued(&s, c, r, &best);
+        if (found)
+          vec_push(p->memory, &s.chains, best);
+      }
+    }
+    layer = layer_end;
+  }
+  return NULL;
+}
+
+const plan_strategy_row plan_strategies[] = {
+    {"free", free_layouts, "fewest passes, any layout between them"},
+    {"greedy", greedy, "every pass takes ops while they fit beside the lines of the index"},
+    {NULL, NULL, NULL}};

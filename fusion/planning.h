@@ -1,0 +1,52 @@
+// Private to fusion/plan*.c: a stage while passes are being found for it.
+#ifndef PERMC_FUSION_PLANNING_H
+#define PERMC_FUSION_PLANNING_H
+
+#include "fusion/plan.h"
+
+// A run of ops [first, end) and the space that its tile must contain: the directions, and the lines
+// of what it loads and stores.
+typedef struct run {
+  uint32_t first, end;
+  f2_space space;
+} run;
+
+typedef struct planning {
+  arena *memory;
+  const net *net;
+  const target *target;
+  uint32_t stage_number;
+  const net_stage *stage;
+  // By value of the stage:
+  uint32_t *defined, *last_read;  // op numbers; defined: UINT32_MAX for a load. last_read:
+                                  // UINT32_MAX if never
+  uint32_t *first_read;
+  f2_space *load_lines;   // by load: what a coalesced load needs
+  f2_space *store_lines;  // by store
+  int d;                  // the most dimensions of a tile
+  int t;                  // dimensions of a line between passes
+} planning;
+
+// A way to cut a stage into passes: the tiles of the runs in *count passes.
+typedef struct pass_tiles {
+  uint32_t count;
+  run *runs;  // spaces are the tiles V
+} pass_tiles;
+
+// What a tile must contain so that the map's lines of 2^t elements are whole (as far as its rows
+// allow).
+f2_space line_space(const net_map *m, int n, uint32_t line_elements);
+// The strategies of plan_passes.c, each NULL where it does not apply.
+typedef pass_tiles *plan_strategy(planning *p);
+typedef struct plan_strategy_row {
+  const char *name;
+  plan_strategy *make;
+  const char *summary;
+} plan_strategy_row;
+extern const plan_strategy_row plan_strategies[];  // ends with a row without a name
+
+// Finds phases for a pass whose tile, ops, loads and stores are set (plan_phases.c).
+void plan_phases(arena *a, const net_stage *s, const target *target, plan_pass *pass);
+double pass_seconds(const plan *p, const plan_pass *pass);
+
+#endif
