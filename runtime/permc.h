@@ -50,6 +50,9 @@ PERMC_API const char *permc_message(const permc_context *context);
 // Whether `extern` functions may be called; false by default. Set before loading.
 PERMC_API void permc_allow_extern(permc_context *context, bool allow);
 
+// Threads of the cpu backend. 0, the default: one per processor that the process may use.
+PERMC_API void permc_use_threads(permc_context *context, unsigned threads);
+
 // ---- programs --------------------------------------------------------------------------------
 
 // Parses, resolves and types a program, replacing the context's earlier one. `path`: a .perm
@@ -119,9 +122,9 @@ PERMC_API bool permc_write_file(permc_context *context, const char *path, const 
 // ---- running ---------------------------------------------------------------------------------
 
 // Elaborates the entry at the arguments' sizes and runs it. backend: NULL or "auto" chooses;
-// "interp". The arguments stay the caller's. Allocates *results: as many as the
-// entry's result has components at its top level (a tuple of arrays gives one value each, an array
-// of tuples one value).
+// "interp", "cpu", "portable" (docs/language.md, "Backends"). The arguments stay the caller's.
+// Allocates *results: as many as the entry's result has components at its top level (a tuple of
+// arrays gives one value each, an array of tuples one value).
 PERMC_API bool permc_run(permc_context *context, const char *entry, const char *backend,
                          permc_value *const *arguments, size_t argument_count,
                          permc_value ***results, size_t *result_count);
@@ -133,7 +136,7 @@ PERMC_API bool permc_run_consume(permc_context *context, const char *entry, cons
 
 // Seconds that the last calls on this context took, by stage.
 typedef struct permc_times {
-  double load, elaborate, run;
+  double load, elaborate, plan, run;  // plan: part of run
 } permc_times;
 PERMC_API permc_times permc_last_times(const permc_context *context);
 

@@ -1,20 +1,25 @@
 // What is inside a permc_context: for context.c and arguments.c.
 //
-//   context.c      loading, checking, running: the pipeline
+//   context.c      contexts, messages, loading
+//   check.c        trying an entry at sizes
+//   run.c          running an entry: elaborate, then a backend (backend.h)
+//   values.c       values as embedders see them
 //   arguments.c    data to arguments: which types an entry takes, reading, random values
 #ifndef PERMC_RUNTIME_PIPELINE_H
 #define PERMC_RUNTIME_PIPELINE_H
 
 #include "lang/program.h"
 #include "runtime/context.h"
+#include <stdatomic.h>
 
 struct permc_context {
   loaded_program program;
   bool half_loaded;  // the last load failed: what is there of its program is not to be used
   bool allow_extern;
   permc_times times;
-  limits limits;  // of elaboration; tests lower them
-  bool in_place;  // jobs run on the caller's stack: of tests, whose programs are small
+  limits limits;     // of elaboration; tests lower them
+  unsigned threads;  // of the cpu backend; 0: all processors
+  bool in_place;     // jobs run on the caller's stack: of tests, whose programs are small
 };
 
 // Runs `job` on a thread of its own with a stack that nested programs need, with memory failures
@@ -22,6 +27,11 @@ struct permc_context {
 typedef bool context_job(permc_context *c, void *with);
 bool context_run_job(permc_context *c, context_job *job, void *with);
 
+extern atomic_bool context_interrupted;  // permc_interrupt was called
+double context_now(void);                // seconds
+void context_truncate(text *t, size_t length);
+// Memory that ran out between two looks of elaboration at its limit.
+void context_report_memory(permc_context *c, const binding *b);
 void context_clear(permc_context *c);  // forgets the messages of the last call
 void context_error(permc_context *c, const char *format, ...) PRINTF_LIKE(2, 3);  // "permc: ..."
 binding *context_entry(permc_context *c, const char *name);  // or NULL, reported

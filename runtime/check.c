@@ -1,0 +1,150 @@
+// Checking programs at sizes (permc.h, permc_check).
+#include "runtime/pipeline.h"
+#include <assert.h>
+#include <inttypes.h>
+
+typedef struct check_job {
+  const char *entry;
+  const permc_size *sizes;
+  size_t count;
+} check_job;
+
+// Memory that ran out between two looks of elaboration at its limit.
+void context_report_memory(permc_context *c, const binding *b) {
+  diagnostics *d = &c->program.diagnostics;
+  d->demote = NULL;
+  d->exhausted = true;
+  diag_report(d, DIAG_ERROR, b->where,
+              "evaluating '%s' takes more than %zu MiB of memory: does its recursion end?", b->name,
+              c->limits.memory >> 20);
+}
+
+static bool check_once(permc_context *c, binding *b, const check_job *j, int64_t other) {
+  diagnostics *d = &c->program.diagnostics;
+  jmp_buf failure;
+  arena memory = {.failure = &failure, .limit = 2 * c->limits.memory};
+  if (setjmp(failure)) {
+    arena_free(&memory);
+    context_report_memory(c, b);
+    return false;
+  }
+  const char **names = NEW_ARRAY(&memory, const char *, j->count + 1);
+  int64_t *sizes = NEW_ARRAY(&memory, int64_t, j->count + 1);
+  for (size_t i = 0; i < j->count; i++) {
+    names[i] = j->sizes[i].name;
+    sizes[i] = j->sizes[i].value;
+  }
+  entry_types types = entry_types_start(c, b);
+  entry_types_finish(c, &types);
+  leaf_shapes leaves = {0};
+  trace t = {0};
+  value *result;
+  bool good = shapes_at_sizes(d, &memory, &c->limits, b, types.instance, names, sizes, j->count,
+                              other, &leaves) &&
+              elaborate(d, &memory, &c->limits, true, b, types.instance, leaves.items, leaves.count,
+                        &t, &result);
+  assert(!good || !trace_verify(&memory, &t));
+  arena_free(&memory);
+  return good;
+}
+
+static bool is_given(const check_job *j, const char *name) {
+  for (size_t i = 0; i < j->count; i++)
+    if (!strcmp(j->sizes[i].name, name))
+      return true;
+  return false;
+}
+
+// Sizes that are not given go from 0 to 4; those that fail are warnings, unless all do. A limit
+// that is reached ends the check.
+static bool check_entry(permc_context *c, binding *b, const check_job *j) {
+  enum { LAST = 4 };
+  diagnostics *d = &c->program.diagnostics;
+  const char *open = NULL;
+  for (size_t i = 0; i < b->size_names.count && !open; i++)
+    if (!is_given(j, b->size_names.items[i]))
+      open = b->size_names.items[i];
+  bool unsized = !b->size_names.count && !j->count && type_has_arrays(b->scheme->type);
+  if (!open && !unsized)
+    return check_once(c, b, j, 0);
+  bool passed = false;
+  size_t start = d->rendered.length;
+  for (int64_t n = 0; n <= LAST; n++) {
+    d->demote = open ? arena_printf(&c->program.memory, "with %s = %" PRId64 ": ", open, n)
+                     : arena_printf(&c->program.memory,
+                                    "with arrays of %" PRId64 " elements: ", INT64_C(1) << n);
+    passed |= check_once(c, b, j, n);
+    d->demote = NULL;
+    if (d->exhausted)
+      return false;
+  }
+  if (passed)
+    return true;
+  context_truncate(&d->rendered, start);
+  return check_once(c, b, j, LAST);
+}
+
+// A function that wants an int static (a mask, a count, a list of them) is a helper, although its
+// signature makes it look like an entry point: no fault of the program.
+static bool check_listed(permc_context *c, binding *b, const check_job *j) {
+  diagnostics *d = &c->program.diagnostics;
+  unsigned errors = d->errors;
+  size_t start = d->rendered.length;
+  d->wants_static = false;
+  bool good = check_entry(c, b, j);
+  if (!d->wants_static || !strcmp(b->name, "main"))
+    return good;
+  d->errors = errors;
+  context_truncate(&d->rendered, start);
+  return true;
+}
+
+static bool run_check(permc_context *c, void *with) {
+  const check_job *j = with;
+  double start = context_now();
+  bool good = true;
+  if (j->entry) {
+    binding *b = context_entry(c, j->entry);
+    good = b && check_entry(c, b, j);
+  } else {
+    const diagnostics *d = &c->program.diagnostics;
+    for (size_t i = 0; i < c->program.program.entries.count && !d->exhausted; i++)
+      good &= check_listed(c, c->program.program.entries.items[i], j);
+    if (!c->program.program.entries.count)
+      diag_report(&c->program.diagnostics, DIAG_WARNING, (span){UINT32_MAX, 0, 0},
+                  "there is no entry point ('main', or a function with a signature), so no size "
+                  "was tried");
+  }
+  c->times.elaborate = context_now() - start;
+  return good;
+}
+
+// Whether some entry has a size of that name; *known collects the names there are.
+static bool known_size(const permc_context *c, const char *name, text *known) {
+  bool found = false;
+  for (size_t i = 0; i < c->program.program.entries.count; i++) {
+    const binding *b = c->program.program.entries.items[i];
+    for (size_t k = 0; k < b->size_names.count; k++) {
+      found |= !strcmp(b->size_names.items[k], name);
+      text_printf(known, "%s'%s' of '%s'", known->length ? ", " : "; there is ",
+                  b->size_names.items[k], b->name);
+    }
+  }
+  return found;
+}
+
+bool permc_check(permc_context *c, const char *entry, const permc_size *sizes, size_t count) {
+  context_clear(c);
+  for (size_t i = 0; i < count; i++) {
+    text known = {0};
+    bool found = known_size(c, sizes[i].name, &known);
+    if (!found)
+      context_error(c, "no entry point has a size named '%s'%s", sizes[i].name,
+                    known.data ? known.data : "");
+    text_free(&known);
+    if (!found)
+      return false;
+  }
+  check_job j = {entry, sizes, count};
+  return context_run_job(c, run_check, &j);
+}

@@ -1,0 +1,94 @@
+// Values as embedders see them (permc.h).
+#include "runtime/pipeline.h"
+
+permc_value *permc_value_new(const char *element, uint32_t rank, const uint64_t *dims,
+                             const void *data) {
+  scalar_type t = scalar_named(element, strlen(element));
+  permc_value *v = calloc(1, sizeof *v);
+  array *a = calloc(1, sizeof *a);
+  if (!v || !a || t == SCALAR_COUNT || rank > VALUE_MAX_RANK || !array_create(a, t, rank, dims)) {
+    free(v);
+    free(a);
+    return NULL;
+  }
+  if (array_count(a))  // data may be NULL otherwise
+    memcpy(a->data, data, array_count(a) * scalar_types[t].size);
+  v->components = a;
+  v->count = 1;
+  return v;
+}
+
+permc_value *permc_value_tuple(permc_value **parts, size_t count) {
+  size_t total = 0, next = 0;
+  bool good = true;
+  for (size_t i = 0; i < count; i++) {
+    good = good && parts[i];
+    total += parts[i] ? parts[i]->count : 0;
+  }
+  permc_value *v = good ? calloc(1, sizeof *v) : NULL;
+  if (v)
+    v->components = malloc((total ? total : 1) * sizeof(array));
+  if (v && !v->components) {
+    free(v);
+    v = NULL;
+  }
+  for (size_t i = 0; i < count; i++) {
+    for (size_t k = 0; v && k < parts[i]->count; k++) {
+      v->components[next++] = parts[i]->components[k];
+      parts[i]->components[k] = (array){0};
+    }
+    permc_value_free(parts[i]);
+  }
+  if (v)
+    v->count = total;
+  return v;
+}
+
+void permc_value_free(permc_value *v) {
+  if (!v)
+    return;
+  for (size_t i = 0; i < v->count; i++)
+    array_destroy(&v->components[i]);
+  free(v->components);
+  free(v);
+}
+
+void permc_values_free(permc_value **values, size_t count) {
+  for (size_t i = 0; values && i < count; i++)
+    permc_value_free(values[i]);
+  free(values);
+}
+
+size_t permc_value_components(const permc_value *v) { return v->count; }
+
+const char *permc_value_type(const permc_value *v, size_t component) {
+  return scalar_types[v->components[component].type].name;
+}
+
+uint32_t permc_value_rank(const permc_value *v, size_t component) {
+  return v->components[component].rank;
+}
+
+const uint64_t *permc_value_dims(const permc_value *v, size_t component) {
+  return v->components[component].dims;
+}
+
+const void *permc_value_data(const permc_value *v, size_t component) {
+  return v->components[component].data;
+}
+
+bool permc_write_file(permc_context *c, const char *path, const permc_value *v) {
+  context_clear(c);
+  value_error error = {{0}};
+  output_file *o = output_open(path, &error);
+  bool good =
+      o && value_write(output_stream(o), value_format_of(path), v->components, v->count, &error);
+  // What went wrong with the stream is told by commit, which knows the file's name.
+  if (good || (o && ferror(output_stream(o))))
+    good = output_commit(o, &error);
+  else if (o)
+    output_discard(o);
+  if (!good)
+    context_error(c, "%s", error.message);
+  return good;
+}
