@@ -35,6 +35,9 @@ f2_space live_element(f2_space s, uint32_t k, const net_form *coordinates, uint6
 // dimension forms that define s (none for all; of the empty set, the form 1 among others).
 void live_forms(f2_space s, net_form *out);
 
+// Where a value of the stage is made: everywhere by a load, by an op where it has an element.
+f2_space live_of_value(const net_stage *s, net_id value);
+
 // The lowest and highest value of the map on s x loops, exact but for maps with many dependent rows
 // (then a wider range). False if there is no point, or a value does not fit.
 bool live_map_range(arena *a, const net_map *m, const uint64_t *extents, f2_space s, int64_t *low,

@@ -1,4 +1,5 @@
 // Net to Plan: passes, their loads and stores, slots; the choice among strategies. See plan.h.
+#include "fusion/live.h"
 #include "fusion/planning.h"
 
 // ---- the stage --------------------------------------------------------------------------------
@@ -264,24 +265,6 @@ static void add_loads(building *b, uint32_t number, plan_pass *pass, bool *loade
   }
 }
 
-// The forms that are 0 where the value of an op is alive.
-static uint32_t live_of(const planning *p, net_id v, net_form **live) {
-  const net_op *op = &p->stage->ops.items[p->defined[v]];
-  *live = NEW_ARRAY(p->memory, net_form, op->live_count + op->k + 1);
-  uint32_t count = 0, alive = 0;
-  for (uint32_t i = 0; i < op->live_count; i++)
-    (*live)[count++] = op->live[i];
-  for (uint32_t o = 0; o < op->output_count; o++)
-    if (op->outputs[o].value == v)
-      for (uint32_t j = 0; j < 1u << op->k; j++)
-        if (op->outputs[o].elements[j] != NET_NONE)
-          alive |= j;
-  for (uint32_t i = 0; i < op->k; i++)
-    if (!(alive >> i & 1))
-      (*live)[count++] = op->coordinates[i];
-  return count;
-}
-
 // Where a value is kept until a later pass reads it: in place of what this pass loaded in the same
 // layout and nobody reads again, or in a new array.
 static void keep(building *b, uint32_t number, plan_pass *pass, net_id v) {
@@ -317,7 +300,10 @@ static void keep(building *b, uint32_t number, plan_pass *pass, net_id v) {
   }
   k->layout = over ? over->layout : find_layout(NULL, s->n, p->t, a, c);
   k->map = layout_map(p->memory, s, k->layout);
-  k->live_count = live_of(p, v, &k->live);
+  f2_space live = live_of_value(s, v);
+  k->live_count = (uint32_t)live.dimension;
+  k->live = NEW_ARRAY(p->memory, net_form, live.dimension + 1);
+  live_forms(live, k->live);
   if (over) {
     k->array = over->array;
   } else {

@@ -8,6 +8,7 @@
 // (the ANCHOR) gives the stage; other operands are loaded into that place. From the inverse of [F D
 // C], with C any complement, come z (for index maps and addresses), j (the op's coordinates), and
 // the forms that are 0 on the image (the live indices).
+#include "fusion/live.h"
 #include "lang/lowering.h"
 
 typedef struct place_leaf {
@@ -150,6 +151,10 @@ static void flush(lowering *l, net_id id) {
   net_stage *s = stage_of(l, h->stage);
   net_store store = {.value = h->value, .map = stage_map(l, s), .limit = UINT64_MAX};
   store.array = net_array_add(l->memory, l->net, h->type, stage_elements(s), NET_TEMPORARY, 0);
+  f2_space live = live_of_value(s, h->value);
+  store.live_count = (uint32_t)live.dimension;
+  store.live = NEW_ARRAY(l->memory, net_form, live.dimension + 1);
+  live_forms(live, store.live);
   vec_push(l->memory, &s->stores, store);
   stage_close(l, h->stage);
   h->in_memory = true;
