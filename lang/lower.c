@@ -232,6 +232,15 @@ static lowered repeated(lowering *l, const lowered *v, uint32_t at, uint64_t cou
   return expression(l, &s, changed(l, v->elements[0], insert_map, &w));
 }
 
+// v's batch, its first `have` axes, becomes that of `shared`, which begins with them.
+static lowered in_batch(lowering *l, const lowered *v, uint32_t have, const axes *shared) {
+  axes s = v->axes;
+  for (uint32_t i = have; i < shared->count; i++)
+    axes_insert(&s, i, shared->extents[i]);
+  window w = {NULL, have, shared->count - have, 0};
+  return expression(l, &s, changed(l, v->elements[0], insert_map, &w));
+}
+
 // The axes [at, at + count) at one index.
 static lowered fixed(lowering *l, const lowered *v, uint32_t at, uint32_t count, uint64_t number) {
   axes s = v->axes;
@@ -449,8 +458,7 @@ static lowered lower_pack(lowering *l, const trace_step *s) {
   axes all = shared;
   for (uint32_t i = 0; i < m; i++) {
     uint32_t have = cut(l, &v[i], batches[i]);
-    if (batches[i] != s->batch)
-      v[i] = repeated(l, &v[i], have, s->batch / batches[i]);
+    v[i] = in_batch(l, &v[i], have, &shared);
     if (i == 0)
       all = v[0].axes;
     if (v[i].axes.count != all.count ||
@@ -598,8 +606,7 @@ static lowered lower_concat(lowering *l, const trace_step *s) {
     return whole;
   axes shared = agreed(l, v, (uint64_t[]){o[0]->batch, o[1]->batch}, 2, s->batch);
   for (uint32_t i = 0; i < 2; i++)
-    if (o[i]->batch != s->batch)
-      v[i] = repeated(l, &v[i], cut(l, &v[i], o[i]->batch), s->batch / o[i]->batch);
+    v[i] = in_batch(l, &v[i], cut(l, &v[i], o[i]->batch), &shared);
   bool alike =
       v[0].axes.count == v[1].axes.count &&
       !memcmp(v[0].axes.extents, v[1].axes.extents, v[0].axes.count * sizeof *v[0].axes.extents);
