@@ -14,10 +14,9 @@
 //
 // Names t are of one op. Nodes are printed in the order in which a walk from the elements meets
 // them, operands first, so that the text does not depend on their numbers.
-#include "fusion/net.h"
+#include "fusion/notation.h"
 
 #include <inttypes.h>
-#include <math.h>
 
 typedef struct printer {
   arena memory;
@@ -29,121 +28,6 @@ typedef struct printer {
 } printer;
 
 enum { NAMED = 2 };
-
-// ---- forms and maps --------------------------------------------------------------------------
-
-static void print_form(text *out, net_form f) {
-  if (f.mask == 0) {
-    text_string(out, f.constant ? "1" : "0");
-    return;
-  }
-  for (uint64_t rest = f.mask; rest != 0; rest &= rest - 1)
-    text_printf(out, "%sx%d", rest == f.mask ? "" : "^", f2_lsb(rest));
-  if (f.constant)
-    text_string(out, "^1");
-}
-
-static void print_forms(text *out, const char *title, uint32_t count, const net_form *forms) {
-  for (uint32_t i = 0; i < count; i++) {
-    text_string(out, i == 0 ? title : " ");
-    print_form(out, forms[i]);
-  }
-}
-
-// The sign, and the magnitude unless it is 1 and `factor`.
-static void print_weight(text *out, int64_t weight, bool first, bool factor) {
-  uint64_t magnitude = weight < 0 ? -(uint64_t)weight : (uint64_t)weight;
-  text_string(out, first ? (weight < 0 ? "-" : "") : weight < 0 ? " - " : " + ");
-  if (!factor)
-    text_printf(out, "%" PRIu64, magnitude);
-  else if (magnitude != 1)
-    text_printf(out, "%" PRIu64 "*", magnitude);
-}
-
-static void print_row(text *out, const net_row *row, bool first) {
-  bool plain = f2_weight(row->form.mask) == 1 && !row->form.constant;
-  print_weight(out, row->weight, first, true);
-  text_string(out, plain ? "" : "(");
-  print_form(out, row->form);
-  text_string(out, plain ? "" : ")");
-}
-
-static void print_map(text *out, const net_map *m) {
-  bool first = true;
-  for (uint32_t l = 0; l < m->loop_count; l++)
-    if (m->strides[l] != 0) {
-      print_weight(out, m->strides[l], first, true);
-      text_printf(out, "o%" PRIu32, l);
-      first = false;
-    }
-  for (uint32_t r = 0; r < m->row_count; r++, first = false)
-    print_row(out, &m->rows[r], first);
-  if (m->offset != 0 || first)
-    print_weight(out, m->offset, first, false);
-}
-
-static void print_mask(text *out, uint64_t mask, int n) {
-  if (n > 16) {
-    text_printf(out, " 0x%" PRIx64, mask);
-    return;
-  }
-  text_string(out, " 0b");
-  for (int i = n < 1 ? 1 : n; i-- > 0;)
-    text_string(out, f2_bit(mask, i) ? "1" : "0");
-}
-
-// ---- constants -------------------------------------------------------------------------------
-
-// As many digits as tell the number from its neighbours; a NaN as its bits.
-static void print_f32(text *out, float x) {
-  uint32_t bits = 0;
-  memcpy(&bits, &x, sizeof bits);
-  if (isnan(x))
-    text_printf(out, "0x%" PRIx32, bits);
-  else
-    text_printf(out, "%.9g", (double)x);
-}
-
-static void print_f64(text *out, double x) {
-  uint64_t bits = 0;
-  memcpy(&bits, &x, sizeof bits);
-  if (isnan(x))
-    text_printf(out, "0x%" PRIx64, bits);
-  else
-    text_printf(out, "%.17g", x);
-}
-
-static void print_constant(text *out, scalar_type type, const scalar_bits *c) {
-  scalar_bits wide = {{0}};
-  text_printf(out, "%s:", scalar_types[type].name);
-  switch (type) {
-  case SCALAR_BOOL:
-    text_string(out, c->b ? "true" : "false");
-    break;
-  case SCALAR_F32:
-    print_f32(out, c->f32);
-    break;
-  case SCALAR_F64:
-    print_f64(out, c->f64);
-    break;
-  case SCALAR_C64:
-    print_f32(out, c->c64[0]);
-    text_string(out, ",");
-    print_f32(out, c->c64[1]);
-    break;
-  case SCALAR_C128:
-    print_f64(out, c->c128[0]);
-    text_string(out, ",");
-    print_f64(out, c->c128[1]);
-    break;
-  default:
-    scalar_convert(type, SCALAR_I64, 1, c, &wide);
-    if (scalar_types[type].kind == KIND_SIGNED)
-      text_printf(out, "%" PRId64, wide.i64);
-    else
-      text_printf(out, "%" PRIu64, wide.u64);
-  }
-}
 
 // ---- nodes -----------------------------------------------------------------------------------
 
@@ -194,10 +78,10 @@ static void print_node(const printer *p, const net_node *node) {
   if (node->kind == NET_LEAF) {
     text_printf(p->out, "v%" PRIu32 "[%" PRIu64 "]", node->value, node->number);
   } else if (node->kind == NET_CONSTANT) {
-    print_constant(p->out, node->type, &node->constant);
+    write_constant(p->out, node->type, &node->constant);
   } else if (node->kind == NET_INDEX) {
     text_string(p->out, "index ");
-    print_map(p->out, &node->map);
+    write_map(p->out, &node->map);
   } else {
     print_head(p->out, node);
     for (uint32_t i = 0; i < node->operand_count; i++) {
@@ -277,10 +161,10 @@ static void print_op(printer *p, const net_op *op) {
   text_string(p->out, "  op");
   for (uint32_t i = 0; i < op->k; i++) {
     text_string(p->out, i == 0 ? " directions" : "");
-    print_mask(p->out, op->directions[i], p->stage->n);
+    write_mask(p->out, op->directions[i], p->stage->n);
   }
-  print_forms(p->out, " coordinates ", op->k, op->coordinates);
-  print_forms(p->out, " live ", op->live_count, op->live);
+  write_forms(p->out, " coordinates ", op->k, op->coordinates);
+  write_forms(p->out, " live ", op->live_count, op->live);
   text_printf(p->out, " step %" PRIu32 "\n", op->origin);
   print_nodes(p, op);
 }
@@ -289,20 +173,20 @@ static void print_op(printer *p, const net_op *op) {
 
 static void print_load(text *out, const net_load *load, scalar_type type) {
   text_printf(out, "  v%" PRIu32 " = load a%" PRIu32 " at ", load->value, load->array);
-  print_map(out, &load->map);
+  write_map(out, &load->map);
   if (load->limit != UINT64_MAX) {
     text_printf(out, " below %" PRIu64 " else ", load->limit);
-    print_constant(out, type, &load->fill);
+    write_constant(out, type, &load->fill);
   }
   text_string(out, "\n");
 }
 
 static void print_store(text *out, const net_store *store) {
   text_printf(out, "  store v%" PRIu32 " in a%" PRIu32 " at ", store->value, store->array);
-  print_map(out, &store->map);
+  write_map(out, &store->map);
   if (store->limit != UINT64_MAX)
     text_printf(out, " below %" PRIu64, store->limit);
-  print_forms(out, " live ", store->live_count, store->live);
+  write_forms(out, " live ", store->live_count, store->live);
   text_string(out, "\n");
 }
 
