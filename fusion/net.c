@@ -114,7 +114,8 @@ static bool node_equal(const net_node *a, const net_node *b) {
 }
 
 static uint64_t hash_more(uint64_t hash, uint64_t word) {
-  return hash_bytes((uint64_t[2]){hash, word}, 2 * sizeof(uint64_t));
+  hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+  return hash ^ hash >> 32;
 }
 
 static uint64_t node_hash(const net_node *node) {
