@@ -190,6 +190,7 @@ typedef struct building {
   plan *plan;
   const pass_tiles *tiles;
   kept_value *kept;  // by value; array NET_NONE: not kept
+  bool free;         // PADDING_FREE: what is kept ends where its suffix begins
 } building;
 
 static uint32_t pass_of_op(const pass_tiles *t, uint32_t op) {
@@ -258,7 +259,8 @@ static void add_loads(building *b, uint32_t number, plan_pass *pass, bool *loade
         (plan_move){.slot = v,
                     .array = k->array,
                     .map = k->map,
-                    .limit = UINT64_MAX,
+                    .limit = b->free ? p->suffix.start : UINT64_MAX,
+                    .fill = b->free ? p->suffix.fills[v] : (scalar_bits){{0}},
                     .live_count = k->live_count,
                     .live = k->live,
                     .coalesced = lines_in(line_space(&k->map, s->n, line), r->space)};
@@ -309,6 +311,8 @@ static void keep(building *b, uint32_t number, plan_pass *pass, net_id v) {
   } else {
     k->array = (net_id)b->plan->arrays.count;
     net_array array = {s->values.items[v], stage_elements(s), NET_TEMPORARY, 0};
+    if (b->free)
+      array.count = p->suffix.start;
     vec_push(p->memory, &b->plan->arrays, array);
   }
   uint32_t line = p->target->line_bytes / width_of(s, v);
@@ -316,7 +320,7 @@ static void keep(building *b, uint32_t number, plan_pass *pass, net_id v) {
       (plan_move){.slot = v,
                   .array = k->array,
                   .map = k->map,
-                  .limit = UINT64_MAX,
+                  .limit = b->free ? p->suffix.start : UINT64_MAX,
                   .live_count = k->live_count,
                   .live = k->live,
                   .coalesced = lines_in(line_space(&k->map, s->n, line), a)};
@@ -393,6 +397,19 @@ static void find_live(const planning *p, plan_pass *pass) {
   }
 }
 
+// The index from which on a pass stores nothing.
+static void find_limit(const building *b, plan_pass *pass) {
+  f2_affine bits;
+  int shift, n = b->p->stage->n;
+  pass->limit = b->free ? b->p->suffix.start : UINT64_MAX;
+  for (uint32_t i = 0; i < pass->store_count; i++) {
+    const plan_move *m = &pass->stores[i];
+    if (m->limit > pass->limit || !net_map_affine(&m->map, n, &bits, &shift) || shift ||
+        m->map.offset || bits.c || !f2_equal(bits.a, f2_identity(n)))
+      pass->limit = UINT64_MAX;
+  }
+}
+
 static void build_pass(building *b, uint32_t number) {
   planning *p = b->p;
   const net_stage *s = p->stage;
@@ -429,6 +446,7 @@ static void build_pass(building *b, uint32_t number) {
   for (uint32_t i = 0; i < pass.store_count; i++)
     pass.stores[i].slot = pass.slot_of[pass.stores[i].slot];
   find_live(p, &pass);
+  find_limit(b, &pass);
   pass.blocks = find_blocks(p, &pass);
   plan_phases(p->memory, s, p->target, &pass);
   pass.seconds = pass_seconds(b->plan, &pass);
@@ -436,7 +454,8 @@ static void build_pass(building *b, uint32_t number) {
 }
 
 static void build_passes(planning *p, plan *into, const pass_tiles *tiles) {
-  building b = {p, into, tiles, NEW_ARRAY(p->memory, kept_value, p->stage->values.count + 1)};
+  building b = {p, into, tiles, NEW_ARRAY(p->memory, kept_value, p->stage->values.count + 1),
+                into->padding[p->stage_number] == PADDING_FREE};
   for (net_id v = 0; v < p->stage->values.count; v++)
     b.kept[v].array = NET_NONE;
   for (uint32_t i = 0; i < tiles->count; i++)
@@ -452,6 +471,16 @@ static double seconds_of(const plan *p, size_t first) {
   return seconds;
 }
 
+static void find_padding(planning *s, plan *p) {
+  s->suffix = suffix_find(s->memory, s->stage);
+  plan_padding *padding = &p->padding[s->stage_number];
+  if (s->suffix.start == UINT64_MAX)
+    for (size_t i = 0; i < s->stage->loads.count && !*padding; i++)
+      *padding = s->stage->loads.items[i].limit != UINT64_MAX ? PADDING_STORED : PADDING_NONE;
+  else
+    *padding = s->suffix.first_op == NET_NONE ? PADDING_FREE : PADDING_STORED;
+}
+
 // The cheapest of the strategies' passes for one stage.
 static void plan_stage(arena *a, plan *p, uint32_t number) {
   planning s = {.memory = a,
@@ -462,13 +491,18 @@ static void plan_stage(arena *a, plan *p, uint32_t number) {
   find_reads(&s);
   find_dimensions(&s);
   find_lines(&s);
+  find_padding(&s, p);
   plan best = {0};
   double least = 0;
   for (const plan_strategy_row *row = plan_strategies; row->name; row++) {
+    // A suffix lies at the end of memory only in the index's own layout.
+    if (p->padding[number] == PADDING_FREE && row->make != plan_in_index_layout)
+      continue;
     const pass_tiles *tiles = row->make(&s);
     if (!tiles || (best.net && tiles->count > best.passes.count))
       continue;
-    plan candidate = {.net = p->net, .target = p->target, .strategy = row->name};
+    plan candidate = {
+        .net = p->net, .target = p->target, .strategy = row->name, .padding = p->padding};
     for (size_t i = 0; i < p->arrays.count; i++)
       vec_push(a, &candidate.arrays, p->arrays.items[i]);
     build_passes(&s, &candidate, tiles);
@@ -490,6 +524,7 @@ static void plan_stage(arena *a, plan *p, uint32_t number) {
 plan *plan_make(arena *a, const net *t, const target *machine) {
   plan *p = NEW(a, plan);
   *p = (plan){.net = t, .target = machine, .strategy = plan_strategies[0].name};
+  p->padding = NEW_ARRAY(a, plan_padding, t->stages.count + 1);
   for (size_t i = 0; i < t->arrays.count; i++)
     vec_push(a, &p->arrays, t->arrays.items[i]);
   for (uint32_t i = 0; i < t->stages.count; i++)

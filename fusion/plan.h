@@ -59,12 +59,21 @@ typedef struct plan_pass {
   plan_phase *phases;   // at least one, also without ops
   uint32_t live_count;  // the pass need not execute blocks where a form is 1 (masks vanish on V)
   net_form *live;
+  uint64_t limit;  // nor blocks whose indices are all from here on (UINT64_MAX: none)
   double seconds;  // predicted
 } plan_pass;
+
+// What a stage's filling up costs (suffix.h).
+typedef enum plan_padding {
+  PADDING_NONE,   // its loads have no limit
+  PADDING_FREE,   // the fill stays where it is: no array between passes holds it
+  PADDING_STORED  // it may move: arrays between passes have the padded length
+} plan_padding;
 
 typedef struct plan {
   const net *net;
   const target *target;
+  plan_padding *padding;  // by stage
   const char *strategy;   // the row of plan_strategies that won
   VEC(net_array) arrays;  // the net's, then those that passes need between them
   VEC(plan_pass) passes;

@@ -65,7 +65,7 @@ static pass_tiles *new_tiles(planning *p, uint32_t room) {
 
 // ---- greedy -----------------------------------------------------------------------------------
 
-static pass_tiles *greedy(planning *p) {
+pass_tiles *plan_in_index_layout(planning *p) {
   uint32_t ops = (uint32_t)p->stage->ops.count;
   pass_tiles *t = new_tiles(p, ops + 1);
   f2_space lines = f2_space_units(p->stage->n, f2_mask(p->t));
@@ -244,5 +244,6 @@ static pass_tiles *free_layouts(planning *p) {
 
 const plan_strategy_row plan_strategies[] = {
     {"free", free_layouts, "fewest passes, any layout between them"},
-    {"greedy", greedy, "every pass takes ops while they fit beside the lines of the index"},
+    {"greedy", plan_in_index_layout,
+     "every pass takes ops while they fit beside the lines of the index"},
     {NULL, NULL, NULL}};

@@ -3,6 +3,7 @@
 #define PERMC_FUSION_PLANNING_H
 
 #include "fusion/plan.h"
+#include "fusion/suffix.h"
 
 // A run of ops [first, end) and the space that its tile must contain: the directions, and the lines
 // of what it loads and stores.
@@ -23,6 +24,7 @@ typedef struct planning {
   uint32_t *first_read;
   f2_space *load_lines;   // by load: what a coalesced load needs
   f2_space *store_lines;  // by store
+  suffix suffix;          // of a stage whose loads fill up (suffix.h)
   int d;                  // the most dimensions of a tile
   int t;                  // dimensions of a line between passes
 } planning;
@@ -43,6 +45,7 @@ typedef struct plan_strategy_row {
   plan_strategy *make;
   const char *summary;
 } plan_strategy_row;
+plan_strategy plan_in_index_layout;  // the one that keeps the index's own layout between passes
 extern const plan_strategy_row plan_strategies[];  // ends with a row without a name
 
 // Finds phases for a pass whose tile, ops, loads and stores are set (plan_phases.c).
