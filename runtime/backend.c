@@ -4,6 +4,7 @@
 #include "lang/lower.h"
 #include "runtime/cpu.h"
 #include "runtime/interp.h"
+#include "runtime/portable.h"
 
 // ---- planning ---------------------------------------------------------------------------------
 
@@ -39,32 +40,122 @@ bool backend_plan(permc_context *c, arena *memory, const trace *t, const target 
 
 // ---- interp -----------------------------------------------------------------------------------
 
-static bool run_interp(backend_run *r) {
-  permc_context *c = r->context;
+static bool prepare_interp(backend_program *p) {
+  (void)p;
+  return true;
+}
+
+static void forget(array *arrays, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    array_destroy(&arrays[i]);
+    arrays[i] = (array){0};
+  }
+}
+
+// It consumes what it is given, so that it gets copies of arguments that are kept.
+static array *copies(permc_context *c, const backend_run *r) {
+  array *copy = calloc(r->argument_count + 1, sizeof *copy);
+  bool good = copy != NULL;
+  for (size_t i = 0; good && i < r->argument_count; i++) {
+    const array *from = &r->arguments[i];
+    good = array_create(&copy[i], from->type, from->rank, from->dims);
+    if (good)
+      memcpy(copy[i].data, from->data, array_bytes(from));
+  }
+  if (good)
+    return copy;
+  context_error(c, "there is no memory for a copy of the arguments");
+  if (copy)
+    forget(copy, r->argument_count);
+  free(copy);
+  return NULL;
+}
+
+static bool execute_interp(backend_program *p, backend_run *r) {
+  permc_context *c = p->context;
+  forget(r->results, p->trace->results.count);
+  array *arguments = r->keep ? copies(c, r) : r->arguments;
+  if (!arguments)
+    return false;
   interp_failure failure = {0};
-  if (interp_run(r->trace, r->arguments, r->argument_count, r->results, c->allow_extern,
-                 &context_interrupted, &failure))
+  bool good = interp_run(p->trace, arguments, r->argument_count, r->results, c->allow_extern,
+                         &context_interrupted, &failure);
+  if (r->keep)
+    free(arguments);
+  if (good)
     return true;
   span where = failure.has_span ? failure.where : (span){UINT32_MAX, 0, 0};
   diag_report(&c->program.diagnostics, DIAG_ERROR, where, "%s", failure.message);
   return false;
 }
 
+static void release_interp(backend_program *p) { (void)p; }
+
 // ---- plans ------------------------------------------------------------------------------------
 
-static bool run_plan(backend_run *r, const plan *p, const cpu_executor *executor) {
-  permc_context *c = r->context;
-  cpu_failure failure = {0};
-  cpu_options o = {c->threads, c->allow_extern, &context_interrupted, executor};
-  if (!cpu_run(p, &o, r->arguments, r->argument_count, r->results, &failure)) {
-    span where = {UINT32_MAX, 0, 0};
-    if (failure.has_origin)
-      where = r->trace->steps.items[failure.origin].where;
-    diag_report(&c->program.diagnostics, DIAG_ERROR, where, "%s", failure.message);
+typedef struct planned_program {
+  lowered_program lowered;
+  cpu_store *store;
+  portable *portable;
+  cpu_executor executor;
+} planned_program;
+
+static void report_failure(backend_program *p, const cpu_failure *failure) {
+  span where = {UINT32_MAX, 0, 0};
+  if (failure->has_origin)
+    where = p->trace->steps.items[failure->origin].where;
+  diag_report(&p->context->program.diagnostics, DIAG_ERROR, where, "%s", failure->message);
+}
+
+static bool prepare_portable(backend_program *p) {
+  permc_context *c = p->context;
+  cpu_failure failure = {.has_origin = false};
+  planned_program *state = p->state = calloc(1, sizeof *state);
+  if (state)
+    state->store = cpu_store_new();
+  if (!state || !state->store) {
+    context_error(c, "out of memory");
     return false;
   }
-  for (size_t i = 0; i < r->trace->results.count; i++) {
-    const trace_step *s = &r->trace->steps.items[r->trace->results.items[i]];
+  if (!backend_plan(c, p->memory, p->trace, backend_target(c), &state->lowered))
+    return false;
+  double start = context_now();
+  portable_options o = {.allow_foreign = c->allow_extern, .interrupted = &context_interrupted};
+  state->portable = portable_new(state->lowered.plan, &o, &failure);
+  state->executor = (cpu_executor){portable_pass, state->portable};
+  c->times.compile = context_now() - start;
+  if (!state->portable)
+    report_failure(p, &failure);
+  return state->portable != NULL;
+}
+
+// The memory of an earlier run's results becomes this run's.
+static void recycle(const planned_program *state, const trace *t, array *results) {
+  for (size_t i = 0; i < t->results.count; i++) {
+    if (results[i].data)
+      cpu_store_give(state->store, results[i].data, array_bytes(&results[i]));
+    results[i] = (array){0};
+  }
+}
+
+static bool execute_plan(backend_program *p, backend_run *r) {
+  permc_context *c = p->context;
+  const trace *t = p->trace;
+  planned_program *state = p->state;
+  cpu_failure failure = {.has_origin = false};
+  cpu_options o = {.threads = c->threads,
+                   .allow_foreign = c->allow_extern,
+                   .interrupted = &context_interrupted,
+                   .executor = &state->executor,
+                   .keep_arguments = r->keep,
+                   .store = state->store};
+  recycle(state, t, r->results);
+  if (!cpu_run(state->lowered.plan, &o, r->arguments, r->argument_count, r->results, &failure)) {
+    report_failure(p, &failure);
+    return false;
+  }
+  for (size_t i = 0; i < t->results.count; i++) {
+    const trace_step *s = &t->steps.items[t->results.items[i]];
     r->results[i].rank = s->rank;
     for (uint32_t k = 0; k < s->rank; k++)
       r->results[i].dims[k] = s->dims[k];
@@ -72,18 +163,23 @@ static bool run_plan(backend_run *r, const plan *p, const cpu_executor *executor
   return true;
 }
 
-static bool run_portable(backend_run *r) {
-  lowered_program l;
-  return backend_plan(r->context, r->memory, r->trace, backend_target(r->context), &l) &&
-         run_plan(r, l.plan, NULL);
+static void release_plan(backend_program *p) {
+  planned_program *state = p->state;
+  if (!state)
+    return;
+  portable_free(state->portable);
+  cpu_store_free(state->store);
+  free(state);
 }
 
 // ---- the table --------------------------------------------------------------------------------
 
 static const backend rows[] = {
-    {"interp", "step by step, the definition of the language", run_interp},
-    {"cpu", "fused passes, compiled for this machine", run_portable},
-    {"portable", "fused passes, without a compiler", run_portable},
+    {"interp", "step by step, the definition of the language", prepare_interp, execute_interp,
+     release_interp},
+    {"cpu", "fused passes, compiled for this machine", prepare_portable, execute_plan,
+     release_plan},
+    {"portable", "fused passes, without a compiler", prepare_portable, execute_plan, release_plan},
 };
 
 // Data so small that planning takes longer than interp.

@@ -12,18 +12,27 @@
 #include "lang/trace.h"
 #include "runtime/pipeline.h"
 
-typedef struct backend_run {
+// A program on its way to be run on one backend, any number of times. `memory` is the
+// compilation's: it lives as long as the program, and is not to be asked for more by `execute`.
+typedef struct backend_program {
   permc_context *context;
-  arena *memory;  // of this run
+  arena *memory;
   const trace *trace;
-  array *arguments;  // consumed
+  void *state;  // the backend's own; NULL on entry to `prepare`
+} backend_program;
+
+typedef struct backend_run {
+  array *arguments;
   size_t argument_count;
-  array *results;  // by number; {0} on entry
+  bool keep;       // arguments stay the caller's, neither written to nor freed; else: consumed
+  array *results;  // by number: {0}, or the results of an earlier run, whose memory is to be reused
 } backend_run;
 
 typedef struct backend {
   const char *name, *summary;
-  bool (*run)(backend_run *r);  // false: reported
+  bool (*prepare)(backend_program *p);                  // false: reported
+  bool (*execute)(backend_program *p, backend_run *r);  // false: reported, and results are {0}
+  void (*release)(backend_program *p);                  // frees the state
 } backend;
 
 // Whether there is a backend of that name (NULL and "auto": yes); if not, it is reported.

@@ -100,12 +100,16 @@ static void *job_thread(void *with) {
   return NULL;
 }
 
+bool context_run_here(permc_context *c, context_job *job, void *with) {
+  threaded_job j = {c, job, with, false};
+  job_thread(&j);
+  return j.good;
+}
+
 bool context_run_job(permc_context *c, context_job *job, void *with) {
   threaded_job j = {c, job, with, false};
-  if (c->in_place) {
-    job_thread(&j);
-    return j.good;
-  }
+  if (c->in_place)
+    return context_run_here(c, job, with);
   pthread_attr_t attributes;
   pthread_t thread;
   pthread_attr_init(&attributes);

@@ -134,9 +134,26 @@ PERMC_API bool permc_run_consume(permc_context *context, const char *entry, cons
                                  permc_value **arguments, size_t argument_count,
                                  permc_value ***results, size_t *result_count);
 
-// Seconds that the last calls on this context took, by stage.
+// The same in two halves, to run a program often. permc_compile prepares an entry for arguments of
+// the types and sizes of `like` (their data are not looked at); NULL: see permc_message. It is to
+// be freed before its context is, or loads another program.
+typedef struct permc_compiled permc_compiled;
+PERMC_API permc_compiled *permc_compile(permc_context *context, const char *entry,
+                                        const char *backend, permc_value *const *like,
+                                        size_t argument_count);
+// Runs it, in the calling thread and the backend's own. The arguments stay the caller's, and are
+// not copied (but by interp). *results: NULL, or the results of an earlier permc_execute of the
+// same program: their memory is used again, so that a loop of runs allocates nothing. On failure
+// they are freed, and *results is NULL.
+PERMC_API bool permc_execute(permc_compiled *compiled, permc_value *const *arguments,
+                             size_t argument_count, permc_value ***results, size_t *result_count);
+// The backend that was chosen: "interp", "cpu", ... Static.
+PERMC_API const char *permc_compiled_backend(const permc_compiled *compiled);
+PERMC_API void permc_compiled_free(permc_compiled *compiled);  // NULL is allowed
+
+// Seconds that the last calls on this context took, by stage. What a backend does not do is 0.
 typedef struct permc_times {
-  double load, elaborate, plan, run;  // plan: part of run
+  double load, elaborate, plan, compile, run;
 } permc_times;
 PERMC_API permc_times permc_last_times(const permc_context *context);
 

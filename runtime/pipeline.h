@@ -27,6 +27,9 @@ struct permc_context {
 typedef bool context_job(permc_context *c, void *with);
 bool context_run_job(permc_context *c, context_job *job, void *with);
 
+// The same on the caller's stack: for jobs that do not recurse.
+bool context_run_here(permc_context *c, context_job *job, void *with);
+
 extern atomic_bool context_interrupted;  // permc_interrupt was called
 double context_now(void);                // seconds
 void context_truncate(text *t, size_t length);

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <sys/mman.h>
 
 // ---- arrays -----------------------------------------------------------------------------------
 
@@ -29,14 +30,27 @@ uint64_t array_count(const array *a) {
   return count;
 }
 
-static uint64_t array_bytes(const array *a) { return array_count(a) * scalar_types[a->type].size; }
+uint64_t array_bytes(const array *a) { return array_count(a) * scalar_types[a->type].size; }
+
+void *array_memory(uint64_t bytes) {
+  enum { LINE = 64, HUGE_PAGE = 1 << 21 };
+  if (bytes > SIZE_MAX / 2)
+    return NULL;
+  if (bytes < 2 * (uint64_t)HUGE_PAGE)
+    return aligned_alloc(LINE, (size_t)bytes / LINE * LINE + LINE);
+  size_t whole = (size_t)(bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
+  void *data = aligned_alloc(HUGE_PAGE, whole);
+  if (data)
+    madvise(data, whole, MADV_HUGEPAGE);
+  return data;
+}
 
 bool array_create(array *a, scalar_type type, uint32_t rank, const uint64_t *dims) {
   *a = (array){.type = type};
   uint64_t bytes;
   if (rank > VALUE_MAX_RANK || !value_size(scalar_types[type].size, rank, dims, &bytes))
     return false;
-  a->data = malloc(bytes ? (size_t)bytes : 1);
+  a->data = array_memory(bytes);
   if (!a->data)
     return false;
   a->rank = rank;

@@ -276,7 +276,7 @@ static value_status take_growing(value_source *s, array *a, uint64_t bytes, valu
 }
 
 static value_status take_known(value_source *s, array *a, uint64_t bytes, value_error *error) {
-  a->data = malloc(bytes ? (size_t)bytes : 1);
+  a->data = array_memory(bytes);
   if (!a->data)
     return source_fail(s, error, 0, "out of memory for %llu bytes", (unsigned long long)bytes);
   size_t have = source_take(s, a->data, (size_t)bytes);
