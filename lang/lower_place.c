@@ -150,6 +150,10 @@ static void flush(lowering *l, net_id id) {
     return;
   net_stage *s = stage_of(l, h->stage);
   net_store store = {.value = h->value, .map = stage_map(l, s), .limit = UINT64_MAX};
+  f2_affine back;
+  if (h->frame && f2_affine_inverse(*h->frame, &back))
+    for (int i = 0; i < s->n; i++)
+      store.map.rows[i].form = (net_form){back.a.row[i], f2_bit(back.c, i)};
   store.array = net_array_add(l->memory, l->net, h->type, stage_elements(s), NET_TEMPORARY, 0);
   f2_space live = live_of_value(s, h->value);
   store.live_count = (uint32_t)live.dimension;
@@ -197,6 +201,18 @@ static bool leaf_columns(const frame *f, const net_map *m, uint64_t *columns, ui
     *origin |= (uint64_t)m->rows[r].form.constant << r;
   }
   return f2_span((int)m->row_count, f->p, columns).dimension == f->p;
+}
+
+// The same of a leaf of a stage's value, in the stage's index.
+static bool stage_columns(const frame *f, const holder *h, const net_map *m, uint64_t *columns,
+                          uint64_t *origin) {
+  bool injective = leaf_columns(f, m, columns, origin);
+  if (!h->frame)
+    return injective;
+  for (int i = 0; i < f->p; i++)
+    columns[i] = f2_apply(h->frame->a, columns[i]);
+  *origin = f2_affine_apply(*h->frame, *origin);
+  return injective;
 }
 
 // Whether a leaf of a stage's value covers the stage's loops, one axis each (also sets loop_axis),
@@ -353,39 +369,95 @@ static net_id load(const frame *f, const holder *h, const net_map *map) {
   return n.value;
 }
 
-// The leaves of one stage as anchor: same F, and D.
-static bool anchor_in_stage(frame *f, uint32_t stage, place_leaf *leaves, uint32_t count) {
+static bool is_of_stage(const lowering *l, const place_leaf *leaf, uint32_t stage) {
+  const holder *h = &l->holders.items[leaf->holder];
+  return !h->in_memory && h->stage == stage;
+}
+
+// The places of the leaves of one stage: same F, and D. origins[i] is the f of leaf i.
+static bool frame_in_stage(frame *f, uint32_t stage, const place_leaf *leaves, uint32_t count,
+                           uint64_t *origins) {
   lowering *l = f->l;
-  uint64_t *origins = NEW_ARRAY(l->memory, uint64_t, count), columns[MAX_AXES];
+  uint64_t columns[MAX_AXES], *of_leaf = NEW_ARRAY(l->memory, uint64_t, count);
   uint64_t *numbers = NEW_ARRAY(l->memory, uint64_t, count);
   uint32_t found = 0;
   const net_stage *s = stage_of(l, stage);
   for (uint32_t i = 0; i < count; i++) {
-    const holder *h = &l->holders.items[leaves[i].holder];
-    if (h->in_memory || h->stage != stage)
+    if (!is_of_stage(l, &leaves[i], stage))
       continue;
+    const holder *h = &l->holders.items[leaves[i].holder];
     const net_map *m = map_of(l, &leaves[i]);
     if (!leaf_in_stage(f, m, s) ||
-        !leaf_columns(f, m, found ? columns : f->columns, &origins[found]))
+        !stage_columns(f, h, m, found ? columns : f->columns, &of_leaf[found]))
       return false;
     if (found && f->p && memcmp(columns, f->columns, sizeof *columns * (size_t)f->p))
       return false;
+    origins[i] = of_leaf[found];
     numbers[found++] = number_of(l, &leaves[i]);
   }
   f->n = s->n;
-  if (!found || !find_directions(f, found, origins, numbers, f->n))
-    return false;
   f->stage = stage;
+  return found && find_directions(f, found, of_leaf, numbers, f->n);
+}
+
+static void take_leaves(const frame *f, place_leaf *leaves, uint32_t count,
+                        const uint64_t *origins) {
+  for (uint32_t i = 0; i < count; i++)
+    if (is_of_stage(f->l, &leaves[i], f->stage) && !leaves[i].done) {
+      leaves[i].value = f->l->holders.items[leaves[i].holder].value;
+      leaves[i].element = coordinates_of(f, origins[i]);
+      leaves[i].done = true;
+    }
+}
+
+static bool anchor_in_stage(frame *f, uint32_t stage, place_leaf *leaves, uint32_t count) {
+  uint64_t *origins = NEW_ARRAY(f->l->memory, uint64_t, count);
+  if (!frame_in_stage(f, stage, leaves, count, origins))
+    return false;
   find_forms(f);
-  found = 0;
-  for (uint32_t i = 0; i < count; i++) {
-    const holder *h = &l->holders.items[leaves[i].holder];
-    if (h->in_memory || h->stage != stage)
-      continue;
-    leaves[i].value = h->value;
-    leaves[i].element = coordinates_of(f, origins[found++]);
-    leaves[i].done = true;
-  }
+  take_leaves(f, leaves, count, origins);
+  return true;
+}
+
+// [F D C] of a frame as a matrix, C a complement of the rest.
+static f2_matrix frame_basis(const frame *f, int k) {
+  uint64_t columns[F2_MAX];
+  int count = 0;
+  for (int i = 0; i < f->p; i++)
+    columns[count++] = f->columns[i];
+  for (int i = 0; i < k; i++)
+    columns[count++] = f->directions[i];
+  f2_space rest = f2_space_complement(f2_span(f->n, count, columns), f2_space_full(f->n));
+  for (int i = 0; i < rest.dimension; i++)
+    columns[count++] = rest.basis[i];
+  return f2_from_columns(f->n, f->n, columns);
+}
+
+// Merges an open stage into the frame's, if its leaves' places can be renamed to those of the
+// frame.
+static bool anchor_merged(frame *f, uint32_t stage, place_leaf *leaves, uint32_t count) {
+  lowering *l = f->l;
+  const net_stage *s = stage_of(l, f->stage), *other = stage_of(l, stage);
+  if (s->n != other->n || s->loop_count != other->loop_count ||
+      (s->loop_count && memcmp(s->extents, other->extents, s->loop_count * sizeof *s->extents)))
+    return false;
+  frame g = {.l = l};
+  uint64_t *origins = NEW_ARRAY(l->memory, uint64_t, count);
+  frame_axes(&g, &f->axes);
+  if (!frame_in_stage(&g, stage, leaves, count, origins) || g.k > f->k ||
+      (g.k && !(g.numbered && f->numbered)))
+    return false;
+  for (uint32_t i = 0; i < s->loop_count; i++)
+    if (f->loop_axis[i] != g.loop_axis[i])
+      return false;
+  f2_matrix inverse;
+  f2_inverse(frame_basis(&g, g.k), &inverse);
+  f2_affine change = {f2_multiply(frame_basis(f, g.k), inverse), 0};
+  change.c = f->origin ^ f2_apply(change.a, g.origin);
+  merge_stages(l, f->stage, stage, change);
+  for (uint32_t i = 0; i < count; i++)
+    origins[i] = f2_affine_apply(change, origins[i]);
+  take_leaves(f, leaves, count, origins);
   return true;
 }
 
@@ -566,22 +638,17 @@ static void frame_for(lowering *l, frame *f, const axes *s, place_leaf *leaves, 
     if (h->in_memory || leaves[i].done)
       continue;
     uint32_t stage = h->stage;
-    anchored =
-        !anchored && !l->stages.items[stage].closed && anchor_in_stage(f, stage, leaves, count)
-            ? true
-            : anchored;
-    if (!leaves[i].done)
-      for (uint32_t k = i; k < count; k++)
-        if (!l->holders.items[leaves[k].holder].in_memory &&
-            l->holders.items[leaves[k].holder].stage == stage)
-          flush(l, leaves[k].holder);
+    bool open = !l->stages.items[stage].closed, placed = false;
+    if (open)
+      placed = anchored ? anchor_merged(f, stage, leaves, count)
+                        : anchor_in_stage(f, stage, leaves, count);
+    anchored |= placed;
+    for (uint32_t k = i; k < count && !placed; k++)
+      if (is_of_stage(l, &leaves[k], stage))
+        flush(l, leaves[k].holder);
   }
-  frame_axes(f, s);
-  if (anchored) {  // frame_axes forgot the order of the stage's loops
-    for (uint32_t i = 0; i < count; i++)
-      if (leaves[i].done)
-        leaf_in_stage(f, map_of(l, &leaves[i]), stage_of(l, f->stage));
-  }
+  if (!anchored)
+    frame_axes(f, s);  // as it was before the attempts
   for (uint32_t i = 0; i < count && !anchored; i++)
     anchored = anchor_in_memory(f, leaves, count, i);
   if (!anchored)

@@ -53,6 +53,7 @@ typedef struct holder {
   scalar_bits fill;
   uint32_t stage;  // else
   net_id value;
+  f2_affine *frame;  // the stage's index of the bits that leaves name (NULL: the same)
 } holder;
 
 typedef enum lowered_kind {
@@ -121,6 +122,8 @@ net_id store_prefix(lowering *l, const axes *s, net_id e, uint64_t count);
 net_id store_row_major(lowering *l, const axes *s, net_id e);
 net_id holder_add(lowering *l, const holder *h);
 net_id leaf_of(lowering *l, net_id held_by, const net_map *map, uint64_t number);
+// The stage `from` becomes part of `into`: its index x is there change(x). (lower_merge.c)
+void merge_stages(lowering *l, uint32_t into, uint32_t from, f2_affine change);
 // Afterwards no op is added to the stage.
 void stage_close(lowering *l, uint32_t stage);
 
