@@ -209,15 +209,6 @@ static void print_stage(printer *p, const net_stage *s) {
 
 // ---- the whole -------------------------------------------------------------------------------
 
-static void print_array(text *out, size_t id, const net_array *array) {
-  text_printf(out, "array a%zu %s %" PRIu64, id, scalar_types[array->type].name, array->count);
-  if (array->role == NET_TEMPORARY)
-    text_string(out, " temporary\n");
-  else
-    text_printf(out, " %s %" PRIu32 "\n", array->role == NET_ARGUMENT ? "argument" : "result",
-                array->number);
-}
-
 static void print_extern(text *out, size_t id, const net_extern *e) {
   text_printf(out, "extern e%zu %s", id, e->name);
   for (uint32_t i = 0; i < e->arity; i++)
@@ -236,7 +227,7 @@ static void print_extern(text *out, size_t id, const net_extern *e) {
 
 static void print_net(printer *p, const net *t) {
   for (size_t i = 0; i < t->arrays.count; i++)
-    print_array(p->out, i, &t->arrays.items[i]);
+    write_array(p->out, i, &t->arrays.items[i]);
   for (size_t i = 0; i < t->externs.count; i++)
     print_extern(p->out, i, &t->externs.items[i]);
   for (size_t i = 0; i < t->stages.count; i++)

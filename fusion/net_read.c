@@ -264,21 +264,6 @@ static void store(net_reader *r) {
 
 // ---- the whole -------------------------------------------------------------------------------
 
-static void array(net_reader *r) {
-  read_expect(&r->in, "a");
-  if (read_number(&r->in) != r->net->arrays.count)
-    read_fail(&r->in, "expected array a%zu", r->net->arrays.count);
-  net_array a = {.type = read_type(&r->in), .role = NET_TEMPORARY};
-  a.count = read_number(&r->in);
-  if (!read_word(&r->in, "temporary")) {
-    a.role = read_word(&r->in, "argument") ? NET_ARGUMENT : NET_RESULT;
-    if (a.role == NET_RESULT)
-      read_expect(&r->in, "result");
-    a.number = read_small_number(&r->in);
-  }
-  vec_push(r->in.memory, &r->net->arrays, a);
-}
-
 static const char *quoted(net_reader *r) {
   read_expect(&r->in, "\"");
   char *out = arena_copy(r->in.memory, r->in.at, strcspn(r->in.at, "\n"));
@@ -362,9 +347,14 @@ static void in_stage(net_reader *r) {
   }
 }
 
+static void array_line(net_reader *r) {
+  net_array a = read_array(&r->in, r->net->arrays.count);
+  vec_push(r->in.memory, &r->net->arrays, a);
+}
+
 static void line(net_reader *r) {
   if (read_word(&r->in, "array"))
-    array(r);
+    array_line(r);
   else if (read_word(&r->in, "extern"))
     foreign(r);
   else if (read_word(&r->in, "stage"))

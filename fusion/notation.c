@@ -123,6 +123,17 @@ void write_constant(text *out, scalar_type type, const scalar_bits *c) {
   }
 }
 
+// ---- writing: arrays ----------------------------------------------------------------------------
+
+void write_array(text *out, size_t id, const net_array *array) {
+  text_printf(out, "array a%zu %s %" PRIu64, id, scalar_types[array->type].name, array->count);
+  if (array->role == NET_TEMPORARY)
+    text_string(out, " temporary\n");
+  else
+    text_printf(out, " %s %" PRIu32 "\n", array->role == NET_ARGUMENT ? "argument" : "result",
+                array->number);
+}
+
 // ---- reading: words and numbers --------------------------------------------------------------
 
 void read_fail(reader *r, const char *format, ...) {
@@ -387,4 +398,21 @@ scalar_bits read_constant(reader *r, scalar_type type) {
     read_integer(r, type, &bits);
   }
   return bits;
+}
+
+// ---- reading: arrays ----------------------------------------------------------------------------
+
+net_array read_array(reader *r, size_t number) {
+  read_expect(r, "a");
+  if (read_number(r) != number)
+    read_fail(r, "expected array a%zu", number);
+  net_array a = {.type = read_type(r), .role = NET_TEMPORARY};
+  a.count = read_number(r);
+  if (!read_word(r, "temporary")) {
+    a.role = read_word(r, "argument") ? NET_ARGUMENT : NET_RESULT;
+    if (a.role == NET_RESULT)
+      read_expect(r, "result");
+    a.number = read_small_number(r);
+  }
+  return a;
 }

@@ -5,6 +5,7 @@
 //   maps         3*o0 - 4*(x0^x1^1) + 7     loops o, rows of forms, an offset
 //   masks        0b0110 0x80000001          vectors of index bits
 //   constants    i32:-1 c64:0.5,-0          a type and a value
+//   arrays       array a0 i32 4 argument 0  a line
 //
 // A text is read line by line. The first mistake ends it, by read_fail's longjmp to `stop`.
 #ifndef PERMC_FUSION_NOTATION_H
@@ -21,6 +22,7 @@ void write_map(text *out, const net_map *m);
 // A blank and the vector; in binary where it has few bits.
 void write_mask(text *out, uint64_t mask, int n);
 void write_constant(text *out, scalar_type type, const scalar_bits *c);
+void write_array(text *out, size_t number, const net_array *array);  // a line
 
 // ---- reading ---------------------------------------------------------------------------------
 
@@ -48,5 +50,6 @@ uint32_t read_forms(reader *r, net_form **out);  // returns how many
 net_map read_map(reader *r);
 double read_real(reader *r);
 scalar_bits read_constant(reader *r, scalar_type type);
+net_array read_array(reader *r, size_t number);  // after the word `array`
 
 #endif

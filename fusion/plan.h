@@ -69,6 +69,7 @@ typedef enum plan_padding {
   PADDING_FREE,   // the fill stays where it is: no array between passes holds it
   PADDING_STORED  // it may move: arrays between passes have the padded length
 } plan_padding;
+extern const char *const plan_padding_names[];  // "none", ...
 
 typedef struct plan {
   const net *net;
@@ -84,6 +85,9 @@ typedef struct plan {
 plan *plan_make(arena *a, const net *t, const target *target);
 // NULL if every invariant holds, else a sentence naming the pass.
 const char *plan_verify(arena *a, const plan *p);
+// The net, then the plan of it (the form: plan_print.c), which plan_read reads back.
 void plan_print(text *out, const plan *p);
+// NULL in *wrong: the plan of that text, its net and its target. Otherwise a sentence with the line.
+plan *plan_read(arena *a, const char *string, const char **wrong);
 
 #endif

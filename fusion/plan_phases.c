@@ -174,8 +174,8 @@ void plan_phases(arena *a, const net_stage *s, const target *machine, plan_pass 
 
 // ---- cost -------------------------------------------------------------------------------------
 
-// Seconds of a pass (index-algebra, section 7): the longer of memory and arithmetic.
-double pass_seconds(const plan *p, const plan_pass *pass) {
+// Of a pass (index-algebra, section 7).
+pass_cost pass_cost_of(const plan *p, const plan_pass *pass) {
   const net_stage *s = &p->net->stages.items[pass->stage];
   const target *t = p->target;
   double elements = 1, bytes = 0, ops = 0;
@@ -192,6 +192,10 @@ double pass_seconds(const plan *p, const plan_pass *pass) {
   for (uint32_t i = 0; i < pass->op_count; i++)
     ops += elements;
   ops += elements * t->exchange_ops * (pass->phase_count - 1);
-  double memory = bytes / t->memory_bytes_per_second, work = ops / t->ops_per_second;
-  return t->pass_seconds + (memory > work ? memory : work);
+  return (pass_cost){t->pass_seconds, bytes / t->memory_bytes_per_second, ops / t->ops_per_second};
+}
+
+double pass_seconds(const plan *p, const plan_pass *pass) {
+  pass_cost c = pass_cost_of(p, pass);
+  return c.start + (c.memory > c.work ? c.memory : c.work);
 }

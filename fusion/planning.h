@@ -50,6 +50,12 @@ extern const plan_strategy_row plan_strategies[];  // ends with a row without a 
 
 // Finds phases for a pass whose tile, ops, loads and stores are set (plan_phases.c).
 void plan_phases(arena *a, const net_stage *s, const target *target, plan_pass *pass);
+// Predicted seconds: of starting the pass, and of what it then does at the same time, memory and
+// arithmetic.
+typedef struct pass_cost {
+  double start, memory, work;
+} pass_cost;
+pass_cost pass_cost_of(const plan *p, const plan_pass *pass);
 double pass_seconds(const plan *p, const plan_pass *pass);
 
 #endif

@@ -6,8 +6,7 @@
 #ifndef PERMC_FUSION_TARGET_H
 #define PERMC_FUSION_TARGET_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "lang/base.h"
 
 typedef struct target {
   const char *name;
@@ -28,5 +27,28 @@ typedef struct target {
 size_t target_count(void);
 const target *target_at(size_t index);
 const target *target_named(const char *name);  // or NULL
+
+// ---- as text (target_text.c) -----------------------------------------------------------------
+
+// The fields in words: rows of a table.
+typedef struct target_field {
+  const char *name, *summary;
+} target_field;
+size_t target_field_count(void);
+target_field target_field_at(size_t index);
+// "128", "4e+10": the field's value, so that it reads back exactly.
+void target_print_field(text *out, const target *t, size_t field);
+// Whether there is a field of that name; *wrong: NULL, or why that is no value of it. The value
+// ends before a blank.
+bool target_set_field(target *t, const char *name, const char *value, const char **wrong);
+
+// A target from lines such as
+//
+//   base = avx2            # what is not said below is as there; without it all has to be said
+//   name = laptop
+//   tile_bytes = 65536
+//
+// NULL: *wrong is a sentence with the line.
+target *target_read(arena *a, const char *string, const char **wrong);
 
 #endif
