@@ -225,6 +225,16 @@ static inline random_frame random_directions(random_state *r, int n) {
   return f;
 }
 
+// The same span of the first two directions, numbered otherwise.
+static inline void random_basis(random_state *r, random_frame *f) {
+  f2_matrix mix = f2_identity(f->vectors.columns);
+  f2_matrix low = random_matrix(r, 2);
+  for (int i = 0; i < 2; i++)
+    mix.row[i] = low.row[i];
+  f->vectors = f2_multiply(f->vectors, mix);
+  f2_inverse(f->vectors, &f->inverse);
+}
+
 static inline void random_op_add(random_op *o, const random_frame *f) {
   net_op op = {.k = o->k, .origin = random_below(o->random, 100)};
   op.directions = NEW_ARRAY(o->memory, uint64_t, op.k);
@@ -292,39 +302,43 @@ static inline void random_load(arena *a, random_state *r, net *t, net_stage *s, 
   }
 }
 
-// Whether the op that makes the value makes all of it.
-static inline bool is_whole(const net_stage *s, net_id value) {
+// A form that is 0 where the op that makes the value is alive; false if it is everywhere.
+static inline bool form_of(const net_stage *s, net_id value, net_form *form) {
   for (size_t i = 0; i < s->ops.count; i++)
     for (uint32_t k = 0; k < s->ops.items[i].output_count; k++)
       if (s->ops.items[i].outputs[k].value == value) {
         if (s->ops.items[i].live_count > 0)
-          return false;
+          *form = *s->ops.items[i].live;
         for (uint64_t j = 0; j < UINT64_C(1) << s->ops.items[i].k; j++)
-          if (s->ops.items[i].outputs[k].elements[j] == NET_NONE)
-            return false;
+          if (s->ops.items[i].outputs[k].elements[j] == NET_NONE) {
+            *form = s->ops.items[i].coordinates[0];
+            form->constant ^= !(j & 1);
+          }
+        return form->mask != 0;
       }
-  return true;
+  return false;
 }
 
 static inline void random_store(arena *a, random_state *r, net *t, net_stage *s, net_role role,
                                 uint32_t number) {
-  net_id value = (net_id)s->values.count - 1;
-  while (!is_whole(s, value) || (value > 0 && random_chance(r, 3)))
-    value = value > 0 ? value - 1 : (net_id)s->values.count - 1;
+  net_id value = (net_id)s->values.count - 1 - random_below(r, (uint32_t)s->values.count) / 2;
   net_store store = {.value = value, .limit = UINT64_MAX, .map = random_address(a, r, s)};
   store.array = net_array_add(a, t, s->values.items[value], stage_points(s), role, number);
-  if (random_chance(r, 6) && role == NET_TEMPORARY)
+  if (random_chance(r, 20) && role == NET_TEMPORARY)
     store.limit = random_below(r, (uint32_t)stage_points(s));
-  if (s->n > 0 && random_chance(r, 3)) {  // two halves, of two values
-    store.live = NEW(a, net_form);
+  net_form half = {0, false};
+  bool partly = form_of(s, value, &half);
+  if (s->n > 0 && (partly || random_chance(r, 3))) {  // two halves, of two values
+    if (!partly)
+      half = (net_form){1 + random_word(r) % f2_mask(s->n), random_chance(r, 2)};
+    store.live = NEW_ARRAY(a, net_form, 2);
     store.live_count = 1;
-    store.live[0] = (net_form){1 + random_word(r) % f2_mask(s->n), random_chance(r, 2)};
+    store.live[0] = half;
     vec_push(a, &s->stores, store);
-    net_form *other = NEW(a, net_form);
-    *other = (net_form){store.live->mask, !store.live->constant};
-    store.live = other;
+    store.live++;
+    store.live[0] = (net_form){half.mask, !half.constant};
     for (net_id v = 0; v < s->values.count; v++)
-      if (s->values.items[v] == s->values.items[value] && is_whole(s, v) && random_chance(r, 2))
+      if (s->values.items[v] == s->values.items[value] && v != value && random_chance(r, 2))
         store.value = v;
   }
   vec_push(a, &s->stores, store);
@@ -341,29 +355,12 @@ static inline void random_stage(arena *a, random_state *r, net *t, net_stage *s,
     o.k = random_below(r, most + 1);
     if (random_chance(r, 3))
       frame = random_directions(r, s->n);
+    if (s->n >= 2 && random_chance(r, 4))
+      random_basis(r, &frame);
     random_op_add(&o, &frame);
   }
   for (uint32_t i = 0; i < (last ? 2U : 1U); i++)
     random_store(a, r, t, s, last ? NET_RESULT : NET_TEMPORARY, i);
-}
-
-static inline net *random_net(arena *a, random_state *r) {
-  static scalar_type parameters[2] = {SCALAR_F32, SCALAR_I32};
-  net *t = NEW(a, net);
-  vec_push(a, &t->externs, ((net_extern){"m\\\"", "foreign", 2, parameters, SCALAR_F32}));
-  uint32_t stages = 1 + random_below(r, 2), loops = random_below(r, 3);
-  net_stage shape = {.n = (int)random_below(r, 5), .loop_count = loops};
-  shape.extents = NEW_ARRAY(a, uint64_t, loops);
-  for (uint32_t l = 0; l < loops; l++)
-    shape.extents[l] = 1 + random_below(r, 3);
-  for (uint32_t i = 0; i < 1 + random_below(r, 3); i++)
-    net_array_add(a, t, random_type(r), stage_points(&shape), NET_ARGUMENT, i);
-  for (uint32_t i = 0; i < stages; i++) {
-    net_stage s = shape;
-    random_stage(a, r, t, &s, i + 1 == stages);
-    vec_push(a, &t->stages, s);
-  }
-  return t;
 }
 
 // ---- evaluation ------------------------------------------------------------------------------
@@ -375,6 +372,7 @@ typedef struct element {
 
 typedef struct evaluation {
   element **arrays;  // by array, by element
+  bool garbage;      // something undefined was stored
 } evaluation;
 
 typedef struct evaluator {
@@ -489,8 +487,10 @@ static inline void evaluate_iteration(evaluator *e, evaluation *result) {
     for (uint64_t x = 0; x < size; x++) {
       const net_store *store = &s->stores.items[i];
       uint64_t address = (uint64_t)net_map_at(&store->map, e->o, x);
-      if (address < store->limit && all_zero(store->live_count, store->live, x))
-        result->arrays[store->array][address] = e->values[store->value][x];
+      if (address >= store->limit || !all_zero(store->live_count, store->live, x))
+        continue;
+      result->arrays[store->array][address] = e->values[store->value][x];
+      result->garbage = result->garbage || !e->values[store->value][x].defined;
     }
 }
 
@@ -522,15 +522,59 @@ static inline evaluation *net_evaluate(arena *a, const net *t, uint64_t seed) {
   return result;
 }
 
-// Whether `found` has every element of the results that `expected` defines. NaN are one.
-static inline bool same_results(const net *t, const evaluation *expected, const evaluation *found) {
-  for (size_t i = 0; i < t->arrays.count; i++)
-    for (uint64_t x = 0; x < t->arrays.items[i].count && t->arrays.items[i].role == NET_RESULT; x++)
-      if (expected->arrays[i][x].defined &&
-          (!found->arrays[i][x].defined ||
-           memcmp(&expected->arrays[i][x].bits, &found->arrays[i][x].bits, sizeof(scalar_bits)) !=
-               0))
+// ---- nets that store nothing undefined -------------------------------------------------------
+
+static inline net *random_attempt(arena *a, random_state *r) {
+  static scalar_type parameters[2] = {SCALAR_F32, SCALAR_I32};
+  net *t = NEW(a, net);
+  vec_push(a, &t->externs, ((net_extern){"m\\\"", "foreign", 2, parameters, SCALAR_F32}));
+  uint32_t stages = 1 + random_below(r, 2), loops = random_below(r, 3);
+  net_stage shape = {.n = (int)random_below(r, 5), .loop_count = loops};
+  shape.extents = NEW_ARRAY(a, uint64_t, loops);
+  for (uint32_t l = 0; l < loops; l++)
+    shape.extents[l] = 1 + random_below(r, 3);
+  for (uint32_t i = 0; i < 1 + random_below(r, 3); i++)
+    net_array_add(a, t, random_type(r), stage_points(&shape), NET_ARGUMENT, i);
+  for (uint32_t i = 0; i < stages; i++) {
+    net_stage s = shape;
+    random_stage(a, r, t, &s, i + 1 == stages);
+    vec_push(a, &t->stages, s);
+  }
+  return t;
+}
+
+static inline net *random_net(arena *a, random_state *r) {
+  for (;;) {
+    net *t = random_attempt(a, r);
+    if (!net_evaluate(a, t, 0)->garbage)
+      return t;
+  }
+}
+
+static inline size_t array_with(const net *t, net_role role, uint32_t number) {
+  size_t i = 0;
+  while (t->arrays.items[i].role != role || t->arrays.items[i].number != number)
+    i++;
+  return i;
+}
+
+static inline bool same_element(const element *expected, const element *found) {
+  return !expected->defined ||
+         (found->defined && memcmp(&expected->bits, &found->bits, sizeof found->bits) == 0);
+}
+
+// Whether `found`, of net u, has every element of the results that `expected`, of t, defines.
+static inline bool same_results(const net *t, const evaluation *expected, const net *u,
+                                const evaluation *found) {
+  for (size_t i = 0; i < t->arrays.count; i++) {
+    const net_array *array = &t->arrays.items[i];
+    if (array->role != NET_RESULT)
+      continue;
+    const element *other = found->arrays[array_with(u, NET_RESULT, array->number)];
+    for (uint64_t x = 0; x < array->count; x++)
+      if (!same_element(&expected->arrays[i][x], &other[x]))
         return false;
+  }
   return true;
 }
 
