@@ -59,9 +59,9 @@ static uint32_t take_slot(slots *s, uint32_t bytes) {
 }
 
 // Slots for the ops [first, end) of a stage, as if they were one pass: a value's slot is free for
-// others after its last reader, unless it is stored at the end. Returns the slots' bytes together.
-static uint32_t assign_slots(const planning *p, uint32_t first, uint32_t end, const bool *loaded,
-                             const bool *kept, uint32_t *slot_of, slots *all) {
+// others after its last reader, unless it is stored at the end.
+static void assign_slots(const planning *p, uint32_t first, uint32_t end, const bool *loaded,
+                         const bool *kept, uint32_t *slot_of, slots *all) {
   const net_stage *s = p->stage;
   net_id *reads = NEW_ARRAY(p->memory, net_id, s->values.count + 1);
   for (net_id v = 0; v < s->values.count; v++) {
@@ -83,10 +83,6 @@ static uint32_t assign_slots(const planning *p, uint32_t first, uint32_t end, co
         all->taken[slot_of[v]] = false;
     }
   }
-  uint32_t bytes = 0;
-  for (uint32_t i = 0; i < all->count; i++)
-    bytes += all->bytes[i];
-  return bytes;
 }
 
 static slots new_slots(const planning *p) {
@@ -94,8 +90,8 @@ static slots new_slots(const planning *p) {
   return (slots){0, NEW_ARRAY(p->memory, uint32_t, room), NEW_ARRAY(p->memory, bool, room)};
 }
 
-// The most dimensions of a tile, and those of a line between passes.
-static void find_dimensions(planning *p) {
+// Which slots each op touches, and the dimensions of a line between passes.
+static void find_slots(planning *p) {
   const net_stage *s = p->stage;
   size_t values = s->values.count + 1;
   bool *loaded = NEW_ARRAY(p->memory, bool, values), *kept = NEW_ARRAY(p->memory, bool, values);
@@ -108,11 +104,23 @@ static void find_dimensions(planning *p) {
     kept[v] = is_stored(s, v);
     narrowest = width_of(s, v) < narrowest ? width_of(s, v) : narrowest;
   }
-  uint32_t bytes = assign_slots(p, 0, (uint32_t)s->ops.count, loaded, kept, slot_of, &all);
-  p->d = log2_floor(p->target->tile_bytes / (bytes ? bytes : 1));
-  p->d = p->d < s->n ? p->d : s->n;
+  assign_slots(p, 0, (uint32_t)s->ops.count, loaded, kept, slot_of, &all);
+  p->slot_bytes = all.bytes;
+  p->slot_count = all.count;
+  p->op_slots = NEW_ARRAY(p->memory, uint64_t, s->ops.count + 1);
+  net_id *reads = NEW_ARRAY(p->memory, net_id, values);
+  for (size_t i = 0; i < s->ops.count; i++) {
+    const net_op *op = &s->ops.items[i];
+    uint32_t count = net_op_reads(s, op, reads);
+    for (uint32_t k = 0; k < count; k++)
+      p->op_slots[i] |= UINT64_C(1) << (slot_of[reads[k]] & 63);
+    for (uint32_t k = 0; k < op->output_count; k++)
+      p->op_slots[i] |= UINT64_C(1) << (slot_of[op->outputs[k].value] & 63);
+    if (all.count > 64)
+      p->op_slots[i] = UINT64_MAX;
+  }
   p->t = log2_floor(p->target->line_bytes / narrowest);
-  p->t = p->t < p->d ? p->t : p->d;
+  p->t = p->t < s->n ? p->t : s->n;
 }
 
 static void find_lines(planning *p) {
@@ -489,7 +497,7 @@ static void plan_stage(arena *a, plan *p, uint32_t number) {
                 .stage_number = number,
                 .stage = &p->net->stages.items[number]};
   find_reads(&s);
-  find_dimensions(&s);
+  find_slots(&s);
   find_lines(&s);
   find_padding(&s, p);
   plan best = {0};

@@ -27,39 +27,55 @@ f2_space line_space(const net_map *m, int n, uint32_t line_elements) {
 
 // ---- runs -------------------------------------------------------------------------------------
 
-// The run's space with op `i` as well.
-static void add_op(const planning *p, f2_space *s, uint32_t i) {
-  const net_stage *stage = p->stage;
-  const net_op *op = &stage->ops.items[i];
-  for (uint32_t k = 0; k < op->k; k++)
-    f2_space_insert(s, op->directions[k]);
-  for (size_t k = 0; k < stage->loads.count; k++)
-    if (p->first_read[stage->loads.items[k].value] == i)
-      *s = f2_space_sum(*s, p->load_lines[k]);
-  for (size_t k = 0; k < stage->stores.count; k++)
-    if (p->defined[stage->stores.items[k].value] == i)
-      *s = f2_space_sum(*s, p->store_lines[k]);
+// The most dimensions of a tile for the slots of a run.
+static int room(const planning *p, const run *r) {
+  uint64_t bytes = 0;
+  for (uint32_t i = 0; i < p->slot_count; i++)
+    if (p->slot_count > 64 || r->slots >> i & 1)
+      bytes += p->slot_bytes[i];
+  uint64_t elements = p->target->tile_bytes / (bytes ? bytes : 1);
+  int d = elements ? f2_msb(elements) : 0;
+  return d < p->stage->n ? d : p->stage->n;
 }
 
-// Loads that are stored as they are, with the first op (or alone).
-static f2_space first_space(const planning *p) {
+// The run with its next op as well.
+static run with_next(const planning *p, run r) {
   const net_stage *stage = p->stage;
-  f2_space s = f2_space_zero(stage->n);
-  for (size_t k = 0; k < stage->stores.count; k++) {
+  uint32_t i = r.end++;
+  const net_op *op = &stage->ops.items[i];
+  for (uint32_t k = 0; k < op->k; k++)
+    f2_space_insert(&r.space, op->directions[k]);
+  for (size_t k = 0; k < stage->loads.count; k++)
+    if (p->first_read[stage->loads.items[k].value] == i)
+      r.space = f2_space_sum(r.space, p->load_lines[k]);
+  for (size_t k = 0; k < stage->stores.count; k++)
+    if (p->defined[stage->stores.items[k].value] == i)
+      r.space = f2_space_sum(r.space, p->store_lines[k]);
+  r.slots |= p->op_slots[i];
+  return r;
+}
+
+static bool fits(const planning *p, const run *r) { return r->space.dimension <= room(p, r); }
+
+// The empty run from op `first`; the first of all holds what is stored as it was loaded.
+static run empty_run(const planning *p, uint32_t first) {
+  const net_stage *stage = p->stage;
+  run r = {first, first, f2_space_zero(stage->n), 0};
+  for (size_t k = 0; k < stage->stores.count && first == 0; k++) {
     net_id value = stage->stores.items[k].value;
     if (p->defined[value] != UINT32_MAX)
       continue;
-    s = f2_space_sum(s, p->store_lines[k]);
+    r.space = f2_space_sum(r.space, p->store_lines[k]);
     for (size_t i = 0; i < stage->loads.count; i++)
       if (stage->loads.items[i].value == value)
-        s = f2_space_sum(s, p->load_lines[i]);
+        r.space = f2_space_sum(r.space, p->load_lines[i]);
   }
-  return s;
+  return r;
 }
 
-static pass_tiles *new_tiles(planning *p, uint32_t room) {
+static pass_tiles *new_tiles(planning *p, uint32_t count) {
   pass_tiles *t = NEW(p->memory, pass_tiles);
-  t->runs = NEW_ARRAY(p->memory, run, room);
+  t->runs = NEW_ARRAY(p->memory, run, count);
   return t;
 }
 
@@ -69,20 +85,19 @@ pass_tiles *plan_in_index_layout(planning *p) {
   uint32_t ops = (uint32_t)p->stage->ops.count;
   pass_tiles *t = new_tiles(p, ops + 1);
   f2_space lines = f2_space_units(p->stage->n, f2_mask(p->t));
-  f2_space space = f2_space_sum(lines, first_space(p));
-  uint32_t first = 0;
-  for (uint32_t i = 0; i < ops; i++) {
-    f2_space wider = space;
-    add_op(p, &wider, i);
-    if (wider.dimension > p->d && i > first) {
-      t->runs[t->count++] = (run){first, i, space};
-      first = i;
-      wider = lines;
-      add_op(p, &wider, i);
+  run r = empty_run(p, 0);
+  r.space = f2_space_sum(r.space, lines);
+  while (r.end < ops) {
+    run wider = with_next(p, r);
+    if (!fits(p, &wider) && r.end > r.first) {
+      t->runs[t->count++] = r;
+      r = empty_run(p, r.end);
+      r.space = lines;
+      wider = with_next(p, r);
     }
-    space = wider;
+    r = wider;
   }
-  t->runs[t->count++] = (run){first, ops, space};
+  t->runs[t->count++] = r;
   return t;
 }
 
@@ -101,35 +116,26 @@ typedef struct search {
   VEC(chain) chains;
 } search;
 
-// The runs from op `first`: for each dimension near d the longest run that has it.
+// The runs from op `first`: for each dimension near the most the longest run that has it.
 static uint32_t find_runs(search *s, uint32_t first) {
   planning *p = s->p;
   if (s->runs_of[first] != NET_NONE)
     return s->runs_of[first];
-  uint32_t ops = (uint32_t)p->stage->ops.count, start = (uint32_t)s->runs.count;
-  s->runs_of[first] = start;
-  f2_space space = first == 0 ? first_space(p) : f2_space_zero(p->stage->n);
-  if (!ops)
-    vec_push(p->memory, &s->runs, ((run){0, 0, space}));
-  for (uint32_t i = first; i < ops; i++) {
-    f2_space wider = space;
-    add_op(p, &wider, i);
-    if (wider.dimension > p->d && i > first)
-      break;
-    bool grows = wider.dimension > space.dimension;
-    if (i > first && grows && space.dimension >= p->d - p->t)
-      vec_push(p->memory, &s->runs, ((run){first, i, space}));
-    space = wider;
-    if (i + 1 == ops)
-      vec_push(p->memory, &s->runs, ((run){first, ops, space}));
-    else if (i + 1 < ops) {
-      f2_space next = space;
-      add_op(p, &next, i + 1);
-      if (next.dimension > p->d)
-        vec_push(p->memory, &s->runs, ((run){first, i + 1, space}));
-    }
+  uint32_t ops = (uint32_t)p->stage->ops.count;
+  s->runs_of[first] = (uint32_t)s->runs.count;
+  run r = empty_run(p, first);
+  while (r.end < ops) {
+    run wider = with_next(p, r);
+    bool last = !fits(p, &wider) && r.end > first;
+    bool grows = wider.space.dimension > r.space.dimension || wider.slots != r.slots;
+    if (last || (r.end > first && grows && r.space.dimension >= room(p, &r) - p->t))
+      vec_push(p->memory, &s->runs, r);
+    if (last)
+      return s->runs_of[first];
+    r = wider;
   }
-  return start;
+  vec_push(p->memory, &s->runs, r);
+  return s->runs_of[first];
 }
 
 static uint32_t runs_end(const search *s, uint32_t start) {
@@ -139,31 +145,35 @@ static uint32_t runs_end(const search *s, uint32_t start) {
   return end;
 }
 
-// All ways to continue chain c with run r; keeps, for this run, the chain with the most slack.
-static bool continued(search *s, uint32_t c, uint32_t r, chain *best) {
+// Continues chain c with run r, if that leaves more slack than *best.
+static void continued(search *s, uint32_t c, uint32_t r, chain *best) {
   const planning *p = s->p;
   const run *a = &s->runs.items[s->chains.items[c].run], *b = &s->runs.items[r];
   int shared = f2_space_intersection(a->space, b->space).dimension;
-  int need = p->t - (shared < p->t ? shared : p->t), slack = p->d - b->space.dimension;
-  bool found = false;
+  int need = p->t - (shared < p->t ? shared : p->t), slack = room(p, b) - b->space.dimension;
   // What the pass before lends costs it slack that nobody else wants: lend as much as possible.
   int most = s->chains.items[c].slack < need ? s->chains.items[c].slack : need;
   if (most > b->space.dimension - shared)
     most = b->space.dimension - shared;
   int own = need - most;
-  if (own > a->space.dimension - shared || slack < own)
-    return false;
-  if (slack - own > best->slack) {
+  if (own <= a->space.dimension - shared && slack - own > best->slack)
     *best = (chain){r, c, slack - own, most};
-    found = true;
-  }
-  return found;
 }
 
 // Vectors of `from` into *to until `count` have been added that lie in both.
 static void lend(f2_space *to, f2_space from, int count) {
   for (int i = 0; i < from.dimension && count > 0; i++)
     count -= f2_space_insert(to, from.basis[i]);
+}
+
+static bool tiles_hold(const planning *p, const pass_tiles *t) {
+  for (uint32_t i = 0; i < t->count; i++) {
+    if (!fits(p, &t->runs[i]))
+      return false;
+    if (i && f2_space_intersection(t->runs[i - 1].space, t->runs[i].space).dimension < p->t)
+      return false;
+  }
+  return true;
 }
 
 static pass_tiles *chain_tiles(search *s, uint32_t last) {
@@ -184,13 +194,29 @@ static pass_tiles *chain_tiles(search *s, uint32_t last) {
     int shared = f2_space_intersection(t->runs[i - 1].space, own).dimension;
     lend(&t->runs[i].space, before, p->t - shared);
   }
-  for (uint32_t i = 0; i < count; i++) {
-    if (t->runs[i].space.dimension > p->d)
-      return NULL;
-    if (i && f2_space_intersection(t->runs[i - 1].space, t->runs[i].space).dimension < p->t)
-      return NULL;
+  return tiles_hold(p, t) ? t : NULL;
+}
+
+static uint32_t end_of(const search *s, uint32_t c) {
+  return s->runs.items[s->chains.items[c].run].end;
+}
+
+// The chains that continue those in [layer, layer_end) which end at op `end`, one for each run.
+static void extend_chains(search *s, uint32_t layer, uint32_t layer_end, uint32_t end) {
+  bool any = false;
+  for (uint32_t c = layer; c < layer_end; c++)
+    any |= end_of(s, c) == end;
+  if (!any)
+    return;
+  uint32_t from = find_runs(s, end), to = runs_end(s, from);
+  for (uint32_t r = from; r < to; r++) {
+    chain best = {.slack = -1};
+    for (uint32_t c = layer; c < layer_end; c++)
+      if (end_of(s, c) == end)
+        continued(s, c, r, &best);
+    if (best.slack >= 0)
+      vec_push(s->p->memory, &s->chains, best);
   }
-  return t;
 }
 
 // Chains of 1, 2, ... passes; of those with equally many, only the ones that came nearly as far as
@@ -203,40 +229,21 @@ static pass_tiles *free_layouts(planning *p) {
     s.runs_of[i] = NET_NONE;
   uint32_t start = find_runs(&s, 0), layer = 0;
   for (uint32_t r = start; r < runs_end(&s, start); r++) {
-    chain c = {r, NET_NONE, p->d - s.runs.items[r].space.dimension, 0};
-    if (c.slack < 0)
-      return NULL;
-    vec_push(p->memory, &s.chains, c);
+    chain c = {r, NET_NONE, room(p, &s.runs.items[r]) - s.runs.items[r].space.dimension, 0};
+    if (c.slack >= 0)
+      vec_push(p->memory, &s.chains, c);
   }
   while (layer < s.chains.count) {
     uint32_t layer_end = (uint32_t)s.chains.count, farthest = 0;
     for (uint32_t c = layer; c < layer_end; c++) {
-      uint32_t end = s.runs.items[s.chains.items[c].run].end;
-      if (end == ops) {
-        pass_tiles *t = chain_tiles(&s, c);
-        if (t)
-          return t;
-        continue;
-      }
-      farthest = end > farthest ? end : farthest;
+      pass_tiles *t = end_of(&s, c) == ops ? chain_tiles(&s, c) : NULL;
+      if (t)
+        return t;
+      if (end_of(&s, c) < ops && end_of(&s, c) > farthest)
+        farthest = end_of(&s, c);
     }
-    for (uint32_t end = farthest > WINDOW ? farthest - WINDOW : 0; end <= farthest; end++) {
-      bool any = false;
-      for (uint32_t c = layer; c < layer_end; c++)
-        any |= s.runs.items[s.chains.items[c].run].end == end;
-      if (!any || end == ops)
-        continue;
-      uint32_t from = find_runs(&s, end);
-      for (uint32_t r = from; r < runs_end(&s, from); r++) {
-        chain best = {.slack = -1};
-        bool found = false;
-        for (uint32_t c = layer; c < layer_end; c++)
-          if (s.runs.items[s.chains.items[c].run].end == end)
-            found |= continued(&s, c, r, &best);
-        if (found)
-          vec_push(p->memory, &s.chains, best);
-      }
-    }
+    for (uint32_t end = farthest > WINDOW ? farthest - WINDOW : 0; end <= farthest; end++)
+      extend_chains(&s, layer, layer_end, end);
     layer = layer_end;
   }
   return NULL;

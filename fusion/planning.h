@@ -10,6 +10,7 @@
 typedef struct run {
   uint32_t first, end;
   f2_space space;
+  uint64_t slots;  // that it touches, of the stage's
 } run;
 
 typedef struct planning {
@@ -25,7 +26,9 @@ typedef struct planning {
   f2_space *load_lines;   // by load: what a coalesced load needs
   f2_space *store_lines;  // by store
   suffix suffix;          // of a stage whose loads fill up (suffix.h)
-  int d;                  // the most dimensions of a tile
+  uint64_t *op_slots;     // by op: the slots of what it reads and makes, if the stage were one pass
+  uint32_t *slot_bytes;   // of those slots
+  uint32_t slot_count;    // more than 64: op_slots are all of them
   int t;                  // dimensions of a line between passes
 } planning;
 
