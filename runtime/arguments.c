@@ -1,5 +1,5 @@
-// Arguments: which arrays an entry's parameters are made of, reading them from files, bytes or the
-// random generator, and fitting types to data.
+// Arguments: which arrays an entry's parameters are made of, reading them from files or bytes, and
+// fitting types to data.
 #include "runtime/pipeline.h"
 #include <inttypes.h>
 
@@ -38,13 +38,13 @@ typedef struct fitter {
   const char *wrong;
 } fitter;
 
-static size_t leaf_count(type *t) {
+size_t context_leaf_count(type *t) {
   t = type_prune(t);
   if (t->kind == TYPE_ARRAY)
-    return leaf_count(t->parts[0]);
+    return context_leaf_count(t->parts[0]);
   size_t count = t->kind == TYPE_TUPLE ? 0 : 1;
   for (uint32_t i = 0; t->kind == TYPE_TUPLE && i < t->count; i++)
-    count += leaf_count(t->parts[i]);
+    count += context_leaf_count(t->parts[i]);
   return count;
 }
 
@@ -125,7 +125,7 @@ bool entry_types_fit(permc_context *c, entry_types *t, const permc_value *v, siz
                 wanted);
     return false;
   }
-  fitter job = {c, v->components, v->count, 0, leaf_count(f->parts[0]) == 1, NULL};
+  fitter job = {c, v->components, v->count, 0, context_leaf_count(f->parts[0]) == 1, NULL};
   fit(&job, f->parts[0], 0);
   if (!job.wrong && job.next < job.count)
     job.wrong = "it has too many components";
@@ -350,112 +350,4 @@ bool permc_read_bytes(permc_context *c, const char *entry, const char *name, con
   }
   read_job j = {entry, {&s, 1, 0}, arguments, count};
   return read_from(c, &j);
-}
-
-// ---- random ----------------------------------------------------------------------------------
-
-typedef struct type_reader {
-  permc_context *context;
-  const char *start, *at;
-  uint64_t state;
-  unsigned depth;  // open parentheses
-} type_reader;
-
-static void skip_space(type_reader *r) {
-  while (*r->at == ' ' || *r->at == '\t' || *r->at == '\n')
-    r->at++;
-}
-
-static bool bad_type(type_reader *r) {
-  context_error(
-      r->context,
-      "random types: '%.99s' is wrong at '%.99s'; write types such as [1024]i32 or [8](u32, f64)",
-      r->start, r->at);
-  return false;
-}
-
-// One type: its arrays are appended to v.
-static bool random_type(type_reader *r, uint64_t *dims, uint32_t rank, permc_value *v) {
-  skip_space(r);
-  if (*r->at == '[') {
-    char *end;
-    r->at++;
-    skip_space(r);
-    if (*r->at < '0' || *r->at > '9' || rank == VALUE_MAX_RANK)
-      return bad_type(r);
-    dims[rank] = strtoull(r->at, &end, 10);
-    r->at = end;
-    skip_space(r);
-    if (*r->at != ']')
-      return bad_type(r);
-    r->at++;
-    return random_type(r, dims, rank + 1, v);
-  }
-  if (*r->at == '(') {
-    enum { DEEPEST = 64 };
-    if (++r->depth > DEEPEST)
-      return bad_type(r);
-    do {
-      r->at++;
-      if (!random_type(r, dims, rank, v))
-        return false;
-      skip_space(r);
-    } while (*r->at == ',');
-    if (*r->at != ')')
-      return bad_type(r);
-    r->at++;
-    r->depth--;
-    return true;
-  }
-  size_t length = strspn(r->at, "abcdefghijklmnopqrstuvwxyz0123456789");
-  scalar_type t = scalar_named(r->at, length);
-  if (t == SCALAR_COUNT)
-    return bad_type(r);
-  array *more = realloc(v->components, (v->count + 1) * sizeof *more);
-  if (!more)
-    return false;
-  v->components = more;
-  if (!array_random(&more[v->count], t, rank, dims, &r->state)) {
-    context_error(r->context, "random data of '%s' does not fit into memory", r->start);
-    return false;
-  }
-  v->count++;
-  r->at += length;
-  return true;
-}
-
-bool permc_read_random(permc_context *c, const char *entry, const char *types, uint64_t seed,
-                       permc_value ***arguments, size_t *count) {
-  context_clear(c);
-  *count = 0;
-  size_t wanted = permc_parameter_count(c, entry);
-  *arguments = wanted == (size_t)-1 ? NULL : calloc(wanted + 1, sizeof **arguments);
-  if (!*arguments)
-    return false;
-  type_reader r = {c, types, types, seed, 0};
-  bool good = true;
-  for (skip_space(&r); good && *r.at; skip_space(&r)) {
-    if (*count == wanted) {
-      context_error(c, "'%s' has %zu parameter%s, but there are more random types", entry, wanted,
-                    wanted == 1 ? "" : "s");
-      good = false;
-      break;
-    }
-    uint64_t dims[VALUE_MAX_RANK];
-    permc_value *v = (*arguments)[*count] = calloc(1, sizeof *v);
-    good = v && random_type(&r, dims, 0, v);
-    if (v)
-      ++*count;
-  }
-  if (good && *count < wanted) {
-    context_error(c, "'%s' has %zu parameter%s, but %zu random type%s given", entry, wanted,
-                  wanted == 1 ? "" : "s", *count, *count == 1 ? " is" : "s are");
-    good = false;
-  }
-  if (good)
-    return true;
-  permc_values_free(*arguments, *count);
-  *arguments = NULL;
-  *count = 0;
-  return false;
 }

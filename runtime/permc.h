@@ -115,6 +115,10 @@ PERMC_API bool permc_read_bytes(permc_context *context, const char *entry, const
 // The same at random: `types` such as "[1024]i32 [8](u32, f64) i64". Equal seeds, equal values.
 PERMC_API bool permc_read_random(permc_context *context, const char *entry, const char *types,
                                  uint64_t seed, permc_value ***arguments, size_t *count);
+// The same of the shapes that the entry's signature has at these sizes, all of them given.
+PERMC_API bool permc_read_random_at(permc_context *context, const char *entry,
+                                    const permc_size *sizes, size_t size_count, uint64_t seed,
+                                    permc_value ***arguments, size_t *count);
 // Writes one value in the format of the path's ending ("-": standard output, text). The file
 // appears whole or not at all.
 PERMC_API bool permc_write_file(permc_context *context, const char *path, const permc_value *value);

@@ -1,10 +1,11 @@
-// What is inside a permc_context: for context.c and arguments.c.
+// What is inside a permc_context: for the files that make up its API.
 //
 //   context.c      contexts, messages, loading
 //   check.c        trying an entry at sizes
 //   run.c          running an entry: elaborate, then a backend (backend.h)
 //   values.c       values as embedders see them
-//   arguments.c    data to arguments: which types an entry takes, reading, random values
+//   arguments.c    data to arguments: which types an entry takes, reading
+//   random.c       arguments at random
 #ifndef PERMC_RUNTIME_PIPELINE_H
 #define PERMC_RUNTIME_PIPELINE_H
 
@@ -39,6 +40,7 @@ void context_clear(permc_context *c);  // forgets the messages of the last call
 void context_error(permc_context *c, const char *format, ...) PRINTF_LIKE(2, 3);  // "permc: ..."
 binding *context_entry(permc_context *c, const char *name);  // or NULL, reported
 
+size_t context_leaf_count(type *t);  // arrays that a value of that type is made of
 const char *context_shown_type(permc_context *c, type *t);  // in the context's memory
 
 // An entry's types while arguments are being fitted to it.
