@@ -1,0 +1,287 @@
+// plan_print and plan_read, target_read, and plan_facts: round trips of plans of random nets, every
+// mistake in a text, counts of plans written by hand.
+#include "tests/unit/net_random.h"
+
+#include "fusion/plan_facts.h"
+
+static arena memory;
+static jmp_buf failure;
+
+#define START()                                                                                    \
+  do {                                                                                             \
+    memory.failure = &failure;                                                                     \
+    if (setjmp(failure) != 0)                                                                      \
+      abort();                                                                                     \
+  } while (0)
+
+static const char *printed(const plan *p) {
+  text out = {0};
+  plan_print(&out, p);
+  const char *copy = arena_copy(&memory, out.data ? out.data : "", out.length);
+  CHECK(!out.failed);
+  text_free(&out);
+  return copy;
+}
+
+// The text of the plan of that text, or the message.
+static const char *again(const char *string) {
+  const char *wrong = NULL;
+  const plan *p = plan_read(&memory, string, &wrong);
+  return p ? printed(p) : wrong;
+}
+
+// ---- plans -----------------------------------------------------------------------------------
+
+TEST(random_nets) {
+  random_state random = {1};
+  for (int i = 0; i < 150; i++) {
+    START();
+    net *t = random_net(&memory, &random);
+    for (size_t k = 0; k < target_count(); k++) {
+      const plan *p = plan_make(&memory, t, target_at(k));
+      CHECK_STR(plan_verify(&memory, p), NULL);
+      const char *first = printed(p), *wrong = NULL;
+      const plan *q = plan_read(&memory, first, &wrong);
+      CHECK_STR(wrong, NULL);
+      if (q) {
+        CHECK_STR(printed(q), first);
+        CHECK_STR(net_verify(&memory, q->net), NULL);
+        CHECK_STR(plan_verify(&memory, q), NULL);
+      }
+    }
+    arena_free(&memory);
+  }
+}
+
+#define NET                                                                                        \
+  "array a0 i32 48 argument 0\n"                                                                   \
+  "array a1 i32 48 result 0\n"                                                                     \
+  "stage n=4 loops 3\n"                                                                            \
+  "  v0 = load a0 at 16*o0 + x0 + 2*x1 + 4*x2 + 8*x3\n"                                            \
+  "  op directions 0b0010 coordinates x1 live x2 step 1\n"                                         \
+  "    v1[0] = min v0[0] v0[1]\n"                                                                  \
+  "    v1[1] = max v0[0] v0[1]\n"                                                                  \
+  "  op directions 0b1000 coordinates x0^x3 step 2\n"                                              \
+  "    v2[0] = min v1[0] v1[1]\n"                                                                  \
+  "    v2[1] = max v1[0] v1[1]\n"                                                                  \
+  "  op step 3\n"                                                                                  \
+  "    v3[0] = v2[0]\n"                                                                            \
+  "  store v3 in a1 at 16*o0 + x0 + 2*x1 + 4*x2 + 8*x3\n"
+#define TARGET                                                                                     \
+  "target mine line_bytes 16 tile_bytes 256 lane_bytes 0 lane_bits 1 register_bytes 16 "           \
+  "memory_bytes_per_second 4e+10 ops_per_second 3e+10 exchange_ops 2 pass_seconds 3e-06\n"
+#define PASS                                                                                       \
+  "strategy by-hand padding none\n"                                                                \
+  "array a2 i32 48 temporary\n"                                                                    \
+  "pass stage 0 seconds 0.5\n"                                                                     \
+  "  tile 0b0001 0b0010 0b1000\n"                                                                  \
+  "  blocks 0b0100\n"                                                                              \
+  "  slot 4 v0-v1 v3\n"                                                                            \
+  "  slot 4 v2\n"                                                                                  \
+  "  load slot 0 from a0 at 16*o0 + x0 + 2*x1 + 4*x2 + 8*x3 below 40 else i32:-1 live x2 "         \
+  "scattered\n"                                                                                    \
+  "  phase ops 0 registers 0b0010 lanes 0b0001 threads 0b1000\n"                                   \
+  "  exchange 0b0010 0b1000 0b0001\n"                                                              \
+  "  phase ops 1-2 registers 0b1000 lanes 0b0001 threads 0b0010\n"                                 \
+  "  store slot 0 in a1 at 16*o0 + x0 + 2*x1 + 4*x2 + 8*x3 below 47 coalesced\n"                   \
+  "  live x2^1\n"                                                                                  \
+  "  below 12\n"
+
+TEST(every_line) {
+  START();
+  CHECK_STR(again(NET TARGET PASS), NET TARGET PASS);
+  CHECK_STR(again(NET TARGET "# nothing\n\nstrategy by-hand padding none # why not\n"),
+            NET TARGET "strategy by-hand padding none\n");
+  arena_free(&memory);
+}
+
+static const struct {
+  const char *text, *message;
+} mistakes[] = {
+    {"array a0 i32\n", "line 1: expected a number, found `\n"},
+    {NET, "line 14: expected a target after the net"},
+    {NET "target mine lanes 3\n", "line 14: a target has no field 'lanes'"},
+    {NET "target mine lane_bits 11\n",
+     "line 14: lane_bits is a whole number from 0 to 10, not '11'"},
+    {NET TARGET "strategy s padding some\n",
+     "line 15: expected what padding costs stage 0: none, free or stored"},
+    {NET TARGET "tile 0b1\n", "line 15: expected `pass` before this"},
+    {NET TARGET "tiles 0b1\n", "line 15: there is no line `tiles`"},
+    {NET TARGET "array a1 i32 3 temporary\n", "line 15: expected array a2"},
+    {NET TARGET "pass stage 1 seconds 0\n", "line 15: there is no stage 1"},
+    {NET TARGET "pass stage 0 seconds 0 tile\n",
+     "line 15: expected the end of the line, found `tile`"},
+    {NET TARGET "pass stage 0 seconds 0\ntile 0b1 0b1\n",
+     "line 16: the tile's vectors are dependent"},
+    {NET TARGET "pass stage 0 seconds 0\ntile 0b10000\n", "line 16: the stage has no index 0x10"},
+    {NET TARGET "pass stage 0 seconds 0\ntile 0b1\nblocks 0b10\n",
+     "line 17: expected 3 vectors, found 1"},
+    {NET TARGET "pass stage 0 seconds 0\nslot 4 v4\n", "line 16: the stage has no v4-v4"},
+    {NET TARGET "pass stage 0 seconds 0\nload slot 0 from a2 at x0 coalesced\n",
+     "line 16: there is no array a2"},
+    {NET TARGET "pass stage 0 seconds 0\nload slot 0 from a0 at x0\n",
+     "line 16: expected `scattered`, found ``"},
+    {NET TARGET "pass stage 0 seconds 0\nphase ops 3 registers lanes threads\n",
+     "line 16: the stage has no 3-3"},
+    {NET TARGET "pass stage 0 seconds 0\nphase ops registers 1 lanes threads\n",
+     "line 16: the tile has 0 dimensions, not 1"},
+};
+
+TEST(mistakes_in_plans) {
+  for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++) {
+    START();
+    const char *message = again(mistakes[i].text);
+    size_t length = strcspn(mistakes[i].message, "\n");
+    CHECK_STR(arena_copy(&memory, message, strlen(message) < length ? strlen(message) : length),
+              arena_copy(&memory, mistakes[i].message, length));
+    CHECK(!strchr(message, '\n'));
+    arena_free(&memory);
+  }
+}
+
+// ---- targets ---------------------------------------------------------------------------------
+
+TEST(a_target) {
+  START();
+  const char *wrong = NULL;
+  const target *t = target_read(&memory,
+                                "# mine\n\n base = avx2 \nname=laptop\n"
+                                "tile_bytes = 65536 # half\nmemory_bytes_per_second = 1.5e10",
+                                &wrong);
+  CHECK_STR(wrong, NULL);
+  REQUIRE(t != NULL);
+  CHECK_STR(t->name, "laptop");
+  CHECK_EQ_U64(t->tile_bytes, 65536);
+  CHECK(t->memory_bytes_per_second == 1.5e10);
+  CHECK_EQ_U64(t->line_bytes, target_named("avx2")->line_bytes);
+  CHECK(t->ops_per_second == target_named("avx2")->ops_per_second);
+  arena_free(&memory);
+}
+
+TEST(every_field_of_every_target) {
+  START();
+  for (size_t k = 0; k < target_count(); k++) {
+    text lines = {0};
+    for (size_t i = 0; i < target_field_count(); i++) {
+      text_printf(&lines, "%s = ", target_field_at(i).name);
+      target_print_field(&lines, target_at(k), i);
+      text_string(&lines, "\n");
+    }
+    const char *wrong = NULL;
+    target *t = target_read(&memory, lines.data, &wrong);
+    CHECK_STR(wrong, NULL);
+    if (t) {
+      CHECK_STR(t->name, "custom");
+      const target *u = target_at(k);
+      CHECK(t->line_bytes == u->line_bytes && t->tile_bytes == u->tile_bytes &&
+            t->lane_bytes == u->lane_bytes && t->lane_bits == u->lane_bits &&
+            t->register_bytes == u->register_bytes &&
+            t->memory_bytes_per_second == u->memory_bytes_per_second &&
+            t->ops_per_second == u->ops_per_second && t->exchange_ops == u->exchange_ops &&
+            t->pass_seconds == u->pass_seconds);
+    }
+    text_free(&lines);
+  }
+  arena_free(&memory);
+}
+
+static const struct {
+  const char *text, *message;
+} bad_targets[] = {
+    {"",
+     "there is no line_bytes; give it, or the target that it is taken from, as in: base = avx2"},
+    {"base = avx3\n", "line 1: there is no target 'avx3' to base this one on"},
+    {"\nbase avx2\n", "line 2: expected NAME = VALUE"},
+    {"base = avx2 avx2\n", "line 1: expected NAME = VALUE"},
+    {"base = avx2\nbase =", "line 2: expected NAME = VALUE"},
+    {"line_bytes = 64\nbase = avx2\n", "line 2: base stands before the fields"},
+    {"base = avx2\nlane_bits = 3\nlane_bits = 3\n", "line 3: lane_bits is given twice"},
+    {"base = avx2\ncache = 3\n", "line 2: a target has no field 'cache'"},
+    {"base = avx2\nline_bytes = 48\n",
+     "line 2: line_bytes is a power of two from 16 to 65536, not '48'"},
+    {"base = avx2\nlane_bytes = 8\n",
+     "line 2: lane_bytes is 0, or a power of two from 16 to 4096, not '8'"},
+    {"base = avx2\nlane_bits = 2.5\n",
+     "line 2: lane_bits is a whole number from 0 to 10, not '2.5'"},
+    {"base = avx2\ntile_bytes = 64KiB\n",
+     "line 2: tile_bytes is a whole number from 256 to 2^40, not '64KiB'"},
+    {"base = avx2\nops_per_second = nan\n",
+     "line 2: ops_per_second is a number from 1 to 1e18, not 'nan'"},
+    {"base = avx2\npass_seconds = -1\n", "line 2: pass_seconds is a number from 0 to 1, not '-1'"},
+};
+
+TEST(mistakes_in_targets) {
+  START();
+  for (size_t i = 0; i < sizeof bad_targets / sizeof *bad_targets; i++) {
+    const char *wrong = NULL;
+    CHECK(target_read(&memory, bad_targets[i].text, &wrong) == NULL);
+    CHECK_STR(wrong, bad_targets[i].message);
+  }
+  arena_free(&memory);
+}
+
+// ---- facts -----------------------------------------------------------------------------------
+
+TEST(facts_of_a_plan_by_hand) {
+  START();
+  const char *wrong = NULL;
+  const plan *p = plan_read(&memory, NET TARGET PASS, &wrong);
+  REQUIRE(p != NULL);
+  plan_facts f = plan_facts_of(p);
+  CHECK_EQ_U64(f.columns, 2);
+  CHECK_EQ_U64(f.static_columns, 1);  // x0^x3 differs between lanes
+  CHECK_EQ_U64(f.maps, 1);
+  CHECK_EQ_U64(f.passes, 1);
+  CHECK_EQ_U64(f.permutations, 0);
+  CHECK_EQ_U64(f.copies, 0);
+  CHECK_EQ_U64(f.exchanges, 1);
+  CHECK_EQ_U64(f.bytes_read, 4 * 24);     // 3 loops, 3 bits that are alive
+  CHECK_EQ_U64(f.bytes_written, 4 * 24);  // the pass's own live form
+  CHECK_EQ_U64(f.temporaries, 1);
+  CHECK_EQ_U64(f.temporary_bytes, 4 * 48);
+  CHECK(f.seconds == 0.5);
+  CHECK_EQ_I64(plan_missing_dimensions(p, &p->passes.items[0], &p->passes.items[0].stores[0]), 0);
+  arena_free(&memory);
+}
+
+// One stage of 4 index bits that loads a0 and stores it in a1.
+static plan_facts facts_of_move(const char *from, const char *to) {
+  const char *wrong = NULL;
+  const char *source =
+      arena_printf(&memory,
+                   "array a0 u8 64 argument 0\narray a1 u8 64 result 0\nstage n=4 loops 3\n"
+                   "  v0 = load a0 at %s\n  store v0 in a1 at %s\n",
+                   from, to);
+  const net *t = net_read(&memory, source, &wrong);
+  CHECK_STR(wrong, NULL);
+  return t ? plan_facts_of(plan_make(&memory, t, target_at(0))) : (plan_facts){0};
+}
+
+TEST(copies_and_permutations) {
+  static const struct {
+    const char *from, *to;
+    uint64_t permutations, copies, bytes_read;
+  } rows[] = {
+      {"16*o0 + x0 + 2*x1 + 4*x2 + 8*x3", "16*o0 + x0 + 2*x1 + 4*x2 + 8*x3", 0, 1, 48},
+      {"16*o0 + x0 + 2*x1 + 4*x2 + 8*x3 + 7", "8*x3 + 2*x1 + 4*x2 + x0 + 16*o0", 0, 1, 48},
+      {"16*o0 + (x0^x3) + 2*x1 + 4*x2 + 8*x3", "16*o0 + (x0^x3) + 2*x1 + 4*x2 + 8*x3", 0, 1, 48},
+      {"16*o0 + x0 + 2*x1 + 4*x2 + 8*x3", "16*o0 + (x0^x3) + 2*x1 + 4*x2 + 8*x3", 1, 0, 48},
+      {"16*o0 + x0 + 2*x1 + 4*x2 + 8*x3", "16*o0 + (x0^1) + 2*x1 + 4*x2 + 8*x3", 1, 0, 48},
+      {"16*o0 + x0 + 2*x1 + 4*x2 + 8*x3", "o0 + 3*x0 + 6*x1 + 12*x2 + 24*x3", 1, 0, 48},
+      {"x0 + 2*x1 + 4*x2 + 8*x3", "16*o0 + x0 + 2*x1 + 4*x2 + 8*x3", 1, 0, 16},
+      {"o0", "16*o0 + x0 + 2*x1 + 4*x2 + 8*x3", 1, 0, 3},
+      {"0", "16*o0 + x0 + 2*x1 + 4*x2 + 8*x3", 1, 0, 1},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    START();
+    plan_facts f = facts_of_move(rows[i].from, rows[i].to);
+    CHECK_EQ_U64(f.permutations, rows[i].permutations);
+    CHECK_EQ_U64(f.copies, rows[i].copies);
+    CHECK_EQ_U64(f.passes, rows[i].permutations);
+    CHECK_EQ_U64(f.bytes_read, rows[i].bytes_read);
+    CHECK_EQ_U64(f.bytes_written, 48);
+    arena_free(&memory);
+  }
+}
+
+TEST_MAIN()
