@@ -199,6 +199,7 @@ static f2_affine old_index(const trace_step *s, int k) {
 // those of the batch that they take back.
 static lowered lower_matrix(lowering *l, const trace_step *s) {
   uint32_t batch;
+  log_movement(l, s);
   lowered v = array_operand(l, s, 0, &batch);
   const trace_step *o = operand_step(l, s, 0);
   bool joins = s->op == TRACE_STITCH || s->op == TRACE_UNPAIR;
@@ -264,6 +265,7 @@ static lowered lower_replicate(lowering *l, const trace_step *s) {
 
 static lowered lower_reshape(lowering *l, const trace_step *s) {
   uint32_t batch;
+  log_movement(l, s);
   return array_operand(l, s, 0, &batch);
 }
 
@@ -792,8 +794,8 @@ static void order_stages(lowering *l) {
   l->net->stages.count = next;
 }
 
-net *lower(arena *a, const trace *t) {
-  lowering l = {.memory = a, .trace = t, .net = NEW(a, net)};
+net *lower(arena *a, const trace *t, rule_log *log) {
+  lowering l = {.memory = a, .trace = t, .net = NEW(a, net), .log = log};
   l.values = NEW_ARRAY(a, lowered, t->steps.count + 1);
   for (size_t i = 0; i < t->externs.count; i++) {
     const trace_extern *e = &t->externs.items[i];

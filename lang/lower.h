@@ -21,13 +21,16 @@
 //   lower.c         the steps, as rows of a table
 //   lower_space.c   axes and maps
 //   lower_place.c   ops, stages, loads and stores
+//   lower_merge.c   two stages as one
+//   lower_log.c     the laws that were at work, for `permc explain --rules`
 #ifndef PERMC_LANG_LOWER_H
 #define PERMC_LANG_LOWER_H
 
-#include "fusion/net.h"
+#include "fusion/rules.h"
 #include "lang/trace.h"
 
-// The Net lives in `a`. Never fails but for memory (the arena's handler).
-net *lower(arena *a, const trace *t);
+// The Net lives in `a`. `log` (may be NULL) is told which laws spared movements. Never fails but
+// for memory (the arena's handler).
+net *lower(arena *a, const trace *t, rule_log *log);
 
 #endif

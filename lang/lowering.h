@@ -83,6 +83,7 @@ typedef struct lowering {
   arena *memory;
   const trace *trace;
   net *net;
+  rule_log *log;   // or NULL
   net_stage pool;  // of expression nodes: a leaf's `value` is a holder, its `map` by axes, its
                    // `number` which element of an array pattern it was
   // By node of the pool, which has room for `capacity`:
@@ -107,6 +108,12 @@ node_list reachable(lowering *l, uint32_t m, const net_id *elements);
 
 net_id pool_add(lowering *l, const net_node *node);
 bool pool_has_leaf(const lowering *l, net_id node);
+
+// ---- the log of laws (lower_log.c)
+// ---------------------------------------------------------------
+
+// The step moves elements; which law spares it depends on the step before.
+void log_movement(lowering *l, const trace_step *s);
 
 // ---- placing (lower_place.c) ------------------------------------------------------------------
 

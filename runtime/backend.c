@@ -28,8 +28,12 @@ static bool right(permc_context *c, const char *what, const char *wrong) {
 bool backend_plan(permc_context *c, arena *memory, const trace *t, const target *machine,
                   lowered_program *out) {
   double start = context_now();
-  out->net = lower(memory, t);
+  out->rules = (rule_log){.memory = memory};
+  out->net = lower(memory, t, &out->rules);
   if (!right(c, "net", net_verify(memory, out->net)))
+    return false;
+  rules_apply(memory, out->net, &out->rules);
+  if (!right(c, "rewritten net", net_verify(memory, out->net)))
     return false;
   out->plan = plan_make(memory, out->net, machine);
   if (!right(c, "plan", plan_verify(memory, out->plan)))

@@ -9,6 +9,7 @@
 #define PERMC_RUNTIME_BACKEND_H
 
 #include "fusion/plan.h"
+#include "fusion/rules.h"
 #include "lang/trace.h"
 #include "runtime/pipeline.h"
 
@@ -42,6 +43,7 @@ const backend *backend_for(const char *name, const trace *t);
 
 // A trace's Net and Plan. Each is verified; *wrong is NULL, or the sentence.
 typedef struct lowered_program {
+  rule_log rules;  // that fired
   net *net;
   plan *plan;
 } lowered_program;
