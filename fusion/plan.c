@@ -14,7 +14,7 @@ static void find_reads(planning *p) {
   p->defined = NEW_ARRAY(p->memory, uint32_t, values);
   p->first_read = NEW_ARRAY(p->memory, uint32_t, values);
   p->last_read = NEW_ARRAY(p->memory, uint32_t, values);
-  net_id *reads = NEW_ARRAY(p->memory, net_id, values);
+  net_id *reads = p->reads = NEW_ARRAY(p->memory, net_id, values);
   for (size_t v = 0; v < values; v++)
     p->defined[v] = p->first_read[v] = p->last_read[v] = UINT32_MAX;
   for (uint32_t i = 0; i < s->ops.count; i++) {
@@ -63,7 +63,7 @@ static uint32_t take_slot(slots *s, uint32_t bytes) {
 static void assign_slots(const planning *p, uint32_t first, uint32_t end, const bool *loaded,
                          const bool *kept, uint32_t *slot_of, slots *all) {
   const net_stage *s = p->stage;
-  net_id *reads = NEW_ARRAY(p->memory, net_id, s->values.count + 1);
+  net_id *reads = p->reads;
   for (net_id v = 0; v < s->values.count; v++) {
     slot_of[v] = NET_NONE;
     if (loaded[v])
@@ -108,7 +108,7 @@ static void find_slots(planning *p) {
   p->slot_bytes = all.bytes;
   p->slot_count = all.count;
   p->op_slots = NEW_ARRAY(p->memory, uint64_t, s->ops.count + 1);
-  net_id *reads = NEW_ARRAY(p->memory, net_id, values);
+  net_id *reads = p->reads;
   for (size_t i = 0; i < s->ops.count; i++) {
     const net_op *op = &s->ops.items[i];
     uint32_t count = net_op_reads(s, op, reads);
@@ -234,7 +234,7 @@ static void add_loads(building *b, uint32_t number, plan_pass *pass, bool *loade
   planning *p = b->p;
   const net_stage *s = p->stage;
   const run *r = &b->tiles->runs[number];
-  net_id *reads = NEW_ARRAY(p->memory, net_id, s->values.count + 1);
+  net_id *reads = p->reads;
   for (uint32_t i = r->first; i < r->end; i++) {
     uint32_t count = net_op_reads(s, &s->ops.items[i], reads);
     for (uint32_t k = 0; k < count; k++)
@@ -282,7 +282,7 @@ static void keep(building *b, uint32_t number, plan_pass *pass, net_id v) {
   const net_stage *s = p->stage;
   uint32_t reader = number + 1;
   for (uint32_t i = b->tiles->runs[number].end; i < s->ops.count; i++) {
-    net_id *reads = NEW_ARRAY(p->memory, net_id, s->values.count + 1);
+    net_id *reads = p->reads;
     uint32_t count = net_op_reads(s, &s->ops.items[i], reads);
     bool found = false;
     for (uint32_t k = 0; k < count; k++)
@@ -438,7 +438,7 @@ static void build_pass(building *b, uint32_t number) {
   uint32_t *within = NEW_ARRAY(p->memory, uint32_t, values);
   for (net_id v = 0; v < s->values.count; v++)
     within[v] = last_read[v];
-  net_id *reads = NEW_ARRAY(p->memory, net_id, values);
+  net_id *reads = p->reads;
   for (uint32_t i = r->first; i < r->end; i++) {
     uint32_t count = net_op_reads(s, &s->ops.items[i], reads);
     for (uint32_t k = 0; k < count; k++)
@@ -472,11 +472,23 @@ static void build_passes(planning *p, plan *into, const pass_tiles *tiles) {
 
 // ---- choosing ---------------------------------------------------------------------------------
 
-static double seconds_of(const plan *p, size_t first) {
+static double seconds_of(const plan *p) {
   double seconds = 0;
-  for (size_t i = first; i < p->passes.count; i++)
+  for (size_t i = 0; i < p->passes.count; i++)
     seconds += p->passes.items[i].seconds;
   return seconds;
+}
+
+// Takes what was added to a plan off it again.
+static plan cut_tail(arena *a, plan *p, size_t arrays, size_t passes) {
+  plan tail = {0};
+  for (size_t i = arrays; i < p->arrays.count; i++)
+    vec_push(a, &tail.arrays, p->arrays.items[i]);
+  for (size_t i = passes; i < p->passes.count; i++)
+    vec_push(a, &tail.passes, p->passes.items[i]);
+  p->arrays.count = arrays;
+  p->passes.count = passes;
+  return tail;
 }
 
 static void find_padding(planning *s, plan *p) {
@@ -500,31 +512,25 @@ static void plan_stage(arena *a, plan *p, uint32_t number) {
   find_slots(&s);
   find_lines(&s);
   find_padding(&s, p);
+  size_t arrays = p->arrays.count, passes = p->passes.count;
   plan best = {0};
-  double least = 0;
   for (const plan_strategy_row *row = plan_strategies; row->name; row++) {
     // A suffix lies at the end of memory only in the index's own layout.
     if (p->padding[number] == PADDING_FREE && row->make != plan_in_index_layout)
       continue;
     const pass_tiles *tiles = row->make(&s);
-    if (!tiles || (best.net && tiles->count > best.passes.count))
+    if (!tiles || (best.strategy && tiles->count > best.passes.count))
       continue;
-    plan candidate = {
-        .net = p->net, .target = p->target, .strategy = row->name, .padding = p->padding};
-    for (size_t i = 0; i < p->arrays.count; i++)
-      vec_push(a, &candidate.arrays, p->arrays.items[i]);
-    build_passes(&s, &candidate, tiles);
-    double seconds = seconds_of(&candidate, 0);
-    if (!best.net || seconds < least) {
+    build_passes(&s, p, tiles);
+    plan candidate = cut_tail(a, p, arrays, passes);
+    candidate.strategy = row->name;
+    if (!best.strategy || seconds_of(&candidate) < seconds_of(&best))
       best = candidate;
-      least = seconds;
-    }
   }
-  assert(best.net);
-  p->arrays.items = best.arrays.items;
-  p->arrays.count = best.arrays.count;
-  p->arrays.capacity = best.arrays.capacity;
+  assert(best.strategy);
   p->strategy = best.strategy;
+  for (size_t i = 0; i < best.arrays.count; i++)
+    vec_push(a, &p->arrays, best.arrays.items[i]);
   for (size_t i = 0; i < best.passes.count; i++)
     vec_push(a, &p->passes, best.passes.items[i]);
 }

@@ -23,6 +23,7 @@ typedef struct planning {
   uint32_t *defined, *last_read;  // op numbers; defined: UINT32_MAX for a load. last_read:
                                   // UINT32_MAX if never
   uint32_t *first_read;
+  net_id *reads;  // room for the values that one op reads
   f2_space *load_lines;   // by load: what a coalesced load needs
   f2_space *store_lines;  // by store
   suffix suffix;          // of a stage whose loads fill up (suffix.h)
