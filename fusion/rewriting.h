@@ -26,6 +26,18 @@ void rewriter_at(rewriter *r, const net_op *op);
 // Where op's live forms are all 0.
 f2_space rewriter_live(const rewriter *r, const net_op *op);
 
+static inline const net_node *node_at(const rewriter *r, net_id id) {
+  return &r->stage->nodes.items[id];
+}
+static inline const net_node *operand(const rewriter *r, const net_node *node, uint32_t i) {
+  return node_at(r, node->operands[i]);
+}
+static inline bool is_constant(const net_node *node) { return node->kind == NET_CONSTANT; }
+static inline net_id add_constant(rewriter *r, scalar_type type, scalar_bits bits) {
+  return net_node_add(r->memory, r->stage,
+                      &(net_node){.kind = NET_CONSTANT, .type = type, .constant = bits});
+}
+
 // ---- rules_nodes.c ---------------------------------------------------------------------------
 
 // The number of a node of equal value: of the given one, or what constant, identity and minmax make
@@ -33,6 +45,13 @@ f2_space rewriter_live(const rewriter *r, const net_op *op);
 net_id node_simplified(rewriter *r, const net_node *node);
 // Whether evaluating the node is work, unlike reading an element or a constant.
 bool node_is_operation(const net_node *node);
+
+// ---- rules_index.c ---------------------------------------------------------------------------
+
+// The number of an index without rows that are constant or of one mask; a constant if all of it is.
+net_id index_normal(rewriter *r, const net_node *index);
+// That of what the rule makes of an operation, or NET_NONE.
+net_id index_simplified(rewriter *r, const net_node *node);
 
 // ---- rules_merge.c ---------------------------------------------------------------------------
 

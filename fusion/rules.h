@@ -13,8 +13,8 @@
 // Trace; what a firing saves is counted in bytes of memory traffic and in scalar operations, of one
 // run of the program.
 //
-// Files: rules.c (the table, the log, the order), rules_nodes.c (scalar code), rules_merge.c (ops),
-// rules_dead.c (what nobody needs).
+// Files: rules.c (the table, the log, the order), rules_nodes.c and rules_index.c (scalar code),
+// rules_merge.c (ops), rules_dead.c (what nobody needs).
 #ifndef PERMC_FUSION_RULES_H
 #define PERMC_FUSION_RULES_H
 
@@ -62,9 +62,14 @@
   ROW(CONSTANT, "constant",                                                                        \
       "an operation on constants is a constant",                                                   \
       "not a foreign function", "lang/scalar.h evaluates both")                                    \
+  ROW(INDEX, "index",                                                                              \
+      "sums, differences and multiples of affine functions of the index are such functions; a "    \
+      "comparison of two is constant where their difference never changes its sign",               \
+      "i64; comparisons: nothing overflows", "arithmetic modulo 2^64")                             \
   ROW(IDENTITY, "identity",                                                                        \
-      "x + 0 = x, x * 1 = x, x & x = x, select c x x = x, select (~c) x y = select c y x, ...",    \
-      "integers and bool where a number is computed: it could change a float's bits",              \
+      "x + 0 = x, x * 1 = x, x & x = x, ~ (x < y) = x >= y, p | (~p & q) = p | q, select c x x = " \
+      "x, ...",                                                                                    \
+      "integers and bool where a number is computed or an order turned: floats have -0 and NaN",   \
       "ring and lattice laws")                                                                     \
   ROW(MINMAX, "minmax",                                                                            \
       "select (x <= y) x y = min x y, select (x <= y) y x = max x y, and with <, >, >=, total_le", \

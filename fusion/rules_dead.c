@@ -6,7 +6,7 @@
 typedef struct wants {
   rewriter *r;
   f2_space *sets;  // by value
-  bool *any;       // by value: whether it is wanted; else its set is nothing
+  bool *any;       // by value: whether it is wanted; if not, its set means nothing
   net_id *nodes;   // scratch
 } wants;
 
@@ -41,7 +41,8 @@ static bool drop_outputs(wants *w, net_op *op) {
   return dropped;
 }
 
-// The cosets where some output is wanted.
+// To the cosets where some output is wanted. If that is nowhere where the op is alive, somebody
+// reads what is not made, and does not use it: the op stays as it is.
 static bool narrow(wants *w, net_op *op) {
   f2_space live = rewriter_live(w->r, op), cosets = live_empty(w->r->stage->n);
   for (uint32_t i = 0; i < op->output_count; i++)
@@ -49,12 +50,16 @@ static bool narrow(wants *w, net_op *op) {
   if (live_within(live, cosets))
     return false;
   live = f2_space_sum(live, cosets);
+  if (live_is_empty(live))
+    return false;
   op->live = NEW_ARRAY(w->r->memory, net_form, live.dimension);
   op->live_count = (uint32_t)live.dimension;
   live_forms(live, op->live);
-  if (live_is_empty(live))
-    op->output_count = 0;
   return true;
+}
+
+static bool is_wanted(const net_op *op, f2_space set, uint64_t j) {
+  return !live_is_empty(live_element(set, op->k, op->coordinates, j));
 }
 
 static bool drop_elements(wants *w, net_op *op) {
@@ -62,24 +67,19 @@ static bool drop_elements(wants *w, net_op *op) {
   bool dropped = false;
   for (uint32_t i = 0; i < op->output_count; i++) {
     f2_space set = f2_space_sum(live, w->sets[op->outputs[i].value]);
+    net_id *elements = op->outputs[i].elements;
+    uint32_t kept = 0;
     if (set.dimension == live.dimension)
       continue;
-    for (uint64_t j = 0; j < UINT64_C(1) << op->k; j++) {
-      net_id *element = &op->outputs[i].elements[j];
-      if (*element == NET_NONE || !live_is_empty(live_element(set, op->k, op->coordinates, j)))
-        continue;
-      *element = NET_NONE;
-      dropped = true;
-    }
+    for (uint64_t j = 0; j < UINT64_C(1) << op->k; j++)
+      kept += elements[j] != NET_NONE && is_wanted(op, set, j);
+    for (uint64_t j = 0; j < UINT64_C(1) << op->k && kept > 0; j++)
+      if (elements[j] != NET_NONE && !is_wanted(op, set, j)) {
+        elements[j] = NET_NONE;
+        dropped = true;
+      }
   }
   return dropped;
-}
-
-static bool all_dead(const net_op *op, const net_output *output) {
-  for (uint64_t j = 0; j < UINT64_C(1) << op->k; j++)
-    if (output->elements[j] != NET_NONE)
-      return false;
-  return true;
 }
 
 // ---- what an op wants ------------------------------------------------------------------------
@@ -136,10 +136,6 @@ static bool drop_in_op(wants *w, net_op *op) {
     dropped |= narrow(w, op);
   if (op->output_count > 0)
     dropped |= drop_elements(w, op);
-  for (uint32_t i = 0; i < op->output_count; i++)
-    if (all_dead(op, &op->outputs[i]))
-      w->any[op->outputs[i].value] = false;
-  dropped |= drop_outputs(w, op);
   if (dropped)
     rewriter_fired(w->r, RULE_DEAD, 0, before - (op->output_count ? work(w, op) : 0));
   if (op->output_count == 0)
@@ -160,7 +156,7 @@ static void drop_stores(wants *w, const bool *wanted) {
   for (size_t i = 0; i < s->stores.count; i++) {
     net_store *store = &s->stores.items[i];
     f2_space live = live_set(s->n, store->live_count, store->live);
-    if (wanted[store->array] && !live_is_empty(live) && store->limit > 0 && w->r->loops > 0) {
+    if (wanted[store->array] && !live_is_empty(live) && w->r->loops > 0) {
       want(w, store->value, live);
       s->stores.items[kept++] = *store;
       continue;

@@ -41,10 +41,6 @@ typedef struct merging {
   uint32_t read_count;
 } merging;
 
-static const net_node *node_at(const merging *m, net_id id) {
-  return &m->r->stage->nodes.items[id];
-}
-
 // ---- rewriting nodes -------------------------------------------------------------------------
 
 static void make_room(merging *m) {
@@ -69,7 +65,7 @@ static uint32_t op_nodes(merging *m, const net_op *op) {
 static size_t count_operations(merging *m, const net_op *op) {
   size_t operations = 0;
   for (uint32_t i = op_nodes(m, op); i-- > 0;)
-    operations += node_is_operation(node_at(m, m->nodes[i]));
+    operations += node_is_operation(node_at(m->r, m->nodes[i]));
   return operations;
 }
 
@@ -104,7 +100,7 @@ static net_op simplified_op(merging *m, const net_op *op) {
   net_op result = *op;
   uint32_t count = op_nodes(m, op);
   for (uint32_t i = 0; i < count; i++) {
-    net_node node = *node_at(m, m->nodes[i]);
+    net_node node = *node_at(m->r, m->nodes[i]);
     if (node.kind == NET_LEAF)
       node.value = m->r->replacement[node.value];
     m->r->memo[m->nodes[i]] = rebuilt(m, &node);
@@ -231,7 +227,7 @@ static net_id leaf_in_part(merging *m, const embedding *e, uint64_t j, const net
 static bool nodes_in_part(merging *m, const embedding *e, uint64_t j, uint32_t count,
                           const group *within, uint32_t within_number) {
   for (uint32_t i = 0; i < count; i++) {
-    net_node node = *node_at(m, m->nodes[i]);
+    net_node node = *node_at(m->r, m->nodes[i]);
     net_id *to = &m->r->memo[m->nodes[i]];
     if (node.kind == NET_INDEX)
       node.map = part_map(m->r, e, j, &node.map);
@@ -269,7 +265,7 @@ static bool reads_dead(merging *m, const embedding *e, const group *within,
                        uint32_t within_number) {
   uint32_t count = op_nodes(m, e->small);
   for (uint32_t i = 0; i < count; i++) {
-    const net_node *node = node_at(m, m->nodes[i]);
+    const net_node *node = node_at(m->r, m->nodes[i]);
     if (node->kind != NET_LEAF || m->makers[node->value].group != within_number + 1)
       continue;
     const net_id *elements = within->outputs.items[m->makers[node->value].output].elements;
@@ -289,7 +285,7 @@ static net_id copied_value(const merging *m, const net_output *output, uint32_t 
   for (uint64_t j = 0; j < UINT64_C(1) << k; j++) {
     if (output->elements[j] == NET_NONE)
       continue;
-    const net_node *node = node_at(m, output->elements[j]);
+    const net_node *node = node_at(m->r, output->elements[j]);
     if (node->kind != NET_LEAF || node->number != j || (value != NET_NONE && value != node->value))
       return NET_NONE;
     value = node->value;

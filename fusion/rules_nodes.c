@@ -1,17 +1,6 @@
-// Rules on scalar code: constant, identity, minmax. A node is looked at when it is made, so its
-// operands are as simple as they get.
+// Rules on scalar code: constant, identity, minmax, and the calls of index. A node is looked at
+// when it is made, so its operands are as simple as they get.
 #include "fusion/rewriting.h"
-
-static const net_node *node_at(const rewriter *r, net_id id) { return &r->stage->nodes.items[id]; }
-
-static const net_node *operand(const rewriter *r, const net_node *node, uint32_t i) {
-  return node_at(r, node->operands[i]);
-}
-
-static net_id add_constant(rewriter *r, scalar_type type, scalar_bits bits) {
-  return net_node_add(r->memory, r->stage,
-                      &(net_node){.kind = NET_CONSTANT, .type = type, .constant = bits});
-}
 
 bool node_is_operation(const net_node *node) {
   return node->kind != NET_LEAF && node->kind != NET_CONSTANT;
@@ -24,8 +13,6 @@ static net_id fired(rewriter *r, rule_id rule, net_id instead) {
 }
 
 // ---- constant --------------------------------------------------------------------------------
-
-static bool is_constant(const net_node *node) { return node->kind == NET_CONSTANT; }
 
 static bool all_constant(const rewriter *r, const net_node *node) {
   for (uint32_t i = 0; i < node->operand_count; i++)
@@ -58,33 +45,6 @@ static scalar_bits evaluate(const rewriter *r, const net_node *node) {
     return scalar_root(node->type, in[0].i64, (int64_t)node->number);
   }
   return out;
-}
-
-// An index without the rows that are the same everywhere.
-static net_map map_simplified(arena *a, const net_map *map) {
-  net_map result = *map;
-  result.row_count = 0;
-  result.rows = NEW_ARRAY(a, net_row, map->row_count);
-  for (uint32_t i = 0; i < map->row_count; i++) {
-    const net_row *row = &map->rows[i];
-    if (row->form.mask != 0 && row->weight != 0)
-      result.rows[result.row_count++] = *row;
-    else if (row->form.constant)
-      result.offset = (int64_t)((uint64_t)result.offset + (uint64_t)row->weight);
-  }
-  return result;
-}
-
-static net_id simplified_index(rewriter *r, const net_node *node) {
-  net_node copy = *node;
-  copy.map = map_simplified(r->memory, &node->map);
-  bool constant = copy.map.row_count == 0;
-  for (uint32_t l = 0; l < copy.map.loop_count; l++)
-    constant = constant && copy.map.strides[l] == 0;
-  if (!constant)
-    return net_node_add(r->memory, r->stage, &copy);
-  scalar_bits value = scalar_from_i64(SCALAR_I64, copy.map.offset);
-  return fired(r, RULE_CONSTANT, add_constant(r, SCALAR_I64, value));
 }
 
 // ---- identity --------------------------------------------------------------------------------
@@ -150,6 +110,30 @@ static int identity_operand(const rewriter *r, const net_node *node, int i) {
   return -1;
 }
 
+// ~ (x < y) = x >= y where one of the two holds: not of floats, but for == and !=.
+static const struct {
+  scalar_op op, opposite;
+  scalar_class types;
+} opposites[] = {
+    {OP_EQ, OP_NE, CLASS_ANY},        {OP_NE, OP_EQ, CLASS_ANY},  {OP_LT, OP_GE, CLASS_BITS},
+    {OP_GE, OP_LT, CLASS_BITS},       {OP_LE, OP_GT, CLASS_BITS}, {OP_GT, OP_LE, CLASS_BITS},
+    {OP_TOTAL_LE, OP_GT, CLASS_BITS},
+};
+enum { OPPOSITES = sizeof opposites / sizeof *opposites };
+
+static net_id opposite(rewriter *r, const net_node *comparison) {
+  if (comparison->kind != NET_SCALAR || comparison->operand_count != 2)
+    return NET_NONE;
+  for (int i = 0; i < OPPOSITES; i++)
+    if (opposites[i].op == comparison->scalar &&
+        (opposites[i].types & CLASS_OF(operand(r, comparison, 0)->type))) {
+      net_node turned = *comparison;
+      turned.scalar = opposites[i].opposite;
+      return node_simplified(r, &turned);
+    }
+  return NET_NONE;
+}
+
 static bool is_complement(const net_node *node) {
   return node->kind == NET_SCALAR && node->scalar == OP_COMPLEMENT;
 }
@@ -158,8 +142,9 @@ static net_id identity(rewriter *r, const net_node *node) {
   if (node->kind == NET_CONVERT && operand(r, node, 0)->type == node->type &&
       (CLASS_OF(node->type) & CLASS_BITS))
     return node->operands[0];
-  if (is_complement(node) && is_complement(operand(r, node, 0)))
-    return operand(r, node, 0)->operands[0];
+  if (is_complement(node))
+    return is_complement(operand(r, node, 0)) ? operand(r, node, 0)->operands[0]
+                                              : opposite(r, operand(r, node, 0));
   if (node->kind != NET_SCALAR || node->operand_count != 2)
     return NET_NONE;
   for (int i = 0; i < IDENTITIES; i++) {
@@ -168,6 +153,73 @@ static net_id identity(rewriter *r, const net_node *node) {
       return node->operands[other];
     if (other >= 0)
       return add_constant(r, node->type, scalar_from_i64(node->type, identities[i].gives));
+  }
+  return NET_NONE;
+}
+
+// ---- and, or ---------------------------------------------------------------------------------
+
+static bool is_scalar(const net_node *node, scalar_op op) {
+  return node->kind == NET_SCALAR && node->scalar == op;
+}
+
+static bool is_le(const rewriter *r, const net_node *node) {
+  return (is_scalar(node, OP_LE) || is_scalar(node, OP_TOTAL_LE)) &&
+         (CLASS_OF(operand(r, node, 0)->type) & CLASS_BITS);
+}
+
+// x <= y & y <= x is x == y: what the order of tuples makes of the order of their components.
+static net_id both_le(rewriter *r, const net_node *node) {
+  const net_node *a = operand(r, node, 0), *b = operand(r, node, 1);
+  if (!is_scalar(node, OP_AND) || !is_le(r, a) || !is_le(r, b) ||
+      a->operands[0] != b->operands[1] || a->operands[1] != b->operands[0])
+    return NET_NONE;
+  net_node equal = *a;
+  equal.scalar = OP_EQ;
+  return node_simplified(r, &equal);
+}
+
+static bool negates(const rewriter *r, net_id a, net_id b) {
+  const net_node *x = node_at(r, a), *y = node_at(r, b);
+  return (is_complement(x) && x->operands[0] == b) || (is_complement(y) && y->operands[0] == a);
+}
+
+// A tree of `op` without an operand that negates p: r & (~p & q) becomes r & q. NET_NONE if there
+// is no such operand.
+enum { MOST_DEPTH = 3 };
+static net_id without_negation(rewriter *r, net_id tree, scalar_op op, net_id p, int depth) {
+  const net_node *node = node_at(r, tree);
+  if (!is_scalar(node, op) || depth == MOST_DEPTH)
+    return NET_NONE;
+  for (uint32_t i = 0; i < 2; i++) {
+    net_id kept = node->operands[1 - i];
+    if (negates(r, node->operands[i], p))
+      return kept;
+    net_id part = without_negation(r, node->operands[i], op, p, depth + 1);
+    if (part == NET_NONE)
+      continue;
+    net_id operands[2] = {i == 0 ? part : kept, i == 0 ? kept : part};
+    net_node rest = *node;
+    rest.operands = operands;
+    return node_simplified(r, &rest);
+  }
+  return NET_NONE;
+}
+
+// p | (~p & q) = p | q and p & (~p | q) = p & q.
+static net_id absorbed(rewriter *r, const net_node *node) {
+  if (node->type != SCALAR_BOOL || !(is_scalar(node, OP_OR) || is_scalar(node, OP_AND)))
+    return NET_NONE;
+  scalar_op inner = node->scalar == OP_OR ? OP_AND : OP_OR;
+  for (uint32_t i = 0; i < 2; i++) {
+    net_id p = node->operands[i];
+    net_id rest = without_negation(r, node->operands[1 - i], inner, p, 0);
+    if (rest == NET_NONE)
+      continue;
+    net_id operands[2] = {i == 0 ? p : rest, i == 0 ? rest : p};
+    net_node shorter = *node;
+    shorter.operands = operands;
+    return node_simplified(r, &shorter);
   }
   return NET_NONE;
 }
@@ -264,8 +316,13 @@ net_id node_simplified(rewriter *r, const net_node *node) {
   net_id instead = NET_NONE;
   if (all_constant(r, node))
     return fired(r, RULE_CONSTANT, add_constant(r, node->type, evaluate(r, node)));
-  if (node->kind == NET_INDEX)
-    return simplified_index(r, node);
+  if (node->kind == NET_INDEX) {
+    instead = index_normal(r, node);
+    return is_constant(node_at(r, instead)) ? fired(r, RULE_CONSTANT, instead) : instead;
+  }
+  instead = index_simplified(r, node);
+  if (instead != NET_NONE)
+    return fired(r, RULE_INDEX, instead);
   if (node->kind == NET_SELECT)
     return simplified_select(r, node);
   if (node->kind == NET_MIN || node->kind == NET_MAX) {
@@ -274,6 +331,10 @@ net_id node_simplified(rewriter *r, const net_node *node) {
     instead = lattice(r, node);
   } else {
     instead = identity(r, node);
+    if (instead == NET_NONE && node->kind == NET_SCALAR && node->operand_count == 2)
+      instead = both_le(r, node);
+    if (instead == NET_NONE && node->kind == NET_SCALAR && node->operand_count == 2)
+      instead = absorbed(r, node);
   }
   if (instead != NET_NONE)
     return fired(r, RULE_IDENTITY, instead);

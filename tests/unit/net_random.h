@@ -14,6 +14,10 @@
 
 #include "fusion/live.h"
 
+#ifndef RANDOM_NET_BITS
+#define RANDOM_NET_BITS 5  // stages have fewer index bits than that
+#endif
+
 // ---- numbers ---------------------------------------------------------------------------------
 
 typedef struct random_state {
@@ -162,6 +166,53 @@ static inline net_id random_select(random_op *o, scalar_type type, int depth) {
                       (net_id[]){c, turned ? b : a, turned ? a : b});
 }
 
+static inline net_id random_binary(random_op *o, scalar_op op, scalar_type from, net_id x,
+                                   net_id y) {
+  return random_inner(o, (net_node){NET_SCALAR, .type = scalar_result_of(op, from), .scalar = op},
+                      2, (net_id[]){x, y});
+}
+
+// As tuples are compared, and the like.
+static inline net_id random_logic(random_op *o, int depth) {
+  static const scalar_op orders[] = {OP_LE, OP_TOTAL_LE, OP_LT, OP_EQ};
+  scalar_type type = random_chance(o->random, 3) ? SCALAR_F32 : SCALAR_I32;
+  net_id x = random_node(o, type, depth - 2), y = random_node(o, type, depth - 2), parts[4];
+  for (int i = 0; i < 4; i++) {
+    bool turned = random_chance(o->random, 2);
+    parts[i] = random_chance(o->random, 5) ? random_node(o, SCALAR_BOOL, depth - 2)
+                                           : random_binary(o, orders[random_below(o->random, 4)],
+                                                           type, turned ? y : x, turned ? x : y);
+    if (random_chance(o->random, 3))
+      parts[i] = random_inner(
+          o, (net_node){NET_SCALAR, .type = SCALAR_BOOL, .scalar = OP_COMPLEMENT}, 1, &parts[i]);
+  }
+  bool outer = random_chance(o->random, 2), inner = random_chance(o->random, 4);
+  net_id pair = random_binary(o, inner == outer ? OP_AND : OP_OR, SCALAR_BOOL, parts[0], parts[1]);
+  net_id three = random_binary(o, outer ? OP_AND : OP_OR, SCALAR_BOOL, pair, parts[2]);
+  return random_binary(o, outer ? OP_OR : OP_AND, SCALAR_BOOL, parts[3], three);
+}
+
+static inline net_id random_index_term(random_op *o) {
+  if (random_chance(o->random, 3))
+    return net_node_add(o->memory, o->stage,
+                        &(net_node){NET_CONSTANT, .type = SCALAR_I64,
+                                    .constant = random_bits(o->random, SCALAR_I64)});
+  return random_index(o);
+}
+
+static inline net_id random_arithmetic(random_op *o, bool compare) {
+  static const scalar_op sums[] = {OP_ADD, OP_SUB, OP_MUL};
+  static const scalar_op orders[] = {OP_LT, OP_LE, OP_GT, OP_GE, OP_EQ, OP_NE, OP_TOTAL_LE};
+  net_id x = random_index_term(o), y = random_index_term(o);
+  if (random_chance(o->random, 2))
+    x = random_binary(o, sums[random_below(o->random, 3)], SCALAR_I64, x, random_index_term(o));
+  if (random_chance(o->random, 3))
+    y = random_inner(o, (net_node){NET_SCALAR, .type = SCALAR_I64, .scalar = OP_NEG}, 1, &y);
+  return random_binary(
+      o, compare ? orders[random_below(o->random, 7)] : sums[random_below(o->random, 3)],
+      SCALAR_I64, x, y);
+}
+
 static inline net_id random_scalar(random_op *o, scalar_type type, int depth) {
   for (int attempt = 0; attempt < 200; attempt++) {
     scalar_op op = random_below(o->random, SCALAR_OP_COUNT);
@@ -179,7 +230,7 @@ static inline net_id random_scalar(random_op *o, scalar_type type, int depth) {
 
 static inline net_id random_node(random_op *o, scalar_type type, int depth) {
   net_id operands[2];
-  uint32_t choice = depth <= 0 ? 0 : random_below(o->random, 12);
+  uint32_t choice = depth <= 0 ? 0 : random_below(o->random, 14);
   if (choice < 3)
     return random_leaf(o, type);
   if (choice < 6)
@@ -208,6 +259,10 @@ static inline net_id random_node(random_op *o, scalar_type type, int depth) {
     operands[1] = random_node(o, SCALAR_I32, depth - 1);
     return random_inner(o, (net_node){NET_EXTERN, .type = type}, 2, operands);
   }
+  if (choice >= 10 && type == SCALAR_BOOL)
+    return random_chance(o->random, 2) ? random_logic(o, depth) : random_arithmetic(o, true);
+  if (choice >= 10 && type == SCALAR_I64)
+    return random_arithmetic(o, false);
   return random_scalar(o, type, depth);
 }
 
@@ -529,7 +584,7 @@ static inline net *random_attempt(arena *a, random_state *r) {
   net *t = NEW(a, net);
   vec_push(a, &t->externs, ((net_extern){"m\\\"", "foreign", 2, parameters, SCALAR_F32}));
   uint32_t stages = 1 + random_below(r, 2), loops = random_below(r, 3);
-  net_stage shape = {.n = (int)random_below(r, 5), .loop_count = loops};
+  net_stage shape = {.n = (int)random_below(r, RANDOM_NET_BITS), .loop_count = loops};
   shape.extents = NEW_ARRAY(a, uint64_t, loops);
   for (uint32_t l = 0; l < loops; l++)
     shape.extents[l] = 1 + random_below(r, 3);
@@ -546,7 +601,7 @@ static inline net *random_attempt(arena *a, random_state *r) {
 static inline net *random_net(arena *a, random_state *r) {
   for (;;) {
     net *t = random_attempt(a, r);
-    if (!net_evaluate(a, t, 0)->garbage)
+    if (!net_verify(a, t) && !net_evaluate(a, t, 0)->garbage)
       return t;
   }
 }
