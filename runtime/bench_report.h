@@ -1,0 +1,62 @@
+// What was measured: rows of figures with where and when, as JSON and back.
+//
+//   {
+//     "permc": "0.1.0", "date": "2026-11-21T14:00:00Z", "threads": 2, ...
+//     "rows": [
+//       {
+//         "suite": "sort", "name": "sort u32 2^20", "series": "sort u32", ...
+//         "seconds": {"runs": 31, "median": 0.00123, "least": 0.00121, "low": 0.00122, "high":
+//         0.00125}, "beside": [
+//           {"name": "copy", "seconds": {...}, "ratio": {"median": 4.1, "low": 4.0, "high": 4.2}}
+//         ]
+//       }
+//     ]
+//   }
+//
+// A ratio is permc's time divided by the other's, in the same round: less than 1 is faster.
+#ifndef PERMC_RUNTIME_BENCH_REPORT_H
+#define PERMC_RUNTIME_BENCH_REPORT_H
+
+#include "lang/base.h"
+#include "runtime/bench.h"
+
+enum { BENCH_SIDES = 6 };
+
+typedef struct bench_side {
+  char name[32];
+  bench_figures seconds, ratio;
+} bench_side;
+
+typedef struct bench_row {
+  char suite[16], series[48], name[96], backend[16];
+  char verified[48];         // by what the result was found right; "": it was not looked at
+  uint64_t x;                // where a plot has it
+  uint64_t elements, bytes;  // of the arguments; of arguments and results
+  uint64_t columns;          // of the network; 0: not known
+  unsigned threads;
+  double elaborate, plan, compile, read;  // seconds before the first run
+  bench_figures seconds;
+  size_t side_count;
+  bench_side sides[BENCH_SIDES];  // the copy, peers, other programs
+} bench_row;
+
+typedef struct bench_report {
+  char permc[16], date[32], system[96], processor[96], features[32], compiler[64];
+  unsigned processors;
+  double load;  // the system's load in the last minute before the first row
+  VEC(bench_row) rows;
+} bench_report;
+
+// Fills in all but the rows.
+void bench_report_begin(bench_report *r);
+void bench_report_write(text *to, const bench_report *r);
+void bench_row_write(text *to, const bench_row *row, const char *indent);
+// False: *wrong is a sentence (in the arena, or static). The rows are in the arena.
+bool bench_report_read(arena *memory, const char *bytes, size_t length, bench_report *r,
+                       const char **wrong);
+
+// A row's bytes per second, elements per second, or seconds per element and column, of `seconds`.
+double bench_row_bytes_per_second(const bench_row *row, double seconds);
+const bench_side *bench_row_side(const bench_row *row, const char *name);  // or NULL
+
+#endif

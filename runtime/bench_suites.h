@@ -1,0 +1,67 @@
+// The suites of `permc bench`: rows of one table, each a program over a range of sizes.
+//
+//   bench_case *cases = NULL;
+//   size_t count = bench_suite_cases("bmmc", &cases);     // 0: there is no such suite, or no
+//   memory cases[0].name                                         // "bit reversal u32 2^20"
+//   cases[0].expression                                   // "bitrev", as of permc run -e
+//   cases[0].types                                        // "[1048576]u32", as of --random
+//   bench_cases_free(cases, count);
+#ifndef PERMC_RUNTIME_BENCH_SUITES_H
+#define PERMC_RUNTIME_BENCH_SUITES_H
+
+#include "fusion/f2.h"
+#include "lang/base.h"
+
+// What a result is checked for.
+typedef enum bench_property {
+  BENCH_INTERP,  // that interp has the same result (while the data is small)
+  BENCH_SORTED,  // each row in order, and of the argument's elements
+  BENCH_MOVED,   // element x of the argument is at `map` x
+  BENCH_FOURIER  // some coefficients are the sums that they should be, and the energy
+} bench_property;
+
+typedef enum bench_axis {
+  BENCH_BYTES_PER_SECOND,  // of arguments and results
+  BENCH_ELEMENTS_PER_SECOND,
+  BENCH_SECONDS_PER_OPERATION  // seconds / (elements x columns)
+} bench_axis;
+
+typedef struct bench_case {
+  const char *suite, *series;
+  char name[64];  // series and size
+  char types[64];
+  char *expression;
+  uint64_t x;  // where a plot has it
+  uint64_t elements;
+  uint64_t columns;  // of comparators or butterflies, on each element; 0: not counted
+  unsigned threads;  // 0: as asked for
+  bench_property property;
+  f2_affine map;    // BENCH_MOVED
+  char beside[64];  // a program measured in the same rounds, of `beside_types`; "": none
+  char beside_types[64];
+  const char *peer;  // a program of bench/peers; NULL: none
+  char peer_arguments[96];
+} bench_case;
+
+typedef struct bench_suite {
+  const char *name, *summary;
+  const char *x_label;
+  bench_axis axis;
+} bench_suite;
+
+const bench_suite *bench_suite_at(size_t index);  // NULL: no more
+const bench_suite *bench_suite_named(const char *name);
+
+size_t bench_suite_cases(const char *suite, bench_case **cases);
+void bench_cases_free(bench_case *cases, size_t count);
+
+// ---- checking results ------------------------------------------------------------------------
+
+// Whether `found` is what the case makes of `given`: two arrays of one type and count (not for
+// BENCH_INTERP). NULL, or a sentence such as "row 3 is not in order at 17" (static or in *room).
+const char *bench_check(const bench_case *c, const void *given, const void *found, uint64_t count,
+                        uint64_t row, size_t element_bytes, text *room);
+// What is said of a result that is right: "sorted, same elements".
+const char *bench_property_name(bench_property p);
+
+#endif

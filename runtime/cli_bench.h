@@ -1,0 +1,76 @@
+// What the files of permc bench share.
+//
+//   cli_bench.c           the verb: options, cases, rows
+//   cli_bench_program.c   a compiled program as a contestant; whether its result is right
+//   cli_bench_peer.c      another program as a contestant, in a process of its own
+//   cli_bench_show.c      rows as a table, compared with earlier ones, as a plot
+#ifndef PERMC_RUNTIME_CLI_BENCH_H
+#define PERMC_RUNTIME_CLI_BENCH_H
+
+#include "runtime/bench.h"
+#include "runtime/bench_report.h"
+#include "runtime/bench_suites.h"
+#include "runtime/cli.h"
+
+// ---- programs --------------------------------------------------------------------------------
+
+// What to run on what. Of types, sizes and files one at most is given.
+typedef struct bench_request {
+  const char *file, *expression, *entry;  // file and expression may be NULL
+  const char *types;
+  const permc_size *sizes;
+  size_t size_count;
+  const char *const *paths;
+  size_t path_count;
+  uint64_t seed;
+  const char *backend;
+  unsigned threads;
+  bool allow_extern;
+} bench_request;
+
+typedef struct bench_program {
+  permc_context *context;
+  permc_compiled *compiled;
+  permc_value **arguments, **results;
+  size_t argument_count, result_count;
+  permc_times times;
+  double read_seconds;
+  bench_repeats repeats;
+} bench_program;
+
+// Loads, reads, compiles and runs once. False: printed.
+bool bench_program_open(bench_program *p, const bench_request *request);
+void bench_program_close(bench_program *p);
+bench_turn bench_program_turn;
+
+uint64_t bench_program_elements(const bench_program *p);  // of the arguments
+uint64_t bench_program_bytes(const bench_program *p);     // of arguments and results
+
+// Whether the results that the last turn left are right. True: *verified is how that is known, NULL
+// if it is too large to be. False: printed.
+bool bench_program_verify(bench_program *p, const bench_request *request, const bench_case *c,
+                          const char **verified);
+
+// ---- peers -----------------------------------------------------------------------------------
+
+typedef struct bench_peer {
+  int process;
+  FILE *to, *from;
+  char path[512];
+} bench_peer;
+
+// Starts FOLDER/NAME; `arguments` are words between blanks. False: printed.
+bool bench_peer_open(bench_peer *p, const char *folder, const char *name, const char *arguments,
+                     unsigned threads);
+void bench_peer_close(bench_peer *p);
+bench_turn bench_peer_turn;
+
+// ---- showing ---------------------------------------------------------------------------------
+
+void bench_show_head(FILE *to, const bench_report *r);
+void bench_show_row(FILE *to, const bench_row *row);
+// Rows of the same name, suite and backend.
+void bench_show_changes(FILE *to, const bench_report *before, const bench_report *after);
+void bench_show_plot(text *svg, const bench_report *r);
+
+#endif

@@ -1,0 +1,159 @@
+// A compiled program as a contestant. See cli_bench.h.
+#include "runtime/cli_bench.h"
+#include "runtime/cli_compare.h"
+#include "runtime/context.h"
+
+// ---- opening ------------------------------------------------------------------------------------
+
+static bool load(bench_program *p, const bench_request *r) {
+  permc_context *c = p->context;
+  permc_allow_extern(c, r->allow_extern);
+  permc_use_threads(c, r->threads);
+  return (!r->file || cli_report(c, permc_load(c, r->file))) &&
+         (!r->expression || cli_report(c, permc_define(c, r->expression)));
+}
+
+static bool read(bench_program *p, const bench_request *r) {
+  permc_context *c = p->context;
+  permc_value ***arguments = &p->arguments;
+  size_t *count = &p->argument_count;
+  double start = cli_seconds();
+  bool good;
+  if (r->types)
+    good = permc_read_random(c, r->entry, r->types, r->seed, arguments, count);
+  else if (r->path_count)
+    good = permc_read_files(c, r->entry, r->paths, r->path_count, arguments, count);
+  else
+    good = permc_read_random_at(c, r->entry, r->sizes, r->size_count, r->seed, arguments, count);
+  p->read_seconds = cli_seconds() - start;
+  return cli_report(c, good);
+}
+
+static bool run_once(void *with) {
+  bench_program *p = with;
+  return permc_execute(p->compiled, p->arguments, p->argument_count, &p->results, &p->result_count);
+}
+
+bool bench_program_open(bench_program *p, const bench_request *r) {
+  *p = (bench_program){.context = permc_context_new()};
+  if (!p->context) {
+    cli_error("out of memory");
+    return false;
+  }
+  bool good = load(p, r) && read(p, r);
+  if (good) {
+    p->compiled = permc_compile(p->context, r->entry, r->backend, p->arguments, p->argument_count);
+    p->times = permc_last_times(p->context);
+    good = cli_report(p->context, p->compiled != NULL) && cli_report(p->context, run_once(p));
+  }
+  if (!good)
+    bench_program_close(p);
+  return good;
+}
+
+void bench_program_close(bench_program *p) {
+  permc_compiled_free(p->compiled);
+  permc_values_free(p->arguments, p->argument_count);
+  permc_values_free(p->results, p->result_count);
+  permc_context_free(p->context);
+  *p = (bench_program){0};
+}
+
+bool bench_program_turn(void *with, double *seconds) {
+  bench_program *p = with;
+  return bench_time(&p->repeats, run_once, p, seconds) || cli_report(p->context, false);
+}
+
+// ---- sizes --------------------------------------------------------------------------------------
+
+static uint64_t bytes_of(permc_value *const *values, size_t count) {
+  uint64_t sum = 0;
+  for (size_t i = 0; i < count; i++)
+    for (size_t k = 0; k < values[i]->count; k++)
+      sum += array_bytes(&values[i]->components[k]);
+  return sum;
+}
+
+uint64_t bench_program_bytes(const bench_program *p) {
+  return bytes_of(p->arguments, p->argument_count) + bytes_of(p->results, p->result_count);
+}
+
+uint64_t bench_program_elements(const bench_program *p) {
+  uint64_t sum = 0;
+  for (size_t i = 0; i < p->argument_count; i++)
+    if (p->arguments[i]->count > 0)
+      sum += array_count(&p->arguments[i]->components[0]);
+  return sum;
+}
+
+// ---- verifying ----------------------------------------------------------------------------------
+
+enum { LARGEST_FOR_INTERP = 1 << 25 };  // bytes
+
+static uint64_t hash_results(const bench_program *p) {
+  uint64_t hash = 0;
+  for (size_t i = 0; i < p->result_count; i++)
+    for (size_t k = 0; k < p->results[i]->count; k++) {
+      const array *a = &p->results[i]->components[k];
+      hash = hash * 31 + hash_bytes(a->data, (size_t)array_bytes(a));
+    }
+  return hash;
+}
+
+// The results of the last timed run are those of this one, which starts with other bytes in its
+// results, so that nothing right can be left over from an earlier run.
+static bool run_again(bench_program *p) {
+  uint64_t before = hash_results(p);
+  for (size_t i = 0; i < p->result_count; i++)
+    for (size_t k = 0; k < p->results[i]->count; k++)
+      memset(p->results[i]->components[k].data, 0xa5,
+             (size_t)array_bytes(&p->results[i]->components[k]));
+  if (!cli_report(p->context, run_once(p)))
+    return false;
+  if (hash_results(p) == before)
+    return true;
+  cli_error("two runs on the same arguments gave different results");
+  return false;
+}
+
+static bool equals_interp(bench_program *p, const bench_request *r, text *why) {
+  array_list expected = {0}, found = {0};
+  permc_value **values = NULL;
+  size_t count = 0;
+  bool good =
+      permc_run(p->context, r->entry, "interp", p->arguments, p->argument_count, &values, &count);
+  if (!good)
+    text_printf(why, "interp fails: %s", permc_message(p->context));
+  good = good && list_arrays(&expected, values, count) &&
+         list_arrays(&found, p->results, p->result_count) &&
+         lists_equal("result", &expected, &found, why);
+  list_free(&expected);
+  list_free(&found);
+  permc_values_free(values, count);
+  return good;
+}
+
+// The properties of suites speak of one argument and one result.
+static bool has_property(const bench_program *p, const bench_case *c, text *why) {
+  const array *given = &p->arguments[0]->components[0], *found = &p->results[0]->components[0];
+  uint64_t count = array_count(given), row = given->rank ? given->dims[given->rank - 1] : 1;
+  return array_count(found) == count && found->type == given->type &&
+         !bench_check(c, given->data, found->data, count, row, scalar_types[given->type].size, why);
+}
+
+bool bench_program_verify(bench_program *p, const bench_request *r, const bench_case *c,
+                          const char **verified) {
+  text why = {0};
+  bool good = run_again(p);
+  *verified = bench_property_name(c->property);
+  if (good && c->property != BENCH_INTERP)
+    good = has_property(p, c, &why);
+  else if (good && bench_program_bytes(p) <= LARGEST_FOR_INTERP)
+    good = equals_interp(p, r, &why);
+  else
+    *verified = NULL;
+  if (why.data || (!good && *verified))
+    cli_error("%s: the result is wrong: %s", c->name, why.data ? why.data : "another shape");
+  text_free(&why);
+  return good;
+}

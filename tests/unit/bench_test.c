@@ -1,0 +1,363 @@
+// What permc bench rests on: statistics, rounds, checks of results, reports, plots. No test here
+// looks at a clock.
+#include "runtime/bench.h"
+#include "runtime/bench_plot.h"
+#include "runtime/bench_report.h"
+#include "runtime/bench_suites.h"
+#include "runtime/json.h"
+#include "tests/test.h"
+
+#include <math.h>
+
+// ---- statistics ---------------------------------------------------------------------------------
+
+// The probability that the interval with that rank does not hold the median.
+static double miss(size_t count, size_t rank) {
+  double chosen = pow(0.5, (double)count), sum = 0;
+  for (size_t k = 0; k < rank; k++) {
+    sum += chosen;
+    chosen *= (double)(count - k) / (double)(k + 1);
+  }
+  return 2 * sum;
+}
+
+TEST(ranks_of_the_interval) {
+  static const size_t table[][2] = {// Gibbons and Chakraborti, table G: 95 %
+                                    {5, 0},   {6, 1},   {8, 1},   {9, 2},   {10, 2},  {12, 3},
+                                    {15, 4},  {17, 5},  {20, 6},  {25, 8},  {30, 10}, {40, 14},
+                                    {50, 18}, {60, 22}, {80, 31}, {100, 40}};
+  for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+    CHECK_EQ_U64(bench_interval_rank(table[i][0]), table[i][1]);
+}
+
+TEST(ranks_are_the_largest_that_serve) {
+  for (size_t count = BENCH_LEAST_RUNS; count <= BENCH_MOST_RUNS; count++) {
+    size_t rank = bench_interval_rank(count);
+    CHECK(miss(count, rank) <= 0.05);
+    CHECK(miss(count, rank + 1) > 0.05);
+  }
+}
+
+TEST(figures) {
+  double samples[] = {9, 1, 8, 2, 7, 3, 6, 4, 5};
+  bench_figures f = bench_figures_of(samples, 9);
+  CHECK_EQ_U64(f.runs, 9);
+  CHECK(f.median == 5 && f.least == 1 && f.low == 2 && f.high == 8);
+  CHECK(bench_spread(&f) == 3.0 / 5);
+}
+
+TEST(figures_of_few_samples) {
+  bench_figures none = bench_figures_of(NULL, 0);
+  CHECK(none.runs == 0 && none.median == 0 && bench_spread(&none) == 0);
+  double samples[] = {4, 2, 1, 3};
+  bench_figures f = bench_figures_of(samples, 4);
+  CHECK(f.median == 2.5 && f.low == 1 && f.high == 4);
+}
+
+// ---- rounds -------------------------------------------------------------------------------------
+
+typedef struct clockwork {
+  size_t turns, ends_after;
+  double seconds, drift;
+} clockwork;
+
+static bool tick(void *with, double *seconds) {
+  clockwork *c = with;
+  c->turns++;
+  *seconds = c->seconds + c->drift * (double)c->turns;
+  return c->turns != c->ends_after;
+}
+
+TEST(rounds_end_when_the_median_is_known) {
+  clockwork a = {.seconds = 2}, b = {.seconds = 8};
+  bench_contestant both[] = {{.name = "a", .turn = tick, .with = &a},
+                             {.name = "b", .turn = tick, .with = &b}};
+  bench_limits limits = {.warm_up = 3, .least = 7, .most = 50, .spread = 0.01, .seconds = 3600};
+  REQUIRE(bench_measure(both, 2, &limits));
+  CHECK_EQ_U64(a.turns, 10);
+  CHECK_EQ_U64(b.turns, 10);
+  CHECK_EQ_U64(both[0].figures.runs, 7);
+  CHECK(both[0].figures.median == 2 && both[1].figures.median == 8);
+  CHECK(both[0].ratio.median == 1 && both[1].ratio.median == 0.25);
+  bench_contestants_free(both, 2);
+}
+
+TEST(rounds_have_an_end) {
+  clockwork a = {.seconds = 1, .drift = 1};
+  bench_contestant one = {.name = "a", .turn = tick, .with = &a};
+  bench_limits limits = {.least = 5, .most = 20, .spread = 0.0001, .seconds = 3600};
+  REQUIRE(bench_measure(&one, 1, &limits));
+  CHECK_EQ_U64(a.turns, 20);
+  CHECK(one.samples[0] == 2 && one.samples[19] == 21);
+  limits.seconds = 0;
+  a = (clockwork){.seconds = 1, .drift = 1};
+  REQUIRE(bench_measure(&one, 1, &limits));
+  CHECK_EQ_U64(a.turns, 5);
+  bench_contestants_free(&one, 1);
+}
+
+TEST(ratios_are_taken_round_by_round) {
+  clockwork a = {.seconds = 10, .drift = 10}, b = {.seconds = 5, .drift = 5};
+  bench_contestant both[] = {{.name = "a", .turn = tick, .with = &a},
+                             {.name = "b", .turn = tick, .with = &b}};
+  bench_limits limits = {.least = 9, .most = 9};
+  REQUIRE(bench_measure(both, 2, &limits));
+  CHECK(both[1].ratio.least == 2 && both[1].ratio.high == 2);  // although both get slower
+  bench_contestants_free(both, 2);
+}
+
+TEST(a_turn_that_fails_ends_it) {
+  clockwork a = {.seconds = 1, .ends_after = 4};
+  bench_contestant one = {.name = "a", .turn = tick, .with = &a};
+  bench_limits limits = {.least = 9, .most = 9};
+  CHECK(!bench_measure(&one, 1, &limits));
+  CHECK_EQ_U64(a.turns, 4);
+  bench_contestants_free(&one, 1);
+}
+
+TEST(copies) {
+  bench_copy c;
+  double seconds = 0;
+  for (uint64_t bytes = 1; bytes < UINT64_C(1) << 23; bytes = 5 * bytes + 3) {
+    REQUIRE(bench_copy_open(&c, bytes, 2));
+    CHECK(bench_copy_turn(&c, &seconds));
+    CHECK_EQ_I64(memcmp(c.from, c.to, (size_t)bytes), 0);
+    bench_copy_close(&c);
+  }
+}
+
+// ---- suites and checks --------------------------------------------------------------------------
+
+TEST(suites_have_cases) {
+  for (size_t i = 0; bench_suite_at(i); i++) {
+    bench_case *cases;
+    size_t count = bench_suite_cases(bench_suite_at(i)->name, &cases);
+    CHECK(count > 0);
+    for (size_t k = 0; k < count; k++) {
+      CHECK(cases[k].name[0] && cases[k].expression[0] && cases[k].types[0] == '[');
+      CHECK(!strchr(cases[k].name, '$') && !strchr(cases[k].types, '$'));
+      CHECK(!strchr(cases[k].peer_arguments, '$'));
+      CHECK(cases[k].elements > 0 && cases[k].x > 0);
+      for (size_t j = 0; j < k; j++)
+        CHECK(strcmp(cases[j].name, cases[k].name) != 0);
+    }
+    bench_cases_free(cases, count);
+  }
+  CHECK(bench_suite_named("bmmc") && !bench_suite_named("nothing"));
+}
+
+static bool right(const bench_case *c, const void *given, const void *found, uint64_t count,
+                  uint64_t row, size_t size) {
+  text room = {0};
+  const char *wrong = bench_check(c, given, found, count, row, size, &room);
+  text_free(&room);
+  return !wrong;
+}
+
+TEST(sorted_is_checked) {
+  const bench_case c = {.property = BENCH_SORTED};
+  const uint32_t given[] = {3, 1, 2, 7, 7, 0}, found[] = {1, 2, 3, 0, 7, 7};
+  const uint32_t unsorted[] = {1, 3, 2, 0, 7, 7}, other[] = {1, 2, 3, 0, 0, 7};
+  const uint32_t across[] = {0, 1, 2, 3, 7, 7};
+  CHECK(right(&c, given, found, 6, 3, 4));
+  CHECK(!right(&c, given, unsorted, 6, 3, 4));
+  CHECK(!right(&c, given, other, 6, 3, 4));
+  CHECK(!right(&c, given, across, 6, 3, 4));
+  CHECK(right(&c, given, across, 6, 6, 4));
+}
+
+TEST(moved_is_checked) {
+  bench_case c = {.property = BENCH_MOVED, .map = {f2_bit_reversal(3), 1}};
+  uint16_t given[8], found[8];
+  for (uint16_t i = 0; i < 8; i++)
+    given[i] = (uint16_t)(100 + i);
+  for (uint64_t i = 0; i < 8; i++)
+    found[f2_affine_apply(c.map, i)] = given[i];
+  CHECK(right(&c, given, found, 8, 8, 2));
+  for (int i = 0; i < 8; i++) {
+    found[i]++;
+    CHECK(!right(&c, given, found, 8, 8, 2));
+    found[i]--;
+  }
+}
+
+TEST(transformed_is_checked) {
+  const bench_case c = {.property = BENCH_FOURIER};
+  enum { N = 16 };
+  float given[2 * N], found[2 * N] = {0};
+  for (int i = 0; i < 2 * N; i++)
+    given[i] = (float)((i * 7 + 3) % 11) / 11;
+  for (int k = 0; k < N; k++)
+    for (int j = 0; j < N; j++) {
+      double angle = -2 * acos(-1) * j * k / N, re = (double)given[2 * j];
+      double im = (double)given[2 * j + 1];
+      found[2 * k] += (float)(re * cos(angle) - im * sin(angle));
+      found[2 * k + 1] += (float)(re * sin(angle) + im * cos(angle));
+    }
+  CHECK(right(&c, given, found, N, N, 8));
+  found[2] += 0.01f;
+  CHECK(!right(&c, given, found, N, N, 8));
+}
+
+// ---- reports ------------------------------------------------------------------------------------
+
+static arena memory;
+static jmp_buf no_memory;
+
+static bench_report read_back(const text *t, const char **wrong) {
+  bench_report r = {.processors = 0};
+  CHECK(bench_report_read(&memory, t->data, t->length, &r, wrong));
+  return r;
+}
+
+TEST(reports_read_back) {
+  bench_row rows[2] = {{.suite = "sort",
+                        .series = "sort u32",
+                        .name = "sort \"u32\" \\ 2^20\n",
+                        .backend = "cpu",
+                        .verified = "sorted, same elements",
+                        .x = 1 << 20,
+                        .elements = 1 << 20,
+                        .bytes = 8 << 20,
+                        .columns = 210,
+                        .threads = 2,
+                        .plan = 0.25,
+                        .seconds = {31, 0.5, 0.125, 0.25, 0.75},
+                        .side_count = 2,
+                        .sides = {{"copy", {31, 0.25, 0, 0, 0}, {31, 2, 1.5, 1.75, 2.25}},
+                                  {"std_sort", {31, 4, 4, 4, 4}, {31, 0.125, 0, 0, 0}}}},
+                       {.name = "second"}};
+  bench_report r = {.permc = "1.2.3", .load = 0.5, .processors = 2, .rows = {rows, 2, 2}};
+  text t = {0};
+  const char *wrong = NULL;
+  bench_report_write(&t, &r);
+  bench_report back = read_back(&t, &wrong);
+  CHECK(wrong == NULL);
+  CHECK_STR(back.permc, "1.2.3");
+  CHECK(back.load == 0.5 && back.processors == 2);
+  REQUIRE(back.rows.count == 2);
+  CHECK_EQ_I64(memcmp(&back.rows.items[0], &rows[0], sizeof rows[0]), 0);
+  CHECK_EQ_I64(memcmp(&back.rows.items[1], &rows[1], sizeof rows[1]), 0);
+  CHECK(bench_row_side(&rows[0], "std_sort") == &rows[0].sides[1]);
+  CHECK(bench_row_side(&rows[0], "peer") == NULL);
+  text_free(&t);
+  arena_free(&memory);
+}
+
+TEST(reports_of_others) {
+  static const char *const texts[] = {
+      "{}", "[]", "{\"rows\": 3}", "{\"rows\": [", "",
+  };
+  const char *wrong = NULL;
+  bench_report r;
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    CHECK(!bench_report_read(&memory, texts[i], strlen(texts[i]), &r, &wrong));
+    CHECK(wrong != NULL);
+  }
+  static const char odd[] = "{\"rows\": [{\"x\": -1, \"threads\": 1e300, \"name\": 7, "
+                            "\"seconds\": [], \"beside\": [1, null]}, 5]}";
+  CHECK(bench_report_read(&memory, odd, sizeof odd - 1, &r, &wrong));
+  CHECK_EQ_U64(r.rows.count, 2);
+  CHECK_EQ_U64(r.rows.items[0].side_count, 2);
+  arena_free(&memory);
+}
+
+TEST(reports_say_where) {
+  bench_report r;
+  bench_report_begin(&r);
+  CHECK(r.processors > 0 && r.permc[0] && r.processor[0] && r.system[0]);
+  CHECK_EQ_U64(strlen(r.date), 20);
+}
+
+// ---- JSON ---------------------------------------------------------------------------------------
+
+static json *parse(const char *string, const char **wrong) {
+  memory.failure = &no_memory;
+  return json_read(&memory, string, strlen(string), wrong);
+}
+
+TEST(json_values) {
+  const char *wrong;
+  const json *all =
+      parse(" {\"a\": [1, -2.5e1, true, null], \"b\": {\"c\": \"x\\u00e9\\n\"}}\n", &wrong);
+  REQUIRE(all != NULL);
+  const json *list = json_first(json_member(all, "a"));
+  CHECK(json_number(list, 0) == 1 && json_number(list->next, 0) == -25);
+  CHECK(list->next->next->kind == JSON_TRUE && list->next->next->next->kind == JSON_NULL);
+  CHECK_STR(json_string(json_member(json_member(all, "b"), "c"), ""), "x\u00e9\n");
+  CHECK(json_member(all, "z") == NULL && json_number(json_member(all, "b"), 9) == 9);
+  const json *clef = parse("\"\\ud834\\udd1e\"", &wrong);
+  CHECK_STR(json_string(clef, ""), "\U0001d11e");
+  arena_free(&memory);
+}
+
+TEST(json_mistakes) {
+  static const char *const texts[] = {
+      "",      "{",      "[1,]",        "[1 2]",    "{\"a\" 1}", "{a: 1}",  "01",
+      "-",     "1.",     "1e",          "tru",      "\"abc",     "\"\\x\"", "\"\\ud800\"",
+      "[1] 2", "\"\t\"", "\"\\u12g4\"", "{\"a\":}", "nulll",     "[[[[",    "+1",
+  };
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    const char *wrong = NULL;
+    if (!CHECK(parse(texts[i], &wrong) == NULL))
+      printf("  %s\n", texts[i]);
+    CHECK_CONTAINS(wrong, "line 1: ");
+  }
+  char deep[200];
+  const char *wrong = NULL;
+  memset(deep, '[', sizeof deep - 1);
+  deep[sizeof deep - 1] = 0;
+  CHECK(parse(deep, &wrong) == NULL);
+  CHECK_CONTAINS(wrong, "too many brackets");
+  arena_free(&memory);
+}
+
+// ---- plots --------------------------------------------------------------------------------------
+
+static size_t occurrences(const char *string, const char *part) {
+  size_t count = 0;
+  for (const char *c = strstr(string, part); c; c = strstr(c + 1, part))
+    count++;
+  return count;
+}
+
+TEST(plots) {
+  const bench_point points[] = {{1024, 3e8}, {4096, 4e8}, {16384, NAN}, {65536, 5e8}};
+  const bench_curve curves[] = {{"permc <1> & co", points, 4}, {"copy", points, 2}};
+  bench_plot p = {.title = "a < b", .x_label = "x", .y_label = "y", .curves = curves, .count = 2};
+  text t = {0};
+  bench_plot_write(&t, &p);
+  REQUIRE(t.data != NULL);
+  CHECK_EQ_U64(occurrences(t.data, "<circle"), 5);
+  CHECK_EQ_U64(occurrences(t.data, "<text"), occurrences(t.data, "</text>"));
+  CHECK_CONTAINS(t.data, "permc &lt;1&gt; &amp; co");
+  CHECK_EQ_U64(occurrences(t.data, "nan"), 0);
+  CHECK_CONTAINS(t.data, "</svg>\n");
+  text_free(&t);
+}
+
+TEST(plots_of_nothing) {
+  const bench_point bad = {-1, 1};
+  const bench_curve curve = {"none", &bad, 1};
+  bench_plot p = {.title = "", .x_label = "", .y_label = "", .curves = &curve, .count = 1};
+  text t = {0};
+  bench_plot_write(&t, &p);
+  CHECK_CONTAINS(t.data, "</svg>\n");
+  CHECK_EQ_U64(occurrences(t.data, "nan"), 0);
+  CHECK_EQ_U64(occurrences(t.data, "inf"), 0);
+  text_free(&t);
+}
+
+TEST(prefixes) {
+  static const struct {
+    double value;
+    const char *text;
+  } table[] = {{1, "1"},     {2.5e9, "2.5 G"},  {3e-10, "300 p"}, {1000, "1 k"},
+               {999, "999"}, {1.5e-3, "1.5 m"}, {0, "0"},         {1e-15, "1 f"}};
+  for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+    char room[16];
+    CHECK_STR(bench_si(room, table[i].value), table[i].text);
+  }
+}
+
+TEST_MAIN()
