@@ -418,6 +418,15 @@ static void find_limit(const building *b, plan_pass *pass) {
   }
 }
 
+// A tile at least as large as what a thread holds, so that a block is worth its addresses and all
+// lanes have something to do: with unit vectors, the lowest first.
+static void widen_tile(const planning *p, run *r) {
+  enum { ENOUGH = 10 };
+  int most = plan_room(p, r) < ENOUGH ? plan_room(p, r) : ENOUGH;
+  for (int i = 0; i < p->stage->n && r->space.dimension < most; i++)
+    f2_space_insert(&r->space, f2_unit(i));
+}
+
 static void build_pass(building *b, uint32_t number) {
   planning *p = b->p;
   const net_stage *s = p->stage;
@@ -466,6 +475,8 @@ static void build_passes(planning *p, plan *into, const pass_tiles *tiles) {
                 into->padding[p->stage_number] == PADDING_FREE};
   for (net_id v = 0; v < p->stage->values.count; v++)
     b.kept[v].array = NET_NONE;
+  for (uint32_t i = 0; i < tiles->count; i++)
+    widen_tile(p, &tiles->runs[i]);
   for (uint32_t i = 0; i < tiles->count; i++)
     build_pass(&b, i);
 }

@@ -28,7 +28,7 @@ f2_space line_space(const net_map *m, int n, uint32_t line_elements) {
 // ---- runs -------------------------------------------------------------------------------------
 
 // The most dimensions of a tile for the slots of a run.
-static int room(const planning *p, const run *r) {
+int plan_room(const planning *p, const run *r) {
   uint64_t bytes = 0;
   for (uint32_t i = 0; i < p->slot_count; i++)
     if (p->slot_count > 64 || r->slots >> i & 1)
@@ -55,7 +55,7 @@ static run with_next(const planning *p, run r) {
   return r;
 }
 
-static bool fits(const planning *p, const run *r) { return r->space.dimension <= room(p, r); }
+static bool fits(const planning *p, const run *r) { return r->space.dimension <= plan_room(p, r); }
 
 // The empty run from op `first`; the first of all holds what is stored as it was loaded.
 static run empty_run(const planning *p, uint32_t first) {
@@ -128,7 +128,7 @@ static uint32_t find_runs(search *s, uint32_t first) {
     run wider = with_next(p, r);
     bool last = !fits(p, &wider) && r.end > first;
     bool grows = wider.space.dimension > r.space.dimension || wider.slots != r.slots;
-    if (last || (r.end > first && grows && r.space.dimension >= room(p, &r) - p->t))
+    if (last || (r.end > first && grows && r.space.dimension >= plan_room(p, &r) - p->t))
       vec_push(p->memory, &s->runs, r);
     if (last)
       return s->runs_of[first];
@@ -150,7 +150,7 @@ static void continued(search *s, uint32_t c, uint32_t r, chain *best) {
   const planning *p = s->p;
   const run *a = &s->runs.items[s->chains.items[c].run], *b = &s->runs.items[r];
   int shared = f2_space_intersection(a->space, b->space).dimension;
-  int need = p->t - (shared < p->t ? shared : p->t), slack = room(p, b) - b->space.dimension;
+  int need = p->t - (shared < p->t ? shared : p->t), slack = plan_room(p, b) - b->space.dimension;
   // What the pass before lends costs it slack that nobody else wants: lend as much as possible.
   int most = s->chains.items[c].slack < need ? s->chains.items[c].slack : need;
   if (most > b->space.dimension - shared)
@@ -229,7 +229,7 @@ static pass_tiles *free_layouts(planning *p) {
     s.runs_of[i] = NET_NONE;
   uint32_t start = find_runs(&s, 0), layer = 0;
   for (uint32_t r = start; r < runs_end(&s, start); r++) {
-    chain c = {r, NET_NONE, room(p, &s.runs.items[r]) - s.runs.items[r].space.dimension, 0};
+    chain c = {r, NET_NONE, plan_room(p, &s.runs.items[r]) - s.runs.items[r].space.dimension, 0};
     if (c.slack >= 0)
       vec_push(p->memory, &s.chains, c);
   }

@@ -101,26 +101,32 @@ static plan_phase new_phase(arena *a, const net_stage *s, const plan_pass *pass,
   return phase;
 }
 
-// r and l for a pass: as many registers as there are, at least as wide ops need.
+// Registers that one element of every slot, or one vector of it, takes.
+static uint32_t registers_of(const target *machine, const plan_pass *pass, int l) {
+  uint32_t width = machine->lane_bytes ? machine->lane_bytes : 4, count = 0;
+  uint32_t lanes = machine->lane_bytes ? 1u << l : 1;
+  for (uint32_t i = 0; i < pass->slot_count; i++)
+    count += (lanes * pass->slot_bytes[i] + width - 1) / width;
+  return count ? count : 1;
+}
+
+// r and l for a pass. Lanes first: they are there anyhow; then as many registers as the tile has
+// use for, at least as wide ops need.
 static thread_shape pass_shape(const net_stage *s, const target *machine, const plan_pass *pass) {
-  uint32_t bytes = 0, widest = 1;
+  uint32_t widest = 1;
   int k = 0, d = pass->tile.dimension;
-  for (uint32_t i = 0; i < pass->slot_count; i++) {
-    bytes += pass->slot_bytes[i];
+  for (uint32_t i = 0; i < pass->slot_count; i++)
     widest = pass->slot_bytes[i] > widest ? pass->slot_bytes[i] : widest;
-  }
   for (uint32_t i = 0; i < pass->op_count; i++)
     k = (int)s->ops.items[pass->ops[i]].k > k ? (int)s->ops.items[pass->ops[i]].k : k;
-  thread_shape shape = {0};
+  thread_shape shape = {.home = f2_space_zero(s->n)};
   shape.l = (int)machine->lane_bits;
   if (machine->lane_bytes)
     shape.l = smaller(shape.l, log2_floor(machine->lane_bytes / widest));
-  uint64_t lanes = machine->lane_bytes ? UINT64_C(1) << shape.l : 1;
-  shape.r = log2_floor(machine->register_bytes / (lanes * (bytes ? bytes : 1)));
-  shape.r = shape.r > k ? shape.r : k;
-  shape.r = smaller(shape.r, d);
-  shape.l = smaller(shape.l, d - shape.r);
-  shape.home = f2_space_zero(s->n);
+  shape.l = smaller(shape.l, d - smaller(k, d));
+  uint32_t width = machine->lane_bytes ? machine->lane_bytes : 4;
+  shape.r = log2_floor(machine->register_bytes / width / registers_of(machine, pass, shape.l));
+  shape.r = smaller(shape.r > k ? shape.r : k, d - shape.l);
   if (pass->load_count)
     shape.home = f2_space_intersection(move_lines(s, &pass->loads[0], shape.l), pass->tile);
   widen(&shape.home, pass->tile, shape.l);

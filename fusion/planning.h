@@ -23,7 +23,7 @@ typedef struct planning {
   uint32_t *defined, *last_read;  // op numbers; defined: UINT32_MAX for a load. last_read:
                                   // UINT32_MAX if never
   uint32_t *first_read;
-  net_id *reads;  // room for the values that one op reads
+  net_id *reads;          // room for the values that one op reads
   f2_space *load_lines;   // by load: what a coalesced load needs
   f2_space *store_lines;  // by store
   suffix suffix;          // of a stage whose loads fill up (suffix.h)
@@ -42,6 +42,8 @@ typedef struct pass_tiles {
 // What a tile must contain so that the map's lines of 2^t elements are whole (as far as its rows
 // allow).
 f2_space line_space(const net_map *m, int n, uint32_t line_elements);
+// The most dimensions of a tile for the slots of a run.
+int plan_room(const planning *p, const run *r);
 // The strategies of plan_passes.c, each NULL where it does not apply.
 typedef pass_tiles *plan_strategy(planning *p);
 typedef struct plan_strategy_row {
