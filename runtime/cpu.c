@@ -14,8 +14,8 @@ enum {
   SMALL_PASS = 1 << 16,    // elements times ops that do not pay for waking a thread
   CHUNKS_PER_THREAD = 16,  // so that threads finish together
   LARGEST_CHUNK = 8,       // times what is worth a call: an interrupt must not wait for long
-  NEVER = UINT32_MAX,
 };
+#define NEVER UINT32_MAX
 
 // A dead buffer that a later array may have.
 typedef struct spare {

@@ -154,6 +154,7 @@ static uint64_t *place_slots(arena *a, portable_pass_state *s) {
 }
 
 static void need_work(portable_pass_state *s, uint64_t bytes) {
+  bytes = (bytes + SLOT_ALIGN - 1) / SLOT_ALIGN * SLOT_ALIGN;
   s->work_bytes = bytes > s->work_bytes ? bytes : s->work_bytes;
 }
 
@@ -218,6 +219,22 @@ static void prepare_ops(portable *e, portable_pass_state *s, const uint64_t *slo
   find_windows(s);
 }
 
+// Where there is much to compute on a tile, the next one is fetched into the cache meanwhile.
+static void plan_ahead(portable_pass_state *s) {
+  uint64_t waits = 0, chunks = 0;
+  if (s->tile.batch_bits > 0 || s->op_count < 2 || s->tile.d < ENOUGH_BITS)
+    return;
+  for (uint32_t i = 0; i < s->op_count; i += s->ops[i].together) {
+    uint64_t all = f2_unit(s->tile.d + (int)s->ops[i].size_bits) >> WINDOW_BITS;
+    waits += s->ops[i].together > 1 && all > 1 ? all : 1;
+  }
+  for (uint32_t i = 0; i < s->load_count; i++) {
+    uint64_t some = f2_unit(s->loads[i].set.dimension - s->loads[i].set.chunk_bits);
+    chunks = some > chunks ? some : chunks;
+  }
+  s->ahead_chunks = (chunks + waits - 1) / waits;
+}
+
 static void prepare_pass(portable *e, const plan_pass *p, portable_pass_state *s) {
   f2_space v;
   *s = (portable_pass_state){.plan = p};
@@ -229,6 +246,7 @@ static void prepare_pass(portable *e, const plan_pass *p, portable_pass_state *s
   const uint64_t *slots = place_slots(&e->memory, s);
   prepare_moves(&e->memory, s, slots);
   prepare_ops(e, s, slots);
+  plan_ahead(s);
   s->live = NEW_ARRAY(&e->memory, net_form, p->live_count);
   for (uint32_t i = 0; i < p->live_count; i++)
     if (tile_position_mask(&s->tile, p->live[i].mask) == 0)
@@ -310,22 +328,39 @@ void portable_free(portable *e) {
 
 // ---- running ------------------------------------------------------------------------------------
 
+// The loads of the tile that comes next, in as many parts as there are waits.
+typedef struct ahead {
+  tile_item item;
+  uint64_t part;  // how much of it has been asked for
+  bool wanted;
+} ahead;
+
+static void look_ahead(const portable_pass_state *s, ahead *next) {
+  if (!next->wanted)
+    return;
+  for (uint32_t i = 0; i < s->load_count; i++)
+    tile_prefetch(&s->tile, &s->loads[i], &next->item, next->part, s->ahead_chunks);
+  next->part += s->ahead_chunks;
+}
+
 // Several compare-exchanges, window by window, or one over the whole tile.
 static void run_compares(const portable *e, const portable_pass_state *s, uint32_t first,
-                         const tile_item *item) {
+                         const tile_item *item, ahead *next) {
   const tile_op *op = &s->ops[first];
   uint64_t all = item->count << s->tile.d, window = all, origin = 0;
   if (!op->always && !tile_set_start(&op->set, item->base, &origin))
     return;
   if (op->together > 1)
     window = f2_unit(WINDOW_BITS - (int)op->size_bits);
-  for (uint64_t at = 0; at < all; at += window)
+  for (uint64_t at = 0; at < all; at += window) {
+    look_ahead(s, next);
     for (uint32_t i = 0; i < op->together; i++) {
       const tile_op *one = op + i;
       e->kernels->compare[one->compare.kind](&one->compare, net_form_at(one->turn, item->base),
                                              item->slots + one->in, item->slots + one->out, at,
                                              all - at < window ? all - at : window);
     }
+  }
 }
 
 static bool is_dead(const portable_pass_state *s, const tile_item *item) {
@@ -336,21 +371,31 @@ static bool is_dead(const portable_pass_state *s, const tile_item *item) {
          f2_space_reduce(s->space, item->base) >= s->plan->limit;
 }
 
-static bool run_tile(const portable *e, const portable_pass_state *s, const tile_item *item) {
+static bool run_tile(const portable *e, const portable_pass_state *s, const tile_item *item,
+                     ahead *next) {
   if (is_dead(s, item))
     return true;
   for (uint32_t i = 0; i < s->load_count; i++)
     tile_load(&s->tile, &s->loads[i], item);
   for (uint32_t i = 0; i < s->op_count; i++)
     if (s->ops[i].is_compare) {
-      run_compares(e, s, i, item);
+      run_compares(e, s, i, item, next);
       i += s->ops[i].together - 1;
-    } else if (!tile_op_run(e, &s->tile, &s->ops[i], item)) {
-      return false;
+    } else {
+      look_ahead(s, next);
+      if (!tile_op_run(e, &s->tile, &s->ops[i], item))
+        return false;
     }
   for (uint32_t i = 0; i < s->store_count; i++)
     tile_store(&s->tile, &s->stores[i], item);
   return true;
+}
+
+static void find_item(const tile *t, uint64_t number, tile_item *item) {
+  item->loop = number >> t->block_bits;
+  item->base = 0;
+  for (int b = 0; b < t->block_bits; b++)
+    item->base ^= f2_bit(number, b) ? t->blocks[b] : 0;
 }
 
 // Our items: tiles (whose number is the plan's without the lowest extra_bits bits) or batches.
@@ -365,13 +410,14 @@ static bool run_items(void *with, uint32_t pass, void *const *arrays, uint64_t f
   item.operands = (const void **)(void *)(item.work + s->work_bytes);
   first >>= s->extra_bits;
   last >>= s->extra_bits;
+  find_item(t, first, &item);
   for (uint64_t i = first; i < last; i += item.count) {
+    ahead next = {.item = item, .wanted = s->ahead_chunks > 0 && i + 1 < last};
     item.count = last - i < batch ? last - i : batch;
-    item.loop = i >> t->block_bits;
-    item.base = 0;
-    for (int b = 0; b < t->block_bits; b++)
-      item.base ^= f2_bit(i, b) ? t->blocks[b] : 0;
-    if (!run_tile(e, s, &item))
+    find_item(t, i, &item);
+    if (next.wanted)
+      find_item(t, i + 1, &next.item);
+    if (!run_tile(e, s, &item, &next))
       return false;
   }
   return true;

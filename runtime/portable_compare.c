@@ -2,18 +2,7 @@
 // the library is compiled for, and on x86-64 for AVX2 and AVX-512, chosen when the program runs.
 #include "runtime/portable_pass.h"
 
-// What a compare-exchange is to vectors of some lanes.
-typedef struct lanes {
-  uint64_t direction, coordinate;  // from the number of the vector on
-  uint64_t within;                 // the direction's part in the lanes
-  bool mixed;                      // element 0 or 1 depends on the lane
-  int top, run;                  // pairs lie in runs of 2^run vectors, bit `top` of the first is 0
-  uint32_t bytes;                // byte i is shuffled with byte i ^ bytes
-  _Alignas(64) uint8_t odd[64];  // bytes of the lanes that are element 1, if the vector's is 0: 255
-  _Alignas(64) uint32_t words[16];  // word i is shuffled with words[i]
-} lanes;
-
-static void find_lanes(const compare *c, int type_bits, int lane_bits, lanes *l) {
+static void find_lanes(const compare *c, int type_bits, int lane_bits, compare_lanes *l) {
   uint64_t low = f2_mask(lane_bits), coordinate = c->coordinate & low;
   l->direction = c->direction >> lane_bits;
   l->coordinate = c->coordinate >> lane_bits;
@@ -33,7 +22,7 @@ static void find_lanes(const compare *c, int type_bits, int lane_bits, lanes *l)
 }
 
 // The first vector of the k-th run of those whose bit `top` is 0.
-static inline uint64_t pair_start(const lanes *l, uint64_t k) {
+static inline uint64_t pair_start(const compare_lanes *l, uint64_t k) {
   uint64_t at = k << l->run, below = at & f2_mask(l->top);
   return (at ^ below) << 1 | below;
 }
@@ -149,6 +138,16 @@ static bool match_select(pair_pattern p, const net_node *zero, const net_node *o
   return out->kind < COMPARE_KINDS;
 }
 
+// Aligned as an arena's memory need not be.
+static const compare_lanes *new_lanes(const op_context *c, const compare *of, int size_bits) {
+  size_t align = _Alignof(compare_lanes);
+  uintptr_t at = (uintptr_t)arena_alloc(c->memory, sizeof(compare_lanes) + align);
+  compare_lanes *l = (compare_lanes *)((at + align - 1) / align * align);
+  int vector_bits = f2_lsb(c->executor->kernels->vector_bytes);
+  find_lanes(of, size_bits, vector_bits - size_bits, l);
+  return l;
+}
+
 bool tile_compare_prepare(const op_context *c, const net_op *op, tile_op *out) {
   const net_stage *stage = c->tile->stage;
   if (op->k != 1 || op->output_count != 1 || op->outputs[0].elements[0] == NET_NONE ||
@@ -166,6 +165,7 @@ bool tile_compare_prepare(const op_context *c, const net_op *op, tile_op *out) {
   out->compare.coordinate = tile_position_mask(c->tile, op->coordinates[0].mask);
   out->turn = op->coordinates[0];
   out->size_bits = (uint32_t)f2_lsb(scalar_types[zero->type].size);
+  out->compare.lanes = new_lanes(c, &out->compare, (int)out->size_bits);
   out->in = c->slots[c->plan->slot_of[p.value]];
   out->out = c->slots[c->plan->slot_of[op->outputs[0].value]];
   return true;

@@ -83,6 +83,49 @@ static bool may_leave(const tile *t, const plan_move *m) {
   return low < 0 || high >= (int128)m->limit;
 }
 
+enum {
+  SHORT_BYTES = 16,  // units shorter than that had better go through blocks
+  LINE_BYTES = 64,   // rows and lines need be no longer
+};
+
+static int least(int a, int b) { return a < b ? a : b; }
+
+// Which of the block's rows begins at position `start`; a new one, if none does.
+static uint32_t row_at(tile_move *m, uint32_t start) {
+  for (uint32_t r = 0; r < m->row_count; r++)
+    if (m->rows[r << m->row_bits] == start)
+      return r;
+  m->rows[m->row_count << m->row_bits] = start;
+  return m->row_count++;
+}
+
+// Numbers as they come, with lines of memory first: units are what runs of the tile and of memory
+// have in common.
+static void number_units(arena *a, const tile *t, tile_move *m, int count, const uint64_t *lines) {
+  tile_set_order(&m->set, count, lines);
+  tile_set_find_run(t, &m->set);
+  tile_set_tabulate(a, t, &m->set, CHUNK_BITS);
+  tile_map_prepare(a, t, &m->plan->map, &m->set, &m->map);
+}
+
+// Numbers begin with a line of memory and go on with a row of the tile.
+static void number_blocks(arena *a, const tile *t, tile_move *m, uint64_t *lines) {
+  for (int i = 0; i < m->row_bits; i++)
+    lines[m->line_bits + i] = f2_unit(i);
+  tile_set_order(&m->set, m->line_bits + m->row_bits, lines);
+  tile_set_align(t, &m->plan->map, &m->set, m->line_bits);
+  tile_set_tabulate(a, t, &m->set, CHUNK_BITS);
+  tile_map_prepare(a, t, &m->plan->map, &m->set, &m->map);
+  size_t count = (size_t)1 << m->set.chunk_bits;
+  m->rows = NEW_ARRAY(a, uint32_t, count);
+  m->within = NEW_ARRAY(a, uint16_t, count);
+  for (size_t i = 0; i < count; i++) {
+    uint32_t inside = m->set.low[i] & (uint32_t)f2_mask(m->row_bits);
+    m->within[i] = (uint16_t)(row_at(m, m->set.low[i] ^ inside) << m->row_bits | inside);
+  }
+  assert((size_t)m->row_count << m->row_bits == count);
+}
+
 void tile_move_prepare(arena *a, const tile *t, const plan_move *from, uint32_t live_count,
                        const net_form *live, uint32_t element_bytes, uint64_t slot,
                        tile_move *out) {
@@ -91,13 +134,20 @@ void tile_move_prepare(arena *a, const tile *t, const plan_move *from, uint32_t 
   out->checked = may_leave(t, from);
   tile_set_prepare(a, t, live_count, live, &out->set);
   int count = tile_map_lines(t, &from->map, &out->set, CHUNK_BITS, lines);
-  tile_set_order(t, &out->set, count, lines);
-  tile_set_tabulate(a, t, &out->set, CHUNK_BITS);
-  tile_map_prepare(a, t, &from->map, &out->set, &out->map);
+  int enough = f2_lsb(LINE_BYTES) - (int)out->size_bits;
+  out->line_bits = least(count, enough);
+  out->row_bits = least(least(out->set.run, t->d), least(enough, CHUNK_BITS - out->line_bits));
+  number_units(a, t, out, count, lines);
+  int shared = least(out->set.run, out->map.run);
+  out->has_blocks = shared < f2_lsb(SHORT_BYTES) - (int)out->size_bits && shared < out->line_bits &&
+                    shared < out->row_bits;
+  if (out->has_blocks)
+    number_blocks(a, t, out, lines);
 }
 
 uint64_t tile_move_work(const tile_move *m) {
-  return (sizeof(int64_t) << CHUNK_BITS) + m->map.group_count * sizeof(uint64_t);
+  uint64_t block = UINT64_C(1) << (m->set.chunk_bits + (int)m->size_bits);
+  return (sizeof(int64_t) << CHUNK_BITS) + block + m->map.group_count * sizeof(uint64_t);
 }
 
 // ---- one move -----------------------------------------------------------------------------------
@@ -110,9 +160,42 @@ typedef struct moving {
   int unit_bits;
   uint64_t origin;
   unsigned char *slot, *array;
-  int64_t *addresses;   // of a chunk's units
-  uint64_t *constants;  // of the map
+  int64_t *addresses;    // of a chunk's units
+  unsigned char *block;  // room for a chunk
+  uint64_t *constants;   // of the map
+  size_t turned;         // blocks: element i of a line comes i ^ turned
 } moving;
+
+static void move_rows(const moving *v, uint64_t high) {
+  const tile_move *m = v->move;
+  if (v->store)
+    tile_gather(m->size_bits, m->row_bits, m->row_count, v->slot, high, m->rows, v->block);
+  else
+    tile_scatter(m->size_bits, m->row_bits, m->row_count, v->slot, high, m->rows, v->block);
+}
+
+#define EACH_OF_LINES(COPY_ONE)                                                                    \
+  for (size_t k = 0; k < count; k++) {                                                             \
+    unsigned char *line = v->array + ((uint64_t)v->addresses[k] << m->size_bits);                  \
+    const uint16_t *within = m->within + (k << m->line_bits);                                      \
+    for (size_t i = 0; i < length; i++) {                                                          \
+      unsigned char *element = line + ((i ^ v->turned) << m->size_bits);                           \
+      unsigned char *inside = v->block + ((size_t)(within[i] ^ turn) << m->size_bits);             \
+      COPY_ONE;                                                                                    \
+    }                                                                                              \
+  }
+
+// `count` lines; `turn`: what the tile's positions differ in from the table's, in a row.
+static void move_lines(const moving *v, size_t count, uint32_t turn) {
+  const tile_move *m = v->move;
+  size_t size = (size_t)1 << m->size_bits, length = (size_t)1 << m->line_bits;
+#define FROM_BLOCK(U) EACH_OF_LINES(memcpy(element, inside, (U)))
+#define TO_BLOCK(U) EACH_OF_LINES(memcpy(inside, element, (U)))
+  if (v->store)
+    EACH_SIZE(size, FROM_BLOCK)
+  else
+    EACH_SIZE(size, TO_BLOCK)
+}
 
 static void move_units(const moving *v, int unit_bits, size_t count, uint64_t high) {
   const tile_move *m = v->move;
@@ -136,27 +219,49 @@ static void move_checked(const moving *v, size_t count, uint64_t high) {
   }
 }
 
-// Whether all of the units end below the limit.
-static bool all_inside(const moving *v, size_t count) {
-  uint64_t highest = 0;
+// Whether all of so many runs of 2^bits addresses end below the limit.
+static bool all_inside(const moving *v, size_t count, int bits) {
+  uint64_t highest = 0, last = f2_mask(bits);
   for (size_t i = 0; i < count; i++)
     highest = (uint64_t)v->addresses[i] > highest ? (uint64_t)v->addresses[i] : highest;
-  uint64_t last = f2_mask(v->unit_bits);
   return v->move->plan->limit > last && highest < v->move->plan->limit - last;
+}
+
+static void find_addresses(const moving *v, uint64_t number, int stride_bits, size_t count) {
+  tile_map_values(v->tile, &v->move->map, v->item, v->constants, number, stride_bits, count,
+                  v->addresses);
+}
+
+static bool move_block(const moving *v, uint64_t number, uint64_t high) {
+  const tile_move *m = v->move;
+  size_t count = (size_t)1 << (m->set.chunk_bits - m->line_bits);
+  v->constants[0] ^= v->turned;
+  find_addresses(v, number, m->line_bits, count);
+  v->constants[0] ^= v->turned;
+  if (m->checked && !all_inside(v, count, m->line_bits))
+    return false;
+  uint64_t turn = high & f2_mask(m->row_bits);
+  if (v->store)
+    move_rows(v, high ^ turn);
+  move_lines(v, count, (uint32_t)turn);
+  if (!v->store)
+    move_rows(v, high ^ turn);
+  return true;
 }
 
 static void move_chunk(const moving *v, uint64_t number, size_t count) {
   const tile_move *m = v->move;
   uint64_t high = v->origin ^ tile_set_high(v->tile, &m->set, number);
   size_t units = count >> v->unit_bits;
-  tile_map_values(v->tile, &m->map, v->item, v->constants, number, v->unit_bits, units,
-                  v->addresses);
-  if (!m->checked || all_inside(v, units)) {
+  if (m->has_blocks && count >> m->set.chunk_bits == 1 && move_block(v, number, high))
+    return;
+  find_addresses(v, number, v->unit_bits, units);
+  if (!m->checked || all_inside(v, units, v->unit_bits)) {
     move_units(v, v->unit_bits, units, high);
     return;
   }
   if (v->unit_bits > 0)
-    tile_map_values(v->tile, &m->map, v->item, v->constants, number, 0, count, v->addresses);
+    find_addresses(v, number, 0, count);
   move_checked(v, count, high);
 }
 
@@ -191,27 +296,58 @@ static int find_unit(const tile_move *m, const uint64_t *constants) {
   return bits;
 }
 
-static void move(const tile *t, const tile_move *m, const tile_item *item, bool store) {
-  moving v = {.tile = t, .move = m, .item = item, .store = store};
-  if (!tile_set_start(&m->set, item->base, &v.origin))
+// False: there is nothing to move.
+static bool start(moving *v) {
+  const tile_move *m = v->move;
+  const tile_item *item = v->item;
+  if (!tile_set_start(&m->set, item->base, &v->origin))
+    return false;
+  v->slot = item->slots + m->slot;
+  v->array = item->arrays[m->plan->array];
+  v->addresses = (int64_t *)(void *)item->work;
+  v->constants = (uint64_t *)(void *)item->work + ((size_t)1 << CHUNK_BITS);
+  v->block = (unsigned char *)(v->constants + m->map.group_count);
+  tile_map_start(&m->map, tile_index(v->tile, item, v->origin), v->constants);
+  v->unit_bits = find_unit(m, v->constants);
+  v->turned = m->has_blocks ? (size_t)(v->constants[0] & f2_mask(m->line_bits)) : 0;
+  return true;
+}
+
+static void move(moving v) {
+  const tile_set *set = &v.move->set;
+  if (!start(&v) || move_at_once(&v))
     return;
-  v.slot = item->slots + m->slot;
-  v.array = item->arrays[m->plan->array];
-  v.addresses = (int64_t *)item->work;
-  v.constants = (uint64_t *)item->work + ((size_t)1 << CHUNK_BITS);
-  tile_map_start(&m->map, tile_index(t, item, v.origin), v.constants);
-  v.unit_bits = find_unit(m, v.constants);
-  if (move_at_once(&v))
-    return;
-  uint64_t total = item->count << m->set.dimension, chunk = f2_unit(m->set.chunk_bits);
+  uint64_t total = v.item->count << set->dimension, chunk = f2_unit(set->chunk_bits);
   for (uint64_t number = 0; number < total; number += chunk)
     move_chunk(&v, number, (size_t)(total - number < chunk ? total - number : chunk));
 }
 
 void tile_load(const tile *t, const tile_move *m, const tile_item *item) {
-  move(t, m, item, false);
+  move((moving){.tile = t, .move = m, .item = item, .store = false});
 }
 
 void tile_store(const tile *t, const tile_move *m, const tile_item *item) {
-  move(t, m, item, true);
+  move((moving){.tile = t, .move = m, .item = item, .store = true});
+}
+
+void tile_prefetch(const tile *t, const tile_move *m, const tile_item *item, uint64_t first,
+                   uint64_t count) {
+  enum { LINE = 64 };
+  moving v = {.tile = t, .move = m, .item = item};
+  if (!start(&v))
+    return;
+  uint64_t end = (first + count) << m->set.chunk_bits, all = item->count << m->set.dimension;
+  uint64_t chunk = f2_unit(m->set.chunk_bits);
+  int unit_bits = m->has_blocks ? m->line_bits : v.unit_bits;
+  size_t bytes = (size_t)1 << (unit_bits + (int)m->size_bits);
+  end = end < all ? end : all;
+  for (uint64_t number = first << m->set.chunk_bits; number < end; number += chunk) {
+    size_t units = (size_t)(end - number < chunk ? end - number : chunk) >> unit_bits;
+    find_addresses(&v, number, unit_bits, units);
+    for (size_t i = 0; i < units; i++)
+      for (size_t k = 0; k < bytes; k += LINE) {
+        uintptr_t at = (uintptr_t)v.array + ((uintptr_t)v.addresses[i] << m->size_bits) + k;
+        __builtin_prefetch((const void *)at, 0, 2);
+      }
+  }
 }

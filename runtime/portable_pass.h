@@ -70,8 +70,10 @@ typedef struct tile_set {
 
 void tile_set_prepare(arena *a, const tile *t, uint32_t count, const net_form *forms,
                       tile_set *out);
-// Afterwards the numbers begin with `count` given vectors of the set.
-void tile_set_order(const tile *t, tile_set *s, int count, const uint64_t *vectors);
+// Afterwards the numbers begin with `count` given vectors of the set; no runs are known.
+void tile_set_order(tile_set *s, int count, const uint64_t *vectors);
+// Finds the runs of neighbours that the set begins with; then no other vector has their bits.
+void tile_set_find_run(const tile *t, tile_set *s);
 void tile_set_tabulate(arena *a, const tile *t, tile_set *s, int chunk_bits);
 // False: the set is empty on this tile.
 bool tile_set_start(const tile_set *s, uint64_t base, uint64_t *origin);
@@ -103,6 +105,9 @@ void tile_map_prepare(arena *a, const tile *t, const net_map *m, const tile_set 
 // Vectors of V that change the address by +1, +2, +4, ... (up to the constant): how many there are,
 // at most `most`.
 int tile_map_lines(const tile *t, const net_map *m, const tile_set *s, int most, uint64_t *out);
+// Of a set that begins with so many of these vectors: the others are changed by them so that they
+// leave the lowest bits of the address as they are.
+void tile_set_align(const tile *t, const net_map *m, tile_set *s, int count);
 // The constants of a tile whose origin has index x: group_count of them.
 void tile_map_start(const tile_map *m, uint64_t x, uint64_t *constants);
 // The values at numbers number, number + 2^stride_bits, ...: count of them. `number` is a multiple
@@ -123,6 +128,14 @@ typedef struct tile_move {
   uint64_t slot;  // where in the slots, in bytes
   tile_set set;
   tile_map map;
+  // Where runs of the tile and runs of memory have different vectors, chunks go through a block: of
+  // rows, 2^row_bits neighbours in the tile, on one side, and lines, 2^line_bits neighbours in
+  // memory, on the other.
+  bool has_blocks;
+  int row_bits, line_bits;
+  uint32_t row_count;
+  uint32_t *rows;    // where row r begins in the tile: at r << row_bits
+  uint16_t *within;  // by number in the chunk: where it is in the block
 } tile_move;
 
 void tile_move_prepare(arena *a, const tile *t, const plan_move *from, uint32_t live_count,
@@ -130,6 +143,9 @@ void tile_move_prepare(arena *a, const tile *t, const plan_move *from, uint32_t 
 uint64_t tile_move_work(const tile_move *m);  // bytes of work memory
 void tile_load(const tile *t, const tile_move *m, const tile_item *item);
 void tile_store(const tile *t, const tile_move *m, const tile_item *item);
+// Asks for the memory that chunks first, ..., first + count - 1 of a load will want.
+void tile_prefetch(const tile *t, const tile_move *m, const tile_item *item, uint64_t first,
+                   uint64_t count);
 
 // n units of 2^unit_bits elements between a buffer and positions `high` ^ low[0], ^ low[1 unit],
 // ...
@@ -140,12 +156,24 @@ void tile_scatter(uint32_t size_bits, int unit_bits, size_t n, unsigned char *sl
 
 // ---- compare-exchange (portable_compare.c) ----------------------------------------------------
 
+// What a compare-exchange is to vectors, each of them 2^lane_bits neighbours.
+typedef struct compare_lanes {
+  uint64_t direction, coordinate;  // from the number of the vector on
+  uint64_t within;                 // the direction's part in the lanes
+  bool mixed;                      // element 0 or 1 depends on the lane
+  int top, run;                  // pairs lie in runs of 2^run vectors, bit `top` of the first is 0
+  uint32_t bytes;                // byte i is shuffled with byte i ^ bytes
+  _Alignas(64) uint8_t odd[64];  // bytes of the lanes that are element 1, if the vector's is 0: 255
+  _Alignas(64) uint32_t words[16];  // word i is shuffled with words[i]
+} compare_lanes;
+
 // Pairs p, p ^ direction; element 1 is the one where coordinate . p ^ (constant) is 1.
 typedef struct compare {
   uint64_t direction, coordinate;
   uint32_t kind;    // row of the tables below
   bool swapped;     // element 0 stays if relation(element 1, element 0), not (0, 1)
   bool descending;  // ... if that does not hold
+  const compare_lanes *lanes;
 } compare;
 
 // The relation of pairs that stay: < or <= for integers (the same), and each for floats.
@@ -255,6 +283,7 @@ typedef struct portable_pass_state {
   tile_op *ops;
   net_form *live;  // constant on a tile
   uint64_t slot_bytes, operand_count, work_bytes;
+  uint64_t ahead_chunks;  // of the next tile's loads, to be fetched with each part of the work
   bool serial;
 } portable_pass_state;
 

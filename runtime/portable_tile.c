@@ -55,8 +55,7 @@ static void set_add(tile_set *s, uint64_t mask, net_form form) {
   s->independent[s->independent_count++] = form;
 }
 
-// How long the runs of neighbours are; then no other vector has their bits.
-static void find_run(const tile *t, tile_set *s) {
+void tile_set_find_run(const tile *t, tile_set *s) {
   s->run = 0;
   while (s->run < s->dimension && s->basis[s->run] == f2_unit(s->run))
     s->run++;
@@ -80,10 +79,10 @@ void tile_set_prepare(arena *a, const tile *t, uint32_t count, const net_form *f
     out->basis[i] = f2_unit(i);
   for (uint32_t i = 0; i < count; i++)
     set_add(out, tile_position_mask(t, forms[i].mask), forms[i]);
-  find_run(t, out);
+  tile_set_find_run(t, out);
 }
 
-void tile_set_order(const tile *t, tile_set *s, int count, const uint64_t *vectors) {
+void tile_set_order(tile_set *s, int count, const uint64_t *vectors) {
   f2_echelon taken = {{0}, {0}};
   uint64_t basis[F2_MAX];
   int dimension = 0;
@@ -95,7 +94,7 @@ void tile_set_order(const tile *t, tile_set *s, int count, const uint64_t *vecto
   assert(dimension == s->dimension);
   for (int i = 0; i < dimension; i++)
     s->basis[i] = basis[i];
-  find_run(t, s);
+  s->run = 0;
 }
 
 static uint64_t set_vector(const tile *t, const tile_set *s, int i) {
@@ -238,6 +237,15 @@ int tile_map_lines(const tile *t, const net_map *m, const tile_set *s, int most,
        count < most && f2_coordinates(s->dimension, columns, f2_unit(count), &which); count++)
     out[count] = sum_of(s->basis, which);
   return count;
+}
+
+void tile_set_align(const tile *t, const net_map *m, tile_set *s, int count) {
+  for (int i = count; i < s->dimension; i++) {
+    uint64_t index = sum_of(t->basis, s->basis[i]), change = 0;
+    for (uint32_t r = 0; r < m->row_count; r++)
+      change ^= f2_dot(m->rows[r].form.mask, index) ? (uint64_t)m->rows[r].weight : 0;
+    s->basis[i] ^= sum_of(s->basis, change & f2_mask(count));
+  }
 }
 
 void tile_map_start(const tile_map *m, uint64_t x, uint64_t *constants) {

@@ -82,6 +82,21 @@ static uint64_t run_wrong(const plan *p, const evaluation *e, uint32_t threads,
   return wrong;
 }
 
+// Random plans of a net, each run in vectors of some width, by one thread or two.
+static void check_plans(const net *t, random_state *random, int count, const char *what) {
+  static const uint32_t widths[] = {0, 16, 32, 64};
+  const char *bad = net_verify(&memory, t);
+  if (bad && !CHECK(bad == NULL))
+    printf("%s: %s\n", what, bad);
+  evaluation *e = net_evaluate(&memory, t, random->seed);
+  for (int i = 0; i < count; i++) {
+    plan *p = random_plan(&memory, random, t);
+    uint64_t wrong = run_wrong(p, e, 1 + random_below(random, 2), widths[random_below(random, 4)]);
+    if (!CHECK_EQ_U64(wrong, 0))
+      printf("%s, plan %d\n", what, i);
+  }
+}
+
 // ---- random nets -----------------------------------------------------------------------------
 
 static bool calls_out(const net *t) {
@@ -92,26 +107,361 @@ static bool calls_out(const net *t) {
   return false;
 }
 
+static bool check_random_net(uint64_t seed) {
+  START();
+  random_state random = {seed};
+  char what[32];
+  snprintf(what, sizeof what, "seed %" PRIu64, seed);
+  net *t = random_net(&memory, &random);
+  bool usable = !calls_out(t);  // its foreign function does not exist
+  if (usable)
+    check_plans(t, &random, 3, what);
+  return usable;
+}
+
 TEST(random_nets) {
-  for (uint64_t seed = 0, done = 0; done < 1500; seed++) {
-    START();
-    random_state random = {seed};
-    net *t = random_net(&memory, &random);
-    if (calls_out(t))
-      continue;
-    done++;
-    const char *wrong = net_verify(&memory, t);
-    if (wrong)
-      continue;
-    evaluation *e = net_evaluate(&memory, t, seed);
-    for (int plans = 0; plans < 3; plans++) {
-      plan *p = random_plan(&memory, &random, t);
-      uint64_t bad = run_wrong(p, e, 1 + random_below(&random, 2), 0);
-      if (!CHECK_EQ_U64(bad, 0))
-        printf("seed %" PRIu64 " plan %d\n", seed, plans);
+  for (uint64_t seed = 0, done = 0; done < 1000; seed++)
+    done += check_random_net(seed);
+}
+
+// One stage of random ops on a larger space, with loops.
+static bool check_large_stage(uint64_t seed) {
+  START();
+  random_state random = {seed};
+  char what[32];
+  snprintf(what, sizeof what, "large stage, seed %" PRIu64, seed);
+  net *t = NEW(&memory, net);
+  net_stage s = {.n = 5 + (int)random_below(&random, 6), .loop_count = random_below(&random, 2)};
+  s.extents = NEW_ARRAY(&memory, uint64_t, 1);
+  s.extents[0] = 1 + random_below(&random, 5);
+  for (uint32_t i = 0; i < 2; i++)
+    net_array_add(&memory, t, random_type(&random), stage_points(&s), NET_ARGUMENT, i);
+  random_stage(&memory, &random, t, &s, true);
+  vec_push(&memory, &t->stages, s);
+  bool usable = !calls_out(t) && !net_evaluate(&memory, t, 0)->garbage && !net_verify(&memory, t);
+  if (usable)
+    check_plans(t, &random, 2, what);
+  return usable;
+}
+
+TEST(large_stages) {
+  for (uint64_t seed = 0, done = 0; done < 60; seed++)
+    done += check_large_stage(seed);
+}
+
+// ---- nets by hand ----------------------------------------------------------------------------
+
+typedef struct hand {
+  random_state *random;
+  net *net;
+  net_stage stage;
+} hand;
+
+static net_id leaf(hand *h, net_id value, uint64_t number) {
+  net_node node = {NET_LEAF, .type = h->stage.values.items[value], .value = value};
+  node.number = number;
+  return net_node_add(&memory, &h->stage, &node);
+}
+
+static net_id inner(hand *h, net_node_kind kind, scalar_type type, scalar_op op, uint64_t number,
+                    uint32_t count, const net_id *operands) {
+  net_node node = {kind, .type = type, .scalar = op, .operand_count = count, .number = number};
+  node.operands = (net_id *)operands;
+  return net_node_add(&memory, &h->stage, &node);
+}
+
+// An op with the first k vectors of a frame, with one output of the elements `nodes`; its value.
+static net_id hand_op(hand *h, const random_frame *f, uint32_t k, scalar_type type,
+                      const net_id *nodes) {
+  net_op op = {.k = k, .output_count = 1};
+  op.directions = NEW_ARRAY(&memory, uint64_t, k);
+  op.coordinates = NEW_ARRAY(&memory, net_form, k);
+  for (uint32_t i = 0; i < k; i++) {
+    op.directions[i] = f2_column(f->vectors, (int)i);
+    op.coordinates[i] = (net_form){f->inverse.row[i], random_chance(h->random, 3)};
+  }
+  op.outputs = NEW(&memory, net_output);
+  op.outputs->value = net_value_add(&memory, &h->stage, type);
+  op.outputs->elements = NEW_ARRAY(&memory, net_id, UINT64_C(1) << k);
+  memcpy(op.outputs->elements, nodes, sizeof(net_id) << k);
+  vec_push(&memory, &h->stage.ops, op);
+  return op.outputs->value;
+}
+
+static net_id hand_load(hand *h, scalar_type type, uint32_t number, net_map map, uint64_t count) {
+  net_load load = {.limit = UINT64_MAX, .map = map};
+  load.array = net_array_add(&memory, h->net, type, count, NET_ARGUMENT, number);
+  load.value = net_value_add(&memory, &h->stage, type);
+  vec_push(&memory, &h->stage.loads, load);
+  return load.value;
+}
+
+static void hand_store(hand *h, net_id value, uint32_t number, net_map map, uint64_t count) {
+  net_store store = {.value = value, .limit = UINT64_MAX, .map = map};
+  store.array =
+      net_array_add(&memory, h->net, h->stage.values.items[value], count, NET_RESULT, number);
+  vec_push(&memory, &h->stage.stores, store);
+}
+
+static void hand_start(hand *h, random_state *random, int n, uint32_t loops,
+                       const uint64_t *extents) {
+  *h = (hand){random, NEW(&memory, net), {.n = n, .loop_count = loops}};
+  h->stage.extents = NEW_ARRAY(&memory, uint64_t, loops);
+  for (uint32_t l = 0; l < loops; l++)
+    h->stage.extents[l] = extents[l];
+}
+
+static void hand_check(hand *h, int plans, const char *what) {
+  vec_push(&memory, &h->net->stages, h->stage);
+  check_plans(h->net, h->random, plans, what);
+}
+
+// ---- compare-exchange ------------------------------------------------------------------------
+
+static const struct {
+  scalar_type type;
+  net_node_kind kind;
+  scalar_op op;
+} exchanges[] = {
+    {SCALAR_BOOL, NET_MIN, OP_LE},         {SCALAR_I8, NET_MIN, OP_LE},
+    {SCALAR_I16, NET_MIN, OP_LE},          {SCALAR_I32, NET_MIN, OP_LE},
+    {SCALAR_I64, NET_MIN, OP_LE},          {SCALAR_U8, NET_MIN, OP_LE},
+    {SCALAR_U16, NET_MIN, OP_LE},          {SCALAR_U32, NET_MIN, OP_LE},
+    {SCALAR_U64, NET_MIN, OP_LE},          {SCALAR_F32, NET_SELECT, OP_LT},
+    {SCALAR_F32, NET_SELECT, OP_LE},       {SCALAR_F32, NET_SELECT, OP_GT},
+    {SCALAR_F32, NET_SELECT, OP_GE},       {SCALAR_F32, NET_SELECT, OP_TOTAL_LE},
+    {SCALAR_F64, NET_SELECT, OP_LT},       {SCALAR_F64, NET_SELECT, OP_LE},
+    {SCALAR_F64, NET_SELECT, OP_GT},       {SCALAR_F64, NET_SELECT, OP_GE},
+    {SCALAR_F64, NET_SELECT, OP_TOTAL_LE}, {SCALAR_I16, NET_SELECT, OP_LT},
+    {SCALAR_U8, NET_SELECT, OP_GE},        {SCALAR_U64, NET_SELECT, OP_GT},
+    {SCALAR_I32, NET_SELECT, OP_LE},       {SCALAR_BOOL, NET_SELECT, OP_TOTAL_LE},
+};
+enum { EXCHANGES = sizeof exchanges / sizeof *exchanges };
+
+static net_id add_exchange(hand *h, uint32_t row, net_id value, const random_frame *f) {
+  scalar_type type = exchanges[row].type;
+  bool turned = random_chance(h->random, 2), swapped = random_chance(h->random, 2);
+  net_id leaves[2] = {leaf(h, value, 0), leaf(h, value, 1)}, nodes[2];
+  net_id other[2] = {leaves[1], leaves[0]};
+  if (exchanges[row].kind == NET_SELECT) {
+    net_id c = inner(h, NET_SCALAR, SCALAR_BOOL, exchanges[row].op, 0, 2, swapped ? other : leaves);
+    nodes[turned] = inner(h, NET_SELECT, type, 0, 0, 3, (net_id[]){c, leaves[0], leaves[1]});
+    nodes[!turned] = inner(h, NET_SELECT, type, 0, 0, 3, (net_id[]){c, leaves[1], leaves[0]});
+  } else {
+    nodes[turned] = inner(h, NET_MIN, type, 0, 0, 2, leaves);
+    nodes[!turned] = inner(h, NET_MAX, type, 0, 0, 2, swapped ? other : leaves);
+  }
+  return hand_op(h, f, 1, type, nodes);
+}
+
+static void check_exchanges(uint64_t seed) {
+  START();
+  hand h;
+  char what[64];
+  random_state random = {seed};
+  uint32_t row = (uint32_t)seed % EXCHANGES, loops = random_chance(&random, 4);
+  uint64_t extent = 1 + random_below(&random, 40);
+  hand_start(&h, &random, 1 + (int)random_below(&random, loops ? 5 : 10), loops, &extent);
+  snprintf(what, sizeof what, "exchanges of row %u, seed %" PRIu64, row, seed);
+  net_id value = hand_load(&h, exchanges[row].type, 0, random_address(&memory, &random, &h.stage),
+                           stage_points(&h.stage));
+  for (uint32_t i = 0; i < 12; i++) {
+    random_frame f = random_directions(&random, h.stage.n);
+    if (random_chance(&random, 2)) {  // as in a sorting network: two units
+      int a = (int)random_below(&random, (uint32_t)h.stage.n);
+      int b = (int)random_below(&random, (uint32_t)h.stage.n);
+      f.vectors = f.inverse = f2_identity(h.stage.n);
+      f.vectors.row[0] = f.inverse.row[0] = 0;
+      f.vectors.row[a] |= 1;
+      f.inverse.row[0] = f2_unit(a) | f2_unit(b);
+      if (a == b)
+        f.inverse.row[0] = f2_unit(a);
+    }
+    value = add_exchange(&h, row, value, &f);
+  }
+  hand_store(&h, value, 0, random_address(&memory, &random, &h.stage), stage_points(&h.stage));
+  hand_check(&h, 3, what);
+}
+
+TEST(exchanges) {
+  for (uint64_t seed = 0; seed < 12 * EXCHANGES; seed++)
+    check_exchanges(seed);
+}
+
+// ---- maps ------------------------------------------------------------------------------------
+
+// Any weights; the least address is 0. *count: one more than the highest.
+static net_map weighted_map(hand *h, uint64_t *count) {
+  const net_stage *s = &h->stage;
+  net_map m = {.loop_count = s->loop_count, .row_count = random_below(h->random, 8)};
+  m.strides = NEW_ARRAY(&memory, int64_t, m.loop_count);
+  m.rows = NEW_ARRAY(&memory, net_row, m.row_count);
+  int64_t scale = 1 + (int64_t)random_below(h->random, 3), least = 0, most = 0;
+  for (uint32_t l = 0; l < m.loop_count; l++) {
+    m.strides[l] = (int64_t)random_below(h->random, 9) - 3;
+    int64_t end = m.strides[l] * (int64_t)(s->extents[l] - 1);
+    *(end < 0 ? &least : &most) += end;
+  }
+  for (uint32_t r = 0; r < m.row_count; r++) {
+    bool power = random_chance(h->random, 2);
+    m.rows[r].form =
+        (net_form){random_word(h->random) & f2_mask(s->n), random_chance(h->random, 3)};
+    if (random_chance(h->random, 2))
+      m.rows[r].form.mask = f2_unit((int)r) & f2_mask(s->n);
+    m.rows[r].weight = power ? scale << r : (int64_t)random_below(h->random, 21) - 10;
+    *(m.rows[r].weight < 0 ? &least : &most) += m.rows[r].weight;
+  }
+  m.offset = -least;
+  *count = (uint64_t)(most - least) + 1;
+  return m;
+}
+
+static void check_maps(uint64_t seed) {
+  START();
+  hand h;
+  char what[64];
+  random_state random = {seed};
+  uint64_t extents[3], count;
+  uint32_t loops = random_below(&random, 4);
+  for (uint32_t l = 0; l < loops; l++)
+    extents[l] = 1 + random_below(&random, l == 0 && loops == 1 ? 3000 : 9);
+  hand_start(&h, &random, (int)random_below(&random, loops ? 4 : 9), loops, extents);
+  snprintf(what, sizeof what, "maps, seed %" PRIu64, seed);
+  scalar_type type = random_type(&random);
+  for (uint32_t i = 0; i < 2; i++) {
+    net_map map = weighted_map(&h, &count);
+    net_id value = hand_load(&h, type, i, map, count);
+    net_load *load = &h.stage.loads.items[value];
+    if (random_chance(&random, 2)) {
+      load->limit = random_below(&random, (uint32_t)count);
+      load->fill = random_bits(&random, type);
+      h.net->arrays.items[load->array].count = load->limit + random_below(&random, 3);
     }
   }
-  arena_free(&memory);
+  net_node index = {NET_INDEX, .type = SCALAR_I64};
+  index.map = weighted_map(&h, &count);
+  random_frame f = {f2_identity(h.stage.n), f2_identity(h.stage.n)};
+  net_id node = net_node_add(&memory, &h.stage, &index),
+         nodes[2] = {leaf(&h, 0, 0), leaf(&h, 1, 0)};
+  net_id moved = hand_op(&h, &f, 0, type, &nodes[1]);
+  hand_op(&h, &f, 0, SCALAR_I64, &node);
+  hand_store(&h, 0, 0, random_address(&memory, &random, &h.stage), stage_points(&h.stage));
+  hand_store(&h, moved, 1, random_address(&memory, &random, &h.stage), stage_points(&h.stage));
+  hand_store(&h, moved + 1, 2, random_address(&memory, &random, &h.stage), stage_points(&h.stage));
+  hand_check(&h, 3, what);
+}
+
+TEST(maps) {
+  for (uint64_t seed = 0; seed < 500; seed++)
+    check_maps(seed);
+}
+
+// ---- wide ops --------------------------------------------------------------------------------
+
+// A network on 2^k elements in one op: more nodes than there is room for in large chunks.
+static void check_wide(uint64_t seed) {
+  START();
+  hand h;
+  char what[64];
+  random_state random = {seed};
+  uint32_t k = (uint32_t)(seed % 7), size = 1U << k;
+  hand_start(&h, &random, (int)k + (int)random_below(&random, 5), 0, NULL);
+  snprintf(what, sizeof what, "k = %u, seed %" PRIu64, k, seed);
+  net_id nodes[64];
+  net_id value = hand_load(&h, SCALAR_C128, 0, random_address(&memory, &random, &h.stage),
+                           stage_points(&h.stage));
+  for (uint32_t j = 0; j < size; j++)
+    nodes[j] = leaf(&h, value, (j * 5 + 3) % size);
+  for (uint32_t i = 0; i < 5 * size; i++) {
+    net_id operands[2] = {nodes[random_below(&random, size)], nodes[random_below(&random, size)]};
+    nodes[random_below(&random, size)] =
+        inner(&h, NET_SCALAR, SCALAR_C128, i % 2 ? OP_ADD : OP_SUB, 0, 2, operands);
+  }
+  random_frame f = random_directions(&random, h.stage.n);
+  value = hand_op(&h, &f, k, SCALAR_C128, nodes);
+  hand_store(&h, value, 0, random_address(&memory, &random, &h.stage), stage_points(&h.stage));
+  hand_check(&h, 2, what);
+}
+
+TEST(wide_ops) {
+  for (uint64_t seed = 0; seed < 35; seed++)
+    check_wide(seed);
+}
+
+// ---- roots -----------------------------------------------------------------------------------
+
+// With a table (of a power of two, and not) and without.
+TEST(roots) {
+  static const uint64_t orders[] = {1, 8, 12, 1024, 3000, 1 << 20};
+  for (size_t i = 0; i < sizeof orders / sizeof *orders; i++) {
+    START();
+    hand h;
+    random_state random = {i};
+    uint64_t count;
+    hand_start(&h, &random, 13, 0, NULL);
+    net_node index = {NET_INDEX, .type = SCALAR_I64};
+    index.map = weighted_map(&h, &count);
+    index.map.offset -= 40;
+    net_id node = net_node_add(&memory, &h.stage, &index);
+    node = inner(&h, NET_ROOT, SCALAR_C128, 0, orders[i], 1, &node);
+    random_frame f = {f2_identity(13), f2_identity(13)};
+    net_id value = hand_op(&h, &f, 0, SCALAR_C128, &node);
+    hand_store(&h, value, 0, random_address(&memory, &random, &h.stage), 1 << 13);
+    hand_check(&h, 1, "roots");
+  }
+}
+
+// ---- bits of NaN -----------------------------------------------------------------------------
+
+// A compare-exchange of floats with payloads, against the same by scalar_apply.
+static void check_payloads(scalar_op op, uint32_t width) {
+  START();
+  hand h;
+  random_state random = {1};
+  array results[1];
+  cpu_failure why;
+  hand_start(&h, &random, 6, 0, NULL);
+  random_frame f = {f2_identity(6), f2_identity(6)};
+  f2_affine same = f2_affine_identity(6);
+  net_map map = random_address(&memory, &random, &h.stage);
+  for (int i = 0; i < 6; i++)
+    map.rows[i].form = (net_form){same.a.row[i], false};
+  net_id value = hand_load(&h, SCALAR_F32, 0, map, 64);
+  net_id l[2] = {leaf(&h, value, 0), leaf(&h, value, 1)};
+  net_id c = inner(&h, NET_SCALAR, SCALAR_BOOL, op, 0, 2, l);
+  net_id nodes[2] = {inner(&h, NET_SELECT, SCALAR_F32, 0, 0, 3, (net_id[]){c, l[0], l[1]}),
+                     inner(&h, NET_SELECT, SCALAR_F32, 0, 0, 3, (net_id[]){c, l[1], l[0]})};
+  value = hand_op(&h, &f, 1, SCALAR_F32, nodes);
+  h.stage.ops.items[0].coordinates[0].constant = false;
+  hand_store(&h, value, 0, map, 64);
+  vec_push(&memory, &h.net->stages, h.stage);
+  plan *p = random_plan(&memory, &random, h.net);
+  static const uint32_t patterns[8] = {0x7fc00001, 0xffc12345, 0x7f800001, 0x80000000,
+                                       0,          0x3f800000, 0xff800000, 0x7fffffff};
+  array argument;
+  array_create(&argument, SCALAR_F32, 1, (uint64_t[]){64});
+  uint32_t expected[64], *data = argument.data;
+  for (uint32_t i = 0; i < 64; i++)
+    data[i] = patterns[random_below(&random, 8)];
+  for (uint32_t i = 0; i < 64; i += 2) {
+    bool stays = false;
+    scalar_apply(op, SCALAR_F32, 1, &data[i], &data[i + 1], &stays);
+    expected[i] = data[i + !stays];
+    expected[i + 1] = data[i + stays];
+  }
+  portable *x = portable_new(p, &(portable_options){.vector_bytes = width}, &why);
+  cpu_executor executor = {portable_pass, x};
+  CHECK(cpu_run(p, &(cpu_options){.executor = &executor}, &argument, 1, results, &why));
+  CHECK(memcmp(results[0].data, expected, sizeof expected) == 0);
+  array_destroy(&results[0]);
+  portable_free(x);
+}
+
+TEST(payloads) {
+  static const scalar_op relations[] = {OP_LT, OP_LE, OP_GT, OP_GE, OP_TOTAL_LE, OP_EQ};
+  for (size_t i = 0; i < 6; i++)
+    for (uint32_t width = 16; width <= 64; width *= 2)
+      check_payloads(relations[i], width);
 }
 
 TEST_MAIN()
