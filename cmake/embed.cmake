@@ -1,10 +1,11 @@
-# Writes OUTPUT, a C file with the text of every stdlib/*.perm under SOURCE_DIR: the tables that
-# lang/stdlib.h declares. Run by the build:
-#   cmake -D SOURCE_DIR=... -D OUTPUT=... -P embed.cmake
+# Writes OUTPUT, a C file with the texts of FILES (relative to SOURCE_DIR, separated by commas): the
+# tables that HEADER declares, NAME and NAME's count. Run by the build:
+#   cmake -D SOURCE_DIR=... -D FILES=stdlib/a.perm,stdlib/b.perm -D HEADER=lang/stdlib.h
+#         -D TYPE=embedded_file -D NAME=stdlib_file -D OUTPUT=... -P embed.cmake
 # Bytes rather than string literals: a literal may hold only 4095 characters in ISO C.
 cmake_minimum_required(VERSION 3.25)
 
-file(GLOB files RELATIVE "${SOURCE_DIR}" "${SOURCE_DIR}/stdlib/*.perm")
+string(REPLACE "," ";" files "${FILES}")
 list(SORT files)
 
 set(texts "")
@@ -21,10 +22,10 @@ foreach(file IN LISTS files)
 endforeach()
 
 file(WRITE "${OUTPUT}" "// Written by cmake/embed.cmake.
-#include \"lang/stdlib.h\"
+#include \"${HEADER}\"
 
-${texts}const struct embedded_file stdlib_files[] = {
+${texts}const struct ${TYPE} ${NAME}s[] = {
 ${rows}    {NULL, NULL, 0},
 };
-const size_t stdlib_file_count = ${index};
+const size_t ${NAME}_count = ${index};
 ")

@@ -87,6 +87,7 @@ static inline complex_f32 to_c64_c128(complex_f64 x) {
 LOOP_1(to_c64, complex_f64, complex_f32)
 #undef SUFFIX
 
+#ifndef SCALAR_FUNCTIONS_ONLY
 static scalar_loop *const conversions_c64[SCALAR_COUNT] = {
     [SCALAR_BOOL] = to_bool_loop_c64,
     [SCALAR_C128] = to_c128_loop_c64,
@@ -117,3 +118,4 @@ void scalar_convert(scalar_type from, scalar_type to, size_t n, const void *a, v
   else if (loop)
     loop(n, a, NULL, out);
 }
+#endif

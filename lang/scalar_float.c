@@ -38,9 +38,11 @@
 #define SUFFIX c128
 #include "lang/scalar_complex.inc"
 
+#ifndef SCALAR_FUNCTIONS_ONLY
 scalar_loop *const *const scalar_float_loops[SCALAR_COUNT] = {
     [SCALAR_F32] = loops_f32,
     [SCALAR_F64] = loops_f64,
     [SCALAR_C64] = loops_c64,
     [SCALAR_C128] = loops_c128,
 };
+#endif

@@ -70,6 +70,7 @@
 DEFINE_1(complement, uint8_t, uint8_t, !x)
 #undef SUFFIX
 
+#ifndef SCALAR_FUNCTIONS_ONLY
 static scalar_loop *const loops_bool[SCALAR_OP_COUNT] = {
     [OP_EQ] = eq_loop_u8,
     [OP_NE] = ne_loop_u8,
@@ -89,3 +90,4 @@ scalar_loop *const *const scalar_integer_loops[SCALAR_COUNT] = {
     [SCALAR_I32] = loops_i32,   [SCALAR_I64] = loops_i64, [SCALAR_U8] = loops_u8,
     [SCALAR_U16] = loops_u16,   [SCALAR_U32] = loops_u32, [SCALAR_U64] = loops_u64,
 };
+#endif

@@ -4,9 +4,13 @@
 // included once for each type. It sees the macros SUFFIX (i32, f64, ...) and T (the C type), writes
 // each operation as a function of one element, NAME(add), and turns it into a loop by LOOP_1 or
 // LOOP_2. The compiler inlines the function and vectorises the loop.
+//
+// Generated C code (kernels/c_source.c) contains these files as well, with SCALAR_FUNCTIONS_ONLY:
+// the functions without loops and tables. So every backend has the same scalars.
 #ifndef PERMC_LANG_SCALAR_LOOPS_H
 #define PERMC_LANG_SCALAR_LOOPS_H
 
+#ifndef SCALAR_FUNCTIONS_ONLY
 #include "lang/scalar.h"
 
 typedef void scalar_loop(size_t n, const void *restrict a, const void *restrict b,
@@ -15,6 +19,7 @@ typedef void scalar_loop(size_t n, const void *restrict a, const void *restrict 
 // By type, then by operation; NULL where the operation is not defined on the type.
 extern scalar_loop *const *const scalar_integer_loops[SCALAR_COUNT];
 extern scalar_loop *const *const scalar_float_loops[SCALAR_COUNT];
+#endif
 
 // Elements of C64 and C128. Not <complex.h>'s types, whose * and / repair infinities.
 typedef struct complex_f32 {
@@ -25,16 +30,26 @@ typedef struct complex_f64 {
 } complex_f64;
 
 // sin(pi x) and cos(pi x), exact at multiples of 1/2; infinities give NaN.
-float scalar_sinpi_f32(float x);
-float scalar_cospi_f32(float x);
-double scalar_sinpi_f64(double x);
-double scalar_cospi_f64(double x);
+#ifdef SCALAR_FUNCTIONS_ONLY
+#define SHARED static
+#else
+#define SHARED extern
+#endif
+SHARED float scalar_sinpi_f32(float x);
+SHARED float scalar_cospi_f32(float x);
+SHARED double scalar_sinpi_f64(double x);
+SHARED double scalar_cospi_f64(double x);
+#undef SHARED
 
 #define PASTE_(a, b) a##_##b
 #define PASTE(a, b) PASTE_(a, b)
 #define NAME(operation) PASTE(operation, SUFFIX)
 
 // The loop of NAME(op), from arrays of A (and B) to an array of R.
+#ifdef SCALAR_FUNCTIONS_ONLY
+#define LOOP_1(op, A, R)
+#define LOOP_2(op, A, B, R)
+#else
 #define LOOP_1(op, A, R)                                                                           \
   static void NAME(op##_loop)(size_t n, const void *restrict a, const void *restrict b,            \
                               void *restrict out) {                                                \
@@ -53,6 +68,7 @@ double scalar_cospi_f64(double x);
     for (size_t i = 0; i < n; i++)                                                                 \
       to[i] = NAME(op)(x[i], y[i]);                                                                \
   }
+#endif
 
 // Operations that are one expression in x (and y).
 #define DEFINE_1(op, A, R, expression)                                                             \

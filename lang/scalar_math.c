@@ -62,6 +62,7 @@ float scalar_sinpi_f32(float x) {
 
 float scalar_cospi_f32(float x) { return sine_f32(quarter_turn_later(angle_of(fabs((double)x)))); }
 
+#ifndef SCALAR_FUNCTIONS_ONLY
 // ---- roots of unity ------------------------------------------------------------------------
 
 __extension__ typedef unsigned __int128 uint128;
@@ -107,3 +108,4 @@ scalar_bits scalar_root(scalar_type complex, int64_t k, int64_t m) {
   scalar_convert(SCALAR_C128, complex, 1, parts, &root);
   return root;
 }
+#endif

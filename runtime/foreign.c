@@ -132,6 +132,8 @@ void foreign_close(foreign *f) {
   free(f);
 }
 
+void (*foreign_function(const foreign *f))(void) { return f->function; }
+
 // ---- calling ------------------------------------------------------------------------------------
 
 // libffi widens integers narrower than a register to a whole ffi_arg.

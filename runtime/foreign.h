@@ -18,6 +18,9 @@ typedef struct foreign foreign;
 foreign *foreign_open(const trace_extern *e, char *message, size_t size);
 void foreign_close(foreign *f);  // NULL is allowed
 
+// The function itself, for code that knows its type.
+void (*foreign_function(const foreign *f))(void);
+
 // out[i] = function(in[0][i], in[1][i], ...) for i < n.
 void foreign_call(const foreign *f, size_t n, const void *const *in, void *out);
 

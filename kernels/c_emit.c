@@ -1,0 +1,184 @@
+#include "kernels/c_emit.h"
+#include "kernels/c_address.h"
+#include "kernels/c_pass.h"
+#include "kernels/c_source.h"
+
+// ---- what cannot be written ------------------------------------------------------------------
+
+static bool moves_fit(uint32_t count, const plan_move *moves) {
+  for (uint32_t i = 0; i < count; i++)
+    if (!c_map_fits(&moves[i].map) || moves[i].live_count > C_ROWS)
+      return false;
+  return true;
+}
+
+static const char *problem_of(const plan *p) {
+  for (size_t i = 0; i < p->passes.count; i++) {
+    const plan_pass *pass = &p->passes.items[i];
+    if (!moves_fit(pass->load_count, pass->loads) || !moves_fit(pass->store_count, pass->stores))
+      return "an address is a sum of too many terms";
+    for (uint32_t k = 0; k < pass->phase_count; k++)
+      if (pass->phases[k].l > 6)
+        return "a vector has more than 64 lanes";
+  }
+  for (size_t i = 0; i < p->net->stages.count; i++)
+    for (size_t k = 0; k < p->net->stages.items[i].nodes.count; k++)
+      if (p->net->stages.items[i].nodes.items[k].kind == NET_INDEX &&
+          !c_map_fits(&p->net->stages.items[i].nodes.items[k].map))
+        return "an index is a sum of too many terms";
+  return NULL;
+}
+
+// ---- the parts of the file -------------------------------------------------------------------
+
+static void add_head(c_writer *w, text *out) {
+  text_string(out, "// Written by permc. Compile with -ffp-contract=off -fno-strict-aliasing.\n");
+  c_source_add(out, "kernels/c_host.h");
+  text_string(out, "#if defined(__has_builtin)\n"
+                   "#if __has_builtin(__builtin_shufflevector)\n"
+                   "#define PERMC_SHUFFLEVECTOR 1\n#endif\n#endif\n"
+                   "#if defined(__x86_64__) || defined(__i386__)\n"
+                   "#define PERMC_STREAMS_END() __builtin_ia32_sfence()\n"
+                   "#else\n#define PERMC_STREAMS_END() __sync_synchronize()\n#endif\n");
+  if (!w->scalars_needed[0] && !w->scalars_needed[1])
+    return;
+  text_string(out, "#define SCALAR_FUNCTIONS_ONLY\n");
+  c_source_add(out, "lang/scalar_loops.h");
+  if (w->scalars_needed[0])
+    c_source_add(out, "lang/scalar_integer.c");
+  if (w->scalars_needed[1]) {
+    c_source_add(out, "lang/scalar_float.c");
+    c_source_add(out, "lang/scalar_convert.c");
+    c_source_add(out, "lang/scalar_math.c");
+  }
+}
+
+static const char *const element_types[SCALAR_COUNT] = {
+    "bool",     "int8_t",   "int16_t", "int32_t", "int64_t",        "uint8_t",         "uint16_t",
+    "uint32_t", "uint64_t", "float",   "double",  "float _Complex", "double _Complex",
+};
+
+// Arguments in order, then results in order.
+uint32_t c_entry_arrays(const plan *p, net_id *order) {
+  uint32_t count = 0;
+  for (net_id i = 0; i < p->arrays.count; i++)
+    if (p->arrays.items[i].role != NET_TEMPORARY)
+      order[count++] = i;
+  for (uint32_t i = 1; i < count; i++)
+    for (uint32_t k = i; k > 0; k--) {
+      const net_array *a = &p->arrays.items[order[k - 1]], *b = &p->arrays.items[order[k]];
+      if (a->role < b->role || (a->role == b->role && a->number <= b->number))
+        break;
+      net_id swap = order[k];
+      order[k] = order[k - 1];
+      order[k - 1] = swap;
+    }
+  return count;
+}
+
+#define VISIBLE "\n__attribute__((visibility(\"default\"))) "
+
+static void add_passes(const c_writer *w, text *out, const c_pass_facts *facts) {
+  size_t count = w->plan->passes.count;
+  for (size_t i = 0; i < count; i++)
+    text_printf(out, "permc_pass permc_pass_%zu;\n", i);
+  text_printf(out, VISIBLE "const uint32_t permc_pass_count = %zu;\n", count);
+  text_printf(out, VISIBLE "const permc_pass_row permc_passes[%zu] = {\n", count + 1);
+  for (size_t i = 0; i < count; i++)
+    text_printf(out, "  {permc_pass_%zu, %llu, %d},\n", i,
+                (unsigned long long)facts[i].scratch_bytes, facts[i].in_place);
+  text_string(out, "  {0, 0, 0}\n};\n");
+}
+
+static void add_entry(c_writer *w, text *out) {
+  const plan *p = w->plan;
+  net_id *order = NEW_ARRAY(w->memory, net_id, p->arrays.count);
+  uint32_t count = c_entry_arrays(p, order);
+  text_string(out, VISIBLE "bool permc_entry(permc_host *host");
+  for (uint32_t i = 0; i < count; i++)
+    text_printf(out, ", %s%s *a%u", p->arrays.items[order[i]].role == NET_ARGUMENT ? "const " : "",
+                element_types[p->arrays.items[order[i]].type], order[i]);
+  text_string(out, ") {\n");
+  for (uint32_t i = 0; i < count; i++)
+    text_printf(out, "  host->arrays[%u] = (void *)a%u;\n", order[i], order[i]);
+  text_string(out, "  return true");
+  for (uint32_t i = 0; i < p->passes.count; i++)
+    text_printf(out, " &&\n         host->pass(host, %u, &permc_passes[%u])", i, i);
+  text_string(out, ";\n}\n");
+}
+
+static void add_roots(const c_writer *w, text *out) {
+  text_printf(out, VISIBLE "const permc_root_table permc_root_tables[%zu] = {\n",
+              w->roots.count + 1);
+  for (size_t i = 0; i < w->roots.count; i++)
+    text_printf(out, "  {%llu, %zu},\n", (unsigned long long)w->roots.items[i].m,
+                scalar_types[w->roots.items[i].type].size / 2);
+  text_string(out, "  {0, 0}\n};\n");
+}
+
+// ---- all -------------------------------------------------------------------------------------
+
+static void write_all(c_writer *w, c_code *code) {
+  c_pass_facts *facts = NEW_ARRAY(w->memory, c_pass_facts, code->pass_count);
+  for (uint32_t i = 0; i < code->pass_count; i++)
+    facts[i] = c_pass_write(w, &code->passes[i], i);
+  add_head(w, &code->definitions);
+  text_add(&code->definitions, w->definitions.data ? w->definitions.data : "",
+           w->definitions.length);
+  add_passes(w, &code->entry, facts);
+  add_entry(w, &code->entry);
+  add_roots(w, &code->entry);
+}
+
+static bool is_whole(const c_code *code) {
+  bool failed = code->definitions.failed || code->entry.failed;
+  for (uint32_t i = 0; i < code->pass_count; i++)
+    failed |= code->passes[i].failed;
+  return !failed;
+}
+
+bool c_emit(c_code *code, const plan *p, const c_options *options, const char **problem) {
+  *problem = problem_of(p);
+  *code = (c_code){.pass_count = (uint32_t)p->passes.count};
+  if (*problem)
+    return false;
+  code->passes = calloc(p->passes.count + 1, sizeof *code->passes);
+  if (!code->passes)
+    return false;
+  jmp_buf failure;
+  arena memory = {.failure = &failure};
+  c_writer *volatile writer = calloc(1, sizeof *writer);
+  volatile bool done = false;
+  if (writer && setjmp(failure) == 0) {
+    writer->memory = &memory;
+    writer->plan = p;
+    writer->options = options;
+    write_all(writer, code);
+    done = !writer->definitions.failed && is_whole(code);
+  }
+  if (writer) {
+    text_free(&writer->definitions);
+    text_free(&writer->item);
+    text_free(&writer->body);
+  }
+  free(writer);
+  arena_free(&memory);
+  return done;
+}
+
+void c_code_free(c_code *code) {
+  for (uint32_t i = 0; i < code->pass_count && code->passes; i++)
+    text_free(&code->passes[i]);
+  free(code->passes);
+  text_free(&code->definitions);
+  text_free(&code->entry);
+  *code = (c_code){0};
+}
+
+void c_code_file(text *out, const c_code *code, uint32_t first, uint32_t last, bool entry) {
+  text_add(out, code->definitions.data, code->definitions.length);
+  for (uint32_t i = first; i < last; i++)
+    text_add(out, code->passes[i].data, code->passes[i].length);
+  if (entry)
+    text_add(out, code->entry.data, code->entry.length);
+}

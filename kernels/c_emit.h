@@ -1,0 +1,58 @@
+// Plan to C text: a self-contained C file with vector extensions (gcc and clang), a function for
+// each pass and one entry with the program's own signature.
+//
+//   c_options options = {.stream_bytes = 1 << 25};
+//   const char *problem = NULL;
+//   c_code code = {0};
+//   if (c_emit(&code, plan, &options, &problem))
+//     c_code_file(&out, &code, 0, code.pass_count, true);      // text out
+//   c_code_free(&code);
+//
+// For a program  main : [1048576]u32 -> [1048576]u32  the text ends
+//
+//   bool permc_entry(permc_host *host, const uint32_t *a0, uint32_t *a1)
+//
+// kernels/c_host.h says what a host is. A file holds all passes, or some of them, so that several
+// compilers can work at once. The compiler shall be told -ffp-contract=off -fno-strict-aliasing,
+// and not to know the mathematical functions that it would evaluate itself (runtime/compiled.c).
+//
+// Results are those of the oracle to the bit: the scalar functions are lang/scalar_*.inc, which the
+// text contains, and vector operators stand where they mean the same.
+//
+//   c_schedule.c   which slot moves when: memory, scratch, registers
+//   c_address.c    addresses as sums and XORs of parts of block, thread and register
+//   c_relayout.c   from one layout in registers to another by shuffles
+//   c_access.c     loads and stores
+//   c_op.c         ops on registers        c_node.c       scalar code
+//   c_function.c   functions on vectors    c_source.c     the sources in the text
+//   c_pass.c       a pass                  c_writer.c     the text
+#ifndef PERMC_KERNELS_C_EMIT_H
+#define PERMC_KERNELS_C_EMIT_H
+
+#include "fusion/plan.h"
+
+typedef struct c_options {
+  uint64_t
+      stream_bytes;  // arrays of so many bytes are stored past the caches where lines are whole
+} c_options;
+
+typedef struct c_code {
+  text definitions;  // what passes need
+  uint32_t pass_count;
+  text *passes;
+  text entry;
+} c_code;
+
+// False: memory is out, or *problem says what of the plan cannot be written.
+bool c_emit(c_code *code, const plan *p, const c_options *options, const char **problem);
+void c_code_free(c_code *code);
+
+// A file with the passes first ... last-1 and, if `entry`, the entry and the table of roots. One
+// file with all of them, or several to be linked.
+void c_code_file(text *out, const c_code *code, uint32_t first, uint32_t last, bool entry);
+
+// The arrays that the entry takes, in order: arguments, then results. Returns how many; `order` has
+// room for all arrays of the plan.
+uint32_t c_entry_arrays(const plan *p, net_id *order);
+
+#endif

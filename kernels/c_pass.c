@@ -1,0 +1,267 @@
+#include "kernels/c_pass.h"
+#include "kernels/c_op.h"
+#include "kernels/c_schedule.h"
+
+typedef struct c_pass {
+  c_writer *w;
+  const plan_pass *pass;
+  const net_stage *stage;
+  c_schedule schedule;
+  bool streams;  // some stores may bypass the caches
+} c_pass;
+
+// ---- moves -----------------------------------------------------------------------------------
+
+static scalar_type array_type(const c_pass *p, net_id array) {
+  return p->w->plan->arrays.items[array].type;
+}
+
+// Whether the address is in the array, or not below the limit, for indices that are not alive, too.
+static bool always_inside(const c_pass *p, const plan_move *move) {
+  __extension__ typedef __int128 wide;
+  wide low = move->map.offset, high = low;
+  for (uint32_t i = 0; i < move->map.loop_count; i++)
+    *(move->map.strides[i] < 0 ? &low : &high) +=
+        (wide)move->map.strides[i] * (wide)(p->stage->extents[i] - 1);
+  for (uint32_t r = 0; r < move->map.row_count; r++)
+    *(move->map.rows[r].weight < 0 ? &low : &high) += move->map.rows[r].weight;
+  return move->limit != UINT64_MAX ||
+         (low >= 0 && high < (wide)p->w->plan->arrays.items[move->array].count);
+}
+
+static void load_slot(const c_pass *p, c_phase *f, const plan_move *move) {
+  scalar_type type = array_type(p, move->array);
+  c_place place = {
+      .array = c_format(p->w, "a%u", move->array), .limit = move->limit, .fill = move->fill};
+  if (!always_inside(p, move)) {
+    place.live_count = move->live_count;
+    place.live = move->live;
+  }
+  c_map map = c_map_of(p->w, &move->map, f->space, c_parts(type));
+  f->slots[move->slot] = c_registers_of(p->w, f->space, type);
+  c_load(p->w, &map, f->space, c_part_bytes(type), c_parts(type), &place, f->slots[move->slot].id);
+}
+
+// Large arrays that are written once: their lines need not be read before, nor stay in the caches.
+static const char *stream_of(c_pass *p, const plan_move *move, const c_space *space) {
+  scalar_type type = array_type(p, move->array);
+  uint64_t elements = p->w->plan->arrays.items[move->array].count;
+  if (elements < p->w->options->stream_bytes / scalar_types[type].size)
+    return NULL;
+  c_map map = c_map_of(p->w, &move->map, space, c_parts(type));
+  c_access access = c_access_of(&map, space, c_part_bytes(type), c_parts(type), C_CHUNK);
+  if (!c_access_streams(&access))
+    return NULL;
+  p->streams = true;
+  return c_format(p->w, "stream%u", move->array);
+}
+
+static void store_slot(c_pass *p, c_phase *f, const plan_move *move) {
+  scalar_type type = array_type(p, move->array);
+  c_place place = {.array = c_format(p->w, "a%u", move->array),
+                   .limit = move->limit,
+                   .live_count = move->live_count,
+                   .live = move->live,
+                   .stream = stream_of(p, move, f->space)};
+  c_map map = c_map_of(p->w, &move->map, f->space, c_parts(type));
+  c_store(p->w, &map, f->space, c_part_bytes(type), c_parts(type), &place, f->slots[move->slot].id);
+}
+
+static c_place scratch_place(const c_pass *p, uint32_t slot, int region) {
+  return (c_place){.array = c_format(p->w, "(scratch + %llu)",
+                                     (unsigned long long)p->schedule.region[region][slot]),
+                   .limit = UINT64_MAX};
+}
+
+static void from_scratch(const c_pass *p, c_phase *f, uint32_t phase, uint32_t slot) {
+  const c_use *use = c_use_of(&p->schedule, p->pass, phase, slot);
+  scalar_type type = use->before;
+  c_map map = c_map_of_scratch(p->schedule.phases[phase].exchange, f->space, c_parts(type));
+  c_place place = scratch_place(p, slot, use->in);
+  f->slots[slot] = c_registers_of(p->w, f->space, type);
+  c_load(p->w, &map, f->space, c_part_bytes(type), c_parts(type), &place, f->slots[slot].id);
+}
+
+static void to_scratch(const c_pass *p, c_phase *f, uint32_t phase, uint32_t slot) {
+  const c_use *use = c_use_of(&p->schedule, p->pass, phase, slot);
+  scalar_type type = f->slots[slot].type;
+  c_map map = c_map_of_scratch(p->schedule.phases[use->next].exchange, f->space, c_parts(type));
+  c_place place = scratch_place(p, slot, use->out);
+  c_store(p->w, &map, f->space, c_part_bytes(type), c_parts(type), &place, f->slots[slot].id);
+}
+
+// ---- phases ----------------------------------------------------------------------------------
+
+static void phase_loads(const c_pass *p, c_phase *f, uint32_t phase) {
+  for (uint32_t slot = 0; slot < p->pass->slot_count; slot++) {
+    const c_use *use = c_use_of(&p->schedule, p->pass, phase, slot);
+    if (use->load != C_NOWHERE)
+      load_slot(p, f, &p->pass->loads[use->load]);
+    else if (use->in != C_NOWHERE)
+      from_scratch(p, f, phase, slot);
+  }
+}
+
+// Registers that no op has written, in slots that are stored, become zero.
+static void fill_registers(c_phase *f, uint32_t slot, scalar_type type) {
+  c_registers *s = &f->slots[slot];
+  uint32_t lanes = 1U << f->space->l;
+  if (!s->id)
+    *s = c_registers_of(f->w, f->space, type);
+  for (size_t i = 0; i < (size_t)c_parts(s->type) << f->space->r; i++)
+    if (s->id[i] == UINT32_MAX) {
+      s->id[i] = f->w->next++;
+      c_line(f->w, "const %s v%u = %s;", c_vector(f->w, c_part_bytes(s->type), lanes), s->id[i],
+             lanes == 1 ? "0" : "{0}");
+    }
+}
+
+static void phase_stores(c_pass *p, c_phase *f, uint32_t phase) {
+  for (uint32_t slot = 0; slot < p->pass->slot_count; slot++) {
+    const c_use *use = c_use_of(&p->schedule, p->pass, phase, slot);
+    if (use->out == C_NOWHERE)
+      continue;
+    fill_registers(f, slot, use->after);
+    to_scratch(p, f, phase, slot);
+  }
+  for (uint32_t i = 0; i < p->pass->store_count; i++)
+    if (p->schedule.store_phase[i] == phase) {
+      const plan_move *move = &p->pass->stores[i];
+      fill_registers(f, move->slot, array_type(p, move->array));
+      store_slot(p, f, move);
+    }
+}
+
+static void write_phase(c_pass *p, uint32_t phase) {
+  c_writer *w = p->w;
+  const plan_phase *of = &p->schedule.phases[phase];
+  const c_space *space = &p->schedule.spaces[phase];
+  c_phase f = {w,
+               p->pass,
+               p->stage,
+               space,
+               NEW_ARRAY(w->memory, c_registers, p->pass->slot_count),
+               NEW_ARRAY(w->memory, c_value, p->stage->nodes.count),
+               NEW_ARRAY(w->memory, const c_bound *, p->stage->nodes.count),
+               NEW_ARRAY(w->memory, net_id, p->stage->nodes.count)};
+  text_printf(&w->body, "    // phase %u: %u ops, 2^%u registers of 2^%u lanes\n", phase,
+              of->op_count, space->r, space->l);
+  if (space->threads > 0)
+    text_printf(&w->body, "    for (uint64_t t = 0; t < %llu; t++) {\n", 1ULL << space->threads);
+  else
+    text_string(&w->body, "    {\n");
+  phase_loads(p, &f, phase);
+  for (uint32_t i = 0; i < of->op_count; i++)
+    c_execute(&f, &p->stage->ops.items[p->pass->ops[of->first_op + i]]);
+  phase_stores(p, &f, phase);
+  text_string(&w->body, "    }\n");
+}
+
+// ---- the function ----------------------------------------------------------------------------
+
+// Item to block and loop indices.
+static void write_item(c_pass *p) {
+  c_writer *w = p->w;
+  uint32_t blocks = (uint32_t)(p->pass->tile.n - p->pass->tile.dimension);
+  if (blocks > 0)
+    c_item(w, "const uint64_t b = item & %s;", c_number(w, f2_mask((int)blocks)));
+  if (p->stage->loop_count > 0)
+    c_item(w, "uint64_t o = item >> %u;", blocks);
+  for (uint32_t i = p->stage->loop_count; i-- > 0;) {
+    const char *extent = c_number(w, p->stage->extents[i]);
+    c_item(w, "const int64_t o%u = (int64_t)(o %% %s);", i, extent);
+    c_item(w, "o /= %s;", extent);
+  }
+}
+
+// Tiles in which nothing is alive are left out.
+static void write_live(c_pass *p) {
+  c_writer *w = p->w;
+  c_map m = c_map_of_forms(p->pass->live_count, p->pass->live, &p->schedule.spaces[0]);
+  if (p->pass->live_count == 0)
+    return;
+  const char *bits = c_linear(w, "b", m.blocks, m.block, false);
+  c_item(w, "if (((%s) ^ %s) != 0)", bits, c_number(w, m.constant));
+  c_item(w, "  continue;");
+}
+
+// So are those whose least index is not below the limit.
+static void write_limit(c_pass *p) {
+  const c_space *s = &p->schedule.spaces[0];
+  uint64_t least[F2_MAX];
+  if (p->pass->limit == UINT64_MAX)
+    return;
+  for (uint32_t i = 0; i < s->blocks; i++)
+    least[i] = f2_space_reduce(p->pass->tile, s->block[i]);
+  c_item(p->w, "if ((%s) >= %s)", c_linear(p->w, "b", s->blocks, least, false),
+         c_number(p->w, p->pass->limit));
+  c_item(p->w, "  continue;");
+}
+
+// A buffer that is loaded, too, is in the caches: no stream.
+static const char *stream_condition(const c_pass *p, net_id array) {
+  const char *condition = c_format(p->w, "((uintptr_t)a%u & 63) == 0", array);
+  for (uint32_t i = 0; i < p->pass->load_count; i++)
+    condition = c_format(p->w, "%s && a%u != a%u", condition, array, p->pass->loads[i].array);
+  return condition;
+}
+
+static void write_arrays(const c_pass *p, text *out) {
+  for (net_id array = 0; array < p->w->plan->arrays.count; array++) {
+    bool loaded = false, stored = false;
+    for (uint32_t i = 0; i < p->pass->load_count; i++)
+      loaded |= p->pass->loads[i].array == array;
+    for (uint32_t i = 0; i < p->pass->store_count; i++)
+      stored |= p->pass->stores[i].array == array;
+    if (loaded || stored)
+      text_printf(out, "  void *const a%u = arrays[%u];\n", array, array);
+  }
+  for (uint32_t i = 0; i < p->pass->store_count && p->streams; i++) {
+    net_id array = p->pass->stores[i].array;
+    bool again = false;
+    for (uint32_t k = 0; k < i; k++)
+      again |= p->pass->stores[k].array == array;
+    if (!again)
+      text_printf(out, "  const bool stream%u = %s;\n", array, stream_condition(p, array));
+  }
+}
+
+// Each tile loads all of an array before it stores to one that may be the same buffer.
+static bool in_place(const c_pass *p) {
+  const plan_pass *pass = p->pass;
+  for (uint32_t i = 0; i < pass->load_count; i++)
+    for (uint32_t k = 0; k < pass->store_count; k++)
+      if (net_map_equal(&pass->loads[i].map, &pass->stores[k].map) &&
+          p->schedule.load_phase[i] > p->schedule.store_phase[k])
+        return false;
+  return true;
+}
+
+c_pass_facts c_pass_write(c_writer *w, text *out, uint32_t number) {
+  const plan_pass *pass = &w->plan->passes.items[number];
+  c_pass p = {w, pass, &w->plan->net->stages.items[pass->stage], c_schedule_of(w, pass), false};
+  write_item(&p);
+  write_live(&p);
+  write_limit(&p);
+  for (uint32_t phase = 0; phase < p.schedule.phase_count; phase++)
+    write_phase(&p, phase);
+
+  text_printf(out,
+              "\nvoid permc_pass_%u(void *const *arrays, uint64_t first, uint64_t last,\n"
+              "                  void *memory, const permc_imports *imports) {\n"
+              "  char *const scratch = memory;\n  (void)scratch;\n  (void)imports;\n",
+              number);
+  write_arrays(&p, out);
+  text_string(out, "  for (uint64_t item = first; item < last; item++) {\n");
+  text_add(out, w->item.data ? w->item.data : "", w->item.length);
+  text_add(out, w->body.data ? w->body.data : "", w->body.length);
+  text_string(out, "  }\n");
+  if (p.streams)
+    text_string(out, "  PERMC_STREAMS_END();\n");
+  text_string(out, "}\n");
+  out->failed |= w->item.failed | w->body.failed;
+  text_free(&w->item);
+  text_free(&w->body);
+  w->item = w->body = (text){0};
+  return (c_pass_facts){p.schedule.scratch_bytes, in_place(&p)};
+}

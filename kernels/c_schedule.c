@@ -1,0 +1,269 @@
+#include "kernels/c_schedule.h"
+#include "kernels/c_function.h"
+
+// ---- phases ----------------------------------------------------------------------------------
+
+// An array that is loaded and stored in one phase by different maps: all must be loaded before
+// anything is stored.
+static bool must_split(const plan_pass *p) {
+  for (uint32_t i = 0; i < p->load_count; i++)
+    for (uint32_t k = 0; k < p->store_count; k++)
+      if (p->loads[i].array == p->stores[k].array &&
+          !net_map_equal(&p->loads[i].map, &p->stores[k].map))
+        return p->phase_count == 1;
+  return false;
+}
+
+// Lanes lowest: the lines of scratch are the vectors.
+static uint64_t *plain_exchange(c_writer *w, const plan_phase *phase, uint32_t dimension) {
+  uint64_t *basis = NEW_ARRAY(w->memory, uint64_t, dimension);
+  for (uint32_t i = 0; i < dimension; i++)
+    basis[i] = phase->basis[i < phase->l              ? phase->r + i
+                            : i < phase->l + phase->r ? i - phase->l
+                                                      : i];
+  return basis;
+}
+
+static void set_phases(c_writer *w, const plan_pass *p, c_schedule *s) {
+  uint32_t dimension = (uint32_t)p->tile.dimension, extra = must_split(p);
+  s->phase_count = p->phase_count + extra;
+  s->phases = NEW_ARRAY(w->memory, plan_phase, s->phase_count);
+  s->spaces = NEW_ARRAY(w->memory, c_space, s->phase_count);
+  for (uint32_t i = 0; i < p->phase_count; i++)
+    s->phases[i + extra] = p->phases[i];
+  if (extra) {
+    s->phases[0] = s->phases[1];
+    s->phases[0].op_count = 0;
+    s->phases[1].exchange = plain_exchange(w, &s->phases[1], dimension);
+  }
+  for (uint32_t i = 0; i < s->phase_count; i++) {
+    const plan_phase *f = &s->phases[i];
+    s->spaces[i] = (c_space){
+        (uint32_t)p->tile.n - dimension, dimension - f->r - f->l, f->r, f->l, p->blocks, f->basis};
+  }
+}
+
+// ---- what ops do -----------------------------------------------------------------------------
+
+typedef struct scan {
+  c_writer *w;
+  const plan_pass *pass;
+  const net_stage *stage;
+  c_schedule *schedule;
+  net_id *nodes;      // room for a stage's
+  scalar_type *type;  // by slot, of what it holds
+} scan;
+
+static bool is_partial(const net_op *op, const net_output *output) {
+  for (uint64_t j = 0; j < UINT64_C(1) << op->k; j++)
+    if (output->elements[j] == NET_NONE)
+      return true;
+  return false;
+}
+
+static void scan_op(const scan *s, uint32_t phase, const net_op *op) {
+  uint32_t count = net_op_reads(s->stage, op, s->nodes);
+  for (uint32_t i = 0; i < count; i++) {
+    uint32_t slot = s->pass->slot_of[s->nodes[i]];
+    assert(slot != NET_NONE);
+    c_use *use = c_use_of(s->schedule, s->pass, phase, slot);
+    use->needed |= !use->made;
+  }
+  for (uint32_t i = 0; i < op->output_count; i++) {
+    uint32_t slot = s->pass->slot_of[op->outputs[i].value];
+    if (slot == NET_NONE)
+      continue;
+    c_use *use = c_use_of(s->schedule, s->pass, phase, slot);
+    use->needed |= !use->made && is_partial(op, &op->outputs[i]);
+    use->made = true;
+    s->type[slot] = s->stage->values.items[op->outputs[i].value];
+  }
+}
+
+static void scan_phases(const scan *s) {
+  c_schedule *c = s->schedule;
+  for (uint32_t i = 0; i < s->pass->load_count; i++)
+    s->type[s->pass->loads[i].slot] = s->w->plan->arrays.items[s->pass->loads[i].array].type;
+  for (uint32_t phase = 0; phase < c->phase_count; phase++) {
+    for (uint32_t slot = 0; slot < s->pass->slot_count; slot++)
+      c_use_of(c, s->pass, phase, slot)->before = s->type[slot];
+    for (uint32_t i = 0; i < c->phases[phase].op_count; i++) {
+      uint32_t op = s->pass->ops[c->phases[phase].first_op + i];
+      scan_op(s, phase, &s->stage->ops.items[op]);
+    }
+    for (uint32_t slot = 0; slot < s->pass->slot_count; slot++)
+      c_use_of(c, s->pass, phase, slot)->after = s->type[slot];
+  }
+}
+
+// ---- where to load and store -----------------------------------------------------------------
+
+// How many lane bits the phase's vectors have in common with the lines of the array.
+static bool has_lines(const scan *s, const plan_move *move, uint32_t phase) {
+  const c_space *space = &s->schedule->spaces[phase];
+  scalar_type type = s->w->plan->arrays.items[move->array].type;
+  c_map map = c_map_of(s->w, &move->map, space, c_parts(type));
+  return c_access_of(&map, space, c_part_bytes(type), c_parts(type), C_CHUNK).chunk == space->l;
+}
+
+static bool in_place(const plan_pass *p, net_id array) {
+  bool loaded = false, stored = false;
+  for (uint32_t i = 0; i < p->load_count; i++)
+    loaded |= p->loads[i].array == array;
+  for (uint32_t i = 0; i < p->store_count; i++)
+    stored |= p->stores[i].array == array;
+  return loaded && stored;
+}
+
+// The first phase from `from` on that has whole lines; else `from`.
+static uint32_t store_phase(const scan *s, const plan_move *move, uint32_t from) {
+  uint32_t last = s->schedule->phase_count - 1;
+  if (in_place(s->pass, move->array))
+    return last;
+  for (uint32_t phase = from; phase <= last; phase++)
+    if (has_lines(s, move, phase))
+      return phase;
+  return from;
+}
+
+// The last phase up to `to` that has whole lines; else `to`.
+static uint32_t load_phase(const scan *s, const plan_move *move, uint32_t to) {
+  if (in_place(s->pass, move->array))
+    return 0;
+  for (uint32_t phase = to + 1; phase-- > 0;)
+    if (has_lines(s, move, phase))
+      return phase;
+  return to;
+}
+
+static uint32_t last_made(const scan *s, uint32_t slot) {
+  uint32_t last = 0;
+  for (uint32_t phase = 0; phase < s->schedule->phase_count; phase++)
+    if (c_use_of(s->schedule, s->pass, phase, slot)->made)
+      last = phase;
+  return last;
+}
+
+static void place_stores(const scan *s) {
+  c_schedule *c = s->schedule;
+  c->store_phase = NEW_ARRAY(s->w->memory, uint32_t, s->pass->store_count);
+  for (uint32_t i = 0; i < s->pass->store_count; i++) {
+    const plan_move *move = &s->pass->stores[i];
+    uint32_t phase = store_phase(s, move, last_made(s, move->slot));
+    c->store_phase[i] = phase;
+    c_use *use = c_use_of(c, s->pass, phase, move->slot);
+    use->needed |= !use->made;
+  }
+}
+
+// A load whose slot is written before it is read is none.
+static void place_loads(const scan *s) {
+  s->schedule->load_phase = NEW_ARRAY(s->w->memory, uint32_t, s->pass->load_count);
+  for (uint32_t i = 0; i < s->pass->load_count; i++) {
+    const plan_move *move = &s->pass->loads[i];
+    for (uint32_t phase = 0; phase < s->schedule->phase_count; phase++) {
+      c_use *use = c_use_of(s->schedule, s->pass, phase, move->slot);
+      if (use->needed) {
+        uint32_t at = load_phase(s, move, phase);
+        c_use_of(s->schedule, s->pass, at, move->slot)->load = (int)i;
+        s->schedule->load_phase[i] = at;
+      }
+      if (use->needed || use->made)
+        break;
+    }
+  }
+}
+
+// ---- scratch ---------------------------------------------------------------------------------
+
+// Whether each thread of the phase writes, by the basis `out`, where it reads by the basis `in`:
+// the two addresses of every x differ by one of an element of W.
+static bool stays(const c_space *s, const uint64_t *in, const uint64_t *out) {
+  c_map a = c_map_of_scratch(in, s, 1), b = c_map_of_scratch(out, s, 1);
+  f2_space own = f2_span((int)a.rows, (int)a.vectors, a.vector);
+  for (uint32_t i = 0; i < a.vectors; i++)
+    if (!f2_space_has(own, a.vector[i] ^ b.vector[i]))
+      return false;
+  for (uint32_t i = 0; i < a.threads; i++)
+    if (!f2_space_has(own, a.thread[i] ^ b.thread[i]))
+      return false;
+  return true;
+}
+
+static bool same_basis(uint32_t count, const uint64_t *a, const uint64_t *b) {
+  return memcmp(a, b, count * sizeof *a) == 0;
+}
+
+// The slot goes from phase `from` to phase `to`, the next that needs it. Its region from now on.
+static int carry(const scan *s, uint32_t slot, uint32_t from, uint32_t to, int region) {
+  const c_schedule *c = s->schedule;
+  c_use *use = c_use_of(c, s->pass, from, slot);
+  const uint64_t *out = c->phases[to].exchange, *in = c->phases[from].exchange;
+  uint32_t dimension = (uint32_t)s->pass->tile.dimension;
+  assert(out);
+  use->next = to;
+  use->out = 0;
+  if (use->in == C_NOWHERE)
+    return 0;
+  if (!use->made && same_basis(dimension, in, out)) {
+    use->out = C_NOWHERE;
+    return region;
+  }
+  bool alike = c_parts(use->before) == c_parts(use->after);
+  use->out = alike && stays(&c->spaces[from], in, out) ? region : 1 - region;
+  return use->out;
+}
+
+static void route_slot(const scan *s, uint32_t slot, bool used[2]) {
+  const c_schedule *c = s->schedule;
+  uint32_t held = UINT32_MAX;  // the last phase that had the content in registers
+  int region = C_NOWHERE;
+  for (uint32_t phase = 0; phase < c->phase_count; phase++) {
+    c_use *use = c_use_of(c, s->pass, phase, slot);
+    if (use->needed && use->load == C_NOWHERE && held != UINT32_MAX) {
+      region = carry(s, slot, held, phase, region);
+      use->in = region;
+      used[region] = true;
+    }
+    if (use->needed || use->made || use->load != C_NOWHERE)
+      held = phase;
+  }
+}
+
+static void set_regions(const scan *s) {
+  c_schedule *c = s->schedule;
+  for (int i = 0; i < 2; i++)
+    c->region[i] = NEW_ARRAY(s->w->memory, uint64_t, s->pass->slot_count);
+  for (uint32_t slot = 0; slot < s->pass->slot_count; slot++) {
+    bool used[2] = {false, false};
+    uint64_t bytes = (uint64_t)s->pass->slot_bytes[slot] << s->pass->tile.dimension;
+    route_slot(s, slot, used);
+    for (int i = 0; i < 2; i++)
+      if (used[i]) {
+        c->region[i][slot] = c->scratch_bytes;
+        c->scratch_bytes += (bytes + 63) / 64 * 64;
+      }
+  }
+}
+
+c_schedule c_schedule_of(c_writer *w, const plan_pass *p) {
+  c_schedule c = {0};
+  const net_stage *stage = &w->plan->net->stages.items[p->stage];
+  set_phases(w, p, &c);
+  size_t uses = (size_t)c.phase_count * p->slot_count;
+  size_t room = stage->nodes.count + stage->values.count;
+  c.uses = NEW_ARRAY(w->memory, c_use, uses);
+  for (size_t i = 0; i < uses; i++)
+    c.uses[i].load = c.uses[i].in = c.uses[i].out = C_NOWHERE;
+  scan s = {w,
+            p,
+            stage,
+            &c,
+            NEW_ARRAY(w->memory, net_id, room),
+            NEW_ARRAY(w->memory, scalar_type, p->slot_count)};
+  scan_phases(&s);
+  place_stores(&s);
+  place_loads(&s);
+  set_regions(&s);
+  return c;
+}

@@ -1,0 +1,65 @@
+// The cache of compiled code on disk: shared objects by the digest of all that they were made of.
+//
+//   cache c;
+//   cache_open(&c);                       // finds the folder and looks at who may write to it
+//   char path[CACHE_PATH];
+//   if (!cache_find(&c, key, path)) {
+//     cache_work w;
+//     cache_work_begin(&c, &w, &why);     // a private folder for the compiler's files
+//     ...                                 // the compiler writes <w.folder>/code.so
+//     cache_keep(&c, &w, key, path);      // ... which becomes the entry, or stays where it is
+//     library = dlopen(path, RTLD_NOW);
+//     cache_work_end(&w);                 // removes what is left
+//   }
+//
+// The folder is $PERMC_CACHE, else $XDG_CACHE_HOME/permc, else $HOME/.cache/permc. Nothing is
+// loaded that somebody else may have written: folder and entries must belong to this user and be
+// writable by no other, and an entry ends with a digest of its content and its key, which is
+// computed anew before each use. Entries appear whole (by rename), so processes at once do not
+// disturb each other. An entry that is not right is made again. Where there is no usable folder, or
+// no room in it, code is compiled in a temporary folder, loaded and removed.
+//
+// The folder holds at most CACHE_MOST_BYTES; the entries that were not used for the longest time go
+// first.
+#ifndef PERMC_RUNTIME_CACHE_H
+#define PERMC_RUNTIME_CACHE_H
+
+#include "runtime/digest.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { CACHE_PATH = 4096, CACHE_KEY = 2 * DIGEST_BYTES + 1 };
+#define CACHE_MOST_BYTES (UINT64_C(1) << 30)
+
+typedef struct cache {
+  char folder[CACHE_PATH];  // "" where there is none
+  char problem[256];        // then: why, in words
+  uint64_t most_bytes;
+} cache;
+
+void cache_open(cache *c);
+
+// The path of a good entry. `key`: 64 hexadecimal digits.
+bool cache_find(const cache *c, const char key[CACHE_KEY], char path[CACHE_PATH]);
+
+// A folder for one compilation.
+typedef struct cache_work {
+  char folder[CACHE_PATH];
+  int slot;  // among those that a signal's handler removes
+} cache_work;
+
+// In the cache, else in $TMPDIR or /tmp. False: *why is the reason, a sentence without a full stop.
+bool cache_work_begin(const cache *c, cache_work *w, const char **why);
+// Makes the file `name` of the work folder the entry of `key`. False: it was not possible, and path
+// is the file as it is.
+bool cache_keep(const cache *c, const cache_work *w, const char *name, const char key[CACHE_KEY],
+                char path[CACHE_PATH]);
+void cache_work_end(cache_work *w);
+
+// Forgets everything that is in the folder. Returns the bytes it held.
+uint64_t cache_clear(const cache *c);
+
+// For a signal's handler: removes the work folders of this process.
+void cache_discard_all_from_signal(void);
+
+#endif
