@@ -2,6 +2,7 @@
 #include "runtime/backend.h"
 
 #include "lang/lower.h"
+#include "runtime/compiled.h"
 #include "runtime/cpu.h"
 #include "runtime/interp.h"
 #include "runtime/portable.h"
@@ -100,7 +101,8 @@ static void release_interp(backend_program *p) { (void)p; }
 typedef struct planned_program {
   lowered_program lowered;
   cpu_store *store;
-  portable *portable;
+  portable *portable;  // one of the two
+  compiled *compiled;
   cpu_executor executor;
 } planned_program;
 
@@ -111,9 +113,8 @@ static void report_failure(backend_program *p, const cpu_failure *failure) {
   diag_report(&p->context->program.diagnostics, DIAG_ERROR, where, "%s", failure->message);
 }
 
-static bool prepare_portable(backend_program *p) {
+static bool plan_program(backend_program *p) {
   permc_context *c = p->context;
-  cpu_failure failure = {.has_origin = false};
   planned_program *state = p->state = calloc(1, sizeof *state);
   if (state)
     state->store = cpu_store_new();
@@ -121,16 +122,56 @@ static bool prepare_portable(backend_program *p) {
     context_error(c, "out of memory");
     return false;
   }
-  if (!backend_plan(c, p->memory, p->trace, backend_target(c), &state->lowered))
-    return false;
-  double start = context_now();
+  return backend_plan(c, p->memory, p->trace, backend_target(c), &state->lowered);
+}
+
+static bool use_portable(backend_program *p) {
+  permc_context *c = p->context;
+  planned_program *state = p->state;
+  cpu_failure failure = {.has_origin = false};
   portable_options o = {.allow_foreign = c->allow_extern, .interrupted = &context_interrupted};
   state->portable = portable_new(state->lowered.plan, &o, &failure);
   state->executor = (cpu_executor){portable_pass, state->portable};
-  c->times.compile = context_now() - start;
   if (!state->portable)
     report_failure(p, &failure);
   return state->portable != NULL;
+}
+
+static bool prepare_portable(backend_program *p) {
+  double start = context_now();
+  bool good = plan_program(p) && use_portable(p);
+  p->context->times.compile = context_now() - start - p->context->times.plan;
+  return good;
+}
+
+// Without a compiler the portable executor does the same, slower; said once.
+static bool use_compiled(backend_program *p) {
+  permc_context *c = p->context;
+  planned_program *state = p->state;
+  cpu_failure failure = {.has_origin = false};
+  compiled_status status;
+  compiled_options o = {
+      .isa = c->isa, .allow_foreign = c->allow_extern, .interrupted = &context_interrupted};
+  state->compiled = compiled_new(state->lowered.plan, &o, &status, &failure);
+  state->executor = (cpu_executor){compiled_pass, state->compiled};
+  if (state->compiled)
+    return true;
+  if (status != COMPILED_UNAVAILABLE) {
+    report_failure(p, &failure);
+    return false;
+  }
+  if (!c->told_uncompiled)
+    diag_report(&c->program.diagnostics, DIAG_WARNING, (span){UINT32_MAX, 0, 0},
+                "%s: programs run uncompiled, which is slower", failure.message);
+  c->told_uncompiled = true;
+  return use_portable(p);
+}
+
+static bool prepare_cpu(backend_program *p) {
+  double start = context_now();
+  bool good = plan_program(p) && use_compiled(p);
+  p->context->times.compile = context_now() - start - p->context->times.plan;
+  return good;
 }
 
 // The memory of an earlier run's results becomes this run's.
@@ -172,6 +213,7 @@ static void release_plan(backend_program *p) {
   if (!state)
     return;
   portable_free(state->portable);
+  compiled_free(state->compiled);
   cpu_store_free(state->store);
   free(state);
 }
@@ -181,23 +223,22 @@ static void release_plan(backend_program *p) {
 static const backend rows[] = {
     {"interp", "step by step, the definition of the language", prepare_interp, execute_interp,
      release_interp},
-    {"cpu", "fused passes, compiled for this machine", prepare_portable, execute_plan,
-     release_plan},
+    {"cpu", "fused passes, compiled for this machine", prepare_cpu, execute_plan, release_plan},
     {"portable", "fused passes, without a compiler", prepare_portable, execute_plan, release_plan},
 };
 
-// Data so small that planning takes longer than interp.
+// Work so little that interp is done before a compiler has started: elements times steps.
 static bool tiny(const trace *t) {
-  enum { ELEMENTS = 1 << 12 };
-  uint64_t count = 0;
-  for (size_t i = 0; i < t->steps.count; i++) {
+  const uint64_t enough = UINT64_C(1) << 24;
+  uint64_t work = 0;
+  for (size_t i = 0; i < t->steps.count && work < enough; i++) {
     const trace_step *s = &t->steps.items[i];
     uint64_t elements = s->batch;
     for (uint32_t k = 0; k < s->rank; k++)
       elements *= s->dims[k];
-    count = elements > count ? elements : count;
+    work += elements;
   }
-  return count < ELEMENTS;
+  return work < enough;
 }
 
 static const backend *named(const char *name) {
