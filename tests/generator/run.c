@@ -11,8 +11,8 @@
 // ---- crashes ---------------------------------------------------------------------------------
 
 static const random_program *running;
-static char running_seed[64];
-static unsigned limit;  // seconds for each
+static char running_seed[300];  // and what it takes
+static unsigned limit;          // seconds for each
 
 static void say(const char *part) {
   if (write(STDOUT_FILENO, part, strlen(part)) < 0)
@@ -20,16 +20,22 @@ static void say(const char *part) {
 }
 
 static void on_crash(int number) {
-  say(number == SIGALRM ? "takes too long: " : "crashes: ");
-  say(running_seed);
+  say(number == SIGALRM ? "takes too long:\n" : "crashes:\n");
   say(running ? running->text : "");
+  say(running_seed);
+  say("\n");
   signal(number, SIG_DFL);
   raise(number == SIGALRM ? SIGKILL : number);
 }
 
 void watch_program(const random_program *p, uint64_t seed) {
   running = p;
-  snprintf(running_seed, sizeof running_seed, "seed %" PRIu64 "\n", seed);
+  int used = snprintf(running_seed, sizeof running_seed, "-- seed %" PRIu64 ", arguments:", seed);
+  for (size_t i = 0; p && i < p->argument_count && used < (int)sizeof running_seed; i++) {
+    char *type = shape_text(p->arguments[i]);
+    used += snprintf(running_seed + used, sizeof running_seed - (size_t)used, " %s", type);
+    free(type);
+  }
   alarm(p ? limit : 0);
 }
 

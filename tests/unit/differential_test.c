@@ -76,20 +76,21 @@ typedef struct series {
   rival other;
 } series;
 
+// The difference is shown before the program is made smaller, during which anything may happen.
 static void show_difference(permc_context *c, random_program *p, uint64_t seed, const series *s,
                             difference d) {
-  random_program *small = p;
-  size_t before = p->choice_count;
-  if (!settings.keep_large)
-    small = shrink_program(c, p, seed, &s->options, &s->other, d.kind);
-  bool failed;
-  if (!settings.keep_large)
-    d = try_program(c, small, &s->other, &failed);
-  printf("---- seed %" PRIu64 " on %s (%zu of %zu choices)\n%s\n", seed, s->other.backend,
-         small->choice_count, before, d.text);
-  show_program(small);
+  printf("---- seed %" PRIu64 " on %s\n%s\n", seed, s->other.backend, d.text);
+  fflush(stdout);
+  if (!settings.keep_large) {
+    size_t before = p->choice_count;
+    bool failed;
+    p = shrink_program(c, p, seed, &s->options, &s->other, d.kind);
+    printf("-- made smaller, from %zu to %zu choices\n%s\n", before, p->choice_count,
+           try_program(c, p, &s->other, &failed).text);
+  }
+  show_program(p);
   printf("----\n");
-  random_program_free(small);
+  random_program_free(p);
 }
 
 // ---- many programs ---------------------------------------------------------------------------
