@@ -467,9 +467,13 @@ static const char *check_order(arena *a, const net *t) {
   return NULL;
 }
 
-static const char *check_results(const checker *c) {
+// Every element of a result is stored, none of any array twice, as far as their number tells.
+static const char *check_counts(const checker *c) {
   for (size_t id = 0; id < c->net->arrays.count; id++) {
     const net_array *array = &c->net->arrays.items[id];
+    if (c->stored[id] != UINT64_MAX && c->stored[id] > array->count)
+      return arena_printf(c->memory, "a%zu: %" PRIu64 " elements are stored, it has %" PRIu64, id,
+                          c->stored[id], array->count);
     if (array->role == NET_RESULT && c->stored[id] < array->count)
       return arena_printf(c->memory, "a%zu: %" PRIu64 " of its %" PRIu64 " elements are stored", id,
                           c->stored[id], array->count);
@@ -497,5 +501,5 @@ const char *net_verify(arena *a, const net *t) {
       return wrong;
   }
   const char *wrong = check_order(a, t);
-  return wrong ? wrong : check_results(&c);
+  return wrong ? wrong : check_counts(&c);
 }

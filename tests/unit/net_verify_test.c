@@ -152,6 +152,8 @@ TEST(wrong_text) {
       {STORE, "store v1 in a2 at 8*o0 + x0 + 2*x1 + 4*x2\n", "store 0: element 0 of v1 is dead"},
       {"2*(x1^x2) + 4*x2 live x0\n", "2*(x1^x2) + 4*x2\n", "store 0: v1 is dead at some"},
       {"store v0 in a2 at 8*o0 + x0 + 2*x1 + 4*x2 live x0\n", "", "a2: 12 of its 24 elements"},
+      {"store v0 in a2 at 8*o0 + x0 + 2*x1 + 4*x2 live x0\n",
+       "store v0 in a2 at 8*o0 + x0 + 2*x1 + 4*x2\n", "a2: 36 elements are stored, it has 24"},
       // order
       {"store v0 in a1", "store v0 in a0", "a0 is an argument"},
       {STORE, STORE "store v0 in a1 at 8*o0 + x0 + 2*x1 + 4*x2\n",
