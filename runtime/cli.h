@@ -7,7 +7,7 @@
 //
 // Dispatch (cli_main.c), parsing (cli_options.c), `permc help` (cli_help.c) and the test that
 // compares the help with docs/permc.1 and docs/language.md all read the same rows. Each verb has a
-// file: cli_run.c, cli_check.c, cli_test.c, cli_fmt.c.
+// file: cli_run.c, cli_check.c, cli_explain.c, cli_test.c, cli_fmt.c.
 #ifndef PERMC_RUNTIME_CLI_H
 #define PERMC_RUNTIME_CLI_H
 
@@ -74,6 +74,11 @@ const char *cli_value(const cli_arguments *a, const char *name);  // the first; 
 // All values of a repeated option; the caller frees the list. NULL: no memory.
 const char **cli_values(const cli_arguments *a, const char *name, size_t *count);
 
+// The values of --size NAME=SIZE. cli_sizes_free frees them, also after a failure, which is
+// reported.
+cli_status cli_sizes(const cli_arguments *a, permc_size **sizes, size_t *count);
+void cli_sizes_free(permc_size *sizes, size_t count);
+
 // A decimal number without a sign, and nothing after it.
 bool cli_number(const char *digits, uint64_t *number);
 // The name of `candidates` closest to `word`, or NULL if none is near. `next` walks the candidates.
@@ -87,6 +92,7 @@ void cli_help(FILE *to);
 void cli_help_verb(FILE *to, const cli_verb *verb);
 cli_status cli_run(const cli_arguments *given);
 cli_status cli_check(const cli_arguments *given);
+cli_status cli_explain(const cli_arguments *given);
 cli_status cli_test(const cli_arguments *given);
 cli_status cli_fmt(const cli_arguments *given);
 

@@ -1,25 +1,6 @@
 // permc check: load each file and elaborate its entry points.
 #include "runtime/cli.h"
 
-// "n=30". The name is the caller's to free.
-static bool parse_size(const char *given, permc_size *size) {
-  const char *equals = strchr(given, '=');
-  uint64_t value = 0;
-  if (!equals || equals == given || !cli_number(equals + 1, &value) || value > INT64_MAX) {
-    cli_usage_error("check: --size is NAME=SIZE, such as n=30, not '%s'", given);
-    return false;
-  }
-  *size = (permc_size){strndup(given, (size_t)(equals - given)), (int64_t)value};
-  return size->name != NULL;
-}
-
-static bool parse_sizes(const char **given, size_t count, permc_size *sizes) {
-  for (size_t i = 0; i < count; i++)
-    if (!parse_size(given[i], &sizes[i]))
-      return false;
-  return true;
-}
-
 static bool check_file(const cli_arguments *given, const char *path, const permc_size *sizes,
                        size_t count) {
   permc_context *context = permc_context_new();
@@ -48,16 +29,10 @@ static cli_status check_files(const cli_arguments *given, const permc_size *size
 
 cli_status cli_check(const cli_arguments *given) {
   size_t count;
-  const char **texts = cli_values(given, "--size", &count);
-  permc_size *sizes = calloc(count + 1, sizeof *sizes);
-  cli_status status = CLI_USAGE;
-  if (!texts || !sizes)
-    status = CLI_WRONG;
-  else if (parse_sizes(texts, count, sizes))
+  permc_size *sizes;
+  cli_status status = cli_sizes(given, &sizes, &count);
+  if (status == CLI_OK)
     status = check_files(given, sizes, count);
-  for (size_t i = 0; sizes && i < count; i++)
-    free((char *)sizes[i].name);
-  free(texts);
-  free(sizes);
+  cli_sizes_free(sizes, count);
   return status;
 }

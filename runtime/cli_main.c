@@ -35,6 +35,18 @@ static const cli_option check_options[] = {
     END_OF_OPTIONS,
 };
 
+static const cli_option explain_options[] = {
+    {"-e", "EXPR", false, "explain this expression, in FILE's scope if there is one"},
+    {"--entry", "NAME", false, "the entry point to explain (default: main)"},
+    {"--size", "NAME=SIZE", true, "the value of a size name of its signature, such as n=24"},
+    {"--arguments", "TYPES", false, "... or the types of its arguments, such as '[2^24]u32 i64'"},
+    {"--target", "TARGET", false, "plan for this machine: a name, or a FILE; help lists them"},
+    {"--rules", NULL, false, "also list the rewrite rules that fired, and what they saved"},
+    {"--json", NULL, false, "print one JSON object"},
+    {"--dump", "trace|net|plan", false, "print this form of the program instead"},
+    END_OF_OPTIONS,
+};
+
 static const cli_option test_options[] = {
     {"--only", "TEXT", false, "only tests with TEXT in 'FILE:LINE ENTRY NAME'"},
     {"--tag", "TAG", true, "only test blocks with one of these tags"},
@@ -63,6 +75,11 @@ const cli_verb cli_verbs[] = {
      "Checks names and types of each FILE and elaborates its entry points, at sizes 0 to 4 or at\n"
      "those of --size. Sizes that fail are warnings, unless all fail or --size asked for them.",
      "permc check examples/spectrum.perm --size n=20 --time", check_options, cli_check},
+    {"explain", "[FILE]", 0, 1, "show how a program will run at given sizes",
+     "Plans an entry point of FILE (or the expression of -e) for given sizes, or for arguments of\n"
+     "given types, and prints what it comes to: columns, permutations, and each pass over memory\n"
+     "with what it reads, writes and costs. Nothing is run.",
+     "permc explain examples/sort.perm --arguments '[2^24]f32'", explain_options, cli_explain},
     {"test", "PATH...", 1, SIZE_MAX, "run the test blocks of programs",
      "Runs the test blocks (comments that start with -- ==) of each PATH: a file, or a directory\n"
      "with .perm files at any depth. The last line counts: N passed, N failed, N skipped.",

@@ -237,3 +237,33 @@ bool cli_number(const char *digits, uint64_t *number) {
   *number = value;
   return errno == 0;
 }
+
+// "n=30". The name is the caller's to free.
+static cli_status read_size(const cli_arguments *a, const char *given, permc_size *size) {
+  const char *equals = strchr(given, '=');
+  uint64_t value = 0;
+  if (!equals || equals == given || !cli_number(equals + 1, &value) || value > INT64_MAX)
+    return cli_usage_error("%s: --size is NAME=SIZE, such as n=30, not '%s'", a->verb->name, given);
+  *size = (permc_size){strndup(given, (size_t)(equals - given)), (int64_t)value};
+  return size->name ? CLI_OK : CLI_WRONG;
+}
+
+cli_status cli_sizes(const cli_arguments *a, permc_size **sizes, size_t *count) {
+  const char **given = cli_values(a, "--size", count);
+  cli_status status = CLI_OK;
+  *sizes = calloc(*count + 1, sizeof **sizes);
+  if (!given || !*sizes) {
+    *count = *sizes ? *count : 0;
+    status = CLI_WRONG;
+  }
+  for (size_t i = 0; i < *count && status == CLI_OK; i++)
+    status = read_size(a, given[i], &(*sizes)[i]);
+  free(given);
+  return status;
+}
+
+void cli_sizes_free(permc_size *sizes, size_t count) {
+  for (size_t i = 0; sizes && i < count; i++)
+    free((char *)sizes[i].name);
+  free(sizes);
+}

@@ -84,6 +84,20 @@ typedef struct permc_size {
 PERMC_API bool permc_check(permc_context *context, const char *entry, const permc_size *sizes,
                            size_t count);
 
+// How an entry would be run, without running it (docs/language.md, "How a program will run").
+typedef struct permc_explain_options {
+  const char *target;  // NULL: this machine. A name that permc knows, or a file (target.h)
+  const char *types;   // NULL: the sizes say all. Types of the arguments: "[2^24]u32 [8](u8, i64)"
+  bool json;           // one JSON object instead of text for a reader
+  bool rules;          // also the rewrite rules that fired
+  const char *dump;    // instead: the "trace", "net" or "plan" itself, as text
+} permc_explain_options;
+// The entry at these sizes, which are all that its signature names, or for arguments of
+// options->types (then without sizes). Element types that are open get their defaults. The caller
+// frees *out with free().
+PERMC_API bool permc_explain(permc_context *context, const char *entry, const permc_size *sizes,
+                             size_t size_count, const permc_explain_options *options, char **out);
+
 // ---- values ----------------------------------------------------------------------------------
 
 // One argument or result: one array, or one per component of a tuple (or of an array of tuples).

@@ -244,6 +244,22 @@ TEST(facts_of_a_plan_by_hand) {
   arena_free(&memory);
 }
 
+TEST(dimensions_that_a_tile_lacks) {
+  START();
+  const char *wrong = NULL;
+  const plan *p = plan_read(&memory,
+                            NET TARGET "strategy s padding none\npass stage 0 seconds 0\n"
+                                       "tile 0b0001\nblocks 0b0010 0b0100 0b1000\nslot 4 v0\n"
+                                       "load slot 0 from a0 at x0 + 2*x1 + 4*x2 + 8*x3 scattered\n"
+                                       "store slot 0 in a1 at x3 + 2*x2 + 4*x1 + 8*x0 scattered\n",
+                            &wrong);
+  REQUIRE(p != NULL);
+  const plan_pass *pass = &p->passes.items[0];
+  CHECK_EQ_I64(plan_missing_dimensions(p, pass, &pass->loads[0]), 1);
+  CHECK_EQ_I64(plan_missing_dimensions(p, pass, &pass->stores[0]), 2);
+  arena_free(&memory);
+}
+
 // One stage of 4 index bits that loads a0 and stores it in a1.
 static plan_facts facts_of_move(const char *from, const char *to) {
   const char *wrong = NULL;

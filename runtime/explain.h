@@ -1,0 +1,29 @@
+// `permc explain`: how an entry runs at given sizes, without running it.
+//
+//   explain.c        an entry and sizes (permc.h, permc_explain) to an explanation
+//   explain_text.c   the explanation for a reader
+//   explain_json.c   the same as one JSON object
+//   explain_facts.h  its counts alone, for tests
+#ifndef PERMC_RUNTIME_EXPLAIN_H
+#define PERMC_RUNTIME_EXPLAIN_H
+
+#include "runtime/backend.h"
+#include "runtime/explain_facts.h"
+
+typedef struct explanation {
+  const char *entry, *type;  // "main", "[2^n]i32 -> [2^n]i32"
+  const permc_size *sizes;   // as given; none where types were
+  size_t size_count;
+  const trace *trace;
+  lowered_program program;
+  plan_facts facts;
+  uint64_t moving_steps;    // of the trace, that put elements into another order
+  uint64_t peak_bytes;      // of arrays, in a run on the CPU
+  double planning_seconds;  // lowering, rules and planner
+  bool show_rules;
+} explanation;
+
+void explain_text(text *out, const explanation *e);
+void explain_json(text *out, const explanation *e);
+
+#endif

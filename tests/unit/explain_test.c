@@ -1,0 +1,384 @@
+// permc_explain: what it counts, what it says in text, JSON and dumps, and what it refuses.
+#include "tests/unit/api.h"
+
+#include "fusion/plan.h"
+#include "runtime/json.h"
+
+static arena memory;
+static jmp_buf failure;
+
+#define START()                                                                                    \
+  do {                                                                                             \
+    memory.failure = &failure;                                                                     \
+    if (setjmp(failure) != 0)                                                                      \
+      abort();                                                                                     \
+  } while (0)
+
+// The explanation, in the test's memory; "" after a failed check.
+static const char *explained(permc_context *c, const char *entry, const permc_size *sizes,
+                             size_t count, const permc_explain_options *options) {
+  char *out = NULL;
+  if (!c || !CHECK(permc_explain(c, entry, sizes, count, options, &out))) {
+    CHECK_STR(c ? permc_message(c) : "no context", "");
+    return "";
+  }
+  CHECK_STR(permc_message(c), "");
+  const char *copy = arena_copy(&memory, out, strlen(out));
+  free(out);
+  return copy;
+}
+
+static const permc_size at_24[] = {{"n", 24}};
+
+// ---- text ------------------------------------------------------------------------------------
+
+TEST(the_sorter_of_the_paper) {
+  START();
+  permc_context *c = load_file("tests/programs/paper_sort.perm");
+  permc_explain_options o = {.target = "line128-tile128k"};
+  const char *shown = explained(c, "main", at_24, 1, &o);
+  CHECK_CONTAINS(shown, "main : [2^n]i32 -> [2^n]i32\nsizes         n = 24\n"
+                        "arguments     [2^24]i32\nresults       [2^24]i32\n"
+                        "target        line128-tile128k: lines of 128 bytes, tiles of 128 KiB, ");
+  CHECK_CONTAINS(shown, "columns       300, each of static direction\nmaps          0\n"
+                        "permutations  0; as written, ");
+  CHECK_CONTAINS(shown, "\npass   ops  phases       read    written       time  bound by  tile\n");
+  CHECK_CONTAINS(shown, "\nplanned in ");
+  CHECK(strstr(shown, "parm-parm") == NULL);
+  o.rules = true;
+  CHECK_CONTAINS(explained(c, "main", at_24, 1, &o), "\nparm-parm");
+  permc_context_free(c);
+  arena_free(&memory);
+}
+
+TEST(flip2_twice_is_a_copy) {
+  START();
+  permc_context *c = load_file("tests/programs/flip2.perm");
+  const char *shown = explained(c, "main", at_24, 1, NULL);
+  CHECK_CONTAINS(shown, "permutations  0; as written, 2 steps move elements\n"
+                        "passes        0; besides, 1 copy\n"
+                        "memory        at most 32 MiB at a time; 0 arrays between passes\n");
+  CHECK_CONTAINS(shown, "\n   1  copy       1     16 MiB     16 MiB  ");
+  CHECK_CONTAINS(explained(c, "once", at_24, 1, NULL),
+                 "permutations  1; as written, 1 step moves elements\npasses        1\n");
+  permc_context_free(c);
+  arena_free(&memory);
+}
+
+TEST(types_of_arguments) {
+  START();
+  permc_context *c = load_expression("\\xs ys -> (sort xs, map (+ 1) ys)");
+  permc_explain_options o = {.types = "[2^11](u8, f32) [1000]i16"};
+  CHECK_CONTAINS(explained(c, "-e", NULL, 0, &o), "arguments     [2^11]u8, [2^11]f32, [1000]i16\n"
+                                                  "results       [2^11]u8, [2^11]f32, [1000]i16\n");
+  permc_context_free(c);
+  arena_free(&memory);
+}
+
+TEST(no_arguments) {
+  START();
+  permc_context *c = load_text("main : ([]int, f32)\nmain = (iota 1000, 3)\n");
+  const char *shown = explained(c, "main", NULL, 0, NULL);
+  CHECK_CONTAINS(shown, "arguments     none\nresults       [1000]i64, f32\n");
+  permc_context_free(c);
+  c = load_text("main : [0]f32 -> [0]f32\nmain = map (+ 1)\n");
+  CHECK_CONTAINS(explained(c, "main", NULL, 0, NULL), "passes        ");
+  permc_context_free(c);
+  arena_free(&memory);
+}
+
+TEST(a_target_from_a_file) {
+  START();
+  permc_context *c = load_expression("bitrev");
+  char path[4096];
+  const char *folder = getenv("PERMC_TMP");
+  snprintf(path, sizeof path, "%s/small.target", folder ? folder : "/tmp");
+  FILE *file = fopen(path, "w");
+  REQUIRE(file != NULL);
+  fputs("base = gpu\nname = small\ntile_bytes = 4096\n", file);
+  fclose(file);
+  permc_explain_options o = {.target = path, .types = "[2^16]u8"};
+  CHECK_CONTAINS(explained(c, "-e", NULL, 0, &o),
+                 "target        small: lines of 128 bytes, tiles of 4 KiB, 32 lanes, ");
+  remove(path);
+  permc_context_free(c);
+  arena_free(&memory);
+}
+
+// ---- JSON ------------------------------------------------------------------------------------
+
+static double number_of(const json *object, const char *member) {
+  return json_number(json_member(object, member), -1);
+}
+
+static size_t length_of(const json *list) {
+  size_t count = 0;
+  for (const json *one = json_first(list); one; one = one->next)
+    count++;
+  return count;
+}
+
+static void check_members(const json *object, const char *const *names) {
+  for (; *names; names++)
+    if (!CHECK(json_member(object, *names) != NULL))
+      printf("  %s\n", *names);
+}
+
+TEST(json_has_everything) {
+  static const char *const members[] = {"entry",
+                                        "type",
+                                        "sizes",
+                                        "arguments",
+                                        "results",
+                                        "target",
+                                        "strategy",
+                                        "columns",
+                                        "maps",
+                                        "static_columns",
+                                        "moving_steps",
+                                        "permutations",
+                                        "pass_count",
+                                        "copies",
+                                        "exchanges",
+                                        "bytes_read",
+                                        "bytes_written",
+                                        "seconds",
+                                        "temporaries",
+                                        "temporary_bytes",
+                                        "peak_bytes",
+                                        "passes",
+                                        "rules",
+                                        "planning_seconds",
+                                        NULL};
+  static const char *const pass_members[] = {
+      "stage",         "n",       "loops",  "kind",      "padding", "ops",
+      "columns",       "maps",    "phases", "exchanges", "tile",    "bytes_read",
+      "bytes_written", "seconds", "bound",  "loads",     "stores",  NULL};
+  START();
+  permc_context *c = load_file("tests/programs/bitonic_rows.perm");
+  permc_explain_options o = {.target = "avx2", .json = true, .rules = true};
+  const permc_size sizes[] = {{"m", 3}, {"n", 16}};
+  const char *shown = explained(c, "main", sizes, 2, &o), *wrong = NULL;
+  const json *all = json_read(&memory, shown, strlen(shown), &wrong);
+  CHECK_STR(wrong, NULL);
+  REQUIRE(all != NULL);
+  check_members(all, members);
+  CHECK_STR(json_string(json_member(all, "entry"), ""), "main");
+  CHECK(number_of(json_member(all, "sizes"), "n") == 16);
+  CHECK(number_of(json_member(all, "target"), "line_bytes") == 128);
+  CHECK(number_of(all, "columns") == 136 && number_of(all, "static_columns") == 136);
+  const json *passes = json_member(all, "passes");
+  CHECK(number_of(all, "pass_count") == (double)length_of(passes));
+  double ops = 0, seconds = 0;
+  for (const json *pass = json_first(passes); pass; pass = pass->next) {
+    check_members(pass, pass_members);
+    ops += number_of(pass, "ops");
+    seconds += number_of(pass, "seconds");
+    CHECK_EQ_U64(length_of(json_member(pass, "loops")), 1);
+  }
+  CHECK(ops == 136);
+  CHECK(seconds > 0.999 * number_of(all, "seconds") && seconds < 1.001 * number_of(all, "seconds"));
+  CHECK(length_of(json_member(all, "rules")) > 0);
+  permc_context_free(c);
+  arena_free(&memory);
+}
+
+TEST(json_of_odd_names) {
+  START();
+  permc_context *c = load_text("main : [2^n]i32\n   ->  [2^n]i32\nmain = reverse\n");
+  permc_explain_options o = {.json = true};
+  const char *shown = explained(c, "main", (permc_size[]){{"n", 0}}, 1, &o), *wrong = NULL;
+  const json *all = json_read(&memory, shown, strlen(shown), &wrong);
+  CHECK_STR(wrong, NULL);
+  CHECK_STR(json_string(json_member(all, "type"), ""), "[2^n]i32\n   ->  [2^n]i32");
+  permc_context_free(c);
+  arena_free(&memory);
+}
+
+// ---- dumps -----------------------------------------------------------------------------------
+
+static const char *printed(const plan *p) {
+  text out = {0};
+  plan_print(&out, p);
+  const char *copy = arena_copy(&memory, out.data ? out.data : "", out.length);
+  text_free(&out);
+  return copy;
+}
+
+static void check_plan_dump(permc_context *c, const char *types, const char *machine) {
+  START();
+  permc_explain_options o = {.target = machine, .types = types, .dump = "plan"};
+  const char *first = explained(c, "-e", NULL, 0, &o), *wrong = NULL;
+  const plan *p = plan_read(&memory, first, &wrong);
+  CHECK_STR(wrong, NULL);
+  if (p) {
+    CHECK_STR(printed(p), first);
+    CHECK_STR(net_verify(&memory, p->net), NULL);
+    CHECK_STR(plan_verify(&memory, p), NULL);
+  }
+  arena_free(&memory);
+}
+
+// Functions of the library, and what argument they take: %d is 2^n.
+static const struct {
+  const char *expression, *types;
+} functions[] = {
+    {"sort", "[%d]u32"},
+    {"sort", "[%d](u8, f64)"},
+    {"padded maxval sort", "[%d]i16"},
+    {"\\xs -> padded maxval sort (drop 1 xs)", "[%d]f32"},
+    {"balanced_sort", "[%d]i32"},
+    {"bitrev . sort_desc . gray", "[%d]u64"},
+    {"argsort", "[%d]f64"},
+    {"fft", "[%d]c64"},
+    {"fft_real", "[%d]f32"},
+    {"ifft . map conj", "[%d]c128"},
+    {"fwht", "[%d]f32"},
+    {"walsh", "[%d]i64"},
+    {"sum", "[%d]i32"},
+    {"scan (+)", "[%d]u8"},
+    {"map reverse . transpose", "[%d][8]bool"},
+    {"map sort", "[3][%d]i8"},
+    {"\\xs -> zip xs (reverse xs)", "[%d]i32"},
+    {"\\xs -> concat xs (map (+ 1) xs)", "[%d]i32"},
+};
+
+TEST(plans_read_back) {
+  static const int sizes[] = {0, 1, 3, 6, 11, 17};
+  static const char *const machines[] = {"avx512", "baseline", "gpu", "line32-tile128k"};
+  for (size_t f = 0; f < sizeof functions / sizeof *functions; f++) {
+    permc_context *c = load_expression(functions[f].expression);
+    for (size_t n = 0; n < sizeof sizes / sizeof *sizes; n++) {
+      char types[64], length[16];
+      snprintf(length, sizeof length, "%d", 1 << sizes[n]);
+      const char *hole = strstr(functions[f].types, "%d");
+      snprintf(types, sizeof types, "%.*s%s%s", (int)(hole - functions[f].types),
+               functions[f].types, length, hole + 2);
+      check_plan_dump(c, types, machines[(f + n) % 4]);
+    }
+    permc_context_free(c);
+  }
+}
+
+TEST(traces_and_nets) {
+  START();
+  permc_context *c = load_expression("bitrev . sort");
+  permc_explain_options o = {.types = "[2^5]i32", .dump = "trace"};
+  CHECK_CONTAINS(explained(c, "-e", NULL, 0, &o), "\nresults %");
+  o.dump = "net";
+  const char *shown = explained(c, "-e", NULL, 0, &o), *wrong = NULL;
+  CHECK(net_read(&memory, shown, &wrong) != NULL);
+  CHECK_STR(wrong, NULL);
+  permc_context_free(c);
+  arena_free(&memory);
+}
+
+// ---- mistakes --------------------------------------------------------------------------------
+
+static const char program[] = "main : [2^n]a -> [m]a -> []a\n"
+                              "main xs ys = concat (sort xs) ys\n"
+                              "odd : []u32 -> []u32\n"
+                              "odd = reverse\n"
+                              "rows : [2^n]u32 -> [][4]u32 -> u32\n"
+                              "rows xs ys = 1\n";
+
+static const struct {
+  const char *entry;
+  permc_size sizes[3];
+  permc_explain_options options;
+  const char *message;
+} mistakes[] = {
+    {"min", {{0}}, {0}, "permc: there is no entry point 'min'; there is 'main', 'odd', 'rows'\n"},
+    {"main", {{0}}, {0}, "permc: the size 'n' of 'main' is not given\n"},
+    {"main", {{"n", 3}}, {0}, "permc: the size 'm' of 'main' is not given\n"},
+    {"main",
+     {{"n", 3}, {"m", 3}, {"k", 3}},
+     {0},
+     "permc: 'main' has no size named 'k'; it has 'n', 'm'\n"},
+    {"odd",
+     {{"n", 3}},
+     {0},
+     "permc: 'odd' takes arrays whose lengths no signature names: sizes cannot say them, only the "
+     "types of its arguments can, such as [2^24]i32\n"},
+    {"rows",
+     {{"n", 3}},
+     {0},
+     "permc: 'rows' takes arrays whose lengths no signature names: sizes cannot say them, only the "
+     "types of its arguments can, such as [2^24]i32\n"},
+    {"main",
+     {{"n", 3}},
+     {.types = "[8]i8 [8]i8"},
+     "permc: sizes and the types of arguments exclude each other: the types say the sizes\n"},
+    {"odd", {{0}}, {.types = ""}, "permc: 'odd' has 1 parameter, but 0 argument types are given\n"},
+    {"main",
+     {{0}},
+     {.types = "[8]i8"},
+     "permc: 'main' has 2 parameters, but 1 argument type is given\n"},
+    {"odd",
+     {{0}},
+     {.types = "[8]u32 [8]u32"},
+     "permc: 'odd' has 1 parameter, but there are more argument types\n"},
+    {"odd",
+     {{0}},
+     {.types = "[2^64]u32"},
+     "permc: argument types: '[2^64]u32' is wrong at '^64]u32'; write types such as [1024]i32, "
+     "[2^10]f64 or [8](u32, f64)\n"},
+    {"odd",
+     {{0}},
+     {.types = "[8]u33"},
+     "permc: argument types: '[8]u33' is wrong at 'u33'; write types such as [1024]i32, "
+     "[2^10]f64 or [8](u32, f64)\n"},
+    {"odd",
+     {{0}},
+     {.types = "[8]f32"},
+     "argument 1 of 'odd' must be []u32, but the data is [8]f32"},
+    {"odd", {{0}}, {.types = "[9]u32"}, "power of two"},
+    {"odd", {{0}}, {.types = "[2^63]u32"}, "error: "},
+    {"main", {{"n", 3}, {"m", -1}}, {0}, "error: "},
+    {"main", {{"n", 63}, {"m", 3}}, {0}, "error: "},
+    {"odd",
+     {{0}},
+     {.types = "[8]u32", .target = "avx3"},
+     "permc: there is no target 'avx3', nor a file of that name; there is avx512, "},
+    {"odd",
+     {{0}},
+     {.types = "[8]u32", .target = "CMakeLists.txt"},
+     "permc: CMakeLists.txt: line 8: expected NAME = VALUE\n"},
+    {"odd",
+     {{0}},
+     {.types = "[8]u32", .dump = "code"},
+     "permc: there is no stage 'code' to dump; there is trace, net, plan\n"},
+};
+
+TEST(mistakes_are_told) {
+  permc_context *c = load_text(program);
+  for (size_t i = 0; c && i < sizeof mistakes / sizeof *mistakes; i++) {
+    char *out = NULL;
+    size_t count = 0;
+    while (count < 3 && mistakes[i].sizes[count].name)
+      count++;
+    CHECK(
+        !permc_explain(c, mistakes[i].entry, mistakes[i].sizes, count, &mistakes[i].options, &out));
+    CHECK(out == NULL);
+    CHECK_CONTAINS(permc_message(c), mistakes[i].message);
+  }
+  permc_context_free(c);
+}
+
+// Nothing of an explanation stays in the context.
+TEST(between_runs) {
+  START();
+  permc_context *c = load_text(program);
+  for (int i = 0; i < 3; i++) {
+    permc_explain_options o = {.types = "[8]u32"};
+    explained(c, "odd", NULL, 0, &o);
+    uint32_t in[2] = {1, 2}, expected[2] = {2, 1};
+    permc_value *out = run_value(c, "odd", value_1("u32", 2, in));
+    check_1(out, 0, "u32", 2, expected);
+    permc_value_free(out);
+  }
+  permc_context_free(c);
+  arena_free(&memory);
+}
+
+TEST_MAIN()
