@@ -2,6 +2,8 @@
 //
 //   read the input -> run -> compare with the output (or the message with `error:`) -> properties
 //
+// and its structure is compared with what each entry's plan has.
+//
 // A failure is one line and details below it:
 //
 //   sort.perm:12: main: result[2] is 3i32, expected 2i32
@@ -10,6 +12,7 @@
 #include "runtime/cli_case.h"
 #include "runtime/cli.h"
 #include "runtime/cli_compare.h"
+#include "runtime/cli_structure.h"
 #include "runtime/context.h"
 
 #include <regex.h>
@@ -82,11 +85,9 @@ static void add_indented(text *to, const char *lines) {
 }
 
 // The first line of `why` beside the place, the others below it.
-static void report(test_file *file, uint32_t line, const char *entry, const char *verdict,
-                   const char *why) {
+static void report(test_file *file, uint32_t line, const char *entry, const char *why) {
   size_t length = strcspn(why, "\n");
-  text_printf(&file->report, "%s:%u: %s: %s%.*s\n", file->path, line, entry, verdict, (int)length,
-              why);
+  text_printf(&file->report, "%s:%u: %s: %.*s\n", file->path, line, entry, (int)length, why);
   add_indented(&file->report, why + length + (why[length] == '\n'));
 }
 
@@ -98,7 +99,7 @@ static void count_test(test_file *file, size_t *counter) {
 
 static void finish(test_run *run, bool passed, uint32_t line) {
   if (!passed)
-    report(run->file, line, run->entry, "", run->why.data ? run->why.data : "failed");
+    report(run->file, line, run->entry, run->why.data ? run->why.data : "failed");
   count_test(run->file, passed ? &run->file->passed : &run->file->failed);
   permc_values_free(run->arguments, run->argument_count);
   permc_values_free(run->results, run->result_count);
@@ -400,21 +401,17 @@ static bool check_program_error(test_run *run) {
   return no_error(run, pattern);
 }
 
-// A structure is of a compiled plan, which no backend has yet; of a program that does not load it
-// is wrong all the same.
-static void skip_structures(const test_run *like) {
+static bool check_structure(test_run *run, const block_structure *s) {
+  return run->load_error ? fail_to_load(run)
+                         : structure_holds(run->context, run->entry, s, &run->why);
+}
+
+static void run_structures(const test_run *like) {
   for (size_t i = 0; i < like->block->structures.count; i++) {
-    uint32_t line = like->block->structures.items[i].line;
-    if (!selected(like->file, like->block, line, like->entry, "structure"))
-      continue;
-    if (like->load_error) {
-      test_run run = *like;
-      finish(&run, fail_to_load(&run), line);
-    } else {
-      report(like->file, line, like->entry,
-             "skipped: ", "structure is of a compiled plan, and interp makes none");
-      count_test(like->file, &like->file->skipped);
-    }
+    const block_structure *s = &like->block->structures.items[i];
+    test_run run = *like;
+    if (selected(like->file, like->block, s->line, like->entry, "structure"))
+      finish(&run, check_structure(&run, s), s->line);
   }
 }
 
@@ -431,7 +428,7 @@ static void run_block(const test_run *like) {
     if (selected_case(run.file, block, run.the_case, run.entry))
       finish(&run, check_case(&run), run.the_case->line);
   }
-  skip_structures(like);
+  run_structures(like);
 }
 
 static size_t count_tests(const test_file *file) {

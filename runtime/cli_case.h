@@ -22,8 +22,8 @@ typedef struct test_file {
   size_t length;
   test_blocks blocks;
   size_t tests;  // selected
-  text report;   // of failures and skipped tests; printed when the file is done
-  size_t passed, failed, skipped;
+  text report;   // of failures; printed when the file is done
+  size_t passed, failed;
   void (*progress)(struct test_file *file);  // called after each test, from the file's thread
 } test_file;
 

@@ -213,19 +213,18 @@ static void open_files(void) {
 }
 
 static cli_status print_summary(void) {
-  size_t passed = 0, failed = 0, skipped = 0;
+  size_t passed = 0, failed = 0;
   for (size_t i = 0; i < session.file_count; i++) {
     passed += session.files[i].passed;
     failed += session.files[i].failed;
-    skipped += session.files[i].skipped;
   }
   bool filtered =
       session.options.only || session.options.tag_count || session.options.excluded_count;
-  bool none = passed + failed + skipped == 0;
+  bool none = passed + failed == 0;
   if (none && !session.wrong)
     cli_error(filtered ? "no test was found that --only, --tag and --exclude select"
                        : "no test was found");
-  printf("%zu passed, %zu failed, %zu skipped\n", passed, failed, skipped);
+  printf("%zu passed, %zu failed, 0 skipped\n", passed, failed);  // as all tests of permc end
   return failed || none || session.wrong ? CLI_WRONG : CLI_OK;
 }
 

@@ -9,8 +9,8 @@
 #include "runtime/testblock.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <regex.h>
-#include <stdio.h>
 
 typedef struct block_parser {
   test_blocks *into;
@@ -274,28 +274,86 @@ static void parse_property(block_parser *p) {
                                      property_rows[i].takes_function ? function : NULL});
 }
 
-// Pairs of a name and a number, such as "columns 10 passes 1".
+// ---- structure -------------------------------------------------------------------------------
+
+const char *const structure_count_names[STRUCTURE_COUNTS] = {"columns", "passes", "permutations",
+                                                             "exchanges"};
+
+// The words of a structure while they are read.
+typedef struct structure_reader {
+  block_parser *p;
+  uint32_t line;
+  const block_names *words;
+  size_t next;
+} structure_reader;
+
+static const char *next_of(structure_reader *r) {
+  return r->next < r->words->count ? r->words->items[r->next++] : "";
+}
+
+// "10", or after `<=`, where that is allowed.
+static int64_t structure_number(structure_reader *r, const char *after, bool *at_most) {
+  const char *word = next_of(r), *what = after;
+  if (at_most)
+    *at_most = !strcmp(word, "<=");
+  if (at_most && *at_most) {
+    what = word;
+    word = next_of(r);
+  }
+  errno = 0;
+  long long number = strtoll(word, NULL, 10);
+  if (!*word || strspn(word, "0123456789") != strlen(word) || errno)
+    mistake(r->p, r->line, "expected a number after '%s'", what);
+  return number;
+}
+
+static void structure_target(structure_reader *r, block_structure *s) {
+  if (s->target)
+    mistake(r->p, r->line, "a structure is of one target, not of two");
+  s->target = next_of(r);
+  if (!*s->target)
+    mistake(r->p, r->line, "expected a name after 'target'");
+}
+
+// A pair of a name and a number: a count, or else a size, whose names only the program knows.
+static void structure_pair(structure_reader *r, const char *name, block_structure *s) {
+  arena *memory = &r->p->into->memory;
+  structure_count i = 0;
+  while (i < STRUCTURE_COUNTS && strcmp(structure_count_names[i], name) != 0)
+    i++;
+  if (i < STRUCTURE_COUNTS) {
+    structure_expectation e = {.count = i};
+    e.number = (uint64_t)structure_number(r, name, &e.at_most);
+    vec_push(memory, &s->expectations, e);
+  } else {
+    structure_size size = {name, structure_number(r, name, NULL)};
+    vec_push(memory, &s->sizes, size);
+  }
+}
+
+// Such as "n 24 columns 300 passes <= 14 target avx2".
 static void parse_structure(block_parser *p) {
-  static const char known[] = " columns passes permutations ";
   block_data data;
   block_names words = {0};
+  block_structure s = {.line = p->word_line};
   if (!next_braces(p, "structure", &data))
     return;
   split_words(p, data.text, &words);
-  if (words.count == 0)
-    mistake(p, data.line, "expected columns, passes or permutations and a number in 'structure'");
-  for (size_t i = 0; i < words.count && !p->wrong; i += 2) {
-    const char *name = words.items[i], *number = i + 1 < words.count ? words.items[i + 1] : "";
-    char spaced[40];
-    snprintf(spaced, sizeof spaced, " %.30s ", name);
-    if (!strstr(known, spaced))
-      mistake(p, data.line, "a structure has columns, passes and permutations, no '%s'", name);
-    else if (!*number || strspn(number, "0123456789") != strlen(number))
-      mistake(p, data.line, "expected a number after '%s'", name);
+  for (structure_reader r = {p, data.line, &words, 0}; r.next < words.count && !p->wrong;) {
+    const char *name = next_of(&r);
+    if (!strcmp(name, "target"))
+      structure_target(&r, &s);
+    else
+      structure_pair(&r, name, &s);
   }
+  if (!p->wrong && !s.expectations.count)
+    mistake(p, data.line,
+            "expected columns, passes, permutations or exchanges and a number in 'structure'");
   if (!p->wrong)
-    vec_push(&p->into->memory, &p->block.structures, ((block_structure){p->word_line, data.text}));
+    vec_push(&p->into->memory, &p->block.structures, s);
 }
+
+// ---- all directives --------------------------------------------------------------------------
 
 static const struct {
   const char *word;

@@ -8,7 +8,8 @@
 //   REGEX`
 //   -- random input { [1048576]i32 }
 //   -- property: sorted                holds for every input of the block that is to succeed
-//   -- structure { columns 10 }        of the compiled plan
+//   -- structure { n 20 columns 210 passes <= 9 }
+//                                      of the plan at these sizes, for a target of its own
 //
 // A block is a run of comment lines from `-- ==` on; code, an empty line or the next `-- ==` ends
 // it. A block of its own with `error: REGEX` and no input says that the program has that error.
@@ -49,9 +50,32 @@ typedef struct block_property {
   const char *function;  // "bitrev", an expression; NULL where the kind has none
 } block_property;
 
+typedef enum structure_count {
+  STRUCTURE_COLUMNS,
+  STRUCTURE_PASSES,
+  STRUCTURE_PERMUTATIONS,
+  STRUCTURE_EXCHANGES,
+  STRUCTURE_COUNTS
+} structure_count;
+extern const char *const structure_count_names[STRUCTURE_COUNTS];  // "columns", ...
+
+// What a count has to be.
+typedef struct structure_expectation {
+  structure_count count;
+  bool at_most;  // else exactly
+  uint64_t number;
+} structure_expectation;
+
+typedef struct structure_size {  // a size name of the signature
+  const char *name;
+  int64_t number;
+} structure_size;
+
 typedef struct block_structure {
   uint32_t line;
-  const char *text;  // between the braces
+  VEC(structure_expectation) expectations;
+  VEC(structure_size) sizes;
+  const char *target;  // a name; NULL: not given
 } block_structure;
 
 typedef VEC(const char *) block_names;
