@@ -116,6 +116,12 @@ usage "run: --random and -i exclude each other" run sort.perm --random '[4]i32' 
 usage "run: --entry and -e exclude each other" run sort.perm --entry main -e sort
 usage "check: --size is NAME=SIZE, such as n=30, not 'n'" check sort.perm --size n
 usage "check: --size is NAME=SIZE, such as n=30, not 'n=-1'" check sort.perm --size n=-1
+usage "explain: FILE or -e EXPR is missing (see permc help explain)" explain --size n=3
+usage "explain: --size is NAME=SIZE, such as n=30, not 'n'" explain sort.perm --size n
+usage "explain: --entry and -e exclude each other" explain sort.perm --entry main -e sort
+usage "explain: --size and --arguments exclude each other" explain sort.perm --size n=3 --arguments '[8]i32'
+usage "explain: --dump and --json exclude each other" explain sort.perm --size n=3 --dump net --json
+usage "explain: --dump does not know 'code' (it knows trace, net, plan)" explain sort.perm --dump code
 usage "test: --jobs is a number from 1 to 4096, not '0'" test --jobs 0 sort.perm
 
 # ---- run -------------------------------------------------------------------------------------
@@ -296,6 +302,61 @@ if [ $? -eq 1 ]; then pass; else fail "fmt to a full standard output"; fi
 err_is 'permc: standard output: No space left on device'
 only_files
 
+# ---- explain ---------------------------------------------------------------------------------
+
+status 0 explain sort.perm --size n=20 --target line128-tile32k
+out_has '^main : \[2^n\]i32 -> \[2^n\]i32$'
+out_has '^columns       210, each of static direction$'
+out_has '^ all   210 '
+err_is ''
+status 0 explain -e 'sort . bitrev' --arguments '[2^12]f32' --rules
+out_has '^arguments     \[2^12\]f32$'
+out_has '^parm-'
+status 0 explain sort.perm --entry nine
+out_has '^arguments     none$'
+status 0 explain sort.perm -e 'reverse . main' --arguments '[1024]i32' --dump plan
+out_has '^target '
+out_has '^pass stage 0 '
+status 0 explain sort.perm --size n=4 --dump net
+out_has '^stage n=4$'
+status 0 explain sort.perm --size n=4 --dump trace
+out_has '^results %'
+printf 'base = avx2\nname = mine\nline_bytes = 64\n' >mine.target
+status 0 explain sort.perm --size n=4 --target mine.target
+out_has '^target        mine: lines of 64 bytes'
+status 0 explain --target help
+out_has '^avx512$'
+out_has '^  line_bytes = 128, '
+out_has '^pass_seconds '
+status 1 explain sort.perm
+err_is "permc: the size 'n' of 'main' is not given"
+status 1 explain sort.perm --size n=4 --target nowhere
+err_has "^permc: there is no target 'nowhere', nor a file of that name; there is avx512, "
+printf 'base = avx2\nlanes = 3\n' >mine.target
+status 1 explain sort.perm --size n=4 --target mine.target
+err_is "permc: mine.target: line 2: a target has no field 'lanes'"
+status 1 explain absent.perm --size n=4
+err_is 'permc: absent.perm: No such file or directory'
+status 0 explain sort.perm --size n=20 --rules --json
+if command -v python3 >/dev/null; then
+  python3 - >verdict 2>&1 <<'END'
+import json
+with open("out") as file:
+    e = json.load(file)
+assert e["entry"] == "main" and e["sizes"] == {"n": 20}, e
+assert e["arguments"] == [{"type": "i32", "dims": [1 << 20]}] == e["results"], e
+assert e["columns"] == e["static_columns"] == 210 and e["permutations"] == e["copies"] == 0, e
+assert e["pass_count"] == len(e["passes"]) and e["target"]["tile_bytes"] > 0, e
+assert sum(p["ops"] for p in e["passes"]) == 210, e
+assert all(p["bytes_read"] == 4 << 20 for p in e["passes"]), e
+assert all(int(v, 16) > 0 for p in e["passes"] for v in p["tile"]), e
+assert any(r["name"] == "minmax" and r["times"] > 0 for r in e["rules"]), e
+END
+  if [ -s verdict ]; then fail "explain --json: $(tail -n 1 verdict)"; else pass; fi
+else
+  skip "python3 is not here to read explain --json"
+fi
+
 # ---- test ------------------------------------------------------------------------------------
 
 mkdir -p tests/sub tests/.hidden empty
@@ -329,7 +390,7 @@ back = reverse
   -- entry: back
   -- random input { [64][8]u16 } auto output
   -- property: inverse_of reverse
-  -- structure { columns 0 passes 1 permutations 1 }
+  -- structure { n 20 columns 0 passes <= 1 permutations 1 exchanges 0 target gpu }
 END
 echo '[3, 1, 2, 0]' >tests/sub/four.txt
 echo '[1.5f32, 2.5f32]' >tests/sub/floats.txt
@@ -351,11 +412,11 @@ END
 cp tests/sub/rows.perm tests/.hidden/rows.perm
 cp tests/sub/rows.perm tests/rows.txt
 status 0 test tests
-last_is '11 passed, 0 failed, 1 skipped'
-out_has '^tests/good.perm:30: back: skipped: '
+last_is '12 passed, 0 failed, 0 skipped'
+out_is '12 passed, 0 failed, 0 skipped'
 err_is ''
 status 0 test tests --jobs 1
-last_is '11 passed, 0 failed, 1 skipped'
+last_is '12 passed, 0 failed, 0 skipped'
 status 0 test tests/rows.txt tests/good.perm --tag pair
 last_is '2 passed, 0 failed, 0 skipped'
 status 0 test tests --tag pair --tag fast
@@ -363,9 +424,9 @@ last_is '8 passed, 0 failed, 0 skipped'
 status 0 test tests --tag fast --exclude pair
 last_is '6 passed, 0 failed, 0 skipped'
 status 0 test tests --exclude fast --exclude pair
-last_is '3 passed, 0 failed, 1 skipped'
+last_is '4 passed, 0 failed, 0 skipped'
 status 0 test tests --only good.perm
-last_is '9 passed, 0 failed, 1 skipped'
+last_is '10 passed, 0 failed, 0 skipped'
 status 0 test tests --only 'good.perm:12 main'
 last_is '1 passed, 0 failed, 0 skipped'
 status 0 test tests --only '[2.5f32'
@@ -492,8 +553,13 @@ mistake 4 "expected sorted, permutation, inverse_of FUNCTION or equals FUNCTION,
 mistake 4 "expected a function after 'equals'" '-- property: equals'
 mistake 4 "'sorted' stands alone, without 'now'" '-- property: sorted now'
 mistake 4 "'property:' in a block without an input" '-- property: sorted'
-mistake 4 "a structure has columns, passes and permutations, no 'colums'" '-- structure { colums 1 }'
+mistake 4 "expected columns, passes, permutations or exchanges and a number in 'structure'" '-- structure { colums 1 }'
 mistake 4 "expected a number after 'columns'" '-- structure { columns }'
+mistake 4 "expected a number after '<='" '-- structure { n 3 passes <= -1 }'
+mistake 4 "expected a number after 'columns'" '-- structure { columns 18446744073709551616 }'
+mistake 4 "expected a number after 'n'" '-- structure { columns 3 n <= 3 }'
+mistake 4 "expected a name after 'target'" '-- structure { columns 3 target }'
+mistake 4 "a structure is of one target, not of two" '-- structure { target gpu columns 3 target gpu }'
 mistake 4 "expected a regular expression after 'error:'" '-- error:'
 mistake 4 "'error:' before the first input: it follows its input, or has a block of its own" $'-- error: x\n-- input { 1 }'
 
@@ -521,7 +587,7 @@ if script -qec true /dev/null </dev/null >/dev/null 2>&1; then
   out_has '^permc: reading the argument of main : .* from standard input'
   out_has '^\[1i32, 2i32\]'
   script -qec "$permc test tests" /dev/null <in >out 2>err
-  out_has '11 passed, 0 failed, 1 skipped'
+  out_has '12 passed, 0 failed, 0 skipped'
   out_has $'\033\\[K'
   : >in
 else

@@ -5,6 +5,8 @@
 #   ```perm      a file of its own, whose test blocks run. Its lines keep their numbers, so that a
 #                failure names the line of the page. A block without a test is a failure.
 #   ```message   what `permc check example.perm` says about the block before it, to the letter
+#   ```explain   a call of `permc explain example.perm`, and what it says of the block before it, but
+#                for the time that planning took
 set -eu
 case $1 in
 /*) permc=$1 ;;
@@ -15,7 +17,7 @@ folder=${PERMC_TMP:-$(mktemp -d)}/examples
 rm -rf "$folder"
 mkdir -p "$folder/tests" "$folder/messages"
 
-# messages/N/example.perm and messages/N/expected, for each message.
+# messages/N/example.perm, messages/N/arguments and messages/N/expected, for each message.
 awk -v folder="$folder" '
   function begin_program() {
     program = ""; tests = 0; kind = "perm"
@@ -26,20 +28,24 @@ awk -v folder="$folder" '
     if (kind == "perm") {
       close(file)
       if (!tests) { untested++; print "language.md:" NR ": the example that ends here has no test" > "/dev/stderr" }
-    } else if (kind == "message") {
-      system("mkdir -p " folder "/messages/" first)
-      printf "%s", program > (folder "/messages/" first "/example.perm")
-      printf "%s", message > (folder "/messages/" first "/expected")
-      close(folder "/messages/" first "/example.perm"); close(folder "/messages/" first "/expected")
+    } else {
+      into = folder "/messages/" first
+      system("mkdir -p " into)
+      printf "%s", program > (into "/example.perm")
+      print arguments > (into "/arguments")
+      printf "%s", message > (into "/expected")
+      close(into "/example.perm"); close(into "/arguments"); close(into "/expected")
     }
     kind = ""
   }
   /^```perm$/ { begin_program(); next }
-  /^```message$/ { kind = "message"; message = ""; first = NR; next }
+  /^```message$/ { kind = "message"; message = ""; arguments = "check example.perm"; first = NR; next }
+  /^```explain$/ { kind = "explain"; message = ""; arguments = ""; first = NR; next }
   /^```/ && kind { end_block(); next }
   /^```/ { next }
   kind == "perm" { print > file; program = program $0 "\n"; tests += /^-- ==/ }
-  kind == "message" { message = message $0 "\n" }
+  kind == "explain" && !arguments { arguments = $0; sub(/^permc /, "", arguments); next }
+  kind == "message" || kind == "explain" { message = message $0 "\n" }
   END { print untested + 0 > (folder "/untested") }
 ' "$page"
 
@@ -62,12 +68,12 @@ if [ "$status" -ne 0 ] && [ "$failed" -eq 0 ]; then failed=1; fi
 
 for message in "$folder"/messages/*/expected; do
   line=${message%/expected}
-  (cd "$line" && "$permc" check example.perm >found 2>&1) || true
+  (cd "$line" && xargs "$permc" <arguments 2>&1 | sed 's/^planned in .*/planned in .../' >found) || true
   if cmp -s "$line/found" "$message"; then
     passed=$((passed + 1))
   else
     failed=$((failed + 1))
-    echo "language.md:${line##*/}: the message has changed"
+    echo "language.md:${line##*/}: what permc says has changed"
     diff "$message" "$line/found" || true
   fi
 done
