@@ -10,7 +10,7 @@
 
 // ---- tables ----------------------------------------------------------------------------------
 
-#define BACKENDS "auto|interp"
+#define BACKENDS "auto|interp|cpu|portable"
 #define END_OF_OPTIONS                                                                             \
   { NULL, NULL, false, NULL }
 
@@ -57,6 +57,26 @@ static const cli_option test_options[] = {
     END_OF_OPTIONS,
 };
 
+static const cli_option bench_options[] = {
+    {"--suite", "sort|rows|bmmc|fft|padded|scaling", false, "measure a suite of programs"},
+    {"-e", "EXPR", false, "measure this expression, in FILE's scope if there is one"},
+    {"--entry", "NAME", false, "measure this entry point (default: main)"},
+    {"--arguments", "TYPES", false, "random arguments of these types, such as '[1024]i32'"},
+    {"--size", "NAME=SIZE", true, "... of these sizes of the signature; n=10..20: each of them"},
+    {"-i", "FILE", true, "... or arguments from FILE"},
+    {"--seed", "S", false, "the seed of random arguments (default: 1)"},
+    {"--backend", BACKENDS, false, "what executes the programs (default: auto)"},
+    {"--threads", "N", false, "threads of the cpu backend (default: the processors)"},
+    {"--seconds", "S", false, "measure a case no longer than that (default: 2)"},
+    {"--only", "TEXT", false, "only cases with TEXT in their names"},
+    {"--peers", "FOLDER", false, "measure the peers in FOLDER (bench/peers) in the same rounds"},
+    {"--json", NULL, false, "write figures to standard output, the table to standard error"},
+    {"--svg", "FILE", false, "write a plot to FILE"},
+    {"--compare", "OLD.json", false, "show what changed since; FILE may be NEW.json"},
+    {"--allow-extern", NULL, false, "let the program call C functions (extern)"},
+    END_OF_OPTIONS,
+};
+
 static const cli_option fmt_options[] = {
     {"--check", NULL, false, "change nothing, list the files that would change"},
     END_OF_OPTIONS,
@@ -84,6 +104,12 @@ const cli_verb cli_verbs[] = {
      "Runs the test blocks (comments that start with -- ==) of each PATH: a file, or a directory\n"
      "with .perm files at any depth. The last line counts: N passed, N failed, N skipped.",
      "permc test examples --only sort --jobs 4", test_options, cli_test},
+    {"bench", "[FILE]", 0, 1, "measure how long programs take",
+     "Measures an entry point of FILE (or the expression of -e, or the programs of a suite), each\n"
+     "compiled once, run many times in turn with a copy of as many bytes, its result verified.\n"
+     "Prints median and least time, half the 95 % interval of the median, bytes of arguments and\n"
+     "results per second, and the speed as a part of the copy's. See docs/benchmarks.md.",
+     "permc bench -e sort --arguments '[1048576]u32'", bench_options, cli_bench},
     {"fmt", "FILE...", 1, SIZE_MAX, "lay out programs in the one canonical way",
      "Rewrites each FILE in place; comments are kept. FILE - goes from standard input to standard\n"
      "output.",

@@ -1,0 +1,152 @@
+#!/bin/bash
+# bench.sh PERMC
+# permc bench from end to end: cases, JSON, plots, peers, comparisons. Nothing here looks at how long
+# something takes. Prints a line for each failure, and last `N passed, N failed, N skipped`.
+set -u
+permc=$(realpath "${1:-$PERMC}")
+work=${PERMC_TMP:-$(mktemp -d)}/bench
+rm -rf "$work"
+mkdir -p "$work"
+cd "$work" || exit 1
+export LC_ALL=C
+passed=0
+failed=0
+
+pass() { passed=$((passed + 1)); }
+fail() {
+  failed=$((failed + 1))
+  echo "FAIL line ${BASH_LINENO[1]}: $*"
+  sed 's/^/  out: /' out
+  sed 's/^/  err: /' err
+}
+# status N ARGUMENT...: permc bench ARGUMENT... exits with N. Output is in out and err.
+status() {
+  local expected=$1 actual=0
+  shift
+  "$permc" bench --seconds 0 "$@" </dev/null >out 2>err || actual=$?
+  if [ "$actual" -eq "$expected" ]; then pass; else fail "permc bench $* exits with $actual, not $expected"; fi
+}
+has() { if grep -q -e "$2" "$1"; then pass; else fail "$1 has no '$2'"; fi; }
+lacks() { if grep -q -e "$2" "$1"; then fail "$1 has '$2'"; else pass; fi; }
+lines() { if [ "$(grep -c -e "$2" "$1")" -eq "$3" ]; then pass; else fail "$1 has not $3 lines with '$2'"; fi; }
+usage() { # usage MESSAGE ARGUMENT...: one line, exit 2
+  local message=$1
+  shift
+  status 2 "$@"
+  if [ "$(cat err)" = "permc: bench: $message" ]; then pass; else fail "it does not say '$message'"; fi
+}
+
+cat >two.perm <<'END'
+main : [2^n]i32 -> ([2^n]i32, i32)
+main xs = (sort xs, sum xs)
+
+pairs : [m][2^n](u8, f32) -> [m][2^n](u8, f32)
+pairs = map sort
+
+both : [2^n]u32 -> [2^n]u32
+both xs = reverse (bitrev xs)
+END
+
+# ---- cases -----------------------------------------------------------------------------------
+
+for backend in interp portable cpu; do
+  status 0 two.perm --arguments '[256]i32' --backend "$backend"
+  has out "^main \[256\]i32 .* ($backend, .*, equal to interp)$"
+done
+status 0 two.perm --entry pairs --size m=3 --size n=2..4 --threads 1
+lines out '^pairs m=3 n=[234] .* 1 thread, ' 3
+status 0 -e 'map (+ 1)' --arguments '[1000]u8' --seed 5
+has out '^map (+ 1) \[1000\]u8 '
+status 1 two.perm --size n=3 --only none-of-these
+has err "no case has 'none-of-these' in its name"
+echo '[4, 3, 2, 1]' >four.txt
+status 0 two.perm -i four.txt
+has out '^main '
+status 0 --suite sort --only '2^10' --backend interp
+has out '^sort u32 2^10 .* (interp, .*, sorted, same elements)$'
+
+# ---- JSON, plots -----------------------------------------------------------------------------
+
+status 0 two.perm --size n=4..6 --json --svg plot.svg
+cp out new.json
+has err '^main n=5 '
+has new.json '^  "permc": "[0-9.]*", "date": "20'
+lines new.json '"name": "main n=' 3
+lines new.json '{"name": "copy",' 3
+has plot.svg '^<svg '
+has plot.svg '^</svg>$'
+status 0 --compare new.json new.json
+lines out '^main n=[456] .* the same ' 3
+status 0 two.perm --size n=6..7 --compare new.json
+has out '^main n=6 '
+lines out '^main n=7 .*new$' 1
+lines out '^main n=4 .*gone$' 1
+status 1 two.perm --size n=4 --svg /nowhere/plot.svg
+has err '/nowhere/plot.svg: '
+
+# ---- comparisons of figures that are known ---------------------------------------------------
+
+report() { # report LOW MEDIAN HIGH: one row, without a copy
+  echo "{\"rows\": [{\"name\": \"a\", \"seconds\": {\"low\": $1, \"median\": $2, \"high\": $3}}]}"
+}
+report 1 2 3 >old.json
+report 3.5 4 5 >slower.json
+report 2.5 4 5 >perhaps.json
+report 0.4 0.5 0.6 >faster.json
+status 0 --compare old.json slower.json
+has out '^a  *2 s  *4 s  *2x slower'
+status 0 --compare old.json perhaps.json
+has out '^a  *2 s  *4 s  *the same'
+status 0 --compare old.json faster.json
+has out '^a  *2 s  *500 ms  *4x faster'
+echo '{"rows": 1' >broken.json
+status 1 --compare old.json broken.json
+has err "^permc: broken.json: line 2: ',' or a closing bracket is missing$"
+status 1 --compare missing.json old.json
+has err '^permc: missing.json: No such file'
+
+# ---- peers -----------------------------------------------------------------------------------
+
+mkdir peers
+cat >peers/std_sort <<'END'
+#!/bin/sh
+echo "$*" >arguments
+while read -r _; do echo 1000; done
+END
+chmod +x peers/std_sort
+status 0 --suite sort --only '2^10' --threads 2 --peers peers
+has out 'std_sort 1 ks: [0-9.e+]*x faster'
+has arguments '^--turns --threads 2 --count 1024$'
+echo 'echo it hurts' >>peers/std_sort
+sed -i 's/1000/it hurts/' peers/std_sort
+status 1 --suite sort --only '2^10' --peers peers
+has err '^permc: peers/std_sort: it hurts$'
+has err '^permc: bench: no figures for sort u32 2^10$'
+printf '#!/bin/sh\n' >peers/std_sort
+status 1 --suite sort --only '2^10' --peers peers
+has err '^permc: peers/std_sort: it has ended$'
+status 1 --suite sort --only '2^10' --peers nowhere
+has err '^permc: nowhere/std_sort: No such file'
+
+# ---- mistakes --------------------------------------------------------------------------------
+
+usage 'FILE, -e EXPR or --suite NAME is missing (see permc help bench)'
+usage '--suite and FILE exclude each other' --suite sort two.perm
+usage '--suite and -e exclude each other' --suite sort -e sort
+usage '--arguments and --size exclude each other' two.perm --arguments '[4]i32' --size n=2
+usage "--size is NAME=SIZE or NAME=FIRST..LAST (at most 64 sizes), not 'n=4..3'" two.perm --size n=4..3
+usage "--size is NAME=SIZE or NAME=FIRST..LAST (at most 64 sizes), not '=4'" two.perm --size =4
+usage "--threads is a number from 1 to 1024, not '0'" two.perm --size n=4 --threads 0
+usage "--suite does not know 'nothing' (it knows sort, rows, bmmc, fft, padded, scaling)" --suite nothing
+status 1 two.perm
+has err "the size 'n' of 'main' is not given"
+status 1 two.perm --size n=4 --entry nothing
+has err "no entry point 'nothing'"
+status 1 -e 'no_such_name' --arguments '[4]i32'
+has err 'no_such_name'
+status 1 -e sort --arguments '[3]i32'
+has err 'power of two'
+lacks err 'interp'
+
+echo "$passed passed, $failed failed, 0 skipped"
+[ "$failed" -eq 0 ]
