@@ -81,7 +81,7 @@ static inline bool test_check_i64(int64_t found, int64_t expected, const char *f
   return found == expected;
 }
 
-static inline const char *test_text(const char *text) { return text == NULL ? "(null)" : text; }
+static inline const char *test_text(const char *found) { return found ? found : "(null)"; }
 
 static inline bool test_check_string(const char *found, const char *expected, const char *file,
                                      int line, const char *check) {
@@ -92,11 +92,11 @@ static inline bool test_check_string(const char *found, const char *expected, co
   return good;
 }
 
-static inline bool test_check_contains(const char *text, const char *part, const char *file,
+static inline bool test_check_contains(const char *found, const char *part, const char *file,
                                        int line, const char *check) {
-  bool good = text != NULL && part != NULL && strstr(text, part) != NULL;
+  bool good = found != NULL && part != NULL && strstr(found, part) != NULL;
   if (!good && test_fail(file, line, check))
-    printf("\n---- found\n%s\n---- expected a text that contains\n%s\n----\n", test_text(text),
+    printf("\n---- found\n%s\n---- expected a text that contains\n%s\n----\n", test_text(found),
            test_text(part));
   return good;
 }
