@@ -114,12 +114,28 @@ static int find_lines(arena *a, const portable_pass_state *s, uint64_t *lines, i
   return count;
 }
 
+// With them, the first index of each tile is chosen so that the lowest bits of that address are 0:
+// then runs of the tile are runs of memory, not turned.
+static void level_base(arena *a, portable_pass_state *s, int count, const uint64_t *lines) {
+  const plan_pass *p = s->plan;
+  const plan_move *first = p->load_count ? p->loads : p->stores;
+  s->level_forms = NEW_ARRAY(a, net_form, count);
+  s->level_vectors = NEW_ARRAY(a, uint64_t, count);
+  for (; s->level_count < count; s->level_count++) {
+    for (uint32_t r = 0; r < first->map.row_count; r++)
+      if (first->map.rows[r].weight == INT64_C(1) << s->level_count)
+        s->level_forms[s->level_count] = first->map.rows[r].form;
+    s->level_vectors[s->level_count] = lines[s->level_count];
+  }
+}
+
 static void choose_basis(arena *a, portable_pass_state *s, f2_space v) {
   basis_choice c = {.space = v, .chosen = f2_space_zero(v.n)};
   uint64_t lines[F2_MAX];
   int line = 0;
   memcpy(s->tile.basis, v.basis, sizeof v.basis);  // for find_lines
   int count = find_lines(a, s, lines, &line);
+  level_base(a, s, count, lines);
   f2_space runs = find_runs(s, v);
   for (int i = 0; i < count; i++)
     if (f2_space_has(runs, lines[i]))
@@ -391,11 +407,14 @@ static bool run_tile(const portable *e, const portable_pass_state *s, const tile
   return true;
 }
 
-static void find_item(const tile *t, uint64_t number, tile_item *item) {
+static void find_item(const portable_pass_state *s, uint64_t number, tile_item *item) {
+  const tile *t = &s->tile;
   item->loop = number >> t->block_bits;
   item->base = 0;
   for (int b = 0; b < t->block_bits; b++)
     item->base ^= f2_bit(number, b) ? t->blocks[b] : 0;
+  for (int i = 0; i < s->level_count; i++)
+    item->base ^= net_form_at(s->level_forms[i], item->base) ? s->level_vectors[i] : 0;
 }
 
 // Our items: tiles (whose number is the plan's without the lowest extra_bits bits) or batches.
@@ -410,13 +429,12 @@ static bool run_items(void *with, uint32_t pass, void *const *arrays, uint64_t f
   item.operands = (const void **)(void *)(item.work + s->work_bytes);
   first >>= s->extra_bits;
   last >>= s->extra_bits;
-  find_item(t, first, &item);
   for (uint64_t i = first; i < last; i += item.count) {
     ahead next = {.item = item, .wanted = s->ahead_chunks > 0 && i + 1 < last};
     item.count = last - i < batch ? last - i : batch;
-    find_item(t, i, &item);
+    find_item(s, i, &item);
     if (next.wanted)
-      find_item(t, i + 1, &next.item);
+      find_item(s, i + 1, &next.item);
     if (!run_tile(e, s, &item, &next))
       return false;
   }

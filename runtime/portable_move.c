@@ -29,7 +29,7 @@ __extension__ typedef __int128 int128;
   }
 
 void tile_gather(uint32_t size_bits, int unit_bits, size_t n, const unsigned char *slot,
-                 uint64_t high, const uint32_t *low, unsigned char *to) {
+                 uint64_t high, const uint32_t *restrict low, unsigned char *to) {
   size_t bytes = (size_t)1 << ((int)size_bits + unit_bits);
 #define GATHER(U)                                                                                  \
   for (size_t i = 0; i < n; i++)                                                                   \
@@ -38,7 +38,7 @@ void tile_gather(uint32_t size_bits, int unit_bits, size_t n, const unsigned cha
 }
 
 void tile_scatter(uint32_t size_bits, int unit_bits, size_t n, unsigned char *slot, uint64_t high,
-                  const uint32_t *low, const unsigned char *from) {
+                  const uint32_t *restrict low, const unsigned char *from) {
   size_t bytes = (size_t)1 << ((int)size_bits + unit_bits);
 #define SCATTER(U)                                                                                 \
   for (size_t i = 0; i < n; i++)                                                                   \
@@ -47,8 +47,8 @@ void tile_scatter(uint32_t size_bits, int unit_bits, size_t n, unsigned char *sl
 }
 
 static void load_units(uint32_t size_bits, int unit_bits, size_t n, unsigned char *slot,
-                       uint64_t high, const uint32_t *low, const unsigned char *memory,
-                       const int64_t *addresses) {
+                       uint64_t high, const uint32_t *restrict low, const unsigned char *memory,
+                       const int64_t *restrict addresses) {
   size_t bytes = (size_t)1 << ((int)size_bits + unit_bits);
 #define LOAD(U)                                                                                    \
   for (size_t i = 0; i < n; i++)                                                                   \
@@ -57,8 +57,8 @@ static void load_units(uint32_t size_bits, int unit_bits, size_t n, unsigned cha
 }
 
 static void store_units(uint32_t size_bits, int unit_bits, size_t n, const unsigned char *slot,
-                        uint64_t high, const uint32_t *low, unsigned char *memory,
-                        const int64_t *addresses) {
+                        uint64_t high, const uint32_t *restrict low, unsigned char *memory,
+                        const int64_t *restrict addresses) {
   size_t bytes = (size_t)1 << ((int)size_bits + unit_bits);
 #define STORE(U)                                                                                   \
   for (size_t i = 0; i < n; i++)                                                                   \
@@ -174,27 +174,30 @@ static void move_rows(const moving *v, uint64_t high) {
     tile_scatter(m->size_bits, m->row_bits, m->row_count, v->slot, high, m->rows, v->block);
 }
 
-#define EACH_OF_LINES(COPY_ONE)                                                                    \
+// Bodies for one element of a line and of the block.
+#define EACH_OF_LINES(U, COPY_ONE)                                                                 \
   for (size_t k = 0; k < count; k++) {                                                             \
-    unsigned char *line = v->array + ((uint64_t)v->addresses[k] << m->size_bits);                  \
-    const uint16_t *within = m->within + (k << m->line_bits);                                      \
-    for (size_t i = 0; i < length; i++) {                                                          \
-      unsigned char *element = line + ((i ^ v->turned) << m->size_bits);                           \
-      unsigned char *inside = v->block + ((size_t)(within[i] ^ turn) << m->size_bits);             \
-      COPY_ONE;                                                                                    \
-    }                                                                                              \
+    unsigned char *line = memory + (uint64_t)addresses[k] * (U);                                   \
+    const uint16_t *inside = within + k * length;                                                  \
+    for (size_t i = 0; i < length; i++)                                                            \
+      COPY_ONE(line + (i ^ turned) * (U), block + (size_t)(inside[i] ^ turn) * (U), (U));          \
   }
+#define FROM_BLOCK(element, inside, U) memcpy(element, inside, U)
+#define TO_BLOCK(element, inside, U) memcpy(inside, element, U)
+#define STORE_LINES(U) EACH_OF_LINES(U, FROM_BLOCK)
+#define LOAD_LINES(U) EACH_OF_LINES(U, TO_BLOCK)
 
 // `count` lines; `turn`: what the tile's positions differ in from the table's, in a row.
 static void move_lines(const moving *v, size_t count, uint32_t turn) {
   const tile_move *m = v->move;
-  size_t size = (size_t)1 << m->size_bits, length = (size_t)1 << m->line_bits;
-#define FROM_BLOCK(U) EACH_OF_LINES(memcpy(element, inside, (U)))
-#define TO_BLOCK(U) EACH_OF_LINES(memcpy(inside, element, (U)))
+  size_t size = (size_t)1 << m->size_bits, length = (size_t)1 << m->line_bits, turned = v->turned;
+  unsigned char *memory = v->array, *restrict block = v->block;
+  const int64_t *restrict addresses = v->addresses;
+  const uint16_t *restrict within = m->within;
   if (v->store)
-    EACH_SIZE(size, FROM_BLOCK)
+    EACH_SIZE(size, STORE_LINES)
   else
-    EACH_SIZE(size, TO_BLOCK)
+    EACH_SIZE(size, LOAD_LINES)
 }
 
 static void move_units(const moving *v, int unit_bits, size_t count, uint64_t high) {

@@ -281,7 +281,10 @@ typedef struct portable_pass_state {
   uint32_t load_count, store_count, op_count, live_count;
   tile_move *loads, *stores;
   tile_op *ops;
-  net_form *live;  // constant on a tile
+  net_form *live;   // constant on a tile
+  int level_count;  // where the form is 1 at the tile's base, the vector is added to the base
+  net_form *level_forms;
+  uint64_t *level_vectors;
   uint64_t slot_bytes, operand_count, work_bytes;
   uint64_t ahead_chunks;  // of the next tile's loads, to be fetched with each part of the work
   bool serial;
