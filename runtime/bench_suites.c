@@ -50,10 +50,10 @@ typedef struct suite_row {
   const char *beside, *beside_types, *peer, *peer_arguments;
 } suite_row;
 
-#define MAP(series, kind, expression, type, first, last)                                           \
+#define MAP(series, kind, expression, type, width, first, last)                                    \
   {                                                                                                \
     "bmmc", series " " type, series " " type " 2^$n", expression, "[$N]" type, first, last, 2,     \
-        kind, BENCH_MOVED, 0, NULL, NULL, NULL, NULL                                               \
+        kind, BENCH_MOVED, 0, NULL, NULL, "memcpy", "--count $N --width " width                    \
   }
 #define PADDED(name, types)                                                                        \
   {                                                                                                \
@@ -69,18 +69,18 @@ static const suite_row rows[] = {
     {"bmmc", "bit reversal u32", "bit reversal u32 2^$n", "bitrev", "[$N]u32", 20, 26, 2,
      BIT_REVERSAL, BENCH_MOVED, 0, NULL, NULL, "bit_reversal", "--count $N"},
     {"bmmc", "transpose u32", "transpose u32 2^$n", "transpose", "[$H][$L]u32", 20, 26, 2,
-     TRANSPOSE, BENCH_MOVED, 0, NULL, NULL, NULL, NULL},
-    MAP("random BPC", RANDOM_BPC, NULL, "u32", 20, 26),
-    MAP("random BMMC", RANDOM_BMMC, NULL, "u32", 20, 26),
-    MAP("Gray code", GRAY_CODE, "gray", "u32", 20, 26),
-    MAP("bit reversal", BIT_REVERSAL, "bitrev", "u8", 24, 24),
-    MAP("bit reversal", BIT_REVERSAL, "bitrev", "u16", 24, 24),
-    MAP("bit reversal", BIT_REVERSAL, "bitrev", "u64", 24, 24),
-    MAP("bit reversal", BIT_REVERSAL, "bitrev", "c128", 24, 24),
-    MAP("random BMMC", RANDOM_BMMC, NULL, "u8", 24, 24),
-    MAP("random BMMC", RANDOM_BMMC, NULL, "u16", 24, 24),
-    MAP("random BMMC", RANDOM_BMMC, NULL, "u64", 24, 24),
-    MAP("random BMMC", RANDOM_BMMC, NULL, "c128", 24, 24),
+     TRANSPOSE, BENCH_MOVED, 0, NULL, NULL, "memcpy", "--count $N"},
+    MAP("random BPC", RANDOM_BPC, NULL, "u32", "4", 20, 26),
+    MAP("random BMMC", RANDOM_BMMC, NULL, "u32", "4", 20, 26),
+    MAP("Gray code", GRAY_CODE, "gray", "u32", "4", 20, 26),
+    MAP("bit reversal", BIT_REVERSAL, "bitrev", "u8", "1", 24, 24),
+    MAP("bit reversal", BIT_REVERSAL, "bitrev", "u16", "2", 24, 24),
+    MAP("bit reversal", BIT_REVERSAL, "bitrev", "u64", "8", 24, 24),
+    MAP("bit reversal", BIT_REVERSAL, "bitrev", "c128", "16", 24, 24),
+    MAP("random BMMC", RANDOM_BMMC, NULL, "u8", "1", 24, 24),
+    MAP("random BMMC", RANDOM_BMMC, NULL, "u16", "2", 24, 24),
+    MAP("random BMMC", RANDOM_BMMC, NULL, "u64", "8", 24, 24),
+    MAP("random BMMC", RANDOM_BMMC, NULL, "c128", "16", 24, 24),
     {"fft", "fft c64", "fft c64 2^$n", "fft", "[$N]c64", 10, 24, 2, NO_MAP, BENCH_FOURIER, 0, NULL,
      NULL, "fftw", "--count $N"},
     PADDED("padded sort of 2^19 + 1", "[524289]u32"),
