@@ -390,25 +390,28 @@ TEST(wide_ops) {
 
 // ---- roots -----------------------------------------------------------------------------------
 
+static void check_roots(uint64_t order) {
+  START();
+  hand h;
+  random_state random = {order};
+  uint64_t count;
+  hand_start(&h, &random, 13, 0, NULL);
+  net_node index = {NET_INDEX, .type = SCALAR_I64};
+  index.map = weighted_map(&h, &count);
+  index.map.offset -= 40;
+  net_id node = net_node_add(&memory, &h.stage, &index);
+  node = inner(&h, NET_ROOT, SCALAR_C128, 0, order, 1, &node);
+  random_frame f = {f2_identity(13), f2_identity(13)};
+  net_id value = hand_op(&h, &f, 0, SCALAR_C128, &node);
+  hand_store(&h, value, 0, random_address(&memory, &random, &h.stage), 1 << 13);
+  hand_check(&h, 1, "roots");
+}
+
 // With a table (of a power of two, and not) and without.
 TEST(roots) {
   static const uint64_t orders[] = {1, 8, 12, 1024, 3000, 1 << 20};
-  for (size_t i = 0; i < sizeof orders / sizeof *orders; i++) {
-    START();
-    hand h;
-    random_state random = {i};
-    uint64_t count;
-    hand_start(&h, &random, 13, 0, NULL);
-    net_node index = {NET_INDEX, .type = SCALAR_I64};
-    index.map = weighted_map(&h, &count);
-    index.map.offset -= 40;
-    net_id node = net_node_add(&memory, &h.stage, &index);
-    node = inner(&h, NET_ROOT, SCALAR_C128, 0, orders[i], 1, &node);
-    random_frame f = {f2_identity(13), f2_identity(13)};
-    net_id value = hand_op(&h, &f, 0, SCALAR_C128, &node);
-    hand_store(&h, value, 0, random_address(&memory, &random, &h.stage), 1 << 13);
-    hand_check(&h, 1, "roots");
-  }
+  for (size_t i = 0; i < sizeof orders / sizeof *orders; i++)
+    check_roots(orders[i]);
 }
 
 // ---- bits of NaN -----------------------------------------------------------------------------
