@@ -45,6 +45,8 @@ static size_t dimension(const plan_reader *r) { return (size_t)r->pass->tile.dim
 static void pass_end(plan_reader *r) {
   if (!r->pass)
     return;
+  if (!r->pass->blocks && r->stage->n > r->pass->tile.dimension)
+    read_fail(&r->in, "before this line, a pass has no blocks");
   r->pass->slot_bytes = r->slots.items;
   r->pass->slot_count = (uint32_t)r->slots.count;
   r->pass->loads = r->loads.items;
@@ -86,6 +88,8 @@ static void pass_start(plan_reader *r) {
 
 static void tile(plan_reader *r) {
   vectors v = {0};
+  if (r->pass->blocks || r->phases.count || r->exchange)
+    read_fail(&r->in, "a tile stands before what refers to it");
   read_vectors(r, &v);
   r->pass->tile = f2_span(r->stage->n, (int)v.count, v.items);
   if ((size_t)r->pass->tile.dimension != v.count)
@@ -120,6 +124,18 @@ static void slot(plan_reader *r) {
   vec_push(r->in.memory, &r->slots, bytes);
 }
 
+static void check_bits(plan_reader *r, uint64_t mask) {
+  if (mask & ~f2_mask(r->stage->n))
+    read_fail(&r->in, "the stage has no index bit x%d", f2_msb(mask));
+}
+
+static uint32_t read_live(plan_reader *r, net_form **live) {
+  uint32_t count = read_forms(&r->in, live);
+  for (uint32_t i = 0; i < count; i++)
+    check_bits(r, (*live)[i].mask);
+  return count;
+}
+
 static plan_move move(plan_reader *r, bool load) {
   plan_move m = {.limit = UINT64_MAX};
   read_expect(&r->in, "slot");
@@ -131,6 +147,8 @@ static plan_move move(plan_reader *r, bool load) {
     read_fail(&r->in, "there is no array a%" PRIu32, m.array);
   read_expect(&r->in, "at");
   m.map = read_map(&r->in);
+  for (uint32_t i = 0; i < m.map.row_count; i++)
+    check_bits(r, m.map.rows[i].form.mask);
   if (read_literal(&r->in, "below")) {
     m.limit = read_number(&r->in);
     if (load) {
@@ -139,7 +157,7 @@ static plan_move move(plan_reader *r, bool load) {
     }
   }
   if (read_literal(&r->in, "live"))
-    m.live_count = read_forms(&r->in, &m.live);
+    m.live_count = read_live(r, &m.live);
   m.coalesced = read_literal(&r->in, "coalesced");
   if (!m.coalesced)
     read_expect(&r->in, "scattered");
@@ -177,7 +195,7 @@ static void phase(plan_reader *r) {
   vec_push(r->in.memory, &r->phases, f);
 }
 
-static void live(plan_reader *r) { r->pass->live_count = read_forms(&r->in, &r->pass->live); }
+static void live(plan_reader *r) { r->pass->live_count = read_live(r, &r->pass->live); }
 static void below(plan_reader *r) { r->pass->limit = read_number(&r->in); }
 
 // ---- the lines before the passes -------------------------------------------------------------

@@ -79,8 +79,13 @@ static const char *verify_slots(const verifying *v) {
       if (p->slot_of[reads[k]] == NET_NONE || holds[p->slot_of[reads[k]]] != reads[k])
         return arena_printf(v->memory, "op %" PRIu32 " reads v%" PRIu32 ", which is in no slot", i,
                             reads[k]);
-    for (uint32_t o = 0; o < op->output_count; o++)
-      holds[p->slot_of[op->outputs[o].value]] = op->outputs[o].value;
+    for (uint32_t o = 0; o < op->output_count; o++) {
+      net_id made_here = op->outputs[o].value;
+      if (p->slot_of[made_here] == NET_NONE)
+        return arena_printf(v->memory, "op %" PRIu32 " makes v%" PRIu32 ", which is in no slot", i,
+                            made_here);
+      holds[p->slot_of[made_here]] = made_here;
+    }
   }
   return NULL;
 }

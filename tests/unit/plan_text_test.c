@@ -32,25 +32,31 @@ static const char *again(const char *string) {
 
 // ---- plans -----------------------------------------------------------------------------------
 
+static void check_round_trip(const net *t, const target *machine) {
+  const plan *p = plan_make(&memory, t, machine);
+  CHECK_STR(plan_verify(&memory, p), NULL);
+  const char *first = printed(p), *wrong = NULL;
+  const plan *q = plan_read(&memory, first, &wrong);
+  CHECK_STR(wrong, NULL);
+  if (!q)
+    return;
+  CHECK_STR(printed(q), first);
+  CHECK_STR(net_verify(&memory, q->net), NULL);
+  CHECK_STR(plan_verify(&memory, q), NULL);
+}
+
+static void check_random_net(random_state *random) {
+  START();
+  const net *t = random_net(&memory, random);
+  for (size_t k = 0; k < target_count(); k++)
+    check_round_trip(t, target_at(k));
+  arena_free(&memory);
+}
+
 TEST(random_nets) {
   random_state random = {1};
-  for (int i = 0; i < 150; i++) {
-    START();
-    net *t = random_net(&memory, &random);
-    for (size_t k = 0; k < target_count(); k++) {
-      const plan *p = plan_make(&memory, t, target_at(k));
-      CHECK_STR(plan_verify(&memory, p), NULL);
-      const char *first = printed(p), *wrong = NULL;
-      const plan *q = plan_read(&memory, first, &wrong);
-      CHECK_STR(wrong, NULL);
-      if (q) {
-        CHECK_STR(printed(q), first);
-        CHECK_STR(net_verify(&memory, q->net), NULL);
-        CHECK_STR(plan_verify(&memory, q), NULL);
-      }
-    }
-    arena_free(&memory);
-  }
+  for (int i = 0; i < 150; i++)
+    check_random_net(&random);
 }
 
 #define NET                                                                                        \
@@ -116,6 +122,10 @@ static const struct {
     {NET TARGET "pass stage 0 seconds 0\ntile 0b10000\n", "line 16: the stage has no index 0x10"},
     {NET TARGET "pass stage 0 seconds 0\ntile 0b1\nblocks 0b10\n",
      "line 17: expected 3 vectors, found 1"},
+    {NET TARGET "pass stage 0 seconds 0\ntile 0b1\n",
+     "line 17: before this line, a pass has no blocks"},
+    {NET TARGET "pass stage 0 seconds 0\nblocks 1 2 4 8\ntile 0b1\n",
+     "line 17: a tile stands before what refers to it"},
     {NET TARGET "pass stage 0 seconds 0\nslot 4 v4\n", "line 16: the stage has no v4-v4"},
     {NET TARGET "pass stage 0 seconds 0\nload slot 0 from a2 at x0 coalesced\n",
      "line 16: there is no array a2"},
@@ -127,16 +137,45 @@ static const struct {
      "line 16: the tile has 0 dimensions, not 1"},
 };
 
+static void check_mistake(const char *string, const char *expected) {
+  START();
+  const char *message = again(string);
+  size_t length = strcspn(expected, "\n");
+  CHECK(!strncmp(message, expected, length));
+  CHECK(!strchr(message, '\n'));
+  arena_free(&memory);
+}
+
 TEST(mistakes_in_plans) {
-  for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++) {
-    START();
-    const char *message = again(mistakes[i].text);
-    size_t length = strcspn(mistakes[i].message, "\n");
-    CHECK_STR(arena_copy(&memory, message, strlen(message) < length ? strlen(message) : length),
-              arena_copy(&memory, mistakes[i].message, length));
-    CHECK(!strchr(message, '\n'));
-    arena_free(&memory);
+  for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++)
+    check_mistake(mistakes[i].text, mistakes[i].message);
+}
+
+// Texts with a few characters changed, moved or missing: a message, or another plan, which can be
+// verified and printed.
+static void check_damaged(random_state *random) {
+  static const char letters[] = "0123456789abx^+*-: \nvtop";
+  char damaged[sizeof(NET TARGET PASS)] = NET TARGET PASS;
+  uint32_t length = sizeof damaged - 1;
+  START();
+  for (uint32_t k = random_below(random, 3) + 1; k > 0; k--)
+    damaged[random_below(random, length)] = letters[random_below(random, sizeof letters - 1)];
+  if (random_chance(random, 8))
+    damaged[random_below(random, length)] = 0;
+  const char *wrong = NULL;
+  const plan *p = plan_read(&memory, damaged, &wrong);
+  CHECK((p == NULL) == (wrong != NULL));
+  if (p && !net_verify(&memory, p->net)) {
+    plan_verify(&memory, p);
+    printed(p);
   }
+  arena_free(&memory);
+}
+
+TEST(damaged_plans) {
+  random_state random = {7};
+  for (int i = 0; i < 20000; i++)
+    check_damaged(&random);
 }
 
 // ---- targets ---------------------------------------------------------------------------------
@@ -288,16 +327,16 @@ TEST(copies_and_permutations) {
       {"o0", "16*o0 + x0 + 2*x1 + 4*x2 + 8*x3", 1, 0, 3},
       {"0", "16*o0 + x0 + 2*x1 + 4*x2 + 8*x3", 1, 0, 1},
   };
+  START();
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-    START();
     plan_facts f = facts_of_move(rows[i].from, rows[i].to);
     CHECK_EQ_U64(f.permutations, rows[i].permutations);
     CHECK_EQ_U64(f.copies, rows[i].copies);
     CHECK_EQ_U64(f.passes, rows[i].permutations);
     CHECK_EQ_U64(f.bytes_read, rows[i].bytes_read);
     CHECK_EQ_U64(f.bytes_written, 48);
-    arena_free(&memory);
   }
+  arena_free(&memory);
 }
 
 TEST_MAIN()
