@@ -20,7 +20,7 @@ static void print_option(FILE *to, const cli_option *o) {
 void cli_help(FILE *to) {
   fputs("permc: a compiler for a small language of combinators over arrays\n\nusage:\n", to);
   for (const cli_verb *v = cli_verbs; v->name; v++)
-    fprintf(to, "  permc %-6s %-24s %s\n", v->name, v->operands, v->summary);
+    fprintf(to, "  permc %-7s %-24s %s\n", v->name, v->operands, v->summary);
   fprintf(to, "\noptions:\n  %-24s%s\n  %-24s%s\n", "--help",
           "this text; after a verb, that verb's options", "--version", "the version of permc");
   fputs("\nFor the options of a verb: permc help VERB\n"
