@@ -1,0 +1,195 @@
+// permc_compile and permc_execute: a program compiled once and run often, on every backend.
+#include "api.h"
+
+static const char *const backends[] = {"interp", "portable", "cpu", "auto"};
+enum { BACKENDS = sizeof backends / sizeof *backends };
+
+static const char program[] = "main : [2^n]i32 -> ([2^n]i32, i32)\n"
+                              "main xs = (sort xs, sum xs)\n"
+                              "\n"
+                              "same : [2^n]i32 -> [2^n]i32\n"
+                              "same xs = xs\n"
+                              "\n"
+                              "pairs : [2^n](i32, f32) -> [2^n]i32 -> [2^n](f32, i32)\n"
+                              "pairs xs ys = zip_with (\\(a, b) y -> (b, a + y)) xs ys\n"
+                              "\n"
+                              "nine : i32\n"
+                              "nine = 9\n";
+
+enum { N = 1 << 13 };  // large enough for auto to compile
+
+static void fill(int32_t *data, uint32_t seed) {
+  for (uint32_t i = 0; i < N; i++)
+    data[i] = (int32_t)((i + seed) * 2654435761u >> 8);
+}
+
+static bool sorted(const permc_value *v) {
+  const int32_t *data = permc_value_data(v, 0);
+  for (uint32_t i = 1; i < N; i++)
+    if (data[i - 1] > data[i])
+      return false;
+  return true;
+}
+
+static int32_t sum_of(const int32_t *data) {
+  uint32_t sum = 0;
+  for (uint32_t i = 0; i < N; i++)
+    sum += (uint32_t)data[i];
+  return (int32_t)sum;
+}
+
+// Three runs with other data each, the results passed back in.
+static void run_often(permc_context *c, const char *backend) {
+  static int32_t data[N];
+  permc_value **results = NULL, *argument = value_1("i32", N, data);
+  size_t count = 0;
+  permc_compiled *p = permc_compile(c, "main", backend, &argument, 1);
+  permc_value_free(argument);
+  if (!CHECK(p != NULL))
+    return;
+  for (uint32_t run = 0; run < 3; run++) {
+    fill(data, 100 * run);
+    argument = value_1("i32", N, data);
+    if (CHECK(permc_execute(p, &argument, 1, &results, &count))) {
+      CHECK_EQ_U64(count, 2);
+      CHECK(sorted(results[0]));
+      CHECK_EQ_I64(*(const int32_t *)permc_value_data(results[1], 0), sum_of(data));
+      CHECK_EQ_U64(permc_value_rank(results[1], 0), 0);
+    }
+    CHECK_EQ_I64(memcmp(permc_value_data(argument, 0), data, sizeof data), 0);
+    permc_value_free(argument);
+  }
+  permc_values_free(results, count);
+  permc_compiled_free(p);
+}
+
+TEST(runs_often) {
+  permc_context *c = load_text(program);
+  REQUIRE(c != NULL);
+  for (size_t i = 0; i < BACKENDS; i++)
+    run_often(c, backends[i]);
+  permc_context_free(c);
+}
+
+TEST(a_result_is_never_an_argument) {
+  static int32_t data[N];
+  permc_context *c = load_text(program);
+  REQUIRE(c != NULL);
+  fill(data, 1);
+  permc_value *argument = value_1("i32", N, data);
+  for (size_t i = 0; i < BACKENDS; i++) {
+    permc_value **results = NULL;
+    size_t count = 0;
+    permc_compiled *p = permc_compile(c, "same", backends[i], &argument, 1);
+    for (int run = 0; p && run < 2; run++)
+      CHECK(permc_execute(p, &argument, 1, &results, &count));
+    CHECK(p && count == 1);
+    CHECK(count == 1 && permc_value_data(results[0], 0) != permc_value_data(argument, 0));
+    CHECK(count == 1 && !memcmp(permc_value_data(results[0], 0), data, sizeof data));
+    permc_values_free(results, count);
+    permc_compiled_free(p);
+  }
+  permc_value_free(argument);
+  permc_context_free(c);
+}
+
+TEST(tuples_and_several_arguments) {
+  permc_context *c = load_text(program);
+  REQUIRE(c != NULL);
+  const int32_t a[] = {1, 2, 3, 4}, y[] = {10, 20, 30, 40};
+  const float b[] = {0.5f, 1.5f, 2.5f, 3.5f};
+  for (size_t i = 0; i < BACKENDS; i++) {
+    permc_value *parts[] = {value_1("i32", 4, a), value_1("f32", 4, b)};
+    permc_value *arguments[] = {permc_value_tuple(parts, 2), value_1("i32", 4, y)};
+    permc_value **results = NULL;
+    size_t count = 0;
+    permc_compiled *p = permc_compile(c, "pairs", backends[i], arguments, 2);
+    for (int run = 0; p && run < 2; run++) {
+      CHECK(permc_execute(p, arguments, 2, &results, &count));
+      CHECK_EQ_U64(count, 1);
+    }
+    CHECK(count == 1 && permc_value_components(results[0]) == 2);
+    CHECK(count == 1 && !memcmp(permc_value_data(results[0], 0), b, sizeof b));
+    CHECK(count == 1 && ((const int32_t *)permc_value_data(results[0], 1))[3] == 44);
+    permc_values_free(results, count);
+    permc_compiled_free(p);
+    permc_value_free(arguments[0]);
+    permc_value_free(arguments[1]);
+  }
+  permc_context_free(c);
+}
+
+TEST(without_arguments) {
+  permc_context *c = load_text(program);
+  REQUIRE(c != NULL);
+  for (size_t i = 0; i < BACKENDS; i++) {
+    permc_value **results = NULL;
+    size_t count = 0;
+    permc_compiled *p = permc_compile(c, "nine", backends[i], NULL, 0);
+    CHECK(p && permc_execute(p, NULL, 0, &results, &count));
+    CHECK(count == 1 && *(const int32_t *)permc_value_data(results[0], 0) == 9);
+    permc_values_free(results, count);
+    permc_compiled_free(p);
+  }
+  permc_context_free(c);
+}
+
+TEST(arguments_of_other_shapes) {
+  static int32_t data[N];
+  permc_context *c = load_text(program);
+  REQUIRE(c != NULL);
+  permc_value *like = value_1("i32", N, data), **results = NULL;
+  permc_value *others[] = {value_1("i32", N / 2, data), value_1("u32", N, data),
+                           value_2("i32", 2, N / 2, data)};
+  size_t count = 0;
+  permc_compiled *p = permc_compile(c, "main", "cpu", &like, 1);
+  REQUIRE(p != NULL);
+  CHECK_STR(permc_compiled_backend(p), "cpu");
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+    CHECK(permc_execute(p, &like, 1, &results, &count));
+    CHECK(!permc_execute(p, &others[i], 1, &results, &count));
+    CHECK_CONTAINS(permc_message(c), "compiled for arguments of other types or sizes");
+    CHECK(results == NULL && count == 0);
+    permc_value_free(others[i]);
+  }
+  CHECK(!permc_execute(p, NULL, 0, &results, &count));
+  permc_compiled_free(p);
+  permc_value_free(like);
+  permc_context_free(c);
+}
+
+TEST(what_cannot_be_compiled) {
+  const int32_t data[3] = {1, 2, 3};
+  permc_context *c = load_text(program);
+  REQUIRE(c != NULL);
+  permc_value *three = value_1("i32", 3, data);
+  CHECK(permc_compile(c, "main", NULL, &three, 1) == NULL);
+  CHECK_CONTAINS(permc_message(c), "power of two");
+  CHECK(permc_compile(c, "main", "no such", &three, 1) == NULL);
+  CHECK_CONTAINS(permc_message(c), "no backend 'no such'");
+  CHECK(permc_compile(c, "absent", NULL, &three, 1) == NULL);
+  CHECK(permc_compile(c, "main", NULL, NULL, 0) == NULL);
+  permc_compiled_free(NULL);
+  permc_value_free(three);
+  permc_context_free(c);
+}
+
+TEST(random_at_sizes) {
+  permc_context *c = load_text(program);
+  REQUIRE(c != NULL);
+  permc_value **arguments;
+  size_t count;
+  const permc_size sizes[] = {{"n", 5}};
+  REQUIRE(permc_read_random_at(c, "pairs", sizes, 1, 7, &arguments, &count));
+  CHECK_EQ_U64(count, 2);
+  CHECK_EQ_U64(permc_value_components(arguments[0]), 2);
+  CHECK_STR(permc_value_type(arguments[0], 1), "f32");
+  CHECK_EQ_U64(permc_value_dims(arguments[1], 0)[0], 32);
+  permc_values_free(arguments, count);
+  CHECK(!permc_read_random_at(c, "pairs", NULL, 0, 7, &arguments, &count));
+  CHECK_CONTAINS(permc_message(c), "the size 'n' of 'pairs' is not given");
+  CHECK(arguments == NULL && count == 0);
+  permc_context_free(c);
+}
+
+TEST_MAIN()
