@@ -120,6 +120,25 @@ static uint32_t cut(lowering *l, lowered *v, uint64_t product) {
   return i;
 }
 
+// The same for several products, each a divisor of the next. Numbering anew for one may take the
+// others' places away, but leaves axes that only need to be split: the second round finds all.
+static void cut_all(lowering *l, lowered *v, uint32_t count, const uint64_t *products,
+                    uint32_t *at) {
+  for (int round = 0; round < 3; round++)
+    for (uint32_t i = 0; i < count; i++)
+      at[i] = cut(l, v, products[i]);
+}
+
+typedef struct cuts {
+  uint32_t outer, inner;
+} cuts;
+
+static cuts cut_twice(lowering *l, lowered *v, uint64_t outer, uint64_t inner) {
+  uint32_t at[2];
+  cut_all(l, v, 2, (uint64_t[]){outer, inner}, at);
+  return (cuts){at[0], at[1]};
+}
+
 // ---- operands ---------------------------------------------------------------------------------
 
 // A step's operand, as one expression; its batch is the first *batch axes.
@@ -204,9 +223,8 @@ static lowered lower_matrix(lowering *l, const trace_step *s) {
   const trace_step *o = operand_step(l, s, 0);
   bool joins = s->op == TRACE_STITCH || s->op == TRACE_UNPAIR;
   uint64_t outer = joins ? s->batch : o->batch, size = joins ? s->dims[0] : o->dims[0];
-  cut(l, &v, outer * size);
-  batch = cut(l, &v, outer);
-  return substituted(l, &v, batch, old_index(s, log2_of(size)));
+  cuts at = cut_twice(l, &v, outer, outer * size);
+  return substituted(l, &v, at.outer, old_index(s, log2_of(size)));
 }
 
 typedef struct window {
@@ -285,9 +303,8 @@ static lowered lower_element(lowering *l, const trace_step *s) {
     return expression(l, &packed->axes, packed->elements[s->number]);
   uint32_t batch;
   lowered v = array_operand(l, s, 0, &batch);
-  uint32_t end = cut(l, &v, o->batch * o->dims[0]);
-  batch = cut(l, &v, o->batch);
-  lowered r = fixed(l, &v, batch, end - batch, s->number);
+  cuts at = cut_twice(l, &v, o->batch, o->batch * o->dims[0]);
+  lowered r = fixed(l, &v, at.outer, at.inner - at.outer, s->number);
   if (o->rank == 1)
     r.elements[0] = numbered(l, r.elements[0], o->dims[0], s->number);
   return r;
@@ -306,11 +323,11 @@ static lowered lower_transpose(lowering *l, const trace_step *s) {
   const trace_step *o = operand_step(l, s, 0);
   uint32_t batch;
   lowered v = array_operand(l, s, 0, &batch);
-  uint32_t end = cut(l, &v, o->batch * o->dims[0] * o->dims[1]);
-  uint32_t middle = cut(l, &v, o->batch * o->dims[0]);
-  batch = cut(l, &v, o->batch);
-  end = cut(l, &v, o->batch * o->dims[0] * o->dims[1]);
-  middle = cut(l, &v, o->batch * o->dims[0]);
+  uint64_t rows = o->batch * o->dims[0], all = rows * o->dims[1];
+  uint32_t at[3];
+  cut_all(l, &v, 3, (uint64_t[]){o->batch, rows, all}, at);
+  uint32_t middle = at[1], end = at[2];
+  batch = at[0];
   permutation p = {.count = 0};
   for (uint32_t i = 0; i < batch; i++)
     p.order[p.count++] = i;
@@ -523,10 +540,8 @@ static lowered lower_slice(lowering *l, const trace_step *s) {
   if (length == whole)
     return v;
   if (whole % length == 0 && s->number % length == 0) {
-    uint32_t end = cut(l, &v, o->batch * (whole / length));
-    batch = cut(l, &v, o->batch);
-    end = cut(l, &v, o->batch * (whole / length));
-    return fixed(l, &v, batch, end - batch, s->number / length);
+    cuts at = cut_twice(l, &v, o->batch, o->batch * (whole / length));
+    return fixed(l, &v, at.outer, at.inner - at.outer, s->number / length);
   }
   const net_node *node = &l->pool.nodes.items[v.elements[0]];
   uint64_t rest = elements_of(s) / length;
@@ -542,9 +557,9 @@ static lowered lower_slice(lowering *l, const trace_step *s) {
     net_map m = map_row_major(l->memory, &after, 0, 1);
     return expression(l, &after, leaf_of(l, l->pool.nodes.items[prefix].value, &m, 0));
   }
-  uint32_t end = cut(l, &v, o->batch * whole);
-  batch = cut(l, &v, o->batch);
-  end = cut(l, &v, o->batch * whole);
+  cuts at = cut_twice(l, &v, o->batch, o->batch * whole);
+  uint32_t end = at.inner;
+  batch = at.outer;
   if (!sliceable(l, &v, batch, end - batch))
     make_plain(l, &v);
   slicing w = {&v.axes, NULL, batch, end - batch, 0, s->number};

@@ -592,14 +592,16 @@ static bool load_together(const frame *f, place_leaf *leaves, uint32_t count, ui
         relation)
       return false;
   }
-  for (int i = 0; i < f->k; i++)
-    f2_echelon_reduce(&relations, f2_unit(i), &deltas[i]);
-  // What is left of e_i after reduction has no known delta; taking it as 0 is consistent, because
-  // only sums of known vectors occur.
+  // A linear map with the values found, 0 on the unit vectors that are free.
+  for (int i = 0; i < f->k; i++) {
+    if (!relations.vector[i])
+      continue;
+    deltas[i] = relations.tag[i];
+    for (uint64_t rest = relations.vector[i] ^ f2_unit(i); rest; rest &= rest - 1)
+      deltas[i] ^= deltas[f2_lsb(rest)];
+  }
   net_map at_zero = map_copy(l->memory, m);
-  uint64_t first_number = number_of(l, &leaves[first]), shift = 0;
-  f2_echelon_reduce(&relations, first_number, &shift);
-  (void)shift;
+  uint64_t first_number = number_of(l, &leaves[first]);
   for (uint32_t r = 0; r < m->row_count; r++) {
     bool delta = false;
     for (int i = 0; i < f->k; i++)
