@@ -1,5 +1,7 @@
 // Verbs, their options, and what they share: dispatch, signals, messages.
 #include "runtime/cli.h"
+#include "runtime/cache.h"
+#include "runtime/compiler.h"
 #include "runtime/value.h"
 
 #include <errno.h>
@@ -225,6 +227,8 @@ static void on_signal(int number) {
     _exit(CLI_INTERRUPTED);
   seen = 1;
   permc_interrupt();
+  compiler_kill_all_from_signal();
+  cache_discard_all_from_signal();
   output_discard_all_from_signal();
   if (isatty(STDERR_FILENO) && write(STDERR_FILENO, "\r\033[K", 4) < 0)
     _exit(CLI_INTERRUPTED);

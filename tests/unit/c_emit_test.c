@@ -104,6 +104,36 @@ static array *make_arguments(const net *t, const evaluation *e, size_t *count) {
   return arguments;
 }
 
+// The bits of all NaN that are computed are one: compilers may exchange the operands of + and *.
+// Those that are only moved are what they were.
+static bool nan_is_nan = true;
+static bool same_bits(scalar_type type, const unsigned char *a, const unsigned char *b) {
+  size_t size = scalar_types[type].size, parts = scalar_types[type].kind == KIND_COMPLEX ? 2 : 1;
+  scalar_type part = scalar_real_of(type);
+  for (size_t i = 0; i < parts; i++) {
+    bool nan[2] = {false, false};
+    if (nan_is_nan && scalar_types[part].kind == KIND_FLOAT) {
+      scalar_apply(OP_ISNAN, part, 1, a + i * size / parts, NULL, &nan[0]);
+      scalar_apply(OP_ISNAN, part, 1, b + i * size / parts, NULL, &nan[1]);
+    }
+    if (!(nan[0] && nan[1]) &&
+        memcmp(a + i * size / parts, b + i * size / parts, size / parts) != 0)
+      return false;
+  }
+  return true;
+}
+
+static void show_wrong(size_t id, uint64_t x, size_t size, const unsigned char *found,
+                       const unsigned char *expected) {
+  printf("a%zu at %" PRIu64 ": ", id, x);
+  for (size_t k = size; k-- > 0;)
+    printf("%02x", found[k]);
+  printf(", expected ");
+  for (size_t k = size; k-- > 0;)
+    printf("%02x", expected[k]);
+  printf("\n");
+}
+
 static uint64_t count_wrong(const net *t, const evaluation *e, const array *results) {
   uint64_t wrong = 0;
   for (size_t i = 0; i < t->arrays.count; i++) {
@@ -111,13 +141,11 @@ static uint64_t count_wrong(const net *t, const evaluation *e, const array *resu
     size_t size = scalar_types[a->type].size;
     for (uint64_t x = 0; a->role == NET_RESULT && x < a->count; x++) {
       const unsigned char *found = (const unsigned char *)results[a->number].data + x * size;
-      bool good = !e->arrays[i][x].defined || memcmp(found, &e->arrays[i][x].bits, size) == 0;
-      wrong += !good;
-      for (size_t k = size; !good && wrong == 1 && k-- > 0;)
-        printf("%s%02x, expected %02x%s", k == size - 1 ? "first wrong: " : "", found[k],
-               e->arrays[i][x].bits.bytes[k], k == 0 ? "" : "; ");
-      if (!good && wrong == 1)
-        printf(" in a%zu at %" PRIu64 "\n", i, x);
+      const unsigned char *expected = e->arrays[i][x].bits.bytes;
+      if (!e->arrays[i][x].defined || same_bits(a->type, found, expected))
+        continue;
+      if (wrong++ == 0)
+        show_wrong(i, x, size, found, expected);
     }
   }
   return wrong;
@@ -125,7 +153,7 @@ static uint64_t count_wrong(const net *t, const evaluation *e, const array *resu
 
 // How many result elements are wrong; UINT64_MAX if the run failed.
 static uint64_t run_wrong(const plan *p, const evaluation *e, const compiled_options *options) {
-  array results[64];
+  array results[128];
   size_t count = 0;
   uint64_t wrong = UINT64_MAX;
   cpu_failure why;
@@ -204,6 +232,243 @@ TEST(random_nets) {
     sscanf(seeds, "%" SCNu64 "-%" SCNu64, &first, &last);
   for (uint64_t seed = first; seed <= last && (seeds || done < 60); seed++)
     done += test_seed(seed);
+  arena_free(&memory);
+}
+
+// ---- every operation on every type -----------------------------------------------------------
+
+enum { OPERATION_BITS = 8 };
+
+// Elements that make trouble, and random ones.
+static scalar_bits element_of(random_state *r, scalar_type type, bool small) {
+  static const double reals[] = {0.0,  -0.0,  1,      -1,   0.5,    1.5,    2.5,     -2.5,
+                                 1e30, -3.25, 1e-310, 7e22, 3.4e38, 0x1p31, -0x1p63, 1e308};
+  static const uint64_t patterns[] = {UINT64_C(0x7ff0000000000000), UINT64_C(0xfff0000000000000),
+                                      UINT64_C(0x7ff8000000000000), UINT64_C(0xfff8000000001234),
+                                      UINT64_C(0x0000000000000001)};
+  uint32_t size = (uint32_t)scalar_types[type].size;
+  scalar_bits bits = {{0}};
+  scalar_kind kind = scalar_types[type].kind;
+  uint64_t words[2] = {random_word(r), random_word(r)};
+  if (kind == KIND_BOOL || small)
+    return scalar_from_i64(type, (int64_t)random_below(r, kind == KIND_BOOL ? 2 : 130) - 66);
+  if (kind == KIND_FLOAT || kind == KIND_COMPLEX) {
+    scalar_type part = scalar_real_of(type);
+    for (uint32_t i = 0; i < 2; i++) {
+      scalar_bits one = {{0}};
+      double real = reals[random_below(r, 16)] * (random_chance(r, 3) ? 0x1.123456789p0 : 1);
+      scalar_convert(SCALAR_F64, part, 1, &real, &one);
+      if (random_chance(r, 4))
+        one.u64 = part == SCALAR_F64 ? patterns[random_below(r, 5)]
+                                     : patterns[random_below(r, 5)] >> 32 | random_below(r, 2);
+      if (random_chance(r, 4))
+        one.u64 = part == SCALAR_F64 ? words[i] : words[i] >> 32;
+      memcpy(bits.bytes + i * scalar_types[part].size, &one, scalar_types[part].size);
+    }
+    if (kind == KIND_FLOAT)
+      memset(bits.bytes + size, 0, sizeof bits - size);
+    return bits;
+  }
+  if (random_chance(r, 3))
+    return random_chance(r, 2) ? scalar_minval(type) : scalar_maxval(type);
+  memcpy(bits.bytes, words, size);
+  return bits;
+}
+
+typedef struct operations {
+  net *net;
+  net_stage *stage;
+  uint32_t results;
+  plan_pass *pass;
+} operations;
+
+static net_map identity_map(int n) {
+  net_map m = {.row_count = (uint32_t)n, .rows = NEW_ARRAY(&memory, net_row, n)};
+  for (int i = 0; i < n; i++)
+    m.rows[i] = (net_row){{f2_unit(i), false}, INT64_C(1) << i};
+  return m;
+}
+
+static net_id add_argument(operations *o, scalar_type type, uint32_t number) {
+  net_load load = {.map = identity_map(OPERATION_BITS), .limit = UINT64_MAX};
+  load.array = net_array_add(&memory, o->net, type, 1 << OPERATION_BITS, NET_ARGUMENT, number);
+  load.value = net_value_add(&memory, o->stage, type);
+  vec_push(&memory, &o->stage->loads, load);
+  return net_node_add(&memory, o->stage, &(net_node){NET_LEAF, .type = type, .value = load.value});
+}
+
+// A node whose value is an op's, and a result's.
+static void add_result(operations *o, net_id node) {
+  scalar_type type = o->stage->nodes.items[node].type;
+  net_op op = {.output_count = 1, .outputs = NEW(&memory, net_output)};
+  *op.outputs = (net_output){net_value_add(&memory, o->stage, type), NEW(&memory, net_id)};
+  op.outputs->elements[0] = node;
+  vec_push(&memory, &o->stage->ops, op);
+  net_store store = {
+      .value = op.outputs->value, .map = identity_map(OPERATION_BITS), .limit = UINT64_MAX};
+  store.array = net_array_add(&memory, o->net, type, 1 << OPERATION_BITS, NET_RESULT, o->results++);
+  vec_push(&memory, &o->stage->stores, store);
+}
+
+static net_id inner(operations *o, net_node node, uint32_t count, const net_id *operands) {
+  node.operand_count = count;
+  node.operands = (net_id *)operands;
+  return net_node_add(&memory, o->stage, &node);
+}
+
+static void add_operations(operations *o, scalar_type type) {
+  net_id a = add_argument(o, type, 0), b = add_argument(o, type, 1);
+  net_id count = add_argument(o, SCALAR_I64, 2), choice = add_argument(o, SCALAR_BOOL, 3);
+  for (scalar_op op = 0; op < SCALAR_OP_COUNT; op++) {
+    if (!(scalar_ops[op].operands & CLASS_OF(type)))
+      continue;
+    net_node node = {NET_SCALAR, .type = scalar_result_of(op, type), .scalar = op};
+    add_result(o, inner(o, node, (uint32_t)scalar_ops[op].arity,
+                        (net_id[]){a, op == OP_POWI ? count : b}));
+  }
+  for (scalar_type to = 0; to < SCALAR_COUNT; to++) {
+    bool narrows = scalar_types[type].kind == KIND_COMPLEX && scalar_types[to].kind != KIND_COMPLEX;
+    if (!narrows)
+      add_result(o, inner(o, (net_node){NET_CONVERT, .type = to}, 1, &a));
+  }
+  add_result(o, inner(o, (net_node){NET_SELECT, .type = type}, 3, (net_id[]){choice, a, b}));
+  if (CLASS_OF(type) & CLASS_BITS) {
+    add_result(o, inner(o, (net_node){NET_MIN, .type = type}, 2, (net_id[]){a, b}));
+    add_result(o, inner(o, (net_node){NET_MAX, .type = type}, 2, (net_id[]){a, b}));
+  }
+  if (CLASS_OF(type) & CLASS_COMPLEX) {
+    add_result(o, inner(o, (net_node){NET_ROOT, .type = type, .number = 12}, 1, &count));
+    add_result(o, inner(o, (net_node){NET_ROOT, .type = type, .number = 64}, 1, &count));
+  }
+  if (CLASS_OF(type) & CLASS_INTEGER)
+    for (int64_t by = -1; by < 66; by += 9) {
+      net_node constant = {NET_CONSTANT, .type = type, .constant = scalar_from_i64(type, by)};
+      net_id operands[2] = {a, net_node_add(&memory, o->stage, &constant)};
+      add_result(o, inner(o, (net_node){NET_SCALAR, .type = type, .scalar = OP_SHL}, 2, operands));
+      add_result(o, inner(o, (net_node){NET_SCALAR, .type = type, .scalar = OP_SHR}, 2, operands));
+    }
+}
+
+// All of the net's stage as one pass of one phase.
+static plan *one_pass(net *t, uint32_t r, uint32_t l) {
+  static const target machine = {.name = "test"};
+  plan *p = NEW(&memory, plan);
+  net_stage *s = &t->stages.items[0];
+  plan_pass pass = {.tile = f2_space_full(s->n), .limit = UINT64_MAX, .phase_count = 1};
+  *p = (plan){.net = t, .target = &machine, .strategy = "test"};
+  for (size_t i = 0; i < t->arrays.count; i++)
+    vec_push(&memory, &p->arrays, t->arrays.items[i]);
+  pass.slot_count = (uint32_t)s->values.count;
+  pass.slot_bytes = NEW_ARRAY(&memory, uint32_t, s->values.count);
+  pass.slot_of = NEW_ARRAY(&memory, uint32_t, s->values.count);
+  for (uint32_t v = 0; v < s->values.count; v++) {
+    pass.slot_bytes[v] = (uint32_t)scalar_types[s->values.items[v]].size;
+    pass.slot_of[v] = v;
+  }
+  pass.op_count = (uint32_t)s->ops.count;
+  pass.ops = NEW_ARRAY(&memory, uint32_t, s->ops.count);
+  for (uint32_t i = 0; i < pass.op_count; i++)
+    pass.ops[i] = i;
+  pass.loads = NEW_ARRAY(&memory, plan_move, s->loads.count);
+  for (size_t i = 0; i < s->loads.count; i++)
+    pass.loads[pass.load_count++] = (plan_move){.slot = s->loads.items[i].value,
+                                                .array = s->loads.items[i].array,
+                                                .map = s->loads.items[i].map,
+                                                .limit = UINT64_MAX};
+  pass.stores = NEW_ARRAY(&memory, plan_move, s->stores.count);
+  for (size_t i = 0; i < s->stores.count; i++)
+    pass.stores[pass.store_count++] = (plan_move){.slot = s->stores.items[i].value,
+                                                  .array = s->stores.items[i].array,
+                                                  .map = s->stores.items[i].map,
+                                                  .limit = UINT64_MAX};
+  pass.phases = NEW(&memory, plan_phase);
+  *pass.phases = (plan_phase){.op_count = pass.op_count, .r = r, .l = l};
+  pass.phases->basis = NEW_ARRAY(&memory, uint64_t, s->n + 1);
+  for (int i = 0; i < s->n; i++)
+    pass.phases->basis[i] = f2_unit(i < (int)r ? i + (int)l : i < (int)(r + l) ? i - (int)r : i);
+  vec_push(&memory, &p->passes, pass);
+  return p;
+}
+
+static evaluation *evaluate_operations(const net *t, random_state *r) {
+  evaluation *e = NEW(&memory, evaluation);
+  e->arrays = NEW_ARRAY(&memory, element *, t->arrays.count);
+  for (size_t i = 0; i < t->arrays.count; i++) {
+    e->arrays[i] = NEW_ARRAY(&memory, element, t->arrays.items[i].count);
+    bool small = t->arrays.items[i].number == 2;
+    for (uint64_t x = 0; x < t->arrays.items[i].count; x++)
+      e->arrays[i][x] =
+          (element){element_of(r, t->arrays.items[i].type, small || x % 8 == 7), true};
+  }
+  evaluate_stage(&memory, t, &t->stages.items[0], e);
+  return e;
+}
+
+static void test_operations(scalar_type type, uint32_t l, const char *isa) {
+  START();
+  random_state random = {type + 100 * l};
+  net *t = NEW(&memory, net);
+  net_stage stage = {.n = OPERATION_BITS};
+  operations o = {t, &stage, 0, NULL};
+  add_operations(&o, type);
+  vec_push(&memory, &t->stages, stage);
+  const char *wrong = net_verify(&memory, t);
+  if (!CHECK(wrong == NULL)) {
+    printf("%s\n", wrong);
+    return;
+  }
+  evaluation *e = evaluate_operations(t, &random);
+  plan *p = one_pass(t, 1, l);
+  compiled_options options = {.isa = isa, .no_cache = true};
+  if (!CHECK_EQ_U64(run_wrong(p, e, &options), 0)) {
+    printf("%s of 2^%u lanes for %s\n", scalar_types[type].name, l, isa);
+    show(p, &options);
+  }
+}
+
+// Compare-exchange in the total order, and selections: NaN keep their bits.
+static void test_moves(scalar_type type, uint32_t l, const char *isa) {
+  START();
+  random_state random = {type + 7 * l};
+  net *t = NEW(&memory, net);
+  net_stage stage = {.n = OPERATION_BITS};
+  operations o = {t, &stage, 0, NULL};
+  net_id a = add_argument(&o, type, 0), b = add_argument(&o, type, 1);
+  net_id choice = add_argument(&o, SCALAR_BOOL, 3);
+  bool complex = scalar_types[type].kind == KIND_COMPLEX;
+  net_node le = {NET_SCALAR, .type = SCALAR_BOOL, .scalar = OP_TOTAL_LE};
+  net_id c = complex ? choice : inner(&o, le, 2, (net_id[]){a, b});
+  net_node select = {NET_SELECT, .type = type};
+  add_result(&o, inner(&o, select, 3, (net_id[]){c, a, b}));
+  add_result(&o, inner(&o, select, 3, (net_id[]){c, b, a}));
+  add_result(&o, inner(&o, select, 3, (net_id[]){choice, a, b}));
+  vec_push(&memory, &t->stages, stage);
+  evaluation *e = evaluate_operations(t, &random);
+  plan *p = one_pass(t, 1, l);
+  compiled_options options = {.isa = isa, .no_cache = true};
+  nan_is_nan = false;
+  if (!CHECK_EQ_U64(run_wrong(p, e, &options), 0))
+    show(p, &options);
+  nan_is_nan = true;
+}
+
+TEST(moves_keep_bits) {
+  if (no_compiler())
+    SKIP("there is no C compiler");
+  for (scalar_type type = SCALAR_F32; type <= SCALAR_C128; type++)
+    for (uint32_t l = 0; l < 5; l += 2)
+      test_moves(type, l, l == 2 ? "avx2" : "native");
+}
+
+TEST(scalar_operations) {
+  if (no_compiler())
+    SKIP("there is no C compiler");
+  for (scalar_type type = 0; type < SCALAR_COUNT; type++) {
+    test_operations(type, 4, "native");
+    test_operations(type, type % 2 == 0 ? 2 : 3, type % 3 == 0 ? "baseline" : "avx2");
+    if (type % 4 == 1)
+      test_operations(type, 0, "native");
+  }
   arena_free(&memory);
 }
 

@@ -1,0 +1,473 @@
+// The cache of compiled code: digests, entries that are right and wrong, folders that cannot be
+// used, two processes at once, the bound; and compilers that are missing, fail, or are interrupted.
+#include "tests/test.h"
+
+#include "fusion/plan.h"
+#include "runtime/cache.h"
+#include "runtime/compiled.h"
+#include "runtime/compiler.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static char place[512];  // a new folder for each test
+
+static void set(char *out, size_t size, const char *format, ...) PRINTF_LIKE(3, 4);
+static void set(char *out, size_t size, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  if (vsnprintf(out, size, format, arguments) >= (int)size)
+    abort();
+  va_end(arguments);
+}
+
+static void enter(const char *name) {
+  const char *folder = getenv("PERMC_TMP");
+  set(place, sizeof place, "%s/%s-XXXXXX", folder ? folder : "/tmp", name);
+  if (!mkdtemp(place))
+    abort();
+  setenv("PERMC_CACHE", place, 1);
+  setenv("TMPDIR", place, 1);
+  unsetenv("PERMC_CC");
+}
+
+static void leave(void) {
+  char command[600];
+  set(command, sizeof command, "chmod -R u+w %s; rm -rf %s", place, place);
+  if (system(command) != 0)
+    printf("%s is left\n", place);
+}
+
+static size_t count_files(const char *folder) {
+  size_t count = 0;
+  DIR *d = opendir(folder);
+  for (struct dirent *e; d && (e = readdir(d)) != NULL;)
+    count += e->d_name[0] != '.';
+  if (d)
+    closedir(d);
+  return count;
+}
+
+static const char *in_place(const char *name) {
+  static char path[1200];
+  set(path, sizeof path, "%s/%s", place, name);
+  return path;
+}
+
+static void write_text(const char *path, const char *content, mode_t mode) {
+  FILE *f = fopen(path, "w");
+  if (!f || fputs(content, f) < 0 || fclose(f) != 0 || chmod(path, mode) != 0)
+    abort();
+}
+
+// ---- digests ---------------------------------------------------------------------------------
+
+static void check_digest(const char *content, size_t count, const char *expected) {
+  unsigned char out[DIGEST_BYTES];
+  char hex[2 * DIGEST_BYTES + 1];
+  for (size_t step = 1; step < 300; step += 61) {
+    digest d = digest_start();
+    for (size_t i = 0; i < count; i += step)
+      digest_add(&d, content + i, count - i < step ? count - i : step);
+    digest_finish(&d, out);
+    digest_hex(out, hex);
+    CHECK_STR(hex, expected);
+  }
+}
+
+// As hashlib.blake2b(..., digest_size=32) says.
+TEST(digests) {
+  char many[1000];
+  for (size_t i = 0; i < sizeof many; i++)
+    many[i] = (char)(i * 7);
+  check_digest("", 0, "0e5751c026e543b2e8ab2eb06099daa1d1e5df47778f7787faab45cdf12fe3a8");
+  check_digest("abc", 3, "bddd813c634239723171ef3fee98579b94964e3bb1cb3e427262c8c068d52319");
+  check_digest(many, 128, "14696d2a98d9f8a280da8b132b1045b345e1033759c6b02fcc4ee885c8ae7c37");
+  check_digest(many, 129, "3934215260b1039be9d9d2b073b059bcd50120c327a22af93eb4d98cf821c14c");
+  check_digest(many, 1000, "6ac4bea923678eb024090384d6e767b5870f849057dc19b172d8d9f2df30bf8e");
+}
+
+// ---- entries ---------------------------------------------------------------------------------
+
+static const char key_a[] = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
+static const char key_b[] = "1123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
+
+// An entry of that content; whether it became one.
+static bool keep(const cache *c, const char *key, const char *content, char path[CACHE_PATH]) {
+  cache_work w;
+  const char *why;
+  char file[CACHE_PATH + 8];
+  if (!cache_work_begin(c, &w, &why))
+    return false;
+  set(file, sizeof file, "%s/code.so", w.folder);
+  write_text(file, content, 0700);
+  bool kept = cache_keep(c, &w, "code.so", key, path);
+  CHECK(access(path, R_OK) == 0);
+  cache_work_end(&w);
+  CHECK(access(w.folder, F_OK) != 0 || !w.folder[0]);
+  return kept;
+}
+
+TEST(entries) {
+  cache c;
+  char path[CACHE_PATH], found[CACHE_PATH];
+  enter("entries");
+  cache_open(&c);
+  CHECK_STR(c.folder, place);
+  CHECK(!cache_find(&c, key_a, found));
+  CHECK(keep(&c, key_a, "some code", path));
+  CHECK(cache_find(&c, key_a, found));
+  CHECK_STR(found, path);
+  CHECK(!cache_find(&c, key_b, found));
+  CHECK_EQ_U64(count_files(place), 1);
+  CHECK(cache_clear(&c) > 9);
+  CHECK(!cache_find(&c, key_a, found));
+  leave();
+}
+
+TEST(wrong_entries) {
+  cache c;
+  char path[CACHE_PATH], other[CACHE_PATH];
+  struct stat s;
+  enter("wrong");
+  cache_open(&c);
+  // another key's entry
+  keep(&c, key_a, "some code", path);
+  set(other, sizeof other, "%s", in_place(key_b));
+  strcat(other, ".so");
+  CHECK(link(path, other) == 0);
+  CHECK(!cache_find(&c, key_b, other));
+  // each byte changed; cut off anywhere
+  CHECK(stat(path, &s) == 0);
+  for (off_t i = 0; i < s.st_size; i++) {
+    int file = open(path, O_RDWR);
+    char byte = 0;
+    CHECK(pread(file, &byte, 1, i) == 1);
+    byte ^= 1;
+    CHECK(pwrite(file, &byte, 1, i) == 1);
+    CHECK(!cache_find(&c, key_a, other));
+    byte ^= 1;
+    CHECK(pwrite(file, &byte, 1, i) == 1);
+    close(file);
+  }
+  CHECK(cache_find(&c, key_a, other));
+  for (off_t length = s.st_size - 1; length >= 0; length -= 7) {
+    CHECK(truncate(path, length) == 0);
+    CHECK(!cache_find(&c, key_a, other));
+  }
+  // writable by others; a link; a folder
+  CHECK(keep(&c, key_a, "some code", path));
+  CHECK(cache_find(&c, key_a, other));
+  chmod(path, 0722);
+  CHECK(!cache_find(&c, key_a, other));
+  CHECK(keep(&c, key_a, "some code", path));
+  CHECK(rename(path, in_place("elsewhere")) == 0);
+  CHECK(symlink(in_place("elsewhere"), path) == 0);
+  CHECK(!cache_find(&c, key_a, other));
+  CHECK(unlink(path) == 0 && mkdir(path, 0700) == 0);
+  CHECK(!cache_find(&c, key_a, other));
+  CHECK(!keep(&c, key_a, "some code", path));
+  leave();
+}
+
+TEST(folders) {
+  cache c;
+  char path[CACHE_PATH];
+  enter("folders");
+  setenv("PERMC_CACHE", in_place("a/b/c"), 1);
+  cache_open(&c);
+  CHECK_STR(c.folder, in_place("a/b/c"));
+  CHECK(keep(&c, key_a, "code", path));
+  // writable by others: not used, and still everything works
+  chmod(in_place("a/b/c"), 0777);
+  cache_open(&c);
+  CHECK_STR(c.folder, "");
+  CHECK_CONTAINS(c.problem, "may be written to by others");
+  CHECK(!keep(&c, key_b, "code", path));
+  // a file
+  write_text(in_place("file"), "", 0600);
+  setenv("PERMC_CACHE", in_place("file"), 1);
+  cache_open(&c);
+  CHECK_STR(c.folder, "");
+  setenv("PERMC_CACHE", in_place("file/inside"), 1);
+  cache_open(&c);
+  CHECK_STR(c.folder, "");
+  // by XDG, by HOME, by nothing
+  unsetenv("PERMC_CACHE");
+  setenv("XDG_CACHE_HOME", in_place("xdg"), 1);
+  cache_open(&c);
+  CHECK_STR(c.folder, in_place("xdg/permc"));
+  unsetenv("XDG_CACHE_HOME");
+  setenv("HOME", place, 1);
+  cache_open(&c);
+  CHECK_STR(c.folder, in_place(".cache/permc"));
+  unsetenv("HOME");
+  cache_open(&c);
+  CHECK_STR(c.folder, "");
+  CHECK_CONTAINS(c.problem, "HOME");
+  leave();
+}
+
+TEST(bound) {
+  cache c;
+  char path[CACHE_PATH], key[CACHE_KEY], content[1001];
+  enter("bound");
+  memset(content, 'x', 1000);
+  content[1000] = 0;
+  cache_open(&c);
+  c.most_bytes = 5500;
+  for (int i = 0; i < 10; i++) {
+    set(key, sizeof key, "%064d", i);
+    CHECK(keep(&c, key, content, path));
+    struct timespec times[2] = {{.tv_sec = 1000 + i}, {.tv_sec = 1000 + i}};
+    CHECK(utimensat(AT_FDCWD, path, times, 0) == 0);
+    if (i == 4) {  // used again
+      set(key, sizeof key, "%064d", 1);
+      CHECK(cache_find(&c, key, path));
+    }
+  }
+  for (int i = 0; i < 10; i++) {
+    set(key, sizeof key, "%064d", i);
+    CHECK_EQ_U64(cache_find(&c, key, path), i == 1 || i >= 6);
+  }
+  leave();
+}
+
+// ---- compiling -------------------------------------------------------------------------------
+
+static arena memory;
+static jmp_buf memory_failure;
+
+// A plan that copies an array of 16 elements.
+static plan *small_plan(void) {
+  static const char description[] = "array a0 u32 16 argument 0\n"
+                                    "array a1 u32 16 result 0\n"
+                                    "stage n=4\n"
+                                    "  v0 = load a0 at x0 + 2*x1 + 4*x2 + 8*x3\n"
+                                    "  store v0 in a1 at x3 + 2*x2 + 4*x1 + 8*x0\n";
+  const char *wrong = NULL;
+  memory = (arena){.failure = &memory_failure};
+  if (setjmp(memory_failure))
+    abort();
+  net *t = net_read(&memory, description, &wrong);
+  return wrong ? NULL : plan_make(&memory, t, target_named("baseline"));
+}
+
+static bool runs(const plan *p, compiled *e) {
+  uint32_t in[16], out[16] = {0};
+  void *arrays[8] = {in, out};
+  cpu_work w = compiled_pass(e, 0);
+  void *scratch = aligned_alloc(64, w.scratch_bytes / 64 * 64 + 64);
+  for (uint32_t i = 0; i < 16; i++)
+    in[i] = i;
+  bool good = p->passes.count == 1 && w.run(w.with, 0, arrays, 0, cpu_item_count(p, 0), scratch);
+  free(scratch);
+  return good && out[1] == 8 && out[8] == 1 && out[15] == 15 && out[3] == 12;
+}
+
+static compiled_status compile(const plan *p, const compiled_options *o, char message[512]) {
+  cpu_failure failure;
+  compiled_status status;
+  compiled *e = compiled_new(p, o, &status, &failure);
+  set(message, 512, "%s", e ? "" : failure.message);
+  CHECK(!e || runs(p, e));
+  compiled_free(e);
+  return status;
+}
+
+static bool has_compiler(void) {
+  compiler c;
+  char message[512];
+  return compiler_find(&c, message, sizeof message);
+}
+
+TEST(compiled_and_cached) {
+  char message[512];
+  compiled_options o = {.isa = "baseline"};
+  enter("compiled");
+  plan *p = small_plan();
+  REQUIRE(p != NULL);
+  if (!has_compiler())
+    SKIP("there is no C compiler");
+  CHECK_EQ_U64(compile(p, &o, message), COMPILED);
+  CHECK_EQ_U64(count_files(place), 1);
+  CHECK_EQ_U64(compile(p, &o, message), COMPILED_CACHED);
+  CHECK_EQ_U64(compile(p, &(compiled_options){.isa = "native"}, message), COMPILED);
+  CHECK_EQ_U64(count_files(place), 2);
+  CHECK_EQ_U64(compile(p, &(compiled_options){.isa = "baseline", .no_cache = true}, message),
+               COMPILED);
+  CHECK_EQ_U64(compile(p, &(compiled_options){.isa = "vax"}, message), COMPILED_FAILED);
+  CHECK_CONTAINS(message, "\"vax\"");
+  CHECK_EQ_U64(count_files(place), 2);
+  // no cache at all
+  unsetenv("PERMC_CACHE");
+  unsetenv("XDG_CACHE_HOME");
+  unsetenv("HOME");
+  CHECK_EQ_U64(compile(p, &o, message), COMPILED);
+  CHECK_EQ_U64(count_files(place), 2);
+  arena_free(&memory);
+  leave();
+}
+
+TEST(missing_and_failing_compilers) {
+  char message[512], path[600];
+  compiled_options o = {.isa = "baseline"};
+  enter("failing");
+  plan *p = small_plan();
+  REQUIRE(p != NULL);
+  setenv("PERMC_CC", "/nonexistent/cc", 1);
+  CHECK_EQ_U64(compile(p, &o, message), COMPILED_UNAVAILABLE);
+  CHECK_CONTAINS(message, "/nonexistent/cc");
+  // one that says its version and nothing else
+  set(path, sizeof path, "%s", in_place("cc"));
+  write_text(path,
+             "#!/bin/sh\n[ \"$1\" = --version ] && echo test 1 && exit 0\n"
+             "echo some words\necho 'x.c:1: error: no code today' >&2\nexit 1\n",
+             0700);
+  setenv("PERMC_CC", path, 1);
+  CHECK_EQ_U64(compile(p, &o, message), COMPILED_UNAVAILABLE);
+  CHECK_CONTAINS(message, "x.c:1: error: no code today");
+  CHECK(strchr(message, '\n') == NULL);
+  // one that makes nothing, and says that all is well
+  write_text(path, "#!/bin/sh\n[ \"$1\" = --version ] && echo test 2\nexit 0\n", 0700);
+  setenv("PERMC_CC", in_place("./cc"), 1);
+  CHECK_EQ_U64(compile(p, &o, message), COMPILED_UNAVAILABLE);
+  // one that makes no shared object
+  write_text(path,
+             "#!/bin/sh\n[ \"$1\" = --version ] && echo test 3 && exit 0\n"
+             "while [ \"$1\" != -o ]; do shift; done; echo text >\"$2\"\n",
+             0700);
+  setenv("PERMC_CC", in_place("././cc"), 1);
+  CHECK_EQ_U64(compile(p, &o, message), COMPILED_UNAVAILABLE);
+  CHECK_CONTAINS(message, "cannot be loaded");
+  // no compiler on PATH
+  char *before = strdup(getenv("PATH"));
+  unsetenv("PERMC_CC");
+  setenv("PATH", place, 1);
+  unlink(path);
+  CHECK_EQ_U64(compile(p, &o, message), COMPILED_UNAVAILABLE);
+  CHECK_CONTAINS(message, "there is no C compiler");
+  setenv("PATH", before, 1);
+  free(before);
+  arena_free(&memory);
+  leave();
+}
+
+static void *interrupt_soon(void *flag) {
+  nanosleep(&(struct timespec){.tv_nsec = 200 * 1000000}, NULL);
+  atomic_store((atomic_bool *)flag, true);
+  return NULL;
+}
+
+// Ended processes that nobody has waited for count as ended.
+static bool lives(const char *pid_file) {
+  int pid = 0;
+  char state = 'X', path[64];
+  FILE *f = fopen(pid_file, "r");
+  bool known = f && fscanf(f, "%d", &pid) == 1;
+  if (f)
+    fclose(f);
+  set(path, sizeof path, "/proc/%d/stat", pid);
+  f = known ? fopen(path, "r") : NULL;
+  if (f && fscanf(f, "%*d (%*[^)]) %c", &state) != 1)
+    state = 'X';
+  if (f)
+    fclose(f);
+  return !known || (state != 'X' && state != 'Z');
+}
+
+// A compiler that takes long, and has started a process of its own.
+static void slow_compiler(char path[600]) {
+  char script[2000];
+  set(path, 600, "%s", in_place("slow"));
+  set(script, sizeof script,
+      "#!/bin/sh\n[ \"$1\" = --version ] && echo slow && exit 0\n"
+      "sleep 100 & echo $! >%s/pid.new; mv %s/pid.new %s/pid\n"
+      "echo text >\"$TMPDIR/left-over\"\nwait\n",
+      place, place, place);
+  write_text(path, script, 0700);
+}
+
+TEST(interrupted) {
+  char message[512], path[600];
+  atomic_bool flag = false;
+  pthread_t thread;
+  enter("interrupted");
+  slow_compiler(path);
+  setenv("PERMC_CC", path, 1);
+  plan *p = small_plan();
+  REQUIRE(p != NULL);
+  REQUIRE(pthread_create(&thread, NULL, interrupt_soon, &flag) == 0);
+  compiled_options o = {.isa = "baseline", .interrupted = &flag};
+  CHECK_EQ_U64(compile(p, &o, message), COMPILED_FAILED);
+  CHECK_STR(message, "interrupted");
+  pthread_join(thread, NULL);
+  nanosleep(&(struct timespec){.tv_nsec = 50 * 1000000}, NULL);
+  CHECK(!lives(in_place("pid")));
+  CHECK_EQ_U64(count_files(place), 2);  // slow, pid
+  arena_free(&memory);
+  leave();
+}
+
+static void on_signal(int number) {
+  (void)number;
+  compiler_kill_all_from_signal();
+  cache_discard_all_from_signal();
+  _exit(7);
+}
+
+TEST(ended_by_a_signal) {
+  char message[512], path[600];
+  int status = 0;
+  enter("signal");
+  slow_compiler(path);
+  setenv("PERMC_CC", path, 1);
+  fflush(stdout);
+  pid_t child = fork();
+  if (child == 0) {
+    signal(SIGTERM, on_signal);
+    plan *p = small_plan();
+    compile(p, &(compiled_options){.isa = "baseline"}, message);
+    _exit(1);
+  }
+  for (int i = 0; i < 500 && access(in_place("pid"), F_OK) != 0; i++)
+    nanosleep(&(struct timespec){.tv_nsec = 10 * 1000000}, NULL);
+  nanosleep(&(struct timespec){.tv_nsec = 50 * 1000000}, NULL);
+  kill(child, SIGTERM);
+  CHECK(waitpid(child, &status, 0) == child);
+  CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 7);
+  nanosleep(&(struct timespec){.tv_nsec = 50 * 1000000}, NULL);
+  CHECK(!lives(in_place("pid")));
+  CHECK_EQ_U64(count_files(place), 2);
+  leave();
+}
+
+TEST(processes_at_once) {
+  char message[512];
+  pid_t children[4];
+  enter("processes");
+  if (!has_compiler())
+    SKIP("there is no C compiler");
+  fflush(stdout);
+  for (int i = 0; i < 4; i++)
+    if ((children[i] = fork()) == 0) {
+      plan *p = small_plan();
+      compiled_status status = compile(p, &(compiled_options){.isa = "baseline"}, message);
+      _exit(test_state.failures == 0 && (status == COMPILED || status == COMPILED_CACHED) ? 0 : 1);
+    }
+  for (int i = 0; i < 4; i++) {
+    int status = 1;
+    CHECK(waitpid(children[i], &status, 0) == children[i]);
+    CHECK_EQ_U64(status, 0);
+  }
+  CHECK_EQ_U64(count_files(place), 1);
+  leave();
+}
+
+TEST_MAIN()
