@@ -129,7 +129,7 @@ TEST(after_fork) {
     size_t before = test_state.failures;
     check_once(3, 1000, 1);
     check_once(3, 1000, 10);
-    _exit(test_state.failures == before ? 0 : 1);
+    exit(test_state.failures == before ? 0 : 1);
   }
   int status = -1;
   CHECK(waitpid(child, &status, 0) == child);
