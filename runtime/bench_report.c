@@ -1,6 +1,7 @@
 // Rows to JSON and back, by one table of members. See bench_report.h.
 #include "runtime/bench_report.h"
 
+#include "runtime/compiler.h"
 #include "runtime/json.h"
 #include "runtime/permc.h"
 #include "runtime/pool.h"
@@ -39,15 +40,18 @@ static const char *vectors(void) {
 }
 
 void bench_report_begin(bench_report *r) {
+  compiler found;
+  char why[256];
   time_t now = time(NULL);
   struct tm date;
   *r = (bench_report){.processors = pool_processors()};
   COPY(r->permc, "%s", permc_version());
 #if defined(__clang__)
-  COPY(r->compiler, "clang %d.%d.%d", __clang_major__, __clang_minor__, __clang_patchlevel__);
+  COPY(r->built_by, "clang %d.%d.%d", __clang_major__, __clang_minor__, __clang_patchlevel__);
 #elif defined(__GNUC__)
-  COPY(r->compiler, "gcc %d.%d.%d", __GNUC__, __GNUC_MINOR__, __GNUC_PATCHLEVEL__);
+  COPY(r->built_by, "gcc %d.%d.%d", __GNUC__, __GNUC_MINOR__, __GNUC_PATCHLEVEL__);
 #endif
+  COPY(r->compiler, "%s", compiler_find(&found, why, sizeof why) ? found.version : "none");
   COPY(r->features, "%s", vectors());
   find_value(r->system, sizeof r->system, "/etc/os-release", "PRETTY_NAME");
   if (gmtime_r(&now, &date))
@@ -72,15 +76,11 @@ typedef struct member {
   { #field, kind, offsetof(structure, field), sizeof(((structure *)0)->field) }
 
 static const member report_members[] = {
-    MEMBER(bench_report, TEXT, permc),
-    MEMBER(bench_report, TEXT, date),
-    MEMBER(bench_report, TEXT, system),
-    MEMBER(bench_report, TEXT, processor),
-    MEMBER(bench_report, TEXT, features),
-    MEMBER(bench_report, THREADS, processors),
-    MEMBER(bench_report, TEXT, compiler),
-    MEMBER(bench_report, NUMBER, load),
-    {NULL, TEXT, 0, 0},
+    MEMBER(bench_report, TEXT, permc),    MEMBER(bench_report, TEXT, date),
+    MEMBER(bench_report, TEXT, system),   MEMBER(bench_report, TEXT, processor),
+    MEMBER(bench_report, TEXT, features), MEMBER(bench_report, THREADS, processors),
+    MEMBER(bench_report, TEXT, built_by), MEMBER(bench_report, TEXT, compiler),
+    MEMBER(bench_report, NUMBER, load),   {NULL, TEXT, 0, 0},
 };
 
 static const member row_members[] = {

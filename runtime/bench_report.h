@@ -41,7 +41,9 @@ typedef struct bench_row {
 } bench_row;
 
 typedef struct bench_report {
-  char permc[16], date[32], system[96], processor[96], features[32], compiler[64];
+  char permc[16], date[32], system[96], processor[96], features[32];
+  char built_by[64];   // the compiler of permc
+  char compiler[256];  // the one of its programs
   unsigned processors;
   double load;  // the system's load in the last minute before the first row
   VEC(bench_row) rows;
@@ -55,7 +57,7 @@ void bench_row_write(text *to, const bench_row *row, const char *indent);
 bool bench_report_read(arena *memory, const char *bytes, size_t length, bench_report *r,
                        const char **wrong);
 
-// A row's bytes per second, elements per second, or seconds per element and column, of `seconds`.
+// Of arguments and results, if the row had taken so long.
 double bench_row_bytes_per_second(const bench_row *row, double seconds);
 const bench_side *bench_row_side(const bench_row *row, const char *name);  // or NULL
 

@@ -28,11 +28,12 @@ static const char *say_ratio(char *room, size_t size, double ratio) {
 // ---- the table ----------------------------------------------------------------------------------
 
 void bench_show_head(FILE *to, const bench_report *r) {
-  fprintf(to, "permc %s (%s), %.10s, load %.2f\n%s, %u processor%s, %s, %s\n\n", r->permc,
-          r->compiler, r->date, r->load, r->processor, r->processors, r->processors == 1 ? "" : "s",
-          r->features, r->system);
-  fprintf(to, "%-32s %10s %10s %7s %7s %7s  %s\n", "", "median", "least", "+-", "GB/s", "of copy",
-          "");
+  fprintf(to, "permc %s (%s), %.10s\n%s, %u processor%s, %s, %s\n%s\n", r->permc, r->built_by,
+          r->date, r->processor, r->processors, r->processors == 1 ? "" : "s", r->features,
+          r->system, r->compiler);
+  if (r->load > 0.25 * r->processors)
+    fprintf(to, "others are at work here (load %.1f): trust ratios more than times\n", r->load);
+  fprintf(to, "\n%-32s %10s %10s %7s %7s %7s\n", "", "median", "least", "+-", "GB/s", "of copy");
 }
 
 static void show_side(FILE *to, const bench_side *side) {
