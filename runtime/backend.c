@@ -10,7 +10,9 @@
 // ---- planning ---------------------------------------------------------------------------------
 
 const target *backend_target(const permc_context *c) {
-  (void)c;
+  const target *named = c->isa ? target_named(c->isa) : NULL;
+  if (named)
+    return named;
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw"))
     return target_named("avx512");

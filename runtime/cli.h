@@ -81,6 +81,9 @@ void cli_sizes_free(permc_size *sizes, size_t count);
 
 // A decimal number without a sign, and nothing after it.
 bool cli_number(const char *digits, uint64_t *number);
+// --threads, --target-isa, --strict-fp and --fast-fp, as far as given, go to the context. False: a
+// value is wrong, reported.
+bool cli_use_cpu_options(const cli_arguments *given, permc_context *context);
 // The name of `candidates` closest to `word`, or NULL if none is near. `next` walks the candidates.
 const char *cli_closest(const char *word, const char *(*next)(const void *state, size_t i),
                         const void *state);

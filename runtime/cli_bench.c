@@ -73,7 +73,8 @@ static bool read_request(bench_session *s) {
                        .types = cli_value(given, "--arguments"),
                        .seed = 1,
                        .backend = cli_value(given, "--backend"),
-                       .allow_extern = cli_count(given, "--allow-extern") > 0};
+                       .allow_extern = cli_count(given, "--allow-extern") > 0,
+                       .given = given};
   s->peers = cli_value(given, "--peers");
   s->limits = bench_limits_default;
   if (!excluded_options(s) || !read_number(s, "--seed", 0, UINT64_MAX, &r->seed) ||

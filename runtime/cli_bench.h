@@ -25,6 +25,7 @@ typedef struct bench_request {
   uint64_t seed;
   const char *backend;
   unsigned threads;
+  const cli_arguments *given;  // for the options of the cpu backend
   bool allow_extern;
 } bench_request;
 

@@ -8,6 +8,8 @@
 static bool load(bench_program *p, const bench_request *r) {
   permc_context *c = p->context;
   permc_allow_extern(c, r->allow_extern);
+  if (!cli_use_cpu_options(r->given, c))
+    return false;
   permc_use_threads(c, r->threads);
   return (!r->file || cli_report(c, permc_load(c, r->file))) &&
          (!r->expression || cli_report(c, permc_define(c, r->expression)));

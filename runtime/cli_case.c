@@ -478,6 +478,10 @@ void test_file_run(test_file *file) {
     return;
   }
   permc_allow_extern(context, file->options->allow_extern);
+  if (!cli_use_cpu_options(file->options->given, context)) {  // was checked by cli_test
+    permc_context_free(context);
+    return;
+  }
   bool loaded = permc_load(context, file->path);
   char *message = strdup(permc_message(context));
   for (size_t b = 0; b < file->blocks.blocks.count; b++) {

@@ -2,6 +2,7 @@
 #ifndef PERMC_RUNTIME_CLI_CASE_H
 #define PERMC_RUNTIME_CLI_CASE_H
 
+#include "runtime/cli.h"
 #include "runtime/testblock.h"
 #include <stdbool.h>
 #include <stddef.h>
@@ -12,6 +13,7 @@ typedef struct test_options {
   const char *only;     // NULL: all
   const char **tags, **excluded;
   size_t tag_count, excluded_count;
+  const cli_arguments *given;  // for the options of the cpu backend
   bool allow_extern;
 } test_options;
 

@@ -1,6 +1,6 @@
 // Verbs, their options, and what they share: dispatch, signals, messages.
-#include "runtime/cli.h"
 #include "runtime/cache.h"
+#include "runtime/cli.h"
 #include "runtime/compiler.h"
 #include "runtime/value.h"
 
@@ -13,6 +13,12 @@
 // ---- tables ----------------------------------------------------------------------------------
 
 #define BACKENDS "auto|interp|cpu|portable"
+#define CPU_OPTIONS                                                                                \
+  {"--threads", "N", false, "threads of the cpu backend (default: the processors)"},               \
+      {"--target-isa", "ISA", false, "compile for native, baseline, avx2 or avx512"},              \
+      {"--strict-fp", NULL, false, "floats to the bit as interp computes them (the default)"}, {   \
+    "--fast-fp", NULL, false, "products and sums may be fused: other last bits"                    \
+  }
 #define END_OF_OPTIONS                                                                             \
   { NULL, NULL, false, NULL }
 
@@ -24,6 +30,7 @@ static const cli_option run_options[] = {
     {"-o", "FILE", true, "write a result to FILE: .npy, .bin or .dat, else text"},
     {"--entry", "NAME", false, "the entry point to run (default: main)"},
     {"--backend", BACKENDS, false, "what executes the program (default: auto)"},
+    CPU_OPTIONS,
     {"--random", "TYPES", false, "make arguments at random, such as '[1024]i32 i64'"},
     {"--seed", "S", false, "the seed of --random (default: 1)"},
     {"--time", NULL, false, "print the time of each stage to standard error"},
@@ -55,6 +62,7 @@ static const cli_option test_options[] = {
     {"--exclude", "TAG", true, "no test blocks with one of these tags"},
     {"--jobs", "N", false, "how many files at a time (default: the processors)"},
     {"--backend", BACKENDS, false, "what executes the programs (default: auto)"},
+    CPU_OPTIONS,
     {"--allow-extern", NULL, false, "let the programs call C functions (extern)"},
     END_OF_OPTIONS,
 };
@@ -68,7 +76,7 @@ static const cli_option bench_options[] = {
     {"-i", "FILE", true, "... or arguments from FILE"},
     {"--seed", "S", false, "the seed of random arguments (default: 1)"},
     {"--backend", BACKENDS, false, "what executes the programs (default: auto)"},
-    {"--threads", "N", false, "threads of the cpu backend (default: the processors)"},
+    CPU_OPTIONS,
     {"--seconds", "S", false, "measure a case no longer than that (default: 2)"},
     {"--only", "TEXT", false, "only cases with TEXT in their names"},
     {"--peers", "FOLDER", false, "measure the peers in FOLDER (bench/peers) in the same rounds"},

@@ -267,3 +267,28 @@ void cli_sizes_free(permc_size *sizes, size_t count) {
     free((char *)sizes[i].name);
   free(sizes);
 }
+
+// ---- the options of the cpu backend -------------------------------------------------------------
+
+bool cli_use_cpu_options(const cli_arguments *given, permc_context *context) {
+  const char *threads = cli_value(given, "--threads"), *isa = cli_value(given, "--target-isa");
+  bool fast = cli_count(given, "--fast-fp") > 0;
+  uint64_t count = 0;
+  if (threads && (!cli_number(threads, &count) || count < 1 || count > 1024)) {
+    cli_usage_error("%s: --threads is a number from 1 to 1024, not '%s'", given->verb->name,
+                    threads);
+    return false;
+  }
+  if (fast && cli_count(given, "--strict-fp")) {
+    cli_usage_error("%s: --fast-fp and --strict-fp exclude each other", given->verb->name);
+    return false;
+  }
+  permc_use_threads(context, (unsigned)count);
+  permc_use_fast_floats(context, fast);
+  if (!isa || permc_use_isa(context, isa))
+    return true;
+  cli_usage_error("%s: --target-isa is native, baseline, avx2 or avx512, as far as this processor "
+                  "is of that kind, not '%s'",
+                  given->verb->name, isa);
+  return false;
+}

@@ -45,6 +45,8 @@ static bool load(run_state *s) {
   const cli_arguments *given = s->given;
   const char *expression = cli_value(given, "-e");
   permc_allow_extern(s->context, cli_count(given, "--allow-extern") > 0);
+  if (!cli_use_cpu_options(given, s->context))
+    return fail(s, CLI_USAGE);
   if (given->operand_count && !cli_report(s->context, permc_load(s->context, given->operands[0])))
     return fail(s, CLI_WRONG);
   if (expression && !cli_report(s->context, permc_define(s->context, expression)))

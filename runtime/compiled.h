@@ -20,6 +20,7 @@ typedef struct compiled compiled;
 
 typedef struct compiled_options {
   const char *isa;  // "native" (or NULL), "baseline", "avx2", "avx512"
+  bool fuse;        // products and sums of floats may be rounded once: faster, other last bits
   bool allow_foreign;
   const atomic_bool *interrupted;  // ends the compiler, too; may be NULL
   bool no_cache;                   // nothing is looked up, nothing kept

@@ -332,7 +332,6 @@ static const char *const common[] = {
     "-pipe",
     "-fPIC",
     "-fvisibility=hidden",
-    "-ffp-contract=off",
     "-fno-strict-aliasing",
     "-fno-math-errno",
     "-fwrapv",
@@ -376,7 +375,15 @@ static const isa_row isas[] = {
 #endif
 };
 
-size_t compiler_options(const compiler *c, const char *isa, const char *options[COMPILER_OPTIONS]) {
+const char *compiler_isa_named(const char *name) {
+  for (size_t i = 0; i < sizeof isas / sizeof *isas; i++)
+    if (!strcmp(isas[i].name, name))
+      return isas[i].name;
+  return NULL;
+}
+
+size_t compiler_options(const compiler *c, const char *isa, bool fuse,
+                        const char *options[COMPILER_OPTIONS]) {
   size_t count = 0;
   (void)c;
   for (size_t i = 0; i < sizeof isas / sizeof *isas; i++) {
@@ -387,6 +394,7 @@ size_t compiler_options(const compiler *c, const char *isa, const char *options[
     for (size_t k = 0; k < 2; k++)
       if (isas[i].option[k])
         options[count++] = isas[i].option[k];
+    options[count++] = fuse ? "-ffp-contract=fast" : "-ffp-contract=off";
   }
   return count;
 }

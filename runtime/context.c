@@ -1,5 +1,6 @@
 // The public API (permc.h): the pipeline text -> program -> trace -> arrays.
 #include "lang/format.h"
+#include "runtime/compiler.h"
 #include "runtime/interp.h"
 #include "runtime/pipeline.h"
 #include <assert.h>
@@ -50,6 +51,15 @@ const char *permc_message(const permc_context *c) {
 void permc_allow_extern(permc_context *c, bool allow) { c->allow_extern = allow; }
 
 void permc_use_threads(permc_context *c, unsigned threads) { c->threads = threads; }
+
+void permc_use_fast_floats(permc_context *c, bool fast) { c->fuse = fast; }
+
+bool permc_use_isa(permc_context *c, const char *name) {
+  c->isa = compiler_isa_named(name);
+  if (!c->isa)
+    context_error(c, "there is no instruction set '%s' here", name);
+  return c->isa != NULL;
+}
 
 permc_times permc_last_times(const permc_context *c) { return c->times; }
 

@@ -21,6 +21,7 @@ struct permc_context {
   limits limits;         // of elaboration; tests lower them
   unsigned threads;      // of the cpu backend; 0: all processors
   const char *isa;       // that programs are compiled for; NULL: this machine's
+  bool fuse;             // floats: see permc_use_fast_floats
   bool told_uncompiled;  // that there is no compiler
   bool in_place;         // jobs run on the caller's stack: of tests, whose programs are small
 };
