@@ -55,7 +55,8 @@ static void choose_extent(portable_pass_state *s, f2_space *v) {
 //
 //   1. vectors on which no coordinate of an op depends, if several ops want runs (see wants_runs)
 //   2. a line of memory: what counts through the addresses of the first load
-//   3. the ops' directions, in order: early ops are then near in the tile
+//   3. the ops' directions, in order: early ops are then near in the tile; less what they have of
+//      the line
 //   4. more of the addresses, and whatever V has
 typedef struct basis_choice {
   f2_space space, chosen;  // V, and the span of what has been chosen
@@ -68,17 +69,11 @@ static void take(basis_choice *c, uint64_t vector) {
     c->basis[c->count++] = vector;
 }
 
-static bool is_choice(const net_stage *s, net_id id) {
-  return id != NET_NONE &&
-         (s->nodes.items[id].kind == NET_MIN || s->nodes.items[id].kind == NET_MAX);
-}
-
 // Ops that are computed element by element want the elements of a number in runs.
 static bool wants_runs(const net_stage *s, const net_op *op) {
-  const net_output *o = &op->outputs[0];
-  bool direct = op->k == 1 && op->output_count == 1 && is_choice(s, o->elements[0]) &&
-                is_choice(s, o->elements[1]);
-  return op->k > 0 && !direct;
+  compare row = {0};
+  net_id value = 0;
+  return op->k > 0 && !compare_match(s, op, &row, &value);
 }
 
 // The vectors of V on which no coordinate of an op that wants runs depends, if there are several.
@@ -129,6 +124,14 @@ static void level_base(arena *a, portable_pass_state *s, int count, const uint64
   }
 }
 
+// The vector, changed by the first `count` of the lines so that it leaves their bits of the address
+// as they are: else those runs would be turned.
+static uint64_t levelled(const portable_pass_state *s, int count, uint64_t vector) {
+  for (int i = 0; i < count; i++)
+    vector ^= f2_dot(s->level_forms[i].mask, vector) ? s->level_vectors[i] : 0;
+  return vector;
+}
+
 static void choose_basis(arena *a, portable_pass_state *s, f2_space v) {
   basis_choice c = {.space = v, .chosen = f2_space_zero(v.n)};
   uint64_t lines[F2_MAX];
@@ -144,15 +147,16 @@ static void choose_basis(arena *a, portable_pass_state *s, f2_space v) {
     take(&c, runs.basis[i]);
   for (int i = 0; i < line; i++)
     take(&c, lines[i]);
+  int level = runs.dimension == 0 ? line : 0;
   for (uint32_t i = 0; i < s->plan->op_count; i++) {
     const net_op *op = &s->tile.stage->ops.items[s->plan->ops[i]];
     for (uint32_t k = 0; k < op->k; k++)
-      take(&c, op->directions[k]);
+      take(&c, levelled(s, level, op->directions[k]));
   }
   for (int i = line; i < count; i++)
     take(&c, lines[i]);
   for (int i = 0; i < v.dimension; i++)
-    take(&c, v.basis[i]);
+    take(&c, levelled(s, level, v.basis[i]));
   assert(c.count == s->tile.d);
   memcpy(s->tile.basis, c.basis, sizeof c.basis);
 }

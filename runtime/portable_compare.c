@@ -148,8 +148,7 @@ static const compare_lanes *new_lanes(const op_context *c, const compare *of, in
   return l;
 }
 
-bool tile_compare_prepare(const op_context *c, const net_op *op, tile_op *out) {
-  const net_stage *stage = c->tile->stage;
+bool compare_match(const net_stage *stage, const net_op *op, compare *out, net_id *value) {
   if (op->k != 1 || op->output_count != 1 || op->outputs[0].elements[0] == NET_NONE ||
       op->outputs[0].elements[1] == NET_NONE)
     return false;
@@ -159,14 +158,20 @@ bool tile_compare_prepare(const op_context *c, const net_op *op, tile_op *out) {
   if (zero->operand_count <= leaf)
     return false;
   pair_pattern p = {stage, node_at(stage, zero->operands[leaf])->value};
-  if (!match_choice(p, zero, one, &out->compare) && !match_select(p, zero, one, &out->compare))
+  *value = p.value;
+  return match_choice(p, zero, one, out) || match_select(p, zero, one, out);
+}
+
+bool tile_compare_prepare(const op_context *c, const net_op *op, tile_op *out) {
+  net_id value = 0, made = op->outputs[0].value;
+  if (!compare_match(c->tile->stage, op, &out->compare, &value))
     return false;
   out->compare.direction = tile_position(c->tile, op->directions[0]);
   out->compare.coordinate = tile_position_mask(c->tile, op->coordinates[0].mask);
   out->turn = op->coordinates[0];
-  out->size_bits = (uint32_t)f2_lsb(scalar_types[zero->type].size);
+  out->size_bits = (uint32_t)f2_lsb(scalar_types[c->tile->stage->values.items[made]].size);
   out->compare.lanes = new_lanes(c, &out->compare, (int)out->size_bits);
-  out->in = c->slots[c->plan->slot_of[p.value]];
-  out->out = c->slots[c->plan->slot_of[op->outputs[0].value]];
+  out->in = c->slots[c->plan->slot_of[value]];
+  out->out = c->slots[c->plan->slot_of[made]];
   return true;
 }

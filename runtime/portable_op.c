@@ -303,28 +303,47 @@ static void store_output(const running *r, const tile_output *o) {
                r->high ^ o->offset, r->op->set.low, r->at[o->step]);
 }
 
+// out[i] = table[number(i)], for elements of a size that the compiler knows.
+#define EACH_ELEMENT(type, from)                                                                   \
+  switch (scalar_types[type].size) {                                                               \
+  case 1:                                                                                          \
+    PUT_ALL(1, from) break;                                                                        \
+  case 2:                                                                                          \
+    PUT_ALL(2, from) break;                                                                        \
+  case 4:                                                                                          \
+    PUT_ALL(4, from) break;                                                                        \
+  case 8:                                                                                          \
+    PUT_ALL(8, from) break;                                                                        \
+  default:                                                                                         \
+    PUT_ALL(16, from) break;                                                                       \
+  }
+#define PUT_ALL(U, from)                                                                           \
+  for (size_t i = 0; i < n; i++)                                                                   \
+    memcpy(out + i * (U), table + (from) * (U), (U));
+
 static void fill(scalar_type type, const scalar_bits *value, size_t n, unsigned char *out) {
-  size_t size = scalar_types[type].size;
-  for (size_t i = 0; i < n; i++)
-    memcpy(out + i * size, value, size);
+  const unsigned char *table = value->bytes;
+  EACH_ELEMENT(type, 0)
 }
 
-static void find_root(const tile_step *s, const int64_t *k, size_t n, unsigned char *out) {
+static void look_up_roots(const tile_step *s, const int64_t *k, size_t n, unsigned char *out) {
+  const unsigned char *table = s->roots->roots;
+  uint64_t mask = s->number - 1;
+  int64_t order = (int64_t)s->number;
+  if ((s->number & mask) == 0)
+    EACH_ELEMENT(s->type, (uint64_t)k[i] & mask)
+  else
+    EACH_ELEMENT(s->type, (uint64_t)(k[i] % order + (k[i] % order < 0 ? order : 0)))
+}
+
+static void find_roots_of(const tile_step *s, const int64_t *k, size_t n, unsigned char *out) {
   size_t size = scalar_types[s->type].size;
-  uint64_t order = s->number;
-  if (s->roots && (order & (order - 1)) == 0) {
-    for (size_t i = 0; i < n; i++)
-      memcpy(out + i * size, s->roots->roots + ((uint64_t)k[i] & (order - 1)) * size, size);
+  if (s->roots) {
+    look_up_roots(s, k, n, out);
     return;
   }
   for (size_t i = 0; i < n; i++) {
-    scalar_bits root = {{0}};
-    int64_t rest = s->roots ? k[i] % (int64_t)order : 0;
-    if (s->roots)
-      memcpy(&root, s->roots->roots + (uint64_t)(rest < 0 ? rest + (int64_t)order : rest) * size,
-             size);
-    else
-      root = scalar_root(s->type, k[i], (int64_t)order);
+    scalar_bits root = scalar_root(s->type, k[i], (int64_t)s->number);
     memcpy(out + i * size, root.bytes, size);
   }
 }
@@ -380,7 +399,7 @@ static bool run_step(running *r, uint32_t number) {
     scalar_convert(s->operand_type, s->type, r->count, in[0], out);
     return true;
   case NET_ROOT:
-    find_root(s, in[0], r->count, out);
+    find_roots_of(s, in[0], r->count, out);
     return true;
   default:
     return call(r, s, in, out);

@@ -200,6 +200,8 @@ typedef struct compare_kernels {
   choose_loop *least[COMPARE_F32_LT], *greatest[COMPARE_F32_LT];
 } compare_kernels;
 
+// Whether the op is a compare-exchange of one value, *value: its kind and order in *out.
+bool compare_match(const net_stage *stage, const net_op *op, compare *out, net_id *value);
 // The widest for this machine that are no wider than `most` bytes (0: any).
 const compare_kernels *compare_kernels_find(uint32_t most);
 // The row of an integer type or bool; COMPARE_KINDS of others.
@@ -259,7 +261,7 @@ typedef struct op_context {
 } op_context;
 
 void tile_op_prepare(op_context *c, const net_op *op, tile_op *out);
-// Whether the op is a compare-exchange of one value. Sets all fields that say so.
+// Whether the op is a compare-exchange. Sets all fields that say so.
 bool tile_compare_prepare(const op_context *c, const net_op *op, tile_op *out);
 // False: interrupted.
 bool tile_op_run(const portable *e, const tile *t, const tile_op *op, const tile_item *item);
