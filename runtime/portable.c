@@ -326,6 +326,7 @@ portable *portable_new(const plan *p, const portable_options *o, cpu_failure *fa
     return NULL;
   }
   e->foreign = NEW_ARRAY(&e->memory, foreign *, p->net->externs.count);
+  e->roots = root_tables_new(&e->memory, p->net);
   e->passes = NEW_ARRAY(&e->memory, portable_pass_state, p->passes.count);
   for (size_t i = 0; i < p->passes.count; i++)
     prepare_pass(e, &p->passes.items[i], &e->passes[i]);

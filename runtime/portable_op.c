@@ -36,34 +36,6 @@ static uint64_t slot_of(const preparing *p, net_id value) {
 
 static uint32_t size_bits_of(scalar_type type) { return (uint32_t)f2_lsb(scalar_types[type].size); }
 
-// Table of the roots of that order, if they will be asked for more often than there are.
-static const root_table *find_roots(portable *e, scalar_type type, uint64_t order,
-                                    uint64_t instances) {
-  for (root_table *r = e->roots; r; r = r->next)
-    if (r->type == type && r->order == order)
-      return r;
-  if (order > ROOT_TABLE || order > instances / 2)
-    return NULL;
-  size_t size = scalar_types[type].size;
-  unsigned char *roots = NEW_ARRAY(&e->memory, unsigned char, order *size);
-  for (uint64_t k = 0; k < order; k++) {
-    scalar_bits root = scalar_root(type, (int64_t)k, (int64_t)order);
-    memcpy(roots + k * size, root.bytes, size);
-  }
-  root_table *r = NEW(&e->memory, root_table);
-  *r = (root_table){type, order, roots, e->roots};
-  return e->roots = r;
-}
-
-// Instances of the op in one execution of the pass; UINT64_MAX if they do not fit.
-static uint64_t instances_of(const preparing *p) {
-  uint64_t count = f2_unit(p->stage->n - (int)p->op->k);
-  for (uint32_t l = 0; l < p->stage->loop_count; l++)
-    if (__builtin_mul_overflow(count, p->stage->extents[l], &count))
-      return UINT64_MAX;
-  return count;
-}
-
 static void add_step(preparing *p, net_id id) {
   op_context *c = p->context;
   const net_node *node = &p->stage->nodes.items[id];
@@ -83,7 +55,7 @@ static void add_step(preparing *p, net_id id) {
   if (node->kind == NET_INDEX)
     s.map.map = &node->map;
   if (node->kind == NET_ROOT)
-    s.roots = find_roots(c->executor, node->type, node->number, instances_of(p));
+    s.roots = root_table_find(c->executor->roots, node->type, node->number);
   s.kernel = compare_kind_of(node->type);
   c->step_of[id] = (uint32_t)p->steps.count;
   vec_push(c->memory, &p->steps, s);
@@ -326,14 +298,15 @@ static void fill(scalar_type type, const scalar_bits *value, size_t n, unsigned 
   EACH_ELEMENT(type, 0)
 }
 
+// The table may be of an order that is a multiple of ours.
 static void look_up_roots(const tile_step *s, const int64_t *k, size_t n, unsigned char *out) {
   const unsigned char *table = s->roots->roots;
-  uint64_t mask = s->number - 1;
+  uint64_t mask = s->number - 1, times = s->roots->order / s->number;
   int64_t order = (int64_t)s->number;
   if ((s->number & mask) == 0)
-    EACH_ELEMENT(s->type, (uint64_t)k[i] & mask)
+    EACH_ELEMENT(s->type, ((uint64_t)k[i] & mask) * times)
   else
-    EACH_ELEMENT(s->type, (uint64_t)(k[i] % order + (k[i] % order < 0 ? order : 0)))
+    EACH_ELEMENT(s->type, (uint64_t)(k[i] % order + (k[i] % order < 0 ? order : 0)) * times)
 }
 
 static void find_roots_of(const tile_step *s, const int64_t *k, size_t n, unsigned char *out) {

@@ -23,8 +23,7 @@
 #include "runtime/portable.h"
 
 enum {
-  CHUNK_BITS = 9,        // elements of a step or a move done at a time: 2^9, in the first cache
-  ROOT_TABLE = 1 << 16,  // the most roots of unity kept in a table
+  CHUNK_BITS = 9,  // elements of a step or a move done at a time: 2^9, in the first cache
 };
 
 // ---- tiles (portable_tile.c) ------------------------------------------------------------------
@@ -207,9 +206,22 @@ const compare_kernels *compare_kernels_find(uint32_t most);
 // The row of an integer type or bool; COMPARE_KINDS of others.
 uint32_t compare_kind_of(scalar_type type);
 
-// ---- ops (portable_op.c) ----------------------------------------------------------------------
+// ---- roots of unity (portable_roots.c) --------------------------------------------------------
 
 typedef struct root_table root_table;
+struct root_table {
+  scalar_type type;
+  uint64_t order;
+  unsigned char *roots;  // as scalar_root gives them: order of them
+  root_table *next;
+};
+
+// Tables for the roots that a plan's stages ask for, where that is less work than computing each.
+root_table *root_tables_new(arena *a, const net *t);
+// One that has the roots of that order, at multiples of its order / `order`; or NULL.
+const root_table *root_table_find(const root_table *tables, scalar_type type, uint64_t order);
+
+// ---- ops (portable_op.c) ----------------------------------------------------------------------
 
 typedef struct tile_step {
   net_node_kind kind;
@@ -268,13 +280,6 @@ bool tile_op_run(const portable *e, const tile *t, const tile_op *op, const tile
 
 // ---- the executor (portable.c) ----------------------------------------------------------------
 
-struct root_table {
-  scalar_type type;
-  uint64_t order;
-  const unsigned char *roots;
-  root_table *next;
-};
-
 typedef struct portable_pass_state {
   const plan_pass *plan;
   tile tile;
@@ -299,7 +304,7 @@ struct portable {
   const atomic_bool *interrupted;
   const compare_kernels *kernels;
   foreign **foreign;  // by net_extern
-  root_table *roots;
+  const root_table *roots;
   portable_pass_state *passes;
 };
 

@@ -4,8 +4,7 @@
 // interrupts, memory.
 #include "tests/unit/plan_random.h"
 
-#include "runtime/cpu.h"
-#include "runtime/portable.h"
+#include "runtime/portable_pass.h"
 
 #include <math.h>
 
@@ -412,6 +411,34 @@ TEST(roots) {
   static const uint64_t orders[] = {1, 8, 12, 1024, 3000, 1 << 20};
   for (size_t i = 0; i < sizeof orders / sizeof *orders; i++)
     check_roots(orders[i]);
+}
+
+// A table serves the orders that divide its own, with the bits of scalar_root.
+TEST(root_tables) {
+  START();
+  hand h;
+  random_state random = {1};
+  hand_start(&h, &random, 14, 0, NULL);
+  net_node zero = {NET_CONSTANT, .type = SCALAR_I64};
+  net_id k = net_node_add(&memory, &h.stage, &zero);
+  static const uint64_t orders[] = {1, 2, 4, 12, 100, 3000, 4096, 12288, 16384};
+  for (size_t i = 0; i < sizeof orders / sizeof *orders; i++) {
+    inner(&h, NET_ROOT, SCALAR_C64, 0, orders[i], 1, &k);
+    inner(&h, NET_ROOT, SCALAR_C128, 0, orders[i], 1, &k);
+  }
+  vec_push(&memory, &h.net->stages, h.stage);
+  const root_table *tables = root_tables_new(&memory, h.net);
+  for (size_t i = 0; i < 2 * sizeof orders / sizeof *orders; i++) {
+    scalar_type type = i % 2 ? SCALAR_C64 : SCALAR_C128;
+    uint64_t order = orders[i / 2];
+    const root_table *r = root_table_find(tables, type, order);
+    for (uint64_t j = 0; j < order && CHECK(r != NULL); j++) {
+      scalar_bits root = scalar_root(type, (int64_t)j, (int64_t)order);
+      const unsigned char *found = r->roots + j * (r->order / order) * scalar_types[type].size;
+      if (!CHECK(memcmp(found, &root, scalar_types[type].size) == 0))
+        printf("%s root %" PRIu64 " of %" PRIu64 "\n", scalar_types[type].name, j, order);
+    }
+  }
 }
 
 // ---- bits of NaN -----------------------------------------------------------------------------
