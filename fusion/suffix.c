@@ -2,7 +2,8 @@
 #include "fusion/suffix.h"
 
 typedef struct known {
-  bool is;
+  bool is;     // `value`
+  bool below;  // else: less than the greatest value of its type, if true
   scalar_bits value;
 } known;
 
@@ -22,14 +23,29 @@ static bool is_least(scalar_type type, const known *k) {
 }
 
 static known truth(bool value) {
-  known k = {true, {{0}}};
+  known k = {true, false, {{0}}};
   k.value.b = value;
   return k;
 }
 
-// Comparisons with the ends of an order, whatever the other side is.
+// What one side alone decides: comparisons with the ends of an order, and, or.
 static known compared(scalar_op op, scalar_type type, const known *a, const known *b) {
   bool exact = scalar_types[type].kind != KIND_FLOAT;
+  if ((a->below && is_greatest(type, b)) || (b->below && is_greatest(type, a)))
+    switch (op) {
+    case OP_EQ:
+    case OP_NE:
+      return truth(op == OP_NE);
+    case OP_LT:
+    case OP_LE:
+    case OP_TOTAL_LE:
+      return truth(a->below);
+    case OP_GT:
+    case OP_GE:
+      return truth(b->below);
+    default:
+      break;
+    }
   if (op == OP_TOTAL_LE && (is_greatest(type, b) || is_least(type, a)))
     return truth(true);
   if (exact && op == OP_LE && (is_greatest(type, b) || is_least(type, a)))
@@ -39,6 +55,10 @@ static known compared(scalar_op op, scalar_type type, const known *a, const know
   if (exact && op == OP_LT && (is_greatest(type, a) || is_least(type, b)))
     return truth(false);
   if (exact && op == OP_GT && (is_greatest(type, b) || is_least(type, a)))
+    return truth(false);
+  if (type == SCALAR_BOOL && op == OP_OR && ((a->is && a->value.b) || (b->is && b->value.b)))
+    return truth(true);
+  if (type == SCALAR_BOOL && op == OP_AND && ((a->is && !a->value.b) || (b->is && !b->value.b)))
     return truth(false);
   return (known){0};
 }
@@ -77,14 +97,11 @@ static known evaluate_select(const net_node *node, const known *all) {
   return a->is && b->is && same(node->type, a->value, b->value) ? *a : (known){0};
 }
 
-static known evaluate(const net_stage *s, const net_node *node, const known *all,
-                      const known *elements) {
+static known evaluate(const net_stage *s, const net_node *node, const known *all) {
   known k = {0};
   switch (node->kind) {
-  case NET_LEAF:
-    return elements[node->number].is ? elements[node->number] : k;
   case NET_CONSTANT:
-    return (known){true, node->constant};
+    return (known){true, false, node->constant};
   case NET_SCALAR:
     return evaluate_scalar(s, node, all);
   case NET_MIN:
@@ -134,31 +151,79 @@ static bool ordered(const net_op *op, uint32_t *rank_of) {
   return true;
 }
 
-// With the elements of rank >= first in the suffix: whether the op's are again constants, the same
-// as in earlier cases (*known_before).
-static bool case_holds(proof *p, const net_op *op, const uint32_t *rank_of, uint32_t first,
-                       bool *known_before) {
-  const net_stage *s = p->stage;
-  uint32_t count = net_op_nodes(s, op, p->list);
-  for (uint32_t i = 0; i < count; i++) {
-    const net_node *node = &s->nodes.items[p->list[i]];
-    known elements[16] = {{0}};
-    if (node->kind == NET_LEAF && p->found->holds[node->value] && rank_of[node->number] >= first)
-      elements[node->number] = (known){true, p->found->fills[node->value]};
-    p->nodes[p->list[i]] = evaluate(s, node, p->nodes, elements);
+// Unknown elements are either the greatest value of their type or below it: both are tried, for the
+// first few that an op reads. (Not of floats: their greatest value, NaN, has many forms.)
+enum { MOST_SPLIT = 4 };
+typedef struct split {
+  uint32_t count;
+  net_id leaf[MOST_SPLIT];
+} split;
+
+static bool in_suffix(const proof *p, const net_node *leaf, const uint32_t *rank_of,
+                      uint32_t first) {
+  return p->found->holds[leaf->value] && rank_of[leaf->number] >= first;
+}
+
+static split find_split(const proof *p, uint32_t count, const uint32_t *rank_of, uint32_t first) {
+  split all = {0};
+  for (uint32_t i = 0; i < count && all.count < MOST_SPLIT; i++) {
+    const net_node *node = &p->stage->nodes.items[p->list[i]];
+    bool ordered_exactly =
+        CLASS_OF(node->type) & CLASS_ORD && scalar_types[node->type].kind != KIND_FLOAT;
+    if (node->kind == NET_LEAF && ordered_exactly && !in_suffix(p, node, rank_of, first))
+      all.leaf[all.count++] = p->list[i];
   }
+  return all;
+}
+
+// What is known of a leaf: its fill, or by the case (bit i: leaf i of the split is the greatest).
+static known leaf_known(const proof *p, net_id id, const uint32_t *rank_of, uint32_t first,
+                        const split *all, uint32_t which) {
+  const net_node *node = &p->stage->nodes.items[id];
+  if (in_suffix(p, node, rank_of, first))
+    return (known){true, false, p->found->fills[node->value]};
+  for (uint32_t i = 0; i < all->count; i++)
+    if (all->leaf[i] == id)
+      return which >> i & 1 ? (known){true, false, scalar_maxval(node->type)}
+                            : (known){.below = true};
+  return (known){0};
+}
+
+// Whether the op's elements in the suffix are constants, the same as in earlier cases
+// (*known_before).
+static bool outputs_hold(proof *p, const net_op *op, const uint32_t *rank_of, uint32_t first,
+                         bool *known_before) {
   for (uint32_t o = 0; o < op->output_count; o++)
     for (uint32_t j = 0; j < 1u << op->k; j++) {
       net_id value = op->outputs[o].value, node = op->outputs[o].elements[j];
       if (rank_of[j] < first || node == NET_NONE)
         continue;
       known k = p->nodes[node];
-      if (!k.is ||
-          (known_before[o] && !same(s->values.items[value], k.value, p->found->fills[value])))
+      scalar_bits *fill = &p->found->fills[value];
+      if (!k.is || (known_before[o] && !same(p->stage->values.items[value], k.value, *fill)))
         return false;
-      p->found->fills[value] = k.value;
+      *fill = k.value;
       known_before[o] = true;
     }
+  return true;
+}
+
+// With the elements of rank >= first in the suffix.
+static bool case_holds(proof *p, const net_op *op, const uint32_t *rank_of, uint32_t first,
+                       bool *known_before) {
+  const net_stage *s = p->stage;
+  uint32_t count = net_op_nodes(s, op, p->list);
+  split all = find_split(p, count, rank_of, first);
+  for (uint32_t which = 0; which < 1u << all.count; which++) {
+    for (uint32_t i = 0; i < count; i++) {
+      const net_node *node = &s->nodes.items[p->list[i]];
+      p->nodes[p->list[i]] = node->kind == NET_LEAF
+                                 ? leaf_known(p, p->list[i], rank_of, first, &all, which)
+                                 : evaluate(s, node, p->nodes);
+    }
+    if (!outputs_hold(p, op, rank_of, first, known_before))
+      return false;
+  }
   return true;
 }
 
