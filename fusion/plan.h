@@ -87,7 +87,8 @@ plan *plan_make(arena *a, const net *t, const target *target);
 const char *plan_verify(arena *a, const plan *p);
 // The net, then the plan of it (the form: plan_print.c), which plan_read reads back.
 void plan_print(text *out, const plan *p);
-// NULL in *wrong: the plan of that text, its net and its target. Otherwise a sentence with the line.
+// NULL in *wrong: the plan of that text, its net and its target. Otherwise a sentence with the
+// line.
 plan *plan_read(arena *a, const char *string, const char **wrong);
 
 #endif

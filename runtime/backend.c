@@ -28,12 +28,33 @@ static bool right(permc_context *c, const char *what, const char *wrong) {
   return !wrong;
 }
 
+// Whether the net has the trace's results, with as many elements.
+static const char *results_problem(arena *a, const trace *t, const net *n) {
+  size_t found = 0;
+  for (size_t i = 0; i < n->arrays.count; i++) {
+    const net_array *r = &n->arrays.items[i];
+    if (r->role != NET_RESULT)
+      continue;
+    found++;
+    if (r->number >= t->results.count)
+      return arena_printf(a, "there is a result %u", (unsigned)r->number);
+    const trace_step *s = &t->steps.items[t->results.items[r->number]];
+    uint64_t count = s->batch;
+    for (uint32_t k = 0; k < s->rank; k++)
+      count *= s->dims[k];
+    if (count != r->count || s->type != r->type)
+      return arena_printf(a, "result %u is not that of the program", (unsigned)r->number);
+  }
+  return found == t->results.count ? NULL : "a result is missing";
+}
+
 bool backend_plan(permc_context *c, arena *memory, const trace *t, const target *machine,
                   lowered_program *out) {
   double start = context_now();
   out->rules = (rule_log){.memory = memory};
   out->net = lower(memory, t, &out->rules);
-  if (!right(c, "net", net_verify(memory, out->net)))
+  if (!right(c, "net", net_verify(memory, out->net)) ||
+      !right(c, "net", results_problem(memory, t, out->net)))
     return false;
   rules_apply(memory, out->net, &out->rules);
   if (!right(c, "rewritten net", net_verify(memory, out->net)))
