@@ -236,3 +236,61 @@ uint32_t net_op_reads(const net_stage *s, const net_op *op, net_id *out) {
       out[count++] = s->walk[i];
   return count;
 }
+
+// ---- copies ------------------------------------------------------------------------------------
+
+static void *copied(arena *a, const void *items, size_t size, size_t count) {
+  void *copy = arena_alloc(a, size * (count + 1));
+  if (count)
+    memcpy(copy, items, size * count);
+  return copy;
+}
+
+static void copy_map(arena *a, net_map *m) {
+  m->strides = copied(a, m->strides, sizeof *m->strides, m->loop_count);
+  m->rows = copied(a, m->rows, sizeof *m->rows, m->row_count);
+}
+
+static net_op copied_op(arena *a, net_op op) {
+  op.directions = copied(a, op.directions, sizeof *op.directions, op.k);
+  op.coordinates = copied(a, op.coordinates, sizeof *op.coordinates, op.k);
+  op.live = copied(a, op.live, sizeof *op.live, op.live_count);
+  op.outputs = copied(a, op.outputs, sizeof *op.outputs, op.output_count);
+  for (uint32_t i = 0; i < op.output_count; i++)
+    op.outputs[i].elements = copied(a, op.outputs[i].elements, sizeof(net_id), (size_t)1 << op.k);
+  return op;
+}
+
+static net_stage copied_stage(arena *a, const net_stage *s) {
+  net_stage c = {.loop_count = s->loop_count, .n = s->n};
+  c.extents = copied(a, s->extents, sizeof *s->extents, s->loop_count);
+  c.values.items = copied(a, s->values.items, sizeof *s->values.items, s->values.count);
+  c.values.count = c.values.capacity = s->values.count;
+  for (size_t i = 0; i < s->nodes.count; i++)
+    net_node_add(a, &c, &s->nodes.items[i]);
+  for (size_t i = 0; i < s->loads.count; i++) {
+    net_load o = s->loads.items[i];
+    copy_map(a, &o.map);
+    vec_push(a, &c.loads, o);
+  }
+  for (size_t i = 0; i < s->ops.count; i++)
+    vec_push(a, &c.ops, copied_op(a, s->ops.items[i]));
+  for (size_t i = 0; i < s->stores.count; i++) {
+    net_store o = s->stores.items[i];
+    copy_map(a, &o.map);
+    o.live = copied(a, o.live, sizeof *o.live, o.live_count);
+    vec_push(a, &c.stores, o);
+  }
+  return c;
+}
+
+net *net_copy(arena *a, const net *t) {
+  net *c = NEW(a, net);
+  c->arrays.items = copied(a, t->arrays.items, sizeof *t->arrays.items, t->arrays.count);
+  c->arrays.count = c->arrays.capacity = t->arrays.count;
+  c->externs.items = copied(a, t->externs.items, sizeof *t->externs.items, t->externs.count);
+  c->externs.count = c->externs.capacity = t->externs.count;
+  for (size_t i = 0; i < t->stages.count; i++)
+    vec_push(a, &c->stages, copied_stage(a, &t->stages.items[i]));
+  return c;
+}

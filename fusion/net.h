@@ -187,6 +187,9 @@ void net_print(text *out, const net *t);
 // NULL in *wrong: the net of that text. Otherwise a sentence with the line.
 net *net_read(arena *a, const char *string, const char **wrong);
 
+// The same net in another arena.
+net *net_copy(arena *a, const net *t);
+
 // ---- building --------------------------------------------------------------------------------
 
 // The number of an equal node of the stage, or of a new one (copied into `a`). Fields that the kind

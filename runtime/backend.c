@@ -48,16 +48,38 @@ static const char *results_problem(arena *a, const trace *t, const net *n) {
   return found == t->results.count ? NULL : "a result is missing";
 }
 
+static bool make_net(permc_context *c, arena *scratch, const trace *t, lowered_program *out) {
+  net *n = lower(scratch, t, &out->rules);
+  if (!right(c, "net", net_verify(scratch, n)) || !right(c, "net", results_problem(scratch, t, n)))
+    return false;
+  rules_apply(scratch, n, &out->rules);
+  out->net = n;
+  return right(c, "rewritten net", net_verify(scratch, n));
+}
+
+// Lowering and rewriting leave much behind that nobody needs: it goes with an arena of its own.
+static bool keep_net(permc_context *c, arena *memory, const trace *t, lowered_program *out) {
+  jmp_buf failure, *outer = memory->failure;
+  arena scratch = {.failure = &failure, .limit = memory->limit};
+  memory->failure = &failure;
+  if (setjmp(failure)) {
+    arena_free(&scratch);
+    memory->failure = outer;
+    longjmp(*outer, 1);
+  }
+  bool good = make_net(c, &scratch, t, out);
+  if (good)
+    out->net = net_copy(memory, out->net);
+  memory->failure = outer;
+  arena_free(&scratch);
+  return good;
+}
+
 bool backend_plan(permc_context *c, arena *memory, const trace *t, const target *machine,
                   lowered_program *out) {
   double start = context_now();
   out->rules = (rule_log){.memory = memory};
-  out->net = lower(memory, t, &out->rules);
-  if (!right(c, "net", net_verify(memory, out->net)) ||
-      !right(c, "net", results_problem(memory, t, out->net)))
-    return false;
-  rules_apply(memory, out->net, &out->rules);
-  if (!right(c, "rewritten net", net_verify(memory, out->net)))
+  if (!keep_net(c, memory, t, out))
     return false;
   out->plan = plan_make(memory, out->net, machine);
   if (!right(c, "plan", plan_verify(memory, out->plan)))
