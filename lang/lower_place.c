@@ -24,6 +24,7 @@ typedef struct frame {
   uint32_t stage;
   int n, p, k;
   uint32_t bit_axis[MAX_AXES];   // by bit of z, the innermost axis first
+  uint8_t axis_bit[MAX_AXES];    // and back
   uint32_t loop_axis[MAX_AXES];  // by loop of the stage
   uint64_t columns[F2_MAX];      // F
   uint64_t directions[F2_MAX];   // D
@@ -173,8 +174,10 @@ static void frame_axes(frame *f, const axes *s) {
   f->p = 0;
   uint32_t loops = 0;
   for (uint32_t i = s->count; i-- > 0;)
-    if (s->extents[i] == 2)
+    if (s->extents[i] == 2) {
+      f->axis_bit[i] = (uint8_t)f->p;
       f->bit_axis[f->p++] = i;
+    }
   for (uint32_t i = 0; i < s->count; i++)
     if (s->extents[i] != 2)
       f->loop_axis[loops++] = i;
@@ -183,9 +186,20 @@ static void frame_axes(frame *f, const axes *s) {
 // The bits of a mask of axes as a mask of z.
 static uint64_t z_mask(const frame *f, uint64_t mask) {
   uint64_t z = 0;
-  for (int i = 0; i < f->p; i++)
-    z |= (uint64_t)f2_bit(mask, (int)f->bit_axis[i]) << i;
+  for (; mask; mask &= mask - 1)
+    z |= f2_unit(f->axis_bit[f2_lsb(mask)]);
   return z;
+}
+
+// Whether vectors of so many bits are independent; those with no bit in common are.
+static bool independent(int bits, int count, const uint64_t *vectors) {
+  uint64_t seen = 0;
+  for (int i = 0; i < count; i++) {
+    if (!vectors[i] || seen & vectors[i])
+      return f2_span(bits, count, vectors).dimension == count;
+    seen |= vectors[i];
+  }
+  return true;
 }
 
 // F and f of a leaf by its map's rows; the columns have one bit for each row.
@@ -195,12 +209,11 @@ static bool leaf_columns(const frame *f, const net_map *m, uint64_t *columns, ui
   memset(columns, 0, sizeof *columns * (size_t)f->p);
   *origin = 0;
   for (uint32_t r = 0; r < m->row_count; r++) {
-    uint64_t z = z_mask(f, m->rows[r].form.mask);
-    for (int i = 0; i < f->p; i++)
-      columns[i] |= (uint64_t)f2_bit(z, i) << r;
+    for (uint64_t mask = m->rows[r].form.mask; mask; mask &= mask - 1)
+      columns[f->axis_bit[f2_lsb(mask)]] |= f2_unit((int)r);
     *origin |= (uint64_t)m->rows[r].form.constant << r;
   }
-  return f2_span((int)m->row_count, f->p, columns).dimension == f->p;
+  return independent((int)m->row_count, f->p, columns);
 }
 
 // The same of a leaf of a stage's value, in the stage's index.
