@@ -438,8 +438,10 @@ static bool run_items(void *with, uint32_t pass, void *const *arrays, uint64_t f
     ahead next = {.item = item, .wanted = s->ahead_chunks > 0 && i + 1 < last};
     item.count = last - i < batch ? last - i : batch;
     find_item(s, i, &item);
-    if (next.wanted)
+    if (next.wanted) {
       find_item(s, i + 1, &next.item);
+      next.wanted = !is_dead(s, &next.item);
+    }
     if (!run_tile(e, s, &item, &next))
       return false;
   }
