@@ -40,6 +40,11 @@ static void add_head(c_writer *w, text *out) {
                    "#if defined(__x86_64__) || defined(__i386__)\n"
                    "#define PERMC_STREAMS_END() __builtin_ia32_sfence()\n"
                    "#else\n#define PERMC_STREAMS_END() __sync_synchronize()\n#endif\n");
+  if (w->masks_needed)
+    text_string(out, "#if defined(__GNUC__) && !defined(__clang__) && !defined(PERMC_PLAIN) && \\\n"
+                     "    defined(__AVX512F__) && defined(__AVX512BW__) && \\\n"
+                     "    defined(__AVX512DQ__) && defined(__AVX512VL__)\n"
+                     "#include <immintrin.h>\n#define PERMC_KMASK 1\n#endif\n");
   if (!w->scalars_needed[0] && !w->scalars_needed[1])
     return;
   text_string(out, "#define SCALAR_FUNCTIONS_ONLY\n");

@@ -80,18 +80,7 @@ static const operator_row operators[] = {
     {OP_OR, CLASS_BITS, "a | b"},
     {OP_XOR, CLASS_BITS, "a ^ b"},
     {OP_COMPLEMENT, CLASS_INTEGER, "~a"},
-    {OP_EQ, CLASS_ORD, "(#)(($)a == ($)b)"},
-    {OP_NE, CLASS_ORD, "(#)(($)a != ($)b)"},
-    {OP_LT, CLASS_ORD, "(#)(($)a < ($)b)"},
-    {OP_LE, CLASS_ORD, "(#)(($)a <= ($)b)"},
-    {OP_GT, CLASS_ORD, "(#)(($)a > ($)b)"},
-    {OP_GE, CLASS_ORD, "(#)(($)a >= ($)b)"},
-    {OP_TOTAL_LE, CLASS_BITS, "(#)(($)a <= ($)b)"},
-    {OP_TOTAL_LE, CLASS_FLOAT, "(#)(rank_$(a) <= rank_$(b))"},
-    {OP_ISNAN, CLASS_FLOAT, "(#)(($)a != ($)a)"},
 };
-
-bool c_gives_mask(scalar_op op) { return scalar_ops[op].result == RESULT_BOOL; }
 
 static const char *expanded(c_writer *w, const char *expression, const char *type,
                             const char *bits) {
@@ -125,18 +114,23 @@ static void define_rank(c_writer *w, scalar_type type, uint32_t lanes) {
               bytes == 4 ? "INT32_MAX" : "INT64_MAX", bytes == 4 ? "INT32_MAX" : "INT64_MAX");
 }
 
+static const char *comparison(c_writer *w, scalar_op op, scalar_type type, uint32_t lanes,
+                              const char *name);
+
 const char *c_vector_function(c_writer *w, scalar_op op, scalar_type type, uint32_t lanes) {
   const operator_row *row = NULL;
   for (size_t i = 0; i < sizeof operators / sizeof *operators; i++)
     if (operators[i].op == op && operators[i].types & CLASS_OF(type))
       row = &operators[i];
-  if (!row || lanes == 1)
-    return NULL;
   const char *name = c_format(w, "%s_%sx%u", operation_name(w, op), type_suffix(type), lanes);
+  if (lanes == 1 || is_complex(type))
+    return NULL;
+  if (c_gives_mask(op))
+    return comparison(w, op, type, lanes, name);
+  if (!row)
+    return NULL;
   const char *bits = c_vector(w, (uint32_t)scalar_types[type].size, lanes);
   const char *as = meaning(w, type, lanes);
-  if (op == OP_TOTAL_LE && is_float(type))
-    define_rank(w, type, lanes);
   if (c_define(w, name))
     text_printf(&w->definitions, INLINE "%s %s(%s a%s%s) { return %s; }\n", bits, name, bits,
                 scalar_ops[op].arity == 2 ? ", " : "",
@@ -331,9 +325,10 @@ const char *c_vector_conversion(c_writer *w, scalar_type from, scalar_type to, u
       c_format(w, "convert_%s_%sx%u", scalar_types[from].name, scalar_types[to].name, lanes);
   const char *in = c_vector(w, c_part_bytes(from), lanes), *as = meaning(w, from, lanes);
   if (to == SCALAR_BOOL) {
+    const char *unequal = c_vector_function(w, OP_NE, from, lanes);
     if (c_define(w, name))
-      text_printf(&w->definitions, INLINE "%s %s(%s a) { return (%s)((%s)a != 0); }\n", in, name,
-                  in, in, as);
+      text_printf(&w->definitions, INLINE "%s %s(%s a) { return %s(a, (%s){0}); }\n",
+                  c_mask_type(w, c_part_bytes(from), lanes), name, in, unequal, in);
     return name;
   }
   const char *out = c_vector(w, c_part_bytes(to), lanes), *wanted = meaning(w, to, lanes);
@@ -341,6 +336,195 @@ const char *c_vector_conversion(c_writer *w, scalar_type from, scalar_type to, u
     text_printf(&w->definitions,
                 INLINE "%s %s(%s a) { return (%s)__builtin_convertvector((%s)a, %s); }\n", out,
                 name, in, out, as, wanted);
+  return name;
+}
+
+// ---- masks -----------------------------------------------------------------------------------
+
+// Whether gcc keeps masks of such vectors in mask registers, where PERMC_KMASK is defined.
+static bool has_kmask(uint32_t bytes, uint32_t lanes) {
+  uint32_t size = bytes * lanes;
+  return size == 64 || size == 32 || size == 16;
+}
+
+// Of the intrinsics for a vector: "_mm512", "__m512i", "epi32", "ps"; and of a mask: "__mmask16".
+typedef struct intrinsic_names {
+  const char *prefix, *integer;
+  uint32_t mask_bits;
+} intrinsic_names;
+
+static intrinsic_names names_of(uint32_t bytes, uint32_t lanes) {
+  uint32_t size = bytes * lanes;
+  intrinsic_names n = {.prefix = size == 64 ? "_mm512" : size == 32 ? "_mm256" : "_mm"};
+  n.integer = size == 64 ? "__m512i" : size == 32 ? "__m256i" : "__m128i";
+  n.mask_bits = lanes < 8 ? 8 : lanes;
+  return n;
+}
+
+// Definitions in two versions, if there are two.
+static void begin_kmask(c_writer *w, bool has) {
+  w->masks_needed = true;
+  if (has)
+    text_string(&w->definitions, "#ifdef PERMC_KMASK\n");
+}
+static void else_kmask(c_writer *w, bool has) {
+  if (has)
+    text_string(&w->definitions, "#else\n");
+}
+static void end_kmask(c_writer *w, bool has) {
+  if (has)
+    text_string(&w->definitions, "#endif\n");
+}
+
+// mask_vector_T gives the mask as a vector, vector_mask_T a mask from one.
+const char *c_mask_type(c_writer *w, uint32_t bytes, uint32_t lanes) {
+  const char *type = c_vector(w, bytes, lanes), *name = c_format(w, "mask_%s", type);
+  bool has = has_kmask(bytes, lanes);
+  intrinsic_names n = names_of(bytes, lanes);
+  text *t = &w->definitions;
+  if (!c_define(w, name))
+    return name;
+  begin_kmask(w, has);
+  if (has) {
+    text_printf(t, "typedef __mmask%u %s;\n", n.mask_bits, name);
+    text_printf(t, INLINE "%s mask_vector_%s(%s m) { return (%s)%s_maskz_set1_epi%u(m, -1); }\n",
+                type, type, name, type, n.prefix, bytes * 8);
+    text_printf(t, INLINE "%s vector_mask_%s(%s v) { return %s_test_epi%u_mask((%s)v, (%s)v); }\n",
+                name, type, type, n.prefix, bytes * 8, n.integer, n.integer);
+  }
+  else_kmask(w, has);
+  text_printf(t, "typedef %s %s;\n", type, name);
+  text_printf(t, "#define mask_vector_%s(m) (m)\n#define vector_mask_%s(v) (v)\n", type, type);
+  end_kmask(w, has);
+  return name;
+}
+
+const char *c_mask_function(c_writer *w, scalar_op op, uint32_t bytes, uint32_t lanes) {
+  static const char *const words[SCALAR_OP_COUNT] = {
+      [OP_AND] = "and", [OP_OR] = "or", [OP_XOR] = "xor", [OP_COMPLEMENT] = "not"};
+  static const char *const operators_[SCALAR_OP_COUNT] = {
+      [OP_AND] = "(a) & (b)", [OP_OR] = "(a) | (b)", [OP_XOR] = "(a) ^ (b)"};
+  if (!words[op])
+    return NULL;
+  const char *type = c_mask_type(w, bytes, lanes);
+  const char *name = c_format(w, "%s_%s", words[op], type);
+  bool has = has_kmask(bytes, lanes), one = op == OP_COMPLEMENT;
+  if (!c_define(w, name))
+    return name;
+  begin_kmask(w, has);
+  if (has)
+    text_printf(&w->definitions, "#define %s(%s) _k%s_mask%u(%s)\n", name, one ? "a" : "a, b",
+                words[op], names_of(bytes, lanes).mask_bits, one ? "a" : "a, b");
+  else_kmask(w, has);
+  text_printf(&w->definitions, "#define %s(%s) (%s)\n", name, one ? "a" : "a, b",
+              one ? "~(a)" : operators_[op]);
+  end_kmask(w, has);
+  return name;
+}
+
+// ---- comparisons -----------------------------------------------------------------------------
+
+bool c_gives_mask(scalar_op op) { return scalar_ops[op].result == RESULT_BOOL; }
+
+typedef struct comparison_row {
+  const char *operator;
+  const char *integer, *real;  // the predicates of the intrinsics
+} comparison_row;
+static const comparison_row comparisons[SCALAR_OP_COUNT] = {
+    [OP_EQ] = {"==", "_MM_CMPINT_EQ", "_CMP_EQ_OQ"},
+    [OP_NE] = {"!=", "_MM_CMPINT_NE", "_CMP_NEQ_UQ"},
+    [OP_LT] = {"<", "_MM_CMPINT_LT", "_CMP_LT_OQ"},
+    [OP_LE] = {"<=", "_MM_CMPINT_LE", "_CMP_LE_OQ"},
+    [OP_GT] = {">", "_MM_CMPINT_NLE", "_CMP_GT_OQ"},
+    [OP_GE] = {">=", "_MM_CMPINT_NLT", "_CMP_GE_OQ"},
+    [OP_TOTAL_LE] = {"<=", "_MM_CMPINT_LE", NULL},
+    [OP_ISNAN] = {"!=", NULL, "_CMP_UNORD_Q"},
+};
+
+// "_mm512_cmp_epi32_mask((__m512i)x, (__m512i)y, p)" of operands that are given as text.
+static const char *compare_call(c_writer *w, scalar_type type, uint32_t lanes, const char *x,
+                                const char *y, scalar_op op) {
+  uint32_t bytes = (uint32_t)scalar_types[type].size;
+  intrinsic_names n = names_of(bytes, lanes);
+  if (!is_float(type))
+    return c_format(w, "%s_cmp_ep%c%u_mask((%s)%s, (%s)%s, %s)", n.prefix,
+                    is_signed(type) ? 'i' : 'u', bytes * 8, n.integer, x, n.integer, y,
+                    comparisons[op].integer);
+  const char *vector = c_format(w, "__m%u%s", bytes * lanes * 8, bytes == 4 ? "" : "d");
+  return c_format(w, "%s_cmp_p%c_mask((%s)%s, (%s)%s, %s)", n.prefix, bytes == 4 ? 's' : 'd',
+                  vector, x, vector, y, comparisons[op].real);
+}
+
+static const char *comparison(c_writer *w, scalar_op op, scalar_type type, uint32_t lanes,
+                              const char *name) {
+  uint32_t bytes = (uint32_t)scalar_types[type].size;
+  const char *bits = c_vector(w, bytes, lanes), *as = meaning(w, type, lanes);
+  const char *mask = c_mask_type(w, bytes, lanes), *x = "a", *y = op == OP_ISNAN ? "a" : "b";
+  bool has = has_kmask(bytes, lanes), ranked = op == OP_TOTAL_LE && is_float(type);
+  if (ranked) {
+    define_rank(w, type, lanes);
+    x = c_format(w, "rank_%s(a)", as);
+    y = c_format(w, "rank_%s(b)", as);
+    type = signed_of(bytes);
+    as = meaning(w, type, lanes);
+  }
+  if (!c_define(w, name))
+    return name;
+  text_printf(&w->definitions, INLINE "%s %s(%s a%s%s) {\n", mask, name, bits,
+              op == OP_ISNAN ? "" : ", ", op == OP_ISNAN ? "" : c_format(w, "%s b", bits));
+  begin_kmask(w, has);
+  if (has)
+    text_printf(&w->definitions, "  return %s;\n", compare_call(w, type, lanes, x, y, op));
+  else_kmask(w, has);
+  text_printf(&w->definitions, "  return (%s)((%s)%s %s (%s)%s);\n", mask, as, x,
+              comparisons[op].operator, as, y);
+  end_kmask(w, has);
+  text_string(&w->definitions, "}\n");
+  return name;
+}
+
+// ---- masks and bools -------------------------------------------------------------------------
+
+const char *c_mask_of_bools(c_writer *w, uint32_t bytes, uint32_t lanes) {
+  const char *type = c_vector(w, bytes, lanes), *mask = c_mask_type(w, bytes, lanes);
+  const char *name = c_format(w, "mask_of_bools_%s", type), *bools = c_vector(w, 1, lanes);
+  if (c_define(w, name))
+    text_printf(&w->definitions,
+                INLINE "%s %s(%s c) {\n"
+                       "  return vector_mask_%s((%s)(-__builtin_convertvector(c, %s)));\n}\n",
+                mask, name, bools, type, type, type);
+  return name;
+}
+
+const char *c_bools_of_mask(c_writer *w, uint32_t bytes, uint32_t lanes) {
+  const char *type = c_vector(w, bytes, lanes), *mask = c_mask_type(w, bytes, lanes);
+  const char *name = c_format(w, "bools_of_mask_%s", type), *bools = c_vector(w, 1, lanes);
+  if (c_define(w, name))
+    text_printf(&w->definitions,
+                INLINE "%s %s(%s m) {\n"
+                       "  return __builtin_convertvector(mask_vector_%s(m), %s) & 1;\n}\n",
+                bools, name, mask, type, bools);
+  return name;
+}
+
+const char *c_mask_of_mask(c_writer *w, uint32_t from, uint32_t to, uint32_t lanes) {
+  const char *in = c_vector(w, from, lanes), *out = c_vector(w, to, lanes);
+  const char *mask_in = c_mask_type(w, from, lanes), *mask_out = c_mask_type(w, to, lanes);
+  const char *name = c_format(w, "%s_of_%s", mask_out, mask_in);
+  const char *narrow = meaning(w, signed_of(from), lanes), *wide = meaning(w, signed_of(to), lanes);
+  bool has = has_kmask(from, lanes) && has_kmask(to, lanes);
+  if (!c_define(w, name))
+    return name;
+  text_printf(&w->definitions, INLINE "%s %s(%s m) {\n", mask_out, name, mask_in);
+  begin_kmask(w, has);
+  if (has)
+    text_string(&w->definitions, "  return m;\n");
+  else_kmask(w, has);
+  text_printf(&w->definitions,
+              "  return vector_mask_%s((%s)__builtin_convertvector((%s)mask_vector_%s(m), %s));\n",
+              out, out, narrow, in, wide);
+  end_kmask(w, has);
+  text_string(&w->definitions, "}\n");
   return name;
 }
 
@@ -407,9 +591,20 @@ const char *c_minimum(c_writer *w, bool larger, scalar_type type, uint32_t lanes
 
 const char *c_blend(c_writer *w, uint32_t bytes, uint32_t lanes) {
   const char *type = c_vector(w, bytes, lanes), *name = c_format(w, "blend_%s", type);
-  if (c_define(w, name))
-    text_printf(&w->definitions, INLINE "%s %s(%s m, %s a, %s b) { return (a & m) | (b & ~m); }\n",
-                type, name, type, type, type);
+  const char *mask = c_mask_type(w, bytes, lanes);
+  bool has = has_kmask(bytes, lanes);
+  intrinsic_names n = names_of(bytes, lanes);
+  if (!c_define(w, name))
+    return name;
+  text_printf(&w->definitions, INLINE "%s %s(%s m, %s a, %s b) {\n", type, name, mask, type, type);
+  begin_kmask(w, has);
+  if (has)
+    text_printf(&w->definitions, "  return (%s)%s_mask_blend_epi%u(m, (%s)b, (%s)a);\n", type,
+                n.prefix, bytes * 8, n.integer, n.integer);
+  else_kmask(w, has);
+  text_string(&w->definitions, "  return (a & m) | (b & ~m);\n");
+  end_kmask(w, has);
+  text_string(&w->definitions, "}\n");
   return name;
 }
 
@@ -428,38 +623,6 @@ const char *c_broadcast(c_writer *w, uint32_t bytes, uint32_t lanes) {
                 lanes == 1 ? INLINE "%s %s(uint%u_t s) { return s; }\n"
                            : INLINE "%s %s(uint%u_t s) { return s - (%s){0}; }\n",
                 type, name, bytes * 8, type);
-  return name;
-}
-
-// ---- bools and masks -------------------------------------------------------------------------
-
-const char *c_mask_of_bools(c_writer *w, uint32_t bytes, uint32_t lanes) {
-  const char *type = c_vector(w, bytes, lanes), *name = c_format(w, "mask_%s", type);
-  const char *bools = c_vector(w, 1, lanes);
-  if (c_define(w, name))
-    text_printf(&w->definitions, INLINE "%s %s(%s c) { return -__builtin_convertvector(c, %s); }\n",
-                type, name, bools, type);
-  return name;
-}
-
-const char *c_bools_of_mask(c_writer *w, uint32_t bytes, uint32_t lanes) {
-  const char *type = c_vector(w, bytes, lanes), *name = c_format(w, "bools_%s", type);
-  const char *bools = c_vector(w, 1, lanes);
-  if (c_define(w, name))
-    text_printf(&w->definitions,
-                INLINE "%s %s(%s m) { return __builtin_convertvector(m, %s) & 1; }\n", bools, name,
-                type, bools);
-  return name;
-}
-
-const char *c_mask_of_mask(c_writer *w, uint32_t from, uint32_t to, uint32_t lanes) {
-  const char *in = c_vector(w, from, lanes), *out = c_vector(w, to, lanes);
-  const char *name = c_format(w, "mask_%s_%s", in, out);
-  const char *narrow = meaning(w, signed_of(from), lanes), *wide = meaning(w, signed_of(to), lanes);
-  if (c_define(w, name))
-    text_printf(&w->definitions,
-                INLINE "%s %s(%s m) { return (%s)__builtin_convertvector((%s)m, %s); }\n", out,
-                name, in, out, narrow, wide);
   return name;
 }
 

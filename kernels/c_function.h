@@ -6,7 +6,8 @@
 //   void div_c64x8(u32x8 a, u32x8 a_im, u32x8 b, u32x8 b_im, u32x8 *r, u32x8 *r_im)
 //
 // Operands and results are bits. A bool is a byte 0 or 1; comparisons by vector operators give
-// masks instead, elements of 0 or ~0 of the operands' width.
+// masks instead: mask_u32x16 is a vector of 0 and ~0, or where gcc has masks of a bit per lane
+// (AVX-512), such a one; clang knows by itself how to keep the former as the latter.
 #ifndef PERMC_KERNELS_C_FUNCTION_H
 #define PERMC_KERNELS_C_FUNCTION_H
 
@@ -22,6 +23,10 @@ static inline uint32_t c_part_bytes(scalar_type type) {
 // The name of the function for a real type, or NULL where no vector operator means the operation.
 const char *c_vector_function(c_writer *w, scalar_op op, scalar_type type, uint32_t lanes);
 bool c_gives_mask(scalar_op op);  // as a vector operator
+// "mask_u32x16".
+const char *c_mask_type(c_writer *w, uint32_t bytes, uint32_t lanes);
+// Of masks of one type: OP_AND, OP_OR, OP_XOR, OP_COMPLEMENT; NULL for others.
+const char *c_mask_function(c_writer *w, scalar_op op, uint32_t bytes, uint32_t lanes);
 // (bits, count) -> bits: by a known count less than the width.
 const char *c_shift(c_writer *w, scalar_op op, scalar_type type, uint32_t lanes);
 

@@ -11,6 +11,11 @@ static uint32_t declare(c_writer *w, uint32_t bytes, uint32_t lanes, const char 
   return w->next++;
 }
 
+static uint32_t declare_mask(c_writer *w, uint32_t bytes, uint32_t lanes, const char *expression) {
+  c_line(w, "const %s v%u = %s;", c_mask_type(w, bytes, lanes), w->next, expression);
+  return w->next++;
+}
+
 static uint32_t declare_call(c_writer *w, uint32_t bytes, uint32_t lanes, const char *function,
                              uint32_t a) {
   return declare(w, bytes, lanes, c_format(w, "%s(v%u)", function, a));
@@ -54,9 +59,11 @@ uint32_t c_as_mask(c_writer *w, const c_value *v, uint32_t bytes, uint32_t lanes
   if (v->level == C_VECTOR && v->mask == bytes)
     return v->id[0];
   if (v->level == C_VECTOR && v->mask)
-    return declare_call(w, bytes, lanes, c_mask_of_mask(w, v->mask, bytes, lanes), v->id[0]);
-  return declare_call(w, bytes, lanes, c_mask_of_bools(w, bytes, lanes),
-                      c_as_vector(w, v, 0, lanes));
+    return declare_mask(w, bytes, lanes,
+                        c_format(w, "%s(v%u)", c_mask_of_mask(w, v->mask, bytes, lanes), v->id[0]));
+  uint32_t bools = c_as_vector(w, v, 0, lanes);
+  return declare_mask(w, bytes, lanes,
+                      c_format(w, "%s(v%u)", c_mask_of_bools(w, bytes, lanes), bools));
 }
 
 const char *c_as_condition(c_writer *w, const c_value *v) {
@@ -186,9 +193,16 @@ static bool bool_scalar(c_writer *w, scalar_op op, const c_value *o, uint32_t la
   *out = (c_value){.level = C_VECTOR, .type = SCALAR_BOOL, .mask = mask};
   uint32_t x = mask ? c_as_mask(w, &o[0], mask, lanes) : c_as_vector(w, &o[0], 0, lanes);
   uint32_t y = mask ? c_as_mask(w, b, mask, lanes) : c_as_vector(w, b, 0, lanes);
-  const char *expression = op == OP_COMPLEMENT ? c_format(w, mask ? "~v%u" : "v%u ^ 1", x)
-                                               : c_format(w, "v%u %s v%u", x, words[op], y);
-  out->id[0] = declare(w, mask ? mask : 1, lanes, expression);
+  if (mask) {
+    const char *function = c_mask_function(w, op, mask, lanes);
+    out->id[0] = declare_mask(w, mask, lanes,
+                              op == OP_COMPLEMENT ? c_format(w, "%s(v%u)", function, x)
+                                                  : c_format(w, "%s(v%u, v%u)", function, x, y));
+  } else {
+    out->id[0] = declare(w, 1, lanes,
+                         op == OP_COMPLEMENT ? c_format(w, "v%u ^ 1", x)
+                                             : c_format(w, "v%u %s v%u", x, words[op], y));
+  }
   return true;
 }
 
@@ -227,10 +241,11 @@ static c_value real_scalar(c_writer *w, scalar_op op, const c_value *o, uint32_t
     if (function) {
       uint32_t bytes = c_part_bytes(o[0].type), a = c_as_vector(w, &o[0], 0, lanes);
       out = (c_value){.level = C_VECTOR, .type = scalar_result_of(op, o[0].type)};
+      const char *call =
+          arity == 1 ? c_format(w, "%s(v%u)", function, a)
+                     : c_format(w, "%s(v%u, v%u)", function, a, c_as_vector(w, &o[1], 0, lanes));
       out.mask = c_gives_mask(op) ? bytes : 0;
-      out.id[0] = arity == 1 ? declare_call(w, bytes, lanes, function, a)
-                             : declare_call_2(w, bytes, lanes, function, a,
-                                              c_as_vector(w, &o[1], 0, lanes));
+      out.id[0] = (out.mask ? declare_mask : declare)(w, bytes, lanes, call);
       return out;
     }
   }
@@ -309,8 +324,9 @@ static c_value converted(c_writer *w, scalar_type to, const c_value *v, uint32_t
                       v, to, v->level, lanes);
   c_value out = {.level = C_VECTOR, .type = to};
   out.mask = to == SCALAR_BOOL ? c_part_bytes(v->type) : 0;
-  out.id[0] = declare_call(w, out.mask ? out.mask : c_part_bytes(to), lanes, function,
-                           c_as_vector(w, v, 0, lanes));
+  const char *call = c_format(w, "%s(v%u)", function, c_as_vector(w, v, 0, lanes));
+  out.id[0] =
+      out.mask ? declare_mask(w, out.mask, lanes, call) : declare(w, c_part_bytes(to), lanes, call);
   return out;
 }
 

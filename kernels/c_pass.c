@@ -1,5 +1,5 @@
 #include "kernels/c_pass.h"
-#include "kernels/c_op.h"
+#include "kernels/c_exchange.h"
 #include "kernels/c_schedule.h"
 
 typedef struct c_pass {
@@ -7,6 +7,7 @@ typedef struct c_pass {
   const plan_pass *pass;
   const net_stage *stage;
   c_schedule schedule;
+  bool *keyed;   // by slot: it holds keys (c_exchange.h)
   bool streams;  // some stores may bypass the caches
 } c_pass;
 
@@ -40,6 +41,8 @@ static void load_slot(const c_pass *p, c_phase *f, const plan_move *move) {
   c_map map = c_map_of(p->w, &move->map, f->space, c_parts(type));
   f->slots[move->slot] = c_registers_of(p->w, f->space, type);
   c_load(p->w, &map, f->space, c_part_bytes(type), c_parts(type), &place, f->slots[move->slot].id);
+  if (p->keyed[move->slot])
+    c_to_keys(f, move->slot);
 }
 
 // Large arrays that are written once: their lines need not be read before, nor stay in the caches.
@@ -64,7 +67,8 @@ static void store_slot(c_pass *p, c_phase *f, const plan_move *move) {
                    .live = move->live,
                    .stream = stream_of(p, move, f->space)};
   c_map map = c_map_of(p->w, &move->map, f->space, c_parts(type));
-  c_store(p->w, &map, f->space, c_part_bytes(type), c_parts(type), &place, f->slots[move->slot].id);
+  c_registers from = p->keyed[move->slot] ? c_from_keys(f, move->slot) : f->slots[move->slot];
+  c_store(p->w, &map, f->space, c_part_bytes(type), c_parts(type), &place, from.id);
 }
 
 static c_place scratch_place(const c_pass *p, uint32_t slot, int region) {
@@ -99,6 +103,25 @@ static void phase_loads(const c_pass *p, c_phase *f, uint32_t phase) {
       load_slot(p, f, &p->pass->loads[use->load]);
     else if (use->in != C_NOWHERE)
       from_scratch(p, f, phase, slot);
+  }
+}
+
+// Ops on keyed slots, which touch nothing else, go together.
+static void phase_ops(const c_pass *p, c_phase *f, uint32_t count, const uint32_t *ops) {
+  uint32_t *some = NEW_ARRAY(p->w->memory, uint32_t, count);
+  for (uint32_t slot = 0; slot < p->pass->slot_count; slot++) {
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < count && p->keyed[slot]; i++)
+      if (p->pass->slot_of[p->stage->ops.items[ops[i]].outputs[0].value] == slot)
+        some[found++] = ops[i];
+    if (found > 0)
+      c_exchange(f, slot, found, some);
+  }
+  for (uint32_t i = 0; i < count; i++) {
+    const net_op *op = &p->stage->ops.items[ops[i]];
+    uint32_t slot = p->pass->slot_of[op->outputs[0].value];
+    if (slot == NET_NONE || !p->keyed[slot])
+      c_execute(f, op);
   }
 }
 
@@ -151,8 +174,7 @@ static void write_phase(c_pass *p, uint32_t phase) {
   else
     text_string(&w->body, "    {\n");
   phase_loads(p, &f, phase);
-  for (uint32_t i = 0; i < of->op_count; i++)
-    c_execute(&f, &p->stage->ops.items[p->pass->ops[of->first_op + i]]);
+  phase_ops(p, &f, of->op_count, p->pass->ops + of->first_op);
   phase_stores(p, &f, phase);
   text_string(&w->body, "    }\n");
 }
@@ -239,10 +261,15 @@ static bool in_place(const c_pass *p) {
 
 c_pass_facts c_pass_write(c_writer *w, text *out, uint32_t number) {
   const plan_pass *pass = &w->plan->passes.items[number];
-  c_pass p = {w, pass, &w->plan->net->stages.items[pass->stage], c_schedule_of(w, pass), false};
+  c_pass p = {w,    pass, &w->plan->net->stages.items[pass->stage], c_schedule_of(w, pass),
+              NULL, false};
+  p.keyed = c_keyed_slots(w, pass, &p.schedule);
   write_item(&p);
   write_live(&p);
   write_limit(&p);
+  for (uint32_t slot = 0, any = 0; slot < pass->slot_count && !any; slot++)
+    if (p.keyed[slot] && (any = 1))
+      c_item(w, "bool strange = false;");
   for (uint32_t phase = 0; phase < p.schedule.phase_count; phase++)
     write_phase(&p, phase);
 

@@ -84,6 +84,24 @@ static void random_phases(random_state *r, const net_stage *s, plan_pass *pass) 
     add_phase(r, pass, f2_space_zero(s->n), pass->op_count, pass->op_count);
 }
 
+// By the planner, for a machine of any measures; or at random.
+static plan *some_plan(random_state *r, const net *t) {
+  target *machine = NEW(&memory, target);
+  *machine = *target_named("avx512");
+  machine->line_bytes = 16U << random_below(r, 4);
+  machine->tile_bytes = UINT64_C(256) << random_below(r, 5);
+  machine->lane_bytes = 16U << random_below(r, 3);
+  machine->lane_bits = 2 + random_below(r, 3);
+  machine->register_bytes = machine->lane_bytes << random_below(r, 4);
+  if (random_chance(r, 2))
+    return plan_make(&memory, t, machine);
+  plan *p = random_plan(&memory, r, t);
+  p->target = machine;
+  for (size_t i = 0; i < p->passes.count; i++)
+    random_phases(r, &t->stages.items[p->passes.items[i].stage], &p->passes.items[i]);
+  return p;
+}
+
 // ---- running ---------------------------------------------------------------------------------
 
 static array *make_arguments(const net *t, const evaluation *e, size_t *count) {
@@ -206,11 +224,7 @@ static bool test_seed(uint64_t seed) {
   if (calls_out(t) || net_verify(&memory, t))
     return false;
   evaluation *e = net_evaluate(&memory, t, seed);
-  plan *p = random_plan(&memory, &random, t);
-  static const target machine = {.name = "test"};
-  p->target = &machine;
-  for (size_t i = 0; i < p->passes.count; i++)
-    random_phases(&random, &t->stages.items[p->passes.items[i].stage], &p->passes.items[i]);
+  plan *p = some_plan(&random, t);
   static const char *const isas[] = {"native", "native", "avx2", "baseline"};
   compiled_options options = {.isa = isas[random_below(&random, 4)],
                               .no_cache = true,
@@ -469,6 +483,96 @@ TEST(scalar_operations) {
     if (type % 4 == 1)
       test_operations(type, 0, "native");
   }
+  arena_free(&memory);
+}
+
+// ---- networks of floats ----------------------------------------------------------------------
+
+// Compare-exchanges in all their forms: either order of the operands, either end first.
+static void add_exchange(net_stage *s, random_state *r, net_id *value) {
+  scalar_type type = s->values.items[*value];
+  net_op op = {.k = 1,
+               .directions = NEW(&memory, uint64_t),
+               .coordinates = NEW(&memory, net_form),
+               .output_count = 1,
+               .outputs = NEW(&memory, net_output)};
+  do {
+    *op.directions = random_chance(r, 2) ? f2_unit((int)random_below(r, (uint32_t)s->n))
+                                         : random_word(r) & f2_mask(s->n);
+    op.coordinates->mask = random_chance(r, 20) || *op.directions == 0
+                               ? random_word(r) & f2_mask(s->n)
+                               : f2_unit(f2_msb(*op.directions));
+  } while (!f2_dot(*op.directions, op.coordinates->mask));
+  op.coordinates->constant = random_chance(r, 2);
+  net_id leaf[2];
+  for (uint32_t i = 0; i < 2; i++)
+    leaf[i] =
+        net_node_add(&memory, s, &(net_node){NET_LEAF, .type = type, .value = *value, .number = i});
+  uint32_t first = random_below(r, 2), end = random_below(r, 2);
+  net_id order = net_node_add(&memory, s,
+                              &(net_node){NET_SCALAR, .type = SCALAR_BOOL, .scalar = OP_TOTAL_LE,
+                                          .operand_count = 2,
+                                          .operands = (net_id[]){leaf[first], leaf[!first]}});
+  *op.outputs = (net_output){net_value_add(&memory, s, type), NEW_ARRAY(&memory, net_id, 2)};
+  for (uint32_t i = 0; i < 2; i++)
+    op.outputs->elements[i] =
+        net_node_add(&memory, s,
+                     &(net_node){NET_SELECT, .type = type, .operand_count = 3,
+                                 .operands = (net_id[]){order, leaf[end ^ i], leaf[!(end ^ i)]}});
+  *value = op.outputs->value;
+  vec_push(&memory, &s->ops, op);
+}
+
+static void test_network(uint64_t seed) {
+  START();
+  random_state random = {seed};
+  scalar_type type = random_chance(&random, 2) ? SCALAR_F32 : SCALAR_F64;
+  net *t = NEW(&memory, net);
+  net_stage stage = {.n = OPERATION_BITS};
+  operations o = {t, &stage, 0, NULL};
+  add_argument(&o, type, 0);
+  net_id value = 0;
+  for (uint32_t i = 3 + random_below(&random, 20); i > 0; i--)
+    add_exchange(&stage, &random, &value);
+  net_store store = {
+      .value = value, .map = random_address(&memory, &random, &stage), .limit = UINT64_MAX};
+  store.array = net_array_add(&memory, t, type, 1 << OPERATION_BITS, NET_RESULT, 0);
+  vec_push(&memory, &stage.stores, store);
+  vec_push(&memory, &t->stages, stage);
+  const char *wrong = net_verify(&memory, t);
+  if (!CHECK(wrong == NULL)) {
+    printf("%s\n", wrong);
+    return;
+  }
+  evaluation *e = evaluate_operations(t, &random);
+  for (uint64_t x = 0; x < 1 << OPERATION_BITS && seed % 3 == 0; x++) {  // the usual NaN alone
+    element *one = &e->arrays[0][x];
+    bool nan;
+    scalar_apply(OP_ISNAN, type, 1, &one->bits, NULL, &nan);
+    if (nan)
+      one->bits = scalar_maxval(type);
+  }
+  evaluate_stage(&memory, t, &t->stages.items[0], e);
+  plan *p = some_plan(&random, t);
+  compiled_options options = {.isa = random_chance(&random, 3) ? "avx2" : "native",
+                              .no_cache = true};
+  nan_is_nan = false;
+  if (!CHECK_EQ_U64(run_wrong(p, e, &options), 0)) {
+    printf("seed %" PRIu64 "\n", seed);
+    show(p, &options);
+  }
+  nan_is_nan = true;
+}
+
+TEST(networks_of_floats) {
+  uint64_t first = 0, last = 19;
+  const char *seeds = getenv("PERMC_EMIT_SEEDS");
+  if (no_compiler())
+    SKIP("there is no C compiler");
+  if (seeds)
+    sscanf(seeds, "%" SCNu64 "-%" SCNu64, &first, &last);
+  for (uint64_t seed = first; seed <= last; seed++)
+    test_network(seed);
   arena_free(&memory);
 }
 
