@@ -910,7 +910,7 @@ static expected expect(int64_t s, size_t rows, size_t count, const int64_t *in,
 static outcome run_or_limit(permc_context *c, const char *entry, permc_value **in, size_t count,
                             bool *good) {
   outcome out = {NULL, 0};
-  *good = permc_run(c, entry, NULL, in, count, &out.values, &out.count);
+  *good = permc_run(c, entry, "interp", in, count, &out.values, &out.count);
   if (!*good && strstr(permc_message(c), "overflows") == NULL &&
       strstr(permc_message(c), "more than") == NULL)
     CHECK_STR(permc_message(c), "");
