@@ -335,6 +335,14 @@ static bool call(const running *r, const tile_step *s, const void **in, unsigned
   return true;
 }
 
+static void select_elements(const running *r, const tile_step *s, const void **in, void *out) {
+  uint32_t size_bits = size_bits_of(s->type);
+  if (size_bits < 4)
+    r->executor->kernels->select[size_bits](r->count, in[0], in[1], in[2], out);
+  else
+    scalar_select(scalar_types[s->type].size, r->count, in[0], in[1], in[2], out);
+}
+
 static bool run_step(running *r, uint32_t number) {
   const tile_step *s = &r->op->steps[number];
   unsigned char *out = s->buffer == NO_BUFFER ? NULL : r->item->work + s->buffer;
@@ -366,7 +374,7 @@ static bool run_step(running *r, uint32_t number) {
     r->executor->kernels->greatest[s->kernel](r->count, in[0], in[1], out);
     return true;
   case NET_SELECT:
-    scalar_select(scalar_types[s->type].size, r->count, in[0], in[1], in[2], out);
+    select_elements(r, s, in, out);
     return true;
   case NET_CONVERT:
     scalar_convert(s->operand_type, s->type, r->count, in[0], out);

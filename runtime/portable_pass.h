@@ -193,10 +193,15 @@ typedef void compare_loop(const compare *c, bool constant, const void *in, void 
 // out[i] = the lesser (greater) of a[i], b[i].
 typedef void choose_loop(size_t n, const void *a, const void *b, void *out);
 
+// out[i] = condition[i] ? a[i] : b[i].
+typedef void select_loop(size_t n, const uint8_t *condition, const void *a, const void *b,
+                         void *out);
+
 typedef struct compare_kernels {
   uint32_t vector_bytes;
   compare_loop *compare[COMPARE_KINDS];
   choose_loop *least[COMPARE_F32_LT], *greatest[COMPARE_F32_LT];
+  select_loop *select[4];  // by log2 of the element's bytes
 } compare_kernels;
 
 // Whether the op is a compare-exchange of one value, *value: its kind and order in *out.
