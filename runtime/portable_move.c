@@ -6,8 +6,17 @@ __extension__ typedef __int128 int128;
 // ---- units --------------------------------------------------------------------------------------
 
 // Bodies for units of a fixed size, which the compiler turns into one or two instructions each. A
-// unit's place in the tile is high ^ low[...], in elements.
+// unit's place in the tile is high ^ low[...], in elements; where units are single elements, their
+// size is known, too.
 #define TILE_UNIT(i) (slot + ((high ^ low[(i) << unit_bits]) << size_bits))
+#define TILE_ELEMENT(i, U) (slot + (high ^ low[i]) * (U))
+#define EACH_UNIT(U, COPY_ONE)                                                                     \
+  if (unit_bits == 0)                                                                              \
+    for (size_t i = 0; i < n; i++)                                                                 \
+      COPY_ONE(i, TILE_ELEMENT(i, U), U);                                                          \
+  else                                                                                             \
+    for (size_t i = 0; i < n; i++)                                                                 \
+      COPY_ONE(i, TILE_UNIT(i), U);
 #define EACH_SIZE(bytes, COPY)                                                                     \
   switch (bytes) {                                                                                 \
   case 1:                                                                                          \
@@ -31,18 +40,16 @@ __extension__ typedef __int128 int128;
 void tile_gather(uint32_t size_bits, int unit_bits, size_t n, const unsigned char *slot,
                  uint64_t high, const uint32_t *restrict low, unsigned char *to) {
   size_t bytes = (size_t)1 << ((int)size_bits + unit_bits);
-#define GATHER(U)                                                                                  \
-  for (size_t i = 0; i < n; i++)                                                                   \
-    memcpy(to + i * (U), TILE_UNIT(i), (U));
+#define GATHER_ONE(i, unit, U) memcpy(to + i * (U), unit, (U))
+#define GATHER(U) EACH_UNIT(U, GATHER_ONE)
   EACH_SIZE(bytes, GATHER)
 }
 
 void tile_scatter(uint32_t size_bits, int unit_bits, size_t n, unsigned char *slot, uint64_t high,
                   const uint32_t *restrict low, const unsigned char *from) {
   size_t bytes = (size_t)1 << ((int)size_bits + unit_bits);
-#define SCATTER(U)                                                                                 \
-  for (size_t i = 0; i < n; i++)                                                                   \
-    memcpy(TILE_UNIT(i), from + i * (U), (U));
+#define SCATTER_ONE(i, unit, U) memcpy(unit, from + i * (U), (U))
+#define SCATTER(U) EACH_UNIT(U, SCATTER_ONE)
   EACH_SIZE(bytes, SCATTER)
 }
 
@@ -50,9 +57,8 @@ static void load_units(uint32_t size_bits, int unit_bits, size_t n, unsigned cha
                        uint64_t high, const uint32_t *restrict low, const unsigned char *memory,
                        const int64_t *restrict addresses) {
   size_t bytes = (size_t)1 << ((int)size_bits + unit_bits);
-#define LOAD(U)                                                                                    \
-  for (size_t i = 0; i < n; i++)                                                                   \
-    memcpy(TILE_UNIT(i), memory + ((uint64_t)addresses[i] << size_bits), (U));
+#define LOAD_ONE(i, unit, U) memcpy(unit, memory + ((uint64_t)addresses[i] << size_bits), (U))
+#define LOAD(U) EACH_UNIT(U, LOAD_ONE)
   EACH_SIZE(bytes, LOAD)
 }
 
@@ -60,9 +66,8 @@ static void store_units(uint32_t size_bits, int unit_bits, size_t n, const unsig
                         uint64_t high, const uint32_t *restrict low, unsigned char *memory,
                         const int64_t *restrict addresses) {
   size_t bytes = (size_t)1 << ((int)size_bits + unit_bits);
-#define STORE(U)                                                                                   \
-  for (size_t i = 0; i < n; i++)                                                                   \
-    memcpy(memory + ((uint64_t)addresses[i] << size_bits), TILE_UNIT(i), (U));
+#define STORE_ONE(i, unit, U) memcpy(memory + ((uint64_t)addresses[i] << size_bits), unit, (U))
+#define STORE(U) EACH_UNIT(U, STORE_ONE)
   EACH_SIZE(bytes, STORE)
 }
 

@@ -4,7 +4,6 @@
 enum {
   WORK_BYTES = 48 << 10,  // of all steps' buffers together, unless a chunk of one needs more
   FOREIGN_CHUNK = 16,     // calls between two looks at the flag
-  SMALLEST_UNIT = 16,     // bytes that are worth a unit of neighbours
   BUFFER_ALIGN = 64,
 };
 #define NO_BUFFER UINT64_MAX
@@ -252,10 +251,9 @@ typedef struct running {
   uint32_t groups;
 } running;
 
-// Units of neighbours that are worth it: never more than are in a chunk, nor than the count's.
-static int unit_bits_of(const tile_set *set, uint32_t size_bits) {
-  int run = set->run < set->chunk_bits ? set->run : set->chunk_bits;
-  return run >= set->chunk_bits || (1 << run << size_bits) >= SMALLEST_UNIT ? run : 0;
+// Units of neighbours: never more than are in a chunk.
+static int unit_bits_of(const tile_set *set) {
+  return set->run < set->chunk_bits ? set->run : set->chunk_bits;
 }
 
 static size_t units_of(size_t count, int unit_bits) {
@@ -264,13 +262,13 @@ static size_t units_of(size_t count, int unit_bits) {
 
 static void load_leaf(const running *r, const tile_step *s, unsigned char *out) {
   uint32_t size_bits = size_bits_of(s->type);
-  int unit_bits = unit_bits_of(&r->op->set, size_bits);
+  int unit_bits = unit_bits_of(&r->op->set);
   tile_gather(size_bits, unit_bits, units_of(r->count, unit_bits), r->item->slots + s->slot,
               r->high ^ s->offset, r->op->set.low, out);
 }
 
 static void store_output(const running *r, const tile_output *o) {
-  int unit_bits = unit_bits_of(&r->op->set, o->size_bits);
+  int unit_bits = unit_bits_of(&r->op->set);
   tile_scatter(o->size_bits, unit_bits, units_of(r->count, unit_bits), r->item->slots + o->slot,
                r->high ^ o->offset, r->op->set.low, r->at[o->step]);
 }
