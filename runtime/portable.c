@@ -101,7 +101,7 @@ static int find_lines(arena *a, const portable_pass_state *s, uint64_t *lines, i
   if (p->load_count + p->store_count == 0)
     return 0;
   tile_set_prepare(a, &s->tile, 0, NULL, &all);
-  int count = tile_map_lines(&s->tile, &first->map, &all, CHUNK_BITS, lines);
+  int count = tile_map_lines(&s->tile, &first->map, &all, MOVE_BITS, lines);
   for (int i = 0; i < count; i++)
     lines[i] = tile_index(&s->tile, &(tile_item){.base = 0}, lines[i]);
   while (*line < count && p->slot_bytes[first->slot] << *line < LINE_BYTES)

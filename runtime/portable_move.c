@@ -109,7 +109,7 @@ static uint32_t row_at(tile_move *m, uint32_t start) {
 static void number_units(arena *a, const tile *t, tile_move *m, int count, const uint64_t *lines) {
   tile_set_order(&m->set, count, lines);
   tile_set_find_run(t, &m->set);
-  tile_set_tabulate(a, t, &m->set, CHUNK_BITS);
+  tile_set_tabulate(a, t, &m->set, MOVE_BITS);
   tile_map_prepare(a, t, &m->plan->map, &m->set, &m->map);
 }
 
@@ -119,7 +119,7 @@ static void number_blocks(arena *a, const tile *t, tile_move *m, uint64_t *lines
     lines[m->line_bits + i] = f2_unit(i);
   tile_set_order(&m->set, m->line_bits + m->row_bits, lines);
   tile_set_align(t, &m->plan->map, &m->set, m->line_bits);
-  tile_set_tabulate(a, t, &m->set, CHUNK_BITS);
+  tile_set_tabulate(a, t, &m->set, MOVE_BITS);
   tile_map_prepare(a, t, &m->plan->map, &m->set, &m->map);
   size_t count = (size_t)1 << m->set.chunk_bits;
   m->rows = NEW_ARRAY(a, uint32_t, count);
@@ -138,10 +138,10 @@ void tile_move_prepare(arena *a, const tile *t, const plan_move *from, uint32_t 
   *out = (tile_move){.plan = from, .slot = slot, .size_bits = (uint32_t)f2_lsb(element_bytes)};
   out->checked = may_leave(t, from);
   tile_set_prepare(a, t, live_count, live, &out->set);
-  int count = tile_map_lines(t, &from->map, &out->set, CHUNK_BITS, lines);
+  int count = tile_map_lines(t, &from->map, &out->set, MOVE_BITS, lines);
   int enough = f2_lsb(LINE_BYTES) - (int)out->size_bits;
   out->line_bits = least(count, enough);
-  out->row_bits = least(least(out->set.run, t->d), least(enough, CHUNK_BITS - out->line_bits));
+  out->row_bits = least(least(out->set.run, t->d), least(enough, MOVE_BITS - out->line_bits));
   number_units(a, t, out, count, lines);
   int shared = least(out->set.run, out->map.run);
   out->has_blocks = shared < f2_lsb(SHORT_BYTES) - (int)out->size_bits && shared < out->line_bits &&
@@ -152,7 +152,7 @@ void tile_move_prepare(arena *a, const tile *t, const plan_move *from, uint32_t 
 
 uint64_t tile_move_work(const tile_move *m) {
   uint64_t block = UINT64_C(1) << (m->set.chunk_bits + (int)m->size_bits);
-  return (sizeof(int64_t) << CHUNK_BITS) + block + m->map.group_count * sizeof(uint64_t);
+  return (sizeof(int64_t) << MOVE_BITS) + block + m->map.group_count * sizeof(uint64_t);
 }
 
 // ---- one move -----------------------------------------------------------------------------------
@@ -313,7 +313,7 @@ static bool start(moving *v) {
   v->slot = item->slots + m->slot;
   v->array = item->arrays[m->plan->array];
   v->addresses = (int64_t *)(void *)item->work;
-  v->constants = (uint64_t *)(void *)item->work + ((size_t)1 << CHUNK_BITS);
+  v->constants = (uint64_t *)(void *)item->work + ((size_t)1 << MOVE_BITS);
   v->block = (unsigned char *)(v->constants + m->map.group_count);
   tile_map_start(&m->map, tile_index(v->tile, item, v->origin), v->constants);
   v->unit_bits = find_unit(m, v->constants);

@@ -2,7 +2,7 @@
 #include "runtime/portable_pass.h"
 
 enum {
-  WORK_BYTES = 48 << 10,  // of all steps' buffers together, unless a chunk of one needs more
+  WORK_BYTES = 32 << 10,  // of all steps' buffers together, unless a chunk of one needs more
   FOREIGN_CHUNK = 16,     // calls between two looks at the flag
   BUFFER_ALIGN = 64,
 };
@@ -90,9 +90,9 @@ static void list_outputs(preparing *p, tile_op *out) {
     uint32_t size_bits = size_bits_of(p->stage->values.items[output->value]);
     for (uint64_t j = 0; j < UINT64_C(1) << p->op->k; j++)
       if (output->elements[j] != NET_NONE)
-        out->outputs[out->output_count++] =
-            (tile_output){c->step_of[output->elements[j]], size_bits, slot_of(p, output->value),
-                          element_offset(p, j)};
+        out->outputs[out->output_count++] = (tile_output){
+            c->step_of[output->elements[j]], size_bits, slot_of(p, output->value),
+            element_offset(p, j), j == 0 && p->op->k == 1 && output->elements[1] != NET_NONE};
   }
 }
 
@@ -180,7 +180,7 @@ static void place_buffers(preparing *p, tile_op *op) {
 }
 
 static int chunk_bits_for(const tile_op *op) {
-  int bits = CHUNK_BITS;
+  int bits = STEP_BITS;
   while (bits > 0 && op->work_bytes << bits > WORK_BYTES)
     bits--;
   return bits;
@@ -190,7 +190,7 @@ static void prepare_steps(preparing *p, tile_op *out) {
   op_context *c = p->context;
   list_steps(p, out);
   list_outputs(p, out);
-  out->set.chunk_bits = CHUNK_BITS;
+  out->set.chunk_bits = STEP_BITS;
   assign_buffers(p, out);
   tile_set_tabulate(c->memory, c->tile, &out->set, chunk_bits_for(out));
   assign_buffers(p, out);  // smaller chunks, more leaves in runs
@@ -221,10 +221,28 @@ static void prepare_set(const op_context *c, const net_op *op, tile_set *out) {
   }
 }
 
+// Of pairs p, p ^ e_u, with a run of u: the vectors after the run are e_(u+1), ..., as far as they
+// are, and the others have no bits there.
+static void find_zip(const tile *t, tile_op *op) {
+  tile_set *s = &op->set;
+  int u = s->run, end = u, all = s->dimension + t->batch_bits;
+  if (op->op->k != 1 || tile_position(t, op->op->directions[0]) != f2_unit(u))
+    return;
+  while (end < s->dimension && s->basis[end] == f2_unit(end + 1))
+    end++;
+  uint64_t others = ~(f2_mask(end + 1) ^ f2_mask(u + 1));
+  for (int i = end; i < s->dimension; i++)
+    s->basis[i] &= others;
+  for (uint32_t i = 0; i < s->independent_count; i++)
+    s->solutions[i] &= others;
+  op->zip_bits = end == t->d - 1 ? all : end;
+}
+
 void tile_op_prepare(op_context *c, const net_op *op, tile_op *out) {
   *out = (tile_op){.op = op};
   preparing p = {.context = c, .stage = c->tile->stage, .op = op};
   prepare_set(c, op, &out->set);
+  find_zip(c->tile, out);
   out->together = 1;
   out->always = op->live_count + c->plan->live_count == 0;
   out->is_compare = tile_compare_prepare(c, op, out);
@@ -260,8 +278,51 @@ static size_t units_of(size_t count, int unit_bits) {
   return (count + ((size_t)1 << unit_bits) - 1) >> unit_bits;
 }
 
+// Zipped: how many instances lie in one stretch, as a power of two; 0 where units serve better.
+static int stretch_bits(const tile_op *op, uint32_t size_bits) {
+  const tile_set *set = &op->set;
+  int bits = op->zip_bits < set->chunk_bits ? op->zip_bits : set->chunk_bits;
+  return bits > set->run + 1 && (int)size_bits + set->run < ZIP_SIZES ? bits : 0;
+}
+
+// The stretch that the element of instance i is in; *odd: whether it is in an odd unit.
+static unsigned char *find_stretch(const running *r, uint64_t slot, uint64_t offset,
+                                   uint32_t size_bits, size_t i, bool *odd) {
+  uint64_t at = r->high ^ offset ^ r->op->set.low[i];
+  *odd = f2_bit(at, r->op->set.run);
+  return r->item->slots + slot + ((at & ~f2_unit(r->op->set.run)) << size_bits);
+}
+
+static void unzip_leaf(const running *r, const tile_step *s, int bits, unsigned char *out) {
+  uint32_t size_bits = size_bits_of(s->type);
+  int run = r->op->set.run;
+  unzip_loop *unzip = r->executor->kernels->unzip[(int)size_bits + run];
+  for (size_t i = 0; i < r->count; i += (size_t)1 << bits) {
+    bool odd = false;
+    const unsigned char *stretch = find_stretch(r, s->slot, s->offset, size_bits, i, &odd);
+    unzip((size_t)1 << (bits - run), odd, stretch, out + (i << size_bits));
+  }
+}
+
+static void zip_output(const running *r, const tile_output *o, int bits) {
+  int run = r->op->set.run;
+  zip_loop *zip = r->executor->kernels->zip[(int)o->size_bits + run];
+  const unsigned char *zero = r->at[o[0].step], *one = r->at[o[1].step];
+  for (size_t i = 0; i < r->count; i += (size_t)1 << bits) {
+    bool odd = false;
+    unsigned char *stretch = find_stretch(r, o->slot, o->offset, o->size_bits, i, &odd);
+    size_t from = i << o->size_bits;
+    zip((size_t)1 << (bits - run), (odd ? one : zero) + from, (odd ? zero : one) + from, stretch);
+  }
+}
+
 static void load_leaf(const running *r, const tile_step *s, unsigned char *out) {
   uint32_t size_bits = size_bits_of(s->type);
+  int bits = stretch_bits(r->op, size_bits);
+  if (bits > 0) {
+    unzip_leaf(r, s, bits, out);
+    return;
+  }
   int unit_bits = unit_bits_of(&r->op->set);
   tile_gather(size_bits, unit_bits, units_of(r->count, unit_bits), r->item->slots + s->slot,
               r->high ^ s->offset, r->op->set.low, out);
@@ -331,6 +392,18 @@ static bool call(const running *r, const tile_step *s, const void **in, unsigned
               calls * scalar_types[r->op->steps[s->operands[k]].type].size;
   }
   return true;
+}
+
+static void store_outputs(const running *r) {
+  for (uint32_t i = 0; i < r->op->output_count; i++) {
+    const tile_output *o = &r->op->outputs[i];
+    int bits = o->with_next ? stretch_bits(r->op, o->size_bits) : 0;
+    if (bits > 0)
+      zip_output(r, o, bits);
+    else
+      store_output(r, o);
+    i += bits > 0;
+  }
 }
 
 static void select_elements(const running *r, const tile_step *s, const void **in, void *out) {
@@ -414,8 +487,7 @@ bool tile_op_run(const portable *e, const tile *t, const tile_op *op, const tile
     for (uint32_t i = 0; i < op->step_count; i++)
       if (!run_step(&r, i))
         return false;
-    for (uint32_t i = 0; i < op->output_count; i++)
-      store_output(&r, &op->outputs[i]);
+    store_outputs(&r);
   }
   return true;
 }

@@ -23,7 +23,8 @@
 #include "runtime/portable.h"
 
 enum {
-  CHUNK_BITS = 9,  // elements of a step or a move done at a time: 2^9, in the first cache
+  MOVE_BITS = 9,   // elements of a move done at a time: 2^9, in the first cache
+  STEP_BITS = 11,  // of an op with few steps
 };
 
 // ---- tiles (portable_tile.c) ------------------------------------------------------------------
@@ -197,11 +198,19 @@ typedef void choose_loop(size_t n, const void *a, const void *b, void *out);
 typedef void select_loop(size_t n, const uint8_t *condition, const void *a, const void *b,
                          void *out);
 
+enum { ZIP_SIZES = 4 };  // by log2 of the bytes
+// to[i] = from[2 i + odd].
+typedef void unzip_loop(size_t n, bool odd, const void *from, void *to);
+// to[2 i] = even[i], to[2 i + 1] = odd[i].
+typedef void zip_loop(size_t n, const void *even, const void *odd, void *to);
+
 typedef struct compare_kernels {
   uint32_t vector_bytes;
   compare_loop *compare[COMPARE_KINDS];
   choose_loop *least[COMPARE_F32_LT], *greatest[COMPARE_F32_LT];
   select_loop *select[4];  // by log2 of the element's bytes
+  unzip_loop *unzip[ZIP_SIZES];
+  zip_loop *zip[ZIP_SIZES];
 } compare_kernels;
 
 // Whether the op is a compare-exchange of one value, *value: its kind and order in *out.
@@ -247,6 +256,7 @@ typedef struct tile_step {
 typedef struct tile_output {
   uint32_t step, size_bits;
   uint64_t slot, offset;
+  bool with_next;  // elements 0 and 1 of one value, in a zipped op
 } tile_output;
 
 typedef struct tile_op {
@@ -259,6 +269,9 @@ typedef struct tile_op {
   uint32_t size_bits;
   uint64_t in, out;   // compare: slots, in bytes
   uint32_t together;  // compare: so many ops, this the first, may go over a window of the tile
+  // Not 0: the elements 0 of the first 2^zip_bits instances are the even units (the odd ones) of
+  // 2^set.run neighbours in a stretch of the tile, and the elements 1 are the others.
+  int zip_bits;
   uint32_t step_count, output_count;
   tile_step *steps;
   tile_output *outputs;
