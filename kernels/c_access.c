@@ -214,14 +214,19 @@ static const char *load_elements(const transfer *t, const liveness *v, uint64_t 
   return vector_of(t, list);
 }
 
+// By words of at most 8 bytes: wide loads of what was stored in small pieces would wait for them.
 static const char *load_chunks(const transfer *t, uint64_t number) {
-  uint32_t size = 1U << t->access->chunk, id = t->w->next++;
-  c_line(t->w, "union { uint%u_t e[%u]; %s v; } m%u;", t->access->bytes * 8, t->lanes, t->vector,
-         id);
-  for (uint32_t j = 0; j < t->lanes; j += size)
-    c_line(t->w, "__builtin_memcpy(m%u.e + %u, %s, %u);", id, j,
-           address_of(t, c_layout_at(&t->access->memory, number, j)), size * t->access->bytes);
-  return c_format(t->w, "m%u.v", id);
+  c_writer *w = t->w;
+  const c_access *a = t->access;
+  uint32_t bytes = a->bytes << a->chunk, lanes;
+  bytes = bytes < 8 ? bytes : 8;
+  lanes = t->lanes * a->bytes / bytes;
+  const char *word = c_word_in_memory(w, bytes, a->bytes), *list = "";
+  for (uint32_t j = 0; j < lanes; j++) {
+    uint64_t x = c_layout_at(&a->memory, number, j * (bytes / a->bytes));
+    list = c_format(w, "%s%s*(const %s *)(%s)", list, j ? ", " : "", word, address_of(t, x));
+  }
+  return c_format(w, "(%s)(%s){%s}", t->vector, c_vector(w, bytes, lanes), list);
 }
 
 static const char *load_below(const transfer *t, uint64_t number) {

@@ -1,6 +1,7 @@
 #include "kernels/c_emit.h"
 #include "kernels/c_address.h"
 #include "kernels/c_pass.h"
+#include "kernels/c_root.h"
 #include "kernels/c_source.h"
 
 // ---- what cannot be written ------------------------------------------------------------------
@@ -112,15 +113,6 @@ static void add_entry(c_writer *w, text *out) {
   text_string(out, ";\n}\n");
 }
 
-static void add_roots(const c_writer *w, text *out) {
-  text_printf(out, VISIBLE "const permc_root_table permc_root_tables[%zu] = {\n",
-              w->roots.count + 1);
-  for (size_t i = 0; i < w->roots.count; i++)
-    text_printf(out, "  {%llu, %zu},\n", (unsigned long long)w->roots.items[i].m,
-                scalar_types[w->roots.items[i].type].size / 2);
-  text_string(out, "  {0, 0}\n};\n");
-}
-
 // ---- all -------------------------------------------------------------------------------------
 
 static void write_all(c_writer *w, c_code *code) {
@@ -132,7 +124,7 @@ static void write_all(c_writer *w, c_code *code) {
            w->definitions.length);
   add_passes(w, &code->entry, facts);
   add_entry(w, &code->entry);
-  add_roots(w, &code->entry);
+  c_root_tables_write(w, &code->entry);
 }
 
 static bool is_whole(const c_code *code) {

@@ -65,8 +65,7 @@ bool *c_keyed_slots(c_writer *w, const plan_pass *p, const c_schedule *c) {
   bool *keyed = NEW_ARRAY(w->memory, bool, p->slot_count);
   net_id *reads = NEW_ARRAY(w->memory, net_id, s->values.count);
   for (uint32_t i = 0; i < p->load_count; i++)
-    keyed[p->loads[i].slot] =
-        scalar_types[w->plan->arrays.items[p->loads[i].array].type].kind == KIND_FLOAT;
+    keyed[p->loads[i].slot] = scalar_types[c->loaded[i]].kind == KIND_FLOAT;
   for (uint32_t i = 0; i < c->phase_count; i++)
     for (uint32_t k = 0; k < c->phases[i].op_count; k++)
       rule_out(p, s, &s->ops.items[p->ops[c->phases[i].first_op + k]], &c->spaces[i], reads, keyed);

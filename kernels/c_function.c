@@ -626,6 +626,21 @@ const char *c_broadcast(c_writer *w, uint32_t bytes, uint32_t lanes) {
   return name;
 }
 
+// ---- shuffles --------------------------------------------------------------------------------
+
+const char *c_shuffle(c_writer *w, uint32_t bytes, uint32_t lanes) {
+  const char *type = c_vector(w, bytes, lanes), *name = c_format(w, "shuffle_%s", type);
+  if (c_define(w, name))
+    text_printf(&w->definitions,
+                "#if PERMC_SHUFFLEVECTOR\n"
+                "#define %s(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)\n"
+                "#else\n"
+                "#define %s(a, b, ...) __builtin_shuffle(a, b, (%s){__VA_ARGS__})\n"
+                "#endif\n",
+                name, name, type);
+  return name;
+}
+
 // ---- turning lanes ---------------------------------------------------------------------------
 
 // clang has no shuffle by a variable: its builtins for the instructions, where there are such.

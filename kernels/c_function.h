@@ -53,6 +53,8 @@ const char *c_broadcast(c_writer *w, uint32_t bytes, uint32_t lanes);
 const char *c_mask_of_bools(c_writer *w, uint32_t bytes, uint32_t lanes);
 const char *c_bools_of_mask(c_writer *w, uint32_t bytes, uint32_t lanes);
 const char *c_mask_of_mask(c_writer *w, uint32_t from, uint32_t to, uint32_t lanes);
+// (a, b, lane numbers of a and, from `lanes` on, of b) -> vector.
+const char *c_shuffle(c_writer *w, uint32_t bytes, uint32_t lanes);
 // (vector, d) -> vector with element j ^ d in lane j.
 const char *c_turn(c_writer *w, uint32_t bytes, uint32_t lanes);
 

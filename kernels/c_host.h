@@ -21,7 +21,7 @@
 
 typedef struct permc_imports {
   void (*const *foreign)(void);  // the program's foreign functions, by number
-  const void *const *roots;      // tables of exp(2 pi i k / m), 0 <= k < m: permc_root_tables
+  const void *const *roots;      // permc_root_tables; the last of those has m = 0
 } permc_imports;
 
 // Executes the items first ... last - 1 of a pass. Item = number of the iteration of the stage's
@@ -43,9 +43,16 @@ struct permc_host {
   bool (*pass)(permc_host *host, uint32_t number, const permc_pass_row *row);
 };
 
-// A table that the code reads: m roots of c64 (part_bytes = 4) or c128 (8), as scalar_root gives.
+// A table that the code reads: roots exp(2 pi i k / m) of c64 (part_bytes = 4) or c128 (8), as
+// scalar_root gives them.
+//
+// With vectors == NULL: entry k is root k, 0 <= k < m. Otherwise there are 2^bits real parts, then
+// as many imaginary parts, and one vector's length more: entry q has k = offset + the sum of the
+// weights of the rows that are 1, in row bits = constant ^ the sum of vectors[i] over the bits of
+// q.
 typedef struct permc_root_table {
-  uint64_t m, part_bytes;
+  uint64_t m, part_bytes, bits, offset, constant;
+  const uint64_t *vectors, *weights;
 } permc_root_table;
 
 #endif

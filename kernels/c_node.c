@@ -1,4 +1,5 @@
 #include "kernels/c_node.h"
+#include "kernels/c_root.h"
 
 // ---- values ----------------------------------------------------------------------------------
 
@@ -332,20 +333,10 @@ static c_value converted(c_writer *w, scalar_type to, const c_value *v, uint32_t
 
 // ---- roots and foreign functions -------------------------------------------------------------
 
-// Tables of one type whose orders are powers of two: those of the largest serve the smaller, but
-// which is the largest is not known before the end. One table each.
-static uint32_t root_table(c_writer *w, scalar_type type, uint64_t m) {
-  for (size_t i = 0; i < w->roots.count; i++)
-    if (w->roots.items[i].type == type && w->roots.items[i].m == m)
-      return (uint32_t)i;
-  vec_push(w->memory, &w->roots, ((c_roots){type, m}));
-  return (uint32_t)(w->roots.count - 1);
-}
-
 static c_value root_value(c_writer *w, const net_node *node, const c_value *k, uint32_t lanes) {
   if (k->level == C_KNOWN)
     return c_known(node->type, scalar_root(node->type, k->known.i64, (int64_t)node->number));
-  const char *table = c_format(w, "imports->roots[%u]", root_table(w, node->type, node->number));
+  const char *table = c_format(w, "imports->roots[%u]", c_root_table(w, node->type, node->number));
   uint32_t width = k->level == C_VECTOR ? lanes : 1;
   return call_lanes(w, c_lane_root(w, node->type, node->number, width), table, 1, k, node->type,
                     k->level, lanes);

@@ -1,4 +1,5 @@
 #include "kernels/c_op.h"
+#include "kernels/c_root.h"
 
 c_registers c_registers_of(c_writer *w, const c_space *space, scalar_type type) {
   size_t count = (size_t)c_parts(type) << space->r;
@@ -128,6 +129,9 @@ static void evaluate(op_view *v, uint64_t first) {
     net_id id = f->nodes[i];
     const net_node *node = &f->stage->nodes.items[id];
     c_value *operands = NEW_ARRAY(f->w->memory, c_value, node->operand_count);
+    if (node->kind == NET_ROOT && f->stage->nodes.items[node->operands[0]].kind == NET_INDEX &&
+        c_root_of_index(f, node, node->operands[0], first, &f->values[id]))
+      continue;
     for (uint32_t k = 0; k < node->operand_count; k++)
       operands[k] = f->values[node->operands[k]];
     f->values[id] = node->kind == NET_LEAF    ? leaf_value(v, node, first)

@@ -24,8 +24,9 @@ typedef struct c_phase {
   c_registers *slots;
   // By node of the stage:
   c_value *values;
-  const c_bound **bounds;  // of index nodes that the phase has met
-  net_id *nodes;           // room for all
+  const c_bound **bounds;              // of index nodes that the phase has met
+  const struct c_root_access **roots;  // of root nodes
+  net_id *nodes;                       // room for all
 } c_phase;
 
 c_registers c_registers_of(c_writer *w, const c_space *space, scalar_type type);

@@ -13,10 +13,6 @@ typedef struct c_pass {
 
 // ---- moves -----------------------------------------------------------------------------------
 
-static scalar_type array_type(const c_pass *p, net_id array) {
-  return p->w->plan->arrays.items[array].type;
-}
-
 // Whether the address is in the array, or not below the limit, for indices that are not alive, too.
 static bool always_inside(const c_pass *p, const plan_move *move) {
   __extension__ typedef __int128 wide;
@@ -30,8 +26,9 @@ static bool always_inside(const c_pass *p, const plan_move *move) {
          (low >= 0 && high < (wide)p->w->plan->arrays.items[move->array].count);
 }
 
-static void load_slot(const c_pass *p, c_phase *f, const plan_move *move) {
-  scalar_type type = array_type(p, move->array);
+static void load_slot(const c_pass *p, c_phase *f, uint32_t load) {
+  const plan_move *move = &p->pass->loads[load];
+  scalar_type type = p->schedule.loaded[load];
   c_place place = {
       .array = c_format(p->w, "a%u", move->array), .limit = move->limit, .fill = move->fill};
   if (!always_inside(p, move)) {
@@ -46,8 +43,8 @@ static void load_slot(const c_pass *p, c_phase *f, const plan_move *move) {
 }
 
 // Large arrays that are written once: their lines need not be read before, nor stay in the caches.
-static const char *stream_of(c_pass *p, const plan_move *move, const c_space *space) {
-  scalar_type type = array_type(p, move->array);
+static const char *stream_of(c_pass *p, const plan_move *move, const c_space *space,
+                             scalar_type type) {
   uint64_t elements = p->w->plan->arrays.items[move->array].count;
   if (elements < p->w->options->stream_bytes / scalar_types[type].size)
     return NULL;
@@ -60,12 +57,12 @@ static const char *stream_of(c_pass *p, const plan_move *move, const c_space *sp
 }
 
 static void store_slot(c_pass *p, c_phase *f, const plan_move *move) {
-  scalar_type type = array_type(p, move->array);
+  scalar_type type = f->slots[move->slot].type;
   c_place place = {.array = c_format(p->w, "a%u", move->array),
                    .limit = move->limit,
                    .live_count = move->live_count,
                    .live = move->live,
-                   .stream = stream_of(p, move, f->space)};
+                   .stream = stream_of(p, move, f->space, type)};
   c_map map = c_map_of(p->w, &move->map, f->space, c_parts(type));
   c_registers from = p->keyed[move->slot] ? c_from_keys(f, move->slot) : f->slots[move->slot];
   c_store(p->w, &map, f->space, c_part_bytes(type), c_parts(type), &place, from.id);
@@ -100,7 +97,7 @@ static void phase_loads(const c_pass *p, c_phase *f, uint32_t phase) {
   for (uint32_t slot = 0; slot < p->pass->slot_count; slot++) {
     const c_use *use = c_use_of(&p->schedule, p->pass, phase, slot);
     if (use->load != C_NOWHERE)
-      load_slot(p, f, &p->pass->loads[use->load]);
+      load_slot(p, f, (uint32_t)use->load);
     else if (use->in != C_NOWHERE)
       from_scratch(p, f, phase, slot);
   }
@@ -150,7 +147,7 @@ static void phase_stores(c_pass *p, c_phase *f, uint32_t phase) {
   for (uint32_t i = 0; i < p->pass->store_count; i++)
     if (p->schedule.store_phase[i] == phase) {
       const plan_move *move = &p->pass->stores[i];
-      fill_registers(f, move->slot, array_type(p, move->array));
+      fill_registers(f, move->slot, p->w->plan->arrays.items[move->array].type);
       store_slot(p, f, move);
     }
 }
@@ -166,6 +163,7 @@ static void write_phase(c_pass *p, uint32_t phase) {
                NEW_ARRAY(w->memory, c_registers, p->pass->slot_count),
                NEW_ARRAY(w->memory, c_value, p->stage->nodes.count),
                NEW_ARRAY(w->memory, const c_bound *, p->stage->nodes.count),
+               NEW_ARRAY(w->memory, const struct c_root_access *, p->stage->nodes.count),
                NEW_ARRAY(w->memory, net_id, p->stage->nodes.count)};
   text_printf(&w->body, "    // phase %u: %u ops, 2^%u registers of 2^%u lanes\n", phase,
               of->op_count, space->r, space->l);

@@ -1,4 +1,5 @@
 #include "kernels/c_relayout.h"
+#include "kernels/c_function.h"
 
 static uint64_t combination(uint32_t count, const uint64_t *vectors, uint64_t bits) {
   uint64_t x = 0;
@@ -71,19 +72,6 @@ static const char *pattern_of(c_writer *w, uint32_t lanes, const uint32_t *from)
   return list;
 }
 
-static const char *shuffle_of(c_writer *w, uint32_t bytes, uint32_t lanes) {
-  const char *type = c_vector(w, bytes, lanes), *name = c_format(w, "shuffle_%s", type);
-  if (c_define(w, name))
-    text_printf(&w->definitions,
-                "#if PERMC_SHUFFLEVECTOR\n"
-                "#define %s(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)\n"
-                "#else\n"
-                "#define %s(a, b, ...) __builtin_shuffle(a, b, (%s){__VA_ARGS__})\n"
-                "#endif\n",
-                name, name, type);
-  return name;
-}
-
 typedef struct step {
   c_writer *w;
   uint32_t bytes;
@@ -117,7 +105,7 @@ static uint32_t make_register(const step *s, uint64_t number, const uint32_t *in
   if (same)
     return in[a];
   c_line(s->w, "const %s v%u = %s(v%u, v%u, %s);", c_vector(s->w, s->bytes, lanes), s->w->next,
-         shuffle_of(s->w, s->bytes, lanes), in[a], in[b == UINT64_MAX ? a : b],
+         c_shuffle(s->w, s->bytes, lanes), in[a], in[b == UINT64_MAX ? a : b],
          pattern_of(s->w, lanes, pattern));
   return s->w->next++;
 }

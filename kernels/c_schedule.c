@@ -80,10 +80,29 @@ static void scan_op(const scan *s, uint32_t phase, const net_op *op) {
   }
 }
 
+// The type of what a load puts into the slot: that of the value that an op reads there first. (An
+// array between passes may have held a value of another type of that size before.)
+static scalar_type loaded_type(const scan *s, const plan_move *move) {
+  for (uint32_t i = 0; i < s->pass->op_count; i++) {
+    const net_op *op = &s->stage->ops.items[s->pass->ops[i]];
+    uint32_t count = net_op_reads(s->stage, op, s->nodes);
+    for (uint32_t k = 0; k < count; k++)
+      if (s->pass->slot_of[s->nodes[k]] == move->slot)
+        return s->stage->values.items[s->nodes[k]];
+    for (uint32_t k = 0; k < op->output_count; k++)
+      if (s->pass->slot_of[op->outputs[k].value] == move->slot)
+        i = s->pass->op_count;
+  }
+  return s->w->plan->arrays.items[move->array].type;
+}
+
 static void scan_phases(const scan *s) {
   c_schedule *c = s->schedule;
-  for (uint32_t i = 0; i < s->pass->load_count; i++)
-    s->type[s->pass->loads[i].slot] = s->w->plan->arrays.items[s->pass->loads[i].array].type;
+  c->loaded = NEW_ARRAY(s->w->memory, scalar_type, s->pass->load_count);
+  for (uint32_t i = 0; i < s->pass->load_count; i++) {
+    c->loaded[i] = loaded_type(s, &s->pass->loads[i]);
+    s->type[s->pass->loads[i].slot] = c->loaded[i];
+  }
   for (uint32_t phase = 0; phase < c->phase_count; phase++) {
     for (uint32_t slot = 0; slot < s->pass->slot_count; slot++)
       c_use_of(c, s->pass, phase, slot)->before = s->type[slot];
@@ -99,9 +118,10 @@ static void scan_phases(const scan *s) {
 // ---- where to load and store -----------------------------------------------------------------
 
 // How many lane bits the phase's vectors have in common with the lines of the array.
-static bool has_lines(const scan *s, const plan_move *move, uint32_t phase) {
+static bool has_lines(const scan *s, const plan_move *move, uint32_t phase, bool loads) {
   const c_space *space = &s->schedule->spaces[phase];
-  scalar_type type = s->w->plan->arrays.items[move->array].type;
+  const c_use *use = c_use_of(s->schedule, s->pass, phase, move->slot);
+  scalar_type type = loads ? use->before : use->after;
   c_map map = c_map_of(s->w, &move->map, space, c_parts(type));
   return c_access_of(&map, space, c_part_bytes(type), c_parts(type), C_CHUNK).chunk == space->l;
 }
@@ -121,7 +141,7 @@ static uint32_t store_phase(const scan *s, const plan_move *move, uint32_t from)
   if (in_place(s->pass, move->array))
     return last;
   for (uint32_t phase = from; phase <= last; phase++)
-    if (has_lines(s, move, phase))
+    if (has_lines(s, move, phase, false))
       return phase;
   return from;
 }
@@ -131,7 +151,7 @@ static uint32_t load_phase(const scan *s, const plan_move *move, uint32_t to) {
   if (in_place(s->pass, move->array))
     return 0;
   for (uint32_t phase = to + 1; phase-- > 0;)
-    if (has_lines(s, move, phase))
+    if (has_lines(s, move, phase, true))
       return phase;
   return to;
 }

@@ -28,6 +28,7 @@ typedef struct c_schedule {
   c_space *spaces;                     // of the phases
   c_use *uses;                         // [phase * slot_count + slot]
   uint32_t *load_phase, *store_phase;  // by load, by store
+  scalar_type *loaded;                 // by load: of the value, which the array's need not be
   uint64_t *region[2];                 // by slot: offset in scratch, in bytes
   uint64_t scratch_bytes;
 } c_schedule;

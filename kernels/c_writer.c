@@ -94,6 +94,14 @@ const char *c_vector_in_memory(c_writer *w, uint32_t bytes, uint32_t lanes) {
   return name;
 }
 
+const char *c_word_in_memory(c_writer *w, uint32_t bytes, uint32_t alignment) {
+  const char *type = c_vector(w, bytes, 1), *name = c_format(w, "%sm%u", type, alignment);
+  if (c_define(w, name))
+    text_printf(&w->definitions, "typedef %s %s __attribute__((may_alias, aligned(%u)));\n", type,
+                name, alignment);
+  return name;
+}
+
 // ---- linear functions ------------------------------------------------------------------------
 
 static bool is_unit(uint64_t x) { return x != 0 && (x & (x - 1)) == 0; }

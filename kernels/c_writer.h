@@ -20,7 +20,9 @@
 
 typedef struct c_roots {
   scalar_type type;
-  uint64_t m;
+  uint64_t m, offset, constant;
+  uint32_t bits, rows;  // bits: UINT32_MAX for a table by k
+  const uint64_t *vectors, *weights;
 } c_roots;
 
 typedef struct c_writer {
@@ -50,6 +52,9 @@ void c_item(c_writer *w, const char *format, ...) PRINTF_LIKE(2, 3);
 const char *c_vector(c_writer *w, uint32_t bytes, uint32_t lanes);
 // The same in memory, aligned for an element only: "u32x16m".
 const char *c_vector_in_memory(c_writer *w, uint32_t bytes, uint32_t lanes);
+
+// One element of `bytes` bytes, at any multiple of `alignment`.
+const char *c_word_in_memory(c_writer *w, uint32_t bytes, uint32_t alignment);
 
 // "a0 ^ ..." as text: the function of the bits of the variable `name` that is linear over F_2 and
 // sends bit i to value[i]. "0" if it is 0. Written as shifts where it can be, else as sums of

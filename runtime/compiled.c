@@ -4,6 +4,7 @@
 #include "runtime/compiler.h"
 #include "runtime/foreign.h"
 #include "runtime/pool.h"
+#include "runtime/roots.h"
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -363,32 +364,10 @@ static bool open_functions(compiled *e, const compiled_options *o, cpu_failure *
   return good;
 }
 
-static void *roots_of(const permc_root_table *row) {
-  scalar_type type = row->part_bytes == 4 ? SCALAR_C64 : SCALAR_C128;
-  size_t size = scalar_types[type].size;
-  unsigned char *table = row->m <= SIZE_MAX / size ? malloc(row->m * size) : NULL;
-  for (uint64_t k = 0; table && k < row->m; k++) {
-    scalar_bits root = scalar_root(type, (int64_t)k, (int64_t)row->m);
-    memcpy(table + k * size, root.bytes, size);
-  }
-  return table;
-}
-
 static bool make_roots(compiled *e, cpu_failure *failure) {
-  const permc_root_table *rows = dlsym(e->library, "permc_root_tables");
-  size_t count = 0;
-  while (rows && rows[count].m > 0)
-    count++;
-  e->roots = calloc(count + 1, sizeof *e->roots);
-  if (!e->roots)
-    return fail(failure, "out of memory");
-  for (; e->root_count < count; e->root_count++) {
-    e->roots[e->root_count] = roots_of(&rows[e->root_count]);
-    if (!e->roots[e->root_count])
-      return fail(failure, "out of memory");
-  }
+  e->roots = roots_make(dlsym(e->library, "permc_root_tables"), &e->root_count, pool_processors());
   e->imports = (permc_imports){e->functions, (const void *const *)e->roots};
-  return true;
+  return e->roots || fail(failure, "out of memory");
 }
 
 // ---- the executor ------------------------------------------------------------------------------
@@ -441,13 +420,12 @@ void compiled_free(compiled *e) {
     return;
   for (size_t i = 0; e->foreign && i < e->plan->net->externs.count; i++)
     foreign_close(e->foreign[i]);
-  for (size_t i = 0; i < e->root_count; i++)
-    free(e->roots[i]);
+  if (e->roots)
+    roots_free(e->roots, e->root_count);
   if (e->library)
     dlclose(e->library);
   free(e->foreign);
   free(e->functions);
-  free(e->roots);
   free(e->serial);
   free(e);
 }

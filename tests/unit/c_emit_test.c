@@ -200,7 +200,10 @@ static void show(const plan *p, const compiled_options *options) {
   const char *problem;
   if (getenv("PERMC_EMIT_TEXT") == NULL)
     return;
-  net_print(&t, p->net);
+  if (p->padding)
+    plan_print(&t, p);
+  else
+    net_print(&t, p->net);
   text_string(&t, "\n");
   compiled_text(p, options, &t, &problem);
   printf("%s\n", t.data);
