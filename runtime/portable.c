@@ -54,7 +54,7 @@ static void choose_extent(portable_pass_state *s, f2_space *v) {
 // The order of candidates; those that are sums of earlier ones are not taken.
 //
 //   1. vectors on which no coordinate of an op depends, if several ops want runs (see wants_runs)
-//   2. a line of memory: what counts through the addresses of the first load
+//   2. else a line of memory: what counts through the addresses of the first load
 //   3. the ops' directions, in order: early ops are then near in the tile; less what they have of
 //      the line
 //   4. more of the addresses, and whatever V has
@@ -145,7 +145,7 @@ static void choose_basis(arena *a, portable_pass_state *s, f2_space v) {
       take(&c, lines[i]);
   for (int i = 0; i < runs.dimension; i++)
     take(&c, runs.basis[i]);
-  for (int i = 0; i < line; i++)
+  for (int i = 0; i < line && runs.dimension == 0; i++)
     take(&c, lines[i]);
   int level = runs.dimension == 0 ? line : 0;
   for (uint32_t i = 0; i < s->plan->op_count; i++) {
@@ -153,7 +153,7 @@ static void choose_basis(arena *a, portable_pass_state *s, f2_space v) {
     for (uint32_t k = 0; k < op->k; k++)
       take(&c, levelled(s, level, op->directions[k]));
   }
-  for (int i = line; i < count; i++)
+  for (int i = 0; i < count; i++)
     take(&c, lines[i]);
   for (int i = 0; i < v.dimension; i++)
     take(&c, levelled(s, level, v.basis[i]));
