@@ -368,7 +368,7 @@ c_value c_node_value(c_writer *w, const net_node *node, const c_value *operands,
   case NET_EXTERN:
     return extern_value(w, node, operands, lanes);
   default:
-    assert(!"a leaf or an index");
+    assert(false);  // a leaf or an index
     return (c_value){0};
   }
 }

@@ -3,6 +3,7 @@
 
 #include "lang/lower.h"
 #include "runtime/compiled.h"
+#include "runtime/compiler.h"
 #include "runtime/cpu.h"
 #include "runtime/interp.h"
 #include "runtime/portable.h"
@@ -11,15 +12,7 @@
 
 const target *backend_target(const permc_context *c) {
   const target *named = c->isa ? target_named(c->isa) : NULL;
-  if (named)
-    return named;
-#if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw"))
-    return target_named("avx512");
-  if (__builtin_cpu_supports("avx2"))
-    return target_named("avx2");
-#endif
-  return target_named("baseline");
+  return named ? named : target_named(compiler_widest_isa());
 }
 
 static bool right(permc_context *c, const char *what, const char *wrong) {

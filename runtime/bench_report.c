@@ -29,16 +29,6 @@ static void find_value(char *to, size_t size, const char *path, const char *key)
     fclose(from);
 }
 
-static const char *vectors(void) {
-#if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx512bw"))
-    return "avx512";
-  if (__builtin_cpu_supports("avx2"))
-    return "avx2";
-#endif
-  return "baseline";
-}
-
 void bench_report_begin(bench_report *r) {
   compiler found;
   char why[256];
@@ -52,7 +42,7 @@ void bench_report_begin(bench_report *r) {
   COPY(r->built_by, "gcc %d.%d.%d", __GNUC__, __GNUC_MINOR__, __GNUC_PATCHLEVEL__);
 #endif
   COPY(r->compiler, "%s", compiler_find(&found, why, sizeof why) ? found.version : "none");
-  COPY(r->features, "%s", vectors());
+  COPY(r->features, "%s", compiler_widest_isa());
   find_value(r->system, sizeof r->system, "/etc/os-release", "PRETTY_NAME");
   if (gmtime_r(&now, &date))
     strftime(r->date, sizeof r->date, "%Y-%m-%dT%H:%M:%SZ", &date);

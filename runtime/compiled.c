@@ -292,7 +292,7 @@ static compiled_status obtain(compiled *e, const compiled_options *o, const c_co
   char key[CACHE_KEY], path[CACHE_PATH];
   if (!compiler_find(&found, failure->message, sizeof failure->message))
     return COMPILED_UNAVAILABLE;
-  size_t count = compiler_options(&found, isa_of(o), o->fuse, flags);
+  size_t count = compiler_options(isa_of(o), o->fuse, flags);
   if (count == 0)
     return fail(failure, "there is no instruction set \"%s\" here", isa_of(o)), COMPILED_FAILED;
   key_of(code, &found, flags, count, isa_of(o), key);

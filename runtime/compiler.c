@@ -362,39 +362,74 @@ static const char *const common[] = {
 typedef struct isa_row {
   const char *name, *option[2];
 } isa_row;
+
+// Widest first. What is native goes by what the processor tells this process; gcc asks it too, but
+// under an emulator such as valgrind the two get different answers.
 static const isa_row isas[] = {
-    {"baseline", {NULL, NULL}},
 #if defined(__x86_64__)
-    {"native", {"-march=native", "-mprefer-vector-width=512"}},
-    {"avx2", {"-march=x86-64-v3", NULL}},
     {"avx512", {"-march=x86-64-v4", "-mprefer-vector-width=512"}},
-#elif defined(__aarch64__)
-    {"native", {"-mcpu=native", NULL}},
-#else
-    {"native", {NULL, NULL}},
+    {"avx2", {"-march=x86-64-v3", NULL}},
 #endif
+    {"baseline", {NULL, NULL}},
 };
+#if defined(__x86_64__)
+static const isa_row native = {"native", {"-march=native", "-mprefer-vector-width=512"}};
+#elif defined(__aarch64__)
+static const isa_row native = {"native", {"-mcpu=native", NULL}};
+#else
+static const isa_row native = {"native", {NULL, NULL}};
+#endif
+
+static bool runs_here(const char *isa) {
+#if defined(__x86_64__)
+  if (!strcmp(isa, "avx512"))
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+  if (!strcmp(isa, "avx2"))
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+#endif
+  return !strcmp(isa, "baseline");
+}
 
 const char *compiler_isa_named(const char *name) {
+  if (!strcmp(name, native.name))
+    return native.name;
   for (size_t i = 0; i < sizeof isas / sizeof *isas; i++)
-    if (!strcmp(isas[i].name, name))
+    if (!strcmp(isas[i].name, name) && runs_here(name))
       return isas[i].name;
   return NULL;
 }
 
-size_t compiler_options(const compiler *c, const char *isa, bool fuse,
-                        const char *options[COMPILER_OPTIONS]) {
-  size_t count = 0;
-  (void)c;
-  for (size_t i = 0; i < sizeof isas / sizeof *isas; i++) {
-    if (strcmp(isas[i].name, isa) != 0)
-      continue;
-    for (size_t k = 0; k < sizeof common / sizeof *common; k++)
-      options[count++] = common[k];
-    for (size_t k = 0; k < 2; k++)
-      if (isas[i].option[k])
-        options[count++] = isas[i].option[k];
-    options[count++] = fuse ? "-ffp-contract=fast" : "-ffp-contract=off";
+const char *compiler_widest_isa(void) {
+  const isa_row *row = isas;
+  while (!runs_here(row->name))
+    row++;
+  return row->name;
+}
+
+static const isa_row *row_of(const char *isa) {
+  const char *widest = compiler_widest_isa();
+  if (!strcmp(isa, native.name)) {
+    if (!strcmp(widest, isas[0].name))
+      return &native;
+    isa = widest;
   }
+  for (size_t i = 0; i < sizeof isas / sizeof *isas; i++)
+    if (!strcmp(isas[i].name, isa))
+      return &isas[i];
+  return NULL;
+}
+
+size_t compiler_options(const char *isa, bool fuse, const char *options[COMPILER_OPTIONS]) {
+  const isa_row *row = row_of(isa);
+  size_t count = 0;
+  if (!row)
+    return 0;
+  for (size_t k = 0; k < sizeof common / sizeof *common; k++)
+    options[count++] = common[k];
+  for (size_t k = 0; k < 2; k++)
+    if (row->option[k])
+      options[count++] = row->option[k];
+  options[count++] = fuse ? "-ffp-contract=fast" : "-ffp-contract=off";
   return count;
 }

@@ -3,7 +3,7 @@
 //   compiler c;
 //   if (compiler_find(&c, message, sizeof message)) {
 //     const char *options[COMPILER_OPTIONS];
-//     size_t count = compiler_options(&c, "native", false, options);
+//     size_t count = compiler_options("native", false, options);
 //     ... compiler_run(&job, 1, folder, interrupted, message, sizeof message);
 //   }
 //
@@ -29,12 +29,13 @@ typedef struct compiler {
 // process as long as the environment names the same.
 bool compiler_find(compiler *c, char *message, size_t size);
 
-// Options of compilation for an instruction set: "native" (this machine's), "baseline" (every
-// machine's of its kind), "avx2", "avx512". Returns how many; 0: there is no such instruction set.
-// The static string of that name, or NULL where there is no such instruction set.
+// The static string of the name of an instruction set, or NULL where this machine has none such:
+// "native" (its own), "baseline" (every machine's of its kind), "avx2", "avx512".
 const char *compiler_isa_named(const char *name);
-size_t compiler_options(const compiler *c, const char *isa, bool fuse,
-                        const char *options[COMPILER_OPTIONS]);
+// The widest that this machine has, of those but native.
+const char *compiler_widest_isa(void);
+// Options of compilation for an instruction set. Returns how many; 0: there is none such.
+size_t compiler_options(const char *isa, bool fuse, const char *options[COMPILER_OPTIONS]);
 
 // One process: its arguments, the first the program, ending in NULL; `product` is the file it
 // makes.
