@@ -149,26 +149,40 @@ static bool layout_suits(f2_matrix layout, int t, f2_space a, f2_space b) {
   return good;
 }
 
-// A layout for what pass with tile a writes and pass with tile b reads: the one before, if it
-// serves, so that the array can be worked on in place; else the index itself; else lines from a & b
-// first, then the rest of a & b, then unit vectors.
-static f2_matrix find_layout(const f2_matrix *before, int n, int t, f2_space a, f2_space b) {
-  f2_matrix identity = f2_identity(n), layout;
-  if (before && layout_suits(*before, t, a, b))
-    return *before;
-  if (layout_suits(identity, t, a, b))
-    return identity;
-  f2_space both = f2_space_intersection(a, b);
-  f2_space rest = f2_space_complement(both, f2_space_full(n));
+// A layout for what a pass with tile a writes and a pass with tile b reads: all that the tiles
+// share in the lowest address bits, as far as it may move, then other vectors that may, then unit
+// vectors. The index itself, if it is such a layout, or if they share too little for a line.
+static f2_matrix find_layout(const planning *p, f2_space a, f2_space b) {
+  int n = p->stage->n, straight = 0;
+  f2_matrix layout;
+  f2_space low = f2_space_units(n, f2_mask(p->movable));
+  f2_space both = f2_space_intersection(f2_space_intersection(a, b), low);
+  while (straight < both.dimension && f2_space_has(both, f2_unit(straight)))
+    straight++;
+  if (straight == both.dimension || both.dimension < p->t)
+    return f2_identity(n);
+  f2_space rest = f2_space_complement(both, low);
   uint64_t columns[F2_MAX];
+  int count = 0;
   for (int i = 0; i < both.dimension; i++)
-    columns[i] = both.basis[i];
+    columns[count++] = both.basis[i];
   for (int i = 0; i < rest.dimension; i++)
-    columns[both.dimension + i] = rest.basis[i];
+    columns[count++] = rest.basis[i];
+  while (count < n) {
+    columns[count] = f2_unit(count);
+    count++;
+  }
   bool good = f2_inverse(f2_from_columns(n, n, columns), &layout);
   assert(good);
   (void)good;
   return layout;
+}
+
+// Where the suffix begins in a layout that moves the lowest bits of the index: the other bits are
+// the same in index and address, so a whole number of 2^movable elements goes before it.
+static uint64_t layout_limit(const planning *p, f2_matrix layout) {
+  uint64_t start = p->suffix.start, unit = f2_unit(p->movable);
+  return f2_equal(layout, f2_identity(p->stage->n)) ? start : (start + unit - 1) / unit * unit;
 }
 
 static net_map layout_map(arena *a, const net_stage *s, f2_matrix layout) {
@@ -187,6 +201,7 @@ typedef struct kept_value {
   net_id array;
   f2_matrix layout;
   net_map map;
+  uint64_t limit;  // its addresses from here on hold the fill (UINT64_MAX: none do)
   uint32_t live_count;
   net_form *live;
 } kept_value;
@@ -267,7 +282,7 @@ static void add_loads(building *b, uint32_t number, plan_pass *pass, bool *loade
         (plan_move){.slot = v,
                     .array = k->array,
                     .map = k->map,
-                    .limit = b->free ? p->suffix.start : UINT64_MAX,
+                    .limit = k->limit,
                     .fill = b->free ? p->suffix.fills[v] : (scalar_bits){{0}},
                     .live_count = k->live_count,
                     .live = k->live,
@@ -308,8 +323,9 @@ static void keep(building *b, uint32_t number, plan_pass *pass, net_id v) {
         over = o;
     }
   }
-  k->layout = over ? over->layout : find_layout(NULL, s->n, p->t, a, c);
+  k->layout = over ? over->layout : find_layout(p, a, c);
   k->map = layout_map(p->memory, s, k->layout);
+  k->limit = b->free ? layout_limit(p, k->layout) : UINT64_MAX;
   f2_space live = live_of_value(s, v);
   k->live_count = (uint32_t)live.dimension;
   k->live = NEW_ARRAY(p->memory, net_form, live.dimension + 1);
@@ -320,7 +336,7 @@ static void keep(building *b, uint32_t number, plan_pass *pass, net_id v) {
     k->array = (net_id)b->plan->arrays.count;
     net_array array = {s->values.items[v], stage_elements(s), NET_TEMPORARY, 0};
     if (b->free)
-      array.count = p->suffix.start;
+      array.count = k->limit;
     vec_push(p->memory, &b->plan->arrays, array);
   }
   uint32_t line = p->target->line_bytes / width_of(s, v);
@@ -328,7 +344,7 @@ static void keep(building *b, uint32_t number, plan_pass *pass, net_id v) {
       (plan_move){.slot = v,
                   .array = k->array,
                   .map = k->map,
-                  .limit = b->free ? p->suffix.start : UINT64_MAX,
+                  .limit = k->limit,
                   .live_count = k->live_count,
                   .live = k->live,
                   .coalesced = lines_in(line_space(&k->map, s->n, line), a)};
@@ -405,17 +421,32 @@ static void find_live(const planning *p, plan_pass *pass) {
   }
 }
 
+// Whether the indices from the limit on are those whose addresses are: the map permutes the lowest
+// j bits only, and a whole number of 2^j elements lies before the limit.
+static bool keeps_suffix(const net_map *m, int n, uint64_t limit) {
+  f2_affine bits;
+  int shift, j = n;
+  if (!net_map_affine(m, n, &bits, &shift) || shift || m->offset || bits.c || bits.a.rows != n)
+    return false;
+  while (j > 0 && bits.a.row[j - 1] == f2_unit(j - 1))
+    j--;
+  for (int i = 0; i < j; i++)
+    if (bits.a.row[i] & ~f2_mask(j))
+      return false;
+  return (limit & f2_mask(j)) == 0;
+}
+
 // The index from which on a pass stores nothing.
 static void find_limit(const building *b, plan_pass *pass) {
-  f2_affine bits;
-  int shift, n = b->p->stage->n;
-  pass->limit = b->free ? b->p->suffix.start : UINT64_MAX;
-  for (uint32_t i = 0; i < pass->store_count; i++) {
+  uint64_t limit = pass->store_count && b->free ? 0 : UINT64_MAX;
+  for (uint32_t i = 0; i < pass->store_count && limit != UINT64_MAX; i++) {
     const plan_move *m = &pass->stores[i];
-    if (m->limit > pass->limit || !net_map_affine(&m->map, n, &bits, &shift) || shift ||
-        m->map.offset || bits.c || !f2_equal(bits.a, f2_identity(n)))
-      pass->limit = UINT64_MAX;
+    if (!keeps_suffix(&m->map, b->p->stage->n, m->limit))
+      limit = UINT64_MAX;
+    else if (m->limit > limit)
+      limit = m->limit;
   }
+  pass->limit = limit;
 }
 
 // A tile at least as large as what a thread holds, so that a block is worth its addresses and all
@@ -510,6 +541,15 @@ static void find_padding(planning *s, plan *p) {
       *padding = s->stage->loads.items[i].limit != UINT64_MAX ? PADDING_STORED : PADDING_NONE;
   else
     *padding = s->suffix.first_op == NET_NONE ? PADDING_FREE : PADDING_STORED;
+  // A suffix stays at the end of memory where its blocks of some size do: at most a part of 2^-5
+  // of the array is stored in vain.
+  enum { VAIN = 5 };
+  s->movable = s->stage->n;
+  if (*padding == PADDING_FREE) {
+    p->fills[s->stage_number] = s->suffix.fills;
+    int bits = log2_floor(s->suffix.start) - VAIN;
+    s->movable = bits < 0 ? 0 : bits;
+  }
 }
 
 // The cheapest of the strategies' passes for one stage.
@@ -526,9 +566,6 @@ static void plan_stage(arena *a, plan *p, uint32_t number) {
   size_t arrays = p->arrays.count, passes = p->passes.count;
   plan best = {0};
   for (const plan_strategy_row *row = plan_strategies; row->name; row++) {
-    // A suffix lies at the end of memory only in the index's own layout.
-    if (p->padding[number] == PADDING_FREE && row->make != plan_in_index_layout)
-      continue;
     const pass_tiles *tiles = row->make(&s);
     if (!tiles || (best.strategy && tiles->count > best.passes.count))
       continue;
@@ -550,6 +587,7 @@ plan *plan_make(arena *a, const net *t, const target *machine) {
   plan *p = NEW(a, plan);
   *p = (plan){.net = t, .target = machine, .strategy = plan_strategies[0].name};
   p->padding = NEW_ARRAY(a, plan_padding, t->stages.count + 1);
+  p->fills = NEW_ARRAY(a, scalar_bits *, t->stages.count + 1);
   for (size_t i = 0; i < t->arrays.count; i++)
     vec_push(a, &p->arrays, t->arrays.items[i]);
   for (uint32_t i = 0; i < t->stages.count; i++)

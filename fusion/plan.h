@@ -75,7 +75,9 @@ typedef struct plan {
   const net *net;
   const target *target;
   plan_padding *padding;  // by stage
-  const char *strategy;   // the row of plan_strategies that won
+  scalar_bits **fills;   // by stage where its padding is free: by value, what it is from the suffix
+                         // on
+  const char *strategy;  // the row of plan_strategies that won
   VEC(net_array) arrays;  // the net's, then those that passes need between them
   VEC(plan_pass) passes;
 } plan;

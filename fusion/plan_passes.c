@@ -145,18 +145,26 @@ static uint32_t runs_end(const search *s, uint32_t start) {
   return end;
 }
 
+// The part of a tile in which lines between passes may lie.
+static f2_space movable_part(const planning *p, f2_space tile) {
+  return p->movable == p->stage->n
+             ? tile
+             : f2_space_intersection(tile, f2_space_units(p->stage->n, f2_mask(p->movable)));
+}
+
 // Continues chain c with run r, if that leaves more slack than *best.
 static void continued(search *s, uint32_t c, uint32_t r, chain *best) {
   const planning *p = s->p;
   const run *a = &s->runs.items[s->chains.items[c].run], *b = &s->runs.items[r];
-  int shared = f2_space_intersection(a->space, b->space).dimension;
+  f2_space lines_a = movable_part(p, a->space), lines_b = movable_part(p, b->space);
+  int shared = f2_space_intersection(lines_a, lines_b).dimension;
   int need = p->t - (shared < p->t ? shared : p->t), slack = plan_room(p, b) - b->space.dimension;
   // What the pass before lends costs it slack that nobody else wants: lend as much as possible.
   int most = s->chains.items[c].slack < need ? s->chains.items[c].slack : need;
-  if (most > b->space.dimension - shared)
-    most = b->space.dimension - shared;
+  if (most > lines_b.dimension - shared)
+    most = lines_b.dimension - shared;
   int own = need - most;
-  if (own <= a->space.dimension - shared && slack - own > best->slack)
+  if (own <= lines_a.dimension - shared && slack - own > best->slack)
     *best = (chain){r, c, slack - own, most};
 }
 
@@ -170,7 +178,8 @@ static bool tiles_hold(const planning *p, const pass_tiles *t) {
   for (uint32_t i = 0; i < t->count; i++) {
     if (!fits(p, &t->runs[i]))
       return false;
-    if (i && f2_space_intersection(t->runs[i - 1].space, t->runs[i].space).dimension < p->t)
+    f2_space before = movable_part(p, i ? t->runs[i - 1].space : t->runs[i].space);
+    if (i && f2_space_intersection(before, t->runs[i].space).dimension < p->t)
       return false;
   }
   return true;
@@ -189,7 +198,8 @@ static pass_tiles *chain_tiles(search *s, uint32_t last) {
     lent[i] = s->chains.items[c].lent;
   }
   for (uint32_t i = 1; i < count; i++) {
-    f2_space before = t->runs[i - 1].space, own = t->runs[i].space;
+    f2_space before = movable_part(p, t->runs[i - 1].space);
+    f2_space own = movable_part(p, t->runs[i].space);
     lend(&t->runs[i - 1].space, own, lent[i]);
     int shared = f2_space_intersection(t->runs[i - 1].space, own).dimension;
     lend(&t->runs[i].space, before, p->t - shared);

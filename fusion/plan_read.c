@@ -2,6 +2,7 @@
 // kept as a Plan (plan_verify does the rest).
 #include "fusion/notation.h"
 #include "fusion/plan.h"
+#include "fusion/suffix.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -221,6 +222,13 @@ static void target_line(plan_reader *r) {
   r->plan->target = t;
 }
 
+static void free_padding(plan_reader *r, size_t stage) {
+  suffix found = suffix_find(r->in.memory, &r->plan->net->stages.items[stage]);
+  if (found.start == UINT64_MAX || found.first_op != NET_NONE)
+    read_fail(&r->in, "the padding of stage %zu is not free", stage);
+  r->plan->fills[stage] = found.fills;
+}
+
 static void strategy(plan_reader *r) {
   r->plan->strategy = read_name(r);
   read_expect(&r->in, "padding");
@@ -231,6 +239,8 @@ static void strategy(plan_reader *r) {
     if (p > PADDING_STORED)
       read_fail(&r->in, "expected what padding costs stage %zu: none, free or stored", i);
     r->plan->padding[i] = p;
+    if (p == PADDING_FREE)
+      free_padding(r, i);
   }
 }
 
@@ -292,6 +302,7 @@ static void read_net(plan_reader *r, const char *string) {
   for (size_t i = 0; i < r->plan->net->arrays.count; i++)
     vec_push(r->in.memory, &r->plan->arrays, r->plan->net->arrays.items[i]);
   r->plan->padding = NEW_ARRAY(r->in.memory, plan_padding, r->plan->net->stages.count + 1);
+  r->plan->fills = NEW_ARRAY(r->in.memory, scalar_bits *, r->plan->net->stages.count + 1);
   if (!*r->in.at)
     read_fail(&r->in, "expected a target after the net");
 }

@@ -31,6 +31,7 @@ typedef struct planning {
   uint32_t *slot_bytes;   // of those slots
   uint32_t slot_count;    // more than 64: op_slots are all of them
   int t;                  // dimensions of a line between passes
+  int movable;            // layouts between passes may move the lowest so many bits of the index
 } planning;
 
 // A way to cut a stage into passes: the tiles of the runs in *count passes.

@@ -152,6 +152,69 @@ static void phase_stores(c_pass *p, c_phase *f, uint32_t phase) {
     }
 }
 
+// The op of the pass that makes a value: its place among them, or UINT32_MAX for what is loaded.
+static uint32_t maker(const c_pass *p, net_id value) {
+  for (uint32_t i = 0; i < p->pass->op_count; i++) {
+    const net_op *op = &p->stage->ops.items[p->pass->ops[i]];
+    for (uint32_t o = 0; o < op->output_count; o++)
+      if (op->outputs[o].value == value)
+        return i;
+  }
+  return UINT32_MAX;
+}
+
+// The value that a slot holds after a phase: the last that was made by then, else what was loaded.
+static net_id value_after(const c_pass *p, uint32_t slot, uint32_t phase) {
+  const plan_phase *last = &p->schedule.phases[phase];
+  net_id found = NET_NONE;
+  int64_t latest = -2;
+  for (net_id v = 0; v < p->stage->values.count; v++) {
+    if (p->pass->slot_of[v] != slot)
+      continue;
+    uint32_t i = maker(p, v);
+    int64_t made = i == UINT32_MAX ? -1 : (int64_t)i;
+    if (made > latest && (i == UINT32_MAX || i < last->first_op + last->op_count)) {
+      latest = made;
+      found = v;
+    }
+  }
+  return found;
+}
+
+// A thread whose indices are all from the limit on has nothing to compute: its slots hold what they
+// are filled with, which other threads may read.
+static void skip_suffix(const c_pass *p, c_phase *f, uint32_t phase) {
+  const c_space *s = f->space;
+  uint64_t block[F2_MAX], thread[F2_MAX];
+  if (p->pass->limit == UINT64_MAX || s->threads == 0 ||
+      p->w->plan->padding[p->pass->stage] != PADDING_FREE)
+    return;
+  const scalar_bits *fills = p->w->plan->fills[p->pass->stage];
+  f2_space shared = f2_span(p->pass->tile.n, (int)(s->r + s->l), s->basis);
+  for (uint32_t i = 0; i < s->blocks; i++)
+    block[i] = f2_space_reduce(shared, s->block[i]);
+  for (uint32_t i = 0; i < s->threads; i++)
+    thread[i] = f2_space_reduce(shared, s->basis[s->r + s->l + i]);
+  c_line(p->w, "if (((%s) ^ (%s)) >= %s) {", c_linear(p->w, "b", s->blocks, block, false),
+         c_linear(p->w, "t", s->threads, thread, true), c_number(p->w, p->pass->limit));
+  for (uint32_t slot = 0; slot < p->pass->slot_count; slot++) {
+    if (c_use_of(&p->schedule, p->pass, phase, slot)->out == C_NOWHERE)
+      continue;
+    net_id value = value_after(p, slot, phase);
+    c_value fill = c_known(p->stage->values.items[value], fills[value]);
+    f->slots[slot] = c_registers_of(p->w, s, fill.type);
+    for (uint32_t part = 0; part < c_parts(fill.type); part++) {
+      uint32_t id = c_as_vector(p->w, &fill, part, 1U << s->l);
+      for (size_t i = 0; i < (size_t)1 << s->r; i++)
+        f->slots[slot].id[((size_t)part << s->r) + i] = id;
+    }
+    if (p->keyed[slot])
+      c_to_keys(f, slot);
+    to_scratch(p, f, phase, slot);
+  }
+  c_line(p->w, "continue;\n      }");
+}
+
 static void write_phase(c_pass *p, uint32_t phase) {
   c_writer *w = p->w;
   const plan_phase *of = &p->schedule.phases[phase];
@@ -171,6 +234,7 @@ static void write_phase(c_pass *p, uint32_t phase) {
     text_printf(&w->body, "    for (uint64_t t = 0; t < %llu; t++) {\n", 1ULL << space->threads);
   else
     text_string(&w->body, "    {\n");
+  skip_suffix(p, &f, phase);
   phase_loads(p, &f, phase);
   phase_ops(p, &f, of->op_count, p->pass->ops + of->first_op);
   phase_stores(p, &f, phase);

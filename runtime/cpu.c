@@ -20,7 +20,7 @@ enum {
 // A dead buffer that a later array may have.
 typedef struct spare {
   void *data;
-  uint64_t bytes;
+  uint64_t room;
 } spare;
 
 struct cpu_store {
@@ -42,6 +42,7 @@ struct cpu_session {
   spare spares[SPARES];
   uint64_t live, spared;  // bytes in arrays and in spares: together at most `peak`
   uint64_t peak;
+  uint64_t needed;  // the peak of what is in the arrays
   void **scratch;  // by worker
   uint64_t scratch_bytes;
 };
@@ -58,6 +59,8 @@ static bool fail(cpu_failure *failure, const char *format, ...) {
 }
 
 static uint64_t bytes_of(const net_array *a) { return a->count * scalar_types[a->type].size; }
+// What its buffer takes: buffers of equal room serve for each other.
+static uint64_t room_of(const net_array *a) { return array_room(bytes_of(a)); }
 
 // ---- liveness -----------------------------------------------------------------------------------
 
@@ -85,13 +88,14 @@ static void find_lives(const plan *p, bool keep_arguments, uint32_t *first, uint
   }
 }
 
-static uint64_t find_peak(const plan *p, const uint32_t *first, const uint32_t *last) {
+static uint64_t find_peak(const plan *p, const uint32_t *first, const uint32_t *last,
+                          uint64_t (*size)(const net_array *)) {
   uint64_t peak = 0;
   for (uint32_t i = 0; i < p->passes.count || i == 0; i++) {
     uint64_t sum = 0;
     for (size_t a = 0; a < p->arrays.count; a++)
       if (first[a] <= i && last[a] >= i &&
-          __builtin_add_overflow(sum, bytes_of(&p->arrays.items[a]), &sum))
+          __builtin_add_overflow(sum, size(&p->arrays.items[a]), &sum))
         return UINT64_MAX;
     peak = sum > peak ? sum : peak;
   }
@@ -103,7 +107,7 @@ uint64_t cpu_peak_bytes(const plan *p) {
   if (lives == NULL)
     return UINT64_MAX;
   find_lives(p, false, lives, lives + p->arrays.count);
-  uint64_t peak = find_peak(p, lives, lives + p->arrays.count);
+  uint64_t peak = find_peak(p, lives, lives + p->arrays.count, bytes_of);
   free(lives);
   return peak;
 }
@@ -114,42 +118,43 @@ static bool aligned(const void *data) { return (uintptr_t)data % ALIGNMENT == 0;
 
 static void drop_spare(cpu_session *s, spare *one) {
   free(one->data);
-  s->spared -= one->bytes;
+  s->spared -= one->room;
   *one = (spare){NULL, 0};
 }
 
-static void *buffer_new(cpu_session *s, uint64_t bytes) {
-  s->live += bytes;
+static void *buffer_new(cpu_session *s, const net_array *a) {
+  uint64_t room = room_of(a);
+  s->live += room;
   for (size_t i = 0; i < SPARES; i++)
-    if (s->spares[i].data && s->spares[i].bytes == bytes) {
+    if (s->spares[i].data && s->spares[i].room == room) {
       void *data = s->spares[i].data;
-      s->spared -= bytes;
+      s->spared -= room;
       s->spares[i] = (spare){NULL, 0};
       return data;
     }
   for (size_t i = 0; i < SPARES && s->live + s->spared > s->peak; i++)
     if (s->spares[i].data)
       drop_spare(s, &s->spares[i]);
-  return array_memory(bytes);
+  return array_memory(bytes_of(a));
 }
 
 // How many arrays of that size passes after `pass` will ask for, less the spares there are.
-static int64_t shortage(const cpu_session *s, uint32_t pass, uint64_t bytes) {
+static int64_t shortage(const cpu_session *s, uint32_t pass, uint64_t room) {
   int64_t count = 0;
   for (size_t a = 0; a < s->plan->arrays.count; a++)
     count += s->data[a] == NULL && s->first[a] != NEVER && s->first[a] > pass &&
-             bytes_of(&s->plan->arrays.items[a]) == bytes;
+             room_of(&s->plan->arrays.items[a]) == room;
   for (size_t i = 0; i < SPARES; i++)
-    count -= s->spares[i].data && s->spares[i].bytes == bytes;
+    count -= s->spares[i].data && s->spares[i].room == room;
   return count;
 }
 
-static void buffer_free(cpu_session *s, uint32_t pass, void *data, uint64_t bytes) {
-  s->live -= bytes;
+static void buffer_free(cpu_session *s, uint32_t pass, void *data, uint64_t room) {
+  s->live -= room;
   for (size_t i = 0; aligned(data) && i < SPARES; i++)
-    if (s->spares[i].data == NULL && (s->store || shortage(s, pass, bytes) > 0)) {
-      s->spares[i] = (spare){data, bytes};
-      s->spared += bytes;
+    if (s->spares[i].data == NULL && (s->store || shortage(s, pass, room) > 0)) {
+      s->spares[i] = (spare){data, room};
+      s->spared += room;
       return;
     }
   free(data);
@@ -179,10 +184,12 @@ static bool find_in_place(const cpu_session *s, uint32_t number, net_id id, net_
     return false;
   for (uint32_t i = 0; i < pass->load_count; i++) {
     net_id a = pass->loads[i].array;
-    if (s->last[a] == number && s->data[a] && aligned(s->data[a]) &&
-        bytes_of(&s->plan->arrays.items[a]) == bytes_of(&s->plan->arrays.items[id]) &&
-        s->plan->arrays.items[a].type == s->plan->arrays.items[id].type &&
-        only_move(pass->loads, pass->load_count, a) &&
+    const net_array *old = &s->plan->arrays.items[a], *new = &s->plan->arrays.items[id];
+    // An argument's memory is the caller's: of its very size.
+    bool fits = bytes_of(old) == bytes_of(new) ||
+                (old->role == NET_TEMPORARY && room_of(old) == room_of(new));
+    if (s->last[a] == number && s->data[a] && aligned(s->data[a]) && fits &&
+        old->type == new->type &&only_move(pass->loads, pass->load_count, a) &&
         net_map_equal(&pass->loads[i].map, &store->map))
       return *from = a, true;
   }
@@ -201,7 +208,7 @@ static bool provide(cpu_session *s, uint32_t number, bool in_place, net_id *shar
       shared[from] = id;
       continue;
     }
-    s->data[id] = buffer_new(s, bytes_of(&s->plan->arrays.items[id]));
+    s->data[id] = buffer_new(s, &s->plan->arrays.items[id]);
     if (s->data[id] == NULL)
       return fail(s->failure, "out of memory");
   }
@@ -212,7 +219,7 @@ static void release(cpu_session *s, uint32_t number, const net_id *shared) {
   for (size_t a = 0; a < s->plan->arrays.count; a++)
     if (s->data[a] && s->last[a] == number) {
       if (shared[a] == NET_NONE)
-        buffer_free(s, number, s->data[a], bytes_of(&s->plan->arrays.items[a]));
+        buffer_free(s, number, s->data[a], room_of(&s->plan->arrays.items[a]));
       s->data[a] = NULL;
     }
 }
@@ -329,7 +336,7 @@ void cpu_store_free(cpu_store *s) {
 void cpu_store_give(cpu_store *s, void *data, uint64_t bytes) {
   for (size_t i = 0; data && aligned(data) && i < SPARES; i++)
     if (s->spares[i].data == NULL) {
-      s->spares[i] = (spare){data, bytes};
+      s->spares[i] = (spare){data, array_room(bytes)};
       return;
     }
   free(data);
@@ -342,7 +349,7 @@ static void open_store(cpu_session *s, cpu_store *store) {
     return;
   for (size_t i = 0; i < SPARES; i++) {
     s->spares[i] = store->spares[i];
-    s->spared += s->spares[i].bytes;
+    s->spared += s->spares[i].room;
     store->spares[i] = (spare){NULL, 0};
   }
   if (store->threads == s->threads) {
@@ -390,7 +397,8 @@ static cpu_session *session_new(const plan *p, const cpu_options *o, cpu_failure
   s->scratch = calloc(s->threads, sizeof *s->scratch);
   if (s->first && s->last && s->data && s->scratch) {
     find_lives(p, o->keep_arguments, s->first, s->last);
-    s->peak = find_peak(p, s->first, s->last);
+    s->peak = find_peak(p, s->first, s->last, room_of);
+    s->needed = find_peak(p, s->first, s->last, bytes_of);
     open_store(s, o->store);
     return s;
   }
@@ -400,13 +408,13 @@ static cpu_session *session_new(const plan *p, const cpu_options *o, cpu_failure
 
 static bool check_memory(const cpu_session *s) {
   const char *owner = "";
-  if (s->peak < SMALL_RUN)
+  if (s->needed < SMALL_RUN)
     return true;
   uint64_t limit = interp_memory_limit(&owner);
-  if (s->peak <= limit)
+  if (s->needed <= limit)
     return true;
   char need[32], have[32];
-  interp_format_bytes(need, sizeof need, s->peak);
+  interp_format_bytes(need, sizeof need, s->needed);
   interp_format_bytes(have, sizeof have, limit);
   return fail(s->failure, "this needs %s of memory; %s %s", need, owner, have);
 }
@@ -425,7 +433,7 @@ static bool take_arguments(cpu_session *s, array *arguments, size_t count) {
     s->data[a] = given->data;
     if (!s->keep_arguments)
       given->data = NULL;
-    s->live += bytes_of(wanted);
+    s->live += room_of(wanted);
   }
   return true;
 }

@@ -32,16 +32,25 @@ uint64_t array_count(const array *a) {
 
 uint64_t array_bytes(const array *a) { return array_count(a) * scalar_types[a->type].size; }
 
+enum { LINE = 64, HUGE_PAGE = 1 << 21 };
+
+uint64_t array_room(uint64_t bytes) {
+  if (bytes < HUGE_PAGE)
+    return bytes / LINE * LINE + LINE;
+  uint64_t step = UINT64_C(1) << (60 - __builtin_clzll(bytes));
+  return bytes > UINT64_MAX - step ? bytes : (bytes + step - 1) / step * step;
+}
+
 void *array_memory(uint64_t bytes) {
-  enum { LINE = 64, HUGE_PAGE = 1 << 21 };
   if (bytes > SIZE_MAX / 2)
     return NULL;
-  if (bytes < 2 * (uint64_t)HUGE_PAGE)
-    return aligned_alloc(LINE, (size_t)bytes / LINE * LINE + LINE);
-  size_t whole = (size_t)(bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
-  void *data = aligned_alloc(HUGE_PAGE, whole);
-  if (data)
-    madvise(data, whole, MADV_HUGEPAGE);
+  size_t room = (size_t)array_room(bytes);
+  if (room < HUGE_PAGE)
+    return aligned_alloc(LINE, room);
+  void *data;
+  if (posix_memalign(&data, HUGE_PAGE, room) != 0)
+    return NULL;
+  madvise(data, room / HUGE_PAGE * HUGE_PAGE, MADV_HUGEPAGE);
   return data;
 }
 

@@ -36,6 +36,9 @@ uint64_t array_bytes(const array *a);
 // Memory for so many bytes of data: aligned to 64 bytes, in huge pages where it is large and the
 // system has them. NULL: there is none. free() frees it.
 void *array_memory(uint64_t bytes);
+// The address space that it takes for them: up to an eighth more, so that arrays of about the same
+// size can have each other's. What is not touched takes no memory.
+uint64_t array_room(uint64_t bytes);
 // False when the size overflows or memory is out; then nothing is owned. dims may hold zeros.
 bool array_create(array *a, scalar_type type, uint32_t rank, const uint64_t *dims);
 void array_destroy(array *a);  // idempotent
