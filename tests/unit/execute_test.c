@@ -192,4 +192,34 @@ TEST(random_at_sizes) {
   permc_context_free(c);
 }
 
+static int by_value(const void *a, const void *b) {
+  int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+  return (x > y) - (x < y);
+}
+
+// Tiles are far smaller than the array, and its end lies inside one.
+static void sort_padded(permc_context *c, const char *backend, uint64_t count) {
+  int64_t *data = malloc(count * sizeof *data);
+  for (uint64_t i = 0; data && i < count; i++)
+    data[i] = i % 5 ? (int64_t)(i * UINT64_C(0x9e3779b97f4a7c15)) : INT64_MAX;
+  permc_value **results = NULL, *argument = data ? value_1("i64", count, data) : NULL;
+  size_t result_count = 0;
+  if (CHECK(argument && permc_run(c, "main", backend, &argument, 1, &results, &result_count))) {
+    qsort(data, count, sizeof *data, by_value);
+    CHECK(memcmp(permc_value_data(results[0], 0), data, count * sizeof *data) == 0);
+    permc_values_free(results, result_count);
+  }
+  permc_value_free(argument);
+  free(data);
+}
+
+TEST(padding_over_several_passes) {
+  permc_context *c = load_text("main : [m]i64 -> [m]i64\nmain = padded maxval sort\n");
+  for (int b = 1; c && b < 3; b++) {
+    sort_padded(c, backends[b], (1 << 16) + 1);
+    sort_padded(c, backends[b], 100000);
+  }
+  permc_context_free(c);
+}
+
 TEST_MAIN()
