@@ -453,7 +453,8 @@ static void find_limit(const building *b, plan_pass *pass) {
 // lanes have something to do: with unit vectors, the lowest first.
 static void widen_tile(const planning *p, run *r) {
   enum { ENOUGH = 10 };
-  int most = plan_room(p, r) < ENOUGH ? plan_room(p, r) : ENOUGH;
+  int room = plan_room(p, r);
+  int most = room < ENOUGH || p->target->lane_bytes == 0 ? room : ENOUGH;
   for (int i = 0; i < p->stage->n && r->space.dimension < most; i++)
     f2_space_insert(&r->space, f2_unit(i));
 }
@@ -496,7 +497,10 @@ static void build_pass(building *b, uint32_t number) {
   find_live(p, &pass);
   find_limit(b, &pass);
   pass.blocks = find_blocks(p, &pass);
-  plan_phases(p->memory, s, p->target, &pass);
+  if (p->target->lane_bytes)
+    plan_phases(p->memory, s, p->target, &pass);
+  else
+    plan_warps(p->memory, s, p->target, &pass);
   pass.seconds = pass_seconds(b->plan, &pass);
   vec_push(p->memory, &b->plan->passes, pass);
 }

@@ -36,6 +36,14 @@ static const char *verify_basis(const verifying *v, int count, const uint64_t *b
   return arena_printf(v->memory, "%s is no basis of the tile", what);
 }
 
+// The lanes of a warp reach as many banks: nothing of them but 0 lies among the addresses' higher
+// bits.
+static bool free_of_conflicts(const verifying *v, const plan_phase *f, const uint64_t *exchange) {
+  int n = v->stage->n, d = v->pass->tile.dimension, l = (int)f->l;
+  f2_space lanes = f2_span(n, l, f->basis + f->r), k = f2_span(n, d - l, exchange + l);
+  return f2_space_sum(lanes, k).dimension == d;
+}
+
 // Ranks: R, L and T together are V; the directions lie in R; the lines of an exchange are read
 // whole or reach every vector of lanes (index-algebra, section 5).
 static const char *verify_phase(const verifying *v, uint32_t number) {
@@ -46,6 +54,10 @@ static const char *verify_phase(const verifying *v, uint32_t number) {
   const char *wrong = verify_basis(v, d, f->basis, "R + L + T");
   if (!wrong && number)
     wrong = !f->exchange ? "it has no exchange" : verify_basis(v, d, f->exchange, "its exchange");
+  if (!wrong && number && v->plan->target->lane_bytes == 0 &&
+      !(free_of_conflicts(v, f, f->exchange) &&
+        free_of_conflicts(v, &v->pass->phases[number - 1], f->exchange)))
+    wrong = "lanes of its exchange meet in a bank";
   f2_space r = f2_span(v->stage->n, (int)f->r, f->basis);
   for (uint32_t i = 0; i < f->op_count && !wrong; i++) {
     const net_op *op = &v->stage->ops.items[v->pass->ops[f->first_op + i]];

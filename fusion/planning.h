@@ -57,6 +57,9 @@ extern const plan_strategy_row plan_strategies[];  // ends with a row without a 
 
 // Finds phases for a pass whose tile, ops, loads and stores are set (plan_phases.c).
 void plan_phases(arena *a, const net_stage *s, const target *target, plan_pass *pass);
+// The same for a target whose lanes are threads (plan_warps.c).
+void plan_warps(arena *a, const net_stage *s, const target *target, plan_pass *pass);
+enum { PLAN_THREAD_BITS = 10 };  // at most 2^10 threads share a tile
 // Predicted seconds: of starting the pass, and of what it then does at the same time, memory and
 // arithmetic.
 typedef struct pass_cost {

@@ -196,11 +196,18 @@ static const char *vector_of(const transfer *t, const char *list) {
   return t->lanes == 1 ? list : c_format(t->w, "(%s){%s}", t->vector, list);
 }
 
+static const char *element_at(const transfer *t, uint64_t x) {
+  if (!t->w->warps)
+    return c_format(t->w, "*(%s)", address_of(t, x));
+  return c_format(t->w, "PERMC_%s(%s, %s)", t->place->scratch ? "GET" : "LOAD", t->vector,
+                  address_of(t, x));
+}
+
 static const char *load_elements(const transfer *t, const liveness *v, uint64_t number) {
   const char *list = "";
   for (uint32_t j = 0; j < t->lanes; j++) {
     uint64_t x = c_layout_at(&t->access->memory, number, j);
-    const char *element = c_format(t->w, "*(%s)", address_of(t, x));
+    const char *element = element_at(t, x);
     const char *live = live_at(t->w, v, index_of(t, x));
     if (!live)
       element = "0";
@@ -253,7 +260,8 @@ static const char *load_below(const transfer *t, uint64_t number) {
 
 static const char *load_vector(const transfer *t, const liveness *v, uint64_t number) {
   const c_access *a = t->access;
-  if (by_elements(t->place, a) || (a->chunk == 0 && a->home.lanes > 0) || t->place->live_count > 0)
+  if (by_elements(t->place, a) || (a->chunk == 0 && a->home.lanes > 0) ||
+      t->place->live_count > 0 || t->w->warps)
     return load_elements(t, v, number);
   if (a->chunk < a->home.lanes)
     return load_chunks(t, number);
@@ -294,8 +302,12 @@ static void store_elements(const transfer *t, const liveness *v, uint64_t number
       live = c_format(t->w, "%s%s%s", live, *live ? " && " : "", within(t, x));
     if (*live)
       condition = c_format(t->w, "if (%s) ", live);
-    c_line(t->w, t->lanes == 1 ? "%s*(%s) = v%u;" : "%s*(%s) = v%u[%u];", condition,
-           address_of(t, x), id, j);
+    if (t->w->warps)
+      c_line(t->w, "%sPERMC_%s(%s, %s, v%u);", condition, t->place->scratch ? "PUT" : "STORE",
+             t->vector, address_of(t, x), id);
+    else
+      c_line(t->w, t->lanes == 1 ? "%s*(%s) = v%u;" : "%s*(%s) = v%u[%u];", condition,
+             address_of(t, x), id, j);
   }
 }
 
@@ -364,7 +376,7 @@ void c_store(c_writer *w, const c_map *map, const c_space *space, uint32_t bytes
              const c_place *to, const uint32_t *registers) {
   c_access a = c_access_of(map, space, bytes, parts, C_CHUNK);
   liveness live = bind_live(w, to, space);
-  bool elements = by_elements(to, &a) || varies_in_lanes(&live, &a, parts);
+  bool elements = by_elements(to, &a) || varies_in_lanes(&live, &a, parts) || w->warps;
   if (elements)
     a = c_access_of(map, space, bytes, parts, 0);
   elements = elements || (a.chunk == 0 && a.home.lanes > 0);

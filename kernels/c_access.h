@@ -40,6 +40,7 @@ typedef struct c_place {
   scalar_bits fill;
   uint32_t live_count;
   const net_form *live;
+  bool scratch;        // not memory
   const char *stream;  // a variable: whether stores may bypass the caches; NULL: they may not
 } c_place;
 

@@ -237,7 +237,7 @@ static const char *fixed_part(c_writer *w, const c_map *m, uint64_t rows) {
 // Its name, or "0".
 static void declare(c_writer *w, char name[16], const char *letter, const char *item,
                     const char *joined, const char *thread) {
-  const char *type = *letter == 'u' ? "int64_t" : "uint64_t", *before = "";
+  const char *type = *letter == 'u' ? "int64_t" : w->index, *before = "";
   snprintf(name, 16, "0");
   if (!is_zero(item)) {
     snprintf(name, 16, "%s%u", letter, w->next++);

@@ -34,7 +34,11 @@ static const char *problem_of(const plan *p) {
 
 static void add_head(c_writer *w, text *out) {
   text_string(out, "// Written by permc. Compile with -ffp-contract=off -fno-strict-aliasing.\n");
+  if (w->warps)
+    c_source_add(out, "kernels/cuda_host.h");
+  text_string(out, w->warps ? "#ifdef PERMC_HOST\n" : "");
   c_source_add(out, "kernels/c_host.h");
+  text_string(out, w->warps ? "#endif\n" : "");
   text_string(out, "#if defined(__has_builtin)\n"
                    "#if __has_builtin(__builtin_shufflevector)\n"
                    "#define PERMC_SHUFFLEVECTOR 1\n#endif\n#endif\n"
@@ -122,9 +126,11 @@ static void write_all(c_writer *w, c_code *code) {
   add_head(w, &code->definitions);
   text_add(&code->definitions, w->definitions.data ? w->definitions.data : "",
            w->definitions.length);
+  text_string(&code->entry, w->warps ? "#ifdef PERMC_HOST\n" : "");
   add_passes(w, &code->entry, facts);
   add_entry(w, &code->entry);
   c_root_tables_write(w, &code->entry);
+  text_string(&code->entry, w->warps ? "#endif\n" : "");
 }
 
 static bool is_whole(const c_code *code) {
@@ -132,6 +138,24 @@ static bool is_whole(const c_code *code) {
   for (uint32_t i = 0; i < code->pass_count; i++)
     failed |= code->passes[i].failed;
   return !failed;
+}
+
+// Whether indices and addresses fit into 32 bits. (A GPU has no 64-bit integers of its own.)
+static bool all_small(const plan *p) {
+  for (size_t i = 0; i < p->net->stages.count; i++)
+    if (p->net->stages.items[i].n > 31)
+      return false;
+  for (size_t i = 0; i < p->arrays.count; i++)
+    if (p->arrays.items[i].count >> 31)
+      return false;
+  for (size_t i = 0; i < p->passes.count; i++)  // forms are bits of an index, too
+    for (uint32_t m = 0; m < p->passes.items[i].load_count + p->passes.items[i].store_count; m++) {
+      const plan_pass *pass = &p->passes.items[i];
+      if ((m < pass->load_count ? &pass->loads[m] : &pass->stores[m - pass->load_count])
+              ->live_count > 32)
+        return false;
+    }
+  return true;
 }
 
 bool c_emit(c_code *code, const plan *p, const c_options *options, const char **problem) {
@@ -150,6 +174,8 @@ bool c_emit(c_code *code, const plan *p, const c_options *options, const char **
     writer->memory = &memory;
     writer->plan = p;
     writer->options = options;
+    writer->warps = p->target->lane_bytes == 0;
+    writer->index = writer->warps && all_small(p) ? "uint32_t" : "uint64_t";
     write_all(writer, code);
     done = !writer->definitions.failed && is_whole(code);
   }

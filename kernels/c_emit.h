@@ -52,6 +52,10 @@ void c_code_free(c_code *code);
 // file with all of them, or several to be linked.
 void c_code_file(text *out, const c_code *code, uint32_t first, uint32_t last, bool entry);
 
+// The arrays that a pass touches, in order: the parameters of its kernel. `arrays` has room for
+// array_count. Returns how many.
+uint32_t c_pass_arrays(const plan_pass *pass, uint32_t array_count, net_id *arrays);
+
 // The arrays that the entry takes, in order: arguments, then results. Returns how many; `order` has
 // room for all arrays of the plan.
 uint32_t c_entry_arrays(const plan *p, net_id *order);

@@ -1,4 +1,5 @@
 #include "kernels/c_pass.h"
+#include "kernels/c_emit.h"
 #include "kernels/c_exchange.h"
 #include "kernels/c_schedule.h"
 
@@ -46,7 +47,7 @@ static void load_slot(const c_pass *p, c_phase *f, uint32_t load) {
 static const char *stream_of(c_pass *p, const plan_move *move, const c_space *space,
                              scalar_type type) {
   uint64_t elements = p->w->plan->arrays.items[move->array].count;
-  if (elements < p->w->options->stream_bytes / scalar_types[type].size)
+  if (p->w->warps || elements < p->w->options->stream_bytes / scalar_types[type].size)
     return NULL;
   c_map map = c_map_of(p->w, &move->map, space, c_parts(type));
   c_access access = c_access_of(&map, space, c_part_bytes(type), c_parts(type), C_CHUNK);
@@ -71,7 +72,8 @@ static void store_slot(c_pass *p, c_phase *f, const plan_move *move) {
 static c_place scratch_place(const c_pass *p, uint32_t slot, int region) {
   return (c_place){.array = c_format(p->w, "(scratch + %llu)",
                                      (unsigned long long)p->schedule.region[region][slot]),
-                   .limit = UINT64_MAX};
+                   .limit = UINT64_MAX,
+                   .scratch = true};
 }
 
 static void from_scratch(const c_pass *p, c_phase *f, uint32_t phase, uint32_t slot) {
@@ -136,7 +138,60 @@ static void fill_registers(c_phase *f, uint32_t slot, scalar_type type) {
     }
 }
 
+// Whether a phase reads scratch and writes it: all threads read before any writes.
+static bool turns_around(const c_pass *p, uint32_t phase) {
+  bool reads = false, writes = false;
+  for (uint32_t slot = 0; slot < p->pass->slot_count; slot++) {
+    const c_use *use = c_use_of(&p->schedule, p->pass, phase, slot);
+    reads |= use->in != C_NOWHERE;
+    writes |= use->out != C_NOWHERE;
+  }
+  return reads && writes;
+}
+
+// What goes to scratch then is kept over a barrier.
+static void declare_kept(const c_pass *p, uint32_t phase) {
+  const c_space *space = &p->schedule.spaces[phase];
+  for (uint32_t slot = 0; slot < p->pass->slot_count; slot++) {
+    const c_use *use = c_use_of(&p->schedule, p->pass, phase, slot);
+    if (use->out != C_NOWHERE)
+      text_printf(&p->w->body, "    PERMC_VALUES(%s, kept%u, %u, %u)\n",
+                  c_vector(p->w, c_part_bytes(use->after), 1), slot,
+                  c_parts(use->after) << space->r, 1U << space->threads);
+  }
+}
+
+static void keep_slot(c_phase *f, uint32_t slot, bool after) {
+  c_registers *s = &f->slots[slot];
+  for (uint32_t i = 0; i < c_parts(s->type) << f->space->r; i++)
+    if (after) {
+      s->id[i] = f->w->next++;
+      c_line(f->w, "const %s v%u = PERMC_AT(kept%u, %u);", c_vector(f->w, c_part_bytes(s->type), 1),
+             s->id[i], slot, i);
+    } else {
+      c_line(f->w, "PERMC_AT(kept%u, %u) = v%u;", slot, i, s->id[i]);
+    }
+}
+
+static void keep_over_barrier(const c_pass *p, c_phase *f, uint32_t phase) {
+  for (int after = 0; after < 2; after++) {
+    for (uint32_t slot = 0; slot < p->pass->slot_count; slot++) {
+      const c_use *use = c_use_of(&p->schedule, p->pass, phase, slot);
+      if (use->out == C_NOWHERE)
+        continue;
+      if (!after)
+        fill_registers(f, slot, use->after);
+      keep_slot(f, slot, after);
+    }
+    if (!after)
+      text_printf(&p->w->body, "    PERMC_END\n    PERMC_BARRIER\n    PERMC_THREADS(%u)\n",
+                  1U << f->space->threads);
+  }
+}
+
 static void phase_stores(c_pass *p, c_phase *f, uint32_t phase) {
+  if (p->w->warps && turns_around(p, phase))
+    keep_over_barrier(p, f, phase);
   for (uint32_t slot = 0; slot < p->pass->slot_count; slot++) {
     const c_use *use = c_use_of(&p->schedule, p->pass, phase, slot);
     if (use->out == C_NOWHERE)
@@ -186,7 +241,7 @@ static net_id value_after(const c_pass *p, uint32_t slot, uint32_t phase) {
 static void skip_suffix(const c_pass *p, c_phase *f, uint32_t phase) {
   const c_space *s = f->space;
   uint64_t block[F2_MAX], thread[F2_MAX];
-  if (p->pass->limit == UINT64_MAX || s->threads == 0 ||
+  if (p->w->warps || p->pass->limit == UINT64_MAX || s->threads == 0 ||
       p->w->plan->padding[p->pass->stage] != PADDING_FREE)
     return;
   const scalar_bits *fills = p->w->plan->fills[p->pass->stage];
@@ -230,7 +285,14 @@ static void write_phase(c_pass *p, uint32_t phase) {
                NEW_ARRAY(w->memory, net_id, p->stage->nodes.count)};
   text_printf(&w->body, "    // phase %u: %u ops, 2^%u registers of 2^%u lanes\n", phase,
               of->op_count, space->r, space->l);
-  if (space->threads > 0)
+  bool keeps = w->warps && turns_around(p, phase);
+  if (keeps) {
+    text_string(&w->body, "    {\n");
+    declare_kept(p, phase);
+  }
+  if (w->warps)
+    text_printf(&w->body, "    PERMC_THREADS(%u)\n", 1U << space->threads);
+  else if (space->threads > 0)
     text_printf(&w->body, "    for (uint64_t t = 0; t < %llu; t++) {\n", 1ULL << space->threads);
   else
     text_string(&w->body, "    {\n");
@@ -238,7 +300,11 @@ static void write_phase(c_pass *p, uint32_t phase) {
   phase_loads(p, &f, phase);
   phase_ops(p, &f, of->op_count, p->pass->ops + of->first_op);
   phase_stores(p, &f, phase);
-  text_string(&w->body, "    }\n");
+  text_string(&w->body, w->warps ? "    PERMC_END\n" : "    }\n");
+  if (keeps)
+    text_string(&w->body, "    }\n");
+  if (w->warps && phase + 1 < p->schedule.phase_count)
+    text_string(&w->body, "    PERMC_BARRIER\n");
 }
 
 // ---- the function ----------------------------------------------------------------------------
@@ -248,7 +314,8 @@ static void write_item(c_pass *p) {
   c_writer *w = p->w;
   uint32_t blocks = (uint32_t)(p->pass->tile.n - p->pass->tile.dimension);
   if (blocks > 0)
-    c_item(w, "const uint64_t b = item & %s;", c_number(w, f2_mask((int)blocks)));
+    c_item(w, "const %s b = (%s)(item & %s);", w->index, w->index,
+           c_number(w, f2_mask((int)blocks)));
   if (p->stage->loop_count > 0)
     c_item(w, "uint64_t o = item >> %u;", blocks);
   for (uint32_t i = p->stage->loop_count; i-- > 0;) {
@@ -266,7 +333,7 @@ static void write_live(c_pass *p) {
     return;
   const char *bits = c_linear(w, "b", m.blocks, m.block, false);
   c_item(w, "if (((%s) ^ %s) != 0)", bits, c_number(w, m.constant));
-  c_item(w, "  continue;");
+  c_item(w, w->warps ? "  PERMC_SKIP;" : "  continue;");
 }
 
 // So are those whose least index is not below the limit.
@@ -279,7 +346,7 @@ static void write_limit(c_pass *p) {
     least[i] = f2_space_reduce(p->pass->tile, s->block[i]);
   c_item(p->w, "if ((%s) >= %s)", c_linear(p->w, "b", s->blocks, least, false),
          c_number(p->w, p->pass->limit));
-  c_item(p->w, "  continue;");
+  c_item(p->w, p->w->warps ? "  PERMC_SKIP;" : "  continue;");
 }
 
 // A buffer that is loaded, too, is in the caches: no stream.
@@ -321,6 +388,65 @@ static bool in_place(const c_pass *p) {
   return true;
 }
 
+static void write_text(const c_writer *w, text *out) {
+  text_add(out, w->item.data ? w->item.data : "", w->item.length);
+  text_add(out, w->body.data ? w->body.data : "", w->body.length);
+}
+
+static void write_function(const c_pass *p, text *out, uint32_t number) {
+  text_printf(out,
+              "\nvoid permc_pass_%u(void *const *arrays, uint64_t first, uint64_t last,\n"
+              "                  void *memory, const permc_imports *imports) {\n"
+              "  char *const scratch = memory;\n  (void)scratch;\n  (void)imports;\n",
+              number);
+  write_arrays(p, out);
+  text_string(out, "  for (uint64_t item = first; item < last; item++) {\n");
+  write_text(p->w, out);
+  text_string(out, "  }\n");
+  if (p->streams)
+    text_string(out, "  PERMC_STREAMS_END();\n");
+  text_string(out, "}\n");
+}
+
+// Arrays that the pass touches, in order: its parameters.
+uint32_t c_pass_arrays(const plan_pass *pass, uint32_t array_count, net_id *arrays) {
+  uint32_t count = 0;
+  for (net_id a = 0; a < array_count; a++) {
+    bool touched = false;
+    for (uint32_t i = 0; i < pass->load_count; i++)
+      touched |= pass->loads[i].array == a;
+    for (uint32_t i = 0; i < pass->store_count; i++)
+      touched |= pass->stores[i].array == a;
+    if (touched)
+      arrays[count++] = a;
+  }
+  return count;
+}
+
+// A kernel, and for the host a function as of other targets that executes its blocks in turn.
+static void write_kernel(const c_pass *p, text *out, uint32_t number) {
+  c_writer *w = p->w;
+  net_id *arrays = NEW_ARRAY(w->memory, net_id, w->plan->arrays.count + 1);
+  uint32_t count = c_pass_arrays(p->pass, (uint32_t)w->plan->arrays.count, arrays);
+  text_printf(out, "\nPERMC_KERNEL(%u, %u, %llu", number, 1U << p->schedule.spaces[0].threads,
+              (unsigned long long)p->schedule.scratch_bytes);
+  for (uint32_t i = 0; i < count; i++)
+    text_printf(out, ", void *a%u", arrays[i]);
+  text_string(out, ", const permc_imports *imports)\n    (void)imports;\n");
+  write_text(w, out);
+  text_printf(out,
+              "PERMC_KERNEL_END\n#ifdef PERMC_HOST\n"
+              "void permc_pass_%u(void *const *arrays, uint64_t first, uint64_t last,\n"
+              "                  void *memory, const permc_imports *imports) {\n"
+              "  (void)arrays;\n"
+              "  for (uint64_t item = first; item < last; item++)\n"
+              "    permc_kernel_%u((char *)memory, item",
+              number, number);
+  for (uint32_t i = 0; i < count; i++)
+    text_printf(out, ", arrays[%u]", arrays[i]);
+  text_string(out, ", imports);\n}\n#endif\n");
+}
+
 c_pass_facts c_pass_write(c_writer *w, text *out, uint32_t number) {
   const plan_pass *pass = &w->plan->passes.items[number];
   c_pass p = {w,    pass, &w->plan->net->stages.items[pass->stage], c_schedule_of(w, pass),
@@ -335,19 +461,10 @@ c_pass_facts c_pass_write(c_writer *w, text *out, uint32_t number) {
   for (uint32_t phase = 0; phase < p.schedule.phase_count; phase++)
     write_phase(&p, phase);
 
-  text_printf(out,
-              "\nvoid permc_pass_%u(void *const *arrays, uint64_t first, uint64_t last,\n"
-              "                  void *memory, const permc_imports *imports) {\n"
-              "  char *const scratch = memory;\n  (void)scratch;\n  (void)imports;\n",
-              number);
-  write_arrays(&p, out);
-  text_string(out, "  for (uint64_t item = first; item < last; item++) {\n");
-  text_add(out, w->item.data ? w->item.data : "", w->item.length);
-  text_add(out, w->body.data ? w->body.data : "", w->body.length);
-  text_string(out, "  }\n");
-  if (p.streams)
-    text_string(out, "  PERMC_STREAMS_END();\n");
-  text_string(out, "}\n");
+  if (w->warps)
+    write_kernel(&p, out, number);
+  else
+    write_function(&p, out, number);
   out->failed |= w->item.failed | w->body.failed;
   text_free(&w->item);
   text_free(&w->body);

@@ -38,8 +38,13 @@ static void set_phases(c_writer *w, const plan_pass *p, c_schedule *s) {
   }
   for (uint32_t i = 0; i < s->phase_count; i++) {
     const plan_phase *f = &s->phases[i];
-    s->spaces[i] = (c_space){
-        (uint32_t)p->tile.n - dimension, dimension - f->r - f->l, f->r, f->l, p->blocks, f->basis};
+    uint32_t lanes = w->warps ? 0 : f->l;  // a thread of a warp has one
+    s->spaces[i] = (c_space){(uint32_t)p->tile.n - dimension,
+                             dimension - f->r - lanes,
+                             f->r,
+                             lanes,
+                             p->blocks,
+                             f->basis};
   }
 }
 
@@ -117,12 +122,22 @@ static void scan_phases(const scan *s) {
 
 // ---- where to load and store -----------------------------------------------------------------
 
+// Whether the lanes of a warp, the lowest bits of the thread, step through a line.
+static bool warp_has_lines(const c_map *map, uint32_t lanes, uint32_t parts) {
+  uint64_t sum = 0;
+  for (uint32_t i = 0; i < lanes; i++)
+    sum |= c_map_sum(map, map->thread[i]);
+  return sum < (uint64_t)parts << lanes;
+}
+
 // How many lane bits the phase's vectors have in common with the lines of the array.
 static bool has_lines(const scan *s, const plan_move *move, uint32_t phase, bool loads) {
   const c_space *space = &s->schedule->spaces[phase];
   const c_use *use = c_use_of(s->schedule, s->pass, phase, move->slot);
   scalar_type type = loads ? use->before : use->after;
   c_map map = c_map_of(s->w, &move->map, space, c_parts(type));
+  if (s->w->warps)
+    return warp_has_lines(&map, s->schedule->phases[phase].l, c_parts(type));
   return c_access_of(&map, space, c_part_bytes(type), c_parts(type), C_CHUNK).chunk == space->l;
 }
 
@@ -229,6 +244,8 @@ static int carry(const scan *s, uint32_t slot, uint32_t from, uint32_t to, int r
     use->out = C_NOWHERE;
     return region;
   }
+  if (s->w->warps)  // all threads read before any writes
+    return use->out;
   bool alike = c_parts(use->before) == c_parts(use->after);
   use->out = alike && stays(&c->spaces[from], in, out) ? region : 1 - region;
   return use->out;

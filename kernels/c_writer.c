@@ -89,8 +89,10 @@ const char *c_vector(c_writer *w, uint32_t bytes, uint32_t lanes) {
 const char *c_vector_in_memory(c_writer *w, uint32_t bytes, uint32_t lanes) {
   const char *type = c_vector(w, bytes, lanes), *name = c_format(w, "%sm", type);
   if (c_define(w, name))
-    text_printf(&w->definitions, "typedef %s %s __attribute__((may_alias, aligned(%u)));\n", type,
-                name, bytes);
+    text_printf(&w->definitions,
+                w->warps ? "typedef %s %s;\n"
+                         : "typedef %s %s __attribute__((may_alias, aligned(%u)));\n",
+                type, name, bytes);
   return name;
 }
 
@@ -177,7 +179,7 @@ const char *c_linear(c_writer *w, const char *name, uint32_t count, const uint64
     all |= value[i];
     shifted = shifted && is_unit(value[i]) && value[i] == value[0] << i;
   }
-  return all == 0               ? "0"
-         : !as_table || shifted ? as_shifts(w, name, count, value)
-                                : as_tables(w, name, count, value);
+  return all == 0                           ? "0"
+         : !as_table || shifted || w->warps ? as_shifts(w, name, count, value)
+                                            : as_tables(w, name, count, value);
 }

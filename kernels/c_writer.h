@@ -29,6 +29,8 @@ typedef struct c_writer {
   arena *memory;
   const plan *plan;
   const c_options *options;
+  bool warps;         // CUDA: lanes are threads (kernels/cuda_host.h)
+  const char *index;  // the type of what indices are made of: "uint64_t"
   text definitions, item, body;
   const char **keys;  // of what is defined: a hash table
   size_t key_count, key_slots;

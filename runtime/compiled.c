@@ -282,6 +282,13 @@ static bool make(compiled *e, build *b, const cache *c, const c_code *code, cons
   return good;
 }
 
+static uint64_t code_bytes(const c_code *code) {
+  uint64_t bytes = code->definitions.length + code->entry.length;
+  for (uint32_t i = 0; i < code->pass_count; i++)
+    bytes += code->passes[i].length;
+  return bytes;
+}
+
 // What goes wrong in the cache's folder (no room, no execution), or with the compiler's builtins,
 // does perhaps not go wrong a second time, elsewhere and without.
 static compiled_status obtain(compiled *e, const compiled_options *o, const c_code *code,
@@ -292,6 +299,11 @@ static compiled_status obtain(compiled *e, const compiled_options *o, const c_co
   char key[CACHE_KEY], path[CACHE_PATH];
   if (!compiler_find(&found, failure->message, sizeof failure->message))
     return COMPILED_UNAVAILABLE;
+  uint64_t bytes = code_bytes(code);
+  if (bytes > COMPILED_MOST_BYTES)
+    return fail(failure, "a program that comes to %llu MiB of C is too much for a compiler",
+                (unsigned long long)(bytes >> 20)),
+           COMPILED_UNAVAILABLE;
   size_t count = compiler_options(isa_of(o), o->fuse, flags);
   if (count == 0)
     return fail(failure, "there is no instruction set \"%s\" here", isa_of(o)), COMPILED_FAILED;

@@ -31,7 +31,8 @@ typedef struct compiled_options {
 typedef enum compiled_status {
   COMPILED,
   COMPILED_CACHED,       // ... some time ago
-  COMPILED_UNAVAILABLE,  // there is no compiler, or it failed: another executor will do
+  COMPILED_UNAVAILABLE,  // there is no compiler, or it failed, or it had too much to do: another
+                         // executor will do
   COMPILED_FAILED        // none will: a foreign function, interrupted, out of memory
 } compiled_status;
 
@@ -50,6 +51,9 @@ const permc_imports *compiled_imports(const compiled *e);
 
 // Arrays of so many bytes are stored past the caches.
 #define COMPILED_STREAM_BYTES (UINT64_C(1) << 23)
+
+// More C than this is left uncompiled: a compiler would take a minute or more.
+#define COMPILED_MOST_BYTES (UINT64_C(1) << 22)
 
 // The C text of a plan in one file, as compiled_new would have it compiled.
 bool compiled_text(const plan *p, const compiled_options *o, text *out, const char **problem);

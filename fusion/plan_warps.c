@@ -1,0 +1,215 @@
+// Phases of a pass where lanes are threads that go in step: the warps of a GPU. See plan.h.
+//
+// A WARP is the 2^l threads that differ in L. Its loads and stores are coalesced if L is spanned by
+// the vectors that step through a line of the array; what it does in scratch memory, of 2^l banks,
+// is free of conflicts if the bank is one-to-one on L. Both are ranks. So every array has its
+// lines as lanes in some phase, one without ops if need be, and of an exchange the bank is a
+// coordinate modulo a common complement K of the lanes before it and those after it:
+//
+//   n = 4, l = 1, r = 1, bit reversal: loads step along 0001, stores along 1000
+//
+//     phase 0: R = <0010>, L = <0001>, T = <0100 1000>      loads
+//     exchange: K = <1001 0010 0100>; address bits = 0001, 1001, 0010, 0100
+//     phase 1: R = <0001>, L = <1000>, T = <0010 0100>      stores: 1000 = 0001 + 1001, bank 1
+//
+// (index-algebra, section 5; the BMMC paper needs two passes where its tiles have unit vectors.)
+#include "fusion/planning.h"
+
+typedef struct lanes {
+  int count;
+  uint64_t basis[F2_MAX];
+} lanes;
+
+typedef struct warps {
+  arena *memory;
+  const net_stage *stage;
+  plan_pass *pass;
+  int r, l;
+  VEC(plan_phase) phases;
+} warps;
+
+static int least(int a, int b) { return a < b ? a : b; }
+
+// The vectors that add 1, 2, 4, ... to an address, as many as a warp has lanes for, as far as there
+// are such in the tile.
+static lanes lines_of(const warps *w, const net_map *m) {
+  lanes found = {0};
+  if (m->row_count > F2_MAX)
+    return found;
+  f2_matrix rows = f2_zero((int)m->row_count, w->stage->n);
+  for (uint32_t i = 0; i < m->row_count; i++)
+    rows.row[i] = m->rows[i].form.mask;
+  for (uint32_t i = 0; i < m->row_count && found.count < w->l; i++) {
+    uint64_t x;
+    uint32_t row = 0;
+    while (row < m->row_count && m->rows[row].weight != INT64_C(1) << found.count)
+      row++;
+    if (row == m->row_count || !f2_solve(rows, f2_unit((int)row), &x) ||
+        !f2_space_has(w->pass->tile, x))
+      break;
+    found.basis[found.count++] = x;
+  }
+  return found;
+}
+
+static f2_space span_of(const warps *w, const lanes *l) {
+  return f2_span(w->stage->n, l->count, l->basis);
+}
+
+static f2_space lanes_of(const warps *w, const plan_phase *phase) {
+  return f2_span(w->stage->n, (int)phase->l, phase->basis + phase->r);
+}
+
+// The coordinates of the ops [first, end) of the pass.
+static f2_space forms_of(const warps *w, uint32_t first, uint32_t end) {
+  f2_space forms = f2_space_zero(w->stage->n);
+  for (uint32_t i = first; i < end; i++) {
+    const net_op *op = &w->stage->ops.items[w->pass->ops[i]];
+    for (uint32_t k = 0; k < op->k; k++)
+      f2_space_insert(&forms, op->coordinates[k].mask);
+  }
+  return forms;
+}
+
+// Whether a phase with these directions and coordinates can have the lanes, every direction static.
+static bool suits(const warps *w, f2_space d, f2_space forms, const lanes *wanted) {
+  f2_space lines = span_of(w, wanted);
+  return f2_space_sum(d, lines).dimension == d.dimension + lines.dimension &&
+         f2_space_contains(f2_space_orthogonal(forms), lines) &&
+         d.dimension + w->l <= w->pass->tile.dimension;
+}
+
+// Takes vectors of `from` that are not in *held until `count` are in *to.
+static void take(uint64_t *to, uint32_t *have, uint32_t count, f2_space from, f2_space *held) {
+  for (int i = 0; i < from.dimension && *have < count; i++)
+    if (f2_space_insert(held, from.basis[i]))
+      to[(*have)++] = from.basis[i];
+}
+
+// The phase of ops [first, end), whose directions span d, with lanes that begin with `wanted`.
+// Whatever is not a direction is in the kernel of the ops' coordinates, as far as possible.
+static plan_phase new_phase(warps *w, uint32_t first, uint32_t end, f2_space d,
+                            const lanes *wanted) {
+  f2_space v = w->pass->tile, held = f2_space_sum(d, span_of(w, wanted));
+  f2_space kernel = f2_space_intersection(f2_space_orthogonal(forms_of(w, first, end)), v);
+  plan_phase p = {.first_op = first, .op_count = end - first, .r = (uint32_t)w->r};
+  p.l = (uint32_t)w->l;
+  uint64_t *basis = p.basis = NEW_ARRAY(w->memory, uint64_t, v.dimension + 1);
+  uint32_t registers = 0, lane_count = (uint32_t)wanted->count, threads = 0;
+  for (; registers < (uint32_t)d.dimension; registers++)
+    basis[registers] = d.basis[registers];
+  memcpy(basis + p.r, wanted->basis, lane_count * sizeof *basis);
+  take(basis + p.r, &lane_count, p.l, kernel, &held);
+  take(basis + p.r, &lane_count, p.l, v, &held);
+  take(basis, &registers, p.r, kernel, &held);
+  take(basis, &registers, p.r, v, &held);
+  uint32_t rest = (uint32_t)v.dimension - p.r - p.l;
+  take(basis + p.r + p.l, &threads, rest, kernel, &held);
+  take(basis + p.r + p.l, &threads, rest, v, &held);
+  assert(registers == p.r && lane_count == p.l && threads == rest);
+  return p;
+}
+
+static void add_ops(warps *w, uint32_t first, uint32_t end, f2_space d) {
+  lanes load = {0}, store = {0};
+  if (first == 0 && w->pass->load_count)
+    load = lines_of(w, &w->pass->loads[0].map);
+  if (end == w->pass->op_count && w->pass->store_count)
+    store = lines_of(w, &w->pass->stores[0].map);
+  f2_space forms = forms_of(w, first, end);
+  bool loads = load.count > 0 && suits(w, d, forms, &load);
+  bool stores = store.count > 0 && suits(w, d, forms, &store);
+  plan_phase phase = new_phase(w, first, end, d,
+                               loads    ? &load
+                               : stores ? &store
+                                        : &(lanes){.count = 0});
+  vec_push(w->memory, &w->phases, phase);
+}
+
+// Phases with ops: each takes ops while their directions fit into the registers.
+static void add_all_ops(warps *w) {
+  f2_space d = f2_space_zero(w->stage->n);
+  uint32_t first = 0;
+  for (uint32_t i = 0; i < w->pass->op_count; i++) {
+    const net_op *op = &w->stage->ops.items[w->pass->ops[i]];
+    f2_space own = f2_span(w->stage->n, (int)op->k, op->directions), wider = f2_space_sum(d, own);
+    if (wider.dimension > w->r) {
+      add_ops(w, first, i, d);
+      first = i;
+      wider = own;
+    }
+    d = wider;
+  }
+  if (w->pass->op_count)
+    add_ops(w, first, w->pass->op_count, d);
+}
+
+static bool has_lanes(const warps *w, const lanes *wanted, size_t from, size_t to) {
+  f2_space lines = span_of(w, wanted);
+  for (size_t i = from; i < to; i++)
+    if (f2_space_contains(lanes_of(w, &w->phases.items[i]), lines))
+      return true;
+  return false;
+}
+
+// A phase without ops for each line that none of the phases at that end has as lanes.
+static void add_moves(warps *w, const plan_move *moves, uint32_t count, size_t from, size_t to,
+                      uint32_t at) {
+  for (uint32_t i = 0; i < count; i++) {
+    lanes lines = lines_of(w, &moves[i].map);
+    if (has_lanes(w, &lines, from, to) && to > from)
+      continue;
+    plan_phase phase = new_phase(w, at, at, f2_space_zero(w->stage->n), &lines);
+    vec_push(w->memory, &w->phases, phase);
+    to = w->phases.count;
+  }
+}
+
+// Scratch addresses for the exchange between two phases.
+static uint64_t *exchange(const warps *w, const plan_phase *before, const plan_phase *after) {
+  f2_space v = w->pass->tile, k;
+  uint64_t *basis = NEW_ARRAY(w->memory, uint64_t, v.dimension + 1);
+  bool found = f2_space_common_complement(lanes_of(w, before), lanes_of(w, after), v, &k);
+  assert(found);
+  (void)found;
+  memcpy(basis, before->basis + before->r, before->l * sizeof *basis);
+  memcpy(basis + before->l, k.basis, (size_t)k.dimension * sizeof *basis);
+  return basis;
+}
+
+void plan_warps(arena *a, const net_stage *s, const target *machine, plan_pass *pass) {
+  warps w = {.memory = a, .stage = s, .pass = pass};
+  int k = 0, d = pass->tile.dimension;
+  uint32_t words = 0;
+  for (uint32_t i = 0; i < pass->slot_count; i++)
+    words += (pass->slot_bytes[i] + 3) / 4;
+  for (uint32_t i = 0; i < pass->op_count; i++)
+    k = (int)s->ops.items[pass->ops[i]].k > k ? (int)s->ops.items[pass->ops[i]].k : k;
+  uint32_t room = machine->register_bytes / 4 / (words ? words : 1);
+  w.l = least((int)machine->lane_bits, d - least(k, d));
+  w.r = room ? f2_msb(room) : 0;
+  w.r = least(w.r > k ? w.r : k, d - w.l);
+  if (d - w.r > PLAN_THREAD_BITS)
+    w.r = d - PLAN_THREAD_BITS;
+
+  add_all_ops(&w);
+  size_t ops = w.phases.count, front;
+  add_moves(&w, pass->loads, pass->load_count, 0, ops ? 1 : 0, 0);
+  front = w.phases.count - ops;
+  VEC(plan_phase) all = {0};
+  for (size_t i = 0; i < front; i++)
+    vec_push(a, &all, w.phases.items[ops + i]);
+  for (size_t i = 0; i < ops; i++)
+    vec_push(a, &all, w.phases.items[i]);
+  memcpy(w.phases.items, all.items, all.count * sizeof *all.items);
+  size_t last = w.phases.count ? w.phases.count - 1 : 0;
+  add_moves(&w, pass->stores, pass->store_count, last, w.phases.count, pass->op_count);
+  if (w.phases.count == 0) {
+    plan_phase phase = new_phase(&w, 0, 0, f2_space_zero(s->n), &(lanes){.count = 0});
+    vec_push(a, &w.phases, phase);
+  }
+  for (size_t i = 1; i < w.phases.count; i++)
+    w.phases.items[i].exchange = exchange(&w, &w.phases.items[i - 1], &w.phases.items[i]);
+  pass->phases = w.phases.items;
+  pass->phase_count = (uint32_t)w.phases.count;
+}
