@@ -1,0 +1,140 @@
+// The driver API of CUDA, loaded when it is first wanted: permc is built without CUDA, and runs
+// where there is none.
+//
+//   char why[CUDA_WHY];
+//   const cuda_driver *api = cuda_driver_find(why, sizeof why);      // NULL: why, a sentence
+//   cuda_status status = api ? api->mem_alloc(&address, bytes) : 0;
+//   if (api && status)
+//     cuda_status_text(api, status, text, sizeof text);  // CUDA_ERROR_OUT_OF_MEMORY: out of memory
+//
+// The library is libcuda.so.1, which comes with NVIDIA's driver; the environment variable
+// PERMC_CUDA_DRIVER names another file (the tests have one that needs no GPU, fake_cuda.c). For
+// others than cuda.c and cuda_transfer.c there is cuda.h.
+#ifndef PERMC_RUNTIME_CUDA_DRIVER_H
+#define PERMC_RUNTIME_CUDA_DRIVER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { CUDA_WHY = 512, CUDA_DRIVER_LEAST = 12000 };  // 1000 * major + 10 * minor, as CUDA counts
+
+typedef int cuda_status;  // CUresult; the few that we look at:
+enum {
+  CUDA_STATUS_GOOD = 0,
+  CUDA_STATUS_OUT_OF_MEMORY = 2,
+  CUDA_STATUS_NO_DEVICE = 100,
+  CUDA_STATUS_NOT_READY = 600
+};
+
+// What CUDA calls CUdevice, CUdeviceptr, CUcontext, CUstream, CUevent, CUmodule, CUfunction,
+// CUgraph and CUgraphExec.
+typedef int cuda_ordinal;
+typedef uint64_t cuda_address;
+typedef struct cuda_context cuda_context;
+typedef struct cuda_stream cuda_stream;
+typedef struct cuda_event cuda_event;
+typedef struct cuda_module cuda_module;
+typedef struct cuda_function cuda_function;
+typedef struct cuda_recording cuda_recording;
+typedef struct cuda_graph cuda_graph;
+
+// Numbers of CUDA for what can be asked of devices (CUdevice_attribute) and functions
+// (CUfunction_attribute), and options.
+enum {
+  CUDA_THREADS_PER_BLOCK = 1,
+  CUDA_MULTIPROCESSORS = 16,
+  CUDA_MEMORY_CLOCK = 36,  // kHz
+  CUDA_MEMORY_BITS = 37,   // of the bus
+  CUDA_L2_BYTES = 38,
+  CUDA_THREADS_PER_MULTIPROCESSOR = 39,
+  CUDA_CAPABILITY_MAJOR = 75,
+  CUDA_CAPABILITY_MINOR = 76,
+  CUDA_SHARED_PER_MULTIPROCESSOR = 81,
+  CUDA_REGISTERS_PER_MULTIPROCESSOR = 82,
+  CUDA_SHARED_PER_BLOCK_OPTIN = 97,
+
+  CUDA_FUNCTION_MOST_THREADS = 0,
+  CUDA_FUNCTION_STATIC_SHARED = 1,
+  CUDA_FUNCTION_LOCAL = 3,
+  CUDA_FUNCTION_REGISTERS = 4,
+  CUDA_FUNCTION_MOST_DYNAMIC_SHARED = 8,
+
+  CUDA_STREAM_NON_BLOCKING = 1,
+  CUDA_EVENT_NO_TIMING = 2,
+  CUDA_CAPTURE_THREAD_LOCAL = 1
+};
+
+// All that is called: name here, symbol (with the version of its parameters), parameters. Every
+// driver for CUDA 12.0 or later has them.
+#define CUDA_CALLS(CALL)                                                                           \
+  CALL(driver_get_version, cuDriverGetVersion, (int *version))                                     \
+  CALL(get_error_name, cuGetErrorName, (cuda_status status, const char **name))                    \
+  CALL(get_error_string, cuGetErrorString, (cuda_status status, const char **text))                \
+  CALL(init, cuInit, (unsigned flags))                                                             \
+  CALL(device_get_count, cuDeviceGetCount, (int *count))                                           \
+  CALL(device_get, cuDeviceGet, (cuda_ordinal * device, int ordinal))                              \
+  CALL(device_get_name, cuDeviceGetName, (char *name, int size, cuda_ordinal device))              \
+  CALL(device_get_attribute, cuDeviceGetAttribute,                                                 \
+       (int *value, int attribute, cuda_ordinal device))                                           \
+  CALL(device_total_mem, cuDeviceTotalMem_v2, (size_t * bytes, cuda_ordinal device))               \
+  CALL(primary_retain, cuDevicePrimaryCtxRetain, (cuda_context * *context, cuda_ordinal device))   \
+  CALL(primary_release, cuDevicePrimaryCtxRelease_v2, (cuda_ordinal device))                       \
+  CALL(push_current, cuCtxPushCurrent_v2, (cuda_context * context))                                \
+  CALL(pop_current, cuCtxPopCurrent_v2, (cuda_context * *context))                                 \
+  CALL(mem_get_info, cuMemGetInfo_v2, (size_t * free_bytes, size_t * all_bytes))                   \
+  CALL(mem_alloc, cuMemAlloc_v2, (cuda_address * address, size_t bytes))                           \
+  CALL(mem_free, cuMemFree_v2, (cuda_address address))                                             \
+  CALL(host_alloc, cuMemHostAlloc, (void **data, size_t bytes, unsigned flags))                    \
+  CALL(host_free, cuMemFreeHost, (void *data))                                                     \
+  CALL(copy_to_device, cuMemcpyHtoDAsync_v2,                                                       \
+       (cuda_address to, const void *from, size_t bytes, cuda_stream *stream))                     \
+  CALL(copy_to_host, cuMemcpyDtoHAsync_v2,                                                         \
+       (void *to, cuda_address from, size_t bytes, cuda_stream *stream))                           \
+  CALL(copy_on_device, cuMemcpyDtoDAsync_v2,                                                       \
+       (cuda_address to, cuda_address from, size_t bytes, cuda_stream * stream))                   \
+  CALL(stream_create, cuStreamCreate, (cuda_stream * *stream, unsigned flags))                     \
+  CALL(stream_destroy, cuStreamDestroy_v2, (cuda_stream * stream))                                 \
+  CALL(stream_query, cuStreamQuery, (cuda_stream * stream))                                        \
+  CALL(stream_synchronize, cuStreamSynchronize, (cuda_stream * stream))                            \
+  CALL(begin_capture, cuStreamBeginCapture_v2, (cuda_stream * stream, int mode))                   \
+  CALL(end_capture, cuStreamEndCapture, (cuda_stream * stream, cuda_recording * *recording))       \
+  CALL(graph_instantiate, cuGraphInstantiateWithFlags,                                             \
+       (cuda_graph * *graph, cuda_recording * recording, unsigned long long flags))                \
+  CALL(graph_destroy, cuGraphDestroy, (cuda_recording * recording))                                \
+  CALL(graph_launch, cuGraphLaunch, (cuda_graph * graph, cuda_stream * stream))                    \
+  CALL(graph_exec_destroy, cuGraphExecDestroy, (cuda_graph * graph))                               \
+  CALL(event_create, cuEventCreate, (cuda_event * *event, unsigned flags))                         \
+  CALL(event_destroy, cuEventDestroy_v2, (cuda_event * event))                                     \
+  CALL(event_record, cuEventRecord, (cuda_event * event, cuda_stream * stream))                    \
+  CALL(event_synchronize, cuEventSynchronize, (cuda_event * event))                                \
+  CALL(event_elapsed_time, cuEventElapsedTime,                                                     \
+       (float *milliseconds, cuda_event *begin, cuda_event *end))                                  \
+  CALL(module_load, cuModuleLoadData, (cuda_module * *module, const void *image))                  \
+  CALL(module_unload, cuModuleUnload, (cuda_module * module))                                      \
+  CALL(module_get_function, cuModuleGetFunction,                                                   \
+       (cuda_function * *function, cuda_module * module, const char *name))                        \
+  CALL(func_get_attribute, cuFuncGetAttribute,                                                     \
+       (int *value, int attribute, cuda_function *function))                                       \
+  CALL(func_set_attribute, cuFuncSetAttribute,                                                     \
+       (cuda_function * function, int attribute, int value))                                       \
+  CALL(launch_kernel, cuLaunchKernel,                                                              \
+       (cuda_function * function, unsigned x, unsigned y, unsigned z, unsigned threads_x,          \
+        unsigned threads_y, unsigned threads_z, unsigned shared_bytes, cuda_stream *stream,        \
+        void **parameters, void **extra))
+
+typedef struct cuda_driver {
+  int version;  // of CUDA that the driver is for, such as 12040: 12.4
+#define CUDA_FIELD(name, symbol, parameters) cuda_status(*name) parameters;
+  CUDA_CALLS(CUDA_FIELD)
+#undef CUDA_FIELD
+} cuda_driver;
+
+// Loads the driver and initialises it; what was found once is kept for the process. NULL: there is
+// none, it is too old, lacks a call, or does not start; `why` is a sentence without a full stop.
+// Any thread may call it.
+const cuda_driver *cuda_driver_find(char *why, size_t size);
+
+// "CUDA_ERROR_NAME: what it means".
+void cuda_status_text(const cuda_driver *api, cuda_status status, char *text, size_t size);
+
+#endif

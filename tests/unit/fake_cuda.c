@@ -1,0 +1,473 @@
+// The calls of a driver of CUDA that needs no GPU. See fake_cuda.h.
+#include "tests/unit/fake_cuda_state.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// Exported, with the types that permc believes them to have.
+#define EXPORT __attribute__((visibility("default")))
+#define PROTOTYPE(name, symbol, parameters) EXPORT cuda_status symbol parameters;
+CUDA_CALLS(PROTOTYPE)
+
+enum { SHARED_OPTIN = 232448 };
+
+// ---- errors and devices ------------------------------------------------------------------------
+
+static const struct error_row {
+  cuda_status status;
+  const char *name, *text;
+} errors[] = {
+    {INVALID_VALUE, "CUDA_ERROR_INVALID_VALUE", "invalid argument"},
+    {CUDA_STATUS_OUT_OF_MEMORY, "CUDA_ERROR_OUT_OF_MEMORY", "out of memory"},
+    {NOT_INITIALIZED, "CUDA_ERROR_NOT_INITIALIZED", "initialization error"},
+    {CUDA_STATUS_NO_DEVICE, "CUDA_ERROR_NO_DEVICE", "no CUDA-capable device is detected"},
+    {INVALID_DEVICE, "CUDA_ERROR_INVALID_DEVICE", "invalid device ordinal"},
+    {INVALID_IMAGE, "CUDA_ERROR_INVALID_IMAGE", "device kernel image is invalid"},
+    {INVALID_CONTEXT, "CUDA_ERROR_INVALID_CONTEXT", "invalid device context"},
+    {INVALID_HANDLE, "CUDA_ERROR_INVALID_HANDLE", "invalid resource handle"},
+    {NOT_FOUND, "CUDA_ERROR_NOT_FOUND", "named symbol not found"},
+    {CUDA_STATUS_NOT_READY, "CUDA_ERROR_NOT_READY", "device not ready"},
+    {700, "CUDA_ERROR_ILLEGAL_ADDRESS", "an illegal memory access was encountered"},
+    {701, "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES", "too many resources requested for launch"},
+    {CAPTURE_UNSUPPORTED, "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED",
+     "operation not permitted when stream is capturing"},
+};
+
+static const struct error_row *error_of(cuda_status status) {
+  for (size_t i = 0; i < sizeof errors / sizeof *errors; i++)
+    if (errors[i].status == status)
+      return &errors[i];
+  return NULL;
+}
+
+cuda_status cuGetErrorName(cuda_status status, const char **name) {
+  const struct error_row *row = error_of(status);
+  *name = row ? row->name : NULL;
+  return row ? CUDA_STATUS_GOOD : INVALID_VALUE;
+}
+
+cuda_status cuGetErrorString(cuda_status status, const char **text) {
+  const struct error_row *row = error_of(status);
+  *text = row ? row->text : NULL;
+  return row ? CUDA_STATUS_GOOD : INVALID_VALUE;
+}
+
+cuda_status cuDriverGetVersion(int *version) {
+  BEGIN(NOTHING);
+  *version = fake_now.driver;
+  return CUDA_STATUS_GOOD;
+}
+
+cuda_status cuInit(unsigned flags) {
+  BEGIN(NOTHING);
+  fake_started = fake_now.devices > 0 && flags == 0;
+  return fake_started ? CUDA_STATUS_GOOD : CUDA_STATUS_NO_DEVICE;
+}
+
+cuda_status cuDeviceGetCount(int *count) {
+  BEGIN(DRIVER);
+  *count = fake_now.devices;
+  return CUDA_STATUS_GOOD;
+}
+
+cuda_status cuDeviceGet(cuda_ordinal *device, int ordinal) {
+  BEGIN(DRIVER);
+  if (ordinal < 0 || ordinal >= fake_now.devices)
+    return wrong(INVALID_DEVICE, "cuDeviceGet %d", ordinal);
+  *device = 7 + ordinal;  // unlike ordinals, so that the two are not mixed up
+  return CUDA_STATUS_GOOD;
+}
+
+static cuda_status check_device(cuda_ordinal device, const char *symbol) {
+  return device >= 7 && device < 7 + fake_now.devices
+             ? CUDA_STATUS_GOOD
+             : wrong(INVALID_DEVICE, "%s of device %d", symbol, device);
+}
+
+cuda_status cuDeviceGetName(char *name, int size, cuda_ordinal device) {
+  BEGIN(DRIVER);
+  snprintf(name, (size_t)size, "Fake GPU");
+  return check_device(device, __func__);
+}
+
+cuda_status cuDeviceTotalMem_v2(size_t *bytes, cuda_ordinal device) {
+  BEGIN(DRIVER);
+  *bytes = (size_t)fake_now.memory << 20;
+  return check_device(device, __func__);
+}
+
+cuda_status cuDeviceGetAttribute(int *value, int attribute, cuda_ordinal device) {
+  const int known[][2] = {
+      {CUDA_THREADS_PER_BLOCK, 1024},
+      {CUDA_MULTIPROCESSORS, 132},
+      {CUDA_MEMORY_CLOCK, 2619000},
+      {CUDA_MEMORY_BITS, 5120},
+      {CUDA_L2_BYTES, 50 << 20},
+      {CUDA_THREADS_PER_MULTIPROCESSOR, 2048},
+      {CUDA_CAPABILITY_MAJOR, fake_now.capability / 10},
+      {CUDA_CAPABILITY_MINOR, fake_now.capability % 10},
+      {CUDA_SHARED_PER_MULTIPROCESSOR, 233472},
+      {CUDA_REGISTERS_PER_MULTIPROCESSOR, 65536},
+      {CUDA_SHARED_PER_BLOCK_OPTIN, SHARED_OPTIN},
+  };
+  BEGIN(DRIVER);
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+    if (known[i][0] == attribute) {
+      *value = known[i][1];
+      return check_device(device, __func__);
+    }
+  return wrong(INVALID_VALUE, "attribute %d", attribute);
+}
+
+// ---- contexts ----------------------------------------------------------------------------------
+
+static object *context_of(cuda_ordinal device) {
+  object *o = fake_objects;
+  while (o && (o->kind != CONTEXT || o->device != device))
+    o = o->next;
+  return o;
+}
+
+cuda_status cuDevicePrimaryCtxRetain(cuda_context **context, cuda_ordinal device) {
+  BEGIN(DRIVER);
+  object *o = context_of(device);
+  if (!o)
+    o = new_object(CONTEXT);
+  o->device = device;
+  o->users++;
+  *context = (cuda_context *)o;
+  return check_device(device, __func__);
+}
+
+cuda_status cuDevicePrimaryCtxRelease_v2(cuda_ordinal device) {
+  cuda_status status = begin_call(__func__, DRIVER);
+  object *o = context_of(device);
+  if (!o)
+    return wrong(INVALID_CONTEXT, "a context is released that is not retained");
+  if (--o->users == 0)
+    remove_object(o);
+  o = fake_objects;
+  while (o && o->kind != CONTEXT)
+    o = o->next;
+  if (!o)
+    forget_all();
+  return status;
+}
+
+cuda_status cuCtxPushCurrent_v2(cuda_context *context) {
+  BEGIN(DRIVER);
+  NEEDS(context, CONTEXT);
+  if (fake_depth == sizeof fake_current / sizeof *fake_current)
+    return wrong(INVALID_CONTEXT, "contexts are not popped");
+  fake_current[fake_depth++] = (object *)context;
+  return CUDA_STATUS_GOOD;
+}
+
+cuda_status cuCtxPopCurrent_v2(cuda_context **context) {
+  cuda_status status = begin_call(__func__, DRIVER);
+  if (fake_depth == 0)
+    return wrong(INVALID_CONTEXT, "no context to pop");
+  *context = (cuda_context *)fake_current[--fake_depth];
+  return status;
+}
+
+// ---- memory ------------------------------------------------------------------------------------
+
+cuda_status cuMemGetInfo_v2(size_t *free_bytes, size_t *all_bytes) {
+  BEGIN(CURRENT);
+  *free_bytes = *all_bytes = (size_t)fake_now.memory << 20;
+  for (const object *o = fake_objects; o; o = o->next)
+    *free_bytes -= o->kind == MEMORY ? o->bytes : 0;
+  return CUDA_STATUS_GOOD;
+}
+
+static object *new_memory(kind k, size_t bytes) {
+  object *o = new_object(k);
+  o->data = aligned_alloc(256, (bytes + 255) / 256 * 256);
+  o->bytes = bytes;
+  if (!o->data)
+    abort();
+  return o;
+}
+
+cuda_status cuMemAlloc_v2(cuda_address *address, size_t bytes) {
+  size_t left = (size_t)fake_now.memory << 20;
+  BEGIN(CURRENT);
+  for (const object *o = fake_objects; o; o = o->next)
+    left -= o->kind == MEMORY ? o->bytes : 0;
+  if (bytes == 0)
+    return wrong(INVALID_VALUE, "cuMemAlloc_v2 of no bytes");
+  if (fake_captured)
+    return wrong(CAPTURE_UNSUPPORTED, "cuMemAlloc_v2 while launches are recorded");
+  if (bytes > left)
+    return CUDA_STATUS_OUT_OF_MEMORY;
+  *address = (uintptr_t)new_memory(MEMORY, bytes)->data;
+  return CUDA_STATUS_GOOD;
+}
+
+static cuda_status free_memory(kind k, const void *data, const char *symbol) {
+  do_all(NULL);
+  object *o = holds(k, data, 0);
+  if (!o || o->data != data)
+    return wrong(INVALID_VALUE, "%s of what is not allocated", symbol);
+  remove_object(o);
+  return CUDA_STATUS_GOOD;
+}
+
+cuda_status cuMemFree_v2(cuda_address address) {
+  cuda_status status = begin_call(__func__, CURRENT);
+  cuda_status freed = free_memory(MEMORY, (void *)(uintptr_t)address, __func__);
+  return status ? status : freed;
+}
+
+cuda_status cuMemHostAlloc(void **data, size_t bytes, unsigned flags) {
+  BEGIN(CURRENT);
+  *data = new_memory(HOST, bytes)->data;
+  return flags == 0 ? CUDA_STATUS_GOOD : INVALID_VALUE;
+}
+
+cuda_status cuMemFreeHost(void *data) {
+  cuda_status status = begin_call(__func__, CURRENT);
+  cuda_status freed = free_memory(HOST, data, __func__);
+  return status ? status : freed;
+}
+
+static cuda_status check_copy(const void *device, size_t bytes, cuda_stream *stream,
+                              const char *symbol) {
+  if (!holds(MEMORY, device, bytes) || bytes == 0)
+    return wrong(INVALID_VALUE, "%s of %zu bytes is not inside of an allocation", symbol, bytes);
+  return check_handle(stream, STREAM, symbol);
+}
+
+// From memory that the driver did not allocate, it is copied before the call returns.
+cuda_status cuMemcpyHtoDAsync_v2(cuda_address to, const void *from, size_t bytes,
+                                 cuda_stream *stream) {
+  void *target = (void *)(uintptr_t)to;
+  op o = {.to = target, .from = from, .bytes = bytes};
+  BEGIN(CURRENT);
+  if (check_copy(target, bytes, stream, __func__))
+    return INVALID_VALUE;
+  if (fake_captured)
+    return wrong(CAPTURE_UNSUPPORTED, "an upload is recorded");
+  if (!holds(HOST, from, bytes)) {
+    if (!(o.own = malloc(bytes)))
+      abort();
+    memcpy(o.own, from, bytes);
+  }
+  return do_later(&o);
+}
+
+cuda_status cuMemcpyDtoHAsync_v2(void *to, cuda_address from, size_t bytes, cuda_stream *stream) {
+  const void *source = (const void *)(uintptr_t)from;
+  op o = {.to = to, .from = source, .bytes = bytes};
+  BEGIN(CURRENT);
+  if (check_copy(source, bytes, stream, __func__))
+    return INVALID_VALUE;
+  if (fake_captured)
+    return wrong(CAPTURE_UNSUPPORTED, "a download is recorded");
+  do_later(&o);
+  return holds(HOST, to, bytes) ? CUDA_STATUS_GOOD : do_all(NULL);
+}
+
+cuda_status cuMemcpyDtoDAsync_v2(cuda_address to, cuda_address from, size_t bytes,
+                                 cuda_stream *stream) {
+  op o = {.to = (void *)(uintptr_t)to, .from = (const void *)(uintptr_t)from, .bytes = bytes};
+  BEGIN(CURRENT);
+  if (check_copy(o.to, bytes, stream, __func__) || check_copy(o.from, bytes, stream, __func__))
+    return INVALID_VALUE;
+  return do_later(&o);
+}
+
+// ---- streams and events ------------------------------------------------------------------------
+
+cuda_status cuStreamCreate(cuda_stream **stream, unsigned flags) {
+  BEGIN(CURRENT);
+  *stream = (cuda_stream *)new_object(STREAM);
+  return flags <= 1 ? CUDA_STATUS_GOOD : INVALID_VALUE;
+}
+
+static cuda_status destroy(void *handle, kind k, const char *symbol) {
+  cuda_status status = begin_call(symbol, CURRENT);
+  object *o = lives(handle, k);
+  if (!o)
+    return wrong(INVALID_HANDLE, "%s of what does not live", symbol);
+  free_ops(&o->ops);
+  remove_object(o);
+  return status;
+}
+
+cuda_status cuStreamDestroy_v2(cuda_stream *stream) {
+  do_all(NULL);
+  return destroy(stream, STREAM, __func__);
+}
+
+cuda_status cuStreamQuery(cuda_stream *stream) {
+  BEGIN(CURRENT);
+  NEEDS(stream, STREAM);
+  if (fake_captured)
+    return wrong(CAPTURE_UNSUPPORTED, "a query while launches are recorded");
+  return fake_now.busy > 0 ? (fake_now.busy--, CUDA_STATUS_NOT_READY) : do_all(NULL);
+}
+
+cuda_status cuStreamSynchronize(cuda_stream *stream) {
+  BEGIN(CURRENT);
+  NEEDS(stream, STREAM);
+  if (fake_captured)
+    return wrong(CAPTURE_UNSUPPORTED, "waiting while launches are recorded");
+  return do_all(NULL);
+}
+
+cuda_status cuEventCreate(cuda_event **event, unsigned flags) {
+  BEGIN(CURRENT);
+  *event = (cuda_event *)new_object(EVENT);
+  return flags <= 3 ? CUDA_STATUS_GOOD : INVALID_VALUE;
+}
+
+cuda_status cuEventDestroy_v2(cuda_event *event) { return destroy(event, EVENT, __func__); }
+
+cuda_status cuEventRecord(cuda_event *event, cuda_stream *stream) {
+  BEGIN(CURRENT);
+  NEEDS(event, EVENT);
+  NEEDS(stream, STREAM);
+  return do_later(&(op){.event = (object *)event});
+}
+
+cuda_status cuEventSynchronize(cuda_event *event) {
+  BEGIN(CURRENT);
+  NEEDS(event, EVENT);
+  cuda_status status = CUDA_STATUS_GOOD;
+  while (is_to_be_done((object *)event) && status == CUDA_STATUS_GOOD)
+    status = do_all((object *)event);
+  return status;
+}
+
+cuda_status cuEventElapsedTime(float *milliseconds, cuda_event *first, cuda_event *last) {
+  BEGIN(CURRENT);
+  NEEDS(first, EVENT);
+  NEEDS(last, EVENT);
+  const object *a = (object *)first, *b = (object *)last;
+  if (!a->recorded || !b->recorded)
+    return wrong(INVALID_HANDLE, "the time of what was not recorded");
+  *milliseconds = b->milliseconds - a->milliseconds;
+  return is_to_be_done(b) ? CUDA_STATUS_NOT_READY : CUDA_STATUS_GOOD;
+}
+
+// ---- modules and launches ----------------------------------------------------------------------
+
+cuda_status cuModuleLoadData(cuda_module **module, const void *image) {
+  BEGIN(CURRENT);
+  if (strncmp(image, FAKE_CUDA_MODULE, strlen(FAKE_CUDA_MODULE)) != 0)
+    return INVALID_IMAGE;
+  *module = (cuda_module *)new_object(MODULE);
+  return CUDA_STATUS_GOOD;
+}
+
+cuda_status cuModuleUnload(cuda_module *module) {
+  do_all(NULL);
+  for (object *o = fake_objects, *next; o; o = next) {
+    next = o->next;
+    if (o->kind == FUNCTION && o->module == (object *)module)
+      remove_object(o);
+  }
+  return destroy(module, MODULE, __func__);
+}
+
+cuda_status cuModuleGetFunction(cuda_function **function, cuda_module *module, const char *name) {
+  BEGIN(CURRENT);
+  NEEDS(module, MODULE);
+  const definition *is = definition_of(name);
+  if (!is)
+    return NOT_FOUND;
+  object *o = new_object(FUNCTION);
+  o->is = is;
+  o->module = (object *)module;
+  o->dynamic_shared = 49152;
+  *function = (cuda_function *)o;
+  return CUDA_STATUS_GOOD;
+}
+
+cuda_status cuFuncGetAttribute(int *value, int attribute, cuda_function *function) {
+  BEGIN(CURRENT);
+  NEEDS(function, FUNCTION);
+  *value = attribute == CUDA_FUNCTION_MOST_THREADS    ? 1024
+           : attribute == CUDA_FUNCTION_REGISTERS     ? 40
+           : attribute == CUDA_FUNCTION_STATIC_SHARED ? 16
+                                                      : 0;
+  return CUDA_STATUS_GOOD;
+}
+
+cuda_status cuFuncSetAttribute(cuda_function *function, int attribute, int value) {
+  BEGIN(CURRENT);
+  NEEDS(function, FUNCTION);
+  if (attribute != CUDA_FUNCTION_MOST_DYNAMIC_SHARED || value < 0 || value > SHARED_OPTIN)
+    return wrong(INVALID_VALUE, "attribute %d is set to %d", attribute, value);
+  ((object *)function)->dynamic_shared = value;
+  return CUDA_STATUS_GOOD;
+}
+
+cuda_status cuLaunchKernel(cuda_function *function, unsigned x, unsigned y, unsigned z,
+                           unsigned threads_x, unsigned threads_y, unsigned threads_z,
+                           unsigned shared_bytes, cuda_stream *stream, void **parameters,
+                           void **extra) {
+  BEGIN(CURRENT);
+  NEEDS(function, FUNCTION);
+  NEEDS(stream, STREAM);
+  const object *f = (object *)function;
+  op o = {.is = f->is, .launch = {f->is->name, {x, y, z}, threads_x, shared_bytes, {0}}};
+  if (x == 0 || y == 0 || z == 0 || x > 2147483647 || y > 65535 || z > 65535 || threads_x == 0 ||
+      threads_x > 1024 || threads_y != 1 || threads_z != 1 || extra)
+    return INVALID_VALUE;
+  if (shared_bytes > (unsigned)f->dynamic_shared)
+    return wrong(INVALID_VALUE, "%u bytes of shared memory were not allowed", shared_bytes);
+  for (unsigned i = 0; i < f->is->parameter_count; i++)
+    memcpy(&o.launch.parameters[i], parameters[i], sizeof o.launch.parameters[i]);
+  return do_later(&o);
+}
+
+// ---- recordings --------------------------------------------------------------------------------
+
+cuda_status cuStreamBeginCapture_v2(cuda_stream *stream, int mode) {
+  BEGIN(CURRENT);
+  NEEDS(stream, STREAM);
+  if (fake_captured || mode < 0 || mode > 2)
+    return wrong(INVALID_VALUE, "a recording inside of one");
+  fake_captured = new_object(RECORDING);
+  return CUDA_STATUS_GOOD;
+}
+
+cuda_status cuStreamEndCapture(cuda_stream *stream, cuda_recording **recording) {
+  cuda_status status = begin_call(__func__, CURRENT);
+  NEEDS(stream, STREAM);
+  if (!fake_captured)
+    return wrong(INVALID_VALUE, "nothing is recorded");
+  *recording = (cuda_recording *)fake_captured;
+  fake_captured = NULL;
+  return status;
+}
+
+cuda_status cuGraphInstantiateWithFlags(cuda_graph **graph, cuda_recording *recording,
+                                        unsigned long long flags) {
+  BEGIN(CURRENT);
+  NEEDS(recording, RECORDING);
+  object *g = new_object(GRAPH);
+  for (const op *o = ((object *)recording)->ops; o; o = o->next)
+    append_op(&g->ops, o);
+  *graph = (cuda_graph *)g;
+  return flags == 0 ? CUDA_STATUS_GOOD : INVALID_VALUE;
+}
+
+cuda_status cuGraphDestroy(cuda_recording *recording) {
+  return destroy(recording, RECORDING, __func__);
+}
+
+cuda_status cuGraphLaunch(cuda_graph *graph, cuda_stream *stream) {
+  BEGIN(CURRENT);
+  NEEDS(graph, GRAPH);
+  NEEDS(stream, STREAM);
+  for (const op *o = ((object *)graph)->ops; o; o = o->next)
+    do_later(o);
+  return CUDA_STATUS_GOOD;
+}
+
+cuda_status cuGraphExecDestroy(cuda_graph *graph) { return destroy(graph, GRAPH, __func__); }
