@@ -72,6 +72,22 @@ static bool is_new_enough(void *library, const char *path, nvrtc_library *n, cha
   return true;
 }
 
+// NVRTC looks for its other half, which lies beside it, by a path of its own that it loses where
+// dlopen is the address sanitizer's. What is loaded already it finds by its name.
+static void load_builtins(const nvrtc_library *n) {
+  Dl_info where;
+  void *version;
+  char path[4096];
+  memcpy(&version, &n->version, sizeof version);
+  const char *slash = dladdr(version, &where) ? strrchr(where.dli_fname, '/') : NULL;
+  if (!slash)
+    return;
+  snprintf(path, sizeof path, "%.*s/libnvrtc-builtins.so.%d.%d", (int)(slash - where.dli_fname),
+           where.dli_fname, n->major, n->minor);
+  if (!dlopen(path, RTLD_NOW | RTLD_LOCAL))
+    dlerror();  // then it shall find it by itself
+}
+
 // False: with *why as it was where there is no such file.
 static bool load_file(const char *path, bool named, nvrtc_library *n, char *why, size_t size) {
   void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
@@ -81,8 +97,10 @@ static bool load_file(const char *path, bool named, nvrtc_library *n, char *why,
       snprintf(why, size, "what PERMC_NVRTC names cannot be loaded (%s)", reason ? reason : path);
     return false;
   }
-  if (is_new_enough(library, path, n, why, size) && find_calls(library, path, n, why, size))
+  if (is_new_enough(library, path, n, why, size) && find_calls(library, path, n, why, size)) {
+    load_builtins(n);
     return true;
+  }
   dlclose(library);
   return false;
 }
