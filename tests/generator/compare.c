@@ -188,6 +188,8 @@ static difference compare_values(const permc_value *a, const permc_value *b, con
 difference compare_results(const random_program *p, const result *oracle, const result *other) {
   if (oracle->message && other->message)
     return (difference){.kind = NO_DIFFERENCE};
+  if (!oracle->message && other->message && strstr(other->message, "MiB of memory"))
+    return differ(BEYOND_LIMITS, "%s", other->message);
   if (oracle->message || other->message)
     return differ(STATUS, "%s fails, the other does not:\n%.400s",
                   oracle->message ? "interp" : "the other backend",

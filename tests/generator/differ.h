@@ -39,7 +39,14 @@ void watch_program(const random_program *p, uint64_t seed);
 
 // ---- comparing -------------------------------------------------------------------------------
 
-typedef enum difference_kind { NO_DIFFERENCE, STATUS, SHAPES, ELEMENTS } difference_kind;
+// BEYOND_LIMITS: interp runs it, and the other says that it needs more memory than it may have.
+typedef enum difference_kind {
+  NO_DIFFERENCE,
+  BEYOND_LIMITS,
+  STATUS,
+  SHAPES,
+  ELEMENTS
+} difference_kind;
 
 typedef struct difference {
   difference_kind kind;
