@@ -155,21 +155,26 @@ bool nvrtc_version(int *major, int *minor) {
 
 // ---- architectures -----------------------------------------------------------------------------
 
+static void list(const nvrtc_library *n, int architecture, const int *known, int count,
+                 char *message, size_t size) {
+  int used = snprintf(message, size, "NVRTC of CUDA %d.%d does not compile for sm_%d, only for",
+                      n->major, n->minor, architecture);
+  for (int i = 0; i < count && used > 0 && (size_t)used < size; i++)
+    used += snprintf(message + used, size - (size_t)used, " sm_%d", known[i]);
+}
+
 // Whether it is among those that this NVRTC knows. Where it does not say, compiling will.
 static bool knows(const nvrtc_library *n, int architecture, char *message, size_t size) {
   int count = 0;
   if (n->architecture_count(&count) != 0 || count <= 0)
     return true;
-  int *all = calloc((size_t)count, sizeof *all);
-  bool good = !all || n->architectures(all) != 0;
-  for (int i = 0; all && i < count && !good; i++)
-    good = all[i] == architecture;
+  int *known = calloc((size_t)count, sizeof *known);
+  bool good = !known || n->architectures(known) != 0;
+  for (int i = 0; known && i < count && !good; i++)
+    good = known[i] == architecture;
   if (!good)
-    snprintf(message, size,
-             "NVRTC of CUDA %d.%d does not compile for sm_%d, only for sm_%d to "
-             "sm_%d",
-             n->major, n->minor, architecture, all[0], all[count - 1]);
-  free(all);
+    list(n, architecture, known, count, message, size);
+  free(known);
   return good;
 }
 
