@@ -15,9 +15,8 @@ static bool allocate(cuda_device *d, uint64_t bytes, cuda_address *a) {
   cuda_status status = d->api->mem_alloc(a, bytes ? bytes : 1);
   if (status == CUDA_STATUS_OUT_OF_MEMORY && d->api->mem_get_info(&left, &all) == CUDA_STATUS_GOOD)
     return cuda_check(d, status, "cuMemAlloc",
-                      "%" PRIu64 " bytes (%.3g GiB), %.3g of %.3g GiB "
-                      "being free",
-                      bytes, GIB(bytes), GIB(left), GIB(all));
+                      "%" PRIu64 " bytes (%.1f GiB), %.1f of %.1f GiB being free", bytes,
+                      GIB(bytes), GIB(left), GIB(all));
   return cuda_check(d, status, "cuMemAlloc", "%" PRIu64 " bytes", bytes);
 }
 

@@ -190,7 +190,7 @@ TEST(memory) {
   CHECK(a != 0 && a % 256 == 0 && none != 0 && none != a);
   CHECK_EQ_U64(cuda_memory_left(d), (UINT64_C(4095) << 20) - 1);
   CHECK(cuda_memory_new(d, UINT64_C(8) << 30) == 0);
-  CHECK_STR(cuda_message(d), "cuMemAlloc of 8589934592 bytes (8 GiB), 4 of 4 GiB being free: "
+  CHECK_STR(cuda_message(d), "cuMemAlloc of 8589934592 bytes (8.0 GiB), 4.0 of 4.0 GiB being free: "
                              "CUDA_ERROR_OUT_OF_MEMORY: out of memory");
   cuda_memory_free(d, a);
   cuda_memory_free(d, none);
