@@ -449,12 +449,29 @@ static void find_limit(const building *b, plan_pass *pass) {
   pass->limit = limit;
 }
 
+// Longer lines: vectors that step on from the lines of what is loaded and stored, in turn.
+static void lengthen_lines(const planning *p, run *r, bool loads, bool stores, int most) {
+  const net_stage *s = p->stage;
+  for (int i = 0; i < s->n && i < 31; i++)
+    for (size_t m = 0; m < s->loads.count + s->stores.count; m++) {
+      bool load = m < s->loads.count;
+      const net_map *map = load ? &s->loads.items[m].map : &s->stores.items[m - s->loads.count].map;
+      f2_space line = line_space(map, s->n, UINT32_C(2) << i);
+      for (int k = 0; k < line.dimension && (load ? loads : stores); k++)
+        if (r->space.dimension < most)
+          f2_space_insert(&r->space, line.basis[k]);
+    }
+}
+
 // A tile at least as large as what a thread holds, so that a block is worth its addresses and all
-// lanes have something to do: with unit vectors, the lowest first.
-static void widen_tile(const planning *p, run *r) {
+// lanes have something to do: with unit vectors, the lowest first. Where lanes are threads, as
+// large as there is room, for long lines.
+static void widen_tile(const planning *p, const pass_tiles *tiles, uint32_t number) {
   enum { ENOUGH = 10 };
-  int room = plan_room(p, r);
-  int most = room < ENOUGH || p->target->lane_bytes == 0 ? room : ENOUGH;
+  run *r = &tiles->runs[number];
+  int room = plan_room(p, r), most = room < ENOUGH ? room : ENOUGH;
+  if (p->target->lane_bytes == 0)
+    lengthen_lines(p, r, number == 0, number + 1 == tiles->count, most = room);
   for (int i = 0; i < p->stage->n && r->space.dimension < most; i++)
     f2_space_insert(&r->space, f2_unit(i));
 }
@@ -511,7 +528,7 @@ static void build_passes(planning *p, plan *into, const pass_tiles *tiles) {
   for (net_id v = 0; v < p->stage->values.count; v++)
     b.kept[v].array = NET_NONE;
   for (uint32_t i = 0; i < tiles->count; i++)
-    widen_tile(p, &tiles->runs[i]);
+    widen_tile(p, tiles, i);
   for (uint32_t i = 0; i < tiles->count; i++)
     build_pass(&b, i);
 }

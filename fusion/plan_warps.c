@@ -30,16 +30,16 @@ typedef struct warps {
 
 static int least(int a, int b) { return a < b ? a : b; }
 
-// The vectors that add 1, 2, 4, ... to an address, as many as a warp has lanes for, as far as there
-// are such in the tile.
-static lanes lines_of(const warps *w, const net_map *m) {
+// The vectors that add 1, 2, 4, ... to an address, at most so many, as far as there are such in the
+// tile.
+static lanes line_vectors(const warps *w, const net_map *m, int most) {
   lanes found = {0};
   if (m->row_count > F2_MAX)
     return found;
   f2_matrix rows = f2_zero((int)m->row_count, w->stage->n);
   for (uint32_t i = 0; i < m->row_count; i++)
     rows.row[i] = m->rows[i].form.mask;
-  for (uint32_t i = 0; i < m->row_count && found.count < w->l; i++) {
+  for (uint32_t i = 0; i < m->row_count && found.count < most; i++) {
     uint64_t x;
     uint32_t row = 0;
     while (row < m->row_count && m->rows[row].weight != INT64_C(1) << found.count)
@@ -49,6 +49,25 @@ static lanes lines_of(const warps *w, const net_map *m) {
       break;
     found.basis[found.count++] = x;
   }
+  return found;
+}
+
+// How a phase that only moves holds the lines of an array: each thread 2^wide neighbours, 16 bytes
+// if it can, which is what one access may have; the lanes what comes next.
+typedef struct line {
+  lanes wide, lanes;
+} line;
+
+static line line_of(const warps *w, const plan_move *m) {
+  uint32_t bytes = w->pass->slot_bytes[m->slot];
+  int wide = least(bytes < 16 ? f2_msb(16 / bytes) : 0, w->r);
+  line found = {.lanes = line_vectors(w, &m->map, wide + w->l)};
+  if (found.lanes.count == wide + w->l) {
+    found.wide.count = wide;
+    memcpy(found.wide.basis, found.lanes.basis, (size_t)wide * sizeof(uint64_t));
+    memmove(found.lanes.basis, found.lanes.basis + wide, (size_t)w->l * sizeof(uint64_t));
+  }
+  found.lanes.count = least(found.lanes.count, w->l);
   return found;
 }
 
@@ -86,18 +105,19 @@ static void take(uint64_t *to, uint32_t *have, uint32_t count, f2_space from, f2
       to[(*have)++] = from.basis[i];
 }
 
-// The phase of ops [first, end), whose directions span d, with lanes that begin with `wanted`.
-// Whatever is not a direction is in the kernel of the ops' coordinates, as far as possible.
-static plan_phase new_phase(warps *w, uint32_t first, uint32_t end, f2_space d,
+// The phase of ops [first, end), with lanes that begin with `wanted` and registers that begin with
+// d, the directions. Whatever else is chosen lies in the kernel of the ops' coordinates, as far as
+// possible.
+static plan_phase new_phase(warps *w, uint32_t first, uint32_t end, const lanes *d,
                             const lanes *wanted) {
-  f2_space v = w->pass->tile, held = f2_space_sum(d, span_of(w, wanted));
+  f2_space v = w->pass->tile, held = f2_space_sum(span_of(w, d), span_of(w, wanted));
   f2_space kernel = f2_space_intersection(f2_space_orthogonal(forms_of(w, first, end)), v);
   plan_phase p = {.first_op = first, .op_count = end - first, .r = (uint32_t)w->r};
   p.l = (uint32_t)w->l;
   uint64_t *basis = p.basis = NEW_ARRAY(w->memory, uint64_t, v.dimension + 1);
   uint32_t registers = 0, lane_count = (uint32_t)wanted->count, threads = 0;
-  for (; registers < (uint32_t)d.dimension; registers++)
-    basis[registers] = d.basis[registers];
+  for (; registers < (uint32_t)d->count; registers++)
+    basis[registers] = d->basis[registers];
   memcpy(basis + p.r, wanted->basis, lane_count * sizeof *basis);
   take(basis + p.r, &lane_count, p.l, kernel, &held);
   take(basis + p.r, &lane_count, p.l, v, &held);
@@ -111,15 +131,16 @@ static plan_phase new_phase(warps *w, uint32_t first, uint32_t end, f2_space d,
 }
 
 static void add_ops(warps *w, uint32_t first, uint32_t end, f2_space d) {
-  lanes load = {0}, store = {0};
+  lanes load = {0}, store = {0}, directions = {.count = d.dimension};
+  memcpy(directions.basis, d.basis, sizeof directions.basis);
   if (first == 0 && w->pass->load_count)
-    load = lines_of(w, &w->pass->loads[0].map);
+    load = line_vectors(w, &w->pass->loads[0].map, w->l);
   if (end == w->pass->op_count && w->pass->store_count)
-    store = lines_of(w, &w->pass->stores[0].map);
+    store = line_vectors(w, &w->pass->stores[0].map, w->l);
   f2_space forms = forms_of(w, first, end);
   bool loads = load.count > 0 && suits(w, d, forms, &load);
   bool stores = store.count > 0 && suits(w, d, forms, &store);
-  plan_phase phase = new_phase(w, first, end, d,
+  plan_phase phase = new_phase(w, first, end, &directions,
                                loads    ? &load
                                : stores ? &store
                                         : &(lanes){.count = 0});
@@ -144,11 +165,18 @@ static void add_all_ops(warps *w) {
     add_ops(w, first, w->pass->op_count, d);
 }
 
-static bool has_lanes(const warps *w, const lanes *wanted, size_t from, size_t to) {
-  f2_space lines = span_of(w, wanted);
-  for (size_t i = from; i < to; i++)
-    if (f2_space_contains(lanes_of(w, &w->phases.items[i]), lines))
+// Whether a phase has whole lines as lanes, or as lanes and registers.
+static bool has_line(const warps *w, const plan_move *m, size_t from, size_t to) {
+  line wide = line_of(w, m);
+  lanes narrow = line_vectors(w, &m->map, w->l);
+  for (size_t i = from; i < to; i++) {
+    const plan_phase *p = &w->phases.items[i];
+    f2_space own = lanes_of(w, p), registers = f2_span(w->stage->n, (int)p->r, p->basis);
+    if (f2_space_contains(own, span_of(w, &narrow)) ||
+        (f2_space_contains(own, span_of(w, &wide.lanes)) &&
+         f2_space_contains(registers, span_of(w, &wide.wide))))
       return true;
+  }
   return false;
 }
 
@@ -156,10 +184,10 @@ static bool has_lanes(const warps *w, const lanes *wanted, size_t from, size_t t
 static void add_moves(warps *w, const plan_move *moves, uint32_t count, size_t from, size_t to,
                       uint32_t at) {
   for (uint32_t i = 0; i < count; i++) {
-    lanes lines = lines_of(w, &moves[i].map);
-    if (has_lanes(w, &lines, from, to) && to > from)
+    if (has_line(w, &moves[i], from, to))
       continue;
-    plan_phase phase = new_phase(w, at, at, f2_space_zero(w->stage->n), &lines);
+    line lines = line_of(w, &moves[i]);
+    plan_phase phase = new_phase(w, at, at, &lines.wide, &lines.lanes);
     vec_push(w->memory, &w->phases, phase);
     to = w->phases.count;
   }
@@ -205,7 +233,7 @@ void plan_warps(arena *a, const net_stage *s, const target *machine, plan_pass *
   size_t last = w.phases.count ? w.phases.count - 1 : 0;
   add_moves(&w, pass->stores, pass->store_count, last, w.phases.count, pass->op_count);
   if (w.phases.count == 0) {
-    plan_phase phase = new_phase(&w, 0, 0, f2_space_zero(s->n), &(lanes){.count = 0});
+    plan_phase phase = new_phase(&w, 0, 0, &(lanes){.count = 0}, &(lanes){.count = 0});
     vec_push(a, &w.phases, phase);
   }
   for (size_t i = 1; i < w.phases.count; i++)

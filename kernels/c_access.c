@@ -14,9 +14,9 @@ static bool neighbour(const c_map *m, uint32_t i, uint32_t *row, uint64_t *x) {
   return false;
 }
 
-// x without what it has in the rows of the chunk.
+// x without what it has in the rows of the chunk, or of the wide access.
 static uint64_t reduced(const c_access *a, const uint64_t *chunk, uint64_t x, uint64_t bits) {
-  for (uint32_t i = 0; i < a->chunk; i++)
+  for (uint32_t i = 0; i < a->chunk + a->wide; i++)
     if (f2_bit(bits, (int)a->chunk_row[i]))
       x ^= chunk[i];
   return x;
@@ -51,15 +51,32 @@ static void set_layout(c_access *a, const uint64_t *line, uint32_t line_bits) {
   for (uint32_t i = 0; next < y->registers; i++)
     if (f2_space_insert(&all, f2_unit((int)i)))
       y->vector[next++] = f2_unit((int)i);
-  for (uint32_t i = 0; i < y->registers + y->lanes; i++)
+  for (uint32_t i = a->wide; i < y->registers + y->lanes; i++)
     if (i < y->registers || i >= y->registers + a->chunk)
       y->vector[i] =
           reduced(a, line, y->vector[i], c_map_bits(&a->map, y->vector[i]) ^ a->map.constant);
   y->origin = reduced(a, line, 0, a->map.constant);
 }
 
+// How many of the lowest address bits registers alone decide, all else being a multiple of theirs.
+static uint32_t wide_bits(const c_map *m, const c_access *a, uint32_t line_bits, uint64_t turning,
+                          uint32_t widest) {
+  uint64_t others = m->offset, own = 0;
+  uint32_t wide = 0;
+  while (wide < line_bits && wide < widest && a->bytes << wide < 16 &&
+         !f2_bit(turning, (int)a->chunk_row[wide]))
+    own |= f2_unit((int)a->chunk_row[wide++]);
+  for (uint32_t r = 0; r < m->rows; r++)
+    others |= f2_bit(own, (int)r) ? 0 : m->weight[r];
+  for (uint32_t i = 0; i < m->loops; i++)
+    others |= (uint64_t)m->strides[i];
+  while (wide > 0 && others & f2_mask((int)wide))
+    wide = (uint32_t)f2_lsb(others);
+  return wide;
+}
+
 c_access c_access_of(const c_map *m, const c_space *s, uint32_t bytes, uint32_t parts,
-                     uint32_t longest) {
+                     uint32_t longest, uint32_t widest) {
   c_access a = {.map = *m, .bytes = bytes, .home = home_layout(s, parts)};
   uint64_t line[C_CHUNK], turning = c_map_rows_of_blocks(m) | c_map_rows_of_threads(m);
   uint32_t line_bits = 0;
@@ -71,6 +88,7 @@ c_access c_access_of(const c_map *m, const c_space *s, uint32_t bytes, uint32_t 
     a.chunk = longest;
   for (uint32_t i = 0; i < a.chunk; i++)
     a.turned |= f2_bit(turning, (int)a.chunk_row[i]);
+  a.wide = s->l == 0 ? wide_bits(m, &a, line_bits, turning, widest) : 0;
   set_layout(&a, line, line_bits);
   return a;
 }
@@ -271,16 +289,36 @@ static const char *load_vector(const transfer *t, const liveness *v, uint64_t nu
                   address_of(t, c_layout_at(&a->memory, number, 0)));
 }
 
+// Where one access may have several registers.
+static uint32_t widest(const c_writer *w, const c_place *place) {
+  return w->warps && !place->scratch && place->limit == UINT64_MAX && place->live_count == 0
+             ? C_CHUNK
+             : 0;
+}
+
+static void load_wide(const transfer *t, uint64_t number, uint32_t *loaded) {
+  c_writer *w = t->w;
+  uint32_t count = 1U << t->access->wide, id = w->next++;
+  c_line(w, "PERMC_LOAD_WIDE(%s, %u, w%u, %s)", t->vector, count, id,
+         address_of(t, c_layout_at(&t->access->memory, number, 0)));
+  for (uint32_t i = 0; i < count; i++) {
+    loaded[number + i] = w->next++;
+    c_line(w, "const %s v%u = w%u[%u];", t->vector, loaded[number + i], id, i);
+  }
+}
+
 void c_load(c_writer *w, const c_map *map, const c_space *space, uint32_t bytes, uint32_t parts,
             const c_place *from, uint32_t *registers) {
-  c_access a = c_access_of(map, space, bytes, parts, C_CHUNK);
+  c_access a = c_access_of(map, space, bytes, parts, C_CHUNK, widest(w, from));
   liveness live = bind_live(w, from, space);
   if (by_elements(from, &a) || from->live_count > 0)
-    a = c_access_of(map, space, bytes, parts, 0);
+    a = c_access_of(map, space, bytes, parts, 0, 0);
   transfer t = begin(w, &a, from, parts, true);
   size_t count = (size_t)1 << a.home.registers;
   uint32_t *loaded = NEW_ARRAY(w->memory, uint32_t, count);
-  for (uint64_t i = 0; i < count; i++) {
+  for (uint64_t i = 0; i < count && a.wide > 0; i += UINT64_C(1) << a.wide)
+    load_wide(&t, i, loaded);
+  for (uint64_t i = 0; i < count && a.wide == 0; i++) {
     const char *vector = load_vector(&t, &live, i);
     if (t.turn)
       vector = c_format(w, "%s(%s, %s)", c_turn(w, bytes, t.lanes), vector, t.turn);
@@ -372,19 +410,31 @@ static void store_vector(const transfer *t, const char *condition, uint64_t numb
            address, id);
 }
 
+static void store_wide(const transfer *t, uint64_t number, const uint32_t *stored) {
+  c_writer *w = t->w;
+  uint32_t count = 1U << t->access->wide;
+  const char *list = "";
+  for (uint32_t i = 0; i < count; i++)
+    list = c_format(w, "%s%sv%u", list, i ? ", " : "", stored[number + i]);
+  c_line(w, "PERMC_STORE_WIDE(%s, %u, %s, %s)", t->vector, count,
+         address_of(t, c_layout_at(&t->access->memory, number, 0)), list);
+}
+
 void c_store(c_writer *w, const c_map *map, const c_space *space, uint32_t bytes, uint32_t parts,
              const c_place *to, const uint32_t *registers) {
-  c_access a = c_access_of(map, space, bytes, parts, C_CHUNK);
+  c_access a = c_access_of(map, space, bytes, parts, C_CHUNK, widest(w, to));
   liveness live = bind_live(w, to, space);
   bool elements = by_elements(to, &a) || varies_in_lanes(&live, &a, parts) || w->warps;
   if (elements)
-    a = c_access_of(map, space, bytes, parts, 0);
+    a = c_access_of(map, space, bytes, parts, 0, a.wide);
   elements = elements || (a.chunk == 0 && a.home.lanes > 0);
   transfer t = begin(w, &a, to, parts, false);
   size_t count = (size_t)1 << a.home.registers;
   uint32_t *stored = NEW_ARRAY(w->memory, uint32_t, count);
   c_relayout(w, bytes, &a.home, &a.memory, registers, stored);
-  for (uint64_t i = 0; i < count; i++) {
+  for (uint64_t i = 0; i < count && a.wide > 0; i += UINT64_C(1) << a.wide)
+    store_wide(&t, i, stored);
+  for (uint64_t i = 0; i < count && a.wide == 0; i++) {
     uint32_t id = stored[i];
     if (elements) {
       store_elements(&t, &live, i, id);

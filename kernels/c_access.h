@@ -26,13 +26,14 @@ typedef struct c_access {
   uint32_t chunk;               // vectors of 2^chunk neighbours
   uint32_t chunk_row[C_CHUNK];  // the row of address bit i
   bool whole_lines;             // a thread has whole lines of 64 bytes
+  uint32_t wide;  // of lanes that are threads: 2^wide registers are neighbours, one access
   bool turned;
   c_layout memory, home;  // the vectors as they are loaded, and as the phase has them
 } c_access;
 
-// `longest`: the most bits of neighbours it may use.
+// `longest`: the most bits of neighbours among lanes that it may use, `widest`: among registers.
 c_access c_access_of(const c_map *map, const c_space *space, uint32_t bytes, uint32_t parts,
-                     uint32_t longest);
+                     uint32_t longest, uint32_t widest);
 
 typedef struct c_place {
   const char *array;  // an expression: a pointer to void

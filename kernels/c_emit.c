@@ -13,6 +13,28 @@ static bool moves_fit(uint32_t count, const plan_move *moves) {
   return true;
 }
 
+// What the scalar functions of C have and those of CUDA have not.
+static const char *missing_in_stage(const net_stage *s) {
+  static const scalar_op complex_only[] = {OP_SQRT, OP_EXP, OP_LOG, OP_SIN, OP_COS, OP_POW};
+  for (size_t i = 0; i < s->nodes.count; i++) {
+    const net_node *node = &s->nodes.items[i];
+    if (node->kind == NET_EXTERN)
+      return "a C function cannot be called on a GPU";
+    for (size_t k = 0; k < sizeof complex_only / sizeof *complex_only; k++)
+      if (node->kind == NET_SCALAR && node->scalar == complex_only[k] &&
+          scalar_types[s->nodes.items[node->operands[0]].type].kind == KIND_COMPLEX)
+        return "roots, powers, exp, log, sin and cos of complex numbers are not there on a GPU";
+  }
+  return NULL;
+}
+
+const char *c_missing_on_gpu(const plan *p) {
+  const char *missing = NULL;
+  for (size_t i = 0; i < p->net->stages.count && !missing; i++)
+    missing = missing_in_stage(&p->net->stages.items[i]);
+  return missing;
+}
+
 static const char *problem_of(const plan *p) {
   for (size_t i = 0; i < p->passes.count; i++) {
     const plan_pass *pass = &p->passes.items[i];
@@ -120,16 +142,16 @@ static void add_entry(c_writer *w, text *out) {
 // ---- all -------------------------------------------------------------------------------------
 
 static void write_all(c_writer *w, c_code *code) {
-  c_pass_facts *facts = NEW_ARRAY(w->memory, c_pass_facts, code->pass_count);
   for (uint32_t i = 0; i < code->pass_count; i++)
-    facts[i] = c_pass_write(w, &code->passes[i], i);
+    code->facts[i] = c_pass_write(w, &code->passes[i], i);
   add_head(w, &code->definitions);
   text_add(&code->definitions, w->definitions.data ? w->definitions.data : "",
            w->definitions.length);
   text_string(&code->entry, w->warps ? "#ifdef PERMC_HOST\n" : "");
-  add_passes(w, &code->entry, facts);
+  add_passes(w, &code->entry, code->facts);
   add_entry(w, &code->entry);
   c_root_tables_write(w, &code->entry);
+  code->roots = c_root_tables_copy(w);
   text_string(&code->entry, w->warps ? "#endif\n" : "");
 }
 
@@ -164,7 +186,8 @@ bool c_emit(c_code *code, const plan *p, const c_options *options, const char **
   if (*problem)
     return false;
   code->passes = calloc(p->passes.count + 1, sizeof *code->passes);
-  if (!code->passes)
+  code->facts = calloc(p->passes.count + 1, sizeof *code->facts);
+  if (!code->passes || !code->facts)
     return false;
   jmp_buf failure;
   arena memory = {.failure = &failure};
@@ -177,7 +200,7 @@ bool c_emit(c_code *code, const plan *p, const c_options *options, const char **
     writer->warps = p->target->lane_bytes == 0;
     writer->index = writer->warps && all_small(p) ? "uint32_t" : "uint64_t";
     write_all(writer, code);
-    done = !writer->definitions.failed && is_whole(code);
+    done = !writer->definitions.failed && is_whole(code) && code->roots;
   }
   if (writer) {
     text_free(&writer->definitions);
@@ -193,6 +216,8 @@ void c_code_free(c_code *code) {
   for (uint32_t i = 0; i < code->pass_count && code->passes; i++)
     text_free(&code->passes[i]);
   free(code->passes);
+  free(code->facts);
+  free(code->roots);
   text_free(&code->definitions);
   text_free(&code->entry);
   *code = (c_code){0};

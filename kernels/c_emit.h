@@ -31,16 +31,25 @@
 #define PERMC_KERNELS_C_EMIT_H
 
 #include "fusion/plan.h"
+#include "kernels/c_host.h"
 
 typedef struct c_options {
   uint64_t
       stream_bytes;  // arrays of so many bytes are stored past the caches where lines are whole
 } c_options;
 
+typedef struct c_pass_facts {
+  uint64_t scratch_bytes;
+  bool in_place;     // an array loaded and one stored by equal maps may be one buffer
+  uint32_t threads;  // of a block, where lanes are threads; else 1
+} c_pass_facts;
+
 typedef struct c_code {
   text definitions;  // what passes need
   uint32_t pass_count;
   text *passes;
+  c_pass_facts *facts;      // by pass
+  permc_root_table *roots;  // the tables that the code reads, in order; the last has m = 0
   text entry;
 } c_code;
 
@@ -51,6 +60,9 @@ void c_code_free(c_code *code);
 // A file with the passes first ... last-1 and, if `entry`, the entry and the table of roots. One
 // file with all of them, or several to be linked.
 void c_code_file(text *out, const c_code *code, uint32_t first, uint32_t last, bool entry);
+
+// NULL, or what of the plan's scalar code CUDA has not: the text is for the host alone.
+const char *c_missing_on_gpu(const plan *p);
 
 // The arrays that a pass touches, in order: the parameters of its kernel. `arrays` has room for
 // array_count. Returns how many.

@@ -50,7 +50,7 @@ static const char *stream_of(c_pass *p, const plan_move *move, const c_space *sp
   if (p->w->warps || elements < p->w->options->stream_bytes / scalar_types[type].size)
     return NULL;
   c_map map = c_map_of(p->w, &move->map, space, c_parts(type));
-  c_access access = c_access_of(&map, space, c_part_bytes(type), c_parts(type), C_CHUNK);
+  c_access access = c_access_of(&map, space, c_part_bytes(type), c_parts(type), C_CHUNK, 0);
   if (!c_access_streams(&access))
     return NULL;
   p->streams = true;
@@ -190,6 +190,12 @@ static void keep_over_barrier(const c_pass *p, c_phase *f, uint32_t phase) {
 }
 
 static void phase_stores(c_pass *p, c_phase *f, uint32_t phase) {
+  for (uint32_t i = 0; i < p->pass->store_count; i++)
+    if (p->schedule.store_phase[i] == phase) {
+      const plan_move *move = &p->pass->stores[i];
+      fill_registers(f, move->slot, p->w->plan->arrays.items[move->array].type);
+      store_slot(p, f, move);
+    }
   if (p->w->warps && turns_around(p, phase))
     keep_over_barrier(p, f, phase);
   for (uint32_t slot = 0; slot < p->pass->slot_count; slot++) {
@@ -199,12 +205,6 @@ static void phase_stores(c_pass *p, c_phase *f, uint32_t phase) {
     fill_registers(f, slot, use->after);
     to_scratch(p, f, phase, slot);
   }
-  for (uint32_t i = 0; i < p->pass->store_count; i++)
-    if (p->schedule.store_phase[i] == phase) {
-      const plan_move *move = &p->pass->stores[i];
-      fill_registers(f, move->slot, p->w->plan->arrays.items[move->array].type);
-      store_slot(p, f, move);
-    }
 }
 
 // The op of the pass that makes a value: its place among them, or UINT32_MAX for what is loaded.
@@ -469,5 +469,6 @@ c_pass_facts c_pass_write(c_writer *w, text *out, uint32_t number) {
   text_free(&w->item);
   text_free(&w->body);
   w->item = w->body = (text){0};
-  return (c_pass_facts){p.schedule.scratch_bytes, in_place(&p)};
+  return (c_pass_facts){p.schedule.scratch_bytes, in_place(&p),
+                        w->warps ? 1U << p.schedule.spaces[0].threads : 1};
 }

@@ -2,12 +2,8 @@
 #ifndef PERMC_KERNELS_C_PASS_H
 #define PERMC_KERNELS_C_PASS_H
 
+#include "kernels/c_emit.h"
 #include "kernels/c_writer.h"
-
-typedef struct c_pass_facts {
-  uint64_t scratch_bytes;
-  bool in_place;  // an array loaded and one stored by equal maps may be one buffer
-} c_pass_facts;
 
 // Adds `void permc_pass_<number>(...)` to `out`, what it needs to w->definitions.
 c_pass_facts c_pass_write(c_writer *w, text *out, uint32_t number);

@@ -55,6 +55,29 @@ void c_root_tables_write(const c_writer *w, text *out) {
   text_string(out, "  {0}\n};\n");
 }
 
+permc_root_table *c_root_tables_copy(const c_writer *w) {
+  size_t count = w->roots.count, words = 0;
+  for (size_t i = 0; i < count; i++)
+    if (w->roots.items[i].bits != UINT32_MAX)
+      words += w->roots.items[i].bits + w->roots.items[i].rows;
+  permc_root_table *tables = calloc(1, (count + 1) * sizeof *tables + words * sizeof(uint64_t));
+  uint64_t *room = tables ? (uint64_t *)(tables + count + 1) : NULL;
+  for (size_t i = 0; i < count && tables; i++) {
+    const c_roots *r = &w->roots.items[i];
+    permc_root_table *t = &tables[i];
+    *t = (permc_root_table){.m = r->m, .part_bytes = c_part_bytes(r->type)};
+    if (r->bits == UINT32_MAX)
+      continue;
+    t->bits = r->bits;
+    t->offset = r->offset;
+    t->constant = r->constant;
+    t->vectors = memcpy(room, r->vectors, r->bits * sizeof *room);
+    t->weights = memcpy(room + r->bits, r->weights, r->rows * sizeof *room);
+    room += r->bits + r->rows;
+  }
+  return tables;
+}
+
 // ---- the table's own index -------------------------------------------------------------------
 
 struct c_root_access {

@@ -23,5 +23,7 @@ bool c_root_of_index(c_phase *f, const net_node *root, net_id index, uint64_t x,
 uint32_t c_root_table(c_writer *w, scalar_type type, uint64_t m);
 
 void c_root_tables_write(const c_writer *w, text *out);
+// The same as data, in one piece of memory of malloc. NULL: it is out.
+permc_root_table *c_root_tables_copy(const c_writer *w);
 
 #endif

@@ -122,12 +122,16 @@ static void scan_phases(const scan *s) {
 
 // ---- where to load and store -----------------------------------------------------------------
 
-// Whether the lanes of a warp, the lowest bits of the thread, step through a line.
-static bool warp_has_lines(const c_map *map, uint32_t lanes, uint32_t parts) {
+// Whether the lanes of a warp, the lowest bits of the thread, step through a line, beside registers
+// that one access has.
+static bool warp_has_lines(const c_map *map, const c_space *space, uint32_t lanes,
+                           scalar_type type) {
+  uint32_t parts = c_parts(type);
+  uint32_t wide = c_access_of(map, space, c_part_bytes(type), parts, 0, C_CHUNK).wide;
   uint64_t sum = 0;
   for (uint32_t i = 0; i < lanes; i++)
     sum |= c_map_sum(map, map->thread[i]);
-  return sum < (uint64_t)parts << lanes;
+  return sum < (UINT64_C(1) << wide > parts ? UINT64_C(1) << wide : parts) << lanes;
 }
 
 // How many lane bits the phase's vectors have in common with the lines of the array.
@@ -137,8 +141,8 @@ static bool has_lines(const scan *s, const plan_move *move, uint32_t phase, bool
   scalar_type type = loads ? use->before : use->after;
   c_map map = c_map_of(s->w, &move->map, space, c_parts(type));
   if (s->w->warps)
-    return warp_has_lines(&map, s->schedule->phases[phase].l, c_parts(type));
-  return c_access_of(&map, space, c_part_bytes(type), c_parts(type), C_CHUNK).chunk == space->l;
+    return warp_has_lines(&map, space, s->schedule->phases[phase].l, type);
+  return c_access_of(&map, space, c_part_bytes(type), c_parts(type), C_CHUNK, 0).chunk == space->l;
 }
 
 static bool in_place(const plan_pass *p, net_id array) {

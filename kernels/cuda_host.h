@@ -40,6 +40,10 @@ typedef decltype(sizeof 0) size_t;
 #define INT64_C(x) x##LL
 #define UINT64_C(x) x##ULL
 #define restrict __restrict__
+#define __builtin_popcountll(x) __popcll(x)
+#define __builtin_parityll(x) (__popcll(x) & 1)
+#define __builtin_clzll(x) __clzll(x)
+#define __builtin_ctzll(x) (__ffsll(x) - 1)
 
 typedef struct permc_imports {
   void (*const *foreign)(void);
@@ -67,6 +71,31 @@ typedef struct permc_imports {
 #define PERMC_GET(type, p) (*(const type *)(p))
 #define PERMC_PUT(type, p, v) (*(type *)(p) = (v))
 
+// Neighbours as one access.
+template <unsigned bytes> struct permc_wide;
+template <> struct permc_wide<2> { typedef unsigned short type; };
+template <> struct permc_wide<4> { typedef unsigned type; };
+template <> struct permc_wide<8> { typedef uint2 type; };
+template <> struct permc_wide<16> { typedef uint4 type; };
+template <typename T, unsigned n> void permc_load_wide(T (&e)[n], const void *p) {
+  typedef typename permc_wide<n * sizeof(T)>::type word;
+  const word w = __ldcs((const word *)p);
+  memcpy(e, &w, sizeof w);
+}
+template <typename T, unsigned n> void permc_store_wide(const T (&e)[n], void *p) {
+  typename permc_wide<n * sizeof(T)>::type w;
+  memcpy(&w, e, sizeof w);
+  __stcs((typename permc_wide<n * sizeof(T)>::type *)p, w);
+}
+#define PERMC_LOAD_WIDE(type, n, name, p)                                                          \
+  type name[n];                                                                                    \
+  permc_load_wide(name, p);
+#define PERMC_STORE_WIDE(type, n, p, ...)                                                          \
+  {                                                                                                \
+    const type e[n] = {__VA_ARGS__};                                                               \
+    permc_store_wide(e, p);                                                                        \
+  }
+
 #else
 
 #define PERMC_HOST 1
@@ -84,5 +113,13 @@ typedef struct permc_imports {
 #define PERMC_STORE(type, p, v) (*(type *)(p) = (v))
 #define PERMC_GET(type, p) (*(const type *)(p))
 #define PERMC_PUT(type, p, v) (*(type *)(p) = (v))
+#define PERMC_LOAD_WIDE(type, n, name, p)                                                          \
+  type name[n];                                                                                    \
+  __builtin_memcpy(name, p, sizeof name);
+#define PERMC_STORE_WIDE(type, n, p, ...)                                                          \
+  {                                                                                                \
+    const type e[n] = {__VA_ARGS__};                                                               \
+    __builtin_memcpy(p, e, sizeof e);                                                              \
+  }
 
 #endif

@@ -1,7 +1,9 @@
 // Conversions between element types: scalar_convert.inc for each type converted from.
 #include "lang/scalar_loops.h"
 
+#ifndef __CUDACC_RTC__
 #include <string.h>
+#endif
 
 // ---- from integers and bool: wrap ----------------------------------------------------------
 
@@ -75,14 +77,14 @@ SATURATE_ALL(double, f64)
 
 #define SUFFIX c64
 DEFINE_1(to_bool, complex_f32, uint8_t, x.re != 0 || x.im != 0)
-static inline complex_f64 to_c128_c64(complex_f32 x) { return (complex_f64){x.re, x.im}; }
+static inline complex_f64 to_c128_c64(complex_f32 x) { return LITERAL(complex_f64){x.re, x.im}; }
 LOOP_1(to_c128, complex_f32, complex_f64)
 #undef SUFFIX
 
 #define SUFFIX c128
 DEFINE_1(to_bool, complex_f64, uint8_t, x.re != 0 || x.im != 0)
 static inline complex_f32 to_c64_c128(complex_f64 x) {
-  return (complex_f32){(float)x.re, (float)x.im};
+  return LITERAL(complex_f32){(float)x.re, (float)x.im};
 }
 LOOP_1(to_c64, complex_f64, complex_f32)
 #undef SUFFIX

@@ -2,9 +2,11 @@
 // Compiled with -ffp-contract=off: every product and sum is rounded, in the order written.
 #include "lang/scalar_loops.h"
 
+#ifndef __CUDACC_RTC__  // it knows them by itself
 #include <complex.h>
 #include <math.h>
 #include <string.h>
+#endif
 
 #undef I  // <complex.h>'s unit; the templates use the name
 

@@ -41,6 +41,14 @@ SHARED double scalar_sinpi_f64(double x);
 SHARED double scalar_cospi_f64(double x);
 #undef SHARED
 
+// A value of a struct from its members: {re, im} follows. (C++, which is what CUDA is, has another
+// form.)
+#ifdef __cplusplus
+#define LITERAL(type) type
+#else
+#define LITERAL(type) (type)
+#endif
+
 #define PASTE_(a, b) a##_##b
 #define PASTE(a, b) PASTE_(a, b)
 #define NAME(operation) PASTE(operation, SUFFIX)

@@ -2,7 +2,9 @@
 // angle is reduced exactly first, so zeros, ones and halves come out exact.
 #include "lang/scalar_loops.h"
 
+#ifndef __CUDACC_RTC__
 #include <math.h>
+#endif
 
 #define PI_HIGH 0x1.921fb54442d18p+1  // the double nearest to pi
 #define PI_LOW 0x1.1a62633145c07p-53  // and the rest of pi
@@ -20,9 +22,9 @@ typedef struct angle {
 // x >= 0, or NaN. Both steps are exact: rint(2 x) is within 1/2 of 2 x.
 static angle angle_of(double x) {
   if (!(x < 0x1p53))
-    return (angle){x - x, 0};  // an even integer, infinity or NaN
+    return LITERAL(angle){x - x, 0};  // an even integer, infinity or NaN
   double halves = rint(2 * x);
-  return (angle){x - halves / 2, (unsigned)((int64_t)halves & 3)};
+  return LITERAL(angle){x - halves / 2, (unsigned)((int64_t)halves & 3)};
 }
 
 // The sine of the angle. The product pi * rest is taken in two parts, whose sum is pi * rest to
@@ -46,7 +48,7 @@ static float sine_f32(angle a) {
   return (float)(a.quadrant & 2 ? 0 - value : value);
 }
 
-static angle quarter_turn_later(angle a) { return (angle){a.rest, a.quadrant + 1}; }
+static angle quarter_turn_later(angle a) { return LITERAL(angle){a.rest, a.quadrant + 1}; }
 
 double scalar_sinpi_f64(double x) {
   double value = sine_f64(angle_of(fabs(x)));

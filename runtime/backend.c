@@ -221,6 +221,15 @@ static void recycle(const planned_program *state, const trace *t, array *results
   }
 }
 
+void backend_shape_results(const trace *t, array *results) {
+  for (size_t i = 0; i < t->results.count; i++) {
+    const trace_step *s = &t->steps.items[t->results.items[i]];
+    results[i].rank = s->rank;
+    for (uint32_t k = 0; k < s->rank; k++)
+      results[i].dims[k] = s->dims[k];
+  }
+}
+
 static bool execute_plan(backend_program *p, backend_run *r) {
   permc_context *c = p->context;
   const trace *t = p->trace;
@@ -237,12 +246,7 @@ static bool execute_plan(backend_program *p, backend_run *r) {
     report_failure(p, &failure);
     return false;
   }
-  for (size_t i = 0; i < t->results.count; i++) {
-    const trace_step *s = &t->steps.items[t->results.items[i]];
-    r->results[i].rank = s->rank;
-    for (uint32_t k = 0; k < s->rank; k++)
-      r->results[i].dims[k] = s->dims[k];
-  }
+  backend_shape_results(t, r->results);
   return true;
 }
 
@@ -263,6 +267,8 @@ static const backend rows[] = {
      release_interp},
     {"cpu", "fused passes, compiled for this machine", prepare_cpu, execute_plan, release_plan},
     {"portable", "fused passes, without a compiler", prepare_portable, execute_plan, release_plan},
+    {"cuda", "fused passes on an NVIDIA GPU", backend_cuda_prepare, backend_cuda_execute,
+     backend_cuda_release},
 };
 
 // Work so little that interp is done before a compiler has started: elements times steps.
@@ -279,7 +285,7 @@ static bool tiny(const trace *t) {
   return work < enough;
 }
 
-static const backend *named(const char *name) {
+const backend *backend_named(const char *name) {
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
     if (!strcmp(rows[i].name, name))
       return &rows[i];
@@ -289,12 +295,12 @@ static const backend *named(const char *name) {
 static bool is_auto(const char *name) { return !name || !strcmp(name, "auto"); }
 
 bool backend_exists(permc_context *c, const char *name) {
-  bool exists = is_auto(name) || named(name);
+  bool exists = is_auto(name) || backend_named(name);
   if (!exists)
-    context_error(c, "there is no backend '%s'; there is auto, interp, cpu, portable", name);
+    context_error(c, "there is no backend '%s'; there is auto, interp, cpu, portable, cuda", name);
   return exists;
 }
 
 const backend *backend_for(const char *name, const trace *t) {
-  return named(!is_auto(name) ? name : tiny(t) ? "interp" : "cpu");
+  return backend_named(!is_auto(name) ? name : tiny(t) ? "interp" : "cpu");
 }

@@ -5,6 +5,7 @@
 //   compiler,
 //              as portable
 //   portable   Net, Plan, executed by C code that is part of permc (runtime/portable.h)
+//   cuda       Net, Plan, compiled for a GPU (runtime/cuda_program.h); where there is none, as cpu
 #ifndef PERMC_RUNTIME_BACKEND_H
 #define PERMC_RUNTIME_BACKEND_H
 
@@ -36,6 +37,7 @@ typedef struct backend {
   void (*release)(backend_program *p);                  // frees the state
 } backend;
 
+const backend *backend_named(const char *name);  // or NULL
 // Whether there is a backend of that name (NULL and "auto": yes); if not, it is reported.
 bool backend_exists(permc_context *c, const char *name);
 // NULL or "auto": chosen by the size of the data.
@@ -49,6 +51,14 @@ typedef struct lowered_program {
 } lowered_program;
 bool backend_plan(permc_context *c, arena *memory, const trace *t, const target *machine,
                   lowered_program *out);
+// The shapes of a run's results, which are arrays of one dimension by then.
+void backend_shape_results(const trace *t, array *results);
+
+// The backend cuda (backend_cuda.c).
+bool backend_cuda_prepare(backend_program *p);
+bool backend_cuda_execute(backend_program *p, backend_run *r);
+void backend_cuda_release(backend_program *p);
+
 // What this machine is to the planner.
 const target *backend_target(const permc_context *c);
 

@@ -12,7 +12,7 @@
 
 // ---- tables ----------------------------------------------------------------------------------
 
-#define BACKENDS "auto|interp|cpu|portable"
+#define BACKENDS "auto|interp|cpu|portable|cuda"
 #define CPU_OPTIONS                                                                                \
   {"--threads", "N", false, "threads of the cpu backend (default: the processors)"},               \
       {"--target-isa", "ISA", false, "compile for native, baseline, avx2 or avx512"},              \

@@ -1,6 +1,7 @@
 // The public API (permc.h): the pipeline text -> program -> trace -> arrays.
 #include "lang/format.h"
 #include "runtime/compiler.h"
+#include "runtime/cuda.h"
 #include "runtime/interp.h"
 #include "runtime/pipeline.h"
 #include <assert.h>
@@ -40,6 +41,7 @@ void permc_context_free(permc_context *c) {
   if (!c)
     return;
   program_free(&c->program);
+  cuda_close(c->gpu);
   free(c);
 }
 

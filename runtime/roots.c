@@ -126,12 +126,17 @@ static void find_sums(filling *f) {
                     : 0;
 }
 
+uint64_t roots_bytes(const permc_root_table *row) {
+  uint64_t entries = row->vectors ? UINT64_C(1) << row->bits : row->m;
+  return (2 * entries + PADDING) * row->part_bytes;
+}
+
 static void *make_table(const permc_root_table *row, const octant *o, unsigned threads) {
   uint64_t entries = row->vectors ? UINT64_C(1) << row->bits : row->m;
   if (entries > SIZE_MAX / 32)
     return NULL;
   filling *f = malloc(sizeof *f);
-  size_t bytes = (2 * entries + PADDING) * row->part_bytes;
+  size_t bytes = (size_t)roots_bytes(row);
   void *table = aligned_alloc(64, (bytes + 63) / 64 * 64);
   if (f && table) {
     *f = (filling){.row = row, .octant = o, .table = table};

@@ -8,6 +8,8 @@
 // is the list. NULL: memory is out. Every entry has the bits of scalar_root. `threads` may work on
 // it.
 void **roots_make(const permc_root_table *rows, size_t *count, unsigned threads);
+// The bytes of a table that generated code may read.
+uint64_t roots_bytes(const permc_root_table *row);
 void roots_free(void **tables, size_t count);
 
 #endif

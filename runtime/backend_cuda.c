@@ -1,0 +1,108 @@
+// The backend cuda: a plan for a machine of warps, executed by runtime/cuda_program.h. Where there
+// is no GPU, or a program needs what a GPU has not, the backend cpu does it, and says so once.
+#include "runtime/backend.h"
+#include "runtime/cuda_program.h"
+
+#include <stdlib.h>
+
+typedef struct gpu_program {
+  lowered_program lowered;
+  cuda_program *program;  // NULL: the cpu backend has it
+  void *cpu_state;
+} gpu_program;
+
+static void tell(permc_context *c, const char *why) {
+  if (!c->told_no_gpu)
+    diag_report(&c->program.diagnostics, DIAG_WARNING, (span){UINT32_MAX, 0, 0},
+                "%s: the CPU does it instead", why);
+  c->told_no_gpu = true;
+}
+
+// The context's device: opened when first asked for. NULL: told.
+static cuda_device *device_of(permc_context *c) {
+  char why[CUDA_WHY];
+  if (!c->gpu && !(c->gpu = cuda_open(0, why, sizeof why)))
+    tell(c, why);
+  return c->gpu;
+}
+
+// Lets the cpu backend work on the program as if it were its own.
+static bool on_cpu(backend_program *p, bool (*step)(backend_program *p, backend_run *r),
+                   backend_run *r) {
+  gpu_program *g = p->state;
+  p->state = g->cpu_state;
+  bool good = step(p, r);
+  g->cpu_state = p->state;
+  p->state = g;
+  return good;
+}
+
+static bool prepare_there(backend_program *p, backend_run *r) {
+  (void)r;
+  return backend_named("cpu")->prepare(p);
+}
+
+static bool release_there(backend_program *p, backend_run *r) {
+  (void)r;
+  backend_named("cpu")->release(p);
+  return true;
+}
+
+static bool compile(backend_program *p, cuda_device *d) {
+  permc_context *c = p->context;
+  gpu_program *g = p->state;
+  cpu_failure failure = {.has_origin = false};
+  cuda_options o = {.interrupted = &context_interrupted};
+  if (!backend_plan(c, p->memory, p->trace, target_named("gpu"), &g->lowered))
+    return false;
+  g->program = cuda_program_new(d, g->lowered.plan, &o, &failure);
+  if (g->program)
+    return true;
+  if (atomic_load(&context_interrupted)) {
+    context_error(c, "%s", failure.message);
+    return false;
+  }
+  tell(c, failure.message);
+  return on_cpu(p, prepare_there, NULL);
+}
+
+bool backend_cuda_prepare(backend_program *p) {
+  permc_context *c = p->context;
+  double start = context_now();
+  p->state = calloc(1, sizeof(gpu_program));
+  if (!p->state) {
+    context_error(c, "out of memory");
+    return false;
+  }
+  cuda_device *d = device_of(c);
+  bool good = d ? compile(p, d) : on_cpu(p, prepare_there, NULL);
+  c->times.compile = context_now() - start - c->times.plan;
+  return good;
+}
+
+bool backend_cuda_execute(backend_program *p, backend_run *r) {
+  gpu_program *g = p->state;
+  cpu_failure failure = {.has_origin = false};
+  if (!g->program)
+    return on_cpu(p, backend_named("cpu")->execute, r);
+  bool good = cuda_program_run(g->program, r->arguments, r->argument_count, r->results, &failure);
+  if (!good)
+    context_error(p->context, "%s", failure.message);
+  for (size_t i = 0; i < r->argument_count && !r->keep; i++) {
+    array_destroy(&r->arguments[i]);
+    r->arguments[i] = (array){0};
+  }
+  if (good)
+    backend_shape_results(p->trace, r->results);
+  return good;
+}
+
+void backend_cuda_release(backend_program *p) {
+  gpu_program *g = p->state;
+  if (!g)
+    return;
+  cuda_program_free(g->program);
+  if (g->cpu_state)
+    on_cpu(p, release_there, NULL);
+  free(g);
+}

@@ -1,0 +1,44 @@
+// A plan on a GPU: its kernels compiled, its arrays placed in device memory, its passes recorded as
+// one CUDA graph.
+//
+//   char why[CUDA_WHY];
+//   cuda_device *d = cuda_open(0, why, sizeof why);
+//   cuda_program *g = cuda_program_new(d, plan, &(cuda_options){.interrupted = &stop}, &failure);
+//   cuda_program_run(g, arguments, count, results, &failure);     // any number of times
+//   cuda_program_free(g);
+//
+// The plan is for a target whose lanes are threads (lane_bytes 0). The text of kernels/ is compiled
+// by NVRTC in several threads at once, for the device's own architecture, and the cubins are kept
+// in the cache (runtime/cache.h).
+#ifndef PERMC_RUNTIME_CUDA_PROGRAM_H
+#define PERMC_RUNTIME_CUDA_PROGRAM_H
+
+#include "fusion/plan.h"
+#include "runtime/cpu.h"
+#include "runtime/cuda.h"
+
+typedef struct cuda_program cuda_program;
+
+typedef struct cuda_options {
+  const atomic_bool *interrupted;  // may be NULL
+  bool no_cache;
+  unsigned compilers;  // at once; 0: as many as there are processors
+} cuda_options;
+
+// `d` and `p` must outlive the program. NULL: *failure says why.
+cuda_program *cuda_program_new(cuda_device *d, const plan *p, const cuda_options *o,
+                               cpu_failure *failure);
+void cuda_program_free(cuda_program *g);  // NULL is allowed
+
+// Runs it on arguments, by number, which stay as they are; arrays that the plan does not read may
+// be {0}. `results`, by number: memory of the right size is used again, anything else replaced.
+// False: *failure says why, and results are {0}.
+bool cuda_program_run(cuda_program *g, const array *arguments, size_t count, array *results,
+                      cpu_failure *failure);
+
+// The same on data that is on the device already: the addresses of the plan's arguments and
+// results, by number. `seconds` (may be NULL): of the kernels alone.
+bool cuda_program_launch(cuda_program *g, double *seconds, cpu_failure *failure);
+cuda_address cuda_program_array(const cuda_program *g, net_id id);
+
+#endif
