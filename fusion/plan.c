@@ -119,6 +119,10 @@ static void find_slots(planning *p) {
     if (all.count > 64)
       p->op_slots[i] = UINT64_MAX;
   }
+  for (size_t i = 0; i < s->loads.count; i++)
+    if (is_stored(s, s->loads.items[i].value) &&
+        p->first_read[s->loads.items[i].value] == UINT32_MAX)
+      p->moved_bytes += width_of(s, s->loads.items[i].value);
   p->t = log2_floor(p->target->line_bytes / narrowest);
   p->t = p->t < s->n ? p->t : s->n;
 }

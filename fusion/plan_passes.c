@@ -29,7 +29,7 @@ f2_space line_space(const net_map *m, int n, uint32_t line_elements) {
 
 // The most dimensions of a tile for the slots of a run.
 int plan_room(const planning *p, const run *r) {
-  uint64_t bytes = 0;
+  uint64_t bytes = r->first == 0 ? p->moved_bytes : 0;
   for (uint32_t i = 0; i < p->slot_count; i++)
     if (p->slot_count > 64 || r->slots >> i & 1)
       bytes += p->slot_bytes[i];

@@ -62,8 +62,8 @@ static line line_of(const warps *w, const plan_move *m) {
   uint32_t bytes = w->pass->slot_bytes[m->slot];
   int wide = least(bytes < 16 ? f2_msb(16 / bytes) : 0, w->r);
   line found = {.lanes = line_vectors(w, &m->map, wide + w->l)};
-  if (found.lanes.count == wide + w->l) {
-    found.wide.count = wide;
+  if (found.lanes.count > w->l) {
+    found.wide.count = wide = found.lanes.count - w->l;
     memcpy(found.wide.basis, found.lanes.basis, (size_t)wide * sizeof(uint64_t));
     memmove(found.lanes.basis, found.lanes.basis + wide, (size_t)w->l * sizeof(uint64_t));
   }
@@ -180,6 +180,16 @@ static bool has_line(const warps *w, const plan_move *m, size_t from, size_t to)
   return false;
 }
 
+// What is not the wide vectors themselves turns over none of their address bits: every thread's
+// accesses are whole.
+static void align(const warps *w, plan_phase *phase, const net_map *m, const lanes *wide) {
+  for (int i = wide->count; i < w->pass->tile.dimension; i++)
+    for (uint32_t r = 0; r < m->row_count; r++)
+      for (int k = 0; k < wide->count; k++)
+        if (m->rows[r].weight == INT64_C(1) << k && f2_dot(m->rows[r].form.mask, phase->basis[i]))
+          phase->basis[i] ^= wide->basis[k];
+}
+
 // A phase without ops for each line that none of the phases at that end has as lanes.
 static void add_moves(warps *w, const plan_move *moves, uint32_t count, size_t from, size_t to,
                       uint32_t at) {
@@ -188,6 +198,7 @@ static void add_moves(warps *w, const plan_move *moves, uint32_t count, size_t f
       continue;
     line lines = line_of(w, &moves[i]);
     plan_phase phase = new_phase(w, at, at, &lines.wide, &lines.lanes);
+    align(w, &phase, &moves[i].map, &lines.wide);
     vec_push(w->memory, &w->phases, phase);
     to = w->phases.count;
   }

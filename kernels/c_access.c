@@ -14,6 +14,14 @@ static bool neighbour(const c_map *m, uint32_t i, uint32_t *row, uint64_t *x) {
   return false;
 }
 
+uint32_t c_wide_vectors(const c_map *m, uint32_t bytes, uint32_t row[C_CHUNK],
+                        uint64_t x[C_CHUNK]) {
+  uint32_t count = 0;
+  while (bytes << count < 16 && neighbour(m, count, &row[count], &x[count]))
+    count++;
+  return count;
+}
+
 // x without what it has in the rows of the chunk, or of the wide access.
 static uint64_t reduced(const c_access *a, const uint64_t *chunk, uint64_t x, uint64_t bits) {
   for (uint32_t i = 0; i < a->chunk + a->wide; i++)

@@ -55,4 +55,8 @@ void c_store(c_writer *w, const c_map *map, const c_space *space, uint32_t bytes
 // Whether stores of this map are whole lines at aligned addresses, if the array is aligned.
 bool c_access_streams(const c_access *a);
 
+// Of a map for lanes that are threads: the bits of neighbours in registers that one access of 16
+// bytes has at most, and for each the row and the coordinates of W. Returns how many.
+uint32_t c_wide_vectors(const c_map *m, uint32_t bytes, uint32_t row[C_CHUNK], uint64_t x[C_CHUNK]);
+
 #endif

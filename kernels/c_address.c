@@ -110,7 +110,12 @@ c_map c_map_of_forms(uint32_t count, const net_form *forms, const c_space *s) {
 c_map c_map_of_scratch(const uint64_t *exchange, const c_space *s, uint32_t parts) {
   c_map m = map_in(s);
   m.rows = s->r + s->l + s->threads;
-  m.blocks = 0;
+  m.blocks = s->shift ? s->blocks : 0;
+  for (uint32_t i = 0; i < m.blocks; i++) {
+    bool found = f2_coordinates((int)m.rows, exchange, s->shift[i], &m.block[i]);
+    assert(found);
+    (void)found;
+  }
   for (uint32_t r = 0; r < m.rows; r++)
     m.weight[r] = f2_unit((int)r);
   for (uint32_t i = 0; i < m.rows; i++) {

@@ -24,6 +24,8 @@
 typedef struct c_space {
   uint32_t blocks, threads, r, l;  // dimensions
   const uint64_t *block, *basis;   // basis: R's vectors, L's, T's
+  const uint64_t *shift;           // by block vector: how it differs from the pass's, a vector of V
+                                   // (NULL: not at all)
 } c_space;
 
 enum { C_ROWS = 64 };

@@ -44,7 +44,8 @@ static void set_phases(c_writer *w, const plan_pass *p, c_schedule *s) {
                              f->r,
                              lanes,
                              p->blocks,
-                             f->basis};
+                             f->basis,
+                             NULL};
   }
 }
 
@@ -124,11 +125,10 @@ static void scan_phases(const scan *s) {
 
 // Whether the lanes of a warp, the lowest bits of the thread, step through a line, beside registers
 // that one access has.
-static bool warp_has_lines(const c_map *map, const c_space *space, uint32_t lanes,
-                           scalar_type type) {
-  uint32_t parts = c_parts(type);
-  uint32_t wide = c_access_of(map, space, c_part_bytes(type), parts, 0, C_CHUNK).wide;
-  uint64_t sum = 0;
+static bool warp_has_lines(const c_map *map, uint32_t lanes, scalar_type type) {
+  uint32_t parts = c_parts(type), rows[C_CHUNK];
+  uint64_t sum = 0, vectors[C_CHUNK];
+  uint32_t wide = c_wide_vectors(map, c_part_bytes(type), rows, vectors);
   for (uint32_t i = 0; i < lanes; i++)
     sum |= c_map_sum(map, map->thread[i]);
   return sum < (UINT64_C(1) << wide > parts ? UINT64_C(1) << wide : parts) << lanes;
@@ -141,7 +141,7 @@ static bool has_lines(const scan *s, const plan_move *move, uint32_t phase, bool
   scalar_type type = loads ? use->before : use->after;
   c_map map = c_map_of(s->w, &move->map, space, c_parts(type));
   if (s->w->warps)
-    return warp_has_lines(&map, space, s->schedule->phases[phase].l, type);
+    return warp_has_lines(&map, s->schedule->phases[phase].l, type);
   return c_access_of(&map, space, c_part_bytes(type), c_parts(type), C_CHUNK, 0).chunk == space->l;
 }
 
@@ -287,6 +287,50 @@ static void set_regions(const scan *s) {
   }
 }
 
+// ---- blocks
+// --------------------------------------------------------------------------------------
+
+static const plan_move *move_in(const scan *s, uint32_t phase, scalar_type *type) {
+  const c_schedule *c = s->schedule;
+  for (uint32_t i = 0; i < s->pass->load_count; i++) {
+    const c_use *use = c_use_of(c, s->pass, phase, s->pass->loads[i].slot);
+    *type = c->loaded[i];
+    if (use->load == (int)i)
+      return &s->pass->loads[i];
+  }
+  for (uint32_t i = 0; i < s->pass->store_count; i++) {
+    *type = c_use_of(c, s->pass, phase, s->pass->stores[i].slot)->after;
+    if (c->store_phase[i] == phase)
+      return &s->pass->stores[i];
+  }
+  return NULL;
+}
+
+// A phase that only moves may take its tile to begin at another index: at that whose address ends
+// in as many zeros as one wide access wants, so that blocks do not change which register comes
+// first.
+static void align_blocks(const scan *s, uint32_t phase) {
+  c_space *space = &s->schedule->spaces[phase];
+  scalar_type type;
+  const plan_move *move = move_in(s, phase, &type);
+  if (!move || s->schedule->phases[phase].op_count > 0)
+    return;
+  uint32_t row[C_CHUNK];
+  uint64_t x[C_CHUNK];
+  c_map map = c_map_of(s->w, &move->map, space, c_parts(type));
+  uint32_t wide = c_wide_vectors(&map, c_part_bytes(type), row, x);
+  uint64_t *block = NEW_ARRAY(s->w->memory, uint64_t, space->blocks + 1);
+  uint64_t *shift = NEW_ARRAY(s->w->memory, uint64_t, space->blocks + 1);
+  for (uint32_t i = 0; i < space->blocks; i++) {
+    for (uint32_t k = 0; k < wide; k++)
+      for (uint32_t j = 0; j < space->r && f2_bit(map.block[i], (int)row[k]); j++)
+        shift[i] ^= f2_bit(x[k], (int)j) ? space->basis[j] : 0;
+    block[i] = space->block[i] ^ shift[i];
+  }
+  space->block = block;
+  space->shift = shift;
+}
+
 c_schedule c_schedule_of(c_writer *w, const plan_pass *p) {
   c_schedule c = {0};
   const net_stage *stage = &w->plan->net->stages.items[p->stage];
@@ -305,6 +349,8 @@ c_schedule c_schedule_of(c_writer *w, const plan_pass *p) {
   scan_phases(&s);
   place_stores(&s);
   place_loads(&s);
+  for (uint32_t i = 0; i < c.phase_count && w->warps; i++)
+    align_blocks(&s, i);
   set_regions(&s);
   return c;
 }
