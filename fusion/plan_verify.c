@@ -39,9 +39,13 @@ static const char *verify_basis(const verifying *v, int count, const uint64_t *b
 // The lanes of a warp reach as many banks: nothing of them but 0 lies among the addresses' higher
 // bits.
 static bool free_of_conflicts(const verifying *v, const plan_phase *f, const uint64_t *exchange) {
-  int n = v->stage->n, d = v->pass->tile.dimension, l = (int)f->l;
-  f2_space lanes = f2_span(n, l, f->basis + f->r), k = f2_span(n, d - l, exchange + l);
-  return f2_space_sum(lanes, k).dimension == d;
+  int n = v->stage->n, d = v->pass->tile.dimension;
+  for (int l = 1; l <= (int)f->l; l++) {  // also for the first half, quarter, ... of a warp
+    f2_space lanes = f2_span(n, l, f->basis + f->r), k = f2_span(n, d - l, exchange + l);
+    if (f2_space_sum(lanes, k).dimension != d)
+      return false;
+  }
+  return true;
 }
 
 // Ranks: R, L and T together are V; the directions lie in R; the lines of an exchange are read

@@ -12,6 +12,10 @@
 //   PERMC_KERNEL_END
 //
 // What a thread keeps over a barrier is declared with PERMC_VALUES and is at PERMC_AT.
+//
+// With PERMC_COUNT defined, the host counts what the warps ask for: lines of 128 bytes of memory,
+// and turns at the banks of scratch (32 banks of 4 bytes; words of 8 and 16 bytes take 2 and 4
+// turns, equal words none of their own). permc_counted has the sums, and what is least.
 #if defined(__CUDACC__) || defined(__CUDACC_RTC__)
 
 typedef signed char int8_t;
@@ -109,17 +113,112 @@ template <typename T, unsigned n> void permc_store_wide(const T (&e)[n], void *p
 #define PERMC_BARRIER
 #define PERMC_VALUES(type, name, count, threads) type name[threads][count];
 #define PERMC_AT(name, i) name[t][i]
-#define PERMC_LOAD(type, p) (*(const type *)(p))
-#define PERMC_STORE(type, p, v) (*(type *)(p) = (v))
-#define PERMC_GET(type, p) (*(const type *)(p))
-#define PERMC_PUT(type, p, v) (*(type *)(p) = (v))
+#ifdef PERMC_COUNT
+#define PERMC_TOUCH(scratch, p, bytes) permc_touch(__COUNTER__, scratch, p, bytes, item, t)
+#else
+#define PERMC_TOUCH(scratch, p, bytes) ((void)0)
+#endif
+#define PERMC_LOAD(type, p) (PERMC_TOUCH(0, p, sizeof(type)), *(const type *)(p))
+#define PERMC_STORE(type, p, v) (PERMC_TOUCH(0, p, sizeof(type)), *(type *)(p) = (v))
+#define PERMC_GET(type, p) (PERMC_TOUCH(1, p, sizeof(type)), *(const type *)(p))
+#define PERMC_PUT(type, p, v) (PERMC_TOUCH(1, p, sizeof(type)), *(type *)(p) = (v))
 #define PERMC_LOAD_WIDE(type, n, name, p)                                                          \
   type name[n];                                                                                    \
+  PERMC_TOUCH(0, p, sizeof name);                                                                  \
   __builtin_memcpy(name, p, sizeof name);
 #define PERMC_STORE_WIDE(type, n, p, ...)                                                          \
   {                                                                                                \
     const type e[n] = {__VA_ARGS__};                                                               \
+    PERMC_TOUCH(0, p, sizeof e);                                                                   \
     __builtin_memcpy(p, e, sizeof e);                                                              \
   }
+
+#ifdef PERMC_COUNT
+#include <stdint.h>
+#include <stdlib.h>
+
+// One access of the text by one warp, while its lanes come in turn.
+typedef struct permc_access {
+  uint64_t item, warp, at[32];
+  uint32_t lanes, bytes;
+  int scratch;
+} permc_access;
+enum { PERMC_ACCESSES = 1 << 16 };
+static permc_access permc_accesses[PERMC_ACCESSES];
+
+typedef struct permc_counts {
+  uint64_t lines, least_lines, turns, least_turns, accesses;
+} permc_counts;
+__attribute__((visibility("default"))) permc_counts permc_counted;
+
+static int permc_order(const void *a, const void *b) {
+  uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+  return (x > y) - (x < y);
+}
+
+// Sorts, drops what is there twice, and returns how many are left.
+static uint32_t permc_distinct(uint64_t *x, uint32_t count) {
+  uint32_t kept = 0;
+  qsort(x, count, sizeof *x, permc_order);
+  for (uint32_t i = 0; i < count; i++)
+    if (kept == 0 || x[kept - 1] != x[i])
+      x[kept++] = x[i];
+  return kept;
+}
+
+static void permc_count_lines(const permc_access *a) {
+  uint64_t line[64];
+  for (uint32_t i = 0; i < a->lanes; i++) {
+    line[2 * i] = a->at[i] / 128;
+    line[2 * i + 1] = (a->at[i] + a->bytes - 1) / 128;
+  }
+  permc_counted.lines += permc_distinct(line, 2 * a->lanes);
+  permc_counted.least_lines += (a->lanes * a->bytes + 127) / 128;
+}
+
+static void permc_count_turns(const permc_access *a) {
+  uint32_t group = a->bytes <= 4 ? 32 : 128 / a->bytes;
+  for (uint32_t first = 0; first < a->lanes; first += group) {
+    uint32_t count = a->lanes - first < group ? a->lanes - first : group, most = 0;
+    uint32_t words = a->bytes <= 4 ? 1 : a->bytes / 4, bank[32] = {0};
+    uint64_t word[128];
+    for (uint32_t i = 0; i < count * words; i++)
+      word[i] = a->at[first + i / words] / 4 + i % words;
+    uint32_t distinct = permc_distinct(word, count * words);
+    for (uint32_t i = 0; i < distinct; i++)
+      if (++bank[word[i] % 32] > most)
+        most = bank[word[i] % 32];
+    permc_counted.turns += most;
+    permc_counted.least_turns++;
+  }
+}
+
+static void permc_count(permc_access *a) {
+  permc_counted.accesses += a->lanes > 0;
+  if (a->lanes > 0 && a->scratch)
+    permc_count_turns(a);
+  else if (a->lanes > 0)
+    permc_count_lines(a);
+  a->lanes = 0;
+}
+
+static void permc_touch(uint32_t number, int scratch, const void *p, size_t bytes, uint64_t item,
+                        uint32_t t) {
+  permc_access *a = &permc_accesses[number % PERMC_ACCESSES];
+  if (a->item != item || a->warp != t / 32)
+    permc_count(a);
+  a->item = item;
+  a->warp = t / 32;
+  a->scratch = scratch;
+  a->bytes = (uint32_t)bytes;
+  a->at[a->lanes++] = (uint64_t)(uintptr_t)p;
+}
+
+// Counts what has not been counted yet.
+__attribute__((visibility("default"))) void permc_count_rest(void) {
+  for (uint32_t i = 0; i < PERMC_ACCESSES; i++)
+    permc_count(&permc_accesses[i]);
+}
+#endif
 
 #endif

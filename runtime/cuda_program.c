@@ -11,9 +11,9 @@
 
 enum {
   FILE_BYTES = 1 << 16,  // of text that is worth a compilation of its own
-  MOST_FILES = 32,
-  NEVER = UINT32_MAX
+  MOST_FILES = 32
 };
+#define NEVER UINT32_MAX
 
 typedef struct buffer {
   cuda_address address;
