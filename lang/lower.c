@@ -91,6 +91,11 @@ static void renumber(lowering *l, lowered *v, uint32_t from, uint32_t count,
   *v = expression(l, &s, leaf_of(l, held_by, &m, 0));
 }
 
+// Mostly these are powers of two, and a division takes long.
+static bool divides(uint64_t a, uint64_t b) {
+  return (a & (a - 1)) == 0 ? (b & (a - 1)) == 0 : b % a == 0;
+}
+
 // The number of leading axes whose extents have this product. Axes are split, or numbered anew,
 // until there is such a number.
 static uint32_t cut(lowering *l, lowered *v, uint64_t product) {
@@ -98,7 +103,7 @@ static uint32_t cut(lowering *l, lowered *v, uint64_t product) {
   uint64_t have = 1;
   while (have != product) {
     uint64_t extent = v->axes.extents[i];
-    if (product % (have * extent) == 0) {
+    if (divides(have * extent, product)) {
       have *= extent;
       i++;
       continue;

@@ -110,10 +110,12 @@ net_map map_fixed(arena *a, const net_map *m, const axes *s, uint32_t at, uint32
 
 // Bit i of an index of k bits is axis at + k-1-i: the mirror image.
 static uint64_t window(uint64_t mask, uint32_t at, int k) {
-  uint64_t x = 0;
-  for (int i = 0; i < k; i++)
-    x |= (uint64_t)f2_bit(mask, (int)at + k - 1 - i) << i;
-  return x;
+  static const uint64_t swapped[] = {UINT64_C(0x5555555555555555), UINT64_C(0x3333333333333333),
+                                     UINT64_C(0x0f0f0f0f0f0f0f0f)};
+  uint64_t x = k ? mask >> at << (64 - k) : 0;  // then its 64 bits are mirrored
+  for (int i = 0; i < 3; i++)
+    x = (x >> (1 << i) & swapped[i]) | (x & swapped[i]) << (1 << i);
+  return __builtin_bswap64(x);
 }
 
 net_map map_substituted(arena *a, const net_map *m, uint32_t at, f2_affine x_of_y) {
