@@ -264,11 +264,13 @@ static void release_plan(backend_program *p) {
 
 static const backend rows[] = {
     {"interp", "step by step, the definition of the language", prepare_interp, execute_interp,
-     release_interp},
-    {"cpu", "fused passes, compiled for this machine", prepare_cpu, execute_plan, release_plan},
-    {"portable", "fused passes, without a compiler", prepare_portable, execute_plan, release_plan},
+     release_interp, NULL, NULL},
+    {"cpu", "fused passes, compiled for this machine", prepare_cpu, execute_plan, release_plan,
+     NULL, NULL},
+    {"portable", "fused passes, without a compiler", prepare_portable, execute_plan, release_plan,
+     NULL, NULL},
     {"cuda", "fused passes on an NVIDIA GPU", backend_cuda_prepare, backend_cuda_execute,
-     backend_cuda_release},
+     backend_cuda_release, backend_cuda_time, backend_cuda_device},
 };
 
 // Work so little that interp is done before a compiler has started: elements times steps.

@@ -35,6 +35,11 @@ typedef struct backend {
   bool (*prepare)(backend_program *p);                  // false: reported
   bool (*execute)(backend_program *p, backend_run *r);  // false: reported, and results are {0}
   void (*release)(backend_program *p);                  // frees the state
+  // As permc_time_on_device. NULL: it has no clock of its own.
+  bool (*time)(backend_program *p, uint64_t copy_bytes, unsigned runs, double *seconds);
+  // What it runs on, if that may be missing: "NVIDIA H200, CUDA 13.0"; NULL: the cpu backend has
+  // it.
+  const char *(*device)(const backend_program *p);
 } backend;
 
 const backend *backend_named(const char *name);  // or NULL
@@ -58,6 +63,8 @@ void backend_shape_results(const trace *t, array *results);
 bool backend_cuda_prepare(backend_program *p);
 bool backend_cuda_execute(backend_program *p, backend_run *r);
 void backend_cuda_release(backend_program *p);
+const char *backend_cuda_device(const backend_program *p);
+bool backend_cuda_time(backend_program *p, uint64_t copy_bytes, unsigned runs, double *seconds);
 
 // What this machine is to the planner.
 const target *backend_target(const permc_context *c);

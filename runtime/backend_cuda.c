@@ -3,12 +3,14 @@
 #include "runtime/backend.h"
 #include "runtime/cuda_program.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 typedef struct gpu_program {
   lowered_program lowered;
   cuda_program *program;  // NULL: the cpu backend has it
   void *cpu_state;
+  char device[160];
 } gpu_program;
 
 static void tell(permc_context *c, const char *why) {
@@ -56,6 +58,9 @@ static bool compile(backend_program *p, cuda_device *d) {
   if (!backend_plan(c, p->memory, p->trace, target_named("gpu"), &g->lowered))
     return false;
   g->program = cuda_program_new(d, g->lowered.plan, &o, &failure);
+  const cuda_facts *facts = cuda_facts_of(d);
+  snprintf(g->device, sizeof g->device, "%s, CUDA %d.%d", facts->name, facts->driver / 1000,
+           facts->driver % 1000 / 10);
   if (g->program)
     return true;
   if (atomic_load(&context_interrupted)) {
@@ -94,6 +99,23 @@ bool backend_cuda_execute(backend_program *p, backend_run *r) {
   }
   if (good)
     backend_shape_results(p->trace, r->results);
+  return good;
+}
+
+const char *backend_cuda_device(const backend_program *p) {
+  const gpu_program *g = p->state;
+  return g->program ? g->device : NULL;
+}
+
+bool backend_cuda_time(backend_program *p, uint64_t copy_bytes, unsigned runs, double *seconds) {
+  gpu_program *g = p->state;
+  cpu_failure failure = {.has_origin = false};
+  if (!g->program)
+    return false;
+  bool good = copy_bytes ? cuda_program_time_copy(g->program, copy_bytes, runs, seconds, &failure)
+                         : cuda_program_time(g->program, runs, seconds, &failure);
+  if (!good)
+    context_error(p->context, "%s", failure.message);
   return good;
 }
 

@@ -29,6 +29,7 @@ typedef struct bench_side {
 
 typedef struct bench_row {
   char suite[16], series[48], name[96], backend[16];
+  char device[160];          // that it ran on; "": the processor
   char verified[48];         // by what the result was found right; "": it was not looked at
   uint64_t x;                // where a plot has it
   uint64_t elements, bytes;  // of the arguments; of arguments and results

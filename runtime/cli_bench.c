@@ -219,10 +219,14 @@ static bool set_stage(bench_session *s, bench_stage *g, const bench_case *c,
   if (!bench_program_open(&g->program, r))
     return false;
   add_contestant(g, "permc", bench_program_turn, &g->program);
-  if (!bench_copy_open(&g->copy, bench_program_bytes(&g->program) / 2, r->threads)) {
+  bool on_device = g->program.on_device;
+  if (!bench_copy_open(&g->copy, on_device ? 0 : bench_program_bytes(&g->program) / 2,
+                       r->threads)) {
     cli_error("there is no memory for a copy");
     return false;
   }
+  if (on_device && bench_program_bytes(&g->program) > 1)
+    add_contestant(g, "copy", bench_device_copy_turn, &g->program);
   if (g->copy.bytes)
     add_contestant(g, "copy", bench_copy_turn, &g->copy);
   if (c->beside[0]) {
@@ -269,6 +273,8 @@ static void fill_row(bench_row *row, const bench_stage *g, const bench_case *c,
   snprintf(row->series, sizeof row->series, "%.47s", c->series);
   snprintf(row->name, sizeof row->name, "%s", c->name);
   snprintf(row->backend, sizeof row->backend, "%s", permc_compiled_backend(p->compiled));
+  const char *device = permc_compiled_device(p->compiled);
+  snprintf(row->device, sizeof row->device, "%s", device ? device : "");
   snprintf(row->verified, sizeof row->verified, "%s", verified ? verified : "");
   for (size_t i = 1; i < g->count; i++) {
     bench_side *side = &row->sides[i - 1];

@@ -37,12 +37,15 @@ typedef struct bench_program {
   permc_times times;
   double read_seconds;
   bench_repeats repeats;
+  bool on_device;  // its clock and its copies are the device's
+  bench_repeats copy_repeats;
 } bench_program;
 
 // Loads, reads, compiles and runs once. False: printed.
 bool bench_program_open(bench_program *p, const bench_request *request);
 void bench_program_close(bench_program *p);
 bench_turn bench_program_turn;
+bench_turn bench_device_copy_turn;  // of half of the program's bytes, where it is on a device
 
 uint64_t bench_program_elements(const bench_program *p);  // of the arguments
 uint64_t bench_program_bytes(const bench_program *p);     // of arguments and results

@@ -55,9 +55,12 @@ void bench_show_row(FILE *to, const bench_row *row) {
   for (size_t i = 0; i < row->side_count; i++)
     if (&row->sides[i] != copy)
       show_side(to, &row->sides[i]);
-  fprintf(to, "  (%s, %u thread%s, ready in %s%s%s)\n", row->backend, row->threads,
-          row->threads == 1 ? "" : "s",
-          say_seconds(ready, row->elaborate + row->plan + row->compile),
+  fprintf(to, "  (%s, ", row->backend);
+  if (row->device[0])
+    fprintf(to, "%s, ", row->device);
+  else
+    fprintf(to, "%u thread%s, ", row->threads, row->threads == 1 ? "" : "s");
+  fprintf(to, "ready in %s%s%s)\n", say_seconds(ready, row->elaborate + row->plan + row->compile),
           row->verified[0] ? ", " : ", not verified", row->verified);
   fflush(to);
 }

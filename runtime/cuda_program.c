@@ -34,6 +34,7 @@ struct cuda_program {
   size_t buffer_count;
   cuda_address imports;  // permc_imports, the list of tables, and the tables
   cuda_graph *graph;
+  buffer copied;  // two halves, of cuda_program_time_copy
 };
 
 static bool fail(cpu_failure *failure, const char *format, ...) PRINTF_LIKE(2, 3);
@@ -305,8 +306,8 @@ static bool place_arrays(cuda_program *g, cpu_failure *failure) {
   return true;
 }
 
-cuda_address cuda_program_array(const cuda_program *g, net_id id) {
-  return g->buffer_of[id] == NEVER ? 0 : g->buffers[g->buffer_of[id]].address;
+static cuda_address address_of(const cuda_program *g, net_id id) {
+  return g->buffers[g->buffer_of[id]].address;
 }
 
 // ---- tables ------------------------------------------------------------------------------------
@@ -418,6 +419,7 @@ void cuda_program_free(cuda_program *g) {
   for (size_t i = 0; i < g->buffer_count; i++)
     cuda_memory_free(g->device, g->buffers[i].address);
   cuda_memory_free(g->device, g->imports);
+  cuda_memory_free(g->device, g->copied.address);
   for (size_t i = 0; i < g->module_count; i++)
     cuda_module_free(g->device, g->modules[i]);
   free(g->kernels);
@@ -427,10 +429,26 @@ void cuda_program_free(cuda_program *g) {
   free(g);
 }
 
-bool cuda_program_launch(cuda_program *g, double *seconds, cpu_failure *failure) {
-  bool good = !seconds || cuda_time_begin(g->device);
-  good = good && cuda_graph_launch(g->device, g->graph);
-  good = good && (seconds ? cuda_time_end(g->device, seconds) : true);
+bool cuda_program_time(cuda_program *g, unsigned runs, double *seconds, cpu_failure *failure) {
+  bool good = cuda_time_begin(g->device);
+  for (unsigned i = 0; i < runs && good; i++)
+    good = cuda_graph_launch(g->device, g->graph);
+  good = good && cuda_time_end(g->device, seconds);
+  *seconds /= runs;
+  return good || device_failed(g, failure);
+}
+
+bool cuda_program_time_copy(cuda_program *g, uint64_t bytes, unsigned runs, double *seconds,
+                            cpu_failure *failure) {
+  if (g->copied.bytes != bytes) {
+    cuda_memory_free(g->device, g->copied.address);
+    g->copied = (buffer){.address = cuda_memory_new(g->device, 2 * bytes), .bytes = bytes};
+  }
+  bool good = g->copied.address && cuda_time_begin(g->device);
+  for (unsigned i = 0; i < runs && good; i++)
+    good = cuda_copy(g->device, g->copied.address + bytes, g->copied.address, bytes);
+  good = good && cuda_time_end(g->device, seconds);
+  *seconds /= runs;
   return good || device_failed(g, failure);
 }
 
@@ -443,7 +461,7 @@ static bool upload_arguments(cuda_program *g, const array *arguments, size_t cou
     const array *given = wanted->number < count ? &arguments[wanted->number] : NULL;
     if (!given || given->type != wanted->type || array_count(given) != wanted->count)
       return fail(failure, "argument %u is not of the planned size", (unsigned)wanted->number);
-    if (!cuda_upload(g->device, cuda_program_array(g, (net_id)a), given->data, bytes_of(wanted)))
+    if (!cuda_upload(g->device, address_of(g, (net_id)a), given->data, bytes_of(wanted)))
       return device_failed(g, failure);
   }
   return true;
@@ -463,7 +481,7 @@ static bool download_results(cuda_program *g, array *results, cpu_failure *failu
     }
     *to = (array){.type = from->type, .rank = 1, .dims = {from->count}, .data = to->data};
     if (from->count &&
-        !cuda_download(g->device, to->data, cuda_program_array(g, (net_id)a), bytes_of(from)))
+        !cuda_download(g->device, to->data, address_of(g, (net_id)a), bytes_of(from)))
       return device_failed(g, failure);
   }
   return true;
@@ -471,8 +489,8 @@ static bool download_results(cuda_program *g, array *results, cpu_failure *failu
 
 bool cuda_program_run(cuda_program *g, const array *arguments, size_t count, array *results,
                       cpu_failure *failure) {
-  bool good =
-      upload_arguments(g, arguments, count, failure) && cuda_program_launch(g, NULL, failure);
+  bool good = upload_arguments(g, arguments, count, failure) &&
+              (cuda_graph_launch(g->device, g->graph) || device_failed(g, failure));
   if (good && !cuda_wait(g->device, g->interrupted))
     good = device_failed(g, failure);
   if (good && download_results(g, results, failure))

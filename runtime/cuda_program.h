@@ -36,9 +36,10 @@ void cuda_program_free(cuda_program *g);  // NULL is allowed
 bool cuda_program_run(cuda_program *g, const array *arguments, size_t count, array *results,
                       cpu_failure *failure);
 
-// The same on data that is on the device already: the addresses of the plan's arguments and
-// results, by number. `seconds` (may be NULL): of the kernels alone.
-bool cuda_program_launch(cuda_program *g, double *seconds, cpu_failure *failure);
-cuda_address cuda_program_array(const cuda_program *g, net_id id);
+// Seconds of the device's clock: of one run on the arguments of the last (they are still there),
+// and of a copy of so many bytes within its memory; the mean of `runs`.
+bool cuda_program_time(cuda_program *g, unsigned runs, double *seconds, cpu_failure *failure);
+bool cuda_program_time_copy(cuda_program *g, uint64_t bytes, unsigned runs, double *seconds,
+                            cpu_failure *failure);
 
 #endif

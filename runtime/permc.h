@@ -172,8 +172,16 @@ PERMC_API permc_compiled *permc_compile(permc_context *context, const char *entr
 // they are freed, and *results is NULL.
 PERMC_API bool permc_execute(permc_compiled *compiled, permc_value *const *arguments,
                              size_t argument_count, permc_value ***results, size_t *result_count);
+// On a backend with a memory and a clock of its own (cuda): the seconds of one run of the passes,
+// the mean of `runs`, on the arguments of the last permc_execute, which are still there; without
+// the way there and back. With copy_bytes: of copying so many bytes within that memory. False:
+// failed, or (the message is "") the backend has nothing of the kind.
+PERMC_API bool permc_time_on_device(permc_compiled *compiled, uint64_t copy_bytes, unsigned runs,
+                                    double *seconds);
 // The backend that was chosen: "interp", "cpu", ... Static.
 PERMC_API const char *permc_compiled_backend(const permc_compiled *compiled);
+// The device that it runs on, "NVIDIA H200, CUDA 13.0"; NULL: the processor. Lives as long as it.
+PERMC_API const char *permc_compiled_device(const permc_compiled *compiled);
 PERMC_API void permc_compiled_free(permc_compiled *compiled);  // NULL is allowed
 
 // Seconds that the last calls on this context took, by stage. What a backend does not do is 0.

@@ -281,7 +281,18 @@ bool permc_execute(permc_compiled *p, permc_value *const *arguments, size_t argu
   return false;
 }
 
-const char *permc_compiled_backend(const permc_compiled *p) { return p->backend->name; }
+bool permc_time_on_device(permc_compiled *p, uint64_t copy_bytes, unsigned runs, double *seconds) {
+  context_clear(p->context);
+  return p->backend->time && p->backend->time(&p->program, copy_bytes, runs, seconds);
+}
+
+const char *permc_compiled_device(const permc_compiled *p) {
+  return p->backend->device ? p->backend->device(&p->program) : NULL;
+}
+
+const char *permc_compiled_backend(const permc_compiled *p) {
+  return p->backend->device && !permc_compiled_device(p) ? "cpu" : p->backend->name;
+}
 
 void permc_compiled_free(permc_compiled *p) {
   if (!p)
