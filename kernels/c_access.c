@@ -67,12 +67,10 @@ static void set_layout(c_access *a, const uint64_t *line, uint32_t line_bits) {
 }
 
 // How many of the lowest address bits registers alone decide, all else being a multiple of theirs.
-static uint32_t wide_bits(const c_map *m, const c_access *a, uint32_t line_bits, uint64_t turning,
-                          uint32_t widest) {
+static uint32_t wide_bits(const c_map *m, const c_access *a, uint32_t line_bits, uint32_t widest) {
   uint64_t others = m->offset, own = 0;
   uint32_t wide = 0;
-  while (wide < line_bits && wide < widest && a->bytes << wide < 16 &&
-         !f2_bit(turning, (int)a->chunk_row[wide]))
+  while (wide < line_bits && wide < widest && a->bytes << wide < 16)
     own |= f2_unit((int)a->chunk_row[wide++]);
   for (uint32_t r = 0; r < m->rows; r++)
     others |= f2_bit(own, (int)r) ? 0 : m->weight[r];
@@ -94,9 +92,9 @@ c_access c_access_of(const c_map *m, const c_space *s, uint32_t bytes, uint32_t 
   a.chunk = line_bits < s->l ? line_bits : s->l;
   if (a.chunk > longest)
     a.chunk = longest;
-  for (uint32_t i = 0; i < a.chunk; i++)
+  a.wide = s->l == 0 ? wide_bits(m, &a, line_bits, widest) : 0;
+  for (uint32_t i = 0; i < a.chunk + a.wide; i++)
     a.turned |= f2_bit(turning, (int)a.chunk_row[i]);
-  a.wide = s->l == 0 ? wide_bits(m, &a, line_bits, turning, widest) : 0;
   set_layout(&a, line, line_bits);
   return a;
 }
@@ -132,10 +130,10 @@ static transfer begin(c_writer *w, const c_access *a, const c_place *place, uint
                       bool loads) {
   transfer t = {w, a, place, {0}, NULL, NULL, NULL, 1U << a->home.lanes, parts, UINT64_MAX};
   uint64_t chunk_rows = 0;
-  for (uint32_t i = 0; i < a->chunk; i++)
+  for (uint32_t i = 0; i < a->chunk + a->wide; i++)
     chunk_rows |= f2_unit((int)a->chunk_row[i]);
   t.bound = c_bind(w, &a->map, chunk_rows);
-  t.turn = a->turned ? c_bind_bits(w, &a->map, a->chunk, a->chunk_row) : NULL;
+  t.turn = a->turned ? c_bind_bits(w, &a->map, a->chunk + a->wide, a->chunk_row) : NULL;
   t.vector = c_vector(w, a->bytes, t.lanes);
   t.pointer = c_format(w, "p%u", w->next++);
   const char *constant = loads ? "const " : "";
@@ -309,6 +307,8 @@ static void load_wide(const transfer *t, uint64_t number, uint32_t *loaded) {
   uint32_t count = 1U << t->access->wide, id = w->next++;
   c_line(w, "PERMC_LOAD_WIDE(%s, %u, w%u, %s)", t->vector, count, id,
          address_of(t, c_layout_at(&t->access->memory, number, 0)));
+  if (t->turn)
+    c_line(w, "PERMC_TURN(%s, %u, w%u, %s)", t->vector, count, id, t->turn);
   for (uint32_t i = 0; i < count; i++) {
     loaded[number + i] = w->next++;
     c_line(w, "const %s v%u = w%u[%u];", t->vector, loaded[number + i], id, i);
@@ -424,8 +424,8 @@ static void store_wide(const transfer *t, uint64_t number, const uint32_t *store
   const char *list = "";
   for (uint32_t i = 0; i < count; i++)
     list = c_format(w, "%s%sv%u", list, i ? ", " : "", stored[number + i]);
-  c_line(w, "PERMC_STORE_WIDE(%s, %u, %s, %s)", t->vector, count,
-         address_of(t, c_layout_at(&t->access->memory, number, 0)), list);
+  c_line(w, "PERMC_STORE_WIDE(%s, %u, %s, %s, %s)", t->vector, count,
+         address_of(t, c_layout_at(&t->access->memory, number, 0)), t->turn ? t->turn : "0", list);
 }
 
 void c_store(c_writer *w, const c_map *map, const c_space *space, uint32_t bytes, uint32_t parts,

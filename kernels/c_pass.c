@@ -270,8 +270,23 @@ static void skip_suffix(const c_pass *p, c_phase *f, uint32_t phase) {
   c_line(p->w, "continue;\n      }");
 }
 
+// Whether a phase moves or computes anything: one that was to load or store may have been left
+// nothing by another.
+static bool is_idle(const c_pass *p, uint32_t phase) {
+  bool idle = true;
+  for (uint32_t slot = 0; slot < p->pass->slot_count; slot++) {
+    const c_use *use = c_use_of(&p->schedule, p->pass, phase, slot);
+    idle = idle && !use->made && use->load == C_NOWHERE && use->in == C_NOWHERE;
+  }
+  for (uint32_t i = 0; i < p->pass->store_count; i++)
+    idle = idle && p->schedule.store_phase[i] != phase;
+  return idle;
+}
+
 static void write_phase(c_pass *p, uint32_t phase) {
   c_writer *w = p->w;
+  if (w->warps && is_idle(p, phase))
+    return;
   const plan_phase *of = &p->schedule.phases[phase];
   const c_space *space = &p->schedule.spaces[phase];
   c_phase f = {w,
@@ -303,7 +318,10 @@ static void write_phase(c_pass *p, uint32_t phase) {
   text_string(&w->body, w->warps ? "    PERMC_END\n" : "    }\n");
   if (keeps)
     text_string(&w->body, "    }\n");
-  if (w->warps && phase + 1 < p->schedule.phase_count)
+  bool last = true;
+  for (uint32_t later = phase + 1; later < p->schedule.phase_count; later++)
+    last = last && is_idle(p, later);
+  if (w->warps && !last)
     text_string(&w->body, "    PERMC_BARRIER\n");
 }
 

@@ -128,9 +128,7 @@ static void scan_phases(const scan *s) {
 static bool warp_has_lines(const c_map *map, uint32_t lanes, scalar_type type) {
   uint32_t parts = c_parts(type), rows[C_CHUNK];
   uint64_t sum = 0, vectors[C_CHUNK];
-  uint32_t wide = 0, most = c_wide_vectors(map, c_part_bytes(type), rows, vectors);
-  while (wide < most && !f2_bit(c_map_rows_of_threads(map), (int)rows[wide]))
-    wide++;
+  uint32_t wide = c_wide_vectors(map, c_part_bytes(type), rows, vectors);
   for (uint32_t i = 0; i < lanes; i++)
     sum |= c_map_sum(map, map->thread[i]);
   return sum < (UINT64_C(1) << wide > parts ? UINT64_C(1) << wide : parts) << lanes;

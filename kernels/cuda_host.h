@@ -16,6 +16,15 @@
 // With PERMC_COUNT defined, the host counts what the warps ask for: lines of 128 bytes of memory,
 // and turns at the banks of scratch (32 banks of 4 bytes; words of 8 and 16 bytes take 2 and 4
 // turns, equal words none of their own). permc_counted has the sums, and what is least.
+// Element i goes to place i ^ d, for d that may be the thread's own.
+#define PERMC_TURN(type, n, name, d)                                                               \
+  PERMC_UNROLL for (unsigned k = 1; k < n; k *= 2)                                                 \
+      PERMC_UNROLL for (unsigned i = 0; i < n; i++) if ((i & k) == 0) {                            \
+    const type low = name[i], high = name[i ^ k];                                                  \
+    name[i] = (d)&k ? high : low;                                                                  \
+    name[i ^ k] = (d)&k ? low : high;                                                              \
+  }
+
 #if defined(__CUDACC__) || defined(__CUDACC_RTC__)
 
 typedef signed char int8_t;
@@ -61,6 +70,7 @@ typedef struct permc_imports {
     (void)scratch;                                                                                 \
     const uint64_t item = first + blockIdx.x;
 #define PERMC_KERNEL_END }
+#define PERMC_UNROLL _Pragma("unroll")
 #define PERMC_SKIP return
 #define PERMC_THREADS(count)                                                                       \
   {                                                                                                \
@@ -94,15 +104,17 @@ template <typename T, unsigned n> void permc_store_wide(const T (&e)[n], void *p
 #define PERMC_LOAD_WIDE(type, n, name, p)                                                          \
   type name[n];                                                                                    \
   permc_load_wide(name, p);
-#define PERMC_STORE_WIDE(type, n, p, ...)                                                          \
+#define PERMC_STORE_WIDE(type, n, p, d, ...)                                                       \
   {                                                                                                \
-    const type e[n] = {__VA_ARGS__};                                                               \
+    type e[n] = {__VA_ARGS__};                                                                     \
+    PERMC_TURN(type, n, e, d)                                                                      \
     permc_store_wide(e, p);                                                                        \
   }
 
 #else
 
 #define PERMC_HOST 1
+#define PERMC_UNROLL
 #define PERMC_KERNEL(number, threads, bytes, ...)                                                  \
   static void permc_kernel_##number(char *scratch, uint64_t item, __VA_ARGS__) {                   \
     (void)scratch;
@@ -126,9 +138,10 @@ template <typename T, unsigned n> void permc_store_wide(const T (&e)[n], void *p
   type name[n];                                                                                    \
   PERMC_TOUCH(0, p, sizeof name);                                                                  \
   __builtin_memcpy(name, p, sizeof name);
-#define PERMC_STORE_WIDE(type, n, p, ...)                                                          \
+#define PERMC_STORE_WIDE(type, n, p, d, ...)                                                       \
   {                                                                                                \
-    const type e[n] = {__VA_ARGS__};                                                               \
+    type e[n] = {__VA_ARGS__};                                                                     \
+    PERMC_TURN(type, n, e, d)                                                                      \
     PERMC_TOUCH(0, p, sizeof e);                                                                   \
     __builtin_memcpy(p, e, sizeof e);                                                              \
   }
