@@ -383,10 +383,29 @@ static void add_stores(building *b, uint32_t number, plan_pass *pass, bool *kept
   }
 }
 
+// A complement of the tile for a pass that only moves: blocks one after the other write lines one
+// after the other (on a GPU a few per cent faster than if they read so).
+static uint64_t *blocks_in_order(const planning *p, const plan_pass *pass) {
+  const net_stage *s = p->stage;
+  uint64_t *blocks = NEW_ARRAY(p->memory, uint64_t, s->n - pass->tile.dimension + 1);
+  f2_space held = pass->tile;
+  int count = 0;
+  for (int i = 0; i <= s->n; i++) {
+    f2_space lines = i < 31 && i < s->n ? line_space(&pass->stores[0].map, s->n, UINT32_C(2) << i)
+                                        : f2_space_full(s->n);
+    for (int k = 0; k < lines.dimension; k++)
+      if (f2_space_insert(&held, lines.basis[k]))
+        blocks[count++] = lines.basis[k];
+  }
+  return blocks;
+}
+
 // A basis of a complement of the tile, inside the kernels of the ops' coordinates as far as
 // possible.
 static uint64_t *find_blocks(const planning *p, const plan_pass *pass) {
   const net_stage *s = p->stage;
+  if (pass->op_count == 0 && pass->store_count && p->target->lane_bytes == 0)
+    return blocks_in_order(p, pass);
   f2_space forms = f2_space_zero(s->n), v = pass->tile;
   for (uint32_t i = 0; i < pass->op_count; i++) {
     const net_op *op = &s->ops.items[pass->ops[i]];

@@ -80,8 +80,9 @@ typedef struct permc_imports {
 #define PERMC_BARRIER __syncthreads();
 #define PERMC_VALUES(type, name, count, threads) type name[count];
 #define PERMC_AT(name, i) name[i]
-#define PERMC_LOAD(type, p) __ldcs((const type *)(p))
-#define PERMC_STORE(type, p, v) __stcs((type *)(p), v)
+// Past the first cache: measured, that is a few per cent faster than streaming hints.
+#define PERMC_LOAD(type, p) __ldcg((const type *)(p))
+#define PERMC_STORE(type, p, v) __stcg((type *)(p), v)
 #define PERMC_GET(type, p) (*(const type *)(p))
 #define PERMC_PUT(type, p, v) (*(type *)(p) = (v))
 
@@ -93,13 +94,13 @@ template <> struct permc_wide<8> { typedef uint2 type; };
 template <> struct permc_wide<16> { typedef uint4 type; };
 template <typename T, unsigned n> void permc_load_wide(T (&e)[n], const void *p) {
   typedef typename permc_wide<n * sizeof(T)>::type word;
-  const word w = __ldcs((const word *)p);
+  const word w = __ldcg((const word *)p);
   memcpy(e, &w, sizeof w);
 }
 template <typename T, unsigned n> void permc_store_wide(const T (&e)[n], void *p) {
   typename permc_wide<n * sizeof(T)>::type w;
   memcpy(&w, e, sizeof w);
-  __stcs((typename permc_wide<n * sizeof(T)>::type *)p, w);
+  __stcg((typename permc_wide<n * sizeof(T)>::type *)p, w);
 }
 #define PERMC_LOAD_WIDE(type, n, name, p)                                                          \
   type name[n];                                                                                    \
