@@ -48,50 +48,52 @@ typedef struct suite_row {
   bench_property property;
   unsigned threads;
   const char *beside, *beside_types, *peer, *peer_arguments;
+  const char *device_peer;  // on a GPU: another peer, with the same arguments
+  int device_last;          // ... and larger sizes (0: the same)
 } suite_row;
 
-#define MAP(series, kind, expression, type, width, first, last)                                    \
+#define MAP(series, kind, expression, type, width, first, last, device_last)                       \
   {                                                                                                \
     "bmmc", series " " type, series " " type " 2^$n", expression, "[$N]" type, first, last, 2,     \
-        kind, BENCH_MOVED, 0, NULL, NULL, "memcpy", "--count $N --width " width                    \
+        kind, BENCH_MOVED, 0, NULL, NULL, "memcpy", "--count $N --width " width, NULL, device_last \
   }
 #define PADDED(name, types)                                                                        \
   {                                                                                                \
     "padded", "padded sort", name, "padded maxval sort", types, 20, 20, 1, NO_MAP, BENCH_SORTED,   \
-        0, "sort", "[1048576]u32", NULL, NULL                                                      \
+        0, "sort", "[1048576]u32", NULL, NULL, NULL, 0                                             \
   }
 
 static const suite_row rows[] = {
     {"sort", "sort u32", "sort u32 2^$n", "sort", "[$N]u32", 10, 26, 2, NO_MAP, BENCH_SORTED, 0,
-     NULL, NULL, "std_sort", "--count $N"},
+     NULL, NULL, "std_sort", "--count $N", "cub", 26},
     {"rows", "rows of u32", "sort rows of 2^$n u32", "map sort", "[$R][$N]u32", 5, 14, 1, NO_MAP,
-     BENCH_SORTED, 0, NULL, NULL, "std_sort", "--count 16777216 --row $N"},
+     BENCH_SORTED, 0, NULL, NULL, "std_sort", "--count 16777216 --row $N", "cub", 0},
     {"bmmc", "bit reversal u32", "bit reversal u32 2^$n", "bitrev", "[$N]u32", 20, 26, 2,
-     BIT_REVERSAL, BENCH_MOVED, 0, NULL, NULL, "bit_reversal", "--count $N"},
+     BIT_REVERSAL, BENCH_MOVED, 0, NULL, NULL, "bit_reversal", "--count $N", NULL, 28},
     {"bmmc", "transpose u32", "transpose u32 2^$n", "transpose", "[$H][$L]u32", 20, 26, 2,
-     TRANSPOSE, BENCH_MOVED, 0, NULL, NULL, "memcpy", "--count $N"},
-    MAP("random BPC", RANDOM_BPC, NULL, "u32", "4", 20, 26),
-    MAP("random BMMC", RANDOM_BMMC, NULL, "u32", "4", 20, 26),
-    MAP("Gray code", GRAY_CODE, "gray", "u32", "4", 20, 26),
-    MAP("bit reversal", BIT_REVERSAL, "bitrev", "u8", "1", 24, 24),
-    MAP("bit reversal", BIT_REVERSAL, "bitrev", "u16", "2", 24, 24),
-    MAP("bit reversal", BIT_REVERSAL, "bitrev", "u64", "8", 24, 24),
-    MAP("bit reversal", BIT_REVERSAL, "bitrev", "c128", "16", 24, 24),
-    MAP("random BMMC", RANDOM_BMMC, NULL, "u8", "1", 24, 24),
-    MAP("random BMMC", RANDOM_BMMC, NULL, "u16", "2", 24, 24),
-    MAP("random BMMC", RANDOM_BMMC, NULL, "u64", "8", 24, 24),
-    MAP("random BMMC", RANDOM_BMMC, NULL, "c128", "16", 24, 24),
+     TRANSPOSE, BENCH_MOVED, 0, NULL, NULL, "memcpy", "--count $N", NULL, 28},
+    MAP("random BPC", RANDOM_BPC, NULL, "u32", "4", 20, 26, 28),
+    MAP("random BMMC", RANDOM_BMMC, NULL, "u32", "4", 20, 26, 28),
+    MAP("Gray code", GRAY_CODE, "gray", "u32", "4", 20, 26, 28),
+    MAP("bit reversal", BIT_REVERSAL, "bitrev", "u8", "1", 24, 24, 28),
+    MAP("bit reversal", BIT_REVERSAL, "bitrev", "u16", "2", 24, 24, 28),
+    MAP("bit reversal", BIT_REVERSAL, "bitrev", "u64", "8", 24, 24, 28),
+    MAP("bit reversal", BIT_REVERSAL, "bitrev", "c128", "16", 24, 24, 28),
+    MAP("random BMMC", RANDOM_BMMC, NULL, "u8", "1", 24, 24, 28),
+    MAP("random BMMC", RANDOM_BMMC, NULL, "u16", "2", 24, 24, 28),
+    MAP("random BMMC", RANDOM_BMMC, NULL, "u64", "8", 24, 24, 28),
+    MAP("random BMMC", RANDOM_BMMC, NULL, "c128", "16", 24, 24, 28),
     {"fft", "fft c64", "fft c64 2^$n", "fft", "[$N]c64", 10, 24, 2, NO_MAP, BENCH_FOURIER, 0, NULL,
-     NULL, "fftw", "--count $N"},
+     NULL, "fftw", "--count $N", NULL, 0},
     PADDED("padded sort of 2^19 + 1", "[524289]u32"),
     PADDED("padded sort of 3 2^18", "[786432]u32"),
     PADDED("padded sort of 10^6", "[1000000]u32"),
     PADDED("padded sort of 2^20", "[1048576]u32"),
     PADDED("padded sort of 2^20 + 1", "[1048577]u32"),
     {"scaling", "1 thread", "sort u32 2^$n, 1 thread", "sort", "[$N]u32", 10, 26, 1, NO_MAP,
-     BENCH_SORTED, 1, NULL, NULL, NULL, NULL},
+     BENCH_SORTED, 1, NULL, NULL, NULL, NULL, NULL, 0},
     {"scaling", "2 threads", "sort u32 2^$n, 2 threads", "sort", "[$N]u32", 10, 26, 1, NO_MAP,
-     BENCH_SORTED, 2, NULL, NULL, NULL, NULL},
+     BENCH_SORTED, 2, NULL, NULL, NULL, NULL, NULL, 0},
 };
 
 // ---- maps ---------------------------------------------------------------------------------------
@@ -212,13 +214,13 @@ static uint64_t count_columns(const suite_row *row, int n) {
                                           : 0;
 }
 
-static bool expand(const suite_row *row, int n, bench_case *c) {
+static bool expand(const suite_row *row, int n, bool device, bench_case *c) {
   *c = (bench_case){.suite = row->suite,
                     .series = row->series,
                     .threads = row->threads,
                     .property = row->property,
                     .map = map_of(row->map, n),
-                    .peer = row->peer};
+                    .peer = device ? row->device_peer : row->peer};
   substitute(c->name, sizeof c->name, row->name, n);
   substitute(c->types, sizeof c->types, row->types, n);
   substitute(c->beside, sizeof c->beside, row->beside, n);
@@ -231,16 +233,20 @@ static bool expand(const suite_row *row, int n, bench_case *c) {
   return c->expression != NULL;
 }
 
-size_t bench_suite_cases(const char *suite, bench_case **cases) {
+static int last_of(const suite_row *row, bool device) {
+  return device && row->device_last ? row->device_last : row->last;
+}
+
+size_t bench_suite_cases(const char *suite, bool device, bench_case **cases) {
   size_t count = 0, next = 0;
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
     if (strcmp(rows[i].suite, suite) == 0)
-      count += (size_t)((rows[i].last - rows[i].first) / rows[i].step + 1);
+      count += (size_t)((last_of(&rows[i], device) - rows[i].first) / rows[i].step + 1);
   *cases = calloc(count + 1, sizeof **cases);
   for (size_t i = 0; *cases && i < sizeof rows / sizeof *rows; i++)
-    for (int n = rows[i].first; n <= rows[i].last && !strcmp(rows[i].suite, suite);
+    for (int n = rows[i].first; n <= last_of(&rows[i], device) && !strcmp(rows[i].suite, suite);
          n += rows[i].step)
-      if (!expand(&rows[i], n, &(*cases)[next++])) {
+      if (!expand(&rows[i], n, device, &(*cases)[next++])) {
         bench_cases_free(*cases, next);
         *cases = NULL;
         return 0;

@@ -1,7 +1,7 @@
 // The suites of `permc bench`: rows of one table, each a program over a range of sizes.
 //
 //   bench_case *cases = NULL;
-//   size_t count = bench_suite_cases("bmmc", &cases);     // 0: there is no such suite, or no
+//   size_t count = bench_suite_cases("bmmc", false, &cases);     // 0: there is no such suite, or no
 //   memory cases[0].name                                         // "bit reversal u32 2^20"
 //   cases[0].expression                                   // "bitrev", as of permc run -e
 //   cases[0].types                                        // "[1048576]u32", as of --random
@@ -52,7 +52,8 @@ typedef struct bench_suite {
 const bench_suite *bench_suite_at(size_t index);  // NULL: no more
 const bench_suite *bench_suite_named(const char *name);
 
-size_t bench_suite_cases(const char *suite, bench_case **cases);
+// device: with the sizes and the peers for a GPU.
+size_t bench_suite_cases(const char *suite, bool device, bench_case **cases);
 void bench_cases_free(bench_case *cases, size_t count);
 
 // ---- checking results ------------------------------------------------------------------------

@@ -180,7 +180,8 @@ static bool find_cases(bench_session *s) {
   const char *suite = cli_value(s->given, "--suite");
   if (!suite)
     return cases_of_sizes(s);
-  s->case_count = bench_suite_cases(suite, &s->cases);
+  s->case_count = bench_suite_cases(
+      suite, s->request.backend && !strcmp(s->request.backend, "cuda"), &s->cases);
   if (s->case_count)
     return true;
   cli_error("out of memory");

@@ -131,7 +131,7 @@ TEST(copies) {
 TEST(suites_have_cases) {
   for (size_t i = 0; bench_suite_at(i); i++) {
     bench_case *cases;
-    size_t count = bench_suite_cases(bench_suite_at(i)->name, &cases);
+    size_t count = bench_suite_cases(bench_suite_at(i)->name, false, &cases);
     CHECK(count > 0);
     for (size_t k = 0; k < count; k++) {
       CHECK(cases[k].name[0] && cases[k].expression[0] && cases[k].types[0] == '[');
