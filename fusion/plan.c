@@ -487,14 +487,16 @@ static void lengthen_lines(const planning *p, run *r, bool loads, bool stores, i
 }
 
 // A tile at least as large as what a thread holds, so that a block is worth its addresses and all
-// lanes have something to do: with unit vectors, the lowest first. Where lanes are threads, as
-// large as there is room, for long lines.
+// lanes have something to do: with unit vectors, the lowest first. Where lanes are threads and
+// nothing is to be computed, larger, for long lines.
 static void widen_tile(const planning *p, const pass_tiles *tiles, uint32_t number) {
-  enum { ENOUGH = 10 };
+  enum { ENOUGH = 10, ENOUGH_FOR_WARPS = 11, LONG_LINES = 13 };
   run *r = &tiles->runs[number];
-  int room = plan_room(p, r), most = room < ENOUGH ? room : ENOUGH;
-  if (p->target->lane_bytes == 0)
-    lengthen_lines(p, r, number == 0, number + 1 == tiles->count, most = room);
+  bool warps = p->target->lane_bytes == 0;
+  int enough = !warps ? ENOUGH : p->stage->ops.count ? ENOUGH_FOR_WARPS : LONG_LINES;
+  int room = plan_room(p, r), most = room < enough ? room : enough;
+  if (warps)
+    lengthen_lines(p, r, number == 0, number + 1 == tiles->count, most);
   for (int i = 0; i < p->stage->n && r->space.dimension < most; i++)
     f2_space_insert(&r->space, f2_unit(i));
 }
@@ -596,11 +598,33 @@ static void find_padding(planning *s, plan *p) {
   }
 }
 
+// What a GPU gives to a stage: few elements are shared by more threads and more blocks, with less
+// in registers and smaller tiles, so that all of it has something to do. Measured for sorting
+// networks on an H200 (docs/benchmarks.md): with 2^14 to 2^18 keys up to 1.9 times as fast as large
+// tiles.
+static const target *target_of(arena *a, const target *machine, const net_stage *s) {
+  static const struct {
+    int elements, tile, registers;  // log2: at most, of 4-byte elements, of a thread
+  } rows[] = {{14, 10, 3}, {18, 11, 3}, {19, 12, 4}, {23, 13, 5}, {64, 14, 5}};
+  if (machine->lane_bytes || s->ops.count == 0)
+    return machine;
+  size_t i = 0;
+  while (log2_floor(stage_elements(s)) > rows[i].elements)
+    i++;
+  target *own = NEW(a, target);
+  *own = *machine;
+  if (own->register_bytes > UINT32_C(4) << rows[i].registers)
+    own->register_bytes = UINT32_C(4) << rows[i].registers;
+  if (own->tile_bytes > UINT64_C(4) << rows[i].tile)
+    own->tile_bytes = UINT64_C(4) << rows[i].tile;
+  return own;
+}
+
 // The cheapest of the strategies' passes for one stage.
 static void plan_stage(arena *a, plan *p, uint32_t number) {
   planning s = {.memory = a,
                 .net = p->net,
-                .target = p->target,
+                .target = target_of(a, p->target, &p->net->stages.items[number]),
                 .stage_number = number,
                 .stage = &p->net->stages.items[number]};
   find_reads(&s);
