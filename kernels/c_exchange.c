@@ -44,13 +44,13 @@ static bool is_static(const net_op *op, const c_space *space) {
 }
 
 // Takes away the slots that an op touches, unless it exchanges one.
-static void rule_out(const plan_pass *p, const net_stage *s, const net_op *op, const c_space *space,
-                     net_id *reads, bool *keyed) {
+static void rule_out(const c_writer *w, const plan_pass *p, const net_stage *s, const net_op *op,
+                     const c_space *space, net_id *reads, bool *keyed) {
   exchange_kind kind;
   uint32_t count = net_op_reads(s, op, reads);
   uint32_t to = p->slot_of[op->outputs[0].value];
-  if (space->l > 0 && is_exchange(s, op, &kind) && to != NET_NONE && p->slot_of[reads[0]] == to &&
-      is_static(op, space) &&
+  if ((space->l > 0 || w->warps) && is_exchange(s, op, &kind) && to != NET_NONE &&
+      p->slot_of[reads[0]] == to && is_static(op, space) &&
       scalar_types[s->values.items[op->outputs[0].value]].kind == KIND_FLOAT)
     return;
   for (uint32_t i = 0; i < count; i++)
@@ -68,12 +68,14 @@ bool *c_keyed_slots(c_writer *w, const plan_pass *p, const c_schedule *c) {
     keyed[p->loads[i].slot] = scalar_types[c->loaded[i]].kind == KIND_FLOAT;
   for (uint32_t i = 0; i < c->phase_count; i++)
     for (uint32_t k = 0; k < c->phases[i].op_count; k++)
-      rule_out(p, s, &s->ops.items[p->ops[c->phases[i].first_op + k]], &c->spaces[i], reads, keyed);
+      rule_out(w, p, s, &s->ops.items[p->ops[c->phases[i].first_op + k]], &c->spaces[i], reads,
+               keyed);
   for (uint32_t slot = 0; slot < p->slot_count; slot++) {
     bool made = false, known = true;  // a slot that is only carried has no use for keys
     for (uint32_t i = 0; i < c->phase_count; i++) {
       const c_use *use = c_use_of(c, p, i, slot);
-      known &= c->spaces[i].l > 0 && c->spaces[i].r <= 8;  // vectors; register numbers are bytes
+      known &= c->spaces[i].l > 0 || w->warps;  // vectors, or threads
+      known &= c->spaces[i].r <= 8;             // register numbers are bytes
       made |= use->made;
       known &= !use->made || use->before == use->after;
     }
@@ -100,13 +102,43 @@ static key_names names_of(const c_phase *f, uint32_t slot) {
   scalar_type type = f->slots[slot].type;
   key_names n = {.bytes = c_part_bytes(type), .lanes = 1U << f->space->l};
   n.type = c_vector(f->w, n.bytes, n.lanes);
-  n.mask = c_mask_type(f->w, n.bytes, n.lanes);
+  n.mask = n.lanes == 1 ? "bool" : c_mask_type(f->w, n.bytes, n.lanes);
   n.name = c_format(f->w, "%sx%u", scalar_types[type].name, n.lanes);
   n.integer = n.bytes == 4 ? SCALAR_I32 : SCALAR_I64;
   return n;
 }
 
+// The same on single elements, for lanes that are threads: `i` is the integer type.
+static void define_scalars(c_writer *w, const key_names *n) {
+  const char *i = n->bytes == 4 ? "int32_t" : "int64_t";
+  if (!c_define(w, c_format(w, "key_%s", n->name)))
+    return;
+  text_printf(&w->definitions,
+              "static inline %s key_%s(%s x) {\n  return x ^ (%s)(((%s)x >> %u) & %s);\n}\n"
+              "static inline bool strange_%s(%s x) {\n"
+              "  return (%s)(x & %s) > %s && x != %s;\n}\n"
+              "static inline %s rank_key_%s(%s x) {\n"
+              "  return (%s)x > %s || (%s)x < ~%s ? %s : (%s)x;\n}\n",
+              n->type, n->name, n->type, n->type, i, n->bytes * 8 - 1, largest[n->bytes], n->name,
+              n->type, i, largest[n->bytes], infinity[n->bytes], usual_nan[n->bytes], i, n->name,
+              n->type, i, infinity[n->bytes], i, infinity[n->bytes], largest[n->bytes], i);
+  text_printf(&w->definitions,
+              "static __attribute__((noinline)) void exchange_%s(%s *r, const uint8_t (*row)[3],\n"
+              "    int count) {\n"
+              "  for (; count > 0; count--, row++) {\n"
+              "    const %s a = r[(*row)[0]], b = r[(*row)[1]];\n"
+              "    const %s x = rank_key_%s(a), y = rank_key_%s(b);\n"
+              "    const bool m = (*row)[2] == 0 ? x > y : (*row)[2] == 1 ? x <= y\n"
+              "      : (*row)[2] == 2 ? x >= y : x < y;\n"
+              "    r[(*row)[0]] = m ? b : a;\n    r[(*row)[1]] = m ? a : b;\n  }\n}\n",
+              n->name, n->type, n->type, i, n->name, n->name);
+}
+
 static void define_key(c_writer *w, const key_names *n) {
+  if (n->lanes == 1) {
+    define_scalars(w, n);
+    return;
+  }
   if (!c_define(w, c_format(w, "key_%s", n->name)))
     return;
   text_printf(&w->definitions,
@@ -118,6 +150,8 @@ static void define_key(c_writer *w, const key_names *n) {
 
 // Of floats: those that are NaN and not the usual ones.
 static void define_strange(c_writer *w, const key_names *n) {
+  if (n->lanes == 1)
+    return;
   const char *greater = c_vector_function(w, OP_GT, n->integer, n->lanes);
   const char *unequal = c_vector_function(w, OP_NE, n->integer, n->lanes);
   const char *both = c_mask_function(w, OP_AND, n->bytes, n->lanes);
@@ -147,13 +181,18 @@ void c_to_keys(c_phase *f, uint32_t slot) {
   define_strange(w, &n);
   c_line(w, "%s v%u = strange_%s(v%u);", n.mask, strange, n.name, s->id[0]);
   for (uint64_t i = 0; i < UINT64_C(1) << f->space->r; i++) {
-    if (i > 0)
+    if (i > 0 && n.lanes == 1)
+      c_line(w, "v%u |= strange_%s(v%u);", strange, n.name, s->id[i]);
+    else if (i > 0)
       c_line(w, "v%u = %s(v%u, strange_%s(v%u));", strange,
              c_mask_function(w, OP_OR, n.bytes, n.lanes), strange, n.name, s->id[i]);
     c_line(w, "const %s v%u = key_%s(v%u);", n.type, w->next, n.name, s->id[i]);
     s->id[i] = w->next++;
   }
-  c_line(w, "strange |= any_%s(v%u);", n.name, strange);
+  if (n.lanes == 1)
+    c_line(w, "strange |= v%u;", strange);
+  else
+    c_line(w, "strange |= any_%s(v%u);", n.name, strange);
 }
 
 c_registers c_from_keys(c_phase *f, uint32_t slot) {
@@ -172,6 +211,8 @@ c_registers c_from_keys(c_phase *f, uint32_t slot) {
 
 // Rows of three: the registers of element 0 and 1, and the kind.
 static void define_loop(c_writer *w, const key_names *n) {
+  if (n->lanes == 1)
+    return;
   static const struct {
     exchange_kind kind;
     scalar_op op;

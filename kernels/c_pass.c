@@ -149,6 +149,14 @@ static bool turns_around(const c_pass *p, uint32_t phase) {
   return reads && writes;
 }
 
+// A barrier tells all threads what one of them has found of its keys (c_exchange.h).
+static const char *barrier(const c_pass *p) {
+  for (uint32_t slot = 0; slot < p->pass->slot_count; slot++)
+    if (p->keyed[slot])
+      return "PERMC_BARRIER_TELLING(strange)";
+  return "PERMC_BARRIER";
+}
+
 // What goes to scratch then is kept over a barrier.
 static void declare_kept(const c_pass *p, uint32_t phase) {
   const c_space *space = &p->schedule.spaces[phase];
@@ -184,7 +192,7 @@ static void keep_over_barrier(const c_pass *p, c_phase *f, uint32_t phase) {
       keep_slot(f, slot, after);
     }
     if (!after)
-      text_printf(&p->w->body, "    PERMC_END\n    PERMC_BARRIER\n    PERMC_THREADS(%u)\n",
+      text_printf(&p->w->body, "    PERMC_END\n    %s\n    PERMC_THREADS(%u)\n", barrier(p),
                   1U << f->space->threads);
   }
 }
@@ -322,7 +330,7 @@ static void write_phase(c_pass *p, uint32_t phase) {
   for (uint32_t later = phase + 1; later < p->schedule.phase_count; later++)
     last = last && is_idle(p, later);
   if (w->warps && !last)
-    text_string(&w->body, "    PERMC_BARRIER\n");
+    text_printf(&w->body, "    %s\n", barrier(p));
 }
 
 // ---- the function ----------------------------------------------------------------------------

@@ -78,6 +78,7 @@ typedef struct permc_imports {
     (void)t;
 #define PERMC_END }
 #define PERMC_BARRIER __syncthreads();
+#define PERMC_BARRIER_TELLING(flag) flag = __syncthreads_or(flag);
 #define PERMC_VALUES(type, name, count, threads) type name[count];
 #define PERMC_AT(name, i) name[i]
 // Past the first cache: measured, that is a few per cent faster than streaming hints.
@@ -124,6 +125,7 @@ template <typename T, unsigned n> void permc_store_wide(const T (&e)[n], void *p
 #define PERMC_THREADS(count) for (uint32_t t = 0; t < count; t++) {
 #define PERMC_END }
 #define PERMC_BARRIER
+#define PERMC_BARRIER_TELLING(flag)
 #define PERMC_VALUES(type, name, count, threads) type name[threads][count];
 #define PERMC_AT(name, i) name[t][i]
 #ifdef PERMC_COUNT

@@ -371,11 +371,12 @@ static void add_operations(operations *o, scalar_type type) {
 
 // All of the net's stage as one pass of one phase.
 static plan *one_pass(net *t, uint32_t r, uint32_t l) {
-  static const target machine = {.name = "test"};
+  // Vectors; without lanes, threads of a kernel.
+  static const target vectors = {.name = "test", .lane_bytes = 64}, threads = {.name = "test"};
   plan *p = NEW(&memory, plan);
   net_stage *s = &t->stages.items[0];
   plan_pass pass = {.tile = f2_space_full(s->n), .limit = UINT64_MAX, .phase_count = 1};
-  *p = (plan){.net = t, .target = &machine, .strategy = "test"};
+  *p = (plan){.net = t, .target = l ? &vectors : &threads, .strategy = "test"};
   for (size_t i = 0; i < t->arrays.count; i++)
     vec_push(&memory, &p->arrays, t->arrays.items[i]);
   pass.slot_count = (uint32_t)s->values.count;

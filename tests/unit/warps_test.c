@@ -167,6 +167,8 @@ TEST(networks) {
     SKIP("there is no C compiler");
   check_kernels("sort", "[2^14]u32", true);
   check_kernels("map sort", "[6][2^9]i64", true);
+  check_kernels("sort", "[2^12]f32", true);
+  check_kernels("map sort", "[3][2^10]f64", true);
   check_kernels("balanced_sort", "[2^12]u32", true);
   check_kernels("fwht", "[2^15]f32", true);
   check_kernels("fft", "[2^14]c64", true);
