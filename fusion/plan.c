@@ -490,10 +490,14 @@ static void lengthen_lines(const planning *p, run *r, bool loads, bool stores, i
 // lanes have something to do: with unit vectors, the lowest first. Where lanes are threads and
 // nothing is to be computed, larger, for long lines.
 static void widen_tile(const planning *p, const pass_tiles *tiles, uint32_t number) {
-  enum { ENOUGH = 10, ENOUGH_FOR_WARPS = 11, LONG_LINES = 13 };
+  enum { ENOUGH = 10, ENOUGH_FOR_WARPS = 11, LONG_LINES = 13, LONG_LINE_BYTES = 1 << 15 };
   run *r = &tiles->runs[number];
   bool warps = p->target->lane_bytes == 0;
-  int enough = !warps ? ENOUGH : p->stage->ops.count ? ENOUGH_FOR_WARPS : LONG_LINES;
+  int lines = log2_floor(LONG_LINE_BYTES / (p->moved_bytes ? p->moved_bytes : 1));
+  int enough = !warps                ? ENOUGH
+               : p->stage->ops.count ? ENOUGH_FOR_WARPS
+               : lines > LONG_LINES  ? lines
+                                     : LONG_LINES;
   int room = plan_room(p, r), most = room < enough ? room : enough;
   if (warps)
     lengthen_lines(p, r, number == 0, number + 1 == tiles->count, most);

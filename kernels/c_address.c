@@ -129,6 +129,13 @@ c_map c_map_of_scratch(const uint64_t *exchange, const c_space *s, uint32_t part
   return m;
 }
 
+void c_map_share_banks(c_map *m, uint32_t lanes, uint32_t shared) {
+  if (lanes + shared > m->rows)
+    return;
+  for (uint32_t r = 0; r < lanes + shared; r++)
+    m->weight[r] = f2_unit((int)(r < lanes ? r + shared : r - lanes));
+}
+
 static uint64_t any_of(uint32_t count, const uint64_t *words, uint64_t which) {
   uint64_t any = 0;
   for (uint32_t i = 0; i < count; i++)

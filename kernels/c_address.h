@@ -48,6 +48,9 @@ c_map c_map_of_forms(uint32_t count, const net_form *forms, const c_space *space
 // Scratch memory: address bit i is coordinate i in the basis `exchange` of V, the part is the
 // highest bit.
 c_map c_map_of_scratch(const uint64_t *exchange, const c_space *space, uint32_t parts);
+// The same for lanes that are threads, of elements that are less than a bank wide: the lanes'
+// coordinates, the first `lanes`, come after those of the `shared` ones that lie in one bank.
+void c_map_share_banks(c_map *m, uint32_t lanes, uint32_t shared);
 
 // The rows that blocks, threads, vectors (of the mask `which`) touch.
 uint64_t c_map_rows_of_blocks(const c_map *m);

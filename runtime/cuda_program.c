@@ -62,8 +62,7 @@ static uint64_t bytes_of(const net_array *a) { return a->count * scalar_types[a-
 
 // Products and sums are rounded one by one, as interp does it. What is not marked is for the
 // device.
-static const char *const options[] = {"-std=c++17", "--fmad=false", "-default-device"};
-enum { OPTIONS = sizeof options / sizeof *options };
+const char *const cuda_program_options[] = {"-std=c++17", "--fmad=false", "-default-device"};
 
 typedef struct compilation {
   const cuda_program *program;
@@ -98,8 +97,8 @@ static void key_of(const text *source, int architecture, char key[CACHE_KEY]) {
   nvrtc_version(&version[0], &version[1]);
   digest_add(&d, "permc cuda " PERMC_VERSION, sizeof "permc cuda " PERMC_VERSION);
   digest_add(&d, version, sizeof version);
-  for (size_t i = 0; i < OPTIONS; i++)
-    digest_add(&d, options[i], strlen(options[i]) + 1);
+  for (size_t i = 0; i < CUDA_PROGRAM_OPTIONS; i++)
+    digest_add(&d, cuda_program_options[i], strlen(cuda_program_options[i]) + 1);
   digest_add(&d, source->data, source->length);
   digest_finish(&d, out);
   digest_hex(out, key);
@@ -145,7 +144,8 @@ static bool compile_file(compilation *c, size_t i) {
   bool good = !source.failed;
   if (good) {
     key_of(&source, architecture, key);
-    nvrtc_job job = {source.data, "permc.cu", architecture, options, OPTIONS};
+    nvrtc_job job = {source.data, "permc.cu", architecture, cuda_program_options,
+                     CUDA_PROGRAM_OPTIONS};
     if (!(cache_find(c->cache, key, path) && read_whole(path, &c->cubin[i], &c->size[i]))) {
       good = nvrtc_compile(&job, &c->cubin[i], &c->size[i], c->message[i], NVRTC_WHY);
       if (good)

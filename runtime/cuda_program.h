@@ -25,6 +25,10 @@ typedef struct cuda_options {
   unsigned compilers;  // at once; 0: as many as there are processors
 } cuda_options;
 
+// What NVRTC is told beside the architecture.
+enum { CUDA_PROGRAM_OPTIONS = 3 };
+extern const char *const cuda_program_options[CUDA_PROGRAM_OPTIONS];
+
 // `d` and `p` must outlive the program. NULL: *failure says why.
 cuda_program *cuda_program_new(cuda_device *d, const plan *p, const cuda_options *o,
                                cpu_failure *failure);

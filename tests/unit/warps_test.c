@@ -6,6 +6,8 @@
 #include "kernels/c_emit.h"
 #include "runtime/compiler.h"
 #include "runtime/cpu.h"
+#include "runtime/cuda_program.h"
+#include "runtime/nvrtc.h"
 #include "runtime/permc.h"
 #include "runtime/roots.h"
 
@@ -152,7 +154,7 @@ TEST(permutations) {
   static const char *const maps[] = {"bitrev", "gray", "reverse", "map id",
                                      "bmmc [1, 3, 7, 14, 19, 51, 66, 229, 348, 985, 1303, 3271, "
                                      "5947, 10967, 32537, 51699] 12345"};
-  static const char *const types[] = {"[2^16]u32", "[2^16]u64", "[2^16]f32"};
+  static const char *const types[] = {"[2^16]u32", "[2^16]u64", "[2^16]u16", "[2^16]u8"};
   if (no_compiler())
     SKIP("there is no C compiler");
   for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
@@ -174,6 +176,55 @@ TEST(networks) {
   check_kernels("fft", "[2^14]c64", true);
   check_kernels("sort", "[2^12](u32, u32)", true);
   check_kernels("padded maxval sort", "[5000]u32", false);
+}
+
+// ---- NVRTC -----------------------------------------------------------------------------------
+
+static void check_compiles(const char *expression, const char *types, const int *architectures) {
+  START();
+  const plan *p = planned(expression, types);
+  c_code code = {0};
+  const char *problem = NULL;
+  text t = {0};
+  if (!CHECK(p && c_emit(&code, p, &(c_options){.stream_bytes = UINT64_MAX}, &problem)))
+    return;
+  c_code_file(&t, &code, 0, code.pass_count, false);
+  text_add(&t, "", 1);
+  for (int i = 0; architectures[i]; i++) {
+    nvrtc_job job = {.text = t.data,
+                     .name = expression,
+                     .architecture = architectures[i],
+                     .options = cuda_program_options,
+                     .option_count = CUDA_PROGRAM_OPTIONS};
+    char message[NVRTC_WHY] = "";
+    void *cubin = NULL;
+    size_t size = 0;
+    if (!CHECK(!t.failed && nvrtc_compile(&job, &cubin, &size, message, sizeof message)))
+      printf("%s for sm_%d: %s\n", expression, architectures[i], message);
+    free(cubin);
+  }
+  text_free(&t);
+  c_code_free(&code);
+  arena_free(&memory);
+}
+
+TEST(compiled_for_gpus) {
+  int major = 0, minor = 0;
+  char why[NVRTC_WHY];
+  if (!nvrtc_find(why, sizeof why))
+    SKIP(why);
+  nvrtc_version(&major, &minor);
+  bool blackwell = major > 12 || minor >= 8;
+  const int architectures[] = {80, 90, blackwell ? 100 : 0, 0};
+  check_compiles("bitrev", "[2^16]u8", architectures);
+  check_compiles("sort", "[2^12]u32", architectures);
+  check_compiles("sort", "[2^10]f32", architectures);
+  check_compiles("map sort", "[5][2^6](u8, f64)", architectures);
+  check_compiles("fft", "[2^12]c64", architectures);
+  check_compiles("fft", "[2^10]c128", architectures);
+  check_compiles("scan (+)", "[2^8]i16", architectures);
+  check_compiles("map (\\x -> sinpi x + exp (x / 3) + floor x % 2)", "[2^10]f64", architectures);
+  check_compiles("map (\\x -> popcount x / 3 + clz x)", "[2^10]i64", architectures);
 }
 
 TEST_MAIN()
