@@ -667,3 +667,14 @@ plan *plan_make(arena *a, const net *t, const target *machine) {
     plan_stage(a, p, i);
   return p;
 }
+
+const plan_move *plan_only_move(const plan_move *moves, uint32_t count, net_id array) {
+  const plan_move *found = NULL;
+  for (uint32_t i = 0; i < count; i++)
+    if (moves[i].array == array) {
+      if (found)
+        return NULL;
+      found = &moves[i];
+    }
+  return found;
+}

@@ -85,6 +85,8 @@ typedef struct plan {
 // The cheapest plan by the cost model. Deterministic. `net` has been accepted by net_verify and
 // must outlive the plan.
 plan *plan_make(arena *a, const net *t, const target *target);
+// The one move of `count` from or to an array; NULL: there is none, or several.
+const plan_move *plan_only_move(const plan_move *moves, uint32_t count, net_id array);
 // NULL if every invariant holds, else a sentence naming the pass.
 const char *plan_verify(arena *a, const plan *p);
 // The net, then the plan of it (the form: plan_print.c), which plan_read reads back.

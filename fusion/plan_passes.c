@@ -1,9 +1,9 @@
 // Which ops share a pass: strategies to cut a stage into tiles. See plan.h.
 //
 //   greedy   every tile holds the lines of the stage's index; each pass takes ops while they fit
-//   free     between passes the array may lie in any layout whose lines are in both tiles: the
-//   fewest
-//            passes by dynamic programming over runs of ops (index-algebra, section 3)
+//   free     between passes the array may lie in any layout whose lines are in both tiles:
+//            the fewest passes, by dynamic programming over runs of ops (index-algebra,
+//            section 3)
 //
 // Between two passes with spaces S and S' a line of t dimensions must lie in both tiles. dim(S &
 // S') of them do; the rest, vectors of S', are put into the first tile, or vectors of S into the

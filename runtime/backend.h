@@ -1,9 +1,8 @@
 // The backends: ways to execute a Trace, as rows of one table.
 //
 //   interp     the oracle: the Trace itself, step by step
-//   cpu        Net, Plan, compiled for this machine (runtime/compiled.h); where there is no
-//   compiler,
-//              as portable
+//   cpu        Net, Plan, compiled for this machine (runtime/compiled.h); where there is
+//              no compiler, as portable
 //   portable   Net, Plan, executed by C code that is part of permc (runtime/portable.h)
 //   cuda       Net, Plan, compiled for a GPU (runtime/cuda_program.h); where there is none, as cpu
 #ifndef PERMC_RUNTIME_BACKEND_H

@@ -34,17 +34,6 @@ struct compiled {
   permc_imports imports;
 };
 
-static bool fail(cpu_failure *failure, const char *format, ...) PRINTF_LIKE(2, 3);
-
-static bool fail(cpu_failure *failure, const char *format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  *failure = (cpu_failure){.has_origin = false};
-  vsnprintf(failure->message, sizeof failure->message, format, arguments);
-  va_end(arguments);
-  return false;
-}
-
 static bool is_interrupted(const compiled_options *o) {
   return o->interrupted && atomic_load(o->interrupted);
 }
@@ -198,7 +187,7 @@ static bool compile_files(const build *b, size_t files) {
     }
     jobs[i] = (compiler_job){arguments, b->names[i].object};
   }
-  good = good ? run_jobs(b, jobs, files) : fail(b->failure, "out of memory");
+  good = good ? run_jobs(b, jobs, files) : cpu_fail(b->failure, "out of memory");
   for (size_t i = 0; i < files; i++)
     free((void *)jobs[i].arguments);
   return good;
@@ -209,7 +198,7 @@ static bool link_files(const build *b, size_t files, bool compile) {
   const char **arguments = arguments_of(b, files + 5);
   char product[CACHE_PATH + 32];
   if (!arguments)
-    return fail(b->failure, "out of memory");
+    return cpu_fail(b->failure, "out of memory");
   size_t at = end_of(arguments);
   snprintf(product, sizeof product, "%s/code.so", b->folder);
   arguments[at++] = "-shared";
@@ -236,13 +225,13 @@ static bool compile(build *b, const c_code *code) {
     snprintf(b->names[i].object, sizeof b->names->object, "%s/code-%zu.o", b->folder, i);
     c_code_file(&t, code, first[i], first[i + 1], i == 0);
     if (t.failed)
-      good = fail(b->failure, "out of memory");
+      good = cpu_fail(b->failure, "out of memory");
     else if (!write_file(b->names[i].source, &t))
-      good = fail(b->failure, "%.400s cannot be written: %s", b->folder, strerror(errno));
+      good = cpu_fail(b->failure, "%.400s cannot be written: %s", b->folder, strerror(errno));
     text_free(&t);
   }
   if (!b->names)
-    good = fail(b->failure, "out of memory");
+    good = cpu_fail(b->failure, "out of memory");
   good = good && (files == 1 || compile_files(b, files)) && link_files(b, files, files == 1);
   free(b->names);
   return good;
@@ -257,7 +246,7 @@ static bool load(compiled *e, const char *path, cpu_failure *failure) {
   if (e->passes && count && *count == e->plan->passes.count)
     return true;
   const char *why = e->library ? "it is not what was compiled" : dlerror();
-  fail(failure, "compiled code cannot be loaded: %s", why);
+  cpu_fail(failure, "compiled code cannot be loaded: %s", why);
   if (e->library)
     dlclose(e->library);
   e->library = NULL;
@@ -271,7 +260,7 @@ static bool make(compiled *e, build *b, const cache *c, const c_code *code, cons
   const char *why = NULL;
   char path[CACHE_PATH];
   if (!cache_work_begin(c, &work, &why))
-    return fail(b->failure, "%s", why);
+    return cpu_fail(b->failure, "%s", why);
   b->folder = work.folder;
   bool good = compile(b, code);
   if (good) {
@@ -301,12 +290,12 @@ static compiled_status obtain(compiled *e, const compiled_options *o, const c_co
     return COMPILED_UNAVAILABLE;
   uint64_t bytes = code_bytes(code);
   if (bytes > COMPILED_MOST_BYTES)
-    return fail(failure, "a program that comes to %llu MiB of C is too much for a compiler",
-                (unsigned long long)(bytes >> 20)),
+    return cpu_fail(failure, "a program that comes to %llu MiB of C is too much for a compiler",
+                    (unsigned long long)(bytes >> 20)),
            COMPILED_UNAVAILABLE;
   size_t count = compiler_options(isa_of(o), o->fuse, flags);
   if (count == 0)
-    return fail(failure, "there is no instruction set \"%s\" here", isa_of(o)), COMPILED_FAILED;
+    return cpu_fail(failure, "there is no instruction set \"%s\" here", isa_of(o)), COMPILED_FAILED;
   key_of(code, &found, flags, count, isa_of(o), key);
   cache_open(&c);
   if (o->no_cache)
@@ -367,7 +356,7 @@ static bool open_functions(compiled *e, const compiled_options *o, cpu_failure *
     const plan_pass *pass = &p->passes.items[i];
     const net_stage *s = &p->net->stages.items[pass->stage];
     net_id *nodes = calloc(s->nodes.count + 1, sizeof *nodes);
-    good = nodes || fail(failure, "out of memory");
+    good = nodes || cpu_fail(failure, "out of memory");
     for (uint32_t k = 0; k < pass->op_count && good; k++)
       good =
           open_functions_of(e, i, s, &s->ops.items[pass->ops[k]], nodes, o->allow_foreign, failure);
@@ -379,7 +368,7 @@ static bool open_functions(compiled *e, const compiled_options *o, cpu_failure *
 static bool make_roots(compiled *e, cpu_failure *failure) {
   e->roots = roots_make(dlsym(e->library, "permc_root_tables"), &e->root_count, pool_processors());
   e->imports = (permc_imports){e->functions, (const void *const *)e->roots};
-  return e->roots || fail(failure, "out of memory");
+  return e->roots || cpu_fail(failure, "out of memory");
 }
 
 // ---- the executor ------------------------------------------------------------------------------
@@ -406,13 +395,13 @@ compiled *compiled_new(const plan *p, const compiled_options *o, compiled_status
   c_code code = {0};
   const char *problem = NULL;
   *status = COMPILED_FAILED;
-  fail(failure, "out of memory");
+  cpu_fail(failure, "out of memory");
   if (!e)
     return NULL;
   bool good = open_functions(e, o, failure);
   if (good && !c_emit(&code, p, &options, &problem)) {
     *status = problem ? COMPILED_UNAVAILABLE : COMPILED_FAILED;
-    good = fail(failure, "%s", problem ? problem : "out of memory");
+    good = cpu_fail(failure, "%s", problem ? problem : "out of memory");
   }
   if (good) {
     *status = obtain(e, o, &code, failure);

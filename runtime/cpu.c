@@ -43,13 +43,11 @@ struct cpu_session {
   uint64_t live, spared;  // bytes in arrays and in spares: together at most `peak`
   uint64_t peak;
   uint64_t needed;  // the peak of what is in the arrays
-  void **scratch;  // by worker
+  void **scratch;   // by worker
   uint64_t scratch_bytes;
 };
 
-static bool fail(cpu_failure *failure, const char *format, ...) PRINTF_LIKE(2, 3);
-
-static bool fail(cpu_failure *failure, const char *format, ...) {
+bool cpu_fail(cpu_failure *failure, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
   *failure = (cpu_failure){.has_origin = false};
@@ -162,24 +160,12 @@ static void buffer_free(cpu_session *s, uint32_t pass, void *data, uint64_t room
 
 // ---- arrays in one buffer -----------------------------------------------------------------------
 
-// The one move of `moves` from or to the array; NULL if there are several.
-static const plan_move *only_move(const plan_move *moves, uint32_t count, net_id id) {
-  const plan_move *found = NULL;
-  for (uint32_t i = 0; i < count; i++)
-    if (moves[i].array == id) {
-      if (found)
-        return NULL;
-      found = &moves[i];
-    }
-  return found;
-}
-
 // Whether each tile of the pass stores to array `id` just where it has loaded from *from, which
 // nobody needs any more. (With live forms, an index that is not alive may load what another tile
 // stores.)
 static bool find_in_place(const cpu_session *s, uint32_t number, net_id id, net_id *from) {
   const plan_pass *pass = &s->plan->passes.items[number];
-  const plan_move *store = only_move(pass->stores, pass->store_count, id);
+  const plan_move *store = plan_only_move(pass->stores, pass->store_count, id);
   if (store == NULL || store->live_count > 0 || pass->live_count > 0)
     return false;
   for (uint32_t i = 0; i < pass->load_count; i++) {
@@ -189,7 +175,7 @@ static bool find_in_place(const cpu_session *s, uint32_t number, net_id id, net_
     bool fits = bytes_of(old) == bytes_of(new) ||
                 (old->role == NET_TEMPORARY && room_of(old) == room_of(new));
     if (s->last[a] == number && s->data[a] && aligned(s->data[a]) && fits &&
-        old->type == new->type &&only_move(pass->loads, pass->load_count, a) &&
+        old->type == new->type &&plan_only_move(pass->loads, pass->load_count, a) &&
         net_map_equal(&pass->loads[i].map, &store->map))
       return *from = a, true;
   }
@@ -210,7 +196,7 @@ static bool provide(cpu_session *s, uint32_t number, bool in_place, net_id *shar
     }
     s->data[id] = buffer_new(s, &s->plan->arrays.items[id]);
     if (s->data[id] == NULL)
-      return fail(s->failure, "out of memory");
+      return cpu_fail(s->failure, "out of memory");
   }
   return true;
 }
@@ -296,14 +282,14 @@ static bool run_items(cpu_session *s, uint32_t number, const cpu_work *work) {
   if (pool_run(threads, items, chunk_for(work, items, threads), do_items, &j, s->interrupted))
     return true;
   bool interrupted = s->interrupted && atomic_load(s->interrupted) && !atomic_load(&j.no_memory);
-  return fail(s->failure, interrupted ? "interrupted" : "out of memory");
+  return cpu_fail(s->failure, interrupted ? "interrupted" : "out of memory");
 }
 
 bool cpu_pass(cpu_session *s, uint32_t number, const cpu_work *work) {
   size_t count = s->plan->arrays.count;
   net_id *shared = malloc((count + 1) * sizeof *shared);
   if (shared == NULL)
-    return fail(s->failure, "out of memory");
+    return cpu_fail(s->failure, "out of memory");
   for (size_t a = 0; a < count; a++)
     shared[a] = NET_NONE;
   bool good = provide(s, number, work->in_place, shared) && run_items(s, number, work);
@@ -416,7 +402,7 @@ static bool check_memory(const cpu_session *s) {
   char need[32], have[32];
   interp_format_bytes(need, sizeof need, s->needed);
   interp_format_bytes(have, sizeof have, limit);
-  return fail(s->failure, "this needs %s of memory; %s %s", need, owner, have);
+  return cpu_fail(s->failure, "this needs %s of memory; %s %s", need, owner, have);
 }
 
 static bool take_arguments(cpu_session *s, array *arguments, size_t count) {
@@ -427,9 +413,9 @@ static bool take_arguments(cpu_session *s, array *arguments, size_t count) {
     array *given = wanted->number < count ? &arguments[wanted->number] : NULL;
     if (given == NULL || given->type != wanted->type || array_count(given) != wanted->count ||
         (given->data == NULL && wanted->count > 0))
-      return fail(s->failure,
-                  "argument %" PRIu32 " is missing, or not of the type and shape expected",
-                  wanted->number + 1);
+      return cpu_fail(s->failure,
+                      "argument %" PRIu32 " is missing, or not of the type and shape expected",
+                      wanted->number + 1);
     s->data[a] = given->data;
     if (!s->keep_arguments)
       given->data = NULL;
@@ -442,7 +428,7 @@ cpu_session *cpu_begin(const plan *p, const cpu_options *o, array *arguments, si
                        cpu_failure *failure) {
   *failure = (cpu_failure){.has_origin = false};
   cpu_session *s = session_new(p, o, failure);
-  bool good = s != NULL || fail(failure, "out of memory");
+  bool good = s != NULL || cpu_fail(failure, "out of memory");
   good = good && check_memory(s) && take_arguments(s, arguments, argument_count);
   if (!o->keep_arguments)
     destroy_all(arguments, argument_count);  // those that nothing needs
@@ -462,7 +448,7 @@ static bool hand_over(cpu_session *s, array *results) {
     if (s->data[a] == NULL)  // without elements, so that no pass stores to it
       s->data[a] = array_memory(bytes_of(from));
     if (s->data[a] == NULL)
-      return fail(s->failure, "out of memory");
+      return cpu_fail(s->failure, "out of memory");
     results[from->number] =
         (array){.type = from->type, .rank = 1, .dims = {from->count}, .data = s->data[a]};
     s->data[a] = NULL;

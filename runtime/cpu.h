@@ -32,6 +32,9 @@ typedef struct cpu_failure {
   bool has_origin;
 } cpu_failure;
 
+// Writes the message, without an origin. False, for the caller to return.
+bool cpu_fail(cpu_failure *failure, const char *format, ...) PRINTF_LIKE(2, 3);
+
 // ---- executors -------------------------------------------------------------------------------
 
 // Executes the items first, ..., last - 1 of a pass. Item i is block i mod 2^(n-d) of the iteration

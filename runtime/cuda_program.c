@@ -37,19 +37,8 @@ struct cuda_program {
   buffer copied;  // two halves, of cuda_program_time_copy
 };
 
-static bool fail(cpu_failure *failure, const char *format, ...) PRINTF_LIKE(2, 3);
-
-static bool fail(cpu_failure *failure, const char *format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  *failure = (cpu_failure){.has_origin = false};
-  vsnprintf(failure->message, sizeof failure->message, format, arguments);
-  va_end(arguments);
-  return false;
-}
-
 static bool device_failed(const cuda_program *g, cpu_failure *failure) {
-  return fail(failure, "%s", cuda_message(g->device));
+  return cpu_fail(failure, "%s", cuda_message(g->device));
 }
 
 static bool is_interrupted(const cuda_program *g) {
@@ -188,7 +177,7 @@ static bool compile(cuda_program *g, const cuda_options *o, const c_code *code,
   cache folder;
   compilation *c = calloc(1, sizeof *c);
   if (!c)
-    return fail(failure, "out of memory");
+    return cpu_fail(failure, "out of memory");
   cache_open(&folder);
   if (o->no_cache)
     folder.folder[0] = 0;
@@ -198,10 +187,10 @@ static bool compile(cuda_program *g, const cuda_options *o, const c_code *code,
   split(c);
   bool good = pool_run(o->compilers ? o->compilers : pool_processors(), c->files, 1, compile_files,
                        c, g->interrupted);
-  fail(failure, is_interrupted(g) ? "interrupted" : "out of memory");
+  cpu_fail(failure, is_interrupted(g) ? "interrupted" : "out of memory");
   for (size_t i = 0; i < c->files && !good && !is_interrupted(g); i++)
     if (*c->message[i])
-      fail(failure, "%s", c->message[i]);
+      cpu_fail(failure, "%s", c->message[i]);
   good = good && load_files(g, c, failure);
   for (size_t i = 0; i < c->files; i++)
     free(c->cubin[i]);
@@ -224,23 +213,12 @@ static uint32_t take_buffer(cuda_program *g, uint64_t bytes) {
   return (uint32_t)g->buffer_count++;
 }
 
-static const plan_move *only_move(const plan_move *moves, uint32_t count, net_id id) {
-  const plan_move *found = NULL;
-  for (uint32_t i = 0; i < count; i++)
-    if (moves[i].array == id) {
-      if (found)
-        return NULL;
-      found = &moves[i];
-    }
-  return found;
-}
-
 // The array that the pass loads for the last time from just where it stores array `id`, or
 // NET_NONE.
 static net_id replaced_array(const cuda_program *g, uint32_t number, net_id id,
                              const uint32_t *last) {
   const plan_pass *pass = &g->plan->passes.items[number];
-  const plan_move *store = only_move(pass->stores, pass->store_count, id);
+  const plan_move *store = plan_only_move(pass->stores, pass->store_count, id);
   if (!g->facts[number].in_place || !store || store->live_count || pass->live_count)
     return NET_NONE;
   for (uint32_t i = 0; i < pass->load_count; i++) {
@@ -249,7 +227,7 @@ static net_id replaced_array(const cuda_program *g, uint32_t number, net_id id,
     // An argument's memory may be a caller's; it is read in every run.
     if (last[a] == number && old->role == NET_TEMPORARY && old->type == new->type &&
         g->buffers[g->buffer_of[a]].bytes >= bytes_of(new) &&
-        only_move(pass->loads, pass->load_count, a) &&
+        plan_only_move(pass->loads, pass->load_count, a) &&
         net_map_equal(&pass->loads[i].map, &store->map))
       return a;
   }
@@ -280,7 +258,7 @@ static bool place_arrays(cuda_program *g, cpu_failure *failure) {
   const plan *p = g->plan;
   uint32_t *last = calloc(p->arrays.count + 1, sizeof *last);
   if (!last)
-    return fail(failure, "out of memory");
+    return cpu_fail(failure, "out of memory");
   for (size_t a = 0; a < p->arrays.count; a++) {
     g->buffer_of[a] = NEVER;
     if (p->arrays.items[a].role == NET_ARGUMENT)
@@ -321,7 +299,7 @@ static bool upload_roots(cuda_program *g, const permc_root_table *rows, cpu_fail
   if (!tables || !head) {
     free(head);
     roots_free(tables, count);
-    return fail(failure, "out of memory");
+    return cpu_fail(failure, "out of memory");
   }
   uint64_t at = (total + 255) / 256 * 256;
   for (size_t i = 0; i < count; i++) {
@@ -400,7 +378,7 @@ cuda_program *cuda_program_new(cuda_device *d, const plan *p, const cuda_options
   cuda_program *g = allocate(d, p, o);
   bool good = g && !problem && c_emit(&code, p, &(c_options){.stream_bytes = UINT64_MAX}, &problem);
   if (!good)
-    fail(failure, "%s", problem ? problem : "out of memory");
+    cpu_fail(failure, "%s", problem ? problem : "out of memory");
   if (good)
     memcpy(g->facts, code.facts, p->passes.count * sizeof *g->facts);
   good = good && compile(g, o, &code, failure) && place_arrays(g, failure) &&
@@ -460,7 +438,7 @@ static bool upload_arguments(cuda_program *g, const array *arguments, size_t cou
       continue;
     const array *given = wanted->number < count ? &arguments[wanted->number] : NULL;
     if (!given || given->type != wanted->type || array_count(given) != wanted->count)
-      return fail(failure, "argument %u is not of the planned size", (unsigned)wanted->number);
+      return cpu_fail(failure, "argument %u is not of the planned size", (unsigned)wanted->number);
     if (!cuda_upload(g->device, address_of(g, (net_id)a), given->data, bytes_of(wanted)))
       return device_failed(g, failure);
   }
@@ -477,7 +455,7 @@ static bool download_results(cuda_program *g, array *results, cpu_failure *failu
       array_destroy(to);
       *to = (array){.data = array_memory(bytes_of(from))};
       if (!to->data)
-        return fail(failure, "out of memory");
+        return cpu_fail(failure, "out of memory");
     }
     *to = (array){.type = from->type, .rank = 1, .dims = {from->count}, .data = to->data};
     if (from->count &&

@@ -4,22 +4,12 @@
 // PERMC_EMIT_SEEDS=a-b runs other seeds than the usual few, PERMC_EMIT_TEXT=1 prints the code of a
 // plan that fails.
 #define RANDOM_NET_BITS 9
+#include "tests/unit/memory.h"
 #include "tests/unit/plan_random.h"
 
 #include "runtime/compiled.h"
 #include "runtime/compiler.h"
 #include "runtime/roots.h"
-
-static arena memory;
-static jmp_buf failure;
-
-#define START()                                                                                    \
-  do {                                                                                             \
-    arena_free(&memory);                                                                           \
-    memory = (arena){.failure = &failure};                                                         \
-    if (setjmp(failure) != 0)                                                                      \
-      abort();                                                                                     \
-  } while (0)
 
 static bool no_compiler(void) {
   compiler c;

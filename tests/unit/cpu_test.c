@@ -1,20 +1,10 @@
 // The driver: what becomes of arguments and results, buffers between passes, what executors are
 // asked for, and everything that can fail.
+#include "tests/unit/memory.h"
 #include "tests/unit/plan_random.h"
 
 #include "runtime/cpu.h"
 #include "runtime/portable.h"
-
-static arena memory;
-static jmp_buf failure;
-
-#define START()                                                                                    \
-  do {                                                                                             \
-    arena_free(&memory);                                                                           \
-    memory = (arena){.failure = &failure};                                                         \
-    if (setjmp(failure) != 0)                                                                      \
-      abort();                                                                                     \
-  } while (0)
 
 static plan *plan_of(const char *string) {
   const char *wrong = NULL;

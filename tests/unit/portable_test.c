@@ -2,22 +2,12 @@
 // of net_random.h, and nets made by hand for what those hardly meet: long runs, every vector width
 // and element type of compare-exchange, batches of loop iterations, NaN bits, foreign functions,
 // interrupts, memory.
+#include "tests/unit/memory.h"
 #include "tests/unit/plan_random.h"
 
 #include "runtime/portable_pass.h"
 
 #include <math.h>
-
-static arena memory;
-static jmp_buf failure;
-
-#define START()                                                                                    \
-  do {                                                                                             \
-    arena_free(&memory);                                                                           \
-    memory = (arena){.failure = &failure};                                                         \
-    if (setjmp(failure) != 0)                                                                      \
-      abort();                                                                                     \
-  } while (0)
 
 // ---- running ---------------------------------------------------------------------------------
 

@@ -1,6 +1,7 @@
 // Kernels for GPUs, run on the host: right results, every access of memory by whole lines, every
 // access of scratch without a bank conflict, by count (kernels/cuda_host.h).
 #define RANDOM_NET_BITS 9
+#include "tests/unit/memory.h"
 #include "tests/unit/net_random.h"
 
 #include "kernels/c_emit.h"
@@ -13,17 +14,6 @@
 
 #include <dlfcn.h>
 #include <unistd.h>
-
-static arena memory;
-static jmp_buf failure;
-
-#define START()                                                                                    \
-  do {                                                                                             \
-    arena_free(&memory);                                                                           \
-    memory = (arena){.failure = &failure};                                                         \
-    if (setjmp(failure) != 0)                                                                      \
-      abort();                                                                                     \
-  } while (0)
 
 typedef struct counts {
   uint64_t lines, least_lines, turns, least_turns, accesses;
