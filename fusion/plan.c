@@ -404,7 +404,7 @@ static uint64_t *blocks_in_order(const planning *p, const plan_pass *pass) {
 // possible.
 static uint64_t *find_blocks(const planning *p, const plan_pass *pass) {
   const net_stage *s = p->stage;
-  if (pass->op_count == 0 && pass->store_count && p->target->lane_bytes == 0)
+  if (pass->op_count == 0 && pass->store_count && p->target->lane_bytes == 0 && !p->strategy->plain)
     return blocks_in_order(p, pass);
   f2_space forms = f2_space_zero(s->n), v = pass->tile;
   for (uint32_t i = 0; i < pass->op_count; i++) {
@@ -546,7 +546,7 @@ static void build_pass(building *b, uint32_t number) {
   if (p->target->lane_bytes)
     plan_phases(p->memory, s, p->target, &pass);
   else
-    plan_warps(p->memory, s, p->target, &pass);
+    plan_warps(p, &pass);
   pass.seconds = pass_seconds(b->plan, &pass);
   vec_push(p->memory, &b->plan->passes, pass);
 }
@@ -556,7 +556,7 @@ static void build_passes(planning *p, plan *into, const pass_tiles *tiles) {
                 into->padding[p->stage_number] == PADDING_FREE};
   for (net_id v = 0; v < p->stage->values.count; v++)
     b.kept[v].array = NET_NONE;
-  for (uint32_t i = 0; i < tiles->count; i++)
+  for (uint32_t i = 0; i < tiles->count && !p->strategy->plain; i++)
     widen_tile(p, tiles, i);
   for (uint32_t i = 0; i < tiles->count; i++)
     build_pass(&b, i);
@@ -625,8 +625,9 @@ static const target *target_of(arena *a, const target *machine, const net_stage 
   return own;
 }
 
-// The cheapest of the strategies' passes for one stage.
-static void plan_stage(arena *a, plan *p, uint32_t number) {
+// The cheapest of the strategies' passes for one stage; of the one that is asked for, if it
+// applies.
+static void plan_stage(arena *a, plan *p, uint32_t number, const strategy_row *asked) {
   planning s = {.memory = a,
                 .net = p->net,
                 .target = target_of(a, p->target, &p->net->stages.items[number]),
@@ -637,34 +638,46 @@ static void plan_stage(arena *a, plan *p, uint32_t number) {
   find_lines(&s);
   find_padding(&s, p);
   size_t arrays = p->arrays.count, passes = p->passes.count;
+  bool moves = s.stage->ops.count == 0;
   plan best = {0};
-  for (const plan_strategy_row *row = plan_strategies; row->name; row++) {
-    const pass_tiles *tiles = row->make(&s);
-    if (!tiles || (best.strategy && tiles->count > best.passes.count))
+  for (size_t i = 0; plan_strategy_at(i); i++) {
+    const strategy_row *row = strategy_row_of(plan_strategy_at(i)->name);
+    if (row->shown.moves != moves || (asked ? row != asked : !row->automatic))
+      continue;
+    s.strategy = row;
+    const pass_tiles *tiles = row->cut(&s);
+    if (!tiles || (p->strategy[number] && tiles->count > best.passes.count))
       continue;
     build_passes(&s, p, tiles);
     plan candidate = cut_tail(a, p, arrays, passes);
-    candidate.strategy = row->name;
-    if (!best.strategy || seconds_of(&candidate) < seconds_of(&best))
-      best = candidate;
+    if (p->strategy[number] && seconds_of(&candidate) >= seconds_of(&best))
+      continue;
+    best = candidate;
+    p->strategy[number] = row->shown.name;
   }
-  assert(best.strategy);
-  p->strategy = best.strategy;
+  if (!p->strategy[number] && asked) {
+    plan_stage(a, p, number, NULL);
+    return;
+  }
+  assert(p->strategy[number]);
   for (size_t i = 0; i < best.arrays.count; i++)
     vec_push(a, &p->arrays, best.arrays.items[i]);
   for (size_t i = 0; i < best.passes.count; i++)
     vec_push(a, &p->passes, best.passes.items[i]);
 }
 
-plan *plan_make(arena *a, const net *t, const target *machine) {
+plan *plan_make(arena *a, const net *t, const target *machine, const plan_strategy *strategy) {
+  const strategy_row *asked = strategy ? strategy_row_of(strategy->name) : NULL;
   plan *p = NEW(a, plan);
-  *p = (plan){.net = t, .target = machine, .strategy = plan_strategies[0].name};
+  t = plan_rewritten(a, t, asked);
+  *p = (plan){.net = t, .target = machine};
+  p->strategy = NEW_ARRAY(a, const char *, t->stages.count + 1);
   p->padding = NEW_ARRAY(a, plan_padding, t->stages.count + 1);
   p->fills = NEW_ARRAY(a, scalar_bits *, t->stages.count + 1);
   for (size_t i = 0; i < t->arrays.count; i++)
     vec_push(a, &p->arrays, t->arrays.items[i]);
   for (uint32_t i = 0; i < t->stages.count; i++)
-    plan_stage(a, p, i);
+    plan_stage(a, p, i, asked);
   return p;
 }
 

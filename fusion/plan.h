@@ -75,16 +75,26 @@ typedef struct plan {
   const net *net;
   const target *target;
   plan_padding *padding;  // by stage
-  scalar_bits **fills;   // by stage where its padding is free: by value, what it is from the suffix
-                         // on
-  const char *strategy;  // the row of plan_strategies that won
+  scalar_bits **fills;  // by stage where its padding is free: by value, what it is from the suffix
+                        // on
+  const char **strategy;  // by stage: the name of the one that it was planned by
   VEC(net_array) arrays;  // the net's, then those that passes need between them
   VEC(plan_pass) passes;
 } plan;
 
-// The cheapest plan by the cost model. Deterministic. `net` has been accepted by net_verify and
-// must outlive the plan.
-plan *plan_make(arena *a, const net *t, const target *target);
+// A way to plan a stage, by name. Those for moves are for stages that only move elements, the
+// others for stages that compute.
+typedef struct plan_strategy {
+  const char *name, *summary;
+  bool moves;
+} plan_strategy;
+const plan_strategy *plan_strategy_at(size_t index);         // NULL behind the last
+const plan_strategy *plan_strategy_named(const char *name);  // or NULL
+
+// The plan by that strategy where it applies; elsewhere, and for NULL, the cheapest by the cost
+// model. Deterministic. `net` has been accepted by net_verify and must outlive the plan (whose net
+// is another where a strategy takes two passes for a permutation).
+plan *plan_make(arena *a, const net *t, const target *target, const plan_strategy *strategy);
 // The one move of `count` from or to an array; NULL: there is none, or several.
 const plan_move *plan_only_move(const plan_move *moves, uint32_t count, net_id array);
 // NULL if every invariant holds, else a sentence naming the pass.

@@ -231,7 +231,7 @@ static void extend_chains(search *s, uint32_t layer, uint32_t layer_end, uint32_
 
 // Chains of 1, 2, ... passes; of those with equally many, only the ones that came nearly as far as
 // the farthest go on.
-static pass_tiles *free_layouts(planning *p) {
+pass_tiles *plan_free_layouts(planning *p) {
   enum { WINDOW = 12 };
   uint32_t ops = (uint32_t)p->stage->ops.count;
   search s = {.p = p, .runs_of = NEW_ARRAY(p->memory, uint32_t, ops + 1)};
@@ -258,9 +258,3 @@ static pass_tiles *free_layouts(planning *p) {
   }
   return NULL;
 }
-
-const plan_strategy_row plan_strategies[] = {
-    {"free", free_layouts, "fewest passes, any layout between them"},
-    {"greedy", plan_in_index_layout,
-     "every pass takes ops while they fit beside the lines of the index"},
-    {NULL, NULL, NULL}};

@@ -3,7 +3,7 @@
 //   array a0 i32 16777216 argument 0      the net, as net_print.c writes it
 //   ...
 //   target avx512 line_bytes 128 ...      all fields of target.h
-//   strategy free padding none            of each stage
+//   strategy free padding none            of each stage, a line
 //   array a2 i32 16777216 temporary       arrays that only passes know
 //   pass stage 0 seconds 0.0012           predicted
 //     tile 0x1 0x2 0x4 0x8                a basis of V
@@ -130,10 +130,8 @@ void plan_print(text *out, const plan *p) {
     return;
   }
   print_target(out, p->target);
-  text_printf(out, "strategy %s padding", p->strategy);
   for (size_t i = 0; i < p->net->stages.count; i++)
-    text_printf(out, " %s", plan_padding_names[p->padding[i]]);
-  text_string(out, "\n");
+    text_printf(out, "strategy %s padding %s\n", p->strategy[i], plan_padding_names[p->padding[i]]);
   for (size_t i = p->net->arrays.count; i < p->arrays.count; i++)
     write_array(out, i, &p->arrays.items[i]);
   for (size_t i = 0; i < p->passes.count; i++)

@@ -10,6 +10,7 @@
 typedef struct plan_reader {
   reader in;
   plan *plan;
+  size_t planned;          // stages whose strategy has been read
   const net_stage *stage;  // of the pass
   plan_pass *pass;         // being read; NULL before the first
   VEC(uint32_t) slots, ops;
@@ -229,19 +230,21 @@ static void free_padding(plan_reader *r, size_t stage) {
   r->plan->fills[stage] = found.fills;
 }
 
+// Of the next stage.
 static void strategy(plan_reader *r) {
-  r->plan->strategy = read_name(r);
+  size_t stage = r->planned++;
+  if (stage >= r->plan->net->stages.count)
+    read_fail(&r->in, "there are %zu stages", r->plan->net->stages.count);
+  r->plan->strategy[stage] = read_name(r);
   read_expect(&r->in, "padding");
-  for (size_t i = 0; i < r->plan->net->stages.count; i++) {
-    plan_padding p = PADDING_NONE;
-    while (p <= PADDING_STORED && !read_word(&r->in, plan_padding_names[p]))
-      p++;
-    if (p > PADDING_STORED)
-      read_fail(&r->in, "expected what padding costs stage %zu: none, free or stored", i);
-    r->plan->padding[i] = p;
-    if (p == PADDING_FREE)
-      free_padding(r, i);
-  }
+  plan_padding p = PADDING_NONE;
+  while (p <= PADDING_STORED && !read_word(&r->in, plan_padding_names[p]))
+    p++;
+  if (p > PADDING_STORED)
+    read_fail(&r->in, "expected what padding costs stage %zu: none, free or stored", stage);
+  r->plan->padding[stage] = p;
+  if (p == PADDING_FREE)
+    free_padding(r, stage);
 }
 
 static void array_line(plan_reader *r) {
@@ -301,6 +304,9 @@ static void read_net(plan_reader *r, const char *string) {
     r->in.line += *r->in.at == '\n';
   for (size_t i = 0; i < r->plan->net->arrays.count; i++)
     vec_push(r->in.memory, &r->plan->arrays, r->plan->net->arrays.items[i]);
+  r->plan->strategy = NEW_ARRAY(r->in.memory, const char *, r->plan->net->stages.count + 1);
+  for (size_t i = 0; i < r->plan->net->stages.count; i++)
+    r->plan->strategy[i] = "";
   r->plan->padding = NEW_ARRAY(r->in.memory, plan_padding, r->plan->net->stages.count + 1);
   r->plan->fills = NEW_ARRAY(r->in.memory, scalar_bits *, r->plan->net->stages.count + 1);
   if (!*r->in.at)
@@ -311,7 +317,6 @@ plan *plan_read(arena *a, const char *string, const char **wrong) {
   plan_reader *r = NEW(a, plan_reader);
   r->in = (reader){.memory = a, .at = string, .line = 1};
   r->plan = NEW(a, plan);
-  r->plan->strategy = "";
   if (setjmp(r->in.stop) == 0) {
     read_net(r, string);
     for (;; r->in.at++, r->in.line++) {

@@ -58,7 +58,9 @@ static const char *verify_phase(const verifying *v, uint32_t number) {
   const char *wrong = verify_basis(v, d, f->basis, "R + L + T");
   if (!wrong && number)
     wrong = !f->exchange ? "it has no exchange" : verify_basis(v, d, f->exchange, "its exchange");
+  const strategy_row *row = strategy_row_of(v->plan->strategy[v->pass->stage]);
   if (!wrong && number && v->plan->target->lane_bytes == 0 &&
+      (!row || row->exchange == EXCHANGE_FREE) &&
       !(free_of_conflicts(v, f, f->exchange) &&
         free_of_conflicts(v, &v->pass->phases[number - 1], f->exchange)))
     wrong = "lanes of its exchange meet in a bank";

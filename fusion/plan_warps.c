@@ -22,9 +22,11 @@ typedef struct lanes {
 
 typedef struct warps {
   arena *memory;
+  const strategy_row *strategy;
   const net_stage *stage;
   plan_pass *pass;
   int r, l;
+  lanes iterations;  // of strategies that are plain
   VEC(plan_phase) phases;
 } warps;
 
@@ -60,7 +62,7 @@ typedef struct line {
 
 static line line_of(const warps *w, const plan_move *m) {
   uint32_t bytes = w->pass->slot_bytes[m->slot];
-  int wide = least(bytes < 16 ? f2_msb(16 / bytes) : 0, w->r);
+  int wide = least(bytes < 16 && !w->strategy->plain ? f2_msb(16 / bytes) : 0, w->r);
   line found = {.lanes = line_vectors(w, &m->map, wide + w->l)};
   if (found.lanes.count > w->l) {
     found.wide.count = wide = found.lanes.count - w->l;
@@ -190,6 +192,22 @@ static void align(const warps *w, plan_phase *phase, const net_map *m, const lan
           phase->basis[i] ^= wide->basis[k];
 }
 
+// What the paper's kernels go through one after the other: vectors of the tile beside its lines.
+static lanes iterations_of(const warps *w) {
+  lanes found = {0};
+  const plan_pass *p = w->pass;
+  f2_space lines = f2_space_zero(w->stage->n);
+  for (uint32_t i = 0; i < p->load_count + p->store_count; i++) {
+    const plan_move *m = i < p->load_count ? &p->loads[i] : &p->stores[i - p->load_count];
+    lanes own = line_vectors(w, &m->map, w->l);
+    lines = f2_space_sum(lines, span_of(w, &own));
+  }
+  f2_space rest = f2_space_complement(lines, p->tile);
+  found.count = least(rest.dimension, w->r);
+  memcpy(found.basis, rest.basis, (size_t)found.count * sizeof(uint64_t));
+  return found;
+}
+
 // A phase without ops for each line that none of the phases at that end has as lanes.
 static void add_moves(warps *w, const plan_move *moves, uint32_t count, size_t from, size_t to,
                       uint32_t at) {
@@ -197,8 +215,11 @@ static void add_moves(warps *w, const plan_move *moves, uint32_t count, size_t f
     if (has_line(w, &moves[i], from, to))
       continue;
     line lines = line_of(w, &moves[i]);
+    if (w->strategy->plain)
+      lines.wide = w->iterations;
     plan_phase phase = new_phase(w, at, at, &lines.wide, &lines.lanes);
-    align(w, &phase, &moves[i].map, &lines.wide);
+    if (!w->strategy->plain)
+      align(w, &phase, &moves[i].map, &lines.wide);
     vec_push(w->memory, &w->phases, phase);
     to = w->phases.count;
   }
@@ -228,20 +249,39 @@ static uint64_t *exchange(const warps *w, const plan_phase *before, const plan_p
   return basis;
 }
 
-void plan_warps(arena *a, const net_stage *s, const target *machine, plan_pass *pass) {
-  warps w = {.memory = a, .stage = s, .pass = pass};
-  int k = 0, d = pass->tile.dimension;
+// As it comes: the lanes before, then its threads, then its registers.
+static uint64_t *raw_exchange(const warps *w, const plan_phase *before) {
+  uint32_t d = (uint32_t)w->pass->tile.dimension;
+  uint64_t *basis = NEW_ARRAY(w->memory, uint64_t, d + 1);
+  memcpy(basis, before->basis + before->r, (d - before->r) * sizeof *basis);
+  memcpy(basis + d - before->r, before->basis, before->r * sizeof *basis);
+  return basis;
+}
+
+// log2 of the elements of a thread: as many as there is room for, and as wide ops need.
+static int registers_of(const planning *p, const plan_pass *pass, int k) {
   uint32_t words = 0;
   for (uint32_t i = 0; i < pass->slot_count; i++)
     words += (pass->slot_bytes[i] + 3) / 4;
+  uint32_t room = p->target->register_bytes / 4 / (words ? words : 1);
+  int r = p->strategy->registers >= 0 ? p->strategy->registers : room ? f2_msb(room) : 0;
+  return r > k ? r : k;
+}
+
+void plan_warps(const planning *p, plan_pass *pass) {
+  arena *a = p->memory;
+  const net_stage *s = p->stage;
+  const target *machine = p->target;
+  warps w = {.memory = a, .strategy = p->strategy, .stage = s, .pass = pass};
+  int k = 0, d = pass->tile.dimension;
   for (uint32_t i = 0; i < pass->op_count; i++)
     k = (int)s->ops.items[pass->ops[i]].k > k ? (int)s->ops.items[pass->ops[i]].k : k;
-  uint32_t room = machine->register_bytes / 4 / (words ? words : 1);
   w.l = least((int)machine->lane_bits, d - least(k, d));
-  w.r = room ? f2_msb(room) : 0;
-  w.r = least(w.r > k ? w.r : k, d - w.l);
+  w.r = least(registers_of(p, pass, k), d - w.l);
   if (d - w.r > PLAN_THREAD_BITS)
     w.r = d - PLAN_THREAD_BITS;
+  if (p->strategy->plain)
+    w.iterations = iterations_of(&w);
 
   add_all_ops(&w);
   size_t ops = w.phases.count, front;
@@ -254,13 +294,16 @@ void plan_warps(arena *a, const net_stage *s, const target *machine, plan_pass *
     vec_push(a, &all, w.phases.items[i]);
   memcpy(w.phases.items, all.items, all.count * sizeof *all.items);
   size_t last = w.phases.count ? w.phases.count - 1 : 0;
-  add_moves(&w, pass->stores, pass->store_count, last, w.phases.count, pass->op_count);
+  if (p->strategy->exchange != EXCHANGE_NONE)
+    add_moves(&w, pass->stores, pass->store_count, last, w.phases.count, pass->op_count);
   if (w.phases.count == 0) {
     plan_phase phase = new_phase(&w, 0, 0, &(lanes){.count = 0}, &(lanes){.count = 0});
     vec_push(a, &w.phases, phase);
   }
   for (size_t i = 1; i < w.phases.count; i++)
-    w.phases.items[i].exchange = exchange(&w, &w.phases.items[i - 1], &w.phases.items[i]);
+    w.phases.items[i].exchange = p->strategy->exchange == EXCHANGE_RAW
+                                     ? raw_exchange(&w, &w.phases.items[i - 1])
+                                     : exchange(&w, &w.phases.items[i - 1], &w.phases.items[i]);
   pass->phases = w.phases.items;
   pass->phase_count = (uint32_t)w.phases.count;
 }

@@ -1,5 +1,6 @@
 #include "kernels/c_emit.h"
 #include "kernels/c_address.h"
+#include "kernels/c_online.h"
 #include "kernels/c_pass.h"
 #include "kernels/c_root.h"
 #include "kernels/c_source.h"
@@ -61,6 +62,8 @@ static void add_head(c_writer *w, text *out) {
   text_string(out, w->warps ? "#ifdef PERMC_HOST\n" : "");
   c_source_add(out, "kernels/c_host.h");
   text_string(out, w->warps ? "#endif\n" : "");
+  if (w->online)
+    c_source_add(out, "kernels/online.h");
   text_string(out, "#if defined(__has_builtin)\n"
                    "#if __has_builtin(__builtin_shufflevector)\n"
                    "#define PERMC_SHUFFLEVECTOR 1\n#endif\n#endif\n"
@@ -141,9 +144,46 @@ static void add_entry(c_writer *w, text *out) {
 
 // ---- all -------------------------------------------------------------------------------------
 
+static void find_kernel(c_code *code, uint32_t number) {
+  const text *own = &code->passes[number];
+  uint32_t i = 0;
+  while (i < number && (code->facts[i].kernel != i || code->passes[i].length != own->length ||
+                        memcmp(code->passes[i].data, own->data, own->length) != 0))
+    i++;
+  code->facts[number].kernel = i;
+}
+
+// For the host, a function as of other targets.
+static void write_host(const c_writer *w, c_code *code, uint32_t number) {
+  const plan_pass *pass = &w->plan->passes.items[number];
+  const c_pass_facts *f = &code->facts[number];
+  text *out = &code->hosts[number];
+  net_id *arrays = NEW_ARRAY(w->memory, net_id, pass->load_count + pass->store_count + 1);
+  uint32_t count = c_pass_arrays(pass, arrays);
+  if (f->online)
+    c_online_write_data(f->online, number, out);
+  text_printf(out,
+              "void permc_pass_%u(void *const *arrays, uint64_t first, uint64_t last,\n"
+              "                  void *memory, const permc_imports *imports) {\n"
+              "  (void)arrays;\n"
+              "  for (uint64_t item = first; item < last; item++)\n"
+              "    permc_kernel_%u((char *)memory, item",
+              number, f->kernel);
+  for (uint32_t i = 0; i < count; i++)
+    text_printf(out, ", arrays[%u]", arrays[i]);
+  text_string(out, ", imports");
+  if (f->online)
+    text_printf(out, ", permc_online_%u", number);
+  text_string(out, ");\n}\n");
+}
+
 static void write_all(c_writer *w, c_code *code) {
   for (uint32_t i = 0; i < code->pass_count; i++)
     code->facts[i] = c_pass_write(w, &code->passes[i], i);
+  for (uint32_t i = 0; i < code->pass_count && w->warps; i++) {
+    find_kernel(code, i);
+    write_host(w, code, i);
+  }
   add_head(w, &code->definitions);
   text_add(&code->definitions, w->definitions.data ? w->definitions.data : "",
            w->definitions.length);
@@ -158,7 +198,7 @@ static void write_all(c_writer *w, c_code *code) {
 static bool is_whole(const c_code *code) {
   bool failed = code->definitions.failed || code->entry.failed;
   for (uint32_t i = 0; i < code->pass_count; i++)
-    failed |= code->passes[i].failed;
+    failed |= code->passes[i].failed | code->hosts[i].failed;
   return !failed;
 }
 
@@ -186,8 +226,9 @@ bool c_emit(c_code *code, const plan *p, const c_options *options, const char **
   if (*problem)
     return false;
   code->passes = calloc(p->passes.count + 1, sizeof *code->passes);
+  code->hosts = calloc(p->passes.count + 1, sizeof *code->hosts);
   code->facts = calloc(p->passes.count + 1, sizeof *code->facts);
-  if (!code->passes || !code->facts)
+  if (!code->passes || !code->hosts || !code->facts)
     return false;
   jmp_buf failure;
   arena memory = {.failure = &failure};
@@ -213,9 +254,13 @@ bool c_emit(c_code *code, const plan *p, const c_options *options, const char **
 }
 
 void c_code_free(c_code *code) {
-  for (uint32_t i = 0; i < code->pass_count && code->passes; i++)
+  for (uint32_t i = 0; i < code->pass_count && code->passes; i++) {
     text_free(&code->passes[i]);
+    text_free(&code->hosts[i]);
+    free(code->facts[i].online);
+  }
   free(code->passes);
+  free(code->hosts);
   free(code->facts);
   free(code->roots);
   text_free(&code->definitions);
@@ -226,7 +271,17 @@ void c_code_free(c_code *code) {
 void c_code_file(text *out, const c_code *code, uint32_t first, uint32_t last, bool entry) {
   text_add(out, code->definitions.data, code->definitions.length);
   for (uint32_t i = first; i < last; i++)
-    text_add(out, code->passes[i].data, code->passes[i].length);
+    if (!code->hosts[i].length) {
+      text_add(out, code->passes[i].data, code->passes[i].length);
+    } else if (code->facts[i].kernel == i) {
+      text_printf(out, "\nPERMC_KERNEL(%u", i);
+      text_add(out, code->passes[i].data, code->passes[i].length);
+      text_string(out, "PERMC_KERNEL_END\n");
+    }
+  text_string(out, "#ifdef PERMC_HOST\n");
+  for (uint32_t i = first; i < last && entry; i++)
+    text_add(out, code->hosts[i].data ? code->hosts[i].data : "", code->hosts[i].length);
+  text_string(out, "#endif\n");
   if (entry)
     text_add(out, code->entry.data, code->entry.length);
 }

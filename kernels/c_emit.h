@@ -27,11 +27,13 @@
 //   c_exchange.c   sorting networks of floats   c_root.c   roots of unity
 //   c_function.c   functions on vectors    c_source.c     the sources in the text
 //   c_pass.c       a pass                  c_writer.c     the text
+//   c_online.c     kernels that are told the matrix
 #ifndef PERMC_KERNELS_C_EMIT_H
 #define PERMC_KERNELS_C_EMIT_H
 
 #include "fusion/plan.h"
 #include "kernels/c_host.h"
+#include "kernels/online.h"
 
 typedef struct c_options {
   uint64_t
@@ -42,12 +44,15 @@ typedef struct c_pass_facts {
   uint64_t scratch_bytes;
   bool in_place;     // an array loaded and one stored by equal maps may be one buffer
   uint32_t threads;  // of a block, where lanes are threads; else 1
+  uint32_t kernel;   // the first pass whose kernel has the same text: this pass has that one
+  permc_online *online;  // the last parameter of its kernel, or NULL
 } c_pass_facts;
 
 typedef struct c_code {
   text definitions;  // what passes need
   uint32_t pass_count;
-  text *passes;
+  text *passes;  // functions; of kernels, what follows their number
+  text *hosts;   // of kernels: functions that execute their blocks in turn
   c_pass_facts *facts;      // by pass
   permc_root_table *roots;  // the tables that the code reads, in order; the last has m = 0
   text entry;
@@ -64,9 +69,9 @@ void c_code_file(text *out, const c_code *code, uint32_t first, uint32_t last, b
 // NULL, or what of the plan's scalar code CUDA has not: the text is for the host alone.
 const char *c_missing_on_gpu(const plan *p);
 
-// The arrays that a pass touches, in order: the parameters of its kernel. `arrays` has room for
-// array_count. Returns how many.
-uint32_t c_pass_arrays(const plan_pass *pass, uint32_t array_count, net_id *arrays);
+// The arrays that a pass touches, those that it loads first: the parameters of its kernel.
+// `arrays` has room for all its loads and stores. Returns how many.
+uint32_t c_pass_arrays(const plan_pass *pass, net_id *arrays);
 
 // The arrays that the entry takes, in order: arguments, then results. Returns how many; `order` has
 // room for all arrays of the plan.

@@ -1,6 +1,7 @@
 #include "kernels/c_pass.h"
 #include "kernels/c_emit.h"
 #include "kernels/c_exchange.h"
+#include "kernels/c_online.h"
 #include "kernels/c_schedule.h"
 
 typedef struct c_pass {
@@ -8,8 +9,10 @@ typedef struct c_pass {
   const plan_pass *pass;
   const net_stage *stage;
   c_schedule schedule;
-  bool *keyed;   // by slot: it holds keys (c_exchange.h)
-  bool streams;  // some stores may bypass the caches
+  uint32_t array_count;
+  net_id *arrays;  // that it touches
+  bool *keyed;     // by slot: it holds keys (c_exchange.h)
+  bool streams;    // some stores may bypass the caches
 } c_pass;
 
 // ---- moves -----------------------------------------------------------------------------------
@@ -27,11 +30,20 @@ static bool always_inside(const c_pass *p, const plan_move *move) {
          (low >= 0 && high < (wide)p->w->plan->arrays.items[move->array].count);
 }
 
+// Arrays have their numbers in functions; in kernels they are counted, so that passes over other
+// arrays have the same text.
+static const char *array_name(const c_pass *p, net_id array) {
+  uint32_t number = array;
+  for (uint32_t i = 0; i < p->array_count && p->w->warps; i++)
+    if (p->arrays[i] == array)
+      number = i;
+  return c_format(p->w, "a%u", number);
+}
+
 static void load_slot(const c_pass *p, c_phase *f, uint32_t load) {
   const plan_move *move = &p->pass->loads[load];
   scalar_type type = p->schedule.loaded[load];
-  c_place place = {
-      .array = c_format(p->w, "a%u", move->array), .limit = move->limit, .fill = move->fill};
+  c_place place = {.array = array_name(p, move->array), .limit = move->limit, .fill = move->fill};
   if (!always_inside(p, move)) {
     place.live_count = move->live_count;
     place.live = move->live;
@@ -59,7 +71,7 @@ static const char *stream_of(c_pass *p, const plan_move *move, const c_space *sp
 
 static void store_slot(c_pass *p, c_phase *f, const plan_move *move) {
   scalar_type type = f->slots[move->slot].type;
-  c_place place = {.array = c_format(p->w, "a%u", move->array),
+  c_place place = {.array = array_name(p, move->array),
                    .limit = move->limit,
                    .live_count = move->live_count,
                    .live = move->live,
@@ -444,67 +456,69 @@ static void write_function(const c_pass *p, text *out, uint32_t number) {
   text_string(out, "}\n");
 }
 
-// Arrays that the pass touches, in order: its parameters.
-uint32_t c_pass_arrays(const plan_pass *pass, uint32_t array_count, net_id *arrays) {
+uint32_t c_pass_arrays(const plan_pass *pass, net_id *arrays) {
   uint32_t count = 0;
-  for (net_id a = 0; a < array_count; a++) {
-    bool touched = false;
-    for (uint32_t i = 0; i < pass->load_count; i++)
-      touched |= pass->loads[i].array == a;
-    for (uint32_t i = 0; i < pass->store_count; i++)
-      touched |= pass->stores[i].array == a;
-    if (touched)
-      arrays[count++] = a;
+  for (uint32_t i = 0; i < pass->load_count + pass->store_count; i++) {
+    net_id a =
+        i < pass->load_count ? pass->loads[i].array : pass->stores[i - pass->load_count].array;
+    uint32_t k = 0;
+    while (k < count && arrays[k] != a)
+      k++;
+    arrays[k] = a;
+    count += k == count;
   }
   return count;
 }
 
-// A kernel, and for the host a function as of other targets that executes its blocks in turn.
-static void write_kernel(const c_pass *p, text *out, uint32_t number) {
-  c_writer *w = p->w;
-  net_id *arrays = NEW_ARRAY(w->memory, net_id, w->plan->arrays.count + 1);
-  uint32_t count = c_pass_arrays(p->pass, (uint32_t)w->plan->arrays.count, arrays);
-  text_printf(out, "\nPERMC_KERNEL(%u, %u, %llu", number, 1U << p->schedule.spaces[0].threads,
+// The kernel from behind its number on.
+static void write_kernel(const c_pass *p, text *out) {
+  text_printf(out, ", %u, %llu", 1U << p->schedule.spaces[0].threads,
               (unsigned long long)p->schedule.scratch_bytes);
-  for (uint32_t i = 0; i < count; i++)
-    text_printf(out, ", void *a%u", arrays[i]);
+  for (uint32_t i = 0; i < p->array_count; i++)
+    text_printf(out, ", void *a%u", i);
   text_string(out, ", const permc_imports *imports)\n    (void)imports;\n");
-  write_text(w, out);
-  text_printf(out,
-              "PERMC_KERNEL_END\n#ifdef PERMC_HOST\n"
-              "void permc_pass_%u(void *const *arrays, uint64_t first, uint64_t last,\n"
-              "                  void *memory, const permc_imports *imports) {\n"
-              "  (void)arrays;\n"
-              "  for (uint64_t item = first; item < last; item++)\n"
-              "    permc_kernel_%u((char *)memory, item",
-              number, number);
-  for (uint32_t i = 0; i < count; i++)
-    text_printf(out, ", arrays[%u]", arrays[i]);
-  text_string(out, ", imports);\n}\n#endif\n");
+  write_text(p->w, out);
+}
+
+static void write_phases(c_pass *p) {
+  write_item(p);
+  write_live(p);
+  write_limit(p);
+  for (uint32_t slot = 0, any = 0; slot < p->pass->slot_count && !any; slot++)
+    if (p->keyed[slot] && (any = 1))
+      c_item(p->w, "bool strange = false;");
+  for (uint32_t phase = 0; phase < p->schedule.phase_count; phase++)
+    write_phase(p, phase);
 }
 
 c_pass_facts c_pass_write(c_writer *w, text *out, uint32_t number) {
   const plan_pass *pass = &w->plan->passes.items[number];
-  c_pass p = {w,    pass, &w->plan->net->stages.items[pass->stage], c_schedule_of(w, pass),
-              NULL, false};
+  c_online online;
+  if (c_online_of(w, pass, &online)) {
+    c_online_write(w, &online, out);
+    permc_online *data = malloc(sizeof *data);
+    out->failed |= !data;
+    if (data)
+      *data = online.data;
+    return (c_pass_facts){online.scratch_bytes, true, 1U << online.threads, number, data};
+  }
+  c_pass p = {.w = w,
+              .pass = pass,
+              .stage = &w->plan->net->stages.items[pass->stage],
+              .schedule = c_schedule_of(w, pass)};
   p.keyed = c_keyed_slots(w, pass, &p.schedule);
-  write_item(&p);
-  write_live(&p);
-  write_limit(&p);
-  for (uint32_t slot = 0, any = 0; slot < pass->slot_count && !any; slot++)
-    if (p.keyed[slot] && (any = 1))
-      c_item(w, "bool strange = false;");
-  for (uint32_t phase = 0; phase < p.schedule.phase_count; phase++)
-    write_phase(&p, phase);
-
+  p.arrays = NEW_ARRAY(w->memory, net_id, pass->load_count + pass->store_count + 1);
+  p.array_count = c_pass_arrays(pass, p.arrays);
+  write_phases(&p);
   if (w->warps)
-    write_kernel(&p, out, number);
+    write_kernel(&p, out);
   else
     write_function(&p, out, number);
   out->failed |= w->item.failed | w->body.failed;
   text_free(&w->item);
   text_free(&w->body);
   w->item = w->body = (text){0};
+  w->next = w->warps ? 0 : w->next;  // so that equal passes have equal text
   return (c_pass_facts){p.schedule.scratch_bytes, in_place(&p),
-                        w->warps ? 1U << p.schedule.spaces[0].threads : 1};
+                        w->warps ? 1U << p.schedule.spaces[0].threads : 1, number, NULL};
 }

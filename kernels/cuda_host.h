@@ -70,6 +70,7 @@ typedef struct permc_imports {
     (void)scratch;                                                                                 \
     const uint64_t item = first + blockIdx.x;
 #define PERMC_KERNEL_END }
+#define PERMC_DATA const __grid_constant__
 #define PERMC_UNROLL _Pragma("unroll")
 #define PERMC_SKIP return
 #define PERMC_THREADS(count)                                                                       \
@@ -89,6 +90,7 @@ typedef struct permc_imports {
 
 // Neighbours as one access.
 template <unsigned bytes> struct permc_wide;
+template <> struct permc_wide<1> { typedef unsigned char type; };
 template <> struct permc_wide<2> { typedef unsigned short type; };
 template <> struct permc_wide<4> { typedef unsigned type; };
 template <> struct permc_wide<8> { typedef uint2 type; };
@@ -112,10 +114,12 @@ template <typename T, unsigned n> void permc_store_wide(const T (&e)[n], void *p
     PERMC_TURN(type, n, e, d)                                                                      \
     permc_store_wide(e, p);                                                                        \
   }
+#define PERMC_STORE_ALL(type, n, values, p) permc_store_wide(*(const type(*)[n])(values), p);
 
 #else
 
 #define PERMC_HOST 1
+#define PERMC_DATA const
 #define PERMC_UNROLL
 #define PERMC_KERNEL(number, threads, bytes, ...)                                                  \
   static void permc_kernel_##number(char *scratch, uint64_t item, __VA_ARGS__) {                   \
@@ -128,8 +132,11 @@ template <typename T, unsigned n> void permc_store_wide(const T (&e)[n], void *p
 #define PERMC_BARRIER_TELLING(flag)
 #define PERMC_VALUES(type, name, count, threads) type name[threads][count];
 #define PERMC_AT(name, i) name[t][i]
+// In a loop that the GPU unrolls, permc_turn is its number.
+enum { permc_turn = 0 };
 #ifdef PERMC_COUNT
-#define PERMC_TOUCH(scratch, p, bytes) permc_touch(__COUNTER__, scratch, p, bytes, item, t)
+#define PERMC_TOUCH(scratch, p, bytes)                                                             \
+  permc_touch(__COUNTER__ + 4096 * permc_turn, scratch, p, bytes, item, t)
 #else
 #define PERMC_TOUCH(scratch, p, bytes) ((void)0)
 #endif
@@ -148,6 +155,11 @@ template <typename T, unsigned n> void permc_store_wide(const T (&e)[n], void *p
     PERMC_TOUCH(0, p, sizeof e);                                                                   \
     __builtin_memcpy(p, e, sizeof e);                                                              \
   }
+#define PERMC_STORE_ALL(type, n, values, p)                                                        \
+  {                                                                                                \
+    PERMC_TOUCH(0, p, (n) * sizeof(type));                                                         \
+    __builtin_memcpy(p, values, (n) * sizeof(type));                                               \
+  }
 
 #ifdef PERMC_COUNT
 #include <stdint.h>
@@ -159,7 +171,7 @@ typedef struct permc_access {
   uint32_t lanes, bytes;
   int scratch;
 } permc_access;
-enum { PERMC_ACCESSES = 1 << 16 };
+enum { PERMC_ACCESSES = 1 << 17 };
 static permc_access permc_accesses[PERMC_ACCESSES];
 
 typedef struct permc_counts {

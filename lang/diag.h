@@ -32,6 +32,7 @@ typedef struct diagnostics {
   unsigned errors, warnings;
   const char *demote;  // not NULL: errors are reported as warnings whose text begins so
   bool wants_static;   // an error was that an argument is not known before the program runs
+  uint32_t wanted;     // ... its number among the arguments' arrays
   bool exhausted;      // an error was that a limit (steps, depth, memory) was reached
 } diagnostics;
 

@@ -141,9 +141,11 @@ typedef struct leaf_shape {
   scalar_type type;
   uint32_t rank;
   const uint64_t *dims;
+  const void *data;  // its elements, if they shall be static; else NULL
 } leaf_shape;
 
-// Elaborates `entry` for arguments of these shapes (all leaves of all parameters, in order). The
+// Elaborates `entry` for arguments of these shapes, and of these elements where they shall be static
+// (all leaves of all parameters, in order). The
 // arguments' types must fit the entry's (context.c unifies them first): `instance` says what its
 // type variables are. On failure the diagnostics hold the error and false is returned.
 // *result: the structure of the result, with leaves numbered into out->results. All of it lies in

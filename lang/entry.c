@@ -7,9 +7,42 @@ typedef struct builder {
   size_t count, next;
 } builder;
 
+static uint64_t count_elements(const leaf_shape *l, uint32_t depth) {
+  uint64_t count = 1;
+  for (uint32_t i = depth; i < l->rank; i++)
+    count *= l->dims[i];
+  return count;
+}
+
+// The elements from number `first` on as a static scalar, or a list of such, or of lists.
+static value *static_value(elaborator *e, const leaf_shape *l, type *t, uint32_t depth,
+                           uint64_t first) {
+  t = type_prune(t);
+  if (depth == l->rank) {
+    scalar_bits bits = {{0}};
+    size_t size = scalar_types[l->type].size;
+    memcpy(&bits, (const char *)l->data + first * size, size);
+    return make_scalar(e, l->type, bits);
+  }
+  uint64_t length = l->dims[depth], step = count_elements(l, depth + 1);
+  value *v = make_parts(e, VALUE_LIST, (uint32_t)length);
+  v->u.parts.element = t->parts[0];
+  for (uint64_t i = 0; i < length; i++)
+    v->u.parts.items[i] = static_value(e, l, t->parts[0], depth + 1, first + i * step);
+  return v;
+}
+
+static bool holds_scalars(type *t) {
+  for (t = type_prune(t); t->kind == TYPE_ARRAY;)
+    t = type_prune(t->parts[0]);
+  return t->kind != TYPE_TUPLE;
+}
+
 // The value of an argument: its type's structure around the leaves that the caller gave.
 static value *build_argument(builder *b, type *t, uint32_t depth) {
   t = type_prune(t);
+  if (depth == 0 && holds_scalars(t) && b->leaves[b->next].data)
+    return static_value(b->e, &b->leaves[b->next++], t, 0, 0);
   if (t->kind == TYPE_ARRAY) {
     uint64_t length = b->leaves[b->next].dims[depth];
     return make_array(b->e, length, build_argument(b, t->parts[0], depth + 1));

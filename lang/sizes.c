@@ -134,7 +134,7 @@ typedef struct shaper {
 static void shape_leaf(shaper *s, type *t, uint32_t depth) {
   uint64_t *dims = NEW_ARRAY(s->e->memory, uint64_t, depth);
   memcpy(dims, s->dims, depth * sizeof *dims);
-  leaf_shape l = {closed_scalar(t), depth, dims};
+  leaf_shape l = {closed_scalar(t), depth, dims, NULL};
   vec_push(s->e->memory, s->out, l);
 }
 

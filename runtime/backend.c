@@ -69,12 +69,12 @@ static bool keep_net(permc_context *c, arena *memory, const trace *t, lowered_pr
 }
 
 bool backend_plan(permc_context *c, arena *memory, const trace *t, const target *machine,
-                  lowered_program *out) {
+                  const plan_strategy *strategy, lowered_program *out) {
   double start = context_now();
   out->rules = (rule_log){.memory = memory};
   if (!keep_net(c, memory, t, out))
     return false;
-  out->plan = plan_make(memory, out->net, machine);
+  out->plan = plan_make(memory, out->net, machine, strategy);
   if (!right(c, "plan", plan_verify(memory, out->plan)))
     return false;
   c->times.plan = context_now() - start;
@@ -160,7 +160,7 @@ static bool plan_program(backend_program *p) {
     context_error(c, "out of memory");
     return false;
   }
-  return backend_plan(c, p->memory, p->trace, backend_target(c), &state->lowered);
+  return backend_plan(c, p->memory, p->trace, backend_target(c), c->strategy, &state->lowered);
 }
 
 static bool use_portable(backend_program *p) {

@@ -19,7 +19,8 @@ typedef struct backend_program {
   permc_context *context;
   arena *memory;
   const trace *trace;
-  void *state;  // the backend's own; NULL on entry to `prepare`
+  bool has_static;  // arguments are part of the program: a matrix, say, for this run alone
+  void *state;      // the backend's own; NULL on entry to `prepare`
 } backend_program;
 
 typedef struct backend_run {
@@ -53,8 +54,9 @@ typedef struct lowered_program {
   net *net;
   plan *plan;
 } lowered_program;
+// `strategy`: as of plan_make.
 bool backend_plan(permc_context *c, arena *memory, const trace *t, const target *machine,
-                  lowered_program *out);
+                  const plan_strategy *strategy, lowered_program *out);
 // The shapes of a run's results, which are arrays of one dimension by then.
 void backend_shape_results(const trace *t, array *results);
 

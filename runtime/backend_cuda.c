@@ -55,7 +55,10 @@ static bool compile(backend_program *p, cuda_device *d) {
   gpu_program *g = p->state;
   cpu_failure failure = {.has_origin = false};
   cuda_options o = {.interrupted = &context_interrupted};
-  if (!backend_plan(c, p->memory, p->trace, target_named("gpu"), &g->lowered))
+  // The next run may have another matrix: a kernel that is told serves both.
+  const plan_strategy *strategy =
+      c->strategy || !p->has_static ? c->strategy : plan_strategy_named("online");
+  if (!backend_plan(c, p->memory, p->trace, target_named("gpu"), strategy, &g->lowered))
     return false;
   g->program = cuda_program_new(d, g->lowered.plan, &o, &failure);
   const cuda_facts *facts = cuda_facts_of(d);

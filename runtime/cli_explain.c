@@ -66,6 +66,10 @@ static cli_status explain(const cli_arguments *given, const permc_size *sizes, s
     cli_error("out of memory");
     return CLI_WRONG;
   }
+  if (!cli_use_strategy(given, context)) {
+    permc_context_free(context);
+    return CLI_USAGE;
+  }
   if (!entry)
     entry = cli_count(given, "-e") ? "-e" : "main";
   bool good = load(given, context) &&

@@ -13,9 +13,12 @@
 // ---- tables ----------------------------------------------------------------------------------
 
 #define BACKENDS "auto|interp|cpu|portable|cuda"
+#define STRATEGY_OPTION                                                                            \
+  { "--strategy", "NAME", false, "plan by this strategy where it applies; help lists them" }
 #define CPU_OPTIONS                                                                                \
   {"--threads", "N", false, "threads of the cpu backend (default: the processors)"},               \
       {"--target-isa", "ISA", false, "compile for native, baseline, avx2 or avx512"},              \
+      STRATEGY_OPTION,                                                                             \
       {"--strict-fp", NULL, false, "floats to the bit as interp computes them (the default)"}, {   \
     "--fast-fp", NULL, false, "products and sums may be fused: other last bits"                    \
   }
@@ -50,6 +53,7 @@ static const cli_option explain_options[] = {
     {"--size", "NAME=SIZE", true, "the value of a size name of its signature, such as n=24"},
     {"--arguments", "TYPES", false, "... or the types of its arguments, such as '[2^24]u32 i64'"},
     {"--target", "TARGET", false, "plan for this machine: a name, or a FILE; help lists them"},
+    STRATEGY_OPTION,
     {"--rules", NULL, false, "also list the rewrite rules that fired, and what they saved"},
     {"--json", NULL, false, "print one JSON object"},
     {"--dump", "trace|net|plan", false, "print this form of the program instead"},
@@ -303,7 +307,7 @@ static cli_status run_verb(const cli_verb *verb, int argc, char **argv) {
   if (cli_parse(&given, verb, argc, argv)) {
     if (given.help)
       cli_help_verb(stdout, verb);
-    status = given.help ? CLI_OK : verb->run(&given);
+    status = given.help || cli_lists_strategies(&given) ? CLI_OK : verb->run(&given);
   }
   cli_arguments_free(&given);
   return status;

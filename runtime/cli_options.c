@@ -2,6 +2,7 @@
 //
 //   --entry NAME   --entry=NAME   -e EXPR   -eEXPR   --time   -- (the rest are operands)   - (an
 //   operand)
+#include "fusion/plan.h"
 #include "runtime/cli.h"
 
 #include <assert.h>
@@ -268,7 +269,26 @@ void cli_sizes_free(permc_size *sizes, size_t count) {
   free(sizes);
 }
 
-// ---- the options of the cpu backend -------------------------------------------------------------
+// ---- how programs are planned and compiled
+// -------------------------------------------------------------
+
+bool cli_use_strategy(const cli_arguments *given, permc_context *context) {
+  const char *name = cli_value(given, "--strategy");
+  if (!name || permc_use_strategy(context, name))
+    return true;
+  cli_usage_error("%s: there is no strategy '%s' (--strategy help lists them)", given->verb->name,
+                  name);
+  return false;
+}
+
+bool cli_lists_strategies(const cli_arguments *given) {
+  const char *name = cli_value(given, "--strategy");
+  if (!name || strcmp(name, "help") != 0)
+    return false;
+  for (size_t i = 0; plan_strategy_at(i); i++)
+    printf("%-18s%s\n", plan_strategy_at(i)->name, plan_strategy_at(i)->summary);
+  return true;
+}
 
 bool cli_use_cpu_options(const cli_arguments *given, permc_context *context) {
   const char *threads = cli_value(given, "--threads"), *isa = cli_value(given, "--target-isa");
@@ -285,6 +305,8 @@ bool cli_use_cpu_options(const cli_arguments *given, permc_context *context) {
   }
   permc_use_threads(context, (unsigned)count);
   permc_use_fast_floats(context, fast);
+  if (!cli_use_strategy(given, context))
+    return false;
   if (!isa || permc_use_isa(context, isa))
     return true;
   cli_usage_error("%s: --target-isa is native, baseline, avx2 or avx512, as far as this processor "

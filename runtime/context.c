@@ -1,4 +1,5 @@
 // The public API (permc.h): the pipeline text -> program -> trace -> arrays.
+#include "fusion/plan.h"
 #include "lang/format.h"
 #include "runtime/compiler.h"
 #include "runtime/cuda.h"
@@ -61,6 +62,13 @@ bool permc_use_isa(permc_context *c, const char *name) {
   if (!c->isa)
     context_error(c, "there is no instruction set '%s' here", name);
   return c->isa != NULL;
+}
+
+bool permc_use_strategy(permc_context *c, const char *name) {
+  c->strategy = name ? plan_strategy_named(name) : NULL;
+  if (name && !c->strategy)
+    context_error(c, "there is no strategy '%s'", name);
+  return !name || c->strategy;
 }
 
 permc_times permc_last_times(const permc_context *c) { return c->times; }

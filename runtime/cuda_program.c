@@ -163,6 +163,11 @@ static bool load_files(cuda_program *g, const compilation *c, cpu_failure *failu
     g->module_count = i + 1;
     for (uint32_t pass = c->first[i]; pass < c->first[i + 1]; pass++) {
       char name[32];
+      uint32_t own = g->facts[pass].kernel;
+      if (own != pass) {  // found before
+        g->kernels[pass] = g->kernels[own];
+        continue;
+      }
       snprintf(name, sizeof name, "permc_pass_%u", (unsigned)pass);
       if (!cuda_kernel_find(g->device, g->modules[i], name, (uint32_t)g->facts[pass].scratch_bytes,
                             &g->kernels[pass]))
@@ -323,16 +328,18 @@ static bool upload_roots(cuda_program *g, const permc_root_table *rows, cpu_fail
 
 static bool launch_pass(cuda_program *g, uint32_t number) {
   const plan_pass *pass = &g->plan->passes.items[number];
-  net_id *arrays = calloc(g->plan->arrays.count + 1, sizeof *arrays);
-  void **parameters = calloc(g->plan->arrays.count + 2, sizeof *parameters);
+  uint32_t moves = pass->load_count + pass->store_count;
+  net_id *arrays = calloc(moves + 1, sizeof *arrays);
+  void **parameters = calloc(moves + 3, sizeof *parameters);
   bool good = arrays && parameters;
   if (good) {
-    uint32_t count = c_pass_arrays(pass, (uint32_t)g->plan->arrays.count, arrays);
+    uint32_t count = c_pass_arrays(pass, arrays);
     uint64_t items = cpu_item_count(g->plan, number), first = 0;
     parameters[0] = &first;
     for (uint32_t i = 0; i < count; i++)
       parameters[1 + i] = &g->buffers[g->buffer_of[arrays[i]]].address;
     parameters[1 + count] = &g->imports;
+    parameters[2 + count] = g->facts[number].online;
     for (; first < items && good; first += CUDA_MOST_BLOCKS_X) {
       uint64_t blocks = items - first < CUDA_MOST_BLOCKS_X ? items - first : CUDA_MOST_BLOCKS_X;
       good = cuda_launch(g->device, &g->kernels[number],
@@ -379,8 +386,10 @@ cuda_program *cuda_program_new(cuda_device *d, const plan *p, const cuda_options
   bool good = g && !problem && c_emit(&code, p, &(c_options){.stream_bytes = UINT64_MAX}, &problem);
   if (!good)
     cpu_fail(failure, "%s", problem ? problem : "out of memory");
-  if (good)
-    memcpy(g->facts, code.facts, p->passes.count * sizeof *g->facts);
+  for (size_t i = 0; i < p->passes.count && good; i++) {
+    g->facts[i] = code.facts[i];
+    code.facts[i].online = NULL;  // the program's now
+  }
   good = good && compile(g, o, &code, failure) && place_arrays(g, failure) &&
          upload_roots(g, code.roots, failure) && record(g, failure);
   c_code_free(&code);
@@ -400,6 +409,8 @@ void cuda_program_free(cuda_program *g) {
   cuda_memory_free(g->device, g->copied.address);
   for (size_t i = 0; i < g->module_count; i++)
     cuda_module_free(g->device, g->modules[i]);
+  for (size_t i = 0; i < g->plan->passes.count && g->facts; i++)
+    free(g->facts[i].online);
   free(g->kernels);
   free(g->facts);
   free(g->buffer_of);

@@ -57,7 +57,7 @@ static bool shapes_from_types(permc_context *c, const char *types, arena *memory
       const array *a = &values[i]->components[k];
       uint64_t *dims = NEW_ARRAY(memory, uint64_t, a->rank + 1);
       memcpy(dims, a->dims, a->rank * sizeof *dims);
-      vec_push(memory, leaves, ((leaf_shape){a->type, a->rank, dims}));
+      vec_push(memory, leaves, ((leaf_shape){a->type, a->rank, dims, NULL}));
     }
   }
   permc_values_free(values, count);
@@ -155,8 +155,9 @@ static bool explain(permc_context *c, const explain_job *j, binding *b, arena *m
                    .sizes = j->sizes,
                    .size_count = j->size_count,
                    .trace = &t,
+                   .strategy = c->strategy,
                    .show_rules = o && o->rules};
-  if (!backend_plan(c, memory, &t, machine, &e.program))
+  if (!backend_plan(c, memory, &t, machine, c->strategy, &e.program))
     return false;
   e.facts = plan_facts_of(e.program.plan);
   e.moving_steps = count_moving_steps(&t);

@@ -20,6 +20,7 @@ typedef struct explanation {
   uint64_t moving_steps;    // of the trace, that put elements into another order
   uint64_t peak_bytes;      // of arrays, in a run on the CPU
   double planning_seconds;  // lowering, rules and planner
+  const plan_strategy *strategy;  // that was asked for, or NULL
   bool show_rules;
 } explanation;
 

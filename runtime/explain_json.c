@@ -104,7 +104,6 @@ static void write_target(text *out, const target *t) {
 
 static void write_counts(text *out, const explanation *e) {
   const plan_facts *f = &e->facts;
-  member_string(out, "strategy", e->program.plan->strategy);
   member_number(out, "columns", f->columns);
   member_number(out, "static_columns", f->static_columns);
   member_number(out, "maps", f->maps);
@@ -155,6 +154,7 @@ static void write_pass(text *out, const plan *p, size_t number) {
   member_number(out, "n", (uint64_t)s->n);
   member_numbers(out, "loops", s->extents, s->loop_count);
   member_string(out, "kind", kinds[f.kind]);
+  member_string(out, "strategy", p->strategy[pass->stage]);
   member_string(out, "padding", plan_padding_names[p->padding[pass->stage]]);
   member_number(out, "ops", pass->op_count);
   member_number(out, "columns", f.columns);

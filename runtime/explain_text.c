@@ -155,6 +155,17 @@ static void print_padding(text *out, const plan *p) {
     }
 }
 
+// Where one was asked for: those that were used.
+static void print_strategies(text *out, const explanation *e) {
+  const plan *p = e->program.plan;
+  for (size_t i = 0; i < p->net->stages.count && e->strategy; i++) {
+    bool again = i > 0 && !strcmp(p->strategy[i], p->strategy[i - 1]);
+    if (!again)
+      text_printf(out, i ? ", %s" : "strategy      %s", p->strategy[i]);
+  }
+  text_string(out, e->strategy && p->net->stages.count ? "\n" : "");
+}
+
 static void print_counts(text *out, const explanation *e) {
   const plan_facts *f = &e->facts;
   text_printf(out, "\ncolumns       %" PRIu64, f->columns);
@@ -171,6 +182,7 @@ static void print_counts(text *out, const explanation *e) {
   text_string(out, "\n");
   print_memory(out, e);
   print_padding(out, e->program.plan);
+  print_strategies(out, e);
 }
 
 // ---- passes ----------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ struct permc_compiled {
   value *result;  // how the trace's results make up the entry's
   const backend *backend;
   backend_program program;
-  array *shapes;  // of the arguments' arrays, without data
+  array *shapes;  // of the arguments' arrays; data: of those that are static
   size_t argument_count, array_count;
 };
 
@@ -23,6 +23,33 @@ typedef struct compile_job {
   const char *backend;
   permc_value *const *like;
 } compile_job;
+
+// Forgets what went wrong, and what was written.
+static void start_again(permc_context *c, permc_compiled *p) {
+  context_clear(c);
+  p->trace = (trace){0};
+}
+
+// An argument of few integers, such as a matrix, that is needed before the program runs becomes
+// static: its elements are here.
+static bool make_static(permc_compiled *p, leaf_shapes *leaves, permc_value *const *like,
+                        uint32_t wanted) {
+  enum { MOST_ELEMENTS = 4096 };
+  size_t next = 0;
+  for (size_t i = 0; i < p->argument_count; next += like[i++]->count) {
+    const array *a = &like[i]->components[0];
+    if (next != wanted || like[i]->count != 1 || array_count(a) > MOST_ELEMENTS ||
+        leaves->items[next].data)
+      continue;
+    void *data = arena_alloc(&p->memory, array_bytes(a) + 1);
+    if (array_bytes(a))
+      memcpy(data, a->data, array_bytes(a));
+    leaves->items[next].data = p->shapes[next].data = data;
+    p->program.has_static = true;
+    return true;
+  }
+  return false;
+}
 
 static bool elaborate_entry(permc_context *c, permc_compiled *p, permc_value *const *like) {
   arena *memory = &p->memory;
@@ -42,7 +69,7 @@ static bool elaborate_entry(permc_context *c, permc_compiled *p, permc_value *co
     if (!entry_types_fit(c, &types, v, i))
       return false;
     for (size_t k = 0; k < v->count; k++) {
-      leaf_shape l = {v->components[k].type, v->components[k].rank, v->components[k].dims};
+      leaf_shape l = {v->components[k].type, v->components[k].rank, v->components[k].dims, NULL};
       vec_push(memory, &leaves, l);
     }
   }
@@ -53,8 +80,14 @@ static bool elaborate_entry(permc_context *c, permc_compiled *p, permc_value *co
     p->shapes[i] = (array){.type = leaves.items[i].type, .rank = leaves.items[i].rank};
     memcpy(p->shapes[i].dims, leaves.items[i].dims, p->shapes[i].rank * sizeof(uint64_t));
   }
-  return elaborate(&c->program.diagnostics, memory, &c->limits, c->allow_extern, b, types.instance,
-                   leaves.items, leaves.count, &p->trace, &p->result);
+  diagnostics *d = &c->program.diagnostics;
+  while (!elaborate(d, memory, &c->limits, c->allow_extern, b, types.instance, leaves.items,
+                    leaves.count, &p->trace, &p->result)) {
+    if (!d->wants_static || !make_static(p, &leaves, like, d->wanted))
+      return false;
+    start_again(c, p);
+  }
+  return true;
 }
 
 static bool prepare(permc_context *c, permc_compiled *p, const compile_job *j) {
@@ -69,7 +102,9 @@ static bool prepare(permc_context *c, permc_compiled *p, const compile_job *j) {
     return false;
   }
   p->backend = backend_for(j->backend, &p->trace);
-  p->program = (backend_program){.context = c, .memory = &p->memory, .trace = &p->trace};
+  p->program.context = c;
+  p->program.memory = &p->memory;
+  p->program.trace = &p->trace;
   return p->backend->prepare(&p->program);
 }
 
@@ -105,18 +140,29 @@ static bool same_shape(const array *a, const array *b) {
          memcmp(a->dims, b->dims, a->rank * sizeof *a->dims) == 0;
 }
 
+static bool same_elements(const array *a, const array *b) {
+  return !b->data || memcmp(a->data, b->data, array_bytes(a)) == 0;
+}
+
 // Whether the arguments are such as the program was compiled for.
 static bool fit(permc_context *c, const permc_compiled *p, permc_value *const *arguments,
                 size_t count) {
   size_t next = 0;
-  bool good = count == p->argument_count;
+  bool good = count == p->argument_count, same = true;
   for (size_t i = 0; good && i < count; i++)
-    for (size_t k = 0; good && k < arguments[i]->count; k++, next++)
+    for (size_t k = 0; good && k < arguments[i]->count; k++, next++) {
       good = next < p->array_count && same_shape(&arguments[i]->components[k], &p->shapes[next]);
+      same = same && good && same_elements(&arguments[i]->components[k], &p->shapes[next]);
+    }
   good = good && next == p->array_count;
   if (!good)
     context_error(c, "'%s' was compiled for arguments of other types or sizes", p->entry);
-  return good;
+  else if (!same)
+    context_error(
+        c,
+        "'%s' was compiled for another value of an argument that it needs to know before it runs",
+        p->entry);
+  return good && same;
 }
 
 // The arrays in one row, taken over if they are to be consumed.

@@ -87,7 +87,7 @@ static plan *some_plan(random_state *r, const net *t) {
   if (random_chance(r, 3))
     machine->lane_bytes = 0;  // a kernel, and threads in turn
   if (random_chance(r, 2))
-    return plan_make(&memory, t, machine);
+    return plan_make(&memory, t, machine, NULL);
   plan *p = random_plan(&memory, r, t);
   p->target = machine;
   for (size_t i = 0; i < p->passes.count; i++)
@@ -366,7 +366,7 @@ static plan *one_pass(net *t, uint32_t r, uint32_t l) {
   plan *p = NEW(&memory, plan);
   net_stage *s = &t->stages.items[0];
   plan_pass pass = {.tile = f2_space_full(s->n), .limit = UINT64_MAX, .phase_count = 1};
-  *p = (plan){.net = t, .target = l ? &vectors : &threads, .strategy = "test"};
+  *p = (plan){.net = t, .target = l ? &vectors : &threads};
   for (size_t i = 0; i < t->arrays.count; i++)
     vec_push(&memory, &p->arrays, t->arrays.items[i]);
   pass.slot_count = (uint32_t)s->values.count;
@@ -676,7 +676,7 @@ TEST(entry) {
   machine.tile_bytes = 256;
   machine.register_bytes = 128;
   machine.lane_bytes = 16;
-  plan *p = plan_make(&memory, t, &machine);
+  plan *p = plan_make(&memory, t, &machine, NULL);
   net_id order[8];
   CHECK_EQ_U64(c_entry_arrays(p, order), 2);
   CHECK_EQ_U64(order[0], 0);

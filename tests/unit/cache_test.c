@@ -256,7 +256,7 @@ static plan *small_plan(void) {
   if (setjmp(memory_failure))
     abort();
   net *t = net_read(&memory, description, &wrong);
-  return wrong ? NULL : plan_make(&memory, t, target_named("baseline"));
+  return wrong ? NULL : plan_make(&memory, t, target_named("baseline"), NULL);
 }
 
 static bool runs(const plan *p, compiled *e) {

@@ -131,7 +131,6 @@ TEST(json_has_everything) {
                                         "arguments",
                                         "results",
                                         "target",
-                                        "strategy",
                                         "columns",
                                         "maps",
                                         "static_columns",
@@ -151,9 +150,9 @@ TEST(json_has_everything) {
                                         "planning_seconds",
                                         NULL};
   static const char *const pass_members[] = {
-      "stage",         "n",       "loops",  "kind",      "padding", "ops",
-      "columns",       "maps",    "phases", "exchanges", "tile",    "bytes_read",
-      "bytes_written", "seconds", "bound",  "loads",     "stores",  NULL};
+      "stage",   "n",     "loops",  "kind",      "padding", "ops",        "strategy",
+      "columns", "maps",  "phases", "exchanges", "tile",    "bytes_read", "bytes_written",
+      "seconds", "bound", "loads",  "stores",    NULL};
   START();
   permc_context *c = load_file("tests/programs/bitonic_rows.perm");
   permc_explain_options o = {.target = "avx2", .json = true, .rules = true};

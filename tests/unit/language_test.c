@@ -289,8 +289,9 @@ TEST(patterns) {
   expect("swap4 [a, b, c, d] = [c, d, a, b]\nmain : [4](int, f32) -> [4](int, f32)\nmain = swap4\n",
          "[1, 2, 3, 4] [0.5, 1.5, 2.5, 3.5]", "i64 [3 4 1 2]; f32 [2.5 3.5 0.5 1.5]");
   expect_error("f 1 = 2\nmain : int\nmain = f 3\n", "", "no equation of 'f' fits the call f 3");
-  expect_error("f 0 = 2\nf n = 3\nmain : int -> int\nmain x = f x\n", "1",
+  expect_error("f 0 = 2\nf n = 3\nmain : i32 -> int\nmain x = f (i64 x)\n", "1",
                "known before the program runs");
+  expect("f 0 = 2\nf n = 3\nmain : int -> int\nmain x = f x\n", "1", "i64 3");
   expect_error("f [x, y] = x\nmain : [m]int -> int\nmain xs = f xs\n", "[1, 2, 3, 4]", "f [4]");
 }
 
@@ -435,7 +436,11 @@ TEST(functions_as_values) {
          "5", "i64 [8 16]");
   expect_error("main : bool -> int -> int\nmain b x = (if b then (+ 1) else negate) x\n", "true 3",
                "functions");
-  expect_error("main : int -> int\nmain x = [negate, abs][x] 3\n", "1", "index");
+  expect_error("main : i32 -> int\nmain x = [negate, abs][i64 x] 3\n", "1", "index");
+  expect("main : [n]int -> int -> [2^n]u8 -> [2^n]u8\nmain = bmmc\n", "[2, 1] 3 [1, 2, 3, 4]",
+         "u8 [4 2 3 1]");
+  expect_error("main : [n]int -> int -> [2^n]u8 -> [2^n]u8\nmain = bmmc\n", "[1, 1] 0 [1, 2, 3, 4]",
+               "not invertible");
 }
 
 TEST(shadowing) {
@@ -487,7 +492,8 @@ TEST(comprehensions_and_ranges) {
       "10", "i64 [11 12 13]");
   expect_error("main : [m]int -> []int\nmain xs = [x | x <- xs, x > 2]\n", "[1, 2]",
                "condition in a comprehension");
-  expect_error("main : int -> []int\nmain n = [1..n]\n", "3", "known before");
+  expect_error("main : i32 -> []int\nmain n = [1..i64 n]\n", "3", "known before");
+  expect("main : int -> []int\nmain n = [1..n]\n", "3", "i64 [1 2 3]");
   expect_error("main : []int\nmain = [1, 1..3]\n", "", "steps of 0");
 }
 
@@ -1428,10 +1434,11 @@ TEST(choices) {
   expect("main : [m]int -> [m]int\nmain xs = if m == 2 then reverse xs else concat (take 1 xs) "
          "(bmmc [] 0 (drop 1 xs))\n",
          "[1, 2]", "i64 [2 1]");
-  expect_error("main : [2]int -> [2]int\nmain xs = if xs[0] > 0 then reverse xs else xs\n",
+  expect_error("main : [2]i32 -> [2]i32\nmain xs = if xs[0] > 0 then reverse xs else xs\n",
                "[1, 2]", "chooses between arrays");
-  expect_error("main : [m]int -> int -> []int\nmain xs k = take k xs\n", "[1, 2] 1",
+  expect_error("main : [m]int -> i8 -> []int\nmain xs k = take (i64 k) xs\n", "[1, 2] 1",
                "known before");
+  expect("main : [m]int -> int -> []int\nmain xs k = take k xs\n", "[1, 2] 1", "i64 [1]");
   expect_error("main : int -> [2]int\nmain x = if x > 0 then [x, 1] else [x]\n", "1", "lengths");
   expect_error(
       "main : [m]int -> [m][2]int\nmain = map (\\x -> if x > 0 then [x, 1] else replicate 2 x)\n",

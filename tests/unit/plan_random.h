@@ -257,7 +257,9 @@ static inline void plan_stage(plan_maker *m) {
 static inline plan *random_plan(arena *a, random_state *r, const net *t) {
   plan *p = NEW(a, plan);
   p->net = t;
-  p->strategy = "random";
+  p->strategy = NEW_ARRAY(a, const char *, t->stages.count + 1);
+  for (size_t i = 0; i < t->stages.count; i++)
+    p->strategy[i] = "random";
   for (size_t i = 0; i < t->arrays.count; i++)
     vec_push(a, &p->arrays, t->arrays.items[i]);
   for (uint32_t i = 0; i < t->stages.count; i++)

@@ -33,7 +33,7 @@ static const char *again(const char *string) {
 // ---- plans -----------------------------------------------------------------------------------
 
 static void check_round_trip(const net *t, const target *machine) {
-  const plan *p = plan_make(&memory, t, machine);
+  const plan *p = plan_make(&memory, t, machine, NULL);
   CHECK_STR(plan_verify(&memory, p), NULL);
   const char *first = printed(p), *wrong = NULL;
   const plan *q = plan_read(&memory, first, &wrong);
@@ -309,7 +309,7 @@ static plan_facts facts_of_move(const char *from, const char *to) {
                    from, to);
   const net *t = net_read(&memory, source, &wrong);
   CHECK_STR(wrong, NULL);
-  return t ? plan_facts_of(plan_make(&memory, t, target_at(0))) : (plan_facts){0};
+  return t ? plan_facts_of(plan_make(&memory, t, target_at(0), NULL)) : (plan_facts){0};
 }
 
 TEST(copies_and_permutations) {

@@ -5,21 +5,21 @@ try() { # try ENTRY TYPES
   permc run uses.perm --entry "$1" --random "$2"
   echo "$1: $?"
 }
-try take_count 'i64 [8]i32'
-try split_count 'i64 [8]i32'
-try repetition 'i64 i32'
-try length_of i64
-try copies i64
-try index 'i64 [8]i32'
-try row 'i64 [2]i32'
-try matrix '[3]i64 [8]i32'
-try complement 'i64 [2]i32'
-try first i64
-try last i64
-try second i64
-try filter i64
-try number i64
+try take_count 'i32 [8]i32'
+try split_count 'i32 [8]i32'
+try repetition 'i32 i32'
+try length_of i32
+try copies i32
+try index 'i32 [8]i32'
+try row 'i32 [2]i32'
+try matrix '[3]i32 [8]i32'
+try complement 'i32 [2]i32'
+try first i32
+try last i32
+try second i32
+try filter i32
+try number i32
 try truth bool
-try order i64
-try logarithm i64
-try size 'i64 [8]i32'
+try order i32
+try logarithm i32
+try size 'i32 [8]i32'
