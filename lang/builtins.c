@@ -207,7 +207,8 @@ static value *run_bmmc(elaborator *e, const builtin *row, value **a, type **inst
   uint64_t length = length_of(e, a[2]), n = power_argument(e, length, 2, row->name);
   span where = e->where;
   blame(e, 0);
-  if (a[0]->kind == VALUE_ARRAY && a[0]->u.array.length)
+  e->asks_for_matrix = a[0]->kind == VALUE_ARRAY && a[0]->u.array.length;
+  if (e->asks_for_matrix)
     fail_dynamic(e, element_at(e, a[0], 0), "the matrix of bmmc");
   if (length_of(e, a[0]) != n)
     fail(e,

@@ -32,6 +32,7 @@ typedef struct diagnostics {
   unsigned errors, warnings;
   const char *demote;  // not NULL: errors are reported as warnings whose text begins so
   bool wants_static;   // an error was that an argument is not known before the program runs
+  bool can_be_static;  // ... a scalar, or a whole matrix: it could be, for one run
   uint32_t wanted;     // ... its number among the arguments' arrays
   bool exhausted;      // an error was that a limit (steps, depth, memory) was reached
 } diagnostics;

@@ -132,6 +132,7 @@ typedef struct elaborator {
   memo_table *memo;
   type_table closed;  // interned types
   bool allow_extern;
+  bool asks_for_matrix;  // fail_dynamic: it is not about single elements
 } elaborator;
 
 // ---- the entry -------------------------------------------------------------------------------

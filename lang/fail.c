@@ -90,6 +90,7 @@ void fail_dynamic(elaborator *e, value *v, const char *what) {
     while (root->operand_count)
       root = dynamic_operand(e, root);
     e->d->wants_static = root->op == TRACE_ARGUMENT && root->type == SCALAR_I64;
+    e->d->can_be_static = e->d->wants_static && (root->rank == 0 || e->asks_for_matrix);
     e->d->wanted = (uint32_t)root->number;
     const char *why = s->op == TRACE_ARGUMENT ? "it depends on an argument of the program"
                       : s->op == TRACE_INSTANCE

@@ -82,7 +82,7 @@ void context_truncate(text *t, size_t length) {
 void context_clear(permc_context *c) {
   diagnostics *d = &c->program.diagnostics;
   d->errors = d->warnings = 0;
-  d->exhausted = d->wants_static = false;
+  d->exhausted = d->wants_static = d->can_be_static = false;
   context_truncate(&d->rendered, 0);
 }
 

@@ -83,7 +83,7 @@ static bool elaborate_entry(permc_context *c, permc_compiled *p, permc_value *co
   diagnostics *d = &c->program.diagnostics;
   while (!elaborate(d, memory, &c->limits, c->allow_extern, b, types.instance, leaves.items,
                     leaves.count, &p->trace, &p->result)) {
-    if (!d->wants_static || !make_static(p, &leaves, like, d->wanted))
+    if (!d->can_be_static || !make_static(p, &leaves, like, d->wanted))
       return false;
     start_again(c, p);
   }

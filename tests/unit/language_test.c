@@ -513,7 +513,7 @@ TEST(static_lists) {
          "i64 4");
   expect("main : [4]int -> [4]int\nmain xs = [xs[i] | i <- [2, 0, 3, 1]]\n", "[1, 2, 3, 4]",
          "i64 [3 1 4 2]");
-  expect_error("main : [2]int -> [4]int -> [4]int\nmain rows xs = bmmc rows 0 xs\n",
+  expect_error("main : [2]i32 -> [4]int -> [4]int\nmain rows xs = bmmc (map i64 rows) 0 xs\n",
                "[1, 2] [1, 2, 3, 4]", "matrix");
 }
 
