@@ -200,18 +200,26 @@ typedef struct curve_set {
   size_t count;
 } curve_set;
 
-// Adds the point to the curve of that name; of several points at one place the first stays.
-static void add_point(curve_set *set, size_t most, const char *name, bench_point point) {
+// The number of the curve of that name, or their count.
+static size_t find_curve(const curve_set *set, const char *name) {
   size_t i = 0;
   while (i < set->count && strcmp(set->curves[i].name, name) != 0)
     i++;
+  return i;
+}
+
+// Adds the point to the curve of that name, or to a new one that looks like `look`; of several
+// points at one place the first stays.
+static void add_point(curve_set *set, size_t most, const char *name, bench_look look,
+                      bench_point point) {
+  size_t i = find_curve(set, name);
   bench_curve *curve = &set->curves[i];
   if (i == set->count) {
     bench_point *points = calloc(most, sizeof *points);
     if (!points)
       return;
     snprintf(set->names[i], CURVE_NAME, "%s", name);
-    *curve = (bench_curve){set->names[i], points, 0};
+    *curve = (bench_curve){set->names[i], points, 0, look};
     set->count++;
   }
   bench_point *points = (bench_point *)(uintptr_t)curve->points;
@@ -232,16 +240,47 @@ static bool has_one_series(const bench_report *r) {
   return true;
 }
 
-// Bytes are bytes: the copies of all series are one curve, and the peers' too. Of elements per
-// second each series has its own.
+// Names of sides are numbered from 1 in the order in which they come.
+static unsigned side_number(const bench_report *r, const char *name) {
+  const char *seen[32] = {NULL};
+  unsigned count = 0;
+  for (size_t i = 0; i < r->rows.count; i++)
+    for (size_t k = 0; k < r->rows.items[i].side_count; k++) {
+      unsigned j = 0;
+      const char *other = r->rows.items[i].sides[k].name;
+      while (j < count && strcmp(seen[j], other) != 0)
+        j++;
+      if (strcmp(other, name) == 0)
+        return j + 1;
+      if (j == count && count < sizeof seen / sizeof *seen)
+        seen[count++] = other;
+    }
+  return 0;
+}
+
+static const char *first_series_with(const bench_report *r, const char *name) {
+  for (size_t i = 0; i < r->rows.count; i++)
+    if (bench_row_side(&r->rows.items[i], name))
+      return r->rows.items[i].series;
+  return "";
+}
+
+// In the colour of its series. Bytes are bytes: a copy or a peer is shown for the first series that
+// has it only, while of elements per second each series has its own.
 static void add_side(curve_set *set, const bench_report *r, bench_axis axis, const bench_row *row,
                      const bench_side *side) {
   char name[CURVE_NAME];
-  bool shared = axis == BENCH_BYTES_PER_SECOND || has_one_series(r);
+  bool alone = has_one_series(r);
   double elements = (double)(side->elements ? side->elements : row->elements);
   double x = (double)(side->elements ? side->elements : row->x);
-  snprintf(name, sizeof name, "%s%s%s", side->name, shared ? "" : ", ", shared ? "" : row->series);
-  add_point(set, r->rows.count, name,
+  if (axis == BENCH_BYTES_PER_SECOND && strcmp(first_series_with(r, side->name), row->series) != 0)
+    return;
+  snprintf(name, sizeof name, "%s%s%s", side->name, alone ? "" : ", ", alone ? "" : row->series);
+  bench_look look = {bench_look_of(find_curve(set, row->series)).colour,
+                     side_number(r, side->name)};
+  if (alone)
+    look = bench_look_of(set->count);
+  add_point(set, r->rows.count, name, look,
             (bench_point){x, height_of(row, axis, elements, side->seconds.median)});
 }
 
@@ -251,7 +290,8 @@ static void fill_curves(curve_set *set, const bench_report *r, bench_axis axis) 
   for (size_t i = 0; i < most; i++) {
     const bench_row *row = &r->rows.items[i];
     double height = height_of(row, axis, (double)row->elements, row->seconds.median);
-    add_point(set, most, row->series, (bench_point){(double)row->x, height});
+    add_point(set, most, row->series, bench_look_of(set->count),
+              (bench_point){(double)row->x, height});
   }
   for (size_t i = 0; i < most && axis != BENCH_SECONDS_PER_OPERATION; i++)
     for (size_t k = 0; k < r->rows.items[i].side_count; k++)

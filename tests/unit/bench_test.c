@@ -525,12 +525,15 @@ static size_t occurrences(const char *string, const char *part) {
 
 TEST(plots) {
   const bench_point points[] = {{1024, 3e8}, {4096, 4e8}, {16384, NAN}, {65536, 5e8}};
-  const bench_curve curves[] = {{"permc <1> & co", points, 4}, {"copy", points, 2}};
-  bench_plot p = {.title = "a < b", .x_label = "x", .y_label = "y", .curves = curves, .count = 2};
+  const bench_curve curves[] = {{"permc <1> & co", points, 4, {0, 0}},
+                                {"copy", points, 2, {1, 0}},
+                                {"copy, dashed", points, 2, {1, 1}}};
+  bench_plot p = {.title = "a < b", .x_label = "x", .y_label = "y", .curves = curves, .count = 3};
   text t = {0};
   bench_plot_write(&t, &p);
   REQUIRE(t.data != NULL);
-  CHECK_EQ_U64(occurrences(t.data, "<circle"), 5);
+  CHECK_EQ_U64(occurrences(t.data, "<circle"), 5 + 2);  // and in the legend
+  CHECK_EQ_U64(occurrences(t.data, "stroke-dasharray=\"6 3\""), 2);
   CHECK_EQ_U64(occurrences(t.data, "<text"), occurrences(t.data, "</text>"));
   CHECK_CONTAINS(t.data, "permc &lt;1&gt; &amp; co");
   CHECK_EQ_U64(occurrences(t.data, "nan"), 0);
@@ -540,7 +543,7 @@ TEST(plots) {
 
 TEST(plots_of_nothing) {
   const bench_point bad = {-1, 1};
-  const bench_curve curve = {"none", &bad, 1};
+  const bench_curve curve = {"none", &bad, 1, {0, 0}};
   bench_plot p = {.title = "", .x_label = "", .y_label = "", .curves = &curve, .count = 1};
   text t = {0};
   bench_plot_write(&t, &p);
