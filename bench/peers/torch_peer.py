@@ -59,13 +59,11 @@ def bits_of(count):
 
 
 def random_elements(given):
-    names = {1: "uint8", 2: "int16", 4: "int32", 8: "int64", 16: "complex128"}
-    words = max(1, given.count * given.width // 8)
-    source = torch.randint(-(1 << 62), 1 << 62, (words + 1,), device="cuda", dtype=torch.int64)
-    if given.width == 16:  # not as bits, some of which are NaN
-        return torch.view_as_complex((source[:words] >> 30).double().view(-1, 2))
-    kind = getattr(torch, names[given.width])
-    return source.view(kind)[: given.count].clone()
+    if given.width == 16:
+        return torch.randn((given.count,), dtype=torch.complex128, device="cuda")
+    kind = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}[given.width]
+    ends = torch.iinfo(kind)
+    return torch.randint(ends.min // 2, ends.max // 2, (given.count,), dtype=kind, device="cuda")
 
 
 def permutation_from(places):
@@ -138,7 +136,8 @@ def sort(given):
     if given.type == "f32":
         source = torch.rand((rows, given.row), device="cuda")
     else:
-        source = random_elements(given).view(rows, given.row)
+        source = torch.randint(-(1 << 31), 1 << 31, (rows, given.row), dtype=torch.int32,
+                               device="cuda")
     result = torch.empty_like(source)
     places = torch.empty(source.shape, dtype=torch.int64, device="cuda")
 
