@@ -284,6 +284,20 @@ static uint64_t count_elements(const char *types) {
   return count;
 }
 
+// The bytes of an element of "[16](u32, f64)".
+static uint64_t element_bytes(const char *types) {
+  static const char names[] = "abcdefghijklmnopqrstuvwxyz0123456789";
+  uint64_t bytes = 0;
+  const char *last = strrchr(types, ']');
+  for (const char *c = last ? last + 1 : types; *c; c += *c != 0) {
+    size_t length = strspn(c, names);
+    scalar_type type = scalar_named(c, length);
+    bytes += length && type != SCALAR_COUNT ? scalar_types[type].size : 0;
+    c += length;
+  }
+  return bytes;
+}
+
 // Columns of the network that sorts or transforms 2^n elements.
 static uint64_t count_columns(const suite_row *row, int n) {
   uint64_t stages = (uint64_t)n;
@@ -313,6 +327,7 @@ static bool expand(const suite_row *row, int n, bool device, bench_case *c) {
     substitute(peer->arguments, sizeof peer->arguments, peers[i].arguments, n);
   }
   c->elements = count_elements(c->types);
+  c->bytes = c->elements * element_bytes(c->types);
   c->x = row->beside ? c->elements : UINT64_C(1) << n;
   c->columns = count_columns(row, row->beside ? f2_msb(c->elements - 1) + 1 : n);
   c->expression = row->expression ? strdup(row->expression) : map_expression(c->map);

@@ -44,6 +44,7 @@ typedef struct bench_case {
   char *expression;
   uint64_t x;  // where a plot has it
   uint64_t elements;
+  uint64_t bytes;    // of the argument
   uint64_t columns;  // of comparators or butterflies, on each element; 0: not counted
   unsigned threads;  // 0: as asked for
   bench_property property;

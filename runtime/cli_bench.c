@@ -325,13 +325,38 @@ static void fill_row(bench_row *row, const bench_stage *g, const bench_case *c,
   }
 }
 
+// Bytes of memory that the system can give without taking them from others; UINT64_MAX: not known.
+static uint64_t memory_left(void) {
+  char line[128];
+  unsigned long long kilobytes = UINT64_MAX >> 10;
+  FILE *from = fopen("/proc/meminfo", "r");
+  while (from && fgets(line, sizeof line, from))
+    if (sscanf(line, "MemAvailable: %llu kB", &kilobytes) == 1)
+      break;
+  if (from)
+    fclose(from);
+  return kilobytes << 10;
+}
+
+// Argument and result of a suite's case, before they are asked for: what the system promises it may
+// not have.
+static bool fits(const bench_case *c) {
+  const double gib = 1 << 30;
+  uint64_t left = memory_left();
+  if (c->bytes <= left / 2)
+    return true;
+  cli_error("bench: argument and result have %.1f GiB, %.1f GiB of memory being free",
+            2 * (double)c->bytes / gib, (double)left / gib);
+  return false;
+}
+
 static bool run_case(bench_session *s, const bench_case *c, bench_row *row) {
   bench_stage g = {.count = 0};
   for (int i = 0; i < BENCH_PEERS; i++)
     g.peers[i].process = -1;
   bench_request r = request_of(s, c);
   const char *verified = NULL;
-  bool good = set_stage(s, &g, c, &r) && bench_measure(g.all, g.count, &s->limits) &&
+  bool good = fits(c) && set_stage(s, &g, c, &r) && bench_measure(g.all, g.count, &s->limits) &&
               bench_program_verify(&g.program, &r, c, &verified);
   if (good)
     fill_row(row, &g, c, &r, verified);

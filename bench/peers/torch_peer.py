@@ -7,8 +7,7 @@
 
 Times are the device's: ten runs into an array that is there before, recorded as one graph where
 PyTorch can be recorded, after as many that are not counted. torch.sort also writes the places that
-the elements came from, as int64: it has no other form. PyTorch does not sort u32; its i32 stand for
-them.
+the elements came from, as int64: it has no other form. i32 stand for u32.
 """
 
 import argparse

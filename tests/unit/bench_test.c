@@ -196,6 +196,7 @@ TEST(suites_for_a_gpu) {
       CHECK_STR(c->types, table[i].types);
       CHECK_STR(c->expression, table[i].expression);
       CHECK(c->large == table[i].large);
+      CHECK_EQ_U64(c->bytes, c->elements * (strstr(c->types, "(u32, u32)") ? 8 : 4));
       CHECK_STR(c->peers[0].name ? c->peers[0].name : "", table[i].peer ? table[i].peer : "");
       CHECK_STR(c->peers[0].arguments, table[i].arguments ? table[i].arguments : "");
       CHECK_STR(c->peers[1].name ? c->peers[1].name : "", table[i].second ? table[i].second : "");
