@@ -1,6 +1,7 @@
 // Whether results are right, by properties that need no other sorter, permutation or transform. See
 // bench_suites.h.
 #include "runtime/bench_suites.h"
+#include "runtime/pool.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -21,45 +22,142 @@ static const char *say(text *room, const char *format, ...) {
   return room->data ? room->data : "wrong";
 }
 
+// ---- elements -----------------------------------------------------------------------------------
+
+// The bits of an element of at most 8 bytes.
+static uint64_t bits_of(const array *a, uint64_t i) {
+  const char *at = (const char *)a->data + i * scalar_types[a->type].size;
+  uint8_t u8;
+  uint16_t u16;
+  uint32_t u32;
+  uint64_t u64;
+  switch (scalar_types[a->type].size) {
+  case 1:
+    memcpy(&u8, at, sizeof u8);
+    return u8;
+  case 2:
+    memcpy(&u16, at, sizeof u16);
+    return u16;
+  case 4:
+    memcpy(&u32, at, sizeof u32);
+    return u32;
+  default:
+    memcpy(&u64, at, sizeof u64);
+    return u64;
+  }
+}
+
+// A number that is ordered as the elements are in the library's total order: -0.0 before 0.0, NaN
+// last, all of them equal.
+static uint64_t rank_of(const array *a, uint64_t i) {
+  const scalar_row *type = &scalar_types[a->type];
+  uint64_t bits = bits_of(a, i), sign = UINT64_C(1) << (8 * type->size - 1);
+  if (type->kind == KIND_SIGNED)
+    return bits ^ sign;
+  if (type->kind != KIND_FLOAT)
+    return bits;
+  uint64_t infinity = type->size == 4 ? UINT64_C(0x7f800000) : UINT64_C(0x7ff0000000000000);
+  if ((bits & (sign - 1)) > infinity)
+    return UINT64_MAX;
+  return bits & sign ? ~bits & (2 * sign - 1) : bits | sign;
+}
+
 // ---- sorted -------------------------------------------------------------------------------------
 
-// A sum over the elements in any order: equal sums of two rows that differ have probability 2^-64.
-static uint64_t mixed(uint32_t x) {
+static uint64_t mixed(uint64_t x) {
   uint64_t z = (x + UINT64_C(0x9e3779b97f4a7c15)) * UINT64_C(0xbf58476d1ce4e5b9);
   z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
   return z ^ (z >> 31);
 }
 
-static const char *check_sorted(const uint32_t *given, const uint32_t *found, uint64_t count,
-                                uint64_t row, text *room) {
-  for (uint64_t start = 0; start < count; start += row) {
-    uint64_t before = 0, after = 0;
-    for (uint64_t i = start; i < start + row; i++) {
-      before += mixed(given[i]);
-      after += mixed(found[i]);
-      if (i > start && found[i - 1] > found[i])
-        return say(room, "row %" PRIu64 " is not in order at %" PRIu64, start / row, i - start);
-    }
-    if (before != after)
-      return say(room, "row %" PRIu64 " has other elements than it was given", start / row);
+// Of all parts of an element, in their order: a value that has left its key changes it.
+static uint64_t mixed_parts(const array *a, size_t parts, uint64_t i) {
+  uint64_t hash = mixed(bits_of(&a[0], i));
+  for (size_t k = 1; k < parts; k++)
+    hash = mixed(hash + bits_of(&a[k], i));
+  return hash;
+}
+
+typedef struct comparison {
+  const bench_case *c;
+  const array *given, *found;
+  size_t parts;
+  text *room;
+} comparison;
+
+// Sums over the elements in any order: equal sums of two rows that differ have probability 2^-64.
+static const char *check_row(const comparison *w, uint64_t number, uint64_t length) {
+  uint64_t before = 0, after = 0, last = 0;
+  for (uint64_t k = 0; k < length; k++) {
+    uint64_t i = number * length + k, rank = rank_of(w->found, i);
+    before += mixed_parts(w->given, w->parts, i);
+    after += mixed_parts(w->found, w->parts, i);
+    if (k > 0 && last > rank)
+      return say(w->room, "row %" PRIu64 " is not in order at %" PRIu64, number, k);
+    last = rank;
   }
-  return NULL;
+  return before == after
+             ? NULL
+             : say(w->room, "row %" PRIu64 " has other elements than it was given", number);
+}
+
+static const char *check_sorted(const comparison *w) {
+  const array *a = w->given;
+  uint64_t count = array_count(a), length = a->rank ? a->dims[a->rank - 1] : 1;
+  const char *wrong = NULL;
+  for (size_t k = 0; k < w->parts; k++)
+    assert(scalar_types[a[k].type].size <= sizeof(uint64_t));
+  for (uint64_t i = 0; length && i < count / length && !wrong; i++)
+    wrong = check_row(w, i, length);
+  return wrong;
 }
 
 // ---- moved --------------------------------------------------------------------------------------
 
+// Whether elements are moved as their map says: `wrong` is one that is not, or the count.
+typedef struct movement {
+  const char *given, *found;
+  size_t size;
+  f2_affine map;
+  uint64_t column[F2_MAX];
+  _Atomic uint64_t wrong;
+} movement;
+
 // Walks the indices in the order of a Gray code, where each step adds one column of the matrix.
-static const char *check_moved(f2_affine map, const char *given, const char *found, uint64_t count,
-                               size_t size, text *room) {
-  uint64_t column[F2_MAX + 1] = {0}, x = 0, y = map.c;
-  for (int i = 0; i < map.a.columns; i++)
-    column[i] = f2_column(map.a, i);
-  for (uint64_t i = 1; i <= count; i++) {
-    if (memcmp(given + x * size, found + y * size, size) != 0)
-      return say(room, "element %" PRIu64 " is not at %" PRIu64, x, y);
-    int bit = f2_lsb(i);
-    x ^= f2_unit(bit);
-    y ^= column[bit];
+static bool check_stretch(void *with, unsigned worker, uint64_t first, uint64_t last) {
+  (void)worker;
+  movement *m = with;
+  uint64_t x = first ^ (first >> 1), y = f2_affine_apply(m->map, x);
+  for (uint64_t i = first; i < last; i++) {
+    if (memcmp(m->given + x * m->size, m->found + y * m->size, m->size) != 0) {
+      m->wrong = x;
+      return false;
+    }
+    if (i + 1 < last) {
+      int bit = f2_lsb(i + 1);
+      x ^= f2_unit(bit);
+      y ^= m->column[bit];
+    }
+  }
+  return true;
+}
+
+static const char *check_moved(const comparison *w) {
+  enum { STRETCH = 1 << 16 };
+  uint64_t count = array_count(w->given);
+  if (count != UINT64_C(1) << w->c->map.a.columns)
+    return "it is not what the map is for";
+  for (size_t k = 0; k < w->parts; k++) {
+    movement m = {.given = w->given[k].data,
+                  .found = w->found[k].data,
+                  .size = scalar_types[w->given[k].type].size,
+                  .map = w->c->map,
+                  .wrong = 0};
+    for (int i = 0; i < m.map.a.columns; i++)
+      m.column[i] = f2_column(m.map.a, i);
+    if (!pool_run(pool_processors(), count, STRETCH, check_stretch, &m, NULL))
+      return say(w->room, "element %" PRIu64 " is not at %" PRIu64, (uint64_t)m.wrong,
+                 f2_affine_apply(m.map, m.wrong));
   }
   return NULL;
 }
@@ -120,17 +218,17 @@ static const char *check_fourier(const float *given, const float *found, uint64_
 
 // ---- the whole ----------------------------------------------------------------------------------
 
-const char *bench_check(const bench_case *c, const void *given, const void *found, uint64_t count,
-                        uint64_t row, size_t element_bytes, text *room) {
+const char *bench_check(const bench_case *c, const array *given, const array *found, size_t parts,
+                        text *room) {
+  comparison w = {c, given, found, parts, room};
   switch (c->property) {
   case BENCH_SORTED:
-    assert(element_bytes == sizeof(uint32_t));
-    return check_sorted(given, found, count, row, room);
+    return check_sorted(&w);
   case BENCH_MOVED:
-    return check_moved(c->map, given, found, count, element_bytes, room);
+    return check_moved(&w);
   case BENCH_FOURIER:
-    assert(element_bytes == 2 * sizeof(float));
-    return check_fourier(given, found, count, room);
+    assert(given->type == SCALAR_C64 && parts == 1);
+    return check_fourier(given->data, found->data, array_count(given), room);
   case BENCH_INTERP:
     break;
   }

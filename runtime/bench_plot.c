@@ -7,10 +7,23 @@
 enum { WIDTH = 820, HEIGHT = 440, LEFT = 74, RIGHT = 620, TOP = 44, BOTTOM = 384, LINE = 20 };
 
 // Colours that people with any kind of colour vision can tell apart (Okabe and Ito, Color Universal
-// Design, 2008). After the last one they begin again, with dashes.
+// Design, 2008).
 static const char *const colours[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7",
                                       "#e69f00", "#56b4e9", "#000000", "#999933"};
 enum { COLOURS = sizeof colours / sizeof *colours };
+
+// Of lines, and what is drawn around a point, the centre of a dot.
+static const struct {
+  const char *dashes, *dot;
+} styles[] = {{"", NULL},
+              {"6 3", "m-3 -3h6v6h-6z"},
+              {"2 3", "m0 -4l4 7h-8z"},
+              {"8 3 2 3", "m0 -4l4 4l-4 4l-4 -4z"}};
+enum { STYLES = sizeof styles / sizeof *styles };
+
+bench_look bench_look_of(size_t number) {
+  return (bench_look){(unsigned)(number % COLOURS), (unsigned)(number / COLOURS % STYLES)};
+}
 
 typedef struct range {
   double low, high;  // logarithms
@@ -111,8 +124,23 @@ static void add_y_axis(text *to, const axes *a, const char *label) {
   add_label(to, LEFT - 58, TOP - 10, "", label);
 }
 
-static void add_curve(text *to, const axes *a, const bench_curve *c, size_t number) {
-  const char *colour = colours[number % COLOURS];
+static void add_stroke(text *to, bench_look look) {
+  text_printf(to, "fill=\"none\" stroke=\"%s\" stroke-width=\"2\"", colours[look.colour % COLOURS]);
+  const char *dashes = styles[look.style % STYLES].dashes;
+  if (dashes[0])
+    text_printf(to, " stroke-dasharray=\"%s\"", dashes);
+  text_string(to, "/>\n");
+}
+
+static void add_dot(text *to, double x, double y, bench_look look) {
+  const char *colour = colours[look.colour % COLOURS], *dot = styles[look.style % STYLES].dot;
+  if (dot)
+    text_printf(to, "<path d=\"M%.1f %.1f%s\" fill=\"%s\"/>\n", x, y, dot, colour);
+  else
+    text_printf(to, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3\" fill=\"%s\"/>\n", x, y, colour);
+}
+
+static void add_curve(text *to, const axes *a, const bench_curve *c) {
   bool begun = false;
   text_string(to, "<path d=\"");
   for (size_t i = 0; i < c->count; i++) {
@@ -122,19 +150,19 @@ static void add_curve(text *to, const axes *a, const bench_curve *c, size_t numb
                 y_place(a, c->points[i].y));
     begun = true;
   }
-  text_printf(to, "\" fill=\"none\" stroke=\"%s\" stroke-width=\"2\"%s/>\n", colour,
-              number >= COLOURS ? " stroke-dasharray=\"6 3\"" : "");
+  text_string(to, "\" ");
+  add_stroke(to, c->look);
   for (size_t i = 0; i < c->count; i++)
     if (shown(c->points[i]))
-      text_printf(to, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3\" fill=\"%s\"/>\n",
-                  x_place(a, c->points[i].x), y_place(a, c->points[i].y), colour);
+      add_dot(to, x_place(a, c->points[i].x), y_place(a, c->points[i].y), c->look);
 }
 
 static void add_legend(text *to, const bench_plot *p) {
   for (size_t i = 0; i < p->count; i++) {
     int y = TOP + 8 + LINE * (int)i;
-    text_printf(to, "<path d=\"M%d %dh22\" stroke=\"%s\" stroke-width=\"2\"%s/>\n", RIGHT + 14, y,
-                colours[i % COLOURS], i >= COLOURS ? " stroke-dasharray=\"6 3\"" : "");
+    text_printf(to, "<path d=\"M%d %dh22\" ", RIGHT + 14, y);
+    add_stroke(to, p->curves[i].look);
+    add_dot(to, RIGHT + 25, y, p->curves[i].look);
     add_label(to, RIGHT + 42, y + 4, "", p->curves[i].name);
   }
 }
@@ -159,7 +187,7 @@ void bench_plot_write(text *to, const bench_plot *p) {
               "stroke=\"#666\"/>\n",
               LEFT, TOP, RIGHT - LEFT, BOTTOM - TOP);
   for (size_t i = 0; i < p->count; i++)
-    add_curve(to, &a, &p->curves[i], i);
+    add_curve(to, &a, &p->curves[i]);
   add_legend(to, p);
   text_string(to, "</svg>\n");
   if (entered)

@@ -139,6 +139,8 @@ void bench_row_write(text *to, const bench_row *row, const char *indent) {
     const bench_side *side = &row->sides[i];
     text_printf(to, "%s\n%s    {\"name\": ", i ? "," : "", indent);
     json_write_string(to, side->name);
+    if (side->elements)
+      text_printf(to, ", \"elements\": %" PRIu64, side->elements);
     text_printf(to, ",\n%s     ", indent);
     write_figures(to, "seconds", &side->seconds);
     text_printf(to, ",\n%s     ", indent);
@@ -182,6 +184,7 @@ static bench_row read_row(const json *from) {
   for (; side && row.side_count < BENCH_SIDES; side = side->next) {
     bench_side *s = &row.sides[row.side_count++];
     snprintf(s->name, sizeof s->name, "%s", json_string(json_member(side, "name"), ""));
+    s->elements = count_of(json_number(json_member(side, "elements"), 0));
     s->seconds = read_figures(json_member(side, "seconds"));
     s->ratio = read_figures(json_member(side, "ratio"));
   }

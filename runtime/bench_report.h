@@ -13,7 +13,9 @@
 //     ]
 //   }
 //
-// A ratio is permc's time divided by the other's, in the same round: less than 1 is faster.
+// A ratio is permc's time divided by the other's, in the same round: less than 1 is faster. Where
+// the other has another number of elements, its side says how many, and the ratio is one of times
+// per element.
 #ifndef PERMC_RUNTIME_BENCH_REPORT_H
 #define PERMC_RUNTIME_BENCH_REPORT_H
 
@@ -24,6 +26,7 @@ enum { BENCH_SIDES = 6 };
 
 typedef struct bench_side {
   char name[32];
+  uint64_t elements;  // 0: as many as the row
   bench_figures seconds, ratio;
 } bench_side;
 

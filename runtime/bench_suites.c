@@ -7,12 +7,13 @@
 // ---- suites -------------------------------------------------------------------------------------
 
 static const bench_suite suites[] = {
-    {"sort", "sorting u32 keys", "keys", BENCH_ELEMENTS_PER_SECOND},
-    {"rows", "sorting the rows of 2^24 u32 keys", "keys in a row", BENCH_ELEMENTS_PER_SECOND},
+    {"sort", "sorting keys", "keys", BENCH_ELEMENTS_PER_SECOND},
+    {"rows", "sorting the rows of 2^24 keys", "keys in a row", BENCH_ELEMENTS_PER_SECOND},
     {"bmmc", "permutations that are affine in the index bits", "elements", BENCH_BYTES_PER_SECOND},
     {"fft", "Fourier transforms of c64", "elements", BENCH_ELEMENTS_PER_SECOND},
     {"padded", "sorting numbers of keys that are no powers of two", "keys",
      BENCH_ELEMENTS_PER_SECOND},
+    {"paper", "the sorter of the BMMC paper beside sort", "keys", BENCH_ELEMENTS_PER_SECOND},
     {"scaling", "time per element and column of a sorting network", "keys",
      BENCH_SECONDS_PER_OPERATION},
 };
@@ -39,61 +40,138 @@ typedef enum map_kind {
   GRAY_CODE
 } map_kind;
 
+// The sorter of the BMMC paper, section 7.1: even and odd indices by themselves, then merged.
+static const char paper_sorter[] =
+    "paper_sort 0 xs = xs\n"
+    "paper_sort n xs = paper_merge n (parm 1 (paper_sort (n-1)) xs)\n"
+    "\n"
+    "paper_merge 0 xs = xs\n"
+    "paper_merge n xs = parm (2^(n-1)) (paper_merge (n-1)) (paper_column n xs)\n"
+    "\n"
+    "paper_column 0 xs = xs\n"
+    "paper_column 1 [x1, x2] = if x1 <= x2 then [x1, x2] else [x2, x1]\n"
+    "paper_column n xs = parm 3 (paper_column (n-1)) xs\n";
+
+// Where a row is measured, and on what.
+typedef enum row_place { ANYWHERE, ON_GPU } row_place;
+
+typedef struct row_peer {
+  const char *name, *arguments;
+} row_peer;
+
 // In texts $n is n, $N 2^n, $R 2^(24-n), $H and $L 2^ceil(n/2) and 2^floor(n/2). An expression that
 // is NULL is the map's.
 typedef struct suite_row {
   const char *suite, *series, *name, *expression, *types;
   int first, last, step;
+  int gpu_last;  // on a GPU: larger sizes (0: the same)
   map_kind map;
   bench_property property;
   unsigned threads;
-  const char *beside, *beside_types, *peer, *peer_arguments;
-  const char *device_peer;  // on a GPU: another peer, with the same arguments
-  int device_last;          // ... and larger sizes (0: the same)
+  row_place place;
+  const char *program, *beside, *beside_types;
+  row_peer peer, gpu_peers[BENCH_PEERS];  // elsewhere; on a GPU
 } suite_row;
 
-#define MAP(series, kind, expression, type, width, first, last, device_last)                       \
-  {                                                                                                \
-    "bmmc", series " " type, series " " type " 2^$n", expression, "[$N]" type, first, last, 2,     \
-        kind, BENCH_MOVED, 0, NULL, NULL, "memcpy", "--count $N --width " width, NULL, device_last \
+#define SORT(type, sorter, gpu_cub, gpu_torch)                                                     \
+  .suite = "sort", .series = "sort " type, .name = "sort " type " 2^$n", .expression = sorter,     \
+  .types = "[$N]" type, .first = 10, .last = 26, .step = 2, .property = BENCH_SORTED,              \
+  .gpu_peers = {                                                                                   \
+      {"cub", "--count $N --type " gpu_cub},                                                       \
+      {gpu_torch, "--operation sort --count $N --type " gpu_cub},                                  \
   }
-#define PADDED(name, types)                                                                        \
-  {                                                                                                \
-    "padded", "padded sort", name, "padded maxval sort", types, 20, 20, 1, NO_MAP, BENCH_SORTED,   \
-        0, "sort", "[1048576]u32", NULL, NULL, NULL, 0                                             \
+#define ROWS(type, sorter, from, to, gpu_cub, gpu_torch)                                           \
+  .suite = "rows", .series = "rows of " type, .name = "sort rows of 2^$n " type,                   \
+  .expression = "map " sorter, .types = "[$R][$N]" type, .first = from, .last = to, .step = 1,     \
+  .property = BENCH_SORTED,                                                                        \
+  .gpu_peers = {                                                                                   \
+      {"cub", "--count 16777216 --row $N --type " gpu_cub},                                        \
+      {gpu_torch, "--operation sort --count 16777216 --row $N --type " gpu_cub},                   \
   }
+#define MOVE(kind, words, type, dims, text, width, from, to, gpu_to, other, torch)                 \
+  .suite = "bmmc", .series = words " " type, .name = words " " type " 2^$n", .expression = text,   \
+  .types = dims type, .first = from, .last = to, .step = 2, .gpu_last = gpu_to, .map = kind,       \
+  .property = BENCH_MOVED, .peer = {other, "--count $N --width " width},                           \
+  .gpu_peers = {                                                                                   \
+      {"cuda_memcpy", "--count $N --width " width},                                                \
+      {"torch", "--operation " torch " --count $N --width " width},                                \
+  }
+#define REVERSAL(type, width)                                                                      \
+  MOVE(BIT_REVERSAL, "bit reversal", type, "[$N]", "bitrev", width, 24, 24, 28, "memcpy",          \
+       "bit-reversal")
+#define BMMC(type, width)                                                                          \
+  MOVE(RANDOM_BMMC, "random BMMC", type, "[$N]", NULL, width, 24, 24, 28, "memcpy", "index-select")
+#define PADDED(words, count, sorted)                                                               \
+  .suite = "padded", .series = "padded sort", .name = "padded sort of " words,                     \
+  .expression = "padded maxval sort", .types = "[" count "]u32", .first = 20, .last = 20,          \
+  .step = 1, .property = BENCH_SORTED, .beside = "sort", .beside_types = "[" sorted "]u32"
+#define SCALING(number, words)                                                                     \
+  .suite = "scaling", .series = words, .name = "sort u32 2^$n, " words, .expression = "sort",      \
+  .types = "[$N]u32", .first = 10, .last = 26, .step = 1, .property = BENCH_SORTED,                \
+  .threads = number
+
+#define PAIR "(u32, u32)"
 
 static const suite_row rows[] = {
-    {"sort", "sort u32", "sort u32 2^$n", "sort", "[$N]u32", 10, 26, 2, NO_MAP, BENCH_SORTED, 0,
-     NULL, NULL, "std_sort", "--count $N", "cub", 26},
-    {"rows", "rows of u32", "sort rows of 2^$n u32", "map sort", "[$R][$N]u32", 5, 14, 1, NO_MAP,
-     BENCH_SORTED, 0, NULL, NULL, "std_sort", "--count 16777216 --row $N", "cub", 0},
-    {"bmmc", "bit reversal u32", "bit reversal u32 2^$n", "bitrev", "[$N]u32", 20, 26, 2,
-     BIT_REVERSAL, BENCH_MOVED, 0, NULL, NULL, "bit_reversal", "--count $N", NULL, 28},
-    {"bmmc", "transpose u32", "transpose u32 2^$n", "transpose", "[$H][$L]u32", 20, 26, 2,
-     TRANSPOSE, BENCH_MOVED, 0, NULL, NULL, "memcpy", "--count $N", NULL, 28},
-    MAP("random BPC", RANDOM_BPC, NULL, "u32", "4", 20, 26, 28),
-    MAP("random BMMC", RANDOM_BMMC, NULL, "u32", "4", 20, 26, 28),
-    MAP("Gray code", GRAY_CODE, "gray", "u32", "4", 20, 26, 28),
-    MAP("bit reversal", BIT_REVERSAL, "bitrev", "u8", "1", 24, 24, 28),
-    MAP("bit reversal", BIT_REVERSAL, "bitrev", "u16", "2", 24, 24, 28),
-    MAP("bit reversal", BIT_REVERSAL, "bitrev", "u64", "8", 24, 24, 28),
-    MAP("bit reversal", BIT_REVERSAL, "bitrev", "c128", "16", 24, 24, 28),
-    MAP("random BMMC", RANDOM_BMMC, NULL, "u8", "1", 24, 24, 28),
-    MAP("random BMMC", RANDOM_BMMC, NULL, "u16", "2", 24, 24, 28),
-    MAP("random BMMC", RANDOM_BMMC, NULL, "u64", "8", 24, 24, 28),
-    MAP("random BMMC", RANDOM_BMMC, NULL, "c128", "16", 24, 24, 28),
-    {"fft", "fft c64", "fft c64 2^$n", "fft", "[$N]c64", 10, 24, 2, NO_MAP, BENCH_FOURIER, 0, NULL,
-     NULL, "fftw", "--count $N", NULL, 0},
-    PADDED("padded sort of 2^19 + 1", "[524289]u32"),
-    PADDED("padded sort of 3 2^18", "[786432]u32"),
-    PADDED("padded sort of 10^6", "[1000000]u32"),
-    PADDED("padded sort of 2^20", "[1048576]u32"),
-    PADDED("padded sort of 2^20 + 1", "[1048577]u32"),
-    {"scaling", "1 thread", "sort u32 2^$n, 1 thread", "sort", "[$N]u32", 10, 26, 1, NO_MAP,
-     BENCH_SORTED, 1, NULL, NULL, NULL, NULL, NULL, 0},
-    {"scaling", "2 threads", "sort u32 2^$n, 2 threads", "sort", "[$N]u32", 10, 26, 1, NO_MAP,
-     BENCH_SORTED, 2, NULL, NULL, NULL, NULL, NULL, 0},
+    {SORT("u32", "sort", "u32", "torch"), .peer = {"std_sort", "--count $N"}},
+    {SORT("f32", "sort", "f32", "torch"), .place = ON_GPU},
+    {SORT(PAIR, "sort_on fst", "u32pair", NULL), .place = ON_GPU},
+    {ROWS("u32", "sort", 5, 14, "u32", "torch"), .peer = {"std_sort", "--count 16777216 --row $N"}},
+    {ROWS("f32", "sort", 10, 10, "f32", "torch"), .place = ON_GPU},
+    {ROWS(PAIR, "(sort_on fst)", 10, 10, "u32pair", NULL), .place = ON_GPU},
+    {MOVE(BIT_REVERSAL, "bit reversal", "u32", "[$N]", "bitrev", "4", 20, 26, 30, "bit_reversal",
+          "bit-reversal")},
+    {MOVE(TRANSPOSE, "transpose", "u32", "[$H][$L]", "transpose", "4", 20, 26, 30, "memcpy",
+          "transpose")},
+    {MOVE(RANDOM_BPC, "random BPC", "u32", "[$N]", NULL, "4", 20, 26, 30, "memcpy", "scatter")},
+    {MOVE(RANDOM_BMMC, "random BMMC", "u32", "[$N]", NULL, "4", 20, 26, 30, "memcpy",
+          "index-select")},
+    {MOVE(GRAY_CODE, "Gray code", "u32", "[$N]", "gray", "4", 20, 26, 30, "memcpy",
+          "index-select")},
+    {REVERSAL("u8", "1")},
+    {REVERSAL("u16", "2")},
+    {REVERSAL("u64", "8")},
+    {REVERSAL("c128", "16")},
+    {BMMC("u8", "1")},
+    {BMMC("u16", "2")},
+    {BMMC("u64", "8")},
+    {BMMC("c128", "16")},
+    {MOVE(BIT_REVERSAL, "bit reversal", PAIR, "[$N]", "bitrev", "8", 28, 28, 28, "memcpy",
+          "bit-reversal"),
+     .place = ON_GPU},
+    {MOVE(RANDOM_BMMC, "random BMMC", PAIR, "[$N]", NULL, "8", 28, 28, 28, "memcpy",
+          "index-select"),
+     .place = ON_GPU},
+    {.suite = "fft",
+     .series = "fft c64",
+     .name = "fft c64 2^$n",
+     .expression = "fft",
+     .types = "[$N]c64",
+     .first = 10,
+     .last = 24,
+     .step = 2,
+     .property = BENCH_FOURIER,
+     .peer = {"fftw", "--count $N"}},
+    {PADDED("2^19 + 1", "524289", "1048576")},
+    {PADDED("3 2^18", "786432", "1048576")},
+    {PADDED("10^6", "1000000", "1048576")},
+    {PADDED("2^20", "1048576", "1048576")},
+    {PADDED("2^20 + 1", "1048577", "1048576")},
+    {PADDED("10^7", "10000000", "8388608")},
+    {.suite = "paper",
+     .series = "the paper's sorter",
+     .name = "the paper's sorter u32 2^$n",
+     .program = paper_sorter,
+     .expression = "\\xs -> paper_sort (log2 (length xs)) xs",
+     .types = "[$N]u32",
+     .first = 14,
+     .last = 26,
+     .step = 2,
+     .property = BENCH_SORTED,
+     .beside = "sort",
+     .beside_types = "[$N]u32"},
+    {SCALING(1, "1 thread")},
+    {SCALING(2, "2 threads")},
 };
 
 // ---- maps ---------------------------------------------------------------------------------------
@@ -206,6 +284,20 @@ static uint64_t count_elements(const char *types) {
   return count;
 }
 
+// The bytes of an element of "[16](u32, f64)".
+static uint64_t element_bytes(const char *types) {
+  static const char names[] = "abcdefghijklmnopqrstuvwxyz0123456789";
+  uint64_t bytes = 0;
+  const char *last = strrchr(types, ']');
+  for (const char *c = last ? last + 1 : types; *c; c += *c != 0) {
+    size_t length = strspn(c, names);
+    scalar_type type = scalar_named(c, length);
+    bytes += length && type != SCALAR_COUNT ? scalar_types[type].size : 0;
+    c += length;
+  }
+  return bytes;
+}
+
 // Columns of the network that sorts or transforms 2^n elements.
 static uint64_t count_columns(const suite_row *row, int n) {
   uint64_t stages = (uint64_t)n;
@@ -214,37 +306,50 @@ static uint64_t count_columns(const suite_row *row, int n) {
                                           : 0;
 }
 
+enum { LARGEST = 26 };  // sizes above it are for GPUs only
+
 static bool expand(const suite_row *row, int n, bool device, bench_case *c) {
   *c = (bench_case){.suite = row->suite,
                     .series = row->series,
+                    .program = row->program,
                     .threads = row->threads,
                     .property = row->property,
                     .map = map_of(row->map, n),
-                    .peer = device ? row->device_peer : row->peer};
+                    .large = n > LARGEST};
   substitute(c->name, sizeof c->name, row->name, n);
   substitute(c->types, sizeof c->types, row->types, n);
   substitute(c->beside, sizeof c->beside, row->beside, n);
   substitute(c->beside_types, sizeof c->beside_types, row->beside_types, n);
-  substitute(c->peer_arguments, sizeof c->peer_arguments, row->peer_arguments, n);
+  const row_peer *peers = device ? row->gpu_peers : &row->peer;
+  for (int i = 0; i < (device ? BENCH_PEERS : 1); i++) {
+    bench_peer_case *peer = &c->peers[i];
+    peer->name = peers[i].name;
+    substitute(peer->arguments, sizeof peer->arguments, peers[i].arguments, n);
+  }
   c->elements = count_elements(c->types);
+  c->bytes = c->elements * element_bytes(c->types);
   c->x = row->beside ? c->elements : UINT64_C(1) << n;
   c->columns = count_columns(row, row->beside ? f2_msb(c->elements - 1) + 1 : n);
   c->expression = row->expression ? strdup(row->expression) : map_expression(c->map);
   return c->expression != NULL;
 }
 
+static bool belongs(const suite_row *row, const char *suite, bool device) {
+  return strcmp(row->suite, suite) == 0 && (device || row->place == ANYWHERE);
+}
+
 static int last_of(const suite_row *row, bool device) {
-  return device && row->device_last ? row->device_last : row->last;
+  return device && row->gpu_last ? row->gpu_last : row->last;
 }
 
 size_t bench_suite_cases(const char *suite, bool device, bench_case **cases) {
   size_t count = 0, next = 0;
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-    if (strcmp(rows[i].suite, suite) == 0)
+    if (belongs(&rows[i], suite, device))
       count += (size_t)((last_of(&rows[i], device) - rows[i].first) / rows[i].step + 1);
   *cases = calloc(count + 1, sizeof **cases);
   for (size_t i = 0; *cases && i < sizeof rows / sizeof *rows; i++)
-    for (int n = rows[i].first; n <= last_of(&rows[i], device) && !strcmp(rows[i].suite, suite);
+    for (int n = rows[i].first; belongs(&rows[i], suite, device) && n <= last_of(&rows[i], device);
          n += rows[i].step)
       if (!expand(&rows[i], n, device, &(*cases)[next++])) {
         bench_cases_free(*cases, next);

@@ -1,21 +1,22 @@
 // The suites of `permc bench`: rows of one table, each a program over a range of sizes.
 //
 //   bench_case *cases = NULL;
-//   size_t count = bench_suite_cases("bmmc", false, &cases);     // 0: there is no such suite, or no
-//   memory cases[0].name                                         // "bit reversal u32 2^20"
-//   cases[0].expression                                   // "bitrev", as of permc run -e
-//   cases[0].types                                        // "[1048576]u32", as of --random
+//   size_t count = bench_suite_cases("bmmc", false, &cases);   // 0: no such suite, or no memory
+//   cases[0].name                                              // "bit reversal u32 2^20"
+//   cases[0].expression                                        // "bitrev", as of permc run -e
+//   cases[0].types                                             // "[1048576]u32", as of --random
 //   bench_cases_free(cases, count);
 #ifndef PERMC_RUNTIME_BENCH_SUITES_H
 #define PERMC_RUNTIME_BENCH_SUITES_H
 
 #include "fusion/f2.h"
 #include "lang/base.h"
+#include "runtime/value.h"
 
 // What a result is checked for.
 typedef enum bench_property {
   BENCH_INTERP,  // that interp has the same result (while the data is small)
-  BENCH_SORTED,  // each row in order, and of the argument's elements
+  BENCH_SORTED,  // each row in order (tuples: by their first part), and of the argument's elements
   BENCH_MOVED,   // element x of the argument is at `map` x
   BENCH_FOURIER  // some coefficients are the sums that they should be, and the energy
 } bench_property;
@@ -26,21 +27,32 @@ typedef enum bench_axis {
   BENCH_SECONDS_PER_OPERATION  // seconds / (elements x columns)
 } bench_axis;
 
+// A program of bench/peers, and what it is told.
+typedef struct bench_peer_case {
+  const char *name;  // NULL: none
+  char arguments[96];
+} bench_peer_case;
+
+// The first is measured wherever peers are; the others where they are in the folder and run.
+enum { BENCH_PEERS = 2 };
+
 typedef struct bench_case {
   const char *suite, *series;
   char name[64];  // series and size
   char types[64];
+  const char *program;  // a text in whose scope the expression is; NULL: the library alone
   char *expression;
   uint64_t x;  // where a plot has it
   uint64_t elements;
+  uint64_t bytes;    // of the argument
   uint64_t columns;  // of comparators or butterflies, on each element; 0: not counted
   unsigned threads;  // 0: as asked for
   bench_property property;
   f2_affine map;    // BENCH_MOVED
   char beside[64];  // a program measured in the same rounds, of `beside_types`; "": none
   char beside_types[64];
-  const char *peer;  // a program of bench/peers; NULL: none
-  char peer_arguments[96];
+  bench_peer_case peers[BENCH_PEERS];
+  bool large;  // for a GPU only: the backend cpu is not to do it instead
 } bench_case;
 
 typedef struct bench_suite {
@@ -58,10 +70,11 @@ void bench_cases_free(bench_case *cases, size_t count);
 
 // ---- checking results ------------------------------------------------------------------------
 
-// Whether `found` is what the case makes of `given`: two arrays of one type and count (not for
-// BENCH_INTERP). NULL, or a sentence such as "row 3 is not in order at 17" (static or in *room).
-const char *bench_check(const bench_case *c, const void *given, const void *found, uint64_t count,
-                        uint64_t row, size_t element_bytes, text *room);
+// Whether `found` is what the case makes of `given`: as many arrays as the elements have parts, of
+// one count, and of the same types (not for BENCH_INTERP). NULL, or a sentence such as "row 3 is
+// not in order at 17" (static or in *room).
+const char *bench_check(const bench_case *c, const array *given, const array *found, size_t parts,
+                        text *room);
 // What is said of a result that is right: "sorted, same elements".
 const char *bench_property_name(bench_property p);
 

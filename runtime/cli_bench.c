@@ -194,7 +194,7 @@ static bool find_cases(bench_session *s) {
 typedef struct bench_stage {
   bench_program program, reference;
   bench_copy copy;
-  bench_peer peer;
+  bench_peer peers[BENCH_PEERS];
   bench_contestant all[BENCH_SIDES];
   size_t count;
 } bench_stage;
@@ -206,8 +206,10 @@ static void add_contestant(bench_stage *g, const char *name, bench_turn *turn, v
 static bench_request request_of(const bench_session *s, const bench_case *c) {
   bench_request r = s->request;
   if (c->suite[0]) {
+    r.program = c->program;
     r.expression = c->expression;
     r.types = c->types;
+    r.gpu_only = c->large;
   }
   if (c->threads)
     r.threads = c->threads;
@@ -215,11 +217,7 @@ static bench_request request_of(const bench_session *s, const bench_case *c) {
   return r;
 }
 
-static bool set_stage(bench_session *s, bench_stage *g, const bench_case *c,
-                      const bench_request *r) {
-  if (!bench_program_open(&g->program, r))
-    return false;
-  add_contestant(g, "permc", bench_program_turn, &g->program);
+static bool add_copy(bench_stage *g, const bench_request *r) {
   bool on_device = g->program.on_device;
   if (!bench_copy_open(&g->copy, on_device ? 0 : bench_program_bytes(&g->program) / 2,
                        r->threads)) {
@@ -230,21 +228,51 @@ static bool set_stage(bench_session *s, bench_stage *g, const bench_case *c,
     add_contestant(g, "copy", bench_device_copy_turn, &g->program);
   if (g->copy.bytes)
     add_contestant(g, "copy", bench_copy_turn, &g->copy);
-  if (c->beside[0]) {
-    bench_request other = *r;
-    other.expression = c->beside;
-    other.types = c->beside_types;
-    if (!bench_program_open(&g->reference, &other))
+  return true;
+}
+
+static bool add_reference(bench_stage *g, const bench_case *c, const bench_request *r) {
+  if (!c->beside[0])
+    return true;
+  bench_request other = *r;
+  other.program = NULL;
+  other.expression = c->beside;
+  other.types = c->beside_types;
+  other.backend = permc_compiled_backend(g->program.compiled);  // also where that was chosen
+  if (!bench_program_open(&g->reference, &other))
+    return false;
+  add_contestant(g, "reference", bench_program_turn, &g->reference);
+  return true;
+}
+
+// The first must run. Another is left out where the folder has none of that name, and where its
+// first turn fails, which is then said.
+static bool add_peers(bench_session *s, bench_stage *g, const bench_case *c,
+                      const bench_request *r) {
+  unsigned threads = r->threads ? r->threads : pool_processors();
+  for (int i = 0; s->peers && i < BENCH_PEERS; i++) {
+    const bench_peer_case *peer = &c->peers[i];
+    double seconds;
+    if (!peer->name || (i > 0 && !bench_peer_exists(s->peers, peer->name)))
+      continue;
+    bool good = bench_peer_open(&g->peers[i], s->peers, peer->name, peer->arguments, threads);
+    if (i > 0 && good && !bench_peer_turn(&g->peers[i], &seconds)) {
+      bench_peer_close(&g->peers[i]);
+      continue;
+    }
+    if (!good)
       return false;
-    add_contestant(g, "reference", bench_program_turn, &g->reference);
-  }
-  if (c->peer && s->peers) {
-    unsigned threads = r->threads ? r->threads : pool_processors();
-    if (!bench_peer_open(&g->peer, s->peers, c->peer, c->peer_arguments, threads))
-      return false;
-    add_contestant(g, c->peer, bench_peer_turn, &g->peer);
+    add_contestant(g, peer->name, bench_peer_turn, &g->peers[i]);
   }
   return true;
+}
+
+static bool set_stage(bench_session *s, bench_stage *g, const bench_case *c,
+                      const bench_request *r) {
+  if (!bench_program_open(&g->program, r))
+    return false;
+  add_contestant(g, "permc", bench_program_turn, &g->program);
+  return add_copy(g, r) && add_reference(g, c, r) && add_peers(s, g, c, r);
 }
 
 static void strike_stage(bench_stage *g) {
@@ -252,7 +280,15 @@ static void strike_stage(bench_stage *g) {
   bench_program_close(&g->program);
   bench_program_close(&g->reference);
   bench_copy_close(&g->copy);
-  bench_peer_close(&g->peer);
+  for (int i = 0; i < BENCH_PEERS; i++)
+    bench_peer_close(&g->peers[i]);
+}
+
+static void scale(bench_figures *f, double factor) {
+  f->median *= factor;
+  f->least *= factor;
+  f->low *= factor;
+  f->high *= factor;
 }
 
 static void fill_row(bench_row *row, const bench_stage *g, const bench_case *c,
@@ -282,14 +318,45 @@ static void fill_row(bench_row *row, const bench_stage *g, const bench_case *c,
     snprintf(side->name, sizeof side->name, "%s", g->all[i].name);
     side->seconds = g->all[i].figures;
     side->ratio = g->all[i].ratio;
+    if (g->all[i].with != &g->reference)
+      continue;
+    side->elements = bench_program_elements(&g->reference);
+    scale(&side->ratio, (double)side->elements / (double)elements);
   }
 }
 
+// Bytes of memory that the system can give without taking them from others; UINT64_MAX: not known.
+static uint64_t memory_left(void) {
+  char line[128];
+  unsigned long long kilobytes = UINT64_MAX >> 10;
+  FILE *from = fopen("/proc/meminfo", "r");
+  while (from && fgets(line, sizeof line, from))
+    if (sscanf(line, "MemAvailable: %llu kB", &kilobytes) == 1)
+      break;
+  if (from)
+    fclose(from);
+  return kilobytes << 10;
+}
+
+// Argument and result of a suite's case, before they are asked for: what the system promises it may
+// not have.
+static bool fits(const bench_case *c) {
+  const double gib = 1 << 30;
+  uint64_t left = memory_left();
+  if (c->bytes <= left / 2)
+    return true;
+  cli_error("bench: argument and result have %.1f GiB, %.1f GiB of memory being free",
+            2 * (double)c->bytes / gib, (double)left / gib);
+  return false;
+}
+
 static bool run_case(bench_session *s, const bench_case *c, bench_row *row) {
-  bench_stage g = {.peer = {.process = -1}};
+  bench_stage g = {.count = 0};
+  for (int i = 0; i < BENCH_PEERS; i++)
+    g.peers[i].process = -1;
   bench_request r = request_of(s, c);
   const char *verified = NULL;
-  bool good = set_stage(s, &g, c, &r) && bench_measure(g.all, g.count, &s->limits) &&
+  bool good = fits(c) && set_stage(s, &g, c, &r) && bench_measure(g.all, g.count, &s->limits) &&
               bench_program_verify(&g.program, &r, c, &verified);
   if (good)
     fill_row(row, &g, c, &r, verified);

@@ -17,6 +17,7 @@
 // What to run on what. Of types, sizes and files one at most is given.
 typedef struct bench_request {
   const char *file, *expression, *entry;  // file and expression may be NULL
+  const char *program;                    // a text instead of a file; may be NULL
   const char *types;
   const permc_size *sizes;
   size_t size_count;
@@ -27,6 +28,7 @@ typedef struct bench_request {
   unsigned threads;
   const cli_arguments *given;  // for the options of the cpu backend
   bool allow_extern;
+  bool gpu_only;  // a failure where the backend cuda finds no GPU that can do it
 } bench_request;
 
 typedef struct bench_program {
@@ -63,6 +65,7 @@ typedef struct bench_peer {
   char path[512];
 } bench_peer;
 
+bool bench_peer_exists(const char *folder, const char *name);
 // Starts FOLDER/NAME; `arguments` are words between blanks. False: printed.
 bool bench_peer_open(bench_peer *p, const char *folder, const char *name, const char *arguments,
                      unsigned threads);

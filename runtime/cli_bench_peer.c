@@ -50,6 +50,12 @@ static bool open_pipes(int to[2], int from[2]) {
   return false;
 }
 
+bool bench_peer_exists(const char *folder, const char *name) {
+  char path[512];
+  snprintf(path, sizeof path, "%s/%s", folder, name);
+  return access(path, X_OK) == 0;
+}
+
 bool bench_peer_open(bench_peer *p, const char *folder, const char *name, const char *arguments,
                      unsigned threads) {
   char room[256], number[16], *words[MOST_WORDS];

@@ -12,6 +12,8 @@ static bool load(bench_program *p, const bench_request *r) {
     return false;
   permc_use_threads(c, r->threads);
   return (!r->file || cli_report(c, permc_load(c, r->file))) &&
+         (!r->program ||
+          cli_report(c, permc_load_text(c, "suite", r->program, strlen(r->program)))) &&
          (!r->expression || cli_report(c, permc_define(c, r->expression)));
 }
 
@@ -36,20 +38,35 @@ static bool run_once(void *with) {
   return permc_execute(p->compiled, p->arguments, p->argument_count, &p->results, &p->result_count);
 }
 
+// A size for a GPU is not for the backend that stands in for it.
+static bool is_where_asked(const bench_program *p, const bench_request *r) {
+  if (!r->gpu_only || !p->compiled || permc_compiled_device(p->compiled))
+    return true;
+  const char *why = permc_message(p->context), *end = strstr(why, ": the CPU does it instead");
+  static const char warning[] = "warning: ";
+  const char *start = strstr(why, warning);
+  start = start ? start + strlen(warning) : why;
+  cli_error("bench: this size is for a GPU only%s%.*s", end ? ": " : "",
+            end && end > start ? (int)(end - start) : 0, start);
+  return false;
+}
+
+static bool compile_and_run(bench_program *p, const bench_request *r) {
+  p->compiled = permc_compile(p->context, r->entry, r->backend, p->arguments, p->argument_count);
+  p->times = permc_last_times(p->context);
+  return is_where_asked(p, r) && cli_report(p->context, p->compiled != NULL) &&
+         cli_report(p->context, run_once(p));
+}
+
 bool bench_program_open(bench_program *p, const bench_request *r) {
   *p = (bench_program){.context = permc_context_new()};
   if (!p->context) {
     cli_error("out of memory");
     return false;
   }
-  bool good = load(p, r) && read(p, r);
-  if (good) {
-    p->compiled = permc_compile(p->context, r->entry, r->backend, p->arguments, p->argument_count);
-    p->times = permc_last_times(p->context);
-    good = cli_report(p->context, p->compiled != NULL) && cli_report(p->context, run_once(p));
-    double seconds;
-    p->on_device = good && permc_time_on_device(p->compiled, 0, 1, &seconds);
-  }
+  bool good = load(p, r) && read(p, r) && compile_and_run(p, r);
+  double seconds;
+  p->on_device = good && permc_time_on_device(p->compiled, 0, 1, &seconds);
   if (!good)
     bench_program_close(p);
   return good;
@@ -155,12 +172,19 @@ static bool equals_interp(bench_program *p, const bench_request *r, text *why) {
   return good;
 }
 
-// The properties of suites speak of one argument and one result.
+// The properties of suites speak of one argument and one result: an array each, or an array of
+// tuples.
 static bool has_property(const bench_program *p, const bench_case *c, text *why) {
-  const array *given = &p->arguments[0]->components[0], *found = &p->results[0]->components[0];
-  uint64_t count = array_count(given), row = given->rank ? given->dims[given->rank - 1] : 1;
-  return array_count(found) == count && found->type == given->type &&
-         !bench_check(c, given->data, found->data, count, row, scalar_types[given->type].size, why);
+  if (p->argument_count != 1 || p->result_count != 1)
+    return false;
+  const permc_value *given = p->arguments[0], *found = p->results[0];
+  bool alike = given->count == found->count && given->count > 0;
+  for (size_t k = 0; alike && k < given->count; k++) {
+    const array *a = &given->components[k], *b = &found->components[k];
+    alike = a->type == b->type && array_count(a) == array_count(b) &&
+            array_count(a) == array_count(&given->components[0]);
+  }
+  return alike && !bench_check(c, given->components, found->components, given->count, why);
 }
 
 bool bench_program_verify(bench_program *p, const bench_request *r, const bench_case *c,

@@ -72,7 +72,7 @@ static const cli_option test_options[] = {
 };
 
 static const cli_option bench_options[] = {
-    {"--suite", "sort|rows|bmmc|fft|padded|scaling", false, "measure a suite of programs"},
+    {"--suite", "sort|rows|bmmc|fft|padded|paper|scaling", false, "measure a suite of programs"},
     {"-e", "EXPR", false, "measure this expression, in FILE's scope if there is one"},
     {"--entry", "NAME", false, "measure this entry point (default: main)"},
     {"--arguments", "TYPES", false, "random arguments of these types, such as '[1024]i32'"},

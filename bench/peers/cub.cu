@@ -1,98 +1,137 @@
-// CUB's sorts of u32 keys on a GPU: the faster of radix and merge sort; row by row (--row), of the
-// segmented sort and the segmented radix sort. Times are the device's: ten sorts, from one array to
-// another, recorded as one graph unless they ask the host in between, after as many that are not
-// counted.
+// CUB's sorts on a GPU: of u32 keys, of f32 keys, or of u32 keys with u32 values by key (--type);
+// one of four algorithms, or the fastest (--algorithm): of radix and merge sort; row by row
+// (--row), of the segmented sort and the segmented radix sort. For the times see gpu.cuh.
+#include "gpu.cuh"
 #include "peer.h"
 
 #include <cub/cub.cuh>
-#include <cuda_runtime.h>
 
 #include <algorithm>
 #include <vector>
 
 namespace {
 
-const int runs = 10;
-
-struct method {
-  const char *name;
-  bool rows;
-  cudaError_t (*sort)(void *temporary, size_t *bytes, cudaStream_t stream);
-};
-
 uint64_t count, row;
-uint32_t *given, *sorted;
-int *starts;
-cudaStream_t stream;
-cudaEvent_t first, last;
+void *given, *sorted;               // keys
+uint32_t *given_values, *moved;     // their values, which are their places
+int *starts;                        // of the rows, and the end of the last
+std::vector<uint32_t> given_words;  // the keys' bits
 
-cudaError_t radix(void *t, size_t *bytes, cudaStream_t s) {
-  return cub::DeviceRadixSort::SortKeys(t, *bytes, given, sorted, count, 0, 32, s);
-}
+// ---- the sorts ----------------------------------------------------------------------------------
 
 struct less {
-  __device__ bool operator()(uint32_t a, uint32_t b) const { return a < b; }
+  template <typename K> __device__ bool operator()(const K &a, const K &b) const { return a < b; }
 };
 
-cudaError_t merge(void *t, size_t *bytes, cudaStream_t s) {
-  return cub::DeviceMergeSort::SortKeysCopy(t, *bytes, given, sorted, count, less(), s);
+// The sorts of keys of one type, alone or with values.
+template <typename K, bool pairs> struct sorts {
+  static const K *in() { return static_cast<const K *>(given); }
+  static K *out() { return static_cast<K *>(sorted); }
+  static int keys() { return static_cast<int>(count); }
+  static int rows() { return static_cast<int>(count / row); }
+  static const uint32_t *values() { return given_values; }
+
+  static cudaError_t radix(void *t, size_t *bytes, cudaStream_t s) {
+    if constexpr (pairs)
+      return cub::DeviceRadixSort::SortPairs(t, *bytes, in(), out(), values(), moved, keys(), 0, 32,
+                                             s);
+    else
+      return cub::DeviceRadixSort::SortKeys(t, *bytes, in(), out(), keys(), 0, 32, s);
+  }
+
+  static cudaError_t merge(void *t, size_t *bytes, cudaStream_t s) {
+    if constexpr (pairs)
+      return cub::DeviceMergeSort::SortPairsCopy(t, *bytes, in(), values(), out(), moved, keys(),
+                                                 less(), s);
+    else
+      return cub::DeviceMergeSort::SortKeysCopy(t, *bytes, in(), out(), keys(), less(), s);
+  }
+
+  static cudaError_t segmented(void *t, size_t *bytes, cudaStream_t s) {
+    if constexpr (pairs)
+      return cub::DeviceSegmentedSort::SortPairs(t, *bytes, in(), out(), values(), moved, keys(),
+                                                 rows(), starts, starts + 1, s);
+    else
+      return cub::DeviceSegmentedSort::SortKeys(t, *bytes, in(), out(), keys(), rows(), starts,
+                                                starts + 1, s);
+  }
+
+  static cudaError_t segmented_radix(void *t, size_t *bytes, cudaStream_t s) {
+    if constexpr (pairs)
+      return cub::DeviceSegmentedRadixSort::SortPairs(t, *bytes, in(), out(), values(), moved,
+                                                      keys(), rows(), starts, starts + 1, 0, 32, s);
+    else
+      return cub::DeviceSegmentedRadixSort::SortKeys(t, *bytes, in(), out(), keys(), rows(), starts,
+                                                     starts + 1, 0, 32, s);
+  }
+
+  // Each row by itself: where a row is all there is, the candidates are the first two.
+  static bool choose(const char *algorithm) {
+    bool whole = row == count;
+    const gpu::method methods[] = {
+        {"radix", "radix sort", whole, radix},
+        {"merge", "merge sort", whole, merge},
+        {"segmented", "segmented sort", !whole, segmented},
+        {"segmented-radix", "segmented radix sort", !whole, segmented_radix}};
+    static gpu::method usable[4];
+    int found = 0;
+    for (const gpu::method &m : methods)
+      if (whole || m.candidate)
+        usable[found++] = m;
+    return gpu::choose(usable, found, algorithm);
+  }
+
+  static bool in_order(const uint32_t *words) {
+    std::vector<K> all(row);
+    memcpy(all.data(), words, row * sizeof(K));
+    return std::is_sorted(all.begin(), all.end());
+  }
+};
+
+struct key_type {
+  const char *word;
+  bool pairs, floats;
+  bool (*choose)(const char *algorithm);
+  bool (*in_order)(const uint32_t *words);  // a row
+};
+
+const key_type key_types[] = {
+    {"u32", false, false, sorts<uint32_t, false>::choose, sorts<uint32_t, false>::in_order},
+    {"f32", false, true, sorts<float, false>::choose, sorts<float, false>::in_order},
+    {"u32pair", true, false, sorts<uint32_t, true>::choose, sorts<uint32_t, true>::in_order}};
+const key_type *type = key_types;
+
+// ---- the peer -----------------------------------------------------------------------------------
+
+// Uniform in [0, 1), as permc's own.
+void make_floats() {
+  for (uint32_t &word : given_words) {
+    float value = static_cast<float>(word >> 8) * 0x1p-24f;
+    memcpy(&word, &value, sizeof word);
+  }
 }
 
-cudaError_t segmented(void *t, size_t *bytes, cudaStream_t s) {
-  return cub::DeviceSegmentedSort::SortKeys(t, *bytes, given, sorted, (int)count,
-                                            (int)(count / row), starts, starts + 1, s);
+bool fill_memory() {
+  std::vector<int> offsets(count / row + 1);
+  std::vector<uint32_t> places(type->pairs ? count : 0);
+  for (uint64_t i = 0; i <= count / row; i++)
+    offsets[i] = static_cast<int>(i * row);
+  for (uint64_t i = 0; i < places.size(); i++)
+    places[i] = static_cast<uint32_t>(i);
+  return gpu::allocate(reinterpret_cast<uint32_t **>(&given), count) &&
+         gpu::allocate(reinterpret_cast<uint32_t **>(&sorted), count) &&
+         gpu::allocate(&given_values, places.size()) && gpu::allocate(&moved, places.size()) &&
+         gpu::allocate(&starts, offsets.size()) &&
+         gpu::upload(static_cast<uint32_t *>(given), given_words.data(), count) &&
+         gpu::upload(given_values, places.data(), places.size()) &&
+         gpu::upload(starts, offsets.data(), offsets.size());
 }
 
-cudaError_t segmented_radix(void *t, size_t *bytes, cudaStream_t s) {
-  return cub::DeviceSegmentedRadixSort::SortKeys(t, *bytes, given, sorted, (int)count,
-                                                 (int)(count / row), starts, starts + 1, 0, 32, s);
-}
-
-const method methods[] = {{"radix sort", false, radix},
-                          {"merge sort", false, merge},
-                          {"segmented sort", true, segmented},
-                          {"segmented radix sort", true, segmented_radix}};
-
-bool good(cudaError_t e) { return e == cudaSuccess; }
-
-// A method with its temporary memory, and recorded if it can be.
-struct prepared {
-  const method *m;
-  void *temporary;
-  size_t bytes;
-  cudaGraphExec_t graph;
-} chosen;
-
-bool run_all(prepared &p) {
-  if (p.graph)
-    return good(cudaGraphLaunch(p.graph, stream));
-  bool done = true;
-  for (int i = 0; i < runs && done; i++)
-    done = good(p.m->sort(p.temporary, &p.bytes, stream));
-  return done;
-}
-
-// Seconds of one sort; negative: it failed.
-double time_of(prepared &p) {
-  float milliseconds = 0;
-  bool done = run_all(p) && good(cudaEventRecord(first, stream)) && run_all(p) &&
-              good(cudaEventRecord(last, stream)) && good(cudaEventSynchronize(last)) &&
-              good(cudaEventElapsedTime(&milliseconds, first, last));
-  return done ? milliseconds / 1e3 / runs : -1;
-}
-
-bool prepare_method(prepared &p) {
-  cudaGraph_t recorded = nullptr;
-  if (!good(p.m->sort(nullptr, &p.bytes, stream)) ||
-      !good(cudaMalloc(&p.temporary, p.bytes + 1)))
-    return false;
-  bool done = good(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
-  for (int i = 0; i < runs && done; i++)
-    done = good(p.m->sort(p.temporary, &p.bytes, stream));
-  if (good(cudaStreamEndCapture(stream, &recorded)) && done)
-    cudaGraphInstantiate(&p.graph, recorded, 0);
-  cudaGetLastError();
-  return true;
+// Nothing right is left over from a method that was not chosen.
+bool overwrite_results() {
+  return gpu::good(cudaMemset(sorted, 0xa5, count * 4), "cudaMemset") &&
+         gpu::good(cudaMemset(moved, 0xa5, type->pairs ? count * 4 : 0), "cudaMemset") &&
+         gpu::good(cudaDeviceSynchronize(), "cudaMemset");
 }
 
 const char *prepare(const peer_options *o) {
@@ -100,49 +139,64 @@ const char *prepare(const peer_options *o) {
   row = o->row;
   if (count % row || count > INT32_MAX)
     return "the rows do not fill the input, or it is too large";
-  std::vector<uint32_t> keys(count + 2);
-  std::vector<int> offsets(count / row + 1);
-  peer_random(keys.data(), count * sizeof keys[0] + 4);
-  for (uint64_t i = 0; i <= count / row; i++)
-    offsets[i] = (int)(i * row);
-  if (!good(cudaMalloc(&given, count * 4)) || !good(cudaMalloc(&sorted, count * 4)) ||
-      !good(cudaMalloc(&starts, offsets.size() * sizeof(int))) ||
-      !good(cudaMemcpy(given, keys.data(), count * 4, cudaMemcpyHostToDevice)) ||
-      !good(cudaMemcpy(starts, offsets.data(), offsets.size() * sizeof(int),
-                       cudaMemcpyHostToDevice)) ||
-      !good(cudaStreamCreate(&stream)) || !good(cudaEventCreate(&first)) ||
-      !good(cudaEventCreate(&last)))
-    return "there is no GPU, or not enough of its memory";
-  double best = 0;
-  for (const method &m : methods) {
-    if (m.rows != (row < count))
-      continue;
-    prepared p = {&m, nullptr, 0, nullptr};
-    double seconds = prepare_method(p) ? time_of(p) : -1;
-    if (seconds > 0 && (!chosen.m || seconds < best)) {
-      chosen = p;
-      best = seconds;
-    }
-  }
-  return chosen.m ? nullptr : "none of the sorts runs";
+  for (const key_type &t : key_types)
+    if (o->type && strcmp(t.word, o->type) == 0)
+      type = &t;
+  given_words.resize(count + 2);
+  peer_random(given_words.data(), count * 4 + 4);
+  if (type->floats)
+    make_floats();
+  bool ready = gpu::open() && fill_memory() && type->choose(o->algorithm ? o->algorithm : "best") &&
+               overwrite_results();
+  return ready ? nullptr : gpu::wrong();
 }
 
-bool turn(double *seconds) {
-  *seconds = time_of(chosen);
-  return *seconds > 0;
+// A sum over the words in any order.
+uint64_t sum_of(const uint32_t *words) {
+  uint64_t sum = 0;
+  for (uint64_t i = 0; i < row; i++) {
+    uint64_t z = (words[i] + UINT64_C(0x9e3779b97f4a7c15)) * UINT64_C(0xbf58476d1ce4e5b9);
+    sum += (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+  }
+  return sum;
+}
+
+// Each place of the row is there once, beside the key that was given there.
+bool values_follow(const uint32_t *keys, const uint32_t *values, uint64_t start) {
+  std::vector<bool> seen(row);
+  for (uint64_t i = 0; i < row; i++) {
+    uint64_t place = values[i] - start;
+    if (place >= row || seen[place] || given_words[start + place] != keys[i])
+      return false;
+    seen[place] = true;
+  }
+  return true;
 }
 
 const char *check() {
-  std::vector<uint32_t> keys(count);
-  if (!good(cudaMemcpy(keys.data(), sorted, count * 4, cudaMemcpyDeviceToHost)))
-    return "the result cannot be read";
-  for (uint64_t i = 0; i < count; i += row)
-    if (!std::is_sorted(keys.begin() + i, keys.begin() + i + row))
+  std::vector<uint32_t> keys(count), values(type->pairs ? count : 0);
+  if (!gpu::download(keys.data(), static_cast<uint32_t *>(sorted), count) ||
+      !gpu::download(values.data(), moved, values.size()))
+    return gpu::wrong();
+  for (uint64_t start = 0; start < count; start += row) {
+    if (!type->in_order(&keys[start]))
       return "a row is not sorted";
+    if (sum_of(&keys[start]) != sum_of(&given_words[start]))
+      return "a row has other keys than it was given";
+    if (type->pairs && !values_follow(&keys[start], &values[start], start))
+      return "a value has left its key";
+  }
   return nullptr;
 }
 
 }  // namespace
 
 extern "C" const peer this_peer;
-const peer this_peer = {"cub", 1, prepare, turn, check};
+const peer this_peer = {"cub",
+                        1,
+                        prepare,
+                        gpu::turn,
+                        check,
+                        "best radix merge segmented segmented-radix",
+                        "u32 f32 u32pair",
+                        gpu::chosen_name};

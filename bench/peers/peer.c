@@ -34,26 +34,77 @@ bool peer_time(bool (*work)(void *), void *with, double *seconds) {
 
 // ---- options ------------------------------------------------------------------------------------
 
+// The word of `list` that `wanted` is, as far as the list's first blank or end; NULL: it is none.
+static const char *find_word(const char *list, const char *wanted) {
+  size_t length = strlen(wanted);
+  for (const char *word = list; word; word = strchr(word, ' ') ? strchr(word, ' ') + 1 : NULL)
+    if (strncmp(word, wanted, length) == 0 && (word[length] == ' ' || !word[length]))
+      return word;
+  return NULL;
+}
+
+typedef struct number_option {
+  const char *name;
+  uint64_t *number;
+} number_option;
+
+typedef struct word_option {
+  const char *name, *words;
+  const char **word;
+} word_option;
+
+// Takes an option and its value. False: it is none, or not such.
+static bool read_option(const number_option *numbers, const word_option *words, const char *name,
+                        const char *value) {
+  for (; numbers->name; numbers++)
+    if (strcmp(name, numbers->name) == 0)
+      return (*numbers->number = strtoull(value, NULL, 10)) > 0;
+  for (; words->name; words++)
+    if (strcmp(name, words->name) == 0 && find_word(words->words, value))
+      return (*words->word = value) != NULL;
+  return false;
+}
+
 static bool read_options(int argc, char **argv, peer_options *o, bool *turns) {
+  uint64_t threads = o->threads;
+  const number_option numbers[] = {{"--count", &o->count},
+                                   {"--row", &o->row},
+                                   {"--width", &o->width},
+                                   {"--threads", &threads},
+                                   {NULL, NULL}};
+  const word_option words[] = {{"--algorithm", this_peer.algorithms, &o->algorithm},
+                               {"--type", this_peer.types, &o->type},
+                               {NULL, NULL, NULL}};
   for (int i = 1; i < argc; i++) {
-    static const char *const names[] = {"--count", "--row", "--width", "--threads"};
-    uint64_t *fields[] = {&o->count, &o->row, &o->width, NULL}, number = 0;
-    if (strcmp(argv[i], "--turns") == 0) {
+    if (strcmp(argv[i], "--turns") == 0)
       *turns = true;
-      continue;
-    }
-    size_t k = 0;
-    while (k < 4 && strcmp(argv[i], names[k]) != 0)
-      k++;
-    if (k == 4 || i + 1 == argc || (number = strtoull(argv[i + 1], NULL, 10)) == 0)
+    else if (strcmp(argv[i], "--kernel") == 0 && find_word(this_peer.algorithms, "kernel"))
+      o->algorithm = "kernel";
+    else if (i + 1 == argc || !read_option(numbers, words, argv[i], argv[i + 1]))
       return false;
-    if (fields[k])
-      *fields[k] = number;
     else
-      o->threads = (unsigned)number;
-    i++;
+      i++;
   }
+  o->threads = (unsigned)threads;
   return true;
+}
+
+static void say_words(const char *option, const char *words) {
+  fprintf(stderr, " [%s ", option);
+  for (const char *c = words; *c; c++)
+    fputc(*c == ' ' ? '|' : *c, stderr);
+  fputc(']', stderr);
+}
+
+static void say_usage(const char *program) {
+  fprintf(stderr, "usage: %s [--count N] [--row N] [--width BYTES] [--threads N]", program);
+  if (this_peer.algorithms)
+    say_words("--algorithm", this_peer.algorithms);
+  if (find_word(this_peer.algorithms, "kernel"))
+    fprintf(stderr, " [--kernel]");
+  if (this_peer.types)
+    say_words("--type", this_peer.types);
+  fprintf(stderr, " [--turns]\n");
 }
 
 // ---- running ------------------------------------------------------------------------------------
@@ -92,7 +143,8 @@ static bool measure(const peer_options *o) {
                    .threads = o->threads,
                    .seconds = one.figures};
   snprintf(row.series, sizeof row.series, "%s", this_peer.name);
-  snprintf(row.name, sizeof row.name, "%s", this_peer.name);
+  const char *chosen = this_peer.chosen ? this_peer.chosen() : "";
+  snprintf(row.name, sizeof row.name, "%s%s%s", this_peer.name, *chosen ? ", " : "", chosen);
   snprintf(row.verified, sizeof row.verified, "by itself");
   text json = {0};
   bench_row_write(&json, &row, "");
@@ -103,13 +155,14 @@ static bool measure(const peer_options *o) {
 }
 
 int main(int argc, char **argv) {
-  peer_options o = {.count = 1 << 20, .width = 4, .threads = pool_processors()};
+  peer_options o = {.count = 1 << 20, .threads = pool_processors()};
   bool turns = false;
   if (!read_options(argc, argv, &o, &turns)) {
-    fprintf(stderr, "usage: %s [--count N] [--row N] [--width BYTES] [--threads N] [--turns]\n",
-            argv[0]);
+    say_usage(argv[0]);
     return 2;
   }
+  if (o.width == 0)
+    o.width = o.type && strcmp(o.type, "u32pair") == 0 ? 8 : 4;
   if (o.row == 0 || o.row > o.count)
     o.row = o.count;
   if (this_peer.most_threads && o.threads > this_peer.most_threads)

@@ -18,10 +18,11 @@ extern "C" {
 #endif
 
 typedef struct peer_options {
-  uint64_t count;    // elements; 2^20 if not given
-  uint64_t row;      // elements in a row; all if not given
-  uint64_t width;    // bytes in an element; 4 if not given
-  unsigned threads;  // all processors if not given
+  uint64_t count;                // elements; 2^20 if not given
+  uint64_t row;                  // elements in a row; all if not given
+  uint64_t width;                // bytes in an element; 4 if not given
+  unsigned threads;              // all processors if not given
+  const char *algorithm, *type;  // of the peer's; its first ones if not given
 } peer_options;
 
 typedef struct peer {
@@ -33,6 +34,9 @@ typedef struct peer {
   bool (*turn)(double *seconds);
   // Whether the last turn's result is right: NULL, or what is wrong.
   const char *(*check)(void);
+  // Words between blanks that --algorithm and --type allow: "best radix merge". NULL: none.
+  const char *algorithms, *types;
+  const char *(*chosen)(void);  // the algorithm that is measured; may be NULL
 } peer;
 
 extern const peer this_peer;

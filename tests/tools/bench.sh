@@ -65,6 +65,26 @@ has out '^main '
 status 0 --suite sort --only '2^10' --backend interp
 has out '^sort u32 2^10 .* (interp, .*, sorted, same elements)$'
 
+status 0 --suite paper --only '2^14'
+has out "^the paper's sorter u32 2^14 .* reference .* (cpu, .*, sorted, same elements)$"
+status 0 --suite padded --only '10^6'
+has out 'reference .* per element  ('
+
+# ---- cases for a GPU: where there is none, the small ones are done by the backend cpu -----------
+
+export CUDA_VISIBLE_DEVICES=
+for only in 'f32 2^10' '(u32, u32) 2^10'; do
+  status 0 --suite sort --backend cuda --only "$only" --json --svg plot.svg
+  has err "^sort $only .*, sorted, same elements)$"
+done
+has err 'warning: .*: the CPU does it instead$'
+status 0 --suite sort --backend cuda --only '2^10' --svg plot.svg
+for series in 'sort u32' 'sort f32' 'sort (u32, u32)'; do
+  lines plot.svg ">$series</text>" 1
+  lines plot.svg ">copy, $series</text>" 1
+done
+unset CUDA_VISIBLE_DEVICES
+
 # ---- JSON, plots -----------------------------------------------------------------------------
 
 status 0 two.perm --size n=4..6 --json --svg plot.svg
@@ -99,6 +119,33 @@ status 0 --compare old.json perhaps.json
 has out '^a  *2 s  *4 s  *the same'
 status 0 --compare old.json faster.json
 has out '^a  *2 s  *500 ms  *4x faster'
+
+device() { # device FILE NAME BACKEND THREADS DEVICE: one row on that device, that takes 2 s
+  echo "{\"processor\": \"$2\", \"rows\": [{\"name\": \"a\", \"backend\": \"$3\", \"threads\": $4,
+    \"device\": \"$5\", \"seconds\": {\"low\": 2, \"median\": 2, \"high\": 2}}]}" >"$1"
+}
+device first.json Abacus cuda 1 'NVIDIA H200, CUDA 13.0'
+device newer_driver.json Slate cuda 1 'NVIDIA H200, CUDA 13.1'
+device other.json Abacus cuda 1 'NVIDIA H100, CUDA 13.0'
+device none.json Abacus cuda 1 ''
+device cpu.json Abacus cpu 1 ''
+device two_threads.json Abacus cpu 2 ''
+device slate.json Slate cpu 1 ''
+status 0 --compare first.json newer_driver.json
+has out '^a  *2 s  *2 s  *the same'
+status 0 --compare first.json other.json
+has out '^a  *2 s  *2 s  not compared: on NVIDIA H200 before, on NVIDIA H100 after$'
+status 0 --compare first.json none.json
+has out '^a  *2 s  *2 s  not compared: on NVIDIA H200 before, on Abacus after$'
+status 0 --compare cpu.json slate.json
+has out '^a  *2 s  *2 s  not compared: on Abacus before, on Slate after$'
+status 0 --compare cpu.json first.json
+has out '^a  *new  with --backend cuda$'
+has out '^a  *gone  with --backend cpu$'
+status 0 --compare cpu.json two_threads.json
+has out '^a  *new  with 2 threads$'
+has out '^a  *gone  with 1 thread$'
+
 echo '{"rows": 1' >broken.json
 status 1 --compare old.json broken.json
 has err "^permc: broken.json: line 2: ',' or a closing bracket is missing$"
@@ -128,6 +175,24 @@ has err '^permc: peers/std_sort: it has ended$'
 status 1 --suite sort --only '2^10' --peers nowhere
 has err '^permc: nowhere/std_sort: No such file'
 
+# Of several peers the first must run, the others are left out.
+printf '#!/bin/sh\nwhile read -r _; do echo 1000; done\n' >peers/cub
+chmod +x peers/cub
+export CUDA_VISIBLE_DEVICES=
+status 0 --suite sort --backend cuda --only 'u32 2^10' --peers peers
+has out 'cub 1 ks: '
+lacks out 'torch'
+cp peers/cub peers/torch
+status 0 --suite sort --backend cuda --only 'u32 2^10' --peers peers
+has out 'cub 1 ks: .*torch 1 ks: '
+printf '#!/bin/sh\necho "torch: no PyTorch" >&2\nexit 1\n' >peers/torch
+status 0 --suite sort --backend cuda --only 'u32 2^10' --peers peers
+has out 'cub 1 ks: '
+lacks out 'torch'
+has err '^torch: no PyTorch$'
+has err '^permc: peers/torch: it has ended$'
+unset CUDA_VISIBLE_DEVICES
+
 # ---- mistakes --------------------------------------------------------------------------------
 
 usage 'FILE, -e EXPR or --suite NAME is missing (see permc help bench)'
@@ -137,7 +202,7 @@ usage '--arguments and --size exclude each other' two.perm --arguments '[4]i32' 
 usage "--size is NAME=SIZE or NAME=FIRST..LAST (at most 64 sizes), not 'n=4..3'" two.perm --size n=4..3
 usage "--size is NAME=SIZE or NAME=FIRST..LAST (at most 64 sizes), not '=4'" two.perm --size =4
 usage "--threads is a number from 1 to 1024, not '0'" two.perm --size n=4 --threads 0
-usage "--suite does not know 'nothing' (it knows sort, rows, bmmc, fft, padded, scaling)" --suite nothing
+usage "--suite does not know 'nothing' (it knows sort, rows, bmmc, fft, padded, paper, scaling)" --suite nothing
 status 1 two.perm
 has err "the size 'n' of 'main' is not given"
 status 1 two.perm --size n=4 --entry nothing

@@ -128,30 +128,137 @@ TEST(copies) {
 
 // ---- suites and checks --------------------------------------------------------------------------
 
-TEST(suites_have_cases) {
-  for (size_t i = 0; bench_suite_at(i); i++) {
-    bench_case *cases;
-    size_t count = bench_suite_cases(bench_suite_at(i)->name, false, &cases);
-    CHECK(count > 0);
-    for (size_t k = 0; k < count; k++) {
-      CHECK(cases[k].name[0] && cases[k].expression[0] && cases[k].types[0] == '[');
-      CHECK(!strchr(cases[k].name, '$') && !strchr(cases[k].types, '$'));
-      CHECK(!strchr(cases[k].peer_arguments, '$'));
-      CHECK(cases[k].elements > 0 && cases[k].x > 0);
-      for (size_t j = 0; j < k; j++)
-        CHECK(strcmp(cases[j].name, cases[k].name) != 0);
-    }
-    bench_cases_free(cases, count);
+static void check_case(const bench_case *c) {
+  CHECK(c->name[0] && c->expression[0] && c->types[0] == '[');
+  CHECK(!strchr(c->name, '$') && !strchr(c->types, '$') && !strchr(c->beside_types, '$'));
+  CHECK(c->elements > 0 && c->x > 0);
+  CHECK(strlen(c->series) < sizeof((bench_row *)0)->series);
+  for (int i = 0; i < BENCH_PEERS; i++) {
+    CHECK(!strchr(c->peers[i].arguments, '$'));
+    CHECK(strlen(c->peers[i].arguments) + 1 < sizeof c->peers[i].arguments);
   }
+}
+
+TEST(suites_have_cases) {
+  for (size_t i = 0; bench_suite_at(i); i++)
+    for (int device = 0; device < 2; device++) {
+      bench_case *cases;
+      size_t count = bench_suite_cases(bench_suite_at(i)->name, device, &cases);
+      CHECK(count > 0);
+      for (size_t k = 0; k < count; k++) {
+        check_case(&cases[k]);
+        CHECK(device || !cases[k].large);
+        for (size_t j = 0; j < k; j++)
+          CHECK(strcmp(cases[j].name, cases[k].name) != 0);
+      }
+      bench_cases_free(cases, count);
+    }
   CHECK(bench_suite_named("bmmc") && !bench_suite_named("nothing"));
 }
 
-static bool right(const bench_case *c, const void *given, const void *found, uint64_t count,
-                  uint64_t row, size_t size) {
+static const bench_case *find_case(const bench_case *cases, size_t count, const char *name) {
+  for (size_t i = 0; i < count; i++)
+    if (strcmp(cases[i].name, name) == 0)
+      return &cases[i];
+  return NULL;
+}
+
+TEST(suites_for_a_gpu) {
+  static const struct {
+    const char *suite, *name, *types, *expression, *peer, *arguments, *second;
+    bool everywhere, large;
+  } table[] = {
+      {"sort", "sort u32 2^26", "[67108864]u32", "sort", "cub", "--count 67108864 --type u32",
+       "torch", true, false},
+      {"sort", "sort f32 2^10", "[1024]f32", "sort", "cub", "--count 1024 --type f32", "torch",
+       false, false},
+      {"sort", "sort (u32, u32) 2^12", "[4096](u32, u32)", "sort_on fst", "cub",
+       "--count 4096 --type u32pair", NULL, false, false},
+      {"rows", "sort rows of 2^10 f32", "[16384][1024]f32", "map sort", "cub",
+       "--count 16777216 --row 1024 --type f32", "torch", false, false},
+      {"rows", "sort rows of 2^10 (u32, u32)", "[16384][1024](u32, u32)", "map (sort_on fst)",
+       "cub", "--count 16777216 --row 1024 --type u32pair", NULL, false, false},
+      {"bmmc", "transpose u32 2^30", "[32768][32768]u32", "transpose", "cuda_memcpy",
+       "--count 1073741824 --width 4", "torch", false, true},
+      {"bmmc", "bit reversal (u32, u32) 2^28", "[268435456](u32, u32)", "bitrev", "cuda_memcpy",
+       "--count 268435456 --width 8", "torch", false, true},
+      {"padded", "padded sort of 10^7", "[10000000]u32", "padded maxval sort", NULL, NULL, NULL,
+       true, false},
+      {"paper", "the paper's sorter u32 2^14", "[16384]u32",
+       "\\xs -> paper_sort (log2 (length xs)) xs", NULL, NULL, NULL, true, false},
+  };
+  for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+    bench_case *cases, *others;
+    size_t count = bench_suite_cases(table[i].suite, true, &cases);
+    size_t other_count = bench_suite_cases(table[i].suite, false, &others);
+    const bench_case *c = find_case(cases, count, table[i].name);
+    if (CHECK(c != NULL)) {
+      CHECK_STR(c->types, table[i].types);
+      CHECK_STR(c->expression, table[i].expression);
+      CHECK(c->large == table[i].large);
+      CHECK_EQ_U64(c->bytes, c->elements * (strstr(c->types, "(u32, u32)") ? 8 : 4));
+      CHECK_STR(c->peers[0].name ? c->peers[0].name : "", table[i].peer ? table[i].peer : "");
+      CHECK_STR(c->peers[0].arguments, table[i].arguments ? table[i].arguments : "");
+      CHECK_STR(c->peers[1].name ? c->peers[1].name : "", table[i].second ? table[i].second : "");
+    }
+    CHECK(!find_case(others, other_count, table[i].name) == !table[i].everywhere);
+    bench_cases_free(cases, count);
+    bench_cases_free(others, other_count);
+  }
+}
+
+TEST(peers_elsewhere) {
+  static const char *const table[][4] = {
+      {"sort", "sort u32 2^20", "std_sort", "--count 1048576"},
+      {"rows", "sort rows of 2^5 u32", "std_sort", "--count 16777216 --row 32"},
+      {"bmmc", "bit reversal u32 2^20", "bit_reversal", "--count 1048576 --width 4"},
+      {"bmmc", "random BMMC c128 2^24", "memcpy", "--count 16777216 --width 16"},
+      {"fft", "fft c64 2^10", "fftw", "--count 1024"}};
+  for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+    bench_case *cases;
+    size_t count = bench_suite_cases(table[i][0], false, &cases);
+    const bench_case *c = find_case(cases, count, table[i][1]);
+    if (CHECK(c != NULL)) {
+      CHECK_STR(c->peers[0].name, table[i][2]);
+      CHECK_STR(c->peers[0].arguments, table[i][3]);
+      CHECK(c->peers[1].name == NULL);
+    }
+    bench_cases_free(cases, count);
+  }
+}
+
+// Arrays of one part or two, as many as `count` in rows of `row`.
+typedef struct parts {
+  array given[2], found[2];
+  size_t count;
+} parts;
+
+static parts parts_of(uint64_t count, uint64_t row) {
+  parts p = {.count = 0};
+  for (int i = 0; i < 2; i++)
+    p.given[i] = p.found[i] = (array){.rank = 2, .dims = {count / row, row}};
+  return p;
+}
+
+static void add_part(parts *p, scalar_type type, const void *given, const void *found) {
+  array *g = &p->given[p->count], *f = &p->found[p->count++];
+  g->type = f->type = type;
+  g->data = (void *)(uintptr_t)given;
+  f->data = (void *)(uintptr_t)found;
+}
+
+static bool right_parts(const bench_case *c, const parts *p) {
   text room = {0};
-  const char *wrong = bench_check(c, given, found, count, row, size, &room);
+  const char *wrong = bench_check(c, p->given, p->found, p->count, &room);
   text_free(&room);
   return !wrong;
+}
+
+static bool right(const bench_case *c, scalar_type type, const void *given, const void *found,
+                  uint64_t count, uint64_t row) {
+  parts p = parts_of(count, row);
+  add_part(&p, type, given, found);
+  return right_parts(c, &p);
 }
 
 TEST(sorted_is_checked) {
@@ -159,11 +266,74 @@ TEST(sorted_is_checked) {
   const uint32_t given[] = {3, 1, 2, 7, 7, 0}, found[] = {1, 2, 3, 0, 7, 7};
   const uint32_t unsorted[] = {1, 3, 2, 0, 7, 7}, other[] = {1, 2, 3, 0, 0, 7};
   const uint32_t across[] = {0, 1, 2, 3, 7, 7};
-  CHECK(right(&c, given, found, 6, 3, 4));
-  CHECK(!right(&c, given, unsorted, 6, 3, 4));
-  CHECK(!right(&c, given, other, 6, 3, 4));
-  CHECK(!right(&c, given, across, 6, 3, 4));
-  CHECK(right(&c, given, across, 6, 6, 4));
+  CHECK(right(&c, SCALAR_U32, given, found, 6, 3));
+  CHECK(!right(&c, SCALAR_U32, given, unsorted, 6, 3));
+  CHECK(!right(&c, SCALAR_U32, given, other, 6, 3));
+  CHECK(!right(&c, SCALAR_U32, given, across, 6, 3));
+  CHECK(right(&c, SCALAR_U32, given, across, 6, 6));
+}
+
+// In the total order, to the bit: f32 with both zeros and two NaN.
+TEST(sorted_floats_are_checked) {
+  const bench_case c = {.property = BENCH_SORTED};
+  const uint32_t nan = 0x7fc00001, minus_nan = 0xffc00002, zero = 0, minus_zero = 0x80000000;
+  const uint32_t one = 0x3f800000, minus_two = 0xc0000000, infinity = 0x7f800000;
+  const uint32_t given[] = {nan, one, zero, minus_nan, minus_zero, minus_two, infinity, one};
+  const uint32_t found[] = {minus_two, minus_zero, zero, one, one, infinity, nan, minus_nan};
+  uint32_t changed[8];
+  CHECK(right(&c, SCALAR_F32, given, found, 8, 8));
+  CHECK(!right(&c, SCALAR_U32, given, found, 8, 8));
+  for (int i = 0; i < 8; i++) {
+    memcpy(changed, found, sizeof changed);
+    changed[i] ^= 1;
+    CHECK(!right(&c, SCALAR_F32, given, changed, 8, 8));
+    memcpy(changed, found, sizeof changed);
+    changed[i] = found[(i + 1) % 8];
+    changed[(i + 1) % 8] = found[i];
+    CHECK(right(&c, SCALAR_F32, given, changed, 8, 8) == (i == 3 || i == 6));  // equal ones
+  }
+}
+
+TEST(sorted_numbers_of_each_width_are_checked) {
+  const bench_case c = {.property = BENCH_SORTED};
+  const int8_t i8[] = {-128, -1, 0, 127};
+  const uint16_t u16[] = {0, 255, 256, 65535};
+  const int64_t i64[] = {INT64_MIN, -1, 0, INT64_MAX};
+  const double f64[] = {-INFINITY, -1e-300, 0, NAN};
+  const struct {
+    scalar_type type;
+    const void *sorted;
+  } table[] = {{SCALAR_I8, i8}, {SCALAR_U16, u16}, {SCALAR_I64, i64}, {SCALAR_F64, f64}};
+  for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+    size_t size = scalar_types[table[i].type].size;
+    char swapped[32];
+    memcpy(swapped, table[i].sorted, 4 * size);
+    memcpy(swapped, (const char *)table[i].sorted + size, size);
+    memcpy(swapped + size, table[i].sorted, size);
+    CHECK(right(&c, table[i].type, swapped, table[i].sorted, 4, 4));
+    CHECK(!right(&c, table[i].type, swapped, swapped, 4, 4));
+  }
+}
+
+// By the key alone; each key keeps its value, also where keys are equal.
+TEST(sorted_pairs_are_checked) {
+  const bench_case c = {.property = BENCH_SORTED};
+  const uint32_t keys[] = {5, 2, 5, 1}, values[] = {10, 20, 30, 40}, sorted[] = {1, 2, 5, 5};
+  static const struct {
+    uint32_t values[4];
+    bool right;
+  } table[] = {{{40, 20, 10, 30}, true},  {{40, 20, 30, 10}, true},  {{20, 40, 10, 30}, false},
+               {{10, 20, 30, 40}, false}, {{40, 20, 10, 10}, false}, {{40, 10, 20, 30}, false}};
+  for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+    parts p = parts_of(4, 4);
+    add_part(&p, SCALAR_U32, keys, sorted);
+    add_part(&p, SCALAR_U32, values, table[i].values);
+    CHECK(right_parts(&c, &p) == table[i].right);
+  }
+  parts p = parts_of(4, 4);  // all is there, but in no order
+  add_part(&p, SCALAR_U32, keys, keys);
+  add_part(&p, SCALAR_U32, values, values);
+  CHECK(!right_parts(&c, &p));
 }
 
 TEST(moved_is_checked) {
@@ -173,12 +343,45 @@ TEST(moved_is_checked) {
     given[i] = (uint16_t)(100 + i);
   for (uint64_t i = 0; i < 8; i++)
     found[f2_affine_apply(c.map, i)] = given[i];
-  CHECK(right(&c, given, found, 8, 8, 2));
+  CHECK(right(&c, SCALAR_U16, given, found, 8, 8));
   for (int i = 0; i < 8; i++) {
     found[i]++;
-    CHECK(!right(&c, given, found, 8, 8, 2));
+    CHECK(!right(&c, SCALAR_U16, given, found, 8, 8));
     found[i]--;
   }
+  CHECK(!right(&c, SCALAR_U16, given, found, 4, 4));
+}
+
+// More elements than one thread takes at once; pairs, whose floats are NaN with a payload.
+TEST(moved_pairs_are_checked) {
+  enum { BITS = 18, COUNT = 1 << BITS };
+  bench_case c = {.property = BENCH_MOVED, .map = {f2_bit_reversal(BITS), 12345}};
+  uint32_t *words = malloc(4 * COUNT * sizeof *words);
+  REQUIRE(words != NULL);
+  uint32_t *given = words, *found = words + COUNT, *nans = words + 2 * COUNT;
+  uint32_t *found_nans = words + 3 * COUNT;
+  for (uint32_t i = 0; i < COUNT; i++) {
+    given[i] = i * 2654435761u;
+    nans[i] = 0x7fc00000 | i;
+    uint64_t to = f2_affine_apply(c.map, i);
+    found[to] = given[i];
+    found_nans[to] = nans[i];
+  }
+  parts p = parts_of(COUNT, COUNT);
+  add_part(&p, SCALAR_U32, given, found);
+  add_part(&p, SCALAR_F32, nans, found_nans);
+  CHECK(right_parts(&c, &p));
+  static const uint32_t places[] = {0, 1, 65535, 65536, 200000, COUNT - 1};
+  for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+    found_nans[places[i]] ^= 1;
+    CHECK(!right_parts(&c, &p));
+    found_nans[places[i]] ^= 1;
+    found[places[i]]++;
+    CHECK(!right_parts(&c, &p));
+    found[places[i]]--;
+  }
+  CHECK(right_parts(&c, &p));
+  free(words);
 }
 
 TEST(transformed_is_checked) {
@@ -194,9 +397,9 @@ TEST(transformed_is_checked) {
       found[2 * k] += (float)(re * cos(angle) - im * sin(angle));
       found[2 * k + 1] += (float)(re * sin(angle) + im * cos(angle));
     }
-  CHECK(right(&c, given, found, N, N, 8));
+  CHECK(right(&c, SCALAR_C64, given, found, N, N));
   found[2] += 0.01f;
-  CHECK(!right(&c, given, found, N, N, 8));
+  CHECK(!right(&c, SCALAR_C64, given, found, N, N));
 }
 
 // ---- reports ------------------------------------------------------------------------------------
@@ -224,8 +427,8 @@ TEST(reports_read_back) {
                         .plan = 0.25,
                         .seconds = {31, 0.5, 0.125, 0.25, 0.75},
                         .side_count = 2,
-                        .sides = {{"copy", {31, 0.25, 0, 0, 0}, {31, 2, 1.5, 1.75, 2.25}},
-                                  {"std_sort", {31, 4, 4, 4, 4}, {31, 0.125, 0, 0, 0}}}},
+                        .sides = {{"copy", 0, {31, 0.25, 0, 0, 0}, {31, 2, 1.5, 1.75, 2.25}},
+                                  {"reference", 8, {31, 4, 4, 4, 4}, {31, 0.125, 0, 0, 0}}}},
                        {.name = "second"}};
   bench_report r = {.permc = "1.2.3", .load = 0.5, .processors = 2, .rows = {rows, 2, 2}};
   text t = {0};
@@ -238,7 +441,7 @@ TEST(reports_read_back) {
   REQUIRE(back.rows.count == 2);
   CHECK_EQ_I64(memcmp(&back.rows.items[0], &rows[0], sizeof rows[0]), 0);
   CHECK_EQ_I64(memcmp(&back.rows.items[1], &rows[1], sizeof rows[1]), 0);
-  CHECK(bench_row_side(&rows[0], "std_sort") == &rows[0].sides[1]);
+  CHECK(bench_row_side(&rows[0], "reference") == &rows[0].sides[1]);
   CHECK(bench_row_side(&rows[0], "peer") == NULL);
   text_free(&t);
   arena_free(&memory);
@@ -323,12 +526,15 @@ static size_t occurrences(const char *string, const char *part) {
 
 TEST(plots) {
   const bench_point points[] = {{1024, 3e8}, {4096, 4e8}, {16384, NAN}, {65536, 5e8}};
-  const bench_curve curves[] = {{"permc <1> & co", points, 4}, {"copy", points, 2}};
-  bench_plot p = {.title = "a < b", .x_label = "x", .y_label = "y", .curves = curves, .count = 2};
+  const bench_curve curves[] = {{"permc <1> & co", points, 4, {0, 0}},
+                                {"copy", points, 2, {1, 0}},
+                                {"copy, dashed", points, 2, {1, 1}}};
+  bench_plot p = {.title = "a < b", .x_label = "x", .y_label = "y", .curves = curves, .count = 3};
   text t = {0};
   bench_plot_write(&t, &p);
   REQUIRE(t.data != NULL);
-  CHECK_EQ_U64(occurrences(t.data, "<circle"), 5);
+  CHECK_EQ_U64(occurrences(t.data, "<circle"), 5 + 2);  // and in the legend
+  CHECK_EQ_U64(occurrences(t.data, "stroke-dasharray=\"6 3\""), 2);
   CHECK_EQ_U64(occurrences(t.data, "<text"), occurrences(t.data, "</text>"));
   CHECK_CONTAINS(t.data, "permc &lt;1&gt; &amp; co");
   CHECK_EQ_U64(occurrences(t.data, "nan"), 0);
@@ -338,7 +544,7 @@ TEST(plots) {
 
 TEST(plots_of_nothing) {
   const bench_point bad = {-1, 1};
-  const bench_curve curve = {"none", &bad, 1};
+  const bench_curve curve = {"none", &bad, 1, {0, 0}};
   bench_plot p = {.title = "", .x_label = "", .y_label = "", .curves = &curve, .count = 1};
   text t = {0};
   bench_plot_write(&t, &p);
