@@ -109,6 +109,7 @@ c_map c_map_of_forms(uint32_t count, const net_form *forms, const c_space *s) {
 
 c_map c_map_of_scratch(const uint64_t *exchange, const c_space *s, uint32_t parts) {
   c_map m = map_in(s);
+  m.scratch = true;
   m.rows = s->r + s->l + s->threads;
   m.blocks = s->shift ? s->blocks : 0;
   for (uint32_t i = 0; i < m.blocks; i++) {
@@ -245,11 +246,16 @@ static const char *fixed_part(c_writer *w, const c_map *m, uint64_t rows) {
   return plus(w, sum, 1, sum_of(w, m, rows, false));
 }
 
+// GPUs have no 64-bit integers of their own.
+static const char *sum_type(const c_writer *w, const c_map *m) {
+  return w->warps && m->scratch ? "uint32_t" : "int64_t";
+}
+
 // A variable for item `joined` thread, both expressions: in the item if threads have no part in it.
 // Its name, or "0".
-static void declare(c_writer *w, char name[16], const char *letter, const char *item,
-                    const char *joined, const char *thread) {
-  const char *type = *letter == 'u' ? "int64_t" : w->index, *before = "";
+static void declare(c_writer *w, char name[16], const char *letter, const char *type,
+                    const char *item, const char *joined, const char *thread) {
+  const char *before = "";
   snprintf(name, 16, "0");
   if (!is_zero(item)) {
     snprintf(name, 16, "%s%u", letter, w->next++);
@@ -263,7 +269,8 @@ static void declare(c_writer *w, char name[16], const char *letter, const char *
 }
 
 static void declare_group(c_writer *w, const c_map *m, c_group *g) {
-  declare(w, g->name, "g", linear_of(w, m, g->rows, false), " ^ ", linear_of(w, m, g->rows, true));
+  declare(w, g->name, "g", w->index, linear_of(w, m, g->rows, false), " ^ ",
+          linear_of(w, m, g->rows, true));
 }
 
 c_bound c_bind(c_writer *w, const c_map *m, uint64_t without) {
@@ -285,7 +292,7 @@ c_bound c_bind(c_writer *w, const c_map *m, uint64_t without) {
     thread =
         plus(w, thread, both[g].odd, turned(w, both[g].name, packed(m, both[g].rows, m->constant)));
   }
-  declare(w, b.sum, "u", item, " + ", thread);
+  declare(w, b.sum, "u", sum_type(w, m), item, " + ", thread);
   return b;
 }
 
@@ -310,7 +317,7 @@ const char *c_bound_rest(c_writer *w, const c_bound *b, uint64_t x) {
         turned ? c_format(w, "%s ^ %s", b->group[g].name, c_number(w, turned)) : b->group[g].name;
     sum = plus(w, sum, b->group[g].odd, group);
   }
-  return c_format(w, "(int64_t)(%s + %s)", sum, c_number(w, constant));
+  return c_format(w, "(%s)(%s + %s)", sum_type(w, b->map), sum, c_number(w, constant));
 }
 
 const char *c_bind_bits(c_writer *w, const c_map *m, uint32_t count, const uint32_t *rows) {
@@ -322,7 +329,7 @@ const char *c_bind_bits(c_writer *w, const c_map *m, uint32_t count, const uint3
       thread[i] |= (uint64_t)f2_bit(m->thread[i], (int)rows[k]) << k;
   }
   char name[16];
-  declare(w, name, "d", c_linear(w, "b", m->blocks, block, false), " ^ ",
+  declare(w, name, "d", w->index, c_linear(w, "b", m->blocks, block, false), " ^ ",
           c_linear(w, "t", m->threads, thread, true));
   return is_zero(name) ? NULL : c_format(w, "%s", name);
 }

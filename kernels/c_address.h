@@ -32,6 +32,7 @@ enum { C_ROWS = 64 };
 
 typedef struct c_map {
   uint32_t rows, blocks, threads, vectors;
+  bool scratch;  // it is of scratch memory, whose addresses are small and not negative
   uint64_t offset, weight[C_ROWS];  // weights are positive; sums wrap
   uint32_t loops;
   const int64_t *strides;

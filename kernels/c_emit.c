@@ -179,7 +179,7 @@ static void write_host(const c_writer *w, c_code *code, uint32_t number) {
 
 static void write_all(c_writer *w, c_code *code) {
   for (uint32_t i = 0; i < code->pass_count; i++)
-    code->facts[i] = c_pass_write(w, &code->passes[i], i);
+    code->facts[i] = c_pass_write(w, &code->passes[i], &code->functions[i], i);
   for (uint32_t i = 0; i < code->pass_count && w->warps; i++) {
     find_kernel(code, i);
     write_host(w, code, i);
@@ -198,7 +198,7 @@ static void write_all(c_writer *w, c_code *code) {
 static bool is_whole(const c_code *code) {
   bool failed = code->definitions.failed || code->entry.failed;
   for (uint32_t i = 0; i < code->pass_count; i++)
-    failed |= code->passes[i].failed | code->hosts[i].failed;
+    failed |= code->passes[i].failed | code->functions[i].failed | code->hosts[i].failed;
   return !failed;
 }
 
@@ -226,9 +226,10 @@ bool c_emit(c_code *code, const plan *p, const c_options *options, const char **
   if (*problem)
     return false;
   code->passes = calloc(p->passes.count + 1, sizeof *code->passes);
+  code->functions = calloc(p->passes.count + 1, sizeof *code->functions);
   code->hosts = calloc(p->passes.count + 1, sizeof *code->hosts);
   code->facts = calloc(p->passes.count + 1, sizeof *code->facts);
-  if (!code->passes || !code->hosts || !code->facts)
+  if (!code->passes || !code->functions || !code->hosts || !code->facts)
     return false;
   jmp_buf failure;
   arena memory = {.failure = &failure};
@@ -256,10 +257,12 @@ bool c_emit(c_code *code, const plan *p, const c_options *options, const char **
 void c_code_free(c_code *code) {
   for (uint32_t i = 0; i < code->pass_count && code->passes; i++) {
     text_free(&code->passes[i]);
+    text_free(&code->functions[i]);
     text_free(&code->hosts[i]);
     free(code->facts[i].online);
   }
   free(code->passes);
+  free(code->functions);
   free(code->hosts);
   free(code->facts);
   free(code->roots);
@@ -274,6 +277,8 @@ void c_code_file(text *out, const c_code *code, uint32_t first, uint32_t last, b
     if (!code->hosts[i].length) {
       text_add(out, code->passes[i].data, code->passes[i].length);
     } else if (code->facts[i].kernel == i) {
+      text_add(out, code->functions[i].data ? code->functions[i].data : "",
+               code->functions[i].length);
       text_printf(out, "\nPERMC_KERNEL(%u", i);
       text_add(out, code->passes[i].data, code->passes[i].length);
       text_string(out, "PERMC_KERNEL_END\n");

@@ -52,7 +52,8 @@ typedef struct c_code {
   text definitions;  // what passes need
   uint32_t pass_count;
   text *passes;  // functions; of kernels, what follows their number
-  text *hosts;   // of kernels: functions that execute their blocks in turn
+  text *functions;  // that passes call
+  text *hosts;      // of kernels: functions that execute their blocks in turn
   c_pass_facts *facts;      // by pass
   permc_root_table *roots;  // the tables that the code reads, in order; the last has m = 0
   text entry;

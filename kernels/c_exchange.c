@@ -290,14 +290,18 @@ static void write_fast(c_phase *f, const key_names *n, const pair *pairs, size_t
     c_line(w, "  v%u = v%u;", out[i], now[i]);
 }
 
-static void write_slow(c_phase *f, const key_names *n, const pair *pairs, size_t count,
-                       const uint32_t *in, const uint32_t *out) {
-  c_writer *w = f->w;
-  size_t registers = (size_t)1 << f->space->r;
-  uint32_t id = w->next++;
-  const char *list = "";
-  define_loop(w, n);
-  text_printf(&w->definitions, "static const uint8_t pairs%u[%zu][3] = {", id, count);
+// The name of the table; equal ones are written once.
+static const char *pair_table(c_writer *w, const pair *pairs, size_t count) {
+  uint64_t hash = UINT64_C(0xcbf29ce484222325);  // FNV-1a, as of phases
+  for (size_t i = 0; i < 3 * count; i++) {
+    const pair *p = &pairs[i / 3];
+    uint64_t part = i % 3 == 0 ? p->zero : i % 3 == 1 ? p->one : (uint64_t)p->kind;
+    hash = (hash ^ part) * UINT64_C(0x100000001b3);
+  }
+  const char *name = c_format(w, "pairs_%zu_%016llx", count, (unsigned long long)hash);
+  if (!c_define(w, name))
+    return name;
+  text_printf(&w->definitions, "static const uint8_t %s[%zu][3] = {", name, count);
   for (size_t i = 0; i < count; i++)
     text_printf(&w->definitions, "%s{%u, %u, %u}",
                 i == 0  ? ""
@@ -305,10 +309,19 @@ static void write_slow(c_phase *f, const key_names *n, const pair *pairs, size_t
                         : ",\n  ",
                 (unsigned)pairs[i].zero, (unsigned)pairs[i].one, (unsigned)pairs[i].kind);
   text_string(&w->definitions, "};\n");
+  return name;
+}
+
+static void write_slow(c_phase *f, const key_names *n, const pair *pairs, size_t count,
+                       const uint32_t *in, const uint32_t *out) {
+  c_writer *w = f->w;
+  size_t registers = (size_t)1 << f->space->r;
+  const char *list = "", *table = pair_table(w, pairs, count);
+  define_loop(w, n);
   for (size_t i = 0; i < registers; i++)
     list = c_format(w, "%s%sv%u", list, i ? ", " : "", in[i]);
   c_line(w, "  %s r[%zu] = {%s};", n->type, registers, list);
-  c_line(w, "  exchange_%s(r, pairs%u, %zu);", n->name, id, count);
+  c_line(w, "  exchange_%s(r, %s, %zu);", n->name, table, count);
   for (size_t i = 0; i < registers; i++)
     c_line(w, "  v%u = r[%zu];", out[i], i);
 }

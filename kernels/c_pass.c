@@ -12,6 +12,9 @@ typedef struct c_pass {
   uint32_t array_count;
   net_id *arrays;  // that it touches
   bool *keyed;     // by slot: it holds keys (c_exchange.h)
+  text prelude;    // block and loop indices
+  text text;       // prelude, what is left out, phases
+  text functions;  // phases that are called
   bool streams;    // some stores may bypass the caches
 } c_pass;
 
@@ -313,6 +316,59 @@ static bool is_idle(const c_pass *p, uint32_t phase) {
   return idle;
 }
 
+// Compilers take time that grows faster than a kernel. So phases of long ones are functions, which
+// are called; those that move elements from or to arrays stay where they are.
+static bool is_function(const c_pass *p, uint32_t phase) {
+  enum { MANY_PHASES = 5 };
+  bool moves = false;
+  for (uint32_t slot = 0; slot < p->pass->slot_count; slot++)
+    moves = moves || c_use_of(&p->schedule, p->pass, phase, slot)->load != C_NOWHERE;
+  for (uint32_t i = 0; i < p->pass->store_count; i++)
+    moves = moves || p->schedule.store_phase[i] == phase;
+  return p->w->warps && p->schedule.phase_count >= MANY_PHASES && !moves;
+}
+
+static void append(text *out, const text *more) {
+  text_add(out, more->data ? more->data : "", more->length);
+  out->failed |= more->failed;
+}
+
+// FNV-1a, Fowler, Noll and Vo.
+static uint64_t hash_of(const text *t, uint64_t hash) {
+  for (size_t i = 0; i < t->length; i++)
+    hash = (hash ^ (unsigned char)t->data[i]) * UINT64_C(0x100000001b3);
+  return hash;
+}
+
+// What has been written of a phase goes to the pass, in a block or as a call of a function that is
+// named for its text.
+static void add_phase(c_pass *p, uint32_t phase) {
+  c_writer *w = p->w;
+  const plan_phase *of = &p->schedule.phases[phase];
+  text_printf(&p->text, "    // phase %u: %u ops, 2^%u registers of 2^%u lanes\n", phase,
+              of->op_count, p->schedule.spaces[phase].r, p->schedule.spaces[phase].l);
+  if (is_function(p, phase)) {
+    uint64_t hash =
+        hash_of(&w->body, hash_of(&w->item, hash_of(&p->prelude, UINT64_C(0xcbf29ce484222325))));
+    const char *name = c_format(w, "permc_phase_%016llx", (unsigned long long)hash);
+    text_printf(&p->functions, "\n#ifndef %s_KNOWN\n#define %s_KNOWN\nPERMC_PHASE(%s)\n", name,
+                name, name);
+    append(&p->functions, &p->prelude);
+    append(&p->functions, &w->item);
+    append(&p->functions, &w->body);
+    text_string(&p->functions, "PERMC_PHASE_END\n#endif\n");
+    text_printf(&p->text, "    PERMC_CALL(%s)\n", name);
+  } else {
+    text_string(&p->text, "    {\n");
+    append(&p->text, &w->item);
+    append(&p->text, &w->body);
+    text_string(&p->text, "    }\n");
+  }
+  text_free(&w->item);
+  text_free(&w->body);
+  w->item = w->body = (text){0};
+}
+
 static void write_phase(c_pass *p, uint32_t phase) {
   c_writer *w = p->w;
   if (w->warps && is_idle(p, phase))
@@ -328,13 +384,9 @@ static void write_phase(c_pass *p, uint32_t phase) {
                NEW_ARRAY(w->memory, const c_bound *, p->stage->nodes.count),
                NEW_ARRAY(w->memory, const struct c_root_access *, p->stage->nodes.count),
                NEW_ARRAY(w->memory, net_id, p->stage->nodes.count)};
-  text_printf(&w->body, "    // phase %u: %u ops, 2^%u registers of 2^%u lanes\n", phase,
-              of->op_count, space->r, space->l);
-  bool keeps = w->warps && turns_around(p, phase);
-  if (keeps) {
-    text_string(&w->body, "    {\n");
+  w->next = 0;  // its variables are in a block of their own: so equal phases have equal text
+  if (w->warps && turns_around(p, phase))
     declare_kept(p, phase);
-  }
   if (w->warps)
     text_printf(&w->body, "    PERMC_THREADS(%u)\n", 1U << space->threads);
   else if (space->threads > 0)
@@ -346,13 +398,12 @@ static void write_phase(c_pass *p, uint32_t phase) {
   phase_ops(p, &f, of->op_count, p->pass->ops + of->first_op);
   phase_stores(p, &f, phase);
   text_string(&w->body, w->warps ? "    PERMC_END\n" : "    }\n");
-  if (keeps)
-    text_string(&w->body, "    }\n");
+  add_phase(p, phase);
   bool last = true;
   for (uint32_t later = phase + 1; later < p->schedule.phase_count; later++)
     last = last && is_idle(p, later);
   if (w->warps && !last)
-    text_printf(&w->body, "    %s\n", barrier(p));
+    text_printf(&p->text, "    %s\n", barrier(p));
 }
 
 // ---- the function ----------------------------------------------------------------------------
@@ -361,9 +412,11 @@ static void write_phase(c_pass *p, uint32_t phase) {
 static void write_item(c_pass *p) {
   c_writer *w = p->w;
   uint32_t blocks = (uint32_t)(p->pass->tile.n - p->pass->tile.dimension);
-  if (blocks > 0)
+  if (blocks > 0) {
     c_item(w, "const %s b = (%s)(item & %s);", w->index, w->index,
            c_number(w, f2_mask((int)blocks)));
+    c_item(w, "(void)b;");
+  }
   if (p->stage->loop_count > 0)
     c_item(w, "uint64_t o = item >> %u;", blocks);
   for (uint32_t i = p->stage->loop_count; i-- > 0;) {
@@ -436,11 +489,6 @@ static bool in_place(const c_pass *p) {
   return true;
 }
 
-static void write_text(const c_writer *w, text *out) {
-  text_add(out, w->item.data ? w->item.data : "", w->item.length);
-  text_add(out, w->body.data ? w->body.data : "", w->body.length);
-}
-
 static void write_function(const c_pass *p, text *out, uint32_t number) {
   text_printf(out,
               "\nvoid permc_pass_%u(void *const *arrays, uint64_t first, uint64_t last,\n"
@@ -449,7 +497,7 @@ static void write_function(const c_pass *p, text *out, uint32_t number) {
               number);
   write_arrays(p, out);
   text_string(out, "  for (uint64_t item = first; item < last; item++) {\n");
-  write_text(p->w, out);
+  append(out, &p->text);
   text_string(out, "  }\n");
   if (p->streams)
     text_string(out, "  PERMC_STREAMS_END();\n");
@@ -476,22 +524,34 @@ static void write_kernel(const c_pass *p, text *out) {
               (unsigned long long)p->schedule.scratch_bytes);
   for (uint32_t i = 0; i < p->array_count; i++)
     text_printf(out, ", void *a%u", i);
-  text_string(out, ", const permc_imports *imports)\n    (void)imports;\n");
-  write_text(p->w, out);
+  text_string(out,
+              ", const permc_imports *imports)\n    (void)imports;\n    bool strange = false;\n"
+              "    (void)strange;\n");
+  append(out, &p->text);
+}
+
+// What has been written before the phases.
+static void add_item(c_pass *p, text *to) {
+  append(to, &p->w->item);
+  text_free(&p->w->item);
+  p->w->item = (text){0};
 }
 
 static void write_phases(c_pass *p) {
   write_item(p);
+  add_item(p, &p->prelude);
   write_live(p);
   write_limit(p);
-  for (uint32_t slot = 0, any = 0; slot < p->pass->slot_count && !any; slot++)
+  for (uint32_t slot = 0, any = 0; slot < p->pass->slot_count && !any && !p->w->warps; slot++)
     if (p->keyed[slot] && (any = 1))
       c_item(p->w, "bool strange = false;");
+  append(&p->text, &p->prelude);
+  add_item(p, &p->text);
   for (uint32_t phase = 0; phase < p->schedule.phase_count; phase++)
     write_phase(p, phase);
 }
 
-c_pass_facts c_pass_write(c_writer *w, text *out, uint32_t number) {
+c_pass_facts c_pass_write(c_writer *w, text *out, text *functions, uint32_t number) {
   const plan_pass *pass = &w->plan->passes.items[number];
   c_online online;
   if (c_online_of(w, pass, &online)) {
@@ -514,11 +574,10 @@ c_pass_facts c_pass_write(c_writer *w, text *out, uint32_t number) {
     write_kernel(&p, out);
   else
     write_function(&p, out, number);
-  out->failed |= w->item.failed | w->body.failed;
-  text_free(&w->item);
-  text_free(&w->body);
-  w->item = w->body = (text){0};
-  w->next = w->warps ? 0 : w->next;  // so that equal passes have equal text
+  append(functions, &p.functions);
+  text_free(&p.prelude);
+  text_free(&p.text);
+  text_free(&p.functions);
   return (c_pass_facts){p.schedule.scratch_bytes, in_place(&p),
                         w->warps ? 1U << p.schedule.spaces[0].threads : 1, number, NULL};
 }

@@ -5,7 +5,8 @@
 #include "kernels/c_emit.h"
 #include "kernels/c_writer.h"
 
-// Adds `void permc_pass_<number>(...)` to `out`, what it needs to w->definitions.
-c_pass_facts c_pass_write(c_writer *w, text *out, uint32_t number);
+// Adds `void permc_pass_<number>(...)` to `out`, or what follows the number of a kernel, the
+// functions that it calls to `functions`, and what it needs to w->definitions.
+c_pass_facts c_pass_write(c_writer *w, text *out, text *functions, uint32_t number);
 
 #endif

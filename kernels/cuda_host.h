@@ -70,6 +70,15 @@ typedef struct permc_imports {
     (void)scratch;                                                                                 \
     const uint64_t item = first + blockIdx.x;
 #define PERMC_KERNEL_END }
+// A phase as a function. `strange` is what it knows of keys, and gives back.
+#define PERMC_PHASE(name)                                                                          \
+  static __device__ __noinline__ bool name(uint64_t item, bool strange,                            \
+                                           const permc_imports *imports) {                         \
+    extern __shared__ __align__(16) char scratch[];
+#define PERMC_PHASE_END                                                                            \
+  return strange;                                                                                  \
+  }
+#define PERMC_CALL(name) strange = name(item, strange, imports);
 #define PERMC_DATA const __grid_constant__
 #define PERMC_UNROLL _Pragma("unroll")
 #define PERMC_SKIP return
@@ -125,6 +134,12 @@ template <typename T, unsigned n> void permc_store_wide(const T (&e)[n], void *p
   static void permc_kernel_##number(char *scratch, uint64_t item, __VA_ARGS__) {                   \
     (void)scratch;
 #define PERMC_KERNEL_END }
+#define PERMC_PHASE(name)                                                                          \
+  static bool name(char *scratch, uint64_t item, bool strange, const permc_imports *imports) {
+#define PERMC_PHASE_END                                                                            \
+  return strange;                                                                                  \
+  }
+#define PERMC_CALL(name) strange = name(scratch, item, strange, imports);
 #define PERMC_SKIP return
 #define PERMC_THREADS(count) for (uint32_t t = 0; t < count; t++) {
 #define PERMC_END }

@@ -67,13 +67,13 @@ typedef struct compilation {
 static void split(compilation *c) {
   uint64_t total = 0, so_far = 0;
   for (uint32_t i = 0; i < c->code->pass_count; i++)
-    total += c->code->passes[i].length;
+    total += c->code->passes[i].length + c->code->functions[i].length;
   c->files = total / FILE_BYTES + 1 < MOST_FILES ? total / FILE_BYTES + 1 : MOST_FILES;
   size_t at = 0;
   for (uint32_t i = 0; i < c->code->pass_count; i++) {
     while (at < c->files && so_far >= total * at / c->files)
       c->first[at++] = i;
-    so_far += c->code->passes[i].length;
+    so_far += c->code->passes[i].length + c->code->functions[i].length;
   }
   for (c->first[0] = 0; at <= c->files; at++)
     c->first[at] = c->code->pass_count;
