@@ -87,6 +87,9 @@ typedef struct plan {
 plan *plan_make(arena *a, const net *t, const target *target);
 // The one move of `count` from or to an array; NULL: there is none, or several.
 const plan_move *plan_only_move(const plan_move *moves, uint32_t count, net_id array);
+// Of phases whose lanes are threads: scratch addresses that are free of bank conflicts for the lanes
+// of both, whether there are other phases between them or not (plan_warps.c).
+uint64_t *plan_exchange(arena *a, f2_space tile, const plan_phase *before, const plan_phase *after);
 // NULL if every invariant holds, else a sentence naming the pass.
 const char *plan_verify(arena *a, const plan *p);
 // The net, then the plan of it (the form: plan_print.c), which plan_read reads back.

@@ -209,13 +209,12 @@ static void add_moves(warps *w, const plan_move *moves, uint32_t count, size_t f
 // before and the first k after, so that also half or a quarter of a warp, which is what the banks
 // serve at once where elements have 8 or 16 bytes, is free of conflicts. One step: the next lane
 // before has one vector in K_k, the next lane after another, and a hyperplane of K_k avoids both.
-static uint64_t *exchange(const warps *w, const plan_phase *before, const plan_phase *after) {
-  int n = w->stage->n;
-  f2_space k = w->pass->tile;
-  uint64_t *basis = NEW_ARRAY(w->memory, uint64_t, k.dimension + 1);
+uint64_t *plan_exchange(arena *a, f2_space tile, const plan_phase *before, const plan_phase *after) {
+  f2_space k = tile;
+  uint64_t *basis = NEW_ARRAY(a, uint64_t, k.dimension + 1);
   for (uint32_t i = 0; i < before->l; i++) {
-    f2_space p = f2_span(n, (int)i + 1, before->basis + before->r), next;
-    f2_space q = f2_span(n, (int)i + 1, after->basis + after->r);
+    f2_space p = f2_span(tile.n, (int)i + 1, before->basis + before->r), next;
+    f2_space q = f2_span(tile.n, (int)i + 1, after->basis + after->r);
     p = f2_space_intersection(p, k);
     q = f2_space_intersection(q, k);
     bool found = f2_space_common_complement(p, q, k, &next);
@@ -260,7 +259,8 @@ void plan_warps(arena *a, const net_stage *s, const target *machine, plan_pass *
     vec_push(a, &w.phases, phase);
   }
   for (size_t i = 1; i < w.phases.count; i++)
-    w.phases.items[i].exchange = exchange(&w, &w.phases.items[i - 1], &w.phases.items[i]);
+    w.phases.items[i].exchange =
+        plan_exchange(a, pass->tile, &w.phases.items[i - 1], &w.phases.items[i]);
   pass->phases = w.phases.items;
   pass->phase_count = (uint32_t)w.phases.count;
 }

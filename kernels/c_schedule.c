@@ -233,13 +233,22 @@ static bool same_basis(uint32_t count, const uint64_t *a, const uint64_t *b) {
   return memcmp(a, b, count * sizeof *a) == 0;
 }
 
+// Scratch between two phases with others between them, which do not touch the slot.
+static const uint64_t *basis_between(const scan *s, uint32_t from, uint32_t to) {
+  const plan_phase *phases = s->schedule->phases;
+  return s->w->warps && from + 1 < to
+             ? plan_exchange(s->w->memory, s->pass->tile, &phases[from], &phases[to])
+             : phases[to].exchange;
+}
+
 // The slot goes from phase `from` to phase `to`, the next that needs it. Its region from now on.
 static int carry(const scan *s, uint32_t slot, uint32_t from, uint32_t to, int region) {
   const c_schedule *c = s->schedule;
   c_use *use = c_use_of(c, s->pass, from, slot);
-  const uint64_t *out = c->phases[to].exchange, *in = c->phases[from].exchange;
+  const uint64_t *out = basis_between(s, from, to), *in = use->basis;
   uint32_t dimension = (uint32_t)s->pass->tile.dimension;
   assert(out);
+  c_use_of(c, s->pass, to, slot)->basis = out;
   use->next = to;
   use->out = 0;
   if (use->in == C_NOWHERE)
