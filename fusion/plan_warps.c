@@ -53,14 +53,15 @@ static lanes line_vectors(const warps *w, const net_map *m, int most) {
 }
 
 // How a phase that only moves holds the lines of an array: each thread 2^wide neighbours, 16 bytes
-// if it can, which is what one access may have; the lanes what comes next.
+// if it can, which is what one access may have; the lanes what comes next. Where elements are asked
+// for one by one (plan_move_is_wide), the lanes are the neighbours.
 typedef struct line {
   lanes wide, lanes;
 } line;
 
 static line line_of(const warps *w, const plan_move *m) {
   uint32_t bytes = w->pass->slot_bytes[m->slot];
-  int wide = least(bytes < 16 ? f2_msb(16 / bytes) : 0, w->r);
+  int wide = least(bytes < 16 && plan_move_is_wide(w->pass, m) ? f2_msb(16 / bytes) : 0, w->r);
   line found = {.lanes = line_vectors(w, &m->map, wide + w->l)};
   if (found.lanes.count > w->l) {
     found.wide.count = wide = found.lanes.count - w->l;
@@ -69,6 +70,11 @@ static line line_of(const warps *w, const plan_move *m) {
   }
   found.lanes.count = least(found.lanes.count, w->l);
   return found;
+}
+
+bool plan_move_is_wide(const plan_pass *pass, const plan_move *m) {
+  bool loads = m >= pass->loads && m < pass->loads + pass->load_count;
+  return m->limit == UINT64_MAX && (loads || m->live_count == 0);
 }
 
 static f2_space span_of(const warps *w, const lanes *l) {

@@ -125,9 +125,12 @@ static void scan_phases(const scan *s) {
 
 // Whether as many lanes of a warp as fill a line step through it, beside registers that one access
 // has. (16 lanes fill a line with 8 bytes each; the others are then in another line.)
-static bool warp_has_lines(const scan *s, const c_map *map, uint32_t lanes, scalar_type type) {
+static bool warp_has_lines(const scan *s, const plan_move *move, const c_map *map, uint32_t lanes,
+                           scalar_type type) {
   uint32_t parts = c_parts(type), bytes = c_part_bytes(type), rows[C_CHUNK], most = 0, inside = 0;
-  uint64_t vectors[C_CHUNK], own = UINT64_C(1) << c_wide_vectors(map, bytes, rows, vectors);
+  uint64_t vectors[C_CHUNK], own = 1;
+  if (plan_move_is_wide(s->pass, move))
+    own <<= c_wide_vectors(map, bytes, rows, vectors);
   own = own > parts ? own : parts;
   while (most < lanes && own * bytes << most < s->w->plan->target->line_bytes)
     most++;
@@ -143,7 +146,7 @@ static bool has_lines(const scan *s, const plan_move *move, uint32_t phase, bool
   scalar_type type = loads ? use->before : use->after;
   c_map map = c_map_of(s->w, &move->map, space, c_parts(type));
   if (s->w->warps)
-    return warp_has_lines(s, &map, s->schedule->phases[phase].l, type);
+    return warp_has_lines(s, move, &map, s->schedule->phases[phase].l, type);
   return c_access_of(&map, space, c_part_bytes(type), c_parts(type), C_CHUNK, 0).chunk == space->l;
 }
 
