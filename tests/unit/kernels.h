@@ -12,15 +12,16 @@
 // THE LEAST. An access of scratch by a warp takes one turn at the banks (for words of 8 and 16
 // bytes each half or quarter of a warp): always, whatever the program is.
 //
-// An access of memory by a warp touches as few lines as its bytes fill, if
-// - all 32 lanes have it. Blocks of fewer threads, and lanes beyond a limit, have less to ask for;
-// - the plan calls the move coalesced, and the array has whole lines to move: the address bits
-//   within a line are bits of the index, and all else that is added is a multiple of a line. (Rows
-//   of 3 elements, or an array from its second element on, have no aligned lines in common with
-//   the tile, and the plan, which looks at the index bits only, calls them coalesced, too);
-// - the move has no limit and no live forms that its accesses ask for, or its elements are lanes
-//   one by one: see is_whole.
-// What is left out is counted, too: kernels_whole says how many warps' accesses were looked at.
+// An access of memory by a warp touches no more lines than its bytes fill, if
+// - all 32 lanes have it. Blocks of fewer threads, and lanes beyond a limit, ask for less;
+// - the plan calls the move coalesced, and there are whole lines to be moved: all address bits
+//   within a line are bits of the index of their own, and whatever else is added to an address is a
+//   multiple of a line. (The plan calls rows of 3 elements coalesced, too, and an array from its
+//   second element on: it asks only that the tile has what there is of lines.)
+// Complex numbers whose elements have a condition each go in two halves, real and imaginary parts,
+// and each half touches the lines of both: twice the least.
+// kernels_counts says how many accesses these conditions leave, so that a test can tell that they
+// leave some.
 #ifndef PERMC_TESTS_UNIT_KERNELS_H
 #define PERMC_TESTS_UNIT_KERNELS_H
 
@@ -48,8 +49,8 @@ enum { KERNELS_LOADS, KERNELS_STORES, KERNELS_GETS, KERNELS_PUTS };
 
 // Sums over the accesses of a pass, or of all passes.
 typedef struct kernels_counts {
-  uint64_t memory, whole;  // accesses by warps; those of moves that have whole lines
-  uint64_t scratch, turns, least_turns, lines, least_lines;  // lines: of those that are `whole`
+  uint64_t memory, whole;  // accesses by warps; those by full warps of moves that have whole lines
+  uint64_t scratch;
 } kernels_counts;
 
 typedef struct kernels {
@@ -159,9 +160,7 @@ static void kernels_compile(kernels *all, uint64_t count) {
 
 // ---- what is at its least ----------------------------------------------------------------------
 
-// Whether the move has whole lines at aligned addresses, and whole warps ask for them. Elements of
-// a move with a limit, or with live forms, are accessed one by one, and their lanes may be wider
-// apart than a line has room for: such a move is not looked at.
+// Whether the move has whole lines at aligned addresses, and whole warps ask for them.
 static bool is_whole(const plan *p, const plan_pass *pass, const plan_move *m) {
   const net_stage *s = &p->net->stages.items[pass->stage];
   uint64_t line = KERNELS_LINE / scalar_types[p->arrays.items[m->array].type].size, bits = 0;
@@ -175,17 +174,22 @@ static bool is_whole(const plan *p, const plan_pass *pass, const plan_move *m) {
   }
   f2_space lines = line_space(&m->map, s->n, (uint32_t)line);
   return m->coalesced && bits == line - 1 && others % line == 0 &&
-         UINT64_C(1) << lines.dimension == line && m->limit == UINT64_MAX && m->live_count == 0;
+         UINT64_C(1) << lines.dimension == line;
 }
 
-// Whether all of the pass's moves of that kind and array are.
-static bool all_whole(const plan *p, const plan_pass *pass, uint32_t kind, net_id id) {
-  bool loads = kind == KERNELS_LOADS, whole = true;
+// How many times the lines that its bytes fill an access of the array may touch; 0: any number, as
+// not all of the pass's moves of that kind and array are whole.
+static uint64_t lines_allowed(const plan *p, const plan_pass *pass, uint32_t kind, net_id id) {
+  bool loads = kind == KERNELS_LOADS, whole = true, wide = true;
   for (uint32_t i = 0; i < (loads ? pass->load_count : pass->store_count); i++) {
     const plan_move *m = loads ? &pass->loads[i] : &pass->stores[i];
-    whole = whole && (m->array != id || is_whole(p, pass, m));
+    if (m->array != id)
+      continue;
+    whole = whole && is_whole(p, pass, m);
+    wide = wide && plan_move_is_wide(pass, m);
   }
-  return whole;
+  bool complex = scalar_types[p->arrays.items[id].type].kind == KIND_COMPLEX;
+  return whole ? complex && !wide ? 2 : 1 : 0;
 }
 
 static uint64_t array_size(const plan *p, net_id id) {
@@ -216,8 +220,6 @@ static void add_access(kernels *k, uint32_t pass, const kernels_access *a) {
   kernels_counts *c = &k->counts;
   if (a->kind >= KERNELS_GETS) {
     c->scratch += a->warps;
-    c->turns += a->turns;
-    c->least_turns += a->least_turns;
     if (a->turns != a->least_turns)
       note_wrong(k, pass, a, NET_NONE);
     return;
@@ -225,12 +227,11 @@ static void add_access(kernels *k, uint32_t pass, const kernels_access *a) {
   net_id id = array_at(k, a->at[0]);
   CHECK(id != NET_NONE);
   c->memory += a->warps;
-  if (id == NET_NONE || !all_whole(k->plan, &k->plan->passes.items[pass], a->kind, id))
+  if (id == NET_NONE)
     return;
-  c->whole += a->full;
-  c->lines += a->lines;
-  c->least_lines += a->least_lines;
-  if (a->lines > a->least_lines)  // fewer: lanes that load the same
+  uint64_t allowed = lines_allowed(k->plan, &k->plan->passes.items[pass], a->kind, id);
+  c->whole += allowed ? a->full : 0;
+  if (allowed && a->lines > allowed * a->least_lines)  // fewer: lanes that load the same
     note_wrong(k, pass, a, id);
 }
 
