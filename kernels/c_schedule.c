@@ -159,17 +159,6 @@ static bool in_place(const plan_pass *p, net_id array) {
   return loaded && stored;
 }
 
-// The first phase from `from` on that has whole lines; else `from`.
-static uint32_t store_phase(const scan *s, const plan_move *move, uint32_t from) {
-  uint32_t last = s->schedule->phase_count - 1;
-  if (in_place(s->pass, move->array))
-    return last;
-  for (uint32_t phase = from; phase <= last; phase++)
-    if (has_lines(s, move, phase, false))
-      return phase;
-  return from;
-}
-
 // The last phase up to `to` that has whole lines; else `to`.
 static uint32_t load_phase(const scan *s, const plan_move *move, uint32_t to) {
   if (in_place(s->pass, move->array))
@@ -180,12 +169,32 @@ static uint32_t load_phase(const scan *s, const plan_move *move, uint32_t to) {
   return to;
 }
 
-static uint32_t last_made(const scan *s, uint32_t slot) {
+// The last phase that makes the slot's content; *made: whether any does.
+static uint32_t last_made(const scan *s, uint32_t slot, bool *made) {
   uint32_t last = 0;
+  *made = false;
   for (uint32_t phase = 0; phase < s->schedule->phase_count; phase++)
-    if (c_use_of(s->schedule, s->pass, phase, slot)->made)
+    if (c_use_of(s->schedule, s->pass, phase, slot)->made) {
       last = phase;
+      *made = true;
+    }
   return last;
+}
+
+// The first phase that has whole lines, of those from the last on that makes the content; else that
+// one. What is stored as it was loaded is then stored where it is best loaded.
+static uint32_t store_phase(const scan *s, const plan_move *move) {
+  bool made;
+  uint32_t last = s->schedule->phase_count - 1, from = last_made(s, move->slot, &made);
+  if (in_place(s->pass, move->array))
+    return last;
+  for (uint32_t phase = from; phase <= last; phase++)
+    if (has_lines(s, move, phase, false))
+      return phase;
+  for (uint32_t i = 0; i < s->pass->load_count && !made; i++)
+    if (s->pass->loads[i].slot == move->slot)
+      return load_phase(s, &s->pass->loads[i], last);
+  return from;
 }
 
 static void place_stores(const scan *s) {
@@ -193,7 +202,7 @@ static void place_stores(const scan *s) {
   c->store_phase = NEW_ARRAY(s->w->memory, uint32_t, s->pass->store_count);
   for (uint32_t i = 0; i < s->pass->store_count; i++) {
     const plan_move *move = &s->pass->stores[i];
-    uint32_t phase = store_phase(s, move, last_made(s, move->slot));
+    uint32_t phase = store_phase(s, move);
     c->store_phase[i] = phase;
     c_use *use = c_use_of(c, s->pass, phase, move->slot);
     use->needed |= !use->made;
