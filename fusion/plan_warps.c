@@ -199,14 +199,14 @@ static void align(const warps *w, plan_phase *phase, const net_map *m, const lan
 // A phase without ops for each line that none of the phases at that end has as lanes.
 static void add_moves(warps *w, const plan_move *moves, uint32_t count, size_t from, size_t to,
                       uint32_t at) {
+  size_t added = w->phases.count;
   for (uint32_t i = 0; i < count; i++) {
-    if (has_line(w, &moves[i], from, to))
+    if (has_line(w, &moves[i], from, to) || has_line(w, &moves[i], added, w->phases.count))
       continue;
     line lines = line_of(w, &moves[i]);
     plan_phase phase = new_phase(w, at, at, &lines.wide, &lines.lanes);
     align(w, &phase, &moves[i].map, &lines.wide);
     vec_push(w->memory, &w->phases, phase);
-    to = w->phases.count;
   }
 }
 
