@@ -159,9 +159,18 @@ static bool in_place(const plan_pass *p, net_id array) {
   return loaded && stored;
 }
 
+// Whether something is stored to the array by another map: to places that others load. (By the same
+// map each thread stores in the last phase where it alone may load.)
+static bool stored_elsewhere(const plan_pass *p, const plan_move *load) {
+  bool elsewhere = false;
+  for (uint32_t i = 0; i < p->store_count; i++)
+    elsewhere |= p->stores[i].array == load->array && !net_map_equal(&p->stores[i].map, &load->map);
+  return elsewhere;
+}
+
 // The last phase up to `to` that has whole lines; else `to`.
 static uint32_t load_phase(const scan *s, const plan_move *move, uint32_t to) {
-  if (in_place(s->pass, move->array))
+  if (stored_elsewhere(s->pass, move))
     return 0;
   for (uint32_t phase = to + 1; phase-- > 0;)
     if (has_lines(s, move, phase, true))
