@@ -215,7 +215,8 @@ static void add_moves(warps *w, const plan_move *moves, uint32_t count, size_t f
 // before and the first k after, so that also half or a quarter of a warp, which is what the banks
 // serve at once where elements have 8 or 16 bytes, is free of conflicts. One step: the next lane
 // before has one vector in K_k, the next lane after another, and a hyperplane of K_k avoids both.
-uint64_t *plan_exchange(arena *a, f2_space tile, const plan_phase *before, const plan_phase *after) {
+uint64_t *plan_exchange(arena *a, f2_space tile, const plan_phase *before,
+                        const plan_phase *after) {
   f2_space k = tile;
   uint64_t *basis = NEW_ARRAY(a, uint64_t, k.dimension + 1);
   for (uint32_t i = 0; i < before->l; i++) {

@@ -145,13 +145,13 @@ enum { PERMC_LOADS, PERMC_STORES, PERMC_GETS, PERMC_PUTS };
 #define PERMC_PUT(type, p, v) (PERMC_TOUCH(PERMC_PUTS, p, sizeof(type)), *(type *)(p) = (v))
 #define PERMC_LOAD_WIDE(type, n, name, p)                                                          \
   type name[n];                                                                                    \
-  PERMC_TOUCH(PERMC_LOADS, p, sizeof name);                                                                  \
+  PERMC_TOUCH(PERMC_LOADS, p, sizeof name);                                                        \
   __builtin_memcpy(name, p, sizeof name);
 #define PERMC_STORE_WIDE(type, n, p, d, ...)                                                       \
   {                                                                                                \
     type e[n] = {__VA_ARGS__};                                                                     \
     PERMC_TURN(type, n, e, d)                                                                      \
-    PERMC_TOUCH(PERMC_STORES, p, sizeof e);                                                                   \
+    PERMC_TOUCH(PERMC_STORES, p, sizeof e);                                                        \
     __builtin_memcpy(p, e, sizeof e);                                                              \
   }
 

@@ -29,6 +29,8 @@
 #include "kernels/c_emit.h"
 #include "runtime/compiler.h"
 #include "runtime/cpu.h"
+#include "runtime/cuda_program.h"
+#include "runtime/nvrtc.h"
 #include "runtime/pool.h"
 #include "runtime/roots.h"
 #include "tests/generator/differ.h"
@@ -54,8 +56,8 @@ typedef struct kernels_counts {
 } kernels_counts;
 
 typedef struct kernels {
-  const char *name;  // for messages
-  const char *level; // of optimization; NULL: -O0
+  const char *name;   // for messages
+  const char *level;  // of optimization; NULL: -O0
   arena memory;
   const plan *plan;
   c_code code;
@@ -272,7 +274,8 @@ static void make_arrays(kernels *k, permc_value *const *arguments, size_t count)
 static bool free_arrays(kernels *k) {
   uint64_t damaged = 0;
   for (net_id i = 0; i < k->plan->arrays.count; i++) {
-    const char *before = k->arrays[i] - KERNELS_GUARD, *behind = k->arrays[i] + array_size(k->plan, i);
+    const char *before = k->arrays[i] - KERNELS_GUARD,
+               *behind = k->arrays[i] + array_size(k->plan, i);
     for (int x = 0; x < KERNELS_GUARD; x++)
       damaged += before[x] != (char)0xa5 || behind[x] != (char)0xa5;
     free(k->arrays[i] - KERNELS_GUARD);
@@ -342,6 +345,50 @@ static bool kernels_check_counts(const kernels *k) {
     return true;
   printf("%s\n", k->name);
   return false;
+}
+
+// ---- NVRTC -------------------------------------------------------------------------------------
+
+enum { KERNELS_ARCHITECTURES = 3 };
+static const uint32_t kernels_architectures[KERNELS_ARCHITECTURES] = {80, 90, 100};
+
+// sm_100 is known since CUDA 12.8.
+static uint32_t kernels_architecture_count(void) {
+  int major = 0, minor = 0;
+  nvrtc_version(&major, &minor);
+  return major > 12 || minor >= 8 ? 3 : 2;
+}
+
+// What NVRTC is given, to be freed.
+static char *kernels_gpu_text(const kernels *k) {
+  text t = {0};
+  c_code_file(&t, &k->code, 0, k->code.pass_count, false);
+  return t.data;
+}
+
+// With the options of runtime/cuda_program.c. cubin NULL: message says why.
+typedef struct kernels_job {
+  const char *text;
+  int architecture;
+  void *cubin;
+  size_t size;
+  char message[NVRTC_WHY];
+} kernels_job;
+
+static bool kernels_compile_jobs(void *with, unsigned worker, uint64_t first, uint64_t last) {
+  (void)worker;
+  for (uint64_t i = first; i < last; i++) {
+    kernels_job *j = (kernels_job *)with + i;
+    nvrtc_job of = {j->text, "kernels.cu", j->architecture, cuda_program_options,
+                    CUDA_PROGRAM_OPTIONS};
+    if (!nvrtc_compile(&of, &j->cubin, &j->size, j->message, sizeof j->message))
+      j->cubin = NULL;
+  }
+  return true;
+}
+
+static void kernels_compile_for_gpus(kernels_job *jobs, uint64_t count) {
+  pool_run(pool_processors(), count, 1, kernels_compile_jobs, jobs, NULL);
 }
 
 #endif

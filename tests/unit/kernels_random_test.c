@@ -1,6 +1,6 @@
-// Random programs (tests/generator) as kernels for GPUs, run on the host (kernels.h): what interp
+// Random programs (tests/generator) as kernels for GPUs. Run on the host (kernels.h): what interp
 // computes, every access of scratch without a bank conflict, whole lines of memory wherever the
-// plan has whole lines to move.
+// plan has whole lines to move. Compiled by NVRTC, each program for one architecture in turn.
 //
 //   kernels_random_test                            200 programs from seed 0
 //   kernels_random_test --count 5000 --seed 1000   a long run
@@ -50,6 +50,12 @@ static program_options options_of(uint64_t seed) {
   return o;
 }
 
+static void drop(trial *t, kernels *k) {
+  kernels_free(k);
+  free_result(&t->oracle);
+  random_program_free(t->program);
+}
+
 // False: interp fails, or there is too much to compile; nothing is left of it.
 static bool prepare(permc_context *c, uint64_t seed, trial *t, kernels *k, tally *sums) {
   program_options o = options_of(seed);
@@ -68,12 +74,9 @@ static bool prepare(permc_context *c, uint64_t seed, trial *t, kernels *k, tally
     good = false;
   }
   free(types);
-  if (good)
-    return true;
-  kernels_free(k);
-  free_result(&t->oracle);
-  random_program_free(t->program);
-  return false;
+  if (!good)
+    drop(t, k);
+  return good;
 }
 
 static void show(const trial *t, const kernels *k) {
@@ -105,9 +108,7 @@ static void finish(trial *t, kernels *k, tally *sums) {
     show(t, k);
   add_counts(sums, k);
   free_result(&found);
-  free_result(&t->oracle);
-  random_program_free(t->program);
-  kernels_free(k);
+  drop(t, k);
 }
 
 // ---- many programs -----------------------------------------------------------------------------
@@ -144,6 +145,46 @@ TEST(programs) {
            " are too large; %" PRIu64 " accesses of memory by warps, %" PRIu64
            " of them of whole lines, %" PRIu64 " of scratch\n",
            sums.programs, sums.passes, sums.failed, sums.large, n->memory, n->whole, n->scratch);
+}
+
+// ---- NVRTC -------------------------------------------------------------------------------------
+
+static void compile_batch(trial *trials, kernels *all, uint32_t count) {
+  static kernels_job jobs[BATCH];
+  char *texts[BATCH];
+  for (uint32_t i = 0; i < count; i++) {
+    texts[i] = kernels_gpu_text(&all[i]);
+    uint32_t a = (uint32_t)(trials[i].seed % kernels_architecture_count());
+    jobs[i] = (kernels_job){.text = texts[i], .architecture = (int)kernels_architectures[a]};
+  }
+  watch_program(NULL, 0);
+  kernels_compile_for_gpus(jobs, count);
+  for (uint32_t i = 0; i < count; i++) {
+    if (!c_missing_on_gpu(all[i].plan) && !CHECK_STR(jobs[i].cubin ? NULL : jobs[i].message, NULL))
+      show(&trials[i], &all[i]);
+    free(jobs[i].cubin);
+    free(texts[i]);
+    drop(&trials[i], &all[i]);
+  }
+}
+
+TEST(compiled_for_gpus) {
+  static char why[NVRTC_WHY];
+  static trial trials[BATCH];
+  static kernels all[BATCH];
+  tally sums = {0};
+  uint64_t seed = settings.seed, done = 0;
+  if (!nvrtc_find(why, sizeof why))
+    SKIP(why);
+  permc_context *c = random_program_context();
+  while (CHECK(c) && done < settings.count && test_state.failures < TEST_FAILURES_SHOWN) {
+    uint32_t count = 0;
+    while (count < BATCH && done + count < settings.count)
+      count += prepare(c, seed++, &trials[count], &all[count], &sums);
+    compile_batch(trials, all, count);
+    done += count;
+  }
+  permc_context_free(c);
 }
 
 // ---- options -----------------------------------------------------------------------------------

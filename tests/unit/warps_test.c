@@ -6,8 +6,6 @@
 #include "tests/unit/kernels.h"
 
 #include "lang/stdlib.h"
-#include "runtime/cuda_program.h"
-#include "runtime/nvrtc.h"
 
 #include <ctype.h>
 #include <elf.h>
@@ -264,31 +262,6 @@ TEST(library) {
 
 // ---- NVRTC -------------------------------------------------------------------------------------
 
-// A compilation of a row's kernels for one architecture.
-typedef struct job {
-  const row *row;
-  const char *text;
-  int architecture;
-  void *cubin;
-  size_t size;
-  char message[NVRTC_WHY];
-} job;
-
-static bool compile_some(void *with, unsigned worker, uint64_t first, uint64_t last) {
-  (void)worker;
-  for (uint64_t i = first; i < last; i++) {
-    job *j = (job *)with + i;
-    nvrtc_job of = {.text = j->text,
-                    .name = j->row->expression,
-                    .architecture = j->architecture,
-                    .options = cuda_program_options,
-                    .option_count = CUDA_PROGRAM_OPTIONS};
-    if (!nvrtc_compile(&of, &j->cubin, &j->size, j->message, sizeof j->message))
-      j->cubin = NULL;
-  }
-  return true;
-}
-
 // The section of that type and name of a cubin, an ELF file. NULL: there is none.
 static const Elf64_Shdr *section(const char *cubin, uint32_t type, const char *name) {
   const Elf64_Ehdr *head = (const void *)cubin;
@@ -307,9 +280,11 @@ static const char *symbol_name(const char *cubin, uint32_t number) {
   return cubin + strings[symbols->sh_link].sh_offset + all[number].st_name;
 }
 
-// Kernels that do have local memory. Whoever mends one takes its row away: a row that has none fails.
+// Kernels that do have local memory. Whoever mends one takes its row away: a row that has none
+// fails.
 static const row local_memory[] = {
-    // c_exchange.c: a thread whose keys are not all numbers goes through its columns in a loop, on an
+    // c_exchange.c: a thread whose keys are not all numbers goes through its columns in a loop, on
+    // an
     // array. It is no spill: numbers stay in registers.
     {"column (2^15 + 1) compare_exchange", "[2^16]f32"},
     {"map sort", "[16][2^8]f32"},
@@ -330,7 +305,7 @@ static bool may_have_local_memory(const row *r) {
 // has the number of a symbol and the bytes of local memory of a thread: what registers were spilled
 // to, and arrays that are no registers. Returns how many functions say it, and the most bytes.
 enum { NV_INFO = 0x70000000, NV_INFO_PAIR = 4, NV_FRAME_SIZE = 0x11 };
-static uint32_t read_frames(const job *j, uint32_t *most, const char **name) {
+static uint32_t read_frames(const kernels_job *j, uint32_t *most, const char **name) {
   const Elf64_Shdr *info = section(j->cubin, NV_INFO, ".nv.info");
   uint32_t found = 0;
   *most = 0;
@@ -351,49 +326,49 @@ static uint32_t read_frames(const job *j, uint32_t *most, const char **name) {
   return found;
 }
 
-static void check_job(const job *j, uint32_t kernel_count) {
+static void check_job(const kernels_job *j, const row *r, uint32_t kernel_count) {
   uint32_t most = 0;
   const char *name = "";
   bool good = CHECK_STR(j->cubin ? NULL : j->message, NULL) &&
               CHECK(read_frames(j, &most, &name) >= kernel_count) &&
-              CHECK(may_have_local_memory(j->row) == (most > 0));
+              CHECK(may_have_local_memory(r) == (most > 0));
   if (!good)
-    printf("%s of %s for sm_%d: %s has %u bytes of local memory\n", j->row->expression,
-           j->row->types, j->architecture, name, most);
+    printf("%s of %s for sm_%d: %s has %u bytes of local memory\n", r->expression, r->types,
+           j->architecture, name, most);
 }
 
-// The text of a row's kernels, as of cuda_program.c. *kernel_count: how many.
+// The text of a row's kernels, to be freed. *kernel_count: how many.
 static char *text_of(const row *r, uint32_t *kernel_count) {
   permc_context *c = permc_context_new();
   kernels k = {.name = r->expression};
-  text t = {0};
+  char *found = NULL;
   if (c && CHECK(permc_define(c, r->expression)) && CHECK(kernels_make(&k, c, "-e", r->types))) {
-    c_code_file(&t, &k.code, 0, k.code.pass_count, false);
+    found = kernels_gpu_text(&k);
     *kernel_count = k.code.pass_count;
   }
   kernels_free(&k);
   permc_context_free(c);
-  return t.data;
+  return found;
 }
 
 TEST(compiled_for_gpus) {
-  int major = 0, minor = 0;
   static char why[NVRTC_WHY];
+  static kernels_job jobs[KERNELS_ARCHITECTURES * ROWS];
+  uint32_t count = 0, number[KERNELS_ARCHITECTURES * ROWS], kernel_count[ROWS] = {0};
+  char *texts[ROWS];
   if (!nvrtc_find(why, sizeof why))
     SKIP(why);
-  nvrtc_version(&major, &minor);
-  static const int architectures[] = {80, 90, 100};
-  uint32_t known = major > 12 || minor >= 8 ? 3 : 2, count = 0, kernel_count[ROWS] = {0};
-  static job jobs[3 * ROWS];
-  char *texts[ROWS];
-  for (size_t i = 0; i < ROWS; i++) {
+  for (uint32_t i = 0; i < ROWS; i++) {
     texts[i] = text_of(&rows[i], &kernel_count[i]);
-    for (uint32_t a = 0; texts[i] && a < known; a++)
-      jobs[count++] = (job){.row = &rows[i], .text = texts[i], .architecture = architectures[a]};
+    for (uint32_t a = 0; texts[i] && a < kernels_architecture_count(); a++) {
+      number[count] = i;
+      jobs[count++] =
+          (kernels_job){.text = texts[i], .architecture = (int)kernels_architectures[a]};
+    }
   }
-  pool_run(pool_processors(), count, 1, compile_some, jobs, NULL);
+  kernels_compile_for_gpus(jobs, count);
   for (uint32_t i = 0; i < count; i++) {
-    check_job(&jobs[i], kernel_count[jobs[i].row - rows]);
+    check_job(&jobs[i], &rows[number[i]], kernel_count[number[i]]);
     free(jobs[i].cubin);
   }
   for (size_t i = 0; i < ROWS; i++)
