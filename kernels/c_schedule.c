@@ -190,19 +190,28 @@ static uint32_t last_made(const scan *s, uint32_t slot, bool *made) {
   return last;
 }
 
+// The first phase that has whole lines of what the slot is loaded from; else the first.
+static uint32_t first_loaded(const scan *s, uint32_t slot) {
+  for (uint32_t i = 0; i < s->pass->load_count; i++)
+    for (uint32_t phase = 0; phase < s->schedule->phase_count; phase++)
+      if (s->pass->loads[i].slot == slot && !stored_elsewhere(s->pass, &s->pass->loads[i]) &&
+          has_lines(s, &s->pass->loads[i], phase, true))
+        return phase;
+  return 0;
+}
+
 // The first phase that has whole lines, of those from the last on that makes the content; else that
-// one. What is stored as it was loaded is then stored where it is best loaded.
+// one. What is stored as it was loaded is not stored before the phase where it is best loaded.
 static uint32_t store_phase(const scan *s, const plan_move *move) {
   bool made;
   uint32_t last = s->schedule->phase_count - 1, from = last_made(s, move->slot, &made);
   if (in_place(s->pass, move->array))
     return last;
+  if (!made)
+    from = first_loaded(s, move->slot);
   for (uint32_t phase = from; phase <= last; phase++)
     if (has_lines(s, move, phase, false))
       return phase;
-  for (uint32_t i = 0; i < s->pass->load_count && !made; i++)
-    if (s->pass->loads[i].slot == move->slot)
-      return load_phase(s, &s->pass->loads[i], last);
   return from;
 }
 
