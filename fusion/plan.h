@@ -97,6 +97,12 @@ const plan_strategy *plan_strategy_named(const char *name);  // or NULL
 plan *plan_make(arena *a, const net *t, const target *target, const plan_strategy *strategy);
 // The one move of `count` from or to an array; NULL: there is none, or several.
 const plan_move *plan_only_move(const plan_move *moves, uint32_t count, net_id array);
+// Whether one access may have several neighbours, where lanes are threads: no element of the move
+// has a condition of its own. (Those of a load only save work, as a rule.)
+bool plan_move_is_wide(const plan_pass *pass, const plan_move *m);
+// Of phases whose lanes are threads: scratch addresses that are free of bank conflicts for the
+// lanes of both, whether there are other phases between them or not (plan_warps.c).
+uint64_t *plan_exchange(arena *a, f2_space tile, const plan_phase *before, const plan_phase *after);
 // NULL if every invariant holds, else a sentence naming the pass.
 const char *plan_verify(arena *a, const plan *p);
 // The net, then the plan of it (the form: plan_print.c), which plan_read reads back.

@@ -55,14 +55,17 @@ static lanes line_vectors(const warps *w, const net_map *m, int most) {
 }
 
 // How a phase that only moves holds the lines of an array: each thread 2^wide neighbours, 16 bytes
-// if it can, which is what one access may have; the lanes what comes next.
+// if it can, which is what one access may have; the lanes what comes next. Where elements are asked
+// for one by one (plan_move_is_wide), the lanes are the neighbours.
 typedef struct line {
   lanes wide, lanes;
 } line;
 
 static line line_of(const warps *w, const plan_move *m) {
   uint32_t bytes = w->pass->slot_bytes[m->slot];
-  int wide = least(bytes < 16 && !w->strategy->plain ? f2_msb(16 / bytes) : 0, w->r);
+  int wide = w->strategy->plain || !plan_move_is_wide(w->pass, m) || bytes >= 16
+                 ? 0
+                 : least(f2_msb(16 / bytes), w->r);
   line found = {.lanes = line_vectors(w, &m->map, wide + w->l)};
   if (found.lanes.count > w->l) {
     found.wide.count = wide = found.lanes.count - w->l;
@@ -71,6 +74,11 @@ static line line_of(const warps *w, const plan_move *m) {
   }
   found.lanes.count = least(found.lanes.count, w->l);
   return found;
+}
+
+bool plan_move_is_wide(const plan_pass *pass, const plan_move *m) {
+  bool loads = m >= pass->loads && m < pass->loads + pass->load_count;
+  return m->limit == UINT64_MAX && (loads || m->live_count == 0);
 }
 
 static f2_space span_of(const warps *w, const lanes *l) {
@@ -211,8 +219,9 @@ static lanes iterations_of(const warps *w) {
 // A phase without ops for each line that none of the phases at that end has as lanes.
 static void add_moves(warps *w, const plan_move *moves, uint32_t count, size_t from, size_t to,
                       uint32_t at) {
+  size_t added = w->phases.count;
   for (uint32_t i = 0; i < count; i++) {
-    if (has_line(w, &moves[i], from, to))
+    if (has_line(w, &moves[i], from, to) || has_line(w, &moves[i], added, w->phases.count))
       continue;
     line lines = line_of(w, &moves[i]);
     if (w->strategy->plain)
@@ -221,7 +230,6 @@ static void add_moves(warps *w, const plan_move *moves, uint32_t count, size_t f
     if (!w->strategy->plain)
       align(w, &phase, &moves[i].map, &lines.wide);
     vec_push(w->memory, &w->phases, phase);
-    to = w->phases.count;
   }
 }
 
@@ -230,13 +238,13 @@ static void add_moves(warps *w, const plan_move *moves, uint32_t count, size_t f
 // before and the first k after, so that also half or a quarter of a warp, which is what the banks
 // serve at once where elements have 8 or 16 bytes, is free of conflicts. One step: the next lane
 // before has one vector in K_k, the next lane after another, and a hyperplane of K_k avoids both.
-static uint64_t *exchange(const warps *w, const plan_phase *before, const plan_phase *after) {
-  int n = w->stage->n;
-  f2_space k = w->pass->tile;
-  uint64_t *basis = NEW_ARRAY(w->memory, uint64_t, k.dimension + 1);
+uint64_t *plan_exchange(arena *a, f2_space tile, const plan_phase *before,
+                        const plan_phase *after) {
+  f2_space k = tile;
+  uint64_t *basis = NEW_ARRAY(a, uint64_t, k.dimension + 1);
   for (uint32_t i = 0; i < before->l; i++) {
-    f2_space p = f2_span(n, (int)i + 1, before->basis + before->r), next;
-    f2_space q = f2_span(n, (int)i + 1, after->basis + after->r);
+    f2_space p = f2_span(tile.n, (int)i + 1, before->basis + before->r), next;
+    f2_space q = f2_span(tile.n, (int)i + 1, after->basis + after->r);
     p = f2_space_intersection(p, k);
     q = f2_space_intersection(q, k);
     bool found = f2_space_common_complement(p, q, k, &next);
@@ -301,9 +309,10 @@ void plan_warps(const planning *p, plan_pass *pass) {
     vec_push(a, &w.phases, phase);
   }
   for (size_t i = 1; i < w.phases.count; i++)
-    w.phases.items[i].exchange = p->strategy->exchange == EXCHANGE_RAW
-                                     ? raw_exchange(&w, &w.phases.items[i - 1])
-                                     : exchange(&w, &w.phases.items[i - 1], &w.phases.items[i]);
+    w.phases.items[i].exchange =
+        p->strategy->exchange == EXCHANGE_RAW
+            ? raw_exchange(&w, &w.phases.items[i - 1])
+            : plan_exchange(a, pass->tile, &w.phases.items[i - 1], &w.phases.items[i]);
   pass->phases = w.phases.items;
   pass->phase_count = (uint32_t)w.phases.count;
 }

@@ -186,7 +186,7 @@ static void define_lanes(c_writer *w, const lane_function *f, uint32_t lanes) {
       comma = ", ";
     }
     if (is_complex(f->types[i]))
-      text_printf(&call, "%s(%s){x%u.e[i], x%u_im.e[i]}", i || f->parameter ? ", " : "",
+      text_printf(&call, "%sLITERAL(%s){x%u.e[i], x%u_im.e[i]}", i || f->parameter ? ", " : "",
                   element_types[f->types[i]], i, i);
     else
       text_printf(&call, "%sx%u.e[i]", i || f->parameter ? ", " : "", i);

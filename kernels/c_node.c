@@ -336,7 +336,9 @@ static c_value converted(c_writer *w, scalar_type to, const c_value *v, uint32_t
 static c_value root_value(c_writer *w, const net_node *node, const c_value *k, uint32_t lanes) {
   if (k->level == C_KNOWN)
     return c_known(node->type, scalar_root(node->type, k->known.i64, (int64_t)node->number));
-  const char *table = c_format(w, "imports->roots[%u]", c_root_table(w, node->type, node->number));
+  const char *table = c_format(w, "(const %s *)imports->roots[%u]",
+                               node->type == SCALAR_C64 ? "complex_f32" : "complex_f64",
+                               c_root_table(w, node->type, node->number));
   uint32_t width = k->level == C_VECTOR ? lanes : 1;
   return call_lanes(w, c_lane_root(w, node->type, node->number, width), table, 1, k, node->type,
                     k->level, lanes);

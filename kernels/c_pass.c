@@ -91,11 +91,13 @@ static c_place scratch_place(const c_pass *p, uint32_t slot, int region) {
                    .scratch = true};
 }
 
-// Scratch as the phase before `phase` left it, of elements of that type.
-static c_map scratch_map(const c_pass *p, const c_phase *f, uint32_t phase, scalar_type type) {
+// Scratch as `phase` finds it, of elements of that type.
+static c_map scratch_map(const c_pass *p, const c_phase *f, uint32_t phase, uint32_t slot,
+                         scalar_type type) {
   const plan_phase *of = &p->schedule.phases[phase];
   uint32_t bytes = c_part_bytes(type);
-  c_map map = c_map_of_scratch(of->exchange, f->space, c_parts(type));
+  const uint64_t *basis = c_use_of(&p->schedule, p->pass, phase, slot)->basis;
+  c_map map = c_map_of_scratch(basis, f->space, c_parts(type));
   if (p->w->warps && bytes < 4)
     c_map_share_banks(&map, of->l, bytes == 1 ? 2 : 1);
   return map;
@@ -104,7 +106,7 @@ static c_map scratch_map(const c_pass *p, const c_phase *f, uint32_t phase, scal
 static void from_scratch(const c_pass *p, c_phase *f, uint32_t phase, uint32_t slot) {
   const c_use *use = c_use_of(&p->schedule, p->pass, phase, slot);
   scalar_type type = use->before;
-  c_map map = scratch_map(p, f, phase, type);
+  c_map map = scratch_map(p, f, phase, slot, type);
   c_place place = scratch_place(p, slot, use->in);
   f->slots[slot] = c_registers_of(p->w, f->space, type);
   c_load(p->w, &map, f->space, c_part_bytes(type), c_parts(type), &place, f->slots[slot].id);
@@ -113,7 +115,7 @@ static void from_scratch(const c_pass *p, c_phase *f, uint32_t phase, uint32_t s
 static void to_scratch(const c_pass *p, c_phase *f, uint32_t phase, uint32_t slot) {
   const c_use *use = c_use_of(&p->schedule, p->pass, phase, slot);
   scalar_type type = f->slots[slot].type;
-  c_map map = scratch_map(p, f, use->next, type);
+  c_map map = scratch_map(p, f, use->next, slot, type);
   c_place place = scratch_place(p, slot, use->out);
   c_store(p->w, &map, f->space, c_part_bytes(type), c_parts(type), &place, f->slots[slot].id);
 }

@@ -123,15 +123,20 @@ static void scan_phases(const scan *s) {
 
 // ---- where to load and store -----------------------------------------------------------------
 
-// Whether the lanes of a warp, the lowest bits of the thread, step through a line, beside registers
-// that one access has.
-static bool warp_has_lines(const c_map *map, uint32_t lanes, scalar_type type) {
-  uint32_t parts = c_parts(type), rows[C_CHUNK];
-  uint64_t sum = 0, vectors[C_CHUNK];
-  uint32_t wide = c_wide_vectors(map, c_part_bytes(type), rows, vectors);
+// Whether as many lanes of a warp as fill a line step through it, beside registers that one access
+// has. (16 lanes fill a line with 8 bytes each; the others are then in another line.)
+static bool warp_has_lines(const scan *s, const plan_move *move, const c_map *map, uint32_t lanes,
+                           scalar_type type) {
+  uint32_t parts = c_parts(type), bytes = c_part_bytes(type), rows[C_CHUNK], most = 0, inside = 0;
+  uint64_t vectors[C_CHUNK], own = 1;
+  if (plan_move_is_wide(s->pass, move))
+    own <<= c_wide_vectors(map, bytes, rows, vectors);
+  own = own > parts ? own : parts;
+  while (most < lanes && own * bytes << most < s->w->plan->target->line_bytes)
+    most++;
   for (uint32_t i = 0; i < lanes; i++)
-    sum |= c_map_sum(map, map->thread[i]);
-  return sum < (UINT64_C(1) << wide > parts ? UINT64_C(1) << wide : parts) << lanes;
+    inside += c_map_sum(map, map->thread[i]) < own << most;
+  return inside >= most;
 }
 
 // How many lane bits the phase's vectors have in common with the lines of the array.
@@ -141,7 +146,7 @@ static bool has_lines(const scan *s, const plan_move *move, uint32_t phase, bool
   scalar_type type = loads ? use->before : use->after;
   c_map map = c_map_of(s->w, &move->map, space, c_parts(type));
   if (s->w->warps)
-    return warp_has_lines(&map, s->schedule->phases[phase].l, type);
+    return warp_has_lines(s, move, &map, s->schedule->phases[phase].l, type);
   return c_access_of(&map, space, c_part_bytes(type), c_parts(type), C_CHUNK, 0).chunk == space->l;
 }
 
@@ -154,20 +159,18 @@ static bool in_place(const plan_pass *p, net_id array) {
   return loaded && stored;
 }
 
-// The first phase from `from` on that has whole lines; else `from`.
-static uint32_t store_phase(const scan *s, const plan_move *move, uint32_t from) {
-  uint32_t last = s->schedule->phase_count - 1;
-  if (in_place(s->pass, move->array))
-    return last;
-  for (uint32_t phase = from; phase <= last; phase++)
-    if (has_lines(s, move, phase, false))
-      return phase;
-  return from;
+// Whether something is stored to the array by another map: to places that others load. (By the same
+// map each thread stores in the last phase where it alone may load.)
+static bool stored_elsewhere(const plan_pass *p, const plan_move *load) {
+  bool elsewhere = false;
+  for (uint32_t i = 0; i < p->store_count; i++)
+    elsewhere |= p->stores[i].array == load->array && !net_map_equal(&p->stores[i].map, &load->map);
+  return elsewhere;
 }
 
 // The last phase up to `to` that has whole lines; else `to`.
 static uint32_t load_phase(const scan *s, const plan_move *move, uint32_t to) {
-  if (in_place(s->pass, move->array))
+  if (stored_elsewhere(s->pass, move))
     return 0;
   for (uint32_t phase = to + 1; phase-- > 0;)
     if (has_lines(s, move, phase, true))
@@ -175,12 +178,41 @@ static uint32_t load_phase(const scan *s, const plan_move *move, uint32_t to) {
   return to;
 }
 
-static uint32_t last_made(const scan *s, uint32_t slot) {
+// The last phase that makes the slot's content; *made: whether any does.
+static uint32_t last_made(const scan *s, uint32_t slot, bool *made) {
   uint32_t last = 0;
+  *made = false;
   for (uint32_t phase = 0; phase < s->schedule->phase_count; phase++)
-    if (c_use_of(s->schedule, s->pass, phase, slot)->made)
+    if (c_use_of(s->schedule, s->pass, phase, slot)->made) {
       last = phase;
+      *made = true;
+    }
   return last;
+}
+
+// The first phase that has whole lines of what the slot is loaded from; else the first.
+static uint32_t first_loaded(const scan *s, uint32_t slot) {
+  for (uint32_t i = 0; i < s->pass->load_count; i++)
+    for (uint32_t phase = 0; phase < s->schedule->phase_count; phase++)
+      if (s->pass->loads[i].slot == slot && !stored_elsewhere(s->pass, &s->pass->loads[i]) &&
+          has_lines(s, &s->pass->loads[i], phase, true))
+        return phase;
+  return 0;
+}
+
+// The first phase that has whole lines, of those from the last on that makes the content; else that
+// one. What is stored as it was loaded is not stored before the phase where it is best loaded.
+static uint32_t store_phase(const scan *s, const plan_move *move) {
+  bool made;
+  uint32_t last = s->schedule->phase_count - 1, from = last_made(s, move->slot, &made);
+  if (in_place(s->pass, move->array))
+    return last;
+  if (!made)
+    from = first_loaded(s, move->slot);
+  for (uint32_t phase = from; phase <= last; phase++)
+    if (has_lines(s, move, phase, false))
+      return phase;
+  return from;
 }
 
 static void place_stores(const scan *s) {
@@ -188,7 +220,7 @@ static void place_stores(const scan *s) {
   c->store_phase = NEW_ARRAY(s->w->memory, uint32_t, s->pass->store_count);
   for (uint32_t i = 0; i < s->pass->store_count; i++) {
     const plan_move *move = &s->pass->stores[i];
-    uint32_t phase = store_phase(s, move, last_made(s, move->slot));
+    uint32_t phase = store_phase(s, move);
     c->store_phase[i] = phase;
     c_use *use = c_use_of(c, s->pass, phase, move->slot);
     use->needed |= !use->made;
@@ -233,13 +265,22 @@ static bool same_basis(uint32_t count, const uint64_t *a, const uint64_t *b) {
   return memcmp(a, b, count * sizeof *a) == 0;
 }
 
+// Scratch between two phases with others between them, which do not touch the slot.
+static const uint64_t *basis_between(const scan *s, uint32_t from, uint32_t to) {
+  const plan_phase *phases = s->schedule->phases;
+  return s->w->warps && from + 1 < to
+             ? plan_exchange(s->w->memory, s->pass->tile, &phases[from], &phases[to])
+             : phases[to].exchange;
+}
+
 // The slot goes from phase `from` to phase `to`, the next that needs it. Its region from now on.
 static int carry(const scan *s, uint32_t slot, uint32_t from, uint32_t to, int region) {
   const c_schedule *c = s->schedule;
   c_use *use = c_use_of(c, s->pass, from, slot);
-  const uint64_t *out = c->phases[to].exchange, *in = c->phases[from].exchange;
+  const uint64_t *out = basis_between(s, from, to), *in = use->basis;
   uint32_t dimension = (uint32_t)s->pass->tile.dimension;
   assert(out);
+  c_use_of(c, s->pass, to, slot)->basis = out;
   use->next = to;
   use->out = 0;
   if (use->in == C_NOWHERE)

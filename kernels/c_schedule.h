@@ -3,9 +3,10 @@
 //
 // A slot's content is loaded in the phase that needs it first, or in an earlier one whose registers
 // hold whole lines of its array, and stored likewise, at the last change or later. Between two
-// phases that use it, it lies in scratch in the layout of the exchange before the later one: in the
-// place from which it came if every thread writes only where it alone has read, else in a second
-// region. Phases that do not use it leave it where it is.
+// phases that use it, it lies in scratch in the layout of the exchange before the later one (where
+// lanes are threads: of an exchange between those two, whose lanes shall not meet in a bank): in
+// the place from which it came if every thread writes only where it alone has read, else in a
+// second region. Phases that do not use it leave it where it is.
 #ifndef PERMC_KERNELS_C_SCHEDULE_H
 #define PERMC_KERNELS_C_SCHEDULE_H
 
@@ -14,11 +15,12 @@
 enum { C_NOWHERE = -1 };
 
 typedef struct c_use {
-  bool needed;    // what it holds before the phase is read in it
-  bool made;      // ops of the phase write it
-  int load;       // the load that this phase executes, or C_NOWHERE
-  int in, out;    // the scratch region it comes from, and goes to; or C_NOWHERE
-  uint32_t next;  // the phase for which it goes out
+  bool needed;            // what it holds before the phase is read in it
+  bool made;              // ops of the phase write it
+  int load;               // the load that this phase executes, or C_NOWHERE
+  int in, out;            // the scratch region it comes from, and goes to; or C_NOWHERE
+  const uint64_t *basis;  // of scratch, in which it comes in
+  uint32_t next;          // the phase for which it goes out
   scalar_type before, after;
 } c_use;
 

@@ -15,7 +15,8 @@
 //
 // With PERMC_COUNT defined, the host counts what the warps ask for: lines of 128 bytes of memory,
 // and turns at the banks of scratch (32 banks of 4 bytes; words of 8 and 16 bytes take 2 and 4
-// turns, equal words none of their own). permc_counted has the sums, and what is least.
+// turns, equal words none of their own). Each access in the text has a row in permc_accesses, with
+// the sums over all warps and what is least. PERMC_COUNTERS stands behind the text, once.
 // Element i goes to place i ^ d, for d that may be the thread's own.
 #define PERMC_TURN(type, n, name, d)                                                               \
   PERMC_UNROLL for (unsigned k = 1; k < n; k *= 2)                                                 \
@@ -48,6 +49,10 @@ typedef decltype(sizeof 0) size_t;
 #define UINT16_MAX 65535
 #define UINT32_MAX 4294967295U
 #define UINT64_MAX 18446744073709551615ULL
+#define INT8_C(x) x
+#define UINT8_C(x) x
+#define INT16_C(x) x
+#define UINT16_C(x) x
 #define INT32_C(x) x
 #define UINT32_C(x) x##U
 #define INT64_C(x) x##LL
@@ -139,7 +144,11 @@ template <typename T, unsigned n> void permc_store_wide(const T (&e)[n], void *p
 #define PERMC_PHASE_END                                                                            \
   return strange;                                                                                  \
   }
+#ifdef PERMC_COUNT
+#define PERMC_CALL(name) permc_calls++, strange = name(scratch, item, strange, imports);
+#else
 #define PERMC_CALL(name) strange = name(scratch, item, strange, imports);
+#endif
 #define PERMC_SKIP return
 #define PERMC_THREADS(count) for (uint32_t t = 0; t < count; t++) {
 #define PERMC_END }
@@ -147,32 +156,33 @@ template <typename T, unsigned n> void permc_store_wide(const T (&e)[n], void *p
 #define PERMC_BARRIER_TELLING(flag)
 #define PERMC_VALUES(type, name, count, threads) type name[threads][count];
 #define PERMC_AT(name, i) name[t][i]
-// In a loop that the GPU unrolls, permc_turn is its number.
+enum { PERMC_LOADS, PERMC_STORES, PERMC_GETS, PERMC_PUTS };
+// In a loop that the GPU unrolls, permc_turn is its number, less than 32.
 enum { permc_turn = 0 };
 #ifdef PERMC_COUNT
-#define PERMC_TOUCH(scratch, p, bytes)                                                             \
-  permc_touch(__COUNTER__ + 4096 * permc_turn, scratch, p, bytes, item, t)
+#define PERMC_TOUCH(kind, p, bytes)                                                                \
+  permc_touch(__COUNTER__ * 32 + permc_turn, kind, p, bytes, item, t)
 #else
-#define PERMC_TOUCH(scratch, p, bytes) ((void)0)
+#define PERMC_TOUCH(kind, p, bytes) ((void)0)
 #endif
-#define PERMC_LOAD(type, p) (PERMC_TOUCH(0, p, sizeof(type)), *(const type *)(p))
-#define PERMC_STORE(type, p, v) (PERMC_TOUCH(0, p, sizeof(type)), *(type *)(p) = (v))
-#define PERMC_GET(type, p) (PERMC_TOUCH(1, p, sizeof(type)), *(const type *)(p))
-#define PERMC_PUT(type, p, v) (PERMC_TOUCH(1, p, sizeof(type)), *(type *)(p) = (v))
+#define PERMC_LOAD(type, p) (PERMC_TOUCH(PERMC_LOADS, p, sizeof(type)), *(const type *)(p))
+#define PERMC_STORE(type, p, v) (PERMC_TOUCH(PERMC_STORES, p, sizeof(type)), *(type *)(p) = (v))
+#define PERMC_GET(type, p) (PERMC_TOUCH(PERMC_GETS, p, sizeof(type)), *(const type *)(p))
+#define PERMC_PUT(type, p, v) (PERMC_TOUCH(PERMC_PUTS, p, sizeof(type)), *(type *)(p) = (v))
 #define PERMC_LOAD_WIDE(type, n, name, p)                                                          \
   type name[n];                                                                                    \
-  PERMC_TOUCH(0, p, sizeof name);                                                                  \
+  PERMC_TOUCH(PERMC_LOADS, p, sizeof name);                                                        \
   __builtin_memcpy(name, p, sizeof name);
 #define PERMC_STORE_WIDE(type, n, p, d, ...)                                                       \
   {                                                                                                \
     type e[n] = {__VA_ARGS__};                                                                     \
     PERMC_TURN(type, n, e, d)                                                                      \
-    PERMC_TOUCH(0, p, sizeof e);                                                                   \
+    PERMC_TOUCH(PERMC_STORES, p, sizeof e);                                                        \
     __builtin_memcpy(p, e, sizeof e);                                                              \
   }
 #define PERMC_STORE_ALL(type, n, values, p)                                                        \
   {                                                                                                \
-    PERMC_TOUCH(0, p, (n) * sizeof(type));                                                         \
+    PERMC_TOUCH(PERMC_STORES, p, (n) * sizeof(type));                                              \
     __builtin_memcpy(p, values, (n) * sizeof(type));                                               \
   }
 
@@ -180,86 +190,89 @@ enum { permc_turn = 0 };
 #include <stdint.h>
 #include <stdlib.h>
 
-// One access of the text by one warp, while its lanes come in turn.
+// One access of the text: the warp whose lanes come in turn, and the sums over those before it.
+// `full`: of warps of 32 lanes that all had this access; `lines` are of these alone.
 typedef struct permc_access {
+  uint64_t warps, full, lines, least_lines, turns, least_turns;
   uint64_t item, warp, at[32];
-  uint32_t lanes, bytes;
-  int scratch;
+  uint32_t kind, bytes, lanes, call;
 } permc_access;
-enum { PERMC_ACCESSES = 1 << 17 };
-static permc_access permc_accesses[PERMC_ACCESSES];
+static uint32_t permc_calls;  // of phases: one may be called twice for an item
+#define PERMC_VISIBLE __attribute__((visibility("default")))
+extern PERMC_VISIBLE permc_access permc_accesses[];
+extern PERMC_VISIBLE const uint32_t permc_access_count;
+#define PERMC_COUNTERS                                                                             \
+  permc_access permc_accesses[(__COUNTER__ + 1) * 32];                                             \
+  const uint32_t permc_access_count = (__COUNTER__ - 1) * 32;
 
-typedef struct permc_counts {
-  uint64_t lines, least_lines, turns, least_turns, accesses;
-} permc_counts;
-__attribute__((visibility("default"))) permc_counts permc_counted;
-
-static int permc_order(const void *a, const void *b) {
-  uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-  return (x > y) - (x < y);
+// Whether x[first ... count - 1] has no element y.
+static int permc_is_new(const uint64_t *x, uint32_t first, uint32_t count, uint64_t y) {
+  for (uint32_t i = count; i > first; i--)
+    if (x[i - 1] == y)
+      return 0;
+  return 1;
 }
 
-// Sorts, drops what is there twice, and returns how many are left.
-static uint32_t permc_distinct(uint64_t *x, uint32_t count) {
-  uint32_t kept = 0;
-  qsort(x, count, sizeof *x, permc_order);
-  for (uint32_t i = 0; i < count; i++)
-    if (kept == 0 || x[kept - 1] != x[i])
-      x[kept++] = x[i];
-  return kept;
-}
-
-static void permc_count_lines(const permc_access *a) {
+static void permc_count_lines(permc_access *a) {
   uint64_t line[64];
-  for (uint32_t i = 0; i < a->lanes; i++) {
-    line[2 * i] = a->at[i] / 128;
-    line[2 * i + 1] = (a->at[i] + a->bytes - 1) / 128;
-  }
-  permc_counted.lines += permc_distinct(line, 2 * a->lanes);
-  permc_counted.least_lines += (a->lanes * a->bytes + 127) / 128;
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < a->lanes; i++)
+    for (uint32_t last = 0; last < 2; last++) {
+      line[count] = (a->at[i] + (last ? a->bytes - 1 : 0)) / 128;
+      count += (uint32_t)permc_is_new(line, 0, count, line[count]);
+    }
+  a->full++;
+  a->lines += count;
+  a->least_lines += (a->lanes * a->bytes + 127) / 128;
 }
 
-static void permc_count_turns(const permc_access *a) {
-  uint32_t group = a->bytes <= 4 ? 32 : 128 / a->bytes;
+// A word that is in its bank's list already costs nothing.
+static void permc_count_turns(permc_access *a) {
+  uint32_t group = a->bytes <= 4 ? 32 : 128 / a->bytes, words = a->bytes <= 4 ? 1 : a->bytes / 4;
   for (uint32_t first = 0; first < a->lanes; first += group) {
-    uint32_t count = a->lanes - first < group ? a->lanes - first : group, most = 0;
-    uint32_t words = a->bytes <= 4 ? 1 : a->bytes / 4, bank[32] = {0};
-    uint64_t word[128];
-    for (uint32_t i = 0; i < count * words; i++)
-      word[i] = a->at[first + i / words] / 4 + i % words;
-    uint32_t distinct = permc_distinct(word, count * words);
-    for (uint32_t i = 0; i < distinct; i++)
-      if (++bank[word[i] % 32] > most)
-        most = bank[word[i] % 32];
-    permc_counted.turns += most;
-    permc_counted.least_turns++;
+    uint32_t most = 0, count[32] = {0};
+    uint64_t listed[32 * 32];
+    for (uint32_t i = first; i < first + group && i < a->lanes; i++)
+      for (uint32_t k = 0; k < words; k++) {
+        uint64_t word = a->at[i] / 4 + k;
+        uint32_t bank = word % 32;
+        if (permc_is_new(listed, 32 * bank, 32 * bank + count[bank], word))
+          listed[32 * bank + count[bank]++] = word;
+        if (count[bank] > most)
+          most = count[bank];
+      }
+    a->turns += most;
+    a->least_turns++;
   }
 }
 
 static void permc_count(permc_access *a) {
-  permc_counted.accesses += a->lanes > 0;
-  if (a->lanes > 0 && a->scratch)
+  a->warps += a->lanes > 0;
+  if (a->lanes > 0 && a->kind >= PERMC_GETS)
     permc_count_turns(a);
-  else if (a->lanes > 0)
+  else if (a->lanes == 32)
     permc_count_lines(a);
   a->lanes = 0;
 }
 
-static void permc_touch(uint32_t number, int scratch, const void *p, size_t bytes, uint64_t item,
+static void permc_touch(uint32_t number, uint32_t kind, const void *p, size_t bytes, uint64_t item,
                         uint32_t t) {
-  permc_access *a = &permc_accesses[number % PERMC_ACCESSES];
-  if (a->item != item || a->warp != t / 32)
+  permc_access *a = &permc_accesses[number];
+  if (a->item != item || a->warp != t / 32 || a->call != permc_calls)
     permc_count(a);
+  if (a->lanes == 32)  // a thread that has the same access twice: there are no loops in the text
+    abort();
   a->item = item;
   a->warp = t / 32;
-  a->scratch = scratch;
+  a->call = permc_calls;
+  a->kind = kind;
   a->bytes = (uint32_t)bytes;
   a->at[a->lanes++] = (uint64_t)(uintptr_t)p;
 }
 
 // Counts what has not been counted yet.
-__attribute__((visibility("default"))) void permc_count_rest(void) {
-  for (uint32_t i = 0; i < PERMC_ACCESSES; i++)
+PERMC_VISIBLE void permc_count_rest(void) {
+  for (uint32_t i = 0; i < permc_access_count; i++)
     permc_count(&permc_accesses[i]);
 }
 #endif
