@@ -295,6 +295,10 @@ static const char *load_vector(const transfer *t, const liveness *v, uint64_t nu
                   address_of(t, c_layout_at(&a->memory, number, 0)));
 }
 
+static bool is_dead(const c_place *p, const c_space *s, uint64_t number) {
+  return p->dead && p->dead[number & f2_mask((int)s->r)];
+}
+
 // Where one access may have several registers.
 static uint32_t widest(const c_writer *w, const c_place *place) {
   return w->warps && !place->scratch && place->limit == UINT64_MAX && place->live_count == 0
@@ -327,7 +331,7 @@ void c_load(c_writer *w, const c_map *map, const c_space *space, uint32_t bytes,
   for (uint64_t i = 0; i < count && a.wide > 0; i += UINT64_C(1) << a.wide)
     load_wide(&t, i, loaded);
   for (uint64_t i = 0; i < count && a.wide == 0; i++) {
-    const char *vector = load_vector(&t, &live, i);
+    const char *vector = is_dead(from, space, i) ? "0" : load_vector(&t, &live, i);
     if (t.turn)
       vector = c_format(w, "%s(%s, %s)", c_turn(w, bytes, t.lanes), vector, t.turn);
     loaded[i] = w->next++;
@@ -445,7 +449,8 @@ void c_store(c_writer *w, const c_map *map, const c_space *space, uint32_t bytes
   for (uint64_t i = 0; i < count && a.wide == 0; i++) {
     uint32_t id = stored[i];
     if (elements) {
-      store_elements(&t, &live, i, id);
+      if (to->scratch || !is_dead(to, space, i))
+        store_elements(&t, &live, i, id);
       continue;
     }
     const char *alive = live_at(w, &live, index_of(&t, c_layout_at(&a.memory, i, 0)));

@@ -42,6 +42,8 @@ typedef struct c_place {
   uint32_t live_count;
   const net_form *live;
   bool scratch;        // not memory
+  const bool *dead;    // by register, where lanes are threads: not loaded (it gets 0), and not
+                       // stored in memory. NULL: none is
   const char *stream;  // a variable: whether stores may bypass the caches; NULL: they may not
 } c_place;
 

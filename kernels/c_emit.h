@@ -42,18 +42,18 @@ typedef struct c_options {
 
 typedef struct c_pass_facts {
   uint64_t scratch_bytes;
-  bool in_place;     // an array loaded and one stored by equal maps may be one buffer
-  uint32_t threads;  // of a block, where lanes are threads; else 1
-  uint32_t kernel;   // the first pass whose kernel has the same text: this pass has that one
+  bool in_place;         // an array loaded and one stored by equal maps may be one buffer
+  uint32_t threads;      // of a block, where lanes are threads; else 1
+  uint32_t kernel;       // the first pass whose kernel has the same text: this pass has that one
   permc_online *online;  // the last parameter of its kernel, or NULL
 } c_pass_facts;
 
 typedef struct c_code {
   text definitions;  // what passes need
   uint32_t pass_count;
-  text *passes;  // functions; of kernels, what follows their number
-  text *functions;  // that passes call
-  text *hosts;      // of kernels: functions that execute their blocks in turn
+  text *passes;             // functions; of kernels, what follows their number
+  text *functions;          // that passes call
+  text *hosts;              // of kernels: functions that execute their blocks in turn
   c_pass_facts *facts;      // by pass
   permc_root_table *roots;  // the tables that the code reads, in order; the last has m = 0
   text entry;

@@ -27,6 +27,8 @@ typedef struct c_phase {
   const c_bound **bounds;              // of index nodes that the phase has met
   const struct c_root_access **roots;  // of root nodes
   net_id *nodes;                       // room for all
+  const bool *dead;                    // by register: what it holds is padding; NULL: none does
+  bool open;                           // a block is open for threads that have something to do
 } c_phase;
 
 c_registers c_registers_of(c_writer *w, const c_space *space, scalar_type type);

@@ -33,6 +33,94 @@ static bool always_inside(const c_pass *p, const plan_move *move) {
          (low >= 0 && high < (wide)p->w->plan->arrays.items[move->array].count);
 }
 
+// The op of the pass that makes a value: its place among them, or UINT32_MAX for what is loaded.
+static uint32_t maker(const c_pass *p, net_id value) {
+  for (uint32_t i = 0; i < p->pass->op_count; i++) {
+    const net_op *op = &p->stage->ops.items[p->pass->ops[i]];
+    for (uint32_t o = 0; o < op->output_count; o++)
+      if (op->outputs[o].value == value)
+        return i;
+  }
+  return UINT32_MAX;
+}
+
+// The value that a slot holds before op `end` of the pass: the last that was made by then, else
+// what was loaded.
+static net_id value_before(const c_pass *p, uint32_t slot, uint32_t end) {
+  net_id found = NET_NONE;
+  int64_t latest = -2;
+  for (net_id v = 0; v < p->stage->values.count; v++) {
+    if (p->pass->slot_of[v] != slot)
+      continue;
+    uint32_t i = maker(p, v);
+    int64_t made = i == UINT32_MAX ? -1 : (int64_t)i;
+    if (made > latest && (i == UINT32_MAX || i < end)) {
+      latest = made;
+      found = v;
+    }
+  }
+  return found;
+}
+
+// ---- padding that stays where it is (suffix.h) -----------------------------------------------
+
+static bool has_suffix(const c_pass *p) {
+  return p->pass->limit != UINT64_MAX && p->w->plan->padding[p->pass->stage] == PADDING_FREE;
+}
+
+// The bits of a float as a key (c_exchange.h).
+static uint64_t key_of(uint64_t bits, uint32_t bytes) {
+  uint64_t sign = bits >> (8 * bytes - 1) & 1;
+  return sign ? bits ^ f2_mask((int)(8 * bytes - 1)) : bits;
+}
+
+// A register with what a value is from the suffix on: a constant.
+static uint32_t fill_register(const c_pass *p, const c_phase *f, net_id value, bool keyed,
+                              uint32_t part) {
+  static const scalar_type words[] = {SCALAR_U8, SCALAR_U16, SCALAR_U32, SCALAR_U64};
+  scalar_type type = p->stage->values.items[value];
+  scalar_bits bits = p->w->plan->fills[p->pass->stage][value];
+  if (keyed) {
+    type = words[f2_msb(scalar_types[type].size)];
+    bits.u64 = key_of(bits.u64, (uint32_t)scalar_types[type].size);
+  }
+  c_value fill = c_known(type, bits);
+  return c_as_vector(p->w, &fill, part, 1U << f->space->l);
+}
+
+// Registers of the phase, where lanes are threads, all of whose indices are from the limit on,
+// whatever the block and the thread: by number, or NULL if there are none.
+static bool *dead_registers(const c_pass *p, const c_space *s) {
+  if (!p->w->warps || !has_suffix(p))
+    return NULL;
+  f2_space others = f2_span(p->pass->tile.n, (int)s->blocks, s->block);
+  for (uint32_t i = 0; i < s->threads; i++)
+    f2_space_insert(&others, s->basis[s->r + i]);
+  bool *dead = NEW_ARRAY(p->w->memory, bool, (size_t)1 << s->r), any = false;
+  for (uint64_t i = 0; i < UINT64_C(1) << s->r; i++) {
+    uint64_t x = 0;
+    for (uint32_t k = 0; k < s->r; k++)
+      x ^= f2_bit(i, (int)k) ? s->basis[k] : 0;
+    dead[i] = f2_space_reduce(others, x) >= p->pass->limit;
+    any |= dead[i];
+  }
+  return any ? dead : NULL;
+}
+
+// Dead registers become constants: compilers drop what is done to them.
+static void fill_dead(const c_pass *p, c_phase *f, uint32_t phase, uint32_t slot, bool keyed) {
+  c_registers *s = &f->slots[slot];
+  if (!f->dead)
+    return;
+  net_id value = value_before(p, slot, p->schedule.phases[phase].first_op);
+  for (uint32_t part = 0; part < c_parts(s->type); part++) {
+    uint32_t id = fill_register(p, f, value, keyed, part);
+    for (size_t i = 0; i < (size_t)1 << f->space->r; i++)
+      if (f->dead[i])
+        s->id[((size_t)part << f->space->r) + i] = id;
+  }
+}
+
 // Arrays have their numbers in functions; in kernels they are counted, so that passes over other
 // arrays have the same text.
 static const char *array_name(const c_pass *p, net_id array) {
@@ -43,7 +131,7 @@ static const char *array_name(const c_pass *p, net_id array) {
   return c_format(p->w, "a%u", number);
 }
 
-static void load_slot(const c_pass *p, c_phase *f, uint32_t load) {
+static void load_slot(const c_pass *p, c_phase *f, uint32_t phase, uint32_t load) {
   const plan_move *move = &p->pass->loads[load];
   scalar_type type = p->schedule.loaded[load];
   c_place place = {.array = array_name(p, move->array), .limit = move->limit, .fill = move->fill};
@@ -54,6 +142,7 @@ static void load_slot(const c_pass *p, c_phase *f, uint32_t load) {
   c_map map = c_map_of(p->w, &move->map, f->space, c_parts(type));
   f->slots[move->slot] = c_registers_of(p->w, f->space, type);
   c_load(p->w, &map, f->space, c_part_bytes(type), c_parts(type), &place, f->slots[move->slot].id);
+  fill_dead(p, f, phase, move->slot, false);
   if (p->keyed[move->slot])
     c_to_keys(f, move->slot);
 }
@@ -78,6 +167,7 @@ static void store_slot(c_pass *p, c_phase *f, const plan_move *move) {
                    .limit = move->limit,
                    .live_count = move->live_count,
                    .live = move->live,
+                   .dead = f->dead,
                    .stream = stream_of(p, move, f->space, type)};
   c_map map = c_map_of(p->w, &move->map, f->space, c_parts(type));
   c_registers from = p->keyed[move->slot] ? c_from_keys(f, move->slot) : f->slots[move->slot];
@@ -108,8 +198,10 @@ static void from_scratch(const c_pass *p, c_phase *f, uint32_t phase, uint32_t s
   scalar_type type = use->before;
   c_map map = scratch_map(p, f, phase, slot, type);
   c_place place = scratch_place(p, slot, use->in);
+  place.dead = f->dead;
   f->slots[slot] = c_registers_of(p->w, f->space, type);
   c_load(p->w, &map, f->space, c_part_bytes(type), c_parts(type), &place, f->slots[slot].id);
+  fill_dead(p, f, phase, slot, p->keyed[slot]);
 }
 
 static void to_scratch(const c_pass *p, c_phase *f, uint32_t phase, uint32_t slot) {
@@ -126,7 +218,7 @@ static void phase_loads(const c_pass *p, c_phase *f, uint32_t phase) {
   for (uint32_t slot = 0; slot < p->pass->slot_count; slot++) {
     const c_use *use = c_use_of(&p->schedule, p->pass, phase, slot);
     if (use->load != C_NOWHERE)
-      load_slot(p, f, (uint32_t)use->load);
+      load_slot(p, f, phase, (uint32_t)use->load);
     else if (use->in != C_NOWHERE)
       from_scratch(p, f, phase, slot);
   }
@@ -218,6 +310,9 @@ static void keep_over_barrier(const c_pass *p, c_phase *f, uint32_t phase) {
         fill_registers(f, slot, use->after);
       keep_slot(f, slot, after);
     }
+    if (!after && f->open)
+      c_line(p->w, "}");
+    f->open = f->open && after;
     if (!after)
       text_printf(&p->w->body, "    PERMC_END\n    %s\n    PERMC_THREADS(%u)\n", barrier(p),
                   1U << f->space->threads);
@@ -242,67 +337,57 @@ static void phase_stores(c_pass *p, c_phase *f, uint32_t phase) {
   }
 }
 
-// The op of the pass that makes a value: its place among them, or UINT32_MAX for what is loaded.
-static uint32_t maker(const c_pass *p, net_id value) {
-  for (uint32_t i = 0; i < p->pass->op_count; i++) {
-    const net_op *op = &p->stage->ops.items[p->pass->ops[i]];
-    for (uint32_t o = 0; o < op->output_count; o++)
-      if (op->outputs[o].value == value)
-        return i;
-  }
-  return UINT32_MAX;
-}
-
-// The value that a slot holds after a phase: the last that was made by then, else what was loaded.
-static net_id value_after(const c_pass *p, uint32_t slot, uint32_t phase) {
-  const plan_phase *last = &p->schedule.phases[phase];
-  net_id found = NET_NONE;
-  int64_t latest = -2;
-  for (net_id v = 0; v < p->stage->values.count; v++) {
-    if (p->pass->slot_of[v] != slot)
-      continue;
-    uint32_t i = maker(p, v);
-    int64_t made = i == UINT32_MAX ? -1 : (int64_t)i;
-    if (made > latest && (i == UINT32_MAX || i < last->first_op + last->op_count)) {
-      latest = made;
-      found = v;
-    }
-  }
-  return found;
-}
-
-// A thread whose indices are all from the limit on has nothing to compute: its slots hold what they
-// are filled with, which other threads may read.
-static void skip_suffix(const c_pass *p, c_phase *f, uint32_t phase) {
-  const c_space *s = f->space;
-  uint64_t block[F2_MAX], thread[F2_MAX];
-  if (p->w->warps || p->pass->limit == UINT64_MAX || s->threads == 0 ||
-      p->w->plan->padding[p->pass->stage] != PADDING_FREE)
-    return;
-  const scalar_bits *fills = p->w->plan->fills[p->pass->stage];
-  f2_space shared = f2_span(p->pass->tile.n, (int)(s->r + s->l), s->basis);
-  for (uint32_t i = 0; i < s->blocks; i++)
-    block[i] = f2_space_reduce(shared, s->block[i]);
-  for (uint32_t i = 0; i < s->threads; i++)
-    thread[i] = f2_space_reduce(shared, s->basis[s->r + s->l + i]);
-  c_line(p->w, "if (((%s) ^ (%s)) >= %s) {", c_linear(p->w, "b", s->blocks, block, false),
-         c_linear(p->w, "t", s->threads, thread, true), c_number(p->w, p->pass->limit));
+// What the phase leaves for others, as registers of constants.
+static void fill_slots(const c_pass *p, c_phase *f, uint32_t phase) {
+  const plan_phase *of = &p->schedule.phases[phase];
   for (uint32_t slot = 0; slot < p->pass->slot_count; slot++) {
     if (c_use_of(&p->schedule, p->pass, phase, slot)->out == C_NOWHERE)
       continue;
-    net_id value = value_after(p, slot, phase);
-    c_value fill = c_known(p->stage->values.items[value], fills[value]);
-    f->slots[slot] = c_registers_of(p->w, s, fill.type);
-    for (uint32_t part = 0; part < c_parts(fill.type); part++) {
-      uint32_t id = c_as_vector(p->w, &fill, part, 1U << s->l);
-      for (size_t i = 0; i < (size_t)1 << s->r; i++)
-        f->slots[slot].id[((size_t)part << s->r) + i] = id;
+    net_id value = value_before(p, slot, of->first_op + of->op_count);
+    f->slots[slot] = c_registers_of(p->w, f->space, p->stage->values.items[value]);
+    for (uint32_t part = 0; part < c_parts(f->slots[slot].type); part++) {
+      uint32_t id = fill_register(p, f, value, p->keyed[slot], part);
+      for (size_t i = 0; i < (size_t)1 << f->space->r; i++)
+        f->slots[slot].id[((size_t)part << f->space->r) + i] = id;
     }
-    if (p->keyed[slot])
-      c_to_keys(f, slot);
-    to_scratch(p, f, phase, slot);
   }
-  c_line(p->w, "continue;\n      }");
+}
+
+// "b and t to the least index of a thread" >= limit; NULL: no thread has all its indices there.
+static const char *beyond_limit(const c_pass *p, const c_space *s) {
+  uint64_t block[F2_MAX], thread[F2_MAX], most = 0;
+  f2_space shared = f2_span(p->pass->tile.n, (int)(s->r + s->l), s->basis);
+  for (uint32_t i = 0; i < s->blocks; i++)
+    most |= block[i] = f2_space_reduce(shared, s->block[i]);
+  for (uint32_t i = 0; i < s->threads; i++)
+    most |= thread[i] = f2_space_reduce(shared, s->basis[s->r + s->l + i]);
+  if (most < p->pass->limit)
+    return NULL;
+  return c_format(p->w, "((%s) ^ (%s)) >= %s", c_linear(p->w, "b", s->blocks, block, false),
+                  c_linear(p->w, "t", s->threads, thread, true), c_number(p->w, p->pass->limit));
+}
+
+// A thread whose indices are all from the limit on has nothing to compute: its slots hold what they
+// are filled with, which other threads may read. Whether a block was opened for those that have.
+static bool skip_suffix(const c_pass *p, c_phase *f, uint32_t phase) {
+  if (!has_suffix(p) || f->space->threads == 0)
+    return false;
+  const char *beyond = beyond_limit(p, f->space);
+  if (!beyond)
+    return false;
+  c_line(p->w, "if (%s) {", beyond);
+  fill_slots(p, f, phase);
+  bool keeps = p->w->warps && turns_around(p, phase);
+  for (uint32_t slot = 0; slot < p->pass->slot_count; slot++)
+    if (c_use_of(&p->schedule, p->pass, phase, slot)->out == C_NOWHERE)
+      continue;
+    else if (keeps)
+      keep_slot(f, slot, false);
+    else
+      to_scratch(p, f, phase, slot);
+  c_line(p->w, p->w->warps ? "} else {" : "continue;\n      }");
+  memset(f->slots, 0, p->pass->slot_count * sizeof *f->slots);
+  return p->w->warps;
 }
 
 // Whether a phase moves or computes anything: one that was to load or store may have been left
@@ -377,15 +462,13 @@ static void write_phase(c_pass *p, uint32_t phase) {
     return;
   const plan_phase *of = &p->schedule.phases[phase];
   const c_space *space = &p->schedule.spaces[phase];
-  c_phase f = {w,
-               p->pass,
-               p->stage,
-               space,
-               NEW_ARRAY(w->memory, c_registers, p->pass->slot_count),
-               NEW_ARRAY(w->memory, c_value, p->stage->nodes.count),
-               NEW_ARRAY(w->memory, const c_bound *, p->stage->nodes.count),
-               NEW_ARRAY(w->memory, const struct c_root_access *, p->stage->nodes.count),
-               NEW_ARRAY(w->memory, net_id, p->stage->nodes.count)};
+  size_t nodes = p->stage->nodes.count;
+  c_phase f = {.w = w, .pass = p->pass, .stage = p->stage, .space = space};
+  f.slots = NEW_ARRAY(w->memory, c_registers, p->pass->slot_count);
+  f.values = NEW_ARRAY(w->memory, c_value, nodes);
+  f.bounds = NEW_ARRAY(w->memory, const c_bound *, nodes);
+  f.roots = NEW_ARRAY(w->memory, const struct c_root_access *, nodes);
+  f.nodes = NEW_ARRAY(w->memory, net_id, nodes);
   w->next = 0;  // its variables are in a block of their own: so equal phases have equal text
   if (w->warps && turns_around(p, phase))
     declare_kept(p, phase);
@@ -395,10 +478,13 @@ static void write_phase(c_pass *p, uint32_t phase) {
     text_printf(&w->body, "    for (uint64_t t = 0; t < %llu; t++) {\n", 1ULL << space->threads);
   else
     text_string(&w->body, "    {\n");
-  skip_suffix(p, &f, phase);
+  f.dead = dead_registers(p, space);
+  f.open = skip_suffix(p, &f, phase);
   phase_loads(p, &f, phase);
   phase_ops(p, &f, of->op_count, p->pass->ops + of->first_op);
   phase_stores(p, &f, phase);
+  if (f.open)
+    c_line(w, "}");
   text_string(&w->body, w->warps ? "    PERMC_END\n" : "    }\n");
   add_phase(p, phase);
   bool last = true;
