@@ -86,8 +86,13 @@ static void add_head(c_writer *w, text *out) {
 }
 
 static const char *const element_types[SCALAR_COUNT] = {
-    "bool",     "int8_t",   "int16_t", "int32_t", "int64_t",        "uint8_t",         "uint16_t",
-    "uint32_t", "uint64_t", "float",   "double",  "float _Complex", "double _Complex",
+    [SCALAR_BOOL] = "bool",          [SCALAR_I8] = "int8_t",
+    [SCALAR_I16] = "int16_t",        [SCALAR_I32] = "int32_t",
+    [SCALAR_I64] = "int64_t",        [SCALAR_U8] = "uint8_t",
+    [SCALAR_U16] = "uint16_t",       [SCALAR_U32] = "uint32_t",
+    [SCALAR_U64] = "uint64_t",       [SCALAR_F16] = "uint16_t",
+    [SCALAR_F32] = "float",          [SCALAR_F64] = "double",
+    [SCALAR_C64] = "float _Complex", [SCALAR_C128] = "double _Complex",
 };
 
 // Arguments in order, then results in order.

@@ -20,14 +20,18 @@ static const char *operation_name(c_writer *w, scalar_op op) {
 
 // The C type of an element, and the word for it in the names of conversions.
 static const char *const element_types[SCALAR_COUNT] = {
-    "uint8_t",  "int8_t",   "int16_t", "int32_t", "int64_t",     "uint8_t",     "uint16_t",
-    "uint32_t", "uint64_t", "float",   "double",  "complex_f32", "complex_f64",
+    [SCALAR_BOOL] = "uint8_t",    [SCALAR_I8] = "int8_t",        [SCALAR_I16] = "int16_t",
+    [SCALAR_I32] = "int32_t",     [SCALAR_I64] = "int64_t",      [SCALAR_U8] = "uint8_t",
+    [SCALAR_U16] = "uint16_t",    [SCALAR_U32] = "uint32_t",     [SCALAR_U64] = "uint64_t",
+    [SCALAR_F16] = "uint16_t",    [SCALAR_F32] = "float",        [SCALAR_F64] = "double",
+    [SCALAR_C64] = "complex_f32", [SCALAR_C128] = "complex_f64",
 };
 static const char *type_suffix(scalar_type type) {
   return type == SCALAR_BOOL ? "truth" : scalar_types[type].name;
 }
 
 static bool is_float(scalar_type t) { return scalar_types[t].kind == KIND_FLOAT; }
+static bool is_half(scalar_type t) { return t == SCALAR_F16; }
 static bool is_complex(scalar_type t) { return scalar_types[t].kind == KIND_COMPLEX; }
 static bool is_signed(scalar_type t) { return scalar_types[t].kind == KIND_SIGNED; }
 
@@ -71,11 +75,13 @@ static const operator_row operators[] = {
     {OP_NEG, CLASS_INTEGER, "-a"},
     {OP_ABS, CLASS_UNSIGNED, "a"},
     {OP_ABS, CLASS_SIGNED, "(a ^ (#)(($)a < 0)) - (#)(($)a < 0)"},
-    {OP_ADD, CLASS_FLOAT, "(#)(($)a + ($)b)"},
-    {OP_SUB, CLASS_FLOAT, "(#)(($)a - ($)b)"},
-    {OP_MUL, CLASS_FLOAT, "(#)(($)a * ($)b)"},
-    {OP_DIV, CLASS_FLOAT, "(#)(($)a / ($)b)"},
-    {OP_NEG, CLASS_FLOAT, "(#)-($)a"},
+    {OP_ADD, CLASS_PART, "(#)(($)a + ($)b)"},
+    {OP_SUB, CLASS_PART, "(#)(($)a - ($)b)"},
+    {OP_MUL, CLASS_PART, "(#)(($)a * ($)b)"},
+    {OP_DIV, CLASS_PART, "(#)(($)a / ($)b)"},
+    {OP_NEG, CLASS_PART, "(#)-($)a"},
+    {OP_NEG, CLASS_OF(SCALAR_F16), "a ^ 0x8000"},
+    {OP_ABS, CLASS_OF(SCALAR_F16), "a & 0x7fff"},
     {OP_AND, CLASS_BITS, "a & b"},
     {OP_OR, CLASS_BITS, "a | b"},
     {OP_XOR, CLASS_BITS, "a ^ b"},
@@ -102,16 +108,18 @@ static void define_rank(c_writer *w, scalar_type type, uint32_t lanes) {
   const char *name = meaning(w, type, lanes);
   uint32_t bytes = (uint32_t)scalar_types[type].size;
   const char *integer = meaning(w, signed_of(bytes), lanes);
+  const char *largest = c_format(w, "INT%u_MAX", bytes * 8);
   if (!c_define(w, c_format(w, "rank_%s", name)))
     return;
   text_printf(&w->definitions,
               INLINE "%s rank_%s(%s a) {\n"
                      "  %s bits = (%s)a, nan = (bits & %s) > %s;\n"
                      "  return ((bits ^ ((bits >> %u) & %s)) & ~nan) | (nan & %s);\n}\n",
-              integer, name, c_vector(w, bytes, lanes), integer, integer,
-              bytes == 4 ? "INT32_MAX" : "INT64_MAX",
-              bytes == 4 ? "INT32_C(0x7f800000)" : "INT64_C(0x7ff0000000000000)", bytes * 8 - 1,
-              bytes == 4 ? "INT32_MAX" : "INT64_MAX", bytes == 4 ? "INT32_MAX" : "INT64_MAX");
+              integer, name, c_vector(w, bytes, lanes), integer, integer, largest,
+              bytes == 2   ? "0x7c00"
+              : bytes == 4 ? "INT32_C(0x7f800000)"
+                           : "INT64_C(0x7ff0000000000000)",
+              bytes * 8 - 1, largest, largest);
 }
 
 static const char *comparison(c_writer *w, scalar_op op, scalar_type type, uint32_t lanes,
@@ -319,7 +327,8 @@ const char *c_lane_root(c_writer *w, scalar_type type, uint64_t m, uint32_t lane
 
 const char *c_vector_conversion(c_writer *w, scalar_type from, scalar_type to, uint32_t lanes) {
   bool to_integer = !is_float(to) && to != SCALAR_BOOL;
-  if (lanes == 1 || is_complex(from) || is_complex(to) || (is_float(from) && to_integer))
+  if (lanes == 1 || is_complex(from) || is_complex(to) || (is_float(from) && to_integer) ||
+      is_half(to) || (is_half(from) && to != SCALAR_BOOL))
     return NULL;
   const char *name =
       c_format(w, "convert_%s_%sx%u", scalar_types[from].name, scalar_types[to].name, lanes);
@@ -455,8 +464,36 @@ static const char *compare_call(c_writer *w, scalar_type type, uint32_t lanes, c
                   vector, x, vector, y, comparisons[op].real);
 }
 
+// Of f16, as integers: their bits without the sign, negated for a negative number, are in IEEE's
+// order but for NaN, which is unequal to all.
+static const char *half_comparison(c_writer *w, scalar_op op, uint32_t lanes, const char *name) {
+  const char *bits = c_vector(w, 2, lanes), *number = meaning(w, SCALAR_I16, lanes);
+  const char *mask = c_mask_type(w, 2, lanes);
+  if (c_define(w, c_format(w, "number_f16x%u", lanes)))
+    text_printf(&w->definitions,
+                INLINE "%s number_f16x%u(%s a) {\n  %s sign = (%s)a >> 15;\n"
+                       "  return (((%s)a & INT16_MAX) ^ sign) - sign;\n}\n" INLINE
+                       "%s nan_f16x%u(%s a) { return (%s)(((%s)a & INT16_MAX) > 0x7c00); }\n",
+                number, lanes, bits, number, number, number, bits, lanes, bits, bits, number);
+  if (!c_define(w, name))
+    return name;
+  text_printf(&w->definitions, INLINE "%s %s(%s a%s%s) {\n", mask, name, bits,
+              op == OP_ISNAN ? "" : ", ", op == OP_ISNAN ? "" : c_format(w, "%s b", bits));
+  if (op == OP_ISNAN)
+    text_printf(&w->definitions, "  return vector_mask_%s(nan_f16x%u(a));\n}\n", bits, lanes);
+  else
+    text_printf(&w->definitions,
+                "  const %s nan = nan_f16x%u(a) | nan_f16x%u(b);\n"
+                "  return vector_mask_%s((%s)(number_f16x%u(a) %s number_f16x%u(b)) %s nan);\n}\n",
+                bits, lanes, lanes, bits, bits, lanes, comparisons[op].operator, lanes,
+                op == OP_NE ? "|" : "& ~");
+  return name;
+}
+
 static const char *comparison(c_writer *w, scalar_op op, scalar_type type, uint32_t lanes,
                               const char *name) {
+  if (is_half(type) && op != OP_TOTAL_LE)
+    return half_comparison(w, op, lanes, name);
   uint32_t bytes = (uint32_t)scalar_types[type].size;
   const char *bits = c_vector(w, bytes, lanes), *as = meaning(w, type, lanes);
   const char *mask = c_mask_type(w, bytes, lanes), *x = "a", *y = op == OP_ISNAN ? "a" : "b";
