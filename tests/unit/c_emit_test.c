@@ -256,6 +256,7 @@ static scalar_bits element_of(random_state *r, scalar_type type, bool small) {
   static const uint64_t patterns[] = {UINT64_C(0x7ff0000000000000), UINT64_C(0xfff0000000000000),
                                       UINT64_C(0x7ff8000000000000), UINT64_C(0xfff8000000001234),
                                       UINT64_C(0x0000000000000001)};
+  static const uint16_t half_patterns[] = {0x7c00, 0xfc00, 0x7e00, 0xfe12, 0x7c01, 0x0001};
   uint32_t size = (uint32_t)scalar_types[type].size;
   scalar_bits bits = {{0}};
   scalar_kind kind = scalar_types[type].kind;
@@ -269,10 +270,11 @@ static scalar_bits element_of(random_state *r, scalar_type type, bool small) {
       double real = reals[random_below(r, 16)] * (random_chance(r, 3) ? 0x1.123456789p0 : 1);
       scalar_convert(SCALAR_F64, part, 1, &real, &one);
       if (random_chance(r, 4))
-        one.u64 = part == SCALAR_F64 ? patterns[random_below(r, 5)]
-                                     : patterns[random_below(r, 5)] >> 32 | random_below(r, 2);
+        one.u64 = part == SCALAR_F64   ? patterns[random_below(r, 5)]
+                  : part == SCALAR_F32 ? patterns[random_below(r, 5)] >> 32 | random_below(r, 2)
+                                       : half_patterns[random_below(r, 6)];
       if (random_chance(r, 4))
-        one.u64 = part == SCALAR_F64 ? words[i] : words[i] >> 32;
+        one.u64 = words[i] >> (64 - 8 * scalar_types[part].size);
       memcpy(bits.bytes + i * scalar_types[part].size, &one, scalar_types[part].size);
     }
     if (kind == KIND_FLOAT)
@@ -466,7 +468,7 @@ static void test_moves(scalar_type type, uint32_t l, const char *isa) {
 TEST(moves_keep_bits) {
   if (no_compiler())
     SKIP("there is no C compiler");
-  for (scalar_type type = SCALAR_F32; type <= SCALAR_C128; type++)
+  for (scalar_type type = SCALAR_F16; type <= SCALAR_C128; type++)
     for (uint32_t l = 0; l < 5; l += 2)
       test_moves(type, l, l == 2 ? "avx2" : "native");
 }
@@ -524,7 +526,8 @@ static void add_exchange(net_stage *s, random_state *r, net_id *value) {
 static void test_network(uint64_t seed) {
   START();
   random_state random = {seed};
-  scalar_type type = random_chance(&random, 2) ? SCALAR_F32 : SCALAR_F64;
+  static const scalar_type types[] = {SCALAR_F16, SCALAR_F32, SCALAR_F64};
+  scalar_type type = types[random_below(&random, 3)];
   net *t = NEW(&memory, net);
   net_stage stage = {.n = OPERATION_BITS};
   operations o = {t, &stage, 0, NULL};
