@@ -9,6 +9,7 @@
 
 #include "runtime/compiled.h"
 #include "runtime/compiler.h"
+#include "runtime/permc.h"
 #include "runtime/roots.h"
 
 static bool no_compiler(void) {
@@ -482,6 +483,8 @@ TEST(scalar_operations) {
       test_operations(type, 2 + type % 2, type % 2 == 0 ? "baseline" : "avx2");
     if (type % 4 == 1)
       test_operations(type, 0, "native");
+    if (type == SCALAR_F16)
+      test_operations(type, 3, "baseline");
   }
   arena_free(&memory);
 }
@@ -655,6 +658,69 @@ static bool execute_pass(permc_host *host, uint32_t number, const permc_pass_row
   row->code(host->arrays, 0, cpu_item_count(h->plan, number), scratch, h->imports);
   free(scratch);
   return true;
+}
+
+// ---- programs of the library -----------------------------------------------------------------
+
+static const plan *planned(const char *expression, const char *types, const char *machine) {
+  permc_context *c = permc_context_new();
+  permc_explain_options o = {.target = machine, .types = types, .dump = "plan"};
+  char *out = NULL;
+  const char *wrong = NULL;
+  const plan *p = NULL;
+  if (CHECK(c && permc_define(c, expression)) && CHECK(permc_explain(c, "-e", NULL, 0, &o, &out)))
+    p = plan_read(&memory, out, &wrong);
+  CHECK_STR(wrong, NULL);
+  free(out);
+  permc_context_free(c);
+  return p;
+}
+
+// Any bits; or no NaN but the usual ones.
+static void fill_halves(const plan *p, evaluation *e, random_state *r, bool usual) {
+  for (size_t i = 0; i < p->net->arrays.count; i++)
+    for (uint64_t x = 0;
+         p->net->arrays.items[i].role == NET_ARGUMENT && x < p->net->arrays.items[i].count; x++) {
+      uint16_t bits = (uint16_t)random_word(r);
+      bits = random_chance(r, 8) ? (uint16_t)(bits & 0x8000) : bits;
+      e->arrays[i][x].bits.f16 = usual && (bits & 0x7fff) > 0x7c00 ? 0x7e00 : bits;
+    }
+  for (size_t i = 0; i < p->net->stages.count; i++)
+    evaluate_stage(&memory, p->net, &p->net->stages.items[i], e);
+}
+
+// In vectors and, for "gpu", in kernels on the host.
+TEST(programs_on_f16) {
+  static const char *const machines[] = {"baseline", "avx2", "avx512", "gpu"};
+  static const char *const programs[][2] = {
+      {"sort", "[2^10]f16"},
+      {"map sort", "[3][2^8]f16"},
+      {"padded maxval sort", "[300]f16"},
+      {"sort", "[2^8](f16, u16)"},
+      {"sort_by (>=)", "[2^8]f16"},
+      {"scan (+)", "[2^8]f16"},
+      {"map (\\x -> x * x - 0.1 / x)", "[2^10]f16"},
+  };
+  random_state random = {7};
+  if (no_compiler())
+    SKIP("there is no C compiler");
+  for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
+    for (size_t k = 0; k < sizeof machines / sizeof *machines; k++) {
+      START();
+      const plan *p = planned(programs[i][0], programs[i][1], machines[k]);
+      if (p == NULL)
+        continue;
+      compiled_options options = {.isa = k < 2 ? machines[k] : "native", .no_cache = true};
+      evaluation *e = net_evaluate(&memory, p->net, i);
+      fill_halves(p, e, &random, (i + k) % 2);
+      nan_is_nan = false;
+      if (!CHECK_EQ_U64(run_wrong(p, e, &options), 0)) {
+        printf("%s for %s\n", programs[i][0], machines[k]);
+        show(p, &options);
+      }
+      nan_is_nan = true;
+    }
+  arena_free(&memory);
 }
 
 // A sort of 2^8 keys through the entry that embedders call.
