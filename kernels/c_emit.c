@@ -72,6 +72,8 @@ static void add_head(c_writer *w, text *out) {
                      "    defined(__AVX512F__) && defined(__AVX512BW__) && \\\n"
                      "    defined(__AVX512DQ__) && defined(__AVX512VL__)\n"
                      "#include <immintrin.h>\n#define PERMC_KMASK 1\n#endif\n");
+  if (w->halves_needed)
+    c_source_add(out, "kernels/c_half.h");
   if (!w->scalars_needed[0] && !w->scalars_needed[1])
     return;
   text_string(out, "#define SCALAR_FUNCTIONS_ONLY\n");

@@ -31,14 +31,10 @@ static const char *type_suffix(scalar_type type) {
 }
 
 static bool is_float(scalar_type t) { return scalar_types[t].kind == KIND_FLOAT; }
-static bool is_half(scalar_type t) { return t == SCALAR_F16; }
 static bool is_complex(scalar_type t) { return scalar_types[t].kind == KIND_COMPLEX; }
 static bool is_signed(scalar_type t) { return scalar_types[t].kind == KIND_SIGNED; }
 
-#define INLINE "static inline __attribute__((always_inline)) "
-
-// The vector type that gives the bits the meaning of a real type: "i32x16", "f32x16", "u32x16".
-static const char *meaning(c_writer *w, scalar_type type, uint32_t lanes) {
+const char *c_meaning(c_writer *w, scalar_type type, uint32_t lanes) {
   uint32_t bytes = (uint32_t)scalar_types[type].size;
   const char *bits = c_vector(w, bytes, lanes);
   if (!is_float(type) && !is_signed(type))
@@ -105,9 +101,9 @@ static const char *expanded(c_writer *w, const char *expression, const char *typ
 
 // As NAME(rank) in scalar_real.inc.
 static void define_rank(c_writer *w, scalar_type type, uint32_t lanes) {
-  const char *name = meaning(w, type, lanes);
+  const char *name = c_meaning(w, type, lanes);
   uint32_t bytes = (uint32_t)scalar_types[type].size;
-  const char *integer = meaning(w, signed_of(bytes), lanes);
+  const char *integer = c_meaning(w, signed_of(bytes), lanes);
   const char *largest = c_format(w, "INT%u_MAX", bytes * 8);
   if (!c_define(w, c_format(w, "rank_%s", name)))
     return;
@@ -133,12 +129,14 @@ const char *c_vector_function(c_writer *w, scalar_op op, scalar_type type, uint3
   const char *name = c_format(w, "%s_%sx%u", operation_name(w, op), type_suffix(type), lanes);
   if (lanes == 1 || is_complex(type))
     return NULL;
+  if (type == SCALAR_F16 && !row && op != OP_TOTAL_LE)
+    return c_half_function(w, op, lanes);
   if (c_gives_mask(op))
     return comparison(w, op, type, lanes, name);
   if (!row)
     return NULL;
   const char *bits = c_vector(w, (uint32_t)scalar_types[type].size, lanes);
-  const char *as = meaning(w, type, lanes);
+  const char *as = c_meaning(w, type, lanes);
   if (c_define(w, name))
     text_printf(&w->definitions, INLINE "%s %s(%s a%s%s) { return %s; }\n", bits, name, bits,
                 scalar_ops[op].arity == 2 ? ", " : "",
@@ -150,7 +148,7 @@ const char *c_vector_function(c_writer *w, scalar_op op, scalar_type type, uint3
 const char *c_shift(c_writer *w, scalar_op op, scalar_type type, uint32_t lanes) {
   const char *name = c_format(w, "%s_%sx%u_by", operation_name(w, op), type_suffix(type), lanes);
   const char *bits = c_vector(w, (uint32_t)scalar_types[type].size, lanes);
-  const char *as = meaning(w, type, lanes);
+  const char *as = c_meaning(w, type, lanes);
   if (c_define(w, name))
     text_printf(&w->definitions, INLINE "%s %s(%s a, %s c) { return (%s)((%s)a %s c); }\n", bits,
                 name, bits, element_types[type], bits, as, op == OP_SHL ? "<<" : ">>");
@@ -327,12 +325,13 @@ const char *c_lane_root(c_writer *w, scalar_type type, uint64_t m, uint32_t lane
 
 const char *c_vector_conversion(c_writer *w, scalar_type from, scalar_type to, uint32_t lanes) {
   bool to_integer = !is_float(to) && to != SCALAR_BOOL;
-  if (lanes == 1 || is_complex(from) || is_complex(to) || (is_float(from) && to_integer) ||
-      is_half(to) || (is_half(from) && to != SCALAR_BOOL))
+  if (lanes == 1 || is_complex(from) || is_complex(to) || (is_float(from) && to_integer))
     return NULL;
+  if (to == SCALAR_F16 || (from == SCALAR_F16 && to != SCALAR_BOOL))
+    return c_half_conversion(w, from, to, lanes);
   const char *name =
       c_format(w, "convert_%s_%sx%u", scalar_types[from].name, scalar_types[to].name, lanes);
-  const char *in = c_vector(w, c_part_bytes(from), lanes), *as = meaning(w, from, lanes);
+  const char *in = c_vector(w, c_part_bytes(from), lanes), *as = c_meaning(w, from, lanes);
   if (to == SCALAR_BOOL) {
     const char *unequal = c_vector_function(w, OP_NE, from, lanes);
     if (c_define(w, name))
@@ -340,7 +339,7 @@ const char *c_vector_conversion(c_writer *w, scalar_type from, scalar_type to, u
                   c_mask_type(w, c_part_bytes(from), lanes), name, in, unequal, in);
     return name;
   }
-  const char *out = c_vector(w, c_part_bytes(to), lanes), *wanted = meaning(w, to, lanes);
+  const char *out = c_vector(w, c_part_bytes(to), lanes), *wanted = c_meaning(w, to, lanes);
   if (c_define(w, name))
     text_printf(&w->definitions,
                 INLINE "%s %s(%s a) { return (%s)__builtin_convertvector((%s)a, %s); }\n", out,
@@ -464,38 +463,10 @@ static const char *compare_call(c_writer *w, scalar_type type, uint32_t lanes, c
                   vector, x, vector, y, comparisons[op].real);
 }
 
-// Of f16, as integers: their bits without the sign, negated for a negative number, are in IEEE's
-// order but for NaN, which is unequal to all.
-static const char *half_comparison(c_writer *w, scalar_op op, uint32_t lanes, const char *name) {
-  const char *bits = c_vector(w, 2, lanes), *number = meaning(w, SCALAR_I16, lanes);
-  const char *mask = c_mask_type(w, 2, lanes);
-  if (c_define(w, c_format(w, "number_f16x%u", lanes)))
-    text_printf(&w->definitions,
-                INLINE "%s number_f16x%u(%s a) {\n  %s sign = (%s)a >> 15;\n"
-                       "  return (((%s)a & INT16_MAX) ^ sign) - sign;\n}\n" INLINE
-                       "%s nan_f16x%u(%s a) { return (%s)(((%s)a & INT16_MAX) > 0x7c00); }\n",
-                number, lanes, bits, number, number, number, bits, lanes, bits, bits, number);
-  if (!c_define(w, name))
-    return name;
-  text_printf(&w->definitions, INLINE "%s %s(%s a%s%s) {\n", mask, name, bits,
-              op == OP_ISNAN ? "" : ", ", op == OP_ISNAN ? "" : c_format(w, "%s b", bits));
-  if (op == OP_ISNAN)
-    text_printf(&w->definitions, "  return vector_mask_%s(nan_f16x%u(a));\n}\n", bits, lanes);
-  else
-    text_printf(&w->definitions,
-                "  const %s nan = nan_f16x%u(a) | nan_f16x%u(b);\n"
-                "  return vector_mask_%s((%s)(number_f16x%u(a) %s number_f16x%u(b)) %s nan);\n}\n",
-                bits, lanes, lanes, bits, bits, lanes, comparisons[op].operator, lanes,
-                op == OP_NE ? "|" : "& ~");
-  return name;
-}
-
 static const char *comparison(c_writer *w, scalar_op op, scalar_type type, uint32_t lanes,
                               const char *name) {
-  if (is_half(type) && op != OP_TOTAL_LE)
-    return half_comparison(w, op, lanes, name);
   uint32_t bytes = (uint32_t)scalar_types[type].size;
-  const char *bits = c_vector(w, bytes, lanes), *as = meaning(w, type, lanes);
+  const char *bits = c_vector(w, bytes, lanes), *as = c_meaning(w, type, lanes);
   const char *mask = c_mask_type(w, bytes, lanes), *x = "a", *y = op == OP_ISNAN ? "a" : "b";
   bool has = has_kmask(bytes, lanes), ranked = op == OP_TOTAL_LE && is_float(type);
   if (ranked) {
@@ -503,7 +474,7 @@ static const char *comparison(c_writer *w, scalar_op op, scalar_type type, uint3
     x = c_format(w, "rank_%s(a)", as);
     y = c_format(w, "rank_%s(b)", as);
     type = signed_of(bytes);
-    as = meaning(w, type, lanes);
+    as = c_meaning(w, type, lanes);
   }
   if (!c_define(w, name))
     return name;
@@ -548,7 +519,8 @@ const char *c_mask_of_mask(c_writer *w, uint32_t from, uint32_t to, uint32_t lan
   const char *in = c_vector(w, from, lanes), *out = c_vector(w, to, lanes);
   const char *mask_in = c_mask_type(w, from, lanes), *mask_out = c_mask_type(w, to, lanes);
   const char *name = c_format(w, "%s_of_%s", mask_out, mask_in);
-  const char *narrow = meaning(w, signed_of(from), lanes), *wide = meaning(w, signed_of(to), lanes);
+  const char *narrow = c_meaning(w, signed_of(from), lanes),
+             *wide = c_meaning(w, signed_of(to), lanes);
   bool has = has_kmask(from, lanes) && has_kmask(to, lanes);
   if (!c_define(w, name))
     return name;
@@ -574,7 +546,7 @@ static void define_minimum(c_writer *w, bool larger, scalar_type type, uint32_t 
   static const char letters[] = {[1] = 'b', [2] = 'w', [4] = 'd', [8] = 'q'};
   static const char *const words[] = {[1] = "char", [2] = "short", [4] = "int", [8] = "long long"};
   uint32_t bytes = (uint32_t)scalar_types[type].size, size = bytes * lanes;
-  const char *bits = c_vector(w, bytes, lanes), *as = meaning(w, type, lanes);
+  const char *bits = c_vector(w, bytes, lanes), *as = c_meaning(w, type, lanes);
   const char *least = larger ? "max" : "min", *sign = is_signed(type) ? "s" : "u";
   text *t = &w->definitions;
   text_printf(t, INLINE "%s %s(%s a, %s b) {\n", bits, name, bits, bits);
@@ -615,7 +587,7 @@ const char *c_minimum(c_writer *w, bool larger, scalar_type type, uint32_t lanes
   const char *name =
       c_format(w, "%s_%sx%u", larger ? "max" : "min", scalar_types[type].name, lanes);
   const char *bits = c_vector(w, (uint32_t)scalar_types[type].size, lanes);
-  const char *as = meaning(w, type, lanes);
+  const char *as = c_meaning(w, type, lanes);
   if (!c_define(w, name))
     return name;
   if (lanes == 1)

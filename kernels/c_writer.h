@@ -37,7 +37,7 @@ typedef struct c_writer {
   uint32_t next;  // the number of the next variable
   VEC(c_roots) roots;
   bool scalars_needed[2];  // of integers; of floats, conversions and mathematics
-  bool masks_needed;
+  bool masks_needed, halves_needed;
 } c_writer;
 
 // True if it was not yet defined: now it is, and the caller writes it.
