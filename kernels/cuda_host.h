@@ -48,6 +48,8 @@ typedef decltype(sizeof 0) size_t;
 #define UINT16_MAX 65535
 #define UINT32_MAX 4294967295U
 #define UINT64_MAX 18446744073709551615ULL
+#define UINT8_C(x) x
+#define UINT16_C(x) x
 #define INT32_C(x) x
 #define UINT32_C(x) x##U
 #define INT64_C(x) x##LL

@@ -9,6 +9,8 @@
 
 #include "runtime/compiled.h"
 #include "runtime/compiler.h"
+#include "runtime/cuda_program.h"
+#include "runtime/nvrtc.h"
 #include "runtime/permc.h"
 #include "runtime/roots.h"
 
@@ -720,6 +722,43 @@ TEST(programs_on_f16) {
       }
       nan_is_nan = true;
     }
+  arena_free(&memory);
+}
+
+// What runs on the host above is CUDA, too.
+TEST(f16_compiled_for_gpus) {
+  static const char *const programs[][2] = {
+      {"sort", "[2^10]f16"},
+      {"map (\\x -> (x * 1.5 - sin x, f32 x, i8 x, x < 3, f16 (f64 x), x ^ 3))", "[2^10]f16"},
+      {"map (\\x -> if x < 7 then x + 5 else 77)", "[2^10]u16"},
+      {"map (\\x -> if x < 7 then x + 5 else 77)", "[2^10]u8"},
+  };
+  char why[NVRTC_WHY];
+  if (!nvrtc_find(why, sizeof why))
+    SKIP(why);
+  for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
+    START();
+    const plan *p = planned(programs[i][0], programs[i][1], "gpu");
+    const char *problem = NULL;
+    c_code code = {0};
+    text t = {0};
+    if (!CHECK(p && c_emit(&code, p, &(c_options){.stream_bytes = UINT64_MAX}, &problem)))
+      continue;
+    c_code_file(&t, &code, 0, code.pass_count, false);
+    text_add(&t, "", 1);
+    nvrtc_job job = {.text = t.data,
+                     .name = "test",
+                     .architecture = 80,
+                     .options = cuda_program_options,
+                     .option_count = CUDA_PROGRAM_OPTIONS};
+    void *cubin = NULL;
+    size_t size = 0;
+    if (!CHECK(!t.failed && nvrtc_compile(&job, &cubin, &size, why, sizeof why)))
+      printf("%s: %s\n", programs[i][0], why);
+    free(cubin);
+    text_free(&t);
+    c_code_free(&code);
+  }
   arena_free(&memory);
 }
 
