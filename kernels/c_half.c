@@ -7,11 +7,13 @@ static const char *by_instructions(c_writer *w, scalar_op op, const char *word, 
   if (!c_define(w, c_format(w, "halves_%s", name)))
     return name;
   w->halves_needed = true;
-  text_printf(&w->definitions,
-              "#if PERMC_HALVES >= %u\n"
-              "PERMC_INLINE %s %s(%s a%s%s) {\n  return (%s)permc_%s_%u((__m%ui)a%s);\n}\n#else\n",
-              lanes, bits, name, bits, two ? ", " : "", two ? c_format(w, "%s b", bits) : "", bits,
-              word, lanes, lanes * 16, two ? c_format(w, ", (__m%ui)b", lanes * 16) : "");
+  text_printf(
+      &w->definitions,
+      "#if PERMC_HALVES >= %u\n"
+      "PERMC_INLINE %s %s(%s a%s%s) {\n  return (%s)permc_%s_%u((__m%ui)a, (__m%ui)%s);\n}\n"
+      "#else\n",
+      lanes, bits, name, bits, two ? ", " : "", two ? c_format(w, "%s b", bits) : "", bits, word,
+      lanes, lanes * 16, lanes * 16, two ? "b" : "a");
   c_lane_function(w, op, SCALAR_F16, lanes);
   text_string(&w->definitions, "#endif\n");
   return name;
