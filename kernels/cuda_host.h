@@ -48,7 +48,9 @@ typedef decltype(sizeof 0) size_t;
 #define UINT16_MAX 65535
 #define UINT32_MAX 4294967295U
 #define UINT64_MAX 18446744073709551615ULL
+#define INT8_C(x) x
 #define UINT8_C(x) x
+#define INT16_C(x) x
 #define UINT16_C(x) x
 #define INT32_C(x) x
 #define UINT32_C(x) x##U
