@@ -73,6 +73,14 @@ void write_mask(text *out, uint64_t mask, int n) {
 // ---- writing: constants ----------------------------------------------------------------------
 
 // As many digits as tell the number from its neighbours; a NaN as its bits.
+static void print_f16(text *out, uint16_t bits) {
+  double x = scalar_f16_value(bits);
+  if (isnan(x))
+    text_printf(out, "0x%" PRIx16, bits);
+  else
+    text_printf(out, "%.5g", x);
+}
+
 static void print_f32(text *out, float x) {
   uint32_t bits = 0;
   memcpy(&bits, &x, sizeof bits);
@@ -97,6 +105,9 @@ void write_constant(text *out, scalar_type type, const scalar_bits *c) {
   switch (type) {
   case SCALAR_BOOL:
     text_string(out, c->b ? "true" : "false");
+    break;
+  case SCALAR_F16:
+    print_f16(out, c->f16);
     break;
   case SCALAR_F32:
     print_f32(out, c->f32);
@@ -343,6 +354,13 @@ double read_real(reader *r) {
 }
 
 // 0x before digits: its bits, as they are written for a NaN.
+static void read_f16(reader *r, uint16_t *out) {
+  if (r->at[0] == '0' && r->at[1] == 'x')
+    *out = (uint16_t)read_number(r);
+  else
+    *out = scalar_f16_nearest(real(r, false));
+}
+
 static void read_f32(reader *r, float *out) {
   if (r->at[0] == '0' && r->at[1] == 'x') {
     uint32_t bits = (uint32_t)read_number(r);
@@ -377,6 +395,9 @@ scalar_bits read_constant(reader *r, scalar_type type) {
     bits.b = read_literal(r, "true");
     if (!bits.b)
       read_expect(r, "false");
+    break;
+  case SCALAR_F16:
+    read_f16(r, &bits.f16);
     break;
   case SCALAR_F32:
     read_f32(r, &bits.f32);

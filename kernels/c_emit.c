@@ -75,6 +75,8 @@ static void add_head(c_writer *w, text *out) {
                      "    defined(__AVX512F__) && defined(__AVX512BW__) && \\\n"
                      "    defined(__AVX512DQ__) && defined(__AVX512VL__)\n"
                      "#include <immintrin.h>\n#define PERMC_KMASK 1\n#endif\n");
+  if (w->halves_needed)
+    c_source_add(out, "kernels/c_half.h");
   if (!w->scalars_needed[0] && !w->scalars_needed[1])
     return;
   text_string(out, "#define SCALAR_FUNCTIONS_ONLY\n");
@@ -89,8 +91,13 @@ static void add_head(c_writer *w, text *out) {
 }
 
 static const char *const element_types[SCALAR_COUNT] = {
-    "bool",     "int8_t",   "int16_t", "int32_t", "int64_t",        "uint8_t",         "uint16_t",
-    "uint32_t", "uint64_t", "float",   "double",  "float _Complex", "double _Complex",
+    [SCALAR_BOOL] = "bool",          [SCALAR_I8] = "int8_t",
+    [SCALAR_I16] = "int16_t",        [SCALAR_I32] = "int32_t",
+    [SCALAR_I64] = "int64_t",        [SCALAR_U8] = "uint8_t",
+    [SCALAR_U16] = "uint16_t",       [SCALAR_U32] = "uint32_t",
+    [SCALAR_U64] = "uint64_t",       [SCALAR_F16] = "uint16_t",
+    [SCALAR_F32] = "float",          [SCALAR_F64] = "double",
+    [SCALAR_C64] = "float _Complex", [SCALAR_C128] = "double _Complex",
 };
 
 // Arguments in order, then results in order.

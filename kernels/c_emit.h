@@ -25,7 +25,8 @@
 //   c_access.c     loads and stores
 //   c_op.c         ops on registers        c_node.c       scalar code
 //   c_exchange.c   sorting networks of floats   c_root.c   roots of unity
-//   c_function.c   functions on vectors    c_source.c     the sources in the text
+//   c_function.c   functions on vectors    c_half.c       of f16
+//   c_source.c     the sources in the text
 //   c_pass.c       a pass                  c_writer.c     the text
 //   c_online.c     kernels that are told the matrix
 #ifndef PERMC_KERNELS_C_EMIT_H

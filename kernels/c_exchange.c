@@ -92,11 +92,11 @@ typedef struct key_names {
   uint32_t bytes, lanes;
 } key_names;
 
-static const char *const largest[] = {[4] = "INT32_MAX", [8] = "INT64_MAX"};
+static const char *const largest[] = {[2] = "INT16_MAX", [4] = "INT32_MAX", [8] = "INT64_MAX"};
 static const char *const infinity[] = {
-    [4] = "INT32_C(0x7f800000)", [8] = "INT64_C(0x7ff0000000000000)"};
+    [2] = "0x7c00", [4] = "INT32_C(0x7f800000)", [8] = "INT64_C(0x7ff0000000000000)"};
 static const char *const usual_nan[] = {
-    [4] = "UINT32_C(0x7fc00000)", [8] = "UINT64_C(0x7ff8000000000000)"};
+    [2] = "0x7e00", [4] = "UINT32_C(0x7fc00000)", [8] = "UINT64_C(0x7ff8000000000000)"};
 
 static key_names names_of(const c_phase *f, uint32_t slot) {
   scalar_type type = f->slots[slot].type;
@@ -104,13 +104,13 @@ static key_names names_of(const c_phase *f, uint32_t slot) {
   n.type = c_vector(f->w, n.bytes, n.lanes);
   n.mask = n.lanes == 1 ? "bool" : c_mask_type(f->w, n.bytes, n.lanes);
   n.name = c_format(f->w, "%sx%u", scalar_types[type].name, n.lanes);
-  n.integer = n.bytes == 4 ? SCALAR_I32 : SCALAR_I64;
+  n.integer = n.bytes == 2 ? SCALAR_I16 : n.bytes == 4 ? SCALAR_I32 : SCALAR_I64;
   return n;
 }
 
 // The same on single elements, for lanes that are threads: `i` is the integer type.
 static void define_scalars(c_writer *w, const key_names *n) {
-  const char *i = n->bytes == 4 ? "int32_t" : "int64_t";
+  const char *i = c_format(w, "int%u_t", n->bytes * 8);
   if (!c_define(w, c_format(w, "key_%s", n->name)))
     return;
   text_printf(&w->definitions,

@@ -20,8 +20,11 @@ static const char *operation_name(c_writer *w, scalar_op op) {
 
 // The C type of an element, and the word for it in the names of conversions.
 static const char *const element_types[SCALAR_COUNT] = {
-    "uint8_t",  "int8_t",   "int16_t", "int32_t", "int64_t",     "uint8_t",     "uint16_t",
-    "uint32_t", "uint64_t", "float",   "double",  "complex_f32", "complex_f64",
+    [SCALAR_BOOL] = "uint8_t",    [SCALAR_I8] = "int8_t",        [SCALAR_I16] = "int16_t",
+    [SCALAR_I32] = "int32_t",     [SCALAR_I64] = "int64_t",      [SCALAR_U8] = "uint8_t",
+    [SCALAR_U16] = "uint16_t",    [SCALAR_U32] = "uint32_t",     [SCALAR_U64] = "uint64_t",
+    [SCALAR_F16] = "uint16_t",    [SCALAR_F32] = "float",        [SCALAR_F64] = "double",
+    [SCALAR_C64] = "complex_f32", [SCALAR_C128] = "complex_f64",
 };
 static const char *type_suffix(scalar_type type) {
   return type == SCALAR_BOOL ? "truth" : scalar_types[type].name;
@@ -31,10 +34,7 @@ static bool is_float(scalar_type t) { return scalar_types[t].kind == KIND_FLOAT;
 static bool is_complex(scalar_type t) { return scalar_types[t].kind == KIND_COMPLEX; }
 static bool is_signed(scalar_type t) { return scalar_types[t].kind == KIND_SIGNED; }
 
-#define INLINE "static inline __attribute__((always_inline)) "
-
-// The vector type that gives the bits the meaning of a real type: "i32x16", "f32x16", "u32x16".
-static const char *meaning(c_writer *w, scalar_type type, uint32_t lanes) {
+const char *c_meaning(c_writer *w, scalar_type type, uint32_t lanes) {
   uint32_t bytes = (uint32_t)scalar_types[type].size;
   const char *bits = c_vector(w, bytes, lanes);
   if (!is_float(type) && !is_signed(type))
@@ -71,11 +71,13 @@ static const operator_row operators[] = {
     {OP_NEG, CLASS_INTEGER, "-a"},
     {OP_ABS, CLASS_UNSIGNED, "a"},
     {OP_ABS, CLASS_SIGNED, "(a ^ (#)(($)a < 0)) - (#)(($)a < 0)"},
-    {OP_ADD, CLASS_FLOAT, "(#)(($)a + ($)b)"},
-    {OP_SUB, CLASS_FLOAT, "(#)(($)a - ($)b)"},
-    {OP_MUL, CLASS_FLOAT, "(#)(($)a * ($)b)"},
-    {OP_DIV, CLASS_FLOAT, "(#)(($)a / ($)b)"},
-    {OP_NEG, CLASS_FLOAT, "(#)-($)a"},
+    {OP_ADD, CLASS_PART, "(#)(($)a + ($)b)"},
+    {OP_SUB, CLASS_PART, "(#)(($)a - ($)b)"},
+    {OP_MUL, CLASS_PART, "(#)(($)a * ($)b)"},
+    {OP_DIV, CLASS_PART, "(#)(($)a / ($)b)"},
+    {OP_NEG, CLASS_PART, "(#)-($)a"},
+    {OP_NEG, CLASS_OF(SCALAR_F16), "a ^ 0x8000"},
+    {OP_ABS, CLASS_OF(SCALAR_F16), "a & 0x7fff"},
     {OP_AND, CLASS_BITS, "a & b"},
     {OP_OR, CLASS_BITS, "a | b"},
     {OP_XOR, CLASS_BITS, "a ^ b"},
@@ -99,19 +101,21 @@ static const char *expanded(c_writer *w, const char *expression, const char *typ
 
 // As NAME(rank) in scalar_real.inc.
 static void define_rank(c_writer *w, scalar_type type, uint32_t lanes) {
-  const char *name = meaning(w, type, lanes);
+  const char *name = c_meaning(w, type, lanes);
   uint32_t bytes = (uint32_t)scalar_types[type].size;
-  const char *integer = meaning(w, signed_of(bytes), lanes);
+  const char *integer = c_meaning(w, signed_of(bytes), lanes);
+  const char *largest = c_format(w, "INT%u_MAX", bytes * 8);
   if (!c_define(w, c_format(w, "rank_%s", name)))
     return;
   text_printf(&w->definitions,
               INLINE "%s rank_%s(%s a) {\n"
                      "  %s bits = (%s)a, nan = (bits & %s) > %s;\n"
                      "  return ((bits ^ ((bits >> %u) & %s)) & ~nan) | (nan & %s);\n}\n",
-              integer, name, c_vector(w, bytes, lanes), integer, integer,
-              bytes == 4 ? "INT32_MAX" : "INT64_MAX",
-              bytes == 4 ? "INT32_C(0x7f800000)" : "INT64_C(0x7ff0000000000000)", bytes * 8 - 1,
-              bytes == 4 ? "INT32_MAX" : "INT64_MAX", bytes == 4 ? "INT32_MAX" : "INT64_MAX");
+              integer, name, c_vector(w, bytes, lanes), integer, integer, largest,
+              bytes == 2   ? "0x7c00"
+              : bytes == 4 ? "INT32_C(0x7f800000)"
+                           : "INT64_C(0x7ff0000000000000)",
+              bytes * 8 - 1, largest, largest);
 }
 
 static const char *comparison(c_writer *w, scalar_op op, scalar_type type, uint32_t lanes,
@@ -125,12 +129,14 @@ const char *c_vector_function(c_writer *w, scalar_op op, scalar_type type, uint3
   const char *name = c_format(w, "%s_%sx%u", operation_name(w, op), type_suffix(type), lanes);
   if (lanes == 1 || is_complex(type))
     return NULL;
+  if (type == SCALAR_F16 && !row && op != OP_TOTAL_LE)
+    return c_half_function(w, op, lanes);
   if (c_gives_mask(op))
     return comparison(w, op, type, lanes, name);
   if (!row)
     return NULL;
   const char *bits = c_vector(w, (uint32_t)scalar_types[type].size, lanes);
-  const char *as = meaning(w, type, lanes);
+  const char *as = c_meaning(w, type, lanes);
   if (c_define(w, name))
     text_printf(&w->definitions, INLINE "%s %s(%s a%s%s) { return %s; }\n", bits, name, bits,
                 scalar_ops[op].arity == 2 ? ", " : "",
@@ -142,7 +148,7 @@ const char *c_vector_function(c_writer *w, scalar_op op, scalar_type type, uint3
 const char *c_shift(c_writer *w, scalar_op op, scalar_type type, uint32_t lanes) {
   const char *name = c_format(w, "%s_%sx%u_by", operation_name(w, op), type_suffix(type), lanes);
   const char *bits = c_vector(w, (uint32_t)scalar_types[type].size, lanes);
-  const char *as = meaning(w, type, lanes);
+  const char *as = c_meaning(w, type, lanes);
   if (c_define(w, name))
     text_printf(&w->definitions, INLINE "%s %s(%s a, %s c) { return (%s)((%s)a %s c); }\n", bits,
                 name, bits, element_types[type], bits, as, op == OP_SHL ? "<<" : ">>");
@@ -321,9 +327,11 @@ const char *c_vector_conversion(c_writer *w, scalar_type from, scalar_type to, u
   bool to_integer = !is_float(to) && to != SCALAR_BOOL;
   if (lanes == 1 || is_complex(from) || is_complex(to) || (is_float(from) && to_integer))
     return NULL;
+  if (to == SCALAR_F16 || (from == SCALAR_F16 && to != SCALAR_BOOL))
+    return c_half_conversion(w, from, to, lanes);
   const char *name =
       c_format(w, "convert_%s_%sx%u", scalar_types[from].name, scalar_types[to].name, lanes);
-  const char *in = c_vector(w, c_part_bytes(from), lanes), *as = meaning(w, from, lanes);
+  const char *in = c_vector(w, c_part_bytes(from), lanes), *as = c_meaning(w, from, lanes);
   if (to == SCALAR_BOOL) {
     const char *unequal = c_vector_function(w, OP_NE, from, lanes);
     if (c_define(w, name))
@@ -331,7 +339,7 @@ const char *c_vector_conversion(c_writer *w, scalar_type from, scalar_type to, u
                   c_mask_type(w, c_part_bytes(from), lanes), name, in, unequal, in);
     return name;
   }
-  const char *out = c_vector(w, c_part_bytes(to), lanes), *wanted = meaning(w, to, lanes);
+  const char *out = c_vector(w, c_part_bytes(to), lanes), *wanted = c_meaning(w, to, lanes);
   if (c_define(w, name))
     text_printf(&w->definitions,
                 INLINE "%s %s(%s a) { return (%s)__builtin_convertvector((%s)a, %s); }\n", out,
@@ -458,7 +466,7 @@ static const char *compare_call(c_writer *w, scalar_type type, uint32_t lanes, c
 static const char *comparison(c_writer *w, scalar_op op, scalar_type type, uint32_t lanes,
                               const char *name) {
   uint32_t bytes = (uint32_t)scalar_types[type].size;
-  const char *bits = c_vector(w, bytes, lanes), *as = meaning(w, type, lanes);
+  const char *bits = c_vector(w, bytes, lanes), *as = c_meaning(w, type, lanes);
   const char *mask = c_mask_type(w, bytes, lanes), *x = "a", *y = op == OP_ISNAN ? "a" : "b";
   bool has = has_kmask(bytes, lanes), ranked = op == OP_TOTAL_LE && is_float(type);
   if (ranked) {
@@ -466,7 +474,7 @@ static const char *comparison(c_writer *w, scalar_op op, scalar_type type, uint3
     x = c_format(w, "rank_%s(a)", as);
     y = c_format(w, "rank_%s(b)", as);
     type = signed_of(bytes);
-    as = meaning(w, type, lanes);
+    as = c_meaning(w, type, lanes);
   }
   if (!c_define(w, name))
     return name;
@@ -511,7 +519,8 @@ const char *c_mask_of_mask(c_writer *w, uint32_t from, uint32_t to, uint32_t lan
   const char *in = c_vector(w, from, lanes), *out = c_vector(w, to, lanes);
   const char *mask_in = c_mask_type(w, from, lanes), *mask_out = c_mask_type(w, to, lanes);
   const char *name = c_format(w, "%s_of_%s", mask_out, mask_in);
-  const char *narrow = meaning(w, signed_of(from), lanes), *wide = meaning(w, signed_of(to), lanes);
+  const char *narrow = c_meaning(w, signed_of(from), lanes),
+             *wide = c_meaning(w, signed_of(to), lanes);
   bool has = has_kmask(from, lanes) && has_kmask(to, lanes);
   if (!c_define(w, name))
     return name;
@@ -537,7 +546,7 @@ static void define_minimum(c_writer *w, bool larger, scalar_type type, uint32_t 
   static const char letters[] = {[1] = 'b', [2] = 'w', [4] = 'd', [8] = 'q'};
   static const char *const words[] = {[1] = "char", [2] = "short", [4] = "int", [8] = "long long"};
   uint32_t bytes = (uint32_t)scalar_types[type].size, size = bytes * lanes;
-  const char *bits = c_vector(w, bytes, lanes), *as = meaning(w, type, lanes);
+  const char *bits = c_vector(w, bytes, lanes), *as = c_meaning(w, type, lanes);
   const char *least = larger ? "max" : "min", *sign = is_signed(type) ? "s" : "u";
   text *t = &w->definitions;
   text_printf(t, INLINE "%s %s(%s a, %s b) {\n", bits, name, bits, bits);
@@ -578,7 +587,7 @@ const char *c_minimum(c_writer *w, bool larger, scalar_type type, uint32_t lanes
   const char *name =
       c_format(w, "%s_%sx%u", larger ? "max" : "min", scalar_types[type].name, lanes);
   const char *bits = c_vector(w, (uint32_t)scalar_types[type].size, lanes);
-  const char *as = meaning(w, type, lanes);
+  const char *as = c_meaning(w, type, lanes);
   if (!c_define(w, name))
     return name;
   if (lanes == 1)

@@ -20,6 +20,11 @@ static inline uint32_t c_part_bytes(scalar_type type) {
   return (uint32_t)scalar_types[type].size / c_parts(type);
 }
 
+#define INLINE "static inline __attribute__((always_inline)) "
+
+// The vector type that gives the bits the meaning of a real type: "i32x16", "f32x16", "u32x16".
+const char *c_meaning(c_writer *w, scalar_type type, uint32_t lanes);
+
 // The name of the function for a real type, or NULL where no vector operator means the operation.
 const char *c_vector_function(c_writer *w, scalar_op op, scalar_type type, uint32_t lanes);
 bool c_gives_mask(scalar_op op);  // as a vector operator
@@ -41,6 +46,10 @@ const char *c_lane_root(c_writer *w, scalar_type type, uint64_t m, uint32_t lane
 
 // Between integers and floats of parts (not from floats to integers): (bits) -> bits.
 const char *c_vector_conversion(c_writer *w, scalar_type from, scalar_type to, uint32_t lanes);
+
+// The same two for f16 (c_half.c), which is no type of vectors.
+const char *c_half_function(c_writer *w, scalar_op op, uint32_t lanes);
+const char *c_half_conversion(c_writer *w, scalar_type from, scalar_type to, uint32_t lanes);
 
 // (a, b) -> bits: the smaller or larger of integers.
 const char *c_minimum(c_writer *w, bool larger, scalar_type type, uint32_t lanes);

@@ -36,6 +36,7 @@ typedef struct c_writer {
   size_t key_count, key_slots;
   uint32_t next;  // the number of the next variable
   VEC(c_roots) roots;
+  bool halves_needed;      // vectors of f16 (kernels/c_half.h)
   bool scalars_needed[2];  // of integers; of floats, conversions and mathematics
   bool masks_needed, online;
 } c_writer;

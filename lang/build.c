@@ -157,7 +157,8 @@ expr *negate(parser *p, span where, span minus, expr *operand) {
   if (operand->kind == EXPR_INT && !operand->u.integer.negative) {
     operand->u.integer.negative = true;
   } else if (operand->kind == EXPR_FLOAT) {
-    operand->u.real = (real_number){-operand->u.real.f64, -operand->u.real.f32};
+    const real_number *r = &operand->u.real;
+    operand->u.real = (real_number){-r->f64, -r->f32, r->f16 ^ 0x8000};
   } else {
     operand = new_apply(p, operator_name(p, minus, "negate"), operand);
   }

@@ -646,7 +646,7 @@ static scheme *operation_scheme(arena *a, scalar_op op) {
   bool comparison = op >= OP_EQ && op <= OP_TOTAL_LE;
   bool from_complex = r->result == RESULT_REAL;
   constraint c = {comparison ? CONSTRAINT_EACH : CONSTRAINT_SCALAR,
-                  from_complex ? CLASS_FLOAT : r->operands};
+                  from_complex ? CLASS_PART : r->operands};
   type *t = type_variable(a, c, 1), *operand = t, *result = t;
   type *complex = type_scalar(a, SCALAR_C64);
   complex->parts[0] = t;

@@ -103,7 +103,7 @@ static scalar_type literal_type(elaborator *e, type *t, type_env *env) {
 
 static value *integer_literal(elaborator *e, scalar_type t, bool negative, uint64_t magnitude) {
   scalar_kind kind = scalar_types[t].kind;
-  if ((kind == KIND_SIGNED || kind == KIND_UNSIGNED) && !scalar_holds(t, negative, magnitude))
+  if (!scalar_holds(t, negative, magnitude))
     fail(e, "%s%" PRIu64 " does not fit %s", negative ? "-" : "", magnitude, scalar_types[t].name);
   scalar_bits out = {.bytes = {0}};
   if (kind == KIND_FLOAT || kind == KIND_COMPLEX) {
@@ -125,14 +125,19 @@ static value *integer_literal(elaborator *e, scalar_type t, bool negative, uint6
 }
 
 static value *real_literal(elaborator *e, scalar_type t, real_number real) {
-  bool single = scalar_real_of(t) == SCALAR_F32;
-  if (isinf(single ? (double)real.f32 : real.f64))
-    fail(e, "this number does not fit %s", scalar_types[t].name);
-  scalar_bits out = {.bytes = {0}};
-  if (single)
-    scalar_convert(SCALAR_F32, t, 1, &real.f32, out.bytes);
+  scalar_type part = scalar_real_of(t);
+  scalar_bits rounded = {.bytes = {0}}, out = rounded;
+  double wide = 0;
+  if (part == SCALAR_F16)
+    rounded.f16 = real.f16;
+  else if (part == SCALAR_F32)
+    rounded.f32 = real.f32;
   else
-    scalar_convert(SCALAR_F64, t, 1, &real.f64, out.bytes);
+    rounded.f64 = real.f64;
+  scalar_convert(part, SCALAR_F64, 1, &rounded, &wide);
+  if (isinf(wide))
+    fail(e, "this number does not fit %s", scalar_types[t].name);
+  scalar_convert(part, t, 1, &rounded, &out);
   return make_scalar(e, t, out);
 }
 

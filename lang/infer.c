@@ -200,8 +200,8 @@ static type *type_of_written(inferrer *in, const type_expr *t) {
     if (is_foreign_type(t->name)) {
       diag_report(in->d, DIAG_ERROR, t->where, "'%s' is no type", t->name);
       diag_report(in->d, DIAG_HINT, t->where,
-                  "types are int, bool, i8 ... i64, u8 ... u64, f32, f64, c64, c128; names that "
-                  "stand for any type begin with a small letter");
+                  "types are int, bool, i8 ... i64, u8 ... u64, f16, f32, f64, c64, c128; names "
+                  "that stand for any type begin with a small letter");
       return fresh(in, anything);
     }
     return named_variable(in, t->name);
@@ -509,17 +509,22 @@ static type *infer_function(inferrer *in, function *f) {
   return t;
 }
 
+static bool is_half(const type *t) { return t->kind == TYPE_SCALAR && t->scalar == SCALAR_F16; }
+
 static void check_extern(inferrer *in, const binding *b) {
   const type *t = type_prune(b->monotype);
-  bool good = t->kind == TYPE_FUNCTION;
+  bool good = t->kind == TYPE_FUNCTION, half = false;
   for (; t->kind == TYPE_FUNCTION; t = type_prune(t->parts[1])) {
     type_kind k = type_prune(t->parts[0])->kind;
     good = good && (k == TYPE_SCALAR || k == TYPE_COMPLEX);
+    half |= is_half(type_prune(t->parts[0]));
   }
   good = good && (t->kind == TYPE_SCALAR || t->kind == TYPE_COMPLEX);
-  if (!good)
+  half |= is_half(t);
+  if (!good || half)
     diag_report(in->d, DIAG_ERROR, b->signature->where,
-                "a foreign function takes and gives scalars: f32 -> f32");
+                good ? "a foreign function cannot take or give f16, which is no type of C"
+                     : "a foreign function takes and gives scalars: f32 -> f32");
 }
 
 static void infer_body(inferrer *in, binding *b) {

@@ -5,13 +5,13 @@
 #include <string.h>
 
 const scalar_row scalar_types[SCALAR_COUNT] = {
-    [SCALAR_BOOL] = {"bool", 1, KIND_BOOL},     [SCALAR_I8] = {"i8", 1, KIND_SIGNED},
-    [SCALAR_I16] = {"i16", 2, KIND_SIGNED},     [SCALAR_I32] = {"i32", 4, KIND_SIGNED},
-    [SCALAR_I64] = {"i64", 8, KIND_SIGNED},     [SCALAR_U8] = {"u8", 1, KIND_UNSIGNED},
-    [SCALAR_U16] = {"u16", 2, KIND_UNSIGNED},   [SCALAR_U32] = {"u32", 4, KIND_UNSIGNED},
-    [SCALAR_U64] = {"u64", 8, KIND_UNSIGNED},   [SCALAR_F32] = {"f32", 4, KIND_FLOAT},
-    [SCALAR_F64] = {"f64", 8, KIND_FLOAT},      [SCALAR_C64] = {"c64", 8, KIND_COMPLEX},
-    [SCALAR_C128] = {"c128", 16, KIND_COMPLEX},
+    [SCALAR_BOOL] = {"bool", 1, KIND_BOOL},   [SCALAR_I8] = {"i8", 1, KIND_SIGNED},
+    [SCALAR_I16] = {"i16", 2, KIND_SIGNED},   [SCALAR_I32] = {"i32", 4, KIND_SIGNED},
+    [SCALAR_I64] = {"i64", 8, KIND_SIGNED},   [SCALAR_U8] = {"u8", 1, KIND_UNSIGNED},
+    [SCALAR_U16] = {"u16", 2, KIND_UNSIGNED}, [SCALAR_U32] = {"u32", 4, KIND_UNSIGNED},
+    [SCALAR_U64] = {"u64", 8, KIND_UNSIGNED}, [SCALAR_F16] = {"f16", 2, KIND_FLOAT},
+    [SCALAR_F32] = {"f32", 4, KIND_FLOAT},    [SCALAR_F64] = {"f64", 8, KIND_FLOAT},
+    [SCALAR_C64] = {"c64", 8, KIND_COMPLEX},  [SCALAR_C128] = {"c128", 16, KIND_COMPLEX},
 };
 
 const scalar_op_row scalar_ops[SCALAR_OP_COUNT] = {
@@ -118,7 +118,9 @@ scalar_bits scalar_from_i64(scalar_type type, int64_t value) {
 
 scalar_bits scalar_minval(scalar_type type) {
   scalar_bits bits = {{0}};
-  if (type == SCALAR_F32)
+  if (type == SCALAR_F16)
+    bits.f16 = 0xfc00;
+  else if (type == SCALAR_F32)
     bits.f32 = -INFINITY;
   else if (type == SCALAR_F64)
     bits.f64 = -(double)INFINITY;
@@ -141,7 +143,9 @@ scalar_bits scalar_maxval(scalar_type type) {
     memset(bits.bytes, 0xff, scalar_types[type].size);
     break;
   case KIND_FLOAT:
-    if (type == SCALAR_F32)
+    if (type == SCALAR_F16)
+      bits.f16 = 0x7e00;
+    else if (type == SCALAR_F32)
       bits.u32 = UINT32_C(0x7fc00000);
     else
       bits.u64 = UINT64_C(0x7ff8000000000000);

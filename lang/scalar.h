@@ -22,6 +22,7 @@ typedef enum scalar_type {
   SCALAR_U16,
   SCALAR_U32,
   SCALAR_U64,
+  SCALAR_F16,  // 16 bits; arithmetic is that of f32, rounded
   SCALAR_F32,
   SCALAR_F64,
   SCALAR_C64,   // two f32: real, imaginary
@@ -56,7 +57,8 @@ typedef uint32_t scalar_class;
   (CLASS_OF(SCALAR_U8) | CLASS_OF(SCALAR_U16) | CLASS_OF(SCALAR_U32) | CLASS_OF(SCALAR_U64))
 #define CLASS_BOOL CLASS_OF(SCALAR_BOOL)
 #define CLASS_INTEGER (CLASS_SIGNED | CLASS_UNSIGNED)
-#define CLASS_FLOAT (CLASS_OF(SCALAR_F32) | CLASS_OF(SCALAR_F64))
+#define CLASS_PART (CLASS_OF(SCALAR_F32) | CLASS_OF(SCALAR_F64))  // parts of complex numbers
+#define CLASS_FLOAT (CLASS_OF(SCALAR_F16) | CLASS_PART)
 #define CLASS_COMPLEX (CLASS_OF(SCALAR_C64) | CLASS_OF(SCALAR_C128))
 #define CLASS_REAL (CLASS_INTEGER | CLASS_FLOAT)
 #define CLASS_NUM (CLASS_REAL | CLASS_COMPLEX)
@@ -77,6 +79,7 @@ typedef union scalar_bits {
   uint16_t u16;
   uint32_t u32;
   uint64_t u64;
+  uint16_t f16;  // its bits
   float f32;
   double f64;
   float c64[2];
@@ -87,6 +90,7 @@ typedef union scalar_bits {
 typedef struct real_number {
   double f64;
   float f32;
+  uint16_t f16;
 } real_number;
 
 // What an operation's result type is, given its operand type t (the type of its first operand,
@@ -156,9 +160,9 @@ typedef enum scalar_result {
   ROW(ISNAN, "isnan", 1, CLASS_FLOAT, RESULT_BOOL)                                                 \
   ROW(SINPI, "sinpi", 1, CLASS_FLOAT, RESULT_SAME)                                                 \
   ROW(COSPI, "cospi", 1, CLASS_FLOAT, RESULT_SAME)                                                 \
-  ROW(CIS, "cis", 1, CLASS_FLOAT, RESULT_COMPLEX)                                                  \
-  ROW(CISPI, "cispi", 1, CLASS_FLOAT, RESULT_COMPLEX)                                              \
-  ROW(COMPLEX, "complex", 2, CLASS_FLOAT, RESULT_COMPLEX)                                          \
+  ROW(CIS, "cis", 1, CLASS_PART, RESULT_COMPLEX)                                                   \
+  ROW(CISPI, "cispi", 1, CLASS_PART, RESULT_COMPLEX)                                               \
+  ROW(COMPLEX, "complex", 2, CLASS_PART, RESULT_COMPLEX)                                           \
   ROW(RE, "re", 1, CLASS_COMPLEX, RESULT_REAL)                                                     \
   ROW(IM, "im", 1, CLASS_COMPLEX, RESULT_REAL)                                                     \
   ROW(CONJ, "conj", 1, CLASS_COMPLEX, RESULT_SAME)                                                 \
@@ -208,6 +212,9 @@ scalar_bits scalar_from_i64(scalar_type type, int64_t value);
 bool scalar_holds(scalar_type type, bool negative, uint64_t magnitude);  // does the literal fit?
 scalar_bits scalar_minval(scalar_type type);                             // ordered types only
 scalar_bits scalar_maxval(scalar_type type);
+double scalar_f16_value(uint16_t bits);
+uint16_t scalar_f16_nearest(double value);
+uint16_t scalar_f16_read(const char *digits);  // as strtod reads them, rounded once
 // exp(2 pi i k / m), each part the nearest value of the type, exact at multiples of 1/8 turn
 // where it is representable. m > 0.
 scalar_bits scalar_root(scalar_type complex, int64_t k, int64_t m);

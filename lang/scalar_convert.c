@@ -7,7 +7,9 @@
 
 // ---- from integers and bool: wrap ----------------------------------------------------------
 
+#define READ(x) x
 #define INTEGER(to, type) (type) x
+#define HALF(x) f16_of_f32((float)x)  // beyond 2^24, where that rounds, all are infinite
 
 #define T uint8_t
 #define SUFFIX truth
@@ -38,6 +40,7 @@
 #include "lang/scalar_convert.inc"
 
 #undef INTEGER
+#undef HALF
 
 // ---- from floats: truncate and saturate ----------------------------------------------------
 
@@ -63,15 +66,31 @@ SATURATE_ALL(float, f32)
 SATURATE_ALL(double, f64)
 
 #define INTEGER(to, type) PASTE(PASTE(saturate, SUFFIX), to)(x)
+#define HALF(x) f16_of_f32(x)
 
 #define T float
 #define SUFFIX f32
 #include "lang/scalar_convert.inc"
+#undef HALF
+#define HALF(x) f16_of_f64(x)
 #define T double
 #define SUFFIX f64
 #include "lang/scalar_convert.inc"
 
+#undef READ
 #undef INTEGER
+#undef HALF
+#define READ(x) f32_of_f16(x)
+#define INTEGER(to, type) PASTE(saturate_f32, to)(READ(x))
+#define HALF(x) x
+
+#define T uint16_t
+#define SUFFIX f16
+#include "lang/scalar_convert.inc"
+
+#undef READ
+#undef INTEGER
+#undef HALF
 
 // ---- from complex numbers: to bool and complex only ----------------------------------------
 
@@ -106,9 +125,9 @@ static scalar_loop *const *const conversions[SCALAR_COUNT] = {
     [SCALAR_I16] = conversions_i16,    [SCALAR_I32] = conversions_i32,
     [SCALAR_I64] = conversions_i64,    [SCALAR_U8] = conversions_u8,
     [SCALAR_U16] = conversions_u16,    [SCALAR_U32] = conversions_u32,
-    [SCALAR_U64] = conversions_u64,    [SCALAR_F32] = conversions_f32,
-    [SCALAR_F64] = conversions_f64,    [SCALAR_C64] = conversions_c64,
-    [SCALAR_C128] = conversions_c128,
+    [SCALAR_U64] = conversions_u64,    [SCALAR_F16] = conversions_f16,
+    [SCALAR_F32] = conversions_f32,    [SCALAR_F64] = conversions_f64,
+    [SCALAR_C64] = conversions_c64,    [SCALAR_C128] = conversions_c128,
 };
 
 void scalar_convert(scalar_type from, scalar_type to, size_t n, const void *a, void *out) {

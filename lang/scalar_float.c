@@ -26,6 +26,9 @@
 #define SUFFIX f64
 #include "lang/scalar_real.inc"
 
+#define SUFFIX f16
+#include "lang/scalar_half_ops.inc"
+
 #define T float
 #define C complex_f32
 #define Z float _Complex
@@ -42,9 +45,7 @@
 
 #ifndef SCALAR_FUNCTIONS_ONLY
 scalar_loop *const *const scalar_float_loops[SCALAR_COUNT] = {
-    [SCALAR_F32] = loops_f32,
-    [SCALAR_F64] = loops_f64,
-    [SCALAR_C64] = loops_c64,
-    [SCALAR_C128] = loops_c128,
+    [SCALAR_F16] = loops_f16, [SCALAR_F32] = loops_f32,   [SCALAR_F64] = loops_f64,
+    [SCALAR_C64] = loops_c64, [SCALAR_C128] = loops_c128,
 };
 #endif

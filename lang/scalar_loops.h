@@ -1,6 +1,7 @@
 // Private to lang/scalar*.c: one loop over arrays for each operation and element type.
 //
-// A template (scalar_integer.inc, scalar_real.inc, scalar_complex.inc, scalar_convert.inc) is
+// A template (scalar_integer.inc, scalar_real.inc, scalar_half_ops.inc, scalar_complex.inc,
+// scalar_convert.inc) is
 // included once for each type. It sees the macros SUFFIX (i32, f64, ...) and T (the C type), writes
 // each operation as a function of one element, NAME(add), and turns it into a loop by LOOP_1 or
 // LOOP_2. The compiler inlines the function and vectorises the loop.
@@ -28,6 +29,8 @@ typedef struct complex_f32 {
 typedef struct complex_f64 {
   double re, im;
 } complex_f64;
+
+#include "lang/scalar_half.inc"  // f16, which is no type of C
 
 // sin(pi x) and cos(pi x), exact at multiples of 1/2; infinities give NaN.
 #ifdef SCALAR_FUNCTIONS_ONLY

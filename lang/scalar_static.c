@@ -33,6 +33,8 @@ static int128 value_of(scalar_type type, const scalar_bits *bits) {
 bool scalar_holds(scalar_type type, bool negative, uint64_t magnitude) {
   if (is_integer(type))
     return in_range(type, negative ? -(int128)magnitude : (int128)magnitude);
+  if (type == SCALAR_F16)
+    return magnitude < 65520;  // what rounds to an infinity
   return type != SCALAR_BOOL;
 }
 

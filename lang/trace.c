@@ -432,6 +432,9 @@ static void print_constant(text *out, scalar_type type, const scalar_bits *v) {
   case SCALAR_U64:
     text_printf(out, "%" PRIu64, v->u64);
     break;
+  case SCALAR_F16:
+    print_real(out, scalar_f16_value(v->f16), 5);
+    break;
   case SCALAR_F32:
     print_real(out, (double)v->f32, 9);
     break;

@@ -101,6 +101,7 @@ const char *type_constraint_name(constraint c) {
     scalar_class allowed;
     const char *name;
   } names[] = {{CLASS_INTEGER, "an integer"},
+               {CLASS_PART, "an f32 or f64"},
                {CLASS_FLOAT, "a real float"},
                {CLASS_COMPLEX, "a complex number"},
                {CLASS_FRAC, "a float or complex number"},

@@ -75,12 +75,15 @@ static void say_place(text *to, const array *a, uint64_t index) {
 
 // ---- equality --------------------------------------------------------------------------------
 
-static bool is_single(scalar_type type) { return type == SCALAR_F32 || type == SCALAR_C64; }
-
 static double part(const array *a, uint64_t i) {
-  if (is_single(a->type))
+  switch (scalar_real_of(a->type)) {
+  case SCALAR_F16:
+    return scalar_f16_value(((const uint16_t *)a->data)[i]);
+  case SCALAR_F32:
     return (double)((const float *)a->data)[i];
-  return ((const double *)a->data)[i];
+  default:
+    return ((const double *)a->data)[i];
+  }
 }
 
 static double tolerance_of(const array *expected, uint64_t parts) {
@@ -90,7 +93,8 @@ static double tolerance_of(const array *expected, uint64_t parts) {
     if (isfinite(magnitude) && magnitude > largest)
       largest = magnitude;
   }
-  return largest * (is_single(expected->type) ? 1e-5 : 1e-12);
+  scalar_type type = scalar_real_of(expected->type);
+  return largest * (type == SCALAR_F16 ? 1e-2 : type == SCALAR_F32 ? 1e-5 : 1e-12);
 }
 
 static bool floats_equal(double a, double b, double tolerance) {

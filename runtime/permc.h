@@ -115,7 +115,8 @@ PERMC_API bool permc_explain(permc_context *context, const char *entry, const pe
 typedef struct permc_value permc_value;
 
 // Copies `data` (row-major, dims outermost first; rank 0: one element). type: "bool" "i8" ... "u64"
-// "f32" "f64" "c64" "c128". NULL: unknown type, rank over 16, a size that overflows, no memory.
+// "f16" (two bytes, IEEE binary16) "f32" "f64" "c64" "c128". NULL: unknown type, rank over 16, a
+// size that overflows, no memory.
 PERMC_API permc_value *permc_value_new(const char *type, uint32_t rank, const uint64_t *dims,
                                        const void *data);
 // Joins values into one tuple and frees them (also on failure, which gives NULL).

@@ -107,13 +107,13 @@ static bool match_choice(pair_pattern p, const net_node *zero, const net_node *o
 // The rows of comparisons; > and >= are < and <= of the operands swapped.
 static const struct {
   bool known, swapped;
-  uint32_t f32, f64;
+  uint32_t f16, f32, f64;
 } comparisons[SCALAR_OP_COUNT] = {
-    [OP_LT] = {true, false, COMPARE_F32_LT, COMPARE_F64_LT},
-    [OP_LE] = {true, false, COMPARE_F32_LE, COMPARE_F64_LE},
-    [OP_GT] = {true, true, COMPARE_F32_LT, COMPARE_F64_LT},
-    [OP_GE] = {true, true, COMPARE_F32_LE, COMPARE_F64_LE},
-    [OP_TOTAL_LE] = {true, false, COMPARE_F32_TOTAL, COMPARE_F64_TOTAL},
+    [OP_LT] = {true, false, COMPARE_F16_LT, COMPARE_F32_LT, COMPARE_F64_LT},
+    [OP_LE] = {true, false, COMPARE_F16_LE, COMPARE_F32_LE, COMPARE_F64_LE},
+    [OP_GT] = {true, true, COMPARE_F16_LT, COMPARE_F32_LT, COMPARE_F64_LT},
+    [OP_GE] = {true, true, COMPARE_F16_LE, COMPARE_F32_LE, COMPARE_F64_LE},
+    [OP_TOTAL_LE] = {true, false, COMPARE_F16_TOTAL, COMPARE_F32_TOTAL, COMPARE_F64_TOTAL},
 };
 
 static bool match_select(pair_pattern p, const net_node *zero, const net_node *one, compare *out) {
@@ -128,10 +128,11 @@ static bool match_select(pair_pattern p, const net_node *zero, const net_node *o
     return false;
   out->swapped = comparisons[condition->scalar].swapped ^ order;
   out->descending = order0;
-  out->kind = zero->type == SCALAR_F32   ? comparisons[condition->scalar].f32
+  out->kind = zero->type == SCALAR_F16   ? comparisons[condition->scalar].f16
+              : zero->type == SCALAR_F32 ? comparisons[condition->scalar].f32
               : zero->type == SCALAR_F64 ? comparisons[condition->scalar].f64
                                          : compare_kind_of(zero->type);
-  if (out->kind < COMPARE_F32_LT) {  // equal integers are the same
+  if (out->kind < COMPARE_F16_LT) {  // equal integers are the same
     out->descending ^= out->swapped;
     out->swapped = false;
   }

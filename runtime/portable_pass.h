@@ -178,7 +178,10 @@ typedef struct compare {
 
 // The relation of pairs that stay: < or <= for integers (the same), and each for floats.
 enum {
-  COMPARE_F32_LT = 8,  // below: the integer types, in the order of scalar_type from i8 on
+  COMPARE_F16_LT = 8,  // below: the integer types, in the order of scalar_type from i8 on
+  COMPARE_F16_LE,
+  COMPARE_F16_TOTAL,
+  COMPARE_F32_LT,
   COMPARE_F32_LE,
   COMPARE_F32_TOTAL,
   COMPARE_F64_LT,
@@ -207,7 +210,7 @@ typedef void zip_loop(size_t n, const void *even, const void *odd, void *to);
 typedef struct compare_kernels {
   uint32_t vector_bytes;
   compare_loop *compare[COMPARE_KINDS];
-  choose_loop *least[COMPARE_F32_LT], *greatest[COMPARE_F32_LT];
+  choose_loop *least[COMPARE_F16_LT], *greatest[COMPARE_F16_LT];
   select_loop *select[4];  // by log2 of the element's bytes
   unzip_loop *unzip[ZIP_SIZES];
   zip_loop *zip[ZIP_SIZES];

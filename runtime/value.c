@@ -188,7 +188,10 @@ static uint64_t split_mix(uint64_t *state) {
   return z ^ (z >> 31);
 }
 
-// Uniform in [0, 1): all multiples of 2^-24 (2^-53) are equally likely.
+// Uniform in [0, 1): all multiples of 2^-11 (2^-24, 2^-53) are equally likely.
+static uint16_t random_f16(uint64_t *state) {
+  return scalar_f16_nearest((double)(split_mix(state) >> 53) * 0x1p-11);
+}
 static float random_f32(uint64_t *state) { return (float)(split_mix(state) >> 40) * 0x1p-24f; }
 static double random_f64(uint64_t *state) { return (double)(split_mix(state) >> 11) * 0x1p-53; }
 
@@ -217,6 +220,9 @@ bool array_random(array *a, scalar_type type, uint32_t rank, const uint64_t *dim
     case SCALAR_I64:
     case SCALAR_U64:
       ((uint64_t *)a->data)[i] = split_mix(state);
+      break;
+    case SCALAR_F16:
+      ((uint16_t *)a->data)[i] = random_f16(state);
       break;
     case SCALAR_F32:
     case SCALAR_C64:
@@ -252,9 +258,12 @@ static bool complex_equal(const double a[2], const double b[2], double tolerance
 }
 
 static bool element_equal(const array *a, const array *b, uint64_t i, double tolerance) {
+  const uint16_t *a16 = a->data, *b16 = b->data;
   const float *a32 = a->data, *b32 = b->data;
   const double *a64 = a->data, *b64 = b->data;
   switch (a->type) {
+  case SCALAR_F16:
+    return float_equal(scalar_f16_value(a16[i]), scalar_f16_value(b16[i]), tolerance);
   case SCALAR_F32:
     return float_equal((double)a32[i], (double)b32[i], tolerance);
   case SCALAR_F64:

@@ -9,10 +9,10 @@
 enum { BINARY_VERSION = 2, BINARY_HEADER = 7 };
 
 static const char binary_names[SCALAR_COUNT][5] = {
-    [SCALAR_BOOL] = "bool", [SCALAR_I8] = "  i8",  [SCALAR_I16] = " i16", [SCALAR_I32] = " i32",
-    [SCALAR_I64] = " i64",  [SCALAR_U8] = "  u8",  [SCALAR_U16] = " u16", [SCALAR_U32] = " u32",
-    [SCALAR_U64] = " u64",  [SCALAR_F32] = " f32", [SCALAR_F64] = " f64", [SCALAR_C64] = " c64",
-    [SCALAR_C128] = "c128",
+    [SCALAR_BOOL] = "bool", [SCALAR_I8] = "  i8",   [SCALAR_I16] = " i16", [SCALAR_I32] = " i32",
+    [SCALAR_I64] = " i64",  [SCALAR_U8] = "  u8",   [SCALAR_U16] = " u16", [SCALAR_U32] = " u32",
+    [SCALAR_U64] = " u64",  [SCALAR_F16] = " f16",  [SCALAR_F32] = " f32", [SCALAR_F64] = " f64",
+    [SCALAR_C64] = " c64",  [SCALAR_C128] = "c128",
 };
 
 static scalar_type binary_type(const unsigned char name[4]) {

@@ -124,13 +124,13 @@ typedef struct dtype_row {
 } dtype_row;
 
 static const dtype_row dtypes[] = {
-    {"b1", SCALAR_BOOL},  {"i1", SCALAR_I8},  {"i2", SCALAR_I16}, {"i4", SCALAR_I32},
-    {"i8", SCALAR_I64},   {"u1", SCALAR_U8},  {"u2", SCALAR_U16}, {"u4", SCALAR_U32},
-    {"u8", SCALAR_U64},   {"f4", SCALAR_F32}, {"f8", SCALAR_F64}, {"c8", SCALAR_C64},
-    {"c16", SCALAR_C128},
+    {"b1", SCALAR_BOOL}, {"i1", SCALAR_I8},    {"i2", SCALAR_I16}, {"i4", SCALAR_I32},
+    {"i8", SCALAR_I64},  {"u1", SCALAR_U8},    {"u2", SCALAR_U16}, {"u4", SCALAR_U32},
+    {"u8", SCALAR_U64},  {"f2", SCALAR_F16},   {"f4", SCALAR_F32}, {"f8", SCALAR_F64},
+    {"c8", SCALAR_C64},  {"c16", SCALAR_C128},
 };
 
-// What an unsupported code is called, by its first letter (f2 and f16 apart).
+// What an unsupported code is called, by its first letter.
 static const char *foreign_dtype(span code) {
   static const struct {
     char letter;
@@ -138,8 +138,6 @@ static const char *foreign_dtype(span code) {
   } names[] = {{'S', "bytes"},          {'a', "bytes"}, {'U', "text"},
                {'O', "Python objects"}, {'M', "dates"}, {'m', "times"},
                {'V', "raw memory"},     {'T', "text"},  {'c', "long complex"}};
-  if (span_is(code, "f2"))
-    return "half precision";
   if (code.length > 0 && code.text[0] == 'f')
     return "long double";
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -150,10 +148,10 @@ static const char *foreign_dtype(span code) {
 
 static bool fail_dtype(npy_parser *p, span dtype, span code) {
   char quote[QUOTE_SIZE];
-  return FAIL(
-      p,
-      "dtype '%s' (%s) is not supported; supported are b1, i1 i2 i4 i8, u1 u2 u4 u8, f4 f8, c8 c16",
-      value_quote(quote, dtype.text, dtype.length), foreign_dtype(code));
+  return FAIL(p,
+              "dtype '%s' (%s) is not supported; supported are b1, i1 i2 i4 i8, u1 u2 u4 u8, "
+              "f2 f4 f8, c8 c16",
+              value_quote(quote, dtype.text, dtype.length), foreign_dtype(code));
 }
 
 static bool add_field(npy_parser *p, scalar_type type, bool swapped) {

@@ -78,10 +78,9 @@ static const char *scan_decimal(const char *at, part *p) {
 
 // nan inf f32.nan f64.inf ...; NULL if it is none of them.
 static const char *scan_named(const char *at, part *p) {
-  if (strncmp(at, "f32.", 4) == 0)
-    p->named = SCALAR_F32;
-  else if (strncmp(at, "f64.", 4) == 0)
-    p->named = SCALAR_F64;
+  for (scalar_type t = SCALAR_F16; t <= SCALAR_F64; t++)
+    if (strncmp(at, scalar_types[t].name, 3) == 0 && at[3] == '.')
+      p->named = t;
   at += p->named == SCALAR_COUNT ? 0 : 4;
   if (strncmp(at, "nan", 3) != 0 && strncmp(at, "inf", 3) != 0)
     return NULL;
@@ -171,39 +170,62 @@ static bool quick_f64(uint64_t digits, int exponent, double *out) {
   return true;
 }
 
-// The same as a float. Rounding the double once more is right unless it lies just in the middle
-// of two floats (the 29 bits that go are 100...0), or the float is subnormal.
-static bool quick_f32(uint64_t digits, int exponent, float *out) {
-  double wide;
-  uint64_t bits;
-  if (!quick_f64(digits, exponent, &wide) || (wide < FLT_MIN && wide != 0))
-    return false;
-  memcpy(&bits, &wide, sizeof bits);
-  *out = (float)wide;
-  return (bits & 0x1fffffff) != 0x10000000;
+// Of the floating-point types.
+static const struct {
+  int places;    // after the first digit: so many tell a number from its neighbours
+  int bits;      // of the fraction and the 1 before it
+  double least;  // that has all of them
+} precisions[SCALAR_COUNT] = {
+    [SCALAR_F16] = {4, 11, 0x1p-14},
+    [SCALAR_F32] = {8, 24, 0x1p-126},
+    [SCALAR_F64] = {16, 53, 0x1p-1022},
+};
+
+static double rounded(double value, scalar_type type) {
+  return type == SCALAR_F64   ? value
+         : type == SCALAR_F32 ? (double)(float)value
+                              : scalar_f16_value(scalar_f16_nearest(value));
 }
 
-// Infinite where the digits are not: out of range.
-static double part_f64(const part *p) {
+// The same as a number of a type. Rounding the double once more is right unless it lies just in the
+// middle of two such numbers (the bits that go are 100...0), or the number is subnormal.
+static bool quick(uint64_t digits, int exponent, scalar_type type, double *out) {
+  uint64_t bits, unit = UINT64_C(1) << (DBL_MANT_DIG - precisions[type].bits);
+  if (!quick_f64(digits, exponent, out))
+    return false;
+  if (type == SCALAR_F64)
+    return true;
+  if (*out < precisions[type].least && *out != 0)
+    return false;
+  memcpy(&bits, out, sizeof bits);
+  *out = rounded(*out, type);
+  return (bits & (unit - 1)) != unit / 2;
+}
+
+// Rounded once, from the digits: going through double would round twice.
+static double slow(const char *string, scalar_type type) {
+  return type == SCALAR_F64   ? strtod(string, NULL)
+         : type == SCALAR_F32 ? (double)strtof(string, NULL)
+                              : scalar_f16_value(scalar_f16_read(string));
+}
+
+static double whole(uint64_t digits, scalar_type type) {
+  scalar_bits narrow = {{0}};
+  double value;
+  scalar_convert(SCALAR_U64, type, 1, &digits, &narrow);
+  scalar_convert(type, SCALAR_F64, 1, &narrow, &value);
+  return value;
+}
+
+// As a number of a type. Infinite where the digits are not: out of range.
+static double part_value(const part *p, scalar_type type) {
   double value;
   if (p->form == PART_NAN || p->form == PART_INFINITE)
     value = p->form == PART_NAN ? (double)NAN : (double)INFINITY;
   else if (p->base == 2)
-    value = p->overflow ? (double)INFINITY : (double)p->digits;
-  else if (p->base != 10 || p->overflow || !quick_f64(p->digits, p->exponent, &value))
-    value = strtod(p->text, NULL);
-  return p->negative ? -value : value;
-}
-
-// Rounded once, from the digits: going through double would round twice.
-static float part_f32(const part *p) {
-  float value;
-  if (p->form == PART_NAN || p->form == PART_INFINITE)
-    value = p->form == PART_NAN ? NAN : INFINITY;
-  else if (p->base == 2)
-    value = p->overflow ? INFINITY : (float)p->digits;
-  else if (p->base != 10 || p->overflow || !quick_f32(p->digits, p->exponent, &value))
-    value = strtof(p->text, NULL);
+    value = p->overflow ? (double)INFINITY : whole(p->digits, type);
+  else if (p->base != 10 || p->overflow || !quick(p->digits, p->exponent, type, &value))
+    value = slow(p->text, type);
   return p->negative ? -value : value;
 }
 
@@ -219,6 +241,7 @@ const char *number_range(scalar_type type) {
       [SCALAR_U16] = "0 to 65535",
       [SCALAR_U32] = "0 to 4294967295",
       [SCALAR_U64] = "0 to 18446744073709551615",
+      [SCALAR_F16] = "up to 65504.0",
       [SCALAR_F32] = "up to 3.4028235e38",
       [SCALAR_F64] = "up to 1.7976931348623157e308",
       [SCALAR_C64] = "parts up to 3.4028235e38",
@@ -252,9 +275,18 @@ static void put_integer(void *to, scalar_type type, bool negative, uint64_t magn
   }
 }
 
+// The part of a number that begins at `to`; whether it is in range.
+static bool put_real_part(void *to, scalar_type type, const part *p) {
+  scalar_bits bits = {{0}};
+  double value = part_value(p, type);
+  scalar_convert(SCALAR_F64, type, 1, &value, &bits);
+  memcpy(to, &bits, scalar_types[type].size);
+  return part_in_range(p, value);
+}
+
 bool number_put(void *to, scalar_type type, const number *n) {
-  float re32, im32;
-  double re64, im64;
+  static const part zero = {.base = 10, .text = "0", .named = SCALAR_COUNT};
+  scalar_type real = scalar_real_of(type);
   switch (scalar_types[type].kind) {
   case KIND_BOOL:
     memcpy(to, &n->truth, 1);
@@ -264,24 +296,13 @@ bool number_put(void *to, scalar_type type, const number *n) {
     put_integer(to, type, n->re.negative, n->re.digits);
     return !n->re.overflow && scalar_holds(type, n->re.negative, n->re.digits);
   case KIND_FLOAT:
+    return put_real_part(to, type, &n->re);
   case KIND_COMPLEX:
     break;
   }
-  bool has_im = n->form == NUMBER_COMPLEX;
-  if (type == SCALAR_F32 || type == SCALAR_C64) {
-    re32 = part_f32(&n->re);
-    im32 = has_im ? part_f32(&n->im) : 0;
-    memcpy(to, &re32, 4);
-    if (type == SCALAR_C64)
-      memcpy((char *)to + 4, &im32, 4);
-    return part_in_range(&n->re, (double)re32) && (!has_im || part_in_range(&n->im, (double)im32));
-  }
-  re64 = part_f64(&n->re);
-  im64 = has_im ? part_f64(&n->im) : 0;
-  memcpy(to, &re64, 8);
-  if (type == SCALAR_C128)
-    memcpy((char *)to + 8, &im64, 8);
-  return part_in_range(&n->re, re64) && (!has_im || part_in_range(&n->im, im64));
+  char *imaginary = (char *)to + scalar_types[real].size;
+  bool good = put_real_part(to, real, &n->re);
+  return put_real_part(imaginary, real, n->form == NUMBER_COMPLEX ? &n->im : &zero) && good;
 }
 
 bool number_suits(const number *n, scalar_type type) {
@@ -322,22 +343,17 @@ static char *put_u64(char *to, uint64_t value) {
   return to;
 }
 
-static bool reads_back(uint64_t digits, int exponent, double value, bool single) {
+static bool reads_back(uint64_t digits, int exponent, double value, scalar_type type) {
   char string[40];
-  double wide;
-  float narrow;
-  if (single && quick_f32(digits, exponent, &narrow))
-    return narrow == (float)value;
-  if (!single && quick_f64(digits, exponent, &wide))
-    return wide == value;
+  double read;
+  if (quick(digits, exponent, type, &read))
+    return read == value;
   snprintf(put_u64(string, digits), 12, "e%d", exponent);
-  return single ? strtof(string, NULL) == (float)value : strtod(string, NULL) == value;
+  return slow(string, type) == value;
 }
 
-// All digits that are ever needed of a positive number, 17 (single: 9): value = digits x
-// 10^exponent, nearly.
-static uint64_t all_digits(double value, bool single, int *exponent) {
-  int places = single ? 8 : 16;
+// All digits that are ever needed of a positive number: value = digits x 10^exponent, nearly.
+static uint64_t all_digits(double value, int places, int *exponent) {
   char string[40];
   snprintf(string, sizeof string, "%.*e", places, value);  // d.dddddddde+xx
   uint64_t digits = (uint64_t)(string[0] - '0');
@@ -350,16 +366,18 @@ static uint64_t all_digits(double value, bool single, int *exponent) {
 // The fewest digits that read back: all of them, rounded to 1, 2, ... until the result reads as the
 // same number. What is farther from the digits than half a unit in the last place of any number of
 // this size need not be tried. A last digit 5 may itself be rounded: both neighbours are tried.
-static uint64_t shortest(double value, bool single, int *exponent) {
-  bool subnormal = value < (single ? 0x1p-126 : 0x1p-1022);
-  uint64_t digits = all_digits(value, single, exponent);
-  uint64_t reach = subnormal ? UINT64_MAX : (digits >> (single ? 24 : 53)) + 2;
-  int dropped = single ? 8 : 16;
-  for (uint64_t unit = single ? 100000000 : 10000000000000000; unit > 1; unit /= 10, dropped--) {
+static uint64_t shortest(double value, scalar_type type, int *exponent) {
+  int dropped = precisions[type].places;
+  uint64_t digits = all_digits(value, dropped, exponent), unit = 1;
+  bool subnormal = value < precisions[type].least;
+  uint64_t reach = subnormal ? UINT64_MAX : (digits >> precisions[type].bits) + 2;
+  for (int i = 0; i < dropped; i++)
+    unit *= 10;
+  for (; unit > 1; unit /= 10, dropped--) {
     uint64_t below = digits / unit, rest = digits % unit;
     bool up = rest >= unit / 2 && unit - rest <= reach, down = rest <= unit / 2 && rest <= reach;
-    bool above = up && reads_back(below + 1, *exponent + dropped, value, single);
-    if (!above && !(down && reads_back(below, *exponent + dropped, value, single)))
+    bool above = up && reads_back(below + 1, *exponent + dropped, value, type);
+    if (!above && !(down && reads_back(below, *exponent + dropped, value, type)))
       continue;
     *exponent += dropped;
     return above ? below + 1 : below;
@@ -373,10 +391,10 @@ typedef struct decimal {
   int count, point;
 } decimal;
 
-static decimal decimal_of(double value, bool single) {
+static decimal decimal_of(double value, scalar_type type) {
   int exponent;
   decimal d;
-  d.count = (int)(put_u64(d.digits, shortest(value, single, &exponent)) - d.digits);
+  d.count = (int)(put_u64(d.digits, shortest(value, type, &exponent)) - d.digits);
   d.point = exponent + d.count;
   while (d.count > 1 && d.digits[d.count - 1] == '0')
     d.count--;
@@ -397,10 +415,10 @@ static char *put_digits(char *to, const decimal *d, int from, int to_index) {
 
 // 100.0   0.00125   1.5e300: without an exponent where that takes few zeros, always with a point
 // or an exponent.
-static char *put_finite(char *to, double value, bool single) {
+static char *put_finite(char *to, double value, scalar_type type) {
   if (signbit(value))
     *to++ = '-';
-  decimal d = value == 0 ? (decimal){"0", 1, 1} : decimal_of(fabs(value), single);
+  decimal d = value == 0 ? (decimal){"0", 1, 1} : decimal_of(fabs(value), type);
   if (d.point > 16 || d.point < -4) {
     to = put_digits(to, &d, 0, 1);
     *to++ = '.';
@@ -428,7 +446,7 @@ static char *put_text(char *to, const char *string) {
 static char *put_real(char *to, double value, scalar_type type) {
   const char *name = scalar_types[type].name;
   if (isfinite(value))
-    return put_text(put_finite(to, value, type == SCALAR_F32), name);
+    return put_text(put_finite(to, value, type), name);
   if (isinf(value) && value < 0)
     *to++ = '-';
   to = put_text(to, name);
@@ -436,20 +454,20 @@ static char *put_real(char *to, double value, scalar_type type) {
 }
 
 // A part of a complex number: 1.5  nan  -inf.
-static char *put_part(char *to, double value, bool single) {
+static char *put_part(char *to, double value, scalar_type type) {
   if (isfinite(value))
-    return put_finite(to, value, single);
+    return put_finite(to, value, type);
   if (isnan(value))
     return put_text(to, "nan");
   return put_text(to, value < 0 ? "-inf" : "inf");
 }
 
 static char *put_complex(char *to, double re, double im, scalar_type type) {
-  bool single = type == SCALAR_C64;
-  to = put_part(to, re, single);
+  scalar_type real = scalar_real_of(type);
+  to = put_part(to, re, real);
   if (!signbit(im) || isnan(im))
     *to++ = '+';
-  to = put_part(to, im, single);
+  to = put_part(to, im, real);
   *to++ = 'i';
   return put_text(to, scalar_types[type].name);
 }
@@ -484,6 +502,8 @@ static char *put_element(char *to, scalar_type type, const scalar_bits *v) {
     return put_whole(to, false, v->u32, type);
   case SCALAR_U64:
     return put_whole(to, false, v->u64, type);
+  case SCALAR_F16:
+    return put_real(to, scalar_f16_value(v->f16), type);
   case SCALAR_F32:
     return put_real(to, (double)v->f32, type);
   case SCALAR_F64:

@@ -49,12 +49,12 @@ static inline bool fuzz_same(const array *a, const array *b, bool through_text) 
     return true;
   if (!through_text || scalar_types[a->type].kind < KIND_FLOAT)
     return false;
-  bool single = a->type == SCALAR_F32 || a->type == SCALAR_C64;
-  uint64_t parts = count * size / (single ? 4 : 8);
-  const float *a32 = a->data, *b32 = b->data;
-  const double *a64 = a->data, *b64 = b->data;
-  for (uint64_t i = 0; i < parts; i++) {
-    double x = single ? (double)a32[i] : a64[i], y = single ? (double)b32[i] : b64[i];
+  scalar_type part = scalar_real_of(a->type);
+  size_t part_size = scalar_types[part].size;
+  for (uint64_t i = 0; i < count * size / part_size; i++) {
+    double x, y;
+    scalar_convert(part, SCALAR_F64, 1, (const char *)a->data + i * part_size, &x);
+    scalar_convert(part, SCALAR_F64, 1, (const char *)b->data + i * part_size, &y);
     bool same = (isnan(x) && isnan(y)) || (x == y && signbit(x) == signbit(y));
     if (!same)
       return false;
@@ -115,7 +115,7 @@ static inline value_expectation fuzz_expectation(uint64_t hash) {
   static const value_expectation some[] = {
       {SCALAR_I32, 1},  {SCALAR_F32, 1},   {SCALAR_COUNT, 1}, {SCALAR_F64, -1}, {SCALAR_U8, 0},
       {SCALAR_C64, 2},  {SCALAR_BOOL, -1}, {SCALAR_I64, 0},   {SCALAR_F64, 1},  {SCALAR_U64, 1},
-      {SCALAR_C128, 1}, {SCALAR_I8, -1},   {SCALAR_U16, 2}};
+      {SCALAR_C128, 1}, {SCALAR_I8, -1},   {SCALAR_U16, 2},   {SCALAR_F16, 1}};
   const size_t count = sizeof some / sizeof *some;
   return hash % 2 ? (value_expectation){SCALAR_COUNT, -1} : some[hash / 2 % count];
 }

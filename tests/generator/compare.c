@@ -79,63 +79,64 @@ static bool equal_shapes(const permc_value *a, const permc_value *b, size_t comp
 
 // ---- elements --------------------------------------------------------------------------------
 
-typedef union bits {
-  uint8_t bytes[16];
-  float f32[2];
-  double f64[2];
-  uint64_t u64[2];
-} bits;
+static double part_of(const scalar_bits *x, scalar_type part, int i) {
+  double value;
+  scalar_convert(part, SCALAR_F64, 1, x->bytes + (size_t)i * scalar_types[part].size, &value);
+  return value;
+}
 
-static double part_of(bits b, bool wide, int i) { return wide ? b.f64[i] : (double)b.f32[i]; }
-
-static bool near(double x, double y, double scale, bool wide) {
+static bool near(double x, double y, double scale, scalar_type part) {
+  static const struct {
+    double least;
+    int digits;
+  } limits[SCALAR_COUNT] = {
+      [SCALAR_F16] = {0x1p-14, 10}, [SCALAR_F32] = {0x1p-126, 23}, [SCALAR_F64] = {0x1p-1022, 52}};
   if (x == y || (isnan(x) && isnan(y)))
     return true;
-  double unit = ldexp(fmax(scale, wide ? 0x1p-1022 : 0x1p-126), wide ? -52 : -23);
+  double unit = ldexp(fmax(scale, limits[part].least), -limits[part].digits);
   return isfinite(x) && isfinite(y) && fabs(x - y) <= ULPS * unit;
 }
 
-static bool equal_part(bits a, bits b, bool wide, int i, origin o, double scale) {
-  double x = part_of(a, wide, i), y = part_of(b, wide, i);
+static bool equal_part(const scalar_bits *a, const scalar_bits *b, scalar_type part, int i,
+                       origin o, double scale) {
+  double x = part_of(a, part, i), y = part_of(b, part, i);
+  size_t size = scalar_types[part].size, at = (size_t)i * size;
   if (o >= ORIGIN_COMPUTED && isnan(x) && isnan(y))
     return true;
   if (o == ORIGIN_ROUGH)
-    return near(x, y, scale, wide);
-  return wide ? a.u64[i] == b.u64[i] : memcmp(&a.f32[i], &b.f32[i], sizeof(float)) == 0;
+    return near(x, y, scale, part);
+  return memcmp(a->bytes + at, b->bytes + at, size) == 0;
 }
 
 bool equal_elements(const void *x, const void *y, const shape *s) {
   scalar_kind kind = scalar_types[s->type].kind;
-  size_t size = scalar_types[s->type].size;
-  bits a = {{0}}, b = {{0}};
-  memcpy(&a, x, size);
-  memcpy(&b, y, size);
+  scalar_bits a = {{0}}, b = {{0}};
+  memcpy(&a, x, scalar_types[s->type].size);
+  memcpy(&b, y, scalar_types[s->type].size);
   if (kind != KIND_FLOAT && kind != KIND_COMPLEX)
-    return memcmp(&a, &b, size) == 0;
+    return memcmp(&a, &b, sizeof a) == 0;
   int parts = kind == KIND_COMPLEX ? 2 : 1;
-  bool wide = size / (size_t)parts == 8;
+  scalar_type part = scalar_real_of(s->type);
   double scale = 0;  // the largest part
   for (int i = 0; i < 2 * parts; i++) {
-    double size_of_part = fabs(part_of(i < parts ? a : b, wide, i % parts));
+    double size_of_part = fabs(part_of(i < parts ? &a : &b, part, i % parts));
     if (isfinite(size_of_part))
       scale = fmax(scale, size_of_part);
   }
   bool good = true;
   for (int i = 0; i < parts; i++)
-    good = good && equal_part(a, b, wide, i, s->origin, scale);
+    good = good && equal_part(&a, &b, part, i, s->origin, scale);
   return good;
 }
 
 static void show_element(char *to, size_t room, const char *element, scalar_type t) {
-  bits b = {{0}};
+  scalar_bits b = {{0}};
   memcpy(&b, element, scalar_types[t].size);
   int used = 0;
   for (size_t i = scalar_types[t].size; i-- > 0;)
     used += snprintf(to + used, room - (size_t)used, "%02x", b.bytes[i]);
-  if (t == SCALAR_F32)
-    snprintf(to + used, room - (size_t)used, " (%.9g)", (double)b.f32[0]);
-  if (t == SCALAR_F64)
-    snprintf(to + used, room - (size_t)used, " (%.17g)", b.f64[0]);
+  if (scalar_types[t].kind == KIND_FLOAT)
+    snprintf(to + used, room - (size_t)used, " (%.17g)", part_of(&b, t, 0));
 }
 
 static difference compare_leaf(const permc_value *a, const permc_value *b, size_t k, const leaf *l,

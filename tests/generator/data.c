@@ -14,50 +14,54 @@ static uint64_t integer_edge(scalar_type t, uint64_t random) {
   return edges[random % (sizeof edges / sizeof *edges)];
 }
 
-// NaN of either sign, quiet and signalling, with payloads.
-static uint64_t nan_bits(bool wide, uint64_t random) {
-  if (wide)
+// The bits of floats of the type `part`. NaN of either sign, quiet and signalling, with payloads.
+static uint64_t nan_bits(scalar_type part, uint64_t random) {
+  if (part == SCALAR_F64)
     return (random & UINT64_C(0x800fffff00ffffff)) | UINT64_C(0x7ff0000000000001) |
            (random & 6 ? UINT64_C(0x0008000000000000) : 0);
+  if (part == SCALAR_F16)
+    return (random & 0x81ff) | 0x7c01 | (random & 6 ? 0x0200 : 0);
   return (random & UINT32_C(0x803fffff)) | UINT32_C(0x7f800001) |
          (random & 6 ? UINT32_C(0x00400000) : 0);
 }
 
-static uint64_t float_bits(bool wide, double x) {
-  uint64_t bits = 0;
-  float narrow = (float)x;
-  memcpy(&bits, wide ? (const void *)&x : &narrow, wide ? 8 : 4);
-  return bits;
+static uint64_t float_bits(scalar_type part, double x) {
+  scalar_bits bits = {{0}};
+  scalar_convert(SCALAR_F64, part, 1, &x, &bits);
+  return bits.u64;
 }
 
-static uint64_t float_edge(bool wide, uint64_t random) {
+static uint64_t float_edge(scalar_type part, uint64_t random) {
+  static const double half_edges[] = {0.0,      -0.0,   INFINITY, -INFINITY, 0x1p-24,
+                                      -0x1p-14, 0x1p15, 1.0,      -1.0,      0.5,
+                                      2.5,      -65504, 0x1p-13,  0x1p10,    1e-3};
   static const double narrow_edges[] = {0.0,       -0.0,    INFINITY, -INFINITY, 0x1p-149,
                                         -0x1p-126, 0x1p127, 1.0,      -1.0,      0.5,
                                         2.5,       -0x1p23, 0x1p31,   -0x1p63,   1e-3};
   static const double wide_edges[] = {0.0,        -0.0,     INFINITY, -INFINITY, 0x1p-1074,
                                       -0x1p-1022, 0x1p1023, 1.0,      -1.0,      0.5,
                                       2.5,        -0x1p52,  0x1p31,   -0x1p63,   1e-3};
+  static const double *const edges[SCALAR_COUNT] = {
+      [SCALAR_F16] = half_edges, [SCALAR_F32] = narrow_edges, [SCALAR_F64] = wide_edges};
   unsigned i = (unsigned)(random >> 8) % 20;
-  if (i >= 15)
-    return nan_bits(wide, random >> 16);
-  return float_bits(wide, wide ? wide_edges[i] : narrow_edges[i]);
+  return i >= 15 ? nan_bits(part, random >> 16) : float_bits(part, edges[part][i]);
 }
 
-static uint64_t float_element(bool wide, data_kind kind, uint64_t i, uint64_t random) {
+static uint64_t float_element(scalar_type part, data_kind kind, uint64_t i, uint64_t random) {
   switch (kind) {
   case COUNTING:
-    return float_bits(wide, (double)i);
+    return float_bits(part, (double)i);
   case EDGES:
-    return random & 1 ? float_edge(wide, random >> 1)
-                      : float_bits(wide, (double)(int)(random % 41) / 4 - 5);
+    return random & 1 ? float_edge(part, random >> 1)
+                      : float_bits(part, (double)(int)(random % 41) / 4 - 5);
   case BITS:
     if (random & 3)  // sums of what differs much in size are the larger
-      return float_bits(wide, (double)(int64_t)(random >> 8) / 0x1p55 * 2000 - 1000);
-    return wide ? random : random >> 32;
+      return float_bits(part, (double)(int64_t)(random >> 8) / 0x1p55 * 2000 - 1000);
+    return random >> (64 - 8 * scalar_types[part].size);
   case FEW:
-    return float_bits(wide, (double)(random % 3));
+    return float_bits(part, (double)(random % 3));
   default:
-    return float_bits(wide, (double)(int64_t)(random >> 12) / 0x1p51 * 8 - 4);
+    return float_bits(part, (double)(int64_t)(random >> 12) / 0x1p51 * 8 - 4);
   }
 }
 
@@ -77,20 +81,20 @@ static uint64_t integer_element(scalar_type t, data_kind kind, uint64_t i, uint6
 }
 
 static void write_element(char *to, scalar_type t, data_kind kind, uint64_t i, uint64_t *random) {
-  size_t size = scalar_types[t].size;
+  scalar_type part = scalar_real_of(t);
+  size_t size = scalar_types[part].size;
   uint64_t bits;
   switch (scalar_types[t].kind) {
   case KIND_BOOL:
     bits = random_bits(random) & 1;
     break;
   case KIND_COMPLEX:
-    size /= 2;
-    bits = float_element(size == 8, kind, 0, random_bits(random));
+    bits = float_element(part, kind, 0, random_bits(random));
     memcpy(to + size, &bits, size);
-    bits = float_element(size == 8, kind, i, random_bits(random));
+    bits = float_element(part, kind, i, random_bits(random));
     break;
   case KIND_FLOAT:
-    bits = float_element(size == 8, kind, i, random_bits(random));
+    bits = float_element(part, kind, i, random_bits(random));
     break;
   default:
     bits = integer_element(t, kind, i, random_bits(random));

@@ -224,8 +224,9 @@ enum {                // what a step may need of its array
   FLOATS = 1 << 11,
   COMPLEXES = 1 << 12,
   BOOLS = 1 << 13,
-  EXACT = 1 << 14,  // nothing rough
-  SINGLE = 1 << 15  // elements are scalars
+  EXACT = 1 << 14,   // nothing rough
+  SINGLE = 1 << 15,  // elements are scalars
+  PARTS = 1 << 16    // elements are parts of complex numbers
 };
 unsigned features_of(const shape *s);
 

@@ -174,7 +174,7 @@ static bool gives(scalar_op op, scalar_type t) {
   case RESULT_I64:
     return t == SCALAR_I64;
   case RESULT_REAL:
-    return CLASS_OF(t) & CLASS_FLOAT;
+    return CLASS_OF(t) & CLASS_PART;
   case RESULT_COMPLEX:
     return CLASS_OF(t) & CLASS_COMPLEX;
   }

@@ -158,11 +158,13 @@ static const char *integer_literal(generator *g, scalar_type t, const char *suff
   return write_code(g, negative ? "(-%" PRIu64 "%s)" : "%" PRIu64 "%s", n, suffix);
 }
 
-static const char *real_literal(generator *g, const char *suffix) {
+static const char *real_literal(generator *g, scalar_type t, const char *suffix) {
   static const char *const common[] = {"1.0", "2.0", "0.5", "3.25", "0.1", "10.0", "7.75", "1e-3"};
   static const char *const rare[] = {"0.0", "1.0e9", "1.0e38", "1.0e-38", "255.5"};
-  const char *t = draw_chance(g, 20) ? rare[draw_below(g, 5)] : common[draw_below(g, 8)];
-  return write_code(g, draw_chance(g, 30) ? "(-%s%s)" : "%s%s", t, suffix);
+  static const char *const rare_half[] = {"0.0", "65519.9", "60000.0", "1.0e-6", "255.5"};
+  const char *const *rare_ones = t == SCALAR_F16 ? rare_half : rare;
+  const char *digits = draw_chance(g, 20) ? rare_ones[draw_below(g, 5)] : common[draw_below(g, 8)];
+  return write_code(g, draw_chance(g, 30) ? "(-%s%s)" : "%s%s", digits, suffix);
 }
 
 const char *literal_text(generator *g, scalar_type t, bool typed) {
@@ -177,12 +179,13 @@ const char *literal_text(generator *g, scalar_type t, bool typed) {
   case KIND_FLOAT:
     if (!draw_chance(g, 90))
       return write_code(g, "%u%s", draw_below(g, 20), *suffix ? suffix : "");
-    return real_literal(g, suffix);
+    return real_literal(g, t, suffix);
   case KIND_COMPLEX:
     if (draw_chance(g, 50))
-      return write_code(g, "(complex %s %s)", real_literal(g, scalar_types[scalar_real_of(t)].name),
-                        real_literal(g, ""));
-    return real_literal(g, scalar_types[t].name);
+      return write_code(g, "(complex %s %s)",
+                        real_literal(g, t, scalar_types[scalar_real_of(t)].name),
+                        real_literal(g, t, ""));
+    return real_literal(g, t, scalar_types[t].name);
   default:
     return integer_literal(g, t, suffix);
   }

@@ -22,6 +22,7 @@ unsigned features_of(const shape *s) {
   f |= all_scalars(e) && !(classes & CLASS_COMPLEX) ? ORDERED : 0;
   f |= e->kind == SHAPE_SCALAR && (classes & CLASS_NUM) ? NUMBERS : 0;
   f |= e->kind == SHAPE_SCALAR && (classes & CLASS_FLOAT) ? FLOATS : 0;
+  f |= e->kind == SHAPE_SCALAR && (classes & CLASS_PART) ? PARTS : 0;
   f |= e->kind == SHAPE_SCALAR && (classes & CLASS_COMPLEX) ? COMPLEXES : 0;
   f |= e->kind == SHAPE_SCALAR && (classes & CLASS_BOOL) ? BOOLS : 0;
   f |= shape_origin(e) < ORIGIN_ROUGH ? EXACT : 0;

@@ -9,6 +9,9 @@
 
 #include "runtime/compiled.h"
 #include "runtime/compiler.h"
+#include "runtime/cuda_program.h"
+#include "runtime/nvrtc.h"
+#include "runtime/permc.h"
 #include "runtime/roots.h"
 
 static bool no_compiler(void) {
@@ -256,6 +259,7 @@ static scalar_bits element_of(random_state *r, scalar_type type, bool small) {
   static const uint64_t patterns[] = {UINT64_C(0x7ff0000000000000), UINT64_C(0xfff0000000000000),
                                       UINT64_C(0x7ff8000000000000), UINT64_C(0xfff8000000001234),
                                       UINT64_C(0x0000000000000001)};
+  static const uint16_t half_patterns[] = {0x7c00, 0xfc00, 0x7e00, 0xfe12, 0x7c01, 0x0001};
   uint32_t size = (uint32_t)scalar_types[type].size;
   scalar_bits bits = {{0}};
   scalar_kind kind = scalar_types[type].kind;
@@ -269,10 +273,11 @@ static scalar_bits element_of(random_state *r, scalar_type type, bool small) {
       double real = reals[random_below(r, 16)] * (random_chance(r, 3) ? 0x1.123456789p0 : 1);
       scalar_convert(SCALAR_F64, part, 1, &real, &one);
       if (random_chance(r, 4))
-        one.u64 = part == SCALAR_F64 ? patterns[random_below(r, 5)]
-                                     : patterns[random_below(r, 5)] >> 32 | random_below(r, 2);
+        one.u64 = part == SCALAR_F64   ? patterns[random_below(r, 5)]
+                  : part == SCALAR_F32 ? patterns[random_below(r, 5)] >> 32 | random_below(r, 2)
+                                       : half_patterns[random_below(r, 6)];
       if (random_chance(r, 4))
-        one.u64 = part == SCALAR_F64 ? words[i] : words[i] >> 32;
+        one.u64 = words[i] >> (64 - 8 * scalar_types[part].size);
       memcpy(bits.bytes + i * scalar_types[part].size, &one, scalar_types[part].size);
     }
     if (kind == KIND_FLOAT)
@@ -466,7 +471,7 @@ static void test_moves(scalar_type type, uint32_t l, const char *isa) {
 TEST(moves_keep_bits) {
   if (no_compiler())
     SKIP("there is no C compiler");
-  for (scalar_type type = SCALAR_F32; type <= SCALAR_C128; type++)
+  for (scalar_type type = SCALAR_F16; type <= SCALAR_C128; type++)
     for (uint32_t l = 0; l < 5; l += 2)
       test_moves(type, l, l == 2 ? "avx2" : "native");
 }
@@ -480,6 +485,8 @@ TEST(scalar_operations) {
       test_operations(type, 2 + type % 2, type % 2 == 0 ? "baseline" : "avx2");
     if (type % 4 == 1)
       test_operations(type, 0, "native");
+    if (type == SCALAR_F16)
+      test_operations(type, 3, "baseline");
   }
   arena_free(&memory);
 }
@@ -524,7 +531,8 @@ static void add_exchange(net_stage *s, random_state *r, net_id *value) {
 static void test_network(uint64_t seed) {
   START();
   random_state random = {seed};
-  scalar_type type = random_chance(&random, 2) ? SCALAR_F32 : SCALAR_F64;
+  static const scalar_type types[] = {SCALAR_F16, SCALAR_F32, SCALAR_F64};
+  scalar_type type = types[random_below(&random, 3)];
   net *t = NEW(&memory, net);
   net_stage stage = {.n = OPERATION_BITS};
   operations o = {t, &stage, 0, NULL};
@@ -652,6 +660,106 @@ static bool execute_pass(permc_host *host, uint32_t number, const permc_pass_row
   row->code(host->arrays, 0, cpu_item_count(h->plan, number), scratch, h->imports);
   free(scratch);
   return true;
+}
+
+// ---- programs of the library -----------------------------------------------------------------
+
+static const plan *planned(const char *expression, const char *types, const char *machine) {
+  permc_context *c = permc_context_new();
+  permc_explain_options o = {.target = machine, .types = types, .dump = "plan"};
+  char *out = NULL;
+  const char *wrong = NULL;
+  const plan *p = NULL;
+  if (CHECK(c && permc_define(c, expression)) && CHECK(permc_explain(c, "-e", NULL, 0, &o, &out)))
+    p = plan_read(&memory, out, &wrong);
+  CHECK_STR(wrong, NULL);
+  free(out);
+  permc_context_free(c);
+  return p;
+}
+
+// Any bits; or no NaN but the usual ones.
+static void fill_halves(const plan *p, evaluation *e, random_state *r, bool usual) {
+  for (size_t i = 0; i < p->net->arrays.count; i++)
+    for (uint64_t x = 0;
+         p->net->arrays.items[i].role == NET_ARGUMENT && x < p->net->arrays.items[i].count; x++) {
+      uint16_t bits = (uint16_t)random_word(r);
+      bits = random_chance(r, 8) ? (uint16_t)(bits & 0x8000) : bits;
+      e->arrays[i][x].bits.f16 = usual && (bits & 0x7fff) > 0x7c00 ? 0x7e00 : bits;
+    }
+  for (size_t i = 0; i < p->net->stages.count; i++)
+    evaluate_stage(&memory, p->net, &p->net->stages.items[i], e);
+}
+
+// In vectors and, for "gpu", in kernels on the host.
+TEST(programs_on_f16) {
+  static const char *const machines[] = {"baseline", "avx2", "avx512", "gpu"};
+  static const char *const programs[][2] = {
+      {"sort", "[2^10]f16"},
+      {"map sort", "[3][2^8]f16"},
+      {"padded maxval sort", "[300]f16"},
+      {"sort", "[2^8](f16, u16)"},
+      {"sort_by (>=)", "[2^8]f16"},
+      {"scan (+)", "[2^8]f16"},
+      {"map (\\x -> x * x - 0.1 / x)", "[2^10]f16"},
+  };
+  random_state random = {7};
+  if (no_compiler())
+    SKIP("there is no C compiler");
+  for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
+    for (size_t k = 0; k < sizeof machines / sizeof *machines; k++) {
+      START();
+      const plan *p = planned(programs[i][0], programs[i][1], machines[k]);
+      if (p == NULL)
+        continue;
+      compiled_options options = {.isa = k < 2 ? machines[k] : "native", .no_cache = true};
+      evaluation *e = net_evaluate(&memory, p->net, i);
+      fill_halves(p, e, &random, (i + k) % 2);
+      nan_is_nan = false;
+      if (!CHECK_EQ_U64(run_wrong(p, e, &options), 0)) {
+        printf("%s for %s\n", programs[i][0], machines[k]);
+        show(p, &options);
+      }
+      nan_is_nan = true;
+    }
+  arena_free(&memory);
+}
+
+// What runs on the host above is CUDA, too.
+TEST(f16_compiled_for_gpus) {
+  static const char *const programs[][2] = {
+      {"sort", "[2^10]f16"},
+      {"map (\\x -> (x * 1.5 - sin x, f32 x, i8 x, x < 3, f16 (f64 x), x ^ 3))", "[2^10]f16"},
+      {"map (\\x -> if x < 7 then x + 5 else 77)", "[2^10]u16"},
+      {"map (\\x -> if x < 7 then x + 5 else 77)", "[2^10]u8"},
+  };
+  char why[NVRTC_WHY];
+  if (!nvrtc_find(why, sizeof why))
+    SKIP(why);
+  for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
+    START();
+    const plan *p = planned(programs[i][0], programs[i][1], "gpu");
+    const char *problem = NULL;
+    c_code code = {0};
+    text t = {0};
+    if (!CHECK(p && c_emit(&code, p, &(c_options){.stream_bytes = UINT64_MAX}, &problem)))
+      continue;
+    c_code_file(&t, &code, 0, code.pass_count, false);
+    text_add(&t, "", 1);
+    nvrtc_job job = {.text = t.data,
+                     .name = "test",
+                     .architecture = 80,
+                     .options = cuda_program_options,
+                     .option_count = CUDA_PROGRAM_OPTIONS};
+    void *cubin = NULL;
+    size_t size = 0;
+    if (!CHECK(!t.failed && nvrtc_compile(&job, &cubin, &size, why, sizeof why)))
+      printf("%s: %s\n", programs[i][0], why);
+    free(cubin);
+    text_free(&t);
+    c_code_free(&code);
+  }
+  arena_free(&memory);
 }
 
 // A sort of 2^8 keys through the entry that embedders call.

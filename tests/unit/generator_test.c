@@ -35,13 +35,12 @@ static char *writable(const permc_value *v, size_t component) {
 
 // Whether the element is a NaN; a complex one could have one in it.
 static bool is_real_nan(const char *type, const char *element) {
-  float narrow = 0;
   double wide = 0;
-  if (strcmp(type, "f32") == 0)
-    memcpy(&narrow, element, sizeof narrow);
-  if (strcmp(type, "f64") == 0)
-    memcpy(&wide, element, sizeof wide);
-  return type[0] == 'c' || isnan(narrow) || isnan(wide);
+  scalar_bits bits = {{0}};
+  memcpy(&bits, element, size_of_type(type));
+  if (type[0] == 'f')
+    scalar_convert(scalar_named(type, 3), SCALAR_F64, 1, &bits, &wide);
+  return type[0] == 'c' || isnan(wide);
 }
 
 // One bit of one element, but none of a NaN, which may be another NaN then.

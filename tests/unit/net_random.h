@@ -94,8 +94,8 @@ typedef struct random_op {
 } random_op;
 
 static const scalar_type random_types[] = {SCALAR_I32, SCALAR_I32, SCALAR_BOOL, SCALAR_U8,
-                                           SCALAR_F32, SCALAR_I64, SCALAR_C64};
-static inline scalar_type random_type(random_state *r) { return random_types[random_below(r, 7)]; }
+                                           SCALAR_F32, SCALAR_I64, SCALAR_C64,  SCALAR_F16};
+static inline scalar_type random_type(random_state *r) { return random_types[random_below(r, 8)]; }
 
 static inline net_id random_node(random_op *o, scalar_type type, int depth);
 

@@ -330,8 +330,12 @@ TEST(is_sorted) {
 // ---- elements of every type ------------------------------------------------------------------
 
 static const char *const types[] = {"bool", "i8",  "i16", "i32", "i64", "u8",
-                                    "u16",  "u32", "u64", "f32", "f64"};
+                                    "u16",  "u32", "u64", "f16", "f32", "f64"};
 enum { TYPES = sizeof types / sizeof *types };
+
+static uint64_t infinity_of(size_t size) {
+  return size == 2 ? 0x7c00 : size == 4 ? 0x7f800000 : UINT64_C(0x7ff0000000000000);
+}
 
 // Monotone in the library's order; all NaN are equal.
 static uint64_t rank_of(const char *type, const void *element) {
@@ -341,7 +345,7 @@ static uint64_t rank_of(const char *type, const void *element) {
     return bits ^ top;
   if (*type != 'f')
     return bits;
-  uint64_t infinity = size == 4 ? 0x7f800000 : UINT64_C(0x7ff0000000000000);
+  uint64_t infinity = infinity_of(size);
   if ((bits & (top - 1)) > infinity)
     return UINT64_MAX;
   return bits & top ? (~bits) & (2 * top - 1) : bits | top;
@@ -387,7 +391,7 @@ static bool check_moved(const permc_value *out, const char *type, size_t count, 
 typedef enum fill { ANY, FEW, EQUAL, MAXVAL, MINVAL, PAYLOADS, FILLS } fill;
 
 static uint64_t float_pattern(size_t size, uint64_t payload, bool negative) {
-  uint64_t nan = size == 4 ? 0x7fc00000 : UINT64_C(0x7ff8000000000000);
+  uint64_t nan = size == 2 ? 0x7e00 : size == 4 ? 0x7fc00000 : UINT64_C(0x7ff8000000000000);
   return nan | payload | (uint64_t)negative << (8 * size - 1);
 }
 
@@ -395,7 +399,7 @@ static uint64_t some_bits(const char *type, fill f, size_t i) {
   size_t size = size_of_type(type);
   uint64_t all = size == 8 ? UINT64_MAX : (UINT64_C(1) << (8 * size)) - 1, top = all / 2 + 1;
   bool real = *type == 'f';
-  uint64_t infinity = float_pattern(size, 0, false) & ~(top >> (size == 4 ? 9 : 12));
+  uint64_t infinity = infinity_of(size);
   switch (f) {
   case FEW:  // for floats: both zeros, infinities, a NaN
     return !real ? random_below(3) : (random_below(2) ? top : 0) | (random_below(3) * infinity / 2);

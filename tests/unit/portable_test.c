@@ -212,18 +212,21 @@ static const struct {
   net_node_kind kind;
   scalar_op op;
 } exchanges[] = {
-    {SCALAR_BOOL, NET_MIN, OP_LE},         {SCALAR_I8, NET_MIN, OP_LE},
-    {SCALAR_I16, NET_MIN, OP_LE},          {SCALAR_I32, NET_MIN, OP_LE},
-    {SCALAR_I64, NET_MIN, OP_LE},          {SCALAR_U8, NET_MIN, OP_LE},
-    {SCALAR_U16, NET_MIN, OP_LE},          {SCALAR_U32, NET_MIN, OP_LE},
-    {SCALAR_U64, NET_MIN, OP_LE},          {SCALAR_F32, NET_SELECT, OP_LT},
-    {SCALAR_F32, NET_SELECT, OP_LE},       {SCALAR_F32, NET_SELECT, OP_GT},
-    {SCALAR_F32, NET_SELECT, OP_GE},       {SCALAR_F32, NET_SELECT, OP_TOTAL_LE},
-    {SCALAR_F64, NET_SELECT, OP_LT},       {SCALAR_F64, NET_SELECT, OP_LE},
-    {SCALAR_F64, NET_SELECT, OP_GT},       {SCALAR_F64, NET_SELECT, OP_GE},
-    {SCALAR_F64, NET_SELECT, OP_TOTAL_LE}, {SCALAR_I16, NET_SELECT, OP_LT},
-    {SCALAR_U8, NET_SELECT, OP_GE},        {SCALAR_U64, NET_SELECT, OP_GT},
-    {SCALAR_I32, NET_SELECT, OP_LE},       {SCALAR_BOOL, NET_SELECT, OP_TOTAL_LE},
+    {SCALAR_BOOL, NET_MIN, OP_LE},          {SCALAR_I8, NET_MIN, OP_LE},
+    {SCALAR_I16, NET_MIN, OP_LE},           {SCALAR_I32, NET_MIN, OP_LE},
+    {SCALAR_I64, NET_MIN, OP_LE},           {SCALAR_U8, NET_MIN, OP_LE},
+    {SCALAR_U16, NET_MIN, OP_LE},           {SCALAR_U32, NET_MIN, OP_LE},
+    {SCALAR_U64, NET_MIN, OP_LE},           {SCALAR_F16, NET_SELECT, OP_LT},
+    {SCALAR_F16, NET_SELECT, OP_LE},        {SCALAR_F16, NET_SELECT, OP_GT},
+    {SCALAR_F16, NET_SELECT, OP_GE},        {SCALAR_F16, NET_SELECT, OP_TOTAL_LE},
+    {SCALAR_F32, NET_SELECT, OP_LT},        {SCALAR_F32, NET_SELECT, OP_LE},
+    {SCALAR_F32, NET_SELECT, OP_GT},        {SCALAR_F32, NET_SELECT, OP_GE},
+    {SCALAR_F32, NET_SELECT, OP_TOTAL_LE},  {SCALAR_F64, NET_SELECT, OP_LT},
+    {SCALAR_F64, NET_SELECT, OP_LE},        {SCALAR_F64, NET_SELECT, OP_GT},
+    {SCALAR_F64, NET_SELECT, OP_GE},        {SCALAR_F64, NET_SELECT, OP_TOTAL_LE},
+    {SCALAR_I16, NET_SELECT, OP_LT},        {SCALAR_U8, NET_SELECT, OP_GE},
+    {SCALAR_U64, NET_SELECT, OP_GT},        {SCALAR_I32, NET_SELECT, OP_LE},
+    {SCALAR_BOOL, NET_SELECT, OP_TOTAL_LE},
 };
 enum { EXCHANGES = sizeof exchanges / sizeof *exchanges };
 
@@ -434,7 +437,7 @@ TEST(root_tables) {
 // ---- bits of NaN -----------------------------------------------------------------------------
 
 // A compare-exchange of floats with payloads, against the same by scalar_apply.
-static void check_payloads(scalar_op op, uint32_t width) {
+static void check_payloads(scalar_type type, scalar_op op, uint32_t width) {
   START();
   hand h;
   random_state random = {1};
@@ -446,33 +449,38 @@ static void check_payloads(scalar_op op, uint32_t width) {
   net_map map = random_address(&memory, &random, &h.stage);
   for (int i = 0; i < 6; i++)
     map.rows[i].form = (net_form){same.a.row[i], false};
-  net_id value = hand_load(&h, SCALAR_F32, 0, map, 64);
+  net_id value = hand_load(&h, type, 0, map, 64);
   net_id l[2] = {leaf(&h, value, 0), leaf(&h, value, 1)};
   net_id c = inner(&h, NET_SCALAR, SCALAR_BOOL, op, 0, 2, l);
-  net_id nodes[2] = {inner(&h, NET_SELECT, SCALAR_F32, 0, 0, 3, (net_id[]){c, l[0], l[1]}),
-                     inner(&h, NET_SELECT, SCALAR_F32, 0, 0, 3, (net_id[]){c, l[1], l[0]})};
-  value = hand_op(&h, &f, 1, SCALAR_F32, nodes);
+  net_id nodes[2] = {inner(&h, NET_SELECT, type, 0, 0, 3, (net_id[]){c, l[0], l[1]}),
+                     inner(&h, NET_SELECT, type, 0, 0, 3, (net_id[]){c, l[1], l[0]})};
+  value = hand_op(&h, &f, 1, type, nodes);
   h.stage.ops.items[0].coordinates[0].constant = false;
   hand_store(&h, value, 0, map, 64);
   vec_push(&memory, &h.net->stages, h.stage);
   plan *p = random_plan(&memory, &random, h.net);
   static const uint32_t patterns[8] = {0x7fc00001, 0xffc12345, 0x7f800001, 0x80000000,
                                        0,          0x3f800000, 0xff800000, 0x7fffffff};
+  static const uint16_t halves[8] = {0x7e01, 0xfe45, 0x7c01, 0x8000, 0, 0x3c00, 0xfc00, 0x7fff};
   array argument;
-  array_create(&argument, SCALAR_F32, 1, (uint64_t[]){64});
-  uint32_t expected[64], *data = argument.data;
-  for (uint32_t i = 0; i < 64; i++)
-    data[i] = patterns[random_below(&random, 8)];
+  array_create(&argument, type, 1, (uint64_t[]){64});
+  size_t size = scalar_types[type].size;
+  char expected[64 * sizeof(uint32_t)], *data = argument.data;
+  for (uint32_t i = 0; i < 64; i++) {
+    uint32_t k = random_below(&random, 8);
+    memcpy(data + i * size, size == 2 ? (const void *)&halves[k] : &patterns[k], size);
+  }
   for (uint32_t i = 0; i < 64; i += 2) {
+    char *pair = data + i * size;
     bool stays = false;
-    scalar_apply(op, SCALAR_F32, 1, &data[i], &data[i + 1], &stays);
-    expected[i] = data[i + !stays];
-    expected[i + 1] = data[i + stays];
+    scalar_apply(op, type, 1, pair, pair + size, &stays);
+    memcpy(expected + i * size, stays ? pair : pair + size, size);
+    memcpy(expected + (i + 1) * size, stays ? pair + size : pair, size);
   }
   portable *x = portable_new(p, &(portable_options){.vector_bytes = width}, &why);
   cpu_executor executor = {portable_pass, x};
   CHECK(cpu_run(p, &(cpu_options){.executor = &executor}, &argument, 1, results, &why));
-  CHECK(memcmp(results[0].data, expected, sizeof expected) == 0);
+  CHECK(memcmp(results[0].data, expected, 64 * size) == 0);
   array_destroy(&results[0]);
   portable_free(x);
 }
@@ -480,8 +488,10 @@ static void check_payloads(scalar_op op, uint32_t width) {
 TEST(payloads) {
   static const scalar_op relations[] = {OP_LT, OP_LE, OP_GT, OP_GE, OP_TOTAL_LE, OP_EQ};
   for (size_t i = 0; i < 6; i++)
-    for (uint32_t width = 16; width <= 64; width *= 2)
-      check_payloads(relations[i], width);
+    for (uint32_t width = 16; width <= 64; width *= 2) {
+      check_payloads(SCALAR_F16, relations[i], width);
+      check_payloads(SCALAR_F32, relations[i], width);
+    }
 }
 
 TEST_MAIN()

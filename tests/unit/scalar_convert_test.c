@@ -35,6 +35,29 @@ static bool same(scalar_bits a, scalar_bits b) { return memcmp(&a, &b, sizeof a)
 
 // ---- the model -----------------------------------------------------------------------------
 
+// Of the bits of an f16, and back: rounded to the nearest multiple of its last place, ties to even.
+static long double value_of_half(uint16_t bits) {
+  int exponent = bits >> 10 & 31, fraction = bits & 1023;
+  long double size = exponent == 31 ? fraction ? NAN : INFINITY
+                     : exponent     ? ldexpl(1024 + fraction, exponent - 25)
+                                    : ldexpl(fraction, -24);
+  return bits & 0x8000 ? -size : size;
+}
+
+static uint16_t half_of(long double x) {
+  if (isnan(x))
+    return 0x7e00;
+  uint16_t sign = signbit(x) ? 0x8000 : 0;
+  int exponent;
+  x = fabsl(x);
+  if (x >= 65520)
+    return sign | 0x7c00;
+  frexpl(x, &exponent);
+  int last = x == 0 || exponent < -13 ? -24 : exponent - 11;
+  long double units = rintl(ldexpl(x, -last));  // up to 2048, the next power of two
+  return (uint16_t)(sign | (((last + 24) << 10) + (int)units));
+}
+
 // The value of a real element (or the real part).
 static long double value_of(scalar_type type, scalar_bits x) {
   switch (type) {
@@ -55,6 +78,8 @@ static long double value_of(scalar_type type, scalar_bits x) {
     return x.u32;
   case SCALAR_U64:
     return x.u64;
+  case SCALAR_F16:
+    return value_of_half(x.f16);
   case SCALAR_F32:
     return x.f32;
   default:
@@ -75,6 +100,8 @@ static scalar_bits model(scalar_type from, scalar_type to, scalar_bits a) {
   scalar_bits out = {{0}};
   if (to == SCALAR_BOOL) {
     out.u8 = x != 0;
+  } else if (to == SCALAR_F16) {
+    out.f16 = half_of(x);
   } else if (to == SCALAR_F32 || to == SCALAR_C64) {
     out.c64[0] = (float)x;  // one rounding, as x is exact
   } else if (to == SCALAR_F64 || to == SCALAR_C128) {
@@ -122,12 +149,13 @@ TEST(integers_near_powers_of_two) {
         }
 }
 
-TEST(all_integers_of_16_bits_and_bools) {
+TEST(all_elements_of_16_bits_and_bools) {
   if (!long_double_is_long())
     SKIP("long double is no wider than double here");
   for (uint32_t i = 0; i < 65536; i++) {
     check_all(SCALAR_I16, (scalar_bits){.u16 = (uint16_t)i});
     check_all(SCALAR_U16, (scalar_bits){.u16 = (uint16_t)i});
+    check_all(SCALAR_F16, (scalar_bits){.f16 = (uint16_t)i});
   }
   check_all(SCALAR_BOOL, (scalar_bits){.u8 = 0});
   check_all(SCALAR_BOOL, (scalar_bits){.u8 = 1});
@@ -192,6 +220,40 @@ TEST(floats_of_random_bits) {
     check_all(SCALAR_F64, (scalar_bits){.u64 = bits});
     check_all(SCALAR_F32, (scalar_bits){.u32 = (uint32_t)bits});
   }
+}
+
+// Each f16, the middle between it and the next, and what is next to both in the wider types.
+TEST(floats_around_every_f16) {
+  if (!long_double_is_long())
+    SKIP("long double is no wider than double here");
+  for (uint16_t i = 0; i < 0x7c00; i++) {
+    double x = (double)value_of_half(i);
+    double next = i == 0x7bff ? 65536 : (double)value_of_half((uint16_t)(i + 1));
+    double y = (x + next) / 2;
+    for (int sign = 0; sign < 2; sign++, x = -x, y = -y) {
+      check_f64(x);
+      check_f64(nextafter(x, 1e9));
+      check_f64(nextafter(x, -1e9));
+      check_f32(nextafterf((float)x, 1e9F));
+      check_f32(nextafterf((float)x, -1e9F));
+      check_f64(y);
+      check_f32((float)y);
+      check_f64(nextafter(y, 1e9));
+      check_f64(nextafter(y, -1e9));
+      check_f32(nextafterf((float)y, 1e9F));
+      check_f32(nextafterf((float)y, -1e9F));
+    }
+  }
+}
+
+TEST(nan_of_f16_is_the_usual_one) {
+  for (uint32_t bits = 0x7f800001; bits < 0x7fffffff; bits += 4097)
+    for (uint32_t sign = 0; sign < 2; sign++) {
+      scalar_bits x = {.u32 = bits | sign << 31};
+      CHECK_EQ_U64(convert(SCALAR_F32, SCALAR_F16, x).u64, 0x7e00);
+    }
+  scalar_bits x = {.u64 = UINT64_C(0xfff0000000000001)};
+  CHECK_EQ_U64(convert(SCALAR_F64, SCALAR_F16, x).u64, 0x7e00);
 }
 
 TEST(floats_saturate_at_the_very_boundary) {

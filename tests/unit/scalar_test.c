@@ -304,6 +304,8 @@ TEST(result_types) {
   CHECK_EQ_I64(scalar_result_of(OP_MAGNITUDE, SCALAR_C128), SCALAR_F64);
   CHECK_EQ_I64(scalar_result_of(OP_CIS, SCALAR_F32), SCALAR_C64);
   CHECK_EQ_I64(scalar_complex_of(SCALAR_F64), SCALAR_C128);
+  CHECK_EQ_I64(scalar_complex_of(SCALAR_F16), SCALAR_COUNT);
+  CHECK_EQ_I64(scalar_real_of(SCALAR_F16), SCALAR_F16);
   CHECK_EQ_I64(scalar_complex_of(SCALAR_I32), SCALAR_COUNT);
   CHECK_EQ_I64(scalar_real_of(SCALAR_C64), SCALAR_F32);
   CHECK_EQ_I64(scalar_real_of(SCALAR_U8), SCALAR_U8);
@@ -339,6 +341,8 @@ TEST(least_and_largest) {
   CHECK_EQ_U64(scalar_maxval(SCALAR_U64).u64, UINT64_MAX);
   CHECK_EQ_U64(scalar_minval(SCALAR_BOOL).u64, 0);
   CHECK_EQ_U64(scalar_maxval(SCALAR_BOOL).u64, 1);
+  CHECK_EQ_U64(scalar_minval(SCALAR_F16).u64, 0xfc00);
+  CHECK_EQ_U64(scalar_maxval(SCALAR_F16).u64, 0x7e00);
   CHECK_EQ_U64(scalar_minval(SCALAR_F32).u64, 0xff800000);
   CHECK_EQ_U64(scalar_maxval(SCALAR_F32).u64, 0x7fc00000);
   CHECK_EQ_U64(scalar_minval(SCALAR_F64).u64, UINT64_C(0xfff0000000000000));
@@ -367,6 +371,7 @@ TEST(literals_that_fit) {
   CHECK(scalar_holds(SCALAR_U64, false, UINT64_MAX) && !scalar_holds(SCALAR_U64, true, 1));
   CHECK(scalar_holds(SCALAR_U8, true, 0) && !scalar_holds(SCALAR_U8, false, 256));
   CHECK(scalar_holds(SCALAR_F32, true, UINT64_MAX) && scalar_holds(SCALAR_C64, false, 1));
+  CHECK(scalar_holds(SCALAR_F16, true, 65519) && !scalar_holds(SCALAR_F16, false, 65520));
   CHECK(!scalar_holds(SCALAR_BOOL, false, 1));
 }
 

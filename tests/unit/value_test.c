@@ -158,6 +158,8 @@ static void fill_special(array *a, uint64_t seed) {
       word &= 1;
     else if (scalar_types[a->type].kind < KIND_FLOAT && chosen)
       word = word & 2 ? UINT64_MAX << (8 * size - 1) : (UINT64_C(1) << (8 * size - 1)) - 1;
+    else if (a->type == SCALAR_F16 && chosen)
+      word = scalar_f16_nearest(number);
     else if (scalar_types[a->type].kind >= KIND_FLOAT && chosen && size == 4)
       memcpy(&word, &single, 4);
     else if (scalar_types[a->type].kind >= KIND_FLOAT && chosen)
@@ -266,6 +268,26 @@ TEST(text_keeps_the_bits_of_numbers) {
     array_destroy(&b);
     free(m.bytes);
   }
+}
+
+// All of them, as text, which is not longer than it must be, and as every other format.
+TEST(every_f16_round_trips) {
+  uint64_t count = 65536;
+  array a, b = {0};
+  value_error error;
+  REQUIRE(array_create(&a, SCALAR_F16, 1, &count));
+  for (uint32_t i = 0; i < count; i++)
+    ((uint16_t *)a.data)[i] = (uint16_t)((i & 0x7fff) > 0x7c00 ? 0x7e00 : i);
+  for (size_t format = 0; format < LENGTH(formats); format++)
+    check_round_trip(&a, formats[format]);
+  memory m = written(FORMAT_TEXT, &a, 1);
+  value_source *s = value_source_bytes("m", m.bytes, m.count, &error);
+  REQUIRE(value_read(s, anything, &b, &error) == VALUE_OK);
+  CHECK(b.type == SCALAR_F16 && memcmp(a.data, b.data, count * 2) == 0);
+  value_source_close(s);
+  array_destroy(&a);
+  array_destroy(&b);
+  free(m.bytes);
 }
 
 TEST(tuples_round_trip_through_npy) {
@@ -398,6 +420,11 @@ static const text_case text_cases[] = {
      "-9223372036854775808i64\n9223372036854775807i64\n"},
     {"18446744073709551615", SCALAR_U64, 0, "18446744073709551615u64\n"},
     {"340282346638528859811704183484516925440", SCALAR_F32, 0, "3.4028235e38f32\n"},
+    {"65519 -65519.99999 6e4 f16.nan -f16.inf inf 0x1p-24 3e-8 0b11 2049.0000000000000001",
+     SCALAR_F16, 0,
+     "65500.0f16\n-65500.0f16\n60000.0f16\nf16.nan\n-f16.inf\nf16.inf\n6.0e-8f16\n6.0e-8f16\n"
+     "3.0f16\n2050.0f16\n"},
+    {"0.1f16 empty([0]f16)", ANY, -1, "0.1f16\nempty([0]f16)\n"},
     {"16777217 9007199254740993", SCALAR_F32, 0, "16777216.0f32\n9007199000000000.0f32\n"},
     {"1.00000017881393432617187499", SCALAR_F32, 0, "1.0000001f32\n"},  // no double rounding
     {"4.9e-324 1e-400", ANY, 0, "5.0e-324f64\n0.0f64\n"},
@@ -447,6 +474,9 @@ static const text_case bad_texts[] = {
     {"0b11111111111111111111111111111111111111111111111111111111111111111", SCALAR_F32, 0,
      "outside f32"},
     {"1e39", SCALAR_F32, 0, "in:1:1: 1e39 is outside f32 (up to 3.4028235e38)"},
+    {"65520", SCALAR_F16, 0, "in:1:1: 65520 is outside f16 (up to 65504.0)"},
+    {"-65520.0", SCALAR_F16, 0, "outside f16"},
+    {"1.0f32", SCALAR_F16, 0, "expected f16, found '1.0f32'"},
     {"-1e309", ANY, 0, "-1e309 is outside f64 (up to 1.7976931348623157e308)"},
     {"1+1e39ic64", ANY, 0, "1+1e39ic64 is outside c64"},
     {"1e309-1i", ANY, 0, "outside c128"},
@@ -499,7 +529,7 @@ static const text_case bad_texts[] = {
     {"empty", ANY, -1, "expected '('"},
     {"empty(i32)", ANY, -1, "expected a dimension, as in empty([0]i32), found 'i32'"},
     {"empty([0])", ANY, -1, "expected an element type, found ')'"},
-    {"empty([0]f16)", ANY, -1, "expected an element type, found 'f16'"},
+    {"empty([0]f80)", ANY, -1, "expected an element type, found 'f80'"},
     {"empty([0]i32", ANY, -1, "expected ')', found the end"},
     {"empty([]i32)", ANY, -1, "expected a length, found ']'"},
     {"empty([0x0]i32)", ANY, -1, "expected a length, found '0x0'"},
@@ -517,12 +547,12 @@ static const text_case bad_texts[] = {
     {"banana", ANY, -1, "in:1:1: expected a value, found 'banana'"},
     {"1x", ANY, -1, "found '1x'"},
     {"1.2.3", ANY, -1, "found '1.2.3'"},
-    {"1f16", ANY, -1, "found '1f16'"},
+    {"1f80", ANY, -1, "found '1f80'"},
     {"1int", ANY, -1, "found '1int'"},
     {"1bool", ANY, -1, "found '1bool'"},
     {"f32.nanf32", ANY, -1, "found 'f32.nanf32'"},
     {"f32.1", ANY, -1, "found 'f32.1'"},
-    {"f16.nan", ANY, -1, "found 'f16.nan'"},
+    {"f80.nan", ANY, -1, "found 'f80.nan'"},
     {"0x 0b", ANY, -1, "found '0x'"},
     {"0b2", ANY, -1, "found '0b2'"},
     {"0x1.8", ANY, -1, "found '0x1.8'"},
@@ -595,6 +625,11 @@ static const struct {
   scalar_bits bits;
   const char *text;
 } printed[] = {
+    {SCALAR_F16, {.f16 = 0x3c00}, "1.0f16\n"},
+    {SCALAR_F16, {.f16 = 0x2e66}, "0.1f16\n"},
+    {SCALAR_F16, {.f16 = 0x8001}, "-6.0e-8f16\n"},
+    {SCALAR_F16, {.f16 = 0x3c01}, "1.001f16\n"},
+    {SCALAR_F16, {.f16 = 0x7bff}, "65500.0f16\n"},
     {SCALAR_F32, {.f32 = 1}, "1.0f32\n"},
     {SCALAR_F32, {.f32 = 0.1f}, "0.1f32\n"},
     {SCALAR_F32, {.f32 = 100000}, "100000.0f32\n"},
@@ -666,7 +701,8 @@ static const struct {
     {BYTES("b\2\1 i32\1\0\0\0\0\0\0"), "error: in: binary data ends inside its header"},
     {BYTES("b\1\0 i32\0\0\0\0"),
      "error: in: binary data of version 1, but only version 2 is known"},
-    {BYTES("b\2\0 f16\0\0"), "error: in: unknown element type ' f16'"},
+    {BYTES("b\2\0 f16\0\x3c"), "1.0f16\n"},
+    {BYTES("b\2\0 f80\0\0"), "error: in: unknown element type ' f80'"},
     {BYTES("b\2\0\0\1\2\3\0\0"), "error: in: unknown element type '\\x00\\x01\\x02\\x03'"},
     {BYTES("b\2\21 i32"), "error: in: 17 dimensions, but the most is 16"},
     {BYTES("b\2\0 i32\0\0\0"), "error: in: the header promises 4 bytes of data, but only 3 follow"},
@@ -738,6 +774,8 @@ static const struct {
     {"i16_3d", "[[[-4i16, -3i16], [-2i16, -1i16]], [[0i16, 1i16], [2i16, 3i16]]]\n"},
     {"i64_big", "[-9223372036854775808i64, -1i64, 0i64, 9223372036854775807i64]\n"},
     {"u16_big_2d", "[[1u16, 256u16], [65535u16, 0u16]]\n"},
+    {"f16", "[1.0f16, 2.0f16]\n"},
+    {"f16_big", "[1.5f16, -0.0f16, f16.inf]\n"},
     {"f32_big", "[1.5f32, -0.0f32, f32.inf]\n"},
     {"c64", "[1.5+2.0ic64, -0.5-1.0ic64]\n"},
     {"c128_big_2d", "[[1.0+2.0ic128], [3.0-4.0ic128]]\n"},
@@ -752,8 +790,7 @@ static const struct {
     {"structured_0d", "7i32\ntrue\n"},
     {"two", "[3u32, 1u32, 2u32, 0u32]\n[[-1.5f32, -0.5f32, 0.5f32], [1.5f32, 2.5f32, 3.5f32]]\n"},
     {"bad_fortran_2d", "the array is in Fortran order; save numpy.ascontiguousarray(a) instead"},
-    {"bad_f16", "dtype '<f2' (half precision) is not supported; supported are b1, i1 i2"},
-    {"bad_text", "dtype '<U2' (text) is not supported"},
+    {"bad_text", "dtype '<U2' (text) is not supported; supported are b1, i1 i2"},
     {"bad_bytes", "dtype '|S2' (bytes) is not supported"},
     {"bad_object", "dtype '|O' (Python objects) is not supported"},
     {"bad_date", "dtype '<M8[D]' (dates) is not supported"},
@@ -789,10 +826,10 @@ TEST(files_of_numpy) {
 // What numpy.save wrote is what we write.
 TEST(npy_bytes_are_those_of_numpy) {
   static const char *const names[] = {
-      "u32_1d",           "f32_2d",       "scalar_f64", "empty_i32",
-      "empty_2d_f32",     "bool",         "i8",         "empty_inner_u8",
-      "i16_3d",           "c64",          "structured", "structured_2d",
-      "structured_empty", "structured_0d"};
+      "u32_1d",           "f32_2d",        "scalar_f64", "empty_i32",
+      "empty_2d_f32",     "bool",          "i8",         "empty_inner_u8",
+      "i16_3d",           "c64",           "structured", "structured_2d",
+      "structured_empty", "structured_0d", "f16"};
   for (size_t i = 0; i < LENGTH(names); i++) {
     char path[100];
     value_error error;
@@ -1151,6 +1188,15 @@ TEST(random_arrays) {
     most = fmaxf(most, ((float *)a.data)[i]);
   }
   CHECK(least >= 0 && least < 0.001f && most < 1 && most > 0.999f);
+  array_destroy(&a);
+  REQUIRE(array_random(&a, SCALAR_F16, 1, &count, &state));
+  double sum = 0;
+  for (uint64_t i = 0; i < count; i++) {
+    double x = scalar_f16_value(((uint16_t *)a.data)[i]);
+    CHECK(x >= 0 && x < 1);
+    sum += x;
+  }
+  CHECK(fabs(sum / (double)count - 0.5) < 0.01);
   array_destroy(&a);
   REQUIRE(array_random(&a, SCALAR_BOOL, 1, &count, &state));
   uint64_t trues = 0;
