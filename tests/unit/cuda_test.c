@@ -411,7 +411,7 @@ TEST(a_stream_of_the_caller) {
   cuda_graph *g = cuda_graph_end(d, true);
   REQUIRE(g != NULL);
   CHECK(cuda_graph_launch(d, g) && cuda_wait(d, NULL));
-  CHECK(cuda_download(d, out, s.x, 16) && out[0] == 5);
+  CHECK(cuda_download(d, out, s.x, 16) && out[0] == 3);
   CHECK(cuda_use_stream(d, NULL) && cuda_graph_launch(d, g) && cuda_wait(d, NULL));
   CHECK(cuda_download(d, out, s.x, 16) && out[0] == 9);
   cuda_graph_free(d, g);
