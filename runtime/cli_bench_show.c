@@ -76,7 +76,7 @@ static bool same_program(const bench_row *row, const bench_row *like) {
 
 static bool same_case(const bench_row *row, const bench_row *like) {
   return same_program(row, like) && !strcmp(row->backend, like->backend) &&
-         row->threads == like->threads;
+         !strcmp(row->strategy, like->strategy) && row->threads == like->threads;
 }
 
 static const bench_row *find_row(const bench_report *r, const bench_row *like, row_match *match) {
@@ -143,13 +143,16 @@ static void show_both_devices(FILE *to, const bench_report *before, const bench_
   fprintf(to, " after\n");
 }
 
-// A row that only one report has; `other` may have its program with another backend.
+// A row that only one report has; `other` may have its program with another backend or strategy.
 static void show_lone(FILE *to, const bench_row *row, const char *word, int width,
                       const bench_report *other) {
   const bench_row *like = find_row(other, row, same_program);
   fprintf(to, "%-32s %*s", row->name, width, word);
   if (like && strcmp(like->backend, row->backend) != 0)
     fprintf(to, "  with --backend %s", row->backend);
+  else if (like && strcmp(like->strategy, row->strategy) != 0)
+    fprintf(to, "  %s%s", row->strategy[0] ? "with --strategy " : "without --strategy",
+            row->strategy);
   else if (like)
     fprintf(to, "  with %u thread%s", row->threads, row->threads == 1 ? "" : "s");
   fputc('\n', to);

@@ -147,7 +147,7 @@ TEST(suites_have_cases) {
       CHECK(count > 0);
       for (size_t k = 0; k < count; k++) {
         check_case(&cases[k]);
-        CHECK(device || !cases[k].large);
+        CHECK(device || !cases[k].gpu_only);
         for (size_t j = 0; j < k; j++)
           CHECK(strcmp(cases[j].name, cases[k].name) != 0);
       }
@@ -166,7 +166,7 @@ static const bench_case *find_case(const bench_case *cases, size_t count, const 
 TEST(suites_for_a_gpu) {
   static const struct {
     const char *suite, *name, *types, *expression, *peer, *arguments, *second;
-    bool everywhere, large;
+    bool everywhere, gpu_only;
   } table[] = {
       {"sort", "sort u32 2^26", "[67108864]u32", "sort", "cub", "--count 67108864 --type u32",
        "torch", true, false},
@@ -195,7 +195,7 @@ TEST(suites_for_a_gpu) {
     if (CHECK(c != NULL)) {
       CHECK_STR(c->types, table[i].types);
       CHECK_STR(c->expression, table[i].expression);
-      CHECK(c->large == table[i].large);
+      CHECK(c->gpu_only == table[i].gpu_only);
       CHECK_EQ_U64(c->bytes, c->elements * (strstr(c->types, "(u32, u32)") ? 8 : 4));
       CHECK_STR(c->peers[0].name ? c->peers[0].name : "", table[i].peer ? table[i].peer : "");
       CHECK_STR(c->peers[0].arguments, table[i].arguments ? table[i].arguments : "");
