@@ -38,7 +38,7 @@ enum { BENCH_PEERS = 2 };
 
 typedef struct bench_case {
   const char *suite, *series;
-  char name[64];  // series and size
+  char name[96];  // series and size
   char types[64];
   const char *program;  // a text in whose scope the expression is; NULL: the library alone
   char *expression;
