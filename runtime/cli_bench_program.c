@@ -2,6 +2,7 @@
 #include "runtime/cli_bench.h"
 #include "runtime/cli_compare.h"
 #include "runtime/context.h"
+#include "runtime/cuda.h"
 #include "runtime/pipeline.h"
 #include "runtime/pool.h"
 
@@ -41,6 +42,15 @@ static bool run_once(void *with) {
   return permc_execute(p->compiled, p->arguments, p->argument_count, &p->results, &p->result_count);
 }
 
+// Before its arguments are made, which may take longer than all the rest: opens the GPU.
+static bool has_gpu(bench_program *p, const bench_request *r) {
+  char why[CUDA_WHY];
+  if (!r->gpu_only || p->context->gpu || (p->context->gpu = cuda_open(0, why, sizeof why)))
+    return true;
+  cli_error("bench: this case is for a GPU only: %s", why);
+  return false;
+}
+
 // A case for a GPU is not for the backend that stands in for it.
 static bool is_where_asked(const bench_program *p, const bench_request *r) {
   if (!r->gpu_only || !p->compiled || permc_compiled_device(p->compiled))
@@ -68,7 +78,7 @@ bool bench_program_open(bench_program *p, const bench_request *r) {
     cli_error("out of memory");
     return false;
   }
-  bool good = load(p, r) && read(p, r) && compile_and_run(p, r);
+  bool good = load(p, r) && has_gpu(p, r) && read(p, r) && compile_and_run(p, r);
   double seconds;
   p->on_device = good && permc_time_on_device(p->compiled, 0, 1, &seconds);
   if (!good)
