@@ -495,8 +495,10 @@ cli_status cli_bench(const cli_arguments *given) {
   if (paths && read_request(&s) && find_cases(&s)) {
     s.request.paths = paths;
     s.request.path_count = path_count;
-    if (run_cases(&s) && write_plot(&s)) {
+    bool measured = run_cases(&s);
+    if (measured)
       bench_show_figures(s.table, &s.report);
+    if (measured && write_plot(&s)) {
       write_json(&s);
       show_changes(&s, &s.report);
     }
