@@ -21,6 +21,7 @@ struct permc_context {
   limits limits;                         // of elaboration; tests lower them
   unsigned threads;                      // of the cpu backend; 0: all processors
   const struct plan_strategy *strategy;  // NULL: the cheapest
+  size_t passes;                         // of the last plan; 0: none was made
   const char *isa;                       // that programs are compiled for; NULL: this machine's
   bool fuse;                             // floats: see permc_use_fast_floats
   bool told_uncompiled;                  // that there is no compiler
