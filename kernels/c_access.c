@@ -138,7 +138,7 @@ static transfer begin(c_writer *w, const c_access *a, const c_place *place, uint
   t.pointer = c_format(w, "p%u", w->next++);
   const char *constant = loads ? "const " : "";
   bool shifted = strcmp(t.bound.sum, "0") != 0;
-  const char *element = c_vector_in_memory(w, a->bytes, 1);
+  const char *element = a->map.bytes ? "char" : c_vector_in_memory(w, a->bytes, 1);
   c_line(w, "%s%s *const %s = (%s%s *)%s%s%s;", constant, element, t.pointer, constant, element,
          place->array, shifted ? " + " : "", shifted ? t.bound.sum : "");
   if (place->limit != UINT64_MAX)
@@ -148,7 +148,11 @@ static transfer begin(c_writer *w, const c_access *a, const c_place *place, uint
 
 // "p3 + 16": the address of the element at coordinates x.
 static const char *address_of(const transfer *t, uint64_t x) {
-  return c_format(t->w, "%s + %s", t->pointer, c_bound_rest(t->w, &t->bound, x));
+  const char *rest = c_bound_rest(t->w, &t->bound, x);
+  if (t->access->map.bytes)
+    return c_format(t->w, "(%s *)(%s + %s)", c_vector_in_memory(t->w, t->access->bytes, 1),
+                    t->pointer, rest);
+  return c_format(t->w, "%s + %s", t->pointer, rest);
 }
 
 // Whether it is below the limit: a condition.

@@ -137,6 +137,12 @@ void c_map_share_banks(c_map *m, uint32_t lanes, uint32_t shared) {
     m->weight[r] = f2_unit((int)(r < lanes ? r + shared : r - lanes));
 }
 
+void c_map_in_bytes(c_map *m, uint32_t bytes) {
+  m->bytes = true;
+  for (uint32_t r = 0; r < m->rows; r++)
+    m->weight[r] *= bytes;
+}
+
 static uint64_t any_of(uint32_t count, const uint64_t *words, uint64_t which) {
   uint64_t any = 0;
   for (uint32_t i = 0; i < count; i++)
@@ -317,6 +323,9 @@ const char *c_bound_rest(c_writer *w, const c_bound *b, uint64_t x) {
         turned ? c_format(w, "%s ^ %s", b->group[g].name, c_number(w, turned)) : b->group[g].name;
     sum = plus(w, sum, b->group[g].odd, group);
   }
+  // The constant by itself, so that it can be part of the instruction.
+  if (b->map->bytes)
+    return c_format(w, "%s + %s", sum, c_number(w, constant));
   return c_format(w, "(%s)(%s + %s)", sum_type(w, b->map), sum, c_number(w, constant));
 }
 

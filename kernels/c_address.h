@@ -33,6 +33,7 @@ enum { C_ROWS = 64 };
 typedef struct c_map {
   uint32_t rows, blocks, threads, vectors;
   bool scratch;  // it is of scratch memory, whose addresses are small and not negative
+  bool bytes;    // they are counted in bytes, not in elements: one instruction less
   uint64_t offset, weight[C_ROWS];  // weights are positive; sums wrap
   uint32_t loops;
   const int64_t *strides;
@@ -52,6 +53,9 @@ c_map c_map_of_scratch(const uint64_t *exchange, const c_space *space, uint32_t 
 // The same for lanes that are threads, of elements that are less than a bank wide: the lanes'
 // coordinates, the first `lanes`, come after those of the `shared` ones that lie in one bank.
 void c_map_share_banks(c_map *m, uint32_t lanes, uint32_t shared);
+
+// Scratch in bytes, of elements that have so many.
+void c_map_in_bytes(c_map *m, uint32_t bytes);
 
 // The rows that blocks, threads, vectors (of the mask `which`) touch.
 uint64_t c_map_rows_of_blocks(const c_map *m);

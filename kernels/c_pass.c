@@ -190,6 +190,8 @@ static c_map scratch_map(const c_pass *p, const c_phase *f, uint32_t phase, uint
   c_map map = c_map_of_scratch(basis, f->space, c_parts(type));
   if (p->w->warps && bytes < 4)
     c_map_share_banks(&map, of->l, bytes == 1 ? 2 : 1);
+  if (p->w->warps)
+    c_map_in_bytes(&map, bytes);
   return map;
 }
 
