@@ -609,8 +609,8 @@ static void find_padding(planning *s, plan *p) {
 static const target *target_of(arena *a, const target *machine, const net_stage *s) {
   static const struct {
     int elements, tile, registers;  // log2: at most, of 4-byte elements, of a thread
-  } rows[] = {{10, 10, 3}, {12, 12, 5}, {14, 10, 3}, {18, 11, 3},
-              {19, 12, 4}, {23, 13, 5}, {64, 14, 5}};
+  } rows[] = {{10, 10, 3}, {12, 12, 5}, {14, 10, 3}, {16, 11, 3},
+              {18, 12, 4}, {19, 12, 4}, {23, 13, 5}, {64, 14, 5}};
   if (machine->lane_bytes || s->ops.count == 0)
     return machine;
   size_t i = 0;

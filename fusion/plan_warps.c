@@ -27,6 +27,7 @@ typedef struct warps {
   plan_pass *pass;
   int r, l;
   lanes iterations;  // of strategies that are plain
+  lanes last;        // the basis of the phase before, its lanes first
   VEC(plan_phase) phases;
 } warps;
 
@@ -115,9 +116,45 @@ static void take(uint64_t *to, uint32_t *have, uint32_t count, f2_space from, f2
       to[(*have)++] = from.basis[i];
 }
 
+static void take_kept(uint64_t *to, uint32_t *have, uint32_t count, const lanes *from,
+                      f2_space *held) {
+  for (int i = 0; i < from->count && *have < count; i++)
+    if (f2_space_insert(held, from->basis[i]))
+      to[(*have)++] = from->basis[i];
+}
+
+// The vectors of the kernel that differ from these by directions, where there are such.
+static lanes turned(const lanes *from, f2_space kernel, const lanes *d) {
+  lanes found = {0};
+  uint64_t basis[2 * F2_MAX], c;
+  f2_space all = kernel;
+  int count = kernel.dimension;
+  memcpy(basis, kernel.basis, (size_t)count * sizeof *basis);
+  for (int i = 0; i < d->count; i++)
+    if (f2_space_insert(&all, d->basis[i]))
+      basis[count++] = d->basis[i];
+  for (int i = 0; i < from->count; i++) {
+    uint64_t x = from->basis[i];
+    if (!f2_coordinates(count, basis, x, &c))
+      continue;
+    for (int k = kernel.dimension; k < count; k++)
+      x ^= f2_bit(c, k) ? basis[k] : 0;
+    found.basis[found.count++] = x;
+  }
+  return found;
+}
+
+static void keep_last(warps *w, const plan_phase *p) {
+  w->last.count = w->pass->tile.dimension;
+  for (int i = 0; i < w->last.count; i++)
+    w->last.basis[i] = p->basis[((uint32_t)i + p->r) % (uint32_t)w->last.count];
+}
+
 // The phase of ops [first, end), with lanes that begin with `wanted` and registers that begin with
 // d, the directions. Whatever else is chosen lies in the kernel of the ops' coordinates, as far as
 // possible.
+// What stays as it was in the phase before needs no address of its own: so lanes and threads are
+// those of before where they can be, turned into the kernel along the directions.
 static plan_phase new_phase(warps *w, uint32_t first, uint32_t end, const lanes *d,
                             const lanes *wanted) {
   f2_space v = w->pass->tile, held = f2_space_sum(span_of(w, d), span_of(w, wanted));
@@ -129,14 +166,18 @@ static plan_phase new_phase(warps *w, uint32_t first, uint32_t end, const lanes 
   for (; registers < (uint32_t)d->count; registers++)
     basis[registers] = d->basis[registers];
   memcpy(basis + p.r, wanted->basis, lane_count * sizeof *basis);
+  uint32_t rest = (uint32_t)v.dimension - p.r - p.l;
+  lanes kept = turned(&w->last, kernel, d);
+  take_kept(basis + p.r, &lane_count, p.l, &kept, &held);
   take(basis + p.r, &lane_count, p.l, kernel, &held);
   take(basis + p.r, &lane_count, p.l, v, &held);
   take(basis, &registers, p.r, kernel, &held);
   take(basis, &registers, p.r, v, &held);
-  uint32_t rest = (uint32_t)v.dimension - p.r - p.l;
+  take_kept(basis + p.r + p.l, &threads, rest, &kept, &held);
   take(basis + p.r + p.l, &threads, rest, kernel, &held);
   take(basis + p.r + p.l, &threads, rest, v, &held);
   assert(registers == p.r && lane_count == p.l && threads == rest);
+  keep_last(w, &p);
   return p;
 }
 
@@ -238,22 +279,88 @@ static void add_moves(warps *w, const plan_move *moves, uint32_t count, size_t f
 // before and the first k after, so that also half or a quarter of a warp, which is what the banks
 // serve at once where elements have 8 or 16 bytes, is free of conflicts. One step: the next lane
 // before has one vector in K_k, the next lane after another, and a hyperplane of K_k avoids both.
+// A hyperplane of k that has neither p nor q, and of what is wanted as much as can be, the first
+// first.
+static f2_space hyperplane(f2_space k, uint64_t p, uint64_t q, uint32_t count,
+                           const uint64_t *wanted) {
+  f2_space h = f2_space_zero(k.n);
+  f2_space_insert(&h, p ^ q);
+  for (uint32_t i = 0; i < count + (uint32_t)k.dimension; i++) {
+    uint64_t x = i < count ? wanted[i] : k.basis[i - count];
+    f2_space wider = h;
+    if (f2_space_has(k, x) && f2_space_insert(&wider, x) && !f2_space_has(wider, p))
+      h = wider;
+  }
+  return h;
+}
+
+// A phase's vectors under the projection to k along `low`, which with it makes the tile.
+static lanes projected(f2_space k, uint32_t low_count, const uint64_t *low, const plan_phase *p,
+                       uint32_t d) {
+  lanes out = {.count = (int)d};
+  uint64_t basis[F2_MAX], c;
+  memcpy(basis, low, low_count * sizeof *basis);
+  memcpy(basis + low_count, k.basis, (size_t)k.dimension * sizeof *basis);
+  for (uint32_t i = 0; i < d; i++) {
+    out.basis[i] = p->basis[i];
+    bool found = f2_coordinates((int)low_count + k.dimension, basis, p->basis[i], &c);
+    assert(found);
+    (void)found;
+    for (uint32_t j = 0; j < low_count; j++)
+      out.basis[i] ^= f2_bit(c, (int)j) ? low[j] : 0;
+  }
+  return out;
+}
+
+static lanes within(const lanes *from, f2_space space) {
+  lanes found = {0};
+  for (int i = 0; i < from->count; i++)
+    if (f2_space_has(space, from->basis[i]))
+      found.basis[found.count++] = from->basis[i];
+  return found;
+}
+
+// A basis of k in which registers have coordinates of their own, before and after, as far as can
+// be: then what a register adds to an address is a constant of the instruction. Of the phases' own
+// vectors if possible: then each thread bit is one address bit.
+static void separate(f2_space k, uint32_t l, uint64_t *basis, const plan_phase *before,
+                     const plan_phase *after, uint32_t d) {
+  lanes vectors[2] = {projected(k, l, basis, before, d), projected(k, l, basis, after, d)};
+  f2_space own[2][2], held = f2_space_zero(k.n);  // before, after; registers', others'
+  uint32_t count = l;
+  for (int i = 0; i < 2; i++) {
+    uint32_t r = i ? after->r : before->r;
+    own[i][0] = f2_span(k.n, (int)r, vectors[i].basis);
+    own[i][1] = f2_span(k.n, (int)(d - r), vectors[i].basis + r);
+  }
+  for (int i = 0; i < 6; i++) {
+    f2_space common = i < 4 ? f2_space_intersection(own[0][i / 2], own[1][i % 2]) : own[0][i - 4];
+    for (int side = 0; side < 2; side++) {
+      lanes some = within(&vectors[side], common);
+      take_kept(basis, &count, d, &some, &held);
+    }
+    take(basis, &count, d, common, &held);
+  }
+  assert(count == d);
+}
+
 uint64_t *plan_exchange(arena *a, f2_space tile, const plan_phase *before,
                         const plan_phase *after) {
   f2_space k = tile;
-  uint64_t *basis = NEW_ARRAY(a, uint64_t, k.dimension + 1);
+  uint32_t d = (uint32_t)tile.dimension;
+  uint64_t *basis = NEW_ARRAY(a, uint64_t, d + 1), wanted[2 * F2_MAX];
+  memcpy(wanted, after->basis, after->r * sizeof *wanted);
+  memcpy(wanted + after->r, before->basis, before->r * sizeof *wanted);
   for (uint32_t i = 0; i < before->l; i++) {
-    f2_space p = f2_span(tile.n, (int)i + 1, before->basis + before->r), next;
+    f2_space p = f2_span(tile.n, (int)i + 1, before->basis + before->r);
     f2_space q = f2_span(tile.n, (int)i + 1, after->basis + after->r);
     p = f2_space_intersection(p, k);
     q = f2_space_intersection(q, k);
-    bool found = f2_space_common_complement(p, q, k, &next);
-    assert(found && p.dimension == 1);
-    (void)found;
+    assert(p.dimension == 1 && q.dimension == 1);
     basis[i] = p.basis[0];
-    k = next;
+    k = hyperplane(k, p.basis[0], q.basis[0], after->r + before->r, wanted);
   }
-  memcpy(basis + before->l, k.basis, (size_t)k.dimension * sizeof *basis);
+  separate(k, before->l, basis, before, after, d);
   return basis;
 }
 
