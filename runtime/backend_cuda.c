@@ -2,6 +2,7 @@
 // is no GPU, or a program needs what a GPU has not, the backend cpu does it, and says so once.
 #include "runtime/backend.h"
 #include "runtime/cuda_program.h"
+#include "runtime/tune.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,7 +59,7 @@ static bool compile(backend_program *p, cuda_device *d) {
   // The next run may have another matrix: a kernel that is told serves both.
   const plan_strategy *strategy =
       c->strategy || !p->has_static ? c->strategy : plan_strategy_named("online");
-  if (!backend_plan(c, p->memory, p->trace, target_named("gpu"), strategy, &g->lowered))
+  if (!backend_plan(c, p->memory, p->trace, target_named("gpu"), true, strategy, &g->lowered))
     return false;
   g->program = cuda_program_new(d, g->lowered.plan, &o, &failure);
   const cuda_facts *facts = cuda_facts_of(d);
@@ -66,7 +67,7 @@ static bool compile(backend_program *p, cuda_device *d) {
            facts->driver % 1000 / 10);
   if (g->program)
     return true;
-  if (atomic_load(&context_interrupted)) {
+  if (atomic_load(&context_interrupted) || (c->trial && c->trial->target)) {
     context_error(c, "%s", failure.message);
     return false;
   }
