@@ -67,7 +67,9 @@ static bool compile(backend_program *p, cuda_device *d) {
            facts->driver % 1000 / 10);
   if (g->program)
     return true;
-  if (atomic_load(&context_interrupted) || (c->trial && c->trial->target)) {
+  // A candidate of permc_tune that cannot run here is none.
+  bool on_trial = c->trial && c->trial->target && c->trial->target->lane_bytes == 0;
+  if (on_trial || atomic_load(&context_interrupted)) {
     context_error(c, "%s", failure.message);
     return false;
   }
