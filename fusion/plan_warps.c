@@ -27,7 +27,7 @@ typedef struct warps {
   plan_pass *pass;
   int r, l;
   uint32_t wide_bytes;  // target.h
-  lanes iterations;  // of strategies that are plain
+  lanes iterations;     // of strategies that are plain
   VEC(plan_phase) phases;
 } warps;
 

@@ -12,7 +12,7 @@ typedef struct field {
   target_field shown;
   size_t offset;
   field_kind kind;
-  uint32_t power;      // 0: any number; else a power of two from here on, or 0 where that is allowed
+  uint32_t power;  // 0: any number; else a power of two from here on, or 0 where that is allowed
   double least, most;  // allowed values
   const char *allowed;
 } field;

@@ -191,9 +191,9 @@ PERMC_API void permc_compiled_free(permc_compiled *compiled);  // NULL is allowe
 
 // Measures the program as it is planned for this machine, and as it would be planned with other
 // tiles, registers and accesses (docs/benchmarks.md, "Tuning"), each compiled, compared with the
-// first and timed on the arguments, which stay the caller's. If one is better by more than 2 % it is
-// stored beside the cache of compiled code: this program, at these sizes and on such a machine, is
-// planned so from then on. Otherwise what was stored is removed. Takes up to some minutes;
+// first and timed on the arguments, which stay the caller's. If one is better by more than 2 % it
+// is stored beside the cache of compiled code: this program, at these sizes and on such a machine,
+// is planned so from then on. Otherwise what was stored is removed. Takes up to some minutes;
 // permc_interrupt ends it, and nothing is stored. *report: lines for a reader, which the caller
 // frees with free(); NULL on failure (see permc_message): there is no such backend or entry, the
 // backend is interp, which has no plans, the program fails, or the cache cannot be written to.

@@ -19,16 +19,16 @@ struct permc_context {
   bool half_loaded;  // the last load failed: what is there of its program is not to be used
   bool allow_extern;
   permc_times times;
-  limits limits;            // of elaboration; tests lower them
-  unsigned threads;         // of the cpu backend; 0: all processors
+  limits limits;                         // of elaboration; tests lower them
+  unsigned threads;                      // of the cpu backend; 0: all processors
   const struct plan_strategy *strategy;  // NULL: the cheapest
-  const char *isa;          // that programs are compiled for; NULL: this machine's
-  bool fuse;                // floats: see permc_use_fast_floats
-  bool told_uncompiled;     // that there is no compiler
-  struct cuda_device *gpu;  // NULL: not opened
-  bool told_no_gpu;         // that there is none
-  struct tune_trial *trial;  // of permc_tune (tune.h); NULL: none is at work
-  bool in_place;            // jobs run on the caller's stack: of tests, whose programs are small
+  const char *isa;                       // that programs are compiled for; NULL: this machine's
+  bool fuse;                             // floats: see permc_use_fast_floats
+  bool told_uncompiled;                  // that there is no compiler
+  struct cuda_device *gpu;               // NULL: not opened
+  bool told_no_gpu;                      // that there is none
+  struct tune_trial *trial;              // of permc_tune (tune.h); NULL: none is at work
+  bool in_place;  // jobs run on the caller's stack: of tests, whose programs are small
 };
 
 // Runs `job` on a thread of its own with a stack that nested programs need, with memory failures
