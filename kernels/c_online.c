@@ -129,7 +129,7 @@ void c_online_write(c_writer *w, const c_online *o, text *out) {
   if (c_define(w, "permc_index"))
     text_printf(&w->definitions, "typedef %s permc_index;\n", w->index);
   text_printf(out,
-              ", %u, %llu, void *a0, void *a1, const permc_imports *imports,\n"
+              ", %u, 0, %llu, void *a0, void *a1, const permc_imports *imports,\n"
               "             PERMC_DATA permc_online m)\n"
               "    (void)imports;\n    PERMC_ONLINE_BODY(%s, %u, %u, %u, %u)\n",
               1U << o->threads, (unsigned long long)o->scratch_bytes, element(w, o->bytes),

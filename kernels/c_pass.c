@@ -10,12 +10,12 @@ typedef struct c_pass {
   const net_stage *stage;
   c_schedule schedule;
   uint32_t array_count;
-  net_id *arrays;  // that it touches
-  bool *keyed;     // by slot: it holds keys (c_exchange.h)
-  text prelude;    // block and loop indices
-  text text;       // prelude, what is left out, phases
-  text functions;  // phases that are called
-  bool streams;    // some stores may bypass the caches
+  net_id *arrays;       // that it touches
+  bool *keyed;          // by slot: it holds keys (c_exchange.h)
+  const char *prelude;  // block and loop indices
+  const char *skips;    // of blocks in which there is nothing to do
+  const char **phases;  // the text of each
+  bool streams;         // some stores may bypass the caches
 } c_pass;
 
 // ---- moves -----------------------------------------------------------------------------------
@@ -403,61 +403,71 @@ static bool is_idle(const c_pass *p, uint32_t phase) {
   return idle;
 }
 
-// Compilers take time that grows faster than a kernel. So phases of long ones are functions, which
-// are called; those that move elements from or to arrays stay where they are.
-static bool is_function(const c_pass *p, uint32_t phase) {
-  enum { MANY_PHASES = 5 };
-  bool moves = false;
-  for (uint32_t slot = 0; slot < p->pass->slot_count; slot++)
-    moves = moves || c_use_of(&p->schedule, p->pass, phase, slot)->load != C_NOWHERE;
-  for (uint32_t i = 0; i < p->pass->store_count; i++)
-    moves = moves || p->schedule.store_phase[i] == phase;
-  return p->w->warps && p->schedule.phase_count >= MANY_PHASES && !moves;
-}
-
-static void append(text *out, const text *more) {
-  text_add(out, more->data ? more->data : "", more->length);
-  out->failed |= more->failed;
-}
-
-// FNV-1a, Fowler, Noll and Vo.
-static uint64_t hash_of(const text *t, uint64_t hash) {
-  for (size_t i = 0; i < t->length; i++)
-    hash = (hash ^ (unsigned char)t->data[i]) * UINT64_C(0x100000001b3);
-  return hash;
-}
-
-// What has been written of a phase goes to the pass, in a block or as a call of a function that is
-// named for its text.
-static void add_phase(c_pass *p, uint32_t phase) {
-  c_writer *w = p->w;
-  const plan_phase *of = &p->schedule.phases[phase];
-  text_printf(&p->text, "    // phase %u: %u ops, 2^%u registers of 2^%u lanes\n", phase,
-              of->op_count, p->schedule.spaces[phase].r, p->schedule.spaces[phase].l);
-  if (is_function(p, phase)) {
-    uint64_t hash =
-        hash_of(&w->body, hash_of(&w->item, hash_of(&p->prelude, UINT64_C(0xcbf29ce484222325))));
-    const char *name = c_format(w, "permc_phase_%016llx", (unsigned long long)hash);
-    text_printf(&p->functions, "\n#ifndef %s_KNOWN\n#define %s_KNOWN\nPERMC_PHASE(%s)\n", name,
-                name, name);
-    append(&p->functions, &p->prelude);
-    append(&p->functions, &w->item);
-    append(&p->functions, &w->body);
-    text_string(&p->functions, "PERMC_PHASE_END\n#endif\n");
-    text_printf(&p->text, "    PERMC_CALL(%s)\n", name);
-  } else {
-    text_string(&p->text, "    {\n");
-    append(&p->text, &w->item);
-    append(&p->text, &w->body);
-    text_string(&p->text, "    }\n");
-  }
+// What has been written since the last call, in the writer's memory.
+static const char *take_text(c_writer *w) {
+  const char *item = c_format(w, "%s", w->item.length ? w->item.data : "");
+  const char *all = c_format(w, "%s%s", item, w->body.length ? w->body.data : "");
   text_free(&w->item);
   text_free(&w->body);
   w->item = w->body = (text){0};
+  return all;
+}
+
+// FNV-1a, Fowler, Noll and Vo.
+static uint64_t hash_of(const char *string, uint64_t hash) {
+  for (; *string; string++)
+    hash = (hash ^ (unsigned char)*string) * UINT64_C(0x100000001b3);
+  return hash;
+}
+
+// Whether a phase neither loads nor stores: all that it touches is scratch.
+static bool stays_inside(const c_pass *p, uint32_t phase) {
+  bool inside = true;
+  for (uint32_t slot = 0; slot < p->pass->slot_count; slot++)
+    inside = inside && c_use_of(&p->schedule, p->pass, phase, slot)->load == C_NOWHERE;
+  for (uint32_t i = 0; i < p->pass->store_count; i++)
+    inside = inside && p->schedule.store_phase[i] != phase;
+  return inside;
+}
+
+// A call of a function that is named for its text.
+static void add_function(const c_pass *p, const char *phase, text *out, text *functions) {
+  c_writer *w = p->w;
+  uint64_t hash = hash_of(phase, hash_of(p->prelude, UINT64_C(0xcbf29ce484222325)));
+  const char *name = c_format(w, "permc_phase_%016llx", (unsigned long long)hash);
+  text_printf(
+      functions,
+      "\n#ifndef %s_KNOWN\n#define %s_KNOWN\nPERMC_PHASE(%s)\n%s%sPERMC_PHASE_END\n#endif\n", name,
+      name, name, p->prelude, phase);
+  text_printf(out, "    PERMC_CALL(%s)\n", name);
+}
+
+// The phases, one after the other. Compilers take time that grows faster than a kernel (3.7 s for
+// 310 KB, where 1.2 s will do), so phases of long ones are functions, which are called; that costs
+// a few per cent of a short one's time.
+static void add_phases(const c_pass *p, text *out, text *functions) {
+  enum { LONG_KERNEL = 310000 };  // bytes of text
+  size_t length = 0, written = 0;
+  for (uint32_t i = 0; i < p->schedule.phase_count; i++)
+    length += strlen(p->phases[i]);
+  for (uint32_t i = 0; i < p->schedule.phase_count; i++) {
+    const plan_phase *of = &p->schedule.phases[i];
+    if (!*p->phases[i])
+      continue;
+    if (written++ && p->w->warps)
+      text_printf(out, "    %s\n", barrier(p));
+    text_printf(out, "    // phase %u: %u ops, 2^%u registers of 2^%u lanes\n", i, of->op_count,
+                p->schedule.spaces[i].r, p->schedule.spaces[i].l);
+    if (p->w->warps && length > LONG_KERNEL && stays_inside(p, i))
+      add_function(p, p->phases[i], out, functions);
+    else
+      text_printf(out, "    {\n%s    }\n", p->phases[i]);
+  }
 }
 
 static void write_phase(c_pass *p, uint32_t phase) {
   c_writer *w = p->w;
+  p->phases[phase] = "";
   if (w->warps && is_idle(p, phase))
     return;
   const plan_phase *of = &p->schedule.phases[phase];
@@ -486,12 +496,7 @@ static void write_phase(c_pass *p, uint32_t phase) {
   if (f.open)
     c_line(w, "}");
   text_string(&w->body, w->warps ? "    PERMC_END\n" : "    }\n");
-  add_phase(p, phase);
-  bool last = true;
-  for (uint32_t later = phase + 1; later < p->schedule.phase_count; later++)
-    last = last && is_idle(p, later);
-  if (w->warps && !last)
-    text_printf(&p->text, "    %s\n", barrier(p));
+  p->phases[phase] = take_text(w);
 }
 
 // ---- the function ----------------------------------------------------------------------------
@@ -577,7 +582,7 @@ static bool in_place(const c_pass *p) {
   return true;
 }
 
-static void write_function(const c_pass *p, text *out, uint32_t number) {
+static void write_function(const c_pass *p, text *out, text *functions, uint32_t number) {
   text_printf(out,
               "\nvoid permc_pass_%u(void *const *arrays, uint64_t first, uint64_t last,\n"
               "                  void *memory, const permc_imports *imports) {\n"
@@ -585,7 +590,8 @@ static void write_function(const c_pass *p, text *out, uint32_t number) {
               number);
   write_arrays(p, out);
   text_string(out, "  for (uint64_t item = first; item < last; item++) {\n");
-  append(out, &p->text);
+  text_printf(out, "%s%s", p->prelude, p->skips);
+  add_phases(p, out, functions);
   text_string(out, "  }\n");
   if (p->streams)
     text_string(out, "  PERMC_STREAMS_END();\n");
@@ -606,35 +612,47 @@ uint32_t c_pass_arrays(const plan_pass *pass, net_id *arrays) {
   return count;
 }
 
+// How many blocks shall find room on a multiprocessor at once, so that one computes while another
+// exchanges: compilers else keep the addresses of all phases in registers (152 of them, and one
+// block, where 64 and four blocks are a quarter faster). 0: as it comes, where nothing is computed.
+static uint32_t blocks_at_once(const c_pass *p) {
+  enum { REGISTERS = 65536, THREADS = 2048, SCRATCH = 160 << 10, ADDRESSES = 32 };
+  uint64_t data = 0, threads = UINT64_C(1) << p->schedule.spaces[0].threads;
+  for (uint32_t slot = 0; slot < p->pass->slot_count; slot++)
+    data += (p->pass->slot_bytes[slot] + 3) / 4;
+  data = (data << p->schedule.spaces[0].r) + ADDRESSES;
+  uint64_t blocks = (data < 128 ? REGISTERS / data : REGISTERS / 128) / threads;
+  if (blocks > THREADS / threads)
+    blocks = THREADS / threads;
+  if (blocks > SCRATCH / (p->schedule.scratch_bytes + 1))
+    blocks = SCRATCH / (p->schedule.scratch_bytes + 1);
+  return p->pass->op_count ? (uint32_t)blocks : 0;
+}
+
 // The kernel from behind its number on.
-static void write_kernel(const c_pass *p, text *out) {
-  text_printf(out, ", %u, %llu", 1U << p->schedule.spaces[0].threads,
+static void write_kernel(const c_pass *p, text *out, text *functions) {
+  text_printf(out, ", %u, %u, %llu", 1U << p->schedule.spaces[0].threads, blocks_at_once(p),
               (unsigned long long)p->schedule.scratch_bytes);
   for (uint32_t i = 0; i < p->array_count; i++)
     text_printf(out, ", void *a%u", i);
   text_string(out,
               ", const permc_imports *imports)\n    (void)imports;\n    bool strange = false;\n"
               "    (void)strange;\n");
-  append(out, &p->text);
-}
-
-// What has been written before the phases.
-static void add_item(c_pass *p, text *to) {
-  append(to, &p->w->item);
-  text_free(&p->w->item);
-  p->w->item = (text){0};
+  text_printf(out, "%s%s", p->prelude, p->skips);
+  add_phases(p, out, functions);
 }
 
 static void write_phases(c_pass *p) {
+  c_writer *w = p->w;
   write_item(p);
-  add_item(p, &p->prelude);
+  p->prelude = take_text(w);
   write_live(p);
   write_limit(p);
-  for (uint32_t slot = 0, any = 0; slot < p->pass->slot_count && !any && !p->w->warps; slot++)
+  for (uint32_t slot = 0, any = 0; slot < p->pass->slot_count && !any && !w->warps; slot++)
     if (p->keyed[slot] && (any = 1))
-      c_item(p->w, "bool strange = false;");
-  append(&p->text, &p->prelude);
-  add_item(p, &p->text);
+      c_item(w, "bool strange = false;");
+  p->skips = take_text(w);
+  p->phases = NEW_ARRAY(w->memory, const char *, p->schedule.phase_count);
   for (uint32_t phase = 0; phase < p->schedule.phase_count; phase++)
     write_phase(p, phase);
 }
@@ -659,13 +677,9 @@ c_pass_facts c_pass_write(c_writer *w, text *out, text *functions, uint32_t numb
   p.array_count = c_pass_arrays(pass, p.arrays);
   write_phases(&p);
   if (w->warps)
-    write_kernel(&p, out);
+    write_kernel(&p, out, functions);
   else
-    write_function(&p, out, number);
-  append(functions, &p.functions);
-  text_free(&p.prelude);
-  text_free(&p.text);
-  text_free(&p.functions);
+    write_function(&p, out, functions, number);
   return (c_pass_facts){p.schedule.scratch_bytes, in_place(&p),
                         w->warps ? 1U << p.schedule.spaces[0].threads : 1, number, NULL};
 }

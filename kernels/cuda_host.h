@@ -1,7 +1,7 @@
 // What stands in front of generated CUDA text. The same text is a kernel for NVRTC, and C for the
 // host, where a loop over the threads takes the place of the threads:
 //
-//   PERMC_KERNEL(0, 256, 32768, void *const a0, void *const a1)
+//   PERMC_KERNEL(0, 256, 4, 32768, void *const a0, void *const a1)      4 blocks at once
 //     const uint64_t b = item & 127;            one item: a block of the grid
 //     PERMC_THREADS(256)                        t is the thread
 //       const u32x1 v1 = PERMC_LOAD(u32x1, p0 + (t ^ 7));
@@ -68,8 +68,8 @@ typedef struct permc_imports {
   const void *const *roots;
 } permc_imports;
 
-#define PERMC_KERNEL(number, threads, bytes, ...)                                                  \
-  extern "C" __global__ void __launch_bounds__(threads)                                            \
+#define PERMC_KERNEL(number, threads, blocks, bytes, ...)                                          \
+  extern "C" __global__ void __launch_bounds__(threads, blocks)                                    \
       permc_pass_##number(uint64_t first, __VA_ARGS__) {                                           \
     extern __shared__ __align__(16) char scratch[];                                                \
     (void)scratch;                                                                                 \
@@ -87,10 +87,12 @@ typedef struct permc_imports {
 #define PERMC_DATA const __grid_constant__
 #define PERMC_UNROLL _Pragma("unroll")
 #define PERMC_SKIP return
+// The thread comes anew to each phase: else compilers compute all phases' addresses in the first,
+// and keep them in registers.
 #define PERMC_THREADS(count)                                                                       \
   {                                                                                                \
-    const uint32_t t = threadIdx.x;                                                                \
-    (void)t;
+    uint32_t t = threadIdx.x;                                                                      \
+    asm volatile("" : "+r"(t));
 #define PERMC_END }
 #define PERMC_BARRIER __syncthreads();
 #define PERMC_BARRIER_TELLING(flag) flag = __syncthreads_or(flag);
@@ -135,7 +137,7 @@ template <typename T, unsigned n> void permc_store_wide(const T (&e)[n], void *p
 #define PERMC_HOST 1
 #define PERMC_DATA const
 #define PERMC_UNROLL
-#define PERMC_KERNEL(number, threads, bytes, ...)                                                  \
+#define PERMC_KERNEL(number, threads, blocks, bytes, ...)                                          \
   static void permc_kernel_##number(char *scratch, uint64_t item, __VA_ARGS__) {                   \
     (void)scratch;
 #define PERMC_KERNEL_END }

@@ -81,6 +81,7 @@ bool backend_plan(permc_context *c, arena *memory, const trace *t, const target 
   out->plan = plan_make(memory, out->net, machine, strategy);
   if (!right(c, "plan", plan_verify(memory, out->plan)))
     return false;
+  c->passes = out->plan->passes.count;
   c->times.plan = context_now() - start;
   return true;
 }

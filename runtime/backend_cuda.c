@@ -1,7 +1,9 @@
 // The backend cuda: a plan for a machine of warps, executed by runtime/cuda_program.h. Where there
-// is no GPU, or a program needs what a GPU has not, the backend cpu does it, and says so once.
+// is no GPU, no NVRTC, or a program needs what a GPU has not, the backend cpu does it, and says so
+// once. What goes wrong on a GPU that is there is an error.
 #include "runtime/backend.h"
 #include "runtime/cuda_program.h"
+#include "runtime/nvrtc.h"
 #include "runtime/tune.h"
 
 #include <stdio.h>
@@ -26,7 +28,13 @@ static cuda_device *device_of(permc_context *c) {
   char why[CUDA_WHY];
   if (!c->gpu && !(c->gpu = cuda_open(0, why, sizeof why)))
     tell(c, why);
-  return c->gpu;
+  else if (!nvrtc_find(why, sizeof why))
+    tell(c, why);
+  else if (cuda_use_stream(c->gpu, c->stream))
+    return c->gpu;
+  else
+    tell(c, cuda_message(c->gpu));
+  return NULL;
 }
 
 // Lets the cpu backend work on the program as if it were its own.
@@ -61,7 +69,8 @@ static bool compile(backend_program *p, cuda_device *d) {
       c->strategy || !p->has_static ? c->strategy : plan_strategy_named("online");
   if (!backend_plan(c, p->memory, p->trace, target_named("gpu"), true, strategy, &g->lowered))
     return false;
-  g->program = cuda_program_new(d, g->lowered.plan, &o, &failure);
+  bool unsupported = false;
+  g->program = cuda_program_new(d, g->lowered.plan, &o, &unsupported, &failure);
   const cuda_facts *facts = cuda_facts_of(d);
   snprintf(g->device, sizeof g->device, "%s, CUDA %d.%d", facts->name, facts->driver / 1000,
            facts->driver % 1000 / 10);
@@ -69,7 +78,7 @@ static bool compile(backend_program *p, cuda_device *d) {
     return true;
   // A candidate of permc_tune that cannot run here is none.
   bool on_trial = c->trial && c->trial->target && c->trial->target->lane_bytes == 0;
-  if (on_trial || atomic_load(&context_interrupted)) {
+  if (on_trial || !unsupported) {
     context_error(c, "%s", failure.message);
     return false;
   }

@@ -109,13 +109,18 @@ static void add_x_axis(text *to, const axes *a, const char *label) {
   add_label(to, (LEFT + RIGHT) / 2.0, BOTTOM + 40, " text-anchor=\"middle\"", label);
 }
 
+// Of an axis of so many decades.
+static bool has_tick(double decades, int digit) {
+  return digit == 1 || (decades <= 3 && (digit == 2 || digit == 5)) || decades <= 0.6;
+}
+
 static void add_y_axis(text *to, const axes *a, const char *label) {
   char room[16];
-  bool sparse = a->y.high - a->y.low > 3;
+  double decades = a->y.high - a->y.low;
   for (int k = (int)floor(a->y.low); k <= (int)ceil(a->y.high); k++)
-    for (int digit = 1; digit <= 5; digit += digit == 1 ? 1 : 3) {
+    for (int digit = 1; digit <= 9; digit++) {
       double value = digit * pow(10, k), height = log10(value);
-      if (height < a->y.low || height > a->y.high || (sparse && digit > 1))
+      if (height < a->y.low || height > a->y.high || !has_tick(decades, digit))
         continue;
       double y = y_place(a, value);
       text_printf(to, "<path class=\"grid\" d=\"M%d %.1fH%d\"/>\n", LEFT, y, RIGHT);
@@ -167,29 +172,194 @@ static void add_legend(text *to, const bench_plot *p) {
   }
 }
 
-void bench_plot_write(text *to, const bench_plot *p) {
+static void open_panel(text *to, int top, const char *title) {
+  text_printf(to, "<g transform=\"translate(0 %d)\">\n", top);
+  add_label(to, LEFT, 20, " font-size=\"15\"", title);
+}
+
+static void close_panel(text *to) { text_string(to, "</g>\n"); }
+
+static void add_frame(text *to) {
+  text_printf(to,
+              "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" fill=\"none\" "
+              "stroke=\"#666\"/>\n",
+              LEFT, TOP, RIGHT - LEFT, BOTTOM - TOP);
+}
+
+// Of a panel whose legend has so many lines.
+static int panel_height(size_t lines) {
+  int height = TOP + 8 + LINE * (int)lines + LINE;
+  return height > HEIGHT ? height : HEIGHT;
+}
+
+int bench_plot_draw(text *to, const bench_plot *p, int top) {
   axes a = find_axes(p);
-  int height = TOP + 8 + LINE * (int)p->count + LINE;
-  height = height > HEIGHT ? height : HEIGHT;
   c_locale locale;
   bool entered = c_locale_enter(&locale);
+  open_panel(to, top, p->title);
+  add_x_axis(to, &a, p->x_label);
+  add_y_axis(to, &a, p->y_label);
+  add_frame(to);
+  for (size_t i = 0; i < p->count; i++)
+    add_curve(to, &a, &p->curves[i]);
+  add_legend(to, p);
+  close_panel(to);
+  if (entered)
+    c_locale_leave(&locale);
+  return top + panel_height(p->count);
+}
+
+void bench_svg_write(text *to, const text *panels, int height) {
   text_printf(to,
               "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
               "viewBox=\"0 0 %d %d\" font-family=\"sans-serif\" font-size=\"12\">\n"
               "<style>.grid{stroke:#ddd;fill:none}</style>\n"
               "<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n",
               WIDTH, height, WIDTH, height);
-  add_label(to, LEFT, 20, " font-size=\"15\"", p->title);
-  add_x_axis(to, &a, p->x_label);
-  add_y_axis(to, &a, p->y_label);
-  text_printf(to,
-              "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" fill=\"none\" "
-              "stroke=\"#666\"/>\n",
-              LEFT, TOP, RIGHT - LEFT, BOTTOM - TOP);
-  for (size_t i = 0; i < p->count; i++)
-    add_curve(to, &a, &p->curves[i]);
-  add_legend(to, p);
+  text_string(to, panels->data ? panels->data : "");
   text_string(to, "</svg>\n");
+  to->failed = to->failed || panels->failed;
+}
+
+void bench_plot_write(text *to, const bench_plot *p) {
+  text panel = {0};
+  int height = bench_plot_draw(&panel, p, 0);
+  bench_svg_write(to, &panel, height);
+  text_free(&panel);
+}
+
+// ---- bars ---------------------------------------------------------------------------------------
+
+typedef struct bar_scale {
+  bool logarithmic;
+  double low, high;  // of the frame
+} bar_scale;
+
+static bool is_bar(double height) { return height > 0 && isfinite(height); }
+
+static bar_scale find_scale(const bench_bars *b) {
+  const double decade = 10, room = 1.5;  // for the numbers on top of bars
+  double low = INFINITY, high = 0;
+  if (b->line_name && is_bar(b->line))
+    low = high = b->line;
+  for (size_t i = 0; i < b->group_count * b->series_count; i++)
+    if (is_bar(b->heights[i])) {
+      low = fmin(low, b->heights[i]);
+      high = fmax(high, b->heights[i]);
+    }
+  if (high <= 0)
+    return (bar_scale){false, 0, 1};
+  if (b->from_zero || high < decade * low)
+    return (bar_scale){false, 0, 1.12 * high};
+  return (bar_scale){true, log10(low / 2), log10(high * room)};
+}
+
+static double bar_place(const bar_scale *s, double height) {
+  double value = s->logarithmic ? log10(height) : height;
+  return BOTTOM - (value - s->low) / (s->high - s->low) * (BOTTOM - TOP);
+}
+
+// "0.123", "12.3", "1234"; `room` is for 24 bytes.
+static const char *say_height(char *room, double height) {
+  snprintf(room, 24, height >= 100 ? "%.0f" : "%.3g", height);
+  return room;
+}
+
+static void add_tick(text *to, const bar_scale *s, double height) {
+  char room[24];
+  double y = height > 0 ? bar_place(s, height) : BOTTOM;
+  text_printf(to, "<path class=\"grid\" d=\"M%d %.1fH%d\"/>\n", LEFT, y, RIGHT);
+  add_label(to, LEFT - 6, y + 4, " text-anchor=\"end\"", say_height(room, height));
+}
+
+static void add_bar_axis(text *to, const bar_scale *s, const char *label) {
+  static const double digits[] = {1, 2, 5, 10};
+  if (s->logarithmic) {
+    for (int k = (int)floor(s->low); k <= (int)ceil(s->high); k++)
+      for (int i = 0; i < 3; i++) {
+        double value = digits[i] * pow(10, k);
+        if (log10(value) >= s->low && log10(value) <= s->high)
+          add_tick(to, s, value);
+      }
+  } else {
+    double unit = pow(10, floor(log10(s->high / 4))), step = unit;
+    for (int i = 0; i < 4 && step * 7 < s->high; i++)
+      step = digits[i] * unit;
+    for (int i = 0; i * step <= s->high; i++)
+      add_tick(to, s, i * step);
+  }
+  add_label(to, LEFT - 58, TOP - 10, "", label);
+}
+
+static void add_bar(text *to, const bar_scale *s, double left, double width, double height,
+                    const char *colour) {
+  char room[24];
+  double y = bar_place(s, height);
+  text_printf(to, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\"/>\n",
+              left, y, width, BOTTOM - y, colour);
+  add_label(to, left + width / 2, y - 3, " text-anchor=\"middle\" font-size=\"9\"",
+            say_height(room, height));
+}
+
+// "tile+banks" as "tile" and, below it, "+banks".
+static void add_group_name(text *to, double x, const char *name) {
+  char part[32];
+  for (int line = 0; *name; line++) {
+    size_t length = 1 + strcspn(name + 1, "+");
+    snprintf(part, sizeof part, "%.*s", (int)length, name);
+    add_label(to, x, BOTTOM + 16 + 14 * line, " text-anchor=\"middle\"", part);
+    name += length;
+  }
+}
+
+static void add_groups(text *to, const bench_bars *b, const bar_scale *s) {
+  double group = (RIGHT - LEFT) / (double)b->group_count;
+  double width = fmin(0.86 * group / (double)b->series_count, 48);
+  for (size_t g = 0; g < b->group_count; g++) {
+    double middle = LEFT + group * ((double)g + 0.5);
+    double left = middle - width * (double)b->series_count / 2;
+    add_group_name(to, middle, b->groups[g]);
+    for (size_t i = 0; i < b->series_count; i++) {
+      double height = b->heights[g * b->series_count + i];
+      if (is_bar(height))
+        add_bar(to, s, left + width * (double)i, width - 1, height, colours[i % COLOURS]);
+    }
+  }
+}
+
+static void add_line(text *to, int x, double y, int width) {
+  text_printf(to,
+              "<path d=\"M%d %.1fh%d\" fill=\"none\" stroke=\"#000\" stroke-dasharray=\"6 3\"/>\n",
+              x, y, width);
+}
+
+static void add_bar_legend(text *to, const bench_bars *b, bool has_line) {
+  int y = TOP + 8;
+  for (size_t i = 0; i < b->series_count; i++, y += LINE) {
+    text_printf(to, "<rect x=\"%d\" y=\"%d\" width=\"22\" height=\"11\" fill=\"%s\"/>\n",
+                RIGHT + 14, y - 6, colours[i % COLOURS]);
+    add_label(to, RIGHT + 42, y + 4, "", b->series[i]);
+  }
+  if (!has_line)
+    return;
+  add_line(to, RIGHT + 14, y, 22);
+  add_label(to, RIGHT + 42, y + 4, "", b->line_name);
+}
+
+int bench_bars_draw(text *to, const bench_bars *b, int top) {
+  bar_scale s = find_scale(b);
+  bool has_line = b->line_name && is_bar(b->line);
+  c_locale locale;
+  bool entered = c_locale_enter(&locale);
+  open_panel(to, top, b->title);
+  add_bar_axis(to, &s, b->y_label);
+  add_groups(to, b, &s);
+  if (has_line)
+    add_line(to, LEFT, bar_place(&s, b->line), RIGHT - LEFT);
+  add_frame(to);
+  add_bar_legend(to, b, has_line);
+  close_panel(to);
   if (entered)
     c_locale_leave(&locale);
+  return top + panel_height(b->series_count + has_line);
 }

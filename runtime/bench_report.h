@@ -32,11 +32,13 @@ typedef struct bench_side {
 
 typedef struct bench_row {
   char suite[16], series[48], name[96], backend[16];
+  char strategy[32];         // that was asked for; "": none
   char device[160];          // that it ran on; "": the processor
   char verified[48];         // by what the result was found right; "": it was not looked at
   uint64_t x;                // where a plot has it
   uint64_t elements, bytes;  // of the arguments; of arguments and results
   uint64_t columns;          // of the network; 0: not known
+  uint64_t passes;           // over memory; 0: not known
   unsigned threads;
   double elaborate, plan, compile, read;  // seconds before the first run
   bench_figures seconds;

@@ -69,6 +69,7 @@ typedef struct suite_row {
   bench_property property;
   unsigned threads;
   row_place place;
+  const char *strategy;
   const char *program, *beside, *beside_types;
   row_peer peer, gpu_peers[BENCH_PEERS];  // elsewhere; on a GPU
 } suite_row;
@@ -101,6 +102,14 @@ typedef struct suite_row {
        "bit-reversal")
 #define BMMC(type, width)                                                                          \
   MOVE(RANDOM_BMMC, "random BMMC", type, "[$N]", NULL, width, 24, 24, 28, "memcpy", "index-select")
+// The permutations of the paper's figures 9 to 11 by one of the strategies that move elements.
+#define BY(kind, words, text, way)                                                                 \
+  .suite = "bmmc", .series = words " u32 by " way, .name = words " u32 2^$n by " way,              \
+  .expression = text, .types = "[$N]u32", .first = 20, .last = 30, .step = 2, .map = kind,         \
+  .property = BENCH_MOVED, .place = ON_GPU, .strategy = way
+#define REVERSAL_BY(way) BY(BIT_REVERSAL, "bit reversal", "bitrev", way)
+#define BPC_BY(way) BY(RANDOM_BPC, "random BPC", NULL, way)
+#define BMMC_BY(way) BY(RANDOM_BMMC, "random BMMC", NULL, way)
 #define PADDED(words, count, sorted)                                                               \
   .suite = "padded", .series = "padded sort", .name = "padded sort of " words,                     \
   .expression = "padded maxval sort", .types = "[" count "]u32", .first = 20, .last = 20,          \
@@ -142,6 +151,26 @@ static const suite_row rows[] = {
     {MOVE(RANDOM_BMMC, "random BMMC", PAIR, "[$N]", NULL, "8", 28, 28, 28, "memcpy",
           "index-select"),
      .place = ON_GPU},
+    {REVERSAL_BY("naive")},
+    {BPC_BY("naive")},
+    {BMMC_BY("naive")},
+    {REVERSAL_BY("tile")},
+    {BPC_BY("tile")},
+    {BMMC_BY("tile")},
+    {REVERSAL_BY("tile+banks")},
+    {BPC_BY("tile+banks")},
+    {BMMC_BY("tile+banks")},
+    {REVERSAL_BY("tile+banks+iters")},
+    {BPC_BY("tile+banks+iters")},
+    {REVERSAL_BY("onepass")},
+    {BPC_BY("onepass")},
+    {BMMC_BY("onepass")},
+    {REVERSAL_BY("online")},
+    {BPC_BY("online")},
+    {BMMC_BY("online")},
+    {REVERSAL_BY("ulp")},
+    {BPC_BY("ulp")},
+    {BMMC_BY("ulp")},
     {.suite = "fft",
      .series = "fft c64",
      .name = "fft c64 2^$n",
@@ -315,7 +344,8 @@ static bool expand(const suite_row *row, int n, bool device, bench_case *c) {
                     .threads = row->threads,
                     .property = row->property,
                     .map = map_of(row->map, n),
-                    .large = n > LARGEST};
+                    .strategy = row->strategy,
+                    .gpu_only = n > LARGEST || row->strategy};
   substitute(c->name, sizeof c->name, row->name, n);
   substitute(c->types, sizeof c->types, row->types, n);
   substitute(c->beside, sizeof c->beside, row->beside, n);

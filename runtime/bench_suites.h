@@ -38,7 +38,7 @@ enum { BENCH_PEERS = 2 };
 
 typedef struct bench_case {
   const char *suite, *series;
-  char name[64];  // series and size
+  char name[96];  // series and size
   char types[64];
   const char *program;  // a text in whose scope the expression is; NULL: the library alone
   char *expression;
@@ -52,7 +52,8 @@ typedef struct bench_case {
   char beside[64];  // a program measured in the same rounds, of `beside_types`; "": none
   char beside_types[64];
   bench_peer_case peers[BENCH_PEERS];
-  bool large;  // for a GPU only: the backend cpu is not to do it instead
+  const char *strategy;  // that it is planned by; NULL: as asked for
+  bool gpu_only;         // the backend cpu is not to do it instead
 } bench_case;
 
 typedef struct bench_suite {
@@ -64,7 +65,7 @@ typedef struct bench_suite {
 const bench_suite *bench_suite_at(size_t index);  // NULL: no more
 const bench_suite *bench_suite_named(const char *name);
 
-// device: with the sizes and the peers for a GPU.
+// device: with the sizes, the strategies and the peers for a GPU.
 size_t bench_suite_cases(const char *suite, bool device, bench_case **cases);
 void bench_cases_free(bench_case *cases, size_t count);
 

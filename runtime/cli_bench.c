@@ -209,7 +209,8 @@ static bench_request request_of(const bench_session *s, const bench_case *c) {
     r.program = c->program;
     r.expression = c->expression;
     r.types = c->types;
-    r.gpu_only = c->large;
+    r.gpu_only = c->gpu_only;
+    r.strategy = c->strategy;
   }
   if (c->threads)
     r.threads = c->threads;
@@ -299,6 +300,7 @@ static void fill_row(bench_row *row, const bench_stage *g, const bench_case *c,
                      .elements = elements,
                      .bytes = bench_program_bytes(p),
                      .columns = c->columns,
+                     .passes = p->passes,
                      .threads = r->threads ? r->threads : pool_processors(),
                      .elaborate = p->times.elaborate,
                      .plan = p->times.plan,
@@ -310,6 +312,8 @@ static void fill_row(bench_row *row, const bench_stage *g, const bench_case *c,
   snprintf(row->series, sizeof row->series, "%.47s", c->series);
   snprintf(row->name, sizeof row->name, "%s", c->name);
   snprintf(row->backend, sizeof row->backend, "%s", permc_compiled_backend(p->compiled));
+  const char *strategy = c->strategy ? c->strategy : cli_value(r->given, "--strategy");
+  snprintf(row->strategy, sizeof row->strategy, "%s", strategy ? strategy : "");
   const char *device = permc_compiled_device(p->compiled);
   snprintf(row->device, sizeof row->device, "%s", device ? device : "");
   snprintf(row->verified, sizeof row->verified, "%s", verified ? verified : "");
@@ -364,6 +368,12 @@ static bool run_case(bench_session *s, const bench_case *c, bench_row *row) {
   return good;
 }
 
+// Whether --only has another text, or --strategy another name than that of the case.
+static bool left_out(const bench_session *s, const bench_case *c) {
+  const char *only = cli_value(s->given, "--only"), *way = cli_value(s->given, "--strategy");
+  return (only && !strstr(c->name, only)) || (way && c->strategy && strcmp(way, c->strategy) != 0);
+}
+
 static bool run_cases(bench_session *s) {
   const char *only = cli_value(s->given, "--only");
   bench_report *report = &s->report;
@@ -375,7 +385,7 @@ static bool run_cases(bench_session *s) {
   }
   bench_show_head(s->table, report);
   for (size_t i = 0; i < s->case_count; i++) {
-    if (only && !strstr(s->cases[i].name, only))
+    if (left_out(s, &s->cases[i]))
       continue;
     bench_row *row = &report->rows.items[report->rows.count];
     if (run_case(s, &s->cases[i], row)) {
@@ -485,7 +495,10 @@ cli_status cli_bench(const cli_arguments *given) {
   if (paths && read_request(&s) && find_cases(&s)) {
     s.request.paths = paths;
     s.request.path_count = path_count;
-    if (run_cases(&s) && write_plot(&s)) {
+    bool measured = run_cases(&s);
+    if (measured)
+      bench_show_figures(s.table, &s.report);
+    if (measured && write_plot(&s)) {
       write_json(&s);
       show_changes(&s, &s.report);
     }

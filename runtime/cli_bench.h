@@ -25,6 +25,7 @@ typedef struct bench_request {
   size_t path_count;
   uint64_t seed;
   const char *backend;
+  const char *strategy;  // NULL: that of the options
   unsigned threads;
   const cli_arguments *given;  // for the options of the cpu backend
   bool allow_extern;
@@ -37,6 +38,7 @@ typedef struct bench_program {
   permc_value **arguments, **results;
   size_t argument_count, result_count;
   permc_times times;
+  uint64_t passes;
   double read_seconds;
   bench_repeats repeats;
   bool on_device;  // its clock and its copies are the device's
@@ -76,8 +78,10 @@ bench_turn bench_peer_turn;
 
 void bench_show_head(FILE *to, const bench_report *r);
 void bench_show_row(FILE *to, const bench_row *row);
-// Rows of the same name, suite and backend.
+// Rows of the same name, suite, backend, strategy and number of threads.
 void bench_show_changes(FILE *to, const bench_report *before, const bench_report *after);
+// After the table: the figures of the BMMC paper, where the report has their rows.
+void bench_show_figures(FILE *to, const bench_report *r);
 void bench_show_plot(text *svg, const bench_report *r);
 
 #endif

@@ -2,13 +2,17 @@
 #include "runtime/cli_bench.h"
 #include "runtime/cli_compare.h"
 #include "runtime/context.h"
+#include "runtime/cuda.h"
+#include "runtime/pipeline.h"
+#include "runtime/pool.h"
 
 // ---- opening ------------------------------------------------------------------------------------
 
 static bool load(bench_program *p, const bench_request *r) {
   permc_context *c = p->context;
   permc_allow_extern(c, r->allow_extern);
-  if (!cli_use_cpu_options(r->given, c))
+  if (!cli_use_cpu_options(r->given, c) ||
+      (r->strategy && !cli_report(c, permc_use_strategy(c, r->strategy))))
     return false;
   permc_use_threads(c, r->threads);
   return (!r->file || cli_report(c, permc_load(c, r->file))) &&
@@ -38,7 +42,16 @@ static bool run_once(void *with) {
   return permc_execute(p->compiled, p->arguments, p->argument_count, &p->results, &p->result_count);
 }
 
-// A size for a GPU is not for the backend that stands in for it.
+// Before its arguments are made, which may take longer than all the rest: opens the GPU.
+static bool has_gpu(bench_program *p, const bench_request *r) {
+  char why[CUDA_WHY];
+  if (!r->gpu_only || p->context->gpu || (p->context->gpu = cuda_open(0, why, sizeof why)))
+    return true;
+  cli_error("bench: this case is for a GPU only: %s", why);
+  return false;
+}
+
+// A case for a GPU is not for the backend that stands in for it.
 static bool is_where_asked(const bench_program *p, const bench_request *r) {
   if (!r->gpu_only || !p->compiled || permc_compiled_device(p->compiled))
     return true;
@@ -46,7 +59,7 @@ static bool is_where_asked(const bench_program *p, const bench_request *r) {
   static const char warning[] = "warning: ";
   const char *start = strstr(why, warning);
   start = start ? start + strlen(warning) : why;
-  cli_error("bench: this size is for a GPU only%s%.*s", end ? ": " : "",
+  cli_error("bench: this case is for a GPU only%s%.*s", end ? ": " : "",
             end && end > start ? (int)(end - start) : 0, start);
   return false;
 }
@@ -54,6 +67,7 @@ static bool is_where_asked(const bench_program *p, const bench_request *r) {
 static bool compile_and_run(bench_program *p, const bench_request *r) {
   p->compiled = permc_compile(p->context, r->entry, r->backend, p->arguments, p->argument_count);
   p->times = permc_last_times(p->context);
+  p->passes = p->context->passes;
   return is_where_asked(p, r) && cli_report(p->context, p->compiled != NULL) &&
          cli_report(p->context, run_once(p));
 }
@@ -64,7 +78,7 @@ bool bench_program_open(bench_program *p, const bench_request *r) {
     cli_error("out of memory");
     return false;
   }
-  bool good = load(p, r) && read(p, r) && compile_and_run(p, r);
+  bool good = load(p, r) && has_gpu(p, r) && read(p, r) && compile_and_run(p, r);
   double seconds;
   p->on_device = good && permc_time_on_device(p->compiled, 0, 1, &seconds);
   if (!good)
@@ -129,12 +143,47 @@ uint64_t bench_program_elements(const bench_program *p) {
 
 enum { LARGEST_FOR_INTERP = 1 << 25 };  // bytes
 
-static uint64_t hash_results(const bench_program *p) {
+// Bytes in stretches, by all threads.
+typedef struct byte_job {
+  char *bytes;
+  uint64_t count;
+  _Atomic uint64_t sum;  // of the stretches' hashes, each by its place
+} byte_job;
+
+enum { STRETCH = 1 << 20 };
+
+static bool hash_stretches(void *with, unsigned worker, uint64_t first, uint64_t last) {
+  (void)worker;
+  byte_job *j = with;
+  uint64_t sum = 0;
+  for (uint64_t i = first; i < last; i++) {
+    uint64_t start = i * STRETCH, left = j->count - start;
+    uint64_t key[] = {i, hash_bytes(j->bytes + start, left < STRETCH ? left : STRETCH)};
+    sum += hash_bytes(key, sizeof key);
+  }
+  j->sum += sum;
+  return true;
+}
+
+static bool spoil_stretches(void *with, unsigned worker, uint64_t first, uint64_t last) {
+  (void)worker;
+  byte_job *j = with;
+  for (uint64_t i = first; i < last; i++) {
+    uint64_t start = i * STRETCH, left = j->count - start;
+    memset(j->bytes + start, 0xa5, left < STRETCH ? left : STRETCH);
+  }
+  return true;
+}
+
+// The hash of all results, or 0.
+static uint64_t for_results(const bench_program *p, pool_work *work) {
   uint64_t hash = 0;
   for (size_t i = 0; i < p->result_count; i++)
     for (size_t k = 0; k < p->results[i]->count; k++) {
       const array *a = &p->results[i]->components[k];
-      hash = hash * 31 + hash_bytes(a->data, (size_t)array_bytes(a));
+      byte_job j = {.bytes = a->data, .count = array_bytes(a), .sum = 0};
+      pool_run(pool_processors(), (j.count + STRETCH - 1) / STRETCH, 1, work, &j, NULL);
+      hash = hash * 31 + j.sum;
     }
   return hash;
 }
@@ -142,14 +191,11 @@ static uint64_t hash_results(const bench_program *p) {
 // The results of the last timed run are those of this one, which starts with other bytes in its
 // results, so that nothing right can be left over from an earlier run.
 static bool run_again(bench_program *p) {
-  uint64_t before = hash_results(p);
-  for (size_t i = 0; i < p->result_count; i++)
-    for (size_t k = 0; k < p->results[i]->count; k++)
-      memset(p->results[i]->components[k].data, 0xa5,
-             (size_t)array_bytes(&p->results[i]->components[k]));
+  uint64_t before = for_results(p, hash_stretches);
+  for_results(p, spoil_stretches);
   if (!cli_report(p->context, run_once(p)))
     return false;
-  if (hash_results(p) == before)
+  if (for_results(p, hash_stretches) == before)
     return true;
   cli_error("two runs on the same arguments gave different results");
   return false;

@@ -1,4 +1,5 @@
 // Figures for people: a table, what changed, a plot. See cli_bench.h.
+#include "runtime/bench_paper.h"
 #include "runtime/bench_plot.h"
 #include "runtime/cli_bench.h"
 
@@ -76,7 +77,7 @@ static bool same_program(const bench_row *row, const bench_row *like) {
 
 static bool same_case(const bench_row *row, const bench_row *like) {
   return same_program(row, like) && !strcmp(row->backend, like->backend) &&
-         row->threads == like->threads;
+         !strcmp(row->strategy, like->strategy) && row->threads == like->threads;
 }
 
 static const bench_row *find_row(const bench_report *r, const bench_row *like, row_match *match) {
@@ -143,13 +144,16 @@ static void show_both_devices(FILE *to, const bench_report *before, const bench_
   fprintf(to, " after\n");
 }
 
-// A row that only one report has; `other` may have its program with another backend.
+// A row that only one report has; `other` may have its program with another backend or strategy.
 static void show_lone(FILE *to, const bench_row *row, const char *word, int width,
                       const bench_report *other) {
   const bench_row *like = find_row(other, row, same_program);
   fprintf(to, "%-32s %*s", row->name, width, word);
   if (like && strcmp(like->backend, row->backend) != 0)
     fprintf(to, "  with --backend %s", row->backend);
+  else if (like && strcmp(like->strategy, row->strategy) != 0)
+    fprintf(to, "  %s%s", row->strategy[0] ? "with --strategy " : "without --strategy",
+            row->strategy);
   else if (like)
     fprintf(to, "  with %u thread%s", row->threads, row->threads == 1 ? "" : "s");
   fputc('\n', to);
@@ -169,6 +173,16 @@ void bench_show_changes(FILE *to, const bench_report *before, const bench_report
   for (size_t i = 0; i < before->rows.count; i++)
     if (!find_row(after, &before->rows.items[i], same_case))
       show_lone(to, &before->rows.items[i], "gone", 21, after);
+}
+
+// ---- figures of the paper -----------------------------------------------------------------------
+
+void bench_show_figures(FILE *to, const bench_report *r) {
+  text tables = {0};
+  bench_paper_tables(&tables, r);
+  if (tables.data)
+    fputs(tables.data, to);
+  text_free(&tables);
 }
 
 // ---- plots --------------------------------------------------------------------------------------
@@ -298,7 +312,7 @@ static void fill_curves(curve_set *set, const bench_report *r, bench_axis axis) 
       add_side(set, r, axis, &r->rows.items[i], &r->rows.items[i].sides[k]);
 }
 
-void bench_show_plot(text *svg, const bench_report *r) {
+static int draw_series(text *svg, const bench_report *r) {
   const bench_row *first = r->rows.count ? &r->rows.items[0] : NULL;
   const bench_suite *suite = first ? bench_suite_named(first->suite) : NULL;
   bench_axis axis = suite ? suite->axis : BENCH_BYTES_PER_SECOND;
@@ -314,9 +328,28 @@ void bench_show_plot(text *svg, const bench_report *r) {
                      .y_label = label_of(axis),
                      .curves = set.curves,
                      .count = set.count};
-  bench_plot_write(svg, &plot);
+  int height = bench_plot_draw(svg, &plot, 0);
   for (size_t i = 0; i < set.count; i++)
     free((void *)(uintptr_t)set.curves[i].points);
   free(set.curves);
   free(set.names);
+  return height;
+}
+
+// The series, without the rows for the paper's figures, which follow.
+void bench_show_plot(text *svg, const bench_report *r) {
+  text panels = {0};
+  bench_report others = *r;
+  others.rows.count = 0;
+  others.rows.items = calloc(r->rows.count + 1, sizeof *others.rows.items);
+  for (size_t i = 0; others.rows.items && i < r->rows.count; i++)
+    if (!bench_paper_row(&r->rows.items[i]))
+      others.rows.items[others.rows.count++] = r->rows.items[i];
+  int height = 0;
+  if (others.rows.count || !bench_paper_in(r))
+    height = draw_series(&panels, &others);
+  height = bench_paper_draw(&panels, r, height);
+  bench_svg_write(svg, &panels, height);
+  text_free(&panels);
+  free(others.rows.items);
 }

@@ -64,6 +64,15 @@ bool permc_use_isa(permc_context *c, const char *name) {
   return c->isa != NULL;
 }
 
+bool permc_use_cuda_stream(permc_context *c, void *stream) {
+  context_clear(c);
+  c->stream = stream;
+  if (!c->gpu || cuda_use_stream(c->gpu, stream))
+    return true;
+  context_error(c, "%s", cuda_message(c->gpu));
+  return false;
+}
+
 bool permc_use_strategy(permc_context *c, const char *name) {
   c->strategy = name ? plan_strategy_named(name) : NULL;
   if (name && !c->strategy)

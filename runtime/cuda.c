@@ -112,8 +112,9 @@ static bool retain(cuda_device *d) {
   d->context = context;
   if (!cuda_enter(d))
     return false;
-  bool good = cuda_check(d, d->api->stream_create(&d->stream, CUDA_STREAM_NON_BLOCKING),
+  bool good = cuda_check(d, d->api->stream_create(&d->own, CUDA_STREAM_NON_BLOCKING),
                          "cuStreamCreate", "the %s", d->facts.name);
+  d->stream = d->own;
   for (int i = 0; i < 2 && good; i++)
     good = cuda_check(d, d->api->event_create(&d->time[i], 0), "cuEventCreate", "the %s",
                       d->facts.name);
@@ -146,6 +147,15 @@ cuda_device *cuda_open(int ordinal, char *why, size_t size) {
   return NULL;
 }
 
+bool cuda_use_stream(cuda_device *d, cuda_stream *stream) {
+  if (d->recording)
+    return cuda_refuse(d, "the stream cannot change while launches are recorded");
+  if (stream != d->stream && !cuda_wait(d, NULL))
+    return false;
+  d->stream = stream ? stream : d->own;
+  return true;
+}
+
 static void close_context(cuda_device *d) {
   if (d->recording)
     cuda_graph_end(d, false);
@@ -156,8 +166,8 @@ static void close_context(cuda_device *d) {
     for (int i = 0; i < 2; i++)
       if (d->time[i])
         d->api->event_destroy(d->time[i]);
-    if (d->stream)
-      d->api->stream_destroy(d->stream);
+    if (d->own)
+      d->api->stream_destroy(d->own);
     cuda_leave(d, true);
   }
   d->api->primary_release(d->ordinal);

@@ -20,12 +20,12 @@
 //   cuLaunchKernel of permc_pass_0, 4096 blocks of 512 threads, 65536 bytes of shared memory:
 //   CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES: too many resources requested for launch
 //
-// A device is the primary context of a GPU and one stream: what is launched and copied happens in
-// this order, and the host goes on meanwhile. An error inside of a kernel is reported by the next
-// call that notices, most often cuda_wait, and says what was launched last; after it CUDA refuses
-// all other work on that GPU until the process ends. A device is used by one thread at a time, any
-// thread; the context that is current there, if any, stays so. Several devices may be open at once,
-// also of one GPU.
+// A device is the primary context of a GPU and one stream, its own or a caller's: what is launched
+// and copied happens in this order, and the host goes on meanwhile. An error inside of a kernel is
+// reported by the next call that notices, most often cuda_wait, and says what was launched last;
+// after it CUDA refuses all other work on that GPU until the process ends. A device is used by one
+// thread at a time, any thread; the context that is current there, if any, stays so. Several
+// devices may be open at once, also of one GPU.
 #ifndef PERMC_RUNTIME_CUDA_H
 #define PERMC_RUNTIME_CUDA_H
 
@@ -67,6 +67,11 @@ int cuda_count(char *why, size_t size);
 cuda_device *cuda_open(int ordinal, char *why, size_t size);
 // NULL is allowed. Memory, modules and graphs of the device are to be freed before.
 void cuda_close(cuda_device *d);
+
+// What is launched and copied from now on goes to this stream (a CUstream or cudaStream_t of this
+// GPU, the caller's; it must live until another is used or the device is closed), after what is
+// there already. NULL: to the device's own again. Waits for what was launched before.
+bool cuda_use_stream(cuda_device *d, cuda_stream *stream);
 
 const cuda_facts *cuda_facts_of(const cuda_device *d);
 // What the last call that failed said, one line without a final full stop; "" before the first.

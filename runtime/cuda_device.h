@@ -2,7 +2,7 @@
 //
 //   bool cuda_copy(cuda_device *d, cuda_address to, cuda_address from, uint64_t bytes) {
 //     return cuda_enter(d) &&
-//            cuda_leave(d, cuda_check(d, d->api->copy_on_device(to, from, bytes, d->stream),
+//            cuda_leave(d, cuda_check(d, d->api->copy_on_device(to, from, bytes, cuda_where(d)),
 //                                     "cuMemcpyDtoDAsync", "%" PRIu64 " bytes", bytes));
 //   }
 #ifndef PERMC_RUNTIME_CUDA_DEVICE_H
@@ -22,9 +22,10 @@ struct cuda_device {
   cuda_facts facts;
   cuda_ordinal ordinal;
   cuda_context *context;  // retained; NULL: not
-  cuda_stream *stream;
-  cuda_event *time[2];   // begin, end
-  cuda_stage stages[2];  // made for the first large transfer
+  cuda_stream *own;       // made with it: recordings are made there
+  cuda_stream *stream;    // where work goes: own, or a caller's
+  cuda_event *time[2];    // begin, end
+  cuda_stage stages[2];   // made for the first large transfer
   bool recording;
   char last[80];  // what was launched last
   char message[CUDA_WHY];
@@ -42,6 +43,11 @@ bool cuda_check(cuda_device *d, cuda_status status, const char *call, const char
     PRINTF_LIKE(4, 5);
 // The message in full. Returns false.
 bool cuda_refuse(cuda_device *d, const char *format, ...) PRINTF_LIKE(2, 3);
+
+// The stream of a call that may be recorded.
+static inline cuda_stream *cuda_where(const cuda_device *d) {
+  return d->recording ? d->own : d->stream;
+}
 
 void cuda_stages_free(cuda_device *d);
 

@@ -87,7 +87,7 @@ static bool check_grid(cuda_device *d, const cuda_kernel *k, const cuda_grid *g)
 static bool launch(cuda_device *d, const cuda_kernel *k, const cuda_grid *g, void **parameters) {
   unsigned x = (unsigned)g->x, y = (unsigned)g->y, z = (unsigned)g->z;
   cuda_status status = d->api->launch_kernel(k->function, x, y, z, g->threads, 1, 1,
-                                             k->dynamic_shared, d->stream, parameters, NULL);
+                                             k->dynamic_shared, cuda_where(d), parameters, NULL);
   snprintf(d->last, sizeof d->last, "%s", k->name);
   return cuda_check(d, status, "cuLaunchKernel",
                     "%s, %" PRIu64 " blocks of %" PRIu32 " threads, %" PRIu32
@@ -106,7 +106,7 @@ bool cuda_launch(cuda_device *d, const cuda_kernel *k, cuda_grid grid, void **pa
 bool cuda_graph_begin(cuda_device *d) {
   if (!cuda_enter_now(d, "a recording"))
     return false;
-  d->recording = cuda_check(d, d->api->begin_capture(d->stream, CUDA_CAPTURE_THREAD_LOCAL),
+  d->recording = cuda_check(d, d->api->begin_capture(d->own, CUDA_CAPTURE_THREAD_LOCAL),
                             "cuStreamBeginCapture", "launches");
   return cuda_leave(d, d->recording);
 }
@@ -124,7 +124,7 @@ cuda_graph *cuda_graph_end(cuda_device *d, bool keep) {
   if (!d->recording || !cuda_enter(d))
     return NULL;
   d->recording = false;
-  cuda_status status = d->api->end_capture(d->stream, &r);
+  cuda_status status = d->api->end_capture(d->own, &r);
   if (keep &&
       cuda_check(d, status, "cuStreamEndCapture", "recorded launches, the last %s", d->last))
     g = instantiate(d, r);

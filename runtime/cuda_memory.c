@@ -53,7 +53,7 @@ static bool copy_down(cuda_device *d, void *to, cuda_address from, uint64_t byte
 bool cuda_copy(cuda_device *d, cuda_address to, cuda_address from, uint64_t bytes) {
   return bytes == 0 ||
          (cuda_enter(d) &&
-          cuda_leave(d, cuda_check(d, d->api->copy_on_device(to, from, bytes, d->stream),
+          cuda_leave(d, cuda_check(d, d->api->copy_on_device(to, from, bytes, cuda_where(d)),
                                    "cuMemcpyDtoDAsync", "%" PRIu64 " bytes", bytes)));
 }
 

@@ -29,9 +29,10 @@ typedef struct cuda_options {
 enum { CUDA_PROGRAM_OPTIONS = 3 };
 extern const char *const cuda_program_options[CUDA_PROGRAM_OPTIONS];
 
-// `d` and `p` must outlive the program. NULL: *failure says why.
+// `d` and `p` must outlive the program. NULL: *failure says why; *unsupported tells that no GPU has
+// what the plan needs.
 cuda_program *cuda_program_new(cuda_device *d, const plan *p, const cuda_options *o,
-                               cpu_failure *failure);
+                               bool *unsupported, cpu_failure *failure);
 void cuda_program_free(cuda_program *g);  // NULL is allowed
 
 // Runs it on arguments, by number, which stay as they are; arrays that the plan does not read may

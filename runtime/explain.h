@@ -17,9 +17,9 @@ typedef struct explanation {
   const trace *trace;
   lowered_program program;
   plan_facts facts;
-  uint64_t moving_steps;    // of the trace, that put elements into another order
-  uint64_t peak_bytes;      // of arrays, in a run on the CPU
-  double planning_seconds;  // lowering, rules and planner
+  uint64_t moving_steps;          // of the trace, that put elements into another order
+  uint64_t peak_bytes;            // of arrays, in a run on the CPU
+  double planning_seconds;        // lowering, rules and planner
   const plan_strategy *strategy;  // that was asked for, or NULL
   bool show_rules;
 } explanation;

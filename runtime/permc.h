@@ -55,10 +55,14 @@ PERMC_API void permc_use_threads(permc_context *context, unsigned threads);
 // The instruction set that the cpu backend compiles for: "native" (this machine's, the default),
 // "baseline", and on x86-64 "avx2", "avx512". False with a message: there is no such name here.
 PERMC_API bool permc_use_isa(permc_context *context, const char *name);
-// How programs are planned: the name of a strategy (`permc run --strategy help` lists them), used for
-// the stages to which it applies; NULL, the default: the cheapest by the cost model. False with a
-// message: there is no such strategy.
+// How programs are planned: the name of a strategy (`permc run --strategy help` lists them), used
+// for the stages to which it applies; NULL, the default: the cheapest by the cost model. False with
+// a message: there is no such strategy.
 PERMC_API bool permc_use_strategy(permc_context *context, const char *name);
+// The stream on which the cuda backend works: a CUstream or cudaStream_t of the first GPU, which is
+// the caller's and must outlive the context or the next such call. What is in it already is done
+// before. NULL, the default: a stream of the context's own. False with a message: CUDA refused.
+PERMC_API bool permc_use_cuda_stream(permc_context *context, void *stream);
 // Whether the cpu backend may round a product and the sum that it goes into once instead of twice:
 // faster, but then results differ in their last bits from interp's. False by default: every backend
 // gives the same bits.

@@ -2,6 +2,7 @@
 // is found by its first byte, so that one stream may mix them:
 //
 //   0x93 N U M P Y  NumPy        b, then a byte below 32  Futhark binary        else  text
+#include "runtime/pool.h"
 #include "runtime/value_formats.h"
 
 #include <errno.h>
@@ -181,8 +182,10 @@ bool value_write(FILE *to, value_format format, const array *components, size_t 
 
 // ---- random data ------------------------------------------------------------------------------
 
+#define SPLIT_MIX_STEP UINT64_C(0x9e3779b97f4a7c15)
+
 static uint64_t split_mix(uint64_t *state) {
-  uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
+  uint64_t z = *state += SPLIT_MIX_STEP;
   z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
   z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
   return z ^ (z >> 31);
@@ -195,47 +198,64 @@ static uint16_t random_f16(uint64_t *state) {
 static float random_f32(uint64_t *state) { return (float)(split_mix(state) >> 40) * 0x1p-24f; }
 static double random_f64(uint64_t *state) { return (double)(split_mix(state) >> 11) * 0x1p-53; }
 
-bool array_random(array *a, scalar_type type, uint32_t rank, const uint64_t *dims,
-                  uint64_t *state) {
-  if (!array_create(a, type, rank, dims))
-    return false;
-  uint64_t count = array_count(a) * (scalar_types[type].kind == KIND_COMPLEX ? 2 : 1);
-  for (uint64_t i = 0; i < count; i++)
-    switch (type) {
+// What a thread fills: the state at element i is that many steps from the first.
+typedef struct random_fill {
+  void *data;
+  scalar_type type;
+  uint64_t state;
+} random_fill;
+
+static bool fill_stretch(void *with, unsigned worker, uint64_t first, uint64_t last) {
+  (void)worker;
+  const random_fill *f = with;
+  uint64_t state = f->state + first * SPLIT_MIX_STEP;
+  for (uint64_t i = first; i < last; i++)
+    switch (f->type) {
     case SCALAR_BOOL:
-      ((uint8_t *)a->data)[i] = (uint8_t)(split_mix(state) >> 63);
+      ((uint8_t *)f->data)[i] = (uint8_t)(split_mix(&state) >> 63);
       break;
     case SCALAR_I8:
     case SCALAR_U8:
-      ((uint8_t *)a->data)[i] = (uint8_t)(split_mix(state) >> 56);
+      ((uint8_t *)f->data)[i] = (uint8_t)(split_mix(&state) >> 56);
       break;
     case SCALAR_I16:
     case SCALAR_U16:
-      ((uint16_t *)a->data)[i] = (uint16_t)(split_mix(state) >> 48);
+      ((uint16_t *)f->data)[i] = (uint16_t)(split_mix(&state) >> 48);
       break;
     case SCALAR_I32:
     case SCALAR_U32:
-      ((uint32_t *)a->data)[i] = (uint32_t)(split_mix(state) >> 32);
+      ((uint32_t *)f->data)[i] = (uint32_t)(split_mix(&state) >> 32);
       break;
     case SCALAR_I64:
     case SCALAR_U64:
-      ((uint64_t *)a->data)[i] = split_mix(state);
+      ((uint64_t *)f->data)[i] = split_mix(&state);
       break;
     case SCALAR_F16:
-      ((uint16_t *)a->data)[i] = random_f16(state);
+      ((uint16_t *)f->data)[i] = random_f16(&state);
       break;
     case SCALAR_F32:
     case SCALAR_C64:
-      ((float *)a->data)[i] = random_f32(state);
+      ((float *)f->data)[i] = random_f32(&state);
       break;
     case SCALAR_F64:
     case SCALAR_C128:
-      ((double *)a->data)[i] = random_f64(state);
+      ((double *)f->data)[i] = random_f64(&state);
       break;
     case SCALAR_COUNT:
       break;
     }
   return true;
+}
+
+bool array_random(array *a, scalar_type type, uint32_t rank, const uint64_t *dims,
+                  uint64_t *state) {
+  if (!array_create(a, type, rank, dims))
+    return false;
+  uint64_t count = array_count(a) * (scalar_types[type].kind == KIND_COMPLEX ? 2 : 1);
+  enum { STRETCH = 1 << 20 };
+  random_fill f = {a->data, type, *state};
+  *state += count * SPLIT_MIX_STEP;
+  return pool_run(pool_processors(), count, STRETCH, fill_stretch, &f, NULL);
 }
 
 // ---- equality ---------------------------------------------------------------------------------

@@ -83,7 +83,24 @@ for series in 'sort u32' 'sort f32' 'sort (u32, u32)'; do
   lines plot.svg ">$series</text>" 1
   lines plot.svg ">copy, $series</text>" 1
 done
+status 1 --suite bmmc --backend cuda --only '2^20 by tile+banks'
+lines err 'bench: this case is for a GPU only: ' 5
+lines err '^permc: bench: no figures for .* u32 2^20 by tile+banks' 5
 unset CUDA_VISIBLE_DEVICES
+
+# ---- strategies: rows that name another than the one asked for are left out -------------------
+
+export CUDA_VISIBLE_DEVICES=
+status 1 --suite bmmc --backend cuda --only 'bit reversal u32 2^20' --strategy tile
+has out '^bit reversal u32 2^20 .* (cpu, .*, each element in its place)$'
+lines err '^permc: bench: no figures for ' 1
+has err '^permc: bench: no figures for bit reversal u32 2^20 by tile$'
+unset CUDA_VISIBLE_DEVICES
+status 0 -e bitrev --arguments "[256]u32" --backend portable --strategy tile --json
+has out '"strategy": "tile", '
+has out '"passes": 1, '
+status 0 -e bitrev --arguments '[256]u32' --json
+has out '"strategy": "", '
 
 # ---- JSON, plots -----------------------------------------------------------------------------
 
@@ -145,6 +162,21 @@ has out '^a  *gone  with --backend cpu$'
 status 0 --compare cpu.json two_threads.json
 has out '^a  *new  with 2 threads$'
 has out '^a  *gone  with 1 thread$'
+
+strategy() { # strategy FILE NAME SECONDS: one row by that strategy
+  echo "{\"rows\": [{\"name\": \"a\", \"strategy\": \"$2\",
+    \"seconds\": {\"low\": $3, \"median\": $3, \"high\": $3}}]}" >"$1"
+}
+strategy tile.json tile 2
+strategy naive.json naive 4
+strategy slow.json tile 8
+status 0 --compare tile.json slow.json
+has out '^a  *2 s  *8 s  *4x slower'
+status 0 --compare tile.json naive.json
+has out '^a  *new  with --strategy naive$'
+has out '^a  *gone  with --strategy tile$'
+status 0 --compare old.json naive.json
+has out '^a  *gone  without --strategy$'
 
 echo '{"rows": 1' >broken.json
 status 1 --compare old.json broken.json

@@ -1,6 +1,8 @@
 // What permc bench rests on: statistics, rounds, checks of results, reports, plots. No test here
 // looks at a clock.
+#include "fusion/plan.h"
 #include "runtime/bench.h"
+#include "runtime/bench_paper.h"
 #include "runtime/bench_plot.h"
 #include "runtime/bench_report.h"
 #include "runtime/bench_suites.h"
@@ -147,7 +149,7 @@ TEST(suites_have_cases) {
       CHECK(count > 0);
       for (size_t k = 0; k < count; k++) {
         check_case(&cases[k]);
-        CHECK(device || !cases[k].large);
+        CHECK(device || !cases[k].gpu_only);
         for (size_t j = 0; j < k; j++)
           CHECK(strcmp(cases[j].name, cases[k].name) != 0);
       }
@@ -166,7 +168,7 @@ static const bench_case *find_case(const bench_case *cases, size_t count, const 
 TEST(suites_for_a_gpu) {
   static const struct {
     const char *suite, *name, *types, *expression, *peer, *arguments, *second;
-    bool everywhere, large;
+    bool everywhere, gpu_only;
   } table[] = {
       {"sort", "sort u32 2^26", "[67108864]u32", "sort", "cub", "--count 67108864 --type u32",
        "torch", true, false},
@@ -195,7 +197,7 @@ TEST(suites_for_a_gpu) {
     if (CHECK(c != NULL)) {
       CHECK_STR(c->types, table[i].types);
       CHECK_STR(c->expression, table[i].expression);
-      CHECK(c->large == table[i].large);
+      CHECK(c->gpu_only == table[i].gpu_only);
       CHECK_EQ_U64(c->bytes, c->elements * (strstr(c->types, "(u32, u32)") ? 8 : 4));
       CHECK_STR(c->peers[0].name ? c->peers[0].name : "", table[i].peer ? table[i].peer : "");
       CHECK_STR(c->peers[0].arguments, table[i].arguments ? table[i].arguments : "");
@@ -205,6 +207,43 @@ TEST(suites_for_a_gpu) {
     bench_cases_free(cases, count);
     bench_cases_free(others, other_count);
   }
+}
+
+// Each strategy that moves elements has rows of its own; the paper has no iterations for any
+// matrix.
+TEST(suites_by_strategy) {
+  static const char *const permutations[] = {"bit reversal", "random BPC", "random BMMC"};
+  bench_case *cases, *others;
+  size_t count = bench_suite_cases("bmmc", true, &cases), named = 0, expected = 0;
+  size_t other_count = bench_suite_cases("bmmc", false, &others);
+  for (size_t s = 0; plan_strategy_at(s); s++)
+    for (int p = 0; p < 3 && plan_strategy_at(s)->moves; p++)
+      for (int n = 20; n <= 30; n += 2) {
+        const char *strategy = plan_strategy_at(s)->name;
+        char name[64], like[64];
+        snprintf(name, sizeof name, "%s u32 2^%d by %s", permutations[p], n, strategy);
+        snprintf(like, sizeof like, "%s u32 2^%d", permutations[p], n);
+        const bench_case *c = find_case(cases, count, name), *plain = find_case(cases, count, like);
+        if (p == 2 && !strcmp(strategy, "tile+banks+iters")) {
+          CHECK(!c);
+          continue;
+        }
+        expected++;
+        if (!CHECK(c && plain))
+          continue;
+        CHECK_STR(c->strategy, strategy);
+        CHECK(!plain->strategy && c->gpu_only && !c->peers[0].name);
+        CHECK_STR(c->types, plain->types);
+        CHECK_STR(c->expression, plain->expression);
+        CHECK(c->property == BENCH_MOVED && f2_affine_equal(c->map, plain->map));
+      }
+  for (size_t i = 0; i < count; i++)
+    named += cases[i].strategy != NULL;
+  CHECK_EQ_U64(named, expected);
+  for (size_t i = 0; i < other_count; i++)
+    CHECK(!others[i].strategy);
+  bench_cases_free(cases, count);
+  bench_cases_free(others, other_count);
 }
 
 TEST(peers_elsewhere) {
@@ -418,11 +457,13 @@ TEST(reports_read_back) {
                         .series = "sort u32",
                         .name = "sort \"u32\" \\ 2^20\n",
                         .backend = "cpu",
+                        .strategy = "tile+banks",
                         .verified = "sorted, same elements",
                         .x = 1 << 20,
                         .elements = 1 << 20,
                         .bytes = 8 << 20,
                         .columns = 210,
+                        .passes = 2,
                         .threads = 2,
                         .plan = 0.25,
                         .seconds = {31, 0.5, 0.125, 0.25, 0.75},
@@ -551,6 +592,138 @@ TEST(plots_of_nothing) {
   CHECK_CONTAINS(t.data, "</svg>\n");
   CHECK_EQ_U64(occurrences(t.data, "nan"), 0);
   CHECK_EQ_U64(occurrences(t.data, "inf"), 0);
+  text_free(&t);
+}
+
+static size_t count_bars(const bench_bars *b, text *t) {
+  t->length = 0;
+  CHECK_EQ_U64(bench_bars_draw(t, b, 100), 540);
+  CHECK_EQ_U64(occurrences(t->data, "<text"), occurrences(t->data, "</text>"));
+  CHECK(!occurrences(t->data, "nan") && !occurrences(t->data, "inf"));
+  return occurrences(t->data, "font-size=\"9\"");  // the number on top of it
+}
+
+TEST(bars) {
+  static const char *const groups[] = {"a", "b+c"}, *const series[] = {"first", "second <2>"};
+  const double near[] = {10, 20, 0, 60}, far[] = {1, 20, NAN, 600}, none[] = {0, -1, NAN, INFINITY};
+  bench_bars b = {"t", "ms", groups, 2, series, 2, near, false, "copy", 15};
+  text t = {0};
+  CHECK_EQ_U64(count_bars(&b, &t), 3);
+  CHECK_CONTAINS(t.data, ">0</text>");  // from zero
+  CHECK_CONTAINS(t.data, ">+c</text>");
+  CHECK_CONTAINS(t.data, "second &lt;2&gt;");
+  CHECK_EQ_U64(occurrences(t.data, "stroke-dasharray"), 2);
+  b.heights = far;
+  b.line_name = NULL;
+  CHECK_EQ_U64(count_bars(&b, &t), 3);
+  CHECK(!occurrences(t.data, ">0</text>"));
+  CHECK_CONTAINS(t.data, ">500</text>");
+  CHECK_EQ_U64(occurrences(t.data, "stroke-dasharray"), 0);
+  b.from_zero = true;
+  CHECK_EQ_U64(count_bars(&b, &t), 3);
+  CHECK_CONTAINS(t.data, ">0</text>");
+  b.heights = none;
+  CHECK_EQ_U64(count_bars(&b, &t), 0);
+  text_free(&t);
+}
+
+// ---- figures of the paper -----------------------------------------------------------------------
+
+// Times of 2^n elements: naive ones are `slow` times a copy's, two passes twice as long.
+static bench_row paper_row(const char *permutation, const char *strategy, int n) {
+  double slow = !strcmp(permutation, "bit reversal") ? 16 : 8, copy = ldexp(8, n) / 4e12;
+  bool naive = !strcmp(strategy, "naive"), any = !strcmp(permutation, "random BMMC");
+  bool twice = !strcmp(strategy, "ulp") || (any && !strncmp(strategy, "tile", 4));
+  double times = naive ? slow : twice ? 2 : 1;
+  bench_row row = {.suite = "bmmc",
+                   .backend = "cuda",
+                   .device = "NVIDIA H200, CUDA 13.0",
+                   .x = UINT64_C(1) << n,
+                   .elements = UINT64_C(1) << n,
+                   .bytes = UINT64_C(8) << n,
+                   .passes = twice ? 2 : 1,
+                   .seconds = {.median = copy * times},
+                   .side_count = 1,
+                   .sides = {{"copy", 0, {.median = copy}, {.median = times}}}};
+  snprintf(row.strategy, sizeof row.strategy, "%s", strategy);
+  snprintf(row.series, sizeof row.series, "%s u32 by %s", permutation, strategy);
+  snprintf(row.name, sizeof row.name, "%s u32 2^%d by %s", permutation, n, strategy);
+  return row;
+}
+
+static bench_report paper_report(bench_row *rows) {
+  static const char *const permutations[] = {"random BMMC", "bit reversal", "random BPC"};
+  static const char *const strategies[] = {"naive", "tile+banks", "tile+banks+iters", "onepass",
+                                           "ulp"};
+  bench_report r = {.rows = {rows, 0, 0}};
+  for (size_t s = 0; s < 5; s++)
+    for (size_t p = 0; p < 3; p++)
+      for (int n = 20; n <= 28; n += 4)
+        if ((p || s != 2) && (n < 28 || s != 3))  // onepass lacks the largest
+          rows[r.rows.count++] = paper_row(permutations[p], strategies[s], n);
+  return r;
+}
+
+TEST(tables_of_the_paper) {
+  bench_row rows[50];
+  bench_report r = paper_report(rows);
+  text t = {0};
+  bench_paper_tables(&t, &r);
+  REQUIRE(t.data != NULL);
+  static const char *const lines[] = {
+      "\nFigure 9: times for 2^28 u32, and as multiples of a copy's (0.537 ms)\n",
+      "\nnaive                     8.59 ms  16.00x     4.295 ms   8.00x     4.295 ms   8.00x\n",
+      "\ntile                            -                    -                    -        \n",
+      "\ntile+banks+iters        0.5369 ms   1.00x    0.5369 ms   1.00x            -        \n",
+      "\nulp                      1.074 ms   2.00x     1.074 ms   2.00x     1.074 ms   2.00x\n",
+      "\ncopy                          4000                 4000                 4000       \n",
+      "\nnaive                          250                  500                  500       \n",
+      "\nall optimisations             4000                 4000                 4000 (2000)\n",
+      "\nonepass                          -                    -                    -       \n",
+      "\n2^24                    16.00x   16.00x     8.00x    8.00x     4.00x    8.00x\n",
+      "\n2^28                    16.00x        -     8.00x        -     4.00x        -\n",
+  };
+  for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+    CHECK_CONTAINS(t.data, lines[i]);
+  CHECK_EQ_U64(occurrences(t.data, "\nFigure "), 3);
+  CHECK_EQ_U64(occurrences(t.data, "\n2^"), 3);
+  text_free(&t);
+}
+
+TEST(panels_of_the_paper) {
+  bench_row rows[50];
+  bench_report r = paper_report(rows);
+  text t = {0};
+  CHECK_EQ_U64(bench_paper_draw(&t, &r, 10), 10 + 3 * 440);
+  REQUIRE(t.data != NULL);
+  CHECK_EQ_U64(occurrences(t.data, ">Figure "), 3);
+  CHECK_EQ_U64(occurrences(t.data, "2^28 u32, NVIDIA H200"), 3);
+  CHECK_EQ_U64(occurrences(t.data, "font-size=\"9\">8.59<"), 1);
+  CHECK_EQ_U64(occurrences(t.data, "font-size=\"9\">4000<"), 3);
+  CHECK_EQ_U64(occurrences(t.data, "<circle"), 9 + 3);
+  CHECK(!occurrences(t.data, "nan") && !occurrences(t.data, "inf"));
+  text_free(&t);
+}
+
+TEST(reports_without_the_paper) {
+  bench_row rows[3] = {paper_row("bit reversal", "tile", 20), paper_row("bit reversal", "tile", 20),
+                       paper_row("transpose", "tile", 20)};
+  bench_report r = {.rows = {rows, 3, 3}};
+  text t = {0};
+  snprintf(rows[0].series, sizeof rows[0].series,
+           "bit reversal u32");  // planned by --strategy tile
+  snprintf(rows[1].suite, sizeof rows[1].suite, "sort");
+  for (size_t i = 0; i < 3; i++)
+    CHECK(!bench_paper_row(&rows[i]));
+  CHECK(!bench_paper_in(&r));
+  bench_paper_tables(&t, &r);
+  CHECK_EQ_I64(bench_paper_draw(&t, &r, 7), 7);
+  CHECK(!t.data);
+  rows[0] = paper_row("bit reversal", "tile", 20);
+  rows[0].side_count = 0;  // no copy, no naive, one of the strategies
+  bench_paper_tables(&t, &r);
+  CHECK_EQ_I64(bench_paper_draw(&t, &r, 0), 3 * 440);
+  CHECK(!occurrences(t.data, "nan") && !occurrences(t.data, "inf") && !occurrences(t.data, "copy"));
   text_free(&t);
 }
 

@@ -2,7 +2,7 @@
 // or old, memory, copies, kernels, recordings, waiting; and each call that can fail, failing.
 #include "tests/test.h"
 
-#include "runtime/cuda.h"
+#include "runtime/cuda_device.h"
 #include "tests/unit/fake_cuda.h"
 #include "tests/unit/library.h"
 
@@ -393,6 +393,30 @@ TEST(recordings) {
   cuda_graph_free(d, NULL);
   sums_free(d, &s);
   CHECK_STR(cuda_message(d), "");
+  cuda_close(d);
+  leave();
+}
+
+TEST(a_stream_of_the_caller) {
+  sums s;
+  cuda_stream *stream = NULL;
+  uint32_t out[4] = {0};
+  enter("");
+  cuda_device *d = open_device();
+  REQUIRE(cuda_enter(d) && cuda_leave(d, d->api->stream_create(&stream, 0) == 0));
+  REQUIRE(sums_new(d, &s) && cuda_use_stream(d, stream));
+  REQUIRE(cuda_graph_begin(d) && sums_record(d, &s));
+  CHECK(!cuda_use_stream(d, NULL));
+  CHECK_STR(cuda_message(d), "the stream cannot change while launches are recorded");
+  cuda_graph *g = cuda_graph_end(d, true);
+  REQUIRE(g != NULL);
+  CHECK(cuda_graph_launch(d, g) && cuda_wait(d, NULL));
+  CHECK(cuda_download(d, out, s.x, 16) && out[0] == 3);
+  CHECK(cuda_use_stream(d, NULL) && cuda_graph_launch(d, g) && cuda_wait(d, NULL));
+  CHECK(cuda_download(d, out, s.x, 16) && out[0] == 9);
+  cuda_graph_free(d, g);
+  sums_free(d, &s);
+  CHECK(cuda_enter(d) && cuda_leave(d, d->api->stream_destroy(stream) == 0));
   cuda_close(d);
   leave();
 }

@@ -7,6 +7,7 @@
 #include "runtime/tune.h"
 
 #include <dirent.h>
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <math.h>
 #include <sys/stat.h>
@@ -432,6 +433,7 @@ TEST(stored_by_hand) {
 TEST(what_a_gpu_is_tuned_by) {
   enter();
   setenv("PERMC_CUDA_DRIVER", FAKE_CUDA, 1);
+  setenv("PERMC_NVRTC", FAKE_NVRTC, 1);
   subject s = a_sorter();
   const tune_point p = {{2048, 64, 8}};
   target small = tune_target_at(target_named("gpu"), &p), found;
@@ -456,7 +458,22 @@ TEST(what_a_gpu_is_tuned_by) {
   CHECK(tune_find(&c, trial.key, &memory, trial.machine, &found));
   CHECK(found.tile_bytes == 2048 && found.register_bytes == 64 && found.wide_bytes == 8);
   CHECK(!found.adapts && found.lane_bytes == 0 && found.line_bytes == 128);
-  // The backend then goes on without the GPU, and tunes the processor.
+  arena_free(&memory);
+  drop(&s);
+  leave();
+}
+
+// The backend goes on without a GPU, and tunes the processor.
+TEST(where_there_is_no_gpu) {
+  enter();
+  void (*set)(const char *settings) = NULL;
+  void *library = dlopen(FAKE_CUDA, RTLD_NOW);
+  REQUIRE(library != NULL);
+  *(void **)&set = dlsym(library, "fake_cuda_set");
+  REQUIRE(set != NULL);
+  setenv("PERMC_CUDA_DRIVER", FAKE_CUDA, 1);
+  set("devices=0");
+  subject s = a_sorter();
   given_times g = best_at(&s, 32 << 10);
   char *report = NULL;
   CHECK(tune_program(s.context, "main", "cuda", &s.keys, 1, NULL, given_clock, &g, &report));
@@ -465,9 +482,8 @@ TEST(what_a_gpu_is_tuned_by) {
   CHECK_CONTAINS(report ? report : "", "\nbest        32 KiB");
   free(report);
   check_explained(&s, true, "32 KiB");
-  arena_free(&memory);
   drop(&s);
-  unsetenv("PERMC_CUDA_DRIVER");
+  dlclose(library);
   leave();
 }
 

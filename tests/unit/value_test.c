@@ -230,6 +230,26 @@ TEST(round_trips) {
       }
 }
 
+// Threads fill stretches of it: the bits are those of one after the other.
+TEST(random_arrays_in_parts) {
+  uint64_t counts[] = {(1 << 21) + 1000, 5, (1 << 20) - 3}, total = 0;
+  for (size_t i = 0; i < LENGTH(counts); i++)
+    total += counts[i];
+  for (int type = 0; type < SCALAR_COUNT; type++) {
+    uint64_t state = 7, whole_state = 7, at = 0;
+    array whole, part;
+    REQUIRE(array_random(&whole, (scalar_type)type, 1, &total, &whole_state));
+    for (size_t i = 0; i < LENGTH(counts); i++) {
+      REQUIRE(array_random(&part, (scalar_type)type, 1, &counts[i], &state));
+      CHECK(memcmp(part.data, (char *)whole.data + at, (size_t)array_bytes(&part)) == 0);
+      at += array_bytes(&part);
+      array_destroy(&part);
+    }
+    CHECK_EQ_U64(state, whole_state);
+    array_destroy(&whole);
+  }
+}
+
 TEST(round_trips_of_large_arrays) {
   uint64_t dims[] = {3, 25001}, state = 5;
   for (int type = 0; type < SCALAR_COUNT; type++)
