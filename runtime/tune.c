@@ -290,11 +290,12 @@ static bool decide(tuning *t, tune_side *best) {
   }
   if (!good || interrupted(t))
     return false;
-  if (ratio < TUNE_WORTH) {
+  if (t->search.best) {
     say_point(t, "best", &best->point);
     say_time(t, seconds, ratio);
-    return store(t, &best->point);
   }
+  if (ratio < TUNE_WORTH)
+    return store(t, &best->point);
   text_printf(&t->report, "the model's choice stands: no other is more than %.0f %% faster\n",
               100 * (1 - TUNE_WORTH));
   remove_stored(t);
