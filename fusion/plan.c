@@ -606,12 +606,12 @@ static void find_padding(planning *s, plan *p) {
 // in registers and smaller tiles, so that all of it has something to do. Measured for sorting
 // networks on an H200 (docs/benchmarks.md): with 2^14 to 2^18 keys up to 1.9 times as fast as large
 // tiles.
-static const target *target_of(arena *a, const target *machine, const net_stage *s) {
+const target *plan_stage_target(arena *a, const target *machine, const net_stage *s) {
   static const struct {
     int elements, tile, registers;  // log2: at most, of 4-byte elements, of a thread
   } rows[] = {{10, 10, 3}, {12, 12, 5}, {14, 10, 3}, {16, 11, 3},
-              {18, 12, 4}, {19, 12, 4}, {23, 13, 5}, {64, 14, 5}};
-  if (machine->lane_bytes || s->ops.count == 0)
+              {19, 12, 4}, {23, 13, 5}, {64, 14, 5}};
+  if (!machine->adapts || s->ops.count == 0)
     return machine;
   size_t i = 0;
   while (log2_floor(stage_elements(s)) > rows[i].elements)
@@ -630,7 +630,7 @@ static const target *target_of(arena *a, const target *machine, const net_stage 
 static void plan_stage(arena *a, plan *p, uint32_t number, const strategy_row *asked) {
   planning s = {.memory = a,
                 .net = p->net,
-                .target = target_of(a, p->target, &p->net->stages.items[number]),
+                .target = plan_stage_target(a, p->target, &p->net->stages.items[number]),
                 .stage_number = number,
                 .stage = &p->net->stages.items[number]};
   find_reads(&s);

@@ -95,6 +95,9 @@ const plan_strategy *plan_strategy_named(const char *name);  // or NULL
 // model. Deterministic. `net` has been accepted by net_verify and must outlive the plan (whose net
 // is another where a strategy takes two passes for a permutation).
 plan *plan_make(arena *a, const net *t, const target *target, const plan_strategy *strategy);
+// What the plan of a stage is made for: the target itself, or where it adapts, one with as much of
+// its tile and its registers as the stage's elements are worth.
+const target *plan_stage_target(arena *a, const target *machine, const net_stage *s);
 // The one move of `count` from or to an array; NULL: there is none, or several.
 const plan_move *plan_only_move(const plan_move *moves, uint32_t count, net_id array);
 // Whether one access may have several neighbours, where lanes are threads: no element of the move

@@ -26,8 +26,9 @@ typedef struct warps {
   const net_stage *stage;
   plan_pass *pass;
   int r, l;
-  lanes iterations;  // of strategies that are plain
-  lanes last;        // the basis of the phase before, its lanes first
+  uint32_t wide_bytes;  // target.h
+  lanes iterations;     // of strategies that are plain
+  lanes last;           // the basis of the phase before, its lanes first
   VEC(plan_phase) phases;
 } warps;
 
@@ -55,8 +56,8 @@ static lanes line_vectors(const warps *w, const net_map *m, int most) {
   return found;
 }
 
-// How a phase that only moves holds the lines of an array: each thread 2^wide neighbours, 16 bytes
-// if it can, which is what one access may have; the lanes what comes next. Where elements are asked
+// How a phase that only moves holds the lines of an array: each thread 2^wide neighbours, the
+// target's wide_bytes if it can; the lanes what comes next. Where elements are asked
 // for one by one (plan_move_is_wide), the lanes are the neighbours.
 typedef struct line {
   lanes wide, lanes;
@@ -64,9 +65,9 @@ typedef struct line {
 
 static line line_of(const warps *w, const plan_move *m) {
   uint32_t bytes = w->pass->slot_bytes[m->slot];
-  int wide = w->strategy->plain || !plan_move_is_wide(w->pass, m) || bytes >= 16
+  int wide = w->strategy->plain || !plan_move_is_wide(w->pass, m) || bytes >= w->wide_bytes
                  ? 0
-                 : least(f2_msb(16 / bytes), w->r);
+                 : least(f2_msb(w->wide_bytes / bytes), w->r);
   line found = {.lanes = line_vectors(w, &m->map, wide + w->l)};
   if (found.lanes.count > w->l) {
     found.wide.count = wide = found.lanes.count - w->l;
@@ -387,7 +388,11 @@ void plan_warps(const planning *p, plan_pass *pass) {
   arena *a = p->memory;
   const net_stage *s = p->stage;
   const target *machine = p->target;
-  warps w = {.memory = a, .strategy = p->strategy, .stage = s, .pass = pass};
+  warps w = {.memory = a,
+             .strategy = p->strategy,
+             .stage = s,
+             .pass = pass,
+             .wide_bytes = machine->wide_bytes};
   int k = 0, d = pass->tile.dimension;
   for (uint32_t i = 0; i < pass->op_count; i++)
     k = (int)s->ops.items[pass->ops[i]].k > k ? (int)s->ops.items[pass->ops[i]].k : k;

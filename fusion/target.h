@@ -16,6 +16,10 @@ typedef struct target {
                             // counted, as on a GPU)
   uint32_t lane_bits;       // at most 2^lane_bits lanes
   uint32_t register_bytes;  // of data in registers, of one thread (all its lanes if lane_bytes)
+  uint32_t adapts;          // 0 or 1: whether tiles and registers get smaller with the number of
+                            // elements (plan_stage_target)
+  uint32_t wide_bytes;      // the most that one access of a thread has, where lanes are counted: a
+                            // power of two from 1 to 16
   // The cost model: seconds per unit, of the whole machine.
   double memory_bytes_per_second;  // of a copy: bytes read + bytes written
   double ops_per_second;           // min/max of 4-byte elements

@@ -12,7 +12,7 @@ typedef struct field {
   target_field shown;
   size_t offset;
   field_kind kind;
-  bool power;          // a power of two, or 0 where that is allowed
+  uint32_t power;  // 0: any number; else a power of two from here on, or 0 where that is allowed
   double least, most;  // allowed values
   const char *allowed;
 } field;
@@ -22,23 +22,27 @@ typedef struct field {
   {{#name, summary}, offsetof(target, name), kind, power, least, most, allowed}
 
 static const field fields[] = {
-    FIELD(line_bytes, FIELD_U32, true, 16, 1 << 16, "a power of two from 16 to 65536",
+    FIELD(line_bytes, FIELD_U32, 16, 16, 1 << 16, "a power of two from 16 to 65536",
           "memory moves in lines of so many bytes"),
-    FIELD(tile_bytes, FIELD_U64, false, 256, 0x1p40, "a whole number from 256 to 2^40",
+    FIELD(tile_bytes, FIELD_U64, 0, 256, 0x1p40, "a whole number from 256 to 2^40",
           "fast memory for one tile"),
-    FIELD(lane_bytes, FIELD_U32, true, 0, 4096, "0, or a power of two from 16 to 4096",
+    FIELD(lane_bytes, FIELD_U32, 16, 0, 4096, "0, or a power of two from 16 to 4096",
           "of a vector of the widest element; 0: lanes are counted, not measured"),
-    FIELD(lane_bits, FIELD_U32, false, 0, 10, "a whole number from 0 to 10",
+    FIELD(lane_bits, FIELD_U32, 0, 0, 10, "a whole number from 0 to 10",
           "there are at most 2^lane_bits lanes"),
-    FIELD(register_bytes, FIELD_U32, false, 16, 1 << 24, "a whole number from 16 to 2^24",
+    FIELD(register_bytes, FIELD_U32, 0, 16, 1 << 24, "a whole number from 16 to 2^24",
           "of data in the registers of a thread"),
-    FIELD(memory_bytes_per_second, FIELD_F64, false, 1, 1e18, "a number from 1 to 1e18",
+    FIELD(adapts, FIELD_U32, 0, 0, 1, "0 or 1",
+          "whether tiles and registers get smaller with the number of elements"),
+    FIELD(wide_bytes, FIELD_U32, 1, 1, 16, "a power of two from 1 to 16",
+          "of one access of a thread, where lanes are counted"),
+    FIELD(memory_bytes_per_second, FIELD_F64, 0, 1, 1e18, "a number from 1 to 1e18",
           "read and written, of a copy"),
-    FIELD(ops_per_second, FIELD_F64, false, 1, 1e18, "a number from 1 to 1e18",
+    FIELD(ops_per_second, FIELD_F64, 0, 1, 1e18, "a number from 1 to 1e18",
           "minima or maxima of 4-byte elements"),
-    FIELD(exchange_ops, FIELD_F64, false, 0, 1e6, "a number from 0 to 1e6",
+    FIELD(exchange_ops, FIELD_F64, 0, 0, 1e6, "a number from 0 to 1e6",
           "what moving an element between phases costs, in such operations"),
-    FIELD(pass_seconds, FIELD_F64, false, 0, 1, "a number from 0 to 1",
+    FIELD(pass_seconds, FIELD_F64, 0, 0, 1, "a number from 0 to 1",
           "for starting a pass"),
 };
 // clang-format on
@@ -77,7 +81,7 @@ void target_print_field(text *out, const target *t, size_t index) {
 }
 
 static bool fits(const field *f, double value) {
-  if (!(value >= f->least && value <= f->most) || (f->power && value > 0 && value < 16))
+  if (!(value >= f->least && value <= f->most) || (value > 0 && value < f->power))
     return false;
   uint64_t whole = f->kind == FIELD_F64 ? 0 : (uint64_t)value;
   return f->kind == FIELD_F64 || ((double)whole == value && (!f->power || !(whole & (whole - 1))));

@@ -618,11 +618,14 @@ uint32_t c_pass_arrays(const plan_pass *pass, net_id *arrays) {
 // exchanges: compilers else keep the addresses of all phases in registers (152 of them, and one
 // block, where 64 and four blocks are a quarter faster). 0: as it comes, where nothing is computed.
 static uint32_t blocks_at_once(const c_pass *p) {
-  enum { REGISTERS = 65536, THREADS = 2048, SCRATCH = 160 << 10, ADDRESSES = 32 };
+  enum { REGISTERS = 65536, THREADS = 2048, SCRATCH = 160 << 10, BESIDES = 32, BESIDES_WIDE = 64 };
   uint64_t data = 0, threads = UINT64_C(1) << p->schedule.spaces[0].threads;
-  for (uint32_t slot = 0; slot < p->pass->slot_count; slot++)
+  bool wide = false;
+  for (uint32_t slot = 0; slot < p->pass->slot_count; slot++) {
     data += (p->pass->slot_bytes[slot] + 3) / 4;
-  data = (data << p->schedule.spaces[0].r) + ADDRESSES;
+    wide |= p->pass->slot_bytes[slot] > 4;
+  }
+  data = (data << p->schedule.spaces[0].r) + (wide ? BESIDES_WIDE : BESIDES);
   uint64_t blocks = (data < 128 ? REGISTERS / data : REGISTERS / 128) / threads;
   if (blocks > THREADS / threads)
     blocks = THREADS / threads;

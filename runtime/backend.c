@@ -7,6 +7,7 @@
 #include "runtime/cpu.h"
 #include "runtime/interp.h"
 #include "runtime/portable.h"
+#include "runtime/tune.h"
 
 // ---- planning ---------------------------------------------------------------------------------
 
@@ -68,12 +69,15 @@ static bool keep_net(permc_context *c, arena *memory, const trace *t, lowered_pr
   return good;
 }
 
-bool backend_plan(permc_context *c, arena *memory, const trace *t, const target *machine,
+bool backend_plan(permc_context *c, arena *memory, const trace *t, const target *machine, bool here,
                   const plan_strategy *strategy, lowered_program *out) {
   double start = context_now();
   out->rules = (rule_log){.memory = memory};
   if (!keep_net(c, memory, t, out))
     return false;
+  out->tuned = false;
+  if (here)
+    machine = tune_target(c, memory, out->net, machine, &out->tuned);
   out->plan = plan_make(memory, out->net, machine, strategy);
   if (!right(c, "plan", plan_verify(memory, out->plan)))
     return false;
@@ -161,7 +165,8 @@ static bool plan_program(backend_program *p) {
     context_error(c, "out of memory");
     return false;
   }
-  return backend_plan(c, p->memory, p->trace, backend_target(c), c->strategy, &state->lowered);
+  return backend_plan(c, p->memory, p->trace, backend_target(c), true, c->strategy,
+                      &state->lowered);
 }
 
 static bool use_portable(backend_program *p) {

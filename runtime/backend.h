@@ -53,9 +53,12 @@ typedef struct lowered_program {
   rule_log rules;  // that fired
   net *net;
   plan *plan;
+  bool tuned;  // for a target that permc_tune has stored
 } lowered_program;
-// `strategy`: as of plan_make.
-bool backend_plan(permc_context *c, arena *memory, const trace *t, const target *machine,
+// `here`: the machine is the one at hand, so that a target in its place will do: the one that is on
+// trial (tune.h), else what an earlier permc_tune has stored for this program. `strategy`: as of
+// plan_make.
+bool backend_plan(permc_context *c, arena *memory, const trace *t, const target *machine, bool here,
                   const plan_strategy *strategy, lowered_program *out);
 // The shapes of a run's results, which are arrays of one dimension by then.
 void backend_shape_results(const trace *t, array *results);

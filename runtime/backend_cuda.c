@@ -4,6 +4,7 @@
 #include "runtime/backend.h"
 #include "runtime/cuda_program.h"
 #include "runtime/nvrtc.h"
+#include "runtime/tune.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -66,7 +67,7 @@ static bool compile(backend_program *p, cuda_device *d) {
   // The next run may have another matrix: a kernel that is told serves both.
   const plan_strategy *strategy =
       c->strategy || !p->has_static ? c->strategy : plan_strategy_named("online");
-  if (!backend_plan(c, p->memory, p->trace, target_named("gpu"), strategy, &g->lowered))
+  if (!backend_plan(c, p->memory, p->trace, target_named("gpu"), true, strategy, &g->lowered))
     return false;
   bool unsupported = false;
   g->program = cuda_program_new(d, g->lowered.plan, &o, &unsupported, &failure);
@@ -75,7 +76,9 @@ static bool compile(backend_program *p, cuda_device *d) {
            facts->driver % 1000 / 10);
   if (g->program)
     return true;
-  if (!unsupported) {
+  // A candidate of permc_tune that cannot run here is none.
+  bool on_trial = c->trial && c->trial->target && c->trial->target->lane_bytes == 0;
+  if (on_trial || !unsupported) {
     context_error(c, "%s", failure.message);
     return false;
   }

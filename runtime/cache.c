@@ -71,11 +71,11 @@ static bool refuse(cache *c, const char *path, const char *why) {
   return false;
 }
 
-static bool check_folder(cache *c) {
+static bool check_folder(cache *c, bool create) {
   struct stat s;
   char path[CACHE_PATH];
   memcpy(path, c->folder, sizeof path);
-  if (!make_folders(path) || stat(path, &s) != 0)
+  if ((create && !make_folders(path)) || stat(path, &s) != 0)
     return refuse(c, path, strerror(errno));
   if (!S_ISDIR(s.st_mode))
     return refuse(c, path, "is no folder");
@@ -84,20 +84,26 @@ static bool check_folder(cache *c) {
   return true;
 }
 
-void cache_open(cache *c) {
+static void open_folder(cache *c, bool create) {
   *c = (cache){.most_bytes = CACHE_MOST_BYTES};
   choose_folder(c->folder);
   if (c->folder[0] == 0)
     snprintf(c->problem, sizeof c->problem, "there is no folder for a cache: HOME is not set");
   else
-    check_folder(c);
+    check_folder(c, create);
 }
+
+void cache_open(cache *c) { open_folder(c, true); }
+void cache_look(cache *c) { open_folder(c, false); }
 
 // ---- entries -----------------------------------------------------------------------------------
 
-static bool entry_path(const cache *c, const char *key, char path[CACHE_PATH]) {
+// What entries are, by the ends of their names.
+static const char code_entry[] = ".so", text_entry[] = ".text";
+
+static bool entry_path(const cache *c, const char *key, const char *kind, char path[CACHE_PATH]) {
   char name[CACHE_KEY + 8];
-  snprintf(name, sizeof name, "%.64s.so", key);
+  snprintf(name, sizeof name, "%.64s%s", key, kind);
   return c->folder[0] && join(path, c->folder, name);
 }
 
@@ -134,7 +140,7 @@ static bool is_good(int file, const char *key) {
 }
 
 bool cache_find(const cache *c, const char key[CACHE_KEY], char path[CACHE_PATH]) {
-  if (!entry_path(c, key, path))
+  if (!entry_path(c, key, code_entry, path))
     return false;
   int file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
   if (file < 0)
@@ -175,9 +181,9 @@ static int by_age(const void *a, const void *b) {
 }
 
 static bool is_entry(const char *name) {
-  size_t length = strlen(name);
-  return length == CACHE_KEY - 1 + 3 && strcmp(name + length - 3, ".so") == 0 &&
-         strspn(name, "0123456789abcdef") == CACHE_KEY - 1;
+  const char *kind = name + strspn(name, "0123456789abcdef");
+  return kind - name == CACHE_KEY - 1 &&
+         (strcmp(kind, code_entry) == 0 || strcmp(kind, text_entry) == 0);
 }
 
 static bool is_work(const char *name) { return strncmp(name, "work-", 5) == 0; }
@@ -296,16 +302,21 @@ bool cache_work_begin(const cache *c, cache_work *w, const char **why) {
   return true;
 }
 
-bool cache_keep(const cache *c, const cache_work *w, const char *name, const char key[CACHE_KEY],
-                char path[CACHE_PATH]) {
+static bool keep_file(const cache *c, const cache_work *w, const char *name, const char *key,
+                      const char *kind, char path[CACHE_PATH]) {
   char from[CACHE_PATH];
-  bool good = join(from, w->folder, name) && entry_path(c, key, path) && add_trailer(from, key) &&
-              rename(from, path) == 0;
+  bool good = join(from, w->folder, name) && entry_path(c, key, kind, path) &&
+              add_trailer(from, key) && rename(from, path) == 0;
   if (good)
     keep_bounded(c);
   else
     join(path, w->folder, name);
   return good;
+}
+
+bool cache_keep(const cache *c, const cache_work *w, const char *name, const char key[CACHE_KEY],
+                char path[CACHE_PATH]) {
+  return keep_file(c, w, name, key, code_entry, path);
 }
 
 void cache_work_end(cache_work *w) {
@@ -314,6 +325,54 @@ void cache_work_end(cache_work *w) {
   if (w->slot >= 0)
     atomic_store(&works[w->slot].state, SLOT_FREE);
   *w = (cache_work){.slot = -1};
+}
+
+// ---- texts -------------------------------------------------------------------------------------
+
+bool cache_find_text(const cache *c, const char key[CACHE_KEY], char out[CACHE_TEXT]) {
+  char path[CACHE_PATH];
+  if (!entry_path(c, key, text_entry, path))
+    return false;
+  int file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  if (file < 0)
+    return false;
+  struct stat s;
+  bool good = fstat(file, &s) == 0 && s.st_size >= (off_t)sizeof(trailer) &&
+              s.st_size - (off_t)sizeof(trailer) < CACHE_TEXT && is_good(file, key);
+  size_t length = good ? (size_t)s.st_size - sizeof(trailer) : 0;
+  good = good && pread(file, out, length, 0) == (ssize_t)length;
+  out[good ? length : 0] = 0;
+  if (good)
+    (void)!futimens(file, NULL);  // used now
+  close(file);
+  return good && strlen(out) == length;
+}
+
+static bool write_new(const char *path, const char *content) {
+  size_t length = strlen(content);
+  int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+  bool good = file >= 0 && write(file, content, length) == (ssize_t)length;
+  return file >= 0 && close(file) == 0 && good;
+}
+
+bool cache_keep_text(const cache *c, const char key[CACHE_KEY], const char *content,
+                     char path[CACHE_PATH], const char **why) {
+  static const char name[] = "kept.text";
+  char from[CACHE_PATH];
+  cache_work w;
+  *why = c->problem;
+  if (!c->folder[0] || !cache_work_begin(c, &w, why))
+    return false;
+  *why = "its folder cannot be written to";
+  bool good = strlen(content) < CACHE_TEXT && join(from, w.folder, name) &&
+              write_new(from, content) && keep_file(c, &w, name, key, text_entry, path);
+  cache_work_end(&w);
+  return good;
+}
+
+bool cache_remove_text(const cache *c, const char key[CACHE_KEY]) {
+  char path[CACHE_PATH];
+  return entry_path(c, key, text_entry, path) && unlink(path) == 0;
 }
 
 // ---- in a signal's handler ---------------------------------------------------------------------

@@ -1,4 +1,5 @@
-// The cache of compiled code on disk: shared objects by the digest of all that they were made of.
+// The cache of compiled code on disk: shared objects by the digest of all that they were made of;
+// and beside them small texts, of what was measured (tune.h).
 //
 //   cache c;
 //   cache_open(&c);                       // finds the folder and looks at who may write to it
@@ -38,6 +39,8 @@ typedef struct cache {
 } cache;
 
 void cache_open(cache *c);
+// The same, but creates nothing: where there is no folder yet, there are no entries.
+void cache_look(cache *c);
 
 // The path of a good entry. `key`: 64 hexadecimal digits.
 bool cache_find(const cache *c, const char key[CACHE_KEY], char path[CACHE_PATH]);
@@ -55,6 +58,17 @@ bool cache_work_begin(const cache *c, cache_work *w, const char **why);
 bool cache_keep(const cache *c, const cache_work *w, const char *name, const char key[CACHE_KEY],
                 char path[CACHE_PATH]);
 void cache_work_end(cache_work *w);
+
+// Small texts, private and checked as all entries are, under keys of their own.
+enum { CACHE_TEXT = 4096 };  // bytes at most, with the 0 behind it
+// False: there is no good entry. One open of a file.
+bool cache_find_text(const cache *c, const char key[CACHE_KEY], char out[CACHE_TEXT]);
+// It appears whole or not at all. False: it is not kept, and *why (a sentence without a full stop,
+// as long-lived as the cache) says why not. `path`: where it lies.
+bool cache_keep_text(const cache *c, const char key[CACHE_KEY], const char *content,
+                     char path[CACHE_PATH], const char **why);
+// Whether there was one, good or not, that is gone now.
+bool cache_remove_text(const cache *c, const char key[CACHE_KEY]);
 
 // Forgets everything that is in the folder. Returns the bytes it held.
 uint64_t cache_clear(const cache *c);

@@ -91,6 +91,21 @@ static const cli_option bench_options[] = {
     END_OF_OPTIONS,
 };
 
+static const cli_option tune_options[] = {
+    {"-e", "EXPR", false, "tune this expression, in FILE's scope if there is one"},
+    {"--entry", "NAME", false, "tune this entry point (default: main)"},
+    {"--arguments", "TYPES", false, "random arguments of these types, such as '[1024]i32'"},
+    {"--size", "NAME=SIZE", true, "... of these sizes of the signature, such as n=24"},
+    {"-i", "FILE", true, "... or arguments from FILE"},
+    {"--seed", "S", false, "the seed of random arguments (default: 1)"},
+    {"--backend", "auto|cpu|cuda", false, "what executes the program (default: auto)"},
+    CPU_OPTIONS,
+    {"--dry-run", NULL, false, "measure and report, but store nothing"},
+    {"--forget", NULL, false, "measure nothing, remove what is stored for this program"},
+    {"--allow-extern", NULL, false, "let the program call C functions (extern)"},
+    END_OF_OPTIONS,
+};
+
 static const cli_option fmt_options[] = {
     {"--check", NULL, false, "change nothing, list the files that would change"},
     END_OF_OPTIONS,
@@ -124,6 +139,12 @@ const cli_verb cli_verbs[] = {
      "Prints median and least time, half the 95 % interval of the median, bytes of arguments and\n"
      "results per second, and the speed as a part of the copy's. See docs/benchmarks.md.",
      "permc bench -e sort --arguments '[1048576]u32'", bench_options, cli_bench},
+    {"tune", "[FILE]", 0, 1, "measure how a program runs best on this machine",
+     "Plans an entry point of FILE (or the expression of -e) with other tiles, registers and\n"
+     "accesses than the cost model chooses, measures each, and stores the best if it is better by\n"
+     "more than 2 %: this program, at these sizes, runs so from then on. Arguments are random, of\n"
+     "--arguments or --size, or come from the files of -i. See docs/benchmarks.md.",
+     "permc tune -e sort --arguments '[2^20]u32' --backend cpu", tune_options, cli_tune},
     {"fmt", "FILE...", 1, SIZE_MAX, "lay out programs in the one canonical way",
      "Rewrites each FILE in place; comments are kept. FILE - goes from standard input to standard\n"
      "output.",

@@ -157,7 +157,8 @@ static bool explain(permc_context *c, const explain_job *j, binding *b, arena *m
                    .trace = &t,
                    .strategy = c->strategy,
                    .show_rules = o && o->rules};
-  if (!backend_plan(c, memory, &t, machine, c->strategy, &e.program))
+  bool here = !o || !o->target;
+  if (!backend_plan(c, memory, &t, machine, here, c->strategy, &e.program))
     return false;
   e.facts = plan_facts_of(e.program.plan);
   e.moving_steps = count_moving_steps(&t);

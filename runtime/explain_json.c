@@ -2,7 +2,7 @@
 //
 //   {"entry": "main", "type": "[2^n]i32 -> [2^n]i32", "sizes": {"n": 24},
 //    "arguments": [{"type": "i32", "dims": [16777216]}], "results": [...],
-//    "target": {"name": "avx512", "line_bytes": 128, ...}, "strategy": "free",
+//    "target": {"name": "avx512", "tuned": false, "line_bytes": 128, ...}, "strategy": "free",
 //    "columns": 300, "static_columns": 300, "maps": 0, "moving_steps": 574, "permutations": 0,
 //    "pass_count": 14, "copies": 0, "exchanges": 70, "bytes_read": ..., "bytes_written": ...,
 //    "seconds": ..., "temporaries": 1, "temporary_bytes": ..., "peak_bytes": ...,
@@ -89,10 +89,12 @@ static void write_program(text *out, const explanation *e) {
   text_string(out, "]");
 }
 
-static void write_target(text *out, const target *t) {
+static void write_target(text *out, const target *t, bool tuned) {
   name(out, "target");
   text_string(out, "{");
   member_string(out, "name", t->name);
+  name(out, "tuned");
+  text_string(out, tuned ? "true" : "false");
   for (size_t i = 0; i < target_field_count(); i++) {
     name(out, target_field_at(i).name);
     target_print_field(out, t, i);
@@ -220,7 +222,7 @@ static void write_rules(text *out, const rule_log *log) {
 void explain_json(text *out, const explanation *e) {
   text_string(out, "{");
   write_program(out, e);
-  write_target(out, e->program.plan->target);
+  write_target(out, e->program.plan->target, e->program.tuned);
   write_counts(out, e);
   write_passes(out, e->program.plan);
   if (e->show_rules)

@@ -17,39 +17,14 @@
 //   ...
 //   all    300      84   896 MiB   896 MiB    246 ms
 #include "runtime/explain.h"
+#include "runtime/units.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-enum { WIDTH = 100, NUMBER_SPACE = 40 };
+enum { WIDTH = 100 };
 
-// ---- numbers with units ----------------------------------------------------------------------
-
-// "64 MiB", "1.5 GiB", "12 bytes".
-static const char *show_bytes(char out[NUMBER_SPACE], uint64_t bytes) {
-  static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-  size_t unit = 0;
-  double shown = (double)bytes;
-  for (; shown >= 1024 && unit + 1 < sizeof units / sizeof *units; unit++)
-    shown /= 1024;
-  bool whole = shown == (double)(uint64_t)shown || shown >= 1000;
-  snprintf(out, NUMBER_SPACE, whole ? "%.0f %s" : "%.3g %s", shown,
-           bytes == 1 ? "byte" : units[unit]);
-  return out;
-}
-
-static const char *show_seconds(char out[NUMBER_SPACE], double seconds) {
-  static const struct {
-    double unit;
-    const char *name;
-  } units[] = {{1, "s"}, {1e-3, "ms"}, {1e-6, "us"}, {1e-9, "ns"}};
-  size_t i = 0;
-  while (i < 3 && seconds < 0.9995 * units[i].unit)
-    i++;
-  double shown = seconds / units[i].unit;
-  snprintf(out, NUMBER_SPACE, shown >= 999.5 ? "%.0f %s" : "%.3g %s", shown, units[i].name);
-  return out;
-}
+// ---- lengths ----------------------------------------------------------------------------------
 
 // "3", or 2^k where that is shorter.
 static void print_length(text *out, uint64_t length) {
@@ -90,10 +65,10 @@ static void print_results(text *out, const trace *t) {
   text_string(out, "\n");
 }
 
-static void print_target(text *out, const target *t) {
+static void print_target(text *out, const target *t, bool tuned) {
   char number[NUMBER_SPACE];
-  text_printf(out, "target        %s: lines of %" PRIu32 " bytes, tiles of %s, ", t->name,
-              t->line_bytes, show_bytes(number, t->tile_bytes));
+  text_printf(out, "target        %s%s: lines of %" PRIu32 " bytes, tiles of %s, ", t->name,
+              tuned ? ", tuned" : "", t->line_bytes, show_bytes(number, t->tile_bytes));
   if (t->lane_bytes)
     text_printf(out, "vectors of %" PRIu32 " bytes", t->lane_bytes);
   else
@@ -121,7 +96,7 @@ static void print_program(text *out, const explanation *e) {
   text_string(out, "\n");
   print_arguments(out, e->trace);
   print_results(out, e->trace);
-  print_target(out, e->program.plan->target);
+  print_target(out, e->program.plan->target, e->program.tuned);
 }
 
 // ---- counts ----------------------------------------------------------------------------------

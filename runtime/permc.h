@@ -101,7 +101,7 @@ PERMC_API bool permc_check(permc_context *context, const char *entry, const perm
 
 // How an entry would be run, without running it (docs/language.md, "How a program will run").
 typedef struct permc_explain_options {
-  const char *target;  // NULL: this machine. A name that permc knows, or a file (target.h)
+  const char *target;  // NULL: this machine, as tuned. A name, or a file (fusion/target.h)
   const char *types;   // NULL: the sizes say all. Types of the arguments: "[2^24]u32 [8](u8, i64)"
   bool json;           // one JSON object instead of text for a reader
   bool rules;          // also the rewrite rules that fired
@@ -192,6 +192,23 @@ PERMC_API const char *permc_compiled_backend(const permc_compiled *compiled);
 // The device that it runs on, "NVIDIA H200, CUDA 13.0"; NULL: the processor. Lives as long as it.
 PERMC_API const char *permc_compiled_device(const permc_compiled *compiled);
 PERMC_API void permc_compiled_free(permc_compiled *compiled);  // NULL is allowed
+
+// Measures the program as it is planned for this machine, and as it would be planned with other
+// tiles, registers and accesses (docs/benchmarks.md, "Tuning"), each compiled, compared with the
+// first and timed on the arguments, which stay the caller's. If one is better by more than 2 % it
+// is stored beside the cache of compiled code: this program, at these sizes and on such a machine,
+// is planned so from then on. Otherwise what was stored is removed. Takes up to some minutes;
+// permc_interrupt ends it, and nothing is stored. *report: lines for a reader, which the caller
+// frees with free(); NULL on failure (see permc_message): there is no such backend or entry, the
+// backend is interp, which has no plans, the program fails, or the cache cannot be written to.
+typedef struct permc_tune_options {
+  bool dry_run;    // nothing is stored or removed
+  bool forget;     // nothing is measured: what is stored for this program is removed
+  double seconds;  // that a candidate and the best so far are measured, at least; 0: 0.4
+} permc_tune_options;
+PERMC_API bool permc_tune(permc_context *context, const char *entry, const char *backend,
+                          permc_value *const *arguments, size_t argument_count,
+                          const permc_tune_options *options, char **report);
 
 // Seconds that the last calls on this context took, by stage. What a backend does not do is 0.
 typedef struct permc_times {

@@ -6,6 +6,7 @@
 //   values.c       values as embedders see them
 //   arguments.c    data to arguments: which types an entry takes, reading
 //   random.c       arguments at random
+//   tune.c         measuring plans for other targets (tune.h)
 #ifndef PERMC_RUNTIME_PIPELINE_H
 #define PERMC_RUNTIME_PIPELINE_H
 
@@ -28,6 +29,7 @@ struct permc_context {
   struct cuda_device *gpu;               // NULL: not opened
   void *stream;                          // the caller's, for the GPU; NULL: its own
   bool told_no_gpu;                      // that there is none
+  struct tune_trial *trial;              // of permc_tune (tune.h); NULL: none is at work
   bool in_place;  // jobs run on the caller's stack: of tests, whose programs are small
 };
 

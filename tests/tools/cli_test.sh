@@ -117,6 +117,10 @@ usage "run: --entry and -e exclude each other" run sort.perm --entry main -e sor
 usage "check: --size is NAME=SIZE, such as n=30, not 'n'" check sort.perm --size n
 usage "check: --size is NAME=SIZE, such as n=30, not 'n=-1'" check sort.perm --size n=-1
 usage "explain: FILE or -e EXPR is missing (see permc help explain)" explain --size n=3
+usage "tune: FILE or -e EXPR is missing (see permc help tune)" tune --size n=3
+usage "tune: --size and --arguments exclude each other" tune sort.perm --size n=3 --arguments '[8]i32'
+usage "tune: --dry-run and --forget exclude each other" tune sort.perm --size n=3 --dry-run --forget
+usage "tune: --backend does not know 'interp' (it knows auto, cpu, cuda)" tune sort.perm --backend interp
 usage "explain: --size is NAME=SIZE, such as n=30, not 'n'" explain sort.perm --size n
 usage "explain: --entry and -e exclude each other" explain sort.perm --entry main -e sort
 usage "explain: --size and --arguments exclude each other" explain sort.perm --size n=3 --arguments '[8]i32'
@@ -301,6 +305,24 @@ if cmp -s broken.perm before; then pass; else fail "fmt touched a broken program
 if [ $? -eq 1 ]; then pass; else fail "fmt to a full standard output"; fi
 err_is 'permc: standard output: No space left on device'
 only_files
+
+# ---- tune ------------------------------------------------------------------------------------
+
+status 1 tune sort.perm --size n=4
+err_is "permc: the backend interp has no plans that could be tuned"
+status 1 tune sort.perm
+export PERMC_CACHE=$work/tuned
+status 0 tune sort.perm --size n=12 --backend cpu --forget
+out_is "nothing is stored"
+"$permc" tune sort.perm --size n=12 --backend cpu >out 2>err &
+tuning=$!
+sleep 1.5
+kill -TERM $tuning
+wait $tuning
+if [ $? -eq 130 ]; then pass; else fail "an interrupted tune exits with another status"; fi
+err_has "interrupted"
+if [ -z "$(find "$PERMC_CACHE" -name 'work-*' -o -name '*.text')" ]; then pass; else fail "left by tune"; fi
+unset PERMC_CACHE
 
 # ---- explain ---------------------------------------------------------------------------------
 

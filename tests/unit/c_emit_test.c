@@ -87,6 +87,8 @@ static plan *some_plan(random_state *r, const net *t) {
   machine->lane_bytes = 16U << random_below(r, 3);
   machine->lane_bits = 2 + random_below(r, 3);
   machine->register_bytes = machine->lane_bytes << random_below(r, 4);
+  machine->adapts = random_below(r, 2);
+  machine->wide_bytes = 1U << random_below(r, 5);
   if (random_chance(r, 3))
     machine->lane_bytes = 0;  // a kernel, and threads in turn
   if (random_chance(r, 2))

@@ -75,7 +75,7 @@ TEST(random_nets) {
   "  store v3 in a1 at 16*o0 + x0 + 2*x1 + 4*x2 + 8*x3\n"
 #define TARGET                                                                                     \
   "target mine line_bytes 16 tile_bytes 256 lane_bytes 0 lane_bits 1 register_bytes 16 "           \
-  "memory_bytes_per_second 4e+10 ops_per_second 3e+10 exchange_ops 2 pass_seconds 3e-06\n"
+  "adapts 0 wide_bytes 8 memory_bytes_per_second 4e+10 ops_per_second 3e+10 exchange_ops 2 pass_seconds 3e-06\n"
 #define PASS                                                                                       \
   "strategy by-hand padding none\n"                                                                \
   "array a2 i32 48 temporary\n"                                                                    \
@@ -214,7 +214,8 @@ TEST(every_field_of_every_target) {
       const target *u = target_at(k);
       CHECK(t->line_bytes == u->line_bytes && t->tile_bytes == u->tile_bytes &&
             t->lane_bytes == u->lane_bytes && t->lane_bits == u->lane_bits &&
-            t->register_bytes == u->register_bytes &&
+            t->register_bytes == u->register_bytes && t->adapts == u->adapts &&
+            t->wide_bytes == u->wide_bytes &&
             t->memory_bytes_per_second == u->memory_bytes_per_second &&
             t->ops_per_second == u->ops_per_second && t->exchange_ops == u->exchange_ops &&
             t->pass_seconds == u->pass_seconds);
@@ -240,6 +241,11 @@ static const struct {
      "line 2: line_bytes is a power of two from 16 to 65536, not '48'"},
     {"base = avx2\nlane_bytes = 8\n",
      "line 2: lane_bytes is 0, or a power of two from 16 to 4096, not '8'"},
+    {"base = gpu\nwide_bytes = 32\n",
+     "line 2: wide_bytes is a power of two from 1 to 16, not '32'"},
+    {"base = gpu\nwide_bytes = 12\n",
+     "line 2: wide_bytes is a power of two from 1 to 16, not '12'"},
+    {"base = gpu\nadapts = 2\n", "line 2: adapts is 0 or 1, not '2'"},
     {"base = avx2\nlane_bits = 2.5\n",
      "line 2: lane_bits is a whole number from 0 to 10, not '2.5'"},
     {"base = avx2\ntile_bytes = 64KiB\n",

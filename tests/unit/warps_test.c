@@ -90,7 +90,6 @@ static const row rows[] = {
     {"map sort", "[20][2^5](u8, f64)"},
     {"map (padded maxval sort)", "[40][200]u32"},
     {"padded maxval sort", "[20000]u32"},
-    {"padded maxval sort", "[2500]f32"},
     {"padded maxval sort", "[9001](u32, u16)"},
     {"map sort_desc", "[64][2^8]u32"},
     {"map (sort_on abs)", "[64][2^7]i32"},
@@ -279,6 +278,7 @@ static const row local_memory[] = {
     {"column (2^15 + 1) compare_exchange", "[2^16]f32"},
     {"map sort", "[16][2^8]f32"},
     {"map sort", "[11][2^7]f64"},
+    {"padded maxval sort", "[2500]f32"},
 };
 
 static bool may_have_local_memory(const row *r) {
