@@ -205,12 +205,18 @@ static uint64_t packed(const c_map *m, uint64_t rows, uint64_t bits) {
   return word;
 }
 
+// On a GPU it is a word of 32 bits, which shifts would leave.
+const char *c_thread(const c_writer *w) {
+  return w->warps && !strcmp(w->index, "uint64_t") ? "(uint64_t)t" : "t";
+}
+
 static const char *linear_of(c_writer *w, const c_map *m, uint64_t rows, bool of_threads) {
   uint64_t value[F2_MAX];
   uint32_t count = of_threads ? m->threads : m->blocks;
   for (uint32_t i = 0; i < count; i++)
     value[i] = packed(m, rows, of_threads ? m->thread[i] : m->block[i]);
-  return c_linear(w, of_threads ? "t" : "b", count, value, of_threads);
+  const char *thread = m->scratch ? "t" : c_thread(w);
+  return c_linear(w, of_threads ? thread : "b", count, value, of_threads);
 }
 
 static bool is_zero(const char *expression) { return strcmp(expression, "0") == 0; }
@@ -339,6 +345,6 @@ const char *c_bind_bits(c_writer *w, const c_map *m, uint32_t count, const uint3
   }
   char name[16];
   declare(w, name, "d", w->index, c_linear(w, "b", m->blocks, block, false), " ^ ",
-          c_linear(w, "t", m->threads, thread, true));
+          c_linear(w, c_thread(w), m->threads, thread, true));
   return is_zero(name) ? NULL : c_format(w, "%s", name);
 }

@@ -366,7 +366,8 @@ static const char *beyond_limit(const c_pass *p, const c_space *s) {
   if (most < p->pass->limit)
     return NULL;
   return c_format(p->w, "((%s) ^ (%s)) >= %s", c_linear(p->w, "b", s->blocks, block, false),
-                  c_linear(p->w, "t", s->threads, thread, true), c_number(p->w, p->pass->limit));
+                  c_linear(p->w, c_thread(p->w), s->threads, thread, true),
+                  c_number(p->w, p->pass->limit));
 }
 
 // A thread whose indices are all from the limit on has nothing to compute: its slots hold what they

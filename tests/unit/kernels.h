@@ -363,6 +363,17 @@ static inline bool kernels_check_counts(const kernels *k) {
 
 // ---- NVRTC -------------------------------------------------------------------------------------
 
+// NULL, or why NVRTC is not to be asked here. (With sanitizers it takes minutes, and none of what
+// they see is permc's.)
+static inline const char *kernels_no_nvrtc(char *why, size_t size) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  snprintf(why, size, "NVRTC has no part in what sanitizers look for");
+  return why;
+#else
+  return nvrtc_find(why, size) ? NULL : why;
+#endif
+}
+
 enum { KERNELS_ARCHITECTURES = 3 };
 static const uint32_t kernels_architectures[KERNELS_ARCHITECTURES] = {80, 90, 100};
 

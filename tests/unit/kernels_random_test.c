@@ -174,7 +174,7 @@ TEST(compiled_for_gpus) {
   static kernels all[BATCH];
   tally sums = {0};
   uint64_t seed = settings.seed, done = 0;
-  if (!nvrtc_find(why, sizeof why))
+  if (kernels_no_nvrtc(why, sizeof why))
     SKIP(why);
   permc_context *c = random_program_context();
   while (CHECK(c) && done < settings.count && test_state.failures < TEST_FAILURES_SHOWN) {

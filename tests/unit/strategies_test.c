@@ -4,6 +4,8 @@
 
 #include "fusion/plan.h"
 
+#include <sys/mman.h>
+
 #define ANY_16                                                                                     \
   "bmmc [1, 3, 7, 14, 19, 51, 66, 229, 348, 985, 1303, 3271, 5947, 10967, 32537, 51699] 12345"
 
@@ -110,8 +112,85 @@ TEST(on_the_processor) {
     }
 }
 
-// ---- what the names promise
-// ----------------------------------------------------------------------
+// ---- addresses of more than 32 bits ------------------------------------------------------------
+
+static uint64_t reversed(uint64_t x, int n) {
+  uint64_t y = 0;
+  for (int i = 0; i < n; i++)
+    y |= (x >> i & 1) << (n - 1 - i);
+  return y;
+}
+
+// The index of an element of a block, which is the source's address.
+static uint64_t element_of(const plan_pass *p, int n, uint64_t block, uint64_t number) {
+  uint64_t x = 0;
+  for (int i = 0; i < p->tile.dimension; i++)
+    x ^= number >> i & 1 ? p->tile.basis[i] : 0;
+  for (int i = 0; i < n - p->tile.dimension; i++)
+    x ^= block >> i & 1 ? p->blocks[i] : 0;
+  return x;
+}
+
+// Arrays of 16 GiB that the system need not have: one block touches few pages of them.
+enum { HUGE_BITS = 34 };
+static uint8_t *huge_array(void) {
+  void *all = mmap(NULL, (size_t)1 << HUGE_BITS, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return all == MAP_FAILED ? NULL : all;
+}
+
+static void check_huge_block(kernels *k, uint64_t block, uint8_t *source, uint8_t *goal) {
+  const plan_pass *p = &k->plan->passes.items[0];
+  const permc_pass_row *kernel = dlsym(k->library, "permc_passes");
+  uint64_t count = UINT64_C(1) << p->tile.dimension, wrong = 0;
+  size_t room = (kernel->scratch_bytes + KERNELS_GUARD) / KERNELS_GUARD * KERNELS_GUARD;
+  void *scratch = aligned_alloc(KERNELS_GUARD, room), *arrays[2];
+  arrays[p->loads[0].array] = source;
+  arrays[p->stores[0].array] = goal;
+  for (uint64_t i = 0; i < count; i++)
+    source[element_of(p, HUGE_BITS, block, i)] = (uint8_t)(i * 37 + (i >> 8) + 1);
+  kernel->code(arrays, block, block + 1, scratch, NULL);
+  for (uint64_t i = 0; i < count; i++) {
+    uint64_t x = element_of(p, HUGE_BITS, block, i);
+    wrong += goal[reversed(x, HUGE_BITS)] != source[x];
+  }
+  CHECK_EQ_U64(wrong, 0);
+  free(scratch);
+}
+
+static void check_huge(const char *strategy) {
+  permc_context *c = permc_context_new();
+  kernels k = {.name = "bitrev of [2^34]u8"};
+  uint8_t *source = huge_array(), *goal = huge_array();
+  if (source && goal && CHECK(c && permc_use_strategy(c, strategy)) &&
+      CHECK(permc_define(c, "bitrev") && kernels_make(&k, c, "-e", "[2^34]u8"))) {
+    kernels_compile(&k, 1);
+    REQUIRE(k.library != NULL && k.plan->passes.count == 1);
+    uint64_t last = (UINT64_C(1) << (HUGE_BITS - k.plan->passes.items[0].tile.dimension)) - 1;
+    check_huge_block(&k, 5, source, goal);
+    check_huge_block(&k, last, source, goal);
+    check_huge_block(&k, last / 3 * 2, source, goal);
+  }
+  if (source)
+    munmap(source, (size_t)1 << HUGE_BITS);
+  if (goal)
+    munmap(goal, (size_t)1 << HUGE_BITS);
+  kernels_free(&k);
+  permc_context_free(c);
+}
+
+TEST(more_than_32_bits) {
+  uint8_t *probe = huge_array();
+  if (kernels_no_compiler() || !probe)
+    SKIP(probe ? "there is no C compiler" : "there are no 16 GiB of addresses");
+  munmap(probe, (size_t)1 << HUGE_BITS);
+  check_huge("onepass");
+  check_huge("online");
+  check_huge("tile+banks+iters");
+  check_huge("naive");
+}
+
+// ---- what the names promise ------------------------------------------------------------------
 
 static const plan *plan_by(arena *memory, const char *strategy, const char *expression,
                            const char *types) {

@@ -345,7 +345,7 @@ TEST(compiled_for_gpus) {
   static kernels_job jobs[KERNELS_ARCHITECTURES * ROWS];
   uint32_t count = 0, number[KERNELS_ARCHITECTURES * ROWS], kernel_count[ROWS] = {0};
   char *texts[ROWS];
-  if (!nvrtc_find(why, sizeof why))
+  if (kernels_no_nvrtc(why, sizeof why))
     SKIP(why);
   for (uint32_t i = 0; i < ROWS; i++) {
     texts[i] = text_of(&rows[i], &kernel_count[i]);
