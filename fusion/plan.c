@@ -602,6 +602,15 @@ static void find_padding(planning *s, plan *p) {
   }
 }
 
+// The elements that there is something to do for: of padded arrays those in memory.
+static uint64_t busy_elements(const net_stage *s) {
+  uint64_t limit = 0;
+  for (size_t i = 0; i < s->loads.count; i++)
+    limit = s->loads.items[i].limit > limit ? s->loads.items[i].limit : limit;
+  bool padded = s->loads.count > 0 && s->loop_count == 0 && limit < f2_unit(s->n);
+  return padded ? limit : stage_elements(s);
+}
+
 // What a GPU gives to a stage: few elements are shared by more threads and more blocks, with less
 // in registers and smaller tiles, so that all of it has something to do. Measured for sorting
 // networks on an H200 (docs/benchmarks.md): with 2^14 to 2^18 keys up to 1.9 times as fast as large
@@ -614,7 +623,7 @@ const target *plan_stage_target(arena *a, const target *machine, const net_stage
   if (!machine->adapts || s->ops.count == 0)
     return machine;
   size_t i = 0;
-  while (log2_floor(stage_elements(s)) > rows[i].elements)
+  while (log2_floor(busy_elements(s)) > rows[i].elements)
     i++;
   target *own = NEW(a, target);
   *own = *machine;

@@ -412,7 +412,8 @@ void plan_warps(const planning *p, plan_pass *pass) {
     vec_push(a, &all, w.phases.items[ops + i]);
   for (size_t i = 0; i < ops; i++)
     vec_push(a, &all, w.phases.items[i]);
-  memcpy(w.phases.items, all.items, all.count * sizeof *all.items);
+  if (all.count)
+    memcpy(w.phases.items, all.items, all.count * sizeof *all.items);
   size_t last = w.phases.count ? w.phases.count - 1 : 0;
   if (p->strategy->exchange != EXCHANGE_NONE)
     add_moves(&w, pass->stores, pass->store_count, last, w.phases.count, pass->op_count);

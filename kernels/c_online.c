@@ -102,7 +102,8 @@ bool c_online_of(c_writer *w, const plan_pass *p, c_online *o) {
   o->scratch_bytes = (uint64_t)o->bytes << d;
   o->data.blocks = (uint32_t)stage->n - d;
   o->data.loops = stage->loop_count;
-  memcpy(o->data.extents, stage->extents, stage->loop_count * sizeof *stage->extents);
+  for (uint32_t i = 0; i < stage->loop_count; i++)
+    o->data.extents[i] = stage->extents[i];
   side from = side_of(w, p, false, o->bytes, exchange ? exchange : straight);
   side to = side_of(w, p, true, o->bytes, exchange ? exchange : straight);
   uint32_t most = o->bytes < 16 ? (uint32_t)f2_msb(16 / o->bytes) : 0;

@@ -282,7 +282,9 @@ bool cli_use_strategy(const cli_arguments *given, permc_context *context) {
 }
 
 bool cli_lists_strategies(const cli_arguments *given) {
-  const char *name = cli_value(given, "--strategy");
+  const char *name = find_option(given->verb, "--strategy", strlen("--strategy"))
+                         ? cli_value(given, "--strategy")
+                         : NULL;
   if (!name || strcmp(name, "help") != 0)
     return false;
   for (size_t i = 0; plan_strategy_at(i); i++)
