@@ -68,19 +68,17 @@ static double seconds_at(const tune_point *p, const tune_point *best) {
 }
 
 // The end of a search among such times.
-static tune_search searched(const tune_point *start, const tune_bounds *b, const tune_point *best,
-                            size_t most) {
-  tune_search s;
+static void search(tune_search *s, const tune_point *start, const tune_bounds *b,
+                   const tune_point *best, size_t most) {
   tune_point p;
   double so_far = seconds_at(start, best);
-  tune_search_start(&s, start, true, b, most);
-  while (tune_next(&s, &p)) {
+  tune_search_start(s, start, true, b, most);
+  while (tune_next(s, &p)) {
     double seconds = seconds_at(&p, best);
-    const tune_candidate *before = s.best;
-    tune_tell(&s, &p, seconds / so_far);
-    so_far = s.best != before ? seconds : so_far;
+    const tune_candidate *before = s->best;
+    tune_tell(s, &p, seconds / so_far);
+    so_far = s->best != before ? seconds : so_far;
   }
-  return s;
 }
 
 TEST(the_search_finds_the_best_of_its_values) {
@@ -89,7 +87,8 @@ TEST(the_search_finds_the_best_of_its_values) {
     for (int registers = 4; registers <= 6; registers++)
       for (int wide = 2; wide <= 4; wide++) {
         tune_point best = {{UINT64_C(1) << tile, UINT64_C(1) << registers, UINT64_C(1) << wide}};
-        tune_search s = searched(&start, &of_gpu, &best, 0);
+        tune_search s;
+        search(&s, &start, &of_gpu, &best, 0);
         const tune_point *found = s.best ? &s.best->point : &start;
         CHECK(memcmp(found, &best, sizeof best) == 0);
         CHECK((s.best != NULL) == (memcmp(&start, &best, sizeof best) != 0));
@@ -104,7 +103,8 @@ TEST(the_search_finds_the_best_of_its_values) {
 
 TEST(the_search_stays_within_the_machine) {
   tune_point best = {{1 << 20, 4096, 16}}, start = {{128 << 10, 1024, 16}};
-  tune_search s = searched(&start, &of_cpu, &best, 0);
+  tune_search s;
+  search(&s, &start, &of_cpu, &best, 0);
   REQUIRE(s.best != NULL);
   CHECK_EQ_U64(s.best->point.bytes[TUNE_TILE], 256 << 10);
   CHECK_EQ_U64(s.best->point.bytes[TUNE_REGISTERS], 2048);
