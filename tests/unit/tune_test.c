@@ -111,12 +111,12 @@ TEST(the_search_stays_within_the_machine) {
   CHECK_EQ_U64(s.value_count[TUNE_WIDE], 1);
   start = (tune_point){{1 << 10, 16, 16}};
   best = (tune_point){{1, 1, 1}};
-  s = searched(&start, &of_gpu, &best, 0);
+  search(&s, &start, &of_gpu, &best, 0);
   for (size_t i = 0; i < s.count; i++)
     for (int f = 0; f < TUNE_FIELDS; f++)
       CHECK(s.tried[i].point.bytes[f] >= of_gpu.least[f] &&
             s.tried[i].point.bytes[f] <= of_gpu.most[f]);
-  s = searched(&start, &of_gpu, &best, 2);
+  search(&s, &start, &of_gpu, &best, 2);
   CHECK_EQ_U64(s.count, 2);
 }
 
