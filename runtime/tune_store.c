@@ -16,7 +16,7 @@
 static bool processor_model(char out[64]) {
 #if defined(__x86_64__)
   unsigned r[12];
-  if (__get_cpuid_max(0x80000000, NULL) < 0x80000004)
+  if ((unsigned)__get_cpuid_max(0x80000000, NULL) < 0x80000004U)
     return false;
   for (unsigned i = 0; i < 3; i++)
     __cpuid(0x80000002 + i, r[4 * i], r[4 * i + 1], r[4 * i + 2], r[4 * i + 3]);
