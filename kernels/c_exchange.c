@@ -292,12 +292,13 @@ static void write_fast(c_phase *f, const key_names *n, const pair *pairs, size_t
 
 // The name of the table; equal ones are written once.
 static const char *pair_table(c_writer *w, const pair *pairs, size_t count) {
-  uint64_t hash = UINT64_C(0xcbf29ce484222325);  // FNV-1a, as of phases
-  for (size_t i = 0; i < 3 * count; i++) {
-    const pair *p = &pairs[i / 3];
-    uint64_t part = i % 3 == 0 ? p->zero : i % 3 == 1 ? p->one : (uint64_t)p->kind;
-    hash = (hash ^ part) * UINT64_C(0x100000001b3);
+  uint32_t *all = NEW_ARRAY(w->memory, uint32_t, 3 * count);
+  for (size_t i = 0; i < count; i++) {
+    all[3 * i] = (uint32_t)pairs[i].zero;
+    all[3 * i + 1] = (uint32_t)pairs[i].one;
+    all[3 * i + 2] = (uint32_t)pairs[i].kind;
   }
+  uint64_t hash = hash_bytes(all, 3 * count * sizeof *all);
   const char *name = c_format(w, "pairs_%zu_%016llx", count, (unsigned long long)hash);
   if (!c_define(w, name))
     return name;

@@ -416,13 +416,6 @@ static const char *take_text(c_writer *w) {
   return all;
 }
 
-// FNV-1a, Fowler, Noll and Vo.
-static uint64_t hash_of(const char *string, uint64_t hash) {
-  for (; *string; string++)
-    hash = (hash ^ (unsigned char)*string) * UINT64_C(0x100000001b3);
-  return hash;
-}
-
 // Whether a phase neither loads nor stores: all that it touches is scratch.
 static bool stays_inside(const c_pass *p, uint32_t phase) {
   bool inside = true;
@@ -436,12 +429,12 @@ static bool stays_inside(const c_pass *p, uint32_t phase) {
 // A call of a function that is named for its text.
 static void add_function(const c_pass *p, const char *phase, text *out, text *functions) {
   c_writer *w = p->w;
-  uint64_t hash = hash_of(phase, hash_of(p->prelude, UINT64_C(0xcbf29ce484222325)));
+  const char *all = c_format(w, "%s%s", p->prelude, phase);
+  uint64_t hash = hash_bytes(all, strlen(all));
   const char *name = c_format(w, "permc_phase_%016llx", (unsigned long long)hash);
-  text_printf(
-      functions,
-      "\n#ifndef %s_KNOWN\n#define %s_KNOWN\nPERMC_PHASE(%s)\n%s%sPERMC_PHASE_END\n#endif\n", name,
-      name, name, p->prelude, phase);
+  text_printf(functions, "\n#ifndef %s_KNOWN\n#define %s_KNOWN\nPERMC_PHASE(%s)\n%s", name, name,
+              name, all);
+  text_string(functions, "PERMC_PHASE_END\n#endif\n");
   text_printf(out, "    PERMC_CALL(%s)\n", name);
 }
 

@@ -3,6 +3,7 @@
 #include "tests/test.h"
 
 #include "lang/scalar.h"
+#include "tests/unit/splitmix.h"
 
 #include <complex.h>
 #include <float.h>
@@ -18,15 +19,6 @@ static bool long_double_is_long(void) {
 #define NEEDS_LONG_DOUBLE()                                                                        \
   if (!long_double_is_long())                                                                      \
   SKIP("long double is no wider than double here")
-
-static uint64_t random_state = 1;
-
-static uint64_t random_u64(void) {  // splitmix64
-  uint64_t x = random_state += UINT64_C(0x9e3779b97f4a7c15);
-  x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-  x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-  return x ^ x >> 31;
-}
 
 // x as a float. Volatile, as gcc 12 -O2 vectorises two (double)(float)x side by side to a mere
 // copy.

@@ -3,6 +3,7 @@
 #include "tests/test.h"
 
 #include "lang/scalar.h"
+#include "tests/unit/splitmix.h"
 
 #include <math.h>
 
@@ -14,15 +15,6 @@ static const uint16_t chosen[] = {
     0x7bfe, 0x7bff, 0xfbff, 0x7c00, 0xfc00, 0x7e00, 0x7c01, 0xfe12,
 };
 enum { CHOSEN = sizeof chosen / sizeof *chosen };
-
-static uint64_t random_state = 1;
-
-static uint64_t random_u64(void) {  // splitmix64
-  uint64_t x = random_state += UINT64_C(0x9e3779b97f4a7c15);
-  x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-  x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-  return x ^ x >> 31;
-}
 
 static double value_of(uint16_t bits) {
   int exponent = bits >> 10 & 31, fraction = bits & 1023;

@@ -3,18 +3,10 @@
 #include "tests/test.h"
 
 #include "lang/scalar.h"
+#include "tests/unit/splitmix.h"
 
 __extension__ typedef __int128 int128;
 __extension__ typedef unsigned __int128 uint128;
-
-static uint64_t random_state = 1;
-
-static uint64_t random_u64(void) {  // splitmix64
-  uint64_t x = random_state += UINT64_C(0x9e3779b97f4a7c15);
-  x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-  x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-  return x ^ x >> 31;
-}
 
 // ---- reading and writing elements ----------------------------------------------------------
 
