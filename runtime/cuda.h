@@ -17,7 +17,7 @@
 //
 // A message names the call, what it was for, and the error in CUDA's words:
 //
-//   cuLaunchKernel of permc_pass_0, 4096 blocks of 512 threads, 65536 bytes of shared memory:
+//   cuLaunchKernelEx of permc_pass_0, 4096 blocks of 512 threads, 65536 bytes of shared memory:
 //   CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES: too many resources requested for launch
 //
 // A device is the primary context of a GPU and one stream, its own or a caller's: what is launched
@@ -121,6 +121,10 @@ bool cuda_kernel_find(cuda_device *d, cuda_module *m, const char *name, uint32_t
 typedef struct cuda_grid {
   uint64_t x, y, z;  // blocks; 0 of y and z: 1. At most CUDA_MOST_BLOCKS_X, _Y and _Y
   uint32_t threads;  // of a block
+  // The kernel itself waits for what was launched before it (griddepcontrol.wait), so that it may
+  // be started while the blocks of that end: what launching costs is hidden. Where the device cannot
+  // do that, it starts when that has ended.
+  bool overlapping;
 } cuda_grid;
 
 // `parameters`: the address of each; they are read before it returns.

@@ -61,8 +61,27 @@ enum {
 
   CUDA_STREAM_NON_BLOCKING = 1,
   CUDA_EVENT_NO_TIMING = 2,
-  CUDA_CAPTURE_THREAD_LOCAL = 1
+  CUDA_CAPTURE_THREAD_LOCAL = 1,
+
+  CUDA_LAUNCH_OVERLAPPING = 6  // PROGRAMMATIC_STREAM_SERIALIZATION; the value: int 1
 };
+
+// CUlaunchAttribute and CUlaunchConfig: how a kernel is launched.
+typedef struct cuda_launch_attribute {
+  int id;
+  union {
+    int number;
+    char bytes[64];
+    uint64_t aligned;
+  } value;
+} cuda_launch_attribute;
+
+typedef struct cuda_launch_config {
+  unsigned blocks[3], threads[3], shared_bytes;
+  cuda_stream *stream;
+  cuda_launch_attribute *attributes;
+  unsigned attribute_count;
+} cuda_launch_config;
 
 // All that is called: name here, symbol (with the version of its parameters), parameters. Every
 // driver for CUDA 12.0 or later has them.
@@ -117,10 +136,9 @@ enum {
        (int *value, int attribute, cuda_function *function))                                       \
   CALL(func_set_attribute, cuFuncSetAttribute,                                                     \
        (cuda_function * function, int attribute, int value))                                       \
-  CALL(launch_kernel, cuLaunchKernel,                                                              \
-       (cuda_function * function, unsigned x, unsigned y, unsigned z, unsigned threads_x,          \
-        unsigned threads_y, unsigned threads_z, unsigned shared_bytes, cuda_stream *stream,        \
-        void **parameters, void **extra))
+  CALL(launch_kernel, cuLaunchKernelEx,                                                            \
+       (const cuda_launch_config *config, cuda_function *function, void **parameters,              \
+        void **extra))
 
 typedef struct cuda_driver {
   int version;  // of CUDA that the driver is for, such as 12040: 12.4

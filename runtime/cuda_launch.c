@@ -84,12 +84,25 @@ static bool check_grid(cuda_device *d, const cuda_kernel *k, const cuda_grid *g)
   return true;
 }
 
+// Recordings keep the overlap since CUDA 12.3.
+static bool can_overlap(const cuda_device *d) {
+  enum { LEAST_CAPABILITY = 90, LEAST_DRIVER = 12030 };
+  return d->facts.capability >= LEAST_CAPABILITY && d->api->version >= LEAST_DRIVER;
+}
+
 static bool launch(cuda_device *d, const cuda_kernel *k, const cuda_grid *g, void **parameters) {
-  unsigned x = (unsigned)g->x, y = (unsigned)g->y, z = (unsigned)g->z;
-  cuda_status status = d->api->launch_kernel(k->function, x, y, z, g->threads, 1, 1,
-                                             k->dynamic_shared, cuda_where(d), parameters, NULL);
+  cuda_launch_attribute overlapping = {CUDA_LAUNCH_OVERLAPPING, {1}};
+  cuda_launch_config config = {
+      .blocks = {(unsigned)g->x, (unsigned)g->y, (unsigned)g->z},
+      .threads = {g->threads, 1, 1},
+      .shared_bytes = k->dynamic_shared,
+      .stream = cuda_where(d),
+      .attributes = &overlapping,
+      .attribute_count = g->overlapping && can_overlap(d),
+  };
+  cuda_status status = d->api->launch_kernel(&config, k->function, parameters, NULL);
   snprintf(d->last, sizeof d->last, "%s", k->name);
-  return cuda_check(d, status, "cuLaunchKernel",
+  return cuda_check(d, status, "cuLaunchKernelEx",
                     "%s, %" PRIu64 " blocks of %" PRIu32 " threads, %" PRIu32
                     " bytes of shared memory",
                     k->name, g->x * g->y * g->z, g->threads, k->dynamic_shared);

@@ -363,8 +363,8 @@ static bool launch_pass(cuda_program *g, uint32_t number) {
     parameters[2 + count] = g->facts[number].online;
     for (; first < items && good; first += CUDA_MOST_BLOCKS_X) {
       uint64_t blocks = items - first < CUDA_MOST_BLOCKS_X ? items - first : CUDA_MOST_BLOCKS_X;
-      good = cuda_launch(g->device, &g->kernels[number],
-                         (cuda_grid){.x = blocks, .threads = g->facts[number].threads}, parameters);
+      cuda_grid grid = {.x = blocks, .threads = g->facts[number].threads, .overlapping = true};
+      good = cuda_launch(g->device, &g->kernels[number], grid, parameters);
     }
   }
   free(arrays);

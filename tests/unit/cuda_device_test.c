@@ -244,7 +244,7 @@ TEST(messages) {
   CHECK_CONTAINS(cuda_message(device), "being free: CUDA_ERROR_OUT_OF_MEMORY: ");
   cuda_kernel spin = kernel("spin", 0);
   CHECK(!cuda_launch(device, &spin, (cuda_grid){.x = 1, .threads = 2048}, (void *[]){&nothing}));
-  CHECK_CONTAINS(cuda_message(device), "cuLaunchKernel of spin, 1 blocks of 2048 threads");
+  CHECK_CONTAINS(cuda_message(device), "cuLaunchKernelEx of spin, 1 blocks of 2048 threads");
   CHECK(!cuda_kernel_find(device, module, "none", 0, &spin));
   CHECK_CONTAINS(cuda_message(device), "cuModuleGetFunction of none: CUDA_ERROR_NOT_FOUND: ");
   // code for another GPU

@@ -307,13 +307,13 @@ TEST(launches_that_do_not_do) {
   REQUIRE(cuda_kernel_find(d, m, "add", 40000, &k));
   CHECK_EQ_U64(fake.calls("cuFuncSetAttribute"), 0);
   CHECK(!cuda_launch(d, &k, (cuda_grid){.x = 4096, .threads = 2048}, parameters));
-  CHECK_STR(cuda_message(d), "cuLaunchKernel of add, 4096 blocks of 2048 threads, 40000 bytes of "
+  CHECK_STR(cuda_message(d), "cuLaunchKernelEx of add, 4096 blocks of 2048 threads, 40000 bytes of "
                              "shared memory: CUDA_ERROR_INVALID_VALUE: invalid argument");
   CHECK(!cuda_launch(d, &k, (cuda_grid){.x = UINT64_C(1) << 31, .threads = 32}, parameters));
   CHECK_STR(cuda_message(d), "add would be 2147483648 blocks along x, CUDA allows 2147483647");
   CHECK(!cuda_launch(d, &k, (cuda_grid){.x = 1, .y = 65536, .threads = 32}, parameters));
   CHECK_STR(cuda_message(d), "add would be 65536 blocks along y, CUDA allows 65535");
-  CHECK(cuda_launch(d, &k, (cuda_grid){CUDA_MOST_BLOCKS_X, 65535, 65535, 32}, parameters));
+  CHECK(cuda_launch(d, &k, (cuda_grid){CUDA_MOST_BLOCKS_X, 65535, 65535, 32, true}, parameters));
   cuda_module_free(d, m);
   cuda_close(d);
   leave();

@@ -406,20 +406,22 @@ cuda_status cuFuncSetAttribute(cuda_function *function, int attribute, int value
   return CUDA_STATUS_GOOD;
 }
 
-cuda_status cuLaunchKernel(cuda_function *function, unsigned x, unsigned y, unsigned z,
-                           unsigned threads_x, unsigned threads_y, unsigned threads_z,
-                           unsigned shared_bytes, cuda_stream *stream, void **parameters,
-                           void **extra) {
+cuda_status cuLaunchKernelEx(const cuda_launch_config *c, cuda_function *function,
+                             void **parameters, void **extra) {
   BEGIN(CURRENT);
   NEEDS(function, FUNCTION);
-  NEEDS(stream, STREAM);
+  NEEDS(c->stream, STREAM);
   const object *f = (object *)function;
-  op o = {.is = f->is, .launch = {f->is->name, {x, y, z}, threads_x, shared_bytes, {0}}};
-  if (x == 0 || y == 0 || z == 0 || x > 2147483647 || y > 65535 || z > 65535 || threads_x == 0 ||
-      threads_x > 1024 || threads_y != 1 || threads_z != 1 || extra)
+  unsigned x = c->blocks[0], y = c->blocks[1], z = c->blocks[2], threads = c->threads[0];
+  op o = {.is = f->is, .launch = {f->is->name, {x, y, z}, threads, c->shared_bytes, {0}}};
+  if (x == 0 || y == 0 || z == 0 || x > 2147483647 || y > 65535 || z > 65535 || threads == 0 ||
+      threads > 1024 || c->threads[1] != 1 || c->threads[2] != 1 || extra)
     return INVALID_VALUE;
-  if (shared_bytes > (unsigned)f->dynamic_shared)
-    return wrong(INVALID_VALUE, "%u bytes of shared memory were not allowed", shared_bytes);
+  for (unsigned i = 0; i < c->attribute_count; i++)
+    if (c->attributes[i].id != CUDA_LAUNCH_OVERLAPPING || c->attributes[i].value.number != 1)
+      return INVALID_VALUE;
+  if (c->shared_bytes > (unsigned)f->dynamic_shared)
+    return wrong(INVALID_VALUE, "%u bytes of shared memory were not allowed", c->shared_bytes);
   for (unsigned i = 0; i < f->is->parameter_count; i++)
     memcpy(&o.launch.parameters[i], parameters[i], sizeof o.launch.parameters[i]);
   return do_later(&o);
