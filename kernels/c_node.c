@@ -267,6 +267,25 @@ static c_value scalar_value(c_writer *w, scalar_op op, const c_value *o, uint32_
 
 // ---- choosing --------------------------------------------------------------------------------
 
+// A GPU computes minima and selects with one pipe and products with another, which has nothing to
+// do in a sorter: two others of three by a - one + b as two products are as much work for both
+// (2^24 keys: 4 % faster). As the text gets longer, only where all blocks of a kernel together
+// outweigh what it takes to fetch it.
+bool c_by_sum(c_writer *w, scalar_type type, uint32_t lanes) {
+  return w->sums && lanes == 1 && c_part_bytes(type) == 4 && w->others++ % 3 != 0;
+}
+
+c_value c_other(c_writer *w, const c_value *a, const c_value *b, const c_value *one,
+                uint32_t lanes) {
+  c_value out = {.level = C_VECTOR, .type = a->type};
+  for (uint32_t part = 0; part < c_parts(a->type); part++)
+    out.id[part] =
+        declare(w, 4, lanes,
+                c_format(w, "PERMC_OTHER(v%u, v%u, v%u)", at_level(w, a, part, C_VECTOR, lanes),
+                         at_level(w, b, part, C_VECTOR, lanes), one->id[part]));
+  return out;
+}
+
 static c_value minimum_value(c_writer *w, bool larger, const c_value *o, uint32_t lanes) {
   c_level level = level_of(o, 2);
   scalar_type type = o[0].type;

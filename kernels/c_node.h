@@ -36,6 +36,12 @@ c_value c_node_value(c_writer *w, const net_node *node, const c_value *operands,
 c_value c_select(c_writer *w, const c_value *condition, const c_value *a, const c_value *b,
                  uint32_t lanes);
 
+// What is left of a and b when `one` of them is taken, bit for bit.
+c_value c_other(c_writer *w, const c_value *a, const c_value *b, const c_value *one,
+                uint32_t lanes);
+// Whether c_other is to be used for the next value of that type.
+bool c_by_sum(c_writer *w, scalar_type type, uint32_t lanes);
+
 // An integer of the index at coordinates x, x ^ lane[0], ...: `bound` has been written by c_bind.
 c_value c_index_value(c_writer *w, const c_bound *bound, uint64_t x, uint32_t lane_bits,
                       const uint64_t *lane);

@@ -123,6 +123,38 @@ static c_value index_value(op_view *v, net_id id, uint64_t first) {
   return c_index_value(f->w, f->bounds[id], first, f->space->l, lane);
 }
 
+// Whether x and y are two elements in this order and in the other: two selects that are each
+// other's turn, or the lesser and the greater of two integers.
+static bool are_both(const net_node *x, const net_node *y) {
+  const net_id *a = x->operands, *b = y->operands;
+  if (x->kind == NET_SELECT && y->kind == NET_SELECT)
+    return a[0] == b[0] && a[1] == b[2] && a[2] == b[1];
+  return ((x->kind == NET_MIN && y->kind == NET_MAX) ||
+          (x->kind == NET_MAX && y->kind == NET_MIN)) &&
+         scalar_types[x->type].kind != KIND_FLOAT &&
+         ((a[0] == b[0] && a[1] == b[1]) || (a[0] == b[1] && a[1] == b[0]));
+}
+
+// The one of two of which node `i` is the other. NULL: none.
+static const c_value *find_one(const c_phase *f, uint32_t i) {
+  const net_node *node = &f->stage->nodes.items[f->nodes[i]];
+  for (uint32_t k = 0; k < i; k++)
+    if (are_both(&f->stage->nodes.items[f->nodes[k]], node) &&
+        f->values[f->nodes[k]].level == C_VECTOR)
+      return &f->values[f->nodes[k]];
+  return NULL;
+}
+
+static c_value inner_value(op_view *v, uint32_t i, const c_value *operands) {
+  c_phase *f = v->phase;
+  const net_node *node = &f->stage->nodes.items[f->nodes[i]];
+  const c_value *one = f->w->sums ? find_one(f, i) : NULL;
+  if (one && c_by_sum(f->w, node->type, v->lanes))
+    return c_other(f->w, &operands[node->operand_count - 2], &operands[node->operand_count - 1],
+                   one, v->lanes);
+  return c_node_value(f->w, node, operands, v->lanes);
+}
+
 static void evaluate(op_view *v, uint64_t first) {
   c_phase *f = v->phase;
   for (uint32_t i = 0; i < v->node_count; i++) {
@@ -136,7 +168,7 @@ static void evaluate(op_view *v, uint64_t first) {
       operands[k] = f->values[node->operands[k]];
     f->values[id] = node->kind == NET_LEAF    ? leaf_value(v, node, first)
                     : node->kind == NET_INDEX ? index_value(v, id, first)
-                                              : c_node_value(f->w, node, operands, v->lanes);
+                                              : inner_value(v, i, operands);
   }
 }
 

@@ -475,7 +475,7 @@ static void write_phase(c_pass *p, uint32_t phase) {
   f.bounds = NEW_ARRAY(w->memory, const c_bound *, nodes);
   f.roots = NEW_ARRAY(w->memory, const struct c_root_access *, nodes);
   f.nodes = NEW_ARRAY(w->memory, net_id, nodes);
-  w->next = 0;  // its variables are in a block of their own: so equal phases have equal text
+  w->next = w->others = 0;  // variables are in a block of their own: equal phases have equal text
   if (w->warps && turns_around(p, phase))
     declare_kept(p, phase);
   if (w->warps)
@@ -497,10 +497,14 @@ static void write_phase(c_pass *p, uint32_t phase) {
 
 // ---- the function ----------------------------------------------------------------------------
 
+static uint32_t block_bits(const c_pass *p) {
+  return (uint32_t)(p->pass->tile.n - p->pass->tile.dimension);
+}
+
 // Item to block and loop indices.
 static void write_item(c_pass *p) {
   c_writer *w = p->w;
-  uint32_t blocks = (uint32_t)(p->pass->tile.n - p->pass->tile.dimension);
+  uint32_t blocks = block_bits(p);
   if (blocks > 0) {
     c_item(w, "const %s b = (%s)(item & %s);", w->index, w->index,
            c_number(w, f2_mask((int)blocks)));
@@ -657,6 +661,7 @@ static void write_phases(c_pass *p) {
 }
 
 c_pass_facts c_pass_write(c_writer *w, text *out, text *functions, uint32_t number) {
+  enum { MANY_BLOCKS = 9 };  // 2^9, a few per multiprocessor
   const plan_pass *pass = &w->plan->passes.items[number];
   c_online online;
   if (c_online_of(w, pass, &online)) {
@@ -671,6 +676,7 @@ c_pass_facts c_pass_write(c_writer *w, text *out, text *functions, uint32_t numb
               .pass = pass,
               .stage = &w->plan->net->stages.items[pass->stage],
               .schedule = c_schedule_of(w, pass)};
+  w->sums = w->warps && block_bits(&p) >= MANY_BLOCKS;
   p.keyed = c_keyed_slots(w, pass, &p.schedule);
   p.arrays = NEW_ARRAY(w->memory, net_id, pass->load_count + pass->store_count + 1);
   p.array_count = c_pass_arrays(pass, p.arrays);

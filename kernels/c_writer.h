@@ -34,7 +34,9 @@ typedef struct c_writer {
   text definitions, item, body;
   const char **keys;  // of what is defined: a hash table
   size_t key_count, key_slots;
-  uint32_t next;  // the number of the next variable
+  uint32_t next;    // the number of the next variable
+  bool sums;        // the kernel finds others by sums (c_other)
+  uint32_t others;  // so many it has found
   VEC(c_roots) roots;
   bool halves_needed;      // vectors of f16 (kernels/c_half.h)
   bool scalars_needed[2];  // of integers; of floats, conversions and mathematics

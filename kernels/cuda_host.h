@@ -26,6 +26,13 @@
     name[i ^ k] = (d)&k ? low : high;                                                              \
   }
 
+// Of a and b that one which is not `one`: as bits, their sum less that one.
+#ifdef __CUDA_ARCH__  // 1 that compilers do not know of, so that they take products
+#define PERMC_OTHER(a, b, one) (((a)*blockDim.y - (one)) * blockDim.y + (b))
+#else
+#define PERMC_OTHER(a, b, one) ((a) + (b) - (one))
+#endif
+
 #if defined(__CUDACC__) || defined(__CUDACC_RTC__)
 
 typedef signed char int8_t;

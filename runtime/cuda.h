@@ -122,8 +122,8 @@ typedef struct cuda_grid {
   uint64_t x, y, z;  // blocks; 0 of y and z: 1. At most CUDA_MOST_BLOCKS_X, _Y and _Y
   uint32_t threads;  // of a block
   // The kernel itself waits for what was launched before it (griddepcontrol.wait), so that it may
-  // be started while the blocks of that end: what launching costs is hidden. Where the device cannot
-  // do that, it starts when that has ended.
+  // be started while the blocks of that end: what launching costs is hidden. Where the device
+  // cannot do that, it starts when that has ended.
   bool overlapping;
 } cuda_grid;
 
