@@ -111,6 +111,11 @@ static const cli_option fmt_options[] = {
     END_OF_OPTIONS,
 };
 
+static const cli_option paper_options[] = {
+    {"--json", NULL, false, "print one JSON object"},
+    END_OF_OPTIONS,
+};
+
 static const cli_option no_options[] = {END_OF_OPTIONS};
 
 const cli_verb cli_verbs[] = {
@@ -149,6 +154,11 @@ const cli_verb cli_verbs[] = {
      "Rewrites each FILE in place; comments are kept. FILE - goes from standard input to standard\n"
      "output.",
      "permc fmt examples/sort.perm", fmt_options, cli_fmt},
+    {"paper", "NAME", 1, 1, "compute the tables of a paper again",
+     "Prints the tables of a paper as permc computes them, beside what the paper has, with the\n"
+     "deviation: rap (bank layouts by random permutations) or hash (bank layouts by XOR). Random\n"
+     "numbers are the same each time. docs/papers.md says why for every figure that differs.",
+     "permc paper rap", paper_options, cli_paper},
     {"help", "[VERB]", 0, 1, "explain a verb and its options",
      "Prints how a verb is used, or the list of verbs.", "permc help run", no_options, print_help},
     {NULL, NULL, 0, 0, NULL, NULL, NULL, NULL, NULL},
