@@ -20,25 +20,29 @@ static cli_status no_paper(const char *name) {
   return status;
 }
 
+// False: memory is out.
+static bool reproduce(arena *a, const paper *p, paper_tables *out) {
+  jmp_buf failure;
+  a->failure = &failure;
+  if (setjmp(failure))
+    return false;
+  p->reproduce(a, 0, out);
+  return true;
+}
+
 cli_status cli_paper(const cli_arguments *given) {
   const paper *p = paper_named(given->operands[0]);
   if (!p)
     return no_paper(given->operands[0]);
-  jmp_buf failure;
-  arena memory = {.failure = &failure};
+  arena memory = {0};
   paper_tables tables = {0};
   text out = {0};
-  if (setjmp(failure)) {
-    arena_free(&memory);
-    cli_error("out of memory");
-    return CLI_WRONG;
-  }
-  p->reproduce(&memory, 0, &tables);
-  if (cli_count(given, "--json"))
+  bool good = reproduce(&memory, p, &tables);
+  if (good && cli_count(given, "--json"))
     paper_print_json(&out, p, &tables);
-  else
+  else if (good)
     paper_print(&out, p, &tables);
-  bool good = !out.failed;
+  good = good && !out.failed;
   if (good)
     fputs(out.data, stdout);
   else

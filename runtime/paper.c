@@ -3,7 +3,7 @@
 
 #include "runtime/json.h"
 
-#include <assert.h>
+#include <stdio.h>
 
 // ---- the papers --------------------------------------------------------------------------------
 
@@ -67,13 +67,19 @@ bool paper_differs(const paper_cell *c) {
   return !isnan(c->published) && !(fabs(c->ours - c->published) <= c->tolerance + 1e-9);
 }
 
-static void print_figure(text *to, double x) {
-  if (isnan(x))
-    text_printf(to, "%14s", "");
-  else if (x == floor(x) && fabs(x) < 1e15)
-    text_printf(to, "%14.0f", x);
-  else
-    text_printf(to, "%14.*f", fabs(x) < 1e6 ? 4 : 1, x);
+// In a column; `plus`: with its sign.
+static void print_figure(text *to, double x, bool plus) {
+  char digits[40];
+  bool whole = x == floor(x);
+  snprintf(digits, sizeof digits,
+           fabs(x) < 1e9 ? plus ? "%+.*f" : "%.*f"
+           : plus        ? "%+.*e"
+                         : "%.*e",
+           fabs(x) < 1e9 && whole ? 0
+           : fabs(x) < 1e5        ? 4
+                                  : 2,
+           x);
+  text_printf(to, "%14s", isnan(x) ? "" : digits);
 }
 
 static void print_table(text *to, const paper_table *t) {
@@ -85,12 +91,9 @@ static void print_table(text *to, const paper_table *t) {
   for (size_t i = 0; i < t->count; i++) {
     const paper_cell *c = &t->cells[i];
     text_printf(to, "%c %-*s", paper_differs(c) ? '*' : ' ', width, c->where);
-    print_figure(to, c->published);
-    print_figure(to, c->ours);
-    if (isnan(c->published))
-      text_printf(to, "%14s", "");
-    else
-      text_printf(to, "%+14.4f", c->ours - c->published);
+    print_figure(to, c->published, false);
+    print_figure(to, c->ours, false);
+    print_figure(to, c->ours - c->published, true);
     text_printf(to, "%s%s", c->note ? "  " : "", c->note ? c->note : "");
     while (to->length && to->data[to->length - 1] == ' ')
       to->data[--to->length] = 0;

@@ -443,6 +443,28 @@ TEST(optimal_counts_what_it_could_not_avoid) {
   CHECK_CONTAINS(l->parameters, expected);
 }
 
+// Strides 4 and 6 (Hash paper, section 5.1): their 5 bank bits are a quotient of bits 1 to 7 by a
+// plane. Of all planes none is without a conflict, so the one that every search leaves is least.
+TEST(strides_4_and_6_leave_a_conflict_under_every_linear_layout) {
+  bank_trace t = {0};
+  uint64_t least = UINT64_MAX;
+  bank_counter *c = bank_counter_new(&memory, 32);
+  add_stride(&t, 32, 4);
+  add_stride(&t, 32, 6);
+  for (uint64_t v = 2; v < 256; v += 2)
+    for (uint64_t x = v + 2; x < 256; x += 2) {
+      f2_space k = f2_span(8, 3, (uint64_t[]){1, v, x});
+      f2_space rows = f2_space_orthogonal(k);
+      layout_request r = {32, 256, NULL, 0};
+      layout l = {.banks = 32, .words = 256};
+      layout_from_bank(&l, &r, f2_from_rows(5, 8, rows.basis));
+      uint64_t conflicts = bank_conflicts(layout_cost(&l, c, &t));
+      least = conflicts < least ? conflicts : least;
+    }
+  CHECK_EQ_U64(least, 1);
+  CHECK_EQ_U64(bank_conflicts(layout_cost(make("optimal", 32, 256, &t), c, &t)), 1);
+}
+
 static int finish(int status) {
   arena_free(&memory);
   return status;
