@@ -133,6 +133,9 @@ layout *layout_make(arena *a, const layout_kind *kind, const layout_request *r,
   else if (kind->form == LAYOUT_LINEAR && !power_of_two(r->banks) && kind->make != make_raw)
     *wrong =
         arena_printf(a, "%s needs a power of two of banks, not %" PRIu32, kind->name, r->banks);
+  else if (r->accesses && r->accesses->words > r->words)
+    *wrong = arena_printf(a, "an array of %" PRIu64 " words has no address %" PRIu64, r->words,
+                          r->accesses->words - 1);
   if (*wrong)
     return NULL;
   if (kind->searches && !own.accesses) {

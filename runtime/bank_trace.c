@@ -80,6 +80,6 @@ bool bank_trace_read(arena *a, const char *bytes, size_t length, bank_trace *out
   } while (at < end);
   if (out->accesses.count > before)
     return true;
-  *wrong = "the trace ends without an access: expected a line with the addresses of each warp";
+  *wrong = "the file ends without an access: expected a line with the addresses of each warp";
   return false;
 }

@@ -186,7 +186,7 @@ static void json_best(text *to, const report *r) {
 }
 
 static void print_json(text *to, const report *r) {
-  text_string(to, "{\"trace\": ");
+  text_string(to, "{\"file\": ");
   json_write_string(to, r->path);
   text_printf(to,
               ", \"accesses\": %zu, \"lanes\": %" PRIu32 ", \"words\": %" PRIu64
@@ -297,7 +297,7 @@ cli_status cli_banks(const cli_arguments *given) {
   if (name && strcmp(name, "help") == 0)
     return list_layouts();
   if (given->operand_count == 0)
-    return cli_usage_error("banks: TRACE is missing (see permc help banks)");
+    return cli_usage_error("banks: FILE is missing (see permc help banks)");
   arena memory = {0};
   text out = {0};
   report r = {.path = strcmp(given->operands[0], "-") ? given->operands[0] : "standard input"};

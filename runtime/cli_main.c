@@ -163,8 +163,8 @@ const cli_verb cli_verbs[] = {
      "Rewrites each FILE in place; comments are kept. FILE - goes from standard input to standard\n"
      "output.",
      "permc fmt examples/sort.perm", fmt_options, cli_fmt},
-    {"banks", "TRACE", 0, 1, "find bank conflicts, and a layout without them",
-     "Reads accesses to banked memory, such as a GPU's shared memory: on each line of TRACE the\n"
+    {"banks", "[FILE]", 0, 1, "find bank conflicts, and a layout without them",
+     "Reads accesses to banked memory, such as a GPU's shared memory: on each line of FILE the\n"
      "addresses that the threads of a warp ask for at the same time, in words, decimal or 0x...;\n"
      "# starts a comment. Prints the class of accesses, what they cost under every bank layout,\n"
      "and the best as a C expression of the address. See docs/banks.md.",

@@ -40,7 +40,7 @@ TEST(largest_address) {
 // One line each: its number and a sentence.
 TEST(malformed_traces) {
   static const char none[] =
-      "the trace ends without an access: expected a line with the addresses of each warp";
+      "the file ends without an access: expected a line with the addresses of each warp";
   static const struct {
     const char *trace;
     size_t line;

@@ -170,7 +170,12 @@ TEST(what_is_no_memory) {
   r = (layout_request){32, 0, NULL, 1};
   CHECK(!layout_make(&memory, layout_kind_named("raw"), &r, &wrong));
   CHECK_STR(wrong, "an array has 1 to 2^48 words, not 0");
-  r.words = UINT64_C(1) << 40;
+  bank_trace t = {0};
+  add_stride(&t, 32, 2);
+  r = (layout_request){32, 62, &t, 1};
+  CHECK(!layout_make(&memory, layout_kind_named("optimal"), &r, &wrong));
+  CHECK_STR(wrong, "an array of 62 words has no address 62");
+  r = (layout_request){32, UINT64_C(1) << 40, NULL, 1};
   CHECK(!layout_make(&memory, layout_kind_named("RAS"), &r, &wrong));
   CHECK_STR(wrong, "RAS of 1099511627776 words needs 34359738368 random numbers, more than 2^26");
 }
