@@ -120,6 +120,18 @@ static bank_trace rows_and_columns(arena *a, const layout_request *r) {
   return t;
 }
 
+bank_trace layout_thinned(arena *a, const bank_trace *distinct) {
+  size_t count = distinct->accesses.count;
+  if (count <= LAYOUT_SEARCHED)
+    return *distinct;
+  bank_trace out = {.words = distinct->words, .lanes = distinct->lanes};
+  for (size_t i = 0; i < LAYOUT_SEARCHED; i++) {
+    bank_access one = distinct->accesses.items[i * count / LAYOUT_SEARCHED];
+    vec_push(a, &out.accesses, one);
+  }
+  return out;
+}
+
 layout *layout_make(arena *a, const layout_kind *kind, const layout_request *r,
                     const char **wrong) {
   layout_request own = *r;

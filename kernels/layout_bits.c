@@ -138,6 +138,7 @@ static bool make(arena *a, const layout_request *r, layout *out, bits_heuristic 
                  bool pairs) {
   f2_matrix bank = f2_zero(layout_bank_bits(r), layout_address_bits(r));
   bank_trace distinct = bank_trace_distinct(a, r->accesses);
+  distinct = layout_thinned(a, &distinct);
   bits_choose(a, &distinct, heuristic, pairs, bank.columns, bank.rows, bank.row);
   layout_from_bank(out, r, bank);
   out->parameters = layout_bits_text(a, bank);

@@ -110,6 +110,7 @@ bool layout_make_vector_permutation(arena *a, const layout_request *r, layout *o
   (void)wrong;
   int n = layout_address_bits(r), m = layout_bank_bits(r);
   bank_trace distinct = bank_trace_distinct(a, r->accesses);
+  distinct = layout_thinned(a, &distinct);
   bit_vector_range range = {f2_mask(n - m + 1), 1, 1, 0, true};  // mask 0 only: k2 is beyond last
   bit_vector h = bit_vector_find(&distinct, range, m).best;
   use(out, r, h);
@@ -122,6 +123,7 @@ bool layout_make_vector_xor(arena *a, const layout_request *r, layout *out, cons
   (void)wrong;
   int n = layout_address_bits(r), m = layout_bank_bits(r);
   bank_trace distinct = bank_trace_distinct(a, r->accesses);
+  distinct = layout_thinned(a, &distinct);
   bit_vector_search s = {.conflicts = UINT64_MAX};
   bit_vector_range range;
   if (bit_vector_pruned(r->accesses, n, m, &range))

@@ -15,6 +15,11 @@ void layout_from_bank(layout *out, const layout_request *r, f2_matrix bank);
 // paper's Table 5.
 const char *layout_bits_text(arena *a, f2_matrix bank);
 
+// What searches look at, of many accesses: every so many of those that are distinct, in their
+// order, up to LAYOUT_SEARCHED.
+enum { LAYOUT_SEARCHED = 4096 };
+bank_trace layout_thinned(arena *a, const bank_trace *distinct);
+
 // ---- a row of the table each -------------------------------------------------------------------
 
 typedef bool layout_maker(arena *a, const layout_request *r, layout *out, const char **wrong);

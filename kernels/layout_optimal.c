@@ -144,10 +144,9 @@ static void count_pairs(folding *f, const bank_trace *distinct) {
   }
 }
 
-static bool by_folding(arena *a, const bank_trace *distinct, int n, int m, f2_matrix *bank,
-                       uint64_t *conflicts) {
+static bool by_folding(arena *a, const bank_trace *distinct, int n, int m, f2_matrix *bank) {
   folding f = {.sums = f2_space_zero(n)};
-  uint64_t state = 1;
+  uint64_t state = 1, least = UINT64_MAX;
   for (size_t i = 0; i < distinct->accesses.count; i++)
     for (uint32_t t = 0; t < distinct->accesses.items[i].count; t++)
       f2_space_insert(&f.sums, distinct->accesses.items[i].address[t]);
@@ -158,12 +157,11 @@ static bool by_folding(arena *a, const bank_trace *distinct, int n, int m, f2_ma
   f.pairs = NEW_ARRAY(a, uint64_t, f2_unit(f.sums.dimension));
   f.counts = NEW_ARRAY(a, uint64_t, f2_unit(f.sums.dimension));
   count_pairs(&f, distinct);
-  *conflicts = UINT64_MAX;
-  for (int round = 0; round<ROUNDS && * conflicts> 0; round++) {
+  for (int round = 0; round < ROUNDS && least > 0; round++) {
     f2_matrix found = bank_of(fold_once(&f, m, round ? draw_word(&state) >> 32 : 0));
     uint64_t own = conflicts_of(distinct, &found);
-    if (own < *conflicts) {
-      *conflicts = own;
+    if (own < least) {
+      least = own;
       *bank = found;
     }
   }
@@ -173,16 +171,17 @@ static bool by_folding(arena *a, const bank_trace *distinct, int n, int m, f2_ma
 bool layout_make_optimal(arena *a, const layout_request *r, layout *out, const char **wrong) {
   int n = layout_address_bits(r), m = layout_bank_bits(r);
   bank_trace distinct = bank_trace_distinct(a, r->accesses);
+  bank_trace few = layout_thinned(a, &distinct);
   f2_matrix bank;
-  uint64_t conflicts = 0;
   bool closed = by_complement(&distinct, n, m, &bank);
-  if (!closed && !by_folding(a, &distinct, n, m, &bank, &conflicts)) {
+  if (!closed && !by_folding(a, &few, n, m, &bank)) {
     *wrong = arena_printf(a, "optimal looks at accesses that span up to 2^%d addresses, not more",
                           FOLD_BITS);
     return false;
   }
   layout_from_bank(out, r, bank);
   const char *bits = layout_bits_text(a, bank);
+  uint64_t conflicts = conflicts_of(&distinct, &bank);
   out->parameters = closed ? arena_printf(a, "%s; no conflict: a common complement", bits)
                     : conflicts
                         ? arena_printf(a, "%s; %" PRIu64 " conflicts were left", bits, conflicts)
