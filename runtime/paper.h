@@ -54,6 +54,11 @@ const paper *paper_named(const char *name);
 void paper_rap(arena *a, uint64_t trials, paper_tables *out);
 void paper_hash(arena *a, uint64_t trials, paper_tables *out);
 
+// Of Table IV, against R1P: the mean congestion, over so many permutations, of the paper's
+// malicious access and of the one that a search of so many steps finds (which does not know them).
+void paper_rap_malicious(arena *a, uint32_t w, uint64_t trials, uint64_t steps, double *papers,
+                         double *found);
+
 // ---- making tables -----------------------------------------------------------------------------
 
 // Adds a table without cells; it is valid until the next is added.

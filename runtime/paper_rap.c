@@ -278,6 +278,19 @@ static void add_entry(arena *a, paper_table *t, const char *where, entry e, uint
   paper_add(a, t, (paper_cell){where, published, mean_of(s), 0, note});
 }
 
+void paper_rap_malicious(arena *a, uint32_t w, uint64_t trials, uint64_t steps, double *papers,
+                         double *found) {
+  machine m = machine_new(a, w, 4);
+  layout *l = layout_of(a, &m, "R1P", SEED);
+  uint64_t address[BANK_LANES_MAX];
+  sixfold(&m, 0, address);
+  sample s = score_afresh(&m, l, address, trials);
+  *papers = mean_of(&s);
+  search(a, &m, "R1P", steps, address);
+  s = score_afresh(&m, l, address, trials);
+  *found = mean_of(&s);
+}
+
 static void add_malicious(arena *a, paper_table *t, const machine *of, const column_4 *c,
                           uint64_t trials, uint64_t steps) {
   machine m = *of;

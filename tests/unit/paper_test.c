@@ -30,8 +30,8 @@ static const paper_cell *cell_at(const paper_table *t, const char *where) {
   return &nowhere;
 }
 
-// A figure without tolerance is exact. A mean of 2000 congestions, each at most 1 from their mean
-// as a rule, is within 4 of its standard errors, 0.1, of what 10^5 of them have.
+// A figure without tolerance is exact. A mean of 1000 congestions, each at most 1 from their mean
+// as a rule, is within 4 of its standard errors, 0.13, of what 10^5 of them have.
 static void check_cells(const paper_table *t, double more) {
   for (size_t i = 0; i < t->count; i++) {
     paper_cell c = t->cells[i];
@@ -43,23 +43,29 @@ static void check_cells(const paper_table *t, double more) {
 
 // RAP paper, Tables II to IV.
 TEST(rap) {
-  paper_tables t = tables_of("rap", 2000);
+  paper_tables t = tables_of("rap", 1000);
   REQUIRE(t.count == 4);
   CHECK_EQ_U64(t.items[0].count, 60);
   CHECK_EQ_U64(t.items[1].count, 18);
   for (size_t i = 0; i < t.count; i++)
-    check_cells(&t.items[i], 0.07);
+    check_cells(&t.items[i], 0.1);
   const paper_table *four = table_named(&t, "Table IV at w = 32");
   CHECK_EQ_U64(cell_at(four, "R1P stride3")->ours, 1);
   CHECK_EQ_U64(cell_at(four, "1P malicious, searched")->ours, 32);
   CHECK(isnan(cell_at(four, "3P random")->published));
   CHECK_CONTAINS(cell_at(four, "3P random")->note, "95 % +-0.0");
   CHECK_CONTAINS(cell_at(four, "3P random")->note, " log w / log log w");
-  // The search, of 2000 steps here, finds what the paper found by thinking.
-  double found = cell_at(four, "R1P malicious, searched")->ours;
-  double known = cell_at(four, "R1P malicious, the paper's")->ours;
-  CHECK(known > 7.5 && known < 8.5);
-  CHECK(found > 0.8 * known);
+}
+
+// The search finds accesses that are at least as bad as the paper's: their means, over permutations
+// that it has not seen, are within 0.02 of what they would be over all.
+TEST(rap_malicious) {
+  for (uint32_t w = 16; w <= 32; w *= 2) {
+    double papers, found;
+    paper_rap_malicious(&memory, w, 50000, 10000, &papers, &found);
+    if (!CHECK(found > papers - 0.04 && papers > (w == 16 ? 6.7 : 7.8)))
+      printf("w = %u: found %.3f, the paper's %.3f\n", w, found, papers);
+  }
 }
 
 // Hash paper; nothing is random. Of its Table 5 one row leaves conflicts (docs/papers.md).
