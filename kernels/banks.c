@@ -21,6 +21,17 @@ void bank_trace_add(arena *a, bank_trace *t, uint32_t count, const uint64_t *add
   add(a, t, (bank_access){1, count, own});
 }
 
+void bank_trace_add_vectors(arena *a, bank_trace *t, uint64_t offset, int count,
+                            const uint64_t *vectors) {
+  uint64_t address[BANK_LANES_MAX] = {offset};
+  uint32_t threads = 1;
+  assert(count >= 0 && 1 << count <= BANK_LANES_MAX);
+  for (int i = 0; i < count; i++, threads *= 2)
+    for (uint32_t k = 0; k < threads; k++)
+      address[threads + k] = address[k] ^ vectors[i];
+  bank_trace_add(a, t, threads, address);
+}
+
 static int compare_words(const void *x, const void *y) {
   uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
   return (a > b) - (a < b);

@@ -52,6 +52,11 @@ typedef struct bank_trace {
 // Adds a copy of one access of `count` addresses below 2^BANK_ADDRESS_BITS.
 void bank_trace_add(arena *a, bank_trace *t, uint32_t count, const uint64_t *address);
 
+// Adds the access of 2^count threads whose addresses are linear, as those of a plan's lanes: thread
+// t asks for offset + the sum (XOR) of the vectors at the ones of t.
+void bank_trace_add_vectors(arena *a, bank_trace *t, uint64_t offset, int count,
+                            const uint64_t *vectors);
+
 // The accesses of t up to what no layout that is linear over F_2 can tell apart: each is sorted,
 // without duplicates, and moved (by XOR) so that its least address is 0; equal ones are one, with
 // the sum of their times.

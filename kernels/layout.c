@@ -294,11 +294,11 @@ static uint32_t table_of(const layout *l, uint32_t k) {
   return first;
 }
 
-void layout_print_tables(text *to, const layout *l, const char *prefix) {
+void layout_print_tables(text *to, const layout *l, const char *storage, const char *prefix) {
   for (uint32_t k = 0; k < l->term_count; k++) {
     if (table_of(l, k) != k)
       continue;
-    text_printf(to, "static const unsigned short %s_%" PRIu32 "[%" PRIu64 "] = {", prefix, k,
+    text_printf(to, "%s unsigned short %s_%" PRIu32 "[%" PRIu64 "] = {", storage, prefix, k,
                 l->term[k].count);
     for (uint64_t i = 0; i < l->term[k].count; i++)
       text_printf(to, "%s%u", i ? ", " : "", l->term[k].shift[i]);

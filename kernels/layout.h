@@ -137,8 +137,9 @@ bank_cost layout_cost(const layout *l, bank_counter *c, const bank_trace *t);
 // ---- C text ------------------------------------------------------------------------------------
 
 // Expressions of an unsigned address, an identifier or in parentheses; the tables that they name,
-// one declaration per line, begin with `prefix`. None for linear and padded layouts.
-void layout_print_tables(text *to, const layout *l, const char *prefix);
+// one declaration per line, begin with `prefix`. None for linear and padded layouts. `storage`
+// stands in front of each: "static const", or "__constant__ const" in CUDA.
+void layout_print_tables(text *to, const layout *l, const char *storage, const char *prefix);
 void layout_print_place(text *to, const layout *l, const char *prefix, const char *address);
 void layout_print_bank(text *to, const layout *l, const char *prefix, const char *address);
 // How many operations the expression takes, roughly, and its tables: to choose among equals.

@@ -130,7 +130,7 @@ static void print_report(text *to, const report *r) {
   for (size_t i = 0; i < r->choices.count; i++)
     print_choice(to, r, &r->choices.items[i]);
   text_printf(to, "\nbest: %s; of an unsigned address a in words\n", r->best->kind->name);
-  layout_print_tables(to, r->best->layout, "shift");
+  layout_print_tables(to, r->best->layout, "static const", "shift");
   text_string(to, "  place  ");
   layout_print_place(to, r->best->layout, "shift", "a");
   text_string(to, "\n  bank   ");
@@ -171,7 +171,7 @@ static void json_text(text *to, const char *name, const text *value) {
 
 static void json_best(text *to, const report *r) {
   text tables = {0}, place = {0}, bank = {0};
-  layout_print_tables(&tables, r->best->layout, "shift");
+  layout_print_tables(&tables, r->best->layout, "static const", "shift");
   layout_print_place(&place, r->best->layout, "shift", "a");
   layout_print_bank(&bank, r->best->layout, "shift", "a");
   text_printf(to, "{\"name\": \"%s\"", r->best->kind->name);

@@ -81,6 +81,16 @@ TEST(distinct_accesses) {
   CHECK_EQ_U64(d.accesses.items[1].address[1], 3);
 }
 
+TEST(accesses_of_vectors) {
+  bank_trace t = {0};
+  bank_trace_add_vectors(&memory, &t, 5, 2, (uint64_t[]){8, 1});
+  bank_trace_add_vectors(&memory, &t, 7, 0, NULL);
+  REQUIRE(t.accesses.count == 2 && t.accesses.items[0].count == 4);
+  CHECK(memcmp(t.accesses.items[0].address, (uint64_t[]){5, 13, 4, 12}, 32) == 0);
+  CHECK_EQ_U64(t.accesses.items[1].count, 1);
+  CHECK_EQ_U64(t.words, 14);
+}
+
 // ---- patterns ----------------------------------------------------------------------------------
 
 TEST(patterns) {
@@ -264,7 +274,7 @@ TEST(c_text_says_the_same) {
         continue;
       char prefix[32];
       snprintf(prefix, sizeof prefix, "t%zu", count);
-      layout_print_tables(&source, l, prefix);
+      layout_print_tables(&source, l, "static const", prefix);
       text_printf(&source, "unsigned long place_%zu(unsigned long a) { return ", count);
       layout_print_place(&source, l, prefix, "a");
       text_printf(&source, "; }\nunsigned long bank_%zu(unsigned long a) { return ", count);
@@ -391,10 +401,7 @@ TEST(searches_never_leave_a_bank_empty) {
 // ---- optimal -----------------------------------------------------------------------------------
 
 static void add_subspace(bank_trace *t, f2_space v, uint64_t offset) {
-  uint64_t address[BANK_LANES_MAX];
-  for (uint64_t k = 0; k < f2_unit(v.dimension); k++)
-    address[k] = f2_space_element(v, k) ^ offset;
-  bank_trace_add(&memory, t, (uint32_t)f2_unit(v.dimension), address);
+  bank_trace_add_vectors(&memory, t, offset, v.dimension, v.basis);
 }
 
 static f2_space random_subspace(uint64_t *state, int n, int dimension) {
