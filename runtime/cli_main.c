@@ -111,6 +111,20 @@ static const cli_option fmt_options[] = {
     END_OF_OPTIONS,
 };
 
+static const cli_option banks_options[] = {
+    {"--banks", "W", false, "the banks of the memory (default: 32)"},
+    {"--words", "N", false, "the words of the array (default: up to the largest address)"},
+    {"--layout", "NAME", false, "only this layout; help lists them"},
+    {"--seed", "S", false, "the seed of random layouts (default: 1)"},
+    {"--json", NULL, false, "print one JSON object"},
+    END_OF_OPTIONS,
+};
+
+static const cli_option paper_options[] = {
+    {"--json", NULL, false, "print one JSON object"},
+    END_OF_OPTIONS,
+};
+
 static const cli_option no_options[] = {END_OF_OPTIONS};
 
 const cli_verb cli_verbs[] = {
@@ -149,6 +163,17 @@ const cli_verb cli_verbs[] = {
      "Rewrites each FILE in place; comments are kept. FILE - goes from standard input to standard\n"
      "output.",
      "permc fmt examples/sort.perm", fmt_options, cli_fmt},
+    {"banks", "[FILE]", 0, 1, "find bank conflicts, and a layout without them",
+     "Reads accesses to banked memory, such as a GPU's shared memory: on each line of FILE the\n"
+     "addresses that the threads of a warp ask for at the same time, in words, decimal or 0x...;\n"
+     "# starts a comment. Prints the class of accesses, what they cost under every bank layout,\n"
+     "and the best as a C expression of the address. See docs/banks.md.",
+     "permc banks examples/transpose.trace --banks 32", banks_options, cli_banks},
+    {"paper", "NAME", 1, 1, "compute the tables of a paper again",
+     "Prints the tables of a paper as permc computes them, beside what the paper has, with the\n"
+     "deviation: rap (bank layouts by random permutations) or hash (bank layouts by XOR). Random\n"
+     "numbers are the same each time. docs/papers.md says why for every figure that differs.",
+     "permc paper rap", paper_options, cli_paper},
     {"help", "[VERB]", 0, 1, "explain a verb and its options",
      "Prints how a verb is used, or the list of verbs.", "permc help run", no_options, print_help},
     {NULL, NULL, 0, 0, NULL, NULL, NULL, NULL, NULL},

@@ -1,0 +1,315 @@
+// permc banks: what the accesses of a trace cost under every bank layout.
+#include "kernels/layout.h"
+#include "runtime/bank_trace.h"
+#include "runtime/cli.h"
+#include "runtime/json.h"
+
+#include <inttypes.h>
+
+typedef struct fit {  // accesses of one pattern
+  pattern pattern;
+  uint64_t accesses, units;  // units: of the layout raw
+} fit;
+
+typedef struct choice {  // a layout, and what it costs
+  const layout_kind *kind;
+  layout *layout;  // NULL: `wrong` says why
+  const char *wrong;
+  bank_cost cost;
+} choice;
+
+typedef struct report {
+  const char *path;
+  char *bytes;  // of the trace
+  const layout_kind *only;
+  bank_trace trace;
+  layout_request request;
+  VEC(fit) fits;
+  VEC(choice) choices;
+  uint64_t raw;  // conflicts without a layout
+  const choice *best;
+} report;
+
+// ---- counting ----------------------------------------------------------------------------------
+
+static void classify(arena *a, report *r, bank_counter *c) {
+  for (size_t i = 0; i < r->trace.accesses.count; i++) {
+    const bank_access *access = &r->trace.accesses.items[i];
+    fit own = {pattern_of(access->count, access->address), 1,
+               bank_congestion(c, access->count, access->address)};
+    size_t k = 0;
+    while (k < r->fits.count && !pattern_equal(&r->fits.items[k].pattern, &own.pattern))
+      k++;
+    r->raw += own.units - 1;
+    if (k == r->fits.count)
+      vec_push(a, &r->fits, own);
+    else {
+      r->fits.items[k].accesses++;
+      r->fits.items[k].units += own.units;
+    }
+  }
+}
+
+static int by_cost(const void *x, const void *y) {
+  const fit *a = x, *b = y;
+  return a->units != b->units
+             ? (a->units < b->units) - (a->units > b->units)
+             : (a->pattern.class > b->pattern.class) - (a->pattern.class < b->pattern.class);
+}
+
+// Fewer conflicts; or the same in memory that does not grow, or with less to compute.
+static bool better(const choice *a, const choice *b) {
+  uint64_t own = bank_conflicts(a->cost), other = bank_conflicts(b->cost);
+  if (own != other)
+    return own < other;
+  if ((a->layout->gap > 0) != (b->layout->gap > 0))
+    return a->layout->gap == 0;
+  return layout_operations(a->layout) < layout_operations(b->layout);
+}
+
+static void choose(arena *a, report *r, bank_counter *c) {
+  const layout_kind *kind;
+  for (size_t i = 0; (kind = layout_kind_at(i)) != NULL; i++) {
+    if (r->only && kind != r->only)
+      continue;
+    choice own = {.kind = kind};
+    own.layout = layout_make(a, kind, &r->request, &own.wrong);
+    if (own.layout)
+      own.cost = layout_cost(own.layout, c, &r->trace);
+    vec_push(a, &r->choices, own);
+  }
+  for (size_t i = 0; i < r->choices.count; i++) {
+    const choice *own = &r->choices.items[i];
+    if (own->layout && (!r->best || better(own, r->best)))
+      r->best = own;
+  }
+}
+
+// ---- text --------------------------------------------------------------------------------------
+
+enum { FITS_SHOWN = 12 };
+
+static void print_fit(text *to, const fit *f) {
+  const pattern *p = &f->pattern;
+  text_printf(to, "%10" PRIu64 "%12.2f  %-6s", f->accesses, (double)f->units / (double)f->accesses,
+              pattern_class_names[p->class]);
+  if (p->class == PATTERN_STRIDE)
+    text_printf(to, "  stride %" PRId64, p->stride);
+  if (p->class == PATTERN_BLOCK)
+    text_printf(to, "  rows of %" PRIu32 " with stride %" PRId64 ", %" PRId64 " apart", p->width,
+                p->stride, p->rows);
+  text_string(to, "\n");
+}
+
+static void print_choice(text *to, const report *r, const choice *c) {
+  if (!c->layout) {
+    text_printf(to, "%s\n", c->wrong);  // it begins with the name
+    return;
+  }
+  uint64_t left = bank_conflicts(c->cost);
+  text_printf(to, "%-22s%5" PRIu32 "%9.2f%12" PRIu64, c->kind->name, c->cost.worst,
+              (double)c->cost.units / (double)c->cost.accesses, left);
+  if (r->raw)
+    text_printf(to, "%8.1f %%", 100 * (1 - (double)left / (double)r->raw));
+  else
+    text_printf(to, "%10s", "-");
+  text_printf(to, "  %s\n", c->layout->parameters);
+}
+
+static void print_report(text *to, const report *r) {
+  text_printf(to,
+              "%s: %zu accesses of up to %" PRIu32 " addresses, %" PRIu64 " words, %" PRIu32
+              " banks\n\n"
+              "  accesses  congestion  class\n",
+              r->path, r->trace.accesses.count, r->trace.lanes, r->request.words, r->request.banks);
+  for (size_t i = 0; i < r->fits.count && i < FITS_SHOWN; i++)
+    print_fit(to, &r->fits.items[i]);
+  if (r->fits.count > FITS_SHOWN)
+    text_printf(to, "       and %zu other patterns\n", r->fits.count - FITS_SHOWN);
+  text_printf(to, "\n%-22s%5s%9s%12s%10s\n", "layout", "worst", "mean", "conflicts", "removed");
+  for (size_t i = 0; i < r->choices.count; i++)
+    print_choice(to, r, &r->choices.items[i]);
+  text_printf(to, "\nbest: %s; of an unsigned address a in words\n", r->best->kind->name);
+  layout_print_tables(to, r->best->layout, "static const", "shift");
+  text_string(to, "  place  ");
+  layout_print_place(to, r->best->layout, "shift", "a");
+  text_string(to, "\n  bank   ");
+  layout_print_bank(to, r->best->layout, "shift", "a");
+  text_string(to, "\n");
+}
+
+// ---- JSON --------------------------------------------------------------------------------------
+
+static void json_fits(text *to, const report *r) {
+  for (size_t i = 0; i < r->fits.count; i++) {
+    const fit *f = &r->fits.items[i];
+    text_printf(to,
+                "%s\n  {\"class\": \"%s\", \"stride\": %" PRId64 ", \"width\": %" PRIu32
+                ", \"rows\": %" PRId64 ", \"accesses\": %" PRIu64 ", \"units\": %" PRIu64 "}",
+                i ? "," : "", pattern_class_names[f->pattern.class], f->pattern.stride,
+                f->pattern.width, f->pattern.rows, f->accesses, f->units);
+  }
+}
+
+static void json_choices(text *to, const report *r) {
+  for (size_t i = 0; i < r->choices.count; i++) {
+    const choice *c = &r->choices.items[i];
+    text_printf(to, "%s\n  {\"name\": \"%s\", ", i ? "," : "", c->kind->name);
+    text_string(to, c->layout ? "\"parameters\": " : "\"wrong\": ");
+    json_write_string(to, c->layout ? c->layout->parameters : c->wrong);
+    if (c->layout)
+      text_printf(to, ", \"worst\": %" PRIu32 ", \"units\": %" PRIu64 ", \"conflicts\": %" PRIu64,
+                  c->cost.worst, c->cost.units, bank_conflicts(c->cost));
+    text_string(to, "}");
+  }
+}
+
+static void json_text(text *to, const char *name, const text *value) {
+  text_printf(to, ", \"%s\": ", name);
+  json_write_string(to, value->data ? value->data : "");
+}
+
+static void json_best(text *to, const report *r) {
+  text tables = {0}, place = {0}, bank = {0};
+  layout_print_tables(&tables, r->best->layout, "static const", "shift");
+  layout_print_place(&place, r->best->layout, "shift", "a");
+  layout_print_bank(&bank, r->best->layout, "shift", "a");
+  text_printf(to, "{\"name\": \"%s\"", r->best->kind->name);
+  json_text(to, "tables", &tables);
+  json_text(to, "place", &place);
+  json_text(to, "bank", &bank);
+  text_string(to, "}");
+  to->failed = to->failed || tables.failed || place.failed || bank.failed;
+  text_free(&tables);
+  text_free(&place);
+  text_free(&bank);
+}
+
+static void print_json(text *to, const report *r) {
+  text_string(to, "{\"file\": ");
+  json_write_string(to, r->path);
+  text_printf(to,
+              ", \"accesses\": %zu, \"lanes\": %" PRIu32 ", \"words\": %" PRIu64
+              ", \"banks\": %" PRIu32 ",\n \"patterns\": [",
+              r->trace.accesses.count, r->trace.lanes, r->request.words, r->request.banks);
+  json_fits(to, r);
+  text_string(to, "],\n \"layouts\": [");
+  json_choices(to, r);
+  text_string(to, "],\n \"best\": ");
+  json_best(to, r);
+  text_string(to, "}\n");
+}
+
+// ---- the verb ----------------------------------------------------------------------------------
+
+static const char *kind_name(const void *state, size_t i) {
+  (void)state;
+  const layout_kind *k = layout_kind_at(i);
+  return k ? k->name : NULL;
+}
+
+// Whether the number of an option is there and at least 1; a usage error is reported.
+static bool number(const cli_arguments *given, const char *option, uint64_t *out) {
+  const char *value = cli_value(given, option);
+  if (!value || cli_number(value, out))
+    return true;
+  cli_usage_error("banks: %s is not a number from 0 to 2^64-1: '%s'", option, value);
+  return false;
+}
+
+static cli_status read_options(const cli_arguments *given, report *of) {
+  layout_request *r = &of->request;
+  const char *name = cli_value(given, "--layout");
+  uint64_t banks = 32;
+  r->seed = 1;
+  if (!number(given, "--banks", &banks) || !number(given, "--words", &r->words) ||
+      !number(given, "--seed", &r->seed))
+    return CLI_USAGE;
+  if (banks < 1 || banks > BANKS_MAX)
+    return cli_usage_error("banks: a memory has 1 to %d banks, not --banks %" PRIu64, BANKS_MAX,
+                           banks);
+  r->banks = (uint32_t)banks;
+  of->only = name ? layout_kind_named(name) : NULL;
+  if (!name || of->only)
+    return CLI_OK;
+  const char *closest = cli_closest(name, kind_name, NULL);
+  if (closest)
+    return cli_usage_error("banks: no layout '%s' (did you mean %s?)", name, closest);
+  return cli_usage_error("banks: no layout '%s' (see permc banks --layout help)", name);
+}
+
+static cli_status list_layouts(void) {
+  const layout_kind *k;
+  for (size_t i = 0; (k = layout_kind_at(i)) != NULL; i++)
+    printf("%-22s%s\n", k->name, k->summary);
+  return CLI_OK;
+}
+
+static cli_status analyse(arena *a, const cli_arguments *given, report *r, text *out) {
+  const char *wrong = NULL;
+  size_t length, line;
+  cli_status status = read_options(given, r);
+  if (status != CLI_OK)
+    return status;
+  r->bytes = cli_read_file(given->operands[0], &length, &wrong);
+  if (!r->bytes) {
+    cli_error("%s: %s", r->path, wrong);
+    return CLI_WRONG;
+  }
+  if (!bank_trace_read(a, r->bytes, length, &r->trace, &line, &wrong)) {
+    cli_error("%s:%zu: %s", r->path, line, wrong);
+    return CLI_WRONG;
+  }
+  if (!cli_count(given, "--words"))
+    r->request.words = r->trace.words;
+  if (r->request.words < r->trace.words)
+    return cli_usage_error("banks: --words %" PRIu64 " is too few: %s has the address %" PRIu64,
+                           r->request.words, r->path, r->trace.words - 1);
+  r->request.accesses = &r->trace;
+  bank_counter *c = bank_counter_new(a, r->request.banks);
+  classify(a, r, c);
+  qsort(r->fits.items, r->fits.count, sizeof *r->fits.items, by_cost);
+  choose(a, r, c);
+  if (!r->best) {
+    cli_error("%s: %s", r->path, r->choices.items[0].wrong);
+    return CLI_WRONG;
+  }
+  if (cli_count(given, "--json"))
+    print_json(out, r);
+  else
+    print_report(out, r);
+  return CLI_OK;
+}
+
+// What the arena's end jumps back to.
+static cli_status analyse_guarded(arena *a, const cli_arguments *given, report *r, text *out) {
+  jmp_buf failure;
+  a->failure = &failure;
+  if (setjmp(failure)) {
+    cli_error("out of memory");
+    return CLI_WRONG;
+  }
+  return analyse(a, given, r, out);
+}
+
+cli_status cli_banks(const cli_arguments *given) {
+  const char *name = cli_value(given, "--layout");
+  if (name && strcmp(name, "help") == 0)
+    return list_layouts();
+  if (given->operand_count == 0)
+    return cli_usage_error("banks: FILE is missing (see permc help banks)");
+  arena memory = {0};
+  text out = {0};
+  report r = {.path = strcmp(given->operands[0], "-") ? given->operands[0] : "standard input"};
+  cli_status status = analyse_guarded(&memory, given, &r, &out);
+  if (status == CLI_OK && out.failed) {
+    cli_error("out of memory");
+    status = CLI_WRONG;
+  } else if (status == CLI_OK) {
+    fputs(out.data, stdout);
+  }
+  text_free(&out);
+  free(r.bytes);
+  arena_free(&memory);
+  return status;
+}

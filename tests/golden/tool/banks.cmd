@@ -1,0 +1,31 @@
+# Traces that are wrong, options that do not fit, layouts that need other banks.
+cd "$PERMC_TMP" || exit 1
+try() {
+  permc banks "$@"
+  echo "exit $?"
+}
+: >empty.txt
+printf '# a comment\n\n' >comments.txt
+printf '0 1 2\n0 foo\n' >word.txt
+printf '0 1 2\n\n0 -1\n' >negative.txt
+printf '0 0x1000000000000\n' >far.txt
+printf '0 8 16 24 # columns\n0x0,0x1,2,3\n' >good.txt
+try empty.txt
+try comments.txt
+try word.txt
+try negative.txt
+try far.txt
+try missing.txt
+try .
+try
+try good.txt --banks 0
+try good.txt --banks 2000
+try good.txt --words 24
+try good.txt --seed x
+try good.txt --layout fixed
+try good.txt --layout foo
+try good.txt --layout fixed-xor --banks 24
+try good.txt --layout optimal --banks 8
+try --banks=8 --layout rap --seed 7 - <good.txt
+try --layout optimal --banks 8 --json good.txt
+try --layout help

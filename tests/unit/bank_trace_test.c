@@ -1,0 +1,105 @@
+// Reading traces: what is accepted, and what is said of what is not.
+#include "runtime/bank_trace.h"
+#include "tests/test.h"
+
+static arena memory;
+
+static bool reads(const char *bytes, size_t length, bank_trace *out, size_t *line,
+                  const char **wrong) {
+  *out = (bank_trace){0};
+  return bank_trace_read(&memory, bytes, length, out, line, wrong);
+}
+
+TEST(the_trace_of_the_header) {
+  static const char trace[] = "# Shared memory of a transpose\n"
+                              "0 1 2 3   # in order\n"
+                              "\n"
+                              "0, 4, 8,\t12\r\n"
+                              "  0x10 0X1f 24";
+  bank_trace t;
+  size_t line;
+  const char *wrong;
+  REQUIRE(reads(trace, strlen(trace), &t, &line, &wrong));
+  REQUIRE(t.accesses.count == 3);
+  CHECK_EQ_U64(t.accesses.items[0].count, 4);
+  CHECK_EQ_U64(t.accesses.items[1].address[3], 12);
+  CHECK_EQ_U64(t.accesses.items[2].count, 3);
+  CHECK_EQ_U64(t.accesses.items[2].address[1], 31);
+  CHECK_EQ_U64(t.words, 32);
+  CHECK_EQ_U64(t.lanes, 4);
+}
+
+TEST(largest_address) {
+  bank_trace t;
+  size_t line;
+  const char *wrong;
+  REQUIRE(reads("0xffffffffffff 281474976710655", 30, &t, &line, &wrong));
+  CHECK_EQ_U64(t.words, UINT64_C(1) << 48);
+}
+
+// One line each: its number and a sentence.
+TEST(malformed_traces) {
+  static const char none[] =
+      "the file ends without an access: expected a line with the addresses of each warp";
+  static const struct {
+    const char *trace;
+    size_t line;
+    const char *wrong;
+  } rows[] = {
+      {"", 1, none},
+      {"\n\n", 2, none},
+      {"# nothing\n\n# more\n", 3, none},
+      {"1 2\nfoo 3\n", 2, "'foo' is no address: expected a number of words, such as 96 or 0x60"},
+      {"1\n\n\n-2", 4, "'-2' is no address: expected a number of words, such as 96 or 0x60"},
+      {"1.5", 1, "'1.5' is no address: expected a number of words, such as 96 or 0x60"},
+      {"0x", 1, "'0x' is no address: expected a number of words, such as 96 or 0x60"},
+      {"0x1g", 1, "'0x1g' is no address: expected a number of words, such as 96 or 0x60"},
+      {"12a", 1, "'12a' is no address: expected a number of words, such as 96 or 0x60"},
+      {"1;2", 1, "'1;2' is no address: expected a number of words, such as 96 or 0x60"},
+      {"\x01\xff", 1, "'?\?' is no address: expected a number of words, such as 96 or 0x60"},
+      {"abcdefghijklmnopqrstuvwxyz", 1,
+       "'abcdefghijklmnopqrstuvwx...' is no address: expected a number of words, such as 96 or "
+       "0x60"},
+      {"0x1000000000000", 1, "address 0x1000000000000 is beyond 2^48 words"},
+      {"1\n99999999999999999999999999999999", 2,
+       "address 999999999999999999999999... is beyond 2^48 words"},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    bank_trace t;
+    size_t line = 0;
+    const char *wrong = NULL;
+    CHECK(!reads(rows[i].trace, strlen(rows[i].trace), &t, &line, &wrong));
+    CHECK_EQ_U64(line, rows[i].line);
+    CHECK_STR(wrong, rows[i].wrong);
+  }
+}
+
+TEST(a_byte_that_is_zero) {
+  bank_trace t;
+  size_t line;
+  const char *wrong;
+  CHECK(!reads("1 2\n3\0004\n", 8, &t, &line, &wrong));
+  CHECK_EQ_U64(line, 2);
+  CHECK_CONTAINS(wrong, "'3?4' is no address");
+}
+
+TEST(most_addresses_of_an_access) {
+  text trace = {0};
+  bank_trace t;
+  size_t line;
+  const char *wrong;
+  for (int i = 0; i < BANK_LANES_MAX; i++)
+    text_printf(&trace, "%d ", i);
+  CHECK(reads(trace.data, trace.length, &t, &line, &wrong));
+  CHECK_EQ_U64(t.lanes, BANK_LANES_MAX);
+  text_string(&trace, "7");
+  CHECK(!reads(trace.data, trace.length, &t, &line, &wrong));
+  CHECK_STR(wrong, "more than 1024 addresses in one access");
+  text_free(&trace);
+}
+
+int main(int argc, char **argv) {
+  int status = test_main(argc, argv);
+  arena_free(&memory);
+  return status;
+}

@@ -1,0 +1,157 @@
+// The papers' tables: every published figure is met, with fewer trials than `permc paper` takes and
+// so much more tolerance.
+#include "runtime/json.h"
+#include "runtime/paper.h"
+#include "tests/test.h"
+
+static arena memory;
+
+static paper_tables tables_of(const char *name, uint64_t trials) {
+  paper_tables t = {0};
+  paper_named(name)->reproduce(&memory, trials, &t);
+  return t;
+}
+
+static const paper_table *table_named(const paper_tables *t, const char *beginning) {
+  for (size_t i = 0; i < t->count; i++)
+    if (strncmp(t->items[i].title, beginning, strlen(beginning)) == 0)
+      return &t->items[i];
+  return NULL;
+}
+
+static const paper_cell nowhere = {"nowhere", NAN, NAN, 0, NULL};
+
+static const paper_cell *cell_at(const paper_table *t, const char *where) {
+  for (size_t i = 0; t && i < t->count; i++)
+    if (strcmp(t->cells[i].where, where) == 0)
+      return &t->cells[i];
+  printf("there is no cell '%s'\n", where);
+  CHECK(false);
+  return &nowhere;
+}
+
+// A figure without tolerance is exact. A mean of 1000 congestions, each at most 1 from their mean
+// as a rule, is within 4 of its standard errors, 0.13, of what 10^5 of them have.
+static void check_cells(const paper_table *t, double more) {
+  for (size_t i = 0; i < t->count; i++) {
+    paper_cell c = t->cells[i];
+    c.tolerance += c.tolerance > 0 ? more : 0;
+    if (!CHECK(!paper_differs(&c)))
+      printf("%s: %s: %g, published %g\n", t->title, c.where, c.ours, c.published);
+  }
+}
+
+// RAP paper, Tables II to IV.
+TEST(rap) {
+  paper_tables t = tables_of("rap", 1000);
+  REQUIRE(t.count == 4);
+  CHECK_EQ_U64(t.items[0].count, 60);
+  CHECK_EQ_U64(t.items[1].count, 18);
+  for (size_t i = 0; i < t.count; i++)
+    check_cells(&t.items[i], 0.1);
+  const paper_table *four = table_named(&t, "Table IV at w = 32");
+  CHECK_EQ_U64(cell_at(four, "R1P stride3")->ours, 1);
+  CHECK_EQ_U64(cell_at(four, "1P malicious, searched")->ours, 32);
+  CHECK(isnan(cell_at(four, "3P random")->published));
+  CHECK_CONTAINS(cell_at(four, "3P random")->note, "95 % +-0.0");
+  CHECK_CONTAINS(cell_at(four, "3P random")->note, " log w / log log w");
+}
+
+// The search finds accesses that are at least as bad as the paper's: their means, over permutations
+// that it has not seen, are within 0.02 of what they would be over all.
+TEST(rap_malicious) {
+  for (uint32_t w = 16; w <= 32; w *= 2) {
+    double papers, found;
+    paper_rap_malicious(&memory, w, 50000, 10000, &papers, &found);
+    if (!CHECK(found > papers - 0.04 && papers > (w == 16 ? 6.7 : 7.8)))
+      printf("w = %u: found %.3f, the paper's %.3f\n", w, found, papers);
+  }
+}
+
+// Hash paper; nothing is random. Of its Table 5 one row leaves conflicts (docs/papers.md).
+TEST(hash) {
+  paper_tables t = tables_of("hash", 0);
+  size_t differ = 0;
+  for (size_t i = 0; i < t.count; i++)
+    for (size_t k = 0; k < t.items[i].count; k++)
+      if (paper_differs(&t.items[i].cells[k])) {
+        differ++;
+        CHECK_STR(t.items[i].cells[k].where, "Walsh transform of 2048, bitwise-xor-mih");
+      }
+  CHECK_EQ_U64(differ, 1);
+  CHECK_EQ_U64(cell_at(table_named(&t, "Section 5.1"), "combinations")->ours, 188);
+  CHECK_EQ_U64(cell_at(table_named(&t, "Figure 6"), "bit 2")->ours, 4);
+  CHECK_EQ_U64(cell_at(table_named(&t, "Table 1"), "bit-vector XOR functions")->ours, 4480);
+  const paper_table *six = table_named(&t, "Table 6");
+  CHECK(cell_at(six, "bitwise-xor-mih")->ours >= 97);
+  CHECK(cell_at(six, "bit-vector-xor")->ours >= 96);
+  const paper_table *all = table_named(&t, "Bank conflicts with each hash");
+  static const char *const programs[] = {"transpose 16x16", "transpose 32x32", "reduction of 256",
+                                         "Walsh transform of 2048"};
+  for (size_t i = 0; i < 4; i++) {
+    char where[80];
+    snprintf(where, sizeof where, "%s, bitwise-xor-mih", programs[i]);
+    CHECK_EQ_U64(cell_at(all, where)->ours, 0);
+    snprintf(where, sizeof where, "%s, bit-vector-xor", programs[i]);
+    CHECK_EQ_U64(cell_at(all, where)->ours, 0);
+    snprintf(where, sizeof where, "%s, optimal", programs[i]);
+    CHECK_EQ_U64(cell_at(all, where)->ours, 0);
+  }
+}
+
+// ---- showing them ------------------------------------------------------------------------------
+
+static paper_tables example(void) {
+  paper_tables t = {0};
+  paper_table *one = paper_add_table(&memory, &t, "Table %d: an example", 1);
+  paper_add(&memory, one, (paper_cell){"exact", 32, 32, 0, NULL});
+  paper_add(&memory, one, (paper_cell){"near", 3.53, 3.5316, 0.03, "95 % +-0.0046"});
+  paper_add(&memory, one, (paper_cell){"far", 3.53, 3.6, 0.03, NULL});
+  paper_add(&memory, one, (paper_cell){"no figure", NAN, 1, 0, NULL});
+  paper_add(&memory, one, (paper_cell){"others", 86, 99.8, INFINITY, NULL});
+  paper_add(&memory, one, (paper_cell){"large", 1.2e21, 1.1806e21, 0.05e21, NULL});
+  return t;
+}
+
+TEST(text_of_tables) {
+  static const paper p = {"example", "A paper", NULL};
+  paper_tables t = example();
+  text out = {0};
+  paper_print(&out, &p, &t);
+  CHECK_STR(out.data, "A paper\n\n"
+                      "Table 1: an example\n\n"
+                      "                published          ours     deviation\n"
+                      "  exact                32            32            +0\n"
+                      "  near             3.5300        3.5316       +0.0016  95 % +-0.0046\n"
+                      "* far              3.5300        3.6000       +0.0700\n"
+                      "  no figure                           1\n"
+                      "  others               86       99.8000      +13.8000\n"
+                      "  large          1.20e+21      1.18e+21     -1.94e+19\n"
+                      "\n"
+                      "4 published figures, 1 of them differ by more than their tolerance (*)\n");
+  text_free(&out);
+}
+
+TEST(json_of_tables) {
+  static const paper p = {"example", "A \"paper\"", NULL};
+  paper_tables t = example();
+  text out = {0};
+  const char *wrong;
+  paper_print_json(&out, &p, &t);
+  const json *all = json_read(&memory, out.data, out.length, &wrong);
+  text_free(&out);
+  REQUIRE(all != NULL);
+  CHECK_STR(json_string(json_member(all, "citation"), ""), "A \"paper\"");
+  const json *table = json_first(json_member(all, "tables"));
+  const json *cell = json_first(json_member(table, "cells"))->next->next;
+  CHECK_STR(json_string(json_member(cell, "where"), ""), "far");
+  CHECK(json_member(cell, "differs")->kind == JSON_TRUE);
+  CHECK(json_number(json_member(cell, "ours"), 0) == 3.6);
+  CHECK(json_member(cell->next, "published")->kind == JSON_NULL);
+}
+
+int main(int argc, char **argv) {
+  int status = test_main(argc, argv);
+  arena_free(&memory);
+  return status;
+}
