@@ -54,8 +54,8 @@ enum { KERNELS_LOADS, KERNELS_STORES, KERNELS_GETS, KERNELS_PUTS };
 typedef struct kernels_counts {
   uint64_t memory, whole;  // accesses by warps; those by full warps of moves that have whole lines
   uint64_t scratch;
-  uint64_t turns;                     // at the banks
-  uint64_t full, lines, least_lines;  // of memory by full warps
+  uint64_t turns;                // at the banks
+  uint64_t full, lines, uneven;  // of memory by full warps; accesses whose lines are not the least
 } kernels_counts;
 
 typedef struct kernels {
@@ -235,7 +235,7 @@ static void add_access(kernels *k, uint32_t pass, const kernels_access *a) {
   c->memory += a->warps;
   c->full += a->full;
   c->lines += a->lines;
-  c->least_lines += a->least_lines;
+  c->uneven += a->lines != a->least_lines;
   if (id == NET_NONE)
     return;
   uint64_t allowed = lines_allowed(k->plan, &k->plan->passes.items[pass], a->kind, id);
@@ -372,7 +372,7 @@ static inline bool kernels_check_counts(const kernels *k) {
 
 // An HMM executes the same plan (machine_plan.h): as many stages at its shared memories as there
 // were turns at the banks, and at its global memory as there were lines. (Accesses of several words
-// are several requests there: more stages than lines, unless each line is asked for once. Those of
+// are several requests there: more stages than lines, unless whole lines are asked for. Those of
 // warps that are not full are not counted on the host.)
 static inline void kernels_check_machine(const kernels *k) {
   machine m = {MACHINE_HMM, 4, 32, 100, 1, 0, false};
@@ -388,7 +388,7 @@ static inline void kernels_check_machine(const kernels *k) {
     arena_free(&scratch);
   }
   bool good = CHECK_EQ_U64(shared, k->counts.turns);
-  if (k->counts.full == k->counts.memory && k->counts.lines == k->counts.least_lines)
+  if (k->counts.whole == k->counts.memory && k->counts.uneven == 0)
     good = CHECK_EQ_U64(global, k->counts.lines) && good;
   else
     good = CHECK(global >= k->counts.lines) && good;
