@@ -303,8 +303,7 @@ static bool is_dead(const c_place *p, const c_space *s, uint64_t number) {
   return p->dead && p->dead[number & f2_mask((int)s->r)];
 }
 
-// Where one access may have several registers.
-static uint32_t widest(const c_writer *w, const c_place *place) {
+uint32_t c_access_widest(const c_writer *w, const c_place *place) {
   return w->warps && !place->scratch && place->limit == UINT64_MAX && place->live_count == 0
              ? C_CHUNK
              : 0;
@@ -325,7 +324,7 @@ static void load_wide(const transfer *t, uint64_t number, uint32_t *loaded) {
 
 void c_load(c_writer *w, const c_map *map, const c_space *space, uint32_t bytes, uint32_t parts,
             const c_place *from, uint32_t *registers) {
-  c_access a = c_access_of(map, space, bytes, parts, C_CHUNK, widest(w, from));
+  c_access a = c_access_of(map, space, bytes, parts, C_CHUNK, c_access_widest(w, from));
   liveness live = bind_live(w, from, space);
   if (by_elements(from, &a) || from->live_count > 0)
     a = c_access_of(map, space, bytes, parts, 0, 0);
@@ -438,7 +437,7 @@ static void store_wide(const transfer *t, uint64_t number, const uint32_t *store
 
 void c_store(c_writer *w, const c_map *map, const c_space *space, uint32_t bytes, uint32_t parts,
              const c_place *to, const uint32_t *registers) {
-  c_access a = c_access_of(map, space, bytes, parts, C_CHUNK, widest(w, to));
+  c_access a = c_access_of(map, space, bytes, parts, C_CHUNK, c_access_widest(w, to));
   liveness live = bind_live(w, to, space);
   bool elements = by_elements(to, &a) || varies_in_lanes(&live, &a, parts) || w->warps;
   if (elements)

@@ -47,6 +47,9 @@ typedef struct c_place {
   const char *stream;  // a variable: whether stores may bypass the caches; NULL: they may not
 } c_place;
 
+// The most bits of registers that one access of the place may have.
+uint32_t c_access_widest(const c_writer *w, const c_place *place);
+
 // Registers of the phase: variables by number, 2^(r + parts - 1) of them; the part is the highest
 // bit.
 void c_load(c_writer *w, const c_map *map, const c_space *space, uint32_t bytes, uint32_t parts,

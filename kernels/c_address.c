@@ -182,8 +182,7 @@ static bool belongs(const c_map *m, const c_group *g, uint64_t weight) {
   return g->odd == odd_of(weight);
 }
 
-// Splits the rows into groups of one odd factor each, within which no two weights are equal.
-static uint32_t group_rows(const c_map *m, uint64_t rows, c_group *groups) {
+uint32_t c_map_groups(const c_map *m, uint64_t rows, c_group *groups) {
   uint32_t count = 0;
   for (; rows != 0; rows &= rows - 1) {
     uint64_t weight = m->weight[f2_lsb(rows)];
@@ -197,8 +196,7 @@ static uint32_t group_rows(const c_map *m, uint64_t rows, c_group *groups) {
   return count;
 }
 
-// The rows of a group that are among `bits`, each at its place.
-static uint64_t packed(const c_map *m, uint64_t rows, uint64_t bits) {
+uint64_t c_map_packed(const c_map *m, uint64_t rows, uint64_t bits) {
   uint64_t word = 0;
   for (uint64_t rest = rows & bits; rest != 0; rest &= rest - 1)
     word |= f2_unit(place_of(m->weight[f2_lsb(rest)]));
@@ -214,7 +212,7 @@ static const char *linear_of(c_writer *w, const c_map *m, uint64_t rows, bool of
   uint64_t value[F2_MAX];
   uint32_t count = of_threads ? m->threads : m->blocks;
   for (uint32_t i = 0; i < count; i++)
-    value[i] = packed(m, rows, of_threads ? m->thread[i] : m->block[i]);
+    value[i] = c_map_packed(m, rows, of_threads ? m->thread[i] : m->block[i]);
   const char *thread = m->scratch ? "t" : c_thread(w);
   return c_linear(w, of_threads ? thread : "b", count, value, of_threads);
 }
@@ -239,11 +237,11 @@ static const char *plus(c_writer *w, const char *sum, uint64_t odd, const char *
 static const char *sum_of(c_writer *w, const c_map *m, uint64_t rows, bool of_threads) {
   const char *sum = "0";
   c_group groups[C_ROWS];
-  uint32_t count = group_rows(m, rows, groups);
+  uint32_t count = c_map_groups(m, rows, groups);
   for (uint32_t g = 0; g < count; g++)
     sum = plus(w, sum, groups[g].odd,
                turned(w, linear_of(w, m, groups[g].rows, of_threads),
-                      packed(m, groups[g].rows, m->constant)));
+                      c_map_packed(m, groups[g].rows, m->constant)));
   return sum;
 }
 
@@ -291,18 +289,18 @@ c_bound c_bind(c_writer *w, const c_map *m, uint64_t without) {
            threads = c_map_rows_of_threads(m) & ~without, vectors = c_map_rows_of(m, UINT64_MAX);
   b.mixed = (blocks | threads) & vectors;
   b.uniform = (blocks | threads) & ~vectors;
-  b.group_count = group_rows(m, b.mixed, b.group);
+  b.group_count = c_map_groups(m, b.mixed, b.group);
   for (uint32_t g = 0; g < b.group_count; g++)
     declare_group(w, m, &b.group[g]);
 
   const char *item = fixed_part(w, m, blocks & ~threads & ~vectors);
   const char *thread = sum_of(w, m, threads & ~blocks & ~vectors, true);
   c_group both[C_ROWS];
-  uint32_t count = group_rows(m, blocks & threads & ~vectors, both);
+  uint32_t count = c_map_groups(m, blocks & threads & ~vectors, both);
   for (uint32_t g = 0; g < count; g++) {
     declare_group(w, m, &both[g]);
-    thread =
-        plus(w, thread, both[g].odd, turned(w, both[g].name, packed(m, both[g].rows, m->constant)));
+    thread = plus(w, thread, both[g].odd,
+                  turned(w, both[g].name, c_map_packed(m, both[g].rows, m->constant)));
   }
   declare(w, b.sum, "u", sum_type(w, m), item, " + ", thread);
   return b;
@@ -324,7 +322,7 @@ const char *c_bound_rest(c_writer *w, const c_bound *b, uint64_t x) {
   if (b->group_count == 0)
     return c_format(w, "%lld", (long long)constant);
   for (uint32_t g = 0; g < b->group_count; g++) {
-    uint64_t turned = packed(b->map, b->group[g].rows, bits);
+    uint64_t turned = c_map_packed(b->map, b->group[g].rows, bits);
     const char *group =
         turned ? c_format(w, "%s ^ %s", b->group[g].name, c_number(w, turned)) : b->group[g].name;
     sum = plus(w, sum, b->group[g].odd, group);

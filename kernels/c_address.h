@@ -81,6 +81,12 @@ typedef struct c_bound {
   char sum[16];  // the int64_t with all rows that w does not touch, or "0"
 } c_bound;
 
+// Splits the rows into groups of one odd factor each, within which no two weights are equal:
+// returns how many.
+uint32_t c_map_groups(const c_map *m, uint64_t rows, c_group *groups);
+// The rows of a group that are among `bits`, each at its place.
+uint64_t c_map_packed(const c_map *m, uint64_t rows, uint64_t bits);
+
 // Writes the variables. Rows of `without` are left out (as if 0).
 c_bound c_bind(c_writer *w, const c_map *m, uint64_t without);
 // The rest of the value, at coordinates x: an expression, an int64_t, to which b->sum is to be

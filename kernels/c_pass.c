@@ -4,24 +4,17 @@
 #include "kernels/c_online.h"
 #include "kernels/c_schedule.h"
 
-typedef struct c_pass {
-  c_writer *w;
-  const plan_pass *pass;
-  const net_stage *stage;
-  c_schedule schedule;
-  uint32_t array_count;
-  net_id *arrays;       // that it touches
-  bool *keyed;          // by slot: it holds keys (c_exchange.h)
-  const char *prelude;  // block and loop indices
-  const char *skips;    // of blocks in which there is nothing to do
-  const char **phases;  // the text of each
-  bool streams;         // some stores may bypass the caches
-} c_pass;
+c_pass c_pass_of(c_writer *w, uint32_t number) {
+  const plan_pass *pass = &w->plan->passes.items[number];
+  return (c_pass){.w = w,
+                  .pass = pass,
+                  .stage = &w->plan->net->stages.items[pass->stage],
+                  .schedule = c_schedule_of(w, pass)};
+}
 
 // ---- moves -----------------------------------------------------------------------------------
 
-// Whether the address is in the array, or not below the limit, for indices that are not alive, too.
-static bool always_inside(const c_pass *p, const plan_move *move) {
+bool c_pass_always_inside(const c_pass *p, const plan_move *move) {
   __extension__ typedef __int128 wide;
   wide low = move->map.offset, high = low;
   for (uint32_t i = 0; i < move->map.loop_count; i++)
@@ -88,9 +81,7 @@ static uint32_t fill_register(const c_pass *p, const c_phase *f, net_id value, b
   return c_as_vector(p->w, &fill, part, 1U << f->space->l);
 }
 
-// Registers of the phase, where lanes are threads, all of whose indices are from the limit on,
-// whatever the block and the thread: by number, or NULL if there are none.
-static bool *dead_registers(const c_pass *p, const c_space *s) {
+bool *c_pass_dead_registers(const c_pass *p, const c_space *s) {
   if (!p->w->warps || !has_suffix(p))
     return NULL;
   f2_space others = f2_span(p->pass->tile.n, (int)s->blocks, s->block);
@@ -135,7 +126,7 @@ static void load_slot(const c_pass *p, c_phase *f, uint32_t phase, uint32_t load
   const plan_move *move = &p->pass->loads[load];
   scalar_type type = p->schedule.loaded[load];
   c_place place = {.array = array_name(p, move->array), .limit = move->limit, .fill = move->fill};
-  if (!always_inside(p, move)) {
+  if (!c_pass_always_inside(p, move)) {
     place.live_count = move->live_count;
     place.live = move->live;
   }
@@ -181,13 +172,12 @@ static c_place scratch_place(const c_pass *p, uint32_t slot, int region) {
                    .scratch = true};
 }
 
-// Scratch as `phase` finds it, of elements of that type.
-static c_map scratch_map(const c_pass *p, const c_phase *f, uint32_t phase, uint32_t slot,
+c_map c_pass_scratch_map(const c_pass *p, uint32_t space, uint32_t phase, uint32_t slot,
                          scalar_type type) {
   const plan_phase *of = &p->schedule.phases[phase];
   uint32_t bytes = c_part_bytes(type);
   const uint64_t *basis = c_use_of(&p->schedule, p->pass, phase, slot)->basis;
-  c_map map = c_map_of_scratch(basis, f->space, c_parts(type));
+  c_map map = c_map_of_scratch(basis, &p->schedule.spaces[space], c_parts(type));
   if (p->w->warps && bytes < 4)
     c_map_share_banks(&map, of->l, bytes == 1 ? 2 : 1);
   if (p->w->warps)
@@ -198,7 +188,7 @@ static c_map scratch_map(const c_pass *p, const c_phase *f, uint32_t phase, uint
 static void from_scratch(const c_pass *p, c_phase *f, uint32_t phase, uint32_t slot) {
   const c_use *use = c_use_of(&p->schedule, p->pass, phase, slot);
   scalar_type type = use->before;
-  c_map map = scratch_map(p, f, phase, slot, type);
+  c_map map = c_pass_scratch_map(p, phase, phase, slot, type);
   c_place place = scratch_place(p, slot, use->in);
   place.dead = f->dead;
   f->slots[slot] = c_registers_of(p->w, f->space, type);
@@ -209,7 +199,7 @@ static void from_scratch(const c_pass *p, c_phase *f, uint32_t phase, uint32_t s
 static void to_scratch(const c_pass *p, c_phase *f, uint32_t phase, uint32_t slot) {
   const c_use *use = c_use_of(&p->schedule, p->pass, phase, slot);
   scalar_type type = f->slots[slot].type;
-  c_map map = scratch_map(p, f, use->next, slot, type);
+  c_map map = c_pass_scratch_map(p, phase, use->next, slot, type);
   c_place place = scratch_place(p, slot, use->out);
   c_store(p->w, &map, f->space, c_part_bytes(type), c_parts(type), &place, f->slots[slot].id);
 }
@@ -259,8 +249,7 @@ static void fill_registers(c_phase *f, uint32_t slot, scalar_type type) {
     }
 }
 
-// Whether a phase reads scratch and writes it: all threads read before any writes.
-static bool turns_around(const c_pass *p, uint32_t phase) {
+bool c_pass_turns_around(const c_pass *p, uint32_t phase) {
   bool reads = false, writes = false;
   for (uint32_t slot = 0; slot < p->pass->slot_count; slot++) {
     const c_use *use = c_use_of(&p->schedule, p->pass, phase, slot);
@@ -328,7 +317,7 @@ static void phase_stores(c_pass *p, c_phase *f, uint32_t phase) {
       fill_registers(f, move->slot, p->w->plan->arrays.items[move->array].type);
       store_slot(p, f, move);
     }
-  if (p->w->warps && turns_around(p, phase))
+  if (p->w->warps && c_pass_turns_around(p, phase))
     keep_over_barrier(p, f, phase);
   for (uint32_t slot = 0; slot < p->pass->slot_count; slot++) {
     const c_use *use = c_use_of(&p->schedule, p->pass, phase, slot);
@@ -355,32 +344,30 @@ static void fill_slots(const c_pass *p, c_phase *f, uint32_t phase) {
   }
 }
 
-// "b and t to the least index of a thread" >= limit; NULL: no thread has all its indices there.
-static const char *beyond_limit(const c_pass *p, const c_space *s) {
-  uint64_t block[F2_MAX], thread[F2_MAX], most = 0;
+bool c_pass_beyond(const c_pass *p, const c_space *s, uint64_t block[F2_MAX],
+                   uint64_t thread[F2_MAX]) {
+  uint64_t most = 0;
   f2_space shared = f2_span(p->pass->tile.n, (int)(s->r + s->l), s->basis);
+  if (!has_suffix(p) || s->threads == 0)
+    return false;
   for (uint32_t i = 0; i < s->blocks; i++)
     most |= block[i] = f2_space_reduce(shared, s->block[i]);
   for (uint32_t i = 0; i < s->threads; i++)
     most |= thread[i] = f2_space_reduce(shared, s->basis[s->r + s->l + i]);
-  if (most < p->pass->limit)
-    return NULL;
-  return c_format(p->w, "((%s) ^ (%s)) >= %s", c_linear(p->w, "b", s->blocks, block, false),
-                  c_linear(p->w, c_thread(p->w), s->threads, thread, true),
-                  c_number(p->w, p->pass->limit));
+  return most >= p->pass->limit;
 }
 
 // A thread whose indices are all from the limit on has nothing to compute: its slots hold what they
 // are filled with, which other threads may read. Whether a block was opened for those that have.
 static bool skip_suffix(const c_pass *p, c_phase *f, uint32_t phase) {
-  if (!has_suffix(p) || f->space->threads == 0)
+  const c_space *s = f->space;
+  uint64_t block[F2_MAX], thread[F2_MAX];
+  if (!c_pass_beyond(p, s, block, thread))
     return false;
-  const char *beyond = beyond_limit(p, f->space);
-  if (!beyond)
-    return false;
-  c_line(p->w, "if (%s) {", beyond);
+  c_line(p->w, "if (((%s) ^ (%s)) >= %s) {", c_linear(p->w, "b", s->blocks, block, false),
+         c_linear(p->w, c_thread(p->w), s->threads, thread, true), c_number(p->w, p->pass->limit));
   fill_slots(p, f, phase);
-  bool keeps = p->w->warps && turns_around(p, phase);
+  bool keeps = p->w->warps && c_pass_turns_around(p, phase);
   for (uint32_t slot = 0; slot < p->pass->slot_count; slot++)
     if (c_use_of(&p->schedule, p->pass, phase, slot)->out == C_NOWHERE)
       continue;
@@ -393,9 +380,7 @@ static bool skip_suffix(const c_pass *p, c_phase *f, uint32_t phase) {
   return p->w->warps;
 }
 
-// Whether a phase moves or computes anything: one that was to load or store may have been left
-// nothing by another.
-static bool is_idle(const c_pass *p, uint32_t phase) {
+bool c_pass_is_idle(const c_pass *p, uint32_t phase) {
   bool idle = true;
   for (uint32_t slot = 0; slot < p->pass->slot_count; slot++) {
     const c_use *use = c_use_of(&p->schedule, p->pass, phase, slot);
@@ -464,7 +449,7 @@ static void add_phases(const c_pass *p, text *out, text *functions) {
 static void write_phase(c_pass *p, uint32_t phase) {
   c_writer *w = p->w;
   p->phases[phase] = "";
-  if (w->warps && is_idle(p, phase))
+  if (w->warps && c_pass_is_idle(p, phase))
     return;
   const plan_phase *of = &p->schedule.phases[phase];
   const c_space *space = &p->schedule.spaces[phase];
@@ -476,7 +461,7 @@ static void write_phase(c_pass *p, uint32_t phase) {
   f.roots = NEW_ARRAY(w->memory, const struct c_root_access *, nodes);
   f.nodes = NEW_ARRAY(w->memory, net_id, nodes);
   w->next = w->others = 0;  // variables are in a block of their own: equal phases have equal text
-  if (w->warps && turns_around(p, phase))
+  if (w->warps && c_pass_turns_around(p, phase))
     declare_kept(p, phase);
   if (w->warps)
     text_printf(&w->body, "    PERMC_THREADS(%u)\n", 1U << space->threads);
@@ -484,7 +469,7 @@ static void write_phase(c_pass *p, uint32_t phase) {
     text_printf(&w->body, "    for (uint64_t t = 0; t < %llu; t++) {\n", 1ULL << space->threads);
   else
     text_string(&w->body, "    {\n");
-  f.dead = dead_registers(p, space);
+  f.dead = c_pass_dead_registers(p, space);
   f.open = skip_suffix(p, &f, phase);
   phase_loads(p, &f, phase);
   phase_ops(p, &f, of->op_count, p->pass->ops + of->first_op);
@@ -672,10 +657,7 @@ c_pass_facts c_pass_write(c_writer *w, text *out, text *functions, uint32_t numb
       *data = online.data;
     return (c_pass_facts){online.scratch_bytes, true, 1U << online.threads, number, data};
   }
-  c_pass p = {.w = w,
-              .pass = pass,
-              .stage = &w->plan->net->stages.items[pass->stage],
-              .schedule = c_schedule_of(w, pass)};
+  c_pass p = c_pass_of(w, number);
   w->sums = w->warps && block_bits(&p) >= MANY_BLOCKS;
   p.keyed = c_keyed_slots(w, pass, &p.schedule);
   p.arrays = NEW_ARRAY(w->memory, net_id, pass->load_count + pass->store_count + 1);

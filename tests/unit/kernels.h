@@ -27,6 +27,7 @@
 
 #include "fusion/planning.h"
 #include "kernels/c_emit.h"
+#include "kernels/machine_plan.h"
 #include "runtime/compiler.h"
 #include "runtime/cpu.h"
 #include "runtime/cuda_program.h"
@@ -53,6 +54,9 @@ enum { KERNELS_LOADS, KERNELS_STORES, KERNELS_GETS, KERNELS_PUTS };
 typedef struct kernels_counts {
   uint64_t memory, whole;  // accesses by warps; those by full warps of moves that have whole lines
   uint64_t scratch;
+  uint64_t turns;    // at the banks
+  uint64_t lines;    // of memory, by full warps
+  uint64_t unequal;  // accesses of memory that need not take as many stages as lines
 } kernels_counts;
 
 typedef struct kernels {
@@ -222,6 +226,7 @@ static void add_access(kernels *k, uint32_t pass, const kernels_access *a) {
   kernels_counts *c = &k->counts;
   if (a->kind >= KERNELS_GETS) {
     c->scratch += a->warps;
+    c->turns += a->turns;
     if (a->turns != a->least_turns)
       note_wrong(k, pass, a, NET_NONE);
     return;
@@ -229,6 +234,9 @@ static void add_access(kernels *k, uint32_t pass, const kernels_access *a) {
   net_id id = array_at(k, a->at[0]);
   CHECK(id != NET_NONE);
   c->memory += a->warps;
+  c->lines += a->lines;
+  c->unequal += id == NET_NONE || a->full != a->warps || a->lines != a->least_lines ||
+                scalar_types[k->plan->arrays.items[id].type].size > 4;
   if (id == NET_NONE)
     return;
   uint64_t allowed = lines_allowed(k->plan, &k->plan->passes.items[pass], a->kind, id);
@@ -359,6 +367,34 @@ static inline bool kernels_check_counts(const kernels *k) {
     return true;
   printf("%s\n", k->name);
   return false;
+}
+
+// ---- the memory machines -----------------------------------------------------------------------
+
+// An HMM executes the same plan (machine_plan.h): as many stages at its shared memories as there
+// were turns at the banks, and at its global memory as there were lines. (Where an access has
+// several words and is several requests there, it may be more stages: two of its requests may be
+// for one line, as some are for elements of 8 bytes. Warps that are not full are not counted here.)
+static inline void kernels_check_machine(const kernels *k) {
+  machine m = {MACHINE_HMM, 4, 32, 100, 1, 0, false};
+  uint64_t shared = 0, global = 0, requests = 0;
+  for (uint32_t i = 0; i < k->plan->passes.count; i++) {
+    arena scratch = {.failure = &kernels_failure};
+    machine_counts c = {0};
+    const char *problem = machine_plan_run(&scratch, &m, k->plan, i, &c);
+    CHECK_STR(problem, NULL);
+    shared += c.stages[MACHINE_READ_SHARED] + c.stages[MACHINE_WRITE_SHARED];
+    global += c.stages[MACHINE_READ_GLOBAL] + c.stages[MACHINE_WRITE_GLOBAL];
+    requests += c.requests;
+    arena_free(&scratch);
+  }
+  bool good = CHECK_EQ_U64(shared, k->counts.turns);
+  if (k->counts.unequal == 0)
+    good = CHECK_EQ_U64(global, k->counts.lines) && good;
+  else
+    good = CHECK(global >= k->counts.lines) && good;
+  if (!good)
+    printf("%s on an HMM: %" PRIu64 " requests\n", k->name, requests);
 }
 
 // ---- NVRTC -------------------------------------------------------------------------------------

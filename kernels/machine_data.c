@@ -1,0 +1,85 @@
+// The HMM paper's permutations, and how far they scatter what a warp writes. See
+// machine_algorithm.h.
+#include "kernels/machine_algorithm.h"
+
+uint64_t machine_random(uint64_t *state) {
+  uint64_t x = *state += UINT64_C(0x9e3779b97f4a7c15);
+  x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+  x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+  return x ^ x >> 31;
+}
+
+static uint64_t identical(uint64_t i, uint32_t bits) {
+  (void)bits;
+  return i;
+}
+static uint64_t shuffle(uint64_t i, uint32_t bits) {  // one to the left, the highest to the right
+  return bits == 0 ? i : (i << 1 | i >> (bits - 1)) & ((UINT64_C(1) << bits) - 1);
+}
+static uint64_t bit_reversal(uint64_t i, uint32_t bits) {
+  uint64_t reversed = 0;
+  for (uint32_t k = 0; k < bits; k++)
+    reversed |= (i >> k & 1) << (bits - 1 - k);
+  return reversed;
+}
+static uint64_t transpose(uint64_t i, uint32_t bits) {
+  uint64_t side = UINT64_C(1) << bits / 2;
+  return i % side * side + i / side;
+}
+
+static const machine_permutation permutations[] = {
+    {"identical", identical, false},       {"shuffle", shuffle, false},    {"random", NULL, false},
+    {"bit-reversal", bit_reversal, false}, {"transpose", transpose, true},
+};
+enum { PERMUTATIONS = sizeof permutations / sizeof *permutations };
+
+const machine_permutation *machine_permutation_at(size_t index) {
+  return index < PERMUTATIONS ? &permutations[index] : NULL;
+}
+
+const machine_permutation *machine_permutation_named(const char *name) {
+  for (size_t i = 0; i < PERMUTATIONS; i++)
+    if (!strcmp(permutations[i].name, name))
+      return &permutations[i];
+  return NULL;
+}
+
+uint64_t *machine_permutation_list(arena *a, const machine_permutation *p, uint32_t bits,
+                                   uint64_t seed) {
+  uint64_t n = UINT64_C(1) << bits, *list = NEW_ARRAY(a, uint64_t, n);
+  for (uint64_t i = 0; i < n; i++)
+    list[i] = p->at ? p->at(i, bits) : i;
+  for (uint64_t i = n - 1; i > 0 && !p->at; i--) {
+    uint64_t k = machine_random(&seed) % (i + 1), swap = list[i];
+    list[i] = list[k];
+    list[k] = swap;
+  }
+  return list;
+}
+
+// By group, 1 + the last warp that was seen there.
+uint64_t machine_distribution(arena *a, const uint64_t *list, uint64_t n, uint32_t width) {
+  uint64_t sum = 0;
+  uint32_t *seen = NEW_ARRAY(a, uint32_t, (n + width - 1) / width);
+  for (uint64_t i = 0; i < n; i++) {
+    uint32_t *at = &seen[list[i] / width], warp = (uint32_t)(i / width) + 1;
+    sum += *at != warp;
+    *at = warp;
+  }
+  return sum;
+}
+
+uint64_t machine_bank_distribution(arena *a, const uint64_t *list, uint64_t n, uint32_t width) {
+  uint64_t sum = 0;
+  uint32_t *banks = NEW_ARRAY(a, uint32_t, width);
+  for (uint64_t first = 0; first < n; first += width) {
+    uint32_t most = 0;
+    memset(banks, 0, width * sizeof *banks);
+    for (uint64_t i = first; i < first + width && i < n; i++) {
+      uint32_t count = ++banks[list[i] % width];
+      most = count > most ? count : most;
+    }
+    sum += most;
+  }
+  return sum;
+}

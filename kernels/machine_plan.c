@@ -1,0 +1,435 @@
+// From a pass to the requests of its warps. See machine_plan.h.
+#include "kernels/machine_plan.h"
+
+#include "kernels/c_online.h"
+#include "kernels/c_op.h"
+#include "kernels/c_pass.h"
+
+#include <inttypes.h>
+
+enum { LANES = MACHINE_PLAN_WIDTH, LANE_BITS = 5, WORD = 4, ALIGNED = 256 };
+
+// ---- affine sums
+// ---------------------------------------------------------------------------------
+
+// A number for each thread of each block: an XOR of what the bits of block and thread contribute.
+typedef struct affine_bits {
+  uint32_t blocks, threads;
+  uint64_t *block, *thread;
+  uint64_t lane[LANES];  // of the lowest thread bits
+} affine_bits;
+
+static affine_bits bits_of(arena *a, uint32_t blocks, uint32_t threads) {
+  return (affine_bits){
+      blocks, threads, NEW_ARRAY(a, uint64_t, blocks), NEW_ARRAY(a, uint64_t, threads), {0}};
+}
+
+static uint64_t combine(uint32_t count, const uint64_t *value, uint64_t bits) {
+  uint64_t sum = 0;
+  for (bits &= f2_mask((int)count); bits != 0; bits &= bits - 1)
+    sum ^= value[f2_lsb(bits)];
+  return sum;
+}
+
+static void set_lanes(affine_bits *b) {
+  for (uint64_t i = 0; i < LANES; i++)
+    b->lane[i] = combine(b->threads < LANE_BITS ? b->threads : LANE_BITS, b->thread, i);
+}
+
+// Of block and warp: what lanes add to.
+static uint64_t bits_at(const affine_bits *b, uint64_t block, uint64_t warp) {
+  return combine(b->blocks, b->block, block) ^ combine(b->threads, b->thread, warp << LANE_BITS);
+}
+
+// An address in elements, or bytes of scratch: offset + strides . loops + sum of odd * bits.
+typedef struct affine_group {
+  uint64_t odd;
+  affine_bits bits;
+} affine_group;
+typedef struct affine_sum {
+  uint64_t offset;
+  uint32_t loops, count;
+  const int64_t *strides;
+  affine_group *groups;
+} affine_sum;
+
+// ---- accesses
+// ------------------------------------------------------------------------------------
+
+// Threads with nothing but padding do nothing, except that they fill scratch (c_pass_beyond).
+typedef enum who { ALL, THOSE_BEYOND, THOSE_WITHIN } who;
+
+typedef struct access {
+  machine_op op;
+  const affine_sum *sum;
+  uint64_t *at;             // by group: what registers, and constants, contribute
+  uint64_t base;            // in bytes
+  uint32_t scale, bytes;    // of a unit of the sum; of the access of one lane
+  uint64_t limit;           // units from here on are left out
+  const affine_bits *live;  // 0 where it is alive; NULL: everywhere
+  uint64_t live_at;
+  who who;
+  const affine_bits *least;  // of `who`: the least index of a thread
+} access;
+
+typedef struct plan_step {
+  const access *access;  // NULL: a barrier
+  uint32_t part;         // which of its requests
+} plan_step;
+
+typedef struct plan_program {
+  arena *memory;
+  c_writer *writer;
+  c_pass pass;
+  uint64_t threads, slots, items;  // of a block; blocks at once, and in all
+  uint64_t *array;                 // where arrays begin, in bytes
+  VEC(plan_step) steps;            // of one item
+  affine_bits alive, least;        // of items (plan_pass)
+  uint64_t alive_at;
+  uint64_t address[LANES];
+} plan_program;
+
+static affine_sum *sum_of(arena *a, const c_map *m, uint64_t without) {
+  affine_sum *s = NEW(a, affine_sum);
+  c_group groups[C_ROWS];
+  *s = (affine_sum){.offset = m->offset, .loops = m->loops, .strides = m->strides};
+  s->count = c_map_groups(m, f2_mask((int)m->rows) & ~without, groups);
+  s->groups = NEW_ARRAY(a, affine_group, s->count);
+  for (uint32_t g = 0; g < s->count; g++) {
+    affine_bits *b = &s->groups[g].bits;
+    s->groups[g].odd = groups[g].odd;
+    *b = bits_of(a, m->blocks, m->threads);
+    for (uint32_t i = 0; i < m->blocks; i++)
+      b->block[i] = c_map_packed(m, groups[g].rows, m->block[i]);
+    for (uint32_t i = 0; i < m->threads; i++)
+      b->thread[i] = c_map_packed(m, groups[g].rows, m->thread[i]);
+    set_lanes(b);
+  }
+  return s;
+}
+
+static uint64_t *sum_at(arena *a, const c_map *m, uint64_t without, uint64_t x) {
+  c_group groups[C_ROWS];
+  uint32_t count = c_map_groups(m, f2_mask((int)m->rows) & ~without, groups);
+  uint64_t *at = NEW_ARRAY(a, uint64_t, count);
+  for (uint32_t g = 0; g < count; g++)
+    at[g] = c_map_packed(m, groups[g].rows, c_map_bits(m, x));
+  return at;
+}
+
+static affine_bits *forms_of(arena *a, const c_map *m) {
+  affine_bits *b = NEW(a, affine_bits);
+  *b = bits_of(a, m->blocks, m->threads);
+  memcpy(b->block, m->block, m->blocks * sizeof *m->block);
+  memcpy(b->thread, m->thread, m->threads * sizeof *m->thread);
+  set_lanes(b);
+  return b;
+}
+
+static void add_access(plan_program *p, access one) {
+  access *kept = NEW(p->memory, access);
+  *kept = one;
+  for (uint32_t part = 0; part < (one.bytes > WORD ? one.bytes / WORD : 1); part++)
+    vec_push(p->memory, &p->steps, ((plan_step){kept, part}));
+}
+
+// All accesses of a slot's registers, as c_load and c_store make them (c_access.c).
+static void add_accesses(plan_program *p, access like, const c_map *map, const c_space *space,
+                         scalar_type type, const c_place *place) {
+  uint32_t bytes = c_part_bytes(type), parts = c_parts(type);
+  c_access a = c_access_of(map, space, bytes, parts, 0, c_access_widest(p->writer, place));
+  c_map live = c_map_of_forms(place->live_count, place->live, space);
+  uint64_t without = 0, index = f2_mask((int)(space->r + space->l));
+  for (uint32_t i = 0; i < a.wide; i++)
+    without |= f2_unit((int)a.chunk_row[i]);
+  like.sum = sum_of(p->memory, map, without);
+  like.scale = map->bytes ? 1 : bytes;
+  like.bytes = bytes << a.wide;
+  like.limit = place->limit == UINT64_MAX ? UINT64_MAX : place->limit * parts;
+  like.live = place->live_count ? forms_of(p->memory, &live) : NULL;
+  for (uint64_t i = 0; i < UINT64_C(1) << a.home.registers; i += UINT64_C(1) << a.wide) {
+    uint64_t x = c_layout_at(&a.memory, i, 0);
+    if (a.wide == 0 && place->dead && place->dead[i & f2_mask((int)space->r)])
+      continue;
+    like.at = sum_at(p->memory, map, without, x);
+    like.live_at = c_map_bits(&live, x & index);
+    add_access(p, like);
+  }
+}
+
+// ---- phases
+// --------------------------------------------------------------------------------------
+
+static void add_move(plan_program *p, const plan_move *move, bool load, const c_space *space,
+                     scalar_type type, access like, const bool *dead) {
+  c_place place = {.limit = move->limit, .dead = load ? NULL : dead};
+  if (!load || !c_pass_always_inside(&p->pass, move)) {
+    place.live_count = move->live_count;
+    place.live = move->live;
+  }
+  c_map map = c_map_of(p->writer, &move->map, space, c_parts(type));
+  like.op = load ? MACHINE_READ_GLOBAL : MACHINE_WRITE_GLOBAL;
+  like.base = p->array[move->array];
+  add_accesses(p, like, &map, space, type, &place);
+}
+
+static void add_exchange(plan_program *p, uint32_t phase, uint32_t slot, bool get, access like,
+                         const bool *dead) {
+  const c_schedule *s = &p->pass.schedule;
+  const c_use *use = c_use_of(s, p->pass.pass, phase, slot);
+  scalar_type type = get ? use->before : use->after;
+  c_place place = {.limit = UINT64_MAX, .scratch = true, .dead = get ? dead : NULL};
+  c_map map = c_pass_scratch_map(&p->pass, phase, get ? phase : use->next, slot, type);
+  like.op = get ? MACHINE_READ_SHARED : MACHINE_WRITE_SHARED;
+  like.base = s->region[get ? use->in : use->out][slot];
+  add_accesses(p, like, &map, &s->spaces[phase], type, &place);
+}
+
+static void add_puts(plan_program *p, uint32_t phase, access like) {
+  for (uint32_t slot = 0; slot < p->pass.pass->slot_count; slot++)
+    if (c_use_of(&p->pass.schedule, p->pass.pass, phase, slot)->out != C_NOWHERE)
+      add_exchange(p, phase, slot, false, like, NULL);
+}
+
+static void add_inputs(plan_program *p, uint32_t phase, access like, const bool *dead) {
+  const c_schedule *s = &p->pass.schedule;
+  const plan_pass *pass = p->pass.pass;
+  for (uint32_t slot = 0; slot < pass->slot_count; slot++) {
+    const c_use *use = c_use_of(s, pass, phase, slot);
+    if (use->load != C_NOWHERE)
+      add_move(p, &pass->loads[use->load], true, &s->spaces[phase], s->loaded[use->load], like,
+               dead);
+    else if (use->in != C_NOWHERE)
+      add_exchange(p, phase, slot, true, like, dead);
+  }
+}
+
+static void add_stores(plan_program *p, uint32_t phase, access like, const bool *dead) {
+  const c_schedule *s = &p->pass.schedule;
+  const plan_pass *pass = p->pass.pass;
+  for (uint32_t i = 0; i < pass->store_count; i++) {
+    const plan_move *move = &pass->stores[i];
+    if (s->store_phase[i] == phase)
+      add_move(p, move, false, &s->spaces[phase], p->writer->plan->arrays.items[move->array].type,
+               like, dead);
+  }
+}
+
+static void add_barrier(plan_program *p) { vec_push(p->memory, &p->steps, ((plan_step){NULL, 0})); }
+
+// In the order of c_pass.c's write_phase.
+static void add_phase(plan_program *p, uint32_t phase) {
+  const c_space *space = &p->pass.schedule.spaces[phase];
+  const bool *dead = c_pass_dead_registers(&p->pass, space);
+  bool turns = c_pass_turns_around(&p->pass, phase);
+  uint64_t block[F2_MAX], thread[F2_MAX];
+  access beyond = {.who = ALL}, within = {.who = ALL};
+  if (c_pass_beyond(&p->pass, space, block, thread)) {
+    c_map least = {.blocks = space->blocks, .threads = space->threads};
+    memcpy(least.block, block, space->blocks * sizeof *block);
+    memcpy(least.thread, thread, space->threads * sizeof *thread);
+    beyond = (access){.who = THOSE_BEYOND, .least = forms_of(p->memory, &least)};
+    within = (access){.who = THOSE_WITHIN, .least = beyond.least};
+  }
+  if (p->steps.count > 0)
+    add_barrier(p);
+  if (beyond.who != ALL && !turns)
+    add_puts(p, phase, beyond);
+  add_inputs(p, phase, within, dead);
+  add_stores(p, phase, within, dead);
+  if (turns)
+    add_barrier(p);
+  add_puts(p, phase, turns ? (access){.who = ALL} : within);
+}
+
+// ---- the pass as a program
+// -----------------------------------------------------------------------
+
+static void set_skips(plan_program *p) {
+  const plan_pass *pass = p->pass.pass;
+  const c_space *s = &p->pass.schedule.spaces[0];
+  c_map forms = c_map_of_forms(pass->live_count, pass->live, s);
+  p->alive = *forms_of(p->memory, &forms);
+  p->alive_at = forms.constant;
+  p->least = bits_of(p->memory, s->blocks, 0);
+  for (uint32_t i = 0; i < s->blocks; i++)
+    p->least.block[i] = f2_space_reduce(pass->tile, s->block[i]);
+}
+
+// Whether there is nothing to do in the item's tile.
+static bool is_skipped(const plan_program *p, uint64_t item) {
+  const plan_pass *pass = p->pass.pass;
+  if (pass->live_count && combine(p->alive.blocks, p->alive.block, item) != p->alive_at)
+    return true;
+  return pass->limit != UINT64_MAX && combine(p->least.blocks, p->least.block, item) >= pass->limit;
+}
+
+typedef struct place {
+  const plan_step *step;  // NULL: there are no more items
+  uint64_t item, warp;    // the warp within its block
+} place;
+
+static place place_of(const plan_program *p, uint64_t warp, uint64_t step) {
+  uint64_t each = p->threads > LANES ? p->threads / LANES : 1, slot = warp / each;
+  uint64_t item = slot + step / p->steps.count * p->slots;
+  return (place){item < p->items ? &p->steps.items[step % p->steps.count] : NULL, item,
+                 warp % each};
+}
+
+// The units at which the lanes first ... first + count - 1 are, or MACHINE_IDLE.
+static void find_units(const plan_program *p, const place *at, uint32_t first, uint32_t count,
+                       uint64_t *unit) {
+  const access *a = at->step->access;
+  const affine_sum *s = a->sum;
+  uint64_t fixed = s->offset, loops = at->item >> p->pass.schedule.spaces[0].blocks;
+  for (uint32_t i = s->loops; i-- > 0; loops /= p->pass.stage->extents[i])
+    fixed += (uint64_t)s->strides[i] * (loops % p->pass.stage->extents[i]);
+  for (uint32_t i = 0; i < count; i++)
+    unit[i] = fixed;
+  for (uint32_t g = 0; g < s->count; g++) {
+    const affine_bits *b = &s->groups[g].bits;
+    uint64_t odd = s->groups[g].odd, own = a->at[g] ^ bits_at(b, at->item, at->warp);
+    for (uint32_t i = 0; i < count; i++)
+      unit[i] += odd * (own ^ b->lane[first + i]);
+  }
+}
+
+static void leave_out(const plan_program *p, const place *at, uint32_t first, uint32_t count,
+                      uint64_t *unit) {
+  const access *a = at->step->access;
+  uint64_t live = a->live ? a->live_at ^ bits_at(a->live, at->item, at->warp) : 0;
+  uint64_t least = a->least ? bits_at(a->least, at->item, at->warp) : 0;
+  for (uint32_t i = 0; i < count; i++) {
+    bool out = unit[i] >= a->limit || first + i >= p->threads;
+    out |= a->live && (live ^ a->live->lane[first + i]) != 0;
+    if (a->who != ALL)
+      out |=
+          ((least ^ a->least->lane[first + i]) >= p->pass.pass->limit) == (a->who == THOSE_WITHIN);
+    if (out)
+      unit[i] = MACHINE_IDLE;
+  }
+}
+
+static bool has_conditions(const plan_program *p, const access *a) {
+  return a->live || a->who != ALL || a->limit != UINT64_MAX || p->threads < LANES;
+}
+
+// Lanes of part i of an access, of `words` words each.
+static uint32_t find_part(const plan_program *p, const place *at, uint64_t *unit, uint32_t *words) {
+  const access *a = at->step->access;
+  *words = a->bytes > WORD ? a->bytes / WORD : 1;
+  uint32_t count = LANES / *words, first = at->step->part * count;
+  find_units(p, at, first, count, unit);
+  if (has_conditions(p, a))
+    leave_out(p, at, first, count, unit);
+  return count;
+}
+
+static machine_op plan_op(void *state, uint64_t warp, uint64_t step) {
+  const plan_program *p = state;
+  place at = place_of(p, warp, step);
+  if (!at.step)
+    return MACHINE_END;
+  if (is_skipped(p, at.item))
+    return MACHINE_SKIP;
+  if (!at.step->access)
+    return MACHINE_SYNC;
+  if (has_conditions(p, at.step->access)) {
+    uint64_t unit[LANES];
+    uint32_t words, count = find_part(p, &at, unit, &words), idle = 0;
+    for (uint32_t i = 0; i < count; i++)
+      idle += unit[i] == MACHINE_IDLE;
+    if (idle == count)
+      return MACHINE_SKIP;
+  }
+  return at.step->access->op;
+}
+
+static void plan_lanes(void *state, uint64_t warp, uint64_t step, uint64_t *address,
+                       machine_word *value) {
+  const plan_program *p = state;
+  place at = place_of(p, warp, step);
+  const access *a = at.step->access;
+  uint64_t unit[LANES];
+  uint32_t words, count = find_part(p, &at, unit, &words);
+  (void)value;
+  for (uint32_t i = 0; i < count; i++)
+    for (uint32_t k = 0; k < words; k++)
+      address[i * words + k] =
+          unit[i] == MACHINE_IDLE ? MACHINE_IDLE : (a->base + unit[i] * a->scale) / WORD + k;
+}
+
+// ---- all
+// -----------------------------------------------------------------------------------------
+
+static const char *cannot(arena *a, const machine *m, const plan *p, const plan_pass *pass) {
+  if (m->kind != MACHINE_HMM)
+    return arena_printf(a, "a plan needs an hmm: a %s has one memory only", machine_names[m->kind]);
+  if (p->target->lane_bytes != 0)
+    return arena_printf(a, "the plan is for the target %s, whose lanes are no threads",
+                        p->target->name);
+  if (m->width != MACHINE_PLAN_WIDTH)
+    return arena_printf(a, "the warps of a plan have %d lanes: w = %u will not do",
+                        MACHINE_PLAN_WIDTH, m->width);
+  for (uint32_t i = 0; i < pass->load_count + pass->store_count; i++) {
+    const plan_move *move =
+        i < pass->load_count ? &pass->loads[i] : &pass->stores[i - pass->load_count];
+    if (!c_map_fits(&move->map) || move->live_count > C_ROWS)
+      return "an address of the plan is a sum of too many terms";
+  }
+  return NULL;
+}
+
+static void place_arrays(plan_program *p, const plan *of) {
+  uint64_t end = 0;
+  p->array = NEW_ARRAY(p->memory, uint64_t, of->arrays.count);
+  for (size_t i = 0; i < of->arrays.count; i++) {
+    const net_array *array = &of->arrays.items[i];
+    p->array[i] = end;
+    end += (array->count * scalar_types[array->type].size + ALIGNED - 1) / ALIGNED * ALIGNED;
+  }
+}
+
+static uint64_t count_items(const plan_program *p) {
+  uint64_t items = UINT64_C(1) << p->pass.schedule.spaces[0].blocks;
+  for (uint32_t i = 0; i < p->pass.stage->loop_count; i++)
+    items *= p->pass.stage->extents[i];
+  return items;
+}
+
+const char *machine_plan_run(arena *a, const machine *m, const plan *of, uint32_t number,
+                             machine_counts *out) {
+  const plan_pass *pass = &of->passes.items[number];
+  const char *problem = cannot(a, m, of, pass);
+  c_options options = {.stream_bytes = UINT64_MAX};
+  c_writer writer = {
+      .memory = a, .plan = of, .options = &options, .warps = true, .index = "uint64_t"};
+  c_online online;
+  if (problem)
+    return problem;
+  if (c_online_of(&writer, pass, &online))
+    return "the strategy online has a kernel of its own, which the machines do not know";
+  plan_program p = {.memory = a, .writer = &writer, .pass = c_pass_of(&writer, number)};
+  p.threads = UINT64_C(1) << p.pass.schedule.spaces[0].threads;
+  p.items = count_items(&p);
+  place_arrays(&p, of);
+  set_skips(&p);
+  for (uint32_t i = 0; i < p.pass.schedule.phase_count; i++)
+    if (!c_pass_is_idle(&p.pass, i))
+      add_phase(&p, i);
+  if (p.steps.count == 0)
+    add_barrier(&p);  // an item without steps would not end
+  uint64_t block_warps = p.threads > LANES ? p.threads / LANES : 1;
+  p.slots = m->threads ? m->threads / (block_warps * LANES) : p.items;
+  p.slots = p.slots < 1 ? 1 : p.slots > p.items ? p.items : p.slots;
+  machine own = *m;
+  own.threads = p.slots * block_warps * LANES;
+  machine_program program = {.warps = p.slots * block_warps,
+                             .block_warps = block_warps,
+                             .state = &p,
+                             .op = plan_op,
+                             .lanes = plan_lanes,
+                             .global_words = UINT64_MAX,
+                             .shared_words = UINT64_MAX};
+  return machine_run(a, &own, &program, out);
+}

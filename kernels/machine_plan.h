@@ -1,0 +1,33 @@
+// Plans on an HMM: what each pass asks of the global memory and, for its exchanges, of the shared
+// ones, as its kernel does.
+//
+// A block of the grid is a block of the machine, of 2^t threads; its steps are the loads, gets,
+// puts and stores of its phases (c_pass.c writes the same ones), with barriers between them. Words
+// have 4 bytes. An access of 32 lanes for elements, or several neighbours, of 2 or 4 words each is
+// 2 or 4 requests of so many lanes that they ask for 32 words, as GPUs make it; lanes whose
+// elements share a word are merged. Addresses come from the maps of the plan in their affine form:
+// nothing is listed.
+//
+//   pass 3 of a sorter of 2^20, tiles of 2^13 elements, 2^9 threads of 2^4 registers:
+//     steps 0 ... 3     load wide: address = 4 x of register 4 i ... 4 i + 3: 4 requests each
+//     ...               put in shared memory, barrier, get, ...
+//     the last          stores
+//
+// Accesses are counted, no word is moved: what a plan computes, its kernels show on the host
+// (tests/unit/kernels.h).
+#ifndef PERMC_KERNELS_MACHINE_PLAN_H
+#define PERMC_KERNELS_MACHINE_PLAN_H
+
+#include "fusion/plan.h"
+#include "kernels/machine.h"
+
+enum { MACHINE_PLAN_WIDTH = 32 };  // lanes of a warp, banks of a shared memory
+
+// Executes pass `number` of the plan. At most m->threads threads are at work at once (as many
+// blocks as fit, at least one; the next block begins where one has ended), 0: those of all blocks.
+// NULL: *out has the counts. Otherwise a sentence that says what of the plan or the machine does
+// not do.
+const char *machine_plan_run(arena *a, const machine *m, const plan *of, uint32_t number,
+                             machine_counts *out);
+
+#endif

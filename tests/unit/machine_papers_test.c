@@ -1,0 +1,259 @@
+// What the papers say of the memory machines, by executing: examples, Table 1 and transposes of the
+// DMM/UMM paper, Table I and the distributions of the HMM paper.
+#include "kernels/machine_algorithm.h"
+#include "tests/test.h"
+#include "tests/unit/memory.h"
+
+#include <math.h>
+
+static uint64_t run(const machine *m, const char *name, const machine_task *t, machine_counts *c) {
+  const machine_algorithm *r = machine_algorithm_named(name);
+  CHECK(r != NULL);
+  *c = (machine_counts){0};
+  if (!CHECK_STR(machine_algorithm_run(&memory, m, r, t, c), NULL))
+    printf("%s %s, n = %" PRIu64 "\n", machine_names[m->kind], name, t->n);
+  return c->time;
+}
+
+static uint64_t closed(const machine *m, const char *name, const machine_task *t) {
+  return machine_algorithm_time(&memory, m, machine_algorithm_named(name), t);
+}
+
+// ---- examples
+// -------------------------------------------------------------------------------------
+
+static void check_example(uint64_t latency, const uint64_t *list, uint64_t dmm, uint64_t umm) {
+  machine_task t = {.n = 8, .list = list};
+  machine_counts c;
+  for (int i = 0; i < 4; i++) {
+    machine m = {i & 1 ? MACHINE_UMM : MACHINE_DMM, 1, 4, latency, 1, 8, i & 2};
+    CHECK_EQ_U64(run(&m, "addresses", &t, &c), i & 1 ? umm : dmm);
+  }
+}
+
+TEST(figures) {
+  START();
+  check_example(3, (uint64_t[]){0, 1, 10, 6, 8, 9, 14, 15}, 5, 7);   // DMM/UMM paper, Figure 4
+  check_example(5, (uint64_t[]){7, 5, 15, 0, 10, 11, 12, 9}, 7, 9);  // HMM paper, Figure 3
+}
+
+// ---- DMM/UMM paper, Table 1
+// -----------------------------------------------------------------------
+
+static void check_grid(machine m, uint64_t n) {
+  static const char *const names[] = {"contiguous", "stride"};
+  machine_task t = {.n = n};
+  machine_counts c;
+  uint64_t w = m.width, p = m.threads, apart = n / p;
+  uint64_t k = m.kind == MACHINE_DMM ? machine_gcd(apart, w) : apart < w ? apart : w;
+  for (int i = 0; i < 2; i++) {
+    uint64_t each = i ? k : 1;
+    uint64_t time = run(&m, names[i], &t, &c);
+    CHECK_EQ_U64(time, closed(&m, names[i], &t));
+    if (m.barrier)
+      CHECK_EQ_U64(time, (each * (p / w) + m.latency - 1) * apart);
+    CHECK_EQ_U64(c.histogram[m.kind == MACHINE_DMM][each], n / w);
+    // The orders of magnitude of the table, with the constants between them.
+    double order = (double)(each * n) / (double)w + (double)(apart * m.latency);
+    CHECK((double)time <= order && (double)time >= order / 2);
+  }
+}
+
+TEST(contiguous_and_stride) {
+  START();
+  static const uint32_t widths[] = {1, 2, 3, 4, 6, 8, 12, 16, 32, 64};
+  static const uint64_t latencies[] = {1, 2, 5, 32, 400};
+  for (int i = 0; i < 10 * 5 * 4 * 12; i++) {
+    arena_free(&memory);
+    uint32_t w = widths[i % 10];
+    uint64_t warps = UINT64_C(1) << 2 * (i / 50 % 4), apart = 1 + (uint64_t)i / 200;
+    machine m = {MACHINE_DMM, 1, w, latencies[i / 10 % 5], 1, w * warps, false};
+    for (int k = 0; k < 4; k++) {
+      m.kind = k & 1 ? MACHINE_UMM : MACHINE_DMM;
+      m.barrier = k & 2;
+      check_grid(m, m.threads * apart);
+    }
+  }
+}
+
+// ---- transposes
+// -----------------------------------------------------------------------------------
+
+static const char *const transposes[] = {"crsw", "srcw", "drdw", "diagonal-transpose"};
+
+static void check_transposes(machine m, uint64_t side) {
+  machine_task t = {.n = side * side};
+  machine_counts c;
+  for (int i = 0; i < 8; i++) {
+    m.kind = i & 1 ? MACHINE_UMM : MACHINE_DMM;
+    for (int barrier = 0; barrier < 2; barrier++) {
+      m.barrier = barrier;
+      uint64_t time = run(&m, transposes[i / 2], &t, &c),
+               expected = closed(&m, transposes[i / 2], &t);
+      CHECK(!m.barrier || expected > 0);
+      CHECK(expected == 0 || time == expected);
+    }
+  }
+}
+
+TEST(transposes_of_the_dmm) {
+  START();
+  for (uint32_t w = 1; w <= 32; w = w < 4 ? w + 1 : 2 * w)
+    for (uint64_t times = 1; times <= 3; times++)
+      for (uint64_t warps = 1; warps <= w * times; warps++) {
+        arena_free(&memory);
+        if (w * times * w * times % (w * warps) == 0)
+          check_transposes((machine){MACHINE_DMM, 1, w, 7, 1, w * warps, true}, w * times);
+      }
+}
+
+// Times are linear in n/w and n l/p, with constants that do not depend on n, p, l: two accesses of
+// each element by the diagonal access, four by rotations (a local and a global transpose).
+TEST(transposes_are_linear) {
+  START();
+  printf("transpose by diagonals on a DMM:      time = a n/w + b n (l - 1)/p\n");
+  for (uint64_t side = 32; side <= 256; side *= 2)
+    for (uint64_t l = 1; l <= 257; l += 128)
+      for (uint64_t p = 64; p <= 1024; p *= 4) {
+        arena_free(&memory);
+        machine dmm = {MACHINE_DMM, 1, 32, l, 1, p, true}, umm = dmm;
+        machine_task t = {.n = side * side};
+        machine_counts c;
+        uint64_t n = t.n;
+        umm.kind = MACHINE_UMM;
+        CHECK_EQ_U64(run(&dmm, "diagonal-transpose", &t, &c), 2 * (n / 32) + 2 * (n * (l - 1) / p));
+        if (p > n / 32)
+          continue;
+        CHECK_EQ_U64(run(&umm, "umm-transpose", &t, &c), 4 * (n / 32) + 4 * (n * (l - 1) / p));
+      }
+}
+
+// With r registers: sqrt(w/r) times as long (Lemma 5.3).
+TEST(transposes_with_registers) {
+  START();
+  for (int barrier = 0; barrier < 2; barrier++)
+    for (uint32_t w = 4; w <= 64; w *= 4)
+      for (uint64_t r = 1; r <= w; r *= 4)
+        for (uint64_t warps = 1; warps <= 4; warps *= 4) {
+          arena_free(&memory);
+          machine m = {MACHINE_UMM, 1, w, 9, 1, w * warps, barrier};
+          machine_task t = {.n = 16 * w * w, .registers = r};
+          machine_counts c;
+          uint64_t root = machine_side(w / r), time = run(&m, "umm-transpose", &t, &c);
+          CHECK_EQ_U64(c.histogram[0][1], c.accesses[0] + c.accesses[1]);
+          if (m.barrier)
+            CHECK_EQ_U64(time, 4 * (t.n / w + t.n * 8 / m.threads) * root);
+        }
+}
+
+// ---- HMM paper, Table I
+// ---------------------------------------------------------------------------
+
+// Rounds that are not casual, and those that are, by op.
+static void check_rounds(const machine_counts *c, const uint64_t *good, const uint64_t *casual) {
+  for (int op = 0; op < MACHINE_ACCESSES; op++) {
+    CHECK_EQ_U64(c->rounds[op] - c->casual[op], good[op]);
+    CHECK_EQ_U64(c->casual[op], casual[op]);
+  }
+}
+
+static void check_table_1(uint32_t bits, uint32_t w, uint64_t latency) {
+  uint64_t n = UINT64_C(1) << bits;
+  machine m = {MACHINE_HMM, 1, w, latency, 1, n, true};
+  machine_counts c;
+  CHECK_EQ_U64(run(&m, "hmm-transpose", &(machine_task){.n = n}, &c), 4 * n / w + 2 * latency - 2);
+  check_rounds(&c, (uint64_t[]){1, 1, 1, 1}, (uint64_t[]){0, 0, 0, 0});
+  for (size_t i = 0; machine_permutation_at(i); i++) {
+    uint64_t *list = machine_permutation_list(&memory, machine_permutation_at(i), bits, 3);
+    uint64_t *inverse = NEW_ARRAY(&memory, uint64_t, n);
+    for (uint64_t k = 0; k < n; k++)
+      inverse[list[k]] = k;
+    bool moves = i > 0;
+    uint64_t d = machine_distribution(&memory, list, n, w),
+             s = machine_distribution(&memory, inverse, n, w);
+    machine_task t = {.n = n, .list = list};
+    CHECK_EQ_U64(run(&m, "d-designated", &t, &c), d + 2 * n / w + 3 * latency - 3);
+    check_rounds(&c, (uint64_t[]){2, !moves, 0, 0}, (uint64_t[]){0, moves, 0, 0});
+    CHECK_EQ_U64(run(&m, "s-designated", &t, &c), s + 2 * n / w + 3 * latency - 3);
+    check_rounds(&c, (uint64_t[]){moves ? 1 : 2, 1, 0, 0}, (uint64_t[]){moves, 0, 0, 0});
+  }
+}
+
+TEST(table_1) {
+  START();
+  static const uint32_t widths[] = {4, 16, 32};
+  static const uint64_t latencies[] = {1, 100, 700};
+  for (uint32_t bits = 10; bits <= 16; bits += 2)
+    for (int i = 0; i < 9; i++) {
+      arena_free(&memory);
+      check_table_1(bits, widths[i % 3], latencies[i / 3]);
+    }
+}
+
+// d DMMs share the rounds of the shared memories; results are the same, free-running too.
+TEST(several_dmms) {
+  START();
+  for (uint32_t d = 1; d <= 16; d *= 2)
+    for (int barrier = 0; barrier < 2; barrier++) {
+      arena_free(&memory);
+      machine m = {MACHINE_HMM, d, 8, 50, 1, 4096, barrier};
+      machine_task t = {.n = 4096};
+      machine_counts c;
+      uint64_t time = run(&m, "hmm-transpose", &t, &c);
+      if (m.barrier)
+        CHECK_EQ_U64(time, 2 * 4096 / 8 + 2 * 4096 / 8 / d + 2 * 50 - 2);
+      else
+        CHECK(time >= 2 * 4096 / 8 && time <= 2 * 4096 / 8 + 2 * 4096 / 8 / d + 2 * 50);
+    }
+}
+
+// Fewer threads than elements: each takes several.
+TEST(permutations_in_turns) {
+  START();
+  for (int i = 0; i < 3 * 5 * 2; i++) {
+    arena_free(&memory);
+    uint32_t bits = 12;
+    machine m = {(machine_kind)(i % 3), 1, 32, 20, 1, 512, i >= 15};
+    machine_task t = {.n = 1 << bits,
+                      .list = machine_permutation_list(
+                          &memory, machine_permutation_at((size_t)(i / 3 % 5)), bits, 9)};
+    machine_counts c;
+    for (int s = 0; s < 2; s++) {
+      uint64_t time = run(&m, s ? "s-designated" : "d-designated", &t, &c);
+      if (m.barrier)
+        CHECK_EQ_U64(time, closed(&m, s ? "s-designated" : "d-designated", &t));
+    }
+  }
+}
+
+// ---- distributions
+// --------------------------------------------------------------------------------
+
+TEST(distributions) {
+  START();
+  static const uint64_t expected[] = {1, 2, 0, 32, 32};  // n/w of: the random one is not fixed
+  uint64_t n = 1 << 14;
+  for (size_t i = 0; machine_permutation_at(i); i++) {
+    uint64_t *list = machine_permutation_list(&memory, machine_permutation_at(i), 14, 1);
+    if (expected[i])
+      CHECK_EQ_U64(machine_distribution(&memory, list, n, 32), expected[i] * n / 32);
+  }
+}
+
+// HMM paper, Table III: 0.99987 to 0.99990 over 1000 of them.
+TEST(distribution_of_random_permutations) {
+  START();
+  double least = 2, most = 0;
+  for (uint64_t seed = 1; seed <= 3; seed++) {
+    arena_free(&memory);
+    uint64_t *list =
+        machine_permutation_list(&memory, machine_permutation_named("random"), 22, seed);
+    double part = (double)machine_distribution(&memory, list, 1 << 22, 32) / (1 << 22);
+    least = fmin(least, part);
+    most = fmax(most, part);
+  }
+  printf("D_w of random permutations of 4M: %.5f n to %.5f n\n", least, most);
+  CHECK(least >= 0.9998 && most <= 1);
+}
+
+TEST_MAIN()

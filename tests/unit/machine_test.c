@@ -1,0 +1,241 @@
+// The memory machines: against a literal one, pipeline register by pipeline register, and their
+// memory, errors and speed. What the papers say of them: machine_papers_test.c.
+#include "kernels/machine_algorithm.h"
+#include "tests/test.h"
+#include "tests/unit/machine_listed.h"
+#include "tests/unit/splitmix.h"
+
+#include <time.h>
+
+static machine_counts run(const machine *m, listed *l) {
+  machine_counts counts = {0};
+  machine_program p = listed_program(l);
+  CHECK_STR(machine_run(&memory, m, &p, &counts), NULL);
+  return counts;
+}
+
+// ---- against a literal machine
+// -------------------------------------------------------------------
+
+static uint64_t below(uint64_t limit) { return random_u64() % limit; }
+
+static machine random_machine(void) {
+  machine m = {.kind = (machine_kind)below(MACHINE_KINDS), .dmms = 1};
+  m.width = 1 + (uint32_t)below(9);
+  m.latency = 1 + below(LISTED_DEEP);
+  m.shared_latency = 1 + below(3);
+  if (m.kind == MACHINE_HMM)
+    m.dmms = 1 + (uint32_t)below(LISTED_MEMORIES - 1);
+  return m;
+}
+
+static void random_list(machine *m, listed *l) {
+  *l = (listed){.width = m->width, .block_warps = 1 + below(4), .steps = 1 + below(LISTED_STEPS)};
+  l->warps = l->block_warps * (1 + below(6));
+  m->threads = l->warps * m->width;
+  for (uint64_t s = 0; s < l->steps; s++)
+    for (uint64_t i = 0; i < l->warps; i++) {
+      uint64_t block = i / l->block_warps * l->block_warps;
+      bool sync = i == block ? below(5) == 0 : l->op[block][s] == MACHINE_SYNC;
+      uint64_t shared = m->kind == MACHINE_HMM ? below(2) : m->kind == MACHINE_DMM;
+      uint64_t spread = 1 + below(40);
+      l->op[i][s] = sync ? MACHINE_SYNC : (machine_op)(2 * shared + below(2));
+      for (uint32_t k = 0; k < m->width; k++)
+        l->address[i][s][k] = below(8) == 0 || below(9) == s ? MACHINE_IDLE : below(spread);
+    }
+}
+
+TEST(as_a_literal_machine) {
+  for (int i = 0; i < 4000; i++) {
+    START();
+    listed l;
+    machine m = random_machine();
+    random_list(&m, &l);
+    uint64_t time = run(&m, &l).time;
+    if (!CHECK_EQ_U64(time, literal_time(&m, &l)))
+      return;
+  }
+}
+
+// Of one warp there is nobody to wait for: barriers change nothing.
+TEST(barriers_of_one_warp) {
+  for (int i = 0; i < 1000; i++) {
+    START();
+    listed l;
+    machine m = random_machine();
+    random_list(&m, &l);
+    l.warps = l.block_warps = 1;
+    m.threads = m.width;
+    uint64_t time = run(&m, &l).time;
+    m.barrier = true;
+    CHECK_EQ_U64(run(&m, &l).time, time);
+  }
+}
+
+// With barriers: by the definition, round by round.
+TEST(barriers_by_definition) {
+  for (int i = 0; i < 1000; i++) {
+    START();
+    listed l;
+    machine m = random_machine();
+    random_list(&m, &l);
+    if (m.kind == MACHINE_HMM)
+      continue;
+    m.barrier = true;
+    uint64_t time = 0;
+    for (uint64_t s = 0; s < l.steps; s++)  // steps that are no barriers of blocks line up
+      for (uint64_t w = 0; w < l.warps; w++)
+        if (l.op[w][s] == MACHINE_SYNC)
+          l.op[w][s] = m.kind == MACHINE_DMM ? MACHINE_READ_SHARED : MACHINE_READ_GLOBAL;
+    for (uint64_t s = 0; s < l.steps; s++) {
+      listed one = {.width = l.width, .warps = l.warps, .block_warps = 1, .steps = 1};
+      for (uint64_t w = 0; w < l.warps; w++) {
+        one.op[w][0] = l.op[w][s];
+        memcpy(one.address[w][0], l.address[w][s], sizeof one.address[w][0]);
+      }
+      time += literal_time(&m, &one);
+    }
+    CHECK_EQ_U64(run(&m, &l).time, time);
+  }
+}
+
+// ---- memory
+// ---------------------------------------------------------------------------------------
+
+typedef struct writing {
+  uint64_t address[4];
+} writing;
+
+static machine_op write_then_read(void *state, uint64_t warp, uint64_t step) {
+  (void)state;
+  (void)warp;
+  return step == 0 ? MACHINE_WRITE_SHARED : step == 1 ? MACHINE_READ_SHARED : MACHINE_END;
+}
+
+static void writing_lanes(void *state, uint64_t warp, uint64_t step, uint64_t *address,
+                          machine_word *value) {
+  const writing *w = state;
+  (void)warp;
+  for (uint32_t i = 0; i < 4; i++) {
+    address[i] = w->address[i];
+    value[i] = step == 0 ? 100 + i : 0;
+  }
+}
+
+TEST(concurrent_access) {
+  START();
+  machine m = {MACHINE_DMM, 1, 4, 3, 1, 4, false};
+  writing w = {{9, 5, 9, MACHINE_IDLE}};
+  machine_word words[16] = {0}, value[4] = {0};
+  machine_program p = {1, 1, &w, write_then_read, writing_lanes, NULL, words, 0, 16, value};
+  machine_counts c;
+  CHECK_STR(machine_run(&memory, &m, &p, &c), NULL);
+  CHECK_EQ_U64(words[5], 101);
+  CHECK_EQ_U64(words[9], 102);
+  CHECK_EQ_U64(value[0], 102);  // a lane that lost reads what the winner wrote
+  CHECK_EQ_U64(value[2], 102);
+  CHECK_EQ_U64(c.requests, 6);
+  CHECK_EQ_U64(c.histogram[true][2], 2);  // 9 and 5 share a bank, 9 and 9 a request
+  CHECK_EQ_U64(c.time, 2 * (2 + 3 - 1));
+  p.shared_words = 9;
+  CHECK_STR(machine_run(&memory, &m, &p, &c),
+            "warp 0, step 0: shared write at 9, where the memory has 9 words");
+}
+
+// ---- errors
+// ---------------------------------------------------------------------------------------
+
+static void check_wrong(machine m, const char *wrong) {
+  CHECK_STR(machine_problem(&memory, &m), wrong);
+}
+
+TEST(what_is_no_machine) {
+  START();
+  check_wrong((machine){MACHINE_DMM, 1, 0, 1, 1, 32, true}, "the width is from 1 to 4096, not 0");
+  check_wrong((machine){MACHINE_DMM, 1, 32, 0, 1, 32, true},
+              "a latency is from 1 to 2^32 - 1 time units");
+  check_wrong((machine){MACHINE_DMM, 2, 32, 1, 1, 32, true}, "only an HMM has several DMMs");
+  check_wrong((machine){MACHINE_HMM, 0, 32, 1, 1, 32, true},
+              "an HMM has from 1 to 4096 DMMs, not 0");
+  check_wrong((machine){MACHINE_UMM, 1, 32, 1, 1, 100, true},
+              "the threads are whole warps: p = 100 is no multiple of w = 32");
+  check_wrong((machine){MACHINE_UMM, 1, 32, 1, 1, 0, true},
+              "the threads are whole warps: p = 0 is no multiple of w = 32");
+  check_wrong((machine){MACHINE_UMM, 1, 3, 1, 1, 9, true}, NULL);
+}
+
+static void check_task(const char *algorithm, machine m, machine_task t, const char *wrong) {
+  machine_counts c;
+  CHECK_STR(machine_algorithm_run(&memory, &m, machine_algorithm_named(algorithm), &t, &c), wrong);
+}
+
+TEST(what_cannot_run) {
+  START();
+  machine dmm = {MACHINE_DMM, 1, 4, 3, 1, 16, true}, hmm = {MACHINE_HMM, 1, 4, 3, 1, 8, true};
+  machine umm = {MACHINE_UMM, 1, 8, 3, 1, 8, true};
+  check_task("contiguous", dmm, (machine_task){.n = 24}, "n = 24 is no multiple of p = 16");
+  check_task("contiguous", dmm, (machine_task){.n = 0}, "n is from 1 to 2^31, not 0");
+  check_task("crsw", dmm, (machine_task){.n = 32},
+             "a square matrix has no 32 elements: n is to be a square");
+  check_task("crsw", (machine){MACHINE_DMM, 1, 8, 3, 1, 8, true}, (machine_task){.n = 144},
+             "the side of the matrix, 12, is no multiple of w = 8");
+  check_task("hmm-transpose", dmm, (machine_task){.n = 16}, "hmm-transpose does not run on a dmm");
+  check_task("hmm-transpose", hmm, (machine_task){.n = 64},
+             "its blocks have w^2 = 16 threads, of which p = 8 is no multiple");
+  check_task("umm-transpose", umm, (machine_task){.n = 64, .registers = 4},
+             "tiles have the side sqrt(r w), a divisor of w: with w = 8, r = 4 there are none");
+  check_task("umm-transpose", umm, (machine_task){.n = 64, .registers = 9},
+             "a thread has from 1 to w = 8 registers, not 9");
+  umm.threads = 64;
+  check_task("umm-transpose", umm, (machine_task){.n = 64},
+             "each warp has as many of the 1 tiles of 8 x 8: p / w = 8 is no divisor");
+}
+
+// ---- speed
+// ----------------------------------------------------------------------------------------
+
+static double seconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+// 10^8 accesses in a second of one core, whatever they are; a tenth where the compiler does not
+// optimize.
+static double rate_once(const char *name, machine_kind kind, bool barrier, uint64_t n) {
+  START();
+  machine m = {kind, 1, 32, 400, 1, 1 << 15, barrier};
+  machine_counts c;
+  double start = seconds();
+  CHECK_STR(machine_algorithm_run(&memory, &m, machine_algorithm_named(name),
+                                  &(machine_task){.n = n}, &c),
+            NULL);
+  return (double)c.requests / (seconds() - start);
+}
+
+// The best of some runs, in accesses a second.
+static double rate_of(const char *name, machine_kind kind, bool barrier, uint64_t n) {
+  double best = 0;
+  for (int i = 0; i < 5; i++) {
+    double rate = rate_once(name, kind, barrier, n);
+    best = rate > best ? rate : best;
+  }
+  return best;
+}
+
+// With contents, their preparation and their check. Scattered words are fetched from beyond the
+// host's caches: half is asked of these.
+TEST(speed) {
+  static const char *const names[] = {"contiguous", "stride", "random"};
+  const char *slower = getenv("PERMC_SLOWER");
+  bool slow = slower && atoi(slower) > 1;
+  for (int i = 0; i < 12; i++) {
+    machine_kind kind = i & 1 ? MACHINE_UMM : MACHINE_DMM;
+    double rate = rate_of(names[i / 4], kind, i & 2, UINT64_C(1) << (slow ? 17 : 20));
+    printf("%s %s, %s: %.0f million accesses a second\n", machine_names[kind], names[i / 4],
+           i & 2 ? "barriers" : "free", rate / 1e6);
+    CHECK(rate >= (slow ? 1e6 : i < 4 ? 1e8 : 4e7));
+  }
+}
+
+TEST_MAIN()
