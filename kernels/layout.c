@@ -185,6 +185,21 @@ static inline uint64_t along(layout_diagonal d, uint64_t x) {
   return (d.shift >= 0 ? x >> d.shift : x << -d.shift) & d.mask;
 }
 
+// One more than the largest place of an address below `words`. These are, for each one of `words`,
+// what has its higher bits, there a zero, and any lower bits: a coset, as is its image.
+static uint64_t places_of(f2_matrix a, uint64_t words) {
+  uint64_t most = 0;
+  for (uint64_t rest = words; rest; rest &= rest - 1) {
+    int bit = f2_lsb(rest);
+    f2_space low = f2_space_units(a.columns, f2_mask(bit)), image = f2_space_image(a, low);
+    uint64_t place = f2_apply(a, (rest ^ f2_unit(bit)) & f2_mask(a.columns));
+    for (int i = image.dimension - 1; i >= 0; i--)
+      place = (place ^ image.basis[i]) > place ? place ^ image.basis[i] : place;
+    most = place > most ? place : most;
+  }
+  return most + 1;
+}
+
 // Of unit vectors that complement the bank's rows the highest serve: where a bank bit is e_i + a
 // higher one, all bits from m on stay where they are.
 void layout_from_bank(layout *out, const layout_request *r, f2_matrix bank) {
@@ -206,7 +221,7 @@ void layout_from_bank(layout *out, const layout_request *r, f2_matrix bank) {
     place.row[low] = f2_unit(f2_lsb(rest));
   }
   out->form = LAYOUT_LINEAR;
-  out->places = n < 64 && f2_unit(n) > r->words ? f2_unit(n) : r->words;
+  out->places = places_of(place, r->words);
   out->matrix = place;
   out->diagonal_count = diagonals_of(place, 0, n, out->diagonal);
 }

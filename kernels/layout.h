@@ -78,7 +78,7 @@ typedef struct layout_kind layout_kind;
 typedef struct layout {
   const layout_kind *kind;
   uint32_t banks;
-  uint64_t words, places;  // every place is less than `places`
+  uint64_t words, places;  // no place is `places` or more
   layout_form form;
   uint64_t seed;           // of random kinds
   const char *parameters;  // one line, such as "k1 = 0, k2 = 5, mask = 7"

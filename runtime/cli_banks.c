@@ -57,14 +57,20 @@ static int by_cost(const void *x, const void *y) {
              : (a->pattern.class > b->pattern.class) - (a->pattern.class < b->pattern.class);
 }
 
-// Fewer conflicts; or the same in memory that does not grow, or with less to compute.
+// Words of memory, in whole rows of banks.
+static uint64_t memory_of(const layout *l) {
+  uint64_t words = l->places > l->words ? l->places : l->words;
+  return (words + l->banks - 1) / l->banks * l->banks;
+}
+
+// Fewer conflicts; or the same in less memory; or with less to compute.
 static bool better(const choice *a, const choice *b) {
   uint64_t own = bank_conflicts(a->cost), other = bank_conflicts(b->cost);
-  if (own != other)
-    return own < other;
-  if ((a->layout->gap > 0) != (b->layout->gap > 0))
-    return a->layout->gap == 0;
-  return layout_operations(a->layout) < layout_operations(b->layout);
+  if (own == other) {
+    own = memory_of(a->layout);
+    other = memory_of(b->layout);
+  }
+  return own != other ? own < other : layout_operations(a->layout) < layout_operations(b->layout);
 }
 
 static void choose(arena *a, report *r, bank_counter *c) {
@@ -129,7 +135,8 @@ static void print_report(text *to, const report *r) {
   text_printf(to, "\n%-22s%5s%9s%12s%10s\n", "layout", "worst", "mean", "conflicts", "removed");
   for (size_t i = 0; i < r->choices.count; i++)
     print_choice(to, r, &r->choices.items[i]);
-  text_printf(to, "\nbest: %s; of an unsigned address a in words\n", r->best->kind->name);
+  text_printf(to, "\nbest: %s, in %" PRIu64 " words of memory; of an unsigned address a\n",
+              r->best->kind->name, memory_of(r->best->layout));
   layout_print_tables(to, r->best->layout, "static const", "shift");
   text_string(to, "  place  ");
   layout_print_place(to, r->best->layout, "shift", "a");
@@ -174,7 +181,8 @@ static void json_best(text *to, const report *r) {
   layout_print_tables(&tables, r->best->layout, "static const", "shift");
   layout_print_place(&place, r->best->layout, "shift", "a");
   layout_print_bank(&bank, r->best->layout, "shift", "a");
-  text_printf(to, "{\"name\": \"%s\"", r->best->kind->name);
+  text_printf(to, "{\"name\": \"%s\", \"words\": %" PRIu64, r->best->kind->name,
+              memory_of(r->best->layout));
   json_text(to, "tables", &tables);
   json_text(to, "place", &place);
   json_text(to, "bank", &bank);

@@ -138,6 +138,7 @@ static void check_layout(const layout *l) {
     if (good)
       taken[p] = 1;
   }
+  CHECK(!linear || !taken || taken[l->places - 1]);
   if (!CHECK(good))
     printf("%s, %u banks, %llu words\n", l->kind->name, l->banks, (unsigned long long)l->words);
   if (linear) {
