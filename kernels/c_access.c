@@ -1,5 +1,6 @@
 #include "kernels/c_access.h"
 #include "kernels/c_function.h"
+#include "kernels/c_lying.h"
 
 // ---- neighbours ------------------------------------------------------------------------------
 
@@ -139,6 +140,10 @@ static transfer begin(c_writer *w, const c_access *a, const c_place *place, uint
   const char *constant = loads ? "const " : "";
   bool shifted = strcmp(t.bound.sum, "0") != 0;
   const char *element = a->map.bytes ? "char" : c_vector_in_memory(w, a->bytes, 1);
+  if (a->map.lying) {
+    c_line(w, "const uint32_t %s = (uint32_t)(%s);", t.pointer, t.bound.sum);
+    return t;
+  }
   c_line(w, "%s%s *const %s = (%s%s *)%s%s%s;", constant, element, t.pointer, constant, element,
          place->array, shifted ? " + " : "", shifted ? t.bound.sum : "");
   if (place->limit != UINT64_MAX)
@@ -146,9 +151,19 @@ static transfer begin(c_writer *w, const c_access *a, const c_place *place, uint
   return t;
 }
 
+static const char *through_layout(const transfer *t, const char *rest) {
+  const char *element = c_vector_in_memory(t->w, t->access->bytes, 1);
+  const char *at = c_format(t->w, "%s((uint32_t)(%s + %s))",
+                            c_lying_function(t->w, t->access->map.lying), t->pointer, rest);
+  return t->access->map.bytes ? c_format(t->w, "(%s *)(%s + %s)", element, t->place->array, at)
+                              : c_format(t->w, "(%s *)%s + %s", element, t->place->array, at);
+}
+
 // "p3 + 16": the address of the element at coordinates x.
 static const char *address_of(const transfer *t, uint64_t x) {
   const char *rest = c_bound_rest(t->w, &t->bound, x);
+  if (t->access->map.lying)
+    return through_layout(t, rest);
   if (t->access->map.bytes)
     return c_format(t->w, "(%s *)(%s + %s)", c_vector_in_memory(t->w, t->access->bytes, 1),
                     t->pointer, rest);
@@ -303,6 +318,11 @@ static bool is_dead(const c_place *p, const c_space *s, uint64_t number) {
   return p->dead && p->dead[number & f2_mask((int)s->r)];
 }
 
+// Only words stay together.
+static uint32_t longest_chunk(const c_map *m) {
+  return m->lying && !m->bytes && m->lying->word < C_CHUNK ? m->lying->word : C_CHUNK;
+}
+
 uint32_t c_access_widest(const c_writer *w, const c_place *place) {
   return w->warps && !place->scratch && place->limit == UINT64_MAX && place->live_count == 0
              ? C_CHUNK
@@ -324,7 +344,7 @@ static void load_wide(const transfer *t, uint64_t number, uint32_t *loaded) {
 
 void c_load(c_writer *w, const c_map *map, const c_space *space, uint32_t bytes, uint32_t parts,
             const c_place *from, uint32_t *registers) {
-  c_access a = c_access_of(map, space, bytes, parts, C_CHUNK, c_access_widest(w, from));
+  c_access a = c_access_of(map, space, bytes, parts, longest_chunk(map), c_access_widest(w, from));
   liveness live = bind_live(w, from, space);
   if (by_elements(from, &a) || from->live_count > 0)
     a = c_access_of(map, space, bytes, parts, 0, 0);
@@ -437,7 +457,7 @@ static void store_wide(const transfer *t, uint64_t number, const uint32_t *store
 
 void c_store(c_writer *w, const c_map *map, const c_space *space, uint32_t bytes, uint32_t parts,
              const c_place *to, const uint32_t *registers) {
-  c_access a = c_access_of(map, space, bytes, parts, C_CHUNK, c_access_widest(w, to));
+  c_access a = c_access_of(map, space, bytes, parts, longest_chunk(map), c_access_widest(w, to));
   liveness live = bind_live(w, to, space);
   bool elements = by_elements(to, &a) || varies_in_lanes(&live, &a, parts) || w->warps;
   if (elements)

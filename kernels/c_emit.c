@@ -5,6 +5,8 @@
 #include "kernels/c_root.h"
 #include "kernels/c_source.h"
 
+#include <stdio.h>
+
 // ---- what cannot be written ------------------------------------------------------------------
 
 static bool moves_fit(uint32_t count, const plan_move *moves) {
@@ -249,7 +251,11 @@ bool c_emit(c_code *code, const plan *p, const c_options *options, const char **
     writer->warps = p->target->lane_bytes == 0;
     writer->index = writer->warps && all_small(p) ? "uint32_t" : "uint64_t";
     write_all(writer, code);
-    done = !writer->definitions.failed && is_whole(code) && code->roots;
+    done = !writer->definitions.failed && is_whole(code) && code->roots && !writer->problem;
+    if (writer->problem) {
+      snprintf(code->problem, sizeof code->problem, "%s", writer->problem);
+      *problem = code->problem;
+    }
   }
   if (writer) {
     text_free(&writer->definitions);

@@ -28,7 +28,7 @@
 //   c_function.c   functions on vectors    c_half.c       of f16
 //   c_source.c     the sources in the text
 //   c_pass.c       a pass                  c_writer.c     the text
-//   c_online.c     kernels that are told the matrix
+//   c_online.c     kernels that are told the matrix   c_lying.c   layouts of scratch
 #ifndef PERMC_KERNELS_C_EMIT_H
 #define PERMC_KERNELS_C_EMIT_H
 
@@ -39,6 +39,8 @@
 typedef struct c_options {
   uint64_t
       stream_bytes;  // arrays of so many bytes are stored past the caches where lines are whole
+  const struct layout_kind *layout;  // of scratch (c_lying.h); NULL: the planner's own
+  uint64_t layout_seed;
 } c_options;
 
 typedef struct c_pass_facts {
@@ -58,6 +60,7 @@ typedef struct c_code {
   c_pass_facts *facts;      // by pass
   permc_root_table *roots;  // the tables that the code reads, in order; the last has m = 0
   text entry;
+  char problem[160];
 } c_code;
 
 // False: memory is out, or *problem says what of the plan cannot be written.

@@ -249,8 +249,8 @@ static void place_loads(const scan *s) {
 
 // Whether each thread of the phase writes, by the basis `out`, where it reads by the basis `in`:
 // the two addresses of every x differ by one of an element of W.
-static bool stays(const c_space *s, const uint64_t *in, const uint64_t *out) {
-  c_map a = c_map_of_scratch(in, s, 1), b = c_map_of_scratch(out, s, 1);
+static bool stays(const c_space *s, const c_lying *in, const c_lying *out) {
+  c_map a = c_map_of_scratch(in->basis, s, 1), b = c_map_of_scratch(out->basis, s, 1);
   f2_space own = f2_span((int)a.rows, (int)a.vectors, a.vector);
   for (uint32_t i = 0; i < a.vectors; i++)
     if (!f2_space_has(own, a.vector[i] ^ b.vector[i]))
@@ -261,38 +261,38 @@ static bool stays(const c_space *s, const uint64_t *in, const uint64_t *out) {
   return true;
 }
 
-static bool same_basis(uint32_t count, const uint64_t *a, const uint64_t *b) {
-  return memcmp(a, b, count * sizeof *a) == 0;
-}
-
 // Scratch between two phases with others between them, which do not touch the slot.
-static const uint64_t *basis_between(const scan *s, uint32_t from, uint32_t to) {
+static c_lying lying_between(const scan *s, uint32_t from, uint32_t to, scalar_type type) {
   const plan_phase *phases = s->schedule->phases;
-  return s->w->warps && from + 1 < to
-             ? plan_exchange(s->w->memory, s->pass->tile, &phases[from], &phases[to])
-             : phases[to].exchange;
+  const uint64_t *usual = s->w->warps && from + 1 < to ? plan_exchange(s->w->memory, s->pass->tile,
+                                                                       &phases[from], &phases[to])
+                                                       : phases[to].exchange;
+  assert(usual);
+  return c_lying_asked(s->w)
+             ? c_lying_between(s->w, s->pass->tile, &phases[from], &phases[to], usual, type)
+             : (c_lying){.basis = usual};
 }
 
 // The slot goes from phase `from` to phase `to`, the next that needs it. Its region from now on.
 static int carry(const scan *s, uint32_t slot, uint32_t from, uint32_t to, int region) {
   const c_schedule *c = s->schedule;
   c_use *use = c_use_of(c, s->pass, from, slot);
-  const uint64_t *out = basis_between(s, from, to), *in = use->basis;
+  c_lying out = lying_between(s, from, to, use->after);
   uint32_t dimension = (uint32_t)s->pass->tile.dimension;
-  assert(out);
-  c_use_of(c, s->pass, to, slot)->basis = out;
+  c_use_of(c, s->pass, to, slot)->lying = out;
   use->next = to;
   use->out = 0;
   if (use->in == C_NOWHERE)
     return 0;
-  if (!use->made && same_basis(dimension, in, out)) {
+  if (!use->made && c_lying_equal(&use->lying, &out, dimension)) {
     use->out = C_NOWHERE;
     return region;
   }
   if (s->w->warps)  // all threads read before any writes
     return use->out;
   bool alike = c_parts(use->before) == c_parts(use->after);
-  use->out = alike && stays(&c->spaces[from], in, out) ? region : 1 - region;
+  alike &= !out.by || c_lying_equal(&use->lying, &out, dimension);
+  use->out = alike && stays(&c->spaces[from], &use->lying, &out) ? region : 1 - region;
   return use->out;
 }
 
@@ -312,14 +312,30 @@ static void route_slot(const scan *s, uint32_t slot, bool used[2]) {
   }
 }
 
+// The most that the slot takes, which some layouts enlarge.
+static uint64_t region_bytes(const scan *s, uint32_t slot) {
+  uint32_t dimension = (uint32_t)s->pass->tile.dimension;
+  uint64_t most = (uint64_t)s->pass->slot_bytes[slot] << dimension;
+  for (uint32_t phase = 0; phase < s->schedule->phase_count; phase++) {
+    const c_use *use = c_use_of(s->schedule, s->pass, phase, slot);
+    if (use->in == C_NOWHERE)
+      continue;
+    uint64_t bytes = c_part_bytes(use->before), unit = s->w->warps ? 1 : bytes;
+    uint64_t elements = (uint64_t)c_parts(use->before) << dimension;
+    bytes = c_lying_units(&use->lying, elements * bytes / unit) * unit;
+    most = bytes > most ? bytes : most;
+  }
+  return most;
+}
+
 static void set_regions(const scan *s) {
   c_schedule *c = s->schedule;
   for (int i = 0; i < 2; i++)
     c->region[i] = NEW_ARRAY(s->w->memory, uint64_t, s->pass->slot_count);
   for (uint32_t slot = 0; slot < s->pass->slot_count; slot++) {
     bool used[2] = {false, false};
-    uint64_t bytes = (uint64_t)s->pass->slot_bytes[slot] << s->pass->tile.dimension;
     route_slot(s, slot, used);
+    uint64_t bytes = region_bytes(s, slot);
     for (int i = 0; i < 2; i++)
       if (used[i]) {
         c->region[i][slot] = c->scratch_bytes;

@@ -41,6 +41,7 @@ typedef struct c_writer {
   bool halves_needed;      // vectors of f16 (kernels/c_half.h)
   bool scalars_needed[2];  // of integers; of floats, conversions and mathematics
   bool masks_needed, online;
+  const char *problem;  // what options ask and the pass cannot have, or NULL
 } c_writer;
 
 // True if it was not yet defined: now it is, and the caller writes it.

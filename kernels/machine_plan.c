@@ -65,6 +65,7 @@ typedef struct access {
   uint64_t *at;             // by group: what registers, and constants, contribute
   uint64_t base;            // in bytes
   uint32_t scale, bytes;    // of a unit of the sum; of the access of one lane
+  const c_lying *lying;     // through which units of scratch go; NULL: none
   uint64_t limit;           // units from here on are left out
   const affine_bits *live;  // 0 where it is alive; NULL: everywhere
   uint64_t live_at;
@@ -144,6 +145,7 @@ static void add_accesses(plan_program *p, access like, const c_map *map, const c
     without |= f2_unit((int)a.chunk_row[i]);
   like.sum = sum_of(p->memory, map, without);
   like.scale = map->bytes ? 1 : bytes;
+  like.lying = map->lying;
   like.bytes = bytes << a.wide;
   like.limit = place->limit == UINT64_MAX ? UINT64_MAX : place->limit * parts;
   like.live = place->live_count ? forms_of(p->memory, &live) : NULL;
@@ -322,6 +324,9 @@ static uint32_t find_part(const plan_program *p, const place *at, uint64_t *unit
   find_units(p, at, first, count, unit);
   if (has_conditions(p, a))
     leave_out(p, at, first, count, unit);
+  for (uint32_t i = 0; i < count && a->lying; i++)
+    if (unit[i] != MACHINE_IDLE)
+      unit[i] = c_lying_place(a->lying, unit[i]);
   return count;
 }
 
