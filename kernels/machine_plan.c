@@ -403,18 +403,23 @@ static uint64_t count_items(const plan_program *p) {
 }
 
 const char *machine_plan_run(arena *a, const machine *m, const plan *of, uint32_t number,
-                             machine_counts *out) {
+                             const c_options *options, machine_counts *out) {
   const plan_pass *pass = &of->passes.items[number];
   const char *problem = cannot(a, m, of, pass);
-  c_options options = {.stream_bytes = UINT64_MAX};
-  c_writer writer = {
-      .memory = a, .plan = of, .options = &options, .warps = true, .index = "uint64_t"};
+  const c_options usual = {.stream_bytes = UINT64_MAX};
+  c_writer writer = {.memory = a,
+                     .plan = of,
+                     .options = options ? options : &usual,
+                     .warps = true,
+                     .index = "uint64_t"};
   c_online online;
   if (problem)
     return problem;
   if (c_online_of(&writer, pass, &online))
     return "the strategy online has a kernel of its own, which the machines do not know";
   plan_program p = {.memory = a, .writer = &writer, .pass = c_pass_of(&writer, number)};
+  if (writer.problem)
+    return writer.problem;
   p.threads = UINT64_C(1) << p.pass.schedule.spaces[0].threads;
   p.items = count_items(&p);
   place_arrays(&p, of);

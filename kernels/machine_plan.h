@@ -19,6 +19,7 @@
 #define PERMC_KERNELS_MACHINE_PLAN_H
 
 #include "fusion/plan.h"
+#include "kernels/c_emit.h"
 #include "kernels/machine.h"
 
 enum { MACHINE_PLAN_WIDTH = 32 };  // lanes of a warp, banks of a shared memory
@@ -27,7 +28,8 @@ enum { MACHINE_PLAN_WIDTH = 32 };  // lanes of a warp, banks of a shared memory
 // blocks as fit, at least one; the next block begins where one has ended), 0: those of all blocks.
 // NULL: *out has the counts. Otherwise a sentence that says what of the plan or the machine does
 // not do.
+// `options`: as the kernels are written with, such as a layout of scratch; NULL: the usual ones.
 const char *machine_plan_run(arena *a, const machine *m, const plan *of, uint32_t number,
-                             machine_counts *out);
+                             const c_options *options, machine_counts *out);
 
 #endif

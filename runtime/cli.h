@@ -8,7 +8,7 @@
 // Dispatch (cli_main.c), parsing (cli_options.c), `permc help` (cli_help.c) and the test that
 // compares the help with docs/permc.1 and docs/language.md all read the same rows. Each verb has a
 // file: cli_run.c, cli_check.c, cli_explain.c, cli_test.c, cli_bench.c, cli_tune.c,
-// cli_fmt.c, cli_banks.c, cli_paper.c.
+// cli_machine.c, cli_fmt.c, cli_banks.c, cli_paper.c.
 #ifndef PERMC_RUNTIME_CLI_H
 #define PERMC_RUNTIME_CLI_H
 
@@ -104,6 +104,7 @@ cli_status cli_explain(const cli_arguments *given);
 cli_status cli_test(const cli_arguments *given);
 cli_status cli_bench(const cli_arguments *given);
 cli_status cli_tune(const cli_arguments *given);
+cli_status cli_machine(const cli_arguments *given);
 cli_status cli_fmt(const cli_arguments *given);
 cli_status cli_banks(const cli_arguments *given);
 cli_status cli_paper(const cli_arguments *given);

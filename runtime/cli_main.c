@@ -106,6 +106,26 @@ static const cli_option tune_options[] = {
     END_OF_OPTIONS,
 };
 
+static const cli_option machine_options[] = {
+    {"--size", "SIZE", true, "n, such as 2^20; of programs NAME=SIZE, such as n=20"},
+    {"--width", "W", false, "w: banks of a memory, threads of a warp (default: 32)"},
+    {"--latency", "L", false, "of the memory, of an hmm the global one (default: 100)"},
+    {"--shared-latency", "L", false, "of an hmm's shared memories (default: 1)"},
+    {"--threads", "P", false, "p, a multiple of w (default: as many as there is work for)"},
+    {"--dmms", "D", false, "d, the DMMs of an hmm (default: 1)"},
+    {"--registers", "R", false, "r of a thread, for umm-transpose (default: w)"},
+    {"--permutation", "NAME", false, "for d- and s-designated: its name, or a FILE with images"},
+    {"--addresses", "FILE", false, "for addresses: one number after the other, # comments"},
+    {"--seed", "S", false, "of what is random (default: 1)"},
+    {"-e", "EXPR", false, "the plan of this expression, in FILE's scope if there is one"},
+    {"--entry", "NAME", false, "... of this entry point (default: main)"},
+    {"--arguments", "TYPES", false, "... for arguments of these types, such as '[2^20]u32'"},
+    STRATEGY_OPTION,
+    {"--json", NULL, false, "print one JSON object"},
+    {"--time", NULL, false, "print how long it took to standard error"},
+    END_OF_OPTIONS,
+};
+
 static const cli_option fmt_options[] = {
     {"--check", NULL, false, "change nothing, list the files that would change"},
     END_OF_OPTIONS,
@@ -159,6 +179,13 @@ const cli_verb cli_verbs[] = {
      "more than 2 %: this program, at these sizes, runs so from then on. Arguments are random, of\n"
      "--arguments or --size, or come from the files of -i. See docs/benchmarks.md.",
      "permc tune -e sort --arguments '[2^20]u32' --backend cpu", tune_options, cli_tune},
+    {"machine", "dmm|umm|hmm [WHAT]", 1, 2, "count time units on a memory machine",
+     "Executes WHAT on a Discrete, Unified or Hierarchical Memory Machine and counts time units,\n"
+     "rounds and congestion: an access or algorithm of the papers (WHAT = help lists them), or, "
+     "on\n"
+     "an hmm, the plan of a program (FILE, -e EXPR) for GPUs, pass by pass. Each with a barrier\n"
+     "after each round, beside the papers' formula, and free-running; results are checked.",
+     "permc machine dmm stride --size 1024 --threads 256", machine_options, cli_machine},
     {"fmt", "FILE...", 1, SIZE_MAX, "lay out programs in the one canonical way",
      "Rewrites each FILE in place; comments are kept. FILE - goes from standard input to standard\n"
      "output.",

@@ -17,6 +17,11 @@ static const paper papers[] = {
      "Configurable XOR Hash Functions for Banked Scratchpad Memories in GPUs, IEEE Transactions on "
      "Computers 65(7), 2016",
      paper_hash},
+    {"dmm", "K. Nakano: Simple Memory Machine Models for GPUs, 2012", paper_dmm},
+    {"hmm",
+     "A. Kasagi, K. Nakano, Y. Ito: An Optimal Offline Permutation Algorithm on the Hierarchical "
+     "Memory Machine, with the GPU implementation, 2013",
+     paper_hmm},
 };
 
 const paper *paper_at(size_t index) {

@@ -53,6 +53,8 @@ const paper *paper_named(const char *name);
 
 void paper_rap(arena *a, uint64_t trials, paper_tables *out);
 void paper_hash(arena *a, uint64_t trials, paper_tables *out);
+void paper_dmm(arena *a, uint64_t trials, paper_tables *out);
+void paper_hmm(arena *a, uint64_t trials, paper_tables *out);
 
 // Of Table IV, against R1P: the mean congestion, over so many permutations, of the paper's
 // malicious access and of the one that a search of so many steps finds (which does not know them).

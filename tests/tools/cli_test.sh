@@ -121,6 +121,17 @@ usage "tune: FILE or -e EXPR is missing (see permc help tune)" tune --size n=3
 usage "tune: --size and --arguments exclude each other" tune sort.perm --size n=3 --arguments '[8]i32'
 usage "tune: --dry-run and --forget exclude each other" tune sort.perm --size n=3 --dry-run --forget
 usage "tune: --backend does not know 'interp' (it knows auto, cpu, cuda)" tune sort.perm --backend interp
+usage "machine: dmm|umm|hmm [WHAT] is missing (usage: permc machine [OPTION]... dmm|umm|hmm [WHAT])" machine
+usage "machine: there is no machine 'ddm', only dmm, umm and hmm" machine ddm stride
+usage "machine: there is no algorithm 'strid' (did you mean stride?)" machine dmm strid --size 8
+usage "machine: an algorithm, a FILE or -e EXPR is missing (permc machine dmm help lists algorithms)" machine dmm
+usage "machine: --size is missing" machine dmm stride
+usage "machine: --permutation is missing" machine hmm d-designated --size 64
+usage "machine: --addresses is missing" machine dmm addresses
+usage "machine: --size is a number from 1, such as 2^10, not '2^64'" machine dmm stride --size 2^64
+usage "machine: --width is a number from 1 to 4096, such as 2^10, not '0'" machine dmm stride --size 8 --width 0
+usage "machine: --strategy is no option of stride" machine dmm stride --size 32 --strategy naive
+usage "machine: --seed is no option of a plan" machine hmm -e sort --seed 3
 usage "explain: --size is NAME=SIZE, such as n=30, not 'n'" explain sort.perm --size n
 usage "explain: --entry and -e exclude each other" explain sort.perm --entry main -e sort
 usage "explain: --size and --arguments exclude each other" explain sort.perm --size n=3 --arguments '[8]i32'
@@ -305,6 +316,44 @@ if cmp -s broken.perm before; then pass; else fail "fmt touched a broken program
 if [ $? -eq 1 ]; then pass; else fail "fmt to a full standard output"; fi
 err_is 'permc: standard output: No space left on device'
 only_files
+
+# ---- machine ---------------------------------------------------------------------------------
+
+printf '0 1 10 6  # of one warp\n0x8 9 14 15\n' >figure_4.txt
+status 0 machine dmm addresses --addresses figure_4.txt --width 4 --latency 3
+out_has "time units                   5             5"
+status 0 machine umm addresses --addresses figure_4.txt --width 4 --latency 3
+out_has "time units                   7             7"
+status 0 machine hmm -e bitrev --arguments '[2^16]u32' --dmms 8
+out_has "1.000"
+status 0 machine hmm hmm-transpose --size 2^12 --json
+out_has '"access": "read", "good": 1, "casual": 0'
+status 1 machine dmm stride --size 1000 --threads 100
+err_is "permc: the threads are whole warps: p = 100 is no multiple of w = 32"
+status 1 machine dmm crsw --size 144 --width 8 --threads 8
+err_is "permc: the side of the matrix, 12, is no multiple of w = 8"
+status 1 machine dmm crsw --size 32
+err_is "permc: a square matrix has no 32 elements: n is to be a square"
+status 1 machine hmm d-designated --size 1000 --permutation shuffle
+err_is "permc: the permutation shuffle is one of 2^k elements, k any, at most 31; n = 1000 is not"
+status 1 machine hmm -e sort --arguments '[2^8]u32' --width 16
+err_is "permc: the warps of a plan have 32 lanes: w = 16 will not do"
+status 1 machine dmm stride --size 2^40
+err_is "permc: n is at most 2^31, not 1099511627776"
+: >empty.txt
+status 1 machine dmm addresses --addresses empty.txt
+err_is "permc: empty.txt: there is no address in it"
+printf '1 2\n3 x4\n' >malformed.txt
+status 1 machine dmm addresses --addresses malformed.txt
+err_is "permc: malformed.txt: line 2: an address from 0 to 2^64 - 1 is expected, not 'x4'"
+printf '18446744073709551616\n' >large.txt
+status 1 machine dmm addresses --addresses large.txt
+err_is "permc: large.txt: line 1: an address from 0 to 2^64 - 1 is expected, not '18446744073709551616'"
+printf '0 2 2 1\n' >twice.txt
+status 1 machine hmm d-designated --permutation twice.txt --width 2
+err_is "permc: twice.txt: it is no permutation: number 2 is 2 again"
+status 1 machine hmm d-designated --permutation twice.txt --size 8
+err_is "permc: twice.txt: there are 4 numbers, and --size says 8"
 
 # ---- tune ------------------------------------------------------------------------------------
 

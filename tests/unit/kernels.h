@@ -62,6 +62,7 @@ typedef struct kernels_counts {
 typedef struct kernels {
   const char *name;   // for messages
   const char *level;  // of optimization; NULL: -O0
+  c_options options;  // with a layout, for one
   arena memory;
   const plan *plan;
   c_code code;
@@ -113,9 +114,9 @@ static bool kernels_make(kernels *k, permc_context *c, const char *entry, const 
   if (setjmp(kernels_failure))
     abort();
   k->memory = (arena){.failure = &kernels_failure};
+  k->options.stream_bytes = UINT64_MAX;
   k->plan = kernels_plan(&k->memory, c, entry, types);
-  return k->plan &&
-         CHECK(c_emit(&k->code, k->plan, &(c_options){.stream_bytes = UINT64_MAX}, &problem)) &&
+  return k->plan && CHECK(c_emit(&k->code, k->plan, &k->options, &problem)) &&
          CHECK(kernels_write(k));
 }
 
@@ -381,7 +382,7 @@ static inline void kernels_check_machine(const kernels *k) {
   for (uint32_t i = 0; i < k->plan->passes.count; i++) {
     arena scratch = {.failure = &kernels_failure};
     machine_counts c = {0};
-    const char *problem = machine_plan_run(&scratch, &m, k->plan, i, &c);
+    const char *problem = machine_plan_run(&scratch, &m, k->plan, i, &k->options, &c);
     CHECK_STR(problem, NULL);
     shared += c.stages[MACHINE_READ_SHARED] + c.stages[MACHINE_WRITE_SHARED];
     global += c.stages[MACHINE_READ_GLOBAL] + c.stages[MACHINE_WRITE_GLOBAL];

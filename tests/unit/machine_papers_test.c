@@ -109,22 +109,24 @@ TEST(transposes_of_the_dmm) {
 
 // Times are linear in n/w and n l/p, with constants that do not depend on n, p, l: two accesses of
 // each element by the diagonal access, four by rotations (a local and a global transpose).
+static void check_linear(uint64_t n, uint64_t latency, uint64_t threads) {
+  machine dmm = {MACHINE_DMM, 1, 32, latency, 1, threads, true}, umm = dmm;
+  machine_task t = {.n = n};
+  machine_counts c;
+  umm.kind = MACHINE_UMM;
+  uint64_t bandwidth = n / 32, waiting = n * (latency - 1) / threads;
+  CHECK_EQ_U64(run(&dmm, "diagonal-transpose", &t, &c), 2 * bandwidth + 2 * waiting);
+  if (threads <= n / 32)
+    CHECK_EQ_U64(run(&umm, "umm-transpose", &t, &c), 4 * bandwidth + 4 * waiting);
+}
+
 TEST(transposes_are_linear) {
   START();
-  printf("transpose by diagonals on a DMM:      time = a n/w + b n (l - 1)/p\n");
   for (uint64_t side = 32; side <= 256; side *= 2)
-    for (uint64_t l = 1; l <= 257; l += 128)
-      for (uint64_t p = 64; p <= 1024; p *= 4) {
+    for (uint64_t latency = 1; latency <= 257; latency += 128)
+      for (uint64_t threads = 64; threads <= 1024; threads *= 4) {
         arena_free(&memory);
-        machine dmm = {MACHINE_DMM, 1, 32, l, 1, p, true}, umm = dmm;
-        machine_task t = {.n = side * side};
-        machine_counts c;
-        uint64_t n = t.n;
-        umm.kind = MACHINE_UMM;
-        CHECK_EQ_U64(run(&dmm, "diagonal-transpose", &t, &c), 2 * (n / 32) + 2 * (n * (l - 1) / p));
-        if (p > n / 32)
-          continue;
-        CHECK_EQ_U64(run(&umm, "umm-transpose", &t, &c), 4 * (n / 32) + 4 * (n * (l - 1) / p));
+        check_linear(side * side, latency, threads);
       }
 }
 

@@ -69,7 +69,7 @@ static void check_counts(const row *r, const kernels *k) {
   for (uint32_t i = 0; i < k->plan->passes.count; i++) {
     arena scratch = {.failure = &kernels_failure};
     machine_counts c = {0};
-    CHECK_STR(machine_plan_run(&scratch, &m, k->plan, i, &c), NULL);
+    CHECK_STR(machine_plan_run(&scratch, &m, k->plan, i, NULL, &c), NULL);
     for (int op = 0; op < MACHINE_ACCESSES; op++)
       if (machine_is_shared(op) || r->whole) {
         CHECK_EQ_U64(c.stages[op], c.accesses[op]);
@@ -126,7 +126,7 @@ static uint64_t time_of(const plan *p, const machine *m, uint64_t *requests) {
   for (uint32_t i = 0; i < p->passes.count; i++) {
     arena scratch = {.failure = &kernels_failure};
     machine_counts c = {0};
-    CHECK_STR(machine_plan_run(&scratch, m, p, i, &c), NULL);
+    CHECK_STR(machine_plan_run(&scratch, m, p, i, NULL, &c), NULL);
     time += c.time;
     if (requests)
       *requests += c.requests;
@@ -146,7 +146,7 @@ TEST(one_pass_as_in_table_1) {
   for (uint64_t latency = 1; latency <= 400; latency += 133) {
     machine m = {MACHINE_HMM, 1, 32, latency, 1, 0, true};
     machine_counts counts;
-    CHECK_STR(machine_plan_run(&memory, &m, p, 0, &counts), NULL);
+    CHECK_STR(machine_plan_run(&memory, &m, p, 0, NULL, &counts), NULL);
     uint64_t rounds = counts.rounds[MACHINE_READ_GLOBAL] + counts.rounds[MACHINE_WRITE_GLOBAL];
     CHECK_EQ_U64(counts.time, 4 * (UINT64_C(1) << 16) / 32 + rounds * (latency - 1));
   }
@@ -211,14 +211,14 @@ TEST(what_has_no_plan_there) {
     abort();
   const plan *p = plan_of(&memory, c, "bitrev", "[2^16]u32");
   machine dmm = {MACHINE_DMM, 1, 32, 1, 1, 0, true}, narrow = {MACHINE_HMM, 1, 16, 1, 1, 0, true};
-  CHECK_STR(machine_plan_run(&memory, &dmm, p, 0, &counts),
+  CHECK_STR(machine_plan_run(&memory, &dmm, p, 0, NULL, &counts),
             "a plan needs an hmm: a dmm has one memory only");
-  CHECK_STR(machine_plan_run(&memory, &narrow, p, 0, &counts),
+  CHECK_STR(machine_plan_run(&memory, &narrow, p, 0, NULL, &counts),
             "the warps of a plan have 32 lanes: w = 16 will not do");
   CHECK(permc_use_strategy(c, "online"));
   p = plan_of(&memory, c, "bitrev", "[2^16]u32");
   narrow.width = 32;
-  CHECK_CONTAINS(machine_plan_run(&memory, &narrow, p, 0, &counts), "kernel of its own");
+  CHECK_CONTAINS(machine_plan_run(&memory, &narrow, p, 0, NULL, &counts), "kernel of its own");
   arena_free(&memory);
   permc_context_free(c);
 }

@@ -46,8 +46,9 @@ static void random_list(machine *m, listed *l) {
 }
 
 TEST(as_a_literal_machine) {
+  START();
   for (int i = 0; i < 4000; i++) {
-    START();
+    arena_free(&memory);
     listed l;
     machine m = random_machine();
     random_list(&m, &l);
@@ -59,8 +60,9 @@ TEST(as_a_literal_machine) {
 
 // Of one warp there is nobody to wait for: barriers change nothing.
 TEST(barriers_of_one_warp) {
+  START();
   for (int i = 0; i < 1000; i++) {
-    START();
+    arena_free(&memory);
     listed l;
     machine m = random_machine();
     random_list(&m, &l);
@@ -74,8 +76,9 @@ TEST(barriers_of_one_warp) {
 
 // With barriers: by the definition, round by round.
 TEST(barriers_by_definition) {
+  START();
   for (int i = 0; i < 1000; i++) {
-    START();
+    arena_free(&memory);
     listed l;
     machine m = random_machine();
     random_list(&m, &l);

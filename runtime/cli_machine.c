@@ -1,0 +1,389 @@
+// permc machine: accesses, algorithms and plans on the memory machines.
+#include "kernels/machine_plan.h"
+#include "runtime/cli.h"
+#include "runtime/machine_input.h"
+#include "runtime/machine_report.h"
+#include "runtime/units.h"
+
+#include <inttypes.h>
+#include <unistd.h>
+
+typedef struct machine_state {
+  const cli_arguments *given;
+  arena memory;
+  machine machine;
+  const machine_algorithm *algorithm;  // NULL: a plan
+  machine_task task;
+  const char *data;        // the name of the permutation or file, or NULL
+  permc_context *context;  // of a plan
+} machine_state;
+
+// ---- numbers
+// -------------------------------------------------------------------------------------
+
+// "1024" or "2^10".
+static bool read_number(const char *word, uint64_t *number) {
+  if (strncmp(word, "2^", 2) != 0)
+    return cli_number(word, number);
+  uint64_t bits;
+  if (!cli_number(word + 2, &bits) || bits > 63)
+    return false;
+  *number = UINT64_C(1) << bits;
+  return true;
+}
+
+// The option's value, or `*number` as it is. False: reported.
+static bool take_number(const cli_arguments *given, const char *name, uint64_t most,
+                        uint64_t *number) {
+  const char *word = cli_value(given, name);
+  uint64_t read = 0;
+  if (!word)
+    return true;
+  if (!read_number(word, &read) || read < 1 || read > most) {
+    cli_usage_error("machine: %s is a number from 1 to %" PRIu64 ", such as 2^10, not '%s'", name,
+                    most, word);
+    return false;
+  }
+  *number = read;
+  return true;
+}
+
+// Threads: 0 where they are not given.
+static bool take_machine(machine_state *s) {
+  const cli_arguments *given = s->given;
+  machine *m = &s->machine;
+  uint64_t width = 32, dmms = 1;
+  m->latency = 100;
+  m->shared_latency = 1;
+  bool good = take_number(given, "--width", MACHINE_WIDEST, &width) &&
+              take_number(given, "--latency", UINT32_MAX, &m->latency) &&
+              take_number(given, "--shared-latency", UINT32_MAX, &m->shared_latency) &&
+              take_number(given, "--dmms", MACHINE_MOST_DMMS, &dmms) &&
+              take_number(given, "--threads", UINT64_C(1) << 40, &m->threads) &&
+              take_number(given, "--registers", MACHINE_WIDEST, &s->task.registers);
+  m->width = (uint32_t)width;
+  m->dmms = (uint32_t)dmms;
+  return good;
+}
+
+static bool take_kind(machine_state *s) {
+  const char *word = s->given->operands[0];
+  for (int kind = 0; kind < MACHINE_KINDS; kind++)
+    if (!strcmp(word, machine_names[kind])) {
+      s->machine.kind = (machine_kind)kind;
+      return true;
+    }
+  cli_usage_error("machine: there is no machine '%s', only dmm, umm and hmm", word);
+  return false;
+}
+
+// ---- what it is to do
+// ----------------------------------------------------------------------------
+
+static const char *algorithm_name(const void *state, size_t i) {
+  const machine_algorithm *r = machine_algorithm_at(i);
+  (void)state;
+  return r ? r->name : NULL;
+}
+
+static cli_status no_algorithm(const char *word) {
+  text known = {0};
+  const char *closest = cli_closest(word, algorithm_name, NULL);
+  for (size_t i = 0; machine_algorithm_at(i); i++)
+    text_printf(&known, "%s%s", i ? ", " : "", machine_algorithm_at(i)->name);
+  if (closest)
+    cli_usage_error("machine: there is no algorithm '%s' (did you mean %s?)", word, closest);
+  else
+    cli_usage_error("machine: there is no algorithm '%s', nor a program of that name; there is %s",
+                    word, known.data ? known.data : "");
+  text_free(&known);
+  return CLI_USAGE;
+}
+
+static cli_status list_algorithms(void) {
+  for (size_t i = 0; machine_algorithm_at(i); i++)
+    printf("%-20s%s\n", machine_algorithm_at(i)->name, machine_algorithm_at(i)->summary);
+  for (size_t i = 0; machine_permutation_at(i); i++)
+    printf("%s%s", i ? ", " : "permutations: ", machine_permutation_at(i)->name);
+  puts("");
+  return CLI_OK;
+}
+
+// NULL: reported.
+static uint64_t *read_list(machine_state *s, const char *path) {
+  size_t length;
+  const char *wrong = "";
+  char *bytes = cli_read_file(path, &length, &wrong);
+  uint64_t *list = NULL, n = s->task.n;
+  if (bytes && strlen(bytes) < length)
+    wrong = "a zero byte is no part of a number";
+  else if (bytes)
+    list = machine_read_addresses(&s->memory, bytes, &s->task.n, &wrong);
+  free(bytes);
+  if (!list)
+    cli_error("%s: %s", path, wrong);
+  else if (n && n != s->task.n)
+    cli_error("%s: there are %" PRIu64 " numbers, and --size says %" PRIu64, path, s->task.n, n);
+  return !n || n == s->task.n ? list : NULL;
+}
+
+static bool take_permutation(machine_state *s, uint64_t seed) {
+  const char *name = cli_value(s->given, "--permutation");
+  const machine_permutation *p = machine_permutation_named(name);
+  uint64_t n = s->task.n;
+  s->data = name;
+  if (p) {
+    uint32_t bits = (uint32_t)__builtin_ctzll(n);
+    if ((n & (n - 1)) != 0 || bits > MACHINE_MOST_BITS || (p->square && bits % 2)) {
+      cli_error("the permutation %s is one of 2^k elements, k %s, at most %d; n = %" PRIu64
+                " is not",
+                name, p->square ? "even" : "any", MACHINE_MOST_BITS, n);
+      return false;
+    }
+    s->task.list = machine_permutation_list(&s->memory, p, bits, seed);
+    return true;
+  }
+  uint64_t *list = read_list(s, name);
+  const char *wrong = list ? machine_permutation_problem(&s->memory, list, s->task.n) : NULL;
+  if (wrong)
+    cli_error("%s: it is no permutation: %s", name, wrong);
+  s->task.list = list;
+  return list && !wrong;
+}
+
+static bool take_addresses(machine_state *s) {
+  s->data = cli_value(s->given, "--addresses");
+  return (s->task.list = read_list(s, s->data)) != NULL;
+}
+
+// All that there is to do, but whole warps and as few as the algorithm takes.
+static uint64_t usual_threads(const machine_state *s) {
+  uint64_t n = s->task.n, w = s->machine.width;
+  if (s->algorithm->data == MACHINE_ADDRESSES)
+    return (n + w - 1) / w * w;
+  return s->algorithm->problem == machine_rotation_problem ? n / w : n;
+}
+
+// ---- memory
+// --------------------------------------------------------------------------------------
+
+static bool fits(const machine_state *s) {
+  uint64_t bytes = machine_algorithm_bytes(&s->machine, s->algorithm, &s->task);
+  uint64_t here = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+  char needed[NUMBER_SPACE], has[NUMBER_SPACE];
+  if (bytes <= here)
+    return true;
+  cli_error("n = %" PRIu64 " is too large: the machine's memory takes %s, this computer has %s",
+            s->task.n, show_bytes(needed, bytes), show_bytes(has, here));
+  return false;
+}
+
+// ---- algorithms
+// ----------------------------------------------------------------------------------
+
+static cli_status show(text *out) {
+  bool good = !out->failed;
+  if (good)
+    fputs(out->data, stdout);
+  else
+    cli_error("out of memory");
+  text_free(out);
+  return good ? CLI_OK : CLI_WRONG;
+}
+
+// NULL, or the option without which it cannot be.
+static const char *missing(const machine_state *s) {
+  const char *list = s->algorithm->data == MACHINE_PERMUTATION ? "--permutation"
+                     : s->algorithm->data == MACHINE_ADDRESSES ? "--addresses"
+                                                               : NULL;
+  const char *name = list ? cli_value(s->given, list) : NULL;
+  if (list && !name)
+    return list;
+  bool from_file = name && !machine_permutation_named(name);
+  return from_file || cli_count(s->given, "--size") ? NULL : "--size";
+}
+
+// CLI_OK: s->task and the threads are there.
+static cli_status take_task(machine_state *s) {
+  const char *size = cli_value(s->given, "--size"), *seed = cli_value(s->given, "--seed");
+  s->task.seed = 1;
+  if (missing(s))
+    return cli_usage_error("machine: %s is missing", missing(s));
+  if (seed && !cli_number(seed, &s->task.seed))
+    return cli_usage_error("machine: --seed is not a number from 0 to 2^64-1: '%s'", seed);
+  if (cli_count(s->given, "--size") > 1)
+    return cli_usage_error("machine: --size was given twice");
+  if (size && (!read_number(size, &s->task.n) || s->task.n == 0))
+    return cli_usage_error("machine: --size is a number from 1, such as 2^10, not '%s'", size);
+  if (s->task.n > UINT64_C(1) << MACHINE_MOST_BITS) {
+    cli_error("n is at most 2^%d, not %" PRIu64, MACHINE_MOST_BITS, s->task.n);
+    return CLI_WRONG;
+  }
+  if (!fits(s))
+    return CLI_WRONG;
+  if (s->algorithm->data == MACHINE_PERMUTATION && !take_permutation(s, s->task.seed))
+    return CLI_WRONG;
+  if (s->algorithm->data == MACHINE_ADDRESSES && !take_addresses(s))
+    return CLI_WRONG;
+  if (s->machine.threads == 0)
+    s->machine.threads = usual_threads(s);
+  return fits(s) ? CLI_OK : CLI_WRONG;
+}
+
+static cli_status run_algorithm(machine_state *s) {
+  machine_report report;
+  text out = {0};
+  cli_status status = take_task(s);
+  if (status != CLI_OK)
+    return status;
+  double start = cli_seconds();
+  const char *problem =
+      machine_report_make(&s->memory, &s->machine, s->algorithm, &s->task, &report);
+  if (problem) {
+    cli_error("%s", problem);
+    return CLI_WRONG;
+  }
+  if (cli_count(s->given, "--time"))
+    cli_print_time(NULL, "machine", cli_seconds() - start);
+  report.data = s->data;
+  if (cli_count(s->given, "--json"))
+    machine_report_json(&out, &report);
+  else
+    machine_report_text(&out, &report);
+  return show(&out);
+}
+
+// ---- plans
+// ---------------------------------------------------------------------------------------
+
+static bool load(const machine_state *s, permc_context *c) {
+  const char *expression = cli_value(s->given, "-e");
+  if (s->given->operand_count > 1 && !cli_report(c, permc_load(c, s->given->operands[1])))
+    return false;
+  return !expression || cli_report(c, permc_define(c, expression));
+}
+
+// The plan for GPUs, by its printed form. NULL: reported.
+static const plan *make_plan(machine_state *s, permc_context *c, const char *entry,
+                             cli_status *status) {
+  permc_explain_options options = {
+      .target = "gpu", .types = cli_value(s->given, "--arguments"), .dump = "plan"};
+  permc_size *sizes = NULL;
+  size_t count = 0;
+  char *out = NULL;
+  const char *wrong = NULL;
+  const plan *p = NULL;
+  *status = cli_sizes(s->given, &sizes, &count);
+  if (*status == CLI_OK) {
+    *status = CLI_WRONG;
+    if (cli_report(c, permc_explain(c, entry, sizes, count, &options, &out)))
+      p = plan_read(&s->memory, out, &wrong);
+    if (wrong)
+      cli_error("the plan cannot be read back (please report this): %s", wrong);
+  }
+  cli_sizes_free(sizes, count);
+  free(out);
+  return p;
+}
+
+static cli_status run_passes(machine_state *s, const plan *p, const char *entry) {
+  machine_plan_report r = {s->machine, entry, (uint32_t)p->passes.count, {NULL, NULL}};
+  text out = {0};
+  double start = cli_seconds();
+  for (int free = 0; free < 2; free++) {
+    r.passes[free] = NEW_ARRAY(&s->memory, machine_counts, r.count);
+    machine own = s->machine;
+    own.barrier = !free;
+    for (uint32_t i = 0; i < r.count; i++) {
+      const char *problem = machine_plan_run(&s->memory, &own, p, i, NULL, &r.passes[free][i]);
+      if (problem) {
+        cli_error("%s", problem);
+        return CLI_WRONG;
+      }
+    }
+  }
+  if (cli_count(s->given, "--time"))
+    cli_print_time(NULL, "machine", cli_seconds() - start);
+  if (cli_count(s->given, "--json"))
+    machine_plan_report_json(&out, &r);
+  else
+    machine_plan_report_text(&out, &r);
+  return show(&out);
+}
+
+static cli_status run_plan(machine_state *s) {
+  const cli_arguments *given = s->given;
+  const char *entry = cli_value(given, "--entry");
+  cli_status status = CLI_WRONG;
+  permc_context *c = s->context = permc_context_new();
+  if (!entry)
+    entry = cli_count(given, "-e") ? "-e" : "main";
+  if (!c)
+    cli_error("out of memory");
+  else if (!cli_use_strategy(given, c))
+    status = CLI_USAGE;
+  else if (load(s, c)) {
+    const plan *p = make_plan(s, c, entry, &status);
+    if (p)
+      status = run_passes(s, p, strcmp(entry, "-e") ? entry : cli_value(given, "-e"));
+  }
+  return status;
+}
+
+// ---- the verb
+// ------------------------------------------------------------------------------------
+
+// Options of plans where there is an algorithm, and the other way round.
+static const char *out_of_place(const machine_state *s) {
+  static const char *const of_plans[] = {"-e", "--entry", "--arguments", "--strategy"};
+  static const char *const of_algorithms[] = {"--permutation", "--addresses", "--registers",
+                                              "--seed"};
+  for (size_t i = 0; i < 4; i++) {
+    const char *name = s->algorithm ? of_plans[i] : of_algorithms[i];
+    if (cli_count(s->given, name))
+      return name;
+  }
+  return NULL;
+}
+
+static bool is_program(const char *word) {
+  size_t length = strlen(word);
+  return length > 5 && !strcmp(word + length - 5, ".perm");
+}
+
+static cli_status run(machine_state *s) {
+  const cli_arguments *given = s->given;
+  const char *what = given->operand_count > 1 ? given->operands[1] : NULL;
+  if (what && !strcmp(what, "help"))
+    return list_algorithms();
+  if (!what && !cli_count(given, "-e"))
+    return cli_usage_error("machine: an algorithm, a FILE or -e EXPR is missing (permc machine %s "
+                           "help lists algorithms)",
+                           given->operands[0]);
+  s->algorithm = what ? machine_algorithm_named(what) : NULL;
+  if (what && !s->algorithm && !is_program(what))
+    return no_algorithm(what);
+  if (out_of_place(s))
+    return cli_usage_error("machine: %s is no option of %s", out_of_place(s),
+                           s->algorithm ? s->algorithm->name : "a plan");
+  if (!take_machine(s))
+    return CLI_USAGE;
+  return s->algorithm ? run_algorithm(s) : run_plan(s);
+}
+
+static cli_status run_within_memory(machine_state *s) {
+  jmp_buf failure;
+  s->memory.failure = &failure;
+  if (setjmp(failure) == 0)
+    return run(s);
+  cli_error("out of memory");
+  return CLI_WRONG;
+}
+
+cli_status cli_machine(const cli_arguments *given) {
+  machine_state s = {.given = given};
+  cli_status status = take_kind(&s) ? run_within_memory(&s) : CLI_USAGE;
+  permc_context_free(s.context);
+  arena_free(&s.memory);
+  return status;
+}

@@ -1,0 +1,185 @@
+#include "runtime/machine_report.h"
+
+#include "runtime/json.h"
+
+#include <inttypes.h>
+
+const char *machine_report_make(arena *a, const machine *m, const machine_algorithm *r,
+                                const machine_task *t, machine_report *out) {
+  *out = (machine_report){.machine = *m, .algorithm = r, .task = t};
+  for (int free = 0; free < 2; free++) {
+    machine own = *m;
+    own.barrier = !free;
+    const char *problem = machine_algorithm_run(a, &own, r, t, &out->counts[free]);
+    if (problem)
+      return problem;
+    out->closed[free] = machine_algorithm_time(a, &own, r, t);
+  }
+  return NULL;
+}
+
+// ---- text
+// ----------------------------------------------------------------------------------------
+
+static void text_machine(text *to, const machine *m, uint64_t threads) {
+  bool hmm = m->kind == MACHINE_HMM;
+  text_printf(to, "%s: ", machine_names[m->kind]);
+  if (hmm)
+    text_printf(to, "d = %u, ", m->dmms);
+  text_printf(to, "w = %u, %s = %" PRIu64, m->width, hmm ? "L" : "l", m->latency);
+  if (hmm)
+    text_printf(to, ", l = %" PRIu64, m->shared_latency);
+  if (threads)
+    text_printf(to, ", p = %" PRIu64, threads);
+}
+
+static void text_row(text *to, const char *name, const uint64_t *x, int count) {
+  text_printf(to, "%-16s", name);
+  for (int i = 0; i < count; i++)
+    text_printf(to, "%14" PRIu64, x[i]);
+}
+
+static void text_rounds(text *to, const machine_counts *c) {
+  text_printf(to, "\n%-16s%14s%14s%14s%14s\n", "rounds", "good", "casual", "accesses", "stages");
+  for (int op = 0; op < MACHINE_ACCESSES; op++)
+    if (c->accesses[op]) {
+      text_row(to, machine_op_names[op],
+               (uint64_t[]){c->rounds[op] - c->casual[op], c->casual[op], c->accesses[op],
+                            c->stages[op]},
+               4);
+      text_string(to, "\n");
+    }
+}
+
+static void text_congestion(text *to, const machine_counts *c) {
+  for (int shared = 0; shared < 2; shared++) {
+    const char *before = NULL;
+    for (uint32_t k = 0; k <= c->width; k++)
+      if (c->histogram[shared][k]) {
+        if (!before)
+          text_printf(to, "\ncongestion of %s memory:", shared ? "shared" : "global");
+        text_printf(to, "%s %u (%" PRIu64 " accesses)", before ? "," : "", k,
+                    c->histogram[shared][k]);
+        before = ",";
+      }
+  }
+}
+
+void machine_report_text(text *to, const machine_report *r) {
+  text_machine(to, &r->machine, r->machine.threads);
+  text_printf(to, "; %s%s%s%s, n = %" PRIu64 "\n%s", r->algorithm->name, r->data ? " (" : "",
+              r->data ? r->data : "", r->data ? ")" : "", r->task->n, r->algorithm->summary);
+  if (r->algorithm->source)
+    text_printf(to, " (%s)", r->algorithm->source);
+  text_printf(to, "\n\n%-16s%14s%14s\n", "", "barriers", "free");
+  text_row(to, "time units", (uint64_t[]){r->counts[0].time, r->counts[1].time}, 2);
+  text_string(to, "\n");
+  if (r->closed[0]) {
+    text_row(to, "closed form", r->closed, r->closed[1] ? 2 : 1);
+    text_printf(to, "%s   %s\n", r->closed[1] ? "" : "              ", r->algorithm->formula);
+  }
+  text_rounds(to, &r->counts[0]);
+  text_congestion(to, &r->counts[0]);
+  text_printf(to, "\n%s\n",
+              r->algorithm->data == MACHINE_ADDRESSES ? "accesses are counted, nothing is moved"
+                                                      : "results are right");
+}
+
+void machine_plan_report_text(text *to, const machine_plan_report *r) {
+  uint64_t sum[7] = {0};
+  text_machine(to, &r->machine, r->machine.threads);
+  text_printf(to, "; %s\n\n%-6s%14s%14s%14s%12s%14s%12s\n", r->entry, "pass", "barriers", "free",
+              "global", "per access", "shared", "per access");
+  for (uint32_t i = 0; i <= r->count; i++) {
+    uint64_t x[6] = {0};
+    if (i < r->count) {
+      const machine_counts *c = &r->passes[0][i];
+      x[0] = c->time;
+      x[1] = r->passes[1][i].time;
+      for (int op = 0; op < MACHINE_ACCESSES; op++) {
+        x[2 + machine_is_shared(op)] += c->stages[op];
+        x[4 + machine_is_shared(op)] += c->accesses[op];
+      }
+      for (int k = 0; k < 6; k++)
+        sum[k] += x[k];
+      text_printf(to, "%-6u", i);
+    } else {
+      memcpy(x, sum, sizeof x);
+      text_printf(to, "%-6s", "all");
+    }
+    text_printf(to, "%14" PRIu64 "%14" PRIu64, x[0], x[1]);
+    for (int k = 2; k < 4; k++)
+      text_printf(to, "%14" PRIu64 "%12.3f", x[k], x[k + 2] ? (double)x[k] / (double)x[k + 2] : 0);
+    text_string(to, "\n");
+  }
+  text_string(to,
+              "\nbarriers, free: time units; global, shared: stages of the memories' pipelines\n");
+}
+
+// ---- JSON
+// ----------------------------------------------------------------------------------------
+
+static void json_machine(text *to, const machine *m) {
+  text_printf(to,
+              "{\"machine\": \"%s\", \"width\": %u, \"dmms\": %u, \"latency\": %" PRIu64
+              ", \"shared_latency\": %" PRIu64 ", \"threads\": %" PRIu64,
+              machine_names[m->kind], m->width, m->dmms, m->latency, m->shared_latency, m->threads);
+}
+
+static void json_rounds(text *to, const machine_counts *c) {
+  const char *comma = "";
+  text_string(to, "\"rounds\": [");
+  for (int op = 0; op < MACHINE_ACCESSES; op++)
+    if (c->accesses[op]) {
+      text_printf(to,
+                  "%s{\"memory\": \"%s\", \"access\": \"%s\", \"good\": %" PRIu64
+                  ", \"casual\": %" PRIu64 ", \"accesses\": %" PRIu64 ", \"stages\": %" PRIu64 "}",
+                  comma, machine_is_shared(op) ? "shared" : "global",
+                  machine_is_write(op) ? "write" : "read", c->rounds[op] - c->casual[op],
+                  c->casual[op], c->accesses[op], c->stages[op]);
+      comma = ", ";
+    }
+  text_string(to, "], \"congestion\": [");
+  comma = "";
+  for (int shared = 0; shared < 2; shared++)
+    for (uint32_t k = 0; k <= c->width; k++)
+      if (c->histogram[shared][k]) {
+        text_printf(to, "%s{\"memory\": \"%s\", \"stages\": %u, \"accesses\": %" PRIu64 "}", comma,
+                    shared ? "shared" : "global", k, c->histogram[shared][k]);
+        comma = ", ";
+      }
+  text_string(to, "]");
+}
+
+static void json_time(text *to, const char *name, uint64_t time, uint64_t closed) {
+  text_printf(to, "\"%s\": {\"time\": %" PRIu64 ", \"closed_form\": ", name, time);
+  if (closed)
+    text_printf(to, "%" PRIu64 "}, ", closed);
+  else
+    text_string(to, "null}, ");
+}
+
+void machine_report_json(text *to, const machine_report *r) {
+  json_machine(to, &r->machine);
+  text_printf(to, ", \"algorithm\": \"%s\", \"n\": %" PRIu64 ", \"requests\": %" PRIu64 ", ",
+              r->algorithm->name, r->task->n, r->counts[0].requests);
+  json_time(to, "barriers", r->counts[0].time, r->closed[0]);
+  json_time(to, "free", r->counts[1].time, r->closed[1]);
+  json_rounds(to, &r->counts[0]);
+  text_string(to, "}\n");
+}
+
+void machine_plan_report_json(text *to, const machine_plan_report *r) {
+  json_machine(to, &r->machine);
+  text_string(to, ", \"entry\": ");
+  json_write_string(to, r->entry);
+  text_string(to, ", \"passes\": [");
+  for (uint32_t i = 0; i < r->count; i++) {
+    text_printf(to, "%s{\"requests\": %" PRIu64 ", ", i ? ", " : "", r->passes[0][i].requests);
+    json_time(to, "barriers", r->passes[0][i].time, 0);
+    json_time(to, "free", r->passes[1][i].time, 0);
+    json_rounds(to, &r->passes[0][i]);
+    text_string(to, "}");
+  }
+  text_string(to, "]}\n");
+}
