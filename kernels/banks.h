@@ -89,20 +89,20 @@ typedef enum pattern_class {
 } pattern_class;
 extern const char *const pattern_class_names[];  // "linear", ...
 
-typedef struct pattern {
+typedef struct bank_pattern {
   pattern_class class;
   uint64_t offset;       // the first address
   int64_t stride, rows;  // S and R above; 1 and 0 for linear, 0 where a class has none
   uint32_t width;        // of a block; of the others all threads
-} pattern;
+} bank_pattern;
 
 // The simplest class that gives every address. A block is one only if it says more than it was
 // fitted to: from 4 addresses on. One address alone is linear.
-pattern pattern_of(uint32_t count, const uint64_t *address);
+bank_pattern pattern_of(uint32_t count, const uint64_t *address);
 
 // The address of thread t; not for PATTERN_RANDOM.
-uint64_t pattern_address(const pattern *p, uint32_t t);
+uint64_t pattern_address(const bank_pattern *p, uint32_t t);
 
-bool pattern_equal(const pattern *p, const pattern *q);  // but for the offset
+bool pattern_equal(const bank_pattern *p, const bank_pattern *q);  // but for the offset
 
 #endif

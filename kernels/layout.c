@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <strings.h>
 
 // ---- layouts without parameters to look for ----------------------------------------------------
@@ -94,6 +95,22 @@ const layout_kind *layout_kind_named(const char *name) {
     if (strcasecmp(kinds[i].name, name) == 0)
       return &kinds[i];
   return NULL;
+}
+
+const layout_kind *layout_kind_and_seed(const char *name, uint64_t *seed) {
+  const char *colon = strchr(name, ':');
+  size_t length = colon ? (size_t)(colon - name) : strlen(name);
+  char kind[32], *end = NULL;
+  *seed = 1;
+  if (length >= sizeof kind)
+    return NULL;
+  memcpy(kind, name, length);
+  kind[length] = 0;
+  if (colon && (colon[1] < '0' || colon[1] > '9'))
+    return NULL;
+  if (colon)
+    *seed = strtoull(colon + 1, &end, 10);
+  return colon && *end ? NULL : layout_kind_named(kind);
 }
 
 // ---- making ------------------------------------------------------------------------------------

@@ -104,6 +104,8 @@ struct layout_kind {
 
 const layout_kind *layout_kind_at(size_t index);         // NULL behind the last
 const layout_kind *layout_kind_named(const char *name);  // in either case of letters; or NULL
+// "RAP" or "RAP:7": a kind, and the seed, 1 if there is none. NULL: no such kind, or no number.
+const layout_kind *layout_kind_and_seed(const char *name, uint64_t *seed);
 
 // NULL: *wrong is a sentence without a full stop, such as "fixed-xor needs a power of two of banks,
 // not 24". Everything is in the arena. Deterministic: random numbers come from the seed alone.

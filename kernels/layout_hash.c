@@ -32,7 +32,7 @@ bool bit_vector_pruned(const bank_trace *t, int n, int m, bit_vector_range *out)
   bit_vector_range range = {0};
   for (size_t i = 0; i < t->accesses.count; i++) {
     const bank_access *access = &t->accesses.items[i];
-    pattern p = pattern_of(access->count, access->address);
+    bank_pattern p = pattern_of(access->count, access->address);
     if (p.class == PATTERN_RANDOM)
       return false;
     reach(&range, p.stride, p.width);

@@ -194,8 +194,11 @@ static bool use_compiled(backend_program *p) {
   planned_program *state = p->state;
   cpu_failure failure = {.has_origin = false};
   compiled_status status;
-  compiled_options o = {
-      .isa = c->isa, .allow_foreign = c->allow_extern, .interrupted = &context_interrupted};
+  compiled_options o = {.isa = c->isa,
+                        .allow_foreign = c->allow_extern,
+                        .interrupted = &context_interrupted,
+                        .layout = c->layout,
+                        .layout_seed = c->layout_seed};
   state->compiled = compiled_new(state->lowered.plan, &o, &status, &failure);
   state->executor = (cpu_executor){compiled_pass, state->compiled};
   if (state->compiled)

@@ -82,12 +82,12 @@ void cli_sizes_free(permc_size *sizes, size_t count);
 
 // A decimal number without a sign, and nothing after it.
 bool cli_number(const char *digits, uint64_t *number);
-// --strategy, as far as given, goes to the context. False: a usage error, reported.
-bool cli_use_strategy(const cli_arguments *given, permc_context *context);
-// Whether it is `--strategy help`, which lists them.
-bool cli_lists_strategies(const cli_arguments *given);
-// --threads, --target-isa, --strategy, --strict-fp and --fast-fp, as far as given, go to the
-// context. False: a value is wrong, reported.
+// --strategy and --layout, as far as given, go to the context. False: a usage error, reported.
+bool cli_use_planning(const cli_arguments *given, permc_context *context);
+// Whether it is `--strategy help` or `--layout help`, which lists them.
+bool cli_lists_names(const cli_arguments *given);
+// --threads, --target-isa, --strategy, --layout, --strict-fp and --fast-fp, as far as given, go to
+// the context. False: a value is wrong, reported.
 bool cli_use_cpu_options(const cli_arguments *given, permc_context *context);
 // The name of `candidates` closest to `word`, or NULL if none is near. `next` walks the candidates.
 const char *cli_closest(const char *word, const char *(*next)(const void *state, size_t i),

@@ -7,7 +7,7 @@
 #include <inttypes.h>
 
 typedef struct fit {  // accesses of one pattern
-  pattern pattern;
+  bank_pattern pattern;
   uint64_t accesses, units;  // units: of the layout raw
 } fit;
 
@@ -96,7 +96,7 @@ static void choose(arena *a, report *r, bank_counter *c) {
 enum { FITS_SHOWN = 12 };
 
 static void print_fit(text *to, const fit *f) {
-  const pattern *p = &f->pattern;
+  const bank_pattern *p = &f->pattern;
   text_printf(to, "%10" PRIu64 "%12.2f  %-6s", f->accesses, (double)f->units / (double)f->accesses,
               pattern_class_names[p->class]);
   if (p->class == PATTERN_STRIDE)
@@ -246,13 +246,6 @@ static cli_status read_options(const cli_arguments *given, report *of) {
   return cli_usage_error("banks: no layout '%s' (see permc banks --layout help)", name);
 }
 
-static cli_status list_layouts(void) {
-  const layout_kind *k;
-  for (size_t i = 0; (k = layout_kind_at(i)) != NULL; i++)
-    printf("%-22s%s\n", k->name, k->summary);
-  return CLI_OK;
-}
-
 static cli_status analyse(arena *a, const cli_arguments *given, report *r, text *out) {
   const char *wrong = NULL;
   size_t length, line;
@@ -301,9 +294,6 @@ static cli_status analyse_guarded(arena *a, const cli_arguments *given, report *
 }
 
 cli_status cli_banks(const cli_arguments *given) {
-  const char *name = cli_value(given, "--layout");
-  if (name && strcmp(name, "help") == 0)
-    return list_layouts();
   if (given->operand_count == 0)
     return cli_usage_error("banks: FILE is missing (see permc help banks)");
   arena memory = {0};

@@ -66,7 +66,7 @@ static cli_status explain(const cli_arguments *given, const permc_size *sizes, s
     cli_error("out of memory");
     return CLI_WRONG;
   }
-  if (!cli_use_strategy(given, context)) {
+  if (!cli_use_planning(given, context)) {
     permc_context_free(context);
     return CLI_USAGE;
   }

@@ -1,4 +1,5 @@
 // permc machine: accesses, algorithms and plans on the memory machines.
+#include "kernels/layout.h"
 #include "kernels/machine_plan.h"
 #include "runtime/cli.h"
 #include "runtime/machine_input.h"
@@ -290,12 +291,16 @@ static cli_status run_passes(machine_state *s, const plan *p, const char *entry)
   machine_plan_report r = {s->machine, entry, (uint32_t)p->passes.count, {NULL, NULL}};
   text out = {0};
   double start = cli_seconds();
+  const char *lying = cli_value(s->given, "--layout");
+  c_options options = {.stream_bytes = UINT64_MAX};
+  if (lying)
+    options.layout = layout_kind_and_seed(lying, &options.layout_seed);
   for (int free = 0; free < 2; free++) {
     r.passes[free] = NEW_ARRAY(&s->memory, machine_counts, r.count);
     machine own = s->machine;
     own.barrier = !free;
     for (uint32_t i = 0; i < r.count; i++) {
-      const char *problem = machine_plan_run(&s->memory, &own, p, i, NULL, &r.passes[free][i]);
+      const char *problem = machine_plan_run(&s->memory, &own, p, i, &options, &r.passes[free][i]);
       if (problem) {
         cli_error("%s", problem);
         return CLI_WRONG;
@@ -320,7 +325,7 @@ static cli_status run_plan(machine_state *s) {
     entry = cli_count(given, "-e") ? "-e" : "main";
   if (!c)
     cli_error("out of memory");
-  else if (!cli_use_strategy(given, c))
+  else if (!cli_use_planning(given, c))
     status = CLI_USAGE;
   else if (load(s, c)) {
     const plan *p = make_plan(s, c, entry, &status);
@@ -335,14 +340,13 @@ static cli_status run_plan(machine_state *s) {
 
 // Options of plans where there is an algorithm, and the other way round.
 static const char *out_of_place(const machine_state *s) {
-  static const char *const of_plans[] = {"-e", "--entry", "--arguments", "--strategy"};
+  static const char *const of_plans[] = {"-e",         "--entry",  "--arguments",
+                                         "--strategy", "--layout", NULL};
   static const char *const of_algorithms[] = {"--permutation", "--addresses", "--registers",
-                                              "--seed"};
-  for (size_t i = 0; i < 4; i++) {
-    const char *name = s->algorithm ? of_plans[i] : of_algorithms[i];
-    if (cli_count(s->given, name))
-      return name;
-  }
+                                              "--seed", NULL};
+  for (const char *const *name = s->algorithm ? of_plans : of_algorithms; *name; name++)
+    if (cli_count(s->given, *name))
+      return *name;
   return NULL;
 }
 

@@ -13,12 +13,14 @@
 // ---- tables ----------------------------------------------------------------------------------
 
 #define BACKENDS "auto|interp|cpu|portable|cuda"
-#define STRATEGY_OPTION                                                                            \
-  { "--strategy", "NAME", false, "plan by this strategy where it applies; help lists them" }
+#define PLANNING_OPTIONS                                                                           \
+  {"--strategy", "NAME", false, "plan by this strategy where it applies; help lists them"}, {      \
+    "--layout", "NAME", false, "exchange by this bank layout, or NAME:SEED; help lists them"       \
+  }
 #define CPU_OPTIONS                                                                                \
   {"--threads", "N", false, "threads of the cpu backend (default: the processors)"},               \
       {"--target-isa", "ISA", false, "compile for native, baseline, avx2 or avx512"},              \
-      STRATEGY_OPTION,                                                                             \
+      PLANNING_OPTIONS,                                                                            \
       {"--strict-fp", NULL, false, "floats to the bit as interp computes them (the default)"}, {   \
     "--fast-fp", NULL, false, "products and sums may be fused: other last bits"                    \
   }
@@ -53,7 +55,7 @@ static const cli_option explain_options[] = {
     {"--size", "NAME=SIZE", true, "the value of a size name of its signature, such as n=24"},
     {"--arguments", "TYPES", false, "... or the types of its arguments, such as '[2^24]u32 i64'"},
     {"--target", "TARGET", false, "plan for this machine: a name, or a FILE; help lists them"},
-    STRATEGY_OPTION,
+    PLANNING_OPTIONS,
     {"--rules", NULL, false, "also list the rewrite rules that fired, and what they saved"},
     {"--json", NULL, false, "print one JSON object"},
     {"--dump", "trace|net|plan", false, "print this form of the program instead"},
@@ -120,7 +122,7 @@ static const cli_option machine_options[] = {
     {"-e", "EXPR", false, "the plan of this expression, in FILE's scope if there is one"},
     {"--entry", "NAME", false, "... of this entry point (default: main)"},
     {"--arguments", "TYPES", false, "... for arguments of these types, such as '[2^20]u32'"},
-    STRATEGY_OPTION,
+    PLANNING_OPTIONS,
     {"--json", NULL, false, "print one JSON object"},
     {"--time", NULL, false, "print how long it took to standard error"},
     END_OF_OPTIONS,
@@ -198,8 +200,10 @@ const cli_verb cli_verbs[] = {
      "permc banks examples/transpose.trace --banks 32", banks_options, cli_banks},
     {"paper", "NAME", 1, 1, "compute the tables of a paper again",
      "Prints the tables of a paper as permc computes them, beside what the paper has, with the\n"
-     "deviation: rap (bank layouts by random permutations) or hash (bank layouts by XOR). Random\n"
-     "numbers are the same each time. docs/papers.md says why for every figure that differs.",
+     "deviation: rap (bank layouts by random permutations), hash (bank layouts by XOR), dmm and "
+     "hmm\n"
+     "(memory machines). Random numbers are the same each time. docs/papers.md says why for every\n"
+     "figure that differs.",
      "permc paper rap", paper_options, cli_paper},
     {"help", "[VERB]", 0, 1, "explain a verb and its options",
      "Prints how a verb is used, or the list of verbs.", "permc help run", no_options, print_help},
@@ -380,7 +384,7 @@ static cli_status run_verb(const cli_verb *verb, int argc, char **argv) {
   if (cli_parse(&given, verb, argc, argv)) {
     if (given.help)
       cli_help_verb(stdout, verb);
-    status = given.help || cli_lists_strategies(&given) ? CLI_OK : verb->run(&given);
+    status = given.help || cli_lists_names(&given) ? CLI_OK : verb->run(&given);
   }
   cli_arguments_free(&given);
   return status;

@@ -3,6 +3,7 @@
 //   --entry NAME   --entry=NAME   -e EXPR   -eEXPR   --time   -- (the rest are operands)   - (an
 //   operand)
 #include "fusion/plan.h"
+#include "kernels/layout.h"
 #include "runtime/cli.h"
 
 #include <assert.h>
@@ -272,24 +273,35 @@ void cli_sizes_free(permc_size *sizes, size_t count) {
 // ---- how programs are planned and compiled
 // -------------------------------------------------------------
 
-bool cli_use_strategy(const cli_arguments *given, permc_context *context) {
-  const char *name = cli_value(given, "--strategy");
-  if (!name || permc_use_strategy(context, name))
-    return true;
-  cli_usage_error("%s: there is no strategy '%s' (--strategy help lists them)", given->verb->name,
-                  name);
-  return false;
+bool cli_use_planning(const cli_arguments *given, permc_context *context) {
+  const char *name = cli_value(given, "--strategy"), *lying = cli_value(given, "--layout");
+  if (name && !permc_use_strategy(context, name)) {
+    cli_usage_error("%s: there is no strategy '%s' (--strategy help lists them)", given->verb->name,
+                    name);
+    return false;
+  }
+  if (lying && !permc_use_layout(context, lying)) {
+    cli_usage_error("%s: there is no layout '%s' (--layout help lists them; NAME:SEED has a number "
+                    "behind the colon)",
+                    given->verb->name, lying);
+    return false;
+  }
+  return true;
 }
 
-bool cli_lists_strategies(const cli_arguments *given) {
-  const char *name = find_option(given->verb, "--strategy", strlen("--strategy"))
-                         ? cli_value(given, "--strategy")
-                         : NULL;
-  if (!name || strcmp(name, "help") != 0)
-    return false;
-  for (size_t i = 0; plan_strategy_at(i); i++)
+static bool asks_for_help(const cli_arguments *given, const char *option) {
+  const char *name =
+      find_option(given->verb, option, strlen(option)) ? cli_value(given, option) : NULL;
+  return name && !strcmp(name, "help");
+}
+
+bool cli_lists_names(const cli_arguments *given) {
+  bool strategies = asks_for_help(given, "--strategy"), layouts = asks_for_help(given, "--layout");
+  for (size_t i = 0; strategies && plan_strategy_at(i); i++)
     printf("%-18s%s\n", plan_strategy_at(i)->name, plan_strategy_at(i)->summary);
-  return true;
+  for (size_t i = 0; layouts && layout_kind_at(i); i++)
+    printf("%-22s%s\n", layout_kind_at(i)->name, layout_kind_at(i)->summary);
+  return strategies || layouts;
 }
 
 bool cli_use_cpu_options(const cli_arguments *given, permc_context *context) {
@@ -307,7 +319,7 @@ bool cli_use_cpu_options(const cli_arguments *given, permc_context *context) {
   }
   permc_use_threads(context, (unsigned)count);
   permc_use_fast_floats(context, fast);
-  if (!cli_use_strategy(given, context))
+  if (!cli_use_planning(given, context))
     return false;
   if (!isa || permc_use_isa(context, isa))
     return true;

@@ -41,7 +41,9 @@ static bool is_interrupted(const compiled_options *o) {
 static const char *isa_of(const compiled_options *o) { return o->isa ? o->isa : "native"; }
 
 static c_options emitter_options(const compiled_options *o) {
-  return (c_options){.stream_bytes = o->stream_bytes ? o->stream_bytes : COMPILED_STREAM_BYTES};
+  return (c_options){.stream_bytes = o->stream_bytes ? o->stream_bytes : COMPILED_STREAM_BYTES,
+                     .layout = o->layout,
+                     .layout_seed = o->layout_seed};
 }
 
 bool compiled_text(const plan *p, const compiled_options *o, text *out, const char **problem) {

@@ -1,5 +1,6 @@
 // The public API (permc.h): the pipeline text -> program -> trace -> arrays.
 #include "fusion/plan.h"
+#include "kernels/layout.h"
 #include "lang/format.h"
 #include "runtime/compiler.h"
 #include "runtime/cuda.h"
@@ -78,6 +79,13 @@ bool permc_use_strategy(permc_context *c, const char *name) {
   if (name && !c->strategy)
     context_error(c, "there is no strategy '%s'", name);
   return !name || c->strategy;
+}
+
+bool permc_use_layout(permc_context *c, const char *name) {
+  c->layout = name ? layout_kind_and_seed(name, &c->layout_seed) : NULL;
+  if (name && !c->layout)
+    context_error(c, "there is no layout '%s'", name);
+  return !name || c->layout;
 }
 
 permc_times permc_last_times(const permc_context *c) { return c->times; }

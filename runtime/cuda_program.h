@@ -22,6 +22,8 @@ typedef struct cuda_program cuda_program;
 typedef struct cuda_options {
   const atomic_bool *interrupted;  // may be NULL
   bool no_cache;
+  const struct layout_kind *layout;  // as in c_options
+  uint64_t layout_seed;
   unsigned compilers;  // at once; 0: as many as there are processors
 } cuda_options;
 

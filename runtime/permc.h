@@ -59,6 +59,11 @@ PERMC_API bool permc_use_isa(permc_context *context, const char *name);
 // for the stages to which it applies; NULL, the default: the cheapest by the cost model. False with
 // a message: there is no such strategy.
 PERMC_API bool permc_use_strategy(permc_context *context, const char *name);
+// Where exchanges within a pass lie in the scratch memory of the cpu and cuda backends: the name of
+// a bank layout, or NAME:SEED of one that is random (`permc run --layout help` lists them); NULL or
+// "optimal", the default: free of conflicts by construction. Results are the same with each. False
+// with a message: there is no such layout, or the seed is no number.
+PERMC_API bool permc_use_layout(permc_context *context, const char *name);
 // The stream on which the cuda backend works: a CUstream or cudaStream_t of the first GPU, which is
 // the caller's and must outlive the context or the next such call. What is in it already is done
 // before. NULL, the default: a stream of the context's own. False with a message: CUDA refused.

@@ -23,7 +23,7 @@ static layout *make(const char *name, uint32_t banks, uint64_t words, const bank
 static void add_block(bank_trace *t, uint32_t count, uint64_t offset, uint64_t stride,
                       uint32_t width, uint64_t rows) {
   uint64_t address[BANK_LANES_MAX];
-  pattern p = {PATTERN_BLOCK, offset, (int64_t)stride, (int64_t)rows, width};
+  bank_pattern p = {PATTERN_BLOCK, offset, (int64_t)stride, (int64_t)rows, width};
   for (uint32_t i = 0; i < count; i++)
     address[i] = pattern_address(&p, i);
   bank_trace_add(&memory, t, count, address);
@@ -97,7 +97,7 @@ TEST(patterns) {
   static const struct {
     uint32_t count;
     uint64_t address[8];
-    pattern p;
+    bank_pattern p;
   } rows[] = {
       {4, {16, 17, 18, 19}, {PATTERN_LINEAR, 16, 1, 0, 4}},
       {4, {16, 20, 24, 28}, {PATTERN_STRIDE, 16, 4, 0, 4}},
@@ -112,7 +112,7 @@ TEST(patterns) {
       {1, {5}, {PATTERN_LINEAR, 5, 1, 0, 1}},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-    pattern p = pattern_of(rows[i].count, rows[i].address);
+    bank_pattern p = pattern_of(rows[i].count, rows[i].address);
     CHECK_STR(pattern_class_names[p.class], pattern_class_names[rows[i].p.class]);
     CHECK_EQ_U64(p.offset, rows[i].p.offset);
     CHECK(pattern_equal(&p, &rows[i].p));

@@ -1,5 +1,5 @@
 // Plans on the memory machines: the counts of their kernels on the host, and what the counts say.
-#include "tests/unit/kernels.h"
+#include "tests/unit/kernels_trial.h"
 
 #include <time.h>
 
@@ -42,27 +42,6 @@ static const row rows[] = {
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 
-typedef struct trial {
-  permc_context *context;
-  permc_value **arguments;
-  size_t count;
-  result oracle;
-} trial;
-
-static bool prepare(const row *r, trial *t, kernels *k) {
-  permc_context *c = permc_context_new();
-  *t = (trial){.context = c};
-  *k = (kernels){.name = r->expression};
-  bool good =
-      c && permc_define(c, r->expression) &&
-      permc_read_random(c, "-e", r->types, 1, &t->arguments, &t->count) &&
-      permc_run(c, "-e", "interp", t->arguments, t->count, &t->oracle.values, &t->oracle.count) &&
-      kernels_make(k, c, "-e", r->types);
-  if (!CHECK(good))
-    printf("%s: %s\n", r->expression, permc_message(c));
-  return good;
-}
-
 // No exchange has a conflict, and each line of memory is asked for once.
 static void check_counts(const row *r, const kernels *k) {
   machine m = {MACHINE_HMM, 1, 32, 100, 1, 0, true};
@@ -86,22 +65,17 @@ TEST(as_on_the_host) {
   if (kernels_no_compiler())
     SKIP("there is no C compiler");
   for (size_t i = 0; i < ROWS; i++)
-    good = prepare(&rows[i], &trials[i], &all[i]) && good;
+    good = trial_make(&trials[i], &all[i], rows[i].expression, rows[i].types) && good;
   if (good)
     kernels_compile(all, ROWS);
   for (size_t i = 0; i < ROWS; i++) {
-    result found = {0};
-    if (good &&
-        kernels_run(&all[i], trials[i].arguments, trials[i].count, &trials[i].oracle, &found)) {
+    if (good && trial_agrees(&trials[i], &all[i])) {
       kernels_check_counts(&all[i]);
       kernels_check_machine(&all[i]);
       check_counts(&rows[i], &all[i]);
     }
-    free_result(&found);
     kernels_free(&all[i]);
-    free_result(&trials[i].oracle);
-    permc_values_free(trials[i].arguments, trials[i].count);
-    permc_context_free(trials[i].context);
+    trial_free(&trials[i]);
   }
 }
 
