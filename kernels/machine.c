@@ -26,7 +26,7 @@ const char *machine_problem(arena *a, const machine *m) {
   return NULL;
 }
 
-// ---- requests ----------------------------------------------------------------------------------
+// ---- requests --------------------------------------------------------------------------------
 
 uint32_t machine_port(const machine_execution *e, uint64_t warp, machine_op op) {
   if (!machine_is_shared(op))
@@ -101,7 +101,7 @@ uint32_t machine_serve(machine_execution *e, uint64_t warp, machine_op op) {
   return stages;
 }
 
-// ---- with barriers -----------------------------------------------------------------------------
+// ---- with barriers ---------------------------------------------------------------------------
 
 // One round of all warps that have not ended: their number. `used`: by memory, its stages.
 static uint64_t run_round(machine_execution *e, uint64_t count, uint32_t *alive, uint64_t *used) {
@@ -139,7 +139,7 @@ static void run_rounds(machine_execution *e) {
     count = run_round(e, count, alive, used);
 }
 
-// ---- the whole ---------------------------------------------------------------------------------
+// ---- the whole -------------------------------------------------------------------------------
 
 static void count_rounds(machine_execution *e) {
   for (size_t i = 0; i < e->rounds.count; i++)

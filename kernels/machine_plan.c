@@ -9,8 +9,7 @@
 
 enum { LANES = MACHINE_PLAN_WIDTH, LANE_BITS = 5, WORD = 4, ALIGNED = 256 };
 
-// ---- affine sums
-// ---------------------------------------------------------------------------------
+// ---- affine sums -----------------------------------------------------------------------------
 
 // A number for each thread of each block: an XOR of what the bits of block and thread contribute.
 typedef struct affine_bits {
@@ -53,8 +52,7 @@ typedef struct affine_sum {
   affine_group *groups;
 } affine_sum;
 
-// ---- accesses
-// ------------------------------------------------------------------------------------
+// ---- accesses --------------------------------------------------------------------------------
 
 // Threads with nothing but padding do nothing, except that they fill scratch (c_pass_beyond).
 typedef enum who { ALL, THOSE_BEYOND, THOSE_WITHIN } who;
@@ -157,8 +155,7 @@ static void add_accesses(plan_program *p, access like, const c_map *map, const c
   }
 }
 
-// ---- phases
-// --------------------------------------------------------------------------------------
+// ---- phases ----------------------------------------------------------------------------------
 
 static void add_move(plan_program *p, const plan_move *move, bool load, const c_space *space,
                      scalar_type type, access like, const bool *dead) {
@@ -242,8 +239,7 @@ static void add_phase(plan_program *p, uint32_t phase) {
   add_puts(p, phase, turns ? (access){.who = ALL} : within);
 }
 
-// ---- the pass as a program
-// -----------------------------------------------------------------------
+// ---- the pass as a program -------------------------------------------------------------------
 
 static void set_skips(plan_program *p) {
   const plan_pass *pass = p->pass.pass;
@@ -359,8 +355,7 @@ static void plan_lanes(void *state, uint64_t warp, uint64_t step, uint64_t *addr
           unit[i] == MACHINE_IDLE ? MACHINE_IDLE : (a->base + unit[i] * a->scale) / WORD + k;
 }
 
-// ---- all
-// -----------------------------------------------------------------------------------------
+// ---- all -------------------------------------------------------------------------------------
 
 static const char *cannot(arena *a, const machine *m, const plan *p, const plan_pass *pass) {
   if (m->kind != MACHINE_HMM)

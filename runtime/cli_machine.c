@@ -18,8 +18,7 @@ typedef struct machine_state {
   permc_context *context;  // of a plan
 } machine_state;
 
-// ---- numbers
-// -------------------------------------------------------------------------------------
+// ---- numbers ---------------------------------------------------------------------------------
 
 // "1024" or "2^10".
 static bool read_number(const char *word, uint64_t *number) {
@@ -77,8 +76,7 @@ static bool take_kind(machine_state *s) {
   return false;
 }
 
-// ---- what it is to do
-// ----------------------------------------------------------------------------
+// ---- what it is to do ------------------------------------------------------------------------
 
 static const char *algorithm_name(const void *state, size_t i) {
   const machine_algorithm *r = machine_algorithm_at(i);
@@ -164,8 +162,7 @@ static uint64_t usual_threads(const machine_state *s) {
   return s->algorithm->problem == machine_rotation_problem ? n / w : n;
 }
 
-// ---- memory
-// --------------------------------------------------------------------------------------
+// ---- memory ----------------------------------------------------------------------------------
 
 static bool fits(const machine_state *s) {
   uint64_t bytes = machine_algorithm_bytes(&s->machine, s->algorithm, &s->task);
@@ -178,8 +175,7 @@ static bool fits(const machine_state *s) {
   return false;
 }
 
-// ---- algorithms
-// ----------------------------------------------------------------------------------
+// ---- algorithms ------------------------------------------------------------------------------
 
 static cli_status show(text *out) {
   bool good = !out->failed;
@@ -253,8 +249,7 @@ static cli_status run_algorithm(machine_state *s) {
   return show(&out);
 }
 
-// ---- plans
-// ---------------------------------------------------------------------------------------
+// ---- plans -----------------------------------------------------------------------------------
 
 static bool load(const machine_state *s, permc_context *c) {
   const char *expression = cli_value(s->given, "-e");
@@ -330,8 +325,7 @@ static cli_status run_plan(machine_state *s) {
   return status;
 }
 
-// ---- the verb
-// ------------------------------------------------------------------------------------
+// ---- the verb --------------------------------------------------------------------------------
 
 // Options of plans where there is an algorithm, and the other way round.
 static const char *out_of_place(const machine_state *s) {

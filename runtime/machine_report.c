@@ -18,8 +18,7 @@ const char *machine_report_make(arena *a, const machine *m, const machine_algori
   return NULL;
 }
 
-// ---- text
-// ----------------------------------------------------------------------------------------
+// ---- text ------------------------------------------------------------------------------------
 
 static void text_machine(text *to, const machine *m, uint64_t threads) {
   bool hmm = m->kind == MACHINE_HMM;
@@ -116,8 +115,7 @@ void machine_plan_report_text(text *to, const machine_plan_report *r) {
               "\nbarriers, free: time units; global, shared: stages of the memories' pipelines\n");
 }
 
-// ---- JSON
-// ----------------------------------------------------------------------------------------
+// ---- JSON ------------------------------------------------------------------------------------
 
 static void json_machine(text *to, const machine *m) {
   text_printf(to,

@@ -105,8 +105,7 @@ TEST(as_on_the_host) {
   }
 }
 
-// ---- time
-// -----------------------------------------------------------------------------------------
+// ---- time ------------------------------------------------------------------------------------
 
 static const plan *plan_of(arena *memory, permc_context *c, const char *expression,
                            const char *types) {

@@ -14,8 +14,7 @@ static machine_counts run(const machine *m, listed *l) {
   return counts;
 }
 
-// ---- against a literal machine
-// -------------------------------------------------------------------
+// ---- against a literal machine ---------------------------------------------------------------
 
 static uint64_t below(uint64_t limit) { return random_u64() % limit; }
 
@@ -102,8 +101,7 @@ TEST(barriers_by_definition) {
   }
 }
 
-// ---- memory
-// ---------------------------------------------------------------------------------------
+// ---- memory ----------------------------------------------------------------------------------
 
 typedef struct writing {
   uint64_t address[4];
@@ -145,8 +143,7 @@ TEST(concurrent_access) {
             "warp 0, step 0: shared write at 9, where the memory has 9 words");
 }
 
-// ---- errors
-// ---------------------------------------------------------------------------------------
+// ---- errors ----------------------------------------------------------------------------------
 
 static void check_wrong(machine m, const char *wrong) {
   CHECK_STR(machine_problem(&memory, &m), wrong);
@@ -194,8 +191,7 @@ TEST(what_cannot_run) {
              "each warp has as many of the 1 tiles of 8 x 8: p / w = 8 is no divisor");
 }
 
-// ---- speed
-// ----------------------------------------------------------------------------------------
+// ---- speed -----------------------------------------------------------------------------------
 
 static double seconds(void) {
   struct timespec now;
