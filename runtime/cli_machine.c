@@ -290,7 +290,7 @@ static cli_status run_passes(machine_state *s, const plan *p, const char *entry)
     machine own = s->machine;
     own.barrier = !free;
     for (uint32_t i = 0; i < r.count; i++) {
-      const char *problem = machine_plan_run(&s->memory, &own, p, i, &r.passes[free][i]);
+      const char *problem = machine_plan_run(&s->memory, &own, p, i, NULL, &r.passes[free][i]);
       if (problem) {
         cli_error("%s", problem);
         return CLI_WRONG;
