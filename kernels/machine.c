@@ -143,7 +143,7 @@ static void run_rounds(machine_execution *e) {
 
 static void count_rounds(machine_execution *e) {
   for (size_t i = 0; i < e->rounds.count; i++)
-    for (int op = 0; op < MACHINE_ACCESSES; op++) {
+    for (machine_op op = 0; op < MACHINE_ACCESSES; op++) {
       e->counts->rounds[op] += e->rounds.items[i] >> op & 1;
       e->counts->casual[op] += e->rounds.items[i] >> (4 + op) & 1;
     }
@@ -175,7 +175,7 @@ const char *machine_run(arena *a, const machine *m, const machine_program *p, ma
 void machine_counts_add(machine_counts *to, const machine_counts *more) {
   to->time += more->time;
   to->requests += more->requests;
-  for (int op = 0; op < MACHINE_ACCESSES; op++) {
+  for (machine_op op = 0; op < MACHINE_ACCESSES; op++) {
     to->accesses[op] += more->accesses[op];
     to->stages[op] += more->stages[op];
     to->rounds[op] += more->rounds[op];

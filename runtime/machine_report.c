@@ -40,7 +40,7 @@ static void text_row(text *to, const char *name, const uint64_t *x, int count) {
 
 static void text_rounds(text *to, const machine_counts *c) {
   text_printf(to, "\n%-16s%14s%14s%14s%14s\n", "rounds", "good", "casual", "accesses", "stages");
-  for (int op = 0; op < MACHINE_ACCESSES; op++)
+  for (machine_op op = 0; op < MACHINE_ACCESSES; op++)
     if (c->accesses[op]) {
       text_row(to, machine_op_names[op],
                (uint64_t[]){c->rounds[op] - c->casual[op], c->casual[op], c->accesses[op],
@@ -95,7 +95,7 @@ void machine_plan_report_text(text *to, const machine_plan_report *r) {
       const machine_counts *c = &r->passes[0][i];
       x[0] = c->time;
       x[1] = r->passes[1][i].time;
-      for (int op = 0; op < MACHINE_ACCESSES; op++) {
+      for (machine_op op = 0; op < MACHINE_ACCESSES; op++) {
         x[2 + machine_is_shared(op)] += c->stages[op];
         x[4 + machine_is_shared(op)] += c->accesses[op];
       }
@@ -127,7 +127,7 @@ static void json_machine(text *to, const machine *m) {
 static void json_rounds(text *to, const machine_counts *c) {
   const char *comma = "";
   text_string(to, "\"rounds\": [");
-  for (int op = 0; op < MACHINE_ACCESSES; op++)
+  for (machine_op op = 0; op < MACHINE_ACCESSES; op++)
     if (c->accesses[op]) {
       text_printf(to,
                   "%s{\"memory\": \"%s\", \"access\": \"%s\", \"good\": %" PRIu64

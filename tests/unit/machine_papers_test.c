@@ -149,7 +149,7 @@ TEST(transposes_with_registers) {
 
 // Rounds that are not casual, and those that are, by op.
 static void check_rounds(const machine_counts *c, const uint64_t *good, const uint64_t *casual) {
-  for (int op = 0; op < MACHINE_ACCESSES; op++) {
+  for (machine_op op = 0; op < MACHINE_ACCESSES; op++) {
     CHECK_EQ_U64(c->rounds[op] - c->casual[op], good[op]);
     CHECK_EQ_U64(c->casual[op], casual[op]);
   }

@@ -70,7 +70,7 @@ static void check_counts(const row *r, const kernels *k) {
     arena scratch = {.failure = &kernels_failure};
     machine_counts c = {0};
     CHECK_STR(machine_plan_run(&scratch, &m, k->plan, i, NULL, &c), NULL);
-    for (int op = 0; op < MACHINE_ACCESSES; op++)
+    for (machine_op op = 0; op < MACHINE_ACCESSES; op++)
       if (machine_is_shared(op) || r->whole) {
         CHECK_EQ_U64(c.stages[op], c.accesses[op]);
         CHECK_EQ_U64(c.casual[op], 0);
