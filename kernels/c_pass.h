@@ -10,8 +10,7 @@
 // functions that it calls to `functions`, and what it needs to w->definitions.
 c_pass_facts c_pass_write(c_writer *w, text *out, text *functions, uint32_t number);
 
-// ---- what a pass touches, for those who do not write it (machine_plan.h)
-// -------------------------
+// ---- what a pass touches, for those who do not write it (machine_plan.h) ---------------------
 
 typedef struct c_pass {
   c_writer *w;

@@ -26,7 +26,7 @@ const char *machine_problem(arena *a, const machine *m) {
   return NULL;
 }
 
-// ---- requests ----------------------------------------------------------------------------------
+// ---- requests --------------------------------------------------------------------------------
 
 uint32_t machine_port(const machine_execution *e, uint64_t warp, machine_op op) {
   if (!machine_is_shared(op))
@@ -101,7 +101,7 @@ uint32_t machine_serve(machine_execution *e, uint64_t warp, machine_op op) {
   return stages;
 }
 
-// ---- with barriers -----------------------------------------------------------------------------
+// ---- with barriers ---------------------------------------------------------------------------
 
 // One round of all warps that have not ended: their number. `used`: by memory, its stages.
 static uint64_t run_round(machine_execution *e, uint64_t count, uint32_t *alive, uint64_t *used) {
@@ -139,11 +139,11 @@ static void run_rounds(machine_execution *e) {
     count = run_round(e, count, alive, used);
 }
 
-// ---- the whole ---------------------------------------------------------------------------------
+// ---- the whole -------------------------------------------------------------------------------
 
 static void count_rounds(machine_execution *e) {
   for (size_t i = 0; i < e->rounds.count; i++)
-    for (int op = 0; op < MACHINE_ACCESSES; op++) {
+    for (machine_op op = 0; op < MACHINE_ACCESSES; op++) {
       e->counts->rounds[op] += e->rounds.items[i] >> op & 1;
       e->counts->casual[op] += e->rounds.items[i] >> (4 + op) & 1;
     }
@@ -175,7 +175,7 @@ const char *machine_run(arena *a, const machine *m, const machine_program *p, ma
 void machine_counts_add(machine_counts *to, const machine_counts *more) {
   to->time += more->time;
   to->requests += more->requests;
-  for (int op = 0; op < MACHINE_ACCESSES; op++) {
+  for (machine_op op = 0; op < MACHINE_ACCESSES; op++) {
     to->accesses[op] += more->accesses[op];
     to->stages[op] += more->stages[op];
     to->rounds[op] += more->rounds[op];

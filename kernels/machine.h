@@ -52,7 +52,7 @@ typedef struct machine {
 // NULL, or a sentence that names the parameter that is none.
 const char *machine_problem(arena *a, const machine *m);
 
-// ---- programs ----------------------------------------------------------------------------------
+// ---- programs --------------------------------------------------------------------------------
 
 typedef uint32_t machine_word;
 #define MACHINE_IDLE UINT64_MAX  // the address of a lane that asks for nothing
@@ -87,7 +87,7 @@ typedef struct machine_program {
   machine_word *value;                  // [warps][w], where there are contents
 } machine_program;
 
-// ---- counts ------------------------------------------------------------------------------------
+// ---- counts ----------------------------------------------------------------------------------
 
 typedef struct machine_counts {
   uint64_t time;      // time units

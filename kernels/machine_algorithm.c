@@ -80,8 +80,7 @@ static uint32_t step_count(const machine_algorithm *r) {
   return count;
 }
 
-// ---- what cannot run
-// -----------------------------------------------------------------------------
+// ---- what cannot run -------------------------------------------------------------------------
 
 static const char *matrix_problem(arena *a, const machine *m, const machine_task *t) {
   uint64_t side = machine_side(t->n);
@@ -124,7 +123,7 @@ uint64_t machine_algorithm_bytes(const machine *m, const machine_algorithm *r,
   return words < 0x1p60 ? (uint64_t)words * sizeof(machine_word) : UINT64_MAX;
 }
 
-// ---- running ------------------------------------------------------------------------------------
+// ---- running ---------------------------------------------------------------------------------
 
 static bool in_shared(const machine_job *j, const machine_step *s) {
   return s->shared || j->machine->kind == MACHINE_DMM;
@@ -210,8 +209,7 @@ static void begin(machine_job *j) {
     j->kept = NEW_ARRAY(j->memory, machine_word, m->threads);
 }
 
-// ---- results
-// --------------------------------------------------------------------------------------
+// ---- results ---------------------------------------------------------------------------------
 
 static uint64_t moved_to(const machine_job *j, uint64_t i) {
   if (j->algorithm->data == MACHINE_PERMUTATION)
@@ -259,8 +257,7 @@ const char *machine_algorithm_run(arena *a, const machine *m, const machine_algo
   return r->result ? check_moved(&job) : check_sum(&job);
 }
 
-// ---- closed forms
-// ---------------------------------------------------------------------------------
+// ---- closed forms ----------------------------------------------------------------------------
 
 // n / p times as many rounds as steps, each with its stages and the latency.
 static uint64_t with_barriers(arena *a, const machine *m, const machine_algorithm *r,

@@ -101,7 +101,7 @@ const char *machine_algorithm_run(arena *a, const machine *m, const machine_algo
 uint64_t machine_algorithm_time(arena *a, const machine *m, const machine_algorithm *r,
                                 const machine_task *t);
 
-// ---- data --------------------------------------------------------------------------------------
+// ---- data ------------------------------------------------------------------------------------
 
 typedef struct machine_permutation {
   const char *name;
@@ -124,7 +124,7 @@ uint64_t machine_bank_distribution(arena *a, const uint64_t *list, uint64_t n, u
 // SplitMix64 (Steele, Lea and Flood 2014).
 uint64_t machine_random(uint64_t *state);
 
-// ---- for rows ----------------------------------------------------------------------------------
+// ---- for rows --------------------------------------------------------------------------------
 
 static inline uint64_t machine_side(uint64_t n) {  // its root, rounded down
   uint64_t side = 0;

@@ -30,7 +30,7 @@ typedef struct free_run {
   uint64_t now, alive;
 } free_run;
 
-// ---- sets of warps -----------------------------------------------------------------------------
+// ---- sets of warps ---------------------------------------------------------------------------
 
 static warp_set set_of(arena *a, uint64_t warps) {
   warp_set s = {.word_count = (warps + 63) / 64, .summary_count = (warps + 4095) / 4096};
@@ -69,7 +69,7 @@ static uint32_t set_next(const warp_set *s, uint32_t from) {
   return set_next(s, 0);
 }
 
-// ---- warps -------------------------------------------------------------------------------------
+// ---- warps -----------------------------------------------------------------------------------
 
 // To the barrier of its block. All are there: they go on.
 static void arrive(free_run *f, uint32_t warp) {
@@ -101,7 +101,7 @@ static void go_on(free_run *f, uint32_t warp) {
   }
 }
 
-// ---- memories ----------------------------------------------------------------------------------
+// ---- memories --------------------------------------------------------------------------------
 
 static void finish(free_run *f, port *m) {
   while (m->first != NOBODY && f->ends[m->first] <= f->now) {

@@ -9,8 +9,7 @@
 
 enum { LANES = MACHINE_PLAN_WIDTH, LANE_BITS = 5, WORD = 4, ALIGNED = 256 };
 
-// ---- affine sums
-// ---------------------------------------------------------------------------------
+// ---- affine sums -----------------------------------------------------------------------------
 
 // A number for each thread of each block: an XOR of what the bits of block and thread contribute.
 typedef struct affine_bits {
@@ -53,8 +52,7 @@ typedef struct affine_sum {
   affine_group *groups;
 } affine_sum;
 
-// ---- accesses
-// ------------------------------------------------------------------------------------
+// ---- accesses --------------------------------------------------------------------------------
 
 // Threads with nothing but padding do nothing, except that they fill scratch (c_pass_beyond).
 typedef enum who { ALL, THOSE_BEYOND, THOSE_WITHIN } who;
@@ -71,6 +69,10 @@ typedef struct access {
   uint64_t live_at;
   who who;
   const affine_bits *least;  // of `who`: the least index of a thread
+  // Where words are moved: the slot, the registers at the 2^wide places of the access, of
+  // part_words words each, and what turns places over (c_access.h).
+  uint32_t slot, part_words, *registers;
+  const affine_bits *turn;
 } access;
 
 typedef struct plan_step {
@@ -87,7 +89,11 @@ typedef struct plan_program {
   VEC(plan_step) steps;            // of one item
   affine_bits alive, least;        // of items (plan_pass)
   uint64_t alive_at;
-  uint64_t address[LANES];
+  // Where words are moved:
+  uint32_t dmms;
+  machine_word *registers;             // [warp][slot][word][lane], or NULL
+  uint64_t *arrived;                   // by warp: 1 + the step whose words are to be kept, or 0
+  uint64_t slot_words, scratch_words;  // of a thread; of a block
 } plan_program;
 
 static affine_sum *sum_of(arena *a, const c_map *m, uint64_t without) {
@@ -127,6 +133,21 @@ static affine_bits *forms_of(arena *a, const c_map *m) {
   return b;
 }
 
+// Bit k: what blocks and threads do to the row of address bit k.
+static affine_bits *turn_of(arena *a, const c_access *c) {
+  affine_bits *b = NEW(a, affine_bits);
+  *b = bits_of(a, c->map.blocks, c->map.threads);
+  for (uint32_t k = 0; k < c->wide; k++) {
+    int row = (int)c->chunk_row[k];
+    for (uint32_t i = 0; i < b->blocks; i++)
+      b->block[i] |= (uint64_t)f2_bit(c->map.block[i], row) << k;
+    for (uint32_t i = 0; i < b->threads; i++)
+      b->thread[i] |= (uint64_t)f2_bit(c->map.thread[i], row) << k;
+  }
+  set_lanes(b);
+  return b;
+}
+
 static void add_access(plan_program *p, access one) {
   access *kept = NEW(p->memory, access);
   *kept = one;
@@ -149,18 +170,22 @@ static void add_accesses(plan_program *p, access like, const c_map *map, const c
   like.bytes = bytes << a.wide;
   like.limit = place->limit == UINT64_MAX ? UINT64_MAX : place->limit * parts;
   like.live = place->live_count ? forms_of(p->memory, &live) : NULL;
+  like.part_words = bytes / WORD;
+  like.turn = turn_of(p->memory, &a);
   for (uint64_t i = 0; i < UINT64_C(1) << a.home.registers; i += UINT64_C(1) << a.wide) {
     uint64_t x = c_layout_at(&a.memory, i, 0);
     if (a.wide == 0 && place->dead && place->dead[i & f2_mask((int)space->r)])
       continue;
     like.at = sum_at(p->memory, map, without, x);
+    like.registers = NEW_ARRAY(p->memory, uint32_t, UINT64_C(1) << a.wide);
+    for (uint64_t k = 0; k < UINT64_C(1) << a.wide; k++)
+      like.registers[k] = (uint32_t)c_layout_at(&a.memory, i + k, 0);
     like.live_at = c_map_bits(&live, x & index);
     add_access(p, like);
   }
 }
 
-// ---- phases
-// --------------------------------------------------------------------------------------
+// ---- phases ----------------------------------------------------------------------------------
 
 static void add_move(plan_program *p, const plan_move *move, bool load, const c_space *space,
                      scalar_type type, access like, const bool *dead) {
@@ -172,6 +197,7 @@ static void add_move(plan_program *p, const plan_move *move, bool load, const c_
   c_map map = c_map_of(p->writer, &move->map, space, c_parts(type));
   like.op = load ? MACHINE_READ_GLOBAL : MACHINE_WRITE_GLOBAL;
   like.base = p->array[move->array];
+  like.slot = move->slot;
   add_accesses(p, like, &map, space, type, &place);
 }
 
@@ -184,6 +210,7 @@ static void add_exchange(plan_program *p, uint32_t phase, uint32_t slot, bool ge
   c_map map = c_pass_scratch_map(&p->pass, phase, get ? phase : use->next, slot, type);
   like.op = get ? MACHINE_READ_SHARED : MACHINE_WRITE_SHARED;
   like.base = s->region[get ? use->in : use->out][slot];
+  like.slot = slot;
   add_accesses(p, like, &map, &s->spaces[phase], type, &place);
 }
 
@@ -244,8 +271,7 @@ static void add_phase(plan_program *p, uint32_t phase) {
   add_puts(p, phase, turns ? (access){.who = ALL} : within);
 }
 
-// ---- the pass as a program
-// -----------------------------------------------------------------------
+// ---- the pass as a program -------------------------------------------------------------------
 
 static void set_skips(plan_program *p) {
   const plan_pass *pass = p->pass.pass;
@@ -350,22 +376,58 @@ static machine_op plan_op(void *state, uint64_t warp, uint64_t step) {
   return at.step->access->op;
 }
 
+// Where blocks share a memory whose contents count, each has a part of it.
+static uint64_t block_base(const plan_program *p, const access *a, uint64_t warp) {
+  uint64_t each = p->threads > LANES ? p->threads / LANES : 1;
+  if (!p->registers || !machine_is_shared(a->op))
+    return a->base;
+  return a->base + warp / each / p->dmms * p->scratch_words * WORD;
+}
+
+// Word `word` of a lane's access as it is in the thread's registers.
+static machine_word *register_of(const plan_program *p, const place *at, uint64_t warp,
+                                 uint32_t lane, uint32_t word) {
+  const access *a = at->step->access;
+  uint64_t turn = bits_at(a->turn, at->item, at->warp) ^ a->turn->lane[lane];
+  uint64_t number =
+      a->registers[word / a->part_words ^ turn] * a->part_words + word % a->part_words;
+  uint64_t slot = warp * p->pass.pass->slot_count + a->slot;
+  return p->registers + (slot * p->slot_words + number) * LANES + lane;
+}
+
+// The words that the warp's last read has brought, to its registers; then those that this access
+// writes, from them.
+static void move_registers(const plan_program *p, const place *at, uint64_t warp, uint64_t step,
+                           machine_word *value) {
+  uint32_t words = at->step->access->bytes / WORD, first = at->step->part * (LANES / words);
+  if (p->arrived[warp] > 0) {
+    place last = place_of(p, warp, p->arrived[warp] - 1);
+    uint32_t each = last.step->access->bytes / WORD, from = last.step->part * (LANES / each);
+    for (uint32_t i = 0; i < LANES; i++)
+      *register_of(p, &last, warp, from + i / each, i % each) = value[i];
+  }
+  bool write = machine_is_write(at->step->access->op);
+  p->arrived[warp] = write ? 0 : step + 1;
+  for (uint32_t i = 0; i < LANES && write; i++)
+    value[i] = *register_of(p, at, warp, first + i / words, i % words);
+}
+
 static void plan_lanes(void *state, uint64_t warp, uint64_t step, uint64_t *address,
                        machine_word *value) {
   const plan_program *p = state;
   place at = place_of(p, warp, step);
   const access *a = at.step->access;
-  uint64_t unit[LANES];
+  uint64_t unit[LANES], base = block_base(p, a, warp);
   uint32_t words, count = find_part(p, &at, unit, &words);
-  (void)value;
   for (uint32_t i = 0; i < count; i++)
     for (uint32_t k = 0; k < words; k++)
       address[i * words + k] =
-          unit[i] == MACHINE_IDLE ? MACHINE_IDLE : (a->base + unit[i] * a->scale) / WORD + k;
+          unit[i] == MACHINE_IDLE ? MACHINE_IDLE : (base + unit[i] * a->scale) / WORD + k;
+  if (p->registers)
+    move_registers(p, &at, warp, step, value);
 }
 
-// ---- all
-// -----------------------------------------------------------------------------------------
+// ---- all -------------------------------------------------------------------------------------
 
 static const char *cannot(arena *a, const machine *m, const plan *p, const plan_pass *pass) {
   if (m->kind != MACHINE_HMM)
@@ -385,14 +447,53 @@ static const char *cannot(arena *a, const machine *m, const plan *p, const plan_
   return NULL;
 }
 
-static void place_arrays(plan_program *p, const plan *of) {
+uint64_t machine_plan_place(const plan *p, net_id array) {
   uint64_t end = 0;
-  p->array = NEW_ARRAY(p->memory, uint64_t, of->arrays.count);
-  for (size_t i = 0; i < of->arrays.count; i++) {
-    const net_array *array = &of->arrays.items[i];
-    p->array[i] = end;
-    end += (array->count * scalar_types[array->type].size + ALIGNED - 1) / ALIGNED * ALIGNED;
+  for (net_id i = 0; i < array; i++) {
+    const net_array *before = &p->arrays.items[i];
+    end += (before->count * scalar_types[before->type].size + ALIGNED - 1) / ALIGNED * ALIGNED;
   }
+  return end / WORD;
+}
+
+static void place_arrays(plan_program *p, const plan *of) {
+  p->array = NEW_ARRAY(p->memory, uint64_t, of->arrays.count);
+  for (net_id i = 0; i < of->arrays.count; i++)
+    p->array[i] = machine_plan_place(of, i) * WORD;
+}
+
+bool machine_plan_moves(const plan *p, uint32_t number) {
+  const plan_pass *pass = &p->passes.items[number];
+  bool moves = pass->op_count == 0;
+  for (uint32_t i = 0; i < pass->load_count + pass->store_count; i++) {
+    const plan_move *m =
+        i < pass->load_count ? &pass->loads[i] : &pass->stores[i - pass->load_count];
+    moves = moves && m->limit == UINT64_MAX && m->live_count == 0 &&
+            c_part_bytes(p->arrays.items[m->array].type) % WORD == 0;
+  }
+  return moves;
+}
+
+// Contents of all memories, and of the threads' registers.
+static void add_words(plan_program *p, machine_word *words, uint64_t count,
+                      machine_program *program) {
+  const plan_pass *pass = p->pass.pass;
+  const c_schedule *s = &p->pass.schedule;
+  arena *a = p->memory;
+  for (uint32_t slot = 0; slot < pass->slot_count; slot++)
+    for (uint32_t i = 0; i < s->phase_count; i++) {
+      uint64_t own = (uint64_t)(pass->slot_bytes[slot] / WORD) << s->spaces[i].r;
+      p->slot_words = own > p->slot_words ? own : p->slot_words;
+    }
+  p->scratch_words = (s->scratch_bytes + ALIGNED - 1) / ALIGNED * (ALIGNED / WORD);
+  p->registers =
+      NEW_ARRAY(a, machine_word, program->warps * pass->slot_count * p->slot_words * LANES);
+  p->arrived = NEW_ARRAY(a, uint64_t, program->warps);
+  program->value = NEW_ARRAY(a, machine_word, program->warps * LANES);
+  program->global = words;
+  program->global_words = count;
+  program->shared_words = (p->slots + p->dmms - 1) / p->dmms * p->scratch_words;
+  program->shared = NEW_ARRAY(a, machine_word, program->shared_words * p->dmms + 1);
 }
 
 static uint64_t count_items(const plan_program *p) {
@@ -403,7 +504,8 @@ static uint64_t count_items(const plan_program *p) {
 }
 
 const char *machine_plan_run(arena *a, const machine *m, const plan *of, uint32_t number,
-                             const c_options *options, machine_counts *out) {
+                             const c_options *options, machine_word *words,
+                             machine_counts *out) {
   const plan_pass *pass = &of->passes.items[number];
   const char *problem = cannot(a, m, of, pass);
   const c_options usual = {.stream_bytes = UINT64_MAX};
@@ -415,9 +517,12 @@ const char *machine_plan_run(arena *a, const machine *m, const plan *of, uint32_
   c_online online;
   if (problem)
     return problem;
+  if (words && !machine_plan_moves(of, number))
+    return "the pass computes, or moves other elements than words: it can be counted only";
   if (c_online_of(&writer, pass, &online))
     return "the strategy online has a kernel of its own, which the machines do not know";
-  plan_program p = {.memory = a, .writer = &writer, .pass = c_pass_of(&writer, number)};
+  plan_program p = {
+      .memory = a, .writer = &writer, .pass = c_pass_of(&writer, number), .dmms = m->dmms};
   if (writer.problem)
     return writer.problem;
   p.threads = UINT64_C(1) << p.pass.schedule.spaces[0].threads;
@@ -441,5 +546,7 @@ const char *machine_plan_run(arena *a, const machine *m, const plan *of, uint32_
                              .lanes = plan_lanes,
                              .global_words = UINT64_MAX,
                              .shared_words = UINT64_MAX};
+  if (words)
+    add_words(&p, words, machine_plan_place(of, (net_id)of->arrays.count), &program);
   return machine_run(a, &own, &program, out);
 }

@@ -4,7 +4,7 @@
 
 #include "kernels/machine.h"
 
-// ---- congestion (machine_stages.c) -------------------------------------------------------------
+// ---- congestion (machine_stages.c) -----------------------------------------------------------
 
 // Tables that are never cleared: an entry counts if it has the number of the request at hand.
 typedef struct stage_entry {
@@ -32,7 +32,7 @@ stage_request stage_request_of(const uint64_t *address, uint32_t width);
 uint32_t stages_of_banks(stage_table *t, const stage_request *r);
 uint32_t stages_of_groups(stage_table *t, const stage_request *r);
 
-// ---- a run -------------------------------------------------------------------------------------
+// ---- a run -----------------------------------------------------------------------------------
 
 typedef struct machine_execution {
   arena *memory;

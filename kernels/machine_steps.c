@@ -4,7 +4,7 @@
 
 typedef const machine_lanes lanes;
 
-// ---- stages of all warps -----------------------------------------------------------------------
+// ---- stages of all warps ---------------------------------------------------------------------
 
 uint64_t machine_gcd(uint64_t a, uint64_t b) {
   while (b != 0) {
@@ -60,7 +60,7 @@ static uint64_t gathered(arena *a, const machine *m, const machine_task *t) {
   return scattered(a, m, &(machine_task){.n = t->n, .list = inverse});
 }
 
-// ---- addresses ---------------------------------------------------------------------------------
+// ---- addresses -------------------------------------------------------------------------------
 
 #define FOR_LANES(x) for (uint32_t i = 0; i < (x)->job->machine->width; i++)
 

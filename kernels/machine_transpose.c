@@ -4,8 +4,7 @@
 
 #include <inttypes.h>
 
-// ---- tiles of w x w in shared memory (HMM paper, section V)
-// --------------------------------------
+// ---- tiles of w x w in shared memory (HMM paper, section V) ----------------------------------
 
 // Blocks of w^2 threads: warp i of a block has row i of a tile. Element (i, j) of the tile is at
 // i w + (i + j) mod w of the block's part of the shared memory: rows and columns lie in w banks.
@@ -68,8 +67,7 @@ const machine_step machine_tile_put = {
 const machine_step machine_tile_get = {.shared = true, .address = tile_get, .stages = one_each};
 const machine_step machine_tile_out = {.write = true, .address = tile_out, .stages = one_each};
 
-// ---- rotations in registers (DMM/UMM paper, section 5)
-// -------------------------------------------
+// ---- rotations in registers (DMM/UMM paper, section 5) ---------------------------------------
 
 // Tiles of s x s, s = sqrt(r w): w threads are s groups of w / s, and a group's registers, r of
 // each of its threads, are as s of one thread. Element u of group g is in register u mod r of its

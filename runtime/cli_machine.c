@@ -19,8 +19,7 @@ typedef struct machine_state {
   permc_context *context;  // of a plan
 } machine_state;
 
-// ---- numbers
-// -------------------------------------------------------------------------------------
+// ---- numbers ---------------------------------------------------------------------------------
 
 // "1024" or "2^10".
 static bool read_number(const char *word, uint64_t *number) {
@@ -78,8 +77,7 @@ static bool take_kind(machine_state *s) {
   return false;
 }
 
-// ---- what it is to do
-// ----------------------------------------------------------------------------
+// ---- what it is to do ------------------------------------------------------------------------
 
 static const char *algorithm_name(const void *state, size_t i) {
   const machine_algorithm *r = machine_algorithm_at(i);
@@ -165,8 +163,7 @@ static uint64_t usual_threads(const machine_state *s) {
   return s->algorithm->problem == machine_rotation_problem ? n / w : n;
 }
 
-// ---- memory
-// --------------------------------------------------------------------------------------
+// ---- memory ----------------------------------------------------------------------------------
 
 static bool fits(const machine_state *s) {
   uint64_t bytes = machine_algorithm_bytes(&s->machine, s->algorithm, &s->task);
@@ -179,8 +176,7 @@ static bool fits(const machine_state *s) {
   return false;
 }
 
-// ---- algorithms
-// ----------------------------------------------------------------------------------
+// ---- algorithms ------------------------------------------------------------------------------
 
 static cli_status show(text *out) {
   bool good = !out->failed;
@@ -254,8 +250,7 @@ static cli_status run_algorithm(machine_state *s) {
   return show(&out);
 }
 
-// ---- plans
-// ---------------------------------------------------------------------------------------
+// ---- plans -----------------------------------------------------------------------------------
 
 static bool load(const machine_state *s, permc_context *c) {
   const char *expression = cli_value(s->given, "-e");
@@ -300,7 +295,8 @@ static cli_status run_passes(machine_state *s, const plan *p, const char *entry)
     machine own = s->machine;
     own.barrier = !free;
     for (uint32_t i = 0; i < r.count; i++) {
-      const char *problem = machine_plan_run(&s->memory, &own, p, i, &options, &r.passes[free][i]);
+      const char *problem =
+          machine_plan_run(&s->memory, &own, p, i, &options, NULL, &r.passes[free][i]);
       if (problem) {
         cli_error("%s", problem);
         return CLI_WRONG;
@@ -335,8 +331,7 @@ static cli_status run_plan(machine_state *s) {
   return status;
 }
 
-// ---- the verb
-// ------------------------------------------------------------------------------------
+// ---- the verb --------------------------------------------------------------------------------
 
 // Options of plans where there is an algorithm, and the other way round.
 static const char *out_of_place(const machine_state *s) {

@@ -27,9 +27,9 @@ uint64_t *machine_read_addresses(arena *a, const char *string, uint64_t *count,
       continue;
     }
     size_t length = strcspn(at, " \t\r\n\v\f#");
-    if (!read_number(at, length, &number)) {
+    if (!read_number(at, length, &number) || number == UINT64_MAX) {  // that is nobody
       *wrong =
-          arena_printf(a, "line %" PRIu64 ": an address from 0 to 2^64 - 1 is expected, not '%.*s'",
+          arena_printf(a, "line %" PRIu64 ": an address from 0 to 2^64 - 2 is expected, not '%.*s'",
                        line, length < 40 ? (int)length : 40, at);
       return NULL;
     }

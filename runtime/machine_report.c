@@ -18,8 +18,7 @@ const char *machine_report_make(arena *a, const machine *m, const machine_algori
   return NULL;
 }
 
-// ---- text
-// ----------------------------------------------------------------------------------------
+// ---- text ------------------------------------------------------------------------------------
 
 static void text_machine(text *to, const machine *m, uint64_t threads) {
   bool hmm = m->kind == MACHINE_HMM;
@@ -41,7 +40,7 @@ static void text_row(text *to, const char *name, const uint64_t *x, int count) {
 
 static void text_rounds(text *to, const machine_counts *c) {
   text_printf(to, "\n%-16s%14s%14s%14s%14s\n", "rounds", "good", "casual", "accesses", "stages");
-  for (int op = 0; op < MACHINE_ACCESSES; op++)
+  for (machine_op op = 0; op < MACHINE_ACCESSES; op++)
     if (c->accesses[op]) {
       text_row(to, machine_op_names[op],
                (uint64_t[]){c->rounds[op] - c->casual[op], c->casual[op], c->accesses[op],
@@ -96,7 +95,7 @@ void machine_plan_report_text(text *to, const machine_plan_report *r) {
       const machine_counts *c = &r->passes[0][i];
       x[0] = c->time;
       x[1] = r->passes[1][i].time;
-      for (int op = 0; op < MACHINE_ACCESSES; op++) {
+      for (machine_op op = 0; op < MACHINE_ACCESSES; op++) {
         x[2 + machine_is_shared(op)] += c->stages[op];
         x[4 + machine_is_shared(op)] += c->accesses[op];
       }
@@ -116,8 +115,7 @@ void machine_plan_report_text(text *to, const machine_plan_report *r) {
               "\nbarriers, free: time units; global, shared: stages of the memories' pipelines\n");
 }
 
-// ---- JSON
-// ----------------------------------------------------------------------------------------
+// ---- JSON ------------------------------------------------------------------------------------
 
 static void json_machine(text *to, const machine *m) {
   text_printf(to,
@@ -129,7 +127,7 @@ static void json_machine(text *to, const machine *m) {
 static void json_rounds(text *to, const machine_counts *c) {
   const char *comma = "";
   text_string(to, "\"rounds\": [");
-  for (int op = 0; op < MACHINE_ACCESSES; op++)
+  for (machine_op op = 0; op < MACHINE_ACCESSES; op++)
     if (c->accesses[op]) {
       text_printf(to,
                   "%s{\"memory\": \"%s\", \"access\": \"%s\", \"good\": %" PRIu64

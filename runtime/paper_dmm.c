@@ -21,8 +21,7 @@ static double time_of(arena *a, const machine *m, const char *name, const machin
   return (double)counted(a, m, name, t).time;
 }
 
-// ---- examples
-// ------------------------------------------------------------------------------------
+// ---- examples --------------------------------------------------------------------------------
 
 static void add_figure(arena *a, paper_tables *out) {
   static const uint64_t list[] = {0, 1, 10, 6, 8, 9, 14, 15};
@@ -36,8 +35,7 @@ static void add_figure(arena *a, paper_tables *out) {
   }
 }
 
-// ---- Table 1
-// -------------------------------------------------------------------------------------
+// ---- Table 1 ---------------------------------------------------------------------------------
 
 // As the text of section 3 derives it, with p threads in each round: k p/w stages and l - 1 more,
 // n/p times. (Where the text writes n/w for the p/w warps of a round it means these: its sum is the
@@ -71,8 +69,7 @@ static void add_accesses(arena *a, paper_tables *out, bool stride) {
   }
 }
 
-// ---- transposes
-// ----------------------------------------------------------------------------------
+// ---- transposes ------------------------------------------------------------------------------
 
 // The constants A and B of time = A n/w + B n (l - 1)/p: A by l = 1, B by what a longer latency
 // adds.

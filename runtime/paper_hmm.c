@@ -8,8 +8,7 @@
 
 enum { WIDTH = 32, RANDOM = 20, RANDOM_BITS = 22 };
 
-// ---- Table I
-// -------------------------------------------------------------------------------------
+// ---- Table I ---------------------------------------------------------------------------------
 
 // Rounds of a row: global reads that are casual, writes; coalesced ones; conflict-free shared ones.
 typedef struct row {
@@ -74,8 +73,7 @@ static void add_row(arena *a, paper_tables *out, const row *r, uint32_t bits, ui
   arena_free(&own);
 }
 
-// ---- distributions
-// -------------------------------------------------------------------------------
+// ---- distributions ---------------------------------------------------------------------------
 
 static double part_of(arena *a, const char *name, uint32_t bits, uint64_t seed) {
   arena own = {.failure = a->failure};

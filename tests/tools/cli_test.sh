@@ -345,10 +345,10 @@ status 1 machine dmm addresses --addresses empty.txt
 err_is "permc: empty.txt: there is no address in it"
 printf '1 2\n3 x4\n' >malformed.txt
 status 1 machine dmm addresses --addresses malformed.txt
-err_is "permc: malformed.txt: line 2: an address from 0 to 2^64 - 1 is expected, not 'x4'"
+err_is "permc: malformed.txt: line 2: an address from 0 to 2^64 - 2 is expected, not 'x4'"
 printf '18446744073709551616\n' >large.txt
 status 1 machine dmm addresses --addresses large.txt
-err_is "permc: large.txt: line 1: an address from 0 to 2^64 - 1 is expected, not '18446744073709551616'"
+err_is "permc: large.txt: line 1: an address from 0 to 2^64 - 2 is expected, not '18446744073709551616'"
 printf '0 2 2 1\n' >twice.txt
 status 1 machine hmm d-designated --permutation twice.txt --width 2
 err_is "permc: twice.txt: it is no permutation: number 2 is 2 again"

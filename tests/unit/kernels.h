@@ -382,7 +382,7 @@ static inline void kernels_check_machine(const kernels *k) {
   for (uint32_t i = 0; i < k->plan->passes.count; i++) {
     arena scratch = {.failure = &kernels_failure};
     machine_counts c = {0};
-    const char *problem = machine_plan_run(&scratch, &m, k->plan, i, &k->options, &c);
+    const char *problem = machine_plan_run(&scratch, &m, k->plan, i, &k->options, NULL, &c);
     CHECK_STR(problem, NULL);
     shared += c.stages[MACHINE_READ_SHARED] + c.stages[MACHINE_WRITE_SHARED];
     global += c.stages[MACHINE_READ_GLOBAL] + c.stages[MACHINE_WRITE_GLOBAL];

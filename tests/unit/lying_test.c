@@ -70,7 +70,7 @@ static void count(const kernels *k, uint64_t *accesses, uint64_t *turns) {
   for (uint32_t i = 0; i < k->plan->passes.count; i++) {
     arena scratch = {.failure = &kernels_failure};
     machine_counts c = {0};
-    CHECK_STR(machine_plan_run(&scratch, &m, k->plan, i, &k->options, &c), NULL);
+    CHECK_STR(machine_plan_run(&scratch, &m, k->plan, i, &k->options, NULL, &c), NULL);
     for (int op = 0; op < MACHINE_ACCESSES; op++)
       if (machine_is_shared(op)) {
         *accesses += c.accesses[op];

@@ -48,8 +48,7 @@ static inline machine_program listed_program(listed *l) {
                            .shared_words = UINT64_MAX};
 }
 
-// ---- the literal machine
-// -------------------------------------------------------------------------
+// ---- the literal machine ---------------------------------------------------------------------
 
 // A lane's request: not yet sent, or in the register of some stage, or done.
 typedef enum lane_state { LANE_ASKS = -1, LANE_DONE = -2 } lane_state;

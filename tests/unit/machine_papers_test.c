@@ -19,8 +19,7 @@ static uint64_t closed(const machine *m, const char *name, const machine_task *t
   return machine_algorithm_time(&memory, m, machine_algorithm_named(name), t);
 }
 
-// ---- examples
-// -------------------------------------------------------------------------------------
+// ---- examples --------------------------------------------------------------------------------
 
 static void check_example(uint64_t latency, const uint64_t *list, uint64_t dmm, uint64_t umm) {
   machine_task t = {.n = 8, .list = list};
@@ -37,8 +36,7 @@ TEST(figures) {
   check_example(5, (uint64_t[]){7, 5, 15, 0, 10, 11, 12, 9}, 7, 9);  // HMM paper, Figure 3
 }
 
-// ---- DMM/UMM paper, Table 1
-// -----------------------------------------------------------------------
+// ---- DMM/UMM paper, Table 1 ------------------------------------------------------------------
 
 static void check_grid(machine m, uint64_t n) {
   static const char *const names[] = {"contiguous", "stride"};
@@ -76,8 +74,7 @@ TEST(contiguous_and_stride) {
   }
 }
 
-// ---- transposes
-// -----------------------------------------------------------------------------------
+// ---- transposes ------------------------------------------------------------------------------
 
 static const char *const transposes[] = {"crsw", "srcw", "drdw", "diagonal-transpose"};
 
@@ -148,12 +145,11 @@ TEST(transposes_with_registers) {
         }
 }
 
-// ---- HMM paper, Table I
-// ---------------------------------------------------------------------------
+// ---- HMM paper, Table I ----------------------------------------------------------------------
 
 // Rounds that are not casual, and those that are, by op.
 static void check_rounds(const machine_counts *c, const uint64_t *good, const uint64_t *casual) {
-  for (int op = 0; op < MACHINE_ACCESSES; op++) {
+  for (machine_op op = 0; op < MACHINE_ACCESSES; op++) {
     CHECK_EQ_U64(c->rounds[op] - c->casual[op], good[op]);
     CHECK_EQ_U64(c->casual[op], casual[op]);
   }
@@ -228,8 +224,7 @@ TEST(permutations_in_turns) {
   }
 }
 
-// ---- distributions
-// --------------------------------------------------------------------------------
+// ---- distributions ---------------------------------------------------------------------------
 
 TEST(distributions) {
   START();

@@ -48,8 +48,8 @@ static void check_counts(const row *r, const kernels *k) {
   for (uint32_t i = 0; i < k->plan->passes.count; i++) {
     arena scratch = {.failure = &kernels_failure};
     machine_counts c = {0};
-    CHECK_STR(machine_plan_run(&scratch, &m, k->plan, i, NULL, &c), NULL);
-    for (int op = 0; op < MACHINE_ACCESSES; op++)
+    CHECK_STR(machine_plan_run(&scratch, &m, k->plan, i, NULL, NULL, &c), NULL);
+    for (machine_op op = 0; op < MACHINE_ACCESSES; op++)
       if (machine_is_shared(op) || r->whole) {
         CHECK_EQ_U64(c.stages[op], c.accesses[op]);
         CHECK_EQ_U64(c.casual[op], 0);
@@ -79,8 +79,81 @@ TEST(as_on_the_host) {
   }
 }
 
-// ---- time
-// -----------------------------------------------------------------------------------------
+// ---- words -----------------------------------------------------------------------------------
+
+static const row moving[] = {
+    {"bitrev", "[2^16]u32", true},
+    {"bitrev", "[2^16]u64", true},
+    {"bitrev", "[2^14]c128", true},
+    {"bitrev", "[2^14]c64", true},
+    {ANY_16, "[2^16]u32", true},
+    {"transpose", "[2^8][2^8]u32", true},
+    {"map reverse", "[100][2^8]u32", true},
+    {"gray", "[2^13]f64", true},
+    {"bitrev", "[2^14](u32, u64)", true},
+    {"map bitrev", "[3][2^12]u64", true},
+};
+enum { MOVING = sizeof moving / sizeof *moving };
+
+static machine_word *make_words(arena *own, const plan *p, permc_value *const *arguments,
+                                size_t count) {
+  machine_word *words =
+      NEW_ARRAY(own, machine_word, machine_plan_place(p, (net_id)p->arrays.count));
+  uint32_t number = 0;
+  for (size_t v = 0; v < count; v++)
+    for (size_t part = 0; part < permc_value_components(arguments[v]); part++, number++)
+      for (net_id i = 0; i < p->arrays.count; i++)
+        if (p->arrays.items[i].role == NET_ARGUMENT && p->arrays.items[i].number == number)
+          memcpy(words + machine_plan_place(p, i), permc_value_data(arguments[v], part),
+                 p->arrays.items[i].count * scalar_types[p->arrays.items[i].type].size);
+  return words;
+}
+
+static void check_words(const row *r, const plan *p, const machine_word *words,
+                        const permc_value *expected) {
+  for (net_id i = 0; i < p->arrays.count; i++) {
+    const net_array *a = &p->arrays.items[i];
+    if (a->role == NET_RESULT &&
+        !CHECK(!memcmp(words + machine_plan_place(p, i), permc_value_data(expected, a->number),
+                       a->count * scalar_types[a->type].size)))
+      printf("%s of %s\n", r->expression, r->types);
+  }
+}
+
+// As interp: with barriers and without, by all threads and by few, on several DMMs.
+static void check_moving(const row *r, permc_context *c) {
+  arena own = {.failure = &kernels_failure};
+  permc_value **arguments = NULL;
+  size_t count = 0;
+  result oracle = {0};
+  bool good = permc_define(c, r->expression) &&
+              permc_read_random(c, "-e", r->types, 1, &arguments, &count) &&
+              permc_run(c, "-e", "interp", arguments, count, &oracle.values, &oracle.count);
+  const plan *p = CHECK(good) ? kernels_plan(&own, c, "-e", r->types) : NULL;
+  for (int i = 0; p && i < 4; i++) {
+    machine m = {MACHINE_HMM, i & 1 ? 3 : 1, 32, 50, 1, i & 1 ? 2048 : 0, i & 2};
+    machine_word *words = make_words(&own, p, arguments, count);
+    machine_counts counts;
+    for (uint32_t k = 0; k < p->passes.count; k++)
+      CHECK_STR(machine_plan_run(&own, &m, p, k, NULL, words, &counts), NULL);
+    if (CHECK_EQ_U64(oracle.count, 1))
+      check_words(r, p, words, oracle.values[0]);
+  }
+  free_result(&oracle);
+  permc_values_free(arguments, count);
+  arena_free(&own);
+}
+
+TEST(permutations_move_words) {
+  permc_context *c = permc_context_new();
+  if (setjmp(kernels_failure))
+    abort();
+  for (size_t i = 0; i < MOVING; i++)
+    check_moving(&moving[i], c);
+  permc_context_free(c);
+}
+
+// ---- time ------------------------------------------------------------------------------------
 
 static const plan *plan_of(arena *memory, permc_context *c, const char *expression,
                            const char *types) {
@@ -100,7 +173,7 @@ static uint64_t time_of(const plan *p, const machine *m, uint64_t *requests) {
   for (uint32_t i = 0; i < p->passes.count; i++) {
     arena scratch = {.failure = &kernels_failure};
     machine_counts c = {0};
-    CHECK_STR(machine_plan_run(&scratch, m, p, i, NULL, &c), NULL);
+    CHECK_STR(machine_plan_run(&scratch, m, p, i, NULL, NULL, &c), NULL);
     time += c.time;
     if (requests)
       *requests += c.requests;
@@ -120,7 +193,7 @@ TEST(one_pass_as_in_table_1) {
   for (uint64_t latency = 1; latency <= 400; latency += 133) {
     machine m = {MACHINE_HMM, 1, 32, latency, 1, 0, true};
     machine_counts counts;
-    CHECK_STR(machine_plan_run(&memory, &m, p, 0, NULL, &counts), NULL);
+    CHECK_STR(machine_plan_run(&memory, &m, p, 0, NULL, NULL, &counts), NULL);
     uint64_t rounds = counts.rounds[MACHINE_READ_GLOBAL] + counts.rounds[MACHINE_WRITE_GLOBAL];
     CHECK_EQ_U64(counts.time, 4 * (UINT64_C(1) << 16) / 32 + rounds * (latency - 1));
   }
@@ -185,14 +258,15 @@ TEST(what_has_no_plan_there) {
     abort();
   const plan *p = plan_of(&memory, c, "bitrev", "[2^16]u32");
   machine dmm = {MACHINE_DMM, 1, 32, 1, 1, 0, true}, narrow = {MACHINE_HMM, 1, 16, 1, 1, 0, true};
-  CHECK_STR(machine_plan_run(&memory, &dmm, p, 0, NULL, &counts),
+  CHECK_STR(machine_plan_run(&memory, &dmm, p, 0, NULL, NULL, &counts),
             "a plan needs an hmm: a dmm has one memory only");
-  CHECK_STR(machine_plan_run(&memory, &narrow, p, 0, NULL, &counts),
+  CHECK_STR(machine_plan_run(&memory, &narrow, p, 0, NULL, NULL, &counts),
             "the warps of a plan have 32 lanes: w = 16 will not do");
   CHECK(permc_use_strategy(c, "online"));
   p = plan_of(&memory, c, "bitrev", "[2^16]u32");
   narrow.width = 32;
-  CHECK_CONTAINS(machine_plan_run(&memory, &narrow, p, 0, NULL, &counts), "kernel of its own");
+  CHECK_CONTAINS(machine_plan_run(&memory, &narrow, p, 0, NULL, NULL, &counts),
+                 "kernel of its own");
   arena_free(&memory);
   permc_context_free(c);
 }
