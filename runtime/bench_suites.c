@@ -1,5 +1,6 @@
 // The table of suites and its expansion into cases. See bench_suites.h.
 #include "runtime/bench_suites.h"
+#include "kernels/layout.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,6 +15,7 @@ static const bench_suite suites[] = {
     {"padded", "sorting numbers of keys that are no powers of two", "keys",
      BENCH_ELEMENTS_PER_SECOND},
     {"paper", "the sorter of the BMMC paper beside sort", "keys", BENCH_ELEMENTS_PER_SECOND},
+    {"layouts", "exchanges by every bank layout", "elements", BENCH_BYTES_PER_SECOND},
     {"scaling", "time per element and column of a sorting network", "keys",
      BENCH_SECONDS_PER_OPERATION},
 };
@@ -59,8 +61,8 @@ typedef struct row_peer {
   const char *name, *arguments;
 } row_peer;
 
-// In texts $n is n, $N 2^n, $R 2^(24-n), $H and $L 2^ceil(n/2) and 2^floor(n/2). An expression that
-// is NULL is the map's.
+// In texts $l is the layout, $n is n, $N 2^n, $R 2^(24-n), $H and $L 2^ceil(n/2) and 2^floor(n/2).
+// An expression that is NULL is the map's.
 typedef struct suite_row {
   const char *suite, *series, *name, *expression, *types;
   int first, last, step;
@@ -70,6 +72,7 @@ typedef struct suite_row {
   unsigned threads;
   row_place place;
   const char *strategy;
+  bool by_layouts;  // a case for each
   const char *program, *beside, *beside_types;
   row_peer peer, gpu_peers[BENCH_PEERS];  // elsewhere; on a GPU
 } suite_row;
@@ -118,6 +121,10 @@ typedef struct suite_row {
   .suite = "scaling", .series = words, .name = "sort u32 2^$n, " words, .expression = "sort",      \
   .types = "[$N]u32", .first = 10, .last = 26, .step = 1, .property = BENCH_SORTED,                \
   .threads = number
+
+#define BY_LAYOUTS(words, text, dims, type, n, of_map)                                             \
+  .suite = "layouts", .series = words, .name = words " by $l", .expression = text,                 \
+  .types = dims type, .first = n, .last = n, .step = 1, .map = of_map, .by_layouts = true
 
 #define PAIR "(u32, u32)"
 
@@ -199,6 +206,19 @@ static const suite_row rows[] = {
      .property = BENCH_SORTED,
      .beside = "sort",
      .beside_types = "[$N]u32"},
+    {BY_LAYOUTS("bit reversal u32 2^24", "bitrev", "[$N]", "u32", 24, BIT_REVERSAL),
+     .property = BENCH_MOVED},
+    {BY_LAYOUTS("transpose u32 2^24", "transpose", "[$H][$L]", "u32", 24, TRANSPOSE),
+     .property = BENCH_MOVED},
+    {BY_LAYOUTS("transposes of 32 x 32 u32", "map transpose", "[1024][32][32]", "u32", 20, NO_MAP),
+     .property = BENCH_INTERP,
+     .gpu_peers = {{"shared_transpose", "--count $N --algorithm crsw --type $l"},
+                   {"shared_transpose", "--count $N --algorithm srcw --type $l"},
+                   {"shared_transpose", "--count $N --algorithm drdw --type $l"}}},
+    {BY_LAYOUTS("sort u32 2^20", "sort", "[$N]", "u32", 20, NO_MAP), .property = BENCH_SORTED},
+    {BY_LAYOUTS("sort rows of 2^10 u32", "map sort", "[$R][$N]", "u32", 10, NO_MAP),
+     .property = BENCH_SORTED},
+    {BY_LAYOUTS("fft c64 2^20", "fft", "[$N]", "c64", 20, NO_MAP), .property = BENCH_FOURIER},
     {SCALING(1, "1 thread")},
     {SCALING(2, "2 threads")},
 };
@@ -285,10 +305,12 @@ static uint64_t variable(char name, int n) {
   return name == 'n' ? (uint64_t)n : UINT64_C(1) << exponent;
 }
 
-static void substitute(char *to, size_t size, const char *form, int n) {
+static void substitute(char *to, size_t size, const char *form, int n, const char *bank_layout) {
   size_t length = 0;
   for (const char *c = form ? form : ""; *c && length + 24 < size; c++) {
-    if (*c == '$')
+    if (*c == '$' && c[1] == 'l' && c++)
+      length += (size_t)snprintf(to + length, size - length, "%s", bank_layout);
+    else if (*c == '$')
       length += (size_t)snprintf(to + length, size - length, "%" PRIu64, variable(*++c, n));
     else
       to[length++] = *c;
@@ -337,7 +359,8 @@ static uint64_t count_columns(const suite_row *row, int n) {
 
 enum { LARGEST = 26 };  // sizes above it are for GPUs only
 
-static bool expand(const suite_row *row, int n, bool device, bench_case *c) {
+static bool expand(const suite_row *row, int n, const char *bank_layout, bool device,
+                   bench_case *c) {
   *c = (bench_case){.suite = row->suite,
                     .series = row->series,
                     .program = row->program,
@@ -345,16 +368,17 @@ static bool expand(const suite_row *row, int n, bool device, bench_case *c) {
                     .property = row->property,
                     .map = map_of(row->map, n),
                     .strategy = row->strategy,
+                    .layout = row->by_layouts ? bank_layout : NULL,
                     .gpu_only = n > LARGEST || row->strategy};
-  substitute(c->name, sizeof c->name, row->name, n);
-  substitute(c->types, sizeof c->types, row->types, n);
-  substitute(c->beside, sizeof c->beside, row->beside, n);
-  substitute(c->beside_types, sizeof c->beside_types, row->beside_types, n);
+  substitute(c->name, sizeof c->name, row->name, n, bank_layout);
+  substitute(c->types, sizeof c->types, row->types, n, bank_layout);
+  substitute(c->beside, sizeof c->beside, row->beside, n, bank_layout);
+  substitute(c->beside_types, sizeof c->beside_types, row->beside_types, n, bank_layout);
   const row_peer *peers = device ? row->gpu_peers : &row->peer;
   for (int i = 0; i < (device ? BENCH_PEERS : 1); i++) {
     bench_peer_case *peer = &c->peers[i];
     peer->name = peers[i].name;
-    substitute(peer->arguments, sizeof peer->arguments, peers[i].arguments, n);
+    substitute(peer->arguments, sizeof peer->arguments, peers[i].arguments, n, bank_layout);
   }
   c->elements = count_elements(c->types);
   c->bytes = c->elements * element_bytes(c->types);
@@ -372,20 +396,40 @@ static int last_of(const suite_row *row, bool device) {
   return device && row->gpu_last ? row->gpu_last : row->last;
 }
 
+static size_t layouts_of(const suite_row *row) {
+  size_t count = 0;
+  while (row->by_layouts && layout_kind_at(count))
+    count++;
+  return row->by_layouts ? count : 1;
+}
+
+// All sizes of a row, each by each layout. `cases` may be NULL: they are counted. SIZE_MAX: no
+// memory.
+static size_t expand_row(const suite_row *row, bool device, bench_case *cases) {
+  size_t count = 0;
+  for (int n = row->first; n <= last_of(row, device); n += row->step)
+    for (size_t k = 0; k < layouts_of(row); k++, count++)
+      if (cases && !expand(row, n, layout_kind_at(k)->name, device, &cases[count]))
+        return SIZE_MAX;
+  return count;
+}
+
 size_t bench_suite_cases(const char *suite, bool device, bench_case **cases) {
   size_t count = 0, next = 0;
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
     if (belongs(&rows[i], suite, device))
-      count += (size_t)((last_of(&rows[i], device) - rows[i].first) / rows[i].step + 1);
+      count += expand_row(&rows[i], device, NULL);
   *cases = calloc(count + 1, sizeof **cases);
-  for (size_t i = 0; *cases && i < sizeof rows / sizeof *rows; i++)
-    for (int n = rows[i].first; belongs(&rows[i], suite, device) && n <= last_of(&rows[i], device);
-         n += rows[i].step)
-      if (!expand(&rows[i], n, device, &(*cases)[next++])) {
-        bench_cases_free(*cases, next);
-        *cases = NULL;
-        return 0;
-      }
+  for (size_t i = 0; *cases && i < sizeof rows / sizeof *rows; i++) {
+    size_t made =
+        belongs(&rows[i], suite, device) ? expand_row(&rows[i], device, *cases + next) : 0;
+    if (made == SIZE_MAX) {
+      bench_cases_free(*cases, count);
+      *cases = NULL;
+      return 0;
+    }
+    next += made;
+  }
   return *cases ? count : 0;
 }
 

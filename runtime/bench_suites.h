@@ -34,7 +34,7 @@ typedef struct bench_peer_case {
 } bench_peer_case;
 
 // The first is measured wherever peers are; the others where they are in the folder and run.
-enum { BENCH_PEERS = 2 };
+enum { BENCH_PEERS = 3 };
 
 typedef struct bench_case {
   const char *suite, *series;
@@ -53,6 +53,7 @@ typedef struct bench_case {
   char beside_types[64];
   bench_peer_case peers[BENCH_PEERS];
   const char *strategy;  // that it is planned by; NULL: as asked for
+  const char *layout;    // of its exchanges; NULL: as asked for
   bool gpu_only;         // the backend cpu is not to do it instead
 } bench_case;
 

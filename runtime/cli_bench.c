@@ -211,6 +211,7 @@ static bench_request request_of(const bench_session *s, const bench_case *c) {
     r.types = c->types;
     r.gpu_only = c->gpu_only;
     r.strategy = c->strategy;
+    r.layout = c->layout;
   }
   if (c->threads)
     r.threads = c->threads;

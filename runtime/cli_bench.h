@@ -26,6 +26,7 @@ typedef struct bench_request {
   uint64_t seed;
   const char *backend;
   const char *strategy;  // NULL: that of the options
+  const char *layout;    // likewise
   unsigned threads;
   const cli_arguments *given;  // for the options of the cpu backend
   bool allow_extern;

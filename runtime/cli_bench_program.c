@@ -12,7 +12,8 @@ static bool load(bench_program *p, const bench_request *r) {
   permc_context *c = p->context;
   permc_allow_extern(c, r->allow_extern);
   if (!cli_use_cpu_options(r->given, c) ||
-      (r->strategy && !cli_report(c, permc_use_strategy(c, r->strategy))))
+      (r->strategy && !cli_report(c, permc_use_strategy(c, r->strategy))) ||
+      (r->layout && !cli_report(c, permc_use_layout(c, r->layout))))
     return false;
   permc_use_threads(c, r->threads);
   return (!r->file || cli_report(c, permc_load(c, r->file))) &&

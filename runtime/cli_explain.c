@@ -32,8 +32,9 @@ static cli_status print_targets(void) {
 // ---- what is asked for -----------------------------------------------------------------------
 
 static const char *check_options(const cli_arguments *given) {
-  static const char *const excluding[][2] = {
-      {"--entry", "-e"}, {"--size", "--arguments"}, {"--dump", "--json"}, {"--dump", "--rules"}};
+  static const char *const excluding[][2] = {{"--entry", "-e"},       {"--size", "--arguments"},
+                                             {"--dump", "--json"},    {"--dump", "--rules"},
+                                             {"--machine", "--dump"}, {"--machine", "--rules"}};
   if (given->operand_count == 0 && !cli_count(given, "-e"))
     return "FILE or -e EXPR is missing (see permc help explain)";
   for (size_t i = 0; i < sizeof excluding / sizeof *excluding; i++)
@@ -60,7 +61,8 @@ static cli_status explain(const cli_arguments *given, const permc_size *sizes, s
                                    .types = cli_value(given, "--arguments"),
                                    .json = cli_count(given, "--json") > 0,
                                    .rules = cli_count(given, "--rules") > 0,
-                                   .dump = cli_value(given, "--dump")};
+                                   .dump = cli_value(given, "--dump"),
+                                   .machine = cli_count(given, "--machine") > 0};
   char *out = NULL;
   if (!context) {
     cli_error("out of memory");

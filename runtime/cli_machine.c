@@ -283,25 +283,17 @@ static const plan *make_plan(machine_state *s, permc_context *c, const char *ent
 }
 
 static cli_status run_passes(machine_state *s, const plan *p, const char *entry) {
-  machine_plan_report r = {s->machine, entry, (uint32_t)p->passes.count, {NULL, NULL}};
+  machine_plan_report r;
   text out = {0};
   double start = cli_seconds();
   const char *lying = cli_value(s->given, "--layout");
   c_options options = {.stream_bytes = UINT64_MAX};
   if (lying)
     options.layout = layout_kind_and_seed(lying, &options.layout_seed);
-  for (int free = 0; free < 2; free++) {
-    r.passes[free] = NEW_ARRAY(&s->memory, machine_counts, r.count);
-    machine own = s->machine;
-    own.barrier = !free;
-    for (uint32_t i = 0; i < r.count; i++) {
-      const char *problem =
-          machine_plan_run(&s->memory, &own, p, i, &options, NULL, &r.passes[free][i]);
-      if (problem) {
-        cli_error("%s", problem);
-        return CLI_WRONG;
-      }
-    }
+  const char *problem = machine_plan_report_make(&s->memory, &s->machine, p, entry, &options, &r);
+  if (problem) {
+    cli_error("%s", problem);
+    return CLI_WRONG;
   }
   if (cli_count(s->given, "--time"))
     cli_print_time(NULL, "machine", cli_seconds() - start);

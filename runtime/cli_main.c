@@ -56,6 +56,7 @@ static const cli_option explain_options[] = {
     {"--arguments", "TYPES", false, "... or the types of its arguments, such as '[2^24]u32 i64'"},
     {"--target", "TARGET", false, "plan for this machine: a name, or a FILE; help lists them"},
     PLANNING_OPTIONS,
+    {"--machine", NULL, false, "instead: each pass on a memory machine like a GPU, and on a GPU"},
     {"--rules", NULL, false, "also list the rewrite rules that fired, and what they saved"},
     {"--json", NULL, false, "print one JSON object"},
     {"--dump", "trace|net|plan", false, "print this form of the program instead"},
@@ -74,7 +75,8 @@ static const cli_option test_options[] = {
 };
 
 static const cli_option bench_options[] = {
-    {"--suite", "sort|rows|bmmc|fft|padded|paper|scaling", false, "measure a suite of programs"},
+    {"--suite", "sort|rows|bmmc|fft|padded|paper|layouts|scaling", false,
+     "measure a suite of programs"},
     {"-e", "EXPR", false, "measure this expression, in FILE's scope if there is one"},
     {"--entry", "NAME", false, "measure this entry point (default: main)"},
     {"--arguments", "TYPES", false, "random arguments of these types, such as '[1024]i32'"},

@@ -372,20 +372,25 @@ static bool launch_pass(cuda_program *g, uint32_t number) {
   return good;
 }
 
-// So many runs, one after the other. NULL: failed.
-static cuda_graph *record(cuda_program *g, unsigned runs, cpu_failure *failure) {
+// So many runs of the passes first ... last - 1, one after the other. NULL: failed.
+static cuda_graph *record_passes(cuda_program *g, uint32_t first, uint32_t last, unsigned runs,
+                                 cpu_failure *failure) {
   bool good = cuda_graph_begin(g->device);
   if (!good) {
     device_failed(g, failure);
     return NULL;
   }
   for (unsigned run = 0; run < runs; run++)
-    for (uint32_t i = 0; i < g->plan->passes.count && good; i++)
+    for (uint32_t i = first; i < last && good; i++)
       good = launch_pass(g, i);
   cuda_graph *graph = cuda_graph_end(g->device, good);
   if (!graph)
     device_failed(g, failure);
   return graph;
+}
+
+static cuda_graph *record(cuda_program *g, unsigned runs, cpu_failure *failure) {
+  return record_passes(g, 0, (uint32_t)g->plan->passes.count, runs, failure);
 }
 
 // ---- the whole ---------------------------------------------------------------------------------
@@ -460,6 +465,18 @@ bool cuda_program_time(cuda_program *g, unsigned runs, double *seconds, cpu_fail
   good = good && cuda_time_end(g->device, seconds);
   *seconds /= runs;
   return good || device_failed(g, failure);
+}
+
+bool cuda_program_time_pass(cuda_program *g, uint32_t pass, unsigned runs, double *seconds,
+                            cpu_failure *failure) {
+  cuda_graph *graph = record_passes(g, pass, pass + 1, runs, failure);
+  bool good = graph && cuda_graph_launch(g->device, graph) && cuda_time_begin(g->device) &&
+              cuda_graph_launch(g->device, graph) && cuda_time_end(g->device, seconds);
+  if (graph && !good)
+    device_failed(g, failure);
+  cuda_graph_free(g->device, graph);
+  *seconds /= runs;
+  return good;
 }
 
 bool cuda_program_time_copy(cuda_program *g, uint64_t bytes, unsigned runs, double *seconds,

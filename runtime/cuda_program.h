@@ -46,6 +46,9 @@ bool cuda_program_run(cuda_program *g, const array *arguments, size_t count, arr
 // Seconds of the device's clock: of one run on the arguments of the last (they are still there),
 // and of a copy of so many bytes within its memory; the mean of `runs`.
 bool cuda_program_time(cuda_program *g, unsigned runs, double *seconds, cpu_failure *failure);
+// The same of one pass alone, on whatever its arrays hold.
+bool cuda_program_time_pass(cuda_program *g, uint32_t pass, unsigned runs, double *seconds,
+                            cpu_failure *failure);
 bool cuda_program_time_copy(cuda_program *g, uint64_t bytes, unsigned runs, double *seconds,
                             cpu_failure *failure);
 

@@ -37,7 +37,9 @@ static bool read_target(permc_context *c, arena *memory, const char *path, const
   return *out != NULL;
 }
 
-static bool find_target(permc_context *c, arena *memory, const char *name, const target **out) {
+static bool find_target(permc_context *c, arena *memory, const permc_explain_options *o,
+                        const target **out) {
+  const char *name = o && o->target ? o->target : o && o->machine ? "gpu" : NULL;
   *out = name ? target_named(name) : backend_target(c);
   return *out || read_target(c, memory, name, out);
 }
@@ -147,7 +149,7 @@ static bool explain(permc_context *c, const explain_job *j, binding *b, arena *m
   const target *machine;
   const permc_explain_options *o = j->options;
   double start = context_now();
-  if (!find_target(c, memory, o ? o->target : NULL, &machine) || !make_trace(c, j, b, memory, &t))
+  if (!find_target(c, memory, o, &machine) || !make_trace(c, j, b, memory, &t))
     return false;
   c->times.elaborate = context_now() - start;
   explanation e = {.entry = b->name,
@@ -157,7 +159,7 @@ static bool explain(permc_context *c, const explain_job *j, binding *b, arena *m
                    .trace = &t,
                    .strategy = c->strategy,
                    .show_rules = o && o->rules};
-  bool here = !o || !o->target;
+  bool here = !o || (!o->target && !o->machine);
   if (!backend_plan(c, memory, &t, machine, here, c->strategy, &e.program))
     return false;
   e.facts = plan_facts_of(e.program.plan);
@@ -166,6 +168,8 @@ static bool explain(permc_context *c, const explain_job *j, binding *b, arena *m
   e.planning_seconds = c->times.plan;
   if (j->facts)
     *j->facts = e.facts;
+  if (j->out && o && o->machine)
+    return explain_machine(c, memory, &e, o->json, j->out);
   if (j->out)
     print(j, &e);
   return true;

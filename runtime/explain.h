@@ -3,6 +3,7 @@
 //   explain.c        an entry and sizes (permc.h, permc_explain) to an explanation
 //   explain_text.c   the explanation for a reader
 //   explain_json.c   the same as one JSON object
+//   explain_machine.c   its passes on a memory machine, and on a GPU
 //   explain_facts.h  its counts alone, for tests
 #ifndef PERMC_RUNTIME_EXPLAIN_H
 #define PERMC_RUNTIME_EXPLAIN_H
@@ -26,5 +27,7 @@ typedef struct explanation {
 
 void explain_text(text *out, const explanation *e);
 void explain_json(text *out, const explanation *e);
+// False: reported.
+bool explain_machine(permc_context *c, arena *a, const explanation *e, bool json, text *out);
 
 #endif

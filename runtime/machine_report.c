@@ -84,11 +84,38 @@ void machine_report_text(text *to, const machine_report *r) {
                                                       : "results are right");
 }
 
+const char *machine_plan_report_make(arena *a, const machine *m, const plan *p, const char *entry,
+                                     const c_options *options, machine_plan_report *out) {
+  *out = (machine_plan_report){*m, entry, (uint32_t)p->passes.count, {NULL, NULL}, NULL};
+  const char *problem = NULL;
+  for (int free = 0; free < 2; free++) {
+    out->passes[free] = NEW_ARRAY(a, machine_counts, out->count);
+    machine own = *m;
+    own.barrier = !free;
+    for (uint32_t i = 0; i < out->count && !problem; i++)
+      problem = machine_plan_run(a, &own, p, i, options, NULL, &out->passes[free][i]);
+  }
+  return problem;
+}
+
+// What a pass that runs freely waits for: the pipeline that is busy for most of its time, or, if
+// none is for half of it, answers.
+static const char *bound_of(const machine_plan_report *r, uint32_t pass) {
+  uint64_t stages[2] = {0, 0};
+  for (machine_op op = 0; op < MACHINE_ACCESSES; op++)
+    stages[machine_is_shared(op)] += r->passes[1][pass].stages[op];
+  stages[1] /= r->machine.dmms;  // that work side by side
+  bool shared = stages[1] > stages[0];
+  return 2 * stages[shared] < r->passes[1][pass].time ? "latency" : shared ? "shared" : "global";
+}
+
 void machine_plan_report_text(text *to, const machine_plan_report *r) {
   uint64_t sum[7] = {0};
+  double all = 0;
   text_machine(to, &r->machine, r->machine.threads);
-  text_printf(to, "; %s\n\n%-6s%14s%14s%14s%12s%14s%12s\n", r->entry, "pass", "barriers", "free",
-              "global", "per access", "shared", "per access");
+  text_printf(to, "; %s\n\n%-6s%12s%12s  %-8s%12s%12s%12s%12s%s\n", r->entry, "pass", "barriers",
+              "free", "bound by", "global", "per access", "shared", "per access",
+              r->seconds ? "       measured" : "");
   for (uint32_t i = 0; i <= r->count; i++) {
     uint64_t x[6] = {0};
     if (i < r->count) {
@@ -101,14 +128,18 @@ void machine_plan_report_text(text *to, const machine_plan_report *r) {
       }
       for (int k = 0; k < 6; k++)
         sum[k] += x[k];
-      text_printf(to, "%-6u", i);
+      all += r->seconds ? r->seconds[i] : 0;
+      text_printf(to, "%-6u", i + 1);
     } else {
       memcpy(x, sum, sizeof x);
       text_printf(to, "%-6s", "all");
     }
-    text_printf(to, "%14" PRIu64 "%14" PRIu64, x[0], x[1]);
+    text_printf(to, "%12" PRIu64 "%12" PRIu64 "  %-8s", x[0], x[1],
+                i < r->count ? bound_of(r, i) : "");
     for (int k = 2; k < 4; k++)
-      text_printf(to, "%14" PRIu64 "%12.3f", x[k], x[k + 2] ? (double)x[k] / (double)x[k + 2] : 0);
+      text_printf(to, "%12" PRIu64 "%12.3f", x[k], x[k + 2] ? (double)x[k] / (double)x[k + 2] : 0);
+    if (r->seconds)
+      text_printf(to, "%12.3f us", (i < r->count ? r->seconds[i] : all) * 1e6);
     text_string(to, "\n");
   }
   text_string(to,
@@ -177,6 +208,8 @@ void machine_plan_report_json(text *to, const machine_plan_report *r) {
     json_time(to, "barriers", r->passes[0][i].time, 0);
     json_time(to, "free", r->passes[1][i].time, 0);
     json_rounds(to, &r->passes[0][i]);
+    if (r->seconds)
+      text_printf(to, ", \"seconds\": %.9g", r->seconds[i]);
     text_string(to, "}");
   }
   text_string(to, "]}\n");

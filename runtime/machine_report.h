@@ -19,6 +19,7 @@
 #define PERMC_RUNTIME_MACHINE_REPORT_H
 
 #include "kernels/machine_algorithm.h"
+#include "kernels/machine_plan.h"
 
 // [0]: with a barrier after each round; [1]: free-running.
 typedef struct machine_report {
@@ -47,8 +48,12 @@ typedef struct machine_plan_report {
   const char *entry;
   uint32_t count;
   machine_counts *passes[2];
+  const double *seconds;  // by pass, as a GPU takes for it; NULL: there was none to be asked
 } machine_plan_report;
 
+// Executes all passes twice. NULL: *out has been counted; otherwise a sentence.
+const char *machine_plan_report_make(arena *a, const machine *m, const plan *p, const char *entry,
+                                     const c_options *options, machine_plan_report *out);
 void machine_plan_report_text(text *to, const machine_plan_report *r);
 void machine_plan_report_json(text *to, const machine_plan_report *r);
 

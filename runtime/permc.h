@@ -111,6 +111,7 @@ typedef struct permc_explain_options {
   bool json;           // one JSON object instead of text for a reader
   bool rules;          // also the rewrite rules that fired
   const char *dump;    // instead: the "trace", "net" or "plan" itself, as text
+  bool machine;        // instead: what each pass costs on a memory machine like a GPU, and on a GPU
 } permc_explain_options;
 // The entry at these sizes, which are all that its signature names, or for arguments of
 // options->types (then without sizes). Element types that are open get their defaults. The caller

@@ -1,0 +1,61 @@
+// What each pass of a plan costs on a Hierarchical Memory Machine like a GPU, and, where there is a
+// GPU, how long it takes there.
+#include "runtime/cuda_program.h"
+#include "runtime/explain.h"
+#include "runtime/machine_report.h"
+#include "runtime/nvrtc.h"
+
+// An H200: 132 multiprocessors of 2048 threads; latencies in cycles, measured by a chain of reads
+// (docs/benchmarks.md, "Latencies").
+static const machine usual = {.kind = MACHINE_HMM,
+                              .dmms = 132,
+                              .width = MACHINE_PLAN_WIDTH,
+                              .latency = 700,
+                              .shared_latency = 29,
+                              .threads = 132 * 2048};
+
+// Runs the plan's passes one by one on memory as it is: what they compute means nothing. NULL:
+// there is no GPU, or it cannot run the plan.
+static const double *measure(permc_context *c, arena *a, const plan *p, machine *like) {
+  enum { RUNS = 100 };
+  char why[CUDA_WHY];
+  cpu_failure failure;
+  bool unsupported, good;
+  cuda_options o = {
+      .interrupted = &context_interrupted, .layout = c->layout, .layout_seed = c->layout_seed};
+  if (!c->gpu && !(c->gpu = cuda_open(0, why, sizeof why)))
+    return NULL;
+  const cuda_facts *facts = cuda_facts_of(c->gpu);
+  cuda_program *g =
+      nvrtc_find(why, sizeof why) ? cuda_program_new(c->gpu, p, &o, &unsupported, &failure) : NULL;
+  double *seconds = NEW_ARRAY(a, double, p->passes.count);
+  good = g != NULL;
+  for (uint32_t i = 0; i < p->passes.count && good; i++)
+    good = cuda_program_time_pass(g, i, RUNS, &seconds[i], &failure);
+  cuda_program_free(g);
+  if (!good)
+    return NULL;
+  like->dmms = (uint32_t)facts->multiprocessors;
+  like->threads = (uint64_t)facts->multiprocessors * (uint64_t)facts->threads_per_multiprocessor;
+  return seconds;
+}
+
+bool explain_machine(permc_context *c, arena *a, const explanation *e, bool json, text *out) {
+  const plan *p = e->program.plan;
+  machine like = usual;
+  machine_plan_report r;
+  c_options options = {
+      .stream_bytes = UINT64_MAX, .layout = c->layout, .layout_seed = c->layout_seed};
+  const double *seconds = p->target->lane_bytes == 0 ? measure(c, a, p, &like) : NULL;
+  const char *problem = machine_plan_report_make(a, &like, p, e->entry, &options, &r);
+  if (problem) {
+    context_error(c, "%s", problem);
+    return false;
+  }
+  r.seconds = seconds;
+  if (json)
+    machine_plan_report_json(out, &r);
+  else
+    machine_plan_report_text(out, &r);
+  return true;
+}
