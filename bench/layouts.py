@@ -1,0 +1,143 @@
+#!/usr/bin/env python3
+"""bench/layouts.py PERMC PEER [--times TIMES.json] [--counters]
+
+Bank conflicts of the suite `layouts`, case by case and layout by layout: what a memory machine
+predicts for the plan (`permc machine hmm`), beside what the GPU's counters report while it runs
+(with --counters, which needs NVIDIA's ncu: turns at the banks of loads and stores of shared
+memory), and the times of `permc bench --suite layouts --json`. A turn is what an access of a warp
+takes at the banks, one if it is free of conflicts. PEER is the program shared_transpose, whose
+accesses are predicted by `permc banks`. Prints a Markdown table.
+"""
+
+import csv
+import json
+import shlex
+import subprocess
+import sys
+import tempfile
+
+# Name in the suite, expression, types: smaller than in the suite where counting would take long.
+PLANS = [
+    ("bit reversal u32 2^24", "bitrev", "[2^20]u32"),
+    ("transpose u32 2^24", "transpose", "[2^10][2^10]u32"),
+    ("transposes of 32 x 32 u32", "map transpose", "[1024][32][32]u32"),
+    ("sort u32 2^20", "sort", "[2^16]u32"),
+    ("sort rows of 2^10 u32", "map sort", "[2^8][2^10]u32"),
+    ("fft c64 2^20", "fft", "[2^14]c64"),
+]
+# Reads and writes of thread t = 32 i + j (bench/peers/shared_transpose.c).
+TRANSPOSES = {
+    "crsw": (lambda i, j: 32 * i + j, lambda i, j: 32 * j + i),
+    "srcw": (lambda i, j: 32 * j + i, lambda i, j: 32 * i + j),
+    "drdw": (lambda i, j: 32 * j + (i + j) % 32, lambda i, j: 32 * ((i + j) % 32) + j),
+}
+COUNTERS = [
+    "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
+    "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum",
+]
+
+
+def run(command):
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        sys.exit("%s\n%s%s" % (" ".join(command), done.stdout[-400:], done.stderr[-400:]))
+    return done.stdout
+
+
+def layouts(permc):
+    return [line.split()[0] for line in run([permc, "run", "--layout", "help"]).splitlines()]
+
+
+def predicted(permc, expression, types, layout):
+    """Turns and accesses of the plan's exchanges."""
+    report = json.loads(run([permc, "machine", "hmm", "-e", expression, "--arguments", types,
+                             "--layout", layout, "--json"]))
+    rounds = [r for p in report["passes"] for r in p["rounds"] if r["memory"] == "shared"]
+    return sum(r["stages"] for r in rounds), sum(r["accesses"] for r in rounds)
+
+
+def turns_of(permc, addresses, layout):
+    """Turns of the accesses of 32 warps."""
+    with tempfile.NamedTemporaryFile("w", suffix=".trace") as trace:
+        for address in addresses:
+            for i in range(32):
+                trace.write(" ".join(str(address(i, j)) for j in range(32)) + "\n")
+        trace.flush()
+        report = json.loads(run([permc, "banks", trace.name, "--layout", layout, "--words", "1024",
+                                 "--json"]))
+    return report["layouts"][0]["units"]
+
+
+def counted(commands):
+    """Turns of each kernel that each command launches, as the GPU's counters have them."""
+    lines = "".join(" ".join(shlex.quote(word) for word in c) + " >/dev/null || exit 1\n" for c in commands)
+    with tempfile.NamedTemporaryFile("w", suffix=".sh") as script:
+        script.write(lines)
+        script.flush()
+        out = run(["ncu", "--csv", "--target-processes", "all", "--metrics", ",".join(COUNTERS),
+                   "sh", script.name])
+    processes = {}
+    for row in csv.DictReader(line for line in out.splitlines() if line.startswith('"')):
+        kernels = processes.setdefault(row["Process ID"], {})
+        turns = int(float(row["Metric Value"].replace(",", "")))
+        kernels[row["ID"]] = kernels.get(row["ID"], 0) + turns
+    if len(processes) != len(commands):
+        sys.exit("%d commands, %d of them with kernels" % (len(commands), len(processes)))
+    return [list(kernels.values()) for kernels in processes.values()]
+
+
+def show(turns, accesses):
+    return "%.3f" % (turns / accesses) if accesses else "-"
+
+
+def plan_rows(permc):
+    for name, expression, types in PLANS:
+        for layout in layouts(permc):
+            command = [permc, "run", "-e", expression, "--backend", "cuda", "--layout", layout,
+                       "--random", types, "-o", "/dev/null"]
+            yield (name, layout) + predicted(permc, expression, types, layout) + (command,)
+
+
+def transpose_rows(permc, peer):
+    """256 transposes of one matrix, which comes and goes by rows."""
+    for algorithm, (read, write) in TRANSPOSES.items():
+        for layout in layouts(permc):
+            turns = turns_of(permc, [read, write], layout)
+            rows = turns_of(permc, [lambda i, j: 32 * i + j], layout)
+            command = [peer, "--algorithm", algorithm, "--type", layout, "--count", "1024"]
+            yield (algorithm, layout, 256 * turns + 2 * rows, 256 * 64 + 64, command)
+
+
+def main():
+    options = sys.argv[1:]
+    if len(options) < 2:
+        sys.exit(__doc__)
+    permc, peer = options[:2]
+    times = {}
+    if "--times" in options:
+        with open(options[options.index("--times") + 1]) as report:
+            for row in json.load(report)["rows"]:
+                times[row["name"]] = row["seconds"]["median"]
+                for other in row["beside"]:
+                    times[other["name"], row["name"]] = other["seconds"]["median"]
+    rows = list(plan_rows(permc)) + list(transpose_rows(permc, peer))
+    found = counted([row[4] for row in rows]) if "--counters" in options else None
+    equal = 0
+    print("| case | layout | turns per access, predicted | counted | time in the suite |")
+    print("|---|---|---|---|---|")
+    for number, (name, layout, turns, accesses, command) in enumerate(rows):
+        seconds = times.get("%s by %s" % (name, layout))
+        counts = "-"
+        if found:
+            # A plan's kernels together; of the transposes each run is the same.
+            all_turns = sum(found[number]) if command[0] == permc else found[number][-1]
+            counts = show(all_turns, accesses)
+            equal += all_turns == turns
+        print("| %s | %s | %s | %s | %s |" % (name, layout, show(turns, accesses), counts,
+                                            "%.4g us" % (1e6 * seconds) if seconds else "-"))
+    if found:
+        print("\nthe counts are equal in %d of %d rows" % (equal, len(rows)))
+
+
+if __name__ == "__main__":
+    main()
