@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""bench/layouts.py PERMC PEER [--times TIMES.json] [--counters]
+"""bench/layouts.py PERMC PEER [--times TIMES.json] [--counters] [--layouts A,B,...]
 
 Bank conflicts of the suite `layouts`, case by case and layout by layout: what a memory machine
 predicts for the plan (`permc machine hmm`), beside what the GPU's counters report while it runs
 (with --counters, which needs NVIDIA's ncu: turns at the banks of loads and stores of shared
 memory), and the times of `permc bench --suite layouts --json`. A turn is what an access of a warp
-takes at the banks, one if it is free of conflicts. PEER is the program shared_transpose, whose
-accesses are predicted by `permc banks`. Prints a Markdown table.
+takes at the banks, one if it is free of conflicts. PEER is the program shared_transpose
+(bench/peers), which predicts its own. Prints a Markdown table.
 """
 
+import concurrent.futures
 import csv
 import json
 import shlex
@@ -25,12 +26,7 @@ PLANS = [
     ("sort rows of 2^10 u32", "map sort", "[2^8][2^10]u32"),
     ("fft c64 2^20", "fft", "[2^14]c64"),
 ]
-# Reads and writes of thread t = 32 i + j (bench/peers/shared_transpose.c).
-TRANSPOSES = {
-    "crsw": (lambda i, j: 32 * i + j, lambda i, j: 32 * j + i),
-    "srcw": (lambda i, j: 32 * j + i, lambda i, j: 32 * i + j),
-    "drdw": (lambda i, j: 32 * j + (i + j) % 32, lambda i, j: 32 * ((i + j) % 32) + j),
-}
+TRANSPOSES = ["crsw", "srcw", "drdw"]
 COUNTERS = [
     "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
     "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum",
@@ -45,6 +41,8 @@ def run(command):
 
 
 def layouts(permc):
+    if "--layouts" in sys.argv:
+        return sys.argv[sys.argv.index("--layouts") + 1].split(",")
     return [line.split()[0] for line in run([permc, "run", "--layout", "help"]).splitlines()]
 
 
@@ -56,20 +54,10 @@ def predicted(permc, expression, types, layout):
     return sum(r["stages"] for r in rounds), sum(r["accesses"] for r in rounds)
 
 
-def turns_of(permc, addresses, layout):
-    """Turns of the accesses of 32 warps."""
-    with tempfile.NamedTemporaryFile("w", suffix=".trace") as trace:
-        for address in addresses:
-            for i in range(32):
-                trace.write(" ".join(str(address(i, j)) for j in range(32)) + "\n")
-        trace.flush()
-        report = json.loads(run([permc, "banks", trace.name, "--layout", layout, "--words", "1024",
-                                 "--json"]))
-    return report["layouts"][0]["units"]
-
-
 def counted(commands):
     """Turns of each kernel that each command launches, as the GPU's counters have them."""
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:  # compile first
+        list(pool.map(run, commands))
     lines = "".join(" ".join(shlex.quote(word) for word in c) + " >/dev/null || exit 1\n" for c in commands)
     with tempfile.NamedTemporaryFile("w", suffix=".sh") as script:
         script.write(lines)
@@ -99,13 +87,12 @@ def plan_rows(permc):
 
 
 def transpose_rows(permc, peer):
-    """256 transposes of one matrix, which comes and goes by rows."""
-    for algorithm, (read, write) in TRANSPOSES.items():
+    """256 transposes of one matrix, which comes and goes by rows. The peer says its turns."""
+    for algorithm in TRANSPOSES:
         for layout in layouts(permc):
-            turns = turns_of(permc, [read, write], layout)
-            rows = turns_of(permc, [lambda i, j: 32 * i + j], layout)
             command = [peer, "--algorithm", algorithm, "--type", layout, "--count", "1024"]
-            yield (algorithm, layout, 256 * turns + 2 * rows, 256 * 64 + 64, command)
+            name = json.loads(run(command))["name"]  # "shared_transpose, crsw, 16448 turns"
+            yield (algorithm, layout, int(name.split()[-2]), 256 * 64 + 64, command)
 
 
 def main():

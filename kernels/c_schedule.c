@@ -344,8 +344,7 @@ static void set_regions(const scan *s) {
   }
 }
 
-// ---- blocks
-// --------------------------------------------------------------------------------------
+// ---- blocks -------------------------------------------------------------------------------------
 
 static const plan_move *move_in(const scan *s, uint32_t phase, scalar_type *type) {
   const c_schedule *c = s->schedule;

@@ -109,8 +109,7 @@ node_list reachable(lowering *l, uint32_t m, const net_id *elements);
 net_id pool_add(lowering *l, const net_node *node);
 bool pool_has_leaf(const lowering *l, net_id node);
 
-// ---- the log of laws (lower_log.c)
-// ---------------------------------------------------------------
+// ---- the log of laws (lower_log.c) --------------------------------------------------------------
 
 // The step moves elements; which law spares it depends on the step before.
 void log_movement(lowering *l, const trace_step *s);

@@ -270,8 +270,7 @@ void cli_sizes_free(permc_size *sizes, size_t count) {
   free(sizes);
 }
 
-// ---- how programs are planned and compiled
-// -------------------------------------------------------------
+// ---- how programs are planned and compiled ------------------------------------------------------
 
 bool cli_use_planning(const cli_arguments *given, permc_context *context) {
   const char *name = cli_value(given, "--strategy"), *lying = cli_value(given, "--layout");

@@ -6,7 +6,9 @@
 //   drdw   reads a[j][(i + j) mod 32] and writes b[(i + j) mod 32][j], both along diagonals
 //
 // Each block has a matrix and transposes it REPEAT times, from a to b and back, which is what is
-// measured; then it goes back to global memory, where it must be what it was.
+// measured; then it goes back to global memory, where it must be what it was. The layout is made
+// for these accesses, and the turns at the banks that it should come to are said beside the
+// algorithm: what the counters of bench/layouts.py are compared with.
 #include "kernels/layout.h"
 #include "peer.h"
 #include "runtime/cuda.h"
@@ -26,7 +28,7 @@ static cuda_device *device;
 static cuda_module *module;
 static cuda_kernel kernel;
 static cuda_address memory;
-static uint64_t blocks;
+static uint64_t blocks, turns;  // turns of a block
 static uint32_t *contents;
 
 static jmp_buf no_memory;
@@ -75,16 +77,48 @@ static const char *compile(const layout *l, const char *const *of) {
              : cuda_message(device);
 }
 
+// Of each warp: the addresses that the algorithm reads and writes.
+static bank_trace accesses_of(arena *a, size_t algorithm) {
+  bank_trace t = {0};
+  for (uint64_t i = 0; i < W; i++) {
+    uint64_t row[W], column[W], diagonal_row[W], diagonal_column[W];
+    for (uint64_t j = 0; j < W; j++) {
+      uint64_t d = (i + j) % W;
+      row[j] = W * i + j;
+      column[j] = W * j + i;
+      diagonal_row[j] = W * j + d;
+      diagonal_column[j] = W * d + j;
+    }
+    bank_trace_add(a, &t, W, algorithm == 0 ? row : algorithm == 1 ? column : diagonal_row);
+    bank_trace_add(a, &t, W, algorithm == 0 ? column : algorithm == 1 ? row : diagonal_column);
+  }
+  return t;
+}
+
+static void predict(arena *a, const layout *l, const bank_trace *accesses) {
+  bank_counter *counter = bank_counter_new(a, W);
+  turns = REPEAT * layout_cost(l, counter, accesses).units;
+  for (uint64_t i = 0; i < W; i++) {  // the matrix comes and goes by rows
+    uint64_t row[W];
+    for (uint64_t j = 0; j < W; j++)
+      row[j] = W * i + j;
+    turns += 2 * layout_congestion(l, counter, W, row);
+  }
+}
+
 static const char *make(const peer_options *o, arena *a) {
   static char why[CUDA_WHY];
-  const char *wrong = NULL, *const *of = addresses[0];
+  const char *wrong = NULL;
+  size_t algorithm = 0;
   for (size_t i = 0; i < 3 && o->algorithm; i++)
-    of = strcmp(addresses[i][0], o->algorithm) ? of : addresses[i];
+    algorithm = strcmp(addresses[i][0], o->algorithm) ? algorithm : i;
+  bank_trace accesses = accesses_of(a, algorithm);
   const layout_kind *kind = layout_kind_named(o->type ? o->type : "raw");
-  layout_request request = {.banks = W, .words = WORDS, .seed = 1};
+  layout_request request = {.banks = W, .words = WORDS, .accesses = &accesses, .seed = 1};
   const layout *l = kind ? layout_make(a, kind, &request, &wrong) : NULL;
   if (!l)
     return wrong ? wrong : "there is no such layout";
+  predict(a, l, &accesses);
   device = cuda_open(0, why, sizeof why);
   if (!device)
     return why;
@@ -96,7 +130,7 @@ static const char *make(const peer_options *o, arena *a) {
   peer_random(contents, blocks * WORDS * sizeof *contents);
   if (!cuda_upload(device, memory, contents, blocks * WORDS * sizeof *contents))
     return cuda_message(device);
-  return compile(l, of);
+  return compile(l, addresses[algorithm]);
 }
 
 static const char *prepare(const peer_options *o) {
@@ -124,7 +158,12 @@ static const char *check(void) {
   return good ? NULL : "it is wrong";
 }
 
-static const char *chosen(void) { return asked->algorithm ? asked->algorithm : "crsw"; }
+static const char *chosen(void) {
+  static char words[80];
+  snprintf(words, sizeof words, "%s, %llu turns", asked->algorithm ? asked->algorithm : "crsw",
+           (unsigned long long)turns);
+  return words;
+}
 
 const peer this_peer = {
     "shared_transpose",

@@ -234,7 +234,7 @@ usage '--arguments and --size exclude each other' two.perm --arguments '[4]i32' 
 usage "--size is NAME=SIZE or NAME=FIRST..LAST (at most 64 sizes), not 'n=4..3'" two.perm --size n=4..3
 usage "--size is NAME=SIZE or NAME=FIRST..LAST (at most 64 sizes), not '=4'" two.perm --size =4
 usage "--threads is a number from 1 to 1024, not '0'" two.perm --size n=4 --threads 0
-usage "--suite does not know 'nothing' (it knows sort, rows, bmmc, fft, padded, paper, scaling)" --suite nothing
+usage "--suite does not know 'nothing' (it knows sort, rows, bmmc, fft, padded, paper, layouts, scaling)" --suite nothing
 status 1 two.perm
 has err "the size 'n' of 'main' is not given"
 status 1 two.perm --size n=4 --entry nothing

@@ -5,8 +5,7 @@
 #include "runtime/interp.h"
 #include "tests/unit/trace_builder.h"
 
-// ---- the model
-// -----------------------------------------------------------------------------------
+// ---- the model ----------------------------------------------------------------------------------
 
 typedef struct model_value {
   const trace_step *step;
@@ -213,8 +212,7 @@ static model_value *model_run(builder *b, const array *arguments) {
   return values;
 }
 
-// ---- running and comparing
-// -----------------------------------------------------------------------
+// ---- running and comparing ----------------------------------------------------------------------
 
 enum { MAX_RESULTS = 16 };
 
@@ -278,8 +276,7 @@ static bool agree(builder *b, uint64_t *state) {
   return good;
 }
 
-// ---- random traces
-// -------------------------------------------------------------------------------
+// ---- random traces ------------------------------------------------------------------------------
 
 typedef struct generator {
   builder b;
@@ -536,8 +533,7 @@ TEST(random_traces) {
       break;
 }
 
-// ---- long and wide moves: past every block size
-// ----------------------------------------------------
+// ---- long and wide moves: past every block size -------------------------------------------------
 
 TEST(long_moves) {
   static const scalar_type types[] = {SCALAR_U8, SCALAR_I16, SCALAR_F32, SCALAR_C64, SCALAR_C128};

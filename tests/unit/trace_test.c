@@ -121,8 +121,7 @@ TEST(operation_names) {
     CHECK(trace_op_names[i] != NULL);
 }
 
-// ---- what is wrong
-// -------------------------------------------------------------------------------
+// ---- what is wrong ------------------------------------------------------------------------------
 
 // The operation's step in the trace of every operation; breaks one thing, checks the sentence.
 #define WRONG(operation, sentence, ...)                                                            \
