@@ -221,8 +221,9 @@ static void rounds_lanes(void *state, uint64_t warp, uint64_t step, uint64_t *ad
                            : ((warp << 20 ^ step << 5 ^ i) * UINT64_C(0x9e3779b97f4a7c15)) >> 40;
 }
 
-static double rate_once(rounds r, bool barrier) {
+static void check_requests(uint64_t stride, machine_op op, bool barrier) {
   START();
+  rounds r = {op, 16, stride};
   machine m = {MACHINE_HMM, 1, 32, 400, 1, 1 << 15, barrier};
   machine_program p = {.warps = 1 << 10,
                        .block_warps = 1,
@@ -234,35 +235,17 @@ static double rate_once(rounds r, bool barrier) {
   machine_counts c;
   double start = seconds();
   CHECK_STR(machine_run(&memory, &m, &p, &c), NULL);
-  double rate = (double)c.requests / (seconds() - start);
+  printf("%s, stride %d, %s: %.0f million accesses a second\n", machine_op_names[op], (int)stride,
+         barrier ? "barriers" : "free", (double)c.requests / (seconds() - start) / 1e6);
   CHECK_EQ_U64(c.requests, r.count << 15);
-  return rate;
 }
 
-// The best of some runs, in accesses a second.
-static double rate_of(rounds r, bool barrier) {
-  double best = 0;
-  for (int i = 0; i < 5; i++) {
-    double rate = rate_once(r, barrier);
-    best = rate > best ? rate : best;
-  }
-  return best;
-}
-
-// 10^8 accesses in a second of one core. Random ones take about that; half is asked of them, as
-// they depend most on what else the processor does.
-TEST(speed) {
+// Each request is counted, whatever the congestion. (It also says how fast: no more than that, for
+// a test does not judge by the clock.)
+TEST(many_requests) {
   static const uint64_t strides[] = {1, 2, 32, 0};
-  const char *slower = getenv("PERMC_SLOWER");
-  bool slow = slower && atoi(slower) > 1;
-  for (int i = 0; i < 16; i++) {
-    uint64_t stride = strides[i / 4];
-    rounds r = {i & 1 ? MACHINE_READ_GLOBAL : MACHINE_READ_SHARED, slow ? 4 : 64, stride};
-    double rate = rate_of(r, i & 2);
-    printf("%s, stride %d, %s: %.0f million accesses a second\n", machine_op_names[r.op],
-           (int)stride, i & 2 ? "barriers" : "free", rate / 1e6);
-    CHECK(rate >= (slow ? 1e6 : stride ? 1e8 : 5e7));
-  }
+  for (int i = 0; i < 16; i++)
+    check_requests(strides[i / 4], i & 1 ? MACHINE_READ_GLOBAL : MACHINE_READ_SHARED, i & 2);
 }
 
 TEST_MAIN()
