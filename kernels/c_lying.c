@@ -1,6 +1,7 @@
 #include "kernels/c_lying.h"
 
 #include "kernels/c_function.h"
+#include "kernels/c_pass.h"
 
 enum { GPU_BANKS = 32, GPU_BANK_BYTES = 4, CPU_BANKS = 64 };
 
@@ -84,9 +85,9 @@ c_lying c_lying_between(c_writer *w, f2_space tile, const plan_phase *before,
     return (c_lying){.basis = usual};
   }
   if (layout_matrix(made, &places))
-    return (c_lying){.basis = basis_by(w, &raw, places)};
+    return (c_lying){.basis = basis_by(w, &raw, places), .made = made};
   uint32_t unit = w->warps ? (uint32_t)f2_lsb(bytes) : 0;  // addresses are in bytes, or elements
-  return (c_lying){raw.basis, made, raw.word + unit};
+  return (c_lying){raw.basis, made, raw.word + unit, made};
 }
 
 bool c_lying_equal(const c_lying *a, const c_lying *b, uint32_t dimension) {
@@ -116,4 +117,28 @@ const char *c_lying_function(c_writer *w, const c_lying *l) {
   text_printf(&w->definitions, ") << %u | (unit & %lluU);\n}\n", (unsigned)l->word,
               (unsigned long long)f2_mask((int)l->word));
   return name;
+}
+
+static void print_pass(text *to, c_writer *w, uint32_t number) {
+  c_pass pass = c_pass_of(w, number);
+  for (uint32_t phase = 0; phase < pass.schedule.phase_count; phase++)
+    for (uint32_t slot = 0; slot < pass.pass->slot_count; slot++) {
+      const c_use *use = c_use_of(&pass.schedule, pass.pass, phase, slot);
+      if (use->in == C_NOWHERE || !use->lying.made)
+        continue;
+      text_printf(to, "pass %u, before phase %u", (unsigned)number + 1, (unsigned)phase + 1);
+      if (pass.pass->slot_count > 1)
+        text_printf(to, ", slot %u", (unsigned)slot + 1);
+      text_printf(to, ": %s\n", use->lying.made->parameters);
+    }
+}
+
+void c_lying_print(arena *a, text *to, const plan *p, const c_options *options) {
+  c_writer w = {.memory = a,
+                .plan = p,
+                .options = options,
+                .warps = p->target->lane_bytes == 0,
+                .index = "uint64_t"};
+  for (uint32_t i = 0; i < p->passes.count && c_lying_asked(&w); i++)
+    print_pass(to, &w, i);
 }

@@ -27,6 +27,7 @@ typedef struct c_lying {
   const uint64_t *basis;  // address bit i is coordinate i
   const layout *by;       // it goes to another place in words of 2^word units; NULL: it stays
   uint32_t word;
+  const layout *made;  // the layout, whether a basis or a function came of it; NULL: the planner's
 } c_lying;
 
 // Whether the code is written with a layout other than the planner's own.
@@ -42,6 +43,9 @@ bool c_lying_equal(const c_lying *a, const c_lying *b, uint32_t dimension);
 // How many units it takes that would take `units` in the raw layout.
 uint64_t c_lying_units(const c_lying *l, uint64_t units);
 uint64_t c_lying_place(const c_lying *l, uint64_t unit);
+
+// A line for each exchange of a pass: "pass 2, before phase 3: k1 = 0, k2 = 5, mask = 31".
+void c_lying_print(arena *a, text *to, const plan *p, const c_options *options);
 
 // The name of the function in the text.
 const char *c_lying_function(c_writer *w, const c_lying *l);
