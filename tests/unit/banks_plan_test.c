@@ -67,7 +67,11 @@ TEST(tile_of_a_bit_reversal) {
 typedef struct row {
   const char *expression, *types;
 } row;
+#define ANY_16                                                                                     \
+  "bmmc [1, 3, 7, 14, 19, 51, 66, 229, 348, 985, 1303, 3271, 5947, 10967, 32537, 51699] 12345"
+
 static const row rows[] = {
+    {ANY_16, "[2^16]u32"},         {ANY_16, "[2^16]u64"},
     {"bitrev", "[2^16]u32"},       {"bitrev", "[2^16]u8"},
     {"bitrev", "[2^15]u16"},       {"bitrev", "[2^14]u64"},
     {"bitrev", "[2^12]c128"},      {"transpose", "[2^7][2^8]u32"},
