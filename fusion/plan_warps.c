@@ -365,12 +365,23 @@ uint64_t *plan_exchange(arena *a, f2_space tile, const plan_phase *before,
   return basis;
 }
 
-// As it comes: the lanes before, then its threads, then its registers.
-static uint64_t *raw_exchange(const warps *w, const plan_phase *before) {
-  uint32_t d = (uint32_t)w->pass->tile.dimension;
+// As the BMMC paper has its tiles (section 4.2): the lanes before are a row; the rows are what is
+// left of the lanes behind, then of the threads and the registers before.
+static uint64_t *raw_exchange(const warps *w, const plan_phase *before, const plan_phase *after) {
+  uint32_t d = (uint32_t)w->pass->tile.dimension, count = 0;
   uint64_t *basis = NEW_ARRAY(w->memory, uint64_t, d + 1);
-  memcpy(basis, before->basis + before->r, (d - before->r) * sizeof *basis);
-  memcpy(basis + d - before->r, before->basis, before->r * sizeof *basis);
+  const struct {
+    const uint64_t *vectors;
+    uint32_t count;
+  } parts[] = {{before->basis + before->r, before->l},
+               {after->basis + after->r, after->l},
+               {before->basis + before->r + before->l, d - before->r - before->l},
+               {before->basis, before->r}};
+  f2_space all = f2_space_zero(w->pass->tile.n);
+  for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+    for (uint32_t k = 0; k < parts[i].count; k++)
+      if (f2_space_insert(&all, parts[i].vectors[k]))
+        basis[count++] = parts[i].vectors[k];
   return basis;
 }
 
@@ -424,7 +435,7 @@ void plan_warps(const planning *p, plan_pass *pass) {
   for (size_t i = 1; i < w.phases.count; i++)
     w.phases.items[i].exchange =
         p->strategy->exchange == EXCHANGE_RAW
-            ? raw_exchange(&w, &w.phases.items[i - 1])
+            ? raw_exchange(&w, &w.phases.items[i - 1], &w.phases.items[i])
             : plan_exchange(a, pass->tile, &w.phases.items[i - 1], &w.phases.items[i]);
   pass->phases = w.phases.items;
   pass->phase_count = (uint32_t)w.phases.count;

@@ -19,7 +19,7 @@ typedef struct pass_tiles pass_tiles;
 // How lanes that are threads meet in scratch memory.
 typedef enum exchange_kind {
   EXCHANGE_FREE,  // without bank conflicts
-  EXCHANGE_RAW,   // in the order of the lanes before
+  EXCHANGE_RAW,   // lanes before are rows of scratch, lanes behind its columns
   EXCHANGE_NONE   // not at all: stores are scattered
 } exchange_kind;
 

@@ -23,7 +23,8 @@
 //   width=4 random   none of these                                  9 2 17 2
 //
 // The same notation serves the lines of a trace, the warps of a plan, and simulated accesses.
-// Addresses are numbers of words. Files: banks.c (counting, traces), banks_pattern.c (classes).
+// Addresses are numbers of words. Files: banks.c (counting, traces), banks_pattern.c (classes),
+// banks_plan.h (traces of plans).
 #ifndef PERMC_KERNELS_BANKS_H
 #define PERMC_KERNELS_BANKS_H
 

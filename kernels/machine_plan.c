@@ -84,7 +84,8 @@ typedef struct plan_program {
   arena *memory;
   c_writer *writer;
   c_pass pass;
-  uint64_t threads, slots, items;  // of a block; blocks at once, and in all
+  uint64_t threads, slots, items;  // of a block; blocks at once, and where they end
+  uint64_t first;                  // block that is executed
   uint64_t *array;                 // where arrays begin, in bytes
   VEC(plan_step) steps;            // of one item
   affine_bits alive, least;        // of items (plan_pass)
@@ -299,7 +300,7 @@ typedef struct place {
 
 static place place_of(const plan_program *p, uint64_t warp, uint64_t step) {
   uint64_t each = p->threads > LANES ? p->threads / LANES : 1, slot = warp / each;
-  uint64_t item = slot + step / p->steps.count * p->slots;
+  uint64_t item = p->first + slot + step / p->steps.count * p->slots;
   return (place){item < p->items ? &p->steps.items[step % p->steps.count] : NULL, item,
                  warp % each};
 }
@@ -503,50 +504,88 @@ static uint64_t count_items(const plan_program *p) {
   return items;
 }
 
-const char *machine_plan_run(arena *a, const machine *m, const plan *of, uint32_t number,
-                             const c_options *options, machine_word *words,
-                             machine_counts *out) {
-  const plan_pass *pass = &of->passes.items[number];
-  const char *problem = cannot(a, m, of, pass);
-  const c_options usual = {.stream_bytes = UINT64_MAX};
-  c_writer writer = {.memory = a,
-                     .plan = of,
-                     .options = options ? options : &usual,
-                     .warps = true,
-                     .index = "uint64_t"};
+// NULL: *out has all steps.
+static const char *open_pass(arena *a, const plan *of, uint32_t number, const c_options *options,
+                             plan_program **out) {
+  static const c_options usual = {.stream_bytes = UINT64_MAX};
+  plan_program *p = *out = NEW(a, plan_program);
+  c_writer *writer = NEW(a, c_writer);
   c_online online;
+  *writer = (c_writer){.memory = a,
+                       .plan = of,
+                       .options = options ? options : &usual,
+                       .warps = true,
+                       .index = "uint64_t"};
+  if (c_online_of(writer, &of->passes.items[number], &online))
+    return "the strategy online has a kernel of its own, which the machines do not know";
+  *p = (plan_program){.memory = a, .writer = writer, .pass = c_pass_of(writer, number), .dmms = 1};
+  if (writer->problem)
+    return writer->problem;
+  p->threads = UINT64_C(1) << p->pass.schedule.spaces[0].threads;
+  p->items = count_items(p);
+  place_arrays(p, of);
+  set_skips(p);
+  for (uint32_t i = 0; i < p->pass.schedule.phase_count; i++)
+    if (!c_pass_is_idle(&p->pass, i))
+      add_phase(p, i);
+  if (p->steps.count == 0)
+    add_barrier(p);  // an item without steps would not end
+  return NULL;
+}
+
+static uint64_t warps_of(const plan_program *p) {
+  return p->threads > LANES ? p->threads / LANES : 1;
+}
+
+static machine_program program_of(plan_program *p) {
+  return (machine_program){.warps = p->slots * warps_of(p),
+                           .block_warps = warps_of(p),
+                           .state = p,
+                           .op = plan_op,
+                           .lanes = plan_lanes,
+                           .global_words = UINT64_MAX,
+                           .shared_words = UINT64_MAX};
+}
+
+const char *machine_plan_run(arena *a, const machine *m, const plan *of, uint32_t number,
+                             const c_options *options, machine_word *words, machine_counts *out) {
+  plan_program *p;
+  const char *problem = cannot(a, m, of, &of->passes.items[number]);
+  if (!problem && words && !machine_plan_moves(of, number))
+    problem = "the pass computes, or moves other elements than words: it can be counted only";
+  if (!problem)
+    problem = open_pass(a, of, number, options, &p);
   if (problem)
     return problem;
-  if (words && !machine_plan_moves(of, number))
-    return "the pass computes, or moves other elements than words: it can be counted only";
-  if (c_online_of(&writer, pass, &online))
-    return "the strategy online has a kernel of its own, which the machines do not know";
-  plan_program p = {
-      .memory = a, .writer = &writer, .pass = c_pass_of(&writer, number), .dmms = m->dmms};
-  if (writer.problem)
-    return writer.problem;
-  p.threads = UINT64_C(1) << p.pass.schedule.spaces[0].threads;
-  p.items = count_items(&p);
-  place_arrays(&p, of);
-  set_skips(&p);
-  for (uint32_t i = 0; i < p.pass.schedule.phase_count; i++)
-    if (!c_pass_is_idle(&p.pass, i))
-      add_phase(&p, i);
-  if (p.steps.count == 0)
-    add_barrier(&p);  // an item without steps would not end
-  uint64_t block_warps = p.threads > LANES ? p.threads / LANES : 1;
-  p.slots = m->threads ? m->threads / (block_warps * LANES) : p.items;
-  p.slots = p.slots < 1 ? 1 : p.slots > p.items ? p.items : p.slots;
+  p->dmms = m->dmms;
+  p->slots = m->threads ? m->threads / (warps_of(p) * LANES) : p->items;
+  p->slots = p->slots < 1 ? 1 : p->slots > p->items ? p->items : p->slots;
+  machine_program program = program_of(p);
   machine own = *m;
-  own.threads = p.slots * block_warps * LANES;
-  machine_program program = {.warps = p.slots * block_warps,
-                             .block_warps = block_warps,
-                             .state = &p,
-                             .op = plan_op,
-                             .lanes = plan_lanes,
-                             .global_words = UINT64_MAX,
-                             .shared_words = UINT64_MAX};
+  own.threads = program.warps * LANES;
   if (words)
-    add_words(&p, words, machine_plan_place(of, (net_id)of->arrays.count), &program);
+    add_words(p, words, machine_plan_place(of, (net_id)of->arrays.count), &program);
   return machine_run(a, &own, &program, out);
+}
+
+const char *machine_plan_block(arena *a, const plan *of, uint32_t number, const c_options *options,
+                               machine_program *out, uint64_t *times) {
+  static const machine like = {MACHINE_HMM, 1, MACHINE_PLAN_WIDTH, 1, 1, 0, true};
+  plan_program *p;
+  const char *problem = cannot(a, &like, of, &of->passes.items[number]);
+  if (!problem)
+    problem = open_pass(a, of, number, options, &p);
+  if (problem)
+    return problem;
+  bool all = p->pass.pass->live_count == 0 && p->pass.pass->limit == UINT64_MAX;
+  *times = all ? p->items : 0;
+  for (uint64_t item = all ? 0 : p->items; item-- > 0;)
+    if (!is_skipped(p, item)) {
+      p->first = item;
+      ++*times;
+    }
+  p->items = p->first + 1;
+  p->slots = 1;
+  *out = program_of(p);
+  return NULL;
 }

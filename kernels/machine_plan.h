@@ -32,6 +32,13 @@ enum { MACHINE_PLAN_WIDTH = 32 };  // lanes of a warp, banks of a shared memory
 const char *machine_plan_run(arena *a, const machine *m, const plan *of, uint32_t number,
                              const c_options *options, machine_word *words, machine_counts *out);
 
+// One block of the pass, the first that finds work in its tile, to look at what its warps ask for
+// without a machine: by out->op and out->lanes, step by step. `*times` blocks have work. Each asks
+// scratch for the same words as this one, in an order that may differ by an XOR of a constant, or
+// for fewer, where its tile is partly padding. NULL, or a sentence.
+const char *machine_plan_block(arena *a, const plan *of, uint32_t number, const c_options *options,
+                               machine_program *out, uint64_t *times);
+
 // Whether the pass only moves words: elements of 4 bytes, 8 or 16, without limits or conditions.
 bool machine_plan_moves(const plan *p, uint32_t number);
 // Where an array begins among all words; of the number behind the last: how many they are.

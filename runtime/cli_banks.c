@@ -1,7 +1,8 @@
-// permc banks: what the accesses of a trace cost under every bank layout.
+// permc banks: what the accesses of a trace, or of a plan, cost under every bank layout.
+#include "kernels/banks_plan.h"
 #include "kernels/layout.h"
 #include "runtime/bank_trace.h"
-#include "runtime/cli.h"
+#include "runtime/cli_plan.h"
 #include "runtime/json.h"
 
 #include <inttypes.h>
@@ -19,10 +20,12 @@ typedef struct choice {  // a layout, and what it costs
 } choice;
 
 typedef struct report {
-  const char *path;
-  char *bytes;  // of the trace
+  const char *title;  // the file, or the entry of a program
+  bool of_plan;
+  char *bytes;  // of a file
   const layout_kind *only;
   bank_trace trace;
+  uint64_t accesses;  // of the trace, each as often as it happens
   layout_request request;
   VEC(fit) fits;
   VEC(choice) choices;
@@ -35,16 +38,17 @@ typedef struct report {
 static void classify(arena *a, report *r, bank_counter *c) {
   for (size_t i = 0; i < r->trace.accesses.count; i++) {
     const bank_access *access = &r->trace.accesses.items[i];
-    fit own = {pattern_of(access->count, access->address), 1,
-               bank_congestion(c, access->count, access->address)};
+    uint64_t units = bank_congestion(c, access->count, access->address) * access->times;
+    fit own = {pattern_of(access->count, access->address), access->times, units};
     size_t k = 0;
     while (k < r->fits.count && !pattern_equal(&r->fits.items[k].pattern, &own.pattern))
       k++;
-    r->raw += own.units - 1;
+    r->accesses += own.accesses;
+    r->raw += own.units - own.accesses;
     if (k == r->fits.count)
       vec_push(a, &r->fits, own);
     else {
-      r->fits.items[k].accesses++;
+      r->fits.items[k].accesses += own.accesses;
       r->fits.items[k].units += own.units;
     }
   }
@@ -123,11 +127,13 @@ static void print_choice(text *to, const report *r, const choice *c) {
 }
 
 static void print_report(text *to, const report *r) {
+  text_printf(to, "%s: %" PRIu64 " accesses", r->title, r->accesses);
+  if (r->of_plan)
+    text_printf(to, " of scratch, %zu different,", r->trace.accesses.count);
   text_printf(to,
-              "%s: %zu accesses of up to %" PRIu32 " addresses, %" PRIu64 " words, %" PRIu32
-              " banks\n\n"
+              " of up to %" PRIu32 " addresses, %" PRIu64 " words, %" PRIu32 " banks\n\n"
               "  accesses  congestion  class\n",
-              r->path, r->trace.accesses.count, r->trace.lanes, r->request.words, r->request.banks);
+              r->trace.lanes, r->request.words, r->request.banks);
   for (size_t i = 0; i < r->fits.count && i < FITS_SHOWN; i++)
     print_fit(to, &r->fits.items[i]);
   if (r->fits.count > FITS_SHOWN)
@@ -194,12 +200,13 @@ static void json_best(text *to, const report *r) {
 }
 
 static void print_json(text *to, const report *r) {
-  text_string(to, "{\"file\": ");
-  json_write_string(to, r->path);
+  text_printf(to, "{\"%s\": ", r->of_plan ? "entry" : "file");
+  json_write_string(to, r->title);
   text_printf(to,
-              ", \"accesses\": %zu, \"lanes\": %" PRIu32 ", \"words\": %" PRIu64
-              ", \"banks\": %" PRIu32 ",\n \"patterns\": [",
-              r->trace.accesses.count, r->trace.lanes, r->request.words, r->request.banks);
+              ", \"accesses\": %" PRIu64 ", \"different\": %zu, \"lanes\": %" PRIu32
+              ", \"words\": %" PRIu64 ", \"banks\": %" PRIu32 ",\n \"patterns\": [",
+              r->accesses, r->trace.accesses.count, r->trace.lanes, r->request.words,
+              r->request.banks);
   json_fits(to, r);
   text_string(to, "],\n \"layouts\": [");
   json_choices(to, r);
@@ -246,33 +253,65 @@ static cli_status read_options(const cli_arguments *given, report *of) {
   return cli_usage_error("banks: no layout '%s' (see permc banks --layout help)", name);
 }
 
-static cli_status analyse(arena *a, const cli_arguments *given, report *r, text *out) {
-  const char *wrong = NULL;
+static cli_status read_trace(arena *a, const cli_arguments *given, report *r) {
+  const char *path = given->operands[0], *wrong = NULL;
   size_t length, line;
+  r->title = strcmp(path, "-") ? path : "standard input";
+  r->bytes = cli_read_file(path, &length, &wrong);
+  if (!r->bytes)
+    cli_error("%s: %s", r->title, wrong);
+  else if (!bank_trace_read(a, r->bytes, length, &r->trace, &line, &wrong))
+    cli_error("%s:%zu: %s", r->title, line, wrong);
+  return wrong ? CLI_WRONG : CLI_OK;
+}
+
+static cli_status read_plan(arena *a, const cli_arguments *given, report *r) {
+  cli_status status;
+  const char *wrong = NULL, *file = given->operand_count ? given->operands[0] : NULL;
+  const plan *p = cli_gpu_plan(a, given, file, &r->title, &status);
+  if (!p)
+    return status;
+  r->of_plan = true;
+  wrong = bank_trace_add_plan(a, &r->trace, p);
+  if (!wrong && r->trace.accesses.count == 0)
+    wrong = "the plan has no exchange: its warps ask for nothing in scratch memory";
+  if (wrong)
+    cli_error("%s: %s", r->title, wrong);
+  return wrong ? CLI_WRONG : CLI_OK;
+}
+
+// Options of plans are none of a trace's.
+static cli_status read_accesses(arena *a, const cli_arguments *given, report *r) {
+  static const char *const of_plans[] = {"--entry", "--size", "--arguments", "--strategy", NULL};
+  bool program = given->operand_count > 0 && cli_is_program(given->operands[0]);
+  if (program || cli_count(given, "-e"))
+    return read_plan(a, given, r);
+  for (const char *const *name = of_plans; *name; name++)
+    if (cli_count(given, *name))
+      return cli_usage_error("banks: %s is for a program, FILE.perm or -e EXPR", *name);
+  if (given->operand_count == 0)
+    return cli_usage_error("banks: FILE or -e EXPR is missing (see permc help banks)");
+  return read_trace(a, given, r);
+}
+
+static cli_status analyse(arena *a, const cli_arguments *given, report *r, text *out) {
   cli_status status = read_options(given, r);
+  if (status == CLI_OK)
+    status = read_accesses(a, given, r);
   if (status != CLI_OK)
     return status;
-  r->bytes = cli_read_file(given->operands[0], &length, &wrong);
-  if (!r->bytes) {
-    cli_error("%s: %s", r->path, wrong);
-    return CLI_WRONG;
-  }
-  if (!bank_trace_read(a, r->bytes, length, &r->trace, &line, &wrong)) {
-    cli_error("%s:%zu: %s", r->path, line, wrong);
-    return CLI_WRONG;
-  }
   if (!cli_count(given, "--words"))
     r->request.words = r->trace.words;
   if (r->request.words < r->trace.words)
     return cli_usage_error("banks: --words %" PRIu64 " is too few: %s has the address %" PRIu64,
-                           r->request.words, r->path, r->trace.words - 1);
+                           r->request.words, r->title, r->trace.words - 1);
   r->request.accesses = &r->trace;
   bank_counter *c = bank_counter_new(a, r->request.banks);
   classify(a, r, c);
   qsort(r->fits.items, r->fits.count, sizeof *r->fits.items, by_cost);
   choose(a, r, c);
   if (!r->best) {
-    cli_error("%s: %s", r->path, r->choices.items[0].wrong);
+    cli_error("%s: %s", r->title, r->choices.items[0].wrong);
     return CLI_WRONG;
   }
   if (cli_count(given, "--json"))
@@ -294,11 +333,9 @@ static cli_status analyse_guarded(arena *a, const cli_arguments *given, report *
 }
 
 cli_status cli_banks(const cli_arguments *given) {
-  if (given->operand_count == 0)
-    return cli_usage_error("banks: FILE is missing (see permc help banks)");
   arena memory = {0};
   text out = {0};
-  report r = {.path = strcmp(given->operands[0], "-") ? given->operands[0] : "standard input"};
+  report r = {0};
   cli_status status = analyse_guarded(&memory, given, &r, &out);
   if (status == CLI_OK && out.failed) {
     cli_error("out of memory");

@@ -2,6 +2,7 @@
 #include "kernels/layout.h"
 #include "kernels/machine_plan.h"
 #include "runtime/cli.h"
+#include "runtime/cli_plan.h"
 #include "runtime/machine_input.h"
 #include "runtime/machine_report.h"
 #include "runtime/units.h"
@@ -15,8 +16,7 @@ typedef struct machine_state {
   machine machine;
   const machine_algorithm *algorithm;  // NULL: a plan
   machine_task task;
-  const char *data;        // the name of the permutation or file, or NULL
-  permc_context *context;  // of a plan
+  const char *data;  // the name of the permutation or file, or NULL
 } machine_state;
 
 // ---- numbers ---------------------------------------------------------------------------------
@@ -252,36 +252,6 @@ static cli_status run_algorithm(machine_state *s) {
 
 // ---- plans -----------------------------------------------------------------------------------
 
-static bool load(const machine_state *s, permc_context *c) {
-  const char *expression = cli_value(s->given, "-e");
-  if (s->given->operand_count > 1 && !cli_report(c, permc_load(c, s->given->operands[1])))
-    return false;
-  return !expression || cli_report(c, permc_define(c, expression));
-}
-
-// The plan for GPUs, by its printed form. NULL: reported.
-static const plan *make_plan(machine_state *s, permc_context *c, const char *entry,
-                             cli_status *status) {
-  permc_explain_options options = {
-      .target = "gpu", .types = cli_value(s->given, "--arguments"), .dump = "plan"};
-  permc_size *sizes = NULL;
-  size_t count = 0;
-  char *out = NULL;
-  const char *wrong = NULL;
-  const plan *p = NULL;
-  *status = cli_sizes(s->given, &sizes, &count);
-  if (*status == CLI_OK) {
-    *status = CLI_WRONG;
-    if (cli_report(c, permc_explain(c, entry, sizes, count, &options, &out)))
-      p = plan_read(&s->memory, out, &wrong);
-    if (wrong)
-      cli_error("the plan cannot be read back (please report this): %s", wrong);
-  }
-  cli_sizes_free(sizes, count);
-  free(out);
-  return p;
-}
-
 static cli_status run_passes(machine_state *s, const plan *p, const char *entry) {
   machine_plan_report r;
   text out = {0};
@@ -305,22 +275,10 @@ static cli_status run_passes(machine_state *s, const plan *p, const char *entry)
 }
 
 static cli_status run_plan(machine_state *s) {
-  const cli_arguments *given = s->given;
-  const char *entry = cli_value(given, "--entry");
-  cli_status status = CLI_WRONG;
-  permc_context *c = s->context = permc_context_new();
-  if (!entry)
-    entry = cli_count(given, "-e") ? "-e" : "main";
-  if (!c)
-    cli_error("out of memory");
-  else if (!cli_use_planning(given, c))
-    status = CLI_USAGE;
-  else if (load(s, c)) {
-    const plan *p = make_plan(s, c, entry, &status);
-    if (p)
-      status = run_passes(s, p, strcmp(entry, "-e") ? entry : cli_value(given, "-e"));
-  }
-  return status;
+  cli_status status;
+  const char *file = s->given->operand_count > 1 ? s->given->operands[1] : NULL, *title;
+  const plan *p = cli_gpu_plan(&s->memory, s->given, file, &title, &status);
+  return p ? run_passes(s, p, title) : status;
 }
 
 // ---- the verb --------------------------------------------------------------------------------
@@ -337,11 +295,6 @@ static const char *out_of_place(const machine_state *s) {
   return NULL;
 }
 
-static bool is_program(const char *word) {
-  size_t length = strlen(word);
-  return length > 5 && !strcmp(word + length - 5, ".perm");
-}
-
 static cli_status run(machine_state *s) {
   const cli_arguments *given = s->given;
   const char *what = given->operand_count > 1 ? given->operands[1] : NULL;
@@ -352,7 +305,7 @@ static cli_status run(machine_state *s) {
                            "help lists algorithms)",
                            given->operands[0]);
   s->algorithm = what ? machine_algorithm_named(what) : NULL;
-  if (what && !s->algorithm && !is_program(what))
+  if (what && !s->algorithm && !cli_is_program(what))
     return no_algorithm(what);
   if (out_of_place(s))
     return cli_usage_error("machine: %s is no option of %s", out_of_place(s),
@@ -374,7 +327,6 @@ static cli_status run_within_memory(machine_state *s) {
 cli_status cli_machine(const cli_arguments *given) {
   machine_state s = {.given = given};
   cli_status status = take_kind(&s) ? run_within_memory(&s) : CLI_USAGE;
-  permc_context_free(s.context);
   arena_free(&s.memory);
   return status;
 }

@@ -140,6 +140,11 @@ static const cli_option banks_options[] = {
     {"--words", "N", false, "the words of the array (default: up to the largest address)"},
     {"--layout", "NAME", false, "only this layout; help lists them"},
     {"--seed", "S", false, "the seed of random layouts (default: 1)"},
+    {"-e", "EXPR", false, "the plan of this expression, in FILE's scope if there is one"},
+    {"--entry", "NAME", false, "... of this entry point (default: main)"},
+    {"--size", "NAME=SIZE", true, "... at this value of a size name, such as n=20"},
+    {"--arguments", "TYPES", false, "... for arguments of these types, such as '[2^20]u32'"},
+    {"--strategy", "NAME", false, "plan by this strategy where it applies; help lists them"},
     {"--json", NULL, false, "print one JSON object"},
     END_OF_OPTIONS,
 };
@@ -197,15 +202,16 @@ const cli_verb cli_verbs[] = {
     {"banks", "[FILE]", 0, 1, "find bank conflicts, and a layout without them",
      "Reads accesses to banked memory, such as a GPU's shared memory: on each line of FILE the\n"
      "addresses that the threads of a warp ask for at the same time, in words, decimal or 0x...;\n"
-     "# starts a comment. Prints the class of accesses, what they cost under every bank layout,\n"
-     "and the best as a C expression of the address. See docs/banks.md.",
+     "# starts a comment. Or the accesses of a program (FILE.perm, -e EXPR), as its plan for GPUs\n"
+     "makes them when it exchanges through shared memory. Prints the class of accesses, what they\n"
+     "cost under every bank layout, and the best as a C expression of the address. See\n"
+     "docs/banks.md.",
      "permc banks examples/transpose.trace --banks 32", banks_options, cli_banks},
     {"paper", "NAME", 1, 1, "compute the tables of a paper again",
      "Prints the tables of a paper as permc computes them, beside what the paper has, with the\n"
-     "deviation: rap (bank layouts by random permutations), hash (bank layouts by XOR), dmm and "
-     "hmm\n"
-     "(memory machines). Random numbers are the same each time. docs/papers.md says why for every\n"
-     "figure that differs.",
+     "deviation: rap (bank layouts by random permutations), hash (bank layouts by XOR), dmm and\n"
+     "hmm (memory machines), bmmc (permutations in passes over memory). Random numbers are the\n"
+     "same each time. docs/papers.md says why for every figure that differs.",
      "permc paper rap", paper_options, cli_paper},
     {"help", "[VERB]", 0, 1, "explain a verb and its options",
      "Prints how a verb is used, or the list of verbs.", "permc help run", no_options, print_help},

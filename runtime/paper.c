@@ -22,6 +22,10 @@ static const paper papers[] = {
      "A. Kasagi, K. Nakano, Y. Ito: An Optimal Offline Permutation Algorithm on the Hierarchical "
      "Memory Machine, with the GPU implementation, 2013",
      paper_hmm},
+    {"bmmc",
+     "M. Bouverot-Dupuis, M. Sheeran: Efficient GPU Implementation of Affine Index Permutations on "
+     "Arrays, FHPNC 2023",
+     paper_bmmc},
 };
 
 const paper *paper_at(size_t index) {

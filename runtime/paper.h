@@ -11,8 +11,8 @@
 // why for each that does. Figures that are shown beside each other without being comparable, such
 // as averages over other programs, have the tolerance INFINITY.
 //
-// A paper is a row of a table in paper.c, with a function that makes its tables; paper_rap.c,
-// paper_hash.c. Seeds are fixed, so that the output is the same each time.
+// A paper is a row of a table in paper.c, with a function that makes its tables, in paper_<name>.c.
+// Seeds are fixed, so that the output is the same each time.
 #ifndef PERMC_RUNTIME_PAPER_H
 #define PERMC_RUNTIME_PAPER_H
 
@@ -55,6 +55,7 @@ void paper_rap(arena *a, uint64_t trials, paper_tables *out);
 void paper_hash(arena *a, uint64_t trials, paper_tables *out);
 void paper_dmm(arena *a, uint64_t trials, paper_tables *out);
 void paper_hmm(arena *a, uint64_t trials, paper_tables *out);
+void paper_bmmc(arena *a, uint64_t trials, paper_tables *out);
 
 // Of Table IV, against R1P: the mean congestion, over so many permutations, of the paper's
 // malicious access and of the one that a search of so many steps finds (which does not know them).

@@ -68,6 +68,18 @@ TEST(rap_malicious) {
   }
 }
 
+// DMM/UMM and HMM papers: every figure, by execution. Of one random permutation there is no minimum
+// as of a thousand: it is as far from it as the paper's maximum.
+TEST(machines) {
+  paper_tables dmm = tables_of("dmm", 0), hmm = tables_of("hmm", 1);
+  for (size_t i = 0; i < dmm.count; i++)
+    check_cells(&dmm.items[i], 0);
+  for (size_t i = 0; i < hmm.count; i++)
+    check_cells(&hmm.items[i], 3);
+  CHECK_EQ_U64(cell_at(table_named(&dmm, "Figure 4"), "UMM")->ours, 7);
+  CHECK(cell_at(table_named(&hmm, "Table III"), "minimum")->ours > 99980);
+}
+
 // Hash paper; nothing is random. Of its Table 5 one row leaves conflicts (docs/papers.md).
 TEST(hash) {
   paper_tables t = tables_of("hash", 0);
@@ -97,6 +109,35 @@ TEST(hash) {
     snprintf(where, sizeof where, "%s, optimal", programs[i]);
     CHECK_EQ_U64(cell_at(all, where)->ours, 0);
   }
+}
+
+// BMMC paper: all but that naive kernels of any matrix are one, without factors (docs/papers.md).
+TEST(bmmc) {
+  paper_tables t = tables_of("bmmc", 2);
+  size_t differ = 0;
+  for (size_t i = 0; i < t.count; i++)
+    for (size_t k = 0; k < t.items[i].count; k++)
+      if (paper_differs(&t.items[i].cells[k])) {
+        differ++;
+        CHECK_STR(t.items[i].cells[k].where, "naive, random BMMC");
+      }
+  CHECK_EQ_U64(differ, 1);
+  const paper_table *kernels = table_named(&t, "Sections 4 and 5");
+  CHECK_EQ_U64(cell_at(kernels, "tile+banks, random BMMC")->ours, 2);
+  CHECK_EQ_U64(cell_at(kernels, "ulp, random BMMC")->ours, 2);
+  CHECK_EQ_U64(cell_at(kernels, "onepass, random BMMC")->ours, 1);
+  CHECK_EQ_U64(cell_at(kernels, "words that none of them puts in their places")->ours, 0);
+  const paper_table *segments = table_named(&t, "Sections 4.1 and 6: segments");
+  CHECK_EQ_U64(cell_at(segments, "naive, bit reversal: writes")->ours, 32);
+  CHECK_EQ_U64(cell_at(segments, "onepass, random BMMC: writes")->ours, 1);
+  const paper_table *turns = table_named(&t, "Section 4.2");
+  CHECK_EQ_U64(cell_at(turns, "tile, bit reversal: gets")->ours, 32);
+  CHECK_EQ_U64(cell_at(turns, "tile, random BMMC: gets")->ours, 32);
+  CHECK_EQ_U64(cell_at(turns, "tile+banks, random BMMC: gets")->ours, 1);
+  CHECK_EQ_U64(cell_at(turns, "tile, random BPC: those with 2^(5 - n_over) per get")->ours, 2);
+  const paper_table *sorter = table_named(&t, "Section 7");
+  CHECK_EQ_U64(cell_at(sorter, "columns of 2^24")->ours, 300);
+  CHECK_EQ_U64(cell_at(sorter, "permutations that are left of 2^24")->ours, 0);
 }
 
 // ---- showing them ------------------------------------------------------------------------------

@@ -29,3 +29,13 @@ try good.txt --layout optimal --banks 8
 try --banks=8 --layout rap --seed 7 - <good.txt
 try --layout optimal --banks 8 --json good.txt
 try --layout help
+# Of plans.
+printf 'main : [2^n]u32 -> [2^n]u32\nmain xs = bitrev xs\n' >program.perm
+try program.perm --size n=14 --strategy tile --layout optimal
+try -e bitrev --arguments '[2^14]u32' --strategy tile --layout optimal --json
+try program.perm --strategy tile
+try program.perm --entry mian --size n=14
+try program.perm --size n=14 --strategy tiles
+try -e bitrev --arguments '[2^14]u32' --strategy online
+try -e 'map (+ 1)' --arguments '[2^14]u32'
+try good.txt --size n=14
