@@ -4,10 +4,11 @@
 #include "kernels/c_online.h"
 #include "kernels/c_op.h"
 #include "kernels/c_pass.h"
+#include "kernels/machine_registers.h"
 
 #include <inttypes.h>
 
-enum { LANES = MACHINE_PLAN_WIDTH, LANE_BITS = 5, WORD = 4, ALIGNED = 256 };
+enum { LANES = MACHINE_PLAN_WIDTH, LANE_BITS = 5, WORD = 4, SCRATCH_UNIT = 256 };
 
 // ---- affine sums -----------------------------------------------------------------------------
 
@@ -69,9 +70,9 @@ typedef struct access {
   uint64_t live_at;
   who who;
   const affine_bits *least;  // of `who`: the least index of a thread
-  // Where words are moved: the slot, the registers at the 2^wide places of the access, of
-  // part_words words each, and what turns places over (c_access.h).
-  uint32_t slot, part_words, *registers;
+  // Where words are moved: for which phase, the slot, the registers at the 2^wide places of the
+  // access, of part_bytes bytes each, and what turns places over (c_access.h).
+  uint32_t phase, slot, wide, part_bytes, *registers;
   const affine_bits *turn;
 } access;
 
@@ -91,9 +92,12 @@ typedef struct plan_program {
   uint64_t alive_at;
   // Where words are moved:
   uint32_t dmms;
-  machine_word *registers;             // [warp][slot][word][lane], or NULL
-  uint64_t *arrived;                   // by warp: 1 + the step whose words are to be kept, or 0
-  uint64_t slot_words, scratch_words;  // of a thread; of a block
+  machine_registers *registers;
+  uint64_t *arrived;       // by warp: 1 + the step whose words are to be kept, or 0
+  uint64_t *begun, *done;  // by warp: the phase, counted over all items, that it has begun; that
+                           // it has computed
+  machine_word written[LANES];
+  uint64_t scratch_words;  // of a block
 } plan_program;
 
 static affine_sum *sum_of(arena *a, const c_map *m, uint64_t without) {
@@ -170,7 +174,8 @@ static void add_accesses(plan_program *p, access like, const c_map *map, const c
   like.bytes = bytes << a.wide;
   like.limit = place->limit == UINT64_MAX ? UINT64_MAX : place->limit * parts;
   like.live = place->live_count ? forms_of(p->memory, &live) : NULL;
-  like.part_words = bytes / WORD;
+  like.wide = a.wide;
+  like.part_bytes = bytes;
   like.turn = turn_of(p->memory, &a);
   for (uint64_t i = 0; i < UINT64_C(1) << a.home.registers; i += UINT64_C(1) << a.wide) {
     uint64_t x = c_layout_at(&a.memory, i, 0);
@@ -252,13 +257,14 @@ static void add_phase(plan_program *p, uint32_t phase) {
   const bool *dead = c_pass_dead_registers(&p->pass, space);
   bool turns = c_pass_turns_around(&p->pass, phase);
   uint64_t block[F2_MAX], thread[F2_MAX];
-  access beyond = {.who = ALL}, within = {.who = ALL};
+  access all = {.who = ALL, .phase = phase}, beyond = all, within = all;
   if (c_pass_beyond(&p->pass, space, block, thread)) {
     c_map least = {.blocks = space->blocks, .threads = space->threads};
     memcpy(least.block, block, space->blocks * sizeof *block);
     memcpy(least.thread, thread, space->threads * sizeof *thread);
-    beyond = (access){.who = THOSE_BEYOND, .least = forms_of(p->memory, &least)};
-    within = (access){.who = THOSE_WITHIN, .least = beyond.least};
+    beyond.who = THOSE_BEYOND;
+    within.who = THOSE_WITHIN;
+    beyond.least = within.least = forms_of(p->memory, &least);
   }
   if (p->steps.count > 0)
     add_barrier(p);
@@ -268,7 +274,7 @@ static void add_phase(plan_program *p, uint32_t phase) {
   add_stores(p, phase, within, dead);
   if (turns)
     add_barrier(p);
-  add_puts(p, phase, turns ? (access){.who = ALL} : within);
+  add_puts(p, phase, turns ? all : within);
 }
 
 // ---- the pass as a program -------------------------------------------------------------------
@@ -384,37 +390,73 @@ static uint64_t block_base(const plan_program *p, const access *a, uint64_t warp
   return a->base + warp / each / p->dmms * p->scratch_words * WORD;
 }
 
-// Word `word` of a lane's access as it is in the thread's registers.
-static machine_word *register_of(const plan_program *p, const place *at, uint64_t warp,
-                                 uint32_t lane, uint32_t word) {
+// ---- words -----------------------------------------------------------------------------------
+
+// What the request's lanes have in their registers, to its words, or the other way round. Elements
+// of less than a word share it with others: only their own bits are written.
+static void copy_words(plan_program *p, const place *at, uint64_t warp, const uint64_t *unit,
+                       machine_word *value) {
   const access *a = at->step->access;
-  uint64_t turn = bits_at(a->turn, at->item, at->warp) ^ a->turn->lane[lane];
-  uint64_t number =
-      a->registers[word / a->part_words ^ turn] * a->part_words + word % a->part_words;
-  uint64_t slot = warp * p->pass.pass->slot_count + a->slot;
-  return p->registers + (slot * p->slot_words + number) * LANES + lane;
+  uint32_t words = a->bytes > WORD ? a->bytes / WORD : 1, first = at->step->part * (LANES / words);
+  uint64_t turn = bits_at(a->turn, at->item, at->warp), base = block_base(p, a, warp);
+  for (uint32_t i = 0; i < LANES / words; i++) {
+    uint32_t lane = first + i, within = (uint32_t)((base + unit[i] * a->scale) % WORD);
+    unsigned char *in_word = (unsigned char *)(value + i * words) + within;
+    for (uint32_t e = 0; e < 1U << a->wide && unit[i] != MACHINE_IDLE; e++) {
+      uint32_t number = a->registers[e ^ turn ^ a->turn->lane[lane]];
+      if (!machine_is_write(a->op))
+        memcpy(machine_register(p->registers, a->phase, warp, a->slot, number, lane),
+               in_word + e * a->part_bytes, a->part_bytes);
+      else
+        memcpy(in_word + e * a->part_bytes,
+               a->who == THOSE_BEYOND
+                   ? machine_register_beyond(p->registers, a->phase, a->slot, number)
+                   : machine_register(p->registers, a->phase, warp, a->slot, number, lane),
+               a->part_bytes);
+    }
+    for (uint32_t k = 0; k < words; k++)
+      p->written[i * words + k] =
+          a->bytes < WORD ? (machine_word)f2_mask((int)(8 * a->bytes)) << 8 * within : UINT32_MAX;
+  }
 }
 
-// The words that the warp's last read has brought, to its registers; then those that this access
-// writes, from them.
-static void move_registers(const plan_program *p, const place *at, uint64_t warp, uint64_t step,
-                           machine_word *value) {
-  uint32_t words = at->step->access->bytes / WORD, first = at->step->part * (LANES / words);
-  if (p->arrived[warp] > 0) {
-    place last = place_of(p, warp, p->arrived[warp] - 1);
-    uint32_t each = last.step->access->bytes / WORD, from = last.step->part * (LANES / each);
-    for (uint32_t i = 0; i < LANES; i++)
-      *register_of(p, &last, warp, from + i / each, i % each) = value[i];
+// What the warp's last read has brought goes to its registers, now that it goes on.
+static void take_arrived(plan_program *p, uint64_t warp, machine_word *value) {
+  if (p->arrived[warp] == 0)
+    return;
+  place last = place_of(p, warp, p->arrived[warp] - 1);
+  uint64_t unit[LANES];
+  uint32_t words;
+  find_part(p, &last, unit, &words);
+  copy_words(p, &last, warp, unit, value);
+  p->arrived[warp] = 0;
+}
+
+// A phase computes when it first has something to write. (Threads beyond a limit write constants,
+// before the others have read.)
+static void move_words(plan_program *p, const place *at, uint64_t warp, uint64_t step,
+                       const uint64_t *unit, machine_word *value) {
+  const access *a = at->step->access;
+  uint64_t count = p->pass.schedule.phase_count,
+           phase = step / p->steps.count * count + a->phase + 1;
+  take_arrived(p, warp, value);
+  if (p->begun[warp] != phase)
+    machine_registers_begin(p->registers, a->phase, warp);
+  p->begun[warp] = phase;
+  if (!machine_is_write(a->op)) {
+    p->arrived[warp] = step + 1;
+    return;
   }
-  bool write = machine_is_write(at->step->access->op);
-  p->arrived[warp] = write ? 0 : step + 1;
-  for (uint32_t i = 0; i < LANES && write; i++)
-    value[i] = *register_of(p, at, warp, first + i / words, i % words);
+  if (p->done[warp] != phase && a->who != THOSE_BEYOND) {
+    machine_registers_compute(p->registers, a->phase, warp, at->item, at->warp);
+    p->done[warp] = phase;
+  }
+  copy_words(p, at, warp, unit, value);
 }
 
 static void plan_lanes(void *state, uint64_t warp, uint64_t step, uint64_t *address,
                        machine_word *value) {
-  const plan_program *p = state;
+  plan_program *p = state;
   place at = place_of(p, warp, step);
   const access *a = at.step->access;
   uint64_t unit[LANES], base = block_base(p, a, warp);
@@ -424,7 +466,7 @@ static void plan_lanes(void *state, uint64_t warp, uint64_t step, uint64_t *addr
       address[i * words + k] =
           unit[i] == MACHINE_IDLE ? MACHINE_IDLE : (base + unit[i] * a->scale) / WORD + k;
   if (p->registers)
-    move_registers(p, &at, warp, step, value);
+    move_words(p, &at, warp, step, unit, value);
 }
 
 // ---- all -------------------------------------------------------------------------------------
@@ -447,49 +489,24 @@ static const char *cannot(arena *a, const machine *m, const plan *p, const plan_
   return NULL;
 }
 
-uint64_t machine_plan_place(const plan *p, net_id array) {
-  uint64_t end = 0;
-  for (net_id i = 0; i < array; i++) {
-    const net_array *before = &p->arrays.items[i];
-    end += (before->count * scalar_types[before->type].size + ALIGNED - 1) / ALIGNED * ALIGNED;
-  }
-  return end / WORD;
-}
-
 static void place_arrays(plan_program *p, const plan *of) {
   p->array = NEW_ARRAY(p->memory, uint64_t, of->arrays.count);
   for (net_id i = 0; i < of->arrays.count; i++)
     p->array[i] = machine_plan_place(of, i) * WORD;
 }
 
-bool machine_plan_moves(const plan *p, uint32_t number) {
-  const plan_pass *pass = &p->passes.items[number];
-  bool moves = pass->op_count == 0;
-  for (uint32_t i = 0; i < pass->load_count + pass->store_count; i++) {
-    const plan_move *m =
-        i < pass->load_count ? &pass->loads[i] : &pass->stores[i - pass->load_count];
-    moves = moves && m->limit == UINT64_MAX && m->live_count == 0 &&
-            c_part_bytes(p->arrays.items[m->array].type) % WORD == 0;
-  }
-  return moves;
-}
-
 // Contents of all memories, and of the threads' registers.
 static void add_words(plan_program *p, machine_word *words, uint64_t count,
                       machine_program *program) {
-  const plan_pass *pass = p->pass.pass;
   const c_schedule *s = &p->pass.schedule;
   arena *a = p->memory;
-  for (uint32_t slot = 0; slot < pass->slot_count; slot++)
-    for (uint32_t i = 0; i < s->phase_count; i++) {
-      uint64_t own = (uint64_t)(pass->slot_bytes[slot] / WORD) << s->spaces[i].r;
-      p->slot_words = own > p->slot_words ? own : p->slot_words;
-    }
-  p->scratch_words = (s->scratch_bytes + ALIGNED - 1) / ALIGNED * (ALIGNED / WORD);
-  p->registers =
-      NEW_ARRAY(a, machine_word, program->warps * pass->slot_count * p->slot_words * LANES);
+  p->scratch_words = (s->scratch_bytes + SCRATCH_UNIT - 1) / SCRATCH_UNIT * (SCRATCH_UNIT / WORD);
+  p->registers = machine_registers_new(a, &p->pass, program->warps);
   p->arrived = NEW_ARRAY(a, uint64_t, program->warps);
+  p->begun = NEW_ARRAY(a, uint64_t, program->warps);
+  p->done = NEW_ARRAY(a, uint64_t, program->warps);
   program->value = NEW_ARRAY(a, machine_word, program->warps * LANES);
+  program->written = p->written;
   program->global = words;
   program->global_words = count;
   program->shared_words = (p->slots + p->dmms - 1) / p->dmms * p->scratch_words;
@@ -503,50 +520,77 @@ static uint64_t count_items(const plan_program *p) {
   return items;
 }
 
-const char *machine_plan_run(arena *a, const machine *m, const plan *of, uint32_t number,
-                             const c_options *options, machine_word *words,
-                             machine_counts *out) {
-  const plan_pass *pass = &of->passes.items[number];
-  const char *problem = cannot(a, m, of, pass);
-  const c_options usual = {.stream_bytes = UINT64_MAX};
-  c_writer writer = {.memory = a,
-                     .plan = of,
-                     .options = options ? options : &usual,
-                     .warps = true,
-                     .index = "uint64_t"};
+// NULL: *out has all steps.
+static const char *open_pass(arena *a, const plan *of, uint32_t number, const c_options *options,
+                             plan_program **out) {
+  static const c_options usual = {.stream_bytes = UINT64_MAX};
+  plan_program *p = *out = NEW(a, plan_program);
+  c_writer *writer = NEW(a, c_writer);
   c_online online;
+  *writer = (c_writer){.memory = a,
+                       .plan = of,
+                       .options = options ? options : &usual,
+                       .warps = true,
+                       .index = "uint64_t"};
+  if (c_online_of(writer, &of->passes.items[number], &online))
+    return "the strategy online has a kernel of its own, which the machines do not know";
+  *p = (plan_program){.memory = a, .writer = writer, .pass = c_pass_of(writer, number), .dmms = 1};
+  if (writer->problem)
+    return writer->problem;
+  p->threads = UINT64_C(1) << p->pass.schedule.spaces[0].threads;
+  p->items = count_items(p);
+  place_arrays(p, of);
+  set_skips(p);
+  for (uint32_t i = 0; i < p->pass.schedule.phase_count; i++)
+    if (!c_pass_is_idle(&p->pass, i))
+      add_phase(p, i);
+  if (p->steps.count == 0)
+    add_barrier(p);  // an item without steps would not end
+  return NULL;
+}
+
+static uint64_t warps_of(const plan_program *p) {
+  return p->threads > LANES ? p->threads / LANES : 1;
+}
+
+static machine_program program_of(plan_program *p) {
+  return (machine_program){.warps = p->slots * warps_of(p),
+                           .block_warps = warps_of(p),
+                           .state = p,
+                           .op = plan_op,
+                           .lanes = plan_lanes,
+                           .global_words = UINT64_MAX,
+                           .shared_words = UINT64_MAX};
+}
+
+const char *machine_plan_run(arena *a, const machine *m, const plan *of, uint32_t number,
+                             const c_options *options, machine_word *words, machine_counts *out) {
+  plan_program *p;
+  const char *problem = cannot(a, m, of, &of->passes.items[number]);
+  if (!problem && words)
+    problem = machine_registers_problem(of, number);
+  if (!problem)
+    problem = open_pass(a, of, number, options, &p);
   if (problem)
     return problem;
-  if (words && !machine_plan_moves(of, number))
-    return "the pass computes, or moves other elements than words: it can be counted only";
-  if (c_online_of(&writer, pass, &online))
-    return "the strategy online has a kernel of its own, which the machines do not know";
-  plan_program p = {
-      .memory = a, .writer = &writer, .pass = c_pass_of(&writer, number), .dmms = m->dmms};
-  if (writer.problem)
-    return writer.problem;
-  p.threads = UINT64_C(1) << p.pass.schedule.spaces[0].threads;
-  p.items = count_items(&p);
-  place_arrays(&p, of);
-  set_skips(&p);
-  for (uint32_t i = 0; i < p.pass.schedule.phase_count; i++)
-    if (!c_pass_is_idle(&p.pass, i))
-      add_phase(&p, i);
-  if (p.steps.count == 0)
-    add_barrier(&p);  // an item without steps would not end
-  uint64_t block_warps = p.threads > LANES ? p.threads / LANES : 1;
-  p.slots = m->threads ? m->threads / (block_warps * LANES) : p.items;
-  p.slots = p.slots < 1 ? 1 : p.slots > p.items ? p.items : p.slots;
+  p->dmms = m->dmms;
+  p->slots = m->threads ? m->threads / (warps_of(p) * LANES) : p->items;
+  p->slots = p->slots < 1 ? 1 : p->slots > p->items ? p->items : p->slots;
+  machine_program program = program_of(p);
   machine own = *m;
-  own.threads = p.slots * block_warps * LANES;
-  machine_program program = {.warps = p.slots * block_warps,
-                             .block_warps = block_warps,
-                             .state = &p,
-                             .op = plan_op,
-                             .lanes = plan_lanes,
-                             .global_words = UINT64_MAX,
-                             .shared_words = UINT64_MAX};
+  own.threads = program.warps * LANES;
   if (words)
-    add_words(&p, words, machine_plan_place(of, (net_id)of->arrays.count), &program);
+    add_words(p, words, machine_plan_place(of, (net_id)of->arrays.count), &program);
   return machine_run(a, &own, &program, out);
+}
+
+const machine machine_plan_usual = {MACHINE_HMM, 1, MACHINE_PLAN_WIDTH, 100, 1, 0, false};
+
+const char *machine_plan_problem(arena *a, const plan *of, uint32_t number,
+                                 const c_options *options) {
+  const char *problem = cannot(a, &machine_plan_usual, of, &of->passes.items[number]);
+  plan_program *p;
+  if (!problem)
+    problem = machine_registers_problem(of, number);
+  return problem ? problem : open_pass(a, of, number, options, &p);
 }
