@@ -3,13 +3,15 @@
 
 enum { WORD = 4, ALIGNED = 256 };  // bytes
 
-uint64_t machine_plan_place(const plan *p, net_id array) {
-  uint64_t end = 0;
-  for (net_id i = 0; i < array; i++) {
-    const net_array *before = &p->arrays.items[i];
-    end += (before->count * scalar_types[before->type].size + ALIGNED - 1) / ALIGNED * ALIGNED;
+machine_arrays machine_arrays_of(arena *a, const plan *p) {
+  machine_arrays m = {.place = NEW_ARRAY(a, uint64_t, p->arrays.count)};
+  for (size_t i = 0; i < p->arrays.count; i++) {
+    uint64_t bytes = p->arrays.items[i].count * scalar_types[p->arrays.items[i].type].size;
+    m.place[i] = m.count;
+    m.count += (bytes + ALIGNED - 1) / ALIGNED * (ALIGNED / WORD);
   }
-  return end / WORD;
+  m.words = NEW_ARRAY(a, machine_word, m.count);
+  return m;
 }
 
 uint64_t machine_plan_bytes(const plan *of) {

@@ -62,7 +62,8 @@ typedef struct access {
   machine_op op;
   const affine_sum *sum;
   uint64_t *at;             // by group: what registers, and constants, contribute
-  uint64_t base;            // in bytes
+  net_id array;             // of memory
+  uint64_t base;            // in scratch, in bytes
   uint32_t scale, bytes;    // of a unit of the sum; of the access of one lane
   const c_lying *lying;     // through which units of scratch go; NULL: none
   uint64_t limit;           // units from here on are left out
@@ -86,11 +87,11 @@ typedef struct plan_program {
   c_writer *writer;
   c_pass pass;
   uint64_t threads, slots, items;  // of a block; blocks at once, and in all
-  uint64_t *array;                 // where arrays begin, in bytes
   VEC(plan_step) steps;            // of one item
   affine_bits alive, least;        // of items (plan_pass)
   uint64_t alive_at;
   // Where words are moved:
+  const machine_arrays *arrays;
   uint32_t dmms;
   machine_registers *registers;
   uint64_t *arrived;       // by warp: 1 + the step whose words are to be kept, or 0
@@ -201,7 +202,7 @@ static void add_move(plan_program *p, const plan_move *move, bool load, const c_
   }
   c_map map = c_map_of(p->writer, &move->map, space, c_parts(type));
   like.op = load ? MACHINE_READ_GLOBAL : MACHINE_WRITE_GLOBAL;
-  like.base = p->array[move->array];
+  like.array = move->array;
   like.slot = move->slot;
   add_accesses(p, like, &map, space, type, &place);
 }
@@ -382,12 +383,14 @@ static machine_op plan_op(void *state, uint64_t warp, uint64_t step) {
   return at.step->access->op;
 }
 
-// Where blocks share a memory whose contents count, each has a part of it.
-static uint64_t block_base(const plan_program *p, const access *a, uint64_t warp) {
+// Where the access's units begin, in bytes. Where blocks share a memory whose contents count, each
+// has a part of it; where nothing does, all arrays may begin at 0.
+static uint64_t base_of(const plan_program *p, const access *a, uint64_t warp) {
   uint64_t each = p->threads > LANES ? p->threads / LANES : 1;
-  if (!p->registers || !machine_is_shared(a->op))
+  if (!p->arrays)
     return a->base;
-  return a->base + warp / each / p->dmms * p->scratch_words * WORD;
+  return machine_is_shared(a->op) ? a->base + warp / each / p->dmms * p->scratch_words * WORD
+                                  : p->arrays->place[a->array] * WORD;
 }
 
 // ---- words -----------------------------------------------------------------------------------
@@ -398,7 +401,7 @@ static void copy_words(plan_program *p, const place *at, uint64_t warp, const ui
                        machine_word *value) {
   const access *a = at->step->access;
   uint32_t words = a->bytes > WORD ? a->bytes / WORD : 1, first = at->step->part * (LANES / words);
-  uint64_t turn = bits_at(a->turn, at->item, at->warp), base = block_base(p, a, warp);
+  uint64_t turn = bits_at(a->turn, at->item, at->warp), base = base_of(p, a, warp);
   for (uint32_t i = 0; i < LANES / words; i++) {
     uint32_t lane = first + i, within = (uint32_t)((base + unit[i] * a->scale) % WORD);
     unsigned char *in_word = (unsigned char *)(value + i * words) + within;
@@ -459,13 +462,13 @@ static void plan_lanes(void *state, uint64_t warp, uint64_t step, uint64_t *addr
   plan_program *p = state;
   place at = place_of(p, warp, step);
   const access *a = at.step->access;
-  uint64_t unit[LANES], base = block_base(p, a, warp);
+  uint64_t unit[LANES], base = base_of(p, a, warp);
   uint32_t words, count = find_part(p, &at, unit, &words);
   for (uint32_t i = 0; i < count; i++)
     for (uint32_t k = 0; k < words; k++)
       address[i * words + k] =
           unit[i] == MACHINE_IDLE ? MACHINE_IDLE : (base + unit[i] * a->scale) / WORD + k;
-  if (p->registers)
+  if (p->arrays)
     move_words(p, &at, warp, step, unit, value);
 }
 
@@ -489,17 +492,11 @@ static const char *cannot(arena *a, const machine *m, const plan *p, const plan_
   return NULL;
 }
 
-static void place_arrays(plan_program *p, const plan *of) {
-  p->array = NEW_ARRAY(p->memory, uint64_t, of->arrays.count);
-  for (net_id i = 0; i < of->arrays.count; i++)
-    p->array[i] = machine_plan_place(of, i) * WORD;
-}
-
 // Contents of all memories, and of the threads' registers.
-static void add_words(plan_program *p, machine_word *words, uint64_t count,
-                      machine_program *program) {
+static void add_words(plan_program *p, const machine_arrays *arrays, machine_program *program) {
   const c_schedule *s = &p->pass.schedule;
   arena *a = p->memory;
+  p->arrays = arrays;
   p->scratch_words = (s->scratch_bytes + SCRATCH_UNIT - 1) / SCRATCH_UNIT * (SCRATCH_UNIT / WORD);
   p->registers = machine_registers_new(a, &p->pass, program->warps);
   p->arrived = NEW_ARRAY(a, uint64_t, program->warps);
@@ -507,8 +504,8 @@ static void add_words(plan_program *p, machine_word *words, uint64_t count,
   p->done = NEW_ARRAY(a, uint64_t, program->warps);
   program->value = NEW_ARRAY(a, machine_word, program->warps * LANES);
   program->written = p->written;
-  program->global = words;
-  program->global_words = count;
+  program->global = arrays->words;
+  program->global_words = arrays->count;
   program->shared_words = (p->slots + p->dmms - 1) / p->dmms * p->scratch_words;
   program->shared = NEW_ARRAY(a, machine_word, program->shared_words * p->dmms + 1);
 }
@@ -539,7 +536,6 @@ static const char *open_pass(arena *a, const plan *of, uint32_t number, const c_
     return writer->problem;
   p->threads = UINT64_C(1) << p->pass.schedule.spaces[0].threads;
   p->items = count_items(p);
-  place_arrays(p, of);
   set_skips(p);
   for (uint32_t i = 0; i < p->pass.schedule.phase_count; i++)
     if (!c_pass_is_idle(&p->pass, i))
@@ -564,10 +560,11 @@ static machine_program program_of(plan_program *p) {
 }
 
 const char *machine_plan_run(arena *a, const machine *m, const plan *of, uint32_t number,
-                             const c_options *options, machine_word *words, machine_counts *out) {
+                             const c_options *options, const machine_arrays *arrays,
+                             machine_counts *out) {
   plan_program *p;
   const char *problem = cannot(a, m, of, &of->passes.items[number]);
-  if (!problem && words)
+  if (!problem && arrays)
     problem = machine_registers_problem(of, number);
   if (!problem)
     problem = open_pass(a, of, number, options, &p);
@@ -579,8 +576,8 @@ const char *machine_plan_run(arena *a, const machine *m, const plan *of, uint32_
   machine_program program = program_of(p);
   machine own = *m;
   own.threads = program.warps * LANES;
-  if (words)
-    add_words(p, words, machine_plan_place(of, (net_id)of->arrays.count), &program);
+  if (arrays)
+    add_words(p, arrays, &program);
   return machine_run(a, &own, &program, out);
 }
 

@@ -26,14 +26,22 @@
 
 enum { MACHINE_PLAN_WIDTH = 32 };  // lanes of a warp, banks of a shared memory
 
+// The global memory with all arrays of a plan.
+typedef struct machine_arrays {
+  uint64_t *place;  // by array: its first word
+  uint64_t count;   // of words
+  machine_word *words;
+} machine_arrays;
+machine_arrays machine_arrays_of(arena *a, const plan *p);  // of zeros
+
 // Executes pass `number` of the plan. At most m->threads threads are at work at once (as many
 // blocks as fit, at least one; the next block begins where one has ended), 0: those of all blocks.
 // `options`: as the kernels are written with, such as a layout of scratch; NULL: the usual ones.
-// `words`: the arrays (machine_plan_place), which the pass then reads and writes; NULL: it counts
-// only. Then *out has the counts, and the answer is NULL; or it is a sentence: what of the plan or
-// the machine does not do.
+// `arrays`: what the pass then reads and writes; NULL: it counts only. Then *out has the counts,
+// and the answer is NULL; or it is a sentence: what of the plan or the machine does not do.
 const char *machine_plan_run(arena *a, const machine *m, const plan *of, uint32_t number,
-                             const c_options *options, machine_word *words, machine_counts *out);
+                             const c_options *options, const machine_arrays *arrays,
+                             machine_counts *out);
 
 // The machine that is used where nothing is said of it: HMM(1, 32, 100), free-running, with all
 // threads.
@@ -43,7 +51,4 @@ const char *machine_plan_problem(arena *a, const plan *of, uint32_t number,
                                  const c_options *options);
 // How many bytes it takes with words and all threads, about; UINT64_MAX: that overflows.
 uint64_t machine_plan_bytes(const plan *of);
-// Where an array begins among all words; of the number behind the last: how many they are.
-uint64_t machine_plan_place(const plan *p, net_id array);
-
 #endif

@@ -33,7 +33,7 @@ struct machine_registers {
   uint32_t *value_of;      // by node of the stage: which of these
   uint64_t x[LANES];       // the index at register 0
   uint64_t turned[LANES];  // element j is at position j ^ turned
-  uint64_t *loops;          // which iteration of each
+  uint64_t *loops;         // which iteration of each
 };
 
 // ---- registers -------------------------------------------------------------------------------
@@ -321,7 +321,7 @@ machine_registers *machine_registers_new(arena *a, const c_pass *pass, uint64_t 
 const char *machine_registers_problem(const plan *of, uint32_t number) {
   const plan_pass *pass = &of->passes.items[number];
   const net_stage *stage = &of->net->stages.items[pass->stage];
-  for (size_t i = 0; i < stage->nodes.count && pass->op_count > 0; i++)
+  for (size_t i = 0; i < stage->nodes.count && of->net->externs.count > 0; i++)
     if (stage->nodes.items[i].kind == NET_EXTERN)
       return "the program calls C functions, which the memory machines have not";
   return NULL;

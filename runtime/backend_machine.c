@@ -86,17 +86,17 @@ static bool fits(permc_context *c, const plan *p) {
   return false;
 }
 
-static void read_arguments(const plan *p, const backend_run *r, machine_word *words) {
+static void read_arguments(const plan *p, const backend_run *r, const machine_arrays *m) {
   for (net_id i = 0; i < p->arrays.count; i++) {
     const net_array *a = &p->arrays.items[i];
     if (a->role == NET_ARGUMENT && a->count > 0)
-      memcpy(words + machine_plan_place(p, i), r->arguments[a->number].data,
+      memcpy(m->words + m->place[i], r->arguments[a->number].data,
              a->count * scalar_types[a->type].size);
   }
 }
 
 static bool run_passes(permc_context *c, arena *scratch, const hmm_program *h,
-                       machine_word *words) {
+                       const machine_arrays *arrays) {
   const plan *p = h->lowered.plan;
   c->times.units = 0;
   for (uint32_t i = 0; i < p->passes.count; i++) {
@@ -104,7 +104,7 @@ static bool run_passes(permc_context *c, arena *scratch, const hmm_program *h,
     const char *problem =
         atomic_load(&context_interrupted)
             ? "interrupted"
-            : machine_plan_run(scratch, &h->machine, p, i, &h->options, words, &counts);
+            : machine_plan_run(scratch, &h->machine, p, i, &h->options, arrays, &counts);
     if (problem) {
       context_error(c, "%s", problem);
       return false;
@@ -116,7 +116,7 @@ static bool run_passes(permc_context *c, arena *scratch, const hmm_program *h,
 }
 
 static bool write_results(permc_context *c, const backend_program *p, const plan *made,
-                          const machine_word *words, array *results) {
+                          const machine_arrays *m, array *results) {
   for (net_id i = 0; i < made->arrays.count; i++) {
     const net_array *a = &made->arrays.items[i];
     if (a->role != NET_RESULT)
@@ -126,26 +126,25 @@ static bool write_results(permc_context *c, const backend_program *p, const plan
       context_error(c, "out of memory");
       return false;
     }
-    memcpy(to->data, words + machine_plan_place(made, i), array_bytes(to));
+    memcpy(to->data, m->words + m->place[i], array_bytes(to));
   }
   backend_shape_results(p->trace, results);
   return true;
 }
 
-static bool run(backend_program *p, backend_run *r, arena *words_of, arena *scratch) {
+static bool run(backend_program *p, backend_run *r, arena *words, arena *scratch) {
   hmm_program *h = p->state;
   const plan *made = h->lowered.plan;
   jmp_buf failure;
-  words_of->failure = scratch->failure = &failure;
+  words->failure = scratch->failure = &failure;
   if (setjmp(failure)) {
     context_error(p->context, "out of memory");
     return false;
   }
-  machine_word *words =
-      NEW_ARRAY(words_of, machine_word, machine_plan_place(made, (net_id)made->arrays.count) + 1);
-  read_arguments(made, r, words);
-  return run_passes(p->context, scratch, h, words) &&
-         write_results(p->context, p, made, words, r->results);
+  machine_arrays arrays = machine_arrays_of(words, made);
+  read_arguments(made, r, &arrays);
+  return run_passes(p->context, scratch, h, &arrays) &&
+         write_results(p->context, p, made, &arrays, r->results);
 }
 
 static void forget(array *arrays, size_t count) {

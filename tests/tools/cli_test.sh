@@ -98,8 +98,8 @@ usage "run: unknown option '--ent' (did you mean --entry?)" run --ent=main sort.
 usage "run: unknown option '-entry' (did you mean --entry?)" run -entry main sort.perm
 usage "run: unknown option '-x' (see permc help run)" run -x
 usage "check: unknown option '--jobs' (see permc help check)" check --jobs 3 sort.perm
-usage "run: --backend does not know 'gpu' (it knows auto, interp, cpu, portable, cuda)" run sort.perm --backend gpu
-usage "test: --backend does not know '' (it knows auto, interp, cpu, portable, cuda)" test --backend= sort.perm
+usage "run: --backend does not know 'gpu' (it knows auto, interp, cpu, portable, cuda, machine)" run sort.perm --backend gpu
+usage "test: --backend does not know '' (it knows auto, interp, cpu, portable, cuda, machine)" test --backend= sort.perm
 usage "run: --time takes no value" run --time=1 sort.perm
 usage "run: -o needs a value (FILE)" run sort.perm -o
 usage "run: --entry was given twice" run sort.perm --entry main --entry=main
