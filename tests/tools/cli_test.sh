@@ -224,6 +224,12 @@ status 0 run sort.perm -i four.txt --time
 err_lines 5
 stages=$(awk '{ printf "%s ", $2 } $1 != "permc:" || $3 !~ /^[0-9.]+$/ || $4 != "s" { exit 1 }' err)
 if [ "$stages" = "read load elaborate run write " ]; then pass; else fail "--time prints $stages"; fi
+status 0 run sort.perm -i four.txt
+cp out first
+status 0 run sort.perm -i four.txt --backend machine --time
+err_lines 6
+err_has '^permc: machine   [1-9][0-9]* time units$'
+if cmp -s out first; then pass; else fail "the memory machine sorts otherwise"; fi
 
 # Files that cannot be written.
 status 1 run sort.perm -i four.txt -o absent/x.npy
