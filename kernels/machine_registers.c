@@ -33,6 +33,7 @@ struct machine_registers {
   uint32_t *value_of;      // by node of the stage: which of these
   uint64_t x[LANES];       // the index at register 0
   uint64_t turned[LANES];  // element j is at position j ^ turned
+  bool alike;              // in all lanes
   uint64_t *loops;         // which iteration of each
 };
 
@@ -125,6 +126,11 @@ static void *value_at(const machine_registers *r, net_id node) {
 static void copy_element(machine_registers *r, const phase_op *o, uint64_t warp, uint64_t first,
                          uint32_t slot, uint64_t element, unsigned char *value, bool write) {
   uint32_t bytes = r->pass->pass->slot_bytes[slot];
+  if (r->alike) {
+    unsigned char *all = register_at(r, warp, slot, first ^ o->position[element ^ r->turned[0]], 0);
+    memcpy(write ? all : value, write ? value : all, (size_t)bytes * LANES);
+    return;
+  }
   for (uint32_t lane = 0; lane < LANES; lane++) {
     uint64_t number = first ^ o->position[element ^ r->turned[lane]];
     unsigned char *own = register_at(r, warp, slot, number, lane);
@@ -200,10 +206,12 @@ static void evaluate(machine_registers *r, const phase_op *o, uint64_t warp, uin
 static void run_op(machine_registers *r, uint32_t phase, const phase_op *o, uint64_t warp) {
   const net_op *op = o->op;
   const c_space *s = &r->pass->schedule.spaces[phase];
+  r->alike = true;
   for (uint32_t lane = 0; lane < LANES; lane++) {
     r->turned[lane] = 0;
     for (uint32_t i = 0; i < op->k; i++)
       r->turned[lane] |= (uint64_t)f2_dot(op->coordinates[i].mask, r->x[lane]) << i;
+    r->alike = r->alike && r->turned[lane] == r->turned[0];
   }
   for (uint32_t i = 0; i < o->node_count; i++)
     r->value_of[o->nodes[i]] = i;
