@@ -81,6 +81,10 @@ static uint32_t fill_register(const c_pass *p, const c_phase *f, net_id value, b
   return c_as_vector(p->w, &fill, part, 1U << f->space->l);
 }
 
+scalar_bits c_pass_fill(const c_pass *p, uint32_t slot, uint32_t end) {
+  return p->w->plan->fills[p->pass->stage][value_before(p, slot, end)];
+}
+
 bool *c_pass_dead_registers(const c_pass *p, const c_space *s) {
   if (!p->w->warps || !has_suffix(p))
     return NULL;

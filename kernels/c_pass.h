@@ -39,6 +39,8 @@ bool *c_pass_dead_registers(const c_pass *p, const c_space *s);
 // block[] and thread[] at the bits of the block and the thread, is. They only fill scratch.
 bool c_pass_beyond(const c_pass *p, const c_space *s, uint64_t block[F2_MAX],
                    uint64_t thread[F2_MAX]);
+// What the slot holds from the limit on before op `end` of the pass, where that is padding.
+scalar_bits c_pass_fill(const c_pass *p, uint32_t slot, uint32_t end);
 // Whether a phase reads scratch and writes it: all threads read before any writes.
 bool c_pass_turns_around(const c_pass *p, uint32_t phase);
 // Whether a phase moves or computes nothing: one that was to load or store may have been left

@@ -45,10 +45,10 @@ static void note_round(machine_execution *e, uint64_t step, machine_op op, bool 
 }
 
 static void move_words(machine_word *words, const stage_request *r, uint32_t width, machine_op op,
-                       machine_word *value) {
+                       const machine_word *written, machine_word *value) {
   const uint64_t *address = r->address;
-  bool write = machine_is_write(op);
-  if (r->rises && r->highest - address[0] == width - 1) {
+  bool write = machine_is_write(op), masked = write && written;
+  if (!masked && r->rises && r->highest - address[0] == width - 1) {
     memcpy(write ? words + address[0] : value, write ? value : words + address[0],
            width * sizeof *value);
     return;
@@ -56,7 +56,9 @@ static void move_words(machine_word *words, const stage_request *r, uint32_t wid
   for (uint32_t i = 0; i < width; i++) {
     if (address[i] == MACHINE_IDLE)
       continue;
-    if (write)
+    if (masked)
+      words[address[i]] = (words[address[i]] & ~written[i]) | (value[i] & written[i]);
+    else if (write)
       words[address[i]] = value[i];
     else
       value[i] = words[address[i]];
@@ -92,7 +94,7 @@ uint32_t machine_serve(machine_execution *e, uint64_t warp, machine_op op) {
     __builtin_prefetch(&own[e->address[i] & ~-(uint64_t)(e->address[i] == MACHINE_IDLE)]);
   uint32_t stages = shared ? stages_of_banks(&e->table, &r) : stages_of_groups(&e->table, &r);
   if (own)
-    move_words(own, &r, width, op, value);
+    move_words(own, &r, width, op, p->written, value);
   note_round(e, e->step[warp], op, stages > 1);
   c->accesses[op]++;
   c->stages[op] += stages;

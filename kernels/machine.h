@@ -85,6 +85,8 @@ typedef struct machine_program {
   machine_word *global, *shared;        // shared: d memories, one after the other
   uint64_t global_words, shared_words;  // of each; addresses from here on are errors
   machine_word *value;                  // [warps][w], where there are contents
+  // [w], set by `lanes`: the bits that a write changes of the word that is there; NULL: all.
+  const machine_word *written;
 } machine_program;
 
 // ---- counts ----------------------------------------------------------------------------------

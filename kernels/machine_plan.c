@@ -4,10 +4,11 @@
 #include "kernels/c_online.h"
 #include "kernels/c_op.h"
 #include "kernels/c_pass.h"
+#include "kernels/machine_registers.h"
 
 #include <inttypes.h>
 
-enum { LANES = MACHINE_PLAN_WIDTH, LANE_BITS = 5, WORD = 4, ALIGNED = 256 };
+enum { LANES = MACHINE_PLAN_WIDTH, LANE_BITS = 5, WORD = 4, SCRATCH_UNIT = 256 };
 
 // ---- affine sums -----------------------------------------------------------------------------
 
@@ -61,7 +62,8 @@ typedef struct access {
   machine_op op;
   const affine_sum *sum;
   uint64_t *at;             // by group: what registers, and constants, contribute
-  uint64_t base;            // in bytes
+  net_id array;             // of memory
+  uint64_t base;            // in scratch, in bytes
   uint32_t scale, bytes;    // of a unit of the sum; of the access of one lane
   const c_lying *lying;     // through which units of scratch go; NULL: none
   uint64_t limit;           // units from here on are left out
@@ -69,9 +71,9 @@ typedef struct access {
   uint64_t live_at;
   who who;
   const affine_bits *least;  // of `who`: the least index of a thread
-  // Where words are moved: the slot, the registers at the 2^wide places of the access, of
-  // part_words words each, and what turns places over (c_access.h).
-  uint32_t slot, part_words, *registers;
+  // Where words are moved: for which phase, the slot, the registers at the 2^wide places of the
+  // access, of part_bytes bytes each, and what turns places over (c_access.h).
+  uint32_t phase, slot, wide, part_bytes, *registers;
   const affine_bits *turn;
 } access;
 
@@ -86,15 +88,18 @@ typedef struct plan_program {
   c_pass pass;
   uint64_t threads, slots, items;  // of a block; blocks at once, and where they end
   uint64_t first;                  // block that is executed
-  uint64_t *array;                 // where arrays begin, in bytes
   VEC(plan_step) steps;            // of one item
   affine_bits alive, least;        // of items (plan_pass)
   uint64_t alive_at;
   // Where words are moved:
+  const machine_arrays *arrays;
   uint32_t dmms;
-  machine_word *registers;             // [warp][slot][word][lane], or NULL
-  uint64_t *arrived;                   // by warp: 1 + the step whose words are to be kept, or 0
-  uint64_t slot_words, scratch_words;  // of a thread; of a block
+  machine_registers *registers;
+  uint64_t *arrived;       // by warp: 1 + the step whose words are to be kept, or 0
+  uint64_t *begun, *done;  // by warp: the phase, counted over all items, that it has begun; that
+                           // it has computed
+  machine_word written[LANES];
+  uint64_t scratch_words;  // of a block
 } plan_program;
 
 static affine_sum *sum_of(arena *a, const c_map *m, uint64_t without) {
@@ -171,7 +176,8 @@ static void add_accesses(plan_program *p, access like, const c_map *map, const c
   like.bytes = bytes << a.wide;
   like.limit = place->limit == UINT64_MAX ? UINT64_MAX : place->limit * parts;
   like.live = place->live_count ? forms_of(p->memory, &live) : NULL;
-  like.part_words = bytes / WORD;
+  like.wide = a.wide;
+  like.part_bytes = bytes;
   like.turn = turn_of(p->memory, &a);
   for (uint64_t i = 0; i < UINT64_C(1) << a.home.registers; i += UINT64_C(1) << a.wide) {
     uint64_t x = c_layout_at(&a.memory, i, 0);
@@ -197,7 +203,7 @@ static void add_move(plan_program *p, const plan_move *move, bool load, const c_
   }
   c_map map = c_map_of(p->writer, &move->map, space, c_parts(type));
   like.op = load ? MACHINE_READ_GLOBAL : MACHINE_WRITE_GLOBAL;
-  like.base = p->array[move->array];
+  like.array = move->array;
   like.slot = move->slot;
   add_accesses(p, like, &map, space, type, &place);
 }
@@ -253,13 +259,14 @@ static void add_phase(plan_program *p, uint32_t phase) {
   const bool *dead = c_pass_dead_registers(&p->pass, space);
   bool turns = c_pass_turns_around(&p->pass, phase);
   uint64_t block[F2_MAX], thread[F2_MAX];
-  access beyond = {.who = ALL}, within = {.who = ALL};
+  access all = {.who = ALL, .phase = phase}, beyond = all, within = all;
   if (c_pass_beyond(&p->pass, space, block, thread)) {
     c_map least = {.blocks = space->blocks, .threads = space->threads};
     memcpy(least.block, block, space->blocks * sizeof *block);
     memcpy(least.thread, thread, space->threads * sizeof *thread);
-    beyond = (access){.who = THOSE_BEYOND, .least = forms_of(p->memory, &least)};
-    within = (access){.who = THOSE_WITHIN, .least = beyond.least};
+    beyond.who = THOSE_BEYOND;
+    within.who = THOSE_WITHIN;
+    beyond.least = within.least = forms_of(p->memory, &least);
   }
   if (p->steps.count > 0)
     add_barrier(p);
@@ -269,7 +276,7 @@ static void add_phase(plan_program *p, uint32_t phase) {
   add_stores(p, phase, within, dead);
   if (turns)
     add_barrier(p);
-  add_puts(p, phase, turns ? (access){.who = ALL} : within);
+  add_puts(p, phase, turns ? all : within);
 }
 
 // ---- the pass as a program -------------------------------------------------------------------
@@ -377,55 +384,93 @@ static machine_op plan_op(void *state, uint64_t warp, uint64_t step) {
   return at.step->access->op;
 }
 
-// Where blocks share a memory whose contents count, each has a part of it.
-static uint64_t block_base(const plan_program *p, const access *a, uint64_t warp) {
+// Where the access's units begin, in bytes. Where blocks share a memory whose contents count, each
+// has a part of it; where nothing does, all arrays may begin at 0.
+static uint64_t base_of(const plan_program *p, const access *a, uint64_t warp) {
   uint64_t each = p->threads > LANES ? p->threads / LANES : 1;
-  if (!p->registers || !machine_is_shared(a->op))
+  if (!p->arrays)
     return a->base;
-  return a->base + warp / each / p->dmms * p->scratch_words * WORD;
+  return machine_is_shared(a->op) ? a->base + warp / each / p->dmms * p->scratch_words * WORD
+                                  : p->arrays->place[a->array] * WORD;
 }
 
-// Word `word` of a lane's access as it is in the thread's registers.
-static machine_word *register_of(const plan_program *p, const place *at, uint64_t warp,
-                                 uint32_t lane, uint32_t word) {
+// ---- words -----------------------------------------------------------------------------------
+
+// What the request's lanes have in their registers, to its words, or the other way round. Elements
+// of less than a word share it with others: only their own bits are written.
+static void copy_words(plan_program *p, const place *at, uint64_t warp, const uint64_t *unit,
+                       machine_word *value) {
   const access *a = at->step->access;
-  uint64_t turn = bits_at(a->turn, at->item, at->warp) ^ a->turn->lane[lane];
-  uint64_t number =
-      a->registers[word / a->part_words ^ turn] * a->part_words + word % a->part_words;
-  uint64_t slot = warp * p->pass.pass->slot_count + a->slot;
-  return p->registers + (slot * p->slot_words + number) * LANES + lane;
+  uint32_t words = a->bytes > WORD ? a->bytes / WORD : 1, first = at->step->part * (LANES / words);
+  uint64_t turn = bits_at(a->turn, at->item, at->warp), base = base_of(p, a, warp);
+  for (uint32_t i = 0; i < LANES / words; i++) {
+    uint32_t lane = first + i, within = (uint32_t)((base + unit[i] * a->scale) % WORD);
+    unsigned char *in_word = (unsigned char *)(value + i * words) + within;
+    for (uint32_t e = 0; e < 1U << a->wide && unit[i] != MACHINE_IDLE; e++) {
+      uint32_t number = a->registers[e ^ turn ^ a->turn->lane[lane]];
+      if (!machine_is_write(a->op))
+        memcpy(machine_register(p->registers, a->phase, warp, a->slot, number, lane),
+               in_word + e * a->part_bytes, a->part_bytes);
+      else
+        memcpy(in_word + e * a->part_bytes,
+               a->who == THOSE_BEYOND
+                   ? machine_register_beyond(p->registers, a->phase, a->slot, number)
+                   : machine_register(p->registers, a->phase, warp, a->slot, number, lane),
+               a->part_bytes);
+    }
+    for (uint32_t k = 0; k < words; k++)
+      p->written[i * words + k] =
+          a->bytes < WORD ? (machine_word)f2_mask((int)(8 * a->bytes)) << 8 * within : UINT32_MAX;
+  }
 }
 
-// The words that the warp's last read has brought, to its registers; then those that this access
-// writes, from them.
-static void move_registers(const plan_program *p, const place *at, uint64_t warp, uint64_t step,
-                           machine_word *value) {
-  uint32_t words = at->step->access->bytes / WORD, first = at->step->part * (LANES / words);
-  if (p->arrived[warp] > 0) {
-    place last = place_of(p, warp, p->arrived[warp] - 1);
-    uint32_t each = last.step->access->bytes / WORD, from = last.step->part * (LANES / each);
-    for (uint32_t i = 0; i < LANES; i++)
-      *register_of(p, &last, warp, from + i / each, i % each) = value[i];
+// What the warp's last read has brought goes to its registers, now that it goes on.
+static void take_arrived(plan_program *p, uint64_t warp, machine_word *value) {
+  if (p->arrived[warp] == 0)
+    return;
+  place last = place_of(p, warp, p->arrived[warp] - 1);
+  uint64_t unit[LANES];
+  uint32_t words;
+  find_part(p, &last, unit, &words);
+  copy_words(p, &last, warp, unit, value);
+  p->arrived[warp] = 0;
+}
+
+// A phase computes when it first has something to write. (Threads beyond a limit write constants,
+// before the others have read.)
+static void move_words(plan_program *p, const place *at, uint64_t warp, uint64_t step,
+                       const uint64_t *unit, machine_word *value) {
+  const access *a = at->step->access;
+  uint64_t count = p->pass.schedule.phase_count,
+           phase = step / p->steps.count * count + a->phase + 1;
+  take_arrived(p, warp, value);
+  if (p->begun[warp] != phase)
+    machine_registers_begin(p->registers, a->phase, warp);
+  p->begun[warp] = phase;
+  if (!machine_is_write(a->op)) {
+    p->arrived[warp] = step + 1;
+    return;
   }
-  bool write = machine_is_write(at->step->access->op);
-  p->arrived[warp] = write ? 0 : step + 1;
-  for (uint32_t i = 0; i < LANES && write; i++)
-    value[i] = *register_of(p, at, warp, first + i / words, i % words);
+  if (p->done[warp] != phase && a->who != THOSE_BEYOND) {
+    machine_registers_compute(p->registers, a->phase, warp, at->item, at->warp);
+    p->done[warp] = phase;
+  }
+  copy_words(p, at, warp, unit, value);
 }
 
 static void plan_lanes(void *state, uint64_t warp, uint64_t step, uint64_t *address,
                        machine_word *value) {
-  const plan_program *p = state;
+  plan_program *p = state;
   place at = place_of(p, warp, step);
   const access *a = at.step->access;
-  uint64_t unit[LANES], base = block_base(p, a, warp);
+  uint64_t unit[LANES], base = base_of(p, a, warp);
   uint32_t words, count = find_part(p, &at, unit, &words);
   for (uint32_t i = 0; i < count; i++)
     for (uint32_t k = 0; k < words; k++)
       address[i * words + k] =
           unit[i] == MACHINE_IDLE ? MACHINE_IDLE : (base + unit[i] * a->scale) / WORD + k;
-  if (p->registers)
-    move_registers(p, &at, warp, step, value);
+  if (p->arrays)
+    move_words(p, &at, warp, step, unit, value);
 }
 
 // ---- all -------------------------------------------------------------------------------------
@@ -448,51 +493,20 @@ static const char *cannot(arena *a, const machine *m, const plan *p, const plan_
   return NULL;
 }
 
-uint64_t machine_plan_place(const plan *p, net_id array) {
-  uint64_t end = 0;
-  for (net_id i = 0; i < array; i++) {
-    const net_array *before = &p->arrays.items[i];
-    end += (before->count * scalar_types[before->type].size + ALIGNED - 1) / ALIGNED * ALIGNED;
-  }
-  return end / WORD;
-}
-
-static void place_arrays(plan_program *p, const plan *of) {
-  p->array = NEW_ARRAY(p->memory, uint64_t, of->arrays.count);
-  for (net_id i = 0; i < of->arrays.count; i++)
-    p->array[i] = machine_plan_place(of, i) * WORD;
-}
-
-bool machine_plan_moves(const plan *p, uint32_t number) {
-  const plan_pass *pass = &p->passes.items[number];
-  bool moves = pass->op_count == 0;
-  for (uint32_t i = 0; i < pass->load_count + pass->store_count; i++) {
-    const plan_move *m =
-        i < pass->load_count ? &pass->loads[i] : &pass->stores[i - pass->load_count];
-    moves = moves && m->limit == UINT64_MAX && m->live_count == 0 &&
-            c_part_bytes(p->arrays.items[m->array].type) % WORD == 0;
-  }
-  return moves;
-}
-
 // Contents of all memories, and of the threads' registers.
-static void add_words(plan_program *p, machine_word *words, uint64_t count,
-                      machine_program *program) {
-  const plan_pass *pass = p->pass.pass;
+static void add_words(plan_program *p, const machine_arrays *arrays, machine_program *program) {
   const c_schedule *s = &p->pass.schedule;
   arena *a = p->memory;
-  for (uint32_t slot = 0; slot < pass->slot_count; slot++)
-    for (uint32_t i = 0; i < s->phase_count; i++) {
-      uint64_t own = (uint64_t)(pass->slot_bytes[slot] / WORD) << s->spaces[i].r;
-      p->slot_words = own > p->slot_words ? own : p->slot_words;
-    }
-  p->scratch_words = (s->scratch_bytes + ALIGNED - 1) / ALIGNED * (ALIGNED / WORD);
-  p->registers =
-      NEW_ARRAY(a, machine_word, program->warps * pass->slot_count * p->slot_words * LANES);
+  p->arrays = arrays;
+  p->scratch_words = (s->scratch_bytes + SCRATCH_UNIT - 1) / SCRATCH_UNIT * (SCRATCH_UNIT / WORD);
+  p->registers = machine_registers_new(a, &p->pass, program->warps);
   p->arrived = NEW_ARRAY(a, uint64_t, program->warps);
+  p->begun = NEW_ARRAY(a, uint64_t, program->warps);
+  p->done = NEW_ARRAY(a, uint64_t, program->warps);
   program->value = NEW_ARRAY(a, machine_word, program->warps * LANES);
-  program->global = words;
-  program->global_words = count;
+  program->written = p->written;
+  program->global = arrays->words;
+  program->global_words = arrays->count;
   program->shared_words = (p->slots + p->dmms - 1) / p->dmms * p->scratch_words;
   program->shared = NEW_ARRAY(a, machine_word, program->shared_words * p->dmms + 1);
 }
@@ -523,7 +537,6 @@ static const char *open_pass(arena *a, const plan *of, uint32_t number, const c_
     return writer->problem;
   p->threads = UINT64_C(1) << p->pass.schedule.spaces[0].threads;
   p->items = count_items(p);
-  place_arrays(p, of);
   set_skips(p);
   for (uint32_t i = 0; i < p->pass.schedule.phase_count; i++)
     if (!c_pass_is_idle(&p->pass, i))
@@ -548,11 +561,12 @@ static machine_program program_of(plan_program *p) {
 }
 
 const char *machine_plan_run(arena *a, const machine *m, const plan *of, uint32_t number,
-                             const c_options *options, machine_word *words, machine_counts *out) {
+                             const c_options *options, const machine_arrays *arrays,
+                             machine_counts *out) {
   plan_program *p;
   const char *problem = cannot(a, m, of, &of->passes.items[number]);
-  if (!problem && words && !machine_plan_moves(of, number))
-    problem = "the pass computes, or moves other elements than words: it can be counted only";
+  if (!problem && arrays)
+    problem = machine_registers_problem(of, number);
   if (!problem)
     problem = open_pass(a, of, number, options, &p);
   if (problem)
@@ -563,8 +577,8 @@ const char *machine_plan_run(arena *a, const machine *m, const plan *of, uint32_
   machine_program program = program_of(p);
   machine own = *m;
   own.threads = program.warps * LANES;
-  if (words)
-    add_words(p, words, machine_plan_place(of, (net_id)of->arrays.count), &program);
+  if (arrays)
+    add_words(p, arrays, &program);
   return machine_run(a, &own, &program, out);
 }
 
@@ -588,4 +602,15 @@ const char *machine_plan_block(arena *a, const plan *of, uint32_t number, const 
   p->slots = 1;
   *out = program_of(p);
   return NULL;
+}
+
+const machine machine_plan_usual = {MACHINE_HMM, 1, MACHINE_PLAN_WIDTH, 100, 1, 0, false};
+
+const char *machine_plan_problem(arena *a, const plan *of, uint32_t number,
+                                 const c_options *options) {
+  const char *problem = cannot(a, &machine_plan_usual, of, &of->passes.items[number]);
+  plan_program *p;
+  if (!problem)
+    problem = machine_registers_problem(of, number);
+  return problem ? problem : open_pass(a, of, number, options, &p);
 }

@@ -13,8 +13,10 @@
 //     ...               put in shared memory, barrier, get, ...
 //     the last          stores
 //
-// Accesses are counted. Words are moved, too, if they are given, by passes that do nothing else:
-// what others compute, their kernels show on the host (tests/unit/kernels.h).
+// Accesses are counted. With words, the machine executes the pass for real: what its reads bring
+// is in registers of its threads, a phase computes on them when it has read, and its writes take
+// words from there (machine_registers.h). Elements of 1 and 2 bytes are read with the word that
+// they are in, and written without their neighbours.
 #ifndef PERMC_KERNELS_MACHINE_PLAN_H
 #define PERMC_KERNELS_MACHINE_PLAN_H
 
@@ -24,13 +26,22 @@
 
 enum { MACHINE_PLAN_WIDTH = 32 };  // lanes of a warp, banks of a shared memory
 
+// The global memory with all arrays of a plan.
+typedef struct machine_arrays {
+  uint64_t *place;  // by array: its first word
+  uint64_t count;   // of words
+  machine_word *words;
+} machine_arrays;
+machine_arrays machine_arrays_of(arena *a, const plan *p);  // of zeros
+
 // Executes pass `number` of the plan. At most m->threads threads are at work at once (as many
 // blocks as fit, at least one; the next block begins where one has ended), 0: those of all blocks.
 // `options`: as the kernels are written with, such as a layout of scratch; NULL: the usual ones.
-// `words`: the arrays (machine_plan_place), to be moved; NULL: they are not. Then *out has the
-// counts, and the answer is NULL; or it is a sentence: what of the plan or the machine does not do.
+// `arrays`: what the pass then reads and writes; NULL: it counts only. Then *out has the counts,
+// and the answer is NULL; or it is a sentence: what of the plan or the machine does not do.
 const char *machine_plan_run(arena *a, const machine *m, const plan *of, uint32_t number,
-                             const c_options *options, machine_word *words, machine_counts *out);
+                             const c_options *options, const machine_arrays *arrays,
+                             machine_counts *out);
 
 // One block of the pass, the first that finds work in its tile, to look at what its warps ask for
 // without a machine: by out->op and out->lanes, step by step. `*times` blocks have work. Each asks
@@ -39,9 +50,12 @@ const char *machine_plan_run(arena *a, const machine *m, const plan *of, uint32_
 const char *machine_plan_block(arena *a, const plan *of, uint32_t number, const c_options *options,
                                machine_program *out, uint64_t *times);
 
-// Whether the pass only moves words: elements of 4 bytes, 8 or 16, without limits or conditions.
-bool machine_plan_moves(const plan *p, uint32_t number);
-// Where an array begins among all words; of the number behind the last: how many they are.
-uint64_t machine_plan_place(const plan *p, net_id array);
-
+// The machine that is used where nothing is said of it: HMM(1, 32, 100), free-running, with all
+// threads.
+extern const machine machine_plan_usual;
+// NULL, or a sentence: why it cannot execute the pass with words.
+const char *machine_plan_problem(arena *a, const plan *of, uint32_t number,
+                                 const c_options *options);
+// How many bytes it takes with words and all threads, about; UINT64_MAX: that overflows.
+uint64_t machine_plan_bytes(const plan *of);
 #endif

@@ -269,6 +269,35 @@ static void release_plan(backend_program *p) {
   free(state);
 }
 
+// ---- deputies ---------------------------------------------------------------------------------
+
+bool backend_deputy_prepare(backend_program *p, backend_deputy *d) {
+  void *own = p->state;
+  p->state = NULL;
+  bool good = d->row->prepare(p);
+  d->state = p->state;
+  p->state = own;
+  return good;
+}
+
+bool backend_deputy_execute(backend_program *p, backend_deputy *d, backend_run *r) {
+  void *own = p->state;
+  p->state = d->state;
+  bool good = d->row->execute(p, r);
+  d->state = p->state;
+  p->state = own;
+  return good;
+}
+
+void backend_deputy_release(backend_program *p, backend_deputy *d) {
+  void *own = p->state;
+  p->state = d->state;
+  if (d->state)
+    d->row->release(p);
+  d->state = NULL;
+  p->state = own;
+}
+
 // ---- the table --------------------------------------------------------------------------------
 
 static const backend rows[] = {
@@ -280,6 +309,8 @@ static const backend rows[] = {
      NULL, NULL},
     {"cuda", "fused passes on an NVIDIA GPU", backend_cuda_prepare, backend_cuda_execute,
      backend_cuda_release, backend_cuda_time, backend_cuda_device},
+    {"machine", "fused passes on a memory machine, which counts time", backend_machine_prepare,
+     backend_machine_execute, backend_machine_release, NULL, backend_machine_device},
 };
 
 // Work so little that interp is done before a compiler has started: elements times steps.
@@ -308,7 +339,8 @@ static bool is_auto(const char *name) { return !name || !strcmp(name, "auto"); }
 bool backend_exists(permc_context *c, const char *name) {
   bool exists = is_auto(name) || backend_named(name);
   if (!exists)
-    context_error(c, "there is no backend '%s'; there is auto, interp, cpu, portable, cuda", name);
+    context_error(
+        c, "there is no backend '%s'; there is auto, interp, cpu, portable, cuda, machine", name);
   return exists;
 }
 

@@ -5,6 +5,8 @@
 //              no compiler, as portable
 //   portable   Net, Plan, executed by C code that is part of permc (runtime/portable.h)
 //   cuda       Net, Plan, compiled for a GPU (runtime/cuda_program.h); where there is none, as cpu
+//   machine    Net, Plan for a GPU, executed on a memory machine (kernels/machine_plan.h), which
+//              counts time units; what it does not know, as cpu
 #ifndef PERMC_RUNTIME_BACKEND_H
 #define PERMC_RUNTIME_BACKEND_H
 
@@ -63,12 +65,27 @@ bool backend_plan(permc_context *c, arena *memory, const trace *t, const target 
 // The shapes of a run's results, which are arrays of one dimension by then.
 void backend_shape_results(const trace *t, array *results);
 
+// Another backend that works on the program, with a state of its own, for the one that was chosen.
+typedef struct backend_deputy {
+  const backend *row;
+  void *state;
+} backend_deputy;
+bool backend_deputy_prepare(backend_program *p, backend_deputy *d);
+bool backend_deputy_execute(backend_program *p, backend_deputy *d, backend_run *r);
+void backend_deputy_release(backend_program *p, backend_deputy *d);
+
 // The backend cuda (backend_cuda.c).
 bool backend_cuda_prepare(backend_program *p);
 bool backend_cuda_execute(backend_program *p, backend_run *r);
 void backend_cuda_release(backend_program *p);
 const char *backend_cuda_device(const backend_program *p);
 bool backend_cuda_time(backend_program *p, uint64_t copy_bytes, unsigned runs, double *seconds);
+
+// The backend machine (backend_machine.c).
+bool backend_machine_prepare(backend_program *p);
+bool backend_machine_execute(backend_program *p, backend_run *r);
+void backend_machine_release(backend_program *p);
+const char *backend_machine_device(const backend_program *p);
 
 // What this machine is to the planner.
 const target *backend_target(const permc_context *c);

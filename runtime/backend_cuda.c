@@ -12,7 +12,7 @@
 typedef struct gpu_program {
   lowered_program lowered;
   cuda_program *program;  // NULL: the cpu backend has it
-  void *cpu_state;
+  backend_deputy cpu;
   char device[160];
 } gpu_program;
 
@@ -35,28 +35,6 @@ static cuda_device *device_of(permc_context *c) {
   else
     tell(c, cuda_message(c->gpu));
   return NULL;
-}
-
-// Lets the cpu backend work on the program as if it were its own.
-static bool on_cpu(backend_program *p, bool (*step)(backend_program *p, backend_run *r),
-                   backend_run *r) {
-  gpu_program *g = p->state;
-  p->state = g->cpu_state;
-  bool good = step(p, r);
-  g->cpu_state = p->state;
-  p->state = g;
-  return good;
-}
-
-static bool prepare_there(backend_program *p, backend_run *r) {
-  (void)r;
-  return backend_named("cpu")->prepare(p);
-}
-
-static bool release_there(backend_program *p, backend_run *r) {
-  (void)r;
-  backend_named("cpu")->release(p);
-  return true;
 }
 
 static bool compile(backend_program *p, cuda_device *d) {
@@ -84,19 +62,20 @@ static bool compile(backend_program *p, cuda_device *d) {
     return false;
   }
   tell(c, failure.message);
-  return on_cpu(p, prepare_there, NULL);
+  return backend_deputy_prepare(p, &g->cpu);
 }
 
 bool backend_cuda_prepare(backend_program *p) {
   permc_context *c = p->context;
   double start = context_now();
-  p->state = calloc(1, sizeof(gpu_program));
-  if (!p->state) {
+  gpu_program *g = p->state = calloc(1, sizeof *g);
+  if (!g) {
     context_error(c, "out of memory");
     return false;
   }
+  g->cpu.row = backend_named("cpu");
   cuda_device *d = device_of(c);
-  bool good = d ? compile(p, d) : on_cpu(p, prepare_there, NULL);
+  bool good = d ? compile(p, d) : backend_deputy_prepare(p, &g->cpu);
   c->times.compile = context_now() - start - c->times.plan;
   return good;
 }
@@ -105,7 +84,7 @@ bool backend_cuda_execute(backend_program *p, backend_run *r) {
   gpu_program *g = p->state;
   cpu_failure failure = {.has_origin = false};
   if (!g->program)
-    return on_cpu(p, backend_named("cpu")->execute, r);
+    return backend_deputy_execute(p, &g->cpu, r);
   bool good = cuda_program_run(g->program, r->arguments, r->argument_count, r->results, &failure);
   if (!good)
     context_error(p->context, "%s", failure.message);
@@ -140,7 +119,6 @@ void backend_cuda_release(backend_program *p) {
   if (!g)
     return;
   cuda_program_free(g->program);
-  if (g->cpu_state)
-    on_cpu(p, release_there, NULL);
+  backend_deputy_release(p, &g->cpu);
   free(g);
 }

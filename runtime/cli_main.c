@@ -12,7 +12,7 @@
 
 // ---- tables ----------------------------------------------------------------------------------
 
-#define BACKENDS "auto|interp|cpu|portable|cuda"
+#define BACKENDS "auto|interp|cpu|portable|cuda|machine"
 #define PLANNING_OPTIONS                                                                           \
   {"--strategy", "NAME", false, "plan by this strategy where it applies; help lists them"}, {      \
     "--layout", "NAME", false, "exchange by this bank layout, or NAME:SEED; help lists them"       \

@@ -1,6 +1,7 @@
 // permc run: load, read, run, write.
 #include "runtime/cli.h"
 
+#include <inttypes.h>
 #include <unistd.h>
 
 typedef struct run_state {
@@ -127,6 +128,8 @@ static void print_times(const run_state *s) {
   cli_print_time(NULL, "load", times.load);
   cli_print_time(NULL, "elaborate", times.elaborate);
   cli_print_time(NULL, "run", times.run);
+  if (times.units)
+    fprintf(stderr, "permc: %-9s %" PRIu64 " time units\n", "machine", times.units);
   cli_print_time(NULL, "write", s->write_seconds);
 }
 

@@ -107,9 +107,9 @@ typedef struct counted {
   uint64_t misplaced;  // words
 } counted;
 
-static uint64_t misplaced(const plan *p, f2_affine f, const machine_word *words) {
+static uint64_t misplaced(const machine_arrays *m, f2_affine f) {
   uint64_t wrong = 0;
-  const machine_word *result = words + machine_plan_place(p, 1);
+  const machine_word *result = m->words + m->place[1];
   for (uint64_t x = 0; x < f2_unit(BITS); x++)
     wrong += result[f2_affine_apply(f, x)] != x;
   return wrong;
@@ -119,13 +119,12 @@ static void execute(arena *a, const char *strategy, f2_affine f, counted *to) {
   arena own = {.failure = a->failure};
   machine m = {MACHINE_HMM, 1, MACHINE_PLAN_WIDTH, 1, 1, 0, true};
   const plan *p = plan_by(&own, strategy, f);
-  machine_word *words =
-      NEW_ARRAY(&own, machine_word, machine_plan_place(p, (net_id)p->arrays.count));
+  machine_arrays arrays = machine_arrays_of(&own, p);
   for (uint64_t x = 0; x < f2_unit(BITS); x++)
-    words[x] = (machine_word)x;
+    arrays.words[x] = (machine_word)x;
   for (uint32_t i = 0; i < p->passes.count; i++) {
     machine_counts c;
-    const char *problem = machine_plan_run(&own, &m, p, i, NULL, words, &c);
+    const char *problem = machine_plan_run(&own, &m, p, i, NULL, &arrays, &c);
     assert(!problem);
     (void)problem;
     for (int op = 0; op < MACHINE_ACCESSES; op++) {
@@ -134,7 +133,7 @@ static void execute(arena *a, const char *strategy, f2_affine f, counted *to) {
     }
   }
   to->kernels += (double)p->passes.count;
-  to->misplaced += misplaced(p, f, words);
+  to->misplaced += misplaced(&arrays, f);
   arena_free(&own);
 }
 

@@ -162,7 +162,7 @@ PERMC_API bool permc_write_file(permc_context *context, const char *path, const 
 // ---- running ---------------------------------------------------------------------------------
 
 // Elaborates the entry at the arguments' sizes and runs it. backend: NULL or "auto" chooses;
-// "interp", "cpu", "portable" (docs/language.md, "Backends"). The arguments stay the caller's.
+// "interp", "cpu", "portable", "cuda", "machine" (docs/language.md, section 16). The arguments stay the caller's.
 // Allocates *results: as many as the entry's result has components at its top level (a tuple of
 // arrays gives one value each, an array of tuples one value).
 PERMC_API bool permc_run(permc_context *context, const char *entry, const char *backend,
@@ -219,6 +219,7 @@ PERMC_API bool permc_tune(permc_context *context, const char *entry, const char 
 // Seconds that the last calls on this context took, by stage. What a backend does not do is 0.
 typedef struct permc_times {
   double load, elaborate, plan, compile, run;
+  uint64_t units;  // of the backend machine: time units of its HMM; else 0
 } permc_times;
 PERMC_API permc_times permc_last_times(const permc_context *context);
 

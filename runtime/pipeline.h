@@ -31,6 +31,7 @@ struct permc_context {
   struct cuda_device *gpu;   // NULL: not opened
   void *stream;              // the caller's, for the GPU; NULL: its own
   bool told_no_gpu;          // that there is none
+  bool told_no_machine;      // that the memory machines do not know a program
   struct tune_trial *trial;  // of permc_tune (tune.h); NULL: none is at work
   bool in_place;             // jobs run on the caller's stack: of tests, whose programs are small
 };

@@ -112,7 +112,7 @@ static bool compile(permc_context *c, compile_job *j) {
   permc_compiled *p = j->compiled;
   jmp_buf failure;
   p->memory = (arena){.failure = &failure, .limit = 2 * c->limits.memory};
-  c->times.elaborate = c->times.plan = c->times.compile = c->times.run = 0;
+  c->times = (permc_times){.load = c->times.load};
   if (setjmp(failure)) {
     const binding *b = context_entry(c, p->entry);
     if (b)

@@ -98,8 +98,8 @@ usage "run: unknown option '--ent' (did you mean --entry?)" run --ent=main sort.
 usage "run: unknown option '-entry' (did you mean --entry?)" run -entry main sort.perm
 usage "run: unknown option '-x' (see permc help run)" run -x
 usage "check: unknown option '--jobs' (see permc help check)" check --jobs 3 sort.perm
-usage "run: --backend does not know 'gpu' (it knows auto, interp, cpu, portable, cuda)" run sort.perm --backend gpu
-usage "test: --backend does not know '' (it knows auto, interp, cpu, portable, cuda)" test --backend= sort.perm
+usage "run: --backend does not know 'gpu' (it knows auto, interp, cpu, portable, cuda, machine)" run sort.perm --backend gpu
+usage "test: --backend does not know '' (it knows auto, interp, cpu, portable, cuda, machine)" test --backend= sort.perm
 usage "run: --time takes no value" run --time=1 sort.perm
 usage "run: -o needs a value (FILE)" run sort.perm -o
 usage "run: --entry was given twice" run sort.perm --entry main --entry=main
@@ -224,6 +224,12 @@ status 0 run sort.perm -i four.txt --time
 err_lines 5
 stages=$(awk '{ printf "%s ", $2 } $1 != "permc:" || $3 !~ /^[0-9.]+$/ || $4 != "s" { exit 1 }' err)
 if [ "$stages" = "read load elaborate run write " ]; then pass; else fail "--time prints $stages"; fi
+status 0 run sort.perm -i four.txt
+cp out first
+status 0 run sort.perm -i four.txt --backend machine --time
+err_lines 6
+err_has '^permc: machine   [1-9][0-9]* time units$'
+if cmp -s out first; then pass; else fail "the memory machine sorts otherwise"; fi
 
 # Files that cannot be written.
 status 1 run sort.perm -i four.txt -o absent/x.npy

@@ -27,7 +27,7 @@ static struct {
   const char *backends;
   program_options program;
   bool long_run, print, stats, keep_large;
-} settings = {.count = 2000, .backends = "interp,portable,cpu"};
+} settings = {.count = 2000, .backends = "interp,portable,cpu,machine"};
 
 enum { FAILURES_SHOWN = 3, SECONDS_EACH = 60 };
 

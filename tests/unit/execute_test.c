@@ -1,7 +1,7 @@
 // permc_compile and permc_execute: a program compiled once and run often, on every backend.
 #include "api.h"
 
-static const char *const backends[] = {"interp", "portable", "cpu", "auto"};
+static const char *const backends[] = {"interp", "portable", "cpu", "machine", "auto"};
 enum { BACKENDS = sizeof backends / sizeof *backends };
 
 static const char program[] = "main : [2^n]i32 -> ([2^n]i32, i32)\n"

@@ -81,7 +81,7 @@ TEST(as_on_the_host) {
 
 // ---- words -----------------------------------------------------------------------------------
 
-static const row moving[] = {
+static const row executed[] = {
     {"bitrev", "[2^16]u32", true},
     {"bitrev", "[2^16]u64", true},
     {"bitrev", "[2^14]c128", true},
@@ -92,36 +92,52 @@ static const row moving[] = {
     {"gray", "[2^13]f64", true},
     {"bitrev", "[2^14](u32, u64)", true},
     {"map bitrev", "[3][2^12]u64", true},
+    {"bitrev", "[2^12]u8", true},
+    {"bitrev", "[2^12]u16", true},
+    {"bitrev", "[2^4]u16", false},
+    {"sort", "[2^12]u32", true},
+    {"map sort", "[64][2^6]u8", true},
+    {"sort", "[2^12]f32", true},
+    {"fft", "[2^11]c64", false},
+    {"fft", "[2^9]c128", false},
+    {"map sort", "[20][2^5](u8, f64)", false},
+    {"padded maxval sort", "[5000]u32", false},
+    {"padded maxval sort", "[2500]f32", false},
+    {"map (padded maxval sort)", "[40][200]u32", false},
+    {"merge_sorted", "[500]u32 [300]u32", false},
+    {"top_k 64", "[2^12]u32", false},
+    {"scan (+)", "[2^12]u32", false},
+    {"sum", "[5000]f32", false},
+    {"convolve_real", "[2^9]f32 [2^9]f32", false},
 };
-enum { MOVING = sizeof moving / sizeof *moving };
+enum { EXECUTED = sizeof executed / sizeof *executed };
 
-static machine_word *make_words(arena *own, const plan *p, permc_value *const *arguments,
-                                size_t count) {
-  machine_word *words =
-      NEW_ARRAY(own, machine_word, machine_plan_place(p, (net_id)p->arrays.count));
+static machine_arrays filled_arrays(arena *own, const plan *p, permc_value *const *arguments,
+                                    size_t count) {
+  machine_arrays m = machine_arrays_of(own, p);
   uint32_t number = 0;
   for (size_t v = 0; v < count; v++)
     for (size_t part = 0; part < permc_value_components(arguments[v]); part++, number++)
       for (net_id i = 0; i < p->arrays.count; i++)
         if (p->arrays.items[i].role == NET_ARGUMENT && p->arrays.items[i].number == number)
-          memcpy(words + machine_plan_place(p, i), permc_value_data(arguments[v], part),
+          memcpy(m.words + m.place[i], permc_value_data(arguments[v], part),
                  p->arrays.items[i].count * scalar_types[p->arrays.items[i].type].size);
-  return words;
+  return m;
 }
 
-static void check_words(const row *r, const plan *p, const machine_word *words,
+static void check_words(const row *r, const plan *p, const machine_arrays *m,
                         const permc_value *expected) {
   for (net_id i = 0; i < p->arrays.count; i++) {
     const net_array *a = &p->arrays.items[i];
     if (a->role == NET_RESULT &&
-        !CHECK(!memcmp(words + machine_plan_place(p, i), permc_value_data(expected, a->number),
+        !CHECK(!memcmp(m->words + m->place[i], permc_value_data(expected, a->number),
                        a->count * scalar_types[a->type].size)))
       printf("%s of %s\n", r->expression, r->types);
   }
 }
 
 // As interp: with barriers and without, by all threads and by few, on several DMMs.
-static void check_moving(const row *r, permc_context *c) {
+static void check_executed(const row *r, permc_context *c) {
   arena own = {.failure = &kernels_failure};
   permc_value **arguments = NULL;
   size_t count = 0;
@@ -132,24 +148,24 @@ static void check_moving(const row *r, permc_context *c) {
   const plan *p = CHECK(good) ? kernels_plan(&own, c, "-e", r->types) : NULL;
   for (int i = 0; p && i < 4; i++) {
     machine m = {MACHINE_HMM, i & 1 ? 3 : 1, 32, 50, 1, i & 1 ? 2048 : 0, i & 2};
-    machine_word *words = make_words(&own, p, arguments, count);
+    machine_arrays arrays = filled_arrays(&own, p, arguments, count);
     machine_counts counts;
     for (uint32_t k = 0; k < p->passes.count; k++)
-      CHECK_STR(machine_plan_run(&own, &m, p, k, NULL, words, &counts), NULL);
+      CHECK_STR(machine_plan_run(&own, &m, p, k, NULL, &arrays, &counts), NULL);
     if (CHECK_EQ_U64(oracle.count, 1))
-      check_words(r, p, words, oracle.values[0]);
+      check_words(r, p, &arrays, oracle.values[0]);
   }
   free_result(&oracle);
   permc_values_free(arguments, count);
   arena_free(&own);
 }
 
-TEST(permutations_move_words) {
+TEST(passes_move_and_compute) {
   permc_context *c = permc_context_new();
   if (setjmp(kernels_failure))
     abort();
-  for (size_t i = 0; i < MOVING; i++)
-    check_moving(&moving[i], c);
+  for (size_t i = 0; i < EXECUTED; i++)
+    check_executed(&executed[i], c);
   permc_context_free(c);
 }
 
