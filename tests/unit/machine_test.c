@@ -128,7 +128,7 @@ TEST(concurrent_access) {
   machine m = {MACHINE_DMM, 1, 4, 3, 1, 4, false};
   writing w = {{9, 5, 9, MACHINE_IDLE}};
   machine_word words[16] = {0}, value[4] = {0};
-  machine_program p = {1, 1, &w, write_then_read, writing_lanes, NULL, words, 0, 16, value};
+  machine_program p = {1, 1, &w, write_then_read, writing_lanes, NULL, words, 0, 16, value, NULL};
   machine_counts c;
   CHECK_STR(machine_run(&memory, &m, &p, &c), NULL);
   CHECK_EQ_U64(words[5], 101);
