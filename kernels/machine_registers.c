@@ -197,7 +197,7 @@ static void evaluate(machine_registers *r, const phase_op *o, uint64_t warp, uin
     find_roots(node, in[0], out);
     return;
   default:
-    assert(!"a machine computes it");  // machine_registers_problem
+    assert(false);  // machine_registers_problem has refused the rest
   }
 }
 
