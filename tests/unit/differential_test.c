@@ -154,8 +154,9 @@ static void backend_test(void) {
   s.options.rough = test_state.name[0] == 'r';
   if (s.options.rough)
     s.count /= 4;
-  if (!strcmp(s.other.backend, "cpu") && !settings.long_run)
-    s.count /= 10;  // each is compiled
+  bool slow = !strcmp(s.other.backend, "cpu") || !strcmp(s.other.backend, "machine");
+  if (slow && !settings.long_run)
+    s.count /= 10;  // each is compiled, or its machine simulated
   const char *missing = missing_backend(s.other.backend);
   if (*missing)
     SKIP(missing);
