@@ -25,16 +25,10 @@ static void tell(permc_context *c, const char *why) {
   c->told_no_machine = true;
 }
 
-// Whether the machine knows all passes; if not, it is told. False also if memory runs out.
-static bool is_known(backend_program *p, const hmm_program *h, arena *scratch) {
+// Whether the machine knows all passes; if not, it is told.
+static bool all_known(backend_program *p, const hmm_program *h, arena *scratch) {
   const plan *made = h->lowered.plan;
   const char *problem = NULL;
-  jmp_buf failure;
-  scratch->failure = &failure;
-  if (setjmp(failure)) {
-    tell(p->context, "there is no memory for the machine's program");
-    return false;
-  }
   for (uint32_t i = 0; i < made->passes.count && !problem; i++) {
     problem = machine_plan_problem(scratch, made, i, &h->options);
     if (problem)
@@ -42,6 +36,17 @@ static bool is_known(backend_program *p, const hmm_program *h, arena *scratch) {
     arena_free(scratch);
   }
   return !problem;
+}
+
+// The same, and false if memory runs out.
+static bool is_known(backend_program *p, const hmm_program *h, arena *scratch) {
+  jmp_buf failure;
+  scratch->failure = &failure;
+  if (setjmp(failure)) {
+    tell(p->context, "there is no memory for the machine's program");
+    return false;
+  }
+  return all_known(p, h, scratch);
 }
 
 static hmm_program *program_new(const permc_context *c) {

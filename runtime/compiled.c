@@ -48,10 +48,13 @@ static c_options emitter_options(const compiled_options *o) {
 
 bool compiled_text(const plan *p, const compiled_options *o, text *out, const char **problem) {
   c_options options = emitter_options(o);
+  static _Thread_local char kept[sizeof(((c_code *)0)->problem)];
   c_code code = {0};
   bool good = c_emit(&code, p, &options, problem);
   if (good)
     c_code_file(out, &code, 0, code.pass_count, true);
+  else if (*problem == code.problem)  // goes with the code
+    *problem = memcpy(kept, code.problem, sizeof kept);
   c_code_free(&code);
   return good && !out->failed;
 }

@@ -57,7 +57,8 @@ const permc_imports *compiled_imports(const compiled *e);
 // More C than this is left uncompiled: a compiler would take a minute or more.
 #define COMPILED_MOST_BYTES (UINT64_C(1) << 22)
 
-// The C text of a plan in one file, as compiled_new would have it compiled.
+// The C text of a plan in one file, as compiled_new would have it compiled. False: *problem says
+// what of the plan cannot be written (valid until the next call of the thread), or memory is out.
 bool compiled_text(const plan *p, const compiled_options *o, text *out, const char **problem);
 
 #endif
