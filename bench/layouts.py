@@ -1,7 +1,5 @@
 #!/usr/bin/env python3
-"""bench/layouts.py PERMC PEER [--times TIMES.json] [--counters] [--layouts A,B,...]
-
-Bank conflicts of the suite `layouts`, case by case and layout by layout: what a memory machine
+"""Bank conflicts of the suite `layouts`, case by case and layout by layout: what a memory machine
 predicts for the plan (`permc machine hmm`), beside what the GPU's counters report while it runs
 (with --counters, which needs NVIDIA's ncu: turns at the banks of loads and stores of shared
 memory), and the times of `permc bench --suite layouts --json`. A turn is what an access of a warp
@@ -9,6 +7,7 @@ takes at the banks, one if it is free of conflicts. PEER is the program shared_t
 (bench/peers), which predicts its own. Prints a Markdown table.
 """
 
+import argparse
 import concurrent.futures
 import csv
 import json
@@ -17,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 
-# Name in the suite, expression, types: smaller than in the suite where counting would take long.
+# Name in the suite; expression and types, smaller than in the suite where counting would take long.
 PLANS = [
     ("bit reversal u32 2^24", "bitrev", "[2^20]u32"),
     ("transpose u32 2^24", "transpose", "[2^10][2^10]u32"),
@@ -41,8 +40,8 @@ def run(command):
 
 
 def layouts(permc):
-    if "--layouts" in sys.argv:
-        return sys.argv[sys.argv.index("--layouts") + 1].split(",")
+    if OPTIONS.layouts:
+        return OPTIONS.layouts.split(",")
     return [line.split()[0] for line in run([permc, "run", "--layout", "help"]).splitlines()]
 
 
@@ -58,7 +57,7 @@ def counted(commands):
     """Turns of each kernel that each command launches, as the GPU's counters have them."""
     with concurrent.futures.ThreadPoolExecutor(8) as pool:  # compile first
         list(pool.map(run, commands))
-    lines = "".join(" ".join(shlex.quote(word) for word in c) + " >/dev/null || exit 1\n" for c in commands)
+    lines = "".join("%s >/dev/null || exit 1\n" % shlex.join(command) for command in commands)
     with tempfile.NamedTemporaryFile("w", suffix=".sh") as script:
         script.write(lines)
         script.flush()
@@ -96,19 +95,14 @@ def transpose_rows(permc, peer):
 
 
 def main():
-    options = sys.argv[1:]
-    if len(options) < 2:
-        sys.exit(__doc__)
-    permc, peer = options[:2]
+    permc, peer = OPTIONS.permc, OPTIONS.peer
     times = {}
-    if "--times" in options:
-        with open(options[options.index("--times") + 1]) as report:
+    if OPTIONS.times:
+        with open(OPTIONS.times) as report:
             for row in json.load(report)["rows"]:
                 times[row["name"]] = row["seconds"]["median"]
-                for other in row["beside"]:
-                    times[other["name"], row["name"]] = other["seconds"]["median"]
     rows = list(plan_rows(permc)) + list(transpose_rows(permc, peer))
-    found = counted([row[4] for row in rows]) if "--counters" in options else None
+    found = counted([row[4] for row in rows]) if OPTIONS.counters else None
     equal = 0
     print("| case | layout | turns per access, predicted | counted | time in the suite |")
     print("|---|---|---|---|---|")
@@ -126,5 +120,17 @@ def main():
         print("\nthe counts are equal in %d of %d rows" % (equal, len(rows)))
 
 
+def options():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("permc")
+    parser.add_argument("peer")
+    parser.add_argument("--times", metavar="TIMES.json", help="of the suite, as permc bench writes it")
+    parser.add_argument("--counters", action="store_true", help="ask the GPU's, too")
+    parser.add_argument("--layouts", metavar="A,B,...", help="only these")
+    return parser.parse_args()
+
+
 if __name__ == "__main__":
+    OPTIONS = options()
     main()

@@ -1,6 +1,5 @@
 // What each pass of a plan costs on a Hierarchical Memory Machine like a GPU, and, where there is a
 // GPU, how long it takes there.
-#include "kernels/c_lying.h"
 #include "runtime/cuda_program.h"
 #include "runtime/explain.h"
 #include "runtime/machine_report.h"
@@ -54,16 +53,11 @@ bool explain_machine(permc_context *c, arena *a, const explanation *e, bool json
     return false;
   }
   r.seconds = seconds;
+  r.like = seconds ? "d and p are this GPU's, L and l those of an H200, in cycles"
+                   : "d, p, L and l are those of an H200, latencies in cycles";
   if (json)
     machine_plan_report_json(out, &r);
-  else {
+  else
     machine_plan_report_text(out, &r);
-    text layouts = {0};
-    c_lying_print(a, &layouts, p, &options);
-    if (layouts.length)
-      text_printf(out, "\nexchanges by %s\n%s", c->layout->name, layouts.data);
-    out->failed |= layouts.failed;
-    text_free(&layouts);
-  }
   return true;
 }

@@ -1,4 +1,5 @@
 #include "runtime/machine_report.h"
+#include "kernels/c_lying.h"
 
 #include "runtime/json.h"
 
@@ -86,7 +87,8 @@ void machine_report_text(text *to, const machine_report *r) {
 
 const char *machine_plan_report_make(arena *a, const machine *m, const plan *p, const char *entry,
                                      const c_options *options, machine_plan_report *out) {
-  *out = (machine_plan_report){*m, entry, (uint32_t)p->passes.count, {NULL, NULL}, NULL};
+  text exchanges = {0};
+  *out = (machine_plan_report){.machine = *m, .entry = entry, .count = (uint32_t)p->passes.count};
   const char *problem = NULL;
   for (int free = 0; free < 2; free++) {
     out->passes[free] = NEW_ARRAY(a, machine_counts, out->count);
@@ -95,6 +97,11 @@ const char *machine_plan_report_make(arena *a, const machine *m, const plan *p, 
     for (uint32_t i = 0; i < out->count && !problem; i++)
       problem = machine_plan_run(a, &own, p, i, options, NULL, &out->passes[free][i]);
   }
+  if (!problem)
+    c_lying_print(a, &exchanges, p, options);
+  out->exchanges = arena_printf(a, "%s", exchanges.length ? exchanges.data : "");
+  out->layout = exchanges.length ? options->layout->name : NULL;
+  text_free(&exchanges);
   return problem;
 }
 
@@ -144,6 +151,10 @@ void machine_plan_report_text(text *to, const machine_plan_report *r) {
   }
   text_string(to,
               "\nbarriers, free: time units; global, shared: stages of the memories' pipelines\n");
+  if (r->like)
+    text_printf(to, "%s\n", r->like);
+  if (r->layout)
+    text_printf(to, "\nexchanges by %s\n%s", r->layout, r->exchanges);
 }
 
 // ---- JSON ------------------------------------------------------------------------------------
@@ -198,6 +209,21 @@ void machine_report_json(text *to, const machine_report *r) {
   text_string(to, "}\n");
 }
 
+// , "layout": "RAP", "exchanges": ["pass 1, before phase 2: seed 1, 64 random numbers", ...]
+static void json_exchanges(text *to, const machine_plan_report *r) {
+  text_printf(to, ", \"layout\": \"%s\", \"exchanges\": [", r->layout);
+  for (const char *line = r->exchanges, *end; (end = strchr(line, '\n')) != NULL; line = end + 1) {
+    text line_text = {0};
+    text_add(&line_text, line, (size_t)(end - line));
+    text_add(&line_text, "", 1);
+    text_string(to, line > r->exchanges ? ", " : "");
+    json_write_string(to, line_text.failed ? "" : line_text.data);
+    to->failed |= line_text.failed;
+    text_free(&line_text);
+  }
+  text_string(to, "]");
+}
+
 void machine_plan_report_json(text *to, const machine_plan_report *r) {
   json_machine(to, &r->machine);
   text_string(to, ", \"entry\": ");
@@ -212,5 +238,8 @@ void machine_plan_report_json(text *to, const machine_plan_report *r) {
       text_printf(to, ", \"seconds\": %.9g", r->seconds[i]);
     text_string(to, "}");
   }
-  text_string(to, "]}\n");
+  text_string(to, "]");
+  if (r->layout)
+    json_exchanges(to, r);
+  text_string(to, "}\n");
 }

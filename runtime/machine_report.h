@@ -49,6 +49,9 @@ typedef struct machine_plan_report {
   uint32_t count;
   machine_counts *passes[2];
   const double *seconds;  // by pass, as a GPU takes for it; NULL: there was none to be asked
+  const char *layout;     // of exchanges; NULL: the planner's own
+  const char *exchanges;  // a line for each, with the layout's parameters; ""
+  const char *like;       // what the machine is like, or NULL
 } machine_plan_report;
 
 // Executes all passes twice. NULL: *out has been counted; otherwise a sentence.

@@ -59,10 +59,11 @@ PERMC_API bool permc_use_isa(permc_context *context, const char *name);
 // for the stages to which it applies; NULL, the default: the cheapest by the cost model. False with
 // a message: there is no such strategy.
 PERMC_API bool permc_use_strategy(permc_context *context, const char *name);
-// Where exchanges within a pass lie in the scratch memory of the cpu and cuda backends: the name of
-// a bank layout, or NAME:SEED of one that is random (`permc run --layout help` lists them); NULL or
-// "optimal", the default: free of conflicts by construction. Results are the same with each. False
-// with a message: there is no such layout, or the seed is no number.
+// Where exchanges within a pass lie in scratch memory, on the backends cpu, cuda and machine (the
+// others have none): the name of a bank layout, or NAME:SEED of one that is random (`permc run
+// --layout help` lists them); NULL or "optimal", the default: free of conflicts by construction.
+// Results are the same with each. False with a message: there is no such layout, or the seed is no
+// number.
 PERMC_API bool permc_use_layout(permc_context *context, const char *name);
 // The stream on which the cuda backend works: a CUstream or cudaStream_t of the first GPU, which is
 // the caller's and must outlive the context or the next such call. What is in it already is done
@@ -162,9 +163,9 @@ PERMC_API bool permc_write_file(permc_context *context, const char *path, const 
 // ---- running ---------------------------------------------------------------------------------
 
 // Elaborates the entry at the arguments' sizes and runs it. backend: NULL or "auto" chooses;
-// "interp", "cpu", "portable", "cuda", "machine" (docs/language.md, section 16). The arguments stay the caller's.
-// Allocates *results: as many as the entry's result has components at its top level (a tuple of
-// arrays gives one value each, an array of tuples one value).
+// "interp", "cpu", "portable", "cuda", "machine" (docs/language.md, section 16). The arguments stay
+// the caller's. Allocates *results: as many as the entry's result has components at its top level
+// (a tuple of arrays gives one value each, an array of tuples one value).
 PERMC_API bool permc_run(permc_context *context, const char *entry, const char *backend,
                          permc_value *const *arguments, size_t argument_count,
                          permc_value ***results, size_t *result_count);
