@@ -17,10 +17,10 @@
 // The PATTERN of an access is how its addresses follow from the number t of the thread (Hash paper,
 // section 3, with two coefficients after linearisation):
 //
-//   linear   offset + t                                     16 17 18 19
-//   stride   offset + S t                                   16 20 24 28
-//   block    offset + S (t mod width) + R (t / width)       0 1 2 3  32 33 34 35     S=1 R=32
-//   width=4 random   none of these                                  9 2 17 2
+//   linear   offset + t                                 16 17 18 19
+//   stride   offset + S t                               16 20 24 28              S = 4
+//   block    offset + S (t mod width) + R (t / width)   0 1 2 3  32 33 34 35     width 4, R = 32
+//   random   none of these                              9 2 17 2
 //
 // The same notation serves the lines of a trace, the warps of a plan, and simulated accesses.
 // Addresses are numbers of words. Files: banks.c (counting, traces), banks_pattern.c (classes),

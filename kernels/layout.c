@@ -2,6 +2,7 @@
 #include "kernels/layout_making.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <strings.h>
@@ -49,41 +50,44 @@ static bool make_fixed_xor(arena *a, const layout_request *r, layout *out, const
 
 static const char rap[] = "RAP paper, section IV", rap_higher[] = "RAP paper, section VII";
 
+// RAP of larger arrays is the paper's own choice, 3P.
 static const layout_kind kinds[] = {
     {"raw", "a word lies where its address says", "RAP paper, section I", LAYOUT_LINEAR, false,
-     false, make_raw},
+     false, make_raw, NULL},
     {"padding", "one word is left free after each row of w", "Hash paper, section 7.2",
-     LAYOUT_PADDED, false, false, make_padding},
+     LAYOUT_PADDED, false, false, make_padding, NULL},
     {"RAS", "each row is turned by a random number", "RAP paper, section I", LAYOUT_SHIFTED, true,
-     false, layout_make_ras},
+     false, layout_make_ras, NULL},
     {"RAP", "w rows are turned by a random permutation; of more than w x w words: 3P", rap,
-     LAYOUT_SHIFTED, true, false, layout_make_rap},
+     LAYOUT_SHIFTED, true, false, layout_make_3p, NULL},
     {"1P", "one permutation, the same for each w rows", rap_higher, LAYOUT_SHIFTED, true, false,
-     layout_make_1p},
+     layout_make_1p, NULL},
     {"R1P", "the sum of one permutation at three digits of the row", rap_higher, LAYOUT_SHIFTED,
-     true, false, layout_make_r1p},
+     true, false, layout_make_r1p, NULL},
     {"3P", "the sum of three permutations, one for each digit of the row", rap_higher,
-     LAYOUT_SHIFTED, true, false, layout_make_3p},
+     LAYOUT_SHIFTED, true, false, layout_make_3p, NULL},
     {"w2P", "another permutation for each w rows", rap_higher, LAYOUT_SHIFTED, true, false,
-     layout_make_w2p},
+     layout_make_w2p, NULL},
     {"1Pw2R", "one permutation, and a random number for each w rows", rap_higher, LAYOUT_SHIFTED,
-     true, false, layout_make_1pw2r},
+     true, false, layout_make_1pw2r, NULL},
     {"fixed-xor", "bank = the column, XOR the row", "Hash paper, section 7.1", LAYOUT_LINEAR, false,
-     false, make_fixed_xor},
+     false, make_fixed_xor, NULL},
     {"bit-vector", "bank = neighbouring bits of the address, found by trying all",
-     "Hash paper, section 4.1", LAYOUT_LINEAR, false, true, layout_make_vector_permutation},
+     "Hash paper, section 4.1", LAYOUT_LINEAR, false, true, NULL, layout_make_vector_permutation},
     {"bit-vector-xor", "bank = two runs of neighbouring bits XORed, found by a pruned search",
-     "Hash paper, sections 4.2 and 5.1", LAYOUT_LINEAR, false, true, layout_make_vector_xor},
+     "Hash paper, sections 4.2 and 5.1", LAYOUT_LINEAR, false, true, NULL, layout_make_vector_xor},
     {"bitwise-givargis", "bank = single bits of the address, by Givargis's heuristic",
-     "Hash paper, sections 4.3 and 5.2.1", LAYOUT_LINEAR, false, true, layout_make_bits_givargis},
+     "Hash paper, sections 4.3 and 5.2.1", LAYOUT_LINEAR, false, true, NULL,
+     layout_make_bits_givargis},
     {"bitwise-mih", "bank = single bits, by the minimum imbalance heuristic",
-     "Hash paper, sections 4.3 and 5.2.2", LAYOUT_LINEAR, false, true, layout_make_bits_mih},
+     "Hash paper, sections 4.3 and 5.2.2", LAYOUT_LINEAR, false, true, NULL, layout_make_bits_mih},
     {"bitwise-xor-givargis", "bank = XORs of two bits or single bits, by Givargis's heuristic",
-     "Hash paper, sections 4.4 and 5.2.1", LAYOUT_LINEAR, false, true, layout_make_xor_givargis},
+     "Hash paper, sections 4.4 and 5.2.1", LAYOUT_LINEAR, false, true, NULL,
+     layout_make_xor_givargis},
     {"bitwise-xor-mih", "bank = XORs of two bits or single bits, by minimum imbalance",
-     "Hash paper, sections 4.4 and 5.2.2", LAYOUT_LINEAR, false, true, layout_make_xor_mih},
+     "Hash paper, sections 4.4 and 5.2.2", LAYOUT_LINEAR, false, true, NULL, layout_make_xor_mih},
     {"optimal", "bank = the array modulo a common complement of all lanes", "layout_optimal.c",
-     LAYOUT_LINEAR, false, true, layout_make_optimal},
+     LAYOUT_LINEAR, false, true, NULL, layout_make_optimal},
 };
 
 const layout_kind *layout_kind_at(size_t index) {
@@ -100,17 +104,23 @@ const layout_kind *layout_kind_named(const char *name) {
 const layout_kind *layout_kind_and_seed(const char *name, uint64_t *seed) {
   const char *colon = strchr(name, ':');
   size_t length = colon ? (size_t)(colon - name) : strlen(name);
-  char kind[32], *end = NULL;
+  char name_alone[32], *end = NULL;
   *seed = 1;
-  if (length >= sizeof kind)
+  if (length >= sizeof name_alone)
     return NULL;
-  memcpy(kind, name, length);
-  kind[length] = 0;
-  if (colon && (colon[1] < '0' || colon[1] > '9'))
+  memcpy(name_alone, name, length);
+  name_alone[length] = 0;
+  const layout_kind *kind = layout_kind_named(name_alone);
+  if (!kind || !colon)
+    return kind;
+  if (!kind->random || colon[1] < '0' || colon[1] > '9')
     return NULL;
-  if (colon)
-    *seed = strtoull(colon + 1, &end, 10);
-  return colon && *end ? NULL : layout_kind_named(kind);
+  errno = 0;
+  uint64_t value = strtoull(colon + 1, &end, 10);
+  if (*end || errno == ERANGE)
+    return NULL;
+  *seed = value;
+  return kind;
 }
 
 // ---- making ------------------------------------------------------------------------------------
@@ -137,16 +147,62 @@ static bank_trace rows_and_columns(arena *a, const layout_request *r) {
   return t;
 }
 
-bank_trace layout_thinned(arena *a, const bank_trace *distinct) {
-  size_t count = distinct->accesses.count;
-  if (count <= LAYOUT_SEARCHED)
+static const bank_access *one_of(const bank_trace *t, size_t i, size_t kept) {
+  return &t->accesses.items[i * t->accesses.count / kept];
+}
+
+// The work of so many of the accesses, evenly spread.
+static uint64_t work_of(const bank_trace *t, size_t kept, layout_work each) {
+  uint64_t work = 0;
+  for (size_t i = 0; i < kept; i++) {
+    uint64_t count = one_of(t, i, kept)->count;
+    work += each.access + count * each.address + count * (count - 1) / 2 * each.pair;
+  }
+  return work;
+}
+
+// An access whose own work is too much: addresses evenly spread, the first among them.
+static bank_access cut(arena *a, const bank_access *from, layout_work each) {
+  bank_access out = {.times = from->times, .count = from->count};
+  uint64_t per_address = each.address + from->count / 2 * each.pair,
+           room = each.access < LAYOUT_WORK ? (LAYOUT_WORK - each.access) / per_address : 0;
+  out.count = room < 2 ? 2 : room < from->count ? (uint32_t)room : from->count;
+  uint64_t *address = NEW_ARRAY(a, uint64_t, out.count);
+  for (uint32_t i = 0; i < out.count; i++)
+    address[i] = from->address[(uint64_t)i * from->count / out.count];
+  out.address = address;
+  return out;
+}
+
+bank_trace layout_thinned(arena *a, const bank_trace *distinct, layout_work each) {
+  size_t count = distinct->accesses.count, kept = count < LAYOUT_SEARCHED ? count : LAYOUT_SEARCHED;
+  uint64_t work = work_of(distinct, kept, each);
+  while (work > LAYOUT_WORK &&
+         kept > 1) {  // kept falls each time: work / kept > LAYOUT_WORK / kept
+    kept = (size_t)((double)kept * LAYOUT_WORK / (double)work);
+    kept = kept ? kept : 1;
+    work = work_of(distinct, kept, each);
+  }
+  if (kept == count && work <= LAYOUT_WORK)
     return *distinct;
   bank_trace out = {.words = distinct->words, .lanes = distinct->lanes};
-  for (size_t i = 0; i < LAYOUT_SEARCHED; i++) {
-    bank_access one = distinct->accesses.items[i * count / LAYOUT_SEARCHED];
+  for (size_t i = 0; i < kept; i++) {
+    bank_access one = *one_of(distinct, i, kept);
+    if (work > LAYOUT_WORK && one.count > 2)
+      one = cut(a, &one, each);
     vec_push(a, &out.accesses, one);
   }
   return out;
+}
+
+const char *layout_thinned_text(arena *a, const char *parameters, const bank_trace *distinct,
+                                const bank_trace *few) {
+  size_t all = distinct->accesses.count, kept = few->accesses.count;
+  bool in_part = kept == 1 && few->accesses.items[0].count < distinct->accesses.items[0].count;
+  if (kept == all && !in_part)
+    return parameters;
+  return arena_printf(a, "%s; searched %s%zu of %zu different accesses", parameters,
+                      in_part ? "a part of " : "", kept, all);
 }
 
 layout *layout_make(arena *a, const layout_kind *kind, const layout_request *r,
@@ -173,7 +229,10 @@ layout *layout_make(arena *a, const layout_kind *kind, const layout_request *r,
   }
   layout *l = NEW(a, layout);
   *l = (layout){.kind = kind, .banks = r->banks, .words = r->words, .seed = r->seed};
-  return kind->make(a, &own, l, wrong) ? l : NULL;
+  if (!kind->searches)
+    return kind->make(a, &own, l, wrong) ? l : NULL;
+  bank_trace distinct = bank_trace_distinct(a, own.accesses);
+  return kind->search(a, &own, &distinct, l, wrong) ? l : NULL;
 }
 
 layout *layout_for_data(arena *a, uint32_t banks, uint64_t words, uint64_t seed,
@@ -245,6 +304,8 @@ void layout_from_bank(layout *out, const layout_request *r, f2_matrix bank) {
 
 const char *layout_bits_text(arena *a, f2_matrix bank) {
   char *all = arena_copy(a, "", 0);
+  if (bank.rows == 0)
+    return "none";
   for (int i = 0; i < bank.rows; i++) {
     all = arena_printf(a, "%s%s(", all, i ? " " : "");
     for (uint64_t rest = bank.row[i]; rest; rest &= rest - 1)

@@ -13,9 +13,8 @@
 //
 // Three FORMS serve all of them:
 //
-//   linear    place = A address, A an invertible matrix over F_2 (fusion/f2.h); w = 2^m, and A's
-//   low
-//             m rows are the bank. Held as shifts: place = sum of (address >> s) & mask.
+//   linear    place = A address, A an invertible matrix over F_2 (fusion/f2.h); w = 2^m
+//             the bank is A's low m rows. Held as shifts: place = sum of (address >> s) & mask
 //   shifted   row i of w words turned by a sum of table entries (RAS, RAP): the word at column j
 //             is at column (j + sum of shift_k[(address / divisor_k) mod count_k]) mod w
 //   padded    place = address + gap (address / w): grows the memory
@@ -97,14 +96,18 @@ struct layout_kind {
   const char *name, *summary, *source;
   layout_form form;
   bool random, searches;  // it has a seed; it looks at the accesses
+  // One of the two: `search` also takes the accesses as bank_trace_distinct leaves them.
   bool (*make)(arena *a, const layout_request *r, layout *out, const char **wrong);
+  bool (*search)(arena *a, const layout_request *r, const bank_trace *distinct, layout *out,
+                 const char **wrong);
 };
 
 // ---- the table ---------------------------------------------------------------------------------
 
 const layout_kind *layout_kind_at(size_t index);         // NULL behind the last
 const layout_kind *layout_kind_named(const char *name);  // in either case of letters; or NULL
-// "RAP" or "RAP:7": a kind, and the seed, 1 if there is none. NULL: no such kind, or no number.
+// "RAP" or "RAP:7": a kind, and the seed, 1 if there is none. NULL: no such kind, no number below
+// 2^64, or a seed for a kind that has none.
 const layout_kind *layout_kind_and_seed(const char *name, uint64_t *seed);
 
 // NULL: *wrong is a sentence without a full stop, such as "fixed-xor needs a power of two of banks,

@@ -2,8 +2,8 @@
 // runs of bits, the second under a mask; the search tries all that may serve (Hash paper,
 // sections 4.1, 4.2 and 5.1). See layout_making.h.
 //
-//   m = 5, k1 = 2, k2 = 8, mask = 7       bank = (0) a2+a8   (1) a3+a9   (2) a4+a10   (3) a5   (4)
-//   a6
+//   m = 5, k1 = 2, k2 = 8, mask = 7
+//   bank bits  a2 + a8,  a3 + a9,  a4 + a10,  a5,  a6
 #include "kernels/layout_making.h"
 
 #include <assert.h>
@@ -51,28 +51,20 @@ bool bit_vector_pruned(const bank_trace *t, int n, int m, bit_vector_range *out)
 
 // ---- the search --------------------------------------------------------------------------------
 
-// The conflicts on accesses without duplicates; from `enough` on it may be any number above.
-static uint64_t conflicts_of(const bank_trace *distinct, bit_vector h, uint32_t banks,
-                             uint64_t enough) {
-  uint32_t words[BANKS_MAX];
-  uint64_t conflicts = 0;
-  for (size_t i = 0; i < distinct->accesses.count && conflicts < enough; i++) {
-    const bank_access *access = &distinct->accesses.items[i];
-    uint32_t most = 0;
-    memset(words, 0, banks * sizeof *words);
-    for (uint32_t t = 0; t < access->count; t++) {
-      uint64_t x = access->address[t];
-      uint32_t count = ++words[((x >> h.k1) ^ (x >> h.k2 & h.mask)) & (banks - 1)];
-      most = count > most ? count : most;
-    }
-    conflicts += access->times * (most - 1);
-  }
-  return conflicts;
+typedef struct bit_vector_hash {
+  bit_vector vector;
+  uint32_t mask;  // banks - 1
+} bit_vector_hash;
+
+static uint32_t bank_by(const void *hash, uint64_t x) {
+  const bit_vector_hash *h = hash;
+  return (uint32_t)((x >> h->vector.k1) ^ (x >> h->vector.k2 & h->vector.mask)) & h->mask;
 }
 
 static void try(bit_vector_search *s, const bank_trace *distinct, bit_vector h, uint32_t banks) {
   s->combinations++;
-  uint64_t conflicts = conflicts_of(distinct, h, banks, s->conflicts);
+  bit_vector_hash hash = {h, banks - 1};
+  uint64_t conflicts = layout_conflicts(distinct, banks, s->conflicts, bank_by, &hash);
   if (conflicts < s->conflicts) {
     s->conflicts = conflicts;
     s->best = h;
@@ -95,6 +87,11 @@ bit_vector_search bit_vector_find(const bank_trace *distinct, bit_vector_range r
 
 // ---- layouts -----------------------------------------------------------------------------------
 
+// So many combinations are tried on each address, after clearing the banks.
+static layout_work work_of(int m, uint64_t combinations) {
+  return (layout_work){.access = combinations * (8 + f2_unit(m) / 16), .address = combinations};
+}
+
 static void use(layout *out, const layout_request *r, bit_vector h) {
   f2_matrix bank = f2_zero(layout_bank_bits(r), layout_address_bits(r));
   for (int i = 0; i < bank.rows; i++) {
@@ -105,35 +102,35 @@ static void use(layout *out, const layout_request *r, bit_vector h) {
   layout_from_bank(out, r, bank);
 }
 
-bool layout_make_vector_permutation(arena *a, const layout_request *r, layout *out,
-                                    const char **wrong) {
+bool layout_make_vector_permutation(arena *a, const layout_request *r, const bank_trace *distinct,
+                                    layout *out, const char **wrong) {
   (void)wrong;
   int n = layout_address_bits(r), m = layout_bank_bits(r);
-  bank_trace distinct = bank_trace_distinct(a, r->accesses);
-  distinct = layout_thinned(a, &distinct);
+  bank_trace few = layout_thinned(a, distinct, work_of(m, (uint64_t)(n - m + 1)));
   bit_vector_range range = {f2_mask(n - m + 1), 1, 1, 0, true};  // mask 0 only: k2 is beyond last
-  bit_vector h = bit_vector_find(&distinct, range, m).best;
+  bit_vector h = bit_vector_find(&few, range, m).best;
   use(out, r, h);
-  out->parameters = arena_printf(a, "k = %" PRIu32, h.k1);
+  out->parameters = layout_thinned_text(a, arena_printf(a, "k = %" PRIu32, h.k1), distinct, &few);
   return true;
 }
 
 // The pruned search, and all combinations where that leaves conflicts.
-bool layout_make_vector_xor(arena *a, const layout_request *r, layout *out, const char **wrong) {
+bool layout_make_vector_xor(arena *a, const layout_request *r, const bank_trace *distinct,
+                            layout *out, const char **wrong) {
   (void)wrong;
   int n = layout_address_bits(r), m = layout_bank_bits(r);
-  bank_trace distinct = bank_trace_distinct(a, r->accesses);
-  distinct = layout_thinned(a, &distinct);
+  uint64_t combinations = (uint64_t)(n - m + 1) * (uint64_t)(n ? n : 1) << m;
+  bank_trace few = layout_thinned(a, distinct, work_of(m, combinations));
   bit_vector_search s = {.conflicts = UINT64_MAX};
   bit_vector_range range;
   if (bit_vector_pruned(r->accesses, n, m, &range))
-    s = bit_vector_find(&distinct, range, m);
+    s = bit_vector_find(&few, range, m);
   if (s.conflicts > 0) {
     uint64_t before = s.combinations;
     bit_vector_search all;
     range = bit_vector_all(n, m);
     range.equal = false;
-    all = bit_vector_find(&distinct, range, m);
+    all = bit_vector_find(&few, range, m);
     s = all.conflicts < s.conflicts ? all : s;
     s.combinations = before + all.combinations;
   }
@@ -141,5 +138,6 @@ bool layout_make_vector_xor(arena *a, const layout_request *r, layout *out, cons
   out->parameters = arena_printf(
       a, "k1 = %" PRIu32 ", k2 = %" PRIu32 ", mask = %" PRIu32 "; of %" PRIu64 " tried", s.best.k1,
       s.best.k2, s.best.mask, s.combinations);
+  out->parameters = layout_thinned_text(a, out->parameters, distinct, &few);
   return true;
 }

@@ -15,20 +15,52 @@ void layout_from_bank(layout *out, const layout_request *r, f2_matrix bank);
 // paper's Table 5.
 const char *layout_bits_text(arena *a, f2_matrix bank);
 
+// What a search does, about a nanosecond each: so much for an access, for each of its addresses,
+// and for every two of them.
+typedef struct layout_work {
+  uint64_t access, address, pair;
+} layout_work;
+
 // What searches look at, of many accesses: every so many of those that are distinct, in their
-// order, up to LAYOUT_SEARCHED.
-enum { LAYOUT_SEARCHED = 4096 };
-bank_trace layout_thinned(arena *a, const bank_trace *distinct);
+// order, up to LAYOUT_SEARCHED of them, and no more work than LAYOUT_WORK. Where one access alone
+// is more, every so many of its addresses. Deterministic.
+enum { LAYOUT_SEARCHED = 4096, LAYOUT_WORK = 1 << 28 };
+bank_trace layout_thinned(arena *a, const bank_trace *distinct, layout_work each);
+// `parameters`, and how much the search looked at, if that was not all.
+const char *layout_thinned_text(arena *a, const char *parameters, const bank_trace *distinct,
+                                const bank_trace *few);
+
+// The conflicts on accesses without duplicates, of which `bank` says the bank of each address; from
+// `enough` on it may be any number above.
+static inline uint64_t layout_conflicts(const bank_trace *distinct, uint32_t banks, uint64_t enough,
+                                        uint32_t (*bank)(const void *hash, uint64_t address),
+                                        const void *hash) {
+  uint32_t words[BANKS_MAX];
+  uint64_t conflicts = 0;
+  for (size_t i = 0; i < distinct->accesses.count && conflicts < enough; i++) {
+    const bank_access *access = &distinct->accesses.items[i];
+    uint32_t most = 0;
+    memset(words, 0, banks * sizeof *words);
+    for (uint32_t t = 0; t < access->count; t++) {
+      uint32_t count = ++words[bank(hash, access->address[t])];
+      most = count > most ? count : most;
+    }
+    conflicts += access->times * (most - 1);
+  }
+  return conflicts;
+}
 
 // ---- a row of the table each -------------------------------------------------------------------
 
 typedef bool layout_maker(arena *a, const layout_request *r, layout *out, const char **wrong);
-layout_maker layout_make_ras, layout_make_rap, layout_make_1p, layout_make_r1p, layout_make_3p,
-    layout_make_w2p, layout_make_1pw2r;
-layout_maker layout_make_vector_permutation, layout_make_vector_xor;
-layout_maker layout_make_bits_givargis, layout_make_bits_mih, layout_make_xor_givargis,
+layout_maker layout_make_ras, layout_make_1p, layout_make_r1p, layout_make_3p, layout_make_w2p,
+    layout_make_1pw2r;
+typedef bool layout_searcher(arena *a, const layout_request *r, const bank_trace *distinct,
+                             layout *out, const char **wrong);
+layout_searcher layout_make_vector_permutation, layout_make_vector_xor;
+layout_searcher layout_make_bits_givargis, layout_make_bits_mih, layout_make_xor_givargis,
     layout_make_xor_mih;
-layout_maker layout_make_optimal;
+layout_searcher layout_make_optimal;
 
 // ---- bit vectors (layout_hash.c; Hash paper, sections 4.2 and 5.1) -----------------------------
 

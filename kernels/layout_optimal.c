@@ -19,7 +19,7 @@
 #include <assert.h>
 #include <inttypes.h>
 
-enum { FOLD_BITS = 22, ROUNDS = 64 };
+enum { FOLD_BITS = 22, ROUNDS = 64, PASSES = 8 };
 
 // ---- lane subspaces ----------------------------------------------------------------------------
 
@@ -118,33 +118,39 @@ static f2_space fold_once(folding *f, int m, uint64_t start) {
   return k;
 }
 
+static uint32_t bank_by(const void *hash, uint64_t address) {
+  const f2_matrix *bank = hash;
+  uint32_t at = 0;
+  for (int b = 0; b < bank->rows; b++)
+    at |= (uint32_t)f2_dot(bank->row[b], address) << b;
+  return at;
+}
+
 static uint64_t conflicts_of(const bank_trace *distinct, const f2_matrix *bank) {
-  uint64_t conflicts = 0;
-  for (size_t i = 0; i < distinct->accesses.count; i++) {
-    const bank_access *access = &distinct->accesses.items[i];
-    uint32_t words[BANKS_MAX] = {0}, most = 0;
-    for (uint32_t t = 0; t < access->count; t++) {
-      uint32_t at = 0;
-      for (int b = 0; b < bank->rows; b++)
-        at |= (uint32_t)f2_dot(bank->row[b], access->address[t]) << b;
-      most = ++words[at] > most ? words[at] : most;
-    }
-    conflicts += access->times * (most - 1);
-  }
-  return conflicts;
+  return layout_conflicts(distinct, UINT32_C(1) << bank->rows, UINT64_MAX, bank_by, bank);
 }
 
+// Coordinates are linear: those of a sum are the sum of both.
 static void count_pairs(folding *f, const bank_trace *distinct) {
+  uint64_t at[BANK_LANES_MAX];
   for (size_t i = 0; i < distinct->accesses.count; i++) {
     const bank_access *access = &distinct->accesses.items[i];
-    for (uint32_t t = 0; t < access->count; t++)
+    for (uint32_t t = 0; t < access->count; t++) {
+      at[t] = f2_space_coordinates(f->sums, access->address[t]);
       for (uint32_t u = 0; u < t; u++)
-        f->pairs[f2_space_coordinates(f->sums, access->address[t] ^ access->address[u])] +=
-            access->times;
+        f->pairs[at[t] ^ at[u]] += access->times;
+    }
   }
 }
 
-static bool by_folding(arena *a, const bank_trace *distinct, int n, int m, f2_matrix *bank) {
+// As many as are no more work than a search may be: each passes over all sums some times.
+static int rounds_of(int dimension) {
+  uint64_t rounds = LAYOUT_WORK / (PASSES * f2_unit(dimension));
+  return rounds < ROUNDS ? (int)rounds : ROUNDS;
+}
+
+static bool by_folding(arena *a, const bank_trace *distinct, int n, int m, f2_matrix *bank,
+                       int *rounds) {
   folding f = {.sums = f2_space_zero(n)};
   uint64_t state = 1, least = UINT64_MAX;
   for (size_t i = 0; i < distinct->accesses.count; i++)
@@ -157,7 +163,8 @@ static bool by_folding(arena *a, const bank_trace *distinct, int n, int m, f2_ma
   f.pairs = NEW_ARRAY(a, uint64_t, f2_unit(f.sums.dimension));
   f.counts = NEW_ARRAY(a, uint64_t, f2_unit(f.sums.dimension));
   count_pairs(&f, distinct);
-  for (int round = 0; round < ROUNDS && least > 0; round++) {
+  *rounds = rounds_of(f.sums.dimension);
+  for (int round = 0; round < *rounds && least > 0; round++) {
     f2_matrix found = bank_of(fold_once(&f, m, round ? draw_word(&state) >> 32 : 0));
     uint64_t own = conflicts_of(distinct, &found);
     if (own < least) {
@@ -168,23 +175,33 @@ static bool by_folding(arena *a, const bank_trace *distinct, int n, int m, f2_ma
   return true;
 }
 
-bool layout_make_optimal(arena *a, const layout_request *r, layout *out, const char **wrong) {
+bool layout_make_optimal(arena *a, const layout_request *r, const bank_trace *distinct, layout *out,
+                         const char **wrong) {
   int n = layout_address_bits(r), m = layout_bank_bits(r);
-  bank_trace distinct = bank_trace_distinct(a, r->accesses);
-  bank_trace few = layout_thinned(a, &distinct);
+  // Pairs are counted all over memory; each round computes the banks once.
+  layout_work each = {.address = ROUNDS * (uint64_t)(m + 1), .pair = 4};
+  bank_trace few = *distinct;
   f2_matrix bank;
-  bool closed = by_complement(&distinct, n, m, &bank);
-  if (!closed && !by_folding(a, &few, n, m, &bank)) {
+  int rounds = ROUNDS;
+  bool closed = by_complement(distinct, n, m, &bank);
+  if (!closed)
+    few = layout_thinned(a, distinct, each);
+  if (!closed && !by_folding(a, &few, n, m, &bank, &rounds)) {
     *wrong = arena_printf(a, "optimal looks at accesses that span up to 2^%d addresses, not more",
                           FOLD_BITS);
     return false;
   }
   layout_from_bank(out, r, bank);
   const char *bits = layout_bits_text(a, bank);
-  uint64_t conflicts = conflicts_of(&distinct, &bank);
-  out->parameters = closed ? arena_printf(a, "%s; no conflict: a common complement", bits)
-                    : conflicts
-                        ? arena_printf(a, "%s; %" PRIu64 " conflicts were left", bits, conflicts)
-                        : arena_printf(a, "%s; no conflict", bits);
+  uint64_t conflicts = conflicts_of(distinct, &bank);
+  if (closed)
+    bits = arena_printf(a, "%s; no conflict: a common complement", bits);
+  else if (conflicts == 0)
+    bits = arena_printf(a, "%s; no conflict", bits);
+  else
+    bits = arena_printf(a, "%s; %" PRIu64 " conflicts were left", bits, conflicts);
+  if (conflicts > 0 && rounds < ROUNDS)
+    bits = arena_printf(a, "%s; %d of %d rounds", bits, rounds, ROUNDS);
+  out->parameters = layout_thinned_text(a, bits, distinct, &few);
   return true;
 }

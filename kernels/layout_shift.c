@@ -66,12 +66,13 @@ static bool fill(arena *a, const layout_request *r, layout *out, bool shared, co
   out->form = LAYOUT_SHIFTED;
   out->places = (r->words + r->banks - 1) / r->banks * r->banks;
   layout_draw(out, &state);
-  out->parameters = arena_printf(a, "seed %" PRIu64 ", %" PRIu64 " random numbers", r->seed,
-                                 layout_random_numbers(out));
+  uint64_t numbers = layout_random_numbers(out);
+  out->parameters = arena_printf(a, "seed %" PRIu64 ", %" PRIu64 " random number%s", r->seed,
+                                 numbers, numbers == 1 ? "" : "s");
   return true;
 }
 
-// Up to w rows, then up to so many of them: how many of `divisor` words the array has.
+// How many parts of `divisor` words the array has; the last one may be shorter.
 static uint64_t parts(const layout_request *r, uint64_t divisor) {
   return (r->words + divisor - 1) / divisor;
 }
@@ -100,11 +101,6 @@ bool layout_make_r1p(arena *a, const layout_request *r, layout *out, const char 
 }
 
 bool layout_make_3p(arena *a, const layout_request *r, layout *out, const char **wrong) {
-  return make_digits(a, r, out, false, wrong);
-}
-
-// The paper's own choice for larger arrays is 3P.
-bool layout_make_rap(arena *a, const layout_request *r, layout *out, const char **wrong) {
   return make_digits(a, r, out, false, wrong);
 }
 

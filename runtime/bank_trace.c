@@ -2,6 +2,7 @@
 #include "runtime/bank_trace.h"
 
 #include <ctype.h>
+#include <stdio.h>
 
 enum { SHOWN = 24 };  // characters of what is no address
 
@@ -15,11 +16,12 @@ static int digit_of(char c) {
 }
 
 static const char *no_address(arena *a, const char *word, size_t length) {
-  char shown[SHOWN + 1];
+  char shown[4 * SHOWN + 1] = "";
   size_t count = length < SHOWN ? length : SHOWN;
-  for (size_t i = 0; i < count; i++)
-    shown[i] = isprint((unsigned char)word[i]) ? word[i] : '?';
-  shown[count] = 0;
+  for (size_t i = 0, at = 0; i < count; i++) {
+    unsigned char c = (unsigned char)word[i];
+    at += (size_t)snprintf(shown + at, sizeof shown - at, isprint(c) ? "%c" : "\\x%02x", c);
+  }
   return arena_printf(a, "'%s%s' is no address: expected a number of words, such as 96 or 0x60",
                       shown, length > SHOWN ? "..." : "");
 }
@@ -80,6 +82,7 @@ bool bank_trace_read(arena *a, const char *bytes, size_t length, bank_trace *out
   } while (at < end);
   if (out->accesses.count > before)
     return true;
-  *wrong = "the file ends without an access: expected a line with the addresses of each warp";
+  *line = 0;
+  *wrong = "no access in it: expected a line with the addresses of each warp";
   return false;
 }

@@ -12,7 +12,8 @@
 
 #include "kernels/banks.h"
 
-// Adds the accesses of a text. False: *line, from 1 on, and *wrong say what is wrong with it.
+// Adds the accesses of a text. False: *line, from 1 on, and *wrong say what is wrong with it; line
+// 0 is the whole of it.
 bool bank_trace_read(arena *a, const char *bytes, size_t length, bank_trace *out, size_t *line,
                      const char **wrong);
 

@@ -31,25 +31,58 @@ typedef struct report {
   VEC(choice) choices;
   uint64_t raw;  // conflicts without a layout
   const choice *best;
+  const layout *of_data;  // the default where indices are data; NULL: no access is random
 } report;
 
 // ---- counting ----------------------------------------------------------------------------------
 
+// Which patterns there are: open addressing, at most half full.
+typedef struct known {
+  size_t slots;  // a power of two
+  size_t *slot;  // number + 1 of a fit; 0: free
+} known;
+
+// By what pattern_equal compares.
+static size_t hash_of(const bank_pattern *p) {
+  uint64_t h = (uint64_t)p->stride * UINT64_C(0x9e3779b97f4a7c15);
+  h = (h ^ h >> 32 ^ (uint64_t)p->rows) * UINT64_C(0xbf58476d1ce4e5b9);
+  h ^= h >> 32 ^ (uint64_t)p->class ^ (p->class == PATTERN_BLOCK ? (uint64_t)p->width << 2 : 0);
+  h *= UINT64_C(0x94d049bb133111eb);
+  return (size_t)(h ^ h >> 32);
+}
+
+static size_t *find(const known *k, const report *r, const bank_pattern *p) {
+  size_t at = hash_of(p) & (k->slots - 1);
+  while (k->slot[at] != 0 && !pattern_equal(&r->fits.items[k->slot[at] - 1].pattern, p))
+    at = (at + 1) & (k->slots - 1);
+  return &k->slot[at];
+}
+
+static void make_room(arena *a, known *k, const report *r) {
+  if (2 * (r->fits.count + 1) <= k->slots)
+    return;
+  k->slots = k->slots ? 2 * k->slots : 64;
+  k->slot = NEW_ARRAY(a, size_t, k->slots);
+  for (size_t i = 0; i < r->fits.count; i++)
+    *find(k, r, &r->fits.items[i].pattern) = i + 1;
+}
+
 static void classify(arena *a, report *r, bank_counter *c) {
+  known k = {0};
   for (size_t i = 0; i < r->trace.accesses.count; i++) {
     const bank_access *access = &r->trace.accesses.items[i];
     uint64_t units = bank_congestion(c, access->count, access->address) * access->times;
     fit own = {pattern_of(access->count, access->address), access->times, units};
-    size_t k = 0;
-    while (k < r->fits.count && !pattern_equal(&r->fits.items[k].pattern, &own.pattern))
-      k++;
     r->accesses += own.accesses;
     r->raw += own.units - own.accesses;
-    if (k == r->fits.count)
+    make_room(a, &k, r);
+    size_t *slot = find(&k, r, &own.pattern);
+    if (*slot == 0) {
       vec_push(a, &r->fits, own);
-    else {
-      r->fits.items[k].accesses += own.accesses;
-      r->fits.items[k].units += own.units;
+      *slot = r->fits.count;
+    } else {
+      r->fits.items[*slot - 1].accesses += own.accesses;
+      r->fits.items[*slot - 1].units += own.units;
     }
   }
 }
@@ -95,6 +128,15 @@ static void choose(arena *a, report *r, bank_counter *c) {
   }
 }
 
+// The layout for accesses without a pattern, which may be those of indices that are data.
+static void choose_for_data(arena *a, report *r) {
+  const layout_request *q = &r->request;
+  const char *wrong;
+  for (size_t i = 0; i < r->fits.count && !r->of_data; i++)
+    if (r->fits.items[i].pattern.class == PATTERN_RANDOM)
+      r->of_data = layout_for_data(a, q->banks, q->words, q->seed, &wrong);
+}
+
 // ---- text --------------------------------------------------------------------------------------
 
 enum { FITS_SHOWN = 12 };
@@ -126,29 +168,43 @@ static void print_choice(text *to, const report *r, const choice *c) {
   text_printf(to, "  %s\n", c->layout->parameters);
 }
 
+// Tables, place and bank in C, of the address a.
+static void print_c(text *to, const layout *l, const char *prefix) {
+  layout_print_tables(to, l, "static const", prefix);
+  text_string(to, "  place  ");
+  layout_print_place(to, l, prefix, "a");
+  text_string(to, "\n  bank   ");
+  layout_print_bank(to, l, prefix, "a");
+  text_string(to, "\n");
+}
+
 static void print_report(text *to, const report *r) {
-  text_printf(to, "%s: %" PRIu64 " accesses", r->title, r->accesses);
+  text_printf(to, "%s: %" PRIu64 " access%s", r->title, r->accesses, r->accesses == 1 ? "" : "es");
   if (r->of_plan)
     text_printf(to, " of scratch, %zu different,", r->trace.accesses.count);
   text_printf(to,
-              " of up to %" PRIu32 " addresses, %" PRIu64 " words, %" PRIu32 " banks\n\n"
+              " of up to %" PRIu32 " address%s, %" PRIu64 " word%s, %" PRIu32 " bank%s\n\n"
               "  accesses  congestion  class\n",
-              r->trace.lanes, r->request.words, r->request.banks);
+              r->trace.lanes, r->trace.lanes == 1 ? "" : "es", r->request.words,
+              r->request.words == 1 ? "" : "s", r->request.banks, r->request.banks == 1 ? "" : "s");
   for (size_t i = 0; i < r->fits.count && i < FITS_SHOWN; i++)
     print_fit(to, &r->fits.items[i]);
   if (r->fits.count > FITS_SHOWN)
-    text_printf(to, "       and %zu other patterns\n", r->fits.count - FITS_SHOWN);
+    text_printf(to, "       and %zu other pattern%s\n", r->fits.count - FITS_SHOWN,
+                r->fits.count - FITS_SHOWN == 1 ? "" : "s");
   text_printf(to, "\n%-22s%5s%9s%12s%10s\n", "layout", "worst", "mean", "conflicts", "removed");
   for (size_t i = 0; i < r->choices.count; i++)
     print_choice(to, r, &r->choices.items[i]);
-  text_printf(to, "\nbest: %s, in %" PRIu64 " words of memory; of an unsigned address a\n",
-              r->best->kind->name, memory_of(r->best->layout));
-  layout_print_tables(to, r->best->layout, "static const", "shift");
-  text_string(to, "  place  ");
-  layout_print_place(to, r->best->layout, "shift", "a");
-  text_string(to, "\n  bank   ");
-  layout_print_bank(to, r->best->layout, "shift", "a");
-  text_string(to, "\n");
+  if (r->of_data) {
+    text_printf(to,
+                "\nof indices that are data: %s, seed %" PRIu64 ", by default; of an address a\n",
+                r->of_data->kind->name, r->of_data->seed);
+    print_c(to, r->of_data, "data");
+  }
+  text_printf(to, "\nbest: %s, in %" PRIu64 " word%s of memory; of an unsigned address a\n",
+              r->best->kind->name, memory_of(r->best->layout),
+              memory_of(r->best->layout) == 1 ? "" : "s");
+  print_c(to, r->best->layout, "shift");
 }
 
 // ---- JSON --------------------------------------------------------------------------------------
@@ -182,13 +238,12 @@ static void json_text(text *to, const char *name, const text *value) {
   json_write_string(to, value->data ? value->data : "");
 }
 
-static void json_best(text *to, const report *r) {
+static void json_layout(text *to, const layout *l, const char *prefix) {
   text tables = {0}, place = {0}, bank = {0};
-  layout_print_tables(&tables, r->best->layout, "static const", "shift");
-  layout_print_place(&place, r->best->layout, "shift", "a");
-  layout_print_bank(&bank, r->best->layout, "shift", "a");
-  text_printf(to, "{\"name\": \"%s\", \"words\": %" PRIu64, r->best->kind->name,
-              memory_of(r->best->layout));
+  layout_print_tables(&tables, l, "static const", prefix);
+  layout_print_place(&place, l, prefix, "a");
+  layout_print_bank(&bank, l, prefix, "a");
+  text_printf(to, "{\"name\": \"%s\", \"words\": %" PRIu64, l->kind->name, memory_of(l));
   json_text(to, "tables", &tables);
   json_text(to, "place", &place);
   json_text(to, "bank", &bank);
@@ -211,7 +266,11 @@ static void print_json(text *to, const report *r) {
   text_string(to, "],\n \"layouts\": [");
   json_choices(to, r);
   text_string(to, "],\n \"best\": ");
-  json_best(to, r);
+  json_layout(to, r->best->layout, "shift");
+  if (r->of_data) {
+    text_printf(to, ",\n \"seed\": %" PRIu64 ", \"of_data\": ", r->of_data->seed);
+    json_layout(to, r->of_data, "data");
+  }
   text_string(to, "}\n");
 }
 
@@ -223,7 +282,7 @@ static const char *kind_name(const void *state, size_t i) {
   return k ? k->name : NULL;
 }
 
-// Whether the number of an option is there and at least 1; a usage error is reported.
+// The number of an option, where it is given. False: it is no number, a usage error, reported.
 static bool number(const cli_arguments *given, const char *option, uint64_t *out) {
   const char *value = cli_value(given, option);
   if (!value || cli_number(value, out))
@@ -244,9 +303,20 @@ static cli_status read_options(const cli_arguments *given, report *of) {
     return cli_usage_error("banks: a memory has 1 to %d banks, not --banks %" PRIu64, BANKS_MAX,
                            banks);
   r->banks = (uint32_t)banks;
-  of->only = name ? layout_kind_named(name) : NULL;
+  uint64_t seed = 1;
+  of->only = name ? layout_kind_and_seed(name, &seed) : NULL;
+  bool seeded = of->only && strchr(name, ':');
+  if (seeded && cli_count(given, "--seed"))
+    return cli_usage_error("banks: --layout %s has a seed: --seed would be another", name);
+  if (seeded)
+    r->seed = seed;
   if (!name || of->only)
     return CLI_OK;
+  if (strchr(name, ':'))
+    return cli_usage_error(
+        "banks: there is no layout '%s' (--layout help lists them; NAME:SEED has "
+        "a number below 2^64, and is for random layouts)",
+        name);
   const char *closest = cli_closest(name, kind_name, NULL);
   if (closest)
     return cli_usage_error("banks: no layout '%s' (did you mean %s?)", name, closest);
@@ -261,7 +331,7 @@ static cli_status read_trace(arena *a, const cli_arguments *given, report *r) {
   if (!r->bytes)
     cli_error("%s: %s", r->title, wrong);
   else if (!bank_trace_read(a, r->bytes, length, &r->trace, &line, &wrong))
-    cli_error("%s:%zu: %s", r->title, line, wrong);
+    line ? cli_error("%s:%zu: %s", r->title, line, wrong) : cli_error("%s: %s", r->title, wrong);
   return wrong ? CLI_WRONG : CLI_OK;
 }
 
@@ -310,6 +380,7 @@ static cli_status analyse(arena *a, const cli_arguments *given, report *r, text 
   classify(a, r, c);
   qsort(r->fits.items, r->fits.count, sizeof *r->fits.items, by_cost);
   choose(a, r, c);
+  choose_for_data(a, r);
   if (!r->best) {
     cli_error("%s: %s", r->title, r->choices.items[0].wrong);
     return CLI_WRONG;

@@ -173,6 +173,25 @@ TEST(names_are_found_in_either_case) {
   CHECK(layout_kind_named(LAYOUT_DEFAULT) != NULL);
 }
 
+TEST(seeds_behind_names) {
+  static const char *const wrong[] = {"RAP:",
+                                      "RAP:x",
+                                      "RAP:7x",
+                                      "RAP:-1",
+                                      "RAP:18446744073709551616",
+                                      "RAP:99999999999999999999999",
+                                      "raw:7",
+                                      "optimal:1",
+                                      "foo:1"};
+  uint64_t seed;
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+    CHECK(layout_kind_and_seed(wrong[i], &seed) == NULL);
+  CHECK(layout_kind_and_seed("raw", &seed) == layout_kind_named("raw"));
+  CHECK_EQ_U64(seed, 1);
+  CHECK(layout_kind_and_seed("rap:18446744073709551615", &seed) == layout_kind_named("RAP"));
+  CHECK_EQ_U64(seed, UINT64_MAX);
+}
+
 TEST(what_is_no_memory) {
   const char *wrong;
   layout_request r = {0, 10, NULL, 1};
@@ -476,6 +495,59 @@ TEST(strides_4_and_6_leave_a_conflict_under_every_linear_layout) {
     }
   CHECK_EQ_U64(least, 1);
   CHECK_EQ_U64(bank_conflicts(layout_cost(make("optimal", 32, 256, &t), c, &t)), 1);
+}
+
+// ---- large traces ------------------------------------------------------------------------------
+
+static bank_trace random_trace(size_t accesses, uint32_t count, uint32_t words) {
+  uint64_t state = 5, address[BANK_LANES_MAX];
+  bank_trace t = {0};
+  for (size_t i = 0; i < accesses; i++) {
+    for (uint32_t k = 0; k < count; k++)
+      address[k] = draw_below(&state, words);
+    bank_trace_add(&memory, &t, count, address);
+  }
+  return t;
+}
+
+TEST(searches_look_at_no_more_than_their_work) {
+  bank_trace t = random_trace(100, 64, 1 << 20);
+  const uint64_t many = LAYOUT_WORK / (64 * 10);
+  bank_trace all = layout_thinned(&memory, &t, (layout_work){1, 1, 1});
+  CHECK_EQ_U64(all.accesses.count, 100);
+  CHECK_STR(layout_thinned_text(&memory, "k = 1", &t, &all), "k = 1");
+  bank_trace few = layout_thinned(&memory, &t, (layout_work){.address = many});
+  CHECK_EQ_U64(few.accesses.count, 10);
+  CHECK(few.accesses.items[3].address == t.accesses.items[30].address);
+  CHECK_STR(layout_thinned_text(&memory, "k = 1", &t, &few),
+            "k = 1; searched 10 of 100 different accesses");
+  few = layout_thinned(&memory, &t, (layout_work){.pair = LAYOUT_WORK / (64 * 63 / 2 * 4)});
+  CHECK_EQ_U64(few.accesses.count, 4);
+  few = layout_thinned(&memory, &t, (layout_work){.access = LAYOUT_WORK, .address = 1});
+  REQUIRE(few.accesses.count == 1);
+  CHECK_EQ_U64(few.accesses.items[0].count, 2);
+  few = layout_thinned(&memory, &t, (layout_work){.address = LAYOUT_WORK / 16});
+  REQUIRE(few.accesses.count == 1);
+  CHECK_EQ_U64(few.accesses.items[0].count, 16);
+  CHECK(few.accesses.items[0].address[1] == t.accesses.items[0].address[4]);
+  CHECK_STR(layout_thinned_text(&memory, "k = 1", &t, &few),
+            "k = 1; searched a part of 1 of 100 different accesses");
+}
+
+// Each of these took 20 seconds and more.
+TEST(searches_of_large_traces_end) {
+  bank_trace t = random_trace(1500, 1024, 1 << 20);
+  layout *l = make("bit-vector-xor", 256, 1 << 20, &t);
+  CHECK_CONTAINS(l->parameters, " of 1500 different accesses");
+  CHECK_STR(make("bit-vector-xor", 256, 1 << 20, &t)->parameters, l->parameters);
+  CHECK_CONTAINS(make("optimal", 32, 1 << 20, &t)->parameters, " of 1500 different accesses");
+}
+
+TEST(one_bank_has_no_bits) {
+  bank_trace t = random_trace(2, 2, 64);
+  CHECK_STR(make("fixed-xor", 1, 64, NULL)->parameters, "none");
+  CHECK_STR(make("bitwise-mih", 1, 64, &t)->parameters, "none");
+  CHECK_STR(make("RAS", 1, 1, NULL)->parameters, "seed 7, 1 random number");
 }
 
 static int finish(int status) {

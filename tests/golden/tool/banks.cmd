@@ -39,3 +39,23 @@ try program.perm --size n=14 --strategy tiles
 try -e bitrev --arguments '[2^14]u32' --strategy online
 try -e 'map (+ 1)' --arguments '[2^14]u32'
 try good.txt --size n=14
+# A seed behind a layout's name.
+try good.txt --layout RAP:7 --banks 8
+try good.txt --layout RAP:7 --seed 3
+try good.txt --layout RAP:99999999999999999999999
+try good.txt --layout raw:7
+# One of each.
+printf '5\n' >one.txt
+try one.txt --banks 1
+printf '0 \0001\n' >zero.txt
+try zero.txt
+# No pattern; two hundred patterns.
+printf '9 2 17 2\n' >random.txt
+try random.txt --banks 4 --layout raw --seed 3
+i=2
+while [ $i -le 201 ]; do
+  echo "0 $i"
+  echo "1 $((i + 1))"
+  i=$((i + 1))
+done >strides.txt
+try strides.txt --layout raw
