@@ -22,7 +22,7 @@ const char *machine_problem(arena *a, const machine *m) {
     return arena_printf(a, "the threads are whole warps: p = %" PRIu64 " is no multiple of w = %u",
                         m->threads, m->width);
   if (m->threads / m->width > UINT32_MAX / 2)
-    return "there are more than 2^31 warps";
+    return "there are more than 2^31 warps: take fewer threads (--threads)";
   return NULL;
 }
 
@@ -172,6 +172,15 @@ const char *machine_run(arena *a, const machine *m, const machine_program *p, ma
     machine_run_free(&e);
   count_rounds(&e);
   return e.wrong;
+}
+
+// An entry of `rounds` for each step, and as many that were there while the list grew.
+double machine_run_bytes(const machine *m, double warps, double block_warps, double steps) {
+  enum { GROWN = 4 };
+  double each = sizeof(uint64_t), once = GROWN * steps + 1024.0 * m->width;  // the step
+  if (m->barrier)
+    return once + warps * (each + sizeof(uint32_t));
+  return once + warps * (each + machine_free_bytes(m)) + warps / block_warps * sizeof(uint64_t);
 }
 
 void machine_counts_add(machine_counts *to, const machine_counts *more) {

@@ -1,9 +1,10 @@
 // The memory machines: what a program's accesses cost in time units, counted by executing them.
 //
-//   DMM(w, l)     one memory of w banks, address a in bank a mod w (DMM/UMM paper, section 2)
-//   UMM(w, l)     one memory of w banks with one address line: groups of w words, a in group a div
-//   w HMM(d, w, L)  d DMMs, the shared memories, and a UMM, the global memory (HMM paper, section
-//   II)
+//   DMM(w, l)       one memory of w banks: address a is in bank a mod w
+//   UMM(w, l)       one memory of w banks with one address line: address a is in group a div w
+//   HMM(d, w, L)    d DMMs, the shared memories, and a UMM, the global memory
+//
+// (DMM/UMM paper, section 2; HMM paper, section II.)
 //
 // p threads are p / w WARPS of w LANES. In a ROUND each lane of a warp asks for one word, or for
 // nothing. The request of a warp is dispatched as a whole and fills as many STAGES of its memory's
@@ -106,6 +107,8 @@ typedef struct machine_counts {
 // Executes the program. NULL: *out has the counts (in the arena). Otherwise a sentence. Memory: a
 // few words for each warp.
 const char *machine_run(arena *a, const machine *m, const machine_program *p, machine_counts *out);
+// Bytes that it takes, about, besides what the program holds: `steps` of each warp.
+double machine_run_bytes(const machine *m, double warps, double block_warps, double steps);
 // Adds what another program, executed afterwards, has counted; the times add up.
 void machine_counts_add(machine_counts *to, const machine_counts *more);
 

@@ -27,7 +27,7 @@ static const machine_algorithm rows[] = {
      "(k p/w + l - 1) n/p, k = 1 (DMM) or w", rap, ANY, MACHINE_MATRIX, 1, 0,
      .steps = {&machine_read_down}},
     {"random", "each thread reads a random word", NULL, NULL, ANY, MACHINE_ARRAY, 1, 0,
-     .steps = {&machine_read_random}},
+     .steps = {&machine_read_random}, .takes = MACHINE_TAKES_SEED},
     {"addresses", "thread i reads word list[t p + i] in round t", NULL, NULL, ANY,
      MACHINE_ADDRESSES, 1, 0,
      .steps = {&machine_read_list}},
@@ -45,6 +45,7 @@ static const machine_algorithm rows[] = {
      .steps = {&machine_read_down, &machine_write_across}},
     {"umm-transpose", "transpose by rotations in r registers of each thread",
      "4 (n/w + n l/p - n/p) sqrt(w/r)", dmm_umm_5, DMM | UMM, MACHINE_MATRIX, 3, 2,
+     .takes = MACHINE_TAKES_REGISTERS,
      .problem = machine_rotation_problem, .begin = machine_rotation_begin,
      .op = machine_rotation_op, .lanes = machine_rotation_lanes, .time = machine_rotation_time},
     {"hmm-transpose", "transpose of tiles in the shared memories",
@@ -54,10 +55,12 @@ static const machine_algorithm rows[] = {
      .problem = machine_tiles_problem},
     {"d-designated", "permutation: b[p[i]] = a[i]",
      "D_w(P) + 2 n/w + 3 (L - 1) n/p", hmm, ANY, MACHINE_PERMUTATION, 3, 1,
-     .steps = {&machine_read_pointer, &machine_read_contiguous, &machine_write_pointed}},
+     .steps = {&machine_read_pointer, &machine_read_contiguous, &machine_write_pointed},
+     .takes = MACHINE_TAKES_SEED},
     {"s-designated", "permutation: b[i] = a[q[i]], q the inverse",
      "D_w(q) + 2 n/w + 3 (L - 1) n/p", hmm, ANY, MACHINE_PERMUTATION, 3, 1,
-     .steps = {&machine_read_pointer, &machine_read_pointed, &machine_write_contiguous}},
+     .steps = {&machine_read_pointer, &machine_read_pointed, &machine_write_contiguous},
+     .takes = MACHINE_TAKES_SEED},
 };
 // clang-format on
 enum { ROWS = sizeof rows / sizeof *rows };
@@ -93,20 +96,55 @@ static const char *matrix_problem(arena *a, const machine *m, const machine_task
   return NULL;
 }
 
-const char *machine_algorithm_problem(arena *a, const machine *m, const machine_algorithm *r,
-                                      const machine_task *t) {
-  const char *problem = machine_problem(a, m);
+static const char *wrong_kind(arena *a, const machine *m, const machine_algorithm *r) {
+  static const char *const article[] = {"a", "a", "an"};
+  text kinds = {0};
+  for (int kind = 0; kind < MACHINE_KINDS; kind++)
+    if (r->machines >> kind & 1)
+      text_printf(&kinds, "%s%s %s", kinds.length ? " and " : "", article[kind],
+                  machine_names[kind]);
+  const char *problem =
+      arena_printf(a, "%s does not run on %s %s, only on %s", r->name, article[m->kind],
+                   machine_names[m->kind], kinds.data ? kinds.data : "others");
+  text_free(&kinds);
+  return problem;
+}
+
+// Whatever the threads are.
+static const char *size_problem(arena *a, const machine *m, const machine_algorithm *r,
+                                const machine_task *t) {
+  machine one_warp = *m;
+  one_warp.threads = m->width;
+  const char *problem = machine_problem(a, &one_warp);
   if (problem)
     return problem;
   if (!(r->machines >> m->kind & 1))
-    return arena_printf(a, "%s does not run on a %s", r->name, machine_names[m->kind]);
+    return wrong_kind(a, m, r);
   if (t->n < 1 || t->n > UINT64_C(1) << MACHINE_MOST_BITS)
     return arena_printf(a, "n is from 1 to 2^%d, not %" PRIu64, MACHINE_MOST_BITS, t->n);
-  if (r->data != MACHINE_ADDRESSES && t->n % m->threads != 0)
-    return arena_printf(a, "n = %" PRIu64 " is no multiple of p = %" PRIu64, t->n, m->threads);
   if (r->data == MACHINE_MATRIX)
-    problem = matrix_problem(a, m, t);
-  return !problem && r->problem ? r->problem(a, m, t) : problem;
+    return matrix_problem(a, m, t);
+  if (r->data != MACHINE_ADDRESSES && t->n % m->width != 0)
+    return arena_printf(a,
+                        "n = %" PRIu64 " is no multiple of w = %u, so whole warps of threads "
+                        "cannot share it: the next that is, is %" PRIu64,
+                        t->n, m->width, (t->n / m->width + 1) * m->width);
+  return NULL;
+}
+
+const char *machine_algorithm_problem(arena *a, const machine *m, const machine_algorithm *r,
+                                      const machine_task *t) {
+  const char *problem = size_problem(a, m, r, t);
+  if (!problem)
+    problem = machine_problem(a, m);
+  if (problem)
+    return problem;
+  if (r->data != MACHINE_ADDRESSES && t->n % m->threads != 0)
+    return arena_printf(a,
+                        "n = %" PRIu64 " is no multiple of p = %" PRIu64
+                        ": --threads is a multiple of w = %u that divides n",
+                        t->n, m->threads, m->width);
+  return r->problem ? r->problem(a, m, t) : NULL;
 }
 
 // Words of each shared memory: those of tiles, as many as are at work at once.
@@ -117,10 +155,14 @@ static uint64_t shared_words(const machine *m) {
 
 uint64_t machine_algorithm_bytes(const machine *m, const machine_algorithm *r,
                                  const machine_task *t) {
-  double words = (double)t->n * r->arrays + (double)t->n * (t->list ? 4 : 0);
-  words += (double)m->threads * (double)(2 + (r->op ? m->width : 0));
-  words += (double)m->threads / m->width * 16 + (double)shared_words(m) * m->dmms;
-  return words < 0x1p60 ? (uint64_t)words * sizeof(machine_word) : UINT64_MAX;
+  double n = (double)t->n, threads = (double)m->threads, words = n * r->arrays;
+  double rounds = m->threads ? n / threads + 1 : 0;
+  double steps = rounds * (r->op ? 4.0 * (double)(machine_side(m->width) + 1) : step_count(r));
+  words += n * (t->list ? 4 : 0) + threads * (2 + (r->op ? m->width : 0));
+  if (r->problem == machine_tiles_problem)
+    words += (double)shared_words(m) * m->dmms;
+  double bytes = words * sizeof(machine_word) + machine_run_bytes(m, threads / m->width, 1, steps);
+  return bytes < 0x1p63 ? (uint64_t)bytes : UINT64_MAX;
 }
 
 // ---- running ---------------------------------------------------------------------------------

@@ -46,6 +46,9 @@ typedef struct machine_step {
   uint64_t (*stages)(arena *a, const machine *m, const machine_task *t);
 } machine_step;
 
+// Of a task, besides n and what the data is.
+enum { MACHINE_TAKES_REGISTERS = 1, MACHINE_TAKES_SEED = 2 };
+
 typedef struct machine_algorithm {
   const char *name, *summary;
   const char *formula;  // its time with a barrier after each round; NULL: no paper gives one
@@ -55,6 +58,7 @@ typedef struct machine_algorithm {
   uint32_t arrays;  // in the main memory
   uint32_t result;  // the array with the result; 0: nothing moves, what was read is summed
   const machine_step *steps[7];  // up to a NULL; none: the functions below stand for them
+  uint32_t takes;                // of the above
   // NULL where the table says all:
   const char *(*problem)(arena *a, const machine *m, const machine_task *t);
   void (*begin)(machine_job *job);
@@ -88,7 +92,7 @@ const machine_algorithm *machine_algorithm_named(const char *name);  // or NULL
 // NULL, or why the task cannot run: a sentence.
 const char *machine_algorithm_problem(arena *a, const machine *m, const machine_algorithm *r,
                                       const machine_task *t);
-// Bytes that a run takes, or UINT64_MAX where no number can say them.
+// Bytes that a run takes, about, or UINT64_MAX where no number can say them. (Threads may be 0.)
 uint64_t machine_algorithm_bytes(const machine *m, const machine_algorithm *r,
                                  const machine_task *t);
 // Runs it, and compares what it leaves in memory with what it is to compute. NULL, or a sentence.
@@ -120,9 +124,6 @@ uint64_t *machine_permutation_list(arena *a, const machine_permutation *p, uint3
 uint64_t machine_distribution(arena *a, const uint64_t *list, uint64_t n, uint32_t width);
 // The same of banks: the sum over the warps of their congestion.
 uint64_t machine_bank_distribution(arena *a, const uint64_t *list, uint64_t n, uint32_t width);
-
-// SplitMix64 (Steele, Lea and Flood 2014).
-uint64_t machine_random(uint64_t *state);
 
 // ---- for rows --------------------------------------------------------------------------------
 

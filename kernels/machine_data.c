@@ -1,13 +1,7 @@
 // The HMM paper's permutations, and how far they scatter what a warp writes. See
 // machine_algorithm.h.
+#include "kernels/draw.h"
 #include "kernels/machine_algorithm.h"
-
-uint64_t machine_random(uint64_t *state) {
-  uint64_t x = *state += UINT64_C(0x9e3779b97f4a7c15);
-  x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-  x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-  return x ^ x >> 31;
-}
 
 static uint64_t identical(uint64_t i, uint32_t bits) {
   (void)bits;
@@ -50,7 +44,7 @@ uint64_t *machine_permutation_list(arena *a, const machine_permutation *p, uint3
   for (uint64_t i = 0; i < n; i++)
     list[i] = p->at ? p->at(i, bits) : i;
   for (uint64_t i = n - 1; i > 0 && !p->at; i--) {
-    uint64_t k = machine_random(&seed) % (i + 1), swap = list[i];
+    uint64_t k = draw_below(&seed, (uint32_t)i + 1), swap = list[i];
     list[i] = list[k];
     list[k] = swap;
   }

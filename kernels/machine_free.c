@@ -17,6 +17,7 @@ typedef struct port {
   uint64_t latency, begins;
   uint32_t turn;  // the warp that comes first, if it waits
   int64_t first, last;
+  bool listed;  // among f->active
 } port;
 
 typedef struct free_run {
@@ -27,6 +28,8 @@ typedef struct free_run {
   int64_t *behind;       // by warp: the next one on its way through the same memory
   uint64_t *arrived;     // by block: warps that have come to its barrier
   VEC(uint32_t) moving;  // warps that are between two steps
+  uint32_t *active;      // memories where anybody waits or is on the way, and perhaps others
+  uint32_t active_count;
   uint64_t now, alive;
 } free_run;
 
@@ -83,6 +86,14 @@ static void arrive(free_run *f, uint32_t warp) {
   }
 }
 
+static void wait_for(free_run *f, uint32_t number, uint32_t warp) {
+  port *m = &f->ports[number];
+  set_add(&m->waiting, warp);
+  if (!m->listed)
+    f->active[f->active_count++] = number;
+  m->listed = true;
+}
+
 // The warp, and those that it sets free, to what they wait for next.
 static void go_on(free_run *f, uint32_t warp) {
   const machine_program *p = f->e->program;
@@ -97,7 +108,7 @@ static void go_on(free_run *f, uint32_t warp) {
     else if (op == MACHINE_SYNC)
       arrive(f, next);
     else
-      set_add(&f->ports[machine_port(f->e, next, op)].waiting, next);
+      wait_for(f, machine_port(f->e, next, op), next);
   }
 }
 
@@ -137,11 +148,16 @@ static void dispatch(free_run *f, port *m) {
   }
 }
 
-// When something can happen next; UINT64_MAX: never.
-static uint64_t next_event(const free_run *f) {
+// When something can happen next; UINT64_MAX: never. Memories at rest leave the list.
+static uint64_t next_event(free_run *f) {
   uint64_t next = UINT64_MAX;
-  for (uint32_t i = 0; i < f->port_count; i++) {
-    const port *m = &f->ports[i];
+  uint32_t count = f->active_count;
+  f->active_count = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    port *m = &f->ports[f->active[i]];
+    m->listed = m->first != NOBODY || m->waiting.count > 0;
+    if (m->listed)
+      f->active[f->active_count++] = f->active[i];
     if (m->first != NOBODY && f->ends[m->first] < next)
       next = f->ends[m->first];
     if (m->waiting.count > 0 && m->begins < next)
@@ -158,6 +174,7 @@ static free_run begin(machine_execution *e) {
                 .ends = NEW_ARRAY(e->memory, uint64_t, p->warps),
                 .behind = NEW_ARRAY(e->memory, int64_t, p->warps),
                 .arrived = NEW_ARRAY(e->memory, uint64_t, p->warps / p->block_warps),
+                .active = NEW_ARRAY(e->memory, uint32_t, e->machine->dmms + 1),
                 .alive = p->warps};
   for (uint32_t i = 0; i < f.port_count; i++)
     f.ports[i] = (port){.waiting = set_of(e->memory, p->warps),
@@ -167,15 +184,20 @@ static free_run begin(machine_execution *e) {
   return f;
 }
 
+// When its request ends, who is behind it, and a bit of each memory's set and its summary.
+double machine_free_bytes(const machine *m) {
+  return sizeof(uint64_t) + sizeof(int64_t) + (m->dmms + 1) * (1.0 + 1.0 / 64) / 8;
+}
+
 void machine_run_free(machine_execution *e) {
   free_run f = begin(e);
   for (uint64_t warp = 0; warp < e->program->warps; warp++)
     go_on(&f, (uint32_t)warp);
   while (!e->wrong && (f.now = next_event(&f)) != UINT64_MAX) {
-    for (uint32_t i = 0; i < f.port_count; i++)
-      finish(&f, &f.ports[i]);
-    for (uint32_t i = 0; i < f.port_count; i++)
-      dispatch(&f, &f.ports[i]);
+    for (uint32_t i = 0; i < f.active_count; i++)
+      finish(&f, &f.ports[f.active[i]]);
+    for (uint32_t i = 0; i < f.active_count; i++)
+      dispatch(&f, &f.ports[f.active[i]]);
   }
   if (f.alive > 0 && !e->wrong)
     e->wrong = "warps wait at a barrier to which the rest of their block never comes";

@@ -477,7 +477,8 @@ static void plan_lanes(void *state, uint64_t warp, uint64_t step, uint64_t *addr
 
 static const char *cannot(arena *a, const machine *m, const plan *p, const plan_pass *pass) {
   if (m->kind != MACHINE_HMM)
-    return arena_printf(a, "a plan needs an hmm: a %s has one memory only", machine_names[m->kind]);
+    return arena_printf(a, "a plan needs an hmm (permc machine hmm): a %s has one memory only",
+                        machine_names[m->kind]);
   if (p->target->lane_bytes != 0)
     return arena_printf(a, "the plan is for the target %s, whose lanes are no threads",
                         p->target->name);
@@ -531,7 +532,8 @@ static const char *open_pass(arena *a, const plan *of, uint32_t number, const c_
                        .warps = true,
                        .index = "uint64_t"};
   if (c_online_of(writer, &of->passes.items[number], &online))
-    return "the strategy online has a kernel of its own, which the machines do not know";
+    return "the strategy online has a kernel of its own, which the machines do not know (another "
+           "--strategy has none)";
   *p = (plan_program){.memory = a, .writer = writer, .pass = c_pass_of(writer, number), .dmms = 1};
   if (writer->problem)
     return writer->problem;
@@ -560,6 +562,43 @@ static machine_program program_of(plan_program *p) {
                            .shared_words = UINT64_MAX};
 }
 
+// As many blocks at once as the machine's threads allow.
+static const char *take_threads(arena *a, const machine *m, plan_program *p, uint32_t number) {
+  uint64_t block = warps_of(p) * LANES;
+  if (m->threads % LANES != 0)
+    return arena_printf(a, "the threads are whole warps: p = %" PRIu64 " is no multiple of w = %d",
+                        m->threads, LANES);
+  if (m->threads != 0 && m->threads < block)
+    return arena_printf(
+        a, "the blocks of pass %u have %" PRIu64 " threads: p = %" PRIu64 " is not enough for one",
+        number + 1, block, m->threads);
+  p->dmms = m->dmms;
+  p->slots = m->threads && m->threads / block < p->items ? m->threads / block : p->items;
+  return NULL;
+}
+
+const char *machine_plan_estimate(arena *a, const machine *m, const plan *of,
+                                  const c_options *options, machine_estimate *out) {
+  *out = (machine_estimate){0, 0};
+  for (uint32_t i = 0; i < of->passes.count; i++) {
+    plan_program *p;
+    const char *problem = cannot(a, m, of, &of->passes.items[i]);
+    if (!problem)
+      problem = open_pass(a, of, i, options, &p);
+    if (!problem)
+      problem = take_threads(a, m, p, i);
+    if (problem)
+      return problem;
+    double accesses = 0, warps = (double)p->slots * (double)warps_of(p);
+    double times = (double)((p->items + p->slots - 1) / p->slots);
+    for (size_t k = 0; k < p->steps.count; k++)
+      accesses += p->steps.items[k].access != NULL;
+    out->requests += accesses * LANES * (double)warps_of(p) * (double)p->items;
+    out->bytes += machine_run_bytes(m, warps, (double)warps_of(p), times * (double)p->steps.count);
+  }
+  return NULL;
+}
+
 const char *machine_plan_run(arena *a, const machine *m, const plan *of, uint32_t number,
                              const c_options *options, const machine_arrays *arrays,
                              machine_counts *out) {
@@ -569,11 +608,10 @@ const char *machine_plan_run(arena *a, const machine *m, const plan *of, uint32_
     problem = machine_registers_problem(of, number);
   if (!problem)
     problem = open_pass(a, of, number, options, &p);
+  if (!problem)
+    problem = take_threads(a, m, p, number);
   if (problem)
     return problem;
-  p->dmms = m->dmms;
-  p->slots = m->threads ? m->threads / (warps_of(p) * LANES) : p->items;
-  p->slots = p->slots < 1 ? 1 : p->slots > p->items ? p->items : p->slots;
   machine_program program = program_of(p);
   machine own = *m;
   own.threads = program.warps * LANES;

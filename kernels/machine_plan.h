@@ -35,13 +35,21 @@ typedef struct machine_arrays {
 machine_arrays machine_arrays_of(arena *a, const plan *p);  // of zeros
 
 // Executes pass `number` of the plan. At most m->threads threads are at work at once (as many
-// blocks as fit, at least one; the next block begins where one has ended), 0: those of all blocks.
+// blocks as fit; the next block begins where one has ended), 0: those of all blocks.
 // `options`: as the kernels are written with, such as a layout of scratch; NULL: the usual ones.
 // `arrays`: what the pass then reads and writes; NULL: it counts only. Then *out has the counts,
 // and the answer is NULL; or it is a sentence: what of the plan or the machine does not do.
 const char *machine_plan_run(arena *a, const machine *m, const plan *of, uint32_t number,
                              const c_options *options, const machine_arrays *arrays,
                              machine_counts *out);
+
+// What executing all passes, one after the other, takes, about: requests of lanes (at most so
+// many), and bytes, without words. NULL, or a sentence: what of a plan or the machine does not do.
+typedef struct machine_estimate {
+  double requests, bytes;
+} machine_estimate;
+const char *machine_plan_estimate(arena *a, const machine *m, const plan *of,
+                                  const c_options *options, machine_estimate *out);
 
 // One block of the pass, the first that finds work in its tile, to look at what its warps ask for
 // without a machine: by out->op and out->lanes, step by step. `*times` blocks have work. Each asks

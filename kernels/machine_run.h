@@ -53,6 +53,8 @@ uint32_t machine_serve(machine_execution *e, uint64_t warp, machine_op op);
 uint32_t machine_port(const machine_execution *e, uint64_t warp, machine_op op);
 uint64_t machine_latency(const machine *m, bool shared);
 
-void machine_run_free(machine_execution *e);  // machine_free.c
+// machine_free.c
+void machine_run_free(machine_execution *e);
+double machine_free_bytes(const machine *m);  // of a warp
 
 #endif

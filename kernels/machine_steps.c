@@ -1,5 +1,6 @@
 // Addresses of one step of all lanes of a warp, and how many stages they take. See
 // machine_algorithm.h.
+#include "kernels/draw.h"
 #include "kernels/machine_algorithm.h"
 
 typedef const machine_lanes lanes;
@@ -81,7 +82,7 @@ static void random_in_a(lanes *x, uint64_t *address) {
   uint64_t n = x->job->task->n, state = x->job->task->seed + x->first;
   FOR_LANES(x) {
     uint64_t own = state + i * UINT64_C(0x2545f4914f6cdd1d);
-    address[i] = (machine_random(&own) >> 32) * n >> 32;  // n is at most 2^31
+    address[i] = (draw_word(&own) >> 32) * n >> 32;  // n is at most 2^31
   }
 }
 

@@ -4,7 +4,7 @@
 #include "runtime/backend.h"
 
 #include "kernels/machine_plan.h"
-#include "runtime/interp_memory.h"
+#include "runtime/machine_memory.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -80,15 +80,11 @@ bool backend_machine_prepare(backend_program *p) {
 // ---- running ---------------------------------------------------------------------------------
 
 static bool fits(permc_context *c, const plan *p) {
-  const char *owner = "";
-  uint64_t need = machine_plan_bytes(p), limit = interp_memory_limit(&owner);
-  char needed[32], has[32];
-  if (need <= limit)
-    return true;
-  interp_format_bytes(needed, sizeof needed, need);
-  interp_format_bytes(has, sizeof has, limit);
-  context_error(c, "a memory machine for this needs %s of memory; %s %s", needed, owner, has);
-  return false;
+  char why[MACHINE_MEMORY_WHY];
+  bool good = machine_memory_fits(machine_plan_bytes(p), why);
+  if (!good)
+    context_error(c, "a memory machine for this needs %s", why);
+  return good;
 }
 
 static void read_arguments(const plan *p, const backend_run *r, const machine_arrays *m) {

@@ -4,11 +4,12 @@
 #include "runtime/cli.h"
 #include "runtime/cli_plan.h"
 #include "runtime/machine_input.h"
+#include "runtime/machine_memory.h"
 #include "runtime/machine_report.h"
 #include "runtime/units.h"
 
 #include <inttypes.h>
-#include <unistd.h>
+#include <math.h>
 
 typedef struct machine_state {
   const cli_arguments *given;
@@ -165,15 +166,73 @@ static uint64_t usual_threads(const machine_state *s) {
 
 // ---- memory ----------------------------------------------------------------------------------
 
+// Both executions, with barriers and free-running, hold what they have taken.
 static bool fits(const machine_state *s) {
-  uint64_t bytes = machine_algorithm_bytes(&s->machine, s->algorithm, &s->task);
-  uint64_t here = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
-  char needed[NUMBER_SPACE], has[NUMBER_SPACE];
-  if (bytes <= here)
+  uint64_t bytes = 0;
+  char why[MACHINE_MEMORY_WHY], threads[NUMBER_SPACE] = "";
+  for (int barrier = 0; barrier < 2; barrier++) {
+    machine m = s->machine;
+    m.barrier = barrier;
+    if (__builtin_add_overflow(bytes, machine_algorithm_bytes(&m, s->algorithm, &s->task), &bytes))
+      bytes = UINT64_MAX;
+  }
+  if (machine_memory_fits(bytes, why))
     return true;
-  cli_error("n = %" PRIu64 " is too large: the machine's memory takes %s, this computer has %s",
-            s->task.n, show_bytes(needed, bytes), show_bytes(has, here));
+  if (s->machine.threads)
+    snprintf(threads, sizeof threads, " with p = %" PRIu64, s->machine.threads);
+  if (s->task.n == 0)  // a file will say
+    cli_error("p = %" PRIu64 " is too large: a memory machine for it needs %s", s->machine.threads,
+              why);
+  else
+    cli_error("n = %" PRIu64 "%s is too large: a memory machine for it needs %s", s->task.n,
+              threads, why);
   return false;
+}
+
+static const char *estimate_plan(machine_state *s, const plan *p, const c_options *options,
+                                 machine_estimate *out) {
+  const char *problem = NULL;
+  *out = (machine_estimate){0, 0};
+  for (int barrier = 0; barrier < 2 && !problem; barrier++) {
+    machine_estimate one;
+    machine m = s->machine;
+    m.barrier = barrier;
+    problem = machine_plan_estimate(&s->memory, &m, p, options, &one);
+    out->requests += one.requests;
+    out->bytes += one.bytes;
+  }
+  return problem;
+}
+
+static bool estimate_fits(const machine_estimate *e, char why[MACHINE_MEMORY_WHY]) {
+  return machine_memory_fits(e->bytes < 0x1p63 ? (uint64_t)e->bytes : UINT64_MAX, why);
+}
+
+// That it does not fit, and what would.
+static cli_status too_large(machine_state *s, const plan *p, const c_options *options,
+                            const char *why) {
+  enum { FEWER_BITS = 18 };
+  char ignored[MACHINE_MEMORY_WHY];
+  machine_estimate fewer;
+  s->machine.threads = UINT64_C(1) << FEWER_BITS;
+  if (!estimate_plan(s, p, options, &fewer) && estimate_fits(&fewer, ignored))
+    cli_error("a memory machine for this plan needs %s: with --threads 2^%d it fits", why,
+              FEWER_BITS);
+  else
+    cli_error("a memory machine for this plan needs %s, and --threads would not help: only smaller "
+              "arrays",
+              why);
+  return CLI_WRONG;
+}
+
+static void warn_of_time(const machine_estimate *e) {
+  static const double many = 8e9, a_second = 1.3e8;  // as measured: a minute
+  if (e->requests < many)
+    return;
+  double minutes = ceil(e->requests / a_second / 60 - 0.5), hours = ceil(minutes / 60);
+  bool many_hours = minutes >= 120;
+  cli_error("%.1e requests are to be simulated, which takes about %.0f %s%s", e->requests,
+            many_hours ? hours : minutes, many_hours ? "hour" : "minute", minutes > 1 ? "s" : "");
 }
 
 // ---- algorithms ------------------------------------------------------------------------------
@@ -200,10 +259,44 @@ static const char *missing(const machine_state *s) {
   return from_file || cli_count(s->given, "--size") ? NULL : "--size";
 }
 
+// NULL, or an option that says nothing to the algorithm.
+static const char *idle_option(const machine_state *s) {
+  const machine_algorithm *r = s->algorithm;
+  const char *permutation = cli_value(s->given, "--permutation");
+  const machine_permutation *p = permutation ? machine_permutation_named(permutation) : NULL;
+  bool random = r->data != MACHINE_PERMUTATION || (p && !p->at);
+  const struct {
+    const char *name;
+    bool taken;
+  } options[] = {{"--permutation", r->data == MACHINE_PERMUTATION},
+                 {"--addresses", r->data == MACHINE_ADDRESSES},
+                 {"--registers", r->takes & MACHINE_TAKES_REGISTERS},
+                 {"--shared-latency", s->machine.kind == MACHINE_HMM},
+                 {"--seed", r->takes & MACHINE_TAKES_SEED && random}};
+  for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+    if (!options[i].taken && cli_count(s->given, options[i].name))
+      return options[i].name;
+  return NULL;
+}
+
+static cli_status report_idle(machine_state *s, const char *option) {
+  const char *permutation = cli_value(s->given, "--permutation");
+  bool of_kind = !strcmp(option, "--shared-latency");
+  bool of_permutation =
+      permutation && s->algorithm->data == MACHINE_PERMUTATION && !strcmp(option, "--seed");
+  return cli_usage_error(
+      "machine: %s is no option of %s", option,
+      of_kind          ? (s->machine.kind == MACHINE_DMM ? "a dmm" : "a umm")
+      : of_permutation ? arena_printf(&s->memory, "%s with %s", s->algorithm->name, permutation)
+                       : s->algorithm->name);
+}
+
 // CLI_OK: s->task and the threads are there.
 static cli_status take_task(machine_state *s) {
   const char *size = cli_value(s->given, "--size"), *seed = cli_value(s->given, "--seed");
   s->task.seed = 1;
+  if (idle_option(s))
+    return report_idle(s, idle_option(s));
   if (missing(s))
     return cli_usage_error("machine: %s is missing", missing(s));
   if (seed && !cli_number(seed, &s->task.seed))
@@ -215,6 +308,14 @@ static cli_status take_task(machine_state *s) {
   if (s->task.n > UINT64_C(1) << MACHINE_MOST_BITS) {
     cli_error("n is at most 2^%d, not %" PRIu64, MACHINE_MOST_BITS, s->task.n);
     return CLI_WRONG;
+  }
+  if (s->task.n && s->machine.threads) {
+    const char *problem =
+        machine_algorithm_problem(&s->memory, &s->machine, s->algorithm, &s->task);
+    if (problem) {
+      cli_error("%s", problem);
+      return CLI_WRONG;
+    }
   }
   if (!fits(s))
     return CLI_WRONG;
@@ -260,7 +361,15 @@ static cli_status run_passes(machine_state *s, const plan *p, const char *entry)
   c_options options = {.stream_bytes = UINT64_MAX};
   if (lying)
     options.layout = layout_kind_and_seed(lying, &options.layout_seed);
-  const char *problem = machine_plan_report_make(&s->memory, &s->machine, p, entry, &options, &r);
+  machine_estimate estimate;
+  char why[MACHINE_MEMORY_WHY];
+  const char *problem = estimate_plan(s, p, &options, &estimate);
+  if (!problem && !estimate_fits(&estimate, why))
+    return too_large(s, p, &options, why);
+  if (!problem)
+    warn_of_time(&estimate);
+  if (!problem)
+    problem = machine_plan_report_make(&s->memory, &s->machine, p, entry, &options, &r);
   if (problem) {
     cli_error("%s", problem);
     return CLI_WRONG;

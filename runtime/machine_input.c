@@ -7,10 +7,12 @@
 static bool read_number(const char *word, size_t length, uint64_t *number) {
   bool hexadecimal = length > 2 && word[0] == '0' && (word[1] == 'x' || word[1] == 'X');
   const char *digits = hexadecimal ? word + 2 : word;
-  char *end;
+  if (digits + strspn(digits, hexadecimal ? "0123456789abcdefABCDEF" : "0123456789") !=
+      word + length)
+    return false;
   errno = 0;
-  *number = strtoull(digits, &end, hexadecimal ? 16 : 10);
-  return isxdigit((unsigned char)*digits) && end == word + length && errno == 0;
+  *number = strtoull(digits, NULL, hexadecimal ? 16 : 10);
+  return errno == 0;
 }
 
 uint64_t *machine_read_addresses(arena *a, const char *string, uint64_t *count,

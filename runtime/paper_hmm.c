@@ -6,7 +6,7 @@
 #include <assert.h>
 #include <inttypes.h>
 
-enum { WIDTH = 32, RANDOM = 20, RANDOM_BITS = 22 };
+enum { WIDTH = 32, RANDOM = 20, RANDOM_BITS = 22 };  // WIDTH: of distributions
 
 // ---- Table I ---------------------------------------------------------------------------------
 
@@ -45,18 +45,19 @@ static void add_rounds(arena *a, paper_table *t, const row *r, const machine_cou
   }
 }
 
-static void add_row(arena *a, paper_tables *out, const row *r, uint32_t bits, uint64_t latency) {
+static void add_row(arena *a, paper_tables *out, const row *r, uint32_t bits, uint32_t width,
+                    uint64_t latency) {
   arena own = {.failure = a->failure};
-  machine m = {MACHINE_HMM, 1, WIDTH, latency, 1, UINT64_C(1) << bits, true};
+  machine m = {MACHINE_HMM, 1, width, latency, 1, UINT64_C(1) << bits, true};
   machine_task task = {.n = m.threads};
   machine_counts c = {0}, free = {0}, several = {0};
   if (r->permutation)
     task.list = machine_permutation_list(&own, machine_permutation_named(r->permutation), bits, 1);
   const machine_algorithm *algorithm = machine_algorithm_named(r->algorithm);
   const char *problem = machine_algorithm_run(&own, &m, algorithm, &task, &c);
-  paper_table *t = paper_add_table(a, out, "Table I: %s%s%s, n = 2^%u, w = %d, L = %" PRIu64,
+  paper_table *t = paper_add_table(a, out, "Table I: %s%s%s, n = 2^%u, w = %u, L = %" PRIu64,
                                    r->algorithm, r->permutation ? " of " : "",
-                                   r->permutation ? r->permutation : "", bits, WIDTH, latency);
+                                   r->permutation ? r->permutation : "", bits, width, latency);
   add_rounds(a, t, r, &c);
   paper_add(a, t,
             (paper_cell){"time units, d = 1, barriers", formula(&own, r, &m, &task), (double)c.time,
@@ -118,7 +119,10 @@ void paper_hmm(arena *a, uint64_t trials, paper_tables *out) {
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
     for (uint32_t bits = 14; bits <= 18; bits += 4)
       for (int k = 0; k < 2; k++)
-        add_row(a, out, &rows[i], bits, latencies[k]);
+        add_row(a, out, &rows[i], bits, WIDTH, latencies[k]);
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    for (uint32_t width = 8; width < WIDTH; width *= 2)
+      add_row(a, out, &rows[i], 14, width, 400);
   add_distributions(a, out);
   add_random(a, trials, out);
 }

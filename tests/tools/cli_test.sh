@@ -131,6 +131,12 @@ usage "machine: --addresses is missing" machine dmm addresses
 usage "machine: --size is a number from 1, such as 2^10, not '2^64'" machine dmm stride --size 2^64
 usage "machine: --width is a number from 1 to 4096, such as 2^10, not '0'" machine dmm stride --size 8 --width 0
 usage "machine: --strategy is no option of stride" machine dmm stride --size 32 --strategy naive
+usage "machine: --registers is no option of stride" machine umm stride --size 32 --registers 4
+usage "machine: --permutation is no option of random" machine umm random --size 32 --permutation shuffle
+usage "machine: --addresses is no option of crsw" machine dmm crsw --size 2^10 --addresses none.txt
+usage "machine: --shared-latency is no option of a umm" machine umm stride --size 32 --shared-latency 4
+usage "machine: --seed is no option of stride" machine dmm stride --size 32 --seed 4
+usage "machine: --seed is no option of d-designated with shuffle" machine hmm d-designated --size 64 --permutation shuffle --seed 4
 usage "machine: --seed is no option of a plan" machine hmm -e sort --seed 3
 usage "explain: --size is NAME=SIZE, such as n=30, not 'n'" explain sort.perm --size n
 usage "explain: --entry and -e exclude each other" explain sort.perm --entry main -e sort
@@ -334,7 +340,7 @@ status 0 machine hmm -e bitrev --arguments '[2^16]u32' --dmms 8
 out_has "1.000"
 status 0 machine hmm hmm-transpose --size 2^12 --json
 out_has '"access": "read", "good": 1, "casual": 0'
-status 1 machine dmm stride --size 1000 --threads 100
+status 1 machine dmm stride --size 1024 --threads 100
 err_is "permc: the threads are whole warps: p = 100 is no multiple of w = 32"
 status 1 machine dmm crsw --size 144 --width 8 --threads 8
 err_is "permc: the side of the matrix, 12, is no multiple of w = 8"
@@ -346,6 +352,43 @@ status 1 machine hmm -e sort --arguments '[2^8]u32' --width 16
 err_is "permc: the warps of a plan have 32 lanes: w = 16 will not do"
 status 1 machine dmm stride --size 2^40
 err_is "permc: n is at most 2^31, not 1099511627776"
+status 1 machine dmm stride --size 1000
+err_is "permc: n = 1000 is no multiple of w = 32, so whole warps of threads cannot share it: the next that is, is 1024"
+status 1 machine dmm stride --size 1024 --threads 2^40
+err_is "permc: there are more than 2^31 warps: take fewer threads (--threads)"
+status 1 machine dmm stride --size 1024 --threads 96
+err_is "permc: n = 1024 is no multiple of p = 96: --threads is a multiple of w = 32 that divides n"
+status 1 machine umm umm-transpose --size 16
+err_is "permc: the side of the matrix, 4, is no multiple of w = 32"
+status 1 machine hmm umm-transpose --size 2^10
+err_is "permc: umm-transpose does not run on an hmm, only on a dmm and a umm"
+status 1 machine dmm addresses --addresses figure_4.txt --threads 2^40
+err_has "^permc: p = 1099511627776 is too large: a memory machine for it needs [0-9.]* TiB of memory; .* [0-9.]* .iB$"
+status 1 machine hmm -e bitrev --arguments '[2^60]u32'
+err_has "^permc: a memory machine for this plan needs [0-9.]* PiB of memory; .*, and --threads would not help: only smaller arrays$"
+status 1 machine hmm -e bitrev --arguments '[2^46]u32' --dmms 4096
+err_has "^permc: a memory machine for this plan needs [0-9.]* .iB of memory; .*--threads"
+status 1 machine hmm -e sort --arguments '[2^16]u32' --threads 32
+err_is "permc: the blocks of pass 1 have 256 threads: p = 32 is not enough for one"
+status 1 machine hmm -e sort --arguments '[2^16]u32' --threads 300
+err_is "permc: the threads are whole warps: p = 300 is no multiple of w = 32"
+status 1 machine hmm -e bitrev --arguments '[2^16]u32' --strategy online
+err_is "permc: the strategy online has a kernel of its own, which the machines do not know (another --strategy has none)"
+status 1 machine dmm -e bitrev --arguments '[2^16]u32'
+err_is "permc: a plan needs an hmm (permc machine hmm): a dmm has one memory only"
+: >err
+"$permc" machine hmm -e bitrev --arguments '[2^30]u32' >out 2>err &  # it would take a minute
+pid=$! waited=0
+while [ ! -s err ] && [ $waited -lt 300 ]; do
+  sleep 0.1
+  waited=$((waited + 1))
+done
+kill $pid
+wait $pid
+err_has "^permc: 8.6e+09 requests are to be simulated, which takes about 1 minute$"
+printf '0x0x5\n' >twice_hexadecimal.txt
+status 1 machine dmm addresses --addresses twice_hexadecimal.txt
+err_is "permc: twice_hexadecimal.txt: line 1: an address from 0 to 2^64 - 2 is expected, not '0x0x5'"
 : >empty.txt
 status 1 machine dmm addresses --addresses empty.txt
 err_is "permc: empty.txt: there is no address in it"

@@ -270,6 +270,35 @@ TEST(a_large_sorter) {
   permc_context_free(c);
 }
 
+// Of a plan without conditions the estimate is exact in requests.
+TEST(estimates) {
+  arena memory = {.failure = &kernels_failure};
+  permc_context *c = permc_context_new();
+  if (setjmp(kernels_failure))
+    abort();
+  const plan *p = plan_of(&memory, c, "sort", "[2^16]u32");
+  for (uint64_t threads = 0; threads <= 4096; threads += 1024) {
+    machine m = {MACHINE_HMM, 8, 32, 400, 1, threads, false};
+    machine_estimate e, tall;
+    uint64_t requests = 0;
+    time_of(p, &m, &requests);
+    CHECK_STR(machine_plan_estimate(&memory, &m, p, NULL, &e), NULL);
+    CHECK_EQ_U64((uint64_t)e.requests, requests);
+    m.dmms = 4096;
+    CHECK_STR(machine_plan_estimate(&memory, &m, p, NULL, &tall), NULL);
+    CHECK(tall.bytes > e.bytes);
+  }
+  machine few = {MACHINE_HMM, 1, 32, 400, 1, 32, false}, odd = few;
+  machine_estimate e;
+  odd.threads = 300;
+  CHECK_STR(machine_plan_estimate(&memory, &few, p, NULL, &e),
+            "the blocks of pass 1 have 256 threads: p = 32 is not enough for one");
+  CHECK_STR(machine_plan_estimate(&memory, &odd, p, NULL, &e),
+            "the threads are whole warps: p = 300 is no multiple of w = 32");
+  arena_free(&memory);
+  permc_context_free(c);
+}
+
 TEST(what_has_no_plan_there) {
   arena memory = {.failure = &kernels_failure};
   permc_context *c = permc_context_new();
@@ -279,7 +308,7 @@ TEST(what_has_no_plan_there) {
   const plan *p = plan_of(&memory, c, "bitrev", "[2^16]u32");
   machine dmm = {MACHINE_DMM, 1, 32, 1, 1, 0, true}, narrow = {MACHINE_HMM, 1, 16, 1, 1, 0, true};
   CHECK_STR(machine_plan_run(&memory, &dmm, p, 0, NULL, NULL, &counts),
-            "a plan needs an hmm: a dmm has one memory only");
+            "a plan needs an hmm (permc machine hmm): a dmm has one memory only");
   CHECK_STR(machine_plan_run(&memory, &narrow, p, 0, NULL, NULL, &counts),
             "the warps of a plan have 32 lanes: w = 16 will not do");
   CHECK(permc_use_strategy(c, "online"));

@@ -173,13 +173,22 @@ TEST(what_cannot_run) {
   START();
   machine dmm = {MACHINE_DMM, 1, 4, 3, 1, 16, true}, hmm = {MACHINE_HMM, 1, 4, 3, 1, 8, true};
   machine umm = {MACHINE_UMM, 1, 8, 3, 1, 8, true};
-  check_task("contiguous", dmm, (machine_task){.n = 24}, "n = 24 is no multiple of p = 16");
+  check_task("contiguous", dmm, (machine_task){.n = 24},
+             "n = 24 is no multiple of p = 16: --threads is a multiple of w = 4 that divides n");
+  check_task("contiguous", dmm, (machine_task){.n = 10},
+             "n = 10 is no multiple of w = 4, so whole warps of threads cannot share it: the next "
+             "that is, is 12");
+  check_task("umm-transpose", (machine){MACHINE_UMM, 1, 32, 3, 1, 0, true}, (machine_task){.n = 16},
+             "the side of the matrix, 4, is no multiple of w = 32");
   check_task("contiguous", dmm, (machine_task){.n = 0}, "n is from 1 to 2^31, not 0");
   check_task("crsw", dmm, (machine_task){.n = 32},
              "a square matrix has no 32 elements: n is to be a square");
   check_task("crsw", (machine){MACHINE_DMM, 1, 8, 3, 1, 8, true}, (machine_task){.n = 144},
              "the side of the matrix, 12, is no multiple of w = 8");
-  check_task("hmm-transpose", dmm, (machine_task){.n = 16}, "hmm-transpose does not run on a dmm");
+  check_task("hmm-transpose", dmm, (machine_task){.n = 16},
+             "hmm-transpose does not run on a dmm, only on an hmm");
+  check_task("umm-transpose", hmm, (machine_task){.n = 16},
+             "umm-transpose does not run on an hmm, only on a dmm and a umm");
   check_task("hmm-transpose", hmm, (machine_task){.n = 64},
              "its blocks have w^2 = 16 threads, of which p = 8 is no multiple");
   check_task("umm-transpose", umm, (machine_task){.n = 64, .registers = 4},
@@ -189,6 +198,20 @@ TEST(what_cannot_run) {
   umm.threads = 64;
   check_task("umm-transpose", umm, (machine_task){.n = 64},
              "each warp has as many of the 1 tiles of 8 x 8: p / w = 8 is no divisor");
+}
+
+// The waiting sets, a bit for each warp and memory, and an entry for each round.
+TEST(bytes) {
+  const machine_algorithm *random = machine_algorithm_named("random");
+  machine m = {MACHINE_HMM, 4096, 1, 1, 1, 1 << 20, false};
+  machine_task t = {.n = 1 << 20};
+  CHECK(machine_algorithm_bytes(&m, random, &t) > UINT64_C(4096) * (1 << 20) / 8);
+  m.barrier = true;
+  CHECK(machine_algorithm_bytes(&m, random, &t) < 1 << 28);
+  m.threads = 1;
+  CHECK(machine_algorithm_bytes(&m, random, &t) > 5 << 20);
+  m.threads = 0;
+  CHECK(machine_algorithm_bytes(&m, random, &t) >= 4 << 20);
 }
 
 // ---- speed -----------------------------------------------------------------------------------
