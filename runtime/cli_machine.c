@@ -189,21 +189,6 @@ static bool fits(const machine_state *s) {
   return false;
 }
 
-static const char *estimate_plan(machine_state *s, const plan *p, const c_options *options,
-                                 machine_estimate *out) {
-  const char *problem = NULL;
-  *out = (machine_estimate){0, 0};
-  for (int barrier = 0; barrier < 2 && !problem; barrier++) {
-    machine_estimate one;
-    machine m = s->machine;
-    m.barrier = barrier;
-    problem = machine_plan_estimate(&s->memory, &m, p, options, &one);
-    out->requests += one.requests;
-    out->bytes += one.bytes;
-  }
-  return problem;
-}
-
 static bool estimate_fits(const machine_estimate *e, char why[MACHINE_MEMORY_WHY]) {
   return machine_memory_fits(e->bytes < 0x1p63 ? (uint64_t)e->bytes : UINT64_MAX, why);
 }
@@ -215,7 +200,8 @@ static cli_status too_large(machine_state *s, const plan *p, const c_options *op
   char ignored[MACHINE_MEMORY_WHY];
   machine_estimate fewer;
   s->machine.threads = UINT64_C(1) << FEWER_BITS;
-  if (!estimate_plan(s, p, options, &fewer) && estimate_fits(&fewer, ignored))
+  if (!machine_plan_report_estimate(&s->memory, &s->machine, p, options, &fewer) &&
+      estimate_fits(&fewer, ignored))
     cli_error("a memory machine for this plan needs %s: with --threads 2^%d it fits", why,
               FEWER_BITS);
   else
@@ -363,7 +349,8 @@ static cli_status run_passes(machine_state *s, const plan *p, const char *entry)
     options.layout = layout_kind_and_seed(lying, &options.layout_seed);
   machine_estimate estimate;
   char why[MACHINE_MEMORY_WHY];
-  const char *problem = estimate_plan(s, p, &options, &estimate);
+  const char *problem =
+      machine_plan_report_estimate(&s->memory, &s->machine, p, &options, &estimate);
   if (!problem && !estimate_fits(&estimate, why))
     return too_large(s, p, &options, why);
   if (!problem)

@@ -2,6 +2,7 @@
 // GPU, how long it takes there.
 #include "runtime/cuda_program.h"
 #include "runtime/explain.h"
+#include "runtime/machine_memory.h"
 #include "runtime/machine_report.h"
 #include "runtime/nvrtc.h"
 
@@ -40,6 +41,26 @@ static const double *measure(permc_context *c, arena *a, const plan *p, machine 
   return seconds;
 }
 
+// False: it does not fit, or would take minutes; reported.
+static bool fits(permc_context *c, arena *a, const plan *p, const machine *m,
+                 const c_options *options) {
+  const double most = 1e10;  // requests: more than a minute
+  machine_estimate e;
+  char why[MACHINE_MEMORY_WHY];
+  const char *problem = machine_plan_report_estimate(a, m, p, options, &e);
+  bool good = !problem && e.requests <= most;
+  if (problem)
+    context_error(c, "%s", problem);
+  else if (!machine_memory_fits(e.bytes < 0x1p63 ? (uint64_t)e.bytes : UINT64_MAX, why))
+    context_error(c, "a memory machine for this plan needs %s: take smaller arrays", why);
+  else if (!good)
+    context_error(c,
+                  "%.2g requests would be simulated, more than %.0g: take smaller arrays, or permc "
+                  "machine hmm, which has the time",
+                  e.requests, most);
+  return good && machine_memory_fits(e.bytes < 0x1p63 ? (uint64_t)e.bytes : UINT64_MAX, why);
+}
+
 bool explain_machine(permc_context *c, arena *a, const explanation *e, bool json, text *out) {
   const plan *p = e->program.plan;
   machine like = usual;
@@ -47,6 +68,8 @@ bool explain_machine(permc_context *c, arena *a, const explanation *e, bool json
   c_options options = {
       .stream_bytes = UINT64_MAX, .layout = c->layout, .layout_seed = c->layout_seed};
   const double *seconds = p->target->lane_bytes == 0 ? measure(c, a, p, &like) : NULL;
+  if (!fits(c, a, p, &like, &options))
+    return false;
   const char *problem = machine_plan_report_make(a, &like, p, e->entry, &options, &r);
   if (problem) {
     context_error(c, "%s", problem);

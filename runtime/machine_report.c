@@ -85,6 +85,21 @@ void machine_report_text(text *to, const machine_report *r) {
                                                       : "results are right");
 }
 
+const char *machine_plan_report_estimate(arena *a, const machine *m, const plan *p,
+                                         const c_options *options, machine_estimate *out) {
+  const char *problem = NULL;
+  *out = (machine_estimate){0, 0};
+  for (int barrier = 0; barrier < 2 && !problem; barrier++) {
+    machine_estimate one;
+    machine own = *m;
+    own.barrier = barrier;
+    problem = machine_plan_estimate(a, &own, p, options, &one);
+    out->requests += one.requests;
+    out->bytes += one.bytes;
+  }
+  return problem;
+}
+
 const char *machine_plan_report_make(arena *a, const machine *m, const plan *p, const char *entry,
                                      const c_options *options, machine_plan_report *out) {
   text exchanges = {0};

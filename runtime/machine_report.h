@@ -54,6 +54,9 @@ typedef struct machine_plan_report {
   const char *like;       // what the machine is like, or NULL
 } machine_plan_report;
 
+// What machine_plan_report_make will take. NULL, or a sentence.
+const char *machine_plan_report_estimate(arena *a, const machine *m, const plan *p,
+                                         const c_options *options, machine_estimate *out);
 // Executes all passes twice. NULL: *out has been counted; otherwise a sentence.
 const char *machine_plan_report_make(arena *a, const machine *m, const plan *p, const char *entry,
                                      const c_options *options, machine_plan_report *out);

@@ -12,3 +12,4 @@ try explain -e bitrev --arguments '[16]u32' --layout foo
 try run -e bitrev --random '[16]u8' --layout RAP:x
 try run -e bitrev --random '[16]u8' --layout rap:18446744073709551615
 try run -e 'id' --random '[2]u8' --layout optimal:1
+try explain -e bitrev --arguments '[2^40]u32' --machine
