@@ -1,5 +1,6 @@
 // The table of suites and its expansion into cases. See bench_suites.h.
 #include "runtime/bench_suites.h"
+#include "kernels/draw.h"
 #include "kernels/layout.h"
 
 #include <inttypes.h>
@@ -225,19 +226,12 @@ static const suite_row rows[] = {
 
 // ---- maps ---------------------------------------------------------------------------------------
 
-static uint64_t next_random(uint64_t *state) {  // SplitMix64, Steele, Lea and Flood 2014
-  uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
-  z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-  z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-  return z ^ (z >> 31);
-}
-
 static f2_matrix random_permutation(int n, uint64_t *state) {
   int source[F2_MAX];
   for (int i = 0; i < n; i++)
     source[i] = i;
   for (int i = n; i > 1; i--) {
-    int k = (int)(next_random(state) % (uint64_t)i), last = source[i - 1];
+    int k = (int)(draw_word(state) % (uint64_t)i), last = source[i - 1];
     source[i - 1] = source[k];
     source[k] = last;
   }
@@ -249,7 +243,7 @@ static f2_matrix random_invertible(int n, uint64_t *state) {
   f2_matrix a, inverse;
   do {
     for (int i = 0; i < n; i++)
-      row[i] = next_random(state) & f2_mask(n);
+      row[i] = draw_word(state) & f2_mask(n);
     a = f2_from_rows(n, n, row);
   } while (!f2_inverse(a, &inverse));
   return a;
@@ -283,11 +277,11 @@ static f2_affine map_of(map_kind kind, int n) {
     break;
   case RANDOM_BPC:
     map.a = random_permutation(n, &state);
-    map.c = next_random(&state) & f2_mask(n);
+    map.c = draw_word(&state) & f2_mask(n);
     break;
   case RANDOM_BMMC:
     map.a = random_invertible(n, &state);
-    map.c = next_random(&state) & f2_mask(n);
+    map.c = draw_word(&state) & f2_mask(n);
     break;
   case GRAY_CODE:
     map.a = gray_code(n);

@@ -48,17 +48,18 @@ static bool fits(permc_context *c, arena *a, const plan *p, const machine *m,
   machine_estimate e;
   char why[MACHINE_MEMORY_WHY];
   const char *problem = machine_plan_report_estimate(a, m, p, options, &e);
-  bool good = !problem && e.requests <= most;
   if (problem)
-    context_error(c, "%s", problem);
-  else if (!machine_memory_fits(e.bytes < 0x1p63 ? (uint64_t)e.bytes : UINT64_MAX, why))
-    context_error(c, "a memory machine for this plan needs %s: take smaller arrays", why);
-  else if (!good)
-    context_error(c,
-                  "%.2g requests would be simulated, more than %.0g: take smaller arrays, or permc "
-                  "machine hmm, which has the time",
-                  e.requests, most);
-  return good && machine_memory_fits(e.bytes < 0x1p63 ? (uint64_t)e.bytes : UINT64_MAX, why);
+    return context_error(c, "%s", problem), false;
+  if (!machine_memory_fits(e.bytes < 0x1p63 ? (uint64_t)e.bytes : UINT64_MAX, why))
+    return context_error(c, "a memory machine for this plan needs %s: take smaller arrays", why),
+           false;
+  if (e.requests <= most)
+    return true;
+  context_error(c,
+                "%.2g requests would be simulated, more than %.0g: take smaller arrays, or permc "
+                "machine hmm, which has the time",
+                e.requests, most);
+  return false;
 }
 
 bool explain_machine(permc_context *c, arena *a, const explanation *e, bool json, text *out) {
