@@ -25,7 +25,7 @@ PLANS = [
     ("sort rows of 2^10 u32", "map sort", "[2^8][2^10]u32"),
     ("fft c64 2^20", "fft", "[2^14]c64"),
 ]
-TRANSPOSES = ["crsw", "srcw", "drdw"]
+TRANSPOSES = [("crsw",), ("srcw",), ("drdw",)]
 COUNTERS = [
     "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
     "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum",
@@ -43,6 +43,11 @@ def layouts(permc):
     if OPTIONS.layouts:
         return OPTIONS.layouts.split(",")
     return [line.split()[0] for line in run([permc, "run", "--layout", "help"]).splitlines()]
+
+
+def chosen(cases):
+    """Of a table, the rows whose first column has OPTIONS.only in it."""
+    return [case for case in cases if OPTIONS.only in case[0]]
 
 
 def predicted(permc, expression, types, layout):
@@ -78,7 +83,7 @@ def show(turns, accesses):
 
 
 def plan_rows(permc):
-    for name, expression, types in PLANS:
+    for name, expression, types in chosen(PLANS):
         for layout in layouts(permc):
             command = [permc, "run", "-e", expression, "--backend", "cuda", "--layout", layout,
                        "--random", types, "-o", "/dev/null"]
@@ -87,7 +92,7 @@ def plan_rows(permc):
 
 def transpose_rows(permc, peer):
     """256 transposes of one matrix, which comes and goes by rows. The peer says its turns."""
-    for algorithm in TRANSPOSES:
+    for (algorithm,) in chosen(TRANSPOSES):
         for layout in layouts(permc):
             command = [peer, "--algorithm", algorithm, "--type", layout, "--count", "1024"]
             name = json.loads(run(command))["name"]  # "shared_transpose, crsw, 16448 turns"
@@ -128,6 +133,7 @@ def options():
     parser.add_argument("--times", metavar="TIMES.json", help="of the suite, as permc bench writes it")
     parser.add_argument("--counters", action="store_true", help="ask the GPU's, too")
     parser.add_argument("--layouts", metavar="A,B,...", help="only these")
+    parser.add_argument("--only", metavar="TEXT", default="", help="cases with TEXT in the name")
     return parser.parse_args()
 
 

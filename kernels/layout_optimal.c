@@ -4,7 +4,8 @@
 //
 //   one or two lane subspaces  always: of two subspaces of dimension m there is a common complement
 //                              (f2_space_common_complement), and smaller ones lie in such
-//   others                     if the search below finds a K that no sum is in; else it has few
+//   others                     if the search below finds a K that no sum is in, or another linear
+//                              layout of the table has none; else it is the one with the fewest
 //
 //   n = 4, m = 2, rows <e_0 e_1> and columns <e_2 e_3>:  K = <e_0 + e_2, e_1 + e_3>,
 //   bank bits a_0 + a_2 and a_1 + a_3, which is fixed-xor
@@ -175,33 +176,57 @@ static bool by_folding(arena *a, const bank_trace *distinct, int n, int m, f2_ma
   return true;
 }
 
+// ---- the best of all ---------------------------------------------------------------------------
+
+typedef struct choice {
+  f2_matrix bank;
+  uint64_t conflicts;  // UINT64_MAX: nothing was found yet
+  const char *how;
+} choice;
+
+// Sums say nothing of addresses that are no subspace, such as diagonals, but in pairs: what another
+// row of the table does may be better. The first of the best, as they become more intricate.
+static void by_others(arena *a, const layout_request *r, const bank_trace *distinct, choice *best) {
+  const layout_kind *kind;
+  for (size_t i = 0; best->conflicts > 0 && (kind = layout_kind_at(i)); i++) {
+    layout other = {.kind = kind, .banks = r->banks, .words = r->words, .seed = r->seed};
+    const char *wrong;
+    if (kind->form != LAYOUT_LINEAR || kind->search == layout_make_optimal ||
+        !(kind->search ? kind->search(a, r, distinct, &other, &wrong)
+                       : kind->make(a, r, &other, &wrong)))
+      continue;
+    f2_matrix bank = f2_from_rows(layout_bank_bits(r), other.matrix.columns, other.matrix.row);
+    uint64_t own = conflicts_of(distinct, &bank);
+    if (own < best->conflicts)
+      *best = (choice){bank, own, arena_printf(a, "; as %s", kind->name)};
+  }
+}
+
 bool layout_make_optimal(arena *a, const layout_request *r, const bank_trace *distinct, layout *out,
                          const char **wrong) {
+  (void)wrong;
   int n = layout_address_bits(r), m = layout_bank_bits(r);
   // Pairs are counted all over memory; each round computes the banks once.
   layout_work each = {.address = ROUNDS * (uint64_t)(m + 1), .pair = 4};
   bank_trace few = *distinct;
-  f2_matrix bank;
-  int rounds = ROUNDS;
-  bool closed = by_complement(distinct, n, m, &bank);
-  if (!closed)
+  choice best = {.how = ": a common complement"};
+  if (by_complement(distinct, n, m, &best.bank)) {
+    best.conflicts = conflicts_of(distinct, &best.bank);
+  } else {
+    int rounds = 0;
     few = layout_thinned(a, distinct, each);
-  if (!closed && !by_folding(a, &few, n, m, &bank, &rounds)) {
-    *wrong = arena_printf(a, "optimal looks at accesses that span up to 2^%d addresses, not more",
-                          FOLD_BITS);
-    return false;
+    bool folded = by_folding(a, &few, n, m, &best.bank, &rounds);
+    best.how =
+        folded && rounds < ROUNDS ? arena_printf(a, "; %d of %d rounds", rounds, ROUNDS) : "";
+    best.conflicts = folded ? conflicts_of(distinct, &best.bank) : UINT64_MAX;
+    by_others(a, r, distinct, &best);
   }
-  layout_from_bank(out, r, bank);
-  const char *bits = layout_bits_text(a, bank);
-  uint64_t conflicts = conflicts_of(distinct, &bank);
-  if (closed)
-    bits = arena_printf(a, "%s; no conflict: a common complement", bits);
-  else if (conflicts == 0)
-    bits = arena_printf(a, "%s; no conflict", bits);
-  else
-    bits = arena_printf(a, "%s; %" PRIu64 " conflicts were left", bits, conflicts);
-  if (conflicts > 0 && rounds < ROUNDS)
-    bits = arena_printf(a, "%s; %d of %d rounds", bits, rounds, ROUNDS);
+  layout_from_bank(out, r, best.bank);
+  const char *left = best.conflicts == 0 ? "no conflict"
+                     : best.conflicts == 1
+                         ? "1 conflict was left"
+                         : arena_printf(a, "%" PRIu64 " conflicts were left", best.conflicts);
+  const char *bits = arena_printf(a, "%s; %s%s", layout_bits_text(a, best.bank), left, best.how);
   out->parameters = layout_thinned_text(a, bits, distinct, &few);
   return true;
 }

@@ -7,8 +7,8 @@
 //
 // Each block has a matrix and transposes it REPEAT times, from a to b and back, which is what is
 // measured; then it goes back to global memory, where it must be what it was. The layout is made
-// for these accesses, and the turns at the banks that it should come to are said beside the
-// algorithm: what the counters of bench/layouts.py are compared with.
+// for these accesses and those by rows, and the turns at the banks that it should come to are said
+// beside the algorithm: what the counters of bench/layouts.py are compared with.
 #include "kernels/layout.h"
 #include "peer.h"
 #include "runtime/cuda.h"
@@ -77,8 +77,9 @@ static const char *compile(const layout *l, const char *const *of) {
              : cuda_message(device);
 }
 
-// Of each warp: the addresses that the algorithm reads and writes.
-static bank_trace accesses_of(arena *a, size_t algorithm) {
+// Of each warp: the addresses that the algorithm reads and writes, and with `rows` those by which
+// the matrix comes from global memory or goes there.
+static bank_trace accesses_of(arena *a, size_t algorithm, bool rows) {
   bank_trace t = {0};
   for (uint64_t i = 0; i < W; i++) {
     uint64_t row[W], column[W], diagonal_row[W], diagonal_column[W];
@@ -91,19 +92,18 @@ static bank_trace accesses_of(arena *a, size_t algorithm) {
     }
     bank_trace_add(a, &t, W, algorithm == 0 ? row : algorithm == 1 ? column : diagonal_row);
     bank_trace_add(a, &t, W, algorithm == 0 ? column : algorithm == 1 ? row : diagonal_column);
+    if (rows)
+      bank_trace_add(a, &t, W, row);
   }
   return t;
 }
 
-static void predict(arena *a, const layout *l, const bank_trace *accesses) {
+static uint64_t turns_of(arena *a, const layout *l, size_t algorithm) {
   bank_counter *counter = bank_counter_new(a, W);
-  turns = REPEAT * layout_cost(l, counter, accesses).units;
-  for (uint64_t i = 0; i < W; i++) {  // the matrix comes and goes by rows
-    uint64_t row[W];
-    for (uint64_t j = 0; j < W; j++)
-      row[j] = W * i + j;
-    turns += 2 * layout_congestion(l, counter, W, row);
-  }
+  bank_trace transpose = accesses_of(a, algorithm, false), all = accesses_of(a, algorithm, true);
+  uint64_t own = layout_cost(l, counter, &transpose).units,
+           rows = layout_cost(l, counter, &all).units - own;
+  return REPEAT * own + 2 * rows;
 }
 
 static const char *make(const peer_options *o, arena *a) {
@@ -112,13 +112,13 @@ static const char *make(const peer_options *o, arena *a) {
   size_t algorithm = 0;
   for (size_t i = 0; i < 3 && o->algorithm; i++)
     algorithm = strcmp(addresses[i][0], o->algorithm) ? algorithm : i;
-  bank_trace accesses = accesses_of(a, algorithm);
+  bank_trace accesses = accesses_of(a, algorithm, true);
   const layout_kind *kind = layout_kind_named(o->type ? o->type : "raw");
   layout_request request = {.banks = W, .words = WORDS, .accesses = &accesses, .seed = 1};
   const layout *l = kind ? layout_make(a, kind, &request, &wrong) : NULL;
   if (!l)
     return wrong ? wrong : "there is no such layout";
-  predict(a, l, &accesses);
+  turns = turns_of(a, l, algorithm);
   device = cuda_open(0, why, sizeof why);
   if (!device)
     return why;

@@ -475,6 +475,38 @@ TEST(optimal_counts_what_it_could_not_avoid) {
   CHECK_CONTAINS(l->parameters, expected);
 }
 
+// Strides, diagonals and random addresses, which folding alone does not always serve best.
+static bank_trace of_all_kinds(uint64_t *state, uint32_t banks, uint32_t words) {
+  bank_trace t = {0};
+  for (uint64_t left = 1 + draw_below(state, 40); left; left--) {
+    uint64_t address[32], stride = 1 + draw_below(state, 60), kind = draw_below(state, 3);
+    for (uint64_t j = 0; j < banks; j++)
+      address[j] = kind == 0   ? j * stride % words
+                   : kind == 1 ? (banks * j + (left + stride * j) % banks) % words
+                               : draw_below(state, words);
+    bank_trace_add(&memory, &t, banks, address);
+  }
+  return t;
+}
+
+TEST(no_linear_layout_has_fewer_conflicts_than_optimal) {
+  uint64_t state = 23, others = 0;
+  for (int round = 0; round < 100; round++) {
+    uint32_t banks = UINT32_C(4) << draw_below(&state, 4), words = UINT32_C(64)
+                                                                   << draw_below(&state, 9);
+    bank_trace t = of_all_kinds(&state, banks, words);
+    bank_counter *c = bank_counter_new(&memory, banks);
+    const layout *l = make("optimal", banks, words, &t);
+    uint64_t own = bank_conflicts(layout_cost(l, c, &t));
+    const layout_kind *kind;
+    others += strstr(l->parameters, "; as ") != NULL;
+    for (size_t i = 0; (kind = layout_kind_at(i)); i++)
+      if (kind->form == LAYOUT_LINEAR)
+        CHECK(own <= bank_conflicts(layout_cost(make(kind->name, banks, words, &t), c, &t)));
+  }
+  CHECK(others > 0 && others < 50);
+}
+
 // Strides 4 and 6 (Hash paper, section 5.1): their 5 bank bits are a quotient of bits 1 to 7 by a
 // plane. Of all planes none is without a conflict, so the one that every search leaves is least.
 TEST(strides_4_and_6_leave_a_conflict_under_every_linear_layout) {
