@@ -119,6 +119,8 @@ const machine_permutation *machine_permutation_named(const char *name);
 // 2^bits images, in the arena. `random` (at == NULL) by the seed: Fisher and Yates' shuffle.
 uint64_t *machine_permutation_list(arena *a, const machine_permutation *p, uint32_t bits,
                                    uint64_t seed);
+// NULL, or which number keeps 0 ... count - 1 from being in the list once each.
+const char *machine_permutation_problem(arena *a, const uint64_t *list, uint64_t count);
 // D_w(P), the distribution (HMM paper, section IV): address groups that warps of w write to. n is a
 // multiple of w.
 uint64_t machine_distribution(arena *a, const uint64_t *list, uint64_t n, uint32_t width);

@@ -3,6 +3,8 @@
 #include "kernels/draw.h"
 #include "kernels/machine_algorithm.h"
 
+#include <inttypes.h>
+
 static uint64_t identical(uint64_t i, uint32_t bits) {
   (void)bits;
   return i;
@@ -76,4 +78,17 @@ uint64_t machine_bank_distribution(arena *a, const uint64_t *list, uint64_t n, u
     sum += most;
   }
   return sum;
+}
+
+const char *machine_permutation_problem(arena *a, const uint64_t *list, uint64_t count) {
+  bool *seen = NEW_ARRAY(a, bool, count);
+  for (uint64_t i = 0; i < count; i++) {
+    if (list[i] >= count)
+      return arena_printf(a, "number %" PRIu64 " is %" PRIu64 ", and there are %" PRIu64 " of them",
+                          i, list[i], count);
+    if (seen[list[i]])
+      return arena_printf(a, "number %" PRIu64 " is %" PRIu64 " again", i, list[i]);
+    seen[list[i]] = true;
+  }
+  return NULL;
 }

@@ -1,7 +1,7 @@
 // permc banks: what the accesses of a trace, or of a plan, cost under every bank layout.
 #include "kernels/banks_plan.h"
 #include "kernels/layout.h"
-#include "runtime/bank_trace.h"
+#include "runtime/address_text.h"
 #include "runtime/cli_plan.h"
 #include "runtime/json.h"
 
@@ -330,7 +330,7 @@ static cli_status read_trace(arena *a, const cli_arguments *given, report *r) {
   r->bytes = cli_read_file(path, &length, &wrong);
   if (!r->bytes)
     cli_error("%s: %s", r->title, wrong);
-  else if (!bank_trace_read(a, r->bytes, length, &r->trace, &line, &wrong))
+  else if (!address_text_trace(a, r->bytes, length, &r->trace, &line, &wrong))
     line ? cli_error("%s:%zu: %s", r->title, line, wrong) : cli_error("%s: %s", r->title, wrong);
   return wrong ? CLI_WRONG : CLI_OK;
 }

@@ -1,9 +1,9 @@
 // permc machine: accesses, algorithms and plans on the memory machines.
 #include "kernels/layout.h"
 #include "kernels/machine_plan.h"
+#include "runtime/address_text.h"
 #include "runtime/cli.h"
 #include "runtime/cli_plan.h"
-#include "runtime/machine_input.h"
 #include "runtime/machine_memory.h"
 #include "runtime/machine_report.h"
 #include "runtime/units.h"
@@ -111,20 +111,21 @@ static cli_status list_algorithms(void) {
 
 // NULL: reported.
 static uint64_t *read_list(machine_state *s, const char *path) {
-  size_t length;
+  size_t length, line = 0;
   const char *wrong = "";
   char *bytes = cli_read_file(path, &length, &wrong);
-  uint64_t *list = NULL, n = s->task.n;
-  if (bytes && strlen(bytes) < length)
-    wrong = "a zero byte is no part of a number";
-  else if (bytes)
-    list = machine_read_addresses(&s->memory, bytes, &s->task.n, &wrong);
+  address_list list = {0};
+  uint64_t n = s->task.n;
+  bool good = bytes && address_text_list(&s->memory, bytes, length, &list, &line, &wrong);
   free(bytes);
-  if (!list)
+  s->task.n = list.count;
+  if (line)
+    cli_error("%s:%zu: %s", path, line, wrong);
+  else if (!good)
     cli_error("%s: %s", path, wrong);
-  else if (n && n != s->task.n)
-    cli_error("%s: there are %" PRIu64 " numbers, and --size says %" PRIu64, path, s->task.n, n);
-  return !n || n == s->task.n ? list : NULL;
+  else if (n && n != list.count)
+    cli_error("%s: there are %zu numbers, and --size says %" PRIu64, path, list.count, n);
+  return good && (!n || n == list.count) ? list.items : NULL;
 }
 
 static bool take_permutation(machine_state *s, uint64_t seed) {

@@ -194,7 +194,9 @@ const cli_verb cli_verbs[] = {
      "on\n"
      "an hmm, the plan of a program (FILE, -e EXPR) for GPUs, pass by pass. Each with a barrier\n"
      "after each round, beside the papers' formula, and free-running; results are checked.",
-     "permc machine dmm stride --size 1024 --threads 256", machine_options, cli_machine},
+     "permc machine dmm stride --size 1024 --threads 256\n"
+     "  permc machine hmm -e sort --arguments '[2^16]u32' --dmms 4",
+     machine_options, cli_machine},
     {"fmt", "FILE...", 1, SIZE_MAX, "lay out programs in the one canonical way",
      "Rewrites each FILE in place; comments are kept. FILE - goes from standard input to standard\n"
      "output.",

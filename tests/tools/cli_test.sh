@@ -388,16 +388,16 @@ wait $pid
 err_has "^permc: 8.6e+09 requests are to be simulated, which takes about 1 minute$"
 printf '0x0x5\n' >twice_hexadecimal.txt
 status 1 machine dmm addresses --addresses twice_hexadecimal.txt
-err_is "permc: twice_hexadecimal.txt: line 1: an address from 0 to 2^64 - 2 is expected, not '0x0x5'"
+err_is "permc: twice_hexadecimal.txt:1: '0x0x5' is no number: expected one such as 96 or 0x60"
 : >empty.txt
 status 1 machine dmm addresses --addresses empty.txt
-err_is "permc: empty.txt: there is no address in it"
+err_is "permc: empty.txt: there is no number in it"
 printf '1 2\n3 x4\n' >malformed.txt
 status 1 machine dmm addresses --addresses malformed.txt
-err_is "permc: malformed.txt: line 2: an address from 0 to 2^64 - 2 is expected, not 'x4'"
+err_is "permc: malformed.txt:2: 'x4' is no number: expected one such as 96 or 0x60"
 printf '18446744073709551616\n' >large.txt
 status 1 machine dmm addresses --addresses large.txt
-err_is "permc: large.txt: line 1: an address from 0 to 2^64 - 2 is expected, not '18446744073709551616'"
+err_is "permc: large.txt:1: 18446744073709551616 is beyond 2^48"
 printf '0 2 2 1\n' >twice.txt
 status 1 machine hmm d-designated --permutation twice.txt --width 2
 err_is "permc: twice.txt: it is no permutation: number 2 is 2 again"

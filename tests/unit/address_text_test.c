@@ -1,5 +1,5 @@
-// Reading traces: what is accepted, and what is said of what is not.
-#include "runtime/bank_trace.h"
+// Reading traces and lists: what is accepted, and what is said of what is not.
+#include "runtime/address_text.h"
 #include "tests/test.h"
 
 static arena memory;
@@ -7,7 +7,7 @@ static arena memory;
 static bool reads(const char *bytes, size_t length, bank_trace *out, size_t *line,
                   const char **wrong) {
   *out = (bank_trace){0};
-  return bank_trace_read(&memory, bytes, length, out, line, wrong);
+  return address_text_trace(&memory, bytes, length, out, line, wrong);
 }
 
 TEST(the_trace_of_the_header) {
@@ -48,20 +48,18 @@ TEST(malformed_traces) {
       {"", 0, none},
       {"\n\n", 0, none},
       {"# nothing\n\n# more\n", 0, none},
-      {"1 2\nfoo 3\n", 2, "'foo' is no address: expected a number of words, such as 96 or 0x60"},
-      {"1\n\n\n-2", 4, "'-2' is no address: expected a number of words, such as 96 or 0x60"},
-      {"1.5", 1, "'1.5' is no address: expected a number of words, such as 96 or 0x60"},
-      {"0x", 1, "'0x' is no address: expected a number of words, such as 96 or 0x60"},
-      {"0x1g", 1, "'0x1g' is no address: expected a number of words, such as 96 or 0x60"},
-      {"12a", 1, "'12a' is no address: expected a number of words, such as 96 or 0x60"},
-      {"1;2", 1, "'1;2' is no address: expected a number of words, such as 96 or 0x60"},
-      {"\x01\xff", 1, "'\\x01\\xff' is no address: expected a number of words, such as 96 or 0x60"},
+      {"1 2\nfoo 3\n", 2, "'foo' is no number: expected one such as 96 or 0x60"},
+      {"1\n\n\n-2", 4, "'-2' is no number: expected one such as 96 or 0x60"},
+      {"1.5", 1, "'1.5' is no number: expected one such as 96 or 0x60"},
+      {"0x", 1, "'0x' is no number: expected one such as 96 or 0x60"},
+      {"0x1g", 1, "'0x1g' is no number: expected one such as 96 or 0x60"},
+      {"12a", 1, "'12a' is no number: expected one such as 96 or 0x60"},
+      {"1;2", 1, "'1;2' is no number: expected one such as 96 or 0x60"},
+      {"\x01\xff", 1, "'\\x01\\xff' is no number: expected one such as 96 or 0x60"},
       {"abcdefghijklmnopqrstuvwxyz", 1,
-       "'abcdefghijklmnopqrstuvwx...' is no address: expected a number of words, such as 96 or "
-       "0x60"},
-      {"0x1000000000000", 1, "address 0x1000000000000 is beyond 2^48 words"},
-      {"1\n99999999999999999999999999999999", 2,
-       "address 999999999999999999999999... is beyond 2^48 words"},
+       "'abcdefghijklmnopqrstuvwx...' is no number: expected one such as 96 or 0x60"},
+      {"0x1000000000000", 1, "0x1000000000000 is beyond 2^48"},
+      {"1\n99999999999999999999999999999999", 2, "999999999999999999999999... is beyond 2^48"},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     bank_trace t;
@@ -79,7 +77,7 @@ TEST(a_byte_that_is_zero) {
   const char *wrong;
   CHECK(!reads("1 2\n3\0004\n", 8, &t, &line, &wrong));
   CHECK_EQ_U64(line, 2);
-  CHECK_CONTAINS(wrong, "'3\\x004' is no address");
+  CHECK_CONTAINS(wrong, "'3\\x004' is no number");
 }
 
 TEST(most_addresses_of_an_access) {
@@ -95,6 +93,29 @@ TEST(most_addresses_of_an_access) {
   CHECK(!reads(trace.data, trace.length, &t, &line, &wrong));
   CHECK_STR(wrong, "more than 1024 addresses in one access");
   text_free(&trace);
+}
+
+TEST(lists_run_over_lines) {
+  static const char list[] = "0 1, 0x2\n\n# more\n3 # the last\n";
+  address_list out = {0};
+  size_t line;
+  const char *wrong;
+  REQUIRE(address_text_list(&memory, list, strlen(list), &out, &line, &wrong));
+  REQUIRE(out.count == 4);
+  for (uint64_t i = 0; i < 4; i++)
+    CHECK_EQ_U64(out.items[i], i);
+}
+
+TEST(malformed_lists) {
+  address_list out = {0};
+  size_t line;
+  const char *wrong;
+  CHECK(!address_text_list(&memory, "# none\n", 7, &out, &line, &wrong));
+  CHECK_EQ_U64(line, 0);
+  CHECK_STR(wrong, "there is no number in it");
+  CHECK(!address_text_list(&memory, "1 2\n3 x4\n", 9, &out, &line, &wrong));
+  CHECK_EQ_U64(line, 2);
+  CHECK_STR(wrong, "'x4' is no number: expected one such as 96 or 0x60");
 }
 
 int main(int argc, char **argv) {
