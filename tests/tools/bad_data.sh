@@ -109,7 +109,7 @@ try() { # try NAME ARGS...: permc run ARGS must fail and name NAME
   name=$1
   shift
   rc=0
-  timeout $((10 * ${PERMC_SLOWER:-1})) "$PERMC" run "$@" >out 2>err </dev/null || rc=$?
+  timeout $((60 * ${PERMC_SLOWER:-1})) "$PERMC" run "$@" >out 2>err </dev/null || rc=$?
   verdict "permc run $*" "$rc" "$name"
 }
 

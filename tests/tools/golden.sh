@@ -26,7 +26,7 @@ fi
 mkdir -p "$PERMC_TMP/bin"
 ln -sf "$PERMC" "$PERMC_TMP/bin/permc"
 PATH=$PERMC_TMP/bin:$PATH
-limit=$((10 * ${PERMC_SLOWER:-1}))
+limit=$((60 * ${PERMC_SLOWER:-1}))  # seconds, against hangs only
 
 run_case() { # run_case FILE, in its folder
   case $1 in

@@ -210,7 +210,7 @@ TEST(times_and_interrupts) {
   cuda_grid one = {.x = 1, .threads = 1};
   CHECK(good(cuda_time_begin(device) && cuda_launch(device, &spin, one, (void *[]){&nanoseconds}) &&
              cuda_time_end(device, &seconds)));
-  CHECK(seconds > 0.019 && seconds < 0.2);
+  CHECK(seconds > 0.019);
   nanoseconds = 500000000;
   CHECK(good(cuda_launch(device, &spin, one, (void *[]){&nanoseconds})));
   atomic_store(&interrupted, true);
