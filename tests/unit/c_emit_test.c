@@ -4,6 +4,7 @@
 // PERMC_EMIT_SEEDS=a-b runs other seeds than the usual few, PERMC_EMIT_TEXT=1 prints the code of a
 // plan that fails.
 #define RANDOM_NET_BITS 9
+#include "tests/unit/evaluated.h"
 #include "tests/unit/memory.h"
 #include "tests/unit/plan_random.h"
 
@@ -102,70 +103,8 @@ static plan *some_plan(random_state *r, const net *t) {
 
 // ---- running ---------------------------------------------------------------------------------
 
-static array *make_arguments(const net *t, const evaluation *e, size_t *count) {
-  array *arguments = NEW_ARRAY(&memory, array, t->arrays.count);
-  *count = 0;
-  for (size_t i = 0; i < t->arrays.count; i++) {
-    const net_array *a = &t->arrays.items[i];
-    if (a->role != NET_ARGUMENT)
-      continue;
-    array *to = &arguments[a->number];
-    size_t size = scalar_types[a->type].size;
-    if (!array_create(to, a->type, 1, &a->count))
-      abort();
-    for (uint64_t x = 0; x < a->count; x++)
-      memcpy((char *)to->data + x * size, &e->arrays[i][x].bits, size);
-    *count = a->number + 1 > *count ? a->number + 1 : *count;
-  }
-  return arguments;
-}
-
-// The bits of all NaN that are computed are one: compilers may exchange the operands of + and *.
-// Those that are only moved are what they were.
+// Whether the bits of all NaN are one: they are but in what is only moved.
 static bool nan_is_nan = true;
-static bool same_bits(scalar_type type, const unsigned char *a, const unsigned char *b) {
-  size_t size = scalar_types[type].size, parts = scalar_types[type].kind == KIND_COMPLEX ? 2 : 1;
-  scalar_type part = scalar_real_of(type);
-  for (size_t i = 0; i < parts; i++) {
-    bool nan[2] = {false, false};
-    if (nan_is_nan && scalar_types[part].kind == KIND_FLOAT) {
-      scalar_apply(OP_ISNAN, part, 1, a + i * size / parts, NULL, &nan[0]);
-      scalar_apply(OP_ISNAN, part, 1, b + i * size / parts, NULL, &nan[1]);
-    }
-    if (!(nan[0] && nan[1]) &&
-        memcmp(a + i * size / parts, b + i * size / parts, size / parts) != 0)
-      return false;
-  }
-  return true;
-}
-
-static void show_wrong(size_t id, uint64_t x, size_t size, const unsigned char *found,
-                       const unsigned char *expected) {
-  printf("a%zu at %" PRIu64 ": ", id, x);
-  for (size_t k = size; k-- > 0;)
-    printf("%02x", found[k]);
-  printf(", expected ");
-  for (size_t k = size; k-- > 0;)
-    printf("%02x", expected[k]);
-  printf("\n");
-}
-
-static uint64_t count_wrong(const net *t, const evaluation *e, const array *results) {
-  uint64_t wrong = 0;
-  for (size_t i = 0; i < t->arrays.count; i++) {
-    const net_array *a = &t->arrays.items[i];
-    size_t size = scalar_types[a->type].size;
-    for (uint64_t x = 0; a->role == NET_RESULT && x < a->count; x++) {
-      const unsigned char *found = (const unsigned char *)results[a->number].data + x * size;
-      const unsigned char *expected = e->arrays[i][x].bits.bytes;
-      if (!e->arrays[i][x].defined || same_bits(a->type, found, expected))
-        continue;
-      if (wrong++ == 0)
-        show_wrong(i, x, size, found, expected);
-    }
-  }
-  return wrong;
-}
 
 // How many result elements are wrong; UINT64_MAX if the run failed.
 static uint64_t run_wrong(const plan *p, const evaluation *e, const compiled_options *options) {
@@ -179,11 +118,11 @@ static uint64_t run_wrong(const plan *p, const evaluation *e, const compiled_opt
     printf("%s\n", why.message);
     return wrong;
   }
-  array *arguments = make_arguments(p->net, e, &count);
+  array *arguments = evaluated_arguments(&memory, p->net, e, &count);
   cpu_executor executor = {compiled_pass, x};
   if (cpu_run(p, &(cpu_options){.threads = 2, .executor = &executor}, arguments, count, results,
               &why))
-    wrong = count_wrong(p->net, e, results);
+    wrong = evaluated_wrong(p->net, e, results, nan_is_nan);
   else
     printf("%s\n", why.message);
   for (size_t i = 0; i < p->net->arrays.count; i++)

@@ -1,18 +1,9 @@
 // permc_explain: what it counts, what it says in text, JSON and dumps, and what it refuses.
 #include "tests/unit/api.h"
+#include "tests/unit/memory.h"
 
 #include "fusion/plan.h"
 #include "runtime/json.h"
-
-static arena memory;
-static jmp_buf failure;
-
-#define START()                                                                                    \
-  do {                                                                                             \
-    memory.failure = &failure;                                                                     \
-    if (setjmp(failure) != 0)                                                                      \
-      abort();                                                                                     \
-  } while (0)
 
 // The explanation, in the test's memory; "" after a failed check.
 static const char *explained(permc_context *c, const char *entry, const permc_size *sizes,

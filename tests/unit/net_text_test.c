@@ -1,15 +1,6 @@
 // net_print and net_read: the picture of net.h, every kind of line, random nets, and what is wrong.
+#include "tests/unit/memory.h"
 #include "tests/unit/net_random.h"
-
-static arena memory;
-static jmp_buf failure;
-
-#define START()                                                                                    \
-  do {                                                                                             \
-    memory.failure = &failure;                                                                     \
-    if (setjmp(failure) != 0)                                                                      \
-      abort();                                                                                     \
-  } while (0)
 
 // The text of the net of that text, or the message.
 static const char *again(const char *string) {

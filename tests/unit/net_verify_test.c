@@ -1,15 +1,6 @@
 // net_verify accepts what is right, random nets among it, and names what is wrong.
+#include "tests/unit/memory.h"
 #include "tests/unit/net_random.h"
-
-static arena memory;
-static jmp_buf failure;
-
-#define START()                                                                                    \
-  do {                                                                                             \
-    memory.failure = &failure;                                                                     \
-    if (setjmp(failure) != 0)                                                                      \
-      abort();                                                                                     \
-  } while (0)
 
 // Two stages: keys sorted in pairs and halves swapped, then an index added on one half only.
 static const char right[] = "array a0 i32 24 argument 0\n"

@@ -1,18 +1,9 @@
 // plan_print and plan_read, target_read, and plan_facts: round trips of plans of random nets, every
 // mistake in a text, counts of plans written by hand.
+#include "tests/unit/memory.h"
 #include "tests/unit/net_random.h"
 
 #include "fusion/plan_facts.h"
-
-static arena memory;
-static jmp_buf failure;
-
-#define START()                                                                                    \
-  do {                                                                                             \
-    memory.failure = &failure;                                                                     \
-    if (setjmp(failure) != 0)                                                                      \
-      abort();                                                                                     \
-  } while (0)
 
 static const char *printed(const plan *p) {
   text out = {0};
@@ -75,7 +66,8 @@ TEST(random_nets) {
   "  store v3 in a1 at 16*o0 + x0 + 2*x1 + 4*x2 + 8*x3\n"
 #define TARGET                                                                                     \
   "target mine line_bytes 16 tile_bytes 256 lane_bytes 0 lane_bits 1 register_bytes 16 "           \
-  "adapts 0 wide_bytes 8 memory_bytes_per_second 4e+10 ops_per_second 3e+10 exchange_ops 2 pass_seconds 3e-06\n"
+  "adapts 0 wide_bytes 8 memory_bytes_per_second 4e+10 ops_per_second 3e+10 exchange_ops 2 "       \
+  "pass_seconds 3e-06\n"
 #define PASS                                                                                       \
   "strategy by-hand padding none\n"                                                                \
   "array a2 i32 48 temporary\n"                                                                    \

@@ -2,6 +2,7 @@
 // of net_random.h, and nets made by hand for what those hardly meet: long runs, every vector width
 // and element type of compare-exchange, batches of loop iterations, NaN bits, foreign functions,
 // interrupts, memory.
+#include "tests/unit/evaluated.h"
 #include "tests/unit/memory.h"
 #include "tests/unit/plan_random.h"
 
@@ -11,36 +12,6 @@
 
 // ---- running ---------------------------------------------------------------------------------
 
-static array *make_arguments(const net *t, const evaluation *e, size_t *count) {
-  array *arguments = NEW_ARRAY(&memory, array, t->arrays.count);
-  *count = 0;
-  for (size_t i = 0; i < t->arrays.count; i++) {
-    const net_array *a = &t->arrays.items[i];
-    if (a->role != NET_ARGUMENT)
-      continue;
-    array *to = &arguments[a->number];
-    size_t size = scalar_types[a->type].size;
-    if (!array_create(to, a->type, 1, &a->count))
-      abort();
-    for (uint64_t x = 0; x < a->count; x++)
-      memcpy((char *)to->data + x * size, &e->arrays[i][x].bits, size);
-    *count = a->number + 1 > *count ? a->number + 1 : *count;
-  }
-  return arguments;
-}
-
-static uint64_t count_wrong(const net *t, const evaluation *e, const array *results) {
-  uint64_t wrong = 0;
-  for (size_t i = 0; i < t->arrays.count; i++) {
-    const net_array *a = &t->arrays.items[i];
-    size_t size = scalar_types[a->type].size;
-    for (uint64_t x = 0; a->role == NET_RESULT && x < a->count; x++)
-      wrong += e->arrays[i][x].defined &&
-               memcmp((char *)results[a->number].data + x * size, &e->arrays[i][x].bits, size) != 0;
-  }
-  return wrong;
-}
-
 // How many result elements are wrong; UINT64_MAX if the run failed.
 static uint64_t run_wrong(const plan *p, const evaluation *e, uint32_t threads,
                           uint32_t vector_bytes) {
@@ -48,7 +19,7 @@ static uint64_t run_wrong(const plan *p, const evaluation *e, uint32_t threads,
   size_t count = 0;
   uint64_t wrong = UINT64_MAX;
   cpu_failure why;
-  array *arguments = make_arguments(p->net, e, &count);
+  array *arguments = evaluated_arguments(&memory, p->net, e, &count);
   portable *x = portable_new(p, &(portable_options){true, NULL, vector_bytes}, &why);
   cpu_executor executor = {portable_pass, x};
   cpu_options o = {.threads = threads, .executor = &executor};
@@ -59,7 +30,7 @@ static uint64_t run_wrong(const plan *p, const evaluation *e, uint32_t threads,
     return wrong;
   }
   if (cpu_run(p, &o, arguments, count, results, &why))
-    wrong = count_wrong(p->net, e, results);
+    wrong = evaluated_wrong(p->net, e, results, false);
   else
     printf("%s\n", why.message);
   for (size_t i = 0; i < p->net->arrays.count; i++)

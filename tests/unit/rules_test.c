@@ -1,21 +1,12 @@
 // Every law of rules.h on generated instances. Laws on movements: both sides executed literally on
 // arrays of all sizes up to 2^6. Rewrites of Nets: random nets compute the same before and after,
 // each rule fires in them, and a net of its own shows what it does.
+#include "tests/unit/memory.h"
 #include "tests/unit/net_random.h"
 
 #include "fusion/rules.h"
 
 #include <time.h>
-
-static arena memory;
-static jmp_buf failure;
-
-#define START()                                                                                    \
-  do {                                                                                             \
-    memory.failure = &failure;                                                                     \
-    if (setjmp(failure) != 0)                                                                      \
-      abort();                                                                                     \
-  } while (0)
 
 TEST(table) {
   for (rule_id i = 0; i < RULE_COUNT; i++) {
