@@ -298,6 +298,14 @@ f2_space f2_kernel(f2_matrix a);                   // all x with a x = 0; in F_2
 f2_space f2_image(f2_matrix a);                    // all a x: the span of the columns; in F_2^rows
 f2_space f2_space_image(f2_matrix a, f2_space v);  // all a x for x in v; v.n = a.columns
 
+// The sum of the vectors whose number is in the mask, of which bits from `count` on do not count.
+static inline uint64_t f2_combine(int count, const uint64_t *vectors, uint64_t mask) {
+  uint64_t sum = 0;
+  for (mask &= f2_mask(count); mask != 0; mask &= mask - 1)
+    sum ^= vectors[f2_lsb(mask)];
+  return sum;
+}
+
 // *out = the mask of the vectors of an ordered basis that sum to x. False when x is not in their
 // span. 0 <= count <= 64; of dependent vectors the later ones are not used.
 bool f2_coordinates(int count, const uint64_t *basis, uint64_t x, uint64_t *out);

@@ -42,6 +42,9 @@ typedef struct c_options {
   const struct layout_kind *layout;  // of scratch (c_lying.h); NULL: the planner's own
   uint64_t layout_seed;
 } c_options;
+// Those of a GPU, which has no such stores.
+#define C_OPTIONS_OF_GPU(layout, seed)                                                             \
+  { UINT64_MAX, layout, seed }
 
 typedef struct c_pass_facts {
   uint64_t scratch_bytes;

@@ -182,17 +182,3 @@ double machine_run_bytes(const machine *m, double warps, double block_warps, dou
     return once + warps * (each + sizeof(uint32_t));
   return once + warps * (each + machine_free_bytes(m)) + warps / block_warps * sizeof(uint64_t);
 }
-
-void machine_counts_add(machine_counts *to, const machine_counts *more) {
-  to->time += more->time;
-  to->requests += more->requests;
-  for (machine_op op = 0; op < MACHINE_ACCESSES; op++) {
-    to->accesses[op] += more->accesses[op];
-    to->stages[op] += more->stages[op];
-    to->rounds[op] += more->rounds[op];
-    to->casual[op] += more->casual[op];
-  }
-  for (int shared = 0; shared < 2; shared++)
-    for (uint32_t k = 0; k <= to->width && k <= more->width; k++)
-      to->histogram[shared][k] += more->histogram[shared][k];
-}

@@ -109,7 +109,5 @@ typedef struct machine_counts {
 const char *machine_run(arena *a, const machine *m, const machine_program *p, machine_counts *out);
 // Bytes that it takes, about, besides what the program holds: `steps` of each warp.
 double machine_run_bytes(const machine *m, double warps, double block_warps, double steps);
-// Adds what another program, executed afterwards, has counted; the times add up.
-void machine_counts_add(machine_counts *to, const machine_counts *more);
 
 #endif

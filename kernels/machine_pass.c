@@ -11,20 +11,14 @@ static affine_bits bits_of(arena *a, uint32_t blocks, uint32_t threads) {
       blocks, threads, NEW_ARRAY(a, uint64_t, blocks), NEW_ARRAY(a, uint64_t, threads), {0}};
 }
 
-static uint64_t combine(uint32_t count, const uint64_t *value, uint64_t bits) {
-  uint64_t sum = 0;
-  for (bits &= f2_mask((int)count); bits != 0; bits &= bits - 1)
-    sum ^= value[f2_lsb(bits)];
-  return sum;
-}
-
 static void set_lanes(affine_bits *b) {
   for (uint64_t i = 0; i < LANES; i++)
-    b->lane[i] = combine(b->threads < LANE_BITS ? b->threads : LANE_BITS, b->thread, i);
+    b->lane[i] = f2_combine(b->threads < LANE_BITS ? (int)b->threads : LANE_BITS, b->thread, i);
 }
 
 uint64_t affine_bits_at(const affine_bits *b, uint64_t block, uint64_t warp) {
-  return combine(b->blocks, b->block, block) ^ combine(b->threads, b->thread, warp << LANE_BITS);
+  return f2_combine((int)b->blocks, b->block, block) ^
+         f2_combine((int)b->threads, b->thread, warp << LANE_BITS);
 }
 
 static affine_sum *sum_of(arena *a, const c_map *m, uint64_t without) {
@@ -219,9 +213,10 @@ static void set_skips(machine_pass *p) {
 
 bool machine_pass_skips(const machine_pass *p, uint64_t item) {
   const plan_pass *pass = p->pass.pass;
-  if (pass->live_count && combine(p->alive.blocks, p->alive.block, item) != p->alive_at)
+  if (pass->live_count && f2_combine((int)p->alive.blocks, p->alive.block, item) != p->alive_at)
     return true;
-  return pass->limit != UINT64_MAX && combine(p->least.blocks, p->least.block, item) >= pass->limit;
+  return pass->limit != UINT64_MAX &&
+         f2_combine((int)p->least.blocks, p->least.block, item) >= pass->limit;
 }
 
 static uint64_t count_items(const machine_pass *p) {
@@ -233,7 +228,7 @@ static uint64_t count_items(const machine_pass *p) {
 
 const char *machine_pass_open(arena *a, const plan *of, uint32_t number, const c_options *options,
                               machine_pass *out) {
-  static const c_options usual = {.stream_bytes = UINT64_MAX};
+  static const c_options usual = C_OPTIONS_OF_GPU(NULL, 0);
   c_writer *writer = NEW(a, c_writer);
   c_online online;
   *writer = (c_writer){.memory = a,
@@ -256,6 +251,36 @@ const char *machine_pass_open(arena *a, const plan *of, uint32_t number, const c
   if (out->steps.count == 0)
     add_barrier(out);  // an item without steps would not end
   return NULL;
+}
+
+// Of the blocks that are alive, an affine space x + N, those whose least index is below the limit:
+// their least indices are a coset of a subspace, in the order of its coordinates.
+uint64_t machine_pass_working(const machine_pass *p, uint64_t *first) {
+  const plan_pass *pass = p->pass.pass;
+  int blocks = (int)p->least.blocks;
+  f2_matrix alive = f2_from_columns((int)pass->live_count, blocks, p->alive.block);
+  f2_matrix least = f2_from_columns(pass->tile.n, blocks, p->least.block);
+  uint64_t loops = p->items >> blocks, x, n;
+  *first = 0;
+  if (!f2_solve(alive, p->alive_at, &x))
+    return 0;
+  f2_space free = f2_kernel(alive), image = f2_space_image(least, free);
+  uint64_t offset = f2_space_reduce(image, f2_apply(least, x)), low = 0,
+           high = f2_unit(image.dimension), all = high;
+  while (low < high) {  // those below `low` are within the limit, those from `high` on are not
+    uint64_t k = low + (high - low) / 2;
+    if ((offset ^ f2_space_element(image, k)) < pass->limit)
+      low = k + 1;
+    else
+      high = k;
+  }
+  if (low == 0)
+    return 0;
+  f2_matrix of_free = f2_from_columns(blocks, free.dimension, free.basis);
+  if (f2_solve(f2_multiply(least, of_free), offset ^ f2_apply(least, x), &n))
+    x ^= f2_apply(of_free, n);
+  *first = x;
+  return loops * low * (f2_unit(free.dimension) / all);
 }
 
 // ---- requests --------------------------------------------------------------------------------

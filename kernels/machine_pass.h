@@ -13,9 +13,14 @@
 #define PERMC_KERNELS_MACHINE_PASS_H
 
 #include "kernels/c_pass.h"
-#include "kernels/machine.h"
+#include "kernels/machine_plan.h"
 
-enum { LANES = 32, LANE_BITS = 5, WORD = 4 };
+enum {
+  LANES = MACHINE_PLAN_WIDTH,
+  LANE_BITS = 5,
+  WORD = 4,            // bytes
+  SCRATCH_UNIT = 256,  // where the scratch of a block begins, and an array
+};
 
 // ---- affine sums -----------------------------------------------------------------------------
 
@@ -86,6 +91,9 @@ const char *machine_pass_open(arena *a, const plan *of, uint32_t number, const c
                               machine_pass *out);
 // Whether there is nothing to do in the item's tile.
 bool machine_pass_skips(const machine_pass *p, uint64_t item);
+// How many items there are for which that is not so; 0: none, else *first is one of them, that with
+// the least index in its tile.
+uint64_t machine_pass_working(const machine_pass *p, uint64_t *first);
 
 // ---- requests --------------------------------------------------------------------------------
 

@@ -5,8 +5,7 @@
 #include "kernels/machine_registers.h"
 
 #include <inttypes.h>
-
-enum { SCRATCH_UNIT = 256 };
+#include <math.h>
 
 typedef struct plan_program {
   machine_pass of;
@@ -22,6 +21,19 @@ typedef struct plan_program {
   machine_word written[LANES];
   uint64_t scratch_words;  // of a block
 } plan_program;
+
+// ---- arrays ----------------------------------------------------------------------------------
+
+machine_arrays machine_arrays_of(arena *a, const plan *p) {
+  machine_arrays m = {.place = NEW_ARRAY(a, uint64_t, p->arrays.count)};
+  for (size_t i = 0; i < p->arrays.count; i++) {
+    uint64_t bytes = p->arrays.items[i].count * scalar_types[p->arrays.items[i].type].size;
+    m.place[i] = m.count;
+    m.count += (bytes + SCRATCH_UNIT - 1) / SCRATCH_UNIT * (SCRATCH_UNIT / WORD);
+  }
+  m.words = NEW_ARRAY(a, machine_word, m.count);
+  return m;
+}
 
 // ---- requests --------------------------------------------------------------------------------
 
@@ -166,12 +178,16 @@ static const char *cannot(arena *a, const machine *m, const plan *p, const plan_
   return NULL;
 }
 
+static uint64_t scratch_words_of(const machine_pass *p) {
+  uint64_t bytes = p->pass.schedule.scratch_bytes;
+  return (bytes + SCRATCH_UNIT - 1) / SCRATCH_UNIT * (SCRATCH_UNIT / WORD);
+}
+
 // Contents of all memories, and of the threads' registers.
 static void add_words(plan_program *p, const machine_arrays *arrays, machine_program *program) {
-  const c_schedule *s = &p->of.pass.schedule;
   arena *a = p->of.memory;
   p->arrays = arrays;
-  p->scratch_words = (s->scratch_bytes + SCRATCH_UNIT - 1) / SCRATCH_UNIT * (SCRATCH_UNIT / WORD);
+  p->scratch_words = scratch_words_of(&p->of);
   p->registers = machine_registers_new(a, &p->of.pass, program->warps);
   p->arrived = NEW_ARRAY(a, uint64_t, program->warps);
   p->begun = NEW_ARRAY(a, uint64_t, program->warps);
@@ -218,9 +234,18 @@ static const char *take_threads(arena *a, const machine *m, plan_program *p, uin
   return NULL;
 }
 
+// What add_words takes for all blocks that are executed at once.
+static double bytes_of_words(const machine *m, const plan_program *p, double warps) {
+  double slots = (double)((p->slots + m->dmms - 1) / m->dmms) * m->dmms;
+  double each = LANES * sizeof(machine_word) + 3 * sizeof(uint64_t) +
+                (double)machine_registers_bytes(&p->of.pass);
+  return slots * (double)scratch_words_of(&p->of) * WORD + warps * each;
+}
+
 const char *machine_plan_estimate(arena *a, const machine *m, const plan *of,
                                   const c_options *options, machine_estimate *out) {
-  *out = (machine_estimate){0, 0};
+  double most = 0;
+  *out = (machine_estimate){0};
   for (uint32_t i = 0; i < of->passes.count; i++) {
     plan_program *p;
     const char *problem = open_program(a, m, of, i, options, &p);
@@ -232,10 +257,15 @@ const char *machine_plan_estimate(arena *a, const machine *m, const plan *of,
     double times = (double)((p->of.items + p->slots - 1) / p->slots);
     for (size_t k = 0; k < p->of.steps.count; k++)
       accesses += p->of.steps.items[k].access != NULL;
-    out->requests += accesses * LANES * (double)warps_of(p) * (double)p->of.items;
-    out->bytes +=
+    double bytes =
         machine_run_bytes(m, warps, (double)warps_of(p), times * (double)p->of.steps.count);
+    out->requests += accesses * LANES * (double)warps_of(p) * (double)p->of.items;
+    out->bytes += bytes;
+    most = fmax(most, bytes + bytes_of_words(m, p, warps));
   }
+  for (size_t i = 0; i < of->arrays.count; i++)
+    most += (double)of->arrays.items[i].count * (double)scalar_types[of->arrays.items[i].type].size;
+  out->with_words = most;
   return NULL;
 }
 
@@ -265,13 +295,7 @@ const char *machine_plan_block(arena *a, const plan *of, uint32_t number, const 
   const char *problem = open_program(a, &like, of, number, options, &p);
   if (problem)
     return problem;
-  bool all = p->of.pass.pass->live_count == 0 && p->of.pass.pass->limit == UINT64_MAX;
-  *times = all ? p->of.items : 0;
-  for (uint64_t item = all ? 0 : p->of.items; item-- > 0;)
-    if (!machine_pass_skips(&p->of, item)) {
-      p->first = item;
-      ++*times;
-    }
+  *times = machine_pass_working(&p->of, &p->first);
   p->of.items = p->first + 1;
   p->slots = 1;
   *out = program_of(p);

@@ -43,10 +43,11 @@ const char *machine_plan_run(arena *a, const machine *m, const plan *of, uint32_
                              const c_options *options, const machine_arrays *arrays,
                              machine_counts *out);
 
-// What executing all passes, one after the other, takes, about: requests of lanes (at most so
-// many), and bytes, without words. NULL, or a sentence: what of a plan or the machine does not do.
+// What executing all passes takes, about: requests of lanes (at most so many); bytes, without words
+// and for all passes; bytes with words, arrays among them, and for one pass after the other. NULL,
+// or a sentence: what of a plan or the machine does not do.
 typedef struct machine_estimate {
-  double requests, bytes;
+  double requests, bytes, with_words;
 } machine_estimate;
 const char *machine_plan_estimate(arena *a, const machine *m, const plan *of,
                                   const c_options *options, machine_estimate *out);
@@ -64,6 +65,4 @@ extern const machine machine_plan_usual;
 // NULL, or a sentence: why it cannot execute the pass with words.
 const char *machine_plan_problem(arena *a, const plan *of, uint32_t number,
                                  const c_options *options);
-// How many bytes it takes with words and all threads, about; UINT64_MAX: that overflows.
-uint64_t machine_plan_bytes(const plan *of);
 #endif

@@ -1,9 +1,9 @@
 // Registers of a plan's threads, and ops on them. See machine_registers.h.
 #include "kernels/machine_registers.h"
 
-#include "kernels/machine_plan.h"
+#include "kernels/machine_pass.h"
 
-enum { LANES = MACHINE_PLAN_WIDTH, LANE_BITS = 5, VALUE_BYTES = LANES * sizeof(scalar_bits) };
+enum { VALUE_BYTES = LANES * sizeof(scalar_bits) };
 
 // An op as its phase has it.
 typedef struct phase_op {
@@ -80,13 +80,6 @@ void machine_registers_begin(machine_registers *r, uint32_t phase, uint64_t warp
 
 // ---- padding that stays where it is ----------------------------------------------------------
 
-static uint64_t sum_of(uint32_t count, const uint64_t *vector, uint64_t bits) {
-  uint64_t sum = 0;
-  for (bits &= f2_mask((int)count); bits != 0; bits &= bits - 1)
-    sum ^= vector[f2_lsb(bits)];
-  return sum;
-}
-
 static void fill_dead(machine_registers *r, uint32_t phase, uint64_t warp) {
   const plan_pass *pass = r->pass->pass;
   const phase_registers *f = &r->phases[phase];
@@ -106,9 +99,9 @@ static void fill_beyond(machine_registers *r, uint32_t phase, uint64_t warp, uin
   const plan_pass *pass = r->pass->pass;
   const c_space *s = &r->pass->schedule.spaces[phase];
   const phase_registers *f = &r->phases[phase];
-  uint64_t least = f->beyond ? sum_of(s->blocks, f->least_block, item) : 0;
+  uint64_t least = f->beyond ? f2_combine((int)s->blocks, f->least_block, item) : 0;
   for (uint32_t lane = 0; lane < LANES && f->beyond; lane++) {
-    uint64_t own = sum_of(s->threads, f->least_thread, block_warp << LANE_BITS | lane);
+    uint64_t own = f2_combine((int)s->threads, f->least_thread, block_warp << LANE_BITS | lane);
     for (uint32_t slot = 0; slot < pass->slot_count && (least ^ own) >= pass->limit; slot++)
       if (c_use_of(&r->pass->schedule, pass, phase, slot)->out != C_NOWHERE)
         for (uint64_t i = 0; i < UINT64_C(1) << s->r; i++)
@@ -216,7 +209,7 @@ static void run_op(machine_registers *r, uint32_t phase, const phase_op *o, uint
   for (uint32_t i = 0; i < o->node_count; i++)
     r->value_of[o->nodes[i]] = i;
   for (uint64_t c = 0; c < o->first_count; c++) {
-    uint64_t at = sum_of(s->r, s->basis, o->first[c]);
+    uint64_t at = f2_combine((int)s->r, s->basis, o->first[c]);
     for (uint32_t i = 0; i < o->node_count; i++)
       evaluate(r, o, warp, o->first[c], at, o->nodes[i]);
     for (uint32_t k = 0; k < op->output_count; k++) {
@@ -233,11 +226,12 @@ void machine_registers_compute(machine_registers *r, uint32_t phase, uint64_t wa
                                uint64_t block_warp) {
   const c_space *s = &r->pass->schedule.spaces[phase];
   const net_stage *stage = r->pass->stage;
-  uint64_t loops = item >> s->blocks, block = sum_of(s->blocks, s->block, item);
+  uint64_t loops = item >> s->blocks, block = f2_combine((int)s->blocks, s->block, item);
   for (uint32_t i = stage->loop_count; i-- > 0; loops /= stage->extents[i])
     r->loops[i] = loops % stage->extents[i];
   for (uint32_t lane = 0; lane < LANES; lane++)
-    r->x[lane] = block ^ sum_of(s->threads, s->basis + s->r, block_warp << LANE_BITS | lane);
+    r->x[lane] =
+        block ^ f2_combine((int)s->threads, s->basis + s->r, block_warp << LANE_BITS | lane);
   fill_dead(r, phase, warp);
   for (uint32_t i = 0; i < r->pass->schedule.phases[phase].op_count; i++)
     run_op(r, phase, &r->phases[phase].ops[i], warp);
@@ -259,12 +253,12 @@ static phase_op op_of(arena *a, const c_pass *p, const c_space *s, const net_op 
   }
   o.position = NEW_ARRAY(a, uint64_t, count);
   for (uint64_t j = 0; j < count; j++)
-    o.position[j] = sum_of(op->k, direction, j);
+    o.position[j] = f2_combine((int)op->k, direction, j);
   o.first = NEW_ARRAY(a, uint64_t, UINT64_C(1) << (s->r - op->k));
   for (uint64_t i = 0; i < UINT64_C(1) << s->r; i++) {
     bool is_first = true;
     for (uint32_t k = 0; k < op->k; k++)
-      is_first = is_first && !net_form_at(op->coordinates[k], sum_of(s->r, s->basis, i));
+      is_first = is_first && !net_form_at(op->coordinates[k], f2_combine((int)s->r, s->basis, i));
     if (is_first)
       o.first[o.first_count++] = i;
   }
@@ -289,15 +283,27 @@ static void set_padding(arena *a, const c_pass *p, uint32_t phase, phase_registe
   }
 }
 
-static void place_slots(arena *a, machine_registers *r) {
-  const c_schedule *s = &r->pass->schedule;
+// Of all lanes of a warp, in the phase that has most of them.
+static uint64_t slot_bytes(const c_pass *pass, uint32_t slot) {
+  const c_schedule *s = &pass->schedule;
   uint32_t most = 0;
   for (uint32_t i = 0; i < s->phase_count; i++)
     most = s->spaces[i].r > most ? s->spaces[i].r : most;
+  return (uint64_t)pass->pass->slot_bytes[slot] * LANES << most;
+}
+
+uint64_t machine_registers_bytes(const c_pass *pass) {
+  uint64_t sum = 0;
+  for (uint32_t slot = 0; slot < pass->pass->slot_count; slot++)
+    sum += slot_bytes(pass, slot);
+  return sum;
+}
+
+static void place_slots(arena *a, machine_registers *r) {
   r->slot = NEW_ARRAY(a, uint64_t, r->pass->pass->slot_count);
   for (uint32_t slot = 0; slot < r->pass->pass->slot_count; slot++) {
     r->slot[slot] = r->warp_bytes;
-    r->warp_bytes += (uint64_t)r->pass->pass->slot_bytes[slot] * LANES << most;
+    r->warp_bytes += slot_bytes(r->pass, slot);
   }
 }
 

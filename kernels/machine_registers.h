@@ -18,6 +18,8 @@ typedef struct machine_registers machine_registers;
 
 // NULL, or a sentence: what the pass computes that threads here cannot.
 const char *machine_registers_problem(const plan *of, uint32_t number);
+// What the registers of a warp take.
+uint64_t machine_registers_bytes(const c_pass *pass);
 // Of so many warps at once. `pass` must outlive it.
 machine_registers *machine_registers_new(arena *a, const c_pass *pass, uint64_t warps);
 // Where the register of a lane is. `number`: r bits, and above them the part of a complex number.

@@ -55,8 +55,7 @@ static hmm_program *program_new(const permc_context *c) {
     return NULL;
   h->cpu.row = backend_named("cpu");
   h->machine = machine_plan_usual;
-  h->options =
-      (c_options){.stream_bytes = UINT64_MAX, .layout = c->layout, .layout_seed = c->layout_seed};
+  h->options = (c_options)C_OPTIONS_OF_GPU(c->layout, c->layout_seed);
   snprintf(h->name, sizeof h->name, "HMM(%" PRIu32 ", %" PRIu32 ", %" PRIu64 ")", h->machine.dmms,
            h->machine.width, h->machine.latency);
   return h;
@@ -79,12 +78,18 @@ bool backend_machine_prepare(backend_program *p) {
 
 // ---- running ---------------------------------------------------------------------------------
 
-static bool fits(permc_context *c, const plan *p) {
+static bool fits(permc_context *c, arena *scratch, const hmm_program *h) {
   char why[MACHINE_MEMORY_WHY];
-  bool good = machine_memory_fits(machine_plan_bytes(p), why);
-  if (!good)
+  machine_estimate e;
+  const char *problem =
+      machine_plan_estimate(scratch, &h->machine, h->lowered.plan, &h->options, &e);
+  if (problem)
+    context_error(c, "%s", problem);
+  else if (!machine_memory_fits(e.with_words, why))
     context_error(c, "a memory machine for this needs %s", why);
-  return good;
+  else
+    return true;
+  return false;
 }
 
 static void read_arguments(const plan *p, const backend_run *r, const machine_arrays *m) {
@@ -142,6 +147,9 @@ static bool run(backend_program *p, backend_run *r, arena *words, arena *scratch
     context_error(p->context, "out of memory");
     return false;
   }
+  if (!fits(p->context, scratch, h))
+    return false;
+  arena_free(scratch);
   machine_arrays arrays = machine_arrays_of(words, made);
   read_arguments(made, r, &arrays);
   return run_passes(p->context, scratch, h, &arrays) &&
@@ -161,7 +169,7 @@ bool backend_machine_execute(backend_program *p, backend_run *r) {
   if (!h->known)
     return backend_deputy_execute(p, &h->cpu, r);
   forget(r->results, p->trace->results.count);
-  bool good = fits(p->context, h->lowered.plan) && run(p, r, &words, &scratch);
+  bool good = run(p, r, &words, &scratch);
   arena_free(&scratch);
   arena_free(&words);
   if (!good)

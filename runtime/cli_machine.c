@@ -177,7 +177,7 @@ static bool fits(const machine_state *s) {
     if (__builtin_add_overflow(bytes, machine_algorithm_bytes(&m, s->algorithm, &s->task), &bytes))
       bytes = UINT64_MAX;
   }
-  if (machine_memory_fits(bytes, why))
+  if (machine_memory_fits((double)bytes, why))
     return true;
   if (s->machine.threads)
     snprintf(threads, sizeof threads, " with p = %" PRIu64, s->machine.threads);
@@ -190,10 +190,6 @@ static bool fits(const machine_state *s) {
   return false;
 }
 
-static bool estimate_fits(const machine_estimate *e, char why[MACHINE_MEMORY_WHY]) {
-  return machine_memory_fits(e->bytes < 0x1p63 ? (uint64_t)e->bytes : UINT64_MAX, why);
-}
-
 // That it does not fit, and what would.
 static cli_status too_large(machine_state *s, const plan *p, const c_options *options,
                             const char *why) {
@@ -202,7 +198,7 @@ static cli_status too_large(machine_state *s, const plan *p, const c_options *op
   machine_estimate fewer;
   s->machine.threads = UINT64_C(1) << FEWER_BITS;
   if (!machine_plan_report_estimate(&s->memory, &s->machine, p, options, &fewer) &&
-      estimate_fits(&fewer, ignored))
+      machine_memory_fits(fewer.bytes, ignored))
     cli_error("a memory machine for this plan needs %s: with --threads 2^%d it fits", why,
               FEWER_BITS);
   else
@@ -345,14 +341,14 @@ static cli_status run_passes(machine_state *s, const plan *p, const char *entry)
   text out = {0};
   double start = cli_seconds();
   const char *lying = cli_value(s->given, "--layout");
-  c_options options = {.stream_bytes = UINT64_MAX};
+  c_options options = C_OPTIONS_OF_GPU(NULL, 0);
   if (lying)
     options.layout = layout_kind_and_seed(lying, &options.layout_seed);
   machine_estimate estimate;
   char why[MACHINE_MEMORY_WHY];
   const char *problem =
       machine_plan_report_estimate(&s->memory, &s->machine, p, &options, &estimate);
-  if (!problem && !estimate_fits(&estimate, why))
+  if (!problem && !machine_memory_fits(estimate.bytes, why))
     return too_large(s, p, &options, why);
   if (!problem)
     warn_of_time(&estimate);

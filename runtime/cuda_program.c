@@ -414,8 +414,7 @@ cuda_program *cuda_program_new(cuda_device *d, const plan *p, const cuda_options
                                bool *unsupported, cpu_failure *failure) {
   c_code code = {0};
   const char *problem = c_missing_on_gpu(p);
-  c_options options = {
-      .stream_bytes = UINT64_MAX, .layout = o->layout, .layout_seed = o->layout_seed};
+  c_options options = C_OPTIONS_OF_GPU(o->layout, o->layout_seed);
   cuda_program *g = allocate(d, p, o);
   bool good = g && !problem && c_emit(&code, p, &options, &problem);
   *unsupported = problem != NULL;

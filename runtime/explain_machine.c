@@ -50,7 +50,7 @@ static bool fits(permc_context *c, arena *a, const plan *p, const machine *m,
   const char *problem = machine_plan_report_estimate(a, m, p, options, &e);
   if (problem)
     return context_error(c, "%s", problem), false;
-  if (!machine_memory_fits(e.bytes < 0x1p63 ? (uint64_t)e.bytes : UINT64_MAX, why))
+  if (!machine_memory_fits(e.bytes, why))
     return context_error(c, "a memory machine for this plan needs %s: take smaller arrays", why),
            false;
   if (e.requests <= most)
@@ -66,8 +66,7 @@ bool explain_machine(permc_context *c, arena *a, const explanation *e, bool json
   const plan *p = e->program.plan;
   machine like = usual;
   machine_plan_report r;
-  c_options options = {
-      .stream_bytes = UINT64_MAX, .layout = c->layout, .layout_seed = c->layout_seed};
+  c_options options = C_OPTIONS_OF_GPU(c->layout, c->layout_seed);
   const double *seconds = p->target->lane_bytes == 0 ? measure(c, a, p, &like) : NULL;
   if (!fits(c, a, p, &like, &options))
     return false;

@@ -7,6 +7,6 @@
 enum { MACHINE_MEMORY_WHY = 128 };
 
 // False: why not, "14.0 TiB of memory; this machine has 31.3 GiB".
-bool machine_memory_fits(uint64_t bytes, char why[MACHINE_MEMORY_WHY]);
+bool machine_memory_fits(double bytes, char why[MACHINE_MEMORY_WHY]);
 
 #endif

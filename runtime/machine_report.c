@@ -88,7 +88,7 @@ void machine_report_text(text *to, const machine_report *r) {
 const char *machine_plan_report_estimate(arena *a, const machine *m, const plan *p,
                                          const c_options *options, machine_estimate *out) {
   const char *problem = NULL;
-  *out = (machine_estimate){0, 0};
+  *out = (machine_estimate){0};
   for (int barrier = 0; barrier < 2 && !problem; barrier++) {
     machine_estimate one;
     machine own = *m;

@@ -1,7 +1,7 @@
 // Traces of plans: what the memory machine counts of the same accesses, and known ones.
 #include "kernels/banks_plan.h"
 #include "kernels/layout.h"
-#include "kernels/machine_plan.h"
+#include "kernels/machine_pass.h"
 #include "runtime/permc.h"
 #include "tests/test.h"
 
@@ -122,6 +122,30 @@ TEST(padding) {
   p = plan_of("sort", "[65536]u32", NULL);
   REQUIRE(p && !bank_trace_add_plan(&memory, &whole, p));
   CHECK(times_of(&t) > 0 && times_of(&t) < times_of(&whole));
+}
+
+// Those that have work are counted by their least indices, and here one by one.
+TEST(tiles_with_work) {
+  static const row padded[] = {{"padded maxval sort", "[40000]u32"},
+                               {"padded maxval sort", "[8193]u32"},
+                               {"padded maxval sort", "[65537]u8"},
+                               {"map (padded maxval sort)", "[5][3000]u64"},
+                               {"padded maxval (sort_on fst)", "[20000](u32, u32)"},
+                               {"padded 0 (scan (+))", "[100001]u32"},
+                               {"sort", "[2^14]u32"}};
+  for (size_t i = 0; i < sizeof padded / sizeof *padded; i++) {
+    const plan *p = plan_of(padded[i].expression, padded[i].types, NULL);
+    for (uint32_t k = 0; p && k < p->passes.count; k++) {
+      machine_pass pass;
+      uint64_t first, times = 0;
+      REQUIRE(machine_pass_open(&memory, p, k, NULL, &pass) == NULL);
+      for (uint64_t item = 0; item < pass.items; item++)
+        times += !machine_pass_skips(&pass, item);
+      if (!CHECK_EQ_U64(machine_pass_working(&pass, &first), times) ||
+          !CHECK(times == 0 || !machine_pass_skips(&pass, first)))
+        printf("%s of %s, pass %u\n", padded[i].expression, padded[i].types, k + 1);
+    }
+  }
 }
 
 TEST(none) {
