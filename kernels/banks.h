@@ -58,7 +58,7 @@ void bank_trace_add(arena *a, bank_trace *t, uint32_t count, const uint64_t *add
 void bank_trace_add_vectors(arena *a, bank_trace *t, uint64_t offset, int count,
                             const uint64_t *vectors);
 
-// The accesses of t up to what no layout that is linear over F_2 can tell apart: each is sorted,
+// Fewer accesses that cost the same under every layout that is linear over F_2: each is sorted,
 // without duplicates, and moved (by XOR) so that its least address is 0; equal ones are one, with
 // the sum of their times.
 bank_trace bank_trace_distinct(arena *a, const bank_trace *t);

@@ -53,41 +53,39 @@ static const char rap[] = "RAP paper, section IV", rap_higher[] = "RAP paper, se
 // RAP of larger arrays is the paper's own choice, 3P.
 static const layout_kind kinds[] = {
     {"raw", "a word lies where its address says", "RAP paper, section I", LAYOUT_LINEAR, false,
-     false, make_raw, NULL},
+     false, make_raw},
     {"padding", "one word is left free after each row of w", "Hash paper, section 7.2",
-     LAYOUT_PADDED, false, false, make_padding, NULL},
+     LAYOUT_PADDED, false, false, make_padding},
     {"RAS", "each row is turned by a random number", "RAP paper, section I", LAYOUT_SHIFTED, true,
-     false, layout_make_ras, NULL},
+     false, layout_make_ras},
     {"RAP", "w rows are turned by a random permutation; of more than w x w words: 3P", rap,
-     LAYOUT_SHIFTED, true, false, layout_make_3p, NULL},
+     LAYOUT_SHIFTED, true, false, layout_make_3p},
     {"1P", "one permutation, the same for each w rows", rap_higher, LAYOUT_SHIFTED, true, false,
-     layout_make_1p, NULL},
+     layout_make_1p},
     {"R1P", "the sum of one permutation at three digits of the row", rap_higher, LAYOUT_SHIFTED,
-     true, false, layout_make_r1p, NULL},
+     true, false, layout_make_r1p},
     {"3P", "the sum of three permutations, one for each digit of the row", rap_higher,
-     LAYOUT_SHIFTED, true, false, layout_make_3p, NULL},
+     LAYOUT_SHIFTED, true, false, layout_make_3p},
     {"w2P", "another permutation for each w rows", rap_higher, LAYOUT_SHIFTED, true, false,
-     layout_make_w2p, NULL},
+     layout_make_w2p},
     {"1Pw2R", "one permutation, and a random number for each w rows", rap_higher, LAYOUT_SHIFTED,
-     true, false, layout_make_1pw2r, NULL},
+     true, false, layout_make_1pw2r},
     {"fixed-xor", "bank = the column, XOR the row", "Hash paper, section 7.1", LAYOUT_LINEAR, false,
-     false, make_fixed_xor, NULL},
+     false, make_fixed_xor},
     {"bit-vector", "bank = neighbouring bits of the address, found by trying all",
-     "Hash paper, section 4.1", LAYOUT_LINEAR, false, true, NULL, layout_make_vector_permutation},
+     "Hash paper, section 4.1", LAYOUT_LINEAR, false, true, layout_make_vector_permutation},
     {"bit-vector-xor", "bank = two runs of neighbouring bits XORed, found by a pruned search",
-     "Hash paper, sections 4.2 and 5.1", LAYOUT_LINEAR, false, true, NULL, layout_make_vector_xor},
+     "Hash paper, sections 4.2 and 5.1", LAYOUT_LINEAR, false, true, layout_make_vector_xor},
     {"bitwise-givargis", "bank = single bits of the address, by Givargis's heuristic",
-     "Hash paper, sections 4.3 and 5.2.1", LAYOUT_LINEAR, false, true, NULL,
-     layout_make_bits_givargis},
+     "Hash paper, sections 4.3 and 5.2.1", LAYOUT_LINEAR, false, true, layout_make_bits_givargis},
     {"bitwise-mih", "bank = single bits, by the minimum imbalance heuristic",
-     "Hash paper, sections 4.3 and 5.2.2", LAYOUT_LINEAR, false, true, NULL, layout_make_bits_mih},
+     "Hash paper, sections 4.3 and 5.2.2", LAYOUT_LINEAR, false, true, layout_make_bits_mih},
     {"bitwise-xor-givargis", "bank = XORs of two bits or single bits, by Givargis's heuristic",
-     "Hash paper, sections 4.4 and 5.2.1", LAYOUT_LINEAR, false, true, NULL,
-     layout_make_xor_givargis},
+     "Hash paper, sections 4.4 and 5.2.1", LAYOUT_LINEAR, false, true, layout_make_xor_givargis},
     {"bitwise-xor-mih", "bank = XORs of two bits or single bits, by minimum imbalance",
-     "Hash paper, sections 4.4 and 5.2.2", LAYOUT_LINEAR, false, true, NULL, layout_make_xor_mih},
+     "Hash paper, sections 4.4 and 5.2.2", LAYOUT_LINEAR, false, true, layout_make_xor_mih},
     {"optimal", "bank = the array modulo a common complement of all lanes", "layout_optimal.c",
-     LAYOUT_LINEAR, false, true, NULL, layout_make_optimal},
+     LAYOUT_LINEAR, false, true, layout_make_optimal},
 };
 
 const layout_kind *layout_kind_at(size_t index) {
@@ -208,7 +206,7 @@ const char *layout_thinned_text(arena *a, const char *parameters, const bank_tra
 layout *layout_make(arena *a, const layout_kind *kind, const layout_request *r,
                     const char **wrong) {
   layout_request own = *r;
-  bank_trace usual;
+  bank_trace usual, distinct;
   *wrong = NULL;
   if (r->banks < 1 || r->banks > BANKS_MAX)
     *wrong = arena_printf(a, "a memory has 1 to %d banks, not %" PRIu32, BANKS_MAX, r->banks);
@@ -229,10 +227,11 @@ layout *layout_make(arena *a, const layout_kind *kind, const layout_request *r,
   }
   layout *l = NEW(a, layout);
   *l = (layout){.kind = kind, .banks = r->banks, .words = r->words, .seed = r->seed};
-  if (!kind->searches)
-    return kind->make(a, &own, l, wrong) ? l : NULL;
-  bank_trace distinct = bank_trace_distinct(a, own.accesses);
-  return kind->search(a, &own, &distinct, l, wrong) ? l : NULL;
+  if (kind->searches && !own.distinct) {
+    distinct = bank_trace_distinct(a, own.accesses);
+    own.distinct = &distinct;
+  }
+  return kind->make(a, &own, l, wrong) ? l : NULL;
 }
 
 layout *layout_for_data(arena *a, uint32_t banks, uint64_t words, uint64_t seed,
@@ -433,8 +432,6 @@ static void print_padded(text *to, const layout *l, const char *address) {
   text_string(to, address);
   if (l->gap)
     text_printf(to, " + %s / %" PRIu32, address, l->banks);
-  if (l->gap > 1)
-    text_printf(to, " * %" PRIu64, l->gap);
 }
 
 void layout_print_place(text *to, const layout *l, const char *prefix, const char *address) {

@@ -54,6 +54,7 @@ typedef struct layout_request {
   uint32_t banks;              // w, 1 .. BANKS_MAX
   uint64_t words;              // of the array, 1 .. 2^BANK_ADDRESS_BITS
   const bank_trace *accesses;  // to serve, or NULL; its addresses are less than `words`
+  const bank_trace *distinct;  // bank_trace_distinct of them, or NULL: each layout makes it anew
   uint64_t seed;               // of random numbers
 } layout_request;
 
@@ -95,11 +96,8 @@ typedef struct layout {
 struct layout_kind {
   const char *name, *summary, *source;
   layout_form form;
-  bool random, searches;  // it has a seed; it looks at the accesses
-  // One of the two: `search` also takes the accesses as bank_trace_distinct leaves them.
+  bool random, searches;  // it has a seed; it looks at r->accesses and r->distinct, which are there
   bool (*make)(arena *a, const layout_request *r, layout *out, const char **wrong);
-  bool (*search)(arena *a, const layout_request *r, const bank_trace *distinct, layout *out,
-                 const char **wrong);
 };
 
 // ---- the table ---------------------------------------------------------------------------------

@@ -134,40 +134,36 @@ void bits_choose(arena *a, const bank_trace *distinct, bits_heuristic heuristic,
 
 // ---- layouts -----------------------------------------------------------------------------------
 
-static bool make(arena *a, const layout_request *r, const bank_trace *distinct, layout *out,
-                 bits_heuristic heuristic, bool pairs) {
+static bool make(arena *a, const layout_request *r, layout *out, bits_heuristic heuristic,
+                 bool pairs) {
   f2_matrix bank = f2_zero(layout_bank_bits(r), layout_address_bits(r));
   uint64_t n = (uint64_t)bank.columns, m = (uint64_t)bank.rows,
            all = n + (pairs ? n * (n - 1) / 2 : 0);
   // Each step looks at all forms, and minimum imbalance at all banks so far, too.
   layout_work each = {.access = all * 2 * r->banks, .address = all * m};
-  bank_trace few = layout_thinned(a, distinct, each);
+  bank_trace few = layout_thinned(a, r->distinct, each);
   bits_choose(a, &few, heuristic, pairs, bank.columns, bank.rows, bank.row);
   layout_from_bank(out, r, bank);
-  out->parameters = layout_thinned_text(a, layout_bits_text(a, bank), distinct, &few);
+  out->parameters = layout_thinned_text(a, layout_bits_text(a, bank), r->distinct, &few);
   return true;
 }
 
-bool layout_make_bits_givargis(arena *a, const layout_request *r, const bank_trace *distinct,
-                               layout *out, const char **wrong) {
+bool layout_make_bits_givargis(arena *a, const layout_request *r, layout *out, const char **wrong) {
   (void)wrong;
-  return make(a, r, distinct, out, BITS_GIVARGIS, false);
+  return make(a, r, out, BITS_GIVARGIS, false);
 }
 
-bool layout_make_bits_mih(arena *a, const layout_request *r, const bank_trace *distinct,
-                          layout *out, const char **wrong) {
+bool layout_make_bits_mih(arena *a, const layout_request *r, layout *out, const char **wrong) {
   (void)wrong;
-  return make(a, r, distinct, out, BITS_MIH, false);
+  return make(a, r, out, BITS_MIH, false);
 }
 
-bool layout_make_xor_givargis(arena *a, const layout_request *r, const bank_trace *distinct,
-                              layout *out, const char **wrong) {
+bool layout_make_xor_givargis(arena *a, const layout_request *r, layout *out, const char **wrong) {
   (void)wrong;
-  return make(a, r, distinct, out, BITS_GIVARGIS, true);
+  return make(a, r, out, BITS_GIVARGIS, true);
 }
 
-bool layout_make_xor_mih(arena *a, const layout_request *r, const bank_trace *distinct, layout *out,
-                         const char **wrong) {
+bool layout_make_xor_mih(arena *a, const layout_request *r, layout *out, const char **wrong) {
   (void)wrong;
-  return make(a, r, distinct, out, BITS_MIH, true);
+  return make(a, r, out, BITS_MIH, true);
 }

@@ -102,25 +102,25 @@ static void use(layout *out, const layout_request *r, bit_vector h) {
   layout_from_bank(out, r, bank);
 }
 
-bool layout_make_vector_permutation(arena *a, const layout_request *r, const bank_trace *distinct,
-                                    layout *out, const char **wrong) {
+bool layout_make_vector_permutation(arena *a, const layout_request *r, layout *out,
+                                    const char **wrong) {
   (void)wrong;
   int n = layout_address_bits(r), m = layout_bank_bits(r);
-  bank_trace few = layout_thinned(a, distinct, work_of(m, (uint64_t)(n - m + 1)));
+  bank_trace few = layout_thinned(a, r->distinct, work_of(m, (uint64_t)(n - m + 1)));
   bit_vector_range range = {f2_mask(n - m + 1), 1, 1, 0, true};  // mask 0 only: k2 is beyond last
   bit_vector h = bit_vector_find(&few, range, m).best;
   use(out, r, h);
-  out->parameters = layout_thinned_text(a, arena_printf(a, "k = %" PRIu32, h.k1), distinct, &few);
+  out->parameters =
+      layout_thinned_text(a, arena_printf(a, "k = %" PRIu32, h.k1), r->distinct, &few);
   return true;
 }
 
 // The pruned search, and all combinations where that leaves conflicts.
-bool layout_make_vector_xor(arena *a, const layout_request *r, const bank_trace *distinct,
-                            layout *out, const char **wrong) {
+bool layout_make_vector_xor(arena *a, const layout_request *r, layout *out, const char **wrong) {
   (void)wrong;
   int n = layout_address_bits(r), m = layout_bank_bits(r);
   uint64_t combinations = (uint64_t)(n - m + 1) * (uint64_t)(n ? n : 1) << m;
-  bank_trace few = layout_thinned(a, distinct, work_of(m, combinations));
+  bank_trace few = layout_thinned(a, r->distinct, work_of(m, combinations));
   bit_vector_search s = {.conflicts = UINT64_MAX};
   bit_vector_range range;
   if (bit_vector_pruned(r->accesses, n, m, &range))
@@ -138,6 +138,6 @@ bool layout_make_vector_xor(arena *a, const layout_request *r, const bank_trace 
   out->parameters = arena_printf(
       a, "k1 = %" PRIu32 ", k2 = %" PRIu32 ", mask = %" PRIu32 "; of %" PRIu64 " tried", s.best.k1,
       s.best.k2, s.best.mask, s.combinations);
-  out->parameters = layout_thinned_text(a, out->parameters, distinct, &few);
+  out->parameters = layout_thinned_text(a, out->parameters, r->distinct, &few);
   return true;
 }

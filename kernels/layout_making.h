@@ -55,12 +55,10 @@ static inline uint64_t layout_conflicts(const bank_trace *distinct, uint32_t ban
 typedef bool layout_maker(arena *a, const layout_request *r, layout *out, const char **wrong);
 layout_maker layout_make_ras, layout_make_1p, layout_make_r1p, layout_make_3p, layout_make_w2p,
     layout_make_1pw2r;
-typedef bool layout_searcher(arena *a, const layout_request *r, const bank_trace *distinct,
-                             layout *out, const char **wrong);
-layout_searcher layout_make_vector_permutation, layout_make_vector_xor;
-layout_searcher layout_make_bits_givargis, layout_make_bits_mih, layout_make_xor_givargis,
+layout_maker layout_make_vector_permutation, layout_make_vector_xor;
+layout_maker layout_make_bits_givargis, layout_make_bits_mih, layout_make_xor_givargis,
     layout_make_xor_mih;
-layout_searcher layout_make_optimal;
+layout_maker layout_make_optimal;
 
 // ---- bit vectors (layout_hash.c; Hash paper, sections 4.2 and 5.1) -----------------------------
 
@@ -70,7 +68,7 @@ typedef struct bit_vector {
 } bit_vector;
 
 // What a search tries: k1 in a set, k2 in a range, and of masks those whose bits reach no address
-// bit beyond `last`. Where k1 = k2 bits cancel, so that is left out, but for the mask 0.
+// bit beyond `last`. Where k1 = k2 bits cancel, so that is left out.
 typedef struct bit_vector_range {
   uint64_t k1;  // the set
   uint32_t k2_first, k2_last, last;

@@ -20,7 +20,11 @@
 #include <assert.h>
 #include <inttypes.h>
 
-enum { FOLD_BITS = 22, ROUNDS = 64, PASSES = 8 };
+enum {
+  FOLD_BITS = 22,
+  ROUNDS = 64,
+  PASSES = 8,  // over all sums in a round, about: the first fold and halves of it, and the searches
+};
 
 // ---- lane subspaces ----------------------------------------------------------------------------
 
@@ -29,7 +33,7 @@ enum { FOLD_BITS = 22, ROUNDS = 64, PASSES = 8 };
 static bool two_subspaces(const bank_trace *distinct, int n, f2_space out[2]) {
   int count = 0;
   out[0] = out[1] = f2_space_zero(n);
-  for (size_t i = 0; i < distinct->accesses.count; i++) {
+  for (size_t i = distinct->accesses.count; i-- > 0;) {  // the largest first
     const bank_access *access = &distinct->accesses.items[i];
     f2_space own = f2_space_zero(n);
     int in = 0;
@@ -37,12 +41,12 @@ static bool two_subspaces(const bank_trace *distinct, int n, f2_space out[2]) {
       f2_space_insert(&own, access->address[t]);
     if (own.dimension >= 32 || access->count != f2_unit(own.dimension))
       return false;
-    while (in < count && !f2_space_contains(out[in], own) && !f2_space_contains(own, out[in]))
+    while (in < count && !f2_space_contains(out[in], own))
       in++;
     if (in == 2)
       return false;
-    count = in == count ? count + 1 : count;
-    out[in] = own.dimension > out[in].dimension ? own : out[in];
+    if (in == count)
+      out[count++] = own;
   }
   return true;
 }
@@ -186,24 +190,23 @@ typedef struct choice {
 
 // Sums say nothing of addresses that are no subspace, such as diagonals, but in pairs: what another
 // row of the table does may be better. The first of the best, as they become more intricate.
-static void by_others(arena *a, const layout_request *r, const bank_trace *distinct, choice *best) {
+static void by_others(arena *a, const layout_request *r, choice *best) {
   const layout_kind *kind;
   for (size_t i = 0; best->conflicts > 0 && (kind = layout_kind_at(i)); i++) {
     layout other = {.kind = kind, .banks = r->banks, .words = r->words, .seed = r->seed};
     const char *wrong;
-    if (kind->form != LAYOUT_LINEAR || kind->search == layout_make_optimal ||
-        !(kind->search ? kind->search(a, r, distinct, &other, &wrong)
-                       : kind->make(a, r, &other, &wrong)))
+    if (kind->form != LAYOUT_LINEAR || kind->make == layout_make_optimal ||
+        !kind->make(a, r, &other, &wrong))
       continue;
     f2_matrix bank = f2_from_rows(layout_bank_bits(r), other.matrix.columns, other.matrix.row);
-    uint64_t own = conflicts_of(distinct, &bank);
+    uint64_t own = conflicts_of(r->distinct, &bank);
     if (own < best->conflicts)
       *best = (choice){bank, own, arena_printf(a, "; as %s", kind->name)};
   }
 }
 
-bool layout_make_optimal(arena *a, const layout_request *r, const bank_trace *distinct, layout *out,
-                         const char **wrong) {
+bool layout_make_optimal(arena *a, const layout_request *r, layout *out, const char **wrong) {
+  const bank_trace *distinct = r->distinct;
   (void)wrong;
   int n = layout_address_bits(r), m = layout_bank_bits(r);
   // Pairs are counted all over memory; each round computes the banks once.
@@ -219,7 +222,7 @@ bool layout_make_optimal(arena *a, const layout_request *r, const bank_trace *di
     best.how =
         folded && rounds < ROUNDS ? arena_printf(a, "; %d of %d rounds", rounds, ROUNDS) : "";
     best.conflicts = folded ? conflicts_of(distinct, &best.bank) : UINT64_MAX;
-    by_others(a, r, distinct, &best);
+    by_others(a, r, &best);
   }
   layout_from_bank(out, r, best.bank);
   const char *left = best.conflicts == 0 ? "no conflict"

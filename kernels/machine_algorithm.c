@@ -241,8 +241,8 @@ static void begin(machine_job *j) {
   } else {
     p->global = words;
     p->global_words = room;
-    p->shared_words = shared_words(m);
-    p->shared = NEW_ARRAY(j->memory, machine_word, tiles ? p->shared_words * m->dmms : 1);
+    p->shared_words = tiles ? shared_words(m) : 0;
+    p->shared = NEW_ARRAY(j->memory, machine_word, p->shared_words * m->dmms + 1);
   }
   j->side = machine_side(j->task->n);
   if (j->algorithm->begin)

@@ -12,7 +12,8 @@
 // i, i + p, i + 2 p, ...: most algorithms are a few STEPS, which are repeated n / p times.
 //
 // Files: machine_algorithm.c (the table, running, checking), machine_steps.c (addresses of steps),
-// machine_transpose.c (transposes through shared memory and through registers).
+// machine_transpose.c (transposes through shared memory and through registers), machine_data.c
+// (permutations, distributions).
 #ifndef PERMC_KERNELS_MACHINE_ALGORITHM_H
 #define PERMC_KERNELS_MACHINE_ALGORITHM_H
 
@@ -75,7 +76,7 @@ struct machine_job {
   const machine_task *task;
   machine_program program;
   uint64_t side;       // of a matrix
-  machine_word *kept;  // [p]: what the read before the last one brought, or registers
+  machine_word *kept;  // [p]: what the read before the last one brought; or [p r]: registers
   uint64_t sum;        // of what was read, where nothing moves
 };
 
@@ -109,7 +110,7 @@ uint64_t machine_algorithm_time(arena *a, const machine *m, const machine_algori
 
 typedef struct machine_permutation {
   const char *name;
-  // The image of i among n = 2^bits elements (side = sqrt n, where it needs one).
+  // The image of i among n = 2^bits elements.
   uint64_t (*at)(uint64_t i, uint32_t bits);
   bool square;  // n is an even power
 } machine_permutation;

@@ -163,7 +163,7 @@ static uint64_t next_event(free_run *f) {
     if (m->waiting.count > 0 && m->begins < next)
       next = m->begins;
   }
-  return next > f->now || next == UINT64_MAX ? next : f->now;
+  return next > f->now ? next : f->now;
 }
 
 static free_run begin(machine_execution *e) {

@@ -27,7 +27,7 @@ static uint64_t full(arena *a, const machine *m, const machine_task *t) {
 }
 
 // Lanes n / p words apart (DMM/UMM paper, section 3): GCD(n/p, w) of them share a bank. They touch
-// min(n/p, w) groups: the paper bounds these, and for w a power of two, or any w, the bound is met,
+// min(n/p, w) groups: the paper bounds these, and for any w the bound is met,
 // as a warp's first lane is at a multiple of n/p w plus t < n/p.
 static uint64_t stride(arena *a, const machine *m, const machine_task *t) {
   uint64_t apart = t->n / m->threads;

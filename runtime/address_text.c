@@ -15,32 +15,35 @@ static int digit_of(char c) {
                                 : 16;
 }
 
-static const char *no_number(arena *a, const char *word, size_t length) {
-  char shown[4 * SHOWN + 1] = "";
-  size_t count = length < SHOWN ? length : SHOWN;
-  for (size_t i = 0, at = 0; i < count; i++) {
+// As much of it as a message has room for, in letters that can be seen.
+static const char *shown(arena *a, const char *word, size_t length) {
+  char *out = arena_alloc(a, 4 * SHOWN + 4);
+  size_t at = 0;
+  for (size_t i = 0; i < length && i < SHOWN; i++) {
     unsigned char c = (unsigned char)word[i];
-    at += (size_t)snprintf(shown + at, sizeof shown - at, isprint(c) ? "%c" : "\\x%02x", c);
+    at += (size_t)snprintf(out + at, 5, isprint(c) ? "%c" : "\\x%02x", c);
   }
-  return arena_printf(a, "'%s%s' is no number: expected one such as 96 or 0x60", shown,
-                      length > SHOWN ? "..." : "");
+  memcpy(out + at, length > SHOWN ? "..." : "", length > SHOWN ? 4 : 1);
+  return out;
 }
 
 // NULL, or what is wrong.
 static const char *read_address(arena *a, const char *word, size_t length, uint64_t *address) {
   bool hexadecimal = length > 2 && word[0] == '0' && (word[1] == 'x' || word[1] == 'X');
   uint64_t base = hexadecimal ? 16 : 10;
+  bool far = false;
   *address = 0;
   for (size_t i = hexadecimal ? 2 : 0; i < length; i++) {
     uint64_t digit = (uint64_t)digit_of(word[i]);
     if (digit >= base)
-      return no_number(a, word, length);
-    *address = *address * base + digit;
-    if (*address >> BANK_ADDRESS_BITS)
-      return arena_printf(a, "%.*s%s is beyond 2^%d", (int)(length < SHOWN ? length : SHOWN), word,
-                          length > SHOWN ? "..." : "", BANK_ADDRESS_BITS);
+      return arena_printf(a, "'%s' is no number: expected one such as 96 or 0x60",
+                          shown(a, word, length));
+    *address = far ? 0 : *address * base + digit;
+    far = far || *address >> BANK_ADDRESS_BITS != 0;
   }
-  return NULL;
+  return far ? arena_printf(a, "%s is not less than 2^%d", shown(a, word, length),
+                            BANK_ADDRESS_BITS)
+             : NULL;
 }
 
 // The numbers up to `end`, behind those that are there.

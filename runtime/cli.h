@@ -82,6 +82,8 @@ void cli_sizes_free(permc_size *sizes, size_t count);
 
 // A decimal number without a sign, and nothing after it.
 bool cli_number(const char *digits, uint64_t *number);
+// "1024" or "2^10".
+bool cli_magnitude(const char *word, uint64_t *number);
 // --strategy and --layout, as far as given, go to the context. False: a usage error, reported.
 bool cli_use_planning(const cli_arguments *given, permc_context *context);
 // Whether it is `--strategy help` or `--layout help`, which lists them.

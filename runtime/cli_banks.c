@@ -6,6 +6,7 @@
 #include "runtime/json.h"
 
 #include <inttypes.h>
+#include <math.h>
 
 typedef struct fit {  // accesses of one pattern
   bank_pattern pattern;
@@ -89,9 +90,17 @@ static void classify(arena *a, report *r, bank_counter *c) {
 
 static int by_cost(const void *x, const void *y) {
   const fit *a = x, *b = y;
-  return a->units != b->units
-             ? (a->units < b->units) - (a->units > b->units)
-             : (a->pattern.class > b->pattern.class) - (a->pattern.class < b->pattern.class);
+  const bank_pattern *p = &a->pattern, *q = &b->pattern;
+  int by_units = (a->units < b->units) - (a->units > b->units);
+  int by_class = (p->class > q->class) - (p->class < q->class);
+  int by_stride = (p->stride > q->stride) - (p->stride < q->stride);
+  int by_rows = (p->rows > q->rows) - (p->rows < q->rows);
+  int by_width = (p->width > q->width) - (p->width < q->width);
+  return by_units    ? by_units
+         : by_class  ? by_class
+         : by_stride ? by_stride
+         : by_rows   ? by_rows
+                     : by_width;
 }
 
 // Words of memory, in whole rows of banks.
@@ -112,6 +121,8 @@ static bool better(const choice *a, const choice *b) {
 
 static void choose(arena *a, report *r, bank_counter *c) {
   const layout_kind *kind;
+  bank_trace distinct = bank_trace_distinct(a, &r->trace);
+  r->request.distinct = &distinct;
   for (size_t i = 0; (kind = layout_kind_at(i)) != NULL; i++) {
     if (r->only && kind != r->only)
       continue;
@@ -126,6 +137,7 @@ static void choose(arena *a, report *r, bank_counter *c) {
     if (own->layout && (!r->best || better(own, r->best)))
       r->best = own;
   }
+  r->request.distinct = NULL;
 }
 
 // The layout for accesses without a pattern, which may be those of indices that are data.
@@ -161,8 +173,9 @@ static void print_choice(text *to, const report *r, const choice *c) {
   uint64_t left = bank_conflicts(c->cost);
   text_printf(to, "%-22s%5" PRIu32 "%9.2f%12" PRIu64, c->kind->name, c->cost.worst,
               (double)c->cost.units / (double)c->cost.accesses, left);
+  double removed = r->raw ? 100 * (1 - (double)left / (double)r->raw) : 0;
   if (r->raw)
-    text_printf(to, "%8.1f %%", 100 * (1 - (double)left / (double)r->raw));
+    text_printf(to, "%8.1f %%", fabs(removed) < 0.05 ? 0 : removed);  // no -0.0
   else
     text_printf(to, "%10s", "-");
   text_printf(to, "  %s\n", c->layout->parameters);
@@ -201,9 +214,10 @@ static void print_report(text *to, const report *r) {
                 r->of_data->kind->name, r->of_data->seed);
     print_c(to, r->of_data, "data");
   }
-  text_printf(to, "\nbest: %s, in %" PRIu64 " word%s of memory; of an unsigned address a\n",
+  text_printf(to, "\nbest: %s, in %" PRIu64 " word%s of memory; of an unsigned address a%s\n",
               r->best->kind->name, memory_of(r->best->layout),
-              memory_of(r->best->layout) == 1 ? "" : "s");
+              memory_of(r->best->layout) == 1 ? "" : "s",
+              memory_of(r->best->layout) >> 32 ? " of 64 bits" : "");
   print_c(to, r->best->layout, "shift");
 }
 
@@ -216,7 +230,8 @@ static void json_fits(text *to, const report *r) {
                 "%s\n  {\"class\": \"%s\", \"stride\": %" PRId64 ", \"width\": %" PRIu32
                 ", \"rows\": %" PRId64 ", \"accesses\": %" PRIu64 ", \"units\": %" PRIu64 "}",
                 i ? "," : "", pattern_class_names[f->pattern.class], f->pattern.stride,
-                f->pattern.width, f->pattern.rows, f->accesses, f->units);
+                f->pattern.class == PATTERN_BLOCK ? f->pattern.width : 0, f->pattern.rows,
+                f->accesses, f->units);
   }
 }
 
@@ -258,10 +273,12 @@ static void print_json(text *to, const report *r) {
   text_printf(to, "{\"%s\": ", r->of_plan ? "entry" : "file");
   json_write_string(to, r->title);
   text_printf(to,
-              ", \"accesses\": %" PRIu64 ", \"different\": %zu, \"lanes\": %" PRIu32
-              ", \"words\": %" PRIu64 ", \"banks\": %" PRIu32 ",\n \"patterns\": [",
-              r->accesses, r->trace.accesses.count, r->trace.lanes, r->request.words,
-              r->request.banks);
+              ", \"accesses\": %" PRIu64 ", \"lanes\": %" PRIu32 ", \"words\": %" PRIu64
+              ", \"banks\": %" PRIu32 ", ",
+              r->accesses, r->trace.lanes, r->request.words, r->request.banks);
+  if (r->of_plan)
+    text_printf(to, "\"different\": %zu, ", r->trace.accesses.count);
+  text_string(to, "\n \"patterns\": [");
   json_fits(to, r);
   text_string(to, "],\n \"layouts\": [");
   json_choices(to, r);
@@ -285,9 +302,9 @@ static const char *kind_name(const void *state, size_t i) {
 // The number of an option, where it is given. False: it is no number, a usage error, reported.
 static bool number(const cli_arguments *given, const char *option, uint64_t *out) {
   const char *value = cli_value(given, option);
-  if (!value || cli_number(value, out))
+  if (!value || cli_magnitude(value, out))
     return true;
-  cli_usage_error("banks: %s is not a number from 0 to 2^64-1: '%s'", option, value);
+  cli_usage_error("banks: %s is a number below 2^64, such as 96 or 2^10, not '%s'", option, value);
   return false;
 }
 

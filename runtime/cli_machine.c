@@ -22,17 +22,6 @@ typedef struct machine_state {
 
 // ---- numbers ---------------------------------------------------------------------------------
 
-// "1024" or "2^10".
-static bool read_number(const char *word, uint64_t *number) {
-  if (strncmp(word, "2^", 2) != 0)
-    return cli_number(word, number);
-  uint64_t bits;
-  if (!cli_number(word + 2, &bits) || bits > 63)
-    return false;
-  *number = UINT64_C(1) << bits;
-  return true;
-}
-
 // The option's value, or `*number` as it is. False: reported.
 static bool take_number(const cli_arguments *given, const char *name, uint64_t most,
                         uint64_t *number) {
@@ -40,7 +29,7 @@ static bool take_number(const cli_arguments *given, const char *name, uint64_t m
   uint64_t read = 0;
   if (!word)
     return true;
-  if (!read_number(word, &read) || read < 1 || read > most) {
+  if (!cli_magnitude(word, &read) || read < 1 || read > most) {
     cli_usage_error("machine: %s is a number from 1 to %" PRIu64 ", such as 2^10, not '%s'", name,
                     most, word);
     return false;
@@ -136,8 +125,7 @@ static bool take_permutation(machine_state *s, uint64_t seed) {
   if (p) {
     uint32_t bits = (uint32_t)__builtin_ctzll(n);
     if ((n & (n - 1)) != 0 || bits > MACHINE_MOST_BITS || (p->square && bits % 2)) {
-      cli_error("the permutation %s is one of 2^k elements, k %s, at most %d; n = %" PRIu64
-                " is not",
+      cli_error("the permutation %s is one of n = 2^k elements, k %s, at most %d, not of %" PRIu64,
                 name, p->square ? "even" : "any", MACHINE_MOST_BITS, n);
       return false;
     }
@@ -209,13 +197,19 @@ static cli_status too_large(machine_state *s, const plan *p, const c_options *op
 }
 
 static void warn_of_time(const machine_estimate *e) {
-  static const double many = 8e9, a_second = 1.3e8;  // as measured: a minute
+  static const double many = 1.3e9, a_second = 1.3e8;  // as measured: ten seconds
   if (e->requests < many)
     return;
-  double minutes = ceil(e->requests / a_second / 60 - 0.5), hours = ceil(minutes / 60);
-  bool many_hours = minutes >= 120;
-  cli_error("%.1e requests are to be simulated, which takes about %.0f %s%s", e->requests,
-            many_hours ? hours : minutes, many_hours ? "hour" : "minute", minutes > 1 ? "s" : "");
+  static const struct {
+    double seconds;
+    const char *name;
+  } units[] = {{3600, "hour"}, {60, "minute"}, {1, "second"}};
+  double seconds = e->requests / a_second;
+  size_t unit = 0;
+  while (units[unit].seconds > 1 && seconds < 2 * units[unit].seconds)
+    unit++;
+  cli_error("%.1e requests are to be simulated, which takes about %.0f %ss", e->requests,
+            seconds / units[unit].seconds, units[unit].name);
 }
 
 // ---- algorithms ------------------------------------------------------------------------------
@@ -286,7 +280,7 @@ static cli_status take_task(machine_state *s) {
     return cli_usage_error("machine: --seed is not a number from 0 to 2^64-1: '%s'", seed);
   if (cli_count(s->given, "--size") > 1)
     return cli_usage_error("machine: --size was given twice");
-  if (size && (!read_number(size, &s->task.n) || s->task.n == 0))
+  if (size && (!cli_magnitude(size, &s->task.n) || s->task.n == 0))
     return cli_usage_error("machine: --size is a number from 1, such as 2^10, not '%s'", size);
   if (s->task.n > UINT64_C(1) << MACHINE_MOST_BITS) {
     cli_error("n is at most 2^%d, not %" PRIu64, MACHINE_MOST_BITS, s->task.n);

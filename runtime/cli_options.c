@@ -240,6 +240,16 @@ bool cli_number(const char *digits, uint64_t *number) {
   return errno == 0;
 }
 
+bool cli_magnitude(const char *word, uint64_t *number) {
+  uint64_t bits;
+  if (strncmp(word, "2^", 2) != 0)
+    return cli_number(word, number);
+  if (!cli_number(word + 2, &bits) || bits > 63)
+    return false;
+  *number = UINT64_C(1) << bits;
+  return true;
+}
+
 // "n=30". The name is the caller's to free.
 static cli_status read_size(const cli_arguments *a, const char *given, permc_size *size) {
   const char *equals = strchr(given, '=');

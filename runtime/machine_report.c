@@ -3,6 +3,7 @@
 
 #include "runtime/json.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 
 const char *machine_report_make(arena *a, const machine *m, const machine_algorithm *r,
@@ -16,6 +17,10 @@ const char *machine_report_make(arena *a, const machine *m, const machine_algori
       return problem;
     out->closed[free] = machine_algorithm_time(a, &own, r, t);
   }
+  if (r->data == MACHINE_PERMUTATION)
+    out->distribution = m->kind == MACHINE_DMM
+                            ? machine_bank_distribution(a, t->list, t->n, m->width)
+                            : machine_distribution(a, t->list, t->n, m->width);
   return NULL;
 }
 
@@ -36,7 +41,7 @@ static void text_machine(text *to, const machine *m, uint64_t threads) {
 static void text_row(text *to, const char *name, const uint64_t *x, int count) {
   text_printf(to, "%-16s", name);
   for (int i = 0; i < count; i++)
-    text_printf(to, "%14" PRIu64, x[i]);
+    text_printf(to, " %13" PRIu64, x[i]);
 }
 
 static void text_rounds(text *to, const machine_counts *c) {
@@ -65,6 +70,32 @@ static void text_congestion(text *to, const machine_counts *c) {
   }
 }
 
+// Formulas have l for the latency of the memory, L where there is another one; the machine of this
+// report has the names that stand in its first line.
+static void text_formula(text *to, const machine *m, const char *formula) {
+  bool both = strchr(formula, 'L') && strstr(formula, "L + l");
+  for (const char *at = formula; *at; at++) {
+    bool alone =
+        (at == formula || !isalpha((unsigned char)at[-1])) && !isalpha((unsigned char)at[1]);
+    bool latency = (*at == 'l' || *at == 'L') && alone && !both;
+    text_printf(to, "%c", !latency ? *at : m->kind == MACHINE_HMM ? 'L' : 'l');
+  }
+}
+
+static void text_closed(text *to, const machine_report *r) {
+  text_row(to, "closed form", r->closed, r->closed[1] ? 2 : 1);
+  text_string(to, "\n  barriers: ");
+  text_formula(to, &r->machine, r->algorithm->formula);
+  if (r->distribution)
+    text_printf(to, ", D_w = %" PRIu64, r->distribution);
+  if (r->closed[1]) {
+    text_string(to, "\n  free: ");
+    text_formula(to, &r->machine,
+                 "(R - 1) max(k + l - 1, k p/w) + k p/w + l - 1 in R rounds of congestion k");
+  }
+  text_string(to, "\n");
+}
+
 void machine_report_text(text *to, const machine_report *r) {
   text_machine(to, &r->machine, r->machine.threads);
   text_printf(to, "; %s%s%s%s, n = %" PRIu64 "\n%s", r->algorithm->name, r->data ? " (" : "",
@@ -74,10 +105,8 @@ void machine_report_text(text *to, const machine_report *r) {
   text_printf(to, "\n\n%-16s%14s%14s\n", "", "barriers", "free");
   text_row(to, "time units", (uint64_t[]){r->counts[0].time, r->counts[1].time}, 2);
   text_string(to, "\n");
-  if (r->closed[0]) {
-    text_row(to, "closed form", r->closed, r->closed[1] ? 2 : 1);
-    text_printf(to, "%s   %s\n", r->closed[1] ? "" : "              ", r->algorithm->formula);
-  }
+  if (r->closed[0])
+    text_closed(to, r);
   text_rounds(to, &r->counts[0]);
   text_congestion(to, &r->counts[0]);
   text_printf(to, "\n%s\n",
@@ -177,8 +206,12 @@ void machine_plan_report_text(text *to, const machine_plan_report *r) {
 static void json_machine(text *to, const machine *m) {
   text_printf(to,
               "{\"machine\": \"%s\", \"width\": %u, \"dmms\": %u, \"latency\": %" PRIu64
-              ", \"shared_latency\": %" PRIu64 ", \"threads\": %" PRIu64,
-              machine_names[m->kind], m->width, m->dmms, m->latency, m->shared_latency, m->threads);
+              ", \"shared_latency\": %" PRIu64 ", \"threads\": ",
+              machine_names[m->kind], m->width, m->dmms, m->latency, m->shared_latency);
+  if (m->threads)
+    text_printf(to, "%" PRIu64, m->threads);
+  else
+    text_string(to, "null");  // as many as there is work for
 }
 
 static void json_rounds(text *to, const machine_counts *c) {

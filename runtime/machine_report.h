@@ -28,7 +28,8 @@ typedef struct machine_report {
   const machine_task *task;
   const char *data;  // the name of the permutation or file, or NULL
   machine_counts counts[2];
-  uint64_t closed[2];  // 0: there is no closed form
+  uint64_t closed[2];     // 0: there is no closed form
+  uint64_t distribution;  // D_w of a permutation: its casual round's stages; 0 of others
 } machine_report;
 
 // NULL: *out has been counted, and results are right. Otherwise a sentence.

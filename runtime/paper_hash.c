@@ -142,7 +142,7 @@ static bank_trace accesses_of(arena *a, const program *p) {
 
 static layout *layout_of(arena *a, const char *name, const bank_trace *t) {
   const char *wrong;
-  layout_request r = {BANKS, WORDS, t, 1};
+  layout_request r = {.banks = BANKS, .words = WORDS, .accesses = t, .seed = 1};
   layout *l = layout_make(a, layout_kind_named(name), &r, &wrong);
   assert(l);
   return l;
@@ -256,7 +256,7 @@ static f2_matrix bank_of(bit_vector h) {
 
 static void add_given(arena *a, paper_table *table, const char *where, f2_matrix bank,
                       const bank_trace *t) {
-  layout_request r = {BANKS, WORDS, NULL, 0};
+  layout_request r = {.banks = BANKS, .words = WORDS};
   layout given = *layout_of(a, "raw", NULL);
   layout_from_bank(&given, &r, bank);
   paper_add(a, table,

@@ -397,7 +397,7 @@ status 1 machine dmm addresses --addresses malformed.txt
 err_is "permc: malformed.txt:2: 'x4' is no number: expected one such as 96 or 0x60"
 printf '18446744073709551616\n' >large.txt
 status 1 machine dmm addresses --addresses large.txt
-err_is "permc: large.txt:1: 18446744073709551616 is beyond 2^48"
+err_is "permc: large.txt:1: 18446744073709551616 is not less than 2^48"
 printf '0 2 2 1\n' >twice.txt
 status 1 machine hmm d-designated --permutation twice.txt --width 2
 err_is "permc: twice.txt: it is no permutation: number 2 is 2 again"

@@ -58,8 +58,8 @@ TEST(malformed_traces) {
       {"\x01\xff", 1, "'\\x01\\xff' is no number: expected one such as 96 or 0x60"},
       {"abcdefghijklmnopqrstuvwxyz", 1,
        "'abcdefghijklmnopqrstuvwx...' is no number: expected one such as 96 or 0x60"},
-      {"0x1000000000000", 1, "0x1000000000000 is beyond 2^48"},
-      {"1\n99999999999999999999999999999999", 2, "999999999999999999999999... is beyond 2^48"},
+      {"0x1000000000000", 1, "0x1000000000000 is not less than 2^48"},
+      {"1\n99999999999999999999999999999999", 2, "999999999999999999999999... is not less than 2^48"},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     bank_trace t;

@@ -11,7 +11,7 @@ static arena memory;
 
 static layout *make(const char *name, uint32_t banks, uint64_t words, const bank_trace *accesses) {
   const char *wrong;
-  layout_request r = {banks, words, accesses, 7};
+  layout_request r = {.banks = banks, .words = words, .accesses = accesses, .seed = 7};
   layout *l = layout_make(&memory, layout_kind_named(name), &r, &wrong);
   if (!l)
     printf("%s: %s\n", name, wrong);
@@ -154,7 +154,7 @@ TEST(every_layout_is_one) {
     for (size_t w = 0; w < sizeof widths / sizeof *widths; w++)
       for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
         const char *wrong;
-        layout_request r = {widths[w], sizes[s], NULL, 1};
+        layout_request r = {.banks = widths[w], .words = sizes[s], .seed = 1};
         layout *l = layout_make(&memory, k, &r, &wrong);
         bool power = (widths[w] & (widths[w] - 1)) == 0;
         bool possible = power || k->form != LAYOUT_LINEAR || strcmp(k->name, "raw") == 0;
@@ -194,18 +194,18 @@ TEST(seeds_behind_names) {
 
 TEST(what_is_no_memory) {
   const char *wrong;
-  layout_request r = {0, 10, NULL, 1};
+  layout_request r = {.words = 10, .seed = 1};
   CHECK(!layout_make(&memory, layout_kind_named("raw"), &r, &wrong));
   CHECK_STR(wrong, "a memory has 1 to 1024 banks, not 0");
-  r = (layout_request){32, 0, NULL, 1};
+  r = (layout_request){.banks = 32, .seed = 1};
   CHECK(!layout_make(&memory, layout_kind_named("raw"), &r, &wrong));
   CHECK_STR(wrong, "an array has 1 to 2^48 words, not 0");
   bank_trace t = {0};
   add_stride(&t, 32, 2);
-  r = (layout_request){32, 62, &t, 1};
+  r = (layout_request){.banks = 32, .words = 62, .accesses = &t, .seed = 1};
   CHECK(!layout_make(&memory, layout_kind_named("optimal"), &r, &wrong));
   CHECK_STR(wrong, "an array of 62 words has no address 62");
-  r = (layout_request){32, UINT64_C(1) << 40, NULL, 1};
+  r = (layout_request){.banks = 32, .words = UINT64_C(1) << 40, .seed = 1};
   CHECK(!layout_make(&memory, layout_kind_named("RAS"), &r, &wrong));
   CHECK_STR(wrong, "RAS of 1099511627776 words needs 34359738368 random numbers, more than 2^26");
 }
@@ -288,7 +288,8 @@ TEST(c_text_says_the_same) {
   for (size_t i = 0; (k = layout_kind_at(i)) != NULL; i++)
     for (int odd = 0; odd < 2; odd++) {
       const char *wrong;
-      layout_request r = {odd ? 24 : 32, 5000, odd ? NULL : &t, i};
+      layout_request r = {
+          .banks = odd ? 24 : 32, .words = 5000, .accesses = odd ? NULL : &t, .seed = i};
       layout *l = layout_make(&memory, k, &r, &wrong);
       if (!l)
         continue;
@@ -519,7 +520,7 @@ TEST(strides_4_and_6_leave_a_conflict_under_every_linear_layout) {
     for (uint64_t x = v + 2; x < 256; x += 2) {
       f2_space k = f2_span(8, 3, (uint64_t[]){1, v, x});
       f2_space rows = f2_space_orthogonal(k);
-      layout_request r = {32, 256, NULL, 0};
+      layout_request r = {.banks = 32, .words = 256};
       layout l = {.banks = 32, .words = 256};
       layout_from_bank(&l, &r, f2_from_rows(5, 8, rows.basis));
       uint64_t conflicts = bank_conflicts(layout_cost(&l, c, &t));
