@@ -140,11 +140,12 @@ static void choose(arena *a, report *r, bank_counter *c) {
   r->request.distinct = NULL;
 }
 
-// The layout for accesses without a pattern, which may be those of indices that are data.
+// The layout for accesses of a trace without a pattern, which may be those of indices that are
+// data.
 static void choose_for_data(arena *a, report *r) {
   const layout_request *q = &r->request;
   const char *wrong;
-  for (size_t i = 0; i < r->fits.count && !r->of_data; i++)
+  for (size_t i = 0; i < r->fits.count && !r->of_data && !r->of_plan; i++)
     if (r->fits.items[i].pattern.class == PATTERN_RANDOM)
       r->of_data = layout_for_data(a, q->banks, q->words, q->seed, &wrong);
 }
@@ -274,11 +275,11 @@ static void print_json(text *to, const report *r) {
   json_write_string(to, r->title);
   text_printf(to,
               ", \"accesses\": %" PRIu64 ", \"lanes\": %" PRIu32 ", \"words\": %" PRIu64
-              ", \"banks\": %" PRIu32 ", ",
+              ", \"banks\": %" PRIu32,
               r->accesses, r->trace.lanes, r->request.words, r->request.banks);
   if (r->of_plan)
-    text_printf(to, "\"different\": %zu, ", r->trace.accesses.count);
-  text_string(to, "\n \"patterns\": [");
+    text_printf(to, ", \"different\": %zu", r->trace.accesses.count);
+  text_string(to, ",\n \"patterns\": [");
   json_fits(to, r);
   text_string(to, "],\n \"layouts\": [");
   json_choices(to, r);
