@@ -35,6 +35,8 @@
 
 #include "lang/base.h"
 
+#include <stdatomic.h>
+
 typedef enum machine_kind { MACHINE_DMM, MACHINE_UMM, MACHINE_HMM, MACHINE_KINDS } machine_kind;
 extern const char *const machine_names[];  // "dmm", ...
 
@@ -88,6 +90,8 @@ typedef struct machine_program {
   machine_word *value;                  // [warps][w], where there are contents
   // [w], set by `lanes`: the bits that a write changes of the word that is there; NULL: all.
   const machine_word *written;
+  // Once it is true the execution ends, with "interrupted"; or NULL.
+  const atomic_bool *interrupted;
 } machine_program;
 
 // ---- counts ----------------------------------------------------------------------------------

@@ -193,7 +193,7 @@ void machine_run_free(machine_execution *e) {
   free_run f = begin(e);
   for (uint64_t warp = 0; warp < e->program->warps; warp++)
     go_on(&f, (uint32_t)warp);
-  while (!e->wrong && (f.now = next_event(&f)) != UINT64_MAX) {
+  while (machine_goes_on(e) && (f.now = next_event(&f)) != UINT64_MAX) {
     for (uint32_t i = 0; i < f.active_count; i++)
       finish(&f, &f.ports[f.active[i]]);
     for (uint32_t i = 0; i < f.active_count; i++)

@@ -194,6 +194,7 @@ static void add_words(plan_program *p, const machine_arrays *arrays, machine_pro
   p->done = NEW_ARRAY(a, uint64_t, program->warps);
   program->value = NEW_ARRAY(a, machine_word, program->warps * LANES);
   program->written = p->written;
+  program->interrupted = arrays->interrupted;
   program->global = arrays->words;
   program->global_words = arrays->count;
   program->shared_words = (p->slots + p->dmms - 1) / p->dmms * p->scratch_words;

@@ -31,6 +31,7 @@ typedef struct machine_arrays {
   uint64_t *place;  // by array: its first word
   uint64_t count;   // of words
   machine_word *words;
+  const atomic_bool *interrupted;  // as a machine_program has it
 } machine_arrays;
 machine_arrays machine_arrays_of(arena *a, const plan *p);  // of zeros
 

@@ -47,6 +47,13 @@ typedef struct machine_execution {
   const char *wrong;
 } machine_execution;
 
+// Whether nothing is wrong, and nobody has interrupted it, which is then what is wrong.
+static inline bool machine_goes_on(machine_execution *e) {
+  if (e->program->interrupted && atomic_load(e->program->interrupted))
+    e->wrong = "interrupted";
+  return !e->wrong;
+}
+
 // The warp's request at its step: counts it, moves its words, and gives its stages.
 uint32_t machine_serve(machine_execution *e, uint64_t warp, machine_op op);
 // The memory that a request goes to: one of d DMMs, or the UMM as number d; and its latency.

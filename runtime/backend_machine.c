@@ -108,9 +108,7 @@ static bool run_passes(permc_context *c, arena *scratch, const hmm_program *h,
   for (uint32_t i = 0; i < p->passes.count; i++) {
     machine_counts counts;
     const char *problem =
-        atomic_load(&context_interrupted)
-            ? "interrupted"
-            : machine_plan_run(scratch, &h->machine, p, i, &h->options, arrays, &counts);
+        machine_plan_run(scratch, &h->machine, p, i, &h->options, arrays, &counts);
     if (problem) {
       context_error(c, "%s", problem);
       return false;
@@ -151,6 +149,7 @@ static bool run(backend_program *p, backend_run *r, arena *words, arena *scratch
     return false;
   arena_free(scratch);
   machine_arrays arrays = machine_arrays_of(words, made);
+  arrays.interrupted = &context_interrupted;
   read_arguments(made, r, &arrays);
   return run_passes(p->context, scratch, h, &arrays) &&
          write_results(p->context, p, made, &arrays, r->results);

@@ -128,7 +128,14 @@ TEST(concurrent_access) {
   machine m = {MACHINE_DMM, 1, 4, 3, 1, 4, false};
   writing w = {{9, 5, 9, MACHINE_IDLE}};
   machine_word words[16] = {0}, value[4] = {0};
-  machine_program p = {1, 1, &w, write_then_read, writing_lanes, NULL, words, 0, 16, value, NULL};
+  machine_program p = {.warps = 1,
+                       .block_warps = 1,
+                       .state = &w,
+                       .op = write_then_read,
+                       .lanes = writing_lanes,
+                       .shared = words,
+                       .shared_words = 16,
+                       .value = value};
   machine_counts c;
   CHECK_STR(machine_run(&memory, &m, &p, &c), NULL);
   CHECK_EQ_U64(words[5], 101);
@@ -261,6 +268,45 @@ static void check_requests(uint64_t stride, machine_op op, bool barrier) {
   printf("%s, stride %d, %s: %.0f million accesses a second\n", machine_op_names[op], (int)stride,
          barrier ? "barriers" : "free", (double)c.requests / (seconds() - start) / 1e6);
   CHECK_EQ_U64(c.requests, r.count << 15);
+}
+
+// ---- interruption ----------------------------------------------------------------------------
+
+typedef struct interrupting {
+  uint64_t requests;
+  atomic_bool now;
+} interrupting;
+
+static machine_op reads_for_ever(void *state, uint64_t warp, uint64_t step) {
+  (void)state, (void)warp, (void)step;
+  return MACHINE_READ_SHARED;
+}
+
+static void interrupts(void *state, uint64_t warp, uint64_t step, uint64_t *address,
+                       machine_word *value) {
+  interrupting *i = state;
+  (void)value, (void)step;
+  for (uint64_t k = 0; k < 4; k++)
+    address[k] = warp + k;
+  if (++i->requests == 1000)
+    atomic_store(&i->now, true);
+}
+
+TEST(a_program_without_an_end) {
+  for (int barrier = 0; barrier < 2; barrier++) {
+    interrupting i = {0};
+    machine m = {MACHINE_DMM, 1, 4, 3, 1, 8 * 4, barrier};
+    machine_program p = {.warps = 8,
+                         .block_warps = 1,
+                         .state = &i,
+                         .op = reads_for_ever,
+                         .lanes = interrupts,
+                         .shared_words = UINT64_MAX,
+                         .interrupted = &i.now};
+    machine_counts counts;
+    CHECK_STR(machine_run(&memory, &m, &p, &counts), "interrupted");
+    CHECK(i.requests < 1000 + 2 * p.warps);
+  }
 }
 
 // Each request is counted, whatever the congestion. (It also says how fast: no more than that, for
