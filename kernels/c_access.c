@@ -1,6 +1,6 @@
 #include "kernels/c_access.h"
 #include "kernels/c_function.h"
-#include "kernels/c_lying.h"
+#include "kernels/c_swizzle.h"
 
 // ---- neighbours ------------------------------------------------------------------------------
 
@@ -140,7 +140,7 @@ static transfer begin(c_writer *w, const c_access *a, const c_place *place, uint
   const char *constant = loads ? "const " : "";
   bool shifted = strcmp(t.bound.sum, "0") != 0;
   const char *element = a->map.bytes ? "char" : c_vector_in_memory(w, a->bytes, 1);
-  if (a->map.lying) {
+  if (a->map.swizzle) {
     c_line(w, "const uint32_t %s = (uint32_t)(%s);", t.pointer, t.bound.sum);
     return t;
   }
@@ -154,7 +154,7 @@ static transfer begin(c_writer *w, const c_access *a, const c_place *place, uint
 static const char *through_layout(const transfer *t, const char *rest) {
   const char *element = c_vector_in_memory(t->w, t->access->bytes, 1);
   const char *at = c_format(t->w, "%s((uint32_t)(%s + %s))",
-                            c_lying_function(t->w, t->access->map.lying), t->pointer, rest);
+                            c_swizzle_function(t->w, t->access->map.swizzle), t->pointer, rest);
   return t->access->map.bytes ? c_format(t->w, "(%s *)(%s + %s)", element, t->place->array, at)
                               : c_format(t->w, "(%s *)%s + %s", element, t->place->array, at);
 }
@@ -162,7 +162,7 @@ static const char *through_layout(const transfer *t, const char *rest) {
 // "p3 + 16": the address of the element at coordinates x.
 static const char *address_of(const transfer *t, uint64_t x) {
   const char *rest = c_bound_rest(t->w, &t->bound, x);
-  if (t->access->map.lying)
+  if (t->access->map.swizzle)
     return through_layout(t, rest);
   if (t->access->map.bytes)
     return c_format(t->w, "(%s *)(%s + %s)", c_vector_in_memory(t->w, t->access->bytes, 1),
@@ -320,7 +320,7 @@ static bool is_dead(const c_place *p, const c_space *s, uint64_t number) {
 
 // Only words stay together.
 static uint32_t longest_chunk(const c_map *m) {
-  return m->lying && !m->bytes && m->lying->word < C_CHUNK ? m->lying->word : C_CHUNK;
+  return m->swizzle && !m->bytes && m->swizzle->word < C_CHUNK ? m->swizzle->word : C_CHUNK;
 }
 
 uint32_t c_access_widest(const c_writer *w, const c_place *place) {

@@ -1,10 +1,10 @@
 #include "kernels/c_emit.h"
 #include "kernels/c_address.h"
-#include "kernels/c_lying.h"
 #include "kernels/c_online.h"
 #include "kernels/c_pass.h"
 #include "kernels/c_root.h"
 #include "kernels/c_source.h"
+#include "kernels/c_swizzle.h"
 
 #include <stdio.h>
 
@@ -60,7 +60,7 @@ static const char *problem_of(const plan *p) {
 
 static void add_head(c_writer *w, text *out) {
   text_string(out, "// Written by permc. Compile with -ffp-contract=off -fno-strict-aliasing.\n");
-  if (w->warps && c_lying_asked(w))  // layouts are compared: each is measured as it is
+  if (w->warps && c_swizzle_asked(w))  // layouts are compared: each is measured as it is
     text_string(out, "#define PERMC_APART 1\n");
   if (w->warps)
     c_source_add(out, "kernels/cuda_host.h");

@@ -28,7 +28,7 @@
 //   c_function.c   functions on vectors    c_half.c       of f16
 //   c_source.c     the sources in the text
 //   c_pass.c       a pass                  c_writer.c     the text
-//   c_online.c     kernels that are told the matrix   c_lying.c   layouts of scratch
+//   c_online.c     kernels that are told the matrix   c_swizzle.c   layouts of scratch
 #ifndef PERMC_KERNELS_C_EMIT_H
 #define PERMC_KERNELS_C_EMIT_H
 
@@ -39,7 +39,7 @@
 typedef struct c_options {
   uint64_t
       stream_bytes;  // arrays of so many bytes are stored past the caches where lines are whole
-  const struct layout_kind *layout;  // of scratch (c_lying.h); NULL: the planner's own
+  const struct layout_kind *layout;  // of scratch (c_swizzle.h); NULL: the planner's own
   uint64_t layout_seed;
 } c_options;
 // Those of a GPU, which has no such stores.

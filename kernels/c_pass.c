@@ -180,10 +180,10 @@ c_map c_pass_scratch_map(const c_pass *p, uint32_t space, uint32_t phase, uint32
                          scalar_type type) {
   const plan_phase *of = &p->schedule.phases[phase];
   uint32_t bytes = c_part_bytes(type);
-  const c_lying *lying = &c_use_of(&p->schedule, p->pass, phase, slot)->lying;
-  c_map map = c_map_of_scratch(lying->basis, &p->schedule.spaces[space], c_parts(type));
-  map.lying = lying->by ? lying : NULL;
-  if (p->w->warps && bytes < 4 && !c_lying_asked(p->w))
+  const c_swizzle *swizzle = &c_use_of(&p->schedule, p->pass, phase, slot)->swizzle;
+  c_map map = c_map_of_scratch(swizzle->basis, &p->schedule.spaces[space], c_parts(type));
+  map.swizzle = swizzle->by ? swizzle : NULL;
+  if (p->w->warps && bytes < 4 && !c_swizzle_asked(p->w))
     c_map_share_banks(&map, of->l, bytes == 1 ? 2 : 1);
   if (p->w->warps)
     c_map_in_bytes(&map, bytes);

@@ -249,7 +249,7 @@ static void place_loads(const scan *s) {
 
 // Whether each thread of the phase writes, by the basis `out`, where it reads by the basis `in`:
 // the two addresses of every x differ by one of an element of W.
-static bool stays(const c_space *s, const c_lying *in, const c_lying *out) {
+static bool stays(const c_space *s, const c_swizzle *in, const c_swizzle *out) {
   c_map a = c_map_of_scratch(in->basis, s, 1), b = c_map_of_scratch(out->basis, s, 1);
   f2_space own = f2_span((int)a.rows, (int)a.vectors, a.vector);
   for (uint32_t i = 0; i < a.vectors; i++)
@@ -262,37 +262,37 @@ static bool stays(const c_space *s, const c_lying *in, const c_lying *out) {
 }
 
 // Scratch between two phases with others between them, which do not touch the slot.
-static c_lying lying_between(const scan *s, uint32_t from, uint32_t to, scalar_type type) {
+static c_swizzle lying_between(const scan *s, uint32_t from, uint32_t to, scalar_type type) {
   const plan_phase *phases = s->schedule->phases;
   const uint64_t *usual = s->w->warps && from + 1 < to ? plan_exchange(s->w->memory, s->pass->tile,
                                                                        &phases[from], &phases[to])
                                                        : phases[to].exchange;
   assert(usual);
-  return c_lying_asked(s->w)
-             ? c_lying_between(s->w, s->pass->tile, &phases[from], &phases[to], usual, type)
-             : (c_lying){.basis = usual};
+  return c_swizzle_asked(s->w)
+             ? c_swizzle_between(s->w, s->pass->tile, &phases[from], &phases[to], usual, type)
+             : (c_swizzle){.basis = usual};
 }
 
 // The slot goes from phase `from` to phase `to`, the next that needs it. Its region from now on.
 static int carry(const scan *s, uint32_t slot, uint32_t from, uint32_t to, int region) {
   const c_schedule *c = s->schedule;
   c_use *use = c_use_of(c, s->pass, from, slot);
-  c_lying out = lying_between(s, from, to, use->after);
+  c_swizzle out = lying_between(s, from, to, use->after);
   uint32_t dimension = (uint32_t)s->pass->tile.dimension;
-  c_use_of(c, s->pass, to, slot)->lying = out;
+  c_use_of(c, s->pass, to, slot)->swizzle = out;
   use->next = to;
   use->out = 0;
   if (use->in == C_NOWHERE)
     return 0;
-  if (!use->made && c_lying_equal(&use->lying, &out, dimension)) {
+  if (!use->made && c_swizzle_equal(&use->swizzle, &out, dimension)) {
     use->out = C_NOWHERE;
     return region;
   }
   if (s->w->warps)  // all threads read before any writes
     return use->out;
   bool alike = c_parts(use->before) == c_parts(use->after);
-  alike &= !out.by || c_lying_equal(&use->lying, &out, dimension);
-  use->out = alike && stays(&c->spaces[from], &use->lying, &out) ? region : 1 - region;
+  alike &= !out.by || c_swizzle_equal(&use->swizzle, &out, dimension);
+  use->out = alike && stays(&c->spaces[from], &use->swizzle, &out) ? region : 1 - region;
   return use->out;
 }
 
@@ -322,7 +322,7 @@ static uint64_t region_bytes(const scan *s, uint32_t slot) {
       continue;
     uint64_t bytes = c_part_bytes(use->before), unit = s->w->warps ? 1 : bytes;
     uint64_t elements = (uint64_t)c_parts(use->before) << dimension;
-    bytes = c_lying_units(&use->lying, elements * bytes / unit) * unit;
+    bytes = c_swizzle_units(&use->swizzle, elements * bytes / unit) * unit;
     most = bytes > most ? bytes : most;
   }
   return most;

@@ -11,17 +11,17 @@
 #define PERMC_KERNELS_C_SCHEDULE_H
 
 #include "kernels/c_access.h"
-#include "kernels/c_lying.h"
+#include "kernels/c_swizzle.h"
 
 enum { C_NOWHERE = -1 };
 
 typedef struct c_use {
-  bool needed;    // what it holds before the phase is read in it
-  bool made;      // ops of the phase write it
-  int load;       // the load that this phase executes, or C_NOWHERE
-  int in, out;    // the scratch region it comes from, and goes to; or C_NOWHERE
-  c_lying lying;  // how it lies in scratch, from which it comes in
-  uint32_t next;  // the phase for which it goes out
+  bool needed;        // what it holds before the phase is read in it
+  bool made;          // ops of the phase write it
+  int load;           // the load that this phase executes, or C_NOWHERE
+  int in, out;        // the scratch region it comes from, and goes to; or C_NOWHERE
+  c_swizzle swizzle;  // how it lies in scratch, from which it comes in
+  uint32_t next;      // the phase for which it goes out
   scalar_type before, after;
 } c_use;
 

@@ -91,7 +91,7 @@ static void add_accesses(machine_pass *p, access like, const c_map *map, const c
     without |= f2_unit((int)a.chunk_row[i]);
   like.sum = sum_of(p->memory, map, without);
   like.scale = map->bytes ? 1 : bytes;
-  like.lying = map->lying;
+  like.swizzle = map->swizzle;
   like.bytes = bytes << a.wide;
   like.limit = place->limit == UINT64_MAX ? UINT64_MAX : place->limit * parts;
   like.live = place->live_count ? forms_of(p->memory, &live) : NULL;
@@ -331,8 +331,8 @@ uint32_t machine_pass_units(const machine_pass *p, const machine_place *at, uint
   find_units(p, at, first, count, unit);
   if (machine_pass_has_idle(p, a))
     leave_out(p, at, first, count, unit);
-  for (uint32_t i = 0; i < count && a->lying; i++)
+  for (uint32_t i = 0; i < count && a->swizzle; i++)
     if (unit[i] != MACHINE_IDLE)
-      unit[i] = c_lying_place(a->lying, unit[i]);
+      unit[i] = c_swizzle_place(a->swizzle, unit[i]);
   return count;
 }

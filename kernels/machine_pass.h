@@ -54,13 +54,13 @@ typedef enum who { ALL, THOSE_BEYOND, THOSE_WITHIN } who;
 typedef struct access {
   machine_op op;
   const affine_sum *sum;
-  uint64_t *at;             // by group: what registers, and constants, contribute
-  net_id array;             // of memory
-  uint64_t base;            // in scratch, in bytes
-  uint32_t scale, bytes;    // of a unit of the sum; of the access of one lane
-  const c_lying *lying;     // through which units of scratch go; NULL: none
-  uint64_t limit;           // units from here on are left out
-  const affine_bits *live;  // 0 where it is alive; NULL: everywhere
+  uint64_t *at;              // by group: what registers, and constants, contribute
+  net_id array;              // of memory
+  uint64_t base;             // in scratch, in bytes
+  uint32_t scale, bytes;     // of a unit of the sum; of the access of one lane
+  const c_swizzle *swizzle;  // through which units of scratch go; NULL: none
+  uint64_t limit;            // units from here on are left out
+  const affine_bits *live;   // 0 where it is alive; NULL: everywhere
   uint64_t live_at;
   who who;
   const affine_bits *least;  // of `who`: the least index of a thread

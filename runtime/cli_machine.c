@@ -334,10 +334,10 @@ static cli_status run_passes(machine_state *s, const plan *p, const char *entry)
   machine_plan_report r;
   text out = {0};
   double start = cli_seconds();
-  const char *lying = cli_value(s->given, "--layout");
+  const char *given = cli_value(s->given, "--layout");
   c_options options = C_OPTIONS_OF_GPU(NULL, 0);
-  if (lying)
-    options.layout = layout_kind_and_seed(lying, &options.layout_seed);
+  if (given)
+    options.layout = layout_kind_and_seed(given, &options.layout_seed);
   machine_estimate estimate;
   char why[MACHINE_MEMORY_WHY];
   const char *problem =

@@ -283,16 +283,16 @@ void cli_sizes_free(permc_size *sizes, size_t count) {
 // ---- how programs are planned and compiled ------------------------------------------------------
 
 bool cli_use_planning(const cli_arguments *given, permc_context *context) {
-  const char *name = cli_value(given, "--strategy"), *lying = cli_value(given, "--layout");
+  const char *name = cli_value(given, "--strategy"), *by = cli_value(given, "--layout");
   if (name && !permc_use_strategy(context, name)) {
     cli_usage_error("%s: there is no strategy '%s' (--strategy help lists them)", given->verb->name,
                     name);
     return false;
   }
-  if (lying && !permc_use_layout(context, lying)) {
+  if (by && !permc_use_layout(context, by)) {
     cli_usage_error("%s: there is no layout '%s' (--layout help lists them; NAME:SEED has a number "
                     "behind the colon)",
-                    given->verb->name, lying);
+                    given->verb->name, by);
     return false;
   }
   return true;

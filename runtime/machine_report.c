@@ -1,5 +1,5 @@
 #include "runtime/machine_report.h"
-#include "kernels/c_lying.h"
+#include "kernels/c_swizzle.h"
 
 #include "runtime/json.h"
 
@@ -142,7 +142,7 @@ const char *machine_plan_report_make(arena *a, const machine *m, const plan *p, 
       problem = machine_plan_run(a, &own, p, i, options, NULL, &out->passes[free][i]);
   }
   if (!problem)
-    c_lying_print(a, &exchanges, p, options);
+    c_swizzle_print(a, &exchanges, p, options);
   out->exchanges = arena_printf(a, "%s", exchanges.length ? exchanges.data : "");
   out->layout = exchanges.length ? options->layout->name : NULL;
   text_free(&exchanges);

@@ -1,4 +1,4 @@
-// Scratch by a layout that was asked for (layout.h) in place of the planner's own, for any
+// Swizzles: scratch by a layout that was asked for (layout.h), not the planner's own, of any
 // exchange.
 //
 // What the layout moves are the words of a slot in the order of their indices, the raw layout:
@@ -16,38 +16,38 @@
 //
 // Linear layouts are another basis of scratch and cost nothing else. The others are a function in
 // the text, through which each address goes.
-#ifndef PERMC_KERNELS_C_LYING_H
-#define PERMC_KERNELS_C_LYING_H
+#ifndef PERMC_KERNELS_C_SWIZZLE_H
+#define PERMC_KERNELS_C_SWIZZLE_H
 
 #include "kernels/c_writer.h"
 #include "kernels/layout.h"
 
 // How a slot lies in scratch between two phases.
-typedef struct c_lying {
+typedef struct c_swizzle {
   const uint64_t *basis;  // address bit i is coordinate i
   const layout *by;       // it goes to another place in words of 2^word units; NULL: it stays
   uint32_t word;
   const layout *made;  // the layout, whether a basis or a function came of it; NULL: the planner's
-} c_lying;
+} c_swizzle;
 
 // Whether the code is written with a layout other than the planner's own.
-bool c_lying_asked(const c_writer *w);
+bool c_swizzle_asked(const c_writer *w);
 
 // For content of `type` that goes from phase `before` to `after`, whose own exchange is `usual`.
 // Where the layout does not suit it, it lies as usual, and w->problem says why.
-c_lying c_lying_between(c_writer *w, f2_space tile, const plan_phase *before,
-                        const plan_phase *after, const uint64_t *usual, scalar_type type);
+c_swizzle c_swizzle_between(c_writer *w, f2_space tile, const plan_phase *before,
+                            const plan_phase *after, const uint64_t *usual, scalar_type type);
 
-bool c_lying_equal(const c_lying *a, const c_lying *b, uint32_t dimension);
+bool c_swizzle_equal(const c_swizzle *a, const c_swizzle *b, uint32_t dimension);
 
 // How many units it takes that would take `units` in the raw layout.
-uint64_t c_lying_units(const c_lying *l, uint64_t units);
-uint64_t c_lying_place(const c_lying *l, uint64_t unit);
+uint64_t c_swizzle_units(const c_swizzle *l, uint64_t units);
+uint64_t c_swizzle_place(const c_swizzle *l, uint64_t unit);
 
 // A line for each exchange of a pass: "pass 2, before phase 3: k1 = 0, k2 = 5, mask = 31".
-void c_lying_print(arena *a, text *to, const plan *p, const c_options *options);
+void c_swizzle_print(arena *a, text *to, const plan *p, const c_options *options);
 
 // The name of the function in the text.
-const char *c_lying_function(c_writer *w, const c_lying *l);
+const char *c_swizzle_function(c_writer *w, const c_swizzle *l);
 
 #endif

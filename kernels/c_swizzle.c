@@ -1,11 +1,11 @@
-#include "kernels/c_lying.h"
+#include "kernels/c_swizzle.h"
 
 #include "kernels/c_function.h"
 #include "kernels/c_pass.h"
 
 enum { GPU_BANKS = 32, GPU_BANK_BYTES = 4, CPU_BANKS = 64 };
 
-bool c_lying_asked(const c_writer *w) {
+bool c_swizzle_asked(const c_writer *w) {
   const layout_kind *kind = w->options->layout;
   return kind && strcmp(kind->name, LAYOUT_DEFAULT) != 0;
 }
@@ -61,8 +61,8 @@ static const uint64_t *basis_by(c_writer *w, const raw_words *r, f2_matrix place
   return basis;
 }
 
-c_lying c_lying_between(c_writer *w, f2_space tile, const plan_phase *before,
-                        const plan_phase *after, const uint64_t *usual, scalar_type type) {
+c_swizzle c_swizzle_between(c_writer *w, f2_space tile, const plan_phase *before,
+                            const plan_phase *after, const uint64_t *usual, scalar_type type) {
   uint32_t bytes = c_part_bytes(type);
   raw_words raw = words_of(w, tile, after, usual, bytes);
   const layout_kind *kind = w->options->layout;
@@ -82,29 +82,29 @@ c_lying c_lying_between(c_writer *w, f2_space tile, const plan_phase *before,
   const layout *made = layout_make(w->memory, kind, &request, &wrong);
   if (!made) {
     w->problem = w->problem ? w->problem : wrong;
-    return (c_lying){.basis = usual};
+    return (c_swizzle){.basis = usual};
   }
   if (layout_matrix(made, &places))
-    return (c_lying){.basis = basis_by(w, &raw, places), .made = made};
+    return (c_swizzle){.basis = basis_by(w, &raw, places), .made = made};
   uint32_t unit = w->warps ? (uint32_t)f2_lsb(bytes) : 0;  // addresses are in bytes, or elements
-  return (c_lying){raw.basis, made, raw.word + unit, made};
+  return (c_swizzle){raw.basis, made, raw.word + unit, made};
 }
 
-bool c_lying_equal(const c_lying *a, const c_lying *b, uint32_t dimension) {
+bool c_swizzle_equal(const c_swizzle *a, const c_swizzle *b, uint32_t dimension) {
   bool alike = !a->by == !b->by && memcmp(a->basis, b->basis, dimension * sizeof *a->basis) == 0;
   return alike && (!a->by || (a->word == b->word && a->by->words == b->by->words));
 }
 
-uint64_t c_lying_units(const c_lying *l, uint64_t units) {
+uint64_t c_swizzle_units(const c_swizzle *l, uint64_t units) {
   return l->by && l->by->places > l->by->words ? l->by->places << l->word : units;
 }
 
-uint64_t c_lying_place(const c_lying *l, uint64_t unit) {
+uint64_t c_swizzle_place(const c_swizzle *l, uint64_t unit) {
   return l->by ? (layout_place(l->by, unit >> l->word) << l->word) | (unit & f2_mask((int)l->word))
                : unit;
 }
 
-const char *c_lying_function(c_writer *w, const c_lying *l) {
+const char *c_swizzle_function(c_writer *w, const c_swizzle *l) {
   const char *name =
       c_format(w, "place_%llu_%u", (unsigned long long)l->by->words, (unsigned)l->word);
   if (!c_define(w, name))
@@ -124,21 +124,21 @@ static void print_pass(text *to, c_writer *w, uint32_t number) {
   for (uint32_t phase = 0; phase < pass.schedule.phase_count; phase++)
     for (uint32_t slot = 0; slot < pass.pass->slot_count; slot++) {
       const c_use *use = c_use_of(&pass.schedule, pass.pass, phase, slot);
-      if (use->in == C_NOWHERE || !use->lying.made)
+      if (use->in == C_NOWHERE || !use->swizzle.made)
         continue;
       text_printf(to, "pass %u, before phase %u", (unsigned)number + 1, (unsigned)phase + 1);
       if (pass.pass->slot_count > 1)
         text_printf(to, ", slot %u", (unsigned)slot + 1);
-      text_printf(to, ": %s\n", use->lying.made->parameters);
+      text_printf(to, ": %s\n", use->swizzle.made->parameters);
     }
 }
 
-void c_lying_print(arena *a, text *to, const plan *p, const c_options *options) {
+void c_swizzle_print(arena *a, text *to, const plan *p, const c_options *options) {
   c_writer w = {.memory = a,
                 .plan = p,
                 .options = options,
                 .warps = p->target->lane_bytes == 0,
                 .index = "uint64_t"};
-  for (uint32_t i = 0; i < p->passes.count && c_lying_asked(&w); i++)
+  for (uint32_t i = 0; i < p->passes.count && c_swizzle_asked(&w); i++)
     print_pass(to, &w, i);
 }
