@@ -52,7 +52,7 @@ static const machine_algorithm rows[] = {
      "2 n/w + 2 n/(w d) + 2 (L + l - 2) n/p", hmm, HMM, MACHINE_MATRIX, 2, 1,
      .steps = {&machine_tile_in, &machine_tile_put, &sync, &machine_tile_get, &sync,
                &machine_tile_out},
-     .problem = machine_tiles_problem},
+     .tiles = true, .problem = machine_tiles_problem},
     {"d-designated", "permutation: b[p[i]] = a[i]",
      "D_w(P) + 2 n/w + 3 (L - 1) n/p", hmm, ANY, MACHINE_PERMUTATION, 3, 1,
      .steps = {&machine_read_pointer, &machine_read_contiguous, &machine_write_pointed},
@@ -60,7 +60,7 @@ static const machine_algorithm rows[] = {
     {"s-designated", "permutation: b[i] = a[q[i]], q the inverse",
      "D_w(q) + 2 n/w + 3 (L - 1) n/p", hmm, ANY, MACHINE_PERMUTATION, 3, 1,
      .steps = {&machine_read_pointer, &machine_read_pointed, &machine_write_contiguous},
-     .takes = MACHINE_TAKES_SEED},
+     .takes = MACHINE_TAKES_SEED, .inverse = true},
 };
 // clang-format on
 enum { ROWS = sizeof rows / sizeof *rows };
@@ -159,7 +159,7 @@ uint64_t machine_algorithm_bytes(const machine *m, const machine_algorithm *r,
   double rounds = m->threads ? n / threads + 1 : 0;
   double steps = rounds * (r->op ? 4.0 * (double)(machine_side(m->width) + 1) : step_count(r));
   words += n * (t->list ? 4 : 0) + threads * (2 + (r->op ? m->width : 0));
-  if (r->problem == machine_tiles_problem)
+  if (r->tiles)
     words += (double)shared_words(m) * m->dmms;
   double bytes = words * sizeof(machine_word) + machine_run_bytes(m, threads / m->width, 1, steps);
   return bytes < 0x1p63 ? (uint64_t)bytes : UINT64_MAX;
@@ -212,7 +212,7 @@ static machine_word content(uint64_t i) { return (machine_word)(i * 2654435761U 
 
 static void fill_arrays(machine_job *j, machine_word *words) {
   const machine_task *t = j->task;
-  bool inverse = j->algorithm->steps[1] == &machine_read_pointed;
+  bool inverse = j->algorithm->inverse;
   for (uint64_t i = 0; i < t->n; i++)
     words[i] = content(i);
   for (uint64_t i = 0; i < t->n && j->algorithm->data == MACHINE_PERMUTATION; i++)
@@ -222,8 +222,7 @@ static void fill_arrays(machine_job *j, machine_word *words) {
 static void begin(machine_job *j) {
   const machine *m = j->machine;
   machine_program *p = &j->program;
-  bool tiles = j->algorithm->problem == machine_tiles_problem,
-       moves = j->algorithm->data != MACHINE_ADDRESSES;
+  bool tiles = j->algorithm->tiles, moves = j->algorithm->data != MACHINE_ADDRESSES;
   uint64_t room = moves ? j->task->n * j->algorithm->arrays : UINT64_MAX;
   machine_word *words = moves ? NEW_ARRAY(j->memory, machine_word, room) : NULL;
   *p = (machine_program){.warps = m->threads / m->width,
@@ -275,7 +274,7 @@ static const char *check_sum(machine_job *j) {
   for (uint64_t i = 0; i < j->machine->threads; i++)
     j->sum += j->program.value[i];
   for (uint64_t first = 0; first < j->task->n; first += w) {
-    bool random = j->algorithm->steps[0] == &machine_read_random;
+    bool random = j->algorithm->takes & MACHINE_TAKES_SEED;
     if (random)
       machine_read_random.address(&(machine_lanes){.job = j, .first = first}, at);
     for (uint64_t i = 0; i < w; i++)
@@ -346,5 +345,5 @@ uint64_t machine_algorithm_time(arena *a, const machine *m, const machine_algori
   if (r->time)
     return r->time(a, m, t);
   bool even = m->threads / m->width / m->width % m->dmms == 0;
-  return m->dmms > 1 && r->machines == HMM && !even ? 0 : with_barriers(a, m, r, t);
+  return m->dmms > 1 && r->tiles && !even ? 0 : with_barriers(a, m, r, t);
 }

@@ -60,6 +60,8 @@ typedef struct machine_algorithm {
   uint32_t result;  // the array with the result; 0: nothing moves, what was read is summed
   const machine_step *steps[7];  // up to a NULL; none: the functions below stand for them
   uint32_t takes;                // of the above
+  bool tiles;                    // blocks of w warps, and tiles in the shared memories
+  bool inverse;                  // of a permutation it reads the inverse
   // NULL where the table says all:
   const char *(*problem)(arena *a, const machine *m, const machine_task *t);
   void (*begin)(machine_job *job);

@@ -98,20 +98,21 @@ static cli_status list_algorithms(void) {
   return CLI_OK;
 }
 
-// NULL: reported.
-static uint64_t *read_list(machine_state *s, const char *path) {
+// NULL: reported, and behind what is wrong with reading the file `instead`.
+static uint64_t *read_list(machine_state *s, const char *path, const char *instead) {
   size_t length, line = 0;
   const char *wrong = "";
   char *bytes = cli_read_file(path, &length, &wrong);
   address_list list = {0};
   uint64_t n = s->task.n;
-  bool good = bytes && address_text_list(&s->memory, bytes, length, &list, &line, &wrong);
+  bool read = bytes != NULL,
+       good = read && address_text_list(&s->memory, bytes, length, &list, &line, &wrong);
   free(bytes);
   s->task.n = list.count;
   if (line)
     cli_error("%s:%zu: %s", path, line, wrong);
   else if (!good)
-    cli_error("%s: %s", path, wrong);
+    cli_error("%s: %s%s", path, wrong, read ? "" : instead);
   else if (n && n != list.count)
     cli_error("%s: there are %zu numbers, and --size says %" PRIu64, path, list.count, n);
   return good && (!n || n == list.count) ? list.items : NULL;
@@ -132,7 +133,7 @@ static bool take_permutation(machine_state *s, uint64_t seed) {
     s->task.list = machine_permutation_list(&s->memory, p, bits, seed);
     return true;
   }
-  uint64_t *list = read_list(s, name);
+  uint64_t *list = read_list(s, name, "; permutations with names: permc machine dmm help");
   const char *wrong = list ? machine_permutation_problem(&s->memory, list, s->task.n) : NULL;
   if (wrong)
     cli_error("%s: it is no permutation: %s", name, wrong);
@@ -142,7 +143,7 @@ static bool take_permutation(machine_state *s, uint64_t seed) {
 
 static bool take_addresses(machine_state *s) {
   s->data = cli_value(s->given, "--addresses");
-  return (s->task.list = read_list(s, s->data)) != NULL;
+  return (s->task.list = read_list(s, s->data, "")) != NULL;
 }
 
 // All that there is to do, but whole warps and as few as the algorithm takes.
@@ -150,7 +151,7 @@ static uint64_t usual_threads(const machine_state *s) {
   uint64_t n = s->task.n, w = s->machine.width;
   if (s->algorithm->data == MACHINE_ADDRESSES)
     return (n + w - 1) / w * w;
-  return s->algorithm->problem == machine_rotation_problem ? n / w : n;
+  return s->algorithm->takes & MACHINE_TAKES_REGISTERS ? n / w : n;
 }
 
 // ---- memory ----------------------------------------------------------------------------------

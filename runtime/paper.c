@@ -4,6 +4,7 @@
 #include "runtime/json.h"
 
 #include <stdio.h>
+#include <strings.h>
 
 // ---- the papers --------------------------------------------------------------------------------
 
@@ -34,7 +35,7 @@ const paper *paper_at(size_t index) {
 
 const paper *paper_named(const char *name) {
   for (size_t i = 0; i < sizeof papers / sizeof *papers; i++)
-    if (strcmp(papers[i].name, name) == 0)
+    if (strcasecmp(papers[i].name, name) == 0)
       return &papers[i];
   return NULL;
 }
