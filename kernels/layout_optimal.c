@@ -219,9 +219,10 @@ bool layout_make_optimal(arena *a, const layout_request *r, layout *out, const c
     int rounds = 0;
     few = layout_thinned(a, distinct, each);
     bool folded = by_folding(a, &few, n, m, &best.bank, &rounds);
-    best.how =
-        folded && rounds < ROUNDS ? arena_printf(a, "; %d of %d rounds", rounds, ROUNDS) : "";
     best.conflicts = folded ? conflicts_of(distinct, &best.bank) : UINT64_MAX;
+    best.how = best.conflicts > 0 && rounds < ROUNDS
+                   ? arena_printf(a, "; %d of %d rounds", rounds, ROUNDS)
+                   : "";
     by_others(a, r, &best);
   }
   layout_from_bank(out, r, best.bank);

@@ -54,11 +54,11 @@ static const machine_algorithm rows[] = {
                &machine_tile_out},
      .tiles = true, .problem = machine_tiles_problem},
     {"d-designated", "permutation: b[p[i]] = a[i]",
-     "D_w(P) + 2 n/w + 3 (L - 1) n/p", hmm, ANY, MACHINE_PERMUTATION, 3, 1,
+     "D_w(P) + 2 n/w + 3 (l - 1) n/p", hmm, ANY, MACHINE_PERMUTATION, 3, 1,
      .steps = {&machine_read_pointer, &machine_read_contiguous, &machine_write_pointed},
      .takes = MACHINE_TAKES_SEED},
     {"s-designated", "permutation: b[i] = a[q[i]], q the inverse",
-     "D_w(q) + 2 n/w + 3 (L - 1) n/p", hmm, ANY, MACHINE_PERMUTATION, 3, 1,
+     "D_w(q) + 2 n/w + 3 (l - 1) n/p", hmm, ANY, MACHINE_PERMUTATION, 3, 1,
      .steps = {&machine_read_pointer, &machine_read_pointed, &machine_write_contiguous},
      .takes = MACHINE_TAKES_SEED, .inverse = true},
 };
@@ -317,6 +317,16 @@ static uint64_t with_barriers(arena *a, const machine *m, const machine_algorith
                 ((shared && m->kind == MACHINE_HMM ? m->shared_latency : m->latency) - 1);
   }
   return time;
+}
+
+uint64_t machine_algorithm_distribution(arena *a, const machine *m, const machine_algorithm *r,
+                                        const machine_task *t) {
+  uint64_t most = 0;
+  for (uint32_t i = 0; r->data == MACHINE_PERMUTATION && r->steps[i]; i++) {
+    uint64_t own = r->steps[i]->stages(a, m, t);
+    most = own > most ? own : most;
+  }
+  return most;
 }
 
 // Where every access has the same congestion; not for permutations, whose accesses differ.

@@ -52,7 +52,10 @@ enum { MACHINE_TAKES_REGISTERS = 1, MACHINE_TAKES_SEED = 2 };
 
 typedef struct machine_algorithm {
   const char *name, *summary;
-  const char *formula;  // its time with a barrier after each round; NULL: no paper gives one
+  // Its time with a barrier after each round; NULL: no paper gives one. l is the latency of the
+  // main memory; of an HMM, where the algorithm has `tiles`, that is L, and l that of the shared
+  // ones.
+  const char *formula;
   const char *source;
   uint32_t machines;  // bit k: machine_kind k can
   machine_data data;
@@ -101,12 +104,17 @@ uint64_t machine_algorithm_bytes(const machine *m, const machine_algorithm *r,
 // Runs it, and compares what it leaves in memory with what it is to compute. NULL, or a sentence.
 const char *machine_algorithm_run(arena *a, const machine *m, const machine_algorithm *r,
                                   const machine_task *t, machine_counts *out);
-// The closed form of its time: with m->barrier, as the papers count; else free-running, where all
-// accesses have one congestion k, K = k p / w and R rounds follow each other:
-//   (R - 1) max(K, k + l - 1) + K + l - 1
-// (a warp's next request waits for its last one, or for the others' turns). 0: there is none.
+// The closed form of its time in time units: with m->barrier, as the papers count; else
+// free-running, where all accesses have one congestion: a warp's next request waits for its last
+// one, or for the others' turns. 0: there is none.
+#define MACHINE_FREE_FORMULA                                                                       \
+  "(R - 1) max(k + l - 1, k p/w) + k p/w + l - 1 in R rounds of congestion k"
 uint64_t machine_algorithm_time(arena *a, const machine *m, const machine_algorithm *r,
                                 const machine_task *t);
+// D_w in the formula of a permutation: the stages of its casual round (HMM paper, section IV; of a
+// DMM, by banks). 0: the algorithm is none.
+uint64_t machine_algorithm_distribution(arena *a, const machine *m, const machine_algorithm *r,
+                                        const machine_task *t);
 
 // ---- data ------------------------------------------------------------------------------------
 

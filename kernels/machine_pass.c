@@ -73,15 +73,15 @@ static affine_bits *turn_of(arena *a, const c_access *c) {
   return b;
 }
 
-static void add_access(machine_pass *p, access one) {
-  access *kept = NEW(p->memory, access);
+static void add_access(machine_pass *p, pass_access one) {
+  pass_access *kept = NEW(p->memory, pass_access);
   *kept = one;
   for (uint32_t part = 0; part < (one.bytes > WORD ? one.bytes / WORD : 1); part++)
-    vec_push(p->memory, &p->steps, ((plan_step){kept, part}));
+    vec_push(p->memory, &p->steps, ((pass_step){kept, part}));
 }
 
 // All accesses of a slot's registers, as c_load and c_store make them (c_access.c).
-static void add_accesses(machine_pass *p, access like, const c_map *map, const c_space *space,
+static void add_accesses(machine_pass *p, pass_access like, const c_map *map, const c_space *space,
                          scalar_type type, const c_place *place) {
   uint32_t bytes = c_part_bytes(type), parts = c_parts(type);
   c_access a = c_access_of(map, space, bytes, parts, 0, c_access_widest(p->writer, place));
@@ -114,7 +114,7 @@ static void add_accesses(machine_pass *p, access like, const c_map *map, const c
 // ---- phases ----------------------------------------------------------------------------------
 
 static void add_move(machine_pass *p, const plan_move *move, bool load, const c_space *space,
-                     scalar_type type, access like, const bool *dead) {
+                     scalar_type type, pass_access like, const bool *dead) {
   c_place place = {.limit = move->limit, .dead = load ? NULL : dead};
   if (!load || !c_pass_always_inside(&p->pass, move)) {
     place.live_count = move->live_count;
@@ -127,7 +127,7 @@ static void add_move(machine_pass *p, const plan_move *move, bool load, const c_
   add_accesses(p, like, &map, space, type, &place);
 }
 
-static void add_exchange(machine_pass *p, uint32_t phase, uint32_t slot, bool get, access like,
+static void add_exchange(machine_pass *p, uint32_t phase, uint32_t slot, bool get, pass_access like,
                          const bool *dead) {
   const c_schedule *s = &p->pass.schedule;
   const c_use *use = c_use_of(s, p->pass.pass, phase, slot);
@@ -140,13 +140,13 @@ static void add_exchange(machine_pass *p, uint32_t phase, uint32_t slot, bool ge
   add_accesses(p, like, &map, &s->spaces[phase], type, &place);
 }
 
-static void add_puts(machine_pass *p, uint32_t phase, access like) {
+static void add_puts(machine_pass *p, uint32_t phase, pass_access like) {
   for (uint32_t slot = 0; slot < p->pass.pass->slot_count; slot++)
     if (c_use_of(&p->pass.schedule, p->pass.pass, phase, slot)->out != C_NOWHERE)
       add_exchange(p, phase, slot, false, like, NULL);
 }
 
-static void add_inputs(machine_pass *p, uint32_t phase, access like, const bool *dead) {
+static void add_inputs(machine_pass *p, uint32_t phase, pass_access like, const bool *dead) {
   const c_schedule *s = &p->pass.schedule;
   const plan_pass *pass = p->pass.pass;
   for (uint32_t slot = 0; slot < pass->slot_count; slot++) {
@@ -159,7 +159,7 @@ static void add_inputs(machine_pass *p, uint32_t phase, access like, const bool 
   }
 }
 
-static void add_stores(machine_pass *p, uint32_t phase, access like, const bool *dead) {
+static void add_stores(machine_pass *p, uint32_t phase, pass_access like, const bool *dead) {
   const c_schedule *s = &p->pass.schedule;
   const plan_pass *pass = p->pass.pass;
   for (uint32_t i = 0; i < pass->store_count; i++) {
@@ -170,7 +170,7 @@ static void add_stores(machine_pass *p, uint32_t phase, access like, const bool 
   }
 }
 
-static void add_barrier(machine_pass *p) { vec_push(p->memory, &p->steps, ((plan_step){NULL, 0})); }
+static void add_barrier(machine_pass *p) { vec_push(p->memory, &p->steps, ((pass_step){NULL, 0})); }
 
 // In the order of c_pass.c's write_phase.
 static void add_phase(machine_pass *p, uint32_t phase) {
@@ -178,18 +178,18 @@ static void add_phase(machine_pass *p, uint32_t phase) {
   const bool *dead = c_pass_dead_registers(&p->pass, space);
   bool turns = c_pass_turns_around(&p->pass, phase);
   uint64_t block[F2_MAX], thread[F2_MAX];
-  access all = {.who = ALL, .phase = phase}, beyond = all, within = all;
+  pass_access all = {.who = PASS_ALL, .phase = phase}, beyond = all, within = all;
   if (c_pass_beyond(&p->pass, space, block, thread)) {
     c_map least = {.blocks = space->blocks, .threads = space->threads};
     memcpy(least.block, block, space->blocks * sizeof *block);
     memcpy(least.thread, thread, space->threads * sizeof *thread);
-    beyond.who = THOSE_BEYOND;
-    within.who = THOSE_WITHIN;
+    beyond.who = PASS_BEYOND;
+    within.who = PASS_WITHIN;
     beyond.least = within.least = forms_of(p->memory, &least);
   }
   if (p->steps.count > 0)
     add_barrier(p);
-  if (beyond.who != ALL && !turns)
+  if (beyond.who != PASS_ALL && !turns)
     add_puts(p, phase, beyond);
   add_inputs(p, phase, within, dead);
   add_stores(p, phase, within, dead);
@@ -286,9 +286,9 @@ uint64_t machine_pass_working(const machine_pass *p, uint64_t *first) {
 // ---- requests --------------------------------------------------------------------------------
 
 // The units at which the lanes first ... first + count - 1 are, or MACHINE_IDLE.
-static void find_units(const machine_pass *p, const machine_place *at, uint32_t first,
-                       uint32_t count, uint64_t *unit) {
-  const access *a = at->step->access;
+static void find_units(const machine_pass *p, const pass_place *at, uint32_t first, uint32_t count,
+                       uint64_t *unit) {
+  const pass_access *a = at->step->access;
   const affine_sum *s = a->sum;
   uint64_t fixed = s->offset, loops = at->item >> p->pass.schedule.spaces[0].blocks;
   for (uint32_t i = s->loops; i-- > 0; loops /= p->pass.stage->extents[i])
@@ -303,29 +303,29 @@ static void find_units(const machine_pass *p, const machine_place *at, uint32_t 
   }
 }
 
-static void leave_out(const machine_pass *p, const machine_place *at, uint32_t first,
-                      uint32_t count, uint64_t *unit) {
-  const access *a = at->step->access;
+static void leave_out(const machine_pass *p, const pass_place *at, uint32_t first, uint32_t count,
+                      uint64_t *unit) {
+  const pass_access *a = at->step->access;
   uint64_t live = a->live ? a->live_at ^ affine_bits_at(a->live, at->item, at->warp) : 0;
   uint64_t least = a->least ? affine_bits_at(a->least, at->item, at->warp) : 0;
   for (uint32_t i = 0; i < count; i++) {
     bool out = unit[i] >= a->limit || first + i >= p->threads;
     out |= a->live && (live ^ a->live->lane[first + i]) != 0;
-    if (a->who != ALL)
+    if (a->who != PASS_ALL)
       out |=
-          ((least ^ a->least->lane[first + i]) >= p->pass.pass->limit) == (a->who == THOSE_WITHIN);
+          ((least ^ a->least->lane[first + i]) >= p->pass.pass->limit) == (a->who == PASS_WITHIN);
     if (out)
       unit[i] = MACHINE_IDLE;
   }
 }
 
-bool machine_pass_has_idle(const machine_pass *p, const access *a) {
-  return a->live || a->who != ALL || a->limit != UINT64_MAX || p->threads < LANES;
+bool machine_pass_has_idle(const machine_pass *p, const pass_access *a) {
+  return a->live || a->who != PASS_ALL || a->limit != UINT64_MAX || p->threads < LANES;
 }
 
-uint32_t machine_pass_units(const machine_pass *p, const machine_place *at, uint64_t *unit,
+uint32_t machine_pass_units(const machine_pass *p, const pass_place *at, uint64_t *unit,
                             uint32_t *words) {
-  const access *a = at->step->access;
+  const pass_access *a = at->step->access;
   *words = a->bytes > WORD ? a->bytes / WORD : 1;
   uint32_t count = LANES / *words, first = at->step->part * count;
   find_units(p, at, first, count, unit);

@@ -1,4 +1,4 @@
-// Private to kernels/machine_p*.c: what the threads of a pass ask of memory, step by step.
+// Private to kernels/machine*.c: what the threads of a pass ask of memory, step by step.
 //
 // A STEP of a thread block is a request of every warp, or a barrier. Its addresses are affine sums:
 // of the bits of the block, of the thread and of the register (kernels/c_access.h), so that those
@@ -49,9 +49,9 @@ typedef struct affine_sum {
 // ---- steps -----------------------------------------------------------------------------------
 
 // Threads with nothing but padding do nothing, except that they fill scratch (c_pass_beyond).
-typedef enum who { ALL, THOSE_BEYOND, THOSE_WITHIN } who;
+typedef enum pass_who { PASS_ALL, PASS_BEYOND, PASS_WITHIN } pass_who;
 
-typedef struct access {
+typedef struct pass_access {
   machine_op op;
   const affine_sum *sum;
   uint64_t *at;              // by group: what registers, and constants, contribute
@@ -62,25 +62,25 @@ typedef struct access {
   uint64_t limit;            // units from here on are left out
   const affine_bits *live;   // 0 where it is alive; NULL: everywhere
   uint64_t live_at;
-  who who;
+  pass_who who;
   const affine_bits *least;  // of `who`: the least index of a thread
   // Where words are moved: for which phase, the slot, the registers at the 2^wide places of the
   // access, of part_bytes bytes each, and what turns places over (c_access.h).
   uint32_t phase, slot, wide, part_bytes, *registers;
   const affine_bits *turn;
-} access;
+} pass_access;
 
-typedef struct plan_step {
-  const access *access;  // NULL: a barrier
-  uint32_t part;         // which of its requests
-} plan_step;
+typedef struct pass_step {
+  const pass_access *access;  // NULL: a barrier
+  uint32_t part;              // which of its requests
+} pass_step;
 
 typedef struct machine_pass {
   arena *memory;
   c_writer *writer;
   c_pass pass;
   uint64_t threads, items;   // of a block; tiles, a block each
-  VEC(plan_step) steps;      // of one item, at least one
+  VEC(pass_step) steps;      // of one item, at least one
   affine_bits alive, least;  // of items (plan_pass)
   uint64_t alive_at;
 } machine_pass;
@@ -97,16 +97,16 @@ uint64_t machine_pass_working(const machine_pass *p, uint64_t *first);
 
 // ---- requests --------------------------------------------------------------------------------
 
-typedef struct machine_place {
-  const plan_step *step;  // NULL: there are no more items
+typedef struct pass_place {
+  const pass_step *step;  // NULL: there are no more items
   uint64_t item, warp;    // the warp within its block
-} machine_place;
+} pass_place;
 
 // Where the lanes of the step's part are, in units of the access's sum, or MACHINE_IDLE: so many
 // lanes, of *words words each.
-uint32_t machine_pass_units(const machine_pass *p, const machine_place *at, uint64_t *unit,
+uint32_t machine_pass_units(const machine_pass *p, const pass_place *at, uint64_t *unit,
                             uint32_t *words);
 // Whether any of them may be idle.
-bool machine_pass_has_idle(const machine_pass *p, const access *a);
+bool machine_pass_has_idle(const machine_pass *p, const pass_access *a);
 
 #endif

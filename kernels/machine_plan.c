@@ -41,16 +41,16 @@ static uint64_t warps_of(const plan_program *p) {
   return p->of.threads > LANES ? p->of.threads / LANES : 1;
 }
 
-static machine_place place_of(const plan_program *p, uint64_t warp, uint64_t step) {
+static pass_place place_of(const plan_program *p, uint64_t warp, uint64_t step) {
   uint64_t each = warps_of(p), slot = warp / each;
   uint64_t item = p->first + slot + step / p->of.steps.count * p->slots;
-  return (machine_place){item < p->of.items ? &p->of.steps.items[step % p->of.steps.count] : NULL,
-                         item, warp % each};
+  return (pass_place){item < p->of.items ? &p->of.steps.items[step % p->of.steps.count] : NULL,
+                      item, warp % each};
 }
 
 static machine_op plan_op(void *state, uint64_t warp, uint64_t step) {
   const plan_program *p = state;
-  machine_place at = place_of(p, warp, step);
+  pass_place at = place_of(p, warp, step);
   if (!at.step)
     return MACHINE_END;
   if (machine_pass_skips(&p->of, at.item))
@@ -70,7 +70,7 @@ static machine_op plan_op(void *state, uint64_t warp, uint64_t step) {
 
 // Where the access's units begin, in bytes. Where blocks share a memory whose contents count, each
 // has a part of it; where nothing does, all arrays may begin at 0.
-static uint64_t base_of(const plan_program *p, const access *a, uint64_t warp) {
+static uint64_t base_of(const plan_program *p, const pass_access *a, uint64_t warp) {
   uint64_t each = warps_of(p);
   if (!p->arrays)
     return a->base;
@@ -82,9 +82,9 @@ static uint64_t base_of(const plan_program *p, const access *a, uint64_t warp) {
 
 // What the request's lanes have in their registers, to its words, or the other way round. Elements
 // of less than a word share it with others: only their own bits are written.
-static void copy_words(plan_program *p, const machine_place *at, uint64_t warp,
-                       const uint64_t *unit, machine_word *value) {
-  const access *a = at->step->access;
+static void copy_words(plan_program *p, const pass_place *at, uint64_t warp, const uint64_t *unit,
+                       machine_word *value) {
+  const pass_access *a = at->step->access;
   uint32_t words = a->bytes > WORD ? a->bytes / WORD : 1, first = at->step->part * (LANES / words);
   uint64_t turn = affine_bits_at(a->turn, at->item, at->warp), base = base_of(p, a, warp);
   for (uint32_t i = 0; i < LANES / words; i++) {
@@ -97,7 +97,7 @@ static void copy_words(plan_program *p, const machine_place *at, uint64_t warp,
                in_word + e * a->part_bytes, a->part_bytes);
       else
         memcpy(in_word + e * a->part_bytes,
-               a->who == THOSE_BEYOND
+               a->who == PASS_BEYOND
                    ? machine_register_beyond(p->registers, a->phase, a->slot, number)
                    : machine_register(p->registers, a->phase, warp, a->slot, number, lane),
                a->part_bytes);
@@ -112,7 +112,7 @@ static void copy_words(plan_program *p, const machine_place *at, uint64_t warp,
 static void take_arrived(plan_program *p, uint64_t warp, machine_word *value) {
   if (p->arrived[warp] == 0)
     return;
-  machine_place last = place_of(p, warp, p->arrived[warp] - 1);
+  pass_place last = place_of(p, warp, p->arrived[warp] - 1);
   uint64_t unit[LANES];
   uint32_t words;
   machine_pass_units(&p->of, &last, unit, &words);
@@ -122,9 +122,9 @@ static void take_arrived(plan_program *p, uint64_t warp, machine_word *value) {
 
 // A phase computes when it first has something to write. (Threads beyond a limit write constants,
 // before the others have read.)
-static void move_words(plan_program *p, const machine_place *at, uint64_t warp, uint64_t step,
+static void move_words(plan_program *p, const pass_place *at, uint64_t warp, uint64_t step,
                        const uint64_t *unit, machine_word *value) {
-  const access *a = at->step->access;
+  const pass_access *a = at->step->access;
   uint64_t count = p->of.pass.schedule.phase_count,
            phase = step / p->of.steps.count * count + a->phase + 1;
   take_arrived(p, warp, value);
@@ -135,7 +135,7 @@ static void move_words(plan_program *p, const machine_place *at, uint64_t warp, 
     p->arrived[warp] = step + 1;
     return;
   }
-  if (p->done[warp] != phase && a->who != THOSE_BEYOND) {
+  if (p->done[warp] != phase && a->who != PASS_BEYOND) {
     machine_registers_compute(p->registers, a->phase, warp, at->item, at->warp);
     p->done[warp] = phase;
   }
@@ -145,8 +145,8 @@ static void move_words(plan_program *p, const machine_place *at, uint64_t warp, 
 static void plan_lanes(void *state, uint64_t warp, uint64_t step, uint64_t *address,
                        machine_word *value) {
   plan_program *p = state;
-  machine_place at = place_of(p, warp, step);
-  const access *a = at.step->access;
+  pass_place at = place_of(p, warp, step);
+  const pass_access *a = at.step->access;
   uint64_t unit[LANES], base = base_of(p, a, warp);
   uint32_t words, count = machine_pass_units(&p->of, &at, unit, &words);
   for (uint32_t i = 0; i < count; i++)

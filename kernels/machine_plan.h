@@ -53,10 +53,10 @@ typedef struct machine_estimate {
 const char *machine_plan_estimate(arena *a, const machine *m, const plan *of,
                                   const c_options *options, machine_estimate *out);
 
-// One block of the pass, the first that finds work in its tile, to look at what its warps ask for
-// without a machine: by out->op and out->lanes, step by step. `*times` blocks have work. Each asks
-// scratch for the same words as this one, in an order that may differ by an XOR of a constant, or
-// for fewer, where its tile is partly padding. NULL, or a sentence.
+// One block of the pass that finds work in its tile, that with the least index, to look at what its
+// warps ask for without a machine: by out->op and out->lanes, step by step. `*times` blocks have
+// work. Each asks scratch for the same words as this one, in an order that may differ by an XOR of
+// a constant, or for fewer, where its tile is partly padding. NULL, or a sentence.
 const char *machine_plan_block(arena *a, const plan *of, uint32_t number, const c_options *options,
                                machine_program *out, uint64_t *times);
 

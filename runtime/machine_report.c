@@ -17,10 +17,7 @@ const char *machine_report_make(arena *a, const machine *m, const machine_algori
       return problem;
     out->closed[free] = machine_algorithm_time(a, &own, r, t);
   }
-  if (r->data == MACHINE_PERMUTATION)
-    out->distribution = m->kind == MACHINE_DMM
-                            ? machine_bank_distribution(a, t->list, t->n, m->width)
-                            : machine_distribution(a, t->list, t->n, m->width);
+  out->distribution = machine_algorithm_distribution(a, m, r, t);
   return NULL;
 }
 
@@ -70,28 +67,25 @@ static void text_congestion(text *to, const machine_counts *c) {
   }
 }
 
-// Formulas have l for the latency of the memory, L where there is another one; the machine of this
-// report has the names that stand in its first line.
-static void text_formula(text *to, const machine *m, const char *formula) {
-  bool both = strchr(formula, 'L') && strstr(formula, "L + l");
+// In the names of the report's first line: the main memory's latency is L on an HMM, where formulas
+// for all machines have l.
+static void text_formula(text *to, const machine_report *r, const char *formula) {
+  bool as_it_is = r->machine.kind != MACHINE_HMM || r->algorithm->tiles;
   for (const char *at = formula; *at; at++) {
-    bool alone =
-        (at == formula || !isalpha((unsigned char)at[-1])) && !isalpha((unsigned char)at[1]);
-    bool latency = (*at == 'l' || *at == 'L') && alone && !both;
-    text_printf(to, "%c", !latency ? *at : m->kind == MACHINE_HMM ? 'L' : 'l');
+    bool word = (at > formula && isalpha((unsigned char)at[-1])) || isalpha((unsigned char)at[1]);
+    text_add(to, *at == 'l' && !word && !as_it_is ? "L" : at, 1);
   }
 }
 
 static void text_closed(text *to, const machine_report *r) {
   text_row(to, "closed form", r->closed, r->closed[1] ? 2 : 1);
   text_string(to, "\n  barriers: ");
-  text_formula(to, &r->machine, r->algorithm->formula);
+  text_formula(to, r, r->algorithm->formula);
   if (r->distribution)
     text_printf(to, ", D_w = %" PRIu64, r->distribution);
   if (r->closed[1]) {
     text_string(to, "\n  free: ");
-    text_formula(to, &r->machine,
-                 "(R - 1) max(k + l - 1, k p/w) + k p/w + l - 1 in R rounds of congestion k");
+    text_formula(to, r, MACHINE_FREE_FORMULA);
   }
   text_string(to, "\n");
 }

@@ -217,9 +217,14 @@ TEST(permutations_in_turns) {
                           &memory, machine_permutation_at((size_t)(i / 3 % 5)), bits, 9)};
     machine_counts c;
     for (int s = 0; s < 2; s++) {
-      uint64_t time = run(&m, s ? "s-designated" : "d-designated", &t, &c);
+      const char *name = s ? "s-designated" : "d-designated";
+      uint64_t time = run(&m, name, &t, &c), stages = 0;
+      for (machine_op op = 0; op < MACHINE_ACCESSES; op++)
+        stages += c.stages[op];
+      CHECK_EQ_U64(machine_algorithm_distribution(&memory, &m, machine_algorithm_named(name), &t),
+                   stages - 2 * t.n / m.width);
       if (m.barrier)
-        CHECK_EQ_U64(time, closed(&m, s ? "s-designated" : "d-designated", &t));
+        CHECK_EQ_U64(time, closed(&m, name, &t));
     }
   }
 }
