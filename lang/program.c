@@ -3,16 +3,18 @@
 #include "lang/build.h"
 #include "lang/stdlib.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
-enum { MAX_SOURCE = 64 << 20 };  // bytes of one source file
+enum {
+  MAX_SOURCE = 64 << 20,  // bytes of one source file
+  MAX_IMPORTS = 1000      // files that one program imports
+};
 
-char *read_source(arena *a, const char *path, size_t *length, const char **why) {
-  FILE *f = fopen(path, "rb");
-  if (!f) {
-    *why = strerror(errno);
-    return NULL;
-  }
+// Reads the rest of the file, and closes it.
+static char *read_and_close(arena *a, FILE *f, size_t *length, const char **why) {
   size_t capacity = 1 << 16, used = 0;
   char *bytes = arena_alloc(a, capacity);
   for (size_t got = 1; got && used < MAX_SOURCE;) {
@@ -31,6 +33,14 @@ char *read_source(arena *a, const char *path, size_t *length, const char **why) 
   bytes[used] = 0;
   *length = used;
   return failed || used >= MAX_SOURCE ? NULL : bytes;
+}
+
+char *read_source(arena *a, const char *path, size_t *length, const char **why) {
+  FILE *f = fopen(path, "rb");
+  if (f)
+    return read_and_close(a, f, length, why);
+  *why = strerror(errno);
+  return NULL;
 }
 
 static module *add_module(loaded_program *p, const char *name, const char *bytes, size_t length) {
@@ -72,6 +82,7 @@ static void begin(loaded_program *p) {
   p->diagnostics.memory = &p->memory;
   memset(&p->diagnostics.sources, 0, sizeof p->diagnostics.sources);
   p->program = (program){0};
+  memset(&p->files, 0, sizeof p->files);
   for (size_t i = 0; i < p->library_diagnostics.sources.count; i++)
     diag_add_source(&p->diagnostics, p->library_diagnostics.sources.items[i]);
   for (size_t i = 0; i < p->library.modules.count; i++)
@@ -98,30 +109,75 @@ static const char *import_path(loaded_program *p, const char *from, const char *
   return arena_printf(&p->memory, "%.*s/%s", (int)(slash - from), from, path);
 }
 
-static bool is_loaded(const loaded_program *p, const char *path) {
-  for (size_t i = 0; i < p->program.modules.count; i++)
-    if (!strcmp(p->diagnostics.sources.items[p->program.modules.items[i]->file].name, path))
-      return true;
-  return false;
+// False: the file was there before. Paths do not tell: one file can have many.
+static bool add_file(loaded_program *p, const struct stat *s) {
+  for (size_t i = 0; i < p->files.count; i++)
+    if (p->files.items[i].device == s->st_dev && p->files.items[i].inode == s->st_ino)
+      return false;
+  vec_push(&p->memory, &p->files, ((source_file){s->st_dev, s->st_ino}));
+  return true;
 }
 
+// NULL: *why says why not. Does not wait for a writer where the path is a FIFO.
+static FILE *open_import(const char *path, struct stat *s, const char **why) {
+  int file = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+  if (file < 0 || fstat(file, s) != 0)
+    *why = strerror(errno);
+  else if (S_ISDIR(s->st_mode))
+    *why = "it is a directory, not a regular file";
+  else if (S_ISFIFO(s->st_mode))
+    *why = "it is a FIFO, not a regular file";
+  else if (!S_ISREG(s->st_mode))
+    *why = "it is a device, not a regular file";
+  else {
+    FILE *f = fdopen(file, "rb");
+    if (f)
+      return f;
+    *why = strerror(errno);
+  }
+  if (file >= 0)
+    close(file);
+  return NULL;
+}
+
+// The module of a file that was not loaded before, else NULL. After errors, too.
+static const module *load_import(loaded_program *p, const char *path, span where) {
+  struct stat s;
+  size_t length;
+  const char *why, *bytes = NULL;
+  FILE *f = open_import(path, &s, &why);
+  if (f && !add_file(p, &s)) {
+    fclose(f);
+    return NULL;
+  }
+  if (f)
+    bytes = read_and_close(&p->memory, f, &length, &why);
+  if (bytes)
+    return add_module(p, path, bytes, length);
+  diag_report(&p->diagnostics, DIAG_ERROR, where, "cannot import \"%s\": %s", path, why);
+  return NULL;
+}
+
+// The text of the program itself need not be that of a file: it is known by its name, too.
 static void load_imports(loaded_program *p, const module *first) {
+  const char *name = p->diagnostics.sources.items[first->file].name;
+  size_t most = p->files.count + MAX_IMPORTS;
   VEC(const module *) open = {0};
   vec_push(&p->memory, &open, first);
   while (open.count) {
     const module *m = open.items[--open.count];
     for (size_t i = 0; i < m->imports.count; i++) {
 import it = m->imports.items[i];
-      const char *path = import_path(p, p->diagnostics.sources.items[m->file].name, it.path), *why;
-      if (is_loaded(p, path))
-        continue;
-      size_t length;
-      const char *bytes = read_source(&p->memory, path, &length, &why);
-      if (!bytes) {
-        diag_report(&p->diagnostics, DIAG_ERROR, it.where, "cannot read \"%s\": %s", path, why);
-        continue;
+      const char *path = import_path(p, p->diagnostics.sources.items[m->file].name, it.path);
+      const module *loaded = strcmp(path, name) ? load_import(p, path, it.where) : NULL;
+      if (loaded)
+        vec_push(&p->memory, &open, loaded);
+      if (p->files.count > most) {
+        diag_report(&p->diagnostics, DIAG_ERROR, it.where,
+                    "cannot import \"%s\": a program can import at most %d files", path,
+                    MAX_IMPORTS);
+        return;
       }
-      vec_push(&p->memory, &open, add_module(p, path, bytes, length));
     }
   }
 }
@@ -155,6 +211,9 @@ bool program_load(loaded_program *p, const char *name, const char *bytes, size_t
                 "%s: a program of 64 MiB or more", name);
     return false;
   }
+  struct stat s;
+  if (stat(name, &s) == 0 && S_ISREG(s.st_mode))
+    add_file(p, &s);
   const module *m = add_module(p, name, bytes, length);
   load_imports(p, m);
   if (!analyse(p))

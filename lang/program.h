@@ -4,6 +4,13 @@
 #define PERMC_LANG_PROGRAM_H
 
 #include "lang/elaborate.h"
+#include <sys/types.h>
+
+// What tells source files apart; their paths do not.
+typedef struct source_file {
+  dev_t device;
+  ino_t inode;
+} source_file;
 
 // The standard library is parsed and typed once and stays, in an arena of its own, when another
 // program replaces the one that is loaded: nothing of a program can change what the library means.
@@ -12,6 +19,7 @@ typedef struct loaded_program {
   arena memory;  // of the program, not of the library
   builtin_table builtins;
   program program;
+  VEC(source_file) files;  // that were loaded; a program that is only a text is none
   arena library_memory;
   diagnostics library_diagnostics;  // its sources are the first ones of all
   program library;
