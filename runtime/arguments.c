@@ -310,7 +310,7 @@ static bool read_from(permc_context *c, read_job *j) {
 
 bool permc_read_files(permc_context *c, const char *entry, const char *const *paths,
                       size_t path_count, permc_value ***arguments, size_t *count) {
-  context_clear(c);
+  context_begin_call(c);
   *arguments = NULL;
   *count = 0;
   value_source **open = calloc(path_count + 1, sizeof *open);
@@ -339,7 +339,7 @@ bool permc_read_files(permc_context *c, const char *entry, const char *const *pa
 
 bool permc_read_bytes(permc_context *c, const char *entry, const char *name, const void *bytes,
                       size_t byte_count, permc_value ***arguments, size_t *count) {
-  context_clear(c);
+  context_begin_call(c);
   *arguments = NULL;
   *count = 0;
   value_error error = {{0}};

@@ -127,7 +127,7 @@ static bool execute_interp(backend_program *p, backend_run *r) {
     return false;
   interp_failure failure = {0};
   bool good = interp_run(p->trace, arguments, r->argument_count, r->results, c->allow_extern,
-                         &context_interrupted, &failure);
+                         c->limits.interrupted, &failure);
   if (r->keep)
     free(arguments);
   if (good)
@@ -173,7 +173,7 @@ static bool use_portable(backend_program *p) {
   permc_context *c = p->context;
   planned_program *state = p->state;
   cpu_failure failure = {.has_origin = false};
-  portable_options o = {.allow_foreign = c->allow_extern, .interrupted = &context_interrupted};
+  portable_options o = {.allow_foreign = c->allow_extern, .interrupted = c->limits.interrupted};
   state->portable = portable_new(state->lowered.plan, &o, &failure);
   state->executor = (cpu_executor){portable_pass, state->portable};
   if (!state->portable)
@@ -196,7 +196,7 @@ static bool use_compiled(backend_program *p) {
   compiled_status status;
   compiled_options o = {.isa = c->isa,
                         .allow_foreign = c->allow_extern,
-                        .interrupted = &context_interrupted,
+                        .interrupted = c->limits.interrupted,
                         .layout = c->layout,
                         .layout_seed = c->layout_seed};
   state->compiled = compiled_new(state->lowered.plan, &o, &status, &failure);
@@ -246,7 +246,7 @@ static bool execute_plan(backend_program *p, backend_run *r) {
   cpu_failure failure = {.has_origin = false};
   cpu_options o = {.threads = c->threads,
                    .allow_foreign = c->allow_extern,
-                   .interrupted = &context_interrupted,
+                   .interrupted = c->limits.interrupted,
                    .executor = &state->executor,
                    .keep_arguments = r->keep,
                    .store = state->store};

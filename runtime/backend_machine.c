@@ -149,7 +149,7 @@ static bool run(backend_program *p, backend_run *r, arena *words, arena *scratch
     return false;
   arena_free(scratch);
   machine_arrays arrays = machine_arrays_of(words, made);
-  arrays.interrupted = &context_interrupted;
+  arrays.interrupted = p->context->limits.interrupted;
   read_arguments(made, r, &arrays);
   return run_passes(p->context, scratch, h, &arrays) &&
          write_results(p->context, p, made, &arrays, r->results);

@@ -134,7 +134,7 @@ static bool known_size(const permc_context *c, const char *name, text *known) {
 }
 
 bool permc_check(permc_context *c, const char *entry, const permc_size *sizes, size_t count) {
-  context_clear(c);
+  context_begin_call(c);
   for (size_t i = 0; i < count; i++) {
     text known = {0};
     bool found = known_size(c, sizes[i].name, &known);

@@ -121,6 +121,10 @@ bool cli_report(const permc_context *context, bool ok);
 // Whether all of standard output arrived; prints one line if not (once).
 bool cli_flush_stdout(void);
 
+// A context that the signals of Ctrl-C and kill interrupt for good, whatever it does or begins.
+// NULL when memory is out.
+permc_context *cli_context_new(void);
+
 double cli_seconds(void);  // a clock that only goes forward
 // One line of --time, such as "permc: load      0.0012 s"; `of` is a file or NULL.
 void cli_print_time(const char *of, const char *stage, double seconds);

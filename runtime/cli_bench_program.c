@@ -74,7 +74,7 @@ static bool compile_and_run(bench_program *p, const bench_request *r) {
 }
 
 bool bench_program_open(bench_program *p, const bench_request *r) {
-  *p = (bench_program){.context = permc_context_new()};
+  *p = (bench_program){.context = cli_context_new()};
   if (!p->context) {
     cli_error("out of memory");
     return false;

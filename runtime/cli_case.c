@@ -471,7 +471,7 @@ void test_file_open(test_file *file) {
 void test_file_run(test_file *file) {
   if (file->tests == 0)
     return;
-  permc_context *context = permc_context_new();
+  permc_context *context = cli_context_new();
   if (!context) {
     text_printf(&file->report, "permc: %s: out of memory\n", file->path);
     file->failed += file->tests;

@@ -3,7 +3,7 @@
 
 static bool check_file(const cli_arguments *given, const char *path, const permc_size *sizes,
                        size_t count) {
-  permc_context *context = permc_context_new();
+  permc_context *context = cli_context_new();
   if (!context) {
     cli_error("out of memory");
     return false;

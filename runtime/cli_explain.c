@@ -55,7 +55,7 @@ static bool load(const cli_arguments *given, permc_context *context) {
 }
 
 static cli_status explain(const cli_arguments *given, const permc_size *sizes, size_t count) {
-  permc_context *context = permc_context_new();
+  permc_context *context = cli_context_new();
   const char *entry = cli_value(given, "--entry");
   permc_explain_options options = {.target = cli_value(given, "--target"),
                                    .types = cli_value(given, "--arguments"),

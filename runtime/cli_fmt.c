@@ -41,7 +41,7 @@ static fmt_result format_file(permc_context *context, const char *path, bool che
 cli_status cli_fmt(const cli_arguments *given) {
   bool check = cli_count(given, "--check") > 0;
   cli_status status = CLI_OK;
-  permc_context *context = permc_context_new();
+  permc_context *context = cli_context_new();
   if (!context) {
     cli_error("out of memory");
     return CLI_WRONG;

@@ -2,6 +2,7 @@
 #include "runtime/cache.h"
 #include "runtime/cli.h"
 #include "runtime/compiler.h"
+#include "runtime/pipeline.h"
 #include "runtime/value.h"
 
 #include <errno.h>
@@ -315,9 +316,20 @@ char *cli_read_file(const char *path, size_t *length, const char **why) {
 
 // ---- signals ---------------------------------------------------------------------------------
 
+// Of all contexts, and never taken back.
+static atomic_bool interrupted;
+
+permc_context *cli_context_new(void) {
+  permc_context *c = permc_context_new();
+  if (c)
+    c->limits.interrupted = &interrupted;
+  return c;
+}
+
 // Ends the process from within the handler: a run may be waiting for input, or be between two
-// looks at permc_interrupt's flag. Files are safe, for they appear by rename; the unfinished ones
-// are removed here. A second signal while this runs ends the process as it is.
+// looks at the flag, which keeps other threads from going on meanwhile. Files are safe, for they
+// appear by rename; the unfinished ones are removed here. A second signal while this runs ends the
+// process as it is.
 static void on_signal(int number) {
   static const char message[] = "permc: interrupted\n";
   static volatile sig_atomic_t seen;
@@ -325,7 +337,7 @@ static void on_signal(int number) {
   if (seen)
     _exit(CLI_INTERRUPTED);
   seen = 1;
-  permc_interrupt();
+  atomic_store(&interrupted, true);
   compiler_kill_all_from_signal();
   cache_discard_all_from_signal();
   output_discard_all_from_signal();

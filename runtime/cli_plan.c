@@ -29,7 +29,7 @@ static char *print_plan(const cli_arguments *given, permc_context *c, const char
 const plan *cli_gpu_plan(arena *a, const cli_arguments *given, const char *file, const char **title,
                          cli_status *status) {
   const char *expression = cli_value(given, "-e"), *entry = cli_value(given, "--entry"), *wrong;
-  permc_context *c = permc_context_new();
+  permc_context *c = cli_context_new();
   char *printed = NULL;
   if (!entry)
     entry = expression ? "-e" : "main";

@@ -137,7 +137,7 @@ cli_status cli_run(const cli_arguments *given) {
   run_state s = {.given = given, .status = CLI_OK};
   if (!check_options(&s))
     return s.status;
-  s.context = permc_context_new();
+  s.context = cli_context_new();
   if (!s.context) {
     cli_error("out of memory");
     return CLI_WRONG;

@@ -201,7 +201,7 @@ static bool read_options(const cli_arguments *given, size_t *jobs) {
   options->excluded = cli_values(given, "--exclude", &options->excluded_count);
   options->allow_extern = cli_count(given, "--allow-extern") > 0;
   options->given = given;
-  permc_context *probe = permc_context_new();
+  permc_context *probe = cli_context_new();
   bool good = probe && cli_use_cpu_options(given, probe);
   permc_context_free(probe);
   if (!good)

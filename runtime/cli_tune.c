@@ -88,7 +88,7 @@ cli_status cli_tune(const cli_arguments *given) {
     return cli_usage_error("tune: --seed is not a number from 0 to 2^64-1: '%s'", seed);
   if (!s.entry)
     s.entry = cli_count(given, "-e") ? "-e" : "main";
-  s.context = permc_context_new();
+  s.context = cli_context_new();
   if (!s.context) {
     cli_error("out of memory");
     return CLI_WRONG;

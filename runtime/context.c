@@ -14,9 +14,7 @@
 
 enum { JOB_STACK = 256 << 20 };
 
-atomic_bool context_interrupted;
-
-void permc_interrupt(void) { atomic_store(&context_interrupted, true); }
+void permc_interrupt(permc_context *c) { atomic_store(&c->stop, true); }
 
 const char *permc_version(void) { return PERMC_VERSION; }
 
@@ -34,7 +32,7 @@ permc_context *permc_context_new(void) {
     c->limits = default_limits;
     // A source of 64 MiB could make a tree of 20 GiB.
     c->program.memory.limit = 2 * c->limits.memory;
-    c->limits.interrupted = &context_interrupted;
+    c->limits.interrupted = &c->stop;
   }
   return c;
 }
@@ -101,6 +99,12 @@ void context_clear(permc_context *c) {
   d->errors = d->warnings = 0;
   d->exhausted = d->wants_static = d->can_be_static = false;
   context_truncate(&d->rendered, 0);
+}
+
+void context_begin_call(permc_context *c) {
+  if (!c->trial)
+    atomic_store(&c->stop, false);
+  context_clear(c);
 }
 
 void context_error(permc_context *c, const char *format, ...) {
@@ -187,7 +191,7 @@ static bool run_load(permc_context *c, void *with) {
 }
 
 static bool load(permc_context *c, load_job j) {
-  context_clear(c);
+  context_begin_call(c);
   c->program.diagnostics.memory = &c->program.memory;
   c->half_loaded = !context_run_job(c, run_load, &j);
   return !c->half_loaded;
@@ -210,7 +214,7 @@ static bool run_define(permc_context *c, void *with) {
 }
 
 bool permc_define(permc_context *c, const char *expression) {
-  context_clear(c);
+  context_begin_call(c);
   c->program.diagnostics.memory = &c->program.memory;
   char *copy = strdup(expression);
   bool good = copy && context_run_job(c, run_define, copy);
@@ -296,7 +300,7 @@ static bool run_format(permc_context *c, void *with) {
 }
 
 char *permc_format(permc_context *c, const char *name, const char *bytes, size_t length) {
-  context_clear(c);
+  context_begin_call(c);
   c->program.diagnostics.memory = &c->program.memory;
   format_job j = {name, bytes, length, {0}};
   bool good = context_run_job(c, run_format, &j);

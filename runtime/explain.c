@@ -204,7 +204,7 @@ static bool known_stage(permc_context *c, const char *stage) {
 bool permc_explain(permc_context *c, const char *entry, const permc_size *sizes, size_t size_count,
                    const permc_explain_options *options, char **out) {
   text all = {0};
-  context_clear(c);
+  context_begin_call(c);
   *out = NULL;
   if (options && options->dump && !known_stage(c, options->dump))
     return false;
@@ -226,6 +226,6 @@ bool explain_facts(permc_context *c, const char *entry, const permc_size *sizes,
                    const char *target_name, plan_facts *facts) {
   permc_explain_options options = {.target = target_name};
   explain_job j = {entry, NULL, sizes, count, &options, NULL, facts};
-  context_clear(c);
+  context_begin_call(c);
   return context_run_job(c, run_explain, &j);
 }

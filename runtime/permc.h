@@ -224,9 +224,10 @@ typedef struct permc_times {
 } permc_times;
 PERMC_API permc_times permc_last_times(const permc_context *context);
 
-// Asks a run in progress (in any context) to stop: it fails with a message. Safe in a signal
-// handler.
-PERMC_API void permc_interrupt(void);
+// Asks the call in progress on this context to stop: elaboration, compilation, a run or permc_tune
+// then fails with the message "interrupted". A call that begins later, and every other context, is
+// not affected. Safe in a signal handler and from another thread.
+PERMC_API void permc_interrupt(permc_context *context);
 
 // ---- formatting ------------------------------------------------------------------------------
 

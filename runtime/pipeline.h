@@ -19,6 +19,7 @@ struct permc_context {
   bool half_loaded;  // the last load failed: what is there of its program is not to be used
   bool allow_extern;
   permc_times times;
+  atomic_bool stop;                      // permc_interrupt was called since the last call began
   limits limits;                         // of elaboration; tests lower them
   unsigned threads;                      // of the cpu backend; 0: all processors
   const struct plan_strategy *strategy;  // NULL: the cheapest
@@ -44,12 +45,14 @@ bool context_run_job(permc_context *c, context_job *job, void *with);
 // The same on the caller's stack: for jobs that do not recurse.
 bool context_run_here(permc_context *c, context_job *job, void *with);
 
-extern atomic_bool context_interrupted;  // permc_interrupt was called
-double context_now(void);                // seconds
+double context_now(void);  // seconds
 void context_truncate(text *t, size_t length);
 // Memory that ran out between two looks of elaboration at its limit.
 void context_report_memory(permc_context *c, const binding *b);
 void context_clear(permc_context *c);  // forgets the messages of the last call
+// At the start of a call of the API: the same, and forgets an interrupt from before. The calls that
+// permc_tune makes are parts of one call.
+void context_begin_call(permc_context *c);
 void context_error(permc_context *c, const char *format, ...) PRINTF_LIKE(2, 3);  // "permc: ..."
 binding *context_entry(permc_context *c, const char *name);  // or NULL, reported
 

@@ -15,7 +15,7 @@ static bool fill(permc_value *v, uint64_t *state) {
 
 bool permc_read_random(permc_context *c, const char *entry, const char *types, uint64_t seed,
                        permc_value ***arguments, size_t *count) {
-  context_clear(c);
+  context_begin_call(c);
   if (!shapes_of_types(c, entry, "random types", types, arguments, count))
     return false;
   bool good = true;
@@ -84,7 +84,7 @@ static bool run_sized(permc_context *c, void *with) {
 bool permc_read_random_at(permc_context *c, const char *entry, const permc_size *sizes,
                           size_t size_count, uint64_t seed, permc_value ***arguments,
                           size_t *count) {
-  context_clear(c);
+  context_begin_call(c);
   *arguments = NULL;
   *count = 0;
   sized_job j = {entry, sizes, size_count, seed, arguments, count};

@@ -295,7 +295,7 @@ static bool run_compile(permc_context *c, void *with) { return compile(c, with);
 
 permc_compiled *permc_compile(permc_context *c, const char *entry, const char *backend_name,
                               permc_value *const *like, size_t argument_count) {
-  context_clear(c);
+  context_begin_call(c);
   if (!backend_exists(c, backend_name))
     return NULL;
   permc_compiled *p = calloc(1, sizeof *p);
@@ -319,7 +319,7 @@ static bool run_execute(permc_context *c, void *with) { return execute(c, with);
 bool permc_execute(permc_compiled *p, permc_value *const *arguments, size_t argument_count,
                    permc_value ***results, size_t *count) {
   permc_context *c = p->context;
-  context_clear(c);
+  context_begin_call(c);
   execute_job j = {p, (permc_value **)(uintptr_t)arguments, argument_count, true, results, count};
   if (context_run_here(c, run_execute, &j))
     return true;
@@ -328,7 +328,7 @@ bool permc_execute(permc_compiled *p, permc_value *const *arguments, size_t argu
 }
 
 bool permc_time_on_device(permc_compiled *p, uint64_t copy_bytes, unsigned runs, double *seconds) {
-  context_clear(p->context);
+  context_begin_call(p->context);
   return p->backend->time && p->backend->time(&p->program, copy_bytes, runs, seconds);
 }
 
@@ -365,7 +365,7 @@ static bool run_run(permc_context *c, void *with) {
 }
 
 static bool run(permc_context *c, run_job *j) {
-  context_clear(c);
+  context_begin_call(c);
   *j->execute.results = NULL;
   *j->execute.result_count = 0;
   if (backend_exists(c, j->backend) && context_run_job(c, run_run, j))

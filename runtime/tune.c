@@ -187,7 +187,7 @@ static void say_skipped(tuning *t, const char *why) {
 // ---- candidates --------------------------------------------------------------------------------
 
 static bool interrupted(tuning *t) {
-  if (!atomic_load(&context_interrupted))
+  if (!atomic_load(t->context->limits.interrupted))
     return false;
   context_clear(t->context);
   context_error(t->context, "interrupted");
@@ -346,6 +346,7 @@ bool tune_program(permc_context *c, const char *entry, const char *backend,
   t.clock = clock ? clock : real_clock;
   t.with = clock ? with : &seconds;
   *report = NULL;
+  context_begin_call(c);
   c->trial = &t.trial;
   bool good = tune(&t, &best);
   c->trial = NULL;

@@ -78,7 +78,7 @@ const void *permc_value_data(const permc_value *v, size_t component) {
 }
 
 bool permc_write_file(permc_context *c, const char *path, const permc_value *v) {
-  context_clear(c);
+  context_begin_call(c);
   value_error error = {{0}};
   output_file *o = output_open(path, &error);
   bool good =
