@@ -195,6 +195,7 @@ static bool use_compiled(backend_program *p) {
   cpu_failure failure = {.has_origin = false};
   compiled_status status;
   compiled_options o = {.isa = c->isa,
+                        .fuse = c->fuse,
                         .allow_foreign = c->allow_extern,
                         .interrupted = c->limits.interrupted,
                         .layout = c->layout,

@@ -41,8 +41,10 @@ static bool compile(backend_program *p, cuda_device *d) {
   permc_context *c = p->context;
   gpu_program *g = p->state;
   cpu_failure failure = {.has_origin = false};
-  cuda_options o = {
-      .interrupted = c->limits.interrupted, .layout = c->layout, .layout_seed = c->layout_seed};
+  cuda_options o = {.interrupted = c->limits.interrupted,
+                    .fuse = c->fuse,
+                    .layout = c->layout,
+                    .layout_seed = c->layout_seed};
   // The next run may have another matrix: a kernel that is told serves both.
   const plan_strategy *strategy =
       c->strategy || !p->has_static ? c->strategy : plan_strategy_named("online");

@@ -50,14 +50,17 @@ static uint64_t bytes_of(const net_array *a) { return a->count * scalar_types[a-
 
 // ---- compiling ---------------------------------------------------------------------------------
 
-// Products and sums are rounded one by one, as interp does it. What is not marked is for the
-// device.
-const char *const cuda_program_options[] = {"-std=c++17", "--fmad=false", "-default-device"};
+// Products and sums are rounded one by one, as interp does it, unless they may be fused. What is
+// not marked is for the device.
+const char *const cuda_program_options[2][CUDA_PROGRAM_OPTIONS] = {
+    {"-std=c++17", "--fmad=false", "-default-device"},
+    {"-std=c++17", "--fmad=true", "-default-device"}};
 
 typedef struct compilation {
   const cuda_program *program;
   const c_code *code;
   const cache *cache;
+  const char *const *options;  // CUDA_PROGRAM_OPTIONS of them
   size_t files;
   uint32_t first[MOST_FILES + 1];  // file i has the passes first[i] ... first[i + 1] - 1
   void *cubin[MOST_FILES];
@@ -81,7 +84,8 @@ static void split(compilation *c) {
     c->first[at] = c->code->pass_count;
 }
 
-static void key_of(const text *source, int architecture, char key[CACHE_KEY]) {
+static void key_of(const text *source, const char *const *options, int architecture,
+                   char key[CACHE_KEY]) {
   unsigned char out[DIGEST_BYTES];
   int version[3] = {0, 0, architecture};
   digest d = digest_start();
@@ -89,7 +93,7 @@ static void key_of(const text *source, int architecture, char key[CACHE_KEY]) {
   digest_add(&d, "permc cuda " PERMC_VERSION, sizeof "permc cuda " PERMC_VERSION);
   digest_add(&d, version, sizeof version);
   for (size_t i = 0; i < CUDA_PROGRAM_OPTIONS; i++)
-    digest_add(&d, cuda_program_options[i], strlen(cuda_program_options[i]) + 1);
+    digest_add(&d, options[i], strlen(options[i]) + 1);
   digest_add(&d, source->data, source->length);
   digest_finish(&d, out);
   digest_hex(out, key);
@@ -134,9 +138,8 @@ static bool compile_file(compilation *c, size_t i) {
   text_add(&source, "", 1);
   bool good = !source.failed;
   if (good) {
-    key_of(&source, architecture, key);
-    nvrtc_job job = {source.data, "permc.cu", architecture, cuda_program_options,
-                     CUDA_PROGRAM_OPTIONS};
+    key_of(&source, c->options, architecture, key);
+    nvrtc_job job = {source.data, "permc.cu", architecture, c->options, CUDA_PROGRAM_OPTIONS};
     c->kept[i] = !c->kept[i] && cache_find(c->cache, key, path) &&
                  read_whole(path, &c->cubin[i], &c->size[i]);
     if (!c->kept[i]) {
@@ -205,6 +208,7 @@ static bool compile(cuda_program *g, const cuda_options *o, const c_code *code,
   c->program = g;
   c->code = code;
   c->cache = &folder;
+  c->options = cuda_program_options[o->fuse];
   split(c);
   bool good = pool_run(o->compilers ? o->compilers : pool_processors(), c->files, 1, compile_files,
                        c, g->interrupted);

@@ -21,15 +21,16 @@ typedef struct cuda_program cuda_program;
 
 typedef struct cuda_options {
   const atomic_bool *interrupted;  // may be NULL
+  bool fuse;  // products and sums of floats may be rounded once: faster, other last bits
   bool no_cache;
   const struct layout_kind *layout;  // as in c_options
   uint64_t layout_seed;
   unsigned compilers;  // at once; 0: as many as there are processors
 } cuda_options;
 
-// What NVRTC is told beside the architecture.
+// What NVRTC is told beside the architecture, by `fuse`.
 enum { CUDA_PROGRAM_OPTIONS = 3 };
-extern const char *const cuda_program_options[CUDA_PROGRAM_OPTIONS];
+extern const char *const cuda_program_options[2][CUDA_PROGRAM_OPTIONS];
 
 // `d` and `p` must outlive the program. NULL: *failure says why; *unsupported tells that no GPU has
 // what the plan needs.

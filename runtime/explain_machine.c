@@ -22,8 +22,10 @@ static const double *measure(permc_context *c, arena *a, const plan *p, machine 
   char why[CUDA_WHY];
   cpu_failure failure;
   bool unsupported, good;
-  cuda_options o = {
-      .interrupted = c->limits.interrupted, .layout = c->layout, .layout_seed = c->layout_seed};
+  cuda_options o = {.interrupted = c->limits.interrupted,
+                    .fuse = c->fuse,
+                    .layout = c->layout,
+                    .layout_seed = c->layout_seed};
   if (!c->gpu && !(c->gpu = cuda_open(0, why, sizeof why)))
     return NULL;
   const cuda_facts *facts = cuda_facts_of(c->gpu);

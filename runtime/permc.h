@@ -69,9 +69,9 @@ PERMC_API bool permc_use_layout(permc_context *context, const char *name);
 // the caller's and must outlive the context or the next such call. What is in it already is done
 // before. NULL, the default: a stream of the context's own. False with a message: CUDA refused.
 PERMC_API bool permc_use_cuda_stream(permc_context *context, void *stream);
-// Whether the cpu backend may round a product and the sum that it goes into once instead of twice:
-// faster, but then results differ in their last bits from interp's. False by default: every backend
-// gives the same bits.
+// Whether the backends cpu and cuda may round a product and the sum that it goes into once instead
+// of twice: faster, but then results differ in their last bits from interp's. The other backends
+// never do. False by default: every backend gives the same bits.
 PERMC_API void permc_use_fast_floats(permc_context *context, bool fast);
 
 // ---- programs --------------------------------------------------------------------------------

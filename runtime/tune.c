@@ -206,7 +206,8 @@ static void try_candidate(tuning *t, tune_side *candidate, tune_side *best, cons
   }
   if (candidate->result_count != t->expected_count ||
       !tune_same_results(candidate->results, t->expected, t->expected_count)) {
-    say_skipped(t, "it gives other results (please report this)");
+    say_skipped(t, t->context->fuse ? "it gives other results, as fused products and sums may"
+                                    : "it gives other results (please report this)");
     return;
   }
   if (!t->clock(t->with, candidate, best, &seconds, ratio)) {

@@ -694,7 +694,7 @@ TEST(f16_compiled_for_gpus) {
     nvrtc_job job = {.text = t.data,
                      .name = "test",
                      .architecture = 80,
-                     .options = cuda_program_options,
+                     .options = cuda_program_options[false],
                      .option_count = CUDA_PROGRAM_OPTIONS};
     void *cubin = NULL;
     size_t size = 0;

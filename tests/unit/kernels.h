@@ -441,7 +441,7 @@ static bool kernels_compile_jobs(void *with, unsigned worker, uint64_t first, ui
   (void)worker;
   for (uint64_t i = first; i < last; i++) {
     kernels_job *j = (kernels_job *)with + i;
-    nvrtc_job of = {j->text, "kernels.cu", j->architecture, cuda_program_options,
+    nvrtc_job of = {j->text, "kernels.cu", j->architecture, cuda_program_options[false],
                     CUDA_PROGRAM_OPTIONS};
     if (!nvrtc_compile(&of, &j->cubin, &j->size, j->message, sizeof j->message))
       j->cubin = NULL;
