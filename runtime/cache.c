@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -152,17 +153,107 @@ bool cache_find(const cache *c, const char key[CACHE_KEY], char path[CACHE_PATH]
   return good;
 }
 
-static bool add_trailer(const char *path, const char *key) {
+static bool add_trailer(int folder, const char *name, const char *key) {
   struct stat s;
   trailer t;
   memcpy(t.magic, magic, sizeof magic);
-  int file = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+  int file = openat(folder, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
   if (file < 0)
     return false;
-  bool good = fstat(file, &s) == 0 && fchmod(file, 0700) == 0 &&
+  bool good = fstat(file, &s) == 0 && S_ISREG(s.st_mode) && fchmod(file, 0700) == 0 &&
               check_of(file, (uint64_t)s.st_size, key, t.check) &&
               write(file, &t, sizeof t) == (ssize_t)sizeof t;
   return close(file) == 0 && good;
+}
+
+// ---- work folders ------------------------------------------------------------------------------
+
+// The file that proves a folder to be a work folder: it tells the name and the inode that the
+// folder has, so a folder of the same name, one that was renamed and a copy are not taken for one.
+static const char marker[] = ".permc-work";
+enum { MARKER_BYTES = 400 };
+
+static bool marker_text(char out[MARKER_BYTES], int folder, const char *path) {
+  struct stat s;
+  const char *slash = strrchr(path, '/');
+  if (fstat(folder, &s) != 0 || !is_ours(&s))
+    return false;
+  int length = snprintf(out, MARKER_BYTES, "%.8swork folder %s, inode %" PRIuMAX "\n", magic,
+                        slash ? slash + 1 : path, (uintmax_t)s.st_ino);
+  return length > 0 && length < MARKER_BYTES;
+}
+
+static bool write_new(int folder, const char *name, const char *content) {
+  size_t length = strlen(content);
+  int file = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+  bool good = file >= 0 && write(file, content, length) == (ssize_t)length;
+  return file >= 0 && close(file) == 0 && good;
+}
+
+static bool make_work_folder(char path[CACHE_PATH], const char *above, const char *template) {
+  char content[MARKER_BYTES];
+  if (!join(path, above, template) || !mkdtemp(path))
+    return false;
+  int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+  bool good =
+      folder >= 0 && marker_text(content, folder, path) && write_new(folder, marker, content);
+  if (folder >= 0 && !good)
+    unlinkat(folder, marker, 0);
+  if (folder >= 0)
+    close(folder);
+  if (!good)
+    rmdir(path);
+  return good;
+}
+
+// A work folder, as the marker in it proves, else -1.
+static int open_work_folder(int above, const char *path) {
+  char wanted[MARKER_BYTES], found[MARKER_BYTES];
+  struct stat s;
+  int folder = openat(above, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+  if (folder < 0)
+    return -1;
+  int file = openat(folder, marker, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  bool good = file >= 0 && fstat(file, &s) == 0 && S_ISREG(s.st_mode) && is_ours(&s) &&
+              marker_text(wanted, folder, path) &&
+              read(file, found, sizeof found) == (ssize_t)strlen(wanted) &&
+              memcmp(found, wanted, strlen(wanted)) == 0;
+  if (file >= 0)
+    close(file);
+  if (good)
+    return folder;
+  close(folder);
+  return -1;
+}
+
+static bool has_subfolder(DIR *folder) {
+  struct stat s;
+  for (struct dirent *e; (e = readdir(folder)) != NULL;)
+    if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0 &&
+        (fstatat(dirfd(folder), e->d_name, &s, AT_SYMLINK_NOFOLLOW) != 0 || S_ISDIR(s.st_mode)))
+      return true;
+  return false;
+}
+
+// Compilers put files there, not folders: a work folder with a folder in it stays as it is. The
+// marker goes last.
+static void remove_work_folder(int above, const char *path) {
+  int opened = open_work_folder(above, path);
+  DIR *folder = opened < 0 ? NULL : fdopendir(opened);
+  if (!folder) {
+    if (opened >= 0)
+      close(opened);
+    return;
+  }
+  if (!has_subfolder(folder)) {
+    rewinddir(folder);
+    for (struct dirent *e; (e = readdir(folder)) != NULL;)
+      if (strcmp(e->d_name, marker) != 0)
+        unlinkat(dirfd(folder), e->d_name, 0);  // fails for . and ..
+    unlinkat(dirfd(folder), marker, 0);
+    unlinkat(above, path, AT_REMOVEDIR);
+  }
+  closedir(folder);
 }
 
 // ---- the bound ---------------------------------------------------------------------------------
@@ -173,6 +264,12 @@ typedef struct entry {
   struct timespec used;
 } entry;
 
+typedef struct entry_list {
+  entry *items;
+  size_t count, room;
+  uint64_t bytes;  // of all of them
+} entry_list;
+
 static int by_age(const void *a, const void *b) {
   const entry *x = a, *y = b;
   if (x->used.tv_sec != y->used.tv_sec)
@@ -180,93 +277,91 @@ static int by_age(const void *a, const void *b) {
   return (x->used.tv_nsec > y->used.tv_nsec) - (x->used.tv_nsec < y->used.tv_nsec);
 }
 
-static bool is_entry(const char *name) {
+static bool is_entry_name(const char *name) {
   const char *kind = name + strspn(name, "0123456789abcdef");
   return kind - name == CACHE_KEY - 1 &&
          (strcmp(kind, code_entry) == 0 || strcmp(kind, text_entry) == 0);
 }
 
-static bool is_work(const char *name) { return strncmp(name, "work-", 5) == 0; }
-
-static void remove_folder(const char *path) {
-  DIR *folder = opendir(path);
-  for (struct dirent *e; folder && (e = readdir(folder)) != NULL;)
-    if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
-      unlinkat(dirfd(folder), e->d_name, 0);
-  if (folder)
-    closedir(folder);
-  rmdir(path);
+// By its trailer. Whether the content is good does not matter here.
+static bool is_entry(int folder, const char *name) {
+  struct stat s;
+  trailer t;
+  int file = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  if (file < 0)
+    return false;
+  bool good = fstat(file, &s) == 0 && S_ISREG(s.st_mode) && is_ours(&s) &&
+              s.st_size >= (off_t)sizeof t &&
+              pread(file, &t, sizeof t, s.st_size - (off_t)sizeof t) == (ssize_t)sizeof t &&
+              memcmp(t.magic, magic, sizeof magic) == 0;
+  close(file);
+  return good;
 }
 
-// What a process that was killed has left.
-static void remove_stale(const cache *c, const char *name, const struct stat *s) {
-  char path[CACHE_PATH];
-  if (is_work(name) && S_ISDIR(s->st_mode) && time(NULL) - s->st_mtime > STALE_SECONDS &&
-      join(path, c->folder, name))
-    remove_folder(path);
+static bool is_stale_work(const char *name, const struct stat *s) {
+  return strncmp(name, "work-", 5) == 0 && S_ISDIR(s->st_mode) &&
+         time(NULL) - s->st_mtime > STALE_SECONDS;
 }
 
-// All entries, malloc'd, with *total their bytes.
-static entry *list_entries(const cache *c, size_t *count, uint64_t *total) {
-  entry *all = NULL;
-  size_t room = 0;
-  DIR *folder = opendir(c->folder);
-  *count = 0;
-  *total = 0;
-  for (struct dirent *e; folder && (e = readdir(folder)) != NULL;) {
+// Lists what has the name of an entry, and removes what a process that was killed has left.
+static entry_list list_entries(DIR *folder) {
+  entry_list l = {0};
+  for (struct dirent *e; (e = readdir(folder)) != NULL;) {
     struct stat s;
     if (fstatat(dirfd(folder), e->d_name, &s, AT_SYMLINK_NOFOLLOW) != 0)
       continue;
-    remove_stale(c, e->d_name, &s);
-    if (!is_entry(e->d_name))
+    if (is_stale_work(e->d_name, &s))
+      remove_work_folder(dirfd(folder), e->d_name);
+    if (!S_ISREG(s.st_mode) || !is_entry_name(e->d_name))
       continue;
-    if (*count == room) {
-      entry *more = realloc(all, (room = 2 * room + 16) * sizeof *all);
+    if (l.count == l.room) {
+      entry *more = realloc(l.items, (2 * l.room + 16) * sizeof *more);
       if (!more)
         break;
-      all = more;
+      l.items = more;
+      l.room = 2 * l.room + 16;
     }
-    entry *one = &all[(*count)++];
+    entry *one = &l.items[l.count++];
     *one = (entry){.bytes = (uint64_t)s.st_size, .used = s.st_mtim};
     memcpy(one->name, e->d_name, strlen(e->d_name) + 1);
-    *total += one->bytes;
+    l.bytes += one->bytes;
   }
-  if (folder)
-    closedir(folder);
-  return all;
+  return l;
 }
 
-// Entries that are in use stay in memory; only their names go.
-static void keep_bounded(const cache *c) {
-  size_t count;
-  uint64_t total;
-  entry *all = list_entries(c, &count, &total);
-  if (total > c->most_bytes)
-    qsort(all, count, sizeof *all, by_age);
-  for (size_t i = 0; i < count && total > c->most_bytes; i++) {
-    char path[CACHE_PATH];
-    if (join(path, c->folder, all[i].name) && unlink(path) == 0)
-      total -= all[i].bytes;
-  }
-  free(all);
+static void leave_out_foreign_files(int folder, entry_list *l) {
+  size_t kept = 0;
+  for (size_t i = 0; i < l->count; i++)
+    if (is_entry(folder, l->items[i].name))
+      l->items[kept++] = l->items[i];
+    else
+      l->bytes -= l->items[i].bytes;
+  l->count = kept;
 }
 
-uint64_t cache_clear(const cache *c) {
-  size_t count;
-  uint64_t total, removed = 0;
-  if (c->folder[0] == 0)
+// Removes the oldest entries until the others have at most so many bytes; returns the bytes of what
+// was removed. Entries that are in use stay in memory; only their names go.
+static uint64_t bound_entries(const cache *c, uint64_t most_bytes) {
+  uint64_t removed = 0;
+  DIR *folder = opendir(c->folder);
+  if (!folder)
     return 0;
-  entry *all = list_entries(c, &count, &total);
-  for (size_t i = 0; i < count; i++) {
-    char path[CACHE_PATH];
-    if (join(path, c->folder, all[i].name) && unlink(path) == 0)
-      removed += all[i].bytes;
+  entry_list l = list_entries(folder);
+  if (l.bytes > most_bytes) {  // rarely; only then files are opened
+    leave_out_foreign_files(dirfd(folder), &l);
+    qsort(l.items, l.count, sizeof *l.items, by_age);
   }
-  free(all);
+  for (size_t i = 0; i < l.count && l.bytes - removed > most_bytes; i++)
+    if (unlinkat(dirfd(folder), l.items[i].name, 0) == 0)
+      removed += l.items[i].bytes;
+  free(l.items);
+  closedir(folder);
   return removed;
 }
 
-// ---- work --------------------------------------------------------------------------------------
+uint64_t cache_clear(const cache *c) { return bound_entries(c, 0); }
+
+// ---- compilations ------------------------------------------------------------------------------
 
 typedef enum slot_state { SLOT_FREE, SLOT_CLAIMED, SLOT_LIVE } slot_state;
 static struct {
@@ -289,12 +384,10 @@ static int register_work(const char *path) {
 bool cache_work_begin(const cache *c, cache_work *w, const char **why) {
   const char *temporary = getenv("TMPDIR");
   *w = (cache_work){.slot = -1};
-  bool made = c->folder[0] && join(w->folder, c->folder, "work-XXXXXX") && mkdtemp(w->folder);
-  if (!made && temporary && *temporary)
-    made = join(w->folder, temporary, "permc-XXXXXX") && mkdtemp(w->folder);
-  if (!made)
-    made = join(w->folder, "/tmp", "permc-XXXXXX") && mkdtemp(w->folder);
-  if (!made) {
+  if (!(c->folder[0] && make_work_folder(w->folder, c->folder, "work-XXXXXX")) &&
+      !(temporary && *temporary && make_work_folder(w->folder, temporary, "permc-XXXXXX")) &&
+      !make_work_folder(w->folder, "/tmp", "permc-XXXXXX")) {
+    w->folder[0] = 0;
     *why = "there is no folder to compile in";
     return false;
   }
@@ -304,11 +397,13 @@ bool cache_work_begin(const cache *c, cache_work *w, const char **why) {
 
 static bool keep_file(const cache *c, const cache_work *w, const char *name, const char *key,
                       const char *kind, char path[CACHE_PATH]) {
-  char from[CACHE_PATH];
-  bool good = join(from, w->folder, name) && entry_path(c, key, kind, path) &&
-              add_trailer(from, key) && rename(from, path) == 0;
+  int folder = open_work_folder(AT_FDCWD, w->folder);
+  bool good = folder >= 0 && entry_path(c, key, kind, path) && add_trailer(folder, name, key) &&
+              renameat(folder, name, AT_FDCWD, path) == 0;
+  if (folder >= 0)
+    close(folder);
   if (good)
-    keep_bounded(c);
+    bound_entries(c, c->most_bytes);
   else
     join(path, w->folder, name);
   return good;
@@ -321,7 +416,7 @@ bool cache_keep(const cache *c, const cache_work *w, const char *name, const cha
 
 void cache_work_end(cache_work *w) {
   if (w->folder[0])
-    remove_folder(w->folder);
+    remove_work_folder(AT_FDCWD, w->folder);
   if (w->slot >= 0)
     atomic_store(&works[w->slot].state, SLOT_FREE);
   *w = (cache_work){.slot = -1};
@@ -348,13 +443,6 @@ bool cache_find_text(const cache *c, const char key[CACHE_KEY], char out[CACHE_T
   return good && strlen(out) == length;
 }
 
-static bool write_new(const char *path, const char *content) {
-  size_t length = strlen(content);
-  int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-  bool good = file >= 0 && write(file, content, length) == (ssize_t)length;
-  return file >= 0 && close(file) == 0 && good;
-}
-
 bool cache_keep_text(const cache *c, const char key[CACHE_KEY], const char *content,
                      char path[CACHE_PATH], const char **why) {
   static const char name[] = "kept.text";
@@ -365,7 +453,7 @@ bool cache_keep_text(const cache *c, const char key[CACHE_KEY], const char *cont
     return false;
   *why = "its folder cannot be written to";
   bool good = strlen(content) < CACHE_TEXT && join(from, w.folder, name) &&
-              write_new(from, content) && keep_file(c, &w, name, key, text_entry, path);
+              write_new(AT_FDCWD, from, content) && keep_file(c, &w, name, key, text_entry, path);
   cache_work_end(&w);
   return good;
 }

@@ -20,8 +20,14 @@
 // disturb each other. An entry that is not right is made again. Where there is no usable folder, or
 // no room in it, code is compiled in a temporary folder, loaded and removed.
 //
-// The folder holds at most CACHE_MOST_BYTES; the entries that were not used for the longest time go
-// first.
+// The entries in the folder have at most CACHE_MOST_BYTES; those that were not used for the longest
+// time go first. Work folders that a killed process has left go after an hour.
+//
+// The folder may hold files of the user. Removed, and counted, is only what permc has made, and
+// that is proved, not told from a name: an entry is a regular file of this user with the trailer
+// that permc writes; a work folder has a marker file that tells the folder's own name and inode,
+// and no folder in it. Only the name of an entry that is written or forgotten is taken as it is: it
+// is the digest of what is kept, so what lies there is that entry, damaged or not.
 #ifndef PERMC_RUNTIME_CACHE_H
 #define PERMC_RUNTIME_CACHE_H
 
@@ -70,7 +76,7 @@ bool cache_keep_text(const cache *c, const char key[CACHE_KEY], const char *cont
 // Whether there was one, good or not, that is gone now.
 bool cache_remove_text(const cache *c, const char key[CACHE_KEY]);
 
-// Forgets everything that is in the folder. Returns the bytes it held.
+// Removes all entries. Returns the bytes they held.
 uint64_t cache_clear(const cache *c);
 
 // For a signal's handler: removes the work folders of this process.

@@ -420,6 +420,14 @@ wait $tuning
 if [ $? -eq 130 ]; then pass; else fail "an interrupted tune exits with another status"; fi
 err_has "interrupted"
 if [ -z "$(find "$PERMC_CACHE" -name 'work-*' -o -name '*.text')" ]; then pass; else fail "left by tune"; fi
+
+# What the user has in the folder of the cache stays.
+export PERMC_CACHE=$work/project
+mkdir -p project/work-notes
+echo kept >project/work-notes/notes.txt
+touch -d '2 hours ago' project/work-notes
+status 0 run sort.perm --backend cpu --random '[16]i32'
+is_text project/work-notes/notes.txt kept
 unset PERMC_CACHE
 
 # ---- explain ---------------------------------------------------------------------------------

@@ -239,6 +239,152 @@ TEST(bound) {
   leave();
 }
 
+// ---- what permc has not made -----------------------------------------------------------------
+
+static void make_old(const char *path) {
+  struct timespec times[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
+  if (utimensat(AT_FDCWD, path, times, AT_SYMLINK_NOFOLLOW) != 0)
+    abort();
+}
+
+static void run_command(const char *format, const char *a, const char *b) {
+  char command[2 * CACHE_PATH + 100];
+  set(command, sizeof command, format, a, b);
+  if (system(command) != 0)
+    abort();
+}
+
+// A folder of that name, in the cache's, with a file in it.
+static void make_old_folder(const char *name) {
+  char path[600];
+  set(path, sizeof path, "%s", in_place(name));
+  if (mkdir(path, 0700) != 0)
+    abort();
+  strcat(path, "/code.so");
+  write_text(path, "of the user", 0600);
+  make_old(in_place(name));
+}
+
+// A work folder as a process that was killed leaves it.
+static void leave_work(const cache *c, cache_work *w) {
+  char path[CACHE_PATH + 8];
+  const char *why;
+  if (!cache_work_begin(c, w, &why))
+    abort();
+  set(path, sizeof path, "%s/code.so", w->folder);
+  write_text(path, "half", 0600);
+  make_old(w->folder);
+}
+
+static bool has_code(const char *folder) {
+  char path[CACHE_PATH + 8];
+  set(path, sizeof path, "%s/code.so", folder);
+  return access(path, R_OK) == 0;
+}
+
+TEST(only_own_work_folders_are_removed) {
+  cache c;
+  cache_work killed, at_work, renamed, copied, with_folder;
+  char path[CACHE_PATH], other[CACHE_PATH + 8];
+  enter("work");
+  cache_open(&c);
+  make_old_folder("work-notes");
+  make_old_folder("work-AbCdEf");
+  make_old_folder("notes");
+  CHECK(symlink("notes", in_place("work-Linked")) == 0);
+  make_old(in_place("work-Linked"));
+  leave_work(&c, &killed);
+  leave_work(&c, &at_work);
+  CHECK(utimensat(AT_FDCWD, at_work.folder, NULL, 0) == 0);
+  leave_work(&c, &renamed);
+  CHECK(rename(renamed.folder, in_place("work-mine")) == 0);
+  leave_work(&c, &copied);
+  run_command("mv %s %s", copied.folder, in_place("aside"));
+  run_command("cp -a %s %s", in_place("aside"), copied.folder);
+  make_old(copied.folder);
+  leave_work(&c, &with_folder);
+  set(other, sizeof other, "%s/sub", with_folder.folder);
+  CHECK(mkdir(other, 0700) == 0);
+  make_old(with_folder.folder);
+  CHECK(keep(&c, key_a, "code", path));
+  CHECK(cache_clear(&c) > 0);
+  CHECK(access(killed.folder, F_OK) != 0);
+  CHECK(has_code(at_work.folder));
+  CHECK(has_code(in_place("work-notes")));
+  CHECK(has_code(in_place("work-AbCdEf")));
+  CHECK(has_code(in_place("work-Linked")));
+  CHECK(has_code(in_place("work-mine")));
+  CHECK(has_code(copied.folder));
+  CHECK(has_code(with_folder.folder));
+  cache_work_end(&at_work);
+  leave();
+}
+
+// While a compiler runs, the user has put another folder, or a link to one, in the place.
+TEST(exchanged_work_folders) {
+  cache c;
+  char path[CACHE_PATH];
+  enter("exchanged");
+  cache_open(&c);
+  make_old_folder("notes");
+  for (int by_link = 0; by_link < 2; by_link++) {
+    cache_work w;
+    char folder[CACHE_PATH];
+    leave_work(&c, &w);
+    memcpy(folder, w.folder, sizeof folder);
+    run_command("mv %s %s", folder, in_place(by_link ? "first" : "second"));
+    run_command(by_link ? "ln -s %s %s" : "cp -r %s %s", in_place("notes"), folder);
+    CHECK(!cache_keep(&c, &w, "code.so", key_a, path));
+    cache_work_end(&w);
+    CHECK(has_code(folder));
+    CHECK(has_code(in_place("notes")));
+  }
+  leave();
+}
+
+static const char *const foreign_names[] = {
+    "f000000000000000000000000000000000000000000000000000000000000000.so",
+    "f000000000000000000000000000000000000000000000000000000000000001.text",
+    "f000000000000000000000000000000000000000000000000000000000000002.so",
+    "f000000000000000000000000000000000000000000000000000000000000003.so",
+    "f000000000000000000000000000000000000000000000000000000000000004.text",
+};
+
+TEST(only_own_entries_are_removed) {
+  cache c;
+  char path[CACHE_PATH], key[CACHE_KEY], content[10001];
+  enter("foreign");
+  cache_open(&c);
+  memset(content, 'x', 10000);
+  content[10000] = 0;
+  write_text(in_place(foreign_names[0]), content, 0600);
+  write_text(in_place(foreign_names[1]), "short", 0600);
+  write_text(in_place("photo"), content, 0600);
+  CHECK(symlink("photo", in_place(foreign_names[2])) == 0);
+  CHECK(mkdir(in_place(foreign_names[3]), 0700) == 0);
+  CHECK(mkfifo(in_place(foreign_names[4]), 0600) == 0);
+  for (size_t i = 0; i < 5; i++)
+    make_old(in_place(foreign_names[i]));
+  // They do not count for the bound.
+  c.most_bytes = 5500;
+  content[1000] = 0;
+  for (int i = 0; i < 10; i++) {
+    set(key, sizeof key, "%064d", i);
+    CHECK(keep(&c, key, content, path));
+    struct timespec times[2] = {{.tv_sec = 2000 + i}, {.tv_sec = 2000 + i}};
+    CHECK(utimensat(AT_FDCWD, path, times, 0) == 0);
+  }
+  for (int i = 0; i < 10; i++) {
+    set(key, sizeof key, "%064d", i);
+    CHECK_EQ_U64(cache_find(&c, key, path), i >= 5);
+  }
+  uint64_t removed = cache_clear(&c);
+  CHECK(removed > 5000 && removed < 5500);
+  CHECK_EQ_U64(count_files(place), 6);
+  CHECK_EQ_U64(cache_clear(&c), 0);
+  leave();
+}
+
 // ---- compiling -------------------------------------------------------------------------------
 
 static arena memory;
