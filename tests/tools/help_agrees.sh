@@ -1,6 +1,6 @@
 #!/bin/sh
 # help_agrees.sh PERMC SOURCE_ROOT
-# The verbs and options that `permc help`, docs/permc.1 and docs/language.md ("The command line")
+# The verbs and options that `permc help`, docs/permc.1 and docs/reference.md ("The command line")
 # name are the same. Each is turned into sorted lines such as
 #   run
 #   run --entry NAME
@@ -50,7 +50,7 @@ from_reference() {
       gsub(/\001/, "|", option)
       print verb, option
     }
-  ' "$root/docs/language.md"
+  ' "$root/docs/reference.md"
 }
 
 from_help | LC_ALL=C sort >"$folder/help"
