@@ -6,7 +6,7 @@
 //         '----------------------------------- verb: a row of cli_verbs
 //
 // Dispatch (cli_main.c), parsing (cli_options.c), `permc help` (cli_help.c) and the test that
-// compares the help with docs/permc.1 and docs/language.md all read the same rows. Each verb has a
+// compares the help with docs/permc.1 and docs/reference.md all read the same rows. Each verb has a
 // file: cli_run.c, cli_check.c, cli_explain.c, cli_test.c, cli_bench.c, cli_tune.c,
 // cli_machine.c, cli_fmt.c, cli_banks.c, cli_paper.c.
 #ifndef PERMC_RUNTIME_CLI_H

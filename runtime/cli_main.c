@@ -181,13 +181,13 @@ const cli_verb cli_verbs[] = {
      "Measures an entry point of FILE (or the expression of -e, or the programs of a suite), each\n"
      "compiled once, run many times in turn with a copy of as many bytes, its result verified.\n"
      "Prints median and least time, half the 95 % interval of the median, bytes of arguments and\n"
-     "results per second, and the speed as a part of the copy's. See docs/benchmarks.md.",
+     "results per second, and the speed as a part of the copy's. See docs/measuring.md.",
      "permc bench -e sort --arguments '[1048576]u32'", bench_options, cli_bench},
     {"tune", "[FILE]", 0, 1, "measure how a program runs best on this machine",
      "Plans an entry point of FILE (or the expression of -e) with other tiles, registers and\n"
      "accesses than the cost model chooses, measures each, and stores the best if it is better by\n"
      "more than 2 %: this program, at these sizes, runs so from then on. Arguments are random, of\n"
-     "--arguments or --size, or come from the files of -i. See docs/benchmarks.md.",
+     "--arguments or --size, or come from the files of -i. See docs/measuring.md.",
      "permc tune -e sort --arguments '[2^20]u32' --backend cpu", tune_options, cli_tune},
     {"machine", "dmm|umm|hmm [WHAT]", 1, 2, "count time units on a memory machine",
      "Executes WHAT on a Discrete, Unified or Hierarchical Memory Machine and counts time units,\n"

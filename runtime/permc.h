@@ -105,7 +105,7 @@ typedef struct permc_size {
 PERMC_API bool permc_check(permc_context *context, const char *entry, const permc_size *sizes,
                            size_t count);
 
-// How an entry would be run, without running it (docs/language.md, "How a program will run").
+// How an entry would be run, without running it (docs/reference.md, "How a program will run").
 typedef struct permc_explain_options {
   const char *target;  // NULL: this machine, as tuned. A name, or a file (fusion/target.h)
   const char *types;   // NULL: the sizes say all. Types of the arguments: "[2^24]u32 [8](u8, i64)"
@@ -141,8 +141,8 @@ PERMC_API const uint64_t *permc_value_dims(const permc_value *value, size_t comp
 PERMC_API const void *permc_value_data(const permc_value *value, size_t component);
 
 // The arguments of an entry from files ("-": standard input), in any of the formats
-// (docs/language.md, "Values"), one after the other until all parameters are filled. Allocates
-// *arguments.
+// (docs/reference.md, "Values and file formats"), one after the other until all parameters are
+// filled. Allocates *arguments.
 PERMC_API bool permc_read_files(permc_context *context, const char *entry, const char *const *paths,
                                 size_t path_count, permc_value ***arguments, size_t *count);
 // The same from bytes in memory; `name` is for messages.
@@ -163,9 +163,9 @@ PERMC_API bool permc_write_file(permc_context *context, const char *path, const 
 // ---- running ---------------------------------------------------------------------------------
 
 // Elaborates the entry at the arguments' sizes and runs it. backend: NULL or "auto" chooses;
-// "interp", "cpu", "portable", "cuda", "machine" (docs/language.md, section 16). The arguments stay
-// the caller's. Allocates *results: as many as the entry's result has components at its top level
-// (a tuple of arrays gives one value each, an array of tuples one value).
+// "interp", "cpu", "portable", "cuda", "machine" (docs/reference.md, "Backends"). The arguments
+// stay the caller's. Allocates *results: as many as the entry's result has components at its top
+// level (a tuple of arrays gives one value each, an array of tuples one value).
 PERMC_API bool permc_run(permc_context *context, const char *entry, const char *backend,
                          permc_value *const *arguments, size_t argument_count,
                          permc_value ***results, size_t *result_count);
@@ -201,7 +201,7 @@ PERMC_API const char *permc_compiled_device(const permc_compiled *compiled);
 PERMC_API void permc_compiled_free(permc_compiled *compiled);  // NULL is allowed
 
 // Measures the program as it is planned for this machine, and as it would be planned with other
-// tiles, registers and accesses (docs/benchmarks.md, "Tuning"), each compiled, compared with the
+// tiles, registers and accesses (docs/measuring.md, "Tuning"), each compiled, compared with the
 // first and timed on the arguments, which stay the caller's. If one is better by more than 2 % it
 // is stored beside the cache of compiled code: this program, at these sizes and on such a machine,
 // is planned so from then on. Otherwise what was stored is removed. Takes up to some minutes;
