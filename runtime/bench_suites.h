@@ -18,7 +18,7 @@ typedef enum bench_property {
   BENCH_INTERP,  // that interp has the same result (while the data is small)
   BENCH_SORTED,  // each row in order (tuples: by their first part), and of the argument's elements
   BENCH_MOVED,   // element x of the argument is at `map` x
-  BENCH_FOURIER  // some coefficients are the sums that they should be, and the energy
+  BENCH_FOURIER  // coefficients are those of a transform in double, but for small errors
 } bench_property;
 
 typedef enum bench_axis {
@@ -72,11 +72,18 @@ void bench_cases_free(bench_case *cases, size_t count);
 
 // ---- checking results ------------------------------------------------------------------------
 
+// Of coefficients: the root mean square of their errors, relative to that of the coefficients, and
+// the largest error, relative to the largest coefficient (the norms L2 and L infinity of benchFFT,
+// Frigo and Johnson, www.fftw.org/accuracy).
+typedef struct bench_error {
+  double mean, largest;
+} bench_error;
+
 // Whether `found` is what the case makes of `given`: as many arrays as the elements have parts, of
 // one count, and of the same types (not for BENCH_INTERP). NULL, or a sentence such as "row 3 is
-// not in order at 17" (static or in *room).
+// not in order at 17" (static or in *room). *error: of BENCH_FOURIER; else {0, 0}.
 const char *bench_check(const bench_case *c, const array *given, const array *found, size_t parts,
-                        text *room);
+                        text *room, bench_error *error);
 // What is said of a result that is right: "sorted, same elements".
 const char *bench_property_name(bench_property p);
 

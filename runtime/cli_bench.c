@@ -294,7 +294,7 @@ static void scale(bench_figures *f, double factor) {
 }
 
 static void fill_row(bench_row *row, const bench_stage *g, const bench_case *c,
-                     const bench_request *r, const char *verified) {
+                     const bench_request *r) {
   const bench_program *p = &g->program;
   uint64_t elements = bench_program_elements(p);
   *row = (bench_row){.x = c->x ? c->x : elements,
@@ -317,7 +317,7 @@ static void fill_row(bench_row *row, const bench_stage *g, const bench_case *c,
   snprintf(row->strategy, sizeof row->strategy, "%s", strategy ? strategy : "");
   const char *device = permc_compiled_device(p->compiled);
   snprintf(row->device, sizeof row->device, "%s", device ? device : "");
-  snprintf(row->verified, sizeof row->verified, "%s", verified ? verified : "");
+  snprintf(row->verified, sizeof row->verified, "%s", p->verified);
   for (size_t i = 1; i < g->count; i++) {
     bench_side *side = &row->sides[i - 1];
     snprintf(side->name, sizeof side->name, "%s", g->all[i].name);
@@ -360,11 +360,10 @@ static bool run_case(bench_session *s, const bench_case *c, bench_row *row) {
   for (int i = 0; i < BENCH_PEERS; i++)
     g.peers[i].process = -1;
   bench_request r = request_of(s, c);
-  const char *verified = NULL;
   bool good = fits(c) && set_stage(s, &g, c, &r) && bench_measure(g.all, g.count, &s->limits) &&
-              bench_program_verify(&g.program, &r, c, &verified);
+              bench_program_verify(&g.program, &r, c);
   if (good)
-    fill_row(row, &g, c, &r, verified);
+    fill_row(row, &g, c, &r);
   strike_stage(&g);
   return good;
 }

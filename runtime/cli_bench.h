@@ -44,6 +44,7 @@ typedef struct bench_program {
   bench_repeats repeats;
   bool on_device;  // its clock and its copies are the device's
   bench_repeats copy_repeats;
+  char verified[48];  // how results are known to be right; "": they are too large to be looked at
 } bench_program;
 
 // Loads, reads, compiles and runs once. False: printed.
@@ -55,10 +56,8 @@ bench_turn bench_device_copy_turn;  // of half of the program's bytes, where it 
 uint64_t bench_program_elements(const bench_program *p);  // of the arguments
 uint64_t bench_program_bytes(const bench_program *p);     // of arguments and results
 
-// Whether the results that the last turn left are right. True: *verified is how that is known, NULL
-// if it is too large to be. False: printed.
-bool bench_program_verify(bench_program *p, const bench_request *request, const bench_case *c,
-                          const char **verified);
+// Whether the results that the last turn left are right. True: p->verified is set. False: printed.
+bool bench_program_verify(bench_program *p, const bench_request *request, const bench_case *c);
 
 // ---- peers -----------------------------------------------------------------------------------
 

@@ -286,9 +286,11 @@ static void add_part(parts *p, scalar_type type, const void *given, const void *
   f->data = (void *)(uintptr_t)found;
 }
 
+static bench_error error;  // of the last check
+
 static bool right_parts(const bench_case *c, const parts *p) {
   text room = {0};
-  const char *wrong = bench_check(c, p->given, p->found, p->count, &room);
+  const char *wrong = bench_check(c, p->given, p->found, p->count, &room, &error);
   text_free(&room);
   return !wrong;
 }
@@ -437,8 +439,15 @@ TEST(transformed_is_checked) {
       found[2 * k + 1] += (float)(re * sin(angle) + im * cos(angle));
     }
   CHECK(right(&c, SCALAR_C64, given, found, N, N));
-  found[2] += 0.01f;
-  CHECK(!right(&c, SCALAR_C64, given, found, N, N));
+  CHECK(error.mean > 0 && error.mean < 5e-7);  // sums in f32
+  CHECK(error.largest > 0 && error.largest < 5e-7);
+  for (int k = 0; k < 2 * N; k++) {
+    float before = found[k];
+    found[k] += 0.01f;
+    CHECK(!right(&c, SCALAR_C64, given, found, N, N));
+    CHECK(error.mean > 1e-4 && error.largest > 1e-4);
+    found[k] = before;
+  }
 }
 
 // ---- reports ------------------------------------------------------------------------------------
