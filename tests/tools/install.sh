@@ -1,10 +1,12 @@
 #!/bin/sh
-# install.sh BUILD COMPILER
+# install.sh BUILD COMPILER CORE_ARCHIVE
 # Installs BUILD into a folder, moves that folder, and uses what is there as a stranger would: the
-# tool, the manual page, and a C program that pkg-config finds the library for.
+# tool, the manual page, and a C program that pkg-config finds the library for. That program has
+# functions of its own with the inner names of the library (CORE_ARCHIVE).
 set -eu
 build=$1
 compiler=$2
+core=$3
 cd "$PERMC_TMP"
 cmake --install "$build" --prefix "$PWD/first" >log || { cat log; exit 1; }
 mv first moved
@@ -12,6 +14,12 @@ mv first moved
 cat >program.c <<'END'
 #include <permc.h>
 #include <stdio.h>
+#include <stdlib.h>
+
+#define FUNCTION(name) \
+  void name(void); \
+  void name(void) { abort(); }
+#include "names.h"
 
 int main(void) {
   static const char text[] = "main : [2^n]a -> [2^n]a\nmain = sort\n";
@@ -33,6 +41,10 @@ int main(void) {
   return 0;
 }
 END
+
+nm -g --defined-only "$core" |
+  awk '$2 == "T" && $3 !~ /^permc_/ { print "FUNCTION(" $3 ")" }' | sort -u >names.h
+[ "$(wc -l <names.h)" -ge 300 ] || { echo "nm found too few names"; exit 1; }
 
 PKG_CONFIG_PATH=$(dirname "$(find "$PWD/moved" -name permc.pc)")
 export PKG_CONFIG_PATH

@@ -1,10 +1,13 @@
 #!/bin/sh
-# symbols.sh CORE_ARCHIVE
+# symbols.sh CORE_ARCHIVE LIBRARY COMPILER
 # What the library (permc_core: all of it but the command line) may not do, seen in its symbols:
 #   define a name of the C library, which would take its place in every program that links with us
 #   end the process, or print on its own
+#   as LIBRARY, or as a shared library: define names other than permc_*, which a program may have
 set -eu
 archive=$1
+library=$2
+compiler=$3
 cd "$PERMC_TMP"
 passed=0
 failed=0
@@ -35,6 +38,18 @@ nm -u "$archive" | awk '{ print $2 }' | grep -xE \
   'exit|_exit|_Exit|quick_exit|abort|printf|__printf_chk|vprintf|puts|putchar|perror|stderr' |
   sort -u >never || true
 verdict "the library calls" never
+
+"$compiler" -shared -o whole.so -Wl,--whole-archive "$archive" -Wl,--no-whole-archive
+case $library in
+  *.a) nm -g --defined-only "$library" ;;
+  *) nm -D --defined-only "$library" ;;
+esac | awk 'NF == 3 { print $3 }' | sort -u >static
+nm -D --defined-only whole.so | awk '{ print $3 }' | sort -u >shared
+for kind in static shared; do
+  grep -qx permc_run "$kind" || { echo "nm found no names in the $kind library"; exit 1; }
+  grep -v '^permc_' "$kind" >others || true
+  verdict "names of the $kind library that do not begin with permc_" others
+done
 
 echo "$passed passed, $failed failed, 0 skipped"
 [ "$failed" -eq 0 ]
