@@ -153,9 +153,7 @@ void read_fail(reader *r, const char *format, ...) {
   va_start(arguments, format);
   text_vprintf(&message, format, arguments);
   va_end(arguments);
-  // The arena may jump away: then the text's memory is lost with everything else.
-  r->wrong = arena_printf(r->memory, "line %zu: %s", r->line, message.data ? message.data : "");
-  text_free(&message);
+  r->wrong = arena_printf(r->memory, "line %zu: %s", r->line, arena_text(r->memory, &message));
   longjmp(r->stop, 1);
 }
 

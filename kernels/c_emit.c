@@ -159,8 +159,9 @@ static void add_entry(c_writer *w, text *out) {
 static void find_kernel(c_code *code, uint32_t number) {
   const text *own = &code->passes[number];
   uint32_t i = 0;
-  while (i < number && (code->facts[i].kernel != i || code->passes[i].length != own->length ||
-                        memcmp(code->passes[i].data, own->data, own->length) != 0))
+  while (i < number &&
+         (code->facts[i].kernel != i || code->passes[i].length != own->length ||
+          memcmp(text_content(&code->passes[i]), text_content(own), own->length) != 0))
     i++;
   code->facts[number].kernel = i;
 }
@@ -197,8 +198,7 @@ static void write_all(c_writer *w, c_code *code) {
     write_host(w, code, i);
   }
   add_head(w, &code->definitions);
-  text_add(&code->definitions, w->definitions.data ? w->definitions.data : "",
-           w->definitions.length);
+  text_add(&code->definitions, text_content(&w->definitions), w->definitions.length);
   text_string(&code->entry, w->warps ? "#ifdef PERMC_HOST\n" : "");
   add_passes(w, &code->entry, code->facts);
   add_entry(w, &code->entry);
@@ -293,15 +293,14 @@ void c_code_file(text *out, const c_code *code, uint32_t first, uint32_t last, b
     if (!code->hosts[i].length) {
       text_add(out, code->passes[i].data, code->passes[i].length);
     } else if (code->facts[i].kernel == i) {
-      text_add(out, code->functions[i].data ? code->functions[i].data : "",
-               code->functions[i].length);
+      text_add(out, text_content(&code->functions[i]), code->functions[i].length);
       text_printf(out, "\nPERMC_KERNEL(%u", i);
       text_add(out, code->passes[i].data, code->passes[i].length);
       text_string(out, "PERMC_KERNEL_END\n");
     }
   text_string(out, "#ifdef PERMC_HOST\n");
   for (uint32_t i = first; i < last && entry; i++)
-    text_add(out, code->hosts[i].data ? code->hosts[i].data : "", code->hosts[i].length);
+    text_add(out, text_content(&code->hosts[i]), code->hosts[i].length);
   text_string(out, "#endif\n");
   if (entry)
     text_add(out, code->entry.data, code->entry.length);

@@ -93,10 +93,7 @@ static const char *expanded(c_writer *w, const char *expression, const char *typ
     else
       text_add(&t, c, 1);
   }
-  const char *copy = c_format(w, "%s", t.failed ? "" : t.data);
-  w->definitions.failed |= t.failed;
-  text_free(&t);
-  return copy;
+  return arena_text(w->memory, &t);
 }
 
 // As NAME(rank) in scalar_real.inc.
@@ -214,13 +211,12 @@ static void define_lanes(c_writer *w, const lane_function *f, uint32_t lanes) {
                 "    %s z = %s(%s);\n    r.e[i] = z.re;\n    r_im.e[i] = z.im;\n  }\n"
                 "  *r0 = r.v;\n  *r1 = r_im.v;\n}\n",
                 f->name, head.data, unions.data, lanes, element_types[f->result], f->callee,
-                call.data ? call.data : "");
+                text_content(&call));
   else
     text_printf(&w->definitions,
                 "static inline %s %s(%s) {\n%s  for (int i = 0; i < %u; i++)\n"
                 "    r.e[i] = %s(%s);\n  return r.v;\n}\n",
-                type, f->name, head.data, unions.data, lanes, f->callee,
-                call.data ? call.data : "");
+                type, f->name, head.data, unions.data, lanes, f->callee, text_content(&call));
   text_free(&head);
   text_free(&unions);
   text_free(&call);

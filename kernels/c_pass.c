@@ -398,12 +398,8 @@ bool c_pass_is_idle(const c_pass *p, uint32_t phase) {
 
 // What has been written since the last call, in the writer's memory.
 static const char *take_text(c_writer *w) {
-  const char *item = c_format(w, "%s", w->item.length ? w->item.data : "");
-  const char *all = c_format(w, "%s%s", item, w->body.length ? w->body.data : "");
-  text_free(&w->item);
-  text_free(&w->body);
-  w->item = w->body = (text){0};
-  return all;
+  const char *item = arena_text(w->memory, &w->item);
+  return c_format(w, "%s%s", item, arena_text(w->memory, &w->body));
 }
 
 // Whether a phase neither loads nor stores: all that it touches is scratch.

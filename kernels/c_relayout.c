@@ -66,10 +66,7 @@ static const char *pattern_of(c_writer *w, uint32_t lanes, const uint32_t *from)
   text t = {0};
   for (uint32_t i = 0; i < lanes; i++)
     text_printf(&t, i == 0 ? "%u" : ", %u", from[i]);
-  const char *list = c_format(w, "%s", t.failed ? "" : t.data);
-  w->definitions.failed |= t.failed;
-  text_free(&t);
-  return list;
+  return arena_text(w->memory, &t);
 }
 
 typedef struct step {

@@ -40,13 +40,7 @@ const char *c_format(c_writer *w, const char *format, ...) {
   va_start(arguments, format);
   text_vprintf(&t, format, arguments);
   va_end(arguments);
-  if (t.failed) {
-    text_free(&t);
-    longjmp(*w->memory->failure, 1);
-  }
-  const char *copy = arena_copy(w->memory, t.length ? t.data : "", t.length);
-  text_free(&t);
-  return copy;
+  return arena_text(w->memory, &t);
 }
 
 void c_line(c_writer *w, const char *format, ...) {
@@ -147,9 +141,7 @@ static const char *table_of(c_writer *w, uint32_t count, const uint64_t *value) 
     for (uint32_t i = 0, change = k ^ (k + 1); i < count; i++)
       entry ^= change >> i & 1 ? value[i] : 0;
   }
-  const char *entries = c_format(w, "%s", t.failed ? "" : t.data);
-  w->definitions.failed |= t.failed;
-  text_free(&t);
+  const char *entries = arena_text(w->memory, &t);
   const char *name =
       c_format(w, "table_%llx", (unsigned long long)hash_bytes(entries, strlen(entries)));
   if (c_define(w, c_format(w, "%s %s", name, entries)))

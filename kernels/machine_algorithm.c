@@ -103,11 +103,8 @@ static const char *wrong_kind(arena *a, const machine *m, const machine_algorith
     if (r->machines >> kind & 1)
       text_printf(&kinds, "%s%s %s", kinds.length ? " and " : "", article[kind],
                   machine_names[kind]);
-  const char *problem =
-      arena_printf(a, "%s does not run on %s %s, only on %s", r->name, article[m->kind],
-                   machine_names[m->kind], kinds.data ? kinds.data : "others");
-  text_free(&kinds);
-  return problem;
+  return arena_printf(a, "%s does not run on %s %s, only on %s", r->name, article[m->kind],
+                      machine_names[m->kind], arena_text(a, &kinds));
 }
 
 // Whatever the threads are.

@@ -54,18 +54,19 @@ static arena_block *block_new(const arena *a, size_t bytes) {
   return block;
 }
 
-void *arena_alloc(arena *a, size_t bytes) {
+// NULL: no memory.
+static void *arena_try_alloc(arena *a, size_t bytes) {
   if (bytes > SIZE_MAX / 4)
-    arena_fail(a);
+    return NULL;
   size_t wanted = bytes;
   bytes = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
   if (a->limit && (bytes > a->limit || a->used > a->limit - bytes))
-    arena_fail(a);
+    return NULL;
   arena_block *block = a->blocks;
   if (!block || block->size - block->used < bytes + GAP) {
     block = block_new(a, bytes + GAP);
     if (!block)
-      arena_fail(a);
+      return NULL;
     block->next = a->blocks;
     a->blocks = block;
   }
@@ -76,12 +77,29 @@ void *arena_alloc(arena *a, size_t bytes) {
   return memory;
 }
 
+void *arena_alloc(arena *a, size_t bytes) {
+  void *memory = arena_try_alloc(a, bytes);
+  if (!memory)
+    arena_fail(a);
+  return memory;
+}
+
 char *arena_copy(arena *a, const char *string, size_t bytes) {
   if (bytes == SIZE_MAX)
     arena_fail(a);
   char *copy = arena_alloc(a, bytes + 1);
   if (bytes)
     memcpy(copy, string, bytes);
+  return copy;
+}
+
+char *arena_text(arena *a, text *t) {
+  char *copy = t->failed ? NULL : arena_try_alloc(a, t->length + 1);
+  if (copy && t->length)
+    memcpy(copy, t->data, t->length);
+  text_free(t);  // before the jump, which would lose it
+  if (!copy)
+    arena_fail(a);
   return copy;
 }
 
@@ -180,6 +198,8 @@ void text_vprintf(text *t, const char *format, va_list arguments) {
   }
   va_end(again);
 }
+
+const char *text_content(const text *t) { return t->data ? t->data : ""; }
 
 void text_free(text *t) {
   free(t->data);

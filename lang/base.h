@@ -4,8 +4,8 @@
 //   vec      a growing array of any type:  VEC(int) v = {0};  vec_push(&v, 7);  v.items[0]
 //   text     a growing string
 //
-// Out of memory: arena and vec call the handler of the arena's owner (see arena_on_failure) or
-// return NULL; nothing here exits or prints.
+// Out of memory: arena and vec jump to the handler of the arena's owner (arena.failure). A text
+// notes that it failed, and arena_text passes that on to the handler. Nothing here exits or prints.
 #ifndef PERMC_LANG_BASE_H
 #define PERMC_LANG_BASE_H
 
@@ -39,6 +39,8 @@ typedef struct arena {
 // Zeroed memory, aligned for any type. Never returns NULL: jumps to a->failure instead.
 void *arena_alloc(arena *a, size_t bytes);
 char *arena_copy(arena *a, const char *text, size_t bytes);  // adds a terminating 0
+typedef struct text text;
+char *arena_text(arena *a, text *t);  // moves a text, unless it failed
 char *arena_printf(arena *a, const char *format, ...) PRINTF_LIKE(2, 3);
 void arena_free(arena *a);
 #define NEW(a, type) ((type *)arena_alloc((a), sizeof(type)))
@@ -58,16 +60,17 @@ void *vec_grow(arena *a, void *items, size_t item_size, size_t count, size_t *ca
 
 // ---- text ------------------------------------------------------------------------------------
 
-typedef struct text {
-  char *data;  // 0-terminated once anything was added; owned, freed by text_free
+struct text {
+  char *data;  // 0-terminated once anything was added, else NULL; owned, freed by text_free
   size_t length, capacity;
   bool failed;  // memory ran out: the rest is missing
-} text;
+};
 
 void text_add(text *t, const char *bytes, size_t count);
 void text_string(text *t, const char *string);
 void text_printf(text *t, const char *format, ...) PRINTF_LIKE(2, 3);
 void text_vprintf(text *t, const char *format, va_list arguments);
+const char *text_content(const text *t);  // what was added; never NULL
 void text_free(text *t);
 
 // ---- numbers in texts ------------------------------------------------------------------------

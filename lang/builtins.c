@@ -193,8 +193,7 @@ static void fail_singular(elaborator *e, f2_matrix a) {
   for (int i = 0; i < a.rows; i++)
     if (rows >> i & 1)
       text_printf(&list, "%s%d", list.length ? ", " : "", i);
-  const char *names = arena_copy(e->memory, list.data ? list.data : "", list.length);
-  text_free(&list);
+  const char *names = arena_text(e->memory, &list);
   bool one = !(rows & (rows - 1));
   fail(e,
        one ? "this matrix is not invertible: row %s is 0"
@@ -621,11 +620,8 @@ static void give_signatures(diagnostics *d, builtin *table) {
   text all = {0};
   for (int i = 0; i < ROWS; i++)
     text_printf(&all, "x : %s\n", rows[i].signature);
-  source s = {.name = "builtins",
-              .text = arena_copy(d->memory, all.data ? all.data : "", all.length),
-              .length = (uint32_t)all.length,
-              .library = true};
-  text_free(&all);
+  source s = {.name = "builtins", .length = (uint32_t)all.length, .library = true};
+  s.text = arena_text(d->memory, &all);
   const module *m = parse_signatures(d, diag_add_source(d, s));
   for (size_t i = 0; i < m->bindings.count; i++)
     table[i].scheme = scheme_of_signature(d, m->bindings.items[i]->signature, table[i].constraint);

@@ -629,8 +629,7 @@ static void fail_no_equation(elaborator *e, const function *code, value **argume
   text shown = {0};
   for (uint32_t i = 0; i < code->arity; i++)
     show_argument(&shown, arguments[i]);
-  const char *copy = arena_copy(e->memory, shown.data ? shown.data : "", shown.length);
-  text_free(&shown);
+  const char *copy = arena_text(e->memory, &shown);
   if (!code->name)
     fail(e, "the parameters of this function do not fit its arguments:%s", copy);
   if (!strchr(copy, '['))

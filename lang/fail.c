@@ -19,12 +19,11 @@ static void vfail(elaborator *e, const char *hint, const char *format, va_list a
   span where = user_place(e, &through);
   text message = {0};
   text_vprintf(&message, format, arguments);
+  const char *said = arena_text(e->memory, &message);
   if (through)
-    diag_report(e->d, DIAG_ERROR, where, "%s (in the library's '%s')",
-                message.data ? message.data : "", through);
+    diag_report(e->d, DIAG_ERROR, where, "%s (in the library's '%s')", said, through);
   else
-    diag_report(e->d, DIAG_ERROR, where, "%s", message.data ? message.data : "");
-  text_free(&message);
+    diag_report(e->d, DIAG_ERROR, where, "%s", said);
   if (hint)
     diag_report(e->d, DIAG_HINT, where, "%s", hint);
 }

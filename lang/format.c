@@ -168,7 +168,7 @@ static void format_tokens(formatter *f, const token_list *list) {
 // The same tokens in the same blocks: what formatting must not change.
 static bool same_program(diagnostics *d, uint32_t file, const text *out) {
   source s = {.name = d->sources.items[file].name,
-              .text = out->data ? out->data : "",
+              .text = text_content(out),
               .length = (uint32_t)out->length};
   uint32_t files[2] = {file, diag_add_source(d, s)};
   token_list laid[2] = {{{0}}};

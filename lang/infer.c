@@ -31,23 +31,17 @@ static type *fresh(inferrer *in, constraint c) {
 
 // ---- messages --------------------------------------------------------------------------------
 
-static const char *take_text(inferrer *in, text *t) {
-  const char *copy = arena_copy(in->memory, t->data ? t->data : "", t->length);
-  text_free(t);
-  return copy;
-}
-
 static const char *shown(inferrer *in, type *t) {
   text out = {0};
   type_print(&out, t);
-  return take_text(in, &out);
+  return arena_text(in->memory, &out);
 }
 
 static void show_both(inferrer *in, type *const types[2], const char *texts[2]) {
   text out[2] = {{0}};
   type_print_both(&out[0], types[0], &out[1], types[1]);
   for (int i = 0; i < 2; i++)
-    texts[i] = take_text(in, &out[i]);
+    texts[i] = arena_text(in->memory, &out[i]);
 }
 
 static bool explain(inferrer *in, span where, type *wanted, type *found);

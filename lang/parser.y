@@ -318,7 +318,6 @@ static int yyreport_syntax_error(const yypcontext_t *context, parser *p) {
   if (yypcontext_token(context) == YYSYMBOL_COMPARE && operators) hint = "comparisons do not chain: a < b && b < c";
   if (is_slashes(p, *yypcontext_location(context))) hint = "a comment begins with --";
   syntax_error(p, *yypcontext_location(context), yypcontext_token(context) == YYSYMBOL_YYEMPTY ? "" : yysymbol_name(yypcontext_token(context)),
-               names.data, hint);
-  text_free(&names);
+               arena_text(p->memory, &names), hint);
   return 0;
 }

@@ -72,7 +72,7 @@ static void load_library(loaded_program *p) {
   if (resolve_program(d, &p->library, &p->builtins, &groups))
     infer_program(d, &p->builtins, &groups);
   // It has errors only while it is being written.
-  text_add(&p->diagnostics.rendered, d->rendered.data ? d->rendered.data : "", d->rendered.length);
+  text_add(&p->diagnostics.rendered, text_content(&d->rendered), d->rendered.length);
   p->diagnostics.errors += d->errors;
   p->ready = !d->errors;
 }

@@ -14,9 +14,7 @@ entry_types entry_types_start(permc_context *c, binding *entry) {
 const char *context_shown_type(permc_context *c, type *t) {
   text out = {0};
   type_print(&out, t);
-  const char *copy = arena_copy(&c->program.memory, out.data ? out.data : "", out.length);
-  text_free(&out);
-  return copy;
+  return arena_text(&c->program.memory, &out);
 }
 
 // The type of one array of `rank` more dimensions, or of a tuple of such arrays.
@@ -111,9 +109,7 @@ static const char *shown_components(permc_context *c, const permc_value *v) {
       text_printf(&out, "[%" PRIu64 "]", v->components[i].dims[r]);
     text_string(&out, scalar_types[v->components[i].type].name);
   }
-  const char *copy = arena_copy(&c->program.memory, out.data ? out.data : "", out.length);
-  text_free(&out);
-  return copy;
+  return arena_text(&c->program.memory, &out);
 }
 
 bool entry_types_fit(permc_context *c, entry_types *t, const permc_value *v, size_t number) {
@@ -213,6 +209,8 @@ static bool read_parameter(permc_context *c, sources *s, type *t, permc_value **
       array_destroy(&got.items[i]);
     free(*out);
     *out = NULL;
+    if (good)
+      context_error(c, "out of memory");
     return false;
   }
   memcpy((*out)->components, got.items, got.count * sizeof(array));
@@ -268,8 +266,10 @@ static bool read_arguments(permc_context *c, const char *entry, sources *s,
   for (type *f = type_prune(t.rest); f->kind == TYPE_FUNCTION; f = type_prune(f->parts[1]))
     parameters++;
   *arguments = calloc(parameters + 1, sizeof **arguments);
-  if (!*arguments)
+  if (!*arguments) {
+    context_error(c, "out of memory");
     return false;
+  }
   for (*count = 0; *count < parameters;) {
     type *wanted = type_prune(t.rest)->parts[0];
     if (!read_parameter(c, s, wanted, &(*arguments)[*count])) {
@@ -314,8 +314,10 @@ bool permc_read_files(permc_context *c, const char *entry, const char *const *pa
   *arguments = NULL;
   *count = 0;
   value_source **open = calloc(path_count + 1, sizeof *open);
-  if (!open)
+  if (!open) {
+    context_error(c, "out of memory");
     return false;
+  }
   read_job j = {entry, {open, 0, 0}, arguments, count};
   bool good = true;
   for (size_t i = 0; good && i < path_count; i++) {

@@ -216,7 +216,7 @@ void bench_svg_write(text *to, const text *panels, int height) {
               "<style>.grid{stroke:#ddd;fill:none}</style>\n"
               "<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n",
               WIDTH, height, WIDTH, height);
-  text_string(to, panels->data ? panels->data : "");
+  text_string(to, text_content(panels));
   text_string(to, "</svg>\n");
   to->failed = to->failed || panels->failed;
 }

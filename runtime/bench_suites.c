@@ -318,6 +318,8 @@ static char *map_expression(f2_affine map) {
   for (int i = 0; i < map.a.rows; i++)
     text_printf(&t, "%s%" PRIu64, i ? ", " : "", map.a.row[i]);
   text_printf(&t, "] %" PRIu64, map.c);
+  if (t.failed)
+    text_free(&t);
   return t.data;
 }
 

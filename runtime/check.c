@@ -140,7 +140,7 @@ bool permc_check(permc_context *c, const char *entry, const permc_size *sizes, s
     bool found = known_size(c, sizes[i].name, &known);
     if (!found)
       context_error(c, "no entry point has a size named '%s'%s", sizes[i].name,
-                    known.data ? known.data : "");
+                    text_content(&known));
     text_free(&known);
     if (!found)
       return false;

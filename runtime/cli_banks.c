@@ -251,7 +251,7 @@ static void json_choices(text *to, const report *r) {
 
 static void json_text(text *to, const char *name, const text *value) {
   text_printf(to, ", \"%s\": ", name);
-  json_write_string(to, value->data ? value->data : "");
+  json_write_string(to, text_content(value));
 }
 
 static void json_layout(text *to, const layout *l, const char *prefix) {
@@ -430,7 +430,7 @@ cli_status cli_banks(const cli_arguments *given) {
     cli_error("out of memory");
     status = CLI_WRONG;
   } else if (status == CLI_OK) {
-    fputs(out.data, stdout);
+    fputs(text_content(&out), stdout);
   }
   text_free(&out);
   free(r.bytes);

@@ -407,7 +407,7 @@ static bool run_cases(bench_session *s) {
 
 static bool write_text(const char *path, const text *t) {
   FILE *to = fopen(path, "w");
-  bool good = to && !t->failed && fwrite(t->data ? t->data : "", 1, t->length, to) == t->length;
+  bool good = to && !t->failed && fwrite(text_content(t), 1, t->length, to) == t->length;
   if (to && fclose(to) != 0)
     good = false;
   if (!good)

@@ -68,7 +68,7 @@ static bool selected_case(const test_file *file, const test_block *block, const 
                           const char *entry) {
   text name = {0};
   add_data(&name, "input", &c->input);
-  bool yes = selected(file, block, c->line, entry, name.data ? name.data : "");
+  bool yes = selected(file, block, c->line, entry, text_content(&name));
   text_free(&name);
   return yes;
 }
@@ -146,7 +146,7 @@ static bool read_input(test_run *run) {
     ok = permc_read_files(run->context, run->entry, &path, 1, into, count);
   } else {
     add_in_place(&bytes, input);
-    ok = permc_read_bytes(run->context, run->entry, run->file->path, bytes.data ? bytes.data : "",
+    ok = permc_read_bytes(run->context, run->entry, run->file->path, text_content(&bytes),
                           bytes.length, into, count);
   }
   text_free(&bytes);
@@ -193,7 +193,7 @@ static bool open_and_read(test_run *run, const array_list *like, array_list *int
     from = value_source_open(bytes.data ? bytes.data : output->text, &error);
   } else {
     add_in_place(&bytes, output);
-    from = value_source_bytes(run->file->path, bytes.data ? bytes.data : "", bytes.length, &error);
+    from = value_source_bytes(run->file->path, text_content(&bytes), bytes.length, &error);
   }
   bool ok = from && read_like(from, like, into, &run->why);
   if (!from)
@@ -463,7 +463,7 @@ void test_file_open(test_file *file) {
     return;
   }
   if (file->blocks.mistake_count)
-    text_string(&file->report, file->blocks.mistakes.data);
+    text_string(&file->report, text_content(&file->blocks.mistakes));
   file->failed += file->blocks.mistake_count;
   file->tests = count_tests(file);
 }

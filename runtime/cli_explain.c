@@ -14,7 +14,7 @@ static void print_target(const target *t) {
                 target_field_at(i).name);
     target_print_field(&fields, t, i);
   }
-  printf("%s\n%s\n\n", t->name, fields.data ? fields.data : "");
+  printf("%s\n%s\n\n", t->name, text_content(&fields));
   text_free(&fields);
 }
 

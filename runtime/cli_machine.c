@@ -84,7 +84,7 @@ static cli_status no_algorithm(const char *word) {
     cli_usage_error("machine: there is no algorithm '%s' (did you mean %s?)", word, closest);
   else
     cli_usage_error("machine: there is no algorithm '%s', nor a program of that name; there is %s",
-                    word, known.data ? known.data : "");
+                    word, text_content(&known));
   text_free(&known);
   return CLI_USAGE;
 }
@@ -218,7 +218,7 @@ static void warn_of_time(const machine_estimate *e) {
 static cli_status show(text *out) {
   bool good = !out->failed;
   if (good)
-    fputs(out->data, stdout);
+    fputs(text_content(out), stdout);
   else
     cli_error("out of memory");
   text_free(out);

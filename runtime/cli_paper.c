@@ -15,7 +15,7 @@ static cli_status no_paper(const char *name) {
   const char *closest = cli_closest(name, name_at, NULL);
   cli_status status =
       closest ? cli_usage_error("paper: no paper '%s' (did you mean %s?)", name, closest)
-              : cli_usage_error("paper: no paper '%s', only %s", name, names.data);
+              : cli_usage_error("paper: no paper '%s', only %s", name, text_content(&names));
   text_free(&names);
   return status;
 }
@@ -44,7 +44,7 @@ cli_status cli_paper(const cli_arguments *given) {
     paper_print(&out, p, &tables);
   good = good && !out.failed;
   if (good)
-    fputs(out.data, stdout);
+    fputs(text_content(&out), stdout);
   else
     cli_error("out of memory");
   text_free(&out);

@@ -80,12 +80,14 @@ static void add_directory(const char *path) {
     size_t length = strlen(path);
     text_printf(&child, "%s%s%s", path, length && path[length - 1] == '/' ? "" : "/",
                 entries[i]->d_name);
-    if (!child.data || lstat(child.data, &status) != 0)
-      status.st_mode = 0;
-    if (S_ISDIR(status.st_mode))
+    if (child.failed) {
+      cli_error("out of memory");
+      session.wrong = true;
+    } else if (lstat(child.data, &status) == 0 && S_ISDIR(status.st_mode)) {
       add_directory(child.data);
-    else if (child.data && is_program(entries[i]->d_name))
+    } else if (is_program(entries[i]->d_name)) {
       add_file(child.data);
+    }
     text_free(&child);
     free(entries[i]);
   }
@@ -133,10 +135,10 @@ static void print_reports(void) {
   for (; s->printed < s->file_count && s->done[s->printed]; s->printed++) {
     const test_file *file = &s->files[s->printed];
     s->failed += file->failed;
-    if (!file->report.length)
+    if (!file->report.length && !file->report.failed)
       continue;
     erase_progress();
-    fputs(file->report.data, stdout);
+    fputs(text_content(&file->report), stdout);
     if (file->report.failed)
       puts("permc: out of memory: the report above is cut off");
     fflush(stdout);

@@ -47,7 +47,7 @@ void permc_context_free(permc_context *c) {
 
 const char *permc_message(const permc_context *c) {
   const text *t = &c->program.diagnostics.rendered;
-  return t->data ? t->data : "";
+  return t->failed ? "permc: out of memory\n" : text_content(t);
 }
 
 void permc_allow_extern(permc_context *c, bool allow) { c->allow_extern = allow; }
@@ -98,6 +98,7 @@ void context_clear(permc_context *c) {
   diagnostics *d = &c->program.diagnostics;
   d->errors = d->warnings = 0;
   d->exhausted = d->wants_static = d->can_be_static = false;
+  d->rendered.failed = false;
   context_truncate(&d->rendered, 0);
 }
 
@@ -217,7 +218,11 @@ bool permc_define(permc_context *c, const char *expression) {
   context_begin_call(c);
   c->program.diagnostics.memory = &c->program.memory;
   char *copy = strdup(expression);
-  bool good = copy && context_run_job(c, run_define, copy);
+  if (!copy) {
+    context_error(c, "out of memory");
+    return false;
+  }
+  bool good = context_run_job(c, run_define, copy);
   free(copy);
   return good;
 }
@@ -262,7 +267,7 @@ binding *context_entry(permc_context *c, const char *name) {
   for (size_t i = 0; i < count && i < 8; i++)
     text_printf(&list, "%s'%s'", i ? ", " : "", c->program.program.entries.items[i]->name);
   if (count)
-    context_error(c, "there is no entry point '%s'; there is %s", name, list.data ? list.data : "");
+    context_error(c, "there is no entry point '%s'; there is %s", name, text_content(&list));
   else
     context_error(c,
                   "there is no entry point '%s': an entry point is 'main', or a function with a "
@@ -306,8 +311,9 @@ char *permc_format(permc_context *c, const char *name, const char *bytes, size_t
   bool good = context_run_job(c, run_format, &j);
   if (good)
     text_string(&j.out, "");
-  if (good && !j.out.failed)
-    return j.out.data ? j.out.data : strdup("");
-  text_free(&j.out);
-  return NULL;
+  if (j.out.failed)
+    context_error(c, "out of memory");
+  if (!good || j.out.failed)
+    text_free(&j.out);
+  return j.out.data;
 }

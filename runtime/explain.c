@@ -20,7 +20,7 @@ static bool no_target(permc_context *c, const char *name) {
   for (size_t i = 0; i < target_count(); i++)
     text_printf(&known, "%s%s", i ? ", " : "", target_at(i)->name);
   context_error(c, "there is no target '%s', nor a file of that name; there is %s", name,
-                known.data ? known.data : "");
+                text_content(&known));
   text_free(&known);
   return false;
 }

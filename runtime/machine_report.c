@@ -137,9 +137,8 @@ const char *machine_plan_report_make(arena *a, const machine *m, const plan *p, 
   }
   if (!problem)
     c_swizzle_print(a, &exchanges, p, options);
-  out->exchanges = arena_printf(a, "%s", exchanges.length ? exchanges.data : "");
   out->layout = exchanges.length ? options->layout->name : NULL;
-  text_free(&exchanges);
+  out->exchanges = arena_text(a, &exchanges);
   return problem;
 }
 
@@ -259,7 +258,7 @@ static void json_exchanges(text *to, const machine_plan_report *r) {
     text_add(&line_text, line, (size_t)(end - line));
     text_add(&line_text, "", 1);
     text_string(to, line > r->exchanges ? ", " : "");
-    json_write_string(to, line_text.failed ? "" : line_text.data);
+    json_write_string(to, text_content(&line_text));
     to->failed |= line_text.failed;
     text_free(&line_text);
   }

@@ -60,7 +60,7 @@ paper_table *paper_add_table(arena *a, paper_tables *to, const char *format, ...
   va_end(arguments);
   to->items = grown(a, to->items, to->count, sizeof *to->items);
   paper_table *t = &to->items[to->count++];
-  *t = (paper_table){.title = arena_copy(a, title.data ? title.data : "", title.length)};
+  *t = (paper_table){.title = arena_copy(a, text_content(&title), title.length)};
   text_free(&title);
   return t;
 }

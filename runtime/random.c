@@ -63,8 +63,11 @@ static permc_value *random_value(permc_context *c, sized_job *j, size_t count,
 static bool run_sized(permc_context *c, void *with) {
   sized_job *j = with;
   binding *b = context_entry(c, j->entry);
-  size_t wanted = b ? permc_parameter_count(c, j->entry) : 0;
-  *j->arguments = b ? calloc(wanted + 1, sizeof **j->arguments) : NULL;
+  if (!b)
+    return false;
+  *j->arguments = calloc(permc_parameter_count(c, j->entry) + 1, sizeof **j->arguments);
+  if (!*j->arguments)
+    context_error(c, "out of memory");
   leaf_shapes leaves = {0};
   if (!*j->arguments || !shapes_at(c, b, &c->program.memory, j->sizes, j->size_count, &leaves))
     return false;

@@ -271,11 +271,12 @@ static bool execute(permc_context *c, execute_job *j) {
   bool good = *j->results && arrays_of(*j->results, *j->result_count) == p->trace.results.count;
   array *arguments = calloc(p->array_count + 1, sizeof *arguments);
   array *results = calloc(p->trace.results.count + 1, sizeof *results);
-  good = good && arguments && results;
-  if (good)
+  bool memory = *j->results && arguments && results;
+  if (good && memory)
     good = execute_arrays(c, j, arguments, results);
   else
-    context_error(c, *j->results ? "these are no results of this program" : "out of memory");
+    context_error(c, memory ? "these are no results of this program" : "out of memory");
+  good = good && memory;
   for (size_t i = 0; arguments && !j->keep && i < p->array_count; i++)
     array_destroy(&arguments[i]);
   free(arguments);

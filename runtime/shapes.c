@@ -137,9 +137,14 @@ bool shapes_of_types(permc_context *c, const char *entry, const char *what, cons
                      permc_value ***values, size_t *count) {
   size_t wanted = permc_parameter_count(c, entry);
   *count = 0;
-  *values = wanted == (size_t)-1 ? NULL : calloc(wanted + 1, sizeof **values);
-  if (!*values)
+  *values = NULL;
+  if (wanted == (size_t)-1)
     return false;
+  *values = calloc(wanted + 1, sizeof **values);
+  if (!*values) {
+    context_error(c, "out of memory");
+    return false;
+  }
   type_reader r = {c, what, types, types, 0};
   if (read_types(&r, entry, wanted, *values, count))
     return true;
@@ -199,7 +204,7 @@ static bool report_no_size(permc_context *c, const binding *b, const char *name)
   text known = {0};
   for (size_t i = 0; i < b->size_names.count; i++)
     text_printf(&known, "%s'%s'", i ? ", " : "; it has ", b->size_names.items[i]);
-  context_error(c, "'%s' has no size named '%s'%s", b->name, name, known.data ? known.data : "");
+  context_error(c, "'%s' has no size named '%s'%s", b->name, name, text_content(&known));
   text_free(&known);
   return false;
 }
