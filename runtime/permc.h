@@ -3,10 +3,9 @@
 //   permc_context *c = permc_context_new();
 //   uint32_t keys[4] = {3, 1, 2, 0};
 //   uint64_t dims[1] = {4};
-//   permc_value *in = permc_value_new("u32", 1, dims, keys), *out = NULL;
+//   permc_value *in = permc_value_new("u32", 1, dims, keys), **outs = NULL;
 //   size_t results = 0;
-//   permc_value **outs = NULL;
-//   if (permc_load_text(c, "sort", "main : [2^n]a -> [2^n]a\nmain = sort\n", 37) &&
+//   if (permc_load_text(c, "sort", "main : [2^n]a -> [2^n]a\nmain = sort\n", 36) &&
 //       permc_run(c, "main", NULL, &in, 1, &outs, &results))
 //     use(permc_value_data(outs[0], 0));          // 0 1 2 3
 //   else

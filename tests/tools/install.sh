@@ -1,8 +1,8 @@
 #!/bin/sh
 # install.sh BUILD COMPILER CORE_ARCHIVE
 # Installs BUILD into a folder, moves that folder, and uses what is there as a stranger would: the
-# tool, the manual page, and a C program that pkg-config finds the library for. That program has
-# functions of its own with the inner names of the library (CORE_ARCHIVE).
+# tool, the manual page, and a C program that pkg-config finds the library for: the example at the
+# head of permc.h, beside functions with the inner names of the library (CORE_ARCHIVE).
 set -eu
 build=$1
 compiler=$2
@@ -21,27 +21,17 @@ cat >program.c <<'END'
   void name(void) { abort(); }
 #include "names.h"
 
-int main(void) {
-  static const char text[] = "main : [2^n]a -> [2^n]a\nmain = sort\n";
-  uint32_t keys[4] = {3, 1, 2, 0};
-  uint64_t dims[1] = {4};
-  permc_context *context = permc_context_new();
-  permc_value *in = permc_value_new("u32", 1, dims, keys), **outs = NULL;
-  size_t count = 0;
-  if (!permc_load_text(context, "sort", text, sizeof text - 1) ||
-      !permc_run(context, "main", NULL, &in, 1, &outs, &count)) {
-    fputs(permc_message(context), stderr);
-    return 1;
-  }
-  const uint32_t *sorted = permc_value_data(outs[0], 0);
+static void use(const void *data) {
+  const uint32_t *sorted = data;
   printf("%s: %u %u %u %u\n", permc_version(), sorted[0], sorted[1], sorted[2], sorted[3]);
-  permc_values_free(outs, count);
-  permc_value_free(in);
-  permc_context_free(context);
+}
+
+int main(void) {
+#include "example.h"
   return 0;
 }
 END
-
+sed -n 's|^//   |  |p; /^#/q' moved/include/permc.h >example.h
 nm -g --defined-only "$core" |
   awk '$2 == "T" && $3 !~ /^permc_/ { print "FUNCTION(" $3 ")" }' | sort -u >names.h
 [ "$(wc -l <names.h)" -ge 300 ] || { echo "nm found too few names"; exit 1; }
@@ -49,7 +39,7 @@ nm -g --defined-only "$core" |
 PKG_CONFIG_PATH=$(dirname "$(find "$PWD/moved" -name permc.pc)")
 export PKG_CONFIG_PATH
 # shellcheck disable=SC2046  # flags are words
-"$compiler" -std=c17 -Wall -Wextra -Wpedantic program.c -o program \
+"$compiler" -std=c17 -Wall -Wextra -Wpedantic -Werror program.c -o program \
   $(pkg-config --static --cflags --libs permc)
 LD_LIBRARY_PATH=$(pkg-config --variable=libdir permc)
 export LD_LIBRARY_PATH
