@@ -3,7 +3,7 @@
 #ifndef PERMC_LANG_PROGRAM_H
 #define PERMC_LANG_PROGRAM_H
 
-#include "lang/elaborate.h"
+#include "lang/elaborate/elaborate.h"
 #include <sys/types.h>
 
 // What tells source files apart; their paths do not.

@@ -1,7 +1,7 @@
 // The Trace: what is left of a program at one size. All that is static (recursion, masks,
 // functions, names) is gone; what remains is a straight line of first-order steps on arrays, each
-// step making one value. elaborate.c writes it, runtime/interp.c executes it literally, and later
-// stages rewrite it.
+// step making one value. elaborate.c writes it, runtime/interp/interp.c executes it literally, and
+// later stages rewrite it.
 //
 // A value is a batch of equal arrays: `batch` instances, each of shape dims[0] x ... x
 // dims[rank-1]. At the outermost level batch = 1. Entering `parm m f` splits every instance in two,
@@ -27,9 +27,9 @@
 #ifndef PERMC_LANG_TRACE_H
 #define PERMC_LANG_TRACE_H
 
-#include "lang/base.h"
-#include "lang/diag.h"
-#include "lang/scalar.h"
+#include "core/base.h"
+#include "core/diag.h"
+#include "core/scalar/scalar.h"
 
 // clang-format off
 // name, and what it means. B = the step's batch; s = the trailing dimensions, unchanged.

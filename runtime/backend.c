@@ -1,13 +1,13 @@
 // The table of backends, and the way from a Trace to a Plan. See backend.h.
 #include "runtime/backend.h"
 
-#include "lang/lower.h"
-#include "runtime/compiled.h"
-#include "runtime/compiler.h"
-#include "runtime/cpu.h"
-#include "runtime/interp.h"
-#include "runtime/portable.h"
-#include "runtime/tune.h"
+#include "fusion/lower/lower.h"
+#include "runtime/cpu/compiled.h"
+#include "runtime/cpu/compiler.h"
+#include "runtime/cpu/cpu.h"
+#include "runtime/cpu/portable.h"
+#include "runtime/interp/interp.h"
+#include "runtime/tune/tune.h"
 
 // ---- planning ---------------------------------------------------------------------------------
 

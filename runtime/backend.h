@@ -1,17 +1,17 @@
 // The backends: ways to execute a Trace, as rows of one table.
 //
 //   interp     the oracle: the Trace itself, step by step
-//   cpu        Net, Plan, compiled for this machine (runtime/compiled.h); where there is
+//   cpu        Net, Plan, compiled for this machine (runtime/cpu/compiled.h); where there is
 //              no compiler, as portable
-//   portable   Net, Plan, executed by C code that is part of permc (runtime/portable.h)
-//   cuda       Net, Plan, compiled for a GPU (runtime/cuda_program.h); where there is none, as cpu
-//   machine    Net, Plan for a GPU, executed on a memory machine (kernels/machine_plan.h), which
+//   portable   Net, Plan, executed by C code that is part of permc (runtime/cpu/portable.h)
+//   cuda       Net, Plan, compiled for a GPU (runtime/cuda/program.h); where there is none, as cpu
+//   machine    Net, Plan for a GPU, executed on a memory machine (kernels/hmm/plan.h), which
 //              counts time units; what it does not know, as cpu
 #ifndef PERMC_RUNTIME_BACKEND_H
 #define PERMC_RUNTIME_BACKEND_H
 
-#include "fusion/plan.h"
-#include "fusion/rules.h"
+#include "fusion/plan/plan.h"
+#include "fusion/rules/rules.h"
 #include "lang/trace.h"
 #include "runtime/pipeline.h"
 
@@ -74,14 +74,14 @@ bool backend_deputy_prepare(backend_program *p, backend_deputy *d);
 bool backend_deputy_execute(backend_program *p, backend_deputy *d, backend_run *r);
 void backend_deputy_release(backend_program *p, backend_deputy *d);
 
-// The backend cuda (backend_cuda.c).
+// The backend cuda (cuda/backend.c).
 bool backend_cuda_prepare(backend_program *p);
 bool backend_cuda_execute(backend_program *p, backend_run *r);
 void backend_cuda_release(backend_program *p);
 const char *backend_cuda_device(const backend_program *p);
 bool backend_cuda_time(backend_program *p, uint64_t copy_bytes, unsigned runs, double *seconds);
 
-// The backend machine (backend_machine.c).
+// The backend machine (hmm/backend.c).
 bool backend_machine_prepare(backend_program *p);
 bool backend_machine_execute(backend_program *p, backend_run *r);
 void backend_machine_release(backend_program *p);

@@ -1,10 +1,10 @@
 // The public API (permc.h): the pipeline text -> program -> trace -> arrays.
-#include "fusion/plan.h"
-#include "kernels/layout.h"
-#include "lang/format.h"
-#include "runtime/compiler.h"
-#include "runtime/cuda.h"
-#include "runtime/interp.h"
+#include "fusion/plan/plan.h"
+#include "kernels/banks/layout.h"
+#include "lang/syntax/format.h"
+#include "runtime/cpu/compiler.h"
+#include "runtime/cuda/cuda.h"
+#include "runtime/interp/interp.h"
 #include "runtime/pipeline.h"
 #include <assert.h>
 #include <inttypes.h>

@@ -3,7 +3,7 @@
 #define PERMC_RUNTIME_CONTEXT_H
 
 #include "runtime/permc.h"
-#include "runtime/value.h"
+#include "runtime/values/value.h"
 
 struct permc_value {
   array *components;

@@ -106,7 +106,7 @@ PERMC_API bool permc_check(permc_context *context, const char *entry, const perm
 
 // How an entry would be run, without running it (docs/reference.md, "How a program will run").
 typedef struct permc_explain_options {
-  const char *target;  // NULL: this machine, as tuned. A name, or a file (fusion/target.h)
+  const char *target;  // NULL: this machine, as tuned. A name, or a file (fusion/target/target.h)
   const char *types;   // NULL: the sizes say all. Types of the arguments: "[2^24]u32 [8](u8, i64)"
   bool json;           // one JSON object instead of text for a reader
   bool rules;          // also the rewrite rules that fired

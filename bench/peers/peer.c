@@ -1,9 +1,9 @@
 // The main program of all peers: options, turns on demand, figures. See peer.h.
 #include "peer.h"
 
-#include "runtime/bench_report.h"
-#include "runtime/pool.h"
-#include "runtime/value.h"
+#include "runtime/system/pool.h"
+#include "runtime/values/value.h"
+#include "tool/bench/report.h"
 #include <stdio.h>
 
 // ---- for the peers ------------------------------------------------------------------------------

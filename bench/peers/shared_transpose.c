@@ -9,10 +9,10 @@
 // measured; then it goes back to global memory, where it must be what it was. The layout is made
 // for these accesses and those by rows, and the turns at the banks that it should come to are said
 // beside the algorithm: what the counters of bench/layouts.py are compared with.
-#include "kernels/layout.h"
+#include "kernels/banks/layout.h"
 #include "peer.h"
-#include "runtime/cuda.h"
-#include "runtime/nvrtc.h"
+#include "runtime/cuda/cuda.h"
+#include "runtime/cuda/nvrtc.h"
 
 #include <stdio.h>
 #include <stdlib.h>

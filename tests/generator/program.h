@@ -17,7 +17,7 @@
 #ifndef PERMC_TESTS_GENERATOR_PROGRAM_H
 #define PERMC_TESTS_GENERATOR_PROGRAM_H
 
-#include "lang/scalar.h"
+#include "core/scalar/scalar.h"
 #include "runtime/permc.h"
 
 // How the bits of a float came about, the least exact first to be compared last: what was only

@@ -1,7 +1,7 @@
 // Numbers that are known before the program runs, written in one of several ways.
 #include "tests/generator/generator.h"
 
-#include "fusion/f2.h"
+#include "core/f2.h"
 #include <inttypes.h>
 
 // ---- sizes -----------------------------------------------------------------------------------

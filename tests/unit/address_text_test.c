@@ -1,6 +1,6 @@
 // Reading traces and lists: what is accepted, and what is said of what is not.
-#include "runtime/address_text.h"
 #include "tests/test.h"
+#include "tool/reports/address_text.h"
 
 static arena memory;
 
@@ -59,7 +59,8 @@ TEST(malformed_traces) {
       {"abcdefghijklmnopqrstuvwxyz", 1,
        "'abcdefghijklmnopqrstuvwx...' is no number: expected one such as 96 or 0x60"},
       {"0x1000000000000", 1, "0x1000000000000 is not less than 2^48"},
-      {"1\n99999999999999999999999999999999", 2, "999999999999999999999999... is not less than 2^48"},
+      {"1\n99999999999999999999999999999999", 2,
+       "999999999999999999999999... is not less than 2^48"},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     bank_trace t;

@@ -1,7 +1,7 @@
 // Traces of plans: what the memory machine counts of the same accesses, and known ones.
-#include "kernels/banks_plan.h"
-#include "kernels/layout.h"
-#include "kernels/machine_pass.h"
+#include "kernels/banks/layout.h"
+#include "kernels/hmm/banks_plan.h"
+#include "kernels/hmm/pass.h"
 #include "runtime/permc.h"
 #include "tests/test.h"
 

@@ -1,7 +1,7 @@
-// Arena, growing arrays, text and hashing (lang/base.h).
+// Arena, growing arrays, text and hashing (core/base.h).
 #include "tests/test.h"
 
-#include "lang/base.h"  // after test.h, whose parameters are called text
+#include "core/base.h"  // after test.h, whose parameters are called text
 
 #include <stdalign.h>
 

@@ -1,13 +1,13 @@
 // What permc bench rests on: statistics, rounds, checks of results, reports, plots. No test here
 // looks at a clock.
-#include "fusion/plan.h"
-#include "runtime/bench.h"
-#include "runtime/bench_paper.h"
-#include "runtime/bench_plot.h"
-#include "runtime/bench_report.h"
-#include "runtime/bench_suites.h"
-#include "runtime/json.h"
+#include "fusion/plan/plan.h"
+#include "runtime/explain/json.h"
+#include "runtime/tune/measure.h"
 #include "tests/test.h"
+#include "tool/bench/paper.h"
+#include "tool/bench/plot.h"
+#include "tool/bench/report.h"
+#include "tool/bench/suites.h"
 
 #include <math.h>
 

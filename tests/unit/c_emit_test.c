@@ -1,5 +1,6 @@
 // Generated C code: random Nets in random Plans with random phases, compiled and compared with the
-// literal evaluator of net_random.h; every scalar operation on every type against lang/scalar.h.
+// literal evaluator of net_random.h; every scalar operation on every type against
+// core/scalar/scalar.h.
 //
 // PERMC_EMIT_SEEDS=a-b runs other seeds than the usual few, PERMC_EMIT_TEXT=1 prints the code of a
 // plan that fails.
@@ -8,12 +9,12 @@
 #include "tests/unit/memory.h"
 #include "tests/unit/plan_random.h"
 
-#include "runtime/compiled.h"
-#include "runtime/compiler.h"
-#include "runtime/cuda_program.h"
-#include "runtime/nvrtc.h"
+#include "runtime/cpu/compiled.h"
+#include "runtime/cpu/compiler.h"
+#include "runtime/cpu/roots.h"
+#include "runtime/cuda/nvrtc.h"
+#include "runtime/cuda/program.h"
 #include "runtime/permc.h"
-#include "runtime/roots.h"
 
 static bool no_compiler(void) {
   compiler c;

@@ -2,10 +2,10 @@
 // used, two processes at once, the bound; and compilers that are missing, fail, or are interrupted.
 #include "tests/test.h"
 
-#include "fusion/plan.h"
-#include "runtime/cache.h"
-#include "runtime/compiled.h"
-#include "runtime/compiler.h"
+#include "fusion/plan/plan.h"
+#include "runtime/cpu/compiled.h"
+#include "runtime/cpu/compiler.h"
+#include "runtime/system/cache.h"
 
 #include <dirent.h>
 #include <fcntl.h>

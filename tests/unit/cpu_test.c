@@ -3,8 +3,8 @@
 #include "tests/unit/memory.h"
 #include "tests/unit/plan_random.h"
 
-#include "runtime/cpu.h"
-#include "runtime/portable.h"
+#include "runtime/cpu/cpu.h"
+#include "runtime/cpu/portable.h"
 
 static plan *plan_of(const char *string) {
   const char *wrong = NULL;

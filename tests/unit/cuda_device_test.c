@@ -1,8 +1,8 @@
 // CUDA devices and NVRTC together, on a GPU. Skipped where there is none.
 #include "tests/test.h"
 
-#include "runtime/cuda.h"
-#include "runtime/nvrtc.h"
+#include "runtime/cuda/cuda.h"
+#include "runtime/cuda/nvrtc.h"
 
 #include <pthread.h>
 #include <time.h>

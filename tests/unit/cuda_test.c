@@ -2,7 +2,7 @@
 // or old, memory, copies, kernels, recordings, waiting; and each call that can fail, failing.
 #include "tests/test.h"
 
-#include "runtime/cuda_device.h"
+#include "runtime/cuda/device.h"
 #include "tests/unit/fake_cuda.h"
 #include "tests/unit/library.h"
 

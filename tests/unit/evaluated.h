@@ -12,7 +12,7 @@
 
 #include "tests/unit/net_random.h"
 
-#include "runtime/value.h"
+#include "runtime/values/value.h"
 
 // Those of an execution of the net, in the arena but for their data.
 static inline array *evaluated_arguments(arena *memory, const net *t, const evaluation *e,

@@ -2,8 +2,8 @@
 #include "tests/unit/api.h"
 #include "tests/unit/memory.h"
 
-#include "fusion/plan.h"
-#include "runtime/json.h"
+#include "fusion/plan/plan.h"
+#include "runtime/explain/json.h"
 
 // The explanation, in the test's memory; "" after a failed check.
 static const char *explained(permc_context *c, const char *entry, const permc_size *sizes,

@@ -1,9 +1,9 @@
-// Properties of fusion/f2.h, against independent recomputation.
+// Properties of core/f2.h, against independent recomputation.
 //
 // Small sizes are exhaustive, and there a subset of F_2^n (n <= 6) is a SET: a uint64_t whose bit x
 // says whether the vector x belongs to it. Large sizes are random with fixed seeds, and are checked
 // against matrices of one bool per entry.
-#include "fusion/f2.h"
+#include "core/f2.h"
 #include "tests/test.h"
 
 #include <string.h>

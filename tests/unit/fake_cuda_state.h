@@ -3,7 +3,7 @@
 #ifndef PERMC_TESTS_FAKE_CUDA_STATE_H
 #define PERMC_TESTS_FAKE_CUDA_STATE_H
 
-#include "runtime/cuda_driver.h"
+#include "runtime/cuda/driver.h"
 #include "tests/unit/fake_cuda.h"
 
 #include <stdbool.h>

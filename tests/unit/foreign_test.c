@@ -1,7 +1,7 @@
 // Foreign functions of the C library: every element type, batches, errors, interruption.
 #include "tests/test.h"
 
-#include "runtime/interp.h"
+#include "runtime/interp/interp.h"
 #include "tests/unit/trace_builder.h"
 #include <math.h>
 #include <signal.h>

@@ -1,8 +1,8 @@
 // interp on whole programs: sorting, peak memory, arguments and results, failures, interruption.
 #include "tests/test.h"
 
-#include "runtime/interp.h"
-#include "runtime/interp_move.h"
+#include "runtime/interp/interp.h"
+#include "runtime/interp/move.h"
 #include "tests/unit/trace_builder.h"
 #include <signal.h>
 #include <sys/resource.h>

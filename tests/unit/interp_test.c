@@ -2,7 +2,7 @@
 // step, on random traces. (interp_run_test.c: memory, arguments, interruption.)
 #include "tests/test.h"
 
-#include "runtime/interp.h"
+#include "runtime/interp/interp.h"
 #include "tests/unit/trace_builder.h"
 
 // ---- the model ----------------------------------------------------------------------------------

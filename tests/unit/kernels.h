@@ -25,15 +25,15 @@
 #ifndef PERMC_TESTS_UNIT_KERNELS_H
 #define PERMC_TESTS_UNIT_KERNELS_H
 
-#include "fusion/planning.h"
-#include "kernels/c_emit.h"
-#include "kernels/machine_plan.h"
-#include "runtime/compiler.h"
-#include "runtime/cpu.h"
-#include "runtime/cuda_program.h"
-#include "runtime/nvrtc.h"
-#include "runtime/pool.h"
-#include "runtime/roots.h"
+#include "fusion/plan/planning.h"
+#include "kernels/emit/emit.h"
+#include "kernels/hmm/plan.h"
+#include "runtime/cpu/compiler.h"
+#include "runtime/cpu/cpu.h"
+#include "runtime/cpu/roots.h"
+#include "runtime/cuda/nvrtc.h"
+#include "runtime/cuda/program.h"
+#include "runtime/system/pool.h"
 #include "tests/generator/differ.h"
 #include "tests/test.h"
 
@@ -372,7 +372,7 @@ static inline bool kernels_check_counts(const kernels *k) {
 
 // ---- the memory machines -----------------------------------------------------------------------
 
-// An HMM executes the same plan (machine_plan.h): as many stages at its shared memories as there
+// An HMM executes the same plan (hmm/plan.h): as many stages at its shared memories as there
 // were turns at the banks, and at its global memory as there were lines. (Where an access has
 // several words and is several requests there, it may be more stages: two of its requests may be
 // for one line, as some are for elements of 8 bytes. Warps that are not full are not counted here.)
@@ -428,7 +428,7 @@ static inline char *kernels_gpu_text(const kernels *k) {
   return t.data;
 }
 
-// With the options of runtime/cuda_program.c. cubin NULL: message says why.
+// With the options of runtime/cuda/program.c. cubin NULL: message says why.
 typedef struct kernels_job {
   const char *text;
   int architecture;

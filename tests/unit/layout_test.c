@@ -1,7 +1,7 @@
 // Bank layouts: that they are layouts, what their C text computes, the searches of the Hash paper
 // on its own examples, and what optimal promises.
-#include "kernels/draw.h"
-#include "kernels/layout_making.h"
+#include "core/random.h"
+#include "kernels/banks/layout_making.h"
 #include "tests/test.h"
 
 #include <dlfcn.h>

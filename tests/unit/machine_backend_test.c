@@ -1,7 +1,7 @@
 // The backend machine: results as interp's to the bit, time units as permc machine counts them,
 // and what it does with programs that the machines do not know.
-#include "kernels/layout.h"
-#include "kernels/machine_plan.h"
+#include "kernels/banks/layout.h"
+#include "kernels/hmm/plan.h"
 #include "tests/generator/differ.h"
 #include "tests/test.h"
 #include "tests/unit/memory.h"

@@ -3,7 +3,7 @@
 #ifndef PERMC_TESTS_UNIT_MACHINE_LISTED_H
 #define PERMC_TESTS_UNIT_MACHINE_LISTED_H
 
-#include "kernels/machine.h"
+#include "kernels/hmm/hmm.h"
 #include "tests/unit/memory.h"
 
 enum {

@@ -1,6 +1,6 @@
 // What the papers say of the memory machines, by executing: examples, Table 1 and transposes of the
 // DMM/UMM paper, Table I and the distributions of the HMM paper.
-#include "kernels/machine_algorithm.h"
+#include "kernels/hmm/algorithm.h"
 #include "tests/test.h"
 #include "tests/unit/memory.h"
 

@@ -1,6 +1,6 @@
 // The memory machines: against a literal one, pipeline register by pipeline register, and their
 // memory, errors and speed. What the papers say of them: machine_papers_test.c.
-#include "kernels/machine_algorithm.h"
+#include "kernels/hmm/algorithm.h"
 #include "tests/test.h"
 #include "tests/unit/machine_listed.h"
 #include "tests/unit/splitmix.h"

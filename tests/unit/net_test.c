@@ -1,7 +1,7 @@
 // Maps, shared nodes and the other small functions of net.h.
 #include "tests/test.h"
 
-#include "fusion/net.h"
+#include "fusion/net/net.h"
 
 static arena memory;
 static jmp_buf failure;

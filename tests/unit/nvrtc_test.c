@@ -2,7 +2,7 @@
 // that needs no CUDA (fake_nvrtc.c); and, where there is an NVRTC, that it compiles.
 #include "tests/test.h"
 
-#include "runtime/nvrtc.h"
+#include "runtime/cuda/nvrtc.h"
 #include "tests/unit/library.h"
 
 #include <pthread.h>

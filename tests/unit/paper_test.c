@@ -1,8 +1,8 @@
 // The papers' tables: every published figure is met, with fewer trials than `permc paper` takes and
 // so much more tolerance.
-#include "runtime/json.h"
-#include "runtime/paper.h"
+#include "runtime/explain/json.h"
 #include "tests/test.h"
+#include "tool/papers/paper.h"
 
 static arena memory;
 

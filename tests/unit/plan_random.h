@@ -9,7 +9,7 @@
 
 #include "tests/unit/net_random.h"
 
-#include "fusion/plan.h"
+#include "fusion/plan/plan.h"
 
 typedef struct plan_maker {
   arena *memory;

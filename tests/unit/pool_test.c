@@ -2,7 +2,7 @@
 // same time; fork.
 #include "tests/test.h"
 
-#include "runtime/pool.h"
+#include "runtime/system/pool.h"
 
 #include <pthread.h>
 #include <sched.h>

@@ -4,7 +4,7 @@
 #include "tests/unit/memory.h"
 #include "tests/unit/net_random.h"
 
-#include "fusion/rules.h"
+#include "fusion/rules/rules.h"
 
 #include <time.h>
 

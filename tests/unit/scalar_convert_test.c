@@ -1,8 +1,8 @@
-// Conversions between element types (lang/scalar.h): every pair of types at every boundary, against
-// a model in long double, which holds all of i64, u64 and f64 exactly.
+// Conversions between element types (core/scalar/scalar.h): every pair of types at every boundary,
+// against a model in long double, which holds all of i64, u64 and f64 exactly.
 #include "tests/test.h"
 
-#include "lang/scalar.h"
+#include "core/scalar/scalar.h"
 
 #include <float.h>
 #include <math.h>

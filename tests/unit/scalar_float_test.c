@@ -1,8 +1,8 @@
-// Floating-point and complex operations and roots of unity (lang/scalar.h): special values by
-// table, the rest against long double.
+// Floating-point and complex operations and roots of unity (core/scalar/scalar.h): special values
+// by table, the rest against long double.
 #include "tests/test.h"
 
-#include "lang/scalar.h"
+#include "core/scalar/scalar.h"
 #include "tests/unit/splitmix.h"
 
 #include <complex.h>

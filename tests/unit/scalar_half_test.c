@@ -1,8 +1,8 @@
-// The operations on f16 (lang/scalar.h) against doubles: all elements, all pairs with chosen ones,
-// and random pairs. Conversions are in scalar_convert_test.c, texts in value_test.c.
+// The operations on f16 (core/scalar/scalar.h) against doubles: all elements, all pairs with chosen
+// ones, and random pairs. Conversions are in scalar_convert_test.c, texts in value_test.c.
 #include "tests/test.h"
 
-#include "lang/scalar.h"
+#include "core/scalar/scalar.h"
 #include "tests/unit/splitmix.h"
 
 #include <math.h>

@@ -1,8 +1,9 @@
-// Element types, integer and bool operations, selection and static errors (lang/scalar.h), against
-// models in 128-bit integers: all operands of 8 bits, edges and random ones of the wider types.
+// Element types, integer and bool operations, selection and static errors (core/scalar/scalar.h),
+// against models in 128-bit integers: all operands of 8 bits, edges and random ones of the wider
+// types.
 #include "tests/test.h"
 
-#include "lang/scalar.h"
+#include "core/scalar/scalar.h"
 #include "tests/unit/splitmix.h"
 
 __extension__ typedef __int128 int128;

@@ -2,7 +2,7 @@
 // and asks of memory what its name promises (kernels.h).
 #include "tests/unit/kernels.h"
 
-#include "fusion/plan.h"
+#include "fusion/plan/plan.h"
 
 #include <sys/mman.h>
 

@@ -3,8 +3,8 @@
 #include "tests/unit/api.h"
 
 #include "runtime/backend.h"
-#include "runtime/cuda.h"
-#include "runtime/tune.h"
+#include "runtime/cuda/cuda.h"
+#include "runtime/tune/tune.h"
 
 #include <dirent.h>
 #include <dlfcn.h>

@@ -1,7 +1,7 @@
-// f16 from digits and to digits (runtime/value_number.c, lang/scalar_half.c): all of them.
+// f16 from digits and to digits (runtime/values/number.c, core/scalar/half.c): all of them.
 #include "tests/test.h"
 
-#include "runtime/value_formats.h"
+#include "runtime/values/formats.h"
 
 #include <math.h>
 

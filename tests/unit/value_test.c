@@ -1,7 +1,7 @@
 // Arrays, the formats they are read from and written to, and output files.
 #include "tests/test.h"  // first: it has parameters called `text`
 
-#include "runtime/value.h"
+#include "runtime/values/value.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -272,7 +272,8 @@ static const char *symbol_name(const char *cubin, uint32_t number) {
 // Kernels that do have local memory. Whoever mends one takes its row away: a row that has none
 // fails.
 static const row local_memory[] = {
-    // c_exchange.c: a thread whose keys are not all numbers goes through its columns in a loop, on
+    // emit/exchange.c: a thread whose keys are not all numbers goes through its columns in a loop,
+    // on
     // an array. It is no spill: numbers stay in registers.
     {"column (2^15 + 1) compare_exchange", "[2^16]f32"},
     {"map sort", "[16][2^8]f32"},

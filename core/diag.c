@@ -1,0 +1,126 @@
+// Rendering of diagnostics: see the picture in diag.h.
+#include "core/diag.h"
+#include <stdio.h>
+
+uint32_t diag_add_source(diagnostics *d, source s) {
+  vec_push(d->memory, &d->sources, s);
+  return (uint32_t)d->sources.count - 1;
+}
+
+static bool starts_character(char c) { return ((unsigned char)c & 0xC0) != 0x80; }
+
+// Where the text begins: after a byte order mark.
+static uint32_t text_start(const source *s) {
+  return s->length >= 3 && !memcmp(s->text, "\xEF\xBB\xBF", 3) ? 3 : 0;
+}
+
+void diag_position(const source *s, uint32_t offset, uint32_t *line, uint32_t *column) {
+  *line = *column = 1;
+  if (offset > s->length)
+    offset = s->length;
+  for (uint32_t i = text_start(s); i < offset; i++) {
+    if (s->text[i] == '\n') {
+      ++*line;
+      *column = 1;
+    } else if (starts_character(s->text[i])) {
+      ++*column;
+    }
+  }
+}
+
+// Bytes of the UTF-8 character at i; 0 if there is none.
+static uint32_t character_length(const source *s, uint32_t i, uint32_t end) {
+  unsigned char c = (unsigned char)s->text[i];
+  uint32_t length = c < 0x80 ? 1 : c < 0xC2 ? 0 : c < 0xE0 ? 2 : c < 0xF0 ? 3 : c < 0xF5 ? 4 : 0;
+  if (length > end - i)
+    return 0;
+  for (uint32_t k = 1; k < length; k++)
+    if (starts_character(s->text[i + k]))
+      return 0;
+  return length;
+}
+
+// A line of the source. What a terminal cannot show, or would obey, is a question mark.
+static void render_text(text *out, const source *s, uint32_t first, uint32_t last) {
+  for (uint32_t i = first, length; i < last; i += length) {
+    unsigned char c = (unsigned char)s->text[i];
+    length = character_length(s, i, last);
+    bool shown = length && (c >= 32 || c == '\t') && c != 127;
+    text_add(out, shown ? &s->text[i] : "?", shown ? length : 1);
+    if (!length)
+      length = 1;
+  }
+}
+
+// The line and, below it, carets. Long lines are cut around the span.
+static void render_line(text *out, const source *s, span where) {
+  enum { WIDTH = 120 };
+  uint32_t begin = where.start > s->length ? s->length : where.start, end = begin;
+  while (begin > text_start(s) && s->text[begin - 1] != '\n')
+    begin--;
+  while (end < s->length && s->text[end] != '\n')
+    end++;
+  if (end > begin && s->text[end - 1] == '\r')
+    end--;
+  uint32_t first = begin;
+  if (end - begin > WIDTH && where.start - begin > WIDTH / 2) {
+    first = where.start - WIDTH / 2;
+    while (first < where.start && !starts_character(s->text[first]))
+      first++;
+  }
+  uint32_t last = end - first > WIDTH ? first + WIDTH : end;
+  while (last < end && !starts_character(s->text[last]))
+    last++;
+  text_string(out, first > begin ? "  ..." : "  ");
+  render_text(out, s, first, last);
+  text_string(out, last < end ? "...\n" : "\n");
+  text_string(out, first > begin ? "     " : "  ");
+  uint32_t carets = where.end > last ? last : where.end;
+  for (uint32_t i = first; i < where.start && i < last; i++)
+    if (starts_character(s->text[i]))
+      text_add(out, s->text[i] == '\t' ? "\t" : " ", 1);
+  text_add(out, "^", 1);
+  for (uint32_t i = where.start + 1; i < carets; i++)
+    if (starts_character(s->text[i]))
+      text_add(out, "^", 1);
+  text_add(out, "\n", 1);
+}
+
+void diag_vreport(diagnostics *d, diag_kind kind, span where, const char *format,
+                  va_list arguments) {
+  static const char *const names[] = {"error", "warning", "note", "hint"};
+  const char *prefix = kind == DIAG_ERROR && d->demote ? d->demote : "";
+  if (kind == DIAG_ERROR && d->demote)
+    kind = DIAG_WARNING;
+  if (kind == DIAG_ERROR && d->errors++ >= DIAG_MAX_ERRORS) {
+    if (d->errors == DIAG_MAX_ERRORS + 1)
+      text_printf(&d->rendered, "permc: these are the first %d errors\n", DIAG_MAX_ERRORS);
+    return;
+  }
+  if (kind == DIAG_WARNING)
+    d->warnings++;
+  if ((kind == DIAG_NOTE || kind == DIAG_HINT) && d->errors > DIAG_MAX_ERRORS)
+    return;
+  const source *s = where.file < d->sources.count ? &d->sources.items[where.file] : NULL;
+  if (kind == DIAG_HINT || !s) {
+    text_printf(&d->rendered, "%s%s%s",
+                kind == DIAG_HINT ? "" : "permc: ", kind == DIAG_ERROR ? "" : names[kind],
+                kind == DIAG_ERROR ? "" : ": ");
+    text_vprintf(&d->rendered, format, arguments);
+    text_string(&d->rendered, "\n");
+    return;
+  }
+  uint32_t line, column;
+  diag_position(s, where.start, &line, &column);
+  text_printf(&d->rendered, "%s:%u:%u: %s: %s", s->name, line, column, names[kind], prefix);
+  text_vprintf(&d->rendered, format, arguments);
+  text_string(&d->rendered, "\n");
+  render_line(&d->rendered, s, where);
+}
+
+void diag_report(diagnostics *d, diag_kind kind, span where, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  diag_vreport(d, kind, where, format, arguments);
+  va_end(arguments);
+}

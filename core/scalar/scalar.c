@@ -1,0 +1,157 @@
+// The tables of element types and operations, constants of every type, and the entry to the loops.
+#include "core/scalar/loops.h"
+
+#include <math.h>
+#include <string.h>
+
+const scalar_row scalar_types[SCALAR_COUNT] = {
+    [SCALAR_BOOL] = {"bool", 1, KIND_BOOL},   [SCALAR_I8] = {"i8", 1, KIND_SIGNED},
+    [SCALAR_I16] = {"i16", 2, KIND_SIGNED},   [SCALAR_I32] = {"i32", 4, KIND_SIGNED},
+    [SCALAR_I64] = {"i64", 8, KIND_SIGNED},   [SCALAR_U8] = {"u8", 1, KIND_UNSIGNED},
+    [SCALAR_U16] = {"u16", 2, KIND_UNSIGNED}, [SCALAR_U32] = {"u32", 4, KIND_UNSIGNED},
+    [SCALAR_U64] = {"u64", 8, KIND_UNSIGNED}, [SCALAR_F16] = {"f16", 2, KIND_FLOAT},
+    [SCALAR_F32] = {"f32", 4, KIND_FLOAT},    [SCALAR_F64] = {"f64", 8, KIND_FLOAT},
+    [SCALAR_C64] = {"c64", 8, KIND_COMPLEX},  [SCALAR_C128] = {"c128", 16, KIND_COMPLEX},
+};
+
+const scalar_op_row scalar_ops[SCALAR_OP_COUNT] = {
+#define ROW(id, name, arity, operands, result) [OP_##id] = {name, arity, operands, result},
+    SCALAR_OPS(ROW)
+#undef ROW
+};
+
+// ---- types ---------------------------------------------------------------------------------
+
+scalar_type scalar_named(const char *name, size_t length) {
+  if (length == 3 && memcmp(name, "int", 3) == 0)
+    return SCALAR_I64;
+  for (scalar_type t = 0; t < SCALAR_COUNT; t++)
+    if (strlen(scalar_types[t].name) == length && memcmp(scalar_types[t].name, name, length) == 0)
+      return t;
+  return SCALAR_COUNT;
+}
+
+scalar_type scalar_real_of(scalar_type complex) {
+  return complex == SCALAR_C64 ? SCALAR_F32 : complex == SCALAR_C128 ? SCALAR_F64 : complex;
+}
+
+scalar_type scalar_complex_of(scalar_type real) {
+  return real == SCALAR_F32 ? SCALAR_C64 : real == SCALAR_F64 ? SCALAR_C128 : SCALAR_COUNT;
+}
+
+scalar_type scalar_result_of(scalar_op op, scalar_type operand) {
+  switch (scalar_ops[op].result) {
+  case RESULT_SAME:
+    return operand;
+  case RESULT_BOOL:
+    return SCALAR_BOOL;
+  case RESULT_I64:
+    return SCALAR_I64;
+  case RESULT_REAL:
+    return scalar_real_of(operand);
+  case RESULT_COMPLEX:
+    return scalar_complex_of(operand);
+  }
+  return SCALAR_COUNT;
+}
+
+// ---- operations ----------------------------------------------------------------------------
+
+void scalar_apply(scalar_op op, scalar_type type, size_t n, const void *a, const void *b,
+                  void *out) {
+  if (!(scalar_ops[op].operands & CLASS_OF(type)))
+    return;
+  scalar_loop *const *loops = scalar_integer_loops[type];
+  if (!loops)
+    loops = scalar_float_loops[type];
+  loops[op](n, a, b, out);
+}
+
+// Elements are moved as integers: a load and store as a float may set the quiet bit of a NaN. The
+// integers may alias the floats.
+#define SELECT(bits)                                                                               \
+  typedef uint##bits##_t __attribute__((may_alias)) word##bits;                                    \
+  static void select##bits(size_t n, const uint8_t *restrict condition, const void *restrict a,    \
+                           const void *restrict b, void *restrict out) {                           \
+    const word##bits *restrict x = a, *restrict y = b;                                             \
+    word##bits *restrict to = out;                                                                 \
+    for (size_t i = 0; i < n; i++) {                                                               \
+      uint##bits##_t yes = x[i], no = y[i];                                                        \
+      to[i] = condition[i] ? yes : no;                                                             \
+    }                                                                                              \
+  }
+SELECT(8)
+SELECT(16)
+SELECT(32)
+SELECT(64)
+
+void scalar_select(size_t size, size_t n, const bool *condition, const void *a, const void *b,
+                   void *out) {
+  const uint8_t *bytes = (const uint8_t *)condition;
+  switch (size) {
+  case 1:
+    select8(n, bytes, a, b, out);
+    break;
+  case 2:
+    select16(n, bytes, a, b, out);
+    break;
+  case 4:
+    select32(n, bytes, a, b, out);
+    break;
+  case 8:
+    select64(n, bytes, a, b, out);
+    break;
+  case 16:
+    for (size_t i = 0; i < n; i++)
+      memcpy((char *)out + i * 16, (const char *)(bytes[i] ? a : b) + i * 16, 16);
+    break;
+  }
+}
+
+// ---- constants -----------------------------------------------------------------------------
+
+scalar_bits scalar_from_i64(scalar_type type, int64_t value) {
+  scalar_bits bits = {{0}};
+  scalar_convert(SCALAR_I64, type, 1, &value, &bits);
+  return bits;
+}
+
+scalar_bits scalar_minval(scalar_type type) {
+  scalar_bits bits = {{0}};
+  if (type == SCALAR_F16)
+    bits.f16 = 0xfc00;
+  else if (type == SCALAR_F32)
+    bits.f32 = -INFINITY;
+  else if (type == SCALAR_F64)
+    bits.f64 = -(double)INFINITY;
+  else if (scalar_types[type].kind == KIND_SIGNED)
+    bits.bytes[scalar_types[type].size - 1] = 0x80;  // little-endian
+  return bits;
+}
+
+scalar_bits scalar_maxval(scalar_type type) {
+  scalar_bits bits = {{0}};
+  switch (scalar_types[type].kind) {
+  case KIND_BOOL:
+    bits.b = true;
+    break;
+  case KIND_SIGNED:
+    memset(bits.bytes, 0xff, scalar_types[type].size);
+    bits.bytes[scalar_types[type].size - 1] = 0x7f;
+    break;
+  case KIND_UNSIGNED:
+    memset(bits.bytes, 0xff, scalar_types[type].size);
+    break;
+  case KIND_FLOAT:
+    if (type == SCALAR_F16)
+      bits.f16 = 0x7e00;
+    else if (type == SCALAR_F32)
+      bits.u32 = UINT32_C(0x7fc00000);
+    else
+      bits.u64 = UINT64_C(0x7ff8000000000000);
+    break;
+  case KIND_COMPLEX:
+    break;
+  }
+  return bits;
+}

@@ -1,0 +1,198 @@
+// Axes and maps. See lowering.h.
+#include "fusion/lower/lowering.h"
+
+uint64_t axes_product(const axes *s, uint32_t first, uint32_t count) {
+  uint64_t product = 1;
+  for (uint32_t i = first; i < first + count; i++)
+    product *= s->extents[i];
+  return product;
+}
+
+static void insert_one(axes *s, uint32_t at, uint64_t extent) {
+  assert(s->count < MAX_AXES);
+  memmove(s->extents + at + 1, s->extents + at, (s->count - at) * sizeof *s->extents);
+  s->extents[at] = extent;
+  s->count++;
+}
+
+void axes_insert(axes *s, uint32_t at, uint64_t extent) {
+  if (extent > 1 && (extent & (extent - 1)))
+    insert_one(s, at, extent);
+  else
+    for (; extent > 1; extent /= 2)
+      insert_one(s, at, 2);
+}
+
+uint64_t axes_bits(const axes *s) {
+  uint64_t bits = 0;
+  for (uint32_t i = 0; i < s->count; i++)
+    bits |= s->extents[i] == 2 ? f2_unit((int)i) : 0;
+  return bits;
+}
+
+// ---- maps -------------------------------------------------------------------------------------
+
+static net_map new_map(arena *a, uint32_t loops, uint32_t rows) {
+  return (net_map){0, loops, rows, NEW_ARRAY(a, int64_t, loops + 1),
+                   NEW_ARRAY(a, net_row, rows + 1)};
+}
+
+net_map map_row_major(arena *a, const axes *s, uint32_t first, int64_t stride) {
+  net_map m = new_map(a, s->count, s->count - first);
+  m.row_count = 0;
+  for (uint32_t i = s->count; i-- > first; stride *= (int64_t)s->extents[i])
+    if (s->extents[i] == 2)
+      m.rows[m.row_count++] = (net_row){{f2_unit((int)i), false}, stride};
+    else
+      m.strides[i] = stride;
+  return m;
+}
+
+net_map map_constant(int64_t value) { return (net_map){.offset = value}; }
+
+net_map map_copy(arena *a, const net_map *m) {
+  net_map c = new_map(a, m->loop_count, m->row_count);
+  c.offset = m->offset;
+  if (m->loop_count)
+    memcpy(c.strides, m->strides, m->loop_count * sizeof *m->strides);
+  if (m->row_count)
+    memcpy(c.rows, m->rows, m->row_count * sizeof *m->rows);
+  return c;
+}
+
+// The mask with `count` zero bits inserted at `at`, or removed there.
+static uint64_t widened(uint64_t mask, uint32_t at, uint32_t count) {
+  uint64_t low = mask & f2_mask((int)at);
+  return low | (at + count >= 64 ? 0 : (mask >> at) << (at + count));
+}
+static uint64_t narrowed(uint64_t mask, uint32_t at, uint32_t count) {
+  uint64_t low = mask & f2_mask((int)at);
+  return low | (at + count >= 64 ? 0 : (mask >> (at + count)) << at);
+}
+
+net_map map_inserted(arena *a, const net_map *m, uint32_t at, uint32_t count) {
+  net_map r = new_map(a, m->loop_count + count, m->row_count);
+  r.offset = m->offset;
+  r.loop_count = m->loop_count > at ? m->loop_count + count : m->loop_count;
+  for (uint32_t i = 0; i < m->loop_count; i++)
+    r.strides[i < at ? i : i + count] = m->strides[i];
+  for (uint32_t i = 0; i < m->row_count; i++) {
+    r.rows[i] = m->rows[i];
+    r.rows[i].form.mask = widened(m->rows[i].form.mask, at, count);
+  }
+  return r;
+}
+
+net_map map_fixed(arena *a, const net_map *m, const axes *s, uint32_t at, uint32_t count,
+                  uint64_t number) {
+  net_map r = new_map(a, m->loop_count, m->row_count);
+  uint64_t bits = 0;
+  r.offset = m->offset;
+  for (uint32_t i = at + count; i-- > at; number /= s->extents[i]) {
+    uint64_t index = number % s->extents[i];
+    if (s->extents[i] == 2)
+      bits |= index << i;
+    else if (i < m->loop_count)
+      r.offset += (int64_t)index * m->strides[i];
+  }
+  r.loop_count = m->loop_count > at + count ? m->loop_count - count
+                 : m->loop_count > at       ? at
+                                            : m->loop_count;
+  for (uint32_t i = 0; i < r.loop_count; i++)
+    r.strides[i] = m->strides[i < at ? i : i + count];
+  for (uint32_t i = 0; i < m->row_count; i++) {
+    r.rows[i] = m->rows[i];
+    r.rows[i].form.constant ^= f2_dot(m->rows[i].form.mask, bits);
+    r.rows[i].form.mask = narrowed(m->rows[i].form.mask, at, count);
+  }
+  return r;
+}
+
+// Bit i of an index of k bits is axis at + k-1-i: the mirror image.
+static uint64_t window(uint64_t mask, uint32_t at, int k) {
+  static const uint64_t swapped[] = {UINT64_C(0x5555555555555555), UINT64_C(0x3333333333333333),
+                                     UINT64_C(0x0f0f0f0f0f0f0f0f)};
+  uint64_t x = k ? mask >> at << (64 - k) : 0;  // then its 64 bits are mirrored
+  for (int i = 0; i < 3; i++)
+    x = (x >> (1 << i) & swapped[i]) | (x & swapped[i]) << (1 << i);
+  return __builtin_bswap64(x);
+}
+
+net_map map_substituted(arena *a, const net_map *m, uint32_t at, f2_affine x_of_y) {
+  int k = x_of_y.a.columns;
+  net_map r = map_copy(a, m);
+  for (uint32_t i = 0; i < m->row_count; i++) {
+    uint64_t of_x = window(m->rows[i].form.mask, at, k), of_y = 0;
+    for (uint64_t rest = of_x; rest; rest &= rest - 1)
+      of_y ^= x_of_y.a.row[f2_lsb(rest)];
+    r.rows[i].form.constant ^= f2_dot(of_x, x_of_y.c);
+    r.rows[i].form.mask &= ~(f2_mask(k) << at);
+    r.rows[i].form.mask |= window(of_y << at, at, k) << at;
+  }
+  return r;
+}
+
+net_map map_permuted(arena *a, const net_map *m, const uint32_t *order, uint32_t count) {
+  net_map r = new_map(a, count, m->row_count);
+  r.offset = m->offset;
+  for (uint32_t i = 0; i < count; i++)
+    r.strides[i] = order[i] < m->loop_count ? m->strides[order[i]] : 0;
+  for (uint32_t k = 0; k < m->row_count; k++) {
+    r.rows[k] = m->rows[k];
+    r.rows[k].form.mask = 0;
+    for (uint32_t i = 0; i < count; i++)
+      r.rows[k].form.mask |= (uint64_t)f2_bit(m->rows[k].form.mask, (int)order[i]) << i;
+  }
+  return r;
+}
+
+net_map map_split(arena *a, const net_map *m, const axes *s, uint32_t at, uint64_t outer,
+                  axes *new_axes) {
+  *new_axes = *s;
+  memmove(new_axes->extents + at, new_axes->extents + at + 1,
+          (s->count - at - 1) * sizeof *s->extents);
+  new_axes->count--;
+  uint64_t inner = s->extents[at] / outer;
+  axes_insert(new_axes, at, inner);
+  axes_insert(new_axes, at, outer);
+  uint32_t grown = new_axes->count - s->count;
+  net_map r = map_inserted(a, m, at + 1, grown);
+  int64_t stride = at < m->loop_count ? m->strides[at] : 0;
+  if (!stride)
+    return r;
+  // The new axes, row by row, with the loop's stride.
+  net_map c = new_map(a, new_axes->count, m->row_count + grown + 1);
+  c.offset = m->offset;
+  memcpy(c.strides, r.strides, r.loop_count * sizeof *r.strides);
+  memcpy(c.rows, r.rows, r.row_count * sizeof *r.rows);
+  c.row_count = r.row_count;
+  for (uint32_t i = at + grown + 1; i-- > at; stride *= (int64_t)new_axes->extents[i]) {
+    c.strides[i] = new_axes->extents[i] == 2 ? 0 : stride;
+    if (new_axes->extents[i] == 2)
+      c.rows[c.row_count++] = (net_row){{f2_unit((int)i), false}, stride};
+  }
+  return c;
+}
+
+bool map_plain(const net_map *m, const axes *s, uint32_t at, uint32_t count, int64_t *stride) {
+  int64_t expected = 0;
+  for (uint32_t i = at + count; i-- > at;) {
+    int64_t found = 0;
+    if (s->extents[i] != 2) {
+      found = i < m->loop_count ? m->strides[i] : 0;
+    } else {
+      for (uint32_t r = 0; r < m->row_count; r++)
+        if (f2_bit(m->rows[r].form.mask, (int)i)) {
+          if (found || m->rows[r].form.mask != f2_unit((int)i) || m->rows[r].form.constant)
+            return false;
+          found = m->rows[r].weight;
+        }
+    }
+    if (i == at + count - 1)
+      expected = *stride = found;
+    if (found != expected)
+      return false;
+    expected *= (int64_t)s->extents[i];
+  }
+  return true;
+}

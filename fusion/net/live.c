@@ -1,0 +1,289 @@
+// Live sets, and the range and injectivity of maps on them. See live.h.
+#include "fusion/net/live.h"
+
+// ---- sets ------------------------------------------------------------------------------------
+
+f2_space live_all(int n) {
+  assert(n <= LIVE_MAX);
+  return f2_space_zero(n + 1);
+}
+
+f2_space live_empty(int n) { return f2_space_full(n + 1); }
+
+bool live_is_empty(f2_space s) { return f2_space_has(s, 1); }
+
+// A set without points is one struct, too: all forms vanish on it.
+static f2_space normal(f2_space s) { return live_is_empty(s) ? f2_space_full(s.n) : s; }
+
+f2_space live_set(int n, uint32_t count, const net_form *forms) {
+  f2_space s = live_all(n);
+  for (uint32_t i = 0; i < count; i++)
+    f2_space_insert(&s, live_vector(forms[i]));
+  return normal(s);
+}
+
+f2_space live_and(f2_space s, net_form f) {
+  f2_space_insert(&s, live_vector(f));
+  return normal(s);
+}
+
+bool live_within(f2_space s, f2_space t) { return f2_space_contains(s, t); }
+
+f2_space live_hull(f2_space s, f2_space t) {
+  if (s.dimension == 0 || t.dimension == 0)
+    return f2_space_zero(s.n);
+  return f2_space_intersection(s, t);
+}
+
+net_form live_reduced(f2_space s, net_form f) {
+  return live_form(f2_space_reduce(s, live_vector(f)));
+}
+
+// The forms of s whose masks are orthogonal to the directions.
+f2_space live_cosets(f2_space s, uint32_t k, const uint64_t *directions) {
+  if (s.dimension == 0 || k == 0 || live_is_empty(s))
+    return s;
+  f2_space span = f2_space_zero(s.n);
+  for (uint32_t i = 0; i < k; i++)
+    f2_space_insert(&span, directions[i] << 1);
+  return f2_space_intersection(s, f2_space_orthogonal(span));
+}
+
+f2_space live_element(f2_space s, uint32_t k, const net_form *coordinates, uint64_t j) {
+  for (uint32_t i = 0; i < k; i++)
+    f2_space_insert(&s, live_vector(coordinates[i]) ^ (j >> i & 1));
+  return normal(s);
+}
+
+void live_forms(f2_space s, net_form *out) {
+  for (int i = 0; i < s.dimension; i++)
+    out[i] = live_form(s.basis[i]);
+}
+
+// ---- maps on them ----------------------------------------------------------------------------
+
+// A map on a live set, with what is constant there moved to the offset, rows of equal forms
+// joined, and no form with a constant: weight (m . x ^ 1) = weight - weight (m . x).
+typedef struct reduced_map {
+  int64_t offset;
+  uint32_t count;
+  uint64_t *masks;  // different, not 0
+  int64_t *weights;
+} reduced_map;
+
+static bool reduced_add(reduced_map *m, uint64_t mask, int64_t weight) {
+  uint32_t at = 0;
+  while (at < m->count && m->masks[at] != mask)
+    at++;
+  if (at == m->count) {
+    m->masks[m->count] = mask;
+    m->weights[m->count++] = 0;
+  }
+  return !__builtin_add_overflow(m->weights[at], weight, &m->weights[at]);
+}
+
+// False if a number does not fit.
+static bool reduce(arena *a, const net_map *m, f2_space s, reduced_map *out) {
+  *out = (reduced_map){m->offset, 0, NEW_ARRAY(a, uint64_t, m->row_count),
+                       NEW_ARRAY(a, int64_t, m->row_count)};
+  for (uint32_t r = 0; r < m->row_count; r++) {
+    net_form form = live_reduced(s, m->rows[r].form);
+    int64_t weight = m->rows[r].weight;
+    if (form.constant) {
+      if (__builtin_add_overflow(out->offset, weight, &out->offset) ||
+          __builtin_sub_overflow(INT64_C(0), weight, &weight))
+        return false;
+    }
+    if (form.mask != 0 && weight != 0 && !reduced_add(out, form.mask, weight))
+      return false;
+  }
+  uint32_t kept = 0;
+  for (uint32_t r = 0; r < out->count; r++)
+    if (out->weights[r] != 0) {
+      out->masks[kept] = out->masks[r];
+      out->weights[kept++] = out->weights[r];
+    }
+  out->count = kept;
+  return true;
+}
+
+static int rank(uint32_t count, const uint64_t *masks, uint32_t except) {
+  f2_echelon e = {{0}, {0}};
+  int sum = 0;
+  for (uint32_t i = 0; i < count; i++)
+    sum += i != except && f2_echelon_insert(&e, masks[i], 0, NULL);
+  return sum;
+}
+
+static bool widen(int64_t value, int64_t *low, int64_t *high) {
+  return !__builtin_add_overflow(value < 0 ? *low : *high, value, value < 0 ? low : high);
+}
+
+enum { MOST_ENUMERATED = 12 };  // dimensions
+
+// Rows that depend on others are tried in all their combinations, by Gray code.
+static bool widen_dependent(uint32_t count, const uint64_t *masks, const int64_t *weights,
+                            int64_t *low, int64_t *high) {
+  f2_echelon e = {{0}, {0}};
+  uint64_t basis[MOST_ENUMERATED];
+  int dimension = 0;
+  for (uint32_t i = 0; i < count; i++)
+    if (f2_echelon_insert(&e, masks[i], 0, NULL))
+      basis[dimension++] = masks[i];
+  int64_t least = 0, most = 0;
+  for (uint64_t x = 0; x < UINT64_C(1) << dimension; x++) {
+    int64_t sum = 0;
+    for (uint32_t i = 0; i < count; i++) {
+      uint64_t of = 0;
+      f2_coordinates(dimension, basis, masks[i], &of);
+      if (f2_dot(of, x) && __builtin_add_overflow(sum, weights[i], &sum))
+        return false;
+    }
+    least = sum < least ? sum : least;
+    most = sum > most ? sum : most;
+  }
+  return widen(least, low, high) && widen(most, low, high);
+}
+
+// A row that no relation contains takes both values whatever the others do.
+static bool widen_rows(arena *a, const reduced_map *m, int64_t *low, int64_t *high) {
+  int whole = rank(m->count, m->masks, m->count);
+  bool independent = whole == (int)m->count;
+  uint32_t count = 0;
+  uint64_t *masks = NEW_ARRAY(a, uint64_t, m->count);
+  int64_t *weights = NEW_ARRAY(a, int64_t, m->count);
+  for (uint32_t r = 0; r < m->count; r++)
+    if (independent || rank(m->count, m->masks, r) < whole) {
+      if (!widen(m->weights[r], low, high))
+        return false;
+    } else {
+      masks[count] = m->masks[r];
+      weights[count++] = m->weights[r];
+    }
+  if (rank(count, masks, count) <= MOST_ENUMERATED)
+    return widen_dependent(count, masks, weights, low, high);
+  for (uint32_t r = 0; r < count; r++)
+    if (!widen(weights[r], low, high))
+      return false;
+  return true;
+}
+
+bool live_map_range(arena *a, const net_map *m, const uint64_t *extents, f2_space s, int64_t *low,
+                    int64_t *high) {
+  reduced_map reduced;
+  if (live_is_empty(s) || !reduce(a, m, s, &reduced))
+    return false;
+  *low = *high = reduced.offset;
+  for (uint32_t l = 0; l < m->loop_count; l++) {
+    int64_t last = 0;
+    if (extents[l] == 0 || extents[l] - 1 > INT64_MAX ||
+        __builtin_mul_overflow(m->strides[l], (int64_t)(extents[l] - 1), &last) ||
+        !widen(last, low, high))
+      return false;
+  }
+  return widen_rows(a, &reduced, low, high);
+}
+
+// ---- injectivity -----------------------------------------------------------------------------
+
+// A digit 0 ... most of some weight.
+typedef struct digit {
+  uint64_t weight, most;
+} digit;
+
+static int by_weight(const void *a, const void *b) {
+  uint64_t x = ((const digit *)a)->weight, y = ((const digit *)b)->weight;
+  return (x > y) - (x < y);
+}
+
+static uint64_t magnitude(int64_t x) { return x < 0 ? -(uint64_t)x : (uint64_t)x; }
+
+// Whether each weight exceeds the largest sum of all smaller ones: then the sum tells the digits.
+static bool digits_distinct(uint32_t count, digit *digits) {
+  uint64_t sum = 0, part = 0;
+  if (count > 1)
+    qsort(digits, count, sizeof *digits, by_weight);
+  for (uint32_t i = 0; i < count; i++)
+    if (digits[i].weight <= sum ||
+        __builtin_mul_overflow(digits[i].weight, digits[i].most, &part) ||
+        __builtin_add_overflow(sum, part, &sum))
+      return false;
+  return true;
+}
+
+enum { MOST_POINTS = 4096 };
+
+static int by_value(const void *a, const void *b) {
+  int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+  return (x > y) - (x < y);
+}
+
+// All points, if they are few.
+static live_answer try_points(arena *a, const net_map *m, const uint64_t *extents, f2_space s) {
+  uint64_t points = 1, loops = 1;
+  for (uint32_t l = 0; l < m->loop_count; l++)
+    if (__builtin_mul_overflow(loops, extents[l], &loops) || loops > MOST_POINTS)
+      return LIVE_UNKNOWN;
+  if (s.n - 1 > 12 || (points = loops << (s.n - 1)) > MOST_POINTS)
+    return LIVE_UNKNOWN;
+  int64_t *values = NEW_ARRAY(a, int64_t, points);
+  uint64_t *o = NEW_ARRAY(a, uint64_t, m->loop_count), count = 0;
+  for (uint64_t p = 0; p < points; p++) {
+    uint64_t rest = p >> (s.n - 1), x = p & f2_mask(s.n - 1);
+    for (uint32_t l = m->loop_count; l-- > 0; rest /= extents[l])
+      o[l] = rest % extents[l];
+    bool alive = true;
+    for (int i = 0; i < s.dimension; i++)
+      alive = alive && !net_form_at(live_form(s.basis[i]), x);
+    if (alive)
+      values[count++] = net_map_at(m, o, x);
+  }
+  if (count > 1)
+    qsort(values, count, sizeof *values, by_value);
+  for (uint64_t i = 1; i < count; i++)
+    if (values[i] == values[i - 1])
+      return LIVE_NO;
+  return LIVE_YES;
+}
+
+live_answer live_map_injective(arena *a, const net_map *m, const uint64_t *extents, f2_space s) {
+  reduced_map reduced;
+  uint32_t count = 0;
+  digit *digits = NEW_ARRAY(a, digit, m->loop_count + m->row_count);
+  if (live_is_empty(s))
+    return LIVE_YES;
+  for (uint32_t l = 0; l < m->loop_count; l++) {
+    if (extents[l] == 0)
+      return LIVE_YES;
+    if (extents[l] > 1)
+      digits[count++] = (digit){magnitude(m->strides[l]), extents[l] - 1};
+    if (extents[l] > 1 && m->strides[l] == 0)
+      return LIVE_NO;
+  }
+  if (!reduce(a, m, s, &reduced))
+    return LIVE_UNKNOWN;
+  // Two points where all rows agree have one value.
+  if (rank(reduced.count, reduced.masks, reduced.count) < s.n - 1 - s.dimension)
+    return LIVE_NO;
+  for (uint32_t r = 0; r < reduced.count; r++)
+    digits[count++] = (digit){magnitude(reduced.weights[r]), 1};
+  if (digits_distinct(count, digits))
+    return LIVE_YES;
+  return try_points(a, m, extents, s);
+}
+
+f2_space live_of_value(const net_stage *s, net_id value) {
+  for (size_t i = 0; i < s->ops.count; i++) {
+    const net_op *op = &s->ops.items[i];
+    for (uint32_t o = 0; o < op->output_count; o++) {
+      if (op->outputs[o].value != value)
+        continue;
+      f2_space cosets = live_set(s->n, op->live_count, op->live), made = live_empty(s->n);
+      for (uint64_t j = 0; j < UINT64_C(1) << op->k; j++)
+        if (op->outputs[o].elements[j] != NET_NONE)
+          made = live_hull(made, live_element(cosets, op->k, op->coordinates, j));
+      return made;
+    }
+  }
+  return live_all(s->n);
+}

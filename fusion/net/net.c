@@ -1,0 +1,296 @@
+// Maps, and the building of Nets: nodes are shared through a hash table. See net.h.
+#include "fusion/net/net.h"
+
+// ---- maps ------------------------------------------------------------------------------------
+
+// Sums wrap: an address that overflows is one that net_verify has refused.
+int64_t net_map_at(const net_map *m, const uint64_t *o, uint64_t x) {
+  uint64_t sum = (uint64_t)m->offset;
+  for (uint32_t l = 0; l < m->loop_count; l++)
+    sum += (uint64_t)m->strides[l] * o[l];
+  for (uint32_t r = 0; r < m->row_count; r++)
+    if (net_form_at(m->rows[r].form, x))
+      sum += (uint64_t)m->rows[r].weight;
+  return (int64_t)sum;
+}
+
+bool net_map_affine(const net_map *m, int n, f2_affine *bits, int *shift) {
+  uint64_t weights = 0;
+  if (m->row_count > F2_MAX)
+    return false;
+  for (uint32_t r = 0; r < m->row_count; r++) {
+    uint64_t weight = (uint64_t)m->rows[r].weight;
+    if (m->rows[r].weight <= 0 || (weight & (weight - 1)) != 0 || (weights & weight) != 0)
+      return false;
+    weights |= weight;
+  }
+  int lowest = weights == 0 ? 0 : f2_lsb(weights);
+  if (weights >> lowest != f2_mask((int)m->row_count))
+    return false;
+  *bits = (f2_affine){f2_zero((int)m->row_count, n), 0};
+  for (uint32_t r = 0; r < m->row_count; r++) {
+    int i = f2_lsb((uint64_t)m->rows[r].weight) - lowest;
+    bits->a.row[i] = m->rows[r].form.mask;
+    bits->c |= (uint64_t)m->rows[r].form.constant << i;
+  }
+  *shift = lowest;
+  return true;
+}
+
+static bool same_form(net_form a, net_form b) {
+  return a.mask == b.mask && a.constant == b.constant;
+}
+
+bool net_map_equal(const net_map *a, const net_map *b) {
+  if (a->offset != b->offset || a->loop_count != b->loop_count || a->row_count != b->row_count)
+    return false;
+  for (uint32_t l = 0; l < a->loop_count; l++)
+    if (a->strides[l] != b->strides[l])
+      return false;
+  for (uint32_t r = 0; r < a->row_count; r++)
+    if (a->rows[r].weight != b->rows[r].weight || !same_form(a->rows[r].form, b->rows[r].form))
+      return false;
+  return true;
+}
+
+static net_map map_copy(arena *a, const net_map *m) {
+  net_map copy = *m;
+  copy.strides = NEW_ARRAY(a, int64_t, m->loop_count);
+  for (uint32_t l = 0; l < m->loop_count; l++)
+    copy.strides[l] = m->strides[l];
+  copy.rows = NEW_ARRAY(a, net_row, m->row_count);
+  for (uint32_t r = 0; r < m->row_count; r++)
+    copy.rows[r] = m->rows[r];
+  return copy;
+}
+
+// ---- nodes -----------------------------------------------------------------------------------
+
+// Which fields a kind uses; the rest are zero.
+enum { SCALAR = 1, VALUE = 2, OPERANDS = 4, NUMBER = 8, MAP = 16, CONSTANT = 32 };
+static const unsigned uses[NET_NODE_KINDS] = {
+    [NET_LEAF] = VALUE | NUMBER | MAP,  // lowering's own leaves have a map
+    [NET_INDEX] = MAP,
+    [NET_CONSTANT] = CONSTANT,
+    [NET_SCALAR] = SCALAR | OPERANDS,
+    [NET_MIN] = OPERANDS,
+    [NET_MAX] = OPERANDS,
+    [NET_SELECT] = OPERANDS,
+    [NET_CONVERT] = OPERANDS,
+    [NET_ROOT] = OPERANDS | NUMBER,
+    [NET_EXTERN] = OPERANDS | NUMBER,
+};
+
+// Operands and map still the caller's.
+static net_node node_used(const net_node *node) {
+  unsigned fields = uses[node->kind];
+  net_node used = {.kind = node->kind, .type = node->type};
+  if (fields & SCALAR)
+    used.scalar = node->scalar;
+  if (fields & VALUE)
+    used.value = node->value;
+  if (fields & NUMBER)
+    used.number = node->number;
+  if (fields & OPERANDS) {
+    used.operand_count = node->operand_count;
+    used.operands = node->operands;
+  }
+  if (fields & MAP)
+    used.map = node->map;
+  if (fields & CONSTANT)
+    memcpy(&used.constant, &node->constant, scalar_types[node->type].size);
+  return used;
+}
+
+static bool node_equal(const net_node *a, const net_node *b) {
+  if (a->kind != b->kind || a->type != b->type || a->scalar != b->scalar || a->value != b->value ||
+      a->number != b->number || a->operand_count != b->operand_count)
+    return false;
+  for (uint32_t i = 0; i < a->operand_count; i++)
+    if (a->operands[i] != b->operands[i])
+      return false;
+  return memcmp(&a->constant, &b->constant, sizeof a->constant) == 0 &&
+         net_map_equal(&a->map, &b->map);
+}
+
+static uint64_t hash_more(uint64_t hash, uint64_t word) {
+  hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+  return hash ^ hash >> 32;
+}
+
+static uint64_t node_hash(const net_node *node) {
+  uint64_t hash = hash_bytes(&node->constant, sizeof node->constant);
+  hash = hash_more(hash, (uint64_t)node->kind << 32 | (uint64_t)node->type << 16 | node->scalar);
+  hash = hash_more(hash, node->number ^ (uint64_t)node->value << 32);
+  for (uint32_t i = 0; i < node->operand_count; i++)
+    hash = hash_more(hash, node->operands[i]);
+  hash = hash_more(hash, (uint64_t)node->map.offset);
+  for (uint32_t l = 0; l < node->map.loop_count; l++)
+    hash = hash_more(hash, (uint64_t)node->map.strides[l]);
+  for (uint32_t r = 0; r < node->map.row_count; r++) {
+    const net_row *row = &node->map.rows[r];
+    hash =
+        hash_more(hash_more(hash, row->form.mask), (uint64_t)row->weight * 2 + row->form.constant);
+  }
+  return hash;
+}
+
+static void table_insert(net_stage *s, uint64_t hash, net_id id) {
+  size_t slot = hash & (s->node_slots - 1);
+  while (s->node_table[slot] != 0)
+    slot = (slot + 1) & (s->node_slots - 1);
+  s->node_table[slot] = id + 1;
+}
+
+// At most half full.
+static void table_grow(arena *a, net_stage *s) {
+  s->node_slots = s->node_slots ? 2 * s->node_slots : 32;
+  s->node_table = NEW_ARRAY(a, net_id, s->node_slots);
+  uint32_t *marks = NEW_ARRAY(a, uint32_t, s->node_slots / 2 + 1);
+  if (s->marks)
+    marks[0] = s->marks[0];  // what no node of a later walk can be marked with
+  s->marks = marks;
+  s->walk = NEW_ARRAY(a, net_id, s->node_slots / 2);
+  for (net_id id = 0; id < s->nodes.count; id++)
+    table_insert(s, node_hash(&s->nodes.items[id]), id);
+}
+
+net_id net_node_add(arena *a, net_stage *s, const net_node *node) {
+  if (2 * (s->nodes.count + 1) > s->node_slots)
+    table_grow(a, s);
+  net_node used = node_used(node);
+  uint64_t hash = node_hash(&used);
+  for (size_t slot = hash; s->node_table[slot &= s->node_slots - 1] != 0; slot++) {
+    net_id id = s->node_table[slot] - 1;
+    if (node_equal(&used, &s->nodes.items[id]))
+      return id;
+  }
+  net_id *operands = NEW_ARRAY(a, net_id, used.operand_count);
+  for (uint32_t i = 0; i < used.operand_count; i++)
+    operands[i] = used.operands[i];
+  used.operands = operands;
+  used.map = map_copy(a, &used.map);
+  net_id id = (net_id)s->nodes.count;
+  vec_push(a, &s->nodes, used);
+  table_insert(s, hash, id);
+  return id;
+}
+
+// ---- values and arrays -----------------------------------------------------------------------
+
+net_id net_value_add(arena *a, net_stage *s, scalar_type type) {
+  vec_push(a, &s->values, type);
+  return (net_id)(s->values.count - 1);
+}
+
+net_id net_array_add(arena *a, net *t, scalar_type type, uint64_t count, net_role role,
+                     uint32_t number) {
+  vec_push(a, &t->arrays, ((net_array){type, count, role, number}));
+  return (net_id)(t->arrays.count - 1);
+}
+
+// ---- what an op reads ------------------------------------------------------------------------
+
+static int by_number(const void *a, const void *b) {
+  net_id x = *(const net_id *)a, y = *(const net_id *)b;
+  return (x > y) - (x < y);
+}
+
+// Appends node `id` to out unless this walk has met it.
+static uint32_t meet(const net_stage *s, net_id id, net_id *out, uint32_t count) {
+  if (s->marks[1 + id] == s->marks[0])
+    return count;
+  s->marks[1 + id] = s->marks[0];
+  out[count] = id;
+  return count + 1;
+}
+
+uint32_t net_op_nodes(const net_stage *s, const net_op *op, net_id *out) {
+  uint32_t count = 0;
+  if (s->nodes.count == 0)
+    return 0;
+  s->marks[0]++;
+  for (uint32_t i = 0; i < op->output_count; i++)
+    for (uint64_t j = 0; j < UINT64_C(1) << op->k; j++)
+      if (op->outputs[i].elements[j] != NET_NONE)
+        count = meet(s, op->outputs[i].elements[j], out, count);
+  for (uint32_t at = 0; at < count; at++) {
+    const net_node *node = &s->nodes.items[out[at]];
+    for (uint32_t i = 0; i < node->operand_count; i++)
+      count = meet(s, node->operands[i], out, count);
+  }
+  if (count > 1)
+    qsort(out, count, sizeof *out, by_number);
+  return count;
+}
+
+uint32_t net_op_reads(const net_stage *s, const net_op *op, net_id *out) {
+  uint32_t nodes = net_op_nodes(s, op, s->walk), leaves = 0, count = 0;
+  for (uint32_t i = 0; i < nodes; i++)
+    if (s->nodes.items[s->walk[i]].kind == NET_LEAF)
+      s->walk[leaves++] = s->nodes.items[s->walk[i]].value;
+  if (leaves > 1)
+    qsort(s->walk, leaves, sizeof *s->walk, by_number);
+  for (uint32_t i = 0; i < leaves; i++)
+    if (i == 0 || s->walk[i] != s->walk[i - 1])
+      out[count++] = s->walk[i];
+  return count;
+}
+
+// ---- copies ------------------------------------------------------------------------------------
+
+static void *copied(arena *a, const void *items, size_t size, size_t count) {
+  void *copy = arena_alloc(a, size * (count + 1));
+  if (count)
+    memcpy(copy, items, size * count);
+  return copy;
+}
+
+static void copy_map(arena *a, net_map *m) {
+  m->strides = copied(a, m->strides, sizeof *m->strides, m->loop_count);
+  m->rows = copied(a, m->rows, sizeof *m->rows, m->row_count);
+}
+
+static net_op copied_op(arena *a, net_op op) {
+  op.directions = copied(a, op.directions, sizeof *op.directions, op.k);
+  op.coordinates = copied(a, op.coordinates, sizeof *op.coordinates, op.k);
+  op.live = copied(a, op.live, sizeof *op.live, op.live_count);
+  op.outputs = copied(a, op.outputs, sizeof *op.outputs, op.output_count);
+  for (uint32_t i = 0; i < op.output_count; i++)
+    op.outputs[i].elements = copied(a, op.outputs[i].elements, sizeof(net_id), (size_t)1 << op.k);
+  return op;
+}
+
+static net_stage copied_stage(arena *a, const net_stage *s) {
+  net_stage c = {.loop_count = s->loop_count, .n = s->n};
+  c.extents = copied(a, s->extents, sizeof *s->extents, s->loop_count);
+  c.values.items = copied(a, s->values.items, sizeof *s->values.items, s->values.count);
+  c.values.count = c.values.capacity = s->values.count;
+  for (size_t i = 0; i < s->nodes.count; i++)
+    net_node_add(a, &c, &s->nodes.items[i]);
+  for (size_t i = 0; i < s->loads.count; i++) {
+    net_load o = s->loads.items[i];
+    copy_map(a, &o.map);
+    vec_push(a, &c.loads, o);
+  }
+  for (size_t i = 0; i < s->ops.count; i++)
+    vec_push(a, &c.ops, copied_op(a, s->ops.items[i]));
+  for (size_t i = 0; i < s->stores.count; i++) {
+    net_store o = s->stores.items[i];
+    copy_map(a, &o.map);
+    o.live = copied(a, o.live, sizeof *o.live, o.live_count);
+    vec_push(a, &c.stores, o);
+  }
+  return c;
+}
+
+net *net_copy(arena *a, const net *t) {
+  net *c = NEW(a, net);
+  c->arrays.items = copied(a, t->arrays.items, sizeof *t->arrays.items, t->arrays.count);
+  c->arrays.count = c->arrays.capacity = t->arrays.count;
+  c->externs.items = copied(a, t->externs.items, sizeof *t->externs.items, t->externs.count);
+  c->externs.count = c->externs.capacity = t->externs.count;
+  for (size_t i = 0; i < t->stages.count; i++)
+    vec_push(a, &c->stages, copied_stage(a, &t->stages.items[i]));
+  return c;
+}

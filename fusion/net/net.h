@@ -1,0 +1,209 @@
+// The Net: a program as operations on index spaces, without a single data movement of its own.
+//
+// The Trace moves elements between arrays at every step. In the Net they stay where they are: a
+// STAGE has an index space, F_2^n times some outer loops, and an op combines elements whose indices
+// differ by known vectors, in place. Splits, columns and permutations have become the vectors
+// (design: frames, F and f) and the maps by which a stage loads from memory and stores to it.
+//
+//   main : [2^n]i32 -> [2^n]i32          n = 2, main xs = bmmc [2, 1] 0 (parm 1 (column 1 cs) xs)
+//
+//   array a0 i32 4 argument 0
+//   array a1 i32 4 result 0
+//   stage n=2                                  # space: x = (x0, x1), no loops
+//     v0 = load a0 at x0 + 2*x1                # v0 holds, at index x, element x of the argument
+//     op directions 0b10 coordinates x1 step 8 # pairs x, x ^ 0b10; element j of a pair has x1 = j
+//       v1[0] = min v0[0] v0[1]
+//       v1[1] = max v0[0] v0[1]
+//     store v1 in a1 at 2*x0 + x1              # the bmmc: a transposed address
+//
+// A stage is a straight line: loads, then ops, then stores. Its values are in static single
+// assignment form: each is defined by one load or one op, on the whole space, and an op reads any
+// values defined before it. Stages are executed in order; what one makes for another passes through
+// an array. An array written by several stages or stores (the parts of a concatenation) is read
+// after all of them.
+//
+// One kind of map serves for addresses of memory and for integers that depend on the index:
+//
+//      offset + sum over loops l of stride_l o_l + sum over rows r of weight_r (mask_r . x ^ bit_r)
+//
+// affine over the integers in the loop indices and in the rows, each an affine form over F_2 in the
+// index bits. With weights 1, 2, 4, ... the rows are an affine map A x ^ c (net_map_affine).
+//
+// Dead elements: `live` forms, all 0 exactly on the indices that matter. An op need not be executed
+// elsewhere, and what a value holds there is never stored.
+//
+// Sizes, devices and the order of execution inside a stage are the planner's (plan.h).
+#ifndef PERMC_FUSION_NET_NET_H
+#define PERMC_FUSION_NET_NET_H
+
+#include "core/base.h"
+#include "core/f2.h"
+#include "core/scalar/scalar.h"
+
+typedef uint32_t net_id;
+#define NET_NONE UINT32_MAX
+
+// ---- maps ------------------------------------------------------------------------------------
+
+// The affine form mask . x ^ constant.
+typedef struct net_form {
+  uint64_t mask;
+  bool constant;
+} net_form;
+
+typedef struct net_row {
+  net_form form;
+  int64_t weight;
+} net_row;
+
+typedef struct net_map {
+  int64_t offset;
+  uint32_t loop_count, row_count;
+  int64_t *strides;  // loop_count of them
+  net_row *rows;
+} net_map;
+
+static inline bool net_form_at(net_form f, uint64_t x) { return f2_dot(f.mask, x) ^ f.constant; }
+// Its value at loop indices o (one per loop) and index x.
+int64_t net_map_at(const net_map *m, const uint64_t *o, uint64_t x);
+// Whether the rows' weights are 2^(i+s) for i = 0 ... row_count-1, each once: then *bits is the
+// affine map of x to the row_count bits (row i of weight 2^(i+s)), s is *shift.
+bool net_map_affine(const net_map *m, int n, f2_affine *bits, int *shift);
+// Whether the two are written alike (equal functions may be written in several ways).
+bool net_map_equal(const net_map *a, const net_map *b);
+
+// ---- scalar code -----------------------------------------------------------------------------
+
+typedef enum net_node_kind {
+  NET_LEAF,      // element `number` (of the op's 2^k) of value `value`
+  NET_INDEX,     // i64: `map` of the index, the same for all 2^k elements
+  NET_CONSTANT,  // `constant`
+  NET_SCALAR,    // `scalar` of 1 or 2 operands
+  NET_MIN,       // of 2 operands of an integer type or bool: where a comparison chooses
+  NET_MAX,       //   between its own operands (made by rules, never by lowering)
+  NET_SELECT,    // operands: bool, a, b
+  NET_CONVERT,   // of 1 operand to `type`
+  NET_ROOT,      // operand k (i64): scalar_root(type, k, number)
+  NET_EXTERN,    // foreign function `number` of any operands
+  NET_NODE_KINDS
+} net_node_kind;
+
+// Nodes of a stage are shared: equal nodes have one number, and operands precede their node.
+typedef struct net_node {
+  net_node_kind kind;
+  scalar_type type;  // of the result
+  scalar_op scalar;
+  net_id value;
+  uint32_t operand_count;
+  uint64_t number;
+  net_id *operands;
+  net_map map;
+  scalar_bits constant;
+} net_node;
+
+// ---- ops -------------------------------------------------------------------------------------
+
+// One value that an op makes: elements[j] is the node for element j, or NET_NONE where it is dead.
+typedef struct net_output {
+  net_id value;
+  net_id *elements;  // 2^k
+} net_output;
+
+// Acts on cosets of span(directions). Element j of the coset of x is the index y in it with
+// coordinates[i](y) = bit i of j; coordinates[i].mask . directions[i'] = [i = i'].
+typedef struct net_op {
+  uint32_t k;
+  uint64_t *directions;   // k, independent
+  net_form *coordinates;  // k
+  uint32_t live_count;
+  net_form *live;  // masks orthogonal to the directions
+  uint32_t output_count;
+  net_output *outputs;
+  uint32_t origin;  // the Trace step that asked for it, for messages
+} net_op;
+
+// ---- stages ----------------------------------------------------------------------------------
+
+typedef struct net_load {
+  net_id value, array;
+  net_map map;
+  uint64_t limit;    // addresses from here on are not in memory: they read as `fill`
+  scalar_bits fill;  //   (UINT64_MAX: none)
+} net_load;
+
+typedef struct net_store {
+  net_id value, array;
+  net_map map;     // injective where alive
+  uint64_t limit;  // addresses from here on are not written (UINT64_MAX: none)
+  uint32_t live_count;
+  net_form *live;
+} net_store;
+
+typedef struct net_stage {
+  uint32_t loop_count;
+  uint64_t *extents;        // loops, outermost first
+  int n;                    // index bits
+  VEC(scalar_type) values;  // the type of each value
+  VEC(net_node) nodes;
+  VEC(net_load) loads;
+  VEC(net_op) ops;
+  VEC(net_store) stores;
+  // Kept by net_node_add, of no meaning to others:
+  net_id *node_table;  // by hash, open addressing: number + 1 of a node, 0 where free
+  size_t node_slots;   // a power of two, or 0
+  uint32_t *marks;     // marks[0]: how often the nodes were walked; [1 + i]: when node i was met
+  net_id *walk;        // room for all nodes
+} net_stage;
+
+// ---- the whole -------------------------------------------------------------------------------
+
+typedef enum net_role { NET_ARGUMENT, NET_RESULT, NET_TEMPORARY } net_role;
+
+typedef struct net_array {
+  scalar_type type;
+  uint64_t count;  // elements
+  net_role role;
+  uint32_t number;  // of the argument or result
+} net_array;
+
+// A foreign C function (NET_EXTERN's number).
+typedef struct net_extern {
+  const char *library, *name;
+  uint32_t arity;
+  scalar_type *parameters;
+  scalar_type result;
+} net_extern;
+
+typedef struct net {
+  VEC(net_array) arrays;
+  VEC(net_stage) stages;
+  VEC(net_extern) externs;
+} net;
+
+// NULL if every invariant holds, else a sentence naming the stage and what is wrong in it.
+const char *net_verify(arena *a, const net *t);
+// In the form above (all of it: net/print.c), which net_read reads back.
+void net_print(text *out, const net *t);
+// NULL in *wrong: the net of that text. Otherwise a sentence with the line.
+net *net_read(arena *a, const char *string, const char **wrong);
+
+// The same net in another arena.
+net *net_copy(arena *a, const net *t);
+
+// ---- building --------------------------------------------------------------------------------
+
+// The number of an equal node of the stage, or of a new one (copied into `a`). Fields that the kind
+// does not use are ignored, and zero in the copy. (A leaf's map is kept: while lowering, leaves
+// have one.) Nodes are made by this function only.
+net_id net_node_add(arena *a, net_stage *s, const net_node *node);
+net_id net_value_add(arena *a, net_stage *s, scalar_type type);
+net_id net_array_add(arena *a, net *t, scalar_type type, uint64_t count, net_role role,
+                     uint32_t number);
+// The nodes that an op evaluates, each once, in increasing order (operands first); returns how
+// many. `out` has room for all nodes. Not from two threads at once on one stage.
+uint32_t net_op_nodes(const net_stage *s, const net_op *op, net_id *out);
+// The values that an op reads, each once, in increasing order; returns how many. `out` has room
+// for all values. Not from two threads at once on one stage.
+uint32_t net_op_reads(const net_stage *s, const net_op *op, net_id *out);
+
+#endif

@@ -1,0 +1,251 @@
+// Nets as text. The form, which net/read.c reads back:
+//
+//   array a0 i32 4 argument 0               element type, elements, role
+//   array a1 i32 4 result 0
+//   extern e0 hypotf f32 f32 -> f32 in "m"
+//   stage n=2 loops 3 5
+//     v0 = load a0 at 3*o0 - 4*(x0^x1^1) + 7 below 9 else i32:-1
+//     op directions 0b10 coordinates x1 live x0^1 step 12
+//       t0 = index o1 + x0                  nodes that others use; x, o: index bits, loops
+//       t1 = convert i32 t0
+//       v1[0] = select bool:true v0[1] t1   what the elements become
+//       v1[1] = dead i32
+//     store v1 in a1 at x0 + 2*x1 below 4 live x0^1
+//
+// Names t are of one op. Nodes are printed in the order in which a walk from the elements meets
+// them, operands first, so that the text does not depend on their numbers.
+#include "fusion/net/notation.h"
+
+#include <inttypes.h>
+
+typedef struct printer {
+  arena memory;
+  text *out;
+  const net_stage *stage;
+  uint32_t *uses;  // by node, within the op: how often; NAMED: a line t
+  uint32_t *names;
+  net_id *order;
+} printer;
+
+enum { NAMED = 2 };
+
+// ---- nodes -----------------------------------------------------------------------------------
+
+static bool always_inline(const net_node *node) {
+  return node->kind == NET_LEAF || node->kind == NET_CONSTANT;
+}
+
+static void print_node(const printer *p, const net_node *node);
+
+static void print_operand(const printer *p, net_id id) {
+  const net_node *node = &p->stage->nodes.items[id];
+  if (always_inline(node))
+    print_node(p, node);
+  else
+    text_printf(p->out, "t%" PRIu32, p->names[id]);
+}
+
+static void print_head(text *out, const net_node *node) {
+  const char *type = scalar_types[node->type].name;
+  switch (node->kind) {
+  case NET_SCALAR:
+    text_string(out, scalar_ops[node->scalar].name);
+    break;
+  case NET_MIN:
+    text_string(out, "min");
+    break;
+  case NET_MAX:
+    text_string(out, "max");
+    break;
+  case NET_SELECT:
+    text_string(out, "select");
+    break;
+  case NET_CONVERT:
+    text_printf(out, "convert %s", type);
+    break;
+  case NET_ROOT:
+    text_printf(out, "root %s %" PRIu64, type, node->number);
+    break;
+  case NET_EXTERN:
+    text_printf(out, "extern e%" PRIu64 " %s", node->number, type);
+    break;
+  default:
+    break;
+  }
+}
+
+static void print_node(const printer *p, const net_node *node) {
+  if (node->kind == NET_LEAF) {
+    text_printf(p->out, "v%" PRIu32 "[%" PRIu64 "]", node->value, node->number);
+  } else if (node->kind == NET_CONSTANT) {
+    write_constant(p->out, node->type, &node->constant);
+  } else if (node->kind == NET_INDEX) {
+    text_string(p->out, "index ");
+    write_map(p->out, &node->map);
+  } else {
+    print_head(p->out, node);
+    for (uint32_t i = 0; i < node->operand_count; i++) {
+      text_string(p->out, " ");
+      print_operand(p, node->operands[i]);
+    }
+  }
+}
+
+// ---- ops -------------------------------------------------------------------------------------
+
+typedef struct visit {
+  net_id node;
+  uint32_t next;  // operand to look at
+} visit;
+typedef VEC(visit) visits;
+
+// A use of the node, which is walked when met for the first time.
+static void visit_node(printer *p, visits *stack, net_id id, uint32_t uses) {
+  if (p->uses[id] == 0)
+    vec_push(&p->memory, stack, ((visit){id, 0}));
+  p->uses[id] += uses;
+}
+
+// Appends to p->order what `root` needs and no element before it did, operands first.
+static void walk(printer *p, visits *stack, net_id root, uint32_t *count) {
+  visit_node(p, stack, root, 1);
+  while (stack->count > 0) {
+    visit *top = &stack->items[stack->count - 1];
+    const net_node *node = &p->stage->nodes.items[top->node];
+    if (top->next < node->operand_count) {
+      visit_node(p, stack, node->operands[top->next++], NAMED);
+    } else {
+      p->order[(*count)++] = top->node;
+      stack->count--;
+    }
+  }
+}
+
+static void print_element(const printer *p, net_id id, scalar_type type) {
+  if (id == NET_NONE)
+    text_printf(p->out, "dead %s", scalar_types[type].name);
+  else if (p->uses[id] >= NAMED)
+    print_operand(p, id);
+  else
+    print_node(p, &p->stage->nodes.items[id]);
+  text_string(p->out, "\n");
+}
+
+static void print_nodes(printer *p, const net_op *op) {
+  uint32_t count = 0, named = 0;
+  visits stack = {0};
+  for (uint32_t i = 0; i < op->output_count; i++)
+    for (uint64_t j = 0; j < UINT64_C(1) << op->k; j++)
+      if (op->outputs[i].elements[j] != NET_NONE)
+        walk(p, &stack, op->outputs[i].elements[j], &count);
+  for (uint32_t i = 0; i < count; i++) {
+    const net_node *node = &p->stage->nodes.items[p->order[i]];
+    if (always_inline(node) || p->uses[p->order[i]] < NAMED)
+      continue;
+    p->names[p->order[i]] = named;
+    text_printf(p->out, "    t%" PRIu32 " = ", named++);
+    print_node(p, node);
+    text_string(p->out, "\n");
+  }
+  for (uint32_t i = 0; i < op->output_count; i++)
+    for (uint64_t j = 0; j < UINT64_C(1) << op->k; j++) {
+      net_id value = op->outputs[i].value;
+      text_printf(p->out, "    v%" PRIu32 "[%" PRIu64 "] = ", value, j);
+      print_element(p, op->outputs[i].elements[j], p->stage->values.items[value]);
+    }
+  for (uint32_t i = 0; i < count; i++)
+    p->uses[p->order[i]] = 0;
+}
+
+static void print_op(printer *p, const net_op *op) {
+  text_string(p->out, "  op");
+  for (uint32_t i = 0; i < op->k; i++) {
+    text_string(p->out, i == 0 ? " directions" : "");
+    write_mask(p->out, op->directions[i], p->stage->n);
+  }
+  write_forms(p->out, " coordinates ", op->k, op->coordinates);
+  write_forms(p->out, " live ", op->live_count, op->live);
+  text_printf(p->out, " step %" PRIu32 "\n", op->origin);
+  print_nodes(p, op);
+}
+
+// ---- stages ----------------------------------------------------------------------------------
+
+static void print_load(text *out, const net_load *load, scalar_type type) {
+  text_printf(out, "  v%" PRIu32 " = load a%" PRIu32 " at ", load->value, load->array);
+  write_map(out, &load->map);
+  if (load->limit != UINT64_MAX) {
+    text_printf(out, " below %" PRIu64 " else ", load->limit);
+    write_constant(out, type, &load->fill);
+  }
+  text_string(out, "\n");
+}
+
+static void print_store(text *out, const net_store *store) {
+  text_printf(out, "  store v%" PRIu32 " in a%" PRIu32 " at ", store->value, store->array);
+  write_map(out, &store->map);
+  if (store->limit != UINT64_MAX)
+    text_printf(out, " below %" PRIu64, store->limit);
+  write_forms(out, " live ", store->live_count, store->live);
+  text_string(out, "\n");
+}
+
+static void print_stage(printer *p, const net_stage *s) {
+  p->stage = s;
+  p->uses = NEW_ARRAY(&p->memory, uint32_t, s->nodes.count);
+  p->names = NEW_ARRAY(&p->memory, uint32_t, s->nodes.count);
+  p->order = NEW_ARRAY(&p->memory, net_id, s->nodes.count);
+  text_printf(p->out, "stage n=%d", s->n);
+  for (uint32_t l = 0; l < s->loop_count; l++)
+    text_printf(p->out, "%s %" PRIu64, l == 0 ? " loops" : "", s->extents[l]);
+  text_string(p->out, "\n");
+  for (size_t i = 0; i < s->loads.count; i++)
+    print_load(p->out, &s->loads.items[i], s->values.items[s->loads.items[i].value]);
+  for (size_t i = 0; i < s->ops.count; i++)
+    print_op(p, &s->ops.items[i]);
+  for (size_t i = 0; i < s->stores.count; i++)
+    print_store(p->out, &s->stores.items[i]);
+}
+
+// ---- the whole -------------------------------------------------------------------------------
+
+static void print_extern(text *out, size_t id, const net_extern *e) {
+  text_printf(out, "extern e%zu %s", id, e->name);
+  for (uint32_t i = 0; i < e->arity; i++)
+    text_printf(out, " %s", scalar_types[e->parameters[i]].name);
+  text_printf(out, " -> %s in \"", scalar_types[e->result].name);
+  for (const char *at = e->library; *at; at++) {
+    if (*at == '\n') {
+      text_string(out, "\\n");
+      continue;
+    }
+    text_string(out, *at == '"' || *at == '\\' ? "\\" : "");
+    text_add(out, at, 1);
+  }
+  text_string(out, "\"\n");
+}
+
+static void print_net(printer *p, const net *t) {
+  for (size_t i = 0; i < t->arrays.count; i++)
+    write_array(p->out, i, &t->arrays.items[i]);
+  for (size_t i = 0; i < t->externs.count; i++)
+    print_extern(p->out, i, &t->externs.items[i]);
+  for (size_t i = 0; i < t->stages.count; i++)
+    print_stage(p, &t->stages.items[i]);
+}
+
+void net_print(text *out, const net *t) {
+  jmp_buf failure;
+  c_locale locale;
+  printer p = {.memory.failure = &failure, .out = out};
+  if (!c_locale_enter(&locale)) {
+    out->failed = true;
+    return;
+  }
+  if (setjmp(failure) == 0)
+    print_net(&p, t);
+  else
+    out->failed = true;
+  arena_free(&p.memory);
+  c_locale_leave(&locale);
+}

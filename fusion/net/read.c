@@ -1,0 +1,385 @@
+// Nets from text: the form of net/print.c. A line is blank, a comment (#), or one thing; nothing
+// here checks more than that the text can be kept as a Net (net_verify does the rest).
+#include "fusion/net/notation.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+
+// An op with more is a mistake, not to be answered with memory.
+enum { MOST_DIRECTIONS = 20 };
+
+#define NOT_GIVEN (NET_NONE - 1)  // an element of which no line has spoken yet
+
+typedef struct net_reader {
+  reader in;
+  net *net;
+  net_stage *stage;  // the last one, NULL before it
+  net_op *op;        // being read; its outputs are below
+  VEC(net_output) outputs;
+  VEC(net_id) names;  // the nodes t0, t1, ... of the op
+} net_reader;
+
+// ---- nodes -----------------------------------------------------------------------------------
+
+static bool numbered(net_reader *r, char letter) {
+  read_skip(&r->in);
+  if (r->in.at[0] != letter || !isdigit((unsigned char)r->in.at[1]))
+    return false;
+  r->in.at++;
+  return true;
+}
+
+static net_id value_number(net_reader *r) {
+  read_expect(&r->in, "v");
+  return read_small_number(&r->in);
+}
+
+// Values are typed by what defines them.
+static void define(net_reader *r, net_id value, scalar_type type) {
+  while (r->stage->values.count <= value)
+    net_value_add(r->in.memory, r->stage, SCALAR_COUNT);
+  if (r->stage->values.items[value] != SCALAR_COUNT)
+    read_fail(&r->in, "v%" PRIu32 " is defined before", value);
+  r->stage->values.items[value] = type;
+}
+
+static net_id leaf(net_reader *r) {
+  net_node node = {.kind = NET_LEAF, .value = read_small_number(&r->in)};
+  read_expect(&r->in, "[");
+  node.number = read_number(&r->in);
+  read_expect(&r->in, "]");
+  if (node.value >= r->stage->values.count || r->stage->values.items[node.value] == SCALAR_COUNT)
+    read_fail(&r->in, "v%" PRIu32 " is not defined before", node.value);
+  node.type = r->stage->values.items[node.value];
+  return net_node_add(r->in.memory, r->stage, &node);
+}
+
+static net_id operand(net_reader *r) {
+  if (numbered(r, 't')) {
+    uint64_t name = read_number(&r->in);
+    if (name >= r->names.count)
+      read_fail(&r->in, "t%" PRIu64 " is not defined before", name);
+    return r->names.items[name];
+  }
+  if (numbered(r, 'v'))
+    return leaf(r);
+  net_node node = {.kind = NET_CONSTANT, .type = read_type(&r->in)};
+  node.constant = read_constant(&r->in, node.type);
+  return net_node_add(r->in.memory, r->stage, &node);
+}
+
+static scalar_type node_type(const net_reader *r, net_id id) {
+  return r->stage->nodes.items[id].type;
+}
+
+static const struct {
+  const char *name;
+  net_node_kind kind;
+  int operands;
+} words[] = {
+    {"min", NET_MIN, 2},         {"max", NET_MAX, 2},   {"select", NET_SELECT, 3},
+    {"convert", NET_CONVERT, 1}, {"root", NET_ROOT, 1}, {"extern", NET_EXTERN, -1},
+};
+enum { WORDS = sizeof words / sizeof *words };
+
+// The word at the start of an inner node; how many operands follow, -1: to the end of the line.
+// *typed: the type is written, or else comes from the operands.
+static int head(net_reader *r, net_node *node, bool *typed) {
+  for (int i = 0; i < WORDS; i++)
+    if (read_word(&r->in, words[i].name)) {
+      node->kind = words[i].kind;
+      if (node->kind == NET_EXTERN) {
+        read_expect(&r->in, "e");
+        node->number = read_number(&r->in);
+      }
+      *typed = node->kind >= NET_CONVERT;
+      if (*typed)
+        node->type = read_type(&r->in);
+      if (node->kind == NET_ROOT)
+        node->number = read_number(&r->in);
+      return words[i].operands;
+    }
+  for (scalar_op op = 0; op < SCALAR_OP_COUNT; op++)
+    if (read_word(&r->in, scalar_ops[op].name)) {
+      *node = (net_node){.kind = NET_SCALAR, .scalar = op};
+      return scalar_ops[op].arity;
+    }
+  read_fail(&r->in, "there is no operation `%.*s`", (int)read_word_length(r->in.at), r->in.at);
+}
+
+static net_id inner_node(net_reader *r) {
+  net_node node = {0};
+  VEC(net_id) operands = {0};
+  bool typed = false;
+  int expected = head(r, &node, &typed);
+  while (expected < 0 ? !read_at_end(&r->in) : (int)operands.count < expected)
+    vec_push(r->in.memory, &operands, operand(r));
+  node.operand_count = (uint32_t)operands.count;
+  node.operands = operands.items;
+  if (!typed) {
+    scalar_type type = node_type(r, operands.items[node.kind == NET_SELECT ? 1 : 0]);
+    node.type = node.kind == NET_SCALAR ? scalar_result_of(node.scalar, type) : type;
+    if (node.type == SCALAR_COUNT)
+      read_fail(&r->in, "%s has no meaning for %s", scalar_ops[node.scalar].name,
+                scalar_types[type].name);
+  }
+  return net_node_add(r->in.memory, r->stage, &node);
+}
+
+static bool operand_follows(net_reader *r) {
+  read_skip(&r->in);
+  size_t length = read_word_length(r->in.at);
+  return memchr(r->in.at, ':', length) != NULL || memchr(r->in.at, '[', length) != NULL ||
+         (r->in.at[0] == 't' && isdigit((unsigned char)r->in.at[1]));
+}
+
+static net_id node(net_reader *r) {
+  if (operand_follows(r))
+    return operand(r);
+  if (!read_word(&r->in, "index"))
+    return inner_node(r);
+  net_node index = {.kind = NET_INDEX, .type = SCALAR_I64, .map = read_map(&r->in)};
+  return net_node_add(r->in.memory, r->stage, &index);
+}
+
+// ---- ops -------------------------------------------------------------------------------------
+
+static void op_end(net_reader *r) {
+  if (!r->op)
+    return;
+  for (size_t i = 0; i < r->outputs.count; i++)
+    for (uint64_t j = 0; j < UINT64_C(1) << r->op->k; j++)
+      if (r->outputs.items[i].elements[j] == NOT_GIVEN)
+        read_fail(&r->in, "before this line, v%" PRIu32 "[%" PRIu64 "] is missing",
+                  r->outputs.items[i].value, j);
+  r->op->outputs = r->outputs.items;
+  r->op->output_count = (uint32_t)r->outputs.count;
+  vec_push(r->in.memory, &r->stage->ops, *r->op);
+  r->op = NULL;
+}
+
+static void op_start(net_reader *r) {
+  VEC(uint64_t) directions = {0};
+  op_end(r);
+  net_op *op = r->op = NEW(r->in.memory, net_op);
+  r->outputs.items = NULL;
+  r->outputs.count = r->outputs.capacity = r->names.count = 0;
+  if (read_literal(&r->in, "directions"))
+    for (read_skip(&r->in); isdigit((unsigned char)*r->in.at); read_skip(&r->in))
+      vec_push(r->in.memory, &directions, read_number(&r->in));
+  op->directions = directions.items;
+  op->k = (uint32_t)directions.count;
+  if (op->k > MOST_DIRECTIONS)
+    read_fail(&r->in, "%" PRIu32 " directions are too many", op->k);
+  uint32_t coordinates =
+      read_literal(&r->in, "coordinates") ? read_forms(&r->in, &op->coordinates) : 0;
+  if (coordinates != op->k)
+    read_fail(&r->in, "%" PRIu32 " directions have %" PRIu32 " coordinates", op->k, coordinates);
+  if (read_literal(&r->in, "live"))
+    op->live_count = read_forms(&r->in, &op->live);
+  if (read_literal(&r->in, "step"))
+    op->origin = (uint32_t)(read_number(&r->in) & UINT32_MAX);
+}
+
+static net_output *output_of(net_reader *r, net_id value) {
+  for (size_t i = r->outputs.count; i-- > 0;)
+    if (r->outputs.items[i].value == value)
+      return &r->outputs.items[i];
+  net_output output = {value, NEW_ARRAY(r->in.memory, net_id, UINT64_C(1) << r->op->k)};
+  for (uint64_t j = 0; j < UINT64_C(1) << r->op->k; j++)
+    output.elements[j] = NOT_GIVEN;
+  define(r, value, SCALAR_COUNT);
+  vec_push(r->in.memory, &r->outputs, output);
+  return &r->outputs.items[r->outputs.count - 1];
+}
+
+// The type of a value shows in its elements.
+static void element(net_reader *r, net_id value) {
+  read_expect(&r->in, "[");
+  uint64_t j = read_number(&r->in);
+  read_expect(&r->in, "]");
+  read_expect(&r->in, "=");
+  if (!r->op || j >> r->op->k != 0)
+    read_fail(&r->in, "there is no such element of an op");
+  net_id id = NET_NONE;
+  scalar_type type = SCALAR_COUNT;
+  if (read_word(&r->in, "dead")) {
+    type = read_type(&r->in);
+  } else {
+    id = node(r);
+    type = node_type(r, id);
+  }
+  net_output *output = output_of(r, value);
+  if (output->elements[j] != NOT_GIVEN)
+    read_fail(&r->in, "v%" PRIu32 "[%" PRIu64 "] is given before", value, j);
+  output->elements[j] = id;
+  r->stage->values.items[value] = type;
+}
+
+static void name(net_reader *r) {
+  if (!r->op || read_number(&r->in) != r->names.count)
+    read_fail(&r->in, "expected t%zu, in an op", r->names.count);
+  read_expect(&r->in, "=");
+  vec_push(r->in.memory, &r->names, node(r));
+}
+
+// ---- loads and stores ------------------------------------------------------------------------
+
+static net_id array_number(net_reader *r) {
+  read_expect(&r->in, "a");
+  uint64_t id = read_number(&r->in);
+  if (id >= r->net->arrays.count)
+    read_fail(&r->in, "there is no array a%" PRIu64, id);
+  return (net_id)id;
+}
+
+static void load(net_reader *r, net_id value) {
+  net_load l = {.value = value, .limit = UINT64_MAX};
+  op_end(r);
+  l.array = array_number(r);
+  read_expect(&r->in, "at");
+  l.map = read_map(&r->in);
+  if (read_literal(&r->in, "below")) {
+    l.limit = read_number(&r->in);
+    read_expect(&r->in, "else");
+    l.fill = read_constant(&r->in, read_type(&r->in));
+  }
+  define(r, value, r->net->arrays.items[l.array].type);
+  vec_push(r->in.memory, &r->stage->loads, l);
+}
+
+static void store(net_reader *r) {
+  op_end(r);
+  net_store s = {.value = value_number(r), .limit = UINT64_MAX};
+  read_expect(&r->in, "in");
+  s.array = array_number(r);
+  read_expect(&r->in, "at");
+  s.map = read_map(&r->in);
+  if (read_literal(&r->in, "below"))
+    s.limit = read_number(&r->in);
+  if (read_literal(&r->in, "live"))
+    s.live_count = read_forms(&r->in, &s.live);
+  vec_push(r->in.memory, &r->stage->stores, s);
+}
+
+// ---- the whole -------------------------------------------------------------------------------
+
+static const char *quoted(net_reader *r) {
+  read_expect(&r->in, "\"");
+  char *out = arena_copy(r->in.memory, r->in.at, strcspn(r->in.at, "\n"));
+  size_t length = 0;
+  for (; *r->in.at != '"'; r->in.at++) {
+    if (*r->in.at == '\\')
+      r->in.at++;
+    if (*r->in.at == 0 || *r->in.at == '\n')
+      read_fail(&r->in, "the name of the library does not end");
+    out[length++] = *r->in.at == 'n' && r->in.at[-1] == '\\' ? '\n' : *r->in.at;
+  }
+  r->in.at++;
+  out[length] = 0;
+  return out;
+}
+
+static void foreign(net_reader *r) {
+  VEC(scalar_type) parameters = {0};
+  read_expect(&r->in, "e");
+  if (read_number(&r->in) != r->net->externs.count)
+    read_fail(&r->in, "expected extern e%zu", r->net->externs.count);
+  read_skip(&r->in);
+  size_t length = read_word_length(r->in.at);
+  net_extern e = {.name = arena_copy(r->in.memory, r->in.at, length)};
+  r->in.at += length;
+  while (!read_literal(&r->in, "->"))
+    vec_push(r->in.memory, &parameters, read_type(&r->in));
+  e.parameters = parameters.items;
+  e.arity = (uint32_t)parameters.count;
+  e.result = read_type(&r->in);
+  read_expect(&r->in, "in");
+  e.library = quoted(r);
+  vec_push(r->in.memory, &r->net->externs, e);
+}
+
+static void stage_end(net_reader *r) {
+  if (!r->stage)
+    return;
+  op_end(r);
+  for (size_t v = 0; v < r->stage->values.count; v++)
+    if (r->stage->values.items[v] == SCALAR_COUNT)
+      read_fail(&r->in, "before this line, v%zu is never defined", v);
+  vec_push(r->in.memory, &r->net->stages, *r->stage);
+}
+
+static void stage_start(net_reader *r) {
+  VEC(uint64_t) extents = {0};
+  stage_end(r);
+  r->stage = NEW(r->in.memory, net_stage);
+  read_expect(&r->in, "n=");
+  uint64_t n = read_number(&r->in);
+  if (n > F2_MAX)
+    read_fail(&r->in, "%" PRIu64 " index bits are too many", n);
+  r->stage->n = (int)n;
+  if (read_literal(&r->in, "loops"))
+    while (!read_at_end(&r->in))
+      vec_push(r->in.memory, &extents, read_number(&r->in));
+  r->stage->extents = extents.items;
+  r->stage->loop_count = r->in.loop_count = (uint32_t)extents.count;
+}
+
+static void in_stage(net_reader *r) {
+  if (!r->stage)
+    read_fail(&r->in, "expected `stage` before this");
+  if (read_word(&r->in, "op")) {
+    op_start(r);
+  } else if (read_word(&r->in, "store")) {
+    store(r);
+  } else if (numbered(r, 't')) {
+    name(r);
+  } else {
+    net_id value = value_number(r);
+    read_skip(&r->in);
+    if (*r->in.at == '[') {
+      element(r, value);
+    } else {
+      read_expect(&r->in, "=");
+      read_expect(&r->in, "load");
+      load(r, value);
+    }
+  }
+}
+
+static void array_line(net_reader *r) {
+  net_array a = read_array(&r->in, r->net->arrays.count);
+  vec_push(r->in.memory, &r->net->arrays, a);
+}
+
+static void line(net_reader *r) {
+  if (read_word(&r->in, "array"))
+    array_line(r);
+  else if (read_word(&r->in, "extern"))
+    foreign(r);
+  else if (read_word(&r->in, "stage"))
+    stage_start(r);
+  else if (!read_at_end(&r->in))
+    in_stage(r);
+  if (!read_at_end(&r->in))
+    read_fail(&r->in, "expected the end of the line, found `%.*s`", (int)strcspn(r->in.at, "\n"),
+              r->in.at);
+}
+
+net *net_read(arena *a, const char *string, const char **wrong) {
+  net_reader *r = NEW(a, net_reader);
+  r->in.memory = a;
+  r->net = NEW(a, net);
+  r->in.at = string;
+  r->in.line = 1;
+  if (setjmp(r->in.stop) == 0) {
+    for (;; r->in.at++, r->in.line++) {
+      line(r);
+      if (*r->in.at == 0)
+        break;
+    }
+    stage_end(r);
+  }
+  *wrong = r->in.wrong;
+  return r->in.wrong ? NULL : r->net;
+}

@@ -1,0 +1,505 @@
+// The invariants of net.h, each as a sentence.
+//
+// A check_ function returns NULL or what is wrong with its object, without the object's place.
+#include "fusion/net/live.h"
+
+#include <inttypes.h>
+
+enum { NOT_DEFINED = 0, DEFINED_BY_LOAD = 1, DEFINED_BY_OP = 2 };
+enum { MOST_ELEMENTS = 20 };  // 2^20 elements of an op
+
+typedef struct checker {
+  arena *memory;
+  const net *net;
+  const net_stage *stage;
+  bool empty;             // a loop of no iterations: nothing is executed
+  uint32_t *defined;      // by value: how; op i defines as DEFINED_BY_OP + i
+  const net_output **by;  // by value: the op's output, if defined by one
+  net_id *nodes;          // room for all
+  uint64_t *stored;       // by array: points stored so far (UINT64_MAX: unknown)
+  bool *written;          // by array: by an earlier stage
+} checker;
+
+// ---- arrays and foreign functions ------------------------------------------------------------
+
+static const char *check_array(arena *a, const net *t, size_t id) {
+  const net_array *array = &t->arrays.items[id];
+  uint64_t bytes = 0;
+  if ((unsigned)array->type >= SCALAR_COUNT)
+    return "there is no such element type";
+  if (__builtin_mul_overflow(array->count, scalar_types[array->type].size, &bytes) ||
+      bytes > INT64_MAX)
+    return "its size overflows";
+  if ((unsigned)array->role > NET_TEMPORARY)
+    return "there is no such role";
+  for (size_t i = 0; i < id && array->role != NET_TEMPORARY; i++)
+    if (t->arrays.items[i].role == array->role && t->arrays.items[i].number == array->number)
+      return arena_printf(a, "it is %s %" PRIu32 ", as a%zu is",
+                          array->role == NET_ARGUMENT ? "argument" : "result", array->number, i);
+  return NULL;
+}
+
+static const char *check_extern_row(const net_extern *e) {
+  if (!e->name || !e->library)
+    return "it has no name or no library";
+  if ((unsigned)e->result >= SCALAR_COUNT)
+    return "there is no such element type";
+  for (uint32_t i = 0; i < e->arity; i++)
+    if ((unsigned)e->parameters[i] >= SCALAR_COUNT)
+      return "there is no such element type";
+  return NULL;
+}
+
+// ---- forms and maps --------------------------------------------------------------------------
+
+static bool inside(const checker *c, uint64_t mask) { return (mask & ~f2_mask(c->stage->n)) == 0; }
+
+static const char *check_live(const checker *c, uint32_t count, const net_form *forms) {
+  for (uint32_t i = 0; i < count; i++)
+    if (!inside(c, forms[i].mask))
+      return arena_printf(c->memory, "live form %" PRIu32 " has a bit beyond x%d", i,
+                          c->stage->n - 1);
+  return NULL;
+}
+
+static const char *check_map(const checker *c, const net_map *m) {
+  if (m->loop_count != c->stage->loop_count)
+    return arena_printf(c->memory, "its map has %" PRIu32 " strides, the stage %" PRIu32 " loops",
+                        m->loop_count, c->stage->loop_count);
+  for (uint32_t r = 0; r < m->row_count; r++)
+    if (!inside(c, m->rows[r].form.mask))
+      return arena_printf(c->memory, "row %" PRIu32 " of its map has a bit beyond x%d", r,
+                          c->stage->n - 1);
+  return NULL;
+}
+
+// Addresses on `alive` are in the array, or from the limit on.
+static const char *check_addresses(const checker *c, const net_map *m, uint64_t limit,
+                                   f2_space alive, net_id array) {
+  uint64_t count = c->net->arrays.items[array].count;
+  int64_t low = 0, high = 0;
+  if (c->empty || live_is_empty(alive))
+    return NULL;
+  if (!live_map_range(c->memory, m, c->stage->extents, alive, &low, &high))
+    return "its addresses overflow";
+  if (low < 0)
+    return arena_printf(c->memory, "its least address is %" PRId64, low);
+  if ((uint64_t)high < count || limit <= count)
+    return NULL;
+  return arena_printf(c->memory, "its addresses go to %" PRId64 ", a%" PRIu32 " has %" PRIu64, high,
+                      array, count);
+}
+
+// ---- nodes -----------------------------------------------------------------------------------
+
+static scalar_type operand_type(const checker *c, const net_node *node, uint32_t i) {
+  return c->stage->nodes.items[node->operands[i]].type;
+}
+
+static const char *check_operand(const checker *c, const net_node *node, uint32_t i,
+                                 scalar_type expected) {
+  scalar_type found = operand_type(c, node, i);
+  if (found == expected)
+    return NULL;
+  return arena_printf(c->memory, "operand %" PRIu32 " is %s, not %s", i, scalar_types[found].name,
+                      scalar_types[expected].name);
+}
+
+static const char *check_leaf(const checker *c, const net_node *node) {
+  if (node->value >= c->stage->values.count)
+    return arena_printf(c->memory, "there is no v%" PRIu32, node->value);
+  scalar_type type = c->stage->values.items[node->value];
+  if (type != node->type)
+    return arena_printf(c->memory, "v%" PRIu32 " is %s, not %s", node->value,
+                        scalar_types[type].name, scalar_types[node->type].name);
+  return node->map.loop_count == 0 && node->map.row_count == 0 && node->map.offset == 0
+             ? NULL
+             : "a leaf has no map";
+}
+
+static const char *check_index(const checker *c, const net_node *node) {
+  return node->type == SCALAR_I64 ? check_map(c, &node->map) : "an index is an i64";
+}
+
+static const char *check_constant(const checker *c, const net_node *node) {
+  (void)c;
+  for (size_t i = scalar_types[node->type].size; i < sizeof node->constant; i++)
+    if (node->constant.bytes[i] != 0)
+      return "bytes beyond the constant's type are not 0";
+  return NULL;
+}
+
+static const char *check_scalar(const checker *c, const net_node *node) {
+  if ((unsigned)node->scalar >= SCALAR_OP_COUNT)
+    return "there is no such scalar operation";
+  const scalar_op_row *row = &scalar_ops[node->scalar];
+  if (node->operand_count != (uint32_t)row->arity)
+    return arena_printf(c->memory, "%s takes %d operands", row->name, row->arity);
+  scalar_type type = operand_type(c, node, 0);
+  if (!(row->operands & CLASS_OF(type)))
+    return arena_printf(c->memory, "%s has no meaning for %s", row->name, scalar_types[type].name);
+  if (scalar_result_of(node->scalar, type) != node->type)
+    return arena_printf(c->memory, "%s of %s does not give %s", row->name, scalar_types[type].name,
+                        scalar_types[node->type].name);
+  return row->arity == 2 ? check_operand(c, node, 1, node->scalar == OP_POWI ? SCALAR_I64 : type)
+                         : NULL;
+}
+
+static const char *check_choice(const checker *c, const net_node *node) {
+  if (!(CLASS_OF(node->type) & CLASS_BITS))
+    return arena_printf(c->memory, "min and max have no meaning for %s",
+                        scalar_types[node->type].name);
+  const char *wrong = check_operand(c, node, 0, node->type);
+  return wrong ? wrong : check_operand(c, node, 1, node->type);
+}
+
+static const char *check_select(const checker *c, const net_node *node) {
+  const char *wrong = check_operand(c, node, 0, SCALAR_BOOL);
+  if (!wrong)
+    wrong = check_operand(c, node, 1, node->type);
+  return wrong ? wrong : check_operand(c, node, 2, node->type);
+}
+
+static const char *check_convert(const checker *c, const net_node *node) {
+  bool from_complex = scalar_types[operand_type(c, node, 0)].kind == KIND_COMPLEX;
+  return from_complex && scalar_types[node->type].kind != KIND_COMPLEX
+             ? "a complex number has no conversion to a real type"
+             : NULL;
+}
+
+static const char *check_root(const checker *c, const net_node *node) {
+  if (operand_type(c, node, 0) != SCALAR_I64 || scalar_types[node->type].kind != KIND_COMPLEX)
+    return "it makes a complex number of an i64";
+  return node->number == 0 || node->number > INT64_MAX ? "the order of the root is not positive"
+                                                       : NULL;
+}
+
+static const char *check_call(const checker *c, const net_node *node) {
+  if (node->number >= c->net->externs.count)
+    return "there is no such foreign function";
+  const net_extern *e = &c->net->externs.items[node->number];
+  if (node->operand_count != e->arity)
+    return arena_printf(c->memory, "%s takes %" PRIu32 " operands", e->name, e->arity);
+  if (node->type != e->result)
+    return arena_printf(c->memory, "%s gives %s", e->name, scalar_types[e->result].name);
+  for (uint32_t i = 0; i < e->arity; i++) {
+    const char *wrong = check_operand(c, node, i, e->parameters[i]);
+    if (wrong)
+      return wrong;
+  }
+  return NULL;
+}
+
+enum { ANY_COUNT = -1 };
+
+static const struct {
+  const char *(*check)(const checker *, const net_node *);
+  int operands;
+} node_checks[NET_NODE_KINDS] = {
+    [NET_LEAF] = {check_leaf, 0},         [NET_INDEX] = {check_index, 0},
+    [NET_CONSTANT] = {check_constant, 0}, [NET_SCALAR] = {check_scalar, ANY_COUNT},
+    [NET_MIN] = {check_choice, 2},        [NET_MAX] = {check_choice, 2},
+    [NET_SELECT] = {check_select, 3},     [NET_CONVERT] = {check_convert, 1},
+    [NET_ROOT] = {check_root, 1},         [NET_EXTERN] = {check_call, ANY_COUNT},
+};
+
+static const char *check_node(const checker *c, size_t id) {
+  const net_node *node = &c->stage->nodes.items[id];
+  if ((unsigned)node->kind >= NET_NODE_KINDS)
+    return "there is no such kind of node";
+  if ((unsigned)node->type >= SCALAR_COUNT)
+    return "there is no such element type";
+  int operands = node_checks[node->kind].operands;
+  if (operands != ANY_COUNT && node->operand_count != (uint32_t)operands)
+    return arena_printf(c->memory, "it has %" PRIu32 " operands, not %d", node->operand_count,
+                        operands);
+  for (uint32_t i = 0; i < node->operand_count; i++)
+    if (node->operands[i] >= id)
+      return arena_printf(c->memory, "operand node %" PRIu32 " does not precede it",
+                          node->operands[i]);
+  return node_checks[node->kind].check(c, node);
+}
+
+static const char *check_nodes(const checker *c) {
+  if (2 * c->stage->nodes.count > c->stage->node_slots)
+    return "nodes were added by another than net_node_add";
+  for (size_t id = 0; id < c->stage->nodes.count; id++) {
+    const char *wrong = check_node(c, id);
+    if (wrong)
+      return arena_printf(c->memory, "node %zu: %s", id, wrong);
+  }
+  return NULL;
+}
+
+// ---- ops -------------------------------------------------------------------------------------
+
+static const char *define(const checker *c, net_id value, uint32_t how, const net_output *by) {
+  if (value >= c->stage->values.count)
+    return arena_printf(c->memory, "there is no v%" PRIu32, value);
+  if (c->defined[value] != NOT_DEFINED)
+    return arena_printf(c->memory, "v%" PRIu32 " is defined before", value);
+  c->defined[value] = how;
+  c->by[value] = by;
+  return NULL;
+}
+
+// Coordinates that are dual to the directions show that these are independent.
+static const char *check_directions(const checker *c, const net_op *op) {
+  for (uint32_t i = 0; i < op->k; i++) {
+    if (!inside(c, op->directions[i]))
+      return arena_printf(c->memory, "direction %" PRIu32 " has a bit beyond x%d", i,
+                          c->stage->n - 1);
+    if (!inside(c, op->coordinates[i].mask))
+      return arena_printf(c->memory, "coordinate %" PRIu32 " has a bit beyond x%d", i,
+                          c->stage->n - 1);
+    for (uint32_t l = 0; l < op->k; l++)
+      if (f2_dot(op->coordinates[i].mask, op->directions[l]) != (i == l))
+        return arena_printf(c->memory, "coordinate %" PRIu32 " %s with direction %" PRIu32, i,
+                            i == l ? "does not change" : "changes", l);
+  }
+  for (uint32_t i = 0; i < op->live_count; i++)
+    for (uint32_t l = 0; l < op->k; l++)
+      if (f2_dot(op->live[i].mask, op->directions[l]))
+        return arena_printf(c->memory, "live form %" PRIu32 " changes with direction %" PRIu32, i,
+                            l);
+  return NULL;
+}
+
+// A node that the op evaluates.
+static const char *check_use(const checker *c, const net_op *op, const net_node *node) {
+  if (node->kind == NET_LEAF && c->defined[node->value] == NOT_DEFINED)
+    return arena_printf(c->memory, "v%" PRIu32 " is not defined before", node->value);
+  if (node->kind == NET_LEAF && node->number >> op->k != 0)
+    return arena_printf(c->memory, "it has no element %" PRIu64, node->number);
+  if (node->kind == NET_INDEX)
+    for (uint32_t r = 0; r < node->map.row_count; r++)
+      for (uint32_t l = 0; l < op->k; l++)
+        if (f2_dot(node->map.rows[r].form.mask, op->directions[l]))
+          return arena_printf(c->memory, "an index changes with direction %" PRIu32, l);
+  return NULL;
+}
+
+static const char *check_elements(const checker *c, const net_op *op, const net_output *output) {
+  bool alive = false;
+  if (output->value >= c->stage->values.count)
+    return arena_printf(c->memory, "there is no v%" PRIu32, output->value);
+  for (uint64_t j = 0; j < UINT64_C(1) << op->k; j++) {
+    net_id id = output->elements[j];
+    if (id == NET_NONE)
+      continue;
+    alive = true;
+    if (id >= c->stage->nodes.count)
+      return arena_printf(c->memory, "there is no node %" PRIu32, id);
+    scalar_type found = c->stage->nodes.items[id].type,
+                type = c->stage->values.items[output->value];
+    if (found != type)
+      return arena_printf(c->memory, "element %" PRIu64 " of v%" PRIu32 " is %s, not %s", j,
+                          output->value, scalar_types[found].name, scalar_types[type].name);
+  }
+  return alive ? NULL : arena_printf(c->memory, "all of v%" PRIu32 " is dead", output->value);
+}
+
+static const char *check_op(const checker *c, uint32_t number) {
+  const net_op *op = &c->stage->ops.items[number];
+  if (op->k > (uint32_t)c->stage->n || op->k > MOST_ELEMENTS)
+    return arena_printf(c->memory, "2^%" PRIu32 " elements are too many", op->k);
+  if (op->output_count == 0)
+    return "it makes no value";
+  const char *wrong = check_live(c, op->live_count, op->live);
+  if (!wrong)
+    wrong = check_directions(c, op);
+  for (uint32_t i = 0; !wrong && i < op->output_count; i++)
+    wrong = check_elements(c, op, &op->outputs[i]);
+  uint32_t count = wrong ? 0 : net_op_nodes(c->stage, op, c->nodes);
+  for (uint32_t i = 0; !wrong && i < count; i++)
+    wrong = check_use(c, op, &c->stage->nodes.items[c->nodes[i]]);
+  for (uint32_t i = 0; !wrong && i < op->output_count; i++)
+    wrong = define(c, op->outputs[i].value, DEFINED_BY_OP + number, &op->outputs[i]);
+  return wrong;
+}
+
+// ---- loads and stores ------------------------------------------------------------------------
+
+static const char *check_ends(const checker *c, net_id value, net_id array) {
+  if (value >= c->stage->values.count)
+    return arena_printf(c->memory, "there is no v%" PRIu32, value);
+  if (array >= c->net->arrays.count)
+    return arena_printf(c->memory, "there is no a%" PRIu32, array);
+  scalar_type from = c->stage->values.items[value], to = c->net->arrays.items[array].type;
+  return from == to ? NULL
+                    : arena_printf(c->memory, "v%" PRIu32 " is %s, a%" PRIu32 " %s", value,
+                                   scalar_types[from].name, array, scalar_types[to].name);
+}
+
+static const char *check_load(const checker *c, const net_load *load) {
+  const char *wrong = check_ends(c, load->value, load->array);
+  if (!wrong)
+    wrong = check_map(c, &load->map);
+  if (!wrong)
+    wrong = check_addresses(c, &load->map, load->limit, live_all(c->stage->n), load->array);
+  if (!wrong && c->net->arrays.items[load->array].role != NET_ARGUMENT &&
+      !c->written[load->array] && !c->empty)
+    wrong = arena_printf(c->memory, "a%" PRIu32 " is not written before", load->array);
+  return wrong ? wrong : define(c, load->value, DEFINED_BY_LOAD, NULL);
+}
+
+// The value is made everywhere where it is stored.
+static const char *check_made(const checker *c, const net_store *store, f2_space alive) {
+  uint32_t how = c->defined[store->value];
+  if (how == NOT_DEFINED)
+    return arena_printf(c->memory, "v%" PRIu32 " is not defined", store->value);
+  if (how == DEFINED_BY_LOAD || live_is_empty(alive))
+    return NULL;
+  const net_op *op = &c->stage->ops.items[how - DEFINED_BY_OP];
+  if (!live_within(alive, live_set(c->stage->n, op->live_count, op->live)))
+    return arena_printf(c->memory, "v%" PRIu32 " is dead at some of its indices", store->value);
+  for (uint64_t j = 0; j < UINT64_C(1) << op->k; j++)
+    if (c->by[store->value]->elements[j] == NET_NONE &&
+        !live_is_empty(live_element(alive, op->k, op->coordinates, j)))
+      return arena_printf(c->memory, "element %" PRIu64 " of v%" PRIu32 " is dead", j,
+                          store->value);
+  return NULL;
+}
+
+static void count_points(const checker *c, const net_store *store, f2_space alive) {
+  uint64_t points = 1, *sum = &c->stored[store->array];
+  bool known = !live_is_empty(alive);
+  for (uint32_t l = 0; l < c->stage->loop_count; l++)
+    known = known && !__builtin_mul_overflow(points, c->stage->extents[l], &points);
+  known = known &&
+          !__builtin_mul_overflow(points, UINT64_C(1) << (c->stage->n - alive.dimension), &points);
+  if (live_is_empty(alive) || c->empty)
+    return;
+  if (!known || store->limit != UINT64_MAX || __builtin_add_overflow(*sum, points, sum))
+    *sum = UINT64_MAX;
+}
+
+static const char *check_store(const checker *c, const net_store *store) {
+  const char *wrong = check_ends(c, store->value, store->array);
+  if (!wrong)
+    wrong = check_map(c, &store->map);
+  if (!wrong)
+    wrong = check_live(c, store->live_count, store->live);
+  if (wrong)
+    return wrong;
+  f2_space alive = live_set(c->stage->n, store->live_count, store->live);
+  if (c->net->arrays.items[store->array].role == NET_ARGUMENT)
+    return arena_printf(c->memory, "a%" PRIu32 " is an argument", store->array);
+  wrong = check_addresses(c, &store->map, store->limit, alive, store->array);
+  if (!wrong)
+    wrong = check_made(c, store, alive);
+  if (!wrong && live_map_injective(c->memory, &store->map, c->stage->extents, alive) == LIVE_NO)
+    wrong = "two of its indices have one address";
+  if (!wrong)
+    count_points(c, store, alive);
+  return wrong;
+}
+
+// ---- stages ----------------------------------------------------------------------------------
+
+static const char *check_space(const checker *c) {
+  const net_stage *s = c->stage;
+  if (s->n < 0 || s->n > LIVE_MAX)
+    return arena_printf(c->memory, "it has %d index bits", s->n);
+  uint64_t points = UINT64_C(1) << s->n;
+  for (uint32_t l = 0; l < s->loop_count && !c->empty; l++)
+    if (__builtin_mul_overflow(points, s->extents[l], &points) || points > INT64_MAX)
+      return "its index space is too large";
+  for (size_t v = 0; v < s->values.count; v++)
+    if ((unsigned)s->values.items[v] >= SCALAR_COUNT)
+      return arena_printf(c->memory, "v%zu: there is no such element type", v);
+  return NULL;
+}
+
+#define EACH(list, check, what)                                                                    \
+  for (size_t i = 0; i < c->stage->list.count; i++) {                                              \
+    const char *wrong_one = check;                                                                 \
+    if (wrong_one)                                                                                 \
+      return arena_printf(c->memory, what " %zu: %s", i, wrong_one);                               \
+  }
+
+static const char *check_stage(const checker *c) {
+  const char *wrong = check_space(c);
+  if (!wrong)
+    wrong = check_nodes(c);
+  if (wrong)
+    return wrong;
+  EACH(loads, check_load(c, &c->stage->loads.items[i]), "load")
+  EACH(ops, check_op(c, (uint32_t)i), "op")
+  for (size_t v = 0; v < c->stage->values.count; v++)
+    if (c->defined[v] == NOT_DEFINED)
+      return arena_printf(c->memory, "v%zu is never defined", v);
+  EACH(stores, check_store(c, &c->stage->stores.items[i]), "store")
+  return NULL;
+}
+
+static const char *check_numbered_stage(checker *c, size_t number) {
+  const net_stage *s = c->stage = &c->net->stages.items[number];
+  c->empty = false;
+  for (uint32_t l = 0; l < s->loop_count; l++)
+    c->empty = c->empty || s->extents[l] == 0;
+  c->defined = NEW_ARRAY(c->memory, uint32_t, s->values.count);
+  c->by = NEW_ARRAY(c->memory, const net_output *, s->values.count);
+  c->nodes = NEW_ARRAY(c->memory, net_id, s->nodes.count);
+  const char *wrong = check_stage(c);
+  if (wrong)
+    return arena_printf(c->memory, "stage %zu: %s", number, wrong);
+  for (size_t i = 0; i < s->stores.count; i++)
+    c->written[s->stores.items[i].array] = true;
+  return NULL;
+}
+
+// ---- the whole -------------------------------------------------------------------------------
+
+// An array is read after all of it is written.
+static const char *check_order(arena *a, const net *t) {
+  size_t *last = NEW_ARRAY(a, size_t, t->arrays.count);  // 1 + the last stage that writes it
+  for (size_t i = 0; i < t->stages.count; i++)
+    for (size_t k = 0; k < t->stages.items[i].stores.count; k++)
+      last[t->stages.items[i].stores.items[k].array] = i + 1;
+  for (size_t i = 0; i < t->stages.count; i++)
+    for (size_t k = 0; k < t->stages.items[i].loads.count; k++) {
+      net_id array = t->stages.items[i].loads.items[k].array;
+      if (last[array] > i)
+        return arena_printf(a, "stage %zu: load %zu: a%" PRIu32 " is written by stage %zu", i, k,
+                            array, last[array] - 1);
+    }
+  return NULL;
+}
+
+// Every element of a result is stored, none of any array twice, as far as their number tells.
+static const char *check_counts(const checker *c) {
+  for (size_t id = 0; id < c->net->arrays.count; id++) {
+    const net_array *array = &c->net->arrays.items[id];
+    if (c->stored[id] != UINT64_MAX && c->stored[id] > array->count)
+      return arena_printf(c->memory, "a%zu: %" PRIu64 " elements are stored, it has %" PRIu64, id,
+                          c->stored[id], array->count);
+    if (array->role == NET_RESULT && c->stored[id] < array->count)
+      return arena_printf(c->memory, "a%zu: %" PRIu64 " of its %" PRIu64 " elements are stored", id,
+                          c->stored[id], array->count);
+  }
+  return NULL;
+}
+
+const char *net_verify(arena *a, const net *t) {
+  checker c = {.memory = a, .net = t};
+  c.stored = NEW_ARRAY(a, uint64_t, t->arrays.count);
+  c.written = NEW_ARRAY(a, bool, t->arrays.count);
+  for (size_t id = 0; id < t->arrays.count; id++) {
+    const char *wrong = check_array(a, t, id);
+    if (wrong)
+      return arena_printf(a, "a%zu: %s", id, wrong);
+  }
+  for (size_t id = 0; id < t->externs.count; id++) {
+    const char *wrong = check_extern_row(&t->externs.items[id]);
+    if (wrong)
+      return arena_printf(a, "e%zu: %s", id, wrong);
+  }
+  for (size_t i = 0; i < t->stages.count; i++) {
+    const char *wrong = check_numbered_stage(&c, i);
+    if (wrong)
+      return wrong;
+  }
+  const char *wrong = check_order(a, t);
+  return wrong ? wrong : check_counts(&c);
+}

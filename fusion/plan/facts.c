@@ -1,0 +1,159 @@
+// What a plan comes to. See plan/facts.h.
+#include "fusion/plan/facts.h"
+#include "fusion/plan/planning.h"
+
+static const net_stage *stage_of(const plan *p, const plan_pass *pass) {
+  return &p->net->stages.items[pass->stage];
+}
+
+// ---- what a pass is --------------------------------------------------------------------------
+
+// How often the row's form with this weight is among the map's; constant forms belong to the
+// offset.
+static uint32_t row_times(const net_map *m, const net_row *row) {
+  uint32_t times = 0;
+  for (uint32_t i = 0; i < m->row_count; i++)
+    times += m->rows[i].weight == row->weight && m->rows[i].form.mask == row->form.mask &&
+             m->rows[i].form.constant == row->form.constant;
+  return times;
+}
+
+static uint32_t varying_rows(const net_map *m) {
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < m->row_count; i++)
+    count += m->rows[i].form.mask && m->rows[i].weight;
+  return count;
+}
+
+// Whether the addresses differ by a constant: each element keeps its neighbours.
+static bool same_order(const net_map *a, const net_map *b) {
+  bool same = varying_rows(a) == varying_rows(b) && a->loop_count == b->loop_count;
+  for (uint32_t i = 0; i < a->loop_count && same; i++)
+    same = a->strides[i] == b->strides[i];
+  for (uint32_t i = 0; i < a->row_count && same; i++)
+    if (a->rows[i].form.mask && a->rows[i].weight)
+      same = row_times(a, &a->rows[i]) == row_times(b, &a->rows[i]);
+  return same;
+}
+
+static plan_pass_kind kind_of(const plan_pass *pass) {
+  if (pass->op_count)
+    return PLAN_WORK;
+  for (uint32_t i = 0; i < pass->store_count; i++) {
+    const plan_move *from = NULL;
+    for (uint32_t k = 0; k < pass->load_count; k++)
+      if (pass->loads[k].slot == pass->stores[i].slot)
+        from = &pass->loads[k];
+    if (!from || !same_order(&from->map, &pass->stores[i].map))
+      return PLAN_MOVE;
+  }
+  return PLAN_COPY;
+}
+
+// ---- ops -------------------------------------------------------------------------------------
+
+static bool vanishes(uint64_t form, uint32_t count, const uint64_t *vectors) {
+  for (uint32_t i = 0; i < count; i++)
+    if (f2_dot(form, vectors[i]))
+      return false;
+  return true;
+}
+
+// Whether which element of its coset an index is depends on its register only: the coordinates are
+// constant along lanes, threads and blocks.
+static bool is_static(const plan *p, const plan_pass *pass, const plan_phase *phase,
+                      const net_op *op) {
+  uint32_t d = (uint32_t)pass->tile.dimension, n = (uint32_t)stage_of(p, pass)->n;
+  bool good = true;
+  for (uint32_t k = 0; k < op->k && good; k++)
+    good = vanishes(op->coordinates[k].mask, d - phase->r, phase->basis + phase->r) &&
+           vanishes(op->coordinates[k].mask, n - d, pass->blocks);
+  return good;
+}
+
+static void count_ops(const plan *p, const plan_pass *pass, plan_pass_facts *facts) {
+  for (uint32_t f = 0; f < pass->phase_count; f++)
+    for (uint32_t i = 0; i < pass->phases[f].op_count; i++) {
+      uint32_t number = pass->ops[pass->phases[f].first_op + i];
+      const net_op *op = &stage_of(p, pass)->ops.items[number];
+      facts->maps += op->k == 0;
+      facts->columns += op->k > 0;
+      facts->static_columns += op->k > 0 && is_static(p, pass, &pass->phases[f], op);
+    }
+}
+
+// ---- memory ----------------------------------------------------------------------------------
+
+static uint64_t times(uint64_t a, uint64_t b) {
+  return __builtin_mul_overflow(a, b, &a) ? UINT64_MAX : a;
+}
+
+// Different addresses of a move: loops and index bits that change none of them do not count, nor
+// do indices where nothing is alive.
+static uint64_t addresses(const plan *p, const plan_pass *pass, const plan_move *m) {
+  const net_stage *s = stage_of(p, pass);
+  const net_array *array = &p->arrays.items[m->array];
+  f2_space forms = f2_space_zero(s->n);
+  for (uint32_t i = 0; i < m->live_count; i++)
+    f2_space_insert(&forms, m->live[i].mask);
+  for (uint32_t i = 0; i < pass->live_count; i++)
+    f2_space_insert(&forms, pass->live[i].mask);
+  int dead = forms.dimension;
+  for (uint32_t i = 0; i < m->map.row_count; i++)
+    f2_space_insert(&forms, m->map.rows[i].form.mask);
+  uint64_t count = f2_unit(forms.dimension - dead);
+  for (uint32_t i = 0; i < m->map.loop_count; i++)
+    count = times(count, m->map.strides[i] ? s->extents[i] : !!s->extents[i]);
+  uint64_t most = m->limit < array->count ? m->limit : array->count;
+  return count < most ? count : most;
+}
+
+static uint64_t bytes(const plan *p, const plan_pass *pass, const plan_move *m) {
+  return times(addresses(p, pass, m), pass->slot_bytes[m->slot]);
+}
+
+int plan_missing_dimensions(const plan *p, const plan_pass *pass, const plan_move *m) {
+  uint32_t line = p->target->line_bytes / pass->slot_bytes[m->slot];
+  f2_space lines = line_space(&m->map, stage_of(p, pass)->n, line);
+  return f2_space_sum(pass->tile, lines).dimension - pass->tile.dimension;
+}
+
+// ---- the whole -------------------------------------------------------------------------------
+
+plan_pass_facts plan_pass_facts_of(const plan *p, size_t number) {
+  const plan_pass *pass = &p->passes.items[number];
+  plan_pass_facts facts = {.kind = kind_of(pass), .exchanges = pass->phase_count - 1};
+  pass_cost cost = pass_cost_of(p, pass);
+  count_ops(p, pass, &facts);
+  for (uint32_t i = 0; i < pass->load_count; i++)
+    facts.bytes_read += bytes(p, pass, &pass->loads[i]);
+  for (uint32_t i = 0; i < pass->store_count; i++)
+    facts.bytes_written += bytes(p, pass, &pass->stores[i]);
+  facts.bound = cost.start > cost.memory && cost.start > cost.work ? PLAN_BY_START
+                : cost.work > cost.memory                          ? PLAN_BY_WORK
+                                                                   : PLAN_BY_MEMORY;
+  return facts;
+}
+
+plan_facts plan_facts_of(const plan *p) {
+  plan_facts all = {0};
+  for (size_t i = 0; i < p->passes.count; i++) {
+    plan_pass_facts f = plan_pass_facts_of(p, i);
+    all.columns += f.columns;
+    all.static_columns += f.static_columns;
+    all.maps += f.maps;
+    all.passes += f.kind != PLAN_COPY;
+    all.permutations += f.kind == PLAN_MOVE;
+    all.copies += f.kind == PLAN_COPY;
+    all.exchanges += f.exchanges;
+    all.bytes_read += f.bytes_read;
+    all.bytes_written += f.bytes_written;
+    all.seconds += p->passes.items[i].seconds;
+  }
+  for (size_t i = 0; i < p->arrays.count; i++) {
+    const net_array *a = &p->arrays.items[i];
+    all.temporaries += a->role == NET_TEMPORARY;
+    all.temporary_bytes += a->role == NET_TEMPORARY ? a->count * scalar_types[a->type].size : 0;
+  }
+  return all;
+}

@@ -1,0 +1,178 @@
+// Strategies for stages that only move elements. See plan.h.
+//
+// The BMMC paper permutes by tiles of 2^t x 2^t elements, t = 5, spanned by unit vectors: the low
+// bits of the source's address and the bits that become the low ones of the target's. A matrix for
+// which there are such bits is TILED; any other is a product of two that are, A = (U R)(R L P). A
+// tile may be any subspace, though, and then every matrix is one pass (index-algebra, section 3):
+//
+//   n = 4, t = 1, A = rows 0110 0001 0010 1000: lines are read along 0001; A^-1 0001 = 0100 + ...
+//
+//     naive     tile <0001 0010 ...>    reads lines, writes elements
+//     tile      A in two: tiles <0001 1000>, and <0001 0010> of the array in between
+//     onepass   tile <0001 0110>        reads lines, writes lines
+#include "fusion/plan/planning.h"
+
+enum {
+  TILE = 5,         // log2 of the warp, sections 4.1 and
+  ITERATIONS = 3,   // 4.3 of the paper
+  NAIVE_BLOCK = 10  // log2 of the threads of a block
+};
+
+static pass_tiles *one_tile(planning *p, f2_space tile) {
+  pass_tiles *t = NEW(p->memory, pass_tiles);
+  *t = (pass_tiles){1, NEW(p->memory, run)};
+  t->runs[0].space = tile;
+  return tile.dimension <= plan_room(p, &t->runs[0]) ? t : NULL;
+}
+
+static void add_units(f2_space *tile, int dimension) {
+  for (int i = 0; i < tile->n && tile->dimension < dimension; i++)
+    f2_space_insert(tile, f2_unit(i));
+}
+
+pass_tiles *plan_one_pass(planning *p) {
+  pass_tiles *t = plan_free_layouts(p);
+  return t ? t : plan_in_index_layout(p);
+}
+
+pass_tiles *plan_load_lines(planning *p) {
+  const net_stage *s = p->stage;
+  f2_space tile = f2_space_zero(s->n);
+  for (size_t i = 0; i < s->loads.count && i < 1; i++)
+    tile = line_space(&s->loads.items[i].map, s->n, UINT32_C(1) << TILE);
+  add_units(&tile, NAIVE_BLOCK);
+  return one_tile(p, tile);
+}
+
+// Whether the map's lines go along index bits, or along those that the loads' lines go along.
+static pass_tiles *unit_tile(planning *p, int iterations) {
+  const net_stage *s = p->stage;
+  f2_space tile = f2_space_zero(s->n);
+  for (size_t i = 0; i < s->loads.count; i++)
+    tile = f2_space_sum(tile, line_space(&s->loads.items[i].map, s->n, UINT32_C(1) << TILE));
+  for (size_t i = 0; i < s->stores.count; i++)
+    tile = f2_space_sum(tile, line_space(&s->stores.items[i].map, s->n, UINT32_C(1) << TILE));
+  if (tile.dimension > 2 * TILE)
+    return NULL;
+  add_units(&tile, tile.dimension + iterations);
+  return one_tile(p, tile);
+}
+
+pass_tiles *plan_unit_tile(planning *p) { return unit_tile(p, 0); }
+pass_tiles *plan_unit_tiles(planning *p) { return unit_tile(p, ITERATIONS); }
+
+// ---- two factors -----------------------------------------------------------------------------
+
+// A map as offset, loops, and an affine map of the index bits to all n address bits.
+static bool is_bijection(const net_map *m, int n, f2_affine *bits) {
+  int shift;
+  f2_affine inverse;
+  return net_map_affine(m, n, bits, &shift) && shift == 0 && bits->a.rows == n &&
+         f2_affine_inverse(*bits, &inverse);
+}
+
+static const net_load *load_of(const net_stage *s, net_id value) {
+  for (size_t i = 0; i < s->loads.count; i++)
+    if (s->loads.items[i].value == value)
+      return &s->loads.items[i];
+  return NULL;
+}
+
+// The permutation of a store, from the source's address bits to the target's.
+static bool permutation_of(const net_stage *s, const net_store *to, f2_affine *from,
+                           f2_matrix *moved) {
+  const net_load *l = load_of(s, to->value);
+  f2_affine goal, inverse;
+  if (!l || l->limit != UINT64_MAX || to->limit != UINT64_MAX || to->live_count ||
+      !is_bijection(&l->map, s->n, from) || !is_bijection(&to->map, s->n, &goal) ||
+      !f2_affine_inverse(*from, &inverse))
+    return false;
+  *moved = f2_multiply(goal.a, inverse.a);
+  return true;
+}
+
+// Whether the stage only permutes, and whether by a matrix that is not tiled.
+static bool must_factor(const net_stage *s, bool always) {
+  bool found = false;
+  uint64_t columns;
+  for (size_t i = 0; i < s->stores.count; i++) {
+    f2_affine from;
+    f2_matrix moved;
+    if (s->ops.count || !permutation_of(s, &s->stores.items[i], &from, &moved))
+      return false;
+    found |= always || !f2_tile_columns(moved, TILE < s->n ? TILE : s->n, &columns);
+  }
+  return found && s->n > 0;
+}
+
+static net_map map_of(arena *a, const net_stage *s, f2_affine bits) {
+  net_map m = {0, s->loop_count, (uint32_t)s->n, NEW_ARRAY(a, int64_t, s->loop_count + 1),
+               NEW_ARRAY(a, net_row, s->n + 1)};
+  int64_t stride = 1;
+  for (int i = 0; i < s->n; i++, stride *= 2)
+    m.rows[i] = (net_row){{bits.a.row[i], f2_bit(bits.c, i)}, stride};
+  for (uint32_t i = s->loop_count; i-- > 0; stride *= (int64_t)s->extents[i])
+    m.strides[i] = stride;
+  return m;
+}
+
+static net_stage empty_like(const net_stage *s) {
+  return (net_stage){.loop_count = s->loop_count, .extents = s->extents, .n = s->n};
+}
+
+// A stage that loads `from` and stores it as `to`, besides what it does already.
+static void add_move(arena *a, net_stage *s, scalar_type type, net_load from, net_store to) {
+  from.value = to.value = net_value_add(a, s, type);
+  vec_push(a, &s->loads, from);
+  vec_push(a, &s->stores, to);
+}
+
+// The stage as two: through arrays in which an element stands where the first factor puts it.
+static void add_factors(arena *a, net *t, const net_stage *s) {
+  net_stage first = empty_like(s), second = empty_like(s);
+  uint64_t count = f2_unit(s->n);
+  for (uint32_t i = 0; i < s->loop_count; i++)
+    count *= s->extents[i];
+  for (size_t i = 0; i < s->stores.count; i++) {
+    const net_store *to = &s->stores.items[i];
+    f2_affine from, between = f2_affine_identity(s->n);
+    f2_matrix moved, last;
+    bool good = permutation_of(s, to, &from, &moved) && f2_factor_tiled(moved, &between.a, &last);
+    assert(good);
+    (void)good;
+    net_map map = map_of(a, s, f2_affine_compose(between, from));
+    scalar_type type = s->values.items[to->value];
+    net_id array = net_array_add(a, t, type, count, NET_TEMPORARY, 0);
+    add_move(a, &first, type, *load_of(s, to->value),
+             (net_store){.array = array, .map = map, .limit = UINT64_MAX});
+    add_move(a, &second, type, (net_load){.array = array, .map = map, .limit = UINT64_MAX}, *to);
+  }
+  vec_push(a, &t->stages, first);
+  vec_push(a, &t->stages, second);
+}
+
+static void add_apart(arena *a, net *t, const net_stage *s) {
+  for (size_t i = 0; i < s->stores.count; i++) {
+    net_stage one = empty_like(s);
+    const net_store *to = &s->stores.items[i];
+    add_move(a, &one, s->values.items[to->value], *load_of(s, to->value), *to);
+    vec_push(a, &t->stages, one);
+  }
+}
+
+const net *plan_rewritten(arena *a, const net *t, const strategy_row *strategy) {
+  if (!strategy || strategy->stages == WHOLE)
+    return t;
+  net *c = net_copy(a, t);
+  c->stages.count = 0;
+  for (size_t i = 0; i < t->stages.count; i++) {
+    const net_stage *s = &t->stages.items[i];
+    if (strategy->stages == APART && s->ops.count == 0)
+      add_apart(a, c, s);
+    else if (strategy->stages != APART && must_factor(s, strategy->stages == FACTORED))
+      add_factors(a, c, s);
+    else
+      vec_push(a, &c->stages, *s);
+  }
+  return c;
+}

@@ -1,0 +1,279 @@
+// The proof of plan/padding.h.
+#include "fusion/plan/padding.h"
+
+typedef struct known {
+  bool is;     // `value`
+  bool below;  // else: less than the greatest value of its type, if true
+  scalar_bits value;
+} known;
+
+// ---- what is known of an expression -----------------------------------------------------------
+
+static bool same(scalar_type type, scalar_bits a, scalar_bits b) {
+  return !memcmp(a.bytes, b.bytes, scalar_types[type].size);
+}
+
+static bool is_greatest(scalar_type type, const known *k) {
+  return k->is && CLASS_OF(type) & CLASS_ORD && same(type, k->value, scalar_maxval(type));
+}
+
+static bool is_least(scalar_type type, const known *k) {
+  return k->is && CLASS_OF(type) & CLASS_ORD && scalar_types[type].kind != KIND_FLOAT &&
+         same(type, k->value, scalar_minval(type));
+}
+
+static known truth(bool value) {
+  known k = {true, false, {{0}}};
+  k.value.b = value;
+  return k;
+}
+
+// What one side alone decides: comparisons with the ends of an order, and, or.
+static known compared(scalar_op op, scalar_type type, const known *a, const known *b) {
+  bool exact = scalar_types[type].kind != KIND_FLOAT;
+  if ((a->below && is_greatest(type, b)) || (b->below && is_greatest(type, a)))
+    switch (op) {
+    case OP_EQ:
+    case OP_NE:
+      return truth(op == OP_NE);
+    case OP_LT:
+    case OP_LE:
+    case OP_TOTAL_LE:
+      return truth(a->below);
+    case OP_GT:
+    case OP_GE:
+      return truth(b->below);
+    default:
+      break;
+    }
+  if (op == OP_TOTAL_LE && (is_greatest(type, b) || is_least(type, a)))
+    return truth(true);
+  if (exact && op == OP_LE && (is_greatest(type, b) || is_least(type, a)))
+    return truth(true);
+  if (exact && op == OP_GE && (is_greatest(type, a) || is_least(type, b)))
+    return truth(true);
+  if (exact && op == OP_LT && (is_greatest(type, a) || is_least(type, b)))
+    return truth(false);
+  if (exact && op == OP_GT && (is_greatest(type, b) || is_least(type, a)))
+    return truth(false);
+  if (type == SCALAR_BOOL && op == OP_OR && ((a->is && a->value.b) || (b->is && b->value.b)))
+    return truth(true);
+  if (type == SCALAR_BOOL && op == OP_AND && ((a->is && !a->value.b) || (b->is && !b->value.b)))
+    return truth(false);
+  return (known){0};
+}
+
+static known evaluate_scalar(const net_stage *s, const net_node *node, const known *all) {
+  const known *a = &all[node->operands[0]];
+  const known *b = node->operand_count > 1 ? &all[node->operands[1]] : a;
+  scalar_type type = s->nodes.items[node->operands[0]].type;
+  known k = compared(node->scalar, type, a, b);
+  if (k.is || !a->is || !b->is)
+    return k;
+  k.is = true;
+  scalar_apply(node->scalar, type, 1, &a->value, &b->value, &k.value);
+  return k;
+}
+
+static known evaluate_choice(const net_node *node, const known *all) {
+  const known *a = &all[node->operands[0]], *b = &all[node->operands[1]];
+  bool max = node->kind == NET_MAX;
+  if (max ? is_greatest(node->type, a) : is_least(node->type, a))
+    return *a;
+  if (max ? is_greatest(node->type, b) : is_least(node->type, b))
+    return *b;
+  if (!a->is || !b->is)
+    return (known){0};
+  bool less;
+  scalar_apply(OP_LE, node->type, 1, &a->value, &b->value, &less);
+  return less == max ? *b : *a;
+}
+
+static known evaluate_select(const net_node *node, const known *all) {
+  const known *c = &all[node->operands[0]], *a = &all[node->operands[1]],
+              *b = &all[node->operands[2]];
+  if (c->is)
+    return c->value.b ? *a : *b;
+  return a->is && b->is && same(node->type, a->value, b->value) ? *a : (known){0};
+}
+
+static known evaluate(const net_stage *s, const net_node *node, const known *all) {
+  known k = {0};
+  switch (node->kind) {
+  case NET_CONSTANT:
+    return (known){true, false, node->constant};
+  case NET_SCALAR:
+    return evaluate_scalar(s, node, all);
+  case NET_MIN:
+  case NET_MAX:
+    return evaluate_choice(node, all);
+  case NET_SELECT:
+    return evaluate_select(node, all);
+  case NET_CONVERT:
+    k = all[node->operands[0]];
+    if (k.is)
+      scalar_convert(s->nodes.items[node->operands[0]].type, node->type, 1,
+                     &all[node->operands[0]].value, &k.value);
+    return k;
+  default:
+    return k;
+  }
+}
+
+// ---- ops --------------------------------------------------------------------------------------
+
+typedef struct proof {
+  const net_stage *stage;
+  suffix *found;
+  known *nodes;
+  net_id *list;
+} proof;
+
+// The rank of element j within its coset, in order of indices; false if that is not the same
+// everywhere.
+static bool ordered(const net_op *op, uint32_t *rank_of) {
+  uint32_t order[8];
+  if (op->k > 4)
+    return false;
+  for (uint32_t i = 0; i < op->k; i++) {
+    int high = f2_msb(op->directions[i]);
+    if (op->coordinates[i].mask != f2_unit(high) || op->coordinates[i].constant)
+      return false;
+    order[i] = 0;
+    for (uint32_t j = 0; j < op->k; j++)
+      order[i] += f2_msb(op->directions[j]) < high;
+  }
+  for (uint32_t j = 0; j < 1u << op->k; j++) {
+    rank_of[j] = 0;
+    for (uint32_t i = 0; i < op->k; i++)
+      rank_of[j] |= (j >> i & 1) << order[i];
+  }
+  return true;
+}
+
+// Unknown elements are either the greatest value of their type or below it: both are tried, for the
+// first few that an op reads. (Not of floats: their greatest value, NaN, has many forms.)
+enum { MOST_SPLIT = 4 };
+typedef struct split {
+  uint32_t count;
+  net_id leaf[MOST_SPLIT];
+} split;
+
+static bool in_suffix(const proof *p, const net_node *leaf, const uint32_t *rank_of,
+                      uint32_t first) {
+  return p->found->holds[leaf->value] && rank_of[leaf->number] >= first;
+}
+
+static split find_split(const proof *p, uint32_t count, const uint32_t *rank_of, uint32_t first) {
+  split all = {0};
+  for (uint32_t i = 0; i < count && all.count < MOST_SPLIT; i++) {
+    const net_node *node = &p->stage->nodes.items[p->list[i]];
+    bool ordered_exactly =
+        CLASS_OF(node->type) & CLASS_ORD && scalar_types[node->type].kind != KIND_FLOAT;
+    if (node->kind == NET_LEAF && ordered_exactly && !in_suffix(p, node, rank_of, first))
+      all.leaf[all.count++] = p->list[i];
+  }
+  return all;
+}
+
+// What is known of a leaf: its fill, or by the case (bit i: leaf i of the split is the greatest).
+static known leaf_known(const proof *p, net_id id, const uint32_t *rank_of, uint32_t first,
+                        const split *all, uint32_t which) {
+  const net_node *node = &p->stage->nodes.items[id];
+  if (in_suffix(p, node, rank_of, first))
+    return (known){true, false, p->found->fills[node->value]};
+  for (uint32_t i = 0; i < all->count; i++)
+    if (all->leaf[i] == id)
+      return which >> i & 1 ? (known){true, false, scalar_maxval(node->type)}
+                            : (known){.below = true};
+  return (known){0};
+}
+
+// Whether the op's elements in the suffix are constants, the same as in earlier cases
+// (*known_before).
+static bool outputs_hold(proof *p, const net_op *op, const uint32_t *rank_of, uint32_t first,
+                         bool *known_before) {
+  for (uint32_t o = 0; o < op->output_count; o++)
+    for (uint32_t j = 0; j < 1u << op->k; j++) {
+      net_id value = op->outputs[o].value, node = op->outputs[o].elements[j];
+      if (rank_of[j] < first || node == NET_NONE)
+        continue;
+      known k = p->nodes[node];
+      scalar_bits *fill = &p->found->fills[value];
+      if (!k.is || (known_before[o] && !same(p->stage->values.items[value], k.value, *fill)))
+        return false;
+      *fill = k.value;
+      known_before[o] = true;
+    }
+  return true;
+}
+
+// With the elements of rank >= first in the suffix.
+static bool case_holds(proof *p, const net_op *op, const uint32_t *rank_of, uint32_t first,
+                       bool *known_before) {
+  const net_stage *s = p->stage;
+  uint32_t count = net_op_nodes(s, op, p->list);
+  split all = find_split(p, count, rank_of, first);
+  for (uint32_t which = 0; which < 1u << all.count; which++) {
+    for (uint32_t i = 0; i < count; i++) {
+      const net_node *node = &s->nodes.items[p->list[i]];
+      p->nodes[p->list[i]] = node->kind == NET_LEAF
+                                 ? leaf_known(p, p->list[i], rank_of, first, &all, which)
+                                 : evaluate(s, node, p->nodes);
+    }
+    if (!outputs_hold(p, op, rank_of, first, known_before))
+      return false;
+  }
+  return true;
+}
+
+static bool op_holds(proof *p, const net_op *op) {
+  uint32_t rank_of[16];
+  bool known_before[64] = {false};
+  if (op->output_count > 64 || !ordered(op, rank_of))
+    return false;
+  for (uint32_t first = 0; first < 1u << op->k; first++)
+    if (!case_holds(p, op, rank_of, first, known_before))
+      return false;
+  return true;
+}
+
+// Loads: one limit, each at the address x.
+static bool find_start(const net_stage *s, suffix *f) {
+  for (size_t i = 0; i < s->loads.count; i++) {
+    const net_load *l = &s->loads.items[i];
+    f2_affine bits;
+    int shift;
+    if (l->limit == UINT64_MAX)
+      continue;
+    if (f->start != UINT64_MAX && f->start != l->limit)
+      return false;
+    if (!net_map_affine(&l->map, s->n, &bits, &shift) || shift || l->map.offset || bits.c ||
+        !f2_equal(bits.a, f2_identity(s->n)))
+      return false;
+    f->start = l->limit;
+    f->holds[l->value] = true;
+    f->fills[l->value] = l->fill;
+  }
+  return f->start != UINT64_MAX;
+}
+
+suffix suffix_find(arena *a, const net_stage *s) {
+  suffix f = {UINT64_MAX, NEW_ARRAY(a, scalar_bits, s->values.count + 1),
+              NEW_ARRAY(a, bool, s->values.count + 1), NET_NONE};
+  if (s->loop_count || !find_start(s, &f)) {
+    f.start = UINT64_MAX;
+    return f;
+  }
+  proof p = {s, &f, NEW_ARRAY(a, known, s->nodes.count + 1),
+             NEW_ARRAY(a, net_id, s->nodes.count + 1)};
+  for (uint32_t i = 0; i < s->ops.count; i++) {
+    const net_op *op = &s->ops.items[i];
+    bool holds = op_holds(&p, op);
+    for (uint32_t o = 0; o < op->output_count; o++)
+      f.holds[op->outputs[o].value] = holds;
+    if (!holds && f.first_op == NET_NONE)
+      f.first_op = i;
+  }
+  return f;
+}

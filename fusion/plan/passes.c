@@ -1,0 +1,260 @@
+// Which ops share a pass: strategies to cut a stage into tiles. See plan.h.
+//
+//   greedy   every tile holds the lines of the stage's index; each pass takes ops while they fit
+//   free     between passes the array may lie in any layout whose lines are in both tiles:
+//            the fewest passes, by dynamic programming over runs of ops (index-algebra,
+//            section 3)
+//
+// Between two passes with spaces S and S' a line of t dimensions must lie in both tiles. dim(S &
+// S') of them do; the rest, vectors of S', are put into the first tile, or vectors of S into the
+// second, as far as there is room: the SLACK d - dim of each.
+#include "fusion/plan/planning.h"
+
+f2_space line_space(const net_map *m, int n, uint32_t line_elements) {
+  f2_space lines = f2_space_zero(n);
+  if (m->row_count > F2_MAX)
+    return lines;
+  f2_matrix rows = f2_zero((int)m->row_count, n);
+  for (uint32_t i = 0; i < m->row_count; i++)
+    rows.row[i] = m->rows[i].form.mask;
+  for (uint32_t i = 0; i < m->row_count; i++) {
+    uint64_t x, weight = (uint64_t)(m->rows[i].weight < 0 ? -m->rows[i].weight : m->rows[i].weight);
+    if (weight < line_elements && f2_solve(rows, f2_unit((int)i), &x))
+      f2_space_insert(&lines, x);
+  }
+  return lines;
+}
+
+// ---- runs -------------------------------------------------------------------------------------
+
+// The most dimensions of a tile for the slots of a run.
+int plan_room(const planning *p, const run *r) {
+  uint64_t bytes = r->first == 0 ? p->moved_bytes : 0;
+  for (uint32_t i = 0; i < p->slot_count; i++)
+    if (p->slot_count > 64 || r->slots >> i & 1)
+      bytes += p->slot_bytes[i];
+  uint64_t elements = p->target->tile_bytes / (bytes ? bytes : 1);
+  int d = elements ? f2_msb(elements) : 0;
+  return d < p->stage->n ? d : p->stage->n;
+}
+
+// The run with its next op as well.
+static run with_next(const planning *p, run r) {
+  const net_stage *stage = p->stage;
+  uint32_t i = r.end++;
+  const net_op *op = &stage->ops.items[i];
+  for (uint32_t k = 0; k < op->k; k++)
+    f2_space_insert(&r.space, op->directions[k]);
+  for (size_t k = 0; k < stage->loads.count; k++)
+    if (p->first_read[stage->loads.items[k].value] == i)
+      r.space = f2_space_sum(r.space, p->load_lines[k]);
+  for (size_t k = 0; k < stage->stores.count; k++)
+    if (p->defined[stage->stores.items[k].value] == i)
+      r.space = f2_space_sum(r.space, p->store_lines[k]);
+  r.slots |= p->op_slots[i];
+  return r;
+}
+
+static bool fits(const planning *p, const run *r) { return r->space.dimension <= plan_room(p, r); }
+
+// The empty run from op `first`; the first of all holds what is stored as it was loaded.
+static run empty_run(const planning *p, uint32_t first) {
+  const net_stage *stage = p->stage;
+  run r = {first, first, f2_space_zero(stage->n), 0};
+  for (size_t k = 0; k < stage->stores.count && first == 0; k++) {
+    net_id value = stage->stores.items[k].value;
+    if (p->defined[value] != UINT32_MAX)
+      continue;
+    r.space = f2_space_sum(r.space, p->store_lines[k]);
+    for (size_t i = 0; i < stage->loads.count; i++)
+      if (stage->loads.items[i].value == value)
+        r.space = f2_space_sum(r.space, p->load_lines[i]);
+  }
+  return r;
+}
+
+static pass_tiles *new_tiles(planning *p, uint32_t count) {
+  pass_tiles *t = NEW(p->memory, pass_tiles);
+  t->runs = NEW_ARRAY(p->memory, run, count);
+  return t;
+}
+
+// ---- greedy -----------------------------------------------------------------------------------
+
+pass_tiles *plan_in_index_layout(planning *p) {
+  uint32_t ops = (uint32_t)p->stage->ops.count;
+  pass_tiles *t = new_tiles(p, ops + 1);
+  f2_space lines = f2_space_units(p->stage->n, f2_mask(p->t));
+  run r = empty_run(p, 0);
+  r.space = f2_space_sum(r.space, lines);
+  while (r.end < ops) {
+    run wider = with_next(p, r);
+    if (!fits(p, &wider) && r.end > r.first) {
+      t->runs[t->count++] = r;
+      r = empty_run(p, r.end);
+      r.space = lines;
+      wider = with_next(p, r);
+    }
+    r = wider;
+  }
+  t->runs[t->count++] = r;
+  return t;
+}
+
+// ---- free layouts -----------------------------------------------------------------------------
+
+// A pass that ends a chain of passes: its run, the slack that is left in its tile.
+typedef struct chain {
+  uint32_t run, before;  // before: the chain it continues, or NET_NONE
+  int slack, lent;       // lent: how many vectors the pass before took for this boundary
+} chain;
+
+typedef struct search {
+  planning *p;
+  VEC(run) runs;
+  uint32_t *runs_of;  // by first op: the first of its runs, or NET_NONE; they are consecutive
+  VEC(chain) chains;
+} search;
+
+// The runs from op `first`: for each dimension near the most the longest run that has it.
+static uint32_t find_runs(search *s, uint32_t first) {
+  planning *p = s->p;
+  if (s->runs_of[first] != NET_NONE)
+    return s->runs_of[first];
+  uint32_t ops = (uint32_t)p->stage->ops.count;
+  s->runs_of[first] = (uint32_t)s->runs.count;
+  run r = empty_run(p, first);
+  while (r.end < ops) {
+    run wider = with_next(p, r);
+    bool last = !fits(p, &wider) && r.end > first;
+    bool grows = wider.space.dimension > r.space.dimension || wider.slots != r.slots;
+    if (last || (r.end > first && grows && r.space.dimension >= plan_room(p, &r) - p->t))
+      vec_push(p->memory, &s->runs, r);
+    if (last)
+      return s->runs_of[first];
+    r = wider;
+  }
+  vec_push(p->memory, &s->runs, r);
+  return s->runs_of[first];
+}
+
+static uint32_t runs_end(const search *s, uint32_t start) {
+  uint32_t end = start;
+  while (end < s->runs.count && s->runs.items[end].first == s->runs.items[start].first)
+    end++;
+  return end;
+}
+
+// The part of a tile in which lines between passes may lie.
+static f2_space movable_part(const planning *p, f2_space tile) {
+  return p->movable == p->stage->n
+             ? tile
+             : f2_space_intersection(tile, f2_space_units(p->stage->n, f2_mask(p->movable)));
+}
+
+// Continues chain c with run r, if that leaves more slack than *best.
+static void continued(search *s, uint32_t c, uint32_t r, chain *best) {
+  const planning *p = s->p;
+  const run *a = &s->runs.items[s->chains.items[c].run], *b = &s->runs.items[r];
+  f2_space lines_a = movable_part(p, a->space), lines_b = movable_part(p, b->space);
+  int shared = f2_space_intersection(lines_a, lines_b).dimension;
+  int need = p->t - (shared < p->t ? shared : p->t), slack = plan_room(p, b) - b->space.dimension;
+  // What the pass before lends costs it slack that nobody else wants: lend as much as possible.
+  int most = s->chains.items[c].slack < need ? s->chains.items[c].slack : need;
+  if (most > lines_b.dimension - shared)
+    most = lines_b.dimension - shared;
+  int own = need - most;
+  if (own <= lines_a.dimension - shared && slack - own > best->slack)
+    *best = (chain){r, c, slack - own, most};
+}
+
+// Vectors of `from` into *to until `count` have been added that lie in both.
+static void lend(f2_space *to, f2_space from, int count) {
+  for (int i = 0; i < from.dimension && count > 0; i++)
+    count -= f2_space_insert(to, from.basis[i]);
+}
+
+static bool tiles_hold(const planning *p, const pass_tiles *t) {
+  for (uint32_t i = 0; i < t->count; i++) {
+    if (!fits(p, &t->runs[i]))
+      return false;
+    f2_space before = movable_part(p, i ? t->runs[i - 1].space : t->runs[i].space);
+    if (i && f2_space_intersection(before, t->runs[i].space).dimension < p->t)
+      return false;
+  }
+  return true;
+}
+
+static pass_tiles *chain_tiles(search *s, uint32_t last) {
+  planning *p = s->p;
+  uint32_t count = 0;
+  for (uint32_t c = last; c != NET_NONE; c = s->chains.items[c].before)
+    count++;
+  pass_tiles *t = new_tiles(p, count);
+  t->count = count;
+  int *lent = NEW_ARRAY(p->memory, int, count + 1);
+  for (uint32_t c = last, i = count; c != NET_NONE; c = s->chains.items[c].before) {
+    t->runs[--i] = s->runs.items[s->chains.items[c].run];
+    lent[i] = s->chains.items[c].lent;
+  }
+  for (uint32_t i = 1; i < count; i++) {
+    f2_space before = movable_part(p, t->runs[i - 1].space);
+    f2_space own = movable_part(p, t->runs[i].space);
+    lend(&t->runs[i - 1].space, own, lent[i]);
+    int shared = f2_space_intersection(t->runs[i - 1].space, own).dimension;
+    lend(&t->runs[i].space, before, p->t - shared);
+  }
+  return tiles_hold(p, t) ? t : NULL;
+}
+
+static uint32_t end_of(const search *s, uint32_t c) {
+  return s->runs.items[s->chains.items[c].run].end;
+}
+
+// The chains that continue those in [layer, layer_end) which end at op `end`, one for each run.
+static void extend_chains(search *s, uint32_t layer, uint32_t layer_end, uint32_t end) {
+  bool any = false;
+  for (uint32_t c = layer; c < layer_end; c++)
+    any |= end_of(s, c) == end;
+  if (!any)
+    return;
+  uint32_t from = find_runs(s, end), to = runs_end(s, from);
+  for (uint32_t r = from; r < to; r++) {
+    chain best = {.slack = -1};
+    for (uint32_t c = layer; c < layer_end; c++)
+      if (end_of(s, c) == end)
+        continued(s, c, r, &best);
+    if (best.slack >= 0)
+      vec_push(s->p->memory, &s->chains, best);
+  }
+}
+
+// Chains of 1, 2, ... passes; of those with equally many, only the ones that came nearly as far as
+// the farthest go on.
+pass_tiles *plan_free_layouts(planning *p) {
+  enum { WINDOW = 12 };
+  uint32_t ops = (uint32_t)p->stage->ops.count;
+  search s = {.p = p, .runs_of = NEW_ARRAY(p->memory, uint32_t, ops + 1)};
+  for (uint32_t i = 0; i <= ops; i++)
+    s.runs_of[i] = NET_NONE;
+  uint32_t start = find_runs(&s, 0), layer = 0;
+  for (uint32_t r = start; r < runs_end(&s, start); r++) {
+    chain c = {r, NET_NONE, plan_room(p, &s.runs.items[r]) - s.runs.items[r].space.dimension, 0};
+    if (c.slack >= 0)
+      vec_push(p->memory, &s.chains, c);
+  }
+  while (layer < s.chains.count) {
+    uint32_t layer_end = (uint32_t)s.chains.count, farthest = 0;
+    for (uint32_t c = layer; c < layer_end; c++) {
+      pass_tiles *t = end_of(&s, c) == ops ? chain_tiles(&s, c) : NULL;
+      if (t)
+        return t;
+      if (end_of(&s, c) < ops && end_of(&s, c) > farthest)
+        farthest = end_of(&s, c);
+    }
+    for (uint32_t end = farthest > WINDOW ? farthest - WINDOW : 0; end <= farthest; end++)
+      extend_chains(&s, layer, layer_end, end);
+    layer = layer_end;
+  }
+  return NULL;
+}

@@ -1,0 +1,117 @@
+// The Plan: a Net as few passes over memory, each pass as phases in registers.
+//
+// A PASS executes consecutive ops of one stage, tile by tile. A TILE is a coset of a subspace V of
+// the stage's index space that contains all the ops' directions: it is loaded into fast memory,
+// worked on, and stored. Between two passes of a stage the values that live on lie in arrays, in
+// whatever layout suits both.
+//
+// Inside a pass, a PHASE executes consecutive ops whose directions lie in a register subspace R of
+// V. V = R + L + T: a thread holds 2^r vectors of 2^l lanes. Between two phases lies an EXCHANGE
+// through fast memory: a linear bijection S from V to scratch addresses.
+//
+//   n = 4, V = F_2^4, ops with directions 1, 2, 4, 8, 2^r = 4 registers, 2^l = 2 lanes
+//
+//     phase 0: R = <1, 2>, L = <4>, T = <8>     ops 1, 2
+//     exchange: address bits = 4, 1, 2, 8       (a vector is a line: L in the lowest bit)
+//     phase 1: R = <4, 8>, L = <1>, T = <2>     ops 4, 8
+//
+// Lines. A load or store is COALESCED if the tile holds whole lines of the array: with E_t the span
+// of the address bits within a line and (A, c) the map from index to address, A^-1 E_t lies in V.
+//
+// Blocks: the cosets of V. `blocks` is a basis of a complement of V, chosen where possible inside
+// the kernels of the ops' coordinates, like L and T: then which element of a pair an index is
+// depends on its register only, and directions are STATIC.
+#ifndef PERMC_FUSION_PLAN_PLAN_H
+#define PERMC_FUSION_PLAN_PLAN_H
+
+#include "fusion/net/net.h"
+#include "fusion/target/target.h"
+
+typedef struct plan_phase {
+  uint32_t first_op, op_count;  // within the pass's ops
+  uint32_t r, l;                // dimensions of R and L; that of T is the rest
+  uint64_t *basis;              // of V: R's vectors, then L's, then T's
+  uint64_t *exchange;           // before this phase: address bit i of scratch <-> vector i of this
+                                // basis of V. NULL for the first phase: it loads
+} plan_phase;
+
+typedef struct plan_move {  // a load or store of a pass
+  uint32_t slot;
+  net_id array;
+  net_map map;
+  uint64_t limit;
+  scalar_bits fill;  // loads
+  uint32_t live_count;
+  net_form *live;  // elements where a form is 1 need not be loaded, and are not stored
+  bool coalesced;  // whole lines (see above); false: the planner found no tile for it
+} plan_move;
+
+typedef struct plan_pass {
+  uint32_t stage;
+  f2_space tile;
+  uint64_t *blocks;  // n - dim V vectors
+  uint32_t slot_count;
+  uint32_t *slot_bytes;  // element size of each slot
+  uint32_t *slot_of;     // by value of the stage: its slot, or NET_NONE where it is not in the pass
+  uint32_t load_count, op_count, store_count, phase_count;
+  plan_move *loads, *stores;
+  uint32_t *ops;        // numbers of the stage's ops, in order of execution
+  plan_phase *phases;   // at least one, also without ops
+  uint32_t live_count;  // the pass need not execute blocks where a form is 1 (masks vanish on V)
+  net_form *live;
+  uint64_t limit;  // nor blocks whose indices are all from here on (UINT64_MAX: none)
+  double seconds;  // predicted
+} plan_pass;
+
+// What a stage's filling up costs (plan/padding.h).
+typedef enum plan_padding {
+  PADDING_NONE,   // its loads have no limit
+  PADDING_FREE,   // the fill stays where it is: no array between passes holds it
+  PADDING_STORED  // it may move: arrays between passes have the padded length
+} plan_padding;
+extern const char *const plan_padding_names[];  // "none", ...
+
+typedef struct plan {
+  const net *net;
+  const target *target;
+  plan_padding *padding;  // by stage
+  scalar_bits **fills;  // by stage where its padding is free: by value, what it is from the suffix
+                        // on
+  const char **strategy;  // by stage: the name of the one that it was planned by
+  VEC(net_array) arrays;  // the net's, then those that passes need between them
+  VEC(plan_pass) passes;
+} plan;
+
+// A way to plan a stage, by name. Those for moves are for stages that only move elements, the
+// others for stages that compute.
+typedef struct plan_strategy {
+  const char *name, *summary;
+  bool moves;
+} plan_strategy;
+const plan_strategy *plan_strategy_at(size_t index);         // NULL behind the last
+const plan_strategy *plan_strategy_named(const char *name);  // or NULL
+
+// The plan by that strategy where it applies; elsewhere, and for NULL, the cheapest by the cost
+// model. Deterministic. `net` has been accepted by net_verify and must outlive the plan (whose net
+// is another where a strategy takes two passes for a permutation).
+plan *plan_make(arena *a, const net *t, const target *target, const plan_strategy *strategy);
+// What the plan of a stage is made for: the target itself, or where it adapts, one with as much of
+// its tile and its registers as the stage's elements are worth.
+const target *plan_stage_target(arena *a, const target *machine, const net_stage *s);
+// The one move of `count` from or to an array; NULL: there is none, or several.
+const plan_move *plan_only_move(const plan_move *moves, uint32_t count, net_id array);
+// Whether one access may have several neighbours, where lanes are threads: no element of the move
+// has a condition of its own. (Those of a load only save work, as a rule.)
+bool plan_move_is_wide(const plan_pass *pass, const plan_move *m);
+// Of phases whose lanes are threads: scratch addresses that are free of bank conflicts for the
+// lanes of both, whether there are other phases between them or not (plan/warps.c).
+uint64_t *plan_exchange(arena *a, f2_space tile, const plan_phase *before, const plan_phase *after);
+// NULL if every invariant holds, else a sentence naming the pass.
+const char *plan_verify(arena *a, const plan *p);
+// The net, then the plan of it (the form: plan/print.c), which plan_read reads back.
+void plan_print(text *out, const plan *p);
+// NULL in *wrong: the plan of that text, its net and its target. Otherwise a sentence with the
+// line.
+plan *plan_read(arena *a, const char *string, const char **wrong);
+
+#endif

@@ -1,0 +1,100 @@
+// Private to fusion/plan*.c: a stage while passes are being found for it.
+#ifndef PERMC_FUSION_PLAN_PLANNING_H
+#define PERMC_FUSION_PLAN_PLANNING_H
+
+#include "fusion/plan/padding.h"
+#include "fusion/plan/plan.h"
+
+// A run of ops [first, end) and the space that its tile must contain: the directions, and the lines
+// of what it loads and stores.
+typedef struct run {
+  uint32_t first, end;
+  f2_space space;
+  uint64_t slots;  // that it touches, of the stage's
+} run;
+
+typedef struct planning planning;
+typedef struct pass_tiles pass_tiles;
+
+// How lanes that are threads meet in scratch memory.
+typedef enum exchange_kind {
+  EXCHANGE_FREE,  // without bank conflicts
+  EXCHANGE_RAW,   // lanes before are rows of scratch, lanes behind its columns
+  EXCHANGE_NONE   // not at all: stores are scattered
+} exchange_kind;
+
+// A row of the table of strategies (plan/strategy.c).
+typedef struct strategy_row {
+  plan_strategy shown;
+  pass_tiles *(*cut)(planning *p);  // into passes; NULL: it does not apply
+  bool automatic;                   // one of those among which cost decides
+  // Of strategies for moves:
+  enum { WHOLE, APART, FACTORED, TILED } stages;  // see plan_rewritten
+  bool plain;     // tiles, blocks and accesses as in the BMMC paper: not widened nor reordered
+  int registers;  // log2 of the elements of a thread; -1: what the target has
+  exchange_kind exchange;
+} strategy_row;
+const strategy_row *strategy_row_of(const char *name);  // or NULL
+
+struct planning {
+  arena *memory;
+  const strategy_row *strategy;
+  const net *net;
+  const target *target;
+  uint32_t stage_number;
+  const net_stage *stage;
+  // By value of the stage:
+  uint32_t *defined, *last_read;  // op numbers; defined: UINT32_MAX for a load. last_read:
+                                  // UINT32_MAX if never
+  uint32_t *first_read;
+  net_id *reads;          // room for the values that one op reads
+  f2_space *load_lines;   // by load: what a coalesced load needs
+  f2_space *store_lines;  // by store
+  suffix suffix;          // of a stage whose loads fill up (plan/padding.h)
+  uint64_t *op_slots;     // by op: the slots of what it reads and makes, if the stage were one pass
+  uint32_t *slot_bytes;   // of those slots
+  uint32_t slot_count;    // more than 64: op_slots are all of them
+  uint32_t moved_bytes;   // the widths of what is stored as it was loaded
+  int t;                  // dimensions of a line between passes
+  int movable;            // layouts between passes may move the lowest so many bits of the index
+};
+
+// A way to cut a stage into passes: the tiles of the runs in *count passes.
+struct pass_tiles {
+  uint32_t count;
+  run *runs;  // spaces are the tiles V
+};
+
+// What a tile must contain so that the map's lines of 2^t elements are whole (as far as its rows
+// allow).
+f2_space line_space(const net_map *m, int n, uint32_t line_elements);
+// The most dimensions of a tile for the slots of a run.
+int plan_room(const planning *p, const run *r);
+
+// Of stages that compute (plan/passes.c).
+pass_tiles *plan_in_index_layout(planning *p);
+pass_tiles *plan_free_layouts(planning *p);
+// Of stages that only move (plan/moves.c).
+pass_tiles *plan_one_pass(planning *p);
+pass_tiles *plan_load_lines(planning *p);
+pass_tiles *plan_unit_tile(planning *p);
+pass_tiles *plan_unit_tiles(planning *p);
+// The net with stages that only move as a strategy wants them: WHOLE, as they are; APART, one for
+// each array; FACTORED, each permutation as two (BMMC paper, section 5.2); TILED, those that are
+// not tiled.
+const net *plan_rewritten(arena *a, const net *t, const strategy_row *strategy);
+
+// Finds phases for a pass whose tile, ops, loads and stores are set (plan/phases.c).
+void plan_phases(arena *a, const net_stage *s, const target *target, plan_pass *pass);
+// The same for a target whose lanes are threads (plan/warps.c).
+void plan_warps(const planning *p, plan_pass *pass);
+enum { PLAN_THREAD_BITS = 10 };  // at most 2^10 threads share a tile
+// Predicted seconds: of starting the pass, and of what it then does at the same time, memory and
+// arithmetic.
+typedef struct pass_cost {
+  double start, memory, work;
+} pass_cost;
+pass_cost pass_cost_of(const plan *p, const plan_pass *pass);
+double pass_seconds(const plan *p, const plan_pass *pass);
+
+#endif

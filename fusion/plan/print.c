@@ -1,0 +1,140 @@
+// Plans as text. The form, which plan/read.c reads back:
+//
+//   array a0 i32 16777216 argument 0      the net, as net/print.c writes it
+//   ...
+//   target avx512 line_bytes 128 ...      all fields of target.h
+//   strategy free padding none            of each stage, a line
+//   array a2 i32 16777216 temporary       arrays that only passes know
+//   pass stage 0 seconds 0.0012           predicted
+//     tile 0x1 0x2 0x4 0x8                a basis of V
+//     blocks 0x10 0x20                    one of its complement
+//     slot 4 v0 v2-v9                     bytes of an element, and the values that it holds in turn
+//     load slot 0 from a0 at x0 + 2*x1 below 3 else i32:0 live x1 coalesced
+//     phase ops 0-3 registers 0x1 0x2 lanes 0x4 threads 0x8
+//     exchange 0x4 0x1 0x2 0x8            before the phase on the next line
+//     phase ops registers 0x4 0x8 lanes 0x1 threads 0x2
+//     store slot 0 in a1 at x0 + 2*x1 scattered
+//     live x3^1
+//     below 12000000                      indices that matter to the pass
+//
+// Ops and values are those of the stage, vectors those of its index space.
+#include "fusion/net/notation.h"
+#include "fusion/plan/plan.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+const char *const plan_padding_names[] = {"none", "free", "stored"};
+
+typedef struct plan_printer {
+  text *out;
+  const plan *plan;
+  const plan_pass *pass;
+  const net_stage *stage;
+} plan_printer;
+
+static void print_vectors(const plan_printer *p, const char *title, uint32_t count,
+                          const uint64_t *vectors) {
+  text_string(p->out, title);
+  for (uint32_t i = 0; i < count; i++)
+    write_mask(p->out, vectors[i], p->stage->n);
+}
+
+// "letter"first or "letter"first-"letter"last.
+static void print_range(text *out, const char *letter, uint32_t first, uint32_t last) {
+  text_printf(out, " %s%" PRIu32, letter, first);
+  if (last > first)
+    text_printf(out, "-%s%" PRIu32, letter, last);
+}
+
+static void print_slot(const plan_printer *p, uint32_t slot) {
+  const uint32_t *slot_of = p->pass->slot_of;
+  uint32_t values = (uint32_t)p->stage->values.count;
+  text_printf(p->out, "  slot %" PRIu32, p->pass->slot_bytes[slot]);
+  for (uint32_t first = 0, last; first < values; first = last + 1) {
+    for (last = first; last + 1 < values && slot_of[last + 1] == slot_of[first]; last++)
+      ;
+    if (slot_of[first] == slot)
+      print_range(p->out, "v", first, last);
+  }
+  text_string(p->out, "\n");
+}
+
+static void print_move(const plan_printer *p, const plan_move *m, bool load) {
+  text_printf(p->out, "  %s slot %" PRIu32 " %s a%" PRIu32 " at ", load ? "load" : "store", m->slot,
+              load ? "from" : "in", m->array);
+  write_map(p->out, &m->map);
+  if (m->limit != UINT64_MAX)
+    text_printf(p->out, " below %" PRIu64, m->limit);
+  if (m->limit != UINT64_MAX && load) {
+    text_string(p->out, " else ");
+    write_constant(p->out, p->plan->arrays.items[m->array].type, &m->fill);
+  }
+  write_forms(p->out, " live ", m->live_count, m->live);
+  text_string(p->out, m->coalesced ? " coalesced\n" : " scattered\n");
+}
+
+static void print_phase(const plan_printer *p, const plan_phase *f) {
+  uint32_t d = (uint32_t)p->pass->tile.dimension, end = f->first_op + f->op_count;
+  if (f->exchange)
+    print_vectors(p, "  exchange", d, f->exchange);
+  text_string(p->out, f->exchange ? "\n  phase ops" : "  phase ops");
+  for (uint32_t first = f->first_op, last; first < end; first = last + 1) {
+    for (last = first; last + 1 < end && p->pass->ops[last + 1] == p->pass->ops[last] + 1; last++)
+      ;
+    print_range(p->out, "", p->pass->ops[first], p->pass->ops[last]);
+  }
+  print_vectors(p, " registers", f->r, f->basis);
+  print_vectors(p, " lanes", f->l, f->basis + f->r);
+  print_vectors(p, " threads", d - f->r - f->l, f->basis + f->r + f->l);
+  text_string(p->out, "\n");
+}
+
+static void print_pass(plan_printer *p, const plan_pass *pass) {
+  uint32_t d = (uint32_t)pass->tile.dimension;
+  p->pass = pass;
+  p->stage = &p->plan->net->stages.items[pass->stage];
+  text_printf(p->out, "pass stage %" PRIu32 " seconds %.17g\n", pass->stage, pass->seconds);
+  print_vectors(p, "  tile", d, pass->tile.basis);
+  print_vectors(p, "\n  blocks", (uint32_t)p->stage->n - d, pass->blocks);
+  text_string(p->out, "\n");
+  for (uint32_t i = 0; i < pass->slot_count; i++)
+    print_slot(p, i);
+  for (uint32_t i = 0; i < pass->load_count; i++)
+    print_move(p, &pass->loads[i], true);
+  for (uint32_t i = 0; i < pass->phase_count; i++)
+    print_phase(p, &pass->phases[i]);
+  for (uint32_t i = 0; i < pass->store_count; i++)
+    print_move(p, &pass->stores[i], false);
+  write_forms(p->out, "  live ", pass->live_count, pass->live);
+  text_string(p->out, pass->live_count ? "\n" : "");
+  if (pass->limit != UINT64_MAX)
+    text_printf(p->out, "  below %" PRIu64 "\n", pass->limit);
+}
+
+static void print_target(text *out, const target *t) {
+  text_printf(out, "target %s", t->name);
+  for (size_t i = 0; i < target_field_count(); i++) {
+    text_printf(out, " %s ", target_field_at(i).name);
+    target_print_field(out, t, i);
+  }
+  text_string(out, "\n");
+}
+
+void plan_print(text *out, const plan *p) {
+  plan_printer in = {.out = out, .plan = p};
+  c_locale locale;
+  net_print(out, p->net);
+  if (!c_locale_enter(&locale)) {
+    out->failed = true;
+    return;
+  }
+  print_target(out, p->target);
+  for (size_t i = 0; i < p->net->stages.count; i++)
+    text_printf(out, "strategy %s padding %s\n", p->strategy[i], plan_padding_names[p->padding[i]]);
+  for (size_t i = p->net->arrays.count; i < p->arrays.count; i++)
+    write_array(out, i, &p->arrays.items[i]);
+  for (size_t i = 0; i < p->passes.count; i++)
+    print_pass(&in, &p->passes.items[i]);
+  c_locale_leave(&locale);
+}

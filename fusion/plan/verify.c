@@ -1,0 +1,171 @@
+// What must hold of every plan. See plan.h.
+#include "fusion/plan/planning.h"
+
+#include <inttypes.h>
+
+typedef struct verifying {
+  arena *memory;
+  const plan *plan;
+  const plan_pass *pass;
+  const net_stage *stage;
+} verifying;
+
+static const char *verify_move(const verifying *v, const plan_move *m, const char *what) {
+  if (m->slot >= v->pass->slot_count)
+    return arena_printf(v->memory, "a %s has slot %" PRIu32 " of %" PRIu32, what, m->slot,
+                        v->pass->slot_count);
+  if (m->array >= v->plan->arrays.count)
+    return arena_printf(v->memory, "a %s names array %" PRIu32, what, m->array);
+  const net_array *a = &v->plan->arrays.items[m->array];
+  uint32_t width = (uint32_t)scalar_types[a->type].size;
+  if (width != v->pass->slot_bytes[m->slot])
+    return arena_printf(v->memory, "a %s moves elements of %" PRIu32 " bytes to a slot of %" PRIu32,
+                        what, width, v->pass->slot_bytes[m->slot]);
+  uint32_t line = v->plan->target->line_bytes / width;
+  f2_space lines = line_space(&m->map, v->stage->n, line);
+  if (m->coalesced && !f2_space_contains(v->pass->tile, lines))
+    return arena_printf(v->memory, "a %s that is called coalesced has lines beyond the tile", what);
+  return NULL;
+}
+
+static const char *verify_basis(const verifying *v, int count, const uint64_t *basis,
+                                const char *what) {
+  f2_space s = f2_span(v->stage->n, count, basis);
+  if (f2_space_equal(s, v->pass->tile))
+    return NULL;
+  return arena_printf(v->memory, "%s is no basis of the tile", what);
+}
+
+// The lanes of a warp reach as many banks: nothing of them but 0 lies among the addresses' higher
+// bits.
+static bool free_of_conflicts(const verifying *v, const plan_phase *f, const uint64_t *exchange) {
+  int n = v->stage->n, d = v->pass->tile.dimension;
+  for (int l = 1; l <= (int)f->l; l++) {  // also for the first half, quarter, ... of a warp
+    f2_space lanes = f2_span(n, l, f->basis + f->r), k = f2_span(n, d - l, exchange + l);
+    if (f2_space_sum(lanes, k).dimension != d)
+      return false;
+  }
+  return true;
+}
+
+// Ranks: R, L and T together are V; the directions lie in R; the lines of an exchange are read
+// whole or reach every vector of lanes (index-algebra, section 5).
+static const char *verify_phase(const verifying *v, uint32_t number) {
+  const plan_phase *f = &v->pass->phases[number];
+  int d = v->pass->tile.dimension;
+  if ((int)(f->r + f->l) > d || f->first_op + f->op_count > v->pass->op_count)
+    return "it is larger than the pass";
+  const char *wrong = verify_basis(v, d, f->basis, "R + L + T");
+  if (!wrong && number)
+    wrong = !f->exchange ? "it has no exchange" : verify_basis(v, d, f->exchange, "its exchange");
+  const strategy_row *row = strategy_row_of(v->plan->strategy[v->pass->stage]);
+  if (!wrong && number && v->plan->target->lane_bytes == 0 &&
+      (!row || row->exchange == EXCHANGE_FREE) &&
+      !(free_of_conflicts(v, f, f->exchange) &&
+        free_of_conflicts(v, &v->pass->phases[number - 1], f->exchange)))
+    wrong = "lanes of its exchange meet in a bank";
+  f2_space r = f2_span(v->stage->n, (int)f->r, f->basis);
+  for (uint32_t i = 0; i < f->op_count && !wrong; i++) {
+    const net_op *op = &v->stage->ops.items[v->pass->ops[f->first_op + i]];
+    for (uint32_t k = 0; k < op->k && !wrong; k++)
+      if (!f2_space_has(r, op->directions[k]))
+        wrong = arena_printf(
+            v->memory, "the direction 0x%" PRIx64 " of its op %" PRIu32 " is not in registers",
+            op->directions[k], i);
+  }
+  return wrong;
+}
+
+// Every value that an op reads is in a slot, and no value of another is in it.
+static const char *verify_slots(const verifying *v) {
+  const plan_pass *p = v->pass;
+  net_id *holds = NEW_ARRAY(v->memory, net_id, p->slot_count + 1);
+  net_id *reads = NEW_ARRAY(v->memory, net_id, v->stage->values.count + 1);
+  bool *made = NEW_ARRAY(v->memory, bool, v->stage->values.count + 1);
+  for (uint32_t i = 0; i < p->slot_count; i++)
+    holds[i] = NET_NONE;
+  for (uint32_t i = 0; i < p->op_count; i++)
+    for (uint32_t o = 0; o < v->stage->ops.items[p->ops[i]].output_count; o++)
+      made[v->stage->ops.items[p->ops[i]].outputs[o].value] = true;
+  for (net_id u = 0; u < v->stage->values.count; u++)
+    if (p->slot_of[u] != NET_NONE && !made[u])
+      holds[p->slot_of[u]] = u;
+  for (uint32_t i = 0; i < p->op_count; i++) {
+    const net_op *op = &v->stage->ops.items[p->ops[i]];
+    uint32_t count = net_op_reads(v->stage, op, reads);
+    for (uint32_t k = 0; k < count; k++)
+      if (p->slot_of[reads[k]] == NET_NONE || holds[p->slot_of[reads[k]]] != reads[k])
+        return arena_printf(v->memory, "op %" PRIu32 " reads v%" PRIu32 ", which is in no slot", i,
+                            reads[k]);
+    for (uint32_t o = 0; o < op->output_count; o++) {
+      net_id made_here = op->outputs[o].value;
+      if (p->slot_of[made_here] == NET_NONE)
+        return arena_printf(v->memory, "op %" PRIu32 " makes v%" PRIu32 ", which is in no slot", i,
+                            made_here);
+      holds[p->slot_of[made_here]] = made_here;
+    }
+  }
+  return NULL;
+}
+
+static const char *verify_pass(verifying *v, const plan_pass *p) {
+  v->pass = p;
+  if (p->stage >= v->plan->net->stages.count)
+    return "there is no such stage";
+  v->stage = &v->plan->net->stages.items[p->stage];
+  int n = v->stage->n, d = p->tile.dimension;
+  const char *wrong = f2_space_problem(p->tile);
+  uint64_t all[F2_MAX];
+  for (int i = 0; i < n; i++)
+    all[i] = i < d ? p->tile.basis[i] : p->blocks[i - d];
+  if (!wrong && f2_span(n, n, all).dimension != n)
+    wrong = "its blocks are no complement of its tile";
+  if (!wrong && !p->phase_count)
+    wrong = "it has no phase";
+  for (uint32_t i = 0; i < p->load_count && !wrong; i++)
+    wrong = verify_move(v, &p->loads[i], "load");
+  for (uint32_t i = 0; i < p->store_count && !wrong; i++)
+    wrong = verify_move(v, &p->stores[i], "store");
+  uint32_t next = 0;
+  for (uint32_t i = 0; i < p->phase_count && !wrong; i++) {
+    wrong = verify_phase(v, i);
+    if (!wrong && p->phases[i].first_op != next)
+      wrong = "its phases leave out an op";
+    if (wrong)
+      wrong = arena_printf(v->memory, "phase %" PRIu32 ": %s", i, wrong);
+    next = p->phases[i].first_op + p->phases[i].op_count;
+  }
+  if (!wrong && next != p->op_count)
+    wrong = "its phases leave out an op";
+  for (uint32_t i = 0; i < p->live_count && !wrong; i++)
+    for (int k = 0; k < d && !wrong; k++)
+      if (f2_dot(p->live[i].mask, p->tile.basis[k]))
+        wrong = "a live form changes within the tile";
+  return wrong ? wrong : verify_slots(v);
+}
+
+// Each op of each stage is executed once, in order.
+static const char *verify_order(const verifying *v) {
+  const plan *p = v->plan;
+  for (uint32_t s = 0; s < p->net->stages.count; s++) {
+    uint32_t next = 0;
+    for (size_t i = 0; i < p->passes.count; i++)
+      for (uint32_t k = 0; p->passes.items[i].stage == s && k < p->passes.items[i].op_count; k++)
+        if (p->passes.items[i].ops[k] != next++)
+          return arena_printf(v->memory, "pass %zu executes ops of stage %" PRIu32 " out of order",
+                              i, s);
+    if (next != p->net->stages.items[s].ops.count)
+      return arena_printf(v->memory, "ops of stage %" PRIu32 " are left out", s);
+  }
+  return NULL;
+}
+
+const char *plan_verify(arena *a, const plan *p) {
+  verifying v = {.memory = a, .plan = p};
+  for (size_t i = 0; i < p->passes.count; i++) {
+    const char *wrong = verify_pass(&v, &p->passes.items[i]);
+    if (wrong)
+      return arena_printf(a, "pass %zu: %s", i, wrong);
+  }
+  return verify_order(&v);
+}

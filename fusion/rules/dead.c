@@ -1,0 +1,308 @@
+// The rule `dead`. A value is WANTED on a live set: the hull of where stores and the ops that make
+// wanted values read it. Ops are narrowed to the cosets of what is wanted of their outputs, and
+// whatever is wanted nowhere goes.
+#include "fusion/rules/rewriting.h"
+
+typedef struct wants {
+  rewriter *r;
+  f2_space *sets;  // by value
+  bool *any;       // by value: whether it is wanted; if not, its set means nothing
+  net_id *nodes;   // scratch
+} wants;
+
+static void want(wants *w, net_id value, f2_space set) {
+  if (live_is_empty(set))
+    return;
+  w->sets[value] = w->any[value] ? live_hull(w->sets[value], set) : set;
+  w->any[value] = true;
+}
+
+// ---- ops -------------------------------------------------------------------------------------
+
+static uint64_t operations(wants *w, const net_op *op) {
+  uint64_t sum = 0;
+  for (uint32_t i = net_op_nodes(w->r->stage, op, w->nodes); i-- > 0;)
+    sum += node_is_operation(&w->r->stage->nodes.items[w->nodes[i]]);
+  return sum;
+}
+
+static uint64_t work(wants *w, const net_op *op) {
+  rewriter_at(w->r, op);
+  return operations(w, op) * w->r->times;
+}
+
+static bool drop_outputs(wants *w, net_op *op) {
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < op->output_count; i++)
+    if (w->any[op->outputs[i].value])
+      op->outputs[kept++] = op->outputs[i];
+  bool dropped = kept < op->output_count;
+  op->output_count = kept;
+  return dropped;
+}
+
+// To the cosets where some output is wanted. If that is nowhere where the op is alive, somebody
+// reads what is not made, and does not use it: the op stays as it is.
+static bool narrow(wants *w, net_op *op) {
+  f2_space live = rewriter_live(w->r, op), cosets = live_empty(w->r->stage->n);
+  for (uint32_t i = 0; i < op->output_count; i++)
+    cosets = live_hull(cosets, live_cosets(w->sets[op->outputs[i].value], op->k, op->directions));
+  if (live_within(live, cosets))
+    return false;
+  live = f2_space_sum(live, cosets);
+  if (live_is_empty(live))
+    return false;
+  op->live = NEW_ARRAY(w->r->memory, net_form, live.dimension);
+  op->live_count = (uint32_t)live.dimension;
+  live_forms(live, op->live);
+  return true;
+}
+
+static bool is_wanted(const net_op *op, f2_space set, uint64_t j) {
+  return !live_is_empty(live_element(set, op->k, op->coordinates, j));
+}
+
+static bool drop_elements(wants *w, net_op *op) {
+  f2_space live = rewriter_live(w->r, op);
+  bool dropped = false;
+  for (uint32_t i = 0; i < op->output_count; i++) {
+    f2_space set = f2_space_sum(live, w->sets[op->outputs[i].value]);
+    net_id *elements = op->outputs[i].elements;
+    uint32_t kept = 0;
+    if (set.dimension == live.dimension)
+      continue;
+    for (uint64_t j = 0; j < UINT64_C(1) << op->k; j++)
+      kept += elements[j] != NET_NONE && is_wanted(op, set, j);
+    for (uint64_t j = 0; j < UINT64_C(1) << op->k && kept > 0; j++)
+      if (elements[j] != NET_NONE && !is_wanted(op, set, j)) {
+        elements[j] = NET_NONE;
+        dropped = true;
+      }
+  }
+  return dropped;
+}
+
+// ---- what an op wants ------------------------------------------------------------------------
+
+// The elements of a value that an op reads, as an affine hull in F_2^k.
+typedef struct elements_read {
+  uint64_t first;
+  f2_space differences;
+} elements_read;
+
+// The indices with those numbers.
+static f2_space indices_of(const net_op *op, f2_space live, const elements_read *e) {
+  f2_space forms = f2_space_orthogonal(e->differences);
+  for (int i = 0; i < forms.dimension; i++) {
+    net_form f = {0, f2_dot(forms.basis[i], e->first)};
+    for (uint32_t l = 0; l < op->k; l++)
+      if (f2_bit(forms.basis[i], (int)l)) {
+        f.mask ^= op->coordinates[l].mask;
+        f.constant ^= op->coordinates[l].constant;
+      }
+    live = live_and(live, f);
+  }
+  return live;
+}
+
+static int by_value(const void *a, const void *b) {
+  const net_node *x = *(const net_node *const *)a, *y = *(const net_node *const *)b;
+  return (x->value > y->value) - (x->value < y->value);
+}
+
+static void want_read(wants *w, const net_op *op) {
+  uint32_t count = net_op_nodes(w->r->stage, op, w->nodes), leaves = 0;
+  f2_space live = rewriter_live(w->r, op);
+  const net_node **leaf = NEW_ARRAY(w->r->memory, const net_node *, count);
+  for (uint32_t i = 0; i < count; i++)
+    if (w->r->stage->nodes.items[w->nodes[i]].kind == NET_LEAF)
+      leaf[leaves++] = &w->r->stage->nodes.items[w->nodes[i]];
+  if (leaves > 1)
+    qsort(leaf, leaves, sizeof *leaf, by_value);
+  for (uint32_t i = 0; i < leaves;) {
+    net_id value = leaf[i]->value;
+    elements_read e = {leaf[i]->number, f2_space_zero((int)op->k)};
+    for (; i < leaves && leaf[i]->value == value; i++)
+      f2_space_insert(&e.differences, e.first ^ leaf[i]->number);
+    want(w, value, e.differences.dimension == (int)op->k ? live : indices_of(op, live, &e));
+  }
+}
+
+// Whether anything is left of the op.
+static bool drop_in_op(wants *w, net_op *op) {
+  uint64_t before = work(w, op);
+  bool dropped = drop_outputs(w, op);
+  if (op->output_count > 0)
+    dropped |= narrow(w, op);
+  if (op->output_count > 0)
+    dropped |= drop_elements(w, op);
+  if (dropped)
+    rewriter_fired(w->r, RULE_DEAD, 0, before - (op->output_count ? work(w, op) : 0));
+  if (op->output_count == 0)
+    return false;
+  want_read(w, op);
+  return true;
+}
+
+// ---- stages ----------------------------------------------------------------------------------
+
+static uint64_t bytes(const rewriter *r, net_id value, int dimension) {
+  return r->loops * scalar_types[r->stage->values.items[value]].size << (r->stage->n - dimension);
+}
+
+static void drop_stores(wants *w, const bool *wanted) {
+  net_stage *s = w->r->stage;
+  size_t kept = 0;
+  for (size_t i = 0; i < s->stores.count; i++) {
+    net_store *store = &s->stores.items[i];
+    f2_space live = live_set(s->n, store->live_count, store->live);
+    if (wanted[store->array] && !live_is_empty(live) && w->r->loops > 0) {
+      want(w, store->value, live);
+      s->stores.items[kept++] = *store;
+      continue;
+    }
+    rewriter_fired(w->r, RULE_DEAD,
+                   live_is_empty(live) ? 0 : bytes(w->r, store->value, live.dimension), 0);
+  }
+  s->stores.count = kept;
+}
+
+static void drop_loads(wants *w) {
+  net_stage *s = w->r->stage;
+  size_t kept = 0;
+  for (size_t i = 0; i < s->loads.count; i++)
+    if (w->any[s->loads.items[i].value])
+      s->loads.items[kept++] = s->loads.items[i];
+    else
+      rewriter_fired(w->r, RULE_DEAD, bytes(w->r, s->loads.items[i].value, 0), 0);
+  s->loads.count = kept;
+}
+
+void stage_drop_dead(rewriter *r, const bool *wanted) {
+  net_stage *s = r->stage;
+  wants w = {r, NEW_ARRAY(r->memory, f2_space, s->values.count),
+             NEW_ARRAY(r->memory, bool, s->values.count),
+             NEW_ARRAY(r->memory, net_id, s->nodes.count)};
+  r->step = NET_NONE;
+  drop_stores(&w, wanted);
+  size_t kept = s->ops.count;
+  for (size_t i = s->ops.count; i-- > 0;)
+    if (drop_in_op(&w, &s->ops.items[i]))
+      s->ops.items[--kept] = s->ops.items[i];
+  if (kept > 0)
+    memmove(s->ops.items, s->ops.items + kept, (s->ops.count - kept) * sizeof *s->ops.items);
+  s->ops.count -= kept;
+  r->step = NET_NONE;
+  drop_loads(&w);
+}
+
+// ---- new numbers -----------------------------------------------------------------------------
+
+typedef struct renumbering {
+  arena *memory;
+  const net_stage *old;
+  net_stage *stage;
+  net_id *values, *nodes;  // by old number: the new one
+} renumbering;
+
+static net_id *no_ids(arena *a, size_t count) {
+  net_id *ids = NEW_ARRAY(a, net_id, count);
+  memset(ids, 0xff, count * sizeof *ids);
+  return ids;
+}
+
+static void number_values(renumbering *n) {
+  const net_stage *old = n->old;
+  for (size_t i = 0; i < old->loads.count; i++) {
+    net_id value = old->loads.items[i].value;
+    n->values[value] = net_value_add(n->memory, n->stage, old->values.items[value]);
+  }
+  for (size_t i = 0; i < old->ops.count; i++)
+    for (uint32_t k = 0; k < old->ops.items[i].output_count; k++) {
+      net_id value = old->ops.items[i].outputs[k].value;
+      n->values[value] = net_value_add(n->memory, n->stage, old->values.items[value]);
+    }
+}
+
+// In the old order, which that of the operands of min and max follows.
+static void number_nodes(renumbering *n) {
+  const net_stage *old = n->old;
+  bool *used = NEW_ARRAY(n->memory, bool, old->nodes.count);
+  net_id *few = NEW_ARRAY(n->memory, net_id, old->nodes.count);
+  for (size_t i = 0; i < old->ops.count; i++)
+    for (uint32_t k = net_op_nodes(old, &old->ops.items[i], few); k-- > 0;)
+      used[few[k]] = true;
+  for (size_t id = 0; id < old->nodes.count; id++) {
+    net_node node = old->nodes.items[id];
+    if (!used[id])
+      continue;
+    node.operands = NEW_ARRAY(n->memory, net_id, node.operand_count);
+    for (uint32_t i = 0; i < node.operand_count; i++)
+      node.operands[i] = n->nodes[old->nodes.items[id].operands[i]];
+    if (node.kind == NET_LEAF)
+      node.value = n->values[node.value];
+    n->nodes[id] = net_node_add(n->memory, n->stage, &node);
+  }
+}
+
+static void renumber_op(renumbering *n, net_op op) {
+  for (uint32_t i = 0; i < op.output_count; i++) {
+    op.outputs[i].value = n->values[op.outputs[i].value];
+    for (uint64_t j = 0; j < UINT64_C(1) << op.k; j++)
+      if (op.outputs[i].elements[j] != NET_NONE)
+        op.outputs[i].elements[j] = n->nodes[op.outputs[i].elements[j]];
+  }
+  vec_push(n->memory, &n->stage->ops, op);
+}
+
+static net_stage compacted(arena *a, const net_stage *old, const net_id *arrays) {
+  net_stage s = {.loop_count = old->loop_count, .extents = old->extents, .n = old->n};
+  renumbering n = {a, old, &s, no_ids(a, old->values.count), no_ids(a, old->nodes.count)};
+  number_values(&n);
+  number_nodes(&n);
+  for (size_t i = 0; i < old->loads.count; i++) {
+    net_load load = old->loads.items[i];
+    load.value = n.values[load.value];
+    load.array = arrays[load.array];
+    vec_push(a, &s.loads, load);
+  }
+  for (size_t i = 0; i < old->ops.count; i++)
+    renumber_op(&n, old->ops.items[i]);
+  for (size_t i = 0; i < old->stores.count; i++) {
+    net_store store = old->stores.items[i];
+    store.value = n.values[store.value];
+    store.array = arrays[store.array];
+    vec_push(a, &s.stores, store);
+  }
+  return s;
+}
+
+static bool *used_arrays(arena *a, const net *t) {
+  bool *used = NEW_ARRAY(a, bool, t->arrays.count);
+  for (size_t i = 0; i < t->arrays.count; i++)
+    used[i] = t->arrays.items[i].role != NET_TEMPORARY;
+  for (size_t i = 0; i < t->stages.count; i++) {
+    const net_stage *s = &t->stages.items[i];
+    for (size_t k = 0; k < s->loads.count; k++)
+      used[s->loads.items[k].array] = true;
+    for (size_t k = 0; k < s->stores.count; k++)
+      used[s->stores.items[k].array] = true;
+  }
+  return used;
+}
+
+void net_compact(arena *a, net *t) {
+  const bool *used = used_arrays(a, t);
+  net_id *arrays = no_ids(a, t->arrays.count), kept = 0;
+  size_t stages = 0;
+  for (size_t i = 0; i < t->arrays.count; i++)
+    if (used[i]) {
+      t->arrays.items[kept] = t->arrays.items[i];
+      arrays[i] = kept++;
+    }
+  t->arrays.count = kept;
+  for (size_t i = 0; i < t->stages.count; i++)
+    if (t->stages.items[i].stores.count > 0)
+      t->stages.items[stages++] = compacted(a, &t->stages.items[i], arrays);
+  t->stages.count = stages;
+}

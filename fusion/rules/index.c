@@ -1,0 +1,144 @@
+// The rule `index`: affine functions of the index (NET_INDEX) stay such under sums, and compare
+// alike everywhere if they are far enough apart.
+//
+//   root c64 8 (negate (index x2 + index x1 * 2))  ->  root c64 8 (index -x2 - 2*x1)
+#include "fusion/rules/rewriting.h"
+
+// An index, or a constant as the index that is the same everywhere.
+static bool index_map(const rewriter *r, const net_node *node, net_map *map) {
+  *map = node->map;
+  if (node->kind == NET_INDEX)
+    return true;
+  if (node->kind != NET_CONSTANT || node->type != SCALAR_I64)
+    return false;
+  *map = (net_map){.offset = node->constant.i64, .loop_count = r->stage->loop_count};
+  map->strides = NEW_ARRAY(r->memory, int64_t, map->loop_count);
+  return true;
+}
+
+static int64_t wrapped_sum(int64_t x, int64_t factor, int64_t y) {
+  return (int64_t)((uint64_t)x + (uint64_t)factor * (uint64_t)y);
+}
+
+// Rows of one mask become one, constant ones go to the offset.
+static void add_row(net_map *map, net_form form, int64_t weight) {
+  uint32_t at = 0;
+  if (form.mask == 0 || weight == 0) {
+    map->offset = wrapped_sum(map->offset, form.constant, weight);
+    return;
+  }
+  while (at < map->row_count && map->rows[at].form.mask != form.mask)
+    at++;
+  if (at == map->row_count) {
+    map->rows[map->row_count++] = (net_row){form, weight};
+    return;
+  }
+  net_row *row = &map->rows[at];
+  if (row->form.constant != form.constant) {  // w (f ^ 1) = w - w f
+    map->offset = wrapped_sum(map->offset, 1, weight);
+    weight = wrapped_sum(0, -1, weight);
+  }
+  row->weight = wrapped_sum(row->weight, 1, weight);
+  if (row->weight == 0)
+    memmove(row, row + 1, (--map->row_count - at) * sizeof *row);
+}
+
+// x + factor y, modulo 2^64 as i64 computes it.
+static net_map map_sum(arena *a, const net_map *x, int64_t factor, const net_map *y) {
+  net_map sum = {.offset = wrapped_sum(x->offset, factor, y->offset), .loop_count = y->loop_count};
+  sum.strides = NEW_ARRAY(a, int64_t, sum.loop_count);
+  sum.rows = NEW_ARRAY(a, net_row, x->row_count + y->row_count);
+  for (uint32_t l = 0; l < sum.loop_count; l++)
+    sum.strides[l] = wrapped_sum(x->loop_count ? x->strides[l] : 0, factor, y->strides[l]);
+  for (uint32_t i = 0; i < x->row_count; i++)
+    add_row(&sum, x->rows[i].form, x->rows[i].weight);
+  for (uint32_t i = 0; i < y->row_count; i++)
+    add_row(&sum, y->rows[i].form, wrapped_sum(0, factor, y->rows[i].weight));
+  return sum;
+}
+
+static net_id add_index(rewriter *r, const net_map *map) {
+  bool constant = map->row_count == 0;
+  for (uint32_t l = 0; l < map->loop_count; l++)
+    constant = constant && map->strides[l] == 0;
+  if (constant)
+    return add_constant(r, SCALAR_I64, scalar_from_i64(SCALAR_I64, map->offset));
+  return net_node_add(r->memory, r->stage,
+                      &(net_node){.kind = NET_INDEX, .type = SCALAR_I64, .map = *map});
+}
+
+net_id index_normal(rewriter *r, const net_node *node) {
+  net_map map = map_sum(r->memory, &(net_map){0}, 1, &node->map);
+  return add_index(r, &map);
+}
+
+// Sums, differences and multiples of indices.
+static net_id index_arithmetic(rewriter *r, const net_node *node) {
+  net_map x, y, result, none = {0};
+  if (node->kind != NET_SCALAR || node->type != SCALAR_I64 ||
+      !index_map(r, operand(r, node, 0), &x))
+    return NET_NONE;
+  if (node->scalar == OP_NEG) {
+    result = map_sum(r->memory, &none, -1, &x);
+    return add_index(r, &result);
+  }
+  if (node->operand_count != 2 || !index_map(r, operand(r, node, 1), &y))
+    return NET_NONE;
+  switch (node->scalar) {
+  case OP_ADD:
+  case OP_SUB:
+    result = map_sum(r->memory, &x, node->scalar == OP_ADD ? 1 : -1, &y);
+    return add_index(r, &result);
+  case OP_MUL:
+    if (!is_constant(operand(r, node, 0)) && !is_constant(operand(r, node, 1)))
+      return NET_NONE;
+    result = is_constant(operand(r, node, 0)) ? map_sum(r->memory, &none, x.offset, &y)
+                                              : map_sum(r->memory, &none, y.offset, &x);
+    return add_index(r, &result);
+  default:
+    return NET_NONE;
+  }
+}
+
+// Whether differences of such maps keep far from overflow, but for what the loops contribute.
+static bool is_small(const net_map *m) {
+  const int64_t most = INT64_C(1) << 56;
+  bool small = m->offset <= most && m->offset >= -most && m->row_count <= 32;
+  for (uint32_t l = 0; l < m->loop_count; l++)
+    small = small && m->strides[l] <= most && m->strides[l] >= -most;
+  for (uint32_t i = 0; i < m->row_count; i++)
+    small = small && m->rows[i].weight <= most && m->rows[i].weight >= -most;
+  return small;
+}
+
+// Comparisons that hold everywhere or nowhere.
+static net_id index_comparison(rewriter *r, const net_node *node) {
+  net_map x, y;
+  int64_t low, high;
+  if (node->kind != NET_SCALAR || scalar_ops[node->scalar].result != RESULT_BOOL ||
+      node->operand_count != 2 || !index_map(r, operand(r, node, 0), &x) ||
+      !index_map(r, operand(r, node, 1), &y) || !is_small(&x) || !is_small(&y))
+    return NET_NONE;
+  f2_space all = live_all(r->stage->n);
+  const uint64_t *extents = r->stage->extents;
+  net_map difference = map_sum(r->memory, &x, -1, &y);
+  if (!live_map_range(r->memory, &x, extents, all, &low, &high) ||
+      !live_map_range(r->memory, &y, extents, all, &low, &high) ||
+      !live_map_range(r->memory, &difference, extents, all, &low, &high))
+    return NET_NONE;
+  // Whether x op y at the least and at the largest difference; in between it changes at most once,
+  // but for == and !=.
+  scalar_bits ends[2] = {{.i64 = low}, {.i64 = high}}, zero = {.i64 = 0};
+  bool holds[2] = {false, false};
+  for (int i = 0; i < 2; i++)
+    scalar_apply(node->scalar, SCALAR_I64, 1, &ends[i], &zero, &holds[i]);
+  bool equality = node->scalar == OP_EQ || node->scalar == OP_NE;
+  if (holds[0] != holds[1] || (equality && low < 0 && high > 0))
+    return NET_NONE;
+  return add_constant(r, SCALAR_BOOL, (scalar_bits){.b = holds[0]});
+}
+
+net_id index_simplified(rewriter *r, const net_node *node) {
+  net_id instead = index_arithmetic(r, node);
+  return instead == NET_NONE ? index_comparison(r, node) : instead;
+}

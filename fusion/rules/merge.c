@@ -1,0 +1,515 @@
+// Rules on ops: one walk over a stage in its order builds the list of its ops anew. Each op is
+// rewritten for what became of the values that it reads, and then joins an op of the list if it can
+// (map-map, same-pair), or ends the list.
+//
+// Which op may it join? A has the place of the last op that makes something B reads: then all of
+// B's operands are there, and whatever lies between does not depend on B (commute). If A makes none
+// of them, it must come after that one, and read something that B reads, too: components of a tuple
+// that compare the same keys. (Ops on unrelated arrays stay apart: a pass that holds both needs
+// twice the fast memory.)
+//
+// The cosets of the smaller span are parts of those of the larger one. Its op is repeated in each
+// part, which is no more work than before, and written for the larger one's numbering of elements.
+#include "fusion/rules/rewriting.h"
+
+enum {
+  MOST_OPERATIONS = 1024,  // of a merged op: code is compiled, and values held in registers
+  MOST_REPEATED = 256,     // operations of an op of a smaller span, in all its parts
+  READERS = 4              // ops remembered for each value
+};
+
+typedef struct group {
+  net_op op;  // but for the outputs
+  VEC(net_output) outputs;
+  f2_space live;
+  size_t operations;
+} group;
+
+typedef struct maker {
+  uint32_t group;  // that makes the value, 1 + its number; 0: a load
+  uint32_t output;
+} maker;
+
+typedef struct merging {
+  rewriter *r;
+  VEC(group) groups;
+  maker *makers;                 // by value
+  uint32_t (*readers)[READERS];  // by value: the latest groups that read it, as 1 + their numbers
+  net_id *nodes;                 // scratch
+  size_t nodes_capacity;
+  net_id *reads;  // of the op being merged
+  uint32_t read_count;
+} merging;
+
+// ---- rewriting nodes -------------------------------------------------------------------------
+
+static void make_room(merging *m) {
+  rewriter *r = m->r;
+  size_t count = r->stage->nodes.count;
+  if (count > m->nodes_capacity) {
+    m->nodes_capacity = 2 * count;
+    m->nodes = NEW_ARRAY(r->memory, net_id, m->nodes_capacity);
+  }
+  if (count > r->memo_count) {
+    r->memo_count = 2 * count;
+    r->memo = NEW_ARRAY(r->memory, net_id, r->memo_count);
+    memset(r->memo, 0xff, r->memo_count * sizeof *r->memo);
+  }
+}
+
+static uint32_t op_nodes(merging *m, const net_op *op) {
+  make_room(m);
+  return net_op_nodes(m->r->stage, op, m->nodes);
+}
+
+static size_t count_operations(merging *m, const net_op *op) {
+  size_t operations = 0;
+  for (uint32_t i = op_nodes(m, op); i-- > 0;)
+    operations += node_is_operation(node_at(m->r, m->nodes[i]));
+  return operations;
+}
+
+// Its operands as they are in the memo.
+static net_id rebuilt(merging *m, const net_node *node) {
+  net_node copy = *node;
+  net_id few[3], *operands = node->operand_count <= 3
+                                 ? few
+                                 : NEW_ARRAY(m->r->memory, net_id, node->operand_count);
+  for (uint32_t i = 0; i < node->operand_count; i++)
+    operands[i] = m->r->memo[node->operands[i]];
+  copy.operands = operands;
+  return node_simplified(m->r, &copy);
+}
+
+static void forget(merging *m, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++)
+    m->r->memo[m->nodes[i]] = NET_NONE;
+}
+
+static net_output *outputs_copy(rewriter *r, const net_op *op, uint32_t k) {
+  net_output *outputs = NEW_ARRAY(r->memory, net_output, op->output_count);
+  for (uint32_t i = 0; i < op->output_count; i++) {
+    outputs[i] = (net_output){op->outputs[i].value, NEW_ARRAY(r->memory, net_id, UINT64_C(1) << k)};
+    memset(outputs[i].elements, 0xff, sizeof(net_id) << k);
+  }
+  return outputs;
+}
+
+// The op with simple nodes, which read what became of its values.
+static net_op simplified_op(merging *m, const net_op *op) {
+  net_op result = *op;
+  uint32_t count = op_nodes(m, op);
+  for (uint32_t i = 0; i < count; i++) {
+    net_node node = *node_at(m->r, m->nodes[i]);
+    if (node.kind == NET_LEAF)
+      node.value = m->r->replacement[node.value];
+    m->r->memo[m->nodes[i]] = rebuilt(m, &node);
+  }
+  result.outputs = outputs_copy(m->r, op, op->k);
+  for (uint32_t i = 0; i < op->output_count; i++)
+    for (uint64_t j = 0; j < UINT64_C(1) << op->k; j++)
+      if (op->outputs[i].elements[j] != NET_NONE)
+        result.outputs[i].elements[j] = m->r->memo[op->outputs[i].elements[j]];
+  forget(m, count);
+  return result;
+}
+
+// ---- cosets in cosets ------------------------------------------------------------------------
+
+// How the elements of an op's cosets are numbered in those of a larger span (K directions).
+typedef struct embedding {
+  const net_op *small, *large;
+  uint64_t steps[64];  // by direction of the small one: the number of that vector in the large one
+  net_form own[64];    // bit i of the small number, as a form of the large number
+  bool *dead;          // by large number: the small op is not alive there; NULL: nowhere
+} embedding;
+
+static bool embed(const net_op *small, const net_op *large, embedding *e) {
+  *e = (embedding){.small = small, .large = large};
+  for (uint32_t i = 0; i < small->k; i++) {
+    uint64_t rest = small->directions[i], mask = small->coordinates[i].mask;
+    bool constant = small->coordinates[i].constant;
+    for (uint32_t l = 0; l < large->k; l++) {
+      if (f2_dot(large->coordinates[l].mask, small->directions[i])) {
+        e->steps[i] |= f2_unit((int)l);
+        rest ^= large->directions[l];
+      }
+      if (f2_dot(small->coordinates[i].mask, large->directions[l])) {
+        e->own[i].mask |= f2_unit((int)l);
+        mask ^= large->coordinates[l].mask;
+        constant ^= large->coordinates[l].constant;
+      }
+    }
+    if (rest != 0 || mask != 0)
+      return false;
+    e->own[i].constant = constant;
+  }
+  return true;
+}
+
+static uint64_t own_number(const embedding *e, uint64_t j) {
+  uint64_t number = 0;
+  for (uint32_t i = 0; i < e->small->k; i++)
+    number |= (uint64_t)net_form_at(e->own[i], j) << i;
+  return number;
+}
+
+// The large number of element `number` of the part whose element 0 has large number j.
+static uint64_t large_number(const embedding *e, uint64_t j, uint64_t number) {
+  for (; number != 0; number &= number - 1)
+    j ^= e->steps[f2_lsb(number)];
+  return j;
+}
+
+static bool same_numbering(const embedding *e) {
+  if (e->small->k != e->large->k)
+    return false;
+  for (uint32_t i = 0; i < e->small->k; i++)
+    if (e->steps[i] != f2_unit((int)i) || e->own[i].constant)
+      return false;
+  return true;
+}
+
+// Whether the small op is alive in the same cosets of the large span as `live` says, and there in
+// whole elements.
+static bool embed_live(rewriter *r, embedding *e, f2_space small, f2_space live) {
+  const net_op *large = e->large;
+  f2_space cosets = live_cosets(small, large->k, large->directions);
+  if (!f2_space_equal(cosets, live))
+    return false;
+  if (f2_space_equal(cosets, small))
+    return true;
+  e->dead = NEW_ARRAY(r->memory, bool, UINT64_C(1) << large->k);
+  for (uint64_t j = 0; j < UINT64_C(1) << large->k; j++) {
+    f2_space element = live_element(cosets, large->k, large->coordinates, j);
+    f2_space alive = live_element(small, large->k, large->coordinates, j);
+    e->dead[j] = live_is_empty(alive);
+    if (!e->dead[j] && !f2_space_equal(alive, element))
+      return false;
+  }
+  return true;
+}
+
+// ---- an op in the terms of another -----------------------------------------------------------
+
+// The index of the part with element 0 at number j, which is the same for all of the large coset.
+static net_map part_map(rewriter *r, const embedding *e, uint64_t j, const net_map *map) {
+  const net_op *large = e->large;
+  net_map result = *map;
+  result.rows = NEW_ARRAY(r->memory, net_row, map->row_count);
+  for (uint32_t i = 0; i < map->row_count; i++) {
+    net_row row = map->rows[i];
+    uint64_t mask = row.form.mask;
+    for (uint32_t l = 0; l < large->k; l++)
+      if (f2_dot(mask, large->directions[l])) {
+        row.form.mask ^= large->coordinates[l].mask;
+        row.form.constant ^= f2_bit(j, (int)l) ^ large->coordinates[l].constant;
+      }
+    result.rows[i] = row;
+  }
+  return result;
+}
+
+// `within`: a group whose outputs, by large numbers, stand for its values; NULL: none.
+static net_id leaf_in_part(merging *m, const embedding *e, uint64_t j, const net_node *leaf,
+                           const group *within, uint32_t within_number) {
+  uint64_t number = large_number(e, j, leaf->number);
+  maker by = m->makers[leaf->value];
+  if (within && by.group == within_number + 1)
+    return within->outputs.items[by.output].elements[number];
+  net_node copy = *leaf;
+  copy.number = number;
+  return net_node_add(m->r->memory, m->r->stage, &copy);
+}
+
+// m->nodes, in the part with element 0 at number j, into the memo. False: something is read that is
+// not made.
+static bool nodes_in_part(merging *m, const embedding *e, uint64_t j, uint32_t count,
+                          const group *within, uint32_t within_number) {
+  for (uint32_t i = 0; i < count; i++) {
+    net_node node = *node_at(m->r, m->nodes[i]);
+    net_id *to = &m->r->memo[m->nodes[i]];
+    if (node.kind == NET_INDEX)
+      node.map = part_map(m->r, e, j, &node.map);
+    *to = node.kind == NET_LEAF ? leaf_in_part(m, e, j, &node, within, within_number)
+                                : rebuilt(m, &node);
+    if (*to == NET_NONE)
+      return false;
+  }
+  return true;
+}
+
+// The small op's outputs on the large span's cosets, or NULL.
+static net_output *transfer(merging *m, const embedding *e, const group *within,
+                            uint32_t within_number) {
+  const net_op *op = e->small;
+  net_output *outputs = outputs_copy(m->r, op, e->large->k);
+  uint32_t count = op_nodes(m, op);
+  bool good = true;
+  // The memo and m->nodes must not move while nodes are added: only old numbers are used in them.
+  for (uint64_t j = 0; j < UINT64_C(1) << e->large->k && good; j++) {
+    if (own_number(e, j) != 0 || (e->dead && e->dead[j]))
+      continue;
+    good = nodes_in_part(m, e, j, count, within, within_number);
+    for (uint32_t i = 0; i < op->output_count && good; i++)
+      for (uint64_t own = 0; own < UINT64_C(1) << op->k; own++)
+        if (op->outputs[i].elements[own] != NET_NONE)
+          outputs[i].elements[large_number(e, j, own)] = m->r->memo[op->outputs[i].elements[own]];
+  }
+  forget(m, count);
+  return good ? outputs : NULL;
+}
+
+// Whether some part would read an element of the group's values that is dead.
+static bool reads_dead(merging *m, const embedding *e, const group *within,
+                       uint32_t within_number) {
+  uint32_t count = op_nodes(m, e->small);
+  for (uint32_t i = 0; i < count; i++) {
+    const net_node *node = node_at(m->r, m->nodes[i]);
+    if (node->kind != NET_LEAF || m->makers[node->value].group != within_number + 1)
+      continue;
+    const net_id *elements = within->outputs.items[m->makers[node->value].output].elements;
+    for (uint64_t j = 0; j < UINT64_C(1) << e->large->k; j++)
+      if (own_number(e, j) == 0 && !(e->dead && e->dead[j]) &&
+          elements[large_number(e, j, node->number)] == NET_NONE)
+        return true;
+  }
+  return false;
+}
+
+// ---- outputs ---------------------------------------------------------------------------------
+
+// The value of which the output is a copy, or NET_NONE.
+static net_id copied_value(const merging *m, const net_output *output, uint32_t k) {
+  net_id value = NET_NONE;
+  for (uint64_t j = 0; j < UINT64_C(1) << k; j++) {
+    if (output->elements[j] == NET_NONE)
+      continue;
+    const net_node *node = node_at(m->r, output->elements[j]);
+    if (node->kind != NET_LEAF || node->number != j || (value != NET_NONE && value != node->value))
+      return NET_NONE;
+    value = node->value;
+  }
+  return value;
+}
+
+static bool same_where_alive(const net_output *output, const net_output *other, uint32_t k) {
+  for (uint64_t j = 0; j < UINT64_C(1) << k; j++)
+    if (output->elements[j] != NET_NONE && output->elements[j] != other->elements[j])
+      return false;
+  return true;
+}
+
+static uint64_t points(const rewriter *r) { return r->loops << r->stage->n; }
+
+static uint64_t value_bytes(const rewriter *r, net_id value) {
+  return points(r) * scalar_types[r->stage->values.items[value]].size;
+}
+
+// An output of the group, unless it is a copy of something.
+static void add_output(merging *m, uint32_t number, const net_output *output) {
+  group *g = &m->groups.items[number];
+  net_id value = copied_value(m, output, g->op.k);
+  if (value != NET_NONE) {
+    m->r->replacement[output->value] = value;
+    rewriter_fired(m->r, RULE_MAP_ID, 2 * value_bytes(m->r, value), 0);
+    return;
+  }
+  for (size_t i = 0; i < g->outputs.count; i++)
+    if (same_where_alive(output, &g->outputs.items[i], g->op.k)) {
+      m->r->replacement[output->value] = g->outputs.items[i].value;
+      rewriter_fired(m->r, RULE_COMMON_SUBEXPRESSION, 2 * value_bytes(m->r, output->value), 0);
+      return;
+    }
+  m->makers[output->value] = (maker){number + 1, (uint32_t)g->outputs.count};
+  vec_push(m->r->memory, &g->outputs, *output);
+}
+
+static net_op group_op(const group *g) {
+  net_op op = g->op;
+  op.output_count = (uint32_t)g->outputs.count;
+  op.outputs = g->outputs.items;
+  return op;
+}
+
+// ---- merging ---------------------------------------------------------------------------------
+
+static void log_merge(merging *m, uint32_t number, const net_op *op, uint32_t smaller_k,
+                      bool reads_it, size_t operations_before) {
+  rewriter *r = m->r;
+  group *g = &m->groups.items[number];
+  uint64_t bytes = 0;  // that a value of its own would have been written and read
+  for (uint32_t i = 0; i < m->read_count; i++)
+    if (m->makers[m->reads[i]].group == number + 1)
+      bytes += 2 * value_bytes(r, m->reads[i]);
+  rewriter_fired(r, g->op.k == 0 ? RULE_MAP_MAP : RULE_SAME_PAIR, bytes, 0);
+  if (number + 1 < m->groups.count)
+    rewriter_fired(r, RULE_COMMUTE, 0, 0);
+  net_op whole = group_op(g);
+  size_t repeated = count_operations(m, op) << (g->op.k - smaller_k);
+  g->operations = count_operations(m, &whole);
+  if (!reads_it && operations_before + repeated > g->operations)
+    rewriter_fired(r, RULE_COMMON_SUBEXPRESSION, 0,
+                   (operations_before + repeated - g->operations) * r->times);
+}
+
+// The group on the larger cosets of op.
+static bool enlarge(merging *m, uint32_t number, const net_op *op, const embedding *e) {
+  group *g = &m->groups.items[number];
+  net_output *outputs = transfer(m, e, NULL, 0);
+  if (!outputs)
+    return false;
+  g->outputs.items = outputs;
+  g->outputs.capacity = g->outputs.count;
+  g->op.k = op->k;
+  g->op.directions = op->directions;
+  g->op.coordinates = op->coordinates;
+  g->op.live = op->live;
+  g->op.live_count = op->live_count;
+  g->live = rewriter_live(m->r, op);
+  return true;
+}
+
+// Whether the sizes allow it: `operations` of the smaller span.
+static bool affordable(size_t smaller, uint32_t difference, size_t larger) {
+  return difference < 16 && (difference == 0 || smaller << difference <= MOST_REPEATED) &&
+         (smaller << difference) + larger <= MOST_OPERATIONS;
+}
+
+// op's cosets are the group's, or parts of them.
+static bool join(merging *m, uint32_t number, const net_op *op, bool reads_it) {
+  group *g = &m->groups.items[number];
+  embedding e;
+  size_t before = g->operations;
+  if (!embed(op, &g->op, &e) || !embed_live(m->r, &e, rewriter_live(m->r, op), g->live) ||
+      (reads_it && reads_dead(m, &e, g, number)))
+    return false;
+  net_output *outputs = op->outputs;
+  rewriter_at(m->r, &g->op);
+  if (reads_it || e.dead || !same_numbering(&e))
+    outputs = transfer(m, &e, g, number);
+  assert(outputs);
+  for (uint32_t i = 0; i < op->output_count; i++)
+    add_output(m, number, &outputs[i]);
+  log_merge(m, number, op, op->k, reads_it, before);
+  return true;
+}
+
+// The group's cosets are parts of op's: the group is enlarged, then op joins.
+static bool join_enlarged(merging *m, uint32_t number, const net_op *op) {
+  group *g = &m->groups.items[number];
+  net_op before = group_op(g);
+  embedding e;
+  if (!embed(&before, op, &e) || !embed_live(m->r, &e, g->live, rewriter_live(m->r, op)))
+    return false;
+  group kept = *g;
+  rewriter_at(m->r, op);
+  if (!enlarge(m, number, op, &e))
+    return false;
+  if (join(m, number, op, true))
+    return true;
+  m->groups.items[number] = kept;
+  return false;
+}
+
+static bool try_join(merging *m, uint32_t number, const net_op *op, size_t operations,
+                     bool reads_it) {
+  const group *g = &m->groups.items[number];
+  uint32_t k = op->k, of = g->op.k;
+  if (k == of || (k < of && reads_it))
+    return affordable(operations, of - k, g->operations) && join(m, number, op, reads_it);
+  return reads_it && affordable(g->operations, k - of, operations) && join_enlarged(m, number, op);
+}
+
+// ---- the walk --------------------------------------------------------------------------------
+
+static void remember_reader(merging *m, net_id value, uint32_t group_number) {
+  uint32_t *readers = m->readers[value];
+  for (int i = 0; i < READERS; i++)
+    if (readers[i] == group_number + 1)
+      return;
+  memmove(readers + 1, readers, (READERS - 1) * sizeof *readers);
+  readers[0] = group_number + 1;
+}
+
+// The group that takes op in, 1 + its number, or 0.
+static uint32_t find_group(merging *m, const net_op *op) {
+  uint32_t last = 0;  // the latest that makes something op reads
+  size_t operations = count_operations(m, op);
+  for (uint32_t i = 0; i < m->read_count; i++)
+    if (m->makers[m->reads[i]].group > last)
+      last = m->makers[m->reads[i]].group;
+  if (last > 0 && try_join(m, last - 1, op, operations, true))
+    return last;
+  for (uint32_t i = 0; i < m->read_count; i++)
+    for (int k = 0; k < READERS; k++) {
+      uint32_t candidate = m->readers[m->reads[i]][k];
+      if (candidate > last && try_join(m, candidate - 1, op, operations, false))
+        return candidate;
+    }
+  return 0;
+}
+
+static uint32_t new_group(merging *m, const net_op *op) {
+  group g = {.op = *op, .live = rewriter_live(m->r, op), .operations = count_operations(m, op)};
+  uint32_t number = (uint32_t)m->groups.count;
+  vec_push(m->r->memory, &m->groups, g);
+  for (uint32_t i = 0; i < op->output_count; i++)
+    add_output(m, number, &op->outputs[i]);
+  return number + 1;
+}
+
+static void merge_op(merging *m, const net_op *given) {
+  rewriter_at(m->r, given);
+  net_op op = simplified_op(m, given);
+  m->read_count = net_op_reads(m->r->stage, &op, m->reads);
+  uint32_t number = find_group(m, &op);
+  if (number == 0)
+    number = new_group(m, &op);
+  for (uint32_t i = 0; i < m->read_count; i++)
+    remember_reader(m, m->reads[i], number - 1);
+}
+
+static bool same_load(const net_load *a, const net_load *b) {
+  return a->array == b->array && a->limit == b->limit &&
+         (a->limit == UINT64_MAX || memcmp(&a->fill, &b->fill, sizeof a->fill) == 0) &&
+         net_map_equal(&a->map, &b->map);
+}
+
+static void merge_loads(rewriter *r) {
+  net_stage *s = r->stage;
+  size_t kept = 0;
+  for (size_t i = 0; i < s->loads.count; i++) {
+    size_t same = 0;
+    while (same < kept && !same_load(&s->loads.items[same], &s->loads.items[i]))
+      same++;
+    if (same == kept) {
+      s->loads.items[kept++] = s->loads.items[i];
+      continue;
+    }
+    r->replacement[s->loads.items[i].value] = s->loads.items[same].value;
+    rewriter_fired(r, RULE_COMMON_SUBEXPRESSION, value_bytes(r, s->loads.items[i].value), 0);
+  }
+  s->loads.count = kept;
+}
+
+void stage_merge(rewriter *r) {
+  net_stage *s = r->stage;
+  merging m = {.r = r};
+  m.makers = NEW_ARRAY(r->memory, maker, s->values.count);
+  m.readers = arena_alloc(r->memory, s->values.count * sizeof *m.readers);
+  m.reads = NEW_ARRAY(r->memory, net_id, s->values.count);
+  r->replacement = NEW_ARRAY(r->memory, net_id, s->values.count);
+  for (net_id v = 0; v < s->values.count; v++)
+    r->replacement[v] = v;
+  r->step = NET_NONE;
+  merge_loads(r);
+  for (size_t i = 0; i < s->ops.count; i++)
+    merge_op(&m, &s->ops.items[i]);
+  s->ops.count = 0;
+  for (size_t i = 0; i < m.groups.count; i++)
+    if (m.groups.items[i].outputs.count > 0)
+      vec_push(r->memory, &s->ops, group_op(&m.groups.items[i]));
+  for (size_t i = 0; i < s->stores.count; i++)
+    s->stores.items[i].value = r->replacement[s->stores.items[i].value];
+}

@@ -1,0 +1,71 @@
+// Private to fusion/rules*.c: one stage under rewriting.
+#ifndef PERMC_FUSION_RULES_REWRITING_H
+#define PERMC_FUSION_RULES_REWRITING_H
+
+#include "fusion/net/live.h"
+#include "fusion/rules/rules.h"
+
+typedef struct rewriter {
+  arena *memory;
+  net *net;
+  net_stage *stage;
+  rule_log *log;
+  bool changed;
+  uint64_t loops;  // iterations of all loops
+  // What is being rewritten, for the log: its step, and how often its nodes are evaluated.
+  uint32_t step;
+  uint64_t times;
+  net_id *replacement;  // by value: the one to read instead
+  net_id *memo;         // by node, NET_NONE between uses
+  size_t memo_count;
+} rewriter;
+
+void rewriter_fired(rewriter *r, rule_id rule, uint64_t bytes, uint64_t operations);
+// Sets step and times.
+void rewriter_at(rewriter *r, const net_op *op);
+// Where op's live forms are all 0.
+f2_space rewriter_live(const rewriter *r, const net_op *op);
+
+static inline const net_node *node_at(const rewriter *r, net_id id) {
+  return &r->stage->nodes.items[id];
+}
+static inline const net_node *operand(const rewriter *r, const net_node *node, uint32_t i) {
+  return node_at(r, node->operands[i]);
+}
+static inline bool is_constant(const net_node *node) { return node->kind == NET_CONSTANT; }
+static inline net_id add_constant(rewriter *r, scalar_type type, scalar_bits bits) {
+  return net_node_add(r->memory, r->stage,
+                      &(net_node){.kind = NET_CONSTANT, .type = type, .constant = bits});
+}
+
+// ---- rules/nodes.c ---------------------------------------------------------------------------
+
+// The number of a node of equal value: of the given one, or what constant, identity and minmax make
+// of it. Its operands are simplified.
+net_id node_simplified(rewriter *r, const net_node *node);
+// Whether evaluating the node is work, unlike reading an element or a constant.
+bool node_is_operation(const net_node *node);
+
+// ---- rules/index.c ---------------------------------------------------------------------------
+
+// The number of an index without rows that are constant or of one mask; a constant if all of it is.
+net_id index_normal(rewriter *r, const net_node *index);
+// That of what the rule makes of an operation, or NET_NONE.
+net_id index_simplified(rewriter *r, const net_node *node);
+
+// ---- rules/merge.c ---------------------------------------------------------------------------
+
+// The stage's ops and loads rewritten once, in order: rules on nodes, common subexpressions,
+// map-id, and the merging of ops.
+void stage_merge(rewriter *r);
+
+// ---- rules/dead.c ----------------------------------------------------------------------------
+
+// Drops what no store needs, and narrows live sets to where it is needed. `wanted`: by array,
+// whether a later stage or the program's caller reads it.
+void stage_drop_dead(rewriter *r, const bool *wanted);
+// Renumbers what is left: stages without stores, and temporaries, values and nodes that nobody uses
+// go.
+void net_compact(arena *a, net *t);
+
+#endif

@@ -1,0 +1,123 @@
+// The rewrite rules: laws by which programs get faster and stay the same.
+//
+// The laws on movements hold by construction: lowering carries frames instead of arrays and records
+// which law spared a movement. The others are rewrites of Nets, applied by rules_apply:
+//
+//   op directions 0b1 coordinates x0 step 7       op directions 0b1 coordinates x0 step 7
+//     t0 = <= v0[0] v0[1]                           v1[0] = min v0[0] v0[1]
+//     v1[0] = select t0 v0[0] v0[1]        ->       v1[1] = max v0[0] v0[1]
+//     v1[1] = select t0 v0[1] v0[0]
+//                                                   minmax: 2 times, at step 7
+//
+// Each law is tested on generated instances (tests/unit/rules_test.c). A step is a step of the
+// Trace; what a firing saves is counted in bytes of memory traffic and in scalar operations, of one
+// run of the program.
+//
+// Files: rules.c (the table, the log, the order), rules/nodes.c and rules/index.c (scalar code),
+// rules/merge.c (ops), rules/dead.c (what nobody needs).
+#ifndef PERMC_FUSION_RULES_RULES_H
+#define PERMC_FUSION_RULES_RULES_H
+
+#include "fusion/net/net.h"
+
+// clang-format off
+// name; the law; when; where it comes from. P is f2_parm(n, m), y = P x: the sub-array is y's top
+// bit; diag(A, 1) acts on the bits below it.
+#define RULES(ROW)                                                                                 \
+  ROW(BMMC_BMMC, "bmmc-bmmc",                                                                      \
+      "bmmc A c . bmmc B d = bmmc (A B) (A d ^ c)",                                                \
+      "always", "BMMC paper, section 1")                                                           \
+  ROW(BMMC_INVERSE, "bmmc-inverse",                                                                \
+      "bmmc A c . bmmc A^-1 (A^-1 c) = id",                                                        \
+      "always", "bmmc-bmmc, with A A^-1 = 1 and c ^ c = 0")                                        \
+  ROW(PARM_BMMC, "parm-bmmc",                                                                      \
+      "parm m f . bmmc A c = bmmc P^-1 0 . two f . bmmc (P A) (P c)",                              \
+      "always", "BMMC paper, section 7.2, and bmmc-bmmc")                                          \
+  ROW(PARM_OF_BMMC, "parm-of-bmmc",                                                                \
+      "parm m (bmmc A c) = bmmc (P^-1 diag(A, 1) P) (P^-1 c)",                                     \
+      "always", "BMMC paper, section 1: a bmmc of one bit more")                                   \
+  ROW(PARM_PARM, "parm-parm",                                                                      \
+      "parm m (f . g) = parm m f . parm m g;  parm m (parm k f) = bmmc Q^-1 0 . two (two f) . "    \
+      "bmmc Q 0, Q = diag(P_k, 1) P_m",                                                            \
+      "always", "BMMC paper, section 7.2, nested")                                                 \
+  ROW(MAP_BMMC, "map-bmmc",                                                                        \
+      "map f . bmmc A c = bmmc A c . map f",                                                       \
+      "f does not use the index", "naturality of bmmc")                                            \
+  ROW(MAP_MAP, "map-map",                                                                          \
+      "map f . map g = map (f . g);  zip (map f xs) (map g xs) = map (f, g) xs",                   \
+      "equal live sets; nothing between that must come between", "naturality of map")              \
+  ROW(MAP_ID, "map-id",                                                                            \
+      "map id = id", "an op's output is one of the values that it reads, unmoved",                 \
+      "naturality of map")                                                                         \
+  ROW(SAME_PAIR, "same-pair",                                                                      \
+      "op B after op A on the same cosets is one op, with A's nodes for its outputs in B",         \
+      "one span of directions is in the other, and numbers the elements of all its cosets alike; " \
+      "equal live sets; nothing between that must come between; few nodes are repeated",           \
+      "substitution")                                                                              \
+  ROW(COMMUTE, "commute",                                                                          \
+      "A; B = B; A", "neither reads what the other makes", "values are assigned once")             \
+  ROW(DEAD, "dead",                                                                                \
+      "what nobody stores, or reads for something stored, is not made",                            \
+      "always: scalar code has no effects", "liveness, by affine hulls of index sets")             \
+  ROW(CONSTANT, "constant",                                                                        \
+      "an operation on constants is a constant",                                                   \
+      "not a foreign function", "core/scalar/scalar.h evaluates both")                                    \
+  ROW(INDEX, "index",                                                                              \
+      "sums, differences and multiples of affine functions of the index are such functions; a "    \
+      "comparison of two is constant where their difference never changes its sign",               \
+      "i64; comparisons: nothing overflows", "arithmetic modulo 2^64")                             \
+  ROW(IDENTITY, "identity",                                                                        \
+      "x + 0 = x, x * 1 = x, x & x = x, ~ (x < y) = x >= y, p | (~p & q) = p | q, select c x x = " \
+      "x, ...",                                                                                    \
+      "integers and bool where a number is computed or an order turned: floats have -0 and NaN",   \
+      "ring and lattice laws")                                                                     \
+  ROW(MINMAX, "minmax",                                                                            \
+      "select (x <= y) x y = min x y, select (x <= y) y x = max x y, and with <, >, >=, total_le", \
+      "integers and bool: equal ones are the same bits. Not floats: NaN, and -0 = +0",             \
+      "total orders")                                                                              \
+  ROW(COMMON_SUBEXPRESSION, "common-subexpression",                                                \
+      "equal loads, equal nodes of an op, equal outputs of an op are one",                         \
+      "always: scalar code has no effects", "hash-consing")
+
+// clang-format on
+typedef enum rule_id {
+#define ROW(id, name, law, condition, source) RULE_##id,
+  RULES(ROW)
+#undef ROW
+      RULE_COUNT
+} rule_id;
+
+typedef struct rule_row {
+  const char *name, *law, *condition, *source;
+} rule_row;
+extern const rule_row rules[RULE_COUNT];
+
+// ---- what fired ------------------------------------------------------------------------------
+
+typedef struct rule_firing {
+  rule_id rule;
+  uint32_t step;        // of the Trace; NET_NONE where no step asked for it
+  uint64_t bytes;       // of memory traffic saved
+  uint64_t operations;  // on scalars saved
+} rule_firing;
+
+typedef struct rule_log {
+  arena *memory;  // of the firings
+  VEC(rule_firing) firings;
+} rule_log;
+
+// log may be NULL.
+void rule_fired(rule_log *log, rule_id rule, uint32_t step, uint64_t bytes, uint64_t operations);
+// One line per rule that fired: how often, at which steps, what it saved; and its law.
+void rules_print(text *out, const rule_log *log);
+
+// ---- rewriting -------------------------------------------------------------------------------
+
+// Rewrites the Net until no rule applies. Of an accepted Net it makes an accepted one that stores
+// the same in every result array. Deterministic; everything new is in `a`. log may be NULL.
+void rules_apply(arena *a, net *t, rule_log *log);
+
+// Whether ops i and j of a stage, if they are neighbours, may change places.
+bool net_ops_commute(arena *a, const net_stage *s, size_t i, size_t j);
+
+#endif

@@ -1,0 +1,307 @@
+#include "kernels/emit/emit.h"
+#include "kernels/emit/online.h"
+#include "kernels/emit/pass.h"
+#include "kernels/emit/root.h"
+#include "kernels/emit/swizzle.h"
+#include "kernels/text/address.h"
+#include "kernels/text/source.h"
+
+#include <stdio.h>
+
+// ---- what cannot be written ------------------------------------------------------------------
+
+static bool moves_fit(uint32_t count, const plan_move *moves) {
+  for (uint32_t i = 0; i < count; i++)
+    if (!c_map_fits(&moves[i].map) || moves[i].live_count > C_ROWS)
+      return false;
+  return true;
+}
+
+// What the scalar functions of C have and those of CUDA have not.
+static const char *missing_in_stage(const net_stage *s) {
+  static const scalar_op complex_only[] = {OP_SQRT, OP_EXP, OP_LOG, OP_SIN, OP_COS, OP_POW};
+  for (size_t i = 0; i < s->nodes.count; i++) {
+    const net_node *node = &s->nodes.items[i];
+    if (node->kind == NET_EXTERN)
+      return "a C function cannot be called on a GPU";
+    for (size_t k = 0; k < sizeof complex_only / sizeof *complex_only; k++)
+      if (node->kind == NET_SCALAR && node->scalar == complex_only[k] &&
+          scalar_types[s->nodes.items[node->operands[0]].type].kind == KIND_COMPLEX)
+        return "roots, powers, exp, log, sin and cos of complex numbers are not there on a GPU";
+  }
+  return NULL;
+}
+
+const char *c_missing_on_gpu(const plan *p) {
+  const char *missing = NULL;
+  for (size_t i = 0; i < p->net->stages.count && !missing; i++)
+    missing = missing_in_stage(&p->net->stages.items[i]);
+  return missing;
+}
+
+static const char *problem_of(const plan *p) {
+  for (size_t i = 0; i < p->passes.count; i++) {
+    const plan_pass *pass = &p->passes.items[i];
+    if (!moves_fit(pass->load_count, pass->loads) || !moves_fit(pass->store_count, pass->stores))
+      return "an address is a sum of too many terms";
+    for (uint32_t k = 0; k < pass->phase_count; k++)
+      if (pass->phases[k].l > 6)
+        return "a vector has more than 64 lanes";
+  }
+  for (size_t i = 0; i < p->net->stages.count; i++)
+    for (size_t k = 0; k < p->net->stages.items[i].nodes.count; k++)
+      if (p->net->stages.items[i].nodes.items[k].kind == NET_INDEX &&
+          !c_map_fits(&p->net->stages.items[i].nodes.items[k].map))
+        return "an index is a sum of too many terms";
+  return NULL;
+}
+
+// ---- the parts of the file -------------------------------------------------------------------
+
+static void add_head(c_writer *w, text *out) {
+  text_string(out, "// Written by permc. Compile with -ffp-contract=off -fno-strict-aliasing.\n");
+  if (w->warps && c_swizzle_asked(w))  // layouts are compared: each is measured as it is
+    text_string(out, "#define PERMC_APART 1\n");
+  if (w->warps)
+    c_source_add(out, "kernels/text/cuda_host.h");
+  text_string(out, w->warps ? "#ifdef PERMC_HOST\n" : "");
+  c_source_add(out, "kernels/text/host.h");
+  text_string(out, w->warps ? "#endif\n" : "");
+  if (w->online)
+    c_source_add(out, "kernels/text/online.h");
+  text_string(out, "#if defined(__has_builtin)\n"
+                   "#if __has_builtin(__builtin_shufflevector)\n"
+                   "#define PERMC_SHUFFLEVECTOR 1\n#endif\n#endif\n"
+                   "#if defined(__x86_64__) || defined(__i386__)\n"
+                   "#define PERMC_STREAMS_END() __builtin_ia32_sfence()\n"
+                   "#else\n#define PERMC_STREAMS_END() __sync_synchronize()\n#endif\n");
+  if (w->masks_needed)
+    text_string(out, "#if defined(__GNUC__) && !defined(__clang__) && !defined(PERMC_PLAIN) && \\\n"
+                     "    defined(__AVX512F__) && defined(__AVX512BW__) && \\\n"
+                     "    defined(__AVX512DQ__) && defined(__AVX512VL__)\n"
+                     "#include <immintrin.h>\n#define PERMC_KMASK 1\n#endif\n");
+  if (w->halves_needed)
+    c_source_add(out, "kernels/text/half.h");
+  if (!w->scalars_needed[0] && !w->scalars_needed[1])
+    return;
+  text_string(out, "#define SCALAR_FUNCTIONS_ONLY\n");
+  c_source_add(out, "core/scalar/loops.h");
+  if (w->scalars_needed[0])
+    c_source_add(out, "core/scalar/integer.c");
+  if (w->scalars_needed[1]) {
+    c_source_add(out, "core/scalar/float.c");
+    c_source_add(out, "core/scalar/convert.c");
+    c_source_add(out, "core/scalar/math.c");
+  }
+}
+
+static const char *const element_types[SCALAR_COUNT] = {
+    [SCALAR_BOOL] = "bool",          [SCALAR_I8] = "int8_t",
+    [SCALAR_I16] = "int16_t",        [SCALAR_I32] = "int32_t",
+    [SCALAR_I64] = "int64_t",        [SCALAR_U8] = "uint8_t",
+    [SCALAR_U16] = "uint16_t",       [SCALAR_U32] = "uint32_t",
+    [SCALAR_U64] = "uint64_t",       [SCALAR_F16] = "uint16_t",
+    [SCALAR_F32] = "float",          [SCALAR_F64] = "double",
+    [SCALAR_C64] = "float _Complex", [SCALAR_C128] = "double _Complex",
+};
+
+// Arguments in order, then results in order.
+uint32_t c_entry_arrays(const plan *p, net_id *order) {
+  uint32_t count = 0;
+  for (net_id i = 0; i < p->arrays.count; i++)
+    if (p->arrays.items[i].role != NET_TEMPORARY)
+      order[count++] = i;
+  for (uint32_t i = 1; i < count; i++)
+    for (uint32_t k = i; k > 0; k--) {
+      const net_array *a = &p->arrays.items[order[k - 1]], *b = &p->arrays.items[order[k]];
+      if (a->role < b->role || (a->role == b->role && a->number <= b->number))
+        break;
+      net_id swap = order[k];
+      order[k] = order[k - 1];
+      order[k - 1] = swap;
+    }
+  return count;
+}
+
+#define VISIBLE "\n__attribute__((visibility(\"default\"))) "
+
+static void add_passes(const c_writer *w, text *out, const c_pass_facts *facts) {
+  size_t count = w->plan->passes.count;
+  for (size_t i = 0; i < count; i++)
+    text_printf(out, "permc_pass permc_pass_%zu;\n", i);
+  text_printf(out, VISIBLE "const uint32_t permc_pass_count = %zu;\n", count);
+  text_printf(out, VISIBLE "const permc_pass_row permc_passes[%zu] = {\n", count + 1);
+  for (size_t i = 0; i < count; i++)
+    text_printf(out, "  {permc_pass_%zu, %llu, %d},\n", i,
+                (unsigned long long)facts[i].scratch_bytes, facts[i].in_place);
+  text_string(out, "  {0, 0, 0}\n};\n");
+}
+
+static void add_entry(c_writer *w, text *out) {
+  const plan *p = w->plan;
+  net_id *order = NEW_ARRAY(w->memory, net_id, p->arrays.count);
+  uint32_t count = c_entry_arrays(p, order);
+  text_string(out, VISIBLE "bool permc_entry(permc_host *host");
+  for (uint32_t i = 0; i < count; i++)
+    text_printf(out, ", %s%s *a%u", p->arrays.items[order[i]].role == NET_ARGUMENT ? "const " : "",
+                element_types[p->arrays.items[order[i]].type], order[i]);
+  text_string(out, ") {\n");
+  for (uint32_t i = 0; i < count; i++)
+    text_printf(out, "  host->arrays[%u] = (void *)a%u;\n", order[i], order[i]);
+  text_string(out, "  return true");
+  for (uint32_t i = 0; i < p->passes.count; i++)
+    text_printf(out, " &&\n         host->pass(host, %u, &permc_passes[%u])", i, i);
+  text_string(out, ";\n}\n");
+}
+
+// ---- all -------------------------------------------------------------------------------------
+
+static void find_kernel(c_code *code, uint32_t number) {
+  const text *own = &code->passes[number];
+  uint32_t i = 0;
+  while (i < number &&
+         (code->facts[i].kernel != i || code->passes[i].length != own->length ||
+          memcmp(text_content(&code->passes[i]), text_content(own), own->length) != 0))
+    i++;
+  code->facts[number].kernel = i;
+}
+
+// For the host, a function as of other targets.
+static void write_host(const c_writer *w, c_code *code, uint32_t number) {
+  const plan_pass *pass = &w->plan->passes.items[number];
+  const c_pass_facts *f = &code->facts[number];
+  text *out = &code->hosts[number];
+  net_id *arrays = NEW_ARRAY(w->memory, net_id, pass->load_count + pass->store_count + 1);
+  uint32_t count = c_pass_arrays(pass, arrays);
+  if (f->online)
+    c_online_write_data(f->online, number, out);
+  text_printf(out,
+              "void permc_pass_%u(void *const *arrays, uint64_t first, uint64_t last,\n"
+              "                  void *memory, const permc_imports *imports) {\n"
+              "  (void)arrays;\n"
+              "  for (uint64_t item = first; item < last; item++)\n"
+              "    permc_kernel_%u((char *)memory, item",
+              number, f->kernel);
+  for (uint32_t i = 0; i < count; i++)
+    text_printf(out, ", arrays[%u]", arrays[i]);
+  text_string(out, ", imports");
+  if (f->online)
+    text_printf(out, ", permc_online_%u", number);
+  text_string(out, ");\n}\n");
+}
+
+static void write_all(c_writer *w, c_code *code) {
+  for (uint32_t i = 0; i < code->pass_count; i++)
+    code->facts[i] = c_pass_write(w, &code->passes[i], &code->functions[i], i);
+  for (uint32_t i = 0; i < code->pass_count && w->warps; i++) {
+    find_kernel(code, i);
+    write_host(w, code, i);
+  }
+  add_head(w, &code->definitions);
+  text_add(&code->definitions, text_content(&w->definitions), w->definitions.length);
+  text_string(&code->entry, w->warps ? "#ifdef PERMC_HOST\n" : "");
+  add_passes(w, &code->entry, code->facts);
+  add_entry(w, &code->entry);
+  c_root_tables_write(w, &code->entry);
+  code->roots = c_root_tables_copy(w);
+  text_string(&code->entry, w->warps ? "#endif\n" : "");
+}
+
+static bool is_whole(const c_code *code) {
+  bool failed = code->definitions.failed || code->entry.failed;
+  for (uint32_t i = 0; i < code->pass_count; i++)
+    failed |= code->passes[i].failed | code->functions[i].failed | code->hosts[i].failed;
+  return !failed;
+}
+
+// Whether indices and addresses fit into 32 bits. (A GPU has no 64-bit integers of its own.)
+static bool all_small(const plan *p) {
+  for (size_t i = 0; i < p->net->stages.count; i++)
+    if (p->net->stages.items[i].n > 31)
+      return false;
+  for (size_t i = 0; i < p->arrays.count; i++)
+    if (p->arrays.items[i].count >> 31)
+      return false;
+  for (size_t i = 0; i < p->passes.count; i++)  // forms are bits of an index, too
+    for (uint32_t m = 0; m < p->passes.items[i].load_count + p->passes.items[i].store_count; m++) {
+      const plan_pass *pass = &p->passes.items[i];
+      if ((m < pass->load_count ? &pass->loads[m] : &pass->stores[m - pass->load_count])
+              ->live_count > 32)
+        return false;
+    }
+  return true;
+}
+
+bool c_emit(c_code *code, const plan *p, const c_options *options, const char **problem) {
+  *problem = problem_of(p);
+  *code = (c_code){.pass_count = (uint32_t)p->passes.count};
+  if (*problem)
+    return false;
+  code->passes = calloc(p->passes.count + 1, sizeof *code->passes);
+  code->functions = calloc(p->passes.count + 1, sizeof *code->functions);
+  code->hosts = calloc(p->passes.count + 1, sizeof *code->hosts);
+  code->facts = calloc(p->passes.count + 1, sizeof *code->facts);
+  if (!code->passes || !code->functions || !code->hosts || !code->facts)
+    return false;
+  jmp_buf failure;
+  arena memory = {.failure = &failure};
+  c_writer *volatile writer = calloc(1, sizeof *writer);
+  volatile bool done = false;
+  if (writer && setjmp(failure) == 0) {
+    writer->memory = &memory;
+    writer->plan = p;
+    writer->options = options;
+    writer->warps = p->target->lane_bytes == 0;
+    writer->index = writer->warps && all_small(p) ? "uint32_t" : "uint64_t";
+    write_all(writer, code);
+    done = !writer->definitions.failed && is_whole(code) && code->roots && !writer->problem;
+    if (writer->problem) {
+      snprintf(code->problem, sizeof code->problem, "%s", writer->problem);
+      *problem = code->problem;
+    }
+  }
+  if (writer) {
+    text_free(&writer->definitions);
+    text_free(&writer->item);
+    text_free(&writer->body);
+  }
+  free(writer);
+  arena_free(&memory);
+  return done;
+}
+
+void c_code_free(c_code *code) {
+  for (uint32_t i = 0; i < code->pass_count && code->passes; i++) {
+    text_free(&code->passes[i]);
+    text_free(&code->functions[i]);
+    text_free(&code->hosts[i]);
+    free(code->facts[i].online);
+  }
+  free(code->passes);
+  free(code->functions);
+  free(code->hosts);
+  free(code->facts);
+  free(code->roots);
+  text_free(&code->definitions);
+  text_free(&code->entry);
+  *code = (c_code){0};
+}
+
+void c_code_file(text *out, const c_code *code, uint32_t first, uint32_t last, bool entry) {
+  text_add(out, code->definitions.data, code->definitions.length);
+  for (uint32_t i = first; i < last; i++)
+    if (!code->hosts[i].length) {
+      text_add(out, code->passes[i].data, code->passes[i].length);
+    } else if (code->facts[i].kernel == i) {
+      text_add(out, text_content(&code->functions[i]), code->functions[i].length);
+      text_printf(out, "\nPERMC_KERNEL(%u", i);
+      text_add(out, code->passes[i].data, code->passes[i].length);
+      text_string(out, "PERMC_KERNEL_END\n");
+    }
+  text_string(out, "#ifdef PERMC_HOST\n");
+  for (uint32_t i = first; i < last && entry; i++)
+    text_add(out, text_content(&code->hosts[i]), code->hosts[i].length);
+  text_string(out, "#endif\n");
+  if (entry)
+    text_add(out, code->entry.data, code->entry.length);
+}

@@ -1,0 +1,89 @@
+// Plan to C text: a self-contained C file with vector extensions (gcc and clang), a function for
+// each pass and one entry with the program's own signature.
+//
+//   c_options options = {.stream_bytes = 1 << 25};
+//   const char *problem = NULL;
+//   c_code code = {0};
+//   if (c_emit(&code, plan, &options, &problem))
+//     c_code_file(&out, &code, 0, code.pass_count, true);      // text out
+//   c_code_free(&code);
+//
+// For a program  main : [1048576]u32 -> [1048576]u32  the text ends
+//
+//   bool permc_entry(permc_host *host, const uint32_t *a0, uint32_t *a1)
+//
+// kernels/text/host.h says what a host is. A file holds all passes, or some of them, so that
+// several compilers can work at once. The compiler shall be told -ffp-contract=off
+// -fno-strict-aliasing, and not to know the mathematical functions that it would evaluate itself
+// (runtime/cpu/compiled.c).
+//
+// Results are those of the oracle to the bit: the scalar functions are lang/scalar_*.inc, which the
+// text contains, and vector operators stand where they mean the same.
+//
+//   emit/schedule.c   which slot moves when: memory, scratch, registers
+//   text/address.c    addresses as sums and XORs of parts of block, thread and register
+//   emit/relayout.c   from one layout in registers to another by shuffles
+//   emit/access.c     loads and stores
+//   emit/op.c         ops on registers        emit/node.c       scalar code
+//   emit/exchange.c   sorting networks of floats   emit/root.c   roots of unity
+//   text/function.c   functions on vectors    text/half.c       of f16
+//   text/source.c     the sources in the text
+//   emit/pass.c       a pass                  text/writer.c     the text
+//   emit/online.c     kernels that are told the matrix   emit/swizzle.c   layouts of scratch
+#ifndef PERMC_KERNELS_EMIT_EMIT_H
+#define PERMC_KERNELS_EMIT_EMIT_H
+
+#include "fusion/plan/plan.h"
+#include "kernels/text/host.h"
+#include "kernels/text/online.h"
+
+typedef struct c_options {
+  uint64_t
+      stream_bytes;  // arrays of so many bytes are stored past the caches where lines are whole
+  const struct layout_kind *layout;  // of scratch (emit/swizzle.h); NULL: the planner's own
+  uint64_t layout_seed;
+} c_options;
+// Those of a GPU, which has no such stores.
+#define C_OPTIONS_OF_GPU(layout, seed)                                                             \
+  { UINT64_MAX, layout, seed }
+
+typedef struct c_pass_facts {
+  uint64_t scratch_bytes;
+  bool in_place;         // an array loaded and one stored by equal maps may be one buffer
+  uint32_t threads;      // of a block, where lanes are threads; else 1
+  uint32_t kernel;       // the first pass whose kernel has the same text: this pass has that one
+  permc_online *online;  // the last parameter of its kernel, or NULL
+} c_pass_facts;
+
+typedef struct c_code {
+  text definitions;  // what passes need
+  uint32_t pass_count;
+  text *passes;             // functions; of kernels, what follows their number
+  text *functions;          // that passes call
+  text *hosts;              // of kernels: functions that execute their blocks in turn
+  c_pass_facts *facts;      // by pass
+  permc_root_table *roots;  // the tables that the code reads, in order; the last has m = 0
+  text entry;
+  char problem[160];
+} c_code;
+
+// False: memory is out, or *problem says what of the plan cannot be written.
+bool c_emit(c_code *code, const plan *p, const c_options *options, const char **problem);
+void c_code_free(c_code *code);
+
+// A file with the passes first ... last-1 and, if `entry`, the entry and the table of roots. One
+// file with all of them, or several to be linked.
+void c_code_file(text *out, const c_code *code, uint32_t first, uint32_t last, bool entry);
+
+// NULL, or what of the plan's scalar code CUDA has not: the text is for the host alone.
+const char *c_missing_on_gpu(const plan *p);
+
+// The arrays that a pass touches, those that it loads first: the parameters of its kernel.
+// `arrays` has room for all its loads and stores. Returns how many.
+uint32_t c_pass_arrays(const plan_pass *pass, net_id *arrays);
+
+// The arrays that the entry takes, in order: arguments, then results. Returns how many; `order` has
+// room for all arrays of the plan.
+uint32_t c_entry_arrays(const plan *p, net_id *order);
+
+#endif

@@ -1,0 +1,223 @@
+#include "kernels/emit/op.h"
+#include "kernels/emit/root.h"
+
+c_registers c_registers_of(c_writer *w, const c_space *space, scalar_type type) {
+  size_t count = (size_t)c_parts(type) << space->r;
+  c_registers s = {type, NEW_ARRAY(w->memory, uint32_t, count)};
+  memset(s.id, 0xff, count * sizeof *s.id);
+  return s;
+}
+
+// One op as its phase sees it.
+typedef struct op_view {
+  c_phase *phase;
+  const net_op *op;
+  c_map coordinates;    // row i is coordinate i
+  uint64_t *direction;  // by direction, as register numbers
+  c_value *turned;      // by coordinate: whether blocks, threads or lanes turn it over
+  bool turns;
+  uint32_t lanes, node_count;
+  c_value **elements;  // by value of the stage: its elements in the coset, as far as they are read
+  c_registers *outputs;  // by output
+} op_view;
+
+// ---- values of registers ---------------------------------------------------------------------
+
+static c_value register_value(c_phase *f, c_registers *s, uint64_t number) {
+  uint32_t lanes = 1U << f->space->l, bytes = c_part_bytes(s->type);
+  c_value v = {.level = C_VECTOR, .type = s->type};
+  for (uint32_t part = 0; part < c_parts(s->type); part++) {
+    uint32_t *id = &s->id[number + ((uint64_t)part << f->space->r)];
+    if (*id == UINT32_MAX) {  // never written: nothing that matters
+      *id = f->w->next++;
+      c_line(f->w, "const %s v%u = %s;", c_vector(f->w, bytes, lanes), *id,
+             lanes == 1 ? "0" : "{0}");
+    }
+    v.id[part] = *id;
+  }
+  return v;
+}
+
+static void set_register(c_phase *f, c_registers *s, uint64_t number, const c_value *v) {
+  for (uint32_t part = 0; part < c_parts(s->type); part++)
+    s->id[number + ((uint64_t)part << f->space->r)] = c_as_vector(f->w, v, part, 1U << f->space->l);
+}
+
+// ---- where elements are ----------------------------------------------------------------------
+
+static op_view view_of(c_phase *f, const net_op *op) {
+  const c_space *s = f->space;
+  op_view v = {.phase = f, .op = op, .lanes = 1U << s->l};
+  uint32_t rows[C_ROWS], n = s->r + s->l + s->threads;
+  v.coordinates = c_map_of_forms(op->k, op->coordinates, s);
+  v.direction = NEW_ARRAY(f->w->memory, uint64_t, op->k);
+  v.turned = NEW_ARRAY(f->w->memory, c_value, op->k);
+  for (uint32_t i = 0; i < op->k; i++) {
+    bool found = f2_coordinates((int)n, s->basis, op->directions[i], &v.direction[i]);
+    assert(found && v.direction[i] >> s->r == 0);
+    (void)found;
+    rows[i] = i;
+  }
+  uint64_t uniform = c_map_rows_of_blocks(&v.coordinates) | c_map_rows_of_threads(&v.coordinates);
+  const char *bits = c_bind_bits(f->w, &v.coordinates, op->k, rows);
+  for (uint32_t i = 0; i < op->k; i++) {
+    uint64_t of_lanes = 0;
+    for (uint32_t j = 0; j < s->l; j++)
+      of_lanes |= (uint64_t)f2_bit(v.coordinates.vector[s->r + j], (int)i) << j;
+    v.turned[i] =
+        c_form_value(f->w, f2_bit(uniform, (int)i) ? bits : NULL, i, false, of_lanes, s->l);
+    v.turns |= v.turned[i].level != C_KNOWN;
+  }
+  return v;
+}
+
+// The register at position p of the coset whose position 0 is `first`.
+static uint64_t register_at(const op_view *v, uint64_t first, uint64_t p) {
+  for (uint32_t i = 0; i < v->op->k; i++)
+    first ^= p >> i & 1 ? v->direction[i] : 0;
+  return first;
+}
+
+// Positions to elements, and back: a coordinate that is turned over exchanges each two.
+static void turn(const op_view *v, c_value *elements) {
+  c_writer *w = v->phase->w;
+  for (uint32_t i = 0; i < v->op->k; i++)
+    for (uint64_t p = 0; p < UINT64_C(1) << v->op->k && v->turned[i].level != C_KNOWN; p++)
+      if (!(p >> i & 1)) {
+        c_value a = elements[p], b = elements[p | UINT64_C(1) << i];
+        elements[p] = c_select(w, &v->turned[i], &b, &a, v->lanes);
+        elements[p | UINT64_C(1) << i] = c_select(w, &v->turned[i], &a, &b, v->lanes);
+      }
+}
+
+// ---- one coset -------------------------------------------------------------------------------
+
+static c_value leaf_value(op_view *v, const net_node *node, uint64_t first) {
+  c_phase *f = v->phase;
+  uint64_t count = UINT64_C(1) << v->op->k;
+  c_registers *s = &f->slots[f->pass->slot_of[node->value]];
+  if (!v->turns)
+    return register_value(f, s, register_at(v, first, node->number));
+  if (!v->elements[node->value]) {
+    c_value *elements = NEW_ARRAY(f->w->memory, c_value, count);
+    for (uint64_t p = 0; p < count; p++)
+      elements[p] = register_value(f, s, register_at(v, first, p));
+    turn(v, elements);
+    v->elements[node->value] = elements;
+  }
+  return v->elements[node->value][node->number];
+}
+
+static c_value index_value(op_view *v, net_id id, uint64_t first) {
+  c_phase *f = v->phase;
+  uint64_t lane[F2_MAX];
+  if (!f->bounds[id]) {
+    c_map *map = NEW(f->w->memory, c_map);
+    c_bound *bound = NEW(f->w->memory, c_bound);
+    *map = c_map_of(f->w, &f->stage->nodes.items[id].map, f->space, 1);
+    *bound = c_bind(f->w, map, 0);
+    f->bounds[id] = bound;
+  }
+  for (uint32_t i = 0; i < f->space->l; i++)
+    lane[i] = f2_unit((int)(f->space->r + i));
+  return c_index_value(f->w, f->bounds[id], first, f->space->l, lane);
+}
+
+// Whether x and y are two elements in this order and in the other: two selects that are each
+// other's turn, or the lesser and the greater of two integers.
+static bool are_both(const net_node *x, const net_node *y) {
+  const net_id *a = x->operands, *b = y->operands;
+  if (x->kind == NET_SELECT && y->kind == NET_SELECT)
+    return a[0] == b[0] && a[1] == b[2] && a[2] == b[1];
+  return ((x->kind == NET_MIN && y->kind == NET_MAX) ||
+          (x->kind == NET_MAX && y->kind == NET_MIN)) &&
+         scalar_types[x->type].kind != KIND_FLOAT &&
+         ((a[0] == b[0] && a[1] == b[1]) || (a[0] == b[1] && a[1] == b[0]));
+}
+
+// The one of two of which node `i` is the other. NULL: none.
+static const c_value *find_one(const c_phase *f, uint32_t i) {
+  const net_node *node = &f->stage->nodes.items[f->nodes[i]];
+  for (uint32_t k = 0; k < i; k++)
+    if (are_both(&f->stage->nodes.items[f->nodes[k]], node) &&
+        f->values[f->nodes[k]].level == C_VECTOR)
+      return &f->values[f->nodes[k]];
+  return NULL;
+}
+
+static c_value inner_value(op_view *v, uint32_t i, const c_value *operands) {
+  c_phase *f = v->phase;
+  const net_node *node = &f->stage->nodes.items[f->nodes[i]];
+  const c_value *one = f->w->sums ? find_one(f, i) : NULL;
+  if (one && c_by_sum(f->w, node->type, v->lanes))
+    return c_other(f->w, &operands[node->operand_count - 2], &operands[node->operand_count - 1],
+                   one, v->lanes);
+  return c_node_value(f->w, node, operands, v->lanes);
+}
+
+static void evaluate(op_view *v, uint64_t first) {
+  c_phase *f = v->phase;
+  for (uint32_t i = 0; i < v->node_count; i++) {
+    net_id id = f->nodes[i];
+    const net_node *node = &f->stage->nodes.items[id];
+    c_value *operands = NEW_ARRAY(f->w->memory, c_value, node->operand_count);
+    if (node->kind == NET_ROOT && f->stage->nodes.items[node->operands[0]].kind == NET_INDEX &&
+        c_root_of_index(f, node, node->operands[0], first, &f->values[id]))
+      continue;
+    for (uint32_t k = 0; k < node->operand_count; k++)
+      operands[k] = f->values[node->operands[k]];
+    f->values[id] = node->kind == NET_LEAF    ? leaf_value(v, node, first)
+                    : node->kind == NET_INDEX ? index_value(v, id, first)
+                                              : inner_value(v, i, operands);
+  }
+}
+
+// What is dead stays as it was where that is simple.
+static void put(op_view *v, uint32_t output, uint64_t first) {
+  c_phase *f = v->phase;
+  const net_output *o = &v->op->outputs[output];
+  uint64_t count = UINT64_C(1) << v->op->k;
+  c_value *elements = NEW_ARRAY(f->w->memory, c_value, count);
+  for (uint64_t j = 0; j < count; j++)
+    elements[j] = o->elements[j] == NET_NONE
+                      ? register_value(f, &v->outputs[output], register_at(v, first, j))
+                      : f->values[o->elements[j]];
+  turn(v, elements);
+  for (uint64_t p = 0; p < count; p++)
+    if (v->turns || o->elements[p] != NET_NONE)
+      set_register(f, &v->outputs[output], register_at(v, first, p), &elements[p]);
+}
+
+// ---- an op -----------------------------------------------------------------------------------
+
+// The registers that an output goes to: those of its slot, as they are where the op leaves them.
+static c_registers output_registers(c_phase *f, const c_registers *slot, scalar_type type) {
+  c_registers s = c_registers_of(f->w, f->space, type);
+  if (slot->id && c_parts(slot->type) == c_parts(type))
+    memcpy(s.id, slot->id, ((size_t)c_parts(type) << f->space->r) * sizeof *s.id);
+  return s;
+}
+
+void c_execute(c_phase *f, const net_op *op) {
+  op_view v = view_of(f, op);
+  v.node_count = net_op_nodes(f->stage, op, f->nodes);
+  v.outputs = NEW_ARRAY(f->w->memory, c_registers, op->output_count);
+  for (uint32_t i = 0; i < op->output_count; i++) {
+    uint32_t slot = f->pass->slot_of[op->outputs[i].value];
+    if (slot != NET_NONE)
+      v.outputs[i] =
+          output_registers(f, &f->slots[slot], f->stage->values.items[op->outputs[i].value]);
+  }
+  for (uint64_t i = 0; i < UINT64_C(1) << f->space->r; i++) {
+    if (c_map_bits(&v.coordinates, i) != 0)
+      continue;
+    v.elements = v.turns ? NEW_ARRAY(f->w->memory, c_value *, f->stage->values.count) : NULL;
+    evaluate(&v, i);
+    for (uint32_t k = 0; k < op->output_count; k++)
+      if (v.outputs[k].id)
+        put(&v, k, i);
+  }
+  for (uint32_t i = 0; i < op->output_count; i++)
+    if (v.outputs[i].id)
+      f->slots[f->pass->slot_of[op->outputs[i].value]] = v.outputs[i];
+}

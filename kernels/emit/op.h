@@ -1,0 +1,37 @@
+// The ops of a phase in registers: which register holds which element of an op's cosets.
+//
+// The directions of an op lie in R, so the elements of a coset are registers, and which of them is
+// element j the op's coordinates say. Where they vanish on lanes, threads and blocks that is known
+// when the code is written, and costs nothing. Otherwise bit i of j is turned over by a bit of the
+// block and thread (one choice for all lanes) or of the lane (a mask): inputs and outputs change
+// places by selections.
+#ifndef PERMC_KERNELS_EMIT_OP_H
+#define PERMC_KERNELS_EMIT_OP_H
+
+#include "kernels/emit/node.h"
+
+// What a slot holds in a phase: variables by register number (r bits, and the part highest).
+typedef struct c_registers {
+  scalar_type type;
+  uint32_t *id;  // UINT32_MAX: nothing yet
+} c_registers;
+
+typedef struct c_phase {
+  c_writer *w;
+  const plan_pass *pass;
+  const net_stage *stage;
+  const c_space *space;
+  c_registers *slots;
+  // By node of the stage:
+  c_value *values;
+  const c_bound **bounds;              // of index nodes that the phase has met
+  const struct c_root_access **roots;  // of root nodes
+  net_id *nodes;                       // room for all
+  const bool *dead;                    // by register: what it holds is padding; NULL: none does
+  bool open;                           // a block is open for threads that have something to do
+} c_phase;
+
+c_registers c_registers_of(c_writer *w, const c_space *space, scalar_type type);
+void c_execute(c_phase *f, const net_op *op);
+
+#endif

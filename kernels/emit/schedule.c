@@ -1,0 +1,412 @@
+#include "kernels/emit/schedule.h"
+#include "kernels/text/function.h"
+
+// ---- phases ----------------------------------------------------------------------------------
+
+// An array that is loaded and stored in one phase by different maps: all must be loaded before
+// anything is stored.
+static bool must_split(const plan_pass *p) {
+  for (uint32_t i = 0; i < p->load_count; i++)
+    for (uint32_t k = 0; k < p->store_count; k++)
+      if (p->loads[i].array == p->stores[k].array &&
+          !net_map_equal(&p->loads[i].map, &p->stores[k].map))
+        return p->phase_count == 1;
+  return false;
+}
+
+// Lanes lowest: the lines of scratch are the vectors.
+static uint64_t *plain_exchange(c_writer *w, const plan_phase *phase, uint32_t dimension) {
+  uint64_t *basis = NEW_ARRAY(w->memory, uint64_t, dimension);
+  for (uint32_t i = 0; i < dimension; i++)
+    basis[i] = phase->basis[i < phase->l              ? phase->r + i
+                            : i < phase->l + phase->r ? i - phase->l
+                                                      : i];
+  return basis;
+}
+
+static void set_phases(c_writer *w, const plan_pass *p, c_schedule *s) {
+  uint32_t dimension = (uint32_t)p->tile.dimension, extra = must_split(p);
+  s->phase_count = p->phase_count + extra;
+  s->phases = NEW_ARRAY(w->memory, plan_phase, s->phase_count);
+  s->spaces = NEW_ARRAY(w->memory, c_space, s->phase_count);
+  for (uint32_t i = 0; i < p->phase_count; i++)
+    s->phases[i + extra] = p->phases[i];
+  if (extra) {
+    s->phases[0] = s->phases[1];
+    s->phases[0].op_count = 0;
+    s->phases[1].exchange = plain_exchange(w, &s->phases[1], dimension);
+  }
+  for (uint32_t i = 0; i < s->phase_count; i++) {
+    const plan_phase *f = &s->phases[i];
+    uint32_t lanes = w->warps ? 0 : f->l;  // a thread of a warp has one
+    s->spaces[i] = (c_space){(uint32_t)p->tile.n - dimension,
+                             dimension - f->r - lanes,
+                             f->r,
+                             lanes,
+                             p->blocks,
+                             f->basis,
+                             NULL};
+  }
+}
+
+// ---- what ops do -----------------------------------------------------------------------------
+
+typedef struct scan {
+  c_writer *w;
+  const plan_pass *pass;
+  const net_stage *stage;
+  c_schedule *schedule;
+  net_id *nodes;      // room for a stage's
+  scalar_type *type;  // by slot, of what it holds
+} scan;
+
+static bool is_partial(const net_op *op, const net_output *output) {
+  for (uint64_t j = 0; j < UINT64_C(1) << op->k; j++)
+    if (output->elements[j] == NET_NONE)
+      return true;
+  return false;
+}
+
+static void scan_op(const scan *s, uint32_t phase, const net_op *op) {
+  uint32_t count = net_op_reads(s->stage, op, s->nodes);
+  for (uint32_t i = 0; i < count; i++) {
+    uint32_t slot = s->pass->slot_of[s->nodes[i]];
+    assert(slot != NET_NONE);
+    c_use *use = c_use_of(s->schedule, s->pass, phase, slot);
+    use->needed |= !use->made;
+  }
+  for (uint32_t i = 0; i < op->output_count; i++) {
+    uint32_t slot = s->pass->slot_of[op->outputs[i].value];
+    if (slot == NET_NONE)
+      continue;
+    c_use *use = c_use_of(s->schedule, s->pass, phase, slot);
+    use->needed |= !use->made && is_partial(op, &op->outputs[i]);
+    use->made = true;
+    s->type[slot] = s->stage->values.items[op->outputs[i].value];
+  }
+}
+
+// The type of what a load puts into the slot: that of the value that an op reads there first. (An
+// array between passes may have held a value of another type of that size before.)
+static scalar_type loaded_type(const scan *s, const plan_move *move) {
+  for (uint32_t i = 0; i < s->pass->op_count; i++) {
+    const net_op *op = &s->stage->ops.items[s->pass->ops[i]];
+    uint32_t count = net_op_reads(s->stage, op, s->nodes);
+    for (uint32_t k = 0; k < count; k++)
+      if (s->pass->slot_of[s->nodes[k]] == move->slot)
+        return s->stage->values.items[s->nodes[k]];
+    for (uint32_t k = 0; k < op->output_count; k++)
+      if (s->pass->slot_of[op->outputs[k].value] == move->slot)
+        i = s->pass->op_count;
+  }
+  return s->w->plan->arrays.items[move->array].type;
+}
+
+static void scan_phases(const scan *s) {
+  c_schedule *c = s->schedule;
+  c->loaded = NEW_ARRAY(s->w->memory, scalar_type, s->pass->load_count);
+  for (uint32_t i = 0; i < s->pass->load_count; i++) {
+    c->loaded[i] = loaded_type(s, &s->pass->loads[i]);
+    s->type[s->pass->loads[i].slot] = c->loaded[i];
+  }
+  for (uint32_t phase = 0; phase < c->phase_count; phase++) {
+    for (uint32_t slot = 0; slot < s->pass->slot_count; slot++)
+      c_use_of(c, s->pass, phase, slot)->before = s->type[slot];
+    for (uint32_t i = 0; i < c->phases[phase].op_count; i++) {
+      uint32_t op = s->pass->ops[c->phases[phase].first_op + i];
+      scan_op(s, phase, &s->stage->ops.items[op]);
+    }
+    for (uint32_t slot = 0; slot < s->pass->slot_count; slot++)
+      c_use_of(c, s->pass, phase, slot)->after = s->type[slot];
+  }
+}
+
+// ---- where to load and store -----------------------------------------------------------------
+
+// Whether as many lanes of a warp as fill a line step through it, beside registers that one access
+// has. (16 lanes fill a line with 8 bytes each; the others are then in another line.)
+static bool warp_has_lines(const scan *s, const plan_move *move, const c_map *map, uint32_t lanes,
+                           scalar_type type) {
+  uint32_t parts = c_parts(type), bytes = c_part_bytes(type), rows[C_CHUNK], most = 0, inside = 0;
+  uint64_t vectors[C_CHUNK], own = 1;
+  if (plan_move_is_wide(s->pass, move))
+    own <<= c_wide_vectors(map, bytes, rows, vectors);
+  own = own > parts ? own : parts;
+  while (most < lanes && own * bytes << most < s->w->plan->target->line_bytes)
+    most++;
+  for (uint32_t i = 0; i < lanes; i++)
+    inside += c_map_sum(map, map->thread[i]) < own << most;
+  return inside >= most;
+}
+
+// How many lane bits the phase's vectors have in common with the lines of the array.
+static bool has_lines(const scan *s, const plan_move *move, uint32_t phase, bool loads) {
+  const c_space *space = &s->schedule->spaces[phase];
+  const c_use *use = c_use_of(s->schedule, s->pass, phase, move->slot);
+  scalar_type type = loads ? use->before : use->after;
+  c_map map = c_map_of(s->w, &move->map, space, c_parts(type));
+  if (s->w->warps)
+    return warp_has_lines(s, move, &map, s->schedule->phases[phase].l, type);
+  return c_access_of(&map, space, c_part_bytes(type), c_parts(type), C_CHUNK, 0).chunk == space->l;
+}
+
+static bool in_place(const plan_pass *p, net_id array) {
+  bool loaded = false, stored = false;
+  for (uint32_t i = 0; i < p->load_count; i++)
+    loaded |= p->loads[i].array == array;
+  for (uint32_t i = 0; i < p->store_count; i++)
+    stored |= p->stores[i].array == array;
+  return loaded && stored;
+}
+
+// Whether something is stored to the array by another map: to places that others load. (By the same
+// map each thread stores in the last phase where it alone may load.)
+static bool stored_elsewhere(const plan_pass *p, const plan_move *load) {
+  bool elsewhere = false;
+  for (uint32_t i = 0; i < p->store_count; i++)
+    elsewhere |= p->stores[i].array == load->array && !net_map_equal(&p->stores[i].map, &load->map);
+  return elsewhere;
+}
+
+// The last phase up to `to` that has whole lines; else `to`.
+static uint32_t load_phase(const scan *s, const plan_move *move, uint32_t to) {
+  if (stored_elsewhere(s->pass, move))
+    return 0;
+  for (uint32_t phase = to + 1; phase-- > 0;)
+    if (has_lines(s, move, phase, true))
+      return phase;
+  return to;
+}
+
+// The last phase that makes the slot's content; *made: whether any does.
+static uint32_t last_made(const scan *s, uint32_t slot, bool *made) {
+  uint32_t last = 0;
+  *made = false;
+  for (uint32_t phase = 0; phase < s->schedule->phase_count; phase++)
+    if (c_use_of(s->schedule, s->pass, phase, slot)->made) {
+      last = phase;
+      *made = true;
+    }
+  return last;
+}
+
+// The first phase that has whole lines of what the slot is loaded from; else the first.
+static uint32_t first_loaded(const scan *s, uint32_t slot) {
+  for (uint32_t i = 0; i < s->pass->load_count; i++)
+    for (uint32_t phase = 0; phase < s->schedule->phase_count; phase++)
+      if (s->pass->loads[i].slot == slot && !stored_elsewhere(s->pass, &s->pass->loads[i]) &&
+          has_lines(s, &s->pass->loads[i], phase, true))
+        return phase;
+  return 0;
+}
+
+// The first phase that has whole lines, of those from the last on that makes the content; else that
+// one. What is stored as it was loaded is not stored before the phase where it is best loaded.
+static uint32_t store_phase(const scan *s, const plan_move *move) {
+  bool made;
+  uint32_t last = s->schedule->phase_count - 1, from = last_made(s, move->slot, &made);
+  if (in_place(s->pass, move->array))
+    return last;
+  if (!made)
+    from = first_loaded(s, move->slot);
+  for (uint32_t phase = from; phase <= last; phase++)
+    if (has_lines(s, move, phase, false))
+      return phase;
+  return from;
+}
+
+static void place_stores(const scan *s) {
+  c_schedule *c = s->schedule;
+  c->store_phase = NEW_ARRAY(s->w->memory, uint32_t, s->pass->store_count);
+  for (uint32_t i = 0; i < s->pass->store_count; i++) {
+    const plan_move *move = &s->pass->stores[i];
+    uint32_t phase = store_phase(s, move);
+    c->store_phase[i] = phase;
+    c_use *use = c_use_of(c, s->pass, phase, move->slot);
+    use->needed |= !use->made;
+  }
+}
+
+// A load whose slot is written before it is read is none.
+static void place_loads(const scan *s) {
+  s->schedule->load_phase = NEW_ARRAY(s->w->memory, uint32_t, s->pass->load_count);
+  for (uint32_t i = 0; i < s->pass->load_count; i++) {
+    const plan_move *move = &s->pass->loads[i];
+    for (uint32_t phase = 0; phase < s->schedule->phase_count; phase++) {
+      c_use *use = c_use_of(s->schedule, s->pass, phase, move->slot);
+      if (use->needed) {
+        uint32_t at = load_phase(s, move, phase);
+        c_use_of(s->schedule, s->pass, at, move->slot)->load = (int)i;
+        s->schedule->load_phase[i] = at;
+      }
+      if (use->needed || use->made)
+        break;
+    }
+  }
+}
+
+// ---- scratch ---------------------------------------------------------------------------------
+
+// Whether each thread of the phase writes, by the basis `out`, where it reads by the basis `in`:
+// the two addresses of every x differ by one of an element of W.
+static bool stays(const c_space *s, const c_swizzle *in, const c_swizzle *out) {
+  c_map a = c_map_of_scratch(in->basis, s, 1), b = c_map_of_scratch(out->basis, s, 1);
+  f2_space own = f2_span((int)a.rows, (int)a.vectors, a.vector);
+  for (uint32_t i = 0; i < a.vectors; i++)
+    if (!f2_space_has(own, a.vector[i] ^ b.vector[i]))
+      return false;
+  for (uint32_t i = 0; i < a.threads; i++)
+    if (!f2_space_has(own, a.thread[i] ^ b.thread[i]))
+      return false;
+  return true;
+}
+
+// Scratch between two phases with others between them, which do not touch the slot.
+static c_swizzle lying_between(const scan *s, uint32_t from, uint32_t to, scalar_type type) {
+  const plan_phase *phases = s->schedule->phases;
+  const uint64_t *usual = s->w->warps && from + 1 < to ? plan_exchange(s->w->memory, s->pass->tile,
+                                                                       &phases[from], &phases[to])
+                                                       : phases[to].exchange;
+  assert(usual);
+  return c_swizzle_asked(s->w)
+             ? c_swizzle_between(s->w, s->pass->tile, &phases[from], &phases[to], usual, type)
+             : (c_swizzle){.basis = usual};
+}
+
+// The slot goes from phase `from` to phase `to`, the next that needs it. Its region from now on.
+static int carry(const scan *s, uint32_t slot, uint32_t from, uint32_t to, int region) {
+  const c_schedule *c = s->schedule;
+  c_use *use = c_use_of(c, s->pass, from, slot);
+  c_swizzle out = lying_between(s, from, to, use->after);
+  uint32_t dimension = (uint32_t)s->pass->tile.dimension;
+  c_use_of(c, s->pass, to, slot)->swizzle = out;
+  use->next = to;
+  use->out = 0;
+  if (use->in == C_NOWHERE)
+    return 0;
+  if (!use->made && c_swizzle_equal(&use->swizzle, &out, dimension)) {
+    use->out = C_NOWHERE;
+    return region;
+  }
+  if (s->w->warps)  // all threads read before any writes
+    return use->out;
+  bool alike = c_parts(use->before) == c_parts(use->after);
+  alike &= !out.by || c_swizzle_equal(&use->swizzle, &out, dimension);
+  use->out = alike && stays(&c->spaces[from], &use->swizzle, &out) ? region : 1 - region;
+  return use->out;
+}
+
+static void route_slot(const scan *s, uint32_t slot, bool used[2]) {
+  const c_schedule *c = s->schedule;
+  uint32_t held = UINT32_MAX;  // the last phase that had the content in registers
+  int region = C_NOWHERE;
+  for (uint32_t phase = 0; phase < c->phase_count; phase++) {
+    c_use *use = c_use_of(c, s->pass, phase, slot);
+    if (use->needed && use->load == C_NOWHERE && held != UINT32_MAX) {
+      region = carry(s, slot, held, phase, region);
+      use->in = region;
+      used[region] = true;
+    }
+    if (use->needed || use->made || use->load != C_NOWHERE)
+      held = phase;
+  }
+}
+
+// The most that the slot takes, which some layouts enlarge.
+static uint64_t region_bytes(const scan *s, uint32_t slot) {
+  uint32_t dimension = (uint32_t)s->pass->tile.dimension;
+  uint64_t most = (uint64_t)s->pass->slot_bytes[slot] << dimension;
+  for (uint32_t phase = 0; phase < s->schedule->phase_count; phase++) {
+    const c_use *use = c_use_of(s->schedule, s->pass, phase, slot);
+    if (use->in == C_NOWHERE)
+      continue;
+    uint64_t bytes = c_part_bytes(use->before), unit = s->w->warps ? 1 : bytes;
+    uint64_t elements = (uint64_t)c_parts(use->before) << dimension;
+    bytes = c_swizzle_units(&use->swizzle, elements * bytes / unit) * unit;
+    most = bytes > most ? bytes : most;
+  }
+  return most;
+}
+
+static void set_regions(const scan *s) {
+  c_schedule *c = s->schedule;
+  for (int i = 0; i < 2; i++)
+    c->region[i] = NEW_ARRAY(s->w->memory, uint64_t, s->pass->slot_count);
+  for (uint32_t slot = 0; slot < s->pass->slot_count; slot++) {
+    bool used[2] = {false, false};
+    route_slot(s, slot, used);
+    uint64_t bytes = region_bytes(s, slot);
+    for (int i = 0; i < 2; i++)
+      if (used[i]) {
+        c->region[i][slot] = c->scratch_bytes;
+        c->scratch_bytes += (bytes + 63) / 64 * 64;
+      }
+  }
+}
+
+// ---- blocks -------------------------------------------------------------------------------------
+
+static const plan_move *move_in(const scan *s, uint32_t phase, scalar_type *type) {
+  const c_schedule *c = s->schedule;
+  for (uint32_t i = 0; i < s->pass->load_count; i++) {
+    const c_use *use = c_use_of(c, s->pass, phase, s->pass->loads[i].slot);
+    *type = c->loaded[i];
+    if (use->load == (int)i)
+      return &s->pass->loads[i];
+  }
+  for (uint32_t i = 0; i < s->pass->store_count; i++) {
+    *type = c_use_of(c, s->pass, phase, s->pass->stores[i].slot)->after;
+    if (c->store_phase[i] == phase)
+      return &s->pass->stores[i];
+  }
+  return NULL;
+}
+
+// A phase that only moves may take its tile to begin at another index: at that whose address ends
+// in as many zeros as one wide access wants, so that blocks do not change which register comes
+// first.
+static void align_blocks(const scan *s, uint32_t phase) {
+  c_space *space = &s->schedule->spaces[phase];
+  scalar_type type;
+  const plan_move *move = move_in(s, phase, &type);
+  if (!move || s->schedule->phases[phase].op_count > 0)
+    return;
+  uint32_t row[C_CHUNK];
+  uint64_t x[C_CHUNK];
+  c_map map = c_map_of(s->w, &move->map, space, c_parts(type));
+  uint32_t wide = c_wide_vectors(&map, c_part_bytes(type), row, x);
+  uint64_t *block = NEW_ARRAY(s->w->memory, uint64_t, space->blocks + 1);
+  uint64_t *shift = NEW_ARRAY(s->w->memory, uint64_t, space->blocks + 1);
+  for (uint32_t i = 0; i < space->blocks; i++) {
+    for (uint32_t k = 0; k < wide; k++)
+      for (uint32_t j = 0; j < space->r && f2_bit(map.block[i], (int)row[k]); j++)
+        shift[i] ^= f2_bit(x[k], (int)j) ? space->basis[j] : 0;
+    block[i] = space->block[i] ^ shift[i];
+  }
+  space->block = block;
+  space->shift = shift;
+}
+
+c_schedule c_schedule_of(c_writer *w, const plan_pass *p) {
+  c_schedule c = {0};
+  const net_stage *stage = &w->plan->net->stages.items[p->stage];
+  set_phases(w, p, &c);
+  size_t uses = (size_t)c.phase_count * p->slot_count;
+  size_t room = stage->nodes.count + stage->values.count;
+  c.uses = NEW_ARRAY(w->memory, c_use, uses);
+  for (size_t i = 0; i < uses; i++)
+    c.uses[i].load = c.uses[i].in = c.uses[i].out = C_NOWHERE;
+  scan s = {w,
+            p,
+            stage,
+            &c,
+            NEW_ARRAY(w->memory, net_id, room),
+            NEW_ARRAY(w->memory, scalar_type, p->slot_count)};
+  scan_phases(&s);
+  place_stores(&s);
+  place_loads(&s);
+  for (uint32_t i = 0; i < c.phase_count && w->warps; i++)
+    align_blocks(&s, i);
+  set_regions(&s);
+  return c;
+}

@@ -1,0 +1,338 @@
+// From a pass to the requests of its warps. See hmm/pass.h.
+#include "kernels/hmm/pass.h"
+
+#include "kernels/emit/online.h"
+#include "kernels/emit/op.h"
+
+// ---- affine sums -----------------------------------------------------------------------------
+
+static affine_bits bits_of(arena *a, uint32_t blocks, uint32_t threads) {
+  return (affine_bits){
+      blocks, threads, NEW_ARRAY(a, uint64_t, blocks), NEW_ARRAY(a, uint64_t, threads), {0}};
+}
+
+static void set_lanes(affine_bits *b) {
+  for (uint64_t i = 0; i < LANES; i++)
+    b->lane[i] = f2_combine(b->threads < LANE_BITS ? (int)b->threads : LANE_BITS, b->thread, i);
+}
+
+uint64_t affine_bits_at(const affine_bits *b, uint64_t block, uint64_t warp) {
+  return f2_combine((int)b->blocks, b->block, block) ^
+         f2_combine((int)b->threads, b->thread, warp << LANE_BITS);
+}
+
+static affine_sum *sum_of(arena *a, const c_map *m, uint64_t without) {
+  affine_sum *s = NEW(a, affine_sum);
+  c_group groups[C_ROWS];
+  *s = (affine_sum){.offset = m->offset, .loops = m->loops, .strides = m->strides};
+  s->count = c_map_groups(m, f2_mask((int)m->rows) & ~without, groups);
+  s->groups = NEW_ARRAY(a, affine_group, s->count);
+  for (uint32_t g = 0; g < s->count; g++) {
+    affine_bits *b = &s->groups[g].bits;
+    s->groups[g].odd = groups[g].odd;
+    *b = bits_of(a, m->blocks, m->threads);
+    for (uint32_t i = 0; i < m->blocks; i++)
+      b->block[i] = c_map_packed(m, groups[g].rows, m->block[i]);
+    for (uint32_t i = 0; i < m->threads; i++)
+      b->thread[i] = c_map_packed(m, groups[g].rows, m->thread[i]);
+    set_lanes(b);
+  }
+  return s;
+}
+
+static uint64_t *sum_at(arena *a, const c_map *m, uint64_t without, uint64_t x) {
+  c_group groups[C_ROWS];
+  uint32_t count = c_map_groups(m, f2_mask((int)m->rows) & ~without, groups);
+  uint64_t *at = NEW_ARRAY(a, uint64_t, count);
+  for (uint32_t g = 0; g < count; g++)
+    at[g] = c_map_packed(m, groups[g].rows, c_map_bits(m, x));
+  return at;
+}
+
+static affine_bits *forms_of(arena *a, const c_map *m) {
+  affine_bits *b = NEW(a, affine_bits);
+  *b = bits_of(a, m->blocks, m->threads);
+  memcpy(b->block, m->block, m->blocks * sizeof *m->block);
+  memcpy(b->thread, m->thread, m->threads * sizeof *m->thread);
+  set_lanes(b);
+  return b;
+}
+
+// Bit k: what blocks and threads do to the row of address bit k.
+static affine_bits *turn_of(arena *a, const c_access *c) {
+  affine_bits *b = NEW(a, affine_bits);
+  *b = bits_of(a, c->map.blocks, c->map.threads);
+  for (uint32_t k = 0; k < c->wide; k++) {
+    int row = (int)c->chunk_row[k];
+    for (uint32_t i = 0; i < b->blocks; i++)
+      b->block[i] |= (uint64_t)f2_bit(c->map.block[i], row) << k;
+    for (uint32_t i = 0; i < b->threads; i++)
+      b->thread[i] |= (uint64_t)f2_bit(c->map.thread[i], row) << k;
+  }
+  set_lanes(b);
+  return b;
+}
+
+static void add_access(machine_pass *p, pass_access one) {
+  pass_access *kept = NEW(p->memory, pass_access);
+  *kept = one;
+  for (uint32_t part = 0; part < (one.bytes > WORD ? one.bytes / WORD : 1); part++)
+    vec_push(p->memory, &p->steps, ((pass_step){kept, part}));
+}
+
+// All accesses of a slot's registers, as c_load and c_store make them (emit/access.c).
+static void add_accesses(machine_pass *p, pass_access like, const c_map *map, const c_space *space,
+                         scalar_type type, const c_place *place) {
+  uint32_t bytes = c_part_bytes(type), parts = c_parts(type);
+  c_access a = c_access_of(map, space, bytes, parts, 0, c_access_widest(p->writer, place));
+  c_map live = c_map_of_forms(place->live_count, place->live, space);
+  uint64_t without = 0, index = f2_mask((int)(space->r + space->l));
+  for (uint32_t i = 0; i < a.wide; i++)
+    without |= f2_unit((int)a.chunk_row[i]);
+  like.sum = sum_of(p->memory, map, without);
+  like.scale = map->bytes ? 1 : bytes;
+  like.swizzle = map->swizzle;
+  like.bytes = bytes << a.wide;
+  like.limit = place->limit == UINT64_MAX ? UINT64_MAX : place->limit * parts;
+  like.live = place->live_count ? forms_of(p->memory, &live) : NULL;
+  like.wide = a.wide;
+  like.part_bytes = bytes;
+  like.turn = turn_of(p->memory, &a);
+  for (uint64_t i = 0; i < UINT64_C(1) << a.home.registers; i += UINT64_C(1) << a.wide) {
+    uint64_t x = c_layout_at(&a.memory, i, 0);
+    if (a.wide == 0 && place->dead && place->dead[i & f2_mask((int)space->r)])
+      continue;
+    like.at = sum_at(p->memory, map, without, x);
+    like.registers = NEW_ARRAY(p->memory, uint32_t, UINT64_C(1) << a.wide);
+    for (uint64_t k = 0; k < UINT64_C(1) << a.wide; k++)
+      like.registers[k] = (uint32_t)c_layout_at(&a.memory, i + k, 0);
+    like.live_at = c_map_bits(&live, x & index);
+    add_access(p, like);
+  }
+}
+
+// ---- phases ----------------------------------------------------------------------------------
+
+static void add_move(machine_pass *p, const plan_move *move, bool load, const c_space *space,
+                     scalar_type type, pass_access like, const bool *dead) {
+  c_place place = {.limit = move->limit, .dead = load ? NULL : dead};
+  if (!load || !c_pass_always_inside(&p->pass, move)) {
+    place.live_count = move->live_count;
+    place.live = move->live;
+  }
+  c_map map = c_map_of(p->writer, &move->map, space, c_parts(type));
+  like.op = load ? MACHINE_READ_GLOBAL : MACHINE_WRITE_GLOBAL;
+  like.array = move->array;
+  like.slot = move->slot;
+  add_accesses(p, like, &map, space, type, &place);
+}
+
+static void add_exchange(machine_pass *p, uint32_t phase, uint32_t slot, bool get, pass_access like,
+                         const bool *dead) {
+  const c_schedule *s = &p->pass.schedule;
+  const c_use *use = c_use_of(s, p->pass.pass, phase, slot);
+  scalar_type type = get ? use->before : use->after;
+  c_place place = {.limit = UINT64_MAX, .scratch = true, .dead = get ? dead : NULL};
+  c_map map = c_pass_scratch_map(&p->pass, phase, get ? phase : use->next, slot, type);
+  like.op = get ? MACHINE_READ_SHARED : MACHINE_WRITE_SHARED;
+  like.base = s->region[get ? use->in : use->out][slot];
+  like.slot = slot;
+  add_accesses(p, like, &map, &s->spaces[phase], type, &place);
+}
+
+static void add_puts(machine_pass *p, uint32_t phase, pass_access like) {
+  for (uint32_t slot = 0; slot < p->pass.pass->slot_count; slot++)
+    if (c_use_of(&p->pass.schedule, p->pass.pass, phase, slot)->out != C_NOWHERE)
+      add_exchange(p, phase, slot, false, like, NULL);
+}
+
+static void add_inputs(machine_pass *p, uint32_t phase, pass_access like, const bool *dead) {
+  const c_schedule *s = &p->pass.schedule;
+  const plan_pass *pass = p->pass.pass;
+  for (uint32_t slot = 0; slot < pass->slot_count; slot++) {
+    const c_use *use = c_use_of(s, pass, phase, slot);
+    if (use->load != C_NOWHERE)
+      add_move(p, &pass->loads[use->load], true, &s->spaces[phase], s->loaded[use->load], like,
+               dead);
+    else if (use->in != C_NOWHERE)
+      add_exchange(p, phase, slot, true, like, dead);
+  }
+}
+
+static void add_stores(machine_pass *p, uint32_t phase, pass_access like, const bool *dead) {
+  const c_schedule *s = &p->pass.schedule;
+  const plan_pass *pass = p->pass.pass;
+  for (uint32_t i = 0; i < pass->store_count; i++) {
+    const plan_move *move = &pass->stores[i];
+    if (s->store_phase[i] == phase)
+      add_move(p, move, false, &s->spaces[phase], p->writer->plan->arrays.items[move->array].type,
+               like, dead);
+  }
+}
+
+static void add_barrier(machine_pass *p) { vec_push(p->memory, &p->steps, ((pass_step){NULL, 0})); }
+
+// In the order of emit/pass.c's write_phase.
+static void add_phase(machine_pass *p, uint32_t phase) {
+  const c_space *space = &p->pass.schedule.spaces[phase];
+  const bool *dead = c_pass_dead_registers(&p->pass, space);
+  bool turns = c_pass_turns_around(&p->pass, phase);
+  uint64_t block[F2_MAX], thread[F2_MAX];
+  pass_access all = {.who = PASS_ALL, .phase = phase}, beyond = all, within = all;
+  if (c_pass_beyond(&p->pass, space, block, thread)) {
+    c_map least = {.blocks = space->blocks, .threads = space->threads};
+    memcpy(least.block, block, space->blocks * sizeof *block);
+    memcpy(least.thread, thread, space->threads * sizeof *thread);
+    beyond.who = PASS_BEYOND;
+    within.who = PASS_WITHIN;
+    beyond.least = within.least = forms_of(p->memory, &least);
+  }
+  if (p->steps.count > 0)
+    add_barrier(p);
+  if (beyond.who != PASS_ALL && !turns)
+    add_puts(p, phase, beyond);
+  add_inputs(p, phase, within, dead);
+  add_stores(p, phase, within, dead);
+  if (turns)
+    add_barrier(p);
+  add_puts(p, phase, turns ? all : within);
+}
+
+// ---- the pass ---------------------------------------------------------------------------------
+
+static void set_skips(machine_pass *p) {
+  const plan_pass *pass = p->pass.pass;
+  const c_space *s = &p->pass.schedule.spaces[0];
+  c_map forms = c_map_of_forms(pass->live_count, pass->live, s);
+  p->alive = *forms_of(p->memory, &forms);
+  p->alive_at = forms.constant;
+  p->least = bits_of(p->memory, s->blocks, 0);
+  for (uint32_t i = 0; i < s->blocks; i++)
+    p->least.block[i] = f2_space_reduce(pass->tile, s->block[i]);
+}
+
+bool machine_pass_skips(const machine_pass *p, uint64_t item) {
+  const plan_pass *pass = p->pass.pass;
+  if (pass->live_count && f2_combine((int)p->alive.blocks, p->alive.block, item) != p->alive_at)
+    return true;
+  return pass->limit != UINT64_MAX &&
+         f2_combine((int)p->least.blocks, p->least.block, item) >= pass->limit;
+}
+
+static uint64_t count_items(const machine_pass *p) {
+  uint64_t items = UINT64_C(1) << p->pass.schedule.spaces[0].blocks;
+  for (uint32_t i = 0; i < p->pass.stage->loop_count; i++)
+    items *= p->pass.stage->extents[i];
+  return items;
+}
+
+const char *machine_pass_open(arena *a, const plan *of, uint32_t number, const c_options *options,
+                              machine_pass *out) {
+  static const c_options usual = C_OPTIONS_OF_GPU(NULL, 0);
+  c_writer *writer = NEW(a, c_writer);
+  c_online online;
+  *writer = (c_writer){.memory = a,
+                       .plan = of,
+                       .options = options ? options : &usual,
+                       .warps = true,
+                       .index = "uint64_t"};
+  if (c_online_of(writer, &of->passes.items[number], &online))
+    return "the strategy online has a kernel of its own, which the machines do not know (another "
+           "--strategy has none)";
+  *out = (machine_pass){.memory = a, .writer = writer, .pass = c_pass_of(writer, number)};
+  if (writer->problem)
+    return writer->problem;
+  out->threads = UINT64_C(1) << out->pass.schedule.spaces[0].threads;
+  out->items = count_items(out);
+  set_skips(out);
+  for (uint32_t i = 0; i < out->pass.schedule.phase_count; i++)
+    if (!c_pass_is_idle(&out->pass, i))
+      add_phase(out, i);
+  if (out->steps.count == 0)
+    add_barrier(out);  // an item without steps would not end
+  return NULL;
+}
+
+// Of the blocks that are alive, an affine space x + N, those whose least index is below the limit:
+// their least indices are a coset of a subspace, in the order of its coordinates.
+uint64_t machine_pass_working(const machine_pass *p, uint64_t *first) {
+  const plan_pass *pass = p->pass.pass;
+  int blocks = (int)p->least.blocks;
+  f2_matrix alive = f2_from_columns((int)pass->live_count, blocks, p->alive.block);
+  f2_matrix least = f2_from_columns(pass->tile.n, blocks, p->least.block);
+  uint64_t loops = p->items >> blocks, x, n;
+  *first = 0;
+  if (!f2_solve(alive, p->alive_at, &x))
+    return 0;
+  f2_space free = f2_kernel(alive), image = f2_space_image(least, free);
+  uint64_t offset = f2_space_reduce(image, f2_apply(least, x)), low = 0,
+           high = f2_unit(image.dimension), all = high;
+  while (low < high) {  // those below `low` are within the limit, those from `high` on are not
+    uint64_t k = low + (high - low) / 2;
+    if ((offset ^ f2_space_element(image, k)) < pass->limit)
+      low = k + 1;
+    else
+      high = k;
+  }
+  if (low == 0)
+    return 0;
+  f2_matrix of_free = f2_from_columns(blocks, free.dimension, free.basis);
+  if (f2_solve(f2_multiply(least, of_free), offset ^ f2_apply(least, x), &n))
+    x ^= f2_apply(of_free, n);
+  *first = x;
+  return loops * low * (f2_unit(free.dimension) / all);
+}
+
+// ---- requests --------------------------------------------------------------------------------
+
+// The units at which the lanes first ... first + count - 1 are, or MACHINE_IDLE.
+static void find_units(const machine_pass *p, const pass_place *at, uint32_t first, uint32_t count,
+                       uint64_t *unit) {
+  const pass_access *a = at->step->access;
+  const affine_sum *s = a->sum;
+  uint64_t fixed = s->offset, loops = at->item >> p->pass.schedule.spaces[0].blocks;
+  for (uint32_t i = s->loops; i-- > 0; loops /= p->pass.stage->extents[i])
+    fixed += (uint64_t)s->strides[i] * (loops % p->pass.stage->extents[i]);
+  for (uint32_t i = 0; i < count; i++)
+    unit[i] = fixed;
+  for (uint32_t g = 0; g < s->count; g++) {
+    const affine_bits *b = &s->groups[g].bits;
+    uint64_t odd = s->groups[g].odd, own = a->at[g] ^ affine_bits_at(b, at->item, at->warp);
+    for (uint32_t i = 0; i < count; i++)
+      unit[i] += odd * (own ^ b->lane[first + i]);
+  }
+}
+
+static void leave_out(const machine_pass *p, const pass_place *at, uint32_t first, uint32_t count,
+                      uint64_t *unit) {
+  const pass_access *a = at->step->access;
+  uint64_t live = a->live ? a->live_at ^ affine_bits_at(a->live, at->item, at->warp) : 0;
+  uint64_t least = a->least ? affine_bits_at(a->least, at->item, at->warp) : 0;
+  for (uint32_t i = 0; i < count; i++) {
+    bool out = unit[i] >= a->limit || first + i >= p->threads;
+    out |= a->live && (live ^ a->live->lane[first + i]) != 0;
+    if (a->who != PASS_ALL)
+      out |=
+          ((least ^ a->least->lane[first + i]) >= p->pass.pass->limit) == (a->who == PASS_WITHIN);
+    if (out)
+      unit[i] = MACHINE_IDLE;
+  }
+}
+
+bool machine_pass_has_idle(const machine_pass *p, const pass_access *a) {
+  return a->live || a->who != PASS_ALL || a->limit != UINT64_MAX || p->threads < LANES;
+}
+
+uint32_t machine_pass_units(const machine_pass *p, const pass_place *at, uint64_t *unit,
+                            uint32_t *words) {
+  const pass_access *a = at->step->access;
+  *words = a->bytes > WORD ? a->bytes / WORD : 1;
+  uint32_t count = LANES / *words, first = at->step->part * count;
+  find_units(p, at, first, count, unit);
+  if (machine_pass_has_idle(p, a))
+    leave_out(p, at, first, count, unit);
+  for (uint32_t i = 0; i < count && a->swizzle; i++)
+    if (unit[i] != MACHINE_IDLE)
+      unit[i] = c_swizzle_place(a->swizzle, unit[i]);
+  return count;
+}

@@ -1,0 +1,112 @@
+// Private to kernels/machine*.c: what the threads of a pass ask of memory, step by step.
+//
+// A STEP of a thread block is a request of every warp, or a barrier. Its addresses are affine sums:
+// of the bits of the block, of the thread and of the register (kernels/emit/access.h), so that
+// those of a warp are found by XORs, and nothing is listed.
+//
+//   bit reversal of 2^10 u32 by a block of 2^5 threads of 2^5 registers, a word at a time:
+//     steps 0 ... 31    load: register i of thread t has element 32 i + t
+//     steps 32 ... 63   put in shared memory, then a barrier
+//     steps 65 ... 96   get, the other way round
+//     steps 97 ... 128  store
+#ifndef PERMC_KERNELS_HMM_PASS_H
+#define PERMC_KERNELS_HMM_PASS_H
+
+#include "kernels/emit/pass.h"
+#include "kernels/hmm/plan.h"
+
+enum {
+  LANES = MACHINE_PLAN_WIDTH,
+  LANE_BITS = 5,
+  WORD = 4,            // bytes
+  SCRATCH_UNIT = 256,  // where the scratch of a block begins, and an array
+};
+
+// ---- affine sums -----------------------------------------------------------------------------
+
+// A number for each thread of each block: an XOR of what the bits of block and thread contribute.
+typedef struct affine_bits {
+  uint32_t blocks, threads;
+  uint64_t *block, *thread;
+  uint64_t lane[LANES];  // of the lowest thread bits
+} affine_bits;
+
+// Of block and warp: what lanes add to.
+uint64_t affine_bits_at(const affine_bits *b, uint64_t block, uint64_t warp);
+
+// An address in elements, or bytes of scratch: offset + strides . loops + sum of odd * bits.
+typedef struct affine_group {
+  uint64_t odd;
+  affine_bits bits;
+} affine_group;
+typedef struct affine_sum {
+  uint64_t offset;
+  uint32_t loops, count;
+  const int64_t *strides;
+  affine_group *groups;
+} affine_sum;
+
+// ---- steps -----------------------------------------------------------------------------------
+
+// Threads with nothing but padding do nothing, except that they fill scratch (c_pass_beyond).
+typedef enum pass_who { PASS_ALL, PASS_BEYOND, PASS_WITHIN } pass_who;
+
+typedef struct pass_access {
+  machine_op op;
+  const affine_sum *sum;
+  uint64_t *at;              // by group: what registers, and constants, contribute
+  net_id array;              // of memory
+  uint64_t base;             // in scratch, in bytes
+  uint32_t scale, bytes;     // of a unit of the sum; of the access of one lane
+  const c_swizzle *swizzle;  // through which units of scratch go; NULL: none
+  uint64_t limit;            // units from here on are left out
+  const affine_bits *live;   // 0 where it is alive; NULL: everywhere
+  uint64_t live_at;
+  pass_who who;
+  const affine_bits *least;  // of `who`: the least index of a thread
+  // Where words are moved: for which phase, the slot, the registers at the 2^wide places of the
+  // access, of part_bytes bytes each, and what turns places over (emit/access.h).
+  uint32_t phase, slot, wide, part_bytes, *registers;
+  const affine_bits *turn;
+} pass_access;
+
+typedef struct pass_step {
+  const pass_access *access;  // NULL: a barrier
+  uint32_t part;              // which of its requests
+} pass_step;
+
+typedef struct machine_pass {
+  arena *memory;
+  c_writer *writer;
+  c_pass pass;
+  uint64_t threads, items;   // of a block; tiles, a block each
+  VEC(pass_step) steps;      // of one item, at least one
+  affine_bits alive, least;  // of items (plan_pass)
+  uint64_t alive_at;
+} machine_pass;
+
+// NULL: *out has all steps, in the order of emit/pass.c. Or a sentence. `options`: as the kernels
+// are written with; NULL: the usual ones.
+const char *machine_pass_open(arena *a, const plan *of, uint32_t number, const c_options *options,
+                              machine_pass *out);
+// Whether there is nothing to do in the item's tile.
+bool machine_pass_skips(const machine_pass *p, uint64_t item);
+// How many items there are for which that is not so; 0: none, else *first is one of them, that with
+// the least index in its tile.
+uint64_t machine_pass_working(const machine_pass *p, uint64_t *first);
+
+// ---- requests --------------------------------------------------------------------------------
+
+typedef struct pass_place {
+  const pass_step *step;  // NULL: there are no more items
+  uint64_t item, warp;    // the warp within its block
+} pass_place;
+
+// Where the lanes of the step's part are, in units of the access's sum, or MACHINE_IDLE: so many
+// lanes, of *words words each.
+uint32_t machine_pass_units(const machine_pass *p, const pass_place *at, uint64_t *unit,
+                            uint32_t *words);
+// Whether any of them may be idle.
+bool machine_pass_has_idle(const machine_pass *p, const pass_access *a);
+
+#endif

@@ -1,0 +1,69 @@
+// Plans on an HMM: what each pass asks of the global memory and, for its exchanges, of the shared
+// ones, as its kernel does.
+//
+// A block of the grid is a block of the machine, of 2^t threads; its steps are the loads, gets,
+// puts and stores of its phases (emit/pass.c writes the same ones), with barriers between them.
+// Words have 4 bytes. An access of 32 lanes for elements, or several neighbours, of 2 or 4 words
+// each is 2 or 4 requests of so many lanes that they ask for 32 words, as GPUs make it; lanes whose
+// elements share a word are merged. Addresses come from the maps of the plan in their affine form:
+// nothing is listed.
+//
+//   pass 3 of a sorter of 2^20, tiles of 2^13 elements, 2^9 threads of 2^4 registers:
+//     steps 0 ... 3     load wide: address = 4 x of register 4 i ... 4 i + 3: 4 requests each
+//     ...               put in shared memory, barrier, get, ...
+//     the last          stores
+//
+// Accesses are counted. With words, the machine executes the pass for real: what its reads bring
+// is in registers of its threads, a phase computes on them when it has read, and its writes take
+// words from there (hmm/registers.h). Elements of 1 and 2 bytes are read with the word that
+// they are in, and written without their neighbours.
+#ifndef PERMC_KERNELS_HMM_PLAN_H
+#define PERMC_KERNELS_HMM_PLAN_H
+
+#include "fusion/plan/plan.h"
+#include "kernels/emit/emit.h"
+#include "kernels/hmm/hmm.h"
+
+enum { MACHINE_PLAN_WIDTH = 32 };  // lanes of a warp, banks of a shared memory
+
+// The global memory with all arrays of a plan.
+typedef struct machine_arrays {
+  uint64_t *place;  // by array: its first word
+  uint64_t count;   // of words
+  machine_word *words;
+  const atomic_bool *interrupted;  // as a machine_program has it
+} machine_arrays;
+machine_arrays machine_arrays_of(arena *a, const plan *p);  // of zeros
+
+// Executes pass `number` of the plan. At most m->threads threads are at work at once (as many
+// blocks as fit; the next block begins where one has ended), 0: those of all blocks.
+// `options`: as the kernels are written with, such as a layout of scratch; NULL: the usual ones.
+// `arrays`: what the pass then reads and writes; NULL: it counts only. Then *out has the counts,
+// and the answer is NULL; or it is a sentence: what of the plan or the machine does not do.
+const char *machine_plan_run(arena *a, const machine *m, const plan *of, uint32_t number,
+                             const c_options *options, const machine_arrays *arrays,
+                             machine_counts *out);
+
+// What executing all passes takes, about: requests of lanes (at most so many); bytes, without words
+// and for all passes; bytes with words, arrays among them, and for one pass after the other. NULL,
+// or a sentence: what of a plan or the machine does not do.
+typedef struct machine_estimate {
+  double requests, bytes, with_words;
+} machine_estimate;
+const char *machine_plan_estimate(arena *a, const machine *m, const plan *of,
+                                  const c_options *options, machine_estimate *out);
+
+// One block of the pass that finds work in its tile, that with the least index, to look at what its
+// warps ask for without a machine: by out->op and out->lanes, step by step. `*times` blocks have
+// work. Each asks scratch for the same words as this one, in an order that may differ by an XOR of
+// a constant, or for fewer, where its tile is partly padding. NULL, or a sentence.
+const char *machine_plan_block(arena *a, const plan *of, uint32_t number, const c_options *options,
+                               machine_program *out, uint64_t *times);
+
+// The machine that is used where nothing is said of it: HMM(1, 32, 100), free-running, with all
+// threads.
+extern const machine machine_plan_usual;
+// NULL, or a sentence: why it cannot execute the pass with words.
+const char *machine_plan_problem(arena *a, const plan *of, uint32_t number,
+                                 const c_options *options);
+#endif

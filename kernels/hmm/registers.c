@@ -1,0 +1,342 @@
+// Registers of a plan's threads, and ops on them. See hmm/registers.h.
+#include "kernels/hmm/registers.h"
+
+#include "kernels/hmm/pass.h"
+
+enum { VALUE_BYTES = LANES * sizeof(scalar_bits) };
+
+// An op as its phase has it.
+typedef struct phase_op {
+  const net_op *op;
+  uint32_t node_count;
+  net_id *nodes;
+  uint64_t *position;            // of 2^k: the register there, from that of position 0 on
+  uint64_t first_count, *first;  // registers at position 0 of cosets, where lanes are not turned
+} phase_op;
+
+typedef struct phase_registers {
+  phase_op *ops;
+  const bool *dead;       // by register: it holds padding; NULL: none does
+  bool beyond;            // threads may be beyond the limit as a whole: those whose least index is,
+  uint64_t *least_block;  // by bit of the block, and of the thread
+  uint64_t *least_thread;
+  scalar_bits *before, *after;  // by slot: what padding is, before the phase and behind
+} phase_registers;
+
+struct machine_registers {
+  const c_pass *pass;
+  phase_registers *phases;
+  unsigned char *bytes;        // [warp][slot][register][lane]
+  uint64_t warp_bytes, *slot;  // where a slot begins in a warp's
+  // Of the op at hand, at the cosets at hand:
+  unsigned char *values;   // [node of the op][lane]
+  uint32_t *value_of;      // by node of the stage: which of these
+  uint64_t x[LANES];       // the index at register 0
+  uint64_t turned[LANES];  // element j is at position j ^ turned
+  bool alike;              // in all lanes
+  uint64_t *loops;         // which iteration of each
+};
+
+// ---- registers -------------------------------------------------------------------------------
+
+static unsigned char *register_at(const machine_registers *r, uint64_t warp, uint32_t slot,
+                                  uint64_t number, uint32_t lane) {
+  return r->bytes + warp * r->warp_bytes + r->slot[slot] +
+         (number * LANES + lane) * r->pass->pass->slot_bytes[slot];
+}
+
+static uint32_t part_offset(const machine_registers *r, uint32_t phase, uint32_t slot,
+                            uint32_t number) {
+  return (number >> r->pass->schedule.spaces[phase].r) * (r->pass->pass->slot_bytes[slot] / 2);
+}
+
+unsigned char *machine_register(const machine_registers *r, uint32_t phase, uint64_t warp,
+                                uint32_t slot, uint32_t number, uint32_t lane) {
+  uint64_t own = number & f2_mask((int)r->pass->schedule.spaces[phase].r);
+  return register_at(r, warp, slot, own, lane) + part_offset(r, phase, slot, number);
+}
+
+const unsigned char *machine_register_beyond(const machine_registers *r, uint32_t phase,
+                                             uint32_t slot, uint32_t number) {
+  return r->phases[phase].after[slot].bytes + part_offset(r, phase, slot, number);
+}
+
+static void fill(machine_registers *r, uint64_t warp, uint32_t slot, uint64_t number, uint32_t lane,
+                 const scalar_bits *with) {
+  memcpy(register_at(r, warp, slot, number, lane), with, r->pass->pass->slot_bytes[slot]);
+}
+
+void machine_registers_begin(machine_registers *r, uint32_t phase, uint64_t warp) {
+  const plan_pass *pass = r->pass->pass;
+  for (uint32_t slot = 0; slot < pass->slot_count; slot++) {
+    int load = c_use_of(&r->pass->schedule, pass, phase, slot)->load;
+    if (load == C_NOWHERE || pass->loads[load].limit == UINT64_MAX)
+      continue;
+    for (uint64_t i = 0; i < UINT64_C(1) << r->pass->schedule.spaces[phase].r; i++)
+      for (uint32_t lane = 0; lane < LANES; lane++)
+        fill(r, warp, slot, i, lane, &pass->loads[load].fill);
+  }
+}
+
+// ---- padding that stays where it is ----------------------------------------------------------
+
+static void fill_dead(machine_registers *r, uint32_t phase, uint64_t warp) {
+  const plan_pass *pass = r->pass->pass;
+  const phase_registers *f = &r->phases[phase];
+  for (uint32_t slot = 0; slot < pass->slot_count && f->dead; slot++) {
+    const c_use *use = c_use_of(&r->pass->schedule, pass, phase, slot);
+    if (use->load == C_NOWHERE && use->in == C_NOWHERE)
+      continue;
+    for (uint64_t i = 0; i < UINT64_C(1) << r->pass->schedule.spaces[phase].r; i++)
+      for (uint32_t lane = 0; lane < LANES && f->dead[i]; lane++)
+        fill(r, warp, slot, i, lane, &f->before[slot]);
+  }
+}
+
+// Threads that have nothing but padding.
+static void fill_beyond(machine_registers *r, uint32_t phase, uint64_t warp, uint64_t item,
+                        uint64_t block_warp) {
+  const plan_pass *pass = r->pass->pass;
+  const c_space *s = &r->pass->schedule.spaces[phase];
+  const phase_registers *f = &r->phases[phase];
+  uint64_t least = f->beyond ? f2_combine((int)s->blocks, f->least_block, item) : 0;
+  for (uint32_t lane = 0; lane < LANES && f->beyond; lane++) {
+    uint64_t own = f2_combine((int)s->threads, f->least_thread, block_warp << LANE_BITS | lane);
+    for (uint32_t slot = 0; slot < pass->slot_count && (least ^ own) >= pass->limit; slot++)
+      if (c_use_of(&r->pass->schedule, pass, phase, slot)->out != C_NOWHERE)
+        for (uint64_t i = 0; i < UINT64_C(1) << s->r; i++)
+          fill(r, warp, slot, i, lane, &f->after[slot]);
+  }
+}
+
+// ---- nodes -----------------------------------------------------------------------------------
+
+static void *value_at(const machine_registers *r, net_id node) {
+  return r->values + (size_t)r->value_of[node] * VALUE_BYTES;
+}
+
+// An element of the cosets, between registers and a value.
+static void copy_element(machine_registers *r, const phase_op *o, uint64_t warp, uint64_t first,
+                         uint32_t slot, uint64_t element, unsigned char *value, bool write) {
+  uint32_t bytes = r->pass->pass->slot_bytes[slot];
+  if (r->alike) {
+    unsigned char *all = register_at(r, warp, slot, first ^ o->position[element ^ r->turned[0]], 0);
+    memcpy(write ? all : value, write ? value : all, (size_t)bytes * LANES);
+    return;
+  }
+  for (uint32_t lane = 0; lane < LANES; lane++) {
+    uint64_t number = first ^ o->position[element ^ r->turned[lane]];
+    unsigned char *own = register_at(r, warp, slot, number, lane);
+    memcpy(write ? own : value + (size_t)lane * bytes, write ? value + (size_t)lane * bytes : own,
+           bytes);
+  }
+}
+
+static void choose_less(const net_node *node, void *const *in, void *out) {
+  bool le[LANES];
+  bool least = node->kind == NET_MIN;
+  scalar_apply(OP_LE, node->type, LANES, in[0], in[1], le);
+  scalar_select(scalar_types[node->type].size, LANES, le, in[!least], in[least], out);
+}
+
+static void find_indices(const machine_registers *r, const net_node *node, uint64_t at,
+                         int64_t *out) {
+  for (uint32_t lane = 0; lane < LANES; lane++)
+    out[lane] = net_map_at(&node->map, r->loops, r->x[lane] ^ at);
+}
+
+static void find_roots(const net_node *node, const int64_t *k, unsigned char *out) {
+  size_t size = scalar_types[node->type].size;
+  for (uint32_t lane = 0; lane < LANES; lane++) {
+    scalar_bits root = scalar_root(node->type, k[lane], (int64_t)node->number);
+    memcpy(out + lane * size, &root, size);
+  }
+}
+
+// `at`: the index vector of the register at position 0.
+static void evaluate(machine_registers *r, const phase_op *o, uint64_t warp, uint64_t first,
+                     uint64_t at, net_id id) {
+  const net_node *nodes = r->pass->stage->nodes.items, *node = &nodes[id];
+  scalar_type from = node->operand_count > 0 ? nodes[node->operands[0]].type : node->type;
+  size_t size = scalar_types[node->type].size;
+  void *in[3] = {NULL, NULL, NULL}, *out = value_at(r, id);
+  for (uint32_t i = 0; i < node->operand_count && i < 3; i++)
+    in[i] = value_at(r, node->operands[i]);
+  switch (node->kind) {
+  case NET_LEAF:
+    copy_element(r, o, warp, first, r->pass->pass->slot_of[node->value], node->number, out, false);
+    return;
+  case NET_INDEX:
+    find_indices(r, node, at, out);
+    return;
+  case NET_CONSTANT:
+    for (uint32_t lane = 0; lane < LANES; lane++)
+      memcpy((unsigned char *)out + lane * size, &node->constant, size);
+    return;
+  case NET_SCALAR:
+    scalar_apply(node->scalar, from, LANES, in[0], in[1], out);
+    return;
+  case NET_MIN:
+  case NET_MAX:
+    choose_less(node, in, out);
+    return;
+  case NET_SELECT:
+    scalar_select(size, LANES, in[0], in[1], in[2], out);
+    return;
+  case NET_CONVERT:
+    scalar_convert(from, node->type, LANES, in[0], out);
+    return;
+  case NET_ROOT:
+    find_roots(node, in[0], out);
+    return;
+  default:
+    assert(false);  // machine_registers_problem has refused the rest
+  }
+}
+
+// ---- ops -------------------------------------------------------------------------------------
+
+static void run_op(machine_registers *r, uint32_t phase, const phase_op *o, uint64_t warp) {
+  const net_op *op = o->op;
+  const c_space *s = &r->pass->schedule.spaces[phase];
+  r->alike = true;
+  for (uint32_t lane = 0; lane < LANES; lane++) {
+    r->turned[lane] = 0;
+    for (uint32_t i = 0; i < op->k; i++)
+      r->turned[lane] |= (uint64_t)f2_dot(op->coordinates[i].mask, r->x[lane]) << i;
+    r->alike = r->alike && r->turned[lane] == r->turned[0];
+  }
+  for (uint32_t i = 0; i < o->node_count; i++)
+    r->value_of[o->nodes[i]] = i;
+  for (uint64_t c = 0; c < o->first_count; c++) {
+    uint64_t at = f2_combine((int)s->r, s->basis, o->first[c]);
+    for (uint32_t i = 0; i < o->node_count; i++)
+      evaluate(r, o, warp, o->first[c], at, o->nodes[i]);
+    for (uint32_t k = 0; k < op->output_count; k++) {
+      uint32_t slot = r->pass->pass->slot_of[op->outputs[k].value];
+      for (uint64_t j = 0; j < UINT64_C(1) << op->k && slot != NET_NONE; j++)
+        if (op->outputs[k].elements[j] != NET_NONE)
+          copy_element(r, o, warp, o->first[c], slot, j, value_at(r, op->outputs[k].elements[j]),
+                       true);
+    }
+  }
+}
+
+void machine_registers_compute(machine_registers *r, uint32_t phase, uint64_t warp, uint64_t item,
+                               uint64_t block_warp) {
+  const c_space *s = &r->pass->schedule.spaces[phase];
+  const net_stage *stage = r->pass->stage;
+  uint64_t loops = item >> s->blocks, block = f2_combine((int)s->blocks, s->block, item);
+  for (uint32_t i = stage->loop_count; i-- > 0; loops /= stage->extents[i])
+    r->loops[i] = loops % stage->extents[i];
+  for (uint32_t lane = 0; lane < LANES; lane++)
+    r->x[lane] =
+        block ^ f2_combine((int)s->threads, s->basis + s->r, block_warp << LANE_BITS | lane);
+  fill_dead(r, phase, warp);
+  for (uint32_t i = 0; i < r->pass->schedule.phases[phase].op_count; i++)
+    run_op(r, phase, &r->phases[phase].ops[i], warp);
+  fill_beyond(r, phase, warp, item, block_warp);
+}
+
+// ---- preparation -----------------------------------------------------------------------------
+
+static phase_op op_of(arena *a, const c_pass *p, const c_space *s, const net_op *op,
+                      net_id *nodes) {
+  uint64_t count = UINT64_C(1) << op->k, direction[F2_MAX];
+  phase_op o = {.op = op, .node_count = net_op_nodes(p->stage, op, nodes)};
+  o.nodes = NEW_ARRAY(a, net_id, o.node_count);
+  memcpy(o.nodes, nodes, o.node_count * sizeof *nodes);
+  for (uint32_t i = 0; i < op->k; i++) {
+    bool found = f2_coordinates((int)s->r, s->basis, op->directions[i], &direction[i]);
+    assert(found);
+    (void)found;
+  }
+  o.position = NEW_ARRAY(a, uint64_t, count);
+  for (uint64_t j = 0; j < count; j++)
+    o.position[j] = f2_combine((int)op->k, direction, j);
+  o.first = NEW_ARRAY(a, uint64_t, UINT64_C(1) << (s->r - op->k));
+  for (uint64_t i = 0; i < UINT64_C(1) << s->r; i++) {
+    bool is_first = true;
+    for (uint32_t k = 0; k < op->k; k++)
+      is_first = is_first && !net_form_at(op->coordinates[k], f2_combine((int)s->r, s->basis, i));
+    if (is_first)
+      o.first[o.first_count++] = i;
+  }
+  return o;
+}
+
+static void set_padding(arena *a, const c_pass *p, uint32_t phase, phase_registers *f) {
+  const c_space *s = &p->schedule.spaces[phase];
+  const plan_phase *of = &p->schedule.phases[phase];
+  f->dead = c_pass_dead_registers(p, s);
+  f->least_block = NEW_ARRAY(a, uint64_t, F2_MAX);
+  f->least_thread = NEW_ARRAY(a, uint64_t, F2_MAX);
+  f->beyond = c_pass_beyond(p, s, f->least_block, f->least_thread);
+  f->before = NEW_ARRAY(a, scalar_bits, p->pass->slot_count);
+  f->after = NEW_ARRAY(a, scalar_bits, p->pass->slot_count);
+  for (uint32_t slot = 0; slot < p->pass->slot_count; slot++) {
+    const c_use *use = c_use_of(&p->schedule, p->pass, phase, slot);
+    if (f->dead && (use->load != C_NOWHERE || use->in != C_NOWHERE))
+      f->before[slot] = c_pass_fill(p, slot, of->first_op);
+    if (f->beyond && use->out != C_NOWHERE)
+      f->after[slot] = c_pass_fill(p, slot, of->first_op + of->op_count);
+  }
+}
+
+// Of all lanes of a warp, in the phase that has most of them.
+static uint64_t slot_bytes(const c_pass *pass, uint32_t slot) {
+  const c_schedule *s = &pass->schedule;
+  uint32_t most = 0;
+  for (uint32_t i = 0; i < s->phase_count; i++)
+    most = s->spaces[i].r > most ? s->spaces[i].r : most;
+  return (uint64_t)pass->pass->slot_bytes[slot] * LANES << most;
+}
+
+uint64_t machine_registers_bytes(const c_pass *pass) {
+  uint64_t sum = 0;
+  for (uint32_t slot = 0; slot < pass->pass->slot_count; slot++)
+    sum += slot_bytes(pass, slot);
+  return sum;
+}
+
+static void place_slots(arena *a, machine_registers *r) {
+  r->slot = NEW_ARRAY(a, uint64_t, r->pass->pass->slot_count);
+  for (uint32_t slot = 0; slot < r->pass->pass->slot_count; slot++) {
+    r->slot[slot] = r->warp_bytes;
+    r->warp_bytes += slot_bytes(r->pass, slot);
+  }
+}
+
+machine_registers *machine_registers_new(arena *a, const c_pass *pass, uint64_t warps) {
+  machine_registers *r = NEW(a, machine_registers);
+  const c_schedule *s = &pass->schedule;
+  net_id *nodes = NEW_ARRAY(a, net_id, pass->stage->nodes.count);
+  uint32_t most = 0;
+  r->pass = pass;
+  place_slots(a, r);
+  r->bytes = arena_alloc(a, warps * r->warp_bytes);
+  r->value_of = NEW_ARRAY(a, uint32_t, pass->stage->nodes.count);
+  r->loops = NEW_ARRAY(a, uint64_t, pass->stage->loop_count);
+  r->phases = NEW_ARRAY(a, phase_registers, s->phase_count);
+  for (uint32_t i = 0; i < s->phase_count; i++) {
+    phase_registers *f = &r->phases[i];
+    f->ops = NEW_ARRAY(a, phase_op, s->phases[i].op_count);
+    for (uint32_t k = 0; k < s->phases[i].op_count; k++) {
+      uint32_t number = pass->pass->ops[s->phases[i].first_op + k];
+      f->ops[k] = op_of(a, pass, &s->spaces[i], &pass->stage->ops.items[number], nodes);
+      most = f->ops[k].node_count > most ? f->ops[k].node_count : most;
+    }
+    set_padding(a, pass, i, f);
+  }
+  r->values = arena_alloc(a, (size_t)most * VALUE_BYTES);
+  return r;
+}
+
+const char *machine_registers_problem(const plan *of, uint32_t number) {
+  const plan_pass *pass = &of->passes.items[number];
+  const net_stage *stage = &of->net->stages.items[pass->stage];
+  for (size_t i = 0; i < stage->nodes.count && of->net->externs.count > 0; i++)
+    if (stage->nodes.items[i].kind == NET_EXTERN)
+      return "the program calls C functions, which the memory machines have not";
+  return NULL;
+}

@@ -1,0 +1,37 @@
+// Private to kernels/machine*.c: what the threads of a plan hold in registers while a machine
+// executes it with words (hmm/plan.h), and what they compute.
+//
+// A slot of a pass is in 2^r registers of each thread, as its phase has it. The lanes of a warp
+// compute together, each node of an op for 32 cosets at once, by the functions that interp has its
+// results from (core/scalar/scalar.h), so that results are equal to the bit.
+//
+//   2^r = 4 registers, an op with the direction of register bit 1, coordinate x1 ^ t0 (t0: a bit of
+//   the thread)
+//     cosets            registers 0, 2 and 1, 3
+//     element 0 is in   register 0 of even lanes, 2 of odd ones: these lanes are TURNED
+#ifndef PERMC_KERNELS_HMM_REGISTERS_H
+#define PERMC_KERNELS_HMM_REGISTERS_H
+
+#include "kernels/emit/pass.h"
+
+typedef struct machine_registers machine_registers;
+
+// NULL, or a sentence: what the pass computes that threads here cannot.
+const char *machine_registers_problem(const plan *of, uint32_t number);
+// What the registers of a warp take.
+uint64_t machine_registers_bytes(const c_pass *pass);
+// Of so many warps at once. `pass` must outlive it.
+machine_registers *machine_registers_new(arena *a, const c_pass *pass, uint64_t warps);
+// Where the register of a lane is. `number`: r bits, and above them the part of a complex number.
+unsigned char *machine_register(const machine_registers *r, uint32_t phase, uint64_t warp,
+                                uint32_t slot, uint32_t number, uint32_t lane);
+// What a thread that is beyond the limit as a whole puts in scratch in its place.
+const unsigned char *machine_register_beyond(const machine_registers *r, uint32_t phase,
+                                             uint32_t slot, uint32_t number);
+// Before the first access of the phase: what loads leave out has their fill.
+void machine_registers_begin(machine_registers *r, uint32_t phase, uint64_t warp);
+// All ops of the phase. `item`: which tile of the pass; `block_warp`: which warp of its block.
+void machine_registers_compute(machine_registers *r, uint32_t phase, uint64_t warp, uint64_t item,
+                               uint64_t block_warp);
+
+#endif

@@ -1,0 +1,159 @@
+// Addresses of one step of all lanes of a warp, and how many stages they take. See
+// hmm/algorithm.h.
+#include "core/random.h"
+#include "kernels/hmm/algorithm.h"
+
+typedef const machine_lanes lanes;
+
+// ---- stages of all warps ---------------------------------------------------------------------
+
+uint64_t machine_gcd(uint64_t a, uint64_t b) {
+  while (b != 0) {
+    uint64_t rest = a % b;
+    a = b;
+    b = rest;
+  }
+  return a;
+}
+
+static uint64_t times(const machine *m, const machine_task *t, uint64_t congestion) {
+  return t->n / m->width * congestion;
+}
+
+// One stage for each warp.
+static uint64_t full(arena *a, const machine *m, const machine_task *t) {
+  (void)a;
+  return times(m, t, 1);
+}
+
+// Lanes n / p words apart (DMM/UMM paper, section 3): GCD(n/p, w) of them share a bank. They touch
+// min(n/p, w) groups: the paper bounds these, and for any w the bound is met,
+// as a warp's first lane is at a multiple of n/p w plus t < n/p.
+static uint64_t stride(arena *a, const machine *m, const machine_task *t) {
+  uint64_t apart = t->n / m->threads;
+  (void)a;
+  if (m->kind == MACHINE_DMM)
+    return times(m, t, machine_gcd(apart, m->width));
+  return times(m, t, apart < m->width ? apart : m->width);
+}
+
+// Rows of a matrix apart, whose side is a multiple of w: one bank, or w groups.
+static uint64_t column(arena *a, const machine *m, const machine_task *t) {
+  (void)a;
+  return times(m, t, m->width);
+}
+
+// Rows apart and one more: a bank for each.
+static uint64_t diagonal(arena *a, const machine *m, const machine_task *t) {
+  (void)a;
+  return times(m, t, m->kind == MACHINE_DMM ? 1 : m->width);
+}
+
+static uint64_t scattered(arena *a, const machine *m, const machine_task *t) {
+  return m->kind == MACHINE_DMM ? machine_bank_distribution(a, t->list, t->n, m->width)
+                                : machine_distribution(a, t->list, t->n, m->width);
+}
+
+static uint64_t gathered(arena *a, const machine *m, const machine_task *t) {
+  uint64_t *inverse = NEW_ARRAY(a, uint64_t, t->n);
+  for (uint64_t i = 0; i < t->n; i++)
+    inverse[t->list[i]] = i;
+  return scattered(a, m, &(machine_task){.n = t->n, .list = inverse});
+}
+
+// ---- addresses -------------------------------------------------------------------------------
+
+#define FOR_LANES(x) for (uint32_t i = 0; i < (x)->job->machine->width; i++)
+
+static void contiguous(lanes *x, uint64_t *address) { FOR_LANES(x) address[i] = x->first + i; }
+
+static void contiguous_b(lanes *x, uint64_t *address) {
+  uint64_t first = x->job->task->n + x->first;
+  FOR_LANES(x) address[i] = first + i;
+}
+
+static void apart(lanes *x, uint64_t *address) {
+  const machine *m = x->job->machine;
+  uint64_t step = x->job->task->n / m->threads, first = x->warp * m->width * step + x->round;
+  FOR_LANES(x) address[i] = first + i * step;
+}
+
+static void random_in_a(lanes *x, uint64_t *address) {
+  uint64_t n = x->job->task->n, state = x->job->task->seed + x->first;
+  FOR_LANES(x) {
+    uint64_t own = state + i * UINT64_C(0x2545f4914f6cdd1d);
+    address[i] = (draw_word(&own) >> 32) * n >> 32;  // n is at most 2^31
+  }
+}
+
+static void given(lanes *x, uint64_t *address) {
+  const machine_task *t = x->job->task;
+  FOR_LANES(x) address[i] = x->first + i < t->n ? t->list[x->first + i] : MACHINE_IDLE;
+}
+
+// Element e of a matrix is row j, column k + i; a warp is in one row.
+typedef struct cell {
+  uint64_t side, row, column;
+} cell;
+static cell cell_of(lanes *x) {
+  uint64_t side = x->job->side;
+  return (cell){side, x->first / side, x->first % side};
+}
+
+// Row k + i, column j of the array at `offset`.
+static void column_at(lanes *x, uint64_t offset, uint64_t *address) {
+  cell c = cell_of(x);
+  FOR_LANES(x) address[i] = offset + (c.column + i) * c.side + c.row;
+}
+static void column_of_a(lanes *x, uint64_t *address) { column_at(x, 0, address); }
+static void column_of_b(lanes *x, uint64_t *address) { column_at(x, x->job->task->n, address); }
+
+// Row k + i, column j + k + i: a diagonal, one down and one to the right.
+static void down_at(lanes *x, uint64_t offset, uint64_t *address) {
+  cell c = cell_of(x);
+  FOR_LANES(x) {
+    uint64_t row = c.column + i;
+    address[i] = offset + row * c.side + (c.row + row) % c.side;
+  }
+}
+static void down_a(lanes *x, uint64_t *address) { down_at(x, 0, address); }
+static void down_b(lanes *x, uint64_t *address) { down_at(x, x->job->task->n, address); }
+
+// Row j + k + i, column k + i: its mirror image.
+static void across_at(lanes *x, uint64_t offset, uint64_t *address) {
+  cell c = cell_of(x);
+  FOR_LANES(x) {
+    uint64_t to = c.column + i;
+    address[i] = offset + (c.row + to) % c.side * c.side + to;
+  }
+}
+static void across_a(lanes *x, uint64_t *address) { across_at(x, 0, address); }
+static void across_b(lanes *x, uint64_t *address) { across_at(x, x->job->task->n, address); }
+
+// The third array holds where elements go to, or come from.
+static void pointer(lanes *x, uint64_t *address) {
+  uint64_t first = 2 * x->job->task->n + x->first;
+  FOR_LANES(x) address[i] = first + i;
+}
+static void pointed_in_a(lanes *x, uint64_t *address) { FOR_LANES(x) address[i] = x->value[i]; }
+static void pointed_in_b(lanes *x, uint64_t *address) {
+  uint64_t n = x->job->task->n;
+  FOR_LANES(x) address[i] = n + x->kept[i];
+}
+
+const machine_step machine_read_contiguous = {.address = contiguous, .stages = full};
+const machine_step machine_read_stride = {.address = apart, .stages = stride};
+const machine_step machine_read_random = {.address = random_in_a};
+const machine_step machine_read_list = {.address = given};
+const machine_step machine_read_column = {.address = column_of_a, .stages = column};
+const machine_step machine_write_column = {.write = true, .address = column_of_b, .stages = column};
+const machine_step machine_write_contiguous = {
+    .write = true, .address = contiguous_b, .stages = full};
+const machine_step machine_read_down = {.address = down_a, .stages = diagonal};
+const machine_step machine_write_down = {.write = true, .address = down_b, .stages = diagonal};
+const machine_step machine_read_across = {.address = across_a, .stages = diagonal};
+const machine_step machine_write_across = {.write = true, .address = across_b, .stages = diagonal};
+const machine_step machine_read_pointer = {.address = pointer, .stages = full};
+const machine_step machine_read_pointed = {.address = pointed_in_a, .stages = gathered};
+const machine_step machine_write_pointed = {
+    .write = true, .address = pointed_in_b, .stages = scattered};

@@ -1,0 +1,58 @@
+// What generated C code and the program that loads it have in common. This text stands in every
+// generated file as it is here, and runtime/cpu/compiled.h includes it.
+//
+// The generated entry has the program's own signature behind a host:
+//
+//   bool permc_entry(permc_host *host, const uint32_t *a0, uint32_t *a1)
+//   {
+//     host->arrays[0] = (void *)a0;
+//     host->arrays[1] = a1;
+//     return host->pass(host, 0, &permc_passes[0]) && host->pass(host, 1, &permc_passes[1]);
+//   }
+//
+// and the host lets threads share the items of each pass: code(arrays, first, last, scratch, ...).
+// A host that has its own order of doing things reads permc_passes and leaves the entry alone.
+#ifndef PERMC_KERNELS_TEXT_HOST_H
+#define PERMC_KERNELS_TEXT_HOST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct permc_imports {
+  void (*const *foreign)(void);  // the program's foreign functions, by number
+  const void *const *roots;      // permc_root_tables; the last of those has m = 0
+} permc_imports;
+
+// Executes the items first ... last - 1 of a pass. Item = number of the iteration of the stage's
+// loops * number of blocks + block. `arrays` by number of the plan's arrays; `scratch` is the
+// thread's own, aligned to 64 bytes (NULL will do if it has 0 bytes).
+typedef void permc_pass(void *const *arrays, uint64_t first, uint64_t last, void *scratch,
+                        const permc_imports *imports);
+
+typedef struct permc_pass_row {
+  permc_pass *code;
+  uint64_t scratch_bytes;
+  bool in_place;  // an array loaded and one stored by the same map may be one buffer
+} permc_pass_row;
+
+typedef struct permc_host permc_host;
+struct permc_host {
+  void **arrays;  // the entry fills in its arguments and results; temporaries are the host's
+  // Executes pass `number` of the plan on all its items. False: it shall end here.
+  bool (*pass)(permc_host *host, uint32_t number, const permc_pass_row *row);
+};
+
+// A table that the code reads: roots exp(2 pi i k / m) of c64 (part_bytes = 4) or c128 (8), as
+// scalar_root gives them.
+//
+// With vectors == NULL: entry k is root k, 0 <= k < m. Otherwise there are 2^bits real parts, then
+// as many imaginary parts, and one vector's length more: entry q has k = offset + the sum of the
+// weights of the rows that are 1, in row bits = constant ^ the sum of vectors[i] over the bits of
+// q.
+typedef struct permc_root_table {
+  uint64_t m, part_bytes, bits, offset, constant;
+  const uint64_t *vectors, *weights;
+} permc_root_table;
+
+#endif

@@ -1,0 +1,177 @@
+#include "kernels/text/writer.h"
+
+#include <stdio.h>
+
+// ---- what is defined -------------------------------------------------------------------------
+
+static size_t slot_of(const c_writer *w, const char *key) {
+  size_t slot = hash_bytes(key, strlen(key)) & (w->key_slots - 1);
+  while (w->keys[slot] && strcmp(w->keys[slot], key) != 0)
+    slot = (slot + 1) & (w->key_slots - 1);
+  return slot;
+}
+
+static void grow(c_writer *w) {
+  const char **keys = w->keys;
+  size_t count = w->key_slots;
+  w->key_slots = count ? 2 * count : 64;
+  w->keys = NEW_ARRAY(w->memory, const char *, w->key_slots);
+  for (size_t i = 0; i < count; i++)
+    if (keys[i])
+      w->keys[slot_of(w, keys[i])] = keys[i];
+}
+
+bool c_define(c_writer *w, const char *key) {
+  if (2 * w->key_count >= w->key_slots)
+    grow(w);
+  size_t slot = slot_of(w, key);
+  if (w->keys[slot])
+    return false;
+  w->keys[slot] = arena_copy(w->memory, key, strlen(key));
+  w->key_count++;
+  return true;
+}
+
+// ---- text ------------------------------------------------------------------------------------
+
+const char *c_format(c_writer *w, const char *format, ...) {
+  text t = {0};
+  va_list arguments;
+  va_start(arguments, format);
+  text_vprintf(&t, format, arguments);
+  va_end(arguments);
+  return arena_text(w->memory, &t);
+}
+
+void c_line(c_writer *w, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  text_string(&w->body, "      ");
+  text_vprintf(&w->body, format, arguments);
+  text_string(&w->body, "\n");
+  va_end(arguments);
+}
+
+void c_item(c_writer *w, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  text_string(&w->item, "    ");
+  text_vprintf(&w->item, format, arguments);
+  text_string(&w->item, "\n");
+  va_end(arguments);
+}
+
+const char *c_number(c_writer *w, uint64_t value) {
+  return value < 10000 ? c_format(w, "%llu", (unsigned long long)value)
+                       : c_format(w, "0x%llx", (unsigned long long)value);
+}
+
+// ---- types -----------------------------------------------------------------------------------
+
+const char *c_vector(c_writer *w, uint32_t bytes, uint32_t lanes) {
+  const char *name = c_format(w, "u%ux%u", bytes * 8, lanes);
+  if (c_define(w, name)) {
+    if (lanes == 1)
+      text_printf(&w->definitions, "typedef uint%u_t %s;\n", bytes * 8, name);
+    else
+      text_printf(&w->definitions, "typedef uint%u_t %s __attribute__((vector_size(%u)));\n",
+                  bytes * 8, name, bytes * lanes);
+  }
+  return name;
+}
+
+const char *c_vector_in_memory(c_writer *w, uint32_t bytes, uint32_t lanes) {
+  const char *type = c_vector(w, bytes, lanes), *name = c_format(w, "%sm", type);
+  if (c_define(w, name))
+    text_printf(&w->definitions,
+                w->warps ? "typedef %s %s;\n"
+                         : "typedef %s %s __attribute__((may_alias, aligned(%u)));\n",
+                type, name, bytes);
+  return name;
+}
+
+const char *c_word_in_memory(c_writer *w, uint32_t bytes, uint32_t alignment) {
+  const char *type = c_vector(w, bytes, 1), *name = c_format(w, "%sm%u", type, alignment);
+  if (c_define(w, name))
+    text_printf(&w->definitions, "typedef %s %s __attribute__((may_alias, aligned(%u)));\n", type,
+                name, alignment);
+  return name;
+}
+
+// ---- linear functions ------------------------------------------------------------------------
+
+static bool is_unit(uint64_t x) { return x != 0 && (x & (x - 1)) == 0; }
+
+// Bits that move by one common distance are moved together; others are multiplied.
+static const char *as_shifts(c_writer *w, const char *name, uint32_t count, const uint64_t *value) {
+  const char *sum = NULL;
+  uint64_t done = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    if (value[i] == 0 || f2_bit(done, (int)i))
+      continue;
+    const char *term;
+    if (is_unit(value[i])) {
+      int distance = f2_lsb(value[i]) - (int)i;
+      uint64_t mask = 0;
+      for (uint32_t j = i; j < count; j++)
+        if (is_unit(value[j]) && f2_lsb(value[j]) - (int)j == distance)
+          mask |= f2_unit((int)j);
+      done |= mask;
+      term = mask == f2_mask((int)count) ? name : c_format(w, "(%s & %s)", name, c_number(w, mask));
+      if (distance != 0)
+        term = c_format(w, "(%s %s %d)", term, distance > 0 ? "<<" : ">>",
+                        distance > 0 ? distance : -distance);
+    } else {
+      term = c_format(w, "(%s >> %u & 1) * %s", name, i, c_number(w, value[i]));
+    }
+    sum = sum ? c_format(w, "%s ^ %s", sum, term) : term;
+  }
+  return sum ? sum : "0";
+}
+
+enum { TABLE_BITS = 10 };  // a table has at most 2^10 entries; more bits take more tables
+
+static const char *table_of(c_writer *w, uint32_t count, const uint64_t *value) {
+  uint64_t all = 0, entry = 0;
+  text t = {0};
+  for (uint32_t i = 0; i < count; i++)
+    all |= value[i];
+  for (uint32_t k = 0; k < 1U << count; k++) {
+    text_printf(&t, "%s%llu", k == 0 ? "" : k % 16 ? ", " : ",\n  ", (unsigned long long)entry);
+    for (uint32_t i = 0, change = k ^ (k + 1); i < count; i++)
+      entry ^= change >> i & 1 ? value[i] : 0;
+  }
+  const char *entries = arena_text(w->memory, &t);
+  const char *name =
+      c_format(w, "table_%llx", (unsigned long long)hash_bytes(entries, strlen(entries)));
+  if (c_define(w, c_format(w, "%s %s", name, entries)))
+    text_printf(&w->definitions, "static const uint%d_t %s[%u] = {\n  %s};\n", all >> 32 ? 64 : 32,
+                name, 1U << count, entries);
+  return name;
+}
+
+static const char *as_tables(c_writer *w, const char *name, uint32_t count, const uint64_t *value) {
+  const char *sum = NULL;
+  for (uint32_t i = 0; i < count; i += TABLE_BITS) {
+    uint32_t some = count - i < TABLE_BITS ? count - i : TABLE_BITS;
+    const char *index = i + some < count ? c_format(w, "%s >> %u & %u", name, i, (1U << some) - 1)
+                        : i > 0          ? c_format(w, "%s >> %u", name, i)
+                                         : name;
+    const char *term = c_format(w, "%s[%s]", table_of(w, some, value + i), index);
+    sum = sum ? c_format(w, "%s ^ %s", sum, term) : term;
+  }
+  return sum ? sum : "0";
+}
+
+const char *c_linear(c_writer *w, const char *name, uint32_t count, const uint64_t *value,
+                     bool as_table) {
+  uint64_t all = 0;
+  bool shifted = true;
+  for (uint32_t i = 0; i < count; i++) {
+    all |= value[i];
+    shifted = shifted && is_unit(value[i]) && value[i] == value[0] << i;
+  }
+  return all == 0                           ? "0"
+         : !as_table || shifted || w->warps ? as_shifts(w, name, count, value)
+                                            : as_tables(w, name, count, value);
+}

@@ -1,0 +1,74 @@
+// A generated C file while it is written: definitions in front (types, functions, tables, each
+// written when first asked for), and the pass at hand, whose statements go to three places:
+//
+//   void permc_pass_0(...) {
+//     for (uint64_t item = first; item < last; item++) {
+//       const uint64_t b = item & 127;
+//       const int64_t u3 = 16 * ...;                 item: what a tile's threads share
+//       for (uint32_t t = 0; t < 64; t++) {
+//         const uint32_t *p4 = a0 + u3 + table0[t];  body: addresses, loads, ops, stores
+//         u32x16 v5 = *(const u32x16m *)(p4 + 32);
+//
+// Every variable has a number of its own. Vectors hold bits: u32x16 is 16 elements of 4 bytes of
+// any type, and functions named for a type (add_f32x16) give them a meaning. Of one lane, u32x1 is
+// a uint32_t.
+#ifndef PERMC_KERNELS_TEXT_WRITER_H
+#define PERMC_KERNELS_TEXT_WRITER_H
+
+#include "fusion/plan/plan.h"
+#include "kernels/emit/emit.h"
+
+typedef struct c_roots {
+  scalar_type type;
+  uint64_t m, offset, constant;
+  uint32_t bits, rows;  // bits: UINT32_MAX for a table by k
+  const uint64_t *vectors, *weights;
+} c_roots;
+
+typedef struct c_writer {
+  arena *memory;
+  const plan *plan;
+  const c_options *options;
+  bool warps;         // CUDA: lanes are threads (kernels/text/cuda_host.h)
+  const char *index;  // the type of what indices are made of: "uint64_t"
+  text definitions, item, body;
+  const char **keys;  // of what is defined: a hash table
+  size_t key_count, key_slots;
+  uint32_t next;    // the number of the next variable
+  bool sums;        // the kernel finds others by sums (c_other)
+  uint32_t others;  // so many it has found
+  VEC(c_roots) roots;
+  bool halves_needed;      // vectors of f16 (kernels/text/half.h)
+  bool scalars_needed[2];  // of integers; of floats, conversions and mathematics
+  bool masks_needed, online;
+  const char *problem;  // what options ask and the pass cannot have, or NULL
+} c_writer;
+
+// True if it was not yet defined: now it is, and the caller writes it.
+bool c_define(c_writer *w, const char *key);
+
+// Text in the writer's memory.
+const char *c_format(c_writer *w, const char *format, ...) PRINTF_LIKE(2, 3);
+
+// One statement, indented, to the body or to the item.
+void c_line(c_writer *w, const char *format, ...) PRINTF_LIKE(2, 3);
+void c_item(c_writer *w, const char *format, ...) PRINTF_LIKE(2, 3);
+
+// The type of `lanes` elements of `bytes` bytes (1, 2, 4, 8): "u32x16".
+const char *c_vector(c_writer *w, uint32_t bytes, uint32_t lanes);
+// The same in memory, aligned for an element only: "u32x16m".
+const char *c_vector_in_memory(c_writer *w, uint32_t bytes, uint32_t lanes);
+
+// One element of `bytes` bytes, at any multiple of `alignment`.
+const char *c_word_in_memory(c_writer *w, uint32_t bytes, uint32_t alignment);
+
+// "a0 ^ ..." as text: the function of the bits of the variable `name` that is linear over F_2 and
+// sends bit i to value[i]. "0" if it is 0. Written as shifts where it can be, else as sums of
+// products; as_table: as tables, for inner loops.
+const char *c_linear(c_writer *w, const char *name, uint32_t count, const uint64_t *value,
+                     bool as_table);
+
+// A hexadecimal or decimal literal of 64 bits, as an unsigned one.
+const char *c_number(c_writer *w, uint64_t value);
+
+#endif

@@ -1,0 +1,698 @@
+// What is built in: one row per name. Combinators that move data, a few functions on static
+// numbers, and, from the tables of scalar.h, all scalar operations and conversions. Everything else
+// is written in the language (stdlib/).
+#include "core/f2.h"
+#include "lang/elaborate/elaborate.h"
+#include "lang/syntax/build.h"
+#include <inttypes.h>
+
+// ---- moves -----------------------------------------------------------------------------------
+
+// A step on one leaf that changes its batch or its outermost dimensions.
+typedef struct move {
+  trace_op op;
+  uint64_t number;
+  const uint64_t *rows;
+  uint64_t batch;    // of the result, when the operand's is the elaborator's; 0: as the operand
+  uint32_t drop;     // leading dimensions of the operand that go
+  uint64_t lead[2];  // and those that come instead
+  uint32_t lead_count;
+  bool set_batch;
+} move;
+
+static value_id move_leaf(elaborator *e, value_id leaf, void *with) {
+  const move *m = with;
+  const trace_step *from = &e->out->steps.items[leaf];
+  trace_step s = {.op = m->op, .type = from->type, .number = m->number, .operand_count = 1};
+  s.batch = m->set_batch ? m->batch : from->batch;
+  s.rank = from->rank - m->drop + m->lead_count;
+  if (s.rank > 16)
+    fail(e, "arrays have at most 16 dimensions");
+  s.dims = NEW_ARRAY(e->memory, uint64_t, s.rank);
+  for (uint32_t i = 0; i < m->lead_count; i++)
+    s.dims[i] = m->lead[i];
+  for (uint32_t i = m->drop; i < from->rank; i++)
+    s.dims[i - m->drop + m->lead_count] = from->dims[i];
+  s.operands = NEW(e->memory, value_id);
+  s.operands[0] = leaf;
+  if (m->rows) {
+    size_t n = (size_t)__builtin_ctzll(s.dims[0]);
+    s.rows = NEW_ARRAY(e->memory, uint64_t, n);
+    memcpy(s.rows, m->rows, n * sizeof *s.rows);
+  }
+  return emit(e, s);
+}
+
+// The element of `array` (all its leaves) after the move.
+static value *move_element(elaborator *e, value *array, move m) {
+  return map_leaves(e, as_array(e, array)->u.array.element, move_leaf, &m);
+}
+
+static move keep_length(trace_op op, uint64_t number, uint64_t length) {
+  return (move){.op = op, .number = number, .drop = 1, .lead = {length}, .lead_count = 1};
+}
+
+// ---- arguments -------------------------------------------------------------------------------
+
+// What fails next is the fault of this argument.
+static void blame(elaborator *e, uint32_t argument) { e->where = e->places[argument]; }
+
+static int64_t static_argument(elaborator *e, value **a, uint32_t i, const char *what) {
+  if (a[i]->kind != VALUE_SCALAR)
+    blame(e, i);
+  return static_integer(e, a[i], what);
+}
+
+// log2 of the length of argument i.
+static uint64_t power_argument(elaborator *e, uint64_t length, uint32_t i, const char *who) {
+  if (!length || (length & (length - 1)))
+    blame(e, i);
+  return power_length(e, length, who);
+}
+
+// ---- parm, column, map -----------------------------------------------------------------------
+
+static value *function_result(elaborator *e, value *v, uint64_t length, const char *who) {
+  if (v->kind == VALUE_LIST || v->kind == VALUE_ARRAY)
+    v = as_array(e, v);
+  if (v->u.array.length == length)
+    return lift(e, v);
+  blame(e, 1);
+  fail(e, "the function given to %s must return %" PRIu64 " elements, but returns %" PRIu64, who,
+       length, v->u.array.length);
+}
+
+static uint64_t checked_mask(elaborator *e, value **a, const char *who) {
+  int64_t m = static_argument(e, a, 0, arena_printf(e->memory, "the mask of %s", who));
+  uint64_t length = length_of(e, a[2]);
+  power_argument(e, length, 2, who);
+  if (m > 0 && (uint64_t)m < length)
+    return (uint64_t)m;
+  blame(e, length == 1 ? 2 : 0);
+  if (length == 1)
+    fail(e, "%s needs at least 2 elements, but this array has one element", who);
+  fail_hint(e, "a mask selects index bits",
+            "the mask of %s is %" PRId64 ", but it must be from 1 to %" PRIu64
+            " for an array of %" PRIu64 " elements",
+            who, m, length - 1, length);
+}
+
+static value *instance_number(elaborator *e, uint64_t factor) {
+  trace_step s = {.op = TRACE_INSTANCE, .type = SCALAR_I64, .batch = e->batch, .number = factor};
+  return make_leaf(e, emit(e, s));
+}
+
+static value *split_apply(elaborator *e, value **a, bool numbered, const char *who) {
+  uint64_t length = length_of(e, a[2]), m = checked_mask(e, a, who), outer = e->batch,
+           inner = times_batch(e, 2);
+  move in = keep_length(TRACE_SPLIT, m, length / 2), out = keep_length(TRACE_STITCH, m, length);
+  in.set_batch = out.set_batch = true;
+  in.batch = inner;
+  out.batch = outer;
+  value *half = make_array(e, length / 2, move_element(e, lift(e, a[2]), in));
+  e->batch = inner;
+  value *f = numbered ? apply(e, a[1], instance_number(e, 2)) : a[1];
+  value *result = function_result(e, apply(e, f, half), length / 2, who);
+  e->batch = outer;
+  return make_array(e, length, move_element(e, result, out));
+}
+
+static value *run_parm(elaborator *e, const builtin *row, value **a, type **instance) {
+  (void)instance;
+  return split_apply(e, a, false, row->name);
+}
+
+static value *run_parmi(elaborator *e, const builtin *row, value **a, type **instance) {
+  (void)instance;
+  return split_apply(e, a, true, row->name);
+}
+
+static value *run_column(elaborator *e, const builtin *row, value **a, type **instance) {
+  (void)instance;
+  uint64_t length = length_of(e, a[2]), m = checked_mask(e, a, row->name), outer = e->batch;
+  move in = keep_length(TRACE_PAIR, m, 2), out = keep_length(TRACE_UNPAIR, m, length);
+  in.set_batch = out.set_batch = true;
+  in.batch = times_batch(e, length / 2);
+  out.batch = outer;
+  value *pair = make_array(e, 2, move_element(e, lift(e, a[2]), in));
+  e->batch = in.batch;
+  value *result = function_result(e, apply(e, a[1], pair), 2, row->name);
+  e->batch = outer;
+  return make_array(e, length, move_element(e, result, out));
+}
+
+// A list's elements are separate values already.
+static value *map_list(elaborator *e, value *f, value *list, bool numbered, type *result) {
+  if (!list->u.parts.count)
+    return make_empty(e, result);
+  value *out = make_parts(e, VALUE_LIST, list->u.parts.count);
+  for (uint32_t i = 0; i < list->u.parts.count; i++) {
+    value *g = numbered ? apply(e, f, make_integer(e, i)) : f;
+    out->u.parts.items[i] = apply(e, g, force(e, list->u.parts.items[i]));
+  }
+  return out;
+}
+
+value *map_elements(elaborator *e, value *xs, element_function *f, void *with) {
+  uint64_t length = xs->u.array.length, outer = e->batch, inner = times_batch(e, length);
+  move in = {.op = TRACE_RESHAPE, .set_batch = true, .batch = inner, .drop = 1};
+  move out = {
+      .op = TRACE_RESHAPE, .set_batch = true, .batch = outer, .lead = {length}, .lead_count = 1};
+  value *element = move_element(e, lift(e, xs), in);
+  e->batch = inner;
+  value *result = lift(e, as_data(e, f(e, element, with)));
+  e->batch = outer;
+  return make_array(e, length, map_leaves(e, result, move_leaf, &out));
+}
+
+typedef struct mapped {
+  value *function;
+  uint64_t length;
+  bool numbered;
+} mapped;
+
+static value *apply_mapped(elaborator *e, value *element, void *with) {
+  const mapped *m = with;
+  value *f = m->numbered ? apply(e, m->function, instance_number(e, m->length)) : m->function;
+  return apply(e, f, element);
+}
+
+static value *run_map(elaborator *e, const builtin *row, value **a, type **instance) {
+  bool numbered = !strcmp(row->name, "mapi");
+  if (a[1]->kind == VALUE_LIST)
+    return map_list(e, a[0], a[1], numbered, instance[1]);
+  mapped m = {a[0], length_of(e, a[1]), numbered};
+  return map_elements(e, a[1], apply_mapped, &m);
+}
+
+// ---- bmmc ------------------------------------------------------------------------------------
+
+static void fail_singular(elaborator *e, f2_matrix a) {
+  uint64_t rows = f2_dependent_rows(a);
+  text list = {0};
+  for (int i = 0; i < a.rows; i++)
+    if (rows >> i & 1)
+      text_printf(&list, "%s%d", list.length ? ", " : "", i);
+  const char *names = arena_text(e->memory, &list);
+  bool one = !(rows & (rows - 1));
+  fail(e,
+       one ? "this matrix is not invertible: row %s is 0"
+           : "this matrix is not invertible: rows %s sum to 0",
+       names);
+}
+
+static value *run_bmmc(elaborator *e, const builtin *row, value **a, type **instance) {
+  (void)instance;
+  uint64_t length = length_of(e, a[2]), n = power_argument(e, length, 2, row->name);
+  span where = e->where;
+  blame(e, 0);
+  e->asks_for_matrix = a[0]->kind == VALUE_ARRAY && a[0]->u.array.length;
+  if (e->asks_for_matrix)
+    fail_dynamic(e, element_at(e, a[0], 0), "the matrix of bmmc");
+  if (length_of(e, a[0]) != n)
+    fail(e,
+         "an array of 2^%" PRIu64 " elements needs a matrix of %" PRIu64
+         " rows, but this one has %" PRIu64,
+         n, n, length_of(e, a[0]));
+  f2_matrix matrix = {.rows = (int)n, .columns = (int)n};
+  for (unsigned i = 0; i < n; i++) {
+    int64_t mask = static_integer(e, force(e, a[0]->u.parts.items[i]), "a row of bmmc's matrix");
+    if (mask < 0 || (uint64_t)mask >= length)
+      fail(e,
+           "row %u of the matrix is %" PRId64 ", but a mask of %" PRIu64
+           " bits is from 0 to %" PRIu64,
+           i, mask, n, length - 1);
+    matrix.row[i] = (uint64_t)mask;
+  }
+  f2_matrix inverse;
+  if (!f2_inverse(matrix, &inverse))
+    fail_singular(e, matrix);
+  blame(e, 1);
+  int64_t c = static_integer(e, a[1], "the complement of bmmc");
+  if (c < 0 || (uint64_t)c >= length)
+    fail(e, "the complement is %" PRId64 ", but it must be from 0 to %" PRIu64, c, length - 1);
+  e->where = where;
+  move m = keep_length(TRACE_BMMC, (uint64_t)c, length);
+  m.rows = matrix.row;
+  return make_array(e, length, move_element(e, a[2], m));
+}
+
+// ---- shapes ----------------------------------------------------------------------------------
+
+static value *run_zip(elaborator *e, const builtin *row, value **a, type **instance) {
+  (void)row;
+  uint64_t length = length_of(e, a[0]);
+  if (length_of(e, a[1]) != length)
+    fail(e,
+         "zip needs two arrays of equal length, but these have %" PRIu64 " and %" PRIu64
+         " elements",
+         length, length_of(e, a[1]));
+  if (a[0]->kind == VALUE_LIST && a[1]->kind == VALUE_LIST) {
+    if (!length)
+      return make_empty(e, type_tuple(e->memory, instance, 2));
+    value *list = make_parts(e, VALUE_LIST, a[0]->u.parts.count);
+    for (uint32_t i = 0; i < list->u.parts.count; i++) {
+      value *pair = list->u.parts.items[i] = make_parts(e, VALUE_TUPLE, 2);
+      for (int k = 0; k < 2; k++)
+        pair->u.parts.items[k] = a[k]->u.parts.items[i];
+    }
+    return list;
+  }
+  value *pair = make_parts(e, VALUE_TUPLE, 2);
+  for (int k = 0; k < 2; k++)
+    pair->u.parts.items[k] = as_array(e, a[k])->u.array.element;
+  return make_array(e, length, pair);
+}
+
+static value *run_unzip(elaborator *e, const builtin *row, value **a, type **instance) {
+  (void)row;
+  value *both = make_parts(e, VALUE_TUPLE, 2);
+  for (uint32_t k = 0; k < 2; k++) {
+    if (a[0]->kind == VALUE_LIST && !a[0]->u.parts.count) {
+      both->u.parts.items[k] = make_empty(e, instance[k]);
+    } else if (a[0]->kind == VALUE_LIST) {
+      value *list = both->u.parts.items[k] = make_parts(e, VALUE_LIST, a[0]->u.parts.count);
+      for (uint32_t i = 0; i < list->u.parts.count; i++)
+        list->u.parts.items[i] = force(e, a[0]->u.parts.items[i])->u.parts.items[k];
+    } else {
+      both->u.parts.items[k] =
+          make_array(e, a[0]->u.array.length, a[0]->u.array.element->u.parts.items[k]);
+    }
+  }
+  return both;
+}
+
+static value *run_split(elaborator *e, const builtin *row, value **a, type **instance) {
+  (void)row, (void)instance;
+  int64_t k = static_argument(e, a, 0, "the row length of split");
+  uint64_t length = length_of(e, a[1]);
+  bool good = k >= 0 && k <= 62 && length % (UINT64_C(1) << k) == 0;
+  if (!good)
+    blame(e, 0);
+  if (k < 0)
+    fail(e, "split k makes rows of 2^k elements, but this k is %" PRId64, k);
+  if (!good)
+    fail(e,
+         "split %" PRId64 " makes rows of 2^%" PRId64
+         " elements, which do not divide an array of %" PRIu64,
+         k, k, length);
+  uint64_t inner = UINT64_C(1) << k;
+  move m = {.op = TRACE_RESHAPE, .drop = 1, .lead = {length / inner, inner}, .lead_count = 2};
+  return make_array(e, length / inner, make_array(e, inner, move_element(e, a[1], m)));
+}
+
+// The rows of an array of arrays, as one ARRAY around another.
+static value *rows_of(elaborator *e, value *v) {
+  v = as_array(e, v);
+  return v->u.array.element->kind == VALUE_LIST
+             ? make_array(e, v->u.array.length, as_array(e, v->u.array.element))
+             : v;
+}
+
+static value *run_join(elaborator *e, const builtin *row, value **a, type **instance) {
+  (void)row, (void)instance;
+  value *rows = rows_of(e, a[0]), *inner = rows->u.array.element;
+  uint64_t length;
+  if (__builtin_mul_overflow(rows->u.array.length, inner->u.array.length, &length))
+    fail(e, "the joined array has more than 2^64 elements");
+  move m = {.op = TRACE_RESHAPE, .drop = 2, .lead = {length}, .lead_count = 1};
+  return make_array(e, length, map_leaves(e, inner->u.array.element, move_leaf, &m));
+}
+
+static value *run_transpose(elaborator *e, const builtin *row, value **a, type **instance) {
+  (void)instance;
+  value *rows = rows_of(e, a[0]), *inner = rows->u.array.element;
+  uint64_t m = rows->u.array.length, k = inner->u.array.length;
+  power_argument(e, m, 0, row->name);
+  power_argument(e, k, 0, row->name);
+  move swap = {.op = TRACE_TRANSPOSE, .drop = 2, .lead = {k, m}, .lead_count = 2};
+  return make_array(e, k,
+                    make_array(e, m, map_leaves(e, inner->u.array.element, move_leaf, &swap)));
+}
+
+// element: the type of the array's. No elements of a list are a list, unless they were rows, whose
+// lengths only an array keeps.
+static value *slice(elaborator *e, value *xs, type *element, uint64_t from, uint64_t count) {
+  bool rows = type_has_arrays(element) && type_is_first_order(element);
+  if (xs->kind == VALUE_LIST && !count && !rows)
+    return make_empty(e, element);
+  if (xs->kind == VALUE_LIST && count) {
+    value *list = make_parts(e, VALUE_LIST, (uint32_t)count);
+    memcpy(list->u.parts.items, xs->u.parts.items + from, count * sizeof *list->u.parts.items);
+    return list;
+  }
+  return make_array(e, count, move_element(e, xs, keep_length(TRACE_SLICE, from, count)));
+}
+
+static value *run_take(elaborator *e, const builtin *row, value **a, type **instance) {
+  bool drop = !strcmp(row->name, "drop");
+  int64_t k = static_argument(e, a, 0, arena_printf(e->memory, "the count of %s", row->name));
+  uint64_t length = length_of(e, a[1]);
+  if (k < 0 || (uint64_t)k > length)
+    blame(e, 0);
+  if (k < 0)
+    fail(e, "the count of %s must not be negative, but this is %" PRId64, row->name, k);
+  if ((uint64_t)k > length)
+    fail(e, "%s %" PRId64 " asks for more than an array of %" PRIu64 " elements has", row->name, k,
+         length);
+  return drop ? slice(e, a[1], instance[0], (uint64_t)k, length - (uint64_t)k)
+              : slice(e, a[1], instance[0], 0, (uint64_t)k);
+}
+
+typedef struct pair_walk {
+  elaborator *e;
+  uint64_t length;
+} pair_walk;
+
+// Concatenates leaf by leaf; both have the same structure.
+static value *concat_elements(pair_walk *w, value *x, value *y) {
+  elaborator *e = w->e;
+  if (x->kind == VALUE_TUPLE) {
+    value *t = make_parts(e, VALUE_TUPLE, x->u.parts.count);
+    for (uint32_t i = 0; i < x->u.parts.count; i++)
+      t->u.parts.items[i] = concat_elements(w, x->u.parts.items[i], y->u.parts.items[i]);
+    return t;
+  }
+  if (x->kind == VALUE_ARRAY)
+    return make_array(e, x->u.array.length,
+                      concat_elements(w, x->u.array.element, y->u.array.element));
+  const trace_step *first = step_of(e, x), *second = step_of(e, y);
+  trace_step s = {.op = TRACE_CONCAT, .type = first->type, .rank = first->rank, .operand_count = 2};
+  s.batch = first->batch && second->batch
+                ? (first->batch > second->batch ? first->batch : second->batch)
+                : 0;
+  s.dims = NEW_ARRAY(e->memory, uint64_t, s.rank);
+  memcpy(s.dims, first->dims, s.rank * sizeof *s.dims);
+  s.dims[0] = w->length;
+  s.operands = NEW_ARRAY(e->memory, value_id, 2);
+  s.operands[0] = x->u.leaf;
+  s.operands[1] = y->u.leaf;
+  return make_leaf(e, emit(e, s));
+}
+
+static value *concat(elaborator *e, value *x, value *y) {
+  if (x->kind == VALUE_LIST && y->kind == VALUE_LIST) {
+    uint32_t count = x->u.parts.count;
+    value *list = make_parts(e, VALUE_LIST, count + y->u.parts.count);
+    list->u.parts.element = x->u.parts.element;
+    memcpy(list->u.parts.items, x->u.parts.items, count * sizeof *list->u.parts.items);
+    memcpy(list->u.parts.items + count, y->u.parts.items,
+           y->u.parts.count * sizeof *list->u.parts.items);
+    return list;
+  }
+  // [] does not know how long its rows would be; an empty array does.
+  if (x->kind == VALUE_LIST && !x->u.parts.count)
+    return y;
+  if (y->kind == VALUE_LIST && !y->u.parts.count)
+    return x;
+  x = as_array(e, x);
+  y = as_array(e, y);
+  if (!x->u.array.length)
+    return y;
+  if (!y->u.array.length)
+    return x;
+  if (!same_structure(e, x->u.array.element, y->u.array.element))
+    fail(e, "concat needs two arrays whose elements have the same shape");
+  pair_walk w = {e, 0};
+  if (__builtin_add_overflow(x->u.array.length, y->u.array.length, &w.length))
+    fail(e, "the joined array has more than 2^64 elements");
+  return make_array(e, w.length, concat_elements(&w, x->u.array.element, y->u.array.element));
+}
+
+static value *run_concat(elaborator *e, const builtin *row, value **a, type **instance) {
+  (void)row, (void)instance;
+  return concat(e, a[0], a[1]);
+}
+
+static uint64_t checked_count(elaborator *e, value **a, const char *who) {
+  int64_t n = static_argument(e, a, 0, arena_printf(e->memory, "the length of %s", who));
+  if (n >= 0 && n < INT64_C(1) << 62)
+    return (uint64_t)n;
+  blame(e, 0);
+  fail(e, "%s cannot make an array of %" PRId64 " elements", who, n);
+}
+
+static value *run_iota(elaborator *e, const builtin *row, value **a, type **instance) {
+  (void)instance;
+  uint64_t n = checked_count(e, a, row->name);
+  trace_step s = {.op = TRACE_IOTA,
+                  .type = SCALAR_I64,
+                  .rank = 1,
+                  .batch = 1,
+                  .dims = NEW(e->memory, uint64_t)};
+  s.dims[0] = n;
+  return make_array(e, n, make_leaf(e, emit(e, s)));
+}
+
+static value *replicate(elaborator *e, uint64_t n, value *x) {
+  move m = {.op = TRACE_REPLICATE, .lead = {n}, .lead_count = 1};
+  return make_array(e, n, map_leaves(e, as_data(e, x), move_leaf, &m));
+}
+
+static value *run_replicate(elaborator *e, const builtin *row, value **a, type **instance) {
+  (void)instance;
+  uint64_t n = checked_count(e, a, row->name);
+  return replicate(e, n, a[1]);
+}
+
+static value *run_length(elaborator *e, const builtin *row, value **a, type **instance) {
+  (void)row, (void)instance;
+  return make_integer(e, (int64_t)length_of(e, a[0]));
+}
+
+// padded x f xs = take m (f (xs ++ x ++ x ...)), m = length xs. On 0 elements f is not called.
+static value *run_padded(elaborator *e, const builtin *row, value **a, type **instance) {
+  (void)row;
+  uint64_t m = length_of(e, a[2]), full = 1;
+  if (!m)  // one of the same type has rows of the same length, as far as one can tell
+    return instance[0] == instance[1] ? a[2] : make_empty(e, instance[1]);
+  while (full < m)
+    full *= 2;
+  value *xs = full == m ? a[2] : concat(e, as_array(e, a[2]), replicate(e, full - m, a[0]));
+  value *result = apply(e, a[1], xs);
+  if (length_of(e, result) < m) {
+    blame(e, 1);
+    fail(e,
+         "the function given to padded must return at least %" PRIu64
+         " elements, but returns %" PRIu64,
+         m, length_of(e, result));
+  }
+  return length_of(e, result) == m ? result : slice(e, result, instance[1], 0, m);
+}
+
+// ---- static helpers --------------------------------------------------------------------------
+
+static value *run_iter(elaborator *e, const builtin *row, value **a, type **instance) {
+  (void)instance;
+  int64_t k = static_argument(e, a, 0, arena_printf(e->memory, "the count of %s", row->name));
+  if (k < 0) {
+    blame(e, 0);
+    fail(e, "iter cannot repeat a function %" PRId64 " times", k);
+  }
+  value *x = a[2];
+  for (int64_t i = 0; i < k; i++) {
+    count_step(e);
+    x = apply(e, a[1], x);
+  }
+  return x;
+}
+
+static value *run_compose(elaborator *e, const builtin *row, value **a, type **instance) {
+  (void)row, (void)instance;
+  return apply(e, a[0], apply(e, a[1], a[2]));
+}
+
+static value *run_log2(elaborator *e, const builtin *row, value **a, type **instance) {
+  (void)row, (void)instance;
+  int64_t n = static_argument(e, a, 0, "log2");
+  if (n < 1 || (n & (n - 1))) {
+    blame(e, 0);
+    fail(e, "log2 needs a power of two, but this is %" PRId64, n);
+  }
+  return make_integer(e, __builtin_ctzll((uint64_t)n));
+}
+
+static value *run_not(elaborator *e, const builtin *row, value **a, type **instance) {
+  (void)row, (void)instance;
+  return scalar_operation(e, OP_COMPLEMENT, a[0], NULL);
+}
+
+static value *run_otherwise(elaborator *e, const builtin *row, value **a, type **instance) {
+  (void)row, (void)a, (void)instance;
+  return make_bool(e, true);
+}
+
+static value *run_pi(elaborator *e, const builtin *row, value **a, type **instance) {
+  (void)row, (void)a;
+  double pi = 3.14159265358979323846;
+  scalar_bits out = {.bytes = {0}};
+  scalar_convert(SCALAR_F64, closed_scalar(instance[0]), 1, &pi, out.bytes);
+  return make_scalar(e, closed_scalar(instance[0]), out);
+}
+
+// Tuples have the extreme of each component.
+static value *extreme(elaborator *e, type *t, bool largest) {
+  if (t->kind == TYPE_TUPLE) {
+    value *v = make_parts(e, VALUE_TUPLE, t->count);
+    for (uint32_t i = 0; i < t->count; i++)
+      v->u.parts.items[i] = extreme(e, t->parts[i], largest);
+    return v;
+  }
+  scalar_type s = closed_scalar(t);
+  return make_scalar(e, s, largest ? scalar_maxval(s) : scalar_minval(s));
+}
+
+static value *run_extreme(elaborator *e, const builtin *row, value **a, type **instance) {
+  (void)a;
+  return extreme(e, instance[0], !strcmp(row->name, "maxval"));
+}
+
+static value *run_root(elaborator *e, const builtin *row, value **a, type **instance) {
+  (void)row;
+  scalar_type t = closed_scalar(instance[0]);
+  int64_t m = static_argument(e, a, 1, "the order m of root k m");
+  if (m <= 0) {
+    blame(e, 1);
+    fail(e, "root k m needs a positive m, but this is %" PRId64, m);
+  }
+  if (a[0]->kind == VALUE_SCALAR)
+    return make_scalar(e, t, scalar_root(t, a[0]->u.scalar.bits.i64, m));
+  const trace_step *k = step_of(e, a[0]);
+  trace_step s = {
+      .op = TRACE_ROOT, .type = t, .batch = k->batch, .number = (uint64_t)m, .operand_count = 1};
+  s.operands = NEW(e->memory, value_id);
+  s.operands[0] = a[0]->u.leaf;
+  return make_leaf(e, emit(e, s));
+}
+
+static value *run_scalar(elaborator *e, const builtin *row, value **a, type **instance) {
+  (void)instance;
+  scalar_op op = (scalar_op)row->operation;
+  bool comparison = op >= OP_EQ && op <= OP_TOTAL_LE;
+  return comparison ? compare(e, op, a[0], a[1])
+                    : scalar_operation(e, op, a[0], row->arity == 2 ? a[1] : NULL);
+}
+
+static value *run_convert(elaborator *e, const builtin *row, value **a, type **instance) {
+  (void)instance;
+  return convert(e, (scalar_type)row->operation, a[0]);
+}
+
+// ---- the table -------------------------------------------------------------------------------
+
+// clang-format off
+#define ANY {CONSTRAINT_NONE, 0}
+#define ORDERED {CONSTRAINT_EACH, CLASS_ORD}
+static const builtin rows[] = {
+    {"parm", "int -> ([]a -> []b) -> []a -> []b", ANY, 3, run_parm, 0, NULL},
+    {"parmi", "int -> (int -> []a -> []b) -> []a -> []b", ANY, 3, run_parmi, 0, NULL},
+    {"column", "int -> ([]a -> []b) -> []a -> []b", ANY, 3, run_column, 0, NULL},
+    {"bmmc", "[]int -> int -> []a -> []a", ANY, 3, run_bmmc, 0, NULL},
+    {"map", "(a -> b) -> []a -> []b", ANY, 2, run_map, 0, NULL},
+    {"mapi", "(int -> a -> b) -> []a -> []b", ANY, 2, run_map, 0, NULL},
+    {"zip", "[]a -> []b -> [](a, b)", ANY, 2, run_zip, 0, NULL},
+    {"unzip", "[](a, b) -> ([]a, []b)", ANY, 1, run_unzip, 0, NULL},
+    {"split", "int -> []a -> [][]a", ANY, 2, run_split, 0, NULL},
+    {"join", "[][]a -> []a", ANY, 1, run_join, 0, NULL},
+    {"transpose", "[][]a -> [][]a", ANY, 1, run_transpose, 0, NULL},
+    {"take", "int -> []a -> []a", ANY, 2, run_take, 0, NULL},
+    {"drop", "int -> []a -> []a", ANY, 2, run_take, 0, NULL},
+    {"concat", "[]a -> []a -> []a", ANY, 2, run_concat, 0, NULL},
+    {"iota", "int -> []int", ANY, 1, run_iota, 0, NULL},
+    {"replicate", "int -> a -> []a", ANY, 2, run_replicate, 0, NULL},
+    {"length", "[]a -> int", ANY, 1, run_length, 0, NULL},
+    {"padded", "a -> ([]a -> []b) -> []a -> []b", ANY, 3, run_padded, 0, NULL},
+    {"iter", "int -> (a -> a) -> a -> a", ANY, 3, run_iter, 0, NULL},
+    {".", "(b -> c) -> (a -> b) -> a -> c", ANY, 3, run_compose, 0, NULL},
+    {"log2", "int -> int", ANY, 1, run_log2, 0, NULL},
+    {"not", "bool -> bool", ANY, 1, run_not, 0, NULL},
+    {"otherwise", "bool", ANY, 0, run_otherwise, 0, NULL},
+    {"minval", "a", ORDERED, 0, run_extreme, 0, NULL},
+    {"maxval", "a", ORDERED, 0, run_extreme, 0, NULL},
+    {"pi", "a", {CONSTRAINT_SCALAR, CLASS_FLOAT}, 0, run_pi, 0, NULL},
+    {"root", "int -> int -> a", {CONSTRAINT_SCALAR, CLASS_COMPLEX}, 2, run_root, 0, NULL},
+};
+// clang-format on
+enum { ROWS = sizeof rows / sizeof *rows };
+
+// The signatures are parsed as one source, `name : type` a line.
+static void give_signatures(diagnostics *d, builtin *table) {
+  text all = {0};
+  for (int i = 0; i < ROWS; i++)
+    text_printf(&all, "x : %s\n", rows[i].signature);
+  source s = {.name = "builtins", .length = (uint32_t)all.length, .library = true};
+  s.text = arena_text(d->memory, &all);
+  const module *m = parse_signatures(d, diag_add_source(d, s));
+  for (size_t i = 0; i < m->bindings.count; i++)
+    table[i].scheme = scheme_of_signature(d, m->bindings.items[i]->signature, table[i].constraint);
+}
+
+static scheme *generalised(arena *a, type *t, type *variable) {
+  scheme *s = NEW(a, scheme);
+  s->type = t;
+  s->all = NEW(a, quantifier);
+  variable->owner = s->all;
+  vec_push(a, &s->all->variables, variable);
+  return s;
+}
+
+// t -> t -> result for operations on t; re and its kin relate t to the complex type of it.
+static scheme *operation_scheme(arena *a, scalar_op op) {
+  const scalar_op_row *r = &scalar_ops[op];
+  bool comparison = op >= OP_EQ && op <= OP_TOTAL_LE;
+  bool from_complex = r->result == RESULT_REAL;
+  constraint c = {comparison ? CONSTRAINT_EACH : CONSTRAINT_SCALAR,
+                  from_complex ? CLASS_PART : r->operands};
+  type *t = type_variable(a, c, 1), *operand = t, *result = t;
+  type *complex = type_scalar(a, SCALAR_C64);
+  complex->parts[0] = t;
+  if (from_complex)
+    operand = complex;
+  if (r->result == RESULT_COMPLEX)
+    result = complex;
+  if (r->result == RESULT_BOOL)
+    result = type_scalar(a, SCALAR_BOOL);
+  if (r->result == RESULT_I64)
+    result = type_scalar(a, SCALAR_I64);
+  type *second = op == OP_POWI ? type_scalar(a, SCALAR_I64) : operand;
+  if (r->arity == 2)
+    result = type_function(a, second, result);
+  return generalised(a, type_function(a, operand, result), t);
+}
+
+static scheme *conversion_scheme(arena *a, scalar_type to) {
+  scalar_class from = scalar_types[to].kind == KIND_COMPLEX ? CLASS_NUM : CLASS_REAL | CLASS_BOOL;
+  type *t = type_variable(a, (constraint){CONSTRAINT_SCALAR, from}, 1);
+  return generalised(a, type_function(a, t, type_scalar(a, to)), t);
+}
+
+builtin_table builtins_create(diagnostics *d) {
+  arena *a = d->memory;
+  builtin_table t = {.count = ROWS + SCALAR_OP_COUNT + SCALAR_COUNT + 1};
+  t.rows = NEW_ARRAY(a, builtin, t.count);
+  memcpy(t.rows, rows, sizeof rows);
+  give_signatures(d, t.rows);
+  builtin *next = t.rows + ROWS;
+  for (int i = 0; i < SCALAR_OP_COUNT; i++)
+    *next++ = (builtin){.name = scalar_ops[i].name,
+                        .arity = (uint32_t)scalar_ops[i].arity,
+                        .run = run_scalar,
+                        .operation = i,
+                        .scheme = operation_scheme(a, (scalar_op)i)};
+  for (int i = 0; i <= SCALAR_COUNT; i++) {
+    scalar_type to = i < SCALAR_COUNT ? (scalar_type)i : SCALAR_I64;
+    *next++ = (builtin){.name = i < SCALAR_COUNT ? scalar_types[i].name : "int",
+                        .arity = 1,
+                        .run = run_convert,
+                        .operation = (int)to,
+                        .scheme = conversion_scheme(a, to)};
+  }
+  return t;
+}
+
+const builtin *builtin_find(const builtin_table *t, const char *name) {
+  for (size_t i = 0; i < t->count; i++)
+    if (!strcmp(t->rows[i].name, name))
+      return &t->rows[i];
+  return NULL;
+}

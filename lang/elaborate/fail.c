@@ -1,0 +1,135 @@
+// How elaboration ends early: errors with the place in the user's own text, and limits.
+#include "lang/elaborate/elaborate.h"
+#include <inttypes.h>
+
+// Errors are shown in the user's own text: where it called into the library.
+static span user_place(const elaborator *e, const char **through) {
+  span where = e->where;
+  *through = NULL;
+  for (const active_call *c = e->calls; c && e->d->sources.items[where.file].library;
+       c = c->outer) {
+    where = c->where;
+    *through = c->name;
+  }
+  return where;
+}
+
+static void vfail(elaborator *e, const char *hint, const char *format, va_list arguments) {
+  const char *through;
+  span where = user_place(e, &through);
+  text message = {0};
+  text_vprintf(&message, format, arguments);
+  const char *said = arena_text(e->memory, &message);
+  if (through)
+    diag_report(e->d, DIAG_ERROR, where, "%s (in the library's '%s')", said, through);
+  else
+    diag_report(e->d, DIAG_ERROR, where, "%s", said);
+  if (hint)
+    diag_report(e->d, DIAG_HINT, where, "%s", hint);
+}
+
+void fail(elaborator *e, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  vfail(e, NULL, format, arguments);
+  va_end(arguments);
+  longjmp(e->failure, 1);
+}
+
+static const char ends_recursion[] =
+    "a recursion needs an equation that ends it, such as f 0 x = x";
+
+// What follows is an error even while a check only warns, and its last.
+static void stop_check(elaborator *e) {
+  e->d->demote = NULL;
+  e->d->exhausted = true;
+}
+
+void fail_limit(elaborator *e, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  stop_check(e);
+  vfail(e, ends_recursion, format, arguments);
+  va_end(arguments);
+  longjmp(e->failure, 1);
+}
+
+void fail_hint(elaborator *e, const char *hint, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  vfail(e, hint, format, arguments);
+  va_end(arguments);
+  longjmp(e->failure, 1);
+}
+
+// The operand of a step that makes it dynamic: the first that is no constant.
+static const trace_step *dynamic_operand(const elaborator *e, const trace_step *s) {
+  uint32_t i = 0;
+  while (i + 1 < s->operand_count && e->out->steps.items[s->operands[i]].op == TRACE_CONSTANT)
+    i++;
+  return &e->out->steps.items[s->operands[i]];
+}
+
+// The step at which a value stopped being static.
+static const trace_step *origin(const elaborator *e, value_id id) {
+  const trace_step *s = &e->out->steps.items[id];
+  while (s->operand_count && s->op != TRACE_ELEMENT)
+    s = dynamic_operand(e, s);
+  return s;
+}
+
+void fail_dynamic(elaborator *e, value *v, const char *what) {
+  const char *through;
+  span where = user_place(e, &through);
+  diag_report(e->d, DIAG_ERROR, where, "%s needs a value that is known before the program runs",
+              what);
+  if (v->kind == VALUE_LEAF) {
+    const trace_step *s = origin(e, v->u.leaf);
+    const trace_step *root = s;
+    while (root->operand_count)
+      root = dynamic_operand(e, root);
+    e->d->wants_static = root->op == TRACE_ARGUMENT && root->type == SCALAR_I64;
+    e->d->can_be_static = e->d->wants_static && (root->rank == 0 || e->asks_for_matrix);
+    e->d->wanted = (uint32_t)root->number;
+    const char *why = s->op == TRACE_ARGUMENT ? "it depends on an argument of the program"
+                      : s->op == TRACE_INSTANCE
+                          ? "it depends on an index bit, which becomes known here"
+                          : "it depends on an element of an array, taken here";
+    if (s->op == TRACE_ARGUMENT || e->d->sources.items[s->where.file].library)
+      diag_report(e->d, DIAG_HINT, where, "%s", why);
+    else
+      diag_report(e->d, DIAG_NOTE, s->where, "%s", why);
+  }
+  longjmp(e->failure, 1);
+}
+
+int64_t static_integer(elaborator *e, value *v, const char *what) {
+  if (v->kind != VALUE_SCALAR)
+    fail_dynamic(e, v, what);
+  return v->u.scalar.bits.i64;
+}
+
+// The innermost function of the program itself, for messages about recursion.
+const char *running_name(const elaborator *e) {
+  for (const active_call *c = e->calls; c; c = c->outer)
+    if (c->name && !c->library)
+      return c->name;
+  return e->calls && e->calls->name ? e->calls->name : "this expression";
+}
+
+void count_step(elaborator *e) {
+  if (++e->steps > e->limits.steps)
+    fail_limit(e, "evaluating '%s' takes more than %" PRIu64 " steps: does its recursion end?",
+               running_name(e), e->limits.steps);
+  if (!(e->steps & 1023) && e->limits.interrupted && atomic_load(e->limits.interrupted)) {
+    stop_check(e);
+    fail(e, "interrupted");
+  }
+  if (e->memory->used > e->limits.memory)
+    fail_limit(e, "evaluating '%s' takes more than %zu MiB of memory: does its recursion end?",
+               running_name(e), e->limits.memory >> 20);
+  char *here = __builtin_frame_address(0);
+  size_t used = here < e->stack ? (size_t)(e->stack - here) : (size_t)(here - e->stack);
+  if (used > e->limits.stack)
+    fail_limit(e, "'%s' is nested too deeply", running_name(e));
+}

@@ -1,0 +1,340 @@
+// Memoised calls: see memo.h.
+//
+// The key spells the call out: the function, its types, and each argument; a leaf is its number in
+// order of first appearance with its type, shape and how much smaller than the current batch its
+// batch is. Steps that depend on nothing but constants are shared, not copied: they are the same
+// values at every place. Calls outside of every parm, column and map share nothing with calls
+// inside, since only outside an array of constants becomes the elements of a map without a
+// broadcast, which would not grow with the batch.
+#include "lang/elaborate/memo.h"
+
+typedef struct memo_entry {
+  uint64_t hash;
+  const char *key;
+  size_t key_length;
+  value_id first, last;  // steps [first, last)
+  value_id *parameters;
+  uint32_t parameter_count;
+  uint64_t batch;
+  value *result;
+} memo_entry;
+
+struct memo_call {
+  memo_entry entry;
+};
+
+struct memo_table {
+  memo_entry **slots;
+  size_t size, count;
+  VEC(char) key;  // of the call that is being looked up
+  VEC(value_id) leaves;
+};
+
+// Larger calls are not memoised: their keys and results would cost more than they save. A value
+// that shares parts is as large as its tree, which may be exponential.
+enum { LONGEST_KEY = 1 << 14, LARGEST_RESULT = 1 << 16, DEEPEST_VALUE = 64 };
+
+// ---- keys ------------------------------------------------------------------------------------
+
+typedef struct key_writer {
+  elaborator *e;
+  memo_table *table;
+  unsigned depth;
+  bool impossible;
+} key_writer;
+
+static void put(key_writer *k, const void *bytes, size_t count) {
+  if (k->table->key.count + count > LONGEST_KEY)
+    k->impossible = true;
+  for (size_t i = 0; i < count && !k->impossible; i++)
+    vec_push(k->e->memory, &k->table->key, ((const char *)bytes)[i]);
+}
+
+static void put_number(key_writer *k, uint64_t n) { put(k, &n, sizeof n); }
+
+static void put_pointer(key_writer *k, const void *p) { put(k, &p, sizeof p); }
+
+static void put_leaf(key_writer *k, value_id id) {
+  const value_id *known = k->table->leaves.items;
+  size_t i = 0;
+  while (i < k->table->leaves.count && known[i] != id)
+    i++;
+  put_number(k, i);
+  if (i < k->table->leaves.count)
+    return;
+  vec_push(k->e->memory, &k->table->leaves, id);
+  const trace_step *s = &k->e->out->steps.items[id];
+  if (!s->batch) {
+    k->impossible = true;
+    return;
+  }
+  put_number(k, k->e->batch / s->batch);
+  put_number(k, (uint64_t)s->type << 32 | s->rank);
+  put(k, s->dims, s->rank * sizeof *s->dims);
+}
+
+static void put_value(key_writer *k, value *v);
+
+static void put_values(key_writer *k, value **items, size_t count) {
+  for (size_t i = 0; i < count && !k->impossible; i++)
+    put_value(k, items[i]);
+}
+
+static void put_types(key_writer *k, const type_env *env) {
+  for (; env; env = env->outer)
+    for (size_t i = 0; i < env->of->variables.count; i++)
+      put_pointer(k, env->instance[i]);
+}
+
+static void put_closure(key_writer *k, const closure *f) {
+  put_pointer(k, f->code  ? (const void *)f->code
+                 : f->row ? (const void *)f->row
+                          : (const void *)f->foreign);
+  put_number(k, f->given);
+  put_types(k, f->types);
+  if (f->row)
+    for (size_t i = 0; i < f->row->scheme->all->variables.count; i++)
+      put_pointer(k, f->instance[i]);
+  if (f->code)
+    put_values(k, f->captures, f->code->captures.count);
+  put_values(k, f->arguments, f->given);
+}
+
+static void put_value(key_writer *k, value *v) {
+  // A function may hold itself (a local recursive one): such calls are not memoised.
+  if (++k->depth > DEEPEST_VALUE)
+    k->impossible = true;
+  if (v->kind == VALUE_THUNK && v->u.thunk.result)
+    v = v->u.thunk.result;
+  // The kind, which is 0 for scalars, and above it the scalar's type.
+  put_number(k, v->kind == VALUE_SCALAR ? (uint64_t)v->u.scalar.type << 32 : (uint64_t)v->kind);
+  switch (v->kind) {
+  case VALUE_SCALAR:
+    put(k, v->u.scalar.bits.bytes, scalar_types[v->u.scalar.type].size);
+    break;
+  case VALUE_LEAF:
+    put_leaf(k, v->u.leaf);
+    break;
+  case VALUE_ARRAY:
+    put_number(k, v->u.array.length);
+    if (!k->impossible)
+      put_value(k, v->u.array.element);
+    break;
+  case VALUE_TUPLE:
+  case VALUE_LIST:
+    put_number(k, v->u.parts.count);
+    put_values(k, v->u.parts.items, v->u.parts.count);
+    break;
+  case VALUE_FUNCTION:
+    if (!k->impossible)
+      put_closure(k, &v->u.function);
+    break;
+  case VALUE_THUNK:
+    k->impossible = true;
+    break;
+  }
+  k->depth--;
+}
+
+// ---- table -----------------------------------------------------------------------------------
+
+static memo_entry **find(memo_table *t, const memo_entry *wanted) {
+  size_t i = (size_t)wanted->hash & (t->size - 1);
+  for (; t->slots[i]; i = (i + 1) & (t->size - 1)) {
+    const memo_entry *have = t->slots[i];
+    if (have->hash == wanted->hash && have->key_length == wanted->key_length &&
+        !memcmp(have->key, wanted->key, have->key_length))
+      break;
+  }
+  return &t->slots[i];
+}
+
+static void grow(elaborator *e, memo_table *t) {
+  memo_table old = *t;
+  t->size = old.size ? 2 * old.size : 256;
+  t->slots = NEW_ARRAY(e->memory, memo_entry *, t->size);
+  for (size_t i = 0; i < old.size; i++)
+    if (old.slots[i])
+      *find(t, old.slots[i]) = old.slots[i];
+}
+
+// ---- copying ---------------------------------------------------------------------------------
+
+typedef struct copier {
+  elaborator *e;
+  const memo_entry *from;
+  const value_id *parameters;
+  value_id *renamed;  // of the steps from->first ...
+  bool *relative;     // copied, because they depend on a parameter or the batch
+} copier;
+
+static bool rename_id(copier *c, value_id id, value_id *to) {
+  *to = id;
+  for (uint32_t i = 0; i < c->from->parameter_count; i++)
+    if (c->from->parameters[i] == id) {
+      *to = c->parameters[i];
+      return true;
+    }
+  if (id < c->from->first || id >= c->from->last)
+    return false;
+  *to = c->renamed[id - c->from->first];
+  return c->relative[id - c->from->first];
+}
+
+static void copy_step(copier *c, value_id id) {
+  elaborator *e = c->e;
+  trace_step s = e->out->steps.items[id];
+  value_id *renamed = NEW_ARRAY(e->memory, value_id, s.operand_count);
+  bool relative = s.op == TRACE_INSTANCE || s.op == TRACE_BROADCAST;
+  for (uint32_t i = 0; i < s.operand_count; i++)
+    if (rename_id(c, s.operands[i], &renamed[i]))
+      relative = true;
+  c->relative[id - c->from->first] = relative;
+  c->renamed[id - c->from->first] = id;
+  if (!relative)
+    return;
+  s.operands = renamed;
+  // Batches are multiples or divisors of the one at the call; in between they scale alike.
+  if (s.batch)
+    s.batch = s.batch >= c->from->batch ? s.batch / c->from->batch * e->batch
+                                        : e->batch / (c->from->batch / s.batch);
+  c->renamed[id - c->from->first] = emit(e, s);
+}
+
+static value *copy_value(copier *c, value *v);
+
+static value **copy_values(copier *c, value **items, size_t count) {
+  value **copies = NEW_ARRAY(c->e->memory, value *, count);
+  for (size_t i = 0; i < count; i++)
+    copies[i] = copy_value(c, items[i]);
+  return copies;
+}
+
+static value *copy_value(copier *c, value *v) {
+  if (v->kind == VALUE_THUNK)
+    v = v->u.thunk.result;
+  if (v->kind == VALUE_SCALAR)
+    return v;
+  value *n = NEW(c->e->memory, value);
+  *n = *v;
+  switch (v->kind) {
+  case VALUE_LEAF:
+    rename_id(c, v->u.leaf, &n->u.leaf);
+    break;
+  case VALUE_ARRAY:
+    n->u.array.element = copy_value(c, v->u.array.element);
+    break;
+  case VALUE_TUPLE:
+  case VALUE_LIST:
+    n->u.parts.items = copy_values(c, v->u.parts.items, v->u.parts.count);
+    break;
+  case VALUE_FUNCTION:
+    if (v->u.function.code)
+      n->u.function.captures =
+          copy_values(c, v->u.function.captures, v->u.function.code->captures.count);
+    n->u.function.arguments = copy_values(c, v->u.function.arguments, v->u.function.given);
+    break;
+  default:
+    break;
+  }
+  return n;
+}
+
+// Whether copy_value can copy it: no unforced binding, no function that holds itself, not too
+// large. left: how many values it may have.
+static bool copyable(const value *v, unsigned depth, unsigned *left);
+
+static bool all_copyable(value *const *items, size_t count, unsigned depth, unsigned *left) {
+  for (size_t i = 0; i < count; i++)
+    if (!copyable(items[i], depth, left))
+      return false;
+  return true;
+}
+
+static bool copyable(const value *v, unsigned depth, unsigned *left) {
+  if (depth > DEEPEST_VALUE || !*left)
+    return false;
+  --*left;
+  const closure *f = &v->u.function;
+  switch (v->kind) {
+  case VALUE_SCALAR:
+  case VALUE_LEAF:
+    return true;
+  case VALUE_THUNK:
+    return v->u.thunk.result && copyable(v->u.thunk.result, depth + 1, left);
+  case VALUE_ARRAY:
+    return copyable(v->u.array.element, depth + 1, left);
+  case VALUE_TUPLE:
+  case VALUE_LIST:
+    return all_copyable(v->u.parts.items, v->u.parts.count, depth + 1, left);
+  case VALUE_FUNCTION:
+    return all_copyable(f->captures, f->code ? f->code->captures.count : 0, depth + 1, left) &&
+           all_copyable(f->arguments, f->given, depth + 1, left);
+  }
+  return false;
+}
+
+static value *replay(elaborator *e, const memo_entry *from, const value_id *parameters) {
+  size_t count = from->last - from->first;
+  copier c = {e, from, parameters, NEW_ARRAY(e->memory, value_id, count),
+              NEW_ARRAY(e->memory, bool, count)};
+  for (value_id id = from->first; id < from->last; id++)
+    copy_step(&c, id);
+  return copy_value(&c, from->result);
+}
+
+// ---- interface -------------------------------------------------------------------------------
+
+static memo_call *new_call(elaborator *e, const memo_table *t, uint64_t hash) {
+  memo_call *made = NEW(e->memory, memo_call);
+  made->entry = (memo_entry){.hash = hash,
+                             .key = arena_copy(e->memory, t->key.items, t->key.count),
+                             .key_length = t->key.count,
+                             .first = (value_id)e->out->steps.count,
+                             .parameters = NEW_ARRAY(e->memory, value_id, t->leaves.count),
+                             .parameter_count = (uint32_t)t->leaves.count,
+                             .batch = e->batch};
+  if (t->leaves.count)
+    memcpy(made->entry.parameters, t->leaves.items, t->leaves.count * sizeof *t->leaves.items);
+  return made;
+}
+
+value *memo_replay(elaborator *e, const closure *f, memo_call **call) {
+  *call = NULL;
+  if (!e->batch)
+    return NULL;
+  if (!e->memo)
+    e->memo = NEW(e->memory, memo_table);
+  memo_table *t = e->memo;
+  if (2 * t->count >= t->size)
+    grow(e, t);
+  t->key.count = t->leaves.count = 0;
+  key_writer k = {.e = e, .table = t};
+  put_number(&k, e->batch == 1);
+  put_closure(&k, f);
+  if (k.impossible)
+    return NULL;
+  uint64_t hash = hash_bytes(t->key.items, t->key.count);
+  const memo_entry wanted = {.hash = hash, .key = t->key.items, .key_length = t->key.count};
+  const memo_entry *known = *find(t, &wanted);
+  if (known)
+    return replay(e, known, t->leaves.items);
+  *call = new_call(e, t, hash);
+  return NULL;
+}
+
+void memo_finish(elaborator *e, memo_call *call, value *result) {
+  unsigned left = LARGEST_RESULT;
+  if (!call || !copyable(result, 0, &left))
+    return;
+  call->entry.result = result;
+  call->entry.last = (value_id)e->out->steps.count;
+  // Calls inside of this one were entered since: there may be many.
+  if (2 * e->memo->count >= e->memo->size)
+    grow(e, e->memo);
+  memo_entry **slot = find(e->memo, &call->entry);
+  if (*slot)
+    return;
+  *slot = &call->entry;
+  e->memo->count++;
+}

@@ -1,0 +1,250 @@
+// The program as a tree: what the parser builds, resolve.c binds, infer.c types and elaborate.c
+// runs.
+//
+//   merge n xs = let ys = vcolumn n xs        is one binding `merge` with one equation:
+//                in parm (2^(n-1)) (merge (n-1)) ys
+//
+//   binding merge                             a function of 2 parameters
+//     equation  patterns [n, xs]
+//       EXPR_LET
+//         binding ys = APPLY(APPLY(NAME vcolumn, NAME n), NAME xs)
+//         APPLY(APPLY(APPLY(NAME parm, APPLY(APPLY(NAME ^, 2), ...)), ...), NAME ys)
+//
+// Operators are applied names: `a + b` is APPLY(APPLY(NAME +, a), b). `a && b` is `if a then b else
+// false`, `a || b` is `if a then true else b`; `x |> f` is `f x`; `-1` is the literal.
+// Everything lives in the compilation's arena; nothing is ever freed singly.
+//
+// Variables after resolve.c: every function (a global binding, a local one with parameters, a
+// lambda) has one frame of numbered slots for its parameters, pattern variables and let bindings;
+// what it uses from enclosing functions is copied into its closure (`captures`).
+#ifndef PERMC_LANG_SYNTAX_TREE_H
+#define PERMC_LANG_SYNTAX_TREE_H
+
+#include "core/base.h"
+#include "core/diag.h"
+#include "core/scalar/scalar.h"
+
+typedef struct expr expr;
+typedef struct pattern pattern;
+typedef struct binding binding;
+typedef struct function function;
+typedef struct type type;
+typedef struct scheme scheme;
+typedef struct builtin builtin;
+
+// ---- types as written ------------------------------------------------------------------------
+
+typedef enum type_expr_kind {
+  TYPE_EXPR_NAME,
+  TYPE_EXPR_ARRAY,
+  TYPE_EXPR_TUPLE,
+  TYPE_EXPR_FUNCTION
+} type_expr_kind;
+
+typedef struct type_expr {
+  type_expr_kind kind;
+  span where;
+  const char *name;          // NAME: a scalar type or a type variable
+  expr *size;                // ARRAY: its length, or NULL for any
+  struct type_expr **parts;  // ARRAY: element; TUPLE: components; FUNCTION: parameter, result
+  uint32_t count;
+} type_expr;
+
+// ---- expressions -----------------------------------------------------------------------------
+
+typedef enum expr_kind {
+  EXPR_INT,
+  EXPR_FLOAT,
+  EXPR_BOOL,
+  EXPR_NAME,
+  EXPR_APPLY,
+  EXPR_LAMBDA,
+  EXPR_LET,
+  EXPR_IF,
+  EXPR_TUPLE,
+  EXPR_LIST,
+  EXPR_COMPREHENSION,
+  EXPR_INDEX,
+  EXPR_PROJECT,
+  EXPR_WILD  // `_` where a pattern was expected; anything else is an error in resolve.c
+} expr_kind;
+
+// Where a name's value is found.
+typedef enum reference_kind { REF_GLOBAL, REF_BUILTIN, REF_SLOT, REF_CAPTURE } reference_kind;
+
+typedef struct qualifier {  // of a comprehension: a generator, or (pattern NULL) a filter
+  pattern *target;
+  expr *source;  // the list, the range's first number, or the filter
+  expr *second;  // of a range first, second .. last; else NULL
+  expr *last;    // a range's last number, else NULL
+} qualifier;
+
+struct expr {
+  expr_kind kind;
+  span where;
+  scalar_type suffix;  // INT, FLOAT: 1i32; SCALAR_COUNT when there is none
+  type *type;          // of literals and lists, set by infer.c
+  union {
+    struct {
+      bool negative;
+      uint64_t magnitude;
+    } integer;
+    real_number real;
+    bool boolean;
+    struct {
+      const char *text;
+      reference_kind kind;
+      uint32_t index;      // slot or capture
+      binding *target;     // GLOBAL, and local functions (for types)
+      const builtin *row;  // BUILTIN
+      type **instance;     // the types that its scheme's variables stand for here
+      uint32_t instance_count;
+    } name;
+    struct {
+      expr *function, *argument;
+    } apply;
+    function *lambda;
+    struct {
+      binding **bindings;
+      uint32_t count;
+      expr *body;
+    } let;
+    struct {
+      expr *condition, *yes, *no;
+    } branch;
+    struct {
+      expr **items;
+      uint32_t count;
+    } list;  // TUPLE and LIST
+    struct {
+      expr *body;
+      qualifier *qualifiers;
+      uint32_t count;
+    } comprehension;
+    struct {
+      expr *array, *index;
+    } at;
+    struct {
+      expr *tuple;
+      uint32_t field;
+    } project;
+  } u;
+};
+
+// ---- patterns --------------------------------------------------------------------------------
+
+typedef enum pattern_kind {
+  PATTERN_INT,
+  PATTERN_BOOL,
+  PATTERN_NAME,
+  PATTERN_WILD,
+  PATTERN_TUPLE,
+  PATTERN_LIST
+} pattern_kind;
+enum { PATTERN_LIST_MAX = 64 };
+
+struct pattern {
+  pattern_kind kind;
+  span where;
+  const char *name;
+  uint32_t slot;        // NAME
+  binding *definition;  // NAME: for its type
+  bool negative;        // INT
+  uint64_t magnitude;
+  bool boolean;
+  scalar_type suffix;  // INT
+  type *type;          // of INT, set by infer.c
+  pattern **items;
+  uint32_t count;
+};
+
+// ---- functions and bindings ------------------------------------------------------------------
+
+typedef struct alternative {
+  expr *guard;  // NULL: always
+  expr *body;
+} alternative;
+
+typedef struct equation {
+  span where;
+  pattern **patterns;
+  alternative *alternatives;
+  binding **locals;  // where
+  uint32_t alternative_count, local_count;
+} equation;
+
+typedef struct capture {  // a variable of the enclosing function that this one uses
+  bool from_capture;      // it is itself a capture there
+  uint32_t index;
+} capture;
+
+struct function {
+  const char *name;  // NULL: a lambda
+  span where;
+  uint32_t arity;       // patterns per equation
+  uint32_t call_arity;  // arguments that a call waits for: more than arity where the signature
+                        // has sizes (main : [2^n]a -> [2^n]a; main = sort n)
+  binding *binding;     // NULL: a lambda
+  VEC(equation) equations;
+  uint32_t slot_count;
+  VEC(capture) captures;
+  function *outer;
+};
+
+typedef enum binding_kind {
+  BINDING_FUNCTION,  // a name with parameters, or a global without (arity 0)
+  BINDING_VALUE,     // a local name without parameters
+  BINDING_PATTERN,   // (a, b) = ...
+  BINDING_EXTERN,    // a foreign function
+  BINDING_VARIABLE   // a parameter or a pattern's variable: no definition of its own
+} binding_kind;
+
+struct binding {
+  binding_kind kind;
+  const char *name;
+  span where;  // the name
+  function *code;
+  pattern *target;       // PATTERN
+  type_expr *signature;  // or NULL
+  uint32_t signature_arrows;
+  VEC(const char *) size_names;  // of the signature, in order of appearance; ...
+  uint32_t first_size_slot;      // ... they live in consecutive slots of the function's own frame
+  uint32_t slot;                 // of a local
+  const char *library;           // EXTERN
+  bool in_library;               // part of the standard library
+  bool global;
+  bool is_size;  // a size name of a signature
+  // infer.c
+  scheme *scheme;
+  type *monotype;  // while its group is being inferred; of variables and local values, for good
+  struct type_name *type_names;  // in scope of its signature
+  // strongly connected components, resolve.c
+  VEC(binding *) uses;  // of a global: other globals; of a local function: those beside it
+  uint32_t block;       // of a local: number of the let or where
+  uint32_t group;       // of a local function: number of its group, in the order of inference
+  uint32_t order, low;
+  bool on_stack;
+};
+
+// Where the binding of that name is in a table (open addressing, larger than what it holds), or
+// where it would be put.
+binding **binding_slot(binding **table, size_t size, const char *name);
+
+typedef struct import {
+  span where;
+  const char *path;
+} import;
+
+typedef struct module {  // one source file
+  uint32_t file;
+  bool library;
+  VEC(binding *) bindings;
+  VEC(import) imports;
+} module;
+
+typedef struct program {
+  VEC(module *) modules;
+  VEC(binding *) entries;  // user bindings with a signature, and main
+} program;
+
+#endif

@@ -1,0 +1,560 @@
+// Names to meanings. In: modules. Out: every EXPR_NAME bound (syntax/tree.h, reference_kind), slots
+// and captures numbered, and the groups of mutually recursive bindings, callees first.
+//
+// A name means, innermost first: a local variable; a definition of the program; a definition of the
+// library; a builtin. The library's own code sees only the library and the builtins.
+#include "lang/types/types.h"
+
+typedef struct local {
+  const char *name;
+  function *owner;
+  uint32_t slot;
+  binding *definition;
+  uint32_t number;      // of those in scope when it came
+  struct local *next;   // the one before it
+  struct local *below;  // the one before it in its bucket
+} local;
+
+typedef struct name_table {
+  binding **slots;
+  size_t size;
+} name_table;
+
+enum { BUCKETS = 1 << 10 };
+
+typedef struct resolver {
+  diagnostics *d;
+  arena *memory;
+  const builtin_table *builtins;
+  name_table user, library;
+  local *locals;            // in scope, innermost first
+  local *buckets[BUCKETS];  // the same by their names
+  function *function;       // the one whose body is being walked
+  binding *global;          // the global binding it belongs to
+  binding_group open;       // the local functions around it, innermost last
+  uint32_t blocks;          // of local bindings, so far
+  bool in_sizes;            // of a signature
+  uint32_t depth;           // of the C stack, in expressions and definitions
+  bool too_deep;            // reported
+  uint32_t counter;         // strongly connected components
+  binding_group stack;
+  binding_groups *groups;
+} resolver;
+
+static void resolve_expr(resolver *r, expr *e);
+static void resolve_function(resolver *r, function *f);
+
+// ---- global names ----------------------------------------------------------------------------
+
+static binding *table_find(const name_table *t, const char *name) {
+  return t->size ? *binding_slot(t->slots, t->size, name) : NULL;
+}
+
+static name_table table_create(resolver *r, const program *p, bool library) {
+  name_table t = {0};
+  size_t count = 0;
+  for (size_t m = 0; m < p->modules.count; m++)
+    if (p->modules.items[m]->library == library)
+      count += p->modules.items[m]->bindings.count;
+  t.size = 2 * count + 1;
+  t.slots = NEW_ARRAY(r->memory, binding *, t.size);
+  for (size_t m = 0; m < p->modules.count; m++) {
+    const module *mod = p->modules.items[m];
+    if (mod->library != library)
+      continue;
+    for (size_t i = 0; i < mod->bindings.count; i++) {
+      binding *b = mod->bindings.items[i], **slot = binding_slot(t.slots, t.size, b->name);
+      if (*slot) {
+        diag_report(r->d, DIAG_ERROR, b->where, "'%s' is defined twice", b->name);
+        diag_report(r->d, DIAG_NOTE, (*slot)->where, "the first definition is here");
+      } else {
+        *slot = b;
+      }
+    }
+  }
+  return t;
+}
+
+// ---- unknown names ---------------------------------------------------------------------------
+
+// Edits (swaps of neighbours among them) that turn one name into the other; limit + 1 for names too
+// long to be worth it.
+static unsigned distance(const char *a, const char *b, unsigned limit) {
+  enum { LONGEST = 40 };
+  size_t n = strlen(a), m = strlen(b);
+  if (n > LONGEST || m > LONGEST)
+    return limit + 1;
+  unsigned rows[3][LONGEST + 1];
+  for (size_t j = 0; j <= m; j++)
+    rows[0][j] = (unsigned)j;
+  for (size_t i = 1; i <= n; i++) {
+    unsigned *row = rows[i % 3], *above = rows[(i + 2) % 3];
+    row[0] = (unsigned)i;
+    for (size_t j = 1; j <= m; j++) {
+      row[j] = above[j - 1] + (a[i - 1] != b[j - 1]);
+      if (above[j] + 1 < row[j])
+        row[j] = above[j] + 1;
+      if (row[j - 1] + 1 < row[j])
+        row[j] = row[j - 1] + 1;
+      bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+      if (swapped && rows[(i + 1) % 3][j - 2] + 1 < row[j])
+        row[j] = rows[(i + 1) % 3][j - 2] + 1;
+    }
+  }
+  return rows[n % 3][m];
+}
+
+static void consider(const char *name, const char *candidate, unsigned *best,
+                     const char **nearest) {
+  bool word =
+      (candidate[0] >= 'a' && candidate[0] <= 'z') || (candidate[0] >= 'A' && candidate[0] <= 'Z');
+  unsigned d = word ? distance(name, candidate, *best) : *best;
+  if (d < *best) {
+    *best = d;
+    *nearest = candidate;
+  }
+}
+
+static void report_unbound(resolver *r, span where, const char *name) {
+  diag_report(r->d, DIAG_ERROR, where, "'%s' is not defined", name);
+  if (r->in_sizes) {
+    diag_report(r->d, DIAG_HINT, where, "a size name is bound by [%s] or [2^%s] in a parameter",
+                name, name);
+    return;
+  }
+  // Short names are near to everything.
+  unsigned best = strlen(name) < 2 ? 0 : strlen(name) < 6 ? 2 : 3;
+  const char *nearest = NULL;
+  for (const local *l = r->locals; l; l = l->next)
+    consider(name, l->name, &best, &nearest);
+  const name_table *tables[] = {&r->user, &r->library};
+  for (int t = 0; t < 2; t++)
+    for (size_t i = 0; i < tables[t]->size; i++)
+      if (tables[t]->slots[i])
+        consider(name, tables[t]->slots[i]->name, &best, &nearest);
+  for (size_t i = 0; i < r->builtins->count; i++)
+    consider(name, r->builtins->rows[i].name, &best, &nearest);
+  if (nearest)
+    diag_report(r->d, DIAG_HINT, where, "did you mean '%s'?", nearest);
+}
+
+// ---- local names -----------------------------------------------------------------------------
+
+static local **bucket(resolver *r, const char *name) {
+  return &r->buckets[hash_bytes(name, strlen(name)) % BUCKETS];
+}
+
+static local *find_local(resolver *r, const char *name) {
+  local *l = *bucket(r, name);
+  while (l && strcmp(l->name, name))
+    l = l->below;
+  return l;
+}
+
+// Whether a name was added since `before` was the innermost one.
+static bool is_taken(resolver *r, const char *name, const local *before) {
+  const local *l = find_local(r, name);
+  return l && (!before || l->number > before->number);
+}
+
+static void leave_scope(resolver *r, local *outside) {
+  for (; r->locals != outside; r->locals = r->locals->next)
+    *bucket(r, r->locals->name) = r->locals->below;
+}
+
+static binding *add_local(resolver *r, const char *name, span where, binding *definition) {
+  local *l = NEW(r->memory, local), **same = bucket(r, name);
+  l->name = name;
+  l->number = r->locals ? r->locals->number + 1 : 0;
+  l->below = *same;
+  *same = l;
+  l->owner = r->function;
+  l->slot = r->function->slot_count++;
+  l->next = r->locals;
+  if (!definition) {
+    definition = NEW(r->memory, binding);
+    definition->kind = BINDING_VARIABLE;
+    definition->name = name;
+    definition->where = where;
+  }
+  definition->slot = l->slot;
+  l->definition = definition;
+  r->locals = l;
+  return definition;
+}
+
+// The number of the capture in f that holds `slot` of `owner`; added where it is missing, in every
+// function between.
+static uint32_t capture_index(resolver *r, function *f, const function *owner, uint32_t slot) {
+  capture c = {false, slot};
+  if (f->outer != owner)
+    c = (capture){true, capture_index(r, f->outer, owner, slot)};
+  for (uint32_t i = 0; i < f->captures.count; i++)
+    if (f->captures.items[i].from_capture == c.from_capture &&
+        f->captures.items[i].index == c.index)
+      return i;
+  vec_push(r->memory, &f->captures, c);
+  return (uint32_t)f->captures.count - 1;
+}
+
+// The function beside `used` whose definition is being resolved uses it.
+static void note_use(resolver *r, binding *used) {
+  for (size_t i = r->open.count; used->kind == BINDING_FUNCTION && i-- > 0;)
+    if (r->open.items[i]->block == used->block) {
+      vec_push(r->memory, &r->open.items[i]->uses, used);
+      return;
+    }
+}
+
+static bool bind_local(resolver *r, expr *e) {
+  const local *l = find_local(r, e->u.name.text);
+  if (!l)
+    return false;
+  e->u.name.target = l->definition;
+  note_use(r, l->definition);
+  bool own = l->owner == r->function;
+  e->u.name.kind = own ? REF_SLOT : REF_CAPTURE;
+  e->u.name.index = own ? l->slot : capture_index(r, r->function, l->owner, l->slot);
+  return true;
+}
+
+static void resolve_name(resolver *r, expr *e) {
+  const char *name = e->u.name.text;
+  if (bind_local(r, e))
+    return;
+  binding *b = r->global->in_library ? NULL : table_find(&r->user, name);
+  if (!b)
+    b = table_find(&r->library, name);
+  if (b) {
+    e->u.name.kind = REF_GLOBAL;
+    e->u.name.target = b;
+    vec_push(r->memory, &r->global->uses, b);
+    return;
+  }
+  e->u.name.kind = REF_BUILTIN;
+  e->u.name.row = builtin_find(r->builtins, name);
+  if (!e->u.name.row)
+    report_unbound(r, e->where, name);
+}
+
+static pattern *make_pattern_slots(resolver *r, pattern *p, const local *before) {
+  if (p->kind == PATTERN_NAME) {
+    if (is_taken(r, p->name, before))
+      diag_report(r->d, DIAG_ERROR, p->where, "'%s' appears twice in these patterns", p->name);
+    p->slot = add_local(r, p->name, p->where, NULL)->slot;
+    p->definition = r->locals->definition;
+  }
+  for (uint32_t i = 0; i < p->count; i++)
+    make_pattern_slots(r, p->items[i], before);
+  return p;
+}
+
+// ---- expressions -----------------------------------------------------------------------------
+
+static void resolve_bindings(resolver *r, binding **bindings, uint32_t count);
+static void group_functions(resolver *r, binding **bindings, uint32_t count);
+
+static void resolve_comprehension(resolver *r, expr *e) {
+  local *outside = r->locals;
+  for (uint32_t i = 0; i < e->u.comprehension.count; i++) {
+    qualifier *q = &e->u.comprehension.qualifiers[i];
+    resolve_expr(r, q->source);
+    if (q->second)
+      resolve_expr(r, q->second);
+    if (q->last)
+      resolve_expr(r, q->last);
+    if (q->target)
+      make_pattern_slots(r, q->target, r->locals);
+  }
+  resolve_expr(r, e->u.comprehension.body);
+  leave_scope(r, outside);
+}
+
+static void resolve_let(resolver *r, expr *e) {
+  local *outside = r->locals;
+  resolve_bindings(r, e->u.let.bindings, e->u.let.count);
+  resolve_expr(r, e->u.let.body);
+  leave_scope(r, outside);
+}
+
+static void resolve_kind(resolver *r, expr *e) {
+  switch (e->kind) {
+  case EXPR_INT:
+  case EXPR_FLOAT:
+  case EXPR_BOOL:
+    break;
+  case EXPR_WILD:
+    diag_report(r->d, DIAG_ERROR, e->where, "'_' stands for a pattern, it has no value");
+    break;
+  case EXPR_NAME:
+    resolve_name(r, e);
+    break;
+  case EXPR_APPLY:
+    resolve_expr(r, e->u.apply.function);
+    resolve_expr(r, e->u.apply.argument);
+    break;
+  case EXPR_LAMBDA:
+    resolve_function(r, e->u.lambda);
+    break;
+  case EXPR_LET:
+    resolve_let(r, e);
+    break;
+  case EXPR_IF:
+    resolve_expr(r, e->u.branch.condition);
+    resolve_expr(r, e->u.branch.yes);
+    resolve_expr(r, e->u.branch.no);
+    break;
+  case EXPR_TUPLE:
+  case EXPR_LIST:
+    for (uint32_t i = 0; i < e->u.list.count; i++)
+      resolve_expr(r, e->u.list.items[i]);
+    break;
+  case EXPR_COMPREHENSION:
+    resolve_comprehension(r, e);
+    break;
+  case EXPR_INDEX:
+    resolve_expr(r, e->u.at.array);
+    resolve_expr(r, e->u.at.index);
+    break;
+  case EXPR_PROJECT:
+    resolve_expr(r, e->u.project.tuple);
+    break;
+  }
+}
+
+// The parser limits what nests to the right, but a sum of a million terms nests to the left. What
+// passes here fits the stack of the later stages too.
+static bool enter(resolver *r, span where) {
+  enum { DEEPEST = 100000 };
+  if (++r->depth <= DEEPEST)
+    return true;
+  if (!r->too_deep)
+    diag_report(r->d, DIAG_ERROR, where, "this is nested too deeply");
+  r->too_deep = true;
+  return false;
+}
+
+static void resolve_expr(resolver *r, expr *e) {
+  if (enter(r, e->where))
+    resolve_kind(r, e);
+  r->depth--;
+}
+
+// ---- functions and bindings ------------------------------------------------------------------
+
+const expr *size_name(const expr *size, bool *power) {
+  *power = size->kind == EXPR_APPLY;
+  if (!*power)
+    return size->kind == EXPR_NAME ? size : NULL;
+  const expr *head = size->u.apply.function, *n = size->u.apply.argument;
+  if (head->kind != EXPR_APPLY || n->kind != EXPR_NAME)
+    return NULL;
+  const expr *op = head->u.apply.function, *base = head->u.apply.argument;
+  bool two = base->kind == EXPR_INT && base->u.integer.magnitude == 2 && !base->u.integer.negative;
+  return two && op->kind == EXPR_NAME && !strcmp(op->u.name.text, "^") ? n : NULL;
+}
+
+static void collect_size_names(resolver *r, binding *b, const type_expr *t) {
+  bool power;
+  const expr *name = t->kind == TYPE_EXPR_ARRAY && t->size ? size_name(t->size, &power) : NULL;
+  bool known = !name;
+  for (size_t i = 0; !known && i < b->size_names.count; i++)
+    known = !strcmp(b->size_names.items[i], name->u.name.text);
+  if (!known)
+    vec_push(r->memory, &b->size_names, name->u.name.text);
+  for (uint32_t i = 0; i < t->count; i++)
+    collect_size_names(r, b, t->parts[i]);
+}
+
+static void resolve_sizes_inside(resolver *r, const type_expr *t) {
+  if (t->kind == TYPE_EXPR_ARRAY && t->size)
+    resolve_expr(r, t->size);
+  for (uint32_t i = 0; i < t->count; i++)
+    resolve_sizes_inside(r, t->parts[i]);
+}
+
+static void resolve_sizes(resolver *r, const type_expr *signature) {
+  r->in_sizes = true;
+  resolve_sizes_inside(r, signature);
+  r->in_sizes = false;
+}
+
+// Only what a call is given can bind sizes: the parameters of the signature that are no functions.
+static void bind_size_names(resolver *r, binding *b) {
+  const type_expr *t = b->signature;
+  for (; t->kind == TYPE_EXPR_FUNCTION; t = t->parts[1])
+    if (t->parts[0]->kind != TYPE_EXPR_FUNCTION)
+      collect_size_names(r, b, t->parts[0]);
+  b->first_size_slot = r->function->slot_count;
+  for (size_t i = 0; i < b->size_names.count; i++)
+    add_local(r, b->size_names.items[i], b->where, NULL)->is_size = true;
+  resolve_sizes(r, b->signature);
+}
+
+static bool has_sizes(const type_expr *t) {
+  if (t->kind == TYPE_EXPR_ARRAY && t->size)
+    return true;
+  for (uint32_t i = 0; i < t->count; i++)
+    if (has_sizes(t->parts[i]))
+      return true;
+  return false;
+}
+
+// Sizes are bound and checked once a call has all arguments of the signature. Without sizes too, a
+// local definition f = g n is a function, not a value, when its signature says so.
+static uint32_t call_arity(const function *f) {
+  const binding *b = f->binding;
+  if (!b || !b->signature || b->signature_arrows <= f->arity)
+    return f->arity;
+  bool local_name = !b->global && !f->arity;
+  return local_name || has_sizes(b->signature) ? b->signature_arrows : f->arity;
+}
+
+static void resolve_right(resolver *r, equation *q) {
+  local *outside = r->locals;
+  resolve_bindings(r, q->locals, q->local_count);
+  for (uint32_t i = 0; i < q->alternative_count; i++) {
+    if (q->alternatives[i].guard)
+      resolve_expr(r, q->alternatives[i].guard);
+    resolve_expr(r, q->alternatives[i].body);
+  }
+  leave_scope(r, outside);
+}
+
+static void resolve_equation(resolver *r, equation *q) {
+  local *outside = r->locals;
+  for (uint32_t i = 0; i < r->function->arity; i++)
+    make_pattern_slots(r, q->patterns[i], outside);
+  resolve_right(r, q);
+  leave_scope(r, outside);
+}
+
+static void resolve_function(resolver *r, function *f) {
+  function *outer = r->function;
+  local *outside = r->locals;
+  f->outer = outer;
+  r->function = f;
+  f->call_arity = call_arity(f);
+  if (f->binding && f->binding->signature)
+    bind_size_names(r, f->binding);
+  for (size_t i = 0; i < f->equations.count; i++)
+    resolve_equation(r, &f->equations.items[i]);
+  r->function = outer;
+  leave_scope(r, outside);
+}
+
+// A local value is computed in the frame that it belongs to, so its expressions are resolved there.
+static void resolve_value(resolver *r, binding *b) {
+  if (b->signature)
+    resolve_sizes(r, b->signature);
+  resolve_right(r, &b->code->equations.items[0]);
+}
+
+static void resolve_bindings(resolver *r, binding **bindings, uint32_t count) {
+  const local *before = r->locals;
+  uint32_t block = ++r->blocks;
+  for (uint32_t i = 0; i < count; i++) {
+    binding *b = bindings[i];
+    b->block = block;
+    if (b->kind == BINDING_PATTERN) {
+      b->slot = r->function->slot_count++;
+      make_pattern_slots(r, b->target, before);
+      continue;
+    }
+    b->kind = b->code->arity || b->signature_arrows ? BINDING_FUNCTION : BINDING_VALUE;
+    if (is_taken(r, b->name, before))
+      diag_report(r->d, DIAG_ERROR, b->where, "'%s' is defined twice", b->name);
+    add_local(r, b->name, b->where, b);
+  }
+  for (uint32_t i = 0; i < count; i++) {
+    binding *b = bindings[i];
+    if (b->kind != BINDING_FUNCTION) {
+      resolve_value(r, b);
+      continue;
+    }
+    b->code->binding = b;
+    vec_push(r->memory, &r->open, b);
+    resolve_function(r, b->code);
+    r->open.count--;
+  }
+  group_functions(r, bindings, count);
+}
+
+// ---- groups (Tarjan's strongly connected components) -----------------------------------------
+
+static void visit(resolver *r, binding *b);
+
+// No local name is in scope here: a definition is resolved before those that it uses are visited.
+static void resolve_global(resolver *r, binding *b) {
+  r->global = b;
+  if (!b->code)
+    return;
+  b->code->binding = b;
+  resolve_function(r, b->code);
+}
+
+static void pop_group(resolver *r, binding *root) {
+  binding_group g = {0};
+  binding *b;
+  do {
+    b = r->stack.items[--r->stack.count];
+    b->on_stack = false;
+    vec_push(r->memory, &g, b);
+  } while (b != root);
+  vec_push(r->memory, r->groups, g);
+}
+
+static void visit(resolver *r, binding *b) {
+  b->order = b->low = ++r->counter;
+  b->on_stack = true;
+  vec_push(r->memory, &r->stack, b);
+  if (b->global)
+    resolve_global(r, b);
+  for (size_t i = 0; i < b->uses.count; i++) {
+    binding *u = b->uses.items[i];
+    if (!u->order) {
+      if (enter(r, u->where))
+        visit(r, u);
+      r->depth--;
+    }
+    if (u->on_stack && u->low < b->low)
+      b->low = u->low;
+  }
+  if (b->low == b->order)
+    pop_group(r, b);
+}
+
+// Puts the functions of a block first, in the order of inference.
+static void group_functions(resolver *r, binding **bindings, uint32_t count) {
+  binding_groups groups = {0}, *outer = r->groups;
+  binding_group values = {0};
+  r->groups = &groups;
+  for (uint32_t i = 0; i < count; i++) {
+    if (bindings[i]->kind != BINDING_FUNCTION)
+      vec_push(r->memory, &values, bindings[i]);
+    else if (!bindings[i]->order)
+      visit(r, bindings[i]);
+  }
+  r->groups = outer;
+  size_t next = 0;
+  for (size_t g = 0; g < groups.count; g++)
+    for (size_t i = 0; i < groups.items[g].count; i++) {
+      groups.items[g].items[i]->group = (uint32_t)g;
+      bindings[next++] = groups.items[g].items[i];
+    }
+  for (size_t i = 0; i < values.count; i++)
+    bindings[next++] = values.items[i];
+}
+
+bool resolve_program(diagnostics *d, program *p, const builtin_table *t, binding_groups *groups) {
+  resolver r = {.d = d, .memory = d->memory, .builtins = t, .groups = groups};
+  r.user = table_create(&r, p, false);
+  r.library = table_create(&r, p, true);
+  for (size_t m = 0; m < p->modules.count; m++) {
+    const module *mod = p->modules.items[m];
+    for (size_t i = 0; i < mod->bindings.count; i++)
+      if (!mod->bindings.items[i]->order)
+        visit(&r, mod->bindings.items[i]);
+  }
+  return !d->errors;
+}

@@ -1,0 +1,452 @@
+// Types: construction, printing, unification, schemes.
+#include "lang/types/types.h"
+
+type *type_prune(type *t) {
+  type *root = t;
+  while (root->kind == TYPE_VARIABLE && root->link)
+    root = root->link;
+  // Later searches are short: a long sum links a variable per term.
+  while (t != root) {
+    type *next = t->link;
+    t->link = root;
+    t = next;
+  }
+  return root;
+}
+
+static type *new_type(arena *a, type_kind kind, uint32_t count) {
+  type *t = NEW(a, type);
+  t->kind = kind;
+  t->count = count;
+  if (count)
+    t->parts = NEW_ARRAY(a, type *, count);
+  return t;
+}
+
+// Complex types are COMPLEX(real), so that a function can relate both.
+type *type_scalar(arena *a, scalar_type s) {
+  bool complex = scalar_types[s].kind == KIND_COMPLEX;
+  type *t = new_type(a, complex ? TYPE_COMPLEX : TYPE_SCALAR, complex ? 1 : 0);
+  t->scalar = s;
+  if (complex)
+    t->parts[0] = type_scalar(a, scalar_real_of(s));
+  return t;
+}
+
+type *type_array(arena *a, type *element) {
+  type *t = new_type(a, TYPE_ARRAY, 1);
+  t->parts[0] = element;
+  return t;
+}
+
+type *type_function(arena *a, type *parameter, type *result) {
+  type *t = new_type(a, TYPE_FUNCTION, 2);
+  t->parts[0] = parameter;
+  t->parts[1] = result;
+  return t;
+}
+
+type *type_tuple(arena *a, type **parts, uint32_t count) {
+  type *t = new_type(a, TYPE_TUPLE, count);
+  memcpy(t->parts, parts, count * sizeof *parts);
+  return t;
+}
+
+type *type_variable(arena *a, constraint c, uint32_t level) {
+  type *t = new_type(a, TYPE_VARIABLE, 0);
+  t->constraint = c;
+  t->level = level;
+  return t;
+}
+
+bool type_is_first_order(type *t) {
+  t = type_prune(t);
+  if (t->kind == TYPE_FUNCTION)
+    return false;
+  for (uint32_t i = 0; i < t->count; i++)
+    if (!type_is_first_order(t->parts[i]))
+      return false;
+  return true;
+}
+
+bool type_has_arrays(type *t) {
+  t = type_prune(t);
+  if (t->kind == TYPE_ARRAY)
+    return true;
+  for (uint32_t i = 0; i < t->count; i++)
+    if (type_has_arrays(t->parts[i]))
+      return true;
+  return false;
+}
+
+bool type_contains(type *t, const type *v) {
+  t = type_prune(t);
+  for (uint32_t i = 0; i < t->count; i++)
+    if (type_prune(t->parts[i]) == v || type_contains(t->parts[i], v))
+      return true;
+  return false;
+}
+
+bool first_order_parameters(type *t) {
+  for (t = type_prune(t); t->kind == TYPE_FUNCTION; t = type_prune(t->parts[1]))
+    if (!type_is_first_order(t->parts[0]))
+      return false;
+  return type_is_first_order(t);
+}
+
+// ---- printing --------------------------------------------------------------------------------
+
+const char *type_constraint_name(constraint c) {
+  static const struct {
+    scalar_class allowed;
+    const char *name;
+  } names[] = {{CLASS_INTEGER, "an integer"},
+               {CLASS_PART, "an f32 or f64"},
+               {CLASS_FLOAT, "a real float"},
+               {CLASS_COMPLEX, "a complex number"},
+               {CLASS_FRAC, "a float or complex number"},
+               {CLASS_REAL, "a real number"},
+               {CLASS_NUM, "a number"},
+               {CLASS_BITS, "an integer or bool"},
+               {CLASS_ORD, "an ordered scalar"},
+               {CLASS_ANY, "a scalar"}};
+  if (c.kind == CONSTRAINT_EACH)
+    return c.allowed & ~CLASS_ORD ? "a scalar or a tuple of such"
+                                  : "an ordered scalar or a tuple of such";
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (!(c.allowed & ~names[i].allowed))
+      return names[i].name;
+  return "a scalar";
+}
+
+// Unnamed variables are called t1, t2, ... in the order in which they are met.
+typedef struct printer {
+  text *out;
+  type *seen[32];
+  unsigned count;
+} printer;
+
+static void print(printer *p, type *t, bool nested);
+
+// A tuple of which only some components are known: (i32, _, t1, ...)
+static void print_fields(printer *p, const type *t) {
+  uint32_t last = 0;
+  for (size_t i = 0; i < t->fields.count; i++)
+    if (t->fields.items[i].index > last)
+      last = t->fields.items[i].index;
+  text_string(p->out, "(");
+  for (uint32_t k = 0; k <= last; k++) {
+    size_t i = 0;
+    while (i < t->fields.count && t->fields.items[i].index != k)
+      i++;
+    if (i < t->fields.count)
+      print(p, t->fields.items[i].type, true);
+    else
+      text_string(p->out, "_");
+    text_string(p->out, ", ");
+  }
+  text_string(p->out, "...)");
+}
+
+static void print_variable(printer *p, type *t, bool nested) {
+  if (t->rigid) {
+    text_string(p->out, t->name);
+    return;
+  }
+  if (t->fields.count) {
+    print_fields(p, t);
+    return;
+  }
+  if (t->constraint.kind != CONSTRAINT_NONE && !nested) {
+    text_string(p->out, type_constraint_name(t->constraint));
+    return;
+  }
+  unsigned i = 0;
+  while (i < p->count && p->seen[i] != t)
+    i++;
+  if (i == p->count && i < 32)
+    p->seen[p->count++] = t;
+  text_printf(p->out, "t%u", i + 1);
+}
+
+static void print_parts(printer *p, type *t) {
+  text_string(p->out, "(");
+  for (uint32_t i = 0; i < t->count; i++) {
+    if (i)
+      text_string(p->out, ", ");
+    print(p, t->parts[i], true);
+  }
+  text_string(p->out, ")");
+}
+
+static void print(printer *p, type *t, bool nested) {
+  t = type_prune(t);
+  switch (t->kind) {
+  case TYPE_SCALAR:
+    text_string(p->out, scalar_types[t->scalar].name);
+    break;
+  case TYPE_COMPLEX: {
+    type *real = type_prune(t->parts[0]);
+    bool known = real->kind == TYPE_SCALAR;
+    text_string(p->out,
+                known ? scalar_types[scalar_complex_of(real->scalar)].name : "a complex number");
+    break;
+  }
+  case TYPE_ARRAY:
+    text_string(p->out, "[]");
+    if (type_prune(t->parts[0])->kind == TYPE_FUNCTION)
+      text_string(p->out, "(");
+    print(p, t->parts[0], true);
+    if (type_prune(t->parts[0])->kind == TYPE_FUNCTION)
+      text_string(p->out, ")");
+    break;
+  case TYPE_TUPLE:
+    print_parts(p, t);
+    break;
+  case TYPE_FUNCTION: {
+    bool inner = type_prune(t->parts[0])->kind == TYPE_FUNCTION;
+    if (inner)
+      text_string(p->out, "(");
+    print(p, t->parts[0], true);
+    text_string(p->out, inner ? ") -> " : " -> ");
+    print(p, t->parts[1], true);
+    break;
+  }
+  case TYPE_VARIABLE:
+    print_variable(p, t, nested);
+    break;
+  }
+}
+
+static void print_whole(printer *p, text *out, type *t) {
+  enum { LONGEST = 200 };
+  size_t start = out->length;
+  p->out = out;
+  print(p, t, false);
+  if (out->length - start <= LONGEST)
+    return;
+  out->length = start + LONGEST;
+  text_string(out, "...");
+}
+
+void type_print(text *out, type *t) {
+  printer p = {.out = out};
+  print_whole(&p, out, t);
+}
+
+void type_print_both(text *first, type *a, text *second, type *b) {
+  printer p = {.out = first};
+  print_whole(&p, first, a);
+  print_whole(&p, second, b);
+}
+
+// ---- unification -----------------------------------------------------------------------------
+
+static bool occurs(const type *v, type *t, uint32_t level) {
+  t = type_prune(t);
+  if (t == v)
+    return true;
+  if (t->kind == TYPE_VARIABLE) {
+    if (t->level > level)
+      t->level = level;
+    for (size_t i = 0; i < t->fields.count; i++)
+      if (occurs(v, t->fields.items[i].type, level))
+        return true;
+  }
+  for (uint32_t i = 0; i < t->count; i++)
+    if (occurs(v, t->parts[i], level))
+      return true;
+  return false;
+}
+
+static bool constrain(arena *a, type *t, constraint c) {
+  t = type_prune(t);
+  if (c.kind == CONSTRAINT_NONE)
+    return true;
+  switch (t->kind) {
+  case TYPE_SCALAR:
+    return (c.allowed & CLASS_OF(t->scalar)) != 0;
+  case TYPE_COMPLEX: {
+    constraint real = {CONSTRAINT_SCALAR, 0};
+    if (c.allowed & CLASS_OF(SCALAR_C64))
+      real.allowed |= CLASS_OF(SCALAR_F32);
+    if (c.allowed & CLASS_OF(SCALAR_C128))
+      real.allowed |= CLASS_OF(SCALAR_F64);
+    return constrain(a, t->parts[0], real);
+  }
+  case TYPE_TUPLE:
+    if (c.kind != CONSTRAINT_EACH)
+      return false;
+    for (uint32_t i = 0; i < t->count; i++)
+      if (!constrain(a, t->parts[i], c))
+        return false;
+    return true;
+  case TYPE_VARIABLE: {
+    constraint was = t->constraint;
+    if (was.kind == CONSTRAINT_NONE)
+      was.allowed = CLASS_ANY;
+    constraint both = {was.kind > c.kind ? was.kind : c.kind, was.allowed & c.allowed};
+    if (!both.allowed || (both.kind == CONSTRAINT_SCALAR && t->fields.count))
+      return false;
+    t->constraint = both;
+    for (size_t i = 0; i < t->fields.count; i++)
+      if (!constrain(a, t->fields.items[i].type, c))
+        return false;
+    return true;
+  }
+  default:
+    return false;
+  }
+}
+
+// The field of a variable that will be a tuple; a new one when it was not known yet.
+static bool unify_field(arena *a, type *v, type_field f) {
+  if (v->constraint.kind == CONSTRAINT_SCALAR)
+    return false;
+  for (size_t i = 0; i < v->fields.count; i++)
+    if (v->fields.items[i].index == f.index)
+      return type_unify(a, v->fields.items[i].type, f.type);
+  vec_push(a, &v->fields, f);
+  return constrain(a, f.type, v->constraint);
+}
+
+static bool become(arena *a, type *v, type *t) {
+  if (v->rigid && t->kind != TYPE_VARIABLE)
+    return false;
+  // Signatures of one group of functions that call each other may name the same type twice: even :
+  // a -> int, odd : b -> int. That one signature's names stay apart is checked at the end.
+  if (v->rigid && t->rigid && (v->level != t->level || v->signer == t->signer))
+    return false;
+  if (v->rigid) {
+    type *swap = v;
+    v = t;
+    t = swap;
+  }
+  if (occurs(v, t, v->level))
+    return false;
+  if (t->rigid && v->fields.count)
+    return false;
+  constraint before = t->kind == TYPE_VARIABLE ? t->constraint : (constraint){0};
+  if (!constrain(a, t, v->constraint)) {
+    if (t->kind == TYPE_VARIABLE)
+      t->constraint = before;
+    return false;
+  }
+  for (size_t i = 0; i < v->fields.count; i++) {
+    type_field f = v->fields.items[i];
+    if (t->kind == TYPE_VARIABLE) {
+      if (occurs(t, f.type, t->level) || !unify_field(a, t, f))
+        return false;
+    } else if (t->kind != TYPE_TUPLE || f.index >= t->count ||
+               !type_unify(a, t->parts[f.index], f.type)) {
+      return false;
+    }
+  }
+  v->link = t;
+  return true;
+}
+
+bool type_unify(arena *a, type *wanted, type *found) {
+  wanted = type_prune(wanted);
+  found = type_prune(found);
+  if (wanted == found)
+    return true;
+  if (wanted->kind == TYPE_VARIABLE)
+    return become(a, wanted, found);
+  if (found->kind == TYPE_VARIABLE)
+    return become(a, found, wanted);
+  if (wanted->kind != found->kind || wanted->count != found->count)
+    return false;
+  if (wanted->kind == TYPE_SCALAR)
+    return wanted->scalar == found->scalar;
+  for (uint32_t i = 0; i < wanted->count; i++)
+    if (!type_unify(a, wanted->parts[i], found->parts[i]))
+      return false;
+  return true;
+}
+
+// ---- defaults --------------------------------------------------------------------------------
+
+static void set_default_tuple(arena *a, type *t) {
+  uint32_t count = 2;
+  for (size_t i = 0; i < t->fields.count; i++)
+    if (t->fields.items[i].index >= count)
+      count = t->fields.items[i].index + 1;
+  type **parts = NEW_ARRAY(a, type *, count);
+  for (uint32_t i = 0; i < count; i++)
+    parts[i] = type_variable(a, t->constraint, t->level);
+  type_unify(a, t, type_tuple(a, parts, count));
+  for (uint32_t i = 0; i < count; i++)
+    type_set_default(a, parts[i]);
+}
+
+void type_set_default(arena *a, type *t) {
+  static const scalar_type order[] = {SCALAR_I64,  SCALAR_F64, SCALAR_C128,
+                                      SCALAR_BOOL, SCALAR_F32, SCALAR_C64};
+  t = type_prune(t);
+  if (t->kind != TYPE_VARIABLE || t->rigid)
+    return;
+  if (t->fields.count) {
+    set_default_tuple(a, t);
+    return;
+  }
+  scalar_class allowed = t->constraint.kind == CONSTRAINT_NONE ? CLASS_ANY : t->constraint.allowed;
+  scalar_type s = 0;
+  while (!(allowed & CLASS_OF(s)))
+    s++;
+  for (size_t i = sizeof order / sizeof *order; i-- > 0;)
+    if (allowed & CLASS_OF(order[i]))
+      s = order[i];
+  type_unify(a, t, type_scalar(a, s));
+}
+
+// ---- schemes ---------------------------------------------------------------------------------
+
+typedef struct copier {
+  arena *memory;
+  const quantifier *from;
+  type **instance;
+  uint32_t level;
+} copier;
+
+static type *copy(copier *c, type *t);
+
+static type *copy_variable(copier *c, type *t) {
+  if (t->owner != c->from)
+    return t;
+  type **at = &c->instance[t->index];
+  if (*at)
+    return *at;
+  *at = type_variable(c->memory, t->constraint, c->level);
+  for (size_t i = 0; i < t->fields.count; i++) {
+    type_field f = {t->fields.items[i].index, copy(c, t->fields.items[i].type)};
+    vec_push(c->memory, &(*at)->fields, f);
+  }
+  return *at;
+}
+
+static type *copy(copier *c, type *t) {
+  t = type_prune(t);
+  if (t->kind == TYPE_VARIABLE)
+    return copy_variable(c, t);
+  if (!t->count)
+    return t;
+  type *n = new_type(c->memory, t->kind, t->count);
+  n->scalar = t->scalar;
+  for (uint32_t i = 0; i < t->count; i++)
+    n->parts[i] = copy(c, t->parts[i]);
+  return n;
+}
+
+type *scheme_instantiate(arena *a, scheme *s, uint32_t level, type ***instance) {
+  *instance = NULL;
+  size_t count = s->all->variables.count;
+  if (!count)
+    return s->type;
+  copier c = {a, s->all, NEW_ARRAY(a, type *, count), level};
+  type *t = copy(&c, s->type);
+  for (size_t i = 0; i < count; i++)
+    copy_variable(&c, s->all->variables.items[i]);
+  *instance = c.instance;
+  return t;
+}

@@ -1,0 +1,143 @@
+// Types, and the two analyses that come before elaboration.
+//
+// A type is a tree with shared variables; sizes are no part of it (they are checked where they are
+// concrete, in elaborate.c). A variable carries a constraint instead of type classes: which types
+// it may still become.
+//
+//   \x y -> x.0 <= y.0      x : v1, y : v2, v1 has field 0 : v3, v3 ordered;  result bool
+//   c64                     COMPLEX(f32): so that re, cis, root relate both
+//
+// resolve.c binds every name to what it means and finds the order of inference; infer.c gives
+// every binding a scheme (its type with the variables that each use may choose anew) and notes at
+// each use what they were chosen to be.
+#ifndef PERMC_LANG_TYPES_TYPES_H
+#define PERMC_LANG_TYPES_TYPES_H
+
+#include "lang/syntax/tree.h"
+
+typedef enum type_kind {
+  TYPE_SCALAR,
+  TYPE_COMPLEX,
+  TYPE_ARRAY,
+  TYPE_TUPLE,
+  TYPE_FUNCTION,
+  TYPE_VARIABLE
+} type_kind;
+
+// What a variable may become, from loose to strict.
+typedef enum constraint_kind {
+  CONSTRAINT_NONE,   // anything
+  CONSTRAINT_EACH,   // an element type allowed, or a tuple of such (comparisons are lexicographic)
+  CONSTRAINT_SCALAR  // an element type allowed
+} constraint_kind;
+
+typedef struct constraint {
+  constraint_kind kind;
+  scalar_class allowed;
+} constraint;
+
+typedef struct quantifier quantifier;
+
+typedef struct type_field {  // "has a component `index` of this type"
+  uint32_t index;
+  type *type;
+} type_field;
+
+struct type {
+  type_kind kind;
+  scalar_type scalar;
+  type **parts;  // COMPLEX: the real type; ARRAY: element; TUPLE; FUNCTION: parameter, result
+  uint32_t count;
+  // VARIABLE
+  type *link;  // what it became, or NULL
+  constraint constraint;
+  VEC(type_field) fields;
+  uint32_t level;         // of the let that may generalise it
+  bool rigid;             // named in a signature: stays a variable
+  const char *name;       // rigid
+  const binding *signer;  // rigid: the binding whose signature names it
+  quantifier *owner;      // generalised: variable number `index` of this one
+  uint32_t index;
+};
+
+// The variables that each use of a group of functions chooses anew; shared by the group's schemes.
+struct quantifier {
+  VEC(type *) variables;
+};
+
+struct scheme {
+  type *type;
+  quantifier *all;
+};
+
+typedef struct type_name {  // a type variable that a signature in scope names
+  const char *name;
+  type *variable;
+  struct type_name *next;
+} type_name;
+
+// ---- builtins --------------------------------------------------------------------------------
+
+struct elaborator;
+struct value;
+typedef struct value *builtin_run(struct elaborator *e, const builtin *row,
+                                  struct value **arguments, type **instance);
+
+struct builtin {
+  const char *name;
+  const char *signature;  // or NULL: made from scalar_ops
+  constraint constraint;  // of the signature's variable a
+  uint32_t arity;
+  builtin_run *run;
+  int operation;   // of scalar operations and conversions: scalar_op or scalar_type
+  scheme *scheme;  // set per compilation, in a copy of the table
+};
+// All builtins of one compilation, in its arena; their schemes are made.
+typedef struct builtin_table {
+  builtin *rows;
+  size_t count;
+} builtin_table;
+builtin_table builtins_create(diagnostics *d);
+const builtin *builtin_find(const builtin_table *t, const char *name);
+
+// ---- types -----------------------------------------------------------------------------------
+
+type *type_prune(type *t);  // follows links
+type *type_scalar(arena *a, scalar_type s);
+type *type_array(arena *a, type *element);
+type *type_function(arena *a, type *parameter, type *result);
+type *type_tuple(arena *a, type **parts, uint32_t count);
+type *type_variable(arena *a, constraint c, uint32_t level);
+// What a variable becomes that nothing determines: i64, f64 or the next type that it may be; the
+// smallest tuple that has the components that are asked for. Other types stay as they are.
+void type_set_default(arena *a, type *t);
+void type_print(text *out, type *t);  // []i32, (u32, a) -> a, "a number" for a constrained variable
+// The same of two types, whose unnamed variables are numbered together.
+void type_print_both(text *first, type *a, text *second, type *b);
+const char *type_constraint_name(constraint c);  // "an ordered scalar"
+bool type_contains(type *t, const type *v);      // v inside of t, not t itself
+bool type_is_first_order(type *t);               // holds no function
+bool type_has_arrays(type *t);
+bool first_order_parameters(type *t);  // neither its parameters nor its result hold one
+
+// ---- analyses --------------------------------------------------------------------------------
+
+// Binds names, numbers slots and captures, of what an earlier call has not seen. groups: the
+// bindings in an order in which each comes after those that it uses; each group is mutually
+// recursive.
+typedef VEC(binding *) binding_group;
+typedef VEC(binding_group) binding_groups;
+bool resolve_program(diagnostics *d, program *p, const builtin_table *t, binding_groups *groups);
+// The name n of a length m or 2^n, which may bind it; NULL: the length is another expression, over
+// names bound elsewhere in the signature.
+const expr *size_name(const expr *size, bool *power);
+// Types them. Both return false if errors were reported.
+bool infer_program(diagnostics *d, const builtin_table *t, binding_groups *groups);
+// For builtins: the scheme of a signature text; a: the constraint of the variable named a.
+scheme *scheme_of_signature(diagnostics *d, type_expr *signature, constraint a);
+// Makes `wanted` and the type of an entry's parameter or result equal; false if they cannot be.
+bool type_unify(arena *a, type *wanted, type *found);
+// A copy of the scheme's type with fresh variables; *instance: what the variables became.
+type *scheme_instantiate(arena *a, scheme *s, uint32_t level, type ***instance);
+
+#endif

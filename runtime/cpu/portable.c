@@ -1,0 +1,459 @@
+// Prepares the passes of a plan and runs their items. See portable.h.
+#include "runtime/cpu/portable_pass.h"
+
+#include <stdio.h>
+
+enum {
+  ENOUGH_BITS = 12,        // a tile of 2^12 elements is worth its beginning ...
+  ENOUGH_BYTES = 1 << 17,  // ... if it fits
+  LINE_BYTES = 64,         // lines of memory come first in the basis
+  WINDOW_BITS = 14,        // bytes of the tile that several compare-exchanges share: first cache
+  SLOT_ALIGN = 64,
+};
+
+// ---- which tile ---------------------------------------------------------------------------------
+
+// Bytes of one position, all slots.
+static uint64_t position_bytes(const plan_pass *p) {
+  uint64_t sum = 0;
+  for (uint32_t i = 0; i < p->slot_count; i++)
+    sum += p->slot_bytes[i];
+  return sum ? sum : 1;
+}
+
+static bool has_room(const plan_pass *p, int bits) {
+  return bits <= ENOUGH_BITS && position_bytes(p) << bits <= ENOUGH_BYTES;
+}
+
+static uint64_t iterations(const net_stage *s) {
+  uint64_t count = 1;
+  for (uint32_t l = 0; l < s->loop_count; l++)
+    count *= s->extents[l];
+  return count;
+}
+
+// The plan's tile, with blocks while that makes too small a tile larger, then with iterations.
+static void choose_extent(portable_pass_state *s, f2_space *v) {
+  const plan_pass *p = s->plan;
+  tile *t = &s->tile;
+  int blocks = t->stage->n - p->tile.dimension;
+  *v = p->tile;
+  while (s->extra_bits < blocks && has_room(p, v->dimension + 1))
+    f2_space_insert(v, p->blocks[s->extra_bits++]);
+  t->d = v->dimension;
+  t->block_bits = blocks - s->extra_bits;
+  for (int i = 0; i < t->block_bits; i++)
+    t->blocks[i] = p->blocks[s->extra_bits + i];
+  while (t->block_bits == 0 && has_room(p, t->d + t->batch_bits + 1) &&
+         f2_unit(t->batch_bits) < iterations(t->stage))
+    t->batch_bits++;
+}
+
+// ---- which basis --------------------------------------------------------------------------------
+
+// The order of candidates; those that are sums of earlier ones are not taken.
+//
+//   1. vectors on which no coordinate of an op depends, if several ops want runs (see wants_runs)
+//   2. else a line of memory: what counts through the addresses of the first load
+//   3. the ops' directions, in order: early ops are then near in the tile; less what they have of
+//      the line
+//   4. more of the addresses, and whatever V has
+typedef struct basis_choice {
+  f2_space space, chosen;  // V, and the span of what has been chosen
+  int count;
+  uint64_t basis[F2_MAX];
+} basis_choice;
+
+static void take(basis_choice *c, uint64_t vector) {
+  if (f2_space_has(c->space, vector) && f2_space_insert(&c->chosen, vector))
+    c->basis[c->count++] = vector;
+}
+
+// Ops that are computed element by element want the elements of a number in runs.
+static bool wants_runs(const net_stage *s, const net_op *op) {
+  compare row = {0};
+  net_id value = 0;
+  return op->k > 0 && !compare_match(s, op, &row, &value);
+}
+
+// The vectors of V on which no coordinate of an op that wants runs depends, if there are several.
+static f2_space find_runs(const portable_pass_state *s, f2_space v) {
+  const net_stage *stage = s->tile.stage;
+  uint32_t wanting = 0;
+  for (uint32_t i = 0; i < s->plan->op_count; i++) {
+    const net_op *op = &stage->ops.items[s->plan->ops[i]];
+    bool wants = wants_runs(stage, op);
+    wanting += wants;
+    for (uint32_t k = 0; wants && k < op->k; k++) {
+      f2_space one = f2_span(stage->n, 1, &op->coordinates[k].mask);
+      v = f2_space_intersection(v, f2_space_orthogonal(one));
+    }
+  }
+  return wanting > 1 ? v : f2_space_zero(stage->n);
+}
+
+// Vectors that add 1, 2, 4, ... to the address; *line: as many as there are in a line.
+static int find_lines(arena *a, const portable_pass_state *s, uint64_t *lines, int *line) {
+  const plan_pass *p = s->plan;
+  const plan_move *first = p->load_count ? p->loads : p->stores;
+  tile_set all;
+  *line = 0;
+  if (p->load_count + p->store_count == 0)
+    return 0;
+  tile_set_prepare(a, &s->tile, 0, NULL, &all);
+  int count = tile_map_lines(&s->tile, &first->map, &all, MOVE_BITS, lines);
+  for (int i = 0; i < count; i++)
+    lines[i] = tile_index(&s->tile, &(tile_item){.base = 0}, lines[i]);
+  while (*line < count && p->slot_bytes[first->slot] << *line < LINE_BYTES)
+    *line += 1;
+  return count;
+}
+
+// With them, the first index of each tile is chosen so that the lowest bits of that address are 0:
+// then runs of the tile are runs of memory, not turned.
+static void level_base(arena *a, portable_pass_state *s, int count, const uint64_t *lines) {
+  const plan_pass *p = s->plan;
+  const plan_move *first = p->load_count ? p->loads : p->stores;
+  s->level_forms = NEW_ARRAY(a, net_form, count);
+  s->level_vectors = NEW_ARRAY(a, uint64_t, count);
+  for (; s->level_count < count; s->level_count++) {
+    for (uint32_t r = 0; r < first->map.row_count; r++)
+      if (first->map.rows[r].weight == INT64_C(1) << s->level_count)
+        s->level_forms[s->level_count] = first->map.rows[r].form;
+    s->level_vectors[s->level_count] = lines[s->level_count];
+  }
+}
+
+// The vector, changed by the first `count` of the lines so that it leaves their bits of the address
+// as they are: else those runs would be turned.
+static uint64_t levelled(const portable_pass_state *s, int count, uint64_t vector) {
+  for (int i = 0; i < count; i++)
+    vector ^= f2_dot(s->level_forms[i].mask, vector) ? s->level_vectors[i] : 0;
+  return vector;
+}
+
+static void choose_basis(arena *a, portable_pass_state *s, f2_space v) {
+  basis_choice c = {.space = v, .chosen = f2_space_zero(v.n)};
+  uint64_t lines[F2_MAX];
+  int line = 0;
+  memcpy(s->tile.basis, v.basis, sizeof v.basis);  // for find_lines
+  int count = find_lines(a, s, lines, &line);
+  level_base(a, s, count, lines);
+  f2_space runs = find_runs(s, v);
+  for (int i = 0; i < count; i++)
+    if (f2_space_has(runs, lines[i]))
+      take(&c, lines[i]);
+  for (int i = 0; i < runs.dimension; i++)
+    take(&c, runs.basis[i]);
+  for (int i = 0; i < line && runs.dimension == 0; i++)
+    take(&c, lines[i]);
+  int level = runs.dimension == 0 ? line : 0;
+  for (uint32_t i = 0; i < s->plan->op_count; i++) {
+    const net_op *op = &s->tile.stage->ops.items[s->plan->ops[i]];
+    for (uint32_t k = 0; k < op->k; k++)
+      take(&c, levelled(s, level, op->directions[k]));
+  }
+  for (int i = 0; i < count; i++)
+    take(&c, lines[i]);
+  for (int i = 0; i < v.dimension; i++)
+    take(&c, levelled(s, level, v.basis[i]));
+  assert(c.count == s->tile.d);
+  memcpy(s->tile.basis, c.basis, sizeof c.basis);
+}
+
+// ---- preparation --------------------------------------------------------------------------------
+
+static uint64_t *place_slots(arena *a, portable_pass_state *s) {
+  uint64_t *slots = NEW_ARRAY(a, uint64_t, s->plan->slot_count);
+  for (uint32_t i = 0; i < s->plan->slot_count; i++) {
+    slots[i] = s->slot_bytes;
+    uint64_t bytes = (uint64_t)s->plan->slot_bytes[i] << (s->tile.d + s->tile.batch_bits);
+    s->slot_bytes += (bytes + SLOT_ALIGN - 1) / SLOT_ALIGN * SLOT_ALIGN;
+  }
+  return slots;
+}
+
+static void need_work(portable_pass_state *s, uint64_t bytes) {
+  bytes = (bytes + SLOT_ALIGN - 1) / SLOT_ALIGN * SLOT_ALIGN;
+  s->work_bytes = bytes > s->work_bytes ? bytes : s->work_bytes;
+}
+
+static void prepare_moves(arena *a, portable_pass_state *s, const uint64_t *slots) {
+  const plan_pass *p = s->plan;
+  s->loads = NEW_ARRAY(a, tile_move, p->load_count);
+  s->stores = NEW_ARRAY(a, tile_move, p->store_count);
+  for (; s->load_count < p->load_count; s->load_count++) {
+    const plan_move *m = &p->loads[s->load_count];
+    tile_move_prepare(a, &s->tile, m, m->live_count, m->live, p->slot_bytes[m->slot],
+                      slots[m->slot], &s->loads[s->load_count]);
+    need_work(s, tile_move_work(&s->loads[s->load_count]));
+  }
+  for (; s->store_count < p->store_count; s->store_count++) {
+    const plan_move *m = &p->stores[s->store_count];
+    uint32_t count = m->live_count + p->live_count;
+    net_form *live = NEW_ARRAY(a, net_form, count);
+    for (uint32_t i = 0; i < count; i++)
+      live[i] = i < m->live_count ? m->live[i] : p->live[i - m->live_count];
+    tile_move_prepare(a, &s->tile, m, count, live, p->slot_bytes[m->slot], slots[m->slot],
+                      &s->stores[s->store_count]);
+    need_work(s, tile_move_work(&s->stores[s->store_count]));
+  }
+}
+
+static bool calls_out(const tile_op *op) {
+  for (uint32_t i = 0; i < op->step_count; i++)
+    if (op->steps[i].kind == NET_EXTERN)
+      return true;
+  return false;
+}
+
+// Compare-exchanges that go over a window of the tile together: how many, from each on.
+static void find_windows(portable_pass_state *s) {
+  for (uint32_t i = s->op_count; i-- > 0;) {
+    tile_op *op = &s->ops[i], *next = op + 1;
+    bool joins =
+        i + 1 < s->op_count && op->is_compare && next->is_compare && op->always && next->always &&
+        op->size_bits == next->size_bits &&
+        (op->compare.direction | next->compare.direction) << op->size_bits < f2_unit(WINDOW_BITS);
+    op->together = joins ? next->together + 1 : 1;
+  }
+}
+
+static void prepare_ops(portable *e, portable_pass_state *s, const uint64_t *slots) {
+  const net_stage *stage = s->tile.stage;
+  op_context c = {&e->memory, &s->tile, s->plan, slots, NULL, NULL, e};
+  c.nodes = NEW_ARRAY(&e->memory, net_id, stage->nodes.count);
+  c.step_of = NEW_ARRAY(&e->memory, uint32_t, stage->nodes.count);
+  for (size_t i = 0; i < stage->nodes.count; i++)
+    c.step_of[i] = UINT32_MAX;
+  s->ops = NEW_ARRAY(&e->memory, tile_op, s->plan->op_count);
+  for (; s->op_count < s->plan->op_count; s->op_count++) {
+    tile_op *op = &s->ops[s->op_count];
+    tile_op_prepare(&c, &stage->ops.items[s->plan->ops[s->op_count]], op);
+    need_work(s, op->work_bytes);
+    s->serial |= calls_out(op);
+    for (uint32_t i = 0; i < op->step_count; i++)
+      if (op->steps[i].operand_count > s->operand_count)
+        s->operand_count = op->steps[i].operand_count;
+  }
+  find_windows(s);
+}
+
+// Where there is much to compute on a tile, the next one is fetched into the cache meanwhile.
+static void plan_ahead(portable_pass_state *s) {
+  uint64_t waits = 0, chunks = 0;
+  if (s->tile.batch_bits > 0 || s->op_count < 2 || s->tile.d < ENOUGH_BITS)
+    return;
+  for (uint32_t i = 0; i < s->op_count; i += s->ops[i].together) {
+    uint64_t all = f2_unit(s->tile.d + (int)s->ops[i].size_bits) >> WINDOW_BITS;
+    waits += s->ops[i].together > 1 && all > 1 ? all : 1;
+  }
+  for (uint32_t i = 0; i < s->load_count; i++) {
+    uint64_t some = f2_unit(s->loads[i].set.dimension - s->loads[i].set.chunk_bits);
+    chunks = some > chunks ? some : chunks;
+  }
+  s->ahead_chunks = (chunks + waits - 1) / waits;
+}
+
+static void prepare_pass(portable *e, const plan_pass *p, portable_pass_state *s) {
+  f2_space v;
+  *s = (portable_pass_state){.plan = p};
+  s->tile.stage = &e->plan->net->stages.items[p->stage];
+  choose_extent(s, &v);
+  assert(s->tile.d + s->tile.batch_bits < 32);
+  choose_basis(&e->memory, s, v);
+  s->space = v;
+  const uint64_t *slots = place_slots(&e->memory, s);
+  prepare_moves(&e->memory, s, slots);
+  prepare_ops(e, s, slots);
+  plan_ahead(s);
+  s->live = NEW_ARRAY(&e->memory, net_form, p->live_count);
+  for (uint32_t i = 0; i < p->live_count; i++)
+    if (tile_position_mask(&s->tile, p->live[i].mask) == 0)
+      s->live[s->live_count++] = p->live[i];
+}
+
+// ---- foreign functions --------------------------------------------------------------------------
+
+static bool refuse(cpu_failure *failure, const net_op *op, const char *message) {
+  *failure = (cpu_failure){.origin = op->origin, .has_origin = true};
+  snprintf(failure->message, sizeof failure->message, "%s", message);
+  return false;
+}
+
+static bool open_one(portable *e, uint64_t number, bool allowed, const net_op *op,
+                     cpu_failure *failure) {
+  char message[400];
+  const net_extern *x = &e->plan->net->externs.items[number];
+  if (e->foreign[number])
+    return true;
+  if (!allowed) {
+    snprintf(message, sizeof message,
+             "\"%s\" is a C function; programs may call those only with --allow-extern", x->name);
+    return refuse(failure, op, message);
+  }
+  trace_extern row = {x->library, x->name, x->arity, x->parameters, x->result};
+  e->foreign[number] = foreign_open(&row, message, sizeof message);
+  return e->foreign[number] != NULL || refuse(failure, op, message);
+}
+
+static bool open_foreign(portable *e, bool allowed, cpu_failure *failure) {
+  for (size_t i = 0; i < e->plan->passes.count; i++) {
+    const portable_pass_state *s = &e->passes[i];
+    for (uint32_t o = 0; o < s->op_count; o++)
+      for (uint32_t k = 0; k < s->ops[o].step_count; k++)
+        if (s->ops[o].steps[k].kind == NET_EXTERN &&
+            !open_one(e, s->ops[o].steps[k].number, allowed, s->ops[o].op, failure))
+          return false;
+  }
+  return true;
+}
+
+// ---- making and freeing -------------------------------------------------------------------------
+
+portable *portable_new(const plan *p, const portable_options *o, cpu_failure *failure) {
+  *failure = (cpu_failure){.has_origin = false};
+  snprintf(failure->message, sizeof failure->message, "out of memory");
+  portable *e = calloc(1, sizeof *e);
+  if (e == NULL)
+    return NULL;
+  e->plan = p;
+  e->interrupted = o->interrupted;
+  e->kernels = compare_kernels_find(o->vector_bytes);
+  e->memory.failure = &e->failure;
+  if (setjmp(e->failure)) {
+    portable_free(e);
+    return NULL;
+  }
+  e->foreign = NEW_ARRAY(&e->memory, foreign *, p->net->externs.count);
+  e->roots = root_tables_new(&e->memory, p->net);
+  e->passes = NEW_ARRAY(&e->memory, portable_pass_state, p->passes.count);
+  for (size_t i = 0; i < p->passes.count; i++)
+    prepare_pass(e, &p->passes.items[i], &e->passes[i]);
+  if (open_foreign(e, o->allow_foreign, failure)) {
+    *failure = (cpu_failure){.has_origin = false};
+    return e;
+  }
+  portable_free(e);
+  return NULL;
+}
+
+void portable_free(portable *e) {
+  if (e == NULL)
+    return;
+  for (size_t i = 0; e->foreign && i < e->plan->net->externs.count; i++)
+    foreign_close(e->foreign[i]);
+  arena_free(&e->memory);
+  free(e);
+}
+
+// ---- running ------------------------------------------------------------------------------------
+
+// The loads of the tile that comes next, in as many parts as there are waits.
+typedef struct ahead {
+  tile_item item;
+  uint64_t part;  // how much of it has been asked for
+  bool wanted;
+} ahead;
+
+static void look_ahead(const portable_pass_state *s, ahead *next) {
+  if (!next->wanted)
+    return;
+  for (uint32_t i = 0; i < s->load_count; i++)
+    tile_prefetch(&s->tile, &s->loads[i], &next->item, next->part, s->ahead_chunks);
+  next->part += s->ahead_chunks;
+}
+
+// Several compare-exchanges, window by window, or one over the whole tile.
+static void run_compares(const portable *e, const portable_pass_state *s, uint32_t first,
+                         const tile_item *item, ahead *next) {
+  const tile_op *op = &s->ops[first];
+  uint64_t all = item->count << s->tile.d, window = all, origin = 0;
+  if (!op->always && !tile_set_start(&op->set, item->base, &origin))
+    return;
+  if (op->together > 1)
+    window = f2_unit(WINDOW_BITS - (int)op->size_bits);
+  for (uint64_t at = 0; at < all; at += window) {
+    look_ahead(s, next);
+    for (uint32_t i = 0; i < op->together; i++) {
+      const tile_op *one = op + i;
+      e->kernels->compare[one->compare.kind](&one->compare, net_form_at(one->turn, item->base),
+                                             item->slots + one->in, item->slots + one->out, at,
+                                             all - at < window ? all - at : window);
+    }
+  }
+}
+
+static bool is_dead(const portable_pass_state *s, const tile_item *item) {
+  for (uint32_t i = 0; i < s->live_count; i++)
+    if (net_form_at(s->live[i], item->base))
+      return true;
+  return s->plan->limit >> s->tile.stage->n == 0 &&
+         f2_space_reduce(s->space, item->base) >= s->plan->limit;
+}
+
+static bool run_tile(const portable *e, const portable_pass_state *s, const tile_item *item,
+                     ahead *next) {
+  if (is_dead(s, item))
+    return true;
+  for (uint32_t i = 0; i < s->load_count; i++)
+    tile_load(&s->tile, &s->loads[i], item);
+  for (uint32_t i = 0; i < s->op_count; i++)
+    if (s->ops[i].is_compare) {
+      run_compares(e, s, i, item, next);
+      i += s->ops[i].together - 1;
+    } else {
+      look_ahead(s, next);
+      if (!tile_op_run(e, &s->tile, &s->ops[i], item))
+        return false;
+    }
+  for (uint32_t i = 0; i < s->store_count; i++)
+    tile_store(&s->tile, &s->stores[i], item);
+  return true;
+}
+
+static void find_item(const portable_pass_state *s, uint64_t number, tile_item *item) {
+  const tile *t = &s->tile;
+  item->loop = number >> t->block_bits;
+  item->base = 0;
+  for (int b = 0; b < t->block_bits; b++)
+    item->base ^= f2_bit(number, b) ? t->blocks[b] : 0;
+  for (int i = 0; i < s->level_count; i++)
+    item->base ^= net_form_at(s->level_forms[i], item->base) ? s->level_vectors[i] : 0;
+}
+
+// Our items: tiles (whose number is the plan's without the lowest extra_bits bits) or batches.
+static bool run_items(void *with, uint32_t pass, void *const *arrays, uint64_t first, uint64_t last,
+                      void *scratch) {
+  const portable *e = with;
+  const portable_pass_state *s = &e->passes[pass];
+  const tile *t = &s->tile;
+  uint64_t batch = f2_unit(t->batch_bits);
+  tile_item item = {.arrays = arrays, .slots = scratch};
+  item.work = item.slots + s->slot_bytes;
+  item.operands = (const void **)(void *)(item.work + s->work_bytes);
+  first >>= s->extra_bits;
+  last >>= s->extra_bits;
+  for (uint64_t i = first; i < last; i += item.count) {
+    ahead next = {.item = item, .wanted = s->ahead_chunks > 0 && i + 1 < last};
+    item.count = last - i < batch ? last - i : batch;
+    find_item(s, i, &item);
+    if (next.wanted) {
+      find_item(s, i + 1, &next.item);
+      next.wanted = !is_dead(s, &next.item);
+    }
+    if (!run_tile(e, s, &item, &next))
+      return false;
+  }
+  return true;
+}
+
+cpu_work portable_pass(void *with, uint32_t pass) {
+  const portable *e = with;
+  const portable_pass_state *s = &e->passes[pass];
+  cpu_work work = {.run = run_items, .with = with, .serial = s->serial, .in_place = true};
+  work.granularity = f2_unit(s->extra_bits);
+  work.chunk = work.granularity << s->tile.batch_bits;
+  work.scratch_bytes = s->slot_bytes + s->work_bytes + (s->operand_count + 1) * sizeof(void *);
+  return work;
+}

@@ -1,0 +1,493 @@
+// Ops as lists of steps, each over a chunk of instances at a time. See portable_pass.h.
+#include "runtime/cpu/portable_pass.h"
+
+enum {
+  WORK_BYTES = 32 << 10,  // of all steps' buffers together, unless a chunk of one needs more
+  FOREIGN_CHUNK = 16,     // calls between two looks at the flag
+  BUFFER_ALIGN = 64,
+};
+#define NO_BUFFER UINT64_MAX
+
+// ---- preparation: the list of steps -------------------------------------------------------------
+
+typedef VEC(tile_step) step_list;
+
+typedef struct preparing {
+  op_context *context;
+  const net_stage *stage;
+  const net_op *op;
+  step_list steps;
+} preparing;
+
+// The position of element j, from that of element 0.
+static uint64_t element_offset(const preparing *p, uint64_t j) {
+  uint64_t vector = 0;
+  for (uint32_t i = 0; i < p->op->k; i++)
+    vector ^= f2_bit(j, (int)i) ? p->op->directions[i] : 0;
+  return tile_position(p->context->tile, vector);
+}
+
+static uint64_t slot_of(const preparing *p, net_id value) {
+  uint32_t slot = p->context->plan->slot_of[value];
+  assert(slot != NET_NONE);
+  return p->context->slots[slot];
+}
+
+static uint32_t size_bits_of(scalar_type type) { return (uint32_t)f2_lsb(scalar_types[type].size); }
+
+static void add_step(preparing *p, net_id id) {
+  op_context *c = p->context;
+  const net_node *node = &p->stage->nodes.items[id];
+  tile_step s = {.kind = node->kind, .type = node->type, .scalar = node->scalar};
+  s.number = node->number;
+  s.constant = node->constant;
+  s.buffer = NO_BUFFER;
+  s.operand_count = node->operand_count;
+  s.operands = NEW_ARRAY(c->memory, uint32_t, node->operand_count);
+  for (uint32_t i = 0; i < node->operand_count; i++)
+    s.operands[i] = c->step_of[node->operands[i]];
+  s.operand_type = node->operand_count ? p->stage->nodes.items[node->operands[0]].type : node->type;
+  if (node->kind == NET_LEAF) {
+    s.slot = slot_of(p, node->value);
+    s.offset = element_offset(p, node->number);
+  }
+  if (node->kind == NET_INDEX)
+    s.map.map = &node->map;
+  if (node->kind == NET_ROOT)
+    s.roots = root_table_find(c->executor->roots, node->type, node->number);
+  s.kernel = compare_kind_of(node->type);
+  c->step_of[id] = (uint32_t)p->steps.count;
+  vec_push(c->memory, &p->steps, s);
+}
+
+// Leaves come just before their first use, so that they take a buffer for a short time.
+static void list_steps(preparing *p, tile_op *out) {
+  op_context *c = p->context;
+  uint32_t count = net_op_nodes(p->stage, p->op, c->nodes);
+  for (uint32_t i = 0; i < count; i++) {
+    const net_node *node = &p->stage->nodes.items[c->nodes[i]];
+    for (uint32_t k = 0; k < node->operand_count; k++)
+      if (c->step_of[node->operands[k]] == UINT32_MAX)
+        add_step(p, node->operands[k]);
+    if (node->kind != NET_LEAF)
+      add_step(p, c->nodes[i]);
+  }
+  for (uint32_t o = 0; o < p->op->output_count; o++)
+    for (uint64_t j = 0; j < UINT64_C(1) << p->op->k; j++) {
+      net_id id = p->op->outputs[o].elements[j];
+      if (id != NET_NONE && c->step_of[id] == UINT32_MAX)
+        add_step(p, id);
+      out->output_count += id != NET_NONE;
+    }
+}
+
+static void list_outputs(preparing *p, tile_op *out) {
+  op_context *c = p->context;
+  out->outputs = NEW_ARRAY(c->memory, tile_output, out->output_count);
+  out->output_count = 0;
+  for (uint32_t o = 0; o < p->op->output_count; o++) {
+    const net_output *output = &p->op->outputs[o];
+    uint32_t size_bits = size_bits_of(p->stage->values.items[output->value]);
+    for (uint64_t j = 0; j < UINT64_C(1) << p->op->k; j++)
+      if (output->elements[j] != NET_NONE)
+        out->outputs[out->output_count++] = (tile_output){
+            c->step_of[output->elements[j]], size_bits, slot_of(p, output->value),
+            element_offset(p, j), j == 0 && p->op->k == 1 && output->elements[1] != NET_NONE};
+  }
+}
+
+// ---- preparation: buffers -----------------------------------------------------------------------
+
+// Buffers as bytes of one instance, from 0 on. They are taken again when what they held has been
+// used.
+typedef struct buffers {
+  arena *memory;
+  VEC(uint64_t) spare[5];  // by log2 of the size
+  uint64_t used;
+} buffers;
+
+static uint64_t buffer_take(buffers *b, uint32_t size_bits) {
+  if (b->spare[size_bits].count > 0)
+    return b->spare[size_bits].items[--b->spare[size_bits].count];
+  uint64_t at = b->used;
+  b->used += UINT64_C(1) << size_bits;
+  return at;
+}
+
+// last[i]: the last step that reads step i; steps.count if it is an output.
+static uint32_t *find_last_uses(preparing *p, const tile_op *op) {
+  uint32_t *last = NEW_ARRAY(p->context->memory, uint32_t, p->steps.count);
+  for (uint32_t i = 0; i < p->steps.count; i++)
+    for (uint32_t k = 0; k < p->steps.items[i].operand_count; k++)
+      last[p->steps.items[i].operands[k]] = i;
+  for (uint32_t i = 0; i < op->output_count; i++)
+    last[op->outputs[i].step] = (uint32_t)p->steps.count;
+  for (uint32_t i = 0; i < p->steps.count; i++)
+    if (p->steps.items[i].kind == NET_CONSTANT)  // filled once for all chunks
+      last[i] = (uint32_t)p->steps.count;
+  return last;
+}
+
+static void give_back(buffers *b, const tile_step *s, uint32_t at, const uint32_t *last,
+                      const step_list *steps) {
+  for (uint32_t k = 0; k < s->operand_count; k++) {
+    uint32_t operand = s->operands[k];
+    const tile_step *o = &steps->items[operand];
+    bool again = false;
+    for (uint32_t i = 0; i < k; i++)
+      again |= s->operands[i] == operand;
+    if (!again && last[operand] == at && o->buffer != NO_BUFFER)
+      vec_push(b->memory, &b->spare[size_bits_of(o->type)], o->buffer);
+  }
+}
+
+// Constants first, so that no other step is given their buffers.
+static void assign_buffers(preparing *p, tile_op *op) {
+  buffers b = {.memory = p->context->memory};
+  uint32_t *last = find_last_uses(p, op);
+  for (uint32_t i = 0; i < p->steps.count; i++) {
+    tile_step *s = &p->steps.items[i];
+    s->buffer = s->kind == NET_CONSTANT ? buffer_take(&b, size_bits_of(s->type)) : NO_BUFFER;
+  }
+  for (uint32_t i = 0; i < p->steps.count; i++) {
+    tile_step *s = &p->steps.items[i];
+    // A leaf in a run of the tile is read there; not if it is stored, perhaps over itself.
+    s->direct =
+        s->kind == NET_LEAF && op->set.run >= op->set.chunk_bits && last[i] < p->steps.count;
+    if (s->buffer == NO_BUFFER && !s->direct)
+      s->buffer = buffer_take(&b, size_bits_of(s->type));
+    give_back(&b, s, i, last, &p->steps);
+  }
+  op->work_bytes = b.used;
+}
+
+static uint64_t aligned_size(uint64_t bytes) {
+  return (bytes + BUFFER_ALIGN - 1) / BUFFER_ALIGN * BUFFER_ALIGN;
+}
+
+// From bytes of one instance to places in the work memory, aligned.
+static void place_buffers(preparing *p, tile_op *op) {
+  uint64_t stretch = aligned_size(f2_unit(op->set.chunk_bits));
+  op->pointers_at = op->work_bytes * stretch;
+  for (uint32_t i = 0; i < p->steps.count; i++) {
+    tile_step *s = &p->steps.items[i];
+    if (s->buffer != NO_BUFFER)
+      s->buffer *= stretch;
+    op->groups = s->map.group_count > op->groups ? s->map.group_count : op->groups;
+  }
+  op->work_bytes =
+      op->pointers_at + p->steps.count * (sizeof(void *) + op->groups * sizeof(uint64_t));
+}
+
+static int chunk_bits_for(const tile_op *op) {
+  int bits = STEP_BITS;
+  while (bits > 0 && op->work_bytes << bits > WORK_BYTES)
+    bits--;
+  return bits;
+}
+
+static void prepare_steps(preparing *p, tile_op *out) {
+  op_context *c = p->context;
+  list_steps(p, out);
+  list_outputs(p, out);
+  out->set.chunk_bits = STEP_BITS;
+  assign_buffers(p, out);
+  tile_set_tabulate(c->memory, c->tile, &out->set, chunk_bits_for(out));
+  assign_buffers(p, out);  // smaller chunks, more leaves in runs
+  for (uint32_t i = 0; i < p->steps.count; i++)
+    if (p->steps.items[i].kind == NET_INDEX)
+      tile_map_prepare(c->memory, c->tile, p->steps.items[i].map.map, &out->set,
+                       &p->steps.items[i].map);
+  place_buffers(p, out);
+  out->steps = p->steps.items;
+  out->step_count = (uint32_t)p->steps.count;
+}
+
+// Coordinates, then what must be alive: of the op, and of the pass. A run of elements 0 has to be
+// one of the other elements, too.
+static void prepare_set(const op_context *c, const net_op *op, tile_set *out) {
+  uint32_t count = 0;
+  net_form *forms = NEW_ARRAY(c->memory, net_form, op->k + op->live_count + c->plan->live_count);
+  for (uint32_t i = 0; i < op->k; i++)
+    forms[count++] = op->coordinates[i];
+  for (uint32_t i = 0; i < op->live_count; i++)
+    forms[count++] = op->live[i];
+  for (uint32_t i = 0; i < c->plan->live_count; i++)
+    forms[count++] = c->plan->live[i];
+  tile_set_prepare(c->memory, c->tile, count, forms, out);
+  for (uint32_t i = 0; i < op->k; i++) {
+    int least = f2_lsb(tile_position(c->tile, op->directions[i]));
+    out->run = least < out->run ? least : out->run;
+  }
+}
+
+// Of pairs p, p ^ e_u, with a run of u: the vectors after the run are e_(u+1), ..., as far as they
+// are, and the others have no bits there.
+static void find_zip(const tile *t, tile_op *op) {
+  tile_set *s = &op->set;
+  int u = s->run, end = u, all = s->dimension + t->batch_bits;
+  if (op->op->k != 1 || tile_position(t, op->op->directions[0]) != f2_unit(u))
+    return;
+  while (end < s->dimension && s->basis[end] == f2_unit(end + 1))
+    end++;
+  uint64_t others = ~(f2_mask(end + 1) ^ f2_mask(u + 1));
+  for (int i = end; i < s->dimension; i++)
+    s->basis[i] &= others;
+  for (uint32_t i = 0; i < s->independent_count; i++)
+    s->solutions[i] &= others;
+  op->zip_bits = end == t->d - 1 ? all : end;
+}
+
+void tile_op_prepare(op_context *c, const net_op *op, tile_op *out) {
+  *out = (tile_op){.op = op};
+  preparing p = {.context = c, .stage = c->tile->stage, .op = op};
+  prepare_set(c, op, &out->set);
+  find_zip(c->tile, out);
+  out->together = 1;
+  out->always = op->live_count + c->plan->live_count == 0;
+  out->is_compare = tile_compare_prepare(c, op, out);
+  if (out->is_compare)
+    return;
+  prepare_steps(&p, out);
+  uint32_t count = net_op_nodes(p.stage, op, c->nodes);
+  for (uint32_t i = 0; i < count; i++)
+    c->step_of[c->nodes[i]] = UINT32_MAX;
+}
+
+// ---- steps --------------------------------------------------------------------------------------
+
+typedef struct running {
+  const portable *executor;
+  const tile *tile;
+  const tile_op *op;
+  const tile_item *item;
+  uint64_t origin, high;  // positions: of the set's first, and of the chunk's first element 0
+  uint64_t number;
+  size_t count;         // instances in the chunk
+  const void **at;      // by step: the chunk's elements
+  uint64_t *constants;  // by step: of its map, `groups` each
+  uint32_t groups;
+} running;
+
+// Units of neighbours: never more than are in a chunk.
+static int unit_bits_of(const tile_set *set) {
+  return set->run < set->chunk_bits ? set->run : set->chunk_bits;
+}
+
+static size_t units_of(size_t count, int unit_bits) {
+  return (count + ((size_t)1 << unit_bits) - 1) >> unit_bits;
+}
+
+// Zipped: how many instances lie in one stretch, as a power of two; 0 where units serve better.
+static int stretch_bits(const tile_op *op, uint32_t size_bits) {
+  const tile_set *set = &op->set;
+  int bits = op->zip_bits < set->chunk_bits ? op->zip_bits : set->chunk_bits;
+  return bits > set->run + 1 && (int)size_bits + set->run < ZIP_SIZES ? bits : 0;
+}
+
+// The stretch that the element of instance i is in; *odd: whether it is in an odd unit.
+static unsigned char *find_stretch(const running *r, uint64_t slot, uint64_t offset,
+                                   uint32_t size_bits, size_t i, bool *odd) {
+  uint64_t at = r->high ^ offset ^ r->op->set.low[i];
+  *odd = f2_bit(at, r->op->set.run);
+  return r->item->slots + slot + ((at & ~f2_unit(r->op->set.run)) << size_bits);
+}
+
+static void unzip_leaf(const running *r, const tile_step *s, int bits, unsigned char *out) {
+  uint32_t size_bits = size_bits_of(s->type);
+  int run = r->op->set.run;
+  unzip_loop *unzip = r->executor->kernels->unzip[(int)size_bits + run];
+  for (size_t i = 0; i < r->count; i += (size_t)1 << bits) {
+    bool odd = false;
+    const unsigned char *stretch = find_stretch(r, s->slot, s->offset, size_bits, i, &odd);
+    unzip((size_t)1 << (bits - run), odd, stretch, out + (i << size_bits));
+  }
+}
+
+static void zip_output(const running *r, const tile_output *o, int bits) {
+  int run = r->op->set.run;
+  zip_loop *zip = r->executor->kernels->zip[(int)o->size_bits + run];
+  const unsigned char *zero = r->at[o[0].step], *one = r->at[o[1].step];
+  for (size_t i = 0; i < r->count; i += (size_t)1 << bits) {
+    bool odd = false;
+    unsigned char *stretch = find_stretch(r, o->slot, o->offset, o->size_bits, i, &odd);
+    size_t from = i << o->size_bits;
+    zip((size_t)1 << (bits - run), (odd ? one : zero) + from, (odd ? zero : one) + from, stretch);
+  }
+}
+
+static void load_leaf(const running *r, const tile_step *s, unsigned char *out) {
+  uint32_t size_bits = size_bits_of(s->type);
+  int bits = stretch_bits(r->op, size_bits);
+  if (bits > 0) {
+    unzip_leaf(r, s, bits, out);
+    return;
+  }
+  int unit_bits = unit_bits_of(&r->op->set);
+  tile_gather(size_bits, unit_bits, units_of(r->count, unit_bits), r->item->slots + s->slot,
+              r->high ^ s->offset, r->op->set.low, out);
+}
+
+static void store_output(const running *r, const tile_output *o) {
+  int unit_bits = unit_bits_of(&r->op->set);
+  tile_scatter(o->size_bits, unit_bits, units_of(r->count, unit_bits), r->item->slots + o->slot,
+               r->high ^ o->offset, r->op->set.low, r->at[o->step]);
+}
+
+// out[i] = table[number(i)], for elements of a size that the compiler knows.
+#define EACH_ELEMENT(type, from)                                                                   \
+  switch (scalar_types[type].size) {                                                               \
+  case 1:                                                                                          \
+    PUT_ALL(1, from) break;                                                                        \
+  case 2:                                                                                          \
+    PUT_ALL(2, from) break;                                                                        \
+  case 4:                                                                                          \
+    PUT_ALL(4, from) break;                                                                        \
+  case 8:                                                                                          \
+    PUT_ALL(8, from) break;                                                                        \
+  default:                                                                                         \
+    PUT_ALL(16, from) break;                                                                       \
+  }
+#define PUT_ALL(U, from)                                                                           \
+  for (size_t i = 0; i < n; i++)                                                                   \
+    memcpy(out + i * (U), table + (from) * (U), (U));
+
+static void fill(scalar_type type, const scalar_bits *value, size_t n, unsigned char *out) {
+  const unsigned char *table = value->bytes;
+  EACH_ELEMENT(type, 0)
+}
+
+// The table may be of an order that is a multiple of ours.
+static void look_up_roots(const tile_step *s, const int64_t *k, size_t n, unsigned char *out) {
+  const unsigned char *table = s->roots->roots;
+  uint64_t mask = s->number - 1, times = s->roots->order / s->number;
+  int64_t order = (int64_t)s->number;
+  if ((s->number & mask) == 0)
+    EACH_ELEMENT(s->type, ((uint64_t)k[i] & mask) * times)
+  else
+    EACH_ELEMENT(s->type, (uint64_t)(k[i] % order + (k[i] % order < 0 ? order : 0)) * times)
+}
+
+static void find_roots_of(const tile_step *s, const int64_t *k, size_t n, unsigned char *out) {
+  size_t size = scalar_types[s->type].size;
+  if (s->roots) {
+    look_up_roots(s, k, n, out);
+    return;
+  }
+  for (size_t i = 0; i < n; i++) {
+    scalar_bits root = scalar_root(s->type, k[i], (int64_t)s->number);
+    memcpy(out + i * size, root.bytes, size);
+  }
+}
+
+static bool call(const running *r, const tile_step *s, const void **in, unsigned char *out) {
+  const atomic_bool *interrupted = r->executor->interrupted;
+  for (size_t i = 0; i < r->count; i += FOREIGN_CHUNK) {
+    size_t calls = r->count - i < FOREIGN_CHUNK ? r->count - i : FOREIGN_CHUNK;
+    if (interrupted && atomic_load_explicit(interrupted, memory_order_relaxed))
+      return false;
+    foreign_call(r->executor->foreign[s->number], calls, in, out + i * scalar_types[s->type].size);
+    for (uint32_t k = 0; k < s->operand_count; k++)
+      in[k] = (const unsigned char *)in[k] +
+              calls * scalar_types[r->op->steps[s->operands[k]].type].size;
+  }
+  return true;
+}
+
+static void store_outputs(const running *r) {
+  for (uint32_t i = 0; i < r->op->output_count; i++) {
+    const tile_output *o = &r->op->outputs[i];
+    int bits = o->with_next ? stretch_bits(r->op, o->size_bits) : 0;
+    if (bits > 0)
+      zip_output(r, o, bits);
+    else
+      store_output(r, o);
+    i += bits > 0;
+  }
+}
+
+static void select_elements(const running *r, const tile_step *s, const void **in, void *out) {
+  uint32_t size_bits = size_bits_of(s->type);
+  if (size_bits < 4)
+    r->executor->kernels->select[size_bits](r->count, in[0], in[1], in[2], out);
+  else
+    scalar_select(scalar_types[s->type].size, r->count, in[0], in[1], in[2], out);
+}
+
+static bool run_step(running *r, uint32_t number) {
+  const tile_step *s = &r->op->steps[number];
+  unsigned char *out = s->buffer == NO_BUFFER ? NULL : r->item->work + s->buffer;
+  const void **in = r->item->operands;
+  for (uint32_t k = 0; k < s->operand_count; k++)
+    in[k] = r->at[s->operands[k]];
+  r->at[number] = out;
+  switch (s->kind) {
+  case NET_LEAF:
+    if (s->direct)
+      r->at[number] = r->item->slots + s->slot + ((r->high ^ s->offset) << size_bits_of(s->type));
+    else
+      load_leaf(r, s, out);
+    return true;
+  case NET_INDEX:
+    tile_map_values(r->tile, &s->map, r->item, r->constants + (size_t)number * r->groups, r->number,
+                    0, r->count, (int64_t *)out);
+    return true;
+  case NET_CONSTANT:
+    return true;
+  case NET_SCALAR:
+    scalar_apply(s->scalar, s->operand_type, r->count, in[0], s->operand_count > 1 ? in[1] : NULL,
+                 out);
+    return true;
+  case NET_MIN:
+    r->executor->kernels->least[s->kernel](r->count, in[0], in[1], out);
+    return true;
+  case NET_MAX:
+    r->executor->kernels->greatest[s->kernel](r->count, in[0], in[1], out);
+    return true;
+  case NET_SELECT:
+    select_elements(r, s, in, out);
+    return true;
+  case NET_CONVERT:
+    scalar_convert(s->operand_type, s->type, r->count, in[0], out);
+    return true;
+  case NET_ROOT:
+    find_roots_of(s, in[0], r->count, out);
+    return true;
+  default:
+    return call(r, s, in, out);
+  }
+}
+
+// ---- one op on one tile -------------------------------------------------------------------------
+
+static void start_steps(running *r) {
+  const tile_op *op = r->op;
+  uint64_t x = tile_index(r->tile, r->item, r->origin);
+  for (uint32_t i = 0; i < op->step_count; i++) {
+    const tile_step *s = &op->steps[i];
+    if (s->kind == NET_INDEX)
+      tile_map_start(&s->map, x, r->constants + (size_t)i * r->groups);
+    if (s->kind == NET_CONSTANT)
+      fill(s->type, &s->constant, (size_t)1 << op->set.chunk_bits, r->item->work + s->buffer);
+  }
+}
+
+bool tile_op_run(const portable *e, const tile *t, const tile_op *op, const tile_item *item) {
+  running r = {.executor = e, .tile = t, .op = op, .item = item};
+  if (!tile_set_start(&op->set, item->base, &r.origin))
+    return true;
+  r.at = (const void **)(void *)(item->work + op->pointers_at);
+  r.constants = (uint64_t *)(void *)(r.at + op->step_count);
+  r.groups = op->groups;
+  start_steps(&r);
+  uint64_t total = item->count << op->set.dimension, chunk = f2_unit(op->set.chunk_bits);
+  for (r.number = 0; r.number < total; r.number += chunk) {
+    r.count = (size_t)(total - r.number < chunk ? total - r.number : chunk);
+    r.high = r.origin ^ tile_set_high(t, &op->set, r.number);
+    for (uint32_t i = 0; i < op->step_count; i++)
+      if (!run_step(&r, i))
+        return false;
+    store_outputs(&r);
+  }
+  return true;
+}

@@ -1,0 +1,328 @@
+// Subsets of a tile and maps on them, as bases and tables. See portable_pass.h.
+#include "runtime/cpu/portable_pass.h"
+
+uint64_t tile_position_mask(const tile *t, uint64_t mask) {
+  uint64_t positions = 0;
+  for (int i = 0; i < t->d; i++)
+    positions |= (uint64_t)f2_dot(mask, t->basis[i]) << i;
+  return positions;
+}
+
+uint64_t tile_position(const tile *t, uint64_t vector) {
+  uint64_t position = 0;
+  bool found = f2_coordinates(t->d, t->basis, vector, &position);
+  assert(found);
+  (void)found;
+  return position;
+}
+
+// The sum of those vectors whose bit in `which` is 1.
+static uint64_t sum_of(const uint64_t *vectors, uint64_t which) {
+  uint64_t sum = 0;
+  for (; which; which &= which - 1)
+    sum ^= vectors[f2_lsb(which)];
+  return sum;
+}
+
+uint64_t tile_index(const tile *t, const tile_item *item, uint64_t position) {
+  return item->base ^ sum_of(t->basis, position & f2_mask(t->d));
+}
+
+// ---- sets ---------------------------------------------------------------------------------------
+
+// Adds one form. Kept up: basis spans the positions where all independent forms are 0, in order of
+// their leading bits; solutions[i] changes independent form i and no other.
+static void set_add(tile_set *s, uint64_t mask, net_form form) {
+  int pivot = 0;
+  while (pivot < s->dimension && !f2_dot(mask, s->basis[pivot]))
+    pivot++;
+  if (pivot == s->dimension) {
+    uint64_t relation = 0;
+    for (uint32_t i = 0; i < s->independent_count; i++)
+      relation |= (uint64_t)f2_dot(mask, s->solutions[i]) << i;
+    s->relations[s->dependent_count] = relation;
+    s->dependent[s->dependent_count++] = form;
+    return;
+  }
+  uint64_t vector = s->basis[pivot];
+  s->dimension--;
+  for (int i = pivot; i < s->dimension; i++)
+    s->basis[i] = s->basis[i + 1] ^ (f2_dot(mask, s->basis[i + 1]) ? vector : 0);
+  s->basis[s->dimension] = 0;
+  for (uint32_t i = 0; i < s->independent_count; i++)
+    s->solutions[i] ^= f2_dot(mask, s->solutions[i]) ? vector : 0;
+  s->solutions[s->independent_count] = vector;
+  s->independent[s->independent_count++] = form;
+}
+
+void tile_set_find_run(const tile *t, tile_set *s) {
+  s->run = 0;
+  while (s->run < s->dimension && s->basis[s->run] == f2_unit(s->run))
+    s->run++;
+  uint64_t others = ~f2_mask(s->run);
+  for (int i = s->run; i < s->dimension; i++)
+    s->basis[i] &= others;
+  for (uint32_t i = 0; i < s->independent_count; i++)
+    s->solutions[i] &= others;
+  if (s->run == t->d)
+    s->run += t->batch_bits;
+}
+
+void tile_set_prepare(arena *a, const tile *t, uint32_t count, const net_form *forms,
+                      tile_set *out) {
+  *out = (tile_set){.dimension = t->d};
+  out->independent = NEW_ARRAY(a, net_form, count);
+  out->dependent = NEW_ARRAY(a, net_form, count);
+  out->solutions = NEW_ARRAY(a, uint64_t, count);
+  out->relations = NEW_ARRAY(a, uint64_t, count);
+  for (int i = 0; i < t->d; i++)
+    out->basis[i] = f2_unit(i);
+  for (uint32_t i = 0; i < count; i++)
+    set_add(out, tile_position_mask(t, forms[i].mask), forms[i]);
+  tile_set_find_run(t, out);
+}
+
+void tile_set_order(tile_set *s, int count, const uint64_t *vectors) {
+  f2_echelon taken = {{0}, {0}};
+  uint64_t basis[F2_MAX];
+  int dimension = 0;
+  for (int i = 0; i < count + s->dimension; i++) {
+    uint64_t vector = i < count ? vectors[i] : s->basis[i - count];
+    if (f2_echelon_insert(&taken, vector, 0, NULL))
+      basis[dimension++] = vector;
+  }
+  assert(dimension == s->dimension);
+  for (int i = 0; i < dimension; i++)
+    s->basis[i] = basis[i];
+  s->run = 0;
+}
+
+static uint64_t set_vector(const tile *t, const tile_set *s, int i) {
+  return i < s->dimension ? s->basis[i] : f2_unit(t->d + i - s->dimension);
+}
+
+void tile_set_tabulate(arena *a, const tile *t, tile_set *s, int chunk_bits) {
+  int most = s->dimension + t->batch_bits;
+  s->chunk_bits = chunk_bits < most ? chunk_bits : most;
+  uint32_t *low = NEW_ARRAY(a, uint32_t, (size_t)1 << s->chunk_bits);
+  for (int i = 0; i < s->chunk_bits; i++)
+    for (uint32_t k = 0; k < UINT32_C(1) << i; k++)
+      low[(UINT32_C(1) << i) + k] = low[k] ^ (uint32_t)set_vector(t, s, i);
+  s->low = low;
+}
+
+bool tile_set_start(const tile_set *s, uint64_t base, uint64_t *origin) {
+  uint64_t constants = 0;
+  *origin = 0;
+  for (uint32_t i = 0; i < s->independent_count; i++)
+    if (net_form_at(s->independent[i], base)) {
+      constants |= f2_unit((int)i);
+      *origin ^= s->solutions[i];
+    }
+  for (uint32_t i = 0; i < s->dependent_count; i++)
+    if (net_form_at(s->dependent[i], base) != f2_dot(s->relations[i], constants))
+      return false;
+  return true;
+}
+
+uint64_t tile_set_high(const tile *t, const tile_set *s, uint64_t number) {
+  uint64_t batch = number >> s->dimension;
+  return sum_of(s->basis, number & f2_mask(s->dimension)) ^ batch << t->d;
+}
+
+// ---- maps ---------------------------------------------------------------------------------------
+
+// Weight = odd << shift.
+static int64_t odd_part(int64_t weight, int *shift) {
+  *shift = f2_lsb((uint64_t)weight);
+  return weight / (int64_t)(UINT64_C(1) << *shift);
+}
+
+// A row of weight -2^63 or the like: odd = 1 serves, sums wrap.
+static int64_t row_odd(int64_t weight, int *shift) {
+  if (weight == INT64_MIN)
+    return *shift = 63, 1;
+  return odd_part(weight, shift);
+}
+
+static tile_group *group_for(tile_map *m, uint64_t *used, int64_t odd, int shift) {
+  for (uint32_t g = 0; g < m->group_count; g++)
+    if (m->groups[g].odd == odd && !f2_bit(used[g], shift)) {
+      used[g] |= f2_unit(shift);
+      return &m->groups[g];
+    }
+  used[m->group_count] = f2_unit(shift);
+  m->groups[m->group_count] = (tile_group){.odd = odd};
+  return &m->groups[m->group_count++];
+}
+
+static void sort_rows(arena *a, const net_map *m, tile_map *out) {
+  uint64_t *used = NEW_ARRAY(a, uint64_t, m->row_count);
+  out->groups = NEW_ARRAY(a, tile_group, m->row_count);
+  for (uint32_t r = 0; r < m->row_count; r++) {
+    int shift = 0;
+    if (m->rows[r].weight == 0)
+      continue;
+    int64_t odd = row_odd(m->rows[r].weight, &shift);
+    tile_group *g = group_for(out, used, odd, shift);
+    if (g->forms == NULL) {
+      g->forms = NEW_ARRAY(a, net_form, 64);
+      g->shifts = NEW_ARRAY(a, int, 64);
+    }
+    g->forms[g->row_count] = m->rows[r].form;
+    g->shifts[g->row_count++] = shift;
+  }
+}
+
+// What changes in the group's number when the index changes by `vector`.
+static uint64_t group_change(const tile_group *g, uint64_t vector) {
+  uint64_t change = 0;
+  for (uint32_t r = 0; r < g->row_count; r++)
+    change |= (uint64_t)f2_dot(g->forms[r].mask, vector) << g->shifts[r];
+  return change;
+}
+
+static void tabulate(arena *a, const tile *t, const tile_set *s, int bits, tile_group *g) {
+  for (int i = 0; i < s->dimension; i++)
+    g->columns[i] = group_change(g, sum_of(t->basis, s->basis[i]));
+  g->low = NEW_ARRAY(a, uint64_t, (size_t)1 << bits);
+  for (int i = 0; i < bits; i++)
+    for (size_t k = 0; k < (size_t)1 << i; k++)
+      g->low[((size_t)1 << i) + k] = g->low[k] ^ g->columns[i];
+}
+
+// Whether the lowest u bits of numbers count through 2^u values by 1.
+static bool counts(const tile_map *m, int u) {
+  bool found = u == 0;
+  for (uint32_t g = 0; g < m->group_count; g++) {
+    bool this_one = !found && m->groups[g].odd == 1;
+    for (int i = 0; this_one && i < m->dimension; i++)
+      this_one = i < u ? m->groups[g].columns[i] == f2_unit(i)
+                       : (m->groups[g].columns[i] & f2_mask(u)) == 0;
+    for (int i = 0; !this_one && i < u; i++)
+      if (m->groups[g].columns[i] != 0)
+        return false;
+    found |= this_one;
+  }
+  return found;
+}
+
+void tile_map_prepare(arena *a, const tile *t, const net_map *m, const tile_set *s, tile_map *out) {
+  *out = (tile_map){.map = m, .dimension = s->dimension};
+  out->chunk_bits = s->chunk_bits < s->dimension ? s->chunk_bits : s->dimension;
+  sort_rows(a, m, out);
+  for (uint32_t g = 0; g < out->group_count; g++)
+    tabulate(a, t, s, out->chunk_bits, &out->groups[g]);
+  out->run = out->chunk_bits;
+  while (!counts(out, out->run))
+    out->run--;
+}
+
+int tile_map_lines(const tile *t, const net_map *m, const tile_set *s, int most, uint64_t *out) {
+  uint64_t columns[F2_MAX], rows = 0;
+  for (uint32_t r = 0; r < m->row_count; r++) {
+    uint64_t weight = (uint64_t)m->rows[r].weight;
+    if (m->rows[r].weight <= 0 || (weight & (weight - 1)) != 0 || (rows & weight) != 0)
+      return 0;
+    rows |= weight;
+  }
+  for (int i = 0; i < s->dimension; i++) {
+    columns[i] = 0;
+    for (uint32_t r = 0; r < m->row_count; r++)
+      if (f2_dot(m->rows[r].form.mask, sum_of(t->basis, s->basis[i])))
+        columns[i] |= (uint64_t)m->rows[r].weight;
+  }
+  int count = 0;
+  for (uint64_t which;
+       count < most && f2_coordinates(s->dimension, columns, f2_unit(count), &which); count++)
+    out[count] = sum_of(s->basis, which);
+  return count;
+}
+
+void tile_set_align(const tile *t, const net_map *m, tile_set *s, int count) {
+  for (int i = count; i < s->dimension; i++) {
+    uint64_t index = sum_of(t->basis, s->basis[i]), change = 0;
+    for (uint32_t r = 0; r < m->row_count; r++)
+      change ^= f2_dot(m->rows[r].form.mask, index) ? (uint64_t)m->rows[r].weight : 0;
+    s->basis[i] ^= sum_of(s->basis, change & f2_mask(count));
+  }
+}
+
+void tile_map_start(const tile_map *m, uint64_t x, uint64_t *constants) {
+  for (uint32_t g = 0; g < m->group_count; g++) {
+    const tile_group *group = &m->groups[g];
+    constants[g] = 0;
+    for (uint32_t r = 0; r < group->row_count; r++)
+      constants[g] |= (uint64_t)net_form_at(group->forms[r], x) << group->shifts[r];
+  }
+}
+
+int64_t tile_loop_offset(const tile *t, const net_map *m, uint64_t loop, uint64_t *left) {
+  uint64_t sum = 0;
+  *left = 1;
+  for (uint32_t l = m->loop_count; l-- > 0;) {
+    uint64_t extent = t->stage->extents[l];
+    sum += (uint64_t)m->strides[l] * (loop % extent);
+    if (l == m->loop_count - 1)
+      *left = extent - loop % extent;
+    loop /= extent;
+  }
+  return (int64_t)sum;
+}
+
+// Of one iteration, or (of a set of one number) of several with `step` between them.
+static void add_values(const tile_map *m, const uint64_t *constants, uint64_t number,
+                       int stride_bits, size_t count, uint64_t offset, uint64_t *out) {
+  uint64_t above = number & ~f2_mask(m->chunk_bits), within = number & f2_mask(m->chunk_bits);
+  for (size_t i = 0; m->group_count != 1 && i < count; i++)
+    out[i] = offset;
+  for (uint32_t k = 0; k < m->group_count; k++) {
+    const tile_group *g = &m->groups[k];
+    const uint64_t *low = g->low + within;
+    uint64_t constant = constants[k] ^ sum_of(g->columns, above), odd = (uint64_t)g->odd;
+    if (m->group_count > 1)
+      for (size_t i = 0; i < count; i++)
+        out[i] += odd * (low[i << stride_bits] ^ constant);
+    else if (odd != 1)
+      for (size_t i = 0; i < count; i++)
+        out[i] = offset + odd * (low[i << stride_bits] ^ constant);
+    else if (stride_bits > 0)
+      for (size_t i = 0; i < count; i++)
+        out[i] = offset + (low[i << stride_bits] ^ constant);
+    else
+      for (size_t i = 0; i < count; i++)
+        out[i] = offset + (low[i] ^ constant);
+  }
+}
+
+// Iterations number, number + 1, ... of a set of one position, which has `value`.
+static void add_iterations(const tile *t, const tile_map *m, uint64_t loop, uint64_t value,
+                           size_t count, uint64_t *out) {
+  uint64_t step = m->map->loop_count ? (uint64_t)m->map->strides[m->map->loop_count - 1] : 0;
+  for (size_t i = 0; i < count;) {
+    uint64_t left = 1;
+    uint64_t at = value + (uint64_t)tile_loop_offset(t, m->map, loop + i, &left);
+    for (size_t end = count - i < left ? count : i + left; i < end; i++, at += step)
+      out[i] = at;
+  }
+}
+
+void tile_map_values(const tile *t, const tile_map *m, const tile_item *item,
+                     const uint64_t *constants, uint64_t number, int stride_bits, size_t count,
+                     int64_t *out) {
+  uint64_t *values = (uint64_t *)out, offset = (uint64_t)m->map->offset, left = 0, at = 0;
+  uint64_t loop = item->loop + (number >> m->dimension), within = number & f2_mask(m->dimension);
+  uint64_t step = m->map->loop_count ? (uint64_t)m->map->strides[m->map->loop_count - 1] : 0;
+  if (m->dimension == 0) {
+    add_values(m, constants, 0, 0, 1, offset, &at);
+    add_iterations(t, m, loop, at, count, values);
+    return;
+  }
+  size_t each = (size_t)((f2_unit(m->dimension) - within) >> stride_bits);
+  for (size_t i = 0; i < count; i += each, loop++, at += step, left--) {
+    if (left == 0)
+      at = offset + (uint64_t)tile_loop_offset(t, m->map, loop, &left);
+    size_t some = count - i < each ? count - i : each;
+    add_values(m, constants, within, stride_bits, some, at, values + i);
+  }
+}

@@ -1,0 +1,191 @@
+// Opening and closing CUDA devices, and how errors are told. See cuda.h.
+#include "runtime/cuda/device.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+// ---- calls and their errors --------------------------------------------------------------------
+
+bool cuda_refuse(cuda_device *d, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(d->message, sizeof d->message, format, arguments);
+  va_end(arguments);
+  return false;
+}
+
+bool cuda_check(cuda_device *d, cuda_status status, const char *call, const char *format, ...) {
+  char what[200], error[256];
+  va_list arguments;
+  if (status == CUDA_STATUS_GOOD)
+    return true;
+  va_start(arguments, format);
+  vsnprintf(what, sizeof what, format, arguments);
+  va_end(arguments);
+  cuda_status_text(d->api, status, error, sizeof error);
+  return cuda_refuse(d, "%s of %s: %s", call, what, error);
+}
+
+bool cuda_enter(cuda_device *d) {
+  return cuda_check(d, d->api->push_current(d->context), "cuCtxPushCurrent", "the %s",
+                    d->facts.name);
+}
+
+bool cuda_enter_to_free(cuda_device *d) {
+  return d->api->push_current(d->context) == CUDA_STATUS_GOOD;
+}
+
+bool cuda_leave(cuda_device *d, bool good) {
+  cuda_context *before;
+  d->api->pop_current(&before);
+  return good;
+}
+
+bool cuda_enter_now(cuda_device *d, const char *what) {
+  if (d->recording)
+    return cuda_refuse(d, "%s is not possible while launches are recorded", what);
+  return cuda_enter(d);
+}
+
+// ---- opening -----------------------------------------------------------------------------------
+
+typedef struct fact_row {
+  int attribute;
+  size_t place;  // of an int in cuda_facts
+} fact_row;
+
+static const fact_row fact_rows[] = {
+    {CUDA_MULTIPROCESSORS, offsetof(cuda_facts, multiprocessors)},
+    {CUDA_THREADS_PER_BLOCK, offsetof(cuda_facts, threads_per_block)},
+    {CUDA_THREADS_PER_MULTIPROCESSOR, offsetof(cuda_facts, threads_per_multiprocessor)},
+    {CUDA_REGISTERS_PER_MULTIPROCESSOR, offsetof(cuda_facts, registers_per_multiprocessor)},
+    {CUDA_SHARED_PER_BLOCK_OPTIN, offsetof(cuda_facts, shared_per_block)},
+    {CUDA_SHARED_PER_MULTIPROCESSOR, offsetof(cuda_facts, shared_per_multiprocessor)},
+    {CUDA_L2_BYTES, offsetof(cuda_facts, l2_bytes)},
+};
+
+static bool ask(cuda_device *d, int attribute, int *value) {
+  return cuda_check(d, d->api->device_get_attribute(value, attribute, d->ordinal),
+                    "cuDeviceGetAttribute", "attribute %d", attribute);
+}
+
+static bool ask_facts(cuda_device *d) {
+  cuda_facts *f = &d->facts;
+  int major = 0, minor = 0, clock = 0, bits = 0;
+  size_t bytes = 0;
+  for (size_t i = 0; i < sizeof fact_rows / sizeof *fact_rows; i++)
+    if (!ask(d, fact_rows[i].attribute, (int *)(void *)((char *)f + fact_rows[i].place)))
+      return false;
+  bool good = ask(d, CUDA_CAPABILITY_MAJOR, &major) && ask(d, CUDA_CAPABILITY_MINOR, &minor) &&
+              ask(d, CUDA_MEMORY_CLOCK, &clock) && ask(d, CUDA_MEMORY_BITS, &bits) &&
+              cuda_check(d, d->api->device_total_mem(&bytes, d->ordinal), "cuDeviceTotalMem",
+                         "the %s", f->name);
+  f->driver = d->api->version;
+  f->capability = 10 * major + minor;
+  f->memory_bytes = bytes;
+  f->memory_speed = 2e3 * clock * bits / 8;  // two transfers in each cycle
+  return good;
+}
+
+static bool find_device(cuda_device *d, int ordinal) {
+  int count = 0;
+  char *name = d->facts.name;
+  snprintf(name, sizeof d->facts.name, "CUDA device %d", ordinal);
+  if (!cuda_check(d, d->api->device_get_count(&count), "cuDeviceGetCount", "all devices"))
+    return false;
+  if (count == 0)
+    return cuda_refuse(d, "there is no CUDA device");
+  if (ordinal < 0 || ordinal >= count)
+    return cuda_refuse(d, "there is no CUDA device %d: this machine has %d, numbered from 0",
+                       ordinal, count);
+  return cuda_check(d, d->api->device_get(&d->ordinal, ordinal), "cuDeviceGet", "%s", name) &&
+         cuda_check(d, d->api->device_get_name(name, (int)sizeof d->facts.name, d->ordinal),
+                    "cuDeviceGetName", "CUDA device %d", ordinal);
+}
+
+static bool retain(cuda_device *d) {
+  cuda_context *context = NULL;
+  if (!cuda_check(d, d->api->primary_retain(&context, d->ordinal), "cuDevicePrimaryCtxRetain",
+                  "the %s", d->facts.name))
+    return false;
+  d->context = context;
+  if (!cuda_enter(d))
+    return false;
+  bool good = cuda_check(d, d->api->stream_create(&d->own, CUDA_STREAM_NON_BLOCKING),
+                         "cuStreamCreate", "the %s", d->facts.name);
+  d->stream = d->own;
+  for (int i = 0; i < 2 && good; i++)
+    good = cuda_check(d, d->api->event_create(&d->time[i], 0), "cuEventCreate", "the %s",
+                      d->facts.name);
+  return cuda_leave(d, good);
+}
+
+static bool is_good_for_us(cuda_device *d) {
+  const cuda_facts *f = &d->facts;
+  return f->capability >= CUDA_LEAST_CAPABILITY ||
+         cuda_refuse(d, "the %s has compute capability %d.%d, permc needs %d.%d", f->name,
+                     f->capability / 10, f->capability % 10, CUDA_LEAST_CAPABILITY / 10,
+                     CUDA_LEAST_CAPABILITY % 10);
+}
+
+cuda_device *cuda_open(int ordinal, char *why, size_t size) {
+  const cuda_driver *api = cuda_driver_find(why, size);
+  cuda_device *d = api ? calloc(1, sizeof *d) : NULL;
+  if (api && !d)
+    snprintf(why, size, "out of memory");
+  if (!d)
+    return NULL;
+  d->api = api;
+  snprintf(d->last, sizeof d->last, "nothing");
+  if (find_device(d, ordinal) && ask_facts(d) && is_good_for_us(d) && retain(d)) {
+    d->message[0] = 0;
+    return d;
+  }
+  snprintf(why, size, "%s", d->message);
+  cuda_close(d);
+  return NULL;
+}
+
+bool cuda_use_stream(cuda_device *d, cuda_stream *stream) {
+  if (d->recording)
+    return cuda_refuse(d, "the stream cannot change while launches are recorded");
+  if (stream != d->stream && !cuda_wait(d, NULL))
+    return false;
+  d->stream = stream ? stream : d->own;
+  return true;
+}
+
+static void close_context(cuda_device *d) {
+  if (d->recording)
+    cuda_graph_end(d, false);
+  if (cuda_enter_to_free(d)) {
+    if (d->stream)
+      d->api->stream_synchronize(d->stream);
+    cuda_stages_free(d);
+    for (int i = 0; i < 2; i++)
+      if (d->time[i])
+        d->api->event_destroy(d->time[i]);
+    if (d->own)
+      d->api->stream_destroy(d->own);
+    cuda_leave(d, true);
+  }
+  d->api->primary_release(d->ordinal);
+}
+
+void cuda_close(cuda_device *d) {
+  if (d && d->context)
+    close_context(d);
+  free(d);
+}
+
+int cuda_count(char *why, size_t size) {
+  const cuda_driver *api = cuda_driver_find(why, size);
+  int count = 0;
+  if (api && (api->device_get_count(&count) != CUDA_STATUS_GOOD || count == 0))
+    snprintf(why, size, "there is no CUDA device");
+  return count;
+}
+
+const cuda_facts *cuda_facts_of(const cuda_device *d) { return &d->facts; }
+const char *cuda_message(const cuda_device *d) { return d->message; }

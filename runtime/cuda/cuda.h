@@ -1,0 +1,153 @@
+// A CUDA device: its memory, compiled kernels, launches, recordings of launches, and times.
+//
+//   char why[CUDA_WHY];
+//   cuda_device *d = cuda_open(0, why, sizeof why);              // NULL: why, a sentence
+//   cuda_module *m = cuda_module_load(d, cubin, size);           // of runtime/cuda/nvrtc.h
+//   cuda_address keys = cuda_memory_new(d, bytes);
+//   cuda_kernel k;
+//   bool good = m && keys && cuda_kernel_find(d, m, "permc_pass_0", 65536, &k) &&
+//               cuda_upload(d, keys, host, bytes) &&
+//               cuda_launch(d, &k, (cuda_grid){.x = 4096, .threads = 512}, (void *[]){&keys}) &&
+//               cuda_wait(d, interrupted) && cuda_download(d, host, keys, bytes);
+//   if (!good)
+//     report(cuda_message(d));
+//   cuda_memory_free(d, keys);
+//   cuda_module_free(d, m);
+//   cuda_close(d);
+//
+// A message names the call, what it was for, and the error in CUDA's words:
+//
+//   cuLaunchKernelEx of permc_pass_0, 4096 blocks of 512 threads, 65536 bytes of shared memory:
+//   CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES: too many resources requested for launch
+//
+// A device is the primary context of a GPU and one stream, its own or a caller's: what is launched
+// and copied happens in this order, and the host goes on meanwhile. An error inside of a kernel is
+// reported by the next call that notices, most often cuda_wait, and says what was launched last;
+// after it CUDA refuses all other work on that GPU until the process ends. A device is used by one
+// thread at a time, any thread; the context that is current there, if any, stays so. Several
+// devices may be open at once, also of one GPU.
+#ifndef PERMC_RUNTIME_CUDA_CUDA_H
+#define PERMC_RUNTIME_CUDA_CUDA_H
+
+#include "runtime/cuda/driver.h"
+#include <stdatomic.h>
+#include <stdbool.h>
+
+enum {
+  CUDA_LEAST_CAPABILITY = 70,  // Volta
+  CUDA_SHARED_FOR_ALL = 49152  // bytes that every kernel may have; more is allowed one by one
+};
+#define CUDA_MOST_BLOCKS_X UINT64_C(2147483647)
+#define CUDA_MOST_BLOCKS_Y UINT64_C(65535)  // and Z
+
+// ---- devices -----------------------------------------------------------------------------------
+
+typedef struct cuda_device cuda_device;
+
+typedef struct cuda_facts {
+  char name[128];
+  int driver;      // the version of CUDA that the driver is for: 12040 is 12.4
+  int capability;  // 90: compute capability 9.0, compiled for as sm_90
+  int multiprocessors;
+  int threads_per_block, threads_per_multiprocessor;  // at most
+  int registers_per_multiprocessor;                   // of 32 bits
+  int shared_per_block, shared_per_multiprocessor;    // bytes at most, static and dynamic
+  int l2_bytes;
+  uint64_t memory_bytes;
+  double memory_speed;  // bytes per second between chip and memory by its clock; 0: not told
+} cuda_facts;
+
+// How many GPUs there are, old ones included. 0: none, or no driver for CUDA 12.0: `why` is a
+// sentence without a full stop.
+int cuda_count(char *why, size_t size);
+
+// The GPU `ordinal`: 0, 1, ... NULL: there is no driver, or one for less than CUDA 12.0; no such
+// device; a device of compute capability below 7.0; or CUDA refused: `why` is a sentence without a
+// full stop.
+cuda_device *cuda_open(int ordinal, char *why, size_t size);
+// NULL is allowed. Memory, modules and graphs of the device are to be freed before.
+void cuda_close(cuda_device *d);
+
+// What is launched and copied from now on goes to this stream (a CUstream or cudaStream_t of this
+// GPU, the caller's; it must live until another is used or the device is closed), after what is
+// there already. NULL: to the device's own again. Waits for what was launched before.
+bool cuda_use_stream(cuda_device *d, cuda_stream *stream);
+
+const cuda_facts *cuda_facts_of(const cuda_device *d);
+// What the last call that failed said, one line without a final full stop; "" before the first.
+// What frees leaves it as it is.
+const char *cuda_message(const cuda_device *d);
+
+// ---- memory ------------------------------------------------------------------------------------
+
+// 0: failed; short of memory, the message has how much was free. Aligned to 256 bytes. No bytes are
+// allowed, and get an address of their own.
+cuda_address cuda_memory_new(cuda_device *d, uint64_t bytes);
+void cuda_memory_free(cuda_device *d, cuda_address a);  // 0 is allowed. Waits for what is launched
+// Bytes of memory that are free now; 0: failed.
+uint64_t cuda_memory_left(cuda_device *d);
+
+// Copies from the host; `from` may be written to afterwards. Arrays go through two buffers of
+// CUDA_STAGE_BYTES that the GPU can reach, so that the processor fills one while the other is
+// transferred; up to CUDA_DIRECT_BYTES go without.
+bool cuda_upload(cuda_device *d, cuda_address to, const void *from, uint64_t bytes);
+// Copies to the host when everything before it is done, and waits for that.
+bool cuda_download(cuda_device *d, void *to, cuda_address from, uint64_t bytes);
+// Copies on the device. May be recorded.
+bool cuda_copy(cuda_device *d, cuda_address to, cuda_address from, uint64_t bytes);
+
+#define CUDA_STAGE_BYTES ((uint64_t)1 << 22)
+#define CUDA_DIRECT_BYTES ((uint64_t)1 << 16)
+
+// ---- kernels -----------------------------------------------------------------------------------
+
+// From a cubin of `size` bytes. NULL: failed.
+cuda_module *cuda_module_load(cuda_device *d, const void *cubin, size_t size);
+void cuda_module_free(cuda_device *d, cuda_module *m);  // NULL is allowed
+
+typedef struct cuda_kernel {
+  cuda_function *function;
+  char name[64];
+  uint32_t dynamic_shared;  // bytes, as asked for
+  int static_shared;        // bytes of a block
+  int registers, local;     // of a thread: registers of 32 bits, bytes that found no register
+  int most_threads;         // of a block
+} cuda_kernel;
+
+// Finds a function of a module, which will be launched with so many bytes of dynamic shared memory.
+bool cuda_kernel_find(cuda_device *d, cuda_module *m, const char *name, uint32_t dynamic_shared,
+                      cuda_kernel *out);
+
+typedef struct cuda_grid {
+  uint64_t x, y, z;  // blocks; 0 of y and z: 1. At most CUDA_MOST_BLOCKS_X, _Y and _Y
+  uint32_t threads;  // of a block
+  // The kernel itself waits for what was launched before it (griddepcontrol.wait), so that it may
+  // be started while the blocks of that end: what launching costs is hidden. Where the device
+  // cannot do that, it starts when that has ended.
+  bool overlapping;
+} cuda_grid;
+
+// `parameters`: the address of each; they are read before it returns.
+bool cuda_launch(cuda_device *d, const cuda_kernel *k, cuda_grid grid, void **parameters);
+
+// ---- recordings --------------------------------------------------------------------------------
+
+// Launches and cuda_copy between begin and end are not done but written down; a graph does all of
+// them in one launch. `keep` false (something failed in between): they are forgotten, the message
+// stays. NULL: failed, or not kept.
+bool cuda_graph_begin(cuda_device *d);
+cuda_graph *cuda_graph_end(cuda_device *d, bool keep);
+bool cuda_graph_launch(cuda_device *d, cuda_graph *g);
+void cuda_graph_free(cuda_device *d, cuda_graph *g);  // NULL is allowed
+
+// ---- waiting -----------------------------------------------------------------------------------
+
+// For all that was launched. `interrupted` may be NULL; when it becomes true, waiting ends (false,
+// message "interrupted"), though what was launched runs on to its end.
+bool cuda_wait(cuda_device *d, const atomic_bool *interrupted);
+
+// Seconds on the device from begin to end, exact to about a microsecond. `end` waits.
+bool cuda_time_begin(cuda_device *d);
+bool cuda_time_end(cuda_device *d, double *seconds);
+
+#endif

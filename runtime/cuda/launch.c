@@ -1,0 +1,224 @@
+// Kernels on CUDA devices: finding, launching, recording, waiting, times. See cuda.h.
+#include "runtime/cuda/device.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <time.h>
+
+// ---- modules and kernels -----------------------------------------------------------------------
+
+cuda_module *cuda_module_load(cuda_device *d, const void *cubin, size_t size) {
+  cuda_module *m = NULL;
+  if (size == 0)
+    return cuda_refuse(d, "there is no compiled code to load"), NULL;
+  return cuda_enter(d) &&
+                 cuda_leave(d, cuda_check(d, d->api->module_load(&m, cubin), "cuModuleLoadData",
+                                          "%zu bytes of code for sm_%d on the %s", size,
+                                          d->facts.capability, d->facts.name))
+             ? m
+             : NULL;
+}
+
+void cuda_module_free(cuda_device *d, cuda_module *m) {
+  if (m && cuda_enter_to_free(d))
+    cuda_leave(d, d->api->module_unload(m) == CUDA_STATUS_GOOD);
+}
+
+typedef struct kernel_row {
+  int attribute;
+  size_t place;  // of an int in a cuda_kernel
+} kernel_row;
+
+static const kernel_row kernel_rows[] = {
+    {CUDA_FUNCTION_STATIC_SHARED, offsetof(cuda_kernel, static_shared)},
+    {CUDA_FUNCTION_REGISTERS, offsetof(cuda_kernel, registers)},
+    {CUDA_FUNCTION_LOCAL, offsetof(cuda_kernel, local)},
+    {CUDA_FUNCTION_MOST_THREADS, offsetof(cuda_kernel, most_threads)},
+};
+
+// Asking also has CUDA put the kernel's code on the device now rather than at its first launch,
+// which may be one that is recorded.
+static bool ask_kernel(cuda_device *d, cuda_kernel *k) {
+  bool good = true;
+  for (size_t i = 0; i < sizeof kernel_rows / sizeof *kernel_rows && good; i++) {
+    int *value = (int *)(void *)((char *)k + kernel_rows[i].place);
+    good = cuda_check(d, d->api->func_get_attribute(value, kernel_rows[i].attribute, k->function),
+                      "cuFuncGetAttribute", "%s", k->name);
+  }
+  return good;
+}
+
+static bool allow_shared(cuda_device *d, const cuda_kernel *k) {
+  int64_t all = (int64_t)k->dynamic_shared + k->static_shared;
+  if (all <= CUDA_SHARED_FOR_ALL)
+    return true;
+  if (all > d->facts.shared_per_block)
+    return cuda_refuse(d, "%s needs %" PRId64 " bytes of shared memory, the %s has %d", k->name,
+                       all, d->facts.name, d->facts.shared_per_block);
+  return cuda_check(d,
+                    d->api->func_set_attribute(k->function, CUDA_FUNCTION_MOST_DYNAMIC_SHARED,
+                                               (int)k->dynamic_shared),
+                    "cuFuncSetAttribute", "%s, %" PRIu32 " bytes of shared memory", k->name,
+                    k->dynamic_shared);
+}
+
+bool cuda_kernel_find(cuda_device *d, cuda_module *m, const char *name, uint32_t dynamic_shared,
+                      cuda_kernel *out) {
+  *out = (cuda_kernel){.dynamic_shared = dynamic_shared};
+  snprintf(out->name, sizeof out->name, "%s", name);
+  return cuda_enter(d) &&
+         cuda_leave(d, cuda_check(d, d->api->module_get_function(&out->function, m, name),
+                                  "cuModuleGetFunction", "%s", name) &&
+                           ask_kernel(d, out) && allow_shared(d, out));
+}
+
+// ---- launches ----------------------------------------------------------------------------------
+
+static bool check_grid(cuda_device *d, const cuda_kernel *k, const cuda_grid *g) {
+  const uint64_t blocks[] = {g->x, g->y, g->z};
+  const uint64_t most[] = {CUDA_MOST_BLOCKS_X, CUDA_MOST_BLOCKS_Y, CUDA_MOST_BLOCKS_Y};
+  for (int i = 0; i < 3; i++)
+    if (blocks[i] > most[i])
+      return cuda_refuse(d, "%s would be %" PRIu64 " blocks along %c, CUDA allows %" PRIu64,
+                         k->name, blocks[i], 'x' + i, most[i]);
+  return true;
+}
+
+// Recordings keep the overlap since CUDA 12.3.
+static bool can_overlap(const cuda_device *d) {
+  enum { LEAST_CAPABILITY = 90, LEAST_DRIVER = 12030 };
+  return d->facts.capability >= LEAST_CAPABILITY && d->api->version >= LEAST_DRIVER;
+}
+
+static bool launch(cuda_device *d, const cuda_kernel *k, const cuda_grid *g, void **parameters) {
+  cuda_launch_attribute overlapping = {CUDA_LAUNCH_OVERLAPPING, {1}};
+  cuda_launch_config config = {
+      .blocks = {(unsigned)g->x, (unsigned)g->y, (unsigned)g->z},
+      .threads = {g->threads, 1, 1},
+      .shared_bytes = k->dynamic_shared,
+      .stream = cuda_where(d),
+      .attributes = &overlapping,
+      .attribute_count = g->overlapping && can_overlap(d),
+  };
+  cuda_status status = d->api->launch_kernel(&config, k->function, parameters, NULL);
+  snprintf(d->last, sizeof d->last, "%s", k->name);
+  return cuda_check(d, status, "cuLaunchKernelEx",
+                    "%s, %" PRIu64 " blocks of %" PRIu32 " threads, %" PRIu32
+                    " bytes of shared memory",
+                    k->name, g->x * g->y * g->z, g->threads, k->dynamic_shared);
+}
+
+bool cuda_launch(cuda_device *d, const cuda_kernel *k, cuda_grid grid, void **parameters) {
+  grid.y += grid.y == 0;
+  grid.z += grid.z == 0;
+  return check_grid(d, k, &grid) && cuda_enter(d) && cuda_leave(d, launch(d, k, &grid, parameters));
+}
+
+// ---- recordings --------------------------------------------------------------------------------
+
+bool cuda_graph_begin(cuda_device *d) {
+  if (!cuda_enter_now(d, "a recording"))
+    return false;
+  d->recording = cuda_check(d, d->api->begin_capture(d->own, CUDA_CAPTURE_THREAD_LOCAL),
+                            "cuStreamBeginCapture", "launches");
+  return cuda_leave(d, d->recording);
+}
+
+static cuda_graph *instantiate(cuda_device *d, cuda_recording *r) {
+  cuda_graph *g = NULL;
+  cuda_check(d, d->api->graph_instantiate(&g, r, 0), "cuGraphInstantiate",
+             "recorded launches, the last %s", d->last);
+  return g;
+}
+
+cuda_graph *cuda_graph_end(cuda_device *d, bool keep) {
+  cuda_recording *r = NULL;
+  cuda_graph *g = NULL;
+  if (!d->recording || !cuda_enter(d))
+    return NULL;
+  d->recording = false;
+  cuda_status status = d->api->end_capture(d->own, &r);
+  if (keep &&
+      cuda_check(d, status, "cuStreamEndCapture", "recorded launches, the last %s", d->last))
+    g = instantiate(d, r);
+  if (r)
+    d->api->graph_destroy(r);
+  cuda_leave(d, true);
+  return g;
+}
+
+static bool launch_graph(cuda_device *d, cuda_graph *g) {
+  snprintf(d->last, sizeof d->last, "recorded launches");
+  return cuda_check(d, d->api->graph_launch(g, d->stream), "cuGraphLaunch", "%s", d->last);
+}
+
+bool cuda_graph_launch(cuda_device *d, cuda_graph *g) {
+  return cuda_enter_now(d, "a launch of recorded launches") && cuda_leave(d, launch_graph(d, g));
+}
+
+void cuda_graph_free(cuda_device *d, cuda_graph *g) {
+  if (g && cuda_enter_to_free(d))
+    cuda_leave(d, d->api->graph_exec_destroy(g) == CUDA_STATUS_GOOD);
+}
+
+// ---- waiting -----------------------------------------------------------------------------------
+
+static bool wait_done(cuda_device *d, cuda_status status, const char *call) {
+  return cuda_check(d, status, call, "all that was launched, last %s", d->last);
+}
+
+static double seconds_now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+// Looks without a pause for so long that short work is not kept waiting, then now and then.
+static bool wait_or_stop(cuda_device *d, const atomic_bool *interrupted) {
+  enum { PAUSE_NANOSECONDS = 100000 };
+  const double patience = 2e-3;
+  double start = seconds_now();
+  for (;;) {
+    cuda_status status = d->api->stream_query(d->stream);
+    if (status != CUDA_STATUS_NOT_READY)
+      return wait_done(d, status, "cuStreamQuery");
+    if (atomic_load(interrupted))
+      return cuda_refuse(d, "interrupted");
+    if (seconds_now() - start > patience)
+      nanosleep(&(struct timespec){.tv_nsec = PAUSE_NANOSECONDS}, NULL);
+  }
+}
+
+bool cuda_wait(cuda_device *d, const atomic_bool *interrupted) {
+  if (!cuda_enter_now(d, "waiting"))
+    return false;
+  bool good = interrupted
+                  ? wait_or_stop(d, interrupted)
+                  : wait_done(d, d->api->stream_synchronize(d->stream), "cuStreamSynchronize");
+  return cuda_leave(d, good);
+}
+
+// ---- times -------------------------------------------------------------------------------------
+
+static bool mark(cuda_device *d, int which) {
+  return cuda_check(d, d->api->event_record(d->time[which], d->stream), "cuEventRecord", "a time");
+}
+
+bool cuda_time_begin(cuda_device *d) {
+  return cuda_enter_now(d, "taking the time") && cuda_leave(d, mark(d, 0));
+}
+
+static bool elapsed(cuda_device *d, double *seconds) {
+  float milliseconds = 0;
+  bool good = mark(d, 1) &&
+              wait_done(d, d->api->event_synchronize(d->time[1]), "cuEventSynchronize") &&
+              cuda_check(d, d->api->event_elapsed_time(&milliseconds, d->time[0], d->time[1]),
+                         "cuEventElapsedTime", "what was launched, last %s", d->last);
+  *seconds = (double)milliseconds * 1e-3;
+  return good;
+}
+
+bool cuda_time_end(cuda_device *d, double *seconds) {
+  *seconds = 0;
+  return cuda_enter_now(d, "taking the time") && cuda_leave(d, elapsed(d, seconds));
+}

@@ -1,0 +1,179 @@
+// Memory of CUDA devices, and copies. See cuda.h.
+#include "runtime/cuda/device.h"
+#include "runtime/system/pool.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+// ---- memory ------------------------------------------------------------------------------------
+
+#define GIB(bytes) ((double)(bytes) / (double)(UINT64_C(1) << 30))
+
+static bool allocate(cuda_device *d, uint64_t bytes, cuda_address *a) {
+  size_t left = 0, all = 0;
+  cuda_status status = d->api->mem_alloc(a, bytes ? bytes : 1);
+  if (status == CUDA_STATUS_OUT_OF_MEMORY && d->api->mem_get_info(&left, &all) == CUDA_STATUS_GOOD)
+    return cuda_check(d, status, "cuMemAlloc",
+                      "%" PRIu64 " bytes (%.1f GiB), %.1f of %.1f GiB being free", bytes,
+                      GIB(bytes), GIB(left), GIB(all));
+  return cuda_check(d, status, "cuMemAlloc", "%" PRIu64 " bytes", bytes);
+}
+
+cuda_address cuda_memory_new(cuda_device *d, uint64_t bytes) {
+  cuda_address a = 0;
+  return cuda_enter(d) && cuda_leave(d, allocate(d, bytes, &a)) ? a : 0;
+}
+
+void cuda_memory_free(cuda_device *d, cuda_address a) {
+  if (a && cuda_enter_to_free(d))
+    cuda_leave(d, d->api->mem_free(a) == CUDA_STATUS_GOOD);
+}
+
+uint64_t cuda_memory_left(cuda_device *d) {
+  size_t left = 0, all = 0;
+  return cuda_enter(d) && cuda_leave(d, cuda_check(d, d->api->mem_get_info(&left, &all),
+                                                   "cuMemGetInfo", "the %s", d->facts.name))
+             ? left
+             : 0;
+}
+
+// ---- copies ------------------------------------------------------------------------------------
+
+static bool copy_up(cuda_device *d, cuda_address to, const void *from, uint64_t bytes) {
+  return cuda_check(d, d->api->copy_to_device(to, from, bytes, d->stream), "cuMemcpyHtoDAsync",
+                    "%" PRIu64 " bytes", bytes);
+}
+
+static bool copy_down(cuda_device *d, void *to, cuda_address from, uint64_t bytes) {
+  return cuda_check(d, d->api->copy_to_host(to, from, bytes, d->stream), "cuMemcpyDtoHAsync",
+                    "%" PRIu64 " bytes", bytes);
+}
+
+bool cuda_copy(cuda_device *d, cuda_address to, cuda_address from, uint64_t bytes) {
+  return bytes == 0 ||
+         (cuda_enter(d) &&
+          cuda_leave(d, cuda_check(d, d->api->copy_on_device(to, from, bytes, cuda_where(d)),
+                                   "cuMemcpyDtoDAsync", "%" PRIu64 " bytes", bytes)));
+}
+
+// ---- copies through stages ---------------------------------------------------------------------
+
+static bool stage_new(cuda_device *d, cuda_stage *s) {
+  return d->api->host_alloc(&s->data, CUDA_STAGE_BYTES, 0) == CUDA_STATUS_GOOD &&
+         d->api->event_create(&s->done, CUDA_EVENT_NO_TIMING) == CUDA_STATUS_GOOD;
+}
+
+void cuda_stages_free(cuda_device *d) {
+  for (int i = 0; i < 2; i++) {
+    cuda_stage *s = &d->stages[i];
+    if (s->data)
+      d->api->host_free(s->data);
+    if (s->done)
+      d->api->event_destroy(s->done);
+    *s = (cuda_stage){0};
+  }
+}
+
+// Without them CUDA copies by itself, slower; so it may be that there are none.
+static bool have_stages(cuda_device *d) {
+  if (!d->stages[1].done && !(stage_new(d, &d->stages[0]) && stage_new(d, &d->stages[1])))
+    cuda_stages_free(d);
+  return d->stages[1].done != NULL;
+}
+
+typedef struct host_copy {
+  unsigned char *to;
+  const unsigned char *from;
+} host_copy;
+
+static bool copy_some(void *with, unsigned worker, uint64_t first, uint64_t last) {
+  (void)worker;
+  const host_copy *c = with;
+  memcpy(c->to + first, c->from + first, last - first);
+  return true;
+}
+
+// One processor neither copies nor has new pages made as fast as the bus to the GPU is.
+static void copy_on_host(void *to, const void *from, uint64_t bytes) {
+  enum { THREADS = 8, CHUNK = 1 << 18 };
+  unsigned processors = pool_processors();
+  host_copy c = {to, from};
+  pool_run(processors < THREADS ? processors : THREADS, bytes, CHUNK, copy_some, &c, NULL);
+}
+
+static bool stage_free_again(cuda_device *d, const cuda_stage *s) {
+  return cuda_check(d, d->api->event_synchronize(s->done), "cuEventSynchronize",
+                    "a transfer, last launched %s", d->last);
+}
+
+static bool stage_in_use(cuda_device *d, const cuda_stage *s) {
+  return cuda_check(d, d->api->event_record(s->done, d->stream), "cuEventRecord", "a transfer");
+}
+
+static uint64_t part_bytes(uint64_t bytes, uint64_t part) {
+  uint64_t left = bytes - part * CUDA_STAGE_BYTES;
+  return left < CUDA_STAGE_BYTES ? left : CUDA_STAGE_BYTES;
+}
+
+static bool upload_part(cuda_device *d, cuda_address to, const char *from, uint64_t bytes,
+                        uint64_t part) {
+  const cuda_stage *s = &d->stages[part % 2];
+  uint64_t at = part * CUDA_STAGE_BYTES, count = part_bytes(bytes, part);
+  if (!stage_free_again(d, s))
+    return false;
+  copy_on_host(s->data, from + at, count);
+  return copy_up(d, to + at, s->data, count) && stage_in_use(d, s);
+}
+
+static bool download_begin(cuda_device *d, cuda_address from, uint64_t bytes, uint64_t part) {
+  const cuda_stage *s = &d->stages[part % 2];
+  return stage_free_again(d, s) &&
+         copy_down(d, s->data, from + part * CUDA_STAGE_BYTES, part_bytes(bytes, part)) &&
+         stage_in_use(d, s);
+}
+
+static bool download_end(cuda_device *d, char *to, uint64_t bytes, uint64_t part) {
+  const cuda_stage *s = &d->stages[part % 2];
+  if (!stage_free_again(d, s))
+    return false;
+  copy_on_host(to + part * CUDA_STAGE_BYTES, s->data, part_bytes(bytes, part));
+  return true;
+}
+
+static bool is_direct(cuda_device *d, uint64_t bytes) {
+  return bytes <= CUDA_DIRECT_BYTES || !have_stages(d);
+}
+
+static bool upload(cuda_device *d, cuda_address to, const void *from, uint64_t bytes) {
+  if (is_direct(d, bytes))
+    return copy_up(d, to, from, bytes);
+  bool good = true;
+  for (uint64_t part = 0; part * CUDA_STAGE_BYTES < bytes && good; part++)
+    good = upload_part(d, to, from, bytes, part);
+  return good;
+}
+
+// A part is transferred while the one before it is copied.
+static bool download(cuda_device *d, void *to, cuda_address from, uint64_t bytes) {
+  if (is_direct(d, bytes))
+    return copy_down(d, to, from, bytes) &&
+           cuda_check(d, d->api->stream_synchronize(d->stream), "cuStreamSynchronize",
+                      "a transfer, last launched %s", d->last);
+  uint64_t parts = (bytes - 1) / CUDA_STAGE_BYTES + 1;
+  bool good = download_begin(d, from, bytes, 0);
+  for (uint64_t part = 0; part < parts && good; part++)
+    good = (part + 1 == parts || download_begin(d, from, bytes, part + 1)) &&
+           download_end(d, to, bytes, part);
+  return good;
+}
+
+bool cuda_upload(cuda_device *d, cuda_address to, const void *from, uint64_t bytes) {
+  return bytes == 0 ||
+         (cuda_enter_now(d, "an upload") && cuda_leave(d, upload(d, to, from, bytes)));
+}
+
+bool cuda_download(cuda_device *d, void *to, cuda_address from, uint64_t bytes) {
+  return bytes == 0 ||
+         (cuda_enter_now(d, "a download") && cuda_leave(d, download(d, to, from, bytes)));
+}

@@ -1,0 +1,269 @@
+// Finding, loading and calling NVRTC. See nvrtc.h.
+#include "runtime/cuda/nvrtc.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef int nvrtc_status;  // nvrtcResult
+typedef struct nvrtc_program nvrtc_program;
+
+// All that is called: name here, symbol, parameters.
+#define NVRTC_CALLS(CALL)                                                                          \
+  CALL(version, nvrtcVersion, (int *major, int *minor))                                            \
+  CALL(architecture_count, nvrtcGetNumSupportedArchs, (int *count))                                \
+  CALL(architectures, nvrtcGetSupportedArchs, (int *architectures))                                \
+  CALL(create, nvrtcCreateProgram,                                                                 \
+       (nvrtc_program * *program, const char *text, const char *name, int header_count,            \
+        const char *const *headers, const char *const *header_names))                              \
+  CALL(destroy, nvrtcDestroyProgram, (nvrtc_program * *program))                                   \
+  CALL(compile, nvrtcCompileProgram,                                                               \
+       (nvrtc_program * program, int option_count, const char *const *options))                    \
+  CALL(cubin_size, nvrtcGetCUBINSize, (nvrtc_program * program, size_t * size))                    \
+  CALL(cubin, nvrtcGetCUBIN, (nvrtc_program * program, char *cubin))                               \
+  CALL(log_size, nvrtcGetProgramLogSize, (nvrtc_program * program, size_t * size))                 \
+  CALL(log, nvrtcGetProgramLog, (nvrtc_program * program, char *log))
+
+typedef struct nvrtc_library {
+  int major, minor;
+  const char *(*error_string)(nvrtc_status status);
+#define FIELD(name, symbol, parameters) nvrtc_status(*name) parameters;
+  NVRTC_CALLS(FIELD)
+#undef FIELD
+} nvrtc_library;
+
+typedef struct call_row {
+  const char *symbol;
+  size_t place;  // in an nvrtc_library
+} call_row;
+
+static const call_row calls[] = {{"nvrtcGetErrorString", offsetof(nvrtc_library, error_string)},
+#define ROW(name, symbol, parameters) {#symbol, offsetof(nvrtc_library, name)},
+                                 NVRTC_CALLS(ROW)
+#undef ROW
+};
+
+// ---- loading -----------------------------------------------------------------------------------
+
+// Functions are stored through their bytes: ISO C has no way from object to function pointers.
+static bool find_calls(void *library, const char *path, nvrtc_library *n, char *why, size_t size) {
+  for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+    void *found = dlsym(library, calls[i].symbol);
+    if (!found)
+      return snprintf(why, size, "NVRTC (%s) has no function %s", path, calls[i].symbol), false;
+    memcpy((char *)n + calls[i].place, &found, sizeof found);
+  }
+  return true;
+}
+
+// An NVRTC of before CUDA 12 is called old, whatever else it may lack.
+static bool is_new_enough(void *library, const char *path, nvrtc_library *n, char *why,
+                          size_t size) {
+  void *found = dlsym(library, "nvrtcVersion");
+  memcpy(&n->version, &found, sizeof found);
+  if (!found || n->version(&n->major, &n->minor) != 0)
+    return snprintf(why, size, "%s is no NVRTC", path), false;
+  if (n->major < NVRTC_LEAST_MAJOR)
+    return snprintf(why, size, "NVRTC (%s) is of CUDA %d.%d, permc needs %d or later", path,
+                    n->major, n->minor, NVRTC_LEAST_MAJOR),
+           false;
+  return true;
+}
+
+// NVRTC looks for its other half, which lies beside it, by a path of its own that it loses where
+// dlopen is the address sanitizer's. What is loaded already it finds by its name.
+static void load_builtins(const nvrtc_library *n) {
+  Dl_info where;
+  void *version;
+  char path[4096];
+  memcpy(&version, &n->version, sizeof version);
+  const char *slash = dladdr(version, &where) ? strrchr(where.dli_fname, '/') : NULL;
+  if (!slash)
+    return;
+  snprintf(path, sizeof path, "%.*s/libnvrtc-builtins.so.%d.%d", (int)(slash - where.dli_fname),
+           where.dli_fname, n->major, n->minor);
+  if (!dlopen(path, RTLD_NOW | RTLD_LOCAL))
+    dlerror();  // then it shall find it by itself
+}
+
+// False: with *why as it was where there is no such file.
+static bool load_file(const char *path, bool named, nvrtc_library *n, char *why, size_t size) {
+  void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (!library) {
+    const char *reason = dlerror();
+    if (named)
+      snprintf(why, size, "what PERMC_NVRTC names cannot be loaded (%s)", reason ? reason : path);
+    return false;
+  }
+  if (is_new_enough(library, path, n, why, size) && find_calls(library, path, n, why, size)) {
+    load_builtins(n);
+    return true;
+  }
+  dlclose(library);
+  return false;
+}
+
+static bool search(nvrtc_library *n, char *why, size_t size) {
+  static const char *const names[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"};
+  const char *homes[] = {"", getenv("CUDA_HOME"), getenv("CUDA_PATH"), "/usr/local/cuda"};
+  char path[4096];
+  for (size_t h = 0; h < sizeof homes / sizeof *homes; h++)
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+      if (!homes[h] || (h > 0 && !*homes[h]))
+        continue;
+      snprintf(path, sizeof path, "%s%s%s", homes[h], *homes[h] ? "/lib64/" : "", names[i]);
+      if (load_file(path, false, n, why, size))
+        return true;
+    }
+  return false;
+}
+
+static bool load(nvrtc_library *n, char *why, size_t size) {
+  const char *named = getenv("PERMC_NVRTC");
+  snprintf(why, size,
+           "NVRTC is not installed: there is no libnvrtc.so of CUDA 12 or 13 where the loader "
+           "looks, in $CUDA_HOME/lib64, $CUDA_PATH/lib64 or /usr/local/cuda/lib64, and "
+           "PERMC_NVRTC does not name its path");
+  return named && *named ? load_file(named, true, n, why, size) : search(n, why, size);
+}
+
+static const nvrtc_library *find(char *why, size_t size) {
+  static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+  static nvrtc_library known;
+  static bool loaded;
+  pthread_mutex_lock(&lock);
+  if (!loaded)
+    loaded = load(&known, why, size);
+  const nvrtc_library *n = loaded ? &known : NULL;
+  pthread_mutex_unlock(&lock);
+  return n;
+}
+
+bool nvrtc_find(char *why, size_t size) { return find(why, size) != NULL; }
+
+bool nvrtc_version(int *major, int *minor) {
+  char why[NVRTC_WHY];
+  const nvrtc_library *n = find(why, sizeof why);
+  if (n) {
+    *major = n->major;
+    *minor = n->minor;
+  }
+  return n != NULL;
+}
+
+// ---- architectures -----------------------------------------------------------------------------
+
+static void list(const nvrtc_library *n, int architecture, const int *known, int count,
+                 char *message, size_t size) {
+  int used = snprintf(message, size, "NVRTC of CUDA %d.%d does not compile for sm_%d, only for",
+                      n->major, n->minor, architecture);
+  for (int i = 0; i < count && used > 0 && (size_t)used < size; i++)
+    used += snprintf(message + used, size - (size_t)used, " sm_%d", known[i]);
+}
+
+// Whether it is among those that this NVRTC knows. Where it does not say, compiling will.
+static bool knows(const nvrtc_library *n, int architecture, char *message, size_t size) {
+  int count = 0;
+  if (n->architecture_count(&count) != 0 || count <= 0)
+    return true;
+  int *known = calloc((size_t)count, sizeof *known);
+  bool good = !known || n->architectures(known) != 0;
+  for (int i = 0; known && i < count && !good; i++)
+    good = known[i] == architecture;
+  if (!good)
+    list(n, architecture, known, count, message, size);
+  free(known);
+  return good;
+}
+
+// ---- compiling ---------------------------------------------------------------------------------
+
+static bool check(const nvrtc_library *n, nvrtc_status status, const char *call, char *message,
+                  size_t size) {
+  if (status != 0) {
+    const char *error = n->error_string(status);
+    snprintf(message, size, "%s: %s", call, error ? error : "unknown error");
+  }
+  return status == 0;
+}
+
+// The line of a log that says what is wrong: the first with "error", else the first that is not
+// empty.
+static void first_error(const char *log, char *message, size_t size) {
+  bool have = false, error = false;
+  for (const char *line = log; *line && !error;) {
+    size_t length = strcspn(line, "\n");
+    char one[400];
+    snprintf(one, sizeof one, "%.*s", (int)(length < sizeof one ? length : sizeof one - 1), line);
+    error = strstr(one, "error") != NULL;
+    if (error || (!have && length > 0)) {
+      snprintf(message, size, "%s", one);
+      have = true;
+    }
+    line += length + (line[length] == '\n');
+  }
+}
+
+// The reason why `program` was not compiled, if there is one in its log.
+static void read_log(const nvrtc_library *n, nvrtc_program *program, char *message, size_t size) {
+  size_t length = 0;
+  if (n->log_size(program, &length) != 0 || length == 0)
+    return;
+  char *log = calloc(length + 1, 1);
+  if (log && n->log(program, log) == 0)
+    first_error(log, message, size);
+  free(log);
+}
+
+static bool compile(const nvrtc_library *n, const nvrtc_job *job, nvrtc_program *program,
+                    char *message, size_t size) {
+  char architecture[48];
+  const char **options = calloc(job->option_count + 1, sizeof *options);
+  if (!options)
+    return snprintf(message, size, "out of memory"), false;
+  snprintf(architecture, sizeof architecture, "--gpu-architecture=sm_%d", job->architecture);
+  options[0] = architecture;
+  for (size_t i = 0; i < job->option_count; i++)
+    options[i + 1] = job->options[i];
+  bool good = check(n, n->compile(program, (int)job->option_count + 1, options),
+                    "nvrtcCompileProgram", message, size);
+  if (!good)
+    read_log(n, program, message, size);
+  free(options);
+  return good;
+}
+
+static bool take_cubin(const nvrtc_library *n, nvrtc_program *program, void **cubin, size_t *size,
+                       char *message, size_t message_size) {
+  size_t bytes = 0;
+  if (!check(n, n->cubin_size(program, &bytes), "nvrtcGetCUBINSize", message, message_size))
+    return false;
+  void *code = malloc(bytes + 1);
+  if (!code)
+    return snprintf(message, message_size, "out of memory"), false;
+  if (!check(n, n->cubin(program, code), "nvrtcGetCUBIN", message, message_size)) {
+    free(code);
+    return false;
+  }
+  *cubin = code;
+  *size = bytes;
+  return true;
+}
+
+bool nvrtc_compile(const nvrtc_job *job, void **cubin, size_t *size, char *message,
+                   size_t message_size) {
+  const nvrtc_library *n = find(message, message_size);
+  nvrtc_program *program = NULL;
+  *cubin = NULL;
+  *size = 0;
+  if (!n || !knows(n, job->architecture, message, message_size) ||
+      !check(n, n->create(&program, job->text, job->name, 0, NULL, NULL), "nvrtcCreateProgram",
+             message, message_size))
+    return false;
+  bool good = compile(n, job, program, message, message_size) &&
+              take_cubin(n, program, cubin, size, message, message_size);
+  n->destroy(&program);
+  return good;
+}

@@ -1,0 +1,548 @@
+#include "runtime/cuda/program.h"
+#include "kernels/emit/emit.h"
+#include "runtime/cpu/roots.h"
+#include "runtime/cuda/nvrtc.h"
+#include "runtime/system/cache.h"
+#include "runtime/system/pool.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum {
+  FILE_BYTES = 1 << 16,  // of text that is worth a compilation of its own
+  MOST_FILES = 32,
+  TEN = 10  // runs that are timed as one graph: no launch of the host's is between them
+};
+#define NEVER UINT32_MAX
+
+typedef struct buffer {
+  cuda_address address;
+  uint64_t bytes;
+  bool taken;
+} buffer;
+
+struct cuda_program {
+  cuda_device *device;
+  const plan *plan;
+  const atomic_bool *interrupted;
+  size_t module_count;
+  cuda_module *modules[MOST_FILES];
+  cuda_kernel *kernels;  // by pass
+  c_pass_facts *facts;   // by pass
+  uint32_t *buffer_of;   // by array: the number of its buffer, or NEVER
+  buffer *buffers;       // room for one of each array
+  size_t buffer_count;
+  cuda_address imports;     // permc_imports, the list of tables, and the tables
+  cuda_graph *graph, *ten;  // one run; ten, of cuda_program_time
+  buffer copied;            // two halves, of cuda_program_time_copy
+};
+
+static bool device_failed(const cuda_program *g, cpu_failure *failure) {
+  return cpu_fail(failure, "%s", cuda_message(g->device));
+}
+
+static bool is_interrupted(const cuda_program *g) {
+  return g->interrupted && atomic_load(g->interrupted);
+}
+
+static uint64_t bytes_of(const net_array *a) { return a->count * scalar_types[a->type].size; }
+
+// ---- compiling ---------------------------------------------------------------------------------
+
+// Products and sums are rounded one by one, as interp does it, unless they may be fused. What is
+// not marked is for the device.
+const char *const cuda_program_options[2][CUDA_PROGRAM_OPTIONS] = {
+    {"-std=c++17", "--fmad=false", "-default-device"},
+    {"-std=c++17", "--fmad=true", "-default-device"}};
+
+typedef struct compilation {
+  const cuda_program *program;
+  const c_code *code;
+  const cache *cache;
+  const char *const *options;  // CUDA_PROGRAM_OPTIONS of them
+  size_t files;
+  uint32_t first[MOST_FILES + 1];  // file i has the passes first[i] ... first[i + 1] - 1
+  void *cubin[MOST_FILES];
+  size_t size[MOST_FILES];
+  bool kept[MOST_FILES];  // it was in the cache
+  char message[MOST_FILES][NVRTC_WHY];
+} compilation;
+
+static void split(compilation *c) {
+  uint64_t total = 0, so_far = 0;
+  for (uint32_t i = 0; i < c->code->pass_count; i++)
+    total += c->code->passes[i].length + c->code->functions[i].length;
+  c->files = total / FILE_BYTES + 1 < MOST_FILES ? total / FILE_BYTES + 1 : MOST_FILES;
+  size_t at = 0;
+  for (uint32_t i = 0; i < c->code->pass_count; i++) {
+    while (at < c->files && so_far >= total * at / c->files)
+      c->first[at++] = i;
+    so_far += c->code->passes[i].length + c->code->functions[i].length;
+  }
+  for (c->first[0] = 0; at <= c->files; at++)
+    c->first[at] = c->code->pass_count;
+}
+
+static void key_of(const text *source, const char *const *options, int architecture,
+                   char key[CACHE_KEY]) {
+  unsigned char out[DIGEST_BYTES];
+  int version[3] = {0, 0, architecture};
+  digest d = digest_start();
+  nvrtc_version(&version[0], &version[1]);
+  digest_add(&d, "permc cuda " PERMC_VERSION, sizeof "permc cuda " PERMC_VERSION);
+  digest_add(&d, version, sizeof version);
+  for (size_t i = 0; i < CUDA_PROGRAM_OPTIONS; i++)
+    digest_add(&d, options[i], strlen(options[i]) + 1);
+  digest_add(&d, source->data, source->length);
+  digest_finish(&d, out);
+  digest_hex(out, key);
+}
+
+static bool read_whole(const char *path, void **bytes, size_t *size) {
+  FILE *f = fopen(path, "rb");
+  long end = f && fseek(f, 0, SEEK_END) == 0 ? ftell(f) : -1;
+  *bytes = end > 0 ? malloc((size_t)end) : NULL;
+  *size = end > 0 ? (size_t)end : 0;
+  bool good = *bytes && fseek(f, 0, SEEK_SET) == 0 && fread(*bytes, 1, *size, f) == *size;
+  if (f)
+    fclose(f);
+  if (!good) {
+    free(*bytes);
+    *bytes = NULL;
+  }
+  return good;
+}
+
+// What cannot be kept is compiled again next time.
+static void keep(const cache *c, const char *key, const void *cubin, size_t size) {
+  cache_work work;
+  const char *why;
+  char path[CACHE_PATH + 16];
+  if (!*c->folder || !cache_work_begin(c, &work, &why))
+    return;
+  snprintf(path, sizeof path, "%s/code.cubin", work.folder);
+  FILE *f = fopen(path, "wb");
+  bool good = f && fwrite(cubin, 1, size, f) == size;
+  good = f && fclose(f) == 0 && good;
+  if (good)
+    cache_keep(c, &work, "code.cubin", key, path);
+  cache_work_end(&work);
+}
+
+static bool compile_file(compilation *c, size_t i) {
+  text source = {0};
+  char key[CACHE_KEY], path[CACHE_PATH];
+  int architecture = cuda_facts_of(c->program->device)->capability;
+  c_code_file(&source, c->code, c->first[i], c->first[i + 1], false);
+  text_add(&source, "", 1);
+  bool good = !source.failed;
+  if (good) {
+    key_of(&source, c->options, architecture, key);
+    nvrtc_job job = {source.data, "permc.cu", architecture, c->options, CUDA_PROGRAM_OPTIONS};
+    c->kept[i] = !c->kept[i] && cache_find(c->cache, key, path) &&
+                 read_whole(path, &c->cubin[i], &c->size[i]);
+    if (!c->kept[i]) {
+      good = nvrtc_compile(&job, &c->cubin[i], &c->size[i], c->message[i], NVRTC_WHY);
+      if (good)
+        keep(c->cache, key, c->cubin[i], c->size[i]);
+    }
+  } else {
+    snprintf(c->message[i], NVRTC_WHY, "out of memory");
+  }
+  text_free(&source);
+  return good;
+}
+
+static bool compile_files(void *with, unsigned worker, uint64_t first, uint64_t last) {
+  (void)worker;
+  for (uint64_t i = first; i < last; i++)
+    if (!compile_file(with, i))
+      return false;
+  return true;
+}
+
+// What was kept and cannot be loaded is compiled again.
+static bool load_file(cuda_program *g, compilation *c, size_t i, cpu_failure *failure) {
+  g->modules[i] = cuda_module_load(g->device, c->cubin[i], c->size[i]);
+  if (!g->modules[i] && c->kept[i]) {
+    free(c->cubin[i]);
+    c->cubin[i] = NULL;
+    if (!compile_file(c, i))
+      return cpu_fail(failure, "%s", c->message[i]);
+    g->modules[i] = cuda_module_load(g->device, c->cubin[i], c->size[i]);
+  }
+  return g->modules[i] || device_failed(g, failure);
+}
+
+static bool load_files(cuda_program *g, compilation *c, cpu_failure *failure) {
+  for (size_t i = 0; i < c->files; i++) {
+    if (!load_file(g, c, i, failure))
+      return false;
+    g->module_count = i + 1;
+    for (uint32_t pass = c->first[i]; pass < c->first[i + 1]; pass++) {
+      char name[32];
+      uint32_t own = g->facts[pass].kernel;
+      if (own != pass) {  // found before
+        g->kernels[pass] = g->kernels[own];
+        continue;
+      }
+      snprintf(name, sizeof name, "permc_pass_%u", (unsigned)pass);
+      if (!cuda_kernel_find(g->device, g->modules[i], name, (uint32_t)g->facts[pass].scratch_bytes,
+                            &g->kernels[pass]))
+        return device_failed(g, failure);
+    }
+  }
+  return true;
+}
+
+static bool compile(cuda_program *g, const cuda_options *o, const c_code *code,
+                    cpu_failure *failure) {
+  cache folder;
+  compilation *c = calloc(1, sizeof *c);
+  if (!c)
+    return cpu_fail(failure, "out of memory");
+  cache_open(&folder);
+  if (o->no_cache)
+    folder.folder[0] = 0;
+  c->program = g;
+  c->code = code;
+  c->cache = &folder;
+  c->options = cuda_program_options[o->fuse];
+  split(c);
+  bool good = pool_run(o->compilers ? o->compilers : pool_processors(), c->files, 1, compile_files,
+                       c, g->interrupted);
+  cpu_fail(failure, is_interrupted(g) ? "interrupted" : "out of memory");
+  for (size_t i = 0; i < c->files && !good && !is_interrupted(g); i++)
+    if (*c->message[i])
+      cpu_fail(failure, "%s", c->message[i]);
+  good = good && load_files(g, c, failure);
+  for (size_t i = 0; i < c->files; i++)
+    free(c->cubin[i]);
+  free(c);
+  return good;
+}
+
+// ---- placing -----------------------------------------------------------------------------------
+
+// The buffer of a free one that is at least as large and at most an eighth larger, or a new one.
+static uint32_t take_buffer(cuda_program *g, uint64_t bytes) {
+  for (uint32_t i = 0; i < g->buffer_count; i++) {
+    buffer *b = &g->buffers[i];
+    if (!b->taken && b->bytes >= bytes && b->bytes - bytes <= bytes / 8) {
+      b->taken = true;
+      return i;
+    }
+  }
+  g->buffers[g->buffer_count] = (buffer){.bytes = bytes, .taken = true};
+  return (uint32_t)g->buffer_count++;
+}
+
+// The array that the pass loads for the last time from just where it stores array `id`, or
+// NET_NONE.
+static net_id replaced_array(const cuda_program *g, uint32_t number, net_id id,
+                             const uint32_t *last) {
+  const plan_pass *pass = &g->plan->passes.items[number];
+  const plan_move *store = plan_only_move(pass->stores, pass->store_count, id);
+  if (!g->facts[number].in_place || !store || store->live_count || pass->live_count)
+    return NET_NONE;
+  for (uint32_t i = 0; i < pass->load_count; i++) {
+    net_id a = pass->loads[i].array;
+    const net_array *old = &g->plan->arrays.items[a], *new = &g->plan->arrays.items[id];
+    // An argument's memory may be a caller's; it is read in every run.
+    if (last[a] == number && old->role == NET_TEMPORARY && old->type == new->type &&
+        g->buffers[g->buffer_of[a]].bytes >= bytes_of(new) &&
+        plan_only_move(pass->loads, pass->load_count, a) &&
+        net_map_equal(&pass->loads[i].map, &store->map))
+      return a;
+  }
+  return NET_NONE;
+}
+
+static void place_pass(cuda_program *g, uint32_t number, uint32_t *last) {
+  const plan_pass *pass = &g->plan->passes.items[number];
+  for (uint32_t i = 0; i < pass->store_count; i++) {
+    net_id id = pass->stores[i].array;
+    if (g->buffer_of[id] != NEVER)
+      continue;
+    net_id old = replaced_array(g, number, id, last);
+    if (old == NET_NONE) {
+      g->buffer_of[id] = take_buffer(g, bytes_of(&g->plan->arrays.items[id]));
+    } else {
+      g->buffer_of[id] = g->buffer_of[old];
+      last[old] = NEVER;  // its buffer lives on
+    }
+  }
+  for (size_t a = 0; a < g->plan->arrays.count; a++)
+    if (last[a] == number && g->plan->arrays.items[a].role == NET_TEMPORARY)
+      g->buffers[g->buffer_of[a]].taken = false;
+}
+
+// Arguments and results have buffers of their own, temporaries share.
+static bool place_arrays(cuda_program *g, cpu_failure *failure) {
+  const plan *p = g->plan;
+  uint32_t *last = calloc(p->arrays.count + 1, sizeof *last);
+  if (!last)
+    return cpu_fail(failure, "out of memory");
+  for (size_t a = 0; a < p->arrays.count; a++) {
+    g->buffer_of[a] = NEVER;
+    if (p->arrays.items[a].role == NET_ARGUMENT)
+      g->buffer_of[a] = take_buffer(g, bytes_of(&p->arrays.items[a]));
+  }
+  for (uint32_t i = 0; i < p->passes.count; i++)
+    for (uint32_t m = 0; m < p->passes.items[i].load_count + p->passes.items[i].store_count; m++) {
+      const plan_pass *pass = &p->passes.items[i];
+      last[m < pass->load_count ? pass->loads[m].array : pass->stores[m - pass->load_count].array] =
+          i;
+    }
+  for (uint32_t i = 0; i < p->passes.count; i++)
+    place_pass(g, i, last);
+  for (size_t a = 0; a < p->arrays.count; a++)
+    if (g->buffer_of[a] == NEVER && p->arrays.items[a].role == NET_RESULT)
+      g->buffer_of[a] = take_buffer(g, bytes_of(&p->arrays.items[a]));
+  free(last);
+  uint64_t needed = 0;
+  for (size_t i = 0; i < g->buffer_count; i++) {
+    g->buffers[i].address = cuda_memory_new(g->device, g->buffers[i].bytes);
+    needed += g->buffers[i].bytes;
+    for (size_t k = i + 1; k < g->buffer_count && !g->buffers[i].address; k++)
+      needed += g->buffers[k].bytes;
+    if (!g->buffers[i].address)
+      return cpu_fail(failure, "%s; the program needs %llu bytes in %zu arrays",
+                      cuda_message(g->device), (unsigned long long)needed, g->buffer_count);
+  }
+  return true;
+}
+
+static cuda_address address_of(const cuda_program *g, net_id id) {
+  return g->buffers[g->buffer_of[id]].address;
+}
+
+// ---- tables ------------------------------------------------------------------------------------
+
+// In one piece of memory: permc_imports, the addresses of the tables, the tables.
+static bool upload_roots(cuda_program *g, const permc_root_table *rows, cpu_failure *failure) {
+  size_t count = 0;
+  void **tables = roots_make(rows, &count, pool_processors());
+  uint64_t total = 2 * sizeof(cuda_address) + count * sizeof(cuda_address);
+  uint64_t *head = calloc(count + 2, sizeof *head);
+  if (!tables || !head) {
+    free(head);
+    roots_free(tables, count);
+    return cpu_fail(failure, "out of memory");
+  }
+  uint64_t at = (total + 255) / 256 * 256;
+  for (size_t i = 0; i < count; i++) {
+    head[2 + i] = at;
+    at += (roots_bytes(&rows[i]) + 255) / 256 * 256;
+  }
+  g->imports = cuda_memory_new(g->device, at);
+  head[1] = g->imports + 2 * sizeof(cuda_address);
+  bool good = g->imports != 0;
+  for (size_t i = 0; i < count && good; i++) {
+    head[2 + i] += g->imports;
+    good = cuda_upload(g->device, head[2 + i], tables[i], roots_bytes(&rows[i]));
+  }
+  good = good && cuda_upload(g->device, g->imports, head, total);
+  free(head);
+  roots_free(tables, count);
+  return good || device_failed(g, failure);
+}
+
+// ---- recording ---------------------------------------------------------------------------------
+
+static bool launch_pass(cuda_program *g, uint32_t number) {
+  const plan_pass *pass = &g->plan->passes.items[number];
+  uint32_t moves = pass->load_count + pass->store_count;
+  net_id *arrays = calloc(moves + 1, sizeof *arrays);
+  void **parameters = calloc(moves + 3, sizeof *parameters);
+  bool good = arrays && parameters;
+  if (good) {
+    uint32_t count = c_pass_arrays(pass, arrays);
+    uint64_t items = cpu_item_count(g->plan, number), first = 0;
+    parameters[0] = &first;
+    for (uint32_t i = 0; i < count; i++)
+      parameters[1 + i] = &g->buffers[g->buffer_of[arrays[i]]].address;
+    parameters[1 + count] = &g->imports;
+    parameters[2 + count] = g->facts[number].online;
+    for (; first < items && good; first += CUDA_MOST_BLOCKS_X) {
+      uint64_t blocks = items - first < CUDA_MOST_BLOCKS_X ? items - first : CUDA_MOST_BLOCKS_X;
+      cuda_grid grid = {.x = blocks, .threads = g->facts[number].threads, .overlapping = true};
+      good = cuda_launch(g->device, &g->kernels[number], grid, parameters);
+    }
+  }
+  free(arrays);
+  free(parameters);
+  return good;
+}
+
+// So many runs of the passes first ... last - 1, one after the other. NULL: failed.
+static cuda_graph *record_passes(cuda_program *g, uint32_t first, uint32_t last, unsigned runs,
+                                 cpu_failure *failure) {
+  bool good = cuda_graph_begin(g->device);
+  if (!good) {
+    device_failed(g, failure);
+    return NULL;
+  }
+  for (unsigned run = 0; run < runs; run++)
+    for (uint32_t i = first; i < last && good; i++)
+      good = launch_pass(g, i);
+  cuda_graph *graph = cuda_graph_end(g->device, good);
+  if (!graph)
+    device_failed(g, failure);
+  return graph;
+}
+
+static cuda_graph *record(cuda_program *g, unsigned runs, cpu_failure *failure) {
+  return record_passes(g, 0, (uint32_t)g->plan->passes.count, runs, failure);
+}
+
+// ---- the whole ---------------------------------------------------------------------------------
+
+static cuda_program *allocate(cuda_device *d, const plan *p, const cuda_options *o) {
+  cuda_program *g = calloc(1, sizeof *g);
+  if (!g)
+    return NULL;
+  *g = (cuda_program){.device = d, .plan = p, .interrupted = o->interrupted};
+  g->kernels = calloc(p->passes.count + 1, sizeof *g->kernels);
+  g->facts = calloc(p->passes.count + 1, sizeof *g->facts);
+  g->buffer_of = calloc(p->arrays.count + 1, sizeof *g->buffer_of);
+  g->buffers = calloc(p->arrays.count + 1, sizeof *g->buffers);
+  if (g->kernels && g->facts && g->buffer_of && g->buffers)
+    return g;
+  cuda_program_free(g);
+  return NULL;
+}
+
+cuda_program *cuda_program_new(cuda_device *d, const plan *p, const cuda_options *o,
+                               bool *unsupported, cpu_failure *failure) {
+  c_code code = {0};
+  const char *problem = c_missing_on_gpu(p);
+  c_options options = C_OPTIONS_OF_GPU(o->layout, o->layout_seed);
+  cuda_program *g = allocate(d, p, o);
+  bool good = g && !problem && c_emit(&code, p, &options, &problem);
+  *unsupported = problem != NULL;
+  if (!good)
+    cpu_fail(failure, "%s", problem ? problem : "out of memory");
+  for (size_t i = 0; i < p->passes.count && good; i++) {
+    g->facts[i] = code.facts[i];
+    code.facts[i].online = NULL;  // the program's now
+  }
+  good = good && compile(g, o, &code, failure) && place_arrays(g, failure) &&
+         upload_roots(g, code.roots, failure) && (g->graph = record(g, 1, failure)) != NULL;
+  c_code_free(&code);
+  if (good)
+    return g;
+  cuda_program_free(g);
+  return NULL;
+}
+
+void cuda_program_free(cuda_program *g) {
+  if (!g)
+    return;
+  cuda_graph_free(g->device, g->graph);
+  cuda_graph_free(g->device, g->ten);
+  for (size_t i = 0; i < g->buffer_count; i++)
+    cuda_memory_free(g->device, g->buffers[i].address);
+  cuda_memory_free(g->device, g->imports);
+  cuda_memory_free(g->device, g->copied.address);
+  for (size_t i = 0; i < g->module_count; i++)
+    cuda_module_free(g->device, g->modules[i]);
+  for (size_t i = 0; i < g->plan->passes.count && g->facts; i++)
+    free(g->facts[i].online);
+  free(g->kernels);
+  free(g->facts);
+  free(g->buffer_of);
+  free(g->buffers);
+  free(g);
+}
+
+bool cuda_program_time(cuda_program *g, unsigned runs, double *seconds, cpu_failure *failure) {
+  if (runs >= TEN && !g->ten && !(g->ten = record(g, TEN, failure)))
+    return false;
+  bool good = cuda_time_begin(g->device);
+  for (unsigned i = 0; i < runs / TEN && good; i++)
+    good = cuda_graph_launch(g->device, g->ten);
+  for (unsigned i = 0; i < runs % TEN && good; i++)
+    good = cuda_graph_launch(g->device, g->graph);
+  good = good && cuda_time_end(g->device, seconds);
+  *seconds /= runs;
+  return good || device_failed(g, failure);
+}
+
+bool cuda_program_time_pass(cuda_program *g, uint32_t pass, unsigned runs, double *seconds,
+                            cpu_failure *failure) {
+  cuda_graph *graph = record_passes(g, pass, pass + 1, runs, failure);
+  bool good = graph && cuda_graph_launch(g->device, graph) && cuda_time_begin(g->device) &&
+              cuda_graph_launch(g->device, graph) && cuda_time_end(g->device, seconds);
+  if (graph && !good)
+    device_failed(g, failure);
+  cuda_graph_free(g->device, graph);
+  *seconds /= runs;
+  return good;
+}
+
+bool cuda_program_time_copy(cuda_program *g, uint64_t bytes, unsigned runs, double *seconds,
+                            cpu_failure *failure) {
+  if (g->copied.bytes != bytes) {
+    cuda_memory_free(g->device, g->copied.address);
+    g->copied = (buffer){.address = cuda_memory_new(g->device, 2 * bytes), .bytes = bytes};
+  }
+  bool good = g->copied.address && cuda_time_begin(g->device);
+  for (unsigned i = 0; i < runs && good; i++)
+    good = cuda_copy(g->device, g->copied.address + bytes, g->copied.address, bytes);
+  good = good && cuda_time_end(g->device, seconds);
+  *seconds /= runs;
+  return good || device_failed(g, failure);
+}
+
+static bool upload_arguments(cuda_program *g, const array *arguments, size_t count,
+                             cpu_failure *failure) {
+  for (size_t a = 0; a < g->plan->arrays.count; a++) {
+    const net_array *wanted = &g->plan->arrays.items[a];
+    if (wanted->role != NET_ARGUMENT || wanted->count == 0)
+      continue;
+    const array *given = wanted->number < count ? &arguments[wanted->number] : NULL;
+    if (!given || given->type != wanted->type || array_count(given) != wanted->count)
+      return cpu_fail(failure, "argument %u is not of the planned size", (unsigned)wanted->number);
+    if (!cuda_upload(g->device, address_of(g, (net_id)a), given->data, bytes_of(wanted)))
+      return device_failed(g, failure);
+  }
+  return true;
+}
+
+static bool download_results(cuda_program *g, array *results, cpu_failure *failure) {
+  for (size_t a = 0; a < g->plan->arrays.count; a++) {
+    const net_array *from = &g->plan->arrays.items[a];
+    if (from->role != NET_RESULT)
+      continue;
+    array *to = &results[from->number];
+    if (to->data == NULL || array_bytes(to) != bytes_of(from)) {
+      array_destroy(to);
+      *to = (array){.data = array_memory(bytes_of(from))};
+      if (!to->data)
+        return cpu_fail(failure, "out of memory");
+    }
+    *to = (array){.type = from->type, .rank = 1, .dims = {from->count}, .data = to->data};
+    if (from->count &&
+        !cuda_download(g->device, to->data, address_of(g, (net_id)a), bytes_of(from)))
+      return device_failed(g, failure);
+  }
+  return true;
+}
+
+bool cuda_program_run(cuda_program *g, const array *arguments, size_t count, array *results,
+                      cpu_failure *failure) {
+  bool good = upload_arguments(g, arguments, count, failure) &&
+              (cuda_graph_launch(g->device, g->graph) || device_failed(g, failure));
+  if (good && !cuda_wait(g->device, g->interrupted))
+    good = device_failed(g, failure);
+  if (good && download_results(g, results, failure))
+    return true;
+  for (size_t a = 0; a < g->plan->arrays.count; a++)
+    if (g->plan->arrays.items[a].role == NET_RESULT) {
+      array_destroy(&results[g->plan->arrays.items[a].number]);
+      results[g->plan->arrays.items[a].number] = (array){0};
+    }
+  return false;
+}

@@ -1,0 +1,56 @@
+// A plan on a GPU: its kernels compiled, its arrays placed in device memory, its passes recorded as
+// one CUDA graph.
+//
+//   char why[CUDA_WHY];
+//   cuda_device *d = cuda_open(0, why, sizeof why);
+//   cuda_program *g = cuda_program_new(d, plan, &(cuda_options){.interrupted = &stop}, &failure);
+//   cuda_program_run(g, arguments, count, results, &failure);     // any number of times
+//   cuda_program_free(g);
+//
+// The plan is for a target whose lanes are threads (lane_bytes 0). The text of kernels/ is compiled
+// by NVRTC in several threads at once, for the device's own architecture, and the cubins are kept
+// in the cache (runtime/system/cache.h).
+#ifndef PERMC_RUNTIME_CUDA_PROGRAM_H
+#define PERMC_RUNTIME_CUDA_PROGRAM_H
+
+#include "fusion/plan/plan.h"
+#include "runtime/cpu/cpu.h"
+#include "runtime/cuda/cuda.h"
+
+typedef struct cuda_program cuda_program;
+
+typedef struct cuda_options {
+  const atomic_bool *interrupted;  // may be NULL
+  bool fuse;  // products and sums of floats may be rounded once: faster, other last bits
+  bool no_cache;
+  const struct layout_kind *layout;  // as in c_options
+  uint64_t layout_seed;
+  unsigned compilers;  // at once; 0: as many as there are processors
+} cuda_options;
+
+// What NVRTC is told beside the architecture, by `fuse`.
+enum { CUDA_PROGRAM_OPTIONS = 3 };
+extern const char *const cuda_program_options[2][CUDA_PROGRAM_OPTIONS];
+
+// `d` and `p` must outlive the program. NULL: *failure says why; *unsupported tells that no GPU has
+// what the plan needs.
+cuda_program *cuda_program_new(cuda_device *d, const plan *p, const cuda_options *o,
+                               bool *unsupported, cpu_failure *failure);
+void cuda_program_free(cuda_program *g);  // NULL is allowed
+
+// Runs it on arguments, by number, which stay as they are; arrays that the plan does not read may
+// be {0}. `results`, by number: memory of the right size is used again, anything else replaced.
+// False: *failure says why, and results are {0}.
+bool cuda_program_run(cuda_program *g, const array *arguments, size_t count, array *results,
+                      cpu_failure *failure);
+
+// Seconds of the device's clock: of one run on the arguments of the last (they are still there),
+// and of a copy of so many bytes within its memory; the mean of `runs`.
+bool cuda_program_time(cuda_program *g, unsigned runs, double *seconds, cpu_failure *failure);
+// The same of one pass alone, on whatever its arrays hold.
+bool cuda_program_time_pass(cuda_program *g, uint32_t pass, unsigned runs, double *seconds,
+                            cpu_failure *failure);
+bool cuda_program_time_copy(cuda_program *g, uint64_t bytes, unsigned runs, double *seconds,
+                            cpu_failure *failure);
+
+#endif

@@ -1,0 +1,286 @@
+#include "runtime/explain/machine_report.h"
+#include "kernels/emit/swizzle.h"
+
+#include "runtime/explain/json.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+
+const char *machine_report_make(arena *a, const machine *m, const machine_algorithm *r,
+                                const machine_task *t, machine_report *out) {
+  *out = (machine_report){.machine = *m, .algorithm = r, .task = t};
+  for (int free = 0; free < 2; free++) {
+    machine own = *m;
+    own.barrier = !free;
+    const char *problem = machine_algorithm_run(a, &own, r, t, &out->counts[free]);
+    if (problem)
+      return problem;
+    out->closed[free] = machine_algorithm_time(a, &own, r, t);
+  }
+  out->distribution = machine_algorithm_distribution(a, m, r, t);
+  return NULL;
+}
+
+// ---- text ------------------------------------------------------------------------------------
+
+static void text_machine(text *to, const machine *m, uint64_t threads) {
+  bool hmm = m->kind == MACHINE_HMM;
+  text_printf(to, "%s: ", machine_names[m->kind]);
+  if (hmm)
+    text_printf(to, "d = %u, ", m->dmms);
+  text_printf(to, "w = %u, %s = %" PRIu64, m->width, hmm ? "L" : "l", m->latency);
+  if (hmm)
+    text_printf(to, ", l = %" PRIu64, m->shared_latency);
+  if (threads)
+    text_printf(to, ", p = %" PRIu64, threads);
+}
+
+static void text_row(text *to, const char *name, const uint64_t *x, int count) {
+  text_printf(to, "%-16s", name);
+  for (int i = 0; i < count; i++)
+    text_printf(to, " %13" PRIu64, x[i]);
+}
+
+static void text_rounds(text *to, const machine_counts *c) {
+  text_printf(to, "\n%-16s%14s%14s%14s%14s\n", "rounds", "good", "casual", "accesses", "stages");
+  for (machine_op op = 0; op < MACHINE_ACCESSES; op++)
+    if (c->accesses[op]) {
+      text_row(to, machine_op_names[op],
+               (uint64_t[]){c->rounds[op] - c->casual[op], c->casual[op], c->accesses[op],
+                            c->stages[op]},
+               4);
+      text_string(to, "\n");
+    }
+}
+
+static void text_congestion(text *to, const machine_counts *c) {
+  for (int shared = 0; shared < 2; shared++) {
+    const char *before = NULL;
+    for (uint32_t k = 0; k <= c->width; k++)
+      if (c->histogram[shared][k]) {
+        if (!before)
+          text_printf(to, "\ncongestion of %s memory:", shared ? "shared" : "global");
+        text_printf(to, "%s %u (%" PRIu64 " accesses)", before ? "," : "", k,
+                    c->histogram[shared][k]);
+        before = ",";
+      }
+  }
+}
+
+// In the names of the report's first line: the main memory's latency is L on an HMM, where formulas
+// for all machines have l.
+static void text_formula(text *to, const machine_report *r, const char *formula) {
+  bool as_it_is = r->machine.kind != MACHINE_HMM || r->algorithm->tiles;
+  for (const char *at = formula; *at; at++) {
+    bool word = (at > formula && isalpha((unsigned char)at[-1])) || isalpha((unsigned char)at[1]);
+    text_add(to, *at == 'l' && !word && !as_it_is ? "L" : at, 1);
+  }
+}
+
+static void text_closed(text *to, const machine_report *r) {
+  text_row(to, "closed form", r->closed, r->closed[1] ? 2 : 1);
+  text_string(to, "\n  barriers: ");
+  text_formula(to, r, r->algorithm->formula);
+  if (r->distribution)
+    text_printf(to, ", D_w = %" PRIu64, r->distribution);
+  if (r->closed[1]) {
+    text_string(to, "\n  free: ");
+    text_formula(to, r, MACHINE_FREE_FORMULA);
+  }
+  text_string(to, "\n");
+}
+
+void machine_report_text(text *to, const machine_report *r) {
+  text_machine(to, &r->machine, r->machine.threads);
+  text_printf(to, "; %s%s%s%s, n = %" PRIu64 "\n%s", r->algorithm->name, r->data ? " (" : "",
+              r->data ? r->data : "", r->data ? ")" : "", r->task->n, r->algorithm->summary);
+  if (r->algorithm->source)
+    text_printf(to, " (%s)", r->algorithm->source);
+  text_printf(to, "\n\n%-16s%14s%14s\n", "", "barriers", "free");
+  text_row(to, "time units", (uint64_t[]){r->counts[0].time, r->counts[1].time}, 2);
+  text_string(to, "\n");
+  if (r->closed[0])
+    text_closed(to, r);
+  text_rounds(to, &r->counts[0]);
+  text_congestion(to, &r->counts[0]);
+  text_printf(to, "\n%s\n",
+              r->algorithm->data == MACHINE_ADDRESSES ? "accesses are counted, nothing is moved"
+                                                      : "results are right");
+}
+
+const char *machine_plan_report_estimate(arena *a, const machine *m, const plan *p,
+                                         const c_options *options, machine_estimate *out) {
+  const char *problem = NULL;
+  *out = (machine_estimate){0};
+  for (int barrier = 0; barrier < 2 && !problem; barrier++) {
+    machine_estimate one;
+    machine own = *m;
+    own.barrier = barrier;
+    problem = machine_plan_estimate(a, &own, p, options, &one);
+    out->requests += one.requests;
+    out->bytes += one.bytes;
+  }
+  return problem;
+}
+
+const char *machine_plan_report_make(arena *a, const machine *m, const plan *p, const char *entry,
+                                     const c_options *options, machine_plan_report *out) {
+  text exchanges = {0};
+  *out = (machine_plan_report){.machine = *m, .entry = entry, .count = (uint32_t)p->passes.count};
+  const char *problem = NULL;
+  for (int free = 0; free < 2; free++) {
+    out->passes[free] = NEW_ARRAY(a, machine_counts, out->count);
+    machine own = *m;
+    own.barrier = !free;
+    for (uint32_t i = 0; i < out->count && !problem; i++)
+      problem = machine_plan_run(a, &own, p, i, options, NULL, &out->passes[free][i]);
+  }
+  if (!problem)
+    c_swizzle_print(a, &exchanges, p, options);
+  out->layout = exchanges.length ? options->layout->name : NULL;
+  out->exchanges = arena_text(a, &exchanges);
+  return problem;
+}
+
+// What a pass that runs freely waits for: the pipeline that is busy for most of its time, or, if
+// none is for half of it, answers.
+static const char *bound_of(const machine_plan_report *r, uint32_t pass) {
+  uint64_t stages[2] = {0, 0};
+  for (machine_op op = 0; op < MACHINE_ACCESSES; op++)
+    stages[machine_is_shared(op)] += r->passes[1][pass].stages[op];
+  stages[1] /= r->machine.dmms;  // that work side by side
+  bool shared = stages[1] > stages[0];
+  return 2 * stages[shared] < r->passes[1][pass].time ? "latency" : shared ? "shared" : "global";
+}
+
+void machine_plan_report_text(text *to, const machine_plan_report *r) {
+  uint64_t sum[7] = {0};
+  double all = 0;
+  text_machine(to, &r->machine, r->machine.threads);
+  text_printf(to, "; %s\n\n%-6s%12s%12s  %-8s%12s%12s%12s%12s%s\n", r->entry, "pass", "barriers",
+              "free", "bound by", "global", "per access", "shared", "per access",
+              r->seconds ? "       measured" : "");
+  for (uint32_t i = 0; i <= r->count; i++) {
+    uint64_t x[6] = {0};
+    if (i < r->count) {
+      const machine_counts *c = &r->passes[0][i];
+      x[0] = c->time;
+      x[1] = r->passes[1][i].time;
+      for (machine_op op = 0; op < MACHINE_ACCESSES; op++) {
+        x[2 + machine_is_shared(op)] += c->stages[op];
+        x[4 + machine_is_shared(op)] += c->accesses[op];
+      }
+      for (int k = 0; k < 6; k++)
+        sum[k] += x[k];
+      all += r->seconds ? r->seconds[i] : 0;
+      text_printf(to, "%-6u", i + 1);
+    } else {
+      memcpy(x, sum, sizeof x);
+      text_printf(to, "%-6s", "all");
+    }
+    text_printf(to, "%12" PRIu64 "%12" PRIu64 "  %-8s", x[0], x[1],
+                i < r->count ? bound_of(r, i) : "");
+    for (int k = 2; k < 4; k++)
+      text_printf(to, "%12" PRIu64 "%12.3f", x[k], x[k + 2] ? (double)x[k] / (double)x[k + 2] : 0);
+    if (r->seconds)
+      text_printf(to, "%12.3f us", (i < r->count ? r->seconds[i] : all) * 1e6);
+    text_string(to, "\n");
+  }
+  text_string(to,
+              "\nbarriers, free: time units; global, shared: stages of the memories' pipelines\n");
+  if (r->like)
+    text_printf(to, "%s\n", r->like);
+  if (r->layout)
+    text_printf(to, "\nexchanges by %s\n%s", r->layout, r->exchanges);
+}
+
+// ---- JSON ------------------------------------------------------------------------------------
+
+static void json_machine(text *to, const machine *m) {
+  text_printf(to,
+              "{\"machine\": \"%s\", \"width\": %u, \"dmms\": %u, \"latency\": %" PRIu64
+              ", \"shared_latency\": %" PRIu64 ", \"threads\": ",
+              machine_names[m->kind], m->width, m->dmms, m->latency, m->shared_latency);
+  if (m->threads)
+    text_printf(to, "%" PRIu64, m->threads);
+  else
+    text_string(to, "null");  // as many as there is work for
+}
+
+static void json_rounds(text *to, const machine_counts *c) {
+  const char *comma = "";
+  text_string(to, "\"rounds\": [");
+  for (machine_op op = 0; op < MACHINE_ACCESSES; op++)
+    if (c->accesses[op]) {
+      text_printf(to,
+                  "%s{\"memory\": \"%s\", \"access\": \"%s\", \"good\": %" PRIu64
+                  ", \"casual\": %" PRIu64 ", \"accesses\": %" PRIu64 ", \"stages\": %" PRIu64 "}",
+                  comma, machine_is_shared(op) ? "shared" : "global",
+                  machine_is_write(op) ? "write" : "read", c->rounds[op] - c->casual[op],
+                  c->casual[op], c->accesses[op], c->stages[op]);
+      comma = ", ";
+    }
+  text_string(to, "], \"congestion\": [");
+  comma = "";
+  for (int shared = 0; shared < 2; shared++)
+    for (uint32_t k = 0; k <= c->width; k++)
+      if (c->histogram[shared][k]) {
+        text_printf(to, "%s{\"memory\": \"%s\", \"stages\": %u, \"accesses\": %" PRIu64 "}", comma,
+                    shared ? "shared" : "global", k, c->histogram[shared][k]);
+        comma = ", ";
+      }
+  text_string(to, "]");
+}
+
+static void json_time(text *to, const char *name, uint64_t time, uint64_t closed) {
+  text_printf(to, "\"%s\": {\"time\": %" PRIu64 ", \"closed_form\": ", name, time);
+  if (closed)
+    text_printf(to, "%" PRIu64 "}, ", closed);
+  else
+    text_string(to, "null}, ");
+}
+
+void machine_report_json(text *to, const machine_report *r) {
+  json_machine(to, &r->machine);
+  text_printf(to, ", \"algorithm\": \"%s\", \"n\": %" PRIu64 ", \"requests\": %" PRIu64 ", ",
+              r->algorithm->name, r->task->n, r->counts[0].requests);
+  json_time(to, "barriers", r->counts[0].time, r->closed[0]);
+  json_time(to, "free", r->counts[1].time, r->closed[1]);
+  json_rounds(to, &r->counts[0]);
+  text_string(to, "}\n");
+}
+
+// , "layout": "RAP", "exchanges": ["pass 1, before phase 2: seed 1, 64 random numbers", ...]
+static void json_exchanges(text *to, const machine_plan_report *r) {
+  text_printf(to, ", \"layout\": \"%s\", \"exchanges\": [", r->layout);
+  for (const char *line = r->exchanges, *end; (end = strchr(line, '\n')) != NULL; line = end + 1) {
+    text line_text = {0};
+    text_add(&line_text, line, (size_t)(end - line));
+    text_add(&line_text, "", 1);
+    text_string(to, line > r->exchanges ? ", " : "");
+    json_write_string(to, text_content(&line_text));
+    to->failed |= line_text.failed;
+    text_free(&line_text);
+  }
+  text_string(to, "]");
+}
+
+void machine_plan_report_json(text *to, const machine_plan_report *r) {
+  json_machine(to, &r->machine);
+  text_string(to, ", \"entry\": ");
+  json_write_string(to, r->entry);
+  text_string(to, ", \"passes\": [");
+  for (uint32_t i = 0; i < r->count; i++) {
+    text_printf(to, "%s{\"requests\": %" PRIu64 ", ", i ? ", " : "", r->passes[0][i].requests);
+    json_time(to, "barriers", r->passes[0][i].time, 0);
+    json_time(to, "free", r->passes[1][i].time, 0);
+    json_rounds(to, &r->passes[0][i]);
+    if (r->seconds)
+      text_printf(to, ", \"seconds\": %.9g", r->seconds[i]);
+    text_string(to, "}");
+  }
+  text_string(to, "]");
+  if (r->layout)
+    json_exchanges(to, r);
+  text_string(to, "}\n");
+}

@@ -1,0 +1,88 @@
+// What each pass of a plan costs on a Hierarchical Memory Machine like a GPU, and, where there is a
+// GPU, how long it takes there.
+#include "runtime/cuda/nvrtc.h"
+#include "runtime/cuda/program.h"
+#include "runtime/explain/explain.h"
+#include "runtime/explain/machine_report.h"
+#include "runtime/hmm/memory.h"
+
+// An H200: 132 multiprocessors of 2048 threads; latencies in cycles, measured by a chain of reads
+// (docs/benchmarks.md, "Latencies").
+static const machine usual = {.kind = MACHINE_HMM,
+                              .dmms = 132,
+                              .width = MACHINE_PLAN_WIDTH,
+                              .latency = 700,
+                              .shared_latency = 29,
+                              .threads = 132 * 2048};
+
+// Runs the plan's passes one by one on memory as it is: what they compute means nothing. NULL:
+// there is no GPU, or it cannot run the plan.
+static const double *measure(permc_context *c, arena *a, const plan *p, machine *like) {
+  enum { RUNS = 100 };
+  char why[CUDA_WHY];
+  cpu_failure failure;
+  bool unsupported, good;
+  cuda_options o = {.interrupted = c->limits.interrupted,
+                    .fuse = c->fuse,
+                    .layout = c->layout,
+                    .layout_seed = c->layout_seed};
+  if (!c->gpu && !(c->gpu = cuda_open(0, why, sizeof why)))
+    return NULL;
+  const cuda_facts *facts = cuda_facts_of(c->gpu);
+  cuda_program *g =
+      nvrtc_find(why, sizeof why) ? cuda_program_new(c->gpu, p, &o, &unsupported, &failure) : NULL;
+  double *seconds = NEW_ARRAY(a, double, p->passes.count);
+  good = g != NULL;
+  for (uint32_t i = 0; i < p->passes.count && good; i++)
+    good = cuda_program_time_pass(g, i, RUNS, &seconds[i], &failure);
+  cuda_program_free(g);
+  if (!good)
+    return NULL;
+  like->dmms = (uint32_t)facts->multiprocessors;
+  like->threads = (uint64_t)facts->multiprocessors * (uint64_t)facts->threads_per_multiprocessor;
+  return seconds;
+}
+
+// False: it does not fit, or would take minutes; reported.
+static bool fits(permc_context *c, arena *a, const plan *p, const machine *m,
+                 const c_options *options) {
+  const double most = 1e10;  // requests: more than a minute
+  machine_estimate e;
+  char why[MACHINE_MEMORY_WHY];
+  const char *problem = machine_plan_report_estimate(a, m, p, options, &e);
+  if (problem)
+    return context_error(c, "%s", problem), false;
+  if (!machine_memory_fits(e.bytes, why))
+    return context_error(c, "a memory machine for this plan needs %s: take smaller arrays", why),
+           false;
+  if (e.requests <= most)
+    return true;
+  context_error(c,
+                "%.2g requests would be simulated, more than %.0g: take smaller arrays, or permc "
+                "machine hmm, which has the time",
+                e.requests, most);
+  return false;
+}
+
+bool explain_machine(permc_context *c, arena *a, const explanation *e, bool json, text *out) {
+  const plan *p = e->program.plan;
+  machine like = usual;
+  machine_plan_report r;
+  c_options options = C_OPTIONS_OF_GPU(c->layout, c->layout_seed);
+  const double *seconds = p->target->lane_bytes == 0 ? measure(c, a, p, &like) : NULL;
+  if (!fits(c, a, p, &like, &options))
+    return false;
+  const char *problem = machine_plan_report_make(a, &like, p, e->entry, &options, &r);
+  if (problem) {
+    context_error(c, "%s", problem);
+    return false;
+  }
+  r.seconds = seconds;
+  r.like = seconds ? "d and p are this GPU's, L and l those of an H200, in cycles"
+                   : "d, p, L and l are those of an H200, latencies in cycles";
+  if (json)
+    machine_plan_report_json(out, &r);
+  else
+    machine_plan_report_text(out, &r);
+  return true;
+}

@@ -1,0 +1,302 @@
+// An explanation for a reader:
+//
+//   main : [2^n]i32 -> [2^n]i32
+//   sizes         n = 24
+//   arguments     [2^24]i32
+//   results       [2^24]i32
+//   target        line128-tile128k: lines of 128 bytes, tiles of 128 KiB, vectors of 64 bytes, ...
+//
+//   columns       300, each of static direction
+//   maps          0
+//   permutations  0; as written, 574 steps move elements
+//   passes        14, with 70 exchanges
+//   memory        at most 128 MiB at a time; 9 arrays between passes
+//
+//   pass   ops  phases      read   written      time  bound by  tile
+//      1    45      10    64 MiB    64 MiB   9.79 ms  work      14: bits 0-13
+//   ...
+//   all    300      84   896 MiB   896 MiB    246 ms
+#include "core/units.h"
+#include "runtime/explain/explain.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+enum { WIDTH = 100 };
+
+// ---- lengths ----------------------------------------------------------------------------------
+
+// "3", or 2^k where that is shorter.
+static void print_length(text *out, uint64_t length) {
+  bool power = length >= 1024 && !(length & (length - 1));
+  if (power)
+    text_printf(out, "2^%d", f2_lsb(length));
+  else
+    text_printf(out, "%" PRIu64, length);
+}
+
+// ---- the program -----------------------------------------------------------------------------
+
+static void print_shape(text *out, const trace_step *s) {
+  for (uint32_t i = 0; i < s->rank; i++) {
+    text_string(out, "[");
+    print_length(out, s->dims[i]);
+    text_string(out, "]");
+  }
+  text_string(out, scalar_types[s->type].name);
+}
+
+static void print_arguments(text *out, const trace *t) {
+  bool any = false;
+  for (size_t i = 0; i < t->steps.count; i++)
+    if (t->steps.items[i].op == TRACE_ARGUMENT) {
+      text_string(out, any ? ", " : "arguments     ");
+      print_shape(out, &t->steps.items[i]);
+      any = true;
+    }
+  text_string(out, any ? "\n" : "arguments     none\n");
+}
+
+static void print_results(text *out, const trace *t) {
+  for (size_t i = 0; i < t->results.count; i++) {
+    text_string(out, i ? ", " : "results       ");
+    print_shape(out, &t->steps.items[t->results.items[i]]);
+  }
+  text_string(out, "\n");
+}
+
+static void print_target(text *out, const target *t, bool tuned) {
+  char number[NUMBER_SPACE];
+  text_printf(out, "target        %s%s: lines of %" PRIu32 " bytes, tiles of %s, ", t->name,
+              tuned ? ", tuned" : "", t->line_bytes, show_bytes(number, t->tile_bytes));
+  if (t->lane_bytes)
+    text_printf(out, "vectors of %" PRIu32 " bytes", t->lane_bytes);
+  else
+    text_printf(out, "%u lanes", 1u << t->lane_bits);
+  text_printf(out, ", %s in registers\n", show_bytes(number, t->register_bytes));
+}
+
+// A type may be written on several lines.
+static void print_type(text *out, const char *written) {
+  for (const char *at = written; *at; at++) {
+    bool blank = *at == ' ' || *at == '\n' || *at == '\t' || *at == '\r';
+    if (!blank)
+      text_add(out, at, 1);
+    else if (at[1] != ' ' && at[1] != '\n' && at[1] != '\t' && at[1] != '\r')
+      text_string(out, " ");
+  }
+}
+
+static void print_program(text *out, const explanation *e) {
+  text_printf(out, "%s : ", e->entry);
+  print_type(out, e->type);
+  for (size_t i = 0; i < e->size_count; i++)
+    text_printf(out, "%s%s = %" PRId64, i ? ", " : "\nsizes         ", e->sizes[i].name,
+                e->sizes[i].value);
+  text_string(out, "\n");
+  print_arguments(out, e->trace);
+  print_results(out, e->trace);
+  print_target(out, e->program.plan->target, e->program.tuned);
+}
+
+// ---- counts ----------------------------------------------------------------------------------
+
+static const char *plural(uint64_t count) { return count == 1 ? "" : "s"; }
+
+static void print_directions(text *out, const plan_facts *f) {
+  if (!f->columns)
+    text_string(out, "\n");
+  else if (f->static_columns == f->columns)
+    text_string(out, ", each of static direction\n");
+  else
+    text_printf(out, ", %" PRIu64 " of them of static direction\n", f->static_columns);
+}
+
+static void print_memory(text *out, const explanation *e) {
+  char number[NUMBER_SPACE];
+  text_printf(out, "memory        at most %s at a time; %" PRIu64 " array%s between passes\n",
+              show_bytes(number, e->peak_bytes), e->facts.temporaries,
+              plural(e->facts.temporaries));
+}
+
+static void print_padding(text *out, const plan *p) {
+  static const char *const words[] = {"", "stays out of memory", "is stored between passes"};
+  for (size_t i = 0; i < p->net->stages.count; i++)
+    if (p->padding[i] != PADDING_NONE) {
+      text_string(out, "padding       ");
+      if (p->net->stages.count > 1)
+        text_printf(out, "of stage %zu ", i + 1);
+      text_printf(out, "%s\n", words[p->padding[i]]);
+    }
+}
+
+// Where one was asked for: those that were used.
+static void print_strategies(text *out, const explanation *e) {
+  const plan *p = e->program.plan;
+  for (size_t i = 0; i < p->net->stages.count && e->strategy; i++) {
+    bool again = i > 0 && !strcmp(p->strategy[i], p->strategy[i - 1]);
+    if (!again)
+      text_printf(out, i ? ", %s" : "strategy      %s", p->strategy[i]);
+  }
+  text_string(out, e->strategy && p->net->stages.count ? "\n" : "");
+}
+
+static void print_counts(text *out, const explanation *e) {
+  const plan_facts *f = &e->facts;
+  text_printf(out, "\ncolumns       %" PRIu64, f->columns);
+  print_directions(out, f);
+  text_printf(out, "maps          %" PRIu64 "\n", f->maps);
+  text_printf(out, "permutations  %" PRIu64 "; as written, %" PRIu64 " step%s move%s elements\n",
+              f->permutations, e->moving_steps, plural(e->moving_steps),
+              e->moving_steps == 1 ? "s" : "");
+  text_printf(out, "passes        %" PRIu64, f->passes);
+  if (f->exchanges)
+    text_printf(out, ", with %" PRIu64 " exchange%s", f->exchanges, plural(f->exchanges));
+  if (f->copies)
+    text_printf(out, "; besides, %" PRIu64 " cop%s", f->copies, f->copies == 1 ? "y" : "ies");
+  text_string(out, "\n");
+  print_memory(out, e);
+  print_padding(out, e->program.plan);
+  print_strategies(out, e);
+}
+
+// ---- passes ----------------------------------------------------------------------------------
+
+// A word, or a new line of its own column where it does not fit any more.
+static void print_wrapped(text *out, size_t *column, size_t indent, const char *word) {
+  size_t length = strlen(word);
+  if (*column + length + 1 > WIDTH) {
+    text_printf(out, "\n%*s", (int)indent, "");
+    *column = indent;
+  } else if (*column > indent) {
+    text_string(out, " ");
+    ++*column;
+  }
+  text_string(out, word);
+  *column += length;
+}
+
+static bool is_unit(uint64_t x) { return f2_weight(x) == 1; }
+
+// "15: bits 0-4, 7 and 19-23, 0x80001": the basis, its unit vectors by their bits.
+static void print_tile(text *out, f2_space tile, size_t indent) {
+  char word[64];
+  snprintf(word, sizeof word, "%d:", tile.dimension);
+  size_t column = indent;
+  print_wrapped(out, &column, indent, tile.dimension ? word : "0");
+  uint64_t units = 0;
+  for (int i = 0; i < tile.dimension; i++)
+    units |= is_unit(tile.basis[i]) ? tile.basis[i] : 0;
+  int left = tile.dimension - f2_weight(units);
+  if (units)
+    print_wrapped(out, &column, indent, f2_weight(units) == 1 ? "bit" : "bits");
+  for (uint64_t rest = units; rest;) {
+    int first = f2_lsb(rest), last = first;
+    while (last + 1 < 64 && f2_bit(rest, last + 1))
+      last++;
+    rest &= ~(f2_mask(last - first + 1) << first);
+    const char *comma = rest || left ? "," : "";
+    if (first == last)
+      snprintf(word, sizeof word, "%d%s", first, comma);
+    else
+      snprintf(word, sizeof word, "%d-%d%s", first, last, comma);
+    print_wrapped(out, &column, indent, word);
+  }
+  for (int i = 0; i < tile.dimension; i++)
+    if (!is_unit(tile.basis[i])) {
+      snprintf(word, sizeof word, "0x%" PRIx64 "%s", tile.basis[i], --left ? "," : "");
+      print_wrapped(out, &column, indent, word);
+    }
+  text_string(out, "\n");
+}
+
+static void print_array_name(text *out, const plan *p, net_id id) {
+  const net_array *a = &p->arrays.items[id];
+  uint32_t between = 0;
+  for (net_id i = 0; i <= id; i++)
+    between += p->arrays.items[i].role == NET_TEMPORARY;
+  if (a->role == NET_TEMPORARY)
+    text_printf(out, "array %" PRIu32 " between passes", between);
+  else
+    text_printf(out, "array %" PRIu32 " of the %s", a->number + 1,
+                a->role == NET_ARGUMENT ? "arguments" : "results");
+}
+
+// Why a move is not one of whole lines.
+static void print_moves(text *out, const plan *p, const plan_pass *pass, const plan_move *moves,
+                        uint32_t count, const char *verb) {
+  for (uint32_t i = 0; i < count; i++) {
+    if (moves[i].coalesced)
+      continue;
+    int missing = plan_missing_dimensions(p, pass, &moves[i]);
+    text_printf(out, "      %s ", verb);
+    print_array_name(out, p, moves[i].array);
+    text_string(out, " in parts of lines: for whole ones ");
+    text_printf(out, "the tile would need %d dimension%s more\n", missing,
+                plural((uint64_t)missing));
+  }
+}
+
+static const char *const bounds[] = {"memory", "work", "start"};
+
+static void print_pass(text *out, const plan *p, size_t number) {
+  const plan_pass *pass = &p->passes.items[number];
+  plan_pass_facts f = plan_pass_facts_of(p, number);
+  char ops[NUMBER_SPACE], from[NUMBER_SPACE], to[NUMBER_SPACE], time[NUMBER_SPACE];
+  snprintf(ops, sizeof ops, "%" PRIu32, pass->op_count);
+  size_t start = out->length;
+  text_printf(out, "%4zu  %4s  %6" PRIu32 "  %9s  %9s  %9s  %-8s  ", number + 1,
+              f.kind == PLAN_COPY   ? "copy"
+              : f.kind == PLAN_MOVE ? "move"
+                                    : ops,
+              pass->phase_count, show_bytes(from, f.bytes_read), show_bytes(to, f.bytes_written),
+              show_seconds(time, pass->seconds), bounds[f.bound]);
+  print_tile(out, pass->tile, out->length - start);
+  print_moves(out, p, pass, pass->loads, pass->load_count, "reads");
+  print_moves(out, p, pass, pass->stores, pass->store_count, "writes");
+}
+
+// "stage 2: 2^10 elements, 3 x 5 times".
+static void print_stage(text *out, const plan *p, uint32_t number) {
+  const net_stage *s = &p->net->stages.items[number];
+  if (p->net->stages.count == 1 && !s->loop_count)
+    return;
+  text_printf(out, "stage %" PRIu32 ": 2^%d elements", number + 1, s->n);
+  for (uint32_t i = 0; i < s->loop_count; i++) {
+    text_string(out, i ? " x " : ", ");
+    print_length(out, s->extents[i]);
+  }
+  text_string(out, s->loop_count ? " times\n" : "\n");
+}
+
+static void print_passes(text *out, const explanation *e) {
+  const plan *p = e->program.plan;
+  char from[NUMBER_SPACE], to[NUMBER_SPACE], time[NUMBER_SPACE];
+  uint64_t phases = 0;
+  if (!p->passes.count)
+    return;
+  text_string(out, "\npass   ops  phases       read    written       time  bound by  tile\n");
+  for (size_t i = 0; i < p->passes.count; i++) {
+    if (i == 0 || p->passes.items[i].stage != p->passes.items[i - 1].stage)
+      print_stage(out, p, p->passes.items[i].stage);
+    print_pass(out, p, i);
+    phases += p->passes.items[i].phase_count;
+  }
+  text_printf(out, " all  %4" PRIu64 "  %6" PRIu64 "  %9s  %9s  %9s\n",
+              e->facts.columns + e->facts.maps, phases, show_bytes(from, e->facts.bytes_read),
+              show_bytes(to, e->facts.bytes_written), show_seconds(time, e->facts.seconds));
+}
+
+// ---- the whole -------------------------------------------------------------------------------
+
+void explain_text(text *out, const explanation *e) {
+  char number[NUMBER_SPACE];
+  print_program(out, e);
+  print_counts(out, e);
+  print_passes(out, e);
+  if (e->show_rules) {
+    text_string(out, "\n");
+    rules_print(out, &e->program.rules);
+  }
+  text_printf(out, "\nplanned in %s\n", show_seconds(number, e->planning_seconds));
+}

@@ -1,0 +1,179 @@
+// Calls of C functions through libffi. See foreign.h.
+#include "runtime/interp/foreign.h"
+
+#include <dlfcn.h>
+#include <ffi.h>
+#include <stdio.h>
+
+struct foreign {
+  void *library;
+  void (*function)(void);
+  ffi_cif cif;
+  uint32_t arity;
+  scalar_type result;
+  ffi_type **types;  // arity of them; libffi keeps the pointer
+  size_t *sizes;     // bytes of one element of each operand
+  void **slots;      // where the operands of one call are
+};
+
+static ffi_type *ffi_type_of(scalar_type type) {
+  switch (type) {
+  case SCALAR_BOOL:
+    return &ffi_type_uint8;  // _Bool is one byte wherever we run
+  case SCALAR_I8:
+    return &ffi_type_sint8;
+  case SCALAR_I16:
+    return &ffi_type_sint16;
+  case SCALAR_I32:
+    return &ffi_type_sint32;
+  case SCALAR_I64:
+    return &ffi_type_sint64;
+  case SCALAR_U8:
+    return &ffi_type_uint8;
+  case SCALAR_U16:
+    return &ffi_type_uint16;
+  case SCALAR_U32:
+    return &ffi_type_uint32;
+  case SCALAR_U64:
+    return &ffi_type_uint64;
+  case SCALAR_F32:
+    return &ffi_type_float;
+  case SCALAR_F64:
+    return &ffi_type_double;
+#ifdef FFI_TARGET_HAS_COMPLEX_TYPE
+  case SCALAR_C64:
+    return &ffi_type_complex_float;
+  case SCALAR_C128:
+    return &ffi_type_complex_double;
+#endif
+  default:
+    return NULL;
+  }
+}
+
+// ---- finding the function -----------------------------------------------------------------------
+
+static void *open_library(const char *name, char *message, size_t size) {
+  if (*name == '\0')
+    return dlopen(NULL, RTLD_NOW);
+  if (strchr(name, '/') || strstr(name, ".so")) {
+    void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+    if (library == NULL)
+      snprintf(message, size, "the library \"%s\" cannot be loaded: %s", name, dlerror());
+    return library;
+  }
+  // A bare .so may be missing (no development package) or a linker script, which is no library.
+  static const char *const endings[] = {".so", ".so.6", ".so.1", ".so.0"};
+  for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+    char path[512];
+    int length = snprintf(path, sizeof path, "lib%s%s", name, endings[i]);
+    void *library = length < (int)sizeof path ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
+    if (library)
+      return library;
+  }
+  snprintf(message, size,
+           "the library \"%s\" was not found: no lib%s.so, nor with .so.6, .so.1 or .so.0", name,
+           name);
+  return NULL;
+}
+
+static bool find_function(foreign *f, const trace_extern *e, char *message, size_t size) {
+  f->library = open_library(e->library, message, size);
+  if (f->library == NULL)
+    return false;
+  // ISO C has no conversion from an object's to a function's address; POSIX says they are alike.
+  void *address = dlsym(f->library, e->name);
+  memcpy(&f->function, &address, sizeof address);
+  if (address == NULL)
+    snprintf(message, size, "the library \"%s\" has no function \"%s\"", e->library, e->name);
+  return address != NULL;
+}
+
+static bool prepare(foreign *f, const trace_extern *e, char *message, size_t size) {
+  size_t slots = e->arity ? e->arity : 1;
+  f->types = calloc(slots, sizeof(ffi_type *));
+  f->sizes = calloc(slots, sizeof *f->sizes);
+  f->slots = calloc(slots, sizeof *f->slots);
+  if (f->types == NULL || f->sizes == NULL || f->slots == NULL)
+    return snprintf(message, size, "out of memory"), false;
+  f->arity = e->arity;
+  f->result = e->result;
+  ffi_type *result = ffi_type_of(e->result);
+  bool known = result != NULL;
+  for (uint32_t i = 0; i < e->arity; i++) {
+    f->types[i] = ffi_type_of(e->parameters[i]);
+    f->sizes[i] = scalar_types[e->parameters[i]].size;
+    known &= f->types[i] != NULL;
+  }
+  if (known && ffi_prep_cif(&f->cif, FFI_DEFAULT_ABI, e->arity, result, f->types) == FFI_OK)
+    return true;
+  snprintf(message, size, "\"%s\" has a type that cannot be called on this machine", e->name);
+  return false;
+}
+
+foreign *foreign_open(const trace_extern *e, char *message, size_t size) {
+  foreign *f = calloc(1, sizeof *f);
+  if (f == NULL)
+    return snprintf(message, size, "out of memory"), NULL;
+  if (find_function(f, e, message, size) && prepare(f, e, message, size))
+    return f;
+  foreign_close(f);
+  return NULL;
+}
+
+void foreign_close(foreign *f) {
+  if (f == NULL)
+    return;
+  if (f->library)
+    dlclose(f->library);
+  free(f->types);
+  free(f->sizes);
+  free(f->slots);
+  free(f);
+}
+
+void (*foreign_function(const foreign *f))(void) { return f->function; }
+
+// ---- calling ------------------------------------------------------------------------------------
+
+// libffi widens integers narrower than a register to a whole ffi_arg.
+typedef union foreign_result {
+  ffi_arg widened;
+  scalar_bits bits;
+} foreign_result;
+
+static void store_result(scalar_type type, const foreign_result *r, void *out) {
+  size_t size = scalar_types[type].size;
+  scalar_bits narrow = r->bits;
+  scalar_kind kind = scalar_types[type].kind;
+  if (kind != KIND_FLOAT && kind != KIND_COMPLEX && size < sizeof(ffi_arg)) {
+    switch (size) {
+    case 1:
+      narrow.u8 = (uint8_t)r->widened;
+      break;
+    case 2:
+      narrow.u16 = (uint16_t)r->widened;
+      break;
+    default:
+      narrow.u32 = (uint32_t)r->widened;
+      break;
+    }
+    if (kind == KIND_BOOL)
+      narrow.b = narrow.u8 != 0;
+  }
+  memcpy(out, &narrow, size);
+}
+
+void foreign_call(const foreign *f, size_t n, const void *const *in, void *out) {
+  size_t size = scalar_types[f->result].size;
+  ffi_cif cif = f->cif;  // ffi_call takes it without const
+  for (size_t i = 0; i < n; i++) {
+    foreign_result result = {.bits = {{0}}};
+    for (uint32_t k = 0; k < f->arity; k++) {
+      const unsigned char *operand = (const unsigned char *)in[k] + i * f->sizes[k];
+      memcpy(&f->slots[k], &operand, sizeof operand);  // as above: the callee only reads it
+    }
+    ffi_call(&cif, f->function, &result, f->slots);
+    store_result(f->result, &result, (unsigned char *)out + i * size);
+  }
+}

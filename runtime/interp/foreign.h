@@ -1,0 +1,27 @@
+// Foreign C functions: `extern "m" cosf : f32 -> f32`, found by dlopen and called through libffi,
+// element by element.
+//
+//   trace_extern e = {"m", "hypot", 2, (scalar_type[]){SCALAR_F64, SCALAR_F64}, SCALAR_F64};
+//   foreign *f = foreign_open(&e, message, sizeof message);
+//   foreign_call(f, n, (const void *const[]){x, y}, out);   // out[i] = hypot(x[i], y[i])
+//   foreign_close(f);
+#ifndef PERMC_RUNTIME_INTERP_FOREIGN_H
+#define PERMC_RUNTIME_INTERP_FOREIGN_H
+
+#include "lang/trace.h"
+
+typedef struct foreign foreign;
+
+// The library's name is as the linker's -l takes it ("m": libm.so, libm.so.6), or a file's name
+// ("libm.so.6", "./mine.so"), or "" for the C library and what else the program has loaded.
+// NULL: `message` says why, naming the library and the function.
+foreign *foreign_open(const trace_extern *e, char *message, size_t size);
+void foreign_close(foreign *f);  // NULL is allowed
+
+// The function itself, for code that knows its type.
+void (*foreign_function(const foreign *f))(void);
+
+// out[i] = function(in[0][i], in[1][i], ...) for i < n.
+void foreign_call(const foreign *f, size_t n, const void *const *in, void *out);
+
+#endif

@@ -1,0 +1,181 @@
+// Liveness, sharing and peak memory of a Trace. See interp/plan.h.
+#include "runtime/interp/plan.h"
+
+#include <stdlib.h>
+
+uint64_t trace_step_count(const trace_step *s) {
+  uint64_t count = s->batch;
+  for (uint32_t i = 0; i < s->rank; i++)
+    if (s->dims[i] == 0)
+      return 0;
+  for (uint32_t i = 0; i < s->rank && count != 0; i++)
+    count *= s->dims[i];  // trace_verify has checked that it fits
+  return count;
+}
+
+bool trace_step_elementwise(trace_op op) {
+  return op == TRACE_SCALAR || op == TRACE_SELECT || op == TRACE_CONVERT || op == TRACE_ROOT ||
+         op == TRACE_EXTERN;
+}
+
+// Whether the value is its first operand's elements in the same order, so that nothing moves.
+static bool renames(const trace *t, const trace_step *s) {
+  if (s->operand_count == 0)
+    return false;
+  const trace_step *o = &t->steps.items[s->operands[0]];
+  bool same_batch = o->batch == s->batch;
+  switch (s->op) {
+  case TRACE_RESHAPE:
+    return true;
+  case TRACE_BROADCAST:
+    return same_batch;
+  case TRACE_CONVERT:
+    return same_batch && o->type == s->type;
+  case TRACE_SPLIT:
+    return s->number == o->dims[0] / 2;  // the top bit: the two halves
+  case TRACE_STITCH:
+    return s->number == s->dims[0] / 2;
+  case TRACE_PAIR:  // neighbours
+  case TRACE_UNPAIR:
+    return s->number == 1;
+  case TRACE_ELEMENT:
+    return same_batch && o->dims[0] == 1;
+  case TRACE_PACK:
+    return same_batch && s->operand_count == 1;
+  case TRACE_TRANSPOSE:
+    return same_batch && (o->dims[0] == 1 || o->dims[1] == 1);
+  case TRACE_SLICE:
+    return same_batch && o->dims[0] == s->dims[0];
+  case TRACE_REPLICATE:
+    return same_batch && s->dims[0] == 1;
+  default:
+    return false;
+  }
+}
+
+// Two steps may name the same argument; the first one's buffer holds both.
+static value_id first_argument(const trace *t, value_id id) {
+  for (value_id i = 0; i < id; i++)
+    if (t->steps.items[i].op == TRACE_ARGUMENT &&
+        t->steps.items[i].number == t->steps.items[id].number)
+      return i;
+  return id;
+}
+
+// Backwards from the results. A needed argument needs the step that takes it over.
+static void find_needed(interp_plan *p, const trace *t) {
+  for (size_t i = 0; i < t->results.count; i++)
+    p->places[t->results.items[i]].needed = true;
+  for (size_t i = t->steps.count; i-- > 0;) {
+    const trace_step *s = &t->steps.items[i];
+    if (!p->places[i].needed)
+      continue;
+    for (uint32_t k = 0; k < s->operand_count; k++)
+      p->places[s->operands[k]].needed = true;
+    if (s->op == TRACE_ARGUMENT)
+      p->places[first_argument(t, (value_id)i)].needed = true;
+  }
+}
+
+static void find_buffers(interp_plan *p, const trace *t) {
+  for (size_t i = 0; i < t->steps.count; i++) {
+    const trace_step *s = &t->steps.items[i];
+    interp_place *place = &p->places[i];
+    place->bytes = trace_step_count(s) * scalar_types[s->type].size;
+    place->buffer = (value_id)i;
+    if (!place->needed)
+      continue;
+    if (s->op == TRACE_ARGUMENT)
+      place->buffer = first_argument(t, (value_id)i);
+    else if (renames(t, s))
+      place->buffer = p->places[s->operands[0]].buffer;
+  }
+}
+
+static void find_last_uses(interp_plan *p, const trace *t) {
+  for (size_t i = 0; i < t->steps.count; i++) {
+    const trace_step *s = &t->steps.items[i];
+    for (uint32_t k = 0; p->places[i].needed && k < s->operand_count; k++)
+      p->places[p->places[s->operands[k]].buffer].last_use = i;
+  }
+  for (size_t i = 0; i < t->results.count; i++)
+    p->places[p->places[t->results.items[i]].buffer].last_use = t->steps.count;
+}
+
+// An elementwise step may write over an operand that dies with it: same number of elements, same
+// width. What was planned to live in the step's own buffer moves along.
+static void find_in_place(interp_plan *p, const trace *t) {
+  for (size_t i = 0; i < t->steps.count; i++) {
+    const trace_step *s = &t->steps.items[i];
+    interp_place *place = &p->places[i];
+    if (!place->needed)
+      continue;
+    place->buffer = p->places[place->buffer].buffer;
+    if (place->buffer != i || !trace_step_elementwise(s->op))
+      continue;
+    for (uint32_t k = 0; k < s->operand_count && !place->in_place; k++) {
+      const trace_step *o = &t->steps.items[s->operands[k]];
+      interp_place *over = &p->places[p->places[s->operands[k]].buffer];
+      if (o->batch != s->batch || over->bytes != place->bytes || over->last_use != i)
+        continue;
+      over->last_use = place->last_use;
+      place->buffer = p->places[s->operands[k]].buffer;
+      place->in_place = true;
+    }
+  }
+}
+
+// Replays the life of the buffers. `freed` marks those that are gone.
+static void find_peak(interp_plan *p, const trace *t, bool *freed) {
+  uint64_t live = 0;
+  bool overflow = false;
+  for (size_t i = 0; i < t->steps.count; i++)
+    if (t->steps.items[i].op == TRACE_ARGUMENT && p->places[i].needed && p->places[i].buffer == i)
+      overflow |= __builtin_add_overflow(live, p->places[i].bytes, &live);
+  p->peak = live;
+  for (size_t i = 0; i < t->steps.count; i++) {
+    const trace_step *s = &t->steps.items[i];
+    if (!p->places[i].needed)
+      continue;
+    if (p->places[i].buffer == i && s->op != TRACE_ARGUMENT)
+      overflow |= __builtin_add_overflow(live, p->places[i].bytes, &live);
+    p->peak = live > p->peak ? live : p->peak;
+    for (uint32_t k = 0; k < s->operand_count; k++) {
+      value_id buffer = p->places[s->operands[k]].buffer;
+      if (p->places[buffer].last_use == i && !freed[buffer]) {
+        freed[buffer] = true;
+        live -= p->places[buffer].bytes;
+      }
+    }
+  }
+  for (size_t i = 0; i < t->results.count; i++) {  // a buffer that is two results is copied
+    value_id buffer = p->places[t->results.items[i]].buffer;
+    if (freed[buffer])
+      overflow |= __builtin_add_overflow(live, p->places[buffer].bytes, &live);
+    freed[buffer] = true;
+  }
+  p->peak = overflow ? UINT64_MAX : live > p->peak ? live : p->peak;
+}
+
+bool interp_plan_make(interp_plan *p, const trace *t) {
+  size_t count = t->steps.count + 1;
+  bool *freed = calloc(count, sizeof *freed);
+  *p = (interp_plan){.places = calloc(count, sizeof *p->places)};
+  bool ok = freed != NULL && p->places != NULL;
+  if (ok) {
+    find_needed(p, t);
+    find_buffers(p, t);
+    find_last_uses(p, t);
+    find_in_place(p, t);
+    find_peak(p, t, freed);
+  } else {
+    interp_plan_free(p);
+  }
+  free(freed);
+  return ok;
+}
+
+void interp_plan_free(interp_plan *p) {
+  free(p->places);
+  *p = (interp_plan){0};
+}

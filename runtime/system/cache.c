@@ -1,0 +1,503 @@
+#include "runtime/system/cache.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { MOST_WORK = 16, STALE_SECONDS = 3600, READ_BYTES = 1 << 16 };
+
+// Behind the content of each entry.
+typedef struct trailer {
+  char magic[8];
+  unsigned char check[DIGEST_BYTES];
+} trailer;
+static const char magic[8] = "permc 1\n";
+
+// ---- paths -------------------------------------------------------------------------------------
+
+static bool join(char path[CACHE_PATH], const char *folder, const char *name) {
+  size_t front = strlen(folder), back = strlen(name);
+  if (front + back + 2 > CACHE_PATH)
+    return false;
+  memmove(path, folder, front);
+  path[front] = '/';
+  memcpy(path + front + 1, name, back + 1);
+  return true;
+}
+
+// The folder's path, or "".
+static void choose_folder(char path[CACHE_PATH]) {
+  const char *own = getenv("PERMC_CACHE"), *shared = getenv("XDG_CACHE_HOME"),
+             *home = getenv("HOME");
+  bool good = false;
+  if (own && *own)
+    good = strlen(own) < CACHE_PATH && memcpy(path, own, strlen(own) + 1);
+  else if (shared && *shared == '/')
+    good = join(path, shared, "permc");
+  else if (home && *home == '/')
+    good = join(path, home, ".cache/permc");
+  if (!good)
+    *path = 0;
+}
+
+// Creates the folder and those above it, for this user alone.
+static bool make_folders(char *path) {
+  for (char *slash = path + 1; (slash = strchr(slash, '/')) != NULL; slash++) {
+    *slash = 0;
+    bool good = mkdir(path, 0700) == 0 || errno == EEXIST || errno == EISDIR || errno == EACCES ||
+                errno == EROFS || errno == EPERM;
+    *slash = '/';
+    if (!good)
+      return false;
+  }
+  return mkdir(path, 0700) == 0 || errno == EEXIST;
+}
+
+static bool is_ours(const struct stat *s) {
+  return s->st_uid == geteuid() && (s->st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
+static bool refuse(cache *c, const char *path, const char *why) {
+  snprintf(c->problem, sizeof c->problem, "the cache %.160s %s", path, why);
+  c->folder[0] = 0;
+  return false;
+}
+
+static bool check_folder(cache *c, bool create) {
+  struct stat s;
+  char path[CACHE_PATH];
+  memcpy(path, c->folder, sizeof path);
+  if ((create && !make_folders(path)) || stat(path, &s) != 0)
+    return refuse(c, path, strerror(errno));
+  if (!S_ISDIR(s.st_mode))
+    return refuse(c, path, "is no folder");
+  if (!is_ours(&s))
+    return refuse(c, path, "may be written to by others");
+  return true;
+}
+
+static void open_folder(cache *c, bool create) {
+  *c = (cache){.most_bytes = CACHE_MOST_BYTES};
+  choose_folder(c->folder);
+  if (c->folder[0] == 0)
+    snprintf(c->problem, sizeof c->problem, "there is no folder for a cache: HOME is not set");
+  else
+    check_folder(c, create);
+}
+
+void cache_open(cache *c) { open_folder(c, true); }
+void cache_look(cache *c) { open_folder(c, false); }
+
+// ---- entries -----------------------------------------------------------------------------------
+
+// What entries are, by the ends of their names.
+static const char code_entry[] = ".so", text_entry[] = ".text";
+
+static bool entry_path(const cache *c, const char *key, const char *kind, char path[CACHE_PATH]) {
+  char name[CACHE_KEY + 8];
+  snprintf(name, sizeof name, "%.64s%s", key, kind);
+  return c->folder[0] && join(path, c->folder, name);
+}
+
+// The digest of the file's first `length` bytes and the key. Leaves the offset behind them.
+static bool check_of(int file, uint64_t length, const char *key, unsigned char out[DIGEST_BYTES]) {
+  unsigned char *buffer = malloc(READ_BYTES);
+  digest d = digest_start();
+  bool good = buffer != NULL && lseek(file, 0, SEEK_SET) == 0;
+  while (good && length > 0) {
+    ssize_t got = read(file, buffer, length < READ_BYTES ? (size_t)length : READ_BYTES);
+    good = got > 0 || (got < 0 && errno == EINTR);
+    if (got > 0) {
+      digest_add(&d, buffer, (size_t)got);
+      length -= (uint64_t)got;
+    }
+  }
+  digest_add(&d, key, CACHE_KEY - 1);
+  digest_finish(&d, out);
+  free(buffer);
+  return good;
+}
+
+static bool is_good(int file, const char *key) {
+  struct stat s;
+  trailer found, wanted;
+  memcpy(wanted.magic, magic, sizeof magic);
+  if (fstat(file, &s) != 0 || !S_ISREG(s.st_mode) || !is_ours(&s) ||
+      s.st_size < (off_t)sizeof found)
+    return false;
+  uint64_t length = (uint64_t)s.st_size - sizeof found;
+  return check_of(file, length, key, wanted.check) &&
+         read(file, &found, sizeof found) == (ssize_t)sizeof found &&
+         memcmp(&found, &wanted, sizeof found) == 0;
+}
+
+bool cache_find(const cache *c, const char key[CACHE_KEY], char path[CACHE_PATH]) {
+  if (!entry_path(c, key, code_entry, path))
+    return false;
+  int file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  if (file < 0)
+    return false;
+  bool good = is_good(file, key);
+  if (good)
+    (void)!futimens(file, NULL);  // used now
+  close(file);
+  return good;
+}
+
+static bool add_trailer(int folder, const char *name, const char *key) {
+  struct stat s;
+  trailer t;
+  memcpy(t.magic, magic, sizeof magic);
+  int file = openat(folder, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  if (file < 0)
+    return false;
+  bool good = fstat(file, &s) == 0 && S_ISREG(s.st_mode) && fchmod(file, 0700) == 0 &&
+              check_of(file, (uint64_t)s.st_size, key, t.check) &&
+              write(file, &t, sizeof t) == (ssize_t)sizeof t;
+  return close(file) == 0 && good;
+}
+
+// ---- work folders ------------------------------------------------------------------------------
+
+// The file that proves a folder to be a work folder: it tells the name and the inode that the
+// folder has, so a folder of the same name, one that was renamed and a copy are not taken for one.
+static const char marker[] = ".permc-work";
+enum { MARKER_BYTES = 400 };
+
+static bool marker_text(char out[MARKER_BYTES], int folder, const char *path) {
+  struct stat s;
+  const char *slash = strrchr(path, '/');
+  if (fstat(folder, &s) != 0 || !is_ours(&s))
+    return false;
+  int length = snprintf(out, MARKER_BYTES, "%.8swork folder %s, inode %" PRIuMAX "\n", magic,
+                        slash ? slash + 1 : path, (uintmax_t)s.st_ino);
+  return length > 0 && length < MARKER_BYTES;
+}
+
+static bool write_new(int folder, const char *name, const char *content) {
+  size_t length = strlen(content);
+  int file = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+  bool good = file >= 0 && write(file, content, length) == (ssize_t)length;
+  return file >= 0 && close(file) == 0 && good;
+}
+
+static bool make_work_folder(char path[CACHE_PATH], const char *above, const char *template) {
+  char content[MARKER_BYTES];
+  if (!join(path, above, template) || !mkdtemp(path))
+    return false;
+  int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+  bool good =
+      folder >= 0 && marker_text(content, folder, path) && write_new(folder, marker, content);
+  if (folder >= 0 && !good)
+    unlinkat(folder, marker, 0);
+  if (folder >= 0)
+    close(folder);
+  if (!good)
+    rmdir(path);
+  return good;
+}
+
+// A work folder, as the marker in it proves, else -1.
+static int open_work_folder(int above, const char *path) {
+  char wanted[MARKER_BYTES], found[MARKER_BYTES];
+  struct stat s;
+  int folder = openat(above, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+  if (folder < 0)
+    return -1;
+  int file = openat(folder, marker, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  bool good = file >= 0 && fstat(file, &s) == 0 && S_ISREG(s.st_mode) && is_ours(&s) &&
+              marker_text(wanted, folder, path) &&
+              read(file, found, sizeof found) == (ssize_t)strlen(wanted) &&
+              memcmp(found, wanted, strlen(wanted)) == 0;
+  if (file >= 0)
+    close(file);
+  if (good)
+    return folder;
+  close(folder);
+  return -1;
+}
+
+static bool has_subfolder(DIR *folder) {
+  struct stat s;
+  for (struct dirent *e; (e = readdir(folder)) != NULL;)
+    if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0 &&
+        (fstatat(dirfd(folder), e->d_name, &s, AT_SYMLINK_NOFOLLOW) != 0 || S_ISDIR(s.st_mode)))
+      return true;
+  return false;
+}
+
+// Compilers put files there, not folders: a work folder with a folder in it stays as it is. The
+// marker goes last.
+static void remove_work_folder(int above, const char *path) {
+  int opened = open_work_folder(above, path);
+  DIR *folder = opened < 0 ? NULL : fdopendir(opened);
+  if (!folder) {
+    if (opened >= 0)
+      close(opened);
+    return;
+  }
+  if (!has_subfolder(folder)) {
+    rewinddir(folder);
+    for (struct dirent *e; (e = readdir(folder)) != NULL;)
+      if (strcmp(e->d_name, marker) != 0)
+        unlinkat(dirfd(folder), e->d_name, 0);  // fails for . and ..
+    unlinkat(dirfd(folder), marker, 0);
+    unlinkat(above, path, AT_REMOVEDIR);
+  }
+  closedir(folder);
+}
+
+// ---- the bound ---------------------------------------------------------------------------------
+
+typedef struct entry {
+  char name[CACHE_KEY + 8];
+  uint64_t bytes;
+  struct timespec used;
+} entry;
+
+typedef struct entry_list {
+  entry *items;
+  size_t count, room;
+  uint64_t bytes;  // of all of them
+} entry_list;
+
+static int by_age(const void *a, const void *b) {
+  const entry *x = a, *y = b;
+  if (x->used.tv_sec != y->used.tv_sec)
+    return x->used.tv_sec < y->used.tv_sec ? -1 : 1;
+  return (x->used.tv_nsec > y->used.tv_nsec) - (x->used.tv_nsec < y->used.tv_nsec);
+}
+
+static bool is_entry_name(const char *name) {
+  const char *kind = name + strspn(name, "0123456789abcdef");
+  return kind - name == CACHE_KEY - 1 &&
+         (strcmp(kind, code_entry) == 0 || strcmp(kind, text_entry) == 0);
+}
+
+// By its trailer. Whether the content is good does not matter here.
+static bool is_entry(int folder, const char *name) {
+  struct stat s;
+  trailer t;
+  int file = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  if (file < 0)
+    return false;
+  bool good = fstat(file, &s) == 0 && S_ISREG(s.st_mode) && is_ours(&s) &&
+              s.st_size >= (off_t)sizeof t &&
+              pread(file, &t, sizeof t, s.st_size - (off_t)sizeof t) == (ssize_t)sizeof t &&
+              memcmp(t.magic, magic, sizeof magic) == 0;
+  close(file);
+  return good;
+}
+
+static bool is_stale_work(const char *name, const struct stat *s) {
+  return strncmp(name, "work-", 5) == 0 && S_ISDIR(s->st_mode) &&
+         time(NULL) - s->st_mtime > STALE_SECONDS;
+}
+
+// Lists what has the name of an entry, and removes what a process that was killed has left.
+static entry_list list_entries(DIR *folder) {
+  entry_list l = {0};
+  for (struct dirent *e; (e = readdir(folder)) != NULL;) {
+    struct stat s;
+    if (fstatat(dirfd(folder), e->d_name, &s, AT_SYMLINK_NOFOLLOW) != 0)
+      continue;
+    if (is_stale_work(e->d_name, &s))
+      remove_work_folder(dirfd(folder), e->d_name);
+    if (!S_ISREG(s.st_mode) || !is_entry_name(e->d_name))
+      continue;
+    if (l.count == l.room) {
+      entry *more = realloc(l.items, (2 * l.room + 16) * sizeof *more);
+      if (!more)
+        break;
+      l.items = more;
+      l.room = 2 * l.room + 16;
+    }
+    entry *one = &l.items[l.count++];
+    *one = (entry){.bytes = (uint64_t)s.st_size, .used = s.st_mtim};
+    memcpy(one->name, e->d_name, strlen(e->d_name) + 1);
+    l.bytes += one->bytes;
+  }
+  return l;
+}
+
+static void leave_out_foreign_files(int folder, entry_list *l) {
+  size_t kept = 0;
+  for (size_t i = 0; i < l->count; i++)
+    if (is_entry(folder, l->items[i].name))
+      l->items[kept++] = l->items[i];
+    else
+      l->bytes -= l->items[i].bytes;
+  l->count = kept;
+}
+
+// Removes the oldest entries until the others have at most so many bytes; returns the bytes of what
+// was removed. Entries that are in use stay in memory; only their names go.
+static uint64_t bound_entries(const cache *c, uint64_t most_bytes) {
+  uint64_t removed = 0;
+  DIR *folder = opendir(c->folder);
+  if (!folder)
+    return 0;
+  entry_list l = list_entries(folder);
+  if (l.bytes > most_bytes) {  // rarely; only then files are opened
+    leave_out_foreign_files(dirfd(folder), &l);
+    qsort(l.items, l.count, sizeof *l.items, by_age);
+  }
+  for (size_t i = 0; i < l.count && l.bytes - removed > most_bytes; i++)
+    if (unlinkat(dirfd(folder), l.items[i].name, 0) == 0)
+      removed += l.items[i].bytes;
+  free(l.items);
+  closedir(folder);
+  return removed;
+}
+
+uint64_t cache_clear(const cache *c) { return bound_entries(c, 0); }
+
+// ---- compilations ------------------------------------------------------------------------------
+
+typedef enum slot_state { SLOT_FREE, SLOT_CLAIMED, SLOT_LIVE } slot_state;
+static struct {
+  atomic_int state;
+  char path[CACHE_PATH];
+} works[MOST_WORK];
+
+static int register_work(const char *path) {
+  for (int i = 0; i < MOST_WORK; i++) {
+    int expected = SLOT_FREE;
+    if (!atomic_compare_exchange_strong(&works[i].state, &expected, SLOT_CLAIMED))
+      continue;
+    memcpy(works[i].path, path, strlen(path) + 1);
+    atomic_store(&works[i].state, SLOT_LIVE);
+    return i;
+  }
+  return -1;
+}
+
+bool cache_work_begin(const cache *c, cache_work *w, const char **why) {
+  const char *temporary = getenv("TMPDIR");
+  *w = (cache_work){.slot = -1};
+  if (!(c->folder[0] && make_work_folder(w->folder, c->folder, "work-XXXXXX")) &&
+      !(temporary && *temporary && make_work_folder(w->folder, temporary, "permc-XXXXXX")) &&
+      !make_work_folder(w->folder, "/tmp", "permc-XXXXXX")) {
+    w->folder[0] = 0;
+    *why = "there is no folder to compile in";
+    return false;
+  }
+  w->slot = register_work(w->folder);
+  return true;
+}
+
+static bool keep_file(const cache *c, const cache_work *w, const char *name, const char *key,
+                      const char *kind, char path[CACHE_PATH]) {
+  int folder = open_work_folder(AT_FDCWD, w->folder);
+  bool good = folder >= 0 && entry_path(c, key, kind, path) && add_trailer(folder, name, key) &&
+              renameat(folder, name, AT_FDCWD, path) == 0;
+  if (folder >= 0)
+    close(folder);
+  if (good)
+    bound_entries(c, c->most_bytes);
+  else
+    join(path, w->folder, name);
+  return good;
+}
+
+bool cache_keep(const cache *c, const cache_work *w, const char *name, const char key[CACHE_KEY],
+                char path[CACHE_PATH]) {
+  return keep_file(c, w, name, key, code_entry, path);
+}
+
+void cache_work_end(cache_work *w) {
+  if (w->folder[0])
+    remove_work_folder(AT_FDCWD, w->folder);
+  if (w->slot >= 0)
+    atomic_store(&works[w->slot].state, SLOT_FREE);
+  *w = (cache_work){.slot = -1};
+}
+
+// ---- texts -------------------------------------------------------------------------------------
+
+bool cache_find_text(const cache *c, const char key[CACHE_KEY], char out[CACHE_TEXT]) {
+  char path[CACHE_PATH];
+  if (!entry_path(c, key, text_entry, path))
+    return false;
+  int file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  if (file < 0)
+    return false;
+  struct stat s;
+  bool good = fstat(file, &s) == 0 && s.st_size >= (off_t)sizeof(trailer) &&
+              s.st_size - (off_t)sizeof(trailer) < CACHE_TEXT && is_good(file, key);
+  size_t length = good ? (size_t)s.st_size - sizeof(trailer) : 0;
+  good = good && pread(file, out, length, 0) == (ssize_t)length;
+  out[good ? length : 0] = 0;
+  if (good)
+    (void)!futimens(file, NULL);  // used now
+  close(file);
+  return good && strlen(out) == length;
+}
+
+bool cache_keep_text(const cache *c, const char key[CACHE_KEY], const char *content,
+                     char path[CACHE_PATH], const char **why) {
+  static const char name[] = "kept.text";
+  char from[CACHE_PATH];
+  cache_work w;
+  *why = c->problem;
+  if (!c->folder[0] || !cache_work_begin(c, &w, why))
+    return false;
+  *why = "its folder cannot be written to";
+  bool good = strlen(content) < CACHE_TEXT && join(from, w.folder, name) &&
+              write_new(AT_FDCWD, from, content) && keep_file(c, &w, name, key, text_entry, path);
+  cache_work_end(&w);
+  return good;
+}
+
+bool cache_remove_text(const cache *c, const char key[CACHE_KEY]) {
+  char path[CACHE_PATH];
+  return entry_path(c, key, text_entry, path) && unlink(path) == 0;
+}
+
+// ---- in a signal's handler ---------------------------------------------------------------------
+
+// Without readdir, which may allocate. What the kernel calls linux_dirent64.
+typedef struct directory_entry {
+  uint64_t inode;
+  int64_t offset;
+  unsigned short length;
+  unsigned char type;
+  char name[];
+} directory_entry;
+
+static void empty_folder(const char *path) {
+  _Alignas(directory_entry) char buffer[4096];
+  int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+  if (folder < 0)
+    return;
+  long got;
+  while ((got = syscall(SYS_getdents64, folder, buffer, sizeof buffer)) > 0)
+    for (long at = 0; at < got;) {
+      directory_entry *e = (directory_entry *)(void *)(buffer + at);
+      unlinkat(folder, e->name, 0);  // fails for . and ..
+      at += e->length;
+    }
+  close(folder);
+}
+
+// A compiler that was just killed may still finish creating a file.
+void cache_discard_all_from_signal(void) {
+  int saved = errno;
+  for (int i = 0; i < MOST_WORK; i++)
+    for (int again = 0; atomic_load(&works[i].state) == SLOT_LIVE && again < 50; again++) {
+      empty_folder(works[i].path);
+      if (rmdir(works[i].path) == 0 || errno == ENOENT)
+        break;
+      nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    }
+  errno = saved;
+}

@@ -1,0 +1,201 @@
+// Statistics, rounds, the clock, a copy. See tune/measure.h.
+#include "runtime/tune/measure.h"
+
+#include "runtime/system/pool.h"
+#include "runtime/values/value.h"
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+const bench_limits bench_limits_default = {
+    .warm_up = 2, .least = 11, .most = BENCH_MOST_RUNS, .spread = 0.02, .seconds = 2};
+
+// ---- statistics ---------------------------------------------------------------------------------
+
+size_t bench_interval_rank(size_t count) {
+  assert(count <= BENCH_MOST_RUNS);
+  double chosen = pow(0.5, (double)count), below = 0;  // the probabilities of k, and of less than k
+  size_t rank = 0;
+  for (size_t k = 0; 2 * k < count; k++) {
+    below += chosen;
+    if (2 * below > 0.05)
+      break;
+    rank = k + 1;
+    chosen *= (double)(count - k) / (double)(k + 1);
+  }
+  return rank;
+}
+
+static int by_value(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+bench_figures bench_figures_of(double *samples, size_t count) {
+  bench_figures f = {.runs = count};
+  if (count == 0)
+    return f;
+  qsort(samples, count, sizeof *samples, by_value);
+  size_t rank = bench_interval_rank(count), half = count / 2;
+  size_t first = rank > 0 ? rank - 1 : 0;
+  f.median = count % 2 ? samples[half] : (samples[half - 1] + samples[half]) / 2;
+  f.least = samples[0];
+  f.low = samples[first];
+  f.high = samples[count - 1 - first];
+  return f;
+}
+
+double bench_spread(const bench_figures *f) {
+  return f->median > 0 ? (f->high - f->low) / 2 / f->median : 0;
+}
+
+// ---- rounds -------------------------------------------------------------------------------------
+
+static bool run_round(bench_contestant *all, size_t count, size_t round, bool counts) {
+  for (size_t i = 0; i < count; i++) {
+    bench_contestant *c = &all[(round + i) % count];
+    double seconds = 0;
+    if (!c->turn(c->with, &seconds))
+      return false;
+    if (counts)
+      c->samples[round] = seconds;
+  }
+  return true;
+}
+
+// Whether the first contestant's median is known well enough. `room` is for its samples in order.
+static bool settled(const bench_contestant *first, size_t rounds, double spread, double *room) {
+  memcpy(room, first->samples, rounds * sizeof *room);
+  bench_figures f = bench_figures_of(room, rounds);
+  return bench_spread(&f) <= spread;
+}
+
+static bool run_rounds(bench_contestant *all, size_t count, const bench_limits *limits,
+                       double *room, size_t *rounds) {
+  for (size_t i = 0; i < limits->warm_up; i++)
+    if (!run_round(all, count, i, false))
+      return false;
+  double start = bench_now();
+  for (*rounds = 0; *rounds < limits->most; ++*rounds) {
+    bool enough = *rounds >= limits->least && (bench_now() - start >= limits->seconds ||
+                                               settled(&all[0], *rounds, limits->spread, room));
+    if (enough)
+      break;
+    if (!run_round(all, count, *rounds, true))
+      return false;
+  }
+  return true;
+}
+
+static void find_figures(bench_contestant *all, size_t count, size_t rounds, double *room) {
+  for (size_t i = 0; i < count; i++) {
+    for (size_t k = 0; k < rounds; k++)
+      room[k] = all[i].samples[k] > 0 ? all[0].samples[k] / all[i].samples[k] : 0;
+    all[i].ratio = bench_figures_of(room, rounds);
+    memcpy(room, all[i].samples, rounds * sizeof *room);
+    all[i].figures = bench_figures_of(room, rounds);
+  }
+}
+
+bool bench_measure(bench_contestant *all, size_t count, const bench_limits *limits) {
+  size_t rounds = 0;
+  double *room = calloc(limits->most + 1, sizeof *room);
+  bool good = room != NULL && limits->most <= BENCH_MOST_RUNS;
+  for (size_t i = 0; i < count; i++) {
+    free(all[i].samples);
+    all[i].samples = calloc(limits->most + 1, sizeof *all[i].samples);
+    good = good && all[i].samples;
+  }
+  good = good && run_rounds(all, count, limits, room, &rounds);
+  if (good)
+    find_figures(all, count, rounds, room);
+  free(room);
+  return good;
+}
+
+void bench_contestants_free(bench_contestant *all, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    free(all[i].samples);
+    all[i].samples = NULL;
+  }
+}
+
+// ---- the clock ----------------------------------------------------------------------------------
+
+double bench_now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static bool repeat(unsigned count, bench_work *work, void *with, double *seconds) {
+  double start = bench_now();
+  for (unsigned i = 0; i < count; i++)
+    if (!work(with))
+      return false;
+  *seconds = (bench_now() - start) / count;
+  return true;
+}
+
+// The first run is not looked at: memory is faulted in, threads are started.
+static bool calibrate(bench_repeats *r, bench_work *work, void *with) {
+  const double short_turn = 100e-6, shortest = 10e-9;
+  double once;
+  if (!work(with) || !repeat(1, work, with, &once))
+    return false;
+  r->count = once >= short_turn ? 1 : 1 + (unsigned)(short_turn / (once + shortest));
+  return true;
+}
+
+bool bench_time(bench_repeats *r, bench_work *work, void *with, double *seconds) {
+  if (r->count == 0 && !calibrate(r, work, with))
+    return false;
+  if (r->count > 1 && !work(with))
+    return false;
+  return repeat(r->count, work, with, seconds);
+}
+
+// ---- a copy -------------------------------------------------------------------------------------
+
+bool bench_copy_open(bench_copy *c, uint64_t bytes, unsigned threads) {
+  *c = (bench_copy){.bytes = bytes, .threads = threads ? threads : pool_processors()};
+  c->from = array_memory(bytes);
+  c->to = array_memory(bytes);
+  if (!c->from || !c->to) {
+    bench_copy_close(c);
+    return false;
+  }
+  memset(c->from, 1, (size_t)bytes);
+  memset(c->to, 2, (size_t)bytes);
+  return true;
+}
+
+static bool copy_part(void *with, unsigned worker, uint64_t first, uint64_t last) {
+  const bench_copy *c = with;
+  (void)worker;
+  memcpy((char *)c->to + first, (const char *)c->from + first, (size_t)(last - first));
+  return true;
+}
+
+static bool copy_all(void *with) {
+  enum { SMALL = 1 << 18, LINE = 64 };  // a thread is not worth waking for less
+  const bench_copy *c = with;
+  if (c->bytes == 0)
+    return true;
+  unsigned threads = c->bytes < SMALL ? 1 : c->threads;
+  uint64_t part = (c->bytes / threads / LINE + 1) * LINE;
+  return pool_run(threads, c->bytes, part, copy_part, with, NULL);
+}
+
+bool bench_copy_turn(void *with, double *seconds) {
+  bench_copy *c = with;
+  return bench_time(&c->repeats, copy_all, c, seconds);
+}
+
+void bench_copy_close(bench_copy *c) {
+  free(c->from);
+  free(c->to);
+  *c = (bench_copy){0};
+}

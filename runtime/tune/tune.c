@@ -1,0 +1,376 @@
+// permc_tune: candidates compiled, compared and measured; the best one stored. See tune.h.
+#include "runtime/tune/tune.h"
+
+#include "core/units.h"
+#include "runtime/cuda/cuda.h"
+#include "runtime/pipeline.h"
+#include "runtime/tune/measure.h"
+#include "runtime/values/value.h"
+
+#include <math.h>
+#include <stdio.h>
+
+typedef struct tuning {
+  permc_context *context;
+  const char *entry, *backend;
+  permc_value *const *arguments;
+  size_t argument_count;
+  permc_tune_options options;
+  tune_clock *clock;
+  void *with;
+  tune_trial trial;
+  tune_search search;
+  permc_value **expected;  // the results of the model's choice
+  size_t expected_count;
+  double model_seconds;
+  text report;
+  char *warnings;  // of the first compilation
+} tuning;
+
+// ---- equality ----------------------------------------------------------------------------------
+
+static bool is_nan_at(const array *a, uint64_t part) {
+  switch (scalar_real_of(a->type)) {
+  case SCALAR_F16:
+    return isnan(scalar_f16_value(((const uint16_t *)a->data)[part]));
+  case SCALAR_F32:
+    return isnan(((const float *)a->data)[part]);
+  default:
+    return isnan(((const double *)a->data)[part]);
+  }
+}
+
+static bool same_array(const array *a, const array *b) {
+  if (a->type != b->type || a->rank != b->rank ||
+      memcmp(a->dims, b->dims, a->rank * sizeof *a->dims) != 0)
+    return false;
+  uint64_t bytes = array_bytes(a);
+  if (bytes == 0 || memcmp(a->data, b->data, bytes) == 0)
+    return true;
+  scalar_kind kind = scalar_types[a->type].kind;
+  if (kind != KIND_FLOAT && kind != KIND_COMPLEX)
+    return false;
+  size_t size = scalar_types[scalar_real_of(a->type)].size;
+  const char *x = a->data, *y = b->data;
+  for (uint64_t i = 0; i < bytes / size; i++)
+    if (memcmp(x + i * size, y + i * size, size) != 0 && !(is_nan_at(a, i) && is_nan_at(b, i)))
+      return false;
+  return true;
+}
+
+bool tune_same_results(permc_value *const *a, permc_value *const *b, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    if (a[i]->count != b[i]->count)
+      return false;
+    for (size_t k = 0; k < a[i]->count; k++)
+      if (!same_array(&a[i]->components[k], &b[i]->components[k]))
+        return false;
+  }
+  return true;
+}
+
+// ---- the clock ---------------------------------------------------------------------------------
+
+static bool run_side(void *with) {
+  tune_side *s = with;
+  return permc_execute(s->compiled, s->arguments, s->argument_count, &s->results, &s->result_count);
+}
+
+// Enough runs that the device's clock, exact to a microsecond, tells them apart.
+static bool device_turn(tune_side *s, double *seconds) {
+  const double enough = 5e-4;
+  if (s->repeats == 0) {
+    if (!permc_time_on_device(s->compiled, 0, 1, seconds))
+      return false;
+    s->repeats = *seconds * 100 < enough ? 100 : (unsigned)(enough / *seconds) + 1;
+  }
+  return permc_time_on_device(s->compiled, 0, s->repeats, seconds);
+}
+
+static bool side_turn(void *with, double *seconds) {
+  tune_side *s = with;
+  if (s->on_device)
+    return device_turn(s, seconds);
+  bench_repeats repeats = {s->repeats};
+  bool good = bench_time(&repeats, run_side, s, seconds);
+  s->repeats = repeats.count;
+  return good;
+}
+
+// In turns, so that a machine that gets slower or faster meanwhile decides nothing. What is half as
+// slow again in the first round is not looked at for longer.
+static bool real_clock(void *with, tune_side *one, tune_side *other, double *seconds,
+                       double *ratio) {
+  const double hopeless = 1.5;
+  const bench_limits rounds[] = {
+      {.warm_up = 1, .least = 1, .most = 1, .spread = 0, .seconds = 0},
+      {.warm_up = 0, .least = 7, .most = BENCH_MOST_RUNS, .spread = 0, .seconds = *(double *)with}};
+  bench_contestant sides[] = {{.name = "", .turn = side_turn, .with = one},
+                              {.name = "", .turn = side_turn, .with = other}};
+  size_t count = other ? 2 : 1;
+  bool good = true;
+  *ratio = 1;
+  for (size_t i = 0; i < 2 && good && *ratio < hopeless; i++) {
+    good = bench_measure(sides, count, &rounds[i]);
+    if (good)
+      *ratio = sides[count - 1].ratio.median;
+  }
+  *seconds = sides[0].figures.median;
+  bench_contestants_free(sides, count);
+  return good;
+}
+
+// ---- sides -------------------------------------------------------------------------------------
+
+static void close_side(tune_side *s) {
+  permc_compiled_free(s->compiled);
+  permc_values_free(s->results, s->result_count);
+  *s = (tune_side){0};
+}
+
+// Compiles for the point (NULL: as the model has it), and runs it once. False: reported.
+static bool open_side(tuning *t, tune_side *s, const tune_point *p) {
+  target on_trial;
+  t->trial.target = NULL;
+  if (p) {
+    on_trial = tune_target_at(t->trial.machine, p);
+    t->trial.target = &on_trial;
+  }
+  *s = (tune_side){.arguments = t->arguments, .argument_count = t->argument_count, .model = !p};
+  s->compiled = permc_compile(t->context, t->entry, t->backend, t->arguments, t->argument_count);
+  t->trial.target = NULL;
+  if (!s->compiled)
+    return false;
+  s->point = p ? *p : t->trial.chosen;
+  if (!p && !t->warnings)
+    t->warnings = strdup(permc_message(t->context));
+  double seconds;
+  bool good = run_side(s);
+  s->on_device = good && permc_time_on_device(s->compiled, 0, 1, &seconds);
+  if (!good)
+    close_side(s);
+  return good;
+}
+
+// ---- the report --------------------------------------------------------------------------------
+
+static void say_point(tuning *t, const char *title, const tune_point *p) {
+  char number[NUMBER_SPACE];
+  text_printf(&t->report, "%-6s", title);
+  for (int f = 0; f < TUNE_FIELDS; f++)
+    if (f != TUNE_WIDE || t->trial.machine->lane_bytes == 0)
+      text_printf(&t->report, "%12s", show_bytes(number, p->bytes[f]));
+}
+
+static void say_time(tuning *t, double seconds, double ratio) {
+  char number[NUMBER_SPACE];
+  text_printf(&t->report, "%12s%9.3f\n", show_seconds(number, seconds), ratio);
+}
+
+static void say_head(tuning *t, const tune_side *model) {
+  text_printf(&t->report, "%s on %s: %s\n%-6s%12s%12s", t->entry,
+              permc_compiled_backend(model->compiled), t->trial.device, "", "tile", "registers");
+  if (t->trial.machine->lane_bytes == 0)
+    text_printf(&t->report, "%12s", "access");
+  text_printf(&t->report, "%12s%9s\n", "time", "ratio");
+}
+
+// Of the context's message, the first line without what stands before it.
+static void say_skipped(tuning *t, const char *why) {
+  static const char *const fronts[] = {"permc: ", "error: "};
+  for (size_t i = 0; i < 2; i++)
+    if (!strncmp(why, fronts[i], strlen(fronts[i])))
+      why += strlen(fronts[i]);
+  text_printf(&t->report, "  left out: %.*s\n", (int)strcspn(why, "\n"), why);
+}
+
+// ---- candidates --------------------------------------------------------------------------------
+
+static bool interrupted(tuning *t) {
+  if (!atomic_load(t->context->limits.interrupted))
+    return false;
+  context_clear(t->context);
+  context_error(t->context, "interrupted");
+  return true;
+}
+
+// *ratio: of its seconds to those of the best so far, INFINITY where it cannot be used.
+static void try_candidate(tuning *t, tune_side *candidate, tune_side *best, const tune_point *p,
+                          double *ratio) {
+  double seconds;
+  *ratio = INFINITY;
+  say_point(t, "", p);
+  if (!open_side(t, candidate, p)) {
+    say_skipped(t, permc_message(t->context));
+    return;
+  }
+  if (candidate->result_count != t->expected_count ||
+      !tune_same_results(candidate->results, t->expected, t->expected_count)) {
+    say_skipped(t, t->context->fuse ? "it gives other results, as fused products and sums may"
+                                    : "it gives other results (please report this)");
+    return;
+  }
+  if (!t->clock(t->with, candidate, best, &seconds, ratio)) {
+    *ratio = INFINITY;
+    say_skipped(t, permc_message(t->context));
+    return;
+  }
+  say_time(t, seconds, *ratio * (t->search.best ? t->search.best->ratio : 1));
+}
+
+// False: interrupted.
+static bool search(tuning *t, tune_side *best) {
+  tune_point p;
+  while (tune_next(&t->search, &p)) {
+    tune_side candidate = {0};
+    double ratio;
+    const tune_candidate *before = t->search.best;
+    try_candidate(t, &candidate, best, &p, &ratio);
+    tune_tell(&t->search, &p, ratio);
+    if (t->search.best != before) {
+      close_side(best);
+      *best = candidate;
+    } else {
+      close_side(&candidate);
+    }
+    if (interrupted(t))
+      return false;
+  }
+  return true;
+}
+
+// What may be tried on this machine.
+static tune_bounds bounds_of(const tuning *t) {
+  const target *m = t->trial.machine;
+  const cuda_facts *facts =
+      m->lane_bytes || !t->context->gpu ? NULL : cuda_facts_of(t->context->gpu);
+  if (m->lane_bytes)
+    return (tune_bounds){{1 << 14, m->lane_bytes, m->wide_bytes},
+                         {1 << 20, 2 * m->register_bytes, m->wide_bytes}};
+  return (tune_bounds){{1 << 10, 16, 4},
+                       {facts ? (uint64_t)facts->shared_per_block : CUDA_SHARED_FOR_ALL, 128, 16}};
+}
+
+// ---- the end -----------------------------------------------------------------------------------
+
+static bool store(tuning *t, const tune_point *p) {
+  cache folder;
+  char path[CACHE_PATH];
+  const char *why;
+  if (t->options.dry_run) {
+    text_string(&t->report, "nothing is stored, as asked\n");
+    return true;
+  }
+  cache_open(&folder);
+  if (!tune_keep(&folder, t->trial.key, t->trial.machine, p, path, &why)) {
+    context_clear(t->context);
+    context_error(t->context, "what was found cannot be stored: %s", why);
+    return false;
+  }
+  text_printf(&t->report, "stored in %s\n", path);
+  return true;
+}
+
+static void remove_stored(tuning *t) {
+  cache folder;
+  cache_look(&folder);
+  if (!t->options.dry_run && cache_remove_text(&folder, t->trial.key))
+    text_string(&t->report, "what was stored is removed\n");
+  else if (t->options.forget)
+    text_string(&t->report, "nothing is stored\n");
+}
+
+// The best against the model's choice, once more.
+static bool decide(tuning *t, tune_side *best) {
+  tune_side model = {0};
+  double seconds = 0, ratio = 1;
+  bool good = true;
+  if (t->search.best) {
+    good = open_side(t, &model, NULL) && t->clock(t->with, best, &model, &seconds, &ratio);
+    close_side(&model);
+  }
+  if (!good || interrupted(t))
+    return false;
+  if (t->search.best) {
+    say_point(t, "best", &best->point);
+    say_time(t, seconds, ratio);
+  }
+  if (ratio < TUNE_WORTH)
+    return store(t, &best->point);
+  text_printf(&t->report, "the model's choice stands: no other is more than %.0f %% faster\n",
+              100 * (1 - TUNE_WORTH));
+  remove_stored(t);
+  return true;
+}
+
+static bool tune(tuning *t, tune_side *best) {
+  if (!open_side(t, best, NULL))
+    return false;
+  if (!t->trial.key[0]) {
+    context_clear(t->context);
+    context_error(t->context, "the backend %s has no plans that could be tuned",
+                  permc_compiled_backend(best->compiled));
+    return false;
+  }
+  if (t->options.forget) {
+    remove_stored(t);
+    return true;
+  }
+  double ratio;
+  say_head(t, best);
+  if (!t->clock(t->with, best, NULL, &t->model_seconds, &ratio))
+    return false;
+  say_point(t, "model", &best->point);
+  say_time(t, t->model_seconds, 1);
+  t->expected = best->results;
+  t->expected_count = best->result_count;
+  best->results = NULL;
+  best->result_count = 0;
+  tune_bounds b = bounds_of(t);
+  tune_search_start(&t->search, &t->trial.chosen, t->trial.same, &b, 0);
+  return search(t, best) && decide(t, best);
+}
+
+// ---- the API -----------------------------------------------------------------------------------
+
+bool tune_program(permc_context *c, const char *entry, const char *backend,
+                  permc_value *const *arguments, size_t argument_count,
+                  const permc_tune_options *options, tune_clock *clock, void *with, char **report) {
+  tuning t = {.context = c,
+              .entry = entry,
+              .backend = backend,
+              .arguments = arguments,
+              .argument_count = argument_count,
+              .options = options ? *options : (permc_tune_options){0}};
+  tune_side best = {0};
+  double seconds = t.options.seconds > 0 ? t.options.seconds : 0.4;
+  t.clock = clock ? clock : real_clock;
+  t.with = clock ? with : &seconds;
+  *report = NULL;
+  context_begin_call(c);
+  c->trial = &t.trial;
+  bool good = tune(&t, &best);
+  c->trial = NULL;
+  if (good && (t.report.failed || !t.report.data)) {
+    context_error(c, "out of memory");
+    good = false;
+  }
+  if (good) {
+    context_clear(c);
+    if (t.warnings)
+      text_string(&c->program.diagnostics.rendered, t.warnings);
+    *report = t.report.data;
+  } else {
+    text_free(&t.report);
+  }
+  close_side(&best);
+  permc_values_free(t.expected, t.expected_count);
+  free(t.warnings);
+  return good;
+}
+
+bool permc_tune(permc_context *c, const char *entry, const char *backend,
+                permc_value *const *arguments, size_t argument_count,
+                const permc_tune_options *options, char **report) {
+  return tune_program(c, entry, backend, arguments, argument_count, options, NULL, NULL, report);
+}

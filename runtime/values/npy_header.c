@@ -1,0 +1,428 @@
+// The header of a .npy, both ways. Strict where numpy.load is; but keys may come in any order, with
+// any spaces, and Python 2's lengths (3L) are read.
+#include "runtime/values/formats.h"
+
+enum {
+  LONGEST_HEADER = 1 << 20,
+  DEEPEST_FIELD = 16,
+  LARGEST_RECORD = SOURCE_BUFFER,  // what source_fill can bring together
+};
+
+// ---- the text ---------------------------------------------------------------------------------
+
+// A cursor over the header. The first failure writes the message and stays.
+typedef struct npy_parser {
+  const char *at, *end;
+  npy_header *header;
+  value_source *source;
+  uint64_t start;  // of the value in its source
+  value_error *error;
+} npy_parser;
+
+#define FAIL(p, ...) (source_fail((p)->source, (p)->error, (p)->start, __VA_ARGS__), false)
+
+static void skip_spaces(npy_parser *p) {
+  while (p->at < p->end && (*p->at == ' ' || (*p->at >= '\t' && *p->at <= '\r')))
+    p->at++;
+}
+
+// The next character that is no space, or 0 at the end.
+static char peek(npy_parser *p) {
+  skip_spaces(p);
+  return p->at < p->end ? *p->at : 0;
+}
+
+static bool accept(npy_parser *p, char c) {
+  if (c != peek(p) || p->at == p->end)
+    return false;
+  p->at++;
+  return true;
+}
+
+static bool fail_header(npy_parser *p, const char *what) {
+  char quote[QUOTE_SIZE];
+  skip_spaces(p);
+  return FAIL(p, "not a header of numpy.save: expected %s, found '%s'", what,
+              value_quote(quote, p->at, (size_t)(p->end - p->at)));
+}
+
+static bool expect(npy_parser *p, char c) {
+  const char what[] = {'\'', c, '\'', 0};
+  return accept(p, c) || fail_header(p, what);
+}
+
+typedef struct span {
+  const char *text;
+  size_t length;
+} span;
+
+static bool span_is(span s, const char *string) {
+  return s.length == strlen(string) && memcmp(s.text, string, s.length) == 0;
+}
+
+// 'text' or "text". Escapes are stepped over, not undone: only names may hold them.
+static bool parse_string(npy_parser *p, span *out) {
+  char quote = peek(p);
+  if (quote != '\'' && quote != '"')
+    return fail_header(p, "a string");
+  out->text = ++p->at;
+  while (p->at < p->end && *p->at != quote)
+    p->at += *p->at == '\\' && p->at + 1 < p->end ? 2 : 1;
+  if (p->at >= p->end)
+    return fail_header(p, "the end of a string");
+  out->length = (size_t)(p->at++ - out->text);
+  return true;
+}
+
+static bool parse_word(npy_parser *p, const char *word) {
+  size_t length = strlen(word);
+  skip_spaces(p);
+  if ((size_t)(p->end - p->at) < length || memcmp(p->at, word, length) != 0)
+    return false;
+  p->at += length;
+  return true;
+}
+
+static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+static bool parse_number(npy_parser *p, uint64_t *out) {
+  *out = 0;
+  if (!is_digit(peek(p)))
+    return fail_header(p, "a length");
+  for (; p->at < p->end && is_digit(*p->at); p->at++)
+    if (__builtin_mul_overflow(*out, (uint64_t)10, out) ||
+        __builtin_add_overflow(*out, (uint64_t)(*p->at - '0'), out))
+      return FAIL(p, "the dimensions are too large");
+  if (p->at < p->end && *p->at == 'L')  // Python 2 wrote 3L
+    p->at++;
+  return true;
+}
+
+// (3, 2)  (3,)  ()
+static bool parse_shape(npy_parser *p) {
+  npy_header *h = p->header;
+  bool comma = true;
+  if (!expect(p, '('))
+    return false;
+  for (h->rank = 0; !accept(p, ')'); h->rank++) {
+    if (!comma)
+      return fail_header(p, "',' or ')'");
+    if (h->rank == VALUE_MAX_RANK)
+      return FAIL(p, "more than %d dimensions", VALUE_MAX_RANK);
+    if (!parse_number(p, &h->dims[h->rank]))
+      return false;
+    comma = accept(p, ',');
+  }
+  return (h->rank != 1 || comma) || FAIL(p, "not a header of numpy.save: the shape is no tuple");
+}
+
+// ---- element types ----------------------------------------------------------------------------
+
+typedef struct dtype_row {
+  const char *code;
+  scalar_type type;
+} dtype_row;
+
+static const dtype_row dtypes[] = {
+    {"b1", SCALAR_BOOL}, {"i1", SCALAR_I8},    {"i2", SCALAR_I16}, {"i4", SCALAR_I32},
+    {"i8", SCALAR_I64},  {"u1", SCALAR_U8},    {"u2", SCALAR_U16}, {"u4", SCALAR_U32},
+    {"u8", SCALAR_U64},  {"f2", SCALAR_F16},   {"f4", SCALAR_F32}, {"f8", SCALAR_F64},
+    {"c8", SCALAR_C64},  {"c16", SCALAR_C128},
+};
+
+// What an unsupported code is called, by its first letter.
+static const char *foreign_dtype(span code) {
+  static const struct {
+    char letter;
+    const char *name;
+  } names[] = {{'S', "bytes"},          {'a', "bytes"}, {'U', "text"},
+               {'O', "Python objects"}, {'M', "dates"}, {'m', "times"},
+               {'V', "raw memory"},     {'T', "text"},  {'c', "long complex"}};
+  if (code.length > 0 && code.text[0] == 'f')
+    return "long double";
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (code.length > 0 && code.text[0] == names[i].letter)
+      return names[i].name;
+  return "unknown";
+}
+
+static bool fail_dtype(npy_parser *p, span dtype, span code) {
+  char quote[QUOTE_SIZE];
+  return FAIL(p,
+              "dtype '%s' (%s) is not supported; supported are b1, i1 i2 i4 i8, u1 u2 u4 u8, "
+              "f2 f4 f8, c8 c16",
+              value_quote(quote, dtype.text, dtype.length), foreign_dtype(code));
+}
+
+static bool add_field(npy_parser *p, scalar_type type, bool swapped) {
+  npy_header *h = p->header;
+  if (h->count == h->capacity) {
+    size_t capacity = h->capacity ? 2 * h->capacity : 4;
+    npy_field *grown = realloc(h->fields, capacity * sizeof *grown);
+    if (!grown)
+      return FAIL(p, "out of memory");
+    h->fields = grown;
+    h->capacity = capacity;
+  }
+  h->fields[h->count++] = (npy_field){type, swapped, h->record};
+  return true;
+}
+
+static bool extend_record(npy_parser *p, uint64_t bytes) {
+  npy_header *h = p->header;
+  if (bytes > LARGEST_RECORD || h->record + bytes > LARGEST_RECORD)
+    return FAIL(p, "records of more than %d bytes are not supported", LARGEST_RECORD);
+  h->record += bytes;
+  return true;
+}
+
+// |V4: padding, where it has no name.
+static bool padding_bytes(span code, uint64_t *bytes) {
+  *bytes = 0;
+  if (code.length < 2 || code.text[0] != 'V')
+    return false;
+  for (size_t i = 1; i < code.length; i++) {
+    if (!is_digit(code.text[i]))
+      return false;
+    if (*bytes <= LARGEST_RECORD)
+      *bytes = 10 * *bytes + (uint64_t)(code.text[i] - '0');
+  }
+  return true;
+}
+
+// '<f4', a string in hand: a field, or padding if it is void without a name.
+static bool parse_dtype(npy_parser *p, bool nameless) {
+  span dtype;
+  if (!parse_string(p, &dtype))
+    return false;
+  span code = dtype;
+  char order = '=';
+  if (dtype.length > 0 && strchr("<>=|", dtype.text[0]) && dtype.text[0]) {
+    order = *code.text++;
+    code.length--;
+  }
+  uint64_t padding;
+  if (nameless && padding_bytes(code, &padding))
+    return extend_record(p, padding);
+  for (size_t i = 0; i < sizeof dtypes / sizeof *dtypes; i++)
+    if (span_is(code, dtypes[i].code)) {
+      bool swapped = order == (HOST_BIG_ENDIAN ? '<' : '>');
+      return add_field(p, dtypes[i].type, swapped) &&
+             extend_record(p, scalar_types[dtypes[i].type].size);
+    }
+  return fail_dtype(p, dtype, code);
+}
+
+// The name of a field: 'name', or ('title', 'name'). nameless: it is empty.
+static bool parse_name(npy_parser *p, bool *nameless) {
+  span name;
+  if (!accept(p, '(')) {
+    bool good = parse_string(p, &name);
+    *nameless = good && name.length == 0;
+    return good;
+  }
+  *nameless = false;
+  return parse_string(p, &name) && expect(p, ',') && parse_string(p, &name) && expect(p, ')');
+}
+
+static bool parse_fields(npy_parser *p, int depth);
+
+// ('f0', '<u4')  or  ('f0', [...])
+static bool parse_field(npy_parser *p, int depth) {
+  bool nameless;
+  if (!expect(p, '(') || !parse_name(p, &nameless) || !expect(p, ','))
+    return false;
+  if (!(peek(p) == '[' ? parse_fields(p, depth + 1) : parse_dtype(p, nameless)))
+    return false;
+  if (accept(p, ',') && peek(p) != ')')
+    return FAIL(p,
+                "a field that is itself an array is not supported; save it as an array of its own");
+  return expect(p, ')');
+}
+
+// [field, field, ...]. The recursion is as deep as the fields nest, at most DEEPEST_FIELD.
+static bool parse_fields(npy_parser *p, int depth) {
+  if (depth > DEEPEST_FIELD)
+    return FAIL(p, "fields nest deeper than %d", DEEPEST_FIELD);
+  bool comma = true;
+  if (!expect(p, '['))
+    return false;
+  while (!accept(p, ']')) {
+    if (!comma)
+      return fail_header(p, "',' or ']'");
+    if (!parse_field(p, depth))
+      return false;
+    comma = accept(p, ',');
+  }
+  return true;
+}
+
+// ---- the dictionary ---------------------------------------------------------------------------
+
+static bool parse_descr(npy_parser *p) {
+  p->header->structured = peek(p) == '[';
+  if (!p->header->structured)
+    return parse_dtype(p, false);
+  return parse_fields(p, 1) &&
+         (p->header->count > 0 || FAIL(p, "a structured array without fields"));
+}
+
+static bool parse_order(npy_parser *p) {
+  if (parse_word(p, "True"))
+    p->header->fortran_order = true;
+  else if (!parse_word(p, "False"))
+    return fail_header(p, "True or False");
+  return true;
+}
+
+static const struct {
+  const char *key;
+  bool (*parse)(npy_parser *);
+} header_keys[] = {{"descr", parse_descr}, {"fortran_order", parse_order}, {"shape", parse_shape}};
+enum { HEADER_KEYS = 3 };
+
+static bool parse_entry(npy_parser *p, bool seen[HEADER_KEYS]) {
+  span key;
+  char quote[QUOTE_SIZE];
+  if (!parse_string(p, &key) || !expect(p, ':'))
+    return false;
+  for (int i = 0; i < HEADER_KEYS; i++)
+    if (span_is(key, header_keys[i].key) && !seen[i]) {
+      seen[i] = true;
+      return header_keys[i].parse(p);
+    }
+  return FAIL(p, "not a header of numpy.save: key '%s' is unknown or repeated",
+              value_quote(quote, key.text, key.length));
+}
+
+static bool parse_header(npy_parser *p) {
+  bool seen[HEADER_KEYS] = {false}, comma = true;
+  if (!expect(p, '{'))
+    return false;
+  while (!accept(p, '}')) {
+    if (!comma)
+      return fail_header(p, "',' or '}'");
+    if (!parse_entry(p, seen))
+      return false;
+    comma = accept(p, ',');
+  }
+  if (peek(p) || p->at < p->end)
+    return fail_header(p, "the end of the header");
+  for (int i = 0; i < HEADER_KEYS; i++)
+    if (!seen[i])
+      return FAIL(p, "not a header of numpy.save: no key '%s'", header_keys[i].key);
+  if (p->header->fortran_order && p->header->rank >= 2)
+    return FAIL(p, "the array is in Fortran order; save numpy.ascontiguousarray(a) instead");
+  return true;
+}
+
+// The prefix and the text of the header; *text is owned by the caller.
+static bool read_header_text(npy_parser *p, char **header_text) {
+  value_source *s = p->source;
+  if (!source_fill(s, 8) || memcmp(s->at, "\x93NUMPY", 6) != 0)
+    return FAIL(p, "not a .npy file: it does not begin with \\x93NUMPY and a version");
+  unsigned major = s->at[6], minor = s->at[7];
+  if (major < 1 || major > 3 || minor != 0)
+    return FAIL(p, "version %u.%u of the .npy format is not known", major, minor);
+  size_t prefix = major == 1 ? 10 : 12;
+  if (!source_fill(s, prefix))
+    return FAIL(p, "the file ends inside the header");
+  size_t length = 0;
+  for (size_t i = prefix; i-- > 8;)
+    length = length << 8 | s->at[i];
+  uint64_t left;
+  if (length > LONGEST_HEADER)
+    return FAIL(p, "a header of %zu bytes; the most is %d", length, LONGEST_HEADER);
+  if (!source_holds(s, prefix + length, &left))
+    return FAIL(p, "the file ends inside the header: %zu bytes are promised, %llu follow", length,
+                (unsigned long long)(left - prefix));
+  s->at += prefix;
+  *header_text = malloc(length + 1);
+  if (!*header_text)
+    return FAIL(p, "out of memory");
+  p->at = *header_text;
+  p->end = *header_text + length;
+  return source_take(s, *header_text, length) == length ||
+         FAIL(p, "the file ends inside the header");
+}
+
+value_status npy_read_header(value_source *s, npy_header *h, value_error *error) {
+  npy_parser p = {.header = h, .source = s, .start = source_offset(s), .error = error};
+  char *header_text = NULL;
+  bool good = read_header_text(&p, &header_text) && parse_header(&p);
+  free(header_text);
+  return good ? VALUE_OK : VALUE_ERROR;
+}
+
+// ---- writing ----------------------------------------------------------------------------------
+
+static void add_dtype(text *t, scalar_type type) {
+  size_t i = 0;
+  while (dtypes[i].type != type)
+    i++;
+  char order = scalar_types[type].size == 1 ? '|' : HOST_BIG_ENDIAN ? '>' : '<';
+  text_printf(t, "'%c%s'", order, dtypes[i].code);
+}
+
+static void add_descr(text *t, const array *components, size_t count) {
+  if (count == 1) {
+    add_dtype(t, components[0].type);
+    return;
+  }
+  for (size_t c = 0; c < count; c++) {
+    text_printf(t, "%s('f%zu', ", c == 0 ? "[" : ", ", c);
+    add_dtype(t, components[c].type);
+    text_string(t, ")");
+  }
+  text_string(t, "]");
+}
+
+// numpy.save leaves room for the first dimension to grow to 21 digits in place.
+static void add_growth(text *t, const array *a) {
+  char digits[24];
+  if (a->rank == 0)
+    return;
+  int length = snprintf(digits, sizeof digits, "%llu", (unsigned long long)a->dims[0]);
+  text_printf(t, "%*s", 21 - length, "");
+}
+
+static void add_dictionary(text *t, const array *components, size_t count) {
+  const array *a = &components[0];
+  text_string(t, "{'descr': ");
+  add_descr(t, components, count);
+  text_string(t, ", 'fortran_order': False, 'shape': (");
+  for (uint32_t i = 0; i < a->rank; i++)
+    text_printf(t, "%s%llu", i > 0 ? ", " : "", (unsigned long long)a->dims[i]);
+  text_string(t, a->rank == 1 ? ",), }" : "), }");
+  add_growth(t, a);
+}
+
+// The dictionary, spaces up to a multiple of 64 bytes, a newline. Version 2.0, with a length of 32
+// bits, only where 16 do not do.
+static bool write_dictionary(FILE *to, const text *dictionary) {
+  unsigned char prefix[12] = {0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0};
+  size_t size = 10;
+  size_t total = (size + dictionary->length + 1) / 64 * 64 + 64;
+  if (total - size > UINT16_MAX) {
+    prefix[6] = 2;
+    size = 12;
+    total = (size + dictionary->length + 1) / 64 * 64 + 64;
+  }
+  for (size_t i = 8; i < size; i++)
+    prefix[i] = (unsigned char)((total - size) >> (8 * (i - 8)));
+  int padding = (int)(total - size - dictionary->length - 1);
+  return fwrite(prefix, 1, size, to) == size &&
+         fwrite(dictionary->data, 1, dictionary->length, to) == dictionary->length &&
+         fprintf(to, "%*s\n", padding, "") == padding + 1;
+}
+
+bool npy_write_header(FILE *to, const array *components, size_t count, value_error *error) {
+  text dictionary = {0};
+  add_dictionary(&dictionary, components, count);
+  bool good = !dictionary.failed;
+  if (!good)
+    value_fail(error, "out of memory");
+  good = good && write_dictionary(to, &dictionary);
+  text_free(&dictionary);
+  return good;
+}

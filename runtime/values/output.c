@@ -1,0 +1,294 @@
+// Output files that appear whole or not at all.
+//
+//   output_open("keys.npy")   creates .permc-1f3a9c.tmp beside it, with the mode of keys.npy (or
+//                             what the umask gives a new file)
+//   output_commit             renames it to keys.npy; on any error removes it instead
+//
+// A symbolic link keeps pointing where it does: its target is replaced. What is not a regular file
+// (pipe, terminal, /dev/full), and what is named through /dev or /proc, is written directly.
+//
+// The stream writes through a cookie, so that the errno of the first failed write is still known
+// at commit: the C library forgets it.
+#include "runtime/values/formats.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdatomic.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { MOST_LINKS = 40, MOST_TEMPORARIES = 64 };
+
+struct output_file {
+  char *name;       // for messages
+  char *target;     // what the temporary becomes; NULL: written directly
+  char *temporary;  // NULL: written directly
+  int slot;         // in the registry; -1: none
+  int descriptor;
+  bool owns_descriptor;
+  int failure;  // errno of the first failed write
+  FILE *stream;
+};
+
+// ---- registry of temporaries ------------------------------------------------------------------
+
+// For a signal handler: fixed memory, one lock-free state per slot. Temporaries beyond the last
+// slot are not removed by signals.
+typedef enum slot_state { SLOT_FREE, SLOT_CLAIMED, SLOT_LIVE } slot_state;
+static struct {
+  atomic_int state;
+  char path[PATH_MAX];
+} temporaries[MOST_TEMPORARIES];
+
+static int register_temporary(const char *path) {
+  size_t length = strlen(path);
+  for (int i = 0; i < MOST_TEMPORARIES && length < PATH_MAX; i++) {
+    int expected = SLOT_FREE;
+    if (!atomic_compare_exchange_strong(&temporaries[i].state, &expected, SLOT_CLAIMED))
+      continue;
+    memcpy(temporaries[i].path, path, length + 1);
+    atomic_store(&temporaries[i].state, SLOT_LIVE);
+    return i;
+  }
+  return -1;
+}
+
+static void unregister_temporary(int slot) {
+  if (slot >= 0)
+    atomic_store(&temporaries[slot].state, SLOT_FREE);
+}
+
+void output_discard_all_from_signal(void) {
+  int saved = errno;
+  for (int i = 0; i < MOST_TEMPORARIES; i++)
+    if (atomic_load(&temporaries[i].state) == SLOT_LIVE)
+      unlink(temporaries[i].path);
+  errno = saved;
+}
+
+// ---- paths ------------------------------------------------------------------------------------
+
+// The folder part of a path with its slash ("" if there is none), then `name`. malloc'd.
+static char *beside(const char *path, const char *name) {
+  const char *slash = strrchr(path, '/');
+  size_t folder = slash ? (size_t)(slash - path) + 1 : 0, length = strlen(name);
+  char *joined = malloc(folder + length + 1);
+  if (!joined)
+    return NULL;
+  memcpy(joined, path, folder);
+  memcpy(joined + folder, name, length + 1);
+  return joined;
+}
+
+// Where a path leads through symbolic links, whether the last target exists or not. malloc'd; NULL
+// with errno set.
+static char *follow_links(const char *path) {
+  char *at = strdup(path);
+  for (int links = 0; at && links < MOST_LINKS; links++) {
+    char target[PATH_MAX];
+    ssize_t length = readlink(at, target, sizeof target - 1);
+    if (length < 0)
+      return at;  // no link, or nothing there
+    target[length] = 0;
+    char *next = target[0] == '/' ? strdup(target) : beside(at, target);
+    free(at);
+    at = next;
+  }
+  if (at)
+    errno = ELOOP;
+  free(at);
+  return NULL;
+}
+
+static bool is_special_folder(const char *path) {
+  return strncmp(path, "/dev/", 5) == 0 || strncmp(path, "/proc/", 6) == 0;
+}
+
+// ---- the stream -------------------------------------------------------------------------------
+
+static ssize_t write_some(output_file *o, const char *bytes, size_t count) {
+  for (;;) {
+    ssize_t written = write(o->descriptor, bytes, count);
+    if (written >= 0)
+      return written;
+    struct pollfd wait = {.fd = o->descriptor, .events = POLLOUT};
+    if ((errno == EAGAIN || errno == EWOULDBLOCK) && poll(&wait, 1, -1) >= 0)
+      continue;
+    if (errno != EINTR)
+      return -1;
+  }
+}
+
+// As fopencookie wants it: fewer than count bytes on an error, never a negative number.
+static ssize_t stream_write(void *cookie, const char *bytes, size_t count) {
+  output_file *o = cookie;
+  size_t done = 0;
+  while (done < count && !o->failure) {
+    ssize_t written = write_some(o, bytes + done, count - done);
+    if (written < 0)
+      o->failure = errno;
+    else
+      done += (size_t)written;
+  }
+  if (done < count)
+    errno = o->failure;
+  return (ssize_t)done;
+}
+
+// ---- opening ----------------------------------------------------------------------------------
+
+// A new file in the target's folder. open, unlike mkstemp, applies the umask (and a default ACL).
+static bool create_temporary(output_file *o) {
+  static atomic_uint serial;
+  for (int tries = 0; tries < 100; tries++) {
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    char name[64];
+    snprintf(name, sizeof name, ".permc-%lx-%x-%lx.tmp", (long)getpid(),
+             atomic_fetch_add(&serial, 1), (long)now.tv_nsec);
+    o->temporary = beside(o->target, name);
+    if (!o->temporary) {
+      errno = ENOMEM;
+      return false;
+    }
+    o->slot = register_temporary(o->temporary);
+    o->descriptor = open(o->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (o->descriptor >= 0)
+      return true;
+    int reason = errno;
+    unregister_temporary(o->slot);
+    free(o->temporary);
+    o->temporary = NULL;
+    errno = reason;
+    if (reason != EEXIST)
+      return false;
+  }
+  return false;
+}
+
+// The mode and, where allowed, the owner of the file that will be replaced. Where the owner cannot
+// be kept, nor are the set-user-id bits.
+static bool copy_mode(output_file *o, const struct stat *old) {
+  struct stat created;
+  if (fstat(o->descriptor, &created) != 0)
+    return false;
+  mode_t mode = old->st_mode & 07777;
+  bool same_owner = created.st_uid == old->st_uid && created.st_gid == old->st_gid;
+  if (!same_owner && fchown(o->descriptor, old->st_uid, old->st_gid) != 0)
+    mode &= 0777;
+  return (created.st_mode & 07777) == mode || fchmod(o->descriptor, mode) == 0;
+}
+
+static bool open_directly(output_file *o, const char *path, int flags) {
+  o->descriptor = open(path, O_WRONLY | O_CLOEXEC | flags);
+  o->owns_descriptor = o->descriptor >= 0;
+  return o->owns_descriptor;
+}
+
+static bool open_path(output_file *o, const char *path) {
+  struct stat old;
+  if (!*path) {
+    errno = ENOENT;
+    return false;
+  }
+  bool exists = stat(path, &old) == 0;
+  if (!exists && errno != ENOENT)
+    return false;
+  if (exists && !S_ISREG(old.st_mode))
+    return open_directly(o, path, 0);
+  o->target = follow_links(path);
+  if (!o->target)
+    return false;
+  if (is_special_folder(path) || is_special_folder(o->target))
+    return open_directly(o, path, O_TRUNC);
+  if (exists && faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) != 0)
+    return false;  // rename would replace a file that must not be written
+  if (!create_temporary(o))
+    return false;
+  o->owns_descriptor = true;
+  return !exists || copy_mode(o, &old);
+}
+
+static bool open_stream(output_file *o, const char *path) {
+  if (strcmp(path, "-") == 0) {
+    fflush(stdout);  // what the program printed comes first
+    o->descriptor = STDOUT_FILENO;
+  } else if (!open_path(o, path)) {
+    return false;
+  }
+  o->stream = fopencookie(o, "w", (cookie_io_functions_t){.write = stream_write});
+  return o->stream != NULL;
+}
+
+// Closes and frees all; the temporary is removed if it is still there.
+static void destroy(output_file *o) {
+  if (o->stream)
+    fclose(o->stream);
+  if (o->owns_descriptor)
+    close(o->descriptor);
+  if (o->temporary)
+    unlink(o->temporary);
+  unregister_temporary(o->slot);
+  free(o->temporary);
+  free(o->target);
+  free(o->name);
+  free(o);
+}
+
+output_file *output_open(const char *path, value_error *error) {
+  output_file *o = calloc(1, sizeof *o);
+  char *name = strdup(strcmp(path, "-") == 0 ? "standard output" : path);
+  if (!o || !name) {
+    free(o);
+    free(name);
+    value_fail(error, "out of memory");
+    return NULL;
+  }
+  *o = (output_file){.name = name, .slot = -1, .descriptor = -1};
+  if (!open_stream(o, path)) {
+    int reason = errno;
+    value_fail(error, "%.300s: %s", name, strerror(reason));
+    destroy(o);
+    return NULL;
+  }
+  return o;
+}
+
+FILE *output_stream(output_file *o) { return o->stream; }
+
+// ---- closing ----------------------------------------------------------------------------------
+
+static bool finish(output_file *o) {
+  bool flushed = fclose(o->stream) == 0;
+  o->stream = NULL;
+  if (!flushed && !o->failure)
+    o->failure = errno;
+  if (o->owns_descriptor && close(o->descriptor) != 0 && !o->failure)
+    o->failure = errno;
+  o->owns_descriptor = false;
+  if (!o->failure && o->temporary && rename(o->temporary, o->target) != 0)
+    o->failure = errno;
+  if (o->failure)
+    return false;
+  free(o->temporary);
+  o->temporary = NULL;
+  return true;
+}
+
+bool output_commit(output_file *o, value_error *error) {
+  bool good = finish(o);
+  if (!good)
+    value_fail(error, "%.300s: %s", o->name, strerror(o->failure));
+  destroy(o);
+  return good;
+}
+
+void output_discard(output_file *o) {
+  if (!o)
+    return;
+  o->failure = o->failure ? o->failure : ECANCELED;  // what is still buffered is not written
+  destroy(o);
+}

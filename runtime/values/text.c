@@ -1,0 +1,491 @@
+// Futhark's text format and plain text.
+//
+//   [[1i32, 2], [3, 4]]   empty([0][8]f32)   1.5+2.0ic64   -f32.inf   0x1.8p3   true  -- comment
+//   3.5 <newline> -1 <newline> ...           plain: one number per line, to the end of the source
+//
+// Reading goes token by token; a token is a run of letters, digits and . + - _ or one other
+// character. Nesting is counted, not recursed into. Elements go into one growing block. While
+// neither an expectation nor an element has said what the type is, integers are kept as i64 and
+// converted when one does ([1, 2.5] is f64, [1, 2u8] is u8).
+//
+// Printed numbers are the shortest that read back exactly. All of this runs in the C locale
+// (value_read and value_write see to it).
+#include "runtime/values/formats.h"
+
+enum { LONGEST_TOKEN = 4095 };
+enum { TOKEN_END = 256, TOKEN_WORD, TOKEN_LONG };  // else the character itself
+
+typedef struct place {
+  uint64_t line, column;
+} place;
+
+typedef struct text_reader {
+  value_source *source;
+  value_expectation expected;
+  value_error *error;
+
+  int kind;  // of the token
+  place at;  // of the token
+  size_t length;
+  char token[LONGEST_TOKEN + 1];  // words only; 0-terminated
+
+  place start;        // of the value
+  scalar_type type;   // SCALAR_COUNT: undecided, elements are i64
+  uint64_t count;     // elements so far
+  uint64_t capacity;  // bytes of data
+  unsigned char *data;
+} text_reader;
+
+// ---- tokens -----------------------------------------------------------------------------------
+
+static bool is_space(int c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+
+// Digits, letters and . + - _ as two sets of bits: this is asked of every character.
+static bool is_word(int c) {
+  static const uint64_t words[2] = {UINT64_C(0x3ff680000000000), UINT64_C(0x7fffffe87fffffe)};
+  return (unsigned)c < 128 && (words[c >> 6] >> (c & 63) & 1) != 0;
+}
+
+static bool comment_begins(value_source *s) {
+  return source_fill(s, 2) && s->at[0] == '-' && s->at[1] == '-';
+}
+
+void text_skip_space(value_source *s) {
+  for (int c = source_peek(s); c >= 0; c = source_peek(s)) {
+    if (c == '-' && comment_begins(s)) {
+      while (c >= 0 && c != '\n') {
+        s->at++;
+        c = source_peek(s);
+      }
+    } else if (is_space(c)) {
+      s->at++;
+      if (c == '\n') {
+        s->line++;
+        s->line_start = source_offset(s);
+      }
+    } else {
+      return;
+    }
+  }
+}
+
+static place place_of(const value_source *s) {
+  return (place){s->line, source_offset(s) - s->line_start + 1};
+}
+
+static void next_token(text_reader *r) {
+  value_source *s = r->source;
+  text_skip_space(s);
+  r->at = place_of(s);
+  r->length = 0;
+  int c = source_peek(s);
+  r->kind = c < 0 ? TOKEN_END : is_word(c) ? TOKEN_WORD : c;
+  if (c >= 0 && !is_word(c)) {
+    r->token[r->length++] = (char)c;
+    s->at++;
+  }
+  while (r->kind == TOKEN_WORD && is_word(c) && !(c == '-' && comment_begins(s))) {
+    if (r->length == LONGEST_TOKEN) {
+      r->kind = TOKEN_LONG;
+      break;
+    }
+    r->token[r->length++] = (char)c;
+    s->at++;
+    c = source_peek(s);
+  }
+  r->token[r->length] = 0;
+}
+
+// ---- messages ---------------------------------------------------------------------------------
+
+PRINTF_LIKE(3, 4) static bool fail_at(text_reader *r, place at, const char *format, ...) {
+  char message[sizeof r->error->message];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(message, sizeof message, format, arguments);
+  va_end(arguments);
+  if (r->source->failure)
+    source_fail(r->source, r->error, 0, "cannot read");
+  else
+    value_fail(r->error, "%s:%llu:%llu: %.300s", r->source->name, (unsigned long long)at.line,
+               (unsigned long long)at.column, message);
+  return false;
+}
+
+// "expected WHAT, found 'x'".
+static bool fail_expecting(text_reader *r, const char *what) {
+  char quote[QUOTE_SIZE];
+  if (r->kind == TOKEN_END)
+    return fail_at(r, r->at,
+                   "expected %s, found the end of the text (the value begins at %llu:%llu)", what,
+                   (unsigned long long)r->start.line, (unsigned long long)r->start.column);
+  if (r->kind == TOKEN_LONG)
+    return fail_at(r, r->at, "more than %d characters in one number", LONGEST_TOKEN);
+  return fail_at(r, r->at, "expected %s, found '%s'", what,
+                 value_quote(quote, r->token, r->length));
+}
+
+static bool fail_mismatch(text_reader *r, place at, scalar_type type, uint32_t rank) {
+  char mismatch[MISMATCH_SIZE];
+  return fail_at(r, at, "%s", value_mismatch(mismatch, r->expected, type, rank));
+}
+
+static bool fail_memory(text_reader *r) { return fail_at(r, r->at, "out of memory"); }
+
+// ---- elements ---------------------------------------------------------------------------------
+
+static bool fail_range(text_reader *r, scalar_type type) {
+  char quote[QUOTE_SIZE];
+  return fail_at(r, r->at, "%s is outside %s (%s)", value_quote(quote, r->token, strlen(r->token)),
+                 scalar_types[type].name, number_range(type));
+}
+
+static size_t element_size(const text_reader *r) {
+  return r->type == SCALAR_COUNT ? sizeof(int64_t) : scalar_types[r->type].size;
+}
+
+// Sets the type and converts the integers that came before.
+static bool decide_type(text_reader *r, scalar_type type) {
+  if (r->count == 0) {
+    r->type = type;
+    return true;
+  }
+  if (type == SCALAR_BOOL)
+    return fail_expecting(r, "a number");
+  const int64_t *before = (const int64_t *)(const void *)r->data;
+  bool integer = scalar_types[type].kind == KIND_SIGNED || scalar_types[type].kind == KIND_UNSIGNED;
+  for (uint64_t i = 0; integer && i < r->count; i++)
+    if (!scalar_holds(type, before[i] < 0,
+                      before[i] < 0 ? 0 - (uint64_t)before[i] : (uint64_t)before[i]))
+      return fail_at(r, r->at, "%lld, before this %s, is outside %s (%s)", (long long)before[i],
+                     scalar_types[type].name, scalar_types[type].name, number_range(type));
+  uint64_t capacity = r->count * scalar_types[type].size;
+  unsigned char *converted = malloc((size_t)capacity);
+  if (!converted)
+    return fail_memory(r);
+  scalar_convert(SCALAR_I64, type, (size_t)r->count, before, converted);
+  free(r->data);
+  r->data = converted;
+  r->capacity = capacity;
+  r->type = type;
+  return true;
+}
+
+static bool reserve_element(text_reader *r) {
+  size_t size = element_size(r);
+  uint64_t needed = (r->count + 1) * size;
+  if (needed <= r->capacity)
+    return true;
+  uint64_t capacity = needed < 128 ? 128 : 2 * needed;
+  void *grown = capacity <= PTRDIFF_MAX ? realloc(r->data, (size_t)capacity) : NULL;
+  if (!grown)
+    return fail_memory(r);
+  r->data = grown;
+  r->capacity = capacity;
+  return true;
+}
+
+// The word in hand becomes the next element.
+static bool add_element(text_reader *r) {
+  number n;
+  if (r->kind != TOKEN_WORD || !number_scan(r->token, &n))
+    return fail_expecting(r, "a value");
+  if (r->type == SCALAR_COUNT && (n.form != NUMBER_INTEGER || n.suffix != SCALAR_COUNT) &&
+      !decide_type(r, number_type(&n)))
+    return false;
+  scalar_type type = r->type == SCALAR_COUNT ? SCALAR_I64 : r->type;
+  if (!number_suits(&n, type))
+    return fail_expecting(r, scalar_types[type].name);
+  if (!reserve_element(r))
+    return false;
+  if (!number_put(r->data + r->count * element_size(r), type, &n))
+    return fail_range(r, type);
+  r->count++;
+  return true;
+}
+
+// ---- nested lists -----------------------------------------------------------------------------
+
+// Where the reader stands: `depth` brackets are open; level 0 is the outermost.
+typedef struct nesting {
+  int depth;
+  int rank;  // -1: not known before the first element or the first closing bracket
+  place opened[VALUE_MAX_RANK];
+  uint64_t counts[VALUE_MAX_RANK];  // elements (rows) so far at each open level
+  bool measured[VALUE_MAX_RANK];
+  uint64_t dims[VALUE_MAX_RANK];  // where measured
+} nesting;
+
+static scalar_type type_so_far(const text_reader *r) {
+  return r->type == SCALAR_COUNT ? SCALAR_I64 : r->type;
+}
+
+static bool check_rank(text_reader *r, uint32_t rank) {
+  scalar_type type = type_so_far(r);
+  value_expectation expected = {type, r->expected.rank};
+  return value_is_expected(expected, type, rank) || fail_mismatch(r, r->start, type, rank);
+}
+
+static bool set_rank(text_reader *r, nesting *n) {
+  n->rank = n->depth;
+  return check_rank(r, (uint32_t)n->rank);
+}
+
+static bool open_list(text_reader *r, nesting *n) {
+  if (n->depth == n->rank)
+    return fail_expecting(r, "a number");
+  if (n->depth == VALUE_MAX_RANK)
+    return fail_at(r, r->at, "more than %d dimensions", VALUE_MAX_RANK);
+  n->opened[n->depth] = r->at;
+  n->counts[n->depth] = 0;
+  n->depth++;
+  return true;
+}
+
+static bool close_list(text_reader *r, nesting *n) {
+  if (n->rank < 0 && !set_rank(r, n))
+    return false;
+  int level = --n->depth;
+  if (!n->measured[level]) {
+    n->measured[level] = true;
+    n->dims[level] = n->counts[level];
+  } else if (n->dims[level] != n->counts[level]) {
+    return fail_at(r, n->opened[level], "a row of %llu in an array whose first row has %llu",
+                   (unsigned long long)n->counts[level], (unsigned long long)n->dims[level]);
+  }
+  if (level > 0)
+    n->counts[level - 1]++;
+  return true;
+}
+
+static bool list_element(text_reader *r, nesting *n) {
+  if (n->rank < 0 && r->kind == TOKEN_WORD && !set_rank(r, n))
+    return false;
+  if (n->rank >= 0 && n->depth < n->rank)
+    return fail_expecting(r, "'['");
+  n->counts[n->depth - 1]++;
+  return add_element(r);
+}
+
+// From the opening bracket in hand to its closing one.
+static bool read_list(text_reader *r, nesting *n) {
+  bool may_close = false;  // after '[': yes; after ',': no
+  for (;;) {
+    if (r->kind == '[') {
+      if (!open_list(r, n))
+        return false;
+      may_close = true;
+      next_token(r);
+      continue;
+    }
+    if (r->kind != ']' || !may_close) {
+      if (!list_element(r, n))
+        return false;
+      next_token(r);
+    }
+    while (r->kind == ']') {
+      if (!close_list(r, n))
+        return false;
+      if (n->depth == 0)
+        return true;
+      next_token(r);
+    }
+    if (r->kind != ',')
+      return fail_expecting(r, "',' or ']'");
+    next_token(r);
+    may_close = false;
+  }
+}
+
+static bool list_value(text_reader *r, array *out) {
+  nesting n = {.rank = -1};
+  if (!read_list(r, &n))
+    return false;
+  if (r->count == 0 && r->type == SCALAR_COUNT)
+    return fail_at(r, r->start, "an empty array without a type; write it as empty([0]i64)");
+  out->rank = (uint32_t)n.rank;
+  memcpy(out->dims, n.dims, sizeof n.dims);
+  return true;
+}
+
+// ---- the other forms of a value ---------------------------------------------------------------
+
+static bool skip_token(text_reader *r, int kind, const char *what) {
+  if (r->kind != kind)
+    return fail_expecting(r, what);
+  next_token(r);
+  return true;
+}
+
+// Decimal digits and nothing else; false if it is something else.
+static bool scan_length(const char *at, uint64_t *length, bool *overflow) {
+  *length = 0;
+  *overflow = false;
+  const char *digit = at;
+  for (; *digit >= '0' && *digit <= '9'; digit++)
+    if (__builtin_mul_overflow(*length, (uint64_t)10, length) ||
+        __builtin_add_overflow(*length, (uint64_t)(*digit - '0'), length))
+      *overflow = true;
+  return digit > at && !*digit;
+}
+
+static bool read_dimension(text_reader *r, array *out) {
+  if (out->rank == VALUE_MAX_RANK)
+    return fail_at(r, r->at, "more than %d dimensions", VALUE_MAX_RANK);
+  next_token(r);
+  bool overflow;
+  if (r->kind != TOKEN_WORD || !scan_length(r->token, &out->dims[out->rank], &overflow))
+    return fail_expecting(r, "a length");
+  if (overflow)
+    return fail_range(r, SCALAR_U64);
+  out->rank++;
+  next_token(r);
+  return skip_token(r, ']', "']'");
+}
+
+// empty([0][8]f32), with `empty` in hand.
+static bool empty_value(text_reader *r, array *out) {
+  bool has_zero = false;
+  next_token(r);
+  if (!skip_token(r, '(', "'('"))
+    return false;
+  while (r->kind == '[') {
+    if (!read_dimension(r, out))
+      return false;
+    has_zero = has_zero || out->dims[out->rank - 1] == 0;
+  }
+  scalar_type type = r->kind == TOKEN_WORD ? scalar_named(r->token, r->length) : SCALAR_COUNT;
+  if (out->rank == 0 || type == SCALAR_COUNT)
+    return fail_expecting(r,
+                          out->rank == 0 ? "a dimension, as in empty([0]i32)" : "an element type");
+  next_token(r);
+  if (r->kind != ')')
+    return fail_expecting(r, "')'");
+  uint64_t bytes;
+  if (!value_is_expected(r->expected, type, out->rank))
+    return fail_mismatch(r, r->start, type, out->rank);
+  if (!has_zero)
+    return fail_at(r, r->start, "no dimension of this empty array is 0");
+  if (!value_size(scalar_types[type].size, out->rank, out->dims, &bytes))
+    return fail_at(r, r->start, "the dimensions are too large");
+  r->type = type;
+  return true;
+}
+
+static bool plain_value(text_reader *r, array *out) {
+  uint64_t line = 0;
+  for (; r->kind != TOKEN_END; next_token(r)) {
+    if (r->at.line == line)
+      return fail_at(r, r->at,
+                     "a second value in one line of plain text; it has one number per line");
+    line = r->at.line;
+    if (!add_element(r))
+      return false;
+  }
+  out->rank = 1;
+  out->dims[0] = r->count;
+  return true;
+}
+
+static bool scalar_value(text_reader *r) { return add_element(r) && check_rank(r, 0); }
+
+static bool any_value(text_reader *r, array *out) {
+  if (r->kind == '[')
+    return list_value(r, out);
+  if (r->kind == TOKEN_WORD && strcmp(r->token, "empty") == 0)
+    return empty_value(r, out);
+  bool vector = r->expected.rank == 1 || r->expected.rank == -2;  // -2: of rank 1 or more
+  return vector ? plain_value(r, out) : scalar_value(r);
+}
+
+value_status text_read(value_source *s, value_expectation expected, array *out,
+                       value_error *error) {
+  text_reader r;  // its token is large: not zeroed
+  r.source = s;
+  r.expected = expected;
+  r.error = error;
+  r.type = expected.type;
+  r.count = r.capacity = 0;
+  r.data = NULL;
+  next_token(&r);
+  r.start = r.at;
+  bool good = any_value(&r, out) && (r.capacity > 0 || reserve_element(&r));
+  if (!good || s->failure) {  // a failed read looks like the end of the text
+    free(r.data);
+    return s->failure ? source_fail(s, error, 0, "cannot read") : VALUE_ERROR;
+  }
+  uint64_t bytes = r.count * element_size(&r);
+  void *fitted = realloc(r.data, bytes ? (size_t)bytes : 1);
+  out->type = type_so_far(&r);
+  out->data = fitted ? fitted : r.data;
+  return VALUE_OK;
+}
+
+// ---- writing ----------------------------------------------------------------------------------
+
+typedef struct text_output {
+  FILE *to;
+  bool good;
+  size_t used;
+  char bytes[8192];
+} text_output;
+
+static void flush(text_output *o) {
+  o->good = o->good && fwrite(o->bytes, 1, o->used, o->to) == o->used;
+  o->used = 0;
+}
+
+static void put_string(text_output *o, const char *string, size_t length) {
+  if (o->used + length > sizeof o->bytes)
+    flush(o);
+  memcpy(o->bytes + o->used, string, length);
+  o->used += length;
+}
+
+static void put_empty(text_output *o, const array *a) {
+  char string[32];
+  put_string(o, "empty(", 6);
+  for (uint32_t i = 0; i < a->rank; i++)
+    put_string(o, string,
+               (size_t)snprintf(string, sizeof string, "[%llu]", (unsigned long long)a->dims[i]));
+  put_string(o, string, (size_t)snprintf(string, sizeof string, "%s)", scalar_types[a->type].name));
+}
+
+// Before element i, `opening` brackets open: as many as there are dimensions whose rows begin at i.
+// After it as many close as end there.
+static void put_array(text_output *o, const array *a) {
+  static const char opens[VALUE_MAX_RANK + 1] = "[[[[[[[[[[[[[[[[",
+                                           closes[VALUE_MAX_RANK + 1] = "]]]]]]]]]]]]]]]]";
+  char string[ELEMENT_TEXT];
+  uint64_t index[VALUE_MAX_RANK] = {0};
+  uint32_t begun = a->rank, ended;
+  size_t size = scalar_types[a->type].size;
+  for (const char *element = a->data; o->good; element += size) {
+    put_string(o, opens, begun);
+    put_string(o, string, text_of_element(string, a->type, element));
+    for (ended = 0; ended < a->rank && ++index[a->rank - 1 - ended] == a->dims[a->rank - 1 - ended];
+         ended++)
+      index[a->rank - 1 - ended] = 0;
+    put_string(o, closes, ended);
+    if (ended == a->rank)
+      return;
+    put_string(o, ", ", 2);
+    begun = ended;
+  }
+}
+
+bool text_write(FILE *to, const array *components, size_t count) {
+  text_output o;  // large: not zeroed
+  o.to = to;
+  o.good = true;
+  o.used = 0;
+  for (size_t c = 0; c < count && o.good; c++) {
+    if (array_count(&components[c]) == 0)
+      put_empty(&o, &components[c]);
+    else
+      put_array(&o, &components[c]);
+    put_string(&o, "\n", 1);
+  }
+  flush(&o);
+  return o.good;
+}

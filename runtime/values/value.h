@@ -1,0 +1,114 @@
+// Arrays in memory, and the files they come from and go to.
+//
+// An `array` is one rectangular array of one element type, row-major. A language value is a list
+// of them: a tuple, or an array of tuples, is one array per component ("structure of arrays").
+//
+//   [(1u32, 2.5f32), (3u32, 4.5f32)]   is   { u32, rank 1, dims {2}, 1 3 }
+//                                           { f32, rank 1, dims {2}, 2.5 4.5 }
+//
+// Formats (by their first bytes when read, by the file's ending when written):
+//   NumPy .npy 1.0-3.0       C order, both byte orders; structured dtypes give several arrays
+//   Futhark binary (.bin .dat)  'b' 2 rank type dims data; c64 and c128 are extension codes
+//   Futhark text             [[1i32, 2], [3, 4]], empty([0]i32), 1.5+2.0i, f32.nan, true
+//   plain text               one number per line (read only; where an array of rank 1 is expected)
+//
+// Text does not depend on the locale that the program has set: the point is always '.'. Printed
+// numbers are the shortest that read back as the same bits (NaN keeps no payload in text; binary
+// and .npy keep all bits).
+#ifndef PERMC_RUNTIME_VALUES_VALUE_H
+#define PERMC_RUNTIME_VALUES_VALUE_H
+
+#include "core/base.h"
+#include "core/scalar/scalar.h"
+#include <stdio.h>
+
+enum { VALUE_MAX_RANK = 16 };
+
+typedef struct array {
+  scalar_type type;
+  uint32_t rank;                  // 0: a scalar
+  uint64_t dims[VALUE_MAX_RANK];  // outermost first
+  void *data;                     // owned (malloc); 64-byte aligned not required
+} array;
+
+uint64_t array_count(const array *a);  // elements
+uint64_t array_bytes(const array *a);
+// Memory for so many bytes of data: aligned to 64 bytes, in huge pages where it is large and the
+// system has them. NULL: there is none. free() frees it.
+void *array_memory(uint64_t bytes);
+// The address space that it takes for them: up to an eighth more, so that arrays of about the same
+// size can have each other's. What is not touched takes no memory.
+uint64_t array_room(uint64_t bytes);
+// False when the size overflows or memory is out; then nothing is owned. dims may hold zeros.
+bool array_create(array *a, scalar_type type, uint32_t rank, const uint64_t *dims);
+void array_destroy(array *a);  // idempotent
+
+// An error text of one line, without a final full stop; empty when there is none.
+typedef struct value_error {
+  char message[512];
+} value_error;
+
+// ---- reading ---------------------------------------------------------------------------------
+
+typedef struct value_source value_source;
+
+// The whole of a file ("-": standard input), its format detected. NULL: *error says why, with the
+// file's name. A regular file is read once and not copied more often than its format needs (the
+// data of a .npy or binary file of our own byte order is read straight into the array).
+value_source *value_source_open(const char *path, value_error *error);
+// The same of bytes in memory (not copied; must outlive the source). `name` is for messages.
+value_source *value_source_bytes(const char *name, const void *bytes, size_t count,
+                                 value_error *error);
+void value_source_close(value_source *s);
+const char *value_source_name(const value_source *s);  // for messages
+
+// What the program expects of the next array. Text without a suffix takes the expected type.
+typedef struct value_expectation {
+  scalar_type type;  // SCALAR_COUNT: any; then unsuffixed text is i64, or f64 with . or e
+  int rank;          // -1: any; -1 - r: any of at least r (plain text is an array when r = 1)
+} value_expectation;
+
+typedef enum value_status { VALUE_OK, VALUE_END, VALUE_ERROR } value_status;
+// The next array. VALUE_END: the source holds no more. VALUE_ERROR: *error names source and place
+// (line:column in text, byte offset in binary). A mismatch with the expectation (i64 data where
+// f32 is expected, rank 2 for 1) is an error that names both. The caller owns out->data.
+// A structured .npy gives its fields as consecutive arrays (the same dims).
+value_status value_read(value_source *s, value_expectation expected, array *out,
+                        value_error *error);
+// How many more arrays the structured .npy that is being read has (0: the next value begins).
+size_t value_pending(const value_source *s);
+
+// ---- writing ---------------------------------------------------------------------------------
+
+typedef enum value_format { FORMAT_TEXT, FORMAT_BINARY, FORMAT_NPY } value_format;
+value_format value_format_of(const char *path);  // .npy, .bin .dat, else text
+
+// One language value: `count` arrays that are its components, in order. In .npy, count > 1 needs
+// equal dims and becomes a structured array with fields f0, f1, ...; false if they differ. In the
+// Futhark formats the components follow each other (text: one per line).
+bool value_write(FILE *to, value_format format, const array *components, size_t count,
+                 value_error *error);
+
+// A file that appears whole or not at all: written beside its place, renamed by commit. For what
+// is not a regular file (a pipe, /dev/full) it is written directly. Every write error (disk full,
+// closed pipe) is reported by commit.
+typedef struct output_file output_file;
+output_file *output_open(const char *path, value_error *error);  // "-": standard output
+FILE *output_stream(output_file *o);
+bool output_commit(output_file *o, value_error *error);  // closes and frees
+void output_discard(output_file *o);                     // removes the temporary file, frees
+// For a signal handler: removes the temporary files of all open outputs (unlink only).
+void output_discard_all_from_signal(void);
+
+// ---- random data -----------------------------------------------------------------------------
+
+// Deterministic in (seed, type, dims), the same on every machine (SplitMix64, Steele, Lea and Flood
+// 2014). Integers cover their whole range, floats are uniform in [0, 1), complex parts likewise,
+// bools fair.
+bool array_random(array *a, scalar_type type, uint32_t rank, const uint64_t *dims, uint64_t *state);
+
+// Equal shapes, types and bits; floats: equal values, all NaN equal; with tolerance > 0: relative
+// difference of floats at most that. On inequality *index is the first place (or -1 for shapes).
+bool array_equal(const array *a, const array *b, double tolerance, int64_t *index);
+
+#endif

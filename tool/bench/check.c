@@ -1,0 +1,243 @@
+// Whether results are right, by properties that need no other sorter, permutation or transform. See
+// bench/suites.h.
+#include "runtime/system/pool.h"
+#include "tool/bench/suites.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+const char *bench_property_name(bench_property p) {
+  static const char *const names[] = {"equal to interp", "sorted, same elements",
+                                      "each element in its place", "coefficients"};
+  return names[p];
+}
+
+static const char *say(text *room, const char *format, ...) PRINTF_LIKE(2, 3);
+
+static const char *say(text *room, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  text_vprintf(room, format, arguments);
+  va_end(arguments);
+  return room->data ? room->data : "wrong";
+}
+
+// ---- elements -----------------------------------------------------------------------------------
+
+// The bits of an element of at most 8 bytes.
+static uint64_t bits_of(const array *a, uint64_t i) {
+  const char *at = (const char *)a->data + i * scalar_types[a->type].size;
+  uint8_t u8;
+  uint16_t u16;
+  uint32_t u32;
+  uint64_t u64;
+  switch (scalar_types[a->type].size) {
+  case 1:
+    memcpy(&u8, at, sizeof u8);
+    return u8;
+  case 2:
+    memcpy(&u16, at, sizeof u16);
+    return u16;
+  case 4:
+    memcpy(&u32, at, sizeof u32);
+    return u32;
+  default:
+    memcpy(&u64, at, sizeof u64);
+    return u64;
+  }
+}
+
+// A number that is ordered as the elements are in the library's total order: -0.0 before 0.0, NaN
+// last, all of them equal.
+static uint64_t rank_of(const array *a, uint64_t i) {
+  const scalar_row *type = &scalar_types[a->type];
+  uint64_t bits = bits_of(a, i), sign = UINT64_C(1) << (8 * type->size - 1);
+  if (type->kind == KIND_SIGNED)
+    return bits ^ sign;
+  if (type->kind != KIND_FLOAT)
+    return bits;
+  uint64_t infinity = type->size == 4 ? UINT64_C(0x7f800000) : UINT64_C(0x7ff0000000000000);
+  if ((bits & (sign - 1)) > infinity)
+    return UINT64_MAX;
+  return bits & sign ? ~bits & (2 * sign - 1) : bits | sign;
+}
+
+// ---- sorted -------------------------------------------------------------------------------------
+
+static uint64_t mixed(uint64_t x) {
+  uint64_t z = (x + UINT64_C(0x9e3779b97f4a7c15)) * UINT64_C(0xbf58476d1ce4e5b9);
+  z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+  return z ^ (z >> 31);
+}
+
+// Of all parts of an element, in their order: a value that has left its key changes it.
+static uint64_t mixed_parts(const array *a, size_t parts, uint64_t i) {
+  uint64_t hash = mixed(bits_of(&a[0], i));
+  for (size_t k = 1; k < parts; k++)
+    hash = mixed(hash + bits_of(&a[k], i));
+  return hash;
+}
+
+typedef struct comparison {
+  const bench_case *c;
+  const array *given, *found;
+  size_t parts;
+  text *room;
+} comparison;
+
+// Sums over the elements in any order: equal sums of two rows that differ have probability 2^-64.
+static const char *check_row(const comparison *w, uint64_t number, uint64_t length) {
+  uint64_t before = 0, after = 0, last = 0;
+  for (uint64_t k = 0; k < length; k++) {
+    uint64_t i = number * length + k, rank = rank_of(w->found, i);
+    before += mixed_parts(w->given, w->parts, i);
+    after += mixed_parts(w->found, w->parts, i);
+    if (k > 0 && last > rank)
+      return say(w->room, "row %" PRIu64 " is not in order at %" PRIu64, number, k);
+    last = rank;
+  }
+  return before == after
+             ? NULL
+             : say(w->room, "row %" PRIu64 " has other elements than it was given", number);
+}
+
+static const char *check_sorted(const comparison *w) {
+  const array *a = w->given;
+  uint64_t count = array_count(a), length = a->rank ? a->dims[a->rank - 1] : 1;
+  const char *wrong = NULL;
+  for (size_t k = 0; k < w->parts; k++)
+    assert(scalar_types[a[k].type].size <= sizeof(uint64_t));
+  for (uint64_t i = 0; length && i < count / length && !wrong; i++)
+    wrong = check_row(w, i, length);
+  return wrong;
+}
+
+// ---- moved --------------------------------------------------------------------------------------
+
+// Whether elements are moved as their map says: `wrong` is one that is not, or the count.
+typedef struct movement {
+  const char *given, *found;
+  size_t size;
+  f2_affine map;
+  uint64_t column[F2_MAX];
+  _Atomic uint64_t wrong;
+} movement;
+
+// Walks the indices in the order of a Gray code, where each step adds one column of the matrix.
+static bool check_stretch(void *with, unsigned worker, uint64_t first, uint64_t last) {
+  (void)worker;
+  movement *m = with;
+  uint64_t x = first ^ (first >> 1), y = f2_affine_apply(m->map, x);
+  for (uint64_t i = first; i < last; i++) {
+    if (memcmp(m->given + x * m->size, m->found + y * m->size, m->size) != 0) {
+      m->wrong = x;
+      return false;
+    }
+    if (i + 1 < last) {
+      int bit = f2_lsb(i + 1);
+      x ^= f2_unit(bit);
+      y ^= m->column[bit];
+    }
+  }
+  return true;
+}
+
+static const char *check_moved(const comparison *w) {
+  enum { STRETCH = 1 << 16 };
+  uint64_t count = array_count(w->given);
+  if (count != UINT64_C(1) << w->c->map.a.columns)
+    return "it is not what the map is for";
+  for (size_t k = 0; k < w->parts; k++) {
+    movement m = {.given = w->given[k].data,
+                  .found = w->found[k].data,
+                  .size = scalar_types[w->given[k].type].size,
+                  .map = w->c->map,
+                  .wrong = 0};
+    for (int i = 0; i < m.map.a.columns; i++)
+      m.column[i] = f2_column(m.map.a, i);
+    if (!pool_run(pool_processors(), count, STRETCH, check_stretch, &m, NULL))
+      return say(w->room, "element %" PRIu64 " is not at %" PRIu64, (uint64_t)m.wrong,
+                 f2_affine_apply(m.map, m.wrong));
+  }
+  return NULL;
+}
+
+// ---- transformed --------------------------------------------------------------------------------
+
+typedef struct complex_number {
+  double re, im;
+} complex_number;
+
+// The transform of x[0], x[step], x[2 step], ..., `count` of them, in double: Cooley and Tukey's,
+// decimation in time. root[j]: exp(-2 pi i j / (count step)).
+static void transform(const float *x, uint64_t step, uint64_t count, const complex_number *root,
+                      complex_number *y) {
+  uint64_t half = count / 2;
+  if (count == 1) {
+    *y = (complex_number){(double)x[0], (double)x[1]};
+    return;
+  }
+  transform(x, 2 * step, half, root, y);
+  transform(x + 2 * step, 2 * step, half, root, y + half);
+  for (uint64_t k = 0; k < half; k++) {
+    complex_number w = root[k * step], a = y[k], b = y[half + k];
+    complex_number t = {w.re * b.re - w.im * b.im, w.re * b.im + w.im * b.re};
+    y[k] = (complex_number){a.re + t.re, a.im + t.im};
+    y[half + k] = (complex_number){a.re - t.re, a.im - t.im};
+  }
+}
+
+// Rounding errors of a transform in f32 are some 2e-7 of the coefficients, as root mean squares.
+static const char *check_coefficients(const float *found, const complex_number *y, uint64_t count,
+                                      text *room, bench_error *error) {
+  const double tolerance = 1e-6;
+  double sum = 0, errors = 0, most = 0, largest = 0;
+  for (uint64_t k = 0; k < count; k++) {
+    double re = (double)found[2 * k] - y[k].re, im = (double)found[2 * k + 1] - y[k].im;
+    double square = y[k].re * y[k].re + y[k].im * y[k].im, wrong = re * re + im * im;
+    sum += square;
+    errors += wrong;
+    most = fmax(most, square);
+    largest = fmax(largest, wrong);
+  }
+  *error = (bench_error){sqrt(errors / sum), sqrt(largest / most)};
+  return error->mean <= tolerance ? NULL
+                                  : say(room, "the error of coefficients is %g", error->mean);
+}
+
+static const char *check_fourier(const float *given, const float *found, uint64_t count, text *room,
+                                 bench_error *error) {
+  assert(count && !(count & (count - 1)));
+  complex_number *y = malloc(count * sizeof *y), *root = malloc((count / 2 + 1) * sizeof *root);
+  const double turn = -2 * 3.14159265358979323846 / (double)count;
+  const char *wrong = "there is no memory for a transform to compare it with";
+  if (y && root) {
+    for (uint64_t j = 0; j < count / 2; j++)
+      root[j] = (complex_number){cos(turn * (double)j), sin(turn * (double)j)};
+    transform(given, 1, count, root, y);
+    wrong = check_coefficients(found, y, count, room, error);
+  }
+  free(y);
+  free(root);
+  return wrong;
+}
+
+// ---- the whole ----------------------------------------------------------------------------------
+
+const char *bench_check(const bench_case *c, const array *given, const array *found, size_t parts,
+                        text *room, bench_error *error) {
+  comparison w = {c, given, found, parts, room};
+  *error = (bench_error){0, 0};
+  switch (c->property) {
+  case BENCH_SORTED:
+    return check_sorted(&w);
+  case BENCH_MOVED:
+    return check_moved(&w);
+  case BENCH_FOURIER:
+    assert(given->type == SCALAR_C64 && parts == 1);
+    return check_fourier(given->data, found->data, array_count(given), room, error);
+  case BENCH_INTERP:
+    break;
+  }
+  return NULL;
+}

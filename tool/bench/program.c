@@ -1,0 +1,257 @@
+// A compiled program as a contestant. See bench/bench.h.
+#include "runtime/context.h"
+#include "runtime/cuda/cuda.h"
+#include "runtime/pipeline.h"
+#include "runtime/system/pool.h"
+#include "tool/bench/bench.h"
+#include "tool/testing/compare.h"
+
+// ---- opening ------------------------------------------------------------------------------------
+
+static bool load(bench_program *p, const bench_request *r) {
+  permc_context *c = p->context;
+  permc_allow_extern(c, r->allow_extern);
+  if (!cli_use_cpu_options(r->given, c) ||
+      (r->strategy && !cli_report(c, permc_use_strategy(c, r->strategy))) ||
+      (r->layout && !cli_report(c, permc_use_layout(c, r->layout))))
+    return false;
+  permc_use_threads(c, r->threads);
+  return (!r->file || cli_report(c, permc_load(c, r->file))) &&
+         (!r->program ||
+          cli_report(c, permc_load_text(c, "suite", r->program, strlen(r->program)))) &&
+         (!r->expression || cli_report(c, permc_define(c, r->expression)));
+}
+
+static bool read(bench_program *p, const bench_request *r) {
+  permc_context *c = p->context;
+  permc_value ***arguments = &p->arguments;
+  size_t *count = &p->argument_count;
+  double start = cli_seconds();
+  bool good;
+  if (r->types)
+    good = permc_read_random(c, r->entry, r->types, r->seed, arguments, count);
+  else if (r->path_count)
+    good = permc_read_files(c, r->entry, r->paths, r->path_count, arguments, count);
+  else
+    good = permc_read_random_at(c, r->entry, r->sizes, r->size_count, r->seed, arguments, count);
+  p->read_seconds = cli_seconds() - start;
+  return cli_report(c, good);
+}
+
+static bool run_once(void *with) {
+  bench_program *p = with;
+  return permc_execute(p->compiled, p->arguments, p->argument_count, &p->results, &p->result_count);
+}
+
+// Before its arguments are made, which may take longer than all the rest: opens the GPU.
+static bool has_gpu(bench_program *p, const bench_request *r) {
+  char why[CUDA_WHY];
+  if (!r->gpu_only || p->context->gpu || (p->context->gpu = cuda_open(0, why, sizeof why)))
+    return true;
+  cli_error("bench: this case is for a GPU only: %s", why);
+  return false;
+}
+
+// A case for a GPU is not for the backend that stands in for it.
+static bool is_where_asked(const bench_program *p, const bench_request *r) {
+  if (!r->gpu_only || !p->compiled || permc_compiled_device(p->compiled))
+    return true;
+  const char *why = permc_message(p->context), *end = strstr(why, ": the CPU does it instead");
+  static const char warning[] = "warning: ";
+  const char *start = strstr(why, warning);
+  start = start ? start + strlen(warning) : why;
+  cli_error("bench: this case is for a GPU only%s%.*s", end ? ": " : "",
+            end && end > start ? (int)(end - start) : 0, start);
+  return false;
+}
+
+static bool compile_and_run(bench_program *p, const bench_request *r) {
+  p->compiled = permc_compile(p->context, r->entry, r->backend, p->arguments, p->argument_count);
+  p->times = permc_last_times(p->context);
+  p->passes = p->context->passes;
+  return is_where_asked(p, r) && cli_report(p->context, p->compiled != NULL) &&
+         cli_report(p->context, run_once(p));
+}
+
+bool bench_program_open(bench_program *p, const bench_request *r) {
+  *p = (bench_program){.context = cli_context_new()};
+  if (!p->context) {
+    cli_error("out of memory");
+    return false;
+  }
+  bool good = load(p, r) && has_gpu(p, r) && read(p, r) && compile_and_run(p, r);
+  double seconds;
+  p->on_device = good && permc_time_on_device(p->compiled, 0, 1, &seconds);
+  if (!good)
+    bench_program_close(p);
+  return good;
+}
+
+void bench_program_close(bench_program *p) {
+  permc_compiled_free(p->compiled);
+  permc_values_free(p->arguments, p->argument_count);
+  permc_values_free(p->results, p->result_count);
+  permc_context_free(p->context);
+  *p = (bench_program){0};
+}
+
+// Enough runs that the device's clock, exact to a microsecond, tells them apart.
+static bool device_turn(bench_program *p, bench_repeats *r, uint64_t bytes, double *seconds) {
+  const double enough = 5e-4;
+  if (r->count == 0) {
+    if (!permc_time_on_device(p->compiled, bytes, 1, seconds))
+      return cli_report(p->context, false);
+    r->count = *seconds * 100 < enough ? 100 : (unsigned)(enough / *seconds) + 1;
+  }
+  return cli_report(p->context, permc_time_on_device(p->compiled, bytes, r->count, seconds));
+}
+
+bool bench_device_copy_turn(void *with, double *seconds) {
+  bench_program *p = with;
+  return device_turn(p, &p->copy_repeats, bench_program_bytes(p) / 2, seconds);
+}
+
+bool bench_program_turn(void *with, double *seconds) {
+  bench_program *p = with;
+  if (p->on_device)
+    return device_turn(p, &p->repeats, 0, seconds);
+  return bench_time(&p->repeats, run_once, p, seconds) || cli_report(p->context, false);
+}
+
+// ---- sizes --------------------------------------------------------------------------------------
+
+static uint64_t bytes_of(permc_value *const *values, size_t count) {
+  uint64_t sum = 0;
+  for (size_t i = 0; i < count; i++)
+    for (size_t k = 0; k < values[i]->count; k++)
+      sum += array_bytes(&values[i]->components[k]);
+  return sum;
+}
+
+uint64_t bench_program_bytes(const bench_program *p) {
+  return bytes_of(p->arguments, p->argument_count) + bytes_of(p->results, p->result_count);
+}
+
+uint64_t bench_program_elements(const bench_program *p) {
+  uint64_t sum = 0;
+  for (size_t i = 0; i < p->argument_count; i++)
+    if (p->arguments[i]->count > 0)
+      sum += array_count(&p->arguments[i]->components[0]);
+  return sum;
+}
+
+// ---- verifying ----------------------------------------------------------------------------------
+
+enum { LARGEST_FOR_INTERP = 1 << 25 };  // bytes
+
+// Bytes in stretches, by all threads.
+typedef struct byte_job {
+  char *bytes;
+  uint64_t count;
+  _Atomic uint64_t sum;  // of the stretches' hashes, each by its place
+} byte_job;
+
+enum { STRETCH = 1 << 20 };
+
+static bool hash_stretches(void *with, unsigned worker, uint64_t first, uint64_t last) {
+  (void)worker;
+  byte_job *j = with;
+  uint64_t sum = 0;
+  for (uint64_t i = first; i < last; i++) {
+    uint64_t start = i * STRETCH, left = j->count - start;
+    uint64_t key[] = {i, hash_bytes(j->bytes + start, left < STRETCH ? left : STRETCH)};
+    sum += hash_bytes(key, sizeof key);
+  }
+  j->sum += sum;
+  return true;
+}
+
+static bool spoil_stretches(void *with, unsigned worker, uint64_t first, uint64_t last) {
+  (void)worker;
+  byte_job *j = with;
+  for (uint64_t i = first; i < last; i++) {
+    uint64_t start = i * STRETCH, left = j->count - start;
+    memset(j->bytes + start, 0xa5, left < STRETCH ? left : STRETCH);
+  }
+  return true;
+}
+
+// The hash of all results, or 0.
+static uint64_t for_results(const bench_program *p, pool_work *work) {
+  uint64_t hash = 0;
+  for (size_t i = 0; i < p->result_count; i++)
+    for (size_t k = 0; k < p->results[i]->count; k++) {
+      const array *a = &p->results[i]->components[k];
+      byte_job j = {.bytes = a->data, .count = array_bytes(a), .sum = 0};
+      pool_run(pool_processors(), (j.count + STRETCH - 1) / STRETCH, 1, work, &j, NULL);
+      hash = hash * 31 + j.sum;
+    }
+  return hash;
+}
+
+// The results of the last timed run are those of this one, which starts with other bytes in its
+// results, so that nothing right can be left over from an earlier run.
+static bool run_again(bench_program *p) {
+  uint64_t before = for_results(p, hash_stretches);
+  for_results(p, spoil_stretches);
+  if (!cli_report(p->context, run_once(p)))
+    return false;
+  if (for_results(p, hash_stretches) == before)
+    return true;
+  cli_error("two runs on the same arguments gave different results");
+  return false;
+}
+
+static bool equals_interp(bench_program *p, const bench_request *r, text *why) {
+  array_list expected = {0}, found = {0};
+  permc_value **values = NULL;
+  size_t count = 0;
+  bool good =
+      permc_run(p->context, r->entry, "interp", p->arguments, p->argument_count, &values, &count);
+  if (!good)
+    text_printf(why, "interp fails: %s", permc_message(p->context));
+  good = good && list_arrays(&expected, values, count) &&
+         list_arrays(&found, p->results, p->result_count) &&
+         lists_equal("result", &expected, &found, why);
+  list_free(&expected);
+  list_free(&found);
+  permc_values_free(values, count);
+  return good;
+}
+
+// The properties of suites speak of one argument and one result: an array each, or an array of
+// tuples.
+static bool has_property(const bench_program *p, const bench_case *c, bench_error *error,
+                         text *why) {
+  if (p->argument_count != 1 || p->result_count != 1)
+    return false;
+  const permc_value *given = p->arguments[0], *found = p->results[0];
+  bool alike = given->count == found->count && given->count > 0;
+  for (size_t k = 0; alike && k < given->count; k++) {
+    const array *a = &given->components[k], *b = &found->components[k];
+    alike = a->type == b->type && array_count(a) == array_count(b) &&
+            array_count(a) == array_count(&given->components[0]);
+  }
+  return alike && !bench_check(c, given->components, found->components, given->count, why, error);
+}
+
+bool bench_program_verify(bench_program *p, const bench_request *r, const bench_case *c) {
+  text why = {0};
+  bench_error error = {0, 0};
+  bool good = run_again(p), verified = good;
+  if (good && c->property != BENCH_INTERP)
+    good = has_property(p, c, &error, &why);
+  else if (good && bench_program_bytes(p) <= LARGEST_FOR_INTERP)
+    good = equals_interp(p, r, &why);
+  else
+    verified = false;
+  if (verified)
+    snprintf(p->verified, sizeof p->verified, "%s", bench_property_name(c->property));
+  if (verified && c->property == BENCH_FOURIER)
+    snprintf(p->verified, sizeof p->verified, "error %.1e, largest %.1e", error.mean,
+             error.largest);
+  if (why.data || (!good && verified))
+    cli_error("%s: the result is wrong: %s", c->name, why.data ? why.data : "another shape");
+  text_free(&why);
+  return good;
+}

@@ -1,0 +1,70 @@
+// What was measured: rows of figures with where and when, as JSON and back.
+//
+//   {
+//     "permc": "0.1.0", "date": "2026-11-21T14:00:00Z", "threads": 2, ...
+//     "rows": [
+//       {
+//         "suite": "sort", "name": "sort u32 2^20", "series": "sort u32", ...
+//         "seconds": {"runs": 31, "median": 0.00123, "least": 0.00121, "low": 0.00122, "high":
+//         0.00125}, "beside": [
+//           {"name": "copy", "seconds": {...}, "ratio": {"median": 4.1, "low": 4.0, "high": 4.2}}
+//         ]
+//       }
+//     ]
+//   }
+//
+// A ratio is permc's time divided by the other's, in the same round: less than 1 is faster. Where
+// the other has another number of elements, its side says how many, and the ratio is one of times
+// per element.
+#ifndef PERMC_TOOL_BENCH_REPORT_H
+#define PERMC_TOOL_BENCH_REPORT_H
+
+#include "core/base.h"
+#include "runtime/tune/measure.h"
+
+enum { BENCH_SIDES = 6 };
+
+typedef struct bench_side {
+  char name[32];
+  uint64_t elements;  // 0: as many as the row
+  bench_figures seconds, ratio;
+} bench_side;
+
+typedef struct bench_row {
+  char suite[16], series[48], name[96], backend[16];
+  char strategy[32];         // that was asked for; "": none
+  char device[160];          // that it ran on; "": the processor
+  char verified[48];         // by what the result was found right; "": it was not looked at
+  uint64_t x;                // where a plot has it
+  uint64_t elements, bytes;  // of the arguments; of arguments and results
+  uint64_t columns;          // of the network; 0: not known
+  uint64_t passes;           // over memory; 0: not known
+  unsigned threads;
+  double elaborate, plan, compile, read;  // seconds before the first run
+  bench_figures seconds;
+  size_t side_count;
+  bench_side sides[BENCH_SIDES];  // the copy, peers, other programs
+} bench_row;
+
+typedef struct bench_report {
+  char permc[16], date[32], system[96], processor[96], features[32];
+  char built_by[64];   // the compiler of permc
+  char compiler[256];  // the one of its programs
+  unsigned processors;
+  double load;  // the system's load in the last minute before the first row
+  VEC(bench_row) rows;
+} bench_report;
+
+// Fills in all but the rows.
+void bench_report_begin(bench_report *r);
+void bench_report_write(text *to, const bench_report *r);
+void bench_row_write(text *to, const bench_row *row, const char *indent);
+// False: *wrong is a sentence (in the arena, or static). The rows are in the arena.
+bool bench_report_read(arena *memory, const char *bytes, size_t length, bench_report *r,
+                       const char **wrong);
+
+// Of arguments and results, if the row had taken so long.
+double bench_row_bytes_per_second(const bench_row *row, double seconds);
+const bench_side *bench_row_side(const bench_row *row, const char *name);  // or NULL
+
+#endif

@@ -1,0 +1,436 @@
+// The table of suites and its expansion into cases. See bench/suites.h.
+#include "tool/bench/suites.h"
+#include "core/random.h"
+#include "kernels/banks/layout.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+// ---- suites -------------------------------------------------------------------------------------
+
+static const bench_suite suites[] = {
+    {"sort", "sorting keys", "keys", BENCH_ELEMENTS_PER_SECOND},
+    {"rows", "sorting the rows of 2^24 keys", "keys in a row", BENCH_ELEMENTS_PER_SECOND},
+    {"bmmc", "permutations that are affine in the index bits", "elements", BENCH_BYTES_PER_SECOND},
+    {"fft", "Fourier transforms of c64", "elements", BENCH_ELEMENTS_PER_SECOND},
+    {"padded", "sorting numbers of keys that are no powers of two", "keys",
+     BENCH_ELEMENTS_PER_SECOND},
+    {"paper", "the sorter of the BMMC paper beside sort", "keys", BENCH_ELEMENTS_PER_SECOND},
+    {"layouts", "exchanges by every bank layout", "elements", BENCH_BYTES_PER_SECOND},
+    {"scaling", "time per element and column of a sorting network", "keys",
+     BENCH_SECONDS_PER_OPERATION},
+};
+
+const bench_suite *bench_suite_at(size_t index) {
+  return index < sizeof suites / sizeof *suites ? &suites[index] : NULL;
+}
+
+const bench_suite *bench_suite_named(const char *name) {
+  for (size_t i = 0; bench_suite_at(i); i++)
+    if (strcmp(suites[i].name, name) == 0)
+      return &suites[i];
+  return NULL;
+}
+
+// ---- rows ---------------------------------------------------------------------------------------
+
+typedef enum map_kind {
+  NO_MAP,
+  BIT_REVERSAL,
+  TRANSPOSE,
+  RANDOM_BPC,   // bit-permute/complement: a permutation of the index bits, some of them flipped
+  RANDOM_BMMC,  // bit-matrix-multiply/complement: any invertible matrix
+  GRAY_CODE
+} map_kind;
+
+// The sorter of the BMMC paper, section 7.1: even and odd indices by themselves, then merged.
+static const char paper_sorter[] =
+    "paper_sort 0 xs = xs\n"
+    "paper_sort n xs = paper_merge n (parm 1 (paper_sort (n-1)) xs)\n"
+    "\n"
+    "paper_merge 0 xs = xs\n"
+    "paper_merge n xs = parm (2^(n-1)) (paper_merge (n-1)) (paper_column n xs)\n"
+    "\n"
+    "paper_column 0 xs = xs\n"
+    "paper_column 1 [x1, x2] = if x1 <= x2 then [x1, x2] else [x2, x1]\n"
+    "paper_column n xs = parm 3 (paper_column (n-1)) xs\n";
+
+// Where a row is measured, and on what.
+typedef enum row_place { ANYWHERE, ON_GPU } row_place;
+
+typedef struct row_peer {
+  const char *name, *arguments;
+} row_peer;
+
+// In texts $l is the layout, $n is n, $N 2^n, $R 2^(24-n), $H and $L 2^ceil(n/2) and 2^floor(n/2).
+// An expression that is NULL is the map's.
+typedef struct suite_row {
+  const char *suite, *series, *name, *expression, *types;
+  int first, last, step;
+  int gpu_last;  // on a GPU: larger sizes (0: the same)
+  map_kind map;
+  bench_property property;
+  unsigned threads;
+  row_place place;
+  const char *strategy;
+  bool by_layouts;  // a case for each
+  const char *program, *beside, *beside_types;
+  row_peer peer, gpu_peers[BENCH_PEERS];  // elsewhere; on a GPU
+} suite_row;
+
+#define SORT(type, sorter, gpu_cub, gpu_torch)                                                     \
+  .suite = "sort", .series = "sort " type, .name = "sort " type " 2^$n", .expression = sorter,     \
+  .types = "[$N]" type, .first = 10, .last = 26, .step = 2, .property = BENCH_SORTED,              \
+  .gpu_peers = {                                                                                   \
+      {"cub", "--count $N --type " gpu_cub},                                                       \
+      {gpu_torch, "--operation sort --count $N --type " gpu_cub},                                  \
+  }
+#define ROWS(type, sorter, from, to, gpu_cub, gpu_torch)                                           \
+  .suite = "rows", .series = "rows of " type, .name = "sort rows of 2^$n " type,                   \
+  .expression = "map " sorter, .types = "[$R][$N]" type, .first = from, .last = to, .step = 1,     \
+  .property = BENCH_SORTED,                                                                        \
+  .gpu_peers = {                                                                                   \
+      {"cub", "--count 16777216 --row $N --type " gpu_cub},                                        \
+      {gpu_torch, "--operation sort --count 16777216 --row $N --type " gpu_cub},                   \
+  }
+#define MOVE(kind, words, type, dims, text, width, from, to, gpu_to, other, torch)                 \
+  .suite = "bmmc", .series = words " " type, .name = words " " type " 2^$n", .expression = text,   \
+  .types = dims type, .first = from, .last = to, .step = 2, .gpu_last = gpu_to, .map = kind,       \
+  .property = BENCH_MOVED, .peer = {other, "--count $N --width " width},                           \
+  .gpu_peers = {                                                                                   \
+      {"cuda_memcpy", "--count $N --width " width},                                                \
+      {"torch", "--operation " torch " --count $N --width " width},                                \
+  }
+#define REVERSAL(type, width)                                                                      \
+  MOVE(BIT_REVERSAL, "bit reversal", type, "[$N]", "bitrev", width, 24, 24, 28, "memcpy",          \
+       "bit-reversal")
+#define BMMC(type, width)                                                                          \
+  MOVE(RANDOM_BMMC, "random BMMC", type, "[$N]", NULL, width, 24, 24, 28, "memcpy", "index-select")
+// The permutations of the paper's figures 9 to 11 by one of the strategies that move elements.
+#define BY(kind, words, text, way)                                                                 \
+  .suite = "bmmc", .series = words " u32 by " way, .name = words " u32 2^$n by " way,              \
+  .expression = text, .types = "[$N]u32", .first = 20, .last = 30, .step = 2, .map = kind,         \
+  .property = BENCH_MOVED, .place = ON_GPU, .strategy = way
+#define REVERSAL_BY(way) BY(BIT_REVERSAL, "bit reversal", "bitrev", way)
+#define BPC_BY(way) BY(RANDOM_BPC, "random BPC", NULL, way)
+#define BMMC_BY(way) BY(RANDOM_BMMC, "random BMMC", NULL, way)
+#define PADDED(words, count, sorted)                                                               \
+  .suite = "padded", .series = "padded sort", .name = "padded sort of " words,                     \
+  .expression = "padded maxval sort", .types = "[" count "]u32", .first = 20, .last = 20,          \
+  .step = 1, .property = BENCH_SORTED, .beside = "sort", .beside_types = "[" sorted "]u32"
+#define SCALING(number, words)                                                                     \
+  .suite = "scaling", .series = words, .name = "sort u32 2^$n, " words, .expression = "sort",      \
+  .types = "[$N]u32", .first = 10, .last = 26, .step = 1, .property = BENCH_SORTED,                \
+  .threads = number
+
+#define BY_LAYOUTS(words, text, dims, type, n, of_map)                                             \
+  .suite = "layouts", .series = words, .name = words " by $l", .expression = text,                 \
+  .types = dims type, .first = n, .last = n, .step = 1, .map = of_map, .by_layouts = true
+
+#define PAIR "(u32, u32)"
+
+static const suite_row rows[] = {
+    {SORT("u32", "sort", "u32", "torch"), .peer = {"std_sort", "--count $N"}},
+    {SORT("f32", "sort", "f32", "torch"), .place = ON_GPU},
+    {SORT(PAIR, "sort_on fst", "u32pair", NULL), .place = ON_GPU},
+    {ROWS("u32", "sort", 5, 14, "u32", "torch"), .peer = {"std_sort", "--count 16777216 --row $N"}},
+    {ROWS("f32", "sort", 10, 10, "f32", "torch"), .place = ON_GPU},
+    {ROWS(PAIR, "(sort_on fst)", 10, 10, "u32pair", NULL), .place = ON_GPU},
+    {MOVE(BIT_REVERSAL, "bit reversal", "u32", "[$N]", "bitrev", "4", 20, 26, 30, "bit_reversal",
+          "bit-reversal")},
+    {MOVE(TRANSPOSE, "transpose", "u32", "[$H][$L]", "transpose", "4", 20, 26, 30, "memcpy",
+          "transpose")},
+    {MOVE(RANDOM_BPC, "random BPC", "u32", "[$N]", NULL, "4", 20, 26, 30, "memcpy", "scatter")},
+    {MOVE(RANDOM_BMMC, "random BMMC", "u32", "[$N]", NULL, "4", 20, 26, 30, "memcpy",
+          "index-select")},
+    {MOVE(GRAY_CODE, "Gray code", "u32", "[$N]", "gray", "4", 20, 26, 30, "memcpy",
+          "index-select")},
+    {REVERSAL("u8", "1")},
+    {REVERSAL("u16", "2")},
+    {REVERSAL("u64", "8")},
+    {REVERSAL("c128", "16")},
+    {BMMC("u8", "1")},
+    {BMMC("u16", "2")},
+    {BMMC("u64", "8")},
+    {BMMC("c128", "16")},
+    {MOVE(BIT_REVERSAL, "bit reversal", PAIR, "[$N]", "bitrev", "8", 28, 28, 28, "memcpy",
+          "bit-reversal"),
+     .place = ON_GPU},
+    {MOVE(RANDOM_BMMC, "random BMMC", PAIR, "[$N]", NULL, "8", 28, 28, 28, "memcpy",
+          "index-select"),
+     .place = ON_GPU},
+    {REVERSAL_BY("naive")},
+    {BPC_BY("naive")},
+    {BMMC_BY("naive")},
+    {REVERSAL_BY("tile")},
+    {BPC_BY("tile")},
+    {BMMC_BY("tile")},
+    {REVERSAL_BY("tile+banks")},
+    {BPC_BY("tile+banks")},
+    {BMMC_BY("tile+banks")},
+    {REVERSAL_BY("tile+banks+iters")},
+    {BPC_BY("tile+banks+iters")},
+    {REVERSAL_BY("onepass")},
+    {BPC_BY("onepass")},
+    {BMMC_BY("onepass")},
+    {REVERSAL_BY("online")},
+    {BPC_BY("online")},
+    {BMMC_BY("online")},
+    {REVERSAL_BY("ulp")},
+    {BPC_BY("ulp")},
+    {BMMC_BY("ulp")},
+    {.suite = "fft",
+     .series = "fft c64",
+     .name = "fft c64 2^$n",
+     .expression = "fft",
+     .types = "[$N]c64",
+     .first = 10,
+     .last = 24,
+     .step = 2,
+     .property = BENCH_FOURIER,
+     .peer = {"fftw", "--count $N"}},
+    {PADDED("2^19 + 1", "524289", "1048576")},
+    {PADDED("3 2^18", "786432", "1048576")},
+    {PADDED("10^6", "1000000", "1048576")},
+    {PADDED("2^20", "1048576", "1048576")},
+    {PADDED("2^20 + 1", "1048577", "1048576")},
+    {PADDED("10^7", "10000000", "8388608")},
+    {.suite = "paper",
+     .series = "the paper's sorter",
+     .name = "the paper's sorter u32 2^$n",
+     .program = paper_sorter,
+     .expression = "\\xs -> paper_sort (log2 (length xs)) xs",
+     .types = "[$N]u32",
+     .first = 14,
+     .last = 26,
+     .step = 2,
+     .property = BENCH_SORTED,
+     .beside = "sort",
+     .beside_types = "[$N]u32"},
+    {BY_LAYOUTS("bit reversal u32 2^24", "bitrev", "[$N]", "u32", 24, BIT_REVERSAL),
+     .property = BENCH_MOVED},
+    {BY_LAYOUTS("transpose u32 2^24", "transpose", "[$H][$L]", "u32", 24, TRANSPOSE),
+     .property = BENCH_MOVED},
+    {BY_LAYOUTS("transposes of 32 x 32 u32", "map transpose", "[1024][32][32]", "u32", 20, NO_MAP),
+     .property = BENCH_INTERP,
+     .gpu_peers = {{"shared_transpose", "--count $N --algorithm crsw --type $l"},
+                   {"shared_transpose", "--count $N --algorithm srcw --type $l"},
+                   {"shared_transpose", "--count $N --algorithm drdw --type $l"}}},
+    {BY_LAYOUTS("sort u32 2^20", "sort", "[$N]", "u32", 20, NO_MAP), .property = BENCH_SORTED},
+    {BY_LAYOUTS("sort rows of 2^10 u32", "map sort", "[$R][$N]", "u32", 10, NO_MAP),
+     .property = BENCH_SORTED},
+    {BY_LAYOUTS("fft c64 2^20", "fft", "[$N]", "c64", 20, NO_MAP), .property = BENCH_FOURIER},
+    {SCALING(1, "1 thread")},
+    {SCALING(2, "2 threads")},
+};
+
+// ---- maps ---------------------------------------------------------------------------------------
+
+static f2_matrix random_permutation(int n, uint64_t *state) {
+  int source[F2_MAX];
+  for (int i = 0; i < n; i++)
+    source[i] = i;
+  for (int i = n; i > 1; i--) {
+    int k = (int)(draw_word(state) % (uint64_t)i), last = source[i - 1];
+    source[i - 1] = source[k];
+    source[k] = last;
+  }
+  return f2_permutation(n, source);
+}
+
+static f2_matrix random_invertible(int n, uint64_t *state) {
+  uint64_t row[F2_MAX];
+  f2_matrix a, inverse;
+  do {
+    for (int i = 0; i < n; i++)
+      row[i] = draw_word(state) & f2_mask(n);
+    a = f2_from_rows(n, n, row);
+  } while (!f2_inverse(a, &inverse));
+  return a;
+}
+
+// [2^a][2^b] to [2^b][2^a], a the larger half: the low b bits become the high ones.
+static f2_matrix transposition(int n) {
+  int source[F2_MAX], b = n / 2;
+  for (int i = 0; i < n; i++)
+    source[i] = (i + b) % n;
+  return f2_permutation(n, source);
+}
+
+static f2_matrix gray_code(int n) {
+  uint64_t row[F2_MAX];
+  for (int i = 0; i < n; i++)
+    row[i] = f2_unit(i) | (i + 1 < n ? f2_unit(i + 1) : 0);
+  return f2_from_rows(n, n, row);
+}
+
+// The same on every machine: the random ones depend on n and their kind.
+static f2_affine map_of(map_kind kind, int n) {
+  uint64_t state = 1000 * (uint64_t)kind + (uint64_t)n;
+  f2_affine map = f2_affine_identity(n);
+  switch (kind) {
+  case BIT_REVERSAL:
+    map.a = f2_bit_reversal(n);
+    break;
+  case TRANSPOSE:
+    map.a = transposition(n);
+    break;
+  case RANDOM_BPC:
+    map.a = random_permutation(n, &state);
+    map.c = draw_word(&state) & f2_mask(n);
+    break;
+  case RANDOM_BMMC:
+    map.a = random_invertible(n, &state);
+    map.c = draw_word(&state) & f2_mask(n);
+    break;
+  case GRAY_CODE:
+    map.a = gray_code(n);
+    break;
+  case NO_MAP:
+    break;
+  }
+  return map;
+}
+
+// ---- expansion ----------------------------------------------------------------------------------
+
+static uint64_t variable(char name, int n) {
+  int exponent = name == 'N' ? n : name == 'R' ? 24 - n : name == 'H' ? n - n / 2 : n / 2;
+  return name == 'n' ? (uint64_t)n : UINT64_C(1) << exponent;
+}
+
+static void substitute(char *to, size_t size, const char *form, int n, const char *bank_layout) {
+  size_t length = 0;
+  for (const char *c = form ? form : ""; *c && length + 24 < size; c++) {
+    if (*c == '$' && c[1] == 'l' && c++)
+      length += (size_t)snprintf(to + length, size - length, "%s", bank_layout);
+    else if (*c == '$')
+      length += (size_t)snprintf(to + length, size - length, "%" PRIu64, variable(*++c, n));
+    else
+      to[length++] = *c;
+  }
+  to[length] = 0;
+}
+
+static char *map_expression(f2_affine map) {
+  text t = {0};
+  text_string(&t, "bmmc [");
+  for (int i = 0; i < map.a.rows; i++)
+    text_printf(&t, "%s%" PRIu64, i ? ", " : "", map.a.row[i]);
+  text_printf(&t, "] %" PRIu64, map.c);
+  if (t.failed)
+    text_free(&t);
+  return t.data;
+}
+
+// The product of the lengths in "[16][1024]u32".
+static uint64_t count_elements(const char *types) {
+  uint64_t count = 1;
+  for (const char *c = strchr(types, '['); c; c = strchr(c + 1, '['))
+    count *= strtoull(c + 1, NULL, 10);
+  return count;
+}
+
+// The bytes of an element of "[16](u32, f64)".
+static uint64_t element_bytes(const char *types) {
+  static const char names[] = "abcdefghijklmnopqrstuvwxyz0123456789";
+  uint64_t bytes = 0;
+  const char *last = strrchr(types, ']');
+  for (const char *c = last ? last + 1 : types; *c; c += *c != 0) {
+    size_t length = strspn(c, names);
+    scalar_type type = scalar_named(c, length);
+    bytes += length && type != SCALAR_COUNT ? scalar_types[type].size : 0;
+    c += length;
+  }
+  return bytes;
+}
+
+// Columns of the network that sorts or transforms 2^n elements.
+static uint64_t count_columns(const suite_row *row, int n) {
+  uint64_t stages = (uint64_t)n;
+  return row->property == BENCH_SORTED    ? stages * (stages + 1) / 2
+         : row->property == BENCH_FOURIER ? stages
+                                          : 0;
+}
+
+enum { LARGEST = 26 };  // sizes above it are for GPUs only
+
+static bool expand(const suite_row *row, int n, const char *bank_layout, bool device,
+                   bench_case *c) {
+  *c = (bench_case){.suite = row->suite,
+                    .series = row->series,
+                    .program = row->program,
+                    .threads = row->threads,
+                    .property = row->property,
+                    .map = map_of(row->map, n),
+                    .strategy = row->strategy,
+                    .layout = row->by_layouts ? bank_layout : NULL,
+                    .gpu_only = n > LARGEST || row->strategy};
+  substitute(c->name, sizeof c->name, row->name, n, bank_layout);
+  substitute(c->types, sizeof c->types, row->types, n, bank_layout);
+  substitute(c->beside, sizeof c->beside, row->beside, n, bank_layout);
+  substitute(c->beside_types, sizeof c->beside_types, row->beside_types, n, bank_layout);
+  const row_peer *peers = device ? row->gpu_peers : &row->peer;
+  for (int i = 0; i < (device ? BENCH_PEERS : 1); i++) {
+    bench_peer_case *peer = &c->peers[i];
+    peer->name = peers[i].name;
+    substitute(peer->arguments, sizeof peer->arguments, peers[i].arguments, n, bank_layout);
+  }
+  c->elements = count_elements(c->types);
+  c->bytes = c->elements * element_bytes(c->types);
+  c->x = row->beside ? c->elements : UINT64_C(1) << n;
+  c->columns = count_columns(row, row->beside ? f2_msb(c->elements - 1) + 1 : n);
+  c->expression = row->expression ? strdup(row->expression) : map_expression(c->map);
+  return c->expression != NULL;
+}
+
+static bool belongs(const suite_row *row, const char *suite, bool device) {
+  return strcmp(row->suite, suite) == 0 && (device || row->place == ANYWHERE);
+}
+
+static int last_of(const suite_row *row, bool device) {
+  return device && row->gpu_last ? row->gpu_last : row->last;
+}
+
+static size_t layouts_of(const suite_row *row) {
+  size_t count = 0;
+  while (row->by_layouts && layout_kind_at(count))
+    count++;
+  return row->by_layouts ? count : 1;
+}
+
+// All sizes of a row, each by each layout. `cases` may be NULL: they are counted. SIZE_MAX: no
+// memory.
+static size_t expand_row(const suite_row *row, bool device, bench_case *cases) {
+  size_t count = 0;
+  for (int n = row->first; n <= last_of(row, device); n += row->step)
+    for (size_t k = 0; k < layouts_of(row); k++, count++)
+      if (cases && !expand(row, n, layout_kind_at(k)->name, device, &cases[count]))
+        return SIZE_MAX;
+  return count;
+}
+
+size_t bench_suite_cases(const char *suite, bool device, bench_case **cases) {
+  size_t count = 0, next = 0;
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    if (belongs(&rows[i], suite, device))
+      count += expand_row(&rows[i], device, NULL);
+  *cases = calloc(count + 1, sizeof **cases);
+  for (size_t i = 0; *cases && i < sizeof rows / sizeof *rows; i++) {
+    size_t made =
+        belongs(&rows[i], suite, device) ? expand_row(&rows[i], device, *cases + next) : 0;
+    if (made == SIZE_MAX) {
+      bench_cases_free(*cases, count);
+      *cases = NULL;
+      return 0;
+    }
+    next += made;
+  }
+  return *cases ? count : 0;
+}
+
+void bench_cases_free(bench_case *cases, size_t count) {
+  for (size_t i = 0; cases && i < count; i++)
+    free(cases[i].expression);
+  free(cases);
+}

@@ -1,0 +1,410 @@
+// The BMMC paper, as far as it can be counted: its examples, the factors of its section 5.2, its
+// kernels (the strategies of fusion/plan/strategy.c) executed on an HMM word by word, and what is
+// left of its sorter's permutations. Times are for GPUs: docs/benchmarks.md.
+#include "core/random.h"
+#include "fusion/plan/facts.h"
+#include "kernels/hmm/plan.h"
+#include "runtime/permc.h"
+#include "tool/papers/paper.h"
+
+#include <assert.h>
+#include <inttypes.h>
+
+enum {
+  BITS = 18,        // of what is executed
+  EXECUTED = 5,     // random permutations of each kind
+  PAPER_BITS = 30,  // of the arrays in the paper's Figures 9 and 10
+  FACTORED = 1000,  // random matrices
+  TILE = 5          // n_tile, log2 of a warp (section 4.1)
+};
+
+static void add(arena *a, paper_table *t, const char *where, double published, double ours,
+                const char *note) {
+  paper_add(a, t, (paper_cell){where, published, ours, 0, note});
+}
+
+// ---- permutations ----------------------------------------------------------------------------
+
+typedef enum family { BIT_REVERSAL, TRANSPOSE, RANDOM_BPC, RANDOM_BMMC, FAMILIES } family;
+static const char *const family_names[] = {"bit reversal", "transpose", "random BPC",
+                                           "random BMMC"};
+
+static f2_matrix rotation(int n, int by) {  // output bit i is input bit i + by
+  int source[F2_MAX];
+  for (int i = 0; i < n; i++)
+    source[i] = (i + by) % n;
+  return f2_permutation(n, source);
+}
+
+static f2_matrix random_bits(int n, uint64_t *state) {
+  uint16_t order[F2_MAX];
+  int source[F2_MAX];
+  draw_permutation(state, (uint32_t)n, order);
+  for (int i = 0; i < n; i++)
+    source[i] = order[i];
+  return f2_permutation(n, source);
+}
+
+static f2_matrix random_matrix(int n, uint64_t *state) {
+  f2_matrix m = f2_zero(n, n);
+  do
+    for (int i = 0; i < n; i++)
+      m.row[i] = draw_word(state) & f2_mask(n);
+  while (f2_rank(m) < n);
+  return m;
+}
+
+static f2_affine draw(family kind, int n, uint64_t *state) {
+  f2_affine f = {kind == BIT_REVERSAL ? f2_bit_reversal(n)
+                 : kind == TRANSPOSE  ? rotation(n, n / 2)
+                 : kind == RANDOM_BPC ? random_bits(n, state)
+                                      : random_matrix(n, state),
+                 0};
+  if (kind >= RANDOM_BPC)
+    f.c = draw_word(state) & f2_mask(n);
+  return f;
+}
+
+// n_over of a tiled matrix: tile rows that are tile columns, too (section 4.1). -1: not tiled.
+static int overlap(f2_matrix a) {
+  uint64_t columns;
+  return f2_tile_columns(a, TILE, &columns) ? f2_weight(columns & f2_mask(TILE)) : -1;
+}
+
+// ---- plans -----------------------------------------------------------------------------------
+
+static net_map map_of(arena *a, f2_affine f) {
+  net_map m = {.row_count = (uint32_t)f.a.rows, .rows = NEW_ARRAY(a, net_row, f.a.rows)};
+  for (int i = 0; i < f.a.rows; i++)
+    m.rows[i] = (net_row){{f.a.row[i], f2_bit(f.c, i)}, INT64_C(1) << i};
+  return m;
+}
+
+// One stage that moves 2^n words by f, as that strategy plans it for a GPU.
+static const plan *plan_by(arena *a, const char *strategy, f2_affine f) {
+  net *t = NEW(a, net);
+  net_stage s = {.n = f.a.rows};
+  uint64_t count = f2_unit(s.n);
+  net_load load = {.array = net_array_add(a, t, SCALAR_U32, count, NET_ARGUMENT, 0),
+                   .map = map_of(a, f2_affine_identity(s.n)),
+                   .limit = UINT64_MAX};
+  net_store store = {.array = net_array_add(a, t, SCALAR_U32, count, NET_RESULT, 0),
+                     .map = map_of(a, f),
+                     .limit = UINT64_MAX};
+  load.value = store.value = net_value_add(a, &s, SCALAR_U32);
+  vec_push(a, &s.loads, load);
+  vec_push(a, &s.stores, store);
+  vec_push(a, &t->stages, s);
+  assert(!net_verify(a, t));
+  return plan_make(a, t, target_named("gpu"), plan_strategy_named(strategy));
+}
+
+// ---- execution -------------------------------------------------------------------------------
+
+typedef struct counted {
+  double kernels;
+  uint64_t accesses[MACHINE_ACCESSES], stages[MACHINE_ACCESSES];
+  uint64_t misplaced;  // words
+} counted;
+
+static uint64_t misplaced(const machine_arrays *m, f2_affine f) {
+  uint64_t wrong = 0;
+  const machine_word *result = m->words + m->place[1];
+  for (uint64_t x = 0; x < f2_unit(BITS); x++)
+    wrong += result[f2_affine_apply(f, x)] != x;
+  return wrong;
+}
+
+static void execute(arena *a, const char *strategy, f2_affine f, counted *to) {
+  arena own = {.failure = a->failure};
+  machine m = {MACHINE_HMM, 1, MACHINE_PLAN_WIDTH, 1, 1, 0, true};
+  const plan *p = plan_by(&own, strategy, f);
+  machine_arrays arrays = machine_arrays_of(&own, p);
+  for (uint64_t x = 0; x < f2_unit(BITS); x++)
+    arrays.words[x] = (machine_word)x;
+  for (uint32_t i = 0; i < p->passes.count; i++) {
+    machine_counts c;
+    const char *problem = machine_plan_run(&own, &m, p, i, NULL, &arrays, &c);
+    assert(!problem);
+    (void)problem;
+    for (int op = 0; op < MACHINE_ACCESSES; op++) {
+      to->accesses[op] += c.accesses[op];
+      to->stages[op] += c.stages[op];
+    }
+  }
+  to->kernels += (double)p->passes.count;
+  to->misplaced += misplaced(&arrays, f);
+  arena_free(&own);
+}
+
+static double per_access(const counted *c, machine_op op) {
+  return (double)c->stages[op] / (double)c->accesses[op];
+}
+
+// ---- strategies ------------------------------------------------------------------------------
+
+// What the paper says of a strategy for BPC permutations and for BMMC permutations: kernels, and
+// whether writes are coalesced and scratch is free of conflicts (sections 4, 5 and 6).
+typedef struct row {
+  const char *strategy;
+  double kernels[2];  // NAN: it does not say
+  bool tiles, coalesced, free;
+} row;
+static const row rows[] = {
+    {"naive", {1, 2}, false, false, false},    {"tile", {1, 2}, true, true, false},
+    {"tile+banks", {1, 2}, true, true, true},  {"tile+banks+iters", {1, NAN}, true, true, true},
+    {"onepass", {NAN, NAN}, true, true, true}, {"ulp", {NAN, NAN}, true, true, true},
+};
+enum { ROWS = sizeof rows / sizeof *rows };
+
+typedef struct results {
+  counted of[ROWS][FAMILIES];
+  // Random BPC permutations, and those of which 2^(5 - n_over) is what naive has of groups per
+  // write, and tile of turns per get.
+  uint64_t drawn, by_overlap[2];
+} results;
+
+static double access_of_overlap(const counted *before, const counted *after, machine_op op) {
+  return (double)(after->stages[op] - before->stages[op]) /
+         (double)(after->accesses[op] - before->accesses[op]);
+}
+
+static void execute_all(arena *a, family kind, uint64_t number, results *r) {
+  uint64_t state = 1000 * (uint64_t)kind + number;
+  f2_affine f = draw(kind, BITS, &state);
+  for (int i = 0; i < ROWS; i++) {
+    counted *c = &r->of[i][kind], before = *c;
+    execute(a, rows[i].strategy, f, c);
+    if (kind != RANDOM_BPC || i > 1)
+      continue;
+    machine_op op = i == 0 ? MACHINE_WRITE_GLOBAL : MACHINE_READ_SHARED;
+    r->by_overlap[i] += access_of_overlap(&before, c, op) == (double)(1 << (TILE - overlap(f.a)));
+    r->drawn += i == 0;
+  }
+}
+
+static results execute_families(arena *a, uint64_t trials) {
+  results r = {0};
+  uint64_t count = trials && trials < EXECUTED ? trials : EXECUTED;
+  for (int kind = 0; kind < FAMILIES; kind++)
+    for (uint64_t i = 0; i < (kind < RANDOM_BPC ? 1 : count); i++)
+      execute_all(a, (family)kind, i, &r);
+  return r;
+}
+
+static const char *cell_name(arena *a, const row *s, int kind, const char *what) {
+  return arena_printf(a, "%s, %s%s", s->strategy, family_names[kind], what);
+}
+
+static void add_kernels(arena *a, paper_tables *out, const results *r) {
+  paper_table *t =
+      paper_add_table(a, out, "Sections 4 and 5: kernels for a permutation of 2^%d words", BITS);
+  uint64_t wrong = 0;
+  for (int i = 0; i < ROWS; i++)
+    for (int kind = 0; kind < FAMILIES; kind++) {
+      const counted *c = &r->of[i][kind];
+      uint64_t drawn = kind < RANDOM_BPC ? 1 : r->drawn;
+      wrong += c->misplaced;
+      add(a, t, cell_name(a, &rows[i], kind, ""), rows[i].kernels[kind == RANDOM_BMMC],
+          c->kernels / (double)drawn, NULL);
+    }
+  add(a, t, "words that none of them puts in their places", 0, (double)wrong, NULL);
+}
+
+// Of uncoalesced writes, and of conflicts: what each access costs where n_over = 0, 1 where there
+// are none; the paper has no mean for random bits, whose n_over differ.
+static double published(const row *s, int kind, bool good) {
+  if (isnan(s->kernels[kind == RANDOM_BMMC]))
+    return NAN;
+  return good ? 1 : kind == RANDOM_BPC ? NAN : 1 << TILE;
+}
+
+static void add_groups(arena *a, paper_tables *out, const results *r) {
+  paper_table *t = paper_add_table(
+      a, out, "Sections 4.1 and 6: segments of %d words that an access of a warp touches, mean",
+      MACHINE_PLAN_WIDTH);
+  for (int i = 0; i < ROWS; i++)
+    for (int kind = 0; kind < FAMILIES; kind++) {
+      const counted *c = &r->of[i][kind];
+      add(a, t, cell_name(a, &rows[i], kind, ": reads"), published(&rows[i], kind, true),
+          per_access(c, MACHINE_READ_GLOBAL), NULL);
+      add(a, t, cell_name(a, &rows[i], kind, ": writes"),
+          published(&rows[i], kind, rows[i].coalesced), per_access(c, MACHINE_WRITE_GLOBAL), NULL);
+    }
+  add(a, t, "naive, random BPC: those with 2^(5 - n_over) per write", (double)r->drawn,
+      (double)r->by_overlap[0], NULL);
+}
+
+static void add_turns(arena *a, paper_tables *out, const results *r) {
+  paper_table *t =
+      paper_add_table(a, out, "Section 4.2: turns at %d banks that an access of a warp takes, mean",
+                      MACHINE_PLAN_WIDTH);
+  for (int i = 0; i < ROWS; i++)
+    for (int kind = 0; kind < FAMILIES && rows[i].tiles; kind++) {
+      const counted *c = &r->of[i][kind];
+      add(a, t, cell_name(a, &rows[i], kind, ": puts"), published(&rows[i], kind, true),
+          per_access(c, MACHINE_WRITE_SHARED), NULL);
+      add(a, t, cell_name(a, &rows[i], kind, ": gets"), published(&rows[i], kind, rows[i].free),
+          per_access(c, MACHINE_READ_SHARED), NULL);
+    }
+  add(a, t, "tile, random BPC: those with 2^(5 - n_over) per get", (double)r->drawn,
+      (double)r->by_overlap[1], NULL);
+}
+
+// Section 6's figures are times of an RTX 4090; what they would be if segments were all that
+// counts.
+static void add_times(arena *a, paper_tables *out, const results *r) {
+  static const char elsewhere[] = "measured there; on another GPU in docs/benchmarks.md";
+  static const struct {
+    const char *where;
+    int row;
+    family kind;
+    double published, tolerance;
+  } cells[] = {
+      // Section 2.3: 26.4 ms and 12.2 ms where a copy takes 9.3 ms.
+      {"naive, transpose: times a copy", 0, TRANSPOSE, 26.4 / 9.3, INFINITY},
+      {"tile, transpose: times a copy", 1, TRANSPOSE, 12.2 / 9.3, INFINITY},
+      // Section 6: about as fast as a copy, and twice the work of a BPC permutation.
+      {"tile+banks+iters, random BPC: times a copy", 3, RANDOM_BPC, 1, 0},
+      {"tile+banks, random BMMC: times a copy", 2, RANDOM_BMMC, 2, 0},
+      // Figure 10, as its text has it.
+      {"tile+banks+iters, random BPC: % of bandwidth used", 3, RANDOM_BPC, 92, INFINITY},
+      {"tile+banks, random BMMC: % of bandwidth used", 2, RANDOM_BMMC, 86, INFINITY},
+  };
+  paper_table *t =
+      paper_add_table(a, out, "Sections 2.3 and 6: segments as multiples of a copy's, and time");
+  for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
+    const counted *c = &r->of[cells[i].row][cells[i].kind];
+    uint64_t stages = c->stages[MACHINE_READ_GLOBAL] + c->stages[MACHINE_WRITE_GLOBAL];
+    uint64_t drawn = cells[i].kind < RANDOM_BPC ? 1 : r->drawn;
+    double copies = (double)stages / (double)(2 * drawn * (f2_unit(BITS) / MACHINE_PLAN_WIDTH));
+    bool part = cells[i].published > 2.9;  // in percent
+    paper_add(a, t,
+              (paper_cell){cells[i].where, cells[i].published,
+                           part ? 100 * c->kernels / (double)drawn / copies : copies,
+                           cells[i].tolerance, isinf(cells[i].tolerance) ? elsewhere : NULL});
+  }
+}
+
+// ---- factors ---------------------------------------------------------------------------------
+
+static double choose(int n, int k) {
+  double ways = 1;
+  for (int i = 0; i < k; i++)
+    ways = ways * (n - i) / (i + 1);
+  return ways;
+}
+
+// Which part of the BPC permutations of n bits has n_over = k: of the tile's row bits k are column
+// bits.
+static double part_with_overlap(int n, int k) {
+  return choose(TILE, k) * choose(n - TILE, TILE - k) / choose(n, TILE);
+}
+
+static void add_overlaps(arena *a, paper_tables *out) {
+  double groups = 0;
+  paper_table *t =
+      paper_add_table(a, out, "Sections 4.1 and 6: n_over, bits of both sides of a tile");
+  int shift = overlap(rotation(10, 1));
+  add(a, t, "cyclic shift of 10 bits", 4, shift, NULL);
+  add(a, t, "... bits of a thread block", 4, 10 - 2 * TILE + shift, NULL);
+  add(a, t, "bit reversal of 30 bits", 0, overlap(f2_bit_reversal(PAPER_BITS)), NULL);
+  for (int k = 0; k <= TILE; k++)
+    groups += part_with_overlap(PAPER_BITS, k) * (1 << (TILE - k));
+  add(a, t, "BPC permutations of 30 bits with n_over > 0, %", NAN,
+      100 * (1 - part_with_overlap(PAPER_BITS, 0)), "the paper: likely");
+  add(a, t, "segments that naive writes with an access, mean over them all", NAN, groups,
+      "the paper: 16 or even 8");
+}
+
+static void add_factors(arena *a, paper_tables *out, uint64_t trials) {
+  uint64_t count = trials ? trials : FACTORED, state = 30, product = 0, tiled = 0, apart = 0;
+  for (uint64_t i = 0; i < count; i++) {
+    f2_matrix m = random_matrix(PAPER_BITS, &state), first, second;
+    product += f2_factor_tiled(m, &first, &second) && f2_equal(f2_multiply(second, first), m);
+    tiled += overlap(first) >= 0 && overlap(second) >= 0;
+    apart += overlap(first) == 0 && overlap(second) == 0;
+  }
+  paper_table *t = paper_add_table(
+      a, out, "Section 5.2: A = (U R)(R L P) of %" PRIu64 " random matrices of %d bits", count,
+      PAPER_BITS);
+  add(a, t, "products that are A", (double)count, (double)product, NULL);
+  add(a, t, "both factors tiled", (double)count, (double)tiled, NULL);
+  add(a, t, "n_over = 0 in both", NAN, (double)apart, "the paper: almost always (section 6)");
+}
+
+// ---- examples --------------------------------------------------------------------------------
+
+static void add_examples(arena *a, paper_tables *out) {
+  static const double images[] = {0, 1, 4, 5, 6, 7, 2, 3}, masks[] = {2, 4, 8, 3};
+  f2_matrix shift = rotation(5, 1);
+  paper_table *t = paper_add_table(a, out, "Sections 1, 3 and 4.1: where elements go");
+  add(a, t, "bit reversal of 16: 7", 14, (double)f2_apply(f2_bit_reversal(4), 7), NULL);
+  add(a, t, "transpose of 4 x 4: 6", 9, (double)f2_apply(rotation(4, 2), 6), NULL);
+  add(a, t, "cyclic shift of 32: 25", 28, (double)f2_apply(shift, 25), NULL);
+  t = paper_add_table(a, out, "Figure 14: parm 6 of 8 elements, 4 sub-array + sub-index");
+  for (unsigned x = 0; x < 8; x++)
+    add(a, t, arena_printf(a, "element %u", x), images[x], (double)f2_apply(f2_parm(3, 6), x),
+        NULL);
+  t = paper_add_table(a, out, "Section 3: the matrix of parm 3 of 16 elements");
+  for (int i = 0; i < 4; i++)
+    add(a, t, arena_printf(a, "row %d", i), masks[i], (double)f2_parm(4, 3).row[i], NULL);
+}
+
+// ---- the sorter ------------------------------------------------------------------------------
+
+static plan_facts facts_of(arena *a, const char *expression, int n) {
+  char *printed = NULL;
+  const char *wrong;
+  permc_explain_options o = {
+      .target = "gpu", .types = arena_printf(a, "[2^%d]u32", n), .dump = "plan"};
+  permc_context *c = permc_context_new();
+  bool good = c && permc_define(c, expression) && permc_explain(c, "-e", NULL, 0, &o, &printed);
+  permc_context_free(c);
+  if (!good)
+    longjmp(*a->failure, 1);  // nothing but memory can be wrong
+  const plan *p = plan_read(a, printed, &wrong);
+  assert(p);
+  free(printed);
+  return plan_facts_of(p);
+}
+
+// parms of the sorter as section 7.1 writes it, each of which section 7.2 puts between two bmmcs:
+// n - 1 of a V-column, one more for the rest of each merger, one for each sorter.
+static uint64_t parms_of_sorter(uint64_t n) {
+  uint64_t parms = 0;
+  for (uint64_t k = 1; k <= n; k++)
+    parms += 1 + k * (k + 1) / 2;
+  return parms;
+}
+
+static void add_sorter(arena *a, paper_tables *out) {
+  static const int sizes[] = {10, 16, 20, 24};
+  paper_table *t =
+      paper_add_table(a, out, "Section 7: the network of sorters, by its plan for GPUs");
+  arena own = {.failure = a->failure};
+  plan_facts f = facts_of(&own, "balanced_merge", 4);
+  add(a, t, "columns of the merger of 16 (Figure 13)", 4, (double)f.columns, NULL);
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+    int n = sizes[i];
+    f = facts_of(&own, "balanced_sort", n);
+    add(a, t, arena_printf(a, "columns of 2^%d", n), n * (n + 1) / 2, (double)f.columns, NULL);
+    add(a, t, arena_printf(a, "permutations that are left of 2^%d", n), NAN, (double)f.permutations,
+        arena_printf(a, "of %" PRIu64 " parms, two bmmcs each as written",
+                     parms_of_sorter((uint64_t)n)));
+    add(a, t, arena_printf(a, "passes over memory of 2^%d", n), NAN, (double)f.passes, NULL);
+  }
+  arena_free(&own);
+}
+
+void paper_bmmc(arena *a, uint64_t trials, paper_tables *out) {
+  add_examples(a, out);
+  add_overlaps(a, out);
+  add_factors(a, out, trials);
+  results r = execute_families(a, trials);
+  add_kernels(a, out, &r);
+  add_groups(a, out, &r);
+  add_turns(a, out, &r);
+  add_times(a, out, &r);
+  add_sorter(a, out);
+}

@@ -1,0 +1,345 @@
+// Tables II, III and IV of the RAP paper, by simulation: congestions of one warp's access, under
+// layouts whose random numbers are drawn anew.
+//
+// An array of w^d words has the digits of an address as indices: in Table II a[i][j] of w x w, in
+// Table IV a[i][j][k][l] of w^4 words, l the lowest. An access that is strided along one digit has
+// all its values there, and others at random. (Contiguous: along the lowest.)
+#include "core/random.h"
+#include "kernels/banks/layout.h"
+#include "tool/papers/paper.h"
+
+#include <assert.h>
+#include <inttypes.h>
+
+enum { TRIALS = 100000, STEPS = 10000, SEED = 2014 };
+
+// ---- simulation --------------------------------------------------------------------------------
+
+typedef struct machine {
+  uint32_t w;
+  uint64_t words;
+  bank_counter *counter;
+  uint64_t state;  // of random numbers
+} machine;
+
+// The mean of samples, and what half its 95 % interval is.
+typedef struct sample {
+  double sum, squares;
+  uint64_t count;
+} sample;
+
+static void add_sample(sample *s, double x) {
+  s->sum += x;
+  s->squares += x * x;
+  s->count++;
+}
+
+static double mean_of(const sample *s) { return s->sum / (double)s->count; }
+
+static double half_interval(const sample *s) {
+  double n = (double)s->count, mean = mean_of(s);
+  double variance = n > 1 ? (s->squares - n * mean * mean) / (n - 1) : 0;
+  return variance > 0 ? 1.96 * sqrt(variance / n) : 0;
+}
+
+static machine machine_new(arena *a, uint32_t w, int digits) {
+  machine m = {.w = w, .words = 1, .counter = bank_counter_new(a, w), .state = SEED};
+  for (int i = 0; i < digits; i++)
+    m.words *= w;
+  return m;
+}
+
+static layout *layout_of(arena *a, const machine *m, const char *name, uint64_t seed) {
+  const char *wrong;
+  layout_request r = {.banks = m->w, .words = m->words, .seed = seed};
+  layout *l = layout_make(a, layout_kind_named(name), &r, &wrong);
+  assert(l);
+  return l;
+}
+
+// One access of a kind to m's array, in `address`. `which` is the digit of a strided one.
+typedef void access_maker(machine *m, int which, uint64_t *address);
+
+static void strided(machine *m, int digit, uint64_t *address) {
+  uint64_t stride = 1, base = draw_word(&m->state) % m->words;
+  for (int i = 0; i < digit; i++)
+    stride *= m->w;
+  base -= base / stride % m->w * stride;
+  for (uint32_t t = 0; t < m->w; t++)
+    address[t] = base + t * stride;
+}
+
+// a[t][(t + i) mod w], or with `which` 1 a[(t + i) mod w][t].
+static void diagonal(machine *m, int which, uint64_t *address) {
+  uint32_t i = draw_below(&m->state, m->w);
+  for (uint32_t t = 0; t < m->w; t++) {
+    uint32_t other = (t + i) % m->w;
+    address[t] = which ? (uint64_t)other * m->w + t : (uint64_t)t * m->w + other;
+  }
+}
+
+// Words may be asked for by several threads; these are one request.
+static void at_random(machine *m, int which, uint64_t *address) {
+  (void)which;
+  for (uint32_t t = 0; t < m->w; t++)
+    address[t] = draw_word(&m->state) % m->words;
+}
+
+// So many accesses. Small tables are drawn anew for each; a table with many more numbers than an
+// access looks at, when one in 32 of them has been looked at: samples hardly ever share numbers.
+static sample simulate(machine *m, layout *l, access_maker *make, int which, uint64_t trials) {
+  sample s = {0};
+  uint64_t address[BANK_LANES_MAX], period = layout_random_numbers(l) / (32 * m->w);
+  for (uint64_t i = 0; i < trials; i++) {
+    if (period <= 1 || i % period == 0)
+      layout_draw(l, &m->state);
+    make(m, which, address);
+    add_sample(&s, layout_congestion(l, m->counter, m->w, address));
+  }
+  return s;
+}
+
+// ---- Tables II and III -------------------------------------------------------------------------
+
+static const char *const implementations[] = {"raw", "RAS", "RAP"};
+
+typedef struct row_2 {
+  const char *name;
+  access_maker *make;
+  int which;
+  double published[3][5];  // by implementation and w = 16, 32, 64, 128, 256
+} row_2;
+
+#define BALLS                                                                                      \
+  { 3.08, 3.53, 3.96, 4.38, 4.77 }
+#define ONES                                                                                       \
+  { 1, 1, 1, 1, 1 }
+#define RANDOM                                                                                     \
+  { 2.92, 3.44, 3.90, 4.34, 4.75 }
+static const row_2 table_2[] = {
+    {"contiguous", strided, 0, {ONES, ONES, ONES}},
+    {"stride", strided, 1, {{16, 32, 64, 128, 256}, BALLS, ONES}},
+    {"diagonal", diagonal, 0, {ONES, BALLS, {3.20, 3.61, 4.00, 4.41, 4.78}}},
+    {"random", at_random, 0, {RANDOM, RANDOM, RANDOM}},
+};
+
+// What the paper gives as 1 or w is exact; what it has simulated is within 0.03.
+static void add_mean(arena *a, paper_table *t, const char *where, double published, uint32_t w,
+                     const sample *s) {
+  bool exact = published == 1 || published == w;
+  double half = half_interval(s);
+  const char *note = half > 0 ? arena_printf(a, "95 %% +-%.4f", half) : NULL;
+  paper_add(a, t, (paper_cell){where, published, mean_of(s), exact ? 0 : 0.03, note});
+}
+
+static void make_table_2(arena *a, uint64_t trials, paper_tables *out) {
+  paper_table *t =
+      paper_add_table(a, out,
+                      "Table II: the congestion of accesses to a matrix of w x w, mean "
+                      "of %" PRIu64 " accesses",
+                      trials);
+  for (int i = 0; i < 3; i++)
+    for (size_t row = 0; row < sizeof table_2 / sizeof *table_2; row++)
+      for (int size = 0; size < 5; size++) {
+        machine m = machine_new(a, 16U << size, 2);
+        layout *l = layout_of(a, &m, implementations[i], SEED);
+        const row_2 *r = &table_2[row];
+        sample s = simulate(&m, l, r->make, r->which, trials);
+        add_mean(a, t, arena_printf(a, "%s %s w=%u", implementations[i], r->name, m.w),
+                 r->published[i][size], m.w, &s);
+      }
+}
+
+typedef struct row_3 {
+  const char *name;
+  access_maker *make;
+  int which;
+  double published[3];
+} row_3;
+
+// A transpose reads and writes with one of the accesses above, for any warp i.
+static const row_3 table_3[] = {
+    {"CRSW read", strided, 0, {1, 1, 1}},        {"CRSW write", strided, 1, {32, 3.53, 1}},
+    {"SRCW read", strided, 1, {32, 3.53, 1}},    {"SRCW write", strided, 0, {1, 1, 1}},
+    {"DRDW read", diagonal, 1, {1, 3.53, 3.61}}, {"DRDW write", diagonal, 0, {1, 3.53, 3.61}},
+};
+
+static void make_table_3(arena *a, uint64_t trials, paper_tables *out) {
+  paper_table *t = paper_add_table(
+      a, out, "Table III: the congestion of transposes of 32 x 32, mean of %" PRIu64 " warps",
+      trials);
+  for (int i = 0; i < 3; i++)
+    for (size_t row = 0; row < sizeof table_3 / sizeof *table_3; row++) {
+      const row_3 *r = &table_3[row];
+      machine m = machine_new(a, 32, 2);
+      layout *l = layout_of(a, &m, implementations[i], SEED);
+      sample s = simulate(&m, l, r->make, r->which, trials);
+      add_mean(a, t, arena_printf(a, "%s %s", implementations[i], r->name), r->published[i], m.w,
+               &s);
+    }
+}
+
+// ---- Table IV: malicious accesses --------------------------------------------------------------
+
+// The paper's access against R1P: the six orders of three values of i, j, k are turned alike.
+static void sixfold(machine *m, int which, uint64_t *address) {
+  static const uint8_t order[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2},
+                                      {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+  (void)which;
+  for (uint32_t t = 0; t < m->w; t++) {
+    uint64_t value = 0;
+    for (int d = 0; d < 3; d++)
+      value = value * m->w + (t / 6 * 3 + order[t % 6][d]) % m->w;
+    address[t] = value * m->w;
+  }
+}
+
+// Another address, near to `from`: a digit at random, two digits of the row exchanged, or any.
+static uint64_t neighbour(machine *m, uint64_t from) {
+  uint64_t digit[4], x = 0;
+  uint32_t i = 1 + draw_below(&m->state, 3), j = 1 + draw_below(&m->state, 3);
+  for (int d = 0; d < 4; d++, from /= m->w)
+    digit[d] = from % m->w;
+  switch (draw_below(&m->state, 3)) {
+  case 0:
+    digit[draw_below(&m->state, 4)] = draw_below(&m->state, m->w);
+    break;
+  case 1:
+    x = digit[i], digit[i] = digit[j], digit[j] = x;
+    break;
+  default:
+    return draw_word(&m->state) % m->words;
+  }
+  return ((digit[3] * m->w + digit[2]) * m->w + digit[1]) * m->w + digit[0];
+}
+
+enum { TRAINING = 128 };
+
+static double score(machine *m, layout *const *layouts, const uint64_t *address) {
+  uint64_t sum = 0;
+  for (int i = 0; i < TRAINING; i++)
+    sum += layout_congestion(layouts[i], m->counter, m->w, address);
+  return (double)sum / TRAINING;
+}
+
+// Climbs from a random access: one address becomes a neighbour of one of them, if the mean over
+// layouts drawn beforehand is not less. What it finds is scored on others.
+static void search(arena *a, machine *m, const char *name, uint64_t steps, uint64_t *address) {
+  layout *layouts[TRAINING];
+  for (int i = 0; i < TRAINING; i++)
+    layouts[i] = layout_of(a, m, name, draw_word(&m->state));
+  at_random(m, 0, address);
+  double best = score(m, layouts, address);
+  for (uint64_t step = 0; step < steps; step++) {
+    uint32_t t = draw_below(&m->state, m->w);
+    uint64_t before = address[t];
+    address[t] = neighbour(m, address[draw_below(&m->state, m->w)]);
+    double now = score(m, layouts, address);
+    if (now < best)
+      address[t] = before;
+    else
+      best = now;
+  }
+}
+
+static sample score_afresh(machine *m, layout *l, const uint64_t *address, uint64_t trials) {
+  sample s = {0};
+  for (uint64_t i = 0; i < trials; i++) {
+    layout_draw(l, &m->state);
+    add_sample(&s, layout_congestion(l, m->counter, m->w, address));
+  }
+  return s;
+}
+
+// ---- Table IV ----------------------------------------------------------------------------------
+
+// What the paper has: a number, w, or O(log w / log log w) in expectation.
+typedef enum entry { ONE, ALL, LOG } entry;
+
+typedef struct column_4 {
+  const char *name;
+  entry strides[3], malicious;
+  double numbers[3];  // random numbers: coefficients of w, w^2, w^3
+} column_4;
+
+static const column_4 table_4[] = {
+    {"raw", {ALL, ALL, ALL}, ALL, {0, 0, 0}},   {"RAS", {LOG, LOG, LOG}, LOG, {0, 0, 1}},
+    {"1P", {ONE, ALL, ALL}, ALL, {1, 0, 0}},    {"R1P", {ONE, ONE, ONE}, LOG, {1, 0, 0}},
+    {"3P", {ONE, ONE, ONE}, LOG, {3, 0, 0}},    {"w2P", {ONE, LOG, LOG}, LOG, {0, 0, 1}},
+    {"1Pw2R", {ONE, LOG, LOG}, LOG, {1, 1, 0}},
+};
+
+static void add_entry(arena *a, paper_table *t, const char *where, entry e, uint32_t w,
+                      const sample *s) {
+  double bound = log(w) / log(log(w)), published = e == ONE ? 1.0 : e == ALL ? (double)w : NAN;
+  const char *note = e == LOG ? arena_printf(a, "95 %% +-%.4f, %.3f log w / log log w",
+                                             half_interval(s), mean_of(s) / bound)
+                              : NULL;
+  paper_add(a, t, (paper_cell){where, published, mean_of(s), 0, note});
+}
+
+void paper_rap_malicious(arena *a, uint32_t w, uint64_t trials, uint64_t steps, double *papers,
+                         double *found) {
+  machine m = machine_new(a, w, 4);
+  layout *l = layout_of(a, &m, "R1P", SEED);
+  uint64_t address[BANK_LANES_MAX];
+  sixfold(&m, 0, address);
+  sample s = score_afresh(&m, l, address, trials);
+  *papers = mean_of(&s);
+  search(a, &m, "R1P", steps, address);
+  s = score_afresh(&m, l, address, trials);
+  *found = mean_of(&s);
+}
+
+static void add_malicious(arena *a, paper_table *t, const machine *of, const column_4 *c,
+                          uint64_t trials, uint64_t steps) {
+  machine m = *of;
+  layout *l = layout_of(a, &m, c->name, SEED);
+  uint64_t address[BANK_LANES_MAX];
+  // Tables that are much larger than an access are not worth as many trials.
+  uint64_t fresh = trials / (1 + layout_random_numbers(l) / (64 * m.w));
+  sample s;
+  if (strcmp(c->name, "R1P") == 0) {
+    sixfold(&m, 0, address);
+    s = score_afresh(&m, l, address, fresh);
+    add_entry(a, t, arena_printf(a, "%s malicious, the paper's", c->name), LOG, m.w, &s);
+  }
+  search(a, &m, c->name, steps, address);
+  s = score_afresh(&m, l, address, fresh);
+  add_entry(a, t, arena_printf(a, "%s malicious, searched", c->name), c->malicious, m.w, &s);
+}
+
+static void make_table_4(arena *a, uint32_t w, uint64_t trials, uint64_t steps, paper_tables *out) {
+  static const char *const names[] = {"contiguous", "stride1", "stride2", "stride3"};
+  paper_table *t = paper_add_table(
+      a, out,
+      "Table IV at w = %u: the congestion of accesses to an array of w^4 words, mean of "
+      "%" PRIu64 " accesses; malicious ones after %" PRIu64 " steps",
+      w, trials, steps);
+  for (size_t i = 0; i < sizeof table_4 / sizeof *table_4; i++) {
+    const column_4 *c = &table_4[i];
+    machine m = machine_new(a, w, 4);
+    layout *l = layout_of(a, &m, c->name, SEED);
+    for (int digit = 0; digit < 4; digit++) {
+      sample s = simulate(&m, l, strided, digit, trials);
+      add_entry(a, t, arena_printf(a, "%s %s", c->name, names[digit]),
+                digit ? c->strides[digit - 1] : ONE, w, &s);
+    }
+    sample s = simulate(&m, l, at_random, 0, trials);
+    add_entry(a, t, arena_printf(a, "%s random", c->name), LOG, w, &s);
+    add_malicious(a, t, &m, c, trials, steps);
+    double numbers = ((c->numbers[2] * w + c->numbers[1]) * w + c->numbers[0]) * w;
+    paper_add(a, t,
+              (paper_cell){arena_printf(a, "%s random numbers", c->name), numbers,
+                           (double)layout_random_numbers(l), 0, NULL});
+  }
+}
+
+void paper_rap(arena *a, uint64_t trials, paper_tables *out) {
+  uint64_t steps = trials && trials < STEPS ? trials : STEPS;
+  trials = trials ? trials : TRIALS;
+  make_table_2(a, trials, out);
+  make_table_3(a, trials, out);
+  make_table_4(a, 16, trials, steps, out);
+  make_table_4(a, 32, trials, steps, out);
+}

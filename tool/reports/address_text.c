@@ -1,0 +1,116 @@
+// Reading traces and lists. See address_text.h.
+#include "tool/reports/address_text.h"
+
+#include <ctype.h>
+#include <stdio.h>
+
+enum { SHOWN = 24 };  // characters of what is no address
+
+static bool separates(char c) { return c == ' ' || c == '\t' || c == ',' || c == '\r'; }
+
+static int digit_of(char c) {
+  return c >= '0' && c <= '9'   ? c - '0'
+         : c >= 'a' && c <= 'f' ? c - 'a' + 10
+         : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                : 16;
+}
+
+// As much of it as a message has room for, in letters that can be seen.
+static const char *shown(arena *a, const char *word, size_t length) {
+  char *out = arena_alloc(a, 4 * SHOWN + 4);
+  size_t at = 0;
+  for (size_t i = 0; i < length && i < SHOWN; i++) {
+    unsigned char c = (unsigned char)word[i];
+    at += (size_t)snprintf(out + at, 5, isprint(c) ? "%c" : "\\x%02x", c);
+  }
+  memcpy(out + at, length > SHOWN ? "..." : "", length > SHOWN ? 4 : 1);
+  return out;
+}
+
+// NULL, or what is wrong.
+static const char *read_address(arena *a, const char *word, size_t length, uint64_t *address) {
+  bool hexadecimal = length > 2 && word[0] == '0' && (word[1] == 'x' || word[1] == 'X');
+  uint64_t base = hexadecimal ? 16 : 10;
+  bool far = false;
+  *address = 0;
+  for (size_t i = hexadecimal ? 2 : 0; i < length; i++) {
+    uint64_t digit = (uint64_t)digit_of(word[i]);
+    if (digit >= base)
+      return arena_printf(a, "'%s' is no number: expected one such as 96 or 0x60",
+                          shown(a, word, length));
+    *address = far ? 0 : *address * base + digit;
+    far = far || *address >> BANK_ADDRESS_BITS != 0;
+  }
+  return far ? arena_printf(a, "%s is not less than 2^%d", shown(a, word, length),
+                            BANK_ADDRESS_BITS)
+             : NULL;
+}
+
+// The numbers up to `end`, behind those that are there.
+static const char *read_line(arena *a, const char *at, const char *end, address_list *out) {
+  while (at < end) {
+    const char *word = at;
+    uint64_t address;
+    while (at < end && !separates(*at))
+      at++;
+    const char *wrong = at > word ? read_address(a, word, (size_t)(at - word), &address) : NULL;
+    if (wrong)
+      return wrong;
+    if (at > word)
+      vec_push(a, out, address);
+    at += at < end;
+  }
+  return NULL;
+}
+
+static const char *end_of_line(const char *at, const char *end) {
+  const char *next = memchr(at, '\n', (size_t)(end - at));
+  return next ? next : end;
+}
+
+// Without the line's comment.
+static const char *end_of_numbers(const char *at, const char *next) {
+  const char *comment = memchr(at, '#', (size_t)(next - at));
+  return comment ? comment : next;
+}
+
+bool address_text_list(arena *a, const char *bytes, size_t length, address_list *out, size_t *line,
+                       const char **wrong) {
+  const char *end = bytes + length;
+  *line = 0;
+  for (const char *at = bytes, *next; at < end; at = next + (next < end)) {
+    next = end_of_line(at, end);
+    ++*line;
+    *wrong = read_line(a, at, end_of_numbers(at, next), out);
+    if (*wrong)
+      return false;
+  }
+  *line = 0;
+  *wrong = out->count ? NULL : "there is no number in it";
+  return out->count > 0;
+}
+
+bool address_text_trace(arena *a, const char *bytes, size_t length, bank_trace *out, size_t *line,
+                        const char **wrong) {
+  const char *end = bytes + length;
+  size_t before = out->accesses.count;
+  address_list access = {0};
+  *line = 0;
+  for (const char *at = bytes, *next; at < end; at = next + (next < end)) {
+    next = end_of_line(at, end);
+    ++*line;
+    access.count = 0;
+    *wrong = read_line(a, at, end_of_numbers(at, next), &access);
+    if (!*wrong && access.count > BANK_LANES_MAX)
+      *wrong = arena_printf(a, "more than %d addresses in one access", BANK_LANES_MAX);
+    if (*wrong)
+      return false;
+    if (access.count)
+      bank_trace_add(a, out, (uint32_t)access.count, access.items);
+  }
+  *line = 0;
+  *wrong = out->accesses.count > before
+               ? NULL
+               : "no access in it: expected a line with the addresses of each warp";
+  return !*wrong;
+}

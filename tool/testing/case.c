@@ -1,0 +1,506 @@
+// One file's tests. Each entry of each block is tested on each of the block's inputs:
+//
+//   read the input -> run -> compare with the output (or the message with `error:`) -> properties
+//
+// and its structure is compared with what each entry's plan has.
+//
+// A failure is one line and details below it:
+//
+//   sort.perm:12: main: result[2] is 3i32, expected 2i32
+//     expected [0i32, 1i32, 2i32, 3i32]
+//     found    [0i32, 1i32, 3i32, 2i32]
+#include "tool/testing/case.h"
+#include "runtime/context.h"
+#include "tool/cli.h"
+#include "tool/testing/compare.h"
+#include "tool/testing/structure.h"
+
+#include <regex.h>
+
+// One test at work.
+typedef struct test_run {
+  test_file *file;
+  permc_context *context;
+  const test_block *block;
+  const block_case *the_case;  // NULL: the error of a whole program
+  const char *entry;
+  const char *load_error;  // the message when the program does not load; NULL: it does
+  permc_value **arguments, **results;
+  size_t argument_count, result_count;
+  text why;  // of the failure
+} test_run;
+
+// ---- what a test is called -------------------------------------------------------------------
+
+static bool has_tag(const test_block *block, const char **tags, size_t count) {
+  for (size_t i = 0; i < count; i++)
+    for (size_t k = 0; k < block->tags.count; k++)
+      if (strcmp(tags[i], block->tags.items[k]) == 0)
+        return true;
+  return false;
+}
+
+static void add_data(text *name, const char *before, const block_data *data) {
+  if (data->kind == DATA_FILE)
+    text_printf(name, "%s @%s", before, data->text);
+  else
+    text_printf(name, "%s%s {%s}", data->kind == DATA_RANDOM ? "random " : "", before, data->text);
+}
+
+// Whether the options select the test "FILE:LINE ENTRY NAME".
+static bool selected(const test_file *file, const test_block *block, uint32_t line,
+                     const char *entry, const char *name) {
+  const test_options *options = file->options;
+  if (options->tag_count && !has_tag(block, options->tags, options->tag_count))
+    return false;
+  if (has_tag(block, options->excluded, options->excluded_count))
+    return false;
+  if (!options->only)
+    return true;
+  text full = {0};
+  text_printf(&full, "%s:%u %s %s", file->path, line, entry, name);
+  bool found = full.data && strstr(full.data, options->only);
+  text_free(&full);
+  return found;
+}
+
+static bool selected_case(const test_file *file, const test_block *block, const block_case *c,
+                          const char *entry) {
+  text name = {0};
+  add_data(&name, "input", &c->input);
+  bool yes = selected(file, block, c->line, entry, text_content(&name));
+  text_free(&name);
+  return yes;
+}
+
+// ---- reports ---------------------------------------------------------------------------------
+
+// Adds lines, each with two blanks before it.
+static void add_indented(text *to, const char *lines) {
+  while (*lines) {
+    size_t length = strcspn(lines, "\n");
+    text_printf(to, "  %.*s\n", (int)length, lines);
+    lines += length + (lines[length] == '\n');
+  }
+}
+
+// The first line of `why` beside the place, the others below it.
+static void report(test_file *file, uint32_t line, const char *entry, const char *why) {
+  size_t length = strcspn(why, "\n");
+  text_printf(&file->report, "%s:%u: %s: %.*s\n", file->path, line, entry, (int)length, why);
+  add_indented(&file->report, why + length + (why[length] == '\n'));
+}
+
+static void count_test(test_file *file, size_t *counter) {
+  ++*counter;
+  if (file->progress)
+    file->progress(file);
+}
+
+static void finish(test_run *run, bool passed, uint32_t line) {
+  if (!passed)
+    report(run->file, line, run->entry, run->why.data ? run->why.data : "failed");
+  count_test(run->file, passed ? &run->file->passed : &run->file->failed);
+  permc_values_free(run->arguments, run->argument_count);
+  permc_values_free(run->results, run->result_count);
+  text_free(&run->why);
+}
+
+// The context's message below `what`.
+static bool fail_with_message(test_run *run, const char *what) {
+  text_printf(&run->why, "%s:\n%s", what, permc_message(run->context));
+  return false;
+}
+
+// ---- data ------------------------------------------------------------------------------------
+
+// A path in a test block is relative to its file.
+static void add_path(text *to, const test_file *file, const char *path) {
+  const char *slash = strrchr(file->path, '/');
+  if (path[0] != '/' && slash)
+    text_add(to, file->path, (size_t)(slash - file->path) + 1);
+  text_string(to, path);
+}
+
+// The text of braces at the line and column where it stands in the file, so that messages about
+// it name the right place.
+static void add_in_place(text *to, const block_data *data) {
+  for (uint32_t i = 1; i < data->line; i++)
+    text_add(to, "\n", 1);
+  for (uint32_t i = 1; i < data->column; i++)
+    text_add(to, " ", 1);
+  text_string(to, data->text);
+}
+
+static bool read_input(test_run *run) {
+  const block_data *input = &run->the_case->input;
+  permc_value ***into = &run->arguments;
+  size_t *count = &run->argument_count;
+  if (input->kind == DATA_RANDOM)
+    return permc_read_random(run->context, run->entry, input->text, 1, into, count);
+  text bytes = {0};
+  bool ok;
+  if (input->kind == DATA_FILE) {
+    add_path(&bytes, run->file, input->text);
+    const char *path = bytes.data ? bytes.data : input->text;
+    ok = permc_read_files(run->context, run->entry, &path, 1, into, count);
+  } else {
+    add_in_place(&bytes, input);
+    ok = permc_read_bytes(run->context, run->entry, run->file->path, text_content(&bytes),
+                          bytes.length, into, count);
+  }
+  text_free(&bytes);
+  return ok;
+}
+
+static void say_unreadable(text *why, const array *result, const char *message) {
+  text_string(why, "result is ");
+  say_array_type(why, result);
+  text_printf(why, ", which the output given is not\n%s", message);
+}
+
+// Reads arrays of the types of `like`; the arrays are the caller's to destroy.
+static bool read_like(value_source *from, const array_list *like, array_list *into, text *why) {
+  value_error error = {""};
+  for (size_t i = 0; i < like->count; i++) {
+    value_expectation expected = {.type = like->items[i].type, .rank = (int)like->items[i].rank};
+    value_status status = value_read(from, expected, &into->items[i], &error);
+    if (status == VALUE_END)
+      text_printf(why, "the output holds %zu of the %zu arrays of the result", i, like->count);
+    else if (status == VALUE_ERROR)
+      say_unreadable(why, &like->items[i], error.message);
+    if (status != VALUE_OK)
+      return false;
+    into->count++;
+  }
+  array extra = {0};
+  value_expectation anything = {.type = SCALAR_COUNT, .rank = -1};
+  value_status status = value_read(from, anything, &extra, &error);
+  array_destroy(&extra);
+  if (status != VALUE_END)
+    text_printf(why, "the output holds more than the %zu array%s of the result", like->count,
+                like->count == 1 ? "" : "s");
+  return status == VALUE_END;
+}
+
+static bool open_and_read(test_run *run, const array_list *like, array_list *into) {
+  const block_data *output = &run->the_case->output;
+  text bytes = {0};
+  value_error error = {""};
+  value_source *from;
+  if (output->kind == DATA_FILE) {
+    add_path(&bytes, run->file, output->text);
+    from = value_source_open(bytes.data ? bytes.data : output->text, &error);
+  } else {
+    add_in_place(&bytes, output);
+    from = value_source_bytes(run->file->path, text_content(&bytes), bytes.length, &error);
+  }
+  bool ok = from && read_like(from, like, into, &run->why);
+  if (!from)
+    text_string(&run->why, error.message);
+  if (from)
+    value_source_close(from);
+  text_free(&bytes);
+  return ok;
+}
+
+// ---- checks ----------------------------------------------------------------------------------
+
+static bool check_output(test_run *run) {
+  array_list results, expected = {0};
+  bool ok = list_arrays(&results, run->results, run->result_count);
+  if (ok) {
+    expected.items = calloc(results.count + 1, sizeof *expected.items);
+    ok = expected.items && open_and_read(run, &results, &expected) &&
+         lists_equal("result", &expected, &results, &run->why);
+  }
+  for (size_t i = 0; i < expected.count; i++)
+    array_destroy(&expected.items[i]);
+  list_free(&expected);
+  list_free(&results);
+  return ok;
+}
+
+static bool compare_values(const char *name, permc_value *const *expected, size_t expected_count,
+                           permc_value *const *found, size_t found_count, text *why) {
+  array_list e = {0}, f = {0};
+  bool ok = list_arrays(&e, expected, expected_count) && list_arrays(&f, found, found_count) &&
+            lists_equal(name, &e, &f, why);
+  list_free(&e);
+  list_free(&f);
+  return ok;
+}
+
+static bool check_auto_output(test_run *run) {
+  permc_value **expected = NULL;
+  size_t count = 0;
+  bool ok = permc_run(run->context, run->entry, "interp", run->arguments, run->argument_count,
+                      &expected, &count);
+  if (!ok)
+    fail_with_message(run, "auto output: interp fails");
+  ok = ok && compare_values("result", expected, count, run->results, run->result_count, &run->why);
+  permc_values_free(expected, count);
+  return ok;
+}
+
+static permc_value *copy_array(const array *a) {
+  return permc_value_new(scalar_types[a->type].name, a->rank, a->dims, a->data);
+}
+
+// A copy of the values as `parameters` arguments: as they are, as one tuple, or each component
+// apart. False: they do not fit.
+static bool regroup(permc_value *const *values, size_t count, size_t parameters,
+                    permc_value ***into) {
+  array_list all;
+  if (!list_arrays(&all, values, count))
+    return false;
+  bool one = parameters == 1, apart = parameters == all.count;
+  size_t made = 0;
+  *into = calloc(all.count + 1, sizeof **into);
+  bool ok = *into && (one || apart);
+  for (size_t i = 0; ok && i < all.count; i++)
+    ok = ((*into)[made++] = copy_array(&all.items[i])) != NULL;
+  if (ok && one && all.count > 1) {
+    permc_value *tuple = permc_value_tuple(*into, made);  // takes the parts
+    memset(*into, 0, made * sizeof **into);
+    made = 1;
+    ok = ((*into)[0] = tuple) != NULL;
+  }
+  list_free(&all);
+  if (!ok) {
+    permc_values_free(*into, made);
+    *into = NULL;
+  }
+  return ok;
+}
+
+// function(values), the function being any expression in the program's scope.
+static bool apply(test_run *run, const char *function, permc_value *const *values, size_t count,
+                  permc_value ***results, size_t *result_count) {
+  if (!permc_define(run->context, function))
+    return fail_with_message(run, function);
+  size_t parameters = permc_parameter_count(run->context, "-e");
+  if (parameters == (size_t)-1)
+    return fail_with_message(run, function);
+  permc_value **copies = NULL;
+  bool direct = parameters == count;
+  if (!direct && !regroup(values, count, parameters, &copies)) {
+    text_printf(&run->why, "%s takes %zu arguments, not the %zu values here", function, parameters,
+                count);
+    return false;
+  }
+  bool ok = permc_run(run->context, "-e", run->file->options->backend, direct ? values : copies,
+                      parameters, results, result_count);
+  if (!direct)
+    permc_values_free(copies, parameters);
+  return ok || fail_with_message(run, function);
+}
+
+static bool check_function(test_run *run, const block_property *property) {
+  permc_value **values = NULL;
+  size_t count = 0;
+  bool inverse = property->kind == PROPERTY_INVERSE_OF, ok;
+  if (inverse)
+    ok = apply(run, property->function, run->results, run->result_count, &values, &count) &&
+         compare_values("the input regained", run->arguments, run->argument_count, values, count,
+                        &run->why);
+  else
+    ok = apply(run, property->function, run->arguments, run->argument_count, &values, &count) &&
+         compare_values("result", values, count, run->results, run->result_count, &run->why);
+  permc_values_free(values, count);
+  return ok;
+}
+
+static bool check_property(test_run *run, const block_property *property) {
+  text_printf(&run->why, "property %s: ", property->text);
+  size_t before = run->why.length;
+  bool ok;
+  switch (property->kind) {
+  case PROPERTY_SORTED:
+    ok = values_sorted(run->results, run->result_count, &run->why);
+    break;
+  case PROPERTY_PERMUTATION:
+    ok = values_permuted(run->arguments, run->argument_count, run->results, run->result_count,
+                         &run->why);
+    break;
+  default:
+    ok = check_function(run, property);
+    break;
+  }
+  if (!ok && run->why.length == before)
+    text_string(&run->why, "out of memory");
+  if (ok)
+    text_free(&run->why);
+  return ok;
+}
+
+// Whether the context's message matches; `message` is its own when the program did not load.
+static bool check_message(test_run *run, const char *pattern, const char *message) {
+  regex_t compiled;
+  if (regcomp(&compiled, pattern, REG_EXTENDED | REG_NOSUB) != 0) {
+    text_string(&run->why, "out of memory");
+    return false;
+  }
+  bool ok = regexec(&compiled, message, 0, NULL, 0) == 0;
+  regfree(&compiled);
+  if (!ok)
+    text_printf(&run->why, "expected an error that matches '%s', found:\n%s", pattern, message);
+  return ok;
+}
+
+static bool no_error(test_run *run, const char *pattern) {
+  text_printf(&run->why, "expected an error that matches '%s', found none", pattern);
+  return false;
+}
+
+// ---- tests -----------------------------------------------------------------------------------
+
+// The message stands below the first test that fails for it.
+static bool fail_to_load(test_run *run) {
+  text_string(&run->why, "the program does not load");
+  if (run->file->failed == run->file->blocks.mistake_count)
+    text_printf(&run->why, ":\n%s", run->load_error);
+  return false;
+}
+
+static bool check_case(test_run *run) {
+  const block_case *c = run->the_case;
+  if (run->load_error)
+    return fail_to_load(run);
+  bool read = read_input(run);
+  bool ran =
+      read && permc_run(run->context, run->entry, run->file->options->backend, run->arguments,
+                        run->argument_count, &run->results, &run->result_count);
+  if (c->error)
+    return ran ? no_error(run, c->error)
+               : check_message(run, c->error, permc_message(run->context));
+  if (!ran)
+    return fail_with_message(run, read ? "the run fails" : "the input cannot be read");
+  if (c->output.kind != DATA_NONE && !check_output(run))
+    return false;
+  if (c->automatic_output && !check_auto_output(run))
+    return false;
+  for (size_t i = 0; i < run->block->properties.count; i++)
+    if (!check_property(run, &run->block->properties.items[i]))
+      return false;
+  return true;
+}
+
+// The error of a whole program shows when it is loaded, elaborated at small sizes, or, without
+// parameters, run.
+static bool check_program_error(test_run *run) {
+  const char *pattern = run->block->error;
+  if (run->load_error)
+    return check_message(run, pattern, run->load_error);
+  if (!permc_check(run->context, run->entry, NULL, 0))
+    return check_message(run, pattern, permc_message(run->context));
+  size_t parameters = permc_parameter_count(run->context, run->entry);
+  if (parameters == 0 && !permc_run(run->context, run->entry, run->file->options->backend, NULL, 0,
+                                    &run->results, &run->result_count))
+    return check_message(run, pattern, permc_message(run->context));
+  return no_error(run, pattern);
+}
+
+static bool check_structure(test_run *run, const block_structure *s) {
+  return run->load_error ? fail_to_load(run)
+                         : structure_holds(run->context, run->entry, s, &run->why);
+}
+
+static void run_structures(const test_run *like) {
+  for (size_t i = 0; i < like->block->structures.count; i++) {
+    const block_structure *s = &like->block->structures.items[i];
+    test_run run = *like;
+    if (selected(like->file, like->block, s->line, like->entry, "structure"))
+      finish(&run, check_structure(&run, s), s->line);
+  }
+}
+
+// `like` is the start of every test of the block: its file, context, entry.
+static void run_block(const test_run *like) {
+  const test_block *block = like->block;
+  if (block->error && selected(like->file, block, block->line, like->entry, "error")) {
+    test_run run = *like;
+    finish(&run, check_program_error(&run), block->line);
+  }
+  for (size_t i = 0; i < block->cases.count; i++) {
+    test_run run = *like;
+    run.the_case = &block->cases.items[i];
+    if (selected_case(run.file, block, run.the_case, run.entry))
+      finish(&run, check_case(&run), run.the_case->line);
+  }
+  run_structures(like);
+}
+
+static size_t count_tests(const test_file *file) {
+  size_t count = 0;
+  for (size_t b = 0; b < file->blocks.blocks.count; b++) {
+    const test_block *block = &file->blocks.blocks.items[b];
+    for (size_t e = 0; e < block->entries.count; e++) {
+      const char *entry = block->entries.items[e];
+      count += block->error && selected(file, block, block->line, entry, "error");
+      for (size_t i = 0; i < block->cases.count; i++)
+        count += selected_case(file, block, &block->cases.items[i], entry);
+      for (size_t i = 0; i < block->structures.count; i++)
+        count += selected(file, block, block->structures.items[i].line, entry, "structure");
+    }
+  }
+  return count;
+}
+
+// ---- the file --------------------------------------------------------------------------------
+
+void test_file_open(test_file *file) {
+  const char *why = "";
+  file->program = cli_read_file(file->path, &file->length, &why);
+  if (!file->program) {
+    text_printf(&file->report, "permc: %s: %s\n", file->path, why);
+    file->failed++;
+    return;
+  }
+  if (!testblock_parse(&file->blocks, file->path, file->program, file->length)) {
+    text_printf(&file->report, "permc: %s: out of memory\n", file->path);
+    file->failed++;
+    return;
+  }
+  if (file->blocks.mistake_count)
+    text_string(&file->report, text_content(&file->blocks.mistakes));
+  file->failed += file->blocks.mistake_count;
+  file->tests = count_tests(file);
+}
+
+void test_file_run(test_file *file) {
+  if (file->tests == 0)
+    return;
+  permc_context *context = cli_context_new();
+  if (!context) {
+    text_printf(&file->report, "permc: %s: out of memory\n", file->path);
+    file->failed += file->tests;
+    return;
+  }
+  permc_allow_extern(context, file->options->allow_extern);
+  if (!cli_use_cpu_options(file->options->given, context)) {  // was checked by cli_test
+    permc_context_free(context);
+    return;
+  }
+  bool loaded = permc_load(context, file->path);
+  char *message = strdup(permc_message(context));
+  for (size_t b = 0; b < file->blocks.blocks.count; b++) {
+    const test_block *block = &file->blocks.blocks.items[b];
+    for (size_t e = 0; e < block->entries.count; e++)
+      run_block(&(test_run){.file = file,
+                            .context = context,
+                            .block = block,
+                            .entry = block->entries.items[e],
+                            .load_error = loaded    ? NULL
+                                          : message ? message
+                                                    : "out of memory"});
+  }
+  free(message);
+  permc_context_free(context);
+}
+
+void test_file_close(test_file *file) {
+  testblock_free(&file->blocks);
+  text_free(&file->report);
+  free(file->program);
+}

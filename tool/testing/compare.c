@@ -1,0 +1,333 @@
+#include "tool/testing/compare.h"
+#include "runtime/context.h"
+
+#include <math.h>
+
+enum { SHOW_MOST = 32 };  // arrays up to so many elements are shown whole
+
+// ---- lists -----------------------------------------------------------------------------------
+
+bool list_arrays(array_list *into, permc_value *const *values, size_t count) {
+  size_t total = 0;
+  for (size_t i = 0; i < count; i++)
+    total += values[i]->count;
+  *into = (array_list){calloc(total + 1, sizeof *into->items), 0};
+  for (size_t i = 0; into->items && i < count; i++)
+    for (size_t k = 0; k < values[i]->count; k++)
+      into->items[into->count++] = values[i]->components[k];
+  return into->items != NULL;
+}
+
+void list_free(array_list *list) {
+  free(list->items);
+  *list = (array_list){0};
+}
+
+// ---- words -----------------------------------------------------------------------------------
+
+static const unsigned char *element(const array *a, uint64_t index) {
+  return (const unsigned char *)a->data + index * scalar_types[a->type].size;
+}
+
+// As the text format writes it, without the newline.
+static void say_array(text *to, const array *a) {
+  char *written = NULL;
+  size_t length = 0;
+  value_error error;
+  FILE *stream = open_memstream(&written, &length);
+  bool ok = stream && value_write(stream, FORMAT_TEXT, a, 1, &error);
+  if (stream)
+    fclose(stream);
+  while (ok && length > 0 && written[length - 1] == '\n')
+    length--;
+  if (ok)
+    text_add(to, written, length);
+  free(written);
+}
+
+static void say_element(text *to, const array *a, uint64_t index) {
+  array one = {.type = a->type, .rank = 0, .data = (void *)(uintptr_t)element(a, index)};
+  say_array(to, &one);
+}
+
+void say_array_type(text *to, const array *a) {
+  for (uint32_t i = 0; i < a->rank; i++)
+    text_printf(to, "[%llu]", (unsigned long long)a->dims[i]);
+  text_string(to, scalar_types[a->type].name);
+}
+
+// "result", "result.1" for one of several.
+static void say_name(text *to, const char *name, size_t component, size_t components) {
+  text_string(to, name);
+  if (components > 1)
+    text_printf(to, ".%zu", component);
+}
+
+// "[3][0]"
+static void say_place(text *to, const array *a, uint64_t index) {
+  uint64_t step = array_count(a);
+  for (uint32_t i = 0; i < a->rank; i++) {
+    step /= a->dims[i];
+    text_printf(to, "[%llu]", (unsigned long long)(index / step));
+    index %= step;
+  }
+}
+
+// ---- equality --------------------------------------------------------------------------------
+
+static double part(const array *a, uint64_t i) {
+  switch (scalar_real_of(a->type)) {
+  case SCALAR_F16:
+    return scalar_f16_value(((const uint16_t *)a->data)[i]);
+  case SCALAR_F32:
+    return (double)((const float *)a->data)[i];
+  default:
+    return ((const double *)a->data)[i];
+  }
+}
+
+static double tolerance_of(const array *expected, uint64_t parts) {
+  double largest = 1;
+  for (uint64_t i = 0; i < parts; i++) {
+    double magnitude = fabs(part(expected, i));
+    if (isfinite(magnitude) && magnitude > largest)
+      largest = magnitude;
+  }
+  scalar_type type = scalar_real_of(expected->type);
+  return largest * (type == SCALAR_F16 ? 1e-2 : type == SCALAR_F32 ? 1e-5 : 1e-12);
+}
+
+static bool floats_equal(double a, double b, double tolerance) {
+  if (isnan(a) || isnan(b))
+    return isnan(a) && isnan(b);
+  return a == b || fabs(a - b) <= tolerance;
+}
+
+// The first index at which arrays of one type and shape differ; their length if none.
+static uint64_t first_difference(const array *expected, const array *found) {
+  uint64_t count = array_count(expected);
+  const scalar_row *row = &scalar_types[expected->type];
+  if (row->kind != KIND_FLOAT && row->kind != KIND_COMPLEX) {
+    for (uint64_t i = 0; i < count; i++)
+      if (memcmp(element(expected, i), element(found, i), row->size) != 0)
+        return i;
+    return count;
+  }
+  uint64_t each = row->kind == KIND_COMPLEX ? 2 : 1;
+  double tolerance = tolerance_of(expected, count * each);
+  for (uint64_t i = 0; i < count * each; i++)
+    if (!floats_equal(part(expected, i), part(found, i), tolerance))
+      return i / each;
+  return count;
+}
+
+static bool same_shape(const array *a, const array *b) {
+  bool same = a->type == b->type && a->rank == b->rank;
+  for (uint32_t i = 0; same && i < a->rank; i++)
+    same = a->dims[i] == b->dims[i];
+  return same;
+}
+
+static void show_both(text *why, const array *expected, const array *found) {
+  if (expected->rank == 0 || array_count(expected) > SHOW_MOST || array_count(found) > SHOW_MOST)
+    return;
+  text_string(why, "\nexpected ");
+  say_array(why, expected);
+  text_string(why, "\nfound    ");
+  say_array(why, found);
+}
+
+bool lists_equal(const char *name, const array_list *expected, const array_list *found, text *why) {
+  if (expected->count != found->count) {
+    text_printf(why, "%s has %zu components, expected %zu", name, found->count, expected->count);
+    return false;
+  }
+  for (size_t k = 0; k < expected->count; k++) {
+    const array *e = &expected->items[k], *f = &found->items[k];
+    bool same = same_shape(e, f);
+    uint64_t index = same ? first_difference(e, f) : 0;
+    if (same && index == array_count(e))
+      continue;
+    say_name(why, name, k, expected->count);
+    if (same)
+      say_place(why, f, index);
+    text_string(why, " is ");
+    same ? say_element(why, f, index) : say_array_type(why, f);
+    text_string(why, ", expected ");
+    same ? say_element(why, e, index) : say_array_type(why, e);
+    show_both(why, e, f);
+    return false;
+  }
+  return true;
+}
+
+// ---- sorted ----------------------------------------------------------------------------------
+
+static int compare_floats(double a, double b) {
+  if (isnan(a) || isnan(b))
+    return isnan(a) - isnan(b);
+  if (a == b)
+    return !!signbit(b) - !!signbit(a);  // -0.0 before 0.0
+  return a < b ? -1 : 1;
+}
+
+static int64_t load_signed(const array *a, uint64_t i) {
+  switch (scalar_types[a->type].size) {
+  case 1:
+    return ((const int8_t *)a->data)[i];
+  case 2:
+    return ((const int16_t *)a->data)[i];
+  case 4:
+    return ((const int32_t *)a->data)[i];
+  default:
+    return ((const int64_t *)a->data)[i];
+  }
+}
+
+static uint64_t load_unsigned(const array *a, uint64_t i) {
+  switch (scalar_types[a->type].size) {
+  case 1:
+    return ((const uint8_t *)a->data)[i];
+  case 2:
+    return ((const uint16_t *)a->data)[i];
+  case 4:
+    return ((const uint32_t *)a->data)[i];
+  default:
+    return ((const uint64_t *)a->data)[i];
+  }
+}
+
+// The library's total order of elements i and k: below, equal to or above 0.
+static int compare_elements(const array *a, uint64_t i, uint64_t k) {
+  switch (scalar_types[a->type].kind) {
+  case KIND_SIGNED:
+    return (load_signed(a, i) > load_signed(a, k)) - (load_signed(a, i) < load_signed(a, k));
+  case KIND_BOOL:
+  case KIND_UNSIGNED:
+    return (load_unsigned(a, i) > load_unsigned(a, k)) -
+           (load_unsigned(a, i) < load_unsigned(a, k));
+  default:
+    return compare_floats(part(a, i), part(a, k));
+  }
+}
+
+static int compare_tuples(const array *components, size_t count, uint64_t i, uint64_t k) {
+  int order = 0;
+  for (size_t c = 0; c < count && order == 0; c++)
+    order = compare_elements(&components[c], i, k);
+  return order;
+}
+
+static bool sortable(const array *a, text *why) {
+  if (a->rank > 0 && scalar_types[a->type].kind != KIND_COMPLEX)
+    return true;
+  text_string(why, "'sorted' is for arrays of ordered elements, the result is ");
+  say_array_type(why, a);
+  return false;
+}
+
+// Components of one shape: an array of tuples.
+static bool rows_sorted(const array *components, size_t count, const char *name, text *why) {
+  for (size_t c = 0; c < count; c++)
+    if (!sortable(&components[c], why))
+      return false;
+  uint64_t total = array_count(components), row = components->dims[components->rank - 1];
+  for (uint64_t i = 1; i < total; i++) {
+    if (i % row == 0 || compare_tuples(components, count, i - 1, i) <= 0)
+      continue;
+    text_string(why, name);
+    say_place(why, components, i);
+    text_string(why, " is out of order: ");
+    for (int k = 0; k < 2; k++) {
+      for (size_t c = 0; c < count; c++) {
+        text_string(why, c ? ", " : count > 1 ? "(" : "");
+        say_element(why, &components[c], i - 1 + (uint64_t)k);
+      }
+      text_string(why, count > 1 ? ")" : "");
+      text_string(why, k ? "" : " stands before ");
+    }
+    return false;
+  }
+  return true;
+}
+
+bool values_sorted(permc_value *const *values, size_t count, text *why) {
+  for (size_t i = 0; i < count; i++) {
+    const permc_value *v = values[i];
+    bool one_shape = true;
+    for (size_t c = 1; c < v->count; c++) {
+      array like = v->components[c];
+      like.type = v->components[0].type;
+      one_shape = one_shape && same_shape(&like, &v->components[0]);
+    }
+    char name[32] = "result";
+    if (count > 1)
+      snprintf(name, sizeof name, "result.%zu", i);
+    for (size_t c = 0; c < v->count; c += one_shape ? v->count : 1)
+      if (!rows_sorted(&v->components[c], one_shape ? v->count : 1, name, why))
+        return false;
+  }
+  return true;
+}
+
+// ---- permutation -----------------------------------------------------------------------------
+
+static int compare_blocks(const void *a, const void *b, void *size) {
+  return memcmp(a, b, *(size_t *)size);
+}
+
+// The elements of a value side by side, each `size` bytes, sorted as bytes. NULL: no memory.
+static unsigned char *sorted_blocks(const permc_value *v, uint64_t count, size_t size) {
+  unsigned char *blocks = malloc(count * size + 1);
+  size_t offset = 0;
+  for (size_t c = 0; blocks && c < v->count; c++) {
+    size_t each = scalar_types[v->components[c].type].size;
+    for (uint64_t i = 0; i < count; i++)
+      memcpy(blocks + i * size + offset, element(&v->components[c], i), each);
+    offset += each;
+  }
+  if (blocks)
+    qsort_r(blocks, count, size, compare_blocks, &size);
+  return blocks;
+}
+
+static bool same_elements(const permc_value *before, const permc_value *after, const char *name,
+                          text *why) {
+  uint64_t count = array_count(&before->components[0]);
+  size_t size = 0;
+  bool comparable = before->count == after->count;
+  for (size_t c = 0; comparable && c < before->count; c++) {
+    const array *b = &before->components[c], *a = &after->components[c];
+    comparable = b->type == a->type && array_count(b) == count && array_count(a) == count;
+    size += scalar_types[b->type].size;
+  }
+  if (!comparable) {
+    text_printf(why, "%s is no permutation of the input: types or lengths differ", name);
+    return false;
+  }
+  unsigned char *b = sorted_blocks(before, count, size), *a = sorted_blocks(after, count, size);
+  bool same = a && b && memcmp(a, b, count * size) == 0;
+  if (!same)
+    text_printf(why, a && b ? "%s does not hold the elements of the input" : "%s: out of memory",
+                name);
+  free(a);
+  free(b);
+  return same;
+}
+
+bool values_permuted(permc_value *const *before, size_t before_count, permc_value *const *after,
+                     size_t after_count, text *why) {
+  if (before_count != after_count) {
+    text_printf(why, "'permutation' needs a result for each argument: %zu arguments, %zu results",
+                before_count, after_count);
+    return false;
+  }
+  for (size_t i = 0; i < before_count; i++) {
+    char name[32] = "result";
+    if (before_count > 1)
+      snprintf(name, sizeof name, "result.%zu", i);
+    if (!same_elements(before[i], after[i], name, why))
+      return false;
+  }
+  return true;
+}

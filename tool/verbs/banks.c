@@ -1,0 +1,439 @@
+// permc banks: what the accesses of a trace, or of a plan, cost under every bank layout.
+#include "kernels/banks/layout.h"
+#include "kernels/hmm/banks_plan.h"
+#include "runtime/explain/json.h"
+#include "tool/reports/address_text.h"
+#include "tool/reports/plan.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+typedef struct fit {  // accesses of one pattern
+  bank_pattern pattern;
+  uint64_t accesses, units;  // units: of the layout raw
+} fit;
+
+typedef struct choice {  // a layout, and what it costs
+  const layout_kind *kind;
+  layout *layout;  // NULL: `wrong` says why
+  const char *wrong;
+  bank_cost cost;
+} choice;
+
+typedef struct report {
+  const char *title;  // the file, or the entry of a program
+  bool of_plan;
+  char *bytes;  // of a file
+  const layout_kind *only;
+  bank_trace trace;
+  uint64_t accesses;  // of the trace, each as often as it happens
+  layout_request request;
+  VEC(fit) fits;
+  VEC(choice) choices;
+  uint64_t raw;  // conflicts without a layout
+  const choice *best;
+  const layout *of_data;  // the default where indices are data; NULL: no access is random
+} report;
+
+// ---- counting ----------------------------------------------------------------------------------
+
+// Which patterns there are: open addressing, at most half full.
+typedef struct known {
+  size_t slots;  // a power of two
+  size_t *slot;  // number + 1 of a fit; 0: free
+} known;
+
+// By what pattern_equal compares.
+static size_t hash_of(const bank_pattern *p) {
+  uint64_t h = (uint64_t)p->stride * UINT64_C(0x9e3779b97f4a7c15);
+  h = (h ^ h >> 32 ^ (uint64_t)p->rows) * UINT64_C(0xbf58476d1ce4e5b9);
+  h ^= h >> 32 ^ (uint64_t)p->class ^ (p->class == PATTERN_BLOCK ? (uint64_t)p->width << 2 : 0);
+  h *= UINT64_C(0x94d049bb133111eb);
+  return (size_t)(h ^ h >> 32);
+}
+
+static size_t *find(const known *k, const report *r, const bank_pattern *p) {
+  size_t at = hash_of(p) & (k->slots - 1);
+  while (k->slot[at] != 0 && !pattern_equal(&r->fits.items[k->slot[at] - 1].pattern, p))
+    at = (at + 1) & (k->slots - 1);
+  return &k->slot[at];
+}
+
+static void make_room(arena *a, known *k, const report *r) {
+  if (2 * (r->fits.count + 1) <= k->slots)
+    return;
+  k->slots = k->slots ? 2 * k->slots : 64;
+  k->slot = NEW_ARRAY(a, size_t, k->slots);
+  for (size_t i = 0; i < r->fits.count; i++)
+    *find(k, r, &r->fits.items[i].pattern) = i + 1;
+}
+
+static void classify(arena *a, report *r, bank_counter *c) {
+  known k = {0};
+  for (size_t i = 0; i < r->trace.accesses.count; i++) {
+    const bank_access *access = &r->trace.accesses.items[i];
+    uint64_t units = bank_congestion(c, access->count, access->address) * access->times;
+    fit own = {pattern_of(access->count, access->address), access->times, units};
+    r->accesses += own.accesses;
+    r->raw += own.units - own.accesses;
+    make_room(a, &k, r);
+    size_t *slot = find(&k, r, &own.pattern);
+    if (*slot == 0) {
+      vec_push(a, &r->fits, own);
+      *slot = r->fits.count;
+    } else {
+      r->fits.items[*slot - 1].accesses += own.accesses;
+      r->fits.items[*slot - 1].units += own.units;
+    }
+  }
+}
+
+static int by_cost(const void *x, const void *y) {
+  const fit *a = x, *b = y;
+  const bank_pattern *p = &a->pattern, *q = &b->pattern;
+  int by_units = (a->units < b->units) - (a->units > b->units);
+  int by_class = (p->class > q->class) - (p->class < q->class);
+  int by_stride = (p->stride > q->stride) - (p->stride < q->stride);
+  int by_rows = (p->rows > q->rows) - (p->rows < q->rows);
+  int by_width = (p->width > q->width) - (p->width < q->width);
+  return by_units    ? by_units
+         : by_class  ? by_class
+         : by_stride ? by_stride
+         : by_rows   ? by_rows
+                     : by_width;
+}
+
+// Words of memory, in whole rows of banks.
+static uint64_t memory_of(const layout *l) {
+  uint64_t words = l->places > l->words ? l->places : l->words;
+  return (words + l->banks - 1) / l->banks * l->banks;
+}
+
+// Fewer conflicts; or the same in less memory; or with less to compute.
+static bool better(const choice *a, const choice *b) {
+  uint64_t own = bank_conflicts(a->cost), other = bank_conflicts(b->cost);
+  if (own == other) {
+    own = memory_of(a->layout);
+    other = memory_of(b->layout);
+  }
+  return own != other ? own < other : layout_operations(a->layout) < layout_operations(b->layout);
+}
+
+static void choose(arena *a, report *r, bank_counter *c) {
+  const layout_kind *kind;
+  bank_trace distinct = bank_trace_distinct(a, &r->trace);
+  r->request.distinct = &distinct;
+  for (size_t i = 0; (kind = layout_kind_at(i)) != NULL; i++) {
+    if (r->only && kind != r->only)
+      continue;
+    choice own = {.kind = kind};
+    own.layout = layout_make(a, kind, &r->request, &own.wrong);
+    if (own.layout)
+      own.cost = layout_cost(own.layout, c, &r->trace);
+    vec_push(a, &r->choices, own);
+  }
+  for (size_t i = 0; i < r->choices.count; i++) {
+    const choice *own = &r->choices.items[i];
+    if (own->layout && (!r->best || better(own, r->best)))
+      r->best = own;
+  }
+  r->request.distinct = NULL;
+}
+
+// The layout for accesses of a trace without a pattern, which may be those of indices that are
+// data.
+static void choose_for_data(arena *a, report *r) {
+  const layout_request *q = &r->request;
+  const char *wrong;
+  for (size_t i = 0; i < r->fits.count && !r->of_data && !r->of_plan; i++)
+    if (r->fits.items[i].pattern.class == PATTERN_RANDOM)
+      r->of_data = layout_for_data(a, q->banks, q->words, q->seed, &wrong);
+}
+
+// ---- text --------------------------------------------------------------------------------------
+
+enum { FITS_SHOWN = 12 };
+
+static void print_fit(text *to, const fit *f) {
+  const bank_pattern *p = &f->pattern;
+  text_printf(to, "%10" PRIu64 "%12.2f  %-6s", f->accesses, (double)f->units / (double)f->accesses,
+              pattern_class_names[p->class]);
+  if (p->class == PATTERN_STRIDE)
+    text_printf(to, "  stride %" PRId64, p->stride);
+  if (p->class == PATTERN_BLOCK)
+    text_printf(to, "  rows of %" PRIu32 " with stride %" PRId64 ", %" PRId64 " apart", p->width,
+                p->stride, p->rows);
+  text_string(to, "\n");
+}
+
+static void print_choice(text *to, const report *r, const choice *c) {
+  if (!c->layout) {
+    text_printf(to, "%s\n", c->wrong);  // it begins with the name
+    return;
+  }
+  uint64_t left = bank_conflicts(c->cost);
+  text_printf(to, "%-22s%5" PRIu32 "%9.2f%12" PRIu64, c->kind->name, c->cost.worst,
+              (double)c->cost.units / (double)c->cost.accesses, left);
+  double removed = r->raw ? 100 * (1 - (double)left / (double)r->raw) : 0;
+  if (r->raw)
+    text_printf(to, "%8.1f %%", fabs(removed) < 0.05 ? 0 : removed);  // no -0.0
+  else
+    text_printf(to, "%10s", "-");
+  text_printf(to, "  %s\n", c->layout->parameters);
+}
+
+// Tables, place and bank in C, of the address a.
+static void print_c(text *to, const layout *l, const char *prefix) {
+  layout_print_tables(to, l, "static const", prefix);
+  text_string(to, "  place  ");
+  layout_print_place(to, l, prefix, "a");
+  text_string(to, "\n  bank   ");
+  layout_print_bank(to, l, prefix, "a");
+  text_string(to, "\n");
+}
+
+static void print_report(text *to, const report *r) {
+  text_printf(to, "%s: %" PRIu64 " access%s", r->title, r->accesses, r->accesses == 1 ? "" : "es");
+  if (r->of_plan)
+    text_printf(to, " of scratch, %zu different,", r->trace.accesses.count);
+  text_printf(to,
+              " of up to %" PRIu32 " address%s, %" PRIu64 " word%s, %" PRIu32 " bank%s\n\n"
+              "  accesses  congestion  class\n",
+              r->trace.lanes, r->trace.lanes == 1 ? "" : "es", r->request.words,
+              r->request.words == 1 ? "" : "s", r->request.banks, r->request.banks == 1 ? "" : "s");
+  for (size_t i = 0; i < r->fits.count && i < FITS_SHOWN; i++)
+    print_fit(to, &r->fits.items[i]);
+  if (r->fits.count > FITS_SHOWN)
+    text_printf(to, "       and %zu other pattern%s\n", r->fits.count - FITS_SHOWN,
+                r->fits.count - FITS_SHOWN == 1 ? "" : "s");
+  text_printf(to, "\n%-22s%5s%9s%12s%10s\n", "layout", "worst", "mean", "conflicts", "removed");
+  for (size_t i = 0; i < r->choices.count; i++)
+    print_choice(to, r, &r->choices.items[i]);
+  if (r->of_data) {
+    text_printf(to,
+                "\nof indices that are data: %s, seed %" PRIu64 ", by default; of an address a\n",
+                r->of_data->kind->name, r->of_data->seed);
+    print_c(to, r->of_data, "data");
+  }
+  text_printf(to, "\nbest: %s, in %" PRIu64 " word%s of memory; of an unsigned address a%s\n",
+              r->best->kind->name, memory_of(r->best->layout),
+              memory_of(r->best->layout) == 1 ? "" : "s",
+              memory_of(r->best->layout) >> 32 ? " of 64 bits" : "");
+  print_c(to, r->best->layout, "shift");
+}
+
+// ---- JSON --------------------------------------------------------------------------------------
+
+static void json_fits(text *to, const report *r) {
+  for (size_t i = 0; i < r->fits.count; i++) {
+    const fit *f = &r->fits.items[i];
+    text_printf(to,
+                "%s\n  {\"class\": \"%s\", \"stride\": %" PRId64 ", \"width\": %" PRIu32
+                ", \"rows\": %" PRId64 ", \"accesses\": %" PRIu64 ", \"units\": %" PRIu64 "}",
+                i ? "," : "", pattern_class_names[f->pattern.class], f->pattern.stride,
+                f->pattern.class == PATTERN_BLOCK ? f->pattern.width : 0, f->pattern.rows,
+                f->accesses, f->units);
+  }
+}
+
+static void json_choices(text *to, const report *r) {
+  for (size_t i = 0; i < r->choices.count; i++) {
+    const choice *c = &r->choices.items[i];
+    text_printf(to, "%s\n  {\"name\": \"%s\", ", i ? "," : "", c->kind->name);
+    text_string(to, c->layout ? "\"parameters\": " : "\"wrong\": ");
+    json_write_string(to, c->layout ? c->layout->parameters : c->wrong);
+    if (c->layout)
+      text_printf(to, ", \"worst\": %" PRIu32 ", \"units\": %" PRIu64 ", \"conflicts\": %" PRIu64,
+                  c->cost.worst, c->cost.units, bank_conflicts(c->cost));
+    text_string(to, "}");
+  }
+}
+
+static void json_text(text *to, const char *name, const text *value) {
+  text_printf(to, ", \"%s\": ", name);
+  json_write_string(to, text_content(value));
+}
+
+static void json_layout(text *to, const layout *l, const char *prefix) {
+  text tables = {0}, place = {0}, bank = {0};
+  layout_print_tables(&tables, l, "static const", prefix);
+  layout_print_place(&place, l, prefix, "a");
+  layout_print_bank(&bank, l, prefix, "a");
+  text_printf(to, "{\"name\": \"%s\", \"words\": %" PRIu64, l->kind->name, memory_of(l));
+  json_text(to, "tables", &tables);
+  json_text(to, "place", &place);
+  json_text(to, "bank", &bank);
+  text_string(to, "}");
+  to->failed = to->failed || tables.failed || place.failed || bank.failed;
+  text_free(&tables);
+  text_free(&place);
+  text_free(&bank);
+}
+
+static void print_json(text *to, const report *r) {
+  text_printf(to, "{\"%s\": ", r->of_plan ? "entry" : "file");
+  json_write_string(to, r->title);
+  text_printf(to,
+              ", \"accesses\": %" PRIu64 ", \"lanes\": %" PRIu32 ", \"words\": %" PRIu64
+              ", \"banks\": %" PRIu32,
+              r->accesses, r->trace.lanes, r->request.words, r->request.banks);
+  if (r->of_plan)
+    text_printf(to, ", \"different\": %zu", r->trace.accesses.count);
+  text_string(to, ",\n \"patterns\": [");
+  json_fits(to, r);
+  text_string(to, "],\n \"layouts\": [");
+  json_choices(to, r);
+  text_string(to, "],\n \"best\": ");
+  json_layout(to, r->best->layout, "shift");
+  if (r->of_data) {
+    text_printf(to, ",\n \"seed\": %" PRIu64 ", \"of_data\": ", r->of_data->seed);
+    json_layout(to, r->of_data, "data");
+  }
+  text_string(to, "}\n");
+}
+
+// ---- the verb ----------------------------------------------------------------------------------
+
+static const char *kind_name(const void *state, size_t i) {
+  (void)state;
+  const layout_kind *k = layout_kind_at(i);
+  return k ? k->name : NULL;
+}
+
+// The number of an option, where it is given. False: it is no number, a usage error, reported.
+static bool number(const cli_arguments *given, const char *option, uint64_t *out) {
+  const char *value = cli_value(given, option);
+  if (!value || cli_magnitude(value, out))
+    return true;
+  cli_usage_error("banks: %s is a number below 2^64, such as 96 or 2^10, not '%s'", option, value);
+  return false;
+}
+
+static cli_status read_options(const cli_arguments *given, report *of) {
+  layout_request *r = &of->request;
+  const char *name = cli_value(given, "--layout");
+  uint64_t banks = 32;
+  r->seed = 1;
+  if (!number(given, "--banks", &banks) || !number(given, "--words", &r->words) ||
+      !number(given, "--seed", &r->seed))
+    return CLI_USAGE;
+  if (banks < 1 || banks > BANKS_MAX)
+    return cli_usage_error("banks: a memory has 1 to %d banks, not --banks %" PRIu64, BANKS_MAX,
+                           banks);
+  r->banks = (uint32_t)banks;
+  uint64_t seed = 1;
+  of->only = name ? layout_kind_and_seed(name, &seed) : NULL;
+  bool seeded = of->only && strchr(name, ':');
+  if (seeded && cli_count(given, "--seed"))
+    return cli_usage_error("banks: --layout %s has a seed: --seed would be another", name);
+  if (seeded)
+    r->seed = seed;
+  if (!name || of->only)
+    return CLI_OK;
+  if (strchr(name, ':'))
+    return cli_usage_error(
+        "banks: there is no layout '%s' (--layout help lists them; NAME:SEED has "
+        "a number below 2^64, and is for random layouts)",
+        name);
+  const char *closest = cli_closest(name, kind_name, NULL);
+  if (closest)
+    return cli_usage_error("banks: no layout '%s' (did you mean %s?)", name, closest);
+  return cli_usage_error("banks: no layout '%s' (see permc banks --layout help)", name);
+}
+
+static cli_status read_trace(arena *a, const cli_arguments *given, report *r) {
+  const char *path = given->operands[0], *wrong = NULL;
+  size_t length, line;
+  r->title = strcmp(path, "-") ? path : "standard input";
+  r->bytes = cli_read_file(path, &length, &wrong);
+  if (!r->bytes)
+    cli_error("%s: %s", r->title, wrong);
+  else if (!address_text_trace(a, r->bytes, length, &r->trace, &line, &wrong))
+    line ? cli_error("%s:%zu: %s", r->title, line, wrong) : cli_error("%s: %s", r->title, wrong);
+  return wrong ? CLI_WRONG : CLI_OK;
+}
+
+static cli_status read_plan(arena *a, const cli_arguments *given, report *r) {
+  cli_status status;
+  const char *wrong = NULL, *file = given->operand_count ? given->operands[0] : NULL;
+  const plan *p = cli_gpu_plan(a, given, file, &r->title, &status);
+  if (!p)
+    return status;
+  r->of_plan = true;
+  wrong = bank_trace_add_plan(a, &r->trace, p);
+  if (!wrong && r->trace.accesses.count == 0)
+    wrong = "the plan has no exchange: its warps ask for nothing in scratch memory";
+  if (wrong)
+    cli_error("%s: %s", r->title, wrong);
+  return wrong ? CLI_WRONG : CLI_OK;
+}
+
+// Options of plans are none of a trace's.
+static cli_status read_accesses(arena *a, const cli_arguments *given, report *r) {
+  static const char *const of_plans[] = {"--entry", "--size", "--arguments", "--strategy", NULL};
+  bool program = given->operand_count > 0 && cli_is_program(given->operands[0]);
+  if (program || cli_count(given, "-e"))
+    return read_plan(a, given, r);
+  for (const char *const *name = of_plans; *name; name++)
+    if (cli_count(given, *name))
+      return cli_usage_error("banks: %s is for a program, FILE.perm or -e EXPR", *name);
+  if (given->operand_count == 0)
+    return cli_usage_error("banks: FILE or -e EXPR is missing (see permc help banks)");
+  return read_trace(a, given, r);
+}
+
+static cli_status analyse(arena *a, const cli_arguments *given, report *r, text *out) {
+  cli_status status = read_options(given, r);
+  if (status == CLI_OK)
+    status = read_accesses(a, given, r);
+  if (status != CLI_OK)
+    return status;
+  if (!cli_count(given, "--words"))
+    r->request.words = r->trace.words;
+  if (r->request.words < r->trace.words)
+    return cli_usage_error("banks: --words %" PRIu64 " is too few: %s has the address %" PRIu64,
+                           r->request.words, r->title, r->trace.words - 1);
+  r->request.accesses = &r->trace;
+  bank_counter *c = bank_counter_new(a, r->request.banks);
+  classify(a, r, c);
+  qsort(r->fits.items, r->fits.count, sizeof *r->fits.items, by_cost);
+  choose(a, r, c);
+  choose_for_data(a, r);
+  if (!r->best) {
+    cli_error("%s: %s", r->title, r->choices.items[0].wrong);
+    return CLI_WRONG;
+  }
+  if (cli_count(given, "--json"))
+    print_json(out, r);
+  else
+    print_report(out, r);
+  return CLI_OK;
+}
+
+// What the arena's end jumps back to.
+static cli_status analyse_guarded(arena *a, const cli_arguments *given, report *r, text *out) {
+  jmp_buf failure;
+  a->failure = &failure;
+  if (setjmp(failure)) {
+    cli_error("out of memory");
+    return CLI_WRONG;
+  }
+  return analyse(a, given, r, out);
+}
+
+cli_status cli_banks(const cli_arguments *given) {
+  arena memory = {0};
+  text out = {0};
+  report r = {0};
+  cli_status status = analyse_guarded(&memory, given, &r, &out);
+  if (status == CLI_OK && out.failed) {
+    cli_error("out of memory");
+    status = CLI_WRONG;
+  } else if (status == CLI_OK) {
+    fputs(text_content(&out), stdout);
+  }
+  text_free(&out);
+  free(r.bytes);
+  arena_free(&memory);
+  return status;
+}

@@ -1,0 +1,420 @@
+// permc machine: accesses, algorithms and plans on the memory machines.
+#include "core/units.h"
+#include "kernels/banks/layout.h"
+#include "kernels/hmm/plan.h"
+#include "runtime/explain/machine_report.h"
+#include "runtime/hmm/memory.h"
+#include "tool/cli.h"
+#include "tool/reports/address_text.h"
+#include "tool/reports/plan.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+typedef struct machine_state {
+  const cli_arguments *given;
+  arena memory;
+  machine machine;
+  const machine_algorithm *algorithm;  // NULL: a plan
+  machine_task task;
+  const char *data;  // the name of the permutation or file, or NULL
+} machine_state;
+
+// ---- numbers ---------------------------------------------------------------------------------
+
+// The option's value, or `*number` as it is. False: reported.
+static bool take_number(const cli_arguments *given, const char *name, uint64_t most,
+                        uint64_t *number) {
+  const char *word = cli_value(given, name);
+  uint64_t read = 0;
+  if (!word)
+    return true;
+  if (!cli_magnitude(word, &read) || read < 1 || read > most) {
+    cli_usage_error("machine: %s is a number from 1 to %" PRIu64 ", such as 2^10, not '%s'", name,
+                    most, word);
+    return false;
+  }
+  *number = read;
+  return true;
+}
+
+// Threads: 0 where they are not given.
+static bool take_machine(machine_state *s) {
+  const cli_arguments *given = s->given;
+  machine *m = &s->machine;
+  uint64_t width = 32, dmms = 1;
+  m->latency = 100;
+  m->shared_latency = 1;
+  bool good = take_number(given, "--width", MACHINE_WIDEST, &width) &&
+              take_number(given, "--latency", UINT32_MAX, &m->latency) &&
+              take_number(given, "--shared-latency", UINT32_MAX, &m->shared_latency) &&
+              take_number(given, "--dmms", MACHINE_MOST_DMMS, &dmms) &&
+              take_number(given, "--threads", UINT64_C(1) << 40, &m->threads) &&
+              take_number(given, "--registers", MACHINE_WIDEST, &s->task.registers);
+  m->width = (uint32_t)width;
+  m->dmms = (uint32_t)dmms;
+  return good;
+}
+
+static bool take_kind(machine_state *s) {
+  const char *word = s->given->operands[0];
+  for (int kind = 0; kind < MACHINE_KINDS; kind++)
+    if (!strcmp(word, machine_names[kind])) {
+      s->machine.kind = (machine_kind)kind;
+      return true;
+    }
+  cli_usage_error("machine: there is no machine '%s', only dmm, umm and hmm", word);
+  return false;
+}
+
+// ---- what it is to do ------------------------------------------------------------------------
+
+static const char *algorithm_name(const void *state, size_t i) {
+  const machine_algorithm *r = machine_algorithm_at(i);
+  (void)state;
+  return r ? r->name : NULL;
+}
+
+static cli_status no_algorithm(const char *word) {
+  text known = {0};
+  const char *closest = cli_closest(word, algorithm_name, NULL);
+  for (size_t i = 0; machine_algorithm_at(i); i++)
+    text_printf(&known, "%s%s", i ? ", " : "", machine_algorithm_at(i)->name);
+  if (closest)
+    cli_usage_error("machine: there is no algorithm '%s' (did you mean %s?)", word, closest);
+  else
+    cli_usage_error("machine: there is no algorithm '%s', nor a program of that name; there is %s",
+                    word, text_content(&known));
+  text_free(&known);
+  return CLI_USAGE;
+}
+
+static cli_status list_algorithms(void) {
+  for (size_t i = 0; machine_algorithm_at(i); i++)
+    printf("%-20s%s\n", machine_algorithm_at(i)->name, machine_algorithm_at(i)->summary);
+  for (size_t i = 0; machine_permutation_at(i); i++)
+    printf("%s%s", i ? ", " : "permutations: ", machine_permutation_at(i)->name);
+  puts("");
+  return CLI_OK;
+}
+
+// NULL: reported, and behind what is wrong with reading the file `instead`.
+static uint64_t *read_list(machine_state *s, const char *path, const char *instead) {
+  size_t length, line = 0;
+  const char *wrong = "";
+  char *bytes = cli_read_file(path, &length, &wrong);
+  address_list list = {0};
+  uint64_t n = s->task.n;
+  bool read = bytes != NULL,
+       good = read && address_text_list(&s->memory, bytes, length, &list, &line, &wrong);
+  free(bytes);
+  s->task.n = list.count;
+  if (line)
+    cli_error("%s:%zu: %s", path, line, wrong);
+  else if (!good)
+    cli_error("%s: %s%s", path, wrong, read ? "" : instead);
+  else if (n && n != list.count)
+    cli_error("%s: there are %zu numbers, and --size says %" PRIu64, path, list.count, n);
+  return good && (!n || n == list.count) ? list.items : NULL;
+}
+
+static bool take_permutation(machine_state *s, uint64_t seed) {
+  const char *name = cli_value(s->given, "--permutation");
+  const machine_permutation *p = machine_permutation_named(name);
+  uint64_t n = s->task.n;
+  s->data = name;
+  if (p) {
+    uint32_t bits = (uint32_t)__builtin_ctzll(n);
+    if ((n & (n - 1)) != 0 || bits > MACHINE_MOST_BITS || (p->square && bits % 2)) {
+      cli_error("the permutation %s is one of n = 2^k elements, k %s, at most %d, not of %" PRIu64,
+                name, p->square ? "even" : "any", MACHINE_MOST_BITS, n);
+      return false;
+    }
+    s->task.list = machine_permutation_list(&s->memory, p, bits, seed);
+    return true;
+  }
+  uint64_t *list = read_list(s, name, "; permutations with names: permc machine dmm help");
+  const char *wrong = list ? machine_permutation_problem(&s->memory, list, s->task.n) : NULL;
+  if (wrong)
+    cli_error("%s: it is no permutation: %s", name, wrong);
+  s->task.list = list;
+  return list && !wrong;
+}
+
+static bool take_addresses(machine_state *s) {
+  s->data = cli_value(s->given, "--addresses");
+  return (s->task.list = read_list(s, s->data, "")) != NULL;
+}
+
+// All that there is to do, but whole warps and as few as the algorithm takes.
+static uint64_t usual_threads(const machine_state *s) {
+  uint64_t n = s->task.n, w = s->machine.width;
+  if (s->algorithm->data == MACHINE_ADDRESSES)
+    return (n + w - 1) / w * w;
+  return s->algorithm->takes & MACHINE_TAKES_REGISTERS ? n / w : n;
+}
+
+// ---- memory ----------------------------------------------------------------------------------
+
+// Both executions, with barriers and free-running, hold what they have taken.
+static bool fits(const machine_state *s) {
+  uint64_t bytes = 0;
+  char why[MACHINE_MEMORY_WHY], threads[NUMBER_SPACE] = "";
+  for (int barrier = 0; barrier < 2; barrier++) {
+    machine m = s->machine;
+    m.barrier = barrier;
+    if (__builtin_add_overflow(bytes, machine_algorithm_bytes(&m, s->algorithm, &s->task), &bytes))
+      bytes = UINT64_MAX;
+  }
+  if (machine_memory_fits((double)bytes, why))
+    return true;
+  if (s->machine.threads)
+    snprintf(threads, sizeof threads, " with p = %" PRIu64, s->machine.threads);
+  if (s->task.n == 0)  // a file will say
+    cli_error("p = %" PRIu64 " is too large: a memory machine for it needs %s", s->machine.threads,
+              why);
+  else
+    cli_error("n = %" PRIu64 "%s is too large: a memory machine for it needs %s", s->task.n,
+              threads, why);
+  return false;
+}
+
+// That it does not fit, and what would.
+static cli_status too_large(machine_state *s, const plan *p, const c_options *options,
+                            const char *why) {
+  enum { FEWER_BITS = 18 };
+  char ignored[MACHINE_MEMORY_WHY];
+  machine_estimate fewer;
+  s->machine.threads = UINT64_C(1) << FEWER_BITS;
+  if (!machine_plan_report_estimate(&s->memory, &s->machine, p, options, &fewer) &&
+      machine_memory_fits(fewer.bytes, ignored))
+    cli_error("a memory machine for this plan needs %s: with --threads 2^%d it fits", why,
+              FEWER_BITS);
+  else
+    cli_error("a memory machine for this plan needs %s, and --threads would not help: only smaller "
+              "arrays",
+              why);
+  return CLI_WRONG;
+}
+
+static void warn_of_time(const machine_estimate *e) {
+  static const double many = 1.3e9, a_second = 1.3e8;  // as measured: ten seconds
+  if (e->requests < many)
+    return;
+  static const struct {
+    double seconds;
+    const char *name;
+  } units[] = {{3600, "hour"}, {60, "minute"}, {1, "second"}};
+  double seconds = e->requests / a_second;
+  size_t unit = 0;
+  while (units[unit].seconds > 1 && seconds < 2 * units[unit].seconds)
+    unit++;
+  cli_error("%.1e requests are to be simulated, which takes about %.0f %ss", e->requests,
+            seconds / units[unit].seconds, units[unit].name);
+}
+
+// ---- algorithms ------------------------------------------------------------------------------
+
+static cli_status show(text *out) {
+  bool good = !out->failed;
+  if (good)
+    fputs(text_content(out), stdout);
+  else
+    cli_error("out of memory");
+  text_free(out);
+  return good ? CLI_OK : CLI_WRONG;
+}
+
+// NULL, or the option without which it cannot be.
+static const char *missing(const machine_state *s) {
+  const char *list = s->algorithm->data == MACHINE_PERMUTATION ? "--permutation"
+                     : s->algorithm->data == MACHINE_ADDRESSES ? "--addresses"
+                                                               : NULL;
+  const char *name = list ? cli_value(s->given, list) : NULL;
+  if (list && !name)
+    return list;
+  bool from_file = name && !machine_permutation_named(name);
+  return from_file || cli_count(s->given, "--size") ? NULL : "--size";
+}
+
+// NULL, or an option that says nothing to the algorithm.
+static const char *idle_option(const machine_state *s) {
+  const machine_algorithm *r = s->algorithm;
+  const char *permutation = cli_value(s->given, "--permutation");
+  const machine_permutation *p = permutation ? machine_permutation_named(permutation) : NULL;
+  bool random = r->data != MACHINE_PERMUTATION || (p && !p->at);
+  const struct {
+    const char *name;
+    bool taken;
+  } options[] = {{"--permutation", r->data == MACHINE_PERMUTATION},
+                 {"--addresses", r->data == MACHINE_ADDRESSES},
+                 {"--registers", r->takes & MACHINE_TAKES_REGISTERS},
+                 {"--shared-latency", s->machine.kind == MACHINE_HMM},
+                 {"--seed", r->takes & MACHINE_TAKES_SEED && random}};
+  for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+    if (!options[i].taken && cli_count(s->given, options[i].name))
+      return options[i].name;
+  return NULL;
+}
+
+static cli_status report_idle(machine_state *s, const char *option) {
+  const char *permutation = cli_value(s->given, "--permutation");
+  bool of_kind = !strcmp(option, "--shared-latency");
+  bool of_permutation =
+      permutation && s->algorithm->data == MACHINE_PERMUTATION && !strcmp(option, "--seed");
+  return cli_usage_error(
+      "machine: %s is no option of %s", option,
+      of_kind          ? (s->machine.kind == MACHINE_DMM ? "a dmm" : "a umm")
+      : of_permutation ? arena_printf(&s->memory, "%s with %s", s->algorithm->name, permutation)
+                       : s->algorithm->name);
+}
+
+// CLI_OK: s->task and the threads are there.
+static cli_status take_task(machine_state *s) {
+  const char *size = cli_value(s->given, "--size"), *seed = cli_value(s->given, "--seed");
+  s->task.seed = 1;
+  if (idle_option(s))
+    return report_idle(s, idle_option(s));
+  if (missing(s))
+    return cli_usage_error("machine: %s is missing", missing(s));
+  if (seed && !cli_number(seed, &s->task.seed))
+    return cli_usage_error("machine: --seed is not a number from 0 to 2^64-1: '%s'", seed);
+  if (cli_count(s->given, "--size") > 1)
+    return cli_usage_error("machine: --size was given twice");
+  if (size && (!cli_magnitude(size, &s->task.n) || s->task.n == 0))
+    return cli_usage_error("machine: --size is a number from 1, such as 2^10, not '%s'", size);
+  if (s->task.n > UINT64_C(1) << MACHINE_MOST_BITS) {
+    cli_error("n is at most 2^%d, not %" PRIu64, MACHINE_MOST_BITS, s->task.n);
+    return CLI_WRONG;
+  }
+  if (s->task.n && s->machine.threads) {
+    const char *problem =
+        machine_algorithm_problem(&s->memory, &s->machine, s->algorithm, &s->task);
+    if (problem) {
+      cli_error("%s", problem);
+      return CLI_WRONG;
+    }
+  }
+  if (!fits(s))
+    return CLI_WRONG;
+  if (s->algorithm->data == MACHINE_PERMUTATION && !take_permutation(s, s->task.seed))
+    return CLI_WRONG;
+  if (s->algorithm->data == MACHINE_ADDRESSES && !take_addresses(s))
+    return CLI_WRONG;
+  if (s->machine.threads == 0)
+    s->machine.threads = usual_threads(s);
+  return fits(s) ? CLI_OK : CLI_WRONG;
+}
+
+static cli_status run_algorithm(machine_state *s) {
+  machine_report report;
+  text out = {0};
+  cli_status status = take_task(s);
+  if (status != CLI_OK)
+    return status;
+  double start = cli_seconds();
+  const char *problem =
+      machine_report_make(&s->memory, &s->machine, s->algorithm, &s->task, &report);
+  if (problem) {
+    cli_error("%s", problem);
+    return CLI_WRONG;
+  }
+  if (cli_count(s->given, "--time"))
+    cli_print_time(NULL, "machine", cli_seconds() - start);
+  report.data = s->data;
+  if (cli_count(s->given, "--json"))
+    machine_report_json(&out, &report);
+  else
+    machine_report_text(&out, &report);
+  return show(&out);
+}
+
+// ---- plans -----------------------------------------------------------------------------------
+
+static cli_status run_passes(machine_state *s, const plan *p, const char *entry) {
+  machine_plan_report r;
+  text out = {0};
+  double start = cli_seconds();
+  const char *given = cli_value(s->given, "--layout");
+  c_options options = C_OPTIONS_OF_GPU(NULL, 0);
+  if (given)
+    options.layout = layout_kind_and_seed(given, &options.layout_seed);
+  machine_estimate estimate;
+  char why[MACHINE_MEMORY_WHY];
+  const char *problem =
+      machine_plan_report_estimate(&s->memory, &s->machine, p, &options, &estimate);
+  if (!problem && !machine_memory_fits(estimate.bytes, why))
+    return too_large(s, p, &options, why);
+  if (!problem)
+    warn_of_time(&estimate);
+  if (!problem)
+    problem = machine_plan_report_make(&s->memory, &s->machine, p, entry, &options, &r);
+  if (problem) {
+    cli_error("%s", problem);
+    return CLI_WRONG;
+  }
+  if (cli_count(s->given, "--time"))
+    cli_print_time(NULL, "machine", cli_seconds() - start);
+  if (cli_count(s->given, "--json"))
+    machine_plan_report_json(&out, &r);
+  else
+    machine_plan_report_text(&out, &r);
+  return show(&out);
+}
+
+static cli_status run_plan(machine_state *s) {
+  cli_status status;
+  const char *file = s->given->operand_count > 1 ? s->given->operands[1] : NULL, *title;
+  const plan *p = cli_gpu_plan(&s->memory, s->given, file, &title, &status);
+  return p ? run_passes(s, p, title) : status;
+}
+
+// ---- the verb --------------------------------------------------------------------------------
+
+// Options of plans where there is an algorithm, and the other way round.
+static const char *out_of_place(const machine_state *s) {
+  static const char *const of_plans[] = {"-e",         "--entry",  "--arguments",
+                                         "--strategy", "--layout", NULL};
+  static const char *const of_algorithms[] = {"--permutation", "--addresses", "--registers",
+                                              "--seed", NULL};
+  for (const char *const *name = s->algorithm ? of_plans : of_algorithms; *name; name++)
+    if (cli_count(s->given, *name))
+      return *name;
+  return NULL;
+}
+
+static cli_status run(machine_state *s) {
+  const cli_arguments *given = s->given;
+  const char *what = given->operand_count > 1 ? given->operands[1] : NULL;
+  if (what && !strcmp(what, "help"))
+    return list_algorithms();
+  if (!what && !cli_count(given, "-e"))
+    return cli_usage_error("machine: an algorithm, a FILE or -e EXPR is missing (permc machine %s "
+                           "help lists algorithms)",
+                           given->operands[0]);
+  s->algorithm = what ? machine_algorithm_named(what) : NULL;
+  if (what && !s->algorithm && !cli_is_program(what))
+    return no_algorithm(what);
+  if (out_of_place(s))
+    return cli_usage_error("machine: %s is no option of %s", out_of_place(s),
+                           s->algorithm ? s->algorithm->name : "a plan");
+  if (!take_machine(s))
+    return CLI_USAGE;
+  return s->algorithm ? run_algorithm(s) : run_plan(s);
+}
+
+static cli_status run_within_memory(machine_state *s) {
+  jmp_buf failure;
+  s->memory.failure = &failure;
+  if (setjmp(failure) == 0)
+    return run(s);
+  cli_error("out of memory");
+  return CLI_WRONG;
+}
+
+cli_status cli_machine(const cli_arguments *given) {
+  machine_state s = {.given = given};
+  cli_status status = take_kind(&s) ? run_within_memory(&s) : CLI_USAGE;
+  arena_free(&s.memory);
+  return status;
+}
