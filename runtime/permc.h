@@ -110,7 +110,7 @@ typedef struct permc_explain_options {
   const char *types;   // NULL: the sizes say all. Types of the arguments: "[2^24]u32 [8](u8, i64)"
   bool json;           // one JSON object instead of text for a reader
   bool rules;          // also the rewrite rules that fired
-  const char *dump;    // instead: the "trace", "net" or "plan" itself, as text
+  const char *dump;    // instead: the "trace", "net", "plan", "c" or "cuda" itself, as text
   bool machine;        // instead: what each pass costs on a memory machine like a GPU, and on a GPU
 } permc_explain_options;
 // The entry at these sizes, which are all that its signature names, or for arguments of

@@ -60,7 +60,7 @@ static const cli_option explain_options[] = {
     {"--machine", NULL, false, "instead: each pass on a memory machine like a GPU, and on a GPU"},
     {"--rules", NULL, false, "also list the rewrite rules that fired, and what they saved"},
     {"--json", NULL, false, "print one JSON object"},
-    {"--dump", "trace|net|plan", false, "print this form of the program instead"},
+    {"--dump", "trace|net|plan|c|cuda", false, "print this form of the program instead"},
     END_OF_OPTIONS,
 };
 

@@ -1,6 +1,8 @@
 // An entry and sizes to an explanation: elaborate, lower, rewrite, plan, count. See explain.h.
 #include "runtime/explain/explain.h"
 
+#include "kernels/emit/emit.h"
+
 #include "runtime/cpu/cpu.h"
 #include "runtime/shapes.h"
 
@@ -39,7 +41,8 @@ static bool read_target(permc_context *c, arena *memory, const char *path, const
 
 static bool find_target(permc_context *c, arena *memory, const permc_explain_options *o,
                         const target **out) {
-  const char *name = o && o->target ? o->target : o && o->machine ? "gpu" : NULL;
+  bool for_gpu = o && (o->machine || (o->dump && !strcmp(o->dump, "cuda")));
+  const char *name = o && o->target ? o->target : for_gpu ? "gpu" : NULL;
   *out = name ? target_named(name) : backend_target(c);
   return *out || read_target(c, memory, name, out);
 }
@@ -125,23 +128,41 @@ static uint64_t count_moving_steps(const trace *t) {
 
 // ---- products --------------------------------------------------------------------------------
 
-static void dump(text *out, const explanation *e, const char *stage) {
+// The text that the plan's passes are compiled from; false: *problem says what cannot be written.
+static bool dump_code(text *out, const plan *p, const char **problem) {
+  c_options on_cpu = {.stream_bytes = UINT64_MAX}, on_gpu = C_OPTIONS_OF_GPU(NULL, 0);
+  c_code code = {0};
+  bool good = c_emit(&code, p, p->target->lane_bytes ? &on_cpu : &on_gpu, problem);
+  if (good)
+    c_code_file(out, &code, 0, code.pass_count, true);
+  c_code_free(&code);
+  return good;
+}
+
+static bool dump(permc_context *c, text *out, const explanation *e, const char *stage) {
+  const char *problem = NULL;
   if (!strcmp(stage, "trace"))
     trace_print(out, e->trace);
   else if (!strcmp(stage, "net"))
     net_print(out, e->program.net);
-  else
+  else if (!strcmp(stage, "plan"))
     plan_print(out, e->program.plan);
+  else if (!dump_code(out, e->program.plan, &problem)) {
+    context_error(c, "this program has no such text: %s", problem ? problem : "out of memory");
+    return false;
+  }
+  return true;
 }
 
-static void print(const explain_job *j, const explanation *e) {
+static bool print(permc_context *c, const explain_job *j, const explanation *e) {
   const permc_explain_options *o = j->options;
   if (o && o->dump)
-    dump(j->out, e, o->dump);
-  else if (o && o->json)
+    return dump(c, j->out, e, o->dump);
+  if (o && o->json)
     explain_json(j->out, e);
   else
     explain_text(j->out, e);
+  return true;
 }
 
 static bool explain(permc_context *c, const explain_job *j, binding *b, arena *memory) {
@@ -159,7 +180,7 @@ static bool explain(permc_context *c, const explain_job *j, binding *b, arena *m
                    .trace = &t,
                    .strategy = c->strategy,
                    .show_rules = o && o->rules};
-  bool here = !o || (!o->target && !o->machine);
+  bool here = !o || (!o->target && !o->machine && !(o->dump && !strcmp(o->dump, "cuda")));
   if (!backend_plan(c, memory, &t, machine, here, c->strategy, &e.program))
     return false;
   e.facts = plan_facts_of(e.program.plan);
@@ -170,9 +191,7 @@ static bool explain(permc_context *c, const explain_job *j, binding *b, arena *m
     *j->facts = e.facts;
   if (j->out && o && o->machine)
     return explain_machine(c, memory, &e, o->json, j->out);
-  if (j->out)
-    print(j, &e);
-  return true;
+  return !j->out || print(c, j, &e);
 }
 
 static bool run_explain(permc_context *c, void *with) {
@@ -193,11 +212,11 @@ static bool run_explain(permc_context *c, void *with) {
 }
 
 static bool known_stage(permc_context *c, const char *stage) {
-  static const char *const stages[] = {"trace", "net", "plan"};
-  for (size_t i = 0; i < 3; i++)
+  static const char *const stages[] = {"trace", "net", "plan", "c", "cuda"};
+  for (size_t i = 0; i < 5; i++)
     if (!strcmp(stages[i], stage))
       return true;
-  context_error(c, "there is no stage '%s' to dump; there is trace, net, plan", stage);
+  context_error(c, "there is no stage '%s' to dump; there is trace, net, plan, c, cuda", stage);
   return false;
 }
 

@@ -1,0 +1,69 @@
+#!/bin/sh
+# edges.sh
+# Reads every #include "..." of the sources and compares it with rooms.txt beside this script, which
+# says which headers are the doors of a room (a folder) and which rooms a room may look into. Prints
+# the edges that are there. Fails for
+#   a header of another room that is no door of it
+#   an edge that the table does not allow, and one that it allows and nobody uses
+#   rooms that include each other in a circle
+set -eu
+tools=$(cd "$(dirname "$0")" && pwd)
+passed=0
+failed=0
+out=${PERMC_TMP:-/tmp}
+root=$tools/../..
+
+verdict() { # verdict TEXT FILE: fails if FILE has lines
+  if [ -s "$2" ]; then
+    failed=$((failed + 1))
+    echo "$1:"
+    sed 's/^/  /' "$2"
+  else
+    passed=$((passed + 1))
+  fi
+}
+
+(cd "$root" && grep -rHo '^ *# *include "[^"]*"' --include=*.[chly] --include=*.inc \
+  core lang fusion kernels runtime tool) |
+  sed 's/: *# *include "/ /; s/"$//' | sort -u >"$out/includes"
+rm -f "$out/edges" "$out/wrong" "$out/unused" "$out/edges.all"
+awk -v out="$out" '
+  function room(path) { sub(/\/[^\/]*$/, "", path); return path }
+  /^#/ || !NF { next }
+  FNR == NR && $1 == "door" { door[$2] = 1; next }
+  FNR == NR {  # ROOM: ROOM...
+    from = substr($1, 1, length($1) - 1)
+    for (i = 2; i <= NF; i++)
+      allowed[from, $i] = 1
+    next
+  }
+  $2 !~ /\// { next }  # generated
+  {
+    from = room($1)
+    to = room($2)
+    if (from == to)
+      next
+    if (!(($2) in door))
+      print $1 " includes " $2 ", which is no door" >(out "/wrong")
+    else if (!((from, to) in allowed))
+      print $1 " includes " $2 ": " from " may not look into " to >(out "/wrong")
+    used[from, to] = 1
+    print from, to >(out "/edges.all")
+  }
+  END {
+    for (pair in allowed)
+      if (!(pair in used)) {
+        split(pair, p, SUBSEP)
+        print p[1] " may look into " p[2] ", and does not" >(out "/unused")
+      }
+  }' "$tools/rooms.txt" "$out/includes"
+touch "$out/wrong" "$out/unused"
+sort -u "$out/edges.all" >"$out/edges"
+awk '{ if ($1 != last) { if (last) printf "\n"; printf "%s:", $1; last = $1 } printf " %s", $2 }
+  END { printf "\n" }' "$out/edges"
+verdict "includes that rooms.txt does not allow" "$out/wrong"
+verdict "edges of rooms.txt that nobody uses" "$out/unused"
+tsort "$out/edges" >"$out/order" 2>"$out/loops" || true
+verdict "rooms in a circle" "$out/loops"
+echo "$passed passed, $failed failed, 0 skipped"
+[ "$failed" -eq 0 ]
