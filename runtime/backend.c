@@ -6,8 +6,9 @@
 #include "runtime/cpu/compiler.h"
 #include "runtime/cpu/cpu.h"
 #include "runtime/cpu/portable.h"
+#include "runtime/cuda/cuda.h"
 #include "runtime/interp/interp.h"
-#include "runtime/tune/tune.h"
+#include "runtime/tuned/tuned.h"
 
 // ---- planning ---------------------------------------------------------------------------------
 
@@ -76,8 +77,14 @@ bool backend_plan(permc_context *c, arena *memory, const trace *t, const target 
   if (!keep_net(c, memory, t, out))
     return false;
   out->tuned = false;
-  if (here)
-    machine = tune_target(c, memory, out->net, machine, &out->tuned);
+  char gpu[160];
+  bool on_gpu = machine->lane_bytes == 0;
+  if (on_gpu && c->gpu) {
+    const cuda_facts *facts = cuda_facts_of(c->gpu);
+    snprintf(gpu, sizeof gpu, "%s, sm_%d", facts->name, facts->capability);
+  }
+  if (here && (!on_gpu || c->gpu))
+    machine = tuned_target(memory, out->net, machine, on_gpu ? gpu : NULL, c->trial, &out->tuned);
   out->plan = plan_make(memory, out->net, machine, strategy);
   if (!right(c, "plan", plan_verify(memory, out->plan)))
     return false;

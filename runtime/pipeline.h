@@ -25,16 +25,16 @@ struct permc_context {
   const struct plan_strategy *strategy;  // NULL: the cheapest
   const struct layout_kind *layout;      // of exchanges (kernels/banks/layout.h); NULL: optimal
   uint64_t layout_seed;
-  size_t passes;             // of the last plan; 0: none was made
-  const char *isa;           // that programs are compiled for; NULL: this machine's
-  bool fuse;                 // floats: see permc_use_fast_floats
-  bool told_uncompiled;      // that there is no compiler
-  struct cuda_device *gpu;   // NULL: not opened
-  void *stream;              // the caller's, for the GPU; NULL: its own
-  bool told_no_gpu;          // that there is none
-  bool told_no_machine;      // that the memory machines do not know a program
-  struct tune_trial *trial;  // of permc_tune (tune.h); NULL: none is at work
-  bool in_place;             // jobs run on the caller's stack: of tests, whose programs are small
+  size_t passes;              // of the last plan; 0: none was made
+  const char *isa;            // that programs are compiled for; NULL: this machine's
+  bool fuse;                  // floats: see permc_use_fast_floats
+  bool told_uncompiled;       // that there is no compiler
+  struct cuda_device *gpu;    // NULL: not opened
+  void *stream;               // the caller's, for the GPU; NULL: its own
+  bool told_no_gpu;           // that there is none
+  bool told_no_machine;       // that the memory machines do not know a program
+  struct tuned_trial *trial;  // of permc_tune (runtime/tuned/tuned.h); NULL: none is at work
+  bool in_place;              // jobs run on the caller's stack: of tests, whose programs are small
 };
 
 // Runs `job` on a thread of its own with a stack that nested programs need, with memory failures

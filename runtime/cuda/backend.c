@@ -4,7 +4,7 @@
 #include "runtime/backend.h"
 #include "runtime/cuda/nvrtc.h"
 #include "runtime/cuda/program.h"
-#include "runtime/tune/tune.h"
+#include "runtime/tuned/tuned.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,21 +3,8 @@
 
 #include <math.h>
 
-tune_point tune_point_of(const target *t) {
-  return (tune_point){{t->tile_bytes, t->register_bytes, t->wide_bytes}};
-}
-
-target tune_target_at(const target *machine, const tune_point *p) {
-  target t = *machine;
-  t.tile_bytes = p->bytes[TUNE_TILE];
-  t.register_bytes = (uint32_t)p->bytes[TUNE_REGISTERS];
-  t.wide_bytes = (uint32_t)p->bytes[TUNE_WIDE];
-  t.adapts = 0;
-  return t;
-}
-
-static bool equal(const tune_point *a, const tune_point *b) {
-  for (int f = 0; f < TUNE_FIELDS; f++)
+static bool equal(const tuned_point *a, const tuned_point *b) {
+  for (int f = 0; f < TUNED_FIELDS; f++)
     if (a->bytes[f] != b->bytes[f])
       return false;
   return true;
@@ -34,15 +21,15 @@ static void add_values(tune_search *s, int field, const tune_bounds *b) {
   }
 }
 
-void tune_search_start(tune_search *s, const tune_point *start, bool same, const tune_bounds *b,
+void tune_search_start(tune_search *s, const tuned_point *start, bool same, const tune_bounds *b,
                        size_t most) {
   *s = (tune_search){.start = *start, .at = *start, .start_known = same};
   s->most = most && most < TUNE_MOST ? most : TUNE_MOST;
-  for (int field = 0; field < TUNE_FIELDS; field++)
+  for (int field = 0; field < TUNED_FIELDS; field++)
     add_values(s, field, b);
 }
 
-static bool known(const tune_search *s, const tune_point *p) {
+static bool known(const tune_search *s, const tuned_point *p) {
   bool found = s->start_known && equal(p, &s->start);
   for (size_t i = 0; i < s->count && !found; i++)
     found = equal(p, &s->tried[i].point);
@@ -53,11 +40,11 @@ static void next_field(tune_search *s) {
   s->idle = s->improved ? 0 : s->idle + 1;
   s->improved = false;
   s->value = 0;
-  s->field = (s->field + 1) % TUNE_FIELDS;
+  s->field = (s->field + 1) % TUNED_FIELDS;
 }
 
-bool tune_next(tune_search *s, tune_point *p) {
-  while (s->count < s->most && s->idle < TUNE_FIELDS) {
+bool tune_next(tune_search *s, tuned_point *p) {
+  while (s->count < s->most && s->idle < TUNED_FIELDS) {
     if (s->value == s->value_count[s->field]) {
       next_field(s);
       continue;
@@ -70,7 +57,7 @@ bool tune_next(tune_search *s, tune_point *p) {
   return false;
 }
 
-void tune_tell(tune_search *s, const tune_point *p, double ratio) {
+void tune_tell(tune_search *s, const tuned_point *p, double ratio) {
   double before = s->best ? s->best->ratio : 1;
   tune_candidate *c = &s->tried[s->count++];
   *c = (tune_candidate){*p, ratio * before};

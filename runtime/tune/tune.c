@@ -18,7 +18,7 @@ typedef struct tuning {
   permc_tune_options options;
   tune_clock *clock;
   void *with;
-  tune_trial trial;
+  tuned_trial trial;
   tune_search search;
   permc_value **expected;  // the results of the model's choice
   size_t expected_count;
@@ -129,11 +129,11 @@ static void close_side(tune_side *s) {
 }
 
 // Compiles for the point (NULL: as the model has it), and runs it once. False: reported.
-static bool open_side(tuning *t, tune_side *s, const tune_point *p) {
+static bool open_side(tuning *t, tune_side *s, const tuned_point *p) {
   target on_trial;
   t->trial.target = NULL;
   if (p) {
-    on_trial = tune_target_at(t->trial.machine, p);
+    on_trial = tuned_target_at(t->trial.own, p);
     t->trial.target = &on_trial;
   }
   *s = (tune_side){.arguments = t->arguments, .argument_count = t->argument_count, .model = !p};
@@ -154,11 +154,11 @@ static bool open_side(tuning *t, tune_side *s, const tune_point *p) {
 
 // ---- the report --------------------------------------------------------------------------------
 
-static void say_point(tuning *t, const char *title, const tune_point *p) {
+static void say_point(tuning *t, const char *title, const tuned_point *p) {
   char number[NUMBER_SPACE];
   text_printf(&t->report, "%-6s", title);
-  for (int f = 0; f < TUNE_FIELDS; f++)
-    if (f != TUNE_WIDE || t->trial.machine->lane_bytes == 0)
+  for (int f = 0; f < TUNED_FIELDS; f++)
+    if (f != TUNED_WIDE || t->trial.own->lane_bytes == 0)
       text_printf(&t->report, "%12s", show_bytes(number, p->bytes[f]));
 }
 
@@ -169,8 +169,8 @@ static void say_time(tuning *t, double seconds, double ratio) {
 
 static void say_head(tuning *t, const tune_side *model) {
   text_printf(&t->report, "%s on %s: %s\n%-6s%12s%12s", t->entry,
-              permc_compiled_backend(model->compiled), t->trial.device, "", "tile", "registers");
-  if (t->trial.machine->lane_bytes == 0)
+              permc_compiled_backend(model->compiled), t->trial.machine, "", "tile", "registers");
+  if (t->trial.own->lane_bytes == 0)
     text_printf(&t->report, "%12s", "access");
   text_printf(&t->report, "%12s%9s\n", "time", "ratio");
 }
@@ -195,7 +195,7 @@ static bool interrupted(tuning *t) {
 }
 
 // *ratio: of its seconds to those of the best so far, INFINITY where it cannot be used.
-static void try_candidate(tuning *t, tune_side *candidate, tune_side *best, const tune_point *p,
+static void try_candidate(tuning *t, tune_side *candidate, tune_side *best, const tuned_point *p,
                           double *ratio) {
   double seconds;
   *ratio = INFINITY;
@@ -220,7 +220,7 @@ static void try_candidate(tuning *t, tune_side *candidate, tune_side *best, cons
 
 // False: interrupted.
 static bool search(tuning *t, tune_side *best) {
-  tune_point p;
+  tuned_point p;
   while (tune_next(&t->search, &p)) {
     tune_side candidate = {0};
     double ratio;
@@ -241,7 +241,7 @@ static bool search(tuning *t, tune_side *best) {
 
 // What may be tried on this machine.
 static tune_bounds bounds_of(const tuning *t) {
-  const target *m = t->trial.machine;
+  const target *m = t->trial.own;
   const cuda_facts *facts =
       m->lane_bytes || !t->context->gpu ? NULL : cuda_facts_of(t->context->gpu);
   if (m->lane_bytes)
@@ -253,7 +253,7 @@ static tune_bounds bounds_of(const tuning *t) {
 
 // ---- the end -----------------------------------------------------------------------------------
 
-static bool store(tuning *t, const tune_point *p) {
+static bool store(tuning *t, const tuned_point *p) {
   cache folder;
   char path[CACHE_PATH];
   const char *why;
@@ -262,7 +262,7 @@ static bool store(tuning *t, const tune_point *p) {
     return true;
   }
   cache_open(&folder);
-  if (!tune_keep(&folder, t->trial.key, t->trial.machine, p, path, &why)) {
+  if (!tuned_store(&folder, t->trial.key, t->trial.own, p, path, &why)) {
     context_clear(t->context);
     context_error(t->context, "what was found cannot be stored: %s", why);
     return false;

@@ -2,7 +2,6 @@
 //
 //   tune.c          permc_tune (permc.h): compiles, compares, measures, reports
 //   tune/search.c   which targets are tried, and which is best: no clock, no program
-//   tune/store.c    the target that was found, beside compiled code in the cache
 //
 // The model's choice for a program is the machine's own target, made smaller for few elements if it
 // adapts (target.h). Three of its numbers are tried: bytes of a tile, of registers, of an access.
@@ -11,25 +10,14 @@
 #ifndef PERMC_RUNTIME_TUNE_TUNE_H
 #define PERMC_RUNTIME_TUNE_TUNE_H
 
-#include "fusion/plan/plan.h"
 #include "runtime/permc.h"
-#include "runtime/system/cache.h"
+#include "runtime/tuned/tuned.h"
 
 // ---- searching (tune/search.c) -----------------------------------------------------------------
 
-typedef enum tune_field { TUNE_TILE, TUNE_REGISTERS, TUNE_WIDE, TUNE_FIELDS } tune_field;
-
-typedef struct tune_point {
-  uint64_t bytes[TUNE_FIELDS];
-} tune_point;
-
-tune_point tune_point_of(const target *t);
-// The machine with these numbers for every stage.
-target tune_target_at(const target *machine, const tune_point *p);
-
 // What may be tried, in bytes.
 typedef struct tune_bounds {
-  uint64_t least[TUNE_FIELDS], most[TUNE_FIELDS];
+  uint64_t least[TUNED_FIELDS], most[TUNED_FIELDS];
 } tune_bounds;
 
 enum { TUNE_VALUES = 4, TUNE_MOST = 30 };
@@ -37,19 +25,19 @@ enum { TUNE_VALUES = 4, TUNE_MOST = 30 };
 #define TUNE_WORTH 0.98  // ... and of more than that part of the model's time not worth storing
 
 typedef struct tune_candidate {
-  tune_point point;
+  tuned_point point;
   double ratio;  // its seconds to those of the model's choice; INFINITY: it cannot be used
 } tune_candidate;
 
 // Coordinate search: the values of one field after the other, the others as in the best so far,
 // until all of them in turn bring nothing.
 typedef struct tune_search {
-  uint64_t values[TUNE_FIELDS][TUNE_VALUES];  // ascending
-  size_t value_count[TUNE_FIELDS];
+  uint64_t values[TUNED_FIELDS][TUNE_VALUES];  // ascending
+  size_t value_count[TUNED_FIELDS];
   tune_candidate tried[TUNE_MOST];
   size_t count, most;
   const tune_candidate *best;  // NULL: the model's choice
-  tune_point start, at;
+  tuned_point start, at;
   bool start_known;  // it is what the model has chosen
   bool improved;
   size_t field, value, idle;  // next; fields since the last improvement
@@ -57,37 +45,12 @@ typedef struct tune_search {
 
 // Around `start`, what the model chose for the largest stage. `same`: it chose it for all of them.
 // At most `most` candidates (0: TUNE_MOST).
-void tune_search_start(tune_search *s, const tune_point *start, bool same, const tune_bounds *b,
+void tune_search_start(tune_search *s, const tuned_point *start, bool same, const tune_bounds *b,
                        size_t most);
 // The next candidate. False: the search is at its end.
-bool tune_next(tune_search *s, tune_point *p);
+bool tune_next(tune_search *s, tuned_point *p);
 // How it did: its seconds to those of the best so far. INFINITY: it cannot be used.
-void tune_tell(tune_search *s, const tune_point *p, double ratio);
-
-// ---- storing (tune/store.c) --------------------------------------------------------------------
-
-// What permc_tune tells the planner, and learns from it.
-typedef struct tune_trial {
-  const target *target;  // to plan for; NULL: the machine's own
-  // Of the last plan of a machine at hand:
-  char key[CACHE_KEY];    // "": there is none, as the machine is not known
-  const target *machine;  // its own target
-  tune_point chosen;      // for the largest stage
-  bool same;              // ... and for all others
-  char device[160];       // "avx512, AMD EPYC 9554 64-Core Processor"
-} tune_trial;
-
-// The target to plan this net for instead of `machine`, the one at hand: the one on trial, else one
-// that is stored (then *tuned), else `machine`. The trial, if there is one, is filled in.
-const target *tune_target(permc_context *c, arena *memory, const net *n, const target *machine,
-                          bool *tuned);
-
-// Stores the point. False: *why is a sentence without a full stop. `path`: where it lies.
-bool tune_keep(const cache *c, const char key[CACHE_KEY], const target *machine,
-               const tune_point *p, char path[CACHE_PATH], const char **why);
-// What is stored, in `machine`'s place. False: nothing that is right.
-bool tune_find(const cache *c, const char key[CACHE_KEY], arena *memory, const target *machine,
-               target *out);
+void tune_tell(tune_search *s, const tuned_point *p, double ratio);
 
 // ---- measuring (tune.c) ------------------------------------------------------------------------
 
@@ -97,7 +60,7 @@ typedef struct tune_side {
   permc_value *const *arguments;
   permc_value **results;  // of the last run
   size_t argument_count, result_count;
-  tune_point point;
+  tuned_point point;
   bool model;      // it is the model's choice, whose point is that of its largest stage
   bool on_device;  // the backend has a clock of its own
   unsigned repeats;

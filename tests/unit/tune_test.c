@@ -60,17 +60,17 @@ static const tune_bounds of_gpu = {{1 << 10, 16, 4}, {100 << 10, 128, 16}};
 static const tune_bounds of_cpu = {{1 << 14, 64, 16}, {1 << 20, 2048, 16}};
 
 // Times by distance from a best point: twice as long for each halving or doubling.
-static double seconds_at(const tune_point *p, const tune_point *best) {
+static double seconds_at(const tuned_point *p, const tuned_point *best) {
   double distance = 0;
-  for (int f = 0; f < TUNE_FIELDS; f++)
+  for (int f = 0; f < TUNED_FIELDS; f++)
     distance += fabs(log2((double)p->bytes[f] / (double)best->bytes[f]));
   return exp2(distance);
 }
 
 // The end of a search among such times.
-static void search(tune_search *s, const tune_point *start, const tune_bounds *b,
-                   const tune_point *best, size_t most) {
-  tune_point p;
+static void search(tune_search *s, const tuned_point *start, const tune_bounds *b,
+                   const tuned_point *best, size_t most) {
+  tuned_point p;
   double so_far = seconds_at(start, best);
   tune_search_start(s, start, true, b, most);
   while (tune_next(s, &p)) {
@@ -82,14 +82,14 @@ static void search(tune_search *s, const tune_point *start, const tune_bounds *b
 }
 
 TEST(the_search_finds_the_best_of_its_values) {
-  const tune_point start = {{32 << 10, 32, 16}};
+  const tuned_point start = {{32 << 10, 32, 16}};
   for (int tile = 13; tile <= 16; tile++)
     for (int registers = 4; registers <= 6; registers++)
       for (int wide = 2; wide <= 4; wide++) {
-        tune_point best = {{UINT64_C(1) << tile, UINT64_C(1) << registers, UINT64_C(1) << wide}};
+        tuned_point best = {{UINT64_C(1) << tile, UINT64_C(1) << registers, UINT64_C(1) << wide}};
         tune_search s;
         search(&s, &start, &of_gpu, &best, 0);
-        const tune_point *found = s.best ? &s.best->point : &start;
+        const tuned_point *found = s.best ? &s.best->point : &start;
         CHECK(memcmp(found, &best, sizeof best) == 0);
         CHECK((s.best != NULL) == (memcmp(&start, &best, sizeof best) != 0));
         if (s.best)
@@ -102,18 +102,18 @@ TEST(the_search_finds_the_best_of_its_values) {
 }
 
 TEST(the_search_stays_within_the_machine) {
-  tune_point best = {{1 << 20, 4096, 16}}, start = {{128 << 10, 1024, 16}};
+  tuned_point best = {{1 << 20, 4096, 16}}, start = {{128 << 10, 1024, 16}};
   tune_search s;
   search(&s, &start, &of_cpu, &best, 0);
   REQUIRE(s.best != NULL);
-  CHECK_EQ_U64(s.best->point.bytes[TUNE_TILE], 256 << 10);
-  CHECK_EQ_U64(s.best->point.bytes[TUNE_REGISTERS], 2048);
-  CHECK_EQ_U64(s.value_count[TUNE_WIDE], 1);
-  start = (tune_point){{1 << 10, 16, 16}};
-  best = (tune_point){{1, 1, 1}};
+  CHECK_EQ_U64(s.best->point.bytes[TUNED_TILE], 256 << 10);
+  CHECK_EQ_U64(s.best->point.bytes[TUNED_REGISTERS], 2048);
+  CHECK_EQ_U64(s.value_count[TUNED_WIDE], 1);
+  start = (tuned_point){{1 << 10, 16, 16}};
+  best = (tuned_point){{1, 1, 1}};
   search(&s, &start, &of_gpu, &best, 0);
   for (size_t i = 0; i < s.count; i++)
-    for (int f = 0; f < TUNE_FIELDS; f++)
+    for (int f = 0; f < TUNED_FIELDS; f++)
       CHECK(s.tried[i].point.bytes[f] >= of_gpu.least[f] &&
             s.tried[i].point.bytes[f] <= of_gpu.most[f]);
   search(&s, &start, &of_gpu, &best, 2);
@@ -121,11 +121,11 @@ TEST(the_search_stays_within_the_machine) {
 }
 
 TEST(ties_and_failures_keep_what_was_there) {
-  const tune_point start = {{32 << 10, 32, 16}};
+  const tuned_point start = {{32 << 10, 32, 16}};
   static const double ratios[] = {1, 0.995, INFINITY, 1.2};
   for (size_t i = 0; i < sizeof ratios / sizeof *ratios; i++) {
     tune_search s;
-    tune_point p;
+    tuned_point p;
     size_t count = 0;
     tune_search_start(&s, &start, true, &of_gpu, 0);
     for (; tune_next(&s, &p); count++)
@@ -137,9 +137,9 @@ TEST(ties_and_failures_keep_what_was_there) {
 
 // What several stages have is not the point of the largest one, which is then a candidate itself.
 TEST(a_start_that_is_not_what_the_model_has) {
-  const tune_point start = {{32 << 10, 32, 16}};
+  const tuned_point start = {{32 << 10, 32, 16}};
   tune_search s;
-  tune_point p;
+  tuned_point p;
   bool found = false;
   tune_search_start(&s, &start, false, &of_gpu, 0);
   while (tune_next(&s, &p)) {
@@ -151,11 +151,11 @@ TEST(a_start_that_is_not_what_the_model_has) {
 }
 
 TEST(targets_at_a_point) {
-  const tune_point p = {{4096, 64, 8}};
-  target t = tune_target_at(target_named("gpu"), &p);
+  const tuned_point p = {{4096, 64, 8}};
+  target t = tuned_target_at(target_named("gpu"), &p);
   CHECK_EQ_U64(t.adapts, 0);
   CHECK_STR(t.name, "gpu");
-  tune_point back = tune_point_of(&t);
+  tuned_point back = tuned_point_of(&t);
   CHECK(memcmp(&back, &p, sizeof p) == 0);
 }
 
@@ -203,7 +203,7 @@ static void drop(subject *s) {
 
 // What clocks are told, and tell.
 typedef struct given_times {
-  tune_point best;     // the fastest
+  tuned_point best;    // the fastest
   bool flat;           // all take as long
   size_t turns, stop;  // at this turn (from 1) it is interrupted
   permc_context *context;
@@ -260,8 +260,8 @@ static void check_sorts(subject *s) {
 static const target *here(const subject *s) { return backend_target(s->context); }
 
 static given_times best_at(const subject *s, uint64_t tile) {
-  given_times g = {.best = tune_point_of(here(s)), .context = s->context};
-  g.best.bytes[TUNE_TILE] = tile;
+  given_times g = {.best = tuned_point_of(here(s)), .context = s->context};
+  g.best.bytes[TUNED_TILE] = tile;
   return g;
 }
 
@@ -406,7 +406,7 @@ TEST(stored_by_hand) {
       {"base = avx2\ntile_bytes = 65536\nregister_bytes = many\n", "128 KiB", false},
       {"", "128 KiB", false}};
   subject s = a_sorter();
-  tune_trial trial = {.target = NULL};
+  tuned_trial trial = {.target = NULL};
   s.context->trial = &trial;
   permc_compiled_free(permc_compile(s.context, "main", "cpu", &s.keys, 1));
   s.context->trial = NULL;
@@ -435,27 +435,27 @@ TEST(what_a_gpu_is_tuned_by) {
   setenv("PERMC_CUDA_DRIVER", FAKE_CUDA, 1);
   setenv("PERMC_NVRTC", FAKE_NVRTC, 1);
   subject s = a_sorter();
-  const tune_point p = {{2048, 64, 8}};
-  target small = tune_target_at(target_named("gpu"), &p), found;
-  tune_trial trial = {.target = &small};
+  const tuned_point p = {{2048, 64, 8}};
+  target small = tuned_target_at(target_named("gpu"), &p), found;
+  tuned_trial trial = {.target = &small};
   s.context->trial = &trial;
   CHECK(permc_compile(s.context, "main", "cuda", &s.keys, 1) == NULL);  // no fall back to the cpu
   s.context->trial = NULL;
-  REQUIRE(s.context->gpu != NULL && trial.machine != NULL);
-  CHECK_STR(trial.machine->name, "gpu");
-  CHECK_CONTAINS(trial.device, cuda_facts_of(s.context->gpu)->name);
-  CHECK_CONTAINS(trial.device, "sm_90");
+  REQUIRE(s.context->gpu != NULL && trial.own != NULL);
+  CHECK_STR(trial.own->name, "gpu");
+  CHECK_CONTAINS(trial.machine, cuda_facts_of(s.context->gpu)->name);
+  CHECK_CONTAINS(trial.machine, "sm_90");
   CHECK(trial.same);
-  const tune_point chosen = {{4096, 32, 16}};  // plan_stage_target, of 2^10 keys
+  const tuned_point chosen = {{4096, 32, 16}};  // plan_stage_target, of 2^10 keys
   CHECK(memcmp(&trial.chosen, &chosen, sizeof chosen) == 0);
   cache c;
   char path[CACHE_PATH];
   const char *why;
   arena memory = {.failure = NULL};
   cache_open(&c);
-  CHECK(!tune_find(&c, trial.key, &memory, trial.machine, &found));
-  CHECK(tune_keep(&c, trial.key, trial.machine, &p, path, &why));
-  CHECK(tune_find(&c, trial.key, &memory, trial.machine, &found));
+  CHECK(!tuned_find(&c, trial.key, &memory, trial.own, &found));
+  CHECK(tuned_store(&c, trial.key, trial.own, &p, path, &why));
+  CHECK(tuned_find(&c, trial.key, &memory, trial.own, &found));
   CHECK(found.tile_bytes == 2048 && found.register_bytes == 64 && found.wide_bytes == 8);
   CHECK(!found.adapts && found.lane_bytes == 0 && found.line_bytes == 128);
   arena_free(&memory);
