@@ -207,7 +207,7 @@ static void collect_entries(loaded_program *p, const module *m) {
 bool program_load(loaded_program *p, const char *name, const char *bytes, size_t length) {
   program_start(p);
   if (length >= MAX_SOURCE) {
-    diag_report(&p->diagnostics, DIAG_ERROR, (span){UINT32_MAX, 0, 0},
+    diag_report(&p->diagnostics, DIAG_ERROR, SPAN_NONE,
                 "%s: a program of 64 MiB or more", name);
     return false;
   }

@@ -28,7 +28,7 @@
 #define PERMC_LANG_TRACE_H
 
 #include "core/base.h"
-#include "core/diag.h"
+#include "core/error.h"
 #include "core/scalar/scalar.h"
 
 // clang-format off

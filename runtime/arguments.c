@@ -170,13 +170,13 @@ static void expect_type(permc_context *c, type *t, uint32_t depth, expectations 
 }
 
 static bool read_array(permc_context *c, sources *s, value_expectation e, array *out) {
-  value_error error = {{0}};
+  value_error why = {{0}};
   for (; s->current < s->count; s->current++) {
-    value_status status = value_read(s->open[s->current], e, out, &error);
+    value_status status = value_read(s->open[s->current], e, out, &why);
     if (status == VALUE_OK)
       return true;
     if (status == VALUE_ERROR) {
-      context_error(c, "%s", error.message);
+      context_error(c, "%s", why.message);
       return false;
     }
   }
@@ -221,14 +221,14 @@ static bool read_parameter(permc_context *c, sources *s, type *t, permc_value **
 static bool all_read(permc_context *c, sources *s, const char *entry, size_t parameters) {
   for (; s->current < s->count; s->current++) {
     array extra = {0};
-    value_error error = {{0}};
+    value_error why = {{0}};
     value_status status =
-        value_read(s->open[s->current], (value_expectation){SCALAR_COUNT, -1}, &extra, &error);
+        value_read(s->open[s->current], (value_expectation){SCALAR_COUNT, -1}, &extra, &why);
     array_destroy(&extra);
     if (status == VALUE_END)
       continue;
     if (status == VALUE_ERROR)
-      context_error(c, "%s", error.message);
+      context_error(c, "%s", why.message);
     else
       context_error(c, "there is more input than the %zu argument%s of '%s'", parameters,
                     parameters == 1 ? "" : "s", entry);
@@ -321,13 +321,13 @@ bool permc_read_files(permc_context *c, const char *entry, const char *const *pa
   read_job j = {entry, {open, 0, 0}, arguments, count};
   bool good = true;
   for (size_t i = 0; good && i < path_count; i++) {
-    value_error error = {{0}};
-    open[i] = value_source_open(paths[i], &error);
+    value_error why = {{0}};
+    open[i] = value_source_open(paths[i], &why);
     good = open[i] != NULL;
     if (good)
       j.sources.count++;
     else
-      context_error(c, "%s", error.message);
+      context_error(c, "%s", why.message);
   }
   if (good) {
     good = read_from(c, &j);
@@ -344,10 +344,10 @@ bool permc_read_bytes(permc_context *c, const char *entry, const char *name, con
   context_begin_call(c);
   *arguments = NULL;
   *count = 0;
-  value_error error = {{0}};
-  value_source *s = value_source_bytes(name, bytes, byte_count, &error);
+  value_error why = {{0}};
+  value_source *s = value_source_bytes(name, bytes, byte_count, &why);
   if (!s) {
-    context_error(c, "%s", error.message);
+    context_error(c, "%s", why.message);
     return false;
   }
   read_job j = {entry, {&s, 1, 0}, arguments, count};

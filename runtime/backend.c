@@ -139,7 +139,7 @@ static bool execute_interp(backend_program *p, backend_run *r) {
     free(arguments);
   if (good)
     return true;
-  span where = failure.has_span ? failure.where : (span){UINT32_MAX, 0, 0};
+  span where = failure.has_span ? failure.where : SPAN_NONE;
   diag_report(&c->program.diagnostics, DIAG_ERROR, where, "%s", failure.message);
   return false;
 }
@@ -157,7 +157,7 @@ typedef struct planned_program {
 } planned_program;
 
 static void report_failure(backend_program *p, const cpu_failure *failure) {
-  span where = {UINT32_MAX, 0, 0};
+  span where = SPAN_NONE;
   if (failure->has_origin)
     where = p->trace->steps.items[failure->origin].where;
   diag_report(&p->context->program.diagnostics, DIAG_ERROR, where, "%s", failure->message);
@@ -216,7 +216,7 @@ static bool use_compiled(backend_program *p) {
     return false;
   }
   if (!c->told_uncompiled)
-    diag_report(&c->program.diagnostics, DIAG_WARNING, (span){UINT32_MAX, 0, 0},
+    diag_report(&c->program.diagnostics, DIAG_WARNING, SPAN_NONE,
                 "%s: programs run uncompiled, which is slower", failure.message);
   c->told_uncompiled = true;
   return use_portable(p);

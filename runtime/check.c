@@ -111,7 +111,7 @@ static bool run_check(permc_context *c, void *with) {
     for (size_t i = 0; i < c->program.program.entries.count && !d->exhausted; i++)
       good &= check_listed(c, c->program.program.entries.items[i], j);
     if (!c->program.program.entries.count)
-      diag_report(&c->program.diagnostics, DIAG_WARNING, (span){UINT32_MAX, 0, 0},
+      diag_report(&c->program.diagnostics, DIAG_WARNING, SPAN_NONE,
                   "there is no entry point ('main', or a function with a signature), so no size "
                   "was tried");
   }

@@ -111,7 +111,7 @@ void context_begin_call(permc_context *c) {
 void context_error(permc_context *c, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  diag_vreport(&c->program.diagnostics, DIAG_ERROR, (span){UINT32_MAX, 0, 0}, format, arguments);
+  diag_vreport(&c->program.diagnostics, DIAG_ERROR, SPAN_NONE, format, arguments);
   va_end(arguments);
 }
 

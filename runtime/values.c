@@ -79,16 +79,16 @@ const void *permc_value_data(const permc_value *v, size_t component) {
 
 bool permc_write_file(permc_context *c, const char *path, const permc_value *v) {
   context_begin_call(c);
-  value_error error = {{0}};
-  output_file *o = output_open(path, &error);
+  value_error why = {{0}};
+  output_file *o = output_open(path, &why);
   bool good =
-      o && value_write(output_stream(o), value_format_of(path), v->components, v->count, &error);
+      o && value_write(output_stream(o), value_format_of(path), v->components, v->count, &why);
   // What went wrong with the stream is told by commit, which knows the file's name.
   if (good || (o && ferror(output_stream(o))))
-    good = output_commit(o, &error);
+    good = output_commit(o, &why);
   else if (o)
     output_discard(o);
   if (!good)
-    context_error(c, "%s", error.message);
+    context_error(c, "%s", why.message);
   return good;
 }

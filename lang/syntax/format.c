@@ -198,7 +198,7 @@ bool format_source(diagnostics *d, uint32_t file, text *out) {
   if (out->failed || same_program(d, file, out))
     return !out->failed;
   diag_report(
-      d, DIAG_ERROR, (span){UINT32_MAX, 0, 0},
+      d, DIAG_ERROR, SPAN_NONE,
       "%s: formatting would change this program, so it is left as it is (please report this)",
       d->sources.items[file].name);
   return false;

@@ -2,7 +2,7 @@
 #ifndef PERMC_LANG_SYNTAX_FORMAT_H
 #define PERMC_LANG_SYNTAX_FORMAT_H
 
-#include "core/diag.h"
+#include "core/error.h"
 
 // Appends the canonical text of source `file` to out. False (reported) if it has syntax errors.
 // Idempotent; comments and line breaks stay, indentation keeps its meaning.

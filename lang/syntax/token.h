@@ -2,7 +2,7 @@
 #ifndef PERMC_LANG_SYNTAX_TOKEN_H
 #define PERMC_LANG_SYNTAX_TOKEN_H
 
-#include "core/diag.h"
+#include "core/error.h"
 #include "core/scalar/scalar.h"
 
 typedef struct token {

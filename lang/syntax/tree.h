@@ -21,7 +21,7 @@
 #define PERMC_LANG_SYNTAX_TREE_H
 
 #include "core/base.h"
-#include "core/diag.h"
+#include "core/error.h"
 #include "core/scalar/scalar.h"
 
 typedef struct expr expr;

@@ -18,7 +18,7 @@ typedef struct gpu_program {
 
 static void tell(permc_context *c, const char *why) {
   if (!c->told_no_gpu)
-    diag_report(&c->program.diagnostics, DIAG_WARNING, (span){UINT32_MAX, 0, 0},
+    diag_report(&c->program.diagnostics, DIAG_WARNING, SPAN_NONE,
                 "%s: the CPU does it instead", why);
   c->told_no_gpu = true;
 }

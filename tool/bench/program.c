@@ -221,7 +221,7 @@ static bool equals_interp(bench_program *p, const bench_request *r, text *why) {
 
 // The properties of suites speak of one argument and one result: an array each, or an array of
 // tuples.
-static bool has_property(const bench_program *p, const bench_case *c, bench_error *error,
+static bool has_property(const bench_program *p, const bench_case *c, bench_error *measured,
                          text *why) {
   if (p->argument_count != 1 || p->result_count != 1)
     return false;
@@ -232,15 +232,16 @@ static bool has_property(const bench_program *p, const bench_case *c, bench_erro
     alike = a->type == b->type && array_count(a) == array_count(b) &&
             array_count(a) == array_count(&given->components[0]);
   }
-  return alike && !bench_check(c, given->components, found->components, given->count, why, error);
+  return alike &&
+         !bench_check(c, given->components, found->components, given->count, why, measured);
 }
 
 bool bench_program_verify(bench_program *p, const bench_request *r, const bench_case *c) {
   text why = {0};
-  bench_error error = {0, 0};
+  bench_error measured = {0, 0};
   bool good = run_again(p), verified = good;
   if (good && c->property != BENCH_INTERP)
-    good = has_property(p, c, &error, &why);
+    good = has_property(p, c, &measured, &why);
   else if (good && bench_program_bytes(p) <= LARGEST_FOR_INTERP)
     good = equals_interp(p, r, &why);
   else
@@ -248,8 +249,8 @@ bool bench_program_verify(bench_program *p, const bench_request *r, const bench_
   if (verified)
     snprintf(p->verified, sizeof p->verified, "%s", bench_property_name(c->property));
   if (verified && c->property == BENCH_FOURIER)
-    snprintf(p->verified, sizeof p->verified, "error %.1e, largest %.1e", error.mean,
-             error.largest);
+    snprintf(p->verified, sizeof p->verified, "error %.1e, largest %.1e", measured.mean,
+             measured.largest);
   if (why.data || (!good && verified))
     cli_error("%s: the result is wrong: %s", c->name, why.data ? why.data : "another shape");
   text_free(&why);

@@ -1,6 +1,35 @@
-// Rendering of diagnostics: see the picture in diag.h.
-#include "core/diag.h"
+// Errors and the rendering of messages: see the picture in error.h.
+#include "core/error.h"
 #include <stdio.h>
+
+// ---- one error -------------------------------------------------------------------------------
+
+static void write_error(error *e, span where, uint32_t step, const char *format,
+                        va_list arguments) {
+  if (!e || error_is_set(e))
+    return;
+  vsnprintf(e->message, sizeof e->message, format, arguments);
+  e->where = where;
+  e->step = step;
+}
+
+bool error_set(error *e, span where, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  write_error(e, where, STEP_NONE, format, arguments);
+  va_end(arguments);
+  return false;
+}
+
+bool error_set_at_step(error *e, uint32_t step, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  write_error(e, SPAN_NONE, step, format, arguments);
+  va_end(arguments);
+  return false;
+}
+
+// ---- the list of messages --------------------------------------------------------------------
 
 uint32_t diag_add_source(diagnostics *d, source s) {
   vec_push(d->memory, &d->sources, s);
@@ -123,4 +152,8 @@ void diag_report(diagnostics *d, diag_kind kind, span where, const char *format,
   va_start(arguments, format);
   diag_vreport(d, kind, where, format, arguments);
   va_end(arguments);
+}
+
+void diag_error(diagnostics *d, const error *e) {
+  diag_report(d, DIAG_ERROR, e->where, "%s", e->message);
 }

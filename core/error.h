@@ -1,0 +1,90 @@
+// Errors: the one type that says what failed, and the list of messages that a context shows.
+//
+//   error why = {0};                           // in some function of any floor:
+//   if (!fits)
+//     return error_set(&why, where, "parm's mask is %d, but the array has %d elements", 9, 8);
+//
+//   diag_error(&diagnostics, &why);            // where errors are collected for the user:
+//
+//   keys.perm:3:14: error: parm's mask is 9, but the array has 8 elements
+//     main xs = parm 9 f xs
+//                    ^
+//   hint: a mask m selects index bits: 0 < m < 8
+//
+// An error needs no memory but its own, so it can say that memory ran out. Where several errors of
+// one source are reported (parsing, types), they go straight to the list. Nothing here prints.
+#ifndef PERMC_CORE_ERROR_H
+#define PERMC_CORE_ERROR_H
+
+#include "core/base.h"
+
+// ---- places in the source --------------------------------------------------------------------
+
+typedef struct source {
+  const char *name;  // as the user wrote it; in messages
+  const char *text;  // 0-terminated
+  uint32_t length;
+  bool library;  // part of the standard library
+} source;
+
+typedef struct span {
+  uint32_t file;        // index into diagnostics.sources
+  uint32_t start, end;  // bytes [start, end)
+} span;
+
+#define SPAN_NONE ((span){UINT32_MAX, 0, 0})  // no place in any source
+
+static inline span span_join(span a, span b) {
+  return (span){a.file, a.start, b.end > a.end ? b.end : a.end};
+}
+
+// 1-based line and column (in characters, UTF-8) of a byte offset.
+void diag_position(const source *s, uint32_t offset, uint32_t *line, uint32_t *column);
+
+// ---- one error -------------------------------------------------------------------------------
+
+#define STEP_NONE UINT32_MAX  // no step of a trace
+
+typedef struct error {
+  char message[512];  // one line, without a final full stop; empty: there is no error
+  // Once there is one:
+  span where;     // the source that it came from; or SPAN_NONE
+  uint32_t step;  // the step of the trace (lang/trace.h) that it came from; or STEP_NONE
+} error;
+
+// Writes an error with its place, unless *e holds one already: the first error is kept. False, for
+// the caller to return. e == NULL: nobody asks.
+bool error_set(error *e, span where, const char *format, ...) PRINTF_LIKE(3, 4);
+bool error_set_at_step(error *e, uint32_t step, const char *format, ...) PRINTF_LIKE(3, 4);
+
+static inline bool error_is_set(const error *e) { return e->message[0] != 0; }
+
+// ---- the list of messages --------------------------------------------------------------------
+
+enum { DIAG_MAX_ERRORS = 20 };
+
+typedef struct diagnostics {
+  arena *memory;
+  VEC(source) sources;
+  text rendered;  // all that was reported so far
+  unsigned errors, warnings;
+  const char *demote;  // not NULL: errors are reported as warnings whose text begins so
+  bool wants_static;   // an error was that an argument is not known before the program runs
+  bool can_be_static;  // ... a scalar, or a whole matrix: it could be, for one run
+  uint32_t wanted;     // ... its number among the arguments' arrays
+  bool exhausted;      // an error was that a limit (steps, depth, memory) was reached
+} diagnostics;
+
+uint32_t diag_add_source(diagnostics *d, source s);  // the file's number
+
+typedef enum diag_kind { DIAG_ERROR, DIAG_WARNING, DIAG_NOTE, DIAG_HINT } diag_kind;
+// Renders one message. A hint has no location of its own and follows the message that it helps;
+// hints and notes after a suppressed error (more than DIAG_MAX_ERRORS) are suppressed too.
+void diag_report(diagnostics *d, diag_kind kind, span where, const char *format, ...)
+    PRINTF_LIKE(4, 5);
+void diag_vreport(diagnostics *d, diag_kind kind, span where, const char *format,
+                  va_list arguments);
+// Reports an error that is set, at its place in the source.
+void diag_error(diagnostics *d, const error *e);
+
+#endif
