@@ -1,7 +1,7 @@
 // Loading: the library, the program, its imports; then names and types.
 #include "lang/program.h"
 #include "lang/stdlib.h"
-#include "lang/syntax/build.h"
+#include "lang/syntax/tree.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 // The public API (permc.h): the pipeline text -> program -> trace -> arrays.
 #include "fusion/plan/plan.h"
 #include "kernels/banks/layout.h"
-#include "lang/syntax/format.h"
+#include "lang/syntax/tree.h"
 #include "runtime/cpu/compiler.h"
 #include "runtime/cuda/cuda.h"
 #include "runtime/interp/interp.h"

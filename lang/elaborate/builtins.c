@@ -3,7 +3,7 @@
 // is written in the language (stdlib/).
 #include "core/f2.h"
 #include "lang/elaborate/elaborate.h"
-#include "lang/syntax/build.h"
+#include "lang/syntax/tree.h"
 #include <inttypes.h>
 
 // ---- moves -----------------------------------------------------------------------------------

@@ -1,7 +1,5 @@
-// Constructors of tree nodes, merging of equations into bindings, and the entry to parsing.
+// Constructors of tree nodes, and merging of equations into bindings.
 #include "lang/syntax/build.h"
-#include "parser.h"
-#include <stdio.h>
 
 // ---- expressions -----------------------------------------------------------------------------
 
@@ -126,7 +124,7 @@ expr *new_range(parser *p, span where, expr_list firsts, expr *last) {
         p->d, DIAG_ERROR, where,
         "a range has one or two numbers before '..': [first..last] or [first, second..last]");
   pattern *x = new_pattern(p, PATTERN_NAME, where);
-  x->name = "the range's number";
+  x->name = RANGE_NUMBER;
   qualifier q = {x, firsts.items[0], firsts.count > 1 ? firsts.items[1] : NULL, last};
   qualifier_list list = {0};
   vec_push(p->memory, &list, q);
@@ -444,7 +442,7 @@ binding_list merge_bindings(parser *p, binding_list list) {
   return merged;
 }
 
-// ---- entry -----------------------------------------------------------------------------------
+// ---- messages --------------------------------------------------------------------------------
 
 void syntax_error(parser *p, span where, const char *found, const char *expected,
                   const char *hint) {
@@ -459,53 +457,4 @@ void syntax_error(parser *p, span where, const char *found, const char *expected
     diag_report(p->d, DIAG_HINT, where, "expected %s", expected);
   if (hint)
     diag_report(p->d, DIAG_HINT, where, "%s", hint);
-}
-
-typedef enum parse_kind { PARSE_MODULE, PARSE_SIGNATURES, PARSE_EXPRESSION } parse_kind;
-
-static module *parse_tokens(diagnostics *d, uint32_t file, const token_list *raw, parse_kind kind) {
-  token_list laid = {0};
-  layout(d->memory, raw, &laid);
-  parser p = {.d = d, .memory = d->memory, .tokens = &laid, .module = NEW(d->memory, module)};
-  p.module->file = file;
-  p.module->library = d->sources.items[file].library;
-  p.expression = kind == PARSE_EXPRESSION;
-  yyparse(&p);
-  binding_list merged = kind == PARSE_SIGNATURES ? p.items : merge_bindings(&p, p.items);
-  for (size_t i = 0; i < merged.count; i++) {
-    binding *b = merged.items[i];
-    b->global = true;
-    b->in_library = p.module->library;
-    vec_push(p.memory, &p.module->bindings, b);
-  }
-  return p.module;
-}
-
-module *parse_module(diagnostics *d, uint32_t file) {
-  token_list raw = {0};
-  lex(d, file, false, &raw);
-  return parse_tokens(d, file, &raw, PARSE_MODULE);
-}
-
-module *parse_signatures(diagnostics *d, uint32_t file) {
-  token_list raw = {0};
-  lex(d, file, false, &raw);
-  return parse_tokens(d, file, &raw, PARSE_SIGNATURES);
-}
-
-module *parse_expression(diagnostics *d, uint32_t file, const char *name) {
-  token_list raw = {0}, item = {0};
-  lex(d, file, false, &raw);
-  // As if the text were indented behind `name =`.
-  span start = {file, 0, 0};
-  vec_push(d->memory, &item.all,
-           ((token){.kind = NAME, .where = start, .first = true, .text = name}));
-  vec_push(d->memory, &item.all,
-           ((token){.kind = '=', .where = start, .spaced = true, .text = "="}));
-  for (size_t i = 0; i < raw.all.count; i++) {
-    token t = raw.all.items[i];
-    t.column++;
-    vec_push(d->memory, &item.all, t);
-  }
-  return parse_tokens(d, file, &item, PARSE_EXPRESSION);
 }

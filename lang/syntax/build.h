@@ -1,4 +1,4 @@
-// Constructors of tree nodes, for the grammar's actions; and the entry to parsing.
+// Constructors of tree nodes, for the grammar's actions. Private to lang/syntax.
 #ifndef PERMC_LANG_SYNTAX_BUILD_H
 #define PERMC_LANG_SYNTAX_BUILD_H
 
@@ -22,13 +22,8 @@ typedef struct parser {
   binding_list items;  // one per equation or signature, in order; merged at the end
 } parser;
 
-// Parses source `file` into a module; bindings are merged (all equations of a name in one). Errors
-// are reported; the module holds what could be parsed.
-module *parse_module(diagnostics *d, uint32_t file);
-// Parses source `file`, one expression, as the body of a binding named `name` without parameters.
-module *parse_expression(diagnostics *d, uint32_t file, const char *name);
-// Signatures without equations, one binding each: how builtins are declared.
-module *parse_signatures(diagnostics *d, uint32_t file);
+// The variable of a range, [x | x <- first..last]. No variable of a program has a space.
+#define RANGE_NUMBER "the range's number"
 
 expr *new_expr(parser *p, expr_kind kind, span where);
 expr *new_name(parser *p, span where, const char *name);

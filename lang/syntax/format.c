@@ -7,7 +7,6 @@
 //
 // A block (let, where) begins at the column of its first token. When that token moves, because the
 // space before it changed, the block's other lines move with it.
-#include "lang/syntax/format.h"
 #include "lang/syntax/build.h"
 #include "lang/syntax/token.h"
 #include "parser.h"

@@ -1,26 +1,36 @@
-// The program as a tree: what the parser builds, resolve.c binds, infer.c types and elaborate.c
-// runs.
+// The syntax of the language: from the text of a program to a tree. The door of this room.
 //
-//   merge n xs = let ys = vcolumn n xs        is one binding `merge` with one equation:
+// In: sources (core/error.h). Out: the program as a tree, which types/ binds and types and
+// elaborate/ runs.
+//
+//   merge n xs = let ys = vcolumn n xs        is one binding `merge` with one equation
 //                in parm (2^(n-1)) (merge (n-1)) ys
 //
-//   binding merge                             a function of 2 parameters
-//     equation  patterns [n, xs]
-//       EXPR_LET
-//         binding ys = APPLY(APPLY(NAME vcolumn, NAME n), NAME xs)
-//         APPLY(APPLY(APPLY(NAME parm, APPLY(APPLY(NAME ^, 2), ...)), ...), NAME ys)
+//   binding merge                             as tree_print shows it
+//     equation n xs
+//       let
+//         binding ys = (vcolumn n xs)
+//       in (parm (^ 2 (- n 1)) (merge (- n 1)) ys)
 //
 // Operators are applied names: `a + b` is APPLY(APPLY(NAME +, a), b). `a && b` is `if a then b else
 // false`, `a || b` is `if a then true else b`; `x |> f` is `f x`; `-1` is the literal.
 // Everything lives in the compilation's arena; nothing is ever freed singly.
 //
-// Variables after resolve.c: every function (a global binding, a local one with parameters, a
-// lambda) has one frame of numbered slots for its parameters, pattern variables and let bindings;
-// what it uses from enclosing functions is copied into its closure (`captures`).
+// Variables after types/resolve.c: every function (a global binding, a local one with parameters, a
+// lambda) has numbered slots for its parameters, pattern variables and let bindings; what it uses
+// from enclosing functions is copied into its closure (`captures`).
+//
+//   token.h    tokens, and the two steps that make them (private to this room)
+//   lexer.l    text to tokens
+//   offside.c  indentation to the tokens that open, separate and close blocks
+//   parser.y   the grammar
+//   build.c    constructors of nodes for its actions; equations to bindings (build.h, private)
+//   parse.c    the steps above, in their order
+//   print.c    the tree as text
+//   format.c   the formatter, on tokens
 #ifndef PERMC_LANG_SYNTAX_TREE_H
 #define PERMC_LANG_SYNTAX_TREE_H
 
-#include "core/base.h"
 #include "core/error.h"
 #include "core/scalar/scalar.h"
 
@@ -246,5 +256,23 @@ typedef struct program {
   VEC(module *) modules;
   VEC(binding *) entries;  // user bindings with a signature, and main
 } program;
+
+// ---- functions -------------------------------------------------------------------------------
+
+// Parses source `file` into a module; bindings are merged (all equations of a name in one). Errors
+// are reported; the module holds what could be parsed.
+module *parse_module(diagnostics *d, uint32_t file);
+// Parses source `file`, one expression, as the body of a binding named `name` without parameters.
+module *parse_expression(diagnostics *d, uint32_t file, const char *name);
+// Signatures without equations, one binding each: how builtins are declared.
+module *parse_signatures(diagnostics *d, uint32_t file);
+
+// Appends the definitions of the user's modules as an indented tree, an expression in one line
+// where it is short.
+void tree_print(text *out, const program *p);
+
+// Appends the canonical text of source `file` to out. False (reported) if it has syntax errors.
+// Idempotent; comments and line breaks stay, indentation keeps its meaning.
+bool format_source(diagnostics *d, uint32_t file, text *out);
 
 #endif

@@ -114,6 +114,9 @@ void type_set_default(arena *a, type *t);
 void type_print(text *out, type *t);  // []i32, (u32, a) -> a, "a number" for a constrained variable
 // The same of two types, whose unnamed variables are numbered together.
 void type_print_both(text *first, type *a, text *second, type *b);
+// Appends the type of each binding of the user's modules, a line each; variables that are bound
+// inside of it are indented.
+void types_print(text *out, const program *of);
 const char *type_constraint_name(constraint c);  // "an ordered scalar"
 bool type_contains(type *t, const type *v);      // v inside of t, not t itself
 bool type_is_first_order(type *t);               // holds no function
