@@ -2,12 +2,12 @@
 #include "runtime/backend.h"
 
 #include "fusion/lower/lower.h"
-#include "runtime/cpu/compiled.h"
-#include "runtime/cpu/compiler.h"
+#include "runtime/compiled/compiled.h"
+#include "runtime/compiled/compiler.h"
 #include "runtime/cpu/cpu.h"
-#include "runtime/cpu/portable.h"
 #include "runtime/cuda/cuda.h"
 #include "runtime/interp/interp.h"
+#include "runtime/portable/portable.h"
 #include "runtime/tuned/tuned.h"
 
 // ---- planning ---------------------------------------------------------------------------------
@@ -253,10 +253,9 @@ static bool execute_plan(backend_program *p, backend_run *r) {
   planned_program *state = p->state;
   cpu_failure failure = {.has_origin = false};
   cpu_options o = {.threads = c->threads,
-                   .allow_foreign = c->allow_extern,
                    .interrupted = c->limits.interrupted,
                    .executor = &state->executor,
-                   .keep_arguments = r->keep,
+                   .borrow_arguments = r->keep,
                    .store = state->store};
   recycle(state, t, r->results);
   if (!cpu_run(state->lowered.plan, &o, r->arguments, r->argument_count, r->results, &failure)) {

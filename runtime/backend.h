@@ -1,9 +1,9 @@
 // The backends: ways to execute a Trace, as rows of one table.
 //
 //   interp     the oracle: the Trace itself, step by step
-//   cpu        Net, Plan, compiled for this machine (runtime/cpu/compiled.h); where there is
+//   cpu        Net, Plan, compiled for this machine (runtime/compiled/compiled.h); where there is
 //              no compiler, as portable
-//   portable   Net, Plan, executed by C code that is part of permc (runtime/cpu/portable.h)
+//   portable   Net, Plan, executed by C code that is part of permc (runtime/portable/portable.h)
 //   cuda       Net, Plan, compiled for a GPU (runtime/cuda/program.h); where there is none, as cpu
 //   machine    Net, Plan for a GPU, executed on a memory machine (kernels/hmm/plan.h), which
 //              counts time units; what it does not know, as cpu

@@ -2,7 +2,7 @@
 #include "fusion/plan/plan.h"
 #include "kernels/banks/layout.h"
 #include "lang/syntax/tree.h"
-#include "runtime/cpu/compiler.h"
+#include "runtime/compiled/compiler.h"
 #include "runtime/cuda/cuda.h"
 #include "runtime/interp/interp.h"
 #include "runtime/pipeline.h"

@@ -1,6 +1,6 @@
 // Verbs, their options, and what they share: dispatch, signals, messages.
 #include "tool/cli.h"
-#include "runtime/cpu/compiler.h"
+#include "runtime/compiled/compiler.h"
 #include "runtime/pipeline.h"
 #include "runtime/system/cache.h"
 #include "runtime/values/value.h"

@@ -15,7 +15,7 @@
 // kernels/text/host.h says what a host is. A file holds all passes, or some of them, so that
 // several compilers can work at once. The compiler shall be told -ffp-contract=off
 // -fno-strict-aliasing, and not to know the mathematical functions that it would evaluate itself
-// (runtime/cpu/compiled.c).
+// (runtime/compiled/compiled.c).
 //
 // Results are those of the oracle to the bit: the scalar functions are lang/scalar_*.inc, which the
 // text contains, and vector operators stand where they mean the same.

@@ -1,5 +1,5 @@
 // What generated C code and the program that loads it have in common. This text stands in every
-// generated file as it is here, and runtime/cpu/compiled.h includes it.
+// generated file as it is here, and runtime/compiled/compiled.h includes it.
 //
 // The generated entry has the program's own signature behind a host:
 //

@@ -1,7 +1,6 @@
-// Sessions: buffers by liveness, scratch memory by thread, items by pool.c. See cpu.h.
+// A run: buffers by the lifetimes of arrays, scratch memory by thread, items by pool.c. See cpu.h.
 #include "runtime/cpu/cpu.h"
 
-#include "runtime/cpu/portable.h"
 #include "runtime/system/memory.h"
 #include "runtime/system/pool.h"
 #include <inttypes.h>
@@ -17,7 +16,7 @@ enum {
 };
 #define NEVER UINT32_MAX
 
-// A dead buffer that a later array may have.
+// A released buffer that a later array may have.
 typedef struct spare {
   void *data;
   uint64_t room;
@@ -25,27 +24,23 @@ typedef struct spare {
 
 struct cpu_store {
   spare spares[SPARES];
+  uint64_t spare_bytes;
   void **scratch;  // by worker
   unsigned threads;
   uint64_t scratch_bytes;
 };
 
-struct cpu_session {
+typedef struct cpu_state {
   const plan *plan;
-  const atomic_bool *interrupted;
-  bool keep_arguments;
+  const cpu_options *options;
   cpu_store *store;
+  bool fill_store;  // with all that fits, for later runs
   cpu_failure *failure;
   unsigned threads;
-  uint32_t *first, *last;  // by array: passes; first is NEVER where none touches it
+  uint32_t *first, *last;  // by array: the passes it is needed in; NEVER: as in cpu_array_lifetimes
   void **data;             // by array, while it lives
-  spare spares[SPARES];
-  uint64_t live, spared;  // bytes in arrays and in spares: together at most `peak`
-  uint64_t peak;
-  uint64_t needed;  // the peak of what is in the arrays
-  void **scratch;   // by worker
-  uint64_t scratch_bytes;
-};
+  uint64_t live_bytes, peak;  // bytes in arrays; together with the spares at most `peak`
+} cpu_state;
 
 bool cpu_fail(cpu_failure *failure, const char *format, ...) {
   va_list arguments;
@@ -56,38 +51,42 @@ bool cpu_fail(cpu_failure *failure, const char *format, ...) {
   return false;
 }
 
-static uint64_t bytes_of(const net_array *a) { return a->count * scalar_types[a->type].size; }
+uint64_t cpu_array_bytes(const net_array *a) { return a->count * scalar_types[a->type].size; }
 // What its buffer takes: buffers of equal room serve for each other.
-static uint64_t room_of(const net_array *a) { return array_room(bytes_of(a)); }
+static uint64_t array_buffer_bytes(const net_array *a) { return array_room(cpu_array_bytes(a)); }
 
-// ---- liveness -----------------------------------------------------------------------------------
+// ---- lifetimes of arrays ------------------------------------------------------------------------
 
-// Arguments live from the first pass on (for ever if they are kept), results to the last.
-static void find_lives(const plan *p, bool keep_arguments, uint32_t *first, uint32_t *last) {
+void cpu_array_lifetimes(const plan *p, uint32_t *first, uint32_t *last) {
   for (size_t a = 0; a < p->arrays.count; a++)
     first[a] = NEVER, last[a] = 0;
   for (uint32_t i = 0; i < p->passes.count; i++) {
     const plan_pass *pass = &p->passes.items[i];
     for (uint32_t m = 0; m < pass->load_count + pass->store_count; m++) {
-      const plan_move *move =
-          m < pass->load_count ? &pass->loads[m] : &pass->stores[m - pass->load_count];
-      first[move->array] = i < first[move->array] ? i : first[move->array];
-      last[move->array] = i;
+      net_id a =
+          m < pass->load_count ? pass->loads[m].array : pass->stores[m - pass->load_count].array;
+      first[a] = i < first[a] ? i : first[a];
+      last[a] = i;
     }
   }
+}
+
+// The passes in which arrays need memory. Arguments do from the first pass on (for ever if they are
+// borrowed), results to the last.
+static void find_memory_lifetimes(const plan *p, bool borrow_arguments, uint32_t *first,
+                                  uint32_t *last) {
+  cpu_array_lifetimes(p, first, last);
   for (size_t a = 0; a < p->arrays.count; a++) {
-    if (p->arrays.items[a].role == NET_ARGUMENT && first[a] != NEVER) {
+    net_role role = p->arrays.items[a].role;
+    if (role == NET_ARGUMENT && first[a] != NEVER)
       first[a] = 0;
-      if (keep_arguments)
-        last[a] = NEVER;
-    }
-    if (p->arrays.items[a].role == NET_RESULT)
+    if (role == NET_RESULT || (role == NET_ARGUMENT && first[a] != NEVER && borrow_arguments))
       last[a] = NEVER;
   }
 }
 
-static uint64_t find_peak(const plan *p, const uint32_t *first, const uint32_t *last,
-                          uint64_t (*size)(const net_array *)) {
+static uint64_t find_peak_bytes(const plan *p, const uint32_t *first, const uint32_t *last,
+                                uint64_t (*size)(const net_array *)) {
   uint64_t peak = 0;
   for (uint32_t i = 0; i < p->passes.count || i == 0; i++) {
     uint64_t sum = 0;
@@ -101,140 +100,152 @@ static uint64_t find_peak(const plan *p, const uint32_t *first, const uint32_t *
 }
 
 uint64_t cpu_peak_bytes(const plan *p) {
-  uint32_t *lives = calloc(2 * p->arrays.count + 1, sizeof *lives);
-  if (lives == NULL)
+  uint32_t *first = calloc(2 * p->arrays.count + 1, sizeof *first);
+  if (first == NULL)
     return UINT64_MAX;
-  find_lives(p, false, lives, lives + p->arrays.count);
-  uint64_t peak = find_peak(p, lives, lives + p->arrays.count, bytes_of);
-  free(lives);
+  uint32_t *last = first + p->arrays.count;
+  find_memory_lifetimes(p, false, first, last);
+  uint64_t peak = find_peak_bytes(p, first, last, cpu_array_bytes);
+  free(first);
   return peak;
+}
+
+// With conditions, a tile may load what another tile stores: an element for which they do not hold.
+bool cpu_loads_where_stored(const plan *p, const plan_pass *pass, uint32_t load, net_id stored) {
+  net_id loaded = pass->loads[load].array;
+  const plan_move *store = plan_only_move(pass->stores, pass->store_count, stored);
+  return store && store->live_count == 0 && pass->live_count == 0 &&
+         p->arrays.items[loaded].type == p->arrays.items[stored].type &&
+         plan_only_move(pass->loads, pass->load_count, loaded) &&
+         net_map_equal(&pass->loads[load].map, &store->map);
 }
 
 // ---- buffers ------------------------------------------------------------------------------------
 
-static bool aligned(const void *data) { return (uintptr_t)data % ALIGNMENT == 0; }
+static bool is_aligned(const void *data) { return (uintptr_t)data % ALIGNMENT == 0; }
 
-static void drop_spare(cpu_session *s, spare *one) {
-  free(one->data);
-  s->spared -= one->room;
-  *one = (spare){NULL, 0};
+static void *take_spare(cpu_store *s, spare *from) {
+  void *data = from->data;
+  s->spare_bytes -= from->room;
+  *from = (spare){NULL, 0};
+  return data;
 }
 
-static void *buffer_new(cpu_session *s, const net_array *a) {
-  uint64_t room = room_of(a);
-  s->live += room;
+// A spare of that room, or a free place for one; NULL: there is none.
+static spare *find_spare(cpu_store *s, bool is_free, uint64_t room) {
   for (size_t i = 0; i < SPARES; i++)
-    if (s->spares[i].data && s->spares[i].room == room) {
-      void *data = s->spares[i].data;
-      s->spared -= room;
-      s->spares[i] = (spare){NULL, 0};
-      return data;
-    }
-  for (size_t i = 0; i < SPARES && s->live + s->spared > s->peak; i++)
-    if (s->spares[i].data)
-      drop_spare(s, &s->spares[i]);
-  return array_memory(bytes_of(a));
+    if (is_free ? s->spares[i].data == NULL : s->spares[i].data && s->spares[i].room == room)
+      return &s->spares[i];
+  return NULL;
 }
 
-// How many arrays of that size passes after `pass` will ask for, less the spares there are.
-static int64_t shortage(const cpu_session *s, uint32_t pass, uint64_t room) {
-  int64_t count = 0;
+static void *new_buffer(cpu_state *s, const net_array *a) {
+  uint64_t room = array_buffer_bytes(a);
+  s->live_bytes += room;
+  spare *found = find_spare(s->store, false, room);
+  if (found)
+    return take_spare(s->store, found);
+  for (size_t i = 0; i < SPARES && s->live_bytes + s->store->spare_bytes > s->peak; i++)
+    free(take_spare(s->store, &s->store->spares[i]));
+  return array_memory(cpu_array_bytes(a));
+}
+
+// Whether passes after `pass` need more buffers of that size than there are spares.
+static bool is_spare_wanted(const cpu_state *s, uint32_t pass, uint64_t room) {
+  int64_t wanted = 0;
   for (size_t a = 0; a < s->plan->arrays.count; a++)
-    count += s->data[a] == NULL && s->first[a] != NEVER && s->first[a] > pass &&
-             room_of(&s->plan->arrays.items[a]) == room;
+    wanted += s->data[a] == NULL && s->first[a] != NEVER && s->first[a] > pass &&
+              array_buffer_bytes(&s->plan->arrays.items[a]) == room;
   for (size_t i = 0; i < SPARES; i++)
-    count -= s->spares[i].data && s->spares[i].room == room;
-  return count;
+    wanted -= s->store->spares[i].data && s->store->spares[i].room == room;
+  return wanted > 0;
 }
 
-static void buffer_free(cpu_session *s, uint32_t pass, void *data, uint64_t room) {
-  s->live -= room;
-  for (size_t i = 0; aligned(data) && i < SPARES; i++)
-    if (s->spares[i].data == NULL && (s->store || shortage(s, pass, room) > 0)) {
-      s->spares[i] = (spare){data, room};
-      s->spared += room;
-      return;
-    }
-  free(data);
+// Makes memory a spare if it is suited and there is a place for it, else frees it.
+static void add_spare(cpu_store *s, void *data, uint64_t room) {
+  spare *place = data && is_aligned(data) ? find_spare(s, true, 0) : NULL;
+  if (place == NULL) {
+    free(data);
+    return;
+  }
+  *place = (spare){data, room};
+  s->spare_bytes += room;
 }
 
-// ---- arrays in one buffer -----------------------------------------------------------------------
+static void release_buffer(cpu_state *s, uint32_t pass, void *data, uint64_t room) {
+  s->live_bytes -= room;
+  if (s->fill_store || is_spare_wanted(s, pass, room))
+    add_spare(s->store, data, room);
+  else
+    free(data);
+}
 
-// Whether each tile of the pass stores to array `id` just where it has loaded from *from, which
-// nobody needs any more. (With live forms, an index that is not alive may load what another tile
-// stores.)
-static bool find_in_place(const cpu_session *s, uint32_t number, net_id id, net_id *from) {
+// The array whose buffer array `stored` can have, because the pass is the last to use it and stores
+// where it has loaded; NET_NONE: there is none.
+static net_id find_replaced_array(const cpu_state *s, uint32_t number, net_id stored) {
   const plan_pass *pass = &s->plan->passes.items[number];
-  const plan_move *store = plan_only_move(pass->stores, pass->store_count, id);
-  if (store == NULL || store->live_count > 0 || pass->live_count > 0)
-    return false;
+  const net_array *arrays = s->plan->arrays.items;
   for (uint32_t i = 0; i < pass->load_count; i++) {
     net_id a = pass->loads[i].array;
-    const net_array *old = &s->plan->arrays.items[a], *new = &s->plan->arrays.items[id];
     // An argument's memory is the caller's: of its very size.
-    bool fits = bytes_of(old) == bytes_of(new) ||
-                (old->role == NET_TEMPORARY && room_of(old) == room_of(new));
-    if (s->last[a] == number && s->data[a] && aligned(s->data[a]) && fits &&
-        old->type == new->type &&plan_only_move(pass->loads, pass->load_count, a) &&
-        net_map_equal(&pass->loads[i].map, &store->map))
-      return *from = a, true;
+    bool has_size = cpu_array_bytes(&arrays[a]) == cpu_array_bytes(&arrays[stored]) ||
+                    (arrays[a].role == NET_TEMPORARY &&
+                     array_buffer_bytes(&arrays[a]) == array_buffer_bytes(&arrays[stored]));
+    if (s->last[a] == number && s->data[a] && is_aligned(s->data[a]) && has_size &&
+        cpu_loads_where_stored(s->plan, pass, i, stored))
+      return a;
   }
-  return false;
+  return NET_NONE;
 }
 
-// `shared`, by array: the other name of a buffer, or NET_NONE.
-static bool provide(cpu_session *s, uint32_t number, bool in_place, net_id *shared) {
+// shared[a]: the array that has taken over the buffer of array a in this pass, or NET_NONE.
+static bool allocate_stored_arrays(cpu_state *s, uint32_t number, bool in_place, net_id *shared) {
   const plan_pass *pass = &s->plan->passes.items[number];
   for (uint32_t i = 0; i < pass->store_count; i++) {
-    net_id id = pass->stores[i].array, from = NET_NONE;
+    net_id id = pass->stores[i].array;
     if (s->data[id])
       continue;
-    if (in_place && find_in_place(s, number, id, &from) && shared[from] == NET_NONE) {
+    net_id from = in_place ? find_replaced_array(s, number, id) : NET_NONE;
+    if (from != NET_NONE && shared[from] == NET_NONE) {
       s->data[id] = s->data[from];
       shared[from] = id;
-      continue;
-    }
-    s->data[id] = buffer_new(s, &s->plan->arrays.items[id]);
-    if (s->data[id] == NULL)
+    } else if (!(s->data[id] = new_buffer(s, &s->plan->arrays.items[id]))) {
       return cpu_fail(s->failure, "out of memory");
+    }
   }
   return true;
 }
 
-static void release(cpu_session *s, uint32_t number, const net_id *shared) {
+static void release_dead_arrays(cpu_state *s, uint32_t number, const net_id *shared) {
   for (size_t a = 0; a < s->plan->arrays.count; a++)
     if (s->data[a] && s->last[a] == number) {
       if (shared[a] == NET_NONE)
-        buffer_free(s, number, s->data[a], room_of(&s->plan->arrays.items[a]));
+        release_buffer(s, number, s->data[a], array_buffer_bytes(&s->plan->arrays.items[a]));
       s->data[a] = NULL;
     }
 }
 
 // ---- passes -------------------------------------------------------------------------------------
 
-static uint64_t block_count(const plan *p, const plan_pass *pass) {
-  return UINT64_C(1) << (p->net->stages.items[pass->stage].n - pass->tile.dimension);
-}
-
 uint64_t cpu_item_count(const plan *p, uint32_t number) {
   const plan_pass *pass = &p->passes.items[number];
   const net_stage *stage = &p->net->stages.items[pass->stage];
-  uint64_t count = block_count(p, pass);
+  uint64_t count = UINT64_C(1) << (stage->n - pass->tile.dimension);
   for (uint32_t l = 0; l < stage->loop_count; l++)
     count *= stage->extents[l];
   return count;
 }
 
 typedef struct pass_job {
-  cpu_session *session;
+  cpu_state *state;
   uint32_t pass;
   const cpu_work *work;
   atomic_bool no_memory;
 } pass_job;
 
-static bool do_items(void *with, unsigned worker, uint64_t first, uint64_t last) {
+static bool run_chunk(void *with, unsigned worker, uint64_t first, uint64_t last) {
   pass_job *j = with;
-  cpu_session *s = j->session;
+  cpu_store *s = j->state->store;
   if (s->scratch[worker] == NULL) {
     s->scratch[worker] = aligned_alloc(ALIGNMENT, s->scratch_bytes);
     if (s->scratch[worker] == NULL) {
@@ -243,10 +254,11 @@ static bool do_items(void *with, unsigned worker, uint64_t first, uint64_t last)
     }
     memset(s->scratch[worker], 0, s->scratch_bytes);
   }
-  return j->work->run(j->work->with, j->pass, s->data, first, last, s->scratch[worker]);
+  return j->work->run(j->work->with, j->pass, j->state->data, first, last, s->scratch[worker]);
 }
 
-static void prepare_scratch(cpu_session *s, uint64_t bytes) {
+// A larger one is allocated by each worker when it begins.
+static void prepare_scratch(cpu_store *s, uint64_t bytes) {
   if (bytes < s->scratch_bytes)
     return;
   for (unsigned i = 0; i < s->threads; i++) {
@@ -256,8 +268,8 @@ static void prepare_scratch(cpu_session *s, uint64_t bytes) {
   s->scratch_bytes = bytes / ALIGNMENT * ALIGNMENT + ALIGNMENT;
 }
 
-static unsigned threads_for(const cpu_session *s, uint32_t number, const cpu_work *work,
-                            uint64_t items) {
+static unsigned choose_threads(const cpu_state *s, uint32_t number, const cpu_work *work,
+                               uint64_t items) {
   const plan_pass *pass = &s->plan->passes.items[number];
   uint64_t steps = pass->load_count + pass->op_count + pass->store_count;
   bool small = items < SMALL_PASS && steps < SMALL_PASS && pass->tile.dimension < 16 &&
@@ -265,7 +277,7 @@ static unsigned threads_for(const cpu_session *s, uint32_t number, const cpu_wor
   return work->serial || small ? 1 : s->threads;
 }
 
-static uint64_t chunk_for(const cpu_work *work, uint64_t items, unsigned threads) {
+static uint64_t choose_chunk(const cpu_work *work, uint64_t items, unsigned threads) {
   uint64_t least = work->chunk ? work->chunk : 1, chunk = items / threads / CHUNKS_PER_THREAD;
   uint64_t granularity = work->granularity ? work->granularity : 1;
   chunk = chunk > LARGEST_CHUNK * least ? LARGEST_CHUNK * least : chunk;
@@ -273,27 +285,29 @@ static uint64_t chunk_for(const cpu_work *work, uint64_t items, unsigned threads
   return (chunk + granularity - 1) / granularity * granularity;
 }
 
-static bool run_items(cpu_session *s, uint32_t number, const cpu_work *work) {
-  pass_job j = {.session = s, .pass = number, .work = work};
+static bool run_items(cpu_state *s, uint32_t number, const cpu_work *work) {
+  const atomic_bool *flag = s->options->interrupted;
+  pass_job j = {.state = s, .pass = number, .work = work};
   uint64_t items = cpu_item_count(s->plan, number);
-  unsigned threads = threads_for(s, number, work, items);
-  prepare_scratch(s, work->scratch_bytes);
+  unsigned threads = choose_threads(s, number, work, items);
+  prepare_scratch(s->store, work->scratch_bytes);
   atomic_init(&j.no_memory, false);
-  if (pool_run(threads, items, chunk_for(work, items, threads), do_items, &j, s->interrupted))
+  if (pool_run(threads, items, choose_chunk(work, items, threads), run_chunk, &j, flag))
     return true;
-  bool interrupted = s->interrupted && atomic_load(s->interrupted) && !atomic_load(&j.no_memory);
+  bool interrupted = flag && atomic_load(flag) && !atomic_load(&j.no_memory);
   return cpu_fail(s->failure, interrupted ? "interrupted" : "out of memory");
 }
 
-bool cpu_pass(cpu_session *s, uint32_t number, const cpu_work *work) {
+static bool run_pass(cpu_state *s, uint32_t number, const cpu_work *work) {
   size_t count = s->plan->arrays.count;
   net_id *shared = malloc((count + 1) * sizeof *shared);
   if (shared == NULL)
     return cpu_fail(s->failure, "out of memory");
   for (size_t a = 0; a < count; a++)
     shared[a] = NET_NONE;
-  bool good = provide(s, number, work->in_place, shared) && run_items(s, number, work);
-  release(s, number, shared);
+  bool good =
+      allocate_stored_arrays(s, number, work->in_place, shared) && run_items(s, number, work);
+  release_dead_arrays(s, number, shared);
   free(shared);
   return good;
 }
@@ -302,151 +316,88 @@ bool cpu_pass(cpu_session *s, uint32_t number, const cpu_work *work) {
 
 cpu_store *cpu_store_new(void) { return calloc(1, sizeof(cpu_store)); }
 
-static void forget_scratch(cpu_store *s) {
+static void free_scratch(cpu_store *s) {
   for (unsigned i = 0; i < s->threads; i++)
     free(s->scratch[i]);
   free(s->scratch);
   s->scratch = NULL;
   s->threads = 0;
+  s->scratch_bytes = 0;
+}
+
+// Makes room for the scratch memory of so many threads.
+static bool set_store_threads(cpu_store *s, unsigned threads) {
+  if (s->threads == threads)
+    return true;
+  free_scratch(s);
+  s->scratch = calloc(threads, sizeof *s->scratch);
+  s->threads = s->scratch ? threads : 0;
+  return s->scratch != NULL;
+}
+
+static void empty_store(cpu_store *s) {
+  for (size_t i = 0; i < SPARES; i++)
+    free(s->spares[i].data);
+  free_scratch(s);
 }
 
 void cpu_store_free(cpu_store *s) {
-  if (s == NULL)
-    return;
-  for (size_t i = 0; i < SPARES; i++)
-    free(s->spares[i].data);
-  forget_scratch(s);
+  if (s)
+    empty_store(s);
   free(s);
 }
 
 void cpu_store_give(cpu_store *s, void *data, uint64_t bytes) {
-  for (size_t i = 0; data && aligned(data) && i < SPARES; i++)
-    if (s->spares[i].data == NULL) {
-      s->spares[i] = (spare){data, array_room(bytes)};
-      return;
-    }
-  free(data);
+  add_spare(s, data, array_room(bytes));
 }
 
-// What the store has moves to the session, and at the end of the session back.
-static void open_store(cpu_session *s, cpu_store *store) {
-  s->store = store;
-  if (store == NULL)
-    return;
-  for (size_t i = 0; i < SPARES; i++) {
-    s->spares[i] = store->spares[i];
-    s->spared += s->spares[i].room;
-    store->spares[i] = (spare){NULL, 0};
-  }
-  if (store->threads == s->threads) {
-    memcpy(s->scratch, store->scratch, s->threads * sizeof *s->scratch);
-    memset(store->scratch, 0, s->threads * sizeof *s->scratch);
-    s->scratch_bytes = store->scratch_bytes;
-  }
-}
+// ---- arguments and results ----------------------------------------------------------------------
 
-static void close_store(cpu_session *s) {
-  cpu_store *store = s->store;
-  if (store == NULL)
-    return;
-  memcpy(store->spares, s->spares, sizeof s->spares);
-  memset(s->spares, 0, sizeof s->spares);
-  forget_scratch(store);
-  store->scratch = s->scratch;
-  store->threads = s->threads;
-  store->scratch_bytes = s->scratch_bytes;
-  s->scratch = NULL;
-}
-
-// ---- beginning ----------------------------------------------------------------------------------
-
-static void destroy_all(array *arrays, size_t count) {
+static void destroy_arrays(array *arrays, size_t count) {
   for (size_t i = 0; i < count; i++) {
     array_destroy(&arrays[i]);
     arrays[i] = (array){0};
   }
 }
 
-static cpu_session *session_new(const plan *p, const cpu_options *o, cpu_failure *failure) {
-  size_t count = p->arrays.count;
-  cpu_session *s = calloc(1, sizeof *s);
-  if (s == NULL)
-    return NULL;
-  s->plan = p;
-  s->interrupted = o->interrupted;
-  s->keep_arguments = o->keep_arguments;
-  s->failure = failure;
-  s->threads = o->threads ? o->threads : pool_processors();
-  s->first = calloc(count + 1, sizeof *s->first);
-  s->last = calloc(count + 1, sizeof *s->last);
-  s->data = calloc(count + 1, sizeof *s->data);
-  s->scratch = calloc(s->threads, sizeof *s->scratch);
-  if (s->first && s->last && s->data && s->scratch) {
-    find_lives(p, o->keep_arguments, s->first, s->last);
-    s->peak = find_peak(p, s->first, s->last, room_of);
-    s->needed = find_peak(p, s->first, s->last, bytes_of);
-    open_store(s, o->store);
-    return s;
-  }
-  cpu_end(s, NULL);
-  return NULL;
-}
-
-static bool check_memory(const cpu_session *s) {
+static bool check_memory(const cpu_state *s) {
   const char *owner = "";
-  if (s->needed < SMALL_RUN)
+  char need[32], have[32];
+  uint64_t bytes = find_peak_bytes(s->plan, s->first, s->last, cpu_array_bytes);
+  if (bytes < SMALL_RUN)
     return true;
   uint64_t limit = interp_memory_limit(&owner);
-  if (s->needed <= limit)
-    return true;
-  char need[32], have[32];
-  interp_format_bytes(need, sizeof need, s->needed);
+  interp_format_bytes(need, sizeof need, bytes);
   interp_format_bytes(have, sizeof have, limit);
-  return cpu_fail(s->failure, "this needs %s of memory; %s %s", need, owner, have);
+  return bytes <= limit ||
+         cpu_fail(s->failure, "this needs %s of memory; %s %s", need, owner, have);
 }
 
-static bool take_arguments(cpu_session *s, array *arguments, size_t count) {
+static bool take_arguments(cpu_state *s, array *arguments, size_t count) {
   for (size_t a = 0; a < s->plan->arrays.count; a++) {
     const net_array *wanted = &s->plan->arrays.items[a];
     if (wanted->role != NET_ARGUMENT || s->first[a] == NEVER)
       continue;
-    array *given = wanted->number < count ? &arguments[wanted->number] : NULL;
-    if (given == NULL || given->type != wanted->type || array_count(given) != wanted->count ||
-        (given->data == NULL && wanted->count > 0))
-      return cpu_fail(s->failure,
-                      "argument %" PRIu32 " is missing, or not of the type and shape expected",
-                      wanted->number + 1);
-    s->data[a] = given->data;
-    if (!s->keep_arguments)
-      given->data = NULL;
-    s->live += room_of(wanted);
+    array *argument = wanted->number < count ? &arguments[wanted->number] : NULL;
+    if (argument == NULL || argument->type != wanted->type ||
+        array_count(argument) != wanted->count || (argument->data == NULL && wanted->count > 0))
+      return cpu_fail(s->failure, "argument %" PRIu32 " must be an array of %" PRIu64 " %s",
+                      wanted->number + 1, wanted->count, scalar_types[wanted->type].name);
+    s->data[a] = argument->data;
+    if (!s->options->borrow_arguments)
+      argument->data = NULL;
+    s->live_bytes += array_buffer_bytes(wanted);
   }
   return true;
 }
 
-cpu_session *cpu_begin(const plan *p, const cpu_options *o, array *arguments, size_t argument_count,
-                       cpu_failure *failure) {
-  *failure = (cpu_failure){.has_origin = false};
-  cpu_session *s = session_new(p, o, failure);
-  bool good = s != NULL || cpu_fail(failure, "out of memory");
-  good = good && check_memory(s) && take_arguments(s, arguments, argument_count);
-  if (!o->keep_arguments)
-    destroy_all(arguments, argument_count);  // those that nothing needs
-  if (good)
-    return s;
-  cpu_end(s, NULL);
-  return NULL;
-}
-
-// ---- ending -------------------------------------------------------------------------------------
-
-static bool hand_over(cpu_session *s, array *results) {
+static bool move_results(cpu_state *s, array *results) {
   for (size_t a = 0; a < s->plan->arrays.count; a++) {
     const net_array *from = &s->plan->arrays.items[a];
     if (from->role != NET_RESULT)
       continue;
     if (s->data[a] == NULL)  // without elements, so that no pass stores to it
-      s->data[a] = array_memory(bytes_of(from));
+      s->data[a] = array_memory(cpu_array_bytes(from));
     if (s->data[a] == NULL)
       return cpu_fail(s->failure, "out of memory");
     results[from->number] =
@@ -456,63 +407,55 @@ static bool hand_over(cpu_session *s, array *results) {
   return true;
 }
 
-static size_t result_count(const plan *p) {
-  size_t count = 0;
-  for (size_t a = 0; a < p->arrays.count; a++)
-    count += p->arrays.items[a].role == NET_RESULT;
-  return count;
+// ---- the whole ----------------------------------------------------------------------------------
+
+static bool allocate_state(cpu_state *s) {
+  size_t count = s->plan->arrays.count;
+  s->first = calloc(count + 1, sizeof *s->first);
+  s->last = calloc(count + 1, sizeof *s->last);
+  s->data = calloc(count + 1, sizeof *s->data);
+  if (!s->first || !s->last || !s->data || !set_store_threads(s->store, s->threads))
+    return cpu_fail(s->failure, "out of memory");
+  find_memory_lifetimes(s->plan, s->options->borrow_arguments, s->first, s->last);
+  s->peak = find_peak_bytes(s->plan, s->first, s->last, array_buffer_bytes);
+  return true;
 }
 
-bool cpu_end(cpu_session *s, array *results) {
-  if (s == NULL)
-    return false;
-  bool good = results != NULL && hand_over(s, results);
-  if (!good && results)
-    destroy_all(results, result_count(s->plan));
+static void free_state(cpu_state *s) {
   for (size_t a = 0; s->data && a < s->plan->arrays.count; a++)
-    if (!s->keep_arguments || s->plan->arrays.items[a].role != NET_ARGUMENT)
+    if (!s->options->borrow_arguments || s->plan->arrays.items[a].role != NET_ARGUMENT)
       free(s->data[a]);
-  close_store(s);
-  for (size_t i = 0; i < SPARES; i++)
-    free(s->spares[i].data);
-  for (unsigned i = 0; s->scratch && i < s->threads; i++)
-    free(s->scratch[i]);
   free(s->first);
   free(s->last);
   free(s->data);
-  free(s->scratch);
-  free(s);
-  return good;
-}
-
-// ---- the whole ----------------------------------------------------------------------------------
-
-static bool run_all(const plan *p, const cpu_options *o, const cpu_executor *executor,
-                    array *arguments, size_t argument_count, array *results, cpu_failure *failure) {
-  cpu_session *s = cpu_begin(p, o, arguments, argument_count, failure);
-  bool good = s != NULL;
-  for (uint32_t i = 0; good && i < p->passes.count; i++) {
-    cpu_work work = executor->pass(executor->with, i);
-    good = cpu_pass(s, i, &work);
-  }
-  return cpu_end(s, good ? results : NULL);
 }
 
 bool cpu_run(const plan *p, const cpu_options *o, array *arguments, size_t argument_count,
              array *results, cpu_failure *failure) {
+  cpu_store own = {.threads = 0};
+  cpu_state s = {.plan = p,
+                 .options = o,
+                 .store = o->store ? o->store : &own,
+                 .fill_store = o->store != NULL,
+                 .failure = failure,
+                 .threads = o->threads ? o->threads : pool_processors()};
+  size_t result_count = 0;
+  for (size_t a = 0; a < p->arrays.count; a++)
+    if (p->arrays.items[a].role == NET_RESULT)
+      results[result_count++] = (array){0};
   *failure = (cpu_failure){.has_origin = false};
-  for (size_t i = 0; i < result_count(p); i++)
-    results[i] = (array){0};
-  if (o->executor)
-    return run_all(p, o, o->executor, arguments, argument_count, results, failure);
-  portable_options options = {.allow_foreign = o->allow_foreign, .interrupted = o->interrupted};
-  portable *executor = portable_new(p, &options, failure);
-  bool good = false;
-  if (executor)
-    good = run_all(p, o, &(cpu_executor){portable_pass, executor}, arguments, argument_count,
-                   results, failure);
-  else if (!o->keep_arguments)
-    destroy_all(arguments, argument_count);
-  portable_free(executor);
+  bool good =
+      allocate_state(&s) && check_memory(&s) && take_arguments(&s, arguments, argument_count);
+  if (!o->borrow_arguments)
+    destroy_arrays(arguments, argument_count);  // those that nothing needs
+  for (uint32_t i = 0; good && i < p->passes.count; i++) {
+    cpu_work work = o->executor->pass(o->executor->with, i);
+    good = run_pass(&s, i, &work);
+  }
+  good = good && move_results(&s, results);
+  if (!good)
+    destroy_arrays(results, result_count);
+  free_state(&s);
+  empty_store(&own);
   return good;
 }

@@ -1,24 +1,38 @@
-// The driver of the CPU backend: executes a Plan's passes in order. It owns the arrays between the
-// passes and the threads; how the items of one pass are executed is an executor's business
-// (portable.h; compiled code).
+// Runs the passes of a Plan on the processors of this machine: memory for the arrays between the
+// passes, and the threads that share the items of each pass. An executor knows how to execute the
+// items: the portable one (runtime/portable/portable.h) or compiled code
+// (runtime/compiled/compiled.h).
 //
-//   cpu_failure failure;
-//   cpu_options o = {.allow_foreign = false};             // all processors, portable executor
+//   in    a Plan, an executor for it, the arguments
+//   out   the results, or a message
+//
+//   portable *e = portable_new(p, &(portable_options){.interrupted = &flag}, &failure);
+//   cpu_executor executor = {portable_pass, e};
+//   cpu_options o = {.threads = 4, .executor = &executor};
 //   bool good = cpu_run(p, &o, arguments, argument_count, results, &failure);
 //
-// The same in steps, for a caller who has his own order of doing things (compiled code that calls
-// back once per pass):
+// Items. A pass works on blocks (cosets of its tile) for each iteration of its stage's loops. Here
+// n = 3, the tile has dimension 2 and the loop three iterations: the pass has 2 * 3 = 6 items, and
+// two threads take them in chunks.
 //
-//   cpu_session *s = cpu_begin(p, &o, arguments, argument_count, &failure);
-//   for (uint32_t i = 0; s && i < p->passes.count; i++)
-//     good = good && cpu_pass(s, i, &(cpu_work){.run = ..., .with = ..., .scratch_bytes = ...});
-//   good = cpu_end(s, good ? results : NULL);
+//   item       0 1   2 3   4 5
+//   iteration   0     1     2        item i: iteration i / 2, block i mod 2
+//   block      0 1   0 1   0 1
 //
-// Memory. An array's buffer is allocated just before the first pass that stores to it and released
-// after the last pass that touches it. A released buffer is kept if a later array has its size, so
-// that its pages are not faulted in again; one that a pass loads for the last time may become the
-// very array that the pass stores to, if each tile stores where it loaded. Buffers of the driver
-// are aligned to 64 bytes; those of arguments as their owner allocated them.
+// Memory. An array's buffer is allocated just before the first pass that stores to the array and
+// released after the last pass that uses it. A released buffer becomes a spare if a later array has
+// its size: its pages need not be faulted in again. An array that a pass loads for the last time
+// may share its buffer with the array that the pass stores, if each tile stores where it loaded.
+// Buffers made here are aligned to 64 bytes.
+//
+//   pass       0             1             2
+//   loads      a0            a2            a3         all arrays of one size; a0 is an argument,
+//   stores     a2            a3            a1         a1 the result
+//   buffers    A -> B        B -> A        A -> B     executor not in place
+//   buffers    A -> A        A -> B        B -> B     in place; pass 1 stores to other addresses
+//
+//   cpu.c        buffers, threads, a whole run
+//   roots.c      tables of roots of unity for generated code (its own door: roots.h)
 #ifndef PERMC_RUNTIME_CPU_CPU_H
 #define PERMC_RUNTIME_CPU_CPU_H
 
@@ -40,8 +54,8 @@ bool cpu_fail(cpu_failure *failure, const char *format, ...) PRINTF_LIKE(2, 3);
 // Executes the items first, ..., last - 1 of a pass. Item i is block i mod 2^(n-d) of the iteration
 // i / 2^(n-d) of the loops: the last loop is the fastest; block b is the coset of the sum of those
 // vectors `blocks[j]` for which bit j of b is 1. `arrays` is by number of the plan's array.
-// `scratch` is this thread's own, aligned to 64 bytes, zeros at first. False: memory ran out, or
-// the run was interrupted.
+// `scratch` is this thread's own, aligned to 64 bytes, zeros at first. False: out of memory, or
+// interrupted.
 typedef bool cpu_items(void *with, uint32_t pass, void *const *arrays, uint64_t first,
                        uint64_t last, void *scratch);
 
@@ -52,7 +66,7 @@ typedef struct cpu_work {
   uint64_t granularity;    // `first` and `last` are multiples of it: 2^g blocks (0: 1)
   uint64_t chunk;          // items that make a call worth while (0: 1)
   bool serial;             // one thread only
-  bool in_place;           // an array may be loaded and stored in one buffer, as said above
+  bool in_place;           // an array loaded and one stored may share a buffer, as said above
 } cpu_work;
 
 // How to execute each pass of a plan.
@@ -63,46 +77,43 @@ typedef struct cpu_executor {
 
 // ---- runs ------------------------------------------------------------------------------------
 
-// What is kept between the runs of one plan, so that memory is faulted in once: dead buffers, and
-// the threads' scratch memory.
+// Memory for further runs of one plan, so that it is faulted in once: spare buffers, and the
+// threads' scratch memory. One run at a time uses it.
 typedef struct cpu_store cpu_store;
-cpu_store *cpu_store_new(void);     // NULL: no memory
+cpu_store *cpu_store_new(void);     // NULL: out of memory
 void cpu_store_free(cpu_store *s);  // NULL is allowed
-// Hands over malloc'ed memory, such as that of an earlier run's result.
+// Adds malloc'ed memory, such as an earlier run's result.
 void cpu_store_give(cpu_store *s, void *data, uint64_t bytes);
 
 typedef struct cpu_options {
   uint32_t threads;                // 0: as many as there are processors for this process
-  bool allow_foreign;              // foreign functions may be called
-  const atomic_bool *interrupted;  // looked at between chunks of items; may be NULL
-  const cpu_executor *executor;    // NULL: the portable one, made for this run
-  bool keep_arguments;             // they stay the caller's: neither written to nor freed
-  cpu_store *store;                // NULL: nothing is kept
+  const atomic_bool *interrupted;  // read between chunks of items; may be NULL
+  const cpu_executor *executor;
+  bool borrow_arguments;  // they stay the caller's: neither written to nor freed
+  cpu_store *store;       // NULL: all memory is freed after the run
 } cpu_options;
 
 // Runs `p`, which plan_verify has accepted. The arguments are consumed, also on failure (but for
-// keep_arguments): each one's data is taken over, freed as soon as it is dead, and the array is set
-// to {0}. `results` has room for the net's results, by number; type, data (malloc'ed) and, as one
-// dimension, their count are set, and the caller sets the true dimensions. On failure all are {0}.
+// borrow_arguments): each one's data is taken over, freed as soon as it is dead, and the array is
+// set to {0}. `results` has room for the net's results, by number; type, data (malloc'ed) and, as
+// one dimension, their count are set, and the caller sets the true dimensions. On failure all are
+// {0}.
 bool cpu_run(const plan *p, const cpu_options *o, array *arguments, size_t argument_count,
              array *results, cpu_failure *failure);
 
-typedef struct cpu_session cpu_session;
-
-// Takes the arguments. NULL: *failure says why. The rest of a session reports there, too.
-cpu_session *cpu_begin(const plan *p, const cpu_options *o, array *arguments, size_t argument_count,
-                       cpu_failure *failure);
-// Executes pass `pass`: 0, 1, 2, ... in this order, each once.
-bool cpu_pass(cpu_session *s, uint32_t pass, const cpu_work *work);
-// Ends a session (NULL: none) and hands over the results, after the last pass; `results` is NULL
-// where something failed. True if there are results.
-bool cpu_end(cpu_session *s, array *results);
+// ---- facts of a plan that any backend needs -----------------------------------------------------
 
 // The most bytes of arrays that a run holds at any time, arguments and results included.
 // UINT64_MAX when that overflows, or when memory for finding out is short.
 uint64_t cpu_peak_bytes(const plan *p);
-
 // How many items a pass has.
 uint64_t cpu_item_count(const plan *p, uint32_t pass);
+uint64_t cpu_array_bytes(const net_array *a);
+// By array: the first and the last pass that loads or stores it; first is UINT32_MAX where none
+// does.
+void cpu_array_lifetimes(const plan *p, uint32_t *first, uint32_t *last);
+// Whether each tile of the pass stores array `stored` just where its load number `load` has read.
+// Then one buffer can serve for both arrays if no later pass needs the one that is loaded.
+bool cpu_loads_where_stored(const plan *p, const plan_pass *pass, uint32_t load, net_id stored);
 
 #endif

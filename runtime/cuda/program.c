@@ -46,8 +46,6 @@ static bool is_interrupted(const cuda_program *g) {
   return g->interrupted && atomic_load(g->interrupted);
 }
 
-static uint64_t bytes_of(const net_array *a) { return a->count * scalar_types[a->type].size; }
-
 // ---- compiling ---------------------------------------------------------------------------------
 
 // Products and sums are rounded one by one, as interp does it, unless they may be fused. What is
@@ -238,22 +236,17 @@ static uint32_t take_buffer(cuda_program *g, uint64_t bytes) {
   return (uint32_t)g->buffer_count++;
 }
 
-// The array that the pass loads for the last time from just where it stores array `id`, or
-// NET_NONE.
-static net_id replaced_array(const cuda_program *g, uint32_t number, net_id id,
-                             const uint32_t *last) {
+// The temporary array whose buffer array `stored` can have, because the pass is the last to use it
+// and stores where it has loaded; NET_NONE: there is none. (Arguments are read in every run.)
+static net_id find_replaced_array(const cuda_program *g, uint32_t number, net_id stored,
+                                  const uint32_t *last) {
   const plan_pass *pass = &g->plan->passes.items[number];
-  const plan_move *store = plan_only_move(pass->stores, pass->store_count, id);
-  if (!g->facts[number].in_place || !store || store->live_count || pass->live_count)
-    return NET_NONE;
-  for (uint32_t i = 0; i < pass->load_count; i++) {
+  const net_array *arrays = g->plan->arrays.items;
+  for (uint32_t i = 0; i < pass->load_count && g->facts[number].in_place; i++) {
     net_id a = pass->loads[i].array;
-    const net_array *old = &g->plan->arrays.items[a], *new = &g->plan->arrays.items[id];
-    // An argument's memory may be a caller's; it is read in every run.
-    if (last[a] == number && old->role == NET_TEMPORARY && old->type == new->type &&
-        g->buffers[g->buffer_of[a]].bytes >= bytes_of(new) &&
-        plan_only_move(pass->loads, pass->load_count, a) &&
-        net_map_equal(&pass->loads[i].map, &store->map))
+    if (last[a] == number && arrays[a].role == NET_TEMPORARY &&
+        g->buffers[g->buffer_of[a]].bytes >= cpu_array_bytes(&arrays[stored]) &&
+        cpu_loads_where_stored(g->plan, pass, i, stored))
       return a;
   }
   return NET_NONE;
@@ -265,9 +258,9 @@ static void place_pass(cuda_program *g, uint32_t number, uint32_t *last) {
     net_id id = pass->stores[i].array;
     if (g->buffer_of[id] != NEVER)
       continue;
-    net_id old = replaced_array(g, number, id, last);
+    net_id old = find_replaced_array(g, number, id, last);
     if (old == NET_NONE) {
-      g->buffer_of[id] = take_buffer(g, bytes_of(&g->plan->arrays.items[id]));
+      g->buffer_of[id] = take_buffer(g, cpu_array_bytes(&g->plan->arrays.items[id]));
     } else {
       g->buffer_of[id] = g->buffer_of[old];
       last[old] = NEVER;  // its buffer lives on
@@ -281,26 +274,21 @@ static void place_pass(cuda_program *g, uint32_t number, uint32_t *last) {
 // Arguments and results have buffers of their own, temporaries share.
 static bool place_arrays(cuda_program *g, cpu_failure *failure) {
   const plan *p = g->plan;
-  uint32_t *last = calloc(p->arrays.count + 1, sizeof *last);
-  if (!last)
+  uint32_t *first = calloc(2 * p->arrays.count + 1, sizeof *first);
+  if (!first)
     return cpu_fail(failure, "out of memory");
-  for (size_t a = 0; a < p->arrays.count; a++) {
-    g->buffer_of[a] = NEVER;
-    if (p->arrays.items[a].role == NET_ARGUMENT)
-      g->buffer_of[a] = take_buffer(g, bytes_of(&p->arrays.items[a]));
-  }
-  for (uint32_t i = 0; i < p->passes.count; i++)
-    for (uint32_t m = 0; m < p->passes.items[i].load_count + p->passes.items[i].store_count; m++) {
-      const plan_pass *pass = &p->passes.items[i];
-      last[m < pass->load_count ? pass->loads[m].array : pass->stores[m - pass->load_count].array] =
-          i;
-    }
+  uint32_t *last = first + p->arrays.count;
+  cpu_array_lifetimes(p, first, last);
+  for (size_t a = 0; a < p->arrays.count; a++)
+    g->buffer_of[a] = p->arrays.items[a].role == NET_ARGUMENT
+                          ? take_buffer(g, cpu_array_bytes(&p->arrays.items[a]))
+                          : NEVER;
   for (uint32_t i = 0; i < p->passes.count; i++)
     place_pass(g, i, last);
   for (size_t a = 0; a < p->arrays.count; a++)
     if (g->buffer_of[a] == NEVER && p->arrays.items[a].role == NET_RESULT)
-      g->buffer_of[a] = take_buffer(g, bytes_of(&p->arrays.items[a]));
-  free(last);
+      g->buffer_of[a] = take_buffer(g, cpu_array_bytes(&p->arrays.items[a]));
+  free(first);
   uint64_t needed = 0;
   for (size_t i = 0; i < g->buffer_count; i++) {
     g->buffers[i].address = cuda_memory_new(g->device, g->buffers[i].bytes);
@@ -505,7 +493,7 @@ static bool upload_arguments(cuda_program *g, const array *arguments, size_t cou
     const array *given = wanted->number < count ? &arguments[wanted->number] : NULL;
     if (!given || given->type != wanted->type || array_count(given) != wanted->count)
       return cpu_fail(failure, "argument %u is not of the planned size", (unsigned)wanted->number);
-    if (!cuda_upload(g->device, address_of(g, (net_id)a), given->data, bytes_of(wanted)))
+    if (!cuda_upload(g->device, address_of(g, (net_id)a), given->data, cpu_array_bytes(wanted)))
       return device_failed(g, failure);
   }
   return true;
@@ -517,15 +505,15 @@ static bool download_results(cuda_program *g, array *results, cpu_failure *failu
     if (from->role != NET_RESULT)
       continue;
     array *to = &results[from->number];
-    if (to->data == NULL || array_bytes(to) != bytes_of(from)) {
+    if (to->data == NULL || array_bytes(to) != cpu_array_bytes(from)) {
       array_destroy(to);
-      *to = (array){.data = array_memory(bytes_of(from))};
+      *to = (array){.data = array_memory(cpu_array_bytes(from))};
       if (!to->data)
         return cpu_fail(failure, "out of memory");
     }
     *to = (array){.type = from->type, .rank = 1, .dims = {from->count}, .data = to->data};
     if (from->count &&
-        !cuda_download(g->device, to->data, address_of(g, (net_id)a), bytes_of(from)))
+        !cuda_download(g->device, to->data, address_of(g, (net_id)a), cpu_array_bytes(from)))
       return device_failed(g, failure);
   }
   return true;

@@ -9,8 +9,8 @@
 #include "tests/unit/memory.h"
 #include "tests/unit/plan_random.h"
 
-#include "runtime/cpu/compiled.h"
-#include "runtime/cpu/compiler.h"
+#include "runtime/compiled/compiled.h"
+#include "runtime/compiled/compiler.h"
 #include "runtime/cpu/roots.h"
 #include "runtime/cuda/nvrtc.h"
 #include "runtime/cuda/program.h"

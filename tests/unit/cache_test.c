@@ -3,8 +3,8 @@
 #include "tests/test.h"
 
 #include "fusion/plan/plan.h"
-#include "runtime/cpu/compiled.h"
-#include "runtime/cpu/compiler.h"
+#include "runtime/compiled/compiled.h"
+#include "runtime/compiled/compiler.h"
 #include "runtime/system/cache.h"
 
 #include <dirent.h>

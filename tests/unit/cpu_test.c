@@ -4,7 +4,7 @@
 #include "tests/unit/plan_random.h"
 
 #include "runtime/cpu/cpu.h"
-#include "runtime/cpu/portable.h"
+#include "runtime/portable/portable.h"
 
 static plan *plan_of(const char *string) {
   const char *wrong = NULL;
@@ -13,6 +13,19 @@ static plan *plan_of(const char *string) {
     exit(1);
   random_state random = {1};
   return random_plan(&memory, &random, t);
+}
+
+// With the portable executor, unless the options have one. As cpu_run, it consumes the arguments.
+static bool run(const plan *p, bool allow_foreign, cpu_options o, array *arguments, size_t count,
+                array *results, cpu_failure *why) {
+  portable_options options = {.allow_foreign = allow_foreign, .interrupted = o.interrupted};
+  portable *e = portable_new(p, &options, why);
+  cpu_executor executor = {portable_pass, e};
+  if (!o.executor)
+    o.executor = &executor;
+  bool good = e && cpu_run(p, &o, arguments, count, results, why);
+  portable_free(e);
+  return good;
 }
 
 static array numbers(uint64_t count) {
@@ -36,7 +49,7 @@ TEST(result) {
   START();
   array argument = numbers(8), result;
   cpu_failure why;
-  CHECK(cpu_run(plan_of(negate), &(cpu_options){.threads = 1}, &argument, 1, &result, &why));
+  CHECK(run(plan_of(negate), false, (cpu_options){.threads = 1}, &argument, 1, &result, &why));
   CHECK(argument.data == NULL);
   CHECK_EQ_U64(result.type, SCALAR_I32);
   CHECK_EQ_U64(result.rank, 1);
@@ -47,18 +60,18 @@ TEST(result) {
   array_destroy(&result);
 }
 
-TEST(kept_arguments) {
+TEST(borrowed_arguments) {
   START();
   array argument = numbers(8), result[1] = {{0}};
   cpu_failure why;
   cpu_store *store = cpu_store_new();
-  cpu_options o = {.threads = 2, .keep_arguments = true, .store = store};
+  cpu_options o = {.threads = 2, .borrow_arguments = true, .store = store};
   const plan *p = plan_of(negate);
-  for (int run = 0; run < 3; run++) {
-    CHECK(cpu_run(p, &o, &argument, 1, result, &why));
-    for (int i = 0; i < 8; i++) {
-      CHECK_EQ_I64(((int32_t *)argument.data)[i], i);
-      CHECK_EQ_I64(((int32_t *)result[0].data)[i], -i);
+  for (int i = 0; i < 3; i++) {
+    CHECK(run(p, false, o, &argument, 1, result, &why));
+    for (int k = 0; k < 8; k++) {
+      CHECK_EQ_I64(((int32_t *)argument.data)[k], k);
+      CHECK_EQ_I64(((int32_t *)result[0].data)[k], -k);
     }
     cpu_store_give(store, result[0].data, array_bytes(&result[0]));
   }
@@ -68,11 +81,11 @@ TEST(kept_arguments) {
 
 // ---- failures --------------------------------------------------------------------------------
 
-static void check_failure(const plan *p, const cpu_options *o, array *arguments, size_t count,
+static void check_failure(const plan *p, cpu_options o, array *arguments, size_t count,
                           const char *message) {
   array results[2];
   cpu_failure why;
-  CHECK(!cpu_run(p, o, arguments, count, results, &why));
+  CHECK(!run(p, false, o, arguments, count, results, &why));
   CHECK_CONTAINS(why.message, message);
   for (size_t i = 0; i < count; i++)
     CHECK(arguments[i].data == NULL);
@@ -83,16 +96,16 @@ TEST(arguments_that_do_not_fit) {
   START();
   const plan *p = plan_of(negate);
   cpu_options o = {.threads = 1};
-  static const char message[] = "argument 1 is missing, or not of the type and shape expected";
-  check_failure(p, &o, NULL, 0, message);
+  static const char message[] = "argument 1 must be an array of 8 i32";
+  check_failure(p, o, NULL, 0, message);
   array a = numbers(7);
-  check_failure(p, &o, &a, 1, message);
+  check_failure(p, o, &a, 1, message);
   a = numbers(8);
   a.type = SCALAR_U32;
-  check_failure(p, &o, &a, 1, message);
+  check_failure(p, o, &a, 1, message);
   array several[3] = {numbers(8), numbers(5), numbers(1)}, result;  // more than are needed
   cpu_failure why;
-  CHECK(cpu_run(p, &o, several, 3, &result, &why));
+  CHECK(run(p, false, o, several, 3, &result, &why));
   CHECK(several[1].data == NULL);
   array_destroy(&result);
 }
@@ -101,7 +114,7 @@ TEST(interrupted) {
   START();
   atomic_bool interrupted = true;
   array a = numbers(8);
-  check_failure(plan_of(negate), &(cpu_options){.interrupted = &interrupted}, &a, 1, "interrupted");
+  check_failure(plan_of(negate), (cpu_options){.interrupted = &interrupted}, &a, 1, "interrupted");
 }
 
 static const char huge[] = "array a0 u8 4611686018427387904 argument 0\n"
@@ -114,7 +127,7 @@ TEST(too_large) {
   START();
   array a = {.type = SCALAR_U8};
   const plan *p = plan_of(huge);
-  check_failure(p, &(cpu_options){.threads = 1}, &a, 1, "this needs 8.0 EiB of memory; ");
+  check_failure(p, (cpu_options){.threads = 1}, &a, 1, "this needs 8.0 EiB of memory; ");
   CHECK_EQ_U64(cpu_peak_bytes(p), UINT64_C(1) << 63);
 }
 
@@ -133,7 +146,7 @@ TEST(foreign_functions) {
   const plan *p = plan_of(lottery);
   array result;
   cpu_failure why;
-  CHECK(!cpu_run(p, &(cpu_options){.threads = 2}, NULL, 0, &result, &why));
+  CHECK(!run(p, false, (cpu_options){.threads = 2}, NULL, 0, &result, &why));
   CHECK_STR(why.message,
             "\"lrand48\" is a C function; programs may call those only with --allow-extern");
   CHECK(why.has_origin);
@@ -143,7 +156,7 @@ TEST(foreign_functions) {
   for (int i = 0; i < 9; i++)
     expected[i] = lrand48();
   srand48(1);
-  CHECK(cpu_run(p, &(cpu_options){.threads = 2, .allow_foreign = true}, NULL, 0, &result, &why));
+  CHECK(run(p, true, (cpu_options){.threads = 2}, NULL, 0, &result, &why));
   CHECK_EQ_I64(lrand48(), expected[8]);
   for (int i = 0; i < 8; i++)
     sum += ((int64_t *)result.data)[i] - expected[i];
@@ -155,8 +168,10 @@ TEST(foreign_functions_that_are_not_there) {
   START();
   plan *p = plan_of(lottery);
   p->net->externs.items[0].name = "no_such_function";
-  check_failure(p, &(cpu_options){.threads = 1, .allow_foreign = true}, NULL, 0,
-                "has no function \"no_such_function\"");
+  array result;
+  cpu_failure why;
+  CHECK(!run(p, true, (cpu_options){.threads = 1}, NULL, 0, &result, &why));
+  CHECK_CONTAINS(why.message, "has no function \"no_such_function\"");
 }
 
 // ---- arrays without elements -----------------------------------------------------------------
@@ -172,7 +187,7 @@ TEST(no_elements) {
   START();
   array argument = numbers(0), results[2];
   cpu_failure why;
-  CHECK(cpu_run(plan_of(nothing), &(cpu_options){.threads = 2}, &argument, 1, results, &why));
+  CHECK(run(plan_of(nothing), false, (cpu_options){.threads = 2}, &argument, 1, results, &why));
   CHECK(results[0].data != NULL && results[1].data != NULL);
   CHECK_EQ_U64(array_count(&results[0]) + array_count(&results[1]), 0);
   array_destroy(&results[0]);
@@ -219,6 +234,18 @@ static const char chain[] = "array a0 i32 1024 argument 0\n"
                             "  store v0 in a1 at 4*o0 + x0 + 2*x1 live x0\n"
                             "  store v0 in a1 at 4*o0 + x0 + 2*x1 live x0^1\n";
 
+typedef struct chosen_place {
+  portable *portable;
+  bool in_place;
+} chosen_place;
+
+static cpu_work portable_pass_in_place(void *with, uint32_t pass) {
+  const chosen_place *c = with;
+  cpu_work work = portable_pass(c->portable, pass);
+  work.in_place = c->in_place;
+  return work;
+}
+
 // In place: a0 = a2, a3, a1 = the first; otherwise a0, a2, a0, a2.
 static void check_buffers(bool in_place) {
   START();
@@ -226,19 +253,15 @@ static void check_buffers(bool in_place) {
   array argument = numbers(1024), result;
   const void *given = argument.data;
   cpu_failure why;
-  portable *e = portable_new(p, &(portable_options){.vector_bytes = 0}, &why);
-  cpu_session *s = cpu_begin(p, &(cpu_options){.threads = 2}, &argument, 1, &why);
-  for (uint32_t i = 0; i < p->passes.count; i++) {
-    cpu_work work = portable_pass(e, i);
-    work.in_place = in_place;
-    CHECK(cpu_pass(s, i, &work));
-  }
-  CHECK(cpu_end(s, &result));
+  chosen_place c = {portable_new(p, &(portable_options){.vector_bytes = 0}, &why), in_place};
+  cpu_executor executor = {portable_pass_in_place, &c};
+  cpu_options o = {.threads = 2, .executor = &executor};
+  CHECK(cpu_run(p, &o, &argument, 1, &result, &why));
   CHECK((result.data == given) == in_place);
   for (int i = 0; i < 1024; i++)
     CHECK_EQ_I64(((int32_t *)result.data)[i], (i & ~3) | (i & 1) << 1 | (i >> 1 & 1));
   array_destroy(&result);
-  portable_free(e);
+  portable_free(c.portable);
   CHECK_EQ_U64(cpu_peak_bytes(p), 2 * 4096);
 }
 
@@ -253,6 +276,11 @@ static const char blocks[] = "array a0 i32 64 argument 0\n"
                              "  v0 = load a0 at 16*o0 + x0 + 2*x1 + 4*x2 + 8*x3\n"
                              "  store v0 in a1 at 16*o0 + x0 + 2*x1 + 4*x2 + 8*x3\n";
 
+static cpu_work given_work(void *with, uint32_t pass) {
+  (void)pass;
+  return *(cpu_work *)with;
+}
+
 static void check_items(uint64_t granularity, uint64_t chunk) {
   START();
   plan *p = plan_of(blocks);
@@ -263,10 +291,10 @@ static void check_items(uint64_t granularity, uint64_t chunk) {
   work.chunk = chunk;
   array argument = numbers(64), result;
   cpu_failure why;
-  cpu_session *session = cpu_begin(p, &(cpu_options){.threads = 3}, &argument, 1, &why);
+  cpu_executor executor = {given_work, &work};
   CHECK_EQ_U64(cpu_item_count(p, 0), 16);
-  CHECK(cpu_pass(session, 0, &work));
-  CHECK(cpu_end(session, &result));
+  CHECK(
+      cpu_run(p, &(cpu_options){.threads = 3, .executor = &executor}, &argument, 1, &result, &why));
   CHECK_EQ_U64(s.wrong, 0);
   for (int i = 0; i < 16; i++)
     CHECK_EQ_U64(s.items[i], 1);
@@ -293,16 +321,7 @@ TEST(executor_that_fails) {
   START();
   array a = numbers(1024);
   cpu_executor e = {refusing, NULL};
-  check_failure(plan_of(chain), &(cpu_options){.executor = &e}, &a, 1, "out of memory");
-}
-
-TEST(session_that_is_given_up) {
-  START();
-  array a = numbers(1024);
-  cpu_failure why;
-  cpu_session *s = cpu_begin(plan_of(chain), &(cpu_options){.threads = 1}, &a, 1, &why);
-  CHECK(!cpu_end(s, NULL));
-  CHECK(!cpu_end(NULL, NULL));
+  check_failure(plan_of(chain), (cpu_options){.executor = &e}, &a, 1, "out of memory");
 }
 
 TEST_MAIN()

@@ -1,7 +1,7 @@
 // permc_use_fast_floats: the options that the C compiler and NVRTC get, the cache, and results.
 #include "tests/unit/api.h"
 
-#include "runtime/cpu/compiler.h"
+#include "runtime/compiled/compiler.h"
 
 #include <dirent.h>
 #include <math.h>

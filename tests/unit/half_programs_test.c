@@ -1,7 +1,7 @@
 // Programs on f16, on all of its 65536 values: every backend gives the bits that interp gives, and
 // interp what doubles say.
 #include "core/scalar/scalar.h"
-#include "runtime/cpu/compiler.h"
+#include "runtime/compiled/compiler.h"
 #include "tests/unit/api.h"
 
 #include <math.h>

@@ -28,7 +28,7 @@
 #include "fusion/plan/planning.h"
 #include "kernels/emit/emit.h"
 #include "kernels/hmm/plan.h"
-#include "runtime/cpu/compiler.h"
+#include "runtime/compiled/compiler.h"
 #include "runtime/cpu/cpu.h"
 #include "runtime/cpu/roots.h"
 #include "runtime/cuda/nvrtc.h"

@@ -6,7 +6,7 @@
 #include "tests/unit/memory.h"
 #include "tests/unit/plan_random.h"
 
-#include "runtime/cpu/portable_pass.h"
+#include "runtime/portable/pass.h"
 
 #include <math.h>
 

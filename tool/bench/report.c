@@ -1,7 +1,7 @@
 // Rows to JSON and back, by one table of members. See bench/report.h.
 #include "tool/bench/report.h"
 
-#include "runtime/cpu/compiler.h"
+#include "runtime/compiled/compiler.h"
 #include "runtime/explain/json.h"
 #include "runtime/permc.h"
 #include "runtime/system/pool.h"

@@ -1,5 +1,5 @@
-// Loads and stores: units of neighbours, copied between a slot and an array. See portable_pass.h.
-#include "runtime/cpu/portable_pass.h"
+// Loads and stores: units of neighbours, copied between a slot and an array. See pass.h.
+#include "runtime/portable/pass.h"
 
 __extension__ typedef __int128 int128;
 

@@ -1,6 +1,6 @@
-#include "runtime/cpu/compiled.h"
+#include "runtime/compiled/compiled.h"
 
-#include "runtime/cpu/compiler.h"
+#include "runtime/compiled/compiler.h"
 #include "runtime/cpu/roots.h"
 #include "runtime/interp/foreign.h"
 #include "runtime/system/cache.h"

@@ -1,5 +1,5 @@
-// Ops as lists of steps, each over a chunk of instances at a time. See portable_pass.h.
-#include "runtime/cpu/portable_pass.h"
+// Ops as lists of steps, each over a chunk of instances at a time. See pass.h.
+#include "runtime/portable/pass.h"
 
 enum {
   WORK_BYTES = 32 << 10,  // of all steps' buffers together, unless a chunk of one needs more

@@ -1,5 +1,5 @@
 // Prepares the passes of a plan and runs their items. See portable.h.
-#include "runtime/cpu/portable_pass.h"
+#include "runtime/portable/pass.h"
 
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 // Tables of roots of unity. scalar_root depends on k / m only, not on k and m, so that a table
 // serves all orders that divide its own; and it is symmetric, so that one octant is computed.
-#include "runtime/cpu/portable_pass.h"
+#include "runtime/portable/pass.h"
 
 enum { MOST_ROOTS = 1 << 20 };
 

@@ -1,5 +1,5 @@
-// Subsets of a tile and maps on them, as bases and tables. See portable_pass.h.
-#include "runtime/cpu/portable_pass.h"
+// Subsets of a tile and maps on them, as bases and tables. See pass.h.
+#include "runtime/portable/pass.h"
 
 uint64_t tile_position_mask(const tile *t, uint64_t mask) {
   uint64_t positions = 0;

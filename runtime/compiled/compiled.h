@@ -9,8 +9,8 @@
 //   compiler.c   finds and runs the C compiler
 //   cache.c      shared objects on disk, and the folders in which compilers work
 //   digest.c     the names and check sums of both
-#ifndef PERMC_RUNTIME_CPU_COMPILED_H
-#define PERMC_RUNTIME_CPU_COMPILED_H
+#ifndef PERMC_RUNTIME_COMPILED_COMPILED_H
+#define PERMC_RUNTIME_COMPILED_COMPILED_H
 
 #include "kernels/emit/emit.h"
 #include "kernels/text/host.h"

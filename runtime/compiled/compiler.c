@@ -1,4 +1,4 @@
-#include "runtime/cpu/compiler.h"
+#include "runtime/compiled/compiler.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -8,15 +8,15 @@
 // A tile is loaded into scratch memory, each op of the pass goes over it, it is stored. The plan's
 // phases are not looked at. Elements of the tile are numbered in a basis of its subspace, chosen
 // so that lines of memory and the elements of an op lie in runs; the linear maps from there to
-// addresses, to pairs and to index values are tables and XORs (portable_pass.h).
+// addresses, to pairs and to index values are tables and XORs (pass.h).
 //
 //   portable.c           which tiles, in which basis; the loop over items
-//   portable_tile.c      subsets of a tile, and maps on them, as tables
-//   portable_move.c      loads and stores
-//   portable_op.c        ops as lists of steps over chunks of instances (core/scalar/scalar.h does
-//   the work) portable_compare.c   compare-exchange, in vectors: what sorting networks are made of
-#ifndef PERMC_RUNTIME_CPU_PORTABLE_H
-#define PERMC_RUNTIME_CPU_PORTABLE_H
+//   tile.c      subsets of a tile, and maps on them, as tables
+//   move.c      loads and stores
+//   op.c        ops as lists of steps over chunks of instances (core/scalar/scalar.h does
+//   the work) compare.c   compare-exchange, in vectors: what sorting networks are made of
+#ifndef PERMC_RUNTIME_PORTABLE_PORTABLE_H
+#define PERMC_RUNTIME_PORTABLE_PORTABLE_H
 
 #include "runtime/cpu/cpu.h"
 

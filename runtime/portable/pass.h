@@ -1,4 +1,4 @@
-// Private to runtime/portable*.c: a pass, prepared.
+// Private to runtime/portable/: a pass, prepared.
 //
 // POSITIONS. The executor's tile is a coset of a subspace V of dimension d with a basis b_0 ...
 // b_(d-1). The element of the tile at position p, a number of d bits, is the index
@@ -16,10 +16,10 @@
 //
 // A form mask.x ^ c on the tile is the form F.p ^ c', where bit i of F is mask.b_i and c' =
 // mask.base ^ c: F is prepared, c' is found out for each tile.
-#ifndef PERMC_RUNTIME_CPU_PORTABLE_PASS_H
-#define PERMC_RUNTIME_CPU_PORTABLE_PASS_H
+#ifndef PERMC_RUNTIME_PORTABLE_PASS_H
+#define PERMC_RUNTIME_PORTABLE_PASS_H
 
-#include "runtime/cpu/portable.h"
+#include "runtime/portable/portable.h"
 #include "runtime/interp/foreign.h"
 
 enum {
@@ -27,7 +27,7 @@ enum {
   STEP_BITS = 11,  // of an op with few steps
 };
 
-// ---- tiles (portable_tile.c) ------------------------------------------------------------------
+// ---- tiles (tile.c) ------------------------------------------------------------------
 
 typedef struct tile {
   const net_stage *stage;
@@ -119,7 +119,7 @@ void tile_map_values(const tile *t, const tile_map *m, const tile_item *item,
 // adds the last loop's stride.
 int64_t tile_loop_offset(const tile *t, const net_map *m, uint64_t loop, uint64_t *left);
 
-// ---- moves (portable_move.c) ------------------------------------------------------------------
+// ---- moves (move.c) ------------------------------------------------------------------
 
 typedef struct tile_move {
   const plan_move *plan;
@@ -154,7 +154,7 @@ void tile_gather(uint32_t size_bits, int unit_bits, size_t n, const unsigned cha
 void tile_scatter(uint32_t size_bits, int unit_bits, size_t n, unsigned char *slot, uint64_t high,
                   const uint32_t *low, const unsigned char *from);
 
-// ---- compare-exchange (portable_compare.c) ----------------------------------------------------
+// ---- compare-exchange (compare.c) ----------------------------------------------------
 
 // What a compare-exchange is to vectors, each of them 2^lane_bits neighbours.
 typedef struct compare_lanes {
@@ -223,7 +223,7 @@ const compare_kernels *compare_kernels_find(uint32_t most);
 // The row of an integer type or bool; COMPARE_KINDS of others.
 uint32_t compare_kind_of(scalar_type type);
 
-// ---- roots of unity (portable_roots.c) --------------------------------------------------------
+// ---- roots of unity (roots.c) --------------------------------------------------------
 
 typedef struct root_table root_table;
 struct root_table {
@@ -238,7 +238,7 @@ root_table *root_tables_new(arena *a, const net *t);
 // One that has the roots of that order, at multiples of its order / `order`; or NULL.
 const root_table *root_table_find(const root_table *tables, scalar_type type, uint64_t order);
 
-// ---- ops (portable_op.c) ----------------------------------------------------------------------
+// ---- ops (op.c) ----------------------------------------------------------------------
 
 typedef struct tile_step {
   net_node_kind kind;

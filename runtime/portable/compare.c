@@ -1,6 +1,6 @@
 // Compare-exchange over a tile, in vectors of GCC's and clang's extension: for the processor that
 // the library is compiled for, and on x86-64 for AVX2 and AVX-512, chosen when the program runs.
-#include "runtime/cpu/portable_pass.h"
+#include "runtime/portable/pass.h"
 
 static void find_lanes(const compare *c, int type_bits, int lane_bits, compare_lanes *l) {
   uint64_t low = f2_mask(lane_bits), coordinate = c->coordinate & low;
@@ -35,18 +35,18 @@ static inline uint64_t pair_start(const compare_lanes *l, uint64_t k) {
 #define VECTOR_BITS 4
 #define TARGET
 #define WIDTH 16
-#include "runtime/cpu/portable_vectors.inc"
+#include "runtime/portable/vectors.inc"
 
 #if defined(__x86_64__)
 #define VECTOR_BITS 5
 #define TARGET __attribute__((target("avx2")))
 #define WIDTH 32
-#include "runtime/cpu/portable_vectors.inc"
+#include "runtime/portable/vectors.inc"
 
 #define VECTOR_BITS 6
 #define TARGET __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl")))
 #define WIDTH 64
-#include "runtime/cpu/portable_vectors.inc"
+#include "runtime/portable/vectors.inc"
 #endif
 
 const compare_kernels *compare_kernels_find(uint32_t most) {
