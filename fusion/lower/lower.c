@@ -34,7 +34,7 @@ static net_id changed(lowering *l, net_id id, change_map *change, const void *wi
   node_list nodes = reachable(l, 1, &id);
   for (size_t i = 0; i < nodes.count; i++) {
     net_node node = l->pool.nodes.items[nodes.items[i]];
-    if (node.kind == NET_LEAF || node.kind == NET_INDEX)
+    if (node.kind == NET_ELEMENT || node.kind == NET_INDEX)
       node.map = change(l, &node.map, with);
     if (node.operand_count) {
       net_id *operands = NEW_ARRAY(l->memory, net_id, node.operand_count);
@@ -56,7 +56,7 @@ static lowered settled(lowering *l, const lowered *v, uint32_t batch_axes) {
   if (v->kind == LOWERED_PACKED)
     return packed(l, &v->axes, v->element_count, v->elements, batch_axes);
   if (v->kind == LOWERED_EXPRESSION && pool_has_leaf(l, v->elements[0]) &&
-      l->pool.nodes.items[v->elements[0]].kind != NET_LEAF)
+      l->pool.nodes.items[v->elements[0]].kind != NET_ELEMENT)
     return expression(l, &v->axes, place(l, &v->axes, 1, v->elements, v->axes.count));
   return *v;
 }
@@ -295,7 +295,7 @@ static lowered lower_reshape(lowering *l, const trace_step *s) {
 // Remembers in a leaf which element of an array pattern it is.
 static net_id numbered(lowering *l, net_id leaf, uint64_t count, uint64_t number) {
   net_node node = l->pool.nodes.items[leaf];
-  if (node.kind != NET_LEAF || count > UINT64_C(1) << 16 || node.number > UINT64_C(1) << 32)
+  if (node.kind != NET_ELEMENT || count > UINT64_C(1) << 16 || node.number > UINT64_C(1) << 32)
     return leaf;
   node.number = node.number * count + number;
   return pool_add(l, &node);
@@ -375,14 +375,14 @@ static uint64_t constants_of(const net_map *m) {
 static bool packed_view(lowering *l, const axes *s, uint32_t m, const net_id *elements, uint32_t at,
                         net_id *leaf) {
   const net_node *nodes = l->pool.nodes.items, *first = &nodes[elements[0]];
-  if (first->kind != NET_LEAF || first->map.row_count > F2_MAX || m < 2)
+  if (first->kind != NET_ELEMENT || first->map.row_count > F2_MAX || m < 2)
     return false;
   bool bits = (m & (m - 1)) == 0;
   int64_t step = nodes[elements[1]].map.offset - first->map.offset;
   uint64_t base = constants_of(&first->map);
   for (uint32_t j = 0; j < m; j++) {
     const net_node *node = &nodes[elements[j]];
-    if (node->kind != NET_LEAF || node->value != first->value ||
+    if (node->kind != NET_ELEMENT || node->value != first->value ||
         !parallel(&node->map, &first->map, s->count) ||
         node->map.offset != first->map.offset + (int64_t)j * step)
       return false;
@@ -420,7 +420,7 @@ static bool packed_view(lowering *l, const axes *s, uint32_t m, const net_id *el
 // The expressions, all over the axes s, as an array with a new dimension at `at`.
 static lowered packed(lowering *l, const axes *s, uint32_t m, const net_id *elements, uint32_t at) {
   net_id leaf;
-  if (m == 1 && l->pool.nodes.items[elements[0]].kind == NET_LEAF)
+  if (m == 1 && l->pool.nodes.items[elements[0]].kind == NET_ELEMENT)
     return expression(l, s, elements[0]);
   if (!packed_view(l, s, m, elements, at, &leaf))
     leaf = place(l, s, m, elements, at);
@@ -529,8 +529,8 @@ static bool sliceable(lowering *l, const lowered *v, uint32_t at, uint32_t count
   int64_t stride;
   for (size_t i = 0; i < nodes.count; i++) {
     const net_node *node = &l->pool.nodes.items[nodes.items[i]];
-    bool in_stage = node->kind == NET_LEAF && !l->holders.items[node->value].in_memory;
-    if ((node->kind == NET_LEAF || node->kind == NET_INDEX) &&
+    bool in_stage = node->kind == NET_ELEMENT && !l->holders.items[node->value].in_memory;
+    if ((node->kind == NET_ELEMENT || node->kind == NET_INDEX) &&
         (in_stage || !map_plain(&node->map, &v->axes, at, count, &stride)))
       return false;
   }
@@ -550,7 +550,7 @@ static lowered lower_slice(lowering *l, const trace_step *s) {
   }
   const net_node *node = &l->pool.nodes.items[v.elements[0]];
   uint64_t rest = elements_of(s) / length;
-  if (o->batch == 1 && s->number == 0 && node->kind == NET_LEAF &&
+  if (o->batch == 1 && s->number == 0 && node->kind == NET_ELEMENT &&
       !l->holders.items[node->value].in_memory) {
     net_id prefix = store_prefix(l, &v.axes, v.elements[0], length * rest);
     uint32_t dims = cut(l, &v, whole);
@@ -766,7 +766,7 @@ static bool *needed_steps(lowering *l) {
 // A temporary that is exactly the result becomes the result.
 static bool rename_result(lowering *l, const lowered *v, uint32_t number) {
   const net_node *node = &l->pool.nodes.items[v->elements[0]];
-  if (node->kind != NET_LEAF)
+  if (node->kind != NET_ELEMENT)
     return false;
   const holder *h = &l->holders.items[node->value];
   if (!h->in_memory || h->limit != UINT64_MAX)

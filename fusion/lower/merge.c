@@ -58,7 +58,7 @@ static void move_loads(renaming *r) {
 static void move_nodes(renaming *r) {
   for (size_t i = 0; i < r->from->nodes.count; i++) {
     net_node node = r->from->nodes.items[i];
-    if (node.kind == NET_LEAF)
+    if (node.kind == NET_ELEMENT)
       node.value = r->values[node.value];
     if (node.kind == NET_INDEX)
       node.map = renamed_map(r, &node.map);

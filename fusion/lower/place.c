@@ -51,7 +51,7 @@ net_id pool_add(lowering *l, const net_node *node) {
   net_id id = net_node_add(l->memory, &l->pool, node);
   if (id < before)
     return id;
-  bool has = node->kind == NET_LEAF;
+  bool has = node->kind == NET_ELEMENT;
   for (uint32_t i = 0; i < node->operand_count; i++)
     has |= l->has_leaf[node->operands[i]];
   if (id >= l->capacity) {
@@ -73,7 +73,7 @@ net_id holder_add(lowering *l, const holder *h) {
 }
 
 net_id leaf_of(lowering *l, net_id held_by, const net_map *map, uint64_t number) {
-  return pool_add(l, &(net_node){.kind = NET_LEAF,
+  return pool_add(l, &(net_node){.kind = NET_ELEMENT,
                                  .type = l->holders.items[held_by].type,
                                  .value = held_by,
                                  .map = *map,
@@ -679,7 +679,7 @@ static net_id *convert(const frame *f, const node_list *nodes, const place_leaf 
   net_id *to = l->converted;
   for (size_t i = 0, leaf = 0; i < nodes->count; i++) {
     net_node node = l->pool.nodes.items[nodes->items[i]];
-    if (node.kind == NET_LEAF) {
+    if (node.kind == NET_ELEMENT) {
       node.value = leaves[leaf].value;
       node.number = leaves[leaf++].element;
       node.map = (net_map){0};
@@ -701,7 +701,7 @@ static place_leaf *leaves_of(lowering *l, const node_list *nodes, uint32_t *coun
   *count = 0;
   for (size_t i = 0; i < nodes->count; i++) {
     const net_node *node = &l->pool.nodes.items[nodes->items[i]];
-    if (node->kind == NET_LEAF)
+    if (node->kind == NET_ELEMENT)
       leaves[(*count)++] = (place_leaf){.node = nodes->items[i], .holder = node->value};
   }
   return leaves;
@@ -785,7 +785,7 @@ net_id place(lowering *l, const axes *s, uint32_t m, const net_id *elements, uin
   place_leaf *leaves = leaves_of(l, &nodes, &leaf_count);
   frame f;
   frame_for(l, &f, s, leaves, leaf_count);
-  bool copy = m == 1 && l->pool.nodes.items[elements[0]].kind == NET_LEAF;
+  bool copy = m == 1 && l->pool.nodes.items[elements[0]].kind == NET_ELEMENT;
   if (copy && f.k == 0)
     return leaf_in_frame(&f, l->pool.nodes.items[elements[0]].type, leaves[0].value, 0, at);
   net_id *to = convert(&f, &nodes, leaves);
@@ -807,7 +807,7 @@ net_id place(lowering *l, const axes *s, uint32_t m, const net_id *elements, uin
 
 static void store_limited(lowering *l, const axes *s, net_id e, net_id array, const net_map *target,
                           uint64_t limit) {
-  if (l->pool.nodes.items[e].kind != NET_LEAF)
+  if (l->pool.nodes.items[e].kind != NET_ELEMENT)
     e = place(l, s, 1, &e, s->count);
   place_leaf leaf = {.node = e, .holder = l->pool.nodes.items[e].value};
   const holder *h = &l->holders.items[leaf.holder];
@@ -846,7 +846,7 @@ net_id store_row_major_once(lowering *l, const axes *s, net_id e) {
   const net_node *node = &l->pool.nodes.items[e];
   net_map whole = map_row_major(l->memory, s, 0, 1);
   int64_t stride = 1;
-  if (node->kind == NET_LEAF) {
+  if (node->kind == NET_ELEMENT) {
     const holder *h = &l->holders.items[node->value];
     if (h->in_memory && h->limit == UINT64_MAX && !node->map.offset &&
         l->net->arrays.items[h->array].count == axes_product(s, 0, s->count) &&

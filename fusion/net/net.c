@@ -69,7 +69,7 @@ static net_map map_copy(arena *a, const net_map *m) {
 // Which fields a kind uses; the rest are zero.
 enum { SCALAR = 1, VALUE = 2, OPERANDS = 4, NUMBER = 8, MAP = 16, CONSTANT = 32 };
 static const unsigned uses[NET_NODE_KINDS] = {
-    [NET_LEAF] = VALUE | NUMBER | MAP,  // lowering's own leaves have a map
+    [NET_ELEMENT] = VALUE | NUMBER | MAP,  // lowering's own leaves have a map
     [NET_INDEX] = MAP,
     [NET_CONSTANT] = CONSTANT,
     [NET_SCALAR] = SCALAR | OPERANDS,
@@ -227,7 +227,7 @@ uint32_t net_op_nodes(const net_stage *s, const net_op *op, net_id *out) {
 uint32_t net_op_reads(const net_stage *s, const net_op *op, net_id *out) {
   uint32_t nodes = net_op_nodes(s, op, s->walk), leaves = 0, count = 0;
   for (uint32_t i = 0; i < nodes; i++)
-    if (s->nodes.items[s->walk[i]].kind == NET_LEAF)
+    if (s->nodes.items[s->walk[i]].kind == NET_ELEMENT)
       s->walk[leaves++] = s->nodes.items[s->walk[i]].value;
   if (leaves > 1)
     qsort(s->walk, leaves, sizeof *s->walk, by_number);

@@ -75,7 +75,7 @@ bool net_map_equal(const net_map *a, const net_map *b);
 // ---- scalar code -----------------------------------------------------------------------------
 
 typedef enum net_node_kind {
-  NET_LEAF,      // element `number` (of the op's 2^k) of value `value`
+  NET_ELEMENT,   // element `number` (of the op's 2^k) of value `value`
   NET_INDEX,     // i64: `map` of the index, the same for all 2^k elements
   NET_CONSTANT,  // `constant`
   NET_SCALAR,    // `scalar` of 1 or 2 operands

@@ -32,7 +32,7 @@ enum { NAMED = 2 };
 // ---- nodes -----------------------------------------------------------------------------------
 
 static bool always_inline(const net_node *node) {
-  return node->kind == NET_LEAF || node->kind == NET_CONSTANT;
+  return node->kind == NET_ELEMENT || node->kind == NET_CONSTANT;
 }
 
 static void print_node(const printer *p, const net_node *node);
@@ -75,7 +75,7 @@ static void print_head(text *out, const net_node *node) {
 }
 
 static void print_node(const printer *p, const net_node *node) {
-  if (node->kind == NET_LEAF) {
+  if (node->kind == NET_ELEMENT) {
     text_printf(p->out, "v%" PRIu32 "[%" PRIu64 "]", node->value, node->number);
   } else if (node->kind == NET_CONSTANT) {
     write_constant(p->out, node->type, &node->constant);

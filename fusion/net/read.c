@@ -44,7 +44,7 @@ static void define(net_reader *r, net_id value, scalar_type type) {
 }
 
 static net_id leaf(net_reader *r) {
-  net_node node = {.kind = NET_LEAF, .value = read_small_number(&r->in)};
+  net_node node = {.kind = NET_ELEMENT, .value = read_small_number(&r->in)};
   read_expect(&r->in, "[");
   node.number = read_number(&r->in);
   read_expect(&r->in, "]");

@@ -196,7 +196,7 @@ static const struct {
   const char *(*check)(const checker *, const net_node *);
   int operands;
 } node_checks[NET_NODE_KINDS] = {
-    [NET_LEAF] = {check_leaf, 0},         [NET_INDEX] = {check_index, 0},
+    [NET_ELEMENT] = {check_leaf, 0},      [NET_INDEX] = {check_index, 0},
     [NET_CONSTANT] = {check_constant, 0}, [NET_SCALAR] = {check_scalar, ANY_COUNT},
     [NET_MIN] = {check_choice, 2},        [NET_MAX] = {check_choice, 2},
     [NET_SELECT] = {check_select, 3},     [NET_CONVERT] = {check_convert, 1},
@@ -267,9 +267,9 @@ static const char *check_directions(const checker *c, const net_op *op) {
 
 // A node that the op evaluates.
 static const char *check_use(const checker *c, const net_op *op, const net_node *node) {
-  if (node->kind == NET_LEAF && c->defined[node->value] == NOT_DEFINED)
+  if (node->kind == NET_ELEMENT && c->defined[node->value] == NOT_DEFINED)
     return arena_printf(c->memory, "v%" PRIu32 " is not defined before", node->value);
-  if (node->kind == NET_LEAF && node->number >> op->k != 0)
+  if (node->kind == NET_ELEMENT && node->number >> op->k != 0)
     return arena_printf(c->memory, "it has no element %" PRIu64, node->number);
   if (node->kind == NET_INDEX)
     for (uint32_t r = 0; r < node->map.row_count; r++)

@@ -170,7 +170,7 @@ static split find_split(const proof *p, uint32_t count, const uint32_t *rank_of,
     const net_node *node = &p->stage->nodes.items[p->list[i]];
     bool ordered_exactly =
         CLASS_OF(node->type) & CLASS_ORD && scalar_types[node->type].kind != KIND_FLOAT;
-    if (node->kind == NET_LEAF && ordered_exactly && !in_suffix(p, node, rank_of, first))
+    if (node->kind == NET_ELEMENT && ordered_exactly && !in_suffix(p, node, rank_of, first))
       all.leaf[all.count++] = p->list[i];
   }
   return all;
@@ -217,7 +217,7 @@ static bool case_holds(proof *p, const net_op *op, const uint32_t *rank_of, uint
   for (uint32_t which = 0; which < 1u << all.count; which++) {
     for (uint32_t i = 0; i < count; i++) {
       const net_node *node = &s->nodes.items[p->list[i]];
-      p->nodes[p->list[i]] = node->kind == NET_LEAF
+      p->nodes[p->list[i]] = node->kind == NET_ELEMENT
                                  ? leaf_known(p, p->list[i], rank_of, first, &all, which)
                                  : evaluate(s, node, p->nodes);
     }

@@ -115,7 +115,7 @@ static void want_read(wants *w, const net_op *op) {
   f2_space live = rewriter_live(w->r, op);
   const net_node **leaf = NEW_ARRAY(w->r->memory, const net_node *, count);
   for (uint32_t i = 0; i < count; i++)
-    if (w->r->stage->nodes.items[w->nodes[i]].kind == NET_LEAF)
+    if (w->r->stage->nodes.items[w->nodes[i]].kind == NET_ELEMENT)
       leaf[leaves++] = &w->r->stage->nodes.items[w->nodes[i]];
   if (leaves > 1)
     qsort(leaf, leaves, sizeof *leaf, by_value);
@@ -239,7 +239,7 @@ static void number_nodes(renumbering *n) {
     node.operands = NEW_ARRAY(n->memory, net_id, node.operand_count);
     for (uint32_t i = 0; i < node.operand_count; i++)
       node.operands[i] = n->nodes[old->nodes.items[id].operands[i]];
-    if (node.kind == NET_LEAF)
+    if (node.kind == NET_ELEMENT)
       node.value = n->values[node.value];
     n->nodes[id] = net_node_add(n->memory, n->stage, &node);
   }

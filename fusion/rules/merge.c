@@ -101,7 +101,7 @@ static net_op simplified_op(merging *m, const net_op *op) {
   uint32_t count = op_nodes(m, op);
   for (uint32_t i = 0; i < count; i++) {
     net_node node = *node_at(m->r, m->nodes[i]);
-    if (node.kind == NET_LEAF)
+    if (node.kind == NET_ELEMENT)
       node.value = m->r->replacement[node.value];
     m->r->memo[m->nodes[i]] = rebuilt(m, &node);
   }
@@ -231,8 +231,8 @@ static bool nodes_in_part(merging *m, const embedding *e, uint64_t j, uint32_t c
     net_id *to = &m->r->memo[m->nodes[i]];
     if (node.kind == NET_INDEX)
       node.map = part_map(m->r, e, j, &node.map);
-    *to = node.kind == NET_LEAF ? leaf_in_part(m, e, j, &node, within, within_number)
-                                : rebuilt(m, &node);
+    *to = node.kind == NET_ELEMENT ? leaf_in_part(m, e, j, &node, within, within_number)
+                                   : rebuilt(m, &node);
     if (*to == NET_NONE)
       return false;
   }
@@ -266,7 +266,7 @@ static bool reads_dead(merging *m, const embedding *e, const group *within,
   uint32_t count = op_nodes(m, e->small);
   for (uint32_t i = 0; i < count; i++) {
     const net_node *node = node_at(m->r, m->nodes[i]);
-    if (node->kind != NET_LEAF || m->makers[node->value].group != within_number + 1)
+    if (node->kind != NET_ELEMENT || m->makers[node->value].group != within_number + 1)
       continue;
     const net_id *elements = within->outputs.items[m->makers[node->value].output].elements;
     for (uint64_t j = 0; j < UINT64_C(1) << e->large->k; j++)
@@ -286,7 +286,8 @@ static net_id copied_value(const merging *m, const net_output *output, uint32_t 
     if (output->elements[j] == NET_NONE)
       continue;
     const net_node *node = node_at(m->r, output->elements[j]);
-    if (node->kind != NET_LEAF || node->number != j || (value != NET_NONE && value != node->value))
+    if (node->kind != NET_ELEMENT || node->number != j ||
+        (value != NET_NONE && value != node->value))
       return NET_NONE;
     value = node->value;
   }

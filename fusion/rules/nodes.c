@@ -3,7 +3,7 @@
 #include "fusion/rules/rewriting.h"
 
 bool node_is_operation(const net_node *node) {
-  return node->kind != NET_LEAF && node->kind != NET_CONSTANT;
+  return node->kind != NET_ELEMENT && node->kind != NET_CONSTANT;
 }
 
 // A rule spared the node.

@@ -22,8 +22,8 @@ static bool is_exchange(const net_stage *s, const net_op *op, exchange_kind *kin
     return false;
   const net_node *order = node_at(s, zero->operands[0]);
   const net_node *p = node_at(s, zero->operands[1]), *q = node_at(s, zero->operands[2]);
-  if (order->kind != NET_SCALAR || order->scalar != OP_TOTAL_LE || p->kind != NET_LEAF ||
-      q->kind != NET_LEAF || p->value != q->value || p->number + q->number != 1 ||
+  if (order->kind != NET_SCALAR || order->scalar != OP_TOTAL_LE || p->kind != NET_ELEMENT ||
+      q->kind != NET_ELEMENT || p->value != q->value || p->number + q->number != 1 ||
       p->number == q->number)
     return false;
   bool straight = order->operands[0] == zero->operands[1];  // the order's first, if it holds

@@ -166,7 +166,7 @@ static void evaluate(op_view *v, uint64_t first) {
       continue;
     for (uint32_t k = 0; k < node->operand_count; k++)
       operands[k] = f->values[node->operands[k]];
-    f->values[id] = node->kind == NET_LEAF    ? leaf_value(v, node, first)
+    f->values[id] = node->kind == NET_ELEMENT ? leaf_value(v, node, first)
                     : node->kind == NET_INDEX ? index_value(v, id, first)
                                               : inner_value(v, i, operands);
   }

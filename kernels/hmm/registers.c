@@ -163,7 +163,7 @@ static void evaluate(machine_registers *r, const phase_op *o, uint64_t warp, uin
   for (uint32_t i = 0; i < node->operand_count && i < 3; i++)
     in[i] = value_at(r, node->operands[i]);
   switch (node->kind) {
-  case NET_LEAF:
+  case NET_ELEMENT:
     copy_element(r, o, warp, first, r->pass->pass->slot_of[node->value], node->number, out, false);
     return;
   case NET_INDEX:

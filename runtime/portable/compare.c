@@ -83,7 +83,7 @@ static const net_node *node_at(const net_stage *s, net_id id) { return &s->nodes
 static bool is_leaf(pair_pattern p, net_id id, bool *element) {
   const net_node *node = node_at(p.stage, id);
   *element = node->number == 1;
-  return node->kind == NET_LEAF && node->value == p.value;
+  return node->kind == NET_ELEMENT && node->value == p.value;
 }
 
 // Whether operands first, first + 1 are both elements; *swapped if the first is element 1.

@@ -47,7 +47,7 @@ static void add_step(preparing *p, net_id id) {
   for (uint32_t i = 0; i < node->operand_count; i++)
     s.operands[i] = c->step_of[node->operands[i]];
   s.operand_type = node->operand_count ? p->stage->nodes.items[node->operands[0]].type : node->type;
-  if (node->kind == NET_LEAF) {
+  if (node->kind == NET_ELEMENT) {
     s.slot = slot_of(p, node->value);
     s.offset = element_offset(p, node->number);
   }
@@ -69,7 +69,7 @@ static void list_steps(preparing *p, tile_op *out) {
     for (uint32_t k = 0; k < node->operand_count; k++)
       if (c->step_of[node->operands[k]] == UINT32_MAX)
         add_step(p, node->operands[k]);
-    if (node->kind != NET_LEAF)
+    if (node->kind != NET_ELEMENT)
       add_step(p, c->nodes[i]);
   }
   for (uint32_t o = 0; o < p->op->output_count; o++)
@@ -153,7 +153,7 @@ static void assign_buffers(preparing *p, tile_op *op) {
     tile_step *s = &p->steps.items[i];
     // A leaf in a run of the tile is read there; not if it is stored, perhaps over itself.
     s->direct =
-        s->kind == NET_LEAF && op->set.run >= op->set.chunk_bits && last[i] < p->steps.count;
+        s->kind == NET_ELEMENT && op->set.run >= op->set.chunk_bits && last[i] < p->steps.count;
     if (s->buffer == NO_BUFFER && !s->direct)
       s->buffer = buffer_take(&b, size_bits_of(s->type));
     give_back(&b, s, i, last, &p->steps);
@@ -422,7 +422,7 @@ static bool run_step(running *r, uint32_t number) {
     in[k] = r->at[s->operands[k]];
   r->at[number] = out;
   switch (s->kind) {
-  case NET_LEAF:
+  case NET_ELEMENT:
     if (s->direct)
       r->at[number] = r->item->slots + s->slot + ((r->high ^ s->offset) << size_bits_of(s->type));
     else

@@ -251,7 +251,8 @@ static net_id add_argument(operations *o, scalar_type type, uint32_t number) {
   load.array = net_array_add(&memory, o->net, type, 1 << OPERATION_BITS, NET_ARGUMENT, number);
   load.value = net_value_add(&memory, o->stage, type);
   vec_push(&memory, &o->stage->loads, load);
-  return net_node_add(&memory, o->stage, &(net_node){NET_LEAF, .type = type, .value = load.value});
+  return net_node_add(&memory, o->stage,
+                      &(net_node){NET_ELEMENT, .type = type, .value = load.value});
 }
 
 // A node whose value is an op's, and a result's.
@@ -453,8 +454,8 @@ static void add_exchange(net_stage *s, random_state *r, net_id *value) {
   op.coordinates->constant = random_chance(r, 2);
   net_id leaf[2];
   for (uint32_t i = 0; i < 2; i++)
-    leaf[i] =
-        net_node_add(&memory, s, &(net_node){NET_LEAF, .type = type, .value = *value, .number = i});
+    leaf[i] = net_node_add(&memory, s,
+                           &(net_node){NET_ELEMENT, .type = type, .value = *value, .number = i});
   uint32_t first = random_below(r, 2), end = random_below(r, 2);
   net_id order = net_node_add(&memory, s,
                               &(net_node){NET_SCALAR, .type = SCALAR_BOOL, .scalar = OP_TOTAL_LE,

@@ -137,7 +137,7 @@ static inline net_id random_leaf(random_op *o, scalar_type type) {
     net_id value = random_below(o->random, (uint32_t)o->defined);
     if (o->stage->values.items[value] == type)
       return net_node_add(o->memory, o->stage,
-                          &(net_node){NET_LEAF, .type = type, .value = value,
+                          &(net_node){NET_ELEMENT, .type = type, .value = value,
                                       .number = random_below(o->random, 1U << o->k)});
   }
   if (type == SCALAR_I64 && random_chance(o->random, 2))
@@ -476,7 +476,7 @@ static inline element evaluate_node(evaluator *e, const net_op *op, uint64_t bas
                                     const net_node *node) {
   element operands[3] = {{.defined = true}};
   bool defined = true;
-  if (node->kind == NET_LEAF) {
+  if (node->kind == NET_ELEMENT) {
     for (uint32_t i = 0; i < op->k; i++)
       base ^= node->number >> i & 1 ? op->directions[i] : 0;
     return e->values[node->value][base];

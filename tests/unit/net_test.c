@@ -75,7 +75,7 @@ TEST(map_equal) {
 static net_id leaf(net_stage *s, net_id value, uint64_t number) {
   return net_node_add(
       &memory, s,
-      &(net_node){NET_LEAF, .type = s->values.items[value], .value = value, .number = number});
+      &(net_node){NET_ELEMENT, .type = s->values.items[value], .value = value, .number = number});
 }
 
 static net_id binary(net_stage *s, scalar_op op, net_id x, net_id y) {

@@ -118,7 +118,7 @@ typedef struct hand {
 } hand;
 
 static net_id leaf(hand *h, net_id value, uint64_t number) {
-  net_node node = {NET_LEAF, .type = h->stage.values.items[value], .value = value};
+  net_node node = {NET_ELEMENT, .type = h->stage.values.items[value], .value = value};
   node.number = number;
   return net_node_add(&memory, &h->stage, &node);
 }

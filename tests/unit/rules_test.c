@@ -635,7 +635,7 @@ static void add_column(net_stage *s, uint64_t direction, net_id *values) {
   for (uint64_t j = 0; j < 2; j++)
     key[j] = net_node_add(
         &memory, s,
-        &(net_node){.kind = NET_LEAF, .type = SCALAR_I32, .value = values[0], .number = j});
+        &(net_node){.kind = NET_ELEMENT, .type = SCALAR_I32, .value = values[0], .number = j});
   net_id le = add_node(s, NET_SCALAR, SCALAR_BOOL, 2, key);
   for (int i = 0; i < 2; i++) {
     net_op op = {.k = 1, .directions = NEW(&memory, uint64_t), .output_count = 1};
@@ -649,7 +649,7 @@ static void add_column(net_stage *s, uint64_t direction, net_id *values) {
     for (uint64_t j = 0; j < 2; j++)
       x[j] = net_node_add(
           &memory, s,
-          &(net_node){.kind = NET_LEAF, .type = SCALAR_I32, .value = values[i], .number = j});
+          &(net_node){.kind = NET_ELEMENT, .type = SCALAR_I32, .value = values[i], .number = j});
     for (int j = 0; j < 2; j++)
       op.outputs->elements[j] =
           add_node(s, NET_SELECT, SCALAR_I32, 3, (net_id[]){le, x[j], x[1 - j]});
