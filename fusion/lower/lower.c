@@ -596,17 +596,17 @@ static net_map part_map(lowering *l, const axes *s, uint32_t batch, uint64_t siz
 }
 
 // xs and a constant after it, up to a power of two: nothing is stored, loads know where xs ends.
-static bool filled(lowering *l, const trace_step *s, const lowered *xs, const lowered *fill,
+static bool padded(lowering *l, const trace_step *s, const lowered *xs, const lowered *value,
                    lowered *result) {
-  const net_node *constant = &l->pool.nodes.items[fill->elements[0]];
+  const net_node *constant = &l->pool.nodes.items[value->elements[0]];
   if (s->batch != 1 || constant->kind != NET_CONSTANT || (s->dims[0] & (s->dims[0] - 1)))
     return false;
   net_id plain = store_row_major_once(l, &xs->axes, xs->elements[0]);
   holder h = l->holders.items[l->pool.nodes.items[plain].value];
-  if (h.limit != UINT64_MAX)
+  if (h.padding_start != UINT64_MAX)
     return false;
-  h.limit = axes_product(&xs->axes, 0, xs->axes.count);
-  h.fill = constant->constant;
+  h.padding_start = axes_product(&xs->axes, 0, xs->axes.count);
+  h.padding_value = constant->constant;
   axes all = {0};
   for (uint32_t i = 0; i < s->rank; i++)
     axes_insert(&all, all.count, s->dims[i]);
@@ -624,7 +624,7 @@ static lowered lower_concat(lowering *l, const trace_step *s) {
   if (v[0].kind == LOWERED_EMPTY || v[1].kind == LOWERED_EMPTY)
     return v[v[0].kind == LOWERED_EMPTY];
   lowered whole;
-  if (filled(l, s, &v[0], &v[1], &whole))
+  if (padded(l, s, &v[0], &v[1], &whole))
     return whole;
   axes shared = agreed(l, v, (uint64_t[]){o[0]->batch, o[1]->batch}, 2, s->batch);
   for (uint32_t i = 0; i < 2; i++)
@@ -635,7 +635,7 @@ static lowered lower_concat(lowering *l, const trace_step *s) {
   if (o[0]->dims[0] == o[1]->dims[0] && alike)
     return packed(l, &v[0].axes, 2, (net_id[]){v[0].elements[0], v[1].elements[0]}, shared.count);
   uint64_t size = elements_of(s) / s->batch, start = 0;
-  holder h = {.type = s->type, .in_memory = true, .limit = UINT64_MAX};
+  holder h = {.type = s->type, .in_memory = true, .padding_start = UINT64_MAX};
   h.array = net_array_add(l->memory, l->net, s->type, elements_of(s), NET_TEMPORARY, 0);
   for (uint32_t i = 0; i < 2; i++) {
     net_map target = part_map(l, &v[i].axes, shared.count, size, start);
@@ -655,7 +655,7 @@ static lowered lower_argument(lowering *l, const trace_step *s) {
   axes all = {0};
   for (uint32_t i = 0; i < s->rank; i++)
     axes_insert(&all, all.count, s->dims[i]);
-  holder h = {.type = s->type, .in_memory = true, .limit = UINT64_MAX};
+  holder h = {.type = s->type, .in_memory = true, .padding_start = UINT64_MAX};
   h.array =
       net_array_add(l->memory, l->net, s->type, elements_of(s), NET_ARGUMENT, (uint32_t)s->number);
   net_map m = map_row_major(l->memory, &all, 0, 1);
@@ -769,7 +769,7 @@ static bool rename_result(lowering *l, const lowered *v, uint32_t number) {
   if (node->kind != NET_ELEMENT)
     return false;
   const holder *h = &l->holders.items[node->value];
-  if (!h->in_memory || h->limit != UINT64_MAX)
+  if (!h->in_memory || h->padding_start != UINT64_MAX)
     return false;
   net_array *a = &l->net->arrays.items[h->array];
   net_map whole = map_row_major(l->memory, &v->axes, 0, 1);

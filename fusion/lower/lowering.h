@@ -48,9 +48,9 @@ bool map_plain(const net_map *m, const axes *s, uint32_t at, uint32_t count, int
 typedef struct holder {
   scalar_type type;
   bool in_memory;
-  net_id array;    // in memory
-  uint64_t limit;  // from this address on it reads as `fill`
-  scalar_bits fill;
+  net_id array;            // in memory
+  uint64_t padding_start;  // addresses from here on are padding (UINT64_MAX: none)
+  scalar_bits padding_value;
   uint32_t stage;  // else
   net_id value;
   f2_affine *frame;  // the stage's index of the bits that leaves name (NULL: the same)

@@ -43,8 +43,9 @@ static void move_loads(renaming *r) {
     o.value = NET_NONE;
     for (size_t k = 0; k < r->into->loads.count; k++) {
       const net_load *have = &r->into->loads.items[k];
-      if (have->array == o.array && have->limit == o.limit && net_map_equal(&have->map, &o.map) &&
-          !memcmp(&have->fill, &o.fill, sizeof o.fill))
+      if (have->array == o.array && have->padding_start == o.padding_start &&
+          net_map_equal(&have->map, &o.map) &&
+          !memcmp(&have->padding_value, &o.padding_value, sizeof o.padding_value))
         o.value = have->value;
     }
     if (o.value == NET_NONE) {

@@ -150,7 +150,7 @@ static void flush(lowering *l, net_id id) {
   if (h->in_memory)
     return;
   net_stage *s = stage_of(l, h->stage);
-  net_store store = {.value = h->value, .map = stage_map(l, s), .limit = UINT64_MAX};
+  net_store store = {.value = h->value, .map = stage_map(l, s), .padding_start = UINT64_MAX};
   f2_affine back;
   if (h->frame && f2_affine_inverse(*h->frame, &back))
     for (int i = 0; i < s->n; i++)
@@ -164,7 +164,7 @@ static void flush(lowering *l, net_id id) {
   stage_close(l, h->stage);
   h->in_memory = true;
   h->array = store.array;
-  h->limit = UINT64_MAX;
+  h->padding_start = UINT64_MAX;
 }
 
 // ---- where a leaf lies ------------------------------------------------------------------------
@@ -373,11 +373,13 @@ static net_id load(const frame *f, const holder *h, const net_map *map) {
   net_stage *s = stage_of(f->l, f->stage);
   for (size_t i = 0; i < s->loads.count; i++) {
     const net_load *o = &s->loads.items[i];
-    if (o->array == h->array && o->limit == h->limit && net_map_equal(&o->map, map) &&
-        !memcmp(&o->fill, &h->fill, sizeof o->fill))
+    if (o->array == h->array && o->padding_start == h->padding_start &&
+        net_map_equal(&o->map, map) &&
+        !memcmp(&o->padding_value, &h->padding_value, sizeof o->padding_value))
       return o->value;
   }
-  net_load n = {net_value_add(f->l->memory, s, h->type), h->array, *map, h->limit, h->fill};
+  net_load n = {net_value_add(f->l->memory, s, h->type), h->array, *map, h->padding_start,
+                h->padding_value};
   vec_push(f->l->memory, &s->loads, n);
   return n.value;
 }
@@ -746,7 +748,7 @@ static net_id leaf_in_frame(const frame *f, scalar_type type, net_id value, uint
   for (int i = 0; i < f->n; i++)
     for (uint32_t b = 0; b < bits; b++)
       m.rows[i].form.mask |= (uint64_t)f2_bit(f->directions[b], i) << (at + bits - 1 - b);
-  holder h = {.type = type, .stage = f->stage, .value = value, .limit = UINT64_MAX};
+  holder h = {.type = type, .stage = f->stage, .value = value, .padding_start = UINT64_MAX};
   return leaf_of(l, holder_add(l, &h), &m, 0);
 }
 
@@ -759,7 +761,7 @@ static net_id place_in_memory(const frame *f, uint32_t m, const net_id *nodes, u
   axes_insert(&whole, at, m);
   uint32_t inserted = whole.count - f->axes.count;
   net_map target = map_row_major(l->memory, &whole, 0, 1);
-  holder h = {.type = type, .in_memory = true, .limit = UINT64_MAX};
+  holder h = {.type = type, .in_memory = true, .padding_start = UINT64_MAX};
   h.array = net_array_add(l->memory, l->net, type, axes_product(&whole, 0, whole.count),
                           NET_TEMPORARY, 0);
   net_op op = new_op(f, m);
@@ -805,8 +807,8 @@ net_id place(lowering *l, const axes *s, uint32_t m, const net_id *elements, uin
   return leaf_in_frame(&f, type, op.outputs[0].value, bits, at);
 }
 
-static void store_limited(lowering *l, const axes *s, net_id e, net_id array, const net_map *target,
-                          uint64_t limit) {
+static void store_padded(lowering *l, const axes *s, net_id e, net_id array, const net_map *target,
+                         uint64_t start) {
   if (l->pool.nodes.items[e].kind != NET_ELEMENT)
     e = place(l, s, 1, &e, s->count);
   place_leaf leaf = {.node = e, .holder = l->pool.nodes.items[e].value};
@@ -816,7 +818,7 @@ static void store_limited(lowering *l, const axes *s, net_id e, net_id array, co
   // A closed stage still takes stores.
   if (h->in_memory || !anchor_in_stage(&f, h->stage, &leaf, 1))
     frame_for(l, &f, s, &leaf, 1);
-  net_store store = {leaf.value, array, to_stage(&f, target, NULL), limit, 0, NULL};
+  net_store store = {leaf.value, array, to_stage(&f, target, NULL), start, 0, NULL};
   store.live = NEW_ARRAY(l->memory, net_form, f.n + 1);
   for (int i = f.p; i < f.n; i++)
     store.live[store.live_count++] = f.forms[i];
@@ -826,15 +828,15 @@ static void store_limited(lowering *l, const axes *s, net_id e, net_id array, co
 }
 
 void store_into(lowering *l, const axes *s, net_id e, net_id array, const net_map *target) {
-  store_limited(l, s, e, array, target, UINT64_MAX);
+  store_padded(l, s, e, array, target, UINT64_MAX);
 }
 
 net_id store_prefix(lowering *l, const axes *s, net_id e, uint64_t count) {
   net_map target = map_row_major(l->memory, s, 0, 1);
   uint64_t whole = axes_product(s, 0, s->count);
-  holder h = {.type = l->pool.nodes.items[e].type, .in_memory = true, .limit = UINT64_MAX};
+  holder h = {.type = l->pool.nodes.items[e].type, .in_memory = true, .padding_start = UINT64_MAX};
   h.array = net_array_add(l->memory, l->net, h.type, count, NET_TEMPORARY, 0);
-  store_limited(l, s, e, h.array, &target, count < whole ? count : UINT64_MAX);
+  store_padded(l, s, e, h.array, &target, count < whole ? count : UINT64_MAX);
   return leaf_of(l, holder_add(l, &h), &target, 0);
 }
 
@@ -848,7 +850,7 @@ net_id store_row_major_once(lowering *l, const axes *s, net_id e) {
   int64_t stride = 1;
   if (node->kind == NET_ELEMENT) {
     const holder *h = &l->holders.items[node->value];
-    if (h->in_memory && h->limit == UINT64_MAX && !node->map.offset &&
+    if (h->in_memory && h->padding_start == UINT64_MAX && !node->map.offset &&
         l->net->arrays.items[h->array].count == axes_product(s, 0, s->count) &&
         node->map.row_count == whole.row_count && map_plain(&node->map, s, 0, s->count, &stride) &&
         stride == 1)

@@ -127,14 +127,14 @@ typedef struct net_op {
 typedef struct net_load {
   net_id value, array;
   net_map map;
-  uint64_t limit;    // addresses from here on are not in memory: they read as `fill`
-  scalar_bits fill;  //   (UINT64_MAX: none)
+  uint64_t padding_start;     // addresses from here on are not in memory (UINT64_MAX: none):
+  scalar_bits padding_value;  //   they read as this
 } net_load;
 
 typedef struct net_store {
   net_id value, array;
-  net_map map;     // injective where alive
-  uint64_t limit;  // addresses from here on are not written (UINT64_MAX: none)
+  net_map map;             // injective where alive
+  uint64_t padding_start;  // addresses from here on are not written (UINT64_MAX: none)
   uint32_t live_count;
   net_form *live;
 } net_store;

@@ -4,13 +4,13 @@
 //   array a1 i32 4 result 0
 //   extern e0 hypotf f32 f32 -> f32 in "m"
 //   stage n=2 loops 3 5
-//     v0 = load a0 at 3*o0 - 4*(x0^x1^1) + 7 below 9 else i32:-1
+//     v0 = load a0 at 3*o0 - 4*(x0^x1^1) + 7 padded from 9 with i32:-1
 //     op directions 0b10 coordinates x1 live x0^1 step 12
 //       t0 = index o1 + x0                  nodes that others use; x, o: index bits, loops
 //       t1 = convert i32 t0
 //       v1[0] = select bool:true v0[1] t1   what the elements become
 //       v1[1] = dead i32
-//     store v1 in a1 at x0 + 2*x1 below 4 live x0^1
+//     store v1 in a1 at x0 + 2*x1 padded from 4 live x0^1
 //
 // Names t are of one op. Nodes are printed in the order in which a walk from the elements meets
 // them, operands first, so that the text does not depend on their numbers.
@@ -174,9 +174,9 @@ static void print_op(printer *p, const net_op *op) {
 static void print_load(text *out, const net_load *load, scalar_type type) {
   text_printf(out, "  v%" PRIu32 " = load a%" PRIu32 " at ", load->value, load->array);
   write_map(out, &load->map);
-  if (load->limit != UINT64_MAX) {
-    text_printf(out, " below %" PRIu64 " else ", load->limit);
-    write_constant(out, type, &load->fill);
+  if (load->padding_start != UINT64_MAX) {
+    text_printf(out, " padded from %" PRIu64 " with ", load->padding_start);
+    write_constant(out, type, &load->padding_value);
   }
   text_string(out, "\n");
 }
@@ -184,8 +184,8 @@ static void print_load(text *out, const net_load *load, scalar_type type) {
 static void print_store(text *out, const net_store *store) {
   text_printf(out, "  store v%" PRIu32 " in a%" PRIu32 " at ", store->value, store->array);
   write_map(out, &store->map);
-  if (store->limit != UINT64_MAX)
-    text_printf(out, " below %" PRIu64, store->limit);
+  if (store->padding_start != UINT64_MAX)
+    text_printf(out, " padded from %" PRIu64, store->padding_start);
   write_forms(out, " live ", store->live_count, store->live);
   text_string(out, "\n");
 }

@@ -234,15 +234,15 @@ static net_id array_number(net_reader *r) {
 }
 
 static void load(net_reader *r, net_id value) {
-  net_load l = {.value = value, .limit = UINT64_MAX};
+  net_load l = {.value = value, .padding_start = UINT64_MAX};
   op_end(r);
   l.array = array_number(r);
   read_expect(&r->in, "at");
   l.map = read_map(&r->in);
-  if (read_literal(&r->in, "below")) {
-    l.limit = read_number(&r->in);
-    read_expect(&r->in, "else");
-    l.fill = read_constant(&r->in, read_type(&r->in));
+  if (read_literal(&r->in, "padded from")) {
+    l.padding_start = read_number(&r->in);
+    read_expect(&r->in, "with");
+    l.padding_value = read_constant(&r->in, read_type(&r->in));
   }
   define(r, value, r->net->arrays.items[l.array].type);
   vec_push(r->in.memory, &r->stage->loads, l);
@@ -250,13 +250,13 @@ static void load(net_reader *r, net_id value) {
 
 static void store(net_reader *r) {
   op_end(r);
-  net_store s = {.value = value_number(r), .limit = UINT64_MAX};
+  net_store s = {.value = value_number(r), .padding_start = UINT64_MAX};
   read_expect(&r->in, "in");
   s.array = array_number(r);
   read_expect(&r->in, "at");
   s.map = read_map(&r->in);
-  if (read_literal(&r->in, "below"))
-    s.limit = read_number(&r->in);
+  if (read_literal(&r->in, "padded from"))
+    s.padding_start = read_number(&r->in);
   if (read_literal(&r->in, "live"))
     s.live_count = read_forms(&r->in, &s.live);
   vec_push(r->in.memory, &r->stage->stores, s);

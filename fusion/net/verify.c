@@ -73,8 +73,8 @@ static const char *check_map(const checker *c, const net_map *m) {
   return NULL;
 }
 
-// Addresses on `alive` are in the array, or from the limit on.
-static const char *check_addresses(const checker *c, const net_map *m, uint64_t limit,
+// Addresses on `alive` are in the array, or from `start` on.
+static const char *check_addresses(const checker *c, const net_map *m, uint64_t start,
                                    f2_space alive, net_id array) {
   uint64_t count = c->net->arrays.items[array].count;
   int64_t low = 0, high = 0;
@@ -84,7 +84,7 @@ static const char *check_addresses(const checker *c, const net_map *m, uint64_t 
     return "its addresses overflow";
   if (low < 0)
     return arena_printf(c->memory, "its least address is %" PRId64, low);
-  if ((uint64_t)high < count || limit <= count)
+  if ((uint64_t)high < count || start <= count)
     return NULL;
   return arena_printf(c->memory, "its addresses go to %" PRId64 ", a%" PRIu32 " has %" PRIu64, high,
                       array, count);
@@ -336,7 +336,7 @@ static const char *check_load(const checker *c, const net_load *load) {
   if (!wrong)
     wrong = check_map(c, &load->map);
   if (!wrong)
-    wrong = check_addresses(c, &load->map, load->limit, live_all(c->stage->n), load->array);
+    wrong = check_addresses(c, &load->map, load->padding_start, live_all(c->stage->n), load->array);
   if (!wrong && c->net->arrays.items[load->array].role != NET_ARGUMENT &&
       !c->written[load->array] && !c->empty)
     wrong = arena_printf(c->memory, "a%" PRIu32 " is not written before", load->array);
@@ -370,7 +370,7 @@ static void count_points(const checker *c, const net_store *store, f2_space aliv
           !__builtin_mul_overflow(points, UINT64_C(1) << (c->stage->n - alive.dimension), &points);
   if (live_is_empty(alive) || c->empty)
     return;
-  if (!known || store->limit != UINT64_MAX || __builtin_add_overflow(*sum, points, sum))
+  if (!known || store->padding_start != UINT64_MAX || __builtin_add_overflow(*sum, points, sum))
     *sum = UINT64_MAX;
 }
 
@@ -385,7 +385,7 @@ static const char *check_store(const checker *c, const net_store *store) {
   f2_space alive = live_set(c->stage->n, store->live_count, store->live);
   if (c->net->arrays.items[store->array].role == NET_ARGUMENT)
     return arena_printf(c->memory, "a%" PRIu32 " is an argument", store->array);
-  wrong = check_addresses(c, &store->map, store->limit, alive, store->array);
+  wrong = check_addresses(c, &store->map, store->padding_start, alive, store->array);
   if (!wrong)
     wrong = check_made(c, store, alive);
   if (!wrong && live_map_injective(c->memory, &store->map, c->stage->extents, alive) == LIVE_NO)

@@ -104,7 +104,7 @@ static uint64_t addresses(const plan *p, const plan_pass *pass, const plan_move 
   uint64_t count = f2_unit(forms.dimension - dead);
   for (uint32_t i = 0; i < m->map.loop_count; i++)
     count = times(count, m->map.strides[i] ? s->extents[i] : !!s->extents[i]);
-  uint64_t most = m->limit < array->count ? m->limit : array->count;
+  uint64_t most = m->padding_start < array->count ? m->padding_start : array->count;
   return count < most ? count : most;
 }
 

@@ -83,7 +83,7 @@ static bool permutation_of(const net_stage *s, const net_store *to, f2_affine *f
                            f2_matrix *moved) {
   const net_load *l = load_of(s, to->value);
   f2_affine goal, inverse;
-  if (!l || l->limit != UINT64_MAX || to->limit != UINT64_MAX || to->live_count ||
+  if (!l || l->padding_start != UINT64_MAX || to->padding_start != UINT64_MAX || to->live_count ||
       !is_bijection(&l->map, s->n, from) || !is_bijection(&to->map, s->n, &goal) ||
       !f2_affine_inverse(*from, &inverse))
     return false;
@@ -144,8 +144,9 @@ static void add_factors(arena *a, net *t, const net_stage *s) {
     scalar_type type = s->values.items[to->value];
     net_id array = net_array_add(a, t, type, count, NET_TEMPORARY, 0);
     add_move(a, &first, type, *load_of(s, to->value),
-             (net_store){.array = array, .map = map, .limit = UINT64_MAX});
-    add_move(a, &second, type, (net_load){.array = array, .map = map, .limit = UINT64_MAX}, *to);
+             (net_store){.array = array, .map = map, .padding_start = UINT64_MAX});
+    add_move(a, &second, type, (net_load){.array = array, .map = map, .padding_start = UINT64_MAX},
+             *to);
   }
   vec_push(a, &t->stages, first);
   vec_push(a, &t->stages, second);

@@ -124,7 +124,7 @@ static known evaluate(const net_stage *s, const net_node *node, const known *all
 
 typedef struct proof {
   const net_stage *stage;
-  suffix *found;
+  padding *found;
   known *nodes;
   net_id *list;
 } proof;
@@ -159,8 +159,8 @@ typedef struct split {
   net_id leaf[MOST_SPLIT];
 } split;
 
-static bool in_suffix(const proof *p, const net_node *leaf, const uint32_t *rank_of,
-                      uint32_t first) {
+static bool in_padding(const proof *p, const net_node *leaf, const uint32_t *rank_of,
+                       uint32_t first) {
   return p->found->holds[leaf->value] && rank_of[leaf->number] >= first;
 }
 
@@ -170,18 +170,18 @@ static split find_split(const proof *p, uint32_t count, const uint32_t *rank_of,
     const net_node *node = &p->stage->nodes.items[p->list[i]];
     bool ordered_exactly =
         CLASS_OF(node->type) & CLASS_ORD && scalar_types[node->type].kind != KIND_FLOAT;
-    if (node->kind == NET_ELEMENT && ordered_exactly && !in_suffix(p, node, rank_of, first))
+    if (node->kind == NET_ELEMENT && ordered_exactly && !in_padding(p, node, rank_of, first))
       all.leaf[all.count++] = p->list[i];
   }
   return all;
 }
 
-// What is known of a leaf: its fill, or by the case (bit i: leaf i of the split is the greatest).
+// What is known of a leaf: the padding, or by the case (bit i: leaf i of the split is the greatest).
 static known leaf_known(const proof *p, net_id id, const uint32_t *rank_of, uint32_t first,
                         const split *all, uint32_t which) {
   const net_node *node = &p->stage->nodes.items[id];
-  if (in_suffix(p, node, rank_of, first))
-    return (known){true, false, p->found->fills[node->value]};
+  if (in_padding(p, node, rank_of, first))
+    return (known){true, false, p->found->values[node->value]};
   for (uint32_t i = 0; i < all->count; i++)
     if (all->leaf[i] == id)
       return which >> i & 1 ? (known){true, false, scalar_maxval(node->type)}
@@ -189,7 +189,7 @@ static known leaf_known(const proof *p, net_id id, const uint32_t *rank_of, uint
   return (known){0};
 }
 
-// Whether the op's elements in the suffix are constants, the same as in earlier cases
+// Whether the op's elements that are padding are constants, the same as in earlier cases
 // (*known_before).
 static bool outputs_hold(proof *p, const net_op *op, const uint32_t *rank_of, uint32_t first,
                          bool *known_before) {
@@ -199,16 +199,16 @@ static bool outputs_hold(proof *p, const net_op *op, const uint32_t *rank_of, ui
       if (rank_of[j] < first || node == NET_NONE)
         continue;
       known k = p->nodes[node];
-      scalar_bits *fill = &p->found->fills[value];
-      if (!k.is || (known_before[o] && !same(p->stage->values.items[value], k.value, *fill)))
+      scalar_bits *constant = &p->found->values[value];
+      if (!k.is || (known_before[o] && !same(p->stage->values.items[value], k.value, *constant)))
         return false;
-      *fill = k.value;
+      *constant = k.value;
       known_before[o] = true;
     }
   return true;
 }
 
-// With the elements of rank >= first in the suffix.
+// With the elements of rank >= first as padding.
 static bool case_holds(proof *p, const net_op *op, const uint32_t *rank_of, uint32_t first,
                        bool *known_before) {
   const net_stage *s = p->stage;
@@ -238,29 +238,29 @@ static bool op_holds(proof *p, const net_op *op) {
   return true;
 }
 
-// Loads: one limit, each at the address x.
-static bool find_start(const net_stage *s, suffix *f) {
+// Loads: one start of padding, each load at the address x.
+static bool find_start(const net_stage *s, padding *f) {
   for (size_t i = 0; i < s->loads.count; i++) {
     const net_load *l = &s->loads.items[i];
     f2_affine bits;
     int shift;
-    if (l->limit == UINT64_MAX)
+    if (l->padding_start == UINT64_MAX)
       continue;
-    if (f->start != UINT64_MAX && f->start != l->limit)
+    if (f->start != UINT64_MAX && f->start != l->padding_start)
       return false;
     if (!net_map_affine(&l->map, s->n, &bits, &shift) || shift || l->map.offset || bits.c ||
         !f2_equal(bits.a, f2_identity(s->n)))
       return false;
-    f->start = l->limit;
+    f->start = l->padding_start;
     f->holds[l->value] = true;
-    f->fills[l->value] = l->fill;
+    f->values[l->value] = l->padding_value;
   }
   return f->start != UINT64_MAX;
 }
 
-suffix suffix_find(arena *a, const net_stage *s) {
-  suffix f = {UINT64_MAX, NEW_ARRAY(a, scalar_bits, s->values.count + 1),
-              NEW_ARRAY(a, bool, s->values.count + 1), NET_NONE};
+padding padding_find(arena *a, const net_stage *s) {
+  padding f = {UINT64_MAX, NEW_ARRAY(a, scalar_bits, s->values.count + 1),
+               NEW_ARRAY(a, bool, s->values.count + 1), NET_NONE};
   if (s->loop_count || !find_start(s, &f)) {
     f.start = UINT64_MAX;
     return f;

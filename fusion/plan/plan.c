@@ -182,10 +182,10 @@ static f2_matrix find_layout(const planning *p, f2_space a, f2_space b) {
   return layout;
 }
 
-// Where the suffix begins in a layout that moves the lowest bits of the index: the other bits are
+// Where the padding begins in a layout that moves the lowest bits of the index: the other bits are
 // the same in index and address, so a whole number of 2^movable elements goes before it.
-static uint64_t layout_limit(const planning *p, f2_matrix layout) {
-  uint64_t start = p->suffix.start, unit = f2_unit(p->movable);
+static uint64_t layout_padding_start(const planning *p, f2_matrix layout) {
+  uint64_t start = p->padding.start, unit = f2_unit(p->movable);
   return f2_equal(layout, f2_identity(p->stage->n)) ? start : (start + unit - 1) / unit * unit;
 }
 
@@ -205,7 +205,7 @@ typedef struct kept_value {
   net_id array;
   f2_matrix layout;
   net_map map;
-  uint64_t limit;  // its addresses from here on hold the fill (UINT64_MAX: none do)
+  uint64_t padding_start;  // its addresses from here on are padding (UINT64_MAX: none)
   uint32_t live_count;
   net_form *live;
 } kept_value;
@@ -217,7 +217,7 @@ typedef struct building {
   plan *plan;
   const pass_tiles *tiles;
   kept_value *kept;  // by value; array NET_NONE: not kept
-  bool free;         // PADDING_FREE: what is kept ends where its suffix begins
+  bool free;         // PADDING_FREE: what is spilled ends where its padding begins
 } building;
 
 static uint32_t pass_of_op(const pass_tiles *t, uint32_t op) {
@@ -273,8 +273,8 @@ static void add_loads(building *b, uint32_t number, plan_pass *pass, bool *loade
           (plan_move){.slot = l->value,
                       .array = l->array,
                       .map = l->map,
-                      .limit = l->limit,
-                      .fill = l->fill,
+                      .padding_start = l->padding_start,
+                      .padding_value = l->padding_value,
                       .coalesced = lines_in(p->load_lines[i], r->space)};
   }
   for (net_id v = 0; v < s->values.count; v++) {
@@ -286,8 +286,8 @@ static void add_loads(building *b, uint32_t number, plan_pass *pass, bool *loade
         (plan_move){.slot = v,
                     .array = k->array,
                     .map = k->map,
-                    .limit = k->limit,
-                    .fill = b->free ? p->suffix.fills[v] : (scalar_bits){{0}},
+                    .padding_start = k->padding_start,
+                    .padding_value = b->free ? p->padding.values[v] : (scalar_bits){{0}},
                     .live_count = k->live_count,
                     .live = k->live,
                     .coalesced = lines_in(line_space(&k->map, s->n, line), r->space)};
@@ -329,7 +329,7 @@ static void keep(building *b, uint32_t number, plan_pass *pass, net_id v) {
   }
   k->layout = over ? over->layout : find_layout(p, a, c);
   k->map = layout_map(p->memory, s, k->layout);
-  k->limit = b->free ? layout_limit(p, k->layout) : UINT64_MAX;
+  k->padding_start = b->free ? layout_padding_start(p, k->layout) : UINT64_MAX;
   f2_space live = live_of_value(s, v);
   k->live_count = (uint32_t)live.dimension;
   k->live = NEW_ARRAY(p->memory, net_form, live.dimension + 1);
@@ -340,7 +340,7 @@ static void keep(building *b, uint32_t number, plan_pass *pass, net_id v) {
     k->array = (net_id)b->plan->arrays.count;
     net_array array = {s->values.items[v], stage_elements(s), NET_TEMPORARY, 0};
     if (b->free)
-      array.count = k->limit;
+      array.count = k->padding_start;
     vec_push(p->memory, &b->plan->arrays, array);
   }
   uint32_t line = p->target->line_bytes / width_of(s, v);
@@ -348,7 +348,7 @@ static void keep(building *b, uint32_t number, plan_pass *pass, net_id v) {
       (plan_move){.slot = v,
                   .array = k->array,
                   .map = k->map,
-                  .limit = k->limit,
+                  .padding_start = k->padding_start,
                   .live_count = k->live_count,
                   .live = k->live,
                   .coalesced = lines_in(line_space(&k->map, s->n, line), a)};
@@ -368,7 +368,7 @@ static void add_stores(building *b, uint32_t number, plan_pass *pass, bool *kept
         (plan_move){.slot = o->value,
                     .array = o->array,
                     .map = o->map,
-                    .limit = o->limit,
+                    .padding_start = o->padding_start,
                     .live_count = o->live_count,
                     .live = o->live,
                     .coalesced = lines_in(p->store_lines[i], r->space)};
@@ -444,9 +444,9 @@ static void find_live(const planning *p, plan_pass *pass) {
   }
 }
 
-// Whether the indices from the limit on are those whose addresses are: the map permutes the lowest
-// j bits only, and a whole number of 2^j elements lies before the limit.
-static bool keeps_suffix(const net_map *m, int n, uint64_t limit) {
+// Whether the indices from `start` on are those whose addresses are: the map permutes the lowest j
+// bits only, and a whole number of 2^j elements lies before `start`.
+static bool keeps_padding(const net_map *m, int n, uint64_t start) {
   f2_affine bits;
   int shift, j = n;
   if (!net_map_affine(m, n, &bits, &shift) || shift || m->offset || bits.c || bits.a.rows != n)
@@ -456,20 +456,20 @@ static bool keeps_suffix(const net_map *m, int n, uint64_t limit) {
   for (int i = 0; i < j; i++)
     if (bits.a.row[i] & ~f2_mask(j))
       return false;
-  return (limit & f2_mask(j)) == 0;
+  return (start & f2_mask(j)) == 0;
 }
 
 // The index from which on a pass stores nothing.
-static void find_limit(const building *b, plan_pass *pass) {
-  uint64_t limit = pass->store_count && b->free ? 0 : UINT64_MAX;
-  for (uint32_t i = 0; i < pass->store_count && limit != UINT64_MAX; i++) {
+static void find_padding_start(const building *b, plan_pass *pass) {
+  uint64_t start = pass->store_count && b->free ? 0 : UINT64_MAX;
+  for (uint32_t i = 0; i < pass->store_count && start != UINT64_MAX; i++) {
     const plan_move *m = &pass->stores[i];
-    if (!keeps_suffix(&m->map, b->p->stage->n, m->limit))
-      limit = UINT64_MAX;
-    else if (m->limit > limit)
-      limit = m->limit;
+    if (!keeps_padding(&m->map, b->p->stage->n, m->padding_start))
+      start = UINT64_MAX;
+    else if (m->padding_start > start)
+      start = m->padding_start;
   }
-  pass->limit = limit;
+  pass->padding_start = start;
 }
 
 // Longer lines: vectors that step on from the lines of what is loaded and stored, in turn.
@@ -541,7 +541,7 @@ static void build_pass(building *b, uint32_t number) {
   for (uint32_t i = 0; i < pass.store_count; i++)
     pass.stores[i].slot = pass.slot_of[pass.stores[i].slot];
   find_live(p, &pass);
-  find_limit(b, &pass);
+  find_padding_start(b, &pass);
   pass.blocks = find_blocks(p, &pass);
   if (p->target->lane_bytes)
     plan_phases(p->memory, s, p->target, &pass);
@@ -584,31 +584,31 @@ static plan cut_tail(arena *a, plan *p, size_t arrays, size_t passes) {
 }
 
 static void find_padding(planning *s, plan *p) {
-  s->suffix = suffix_find(s->memory, s->stage);
-  plan_padding *padding = &p->padding[s->stage_number];
-  if (s->suffix.start == UINT64_MAX)
-    for (size_t i = 0; i < s->stage->loads.count && !*padding; i++)
-      *padding = s->stage->loads.items[i].limit != UINT64_MAX ? PADDING_STORED : PADDING_NONE;
+  s->padding = padding_find(s->memory, s->stage);
+  plan_padding *kind = &p->padding[s->stage_number];
+  if (s->padding.start == UINT64_MAX)
+    for (size_t i = 0; i < s->stage->loads.count && !*kind; i++)
+      *kind = s->stage->loads.items[i].padding_start != UINT64_MAX ? PADDING_STORED : PADDING_NONE;
   else
-    *padding = s->suffix.first_op == NET_NONE ? PADDING_FREE : PADDING_STORED;
-  // A suffix stays at the end of memory where its blocks of some size do: at most a part of 2^-5
+    *kind = s->padding.first_op == NET_NONE ? PADDING_FREE : PADDING_STORED;
+  // Padding stays at the end of memory where blocks of some size stay: at most a part of 2^-5
   // of the array is stored in vain.
   enum { VAIN = 5 };
   s->movable = s->stage->n;
-  if (*padding == PADDING_FREE) {
-    p->fills[s->stage_number] = s->suffix.fills;
-    int bits = log2_floor(s->suffix.start) - VAIN;
+  if (*kind == PADDING_FREE) {
+    p->padding_values[s->stage_number] = s->padding.values;
+    int bits = log2_floor(s->padding.start) - VAIN;
     s->movable = bits < 0 ? 0 : bits;
   }
 }
 
 // The elements that there is something to do for: of padded arrays those in memory.
 static uint64_t busy_elements(const net_stage *s) {
-  uint64_t limit = 0;
+  uint64_t start = 0;
   for (size_t i = 0; i < s->loads.count; i++)
-    limit = s->loads.items[i].limit > limit ? s->loads.items[i].limit : limit;
-  bool padded = s->loads.count > 0 && s->loop_count == 0 && limit < f2_unit(s->n);
-  return padded ? limit : stage_elements(s);
+    start = s->loads.items[i].padding_start > start ? s->loads.items[i].padding_start : start;
+  bool padded = s->loads.count > 0 && s->loop_count == 0 && start < f2_unit(s->n);
+  return padded ? start : stage_elements(s);
 }
 
 // What a GPU gives to a stage: few elements are shared by more threads and more blocks, with less
@@ -682,7 +682,7 @@ plan *plan_make(arena *a, const net *t, const target *machine, const plan_strate
   *p = (plan){.net = t, .target = machine};
   p->strategy = NEW_ARRAY(a, const char *, t->stages.count + 1);
   p->padding = NEW_ARRAY(a, plan_padding, t->stages.count + 1);
-  p->fills = NEW_ARRAY(a, scalar_bits *, t->stages.count + 1);
+  p->padding_values = NEW_ARRAY(a, scalar_bits *, t->stages.count + 1);
   for (size_t i = 0; i < t->arrays.count; i++)
     vec_push(a, &p->arrays, t->arrays.items[i]);
   for (uint32_t i = 0; i < t->stages.count; i++)

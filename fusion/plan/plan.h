@@ -39,8 +39,8 @@ typedef struct plan_move {  // a load or store of a pass
   uint32_t slot;
   net_id array;
   net_map map;
-  uint64_t limit;
-  scalar_bits fill;  // loads
+  uint64_t padding_start;
+  scalar_bits padding_value;  // loads
   uint32_t live_count;
   net_form *live;  // elements where a form is 1 need not be loaded, and are not stored
   bool coalesced;  // whole lines (see above); false: the planner found no tile for it
@@ -59,14 +59,14 @@ typedef struct plan_pass {
   plan_phase *phases;   // at least one, also without ops
   uint32_t live_count;  // the pass need not execute blocks where a form is 1 (masks vanish on V)
   net_form *live;
-  uint64_t limit;  // nor blocks whose indices are all from here on (UINT64_MAX: none)
-  double seconds;  // predicted
+  uint64_t padding_start;  // nor blocks whose indices are all from here on (UINT64_MAX: none)
+  double seconds;          // predicted
 } plan_pass;
 
-// What a stage's filling up costs (plan/padding.h).
+// What the padding of a stage costs (plan/padding.h).
 typedef enum plan_padding {
-  PADDING_NONE,   // its loads have no limit
-  PADDING_FREE,   // the fill stays where it is: no array between passes holds it
+  PADDING_NONE,   // no load has padding
+  PADDING_FREE,   // the padding stays where it is: no array between passes holds it
   PADDING_STORED  // it may move: arrays between passes have the padded length
 } plan_padding;
 extern const char *const plan_padding_names[];  // "none", ...
@@ -74,11 +74,10 @@ extern const char *const plan_padding_names[];  // "none", ...
 typedef struct plan {
   const net *net;
   const target *target;
-  plan_padding *padding;  // by stage
-  scalar_bits **fills;  // by stage where its padding is free: by value, what it is from the suffix
-                        // on
-  const char **strategy;  // by stage: the name of the one that it was planned by
-  VEC(net_array) arrays;  // the net's, then those that passes need between them
+  plan_padding *padding;         // by stage
+  scalar_bits **padding_values;  // by stage where its padding is free: by value, the constant
+  const char **strategy;         // by stage: the name of the one that it was planned by
+  VEC(net_array) arrays;         // the net's, then those that passes need between them
   VEC(plan_pass) passes;
 } plan;
 

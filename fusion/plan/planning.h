@@ -50,7 +50,7 @@ struct planning {
   net_id *reads;          // room for the values that one op reads
   f2_space *load_lines;   // by load: what a coalesced load needs
   f2_space *store_lines;  // by store
-  suffix suffix;          // of a stage whose loads fill up (plan/padding.h)
+  padding padding;        // of the stage (plan/padding.h)
   uint64_t *op_slots;     // by op: the slots of what it reads and makes, if the stage were one pass
   uint32_t *slot_bytes;   // of those slots
   uint32_t slot_count;    // more than 64: op_slots are all of them

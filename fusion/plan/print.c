@@ -9,13 +9,13 @@
 //     tile 0x1 0x2 0x4 0x8                a basis of V
 //     blocks 0x10 0x20                    one of its complement
 //     slot 4 v0 v2-v9                     bytes of an element, and the values that it holds in turn
-//     load slot 0 from a0 at x0 + 2*x1 below 3 else i32:0 live x1 coalesced
+//     load slot 0 from a0 at x0 + 2*x1 padded from 3 with i32:0 live x1 coalesced
 //     phase ops 0-3 registers 0x1 0x2 lanes 0x4 threads 0x8
 //     exchange 0x4 0x1 0x2 0x8            before the phase on the next line
 //     phase ops registers 0x4 0x8 lanes 0x1 threads 0x2
 //     store slot 0 in a1 at x0 + 2*x1 scattered
 //     live x3^1
-//     below 12000000                      indices that matter to the pass
+//     padded from 12000000                indices of the pass from here on are padding
 //
 // Ops and values are those of the stage, vectors those of its index space.
 #include "fusion/net/notation.h"
@@ -64,11 +64,11 @@ static void print_move(const plan_printer *p, const plan_move *m, bool load) {
   text_printf(p->out, "  %s slot %" PRIu32 " %s a%" PRIu32 " at ", load ? "load" : "store", m->slot,
               load ? "from" : "in", m->array);
   write_map(p->out, &m->map);
-  if (m->limit != UINT64_MAX)
-    text_printf(p->out, " below %" PRIu64, m->limit);
-  if (m->limit != UINT64_MAX && load) {
-    text_string(p->out, " else ");
-    write_constant(p->out, p->plan->arrays.items[m->array].type, &m->fill);
+  if (m->padding_start != UINT64_MAX)
+    text_printf(p->out, " padded from %" PRIu64, m->padding_start);
+  if (m->padding_start != UINT64_MAX && load) {
+    text_string(p->out, " with ");
+    write_constant(p->out, p->plan->arrays.items[m->array].type, &m->padding_value);
   }
   write_forms(p->out, " live ", m->live_count, m->live);
   text_string(p->out, m->coalesced ? " coalesced\n" : " scattered\n");
@@ -108,8 +108,8 @@ static void print_pass(plan_printer *p, const plan_pass *pass) {
     print_move(p, &pass->stores[i], false);
   write_forms(p->out, "  live ", pass->live_count, pass->live);
   text_string(p->out, pass->live_count ? "\n" : "");
-  if (pass->limit != UINT64_MAX)
-    text_printf(p->out, "  below %" PRIu64 "\n", pass->limit);
+  if (pass->padding_start != UINT64_MAX)
+    text_printf(p->out, "  padded from %" PRIu64 "\n", pass->padding_start);
 }
 
 static void print_target(text *out, const target *t) {

@@ -67,7 +67,7 @@ static void pass_end(plan_reader *r) {
 static void pass_start(plan_reader *r) {
   pass_end(r);
   r->pass = NEW(r->in.memory, plan_pass);
-  r->pass->limit = UINT64_MAX;
+  r->pass->padding_start = UINT64_MAX;
   read_expect(&r->in, "stage");
   r->pass->stage = read_small_number(&r->in);
   if (r->pass->stage >= r->plan->net->stages.count)
@@ -139,7 +139,7 @@ static uint32_t read_live(plan_reader *r, net_form **live) {
 }
 
 static plan_move move(plan_reader *r, bool load) {
-  plan_move m = {.limit = UINT64_MAX};
+  plan_move m = {.padding_start = UINT64_MAX};
   read_expect(&r->in, "slot");
   m.slot = read_small_number(&r->in);
   read_expect(&r->in, load ? "from" : "in");
@@ -151,11 +151,11 @@ static plan_move move(plan_reader *r, bool load) {
   m.map = read_map(&r->in);
   for (uint32_t i = 0; i < m.map.row_count; i++)
     check_bits(r, m.map.rows[i].form.mask);
-  if (read_literal(&r->in, "below")) {
-    m.limit = read_number(&r->in);
+  if (read_literal(&r->in, "padded from")) {
+    m.padding_start = read_number(&r->in);
     if (load) {
-      read_expect(&r->in, "else");
-      m.fill = read_constant(&r->in, read_type(&r->in));
+      read_expect(&r->in, "with");
+      m.padding_value = read_constant(&r->in, read_type(&r->in));
     }
   }
   if (read_literal(&r->in, "live"))
@@ -198,7 +198,10 @@ static void phase(plan_reader *r) {
 }
 
 static void live(plan_reader *r) { r->pass->live_count = read_live(r, &r->pass->live); }
-static void below(plan_reader *r) { r->pass->limit = read_number(&r->in); }
+static void pass_padding(plan_reader *r) {
+  read_expect(&r->in, "from");
+  r->pass->padding_start = read_number(&r->in);
+}
 
 // ---- the lines before the passes -------------------------------------------------------------
 
@@ -224,10 +227,10 @@ static void target_line(plan_reader *r) {
 }
 
 static void free_padding(plan_reader *r, size_t stage) {
-  suffix found = suffix_find(r->in.memory, &r->plan->net->stages.items[stage]);
+  padding found = padding_find(r->in.memory, &r->plan->net->stages.items[stage]);
   if (found.start == UINT64_MAX || found.first_op != NET_NONE)
     read_fail(&r->in, "the padding of stage %zu is not free", stage);
-  r->plan->fills[stage] = found.fills;
+  r->plan->padding_values[stage] = found.values;
 }
 
 // Of the next stage.
@@ -263,7 +266,7 @@ static const struct {
     {"pass", false, pass_start},    {"tile", true, tile},          {"blocks", true, blocks},
     {"slot", true, slot},           {"load", true, load},          {"exchange", true, exchange},
     {"phase", true, phase},         {"store", true, store},        {"live", true, live},
-    {"below", true, below},
+    {"padded", true, pass_padding},
 };
 enum { LINES = sizeof lines / sizeof *lines };
 
@@ -308,7 +311,7 @@ static void read_net(plan_reader *r, const char *string) {
   for (size_t i = 0; i < r->plan->net->stages.count; i++)
     r->plan->strategy[i] = "";
   r->plan->padding = NEW_ARRAY(r->in.memory, plan_padding, r->plan->net->stages.count + 1);
-  r->plan->fills = NEW_ARRAY(r->in.memory, scalar_bits *, r->plan->net->stages.count + 1);
+  r->plan->padding_values = NEW_ARRAY(r->in.memory, scalar_bits *, r->plan->net->stages.count + 1);
   if (!*r->in.at)
     read_fail(&r->in, "expected a target after the net");
 }

@@ -80,7 +80,7 @@ static line line_of(const warps *w, const plan_move *m) {
 
 bool plan_move_is_wide(const plan_pass *pass, const plan_move *m) {
   bool loads = m >= pass->loads && m < pass->loads + pass->load_count;
-  return m->limit == UINT64_MAX && (loads || m->live_count == 0);
+  return m->padding_start == UINT64_MAX && (loads || m->live_count == 0);
 }
 
 static f2_space span_of(const warps *w, const lanes *l) {

@@ -472,8 +472,9 @@ static void merge_op(merging *m, const net_op *given) {
 }
 
 static bool same_load(const net_load *a, const net_load *b) {
-  return a->array == b->array && a->limit == b->limit &&
-         (a->limit == UINT64_MAX || memcmp(&a->fill, &b->fill, sizeof a->fill) == 0) &&
+  return a->array == b->array && a->padding_start == b->padding_start &&
+         (a->padding_start == UINT64_MAX ||
+          memcmp(&a->padding_value, &b->padding_value, sizeof a->padding_value) == 0) &&
          net_map_equal(&a->map, &b->map);
 }
 

@@ -12,13 +12,13 @@ static bool is_plain(const c_writer *w, const plan_pass *p) {
   f2_affine bits;
   int shift;
   bool plain = w->warps && p->op_count == 0 && p->load_count == 1 && p->store_count == 1 &&
-               p->phase_count <= 2 && p->live_count == 0 && p->limit == UINT64_MAX &&
+               p->phase_count <= 2 && p->live_count == 0 && p->padding_start == UINT64_MAX &&
                s->loop_count <= PERMC_ONLINE_LOOPS &&
                s->n - p->tile.dimension <= PERMC_ONLINE_BLOCKS &&
                p->tile.dimension <= PERMC_ONLINE_TILE && p->loads[0].array != p->stores[0].array;
   for (int i = 0; i < 2 && plain; i++) {
     const plan_move *m = i ? &p->stores[0] : &p->loads[0];
-    plain = m->limit == UINT64_MAX && m->live_count == 0 &&
+    plain = m->padding_start == UINT64_MAX && m->live_count == 0 &&
             net_map_affine(&m->map, s->n, &bits, &shift) && shift == 0;
   }
   return plain;

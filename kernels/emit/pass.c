@@ -22,7 +22,7 @@ bool c_pass_always_inside(const c_pass *p, const plan_move *move) {
         (wide)move->map.strides[i] * (wide)(p->stage->extents[i] - 1);
   for (uint32_t r = 0; r < move->map.row_count; r++)
     *(move->map.rows[r].weight < 0 ? &low : &high) += move->map.rows[r].weight;
-  return move->limit != UINT64_MAX ||
+  return move->padding_start != UINT64_MAX ||
          (low >= 0 && high < (wide)p->w->plan->arrays.items[move->array].count);
 }
 
@@ -59,7 +59,8 @@ static net_id value_before(const c_pass *p, uint32_t slot, uint32_t end) {
 // -----------------------------------------------
 
 static bool has_suffix(const c_pass *p) {
-  return p->pass->limit != UINT64_MAX && p->w->plan->padding[p->pass->stage] == PADDING_FREE;
+  return p->pass->padding_start != UINT64_MAX &&
+         p->w->plan->padding[p->pass->stage] == PADDING_FREE;
 }
 
 // The bits of a float as a key (emit/exchange.h).
@@ -73,7 +74,7 @@ static uint32_t fill_register(const c_pass *p, const c_phase *f, net_id value, b
                               uint32_t part) {
   static const scalar_type words[] = {SCALAR_U8, SCALAR_U16, SCALAR_U32, SCALAR_U64};
   scalar_type type = p->stage->values.items[value];
-  scalar_bits bits = p->w->plan->fills[p->pass->stage][value];
+  scalar_bits bits = p->w->plan->padding_values[p->pass->stage][value];
   if (keyed) {
     type = words[f2_msb(scalar_types[type].size)];
     bits.u64 = key_of(bits.u64, (uint32_t)scalar_types[type].size);
@@ -83,7 +84,7 @@ static uint32_t fill_register(const c_pass *p, const c_phase *f, net_id value, b
 }
 
 scalar_bits c_pass_fill(const c_pass *p, uint32_t slot, uint32_t end) {
-  return p->w->plan->fills[p->pass->stage][value_before(p, slot, end)];
+  return p->w->plan->padding_values[p->pass->stage][value_before(p, slot, end)];
 }
 
 bool *c_pass_dead_registers(const c_pass *p, const c_space *s) {
@@ -97,7 +98,7 @@ bool *c_pass_dead_registers(const c_pass *p, const c_space *s) {
     uint64_t x = 0;
     for (uint32_t k = 0; k < s->r; k++)
       x ^= f2_bit(i, (int)k) ? s->basis[k] : 0;
-    dead[i] = f2_space_reduce(others, x) >= p->pass->limit;
+    dead[i] = f2_space_reduce(others, x) >= p->pass->padding_start;
     any |= dead[i];
   }
   return any ? dead : NULL;
@@ -130,7 +131,9 @@ static const char *array_name(const c_pass *p, net_id array) {
 static void load_slot(const c_pass *p, c_phase *f, uint32_t phase, uint32_t load) {
   const plan_move *move = &p->pass->loads[load];
   scalar_type type = p->schedule.loaded[load];
-  c_place place = {.array = array_name(p, move->array), .limit = move->limit, .fill = move->fill};
+  c_place place = {.array = array_name(p, move->array),
+                   .limit = move->padding_start,
+                   .fill = move->padding_value};
   if (!c_pass_always_inside(p, move)) {
     place.live_count = move->live_count;
     place.live = move->live;
@@ -160,7 +163,7 @@ static const char *stream_of(c_pass *p, const plan_move *move, const c_space *sp
 static void store_slot(c_pass *p, c_phase *f, const plan_move *move) {
   scalar_type type = f->slots[move->slot].type;
   c_place place = {.array = array_name(p, move->array),
-                   .limit = move->limit,
+                   .limit = move->padding_start,
                    .live_count = move->live_count,
                    .live = move->live,
                    .dead = f->dead,
@@ -360,7 +363,7 @@ bool c_pass_beyond(const c_pass *p, const c_space *s, uint64_t block[F2_MAX],
     most |= block[i] = f2_space_reduce(shared, s->block[i]);
   for (uint32_t i = 0; i < s->threads; i++)
     most |= thread[i] = f2_space_reduce(shared, s->basis[s->r + s->l + i]);
-  return most >= p->pass->limit;
+  return most >= p->pass->padding_start;
 }
 
 // A thread whose indices are all from the limit on has nothing to compute: its slots hold what they
@@ -371,7 +374,8 @@ static bool skip_suffix(const c_pass *p, c_phase *f, uint32_t phase) {
   if (!c_pass_beyond(p, s, block, thread))
     return false;
   c_line(p->w, "if (((%s) ^ (%s)) >= %s) {", c_linear(p->w, "b", s->blocks, block, false),
-         c_linear(p->w, c_thread(p->w), s->threads, thread, true), c_number(p->w, p->pass->limit));
+         c_linear(p->w, c_thread(p->w), s->threads, thread, true),
+         c_number(p->w, p->pass->padding_start));
   fill_slots(p, f, phase);
   bool keeps = p->w->warps && c_pass_turns_around(p, phase);
   for (uint32_t slot = 0; slot < p->pass->slot_count; slot++)
@@ -521,12 +525,12 @@ static void write_live(c_pass *p) {
 static void write_limit(c_pass *p) {
   const c_space *s = &p->schedule.spaces[0];
   uint64_t least[F2_MAX];
-  if (p->pass->limit == UINT64_MAX)
+  if (p->pass->padding_start == UINT64_MAX)
     return;
   for (uint32_t i = 0; i < s->blocks; i++)
     least[i] = f2_space_reduce(p->pass->tile, s->block[i]);
   c_item(p->w, "if ((%s) >= %s)", c_linear(p->w, "b", s->blocks, least, false),
-         c_number(p->w, p->pass->limit));
+         c_number(p->w, p->pass->padding_start));
   c_item(p->w, p->w->warps ? "  PERMC_SKIP;" : "  continue;");
 }
 

@@ -115,7 +115,7 @@ static void add_accesses(machine_pass *p, pass_access like, const c_map *map, co
 
 static void add_move(machine_pass *p, const plan_move *move, bool load, const c_space *space,
                      scalar_type type, pass_access like, const bool *dead) {
-  c_place place = {.limit = move->limit, .dead = load ? NULL : dead};
+  c_place place = {.limit = move->padding_start, .dead = load ? NULL : dead};
   if (!load || !c_pass_always_inside(&p->pass, move)) {
     place.live_count = move->live_count;
     place.live = move->live;
@@ -215,8 +215,8 @@ bool machine_pass_skips(const machine_pass *p, uint64_t item) {
   const plan_pass *pass = p->pass.pass;
   if (pass->live_count && f2_combine((int)p->alive.blocks, p->alive.block, item) != p->alive_at)
     return true;
-  return pass->limit != UINT64_MAX &&
-         f2_combine((int)p->least.blocks, p->least.block, item) >= pass->limit;
+  return pass->padding_start != UINT64_MAX &&
+         f2_combine((int)p->least.blocks, p->least.block, item) >= pass->padding_start;
 }
 
 static uint64_t count_items(const machine_pass *p) {
@@ -269,7 +269,7 @@ uint64_t machine_pass_working(const machine_pass *p, uint64_t *first) {
            high = f2_unit(image.dimension), all = high;
   while (low < high) {  // those below `low` are within the limit, those from `high` on are not
     uint64_t k = low + (high - low) / 2;
-    if ((offset ^ f2_space_element(image, k)) < pass->limit)
+    if ((offset ^ f2_space_element(image, k)) < pass->padding_start)
       low = k + 1;
     else
       high = k;
@@ -312,8 +312,8 @@ static void leave_out(const machine_pass *p, const pass_place *at, uint32_t firs
     bool out = unit[i] >= a->limit || first + i >= p->threads;
     out |= a->live && (live ^ a->live->lane[first + i]) != 0;
     if (a->who != PASS_ALL)
-      out |=
-          ((least ^ a->least->lane[first + i]) >= p->pass.pass->limit) == (a->who == PASS_WITHIN);
+      out |= ((least ^ a->least->lane[first + i]) >= p->pass.pass->padding_start) ==
+             (a->who == PASS_WITHIN);
     if (out)
       unit[i] = MACHINE_IDLE;
   }

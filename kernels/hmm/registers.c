@@ -70,11 +70,11 @@ void machine_registers_begin(machine_registers *r, uint32_t phase, uint64_t warp
   const plan_pass *pass = r->pass->pass;
   for (uint32_t slot = 0; slot < pass->slot_count; slot++) {
     int load = c_use_of(&r->pass->schedule, pass, phase, slot)->load;
-    if (load == C_NOWHERE || pass->loads[load].limit == UINT64_MAX)
+    if (load == C_NOWHERE || pass->loads[load].padding_start == UINT64_MAX)
       continue;
     for (uint64_t i = 0; i < UINT64_C(1) << r->pass->schedule.spaces[phase].r; i++)
       for (uint32_t lane = 0; lane < LANES; lane++)
-        fill(r, warp, slot, i, lane, &pass->loads[load].fill);
+        fill(r, warp, slot, i, lane, &pass->loads[load].padding_value);
   }
 }
 
@@ -102,7 +102,7 @@ static void fill_beyond(machine_registers *r, uint32_t phase, uint64_t warp, uin
   uint64_t least = f->beyond ? f2_combine((int)s->blocks, f->least_block, item) : 0;
   for (uint32_t lane = 0; lane < LANES && f->beyond; lane++) {
     uint64_t own = f2_combine((int)s->threads, f->least_thread, block_warp << LANE_BITS | lane);
-    for (uint32_t slot = 0; slot < pass->slot_count && (least ^ own) >= pass->limit; slot++)
+    for (uint32_t slot = 0; slot < pass->slot_count && (least ^ own) >= pass->padding_start; slot++)
       if (c_use_of(&r->pass->schedule, pass, phase, slot)->out != C_NOWHERE)
         for (uint64_t i = 0; i < UINT64_C(1) << s->r; i++)
           fill(r, warp, slot, i, lane, &f->after[slot]);

@@ -76,7 +76,7 @@ static void store_units(uint32_t size_bits, int unit_bits, size_t n, const unsig
 // Whether the address may be negative or not below the limit.
 static bool may_leave(const tile *t, const plan_move *m) {
   int128 low = m->map.offset, high = low;
-  if (m->limit == UINT64_MAX)
+  if (m->padding_start == UINT64_MAX)
     return false;
   for (uint32_t l = 0; l < m->map.loop_count; l++) {
     uint64_t extent = t->stage->extents[l];
@@ -85,7 +85,7 @@ static bool may_leave(const tile *t, const plan_move *m) {
   }
   for (uint32_t r = 0; r < m->map.row_count; r++)
     *(m->map.rows[r].weight < 0 ? &low : &high) += m->map.rows[r].weight;
-  return low < 0 || high >= (int128)m->limit;
+  return low < 0 || high >= (int128)m->padding_start;
 }
 
 enum {
@@ -219,11 +219,12 @@ static void move_checked(const moving *v, size_t count, uint64_t high) {
   for (size_t i = 0; i < count; i++) {
     unsigned char *element = v->slot + ((high ^ m->set.low[i]) << m->size_bits);
     uint64_t address = (uint64_t)v->addresses[i];
-    bool inside = address < m->plan->limit;
+    bool inside = address < m->plan->padding_start;
     if (inside && v->store)
       memcpy(v->array + (address << m->size_bits), element, size);
     else if (!v->store)
-      memcpy(element, inside ? v->array + (address << m->size_bits) : m->plan->fill.bytes, size);
+      memcpy(element, inside ? v->array + (address << m->size_bits) : m->plan->padding_value.bytes,
+             size);
   }
 }
 
@@ -232,7 +233,7 @@ static bool all_inside(const moving *v, size_t count, int bits) {
   uint64_t highest = 0, last = f2_mask(bits);
   for (size_t i = 0; i < count; i++)
     highest = (uint64_t)v->addresses[i] > highest ? (uint64_t)v->addresses[i] : highest;
-  return v->move->plan->limit > last && highest < v->move->plan->limit - last;
+  return v->move->plan->padding_start > last && highest < v->move->plan->padding_start - last;
 }
 
 static void find_addresses(const moving *v, uint64_t number, int stride_bits, size_t count) {

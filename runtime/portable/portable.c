@@ -388,8 +388,8 @@ static bool is_dead(const portable_pass_state *s, const tile_item *item) {
   for (uint32_t i = 0; i < s->live_count; i++)
     if (net_form_at(s->live[i], item->base))
       return true;
-  return s->plan->limit >> s->tile.stage->n == 0 &&
-         f2_space_reduce(s->space, item->base) >= s->plan->limit;
+  return s->plan->padding_start >> s->tile.stage->n == 0 &&
+         f2_space_reduce(s->space, item->base) >= s->plan->padding_start;
 }
 
 static bool run_tile(const portable *e, const portable_pass_state *s, const tile_item *item,

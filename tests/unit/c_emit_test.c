@@ -247,7 +247,7 @@ static net_map identity_map(int n) {
 }
 
 static net_id add_argument(operations *o, scalar_type type, uint32_t number) {
-  net_load load = {.map = identity_map(OPERATION_BITS), .limit = UINT64_MAX};
+  net_load load = {.map = identity_map(OPERATION_BITS), .padding_start = UINT64_MAX};
   load.array = net_array_add(&memory, o->net, type, 1 << OPERATION_BITS, NET_ARGUMENT, number);
   load.value = net_value_add(&memory, o->stage, type);
   vec_push(&memory, &o->stage->loads, load);
@@ -263,7 +263,7 @@ static void add_result(operations *o, net_id node) {
   op.outputs->elements[0] = node;
   vec_push(&memory, &o->stage->ops, op);
   net_store store = {
-      .value = op.outputs->value, .map = identity_map(OPERATION_BITS), .limit = UINT64_MAX};
+      .value = op.outputs->value, .map = identity_map(OPERATION_BITS), .padding_start = UINT64_MAX};
   store.array = net_array_add(&memory, o->net, type, 1 << OPERATION_BITS, NET_RESULT, o->results++);
   vec_push(&memory, &o->stage->stores, store);
 }
@@ -313,7 +313,7 @@ static plan *one_pass(net *t, uint32_t r, uint32_t l) {
   static const target vectors = {.name = "test", .lane_bytes = 64}, threads = {.name = "test"};
   plan *p = NEW(&memory, plan);
   net_stage *s = &t->stages.items[0];
-  plan_pass pass = {.tile = f2_space_full(s->n), .limit = UINT64_MAX, .phase_count = 1};
+  plan_pass pass = {.tile = f2_space_full(s->n), .padding_start = UINT64_MAX, .phase_count = 1};
   *p = (plan){.net = t, .target = l ? &vectors : &threads};
   for (size_t i = 0; i < t->arrays.count; i++)
     vec_push(&memory, &p->arrays, t->arrays.items[i]);
@@ -333,13 +333,13 @@ static plan *one_pass(net *t, uint32_t r, uint32_t l) {
     pass.loads[pass.load_count++] = (plan_move){.slot = s->loads.items[i].value,
                                                 .array = s->loads.items[i].array,
                                                 .map = s->loads.items[i].map,
-                                                .limit = UINT64_MAX};
+                                                .padding_start = UINT64_MAX};
   pass.stores = NEW_ARRAY(&memory, plan_move, s->stores.count);
   for (size_t i = 0; i < s->stores.count; i++)
     pass.stores[pass.store_count++] = (plan_move){.slot = s->stores.items[i].value,
                                                   .array = s->stores.items[i].array,
                                                   .map = s->stores.items[i].map,
-                                                  .limit = UINT64_MAX};
+                                                  .padding_start = UINT64_MAX};
   pass.phases = NEW(&memory, plan_phase);
   *pass.phases = (plan_phase){.op_count = pass.op_count, .r = r, .l = l};
   pass.phases->basis = NEW_ARRAY(&memory, uint64_t, s->n + 1);
@@ -484,7 +484,7 @@ static void test_network(uint64_t seed) {
   for (uint32_t i = 3 + random_below(&random, 20); i > 0; i--)
     add_exchange(&stage, &random, &value);
   net_store store = {
-      .value = value, .map = random_address(&memory, &random, &stage), .limit = UINT64_MAX};
+      .value = value, .map = random_address(&memory, &random, &stage), .padding_start = UINT64_MAX};
   store.array = net_array_add(&memory, t, type, 1 << OPERATION_BITS, NET_RESULT, 0);
   vec_push(&memory, &stage.stores, store);
   vec_push(&memory, &t->stages, stage);
@@ -722,7 +722,7 @@ TEST(entry) {
   net_id value = 0;
   for (uint32_t i = 0; i < 30; i++)
     add_exchange(&stage, &random, &value);
-  net_store store = {.value = value, .map = identity_map(OPERATION_BITS), .limit = UINT64_MAX};
+  net_store store = {.value = value, .map = identity_map(OPERATION_BITS), .padding_start = UINT64_MAX};
   store.array = net_array_add(&memory, t, SCALAR_F32, 1 << OPERATION_BITS, NET_RESULT, 0);
   vec_push(&memory, &stage.stores, store);
   vec_push(&memory, &t->stages, stage);

@@ -343,12 +343,12 @@ static inline uint64_t stage_points(const net_stage *s) {
 }
 
 static inline void random_load(arena *a, random_state *r, net *t, net_stage *s, net_id array) {
-  net_load load = {.array = array, .limit = UINT64_MAX, .map = random_address(a, r, s)};
+  net_load load = {.array = array, .padding_start = UINT64_MAX, .map = random_address(a, r, s)};
   scalar_type type = t->arrays.items[array].type;
   load.value = net_value_add(a, s, type);
   if (random_chance(r, 4)) {
-    load.limit = random_below(r, (uint32_t)t->arrays.items[array].count + 1);
-    load.fill = random_bits(r, type);
+    load.padding_start = random_below(r, (uint32_t)t->arrays.items[array].count + 1);
+    load.padding_value = random_bits(r, type);
   }
   vec_push(a, &s->loads, load);
   if (random_chance(r, 4)) {
@@ -377,10 +377,10 @@ static inline bool form_of(const net_stage *s, net_id value, net_form *form) {
 static inline void random_store(arena *a, random_state *r, net *t, net_stage *s, net_role role,
                                 uint32_t number) {
   net_id value = (net_id)s->values.count - 1 - random_below(r, (uint32_t)s->values.count) / 2;
-  net_store store = {.value = value, .limit = UINT64_MAX, .map = random_address(a, r, s)};
+  net_store store = {.value = value, .padding_start = UINT64_MAX, .map = random_address(a, r, s)};
   store.array = net_array_add(a, t, s->values.items[value], stage_points(s), role, number);
   if (random_chance(r, 20) && role == NET_TEMPORARY)
-    store.limit = random_below(r, (uint32_t)stage_points(s));
+    store.padding_start = random_below(r, (uint32_t)stage_points(s));
   net_form half = {0, false};
   bool partly = form_of(s, value, &half);
   if (s->n > 0 && (partly || random_chance(r, 3))) {  // two halves, of two values
@@ -533,8 +533,8 @@ static inline void evaluate_iteration(evaluator *e, evaluation *result) {
     for (uint64_t x = 0; x < size; x++) {
       const net_load *load = &s->loads.items[i];
       uint64_t address = (uint64_t)net_map_at(&load->map, e->o, x);
-      e->values[load->value][x] = address < load->limit ? result->arrays[load->array][address]
-                                                        : (element){load->fill, true};
+      e->values[load->value][x] = address < load->padding_start ? result->arrays[load->array][address]
+                                                        : (element){load->padding_value, true};
     }
   for (size_t i = 0; i < s->ops.count; i++)
     evaluate_op(e, &s->ops.items[i], order);
@@ -542,7 +542,7 @@ static inline void evaluate_iteration(evaluator *e, evaluation *result) {
     for (uint64_t x = 0; x < size; x++) {
       const net_store *store = &s->stores.items[i];
       uint64_t address = (uint64_t)net_map_at(&store->map, e->o, x);
-      if (address >= store->limit || !all_zero(store->live_count, store->live, x))
+      if (address >= store->padding_start || !all_zero(store->live_count, store->live, x))
         continue;
       result->arrays[store->array][address] = e->values[store->value][x];
       result->garbage = result->garbage || !e->values[store->value][x].defined;

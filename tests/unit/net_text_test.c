@@ -58,7 +58,7 @@ static const char everything[] =
     "extern e0 hypotf f32 f32 -> f32 in \"m\"\n"
     "extern e1 zero -> i32 in \"a \\\"b\\\\c\\nd\"\n"
     "stage n=20 loops 3 5\n"
-    "  v0 = load a0 at -3*o0 + o1 - 4*(x0^x2^1) + x3 - 9223372036854775808*(0) + 7 below 9 else "
+    "  v0 = load a0 at -3*o0 + o1 - 4*(x0^x2^1) + x3 - 9223372036854775808*(0) + 7 padded from 9 with "
     "f32:-0.100000001\n"
     "  v1 = load a1 at 0\n"
     "  v2 = load a1 at o1\n"
@@ -79,7 +79,7 @@ static const char everything[] =
     "    v5[1] = t3\n"
     "    v5[2] = i32:-2147483648\n"
     "    v5[3] = max v1[0] t3\n"
-    "  store v4 in a2 at x0 + 2*x1 below 4 live x2 x3^1 0 1\n"
+    "  store v4 in a2 at x0 + 2*x1 padded from 4 live x2 x3^1 0 1\n"
     "stage n=0\n"
     "  op step 1\n"
     "    v0[0] = bool:false\n"
@@ -178,7 +178,7 @@ TEST(what_is_wrong) {
       {"array a0 i8 2 temporary\nstage n=1\nv0 = load a0 at 9223372036854775807 + 1",
        "line 3: a number of the map is too large"},
       {"array a0 i8 2 temporary\nstage n=1\nv0 = load a0 at (x0", "line 3: expected `)`, found ``"},
-      {"array a0 i8 2 temporary\nstage n=1\nv0 = load a0 at x0 below 1 else i8:128",
+      {"array a0 i8 2 temporary\nstage n=1\nv0 = load a0 at x0 padded from 1 with i8:128",
        "line 3: 128 is no i8"},
       {"array a0 i8 2 temporary\nstage n=1\nv0 = load a0 at x0\nv0 = load a0 at x0",
        "line 4: v0 is defined before"},

@@ -16,7 +16,7 @@ static const char right[] = "array a0 i32 24 argument 0\n"
                             "  store v1 in a1 at 8*o0 + x0 + 2*(x1^x2) + 4*x2 live x0\n"
                             "  store v0 in a1 at 8*o0 + x0 + 2*(x1^x2) + 4*x2 live x0^1\n"
                             "stage n=3 loops 3\n"
-                            "  v0 = load a1 at x0 + 2*x1 + 4*x2 + 8*o0 below 20 else i32:7\n"
+                            "  v0 = load a1 at x0 + 2*x1 + 4*x2 + 8*o0 padded from 20 with i32:7\n"
                             "  op directions 0b1 coordinates x0 step 2\n"
                             "    t0 = index o0 + 3*(x1^x2)\n"
                             "    t1 = convert i32 t0\n"
@@ -92,9 +92,9 @@ TEST(wrong_text) {
       {LOAD, "v0 = load a0 at 8*o0 - 1\n", "load 0: its least address is -1"},
       {LOAD, "v0 = load a0 at 9223372036854775807*o0\n", "load 0: its addresses overflow"},
       {LOAD, "v0 = load a2 at x0\n", "load 0: a2 is not written before"},
-      {"below 20", "below 99999", NULL},  // all is in memory
-      {"+ 8*o0 below 20", "+ 9*o0 below 24", NULL},
-      {"+ 8*o0 below 20", "+ 9*o0 below 25", "load 0: its addresses go to 25, a1 has 24"},
+      {"padded from 20", "padded from 99999", NULL},  // all is in memory
+      {"+ 8*o0 padded from 20", "+ 9*o0 padded from 24", NULL},
+      {"+ 8*o0 padded from 20", "+ 9*o0 padded from 25", "load 0: its addresses go to 25, a1 has 24"},
       // ops
       {"directions 0b110", "directions 0b1110", "op 0: direction 0 has a bit beyond x2"},
       {"coordinates x1", "coordinates x3", "op 0: coordinate 0 has a bit beyond x2"},

@@ -156,8 +156,8 @@ static inline void add_pass_loads(plan_maker *m, uint32_t number, plan_pass *pas
         add_move(pass->loads, &pass->load_count,
                  (plan_move){.array = s->loads.items[i].array,
                              .map = s->loads.items[i].map,
-                             .limit = s->loads.items[i].limit,
-                             .fill = s->loads.items[i].fill},
+                             .padding_start = s->loads.items[i].padding_start,
+                             .padding_value = s->loads.items[i].padding_value},
                  v);
   }
 }
@@ -169,7 +169,7 @@ static inline void add_pass_stores(plan_maker *m, uint32_t number, plan_pass *pa
       add_move(pass->stores, &pass->store_count,
                (plan_move){.array = s->stores.items[i].array,
                            .map = s->stores.items[i].map,
-                           .limit = s->stores.items[i].limit,
+                           .padding_start = s->stores.items[i].padding_start,
                            .live_count = s->stores.items[i].live_count,
                            .live = s->stores.items[i].live},
                s->stores.items[i].value);
@@ -182,7 +182,7 @@ static inline void keep_values(plan_maker *m, uint32_t number, plan_pass *pass) 
         m->last_read[v] <= number)
       continue;
     m->kept[v] = (plan_move){.array = (net_id)m->plan->arrays.count,
-                             .limit = UINT64_MAX,
+                             .padding_start = UINT64_MAX,
                              .map = random_address(m->memory, m->random, s)};
     vec_push(m->memory, &m->plan->arrays,
              ((net_array){s->values.items[v], stage_points(s), NET_TEMPORARY, 0}));
@@ -215,7 +215,7 @@ static inline void make_slots(plan_maker *m, uint32_t number, plan_pass *pass) {
 
 static inline void make_pass(plan_maker *m, uint32_t number) {
   const net_stage *s = m->stage;
-  plan_pass pass = {.stage = m->stage_number, .tile = random_tile(m, number), .limit = UINT64_MAX};
+  plan_pass pass = {.stage = m->stage_number, .tile = random_tile(m, number), .padding_start = UINT64_MAX};
   pass.blocks = random_blocks(m, pass.tile);
   pass.ops = NEW_ARRAY(m->memory, uint32_t, s->ops.count + 1);
   for (uint32_t i = 0; i < s->ops.count; i++)

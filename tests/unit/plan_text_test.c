@@ -76,14 +76,14 @@ TEST(random_nets) {
   "  blocks 0b0100\n"                                                                              \
   "  slot 4 v0-v1 v3\n"                                                                            \
   "  slot 4 v2\n"                                                                                  \
-  "  load slot 0 from a0 at 16*o0 + x0 + 2*x1 + 4*x2 + 8*x3 below 40 else i32:-1 live x2 "         \
+  "  load slot 0 from a0 at 16*o0 + x0 + 2*x1 + 4*x2 + 8*x3 padded from 40 with i32:-1 live x2 "         \
   "scattered\n"                                                                                    \
   "  phase ops 0 registers 0b0010 lanes 0b0001 threads 0b1000\n"                                   \
   "  exchange 0b0010 0b1000 0b0001\n"                                                              \
   "  phase ops 1-2 registers 0b1000 lanes 0b0001 threads 0b0010\n"                                 \
-  "  store slot 0 in a1 at 16*o0 + x0 + 2*x1 + 4*x2 + 8*x3 below 47 coalesced\n"                   \
+  "  store slot 0 in a1 at 16*o0 + x0 + 2*x1 + 4*x2 + 8*x3 padded from 47 coalesced\n"                   \
   "  live x2^1\n"                                                                                  \
-  "  below 12\n"
+  "  padded from 12\n"
 
 TEST(every_line) {
   START();

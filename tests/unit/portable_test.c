@@ -149,7 +149,7 @@ static net_id hand_op(hand *h, const random_frame *f, uint32_t k, scalar_type ty
 }
 
 static net_id hand_load(hand *h, scalar_type type, uint32_t number, net_map map, uint64_t count) {
-  net_load load = {.limit = UINT64_MAX, .map = map};
+  net_load load = {.padding_start = UINT64_MAX, .map = map};
   load.array = net_array_add(&memory, h->net, type, count, NET_ARGUMENT, number);
   load.value = net_value_add(&memory, &h->stage, type);
   vec_push(&memory, &h->stage.loads, load);
@@ -157,7 +157,7 @@ static net_id hand_load(hand *h, scalar_type type, uint32_t number, net_map map,
 }
 
 static void hand_store(hand *h, net_id value, uint32_t number, net_map map, uint64_t count) {
-  net_store store = {.value = value, .limit = UINT64_MAX, .map = map};
+  net_store store = {.value = value, .padding_start = UINT64_MAX, .map = map};
   store.array =
       net_array_add(&memory, h->net, h->stage.values.items[value], count, NET_RESULT, number);
   vec_push(&memory, &h->stage.stores, store);
@@ -296,9 +296,9 @@ static void check_maps(uint64_t seed) {
     net_id value = hand_load(&h, type, i, map, count);
     net_load *load = &h.stage.loads.items[value];
     if (random_chance(&random, 2)) {
-      load->limit = random_below(&random, (uint32_t)count);
-      load->fill = random_bits(&random, type);
-      h.net->arrays.items[load->array].count = load->limit + random_below(&random, 3);
+      load->padding_start = random_below(&random, (uint32_t)count);
+      load->padding_value = random_bits(&random, type);
+      h.net->arrays.items[load->array].count = load->padding_start + random_below(&random, 3);
     }
   }
   net_node index = {NET_INDEX, .type = SCALAR_I64};

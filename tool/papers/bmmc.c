@@ -87,10 +87,10 @@ static const plan *plan_by(arena *a, const char *strategy, f2_affine f) {
   uint64_t count = f2_unit(s.n);
   net_load load = {.array = net_array_add(a, t, SCALAR_U32, count, NET_ARGUMENT, 0),
                    .map = map_of(a, f2_affine_identity(s.n)),
-                   .limit = UINT64_MAX};
+                   .padding_start = UINT64_MAX};
   net_store store = {.array = net_array_add(a, t, SCALAR_U32, count, NET_RESULT, 0),
                      .map = map_of(a, f),
-                     .limit = UINT64_MAX};
+                     .padding_start = UINT64_MAX};
   load.value = store.value = net_value_add(a, &s, SCALAR_U32);
   vec_push(a, &s.loads, load);
   vec_push(a, &s.stores, store);
