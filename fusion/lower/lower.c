@@ -17,10 +17,21 @@ static uint64_t elements_of(const trace_step *s) {
 
 // ---- expressions over axes --------------------------------------------------------------------
 
+static void append_dims(axes *to, const trace_step *s) {
+  for (uint32_t i = 0; i < s->rank; i++)
+    axes_insert(to, to->count, s->dims[i]);
+}
+
 static lowered expression(lowering *l, const axes *s, net_id node) {
   lowered v = {LOWERED_EXPRESSION, *s, 1, NEW(l->memory, net_id)};
   v.elements[0] = node;
   return v;
+}
+
+// All of an array, row by row.
+static lowered row_major(lowering *l, const axes *s, net_id storage_id) {
+  net_map m = map_row_major(l->memory, s, 0, 1);
+  return expression(l, s, element_node(l, storage_id, &m, 0));
 }
 
 static net_id index_node(lowering *l, const net_map *m) {
@@ -36,13 +47,9 @@ static net_id changed(lowering *l, net_id id, change_map *change, const void *wi
     net_node node = l->pool.nodes.items[nodes.items[i]];
     if (node.kind == NET_ELEMENT || node.kind == NET_INDEX)
       node.map = change(l, &node.map, with);
-    if (node.operand_count) {
-      net_id *operands = NEW_ARRAY(l->memory, net_id, node.operand_count);
-      for (uint32_t k = 0; k < node.operand_count; k++)
-        operands[k] = l->converted[node.operands[k]];
-      node.operands = operands;
-    }
-    net_id to = pool_add(l, &node);
+    if (node.operand_count)
+      node = net_node_renumbered(l->memory, &node, l->converted);
+    net_id to = pool_add(l, &node);  // may move l->converted
     l->converted[nodes.items[i]] = to;
   }
   return l->converted[id];
@@ -55,7 +62,7 @@ static lowered packed(lowering *l, const axes *s, uint32_t m, const net_id *elem
 static lowered settled(lowering *l, const lowered *v, uint32_t batch_axes) {
   if (v->kind == LOWERED_PACKED)
     return packed(l, &v->axes, v->element_count, v->elements, batch_axes);
-  if (v->kind == LOWERED_EXPRESSION && pool_has_leaf(l, v->elements[0]) &&
+  if (v->kind == LOWERED_EXPRESSION && l->reads_elements[v->elements[0]] &&
       l->pool.nodes.items[v->elements[0]].kind != NET_ELEMENT)
     return expression(l, &v->axes, place(l, &v->axes, 1, v->elements, v->axes.count));
   return *v;
@@ -82,13 +89,12 @@ static void make_plain(lowering *l, lowered *v) {
 static void renumber(lowering *l, lowered *v, uint32_t from, uint32_t count,
                      const uint64_t *extents) {
   make_plain(l, v);
-  net_id held_by = l->pool.nodes.items[v->elements[0]].value;
+  net_id storage_id = l->pool.nodes.items[v->elements[0]].value;
   axes s = v->axes;
   s.count = from;
   for (uint32_t i = 0; i < count; i++)
     axes_insert(&s, s.count, extents[i]);
-  net_map m = map_row_major(l->memory, &s, 0, 1);
-  *v = expression(l, &s, leaf_of(l, held_by, &m, 0));
+  *v = row_major(l, &s, storage_id);
 }
 
 // Mostly these are powers of two, and a division takes long.
@@ -126,7 +132,7 @@ static uint32_t cut(lowering *l, lowered *v, uint64_t product) {
 }
 
 // The same for several products, each a divisor of the next. Numbering anew for one may take the
-// others' places away, but leaves axes that only need to be split: the second round finds all.
+// others' places away, but operands axes that only need to be split: the second round finds all.
 static void cut_all(lowering *l, lowered *v, uint32_t count, const uint64_t *products,
                     uint32_t *at) {
   for (int round = 0; round < 3; round++)
@@ -350,28 +356,7 @@ static lowered lower_transpose(lowering *l, const trace_step *s) {
 
 // ---- packs, slices, concatenations ------------------------------------------------------------
 
-static int64_t stride_at(const net_map *m, uint32_t axis) {
-  return axis < m->loop_count ? m->strides[axis] : 0;
-}
-
-// Maps that differ in nothing but constants.
-static bool parallel(const net_map *a, const net_map *b, uint32_t axis_count) {
-  bool same = a->row_count == b->row_count;
-  for (uint32_t i = 0; same && i < axis_count; i++)
-    same = stride_at(a, i) == stride_at(b, i);
-  for (uint32_t i = 0; same && i < a->row_count; i++)
-    same = a->rows[i].form.mask == b->rows[i].form.mask && a->rows[i].weight == b->rows[i].weight;
-  return same;
-}
-
-static uint64_t constants_of(const net_map *m) {
-  uint64_t bits = 0;
-  for (uint32_t i = 0; i < m->row_count; i++)
-    bits |= (uint64_t)m->rows[i].form.constant << i;
-  return bits;
-}
-
-// m leaves as one, if they lie regularly in one array: [b, a] of an [a, b], rows of a matrix.
+// m operands as one, if they lie regularly in one array: [b, a] of an [a, b], rows of a matrix.
 static bool packed_view(lowering *l, const axes *s, uint32_t m, const net_id *elements, uint32_t at,
                         net_id *leaf) {
   const net_node *nodes = l->pool.nodes.items, *first = &nodes[elements[0]];
@@ -379,17 +364,17 @@ static bool packed_view(lowering *l, const axes *s, uint32_t m, const net_id *el
     return false;
   bool bits = (m & (m - 1)) == 0;
   int64_t step = nodes[elements[1]].map.offset - first->map.offset;
-  uint64_t base = constants_of(&first->map);
+  uint64_t base = map_constants(&first->map);
   for (uint32_t j = 0; j < m; j++) {
     const net_node *node = &nodes[elements[j]];
     if (node->kind != NET_ELEMENT || node->value != first->value ||
-        !parallel(&node->map, &first->map, s->count) ||
+        !map_parallel(&node->map, &first->map, s->count) ||
         node->map.offset != first->map.offset + (int64_t)j * step)
       return false;
     uint64_t expected = base;
     for (uint32_t b = 1; b <= j && bits; b *= 2)
-      expected ^= j & b ? base ^ constants_of(&nodes[elements[b]].map) : 0;
-    if (constants_of(&node->map) != expected)
+      expected ^= j & b ? base ^ map_constants(&nodes[elements[b]].map) : 0;
+    if (map_constants(&node->map) != expected)
       return false;
   }
   axes after = *s;
@@ -404,7 +389,7 @@ static bool packed_view(lowering *l, const axes *s, uint32_t m, const net_id *el
   for (uint32_t i = 0; i < wide.row_count; i++)
     r.rows[i] = wide.rows[i];
   for (uint32_t b = 0; bits && b < inserted; b++) {
-    uint64_t delta = base ^ constants_of(&nodes[elements[1u << b]].map);
+    uint64_t delta = base ^ map_constants(&nodes[elements[1u << b]].map);
     uint64_t axis = f2_unit((int)(at + inserted - 1 - b));
     for (uint32_t i = 0; i < wide.row_count; i++)
       r.rows[i].form.mask |= f2_bit(delta, (int)i) ? axis : 0;
@@ -413,7 +398,7 @@ static bool packed_view(lowering *l, const axes *s, uint32_t m, const net_id *el
   }
   if (!bits)
     r.strides[at] = step;
-  *leaf = leaf_of(l, first->value, &r, 0);
+  *leaf = element_node(l, first->value, &r, 0);
   return true;
 }
 
@@ -435,8 +420,8 @@ static axes agreed(lowering *l, lowered *v, const uint64_t *batches, uint32_t co
                    uint64_t batch) {
   uint32_t base = 0;
   for (uint32_t i = 1; i < count; i++) {
-    bool deeper = batches[i] == batches[base] && pool_has_leaf(l, v[i].elements[0]) &&
-                  !pool_has_leaf(l, v[base].elements[0]);
+    bool deeper = batches[i] == batches[base] && l->reads_elements[v[i].elements[0]] &&
+                  !l->reads_elements[v[base].elements[0]];
     if (batches[i] > batches[base] || deeper)
       base = i;
   }
@@ -529,7 +514,7 @@ static bool sliceable(lowering *l, const lowered *v, uint32_t at, uint32_t count
   int64_t stride;
   for (size_t i = 0; i < nodes.count; i++) {
     const net_node *node = &l->pool.nodes.items[nodes.items[i]];
-    bool in_stage = node->kind == NET_ELEMENT && !l->holders.items[node->value].in_memory;
+    bool in_stage = node->kind == NET_ELEMENT && !l->storages.items[node->value].in_memory;
     if ((node->kind == NET_ELEMENT || node->kind == NET_INDEX) &&
         (in_stage || !map_plain(&node->map, &v->axes, at, count, &stride)))
       return false;
@@ -551,7 +536,7 @@ static lowered lower_slice(lowering *l, const trace_step *s) {
   const net_node *node = &l->pool.nodes.items[v.elements[0]];
   uint64_t rest = elements_of(s) / length;
   if (o->batch == 1 && s->number == 0 && node->kind == NET_ELEMENT &&
-      !l->holders.items[node->value].in_memory) {
+      !l->storages.items[node->value].in_memory) {
     net_id prefix = store_prefix(l, &v.axes, v.elements[0], length * rest);
     uint32_t dims = cut(l, &v, whole);
     axes after = {0};
@@ -559,8 +544,7 @@ static lowered lower_slice(lowering *l, const trace_step *s) {
     memcpy(after.extents + after.count, v.axes.extents + dims,
            (v.axes.count - dims) * sizeof *after.extents);
     after.count += v.axes.count - dims;
-    net_map m = map_row_major(l->memory, &after, 0, 1);
-    return expression(l, &after, leaf_of(l, l->pool.nodes.items[prefix].value, &m, 0));
+    return row_major(l, &after, l->pool.nodes.items[prefix].value);
   }
   cuts at = cut_twice(l, &v, o->batch, o->batch * whole);
   uint32_t end = at.inner;
@@ -602,16 +586,14 @@ static bool padded(lowering *l, const trace_step *s, const lowered *xs, const lo
   if (s->batch != 1 || constant->kind != NET_CONSTANT || (s->dims[0] & (s->dims[0] - 1)))
     return false;
   net_id plain = store_row_major_once(l, &xs->axes, xs->elements[0]);
-  holder h = l->holders.items[l->pool.nodes.items[plain].value];
-  if (h.padding_start != UINT64_MAX)
+  storage padded_array = l->storages.items[l->pool.nodes.items[plain].value];
+  if (padded_array.padding_start != UINT64_MAX)
     return false;
-  h.padding_start = axes_product(&xs->axes, 0, xs->axes.count);
-  h.padding_value = constant->constant;
+  padded_array.padding_start = axes_product(&xs->axes, 0, xs->axes.count);
+  padded_array.padding_value = constant->constant;
   axes all = {0};
-  for (uint32_t i = 0; i < s->rank; i++)
-    axes_insert(&all, all.count, s->dims[i]);
-  net_map m = map_row_major(l->memory, &all, 0, 1);
-  *result = expression(l, &all, leaf_of(l, holder_add(l, &h), &m, 0));
+  append_dims(&all, s);
+  *result = row_major(l, &all, storage_add(l, &padded_array));
   return true;
 }
 
@@ -635,31 +617,24 @@ static lowered lower_concat(lowering *l, const trace_step *s) {
   if (o[0]->dims[0] == o[1]->dims[0] && alike)
     return packed(l, &v[0].axes, 2, (net_id[]){v[0].elements[0], v[1].elements[0]}, shared.count);
   uint64_t size = elements_of(s) / s->batch, start = 0;
-  holder h = {.type = s->type, .in_memory = true, .padding_start = UINT64_MAX};
-  h.array = net_array_add(l->memory, l->net, s->type, elements_of(s), NET_TEMPORARY, 0);
+  net_id whole_storage = storage_add_array(l, s->type, elements_of(s), NET_TEMPORARY, 0);
   for (uint32_t i = 0; i < 2; i++) {
     net_map target = part_map(l, &v[i].axes, shared.count, size, start);
-    store_into(l, &v[i].axes, v[i].elements[0], h.array, &target);
+    store_into(l, &v[i].axes, v[i].elements[0], l->storages.items[whole_storage].array, &target);
     start += elements_of(o[i]) / o[i]->batch;
   }
   axes all = shared;
-  for (uint32_t i = 0; i < s->rank; i++)
-    axes_insert(&all, all.count, s->dims[i]);
-  net_map m = map_row_major(l->memory, &all, 0, 1);
-  return expression(l, &all, leaf_of(l, holder_add(l, &h), &m, 0));
+  append_dims(&all, s);
+  return row_major(l, &all, whole_storage);
 }
 
-// ---- leaves and scalar code -------------------------------------------------------------------
+// ---- operands and scalar code -------------------------------------------------------------------
 
 static lowered lower_argument(lowering *l, const trace_step *s) {
   axes all = {0};
-  for (uint32_t i = 0; i < s->rank; i++)
-    axes_insert(&all, all.count, s->dims[i]);
-  holder h = {.type = s->type, .in_memory = true, .padding_start = UINT64_MAX};
-  h.array =
-      net_array_add(l->memory, l->net, s->type, elements_of(s), NET_ARGUMENT, (uint32_t)s->number);
-  net_map m = map_row_major(l->memory, &all, 0, 1);
-  return expression(l, &all, leaf_of(l, holder_add(l, &h), &m, 0));
+  append_dims(&all, s);
+  uint32_t number = (uint32_t)s->number;
+  return row_major(l, &all, storage_add_array(l, s->type, elements_of(s), NET_ARGUMENT, number));
 }
 
 static lowered lower_constant(lowering *l, const trace_step *s) {
@@ -684,12 +659,11 @@ static axes axes_of_batch(lowering *l, uint64_t batch) {
 }
 
 static void remember_batch(lowering *l, const trace_step *s, lowered *v) {
-  if (v->kind != LOWERED_EXPRESSION || !pool_has_leaf(l, v->elements[0]))
+  if (v->kind != LOWERED_EXPRESSION || !l->reads_elements[v->elements[0]])
     return;
+  uint32_t count = s->rank ? cut(l, v, s->batch) : v->axes.count;
   known_batch b = {s->batch, v->axes};
-  b.axes.count = s->rank ? cut(l, v, s->batch) : v->axes.count;
-  b.axes = v->axes;
-  b.axes.count = s->rank ? cut(l, v, s->batch) : v->axes.count;
+  b.axes.count = count;
   for (size_t i = 0; i < l->batches.count; i++)
     if (l->batches.items[i].batch == s->batch) {
       l->batches.items[i] = b;
@@ -768,7 +742,7 @@ static bool rename_result(lowering *l, const lowered *v, uint32_t number) {
   const net_node *node = &l->pool.nodes.items[v->elements[0]];
   if (node->kind != NET_ELEMENT)
     return false;
-  const holder *h = &l->holders.items[node->value];
+  const storage *h = &l->storages.items[node->value];
   if (!h->in_memory || h->padding_start != UINT64_MAX)
     return false;
   net_array *a = &l->net->arrays.items[h->array];

@@ -12,7 +12,7 @@
 //   %1 split %0 m=1             y_1|y_0  a0 at 2 y_0 + y_1          batch | dimension
 //   %3 element %2 [0]           y_1|     a0 at y_1                  a fixed y_0: an affine form
 //
-// Scalar steps build expressions over leaves and axes. When an array of them is asked for (PACK, or
+// Scalar steps build expressions over operands and axes. When an array of them is asked for (PACK, or
 // the end of a map), it is PLACED: an op in some stage, which overwrites its operands in place.
 // Where an operand lies elsewhere than the op needs it (zipped arrays with different frames, a
 // scalar used for a whole row, a slice that is no subspace), its stage ends, it passes through

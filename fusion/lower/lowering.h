@@ -1,4 +1,4 @@
-// Private to lang/lower*.c: what lowering knows of a Trace value.
+// Private to fusion/lower: what lowering knows of a Trace value, and the functions of its files.
 #ifndef PERMC_FUSION_LOWER_LOWERING_H
 #define PERMC_FUSION_LOWER_LOWERING_H
 
@@ -24,7 +24,13 @@ uint64_t axes_bits(const axes *s);                        // the mask of the axe
 // Row-major numbering of all axes from `first` on, times `stride`.
 net_map map_row_major(arena *a, const axes *s, uint32_t first, int64_t stride);
 net_map map_constant(int64_t value);
-net_map map_copy(arena *a, const net_map *m);
+net_map map_new(arena *a, uint32_t loops, uint32_t rows);  // zero
+// Adds a row, or to the offset if its form is constant. There is room for the row.
+void map_add_row(net_map *m, net_form form, int64_t weight);
+int64_t map_stride(const net_map *m, uint32_t axis);
+// Whether two maps differ in nothing but the offset and the constants of their rows.
+bool map_parallel(const net_map *a, const net_map *b, uint32_t axis_count);
+uint64_t map_constants(const net_map *m);  // bit i: of row i
 // Axes are inserted at `at` (which the value does not depend on), or `count` axes there are fixed
 // at the row-major index `number`, and vanish. `s` are the axes before.
 net_map map_inserted(arena *a, const net_map *m, uint32_t at, uint32_t count);
@@ -42,10 +48,10 @@ bool map_plain(const net_map *m, const axes *s, uint32_t at, uint32_t count, int
 
 // ---- values -----------------------------------------------------------------------------------
 
-// What holds elements: an array in memory, or a value of a stage. A leaf's map gives its address;
-// of a stage's value that is the address it would have when all of it is stored: bit i of x weighs
-// 2^i, the loops follow, innermost first.
-typedef struct holder {
+// What holds elements: an array in memory, or a value of a stage. An element node's map gives its
+// address there; of a stage's value that is the address it would have when all of it is stored: bit
+// i of x weighs 2^i, the loops follow, innermost first.
+typedef struct storage {
   scalar_type type;
   bool in_memory;
   net_id array;            // in memory
@@ -53,12 +59,12 @@ typedef struct holder {
   scalar_bits padding_value;
   uint32_t stage;  // else
   net_id value;
-  f2_affine *frame;  // the stage's index of the bits that leaves name (NULL: the same)
-} holder;
+  f2_affine *frame;  // the stage's index, of the bits that element nodes name (NULL: the same)
+} storage;
 
 typedef enum lowered_kind {
   LOWERED_EMPTY,       // no elements
-  LOWERED_EXPRESSION,  // node `elements[0]`, of all axes; a leaf is such a node, too
+  LOWERED_EXPRESSION,  // node `elements[0]`, over all axes; elements of a storage are such a node, too
   LOWERED_PACKED       // `element_count` expressions over the batch's axes, not yet in an array
 } lowered_kind;
 
@@ -83,21 +89,32 @@ typedef struct lowering {
   arena *memory;
   const trace *trace;
   net *net;
-  rule_log *log;   // or NULL
-  net_stage pool;  // of expression nodes: a leaf's `value` is a holder, its `map` by axes, its
-                   // `number` which element of an array pattern it was
-  // By node of the pool, which has room for `capacity`:
+  rule_log *log;  // or NULL
+  net_stage
+      pool;  // of expression nodes: an element node's `value` is a storage, its `map` by axes,
+             // its `number` which element of an array pattern it was
+  // By node of the pool, with room for `capacity`:
   size_t capacity;
-  bool *has_leaf;
+  bool *reads_elements;
   uint32_t *marks, walks;  // the walk that met it last
-  net_id *converted;       // its number in a stage
-  VEC(holder) holders;
+  net_id *converted;       // its number in a stage, or in the pool after a change
+  VEC(storage) storages;
   VEC(stage_state) stages;
   uint32_t closings;
   VEC(known_batch) batches;  // the axes that each size of a batch had last
   lowered *values;           // by step of the trace
   uint32_t step;
 } lowering;
+
+// ---- expressions and stages (lower/pool.c) ----------------------------------------------------
+
+net_id pool_add(lowering *l, const net_node *node);
+net_id storage_add(lowering *l, const storage *s);
+// An array of memory, new in the net, as a storage.
+net_id storage_add_array(lowering *l, scalar_type type, uint64_t count, net_role role,
+                         uint32_t number);
+// The elements of a storage at the addresses of the map; `number`: see `pool`.
+net_id element_node(lowering *l, net_id storage_id, const net_map *map, uint64_t number);
 
 typedef struct node_list {
   net_id *items;
@@ -106,31 +123,75 @@ typedef struct node_list {
 // All nodes that the elements consist of, operands first.
 node_list reachable(lowering *l, uint32_t m, const net_id *elements);
 
-net_id pool_add(lowering *l, const net_node *node);
-bool pool_has_leaf(const lowering *l, net_id node);
+static inline net_stage *stage_of(const lowering *l, uint32_t stage) {
+  return &l->net->stages.items[stage];
+}
+// Its loops are those of the axes.
+uint32_t stage_open(lowering *l, const axes *loops, int n);
+// Afterwards no op is added to the stage.
+void stage_close(lowering *l, uint32_t stage);
+// A stage's value goes to memory, at the addresses that its element nodes name already. The stage is
+// closed.
+void storage_to_memory(lowering *l, net_id id);
+
+// ---- where elements lie in a stage (lower/placement.c) ----------------------------------------
+
+// x = F z ^ D j ^ f: see lower/place.c.
+typedef struct placement {
+  lowering *l;
+  axes axes;
+  uint32_t stage;
+  int n, p, k;
+  uint32_t bit_axis[MAX_AXES];   // by bit of z, the innermost axis first
+  uint8_t axis_bit[MAX_AXES];    // and back
+  uint32_t loop_axis[MAX_AXES];  // by loop of the stage
+  uint64_t columns[F2_MAX];      // F
+  uint64_t directions[F2_MAX];   // D
+  uint64_t origin;               // f
+  net_form forms[F2_MAX];        // z_i, then j_i, then what is 0 where alive; of x
+  bool numbered;                 // element j of an array pattern has coordinates j
+} placement;
+
+void placement_set_axes(placement *f, const axes *s);
+// F of the elements at the map's addresses, one bit for each row. False: its columns are dependent.
+bool placement_columns(const placement *f, const net_map *m, uint64_t *columns);
+// D and f, from the f of the anchor's operands, `origins`, and their numbers in an array pattern; F
+// is known, vectors have `rows` bits. False: D meets the image of F, so that the operands have no
+// places of their own.
+bool placement_find_directions(placement *f, uint32_t count, const uint64_t *origins,
+                               const uint64_t *numbers, int rows);
+// The element j that lies at the f of an operand.
+uint64_t placement_element(const placement *f, uint64_t origin);
+// [F D C], with the first k vectors of D and a complement C of the rest.
+f2_matrix placement_basis(const placement *f, int k);
+void placement_find_forms(placement *f);
+// A map by axes as a map of the stage's (o, x). `deltas[i]`: the rows that differ when coordinate i
+// of the op's element does (NULL: none).
+net_map placement_map(const placement *f, const net_map *m, const uint64_t *deltas);
+// The forms from number `first` on, which are 0 where elements are alive.
+net_form *placement_live(const placement *f, int first, uint32_t *count);
+
+// ---- two stages as one (lower/merge.c) --------------------------------------------------------
+
+// The stage `from` becomes part of `into`: its index x is there change(x).
+void merge_stages(lowering *l, uint32_t into, uint32_t from, f2_affine change);
+
+// ---- placing (lower/place.c) ------------------------------------------------------------------
+
+// The expressions `elements` (m of them, each over the axes s) as one array: the result's axes are
+// s with an axis of extent m inserted at `at`. Returns an element node.
+net_id place(lowering *l, const axes *s, uint32_t m, const net_id *elements, uint32_t at);
+// The value of node `e` over axes s, stored in `array` at the addresses of `target`.
+void store_into(lowering *l, const axes *s, net_id e, net_id array, const net_map *target);
+// The first `count` elements of e, row-major, in a new temporary: the element node that reads it.
+net_id store_prefix(lowering *l, const axes *s, net_id e, uint64_t count);
+net_id store_row_major(lowering *l, const axes *s, net_id e);
+// The same without a copy if it lies so already.
+net_id store_row_major_once(lowering *l, const axes *s, net_id e);
 
 // ---- the log of laws (lower/log.c) --------------------------------------------------------------
 
 // The step moves elements; which law spares it depends on the step before.
 void log_movement(lowering *l, const trace_step *s);
-
-// ---- placing (lower/place.c) ------------------------------------------------------------------
-
-// The expressions `elements` (m of them, each over the axes s) as one array: the result's axes are
-// s with an axis of extent m inserted at `at`. The returned node is a leaf.
-net_id place(lowering *l, const axes *s, uint32_t m, const net_id *elements, uint32_t at);
-// The value of node `e` over axes s, stored in `array` at the addresses of `target`.
-void store_into(lowering *l, const axes *s, net_id e, net_id array, const net_map *target);
-// The same in a new temporary, row-major: the leaf that reads it. `once`: no copy is made if it
-// lies so already. `prefix`: only the first `count` elements.
-net_id store_row_major_once(lowering *l, const axes *s, net_id e);
-net_id store_prefix(lowering *l, const axes *s, net_id e, uint64_t count);
-net_id store_row_major(lowering *l, const axes *s, net_id e);
-net_id holder_add(lowering *l, const holder *h);
-net_id leaf_of(lowering *l, net_id held_by, const net_map *map, uint64_t number);
-// The stage `from` becomes part of `into`: its index x is there change(x). (lower/merge.c)
-void merge_stages(lowering *l, uint32_t into, uint32_t from, f2_affine change);
-// Afterwards no op is added to the stage.
-void stage_close(lowering *l, uint32_t stage);
 
 #endif

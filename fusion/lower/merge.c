@@ -22,7 +22,7 @@ static net_form renamed_form(const renaming *r, net_form f) {
 }
 
 static net_map renamed_map(const renaming *r, const net_map *m) {
-  net_map to = map_copy(r->l->memory, m);
+  net_map to = net_map_copy(r->l->memory, m);
   for (uint32_t i = 0; i < to.row_count; i++)
     to.rows[i].form = renamed_form(r, to.rows[i].form);
   return to;
@@ -41,13 +41,9 @@ static void move_loads(renaming *r) {
     net_id old = o.value;
     o.map = renamed_map(r, &o.map);
     o.value = NET_NONE;
-    for (size_t k = 0; k < r->into->loads.count; k++) {
-      const net_load *have = &r->into->loads.items[k];
-      if (have->array == o.array && have->padding_start == o.padding_start &&
-          net_map_equal(&have->map, &o.map) &&
-          !memcmp(&have->padding_value, &o.padding_value, sizeof o.padding_value))
-        o.value = have->value;
-    }
+    for (size_t k = 0; k < r->into->loads.count; k++)
+      if (net_load_equal(&r->into->loads.items[k], &o))
+        o.value = r->into->loads.items[k].value;
     if (o.value == NET_NONE) {
       o.value = net_value_add(r->l->memory, r->into, r->from->values.items[old]);
       vec_push(r->l->memory, &r->into->loads, o);
@@ -63,12 +59,7 @@ static void move_nodes(renaming *r) {
       node.value = r->values[node.value];
     if (node.kind == NET_INDEX)
       node.map = renamed_map(r, &node.map);
-    if (node.operand_count) {
-      net_id *operands = NEW_ARRAY(r->l->memory, net_id, node.operand_count);
-      for (uint32_t k = 0; k < node.operand_count; k++)
-        operands[k] = r->nodes[node.operands[k]];
-      node.operands = operands;
-    }
+    node = net_node_renumbered(r->l->memory, &node, r->nodes);
     r->nodes[i] = net_node_add(r->l->memory, r->into, &node);
   }
 }
@@ -94,16 +85,16 @@ static void move_op(renaming *r, const net_op *from) {
   vec_push(a, &r->into->ops, op);
 }
 
-static void move_holders(renaming *r, uint32_t into, uint32_t from) {
-  for (size_t i = 0; i < r->l->holders.count; i++) {
-    holder *h = &r->l->holders.items[i];
-    if (h->in_memory || h->stage != from)
+static void move_storages(renaming *r, uint32_t into, uint32_t from) {
+  for (size_t i = 0; i < r->l->storages.count; i++) {
+    storage *held = &r->l->storages.items[i];
+    if (held->in_memory || held->stage != from)
       continue;
     f2_affine *frame = NEW(r->l->memory, f2_affine);
-    *frame = h->frame ? f2_affine_compose(r->change, *h->frame) : r->change;
-    h->frame = frame;
-    h->stage = into;
-    h->value = r->values[h->value];
+    *frame = held->frame ? f2_affine_compose(r->change, *held->frame) : r->change;
+    held->frame = frame;
+    held->stage = into;
+    held->value = r->values[held->value];
   }
 }
 
@@ -133,7 +124,7 @@ void merge_stages(lowering *l, uint32_t into, uint32_t from, f2_affine change) {
     o.live = renamed_forms(&r, o.live_count, o.live);
     vec_push(l->memory, &r.into->stores, o);
   }
-  move_holders(&r, into, from);
+  move_storages(&r, into, from);
   r.from->loads.count = r.from->ops.count = r.from->stores.count = 0;
   stage_close(l, from);
 }

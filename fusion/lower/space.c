@@ -32,33 +32,56 @@ uint64_t axes_bits(const axes *s) {
 
 // ---- maps -------------------------------------------------------------------------------------
 
-static net_map new_map(arena *a, uint32_t loops, uint32_t rows) {
+net_map map_new(arena *a, uint32_t loops, uint32_t rows) {
   return (net_map){0, loops, rows, NEW_ARRAY(a, int64_t, loops + 1),
                    NEW_ARRAY(a, net_row, rows + 1)};
 }
 
-net_map map_row_major(arena *a, const axes *s, uint32_t first, int64_t stride) {
-  net_map m = new_map(a, s->count, s->count - first);
-  m.row_count = 0;
-  for (uint32_t i = s->count; i-- > first; stride *= (int64_t)s->extents[i])
+// Numbers the axes [at, at + count) row by row with that stride; `m` has room for their rows.
+static void append_row_major(net_map *m, const axes *s, uint32_t at, uint32_t count,
+                             int64_t stride) {
+  for (uint32_t i = at + count; i-- > at; stride *= (int64_t)s->extents[i])
     if (s->extents[i] == 2)
-      m.rows[m.row_count++] = (net_row){{f2_unit((int)i), false}, stride};
+      m->rows[m->row_count++] = (net_row){{f2_unit((int)i), false}, stride};
     else
-      m.strides[i] = stride;
+      m->strides[i] = stride;
+}
+
+net_map map_row_major(arena *a, const axes *s, uint32_t first, int64_t stride) {
+  net_map m = map_new(a, s->count, s->count - first);
+  m.row_count = 0;
+  append_row_major(&m, s, first, s->count - first, stride);
   return m;
 }
 
-net_map map_constant(int64_t value) { return (net_map){.offset = value}; }
-
-net_map map_copy(arena *a, const net_map *m) {
-  net_map c = new_map(a, m->loop_count, m->row_count);
-  c.offset = m->offset;
-  if (m->loop_count)
-    memcpy(c.strides, m->strides, m->loop_count * sizeof *m->strides);
-  if (m->row_count)
-    memcpy(c.rows, m->rows, m->row_count * sizeof *m->rows);
-  return c;
+void map_add_row(net_map *m, net_form form, int64_t weight) {
+  if (form.mask)
+    m->rows[m->row_count++] = (net_row){form, weight};
+  else if (form.constant)
+    m->offset += weight;
 }
+
+int64_t map_stride(const net_map *m, uint32_t axis) {
+  return axis < m->loop_count ? m->strides[axis] : 0;
+}
+
+bool map_parallel(const net_map *a, const net_map *b, uint32_t axis_count) {
+  bool same = a->row_count == b->row_count;
+  for (uint32_t i = 0; same && i < axis_count; i++)
+    same = map_stride(a, i) == map_stride(b, i);
+  for (uint32_t i = 0; same && i < a->row_count; i++)
+    same = a->rows[i].form.mask == b->rows[i].form.mask && a->rows[i].weight == b->rows[i].weight;
+  return same;
+}
+
+uint64_t map_constants(const net_map *m) {
+  uint64_t bits = 0;
+  for (uint32_t i = 0; i < m->row_count; i++)
+    bits |= (uint64_t)m->rows[i].form.constant << i;
+  return bits;
+}
+
+net_map map_constant(int64_t value) { return (net_map){.offset = value}; }
 
 // The mask with `count` zero bits inserted at `at`, or removed there.
 static uint64_t widened(uint64_t mask, uint32_t at, uint32_t count) {
@@ -71,7 +94,7 @@ static uint64_t narrowed(uint64_t mask, uint32_t at, uint32_t count) {
 }
 
 net_map map_inserted(arena *a, const net_map *m, uint32_t at, uint32_t count) {
-  net_map r = new_map(a, m->loop_count + count, m->row_count);
+  net_map r = map_new(a, m->loop_count + count, m->row_count);
   r.offset = m->offset;
   r.loop_count = m->loop_count > at ? m->loop_count + count : m->loop_count;
   for (uint32_t i = 0; i < m->loop_count; i++)
@@ -85,7 +108,7 @@ net_map map_inserted(arena *a, const net_map *m, uint32_t at, uint32_t count) {
 
 net_map map_fixed(arena *a, const net_map *m, const axes *s, uint32_t at, uint32_t count,
                   uint64_t number) {
-  net_map r = new_map(a, m->loop_count, m->row_count);
+  net_map r = map_new(a, m->loop_count, m->row_count);
   uint64_t bits = 0;
   r.offset = m->offset;
   for (uint32_t i = at + count; i-- > at; number /= s->extents[i]) {
@@ -120,7 +143,7 @@ static uint64_t window(uint64_t mask, uint32_t at, int k) {
 
 net_map map_substituted(arena *a, const net_map *m, uint32_t at, f2_affine x_of_y) {
   int k = x_of_y.a.columns;
-  net_map r = map_copy(a, m);
+  net_map r = net_map_copy(a, m);
   for (uint32_t i = 0; i < m->row_count; i++) {
     uint64_t of_x = window(m->rows[i].form.mask, at, k), of_y = 0;
     for (uint64_t rest = of_x; rest; rest &= rest - 1)
@@ -133,10 +156,10 @@ net_map map_substituted(arena *a, const net_map *m, uint32_t at, f2_affine x_of_
 }
 
 net_map map_permuted(arena *a, const net_map *m, const uint32_t *order, uint32_t count) {
-  net_map r = new_map(a, count, m->row_count);
+  net_map r = map_new(a, count, m->row_count);
   r.offset = m->offset;
   for (uint32_t i = 0; i < count; i++)
-    r.strides[i] = order[i] < m->loop_count ? m->strides[order[i]] : 0;
+    r.strides[i] = map_stride(m, order[i]);
   for (uint32_t k = 0; k < m->row_count; k++) {
     r.rows[k] = m->rows[k];
     r.rows[k].form.mask = 0;
@@ -157,20 +180,17 @@ net_map map_split(arena *a, const net_map *m, const axes *s, uint32_t at, uint64
   axes_insert(new_axes, at, outer);
   uint32_t grown = new_axes->count - s->count;
   net_map r = map_inserted(a, m, at + 1, grown);
-  int64_t stride = at < m->loop_count ? m->strides[at] : 0;
+  int64_t stride = map_stride(m, at);
   if (!stride)
     return r;
   // The new axes, row by row, with the loop's stride.
-  net_map c = new_map(a, new_axes->count, m->row_count + grown + 1);
+  net_map c = map_new(a, new_axes->count, m->row_count + grown + 1);
   c.offset = m->offset;
   memcpy(c.strides, r.strides, r.loop_count * sizeof *r.strides);
   memcpy(c.rows, r.rows, r.row_count * sizeof *r.rows);
   c.row_count = r.row_count;
-  for (uint32_t i = at + grown + 1; i-- > at; stride *= (int64_t)new_axes->extents[i]) {
-    c.strides[i] = new_axes->extents[i] == 2 ? 0 : stride;
-    if (new_axes->extents[i] == 2)
-      c.rows[c.row_count++] = (net_row){{f2_unit((int)i), false}, stride};
-  }
+  c.strides[at] = 0;
+  append_row_major(&c, new_axes, at, grown + 1, stride);
   return c;
 }
 
@@ -179,7 +199,7 @@ bool map_plain(const net_map *m, const axes *s, uint32_t at, uint32_t count, int
   for (uint32_t i = at + count; i-- > at;) {
     int64_t found = 0;
     if (s->extents[i] != 2) {
-      found = i < m->loop_count ? m->strides[i] : 0;
+      found = map_stride(m, i);
     } else {
       for (uint32_t r = 0; r < m->row_count; r++)
         if (f2_bit(m->rows[r].form.mask, (int)i)) {

@@ -55,9 +55,12 @@ f2_space live_element(f2_space s, uint32_t k, const net_form *coordinates, uint6
   return normal(s);
 }
 
-void live_forms(f2_space s, net_form *out) {
+net_form *live_forms(arena *a, f2_space s, uint32_t *count) {
+  net_form *forms = NEW_ARRAY(a, net_form, s.dimension + 1);
   for (int i = 0; i < s.dimension; i++)
-    out[i] = live_form(s.basis[i]);
+    forms[i] = live_form(s.basis[i]);
+  *count = (uint32_t)s.dimension;
+  return forms;
 }
 
 // ---- maps on them ----------------------------------------------------------------------------

@@ -32,8 +32,8 @@ net_form live_reduced(f2_space s, net_form f);
 f2_space live_cosets(f2_space s, uint32_t k, const uint64_t *directions);
 // The elements of s with the coordinates of number j.
 f2_space live_element(f2_space s, uint32_t k, const net_form *coordinates, uint64_t j);
-// dimension forms that define s (none for all; of the empty set, the form 1 among others).
-void live_forms(f2_space s, net_form *out);
+// The *count forms that define s (none for all; of the empty set, the form 1 among others).
+net_form *live_forms(arena *a, f2_space s, uint32_t *count);
 
 // Where a value of the stage is made: everywhere by a load, by an op where it has an element.
 f2_space live_of_value(const net_stage *s, net_id value);

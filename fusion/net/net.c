@@ -53,15 +53,44 @@ bool net_map_equal(const net_map *a, const net_map *b) {
   return true;
 }
 
-static net_map map_copy(arena *a, const net_map *m) {
-  net_map copy = *m;
-  copy.strides = NEW_ARRAY(a, int64_t, m->loop_count);
-  for (uint32_t l = 0; l < m->loop_count; l++)
-    copy.strides[l] = m->strides[l];
-  copy.rows = NEW_ARRAY(a, net_row, m->row_count);
-  for (uint32_t r = 0; r < m->row_count; r++)
-    copy.rows[r] = m->rows[r];
+static void *array_copy(arena *a, const void *items, size_t size, size_t count) {
+  void *copy = arena_alloc(a, size * (count + 1));
+  if (count)
+    memcpy(copy, items, size * count);
   return copy;
+}
+#define COPY(a, items, count) array_copy(a, items, sizeof *(items), count)
+
+net_map net_map_copy(arena *a, const net_map *m) {
+  net_map copy = *m;
+  copy.strides = COPY(a, m->strides, m->loop_count);
+  copy.rows = COPY(a, m->rows, m->row_count);
+  return copy;
+}
+
+net_map net_stage_map(arena *a, const net_stage *s, f2_affine address) {
+  net_map m = {0, s->loop_count, (uint32_t)s->n, NEW_ARRAY(a, int64_t, s->loop_count + 1),
+               NEW_ARRAY(a, net_row, s->n + 1)};
+  int64_t stride = 1;
+  for (int i = 0; i < s->n; i++, stride *= 2)
+    m.rows[i] = (net_row){{address.a.row[i], f2_bit(address.c, i)}, stride};
+  for (uint32_t i = s->loop_count; i-- > 0; stride *= (int64_t)s->extents[i])
+    m.strides[i] = stride;
+  return m;
+}
+
+uint64_t net_stage_elements(const net_stage *s) {
+  uint64_t count = f2_unit(s->n);
+  for (uint32_t i = 0; i < s->loop_count; i++)
+    count *= s->extents[i];
+  return count;
+}
+
+bool net_load_equal(const net_load *a, const net_load *b) {
+  bool padded = a->padding_start != UINT64_MAX;
+  return a->array == b->array && a->padding_start == b->padding_start &&
+         !(padded && memcmp(&a->padding_value, &b->padding_value, sizeof a->padding_value)) &&
+         net_map_equal(&a->map, &b->map);
 }
 
 // ---- nodes -----------------------------------------------------------------------------------
@@ -165,15 +194,20 @@ net_id net_node_add(arena *a, net_stage *s, const net_node *node) {
     if (node_equal(&used, &s->nodes.items[id]))
       return id;
   }
-  net_id *operands = NEW_ARRAY(a, net_id, used.operand_count);
-  for (uint32_t i = 0; i < used.operand_count; i++)
-    operands[i] = used.operands[i];
-  used.operands = operands;
-  used.map = map_copy(a, &used.map);
+  used.operands = COPY(a, used.operands, used.operand_count);
+  used.map = net_map_copy(a, &used.map);
   net_id id = (net_id)s->nodes.count;
   vec_push(a, &s->nodes, used);
   table_insert(s, hash, id);
   return id;
+}
+
+net_node net_node_renumbered(arena *a, const net_node *node, const net_id *numbers) {
+  net_node copy = *node;
+  copy.operands = NEW_ARRAY(a, net_id, node->operand_count + 1);
+  for (uint32_t i = 0; i < node->operand_count; i++)
+    copy.operands[i] = numbers[node->operands[i]];
+  return copy;
 }
 
 // ---- values and arrays -----------------------------------------------------------------------
@@ -239,46 +273,34 @@ uint32_t net_op_reads(const net_stage *s, const net_op *op, net_id *out) {
 
 // ---- copies ------------------------------------------------------------------------------------
 
-static void *copied(arena *a, const void *items, size_t size, size_t count) {
-  void *copy = arena_alloc(a, size * (count + 1));
-  if (count)
-    memcpy(copy, items, size * count);
-  return copy;
-}
-
-static void copy_map(arena *a, net_map *m) {
-  m->strides = copied(a, m->strides, sizeof *m->strides, m->loop_count);
-  m->rows = copied(a, m->rows, sizeof *m->rows, m->row_count);
-}
-
-static net_op copied_op(arena *a, net_op op) {
-  op.directions = copied(a, op.directions, sizeof *op.directions, op.k);
-  op.coordinates = copied(a, op.coordinates, sizeof *op.coordinates, op.k);
-  op.live = copied(a, op.live, sizeof *op.live, op.live_count);
-  op.outputs = copied(a, op.outputs, sizeof *op.outputs, op.output_count);
+static net_op op_copy(arena *a, net_op op) {
+  op.directions = COPY(a, op.directions, op.k);
+  op.coordinates = COPY(a, op.coordinates, op.k);
+  op.live = COPY(a, op.live, op.live_count);
+  op.outputs = COPY(a, op.outputs, op.output_count);
   for (uint32_t i = 0; i < op.output_count; i++)
-    op.outputs[i].elements = copied(a, op.outputs[i].elements, sizeof(net_id), (size_t)1 << op.k);
+    op.outputs[i].elements = COPY(a, op.outputs[i].elements, (size_t)1 << op.k);
   return op;
 }
 
-static net_stage copied_stage(arena *a, const net_stage *s) {
+static net_stage stage_copy(arena *a, const net_stage *s) {
   net_stage c = {.loop_count = s->loop_count, .n = s->n};
-  c.extents = copied(a, s->extents, sizeof *s->extents, s->loop_count);
-  c.values.items = copied(a, s->values.items, sizeof *s->values.items, s->values.count);
+  c.extents = COPY(a, s->extents, s->loop_count);
+  c.values.items = COPY(a, s->values.items, s->values.count);
   c.values.count = c.values.capacity = s->values.count;
   for (size_t i = 0; i < s->nodes.count; i++)
     net_node_add(a, &c, &s->nodes.items[i]);
   for (size_t i = 0; i < s->loads.count; i++) {
     net_load o = s->loads.items[i];
-    copy_map(a, &o.map);
+    o.map = net_map_copy(a, &o.map);
     vec_push(a, &c.loads, o);
   }
   for (size_t i = 0; i < s->ops.count; i++)
-    vec_push(a, &c.ops, copied_op(a, s->ops.items[i]));
+    vec_push(a, &c.ops, op_copy(a, s->ops.items[i]));
   for (size_t i = 0; i < s->stores.count; i++) {
     net_store o = s->stores.items[i];
-    copy_map(a, &o.map);
-    o.live = copied(a, o.live, sizeof *o.live, o.live_count);
+    o.map = net_map_copy(a, &o.map);
+    o.live = COPY(a, o.live, o.live_count);
     vec_push(a, &c.stores, o);
   }
   return c;
@@ -286,11 +308,11 @@ static net_stage copied_stage(arena *a, const net_stage *s) {
 
 net *net_copy(arena *a, const net *t) {
   net *c = NEW(a, net);
-  c->arrays.items = copied(a, t->arrays.items, sizeof *t->arrays.items, t->arrays.count);
+  c->arrays.items = COPY(a, t->arrays.items, t->arrays.count);
   c->arrays.count = c->arrays.capacity = t->arrays.count;
-  c->externs.items = copied(a, t->externs.items, sizeof *t->externs.items, t->externs.count);
+  c->externs.items = COPY(a, t->externs.items, t->externs.count);
   c->externs.count = c->externs.capacity = t->externs.count;
   for (size_t i = 0; i < t->stages.count; i++)
-    vec_push(a, &c->stages, copied_stage(a, &t->stages.items[i]));
+    vec_push(a, &c->stages, stage_copy(a, &t->stages.items[i]));
   return c;
 }

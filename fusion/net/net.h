@@ -71,6 +71,7 @@ int64_t net_map_at(const net_map *m, const uint64_t *o, uint64_t x);
 bool net_map_affine(const net_map *m, int n, f2_affine *bits, int *shift);
 // Whether the two are written alike (equal functions may be written in several ways).
 bool net_map_equal(const net_map *a, const net_map *b);
+net_map net_map_copy(arena *a, const net_map *m);
 
 // ---- scalar code -----------------------------------------------------------------------------
 
@@ -196,9 +197,17 @@ net *net_copy(arena *a, const net *t);
 // does not use are ignored, and zero in the copy. (A leaf's map is kept: while lowering, leaves
 // have one.) Nodes are made by this function only.
 net_id net_node_add(arena *a, net_stage *s, const net_node *node);
+// The node with the operands numbers[o] for o (to be added: its operands are new, its map is shared).
+net_node net_node_renumbered(arena *a, const net_node *node, const net_id *numbers);
 net_id net_value_add(arena *a, net_stage *s, scalar_type type);
 net_id net_array_add(arena *a, net *t, scalar_type type, uint64_t count, net_role role,
                      uint32_t number);
+uint64_t net_stage_elements(const net_stage *s);  // of its index space, with all loops
+// The addresses of an array of them all: bit i of address(x) weighs 2^i, the loops follow, innermost
+// first.
+net_map net_stage_map(arena *a, const net_stage *s, f2_affine address);
+// Whether two loads read the same elements (into whatever values).
+bool net_load_equal(const net_load *a, const net_load *b);
 // The nodes that an op evaluates, each once, in increasing order (operands first); returns how
 // many. `out` has room for all nodes. Not from two threads at once on one stage.
 uint32_t net_op_nodes(const net_stage *s, const net_op *op, net_id *out);

@@ -105,17 +105,6 @@ static bool must_factor(const net_stage *s, bool always) {
   return found && s->n > 0;
 }
 
-static net_map map_of(arena *a, const net_stage *s, f2_affine bits) {
-  net_map m = {0, s->loop_count, (uint32_t)s->n, NEW_ARRAY(a, int64_t, s->loop_count + 1),
-               NEW_ARRAY(a, net_row, s->n + 1)};
-  int64_t stride = 1;
-  for (int i = 0; i < s->n; i++, stride *= 2)
-    m.rows[i] = (net_row){{bits.a.row[i], f2_bit(bits.c, i)}, stride};
-  for (uint32_t i = s->loop_count; i-- > 0; stride *= (int64_t)s->extents[i])
-    m.strides[i] = stride;
-  return m;
-}
-
 static net_stage empty_like(const net_stage *s) {
   return (net_stage){.loop_count = s->loop_count, .extents = s->extents, .n = s->n};
 }
@@ -130,9 +119,6 @@ static void add_move(arena *a, net_stage *s, scalar_type type, net_load from, ne
 // The stage as two: through arrays in which an element stands where the first factor puts it.
 static void add_factors(arena *a, net *t, const net_stage *s) {
   net_stage first = empty_like(s), second = empty_like(s);
-  uint64_t count = f2_unit(s->n);
-  for (uint32_t i = 0; i < s->loop_count; i++)
-    count *= s->extents[i];
   for (size_t i = 0; i < s->stores.count; i++) {
     const net_store *to = &s->stores.items[i];
     f2_affine from, between = f2_affine_identity(s->n);
@@ -140,9 +126,9 @@ static void add_factors(arena *a, net *t, const net_stage *s) {
     bool good = permutation_of(s, to, &from, &moved) && f2_factor_tiled(moved, &between.a, &last);
     assert(good);
     (void)good;
-    net_map map = map_of(a, s, f2_affine_compose(between, from));
+    net_map map = net_stage_map(a, s, f2_affine_compose(between, from));
     scalar_type type = s->values.items[to->value];
-    net_id array = net_array_add(a, t, type, count, NET_TEMPORARY, 0);
+    net_id array = net_array_add(a, t, type, net_stage_elements(s), NET_TEMPORARY, 0);
     add_move(a, &first, type, *load_of(s, to->value),
              (net_store){.array = array, .map = map, .padding_start = UINT64_MAX});
     add_move(a, &second, type, (net_load){.array = array, .map = map, .padding_start = UINT64_MAX},

@@ -189,17 +189,6 @@ static uint64_t layout_padding_start(const planning *p, f2_matrix layout) {
   return f2_equal(layout, f2_identity(p->stage->n)) ? start : (start + unit - 1) / unit * unit;
 }
 
-static net_map layout_map(arena *a, const net_stage *s, f2_matrix layout) {
-  net_map m = {0, s->loop_count, (uint32_t)s->n, NEW_ARRAY(a, int64_t, s->loop_count + 1),
-               NEW_ARRAY(a, net_row, s->n + 1)};
-  int64_t stride = 1;
-  for (int i = 0; i < s->n; i++, stride *= 2)
-    m.rows[i] = (net_row){{layout.row[i], false}, stride};
-  for (uint32_t i = s->loop_count; i-- > 0; stride *= (int64_t)s->extents[i])
-    m.strides[i] = stride;
-  return m;
-}
-
 // A value that lives on after its pass: where it is kept.
 typedef struct kept_value {
   net_id array;
@@ -233,13 +222,6 @@ static uint32_t pass_of_value(const building *b, net_id v) {
   if (p->defined[v] != UINT32_MAX)
     return pass_of_op(b->tiles, p->defined[v]);
   return p->first_read[v] == UINT32_MAX ? 0 : pass_of_op(b->tiles, p->first_read[v]);
-}
-
-static uint64_t stage_elements(const net_stage *s) {
-  uint64_t count = f2_unit(s->n);
-  for (uint32_t i = 0; i < s->loop_count; i++)
-    count *= s->extents[i];
-  return count;
 }
 
 static bool lines_in(f2_space lines, f2_space tile) { return f2_space_contains(tile, lines); }
@@ -328,17 +310,14 @@ static void keep(building *b, uint32_t number, plan_pass *pass, net_id v) {
     }
   }
   k->layout = over ? over->layout : find_layout(p, a, c);
-  k->map = layout_map(p->memory, s, k->layout);
+  k->map = net_stage_map(p->memory, s, (f2_affine){k->layout, 0});
   k->padding_start = b->free ? layout_padding_start(p, k->layout) : UINT64_MAX;
-  f2_space live = live_of_value(s, v);
-  k->live_count = (uint32_t)live.dimension;
-  k->live = NEW_ARRAY(p->memory, net_form, live.dimension + 1);
-  live_forms(live, k->live);
+  k->live = live_forms(p->memory, live_of_value(s, v), &k->live_count);
   if (over) {
     k->array = over->array;
   } else {
     k->array = (net_id)b->plan->arrays.count;
-    net_array array = {s->values.items[v], stage_elements(s), NET_TEMPORARY, 0};
+    net_array array = {s->values.items[v], net_stage_elements(s), NET_TEMPORARY, 0};
     if (b->free)
       array.count = k->padding_start;
     vec_push(p->memory, &b->plan->arrays, array);
@@ -608,7 +587,7 @@ static uint64_t busy_elements(const net_stage *s) {
   for (size_t i = 0; i < s->loads.count; i++)
     start = s->loads.items[i].padding_start > start ? s->loads.items[i].padding_start : start;
   bool padded = s->loads.count > 0 && s->loop_count == 0 && start < f2_unit(s->n);
-  return padded ? start : stage_elements(s);
+  return padded ? start : net_stage_elements(s);
 }
 
 // What a GPU gives to a stage: few elements are shared by more threads and more blocks, with less

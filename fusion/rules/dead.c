@@ -52,9 +52,7 @@ static bool narrow(wants *w, net_op *op) {
   live = f2_space_sum(live, cosets);
   if (live_is_empty(live))
     return false;
-  op->live = NEW_ARRAY(w->r->memory, net_form, live.dimension);
-  op->live_count = (uint32_t)live.dimension;
-  live_forms(live, op->live);
+  op->live = live_forms(w->r->memory, live, &op->live_count);
   return true;
 }
 
@@ -233,12 +231,9 @@ static void number_nodes(renumbering *n) {
     for (uint32_t k = net_op_nodes(old, &old->ops.items[i], few); k-- > 0;)
       used[few[k]] = true;
   for (size_t id = 0; id < old->nodes.count; id++) {
-    net_node node = old->nodes.items[id];
     if (!used[id])
       continue;
-    node.operands = NEW_ARRAY(n->memory, net_id, node.operand_count);
-    for (uint32_t i = 0; i < node.operand_count; i++)
-      node.operands[i] = n->nodes[old->nodes.items[id].operands[i]];
+    net_node node = net_node_renumbered(n->memory, &old->nodes.items[id], n->nodes);
     if (node.kind == NET_ELEMENT)
       node.value = n->values[node.value];
     n->nodes[id] = net_node_add(n->memory, n->stage, &node);

@@ -69,15 +69,9 @@ static size_t count_operations(merging *m, const net_op *op) {
   return operations;
 }
 
-// Its operands as they are in the memo.
-static net_id rebuilt(merging *m, const net_node *node) {
-  net_node copy = *node;
-  net_id few[3], *operands = node->operand_count <= 3
-                                 ? few
-                                 : NEW_ARRAY(m->r->memory, net_id, node->operand_count);
-  for (uint32_t i = 0; i < node->operand_count; i++)
-    operands[i] = m->r->memo[node->operands[i]];
-  copy.operands = operands;
+// The node with its operands as they are in the memo.
+static net_id rebuilt_node(merging *m, const net_node *node) {
+  net_node copy = net_node_renumbered(m->r->memory, node, m->r->memo);
   return node_simplified(m->r, &copy);
 }
 
@@ -103,7 +97,7 @@ static net_op simplified_op(merging *m, const net_op *op) {
     net_node node = *node_at(m->r, m->nodes[i]);
     if (node.kind == NET_ELEMENT)
       node.value = m->r->replacement[node.value];
-    m->r->memo[m->nodes[i]] = rebuilt(m, &node);
+    m->r->memo[m->nodes[i]] = rebuilt_node(m, &node);
   }
   result.outputs = outputs_copy(m->r, op, op->k);
   for (uint32_t i = 0; i < op->output_count; i++)
@@ -232,7 +226,7 @@ static bool nodes_in_part(merging *m, const embedding *e, uint64_t j, uint32_t c
     if (node.kind == NET_INDEX)
       node.map = part_map(m->r, e, j, &node.map);
     *to = node.kind == NET_ELEMENT ? leaf_in_part(m, e, j, &node, within, within_number)
-                                   : rebuilt(m, &node);
+                                   : rebuilt_node(m, &node);
     if (*to == NET_NONE)
       return false;
   }
@@ -471,19 +465,12 @@ static void merge_op(merging *m, const net_op *given) {
     remember_reader(m, m->reads[i], number - 1);
 }
 
-static bool same_load(const net_load *a, const net_load *b) {
-  return a->array == b->array && a->padding_start == b->padding_start &&
-         (a->padding_start == UINT64_MAX ||
-          memcmp(&a->padding_value, &b->padding_value, sizeof a->padding_value) == 0) &&
-         net_map_equal(&a->map, &b->map);
-}
-
 static void merge_loads(rewriter *r) {
   net_stage *s = r->stage;
   size_t kept = 0;
   for (size_t i = 0; i < s->loads.count; i++) {
     size_t same = 0;
-    while (same < kept && !same_load(&s->loads.items[same], &s->loads.items[i]))
+    while (same < kept && !net_load_equal(&s->loads.items[same], &s->loads.items[i]))
       same++;
     if (same == kept) {
       s->loads.items[kept++] = s->loads.items[i];

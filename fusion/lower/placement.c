@@ -1,0 +1,155 @@
+// Where the elements of an op lie in a stage: the frame (F, f), the directions D, and the forms that
+// read z and j off an index. See place.c for what they are for, lowering.h for their fields.
+#include "fusion/lower/lowering.h"
+
+void placement_set_axes(placement *f, const axes *s) {
+  f->axes = *s;
+  f->p = 0;
+  uint32_t loops = 0;
+  for (uint32_t i = s->count; i-- > 0;)
+    if (s->extents[i] == 2) {
+      f->axis_bit[i] = (uint8_t)f->p;
+      f->bit_axis[f->p++] = i;
+    }
+  for (uint32_t i = 0; i < s->count; i++)
+    if (s->extents[i] != 2)
+      f->loop_axis[loops++] = i;
+}
+
+// The bits of a mask of axes as a mask of z.
+static uint64_t z_mask(const placement *f, uint64_t mask) {
+  uint64_t z = 0;
+  for (; mask; mask &= mask - 1)
+    z |= f2_unit(f->axis_bit[f2_lsb(mask)]);
+  return z;
+}
+
+// Whether vectors of so many bits are independent; those with no bit in common are.
+static bool are_independent(int bits, int count, const uint64_t *vectors) {
+  uint64_t seen = 0;
+  for (int i = 0; i < count; i++) {
+    if (!vectors[i] || seen & vectors[i])
+      return f2_span(bits, count, vectors).dimension == count;
+    seen |= vectors[i];
+  }
+  return true;
+}
+
+bool placement_columns(const placement *f, const net_map *m, uint64_t *columns) {
+  if (m->row_count > F2_MAX)
+    return false;
+  memset(columns, 0, sizeof *columns * (size_t)f->p);
+  for (uint32_t r = 0; r < m->row_count; r++)
+    for (uint64_t mask = m->rows[r].form.mask; mask; mask &= mask - 1)
+      columns[f->axis_bit[f2_lsb(mask)]] |= f2_unit((int)r);
+  return are_independent((int)m->row_count, f->p, columns);
+}
+
+bool placement_find_directions(placement *f, uint32_t count, const uint64_t *origins,
+                               const uint64_t *numbers, int rows) {
+  f2_space image = f2_span(rows, f->p, f->columns), all = image;
+  uint64_t zero = origins[0];
+  f->k = 0;
+  f->numbered = true;
+  // Directions by the bits of the pattern's numbers, if the operands are so numbered.
+  for (uint64_t bit = 1; bit < 64; bit <<= 1) {
+    uint64_t direction = 0;
+    for (uint32_t i = 0; i < count && !direction; i++)
+      for (uint32_t j = 0; j < count && !direction; j++)
+        if ((numbers[i] ^ numbers[j]) == bit)
+          direction = origins[i] ^ origins[j];
+    if (!direction || !f2_space_insert(&all, direction))
+      break;
+    f->directions[f->k++] = direction;
+  }
+  for (uint32_t i = 0; i < count; i++) {
+    uint64_t x = origins[i];
+    if (numbers[i] >> f->k)
+      f->numbered = false;
+    for (int b = 0; b < f->k; b++)
+      x ^= f2_bit(numbers[i], b) ? f->directions[b] : 0;
+    if (i == 0)
+      zero = x;
+    f->numbered &= x == zero;
+  }
+  f->origin = zero;
+  if (f->numbered)
+    return true;
+  f->k = 0;
+  f->origin = origins[0];
+  all = image;
+  f2_space differences = f2_space_zero(rows);
+  for (uint32_t i = 1; i < count; i++) {
+    uint64_t x = origins[i] ^ origins[0];
+    if (f2_space_has(differences, x))
+      continue;
+    if (!f2_space_insert(&all, x))
+      return false;
+    f2_space_insert(&differences, x);
+    f->directions[f->k++] = x;
+  }
+  return true;
+}
+
+uint64_t placement_element(const placement *f, uint64_t origin) {
+  uint64_t j = 0;
+  bool found = f2_coordinates(f->k, f->directions, origin ^ f->origin, &j);
+  assert(found);
+  (void)found;
+  return j;
+}
+
+f2_matrix placement_basis(const placement *f, int k) {
+  uint64_t columns[F2_MAX];
+  int count = 0;
+  for (int i = 0; i < f->p; i++)
+    columns[count++] = f->columns[i];
+  for (int i = 0; i < k; i++)
+    columns[count++] = f->directions[i];
+  f2_space rest = f2_space_complement(f2_span(f->n, count, columns), f2_space_full(f->n));
+  for (int i = 0; i < rest.dimension; i++)
+    columns[count++] = rest.basis[i];
+  assert(count == f->n);
+  return f2_from_columns(f->n, f->n, columns);
+}
+
+void placement_find_forms(placement *f) {
+  f2_matrix inverse;
+  bool good = f2_inverse(placement_basis(f, f->k), &inverse);
+  assert(good);
+  (void)good;
+  for (int i = 0; i < f->n; i++)
+    f->forms[i] = (net_form){inverse.row[i], f2_dot(inverse.row[i], f->origin)};
+}
+
+static void add_form(net_form *to, net_form f) {
+  to->mask ^= f.mask;
+  to->constant ^= f.constant;
+}
+
+net_map placement_map(const placement *f, const net_map *m, const uint64_t *deltas) {
+  arena *a = f->l->memory;
+  uint32_t loops = stage_of(f->l, f->stage)->loop_count;
+  net_map r = map_new(a, loops, m->row_count);
+  r.offset = m->offset;
+  r.row_count = 0;
+  for (uint32_t k = 0; k < loops; k++)
+    r.strides[k] = map_stride(m, f->loop_axis[k]);
+  for (uint32_t i = 0; i < m->row_count; i++) {
+    net_form form = {0, m->rows[i].form.constant};
+    for (uint64_t z = z_mask(f, m->rows[i].form.mask); z; z &= z - 1)
+      add_form(&form, f->forms[f2_lsb(z)]);
+    for (int k = 0; deltas && k < f->k; k++)
+      if (f2_bit(deltas[k], (int)i))
+        add_form(&form, f->forms[f->p + k]);
+    map_add_row(&r, form, m->rows[i].weight);
+  }
+  return r;
+}
+
+net_form *placement_live(const placement *f, int first, uint32_t *count) {
+  net_form *forms = NEW_ARRAY(f->l->memory, net_form, f->n + 1);
+  *count = (uint32_t)(f->n - first);
+  memcpy(forms, f->forms + first, *count * sizeof *forms);
+  return forms;
+}
