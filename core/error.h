@@ -16,7 +16,7 @@
 #ifndef PERMC_CORE_ERROR_H
 #define PERMC_CORE_ERROR_H
 
-#include "core/base.h"
+#include "core/text.h"
 
 // ---- places in the source --------------------------------------------------------------------
 

@@ -27,9 +27,9 @@
 #ifndef PERMC_LANG_TRACE_H
 #define PERMC_LANG_TRACE_H
 
-#include "core/base.h"
 #include "core/error.h"
 #include "core/scalar/scalar.h"
+#include "core/text.h"
 
 // clang-format off
 // name, and what it means. B = the step's batch; s = the trailing dimensions, unchanged.

@@ -12,7 +12,7 @@
 #ifndef PERMC_TOOL_CLI_H
 #define PERMC_TOOL_CLI_H
 
-#include "core/base.h"
+#include "core/text.h"
 #include "runtime/permc.h"
 #include <stdint.h>
 #include <stdio.h>

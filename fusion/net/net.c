@@ -1,5 +1,6 @@
 // Maps, and the building of Nets: nodes are shared through a hash table. See net.h.
 #include "fusion/net/net.h"
+#include "core/hash.h"
 
 // ---- maps ------------------------------------------------------------------------------------
 

@@ -36,9 +36,9 @@
 #ifndef PERMC_FUSION_NET_NET_H
 #define PERMC_FUSION_NET_NET_H
 
-#include "core/base.h"
 #include "core/f2.h"
 #include "core/scalar/scalar.h"
+#include "core/text.h"
 
 typedef uint32_t net_id;
 #define NET_NONE UINT32_MAX

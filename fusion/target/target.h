@@ -6,7 +6,7 @@
 #ifndef PERMC_FUSION_TARGET_TARGET_H
 #define PERMC_FUSION_TARGET_TARGET_H
 
-#include "core/base.h"
+#include "core/text.h"
 
 typedef struct target {
   const char *name;

@@ -28,7 +28,7 @@
 #ifndef PERMC_KERNELS_BANKS_BANKS_H
 #define PERMC_KERNELS_BANKS_BANKS_H
 
-#include "core/base.h"
+#include "core/text.h"
 
 enum {
   BANKS_MAX = 1024,        // banks of a memory

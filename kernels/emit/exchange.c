@@ -1,4 +1,5 @@
 #include "kernels/emit/exchange.h"
+#include "core/hash.h"
 
 // ---- which ops are compare-exchanges ---------------------------------------------------------
 

@@ -1,4 +1,5 @@
 #include "kernels/emit/pass.h"
+#include "core/hash.h"
 #include "kernels/emit/emit.h"
 #include "kernels/emit/exchange.h"
 #include "kernels/emit/online.h"

@@ -33,7 +33,7 @@
 #ifndef PERMC_KERNELS_HMM_HMM_H
 #define PERMC_KERNELS_HMM_HMM_H
 
-#include "core/base.h"
+#include "core/text.h"
 
 #include <stdatomic.h>
 

@@ -6,7 +6,7 @@
 #ifndef PERMC_KERNELS_TEXT_SOURCE_H
 #define PERMC_KERNELS_TEXT_SOURCE_H
 
-#include "core/base.h"
+#include "core/text.h"
 
 struct c_source {
   const char *name;  // "core/scalar/integer.c"

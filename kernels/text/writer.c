@@ -1,4 +1,5 @@
 #include "kernels/text/writer.h"
+#include "core/hash.h"
 
 #include <stdio.h>
 

@@ -4,6 +4,7 @@
 // Arguments are evaluated before a call; let and where bindings when first asked for, once, at the
 // batch where they stand. The first error ends elaboration (fail).
 #include "lang/elaborate/elaborate.h"
+#include "core/hash.h"
 #include "lang/elaborate/memo.h"
 #include <inttypes.h>
 #include <math.h>

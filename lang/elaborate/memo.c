@@ -7,6 +7,7 @@
 // inside, since only outside an array of constants becomes the elements of a map without a
 // broadcast, which would not grow with the batch.
 #include "lang/elaborate/memo.h"
+#include "core/hash.h"
 
 typedef struct memo_entry {
   uint64_t hash;

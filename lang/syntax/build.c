@@ -1,5 +1,6 @@
 // Constructors of tree nodes, and merging of equations into bindings.
 #include "lang/syntax/build.h"
+#include "core/hash.h"
 
 // ---- expressions -----------------------------------------------------------------------------
 

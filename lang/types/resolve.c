@@ -3,6 +3,7 @@
 //
 // A name means, innermost first: a local variable; a definition of the program; a definition of the
 // library; a builtin. The library's own code sees only the library and the builtins.
+#include "core/hash.h"
 #include "lang/types/types.h"
 
 typedef struct local {

@@ -8,7 +8,7 @@
 #ifndef PERMC_RUNTIME_CUDA_DEVICE_H
 #define PERMC_RUNTIME_CUDA_DEVICE_H
 
-#include "core/base.h"
+#include "core/text.h"
 #include "runtime/cuda/cuda.h"
 
 // Memory of the host that the GPU reaches, and when the last transfer that uses it is done.

@@ -8,7 +8,7 @@
 #ifndef PERMC_RUNTIME_EXPLAIN_JSON_H
 #define PERMC_RUNTIME_EXPLAIN_JSON_H
 
-#include "core/base.h"
+#include "core/text.h"
 
 typedef enum json_kind {
   JSON_NULL,

@@ -2,7 +2,7 @@
 #ifndef PERMC_RUNTIME_HMM_MEMORY_H
 #define PERMC_RUNTIME_HMM_MEMORY_H
 
-#include "core/base.h"
+#include "core/memory.h"
 
 enum { MACHINE_MEMORY_WHY = 128 };
 

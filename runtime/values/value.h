@@ -18,8 +18,8 @@
 #ifndef PERMC_RUNTIME_VALUES_VALUE_H
 #define PERMC_RUNTIME_VALUES_VALUE_H
 
-#include "core/base.h"
 #include "core/scalar/scalar.h"
+#include "core/text.h"
 #include <stdio.h>
 
 enum { VALUE_MAX_RANK = 16 };

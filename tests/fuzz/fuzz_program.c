@@ -2,6 +2,7 @@
 // and elaboration of every entry at n = 0 ... 4 under small limits; and the formatter, whose output
 // must be formatted already and parse as the text did. The context, and with it the standard
 // library, serves all inputs.
+#include "core/hash.h"
 #include "runtime/pipeline.h"
 
 #include <stdio.h>

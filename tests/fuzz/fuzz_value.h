@@ -5,6 +5,7 @@
 #ifndef PERMC_TESTS_FUZZ_VALUE_H
 #define PERMC_TESTS_FUZZ_VALUE_H
 
+#include "core/hash.h"
 #include "runtime/values/formats.h"
 
 #include <math.h>

@@ -20,7 +20,7 @@
 #ifndef PERMC_TESTS_GENERATOR_GENERATOR_H
 #define PERMC_TESTS_GENERATOR_GENERATOR_H
 
-#include "core/base.h"
+#include "core/text.h"
 #include "tests/generator/program.h"
 
 enum { SCOPE_VARIABLES = 20, SCOPE_SIZES = 4, PARAMETERS = 4 };

@@ -2,6 +2,7 @@
 //
 // In: a term that is an array, and what is to stay of it: nothing, its length or its whole shape.
 // Out: a term with one combinator more, or the same term.
+#include "core/hash.h"
 #include "tests/generator/generator.h"
 
 unsigned features_of(const shape *s) {

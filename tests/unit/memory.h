@@ -2,7 +2,7 @@
 #ifndef PERMC_TESTS_MEMORY_H
 #define PERMC_TESTS_MEMORY_H
 
-#include "core/base.h"
+#include "core/memory.h"
 #include <setjmp.h>
 #include <stdlib.h>
 

@@ -15,7 +15,7 @@
 #ifndef PERMC_TOOL_BENCH_PLOT_H
 #define PERMC_TOOL_BENCH_PLOT_H
 
-#include "core/base.h"
+#include "core/text.h"
 
 typedef struct bench_point {
   double x, y;

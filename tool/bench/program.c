@@ -1,4 +1,5 @@
 // A compiled program as a contestant. See bench/bench.h.
+#include "core/hash.h"
 #include "runtime/context.h"
 #include "runtime/cuda/cuda.h"
 #include "runtime/pipeline.h"

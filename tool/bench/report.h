@@ -19,7 +19,7 @@
 #ifndef PERMC_TOOL_BENCH_REPORT_H
 #define PERMC_TOOL_BENCH_REPORT_H
 
-#include "core/base.h"
+#include "core/text.h"
 #include "runtime/tune/measure.h"
 
 enum { BENCH_SIDES = 6 };

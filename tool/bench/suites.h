@@ -9,8 +9,8 @@
 #ifndef PERMC_TOOL_BENCH_SUITES_H
 #define PERMC_TOOL_BENCH_SUITES_H
 
-#include "core/base.h"
 #include "core/f2.h"
+#include "core/text.h"
 #include "runtime/values/value.h"
 
 // What a result is checked for.

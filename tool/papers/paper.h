@@ -16,7 +16,7 @@
 #ifndef PERMC_TOOL_PAPERS_PAPER_H
 #define PERMC_TOOL_PAPERS_PAPER_H
 
-#include "core/base.h"
+#include "core/text.h"
 
 #include <math.h>
 

@@ -18,7 +18,7 @@
 #ifndef PERMC_TOOL_TESTING_BLOCK_H
 #define PERMC_TOOL_TESTING_BLOCK_H
 
-#include "core/base.h"
+#include "core/text.h"
 
 typedef enum data_kind { DATA_NONE, DATA_TEXT, DATA_FILE, DATA_RANDOM } data_kind;
 

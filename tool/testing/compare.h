@@ -6,7 +6,7 @@
 #ifndef PERMC_TOOL_TESTING_COMPARE_H
 #define PERMC_TOOL_TESTING_COMPARE_H
 
-#include "core/base.h"
+#include "core/text.h"
 #include "runtime/permc.h"
 #include "runtime/values/value.h"
 

@@ -1,7 +1,8 @@
-// Arena, growing arrays, text and hashing (core/base.h).
+// Arena, growing arrays, text and hashing (core/memory.h, text.h, hash.h).
 #include "tests/test.h"
 
-#include "core/base.h"  // after test.h, whose parameters are called text
+#include "core/hash.h"
+#include "core/text.h"  // after test.h, whose parameters are called text
 
 #include <stdalign.h>
 
