@@ -1,4 +1,84 @@
-// The permc program: everything is in tool/cli.c and its kin.
-#include "tool/cli.h"
+// The tool `permc`: finds the verb of a command line and runs it; signals.
+//
+//   permc sort.perm          unknown verb 'sort.perm' (did you mean permc run sort.perm?)
+//   permc run --help         the help of a verb
+//   permc run sort.perm      verb_run (tool/verbs/run.c)
+#include "runtime/compiled/compiler.h"
+#include "runtime/system/cache.h"
+#include "runtime/values/value.h"
+#include "tool/cli/program.h"
+#include "tool/verbs/verbs.h"
 
-int main(int argc, char **argv) { return cli_main(argc, argv); }
+#include <signal.h>
+#include <unistd.h>
+
+// Ends the process from within the handler: a run may be waiting for input, or be between two
+// looks at the flag, which keeps other threads from going on meanwhile. Files are safe, for they
+// appear by rename; the unfinished ones are removed here. A second signal while this runs ends the
+// process as it is.
+static void on_signal(int number) {
+  static const char message[] = "permc: interrupted\n";
+  static volatile sig_atomic_t seen;
+  (void)number;
+  if (seen)
+    _exit(CLI_INTERRUPTED);
+  seen = 1;
+  cli_interrupt_contexts();
+  compiler_kill_all_from_signal();
+  cache_discard_all_from_signal();
+  output_discard_all_from_signal();
+  if (isatty(STDERR_FILENO) && write(STDERR_FILENO, "\r\033[K", 4) < 0)
+    _exit(CLI_INTERRUPTED);
+  if (write(STDERR_FILENO, message, sizeof message - 1) < 0)
+    _exit(CLI_INTERRUPTED);
+  _exit(CLI_INTERRUPTED);
+}
+
+static void catch_signals(void) {
+  static const int caught[] = {SIGINT, SIGTERM, SIGHUP};
+  signal(SIGPIPE, SIG_IGN);  // writes then fail with EPIPE, which is reported like any other error
+  for (size_t i = 0; i < sizeof caught / sizeof *caught; i++) {
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_NODEFER}, before;
+    sigemptyset(&action.sa_mask);
+    if (sigaction(caught[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+      sigaction(caught[i], &action, NULL);
+  }
+}
+
+static cli_status run_verb(const cli_verb *verb, int argc, char **argv) {
+  cli_arguments args;
+  cli_status status = CLI_USAGE;
+  if (cli_parse(&args, cli_verbs, verb, argc, argv)) {
+    status = CLI_OK;
+    if (args.help)
+      print_verb_help(stdout, verb);
+    else if (args.list)
+      args.list();
+    else
+      status = verb->run(&args);
+  }
+  cli_arguments_free(&args);
+  return status;
+}
+
+int main(int argc, char **argv) {
+  catch_signals();
+  cli_status status = CLI_OK;
+  const char *word = argc > 1 ? argv[1] : NULL;
+  const cli_verb *verb = word ? cli_verb_named(cli_verbs, word) : NULL;
+  if (!word) {
+    print_help(stderr, cli_verbs);
+    status = CLI_USAGE;
+  } else if (verb) {
+    status = run_verb(verb, argc - 2, argv + 2);
+  } else if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
+    print_help(stdout, cli_verbs);
+  } else if (strcmp(word, "--version") == 0) {
+    printf("permc %s\n", permc_version());
+  } else {
+    status = cli_unknown_verb(cli_verbs, word);
+  }
+  if (!cli_flush_stdout() && status == CLI_OK)
+    status = CLI_WRONG;
+  return (int)status;
+}

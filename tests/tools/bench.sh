@@ -84,7 +84,7 @@ for series in 'sort u32' 'sort f32' 'sort (u32, u32)'; do
   lines plot.svg ">copy, $series</text>" 1
 done
 status 1 --suite bmmc --backend cuda --only '2^20 by tile+banks'
-lines err 'bench: this case is for a GPU only: ' 5
+lines err 'bench: this case needs a GPU: ' 5
 lines err '^permc: bench: no figures for .* u32 2^20 by tile+banks' 5
 unset CUDA_VISIBLE_DEVICES
 
@@ -203,7 +203,7 @@ has err '^permc: peers/std_sort: it hurts$'
 has err '^permc: bench: no figures for sort u32 2^10$'
 printf '#!/bin/sh\n' >peers/std_sort
 status 1 --suite sort --only '2^10' --peers peers
-has err '^permc: peers/std_sort: it has ended$'
+has err '^permc: peers/std_sort: the process has ended$'
 status 1 --suite sort --only '2^10' --peers nowhere
 has err '^permc: nowhere/std_sort: No such file'
 
@@ -222,19 +222,19 @@ status 0 --suite sort --backend cuda --only 'u32 2^10' --peers peers
 has out 'cub 1 ks: '
 lacks out 'torch'
 has err '^torch: no PyTorch$'
-has err '^permc: peers/torch: it has ended$'
+has err '^permc: peers/torch: the process has ended$'
 unset CUDA_VISIBLE_DEVICES
 
 # ---- mistakes --------------------------------------------------------------------------------
 
-usage 'FILE, -e EXPR or --suite NAME is missing (see permc help bench)'
-usage '--suite and FILE exclude each other' --suite sort two.perm
-usage '--suite and -e exclude each other' --suite sort -e sort
-usage '--arguments and --size exclude each other' two.perm --arguments '[4]i32' --size n=2
-usage "--size is NAME=SIZE or NAME=FIRST..LAST (at most 64 sizes), not 'n=4..3'" two.perm --size n=4..3
-usage "--size is NAME=SIZE or NAME=FIRST..LAST (at most 64 sizes), not '=4'" two.perm --size =4
-usage "--threads is a number from 1 to 1024, not '0'" two.perm --size n=4 --threads 0
-usage "--suite does not know 'nothing' (it knows sort, rows, bmmc, fft, padded, paper, layouts, scaling)" --suite nothing
+usage 'FILE or -e EXPR or --suite NAME is missing (see permc help bench)'
+usage 'give --suite or FILE, not both' --suite sort two.perm
+usage 'give --suite or -e, not both' --suite sort -e sort
+usage 'give --arguments or --size, not both' two.perm --arguments '[4]i32' --size n=2
+usage "--size must be NAME=SIZE, or NAME=FIRST..LAST with at most 64 sizes, not 'n=4..3'" two.perm --size n=4..3
+usage "--size must be NAME=SIZE, or NAME=FIRST..LAST with at most 64 sizes, not '=4'" two.perm --size =4
+usage "--threads must be a number from 1 to 1024, such as 96 or 2^10, not '0'" two.perm --size n=4 --threads 0
+usage "--suite must be one of sort, rows, bmmc, fft, padded, paper, layouts, scaling, not 'nothing'" --suite nothing
 status 1 two.perm
 has err "the size 'n' of 'main' is not given"
 status 1 two.perm --size n=4 --entry nothing

@@ -98,38 +98,38 @@ usage "run: unknown option '--ent' (did you mean --entry?)" run --ent=main sort.
 usage "run: unknown option '-entry' (did you mean --entry?)" run -entry main sort.perm
 usage "run: unknown option '-x' (see permc help run)" run -x
 usage "check: unknown option '--jobs' (see permc help check)" check --jobs 3 sort.perm
-usage "run: --backend does not know 'gpu' (it knows auto, interp, cpu, portable, cuda, machine)" run sort.perm --backend gpu
-usage "test: --backend does not know '' (it knows auto, interp, cpu, portable, cuda, machine)" test --backend= sort.perm
+usage "run: --backend must be one of auto, interp, cpu, portable, cuda, machine, not 'gpu'" run sort.perm --backend gpu
+usage "test: --backend must be one of auto, interp, cpu, portable, cuda, machine, not ''" test --backend= sort.perm
 usage "run: --time takes no value" run --time=1 sort.perm
 usage "run: -o needs a value (FILE)" run sort.perm -o
 usage "run: --entry was given twice" run sort.perm --entry main --entry=main
 usage "run: FILE or -e EXPR is missing (see permc help run)" run
-usage "run: one operand too many: 'b.perm' (usage: permc run [OPTION]... [FILE])" run a.perm b.perm
+usage "run: 'b.perm' is one operand too many (usage: permc run [OPTION]... [FILE])" run a.perm b.perm
 usage "check: FILE... is missing (usage: permc check [OPTION]... FILE...)" check
 usage "fmt: FILE... is missing (usage: permc fmt [OPTION]... FILE...)" fmt --check
 usage "test: PATH... is missing (usage: permc test [OPTION]... PATH...)" test --
-usage "run: --seed goes with --random" run sort.perm --seed 3
-usage "run: --seed is not a number from 0 to 2^64-1: '-3'" run sort.perm --random '[4]i32' --seed -3
-usage "run: --seed is not a number from 0 to 2^64-1: '18446744073709551616'" \
+usage "run: --seed needs --random: it is the seed of random arguments" run sort.perm --seed 3
+usage "run: --seed must be a number from 0 to 2^64-1, such as 96 or 2^10, not '-3'" run sort.perm --random '[4]i32' --seed -3
+usage "run: --seed must be a number from 0 to 2^64-1, such as 96 or 2^10, not '18446744073709551616'" \
   run sort.perm --random '[4]i32' --seed 18446744073709551616
-usage "run: --random and -i exclude each other" run sort.perm --random '[4]i32' -i four.txt
-usage "run: --entry and -e exclude each other" run sort.perm --entry main -e sort
-usage "check: --size is NAME=SIZE, such as n=30, not 'n'" check sort.perm --size n
-usage "check: --size is NAME=SIZE, such as n=30, not 'n=-1'" check sort.perm --size n=-1
+usage "run: give --random or -i, not both" run sort.perm --random '[4]i32' -i four.txt
+usage "run: give --entry or -e, not both" run sort.perm --entry main -e sort
+usage "check: --size must be NAME=SIZE, such as n=30, not 'n'" check sort.perm --size n
+usage "check: --size must be NAME=SIZE, such as n=30, not 'n=-1'" check sort.perm --size n=-1
 usage "explain: FILE or -e EXPR is missing (see permc help explain)" explain --size n=3
 usage "tune: FILE or -e EXPR is missing (see permc help tune)" tune --size n=3
-usage "tune: --size and --arguments exclude each other" tune sort.perm --size n=3 --arguments '[8]i32'
-usage "tune: --dry-run and --forget exclude each other" tune sort.perm --size n=3 --dry-run --forget
-usage "tune: --backend does not know 'interp' (it knows auto, cpu, cuda)" tune sort.perm --backend interp
+usage "tune: give --size or --arguments, not both" tune sort.perm --size n=3 --arguments '[8]i32'
+usage "tune: give --dry-run or --forget, not both" tune sort.perm --size n=3 --dry-run --forget
+usage "tune: --backend must be one of auto, cpu, cuda, not 'interp'" tune sort.perm --backend interp
 usage "machine: dmm|umm|hmm [WHAT] is missing (usage: permc machine [OPTION]... dmm|umm|hmm [WHAT])" machine
-usage "machine: there is no machine 'ddm', only dmm, umm and hmm" machine ddm stride
-usage "machine: there is no algorithm 'strid' (did you mean stride?)" machine dmm strid --size 8
+usage "machine: unknown machine 'ddm' (there is dmm, umm and hmm)" machine ddm stride
+usage "machine: unknown algorithm 'strid' (did you mean stride?)" machine dmm strid --size 8
 usage "machine: an algorithm, a FILE or -e EXPR is missing (permc machine dmm help lists algorithms)" machine dmm
 usage "machine: --size is missing" machine dmm stride
 usage "machine: --permutation is missing" machine hmm d-designated --size 64
 usage "machine: --addresses is missing" machine dmm addresses
-usage "machine: --size is a number from 1, such as 2^10, not '2^64'" machine dmm stride --size 2^64
-usage "machine: --width is a number from 1 to 4096, such as 2^10, not '0'" machine dmm stride --size 8 --width 0
+usage "machine: --size must be a number from 1, such as 2^10, not '2^64'" machine dmm stride --size 2^64
+usage "machine: --width must be a number from 1 to 4096, such as 96 or 2^10, not '0'" machine dmm stride --size 8 --width 0
 usage "machine: --strategy is no option of stride" machine dmm stride --size 32 --strategy naive
 usage "machine: --registers is no option of stride" machine umm stride --size 32 --registers 4
 usage "machine: --permutation is no option of random" machine umm random --size 32 --permutation shuffle
@@ -138,12 +138,12 @@ usage "machine: --shared-latency is no option of a umm" machine umm stride --siz
 usage "machine: --seed is no option of stride" machine dmm stride --size 32 --seed 4
 usage "machine: --seed is no option of d-designated with shuffle" machine hmm d-designated --size 64 --permutation shuffle --seed 4
 usage "machine: --seed is no option of a plan" machine hmm -e sort --seed 3
-usage "explain: --size is NAME=SIZE, such as n=30, not 'n'" explain sort.perm --size n
-usage "explain: --entry and -e exclude each other" explain sort.perm --entry main -e sort
-usage "explain: --size and --arguments exclude each other" explain sort.perm --size n=3 --arguments '[8]i32'
-usage "explain: --dump and --json exclude each other" explain sort.perm --size n=3 --dump net --json
-usage "explain: --dump does not know 'code' (it knows trace, net, plan)" explain sort.perm --dump code
-usage "test: --jobs is a number from 1 to 4096, not '0'" test --jobs 0 sort.perm
+usage "explain: --size must be NAME=SIZE, such as n=30, not 'n'" explain sort.perm --size n
+usage "explain: give --entry or -e, not both" explain sort.perm --entry main -e sort
+usage "explain: give --size or --arguments, not both" explain sort.perm --size n=3 --arguments '[8]i32'
+usage "explain: give --dump or --json, not both" explain sort.perm --size n=3 --dump net --json
+usage "explain: --dump must be one of trace, net, plan, c, cuda, not 'code'" explain sort.perm --dump code
+usage "test: --jobs must be a number from 1 to 4096, such as 96 or 2^10, not '0'" test --jobs 0 sort.perm
 
 # ---- run -------------------------------------------------------------------------------------
 
@@ -402,7 +402,7 @@ printf '0 2 2 1\n' >twice.txt
 status 1 machine hmm d-designated --permutation twice.txt --width 2
 err_is "permc: twice.txt: it is no permutation: number 2 is 2 again"
 status 1 machine hmm d-designated --permutation twice.txt --size 8
-err_is "permc: twice.txt: there are 4 numbers, and --size says 8"
+err_is "permc: twice.txt: it has 4 numbers, but --size is 8"
 
 # ---- tune ------------------------------------------------------------------------------------
 

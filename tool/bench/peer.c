@@ -1,11 +1,12 @@
-// Other programs as contestants: processes that time themselves, one turn when asked. See
+// Processes that time themselves, one turn when asked. See
 // bench/peers/peer.h for their side.
 //
 //   permc                      DIR/std_sort --count 1048576 --threads 2 --turns
 //     "\n"                -->
 //                         <--  "0.0551\n"                   seconds of one turn
 //     (end of its input)  -->  ends
-#include "tool/bench/bench.h"
+#include "tool/bench/peer.h"
+#include "tool/cli/io.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -27,7 +28,7 @@ static size_t split_words(char *room, char **words, size_t count) {
   return count;
 }
 
-static int start(const char *path, char **words, int in, int out) {
+static int start_process(const char *path, char **words, int in, int out) {
   posix_spawn_file_actions_t actions;
   pid_t process;
   posix_spawn_file_actions_init(&actions);
@@ -72,7 +73,7 @@ bool bench_peer_open(bench_peer *p, const char *folder, const char *name, const 
   split_words(room, words, 4);
   bool piped = open_pipes(to, from);
   if (piped) {
-    p->process = start(p->path, words, to[0], from[1]);
+    p->process = start_process(p->path, words, to[0], from[1]);
     int why = errno;
     close(to[0]);
     close(from[1]);
@@ -97,7 +98,7 @@ bool bench_peer_turn(void *with, double *seconds) {
   if (end > line && *end == '\n' && *seconds > 0)
     return true;
   line[strcspn(line, "\n")] = 0;
-  cli_error("%s: %s", p->path, line[0] ? line : "it has ended");
+  cli_error("%s: %s", p->path, line[0] ? line : "the process has ended");
   return false;
 }
 

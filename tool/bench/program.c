@@ -1,42 +1,31 @@
-// A compiled program as a contestant. See bench/bench.h.
+// See program.h.
+#include "tool/bench/program.h"
 #include "core/hash.h"
 #include "runtime/context.h"
 #include "runtime/cuda/cuda.h"
 #include "runtime/pipeline.h"
 #include "runtime/system/pool.h"
-#include "tool/bench/bench.h"
 #include "tool/testing/compare.h"
 
 // ---- opening ------------------------------------------------------------------------------------
 
-static bool load(bench_program *p, const bench_request *r) {
+static bool load_program(bench_program *p, const bench_request *r) {
   permc_context *c = p->context;
-  permc_allow_extern(c, r->allow_extern);
-  if (!cli_use_cpu_options(r->given, c) ||
+  if (cli_use_options(r->args, c) != CLI_OK ||
       (r->strategy && !cli_report(c, permc_use_strategy(c, r->strategy))) ||
       (r->layout && !cli_report(c, permc_use_layout(c, r->layout))))
     return false;
   permc_use_threads(c, r->threads);
-  return (!r->file || cli_report(c, permc_load(c, r->file))) &&
-         (!r->program ||
-          cli_report(c, permc_load_text(c, "suite", r->program, strlen(r->program)))) &&
-         (!r->expression || cli_report(c, permc_define(c, r->expression)));
+  size_t length = r->program ? strlen(r->program) : 0;
+  return (!r->program || cli_report(c, permc_load_text(c, "suite", r->program, length))) &&
+         cli_load(c, r->file, r->expression);
 }
 
-static bool read(bench_program *p, const bench_request *r) {
-  permc_context *c = p->context;
-  permc_value ***arguments = &p->arguments;
-  size_t *count = &p->argument_count;
-  double start = cli_seconds();
-  bool good;
-  if (r->types)
-    good = permc_read_random(c, r->entry, r->types, r->seed, arguments, count);
-  else if (r->path_count)
-    good = permc_read_files(c, r->entry, r->paths, r->path_count, arguments, count);
-  else
-    good = permc_read_random_at(c, r->entry, r->sizes, r->size_count, r->seed, arguments, count);
-  p->read_seconds = cli_seconds() - start;
-  return cli_report(c, good);
+static bool read_arguments(bench_program *p, const bench_request *r) {
+  double start = bench_now();
+  bool good = cli_read_data(p->context, r->entry, &r->data, &p->arguments, &p->argument_count);
+  p->read_seconds = bench_now() - start;
+  return good;
 }
 
 static bool run_once(void *with) {
@@ -45,24 +34,11 @@ static bool run_once(void *with) {
 }
 
 // Before its arguments are made, which may take longer than all the rest: opens the GPU.
-static bool has_gpu(bench_program *p, const bench_request *r) {
+static bool open_gpu(bench_program *p, const bench_request *r) {
   char why[CUDA_WHY];
   if (!r->gpu_only || p->context->gpu || (p->context->gpu = cuda_open(0, why, sizeof why)))
     return true;
-  cli_error("bench: this case is for a GPU only: %s", why);
-  return false;
-}
-
-// A case for a GPU is not for the backend that stands in for it.
-static bool is_where_asked(const bench_program *p, const bench_request *r) {
-  if (!r->gpu_only || !p->compiled || permc_compiled_device(p->compiled))
-    return true;
-  const char *why = permc_message(p->context), *end = strstr(why, ": the CPU does it instead");
-  static const char warning[] = "warning: ";
-  const char *start = strstr(why, warning);
-  start = start ? start + strlen(warning) : why;
-  cli_error("bench: this case is for a GPU only%s%.*s", end ? ": " : "",
-            end && end > start ? (int)(end - start) : 0, start);
+  cli_error("bench: this case needs a GPU: %s", why);
   return false;
 }
 
@@ -70,17 +46,19 @@ static bool compile_and_run(bench_program *p, const bench_request *r) {
   p->compiled = permc_compile(p->context, r->entry, r->backend, p->arguments, p->argument_count);
   p->times = permc_last_times(p->context);
   p->passes = p->context->passes;
-  return is_where_asked(p, r) && cli_report(p->context, p->compiled != NULL) &&
-         cli_report(p->context, run_once(p));
+  if (!cli_report(p->context, p->compiled != NULL))
+    return false;
+  if (r->gpu_only && !permc_compiled_device(p->compiled)) {
+    cli_error("bench: this case needs a GPU, which cannot run it");
+    return false;
+  }
+  return cli_report(p->context, run_once(p));
 }
 
 bool bench_program_open(bench_program *p, const bench_request *r) {
   *p = (bench_program){.context = cli_context_new()};
-  if (!p->context) {
-    cli_error("out of memory");
-    return false;
-  }
-  bool good = load(p, r) && has_gpu(p, r) && read(p, r) && compile_and_run(p, r);
+  bool good = p->context && load_program(p, r) && open_gpu(p, r) && read_arguments(p, r) &&
+              compile_and_run(p, r);
   double seconds;
   p->on_device = good && permc_time_on_device(p->compiled, 0, 1, &seconds);
   if (!good)
@@ -121,7 +99,7 @@ bool bench_program_turn(void *with, double *seconds) {
 
 // ---- sizes --------------------------------------------------------------------------------------
 
-static uint64_t bytes_of(permc_value *const *values, size_t count) {
+static uint64_t value_bytes(permc_value *const *values, size_t count) {
   uint64_t sum = 0;
   for (size_t i = 0; i < count; i++)
     for (size_t k = 0; k < values[i]->count; k++)
@@ -130,7 +108,7 @@ static uint64_t bytes_of(permc_value *const *values, size_t count) {
 }
 
 uint64_t bench_program_bytes(const bench_program *p) {
-  return bytes_of(p->arguments, p->argument_count) + bytes_of(p->results, p->result_count);
+  return value_bytes(p->arguments, p->argument_count) + value_bytes(p->results, p->result_count);
 }
 
 uint64_t bench_program_elements(const bench_program *p) {
@@ -167,7 +145,7 @@ static bool hash_stretches(void *with, unsigned worker, uint64_t first, uint64_t
   return true;
 }
 
-static bool spoil_stretches(void *with, unsigned worker, uint64_t first, uint64_t last) {
+static bool overwrite_stretches(void *with, unsigned worker, uint64_t first, uint64_t last) {
   (void)worker;
   byte_job *j = with;
   for (uint64_t i = first; i < last; i++) {
@@ -178,7 +156,7 @@ static bool spoil_stretches(void *with, unsigned worker, uint64_t first, uint64_
 }
 
 // The hash of all results, or 0.
-static uint64_t for_results(const bench_program *p, pool_work *work) {
+static uint64_t run_over_results(const bench_program *p, pool_work *work) {
   uint64_t hash = 0;
   for (size_t i = 0; i < p->result_count; i++)
     for (size_t k = 0; k < p->results[i]->count; k++) {
@@ -193,11 +171,11 @@ static uint64_t for_results(const bench_program *p, pool_work *work) {
 // The results of the last timed run are those of this one, which starts with other bytes in its
 // results, so that nothing right can be left over from an earlier run.
 static bool run_again(bench_program *p) {
-  uint64_t before = for_results(p, hash_stretches);
-  for_results(p, spoil_stretches);
+  uint64_t before = run_over_results(p, hash_stretches);
+  run_over_results(p, overwrite_stretches);
   if (!cli_report(p->context, run_once(p)))
     return false;
-  if (for_results(p, hash_stretches) == before)
+  if (run_over_results(p, hash_stretches) == before)
     return true;
   cli_error("two runs on the same arguments gave different results");
   return false;

@@ -337,7 +337,7 @@ static int draw_series(text *svg, const bench_report *r) {
 }
 
 // The series, without the rows for the paper's figures, which follow.
-void bench_show_plot(text *svg, const bench_report *r) {
+void bench_draw(text *svg, const bench_report *r) {
   text panels = {0};
   bench_report others = *r;
   others.rows.count = 0;

@@ -1,46 +1,31 @@
+// See plan.h.
 #include "tool/reports/plan.h"
 
-bool cli_is_program(const char *word) {
-  size_t length = strlen(word);
-  return length > 5 && !strcmp(word + length - 5, ".perm");
-}
-
-static bool load(permc_context *c, const char *file, const char *expression) {
-  if (file && !cli_report(c, permc_load(c, file)))
-    return false;
-  return !expression || cli_report(c, permc_define(c, expression));
-}
-
 // The printed plan; NULL: reported.
-static char *print_plan(const cli_arguments *given, permc_context *c, const char *entry,
+static char *print_plan(const cli_arguments *args, permc_context *c, const char *file,
                         cli_status *status) {
   permc_explain_options options = {
-      .target = "gpu", .types = cli_value(given, "--arguments"), .dump = "plan"};
-  permc_size *sizes = NULL;
-  size_t count = 0;
+      .target = "gpu", .types = cli_value(args, "--arguments"), .dump = "plan"};
+  cli_sizes sizes;
   char *out = NULL;
-  *status = cli_sizes(given, &sizes, &count);
-  if (*status == CLI_OK && !cli_report(c, permc_explain(c, entry, sizes, count, &options, &out)))
+  *status = cli_read_sizes(args, 1, &sizes);
+  if (*status == CLI_OK)
+    *status = cli_use_options(args, c);
+  if (*status == CLI_OK &&
+      !(cli_load(c, file, cli_value(args, "-e")) &&
+        cli_report(c, permc_explain(c, cli_entry(args), sizes.first, sizes.count, &options, &out))))
     *status = CLI_WRONG;
-  cli_sizes_free(sizes, count);
+  cli_sizes_free(&sizes);
   return out;
 }
 
-const plan *cli_gpu_plan(arena *a, const cli_arguments *given, const char *file, const char **title,
+const plan *cli_gpu_plan(arena *a, const cli_arguments *args, const char *file, const char **title,
                          cli_status *status) {
-  const char *expression = cli_value(given, "-e"), *entry = cli_value(given, "--entry"), *wrong;
+  const char *entry = cli_entry(args), *wrong;
   permc_context *c = cli_context_new();
-  char *printed = NULL;
-  if (!entry)
-    entry = expression ? "-e" : "main";
-  *title = strcmp(entry, "-e") ? entry : expression;
+  *title = strcmp(entry, "-e") ? entry : cli_value(args, "-e");
   *status = CLI_WRONG;
-  if (!c)
-    cli_error("out of memory");
-  else if (!cli_use_planning(given, c))
-    *status = CLI_USAGE;
-  else if (load(c, file, expression))
-    printed = print_plan(given, c, entry, status);
+  char *printed = c ? print_plan(args, c, file, status) : NULL;
   permc_context_free(c);
   const plan *p = printed ? plan_read(a, printed, &wrong) : NULL;
   if (printed && !p) {

@@ -11,7 +11,7 @@
 //     found    [0i32, 1i32, 3i32, 2i32]
 #include "tool/testing/case.h"
 #include "runtime/context.h"
-#include "tool/cli.h"
+#include "tool/cli/program.h"
 #include "tool/testing/compare.h"
 #include "tool/testing/structure.h"
 
@@ -473,15 +473,10 @@ void test_file_run(test_file *file) {
     return;
   permc_context *context = cli_context_new();
   if (!context) {
-    text_printf(&file->report, "permc: %s: out of memory\n", file->path);
     file->failed += file->tests;
     return;
   }
-  permc_allow_extern(context, file->options->allow_extern);
-  if (!cli_use_cpu_options(file->options->given, context)) {  // was checked by cli_test
-    permc_context_free(context);
-    return;
-  }
+  cli_use_options(file->options->args, context);  // verb_test has found them right
   bool loaded = permc_load(context, file->path);
   char *message = strdup(permc_message(context));
   for (size_t b = 0; b < file->blocks.blocks.count; b++) {

@@ -2,7 +2,7 @@
 #ifndef PERMC_TOOL_TESTING_CASE_H
 #define PERMC_TOOL_TESTING_CASE_H
 
-#include "tool/cli.h"
+#include "tool/cli/options.h"
 #include "tool/testing/block.h"
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,8 +13,7 @@ typedef struct test_options {
   const char *only;     // NULL: all
   const char **tags, **excluded;
   size_t tag_count, excluded_count;
-  const cli_arguments *given;  // for the options of the cpu backend
-  bool allow_extern;
+  const cli_arguments *args;  // for the settings of contexts
 } test_options;
 
 typedef struct test_file {

@@ -4,6 +4,7 @@
 #include "runtime/explain/json.h"
 #include "tool/reports/address_text.h"
 #include "tool/reports/plan.h"
+#include "tool/verbs/verbs.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -23,7 +24,6 @@ typedef struct choice {  // a layout, and what it costs
 typedef struct report {
   const char *title;  // the file, or the entry of a program
   bool of_plan;
-  char *bytes;  // of a file
   const layout_kind *only;
   bank_trace trace;
   uint64_t accesses;  // of the trace, each as often as it happens
@@ -294,146 +294,106 @@ static void print_json(text *to, const report *r) {
 
 // ---- the verb ----------------------------------------------------------------------------------
 
-static const char *kind_name(const void *state, size_t i) {
+static const char *layout_name_at(const void *state, size_t i) {
   (void)state;
   const layout_kind *k = layout_kind_at(i);
   return k ? k->name : NULL;
 }
 
-// The number of an option, where it is given. False: it is no number, a usage error, reported.
-static bool number(const cli_arguments *given, const char *option, uint64_t *out) {
-  const char *value = cli_value(given, option);
-  if (!value || cli_magnitude(value, out))
-    return true;
-  cli_usage_error("banks: %s is a number below 2^64, such as 96 or 2^10, not '%s'", option, value);
-  return false;
-}
-
-static cli_status read_options(const cli_arguments *given, report *of) {
-  layout_request *r = &of->request;
-  const char *name = cli_value(given, "--layout");
-  uint64_t banks = 32;
-  r->seed = 1;
-  if (!number(given, "--banks", &banks) || !number(given, "--words", &r->words) ||
-      !number(given, "--seed", &r->seed))
-    return CLI_USAGE;
-  if (banks < 1 || banks > BANKS_MAX)
-    return cli_usage_error("banks: a memory has 1 to %d banks, not --banks %" PRIu64, BANKS_MAX,
-                           banks);
-  r->banks = (uint32_t)banks;
-  uint64_t seed = 1;
-  of->only = name ? layout_kind_and_seed(name, &seed) : NULL;
-  bool seeded = of->only && strchr(name, ':');
-  if (seeded && cli_count(given, "--seed"))
-    return cli_usage_error("banks: --layout %s has a seed: --seed would be another", name);
-  if (seeded)
-    r->seed = seed;
-  if (!name || of->only)
+// --layout NAME, or NAME:SEED of a random one.
+static cli_status read_layout(const cli_arguments *args, report *r) {
+  const char *name = cli_value(args, "--layout");
+  uint64_t seed;
+  if (!name)
     return CLI_OK;
-  if (strchr(name, ':'))
-    return cli_usage_error(
-        "banks: there is no layout '%s' (--layout help lists them; NAME:SEED has "
-        "a number below 2^64, and is for random layouts)",
-        name);
-  const char *closest = cli_closest(name, kind_name, NULL);
-  if (closest)
-    return cli_usage_error("banks: no layout '%s' (did you mean %s?)", name, closest);
-  return cli_usage_error("banks: no layout '%s' (see permc banks --layout help)", name);
+  r->only = layout_kind_and_seed(name, &seed);
+  if (!r->only && strchr(name, ':'))
+    return cli_usage_error("banks: unknown layout '%s' (--layout help lists them; a random layout "
+                           "may have a seed below 2^64, such as RAP:7)",
+                           name);
+  if (!r->only)
+    return cli_unknown_name(args, "layout", name, layout_name_at, "--layout help lists them");
+  if (!strchr(name, ':'))
+    return CLI_OK;
+  if (cli_is_given(args, "--seed"))
+    return cli_usage_error("banks: give the seed in --layout %s or in --seed, not in both", name);
+  r->request.seed = seed;
+  return CLI_OK;
 }
 
-static cli_status read_trace(arena *a, const cli_arguments *given, report *r) {
-  const char *path = given->operands[0], *wrong = NULL;
+static cli_status read_trace(arena *a, const cli_arguments *args, report *r) {
+  const char *path = args->operands[0], *wrong = NULL;
   size_t length, line;
   r->title = strcmp(path, "-") ? path : "standard input";
-  r->bytes = cli_read_file(path, &length, &wrong);
-  if (!r->bytes)
+  char *bytes = cli_read_file(path, &length, &wrong);
+  if (!bytes) {
     cli_error("%s: %s", r->title, wrong);
-  else if (!address_text_trace(a, r->bytes, length, &r->trace, &line, &wrong))
+    return CLI_WRONG;
+  }
+  bool good = address_text_trace(a, bytes, length, &r->trace, &line, &wrong);
+  free(bytes);
+  if (!good)
     line ? cli_error("%s:%zu: %s", r->title, line, wrong) : cli_error("%s: %s", r->title, wrong);
-  return wrong ? CLI_WRONG : CLI_OK;
+  return good ? CLI_OK : CLI_WRONG;
 }
 
-static cli_status read_plan(arena *a, const cli_arguments *given, report *r) {
+static cli_status read_plan(arena *a, const cli_arguments *args, report *r) {
   cli_status status;
-  const char *wrong = NULL, *file = given->operand_count ? given->operands[0] : NULL;
-  const plan *p = cli_gpu_plan(a, given, file, &r->title, &status);
+  const plan *p = cli_gpu_plan(a, args, cli_operand(args, 0), &r->title, &status);
   if (!p)
     return status;
   r->of_plan = true;
-  wrong = bank_trace_add_plan(a, &r->trace, p);
+  const char *wrong = bank_trace_add_plan(a, &r->trace, p);
   if (!wrong && r->trace.accesses.count == 0)
-    wrong = "the plan has no exchange: its warps ask for nothing in scratch memory";
+    wrong = "the plan has no exchanges, so its warps do not access scratch memory";
   if (wrong)
     cli_error("%s: %s", r->title, wrong);
   return wrong ? CLI_WRONG : CLI_OK;
 }
 
-// Options of plans are none of a trace's.
-static cli_status read_accesses(arena *a, const cli_arguments *given, report *r) {
+// The options of plans are none of a trace's.
+static cli_status read_accesses(arena *a, const cli_arguments *args, report *r) {
   static const char *const of_plans[] = {"--entry", "--size", "--arguments", "--strategy", NULL};
-  bool program = given->operand_count > 0 && cli_is_program(given->operands[0]);
-  if (program || cli_count(given, "-e"))
-    return read_plan(a, given, r);
+  const char *file = cli_operand(args, 0);
+  if (cli_is_given(args, "-e") || cli_ends_with(file, ".perm"))
+    return read_plan(a, args, r);
   for (const char *const *name = of_plans; *name; name++)
-    if (cli_count(given, *name))
-      return cli_usage_error("banks: %s is for a program, FILE.perm or -e EXPR", *name);
-  if (given->operand_count == 0)
-    return cli_usage_error("banks: FILE or -e EXPR is missing (see permc help banks)");
-  return read_trace(a, given, r);
+    if (cli_is_given(args, *name))
+      return cli_usage_error("banks: %s needs a program: FILE.perm or -e EXPR", *name);
+  return read_trace(a, args, r);
 }
 
-static cli_status analyse(arena *a, const cli_arguments *given, report *r, text *out) {
-  cli_status status = read_options(given, r);
+static cli_status analyse_accesses(arena *a, void *with) {
+  const cli_arguments *args = with;
+  report r = {.request = {.banks = (uint32_t)cli_number(args, "--banks", 32),
+                          .seed = cli_number(args, "--seed", 1)}};
+  text out = {0};
+  cli_status status = read_layout(args, &r);
   if (status == CLI_OK)
-    status = read_accesses(a, given, r);
+    status = read_accesses(a, args, &r);
   if (status != CLI_OK)
     return status;
-  if (!cli_count(given, "--words"))
-    r->request.words = r->trace.words;
-  if (r->request.words < r->trace.words)
-    return cli_usage_error("banks: --words %" PRIu64 " is too few: %s has the address %" PRIu64,
-                           r->request.words, r->title, r->trace.words - 1);
-  r->request.accesses = &r->trace;
-  bank_counter *c = bank_counter_new(a, r->request.banks);
-  classify(a, r, c);
-  qsort(r->fits.items, r->fits.count, sizeof *r->fits.items, by_cost);
-  choose(a, r, c);
-  choose_for_data(a, r);
-  if (!r->best) {
-    cli_error("%s: %s", r->title, r->choices.items[0].wrong);
+  r.request.words = cli_number(args, "--words", r.trace.words);
+  if (r.request.words < r.trace.words)
+    return cli_usage_error("banks: --words %" PRIu64 " is too small: %s has the address %" PRIu64,
+                           r.request.words, r.title, r.trace.words - 1);
+  r.request.accesses = &r.trace;
+  bank_counter *c = bank_counter_new(a, r.request.banks);
+  classify(a, &r, c);
+  qsort(r.fits.items, r.fits.count, sizeof *r.fits.items, by_cost);
+  choose(a, &r, c);
+  choose_for_data(a, &r);
+  if (!r.best) {
+    cli_error("%s: %s", r.title, r.choices.items[0].wrong);
     return CLI_WRONG;
   }
-  if (cli_count(given, "--json"))
-    print_json(out, r);
+  if (cli_is_given(args, "--json"))
+    print_json(&out, &r);
   else
-    print_report(out, r);
-  return CLI_OK;
+    print_report(&out, &r);
+  return cli_print_text(&out);
 }
 
-// What the arena's end jumps back to.
-static cli_status analyse_guarded(arena *a, const cli_arguments *given, report *r, text *out) {
-  jmp_buf failure;
-  a->failure = &failure;
-  if (setjmp(failure)) {
-    cli_error("out of memory");
-    return CLI_WRONG;
-  }
-  return analyse(a, given, r, out);
-}
-
-cli_status cli_banks(const cli_arguments *given) {
-  arena memory = {0};
-  text out = {0};
-  report r = {0};
-  cli_status status = analyse_guarded(&memory, given, &r, &out);
-  if (status == CLI_OK && out.failed) {
-    cli_error("out of memory");
-    status = CLI_WRONG;
-  } else if (status == CLI_OK) {
-    fputs(text_content(&out), stdout);
-  }
-  text_free(&out);
-  free(r.bytes);
-  arena_free(&memory);
-  return status;
+cli_status verb_banks(const cli_arguments *args) {
+  return cli_with_arena(analyse_accesses, (void *)(uintptr_t)args);
 }

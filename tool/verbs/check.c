@@ -1,38 +1,30 @@
-// permc check: load each file and elaborate its entry points.
-#include "tool/cli.h"
+// permc check: loads each file and elaborates its entry points.
+#include "tool/cli/program.h"
+#include "tool/verbs/verbs.h"
 
-static bool check_file(const cli_arguments *given, const char *path, const permc_size *sizes,
-                       size_t count) {
+static bool check_file(const cli_arguments *args, const char *path, const cli_sizes *sizes) {
   permc_context *context = cli_context_new();
-  if (!context) {
-    cli_error("out of memory");
+  if (!context)
     return false;
-  }
-  bool ok = cli_report(context, permc_load(context, path));
+  bool good = cli_load(context, path, NULL);
   double loaded = permc_last_times(context).load;
-  ok = ok && cli_report(context, permc_check(context, NULL, sizes, count));
-  if (cli_count(given, "--time")) {
-    const char *of = given->operand_count > 1 ? path : NULL;
-    cli_print_time(of, "load", loaded);
-    cli_print_time(of, "elaborate", permc_last_times(context).elaborate);
+  good = good && cli_report(context, permc_check(context, NULL, sizes->first, sizes->count));
+  if (cli_is_given(args, "--time")) {
+    const char *file = args->operand_count > 1 ? path : NULL;
+    cli_print_time(file, "load", loaded);
+    cli_print_time(file, "elaborate", permc_last_times(context).elaborate);
   }
   permc_context_free(context);
-  return ok;
+  return good;
 }
 
-static cli_status check_files(const cli_arguments *given, const permc_size *sizes, size_t count) {
-  bool ok = true;
-  for (size_t i = 0; i < given->operand_count; i++)
-    ok = check_file(given, given->operands[i], sizes, count) && ok;
-  return ok ? CLI_OK : CLI_WRONG;
-}
-
-cli_status cli_check(const cli_arguments *given) {
-  size_t count;
-  permc_size *sizes;
-  cli_status status = cli_sizes(given, &sizes, &count);
-  if (status == CLI_OK)
-    status = check_files(given, sizes, count);
-  cli_sizes_free(sizes, count);
+cli_status verb_check(const cli_arguments *args) {
+  cli_sizes sizes;
+  cli_status status = cli_read_sizes(args, 1, &sizes);
+  bool read = status == CLI_OK;
+  for (size_t i = 0; read && i < args->operand_count; i++)
+    if (!check_file(args, args->operands[i], &sizes))
+      status = CLI_WRONG;
+  cli_sizes_free(&sizes);
   return status;
 }

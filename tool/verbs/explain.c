@@ -1,8 +1,7 @@
 // permc explain: how a program will run at given sizes.
 #include "fusion/target/target.h"
-#include "tool/cli.h"
-
-// ---- targets ---------------------------------------------------------------------------------
+#include "tool/cli/program.h"
+#include "tool/verbs/verbs.h"
 
 static void print_target(const target *t) {
   text fields = {0};
@@ -18,7 +17,7 @@ static void print_target(const target *t) {
   text_free(&fields);
 }
 
-static cli_status print_targets(void) {
+void print_targets(void) {
   for (size_t i = 0; i < target_count(); i++)
     print_target(target_at(i));
   puts("A file can be given instead, with lines such as:\n"
@@ -26,77 +25,37 @@ static cli_status print_targets(void) {
        "  tile_bytes = 65536\n");
   for (size_t i = 0; i < target_field_count(); i++)
     printf("%-24s %s\n", target_field_at(i).name, target_field_at(i).summary);
-  return CLI_OK;
 }
 
-// ---- what is asked for -----------------------------------------------------------------------
-
-static const char *check_options(const cli_arguments *given) {
-  static const char *const excluding[][2] = {{"--entry", "-e"},       {"--size", "--arguments"},
-                                             {"--dump", "--json"},    {"--dump", "--rules"},
-                                             {"--machine", "--dump"}, {"--machine", "--rules"}};
-  if (given->operand_count == 0 && !cli_count(given, "-e"))
-    return "FILE or -e EXPR is missing (see permc help explain)";
-  for (size_t i = 0; i < sizeof excluding / sizeof *excluding; i++)
-    if (cli_count(given, excluding[i][0]) && cli_count(given, excluding[i][1])) {
-      static char message[80];
-      snprintf(message, sizeof message, "%s and %s exclude each other", excluding[i][0],
-               excluding[i][1]);
-      return message;
-    }
-  return NULL;
-}
-
-static bool load(const cli_arguments *given, permc_context *context) {
-  const char *expression = cli_value(given, "-e");
-  if (given->operand_count && !cli_report(context, permc_load(context, given->operands[0])))
-    return false;
-  return !expression || cli_report(context, permc_define(context, expression));
-}
-
-static cli_status explain(const cli_arguments *given, const permc_size *sizes, size_t count) {
+static cli_status explain_at_sizes(const cli_arguments *args, const cli_sizes *sizes) {
   permc_context *context = cli_context_new();
-  const char *entry = cli_value(given, "--entry");
-  permc_explain_options options = {.target = cli_value(given, "--target"),
-                                   .types = cli_value(given, "--arguments"),
-                                   .json = cli_count(given, "--json") > 0,
-                                   .rules = cli_count(given, "--rules") > 0,
-                                   .dump = cli_value(given, "--dump"),
-                                   .machine = cli_count(given, "--machine") > 0};
+  permc_explain_options options = {.target = cli_value(args, "--target"),
+                                   .types = cli_value(args, "--arguments"),
+                                   .json = cli_is_given(args, "--json"),
+                                   .rules = cli_is_given(args, "--rules"),
+                                   .dump = cli_value(args, "--dump"),
+                                   .machine = cli_is_given(args, "--machine")};
   char *out = NULL;
-  if (!context) {
-    cli_error("out of memory");
+  if (!context)
     return CLI_WRONG;
-  }
-  if (!cli_use_planning(given, context)) {
-    permc_context_free(context);
-    return CLI_USAGE;
-  }
-  if (!entry)
-    entry = cli_count(given, "-e") ? "-e" : "main";
-  bool good = load(given, context) &&
-              cli_report(context, permc_explain(context, entry, sizes, count, &options, &out));
-  if (good)
+  cli_status status = cli_use_options(args, context);
+  if (status == CLI_OK &&
+      !(cli_load(context, cli_operand(args, 0), cli_value(args, "-e")) &&
+        cli_report(context, permc_explain(context, cli_entry(args), sizes->first, sizes->count,
+                                          &options, &out))))
+    status = CLI_WRONG;
+  if (status == CLI_OK)
     fputs(out, stdout);
   free(out);
   permc_context_free(context);
-  return good ? CLI_OK : CLI_WRONG;
+  return status;
 }
 
-// ---- the verb --------------------------------------------------------------------------------
-
-cli_status cli_explain(const cli_arguments *given) {
-  const char *name = cli_value(given, "--target");
-  if (name && !strcmp(name, "help"))
-    return print_targets();
-  const char *wrong = check_options(given);
-  if (wrong)
-    return cli_usage_error("explain: %s", wrong);
-  size_t count;
-  permc_size *sizes = NULL;
-  cli_status status = cli_sizes(given, &sizes, &count);
+cli_status verb_explain(const cli_arguments *args) {
+  cli_sizes sizes;
+  cli_status status = cli_read_sizes(args, 1, &sizes);
   if (status == CLI_OK)
-    status = explain(given, sizes, count);
-  cli_sizes_free(sizes, count);
+    status = explain_at_sizes(args, &sizes);
+  cli_sizes_free(&sizes);
   return status;
 }

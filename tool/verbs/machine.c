@@ -4,89 +4,47 @@
 #include "kernels/hmm/plan.h"
 #include "runtime/explain/machine_report.h"
 #include "runtime/hmm/memory.h"
-#include "tool/cli.h"
+#include "runtime/tune/measure.h"
 #include "tool/reports/address_text.h"
 #include "tool/reports/plan.h"
+#include "tool/verbs/verbs.h"
 
 #include <inttypes.h>
 #include <math.h>
 
 typedef struct machine_state {
-  const cli_arguments *given;
-  arena memory;
+  const cli_arguments *args;
+  arena *memory;
   machine machine;
   const machine_algorithm *algorithm;  // NULL: a plan
   machine_task task;
   const char *data;  // the name of the permutation or file, or NULL
 } machine_state;
 
-// ---- numbers ---------------------------------------------------------------------------------
-
-// The option's value, or `*number` as it is. False: reported.
-static bool take_number(const cli_arguments *given, const char *name, uint64_t most,
-                        uint64_t *number) {
-  const char *word = cli_value(given, name);
-  uint64_t read = 0;
-  if (!word)
-    return true;
-  if (!cli_magnitude(word, &read) || read < 1 || read > most) {
-    cli_usage_error("machine: %s is a number from 1 to %" PRIu64 ", such as 2^10, not '%s'", name,
-                    most, word);
-    return false;
-  }
-  *number = read;
-  return true;
-}
-
 // Threads: 0 where they are not given.
-static bool take_machine(machine_state *s) {
-  const cli_arguments *given = s->given;
-  machine *m = &s->machine;
-  uint64_t width = 32, dmms = 1;
-  m->latency = 100;
-  m->shared_latency = 1;
-  bool good = take_number(given, "--width", MACHINE_WIDEST, &width) &&
-              take_number(given, "--latency", UINT32_MAX, &m->latency) &&
-              take_number(given, "--shared-latency", UINT32_MAX, &m->shared_latency) &&
-              take_number(given, "--dmms", MACHINE_MOST_DMMS, &dmms) &&
-              take_number(given, "--threads", UINT64_C(1) << 40, &m->threads) &&
-              take_number(given, "--registers", MACHINE_WIDEST, &s->task.registers);
-  m->width = (uint32_t)width;
-  m->dmms = (uint32_t)dmms;
-  return good;
-}
-
-static bool take_kind(machine_state *s) {
-  const char *word = s->given->operands[0];
+static bool read_machine(machine_state *s) {
+  const cli_arguments *args = s->args;
   for (int kind = 0; kind < MACHINE_KINDS; kind++)
-    if (!strcmp(word, machine_names[kind])) {
-      s->machine.kind = (machine_kind)kind;
+    if (!strcmp(args->operands[0], machine_names[kind])) {
+      s->task.registers = cli_number(args, "--registers", 0);
+      s->machine = (machine){.kind = (machine_kind)kind,
+                             .width = (uint32_t)cli_number(args, "--width", 32),
+                             .dmms = (uint32_t)cli_number(args, "--dmms", 1),
+                             .latency = cli_number(args, "--latency", 100),
+                             .shared_latency = cli_number(args, "--shared-latency", 1),
+                             .threads = cli_number(args, "--threads", 0)};
       return true;
     }
-  cli_usage_error("machine: there is no machine '%s', only dmm, umm and hmm", word);
+  cli_usage_error("machine: unknown machine '%s' (there is dmm, umm and hmm)", args->operands[0]);
   return false;
 }
 
 // ---- what it is to do ------------------------------------------------------------------------
 
-static const char *algorithm_name(const void *state, size_t i) {
+static const char *algorithm_name_at(const void *state, size_t i) {
   const machine_algorithm *r = machine_algorithm_at(i);
   (void)state;
   return r ? r->name : NULL;
-}
-
-static cli_status no_algorithm(const char *word) {
-  text known = {0};
-  const char *closest = cli_closest(word, algorithm_name, NULL);
-  for (size_t i = 0; machine_algorithm_at(i); i++)
-    text_printf(&known, "%s%s", i ? ", " : "", machine_algorithm_at(i)->name);
-  if (closest)
-    cli_usage_error("machine: there is no algorithm '%s' (did you mean %s?)", word, closest);
-  else
-    cli_usage_error("machine: there is no algorithm '%s', nor a program of that name; there is %s",
-                    word, text_content(&known));
-  text_free(&known);
-  return CLI_USAGE;
 }
 
 static cli_status list_algorithms(void) {
@@ -98,28 +56,28 @@ static cli_status list_algorithms(void) {
   return CLI_OK;
 }
 
-// NULL: reported, and behind what is wrong with reading the file `instead`.
-static uint64_t *read_list(machine_state *s, const char *path, const char *instead) {
+// NULL: reported. `hint` is added to the message when the file cannot be read.
+static uint64_t *read_list(machine_state *s, const char *path, const char *hint) {
   size_t length, line = 0;
   const char *wrong = "";
   char *bytes = cli_read_file(path, &length, &wrong);
   address_list list = {0};
   uint64_t n = s->task.n;
   bool read = bytes != NULL,
-       good = read && address_text_list(&s->memory, bytes, length, &list, &line, &wrong);
+       good = read && address_text_list(s->memory, bytes, length, &list, &line, &wrong);
   free(bytes);
   s->task.n = list.count;
   if (line)
     cli_error("%s:%zu: %s", path, line, wrong);
   else if (!good)
-    cli_error("%s: %s%s", path, wrong, read ? "" : instead);
+    cli_error("%s: %s%s", path, wrong, read ? "" : hint);
   else if (n && n != list.count)
-    cli_error("%s: there are %zu numbers, and --size says %" PRIu64, path, list.count, n);
+    cli_error("%s: it has %zu numbers, but --size is %" PRIu64, path, list.count, n);
   return good && (!n || n == list.count) ? list.items : NULL;
 }
 
-static bool take_permutation(machine_state *s, uint64_t seed) {
-  const char *name = cli_value(s->given, "--permutation");
+static bool read_permutation(machine_state *s) {
+  const char *name = cli_value(s->args, "--permutation");
   const machine_permutation *p = machine_permutation_named(name);
   uint64_t n = s->task.n;
   s->data = name;
@@ -130,24 +88,24 @@ static bool take_permutation(machine_state *s, uint64_t seed) {
                 name, p->square ? "even" : "any", MACHINE_MOST_BITS, n);
       return false;
     }
-    s->task.list = machine_permutation_list(&s->memory, p, bits, seed);
+    s->task.list = machine_permutation_list(s->memory, p, bits, s->task.seed);
     return true;
   }
   uint64_t *list = read_list(s, name, "; permutations with names: permc machine dmm help");
-  const char *wrong = list ? machine_permutation_problem(&s->memory, list, s->task.n) : NULL;
+  const char *wrong = list ? machine_permutation_problem(s->memory, list, s->task.n) : NULL;
   if (wrong)
     cli_error("%s: it is no permutation: %s", name, wrong);
   s->task.list = list;
   return list && !wrong;
 }
 
-static bool take_addresses(machine_state *s) {
-  s->data = cli_value(s->given, "--addresses");
+static bool read_addresses(machine_state *s) {
+  s->data = cli_value(s->args, "--addresses");
   return (s->task.list = read_list(s, s->data, "")) != NULL;
 }
 
 // All that there is to do, but whole warps and as few as the algorithm takes.
-static uint64_t usual_threads(const machine_state *s) {
+static uint64_t default_threads(const machine_state *s) {
   uint64_t n = s->task.n, w = s->machine.width;
   if (s->algorithm->data == MACHINE_ADDRESSES)
     return (n + w - 1) / w * w;
@@ -157,7 +115,7 @@ static uint64_t usual_threads(const machine_state *s) {
 // ---- memory ----------------------------------------------------------------------------------
 
 // Both executions, with barriers and free-running, hold what they have taken.
-static bool fits(const machine_state *s) {
+static bool check_memory(const machine_state *s) {
   uint64_t bytes = 0;
   char why[MACHINE_MEMORY_WHY], threads[NUMBER_SPACE] = "";
   for (int barrier = 0; barrier < 2; barrier++) {
@@ -180,13 +138,13 @@ static bool fits(const machine_state *s) {
 }
 
 // That it does not fit, and what would.
-static cli_status too_large(machine_state *s, const plan *p, const c_options *options,
-                            const char *why) {
+static cli_status report_large_plan(machine_state *s, const plan *p, const c_options *options,
+                                    const char *why) {
   enum { FEWER_BITS = 18 };
   char ignored[MACHINE_MEMORY_WHY];
   machine_estimate fewer;
   s->machine.threads = UINT64_C(1) << FEWER_BITS;
-  if (!machine_plan_report_estimate(&s->memory, &s->machine, p, options, &fewer) &&
+  if (!machine_plan_report_estimate(s->memory, &s->machine, p, options, &fewer) &&
       machine_memory_fits(fewer.bytes, ignored))
     cli_error("a memory machine for this plan needs %s: with --threads 2^%d it fits", why,
               FEWER_BITS);
@@ -215,32 +173,22 @@ static void warn_of_time(const machine_estimate *e) {
 
 // ---- algorithms ------------------------------------------------------------------------------
 
-static cli_status show(text *out) {
-  bool good = !out->failed;
-  if (good)
-    fputs(text_content(out), stdout);
-  else
-    cli_error("out of memory");
-  text_free(out);
-  return good ? CLI_OK : CLI_WRONG;
-}
-
 // NULL, or the option without which it cannot be.
-static const char *missing(const machine_state *s) {
+static const char *missing_option(const machine_state *s) {
   const char *list = s->algorithm->data == MACHINE_PERMUTATION ? "--permutation"
                      : s->algorithm->data == MACHINE_ADDRESSES ? "--addresses"
                                                                : NULL;
-  const char *name = list ? cli_value(s->given, list) : NULL;
+  const char *name = list ? cli_value(s->args, list) : NULL;
   if (list && !name)
     return list;
   bool from_file = name && !machine_permutation_named(name);
-  return from_file || cli_count(s->given, "--size") ? NULL : "--size";
+  return from_file || cli_is_given(s->args, "--size") ? NULL : "--size";
 }
 
 // NULL, or an option that says nothing to the algorithm.
-static const char *idle_option(const machine_state *s) {
+static const char *unused_option(const machine_state *s) {
   const machine_algorithm *r = s->algorithm;
-  const char *permutation = cli_value(s->given, "--permutation");
+  const char *permutation = cli_value(s->args, "--permutation");
   const machine_permutation *p = permutation ? machine_permutation_named(permutation) : NULL;
   bool random = r->data != MACHINE_PERMUTATION || (p && !p->at);
   const struct {
@@ -252,81 +200,84 @@ static const char *idle_option(const machine_state *s) {
                  {"--shared-latency", s->machine.kind == MACHINE_HMM},
                  {"--seed", r->takes & MACHINE_TAKES_SEED && random}};
   for (size_t i = 0; i < sizeof options / sizeof *options; i++)
-    if (!options[i].taken && cli_count(s->given, options[i].name))
+    if (!options[i].taken && cli_is_given(s->args, options[i].name))
       return options[i].name;
   return NULL;
 }
 
-static cli_status report_idle(machine_state *s, const char *option) {
-  const char *permutation = cli_value(s->given, "--permutation");
+static cli_status report_unused(machine_state *s, const char *option) {
+  const char *permutation = cli_value(s->args, "--permutation");
   bool of_kind = !strcmp(option, "--shared-latency");
   bool of_permutation =
       permutation && s->algorithm->data == MACHINE_PERMUTATION && !strcmp(option, "--seed");
   return cli_usage_error(
       "machine: %s is no option of %s", option,
       of_kind          ? (s->machine.kind == MACHINE_DMM ? "a dmm" : "a umm")
-      : of_permutation ? arena_printf(&s->memory, "%s with %s", s->algorithm->name, permutation)
+      : of_permutation ? arena_printf(s->memory, "%s with %s", s->algorithm->name, permutation)
                        : s->algorithm->name);
 }
 
-// CLI_OK: s->task and the threads are there.
-static cli_status take_task(machine_state *s) {
-  const char *size = cli_value(s->given, "--size"), *seed = cli_value(s->given, "--seed");
-  s->task.seed = 1;
-  if (idle_option(s))
-    return report_idle(s, idle_option(s));
-  if (missing(s))
-    return cli_usage_error("machine: %s is missing", missing(s));
-  if (seed && !cli_number(seed, &s->task.seed))
-    return cli_usage_error("machine: --seed is not a number from 0 to 2^64-1: '%s'", seed);
-  if (cli_count(s->given, "--size") > 1)
+// Reads --size; n stays 0 where it is not given.
+static cli_status read_size(machine_state *s) {
+  const char *size = cli_value(s->args, "--size");
+  size_t count;
+  free(cli_values(s->args, "--size", &count));
+  if (count > 1)
     return cli_usage_error("machine: --size was given twice");
-  if (size && (!cli_magnitude(size, &s->task.n) || s->task.n == 0))
-    return cli_usage_error("machine: --size is a number from 1, such as 2^10, not '%s'", size);
-  if (s->task.n > UINT64_C(1) << MACHINE_MOST_BITS) {
-    cli_error("n is at most 2^%d, not %" PRIu64, MACHINE_MOST_BITS, s->task.n);
-    return CLI_WRONG;
-  }
+  if (size && (!cli_read_number(size, &s->task.n) || s->task.n == 0))
+    return cli_usage_error("machine: --size must be a number from 1, such as 2^10, not '%s'", size);
+  if (s->task.n <= UINT64_C(1) << MACHINE_MOST_BITS)
+    return CLI_OK;
+  cli_error("n is at most 2^%d, not %" PRIu64, MACHINE_MOST_BITS, s->task.n);
+  return CLI_WRONG;
+}
+
+// CLI_OK: s->task and the threads are there.
+static cli_status read_task(machine_state *s) {
+  s->task.seed = cli_number(s->args, "--seed", 1);
+  if (unused_option(s))
+    return report_unused(s, unused_option(s));
+  if (missing_option(s))
+    return cli_usage_error("machine: %s is missing", missing_option(s));
+  cli_status status = read_size(s);
+  if (status != CLI_OK)
+    return status;
   if (s->task.n && s->machine.threads) {
-    const char *problem =
-        machine_algorithm_problem(&s->memory, &s->machine, s->algorithm, &s->task);
+    const char *problem = machine_algorithm_problem(s->memory, &s->machine, s->algorithm, &s->task);
     if (problem) {
       cli_error("%s", problem);
       return CLI_WRONG;
     }
   }
-  if (!fits(s))
-    return CLI_WRONG;
-  if (s->algorithm->data == MACHINE_PERMUTATION && !take_permutation(s, s->task.seed))
-    return CLI_WRONG;
-  if (s->algorithm->data == MACHINE_ADDRESSES && !take_addresses(s))
+  if (!check_memory(s) || (s->algorithm->data == MACHINE_PERMUTATION && !read_permutation(s)) ||
+      (s->algorithm->data == MACHINE_ADDRESSES && !read_addresses(s)))
     return CLI_WRONG;
   if (s->machine.threads == 0)
-    s->machine.threads = usual_threads(s);
-  return fits(s) ? CLI_OK : CLI_WRONG;
+    s->machine.threads = default_threads(s);
+  return check_memory(s) ? CLI_OK : CLI_WRONG;
 }
 
 static cli_status run_algorithm(machine_state *s) {
   machine_report report;
   text out = {0};
-  cli_status status = take_task(s);
+  cli_status status = read_task(s);
   if (status != CLI_OK)
     return status;
-  double start = cli_seconds();
+  double start = bench_now();
   const char *problem =
-      machine_report_make(&s->memory, &s->machine, s->algorithm, &s->task, &report);
+      machine_report_make(s->memory, &s->machine, s->algorithm, &s->task, &report);
   if (problem) {
     cli_error("%s", problem);
     return CLI_WRONG;
   }
-  if (cli_count(s->given, "--time"))
-    cli_print_time(NULL, "machine", cli_seconds() - start);
+  if (cli_is_given(s->args, "--time"))
+    cli_print_time(NULL, "machine", bench_now() - start);
   report.data = s->data;
-  if (cli_count(s->given, "--json"))
+  if (cli_is_given(s->args, "--json"))
     machine_report_json(&out, &report);
   else
     machine_report_text(&out, &report);
-  return show(&out);
+  return cli_print_text(&out);
 }
 
 // ---- plans -----------------------------------------------------------------------------------
@@ -334,87 +285,80 @@ static cli_status run_algorithm(machine_state *s) {
 static cli_status run_passes(machine_state *s, const plan *p, const char *entry) {
   machine_plan_report r;
   text out = {0};
-  double start = cli_seconds();
-  const char *given = cli_value(s->given, "--layout");
+  double start = bench_now();
+  const char *name = cli_value(s->args, "--layout");
   c_options options = C_OPTIONS_OF_GPU(NULL, 0);
-  if (given)
-    options.layout = layout_kind_and_seed(given, &options.layout_seed);
+  if (name)
+    options.layout = layout_kind_and_seed(name, &options.layout_seed);
   machine_estimate estimate;
   char why[MACHINE_MEMORY_WHY];
   const char *problem =
-      machine_plan_report_estimate(&s->memory, &s->machine, p, &options, &estimate);
+      machine_plan_report_estimate(s->memory, &s->machine, p, &options, &estimate);
   if (!problem && !machine_memory_fits(estimate.bytes, why))
-    return too_large(s, p, &options, why);
+    return report_large_plan(s, p, &options, why);
   if (!problem)
     warn_of_time(&estimate);
   if (!problem)
-    problem = machine_plan_report_make(&s->memory, &s->machine, p, entry, &options, &r);
+    problem = machine_plan_report_make(s->memory, &s->machine, p, entry, &options, &r);
   if (problem) {
     cli_error("%s", problem);
     return CLI_WRONG;
   }
-  if (cli_count(s->given, "--time"))
-    cli_print_time(NULL, "machine", cli_seconds() - start);
-  if (cli_count(s->given, "--json"))
+  if (cli_is_given(s->args, "--time"))
+    cli_print_time(NULL, "machine", bench_now() - start);
+  if (cli_is_given(s->args, "--json"))
     machine_plan_report_json(&out, &r);
   else
     machine_plan_report_text(&out, &r);
-  return show(&out);
+  return cli_print_text(&out);
 }
 
 static cli_status run_plan(machine_state *s) {
   cli_status status;
-  const char *file = s->given->operand_count > 1 ? s->given->operands[1] : NULL, *title;
-  const plan *p = cli_gpu_plan(&s->memory, s->given, file, &title, &status);
+  const char *title;
+  const plan *p = cli_gpu_plan(s->memory, s->args, cli_operand(s->args, 1), &title, &status);
   return p ? run_passes(s, p, title) : status;
 }
 
 // ---- the verb --------------------------------------------------------------------------------
 
 // Options of plans where there is an algorithm, and the other way round.
-static const char *out_of_place(const machine_state *s) {
+static const char *misplaced_option(const machine_state *s) {
   static const char *const of_plans[] = {"-e",         "--entry",  "--arguments",
                                          "--strategy", "--layout", NULL};
   static const char *const of_algorithms[] = {"--permutation", "--addresses", "--registers",
                                               "--seed", NULL};
   for (const char *const *name = s->algorithm ? of_plans : of_algorithms; *name; name++)
-    if (cli_count(s->given, *name))
+    if (cli_is_given(s->args, *name))
       return *name;
   return NULL;
 }
 
-static cli_status run(machine_state *s) {
-  const cli_arguments *given = s->given;
-  const char *what = given->operand_count > 1 ? given->operands[1] : NULL;
+static cli_status run_machine(arena *memory, void *with) {
+  const cli_arguments *args = with;
+  machine_state s = {.args = args, .memory = memory};
+  const char *what = cli_operand(args, 1);
+  if (!read_machine(&s))
+    return CLI_USAGE;
   if (what && !strcmp(what, "help"))
     return list_algorithms();
-  if (!what && !cli_count(given, "-e"))
+  if (!what && !cli_is_given(args, "-e"))
     return cli_usage_error("machine: an algorithm, a FILE or -e EXPR is missing (permc machine %s "
                            "help lists algorithms)",
-                           given->operands[0]);
-  s->algorithm = what ? machine_algorithm_named(what) : NULL;
-  if (what && !s->algorithm && !cli_is_program(what))
-    return no_algorithm(what);
-  if (out_of_place(s))
-    return cli_usage_error("machine: %s is no option of %s", out_of_place(s),
-                           s->algorithm ? s->algorithm->name : "a plan");
-  if (!take_machine(s))
-    return CLI_USAGE;
-  return s->algorithm ? run_algorithm(s) : run_plan(s);
+                           args->operands[0]);
+  s.algorithm = what ? machine_algorithm_named(what) : NULL;
+  if (what && !s.algorithm && !cli_ends_with(what, ".perm"))
+    return cli_unknown_name(args, "algorithm", what, algorithm_name_at,
+                            arena_printf(memory,
+                                         "permc machine %s help lists them; the name of a "
+                                         "program ends in .perm",
+                                         args->operands[0]));
+  if (misplaced_option(&s))
+    return cli_usage_error("machine: %s is no option of %s", misplaced_option(&s),
+                           s.algorithm ? s.algorithm->name : "a plan");
+  return s.algorithm ? run_algorithm(&s) : run_plan(&s);
 }
 
-static cli_status run_within_memory(machine_state *s) {
-  jmp_buf failure;
-  s->memory.failure = &failure;
-  if (setjmp(failure) == 0)
-    return run(s);
-  cli_error("out of memory");
-  return CLI_WRONG;
-}
-
-cli_status cli_machine(const cli_arguments *given) {
-  machine_state s = {.given = given};
-  cli_status status = take_kind(&s) ? run_within_memory(&s) : CLI_USAGE;
-  arena_free(&s.memory);
-  return status;
+cli_status verb_machine(const cli_arguments *args) {
+  return cli_with_arena(run_machine, (void *)(uintptr_t)args);
 }

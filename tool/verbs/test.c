@@ -1,11 +1,13 @@
 // permc test: find the files, run their tests on several threads, report in the files' order.
-#include "tool/cli.h"
+#include "runtime/system/pool.h"
+#include "runtime/tune/measure.h"
+#include "tool/cli/program.h"
 #include "tool/testing/case.h"
+#include "tool/verbs/verbs.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
-#include <sched.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -29,8 +31,13 @@ static test_session session;
 
 // ---- finding files ---------------------------------------------------------------------------
 
-static void out_of_memory(void) {
-  cli_error("out of memory");
+static void report_out_of_memory(void) {
+  cli_out_of_memory();
+  session.wrong = true;
+}
+
+static void report_unreadable(const char *path) {
+  cli_error("%s: %s", path, strerror(errno));
   session.wrong = true;
 }
 
@@ -40,7 +47,7 @@ static void add_file(const char *path) {
     size_t capacity = s->file_capacity ? 2 * s->file_capacity : 64;
     test_file *grown = realloc(s->files, capacity * sizeof *grown);
     if (!grown) {
-      out_of_memory();
+      report_out_of_memory();
       return;
     }
     s->files = grown;
@@ -50,15 +57,10 @@ static void add_file(const char *path) {
   if (copy)
     s->files[s->file_count++] = (test_file){.path = copy, .options = &s->options};
   else
-    out_of_memory();
+    report_out_of_memory();
 }
 
-static bool is_program(const char *name) {
-  size_t length = strlen(name);
-  return length > 5 && strcmp(name + length - 5, ".perm") == 0;
-}
-
-static int visible(const struct dirent *entry) { return entry->d_name[0] != '.'; }
+static int is_visible(const struct dirent *entry) { return entry->d_name[0] != '.'; }
 
 static int by_bytes(const struct dirent **a, const struct dirent **b) {
   return strcmp((*a)->d_name, (*b)->d_name);
@@ -68,10 +70,9 @@ static int by_bytes(const struct dirent **a, const struct dirent **b) {
 // not entered: they could lead back.
 static void add_directory(const char *path) {
   struct dirent **entries;
-  int count = scandir(path, &entries, visible, by_bytes);
+  int count = scandir(path, &entries, is_visible, by_bytes);
   if (count < 0) {
-    cli_error("%s: %s", path, strerror(errno));
-    session.wrong = true;
+    report_unreadable(path);
     return;
   }
   for (int i = 0; i < count; i++) {
@@ -80,14 +81,12 @@ static void add_directory(const char *path) {
     size_t length = strlen(path);
     text_printf(&child, "%s%s%s", path, length && path[length - 1] == '/' ? "" : "/",
                 entries[i]->d_name);
-    if (child.failed) {
-      cli_error("out of memory");
-      session.wrong = true;
-    } else if (lstat(child.data, &status) == 0 && S_ISDIR(status.st_mode)) {
+    if (child.failed)
+      report_out_of_memory();
+    else if (lstat(child.data, &status) == 0 && S_ISDIR(status.st_mode))
       add_directory(child.data);
-    } else if (is_program(entries[i]->d_name)) {
+    else if (cli_ends_with(entries[i]->d_name, ".perm"))
       add_file(child.data);
-    }
     text_free(&child);
     free(entries[i]);
   }
@@ -96,14 +95,12 @@ static void add_directory(const char *path) {
 
 static void add_path(const char *path) {
   struct stat status;
-  if (stat(path, &status) != 0) {
-    cli_error("%s: %s", path, strerror(errno));
-    session.wrong = true;
-  } else if (S_ISDIR(status.st_mode)) {
+  if (stat(path, &status) != 0)
+    report_unreadable(path);
+  else if (S_ISDIR(status.st_mode))
     add_directory(path);
-  } else {
+  else
     add_file(path);
-  }
 }
 
 // ---- progress and reports --------------------------------------------------------------------
@@ -114,7 +111,7 @@ static void erase_progress(void) {
 }
 
 static void show_progress(const char *path) {
-  double now = cli_seconds();
+  double now = bench_now();
   if (!session.terminal || now - session.last_shown < 0.05)
     return;
   session.last_shown = now;
@@ -140,14 +137,14 @@ static void print_reports(void) {
     erase_progress();
     fputs(text_content(&file->report), stdout);
     if (file->report.failed)
-      puts("permc: out of memory: the report above is cut off");
+      puts("permc: out of memory: the report above is incomplete");
     fflush(stdout);
   }
 }
 
 // ---- threads ---------------------------------------------------------------------------------
 
-static void *work(void *unused) {
+static void *run_next_files(void *unused) {
   (void)unused;
   test_session *s = &session;
   pthread_mutex_lock(&s->lock);
@@ -166,49 +163,30 @@ static void *work(void *unused) {
 static void run_files(size_t jobs) {
   pthread_t *threads = calloc(jobs, sizeof *threads);
   size_t started = 0;
-  while (threads && started < jobs && pthread_create(&threads[started], NULL, work, NULL) == 0)
+  while (threads && started < jobs &&
+         pthread_create(&threads[started], NULL, run_next_files, NULL) == 0)
     started++;
   if (started == 0)
-    work(NULL);
+    run_next_files(NULL);
   for (size_t i = 0; i < started; i++)
     pthread_join(threads[i], NULL);
   free(threads);
   erase_progress();
 }
 
-// The processors that this process may use.
-static size_t processors(void) {
-  cpu_set_t set;
-  if (sched_getaffinity(0, sizeof set, &set) == 0)
-    return (size_t)CPU_COUNT(&set);
-  long count = sysconf(_SC_NPROCESSORS_ONLN);
-  return count > 0 ? (size_t)count : 1;
-}
-
 // ---- the verb --------------------------------------------------------------------------------
 
-static bool read_options(const cli_arguments *given, size_t *jobs) {
+static cli_status read_options(const cli_arguments *args) {
   test_options *options = &session.options;
-  uint64_t number = processors();
-  if (cli_count(given, "--jobs") &&
-      (!cli_number(cli_value(given, "--jobs"), &number) || number == 0 || number > 4096)) {
-    cli_usage_error("test: --jobs is a number from 1 to 4096, not '%s'",
-                    cli_value(given, "--jobs"));
-    return false;
-  }
-  *jobs = (size_t)number;
-  options->backend = cli_value(given, "--backend");
-  options->only = cli_value(given, "--only");
-  options->tags = cli_values(given, "--tag", &options->tag_count);
-  options->excluded = cli_values(given, "--exclude", &options->excluded_count);
-  options->allow_extern = cli_count(given, "--allow-extern") > 0;
-  options->given = given;
   permc_context *probe = cli_context_new();
-  bool good = probe && cli_use_cpu_options(given, probe);
+  cli_status status = probe ? cli_use_options(args, probe) : CLI_WRONG;
   permc_context_free(probe);
-  if (!good)
-    return false;
-  return options->tags && options->excluded;
+  options->args = args;
+  options->backend = cli_value(args, "--backend");
+  options->only = cli_value(args, "--only");
+  options->tags = cli_values(args, "--tag", &options->tag_count);
+  options->excluded = cli_values(args, "--exclude", &options->excluded_count);
+  return status == CLI_OK && !(options->tags && options->excluded) ? CLI_WRONG : status;
 }
 
 static void open_files(void) {
@@ -247,20 +225,20 @@ static void close_files(void) {
   free(session.options.excluded);
 }
 
-cli_status cli_test(const cli_arguments *given) {
-  size_t jobs;
-  cli_status status = CLI_USAGE;
+cli_status verb_test(const cli_arguments *args) {
+  size_t jobs = (size_t)cli_number(args, "--jobs", pool_processors());
+  cli_status status = read_options(args);
   pthread_mutex_init(&session.lock, NULL);
   session.terminal = isatty(STDERR_FILENO);
-  if (read_options(given, &jobs)) {
-    for (size_t i = 0; i < given->operand_count; i++)
-      add_path(given->operands[i]);
+  if (status == CLI_OK) {
+    for (size_t i = 0; i < args->operand_count; i++)
+      add_path(args->operands[i]);
     open_files();
     session.done = calloc(session.file_count + 1, sizeof *session.done);
     if (session.done)
       run_files(jobs < session.file_count ? jobs : session.file_count ? session.file_count : 1);
     else
-      out_of_memory();
+      report_out_of_memory();
     status = print_summary();
   }
   close_files();

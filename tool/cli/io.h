@@ -1,0 +1,42 @@
+// Messages, files and standard output of the tool. Used by every other file of the tool.
+//
+//   permc: run: --entry was given twice                  cli_usage_error("%s: ...")
+//   permc: absent.npy: No such file or directory         cli_error("%s: %s", path, why)
+#ifndef PERMC_TOOL_CLI_IO_H
+#define PERMC_TOOL_CLI_IO_H
+
+#include "core/text.h"
+#include "runtime/permc.h"
+#include <stdio.h>
+
+typedef enum cli_status {
+  CLI_OK = 0,
+  CLI_WRONG = 1,  // the program, the data or a file is wrong
+  CLI_USAGE = 2,  // the command line is wrong
+  CLI_INTERRUPTED = 130
+} cli_status;
+
+// ---- messages --------------------------------------------------------------------------------
+
+// Each prints one line, "permc: ..." , to standard error.
+void cli_error(const char *format, ...) PRINTF_LIKE(1, 2);
+cli_status cli_usage_error(const char *format, ...) PRINTF_LIKE(1, 2);  // CLI_USAGE
+cli_status cli_out_of_memory(void);                                     // CLI_WRONG
+// Prints the messages of the last call on the context. Returns `good`.
+bool cli_report(const permc_context *context, bool good);
+// One line of --time, such as "permc: load      0.0012 s"; `file` may be NULL.
+void cli_print_time(const char *file, const char *stage, double seconds);
+
+// ---- files -----------------------------------------------------------------------------------
+
+// The whole of a file ("-": standard input), 0-terminated; the caller frees it. NULL: *why is a
+// text.
+char *cli_read_file(const char *path, size_t *length, const char **why);
+// Writes a file ("-": standard output), which appears whole or not at all. False: reported.
+bool cli_write_file(const char *path, const text *content);
+// Prints the text to standard output and frees it. CLI_WRONG: it is incomplete; reported.
+cli_status cli_print_text(text *content);
+// Whether all of standard output arrived; prints one line if not (once).
+bool cli_flush_stdout(void);
+
+#endif

@@ -1,0 +1,371 @@
+// From argv to cli_arguments, by the verb's table of options.
+//
+//   --entry NAME   --entry=NAME   -e EXPR   -eEXPR   --time
+//   --             the rest are operands
+//   -              an operand
+#include "tool/cli/options.h"
+
+#include <errno.h>
+
+// ---- suggestions -----------------------------------------------------------------------------
+
+enum { LONGEST_WORD = 40 };
+
+// Insertions, deletions, replacements and swaps of neighbours that turn a into b (Damerau 1964,
+// restricted to one edit per place).
+static size_t edit_distance(const char *a, const char *b) {
+  size_t rows[3][LONGEST_WORD + 1];
+  size_t *before = rows[0], *last = rows[1], *row = rows[2];
+  size_t m = strlen(a), n = strlen(b);
+  if (m > LONGEST_WORD || n > LONGEST_WORD)
+    return SIZE_MAX;
+  for (size_t j = 0; j <= n; j++)
+    before[j] = last[j] = j;
+  for (size_t i = 1; i <= m; i++) {
+    row[0] = i;
+    for (size_t j = 1; j <= n; j++) {
+      size_t best = last[j - 1] + (a[i - 1] != b[j - 1]);
+      best = last[j] + 1 < best ? last[j] + 1 : best;
+      best = row[j - 1] + 1 < best ? row[j - 1] + 1 : best;
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
+          before[j - 2] + 1 < best)
+        best = before[j - 2] + 1;
+      row[j] = best;
+    }
+    size_t *oldest = before;
+    before = last;
+    last = row;
+    row = oldest;
+  }
+  return last[n];
+}
+
+const char *cli_closest(const char *word, const char *(*name_at)(const void *state, size_t i),
+                        const void *state) {
+  const char *best = NULL, *candidate;
+  size_t length = strlen(word), least = 1 + length / 3;
+  if (length <= 2)
+    return NULL;  // anything would be near
+  for (size_t i = 0; (candidate = name_at(state, i)); i++) {
+    size_t distance = edit_distance(word, candidate);
+    if (strncmp(word, candidate, length) == 0)
+      distance = 0;  // the beginning of a word means that word
+    if (distance < least || (distance == least && !best)) {
+      best = candidate;
+      least = distance;
+    }
+  }
+  return best;
+}
+
+static const char *verb_name_at(const void *state, size_t i) {
+  const cli_verb *verbs = state;
+  return verbs[i].name;
+}
+
+static const char *option_name_at(const void *state, size_t i) {
+  const cli_option *options = state;
+  return options[i].name;
+}
+
+static const char *global_option_at(const void *state, size_t i) {
+  static const char *const names[] = {"--help", "--version", NULL};
+  (void)state;
+  return names[i];
+}
+
+cli_status cli_unknown_name(const cli_arguments *a, const char *what, const char *word,
+                            const char *(*name_at)(const void *state, size_t i),
+                            const char *listed) {
+  const char *closest = cli_closest(word, name_at, NULL);
+  if (closest)
+    return cli_usage_error("%s: unknown %s '%s' (did you mean %s?)", a->verb->name, what, word,
+                           closest);
+  return cli_usage_error("%s: unknown %s '%s' (%s)", a->verb->name, what, word, listed);
+}
+
+cli_status cli_unknown_verb(const cli_verb *verbs, const char *word) {
+  const char *closest = word[0] == '-' ? cli_closest(word, global_option_at, NULL)
+                                       : cli_closest(word, verb_name_at, verbs);
+  if (cli_ends_with(word, ".perm"))
+    return cli_usage_error("unknown verb '%s' (did you mean permc run %s?)", word, word);
+  if (closest)
+    return cli_usage_error("unknown %s '%s' (did you mean %s?)", word[0] == '-' ? "option" : "verb",
+                           word, closest);
+  return cli_usage_error(word[0] == '-' ? "unknown option '%s' before the verb (see permc help)"
+                                        : "unknown verb '%s' (see permc help)",
+                         word);
+}
+
+// ---- parsing ---------------------------------------------------------------------------------
+
+const cli_verb *cli_verb_named(const cli_verb *verbs, const char *name) {
+  for (const cli_verb *v = verbs; v->name; v++)
+    if (strcmp(v->name, name) == 0)
+      return v;
+  return NULL;
+}
+
+static const cli_option *find_option(const cli_verb *verb, const char *name, size_t length) {
+  for (const cli_option *o = verb->options; o->name; o++)
+    if (strlen(o->name) == length && memcmp(o->name, name, length) == 0)
+      return o;
+  return NULL;
+}
+
+// Whether the word is a long option that lacks a dash: "-entry" is not "-e ntry".
+static bool lacks_dash(const cli_verb *verb, const char *word) {
+  size_t length = strcspn(word, "=");
+  for (const cli_option *o = verb->options; o->name; o++)
+    if (length > 2 && o->name[1] == '-' && strlen(o->name) == length + 1 &&
+        memcmp(o->name + 1, word, length) == 0)
+      return true;
+  return false;
+}
+
+static bool report_unknown_option(const cli_verb *verb, const char *name, size_t length) {
+  char word[LONGEST_WORD + 1];
+  snprintf(word, sizeof word, "%.*s", (int)length, name);
+  const char *closest =
+      length > LONGEST_WORD ? NULL : cli_closest(word, option_name_at, verb->options);
+  if (closest)
+    cli_usage_error("%s: unknown option '%.*s' (did you mean %s?)", verb->name, (int)length, name,
+                    closest);
+  else
+    cli_usage_error("%s: unknown option '%.*s' (see permc help %s)", verb->name, (int)length, name,
+                    verb->name);
+  return false;
+}
+
+// Whether the value is one of the words in "auto|interp"; other arguments take any value.
+static bool is_allowed_word(const cli_option *option, const char *value) {
+  if (!strchr(option->argument, '|'))
+    return true;
+  size_t length = strlen(value);
+  for (const char *word = option->argument; word;
+       word = strchr(word, '|') ? strchr(word, '|') + 1 : NULL)
+    if (length > 0 && strcspn(word, "|") == length && memcmp(word, value, length) == 0)
+      return true;
+  return false;
+}
+
+static bool report_word(const cli_verb *verb, const cli_option *option, const char *value) {
+  text words = {0};
+  for (const char *c = option->argument; *c; c++)
+    *c == '|' ? text_string(&words, ", ") : text_add(&words, c, 1);
+  cli_usage_error("%s: %s must be one of %s, not '%s'", verb->name, option->name,
+                  text_content(&words), value);
+  text_free(&words);
+  return false;
+}
+
+static bool report_number(const cli_verb *verb, const cli_option *option, const char *value) {
+  char most[24] = "2^64-1";
+  if (option->most < UINT64_MAX)
+    snprintf(most, sizeof most, "%llu", (unsigned long long)option->most);
+  cli_usage_error("%s: %s must be a number from %llu to %s, such as 96 or 2^10, not '%s'",
+                  verb->name, option->name, (unsigned long long)option->least, most, value);
+  return false;
+}
+
+static bool add_option(cli_arguments *a, const cli_option *option, const char *value) {
+  uint64_t number;
+  if (!option->repeats && cli_is_given(a, option->name)) {
+    cli_usage_error("%s: %s was given twice", a->verb->name, option->name);
+    return false;
+  }
+  if (option->list && !strcmp(value, "help"))
+    a->list = option->list;
+  else if (value && !is_allowed_word(option, value))
+    return report_word(a->verb, option, value);
+  else if (option->number &&
+           (!cli_read_number(value, &number) || number < option->least || number > option->most))
+    return report_number(a->verb, option, value);
+  a->options[a->option_count++] = (cli_choice){option, value};
+  return true;
+}
+
+// Parses the option at argv[*i], and its value, which may be the next word.
+static bool parse_option(cli_arguments *a, int argc, char **argv, int *i) {
+  const char *word = argv[*i], *attached = NULL;
+  bool is_long = word[1] == '-';
+  size_t length = is_long ? strcspn(word, "=") : 2;
+  const cli_option *option = find_option(a->verb, word, length);
+  if (!option || (!is_long && lacks_dash(a->verb, word)))
+    return report_unknown_option(a->verb, word, strcspn(word, "="));
+  if (word[length])
+    attached = word + length + is_long;
+  if (!option->argument && attached) {
+    if (is_long)
+      cli_usage_error("%s: %s takes no value", a->verb->name, option->name);
+    else
+      report_unknown_option(a->verb, word, strlen(word));
+    return false;
+  }
+  if (option->argument && !attached) {
+    if (*i + 1 >= argc) {
+      cli_usage_error("%s: %s needs a value (%s)", a->verb->name, option->name, option->argument);
+      return false;
+    }
+    attached = argv[++*i];
+  }
+  return add_option(a, option, attached);
+}
+
+// ---- checks of the whole ---------------------------------------------------------------------
+
+static bool check_operands(const cli_arguments *a) {
+  const cli_verb *verb = a->verb;
+  if (a->operand_count < verb->least)
+    cli_usage_error("%s: %s is missing (usage: permc %s [OPTION]... %s)", verb->name,
+                    verb->operands, verb->name, verb->operands);
+  else if (a->operand_count > verb->most)
+    cli_usage_error("%s: '%s' is one operand too many (usage: permc %s [OPTION]... %s)", verb->name,
+                    a->operands[verb->most], verb->name, verb->operands);
+  else
+    return true;
+  return false;
+}
+
+// The next name of "--size --arguments, -e FILE"; *separator is what stands before it. False: none.
+static bool next_name(const char **rest, char *name, size_t size, char *separator) {
+  size_t blanks = strspn(*rest, ", "), length = strcspn(*rest + blanks, ", ");
+  *separator = blanks ? **rest : ' ';
+  snprintf(name, size, "%.*s", (int)length, *rest + blanks);
+  *rest += blanks + length;
+  return length > 0;
+}
+
+static bool check_exclusive(const cli_arguments *a) {
+  char name[LONGEST_WORD], first[LONGEST_WORD] = "", separator;
+  const char *rest = a->verb->exclusive ? a->verb->exclusive : "";
+  while (next_name(&rest, name, sizeof name, &separator)) {
+    if (separator == ',')
+      first[0] = 0;
+    if (!cli_is_given(a, name))
+      continue;
+    if (first[0]) {
+      cli_usage_error("%s: give %s or %s, not both", a->verb->name, first, name);
+      return false;
+    }
+    memcpy(first, name, sizeof first);
+  }
+  return true;
+}
+
+// "FILE or -e EXPR is missing"
+static bool check_required(const cli_arguments *a) {
+  char name[LONGEST_WORD], separator;
+  const char *rest = a->verb->required ? a->verb->required : "";
+  text names = {0};
+  bool good = !*rest;
+  while (next_name(&rest, name, sizeof name, &separator)) {
+    const cli_option *option = find_option(a->verb, name, strlen(name));
+    good = good || cli_is_given(a, name);
+    const char *form = option ? option->argument : "";
+    text_printf(&names, "%s%s%s%s", names.length ? " or " : "", name, *form ? " " : "",
+                strchr(form, '|') ? "NAME" : form);
+  }
+  if (!good)
+    cli_usage_error("%s: %s is missing (see permc help %s)", a->verb->name, text_content(&names),
+                    a->verb->name);
+  text_free(&names);
+  return good;
+}
+
+bool cli_parse(cli_arguments *a, const cli_verb *verbs, const cli_verb *verb, int argc,
+               char **argv) {
+  *a = (cli_arguments){.verb = verb, .verbs = verbs};
+  a->operands = calloc((size_t)argc + 1, sizeof *a->operands);
+  a->options = calloc((size_t)argc + 1, sizeof *a->options);
+  if (!a->operands || !a->options) {
+    cli_out_of_memory();
+    return false;
+  }
+  bool only_operands = false;
+  for (int i = 0; i < argc; i++) {
+    const char *word = argv[i];
+    if (only_operands || word[0] != '-' || word[1] == 0)
+      a->operands[a->operand_count++] = word;
+    else if (strcmp(word, "--") == 0)
+      only_operands = true;
+    else if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
+      return a->help = true;
+    else if (!parse_option(a, argc, argv, &i))
+      return false;
+  }
+  return a->list || (check_operands(a) && check_exclusive(a) && check_required(a));
+}
+
+void cli_arguments_free(cli_arguments *a) {
+  free(a->operands);
+  free(a->options);
+  *a = (cli_arguments){0};
+}
+
+// ---- what was given --------------------------------------------------------------------------
+
+bool cli_has_option(const cli_arguments *a, const char *name) {
+  return find_option(a->verb, name, strlen(name)) != NULL;
+}
+
+static const cli_choice *find_choice(const cli_arguments *a, const char *name) {
+  for (size_t i = 0; i < a->option_count; i++)
+    if (strcmp(a->options[i].option->name, name) == 0)
+      return &a->options[i];
+  return NULL;
+}
+
+bool cli_is_given(const cli_arguments *a, const char *name) {
+  return name[0] == '-' ? find_choice(a, name) != NULL : a->operand_count > 0;
+}
+
+const char *cli_value(const cli_arguments *a, const char *name) {
+  const cli_choice *choice = find_choice(a, name);
+  return choice ? choice->value : NULL;
+}
+
+uint64_t cli_number(const cli_arguments *a, const char *name, uint64_t otherwise) {
+  const char *word = cli_value(a, name);
+  uint64_t number = otherwise;
+  if (word)
+    cli_read_number(word, &number);
+  return number;
+}
+
+const char **cli_values(const cli_arguments *a, const char *name, size_t *count) {
+  const char **values = calloc(a->option_count + 1, sizeof *values);
+  *count = 0;
+  if (!values) {
+    cli_out_of_memory();
+    return NULL;
+  }
+  for (size_t i = 0; i < a->option_count; i++)
+    if (strcmp(a->options[i].option->name, name) == 0)
+      values[(*count)++] = a->options[i].value;
+  return values;
+}
+
+const char *cli_operand(const cli_arguments *a, size_t index) {
+  return index < a->operand_count ? a->operands[index] : NULL;
+}
+
+// ---- words -----------------------------------------------------------------------------------
+
+bool cli_read_number(const char *word, uint64_t *number) {
+  bool is_power = strncmp(word, "2^", 2) == 0;
+  const char *digits = is_power ? word + 2 : word;
+  if (!*digits || strspn(digits, "0123456789") != strlen(digits))
+    return false;
+  errno = 0;
+  unsigned long long value = strtoull(digits, NULL, 10);
+  if (errno || (is_power && value > 63))
+    return false;
+  *number = is_power ? UINT64_C(1) << value : value;
+  return true;
+}
+
+bool cli_ends_with(const char *word, const char *ending) {
+  size_t length = strlen(word), end = strlen(ending);
+  return length > end && strcmp(word + length - end, ending) == 0;
+}

@@ -1,0 +1,149 @@
+// See program.h.
+#include "tool/cli/program.h"
+#include "fusion/plan/plan.h"
+#include "kernels/banks/layout.h"
+#include "runtime/pipeline.h"
+
+// ---- contexts --------------------------------------------------------------------------------
+
+// Of all contexts, and never taken back.
+static atomic_bool interrupted;
+
+permc_context *cli_context_new(void) {
+  permc_context *c = permc_context_new();
+  if (c)
+    c->limits.interrupted = &interrupted;
+  else
+    cli_out_of_memory();
+  return c;
+}
+
+void cli_interrupt_contexts(void) { atomic_store(&interrupted, true); }
+
+cli_status cli_use_options(const cli_arguments *a, permc_context *context) {
+  const char *isa = cli_value(a, "--target-isa"), *strategy = cli_value(a, "--strategy");
+  const char *exchange = cli_value(a, "--layout"), *verb = a->verb->name;
+  permc_allow_extern(context, cli_is_given(a, "--allow-extern"));
+  permc_use_threads(context, (unsigned)cli_number(a, "--threads", 0));
+  permc_use_fast_floats(context, cli_is_given(a, "--fast-fp"));
+  if (strategy && !permc_use_strategy(context, strategy))
+    return cli_usage_error("%s: unknown strategy '%s' (--strategy help lists them)", verb,
+                           strategy);
+  if (exchange && !permc_use_layout(context, exchange))
+    return cli_usage_error("%s: unknown layout '%s' (--layout help lists them; a random layout may "
+                           "have a seed, such as RAP:7)",
+                           verb, exchange);
+  if (isa && !permc_use_isa(context, isa))
+    return cli_usage_error(
+        "%s: --target-isa must be native, baseline, avx2 or avx512, as far as this "
+        "processor has it, not '%s'",
+        verb, isa);
+  return CLI_OK;
+}
+
+void cli_list_strategies(void) {
+  for (size_t i = 0; plan_strategy_at(i); i++)
+    printf("%-18s%s\n", plan_strategy_at(i)->name, plan_strategy_at(i)->summary);
+}
+
+void cli_list_layouts(void) {
+  for (size_t i = 0; layout_kind_at(i); i++)
+    printf("%-22s%s\n", layout_kind_at(i)->name, layout_kind_at(i)->summary);
+}
+
+// ---- programs --------------------------------------------------------------------------------
+
+bool cli_load(permc_context *context, const char *file, const char *expression) {
+  return (!file || cli_report(context, permc_load(context, file))) &&
+         (!expression || cli_report(context, permc_define(context, expression)));
+}
+
+const char *cli_entry(const cli_arguments *a) {
+  const char *entry = cli_value(a, "--entry");
+  return entry ? entry : cli_is_given(a, "-e") ? "-e" : "main";
+}
+
+// ---- sizes -----------------------------------------------------------------------------------
+
+// "n=10" or "n=10..24"; the name is cut off in place.
+static bool parse_size(char *word, permc_size *first, int64_t *last) {
+  char *equals = strchr(word, '='), *dots = equals ? strstr(equals, "..") : NULL;
+  uint64_t from = 0, to = 0;
+  if (!equals || equals == word)
+    return false;
+  if (dots)
+    *dots = 0;
+  *equals = 0;
+  bool good =
+      cli_read_number(equals + 1, &from) && cli_read_number(dots ? dots + 2 : equals + 1, &to);
+  *first = (permc_size){word, (int64_t)from};
+  *last = (int64_t)to;
+  return good && from <= to && to <= INT64_MAX;
+}
+
+// The lists, and behind them copies of the words, whose names are cut off, in one block.
+cli_status cli_read_sizes(const cli_arguments *a, int64_t longest, cli_sizes *sizes) {
+  size_t count, length = 1;
+  const char **words = cli_values(a, "--size", &count);
+  *sizes = (cli_sizes){.count = 0};
+  for (size_t i = 0; i < count; i++)
+    length += strlen(words[i]) + 1;
+  if (words)
+    sizes->first = malloc(count * (sizeof *sizes->first + sizeof *sizes->last) + length);
+  if (!sizes->first) {
+    free(words);
+    return cli_out_of_memory();
+  }
+  sizes->last = (int64_t *)(void *)(sizes->first + count);
+  char *next = (char *)(sizes->last + count);
+  cli_status status = CLI_OK;
+  for (; sizes->count < count && status == CLI_OK; sizes->count++) {
+    const char *word = words[sizes->count];
+    permc_size *first = &sizes->first[sizes->count];
+    int64_t *last = &sizes->last[sizes->count];
+    memcpy(next, word, strlen(word) + 1);
+    if (!parse_size(next, first, last) || *last - first->value >= longest)
+      status = longest > 1 ? cli_usage_error("%s: --size must be NAME=SIZE, or NAME=FIRST..LAST "
+                                             "with at most %d sizes, not '%s'",
+                                             a->verb->name, (int)longest, word)
+                           : cli_usage_error("%s: --size must be NAME=SIZE, such as n=30, not '%s'",
+                                             a->verb->name, word);
+    next += strlen(word) + 1;
+  }
+  free(words);
+  return status;
+}
+
+void cli_sizes_free(cli_sizes *sizes) {
+  free(sizes->first);
+  *sizes = (cli_sizes){.count = 0};
+}
+
+// ---- arguments -------------------------------------------------------------------------------
+
+bool cli_read_data(permc_context *context, const char *entry, const cli_data *data,
+                   permc_value ***arguments, size_t *count) {
+  bool good;
+  if (data->types)
+    good = permc_read_random(context, entry, data->types, data->seed, arguments, count);
+  else if (data->path_count)
+    good = permc_read_files(context, entry, data->paths, data->path_count, arguments, count);
+  else
+    good = permc_read_random_at(context, entry, data->sizes, data->size_count, data->seed,
+                                arguments, count);
+  return cli_report(context, good);
+}
+
+// ---- memory ----------------------------------------------------------------------------------
+
+cli_status cli_with_arena(cli_arena_work *work, void *with) {
+  jmp_buf failure;
+  arena memory = {.failure = &failure};
+  volatile cli_status status = CLI_WRONG;
+  if (setjmp(failure) == 0)
+    status = work(&memory, with);
+  else
+    cli_out_of_memory();
+  arena_free(&memory);
+  return status;
+}

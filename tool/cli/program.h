@@ -1,0 +1,57 @@
+// From a command line to a context with its program, settings and arguments.
+//
+//   permc tune sort.perm --entry rows --size n=20 --strategy tile
+//
+//   cli_use_options(args, c)                        // permc_use_strategy(c, "tile")
+//   cli_load(c, "sort.perm", NULL)
+//   cli_entry(args)                                 // "rows"
+//   cli_read_sizes(args, 1, &sizes)                 // sizes.first[0] is {"n", 20}
+//   cli_read_data(c, "rows", &data, ...)            // random arguments of these sizes
+#ifndef PERMC_TOOL_CLI_PROGRAM_H
+#define PERMC_TOOL_CLI_PROGRAM_H
+
+#include "tool/cli/options.h"
+
+// A context that cli_interrupt_contexts ends, whatever it does. NULL: no memory, reported.
+permc_context *cli_context_new(void);
+void cli_interrupt_contexts(void);  // for a signal handler
+
+// The options of the verb that are settings of a context, as far as given: --threads, --target-isa,
+// --strategy, --layout, --strict-fp, --fast-fp and --allow-extern. CLI_USAGE: a value is wrong,
+// reported.
+cli_status cli_use_options(const cli_arguments *a, permc_context *context);
+void cli_list_strategies(void);  // --strategy help
+void cli_list_layouts(void);     // --layout help
+
+// Loads a file, then defines an expression in its scope; each may be NULL. False: reported.
+bool cli_load(permc_context *context, const char *file, const char *expression);
+// The name of --entry, else "-e" where an expression is given, else "main".
+const char *cli_entry(const cli_arguments *a);
+
+// Values of --size NAME=SIZE, or NAME=FIRST..LAST where a range may have more than one size.
+typedef struct cli_sizes {
+  size_t count;
+  permc_size *first;
+  int64_t *last;
+} cli_sizes;
+// `longest`: most sizes of a range. CLI_OK, or reported. Free with cli_sizes_free in any case.
+cli_status cli_read_sizes(const cli_arguments *a, int64_t longest, cli_sizes *sizes);
+void cli_sizes_free(cli_sizes *sizes);
+
+// Where arguments come from: random data of `types`, or files, or random data at sizes.
+typedef struct cli_data {
+  const char *types;
+  const char *const *paths;
+  size_t path_count;
+  const permc_size *sizes;
+  size_t size_count;
+  uint64_t seed;
+} cli_data;
+bool cli_read_data(permc_context *context, const char *entry, const cli_data *data,
+                   permc_value ***arguments, size_t *count);  // false: reported
+
+// Runs `work` with an arena, which is then freed. Memory that runs out is reported.
+typedef cli_status cli_arena_work(arena *a, void *with);
+cli_status cli_with_arena(cli_arena_work *work, void *with);
+
+#endif
