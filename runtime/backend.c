@@ -316,8 +316,8 @@ static const backend rows[] = {
      NULL, NULL},
     {"cuda", "fused passes on an NVIDIA GPU", backend_cuda_prepare, backend_cuda_execute,
      backend_cuda_release, backend_cuda_time, backend_cuda_device},
-    {"machine", "fused passes on a memory machine, which counts time", backend_machine_prepare,
-     backend_machine_execute, backend_machine_release, NULL, backend_machine_device},
+    {"machine", "fused passes on a memory machine, which counts time", backend_hmm_prepare,
+     backend_hmm_execute, backend_hmm_release, NULL, backend_hmm_device},
 };
 
 // Work so little that interp is done before a compiler has started: elements times steps.

@@ -82,10 +82,10 @@ const char *backend_cuda_device(const backend_program *p);
 bool backend_cuda_time(backend_program *p, uint64_t copy_bytes, unsigned runs, double *seconds);
 
 // The backend machine (hmm/backend.c).
-bool backend_machine_prepare(backend_program *p);
-bool backend_machine_execute(backend_program *p, backend_run *r);
-void backend_machine_release(backend_program *p);
-const char *backend_machine_device(const backend_program *p);
+bool backend_hmm_prepare(backend_program *p);
+bool backend_hmm_execute(backend_program *p, backend_run *r);
+void backend_hmm_release(backend_program *p);
+const char *backend_hmm_device(const backend_program *p);
 
 // What this machine is to the planner.
 const target *backend_target(const permc_context *c);

@@ -56,16 +56,16 @@ static void add_times(known *k, uint32_t count, const uint64_t *address, uint64_
 }
 
 // What a warp asks of scratch, from its first step to its last.
-static void add_warp(known *k, const machine_program *p, uint64_t warp, uint64_t times) {
-  machine_op op;
-  for (uint64_t step = 0; (op = p->op(p->state, warp, step)) != MACHINE_END; step++) {
-    uint64_t address[MACHINE_PLAN_WIDTH];
+static void add_warp(known *k, const hmm_program *p, uint64_t warp, uint64_t times) {
+  hmm_op op;
+  for (uint64_t step = 0; (op = p->op(p->state, warp, step)) != HMM_END; step++) {
+    uint64_t address[HMM_PLAN_WIDTH];
     uint32_t count = 0;
-    if (op != MACHINE_READ_SHARED && op != MACHINE_WRITE_SHARED)
+    if (op != HMM_READ_SHARED && op != HMM_WRITE_SHARED)
       continue;
     p->lanes(p->state, warp, step, address, NULL);
-    for (uint32_t i = 0; i < MACHINE_PLAN_WIDTH; i++)
-      if (address[i] != MACHINE_IDLE)
+    for (uint32_t i = 0; i < HMM_PLAN_WIDTH; i++)
+      if (address[i] != HMM_IDLE)
         address[count++] = address[i];
     add_times(k, count, address, times);
   }
@@ -75,9 +75,9 @@ const char *bank_trace_add_plan(arena *a, bank_trace *t, const plan *of) {
   const c_options raw = C_OPTIONS_OF_GPU(layout_kind_named("raw"), 0);
   known k = {.memory = a, .trace = t};
   for (uint32_t i = 0; i < of->passes.count; i++) {
-    machine_program block;
+    hmm_program block;
     uint64_t times;
-    const char *problem = machine_plan_block(a, of, i, &raw, &block, &times);
+    const char *problem = hmm_plan_block(a, of, i, &raw, &block, &times);
     if (problem)
       return problem;
     for (uint64_t warp = 0; warp < block.warps && times > 0; warp++)

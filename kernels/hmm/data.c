@@ -23,25 +23,24 @@ static uint64_t transpose(uint64_t i, uint32_t bits) {
   return i % side * side + i / side;
 }
 
-static const machine_permutation permutations[] = {
+static const hmm_permutation permutations[] = {
     {"identical", identical, false},       {"shuffle", shuffle, false},    {"random", NULL, false},
     {"bit-reversal", bit_reversal, false}, {"transpose", transpose, true},
 };
 enum { PERMUTATIONS = sizeof permutations / sizeof *permutations };
 
-const machine_permutation *machine_permutation_at(size_t index) {
+const hmm_permutation *hmm_permutation_at(size_t index) {
   return index < PERMUTATIONS ? &permutations[index] : NULL;
 }
 
-const machine_permutation *machine_permutation_named(const char *name) {
+const hmm_permutation *hmm_permutation_named(const char *name) {
   for (size_t i = 0; i < PERMUTATIONS; i++)
     if (!strcmp(permutations[i].name, name))
       return &permutations[i];
   return NULL;
 }
 
-uint64_t *machine_permutation_list(arena *a, const machine_permutation *p, uint32_t bits,
-                                   uint64_t seed) {
+uint64_t *hmm_permutation_list(arena *a, const hmm_permutation *p, uint32_t bits, uint64_t seed) {
   uint64_t n = UINT64_C(1) << bits, *list = NEW_ARRAY(a, uint64_t, n);
   for (uint64_t i = 0; i < n; i++)
     list[i] = p->at ? p->at(i, bits) : i;
@@ -54,7 +53,7 @@ uint64_t *machine_permutation_list(arena *a, const machine_permutation *p, uint3
 }
 
 // By group, 1 + the last warp that was seen there.
-uint64_t machine_distribution(arena *a, const uint64_t *list, uint64_t n, uint32_t width) {
+uint64_t hmm_distribution(arena *a, const uint64_t *list, uint64_t n, uint32_t width) {
   uint64_t sum = 0;
   uint32_t *seen = NEW_ARRAY(a, uint32_t, (n + width - 1) / width);
   for (uint64_t i = 0; i < n; i++) {
@@ -65,7 +64,7 @@ uint64_t machine_distribution(arena *a, const uint64_t *list, uint64_t n, uint32
   return sum;
 }
 
-uint64_t machine_bank_distribution(arena *a, const uint64_t *list, uint64_t n, uint32_t width) {
+uint64_t hmm_bank_distribution(arena *a, const uint64_t *list, uint64_t n, uint32_t width) {
   uint64_t sum = 0;
   uint32_t *banks = NEW_ARRAY(a, uint32_t, width);
   for (uint64_t first = 0; first < n; first += width) {
@@ -80,7 +79,7 @@ uint64_t machine_bank_distribution(arena *a, const uint64_t *list, uint64_t n, u
   return sum;
 }
 
-const char *machine_permutation_problem(arena *a, const uint64_t *list, uint64_t count) {
+const char *hmm_permutation_problem(arena *a, const uint64_t *list, uint64_t count) {
   bool *seen = NEW_ARRAY(a, bool, count);
   for (uint64_t i = 0; i < count; i++) {
     if (list[i] >= count)

@@ -20,7 +20,7 @@ typedef struct stage_table {
 
 typedef struct stage_request {
   const uint64_t *address;  // w of them
-  uint32_t active;          // that are not MACHINE_IDLE
+  uint32_t active;          // that are not HMM_IDLE
   uint64_t highest;         // of these
   uint64_t differs;         // bits in which any differs from the first
   bool rises;               // all lanes are active, each at a higher address than the one before
@@ -34,34 +34,34 @@ uint32_t stages_of_groups(stage_table *t, const stage_request *r);
 
 // ---- a run -----------------------------------------------------------------------------------
 
-typedef struct machine_execution {
+typedef struct hmm_execution {
   arena *memory;
-  const machine *machine;
-  const machine_program *program;
-  machine_counts *counts;
+  const hmm_machine *machine;
+  const hmm_program *program;
+  hmm_counts *counts;
   stage_table table;
   uint64_t *step;       // by warp
   uint64_t *address;    // of the request at hand
-  machine_word *value;  // where there are no contents
+  hmm_word *value;      // where there are no contents
   VEC(uint8_t) rounds;  // by step: bit op, it occurs; bit 4 + op, it is casual
   const char *wrong;
-} machine_execution;
+} hmm_execution;
 
 // Whether nothing is wrong, and nobody has interrupted it, which is then what is wrong.
-static inline bool machine_goes_on(machine_execution *e) {
+static inline bool hmm_continues(hmm_execution *e) {
   if (e->program->interrupted && atomic_load(e->program->interrupted))
     e->wrong = "interrupted";
   return !e->wrong;
 }
 
 // The warp's request at its step: counts it, moves its words, and gives its stages.
-uint32_t machine_serve(machine_execution *e, uint64_t warp, machine_op op);
+uint32_t hmm_serve(hmm_execution *e, uint64_t warp, hmm_op op);
 // The memory that a request goes to: one of d DMMs, or the UMM as number d; and its latency.
-uint32_t machine_port(const machine_execution *e, uint64_t warp, machine_op op);
-uint64_t machine_latency(const machine *m, bool shared);
+uint32_t hmm_port(const hmm_execution *e, uint64_t warp, hmm_op op);
+uint64_t hmm_latency(const hmm_machine *m, bool shared);
 
 // hmm/free_running.c
-void machine_run_free(machine_execution *e);
-double machine_free_bytes(const machine *m);  // of a warp
+void hmm_run_free_running(hmm_execution *e);
+double hmm_free_running_bytes(const hmm_machine *m);  // of a warp
 
 #endif

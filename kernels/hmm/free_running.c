@@ -21,7 +21,7 @@ typedef struct port {
 } port;
 
 typedef struct free_run {
-  machine_execution *e;
+  hmm_execution *e;
   uint32_t port_count;
   port *ports;
   uint64_t *ends;        // by warp: when its request ends
@@ -96,19 +96,19 @@ static void wait_for(free_run *f, uint32_t number, uint32_t warp) {
 
 // The warp, and those that it sets free, to what they wait for next.
 static void go_on(free_run *f, uint32_t warp) {
-  const machine_program *p = f->e->program;
+  const hmm_program *p = f->e->program;
   vec_push(f->e->memory, &f->moving, warp);
   while (f->moving.count > 0) {
     uint32_t next = f->moving.items[--f->moving.count];
-    machine_op op;
-    while ((op = p->op(p->state, next, f->e->step[next])) == MACHINE_SKIP)
+    hmm_op op;
+    while ((op = p->op(p->state, next, f->e->step[next])) == HMM_SKIP)
       f->e->step[next]++;
-    if (op == MACHINE_END)
+    if (op == HMM_END)
       f->alive--;
-    else if (op == MACHINE_SYNC)
+    else if (op == HMM_SYNC)
       arrive(f, next);
     else
-      wait_for(f, machine_port(f->e, next, op), next);
+      wait_for(f, hmm_port(f->e, next, op), next);
   }
 }
 
@@ -138,12 +138,12 @@ static void send(free_run *f, port *m, uint32_t warp, uint32_t stages) {
 }
 
 static void dispatch(free_run *f, port *m) {
-  const machine_program *p = f->e->program;
+  const hmm_program *p = f->e->program;
   while (m->begins <= f->now && m->waiting.count > 0 && !f->e->wrong) {
     uint32_t warp = set_next(&m->waiting, m->turn);
     set_remove(&m->waiting, warp);
     m->turn = warp + 1;
-    uint32_t stages = machine_serve(f->e, warp, p->op(p->state, warp, f->e->step[warp]));
+    uint32_t stages = hmm_serve(f->e, warp, p->op(p->state, warp, f->e->step[warp]));
     send(f, m, warp, stages);
   }
 }
@@ -166,8 +166,8 @@ static uint64_t next_event(free_run *f) {
   return next > f->now ? next : f->now;
 }
 
-static free_run begin(machine_execution *e) {
-  const machine_program *p = e->program;
+static free_run begin(hmm_execution *e) {
+  const hmm_program *p = e->program;
   free_run f = {.e = e,
                 .port_count = e->machine->dmms + 1,
                 .ports = NEW_ARRAY(e->memory, port, e->machine->dmms + 1),
@@ -178,22 +178,22 @@ static free_run begin(machine_execution *e) {
                 .alive = p->warps};
   for (uint32_t i = 0; i < f.port_count; i++)
     f.ports[i] = (port){.waiting = set_of(e->memory, p->warps),
-                        .latency = machine_latency(e->machine, i < e->machine->dmms),
+                        .latency = hmm_latency(e->machine, i < e->machine->dmms),
                         .first = NOBODY,
                         .last = NOBODY};
   return f;
 }
 
 // When its request ends, who is behind it, and a bit of each memory's set and its summary.
-double machine_free_bytes(const machine *m) {
+double hmm_free_running_bytes(const hmm_machine *m) {
   return sizeof(uint64_t) + sizeof(int64_t) + (m->dmms + 1) * (1.0 + 1.0 / 64) / 8;
 }
 
-void machine_run_free(machine_execution *e) {
+void hmm_run_free_running(hmm_execution *e) {
   free_run f = begin(e);
   for (uint64_t warp = 0; warp < e->program->warps; warp++)
     go_on(&f, (uint32_t)warp);
-  while (machine_goes_on(e) && (f.now = next_event(&f)) != UINT64_MAX) {
+  while (hmm_continues(e) && (f.now = next_event(&f)) != UINT64_MAX) {
     for (uint32_t i = 0; i < f.active_count; i++)
       finish(&f, &f.ports[f.active[i]]);
     for (uint32_t i = 0; i < f.active_count; i++)

@@ -4,19 +4,18 @@
 #include <assert.h>
 #include <inttypes.h>
 
-const char *const machine_names[] = {"dmm", "umm", "hmm"};
-const char *const machine_op_names[] = {"global read", "global write", "shared read",
-                                        "shared write"};
+const char *const hmm_kind_names[] = {"dmm", "umm", "hmm"};
+const char *const hmm_op_names[] = {"global read", "global write", "shared read", "shared write"};
 
-const char *machine_problem(arena *a, const machine *m) {
-  if (m->width < 1 || m->width > MACHINE_WIDEST)
-    return arena_printf(a, "the width is from 1 to %d, not %u", MACHINE_WIDEST, m->width);
+const char *hmm_problem(arena *a, const hmm_machine *m) {
+  if (m->width < 1 || m->width > HMM_WIDTH_MAX)
+    return arena_printf(a, "the width is from 1 to %d, not %u", HMM_WIDTH_MAX, m->width);
   if (m->latency < 1 || m->latency > UINT32_MAX || m->shared_latency < 1 ||
       m->shared_latency > UINT32_MAX)
     return "a latency is from 1 to 2^32 - 1 time units";
-  if (m->dmms < 1 || m->dmms > MACHINE_MOST_DMMS || (m->kind != MACHINE_HMM && m->dmms != 1))
-    return m->kind == MACHINE_HMM
-               ? arena_printf(a, "an HMM has from 1 to %d DMMs, not %u", MACHINE_MOST_DMMS, m->dmms)
+  if (m->dmms < 1 || m->dmms > HMM_DMMS_MAX || (m->kind != HMM_KIND_HMM && m->dmms != 1))
+    return m->kind == HMM_KIND_HMM
+               ? arena_printf(a, "an HMM has from 1 to %d DMMs, not %u", HMM_DMMS_MAX, m->dmms)
                : "only an HMM has several DMMs";
   if (m->threads == 0 || m->threads % m->width != 0)
     return arena_printf(a, "the threads are whole warps: p = %" PRIu64 " is no multiple of w = %u",
@@ -28,33 +27,33 @@ const char *machine_problem(arena *a, const machine *m) {
 
 // ---- requests --------------------------------------------------------------------------------
 
-uint32_t machine_port(const machine_execution *e, uint64_t warp, machine_op op) {
-  if (!machine_is_shared(op))
+uint32_t hmm_port(const hmm_execution *e, uint64_t warp, hmm_op op) {
+  if (!hmm_is_shared(op))
     return e->machine->dmms;
   return (uint32_t)(warp / e->program->block_warps % e->machine->dmms);
 }
 
-uint64_t machine_latency(const machine *m, bool shared) {
-  return shared && m->kind == MACHINE_HMM ? m->shared_latency : m->latency;
+uint64_t hmm_latency(const hmm_machine *m, bool shared) {
+  return shared && m->kind == HMM_KIND_HMM ? m->shared_latency : m->latency;
 }
 
-static void note_round(machine_execution *e, uint64_t step, machine_op op, bool casual) {
+static void note_round(hmm_execution *e, uint64_t step, hmm_op op, bool casual) {
   while (e->rounds.count <= step)
     vec_push(e->memory, &e->rounds, 0);
   e->rounds.items[step] |= (uint8_t)(1U << op | (casual ? 16U << op : 0));
 }
 
-static void move_words(machine_word *words, const stage_request *r, uint32_t width, machine_op op,
-                       const machine_word *written, machine_word *value) {
+static void move_words(hmm_word *words, const stage_request *r, uint32_t width, hmm_op op,
+                       const hmm_word *written, hmm_word *value) {
   const uint64_t *address = r->address;
-  bool write = machine_is_write(op), masked = write && written;
+  bool write = hmm_is_write(op), masked = write && written;
   if (!masked && r->rises && r->highest - address[0] == width - 1) {
     memcpy(write ? words + address[0] : value, write ? value : words + address[0],
            width * sizeof *value);
     return;
   }
   for (uint32_t i = 0; i < width; i++) {
-    if (address[i] == MACHINE_IDLE)
+    if (address[i] == HMM_IDLE)
       continue;
     if (masked)
       words[address[i]] = (words[address[i]] & ~written[i]) | (value[i] & written[i]);
@@ -65,21 +64,21 @@ static void move_words(machine_word *words, const stage_request *r, uint32_t wid
   }
 }
 
-static const char *outside(const machine_execution *e, uint64_t warp, machine_op op,
-                           uint64_t highest, uint64_t room) {
+static const char *outside(const hmm_execution *e, uint64_t warp, hmm_op op, uint64_t highest,
+                           uint64_t room) {
   return arena_printf(e->memory,
                       "warp %" PRIu64 ", step %" PRIu64 ": %s at %" PRIu64
                       ", where the memory has %" PRIu64 " words",
-                      warp, e->step[warp], machine_op_names[op], highest, room);
+                      warp, e->step[warp], hmm_op_names[op], highest, room);
 }
 
-uint32_t machine_serve(machine_execution *e, uint64_t warp, machine_op op) {
-  const machine_program *p = e->program;
-  machine_counts *c = e->counts;
+uint32_t hmm_serve(hmm_execution *e, uint64_t warp, hmm_op op) {
+  const hmm_program *p = e->program;
+  hmm_counts *c = e->counts;
   uint32_t width = e->machine->width;
-  bool shared = machine_is_shared(op);
-  machine_word *words = shared ? p->shared : p->global;
-  machine_word *value = p->value ? p->value + warp * width : e->value;
+  bool shared = hmm_is_shared(op);
+  hmm_word *words = shared ? p->shared : p->global;
+  hmm_word *value = p->value ? p->value + warp * width : e->value;
   uint64_t room = shared ? p->shared_words : p->global_words;
   p->lanes(p->state, warp, e->step[warp], e->address, value);
   stage_request r = stage_request_of(e->address, width);
@@ -88,10 +87,10 @@ uint32_t machine_serve(machine_execution *e, uint64_t warp, machine_op op) {
     e->wrong = outside(e, warp, op, r.highest, room);
     return 1;
   }
-  machine_word *own = words ? words + (shared ? machine_port(e, warp, op) * room : 0) : NULL;
+  hmm_word *own = words ? words + (shared ? hmm_port(e, warp, op) * room : 0) : NULL;
   bool scattered = r.highest - e->address[0] != width - 1;
   for (uint32_t i = 0; own && scattered && i < width; i++)  // while stages are counted
-    __builtin_prefetch(&own[e->address[i] & ~-(uint64_t)(e->address[i] == MACHINE_IDLE)]);
+    __builtin_prefetch(&own[e->address[i] & ~-(uint64_t)(e->address[i] == HMM_IDLE)]);
   uint32_t stages = shared ? stages_of_banks(&e->table, &r) : stages_of_groups(&e->table, &r);
   if (own)
     move_words(own, &r, width, op, p->written, value);
@@ -106,79 +105,79 @@ uint32_t machine_serve(machine_execution *e, uint64_t warp, machine_op op) {
 // ---- with barriers ---------------------------------------------------------------------------
 
 // One round of all warps that have not ended: their number. `used`: by memory, its stages.
-static uint64_t run_round(machine_execution *e, uint64_t count, uint32_t *alive, uint64_t *used) {
-  const machine_program *p = e->program;
+static uint64_t run_round(hmm_execution *e, uint64_t count, uint32_t *alive, uint64_t *used) {
+  const hmm_program *p = e->program;
   uint32_t dmms = e->machine->dmms;
   uint64_t kept = 0, longest = 0;
   memset(used, 0, (dmms + 1) * sizeof *used);
   for (uint64_t i = 0; i < count && !e->wrong; i++) {
     uint32_t warp = alive[i];
-    machine_op op;
-    while ((op = p->op(p->state, warp, e->step[warp])) == MACHINE_SYNC)
+    hmm_op op;
+    while ((op = p->op(p->state, warp, e->step[warp])) == HMM_SYNC)
       e->step[warp]++;
-    if (op == MACHINE_END)
+    if (op == HMM_END)
       continue;
-    if (op != MACHINE_SKIP)
-      used[machine_port(e, warp, op)] += machine_serve(e, warp, op);
+    if (op != HMM_SKIP)
+      used[hmm_port(e, warp, op)] += hmm_serve(e, warp, op);
     e->step[warp]++;
     alive[kept++] = warp;
   }
   for (uint32_t port = 0; port <= dmms; port++) {
-    uint64_t time = used[port] + machine_latency(e->machine, port < dmms) - 1;
+    uint64_t time = used[port] + hmm_latency(e->machine, port < dmms) - 1;
     longest = used[port] > 0 && time > longest ? time : longest;
   }
   e->counts->time += longest;
   return kept;
 }
 
-static void run_rounds(machine_execution *e) {
+static void run_rounds(hmm_execution *e) {
   uint64_t count = e->program->warps;
   uint32_t *alive = NEW_ARRAY(e->memory, uint32_t, count);
   uint64_t *used = NEW_ARRAY(e->memory, uint64_t, e->machine->dmms + 1);
   for (uint64_t i = 0; i < count; i++)
     alive[i] = (uint32_t)i;
-  while (count > 0 && machine_goes_on(e))
+  while (count > 0 && hmm_continues(e))
     count = run_round(e, count, alive, used);
 }
 
 // ---- the whole -------------------------------------------------------------------------------
 
-static void count_rounds(machine_execution *e) {
+static void count_rounds(hmm_execution *e) {
   for (size_t i = 0; i < e->rounds.count; i++)
-    for (machine_op op = 0; op < MACHINE_ACCESSES; op++) {
+    for (hmm_op op = 0; op < HMM_ACCESSES; op++) {
       e->counts->rounds[op] += e->rounds.items[i] >> op & 1;
       e->counts->casual[op] += e->rounds.items[i] >> (4 + op) & 1;
     }
 }
 
-const char *machine_run(arena *a, const machine *m, const machine_program *p, machine_counts *out) {
-  const char *problem = machine_problem(a, m);
+const char *hmm_run(arena *a, const hmm_machine *m, const hmm_program *p, hmm_counts *out) {
+  const char *problem = hmm_problem(a, m);
   if (problem)
     return problem;
-  *out = (machine_counts){.width = m->width};
+  *out = (hmm_counts){.width = m->width};
   for (int shared = 0; shared < 2; shared++)
     out->histogram[shared] = NEW_ARRAY(a, uint64_t, m->width + 1);
-  machine_execution e = {.memory = a,
-                         .machine = m,
-                         .program = p,
-                         .counts = out,
-                         .table = stage_table_of(a, m->width),
-                         .step = NEW_ARRAY(a, uint64_t, p->warps),
-                         .address = NEW_ARRAY(a, uint64_t, m->width),
-                         .value = NEW_ARRAY(a, machine_word, m->width)};
+  hmm_execution e = {.memory = a,
+                     .machine = m,
+                     .program = p,
+                     .counts = out,
+                     .table = stage_table_of(a, m->width),
+                     .step = NEW_ARRAY(a, uint64_t, p->warps),
+                     .address = NEW_ARRAY(a, uint64_t, m->width),
+                     .value = NEW_ARRAY(a, hmm_word, m->width)};
   if (m->barrier)
     run_rounds(&e);
   else
-    machine_run_free(&e);
+    hmm_run_free_running(&e);
   count_rounds(&e);
   return e.wrong;
 }
 
 // An entry of `rounds` for each step, and as many that were there while the list grew.
-double machine_run_bytes(const machine *m, double warps, double block_warps, double steps) {
+double hmm_run_bytes(const hmm_machine *m, double warps, double block_warps, double steps) {
   enum { GROWN = 4 };
   double each = sizeof(uint64_t), once = GROWN * steps + 1024.0 * m->width;  // the step
   if (m->barrier)
     return once + warps * (each + sizeof(uint32_t));
-  return once + warps * (each + machine_free_bytes(m)) + warps / block_warps * sizeof(uint64_t);
+  return once + warps * (each + hmm_free_running_bytes(m)) + warps / block_warps * sizeof(uint64_t);
 }

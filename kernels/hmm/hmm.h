@@ -37,81 +37,81 @@
 
 #include <stdatomic.h>
 
-typedef enum machine_kind { MACHINE_DMM, MACHINE_UMM, MACHINE_HMM, MACHINE_KINDS } machine_kind;
-extern const char *const machine_names[];  // "dmm", ...
+typedef enum hmm_kind { HMM_KIND_DMM, HMM_KIND_UMM, HMM_KIND_HMM, HMM_KINDS } hmm_kind;
+extern const char *const hmm_kind_names[];  // "dmm", ...
 
-enum { MACHINE_WIDEST = 4096, MACHINE_MOST_DMMS = 4096 };
+enum { HMM_WIDTH_MAX = 4096, HMM_DMMS_MAX = 4096 };
 
-typedef struct machine {
-  machine_kind kind;
+typedef struct hmm_machine {
+  hmm_kind kind;
   uint32_t dmms;            // d: 1 but for an HMM
   uint32_t width;           // w, of all its memories
   uint64_t latency;         // l or L: of the memory; of an HMM, of the global memory
   uint64_t shared_latency;  // of an HMM's DMMs: 1 in the paper
   uint64_t threads;         // p, a multiple of w
   bool barrier;             // after each round
-} machine;
+} hmm_machine;
 
 // NULL, or a sentence that names the parameter that is none.
-const char *machine_problem(arena *a, const machine *m);
+const char *hmm_problem(arena *a, const hmm_machine *m);
 
 // ---- programs --------------------------------------------------------------------------------
 
-typedef uint32_t machine_word;
-#define MACHINE_IDLE UINT64_MAX  // the address of a lane that asks for nothing
+typedef uint32_t hmm_word;
+#define HMM_IDLE UINT64_MAX  // the address of a lane that asks for nothing
 
 // What a warp does. The memory of a DMM is shared, that of a UMM global.
-typedef enum machine_op {
-  MACHINE_READ_GLOBAL,
-  MACHINE_WRITE_GLOBAL,
-  MACHINE_READ_SHARED,
-  MACHINE_WRITE_SHARED,
-  MACHINE_ACCESSES,                 // how many of the above there are
-  MACHINE_SYNC = MACHINE_ACCESSES,  // waits until all warps of its block are here; takes no time
-  MACHINE_SKIP,                     // no lane asks: the warp is not dispatched
-  MACHINE_END
-} machine_op;
-extern const char *const machine_op_names[];  // "global read", ...
-static inline bool machine_is_write(machine_op op) { return op & 1; }
-static inline bool machine_is_shared(machine_op op) { return op >= MACHINE_READ_SHARED; }
+typedef enum hmm_op {
+  HMM_READ_GLOBAL,
+  HMM_WRITE_GLOBAL,
+  HMM_READ_SHARED,
+  HMM_WRITE_SHARED,
+  HMM_ACCESSES,             // how many of the above there are
+  HMM_SYNC = HMM_ACCESSES,  // waits until all warps of its block are here; takes no time
+  HMM_SKIP,                 // no lane asks: the warp is not dispatched
+  HMM_END
+} hmm_op;
+extern const char *const hmm_op_names[];  // "global read", ...
+static inline bool hmm_is_write(hmm_op op) { return op & 1; }
+static inline bool hmm_is_shared(hmm_op op) { return op >= HMM_READ_SHARED; }
 
-typedef struct machine_program {
+typedef struct hmm_program {
   uint64_t warps;        // p / w
   uint64_t block_warps;  // divides warps. Block b = warp / block_warps is on DMM b mod d
   void *state;
-  // Step 0, 1, ... of a warp; after MACHINE_END it is not asked again.
-  machine_op (*op)(void *state, uint64_t warp, uint64_t step);
-  // At its turn, of a step that is an access: the w addresses, not all MACHINE_IDLE. value[w] is
+  // Step 0, 1, ... of a warp; after HMM_END it is not asked again.
+  hmm_op (*op)(void *state, uint64_t warp, uint64_t step);
+  // At its turn, of a step that is an access: the w addresses, not all HMM_IDLE. value[w] is
   // what its last read brought and, where it writes, on return what is written.
-  void (*lanes)(void *state, uint64_t warp, uint64_t step, uint64_t *address, machine_word *value);
+  void (*lanes)(void *state, uint64_t warp, uint64_t step, uint64_t *address, hmm_word *value);
   // Contents, or NULL: accesses are counted, and nothing is moved.
-  machine_word *global, *shared;        // shared: d memories, one after the other
+  hmm_word *global, *shared;            // shared: d memories, one after the other
   uint64_t global_words, shared_words;  // of each; addresses from here on are errors
-  machine_word *value;                  // [warps][w], where there are contents
+  hmm_word *value;                      // [warps][w], where there are contents
   // [w], set by `lanes`: the bits that a write changes of the word that is there; NULL: all.
-  const machine_word *written;
+  const hmm_word *written;
   // Once it is true the execution ends, with "interrupted"; or NULL.
   const atomic_bool *interrupted;
-} machine_program;
+} hmm_program;
 
 // ---- counts ----------------------------------------------------------------------------------
 
-typedef struct machine_counts {
+typedef struct hmm_counts {
   uint64_t time;      // time units
   uint64_t requests;  // of lanes
   // By op. A ROUND is one step of all warps; it is CASUAL unless each warp's request in it is
   // coalesced (one group) or conflict-free (congestion 1).
-  uint64_t accesses[MACHINE_ACCESSES];  // of warps
-  uint64_t stages[MACHINE_ACCESSES];
-  uint64_t rounds[MACHINE_ACCESSES], casual[MACHINE_ACCESSES];
+  uint64_t accesses[HMM_ACCESSES];  // of warps
+  uint64_t stages[HMM_ACCESSES];
+  uint64_t rounds[HMM_ACCESSES], casual[HMM_ACCESSES];
   uint32_t width;
   uint64_t *histogram[2];  // global, shared: [k], k from 0 to w: accesses with congestion k
-} machine_counts;
+} hmm_counts;
 
 // Executes the program. NULL: *out has the counts (in the arena). Otherwise a sentence. Memory: a
 // few words for each warp.
-const char *machine_run(arena *a, const machine *m, const machine_program *p, machine_counts *out);
+const char *hmm_run(arena *a, const hmm_machine *m, const hmm_program *p, hmm_counts *out);
 // Bytes that it takes, about, besides what the program holds: `steps` of each warp.
-double machine_run_bytes(const machine *m, double warps, double block_warps, double steps);
+double hmm_run_bytes(const hmm_machine *m, double warps, double block_warps, double steps);
 
 #endif

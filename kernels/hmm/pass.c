@@ -73,7 +73,7 @@ static affine_bits *turn_of(arena *a, const c_access *c) {
   return b;
 }
 
-static void add_access(machine_pass *p, pass_access one) {
+static void add_access(hmm_pass *p, pass_access one) {
   pass_access *kept = NEW(p->memory, pass_access);
   *kept = one;
   for (uint32_t part = 0; part < (one.bytes > WORD ? one.bytes / WORD : 1); part++)
@@ -81,7 +81,7 @@ static void add_access(machine_pass *p, pass_access one) {
 }
 
 // All accesses of a slot's registers, as c_load and c_store make them (emit/access.c).
-static void add_accesses(machine_pass *p, pass_access like, const c_map *map, const c_space *space,
+static void add_accesses(hmm_pass *p, pass_access like, const c_map *map, const c_space *space,
                          scalar_type type, const c_place *place) {
   uint32_t bytes = c_part_bytes(type), parts = c_parts(type);
   c_access a = c_access_of(map, space, bytes, parts, 0, c_access_widest(p->writer, place));
@@ -113,7 +113,7 @@ static void add_accesses(machine_pass *p, pass_access like, const c_map *map, co
 
 // ---- phases ----------------------------------------------------------------------------------
 
-static void add_move(machine_pass *p, const plan_move *move, bool load, const c_space *space,
+static void add_move(hmm_pass *p, const plan_move *move, bool load, const c_space *space,
                      scalar_type type, pass_access like, const bool *dead) {
   c_place place = {.limit = move->padding_start, .dead = load ? NULL : dead};
   if (!load || !c_pass_always_inside(&p->pass, move)) {
@@ -121,32 +121,32 @@ static void add_move(machine_pass *p, const plan_move *move, bool load, const c_
     place.live = move->live;
   }
   c_map map = c_map_of(p->writer, &move->map, space, c_parts(type));
-  like.op = load ? MACHINE_READ_GLOBAL : MACHINE_WRITE_GLOBAL;
+  like.op = load ? HMM_READ_GLOBAL : HMM_WRITE_GLOBAL;
   like.array = move->array;
   like.slot = move->slot;
   add_accesses(p, like, &map, space, type, &place);
 }
 
-static void add_exchange(machine_pass *p, uint32_t phase, uint32_t slot, bool get, pass_access like,
+static void add_exchange(hmm_pass *p, uint32_t phase, uint32_t slot, bool get, pass_access like,
                          const bool *dead) {
   const c_schedule *s = &p->pass.schedule;
   const c_use *use = c_use_of(s, p->pass.pass, phase, slot);
   scalar_type type = get ? use->before : use->after;
   c_place place = {.limit = UINT64_MAX, .scratch = true, .dead = get ? dead : NULL};
   c_map map = c_pass_scratch_map(&p->pass, phase, get ? phase : use->next, slot, type);
-  like.op = get ? MACHINE_READ_SHARED : MACHINE_WRITE_SHARED;
+  like.op = get ? HMM_READ_SHARED : HMM_WRITE_SHARED;
   like.base = s->region[get ? use->in : use->out][slot];
   like.slot = slot;
   add_accesses(p, like, &map, &s->spaces[phase], type, &place);
 }
 
-static void add_puts(machine_pass *p, uint32_t phase, pass_access like) {
+static void add_puts(hmm_pass *p, uint32_t phase, pass_access like) {
   for (uint32_t slot = 0; slot < p->pass.pass->slot_count; slot++)
     if (c_use_of(&p->pass.schedule, p->pass.pass, phase, slot)->out != C_NOWHERE)
       add_exchange(p, phase, slot, false, like, NULL);
 }
 
-static void add_inputs(machine_pass *p, uint32_t phase, pass_access like, const bool *dead) {
+static void add_inputs(hmm_pass *p, uint32_t phase, pass_access like, const bool *dead) {
   const c_schedule *s = &p->pass.schedule;
   const plan_pass *pass = p->pass.pass;
   for (uint32_t slot = 0; slot < pass->slot_count; slot++) {
@@ -159,7 +159,7 @@ static void add_inputs(machine_pass *p, uint32_t phase, pass_access like, const 
   }
 }
 
-static void add_stores(machine_pass *p, uint32_t phase, pass_access like, const bool *dead) {
+static void add_stores(hmm_pass *p, uint32_t phase, pass_access like, const bool *dead) {
   const c_schedule *s = &p->pass.schedule;
   const plan_pass *pass = p->pass.pass;
   for (uint32_t i = 0; i < pass->store_count; i++) {
@@ -170,10 +170,10 @@ static void add_stores(machine_pass *p, uint32_t phase, pass_access like, const 
   }
 }
 
-static void add_barrier(machine_pass *p) { vec_push(p->memory, &p->steps, ((pass_step){NULL, 0})); }
+static void add_barrier(hmm_pass *p) { vec_push(p->memory, &p->steps, ((pass_step){NULL, 0})); }
 
 // In the order of emit/pass.c's write_phase.
-static void add_phase(machine_pass *p, uint32_t phase) {
+static void add_phase(hmm_pass *p, uint32_t phase) {
   const c_space *space = &p->pass.schedule.spaces[phase];
   const bool *dead = c_pass_dead_registers(&p->pass, space);
   bool turns = c_pass_turns_around(&p->pass, phase);
@@ -200,7 +200,7 @@ static void add_phase(machine_pass *p, uint32_t phase) {
 
 // ---- the pass ---------------------------------------------------------------------------------
 
-static void set_skips(machine_pass *p) {
+static void set_skips(hmm_pass *p) {
   const plan_pass *pass = p->pass.pass;
   const c_space *s = &p->pass.schedule.spaces[0];
   c_map forms = c_map_of_forms(pass->live_count, pass->live, s);
@@ -211,7 +211,7 @@ static void set_skips(machine_pass *p) {
     p->least.block[i] = f2_space_reduce(pass->tile, s->block[i]);
 }
 
-bool machine_pass_skips(const machine_pass *p, uint64_t item) {
+bool hmm_pass_skips(const hmm_pass *p, uint64_t item) {
   const plan_pass *pass = p->pass.pass;
   if (pass->live_count && f2_combine((int)p->alive.blocks, p->alive.block, item) != p->alive_at)
     return true;
@@ -219,15 +219,15 @@ bool machine_pass_skips(const machine_pass *p, uint64_t item) {
          f2_combine((int)p->least.blocks, p->least.block, item) >= pass->padding_start;
 }
 
-static uint64_t count_items(const machine_pass *p) {
+static uint64_t count_items(const hmm_pass *p) {
   uint64_t items = UINT64_C(1) << p->pass.schedule.spaces[0].blocks;
   for (uint32_t i = 0; i < p->pass.stage->loop_count; i++)
     items *= p->pass.stage->extents[i];
   return items;
 }
 
-const char *machine_pass_open(arena *a, const plan *of, uint32_t number, const c_options *options,
-                              machine_pass *out) {
+const char *hmm_pass_open(arena *a, const plan *of, uint32_t number, const c_options *options,
+                          hmm_pass *out) {
   static const c_options usual = C_OPTIONS_OF_GPU(NULL, 0);
   c_writer *writer = NEW(a, c_writer);
   c_online online;
@@ -239,7 +239,7 @@ const char *machine_pass_open(arena *a, const plan *of, uint32_t number, const c
   if (c_online_of(writer, &of->passes.items[number], &online))
     return "the strategy online has a kernel of its own, which the machines do not know (another "
            "--strategy has none)";
-  *out = (machine_pass){.memory = a, .writer = writer, .pass = c_pass_of(writer, number)};
+  *out = (hmm_pass){.memory = a, .writer = writer, .pass = c_pass_of(writer, number)};
   if (writer->problem)
     return writer->problem;
   out->threads = UINT64_C(1) << out->pass.schedule.spaces[0].threads;
@@ -255,7 +255,7 @@ const char *machine_pass_open(arena *a, const plan *of, uint32_t number, const c
 
 // Of the blocks that are alive, an affine space x + N, those whose least index is below the limit:
 // their least indices are a coset of a subspace, in the order of its coordinates.
-uint64_t machine_pass_working(const machine_pass *p, uint64_t *first) {
+uint64_t hmm_pass_working(const hmm_pass *p, uint64_t *first) {
   const plan_pass *pass = p->pass.pass;
   int blocks = (int)p->least.blocks;
   f2_matrix alive = f2_from_columns((int)pass->live_count, blocks, p->alive.block);
@@ -285,8 +285,8 @@ uint64_t machine_pass_working(const machine_pass *p, uint64_t *first) {
 
 // ---- requests --------------------------------------------------------------------------------
 
-// The units at which the lanes first ... first + count - 1 are, or MACHINE_IDLE.
-static void find_units(const machine_pass *p, const pass_place *at, uint32_t first, uint32_t count,
+// The units at which the lanes first ... first + count - 1 are, or HMM_IDLE.
+static void find_units(const hmm_pass *p, const pass_place *at, uint32_t first, uint32_t count,
                        uint64_t *unit) {
   const pass_access *a = at->step->access;
   const affine_sum *s = a->sum;
@@ -303,7 +303,7 @@ static void find_units(const machine_pass *p, const pass_place *at, uint32_t fir
   }
 }
 
-static void leave_out(const machine_pass *p, const pass_place *at, uint32_t first, uint32_t count,
+static void leave_out(const hmm_pass *p, const pass_place *at, uint32_t first, uint32_t count,
                       uint64_t *unit) {
   const pass_access *a = at->step->access;
   uint64_t live = a->live ? a->live_at ^ affine_bits_at(a->live, at->item, at->warp) : 0;
@@ -315,24 +315,23 @@ static void leave_out(const machine_pass *p, const pass_place *at, uint32_t firs
       out |= ((least ^ a->least->lane[first + i]) >= p->pass.pass->padding_start) ==
              (a->who == PASS_WITHIN);
     if (out)
-      unit[i] = MACHINE_IDLE;
+      unit[i] = HMM_IDLE;
   }
 }
 
-bool machine_pass_has_idle(const machine_pass *p, const pass_access *a) {
+bool hmm_pass_has_idle(const hmm_pass *p, const pass_access *a) {
   return a->live || a->who != PASS_ALL || a->limit != UINT64_MAX || p->threads < LANES;
 }
 
-uint32_t machine_pass_units(const machine_pass *p, const pass_place *at, uint64_t *unit,
-                            uint32_t *words) {
+uint32_t hmm_pass_units(const hmm_pass *p, const pass_place *at, uint64_t *unit, uint32_t *words) {
   const pass_access *a = at->step->access;
   *words = a->bytes > WORD ? a->bytes / WORD : 1;
   uint32_t count = LANES / *words, first = at->step->part * count;
   find_units(p, at, first, count, unit);
-  if (machine_pass_has_idle(p, a))
+  if (hmm_pass_has_idle(p, a))
     leave_out(p, at, first, count, unit);
   for (uint32_t i = 0; i < count && a->swizzle; i++)
-    if (unit[i] != MACHINE_IDLE)
+    if (unit[i] != HMM_IDLE)
       unit[i] = c_swizzle_place(a->swizzle, unit[i]);
   return count;
 }

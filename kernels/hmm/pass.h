@@ -16,7 +16,7 @@
 #include "kernels/hmm/plan.h"
 
 enum {
-  LANES = MACHINE_PLAN_WIDTH,
+  LANES = HMM_PLAN_WIDTH,
   LANE_BITS = 5,
   WORD = 4,            // bytes
   SCRATCH_UNIT = 256,  // where the scratch of a block begins, and an array
@@ -52,7 +52,7 @@ typedef struct affine_sum {
 typedef enum pass_who { PASS_ALL, PASS_BEYOND, PASS_WITHIN } pass_who;
 
 typedef struct pass_access {
-  machine_op op;
+  hmm_op op;
   const affine_sum *sum;
   uint64_t *at;              // by group: what registers, and constants, contribute
   net_id array;              // of memory
@@ -75,7 +75,7 @@ typedef struct pass_step {
   uint32_t part;              // which of its requests
 } pass_step;
 
-typedef struct machine_pass {
+typedef struct hmm_pass {
   arena *memory;
   c_writer *writer;
   c_pass pass;
@@ -83,17 +83,17 @@ typedef struct machine_pass {
   VEC(pass_step) steps;      // of one item, at least one
   affine_bits alive, least;  // of items (plan_pass)
   uint64_t alive_at;
-} machine_pass;
+} hmm_pass;
 
 // NULL: *out has all steps, in the order of emit/pass.c. Or a sentence. `options`: as the kernels
 // are written with; NULL: the usual ones.
-const char *machine_pass_open(arena *a, const plan *of, uint32_t number, const c_options *options,
-                              machine_pass *out);
+const char *hmm_pass_open(arena *a, const plan *of, uint32_t number, const c_options *options,
+                          hmm_pass *out);
 // Whether there is nothing to do in the item's tile.
-bool machine_pass_skips(const machine_pass *p, uint64_t item);
+bool hmm_pass_skips(const hmm_pass *p, uint64_t item);
 // How many items there are for which that is not so; 0: none, else *first is one of them, that with
 // the least index in its tile.
-uint64_t machine_pass_working(const machine_pass *p, uint64_t *first);
+uint64_t hmm_pass_working(const hmm_pass *p, uint64_t *first);
 
 // ---- requests --------------------------------------------------------------------------------
 
@@ -102,11 +102,10 @@ typedef struct pass_place {
   uint64_t item, warp;    // the warp within its block
 } pass_place;
 
-// Where the lanes of the step's part are, in units of the access's sum, or MACHINE_IDLE: so many
+// Where the lanes of the step's part are, in units of the access's sum, or HMM_IDLE: so many
 // lanes, of *words words each.
-uint32_t machine_pass_units(const machine_pass *p, const pass_place *at, uint64_t *unit,
-                            uint32_t *words);
+uint32_t hmm_pass_units(const hmm_pass *p, const pass_place *at, uint64_t *unit, uint32_t *words);
 // Whether any of them may be idle.
-bool machine_pass_has_idle(const machine_pass *p, const pass_access *a);
+bool hmm_pass_has_idle(const hmm_pass *p, const pass_access *a);
 
 #endif

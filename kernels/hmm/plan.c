@@ -8,30 +8,30 @@
 #include <math.h>
 
 typedef struct plan_program {
-  machine_pass of;
+  hmm_pass of;
   uint64_t slots;  // blocks at once
   uint64_t first;  // block that is executed
   // Where words are moved:
-  const machine_arrays *arrays;
+  const hmm_arrays *arrays;
   uint32_t dmms;
-  machine_registers *registers;
+  hmm_registers *registers;
   uint64_t *arrived;       // by warp: 1 + the step whose words are to be kept, or 0
   uint64_t *begun, *done;  // by warp: the phase, counted over all items, that it has begun; that
                            // it has computed
-  machine_word written[LANES];
+  hmm_word written[LANES];
   uint64_t scratch_words;  // of a block
 } plan_program;
 
 // ---- arrays ----------------------------------------------------------------------------------
 
-machine_arrays machine_arrays_of(arena *a, const plan *p) {
-  machine_arrays m = {.place = NEW_ARRAY(a, uint64_t, p->arrays.count)};
+hmm_arrays hmm_arrays_of(arena *a, const plan *p) {
+  hmm_arrays m = {.place = NEW_ARRAY(a, uint64_t, p->arrays.count)};
   for (size_t i = 0; i < p->arrays.count; i++) {
     uint64_t bytes = p->arrays.items[i].count * scalar_types[p->arrays.items[i].type].size;
     m.place[i] = m.count;
     m.count += (bytes + SCRATCH_UNIT - 1) / SCRATCH_UNIT * (SCRATCH_UNIT / WORD);
   }
-  m.words = NEW_ARRAY(a, machine_word, m.count);
+  m.words = NEW_ARRAY(a, hmm_word, m.count);
   return m;
 }
 
@@ -48,22 +48,22 @@ static pass_place place_of(const plan_program *p, uint64_t warp, uint64_t step) 
                       item, warp % each};
 }
 
-static machine_op plan_op(void *state, uint64_t warp, uint64_t step) {
+static hmm_op plan_op(void *state, uint64_t warp, uint64_t step) {
   const plan_program *p = state;
   pass_place at = place_of(p, warp, step);
   if (!at.step)
-    return MACHINE_END;
-  if (machine_pass_skips(&p->of, at.item))
-    return MACHINE_SKIP;
+    return HMM_END;
+  if (hmm_pass_skips(&p->of, at.item))
+    return HMM_SKIP;
   if (!at.step->access)
-    return MACHINE_SYNC;
-  if (machine_pass_has_idle(&p->of, at.step->access)) {
+    return HMM_SYNC;
+  if (hmm_pass_has_idle(&p->of, at.step->access)) {
     uint64_t unit[LANES];
-    uint32_t words, count = machine_pass_units(&p->of, &at, unit, &words), idle = 0;
+    uint32_t words, count = hmm_pass_units(&p->of, &at, unit, &words), idle = 0;
     for (uint32_t i = 0; i < count; i++)
-      idle += unit[i] == MACHINE_IDLE;
+      idle += unit[i] == HMM_IDLE;
     if (idle == count)
-      return MACHINE_SKIP;
+      return HMM_SKIP;
   }
   return at.step->access->op;
 }
@@ -74,8 +74,8 @@ static uint64_t base_of(const plan_program *p, const pass_access *a, uint64_t wa
   uint64_t each = warps_of(p);
   if (!p->arrays)
     return a->base;
-  return machine_is_shared(a->op) ? a->base + warp / each / p->dmms * p->scratch_words * WORD
-                                  : p->arrays->place[a->array] * WORD;
+  return hmm_is_shared(a->op) ? a->base + warp / each / p->dmms * p->scratch_words * WORD
+                              : p->arrays->place[a->array] * WORD;
 }
 
 // ---- words -----------------------------------------------------------------------------------
@@ -83,39 +83,39 @@ static uint64_t base_of(const plan_program *p, const pass_access *a, uint64_t wa
 // What the request's lanes have in their registers, to its words, or the other way round. Elements
 // of less than a word share it with others: only their own bits are written.
 static void copy_words(plan_program *p, const pass_place *at, uint64_t warp, const uint64_t *unit,
-                       machine_word *value) {
+                       hmm_word *value) {
   const pass_access *a = at->step->access;
   uint32_t words = a->bytes > WORD ? a->bytes / WORD : 1, first = at->step->part * (LANES / words);
   uint64_t turn = affine_bits_at(a->turn, at->item, at->warp), base = base_of(p, a, warp);
   for (uint32_t i = 0; i < LANES / words; i++) {
     uint32_t lane = first + i, within = (uint32_t)((base + unit[i] * a->scale) % WORD);
     unsigned char *in_word = (unsigned char *)(value + i * words) + within;
-    for (uint32_t e = 0; e < 1U << a->wide && unit[i] != MACHINE_IDLE; e++) {
+    for (uint32_t e = 0; e < 1U << a->wide && unit[i] != HMM_IDLE; e++) {
       uint32_t number = a->registers[e ^ turn ^ a->turn->lane[lane]];
-      if (!machine_is_write(a->op))
-        memcpy(machine_register(p->registers, a->phase, warp, a->slot, number, lane),
+      if (!hmm_is_write(a->op))
+        memcpy(hmm_register(p->registers, a->phase, warp, a->slot, number, lane),
                in_word + e * a->part_bytes, a->part_bytes);
       else
         memcpy(in_word + e * a->part_bytes,
                a->who == PASS_BEYOND
-                   ? machine_register_beyond(p->registers, a->phase, a->slot, number)
-                   : machine_register(p->registers, a->phase, warp, a->slot, number, lane),
+                   ? hmm_register_padding(p->registers, a->phase, a->slot, number)
+                   : hmm_register(p->registers, a->phase, warp, a->slot, number, lane),
                a->part_bytes);
     }
     for (uint32_t k = 0; k < words; k++)
       p->written[i * words + k] =
-          a->bytes < WORD ? (machine_word)f2_mask((int)(8 * a->bytes)) << 8 * within : UINT32_MAX;
+          a->bytes < WORD ? (hmm_word)f2_mask((int)(8 * a->bytes)) << 8 * within : UINT32_MAX;
   }
 }
 
 // What the warp's last read has brought goes to its registers, now that it goes on.
-static void take_arrived(plan_program *p, uint64_t warp, machine_word *value) {
+static void take_arrived(plan_program *p, uint64_t warp, hmm_word *value) {
   if (p->arrived[warp] == 0)
     return;
   pass_place last = place_of(p, warp, p->arrived[warp] - 1);
   uint64_t unit[LANES];
   uint32_t words;
-  machine_pass_units(&p->of, &last, unit, &words);
+  hmm_pass_units(&p->of, &last, unit, &words);
   copy_words(p, &last, warp, unit, value);
   p->arrived[warp] = 0;
 }
@@ -123,52 +123,52 @@ static void take_arrived(plan_program *p, uint64_t warp, machine_word *value) {
 // A phase computes when it first has something to write. (Threads beyond a limit write constants,
 // before the others have read.)
 static void move_words(plan_program *p, const pass_place *at, uint64_t warp, uint64_t step,
-                       const uint64_t *unit, machine_word *value) {
+                       const uint64_t *unit, hmm_word *value) {
   const pass_access *a = at->step->access;
   uint64_t count = p->of.pass.schedule.phase_count,
            phase = step / p->of.steps.count * count + a->phase + 1;
   take_arrived(p, warp, value);
   if (p->begun[warp] != phase)
-    machine_registers_begin(p->registers, a->phase, warp);
+    hmm_registers_begin(p->registers, a->phase, warp);
   p->begun[warp] = phase;
-  if (!machine_is_write(a->op)) {
+  if (!hmm_is_write(a->op)) {
     p->arrived[warp] = step + 1;
     return;
   }
   if (p->done[warp] != phase && a->who != PASS_BEYOND) {
-    machine_registers_compute(p->registers, a->phase, warp, at->item, at->warp);
+    hmm_registers_compute(p->registers, a->phase, warp, at->item, at->warp);
     p->done[warp] = phase;
   }
   copy_words(p, at, warp, unit, value);
 }
 
 static void plan_lanes(void *state, uint64_t warp, uint64_t step, uint64_t *address,
-                       machine_word *value) {
+                       hmm_word *value) {
   plan_program *p = state;
   pass_place at = place_of(p, warp, step);
   const pass_access *a = at.step->access;
   uint64_t unit[LANES], base = base_of(p, a, warp);
-  uint32_t words, count = machine_pass_units(&p->of, &at, unit, &words);
+  uint32_t words, count = hmm_pass_units(&p->of, &at, unit, &words);
   for (uint32_t i = 0; i < count; i++)
     for (uint32_t k = 0; k < words; k++)
       address[i * words + k] =
-          unit[i] == MACHINE_IDLE ? MACHINE_IDLE : (base + unit[i] * a->scale) / WORD + k;
+          unit[i] == HMM_IDLE ? HMM_IDLE : (base + unit[i] * a->scale) / WORD + k;
   if (p->arrays)
     move_words(p, &at, warp, step, unit, value);
 }
 
 // ---- all -------------------------------------------------------------------------------------
 
-static const char *cannot(arena *a, const machine *m, const plan *p, const plan_pass *pass) {
-  if (m->kind != MACHINE_HMM)
+static const char *cannot(arena *a, const hmm_machine *m, const plan *p, const plan_pass *pass) {
+  if (m->kind != HMM_KIND_HMM)
     return arena_printf(a, "a plan needs an hmm (permc machine hmm): a %s has one memory only",
-                        machine_names[m->kind]);
+                        hmm_kind_names[m->kind]);
   if (p->target->lane_bytes != 0)
     return arena_printf(a, "the plan is for the target %s, whose lanes are no threads",
                         p->target->name);
-  if (m->width != MACHINE_PLAN_WIDTH)
-    return arena_printf(a, "the warps of a plan have %d lanes: w = %u will not do",
-                        MACHINE_PLAN_WIDTH, m->width);
+  if (m->width != HMM_PLAN_WIDTH)
+    return arena_printf(a, "the warps of a plan have %d lanes: w = %u will not do", HMM_PLAN_WIDTH,
+                        m->width);
   for (uint32_t i = 0; i < pass->load_count + pass->store_count; i++) {
     const plan_move *move =
         i < pass->load_count ? &pass->loads[i] : &pass->stores[i - pass->load_count];
@@ -178,50 +178,50 @@ static const char *cannot(arena *a, const machine *m, const plan *p, const plan_
   return NULL;
 }
 
-static uint64_t scratch_words_of(const machine_pass *p) {
+static uint64_t scratch_words_of(const hmm_pass *p) {
   uint64_t bytes = p->pass.schedule.scratch_bytes;
   return (bytes + SCRATCH_UNIT - 1) / SCRATCH_UNIT * (SCRATCH_UNIT / WORD);
 }
 
 // Contents of all memories, and of the threads' registers.
-static void add_words(plan_program *p, const machine_arrays *arrays, machine_program *program) {
+static void add_words(plan_program *p, const hmm_arrays *arrays, hmm_program *program) {
   arena *a = p->of.memory;
   p->arrays = arrays;
   p->scratch_words = scratch_words_of(&p->of);
-  p->registers = machine_registers_new(a, &p->of.pass, program->warps);
+  p->registers = hmm_registers_new(a, &p->of.pass, program->warps);
   p->arrived = NEW_ARRAY(a, uint64_t, program->warps);
   p->begun = NEW_ARRAY(a, uint64_t, program->warps);
   p->done = NEW_ARRAY(a, uint64_t, program->warps);
-  program->value = NEW_ARRAY(a, machine_word, program->warps * LANES);
+  program->value = NEW_ARRAY(a, hmm_word, program->warps * LANES);
   program->written = p->written;
   program->interrupted = arrays->interrupted;
   program->global = arrays->words;
   program->global_words = arrays->count;
   program->shared_words = (p->slots + p->dmms - 1) / p->dmms * p->scratch_words;
-  program->shared = NEW_ARRAY(a, machine_word, program->shared_words * p->dmms + 1);
+  program->shared = NEW_ARRAY(a, hmm_word, program->shared_words * p->dmms + 1);
 }
 
-static machine_program program_of(plan_program *p) {
-  return (machine_program){.warps = p->slots * warps_of(p),
-                           .block_warps = warps_of(p),
-                           .state = p,
-                           .op = plan_op,
-                           .lanes = plan_lanes,
-                           .global_words = UINT64_MAX,
-                           .shared_words = UINT64_MAX};
+static hmm_program program_of(plan_program *p) {
+  return (hmm_program){.warps = p->slots * warps_of(p),
+                       .block_warps = warps_of(p),
+                       .state = p,
+                       .op = plan_op,
+                       .lanes = plan_lanes,
+                       .global_words = UINT64_MAX,
+                       .shared_words = UINT64_MAX};
 }
 
 // NULL: *out can run, of the blocks that follow each other one.
-static const char *open_program(arena *a, const machine *m, const plan *of, uint32_t number,
+static const char *open_program(arena *a, const hmm_machine *m, const plan *of, uint32_t number,
                                 const c_options *options, plan_program **out) {
   plan_program *p = *out = NEW(a, plan_program);
   const char *problem = cannot(a, m, of, &of->passes.items[number]);
   *p = (plan_program){.dmms = 1};
-  return problem ? problem : machine_pass_open(a, of, number, options, &p->of);
+  return problem ? problem : hmm_pass_open(a, of, number, options, &p->of);
 }
 
 // As many blocks at once as the machine's threads allow.
-static const char *take_threads(arena *a, const machine *m, plan_program *p, uint32_t number) {
+static const char *take_threads(arena *a, const hmm_machine *m, plan_program *p, uint32_t number) {
   uint64_t block = warps_of(p) * LANES;
   if (m->threads % LANES != 0)
     return arena_printf(a, "the threads are whole warps: p = %" PRIu64 " is no multiple of w = %d",
@@ -236,17 +236,17 @@ static const char *take_threads(arena *a, const machine *m, plan_program *p, uin
 }
 
 // What add_words takes for all blocks that are executed at once.
-static double bytes_of_words(const machine *m, const plan_program *p, double warps) {
+static double bytes_of_words(const hmm_machine *m, const plan_program *p, double warps) {
   double slots = (double)((p->slots + m->dmms - 1) / m->dmms) * m->dmms;
-  double each = LANES * sizeof(machine_word) + 3 * sizeof(uint64_t) +
-                (double)machine_registers_bytes(&p->of.pass);
+  double each =
+      LANES * sizeof(hmm_word) + 3 * sizeof(uint64_t) + (double)hmm_registers_bytes(&p->of.pass);
   return slots * (double)scratch_words_of(&p->of) * WORD + warps * each;
 }
 
-const char *machine_plan_estimate(arena *a, const machine *m, const plan *of,
-                                  const c_options *options, machine_estimate *out) {
+const char *hmm_plan_estimate(arena *a, const hmm_machine *m, const plan *of,
+                              const c_options *options, hmm_estimate *out) {
   double most = 0;
-  *out = (machine_estimate){0};
+  *out = (hmm_estimate){0};
   for (uint32_t i = 0; i < of->passes.count; i++) {
     plan_program *p;
     const char *problem = open_program(a, m, of, i, options, &p);
@@ -258,8 +258,7 @@ const char *machine_plan_estimate(arena *a, const machine *m, const plan *of,
     double times = (double)((p->of.items + p->slots - 1) / p->slots);
     for (size_t k = 0; k < p->of.steps.count; k++)
       accesses += p->of.steps.items[k].access != NULL;
-    double bytes =
-        machine_run_bytes(m, warps, (double)warps_of(p), times * (double)p->of.steps.count);
+    double bytes = hmm_run_bytes(m, warps, (double)warps_of(p), times * (double)p->of.steps.count);
     out->requests += accesses * LANES * (double)warps_of(p) * (double)p->of.items;
     out->bytes += bytes;
     most = fmax(most, bytes + bytes_of_words(m, p, warps));
@@ -270,44 +269,42 @@ const char *machine_plan_estimate(arena *a, const machine *m, const plan *of,
   return NULL;
 }
 
-const char *machine_plan_run(arena *a, const machine *m, const plan *of, uint32_t number,
-                             const c_options *options, const machine_arrays *arrays,
-                             machine_counts *out) {
+const char *hmm_plan_run(arena *a, const hmm_machine *m, const plan *of, uint32_t number,
+                         const c_options *options, const hmm_arrays *arrays, hmm_counts *out) {
   plan_program *p;
   const char *problem = open_program(a, m, of, number, options, &p);
   if (!problem && arrays)
-    problem = machine_registers_problem(of, number);
+    problem = hmm_registers_problem(of, number);
   if (!problem)
     problem = take_threads(a, m, p, number);
   if (problem)
     return problem;
-  machine_program program = program_of(p);
-  machine own = *m;
+  hmm_program program = program_of(p);
+  hmm_machine own = *m;
   own.threads = program.warps * LANES;
   if (arrays)
     add_words(p, arrays, &program);
-  return machine_run(a, &own, &program, out);
+  return hmm_run(a, &own, &program, out);
 }
 
-const char *machine_plan_block(arena *a, const plan *of, uint32_t number, const c_options *options,
-                               machine_program *out, uint64_t *times) {
-  static const machine like = {MACHINE_HMM, 1, MACHINE_PLAN_WIDTH, 1, 1, 0, true};
+const char *hmm_plan_block(arena *a, const plan *of, uint32_t number, const c_options *options,
+                           hmm_program *out, uint64_t *times) {
+  static const hmm_machine like = {HMM_KIND_HMM, 1, HMM_PLAN_WIDTH, 1, 1, 0, true};
   plan_program *p;
   const char *problem = open_program(a, &like, of, number, options, &p);
   if (problem)
     return problem;
-  *times = machine_pass_working(&p->of, &p->first);
+  *times = hmm_pass_working(&p->of, &p->first);
   p->of.items = p->first + 1;
   p->slots = 1;
   *out = program_of(p);
   return NULL;
 }
 
-const machine machine_plan_usual = {MACHINE_HMM, 1, MACHINE_PLAN_WIDTH, 100, 1, 0, false};
+const hmm_machine hmm_plan_default = {HMM_KIND_HMM, 1, HMM_PLAN_WIDTH, 100, 1, 0, false};
 
-const char *machine_plan_problem(arena *a, const plan *of, uint32_t number,
-                                 const c_options *options) {
+const char *hmm_plan_problem(arena *a, const plan *of, uint32_t number, const c_options *options) {
   plan_program *p;
-  const char *problem = open_program(a, &machine_plan_usual, of, number, options, &p);
-  return problem ? problem : machine_registers_problem(of, number);
+  const char *problem = open_program(a, &hmm_plan_default, of, number, options, &p);
+  return problem ? problem : hmm_registers_problem(of, number);
 }

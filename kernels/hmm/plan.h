@@ -24,46 +24,44 @@
 #include "kernels/emit/emit.h"
 #include "kernels/hmm/hmm.h"
 
-enum { MACHINE_PLAN_WIDTH = 32 };  // lanes of a warp, banks of a shared memory
+enum { HMM_PLAN_WIDTH = 32 };  // lanes of a warp, banks of a shared memory
 
 // The global memory with all arrays of a plan.
-typedef struct machine_arrays {
+typedef struct hmm_arrays {
   uint64_t *place;  // by array: its first word
   uint64_t count;   // of words
-  machine_word *words;
-  const atomic_bool *interrupted;  // as a machine_program has it
-} machine_arrays;
-machine_arrays machine_arrays_of(arena *a, const plan *p);  // of zeros
+  hmm_word *words;
+  const atomic_bool *interrupted;  // as a hmm_program has it
+} hmm_arrays;
+hmm_arrays hmm_arrays_of(arena *a, const plan *p);  // of zeros
 
 // Executes pass `number` of the plan. At most m->threads threads are at work at once (as many
 // blocks as fit; the next block begins where one has ended), 0: those of all blocks.
 // `options`: as the kernels are written with, such as a layout of scratch; NULL: the usual ones.
 // `arrays`: what the pass then reads and writes; NULL: it counts only. Then *out has the counts,
 // and the answer is NULL; or it is a sentence: what of the plan or the machine does not do.
-const char *machine_plan_run(arena *a, const machine *m, const plan *of, uint32_t number,
-                             const c_options *options, const machine_arrays *arrays,
-                             machine_counts *out);
+const char *hmm_plan_run(arena *a, const hmm_machine *m, const plan *of, uint32_t number,
+                         const c_options *options, const hmm_arrays *arrays, hmm_counts *out);
 
 // What executing all passes takes, about: requests of lanes (at most so many); bytes, without words
 // and for all passes; bytes with words, arrays among them, and for one pass after the other. NULL,
 // or a sentence: what of a plan or the machine does not do.
-typedef struct machine_estimate {
+typedef struct hmm_estimate {
   double requests, bytes, with_words;
-} machine_estimate;
-const char *machine_plan_estimate(arena *a, const machine *m, const plan *of,
-                                  const c_options *options, machine_estimate *out);
+} hmm_estimate;
+const char *hmm_plan_estimate(arena *a, const hmm_machine *m, const plan *of,
+                              const c_options *options, hmm_estimate *out);
 
 // One block of the pass that finds work in its tile, that with the least index, to look at what its
 // warps ask for without a machine: by out->op and out->lanes, step by step. `*times` blocks have
 // work. Each asks scratch for the same words as this one, in an order that may differ by an XOR of
 // a constant, or for fewer, where its tile is partly padding. NULL, or a sentence.
-const char *machine_plan_block(arena *a, const plan *of, uint32_t number, const c_options *options,
-                               machine_program *out, uint64_t *times);
+const char *hmm_plan_block(arena *a, const plan *of, uint32_t number, const c_options *options,
+                           hmm_program *out, uint64_t *times);
 
 // The machine that is used where nothing is said of it: HMM(1, 32, 100), free-running, with all
 // threads.
-extern const machine machine_plan_usual;
+extern const hmm_machine hmm_plan_default;
 // NULL, or a sentence: why it cannot execute the pass with words.
-const char *machine_plan_problem(arena *a, const plan *of, uint32_t number,
-                                 const c_options *options);
+const char *hmm_plan_problem(arena *a, const plan *of, uint32_t number, const c_options *options);
 #endif

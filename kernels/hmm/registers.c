@@ -23,7 +23,7 @@ typedef struct phase_registers {
   scalar_bits *before, *after;  // by slot: what padding is, before the phase and behind
 } phase_registers;
 
-struct machine_registers {
+struct hmm_registers {
   const c_pass *pass;
   phase_registers *phases;
   unsigned char *bytes;        // [warp][slot][register][lane]
@@ -39,34 +39,34 @@ struct machine_registers {
 
 // ---- registers -------------------------------------------------------------------------------
 
-static unsigned char *register_at(const machine_registers *r, uint64_t warp, uint32_t slot,
+static unsigned char *register_at(const hmm_registers *r, uint64_t warp, uint32_t slot,
                                   uint64_t number, uint32_t lane) {
   return r->bytes + warp * r->warp_bytes + r->slot[slot] +
          (number * LANES + lane) * r->pass->pass->slot_bytes[slot];
 }
 
-static uint32_t part_offset(const machine_registers *r, uint32_t phase, uint32_t slot,
+static uint32_t part_offset(const hmm_registers *r, uint32_t phase, uint32_t slot,
                             uint32_t number) {
   return (number >> r->pass->schedule.spaces[phase].r) * (r->pass->pass->slot_bytes[slot] / 2);
 }
 
-unsigned char *machine_register(const machine_registers *r, uint32_t phase, uint64_t warp,
-                                uint32_t slot, uint32_t number, uint32_t lane) {
+unsigned char *hmm_register(const hmm_registers *r, uint32_t phase, uint64_t warp, uint32_t slot,
+                            uint32_t number, uint32_t lane) {
   uint64_t own = number & f2_mask((int)r->pass->schedule.spaces[phase].r);
   return register_at(r, warp, slot, own, lane) + part_offset(r, phase, slot, number);
 }
 
-const unsigned char *machine_register_beyond(const machine_registers *r, uint32_t phase,
-                                             uint32_t slot, uint32_t number) {
+const unsigned char *hmm_register_padding(const hmm_registers *r, uint32_t phase, uint32_t slot,
+                                          uint32_t number) {
   return r->phases[phase].after[slot].bytes + part_offset(r, phase, slot, number);
 }
 
-static void fill(machine_registers *r, uint64_t warp, uint32_t slot, uint64_t number, uint32_t lane,
+static void fill(hmm_registers *r, uint64_t warp, uint32_t slot, uint64_t number, uint32_t lane,
                  const scalar_bits *with) {
   memcpy(register_at(r, warp, slot, number, lane), with, r->pass->pass->slot_bytes[slot]);
 }
 
-void machine_registers_begin(machine_registers *r, uint32_t phase, uint64_t warp) {
+void hmm_registers_begin(hmm_registers *r, uint32_t phase, uint64_t warp) {
   const plan_pass *pass = r->pass->pass;
   for (uint32_t slot = 0; slot < pass->slot_count; slot++) {
     int load = c_use_of(&r->pass->schedule, pass, phase, slot)->load;
@@ -80,7 +80,7 @@ void machine_registers_begin(machine_registers *r, uint32_t phase, uint64_t warp
 
 // ---- padding that stays where it is ----------------------------------------------------------
 
-static void fill_dead(machine_registers *r, uint32_t phase, uint64_t warp) {
+static void fill_dead(hmm_registers *r, uint32_t phase, uint64_t warp) {
   const plan_pass *pass = r->pass->pass;
   const phase_registers *f = &r->phases[phase];
   for (uint32_t slot = 0; slot < pass->slot_count && f->dead; slot++) {
@@ -94,7 +94,7 @@ static void fill_dead(machine_registers *r, uint32_t phase, uint64_t warp) {
 }
 
 // Threads that have nothing but padding.
-static void fill_beyond(machine_registers *r, uint32_t phase, uint64_t warp, uint64_t item,
+static void fill_beyond(hmm_registers *r, uint32_t phase, uint64_t warp, uint64_t item,
                         uint64_t block_warp) {
   const plan_pass *pass = r->pass->pass;
   const c_space *s = &r->pass->schedule.spaces[phase];
@@ -111,12 +111,12 @@ static void fill_beyond(machine_registers *r, uint32_t phase, uint64_t warp, uin
 
 // ---- nodes -----------------------------------------------------------------------------------
 
-static void *value_at(const machine_registers *r, net_id node) {
+static void *value_at(const hmm_registers *r, net_id node) {
   return r->values + (size_t)r->value_of[node] * VALUE_BYTES;
 }
 
 // An element of the cosets, between registers and a value.
-static void copy_element(machine_registers *r, const phase_op *o, uint64_t warp, uint64_t first,
+static void copy_element(hmm_registers *r, const phase_op *o, uint64_t warp, uint64_t first,
                          uint32_t slot, uint64_t element, unsigned char *value, bool write) {
   uint32_t bytes = r->pass->pass->slot_bytes[slot];
   if (r->alike) {
@@ -139,8 +139,7 @@ static void choose_less(const net_node *node, void *const *in, void *out) {
   scalar_select(scalar_types[node->type].size, LANES, le, in[!least], in[least], out);
 }
 
-static void find_indices(const machine_registers *r, const net_node *node, uint64_t at,
-                         int64_t *out) {
+static void find_indices(const hmm_registers *r, const net_node *node, uint64_t at, int64_t *out) {
   for (uint32_t lane = 0; lane < LANES; lane++)
     out[lane] = net_map_at(&node->map, r->loops, r->x[lane] ^ at);
 }
@@ -154,7 +153,7 @@ static void find_roots(const net_node *node, const int64_t *k, unsigned char *ou
 }
 
 // `at`: the index vector of the register at position 0.
-static void evaluate(machine_registers *r, const phase_op *o, uint64_t warp, uint64_t first,
+static void evaluate(hmm_registers *r, const phase_op *o, uint64_t warp, uint64_t first,
                      uint64_t at, net_id id) {
   const net_node *nodes = r->pass->stage->nodes.items, *node = &nodes[id];
   scalar_type from = node->operand_count > 0 ? nodes[node->operands[0]].type : node->type;
@@ -190,13 +189,13 @@ static void evaluate(machine_registers *r, const phase_op *o, uint64_t warp, uin
     find_roots(node, in[0], out);
     return;
   default:
-    assert(false);  // machine_registers_problem has refused the rest
+    assert(false);  // hmm_registers_problem has refused the rest
   }
 }
 
 // ---- ops -------------------------------------------------------------------------------------
 
-static void run_op(machine_registers *r, uint32_t phase, const phase_op *o, uint64_t warp) {
+static void run_op(hmm_registers *r, uint32_t phase, const phase_op *o, uint64_t warp) {
   const net_op *op = o->op;
   const c_space *s = &r->pass->schedule.spaces[phase];
   r->alike = true;
@@ -222,8 +221,8 @@ static void run_op(machine_registers *r, uint32_t phase, const phase_op *o, uint
   }
 }
 
-void machine_registers_compute(machine_registers *r, uint32_t phase, uint64_t warp, uint64_t item,
-                               uint64_t block_warp) {
+void hmm_registers_compute(hmm_registers *r, uint32_t phase, uint64_t warp, uint64_t item,
+                           uint64_t block_warp) {
   const c_space *s = &r->pass->schedule.spaces[phase];
   const net_stage *stage = r->pass->stage;
   uint64_t loops = item >> s->blocks, block = f2_combine((int)s->blocks, s->block, item);
@@ -292,14 +291,14 @@ static uint64_t slot_bytes(const c_pass *pass, uint32_t slot) {
   return (uint64_t)pass->pass->slot_bytes[slot] * LANES << most;
 }
 
-uint64_t machine_registers_bytes(const c_pass *pass) {
+uint64_t hmm_registers_bytes(const c_pass *pass) {
   uint64_t sum = 0;
   for (uint32_t slot = 0; slot < pass->pass->slot_count; slot++)
     sum += slot_bytes(pass, slot);
   return sum;
 }
 
-static void place_slots(arena *a, machine_registers *r) {
+static void place_slots(arena *a, hmm_registers *r) {
   r->slot = NEW_ARRAY(a, uint64_t, r->pass->pass->slot_count);
   for (uint32_t slot = 0; slot < r->pass->pass->slot_count; slot++) {
     r->slot[slot] = r->warp_bytes;
@@ -307,8 +306,8 @@ static void place_slots(arena *a, machine_registers *r) {
   }
 }
 
-machine_registers *machine_registers_new(arena *a, const c_pass *pass, uint64_t warps) {
-  machine_registers *r = NEW(a, machine_registers);
+hmm_registers *hmm_registers_new(arena *a, const c_pass *pass, uint64_t warps) {
+  hmm_registers *r = NEW(a, hmm_registers);
   const c_schedule *s = &pass->schedule;
   net_id *nodes = NEW_ARRAY(a, net_id, pass->stage->nodes.count);
   uint32_t most = 0;
@@ -332,7 +331,7 @@ machine_registers *machine_registers_new(arena *a, const c_pass *pass, uint64_t 
   return r;
 }
 
-const char *machine_registers_problem(const plan *of, uint32_t number) {
+const char *hmm_registers_problem(const plan *of, uint32_t number) {
   const plan_pass *pass = &of->passes.items[number];
   const net_stage *stage = &of->net->stages.items[pass->stage];
   for (size_t i = 0; i < stage->nodes.count && of->net->externs.count > 0; i++)

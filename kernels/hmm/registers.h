@@ -14,24 +14,24 @@
 
 #include "kernels/emit/pass.h"
 
-typedef struct machine_registers machine_registers;
+typedef struct hmm_registers hmm_registers;
 
 // NULL, or a sentence: what the pass computes that threads here cannot.
-const char *machine_registers_problem(const plan *of, uint32_t number);
+const char *hmm_registers_problem(const plan *of, uint32_t number);
 // What the registers of a warp take.
-uint64_t machine_registers_bytes(const c_pass *pass);
+uint64_t hmm_registers_bytes(const c_pass *pass);
 // Of so many warps at once. `pass` must outlive it.
-machine_registers *machine_registers_new(arena *a, const c_pass *pass, uint64_t warps);
+hmm_registers *hmm_registers_new(arena *a, const c_pass *pass, uint64_t warps);
 // Where the register of a lane is. `number`: r bits, and above them the part of a complex number.
-unsigned char *machine_register(const machine_registers *r, uint32_t phase, uint64_t warp,
-                                uint32_t slot, uint32_t number, uint32_t lane);
+unsigned char *hmm_register(const hmm_registers *r, uint32_t phase, uint64_t warp, uint32_t slot,
+                            uint32_t number, uint32_t lane);
 // What a thread that is beyond the limit as a whole puts in scratch in its place.
-const unsigned char *machine_register_beyond(const machine_registers *r, uint32_t phase,
-                                             uint32_t slot, uint32_t number);
+const unsigned char *hmm_register_padding(const hmm_registers *r, uint32_t phase, uint32_t slot,
+                                          uint32_t number);
 // Before the first access of the phase: what loads leave out has their fill.
-void machine_registers_begin(machine_registers *r, uint32_t phase, uint64_t warp);
+void hmm_registers_begin(hmm_registers *r, uint32_t phase, uint64_t warp);
 // All ops of the phase. `item`: which tile of the pass; `block_warp`: which warp of its block.
-void machine_registers_compute(machine_registers *r, uint32_t phase, uint64_t warp, uint64_t item,
-                               uint64_t block_warp);
+void hmm_registers_compute(hmm_registers *r, uint32_t phase, uint64_t warp, uint64_t item,
+                           uint64_t block_warp);
 
 #endif

@@ -16,7 +16,7 @@ stage_request stage_request_of(const uint64_t *address, uint32_t width) {
   stage_request r = {.address = address, .rises = true};
   uint64_t before = address[0];
   for (uint32_t i = 0; i < width; i++) {
-    bool asks = address[i] != MACHINE_IDLE;
+    bool asks = address[i] != HMM_IDLE;
     uint64_t at = asks ? address[i] : 0;
     r.active += asks;
     r.differs |= address[i] ^ address[0];
@@ -43,7 +43,7 @@ static bool is_new(stage_table *t, uint64_t key) {
 static bool is_free(const stage_table *t, const stage_request *r) {
   uint64_t taken = 0, mask = t->width - 1;
   for (uint32_t i = 0; i < t->width; i++)
-    taken |= (uint64_t)(r->address[i] != MACHINE_IDLE) << (r->address[i] & mask);
+    taken |= (uint64_t)(r->address[i] != HMM_IDLE) << (r->address[i] & mask);
   return (uint32_t)__builtin_popcountll(taken) == r->active;
 }
 
@@ -59,7 +59,7 @@ uint32_t stages_of_banks(stage_table *t, const stage_request *r) {
   memset(t->banks, 0, t->width * sizeof *t->banks);
   for (uint32_t i = 0; i < t->width; i++) {
     uint64_t at = r->address[i];
-    if (!r->rises && (at == MACHINE_IDLE || !is_new(t, at)))
+    if (!r->rises && (at == HMM_IDLE || !is_new(t, at)))
       continue;
     uint32_t count = ++t->banks[bank_of(t, at)];
     most = count > most ? count : most;
@@ -71,10 +71,10 @@ uint32_t stages_of_groups(stage_table *t, const stage_request *r) {
   if (t->shift < 64 && r->active == t->width && r->differs >> t->shift == 0)
     return 1;
   uint32_t count = 0;
-  uint64_t last = MACHINE_IDLE;
+  uint64_t last = HMM_IDLE;
   t->serial++;
   for (uint32_t i = 0; i < t->width; i++) {
-    if (r->address[i] == MACHINE_IDLE)
+    if (r->address[i] == HMM_IDLE)
       continue;
     uint64_t group = t->shift < 64 ? r->address[i] >> t->shift : r->address[i] / t->width;
     count += group != last && (r->rises || is_new(t, group));

@@ -3,11 +3,11 @@
 #include "core/random.h"
 #include "kernels/hmm/algorithm.h"
 
-typedef const machine_lanes lanes;
+typedef const hmm_lanes lanes;
 
 // ---- stages of all warps ---------------------------------------------------------------------
 
-uint64_t machine_gcd(uint64_t a, uint64_t b) {
+uint64_t hmm_gcd(uint64_t a, uint64_t b) {
   while (b != 0) {
     uint64_t rest = a % b;
     a = b;
@@ -16,12 +16,12 @@ uint64_t machine_gcd(uint64_t a, uint64_t b) {
   return a;
 }
 
-static uint64_t times(const machine *m, const machine_task *t, uint64_t congestion) {
+static uint64_t times(const hmm_machine *m, const hmm_task *t, uint64_t congestion) {
   return t->n / m->width * congestion;
 }
 
 // One stage for each warp.
-static uint64_t full(arena *a, const machine *m, const machine_task *t) {
+static uint64_t full(arena *a, const hmm_machine *m, const hmm_task *t) {
   (void)a;
   return times(m, t, 1);
 }
@@ -29,36 +29,36 @@ static uint64_t full(arena *a, const machine *m, const machine_task *t) {
 // Lanes n / p words apart (DMM/UMM paper, section 3): GCD(n/p, w) of them share a bank. They touch
 // min(n/p, w) groups: the paper bounds these, and for any w the bound is met,
 // as a warp's first lane is at a multiple of n/p w plus t < n/p.
-static uint64_t stride(arena *a, const machine *m, const machine_task *t) {
+static uint64_t stride(arena *a, const hmm_machine *m, const hmm_task *t) {
   uint64_t apart = t->n / m->threads;
   (void)a;
-  if (m->kind == MACHINE_DMM)
-    return times(m, t, machine_gcd(apart, m->width));
+  if (m->kind == HMM_KIND_DMM)
+    return times(m, t, hmm_gcd(apart, m->width));
   return times(m, t, apart < m->width ? apart : m->width);
 }
 
 // Rows of a matrix apart, whose side is a multiple of w: one bank, or w groups.
-static uint64_t column(arena *a, const machine *m, const machine_task *t) {
+static uint64_t column(arena *a, const hmm_machine *m, const hmm_task *t) {
   (void)a;
   return times(m, t, m->width);
 }
 
 // Rows apart and one more: a bank for each.
-static uint64_t diagonal(arena *a, const machine *m, const machine_task *t) {
+static uint64_t diagonal(arena *a, const hmm_machine *m, const hmm_task *t) {
   (void)a;
-  return times(m, t, m->kind == MACHINE_DMM ? 1 : m->width);
+  return times(m, t, m->kind == HMM_KIND_DMM ? 1 : m->width);
 }
 
-static uint64_t scattered(arena *a, const machine *m, const machine_task *t) {
-  return m->kind == MACHINE_DMM ? machine_bank_distribution(a, t->list, t->n, m->width)
-                                : machine_distribution(a, t->list, t->n, m->width);
+static uint64_t scattered(arena *a, const hmm_machine *m, const hmm_task *t) {
+  return m->kind == HMM_KIND_DMM ? hmm_bank_distribution(a, t->list, t->n, m->width)
+                                 : hmm_distribution(a, t->list, t->n, m->width);
 }
 
-static uint64_t gathered(arena *a, const machine *m, const machine_task *t) {
+static uint64_t gathered(arena *a, const hmm_machine *m, const hmm_task *t) {
   uint64_t *inverse = NEW_ARRAY(a, uint64_t, t->n);
   for (uint64_t i = 0; i < t->n; i++)
     inverse[t->list[i]] = i;
-  return scattered(a, m, &(machine_task){.n = t->n, .list = inverse});
+  return scattered(a, m, &(hmm_task){.n = t->n, .list = inverse});
 }
 
 // ---- addresses -------------------------------------------------------------------------------
@@ -73,7 +73,7 @@ static void contiguous_b(lanes *x, uint64_t *address) {
 }
 
 static void apart(lanes *x, uint64_t *address) {
-  const machine *m = x->job->machine;
+  const hmm_machine *m = x->job->machine;
   uint64_t step = x->job->task->n / m->threads, first = x->warp * m->width * step + x->round;
   FOR_LANES(x) address[i] = first + i * step;
 }
@@ -87,8 +87,8 @@ static void random_in_a(lanes *x, uint64_t *address) {
 }
 
 static void given(lanes *x, uint64_t *address) {
-  const machine_task *t = x->job->task;
-  FOR_LANES(x) address[i] = x->first + i < t->n ? t->list[x->first + i] : MACHINE_IDLE;
+  const hmm_task *t = x->job->task;
+  FOR_LANES(x) address[i] = x->first + i < t->n ? t->list[x->first + i] : HMM_IDLE;
 }
 
 // Element e of a matrix is row j, column k + i; a warp is in one row.
@@ -141,19 +141,17 @@ static void pointed_in_b(lanes *x, uint64_t *address) {
   FOR_LANES(x) address[i] = n + x->kept[i];
 }
 
-const machine_step machine_read_contiguous = {.address = contiguous, .stages = full};
-const machine_step machine_read_stride = {.address = apart, .stages = stride};
-const machine_step machine_read_random = {.address = random_in_a};
-const machine_step machine_read_list = {.address = given};
-const machine_step machine_read_column = {.address = column_of_a, .stages = column};
-const machine_step machine_write_column = {.write = true, .address = column_of_b, .stages = column};
-const machine_step machine_write_contiguous = {
-    .write = true, .address = contiguous_b, .stages = full};
-const machine_step machine_read_down = {.address = down_a, .stages = diagonal};
-const machine_step machine_write_down = {.write = true, .address = down_b, .stages = diagonal};
-const machine_step machine_read_across = {.address = across_a, .stages = diagonal};
-const machine_step machine_write_across = {.write = true, .address = across_b, .stages = diagonal};
-const machine_step machine_read_pointer = {.address = pointer, .stages = full};
-const machine_step machine_read_pointed = {.address = pointed_in_a, .stages = gathered};
-const machine_step machine_write_pointed = {
-    .write = true, .address = pointed_in_b, .stages = scattered};
+const hmm_step hmm_read_contiguous = {.address = contiguous, .stages = full};
+const hmm_step hmm_read_stride = {.address = apart, .stages = stride};
+const hmm_step hmm_read_random = {.address = random_in_a};
+const hmm_step hmm_read_list = {.address = given};
+const hmm_step hmm_read_column = {.address = column_of_a, .stages = column};
+const hmm_step hmm_write_column = {.write = true, .address = column_of_b, .stages = column};
+const hmm_step hmm_write_contiguous = {.write = true, .address = contiguous_b, .stages = full};
+const hmm_step hmm_read_down = {.address = down_a, .stages = diagonal};
+const hmm_step hmm_write_down = {.write = true, .address = down_b, .stages = diagonal};
+const hmm_step hmm_read_across = {.address = across_a, .stages = diagonal};
+const hmm_step hmm_write_across = {.write = true, .address = across_b, .stages = diagonal};
+const hmm_step hmm_read_pointer = {.address = pointer, .stages = full};
+const hmm_step hmm_read_pointed = {.address = pointed_in_a, .stages = gathered};
+const hmm_step hmm_write_pointed = {.write = true, .address = pointed_in_b, .stages = scattered};

@@ -9,7 +9,7 @@
 // Blocks of w^2 threads: warp i of a block has row i of a tile. Element (i, j) of the tile is at
 // i w + (i + j) mod w of the block's part of the shared memory: rows and columns lie in w banks.
 
-const char *machine_tiles_problem(arena *a, const machine *m, const machine_task *t) {
+const char *hmm_tiles_problem(arena *a, const hmm_machine *m, const hmm_task *t) {
   uint64_t block = (uint64_t)m->width * m->width;
   (void)t;
   if (m->threads % block != 0)
@@ -25,14 +25,14 @@ typedef struct tile {
   uint64_t shared;       // where the block's part begins
 } tile;
 
-static tile tile_of(const machine_lanes *x) {
-  const machine *m = x->job->machine;
+static tile tile_of(const hmm_lanes *x) {
+  const hmm_machine *m = x->job->machine;
   uint64_t w = m->width, block = x->warp / w, blocks = m->threads / (w * w);
   uint64_t number = x->round * blocks + block, across = x->job->side / w;
   return (tile){number / across, number % across, x->warp % w, block / m->dmms * w * w};
 }
 
-static void tile_line(const machine_lanes *x, bool out, uint64_t *address) {
+static void tile_line(const hmm_lanes *x, bool out, uint64_t *address) {
   uint64_t w = x->job->machine->width, side = x->job->side;
   tile t = tile_of(x);
   uint64_t row = out ? t.column : t.row, column = out ? t.row : t.column;
@@ -40,32 +40,32 @@ static void tile_line(const machine_lanes *x, bool out, uint64_t *address) {
   for (uint64_t i = 0; i < w; i++)
     address[i] = first + i;
 }
-static void tile_in(const machine_lanes *x, uint64_t *address) { tile_line(x, false, address); }
-static void tile_out(const machine_lanes *x, uint64_t *address) { tile_line(x, true, address); }
+static void tile_in(const hmm_lanes *x, uint64_t *address) { tile_line(x, false, address); }
+static void tile_out(const hmm_lanes *x, uint64_t *address) { tile_line(x, true, address); }
 
-static void tile_put(const machine_lanes *x, uint64_t *address) {
+static void tile_put(const hmm_lanes *x, uint64_t *address) {
   uint64_t w = x->job->machine->width;
   tile t = tile_of(x);
   for (uint64_t j = 0; j < w; j++)
     address[j] = t.shared + t.line * w + (t.line + j) % w;
 }
-static void tile_get(const machine_lanes *x, uint64_t *address) {
+static void tile_get(const hmm_lanes *x, uint64_t *address) {
   uint64_t w = x->job->machine->width;
   tile t = tile_of(x);
   for (uint64_t j = 0; j < w; j++)
     address[j] = t.shared + j * w + (t.line + j) % w;
 }
 
-static uint64_t one_each(arena *a, const machine *m, const machine_task *t) {
+static uint64_t one_each(arena *a, const hmm_machine *m, const hmm_task *t) {
   (void)a;
   return t->n / m->width;
 }
 
-const machine_step machine_tile_in = {.address = tile_in, .stages = one_each};
-const machine_step machine_tile_put = {
+const hmm_step hmm_tile_in = {.address = tile_in, .stages = one_each};
+const hmm_step hmm_tile_put = {
     .write = true, .shared = true, .address = tile_put, .stages = one_each};
-const machine_step machine_tile_get = {.shared = true, .address = tile_get, .stages = one_each};
-const machine_step machine_tile_out = {.write = true, .address = tile_out, .stages = one_each};
+const hmm_step hmm_tile_get = {.shared = true, .address = tile_get, .stages = one_each};
+const hmm_step hmm_tile_out = {.write = true, .address = tile_out, .stages = one_each};
 
 // ---- rotations in registers (DMM/UMM paper, section 5) ---------------------------------------
 
@@ -85,15 +85,15 @@ typedef struct rotation {
   uint64_t r, s, tiles, across, n;  // tiles of all, and in a row
 } rotation;
 
-static rotation rotation_of(const machine *m, const machine_task *t) {
+static rotation rotation_of(const hmm_machine *m, const hmm_task *t) {
   rotation o = {.r = t->registers ? t->registers : m->width, .n = t->n};
-  o.s = machine_side(o.r * m->width);
-  o.across = o.s ? machine_side(t->n) / o.s : 0;
+  o.s = hmm_side(o.r * m->width);
+  o.across = o.s ? hmm_side(t->n) / o.s : 0;
   o.tiles = o.across * o.across;
   return o;
 }
 
-const char *machine_rotation_problem(arena *a, const machine *m, const machine_task *t) {
+const char *hmm_rotation_problem(arena *a, const hmm_machine *m, const hmm_task *t) {
   rotation o = rotation_of(m, t);
   if (o.r < 1 || o.r > m->width)
     return arena_printf(a, "a thread has from 1 to w = %u registers, not %" PRIu64, m->width, o.r);
@@ -110,26 +110,26 @@ const char *machine_rotation_problem(arena *a, const machine *m, const machine_t
   return NULL;
 }
 
-void machine_rotation_begin(machine_job *job) {
+void hmm_rotation_begin(hmm_job *job) {
   rotation o = rotation_of(job->machine, job->task);
-  job->kept = NEW_ARRAY(job->memory, machine_word, job->machine->threads * o.r);
+  job->kept = NEW_ARRAY(job->memory, hmm_word, job->machine->threads * o.r);
 }
 
-machine_op machine_rotation_op(void *state, uint64_t warp, uint64_t step) {
-  const machine_job *job = state;
+hmm_op hmm_rotation_op(void *state, uint64_t warp, uint64_t step) {
+  const hmm_job *job = state;
   rotation o = rotation_of(job->machine, job->task);
   (void)warp;
   if (step >= 4 * o.s * (o.tiles / job->program.warps))
-    return MACHINE_END;
+    return HMM_END;
   bool write = step % (4 * o.s) < 2 * o.s ? step / o.s % 2 : step % 2;
-  bool shared = job->machine->kind == MACHINE_DMM;
-  return (shared ? MACHINE_READ_SHARED : MACHINE_READ_GLOBAL) + write;
+  bool shared = job->machine->kind == HMM_KIND_DMM;
+  return (shared ? HMM_READ_SHARED : HMM_READ_GLOBAL) + write;
 }
 
 typedef struct rotating {
   rotation o;
   uint64_t threads, tile, row;  // threads of a group
-  machine_word *registers;      // [r][w] of the warp
+  hmm_word *registers;          // [r][w] of the warp
 } rotating;
 
 // Address of element `column` of a row of the tile, or of its mirror image, in array `number`.
@@ -140,7 +140,7 @@ static uint64_t element_at(const rotating *x, uint64_t number, bool mirrored, ui
 }
 
 // What row t's read has brought goes to element t of each group.
-static void keep_row(const rotating *x, uint64_t row, uint32_t width, const machine_word *value) {
+static void keep_row(const rotating *x, uint64_t row, uint32_t width, const hmm_word *value) {
   for (uint64_t g = 0; g < x->o.s; g++) {
     uint64_t lane = g * x->threads + row / x->o.r;
     x->registers[row % x->o.r * width + lane] = value[lane];
@@ -148,7 +148,7 @@ static void keep_row(const rotating *x, uint64_t row, uint32_t width, const mach
 }
 
 static void rotate(const rotating *x, bool write, uint32_t width, uint64_t *address,
-                   machine_word *value) {
+                   hmm_word *value) {
   uint64_t s = x->o.s;
   for (uint64_t g = 0; g < s; g++) {
     uint64_t back = (x->row + s - g) % s, element = write ? back : x->row;
@@ -159,16 +159,16 @@ static void rotate(const rotating *x, bool write, uint32_t width, uint64_t *addr
   }
 }
 
-void machine_rotation_lanes(void *state, uint64_t warp, uint64_t step, uint64_t *address,
-                            machine_word *value) {
-  machine_job *job = state;
+void hmm_rotation_lanes(void *state, uint64_t warp, uint64_t step, uint64_t *address,
+                        hmm_word *value) {
+  hmm_job *job = state;
   uint32_t width = job->machine->width;
   rotation o = rotation_of(job->machine, job->task);
   uint64_t s = o.s, at = step % (4 * s);
   rotating x = {o, width / s, step / (4 * s) * job->program.warps + warp,
                 at < 2 * s ? at % s : (at - 2 * s) / 2, job->kept + warp * width * o.r};
   for (uint32_t i = 0; i < width; i++)
-    address[i] = MACHINE_IDLE;
+    address[i] = HMM_IDLE;
   if (at >= 1 && at <= s)
     keep_row(&x, at - 1, width, value);
   if (at < 2 * s) {
@@ -180,7 +180,7 @@ void machine_rotation_lanes(void *state, uint64_t warp, uint64_t step, uint64_t 
 }
 
 // 4 s rounds for each of n / s^2 tiles, shared among p / w warps: (n/w + nl/p - n/p) 4 sqrt(w/r).
-uint64_t machine_rotation_time(arena *a, const machine *m, const machine_task *t) {
+uint64_t hmm_rotation_time(arena *a, const hmm_machine *m, const hmm_task *t) {
   rotation o = rotation_of(m, t);
   uint64_t warps = m->threads / m->width;
   (void)a;

@@ -3,7 +3,7 @@
 //   explain.c        an entry and sizes (permc.h, permc_explain) to an explanation
 //   explain/print_text.c   the explanation for a reader
 //   explain/print_json.c   the same as one JSON object
-//   explain/print_machine.c   its passes on a memory machine, and on a GPU
+//   explain/print_hmm.c   its passes on a memory machine, and on a GPU
 //   explain/facts.h  its counts alone, for tests
 #ifndef PERMC_RUNTIME_EXPLAIN_EXPLAIN_H
 #define PERMC_RUNTIME_EXPLAIN_EXPLAIN_H

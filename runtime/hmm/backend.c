@@ -9,28 +9,28 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-typedef struct hmm_program {
+typedef struct hmm_state {
   lowered_program lowered;
   c_options options;
-  machine machine;
+  hmm_machine machine;
   char name[80];  // "HMM(1, 32, 100)"
   bool known;     // else the backend cpu has it
   backend_deputy cpu;
-} hmm_program;
+} hmm_state;
 
 static void tell(permc_context *c, const char *why) {
   if (!c->told_no_machine)
-    diag_report(&c->program.diagnostics, DIAG_WARNING, SPAN_NONE,
-                "%s: the CPU does it instead", why);
+    diag_report(&c->program.diagnostics, DIAG_WARNING, SPAN_NONE, "%s: the CPU does it instead",
+                why);
   c->told_no_machine = true;
 }
 
 // Whether the machine knows all passes; if not, it is told.
-static bool all_known(backend_program *p, const hmm_program *h, arena *scratch) {
+static bool all_known(backend_program *p, const hmm_state *h, arena *scratch) {
   const plan *made = h->lowered.plan;
   const char *problem = NULL;
   for (uint32_t i = 0; i < made->passes.count && !problem; i++) {
-    problem = machine_plan_problem(scratch, made, i, &h->options);
+    problem = hmm_plan_problem(scratch, made, i, &h->options);
     if (problem)
       tell(p->context, problem);
     arena_free(scratch);
@@ -39,7 +39,7 @@ static bool all_known(backend_program *p, const hmm_program *h, arena *scratch) 
 }
 
 // The same, and false if memory runs out.
-static bool is_known(backend_program *p, const hmm_program *h, arena *scratch) {
+static bool is_known(backend_program *p, const hmm_state *h, arena *scratch) {
   jmp_buf failure;
   scratch->failure = &failure;
   if (setjmp(failure)) {
@@ -49,21 +49,21 @@ static bool is_known(backend_program *p, const hmm_program *h, arena *scratch) {
   return all_known(p, h, scratch);
 }
 
-static hmm_program *program_new(const permc_context *c) {
-  hmm_program *h = calloc(1, sizeof *h);
+static hmm_state *program_new(const permc_context *c) {
+  hmm_state *h = calloc(1, sizeof *h);
   if (!h)
     return NULL;
   h->cpu.row = backend_named("cpu");
-  h->machine = machine_plan_usual;
+  h->machine = hmm_plan_default;
   h->options = (c_options)C_OPTIONS_OF_GPU(c->layout, c->layout_seed);
   snprintf(h->name, sizeof h->name, "HMM(%" PRIu32 ", %" PRIu32 ", %" PRIu64 ")", h->machine.dmms,
            h->machine.width, h->machine.latency);
   return h;
 }
 
-bool backend_machine_prepare(backend_program *p) {
+bool backend_hmm_prepare(backend_program *p) {
   permc_context *c = p->context;
-  hmm_program *h = p->state = program_new(c);
+  hmm_state *h = p->state = program_new(c);
   arena scratch = {0};
   if (!h) {
     context_error(c, "out of memory");
@@ -78,21 +78,20 @@ bool backend_machine_prepare(backend_program *p) {
 
 // ---- running ---------------------------------------------------------------------------------
 
-static bool fits(permc_context *c, arena *scratch, const hmm_program *h) {
-  char why[MACHINE_MEMORY_WHY];
-  machine_estimate e;
-  const char *problem =
-      machine_plan_estimate(scratch, &h->machine, h->lowered.plan, &h->options, &e);
+static bool fits(permc_context *c, arena *scratch, const hmm_state *h) {
+  char why[HMM_MEMORY_WHY];
+  hmm_estimate e;
+  const char *problem = hmm_plan_estimate(scratch, &h->machine, h->lowered.plan, &h->options, &e);
   if (problem)
     context_error(c, "%s", problem);
-  else if (!machine_memory_fits(e.with_words, why))
+  else if (!hmm_memory_fits(e.with_words, why))
     context_error(c, "a memory machine for this needs %s", why);
   else
     return true;
   return false;
 }
 
-static void read_arguments(const plan *p, const backend_run *r, const machine_arrays *m) {
+static void read_arguments(const plan *p, const backend_run *r, const hmm_arrays *m) {
   for (net_id i = 0; i < p->arrays.count; i++) {
     const net_array *a = &p->arrays.items[i];
     if (a->role == NET_ARGUMENT && a->count > 0)
@@ -101,14 +100,13 @@ static void read_arguments(const plan *p, const backend_run *r, const machine_ar
   }
 }
 
-static bool run_passes(permc_context *c, arena *scratch, const hmm_program *h,
-                       const machine_arrays *arrays) {
+static bool run_passes(permc_context *c, arena *scratch, const hmm_state *h,
+                       const hmm_arrays *arrays) {
   const plan *p = h->lowered.plan;
   c->times.units = 0;
   for (uint32_t i = 0; i < p->passes.count; i++) {
-    machine_counts counts;
-    const char *problem =
-        machine_plan_run(scratch, &h->machine, p, i, &h->options, arrays, &counts);
+    hmm_counts counts;
+    const char *problem = hmm_plan_run(scratch, &h->machine, p, i, &h->options, arrays, &counts);
     if (problem) {
       context_error(c, "%s", problem);
       return false;
@@ -120,7 +118,7 @@ static bool run_passes(permc_context *c, arena *scratch, const hmm_program *h,
 }
 
 static bool write_results(permc_context *c, const backend_program *p, const plan *made,
-                          const machine_arrays *m, array *results) {
+                          const hmm_arrays *m, array *results) {
   for (net_id i = 0; i < made->arrays.count; i++) {
     const net_array *a = &made->arrays.items[i];
     if (a->role != NET_RESULT)
@@ -137,7 +135,7 @@ static bool write_results(permc_context *c, const backend_program *p, const plan
 }
 
 static bool run(backend_program *p, backend_run *r, arena *words, arena *scratch) {
-  hmm_program *h = p->state;
+  hmm_state *h = p->state;
   const plan *made = h->lowered.plan;
   jmp_buf failure;
   words->failure = scratch->failure = &failure;
@@ -148,7 +146,7 @@ static bool run(backend_program *p, backend_run *r, arena *words, arena *scratch
   if (!fits(p->context, scratch, h))
     return false;
   arena_free(scratch);
-  machine_arrays arrays = machine_arrays_of(words, made);
+  hmm_arrays arrays = hmm_arrays_of(words, made);
   arrays.interrupted = p->context->limits.interrupted;
   read_arguments(made, r, &arrays);
   return run_passes(p->context, scratch, h, &arrays) &&
@@ -162,8 +160,8 @@ static void forget(array *arrays, size_t count) {
   }
 }
 
-bool backend_machine_execute(backend_program *p, backend_run *r) {
-  hmm_program *h = p->state;
+bool backend_hmm_execute(backend_program *p, backend_run *r) {
+  hmm_state *h = p->state;
   arena words = {0}, scratch = {0};
   if (!h->known)
     return backend_deputy_execute(p, &h->cpu, r);
@@ -178,13 +176,13 @@ bool backend_machine_execute(backend_program *p, backend_run *r) {
   return good;
 }
 
-const char *backend_machine_device(const backend_program *p) {
-  const hmm_program *h = p->state;
+const char *backend_hmm_device(const backend_program *p) {
+  const hmm_state *h = p->state;
   return h->known ? h->name : NULL;
 }
 
-void backend_machine_release(backend_program *p) {
-  hmm_program *h = p->state;
+void backend_hmm_release(backend_program *p) {
+  hmm_state *h = p->state;
   if (!h)
     return;
   backend_deputy_release(p, &h->cpu);

@@ -4,9 +4,9 @@
 
 #include "core/memory.h"
 
-enum { MACHINE_MEMORY_WHY = 128 };
+enum { HMM_MEMORY_WHY = 128 };
 
 // False: why not, "14.0 TiB of memory; this machine has 31.3 GiB".
-bool machine_memory_fits(double bytes, char why[MACHINE_MEMORY_WHY]);
+bool hmm_memory_fits(double bytes, char why[HMM_MEMORY_WHY]);
 
 #endif

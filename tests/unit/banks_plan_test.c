@@ -81,14 +81,14 @@ static const row rows[] = {
 };
 
 static void count(const plan *p, uint64_t *accesses, uint64_t *units) {
-  machine m = {MACHINE_HMM, 1, 32, 1, 1, 0, true};
+  hmm_machine m = {HMM_KIND_HMM, 1, 32, 1, 1, 0, true};
   const c_options raw = {.stream_bytes = UINT64_MAX, .layout = layout_kind_named("raw")};
   *accesses = *units = 0;
   for (uint32_t i = 0; i < p->passes.count; i++) {
-    machine_counts c = {0};
-    CHECK_STR(machine_plan_run(&memory, &m, p, i, &raw, NULL, &c), NULL);
-    *accesses += c.accesses[MACHINE_READ_SHARED] + c.accesses[MACHINE_WRITE_SHARED];
-    *units += c.stages[MACHINE_READ_SHARED] + c.stages[MACHINE_WRITE_SHARED];
+    hmm_counts c = {0};
+    CHECK_STR(hmm_plan_run(&memory, &m, p, i, &raw, NULL, &c), NULL);
+    *accesses += c.accesses[HMM_READ_SHARED] + c.accesses[HMM_WRITE_SHARED];
+    *units += c.stages[HMM_READ_SHARED] + c.stages[HMM_WRITE_SHARED];
   }
 }
 
@@ -136,13 +136,13 @@ TEST(tiles_with_work) {
   for (size_t i = 0; i < sizeof padded / sizeof *padded; i++) {
     const plan *p = plan_of(padded[i].expression, padded[i].types, NULL);
     for (uint32_t k = 0; p && k < p->passes.count; k++) {
-      machine_pass pass;
+      hmm_pass pass;
       uint64_t first, times = 0;
-      REQUIRE(machine_pass_open(&memory, p, k, NULL, &pass) == NULL);
+      REQUIRE(hmm_pass_open(&memory, p, k, NULL, &pass) == NULL);
       for (uint64_t item = 0; item < pass.items; item++)
-        times += !machine_pass_skips(&pass, item);
-      if (!CHECK_EQ_U64(machine_pass_working(&pass, &first), times) ||
-          !CHECK(times == 0 || !machine_pass_skips(&pass, first)))
+        times += !hmm_pass_skips(&pass, item);
+      if (!CHECK_EQ_U64(hmm_pass_working(&pass, &first), times) ||
+          !CHECK(times == 0 || !hmm_pass_skips(&pass, first)))
         printf("%s of %s, pass %u\n", padded[i].expression, padded[i].types, k + 1);
     }
   }

@@ -376,16 +376,16 @@ static inline bool kernels_check_counts(const kernels *k) {
 // were turns at the banks, and at its global memory as there were lines. (Where an access has
 // several words and is several requests there, it may be more stages: two of its requests may be
 // for one line, as some are for elements of 8 bytes. Warps that are not full are not counted here.)
-static inline void kernels_check_machine(const kernels *k) {
-  machine m = {MACHINE_HMM, 4, 32, 100, 1, 0, false};
+static inline void kernels_check_hmm(const kernels *k) {
+  hmm_machine m = {HMM_KIND_HMM, 4, 32, 100, 1, 0, false};
   uint64_t shared = 0, global = 0, requests = 0;
   for (uint32_t i = 0; i < k->plan->passes.count; i++) {
     arena scratch = {.failure = &kernels_failure};
-    machine_counts c = {0};
-    const char *problem = machine_plan_run(&scratch, &m, k->plan, i, &k->options, NULL, &c);
+    hmm_counts c = {0};
+    const char *problem = hmm_plan_run(&scratch, &m, k->plan, i, &k->options, NULL, &c);
     CHECK_STR(problem, NULL);
-    shared += c.stages[MACHINE_READ_SHARED] + c.stages[MACHINE_WRITE_SHARED];
-    global += c.stages[MACHINE_READ_GLOBAL] + c.stages[MACHINE_WRITE_GLOBAL];
+    shared += c.stages[HMM_READ_SHARED] + c.stages[HMM_WRITE_SHARED];
+    global += c.stages[HMM_READ_GLOBAL] + c.stages[HMM_WRITE_GLOBAL];
     requests += c.requests;
     arena_free(&scratch);
   }

@@ -103,7 +103,7 @@ static void finish(trial *t, kernels *k, tally *sums) {
     difference d = compare_results(p, &t->oracle, &found);
     good = CHECK_STR(d.kind ? d.text : NULL, NULL);
     good = kernels_check_counts(k) && good;
-    kernels_check_machine(k);
+    kernels_check_hmm(k);
   }
   if (!good)
     show(t, k);

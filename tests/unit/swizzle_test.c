@@ -46,7 +46,7 @@ static void check_row(const row *r) {
   for (size_t i = 0; i < kinds && good; i++) {
     bool agrees = trial_agrees(&trials[i], &all[i]);
     if (agrees)
-      kernels_check_machine(&all[i]);
+      kernels_check_hmm(&all[i]);
     if (agrees && all[i].options.layout == layout_kind_named(LAYOUT_DEFAULT))
       kernels_check_counts(&all[i]);
     if (!agrees)
@@ -67,14 +67,14 @@ TEST(kernels_by_every_layout) {
 
 // The turns at the banks that a machine counts for a whole plan, of accesses with none to spare.
 static void count(const kernels *k, uint64_t *accesses, uint64_t *turns) {
-  machine m = {MACHINE_HMM, 1, 32, 100, 1, 0, true};
+  hmm_machine m = {HMM_KIND_HMM, 1, 32, 100, 1, 0, true};
   *accesses = *turns = 0;
   for (uint32_t i = 0; i < k->plan->passes.count; i++) {
     arena scratch = {.failure = &kernels_failure};
-    machine_counts c = {0};
-    CHECK_STR(machine_plan_run(&scratch, &m, k->plan, i, &k->options, NULL, &c), NULL);
-    for (int op = 0; op < MACHINE_ACCESSES; op++)
-      if (machine_is_shared(op)) {
+    hmm_counts c = {0};
+    CHECK_STR(hmm_plan_run(&scratch, &m, k->plan, i, &k->options, NULL, &c), NULL);
+    for (int op = 0; op < HMM_ACCESSES; op++)
+      if (hmm_is_shared(op)) {
         *accesses += c.accesses[op];
         *turns += c.stages[op];
       }

@@ -103,13 +103,13 @@ static const plan *plan_by(arena *a, const char *strategy, f2_affine f) {
 
 typedef struct counted {
   double kernels;
-  uint64_t accesses[MACHINE_ACCESSES], stages[MACHINE_ACCESSES];
+  uint64_t accesses[HMM_ACCESSES], stages[HMM_ACCESSES];
   uint64_t misplaced;  // words
 } counted;
 
-static uint64_t misplaced(const machine_arrays *m, f2_affine f) {
+static uint64_t misplaced(const hmm_arrays *m, f2_affine f) {
   uint64_t wrong = 0;
-  const machine_word *result = m->words + m->place[1];
+  const hmm_word *result = m->words + m->place[1];
   for (uint64_t x = 0; x < f2_unit(BITS); x++)
     wrong += result[f2_affine_apply(f, x)] != x;
   return wrong;
@@ -117,17 +117,17 @@ static uint64_t misplaced(const machine_arrays *m, f2_affine f) {
 
 static void execute(arena *a, const char *strategy, f2_affine f, counted *to) {
   arena own = {.failure = a->failure};
-  machine m = {MACHINE_HMM, 1, MACHINE_PLAN_WIDTH, 1, 1, 0, true};
+  hmm_machine m = {HMM_KIND_HMM, 1, HMM_PLAN_WIDTH, 1, 1, 0, true};
   const plan *p = plan_by(&own, strategy, f);
-  machine_arrays arrays = machine_arrays_of(&own, p);
+  hmm_arrays arrays = hmm_arrays_of(&own, p);
   for (uint64_t x = 0; x < f2_unit(BITS); x++)
-    arrays.words[x] = (machine_word)x;
+    arrays.words[x] = (hmm_word)x;
   for (uint32_t i = 0; i < p->passes.count; i++) {
-    machine_counts c;
-    const char *problem = machine_plan_run(&own, &m, p, i, NULL, &arrays, &c);
+    hmm_counts c;
+    const char *problem = hmm_plan_run(&own, &m, p, i, NULL, &arrays, &c);
     assert(!problem);
     (void)problem;
-    for (int op = 0; op < MACHINE_ACCESSES; op++) {
+    for (int op = 0; op < HMM_ACCESSES; op++) {
       to->accesses[op] += c.accesses[op];
       to->stages[op] += c.stages[op];
     }
@@ -137,7 +137,7 @@ static void execute(arena *a, const char *strategy, f2_affine f, counted *to) {
   arena_free(&own);
 }
 
-static double per_access(const counted *c, machine_op op) {
+static double per_access(const counted *c, hmm_op op) {
   return (double)c->stages[op] / (double)c->accesses[op];
 }
 
@@ -164,7 +164,7 @@ typedef struct results {
   uint64_t drawn, by_overlap[2];
 } results;
 
-static double access_of_overlap(const counted *before, const counted *after, machine_op op) {
+static double access_of_overlap(const counted *before, const counted *after, hmm_op op) {
   return (double)(after->stages[op] - before->stages[op]) /
          (double)(after->accesses[op] - before->accesses[op]);
 }
@@ -177,7 +177,7 @@ static void execute_all(arena *a, family kind, uint64_t number, results *r) {
     execute(a, rows[i].strategy, f, c);
     if (kind != RANDOM_BPC || i > 1)
       continue;
-    machine_op op = i == 0 ? MACHINE_WRITE_GLOBAL : MACHINE_READ_SHARED;
+    hmm_op op = i == 0 ? HMM_WRITE_GLOBAL : HMM_READ_SHARED;
     r->by_overlap[i] += access_of_overlap(&before, c, op) == (double)(1 << (TILE - overlap(f.a)));
     r->drawn += i == 0;
   }
@@ -222,14 +222,14 @@ static double published(const row *s, int kind, bool good) {
 static void add_groups(arena *a, paper_tables *out, const results *r) {
   paper_table *t = paper_add_table(
       a, out, "Sections 4.1 and 6: segments of %d words that an access of a warp touches, mean",
-      MACHINE_PLAN_WIDTH);
+      HMM_PLAN_WIDTH);
   for (int i = 0; i < ROWS; i++)
     for (int kind = 0; kind < FAMILIES; kind++) {
       const counted *c = &r->of[i][kind];
       add(a, t, cell_name(a, &rows[i], kind, ": reads"), published(&rows[i], kind, true),
-          per_access(c, MACHINE_READ_GLOBAL), NULL);
+          per_access(c, HMM_READ_GLOBAL), NULL);
       add(a, t, cell_name(a, &rows[i], kind, ": writes"),
-          published(&rows[i], kind, rows[i].coalesced), per_access(c, MACHINE_WRITE_GLOBAL), NULL);
+          published(&rows[i], kind, rows[i].coalesced), per_access(c, HMM_WRITE_GLOBAL), NULL);
     }
   add(a, t, "naive, random BPC: those with 2^(5 - n_over) per write", (double)r->drawn,
       (double)r->by_overlap[0], NULL);
@@ -238,14 +238,14 @@ static void add_groups(arena *a, paper_tables *out, const results *r) {
 static void add_turns(arena *a, paper_tables *out, const results *r) {
   paper_table *t =
       paper_add_table(a, out, "Section 4.2: turns at %d banks that an access of a warp takes, mean",
-                      MACHINE_PLAN_WIDTH);
+                      HMM_PLAN_WIDTH);
   for (int i = 0; i < ROWS; i++)
     for (int kind = 0; kind < FAMILIES && rows[i].tiles; kind++) {
       const counted *c = &r->of[i][kind];
       add(a, t, cell_name(a, &rows[i], kind, ": puts"), published(&rows[i], kind, true),
-          per_access(c, MACHINE_WRITE_SHARED), NULL);
+          per_access(c, HMM_WRITE_SHARED), NULL);
       add(a, t, cell_name(a, &rows[i], kind, ": gets"), published(&rows[i], kind, rows[i].free),
-          per_access(c, MACHINE_READ_SHARED), NULL);
+          per_access(c, HMM_READ_SHARED), NULL);
     }
   add(a, t, "tile, random BPC: those with 2^(5 - n_over) per get", (double)r->drawn,
       (double)r->by_overlap[1], NULL);
@@ -275,9 +275,9 @@ static void add_times(arena *a, paper_tables *out, const results *r) {
       paper_add_table(a, out, "Sections 2.3 and 6: segments as multiples of a copy's, and time");
   for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
     const counted *c = &r->of[cells[i].row][cells[i].kind];
-    uint64_t stages = c->stages[MACHINE_READ_GLOBAL] + c->stages[MACHINE_WRITE_GLOBAL];
+    uint64_t stages = c->stages[HMM_READ_GLOBAL] + c->stages[HMM_WRITE_GLOBAL];
     uint64_t drawn = cells[i].kind < RANDOM_BPC ? 1 : r->drawn;
-    double copies = (double)stages / (double)(2 * drawn * (f2_unit(BITS) / MACHINE_PLAN_WIDTH));
+    double copies = (double)stages / (double)(2 * drawn * (f2_unit(BITS) / HMM_PLAN_WIDTH));
     bool part = cells[i].published > 2.9;  // in percent
     paper_add(a, t,
               (paper_cell){cells[i].where, cells[i].published,

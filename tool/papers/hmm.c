@@ -23,24 +23,24 @@ static const row rows[] = {
     {"hmm-transpose", NULL, {0, 0}, {1, 1}, {1, 1}},
 };
 
-static double formula(arena *a, const row *r, const machine *m, const machine_task *t) {
+static double formula(arena *a, const row *r, const hmm_machine *m, const hmm_task *t) {
   uint64_t w = m->width, n = t->n;
   if (!t->list)
     return (double)(4 * n / w + 2 * m->latency - 2);
   uint64_t *images = NEW_ARRAY(a, uint64_t, n);
   for (uint64_t i = 0; i < n; i++)
     *(r->casual[0] > 0 ? &images[t->list[i]] : &images[i]) = r->casual[0] > 0 ? i : t->list[i];
-  return (double)(machine_distribution(a, images, n, (uint32_t)w) + 2 * n / w + 3 * m->latency - 3);
+  return (double)(hmm_distribution(a, images, n, (uint32_t)w) + 2 * n / w + 3 * m->latency - 3);
 }
 
-static void add_rounds(arena *a, paper_table *t, const row *r, const machine_counts *c) {
+static void add_rounds(arena *a, paper_table *t, const row *r, const hmm_counts *c) {
   static const char *const kinds[] = {"casual", "coalesced", "conflict-free"};
   for (int i = 0; i < 6; i++) {
     int op = i < 4 ? i & 1 : 2 + (i & 1);
     uint64_t ours = i < 2 ? c->casual[op] : c->rounds[op] - c->casual[op];
     const double *published = i < 2 ? r->casual : i < 4 ? r->coalesced : r->free;
     paper_add(a, t,
-              (paper_cell){arena_printf(a, "%s rounds of %s", kinds[i / 2], machine_op_names[op]),
+              (paper_cell){arena_printf(a, "%s rounds of %s", kinds[i / 2], hmm_op_names[op]),
                            published[i & 1], (double)ours, 0, NULL});
   }
 }
@@ -48,13 +48,13 @@ static void add_rounds(arena *a, paper_table *t, const row *r, const machine_cou
 static void add_row(arena *a, paper_tables *out, const row *r, uint32_t bits, uint32_t width,
                     uint64_t latency) {
   arena own = {.failure = a->failure};
-  machine m = {MACHINE_HMM, 1, width, latency, 1, UINT64_C(1) << bits, true};
-  machine_task task = {.n = m.threads};
-  machine_counts c = {0}, free = {0}, several = {0};
+  hmm_machine m = {HMM_KIND_HMM, 1, width, latency, 1, UINT64_C(1) << bits, true};
+  hmm_task task = {.n = m.threads};
+  hmm_counts c = {0}, free = {0}, several = {0};
   if (r->permutation)
-    task.list = machine_permutation_list(&own, machine_permutation_named(r->permutation), bits, 1);
-  const machine_algorithm *algorithm = machine_algorithm_named(r->algorithm);
-  const char *problem = machine_algorithm_run(&own, &m, algorithm, &task, &c);
+    task.list = hmm_permutation_list(&own, hmm_permutation_named(r->permutation), bits, 1);
+  const hmm_algorithm *algorithm = hmm_algorithm_named(r->algorithm);
+  const char *problem = hmm_algorithm_run(&own, &m, algorithm, &task, &c);
   paper_table *t = paper_add_table(a, out, "Table I: %s%s%s, n = 2^%u, w = %u, L = %" PRIu64,
                                    r->algorithm, r->permutation ? " of " : "",
                                    r->permutation ? r->permutation : "", bits, width, latency);
@@ -64,10 +64,10 @@ static void add_row(arena *a, paper_tables *out, const row *r, uint32_t bits, ui
                          0, "by the formula of the table"});
   m.barrier = false;
   if (!problem)
-    problem = machine_algorithm_run(&own, &m, algorithm, &task, &free);
+    problem = hmm_algorithm_run(&own, &m, algorithm, &task, &free);
   m.dmms = 8;
   if (!problem)
-    problem = machine_algorithm_run(&own, &m, algorithm, &task, &several);
+    problem = hmm_algorithm_run(&own, &m, algorithm, &task, &several);
   assert(!problem);
   paper_add(a, t, (paper_cell){"time units, d = 1, free", NAN, (double)free.time, 0, NULL});
   paper_add(a, t, (paper_cell){"time units, d = 8, free", NAN, (double)several.time, 0, NULL});
@@ -78,8 +78,8 @@ static void add_row(arena *a, paper_tables *out, const row *r, uint32_t bits, ui
 
 static double part_of(arena *a, const char *name, uint32_t bits, uint64_t seed) {
   arena own = {.failure = a->failure};
-  uint64_t *list = machine_permutation_list(&own, machine_permutation_named(name), bits, seed);
-  uint64_t n = UINT64_C(1) << bits, d = machine_distribution(&own, list, n, WIDTH);
+  uint64_t *list = hmm_permutation_list(&own, hmm_permutation_named(name), bits, seed);
+  uint64_t n = UINT64_C(1) << bits, d = hmm_distribution(&own, list, n, WIDTH);
   arena_free(&own);
   return (double)d / (double)n;
 }

@@ -2,7 +2,7 @@
 #include "core/units.h"
 #include "kernels/banks/layout.h"
 #include "kernels/hmm/plan.h"
-#include "runtime/explain/machine_report.h"
+#include "runtime/explain/hmm_report.h"
 #include "runtime/hmm/memory.h"
 #include "runtime/tune/measure.h"
 #include "tool/reports/address_text.h"
@@ -12,27 +12,27 @@
 #include <inttypes.h>
 #include <math.h>
 
-typedef struct machine_state {
+typedef struct hmm_command {
   const cli_arguments *args;
   arena *memory;
-  machine machine;
-  const machine_algorithm *algorithm;  // NULL: a plan
-  machine_task task;
+  hmm_machine machine;
+  const hmm_algorithm *algorithm;  // NULL: a plan
+  hmm_task task;
   const char *data;  // the name of the permutation or file, or NULL
-} machine_state;
+} hmm_command;
 
 // Threads: 0 where they are not given.
-static bool read_machine(machine_state *s) {
+static bool read_machine(hmm_command *s) {
   const cli_arguments *args = s->args;
-  for (int kind = 0; kind < MACHINE_KINDS; kind++)
-    if (!strcmp(args->operands[0], machine_names[kind])) {
+  for (int kind = 0; kind < HMM_KINDS; kind++)
+    if (!strcmp(args->operands[0], hmm_kind_names[kind])) {
       s->task.registers = cli_number(args, "--registers", 0);
-      s->machine = (machine){.kind = (machine_kind)kind,
-                             .width = (uint32_t)cli_number(args, "--width", 32),
-                             .dmms = (uint32_t)cli_number(args, "--dmms", 1),
-                             .latency = cli_number(args, "--latency", 100),
-                             .shared_latency = cli_number(args, "--shared-latency", 1),
-                             .threads = cli_number(args, "--threads", 0)};
+      s->machine = (hmm_machine){.kind = (hmm_kind)kind,
+                                 .width = (uint32_t)cli_number(args, "--width", 32),
+                                 .dmms = (uint32_t)cli_number(args, "--dmms", 1),
+                                 .latency = cli_number(args, "--latency", 100),
+                                 .shared_latency = cli_number(args, "--shared-latency", 1),
+                                 .threads = cli_number(args, "--threads", 0)};
       return true;
     }
   cli_usage_error("machine: unknown machine '%s' (there is dmm, umm and hmm)", args->operands[0]);
@@ -42,22 +42,22 @@ static bool read_machine(machine_state *s) {
 // ---- what it is to do ------------------------------------------------------------------------
 
 static const char *algorithm_name_at(const void *state, size_t i) {
-  const machine_algorithm *r = machine_algorithm_at(i);
+  const hmm_algorithm *r = hmm_algorithm_at(i);
   (void)state;
   return r ? r->name : NULL;
 }
 
 static cli_status list_algorithms(void) {
-  for (size_t i = 0; machine_algorithm_at(i); i++)
-    printf("%-20s%s\n", machine_algorithm_at(i)->name, machine_algorithm_at(i)->summary);
-  for (size_t i = 0; machine_permutation_at(i); i++)
-    printf("%s%s", i ? ", " : "permutations: ", machine_permutation_at(i)->name);
+  for (size_t i = 0; hmm_algorithm_at(i); i++)
+    printf("%-20s%s\n", hmm_algorithm_at(i)->name, hmm_algorithm_at(i)->summary);
+  for (size_t i = 0; hmm_permutation_at(i); i++)
+    printf("%s%s", i ? ", " : "permutations: ", hmm_permutation_at(i)->name);
   puts("");
   return CLI_OK;
 }
 
 // NULL: reported. `hint` is added to the message when the file cannot be read.
-static uint64_t *read_list(machine_state *s, const char *path, const char *hint) {
+static uint64_t *read_list(hmm_command *s, const char *path, const char *hint) {
   size_t length, line = 0;
   const char *wrong = "";
   char *bytes = cli_read_file(path, &length, &wrong);
@@ -76,55 +76,55 @@ static uint64_t *read_list(machine_state *s, const char *path, const char *hint)
   return good && (!n || n == list.count) ? list.items : NULL;
 }
 
-static bool read_permutation(machine_state *s) {
+static bool read_permutation(hmm_command *s) {
   const char *name = cli_value(s->args, "--permutation");
-  const machine_permutation *p = machine_permutation_named(name);
+  const hmm_permutation *p = hmm_permutation_named(name);
   uint64_t n = s->task.n;
   s->data = name;
   if (p) {
     uint32_t bits = (uint32_t)__builtin_ctzll(n);
-    if ((n & (n - 1)) != 0 || bits > MACHINE_MOST_BITS || (p->square && bits % 2)) {
+    if ((n & (n - 1)) != 0 || bits > HMM_SIZE_BITS_MAX || (p->square && bits % 2)) {
       cli_error("the permutation %s is one of n = 2^k elements, k %s, at most %d, not of %" PRIu64,
-                name, p->square ? "even" : "any", MACHINE_MOST_BITS, n);
+                name, p->square ? "even" : "any", HMM_SIZE_BITS_MAX, n);
       return false;
     }
-    s->task.list = machine_permutation_list(s->memory, p, bits, s->task.seed);
+    s->task.list = hmm_permutation_list(s->memory, p, bits, s->task.seed);
     return true;
   }
   uint64_t *list = read_list(s, name, "; permutations with names: permc machine dmm help");
-  const char *wrong = list ? machine_permutation_problem(s->memory, list, s->task.n) : NULL;
+  const char *wrong = list ? hmm_permutation_problem(s->memory, list, s->task.n) : NULL;
   if (wrong)
     cli_error("%s: it is no permutation: %s", name, wrong);
   s->task.list = list;
   return list && !wrong;
 }
 
-static bool read_addresses(machine_state *s) {
+static bool read_addresses(hmm_command *s) {
   s->data = cli_value(s->args, "--addresses");
   return (s->task.list = read_list(s, s->data, "")) != NULL;
 }
 
 // All that there is to do, but whole warps and as few as the algorithm takes.
-static uint64_t default_threads(const machine_state *s) {
+static uint64_t default_threads(const hmm_command *s) {
   uint64_t n = s->task.n, w = s->machine.width;
-  if (s->algorithm->data == MACHINE_ADDRESSES)
+  if (s->algorithm->data == HMM_INPUT_ADDRESSES)
     return (n + w - 1) / w * w;
-  return s->algorithm->takes & MACHINE_TAKES_REGISTERS ? n / w : n;
+  return s->algorithm->takes & HMM_TAKES_REGISTERS ? n / w : n;
 }
 
 // ---- memory ----------------------------------------------------------------------------------
 
 // Both executions, with barriers and free-running, hold what they have taken.
-static bool check_memory(const machine_state *s) {
+static bool check_memory(const hmm_command *s) {
   uint64_t bytes = 0;
-  char why[MACHINE_MEMORY_WHY], threads[NUMBER_SPACE] = "";
+  char why[HMM_MEMORY_WHY], threads[NUMBER_SPACE] = "";
   for (int barrier = 0; barrier < 2; barrier++) {
-    machine m = s->machine;
+    hmm_machine m = s->machine;
     m.barrier = barrier;
-    if (__builtin_add_overflow(bytes, machine_algorithm_bytes(&m, s->algorithm, &s->task), &bytes))
+    if (__builtin_add_overflow(bytes, hmm_algorithm_bytes(&m, s->algorithm, &s->task), &bytes))
       bytes = UINT64_MAX;
   }
-  if (machine_memory_fits((double)bytes, why))
+  if (hmm_memory_fits((double)bytes, why))
     return true;
   if (s->machine.threads)
     snprintf(threads, sizeof threads, " with p = %" PRIu64, s->machine.threads);
@@ -138,14 +138,14 @@ static bool check_memory(const machine_state *s) {
 }
 
 // That it does not fit, and what would.
-static cli_status report_large_plan(machine_state *s, const plan *p, const c_options *options,
+static cli_status report_large_plan(hmm_command *s, const plan *p, const c_options *options,
                                     const char *why) {
   enum { FEWER_BITS = 18 };
-  char ignored[MACHINE_MEMORY_WHY];
-  machine_estimate fewer;
+  char ignored[HMM_MEMORY_WHY];
+  hmm_estimate fewer;
   s->machine.threads = UINT64_C(1) << FEWER_BITS;
-  if (!machine_plan_report_estimate(s->memory, &s->machine, p, options, &fewer) &&
-      machine_memory_fits(fewer.bytes, ignored))
+  if (!hmm_plan_report_estimate(s->memory, &s->machine, p, options, &fewer) &&
+      hmm_memory_fits(fewer.bytes, ignored))
     cli_error("a memory machine for this plan needs %s: with --threads 2^%d it fits", why,
               FEWER_BITS);
   else
@@ -155,7 +155,7 @@ static cli_status report_large_plan(machine_state *s, const plan *p, const c_opt
   return CLI_WRONG;
 }
 
-static void warn_of_time(const machine_estimate *e) {
+static void warn_of_time(const hmm_estimate *e) {
   static const double many = 1.3e9, a_second = 1.3e8;  // as measured: ten seconds
   if (e->requests < many)
     return;
@@ -174,51 +174,51 @@ static void warn_of_time(const machine_estimate *e) {
 // ---- algorithms ------------------------------------------------------------------------------
 
 // NULL, or the option without which it cannot be.
-static const char *missing_option(const machine_state *s) {
-  const char *list = s->algorithm->data == MACHINE_PERMUTATION ? "--permutation"
-                     : s->algorithm->data == MACHINE_ADDRESSES ? "--addresses"
-                                                               : NULL;
+static const char *missing_option(const hmm_command *s) {
+  const char *list = s->algorithm->data == HMM_INPUT_PERMUTATION ? "--permutation"
+                     : s->algorithm->data == HMM_INPUT_ADDRESSES ? "--addresses"
+                                                                 : NULL;
   const char *name = list ? cli_value(s->args, list) : NULL;
   if (list && !name)
     return list;
-  bool from_file = name && !machine_permutation_named(name);
+  bool from_file = name && !hmm_permutation_named(name);
   return from_file || cli_is_given(s->args, "--size") ? NULL : "--size";
 }
 
 // NULL, or an option that says nothing to the algorithm.
-static const char *unused_option(const machine_state *s) {
-  const machine_algorithm *r = s->algorithm;
+static const char *unused_option(const hmm_command *s) {
+  const hmm_algorithm *r = s->algorithm;
   const char *permutation = cli_value(s->args, "--permutation");
-  const machine_permutation *p = permutation ? machine_permutation_named(permutation) : NULL;
-  bool random = r->data != MACHINE_PERMUTATION || (p && !p->at);
+  const hmm_permutation *p = permutation ? hmm_permutation_named(permutation) : NULL;
+  bool random = r->data != HMM_INPUT_PERMUTATION || (p && !p->at);
   const struct {
     const char *name;
     bool taken;
-  } options[] = {{"--permutation", r->data == MACHINE_PERMUTATION},
-                 {"--addresses", r->data == MACHINE_ADDRESSES},
-                 {"--registers", r->takes & MACHINE_TAKES_REGISTERS},
-                 {"--shared-latency", s->machine.kind == MACHINE_HMM},
-                 {"--seed", r->takes & MACHINE_TAKES_SEED && random}};
+  } options[] = {{"--permutation", r->data == HMM_INPUT_PERMUTATION},
+                 {"--addresses", r->data == HMM_INPUT_ADDRESSES},
+                 {"--registers", r->takes & HMM_TAKES_REGISTERS},
+                 {"--shared-latency", s->machine.kind == HMM_KIND_HMM},
+                 {"--seed", r->takes & HMM_TAKES_SEED && random}};
   for (size_t i = 0; i < sizeof options / sizeof *options; i++)
     if (!options[i].taken && cli_is_given(s->args, options[i].name))
       return options[i].name;
   return NULL;
 }
 
-static cli_status report_unused(machine_state *s, const char *option) {
+static cli_status report_unused(hmm_command *s, const char *option) {
   const char *permutation = cli_value(s->args, "--permutation");
   bool of_kind = !strcmp(option, "--shared-latency");
   bool of_permutation =
-      permutation && s->algorithm->data == MACHINE_PERMUTATION && !strcmp(option, "--seed");
+      permutation && s->algorithm->data == HMM_INPUT_PERMUTATION && !strcmp(option, "--seed");
   return cli_usage_error(
       "machine: %s is no option of %s", option,
-      of_kind          ? (s->machine.kind == MACHINE_DMM ? "a dmm" : "a umm")
+      of_kind          ? (s->machine.kind == HMM_KIND_DMM ? "a dmm" : "a umm")
       : of_permutation ? arena_printf(s->memory, "%s with %s", s->algorithm->name, permutation)
                        : s->algorithm->name);
 }
 
 // Reads --size; n stays 0 where it is not given.
-static cli_status read_size(machine_state *s) {
+static cli_status read_size(hmm_command *s) {
   const char *size = cli_value(s->args, "--size");
   size_t count;
   free(cli_values(s->args, "--size", &count));
@@ -226,14 +226,14 @@ static cli_status read_size(machine_state *s) {
     return cli_usage_error("machine: --size was given twice");
   if (size && (!cli_read_number(size, &s->task.n) || s->task.n == 0))
     return cli_usage_error("machine: --size must be a number from 1, such as 2^10, not '%s'", size);
-  if (s->task.n <= UINT64_C(1) << MACHINE_MOST_BITS)
+  if (s->task.n <= UINT64_C(1) << HMM_SIZE_BITS_MAX)
     return CLI_OK;
-  cli_error("n is at most 2^%d, not %" PRIu64, MACHINE_MOST_BITS, s->task.n);
+  cli_error("n is at most 2^%d, not %" PRIu64, HMM_SIZE_BITS_MAX, s->task.n);
   return CLI_WRONG;
 }
 
 // CLI_OK: s->task and the threads are there.
-static cli_status read_task(machine_state *s) {
+static cli_status read_task(hmm_command *s) {
   s->task.seed = cli_number(s->args, "--seed", 1);
   if (unused_option(s))
     return report_unused(s, unused_option(s));
@@ -243,29 +243,28 @@ static cli_status read_task(machine_state *s) {
   if (status != CLI_OK)
     return status;
   if (s->task.n && s->machine.threads) {
-    const char *problem = machine_algorithm_problem(s->memory, &s->machine, s->algorithm, &s->task);
+    const char *problem = hmm_algorithm_problem(s->memory, &s->machine, s->algorithm, &s->task);
     if (problem) {
       cli_error("%s", problem);
       return CLI_WRONG;
     }
   }
-  if (!check_memory(s) || (s->algorithm->data == MACHINE_PERMUTATION && !read_permutation(s)) ||
-      (s->algorithm->data == MACHINE_ADDRESSES && !read_addresses(s)))
+  if (!check_memory(s) || (s->algorithm->data == HMM_INPUT_PERMUTATION && !read_permutation(s)) ||
+      (s->algorithm->data == HMM_INPUT_ADDRESSES && !read_addresses(s)))
     return CLI_WRONG;
   if (s->machine.threads == 0)
     s->machine.threads = default_threads(s);
   return check_memory(s) ? CLI_OK : CLI_WRONG;
 }
 
-static cli_status run_algorithm(machine_state *s) {
-  machine_report report;
+static cli_status run_algorithm(hmm_command *s) {
+  hmm_report report;
   text out = {0};
   cli_status status = read_task(s);
   if (status != CLI_OK)
     return status;
   double start = bench_now();
-  const char *problem =
-      machine_report_make(s->memory, &s->machine, s->algorithm, &s->task, &report);
+  const char *problem = hmm_report_make(s->memory, &s->machine, s->algorithm, &s->task, &report);
   if (problem) {
     cli_error("%s", problem);
     return CLI_WRONG;
@@ -274,32 +273,31 @@ static cli_status run_algorithm(machine_state *s) {
     cli_print_time(NULL, "machine", bench_now() - start);
   report.data = s->data;
   if (cli_is_given(s->args, "--json"))
-    machine_report_json(&out, &report);
+    hmm_report_json(&out, &report);
   else
-    machine_report_text(&out, &report);
+    hmm_report_text(&out, &report);
   return cli_print_text(&out);
 }
 
 // ---- plans -----------------------------------------------------------------------------------
 
-static cli_status run_passes(machine_state *s, const plan *p, const char *entry) {
-  machine_plan_report r;
+static cli_status run_passes(hmm_command *s, const plan *p, const char *entry) {
+  hmm_plan_report r;
   text out = {0};
   double start = bench_now();
   const char *name = cli_value(s->args, "--layout");
   c_options options = C_OPTIONS_OF_GPU(NULL, 0);
   if (name)
     options.layout = layout_kind_and_seed(name, &options.layout_seed);
-  machine_estimate estimate;
-  char why[MACHINE_MEMORY_WHY];
-  const char *problem =
-      machine_plan_report_estimate(s->memory, &s->machine, p, &options, &estimate);
-  if (!problem && !machine_memory_fits(estimate.bytes, why))
+  hmm_estimate estimate;
+  char why[HMM_MEMORY_WHY];
+  const char *problem = hmm_plan_report_estimate(s->memory, &s->machine, p, &options, &estimate);
+  if (!problem && !hmm_memory_fits(estimate.bytes, why))
     return report_large_plan(s, p, &options, why);
   if (!problem)
     warn_of_time(&estimate);
   if (!problem)
-    problem = machine_plan_report_make(s->memory, &s->machine, p, entry, &options, &r);
+    problem = hmm_plan_report_make(s->memory, &s->machine, p, entry, &options, &r);
   if (problem) {
     cli_error("%s", problem);
     return CLI_WRONG;
@@ -307,13 +305,13 @@ static cli_status run_passes(machine_state *s, const plan *p, const char *entry)
   if (cli_is_given(s->args, "--time"))
     cli_print_time(NULL, "machine", bench_now() - start);
   if (cli_is_given(s->args, "--json"))
-    machine_plan_report_json(&out, &r);
+    hmm_plan_report_json(&out, &r);
   else
-    machine_plan_report_text(&out, &r);
+    hmm_plan_report_text(&out, &r);
   return cli_print_text(&out);
 }
 
-static cli_status run_plan(machine_state *s) {
+static cli_status run_plan(hmm_command *s) {
   cli_status status;
   const char *title;
   const plan *p = cli_gpu_plan(s->memory, s->args, cli_operand(s->args, 1), &title, &status);
@@ -323,7 +321,7 @@ static cli_status run_plan(machine_state *s) {
 // ---- the verb --------------------------------------------------------------------------------
 
 // Options of plans where there is an algorithm, and the other way round.
-static const char *misplaced_option(const machine_state *s) {
+static const char *misplaced_option(const hmm_command *s) {
   static const char *const of_plans[] = {"-e",         "--entry",  "--arguments",
                                          "--strategy", "--layout", NULL};
   static const char *const of_algorithms[] = {"--permutation", "--addresses", "--registers",
@@ -336,7 +334,7 @@ static const char *misplaced_option(const machine_state *s) {
 
 static cli_status run_machine(arena *memory, void *with) {
   const cli_arguments *args = with;
-  machine_state s = {.args = args, .memory = memory};
+  hmm_command s = {.args = args, .memory = memory};
   const char *what = cli_operand(args, 1);
   if (!read_machine(&s))
     return CLI_USAGE;
@@ -346,7 +344,7 @@ static cli_status run_machine(arena *memory, void *with) {
     return cli_usage_error("machine: an algorithm, a FILE or -e EXPR is missing (permc machine %s "
                            "help lists algorithms)",
                            args->operands[0]);
-  s.algorithm = what ? machine_algorithm_named(what) : NULL;
+  s.algorithm = what ? hmm_algorithm_named(what) : NULL;
   if (what && !s.algorithm && !cli_ends_with(what, ".perm"))
     return cli_unknown_name(args, "algorithm", what, algorithm_name_at,
                             arena_printf(memory,

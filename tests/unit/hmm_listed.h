@@ -1,7 +1,7 @@
 // Programs for the memory machines as lists, and a literal machine that executes them: pipelines as
 // rows of registers, moved on by one in each time unit.
-#ifndef PERMC_TESTS_UNIT_MACHINE_LISTED_H
-#define PERMC_TESTS_UNIT_MACHINE_LISTED_H
+#ifndef PERMC_TESTS_UNIT_HMM_LISTED_H
+#define PERMC_TESTS_UNIT_HMM_LISTED_H
 
 #include "kernels/hmm/hmm.h"
 #include "tests/unit/memory.h"
@@ -17,35 +17,35 @@ enum {
 typedef struct listed {
   uint32_t width;
   uint64_t warps, block_warps, steps;
-  machine_op op[LISTED_WARPS][LISTED_STEPS + 1];
+  hmm_op op[LISTED_WARPS][LISTED_STEPS + 1];
   uint64_t address[LISTED_WARPS][LISTED_STEPS][LISTED_LANES];
 } listed;
 
-static machine_op listed_op(void *state, uint64_t warp, uint64_t step) {
+static hmm_op listed_op(void *state, uint64_t warp, uint64_t step) {
   const listed *l = state;
   bool asks = false;
   for (uint32_t k = 0; k < l->width && step < l->steps; k++)
-    asks = asks || l->address[warp][step][k] != MACHINE_IDLE;
+    asks = asks || l->address[warp][step][k] != HMM_IDLE;
   if (step >= l->steps)
-    return MACHINE_END;
-  return asks || l->op[warp][step] == MACHINE_SYNC ? l->op[warp][step] : MACHINE_SKIP;
+    return HMM_END;
+  return asks || l->op[warp][step] == HMM_SYNC ? l->op[warp][step] : HMM_SKIP;
 }
 
 static void listed_lanes(void *state, uint64_t warp, uint64_t step, uint64_t *address,
-                         machine_word *value) {
+                         hmm_word *value) {
   const listed *l = state;
   (void)value;
   memcpy(address, l->address[warp][step], l->width * sizeof *address);
 }
 
-static inline machine_program listed_program(listed *l) {
-  return (machine_program){.warps = l->warps,
-                           .block_warps = l->block_warps,
-                           .state = l,
-                           .op = listed_op,
-                           .lanes = listed_lanes,
-                           .global_words = UINT64_MAX,
-                           .shared_words = UINT64_MAX};
+static inline hmm_program listed_program(listed *l) {
+  return (hmm_program){.warps = l->warps,
+                       .block_warps = l->block_warps,
+                       .state = l,
+                       .op = listed_op,
+                       .lanes = listed_lanes,
+                       .global_words = UINT64_MAX,
+                       .shared_words = UINT64_MAX};
 }
 
 // ---- the literal machine ---------------------------------------------------------------------
@@ -59,18 +59,18 @@ typedef struct literal_warp {
 } literal_warp;
 
 typedef struct literal {
-  const machine *m;
+  const hmm_machine *m;
   const listed *l;
   literal_warp warp[LISTED_WARPS];
   int64_t sending[LISTED_MEMORIES];  // the warp whose request is being sent, or -1
   uint64_t turn[LISTED_MEMORIES];
 } literal;
 
-static uint32_t literal_memory(const literal *x, uint64_t warp, machine_op op) {
-  return machine_is_shared(op) ? (uint32_t)(warp / x->l->block_warps % x->m->dmms) : x->m->dmms;
+static uint32_t literal_memory(const literal *x, uint64_t warp, hmm_op op) {
+  return hmm_is_shared(op) ? (uint32_t)(warp / x->l->block_warps % x->m->dmms) : x->m->dmms;
 }
 
-static machine_op literal_op(const literal *x, uint64_t warp) {
+static hmm_op literal_op(const literal *x, uint64_t warp) {
   return listed_op((void *)x->l, warp, x->warp[warp].step);
 }
 
@@ -80,7 +80,7 @@ static void literal_settle(literal *x) {
     again = false;
     for (uint64_t i = 0; i < x->l->warps; i++) {
       literal_warp *w = &x->warp[i];
-      machine_op op = literal_op(x, i);
+      hmm_op op = literal_op(x, i);
       bool done = true;
       for (uint32_t k = 0; k < x->l->width; k++)
         done = done && w->lane[k] == LANE_DONE;
@@ -88,19 +88,19 @@ static void literal_settle(literal *x) {
         w->waits = false;
         w->step++;
         again = true;
-      } else if (!w->waits && op == MACHINE_SKIP) {
+      } else if (!w->waits && op == HMM_SKIP) {
         w->step++;
         again = true;
-      } else if (!w->waits && op < MACHINE_ACCESSES) {
+      } else if (!w->waits && op < HMM_ACCESSES) {
         w->waits = again = true;
         for (uint32_t k = 0; k < x->l->width; k++)
-          w->lane[k] = x->l->address[i][w->step][k] == MACHINE_IDLE ? LANE_DONE : LANE_ASKS;
+          w->lane[k] = x->l->address[i][w->step][k] == HMM_IDLE ? LANE_DONE : LANE_ASKS;
       }
     }
     for (uint64_t b = 0; b < x->l->warps; b += x->l->block_warps) {
       bool all = true;
       for (uint64_t i = b; i < b + x->l->block_warps; i++)
-        all = all && literal_op(x, i) == MACHINE_SYNC;
+        all = all && literal_op(x, i) == HMM_SYNC;
       for (uint64_t i = b; all && i < b + x->l->block_warps; i++)
         x->warp[i].step++;
       again = again || all;
@@ -143,8 +143,8 @@ static void literal_send(literal *x, uint64_t warp, bool shared) {
 }
 
 static uint64_t literal_latency(const literal *x, uint64_t warp) {
-  bool shared = machine_is_shared(literal_op(x, warp));
-  return shared && x->m->kind == MACHINE_HMM ? x->m->shared_latency : x->m->latency;
+  bool shared = hmm_is_shared(literal_op(x, warp));
+  return shared && x->m->kind == HMM_KIND_HMM ? x->m->shared_latency : x->m->latency;
 }
 
 static void literal_unit(literal *x) {
@@ -166,7 +166,7 @@ static void literal_unit(literal *x) {
 }
 
 // Time units of the program, free-running.
-static inline uint64_t literal_time(const machine *m, const listed *l) {
+static inline uint64_t literal_time(const hmm_machine *m, const listed *l) {
   literal x = {.m = m, .l = l};
   for (uint32_t i = 0; i < LISTED_MEMORIES; i++)
     x.sending[i] = -1;
@@ -174,7 +174,7 @@ static inline uint64_t literal_time(const machine *m, const listed *l) {
     bool any = false;
     literal_settle(&x);
     for (uint64_t i = 0; i < l->warps; i++)
-      any = any || literal_op(&x, i) != MACHINE_END;
+      any = any || literal_op(&x, i) != HMM_END;
     if (!any)
       return time;
     literal_unit(&x);

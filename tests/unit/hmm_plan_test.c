@@ -44,13 +44,13 @@ enum { ROWS = sizeof rows / sizeof *rows };
 
 // No exchange has a conflict, and each line of memory is asked for once.
 static void check_counts(const row *r, const kernels *k) {
-  machine m = {MACHINE_HMM, 1, 32, 100, 1, 0, true};
+  hmm_machine m = {HMM_KIND_HMM, 1, 32, 100, 1, 0, true};
   for (uint32_t i = 0; i < k->plan->passes.count; i++) {
     arena scratch = {.failure = &kernels_failure};
-    machine_counts c = {0};
-    CHECK_STR(machine_plan_run(&scratch, &m, k->plan, i, NULL, NULL, &c), NULL);
-    for (machine_op op = 0; op < MACHINE_ACCESSES; op++)
-      if (machine_is_shared(op) || r->whole) {
+    hmm_counts c = {0};
+    CHECK_STR(hmm_plan_run(&scratch, &m, k->plan, i, NULL, NULL, &c), NULL);
+    for (hmm_op op = 0; op < HMM_ACCESSES; op++)
+      if (hmm_is_shared(op) || r->whole) {
         CHECK_EQ_U64(c.stages[op], c.accesses[op]);
         CHECK_EQ_U64(c.casual[op], 0);
       }
@@ -71,7 +71,7 @@ TEST(as_on_the_host) {
   for (size_t i = 0; i < ROWS; i++) {
     if (good && trial_agrees(&trials[i], &all[i])) {
       kernels_check_counts(&all[i]);
-      kernels_check_machine(&all[i]);
+      kernels_check_hmm(&all[i]);
       check_counts(&rows[i], &all[i]);
     }
     kernels_free(&all[i]);
@@ -112,9 +112,9 @@ static const row executed[] = {
 };
 enum { EXECUTED = sizeof executed / sizeof *executed };
 
-static machine_arrays filled_arrays(arena *own, const plan *p, permc_value *const *arguments,
-                                    size_t count) {
-  machine_arrays m = machine_arrays_of(own, p);
+static hmm_arrays filled_arrays(arena *own, const plan *p, permc_value *const *arguments,
+                                size_t count) {
+  hmm_arrays m = hmm_arrays_of(own, p);
   uint32_t number = 0;
   for (size_t v = 0; v < count; v++)
     for (size_t part = 0; part < permc_value_components(arguments[v]); part++, number++)
@@ -125,7 +125,7 @@ static machine_arrays filled_arrays(arena *own, const plan *p, permc_value *cons
   return m;
 }
 
-static void check_words(const row *r, const plan *p, const machine_arrays *m,
+static void check_words(const row *r, const plan *p, const hmm_arrays *m,
                         const permc_value *expected) {
   for (net_id i = 0; i < p->arrays.count; i++) {
     const net_array *a = &p->arrays.items[i];
@@ -147,11 +147,11 @@ static void check_executed(const row *r, permc_context *c) {
               permc_run(c, "-e", "interp", arguments, count, &oracle.values, &oracle.count);
   const plan *p = CHECK(good) ? kernels_plan(&own, c, "-e", r->types) : NULL;
   for (int i = 0; p && i < 4; i++) {
-    machine m = {MACHINE_HMM, i & 1 ? 3 : 1, 32, 50, 1, i & 1 ? 2048 : 0, i & 2};
-    machine_arrays arrays = filled_arrays(&own, p, arguments, count);
-    machine_counts counts;
+    hmm_machine m = {HMM_KIND_HMM, i & 1 ? 3 : 1, 32, 50, 1, i & 1 ? 2048 : 0, i & 2};
+    hmm_arrays arrays = filled_arrays(&own, p, arguments, count);
+    hmm_counts counts;
     for (uint32_t k = 0; k < p->passes.count; k++)
-      CHECK_STR(machine_plan_run(&own, &m, p, k, NULL, &arrays, &counts), NULL);
+      CHECK_STR(hmm_plan_run(&own, &m, p, k, NULL, &arrays, &counts), NULL);
     if (CHECK_EQ_U64(oracle.count, 1))
       check_words(r, p, &arrays, oracle.values[0]);
   }
@@ -184,12 +184,12 @@ static double seconds(void) {
 }
 
 // All passes: time units; *requests, if it is not NULL, the requests of lanes.
-static uint64_t time_of(const plan *p, const machine *m, uint64_t *requests) {
+static uint64_t time_of(const plan *p, const hmm_machine *m, uint64_t *requests) {
   uint64_t time = 0;
   for (uint32_t i = 0; i < p->passes.count; i++) {
     arena scratch = {.failure = &kernels_failure};
-    machine_counts c = {0};
-    CHECK_STR(machine_plan_run(&scratch, m, p, i, NULL, NULL, &c), NULL);
+    hmm_counts c = {0};
+    CHECK_STR(hmm_plan_run(&scratch, m, p, i, NULL, NULL, &c), NULL);
     time += c.time;
     if (requests)
       *requests += c.requests;
@@ -207,10 +207,10 @@ TEST(one_pass_as_in_table_1) {
   const plan *p = plan_of(&memory, c, "bitrev", "[2^16]u32");
   CHECK_EQ_U64(p->passes.count, 1);
   for (uint64_t latency = 1; latency <= 400; latency += 133) {
-    machine m = {MACHINE_HMM, 1, 32, latency, 1, 0, true};
-    machine_counts counts;
-    CHECK_STR(machine_plan_run(&memory, &m, p, 0, NULL, NULL, &counts), NULL);
-    uint64_t rounds = counts.rounds[MACHINE_READ_GLOBAL] + counts.rounds[MACHINE_WRITE_GLOBAL];
+    hmm_machine m = {HMM_KIND_HMM, 1, 32, latency, 1, 0, true};
+    hmm_counts counts;
+    CHECK_STR(hmm_plan_run(&memory, &m, p, 0, NULL, NULL, &counts), NULL);
+    uint64_t rounds = counts.rounds[HMM_READ_GLOBAL] + counts.rounds[HMM_WRITE_GLOBAL];
     CHECK_EQ_U64(counts.time, 4 * (UINT64_C(1) << 16) / 32 + rounds * (latency - 1));
   }
   arena_free(&memory);
@@ -226,14 +226,14 @@ TEST(latency_is_hidden) {
   const plan *p = plan_of(&memory, c, "sort", "[2^16]u32");
   uint64_t before = UINT64_MAX;
   for (uint64_t threads = 256; threads <= 65536; threads *= 4) {
-    machine m = {MACHINE_HMM, 8, 32, 400, 1, threads, false};
+    hmm_machine m = {HMM_KIND_HMM, 8, 32, 400, 1, threads, false};
     uint64_t time = time_of(p, &m, NULL);
     CHECK(time <= before);
     before = time;
   }
   before = UINT64_MAX;
   for (uint32_t d = 1; d <= 8; d *= 2) {
-    machine m = {MACHINE_HMM, d, 32, 400, 1, 0, false};
+    hmm_machine m = {HMM_KIND_HMM, d, 32, 400, 1, 0, false};
     uint64_t time = time_of(p, &m, NULL);
     CHECK(time <= before);
     before = time;
@@ -252,7 +252,7 @@ TEST(a_large_sorter) {
   const plan *p = plan_of(&memory, c, "sort", slow ? "[2^16]u32" : "[2^20]u32");
   uint64_t times[2], all[2];
   for (int barrier = 0; barrier < 2; barrier++) {
-    machine m = {MACHINE_HMM, 132, 32, 400, 1, 132 * 2048, barrier};
+    hmm_machine m = {HMM_KIND_HMM, 132, 32, 400, 1, 132 * 2048, barrier};
     uint64_t requests = 0;
     double start = seconds();
     uint64_t time = time_of(p, &m, &requests);
@@ -278,22 +278,22 @@ TEST(estimates) {
     abort();
   const plan *p = plan_of(&memory, c, "sort", "[2^16]u32");
   for (uint64_t threads = 0; threads <= 4096; threads += 1024) {
-    machine m = {MACHINE_HMM, 8, 32, 400, 1, threads, false};
-    machine_estimate e, tall;
+    hmm_machine m = {HMM_KIND_HMM, 8, 32, 400, 1, threads, false};
+    hmm_estimate e, tall;
     uint64_t requests = 0;
     time_of(p, &m, &requests);
-    CHECK_STR(machine_plan_estimate(&memory, &m, p, NULL, &e), NULL);
+    CHECK_STR(hmm_plan_estimate(&memory, &m, p, NULL, &e), NULL);
     CHECK_EQ_U64((uint64_t)e.requests, requests);
     m.dmms = 4096;
-    CHECK_STR(machine_plan_estimate(&memory, &m, p, NULL, &tall), NULL);
+    CHECK_STR(hmm_plan_estimate(&memory, &m, p, NULL, &tall), NULL);
     CHECK(tall.bytes > e.bytes);
   }
-  machine few = {MACHINE_HMM, 1, 32, 400, 1, 32, false}, odd = few;
-  machine_estimate e;
+  hmm_machine few = {HMM_KIND_HMM, 1, 32, 400, 1, 32, false}, odd = few;
+  hmm_estimate e;
   odd.threads = 300;
-  CHECK_STR(machine_plan_estimate(&memory, &few, p, NULL, &e),
+  CHECK_STR(hmm_plan_estimate(&memory, &few, p, NULL, &e),
             "the blocks of pass 1 have 256 threads: p = 32 is not enough for one");
-  CHECK_STR(machine_plan_estimate(&memory, &odd, p, NULL, &e),
+  CHECK_STR(hmm_plan_estimate(&memory, &odd, p, NULL, &e),
             "the threads are whole warps: p = 300 is no multiple of w = 32");
   arena_free(&memory);
   permc_context_free(c);
@@ -302,20 +302,20 @@ TEST(estimates) {
 TEST(what_has_no_plan_there) {
   arena memory = {.failure = &kernels_failure};
   permc_context *c = permc_context_new();
-  machine_counts counts;
+  hmm_counts counts;
   if (setjmp(kernels_failure))
     abort();
   const plan *p = plan_of(&memory, c, "bitrev", "[2^16]u32");
-  machine dmm = {MACHINE_DMM, 1, 32, 1, 1, 0, true}, narrow = {MACHINE_HMM, 1, 16, 1, 1, 0, true};
-  CHECK_STR(machine_plan_run(&memory, &dmm, p, 0, NULL, NULL, &counts),
+  hmm_machine dmm = {HMM_KIND_DMM, 1, 32, 1, 1, 0, true},
+              narrow = {HMM_KIND_HMM, 1, 16, 1, 1, 0, true};
+  CHECK_STR(hmm_plan_run(&memory, &dmm, p, 0, NULL, NULL, &counts),
             "a plan needs an hmm (permc machine hmm): a dmm has one memory only");
-  CHECK_STR(machine_plan_run(&memory, &narrow, p, 0, NULL, NULL, &counts),
+  CHECK_STR(hmm_plan_run(&memory, &narrow, p, 0, NULL, NULL, &counts),
             "the warps of a plan have 32 lanes: w = 16 will not do");
   CHECK(permc_use_strategy(c, "online"));
   p = plan_of(&memory, c, "bitrev", "[2^16]u32");
   narrow.width = 32;
-  CHECK_CONTAINS(machine_plan_run(&memory, &narrow, p, 0, NULL, NULL, &counts),
-                 "kernel of its own");
+  CHECK_CONTAINS(hmm_plan_run(&memory, &narrow, p, 0, NULL, NULL, &counts), "kernel of its own");
   arena_free(&memory);
   permc_context_free(c);
 }

@@ -6,26 +6,26 @@
 
 #include <math.h>
 
-static uint64_t run(const machine *m, const char *name, const machine_task *t, machine_counts *c) {
-  const machine_algorithm *r = machine_algorithm_named(name);
+static uint64_t run(const hmm_machine *m, const char *name, const hmm_task *t, hmm_counts *c) {
+  const hmm_algorithm *r = hmm_algorithm_named(name);
   CHECK(r != NULL);
-  *c = (machine_counts){0};
-  if (!CHECK_STR(machine_algorithm_run(&memory, m, r, t, c), NULL))
-    printf("%s %s, n = %" PRIu64 "\n", machine_names[m->kind], name, t->n);
+  *c = (hmm_counts){0};
+  if (!CHECK_STR(hmm_algorithm_run(&memory, m, r, t, c), NULL))
+    printf("%s %s, n = %" PRIu64 "\n", hmm_kind_names[m->kind], name, t->n);
   return c->time;
 }
 
-static uint64_t closed(const machine *m, const char *name, const machine_task *t) {
-  return machine_algorithm_time(&memory, m, machine_algorithm_named(name), t);
+static uint64_t closed(const hmm_machine *m, const char *name, const hmm_task *t) {
+  return hmm_algorithm_time(&memory, m, hmm_algorithm_named(name), t);
 }
 
 // ---- examples --------------------------------------------------------------------------------
 
 static void check_example(uint64_t latency, const uint64_t *list, uint64_t dmm, uint64_t umm) {
-  machine_task t = {.n = 8, .list = list};
-  machine_counts c;
+  hmm_task t = {.n = 8, .list = list};
+  hmm_counts c;
   for (int i = 0; i < 4; i++) {
-    machine m = {i & 1 ? MACHINE_UMM : MACHINE_DMM, 1, 4, latency, 1, 8, i & 2};
+    hmm_machine m = {i & 1 ? HMM_KIND_UMM : HMM_KIND_DMM, 1, 4, latency, 1, 8, i & 2};
     CHECK_EQ_U64(run(&m, "addresses", &t, &c), i & 1 ? umm : dmm);
   }
 }
@@ -38,19 +38,19 @@ TEST(figures) {
 
 // ---- DMM/UMM paper, Table 1 ------------------------------------------------------------------
 
-static void check_grid(machine m, uint64_t n) {
+static void check_grid(hmm_machine m, uint64_t n) {
   static const char *const names[] = {"contiguous", "stride"};
-  machine_task t = {.n = n};
-  machine_counts c;
+  hmm_task t = {.n = n};
+  hmm_counts c;
   uint64_t w = m.width, p = m.threads, apart = n / p;
-  uint64_t k = m.kind == MACHINE_DMM ? machine_gcd(apart, w) : apart < w ? apart : w;
+  uint64_t k = m.kind == HMM_KIND_DMM ? hmm_gcd(apart, w) : apart < w ? apart : w;
   for (int i = 0; i < 2; i++) {
     uint64_t each = i ? k : 1;
     uint64_t time = run(&m, names[i], &t, &c);
     CHECK_EQ_U64(time, closed(&m, names[i], &t));
     if (m.barrier)
       CHECK_EQ_U64(time, (each * (p / w) + m.latency - 1) * apart);
-    CHECK_EQ_U64(c.histogram[m.kind == MACHINE_DMM][each], n / w);
+    CHECK_EQ_U64(c.histogram[m.kind == HMM_KIND_DMM][each], n / w);
     // The orders of magnitude of the table, with the constants between them.
     double order = (double)(each * n) / (double)w + (double)(apart * m.latency);
     CHECK((double)time <= order && (double)time >= order / 2);
@@ -65,9 +65,9 @@ TEST(contiguous_and_stride) {
     arena_free(&memory);
     uint32_t w = widths[i % 10];
     uint64_t warps = UINT64_C(1) << 2 * (i / 50 % 4), apart = 1 + (uint64_t)i / 200;
-    machine m = {MACHINE_DMM, 1, w, latencies[i / 10 % 5], 1, w * warps, false};
+    hmm_machine m = {HMM_KIND_DMM, 1, w, latencies[i / 10 % 5], 1, w * warps, false};
     for (int k = 0; k < 4; k++) {
-      m.kind = k & 1 ? MACHINE_UMM : MACHINE_DMM;
+      m.kind = k & 1 ? HMM_KIND_UMM : HMM_KIND_DMM;
       m.barrier = k & 2;
       check_grid(m, m.threads * apart);
     }
@@ -78,11 +78,11 @@ TEST(contiguous_and_stride) {
 
 static const char *const transposes[] = {"crsw", "srcw", "drdw", "diagonal-transpose"};
 
-static void check_transposes(machine m, uint64_t side) {
-  machine_task t = {.n = side * side};
-  machine_counts c;
+static void check_transposes(hmm_machine m, uint64_t side) {
+  hmm_task t = {.n = side * side};
+  hmm_counts c;
   for (int i = 0; i < 8; i++) {
-    m.kind = i & 1 ? MACHINE_UMM : MACHINE_DMM;
+    m.kind = i & 1 ? HMM_KIND_UMM : HMM_KIND_DMM;
     for (int barrier = 0; barrier < 2; barrier++) {
       m.barrier = barrier;
       uint64_t time = run(&m, transposes[i / 2], &t, &c),
@@ -100,17 +100,17 @@ TEST(transposes_of_the_dmm) {
       for (uint64_t warps = 1; warps <= w * times; warps++) {
         arena_free(&memory);
         if (w * times * w * times % (w * warps) == 0)
-          check_transposes((machine){MACHINE_DMM, 1, w, 7, 1, w * warps, true}, w * times);
+          check_transposes((hmm_machine){HMM_KIND_DMM, 1, w, 7, 1, w * warps, true}, w * times);
       }
 }
 
 // Times are linear in n/w and n l/p, with constants that do not depend on n, p, l: two accesses of
 // each element by the diagonal access, four by rotations (a local and a global transpose).
 static void check_linear(uint64_t n, uint64_t latency, uint64_t threads) {
-  machine dmm = {MACHINE_DMM, 1, 32, latency, 1, threads, true}, umm = dmm;
-  machine_task t = {.n = n};
-  machine_counts c;
-  umm.kind = MACHINE_UMM;
+  hmm_machine dmm = {HMM_KIND_DMM, 1, 32, latency, 1, threads, true}, umm = dmm;
+  hmm_task t = {.n = n};
+  hmm_counts c;
+  umm.kind = HMM_KIND_UMM;
   uint64_t bandwidth = n / 32, waiting = n * (latency - 1) / threads;
   CHECK_EQ_U64(run(&dmm, "diagonal-transpose", &t, &c), 2 * bandwidth + 2 * waiting);
   if (threads <= n / 32)
@@ -135,10 +135,10 @@ TEST(transposes_with_registers) {
       for (uint64_t r = 1; r <= w; r *= 4)
         for (uint64_t warps = 1; warps <= 4; warps *= 4) {
           arena_free(&memory);
-          machine m = {MACHINE_UMM, 1, w, 9, 1, w * warps, barrier};
-          machine_task t = {.n = 16 * w * w, .registers = r};
-          machine_counts c;
-          uint64_t root = machine_side(w / r), time = run(&m, "umm-transpose", &t, &c);
+          hmm_machine m = {HMM_KIND_UMM, 1, w, 9, 1, w * warps, barrier};
+          hmm_task t = {.n = 16 * w * w, .registers = r};
+          hmm_counts c;
+          uint64_t root = hmm_side(w / r), time = run(&m, "umm-transpose", &t, &c);
           CHECK_EQ_U64(c.histogram[0][1], c.accesses[0] + c.accesses[1]);
           if (m.barrier)
             CHECK_EQ_U64(time, 4 * (t.n / w + t.n * 8 / m.threads) * root);
@@ -148,8 +148,8 @@ TEST(transposes_with_registers) {
 // ---- HMM paper, Table I ----------------------------------------------------------------------
 
 // Rounds that are not casual, and those that are, by op.
-static void check_rounds(const machine_counts *c, const uint64_t *good, const uint64_t *casual) {
-  for (machine_op op = 0; op < MACHINE_ACCESSES; op++) {
+static void check_rounds(const hmm_counts *c, const uint64_t *good, const uint64_t *casual) {
+  for (hmm_op op = 0; op < HMM_ACCESSES; op++) {
     CHECK_EQ_U64(c->rounds[op] - c->casual[op], good[op]);
     CHECK_EQ_U64(c->casual[op], casual[op]);
   }
@@ -157,19 +157,19 @@ static void check_rounds(const machine_counts *c, const uint64_t *good, const ui
 
 static void check_table_1(uint32_t bits, uint32_t w, uint64_t latency) {
   uint64_t n = UINT64_C(1) << bits;
-  machine m = {MACHINE_HMM, 1, w, latency, 1, n, true};
-  machine_counts c;
-  CHECK_EQ_U64(run(&m, "hmm-transpose", &(machine_task){.n = n}, &c), 4 * n / w + 2 * latency - 2);
+  hmm_machine m = {HMM_KIND_HMM, 1, w, latency, 1, n, true};
+  hmm_counts c;
+  CHECK_EQ_U64(run(&m, "hmm-transpose", &(hmm_task){.n = n}, &c), 4 * n / w + 2 * latency - 2);
   check_rounds(&c, (uint64_t[]){1, 1, 1, 1}, (uint64_t[]){0, 0, 0, 0});
-  for (size_t i = 0; machine_permutation_at(i); i++) {
-    uint64_t *list = machine_permutation_list(&memory, machine_permutation_at(i), bits, 3);
+  for (size_t i = 0; hmm_permutation_at(i); i++) {
+    uint64_t *list = hmm_permutation_list(&memory, hmm_permutation_at(i), bits, 3);
     uint64_t *inverse = NEW_ARRAY(&memory, uint64_t, n);
     for (uint64_t k = 0; k < n; k++)
       inverse[list[k]] = k;
     bool moves = i > 0;
-    uint64_t d = machine_distribution(&memory, list, n, w),
-             s = machine_distribution(&memory, inverse, n, w);
-    machine_task t = {.n = n, .list = list};
+    uint64_t d = hmm_distribution(&memory, list, n, w),
+             s = hmm_distribution(&memory, inverse, n, w);
+    hmm_task t = {.n = n, .list = list};
     CHECK_EQ_U64(run(&m, "d-designated", &t, &c), d + 2 * n / w + 3 * latency - 3);
     check_rounds(&c, (uint64_t[]){2, !moves, 0, 0}, (uint64_t[]){0, moves, 0, 0});
     CHECK_EQ_U64(run(&m, "s-designated", &t, &c), s + 2 * n / w + 3 * latency - 3);
@@ -194,9 +194,9 @@ TEST(several_dmms) {
   for (uint32_t d = 1; d <= 16; d *= 2)
     for (int barrier = 0; barrier < 2; barrier++) {
       arena_free(&memory);
-      machine m = {MACHINE_HMM, d, 8, 50, 1, 4096, barrier};
-      machine_task t = {.n = 4096};
-      machine_counts c;
+      hmm_machine m = {HMM_KIND_HMM, d, 8, 50, 1, 4096, barrier};
+      hmm_task t = {.n = 4096};
+      hmm_counts c;
       uint64_t time = run(&m, "hmm-transpose", &t, &c);
       if (m.barrier)
         CHECK_EQ_U64(time, 2 * 4096 / 8 + 2 * 4096 / 8 / d + 2 * 50 - 2);
@@ -211,17 +211,17 @@ TEST(permutations_in_turns) {
   for (int i = 0; i < 3 * 5 * 2; i++) {
     arena_free(&memory);
     uint32_t bits = 12;
-    machine m = {(machine_kind)(i % 3), 1, 32, 20, 1, 512, i >= 15};
-    machine_task t = {.n = 1 << bits,
-                      .list = machine_permutation_list(
-                          &memory, machine_permutation_at((size_t)(i / 3 % 5)), bits, 9)};
-    machine_counts c;
+    hmm_machine m = {(hmm_kind)(i % 3), 1, 32, 20, 1, 512, i >= 15};
+    hmm_task t = {
+        .n = 1 << bits,
+        .list = hmm_permutation_list(&memory, hmm_permutation_at((size_t)(i / 3 % 5)), bits, 9)};
+    hmm_counts c;
     for (int s = 0; s < 2; s++) {
       const char *name = s ? "s-designated" : "d-designated";
       uint64_t time = run(&m, name, &t, &c), stages = 0;
-      for (machine_op op = 0; op < MACHINE_ACCESSES; op++)
+      for (hmm_op op = 0; op < HMM_ACCESSES; op++)
         stages += c.stages[op];
-      CHECK_EQ_U64(machine_algorithm_distribution(&memory, &m, machine_algorithm_named(name), &t),
+      CHECK_EQ_U64(hmm_algorithm_distribution(&memory, &m, hmm_algorithm_named(name), &t),
                    stages - 2 * t.n / m.width);
       if (m.barrier)
         CHECK_EQ_U64(time, closed(&m, name, &t));
@@ -235,10 +235,10 @@ TEST(distributions) {
   START();
   static const uint64_t expected[] = {1, 2, 0, 32, 32};  // n/w of: the random one is not fixed
   uint64_t n = 1 << 14;
-  for (size_t i = 0; machine_permutation_at(i); i++) {
-    uint64_t *list = machine_permutation_list(&memory, machine_permutation_at(i), 14, 1);
+  for (size_t i = 0; hmm_permutation_at(i); i++) {
+    uint64_t *list = hmm_permutation_list(&memory, hmm_permutation_at(i), 14, 1);
     if (expected[i])
-      CHECK_EQ_U64(machine_distribution(&memory, list, n, 32), expected[i] * n / 32);
+      CHECK_EQ_U64(hmm_distribution(&memory, list, n, 32), expected[i] * n / 32);
   }
 }
 
@@ -248,9 +248,8 @@ TEST(distribution_of_random_permutations) {
   double least = 2, most = 0;
   for (uint64_t seed = 1; seed <= 3; seed++) {
     arena_free(&memory);
-    uint64_t *list =
-        machine_permutation_list(&memory, machine_permutation_named("random"), 22, seed);
-    double part = (double)machine_distribution(&memory, list, 1 << 22, 32) / (1 << 22);
+    uint64_t *list = hmm_permutation_list(&memory, hmm_permutation_named("random"), 22, seed);
+    double part = (double)hmm_distribution(&memory, list, 1 << 22, 32) / (1 << 22);
     least = fmin(least, part);
     most = fmax(most, part);
   }

@@ -1,4 +1,4 @@
-#include "runtime/explain/machine_report.h"
+#include "runtime/explain/hmm_report.h"
 #include "kernels/emit/swizzle.h"
 
 #include "runtime/explain/json.h"
@@ -6,26 +6,26 @@
 #include <ctype.h>
 #include <inttypes.h>
 
-const char *machine_report_make(arena *a, const machine *m, const machine_algorithm *r,
-                                const machine_task *t, machine_report *out) {
-  *out = (machine_report){.machine = *m, .algorithm = r, .task = t};
+const char *hmm_report_make(arena *a, const hmm_machine *m, const hmm_algorithm *r,
+                            const hmm_task *t, hmm_report *out) {
+  *out = (hmm_report){.machine = *m, .algorithm = r, .task = t};
   for (int free = 0; free < 2; free++) {
-    machine own = *m;
+    hmm_machine own = *m;
     own.barrier = !free;
-    const char *problem = machine_algorithm_run(a, &own, r, t, &out->counts[free]);
+    const char *problem = hmm_algorithm_run(a, &own, r, t, &out->counts[free]);
     if (problem)
       return problem;
-    out->closed[free] = machine_algorithm_time(a, &own, r, t);
+    out->closed[free] = hmm_algorithm_time(a, &own, r, t);
   }
-  out->distribution = machine_algorithm_distribution(a, m, r, t);
+  out->distribution = hmm_algorithm_distribution(a, m, r, t);
   return NULL;
 }
 
 // ---- text ------------------------------------------------------------------------------------
 
-static void text_machine(text *to, const machine *m, uint64_t threads) {
-  bool hmm = m->kind == MACHINE_HMM;
-  text_printf(to, "%s: ", machine_names[m->kind]);
+static void text_machine(text *to, const hmm_machine *m, uint64_t threads) {
+  bool hmm = m->kind == HMM_KIND_HMM;
+  text_printf(to, "%s: ", hmm_kind_names[m->kind]);
   if (hmm)
     text_printf(to, "d = %u, ", m->dmms);
   text_printf(to, "w = %u, %s = %" PRIu64, m->width, hmm ? "L" : "l", m->latency);
@@ -41,11 +41,11 @@ static void text_row(text *to, const char *name, const uint64_t *x, int count) {
     text_printf(to, " %13" PRIu64, x[i]);
 }
 
-static void text_rounds(text *to, const machine_counts *c) {
+static void text_rounds(text *to, const hmm_counts *c) {
   text_printf(to, "\n%-16s%14s%14s%14s%14s\n", "rounds", "good", "casual", "accesses", "stages");
-  for (machine_op op = 0; op < MACHINE_ACCESSES; op++)
+  for (hmm_op op = 0; op < HMM_ACCESSES; op++)
     if (c->accesses[op]) {
-      text_row(to, machine_op_names[op],
+      text_row(to, hmm_op_names[op],
                (uint64_t[]){c->rounds[op] - c->casual[op], c->casual[op], c->accesses[op],
                             c->stages[op]},
                4);
@@ -53,7 +53,7 @@ static void text_rounds(text *to, const machine_counts *c) {
     }
 }
 
-static void text_congestion(text *to, const machine_counts *c) {
+static void text_congestion(text *to, const hmm_counts *c) {
   for (int shared = 0; shared < 2; shared++) {
     const char *before = NULL;
     for (uint32_t k = 0; k <= c->width; k++)
@@ -69,15 +69,15 @@ static void text_congestion(text *to, const machine_counts *c) {
 
 // In the names of the report's first line: the main memory's latency is L on an HMM, where formulas
 // for all machines have l.
-static void text_formula(text *to, const machine_report *r, const char *formula) {
-  bool as_it_is = r->machine.kind != MACHINE_HMM || r->algorithm->tiles;
+static void text_formula(text *to, const hmm_report *r, const char *formula) {
+  bool as_it_is = r->machine.kind != HMM_KIND_HMM || r->algorithm->tiles;
   for (const char *at = formula; *at; at++) {
     bool word = (at > formula && isalpha((unsigned char)at[-1])) || isalpha((unsigned char)at[1]);
     text_add(to, *at == 'l' && !word && !as_it_is ? "L" : at, 1);
   }
 }
 
-static void text_closed(text *to, const machine_report *r) {
+static void text_closed(text *to, const hmm_report *r) {
   text_row(to, "closed form", r->closed, r->closed[1] ? 2 : 1);
   text_string(to, "\n  barriers: ");
   text_formula(to, r, r->algorithm->formula);
@@ -85,12 +85,12 @@ static void text_closed(text *to, const machine_report *r) {
     text_printf(to, ", D_w = %" PRIu64, r->distribution);
   if (r->closed[1]) {
     text_string(to, "\n  free: ");
-    text_formula(to, r, MACHINE_FREE_FORMULA);
+    text_formula(to, r, HMM_FREE_FORMULA);
   }
   text_string(to, "\n");
 }
 
-void machine_report_text(text *to, const machine_report *r) {
+void hmm_report_text(text *to, const hmm_report *r) {
   text_machine(to, &r->machine, r->machine.threads);
   text_printf(to, "; %s%s%s%s, n = %" PRIu64 "\n%s", r->algorithm->name, r->data ? " (" : "",
               r->data ? r->data : "", r->data ? ")" : "", r->task->n, r->algorithm->summary);
@@ -104,36 +104,36 @@ void machine_report_text(text *to, const machine_report *r) {
   text_rounds(to, &r->counts[0]);
   text_congestion(to, &r->counts[0]);
   text_printf(to, "\n%s\n",
-              r->algorithm->data == MACHINE_ADDRESSES ? "accesses are counted, nothing is moved"
-                                                      : "results are right");
+              r->algorithm->data == HMM_INPUT_ADDRESSES ? "accesses are counted, nothing is moved"
+                                                        : "results are right");
 }
 
-const char *machine_plan_report_estimate(arena *a, const machine *m, const plan *p,
-                                         const c_options *options, machine_estimate *out) {
+const char *hmm_plan_report_estimate(arena *a, const hmm_machine *m, const plan *p,
+                                     const c_options *options, hmm_estimate *out) {
   const char *problem = NULL;
-  *out = (machine_estimate){0};
+  *out = (hmm_estimate){0};
   for (int barrier = 0; barrier < 2 && !problem; barrier++) {
-    machine_estimate one;
-    machine own = *m;
+    hmm_estimate one;
+    hmm_machine own = *m;
     own.barrier = barrier;
-    problem = machine_plan_estimate(a, &own, p, options, &one);
+    problem = hmm_plan_estimate(a, &own, p, options, &one);
     out->requests += one.requests;
     out->bytes += one.bytes;
   }
   return problem;
 }
 
-const char *machine_plan_report_make(arena *a, const machine *m, const plan *p, const char *entry,
-                                     const c_options *options, machine_plan_report *out) {
+const char *hmm_plan_report_make(arena *a, const hmm_machine *m, const plan *p, const char *entry,
+                                 const c_options *options, hmm_plan_report *out) {
   text exchanges = {0};
-  *out = (machine_plan_report){.machine = *m, .entry = entry, .count = (uint32_t)p->passes.count};
+  *out = (hmm_plan_report){.machine = *m, .entry = entry, .count = (uint32_t)p->passes.count};
   const char *problem = NULL;
   for (int free = 0; free < 2; free++) {
-    out->passes[free] = NEW_ARRAY(a, machine_counts, out->count);
-    machine own = *m;
+    out->passes[free] = NEW_ARRAY(a, hmm_counts, out->count);
+    hmm_machine own = *m;
     own.barrier = !free;
     for (uint32_t i = 0; i < out->count && !problem; i++)
-      problem = machine_plan_run(a, &own, p, i, options, NULL, &out->passes[free][i]);
+      problem = hmm_plan_run(a, &own, p, i, options, NULL, &out->passes[free][i]);
   }
   if (!problem)
     c_swizzle_print(a, &exchanges, p, options);
@@ -144,16 +144,16 @@ const char *machine_plan_report_make(arena *a, const machine *m, const plan *p, 
 
 // What a pass that runs freely waits for: the pipeline that is busy for most of its time, or, if
 // none is for half of it, answers.
-static const char *bound_of(const machine_plan_report *r, uint32_t pass) {
+static const char *bound_of(const hmm_plan_report *r, uint32_t pass) {
   uint64_t stages[2] = {0, 0};
-  for (machine_op op = 0; op < MACHINE_ACCESSES; op++)
-    stages[machine_is_shared(op)] += r->passes[1][pass].stages[op];
+  for (hmm_op op = 0; op < HMM_ACCESSES; op++)
+    stages[hmm_is_shared(op)] += r->passes[1][pass].stages[op];
   stages[1] /= r->machine.dmms;  // that work side by side
   bool shared = stages[1] > stages[0];
   return 2 * stages[shared] < r->passes[1][pass].time ? "latency" : shared ? "shared" : "global";
 }
 
-void machine_plan_report_text(text *to, const machine_plan_report *r) {
+void hmm_plan_report_text(text *to, const hmm_plan_report *r) {
   uint64_t sum[7] = {0};
   double all = 0;
   text_machine(to, &r->machine, r->machine.threads);
@@ -163,12 +163,12 @@ void machine_plan_report_text(text *to, const machine_plan_report *r) {
   for (uint32_t i = 0; i <= r->count; i++) {
     uint64_t x[6] = {0};
     if (i < r->count) {
-      const machine_counts *c = &r->passes[0][i];
+      const hmm_counts *c = &r->passes[0][i];
       x[0] = c->time;
       x[1] = r->passes[1][i].time;
-      for (machine_op op = 0; op < MACHINE_ACCESSES; op++) {
-        x[2 + machine_is_shared(op)] += c->stages[op];
-        x[4 + machine_is_shared(op)] += c->accesses[op];
+      for (hmm_op op = 0; op < HMM_ACCESSES; op++) {
+        x[2 + hmm_is_shared(op)] += c->stages[op];
+        x[4 + hmm_is_shared(op)] += c->accesses[op];
       }
       for (int k = 0; k < 6; k++)
         sum[k] += x[k];
@@ -196,28 +196,28 @@ void machine_plan_report_text(text *to, const machine_plan_report *r) {
 
 // ---- JSON ------------------------------------------------------------------------------------
 
-static void json_machine(text *to, const machine *m) {
+static void json_machine(text *to, const hmm_machine *m) {
   text_printf(to,
               "{\"machine\": \"%s\", \"width\": %u, \"dmms\": %u, \"latency\": %" PRIu64
               ", \"shared_latency\": %" PRIu64 ", \"threads\": ",
-              machine_names[m->kind], m->width, m->dmms, m->latency, m->shared_latency);
+              hmm_kind_names[m->kind], m->width, m->dmms, m->latency, m->shared_latency);
   if (m->threads)
     text_printf(to, "%" PRIu64, m->threads);
   else
     text_string(to, "null");  // as many as there is work for
 }
 
-static void json_rounds(text *to, const machine_counts *c) {
+static void json_rounds(text *to, const hmm_counts *c) {
   const char *comma = "";
   text_string(to, "\"rounds\": [");
-  for (machine_op op = 0; op < MACHINE_ACCESSES; op++)
+  for (hmm_op op = 0; op < HMM_ACCESSES; op++)
     if (c->accesses[op]) {
       text_printf(to,
                   "%s{\"memory\": \"%s\", \"access\": \"%s\", \"good\": %" PRIu64
                   ", \"casual\": %" PRIu64 ", \"accesses\": %" PRIu64 ", \"stages\": %" PRIu64 "}",
-                  comma, machine_is_shared(op) ? "shared" : "global",
-                  machine_is_write(op) ? "write" : "read", c->rounds[op] - c->casual[op],
-                  c->casual[op], c->accesses[op], c->stages[op]);
+                  comma, hmm_is_shared(op) ? "shared" : "global",
+                  hmm_is_write(op) ? "write" : "read", c->rounds[op] - c->casual[op], c->casual[op],
+                  c->accesses[op], c->stages[op]);
       comma = ", ";
     }
   text_string(to, "], \"congestion\": [");
@@ -240,7 +240,7 @@ static void json_time(text *to, const char *name, uint64_t time, uint64_t closed
     text_string(to, "null}, ");
 }
 
-void machine_report_json(text *to, const machine_report *r) {
+void hmm_report_json(text *to, const hmm_report *r) {
   json_machine(to, &r->machine);
   text_printf(to, ", \"algorithm\": \"%s\", \"n\": %" PRIu64 ", \"requests\": %" PRIu64 ", ",
               r->algorithm->name, r->task->n, r->counts[0].requests);
@@ -251,7 +251,7 @@ void machine_report_json(text *to, const machine_report *r) {
 }
 
 // , "layout": "RAP", "exchanges": ["pass 1, before phase 2: seed 1, 64 random numbers", ...]
-static void json_exchanges(text *to, const machine_plan_report *r) {
+static void json_exchanges(text *to, const hmm_plan_report *r) {
   text_printf(to, ", \"layout\": \"%s\", \"exchanges\": [", r->layout);
   for (const char *line = r->exchanges, *end; (end = strchr(line, '\n')) != NULL; line = end + 1) {
     text line_text = {0};
@@ -265,7 +265,7 @@ static void json_exchanges(text *to, const machine_plan_report *r) {
   text_string(to, "]");
 }
 
-void machine_plan_report_json(text *to, const machine_plan_report *r) {
+void hmm_plan_report_json(text *to, const hmm_plan_report *r) {
   json_machine(to, &r->machine);
   text_string(to, ", \"entry\": ");
   json_write_string(to, r->entry);

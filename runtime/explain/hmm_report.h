@@ -15,53 +15,53 @@
 //   results are right
 //
 // A round is one step of all warps; a good one is coalesced (global) or conflict-free (shared).
-#ifndef PERMC_RUNTIME_EXPLAIN_MACHINE_REPORT_H
-#define PERMC_RUNTIME_EXPLAIN_MACHINE_REPORT_H
+#ifndef PERMC_RUNTIME_EXPLAIN_HMM_REPORT_H
+#define PERMC_RUNTIME_EXPLAIN_HMM_REPORT_H
 
 #include "kernels/hmm/algorithm.h"
 #include "kernels/hmm/plan.h"
 
 // [0]: with a barrier after each round; [1]: free-running.
-typedef struct machine_report {
-  machine machine;
-  const machine_algorithm *algorithm;
-  const machine_task *task;
+typedef struct hmm_report {
+  hmm_machine machine;
+  const hmm_algorithm *algorithm;
+  const hmm_task *task;
   const char *data;  // the name of the permutation or file, or NULL
-  machine_counts counts[2];
+  hmm_counts counts[2];
   uint64_t closed[2];     // 0: there is no closed form
   uint64_t distribution;  // D_w of a permutation: its casual round's stages; 0 of others
-} machine_report;
+} hmm_report;
 
 // NULL: *out has been counted, and results are right. Otherwise a sentence.
-const char *machine_report_make(arena *a, const machine *m, const machine_algorithm *r,
-                                const machine_task *t, machine_report *out);
-void machine_report_text(text *to, const machine_report *r);
+const char *hmm_report_make(arena *a, const hmm_machine *m, const hmm_algorithm *r,
+                            const hmm_task *t, hmm_report *out);
+void hmm_report_text(text *to, const hmm_report *r);
 // {"machine": "dmm", "width": 32, "dmms": 1, "latency": 100, "shared_latency": 1, "threads": 256,
 //  "algorithm": "stride", "n": 1024, "requests": 1024,
 //  "barriers": {"time": 524, "closed_form": 524}, "free": {"time": 524, "closed_form": null},
 //  "rounds": [{"memory": "shared", "access": "read", "good": 0, "casual": 4, "accesses": 32,
 //              "stages": 128}], "congestion": [{"memory": "shared", "stages": 4, "accesses": 32}]}
-void machine_report_json(text *to, const machine_report *r);
+void hmm_report_json(text *to, const hmm_report *r);
 
 // The same of a plan, pass by pass.
-typedef struct machine_plan_report {
-  machine machine;
+typedef struct hmm_plan_report {
+  hmm_machine machine;
   const char *entry;
   uint32_t count;
-  machine_counts *passes[2];
+  hmm_counts *passes[2];
   const double *seconds;  // by pass, as a GPU takes for it; NULL: there was none to be asked
   const char *layout;     // of exchanges; NULL: the planner's own
   const char *exchanges;  // a line for each, with the layout's parameters; ""
   const char *like;       // what the machine is like, or NULL
-} machine_plan_report;
+} hmm_plan_report;
 
-// What machine_plan_report_make will take. NULL, or a sentence.
-const char *machine_plan_report_estimate(arena *a, const machine *m, const plan *p,
-                                         const c_options *options, machine_estimate *out);
+// What hmm_plan_report_make will take. NULL, or a sentence.
+const char *hmm_plan_report_estimate(arena *a, const hmm_machine *m, const plan *p,
+                                     const c_options *options, hmm_estimate *out);
 // Executes all passes twice. NULL: *out has been counted; otherwise a sentence.
-const char *machine_plan_report_make(arena *a, const machine *m, const plan *p, const char *entry,
-                                     const c_options *options, machine_plan_report *out);
-void machine_plan_report_text(text *to, const machine_plan_report *r);
-void machine_plan_report_json(text *to, const machine_plan_report *r);
+const char *hmm_plan_report_make(arena *a, const hmm_machine *m, const plan *p, const char *entry,
+                                 const c_options *options, hmm_plan_report *out);
+void hmm_plan_report_text(text *to, const hmm_plan_report *r);
+void hmm_plan_report_json(text *to, const hmm_plan_report *r);
 
 #endif

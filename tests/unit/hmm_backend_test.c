@@ -107,8 +107,8 @@ static uint64_t counted(permc_context *c, const char *entry, const char *types,
   const plan *p = plan_of(c, entry, types);
   uint64_t time = 0;
   for (uint32_t i = 0; CHECK(p != NULL) && i < p->passes.count; i++) {
-    machine_counts one;
-    CHECK_STR(machine_plan_run(&memory, &machine_plan_usual, p, i, options, NULL, &one), NULL);
+    hmm_counts one;
+    CHECK_STR(hmm_plan_run(&memory, &hmm_plan_default, p, i, options, NULL, &one), NULL);
     time += one.time;
   }
   return time;

@@ -3,21 +3,21 @@
 #include "runtime/cuda/nvrtc.h"
 #include "runtime/cuda/program.h"
 #include "runtime/explain/explain.h"
-#include "runtime/explain/machine_report.h"
+#include "runtime/explain/hmm_report.h"
 #include "runtime/hmm/memory.h"
 
 // An H200: 132 multiprocessors of 2048 threads; latencies in cycles, measured by a chain of reads
 // (docs/benchmarks.md, "Latencies").
-static const machine usual = {.kind = MACHINE_HMM,
-                              .dmms = 132,
-                              .width = MACHINE_PLAN_WIDTH,
-                              .latency = 700,
-                              .shared_latency = 29,
-                              .threads = 132 * 2048};
+static const hmm_machine usual = {.kind = HMM_KIND_HMM,
+                                  .dmms = 132,
+                                  .width = HMM_PLAN_WIDTH,
+                                  .latency = 700,
+                                  .shared_latency = 29,
+                                  .threads = 132 * 2048};
 
 // Runs the plan's passes one by one on memory as it is: what they compute means nothing. NULL:
 // there is no GPU, or it cannot run the plan.
-static const double *measure(permc_context *c, arena *a, const plan *p, machine *like) {
+static const double *measure(permc_context *c, arena *a, const plan *p, hmm_machine *like) {
   enum { RUNS = 100 };
   char why[CUDA_WHY];
   cpu_failure failure;
@@ -44,15 +44,15 @@ static const double *measure(permc_context *c, arena *a, const plan *p, machine 
 }
 
 // False: it does not fit, or would take minutes; reported.
-static bool fits(permc_context *c, arena *a, const plan *p, const machine *m,
+static bool fits(permc_context *c, arena *a, const plan *p, const hmm_machine *m,
                  const c_options *options) {
   const double most = 1e10;  // requests: more than a minute
-  machine_estimate e;
-  char why[MACHINE_MEMORY_WHY];
-  const char *problem = machine_plan_report_estimate(a, m, p, options, &e);
+  hmm_estimate e;
+  char why[HMM_MEMORY_WHY];
+  const char *problem = hmm_plan_report_estimate(a, m, p, options, &e);
   if (problem)
     return context_error(c, "%s", problem), false;
-  if (!machine_memory_fits(e.bytes, why))
+  if (!hmm_memory_fits(e.bytes, why))
     return context_error(c, "a memory machine for this plan needs %s: take smaller arrays", why),
            false;
   if (e.requests <= most)
@@ -66,13 +66,13 @@ static bool fits(permc_context *c, arena *a, const plan *p, const machine *m,
 
 bool explain_machine(permc_context *c, arena *a, const explanation *e, bool json, text *out) {
   const plan *p = e->program.plan;
-  machine like = usual;
-  machine_plan_report r;
+  hmm_machine like = usual;
+  hmm_plan_report r;
   c_options options = C_OPTIONS_OF_GPU(c->layout, c->layout_seed);
   const double *seconds = p->target->lane_bytes == 0 ? measure(c, a, p, &like) : NULL;
   if (!fits(c, a, p, &like, &options))
     return false;
-  const char *problem = machine_plan_report_make(a, &like, p, e->entry, &options, &r);
+  const char *problem = hmm_plan_report_make(a, &like, p, e->entry, &options, &r);
   if (problem) {
     context_error(c, "%s", problem);
     return false;
@@ -81,8 +81,8 @@ bool explain_machine(permc_context *c, arena *a, const explanation *e, bool json
   r.like = seconds ? "d and p are this GPU's, L and l those of an H200, in cycles"
                    : "d, p, L and l are those of an H200, latencies in cycles";
   if (json)
-    machine_plan_report_json(out, &r);
+    hmm_plan_report_json(out, &r);
   else
-    machine_plan_report_text(out, &r);
+    hmm_plan_report_text(out, &r);
   return true;
 }
