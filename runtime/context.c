@@ -80,7 +80,7 @@ bool permc_use_strategy(permc_context *c, const char *name) {
 }
 
 bool permc_use_layout(permc_context *c, const char *name) {
-  c->layout = name ? layout_kind_and_seed(name, &c->layout_seed) : NULL;
+  c->layout = name ? bank_layout_kind_and_seed(name, &c->layout_seed) : NULL;
   if (name && !c->layout)
     context_error(c, "there is no layout '%s'", name);
   return !name || c->layout;

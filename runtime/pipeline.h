@@ -19,11 +19,11 @@ struct permc_context {
   bool half_loaded;  // the last load failed: what is there of its program is not to be used
   bool allow_extern;
   permc_times times;
-  atomic_bool stop;                      // permc_interrupt was called since the last call began
-  limits limits;                         // of elaboration; tests lower them
-  unsigned threads;                      // of the cpu backend; 0: all processors
-  const struct plan_strategy *strategy;  // NULL: the cheapest
-  const struct layout_kind *layout;      // of exchanges (kernels/banks/layout.h); NULL: optimal
+  atomic_bool stop;                       // permc_interrupt was called since the last call began
+  limits limits;                          // of elaboration; tests lower them
+  unsigned threads;                       // of the cpu backend; 0: all processors
+  const struct plan_strategy *strategy;   // NULL: the cheapest
+  const struct bank_layout_kind *layout;  // of exchanges (kernels/banks/layout.h); NULL: optimal
   uint64_t layout_seed;
   size_t passes;              // of the last plan; 0: none was made
   const char *isa;            // that programs are compiled for; NULL: this machine's

@@ -33,10 +33,10 @@ static uint32_t *contents;
 
 static jmp_buf no_memory;
 
-static void write_kernel(text *t, const layout *l, const char *const *of) {
-  layout_print_tables(t, l, "__device__ const", "rap");
+static void write_kernel(text *t, const bank_layout *l, const char *const *of) {
+  bank_layout_print_tables(t, l, "__device__ const", "rap");
   text_string(t, "static __device__ unsigned place(unsigned a) { return ");
-  layout_print_place(t, l, "rap", "a");
+  bank_layout_print_place(t, l, "rap", "a");
   text_printf(t,
               "; }\n"
               "extern \"C\" __global__ void __launch_bounds__(%d) transposes(unsigned *x) {\n"
@@ -58,7 +58,7 @@ static void write_kernel(text *t, const layout *l, const char *const *of) {
   text_add(t, "", 1);
 }
 
-static const char *compile(const layout *l, const char *const *of) {
+static const char *compile(const bank_layout *l, const char *const *of) {
   static char why[NVRTC_WHY];
   text t = {0};
   void *cubin = NULL;
@@ -98,11 +98,11 @@ static bank_trace accesses_of(arena *a, size_t algorithm, bool rows) {
   return t;
 }
 
-static uint64_t turns_of(arena *a, const layout *l, size_t algorithm) {
+static uint64_t turns_of(arena *a, const bank_layout *l, size_t algorithm) {
   bank_counter *counter = bank_counter_new(a, W);
   bank_trace transpose = accesses_of(a, algorithm, false), all = accesses_of(a, algorithm, true);
-  uint64_t own = layout_cost(l, counter, &transpose).units,
-           rows = layout_cost(l, counter, &all).units - own;
+  uint64_t own = bank_layout_cost(l, counter, &transpose).units,
+           rows = bank_layout_cost(l, counter, &all).units - own;
   return REPEAT * own + 2 * rows;
 }
 
@@ -113,9 +113,9 @@ static const char *make(const peer_options *o, arena *a) {
   for (size_t i = 0; i < 3 && o->algorithm; i++)
     algorithm = strcmp(addresses[i][0], o->algorithm) ? algorithm : i;
   bank_trace accesses = accesses_of(a, algorithm, true);
-  const layout_kind *kind = layout_kind_named(o->type ? o->type : "raw");
-  layout_request request = {.banks = W, .words = WORDS, .accesses = &accesses, .seed = 1};
-  const layout *l = kind ? layout_make(a, kind, &request, &wrong) : NULL;
+  const bank_layout_kind *kind = bank_layout_kind_named(o->type ? o->type : "raw");
+  bank_layout_request request = {.banks = W, .words = WORDS, .accesses = &accesses, .seed = 1};
+  const bank_layout *l = kind ? bank_layout_make(a, kind, &request, &wrong) : NULL;
   if (!l)
     return wrong ? wrong : "there is no such layout";
   turns = turns_of(a, l, algorithm);

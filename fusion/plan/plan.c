@@ -184,7 +184,7 @@ static f2_matrix find_layout(const planning *p, f2_space a, f2_space b) {
 
 // Where the padding begins in a layout that moves the lowest bits of the index: the other bits are
 // the same in index and address, so a whole number of 2^movable elements goes before it.
-static uint64_t layout_padding_start(const planning *p, f2_matrix layout) {
+static uint64_t bank_layout_padding_start(const planning *p, f2_matrix layout) {
   uint64_t start = p->padding.start, unit = f2_unit(p->movable);
   return f2_equal(layout, f2_identity(p->stage->n)) ? start : (start + unit - 1) / unit * unit;
 }
@@ -311,7 +311,7 @@ static void keep(building *b, uint32_t number, plan_pass *pass, net_id v) {
   }
   k->layout = over ? over->layout : find_layout(p, a, c);
   k->map = net_stage_map(p->memory, s, (f2_affine){k->layout, 0});
-  k->padding_start = b->free ? layout_padding_start(p, k->layout) : UINT64_MAX;
+  k->padding_start = b->free ? bank_layout_padding_start(p, k->layout) : UINT64_MAX;
   k->live = live_forms(p->memory, live_of_value(s, v), &k->live_count);
   if (over) {
     k->array = over->array;

@@ -134,36 +134,40 @@ void bits_choose(arena *a, const bank_trace *distinct, bits_heuristic heuristic,
 
 // ---- layouts -----------------------------------------------------------------------------------
 
-static bool make(arena *a, const layout_request *r, layout *out, bits_heuristic heuristic,
+static bool make(arena *a, const bank_layout_request *r, bank_layout *out, bits_heuristic heuristic,
                  bool pairs) {
-  f2_matrix bank = f2_zero(layout_bank_bits(r), layout_address_bits(r));
+  f2_matrix bank = f2_zero(bank_layout_bank_bits(r), bank_layout_address_bits(r));
   uint64_t n = (uint64_t)bank.columns, m = (uint64_t)bank.rows,
            all = n + (pairs ? n * (n - 1) / 2 : 0);
   // Each step looks at all forms, and minimum imbalance at all banks so far, too.
-  layout_work each = {.access = all * 2 * r->banks, .address = all * m};
-  bank_trace few = layout_thinned(a, r->distinct, each);
+  bank_layout_work each = {.access = all * 2 * r->banks, .address = all * m};
+  bank_trace few = bank_layout_thinned(a, r->distinct, each);
   bits_choose(a, &few, heuristic, pairs, bank.columns, bank.rows, bank.row);
-  layout_from_bank(out, r, bank);
-  out->parameters = layout_thinned_text(a, layout_bits_text(a, bank), r->distinct, &few);
+  bank_layout_from_bank(out, r, bank);
+  out->parameters = bank_layout_thinned_text(a, bank_layout_bits_text(a, bank), r->distinct, &few);
   return true;
 }
 
-bool layout_make_bits_givargis(arena *a, const layout_request *r, layout *out, const char **wrong) {
+bool bank_layout_make_bits_givargis(arena *a, const bank_layout_request *r, bank_layout *out,
+                                    const char **wrong) {
   (void)wrong;
   return make(a, r, out, BITS_GIVARGIS, false);
 }
 
-bool layout_make_bits_mih(arena *a, const layout_request *r, layout *out, const char **wrong) {
+bool bank_layout_make_bits_mih(arena *a, const bank_layout_request *r, bank_layout *out,
+                               const char **wrong) {
   (void)wrong;
   return make(a, r, out, BITS_MIH, false);
 }
 
-bool layout_make_xor_givargis(arena *a, const layout_request *r, layout *out, const char **wrong) {
+bool bank_layout_make_xor_givargis(arena *a, const bank_layout_request *r, bank_layout *out,
+                                   const char **wrong) {
   (void)wrong;
   return make(a, r, out, BITS_GIVARGIS, true);
 }
 
-bool layout_make_xor_mih(arena *a, const layout_request *r, layout *out, const char **wrong) {
+bool bank_layout_make_xor_mih(arena *a, const bank_layout_request *r, bank_layout *out,
+                              const char **wrong) {
   (void)wrong;
   return make(a, r, out, BITS_MIH, true);
 }

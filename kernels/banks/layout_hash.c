@@ -64,7 +64,7 @@ static uint32_t bank_by(const void *hash, uint64_t x) {
 static void try(bit_vector_search *s, const bank_trace *distinct, bit_vector h, uint32_t banks) {
   s->combinations++;
   bit_vector_hash hash = {h, banks - 1};
-  uint64_t conflicts = layout_conflicts(distinct, banks, s->conflicts, bank_by, &hash);
+  uint64_t conflicts = bank_layout_conflicts(distinct, banks, s->conflicts, bank_by, &hash);
   if (conflicts < s->conflicts) {
     s->conflicts = conflicts;
     s->best = h;
@@ -88,39 +88,41 @@ bit_vector_search bit_vector_find(const bank_trace *distinct, bit_vector_range r
 // ---- layouts -----------------------------------------------------------------------------------
 
 // So many combinations are tried on each address, after clearing the banks.
-static layout_work work_of(int m, uint64_t combinations) {
-  return (layout_work){.access = combinations * (8 + f2_unit(m) / 16), .address = combinations};
+static bank_layout_work work_of(int m, uint64_t combinations) {
+  return (bank_layout_work){.access = combinations * (8 + f2_unit(m) / 16),
+                            .address = combinations};
 }
 
-static void use(layout *out, const layout_request *r, bit_vector h) {
-  f2_matrix bank = f2_zero(layout_bank_bits(r), layout_address_bits(r));
+static void use(bank_layout *out, const bank_layout_request *r, bit_vector h) {
+  f2_matrix bank = f2_zero(bank_layout_bank_bits(r), bank_layout_address_bits(r));
   for (int i = 0; i < bank.rows; i++) {
     bank.row[i] = f2_unit((int)h.k1 + i);
     if (f2_bit(h.mask, i) && (int)h.k2 + i < bank.columns)
       bank.row[i] ^= f2_unit((int)h.k2 + i);
   }
-  layout_from_bank(out, r, bank);
+  bank_layout_from_bank(out, r, bank);
 }
 
-bool layout_make_vector_permutation(arena *a, const layout_request *r, layout *out,
-                                    const char **wrong) {
+bool bank_layout_make_vector_permutation(arena *a, const bank_layout_request *r, bank_layout *out,
+                                         const char **wrong) {
   (void)wrong;
-  int n = layout_address_bits(r), m = layout_bank_bits(r);
-  bank_trace few = layout_thinned(a, r->distinct, work_of(m, (uint64_t)(n - m + 1)));
+  int n = bank_layout_address_bits(r), m = bank_layout_bank_bits(r);
+  bank_trace few = bank_layout_thinned(a, r->distinct, work_of(m, (uint64_t)(n - m + 1)));
   bit_vector_range range = {f2_mask(n - m + 1), 1, 1, 0, true};  // mask 0 only: k2 is beyond last
   bit_vector h = bit_vector_find(&few, range, m).best;
   use(out, r, h);
   out->parameters =
-      layout_thinned_text(a, arena_printf(a, "k = %" PRIu32, h.k1), r->distinct, &few);
+      bank_layout_thinned_text(a, arena_printf(a, "k = %" PRIu32, h.k1), r->distinct, &few);
   return true;
 }
 
 // The pruned search, and all combinations where that leaves conflicts.
-bool layout_make_vector_xor(arena *a, const layout_request *r, layout *out, const char **wrong) {
+bool bank_layout_make_vector_xor(arena *a, const bank_layout_request *r, bank_layout *out,
+                                 const char **wrong) {
   (void)wrong;
-  int n = layout_address_bits(r), m = layout_bank_bits(r);
+  int n = bank_layout_address_bits(r), m = bank_layout_bank_bits(r);
   uint64_t combinations = (uint64_t)(n - m + 1) * (uint64_t)(n ? n : 1) << m;
-  bank_trace few = layout_thinned(a, r->distinct, work_of(m, combinations));
+  bank_trace few = bank_layout_thinned(a, r->distinct, work_of(m, combinations));
   bit_vector_search s = {.conflicts = UINT64_MAX};
   bit_vector_range range;
   if (bit_vector_pruned(r->accesses, n, m, &range))
@@ -138,6 +140,6 @@ bool layout_make_vector_xor(arena *a, const layout_request *r, layout *out, cons
   out->parameters = arena_printf(
       a, "k1 = %" PRIu32 ", k2 = %" PRIu32 ", mask = %" PRIu32 "; of %" PRIu64 " tried", s.best.k1,
       s.best.k2, s.best.mask, s.combinations);
-  out->parameters = layout_thinned_text(a, out->parameters, r->distinct, &few);
+  out->parameters = bank_layout_thinned_text(a, out->parameters, r->distinct, &few);
   return true;
 }

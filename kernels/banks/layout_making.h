@@ -5,36 +5,37 @@
 #include "kernels/banks/layout.h"
 
 // log2 of the banks, and the bits of an address, at least as many.
-int layout_bank_bits(const layout_request *r);
-int layout_address_bits(const layout_request *r);
+int bank_layout_bank_bits(const bank_layout_request *r);
+int bank_layout_address_bits(const bank_layout_request *r);
 
 // A layout with these bank bits, independent, one per bit of the bank: the other bits of a place
 // are single bits of the address, each where it was if it can be.
-void layout_from_bank(layout *out, const layout_request *r, f2_matrix bank);
+void bank_layout_from_bank(bank_layout *out, const bank_layout_request *r, f2_matrix bank);
 // "(0) (4) (1^5)", the bits of an address that sum to each bank bit, in the notation of the Hash
 // paper's Table 5.
-const char *layout_bits_text(arena *a, f2_matrix bank);
+const char *bank_layout_bits_text(arena *a, f2_matrix bank);
 
 // What a search does, about a nanosecond each: so much for an access, for each of its addresses,
 // and for every two of them.
-typedef struct layout_work {
+typedef struct bank_layout_work {
   uint64_t access, address, pair;
-} layout_work;
+} bank_layout_work;
 
-// What searches look at, of many accesses: every so many of those that are distinct, in their
-// order, up to LAYOUT_SEARCHED of them, and no more work than LAYOUT_WORK. Where one access alone
-// is more, every so many of its addresses. Deterministic.
-enum { LAYOUT_SEARCHED = 4096, LAYOUT_WORK = 1 << 28 };
-bank_trace layout_thinned(arena *a, const bank_trace *distinct, layout_work each);
+// What searches look at, of many accesses: every k-th of the distinct ones, in their order, at most
+// BANK_LAYOUT_SEARCHED of them, and no more work than BANK_LAYOUT_WORK. Where one access alone is
+// more, every k-th of its addresses. Deterministic.
+enum { BANK_LAYOUT_SEARCHED = 4096, BANK_LAYOUT_WORK = 1 << 28 };
+bank_trace bank_layout_thinned(arena *a, const bank_trace *distinct, bank_layout_work each);
 // `parameters`, and how much the search looked at, if that was not all.
-const char *layout_thinned_text(arena *a, const char *parameters, const bank_trace *distinct,
-                                const bank_trace *few);
+const char *bank_layout_thinned_text(arena *a, const char *parameters, const bank_trace *distinct,
+                                     const bank_trace *few);
 
 // The conflicts on accesses without duplicates, of which `bank` says the bank of each address; from
 // `enough` on it may be any number above.
-static inline uint64_t layout_conflicts(const bank_trace *distinct, uint32_t banks, uint64_t enough,
-                                        uint32_t (*bank)(const void *hash, uint64_t address),
-                                        const void *hash) {
+static inline uint64_t bank_layout_conflicts(const bank_trace *distinct, uint32_t banks,
+                                             uint64_t enough,
+                                             uint32_t (*bank)(const void *hash, uint64_t address),
+                                             const void *hash) {
   uint32_t words[BANKS_MAX];
   uint64_t conflicts = 0;
   for (size_t i = 0; i < distinct->accesses.count && conflicts < enough; i++) {
@@ -52,13 +53,14 @@ static inline uint64_t layout_conflicts(const bank_trace *distinct, uint32_t ban
 
 // ---- a row of the table each -------------------------------------------------------------------
 
-typedef bool layout_maker(arena *a, const layout_request *r, layout *out, const char **wrong);
-layout_maker layout_make_ras, layout_make_1p, layout_make_r1p, layout_make_3p, layout_make_w2p,
-    layout_make_1pw2r;
-layout_maker layout_make_vector_permutation, layout_make_vector_xor;
-layout_maker layout_make_bits_givargis, layout_make_bits_mih, layout_make_xor_givargis,
-    layout_make_xor_mih;
-layout_maker layout_make_optimal;
+typedef bool bank_layout_maker(arena *a, const bank_layout_request *r, bank_layout *out,
+                               const char **wrong);
+bank_layout_maker bank_layout_make_ras, bank_layout_make_1p, bank_layout_make_r1p,
+    bank_layout_make_3p, bank_layout_make_w2p, bank_layout_make_1pw2r;
+bank_layout_maker bank_layout_make_vector_permutation, bank_layout_make_vector_xor;
+bank_layout_maker bank_layout_make_bits_givargis, bank_layout_make_bits_mih,
+    bank_layout_make_xor_givargis, bank_layout_make_xor_mih;
+bank_layout_maker bank_layout_make_optimal;
 
 // ---- bit vectors (layout_hash.c; Hash paper, sections 4.2 and 5.1) -----------------------------
 

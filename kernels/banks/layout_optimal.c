@@ -132,7 +132,7 @@ static uint32_t bank_by(const void *hash, uint64_t address) {
 }
 
 static uint64_t conflicts_of(const bank_trace *distinct, const f2_matrix *bank) {
-  return layout_conflicts(distinct, UINT32_C(1) << bank->rows, UINT64_MAX, bank_by, bank);
+  return bank_layout_conflicts(distinct, UINT32_C(1) << bank->rows, UINT64_MAX, bank_by, bank);
 }
 
 // Coordinates are linear: those of a sum are the sum of both.
@@ -150,7 +150,7 @@ static void count_pairs(folding *f, const bank_trace *distinct) {
 
 // As many as are no more work than a search may be: each passes over all sums some times.
 static int rounds_of(int dimension) {
-  uint64_t rounds = LAYOUT_WORK / (PASSES * f2_unit(dimension));
+  uint64_t rounds = BANK_LAYOUT_WORK / (PASSES * f2_unit(dimension));
   return rounds < ROUNDS ? (int)rounds : ROUNDS;
 }
 
@@ -190,34 +190,35 @@ typedef struct choice {
 
 // Sums say nothing of addresses that are no subspace, such as diagonals, but in pairs: what another
 // row of the table does may be better. The first of the best, as they become more intricate.
-static void by_others(arena *a, const layout_request *r, choice *best) {
-  const layout_kind *kind;
-  for (size_t i = 0; best->conflicts > 0 && (kind = layout_kind_at(i)); i++) {
-    layout other = {.kind = kind, .banks = r->banks, .words = r->words, .seed = r->seed};
+static void by_others(arena *a, const bank_layout_request *r, choice *best) {
+  const bank_layout_kind *kind;
+  for (size_t i = 0; best->conflicts > 0 && (kind = bank_layout_kind_at(i)); i++) {
+    bank_layout other = {.kind = kind, .banks = r->banks, .words = r->words, .seed = r->seed};
     const char *wrong;
-    if (kind->form != LAYOUT_LINEAR || kind->make == layout_make_optimal ||
+    if (kind->form != BANK_LAYOUT_LINEAR || kind->make == bank_layout_make_optimal ||
         !kind->make(a, r, &other, &wrong))
       continue;
-    f2_matrix bank = f2_from_rows(layout_bank_bits(r), other.matrix.columns, other.matrix.row);
+    f2_matrix bank = f2_from_rows(bank_layout_bank_bits(r), other.matrix.columns, other.matrix.row);
     uint64_t own = conflicts_of(r->distinct, &bank);
     if (own < best->conflicts)
       *best = (choice){bank, own, arena_printf(a, "; as %s", kind->name)};
   }
 }
 
-bool layout_make_optimal(arena *a, const layout_request *r, layout *out, const char **wrong) {
+bool bank_layout_make_optimal(arena *a, const bank_layout_request *r, bank_layout *out,
+                              const char **wrong) {
   const bank_trace *distinct = r->distinct;
   (void)wrong;
-  int n = layout_address_bits(r), m = layout_bank_bits(r);
+  int n = bank_layout_address_bits(r), m = bank_layout_bank_bits(r);
   // Pairs are counted all over memory; each round computes the banks once.
-  layout_work each = {.address = ROUNDS * (uint64_t)(m + 1), .pair = 4};
+  bank_layout_work each = {.address = ROUNDS * (uint64_t)(m + 1), .pair = 4};
   bank_trace few = *distinct;
   choice best = {.how = ": a common complement"};
   if (by_complement(distinct, n, m, &best.bank)) {
     best.conflicts = conflicts_of(distinct, &best.bank);
   } else {
     int rounds = 0;
-    few = layout_thinned(a, distinct, each);
+    few = bank_layout_thinned(a, distinct, each);
     bool folded = by_folding(a, &few, n, m, &best.bank, &rounds);
     best.conflicts = folded ? conflicts_of(distinct, &best.bank) : UINT64_MAX;
     best.how = best.conflicts > 0 && rounds < ROUNDS
@@ -225,12 +226,13 @@ bool layout_make_optimal(arena *a, const layout_request *r, layout *out, const c
                    : "";
     by_others(a, r, &best);
   }
-  layout_from_bank(out, r, best.bank);
+  bank_layout_from_bank(out, r, best.bank);
   const char *left = best.conflicts == 0 ? "no conflict"
                      : best.conflicts == 1
                          ? "1 conflict was left"
                          : arena_printf(a, "%" PRIu64 " conflicts were left", best.conflicts);
-  const char *bits = arena_printf(a, "%s; %s%s", layout_bits_text(a, best.bank), left, best.how);
-  out->parameters = layout_thinned_text(a, bits, distinct, &few);
+  const char *bits =
+      arena_printf(a, "%s; %s%s", bank_layout_bits_text(a, best.bank), left, best.how);
+  out->parameters = bank_layout_thinned_text(a, bits, distinct, &few);
   return true;
 }

@@ -21,9 +21,9 @@
 #include <assert.h>
 #include <inttypes.h>
 
-void layout_draw(layout *l, uint64_t *state) {
+void bank_layout_draw(bank_layout *l, uint64_t *state) {
   for (uint32_t k = 0; k < l->term_count; k++) {
-    const layout_term *t = &l->term[k];
+    const bank_layout_term *t = &l->term[k];
     if (k > 0 && t->shift == l->term[0].shift)
       continue;
     if (t->permuted)
@@ -35,7 +35,7 @@ void layout_draw(layout *l, uint64_t *state) {
   }
 }
 
-uint64_t layout_random_numbers(const layout *l) {
+uint64_t bank_layout_random_numbers(const bank_layout *l) {
   uint64_t count = 0;
   for (uint32_t k = 0; k < l->term_count; k++)
     if (k == 0 || l->term[k].shift != l->term[0].shift)
@@ -43,18 +43,19 @@ uint64_t layout_random_numbers(const layout *l) {
   return count;
 }
 
-static void add_term(layout *out, uint64_t divisor, uint64_t count, bool permuted) {
+static void add_term(bank_layout *out, uint64_t divisor, uint64_t count, bool permuted) {
   if (out->term_count == 0 || out->words > divisor)
     out->term[out->term_count++] =
-        (layout_term){.divisor = divisor, .count = count, .permuted = permuted};
+        (bank_layout_term){.divisor = divisor, .count = count, .permuted = permuted};
 }
 
 // Tables for the terms, all of them one with `shared`.
-static bool fill(arena *a, const layout_request *r, layout *out, bool shared, const char **wrong) {
+static bool fill(arena *a, const bank_layout_request *r, bank_layout *out, bool shared,
+                 const char **wrong) {
   uint64_t state = r->seed, needed = 0;
   for (uint32_t k = 0; k < out->term_count; k++)
     needed += out->term[k].count;
-  if (needed > LAYOUT_RANDOM_MAX) {
+  if (needed > BANK_LAYOUT_RANDOM_MAX) {
     *wrong =
         arena_printf(a, "%s of %" PRIu64 " words needs %" PRIu64 " random numbers, more than 2^26",
                      out->kind->name, r->words, needed);
@@ -63,31 +64,33 @@ static bool fill(arena *a, const layout_request *r, layout *out, bool shared, co
   for (uint32_t k = 0; k < out->term_count; k++)
     out->term[k].shift =
         k > 0 && shared ? out->term[0].shift : NEW_ARRAY(a, uint16_t, out->term[k].count);
-  out->form = LAYOUT_SHIFTED;
+  out->form = BANK_LAYOUT_SHIFTED;
   out->places = (r->words + r->banks - 1) / r->banks * r->banks;
-  layout_draw(out, &state);
-  uint64_t numbers = layout_random_numbers(out);
+  bank_layout_draw(out, &state);
+  uint64_t numbers = bank_layout_random_numbers(out);
   out->parameters = arena_printf(a, "seed %" PRIu64 ", %" PRIu64 " random number%s", r->seed,
                                  numbers, numbers == 1 ? "" : "s");
   return true;
 }
 
 // How many parts of `divisor` words the array has; the last one may be shorter.
-static uint64_t parts(const layout_request *r, uint64_t divisor) {
+static uint64_t parts(const bank_layout_request *r, uint64_t divisor) {
   return (r->words + divisor - 1) / divisor;
 }
 
-bool layout_make_ras(arena *a, const layout_request *r, layout *out, const char **wrong) {
+bool bank_layout_make_ras(arena *a, const bank_layout_request *r, bank_layout *out,
+                          const char **wrong) {
   add_term(out, r->banks, parts(r, r->banks), false);
   return fill(a, r, out, false, wrong);
 }
 
-bool layout_make_1p(arena *a, const layout_request *r, layout *out, const char **wrong) {
+bool bank_layout_make_1p(arena *a, const bank_layout_request *r, bank_layout *out,
+                         const char **wrong) {
   add_term(out, r->banks, r->banks, true);
   return fill(a, r, out, false, wrong);
 }
 
-static bool make_digits(arena *a, const layout_request *r, layout *out, bool shared,
+static bool make_digits(arena *a, const bank_layout_request *r, bank_layout *out, bool shared,
                         const char **wrong) {
   uint64_t w = r->banks;
   add_term(out, w, w, true);
@@ -96,21 +99,25 @@ static bool make_digits(arena *a, const layout_request *r, layout *out, bool sha
   return fill(a, r, out, shared, wrong);
 }
 
-bool layout_make_r1p(arena *a, const layout_request *r, layout *out, const char **wrong) {
+bool bank_layout_make_r1p(arena *a, const bank_layout_request *r, bank_layout *out,
+                          const char **wrong) {
   return make_digits(a, r, out, true, wrong);
 }
 
-bool layout_make_3p(arena *a, const layout_request *r, layout *out, const char **wrong) {
+bool bank_layout_make_3p(arena *a, const bank_layout_request *r, bank_layout *out,
+                         const char **wrong) {
   return make_digits(a, r, out, false, wrong);
 }
 
-bool layout_make_w2p(arena *a, const layout_request *r, layout *out, const char **wrong) {
+bool bank_layout_make_w2p(arena *a, const bank_layout_request *r, bank_layout *out,
+                          const char **wrong) {
   uint64_t w = r->banks;
   add_term(out, w, parts(r, w * w) * w, true);
   return fill(a, r, out, false, wrong);
 }
 
-bool layout_make_1pw2r(arena *a, const layout_request *r, layout *out, const char **wrong) {
+bool bank_layout_make_1pw2r(arena *a, const bank_layout_request *r, bank_layout *out,
+                            const char **wrong) {
   uint64_t w = r->banks;
   add_term(out, w, w, true);
   add_term(out, w * w, parts(r, w * w), false);

@@ -40,7 +40,7 @@
 typedef struct c_options {
   uint64_t
       stream_bytes;  // arrays of so many bytes are stored past the caches where lines are whole
-  const struct layout_kind *layout;  // of scratch (emit/swizzle.h); NULL: the planner's own
+  const struct bank_layout_kind *layout;  // of scratch (emit/swizzle.h); NULL: the planner's own
   uint64_t layout_seed;
 } c_options;
 // Those of a GPU, which has no such stores.

@@ -6,8 +6,8 @@
 enum { GPU_BANKS = 32, GPU_BANK_BYTES = 4, CPU_BANKS = 64 };
 
 bool c_swizzle_asked(const c_writer *w) {
-  const layout_kind *kind = w->options->layout;
-  return kind && strcmp(kind->name, LAYOUT_DEFAULT) != 0;
+  const bank_layout_kind *kind = w->options->layout;
+  return kind && strcmp(kind->name, BANK_LAYOUT_DEFAULT) != 0;
 }
 
 // What a layout works on: words of 2^word elements of the raw basis.
@@ -65,8 +65,8 @@ c_swizzle c_swizzle_between(c_writer *w, f2_space tile, const plan_phase *before
                             const plan_phase *after, const uint64_t *usual, scalar_type type) {
   uint32_t bytes = c_part_bytes(type);
   raw_words raw = words_of(w, tile, after, usual, bytes);
-  const layout_kind *kind = w->options->layout;
-  bool linear = kind->form == LAYOUT_LINEAR;
+  const bank_layout_kind *kind = w->options->layout;
+  bool linear = kind->form == BANK_LAYOUT_LINEAR;
   bank_trace accesses = {0};
   f2_matrix places;
   const char *wrong = NULL;
@@ -74,17 +74,17 @@ c_swizzle c_swizzle_between(c_writer *w, f2_space tile, const plan_phase *before
     add_access(w, &raw, before, &accesses);
     add_access(w, &raw, after, &accesses);
   }
-  layout_request request = {.banks = raw.banks,
-                            .words = (uint64_t)(linear ? 1 : c_parts(type))
-                                     << (raw.dimension - raw.word),
-                            .accesses = kind->searches ? &accesses : NULL,
-                            .seed = w->options->layout_seed};
-  const layout *made = layout_make(w->memory, kind, &request, &wrong);
+  bank_layout_request request = {.banks = raw.banks,
+                                 .words = (uint64_t)(linear ? 1 : c_parts(type))
+                                          << (raw.dimension - raw.word),
+                                 .accesses = kind->searches ? &accesses : NULL,
+                                 .seed = w->options->layout_seed};
+  const bank_layout *made = bank_layout_make(w->memory, kind, &request, &wrong);
   if (!made) {
     w->problem = w->problem ? w->problem : wrong;
     return (c_swizzle){.basis = usual};
   }
-  if (layout_matrix(made, &places))
+  if (bank_layout_matrix(made, &places))
     return (c_swizzle){.basis = basis_by(w, &raw, places), .made = made};
   uint32_t unit = w->warps ? (uint32_t)f2_lsb(bytes) : 0;  // addresses are in bytes, or elements
   return (c_swizzle){raw.basis, made, raw.word + unit, made};
@@ -100,7 +100,8 @@ uint64_t c_swizzle_units(const c_swizzle *l, uint64_t units) {
 }
 
 uint64_t c_swizzle_place(const c_swizzle *l, uint64_t unit) {
-  return l->by ? (layout_place(l->by, unit >> l->word) << l->word) | (unit & f2_mask((int)l->word))
+  return l->by ? (bank_layout_place(l->by, unit >> l->word) << l->word) |
+                     (unit & f2_mask((int)l->word))
                : unit;
 }
 
@@ -109,11 +110,11 @@ const char *c_swizzle_function(c_writer *w, const c_swizzle *l) {
       c_format(w, "place_%llu_%u", (unsigned long long)l->by->words, (unsigned)l->word);
   if (!c_define(w, name))
     return name;
-  layout_print_tables(&w->definitions, l->by, "static const", name);
+  bank_layout_print_tables(&w->definitions, l->by, "static const", name);
   text_printf(&w->definitions,
               INLINE "uint32_t %s(uint32_t unit) {\n  const uint32_t a = unit >> %u;\n  return (",
               name, (unsigned)l->word);
-  layout_print_place(&w->definitions, l->by, name, "a");
+  bank_layout_print_place(&w->definitions, l->by, name, "a");
   text_printf(&w->definitions, ") << %u | (unit & %lluU);\n}\n", (unsigned)l->word,
               (unsigned long long)f2_mask((int)l->word));
   return name;

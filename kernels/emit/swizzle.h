@@ -25,9 +25,10 @@
 // How a slot lies in scratch between two phases.
 typedef struct c_swizzle {
   const uint64_t *basis;  // address bit i is coordinate i
-  const layout *by;       // it goes to another place in words of 2^word units; NULL: it stays
+  const bank_layout *by;  // it goes to another place in words of 2^word units; NULL: it stays
   uint32_t word;
-  const layout *made;  // the layout, whether a basis or a function came of it; NULL: the planner's
+  const bank_layout
+      *made;  // the layout, whether a basis or a function came of it; NULL: the planner's
 } c_swizzle;
 
 // Whether the code is written with a layout other than the planner's own.

@@ -72,7 +72,7 @@ static void add_warp(known *k, const hmm_program *p, uint64_t warp, uint64_t tim
 }
 
 const char *bank_trace_add_plan(arena *a, bank_trace *t, const plan *of) {
-  const c_options raw = C_OPTIONS_OF_GPU(layout_kind_named("raw"), 0);
+  const c_options raw = C_OPTIONS_OF_GPU(bank_layout_kind_named("raw"), 0);
   known k = {.memory = a, .trace = t};
   for (uint32_t i = 0; i < of->passes.count; i++) {
     hmm_program block;

@@ -22,10 +22,10 @@ typedef struct compiled_options {
   const char *isa;  // "native" (or NULL), "baseline", "avx2", "avx512"
   bool fuse;        // products and sums of floats may be rounded once: faster, other last bits
   bool allow_foreign;
-  const atomic_bool *interrupted;    // ends the compiler, too; may be NULL
-  bool no_cache;                     // nothing is looked up, nothing kept
-  uint64_t stream_bytes;             // as in c_options; 0: what is best here
-  const struct layout_kind *layout;  // as in c_options
+  const atomic_bool *interrupted;         // ends the compiler, too; may be NULL
+  bool no_cache;                          // nothing is looked up, nothing kept
+  uint64_t stream_bytes;                  // as in c_options; 0: what is best here
+  const struct bank_layout_kind *layout;  // as in c_options
   uint64_t layout_seed;
   unsigned compilers;  // at once; 0: as many as there are processors
 } compiled_options;

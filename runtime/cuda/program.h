@@ -23,7 +23,7 @@ typedef struct cuda_options {
   const atomic_bool *interrupted;  // may be NULL
   bool fuse;  // products and sums of floats may be rounded once: faster, other last bits
   bool no_cache;
-  const struct layout_kind *layout;  // as in c_options
+  const struct bank_layout_kind *layout;  // as in c_options
   uint64_t layout_seed;
   unsigned compilers;  // at once; 0: as many as there are processors
 } cuda_options;

@@ -82,7 +82,7 @@ static const row rows[] = {
 
 static void count(const plan *p, uint64_t *accesses, uint64_t *units) {
   hmm_machine m = {HMM_KIND_HMM, 1, 32, 1, 1, 0, true};
-  const c_options raw = {.stream_bytes = UINT64_MAX, .layout = layout_kind_named("raw")};
+  const c_options raw = {.stream_bytes = UINT64_MAX, .layout = bank_layout_kind_named("raw")};
   *accesses = *units = 0;
   for (uint32_t i = 0; i < p->passes.count; i++) {
     hmm_counts c = {0};

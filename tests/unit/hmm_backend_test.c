@@ -132,10 +132,10 @@ TEST(layouts) {
   for (size_t k = 0; k < 2; k++) {
     uint64_t best = 0;
     CHECK(permc_define(c, expressions[k][0]));
-    for (size_t i = 0; layout_kind_at(i); i++) {
-      c_options options = {.stream_bytes = UINT64_MAX, .layout = layout_kind_at(i)};
+    for (size_t i = 0; bank_layout_kind_at(i); i++) {
+      c_options options = {.stream_bytes = UINT64_MAX, .layout = bank_layout_kind_at(i)};
       CHECK(permc_use_layout(c, options.layout->name));
-      layout_kind_and_seed(options.layout->name, &options.layout_seed);
+      bank_layout_kind_and_seed(options.layout->name, &options.layout_seed);
       uint64_t units = compare(c, "-e", expressions[k][1]);
       if (units == 0) {  // the layout does not suit it: said, and the processor did it
         CHECK_CONTAINS(permc_message(c), "the CPU does it instead");

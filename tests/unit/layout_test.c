@@ -9,10 +9,11 @@
 
 static arena memory;
 
-static layout *make(const char *name, uint32_t banks, uint64_t words, const bank_trace *accesses) {
+static bank_layout *make(const char *name, uint32_t banks, uint64_t words,
+                         const bank_trace *accesses) {
   const char *wrong;
-  layout_request r = {.banks = banks, .words = words, .accesses = accesses, .seed = 7};
-  layout *l = layout_make(&memory, layout_kind_named(name), &r, &wrong);
+  bank_layout_request r = {.banks = banks, .words = words, .accesses = accesses, .seed = 7};
+  bank_layout *l = bank_layout_make(&memory, bank_layout_kind_named(name), &r, &wrong);
   if (!l)
     printf("%s: %s\n", name, wrong);
   CHECK(l != NULL);
@@ -127,13 +128,13 @@ static const uint32_t widths[] = {1, 2, 4, 32, 24, 7};
 static const uint64_t sizes[] = {1, 3, 32, 100, 1024, 5000};
 
 // Every place is another word's, below l->places; the matrix, where there is one, says the same.
-static void check_layout(const layout *l) {
+static void check_layout(const bank_layout *l) {
   unsigned char *taken = calloc(l->places, 1);
   f2_matrix a, inverse;
-  bool linear = layout_matrix(l, &a), good = taken != NULL;
-  CHECK(linear == (l->form == LAYOUT_LINEAR));
+  bool linear = bank_layout_matrix(l, &a), good = taken != NULL;
+  CHECK(linear == (l->form == BANK_LAYOUT_LINEAR));
   for (uint64_t x = 0; x < l->words && good; x++) {
-    uint64_t p = layout_place(l, x);
+    uint64_t p = bank_layout_place(l, x);
     good = p < l->places && !taken[p] && (!linear || f2_apply(a, x) == p);
     if (good)
       taken[p] = 1;
@@ -149,15 +150,15 @@ static void check_layout(const layout *l) {
 }
 
 TEST(every_layout_is_one) {
-  const layout_kind *k;
-  for (size_t i = 0; (k = layout_kind_at(i)) != NULL; i++)
+  const bank_layout_kind *k;
+  for (size_t i = 0; (k = bank_layout_kind_at(i)) != NULL; i++)
     for (size_t w = 0; w < sizeof widths / sizeof *widths; w++)
       for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
         const char *wrong;
-        layout_request r = {.banks = widths[w], .words = sizes[s], .seed = 1};
-        layout *l = layout_make(&memory, k, &r, &wrong);
+        bank_layout_request r = {.banks = widths[w], .words = sizes[s], .seed = 1};
+        bank_layout *l = bank_layout_make(&memory, k, &r, &wrong);
         bool power = (widths[w] & (widths[w] - 1)) == 0;
-        bool possible = power || k->form != LAYOUT_LINEAR || strcmp(k->name, "raw") == 0;
+        bool possible = power || k->form != BANK_LAYOUT_LINEAR || strcmp(k->name, "raw") == 0;
         CHECK((l != NULL) == possible);
         if (l)
           check_layout(l);
@@ -167,10 +168,10 @@ TEST(every_layout_is_one) {
 }
 
 TEST(names_are_found_in_either_case) {
-  CHECK(layout_kind_named("rap") == layout_kind_named("RAP"));
-  CHECK(layout_kind_named("1PW2R") == layout_kind_named("1Pw2R"));
-  CHECK(layout_kind_named("none") == NULL);
-  CHECK(layout_kind_named(LAYOUT_DEFAULT) != NULL);
+  CHECK(bank_layout_kind_named("rap") == bank_layout_kind_named("RAP"));
+  CHECK(bank_layout_kind_named("1PW2R") == bank_layout_kind_named("1Pw2R"));
+  CHECK(bank_layout_kind_named("none") == NULL);
+  CHECK(bank_layout_kind_named(BANK_LAYOUT_DEFAULT) != NULL);
 }
 
 TEST(seeds_behind_names) {
@@ -185,36 +186,37 @@ TEST(seeds_behind_names) {
                                       "foo:1"};
   uint64_t seed;
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
-    CHECK(layout_kind_and_seed(wrong[i], &seed) == NULL);
-  CHECK(layout_kind_and_seed("raw", &seed) == layout_kind_named("raw"));
+    CHECK(bank_layout_kind_and_seed(wrong[i], &seed) == NULL);
+  CHECK(bank_layout_kind_and_seed("raw", &seed) == bank_layout_kind_named("raw"));
   CHECK_EQ_U64(seed, 1);
-  CHECK(layout_kind_and_seed("rap:18446744073709551615", &seed) == layout_kind_named("RAP"));
+  CHECK(bank_layout_kind_and_seed("rap:18446744073709551615", &seed) ==
+        bank_layout_kind_named("RAP"));
   CHECK_EQ_U64(seed, UINT64_MAX);
 }
 
 TEST(what_is_no_memory) {
   const char *wrong;
-  layout_request r = {.words = 10, .seed = 1};
-  CHECK(!layout_make(&memory, layout_kind_named("raw"), &r, &wrong));
+  bank_layout_request r = {.words = 10, .seed = 1};
+  CHECK(!bank_layout_make(&memory, bank_layout_kind_named("raw"), &r, &wrong));
   CHECK_STR(wrong, "a memory has 1 to 1024 banks, not 0");
-  r = (layout_request){.banks = 32, .seed = 1};
-  CHECK(!layout_make(&memory, layout_kind_named("raw"), &r, &wrong));
+  r = (bank_layout_request){.banks = 32, .seed = 1};
+  CHECK(!bank_layout_make(&memory, bank_layout_kind_named("raw"), &r, &wrong));
   CHECK_STR(wrong, "an array has 1 to 2^48 words, not 0");
   bank_trace t = {0};
   add_stride(&t, 32, 2);
-  r = (layout_request){.banks = 32, .words = 62, .accesses = &t, .seed = 1};
-  CHECK(!layout_make(&memory, layout_kind_named("optimal"), &r, &wrong));
+  r = (bank_layout_request){.banks = 32, .words = 62, .accesses = &t, .seed = 1};
+  CHECK(!bank_layout_make(&memory, bank_layout_kind_named("optimal"), &r, &wrong));
   CHECK_STR(wrong, "an array of 62 words has no address 62");
-  r = (layout_request){.banks = 32, .words = UINT64_C(1) << 40, .seed = 1};
-  CHECK(!layout_make(&memory, layout_kind_named("RAS"), &r, &wrong));
+  r = (bank_layout_request){.banks = 32, .words = UINT64_C(1) << 40, .seed = 1};
+  CHECK(!bank_layout_make(&memory, bank_layout_kind_named("RAS"), &r, &wrong));
   CHECK_STR(wrong, "RAS of 1099511627776 words needs 34359738368 random numbers, more than 2^26");
 }
 
 TEST(the_seed_decides) {
-  layout *a = make("RAP", 32, 1024, NULL), *b = make("RAP", 32, 1024, NULL);
+  bank_layout *a = make("RAP", 32, 1024, NULL), *b = make("RAP", 32, 1024, NULL);
   CHECK(memcmp(a->term[0].shift, b->term[0].shift, 64) == 0);
   const char *wrong;
-  layout *c = layout_for_data(&memory, 32, 1024, 8, &wrong);
+  bank_layout *c = bank_layout_for_data(&memory, 32, 1024, 8, &wrong);
   REQUIRE(c != NULL);
   CHECK_STR(c->kind->name, "RAP");
   CHECK(memcmp(a->term[0].shift, c->term[0].shift, 64) != 0);
@@ -228,15 +230,15 @@ TEST(random_numbers_of_w4_words) {
     uint64_t count;
   } rows[] = {{"RAS", 4096}, {"1P", 16}, {"R1P", 16}, {"3P", 48}, {"w2P", 4096}, {"1Pw2R", 272}};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-    CHECK_EQ_U64(layout_random_numbers(make(rows[i].name, 16, 65536, NULL)), rows[i].count);
+    CHECK_EQ_U64(bank_layout_random_numbers(make(rows[i].name, 16, 65536, NULL)), rows[i].count);
 }
 
 // The paper's Figure 6: r = (2, 0, 3, 1), a[10] goes to a[9].
 TEST(rap_figure_6) {
-  layout *l = make("RAP", 4, 16, NULL);
+  bank_layout *l = make("RAP", 4, 16, NULL);
   memcpy(l->term[0].shift, (uint16_t[]){2, 0, 3, 1}, 4 * sizeof(uint16_t));
-  CHECK_EQ_U64(layout_place(l, 10), 9);
-  CHECK_EQ_U64(layout_bank(l, 10), 1);
+  CHECK_EQ_U64(bank_layout_place(l, 10), 9);
+  CHECK_EQ_U64(bank_layout_bank(l, 10), 1);
 }
 
 // ---- C text ------------------------------------------------------------------------------------
@@ -278,28 +280,28 @@ static function *find(void *library, const char *what, size_t i) {
 }
 
 TEST(c_text_says_the_same) {
-  layout *all[64];
+  bank_layout *all[64];
   size_t count = 0;
   text source = {0};
   bank_trace t = {0};
   add_stride(&t, 32, 6);
   add_block(&t, 32, 0, 1, 8, 64);
-  const layout_kind *k;
-  for (size_t i = 0; (k = layout_kind_at(i)) != NULL; i++)
+  const bank_layout_kind *k;
+  for (size_t i = 0; (k = bank_layout_kind_at(i)) != NULL; i++)
     for (int odd = 0; odd < 2; odd++) {
       const char *wrong;
-      layout_request r = {
+      bank_layout_request r = {
           .banks = odd ? 24 : 32, .words = 5000, .accesses = odd ? NULL : &t, .seed = i};
-      layout *l = layout_make(&memory, k, &r, &wrong);
+      bank_layout *l = bank_layout_make(&memory, k, &r, &wrong);
       if (!l)
         continue;
       char prefix[32];
       snprintf(prefix, sizeof prefix, "t%zu", count);
-      layout_print_tables(&source, l, "static const", prefix);
+      bank_layout_print_tables(&source, l, "static const", prefix);
       text_printf(&source, "unsigned long place_%zu(unsigned long a) { return ", count);
-      layout_print_place(&source, l, prefix, "a");
+      bank_layout_print_place(&source, l, prefix, "a");
       text_printf(&source, "; }\nunsigned long bank_%zu(unsigned long a) { return ", count);
-      layout_print_bank(&source, l, prefix, "a");
+      bank_layout_print_bank(&source, l, prefix, "a");
       text_string(&source, "; }\n");
       all[count++] = l;
     }
@@ -310,7 +312,7 @@ TEST(c_text_says_the_same) {
     function *place = find(library, "place", i), *bank = find(library, "bank", i);
     bool good = place && bank;
     for (uint64_t x = 0; x < all[i]->words && good; x++)
-      good = place(x) == layout_place(all[i], x) && bank(x) == layout_bank(all[i], x);
+      good = place(x) == bank_layout_place(all[i], x) && bank(x) == bank_layout_bank(all[i], x);
     if (!CHECK(good))
       printf("%s\n", all[i]->kind->name);
   }
@@ -329,11 +331,11 @@ TEST(c_text_as_it_looks) {
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     text place = {0}, bank = {0};
-    layout *l = make(rows[i].name, 32, i == 3 ? 1024 : 4096, NULL);
+    bank_layout *l = make(rows[i].name, 32, i == 3 ? 1024 : 4096, NULL);
     if (strcmp(rows[i].name, "RAP") == 0)
       l->term_count = 1;
-    layout_print_place(&place, l, "r", "a");
-    layout_print_bank(&bank, l, "r", "a");
+    bank_layout_print_place(&place, l, "r", "a");
+    bank_layout_print_bank(&bank, l, "r", "a");
     CHECK_STR(place.data, rows[i].place);
     CHECK_STR(bank.data, rows[i].bank);
     text_free(&place);
@@ -395,7 +397,7 @@ TEST(equal_strides_need_no_mask) {
   bank_trace t = {0};
   add_stride(&t, 32, 8);
   add_stride(&t, 32, 24);
-  layout *l = make("bit-vector-xor", 32, 1 << 14, &t);
+  bank_layout *l = make("bit-vector-xor", 32, 1 << 14, &t);
   CHECK_CONTAINS(l->parameters, "k1 = 3, ");
   CHECK_CONTAINS(l->parameters, "mask = 0;");
   CHECK_STR(make("bit-vector", 32, 1 << 14, &t)->parameters, "k = 3");
@@ -413,9 +415,9 @@ TEST(searches_never_leave_a_bank_empty) {
         address[k] = draw_below(&state, round < 30 ? 8 : 1000);
       bank_trace_add(&memory, &t, count, address);
     }
-    for (size_t i = 0; layout_kind_at(i); i++)
-      if (layout_kind_at(i)->searches)
-        check_layout(make(layout_kind_at(i)->name, 16, 1024, &t));
+    for (size_t i = 0; bank_layout_kind_at(i); i++)
+      if (bank_layout_kind_at(i)->searches)
+        check_layout(make(bank_layout_kind_at(i)->name, 16, 1024, &t));
   }
 }
 
@@ -440,8 +442,8 @@ TEST(optimal_is_free_of_conflicts_for_any_two_subspaces) {
     bank_trace t = {0};
     add_subspace(&t, random_subspace(&state, n, (int)draw_below(&state, 6)), 0);
     add_subspace(&t, random_subspace(&state, n, 5), draw_word(&state) & f2_mask(n));
-    layout *l = make("optimal", 32, f2_unit(n), &t);
-    CHECK_EQ_U64(layout_cost(l, c, &t).worst, 1);
+    bank_layout *l = make("optimal", 32, f2_unit(n), &t);
+    CHECK_EQ_U64(bank_layout_cost(l, c, &t).worst, 1);
     CHECK_CONTAINS(l->parameters, "a common complement");
   }
 }
@@ -456,8 +458,8 @@ TEST(optimal_folds_for_more) {
   add_block(&t, 32, 0, 1, 4, 32);
   add_block(&t, 32, 0, 32, 4, 1);
   add_stride(&t, 32, 8);
-  layout *l = make("optimal", 32, 1024, &t);
-  CHECK_EQ_U64(layout_cost(l, c, &t).worst, 1);
+  bank_layout *l = make("optimal", 32, 1024, &t);
+  CHECK_EQ_U64(bank_layout_cost(l, c, &t).worst, 1);
   CHECK(strstr(l->parameters, "; no conflict") != NULL);
 }
 
@@ -467,8 +469,8 @@ TEST(optimal_counts_what_it_could_not_avoid) {
   for (uint64_t a = 1; a < 8; a++)
     for (uint64_t b = a + 1; b < 8; b++)
       bank_trace_add(&memory, &t, 4, (uint64_t[]){0, a, b, a ^ b});
-  layout *l = make("optimal", 4, 8, &t);
-  bank_cost cost = layout_cost(l, bank_counter_new(&memory, 4), &t);
+  bank_layout *l = make("optimal", 4, 8, &t);
+  bank_cost cost = bank_layout_cost(l, bank_counter_new(&memory, 4), &t);
   char expected[64];
   CHECK(bank_conflicts(cost) > 0);
   snprintf(expected, sizeof expected, "; %llu conflicts were left",
@@ -497,13 +499,13 @@ TEST(no_linear_layout_has_fewer_conflicts_than_optimal) {
                                                                    << draw_below(&state, 9);
     bank_trace t = of_all_kinds(&state, banks, words);
     bank_counter *c = bank_counter_new(&memory, banks);
-    const layout *l = make("optimal", banks, words, &t);
-    uint64_t own = bank_conflicts(layout_cost(l, c, &t));
-    const layout_kind *kind;
+    const bank_layout *l = make("optimal", banks, words, &t);
+    uint64_t own = bank_conflicts(bank_layout_cost(l, c, &t));
+    const bank_layout_kind *kind;
     others += strstr(l->parameters, "; as ") != NULL;
-    for (size_t i = 0; (kind = layout_kind_at(i)); i++)
-      if (kind->form == LAYOUT_LINEAR)
-        CHECK(own <= bank_conflicts(layout_cost(make(kind->name, banks, words, &t), c, &t)));
+    for (size_t i = 0; (kind = bank_layout_kind_at(i)); i++)
+      if (kind->form == BANK_LAYOUT_LINEAR)
+        CHECK(own <= bank_conflicts(bank_layout_cost(make(kind->name, banks, words, &t), c, &t)));
   }
   CHECK(others > 0 && others < 50);
 }
@@ -520,14 +522,14 @@ TEST(strides_4_and_6_leave_a_conflict_under_every_linear_layout) {
     for (uint64_t x = v + 2; x < 256; x += 2) {
       f2_space k = f2_span(8, 3, (uint64_t[]){1, v, x});
       f2_space rows = f2_space_orthogonal(k);
-      layout_request r = {.banks = 32, .words = 256};
-      layout l = {.banks = 32, .words = 256};
-      layout_from_bank(&l, &r, f2_from_rows(5, 8, rows.basis));
-      uint64_t conflicts = bank_conflicts(layout_cost(&l, c, &t));
+      bank_layout_request r = {.banks = 32, .words = 256};
+      bank_layout l = {.banks = 32, .words = 256};
+      bank_layout_from_bank(&l, &r, f2_from_rows(5, 8, rows.basis));
+      uint64_t conflicts = bank_conflicts(bank_layout_cost(&l, c, &t));
       least = conflicts < least ? conflicts : least;
     }
   CHECK_EQ_U64(least, 1);
-  CHECK_EQ_U64(bank_conflicts(layout_cost(make("optimal", 32, 256, &t), c, &t)), 1);
+  CHECK_EQ_U64(bank_conflicts(bank_layout_cost(make("optimal", 32, 256, &t), c, &t)), 1);
 }
 
 // ---- large traces ------------------------------------------------------------------------------
@@ -545,32 +547,34 @@ static bank_trace random_trace(size_t accesses, uint32_t count, uint32_t words) 
 
 TEST(searches_look_at_no_more_than_their_work) {
   bank_trace t = random_trace(100, 64, 1 << 20);
-  const uint64_t many = LAYOUT_WORK / (64 * 10);
-  bank_trace all = layout_thinned(&memory, &t, (layout_work){1, 1, 1});
+  const uint64_t many = BANK_LAYOUT_WORK / (64 * 10);
+  bank_trace all = bank_layout_thinned(&memory, &t, (bank_layout_work){1, 1, 1});
   CHECK_EQ_U64(all.accesses.count, 100);
-  CHECK_STR(layout_thinned_text(&memory, "k = 1", &t, &all), "k = 1");
-  bank_trace few = layout_thinned(&memory, &t, (layout_work){.address = many});
+  CHECK_STR(bank_layout_thinned_text(&memory, "k = 1", &t, &all), "k = 1");
+  bank_trace few = bank_layout_thinned(&memory, &t, (bank_layout_work){.address = many});
   CHECK_EQ_U64(few.accesses.count, 10);
   CHECK(few.accesses.items[3].address == t.accesses.items[30].address);
-  CHECK_STR(layout_thinned_text(&memory, "k = 1", &t, &few),
+  CHECK_STR(bank_layout_thinned_text(&memory, "k = 1", &t, &few),
             "k = 1; searched 10 of 100 different accesses");
-  few = layout_thinned(&memory, &t, (layout_work){.pair = LAYOUT_WORK / (64 * 63 / 2 * 4)});
+  few = bank_layout_thinned(&memory, &t,
+                            (bank_layout_work){.pair = BANK_LAYOUT_WORK / (64 * 63 / 2 * 4)});
   CHECK_EQ_U64(few.accesses.count, 4);
-  few = layout_thinned(&memory, &t, (layout_work){.access = LAYOUT_WORK, .address = 1});
+  few = bank_layout_thinned(&memory, &t,
+                            (bank_layout_work){.access = BANK_LAYOUT_WORK, .address = 1});
   REQUIRE(few.accesses.count == 1);
   CHECK_EQ_U64(few.accesses.items[0].count, 2);
-  few = layout_thinned(&memory, &t, (layout_work){.address = LAYOUT_WORK / 16});
+  few = bank_layout_thinned(&memory, &t, (bank_layout_work){.address = BANK_LAYOUT_WORK / 16});
   REQUIRE(few.accesses.count == 1);
   CHECK_EQ_U64(few.accesses.items[0].count, 16);
   CHECK(few.accesses.items[0].address[1] == t.accesses.items[0].address[4]);
-  CHECK_STR(layout_thinned_text(&memory, "k = 1", &t, &few),
+  CHECK_STR(bank_layout_thinned_text(&memory, "k = 1", &t, &few),
             "k = 1; searched a part of 1 of 100 different accesses");
 }
 
 // Each of these took 20 seconds and more.
 TEST(searches_of_large_traces_end) {
   bank_trace t = random_trace(1500, 1024, 1 << 20);
-  layout *l = make("bit-vector-xor", 256, 1 << 20, &t);
+  bank_layout *l = make("bit-vector-xor", 256, 1 << 20, &t);
   CHECK_CONTAINS(l->parameters, " of 1500 different accesses");
   CHECK_STR(make("bit-vector-xor", 256, 1 << 20, &t)->parameters, l->parameters);
   CHECK_CONTAINS(make("optimal", 32, 1 << 20, &t)->parameters, " of 1500 different accesses");

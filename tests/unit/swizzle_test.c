@@ -26,7 +26,7 @@ enum { ROWS = sizeof rows / sizeof *rows };
 
 static size_t kind_count(void) {
   size_t count = 0;
-  while (layout_kind_at(count))
+  while (bank_layout_kind_at(count))
     count++;
   return count;
 }
@@ -36,9 +36,9 @@ static void check_row(const row *r) {
   static kernels all[KINDS_MOST];
   size_t kinds = 0;
   bool good = CHECK(kind_count() <= KINDS_MOST);
-  for (size_t kind = r->first; layout_kind_at(kind) && good; kind += r->step) {
+  for (size_t kind = r->first; bank_layout_kind_at(kind) && good; kind += r->step) {
     size_t i = kinds++;
-    all[i] = (kernels){.options = {.layout = layout_kind_at(kind), .layout_seed = 7 + i}};
+    all[i] = (kernels){.options = {.layout = bank_layout_kind_at(kind), .layout_seed = 7 + i}};
     good = trial_make(&trials[i], &all[i], r->expression, r->types);
   }
   if (good)
@@ -47,7 +47,7 @@ static void check_row(const row *r) {
     bool agrees = trial_agrees(&trials[i], &all[i]);
     if (agrees)
       kernels_check_hmm(&all[i]);
-    if (agrees && all[i].options.layout == layout_kind_named(LAYOUT_DEFAULT))
+    if (agrees && all[i].options.layout == bank_layout_kind_named(BANK_LAYOUT_DEFAULT))
       kernels_check_counts(&all[i]);
     if (!agrees)
       printf("%s of %s by %s\n", r->expression, r->types, all[i].options.layout->name);
@@ -83,7 +83,7 @@ static void count(const kernels *k, uint64_t *accesses, uint64_t *turns) {
 }
 
 // A transpose of 2^10 x 2^10: lanes along rows before the exchange, along columns behind it, where
-// in the raw layout all 32 meet in a bank. Accesses of four neighbours have lanes four words apart,
+// in the raw bank_layout all 32 meet in a bank. Accesses of four neighbours have lanes four words apart,
 // so that padding and single bits do not suffice; XORs of bits do.
 TEST(conflicts_of_a_transpose) {
   static const struct {
@@ -100,7 +100,8 @@ TEST(conflicts_of_a_transpose) {
                   {"optimal", 1, 1}};
   for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
     trial t;
-    kernels k = {.options = {.layout = layout_kind_named(expected[i].layout), .layout_seed = 1}};
+    kernels k = {
+        .options = {.layout = bank_layout_kind_named(expected[i].layout), .layout_seed = 1}};
     uint64_t accesses, turns;
     if (!CHECK(k.options.layout) || !trial_make(&t, &k, "transpose", "[2^10][2^10]u32"))
       return;
@@ -121,14 +122,14 @@ TEST(on_the_cpu) {
   bool good = permc_define(c, "fft") &&
               permc_read_random(c, "-e", "[2^9]c64", 1, &arguments, &count) &&
               permc_run(c, "-e", "interp", arguments, count, &oracle.values, &oracle.count);
-  for (size_t i = 0; layout_kind_at(i) && good; i++) {
+  for (size_t i = 0; bank_layout_kind_at(i) && good; i++) {
     result found = {0};
-    good = CHECK(permc_use_layout(c, layout_kind_at(i)->name) &&
+    good = CHECK(permc_use_layout(c, bank_layout_kind_at(i)->name) &&
                  permc_run(c, "-e", "cpu", arguments, count, &found.values, &found.count)) &&
            CHECK(kernels_equal(oracle.values[0], found.values[0], 0));
     CHECK_STR(permc_message(c), "");
     if (!good)
-      printf("%s: %s\n", layout_kind_at(i)->name, permc_message(c));
+      printf("%s: %s\n", bank_layout_kind_at(i)->name, permc_message(c));
     free_result(&found);
   }
   CHECK(good);

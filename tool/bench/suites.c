@@ -299,11 +299,12 @@ static uint64_t variable(char name, int n) {
   return name == 'n' ? (uint64_t)n : UINT64_C(1) << exponent;
 }
 
-static void substitute(char *to, size_t size, const char *form, int n, const char *bank_layout) {
+static void substitute(char *to, size_t size, const char *form, int n,
+                       const char *bank_layout_name) {
   size_t length = 0;
   for (const char *c = form ? form : ""; *c && length + 24 < size; c++) {
     if (*c == '$' && c[1] == 'l' && c++)
-      length += (size_t)snprintf(to + length, size - length, "%s", bank_layout);
+      length += (size_t)snprintf(to + length, size - length, "%s", bank_layout_name);
     else if (*c == '$')
       length += (size_t)snprintf(to + length, size - length, "%" PRIu64, variable(*++c, n));
     else
@@ -355,7 +356,7 @@ static uint64_t count_columns(const suite_row *row, int n) {
 
 enum { LARGEST = 26 };  // sizes above it are for GPUs only
 
-static bool expand(const suite_row *row, int n, const char *bank_layout, bool device,
+static bool expand(const suite_row *row, int n, const char *bank_layout_name, bool device,
                    bench_case *c) {
   *c = (bench_case){.suite = row->suite,
                     .series = row->series,
@@ -364,17 +365,17 @@ static bool expand(const suite_row *row, int n, const char *bank_layout, bool de
                     .property = row->property,
                     .map = map_of(row->map, n),
                     .strategy = row->strategy,
-                    .layout = row->by_layouts ? bank_layout : NULL,
+                    .layout = row->by_layouts ? bank_layout_name : NULL,
                     .gpu_only = n > LARGEST || row->strategy};
-  substitute(c->name, sizeof c->name, row->name, n, bank_layout);
-  substitute(c->types, sizeof c->types, row->types, n, bank_layout);
-  substitute(c->beside, sizeof c->beside, row->beside, n, bank_layout);
-  substitute(c->beside_types, sizeof c->beside_types, row->beside_types, n, bank_layout);
+  substitute(c->name, sizeof c->name, row->name, n, bank_layout_name);
+  substitute(c->types, sizeof c->types, row->types, n, bank_layout_name);
+  substitute(c->beside, sizeof c->beside, row->beside, n, bank_layout_name);
+  substitute(c->beside_types, sizeof c->beside_types, row->beside_types, n, bank_layout_name);
   const row_peer *peers = device ? row->gpu_peers : &row->peer;
   for (int i = 0; i < (device ? BENCH_PEERS : 1); i++) {
     bench_peer_case *peer = &c->peers[i];
     peer->name = peers[i].name;
-    substitute(peer->arguments, sizeof peer->arguments, peers[i].arguments, n, bank_layout);
+    substitute(peer->arguments, sizeof peer->arguments, peers[i].arguments, n, bank_layout_name);
   }
   c->elements = count_elements(c->types);
   c->bytes = c->elements * element_bytes(c->types);
@@ -394,7 +395,7 @@ static int last_of(const suite_row *row, bool device) {
 
 static size_t layouts_of(const suite_row *row) {
   size_t count = 0;
-  while (row->by_layouts && layout_kind_at(count))
+  while (row->by_layouts && bank_layout_kind_at(count))
     count++;
   return row->by_layouts ? count : 1;
 }
@@ -405,7 +406,7 @@ static size_t expand_row(const suite_row *row, bool device, bench_case *cases) {
   size_t count = 0;
   for (int n = row->first; n <= last_of(row, device); n += row->step)
     for (size_t k = 0; k < layouts_of(row); k++, count++)
-      if (cases && !expand(row, n, layout_kind_at(k)->name, device, &cases[count]))
+      if (cases && !expand(row, n, bank_layout_kind_at(k)->name, device, &cases[count]))
         return SIZE_MAX;
   return count;
 }

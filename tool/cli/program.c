@@ -47,8 +47,8 @@ void cli_list_strategies(void) {
 }
 
 void cli_list_layouts(void) {
-  for (size_t i = 0; layout_kind_at(i); i++)
-    printf("%-22s%s\n", layout_kind_at(i)->name, layout_kind_at(i)->summary);
+  for (size_t i = 0; bank_layout_kind_at(i); i++)
+    printf("%-22s%s\n", bank_layout_kind_at(i)->name, bank_layout_kind_at(i)->summary);
 }
 
 // ---- programs --------------------------------------------------------------------------------

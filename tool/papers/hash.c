@@ -140,16 +140,16 @@ static bank_trace accesses_of(arena *a, const program *p) {
   return t;
 }
 
-static layout *layout_of(arena *a, const char *name, const bank_trace *t) {
+static bank_layout *layout_of(arena *a, const char *name, const bank_trace *t) {
   const char *wrong;
-  layout_request r = {.banks = BANKS, .words = WORDS, .accesses = t, .seed = 1};
-  layout *l = layout_make(a, layout_kind_named(name), &r, &wrong);
+  bank_layout_request r = {.banks = BANKS, .words = WORDS, .accesses = t, .seed = 1};
+  bank_layout *l = bank_layout_make(a, bank_layout_kind_named(name), &r, &wrong);
   assert(l);
   return l;
 }
 
-static uint64_t conflicts(arena *a, const layout *l, const bank_trace *t) {
-  return bank_conflicts(layout_cost(l, bank_counter_new(a, BANKS), t));
+static uint64_t conflicts(arena *a, const bank_layout *l, const bank_trace *t) {
+  return bank_conflicts(bank_layout_cost(l, bank_counter_new(a, BANKS), t));
 }
 
 // ---- what the paper says of them ---------------------------------------------------------------
@@ -159,7 +159,7 @@ static void without_a_hash(arena *a, paper_tables *out) {
   paper_table *table =
       paper_add_table(a, out, "Sections 2 and 3.2: bank conflict degree of a warp's access");
   bank_trace load = {0}, store = {0}, stage = {0}, way = {0};
-  layout *raw = layout_of(a, "raw", NULL);
+  bank_layout *raw = layout_of(a, "raw", NULL);
   bank_counter *c = bank_counter_new(a, BANKS);
   add_block(a, &load, BANKS, 0, 1, 16, 16);
   add_block(a, &store, BANKS, 0, 16, 16, 1);
@@ -175,8 +175,8 @@ static void without_a_hash(arena *a, paper_tables *out) {
               {"4 ways of stride 32", 4, &way}};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
     paper_add(a, table,
-              (paper_cell){rows[i].where, rows[i].published, layout_cost(raw, c, rows[i].t).worst,
-                           0, NULL});
+              (paper_cell){rows[i].where, rows[i].published,
+                           bank_layout_cost(raw, c, rows[i].t).worst, 0, NULL});
 }
 
 static void search_of_section_5_1(arena *a, paper_tables *out) {
@@ -256,11 +256,12 @@ static f2_matrix bank_of(bit_vector h) {
 
 static void add_given(arena *a, paper_table *table, const char *where, f2_matrix bank,
                       const bank_trace *t) {
-  layout_request r = {.banks = BANKS, .words = WORDS};
-  layout given = *layout_of(a, "raw", NULL);
-  layout_from_bank(&given, &r, bank);
-  paper_add(a, table,
-            (paper_cell){where, 0, (double)conflicts(a, &given, t), 0, layout_bits_text(a, bank)});
+  bank_layout_request r = {.banks = BANKS, .words = WORDS};
+  bank_layout given = *layout_of(a, "raw", NULL);
+  bank_layout_from_bank(&given, &r, bank);
+  paper_add(
+      a, table,
+      (paper_cell){where, 0, (double)conflicts(a, &given, t), 0, bank_layout_bits_text(a, bank)});
 }
 
 static void parameters_of_table_5(arena *a, paper_tables *out) {
@@ -291,7 +292,7 @@ static void removed(arena *a, paper_tables *out) {
     bank_trace t = accesses_of(a, &programs[p]);
     before[p] = (double)conflicts(a, layout_of(a, "raw", NULL), &t);
     for (int h = 0; h < HASHES; h++) {
-      layout *l = layout_of(a, hashes[h].name, &t);
+      bank_layout *l = layout_of(a, hashes[h].name, &t);
       after[h][p] = (double)conflicts(a, l, &t);
       paper_add(a, table,
                 (paper_cell){arena_printf(a, "%s, %s", programs[p].name, hashes[h].name), NAN,

@@ -49,10 +49,10 @@ static machine machine_new(arena *a, uint32_t w, int digits) {
   return m;
 }
 
-static layout *layout_of(arena *a, const machine *m, const char *name, uint64_t seed) {
+static bank_layout *layout_of(arena *a, const machine *m, const char *name, uint64_t seed) {
   const char *wrong;
-  layout_request r = {.banks = m->w, .words = m->words, .seed = seed};
-  layout *l = layout_make(a, layout_kind_named(name), &r, &wrong);
+  bank_layout_request r = {.banks = m->w, .words = m->words, .seed = seed};
+  bank_layout *l = bank_layout_make(a, bank_layout_kind_named(name), &r, &wrong);
   assert(l);
   return l;
 }
@@ -87,14 +87,14 @@ static void at_random(machine *m, int which, uint64_t *address) {
 
 // So many accesses. Small tables are drawn anew for each; a table with many more numbers than an
 // access looks at, when one in 32 of them has been looked at: samples hardly ever share numbers.
-static sample simulate(machine *m, layout *l, access_maker *make, int which, uint64_t trials) {
+static sample simulate(machine *m, bank_layout *l, access_maker *make, int which, uint64_t trials) {
   sample s = {0};
-  uint64_t address[BANK_LANES_MAX], period = layout_random_numbers(l) / (32 * m->w);
+  uint64_t address[BANK_LANES_MAX], period = bank_layout_random_numbers(l) / (32 * m->w);
   for (uint64_t i = 0; i < trials; i++) {
     if (period <= 1 || i % period == 0)
-      layout_draw(l, &m->state);
+      bank_layout_draw(l, &m->state);
     make(m, which, address);
-    add_sample(&s, layout_congestion(l, m->counter, m->w, address));
+    add_sample(&s, bank_layout_congestion(l, m->counter, m->w, address));
   }
   return s;
 }
@@ -142,7 +142,7 @@ static void make_table_2(arena *a, uint64_t trials, paper_tables *out) {
     for (size_t row = 0; row < sizeof table_2 / sizeof *table_2; row++)
       for (int size = 0; size < 5; size++) {
         machine m = machine_new(a, 16U << size, 2);
-        layout *l = layout_of(a, &m, implementations[i], SEED);
+        bank_layout *l = layout_of(a, &m, implementations[i], SEED);
         const row_2 *r = &table_2[row];
         sample s = simulate(&m, l, r->make, r->which, trials);
         add_mean(a, t, arena_printf(a, "%s %s w=%u", implementations[i], r->name, m.w),
@@ -172,7 +172,7 @@ static void make_table_3(arena *a, uint64_t trials, paper_tables *out) {
     for (size_t row = 0; row < sizeof table_3 / sizeof *table_3; row++) {
       const row_3 *r = &table_3[row];
       machine m = machine_new(a, 32, 2);
-      layout *l = layout_of(a, &m, implementations[i], SEED);
+      bank_layout *l = layout_of(a, &m, implementations[i], SEED);
       sample s = simulate(&m, l, r->make, r->which, trials);
       add_mean(a, t, arena_printf(a, "%s %s", implementations[i], r->name), r->published[i], m.w,
                &s);
@@ -215,17 +215,17 @@ static uint64_t neighbour(machine *m, uint64_t from) {
 
 enum { TRAINING = 128 };
 
-static double score(machine *m, layout *const *layouts, const uint64_t *address) {
+static double score(machine *m, bank_layout *const *layouts, const uint64_t *address) {
   uint64_t sum = 0;
   for (int i = 0; i < TRAINING; i++)
-    sum += layout_congestion(layouts[i], m->counter, m->w, address);
+    sum += bank_layout_congestion(layouts[i], m->counter, m->w, address);
   return (double)sum / TRAINING;
 }
 
 // Climbs from a random access: one address becomes a neighbour of one of them, if the mean over
 // layouts drawn beforehand is not less. What it finds is scored on others.
 static void search(arena *a, machine *m, const char *name, uint64_t steps, uint64_t *address) {
-  layout *layouts[TRAINING];
+  bank_layout *layouts[TRAINING];
   for (int i = 0; i < TRAINING; i++)
     layouts[i] = layout_of(a, m, name, draw_word(&m->state));
   at_random(m, 0, address);
@@ -242,11 +242,11 @@ static void search(arena *a, machine *m, const char *name, uint64_t steps, uint6
   }
 }
 
-static sample score_afresh(machine *m, layout *l, const uint64_t *address, uint64_t trials) {
+static sample score_afresh(machine *m, bank_layout *l, const uint64_t *address, uint64_t trials) {
   sample s = {0};
   for (uint64_t i = 0; i < trials; i++) {
-    layout_draw(l, &m->state);
-    add_sample(&s, layout_congestion(l, m->counter, m->w, address));
+    bank_layout_draw(l, &m->state);
+    add_sample(&s, bank_layout_congestion(l, m->counter, m->w, address));
   }
   return s;
 }
@@ -281,7 +281,7 @@ static void add_entry(arena *a, paper_table *t, const char *where, entry e, uint
 void paper_rap_malicious(arena *a, uint32_t w, uint64_t trials, uint64_t steps, double *papers,
                          double *found) {
   machine m = machine_new(a, w, 4);
-  layout *l = layout_of(a, &m, "R1P", SEED);
+  bank_layout *l = layout_of(a, &m, "R1P", SEED);
   uint64_t address[BANK_LANES_MAX];
   sixfold(&m, 0, address);
   sample s = score_afresh(&m, l, address, trials);
@@ -294,10 +294,10 @@ void paper_rap_malicious(arena *a, uint32_t w, uint64_t trials, uint64_t steps, 
 static void add_malicious(arena *a, paper_table *t, const machine *of, const column_4 *c,
                           uint64_t trials, uint64_t steps) {
   machine m = *of;
-  layout *l = layout_of(a, &m, c->name, SEED);
+  bank_layout *l = layout_of(a, &m, c->name, SEED);
   uint64_t address[BANK_LANES_MAX];
   // Tables that are much larger than an access are not worth as many trials.
-  uint64_t fresh = trials / (1 + layout_random_numbers(l) / (64 * m.w));
+  uint64_t fresh = trials / (1 + bank_layout_random_numbers(l) / (64 * m.w));
   sample s;
   if (strcmp(c->name, "R1P") == 0) {
     sixfold(&m, 0, address);
@@ -319,7 +319,7 @@ static void make_table_4(arena *a, uint32_t w, uint64_t trials, uint64_t steps, 
   for (size_t i = 0; i < sizeof table_4 / sizeof *table_4; i++) {
     const column_4 *c = &table_4[i];
     machine m = machine_new(a, w, 4);
-    layout *l = layout_of(a, &m, c->name, SEED);
+    bank_layout *l = layout_of(a, &m, c->name, SEED);
     for (int digit = 0; digit < 4; digit++) {
       sample s = simulate(&m, l, strided, digit, trials);
       add_entry(a, t, arena_printf(a, "%s %s", c->name, names[digit]),
@@ -331,7 +331,7 @@ static void make_table_4(arena *a, uint32_t w, uint64_t trials, uint64_t steps, 
     double numbers = ((c->numbers[2] * w + c->numbers[1]) * w + c->numbers[0]) * w;
     paper_add(a, t,
               (paper_cell){arena_printf(a, "%s random numbers", c->name), numbers,
-                           (double)layout_random_numbers(l), 0, NULL});
+                           (double)bank_layout_random_numbers(l), 0, NULL});
   }
 }
 

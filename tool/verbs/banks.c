@@ -15,8 +15,8 @@ typedef struct fit {  // accesses of one pattern
 } fit;
 
 typedef struct choice {  // a layout, and what it costs
-  const layout_kind *kind;
-  layout *layout;  // NULL: `wrong` says why
+  const bank_layout_kind *kind;
+  bank_layout *layout;  // NULL: `wrong` says why
   const char *wrong;
   bank_cost cost;
 } choice;
@@ -24,15 +24,15 @@ typedef struct choice {  // a layout, and what it costs
 typedef struct report {
   const char *title;  // the file, or the entry of a program
   bool of_plan;
-  const layout_kind *only;
+  const bank_layout_kind *only;
   bank_trace trace;
   uint64_t accesses;  // of the trace, each as often as it happens
-  layout_request request;
+  bank_layout_request request;
   VEC(fit) fits;
   VEC(choice) choices;
   uint64_t raw;  // conflicts without a layout
   const choice *best;
-  const layout *of_data;  // the default where indices are data; NULL: no access is random
+  const bank_layout *of_data;  // the default where indices are data; NULL: no access is random
 } report;
 
 // ---- counting ----------------------------------------------------------------------------------
@@ -104,7 +104,7 @@ static int by_cost(const void *x, const void *y) {
 }
 
 // Words of memory, in whole rows of banks.
-static uint64_t memory_of(const layout *l) {
+static uint64_t memory_of(const bank_layout *l) {
   uint64_t words = l->places > l->words ? l->places : l->words;
   return (words + l->banks - 1) / l->banks * l->banks;
 }
@@ -116,20 +116,21 @@ static bool better(const choice *a, const choice *b) {
     own = memory_of(a->layout);
     other = memory_of(b->layout);
   }
-  return own != other ? own < other : layout_operations(a->layout) < layout_operations(b->layout);
+  return own != other ? own < other
+                      : bank_layout_operations(a->layout) < bank_layout_operations(b->layout);
 }
 
 static void choose(arena *a, report *r, bank_counter *c) {
-  const layout_kind *kind;
+  const bank_layout_kind *kind;
   bank_trace distinct = bank_trace_distinct(a, &r->trace);
   r->request.distinct = &distinct;
-  for (size_t i = 0; (kind = layout_kind_at(i)) != NULL; i++) {
+  for (size_t i = 0; (kind = bank_layout_kind_at(i)) != NULL; i++) {
     if (r->only && kind != r->only)
       continue;
     choice own = {.kind = kind};
-    own.layout = layout_make(a, kind, &r->request, &own.wrong);
+    own.layout = bank_layout_make(a, kind, &r->request, &own.wrong);
     if (own.layout)
-      own.cost = layout_cost(own.layout, c, &r->trace);
+      own.cost = bank_layout_cost(own.layout, c, &r->trace);
     vec_push(a, &r->choices, own);
   }
   for (size_t i = 0; i < r->choices.count; i++) {
@@ -143,11 +144,11 @@ static void choose(arena *a, report *r, bank_counter *c) {
 // The layout for accesses of a trace without a pattern, which may be those of indices that are
 // data.
 static void choose_for_data(arena *a, report *r) {
-  const layout_request *q = &r->request;
+  const bank_layout_request *q = &r->request;
   const char *wrong;
   for (size_t i = 0; i < r->fits.count && !r->of_data && !r->of_plan; i++)
     if (r->fits.items[i].pattern.class == PATTERN_RANDOM)
-      r->of_data = layout_for_data(a, q->banks, q->words, q->seed, &wrong);
+      r->of_data = bank_layout_for_data(a, q->banks, q->words, q->seed, &wrong);
 }
 
 // ---- text --------------------------------------------------------------------------------------
@@ -183,12 +184,12 @@ static void print_choice(text *to, const report *r, const choice *c) {
 }
 
 // Tables, place and bank in C, of the address a.
-static void print_c(text *to, const layout *l, const char *prefix) {
-  layout_print_tables(to, l, "static const", prefix);
+static void print_c(text *to, const bank_layout *l, const char *prefix) {
+  bank_layout_print_tables(to, l, "static const", prefix);
   text_string(to, "  place  ");
-  layout_print_place(to, l, prefix, "a");
+  bank_layout_print_place(to, l, prefix, "a");
   text_string(to, "\n  bank   ");
-  layout_print_bank(to, l, prefix, "a");
+  bank_layout_print_bank(to, l, prefix, "a");
   text_string(to, "\n");
 }
 
@@ -254,11 +255,11 @@ static void json_text(text *to, const char *name, const text *value) {
   json_write_string(to, text_content(value));
 }
 
-static void json_layout(text *to, const layout *l, const char *prefix) {
+static void json_layout(text *to, const bank_layout *l, const char *prefix) {
   text tables = {0}, place = {0}, bank = {0};
-  layout_print_tables(&tables, l, "static const", prefix);
-  layout_print_place(&place, l, prefix, "a");
-  layout_print_bank(&bank, l, prefix, "a");
+  bank_layout_print_tables(&tables, l, "static const", prefix);
+  bank_layout_print_place(&place, l, prefix, "a");
+  bank_layout_print_bank(&bank, l, prefix, "a");
   text_printf(to, "{\"name\": \"%s\", \"words\": %" PRIu64, l->kind->name, memory_of(l));
   json_text(to, "tables", &tables);
   json_text(to, "place", &place);
@@ -296,7 +297,7 @@ static void print_json(text *to, const report *r) {
 
 static const char *layout_name_at(const void *state, size_t i) {
   (void)state;
-  const layout_kind *k = layout_kind_at(i);
+  const bank_layout_kind *k = bank_layout_kind_at(i);
   return k ? k->name : NULL;
 }
 
@@ -306,7 +307,7 @@ static cli_status read_layout(const cli_arguments *args, report *r) {
   uint64_t seed;
   if (!name)
     return CLI_OK;
-  r->only = layout_kind_and_seed(name, &seed);
+  r->only = bank_layout_kind_and_seed(name, &seed);
   if (!r->only && strchr(name, ':'))
     return cli_usage_error("banks: unknown layout '%s' (--layout help lists them; a random layout "
                            "may have a seed below 2^64, such as RAP:7)",

@@ -288,7 +288,7 @@ static cli_status run_passes(hmm_command *s, const plan *p, const char *entry) {
   const char *name = cli_value(s->args, "--layout");
   c_options options = C_OPTIONS_OF_GPU(NULL, 0);
   if (name)
-    options.layout = layout_kind_and_seed(name, &options.layout_seed);
+    options.layout = bank_layout_kind_and_seed(name, &options.layout_seed);
   hmm_estimate estimate;
   char why[HMM_MEMORY_WHY];
   const char *problem = hmm_plan_report_estimate(s->memory, &s->machine, p, &options, &estimate);
