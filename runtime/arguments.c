@@ -32,17 +32,17 @@ typedef struct fitter {
   permc_context *context;
   const array *components;
   size_t count, next;
-  bool alone;  // the parameter's type has one leaf, which may become a tuple
+  bool alone;  // the parameter's type has one array, which may become a tuple
   const char *wrong;
 } fitter;
 
-size_t context_leaf_count(type *t) {
+size_t context_array_count(type *t) {
   t = type_prune(t);
   if (t->kind == TYPE_ARRAY)
-    return context_leaf_count(t->parts[0]);
+    return context_array_count(t->parts[0]);
   size_t count = t->kind == TYPE_TUPLE ? 0 : 1;
   for (uint32_t i = 0; t->kind == TYPE_TUPLE && i < t->count; i++)
-    count += context_leaf_count(t->parts[i]);
+    count += context_array_count(t->parts[i]);
   return count;
 }
 
@@ -121,7 +121,7 @@ bool entry_types_fit(permc_context *c, entry_types *t, const permc_value *v, siz
                 wanted);
     return false;
   }
-  fitter job = {c, v->components, v->count, 0, context_leaf_count(f->parts[0]) == 1, NULL};
+  fitter job = {c, v->components, v->count, 0, context_array_count(f->parts[0]) == 1, NULL};
   fit(&job, f->parts[0], 0);
   if (!job.wrong && job.next < job.count)
     job.wrong = "it has too many components";

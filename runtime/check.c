@@ -36,13 +36,12 @@ static bool check_once(permc_context *c, binding *b, const check_job *j, int64_t
   }
   entry_types types = entry_types_start(c, b);
   entry_types_finish(c, &types);
-  leaf_shapes leaves = {0};
+  array_shapes shapes = {0};
   trace t = {0};
-  value *result;
   bool good = shapes_at_sizes(d, &memory, &c->limits, b, types.instance, names, sizes, j->count,
-                              other, &leaves) &&
-              elaborate(d, &memory, &c->limits, true, b, types.instance, leaves.items, leaves.count,
-                        &t, &result);
+                              other, &shapes) &&
+              elaborate(d, &memory, &c->limits, true, b, types.instance, shapes.items, shapes.count,
+                        &t, NULL);
   assert(!good || !trace_verify(&memory, &t));
   arena_free(&memory);
   return good;

@@ -56,7 +56,7 @@ void context_begin_call(permc_context *c);
 void context_error(permc_context *c, const char *format, ...) PRINTF_LIKE(2, 3);  // "permc: ..."
 binding *context_entry(permc_context *c, const char *name);  // or NULL, reported
 
-size_t context_leaf_count(type *t);  // arrays that a value of that type is made of
+size_t context_array_count(type *t);  // arrays that a value of that type is made of
 const char *context_shown_type(permc_context *c, type *t);  // in the context's memory
 
 // An entry's types while arguments are being fitted to it.

@@ -41,16 +41,16 @@ typedef struct sized_job {
   size_t *count;
 } sized_job;
 
-// Takes as many leaves as the parameter's type has.
+// Takes as many arrays as the parameter's type has.
 static permc_value *random_value(permc_context *c, sized_job *j, size_t count,
-                                 const leaf_shape *leaves) {
+                                 const array_shape *shapes) {
   permc_value *v = calloc(1, sizeof *v);
   if (v)
     v->components = calloc(count ? count : 1, sizeof *v->components);
   bool good = v && v->components;
   for (size_t i = 0; good && i < count; i++) {
     good =
-        array_random(&v->components[i], leaves[i].type, leaves[i].rank, leaves[i].dims, &j->state);
+        array_random(&v->components[i], shapes[i].type, shapes[i].rank, shapes[i].dims, &j->state);
     v->count += good;
   }
   if (good)
@@ -68,18 +68,18 @@ static bool run_sized(permc_context *c, void *with) {
   *j->arguments = calloc(permc_parameter_count(c, j->entry) + 1, sizeof **j->arguments);
   if (!*j->arguments)
     context_error(c, "out of memory");
-  leaf_shapes leaves = {0};
-  if (!*j->arguments || !shapes_at(c, b, &c->program.memory, j->sizes, j->size_count, &leaves))
+  array_shapes shapes = {0};
+  if (!*j->arguments || !shapes_at(c, b, &c->program.memory, j->sizes, j->size_count, &shapes))
     return false;
   size_t next = 0;
   for (type *t = type_prune(b->scheme->type); t->kind == TYPE_FUNCTION;
        t = type_prune(t->parts[1])) {
-    size_t leaf = context_leaf_count(t->parts[0]);
-    permc_value *v = random_value(c, j, leaf, leaves.items + next);
+    size_t count = context_array_count(t->parts[0]);
+    permc_value *v = random_value(c, j, count, shapes.items + next);
     if (!v)
       return false;
     (*j->arguments)[(*j->count)++] = v;
-    next += leaf;
+    next += count;
   }
   return true;
 }

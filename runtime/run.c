@@ -9,7 +9,7 @@ struct permc_compiled {
   const char *entry;
   arena memory;  // of the compilation: the trace, and what the backend plans
   trace trace;
-  value *result;  // how the trace's results make up the entry's
+  result_parts result;  // how the trace's results make up the entry's
   const backend *backend;
   backend_program program;
   array *shapes;  // of the arguments' arrays; data: of those that are static
@@ -32,19 +32,19 @@ static void start_again(permc_context *c, permc_compiled *p) {
 
 // An argument of few integers, such as a matrix, that is needed before the program runs becomes
 // static: its elements are here.
-static bool make_static(permc_compiled *p, leaf_shapes *leaves, permc_value *const *like,
+static bool make_static(permc_compiled *p, array_shapes *shapes, permc_value *const *like,
                         uint32_t wanted) {
   enum { MOST_ELEMENTS = 4096 };
   size_t next = 0;
   for (size_t i = 0; i < p->argument_count; next += like[i++]->count) {
     const array *a = &like[i]->components[0];
     if (next != wanted || like[i]->count != 1 || array_count(a) > MOST_ELEMENTS ||
-        leaves->items[next].data)
+        shapes->items[next].data)
       continue;
     void *data = arena_alloc(&p->memory, array_bytes(a) + 1);
     if (array_bytes(a))
       memcpy(data, a->data, array_bytes(a));
-    leaves->items[next].data = p->shapes[next].data = data;
+    shapes->items[next].data = p->shapes[next].data = data;
     p->program.has_static = true;
     return true;
   }
@@ -63,27 +63,27 @@ static bool elaborate_entry(permc_context *c, permc_compiled *p, permc_value *co
     return false;
   }
   entry_types types = entry_types_start(c, b);
-  leaf_shapes leaves = {0};
+  array_shapes shapes = {0};
   for (size_t i = 0; i < parameters; i++) {
     const permc_value *v = like[i];
     if (!entry_types_fit(c, &types, v, i))
       return false;
     for (size_t k = 0; k < v->count; k++) {
-      leaf_shape l = {v->components[k].type, v->components[k].rank, v->components[k].dims, NULL};
-      vec_push(memory, &leaves, l);
+      array_shape s = {v->components[k].type, v->components[k].rank, v->components[k].dims, NULL};
+      vec_push(memory, &shapes, s);
     }
   }
   entry_types_finish(c, &types);
-  p->array_count = leaves.count;
-  p->shapes = NEW_ARRAY(memory, array, leaves.count + 1);
-  for (size_t i = 0; i < leaves.count; i++) {
-    p->shapes[i] = (array){.type = leaves.items[i].type, .rank = leaves.items[i].rank};
-    memcpy(p->shapes[i].dims, leaves.items[i].dims, p->shapes[i].rank * sizeof(uint64_t));
+  p->array_count = shapes.count;
+  p->shapes = NEW_ARRAY(memory, array, shapes.count + 1);
+  for (size_t i = 0; i < shapes.count; i++) {
+    p->shapes[i] = (array){.type = shapes.items[i].type, .rank = shapes.items[i].rank};
+    memcpy(p->shapes[i].dims, shapes.items[i].dims, p->shapes[i].rank * sizeof(uint64_t));
   }
   diagnostics *d = &c->program.diagnostics;
-  while (!elaborate(d, memory, &c->limits, c->allow_extern, b, types.instance, leaves.items,
-                    leaves.count, &p->trace, &p->result)) {
-    if (!d->can_be_static || !make_static(p, &leaves, like, d->wanted))
+  while (!elaborate(d, memory, &c->limits, c->allow_extern, b, types.instance, shapes.items,
+                    shapes.count, &p->trace, &p->result)) {
+    if (!d->can_be_static || !make_static(p, &shapes, like, d->wanted))
       return false;
     start_again(c, p);
   }
@@ -183,36 +183,19 @@ static void gather(permc_value **arguments, size_t count, bool keep, array *all)
 
 // ---- results -----------------------------------------------------------------------------------
 
-static size_t leaf_count(const value *v) {
-  if (v->kind == VALUE_ARRAY)
-    return leaf_count(v->u.array.element);
-  if (v->kind != VALUE_TUPLE)
-    return 1;
-  size_t count = 0;
-  for (uint32_t i = 0; i < v->u.parts.count; i++)
-    count += leaf_count(v->u.parts.items[i]);
-  return count;
-}
-
-// A tuple at the top is several results, anything else one.
-static size_t result_count(const permc_compiled *p) {
-  return p->result->kind == VALUE_TUPLE ? p->result->u.parts.count : 1;
-}
-
 // As many values as the entry has results, with components that are all {0}. NULL: no memory.
 static permc_value **new_results(const permc_compiled *p) {
-  size_t count = result_count(p);
+  size_t count = p->result.count;
   permc_value **values = calloc(count + 1, sizeof *values);
   bool good = values != NULL;
   for (size_t i = 0; i < count && good; i++) {
-    const value *v = p->result->kind == VALUE_TUPLE ? p->result->u.parts.items[i] : p->result;
-    size_t leaves = leaf_count(v);
+    size_t arrays = p->result.arrays[i];
     values[i] = calloc(1, sizeof **values);
     if (values[i])
-      values[i]->components = calloc(leaves ? leaves : 1, sizeof(array));
+      values[i]->components = calloc(arrays ? arrays : 1, sizeof(array));
     good = values[i] && values[i]->components;
     if (good)
-      values[i]->count = leaves;
+      values[i]->count = arrays;
   }
   if (good)
     return values;
@@ -266,7 +249,7 @@ static bool execute(permc_context *c, execute_job *j) {
     return false;
   if (!*j->results) {
     *j->results = new_results(p);
-    *j->result_count = *j->results ? result_count(p) : 0;
+    *j->result_count = *j->results ? p->result.count : 0;
   }
   bool good = *j->results && arrays_of(*j->results, *j->result_count) == p->trace.results.count;
   array *arguments = calloc(p->array_count + 1, sizeof *arguments);

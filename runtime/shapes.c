@@ -224,7 +224,7 @@ static bool check_sizes(permc_context *c, const binding *b, const permc_size *si
 }
 
 bool shapes_at(permc_context *c, binding *b, arena *memory, const permc_size *sizes,
-               size_t size_count, leaf_shapes *leaves) {
+               size_t size_count, array_shapes *shapes) {
   if (!check_sizes(c, b, sizes, size_count))
     return false;
   const char **names = NEW_ARRAY(memory, const char *, size_count + 1);
@@ -236,5 +236,5 @@ bool shapes_at(permc_context *c, binding *b, arena *memory, const permc_size *si
   entry_types types = entry_types_start(c, b);
   entry_types_finish(c, &types);
   return shapes_at_sizes(&c->program.diagnostics, memory, &c->limits, b, types.instance, names,
-                         values, size_count, 0, leaves);
+                         values, size_count, 0, shapes);
 }

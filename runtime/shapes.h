@@ -15,6 +15,6 @@ bool shapes_of_types(permc_context *c, const char *entry, const char *what, cons
 // The arrays of all arguments at these sizes, which have to be all that the signature names; the
 // lengths of all arrays have to follow from them. Element types that are open get their defaults.
 bool shapes_at(permc_context *c, binding *b, arena *memory, const permc_size *sizes,
-               size_t size_count, leaf_shapes *leaves);
+               size_t size_count, array_shapes *shapes);
 
 #endif

@@ -2,55 +2,9 @@
 // numbers, and, from the tables of scalar.h, all scalar operations and conversions. Everything else
 // is written in the language (stdlib/).
 #include "core/f2.h"
-#include "lang/elaborate/elaborate.h"
+#include "lang/elaborate/elaborator.h"
 #include "lang/syntax/tree.h"
 #include <inttypes.h>
-
-// ---- moves -----------------------------------------------------------------------------------
-
-// A step on one leaf that changes its batch or its outermost dimensions.
-typedef struct move {
-  trace_op op;
-  uint64_t number;
-  const uint64_t *rows;
-  uint64_t batch;    // of the result, when the operand's is the elaborator's; 0: as the operand
-  uint32_t drop;     // leading dimensions of the operand that go
-  uint64_t lead[2];  // and those that come instead
-  uint32_t lead_count;
-  bool set_batch;
-} move;
-
-static value_id move_leaf(elaborator *e, value_id leaf, void *with) {
-  const move *m = with;
-  const trace_step *from = &e->out->steps.items[leaf];
-  trace_step s = {.op = m->op, .type = from->type, .number = m->number, .operand_count = 1};
-  s.batch = m->set_batch ? m->batch : from->batch;
-  s.rank = from->rank - m->drop + m->lead_count;
-  if (s.rank > 16)
-    fail(e, "arrays have at most 16 dimensions");
-  s.dims = NEW_ARRAY(e->memory, uint64_t, s.rank);
-  for (uint32_t i = 0; i < m->lead_count; i++)
-    s.dims[i] = m->lead[i];
-  for (uint32_t i = m->drop; i < from->rank; i++)
-    s.dims[i - m->drop + m->lead_count] = from->dims[i];
-  s.operands = NEW(e->memory, value_id);
-  s.operands[0] = leaf;
-  if (m->rows) {
-    size_t n = (size_t)__builtin_ctzll(s.dims[0]);
-    s.rows = NEW_ARRAY(e->memory, uint64_t, n);
-    memcpy(s.rows, m->rows, n * sizeof *s.rows);
-  }
-  return emit(e, s);
-}
-
-// The element of `array` (all its leaves) after the move.
-static value *move_element(elaborator *e, value *array, move m) {
-  return map_leaves(e, as_array(e, array)->u.array.element, move_leaf, &m);
-}
-
-static move keep_length(trace_op op, uint64_t number, uint64_t length) {
-  return (move){.op = op, .number = number, .drop = 1, .lead = {length}, .lead_count = 1};
-}
 
 // ---- arguments -------------------------------------------------------------------------------
 
@@ -84,7 +38,7 @@ static value *function_result(elaborator *e, value *v, uint64_t length, const ch
 
 static uint64_t checked_mask(elaborator *e, value **a, const char *who) {
   int64_t m = static_argument(e, a, 0, arena_printf(e->memory, "the mask of %s", who));
-  uint64_t length = length_of(e, a[2]);
+  uint64_t length = length_of(a[2]);
   power_argument(e, length, 2, who);
   if (m > 0 && (uint64_t)m < length)
     return (uint64_t)m;
@@ -99,11 +53,11 @@ static uint64_t checked_mask(elaborator *e, value **a, const char *who) {
 
 static value *instance_number(elaborator *e, uint64_t factor) {
   trace_step s = {.op = TRACE_INSTANCE, .type = SCALAR_I64, .batch = e->batch, .number = factor};
-  return make_leaf(e, emit(e, s));
+  return make_dynamic(e, emit(e, s));
 }
 
 static value *split_apply(elaborator *e, value **a, bool numbered, const char *who) {
-  uint64_t length = length_of(e, a[2]), m = checked_mask(e, a, who), outer = e->batch,
+  uint64_t length = length_of(a[2]), m = checked_mask(e, a, who), outer = e->batch,
            inner = times_batch(e, 2);
   move in = keep_length(TRACE_SPLIT, m, length / 2), out = keep_length(TRACE_STITCH, m, length);
   in.set_batch = out.set_batch = true;
@@ -129,7 +83,7 @@ static value *run_parmi(elaborator *e, const builtin *row, value **a, type **ins
 
 static value *run_column(elaborator *e, const builtin *row, value **a, type **instance) {
   (void)instance;
-  uint64_t length = length_of(e, a[2]), m = checked_mask(e, a, row->name), outer = e->batch;
+  uint64_t length = length_of(a[2]), m = checked_mask(e, a, row->name), outer = e->batch;
   move in = keep_length(TRACE_PAIR, m, 2), out = keep_length(TRACE_UNPAIR, m, length);
   in.set_batch = out.set_batch = true;
   in.batch = times_batch(e, length / 2);
@@ -148,21 +102,9 @@ static value *map_list(elaborator *e, value *f, value *list, bool numbered, type
   value *out = make_parts(e, VALUE_LIST, list->u.parts.count);
   for (uint32_t i = 0; i < list->u.parts.count; i++) {
     value *g = numbered ? apply(e, f, make_integer(e, i)) : f;
-    out->u.parts.items[i] = apply(e, g, force(e, list->u.parts.items[i]));
+    out->u.parts.items[i] = apply(e, g, list->u.parts.items[i]);
   }
   return out;
-}
-
-value *map_elements(elaborator *e, value *xs, element_function *f, void *with) {
-  uint64_t length = xs->u.array.length, outer = e->batch, inner = times_batch(e, length);
-  move in = {.op = TRACE_RESHAPE, .set_batch = true, .batch = inner, .drop = 1};
-  move out = {
-      .op = TRACE_RESHAPE, .set_batch = true, .batch = outer, .lead = {length}, .lead_count = 1};
-  value *element = move_element(e, lift(e, xs), in);
-  e->batch = inner;
-  value *result = lift(e, as_data(e, f(e, element, with)));
-  e->batch = outer;
-  return make_array(e, length, map_leaves(e, result, move_leaf, &out));
 }
 
 typedef struct mapped {
@@ -181,7 +123,7 @@ static value *run_map(elaborator *e, const builtin *row, value **a, type **insta
   bool numbered = !strcmp(row->name, "mapi");
   if (a[1]->kind == VALUE_LIST)
     return map_list(e, a[0], a[1], numbered, instance[1]);
-  mapped m = {a[0], length_of(e, a[1]), numbered};
+  mapped m = {a[0], length_of(a[1]), numbered};
   return map_elements(e, a[1], apply_mapped, &m);
 }
 
@@ -203,20 +145,20 @@ static void fail_singular(elaborator *e, f2_matrix a) {
 
 static value *run_bmmc(elaborator *e, const builtin *row, value **a, type **instance) {
   (void)instance;
-  uint64_t length = length_of(e, a[2]), n = power_argument(e, length, 2, row->name);
+  uint64_t length = length_of(a[2]), n = power_argument(e, length, 2, row->name);
   span where = e->where;
   blame(e, 0);
   e->asks_for_matrix = a[0]->kind == VALUE_ARRAY && a[0]->u.array.length;
   if (e->asks_for_matrix)
     fail_dynamic(e, element_at(e, a[0], 0), "the matrix of bmmc");
-  if (length_of(e, a[0]) != n)
+  if (length_of(a[0]) != n)
     fail(e,
          "an array of 2^%" PRIu64 " elements needs a matrix of %" PRIu64
          " rows, but this one has %" PRIu64,
-         n, n, length_of(e, a[0]));
+         n, n, length_of(a[0]));
   f2_matrix matrix = {.rows = (int)n, .columns = (int)n};
   for (unsigned i = 0; i < n; i++) {
-    int64_t mask = static_integer(e, force(e, a[0]->u.parts.items[i]), "a row of bmmc's matrix");
+    int64_t mask = static_integer(e, a[0]->u.parts.items[i], "a row of bmmc's matrix");
     if (mask < 0 || (uint64_t)mask >= length)
       fail(e,
            "row %u of the matrix is %" PRId64 ", but a mask of %" PRIu64
@@ -241,12 +183,12 @@ static value *run_bmmc(elaborator *e, const builtin *row, value **a, type **inst
 
 static value *run_zip(elaborator *e, const builtin *row, value **a, type **instance) {
   (void)row;
-  uint64_t length = length_of(e, a[0]);
-  if (length_of(e, a[1]) != length)
+  uint64_t length = length_of(a[0]);
+  if (length_of(a[1]) != length)
     fail(e,
          "zip needs two arrays of equal length, but these have %" PRIu64 " and %" PRIu64
          " elements",
-         length, length_of(e, a[1]));
+         length, length_of(a[1]));
   if (a[0]->kind == VALUE_LIST && a[1]->kind == VALUE_LIST) {
     if (!length)
       return make_empty(e, type_tuple(e->memory, instance, 2));
@@ -273,7 +215,7 @@ static value *run_unzip(elaborator *e, const builtin *row, value **a, type **ins
     } else if (a[0]->kind == VALUE_LIST) {
       value *list = both->u.parts.items[k] = make_parts(e, VALUE_LIST, a[0]->u.parts.count);
       for (uint32_t i = 0; i < list->u.parts.count; i++)
-        list->u.parts.items[i] = force(e, a[0]->u.parts.items[i])->u.parts.items[k];
+        list->u.parts.items[i] = a[0]->u.parts.items[i]->u.parts.items[k];
     } else {
       both->u.parts.items[k] =
           make_array(e, a[0]->u.array.length, a[0]->u.array.element->u.parts.items[k]);
@@ -285,7 +227,7 @@ static value *run_unzip(elaborator *e, const builtin *row, value **a, type **ins
 static value *run_split(elaborator *e, const builtin *row, value **a, type **instance) {
   (void)row, (void)instance;
   int64_t k = static_argument(e, a, 0, "the row length of split");
-  uint64_t length = length_of(e, a[1]);
+  uint64_t length = length_of(a[1]);
   bool good = k >= 0 && k <= 62 && length % (UINT64_C(1) << k) == 0;
   if (!good)
     blame(e, 0);
@@ -316,7 +258,7 @@ static value *run_join(elaborator *e, const builtin *row, value **a, type **inst
   if (__builtin_mul_overflow(rows->u.array.length, inner->u.array.length, &length))
     fail(e, "the joined array has more than 2^64 elements");
   move m = {.op = TRACE_RESHAPE, .drop = 2, .lead = {length}, .lead_count = 1};
-  return make_array(e, length, map_leaves(e, inner->u.array.element, move_leaf, &m));
+  return make_array(e, length, map_steps(e, inner->u.array.element, move_step, &m));
 }
 
 static value *run_transpose(elaborator *e, const builtin *row, value **a, type **instance) {
@@ -326,8 +268,7 @@ static value *run_transpose(elaborator *e, const builtin *row, value **a, type *
   power_argument(e, m, 0, row->name);
   power_argument(e, k, 0, row->name);
   move swap = {.op = TRACE_TRANSPOSE, .drop = 2, .lead = {k, m}, .lead_count = 2};
-  return make_array(e, k,
-                    make_array(e, m, map_leaves(e, inner->u.array.element, move_leaf, &swap)));
+  return make_array(e, k, make_array(e, m, map_steps(e, inner->u.array.element, move_step, &swap)));
 }
 
 // element: the type of the array's. No elements of a list are a list, unless they were rows, whose
@@ -347,7 +288,7 @@ static value *slice(elaborator *e, value *xs, type *element, uint64_t from, uint
 static value *run_take(elaborator *e, const builtin *row, value **a, type **instance) {
   bool drop = !strcmp(row->name, "drop");
   int64_t k = static_argument(e, a, 0, arena_printf(e->memory, "the count of %s", row->name));
-  uint64_t length = length_of(e, a[1]);
+  uint64_t length = length_of(a[1]);
   if (k < 0 || (uint64_t)k > length)
     blame(e, 0);
   if (k < 0)
@@ -385,9 +326,9 @@ static value *concat_elements(pair_walk *w, value *x, value *y) {
   memcpy(s.dims, first->dims, s.rank * sizeof *s.dims);
   s.dims[0] = w->length;
   s.operands = NEW_ARRAY(e->memory, value_id, 2);
-  s.operands[0] = x->u.leaf;
-  s.operands[1] = y->u.leaf;
-  return make_leaf(e, emit(e, s));
+  s.operands[0] = x->u.step;
+  s.operands[1] = y->u.step;
+  return make_dynamic(e, emit(e, s));
 }
 
 static value *concat(elaborator *e, value *x, value *y) {
@@ -411,7 +352,7 @@ static value *concat(elaborator *e, value *x, value *y) {
     return y;
   if (!y->u.array.length)
     return x;
-  if (!same_structure(e, x->u.array.element, y->u.array.element))
+  if (!same_structure(x->u.array.element, y->u.array.element))
     fail(e, "concat needs two arrays whose elements have the same shape");
   pair_walk w = {e, 0};
   if (__builtin_add_overflow(x->u.array.length, y->u.array.length, &w.length))
@@ -441,12 +382,12 @@ static value *run_iota(elaborator *e, const builtin *row, value **a, type **inst
                   .batch = 1,
                   .dims = NEW(e->memory, uint64_t)};
   s.dims[0] = n;
-  return make_array(e, n, make_leaf(e, emit(e, s)));
+  return make_array(e, n, make_dynamic(e, emit(e, s)));
 }
 
 static value *replicate(elaborator *e, uint64_t n, value *x) {
   move m = {.op = TRACE_REPLICATE, .lead = {n}, .lead_count = 1};
-  return make_array(e, n, map_leaves(e, as_data(e, x), move_leaf, &m));
+  return make_array(e, n, map_steps(e, as_data(e, x), move_step, &m));
 }
 
 static value *run_replicate(elaborator *e, const builtin *row, value **a, type **instance) {
@@ -457,27 +398,27 @@ static value *run_replicate(elaborator *e, const builtin *row, value **a, type *
 
 static value *run_length(elaborator *e, const builtin *row, value **a, type **instance) {
   (void)row, (void)instance;
-  return make_integer(e, (int64_t)length_of(e, a[0]));
+  return make_integer(e, (int64_t)length_of(a[0]));
 }
 
 // padded x f xs = take m (f (xs ++ x ++ x ...)), m = length xs. On 0 elements f is not called.
 static value *run_padded(elaborator *e, const builtin *row, value **a, type **instance) {
   (void)row;
-  uint64_t m = length_of(e, a[2]), full = 1;
+  uint64_t m = length_of(a[2]), full = 1;
   if (!m)  // one of the same type has rows of the same length, as far as one can tell
     return instance[0] == instance[1] ? a[2] : make_empty(e, instance[1]);
   while (full < m)
     full *= 2;
   value *xs = full == m ? a[2] : concat(e, as_array(e, a[2]), replicate(e, full - m, a[0]));
   value *result = apply(e, a[1], xs);
-  if (length_of(e, result) < m) {
+  if (length_of(result) < m) {
     blame(e, 1);
     fail(e,
          "the function given to padded must return at least %" PRIu64
          " elements, but returns %" PRIu64,
-         m, length_of(e, result));
+         m, length_of(result));
   }
-  return length_of(e, result) == m ? result : slice(e, result, instance[1], 0, m);
+  return length_of(result) == m ? result : slice(e, result, instance[1], 0, m);
 }
 
 // ---- static helpers --------------------------------------------------------------------------
@@ -561,8 +502,8 @@ static value *run_root(elaborator *e, const builtin *row, value **a, type **inst
   trace_step s = {
       .op = TRACE_ROOT, .type = t, .batch = k->batch, .number = (uint64_t)m, .operand_count = 1};
   s.operands = NEW(e->memory, value_id);
-  s.operands[0] = a[0]->u.leaf;
-  return make_leaf(e, emit(e, s));
+  s.operands[0] = a[0]->u.step;
+  return make_dynamic(e, emit(e, s));
 }
 
 static value *run_scalar(elaborator *e, const builtin *row, value **a, type **instance) {
@@ -688,11 +629,4 @@ builtin_table builtins_create(diagnostics *d) {
                         .scheme = conversion_scheme(a, to)};
   }
   return t;
-}
-
-const builtin *builtin_find(const builtin_table *t, const char *name) {
-  for (size_t i = 0; i < t->count; i++)
-    if (!strcmp(t->rows[i].name, name))
-      return &t->rows[i];
-  return NULL;
 }

@@ -3,95 +3,14 @@
 //
 // Arguments are evaluated before a call; let and where bindings when first asked for, once, at the
 // batch where they stand. The first error ends elaboration (fail).
-#include "lang/elaborate/elaborate.h"
 #include "core/hash.h"
+#include "lang/elaborate/elaborator.h"
 #include "lang/elaborate/memo.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 
-const limits default_limits = {.steps = 10000000,
-                               .depth = 10000,
-                               .trace_steps = 4000000,
-                               .memory = (size_t)2 << 30,
-                               .stack = (size_t)200 << 20};
-
-// ---- types -----------------------------------------------------------------------------------
-
-scalar_type closed_scalar(type *t) {
-  t = type_prune(t);
-  if (t->kind == TYPE_SCALAR)
-    return t->scalar;
-  if (t->kind != TYPE_COMPLEX)
-    return SCALAR_COUNT;
-  scalar_type real = closed_scalar(t->parts[0]);
-  return real == SCALAR_COUNT ? SCALAR_COUNT : scalar_complex_of(real);
-}
-
-static bool same_type(const type *a, const type *b) {
-  if (a->kind != b->kind || a->count != b->count)
-    return false;
-  if (a->kind == TYPE_SCALAR && a->scalar != b->scalar)
-    return false;
-  for (uint32_t i = 0; i < a->count; i++)
-    if (a->parts[i] != b->parts[i])
-      return false;
-  return true;
-}
-
-static type **find_type(type_table *table, const type *t) {
-  uint64_t hash = hash_bytes(t->parts, t->count * sizeof *t->parts) + 31 * t->kind + t->scalar;
-  size_t i = (size_t)hash & (table->size - 1);
-  while (table->slots[i] && !same_type(table->slots[i], t))
-    i = (i + 1) & (table->size - 1);
-  return &table->slots[i];
-}
-
-static void grow_types(elaborator *e) {
-  type_table old = e->closed, *table = &e->closed;
-  table->size = old.size ? 2 * old.size : 64;
-  table->slots = NEW_ARRAY(e->memory, type *, table->size);
-  for (size_t i = 0; i < old.size; i++)
-    if (old.slots[i])
-      *find_type(table, old.slots[i]) = old.slots[i];
-}
-
-// Closed types are equal exactly when they are the same pointer.
-static type *intern(elaborator *e, type t) {
-  if (2 * e->closed.count >= e->closed.size)
-    grow_types(e);
-  type **slot = find_type(&e->closed, &t);
-  if (*slot)
-    return *slot;
-  *slot = NEW(e->memory, type);
-  **slot = t;
-  e->closed.count++;
-  return *slot;
-}
-
-static type *look_up(const type *t, const type_env *env) {
-  for (; env; env = env->outer)
-    if (env->of == t->owner)
-      return env->instance[t->index];
-  return NULL;
-}
-
-type *close_type(elaborator *e, type *t, type_env *env) {
-  t = type_prune(t);
-  if (t->kind == TYPE_VARIABLE) {
-    type *known = t->owner ? look_up(t, env) : NULL;
-    // What nothing determines does not matter.
-    return known ? known : intern(e, (type){.kind = TYPE_SCALAR, .scalar = SCALAR_I64});
-  }
-  type closed = {.kind = t->kind,
-                 .scalar = t->kind == TYPE_SCALAR ? t->scalar : SCALAR_BOOL,
-                 .count = t->count};
-  if (t->count)
-    closed.parts = NEW_ARRAY(e->memory, type *, t->count);
-  for (uint32_t i = 0; i < t->count; i++)
-    closed.parts[i] = close_type(e, t->parts[i], env);
-  return intern(e, closed);
-}
+static value *force(elaborator *e, value *v);
 
 static scalar_type literal_type(elaborator *e, type *t, type_env *env) {
   t = type_prune(t);
@@ -100,47 +19,7 @@ static scalar_type literal_type(elaborator *e, type *t, type_env *env) {
   return closed_scalar(close_type(e, t, env));
 }
 
-// ---- literals and names ----------------------------------------------------------------------
-
-static value *integer_literal(elaborator *e, scalar_type t, bool negative, uint64_t magnitude) {
-  scalar_kind kind = scalar_types[t].kind;
-  if (!scalar_holds(t, negative, magnitude))
-    fail(e, "%s%" PRIu64 " does not fit %s", negative ? "-" : "", magnitude, scalar_types[t].name);
-  scalar_bits out = {.bytes = {0}};
-  if (kind == KIND_FLOAT || kind == KIND_COMPLEX) {
-    scalar_convert(SCALAR_U64, t, 1, &magnitude, out.bytes);
-    scalar_bits positive = out;
-    if (negative)
-      scalar_apply(OP_NEG, t, 1, positive.bytes, NULL, out.bytes);
-    // -0 of a complex type would negate the imaginary part as well.
-    if (negative && t == SCALAR_C64)
-      out.c64[1] = 0;
-    if (negative && t == SCALAR_C128)
-      out.c128[1] = 0;
-  } else {
-    uint64_t bits = negative ? (uint64_t)0 - magnitude : magnitude;
-    memcpy(out.bytes, &bits,
-           scalar_types[t].size);  // little end first, as on every target of permc
-  }
-  return make_scalar(e, t, out);
-}
-
-static value *real_literal(elaborator *e, scalar_type t, real_number real) {
-  scalar_type part = scalar_real_of(t);
-  scalar_bits rounded = {.bytes = {0}}, out = rounded;
-  double wide = 0;
-  if (part == SCALAR_F16)
-    rounded.f16 = real.f16;
-  else if (part == SCALAR_F32)
-    rounded.f32 = real.f32;
-  else
-    rounded.f64 = real.f64;
-  scalar_convert(part, SCALAR_F64, 1, &rounded, &wide);
-  if (isinf(wide))
-    fail(e, "this number does not fit %s", scalar_types[t].name);
-  scalar_convert(part, t, 1, &rounded, &out);
-  return make_scalar(e, t, out);
-}
+// ---- names -----------------------------------------------------------------------------------
 
 // Types of a use: what the variables of the group stand for. A use inside of its own group takes
 // over what the group already stands for.
@@ -160,7 +39,7 @@ static type_env *instantiate(elaborator *e, const expr *x, const quantifier *of,
   return t;
 }
 
-static value *global_reference(elaborator *e, frame *f, const expr *x) {
+static value *global_reference(elaborator *e, activation *act, const expr *x) {
   binding *b = x->u.name.target;
   if (b->kind == BINDING_EXTERN) {
     value *v = make_function(e, b->signature_arrows);
@@ -170,89 +49,88 @@ static value *global_reference(elaborator *e, frame *f, const expr *x) {
   value *v = make_function(e, b->code->call_arity);
   v->u.function.code = b->code;
   if (b->scheme->all->variables.count)
-    v->u.function.types = instantiate(e, x, b->scheme->all, f->types);
+    v->u.function.types = instantiate(e, x, b->scheme->all, act->types);
   return v->u.function.arity ? v : call_function(e, &v->u.function);
 }
 
-static value *builtin_reference(elaborator *e, frame *f, const expr *x) {
+static value *builtin_reference(elaborator *e, activation *act, const expr *x) {
   const builtin *row = x->u.name.row;
   value *v = make_function(e, row->arity);
   v->u.function.row = row;
   v->u.function.instance = NEW_ARRAY(e->memory, type *, x->u.name.instance_count);
   for (uint32_t i = 0; i < x->u.name.instance_count; i++)
-    v->u.function.instance[i] = close_type(e, x->u.name.instance[i], f->types);
+    v->u.function.instance[i] = close_type(e, x->u.name.instance[i], act->types);
   return row->arity ? v : row->run(e, row, NULL, v->u.function.instance);
 }
 
 // A local function that is generalised gets its types at each use.
-static value *local_reference(elaborator *e, frame *f, const expr *x, value *v) {
+static value *local_reference(elaborator *e, activation *act, const expr *x, value *v) {
   v = force(e, v);
   const binding *b = x->u.name.target;
   if (v->kind != VALUE_FUNCTION || b->kind != BINDING_FUNCTION || !b->scheme->all->variables.count)
     return v;
   value *typed = NEW(e->memory, value);
   *typed = *v;
-  type_env *t = instantiate(e, x, b->scheme->all, f->types);
+  type_env *t = instantiate(e, x, b->scheme->all, act->types);
   t->outer = v->u.function.types;
   typed->u.function.types = t;
   return typed;
 }
 
-static value *eval_name(elaborator *e, frame *f, const expr *x) {
+static value *eval_name(elaborator *e, activation *act, const expr *x) {
   switch (x->u.name.kind) {
   case REF_GLOBAL:
-    return global_reference(e, f, x);
+    return global_reference(e, act, x);
   case REF_BUILTIN:
-    return builtin_reference(e, f, x);
+    return builtin_reference(e, act, x);
   case REF_SLOT:
-    return local_reference(e, f, x, f->slots[x->u.name.index]);
+    return local_reference(e, act, x, act->slots[x->u.name.index]);
   case REF_CAPTURE:
-    return local_reference(e, f, x, f->captures[x->u.name.index]);
+    return local_reference(e, act, x, act->captures[x->u.name.index]);
   }
   return NULL;
 }
 
 // ---- patterns --------------------------------------------------------------------------------
 
-static bool match(elaborator *e, frame *f, const pattern *p, value *v);
+static bool match(elaborator *e, activation *act, const pattern *p, value *v);
 
-static bool match_integer(elaborator *e, frame *f, const pattern *p, value *v) {
+static bool match_integer(elaborator *e, activation *act, const pattern *p, value *v) {
   if (v->kind != VALUE_SCALAR) {
     e->where = p->where;
     fail_dynamic(e, v, "a pattern that is a number");
   }
   const value *wanted =
-      integer_literal(e, literal_type(e, p->type, f->types), p->negative, p->magnitude);
+      integer_literal(e, literal_type(e, p->type, act->types), p->negative, p->magnitude);
   bool equal = false;
   scalar_apply(OP_EQ, v->u.scalar.type, 1, v->u.scalar.bits.bytes, wanted->u.scalar.bits.bytes,
                &equal);
   return equal;
 }
 
-static bool match_list(elaborator *e, frame *f, const pattern *p, value *v) {
-  if (length_of(e, v) != p->count)
+static bool match_list(elaborator *e, activation *act, const pattern *p, value *v) {
+  if (length_of(v) != p->count)
     return false;
   span where = e->where;
   bool fits = true;
   for (uint32_t i = 0; fits && i < p->count; i++) {
     e->where = p->items[i]->where;  // of the element's step, for messages about dynamic values
     if (p->items[i]->kind != PATTERN_WILD)
-      fits = match(e, f, p->items[i], element_at(e, v, i));
+      fits = match(e, act, p->items[i], element_at(e, v, i));
   }
   e->where = where;
   return fits;
 }
 
-static bool match(elaborator *e, frame *f, const pattern *p, value *v) {
-  v = force(e, v);
+static bool match(elaborator *e, activation *act, const pattern *p, value *v) {
   switch (p->kind) {
   case PATTERN_WILD:
     return true;
   case PATTERN_NAME:
-    f->slots[p->slot] = v;
+    act->slots[p->slot] = v;
     return true;
   case PATTERN_INT:
-    return match_integer(e, f, p, v);
+    return match_integer(e, act, p, v);
   case PATTERN_BOOL:
     if (v->kind != VALUE_SCALAR) {
       e->where = p->where;
@@ -260,10 +138,10 @@ static bool match(elaborator *e, frame *f, const pattern *p, value *v) {
     }
     return v->u.scalar.bits.b == p->boolean;
   case PATTERN_LIST:
-    return match_list(e, f, p, v);
+    return match_list(e, act, p, v);
   case PATTERN_TUPLE:
     for (uint32_t i = 0; i < p->count; i++)
-      if (!match(e, f, p->items[i], v->u.parts.items[i]))
+      if (!match(e, act, p->items[i], v->u.parts.items[i]))
         return false;
     return true;
   }
@@ -272,69 +150,101 @@ static bool match(elaborator *e, frame *f, const pattern *p, value *v) {
 
 // ---- bindings --------------------------------------------------------------------------------
 
-static value *new_closure(elaborator *e, frame *f, function *code) {
+static value *new_closure(elaborator *e, activation *act, function *code) {
   value *v = make_function(e, code->call_arity);
   v->u.function.code = code;
-  v->u.function.types = f->types;
+  v->u.function.types = act->types;
   v->u.function.captures = NEW_ARRAY(e->memory, value *, code->captures.count);
   return v;
 }
 
-static void fill_captures(frame *f, value *v) {
+static void fill_captures(activation *act, value *v) {
   const function *code = v->u.function.code;
   for (size_t i = 0; i < code->captures.count; i++) {
     capture c = code->captures.items[i];
-    v->u.function.captures[i] = c.from_capture ? f->captures[c.index] : f->slots[c.index];
+    v->u.function.captures[i] = c.from_capture ? act->captures[c.index] : act->slots[c.index];
   }
 }
 
-static value *new_thunk(elaborator *e, frame *f, binding *b) {
+static value *new_thunk(elaborator *e, activation *act, binding *b) {
   value *v = NEW(e->memory, value);
   v->kind = VALUE_THUNK;
-  v->u.thunk.frame = f;
+  v->u.thunk.activation = act;
   v->u.thunk.definition = b;
   v->u.thunk.batch = e->batch;
   return v;
 }
 
-static void delay_pattern(elaborator *e, frame *f, binding *b, const pattern *p) {
+static void delay_pattern(elaborator *e, activation *act, binding *b, const pattern *p) {
   if (p->kind == PATTERN_NAME) {
-    f->slots[p->slot] = new_thunk(e, f, b);
-    f->slots[p->slot]->u.thunk.part = p;
+    act->slots[p->slot] = new_thunk(e, act, b);
+    act->slots[p->slot]->u.thunk.part = p;
   }
   for (uint32_t i = 0; i < p->count; i++)
-    delay_pattern(e, f, b, p->items[i]);
+    delay_pattern(e, act, b, p->items[i]);
 }
 
-static void bind_locals(elaborator *e, frame *f, binding **bindings, uint32_t count) {
+static void bind_locals(elaborator *e, activation *act, binding **bindings, uint32_t count) {
   for (uint32_t i = 0; i < count; i++) {
     binding *b = bindings[i];
     if (b->kind == BINDING_FUNCTION)
-      f->slots[b->slot] = new_closure(e, f, b->code);
+      act->slots[b->slot] = new_closure(e, act, b->code);
     else
-      f->slots[b->slot] = new_thunk(e, f, b);
+      act->slots[b->slot] = new_thunk(e, act, b);
     if (b->kind == BINDING_PATTERN)
-      delay_pattern(e, f, b, b->target);
+      delay_pattern(e, act, b, b->target);
   }
   for (uint32_t i = 0; i < count; i++)
     if (bindings[i]->kind == BINDING_FUNCTION)
-      fill_captures(f, f->slots[bindings[i]->slot]);
+      fill_captures(act, act->slots[bindings[i]->slot]);
 }
 
-static value *eval_right(elaborator *e, frame *f, const equation *q, uint32_t from, bool *found);
+// ---- sizes -----------------------------------------------------------------------------------
 
-static value *force_definition(elaborator *e, frame *f, binding *b) {
+// The noted lengths from number `first` on must be what the signature of b says; forgets them.
+static void check_lengths(elaborator *e, activation *act, const binding *b, size_t first,
+                          bool result) {
+  span where = e->where;
+  for (size_t i = first, end = e->lengths.count; i < end; i++) {
+    written_length l = e->lengths.items[i];
+    value *v = eval_expr(e, act, l.size);
+    e->where = where;
+    int64_t wanted = static_integer(e, v, "a size");
+    if (wanted < 0 || (uint64_t)wanted != l.length)
+      fail_size(e, b, l, wanted, result);
+  }
+  e->lengths.count = first;
+}
+
+static void check_argument_sizes(elaborator *e, activation *act, const binding *b,
+                                 value **arguments) {
+  size_t first = argument_lengths(e, b, arguments);
+  bind_size_names(e, act, b, first);
+  check_lengths(e, act, b, first, false);
+}
+
+static void check_result_sizes(elaborator *e, activation *act, const binding *b,
+                               const value *result) {
+  check_lengths(e, act, b, result_lengths(e, b, result), true);
+}
+
+// ---- local definitions -----------------------------------------------------------------------
+
+static value *eval_right(elaborator *e, activation *act, const equation *q, uint32_t from,
+                         bool *found);
+
+static value *force_definition(elaborator *e, activation *act, binding *b) {
   const equation *q = &b->code->equations.items[0];
-  bind_locals(e, f, q->locals, q->local_count);
+  bind_locals(e, act, q->locals, q->local_count);
   bool found;
-  value *v = eval_right(e, f, q, 0, &found);
+  value *v = eval_right(e, act, q, 0, &found);
   if (!found) {
     e->where = q->where;
     fail(e, "no guard of this binding is true");
   }
   e->where = q->alternatives[0].body->where;
   if (b->signature)
-    size_result(e, f, b, v);
+    check_result_sizes(e, act, b, v);
   return v;
 }
 
@@ -349,12 +259,11 @@ static bool holds(const pattern *p, const pattern *part) {
 
 // What the variable `part` of pattern p is when p is matched with v.
 static value *part_of(elaborator *e, const pattern *p, const pattern *part, value *v) {
-  v = force(e, v);
   if (p == part)
     return v;
-  if (p->kind == PATTERN_LIST && length_of(e, v) != p->count) {
+  if (p->kind == PATTERN_LIST && length_of(v) != p->count) {
     e->where = p->where;
-    fail(e, "this pattern has %u elements, but the array has %" PRIu64, p->count, length_of(e, v));
+    fail(e, "this pattern has %u elements, but the array has %" PRIu64, p->count, length_of(v));
   }
   uint32_t i = 0;
   while (!holds(p->items[i], part))
@@ -365,11 +274,11 @@ static value *part_of(elaborator *e, const pattern *p, const pattern *part, valu
 
 static value *run_thunk(elaborator *e, const thunk *t) {
   binding *b = t->definition;
-  return t->part ? part_of(e, b->target, t->part, t->frame->slots[b->slot])
-                 : force_definition(e, t->frame, b);
+  return t->part ? part_of(e, b->target, t->part, force(e, t->activation->slots[b->slot]))
+                 : force_definition(e, t->activation, b);
 }
 
-value *force(elaborator *e, value *v) {
+static value *force(elaborator *e, value *v) {
   if (v->kind != VALUE_THUNK)
     return v;
   thunk *t = &v->u.thunk;
@@ -394,28 +303,29 @@ value *force(elaborator *e, value *v) {
 
 // ---- branches --------------------------------------------------------------------------------
 
-static value *eval_branch(elaborator *e, frame *f, const expr *x) {
-  value *c = eval_expr(e, f, x->u.branch.condition);
+static value *eval_branch(elaborator *e, activation *act, const expr *x) {
+  value *c = eval_expr(e, act, x->u.branch.condition);
   if (c->kind == VALUE_SCALAR)
-    return eval_expr(e, f, c->u.scalar.bits.b ? x->u.branch.yes : x->u.branch.no);
-  value *yes = eval_expr(e, f, x->u.branch.yes), *no = eval_expr(e, f, x->u.branch.no);
+    return eval_expr(e, act, c->u.scalar.bits.b ? x->u.branch.yes : x->u.branch.no);
+  value *yes = eval_expr(e, act, x->u.branch.yes), *no = eval_expr(e, act, x->u.branch.no);
   e->where = x->u.branch.condition->where;
   return select_value(e, c, yes, no);
 }
 
 // The alternatives of an equation from number `from` on. *found: whether one applies; a dynamic
 // guard chooses between its body and what follows, which then must apply.
-static value *eval_right(elaborator *e, frame *f, const equation *q, uint32_t from, bool *found) {
+static value *eval_right(elaborator *e, activation *act, const equation *q, uint32_t from,
+                         bool *found) {
   for (uint32_t i = from; i < q->alternative_count; i++) {
     const alternative *a = &q->alternatives[i];
-    value *c = a->guard ? eval_expr(e, f, a->guard) : NULL;
+    value *c = a->guard ? eval_expr(e, act, a->guard) : NULL;
     if (c && c->kind == VALUE_SCALAR && !c->u.scalar.bits.b)
       continue;
-    value *yes = eval_expr(e, f, a->body);
+    value *yes = eval_expr(e, act, a->body);
     *found = true;
     if (!c || c->kind == VALUE_SCALAR)
       return yes;
-    value *no = eval_right(e, f, q, i + 1, found);
+    value *no = eval_right(e, act, q, i + 1, found);
     e->where = a->guard->where;
     if (!*found)
       fail_hint(e, "end with: | otherwise = ...",
@@ -430,29 +340,30 @@ static value *eval_right(elaborator *e, frame *f, const equation *q, uint32_t fr
 
 typedef VEC(value *) value_list;
 
-static void run_qualifiers(elaborator *e, frame *f, const expr *x, uint32_t from, value_list *out);
+static void run_qualifiers(elaborator *e, activation *act, const expr *x, uint32_t from,
+                           value_list *out);
 
-static frame *copy_frame(elaborator *e, const frame *f) {
-  frame *n = NEW(e->memory, frame);
-  *n = *f;
-  n->slots = NEW_ARRAY(e->memory, value *, f->slot_count);
-  memcpy(n->slots, f->slots, f->slot_count * sizeof *n->slots);
+static activation *copy_activation(elaborator *e, const activation *act) {
+  activation *n = NEW(e->memory, activation);
+  *n = *act;
+  n->slots = NEW_ARRAY(e->memory, value *, act->slot_count);
+  memcpy(n->slots, act->slots, act->slot_count * sizeof *n->slots);
   return n;
 }
 
-// One round of a generator, in a frame of its own, so that functions made inside keep its number.
-static void run_round(elaborator *e, const frame *f, const expr *x, uint32_t i, value *v,
+// One round of a generator, in a activation of its own, so that functions made inside keep its number.
+static void run_round(elaborator *e, const activation *act, const expr *x, uint32_t i, value *v,
                       value_list *out) {
-  frame *own = copy_frame(e, f);
+  activation *own = copy_activation(e, act);
   count_step(e);
   if (match(e, own, x->u.comprehension.qualifiers[i].target, v))
     run_qualifiers(e, own, x, i + 1, out);
 }
 
-static void run_range(elaborator *e, frame *f, const expr *x, uint32_t i, value_list *out) {
+static void run_range(elaborator *e, activation *act, const expr *x, uint32_t i, value_list *out) {
   const qualifier *q = &x->u.comprehension.qualifiers[i];
-  value *first = eval_expr(e, f, q->source), *last = eval_expr(e, f, q->last),
-        *second = q->second ? eval_expr(e, f, q->second) : NULL;
+  value *first = eval_expr(e, act, q->source), *last = eval_expr(e, act, q->last),
+        *second = q->second ? eval_expr(e, act, q->second) : NULL;
   e->where = q->source->where;
   int64_t from = static_integer(e, first, "a range's first number"),
           to = static_integer(e, last, "a range's last number");
@@ -464,48 +375,49 @@ static void run_range(elaborator *e, frame *f, const expr *x, uint32_t i, value_
     fail(e, "this range counts in steps of 0");
   for (bool more = true; more && (step > 0 ? k <= to : k >= to);
        more = !__builtin_add_overflow(k, step, &k))
-    run_round(e, f, x, i, make_integer(e, k), out);
+    run_round(e, act, x, i, make_integer(e, k), out);
 }
 
-static void run_generator(elaborator *e, frame *f, const expr *x, uint32_t i, value *list,
+static void run_generator(elaborator *e, activation *act, const expr *x, uint32_t i, value *list,
                           value_list *out) {
   const qualifier *q = &x->u.comprehension.qualifiers[i];
-  uint64_t length = length_of(e, list);
+  uint64_t length = length_of(list);
   for (uint64_t k = 0; k < length; k++) {
     e->where = q->source->where;
-    run_round(e, f, x, i, element_at(e, list, k), out);
+    run_round(e, act, x, i, element_at(e, list, k), out);
   }
 }
 
-static void run_qualifiers(elaborator *e, frame *f, const expr *x, uint32_t from, value_list *out) {
+static void run_qualifiers(elaborator *e, activation *act, const expr *x, uint32_t from,
+                           value_list *out) {
   for (uint32_t i = from; i < x->u.comprehension.count; i++) {
     const qualifier *q = &x->u.comprehension.qualifiers[i];
     if (q->target) {
       if (q->last)
-        run_range(e, f, x, i, out);
+        run_range(e, act, x, i, out);
       else
-        run_generator(e, f, x, i, eval_expr(e, f, q->source), out);
+        run_generator(e, act, x, i, eval_expr(e, act, q->source), out);
       return;
     }
-    value *keep = eval_expr(e, f, q->source);
+    value *keep = eval_expr(e, act, q->source);
     e->where = q->source->where;
     if (keep->kind != VALUE_SCALAR)
       fail_dynamic(e, keep, "a condition in a comprehension");
     if (!keep->u.scalar.bits.b)
       return;
   }
-  vec_push(e->memory, out, eval_expr(e, f, x->u.comprehension.body));
+  vec_push(e->memory, out, eval_expr(e, act, x->u.comprehension.body));
 }
 
 typedef struct body_call {
-  const frame *frame;
+  const activation *activation;
   const expr *comprehension;
 } body_call;
 
 static value *run_body(elaborator *e, value *element, void *with) {
   const body_call *b = with;
   const qualifier *q = b->comprehension->u.comprehension.qualifiers;
-  frame *own = copy_frame(e, b->frame);
+  activation *own = copy_activation(e, b->activation);
   if (!match(e, own, q->target, element)) {
     e->where = q->target->where;
     fail(e, "this pattern does not fit the elements");
@@ -513,9 +425,9 @@ static value *run_body(elaborator *e, value *element, void *with) {
   return eval_expr(e, own, b->comprehension->u.comprehension.body);
 }
 
-static value *list_of(elaborator *e, frame *f, const expr *x, value **items, size_t count) {
+static value *list_of(elaborator *e, activation *act, const expr *x, value **items, size_t count) {
   if (!count)
-    return make_empty(e, close_type(e, x->type, f->types)->parts[0]);
+    return make_empty(e, close_type(e, x->type, act->types)->parts[0]);
   if (count > UINT32_MAX)
     fail(e, "this list has more than 2^32 elements");
   value *v = NEW(e->memory, value);
@@ -526,36 +438,36 @@ static value *list_of(elaborator *e, frame *f, const expr *x, value **items, siz
 }
 
 // [body | x <- xs] over an array of data is map (\x -> body) xs.
-static value *eval_comprehension(elaborator *e, frame *f, const expr *x) {
+static value *eval_comprehension(elaborator *e, activation *act, const expr *x) {
   const qualifier *q = x->u.comprehension.qualifiers;
   value_list out = {0};
   if (x->u.comprehension.count == 1 && q->target && !q->last) {
-    value *list = eval_expr(e, f, q->source);
-    body_call body = {f, x};
+    value *list = eval_expr(e, act, q->source);
+    body_call body = {act, x};
     if (list->kind == VALUE_ARRAY)
       return map_elements(e, list, run_body, &body);
-    run_generator(e, f, x, 0, list, &out);
+    run_generator(e, act, x, 0, list, &out);
   } else {
-    run_qualifiers(e, f, x, 0, &out);
+    run_qualifiers(e, act, x, 0, &out);
   }
   e->where = x->where;
-  return list_of(e, f, x, out.items, out.count);
+  return list_of(e, act, x, out.items, out.count);
 }
 
 // ---- expressions -----------------------------------------------------------------------------
 
-static value *eval_parts(elaborator *e, frame *f, const expr *x) {
+static value *eval_parts(elaborator *e, activation *act, const expr *x) {
   value *v = make_parts(e, VALUE_TUPLE, x->u.list.count);
   for (uint32_t i = 0; i < x->u.list.count; i++)
-    v->u.parts.items[i] = eval_expr(e, f, x->u.list.items[i]);
-  return x->kind == EXPR_TUPLE ? v : list_of(e, f, x, v->u.parts.items, x->u.list.count);
+    v->u.parts.items[i] = eval_expr(e, act, x->u.list.items[i]);
+  return x->kind == EXPR_TUPLE ? v : list_of(e, act, x, v->u.parts.items, x->u.list.count);
 }
 
-static value *eval_index(elaborator *e, frame *f, const expr *x) {
-  value *array = eval_expr(e, f, x->u.at.array), *index = eval_expr(e, f, x->u.at.index);
+static value *eval_index(elaborator *e, activation *act, const expr *x) {
+  value *array = eval_expr(e, act, x->u.at.array), *index = eval_expr(e, act, x->u.at.index);
   e->where = x->u.at.index->where;
   int64_t i = static_integer(e, index, "an index");
-  uint64_t length = length_of(e, array);
+  uint64_t length = length_of(array);
   if (i < 0 || (uint64_t)i >= length)
     fail(e, "index %" PRId64 " is outside of an array of %" PRIu64 " elements", i, length);
   return element_at(e, array, (uint64_t)i);
@@ -563,48 +475,48 @@ static value *eval_index(elaborator *e, frame *f, const expr *x) {
 
 static value *apply_at(elaborator *e, value *callee, value *argument, span place);
 
-static value *eval_apply(elaborator *e, frame *f, const expr *x) {
-  value *callee = eval_expr(e, f, x->u.apply.function);
-  value *argument = eval_expr(e, f, x->u.apply.argument);
+static value *eval_apply(elaborator *e, activation *act, const expr *x) {
+  value *callee = eval_expr(e, act, x->u.apply.function);
+  value *argument = eval_expr(e, act, x->u.apply.argument);
   e->where = x->where;
   return apply_at(e, callee, argument, x->u.apply.argument->where);
 }
 
-value *eval_expr(elaborator *e, frame *f, expr *x) {
+value *eval_expr(elaborator *e, activation *act, expr *x) {
   e->where = x->where;
   count_step(e);
   switch (x->kind) {
   case EXPR_INT:
-    return integer_literal(e, literal_type(e, x->type, f->types), x->u.integer.negative,
+    return integer_literal(e, literal_type(e, x->type, act->types), x->u.integer.negative,
                            x->u.integer.magnitude);
   case EXPR_FLOAT:
-    return real_literal(e, literal_type(e, x->type, f->types), x->u.real);
+    return real_literal(e, literal_type(e, x->type, act->types), x->u.real);
   case EXPR_BOOL:
     return make_bool(e, x->u.boolean);
   case EXPR_NAME:
-    return eval_name(e, f, x);
+    return eval_name(e, act, x);
   case EXPR_APPLY:
-    return eval_apply(e, f, x);
+    return eval_apply(e, act, x);
   case EXPR_LAMBDA: {
-    value *v = new_closure(e, f, x->u.lambda);
-    fill_captures(f, v);
+    value *v = new_closure(e, act, x->u.lambda);
+    fill_captures(act, v);
     return v;
   }
   case EXPR_LET:
-    bind_locals(e, f, x->u.let.bindings, x->u.let.count);
-    return eval_expr(e, f, x->u.let.body);
+    bind_locals(e, act, x->u.let.bindings, x->u.let.count);
+    return eval_expr(e, act, x->u.let.body);
   case EXPR_IF:
-    return eval_branch(e, f, x);
+    return eval_branch(e, act, x);
   case EXPR_TUPLE:
   case EXPR_LIST:
-    return eval_parts(e, f, x);
+    return eval_parts(e, act, x);
   case EXPR_COMPREHENSION:
-    return eval_comprehension(e, f, x);
+    return eval_comprehension(e, act, x);
   case EXPR_INDEX:
-    return eval_index(e, f, x);
+    return eval_index(e, act, x);
   case EXPR_PROJECT: {
-    value *tuple = eval_expr(e, f, x->u.project.tuple);
-    return force(e, tuple->u.parts.items[x->u.project.field]);
+    value *tuple = eval_expr(e, act, x->u.project.tuple);
+    return tuple->u.parts.items[x->u.project.field];
   }
   case EXPR_WILD:
     break;
@@ -639,18 +551,19 @@ static void fail_no_equation(elaborator *e, const function *code, value **argume
             "no equation of '%s' fits the call %s%s", code->name, code->name, copy);
 }
 
-static value *run_equations(elaborator *e, frame *f, const function *code, value **arguments) {
+static value *run_equations(elaborator *e, activation *act, const function *code,
+                            value **arguments) {
   span where = e->where;
   for (size_t i = 0; i < code->equations.count; i++) {
     const equation *q = &code->equations.items[i];
     bool fits = true;
     for (uint32_t k = 0; fits && k < code->arity; k++)
-      fits = match(e, f, q->patterns[k], arguments[k]);
+      fits = match(e, act, q->patterns[k], arguments[k]);
     if (!fits)
       continue;
-    bind_locals(e, f, q->locals, q->local_count);
+    bind_locals(e, act, q->locals, q->local_count);
     bool found;
-    value *v = eval_right(e, f, q, 0, &found);
+    value *v = eval_right(e, act, q, 0, &found);
     if (found)
       return v;
   }
@@ -663,15 +576,15 @@ static value *run_function(elaborator *e, const closure *c) {
   const function *code = c->code;
   const binding *b = code->binding;
   span where = e->where;
-  frame *f = NEW(e->memory, frame);
-  f->slot_count = code->slot_count;
-  f->slots = NEW_ARRAY(e->memory, value *, code->slot_count);
-  f->captures = c->captures;
-  f->types = c->types;
+  activation *act = NEW(e->memory, activation);
+  act->slot_count = code->slot_count;
+  act->slots = NEW_ARRAY(e->memory, value *, code->slot_count);
+  act->captures = c->captures;
+  act->types = c->types;
   if (b && b->signature)
-    size_arguments(e, f, b, c->arguments);
+    check_argument_sizes(e, act, b, c->arguments);
   e->where = where;
-  value *v = run_equations(e, f, code, c->arguments);
+  value *v = run_equations(e, act, code, c->arguments);
   // What goes wrong from here on is the body's doing (main = sort n, or a result of another size).
   span body = code->equations.items[0].alternatives[0].body->where;
   for (uint32_t i = code->arity; i < code->call_arity; i++) {
@@ -680,7 +593,7 @@ static value *run_function(elaborator *e, const closure *c) {
   }
   e->where = body;
   if (b && b->signature)
-    size_result(e, f, b, v);
+    check_result_sizes(e, act, b, v);
   return v;
 }
 
@@ -699,7 +612,7 @@ static value *run_foreign(elaborator *e, const closure *c) {
   for (uint32_t i = 0; i < c->arity; i++) {
     t = type_prune(t);
     x.parameters[i] = closed_scalar(t->parts[0]);
-    s.operands[i] = as_leaf(e, force(e, c->arguments[i]))->u.leaf;
+    s.operands[i] = as_dynamic(e, c->arguments[i])->u.step;
     uint64_t batch = e->out->steps.items[s.operands[i]].batch;
     if (!batch || (s.batch && batch > s.batch))
       s.batch = batch;
@@ -713,7 +626,7 @@ static value *run_foreign(elaborator *e, const closure *c) {
       s.number = i;
   if (s.number == e->out->externs.count)
     vec_push(e->memory, &e->out->externs, x);
-  return make_leaf(e, emit(e, s));
+  return make_dynamic(e, emit(e, s));
 }
 
 static value *run_code(elaborator *e, const closure *c) {
@@ -779,5 +692,5 @@ static value *apply_at(elaborator *e, value *callee, value *argument, span place
   if (c->row)
     v->u.function.places = add_place(e, c, place);
   v->u.function.arguments[v->u.function.given++] = argument;
-  return v->u.function.given < c->arity ? v : force(e, call_function(e, &v->u.function));
+  return v->u.function.given < c->arity ? v : call_function(e, &v->u.function);
 }

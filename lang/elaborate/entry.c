@@ -1,13 +1,19 @@
 // The entry point: arguments from the outside, the result to the outside.
-#include "lang/elaborate/elaborate.h"
+#include "lang/elaborate/elaborator.h"
+
+const limits default_limits = {.steps = 10000000,
+                               .depth = 10000,
+                               .trace_steps = 4000000,
+                               .memory = (size_t)2 << 30,
+                               .stack = (size_t)200 << 20};
 
 typedef struct builder {
   elaborator *e;
-  const leaf_shape *leaves;
+  const array_shape *shapes;
   size_t count, next;
 } builder;
 
-static uint64_t count_elements(const leaf_shape *l, uint32_t depth) {
+static uint64_t count_elements(const array_shape *l, uint32_t depth) {
   uint64_t count = 1;
   for (uint32_t i = depth; i < l->rank; i++)
     count *= l->dims[i];
@@ -15,7 +21,7 @@ static uint64_t count_elements(const leaf_shape *l, uint32_t depth) {
 }
 
 // The elements from number `first` on as a static scalar, or a list of such, or of lists.
-static value *static_value(elaborator *e, const leaf_shape *l, type *t, uint32_t depth,
+static value *static_value(elaborator *e, const array_shape *l, type *t, uint32_t depth,
                            uint64_t first) {
   t = type_prune(t);
   if (depth == l->rank) {
@@ -38,13 +44,13 @@ static bool holds_scalars(type *t) {
   return t->kind != TYPE_TUPLE;
 }
 
-// The value of an argument: its type's structure around the leaves that the caller gave.
+// The value of an argument: its type's structure around the shapes that the caller gave.
 static value *build_argument(builder *b, type *t, uint32_t depth) {
   t = type_prune(t);
-  if (depth == 0 && holds_scalars(t) && b->leaves[b->next].data)
-    return static_value(b->e, &b->leaves[b->next++], t, 0, 0);
+  if (depth == 0 && holds_scalars(t) && b->shapes[b->next].data)
+    return static_value(b->e, &b->shapes[b->next++], t, 0, 0);
   if (t->kind == TYPE_ARRAY) {
-    uint64_t length = b->leaves[b->next].dims[depth];
+    uint64_t length = b->shapes[b->next].dims[depth];
     return make_array(b->e, length, build_argument(b, t->parts[0], depth + 1));
   }
   if (t->kind == TYPE_TUPLE) {
@@ -53,23 +59,34 @@ static value *build_argument(builder *b, type *t, uint32_t depth) {
       v->u.parts.items[i] = build_argument(b, t->parts[i], depth);
     return v;
   }
-  const leaf_shape *l = &b->leaves[b->next];
+  const array_shape *l = &b->shapes[b->next];
   trace_step s = {
       .op = TRACE_ARGUMENT, .type = l->type, .rank = l->rank, .batch = 1, .number = b->next++};
   s.dims = NEW_ARRAY(b->e->memory, uint64_t, l->rank);
   if (l->rank)
     memcpy(s.dims, l->dims, l->rank * sizeof *s.dims);
-  return make_leaf(b->e, emit(b->e, s));
+  return make_dynamic(b->e, emit(b->e, s));
 }
 
-static value_id result_leaf(elaborator *e, value_id leaf, void *with) {
-  (void)with;
-  vec_push(e->memory, &e->out->results, leaf);
-  return (value_id)e->out->results.count - 1;
+static value_id add_result(elaborator *e, value_id id, void *with) {
+  ++*(size_t *)with;
+  vec_push(e->memory, &e->out->results, id);
+  return id;
 }
 
-static value *run_entry(elaborator *e, binding *entry, type **instance, const leaf_shape *leaves,
-                        size_t count) {
+// The arrays of the result go to e->out->results, those of a tuple's components apart.
+static result_parts add_results(elaborator *e, value *v) {
+  v = as_data(e, v);
+  bool tuple = v->kind == VALUE_TUPLE;
+  result_parts r = {.count = tuple ? v->u.parts.count : 1};
+  r.arrays = NEW_ARRAY(e->memory, size_t, r.count);
+  for (uint32_t i = 0; i < r.count; i++)
+    map_steps(e, tuple ? v->u.parts.items[i] : v, add_result, &r.arrays[i]);
+  return r;
+}
+
+static result_parts run_entry(elaborator *e, binding *entry, type **instance,
+                              const array_shape *shapes, size_t count) {
   value *f = make_function(e, entry->code->call_arity);
   f->u.function.code = entry->code;
   type_env *env = NEW(e->memory, type_env);
@@ -79,7 +96,7 @@ static value *run_entry(elaborator *e, binding *entry, type **instance, const le
   for (size_t i = 0; i < variables; i++)
     env->instance[i] = close_type(e, instance[i], NULL);
   f->u.function.types = env;
-  builder b = {e, leaves, count, 0};
+  builder b = {e, shapes, count, 0};
   type *t = close_type(e, entry->scheme->type, env);
   e->where = entry->where;
   value *v = f->u.function.arity ? f : call_function(e, &f->u.function);
@@ -90,7 +107,7 @@ static value *run_entry(elaborator *e, binding *entry, type **instance, const le
   }
   // What cannot be data is of the body's making.
   e->where = entry->code->equations.items[0].alternatives[0].body->where;
-  return map_leaves(e, as_data(e, v), result_leaf, NULL);
+  return add_results(e, v);
 }
 
 elaborator elaborator_create(diagnostics *d, arena *memory, const limits *l, trace *out) {
@@ -100,12 +117,14 @@ elaborator elaborator_create(diagnostics *d, arena *memory, const limits *l, tra
 }
 
 bool elaborate(diagnostics *d, arena *memory, const limits *l, bool allow_extern, binding *entry,
-               type **instance, const leaf_shape *leaves, size_t leaf_count, trace *out,
-               value **result) {
+               type **instance, const array_shape *shapes, size_t shape_count, trace *out,
+               result_parts *result) {
   elaborator e = elaborator_create(d, memory, l, out);
   e.allow_extern = allow_extern;
   if (setjmp(e.failure))
     return false;
-  *result = run_entry(&e, entry, instance, leaves, leaf_count);
+  result_parts parts = run_entry(&e, entry, instance, shapes, shape_count);
+  if (result)
+    *result = parts;
   return true;
 }

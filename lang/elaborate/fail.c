@@ -1,5 +1,5 @@
 // How elaboration ends early: errors with the place in the user's own text, and limits.
-#include "lang/elaborate/elaborate.h"
+#include "lang/elaborate/elaborator.h"
 #include <inttypes.h>
 
 // Errors are shown in the user's own text: where it called into the library.
@@ -83,8 +83,8 @@ void fail_dynamic(elaborator *e, value *v, const char *what) {
   span where = user_place(e, &through);
   diag_report(e->d, DIAG_ERROR, where, "%s needs a value that is known before the program runs",
               what);
-  if (v->kind == VALUE_LEAF) {
-    const trace_step *s = origin(e, v->u.leaf);
+  if (v->kind == VALUE_DYNAMIC) {
+    const trace_step *s = origin(e, v->u.step);
     const trace_step *root = s;
     while (root->operand_count)
       root = dynamic_operand(e, root);

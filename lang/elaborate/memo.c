@@ -27,8 +27,8 @@ struct memo_call {
 struct memo_table {
   memo_entry **slots;
   size_t size, count;
-  VEC(char) key;  // of the call that is being looked up
-  VEC(value_id) leaves;
+  VEC(char) key;          // of the call that is being looked up
+  VEC(value_id) dynamic;  // its dynamic values
 };
 
 // Larger calls are not memoised: their keys and results would cost more than they save. A value
@@ -55,15 +55,15 @@ static void put_number(key_writer *k, uint64_t n) { put(k, &n, sizeof n); }
 
 static void put_pointer(key_writer *k, const void *p) { put(k, &p, sizeof p); }
 
-static void put_leaf(key_writer *k, value_id id) {
-  const value_id *known = k->table->leaves.items;
+static void put_step(key_writer *k, value_id id) {
+  const value_id *known = k->table->dynamic.items;
   size_t i = 0;
-  while (i < k->table->leaves.count && known[i] != id)
+  while (i < k->table->dynamic.count && known[i] != id)
     i++;
   put_number(k, i);
-  if (i < k->table->leaves.count)
+  if (i < k->table->dynamic.count)
     return;
-  vec_push(k->e->memory, &k->table->leaves, id);
+  vec_push(k->e->memory, &k->table->dynamic, id);
   const trace_step *s = &k->e->out->steps.items[id];
   if (!s->batch) {
     k->impossible = true;
@@ -113,8 +113,8 @@ static void put_value(key_writer *k, value *v) {
   case VALUE_SCALAR:
     put(k, v->u.scalar.bits.bytes, scalar_types[v->u.scalar.type].size);
     break;
-  case VALUE_LEAF:
-    put_leaf(k, v->u.leaf);
+  case VALUE_DYNAMIC:
+    put_step(k, v->u.step);
     break;
   case VALUE_ARRAY:
     put_number(k, v->u.array.length);
@@ -219,8 +219,8 @@ static value *copy_value(copier *c, value *v) {
   value *n = NEW(c->e->memory, value);
   *n = *v;
   switch (v->kind) {
-  case VALUE_LEAF:
-    rename_id(c, v->u.leaf, &n->u.leaf);
+  case VALUE_DYNAMIC:
+    rename_id(c, v->u.step, &n->u.step);
     break;
   case VALUE_ARRAY:
     n->u.array.element = copy_value(c, v->u.array.element);
@@ -259,7 +259,7 @@ static bool copyable(const value *v, unsigned depth, unsigned *left) {
   const closure *f = &v->u.function;
   switch (v->kind) {
   case VALUE_SCALAR:
-  case VALUE_LEAF:
+  case VALUE_DYNAMIC:
     return true;
   case VALUE_THUNK:
     return v->u.thunk.result && copyable(v->u.thunk.result, depth + 1, left);
@@ -292,11 +292,11 @@ static memo_call *new_call(elaborator *e, const memo_table *t, uint64_t hash) {
                              .key = arena_copy(e->memory, t->key.items, t->key.count),
                              .key_length = t->key.count,
                              .first = (value_id)e->out->steps.count,
-                             .parameters = NEW_ARRAY(e->memory, value_id, t->leaves.count),
-                             .parameter_count = (uint32_t)t->leaves.count,
+                             .parameters = NEW_ARRAY(e->memory, value_id, t->dynamic.count),
+                             .parameter_count = (uint32_t)t->dynamic.count,
                              .batch = e->batch};
-  if (t->leaves.count)
-    memcpy(made->entry.parameters, t->leaves.items, t->leaves.count * sizeof *t->leaves.items);
+  if (t->dynamic.count)
+    memcpy(made->entry.parameters, t->dynamic.items, t->dynamic.count * sizeof *t->dynamic.items);
   return made;
 }
 
@@ -309,7 +309,7 @@ value *memo_replay(elaborator *e, const closure *f, memo_call **call) {
   memo_table *t = e->memo;
   if (2 * t->count >= t->size)
     grow(e, t);
-  t->key.count = t->leaves.count = 0;
+  t->key.count = t->dynamic.count = 0;
   key_writer k = {.e = e, .table = t};
   put_number(&k, e->batch == 1);
   put_closure(&k, f);
@@ -319,7 +319,7 @@ value *memo_replay(elaborator *e, const closure *f, memo_call **call) {
   const memo_entry wanted = {.hash = hash, .key = t->key.items, .key_length = t->key.count};
   const memo_entry *known = *find(t, &wanted);
   if (known)
-    return replay(e, known, t->leaves.items);
+    return replay(e, known, t->dynamic.items);
   *call = new_call(e, t, hash);
   return NULL;
 }

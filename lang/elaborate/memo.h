@@ -6,7 +6,7 @@
 #ifndef PERMC_LANG_ELABORATE_MEMO_H
 #define PERMC_LANG_ELABORATE_MEMO_H
 
-#include "lang/elaborate/elaborate.h"
+#include "lang/elaborate/elaborator.h"
 
 typedef struct memo_call memo_call;
 

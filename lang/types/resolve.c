@@ -219,6 +219,13 @@ static bool bind_local(resolver *r, expr *e) {
   return true;
 }
 
+static const builtin *find_builtin(const builtin_table *t, const char *name) {
+  for (size_t i = 0; i < t->count; i++)
+    if (!strcmp(t->rows[i].name, name))
+      return &t->rows[i];
+  return NULL;
+}
+
 static void resolve_name(resolver *r, expr *e) {
   const char *name = e->u.name.text;
   if (bind_local(r, e))
@@ -233,7 +240,7 @@ static void resolve_name(resolver *r, expr *e) {
     return;
   }
   e->u.name.kind = REF_BUILTIN;
-  e->u.name.row = builtin_find(r->builtins, name);
+  e->u.name.row = find_builtin(r->builtins, name);
   if (!e->u.name.row)
     report_unbound(r, e->where, name);
 }

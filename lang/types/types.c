@@ -79,6 +79,16 @@ bool type_has_arrays(type *t) {
   return false;
 }
 
+scalar_type closed_scalar(type *t) {
+  t = type_prune(t);
+  if (t->kind == TYPE_SCALAR)
+    return t->scalar;
+  if (t->kind != TYPE_COMPLEX)
+    return SCALAR_COUNT;
+  scalar_type real = closed_scalar(t->parts[0]);
+  return real == SCALAR_COUNT ? SCALAR_COUNT : scalar_complex_of(real);
+}
+
 bool type_contains(type *t, const type *v) {
   t = type_prune(t);
   for (uint32_t i = 0; i < t->count; i++)

@@ -92,13 +92,11 @@ struct builtin {
   int operation;   // of scalar operations and conversions: scalar_op or scalar_type
   scheme *scheme;  // set per compilation, in a copy of the table
 };
-// All builtins of one compilation, in its arena; their schemes are made.
+// All builtins of one compilation (elaborate/builtins.c makes them).
 typedef struct builtin_table {
   builtin *rows;
   size_t count;
 } builtin_table;
-builtin_table builtins_create(diagnostics *d);
-const builtin *builtin_find(const builtin_table *t, const char *name);
 
 // ---- types -----------------------------------------------------------------------------------
 
@@ -121,6 +119,7 @@ const char *type_constraint_name(constraint c);  // "an ordered scalar"
 bool type_contains(type *t, const type *v);      // v inside of t, not t itself
 bool type_is_first_order(type *t);               // holds no function
 bool type_has_arrays(type *t);
+scalar_type closed_scalar(type *t);    // SCALAR_COUNT when it is none
 bool first_order_parameters(type *t);  // neither its parameters nor its result hold one
 
 // ---- analyses --------------------------------------------------------------------------------

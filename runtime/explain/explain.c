@@ -50,7 +50,7 @@ static bool find_target(permc_context *c, arena *memory, const permc_explain_opt
 // ---- the trace -------------------------------------------------------------------------------
 
 static bool shapes_from_types(permc_context *c, const char *types, arena *memory,
-                              entry_types *fitted, leaf_shapes *leaves) {
+                              entry_types *fitted, array_shapes *shapes) {
   permc_value **values;
   size_t count;
   if (!shapes_of_types(c, fitted->entry->name, "argument types", types, &values, &count))
@@ -62,7 +62,7 @@ static bool shapes_from_types(permc_context *c, const char *types, arena *memory
       const array *a = &values[i]->components[k];
       uint64_t *dims = NEW_ARRAY(memory, uint64_t, a->rank + 1);
       memcpy(dims, a->dims, a->rank * sizeof *dims);
-      vec_push(memory, leaves, ((leaf_shape){a->type, a->rank, dims, NULL}));
+      vec_push(memory, shapes, ((array_shape){a->type, a->rank, dims, NULL}));
     }
   }
   permc_values_free(values, count);
@@ -73,19 +73,18 @@ static bool make_trace(permc_context *c, const explain_job *j, binding *b, arena
                        trace *out) {
   const char *types = j->options ? j->options->types : NULL;
   entry_types fitted = entry_types_start(c, b);
-  leaf_shapes leaves = {0};
-  value *result;
+  array_shapes shapes = {0};
   if (types && j->size_count) {
     context_error(c,
                   "sizes and the types of arguments exclude each other: the types say the sizes");
     return false;
   }
-  if (types ? !shapes_from_types(c, types, memory, &fitted, &leaves)
-            : !shapes_at(c, b, memory, j->sizes, j->size_count, &leaves))
+  if (types ? !shapes_from_types(c, types, memory, &fitted, &shapes)
+            : !shapes_at(c, b, memory, j->sizes, j->size_count, &shapes))
     return false;
   entry_types_finish(c, &fitted);
   if (!elaborate(&c->program.diagnostics, memory, &c->limits, true, b, fitted.instance,
-                 leaves.items, leaves.count, out, &result))
+                 shapes.items, shapes.count, out, NULL))
     return false;
   const char *wrong = trace_verify(memory, out);
   if (wrong)

@@ -1531,4 +1531,10 @@ TEST(entry_points) {
          "[[[0, 1], [2, 3]], [[4, 5], [6, 7]]]", "i64 [[[0 2] [4 6]] [[1 3] [5 7]]]");
 }
 
+// The rows of [] have no length that n could be: it is 0.
+TEST(size_name_that_no_argument_binds) {
+  expect("f : [m][n]int -> [n+1]int -> int\nf xs ys = length ys\nmain x = x + f [] [7]\n", "3",
+         "i64 4");
+}
+
 TEST_MAIN()

@@ -1,0 +1,232 @@
+// The state of an elaboration and what its files share. Private to lang/elaborate.
+//
+// A `value` is what an expression has while elaborating: static (a number, a list, a function) or
+// dynamic (the result of a step of the trace). An array of tuples of arrays keeps its structure
+// outside and one dynamic value per component inside:
+//
+//   [m]([k]f32, i32)   =   ARRAY m
+//                            TUPLE
+//                              ARRAY k
+//                                DYNAMIC %7      %7 : [m][k]f32
+//                              DYNAMIC %8        %8 : [m]i32
+//
+// so the step of every DYNAMIC has as many dimensions as ARRAYs stand around it.
+//
+// `batch` (trace.h) is where elaboration stands in the nest of parm, column and map: inside their
+// function it is that many times larger.
+#ifndef PERMC_LANG_ELABORATE_ELABORATOR_H
+#define PERMC_LANG_ELABORATE_ELABORATOR_H
+
+#include "lang/elaborate/elaborate.h"
+
+// ---- values ----------------------------------------------------------------------------------
+
+typedef enum value_kind {
+  VALUE_SCALAR,   // static
+  VALUE_DYNAMIC,  // dynamic
+  VALUE_ARRAY,    // see above
+  VALUE_TUPLE,
+  VALUE_LIST,      // an array whose elements are still separate values
+  VALUE_FUNCTION,  // waiting for arguments
+  VALUE_THUNK      // a let binding that nobody has asked for yet
+} value_kind;
+
+typedef struct value value;
+typedef struct activation activation;
+typedef struct type_env type_env;
+
+typedef struct closure {
+  function *code;  // exactly one of these three
+  const builtin *row;
+  const binding *foreign;
+  value **captures;  // code->captures.count
+  type_env *types;   // code: what its type variables stand for
+  type **instance;   // row: the same
+  uint32_t arity, given;
+  value **arguments;  // `given` of them
+  span *places;       // row: where they stand, for messages
+} closure;
+
+typedef struct thunk {
+  activation *activation;
+  binding *definition;
+  const pattern *part;  // (a, b) = ...: the variable that this is; NULL: the whole value
+  uint64_t batch;
+  value *result;
+  bool running;
+} thunk;
+
+struct value {
+  value_kind kind;
+  union {
+    struct {
+      scalar_type type;
+      scalar_bits bits;
+    } scalar;
+    value_id step;
+    struct {
+      uint64_t length;
+      value *element;
+    } array;
+    struct {
+      uint32_t count;
+      value **items;
+      type *element;  // of a LIST: the type of its elements, if there are none
+    } parts;
+    closure function;
+    thunk thunk;
+  } u;
+};
+
+// What the type variables of a generalised group stand for, innermost first.
+struct type_env {
+  const quantifier *of;
+  type **instance;  // closed types
+  type_env *outer;
+};
+
+struct activation {
+  value **slots;
+  size_t slot_count;
+  value **captures;
+  type_env *types;
+};
+
+typedef struct active_call {  // for messages: who called whom
+  span where;
+  const char *name;
+  bool library;  // the called function belongs to the library
+  struct active_call *outer;
+} active_call;
+
+// ---- the elaborator --------------------------------------------------------------------------
+
+typedef struct written_length {  // a signature's expression for a length, and an array's length
+  expr *size;
+  uint64_t length;
+} written_length;
+
+typedef struct memo_table memo_table;
+
+typedef struct type_table {
+  type **slots;
+  size_t size, count;
+} type_table;
+
+typedef struct elaborator {
+  diagnostics *d;
+  arena *memory;
+  trace *out;
+  limits limits;
+  uint64_t steps;
+  uint32_t depth;
+  char *stack;  // where the C stack stood at the start
+  uint64_t batch;
+  active_call *calls;
+  span where;          // of the application being evaluated
+  const span *places;  // of the arguments of the builtin that runs
+  jmp_buf failure;
+  memo_table *memo;
+  VEC(written_length) lengths;  // of arrays whose signature is being checked (sizes.c)
+  type_table closed;            // interned types
+  bool allow_extern;
+  bool asks_for_matrix;  // fail_dynamic: it is not about single elements
+} elaborator;
+
+// ---- fail.c ------------------------------------------------------------------------------------
+
+// These report an error at e->where (or where the program called into the library) and jump to
+// e->failure.
+NORETURN void fail(elaborator *e, const char *format, ...) PRINTF_LIKE(2, 3);
+NORETURN void fail_limit(elaborator *e, const char *format, ...)
+    PRINTF_LIKE(2, 3);  // a limit is reached
+NORETURN void fail_hint(elaborator *e, const char *hint, const char *format, ...) PRINTF_LIKE(3, 4);
+// The value of a static int, or an error that says what needs it and where it became dynamic.
+int64_t static_integer(elaborator *e, value *v, const char *what);
+NORETURN void fail_dynamic(elaborator *e, value *v, const char *what);
+void count_step(elaborator *e);  // fails at the limits
+const char *running_name(const elaborator *e);
+
+// ---- entry.c -----------------------------------------------------------------------------------
+
+elaborator elaborator_create(diagnostics *d, arena *memory, const limits *l, trace *out);
+
+// ---- elaborate.c -------------------------------------------------------------------------------
+
+value *eval_expr(elaborator *e, activation *act, expr *x);
+value *call_function(elaborator *e, const closure *c);  // all arguments are given
+value *apply(elaborator *e, value *f, value *argument);
+
+// ---- closed.c ----------------------------------------------------------------------------------
+
+// The type at this size; equal closed types are one pointer.
+type *close_type(elaborator *e, type *t, const type_env *env);
+
+// ---- sizes.c -----------------------------------------------------------------------------------
+
+// The lengths of the arguments of a call of b, or of its result, that its signature has expressions
+// for are appended to e->lengths; the number of the first is returned.
+size_t argument_lengths(elaborator *e, const binding *b, value **arguments);
+size_t result_lengths(elaborator *e, const binding *b, const value *result);
+// Binds the size names of b's signature from the lengths from `first` on.
+void bind_size_names(elaborator *e, activation *act, const binding *b, size_t first);
+NORETURN void fail_size(elaborator *e, const binding *b, written_length l, int64_t wanted,
+                        bool result);
+// log2 of a length; an error with the nearest powers of two if there is none. who: for the message.
+uint64_t power_length(elaborator *e, uint64_t length, const char *who);
+
+// ---- values.c ----------------------------------------------------------------------------------
+
+value *make_function(elaborator *e, uint32_t arity);
+value *make_scalar(elaborator *e, scalar_type type, scalar_bits bits);
+value *make_integer(elaborator *e, int64_t i);
+value *make_bool(elaborator *e, bool b);
+value *make_parts(elaborator *e, value_kind kind, uint32_t count);  // TUPLE or LIST, items NULL
+value *make_empty(elaborator *e, type *element);                    // a LIST of nothing
+value *make_array(elaborator *e, uint64_t length, value *element);
+value *make_dynamic(elaborator *e, value_id id);
+value_id emit(elaborator *e, trace_step s);
+const trace_step *step_of(const elaborator *e, const value *v);
+value_id *copy_operands(elaborator *e, uint32_t count, const value_id *ids);
+uint64_t times_batch(elaborator *e, uint64_t factor);  // batch * factor, checked
+value *as_dynamic(elaborator *e, value *v);            // a scalar becomes a constant step
+value *as_array(elaborator *e, value *v);              // a list becomes an ARRAY (packed)
+value *as_data(elaborator *e, value *v);  // all lists inside packed, no functions; else fails
+bool same_structure(const value *a, const value *b);
+// A copy of a data value with the step of every DYNAMIC replaced.
+typedef value_id step_map(elaborator *e, value_id id, void *with);
+value *map_steps(elaborator *e, value *v, step_map *f, void *with);
+value *lift(elaborator *e, value *v);  // every step broadcast to the current batch
+value *element_at(elaborator *e, value *array, uint64_t index);
+uint64_t length_of(const value *array);
+
+// ---- scalars.c ---------------------------------------------------------------------------------
+
+value *integer_literal(elaborator *e, scalar_type t, bool negative, uint64_t magnitude);
+value *real_literal(elaborator *e, scalar_type t, real_number real);
+value *scalar_operation(elaborator *e, scalar_op op, value *a, value *b);
+value *convert(elaborator *e, scalar_type to, value *a);
+value *compare(elaborator *e, scalar_op op, value *a, value *b);  // tuples: lexicographic
+value *select_value(elaborator *e, value *condition, value *yes, value *no);
+
+// ---- moves.c -----------------------------------------------------------------------------------
+
+// A step that changes the batch or the outermost dimensions of its operand.
+typedef struct move {
+  trace_op op;
+  uint64_t number;
+  const uint64_t *rows;
+  uint64_t batch;    // of the result, when the operand's is the elaborator's; 0: as the operand
+  uint32_t drop;     // leading dimensions of the operand that go
+  uint64_t lead[2];  // and those that come instead
+  uint32_t lead_count;
+  bool set_batch;
+} move;
+move keep_length(trace_op op, uint64_t number, uint64_t length);  // of an array of that length
+value_id move_step(elaborator *e, value_id id, void *with);       // a step_map; with: the move
+value *move_element(elaborator *e, value *array, move m);         // the array's element, moved
+// The elements of an array (no list) under a function, elaborated once for all of them.
+typedef value *element_function(elaborator *e, value *element, void *with);
+value *map_elements(elaborator *e, value *array, element_function *f, void *with);
+
+#endif

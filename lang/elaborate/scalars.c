@@ -1,0 +1,197 @@
+// Scalar code: literals, operations, conversions, comparisons and choices, folded where all
+// operands are static, else written as steps.
+#include "lang/elaborate/elaborator.h"
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+// ---- literals --------------------------------------------------------------------------------
+
+value *integer_literal(elaborator *e, scalar_type t, bool negative, uint64_t magnitude) {
+  scalar_kind kind = scalar_types[t].kind;
+  if (!scalar_holds(t, negative, magnitude))
+    fail(e, "%s%" PRIu64 " does not fit %s", negative ? "-" : "", magnitude, scalar_types[t].name);
+  scalar_bits out = {.bytes = {0}};
+  if (kind == KIND_FLOAT || kind == KIND_COMPLEX) {
+    scalar_convert(SCALAR_U64, t, 1, &magnitude, out.bytes);
+    scalar_bits positive = out;
+    if (negative)
+      scalar_apply(OP_NEG, t, 1, positive.bytes, NULL, out.bytes);
+    // -0 of a complex type would negate the imaginary part as well.
+    if (negative && t == SCALAR_C64)
+      out.c64[1] = 0;
+    if (negative && t == SCALAR_C128)
+      out.c128[1] = 0;
+  } else {
+    uint64_t bits = negative ? (uint64_t)0 - magnitude : magnitude;
+    memcpy(out.bytes, &bits,
+           scalar_types[t].size);  // little end first, as on every target of permc
+  }
+  return make_scalar(e, t, out);
+}
+
+value *real_literal(elaborator *e, scalar_type t, real_number real) {
+  scalar_type part = scalar_real_of(t);
+  scalar_bits rounded = {.bytes = {0}}, out = rounded;
+  double wide = 0;
+  if (part == SCALAR_F16)
+    rounded.f16 = real.f16;
+  else if (part == SCALAR_F32)
+    rounded.f32 = real.f32;
+  else
+    rounded.f64 = real.f64;
+  scalar_convert(part, SCALAR_F64, 1, &rounded, &wide);
+  if (isinf(wide))
+    fail(e, "this number does not fit %s", scalar_types[t].name);
+  scalar_convert(part, t, 1, &rounded, &out);
+  return make_scalar(e, t, out);
+}
+
+// ---- operations ------------------------------------------------------------------------------
+
+static value *fold(elaborator *e, scalar_op op, const value *a, const value *b) {
+  scalar_type t = a->u.scalar.type;
+  const scalar_bits *second = b ? &b->u.scalar.bits : NULL;
+  const char *wrong = scalar_static_error(op, t, &a->u.scalar.bits, second);
+  if (wrong) {
+    char shown[2][64] = {"", ""};
+    for (int i = 0; i < 2; i++) {
+      const value *v = i ? b : a;
+      if (v && scalar_types[v->u.scalar.type].kind == KIND_SIGNED) {
+        int64_t x;
+        scalar_convert(v->u.scalar.type, SCALAR_I64, 1, v->u.scalar.bits.bytes, &x);
+        snprintf(shown[i], sizeof shown[i], "%" PRId64, x);
+      } else if (v && scalar_types[v->u.scalar.type].kind == KIND_UNSIGNED) {
+        uint64_t x;
+        scalar_convert(v->u.scalar.type, SCALAR_U64, 1, v->u.scalar.bits.bytes, &x);
+        snprintf(shown[i], sizeof shown[i], "%" PRIu64, x);
+      }
+    }
+    if (!b)
+      fail(e, "%s %s %s", scalar_ops[op].name, shown[0], wrong);
+    fail(e, "%s %s %s %s", shown[0], scalar_ops[op].name, shown[1], wrong);
+  }
+  scalar_bits out = {.bytes = {0}};
+  scalar_apply(op, t, 1, a->u.scalar.bits.bytes, second ? second->bytes : NULL, out.bytes);
+  return make_scalar(e, scalar_result_of(op, t), out);
+}
+
+static uint64_t joint_batch(const trace_step *a, const trace_step *b) {
+  if (!a->batch || !b->batch)
+    return 0;
+  return a->batch > b->batch ? a->batch : b->batch;
+}
+
+value *scalar_operation(elaborator *e, scalar_op op, value *a, value *b) {
+  if (a->kind == VALUE_SCALAR && (!b || b->kind == VALUE_SCALAR))
+    return fold(e, op, a, b);
+  value_id ids[2] = {as_dynamic(e, a)->u.step, b ? as_dynamic(e, b)->u.step : 0};
+  const trace_step *first = &e->out->steps.items[ids[0]],
+                   *second = &e->out->steps.items[ids[b ? 1 : 0]];
+  trace_step s = {.op = TRACE_SCALAR,
+                  .scalar = op,
+                  .type = scalar_result_of(op, first->type),
+                  .batch = joint_batch(first, second)};
+  s.operand_count = b ? 2 : 1;
+  s.operands = copy_operands(e, s.operand_count, ids);
+  return make_dynamic(e, emit(e, s));
+}
+
+value *convert(elaborator *e, scalar_type to, value *a) {
+  if (a->kind == VALUE_SCALAR) {
+    if (a->u.scalar.type == to)
+      return a;
+    scalar_bits out = {.bytes = {0}};
+    scalar_convert(a->u.scalar.type, to, 1, a->u.scalar.bits.bytes, out.bytes);
+    return make_scalar(e, to, out);
+  }
+  const trace_step *from = step_of(e, a);
+  if (from->type == to)
+    return a;
+  trace_step s = {.op = TRACE_CONVERT, .type = to, .batch = from->batch, .operand_count = 1};
+  s.operands = copy_operands(e, 1, &a->u.step);
+  return make_dynamic(e, emit(e, s));
+}
+
+static value *truth(elaborator *e, scalar_op op, value *a, value *b) {
+  // false & x and true | x need no step.
+  value *fixed = a->kind == VALUE_SCALAR ? a : b->kind == VALUE_SCALAR ? b : NULL;
+  if (!fixed)
+    return scalar_operation(e, op, a, b);
+  value *other = fixed == a ? b : a;
+  bool absorbs = fixed->u.scalar.bits.b == (op == OP_OR);
+  return absorbs ? fixed : other;
+}
+
+// Lexicographic: a0 before b0, or a0 equivalent to b0 and the rest compares so.
+static value *compare_ordered(elaborator *e, scalar_op op, value *a, value *b, uint32_t from) {
+  bool last = from + 1 == a->u.parts.count;
+  value *x = a->u.parts.items[from], *y = b->u.parts.items[from];
+  if (last)
+    return compare(e, op, x, y);
+  value *before, *equivalent;
+  if (op == OP_TOTAL_LE) {
+    value *le = compare(e, op, x, y), *ge = compare(e, op, y, x);
+    before = scalar_operation(e, OP_COMPLEMENT, ge, NULL);
+    equivalent = truth(e, OP_AND, le, ge);
+  } else {
+    before = compare(e, op == OP_LT || op == OP_LE ? OP_LT : OP_GT, x, y);
+    equivalent = compare(e, OP_EQ, x, y);
+  }
+  return truth(e, OP_OR, before,
+               truth(e, OP_AND, equivalent, compare_ordered(e, op, a, b, from + 1)));
+}
+
+value *compare(elaborator *e, scalar_op op, value *a, value *b) {
+  if (a->kind != VALUE_TUPLE)
+    return scalar_operation(e, op, a, b);
+  if (op != OP_EQ && op != OP_NE)
+    return compare_ordered(e, op, a, b, 0);
+  value *all = NULL;
+  for (uint32_t i = 0; i < a->u.parts.count; i++) {
+    value *one = compare(e, op, a->u.parts.items[i], b->u.parts.items[i]);
+    all = all ? truth(e, op == OP_EQ ? OP_AND : OP_OR, all, one) : one;
+  }
+  return all;
+}
+
+static value *select_scalar(elaborator *e, value *condition, value *yes, value *no) {
+  if (yes->kind == VALUE_SCALAR && no->kind == VALUE_SCALAR &&
+      !memcmp(&yes->u.scalar.bits, &no->u.scalar.bits, sizeof yes->u.scalar.bits))
+    return yes;
+  value_id ids[3] = {condition->u.step, as_dynamic(e, yes)->u.step, as_dynamic(e, no)->u.step};
+  if (ids[1] == ids[2])
+    return yes;
+  const trace_step *c = &e->out->steps.items[ids[0]], *y = &e->out->steps.items[ids[1]],
+                   *n = &e->out->steps.items[ids[2]];
+  uint64_t batch = joint_batch(y, n);
+  trace_step s = {.op = TRACE_SELECT,
+                  .type = y->type,
+                  .operand_count = 3,
+                  .batch = !c->batch || c->batch > batch ? c->batch : batch};
+  if (!batch)
+    s.batch = 0;
+  s.operands = copy_operands(e, 3, ids);
+  return make_dynamic(e, emit(e, s));
+}
+
+value *select_value(elaborator *e, value *condition, value *yes, value *no) {
+  bool scalars = (yes->kind == VALUE_SCALAR || yes->kind == VALUE_DYNAMIC) &&
+                 (no->kind == VALUE_SCALAR || no->kind == VALUE_DYNAMIC);
+  if (scalars)
+    return select_scalar(e, condition, yes, no);
+  if (yes->kind == VALUE_FUNCTION || no->kind == VALUE_FUNCTION || yes->kind == VALUE_ARRAY ||
+      no->kind == VALUE_ARRAY)
+    fail_dynamic(e, condition,
+                 yes->kind == VALUE_FUNCTION ? "a condition that chooses between functions"
+                                             : "a condition that chooses between arrays");
+  if (yes->u.parts.count != no->u.parts.count)
+    fail(e, "the two branches have different lengths: %u and %u", yes->u.parts.count,
+         no->u.parts.count);
+  if (!yes->u.parts.count)
+    return yes;
+  value *v = make_parts(e, yes->kind, yes->u.parts.count);
+  for (uint32_t i = 0; i < yes->u.parts.count; i++)
+    v->u.parts.items[i] = select_value(e, condition, yes->u.parts.items[i], no->u.parts.items[i]);
+  return v;
+}

@@ -1,0 +1,283 @@
+// Values and the steps that make them: the part of elaboration that writes the trace.
+#include "lang/elaborate/elaborator.h"
+#include <inttypes.h>
+#include <stdio.h>
+
+// ---- values ----------------------------------------------------------------------------------
+
+static value *new_value(elaborator *e, value_kind kind) {
+  value *v = NEW(e->memory, value);
+  v->kind = kind;
+  return v;
+}
+
+value *make_function(elaborator *e, uint32_t arity) {
+  value *v = new_value(e, VALUE_FUNCTION);
+  v->u.function.arity = arity;
+  return v;
+}
+
+value *make_scalar(elaborator *e, scalar_type t, scalar_bits bits) {
+  value *v = new_value(e, VALUE_SCALAR);
+  v->u.scalar.type = t;
+  v->u.scalar.bits = bits;
+  return v;
+}
+
+value *make_integer(elaborator *e, int64_t i) {
+  return make_scalar(e, SCALAR_I64, (scalar_bits){.i64 = i});
+}
+
+value *make_bool(elaborator *e, bool b) {
+  scalar_bits bits = {.bytes = {0}};
+  bits.b = b;
+  return make_scalar(e, SCALAR_BOOL, bits);
+}
+
+value *make_parts(elaborator *e, value_kind kind, uint32_t count) {
+  value *v = new_value(e, kind);
+  v->u.parts.count = count;
+  v->u.parts.items = NEW_ARRAY(e->memory, value *, count);
+  return v;
+}
+
+value *make_empty(elaborator *e, type *element) {
+  value *v = make_parts(e, VALUE_LIST, 0);
+  v->u.parts.element = element;
+  return v;
+}
+
+value *make_array(elaborator *e, uint64_t length, value *element) {
+  value *v = new_value(e, VALUE_ARRAY);
+  v->u.array.length = length;
+  v->u.array.element = element;
+  return v;
+}
+
+value *make_dynamic(elaborator *e, value_id id) {
+  value *v = new_value(e, VALUE_DYNAMIC);
+  v->u.step = id;
+  return v;
+}
+
+// ---- steps -----------------------------------------------------------------------------------
+
+value_id emit(elaborator *e, trace_step s) {
+  if (e->out->steps.count >= e->limits.trace_steps)
+    fail_limit(e, "this program does more than %" PRIu64 " operations at this size",
+               e->limits.trace_steps);
+  if (!trace_size_fits(&s))
+    fail(e, "this needs an array of 2^63 bytes or more");
+  s.where = e->where;
+  vec_push(e->memory, &e->out->steps, s);
+  return (value_id)e->out->steps.count - 1;
+}
+
+const trace_step *step_of(const elaborator *e, const value *v) {
+  return &e->out->steps.items[v->u.step];
+}
+
+value_id *copy_operands(elaborator *e, uint32_t count, const value_id *ids) {
+  value_id *copy = NEW_ARRAY(e->memory, value_id, count);
+  memcpy(copy, ids, count * sizeof *ids);
+  return copy;
+}
+
+uint64_t times_batch(elaborator *e, uint64_t factor) {
+  uint64_t product;
+  if (__builtin_mul_overflow(e->batch, factor, &product) || product > UINT64_C(1) << 62)
+    fail(e, "parm, column and map nest to more than 2^62 repetitions here");
+  return product;
+}
+
+value *as_dynamic(elaborator *e, value *v) {
+  if (v->kind == VALUE_DYNAMIC)
+    return v;
+  trace_step s = {
+      .op = TRACE_CONSTANT, .type = v->u.scalar.type, .batch = 1, .constant = v->u.scalar.bits};
+  return make_dynamic(e, emit(e, s));
+}
+
+// ---- structure -------------------------------------------------------------------------------
+
+value *map_steps(elaborator *e, value *v, step_map *f, void *with) {
+  switch (v->kind) {
+  case VALUE_SCALAR:
+    return map_steps(e, as_dynamic(e, v), f, with);
+  case VALUE_DYNAMIC:
+    return make_dynamic(e, f(e, v->u.step, with));
+  case VALUE_ARRAY:
+    return make_array(e, v->u.array.length, map_steps(e, v->u.array.element, f, with));
+  case VALUE_TUPLE: {
+    value *t = make_parts(e, VALUE_TUPLE, v->u.parts.count);
+    for (uint32_t i = 0; i < v->u.parts.count; i++)
+      t->u.parts.items[i] = map_steps(e, v->u.parts.items[i], f, with);
+    return t;
+  }
+  case VALUE_LIST:
+    return map_steps(e, as_array(e, v), f, with);
+  default:
+    fail(e, "a function cannot be an element of an array");
+  }
+}
+
+static value_id lift_step(elaborator *e, value_id id, void *with) {
+  (void)with;
+  const trace_step *from = &e->out->steps.items[id];
+  if (from->batch == e->batch)
+    return id;
+  trace_step s = {.op = TRACE_BROADCAST,
+                  .type = from->type,
+                  .rank = from->rank,
+                  .batch = e->batch,
+                  .operand_count = 1};
+  s.dims = from->dims;
+  s.operands = copy_operands(e, 1, &id);
+  return emit(e, s);
+}
+
+value *lift(elaborator *e, value *v) { return map_steps(e, v, lift_step, NULL); }
+
+static value *pack(elaborator *e, value **items, uint32_t count);
+
+static value *pack_scalars(elaborator *e, value **items, uint32_t count) {
+  value_id *ids = NEW_ARRAY(e->memory, value_id, count);
+  uint64_t batch = 1;
+  for (uint32_t i = 0; i < count; i++) {
+    ids[i] = as_dynamic(e, items[i])->u.step;
+    uint64_t b = e->out->steps.items[ids[i]].batch;
+    if (b > batch || !b)
+      batch = batch ? b : 0;
+  }
+  const trace_step *first = &e->out->steps.items[ids[0]];
+  trace_step s = {.op = TRACE_PACK,
+                  .type = first->type,
+                  .rank = first->rank + 1,
+                  .batch = batch,
+                  .operand_count = count,
+                  .operands = ids};
+  s.dims = NEW_ARRAY(e->memory, uint64_t, s.rank);
+  s.dims[0] = count;
+  if (first->rank)
+    memcpy(s.dims + 1, first->dims, first->rank * sizeof *s.dims);
+  return make_dynamic(e, emit(e, s));
+}
+
+// Element number i of each of the items, packed.
+static value *pack_children(elaborator *e, value **items, uint32_t count, uint32_t child) {
+  value **children = NEW_ARRAY(e->memory, value *, count);
+  for (uint32_t i = 0; i < count; i++) {
+    const value *v = items[i];
+    children[i] = v->kind == VALUE_TUPLE ? v->u.parts.items[child] : v->u.array.element;
+  }
+  return pack(e, children, count);
+}
+
+// What an array of these items is inside.
+static value *pack(elaborator *e, value **items, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++)
+    if (items[i]->kind == VALUE_LIST)
+      items[i] = as_array(e, items[i]);
+  const value *first = items[0];
+  if (first->kind == VALUE_TUPLE) {
+    value *t = make_parts(e, VALUE_TUPLE, first->u.parts.count);
+    for (uint32_t k = 0; k < first->u.parts.count; k++)
+      t->u.parts.items[k] = pack_children(e, items, count, k);
+    return t;
+  }
+  if (first->kind == VALUE_ARRAY) {
+    for (uint32_t i = 1; i < count; i++)
+      if (items[i]->u.array.length != first->u.array.length)
+        fail(e, "the elements of an array must have equal lengths: %" PRIu64 " and %" PRIu64,
+             first->u.array.length, items[i]->u.array.length);
+    return make_array(e, first->u.array.length, pack_children(e, items, count, 0));
+  }
+  if (first->kind == VALUE_FUNCTION)
+    fail(e, "a function cannot be an element of an array here");
+  return pack_scalars(e, items, count);
+}
+
+static value *empty_inside(elaborator *e, type *t, uint32_t depth) {
+  t = type_prune(t);
+  if (t->kind == TYPE_ARRAY)
+    return make_array(e, 0, empty_inside(e, t->parts[0], depth + 1));
+  if (t->kind == TYPE_TUPLE) {
+    value *v = make_parts(e, VALUE_TUPLE, t->count);
+    for (uint32_t i = 0; i < t->count; i++)
+      v->u.parts.items[i] = empty_inside(e, t->parts[i], depth);
+    return v;
+  }
+  scalar_type s = closed_scalar(t);
+  if (s == SCALAR_COUNT)
+    fail(e, "a function cannot be an element of an array here");
+  trace_step step = {.op = TRACE_PACK, .type = s, .rank = depth, .batch = 1};
+  step.dims = NEW_ARRAY(e->memory, uint64_t, depth);
+  return make_dynamic(e, emit(e, step));
+}
+
+value *as_array(elaborator *e, value *v) {
+  if (v->kind == VALUE_ARRAY)
+    return v;
+  if (!v->u.parts.count)
+    return make_array(e, 0, empty_inside(e, v->u.parts.element, 1));
+  value **items = NEW_ARRAY(e->memory, value *, v->u.parts.count);
+  memcpy(items, v->u.parts.items, v->u.parts.count * sizeof *items);
+  return make_array(e, v->u.parts.count, pack(e, items, v->u.parts.count));
+}
+
+value *as_data(elaborator *e, value *v) {
+  switch (v->kind) {
+  case VALUE_LIST:
+    return as_array(e, v);
+  case VALUE_TUPLE: {
+    value *t = make_parts(e, VALUE_TUPLE, v->u.parts.count);
+    for (uint32_t i = 0; i < v->u.parts.count; i++)
+      t->u.parts.items[i] = as_data(e, v->u.parts.items[i]);
+    return t;
+  }
+  case VALUE_FUNCTION:
+    fail(e, "this gives a function where data is needed");
+  default:
+    return v;
+  }
+}
+
+bool same_structure(const value *a, const value *b) {
+  if ((a->kind == VALUE_SCALAR || a->kind == VALUE_DYNAMIC) &&
+      (b->kind == VALUE_SCALAR || b->kind == VALUE_DYNAMIC))
+    return true;
+  if (a->kind != b->kind)
+    return false;
+  if (a->kind == VALUE_ARRAY)
+    return a->u.array.length == b->u.array.length &&
+           same_structure(a->u.array.element, b->u.array.element);
+  if (a->kind == VALUE_FUNCTION || a->u.parts.count != b->u.parts.count)
+    return false;
+  for (uint32_t i = 0; i < a->u.parts.count; i++)
+    if (!same_structure(a->u.parts.items[i], b->u.parts.items[i]))
+      return false;
+  return true;
+}
+
+uint64_t length_of(const value *array) {
+  return array->kind == VALUE_LIST ? array->u.parts.count : array->u.array.length;
+}
+
+static value_id element_step(elaborator *e, value_id id, void *with) {
+  const trace_step *from = &e->out->steps.items[id];
+  trace_step s = {.op = TRACE_ELEMENT,
+                  .type = from->type,
+                  .rank = from->rank - 1,
+                  .batch = from->batch,
+                  .operand_count = 1};
+  s.number = *(const uint64_t *)with;
+  s.dims = from->dims + 1;
+  s.operands = copy_operands(e, 1, &id);
+  return emit(e, s);
+}
+
+value *element_at(elaborator *e, value *array, uint64_t index) {
+  if (array->kind == VALUE_LIST)
+    return array->u.parts.items[index];
+  return map_steps(e, array->u.array.element, element_step, &index);
+}
