@@ -156,10 +156,10 @@ typedef struct planned_program {
   cpu_executor executor;
 } planned_program;
 
-static void report_failure(backend_program *p, const cpu_failure *failure) {
+static void report_failure(backend_program *p, const error *failure) {
   span where = SPAN_NONE;
-  if (failure->has_origin)
-    where = p->trace->steps.items[failure->origin].where;
+  if (failure->step != STEP_NONE)
+    where = p->trace->steps.items[failure->step].where;
   diag_report(&p->context->program.diagnostics, DIAG_ERROR, where, "%s", failure->message);
 }
 
@@ -179,7 +179,7 @@ static bool plan_program(backend_program *p) {
 static bool use_portable(backend_program *p) {
   permc_context *c = p->context;
   planned_program *state = p->state;
-  cpu_failure failure = {.has_origin = false};
+  error failure = {0};
   portable_options o = {.allow_foreign = c->allow_extern, .interrupted = c->limits.interrupted};
   state->portable = portable_new(state->lowered.plan, &o, &failure);
   state->executor = (cpu_executor){portable_pass, state->portable};
@@ -199,7 +199,7 @@ static bool prepare_portable(backend_program *p) {
 static bool use_compiled(backend_program *p) {
   permc_context *c = p->context;
   planned_program *state = p->state;
-  cpu_failure failure = {.has_origin = false};
+  error failure = {0};
   compiled_status status;
   compiled_options o = {.isa = c->isa,
                         .fuse = c->fuse,
@@ -251,7 +251,7 @@ static bool execute_plan(backend_program *p, backend_run *r) {
   permc_context *c = p->context;
   const trace *t = p->trace;
   planned_program *state = p->state;
-  cpu_failure failure = {.has_origin = false};
+  error failure = {0};
   cpu_options o = {.threads = c->threads,
                    .interrupted = c->limits.interrupted,
                    .executor = &state->executor,

@@ -305,3 +305,22 @@ void c_code_file(text *out, const c_code *code, uint32_t first, uint32_t last, b
   if (entry)
     text_add(out, code->entry.data, code->entry.length);
 }
+
+static uint64_t pass_bytes(const c_code *code, uint32_t pass) {
+  return code->passes[pass].length + code->functions[pass].length;
+}
+
+size_t c_code_split(const c_code *code, uint64_t file_bytes, size_t most, uint32_t *first) {
+  uint64_t total = 0, before = 0;
+  for (uint32_t i = 0; i < code->pass_count; i++)
+    total += pass_bytes(code, i);
+  size_t files = total / file_bytes + 1 < most ? total / file_bytes + 1 : most, next = 0;
+  if (files > code->pass_count)
+    files = code->pass_count > 0 ? code->pass_count : 1;
+  for (uint32_t i = 0; i < code->pass_count; before += pass_bytes(code, i++))
+    while (next < files && before >= total * next / files)
+      first[next++] = i;
+  for (first[0] = 0; next <= files; next++)
+    first[next] = code->pass_count;
+  return files;
+}

@@ -75,6 +75,11 @@ void c_code_free(c_code *code);
 // file with all of them, or several to be linked.
 void c_code_file(text *out, const c_code *code, uint32_t first, uint32_t last, bool entry);
 
+// The passes in files of about the same length, so that compilers can work at once: file i has the
+// passes first[i] ... first[i + 1] - 1. A file for every `file_bytes` of text, at most `most` and
+// not more than passes; first has room for most + 1. Returns how many: at least 1.
+size_t c_code_split(const c_code *code, uint64_t file_bytes, size_t most, uint32_t *first);
+
 // NULL, or what of the plan's scalar code CUDA has not: the text is for the host alone.
 const char *c_missing_on_gpu(const plan *p);
 

@@ -1,14 +1,26 @@
-// The compiling executor of the CPU backend: writes a Plan as C text (kernels/emit/emit.h), has the
-// system's C compiler make a shared object of it, and executes its passes. What was compiled is
-// kept in the cache on disk.
+// The compiling executor of the CPU backend: has the system's C compiler make a shared object of a
+// Plan's C text (kernels/emit/emit.h), and executes its passes.
 //
+//   in    a Plan
+//   out   an executor for cpu_run (runtime/cpu/cpu.h)
+//
+//   compiled_status status;
 //   compiled *e = compiled_new(p, &(compiled_options){.interrupted = &flag}, &status, &failure);
-//   cpu_run(p, &(cpu_options){.executor = &(cpu_executor){compiled_pass, e}}, ...);
+//   cpu_executor executor = {compiled_pass, e};
+//   cpu_run(p, &(cpu_options){.executor = &executor}, arguments, count, results, &failure);
 //   compiled_free(e);
 //
-//   compiler.c   finds and runs the C compiler
-//   cache.c      shared objects on disk, and the folders in which compilers work
-//   digest.c     the names and check sums of both
+// What happens for a plan of three passes, on two processors:
+//
+//   c_emit                     definitions, pass 0, pass 1, pass 2
+//   c_code_split               code-0.c: passes 0, 1     code-1.c: pass 2
+//   cc -c, both at once        code-0.o                  code-1.o
+//   cc -shared                 code.so, which the cache (runtime/system/cache.h) takes under a key:
+//                              the digest of text, compiler, options and processor
+//   dlopen                     permc_passes[0], [1], [2]
+//
+//   compiler.h   finds and runs the C compiler (a door of its own: it knows nothing of plans)
+//   compiled.c   from text to an executor
 #ifndef PERMC_RUNTIME_COMPILED_COMPILED_H
 #define PERMC_RUNTIME_COMPILED_COMPILED_H
 
@@ -22,8 +34,8 @@ typedef struct compiled_options {
   const char *isa;  // "native" (or NULL), "baseline", "avx2", "avx512"
   bool fuse;        // products and sums of floats may be rounded once: faster, other last bits
   bool allow_foreign;
-  const atomic_bool *interrupted;         // ends the compiler, too; may be NULL
-  bool no_cache;                          // nothing is looked up, nothing kept
+  const atomic_bool *interrupted;         // also ends the compiler; may be NULL
+  bool no_cache;                          // nothing is read from the cache or added to it
   uint64_t stream_bytes;                  // as in c_options; 0: what is best here
   const struct bank_layout_kind *layout;  // as in c_options
   uint64_t layout_seed;
@@ -32,15 +44,14 @@ typedef struct compiled_options {
 
 typedef enum compiled_status {
   COMPILED,
-  COMPILED_CACHED,       // ... some time ago
-  COMPILED_UNAVAILABLE,  // there is no compiler, or it failed, or it had too much to do: another
-                         // executor will do
-  COMPILED_FAILED        // none will: a foreign function, interrupted, out of memory
+  COMPILED_CACHED,       // compiled earlier
+  COMPILED_UNAVAILABLE,  // no compiler, or it failed, or too much text: use another executor
+  COMPILED_FAILED        // another one would fail, too: foreign function, interrupt, out of memory
 } compiled_status;
 
 // Prepares `p`, which must outlive the executor. NULL: *status and *failure say why.
 compiled *compiled_new(const plan *p, const compiled_options *o, compiled_status *status,
-                       cpu_failure *failure);
+                       error *failure);
 void compiled_free(compiled *e);  // NULL is allowed
 
 // How it executes a pass: for cpu_executor, with the compiled as `with`.
@@ -56,9 +67,5 @@ const permc_imports *compiled_imports(const compiled *e);
 
 // More C than this is left uncompiled: a compiler would take a minute or more.
 #define COMPILED_MOST_BYTES (UINT64_C(1) << 22)
-
-// The C text of a plan in one file, as compiled_new would have it compiled. False: *problem says
-// what of the plan cannot be written (valid until the next call of the thread), or memory is out.
-bool compiled_text(const plan *p, const compiled_options *o, text *out, const char **problem);
 
 #endif

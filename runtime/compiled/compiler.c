@@ -1,3 +1,4 @@
+// Processes of compilers, and tables of their options. See compiler.h.
 #include "runtime/compiled/compiler.h"
 
 #include <errno.h>
@@ -24,7 +25,7 @@ enum { POLL_NANOSECONDS = 1000000, PATIENCE = 2000 };  // 2 s for a compiler tha
 // started that is not yet in the list.
 static atomic_int running[COMPILER_JOBS * 4], starting;
 
-static int remember(pid_t pid) {
+static int add_running(pid_t pid) {
   for (size_t i = 0; i < sizeof running / sizeof *running; i++) {
     int expected = 0;
     if (atomic_compare_exchange_strong(&running[i], &expected, (int)pid))
@@ -33,7 +34,7 @@ static int remember(pid_t pid) {
   return -1;
 }
 
-static void forget(int slot) {
+static void remove_running(int slot) {
   if (slot >= 0)
     atomic_store(&running[slot], 0);
 }
@@ -51,25 +52,25 @@ void compiler_kill_all_from_signal(void) {
 }
 
 // The environment with temporary files in `folder` and messages in English. malloc'd.
-static char **environment_of(const char *folder, char *temporary) {
-  size_t count = 0, kept = 0;
+static char **make_environment(const char *folder, char *temporary) {
+  size_t count = 0, used = 0;
   while (environ[count])
     count++;
   char **all = malloc((count + 3) * sizeof *all);
   snprintf(temporary, COMPILER_PATH, "TMPDIR=%s", folder);
   for (size_t i = 0; all && i < count; i++)
     if (strncmp(environ[i], "TMPDIR=", 7) != 0 && strncmp(environ[i], "LC_ALL=", 7) != 0)
-      all[kept++] = environ[i];
+      all[used++] = environ[i];
   if (all) {
     static char english[] = "LC_ALL=C";
-    all[kept++] = english;
-    all[kept++] = temporary;
-    all[kept] = NULL;
+    all[used++] = english;
+    all[used++] = temporary;
+    all[used] = NULL;
   }
   return all;
 }
 
-static bool set_attributes(posix_spawnattr_t *a) {
+static bool set_spawn_attributes(posix_spawnattr_t *a) {
   sigset_t none, all;
   sigemptyset(&none);
   sigfillset(&all);
@@ -80,21 +81,21 @@ static bool set_attributes(posix_spawnattr_t *a) {
 }
 
 // Starts a process whose output goes to the descriptor `output`. Returns an errno.
-static int start(const char *const *arguments, int output, const char *folder, pid_t *pid) {
+static int spawn_process(const char *const *arguments, int output, const char *folder, pid_t *pid) {
   posix_spawnattr_t attributes;
   posix_spawn_file_actions_t actions;
   char *temporary = malloc(COMPILER_PATH);
-  char **environment = temporary ? environment_of(folder, temporary) : NULL;
-  int error = environment ? 0 : ENOMEM;
-  if (!error && posix_spawnattr_init(&attributes) == 0) {
+  char **environment = temporary ? make_environment(folder, temporary) : NULL;
+  int code = environment ? 0 : ENOMEM;
+  if (!code && posix_spawnattr_init(&attributes) == 0) {
     if (posix_spawn_file_actions_init(&actions) == 0) {
-      if (!set_attributes(&attributes) ||
+      if (!set_spawn_attributes(&attributes) ||
           posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0) != 0 ||
           posix_spawn_file_actions_adddup2(&actions, output, 1) != 0 ||
           posix_spawn_file_actions_adddup2(&actions, output, 2) != 0)
-        error = ENOMEM;
+        code = ENOMEM;
       else
-        error = posix_spawn(pid, arguments[0], &actions, &attributes, (char *const *)arguments,
+        code = posix_spawn(pid, arguments[0], &actions, &attributes, (char *const *)arguments,
                             environment);
       posix_spawn_file_actions_destroy(&actions);
     }
@@ -102,7 +103,7 @@ static int start(const char *const *arguments, int output, const char *folder, p
   }
   free(environment);
   free(temporary);
-  return error;
+  return code;
 }
 
 // ---- jobs --------------------------------------------------------------------------------------
@@ -115,32 +116,32 @@ typedef struct process {
 
 // Starts one that a signal's handler knows of. Signals wait meanwhile, so that a handler in this
 // thread never finds `starting` set.
-static int begin(process *p, const char *const *arguments, int output, const char *folder) {
+static int start_process(process *p, const char *const *arguments, int output, const char *folder) {
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   atomic_fetch_add(&starting, 1);
-  int error = start(arguments, output, folder, &p->pid);
-  p->slot = error ? -1 : remember(p->pid);
+  int code = spawn_process(arguments, output, folder, &p->pid);
+  p->slot = code ? -1 : add_running(p->pid);
   atomic_fetch_sub(&starting, 1);
   pthread_sigmask(SIG_SETMASK, &before, NULL);
-  if (error)
+  if (code)
     p->pid = 0;
-  return error;
+  return code;
 }
 
-static int begin_job(process *p, const compiler_job *job, const char *folder, size_t number) {
+static int start_job(process *p, const compiler_job *job, const char *folder, size_t number) {
   snprintf(p->output, sizeof p->output, "%s/output-%zu", folder, number);
   int output = open(p->output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-  int error = output < 0 ? errno : begin(p, job->arguments, output, folder);
+  int code = output < 0 ? errno : start_process(p, job->arguments, output, folder);
   if (output >= 0)
     close(output);
-  return error;
+  return code;
 }
 
 // Whether it has ended; then *good says whether it did what it should. Where the program has it
 // that children are not waited for, only the product tells.
-static bool has_ended(process *p, const compiler_job *job, bool *good) {
+static bool poll_process(process *p, const compiler_job *job, bool *good) {
   int status = 0;
   struct stat s;
   pid_t got = waitpid(p->pid, &status, WNOHANG);
@@ -148,7 +149,7 @@ static bool has_ended(process *p, const compiler_job *job, bool *good) {
     return false;
   *good = got < 0 || (WIFEXITED(status) && WEXITSTATUS(status) == 0);
   *good = *good && (!job->product || (stat(job->product, &s) == 0 && s.st_size > 0));
-  forget(p->slot);
+  remove_running(p->slot);
   p->pid = 0;
   return true;
 }
@@ -158,11 +159,11 @@ static void pause_shortly(void) {
 }
 
 // First politely, so that it removes what it has written.
-static void end_all(process *processes, const compiler_job *jobs, size_t count) {
+static void end_processes(process *processes, const compiler_job *jobs, size_t count) {
   for (int waited = 0; waited < 2 * PATIENCE; waited++) {
     bool left = false, good;
     for (size_t i = 0; i < count; i++) {
-      if (processes[i].pid == 0 || has_ended(&processes[i], &jobs[i], &good))
+      if (processes[i].pid == 0 || poll_process(&processes[i], &jobs[i], &good))
         continue;
       left = true;
       if (waited == 0 || waited == PATIENCE)
@@ -175,64 +176,59 @@ static void end_all(process *processes, const compiler_job *jobs, size_t count) 
 }
 
 // The line of a compiler's output that says what is wrong: the first with "error", else the first.
-static void read_output(const char *path, char *line, size_t size) {
+static void read_error_line(const char *path, char *line, size_t size) {
   char one[360];
   FILE *file = fopen(path, "re");
   line[0] = 0;
   while (file && fgets(one, sizeof one, file)) {
     one[strcspn(one, "\n")] = 0;
-    bool error = strstr(one, "error") != NULL;
-    if (error || !line[0])
+    bool is_error = strstr(one, "error") != NULL;
+    if (is_error || !line[0])
       snprintf(line, size, "%s", one);
-    if (error)
+    if (is_error)
       break;
   }
   if (file)
     fclose(file);
 }
 
-static bool failed(const compiler_job *job, const char *output, char *message, size_t size) {
-  char line[400];
-  read_output(output, line, sizeof line);
-  snprintf(message, size, "the C compiler %.200s failed%s%s", job->arguments[0], *line ? ": " : "",
-           line);
-  return false;
-}
-
 bool compiler_run(const compiler_job *jobs, size_t count, const char *folder,
-                  const atomic_bool *interrupted, char *message, size_t size) {
+                  const atomic_bool *interrupted, error *failure) {
   process *processes = calloc(count + 1, sizeof *processes);
-  size_t left = 0, failure = SIZE_MAX;
+  size_t left = 0, failed = SIZE_MAX;
   bool stopped = false;
   if (!processes)
-    return snprintf(message, size, "out of memory"), false;
-  for (size_t i = 0; i < count && failure == SIZE_MAX; i++) {
-    if (begin_job(&processes[i], &jobs[i], folder, i) != 0)
-      failure = i;
+    return error_set(failure, SPAN_NONE, "out of memory");
+  for (size_t i = 0; i < count && failed == SIZE_MAX; i++) {
+    if (start_job(&processes[i], &jobs[i], folder, i) != 0)
+      failed = i;
     else
       left++;
   }
-  while (left > 0 && failure == SIZE_MAX && !stopped) {
+  while (left > 0 && failed == SIZE_MAX && !stopped) {
     for (size_t i = 0; i < count; i++) {
       bool good = true;
-      if (processes[i].pid == 0 || !has_ended(&processes[i], &jobs[i], &good))
+      if (processes[i].pid == 0 || !poll_process(&processes[i], &jobs[i], &good))
         continue;
       left--;
-      if (!good && failure == SIZE_MAX)
-        failure = i;
+      if (!good && failed == SIZE_MAX)
+        failed = i;
     }
     stopped = interrupted && atomic_load(interrupted);
-    if (left > 0 && failure == SIZE_MAX && !stopped)
+    if (left > 0 && failed == SIZE_MAX && !stopped)
       pause_shortly();
   }
-  end_all(processes, jobs, count);
-  bool good = failure == SIZE_MAX && !stopped;
-  if (stopped)
-    snprintf(message, size, "interrupted");
-  else if (!good)
-    failed(&jobs[failure], processes[failure].output, message, size);
+  end_processes(processes, jobs, count);
+  if (stopped) {
+    error_set(failure, SPAN_NONE, "interrupted");
+  } else if (failed != SIZE_MAX) {
+    char line[400];
+    read_error_line(processes[failed].output, line, sizeof line);
+    error_set(failure, SPAN_NONE, "the C compiler %.200s failed%s%s", jobs[failed].arguments[0],
+              *line ? ": " : "", line);
+  }
   free(processes);
-  return good;
+  return failed == SIZE_MAX && !stopped;
 }
 
 // ---- finding -----------------------------------------------------------------------------------
@@ -242,7 +238,7 @@ static bool is_program(const char *path) {
   return stat(path, &s) == 0 && S_ISREG(s.st_mode) && access(path, X_OK) == 0;
 }
 
-static bool on_path(const char *name, char path[COMPILER_PATH]) {
+static bool find_program(const char *name, char path[COMPILER_PATH]) {
   const char *folders = getenv("PATH");
   if (strchr(name, '/')) {
     snprintf(path, COMPILER_PATH, "%s", name);
@@ -259,7 +255,7 @@ static bool on_path(const char *name, char path[COMPILER_PATH]) {
 }
 
 // The first line of what it says when asked for its version.
-static bool ask_version(compiler *c) {
+static bool read_version(compiler *c) {
   const char *const arguments[] = {c->path, "--version", NULL};
   const compiler_job job = {arguments, NULL};
   process p = {.slot = -1};
@@ -267,50 +263,51 @@ static bool ask_version(compiler *c) {
   bool good = false;
   if (pipe2(ends, O_CLOEXEC) != 0)
     return false;
-  int error = begin(&p, arguments, ends[1], "/tmp");
+  int code = start_process(&p, arguments, ends[1], "/tmp");
   close(ends[1]);
   FILE *answer = fdopen(ends[0], "r");
-  bool spoke = !error && answer && fgets(c->version, sizeof c->version, answer);
-  while (!error && answer && fgetc(answer) != EOF)
+  bool spoke = !code && answer && fgets(c->version, sizeof c->version, answer);
+  while (!code && answer && fgetc(answer) != EOF)
     ;
   if (answer)
     fclose(answer);
   else
     close(ends[0]);
-  while (!error && !has_ended(&p, &job, &good))
+  while (!code && !poll_process(&p, &job, &good))
     pause_shortly();
   c->version[strcspn(c->version, "\n")] = 0;
   c->clang = strstr(c->version, "clang") != NULL;
   return good && spoke;
 }
 
-static bool search(compiler *c, const char *wanted, char *message, size_t size) {
+static bool search_compiler(compiler *c, const char *wanted, error *failure) {
   static const char *const names[] = {"cc", "gcc", "clang"};
   if (wanted && *wanted) {
-    if (on_path(wanted, c->path) && ask_version(c))
+    if (find_program(wanted, c->path) && read_version(c))
       return true;
-    snprintf(message, size, "PERMC_CC, %.200s, is no C compiler", wanted);
-    return false;
+    return error_set(
+        failure, SPAN_NONE,
+        "PERMC_CC is %.200s, which is no C compiler; set it to the path of gcc or clang", wanted);
   }
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-    if (on_path(names[i], c->path) && ask_version(c))
+    if (find_program(names[i], c->path) && read_version(c))
       return true;
-  snprintf(message, size, "there is no C compiler: no cc, gcc or clang on PATH");
-  return false;
+  return error_set(failure, SPAN_NONE,
+                   "there is no C compiler on PATH; install gcc or clang, or set PERMC_CC");
 }
 
-bool compiler_find(compiler *c, char *message, size_t size) {
+bool compiler_find(compiler *c, error *failure) {
   static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
   static compiler known;
   static char known_for[2 * COMPILER_PATH];
   const char *wanted = getenv("PERMC_CC"), *path = getenv("PATH");
   char *key = malloc(2 * COMPILER_PATH);
   if (!key)
-    return snprintf(message, size, "out of memory"), false;
+    return error_set(failure, SPAN_NONE, "out of memory");
   snprintf(key, 2 * COMPILER_PATH, "%s:%s", wanted ? wanted : "", path ? path : "");
   pthread_mutex_lock(&lock);
   bool good = known.path[0] && strcmp(key, known_for) == 0;
-  if (!good && (good = search(&known, wanted, message, size)))
+  if (!good && (good = search_compiler(&known, wanted, failure)))
     memcpy(known_for, key, 2 * COMPILER_PATH);
   else if (!good)
     known.path[0] = 0;
@@ -325,7 +322,7 @@ bool compiler_find(compiler *c, char *message, size_t size) {
 // Functions whose values the C library decides: a compiler that knew them would compute constants
 // and powers in its own way.
 #define LIBRARY(f) "-fno-builtin-" f, "-fno-builtin-" f "f"
-static const char *const common[] = {
+static const char *const common_options[] = {
     "-std=gnu17",
     "-O2",
     "-w",
@@ -380,7 +377,7 @@ static const isa_row native = {"native", {"-mcpu=native", NULL}};
 static const isa_row native = {"native", {NULL, NULL}};
 #endif
 
-static bool runs_here(const char *isa) {
+static bool has_isa(const char *isa) {
 #if defined(__x86_64__)
   if (!strcmp(isa, "avx512"))
     return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
@@ -395,19 +392,19 @@ const char *compiler_isa_named(const char *name) {
   if (!strcmp(name, native.name))
     return native.name;
   for (size_t i = 0; i < sizeof isas / sizeof *isas; i++)
-    if (!strcmp(isas[i].name, name) && runs_here(name))
+    if (!strcmp(isas[i].name, name) && has_isa(name))
       return isas[i].name;
   return NULL;
 }
 
 const char *compiler_widest_isa(void) {
   const isa_row *row = isas;
-  while (!runs_here(row->name))
+  while (!has_isa(row->name))
     row++;
   return row->name;
 }
 
-static const isa_row *row_of(const char *isa) {
+static const isa_row *find_isa_row(const char *isa) {
   const char *widest = compiler_widest_isa();
   if (!strcmp(isa, native.name)) {
     if (!strcmp(widest, isas[0].name))
@@ -421,12 +418,12 @@ static const isa_row *row_of(const char *isa) {
 }
 
 size_t compiler_options(const char *isa, bool fuse, const char *options[COMPILER_OPTIONS]) {
-  const isa_row *row = row_of(isa);
+  const isa_row *row = find_isa_row(isa);
   size_t count = 0;
   if (!row)
     return 0;
-  for (size_t k = 0; k < sizeof common / sizeof *common; k++)
-    options[count++] = common[k];
+  for (size_t k = 0; k < sizeof common_options / sizeof *common_options; k++)
+    options[count++] = common_options[k];
   for (size_t k = 0; k < 2; k++)
     if (row->option[k])
       options[count++] = row->option[k];

@@ -35,21 +35,12 @@ typedef struct cpu_state {
   const cpu_options *options;
   cpu_store *store;
   bool fill_store;  // with all that fits, for later runs
-  cpu_failure *failure;
+  error *failure;
   unsigned threads;
   uint32_t *first, *last;  // by array: the passes it is needed in; NEVER: as in cpu_array_lifetimes
   void **data;             // by array, while it lives
   uint64_t live_bytes, peak;  // bytes in arrays; together with the spares at most `peak`
 } cpu_state;
-
-bool cpu_fail(cpu_failure *failure, const char *format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  *failure = (cpu_failure){.has_origin = false};
-  vsnprintf(failure->message, sizeof failure->message, format, arguments);
-  va_end(arguments);
-  return false;
-}
 
 uint64_t cpu_array_bytes(const net_array *a) { return a->count * scalar_types[a->type].size; }
 // What its buffer takes: buffers of equal room serve for each other.
@@ -210,7 +201,7 @@ static bool allocate_stored_arrays(cpu_state *s, uint32_t number, bool in_place,
       s->data[id] = s->data[from];
       shared[from] = id;
     } else if (!(s->data[id] = new_buffer(s, &s->plan->arrays.items[id]))) {
-      return cpu_fail(s->failure, "out of memory");
+      return error_set(s->failure, SPAN_NONE, "out of memory");
     }
   }
   return true;
@@ -295,14 +286,14 @@ static bool run_items(cpu_state *s, uint32_t number, const cpu_work *work) {
   if (pool_run(threads, items, choose_chunk(work, items, threads), run_chunk, &j, flag))
     return true;
   bool interrupted = flag && atomic_load(flag) && !atomic_load(&j.no_memory);
-  return cpu_fail(s->failure, interrupted ? "interrupted" : "out of memory");
+  return error_set(s->failure, SPAN_NONE, interrupted ? "interrupted" : "out of memory");
 }
 
 static bool run_pass(cpu_state *s, uint32_t number, const cpu_work *work) {
   size_t count = s->plan->arrays.count;
   net_id *shared = malloc((count + 1) * sizeof *shared);
   if (shared == NULL)
-    return cpu_fail(s->failure, "out of memory");
+    return error_set(s->failure, SPAN_NONE, "out of memory");
   for (size_t a = 0; a < count; a++)
     shared[a] = NET_NONE;
   bool good =
@@ -370,7 +361,7 @@ static bool check_memory(const cpu_state *s) {
   interp_format_bytes(need, sizeof need, bytes);
   interp_format_bytes(have, sizeof have, limit);
   return bytes <= limit ||
-         cpu_fail(s->failure, "this needs %s of memory; %s %s", need, owner, have);
+         error_set(s->failure, SPAN_NONE, "this needs %s of memory; %s %s", need, owner, have);
 }
 
 static bool take_arguments(cpu_state *s, array *arguments, size_t count) {
@@ -381,8 +372,9 @@ static bool take_arguments(cpu_state *s, array *arguments, size_t count) {
     array *argument = wanted->number < count ? &arguments[wanted->number] : NULL;
     if (argument == NULL || argument->type != wanted->type ||
         array_count(argument) != wanted->count || (argument->data == NULL && wanted->count > 0))
-      return cpu_fail(s->failure, "argument %" PRIu32 " must be an array of %" PRIu64 " %s",
-                      wanted->number + 1, wanted->count, scalar_types[wanted->type].name);
+      return error_set(s->failure, SPAN_NONE,
+                       "argument %" PRIu32 " must be an array of %" PRIu64 " %s",
+                       wanted->number + 1, wanted->count, scalar_types[wanted->type].name);
     s->data[a] = argument->data;
     if (!s->options->borrow_arguments)
       argument->data = NULL;
@@ -399,7 +391,7 @@ static bool move_results(cpu_state *s, array *results) {
     if (s->data[a] == NULL)  // without elements, so that no pass stores to it
       s->data[a] = array_memory(cpu_array_bytes(from));
     if (s->data[a] == NULL)
-      return cpu_fail(s->failure, "out of memory");
+      return error_set(s->failure, SPAN_NONE, "out of memory");
     results[from->number] =
         (array){.type = from->type, .rank = 1, .dims = {from->count}, .data = s->data[a]};
     s->data[a] = NULL;
@@ -415,7 +407,7 @@ static bool allocate_state(cpu_state *s) {
   s->last = calloc(count + 1, sizeof *s->last);
   s->data = calloc(count + 1, sizeof *s->data);
   if (!s->first || !s->last || !s->data || !set_store_threads(s->store, s->threads))
-    return cpu_fail(s->failure, "out of memory");
+    return error_set(s->failure, SPAN_NONE, "out of memory");
   find_memory_lifetimes(s->plan, s->options->borrow_arguments, s->first, s->last);
   s->peak = find_peak_bytes(s->plan, s->first, s->last, array_buffer_bytes);
   return true;
@@ -431,7 +423,7 @@ static void free_state(cpu_state *s) {
 }
 
 bool cpu_run(const plan *p, const cpu_options *o, array *arguments, size_t argument_count,
-             array *results, cpu_failure *failure) {
+             array *results, error *failure) {
   cpu_store own = {.threads = 0};
   cpu_state s = {.plan = p,
                  .options = o,
@@ -443,7 +435,6 @@ bool cpu_run(const plan *p, const cpu_options *o, array *arguments, size_t argum
   for (size_t a = 0; a < p->arrays.count; a++)
     if (p->arrays.items[a].role == NET_RESULT)
       results[result_count++] = (array){0};
-  *failure = (cpu_failure){.has_origin = false};
   bool good =
       allocate_state(&s) && check_memory(&s) && take_arguments(&s, arguments, argument_count);
   if (!o->borrow_arguments)

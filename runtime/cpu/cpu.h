@@ -32,22 +32,16 @@
 //   buffers    A -> A        A -> B        B -> B     in place; pass 1 stores to other addresses
 //
 //   cpu.c        buffers, threads, a whole run
+//   externs.c    the foreign functions that an executor calls
 //   roots.c      tables of roots of unity for generated code (its own door: roots.h)
 #ifndef PERMC_RUNTIME_CPU_CPU_H
 #define PERMC_RUNTIME_CPU_CPU_H
 
+#include "core/error.h"
 #include "fusion/plan/plan.h"
+#include "runtime/interp/foreign.h"
 #include "runtime/values/value.h"
 #include <stdatomic.h>
-
-typedef struct cpu_failure {
-  char message[512];  // one line, without a final full stop
-  uint32_t origin;    // the Trace step that asked for it, when has_origin
-  bool has_origin;
-} cpu_failure;
-
-// Writes the message, without an origin. False, for the caller to return.
-bool cpu_fail(cpu_failure *failure, const char *format, ...) PRINTF_LIKE(2, 3);
 
 // ---- executors -------------------------------------------------------------------------------
 
@@ -99,7 +93,21 @@ typedef struct cpu_options {
 // one dimension, their count are set, and the caller sets the true dimensions. On failure all are
 // {0}.
 bool cpu_run(const plan *p, const cpu_options *o, array *arguments, size_t argument_count,
-             array *results, cpu_failure *failure);
+             array *results, error *failure);
+
+// ---- foreign functions ---------------------------------------------------------------------------
+
+// The foreign functions of a plan, opened, for an executor.
+typedef struct cpu_externs {
+  size_t count;         // of the net's externs
+  foreign **functions;  // by number; NULL: no pass calls it
+  bool *serial;         // by pass: it calls one, so that one thread executes it
+} cpu_externs;
+
+// False: one cannot be opened, or they are not allowed (the error has the step that calls it), or
+// out of memory; then nothing is open.
+bool cpu_externs_open(cpu_externs *x, const plan *p, bool allowed, error *failure);
+void cpu_externs_close(cpu_externs *x);  // {0} is allowed
 
 // ---- facts of a plan that any backend needs -----------------------------------------------------
 

@@ -18,8 +18,8 @@ typedef struct gpu_program {
 
 static void tell(permc_context *c, const char *why) {
   if (!c->told_no_gpu)
-    diag_report(&c->program.diagnostics, DIAG_WARNING, SPAN_NONE,
-                "%s: the CPU does it instead", why);
+    diag_report(&c->program.diagnostics, DIAG_WARNING, SPAN_NONE, "%s: the CPU does it instead",
+                why);
   c->told_no_gpu = true;
 }
 
@@ -40,7 +40,7 @@ static cuda_device *device_of(permc_context *c) {
 static bool compile(backend_program *p, cuda_device *d) {
   permc_context *c = p->context;
   gpu_program *g = p->state;
-  cpu_failure failure = {.has_origin = false};
+  error failure = {0};
   cuda_options o = {.interrupted = c->limits.interrupted,
                     .fuse = c->fuse,
                     .layout = c->layout,
@@ -84,7 +84,7 @@ bool backend_cuda_prepare(backend_program *p) {
 
 bool backend_cuda_execute(backend_program *p, backend_run *r) {
   gpu_program *g = p->state;
-  cpu_failure failure = {.has_origin = false};
+  error failure = {0};
   if (!g->program)
     return backend_deputy_execute(p, &g->cpu, r);
   bool good = cuda_program_run(g->program, r->arguments, r->argument_count, r->results, &failure);
@@ -106,7 +106,7 @@ const char *backend_cuda_device(const backend_program *p) {
 
 bool backend_cuda_time(backend_program *p, uint64_t copy_bytes, unsigned runs, double *seconds) {
   gpu_program *g = p->state;
-  cpu_failure failure = {.has_origin = false};
+  error failure = {0};
   if (!g->program)
     return false;
   bool good = copy_bytes ? cuda_program_time_copy(g->program, copy_bytes, runs, seconds, &failure)

@@ -38,8 +38,8 @@ struct cuda_program {
   buffer copied;            // two halves, of cuda_program_time_copy
 };
 
-static bool device_failed(const cuda_program *g, cpu_failure *failure) {
-  return cpu_fail(failure, "%s", cuda_message(g->device));
+static bool device_failed(const cuda_program *g, error *failure) {
+  return error_set(failure, SPAN_NONE, "%s", cuda_message(g->device));
 }
 
 static bool is_interrupted(const cuda_program *g) {
@@ -67,23 +67,8 @@ typedef struct compilation {
   char message[MOST_FILES][NVRTC_WHY];
 } compilation;
 
-static void split(compilation *c) {
-  uint64_t total = 0, so_far = 0;
-  for (uint32_t i = 0; i < c->code->pass_count; i++)
-    total += c->code->passes[i].length + c->code->functions[i].length;
-  c->files = total / FILE_BYTES + 1 < MOST_FILES ? total / FILE_BYTES + 1 : MOST_FILES;
-  size_t at = 0;
-  for (uint32_t i = 0; i < c->code->pass_count; i++) {
-    while (at < c->files && so_far >= total * at / c->files)
-      c->first[at++] = i;
-    so_far += c->code->passes[i].length + c->code->functions[i].length;
-  }
-  for (c->first[0] = 0; at <= c->files; at++)
-    c->first[at] = c->code->pass_count;
-}
-
-static void key_of(const text *source, const char *const *options, int architecture,
-                   char key[CACHE_KEY]) {
+static void compute_cache_key(const text *file, const char *const *options, int architecture,
+                              char key[CACHE_KEY]) {
   unsigned char out[DIGEST_BYTES];
   int version[3] = {0, 0, architecture};
   digest d = digest_start();
@@ -92,7 +77,7 @@ static void key_of(const text *source, const char *const *options, int architect
   digest_add(&d, version, sizeof version);
   for (size_t i = 0; i < CUDA_PROGRAM_OPTIONS; i++)
     digest_add(&d, options[i], strlen(options[i]) + 1);
-  digest_add(&d, source->data, source->length);
+  digest_add(&d, file->data, file->length);
   digest_finish(&d, out);
   digest_hex(out, key);
 }
@@ -129,15 +114,15 @@ static void keep(const cache *c, const char *key, const void *cubin, size_t size
 }
 
 static bool compile_file(compilation *c, size_t i) {
-  text source = {0};
+  text file = {0};
   char key[CACHE_KEY], path[CACHE_PATH];
   int architecture = cuda_facts_of(c->program->device)->capability;
-  c_code_file(&source, c->code, c->first[i], c->first[i + 1], false);
-  text_add(&source, "", 1);
-  bool good = !source.failed;
+  c_code_file(&file, c->code, c->first[i], c->first[i + 1], false);
+  text_add(&file, "", 1);
+  bool good = !file.failed;
   if (good) {
-    key_of(&source, c->options, architecture, key);
-    nvrtc_job job = {source.data, "permc.cu", architecture, c->options, CUDA_PROGRAM_OPTIONS};
+    compute_cache_key(&file, c->options, architecture, key);
+    nvrtc_job job = {file.data, "permc.cu", architecture, c->options, CUDA_PROGRAM_OPTIONS};
     c->kept[i] = !c->kept[i] && cache_find(c->cache, key, path) &&
                  read_whole(path, &c->cubin[i], &c->size[i]);
     if (!c->kept[i]) {
@@ -148,7 +133,7 @@ static bool compile_file(compilation *c, size_t i) {
   } else {
     snprintf(c->message[i], NVRTC_WHY, "out of memory");
   }
-  text_free(&source);
+  text_free(&file);
   return good;
 }
 
@@ -161,19 +146,19 @@ static bool compile_files(void *with, unsigned worker, uint64_t first, uint64_t 
 }
 
 // What was kept and cannot be loaded is compiled again.
-static bool load_file(cuda_program *g, compilation *c, size_t i, cpu_failure *failure) {
+static bool load_file(cuda_program *g, compilation *c, size_t i, error *failure) {
   g->modules[i] = cuda_module_load(g->device, c->cubin[i], c->size[i]);
   if (!g->modules[i] && c->kept[i]) {
     free(c->cubin[i]);
     c->cubin[i] = NULL;
     if (!compile_file(c, i))
-      return cpu_fail(failure, "%s", c->message[i]);
+      return error_set(failure, SPAN_NONE, "%s", c->message[i]);
     g->modules[i] = cuda_module_load(g->device, c->cubin[i], c->size[i]);
   }
   return g->modules[i] || device_failed(g, failure);
 }
 
-static bool load_files(cuda_program *g, compilation *c, cpu_failure *failure) {
+static bool load_files(cuda_program *g, compilation *c, error *failure) {
   for (size_t i = 0; i < c->files; i++) {
     if (!load_file(g, c, i, failure))
       return false;
@@ -194,12 +179,11 @@ static bool load_files(cuda_program *g, compilation *c, cpu_failure *failure) {
   return true;
 }
 
-static bool compile(cuda_program *g, const cuda_options *o, const c_code *code,
-                    cpu_failure *failure) {
+static bool compile(cuda_program *g, const cuda_options *o, const c_code *code, error *failure) {
   cache folder;
   compilation *c = calloc(1, sizeof *c);
   if (!c)
-    return cpu_fail(failure, "out of memory");
+    return error_set(failure, SPAN_NONE, "out of memory");
   cache_open(&folder);
   if (o->no_cache)
     folder.folder[0] = 0;
@@ -207,13 +191,16 @@ static bool compile(cuda_program *g, const cuda_options *o, const c_code *code,
   c->code = code;
   c->cache = &folder;
   c->options = cuda_program_options[o->fuse];
-  split(c);
+  c->files = c_code_split(code, FILE_BYTES, MOST_FILES, c->first);
   bool good = pool_run(o->compilers ? o->compilers : pool_processors(), c->files, 1, compile_files,
                        c, g->interrupted);
-  cpu_fail(failure, is_interrupted(g) ? "interrupted" : "out of memory");
-  for (size_t i = 0; i < c->files && !good && !is_interrupted(g); i++)
+  if (!good && is_interrupted(g))
+    error_set(failure, SPAN_NONE, "interrupted");
+  for (size_t i = 0; i < c->files && !good; i++)
     if (*c->message[i])
-      cpu_fail(failure, "%s", c->message[i]);
+      error_set(failure, SPAN_NONE, "%s", c->message[i]);
+  if (!good)
+    error_set(failure, SPAN_NONE, "out of memory");
   good = good && load_files(g, c, failure);
   for (size_t i = 0; i < c->files; i++)
     free(c->cubin[i]);
@@ -272,11 +259,11 @@ static void place_pass(cuda_program *g, uint32_t number, uint32_t *last) {
 }
 
 // Arguments and results have buffers of their own, temporaries share.
-static bool place_arrays(cuda_program *g, cpu_failure *failure) {
+static bool place_arrays(cuda_program *g, error *failure) {
   const plan *p = g->plan;
   uint32_t *first = calloc(2 * p->arrays.count + 1, sizeof *first);
   if (!first)
-    return cpu_fail(failure, "out of memory");
+    return error_set(failure, SPAN_NONE, "out of memory");
   uint32_t *last = first + p->arrays.count;
   cpu_array_lifetimes(p, first, last);
   for (size_t a = 0; a < p->arrays.count; a++)
@@ -296,8 +283,8 @@ static bool place_arrays(cuda_program *g, cpu_failure *failure) {
     for (size_t k = i + 1; k < g->buffer_count && !g->buffers[i].address; k++)
       needed += g->buffers[k].bytes;
     if (!g->buffers[i].address)
-      return cpu_fail(failure, "%s; the program needs %llu bytes in %zu arrays",
-                      cuda_message(g->device), (unsigned long long)needed, g->buffer_count);
+      return error_set(failure, SPAN_NONE, "%s; the program needs %llu bytes in %zu arrays",
+                       cuda_message(g->device), (unsigned long long)needed, g->buffer_count);
   }
   return true;
 }
@@ -309,7 +296,7 @@ static cuda_address address_of(const cuda_program *g, net_id id) {
 // ---- tables ------------------------------------------------------------------------------------
 
 // In one piece of memory: permc_imports, the addresses of the tables, the tables.
-static bool upload_roots(cuda_program *g, const permc_root_table *rows, cpu_failure *failure) {
+static bool upload_roots(cuda_program *g, const permc_root_table *rows, error *failure) {
   size_t count = 0;
   void **tables = roots_make(rows, &count, pool_processors());
   uint64_t total = 2 * sizeof(cuda_address) + count * sizeof(cuda_address);
@@ -317,7 +304,7 @@ static bool upload_roots(cuda_program *g, const permc_root_table *rows, cpu_fail
   if (!tables || !head) {
     free(head);
     roots_free(tables, count);
-    return cpu_fail(failure, "out of memory");
+    return error_set(failure, SPAN_NONE, "out of memory");
   }
   uint64_t at = (total + 255) / 256 * 256;
   for (size_t i = 0; i < count; i++) {
@@ -366,7 +353,7 @@ static bool launch_pass(cuda_program *g, uint32_t number) {
 
 // So many runs of the passes first ... last - 1, one after the other. NULL: failed.
 static cuda_graph *record_passes(cuda_program *g, uint32_t first, uint32_t last, unsigned runs,
-                                 cpu_failure *failure) {
+                                 error *failure) {
   bool good = cuda_graph_begin(g->device);
   if (!good) {
     device_failed(g, failure);
@@ -381,7 +368,7 @@ static cuda_graph *record_passes(cuda_program *g, uint32_t first, uint32_t last,
   return graph;
 }
 
-static cuda_graph *record(cuda_program *g, unsigned runs, cpu_failure *failure) {
+static cuda_graph *record(cuda_program *g, unsigned runs, error *failure) {
   return record_passes(g, 0, (uint32_t)g->plan->passes.count, runs, failure);
 }
 
@@ -403,7 +390,7 @@ static cuda_program *allocate(cuda_device *d, const plan *p, const cuda_options 
 }
 
 cuda_program *cuda_program_new(cuda_device *d, const plan *p, const cuda_options *o,
-                               bool *unsupported, cpu_failure *failure) {
+                               bool *unsupported, error *failure) {
   c_code code = {0};
   const char *problem = c_missing_on_gpu(p);
   c_options options = C_OPTIONS_OF_GPU(o->layout, o->layout_seed);
@@ -411,7 +398,7 @@ cuda_program *cuda_program_new(cuda_device *d, const plan *p, const cuda_options
   bool good = g && !problem && c_emit(&code, p, &options, &problem);
   *unsupported = problem != NULL;
   if (!good)
-    cpu_fail(failure, "%s", problem ? problem : "out of memory");
+    error_set(failure, SPAN_NONE, "%s", problem ? problem : "out of memory");
   for (size_t i = 0; i < p->passes.count && good; i++) {
     g->facts[i] = code.facts[i];
     code.facts[i].online = NULL;  // the program's now
@@ -445,7 +432,7 @@ void cuda_program_free(cuda_program *g) {
   free(g);
 }
 
-bool cuda_program_time(cuda_program *g, unsigned runs, double *seconds, cpu_failure *failure) {
+bool cuda_program_time(cuda_program *g, unsigned runs, double *seconds, error *failure) {
   if (runs >= TEN && !g->ten && !(g->ten = record(g, TEN, failure)))
     return false;
   bool good = cuda_time_begin(g->device);
@@ -459,7 +446,7 @@ bool cuda_program_time(cuda_program *g, unsigned runs, double *seconds, cpu_fail
 }
 
 bool cuda_program_time_pass(cuda_program *g, uint32_t pass, unsigned runs, double *seconds,
-                            cpu_failure *failure) {
+                            error *failure) {
   cuda_graph *graph = record_passes(g, pass, pass + 1, runs, failure);
   bool good = graph && cuda_graph_launch(g->device, graph) && cuda_time_begin(g->device) &&
               cuda_graph_launch(g->device, graph) && cuda_time_end(g->device, seconds);
@@ -471,7 +458,7 @@ bool cuda_program_time_pass(cuda_program *g, uint32_t pass, unsigned runs, doubl
 }
 
 bool cuda_program_time_copy(cuda_program *g, uint64_t bytes, unsigned runs, double *seconds,
-                            cpu_failure *failure) {
+                            error *failure) {
   if (g->copied.bytes != bytes) {
     cuda_memory_free(g->device, g->copied.address);
     g->copied = (buffer){.address = cuda_memory_new(g->device, 2 * bytes), .bytes = bytes};
@@ -485,21 +472,22 @@ bool cuda_program_time_copy(cuda_program *g, uint64_t bytes, unsigned runs, doub
 }
 
 static bool upload_arguments(cuda_program *g, const array *arguments, size_t count,
-                             cpu_failure *failure) {
+                             error *failure) {
   for (size_t a = 0; a < g->plan->arrays.count; a++) {
     const net_array *wanted = &g->plan->arrays.items[a];
     if (wanted->role != NET_ARGUMENT || wanted->count == 0)
       continue;
     const array *given = wanted->number < count ? &arguments[wanted->number] : NULL;
     if (!given || given->type != wanted->type || array_count(given) != wanted->count)
-      return cpu_fail(failure, "argument %u is not of the planned size", (unsigned)wanted->number);
+      return error_set(failure, SPAN_NONE, "argument %u is not of the planned size",
+                       (unsigned)wanted->number);
     if (!cuda_upload(g->device, address_of(g, (net_id)a), given->data, cpu_array_bytes(wanted)))
       return device_failed(g, failure);
   }
   return true;
 }
 
-static bool download_results(cuda_program *g, array *results, cpu_failure *failure) {
+static bool download_results(cuda_program *g, array *results, error *failure) {
   for (size_t a = 0; a < g->plan->arrays.count; a++) {
     const net_array *from = &g->plan->arrays.items[a];
     if (from->role != NET_RESULT)
@@ -509,7 +497,7 @@ static bool download_results(cuda_program *g, array *results, cpu_failure *failu
       array_destroy(to);
       *to = (array){.data = array_memory(cpu_array_bytes(from))};
       if (!to->data)
-        return cpu_fail(failure, "out of memory");
+        return error_set(failure, SPAN_NONE, "out of memory");
     }
     *to = (array){.type = from->type, .rank = 1, .dims = {from->count}, .data = to->data};
     if (from->count &&
@@ -520,7 +508,7 @@ static bool download_results(cuda_program *g, array *results, cpu_failure *failu
 }
 
 bool cuda_program_run(cuda_program *g, const array *arguments, size_t count, array *results,
-                      cpu_failure *failure) {
+                      error *failure) {
   bool good = upload_arguments(g, arguments, count, failure) &&
               (cuda_graph_launch(g->device, g->graph) || device_failed(g, failure));
   if (good && !cuda_wait(g->device, g->interrupted))

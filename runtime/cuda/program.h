@@ -35,22 +35,22 @@ extern const char *const cuda_program_options[2][CUDA_PROGRAM_OPTIONS];
 // `d` and `p` must outlive the program. NULL: *failure says why; *unsupported tells that no GPU has
 // what the plan needs.
 cuda_program *cuda_program_new(cuda_device *d, const plan *p, const cuda_options *o,
-                               bool *unsupported, cpu_failure *failure);
+                               bool *unsupported, error *failure);
 void cuda_program_free(cuda_program *g);  // NULL is allowed
 
 // Runs it on arguments, by number, which stay as they are; arrays that the plan does not read may
 // be {0}. `results`, by number: memory of the right size is used again, anything else replaced.
 // False: *failure says why, and results are {0}.
 bool cuda_program_run(cuda_program *g, const array *arguments, size_t count, array *results,
-                      cpu_failure *failure);
+                      error *failure);
 
 // Seconds of the device's clock: of one run on the arguments of the last (they are still there),
 // and of a copy of so many bytes within its memory; the mean of `runs`.
-bool cuda_program_time(cuda_program *g, unsigned runs, double *seconds, cpu_failure *failure);
+bool cuda_program_time(cuda_program *g, unsigned runs, double *seconds, error *failure);
 // The same of one pass alone, on whatever its arrays hold.
 bool cuda_program_time_pass(cuda_program *g, uint32_t pass, unsigned runs, double *seconds,
-                            cpu_failure *failure);
+                            error *failure);
 bool cuda_program_time_copy(cuda_program *g, uint64_t bytes, unsigned runs, double *seconds,
-                            cpu_failure *failure);
+                            error *failure);
 
 #endif

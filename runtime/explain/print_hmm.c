@@ -20,7 +20,7 @@ static const hmm_machine usual = {.kind = HMM_KIND_HMM,
 static const double *measure(permc_context *c, arena *a, const plan *p, hmm_machine *like) {
   enum { RUNS = 100 };
   char why[CUDA_WHY];
-  cpu_failure failure;
+  error failure = {0};
   bool unsupported, good;
   cuda_options o = {.interrupted = c->limits.interrupted,
                     .fuse = c->fuse,

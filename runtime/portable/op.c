@@ -386,7 +386,8 @@ static bool call(const running *r, const tile_step *s, const void **in, unsigned
     size_t calls = r->count - i < FOREIGN_CHUNK ? r->count - i : FOREIGN_CHUNK;
     if (interrupted && atomic_load_explicit(interrupted, memory_order_relaxed))
       return false;
-    foreign_call(r->executor->foreign[s->number], calls, in, out + i * scalar_types[s->type].size);
+    foreign_call(r->executor->externs.functions[s->number], calls, in,
+                 out + i * scalar_types[s->type].size);
     for (uint32_t k = 0; k < s->operand_count; k++)
       in[k] = (const unsigned char *)in[k] +
               calls * scalar_types[r->op->steps[s->operands[k]].type].size;

@@ -20,7 +20,6 @@
 #define PERMC_RUNTIME_PORTABLE_PASS_H
 
 #include "runtime/portable/portable.h"
-#include "runtime/interp/foreign.h"
 
 enum {
   MOVE_BITS = 9,   // elements of a move done at a time: 2^9, in the first cache
@@ -315,7 +314,6 @@ typedef struct portable_pass_state {
   uint64_t *level_vectors;
   uint64_t slot_bytes, operand_count, work_bytes;
   uint64_t ahead_chunks;  // of the next tile's loads, to be fetched with each part of the work
-  bool serial;
 } portable_pass_state;
 
 struct portable {
@@ -324,7 +322,7 @@ struct portable {
   jmp_buf failure;
   const atomic_bool *interrupted;
   const compare_kernels *kernels;
-  foreign **foreign;  // by net_extern
+  cpu_externs externs;
   const root_table *roots;
   portable_pass_state *passes;
 };

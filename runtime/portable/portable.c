@@ -200,13 +200,6 @@ static void prepare_moves(arena *a, portable_pass_state *s, const uint64_t *slot
   }
 }
 
-static bool calls_out(const tile_op *op) {
-  for (uint32_t i = 0; i < op->step_count; i++)
-    if (op->steps[i].kind == NET_EXTERN)
-      return true;
-  return false;
-}
-
 // Compare-exchanges that go over a window of the tile together: how many, from each on.
 static void find_windows(portable_pass_state *s) {
   for (uint32_t i = s->op_count; i-- > 0;) {
@@ -231,7 +224,6 @@ static void prepare_ops(portable *e, portable_pass_state *s, const uint64_t *slo
     tile_op *op = &s->ops[s->op_count];
     tile_op_prepare(&c, &stage->ops.items[s->plan->ops[s->op_count]], op);
     need_work(s, op->work_bytes);
-    s->serial |= calls_out(op);
     for (uint32_t i = 0; i < op->step_count; i++)
       if (op->steps[i].operand_count > s->operand_count)
         s->operand_count = op->steps[i].operand_count;
@@ -273,67 +265,31 @@ static void prepare_pass(portable *e, const plan_pass *p, portable_pass_state *s
       s->live[s->live_count++] = p->live[i];
 }
 
-// ---- foreign functions --------------------------------------------------------------------------
+// ---- making and freeing -------------------------------------------------------------------------
 
-static bool refuse(cpu_failure *failure, const net_op *op, const char *message) {
-  *failure = (cpu_failure){.origin = op->origin, .has_origin = true};
-  snprintf(failure->message, sizeof failure->message, "%s", message);
-  return false;
-}
-
-static bool open_one(portable *e, uint64_t number, bool allowed, const net_op *op,
-                     cpu_failure *failure) {
-  char message[400];
-  const net_extern *x = &e->plan->net->externs.items[number];
-  if (e->foreign[number])
-    return true;
-  if (!allowed) {
-    snprintf(message, sizeof message,
-             "\"%s\" is a C function; programs may call those only with --allow-extern", x->name);
-    return refuse(failure, op, message);
-  }
-  trace_extern row = {x->library, x->name, x->arity, x->parameters, x->result};
-  e->foreign[number] = foreign_open(&row, message, sizeof message);
-  return e->foreign[number] != NULL || refuse(failure, op, message);
-}
-
-static bool open_foreign(portable *e, bool allowed, cpu_failure *failure) {
-  for (size_t i = 0; i < e->plan->passes.count; i++) {
-    const portable_pass_state *s = &e->passes[i];
-    for (uint32_t o = 0; o < s->op_count; o++)
-      for (uint32_t k = 0; k < s->ops[o].step_count; k++)
-        if (s->ops[o].steps[k].kind == NET_EXTERN &&
-            !open_one(e, s->ops[o].steps[k].number, allowed, s->ops[o].op, failure))
-          return false;
-  }
+// False: out of memory.
+static bool prepare_passes(portable *e) {
+  e->memory.failure = &e->failure;
+  if (setjmp(e->failure))
+    return false;
+  e->roots = root_tables_new(&e->memory, e->plan->net);
+  e->passes = NEW_ARRAY(&e->memory, portable_pass_state, e->plan->passes.count);
+  for (size_t i = 0; i < e->plan->passes.count; i++)
+    prepare_pass(e, &e->plan->passes.items[i], &e->passes[i]);
   return true;
 }
 
-// ---- making and freeing -------------------------------------------------------------------------
-
-portable *portable_new(const plan *p, const portable_options *o, cpu_failure *failure) {
-  *failure = (cpu_failure){.has_origin = false};
-  snprintf(failure->message, sizeof failure->message, "out of memory");
+portable *portable_new(const plan *p, const portable_options *o, error *failure) {
   portable *e = calloc(1, sizeof *e);
-  if (e == NULL)
-    return NULL;
-  e->plan = p;
-  e->interrupted = o->interrupted;
-  e->kernels = compare_kernels_find(o->vector_bytes);
-  e->memory.failure = &e->failure;
-  if (setjmp(e->failure)) {
-    portable_free(e);
-    return NULL;
+  if (e) {
+    e->plan = p;
+    e->interrupted = o->interrupted;
+    e->kernels = compare_kernels_find(o->vector_bytes);
   }
-  e->foreign = NEW_ARRAY(&e->memory, foreign *, p->net->externs.count);
-  e->roots = root_tables_new(&e->memory, p->net);
-  e->passes = NEW_ARRAY(&e->memory, portable_pass_state, p->passes.count);
-  for (size_t i = 0; i < p->passes.count; i++)
-    prepare_pass(e, &p->passes.items[i], &e->passes[i]);
-  if (open_foreign(e, o->allow_foreign, failure)) {
-    *failure = (cpu_failure){.has_origin = false};
+  if (!e || !prepare_passes(e))
+    error_set(failure, SPAN_NONE, "out of memory");
+  else if (cpu_externs_open(&e->externs, p, o->allow_foreign, failure))
     return e;
-  }
   portable_free(e);
   return NULL;
 }
@@ -341,8 +297,7 @@ portable *portable_new(const plan *p, const portable_options *o, cpu_failure *fa
 void portable_free(portable *e) {
   if (e == NULL)
     return;
-  for (size_t i = 0; e->foreign && i < e->plan->net->externs.count; i++)
-    foreign_close(e->foreign[i]);
+  cpu_externs_close(&e->externs);
   arena_free(&e->memory);
   free(e);
 }
@@ -451,7 +406,8 @@ static bool run_items(void *with, uint32_t pass, void *const *arrays, uint64_t f
 cpu_work portable_pass(void *with, uint32_t pass) {
   const portable *e = with;
   const portable_pass_state *s = &e->passes[pass];
-  cpu_work work = {.run = run_items, .with = with, .serial = s->serial, .in_place = true};
+  cpu_work work = {
+      .run = run_items, .with = with, .serial = e->externs.serial[pass], .in_place = true};
   work.granularity = f2_unit(s->extra_bits);
   work.chunk = work.granularity << s->tile.batch_bits;
   work.scratch_bytes = s->slot_bytes + s->work_bytes + (s->operand_count + 1) * sizeof(void *);

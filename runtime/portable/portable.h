@@ -29,7 +29,7 @@ typedef struct portable_options {
 } portable_options;
 
 // Prepares all passes of `p`, which must outlive the executor. NULL: *failure says why.
-portable *portable_new(const plan *p, const portable_options *o, cpu_failure *failure);
+portable *portable_new(const plan *p, const portable_options *o, error *failure);
 void portable_free(portable *e);  // NULL is allowed
 
 // How it executes a pass: for cpu_executor, with the portable as `with`.

@@ -27,9 +27,9 @@ static inline permc_context *loaded(permc_context *c, bool good) {
   return NULL;
 }
 
-static inline permc_context *load_text(const char *text) {
+static inline permc_context *load_text(const char *program) {
   permc_context *c = permc_context_new();
-  return loaded(c, c != NULL && permc_load_text(c, "test", text, strlen(text)));
+  return loaded(c, c != NULL && permc_load_text(c, "test", program, strlen(program)));
 }
 
 // Paths are relative to the root of the source, where the tests run.

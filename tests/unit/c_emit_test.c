@@ -18,8 +18,7 @@
 
 static bool no_compiler(void) {
   compiler c;
-  char message[512];
-  return !compiler_find(&c, message, sizeof message);
+  return !compiler_find(&c, NULL);
 }
 
 // ---- random phases ---------------------------------------------------------------------------
@@ -112,7 +111,7 @@ static uint64_t run_wrong(const plan *p, const evaluation *e, const compiled_opt
   array results[128];
   size_t count = 0;
   uint64_t wrong = UINT64_MAX;
-  cpu_failure why;
+  error why = {0};
   compiled_status status;
   compiled *x = compiled_new(p, options, &status, &why);
   if (x == NULL) {
@@ -135,6 +134,9 @@ static uint64_t run_wrong(const plan *p, const evaluation *e, const compiled_opt
 
 static void show(const plan *p, const compiled_options *options) {
   text t = {0};
+  c_options emitter = {.stream_bytes =
+                           options->stream_bytes ? options->stream_bytes : COMPILED_STREAM_BYTES};
+  c_code code = {0};
   const char *problem;
   if (getenv("PERMC_EMIT_TEXT") == NULL)
     return;
@@ -143,7 +145,9 @@ static void show(const plan *p, const compiled_options *options) {
   else
     net_print(&t, p->net);
   text_string(&t, "\n");
-  compiled_text(p, options, &t, &problem);
+  if (c_emit(&code, p, &emitter, &problem))
+    c_code_file(&t, &code, 0, code.pass_count, true);
+  c_code_free(&code);
   printf("%s\n", t.data);
   text_free(&t);
 }
@@ -569,7 +573,7 @@ static void check_foreign(const foreign_row *row, uint64_t seed, uint32_t lane_b
   plan *p = one_pass(foreign_net(row, true), 1, lane_bits);
   compiled_options options = {.no_cache = true};
   compiled_status status;
-  cpu_failure why;
+  error why = {0};
   CHECK(compiled_new(p, &options, &status, &why) == NULL && status == COMPILED_FAILED);
   CHECK_CONTAINS(why.message, "--allow-extern");
   options.allow_foreign = true;
@@ -739,7 +743,7 @@ TEST(entry) {
   CHECK(p->passes.count > 1);
 
   compiled_status status;
-  cpu_failure why;
+  error why = {0};
   compiled *x = compiled_new(p, &(compiled_options){.no_cache = true}, &status, &why);
   REQUIRE(x != NULL);
   float in[1 << OPERATION_BITS], out[1 << OPERATION_BITS];

@@ -17,7 +17,7 @@ static plan *plan_of(const char *string) {
 
 // With the portable executor, unless the options have one. As cpu_run, it consumes the arguments.
 static bool run(const plan *p, bool allow_foreign, cpu_options o, array *arguments, size_t count,
-                array *results, cpu_failure *why) {
+                array *results, error *why) {
   portable_options options = {.allow_foreign = allow_foreign, .interrupted = o.interrupted};
   portable *e = portable_new(p, &options, why);
   cpu_executor executor = {portable_pass, e};
@@ -48,7 +48,7 @@ static const char negate[] = "array a0 i32 8 argument 0\n"
 TEST(result) {
   START();
   array argument = numbers(8), result;
-  cpu_failure why;
+  error why = {0};
   CHECK(run(plan_of(negate), false, (cpu_options){.threads = 1}, &argument, 1, &result, &why));
   CHECK(argument.data == NULL);
   CHECK_EQ_U64(result.type, SCALAR_I32);
@@ -63,7 +63,7 @@ TEST(result) {
 TEST(borrowed_arguments) {
   START();
   array argument = numbers(8), result[1] = {{0}};
-  cpu_failure why;
+  error why = {0};
   cpu_store *store = cpu_store_new();
   cpu_options o = {.threads = 2, .borrow_arguments = true, .store = store};
   const plan *p = plan_of(negate);
@@ -84,7 +84,7 @@ TEST(borrowed_arguments) {
 static void check_failure(const plan *p, cpu_options o, array *arguments, size_t count,
                           const char *message) {
   array results[2];
-  cpu_failure why;
+  error why = {0};
   CHECK(!run(p, false, o, arguments, count, results, &why));
   CHECK_CONTAINS(why.message, message);
   for (size_t i = 0; i < count; i++)
@@ -104,7 +104,7 @@ TEST(arguments_that_do_not_fit) {
   a.type = SCALAR_U32;
   check_failure(p, o, &a, 1, message);
   array several[3] = {numbers(8), numbers(5), numbers(1)}, result;  // more than are needed
-  cpu_failure why;
+  error why = {0};
   CHECK(run(p, false, o, several, 3, &result, &why));
   CHECK(several[1].data == NULL);
   array_destroy(&result);
@@ -145,17 +145,17 @@ TEST(foreign_functions) {
   START();
   const plan *p = plan_of(lottery);
   array result;
-  cpu_failure why;
+  error why = {0};
   CHECK(!run(p, false, (cpu_options){.threads = 2}, NULL, 0, &result, &why));
   CHECK_STR(why.message,
             "\"lrand48\" is a C function; programs may call those only with --allow-extern");
-  CHECK(why.has_origin);
-  CHECK_EQ_U64(why.origin, 7);
+  CHECK_EQ_U64(why.step, 7);
   int64_t expected[9], sum = 0;
   srand48(1);
   for (int i = 0; i < 9; i++)
     expected[i] = lrand48();
   srand48(1);
+  why = (error){0};
   CHECK(run(p, true, (cpu_options){.threads = 2}, NULL, 0, &result, &why));
   CHECK_EQ_I64(lrand48(), expected[8]);
   for (int i = 0; i < 8; i++)
@@ -169,7 +169,7 @@ TEST(foreign_functions_that_are_not_there) {
   plan *p = plan_of(lottery);
   p->net->externs.items[0].name = "no_such_function";
   array result;
-  cpu_failure why;
+  error why = {0};
   CHECK(!run(p, true, (cpu_options){.threads = 1}, NULL, 0, &result, &why));
   CHECK_CONTAINS(why.message, "has no function \"no_such_function\"");
 }
@@ -186,7 +186,7 @@ static const char nothing[] = "array a0 i32 0 argument 0\n"
 TEST(no_elements) {
   START();
   array argument = numbers(0), results[2];
-  cpu_failure why;
+  error why = {0};
   CHECK(run(plan_of(nothing), false, (cpu_options){.threads = 2}, &argument, 1, results, &why));
   CHECK(results[0].data != NULL && results[1].data != NULL);
   CHECK_EQ_U64(array_count(&results[0]) + array_count(&results[1]), 0);
@@ -252,7 +252,7 @@ static void check_buffers(bool in_place) {
   const plan *p = plan_of(chain);
   array argument = numbers(1024), result;
   const void *given = argument.data;
-  cpu_failure why;
+  error why = {0};
   chosen_place c = {portable_new(p, &(portable_options){.vector_bytes = 0}, &why), in_place};
   cpu_executor executor = {portable_pass_in_place, &c};
   cpu_options o = {.threads = 2, .executor = &executor};
@@ -290,7 +290,7 @@ static void check_items(uint64_t granularity, uint64_t chunk) {
   work.granularity = granularity;
   work.chunk = chunk;
   array argument = numbers(64), result;
-  cpu_failure why;
+  error why = {0};
   cpu_executor executor = {given_work, &work};
   CHECK_EQ_U64(cpu_item_count(p, 0), 16);
   CHECK(

@@ -29,11 +29,10 @@ static int32_t place(uint16_t bits) {
 // The backends that there are.
 static size_t backends(const char *names[4]) {
   compiler found;
-  char why[256];
   size_t count = 0;
   names[count++] = "interp";
   names[count++] = "portable";
-  if (compiler_find(&found, why, sizeof why))
+  if (compiler_find(&found, NULL))
     names[count++] = "cpu";
   return count;
 }
@@ -129,10 +128,10 @@ TEST(sorted_in_the_total_order) {
   permc_context_free(c);
 }
 
-static void check_error(const char *text, const char *message) {
+static void check_error(const char *program, const char *message) {
   permc_context *c = permc_context_new();
   permc_allow_extern(c, true);
-  CHECK(!permc_load_text(c, "test", text, strlen(text)));
+  CHECK(!permc_load_text(c, "test", program, strlen(program)));
   CHECK_CONTAINS(permc_message(c), message);
   permc_context_free(c);
 }

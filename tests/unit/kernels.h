@@ -135,8 +135,7 @@ static void kernels_free(kernels *k) {
 
 static bool kernels_no_compiler(void) {
   compiler found;
-  char why[256];
-  return !compiler_find(&found, why, sizeof why);
+  return !compiler_find(&found, NULL);
 }
 
 static bool kernels_compile_some(void *with, unsigned worker, uint64_t first, uint64_t last) {
@@ -144,7 +143,7 @@ static bool kernels_compile_some(void *with, unsigned worker, uint64_t first, ui
   char command[3 * COMPILER_PATH];
   const char *options[COMPILER_OPTIONS];
   (void)worker;
-  if (!compiler_find(&found, command, sizeof command))
+  if (!compiler_find(&found, NULL))
     return false;
   for (uint64_t i = first; i < last; i++) {
     kernels *k = (kernels *)with + i;

@@ -18,7 +18,7 @@ static uint64_t run_wrong(const plan *p, const evaluation *e, uint32_t threads,
   array results[8];
   size_t count = 0;
   uint64_t wrong = UINT64_MAX;
-  cpu_failure why;
+  error why = {0};
   array *arguments = evaluated_arguments(&memory, p->net, e, &count);
   portable *x = portable_new(p, &(portable_options){true, NULL, vector_bytes}, &why);
   cpu_executor executor = {portable_pass, x};
@@ -413,7 +413,7 @@ static void check_payloads(scalar_type type, scalar_op op, uint32_t width) {
   hand h;
   random_state random = {1};
   array results[1];
-  cpu_failure why;
+  error why = {0};
   hand_start(&h, &random, 6, 0, NULL);
   random_frame f = {f2_identity(6), f2_identity(6)};
   f2_affine same = f2_affine_identity(6);

@@ -139,20 +139,20 @@ static uint8_t *huge_array(void) {
   return all == MAP_FAILED ? NULL : all;
 }
 
-static void check_huge_block(kernels *k, uint64_t block, uint8_t *source, uint8_t *goal) {
+static void check_huge_block(kernels *k, uint64_t block, uint8_t *input, uint8_t *goal) {
   const plan_pass *p = &k->plan->passes.items[0];
   const permc_pass_row *kernel = dlsym(k->library, "permc_passes");
   uint64_t count = UINT64_C(1) << p->tile.dimension, wrong = 0;
   size_t room = (kernel->scratch_bytes + KERNELS_GUARD) / KERNELS_GUARD * KERNELS_GUARD;
   void *scratch = aligned_alloc(KERNELS_GUARD, room), *arrays[2];
-  arrays[p->loads[0].array] = source;
+  arrays[p->loads[0].array] = input;
   arrays[p->stores[0].array] = goal;
   for (uint64_t i = 0; i < count; i++)
-    source[element_of(p, HUGE_BITS, block, i)] = (uint8_t)(i * 37 + (i >> 8) + 1);
+    input[element_of(p, HUGE_BITS, block, i)] = (uint8_t)(i * 37 + (i >> 8) + 1);
   kernel->code(arrays, block, block + 1, scratch, NULL);
   for (uint64_t i = 0; i < count; i++) {
     uint64_t x = element_of(p, HUGE_BITS, block, i);
-    wrong += goal[reversed(x, HUGE_BITS)] != source[x];
+    wrong += goal[reversed(x, HUGE_BITS)] != input[x];
   }
   CHECK_EQ_U64(wrong, 0);
   free(scratch);
@@ -161,18 +161,18 @@ static void check_huge_block(kernels *k, uint64_t block, uint8_t *source, uint8_
 static void check_huge(const char *strategy) {
   permc_context *c = permc_context_new();
   kernels k = {.name = "bitrev of [2^34]u8"};
-  uint8_t *source = huge_array(), *goal = huge_array();
-  if (source && goal && CHECK(c && permc_use_strategy(c, strategy)) &&
+  uint8_t *input = huge_array(), *goal = huge_array();
+  if (input && goal && CHECK(c && permc_use_strategy(c, strategy)) &&
       CHECK(permc_define(c, "bitrev") && kernels_make(&k, c, "-e", "[2^34]u8"))) {
     kernels_compile(&k, 1);
     REQUIRE(k.library != NULL && k.plan->passes.count == 1);
     uint64_t last = (UINT64_C(1) << (HUGE_BITS - k.plan->passes.items[0].tile.dimension)) - 1;
-    check_huge_block(&k, 5, source, goal);
-    check_huge_block(&k, last, source, goal);
-    check_huge_block(&k, last / 3 * 2, source, goal);
+    check_huge_block(&k, 5, input, goal);
+    check_huge_block(&k, last, input, goal);
+    check_huge_block(&k, last / 3 * 2, input, goal);
   }
-  if (source)
-    munmap(source, (size_t)1 << HUGE_BITS);
+  if (input)
+    munmap(input, (size_t)1 << HUGE_BITS);
   if (goal)
     munmap(goal, (size_t)1 << HUGE_BITS);
   kernels_free(&k);

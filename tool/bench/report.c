@@ -31,7 +31,6 @@ static void find_value(char *to, size_t size, const char *path, const char *key)
 
 void bench_report_begin(bench_report *r) {
   compiler found;
-  char why[256];
   time_t now = time(NULL);
   struct tm date;
   *r = (bench_report){.processors = pool_processors()};
@@ -41,7 +40,7 @@ void bench_report_begin(bench_report *r) {
 #elif defined(__GNUC__)
   COPY(r->built_by, "gcc %d.%d.%d", __GNUC__, __GNUC_MINOR__, __GNUC_PATCHLEVEL__);
 #endif
-  COPY(r->compiler, "%s", compiler_find(&found, why, sizeof why) ? found.version : "none");
+  COPY(r->compiler, "%s", compiler_find(&found, NULL) ? found.version : "none");
   COPY(r->features, "%s", compiler_widest_isa());
   find_value(r->system, sizeof r->system, "/etc/os-release", "PRETTY_NAME");
   if (gmtime_r(&now, &date))
