@@ -1,6 +1,6 @@
 # Writes OUTPUT, a C file with the texts of FILES (relative to SOURCE_DIR, separated by commas): the
 # tables that HEADER declares, NAME and NAME's count. Run by the build:
-#   cmake -D SOURCE_DIR=... -D FILES=stdlib/a.perm,stdlib/b.perm -D HEADER=lang/stdlib.h
+#   cmake -D SOURCE_DIR=... -D FILES=stdlib/a.perm,stdlib/b.perm -D HEADER=lang/load/stdlib.h
 #         -D TYPE=embedded_file -D NAME=stdlib_file -D OUTPUT=... -P embed.cmake
 # Bytes rather than string literals: a literal may hold only 4095 characters in ISO C.
 cmake_minimum_required(VERSION 3.25)

@@ -1,22 +1,28 @@
 // The Trace: what is left of a program at one size. All that is static (recursion, masks,
 // functions, names) is gone; what remains is a straight line of first-order steps on arrays, each
-// step making one value. elaborate.c writes it, runtime/interp/interp.c executes it literally, and
-// later stages rewrite it.
+// step making one value. elaborate/ writes it, runtime/interp/ executes it literally, and fusion/
+// makes a network of it. The door of the floor for fusion/; its room holds trace.c only, which checks
+// and prints.
 //
 // A value is a batch of equal arrays: `batch` instances, each of shape dims[0] x ... x
 // dims[rank-1]. At the outermost level batch = 1. Entering `parm m f` splits every instance in two,
 // so that f is elaborated once, on a batch twice as large; leaving stitches the halves back.
 //
-//   main : [2^n]i32 -> [2^n]i32          at n = 2, main xs = parm 1 (column 1 cswap) xs
+//   permc explain -e 'parm 1 sort' --arguments '[4]i32' --dump trace      (values added by hand)
 //
-//   step  operation        batch  shape
-//   %0    argument 0           1  [4]i32       x0 x1 x2 x3
-//   %1    split %0 m=1         2  [2]i32       x0 x2 | x1 x3           instance 2i + h: half h of
-//   instance i %2    pair %1 m=1          2  [2]i32       (2 bits - 1 pair each)  instance i: the
-//   pairs of instance i %3    element %2 [0]       2  i32          x0 | x1 %4    element %2 [1] 2
-//   i32          x2 | x3 %5    scalar <= %3 %4      2  bool %6    select %5 %3 %4      2  i32 %7
-//   select %5 %4 %3      2  i32 %8    pack %6 %7           2  [2]i32 %9    unpair %8 m=1        2
-//   [2]i32 %10   stitch %9 m=1        1  [4]i32
+//   step  operation           batch  type     value
+//   %0    argument 0              1  [4]i32   x0 x1 x2 x3
+//   %1    split %0 m=1            2  [2]i32   x0 x2 | x1 x3      2 instances, the halves of %0
+//   %2    pair %1 m=1             2  [2]i32   x0 x2 | x1 x3      the pairs of each half: one each
+//   %3    element %2 [0]          2  i32      x0 | x1
+//   %4    element %2 [1]          2  i32      x2 | x3
+//   %5    scalar total_le %3 %4   2  bool     x0 <= x2 | x1 <= x3
+//   %6    select %5 %3 %4         2  i32      the smaller of each pair
+//   %7    select %5 %4 %3         2  i32      the larger
+//   %8    pack %6 %7              2  [2]i32   both
+//   %9    unpair %8 m=1           2  [2]i32   the halves, each sorted
+//   %10   stitch %9 m=1           1  [4]i32   one array again
+//   results %10
 //
 // Batch levels nest: the instances of an inner level are numbered outer * factor + inner. An
 // operand may come from an outer level: then its batch divides the step's batch, and instance i of
@@ -29,7 +35,6 @@
 
 #include "core/error.h"
 #include "core/scalar/scalar.h"
-#include "core/text.h"
 
 // clang-format off
 // name, and what it means. B = the step's batch; s = the trailing dimensions, unchanged.

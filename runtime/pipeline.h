@@ -10,7 +10,7 @@
 #ifndef PERMC_RUNTIME_PIPELINE_H
 #define PERMC_RUNTIME_PIPELINE_H
 
-#include "lang/program.h"
+#include "lang/load/program.h"
 #include "runtime/context.h"
 #include <stdatomic.h>
 

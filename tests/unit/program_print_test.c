@@ -1,7 +1,7 @@
 // What `permc explain --dump tree` and `--dump types` show of a program.
 #include "tests/test.h"
 
-#include "lang/program.h"  // after test.h, whose parameters are called text
+#include "lang/load/program.h"  // after test.h, whose parameters are called text
 
 typedef void printing(text *out, const program *p);
 

@@ -5,7 +5,7 @@
 // more than one pass, of several passes; a function without a row fails a test.
 #include "tests/unit/kernels.h"
 
-#include "lang/stdlib.h"
+#include "lang/load/stdlib.h"
 
 #include <ctype.h>
 #include <elf.h>

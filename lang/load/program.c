@@ -1,6 +1,6 @@
 // Loading: the library, the program, its imports; then names and types.
-#include "lang/program.h"
-#include "lang/stdlib.h"
+#include "lang/load/program.h"
+#include "lang/load/stdlib.h"
 #include "lang/syntax/tree.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -207,8 +207,7 @@ static void collect_entries(loaded_program *p, const module *m) {
 bool program_load(loaded_program *p, const char *name, const char *bytes, size_t length) {
   program_start(p);
   if (length >= MAX_SOURCE) {
-    diag_report(&p->diagnostics, DIAG_ERROR, SPAN_NONE,
-                "%s: a program of 64 MiB or more", name);
+    diag_report(&p->diagnostics, DIAG_ERROR, SPAN_NONE, "%s: a program of 64 MiB or more", name);
     return false;
   }
   struct stat s;

@@ -1,7 +1,17 @@
-// A loaded program: sources, modules, types. In: .perm text. Out: entry points that elaborate.h
-// runs.
-#ifndef PERMC_LANG_PROGRAM_H
-#define PERMC_LANG_PROGRAM_H
+// Loading: from the text of a program, and the files that it imports, to typed definitions. The door
+// of this room.
+//
+// In: .perm text. Out: a program whose entries elaborate/ can run.
+//
+//   loaded_program p = {.memory.failure = &handler};
+//   program_load(&p, "keys.perm", text, length);      // also what it imports, and the library
+//   p.program.entries.items[0]->name                  // "main"
+//   program_define(&p, "-e", "sort 3");               // one more entry: an expression
+//
+//   program.c  the steps: library, sources and imports, names, types, entries
+//   stdlib.h   the library's sources in the binary (private to this room)
+#ifndef PERMC_LANG_LOAD_PROGRAM_H
+#define PERMC_LANG_LOAD_PROGRAM_H
 
 #include "lang/elaborate/elaborate.h"
 #include <sys/types.h>

@@ -3,8 +3,8 @@
 //
 //   for (size_t i = 0; i < stdlib_file_count; i++)
 //     parse(stdlib_files[i].name, stdlib_files[i].text, stdlib_files[i].length);
-#ifndef PERMC_LANG_STDLIB_H
-#define PERMC_LANG_STDLIB_H
+#ifndef PERMC_LANG_LOAD_STDLIB_H
+#define PERMC_LANG_LOAD_STDLIB_H
 
 #include <stddef.h>
 
