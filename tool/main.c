@@ -7,6 +7,7 @@
 #include "runtime/system/cache.h"
 #include "runtime/values/value.h"
 #include "tool/cli/program.h"
+#include "tool/reports/json.h"
 #include "tool/verbs/verbs.h"
 
 #include <signal.h>
@@ -63,6 +64,7 @@ static cli_status run_verb(const cli_verb *verb, int argc, char **argv) {
 
 int main(int argc, char **argv) {
   catch_signals();
+  report_json_setup();
   cli_status status = CLI_OK;
   const char *word = argc > 1 ? argv[1] : NULL;
   const cli_verb *verb = word ? cli_verb_named(cli_verbs, word) : NULL;

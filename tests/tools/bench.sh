@@ -97,19 +97,20 @@ lines err '^permc: bench: no figures for ' 1
 has err '^permc: bench: no figures for bit reversal u32 2^20 by tile$'
 unset CUDA_VISIBLE_DEVICES
 status 0 -e bitrev --arguments "[256]u32" --backend portable --strategy tile --json
-has out '"strategy": "tile", '
-has out '"passes": 1, '
+has out '"strategy": "tile",'
+has out '"passes": 1,'
 status 0 -e bitrev --arguments '[256]u32' --json
-has out '"strategy": "", '
+has out '"strategy": "",'
 
 # ---- JSON, plots -----------------------------------------------------------------------------
 
 status 0 two.perm --size n=4..6 --json --svg plot.svg
 cp out new.json
 has err '^main n=5 '
-has new.json '^  "permc": "[0-9.]*", "date": "20'
+has new.json '^  "permc": "[0-9.]*",$'
+has new.json '^  "date": "20'
 lines new.json '"name": "main n=' 3
-lines new.json '{"name": "copy",' 3
+lines new.json '"name": "copy",' 3
 has plot.svg '^<svg '
 has plot.svg '^</svg>$'
 status 0 --compare new.json new.json
@@ -180,7 +181,7 @@ has out '^a  *gone  without --strategy$'
 
 echo '{"rows": 1' >broken.json
 status 1 --compare old.json broken.json
-has err "^permc: broken.json: line 2: ',' or a closing bracket is missing$"
+has err "^permc: broken.json: line 2: '}' expected near end of file$"
 status 1 --compare missing.json old.json
 has err '^permc: missing.json: No such file'
 

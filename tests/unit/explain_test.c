@@ -3,7 +3,7 @@
 #include "tests/unit/memory.h"
 
 #include "fusion/plan/plan.h"
-#include "runtime/explain/json.h"
+#include <jansson.h>
 
 // The explanation, in the test's memory; "" after a failed check.
 static const char *explained(permc_context *c, const char *entry, const permc_size *sizes,
@@ -98,20 +98,13 @@ TEST(a_target_from_a_file) {
 
 // ---- JSON ------------------------------------------------------------------------------------
 
-static double number_of(const json *object, const char *member) {
-  return json_number(json_member(object, member), -1);
+static double number_of(const json_t *object, const char *member) {
+  return json_number_value(json_object_get(object, member));
 }
 
-static size_t length_of(const json *list) {
-  size_t count = 0;
-  for (const json *one = json_first(list); one; one = one->next)
-    count++;
-  return count;
-}
-
-static void check_members(const json *object, const char *const *names) {
+static void check_members(const json_t *object, const char *const *names) {
   for (; *names; names++)
-    if (!CHECK(json_member(object, *names) != NULL))
+    if (!CHECK(json_object_get(object, *names) != NULL))
       printf("  %s\n", *names);
 }
 
@@ -148,27 +141,27 @@ TEST(json_has_everything) {
   permc_context *c = load_file("tests/programs/bitonic_rows.perm");
   permc_explain_options o = {.target = "avx2", .json = true, .rules = true};
   const permc_size sizes[] = {{"m", 3}, {"n", 16}};
-  const char *shown = explained(c, "main", sizes, 2, &o), *wrong = NULL;
-  const json *all = json_read(&memory, shown, strlen(shown), &wrong);
-  CHECK_STR(wrong, NULL);
+  json_t *all = json_loads(explained(c, "main", sizes, 2, &o), 0, NULL);
   REQUIRE(all != NULL);
   check_members(all, members);
-  CHECK_STR(json_string(json_member(all, "entry"), ""), "main");
-  CHECK(number_of(json_member(all, "sizes"), "n") == 16);
-  CHECK(number_of(json_member(all, "target"), "line_bytes") == 128);
+  CHECK_STR(json_string_value(json_object_get(all, "entry")), "main");
+  CHECK(number_of(json_object_get(all, "sizes"), "n") == 16);
+  CHECK(number_of(json_object_get(all, "target"), "line_bytes") == 128);
   CHECK(number_of(all, "columns") == 136 && number_of(all, "static_columns") == 136);
-  const json *passes = json_member(all, "passes");
-  CHECK(number_of(all, "pass_count") == (double)length_of(passes));
+  const json_t *passes = json_object_get(all, "passes");
+  CHECK(number_of(all, "pass_count") == (double)json_array_size(passes));
   double ops = 0, seconds = 0;
-  for (const json *pass = json_first(passes); pass; pass = pass->next) {
+  for (size_t i = 0; i < json_array_size(passes); i++) {
+    const json_t *pass = json_array_get(passes, i);
     check_members(pass, pass_members);
     ops += number_of(pass, "ops");
     seconds += number_of(pass, "seconds");
-    CHECK_EQ_U64(length_of(json_member(pass, "loops")), 1);
+    CHECK_EQ_U64(json_array_size(json_object_get(pass, "loops")), 1);
   }
   CHECK(ops == 136);
   CHECK(seconds > 0.999 * number_of(all, "seconds") && seconds < 1.001 * number_of(all, "seconds"));
-  CHECK(length_of(json_member(all, "rules")) > 0);
+  CHECK(json_array_size(json_object_get(all, "rules")) > 0);
+  json_decref(all);
   permc_context_free(c);
   arena_free(&memory);
 }
@@ -177,10 +170,9 @@ TEST(json_of_odd_names) {
   START();
   permc_context *c = load_text("main : [2^n]i32\n   ->  [2^n]i32\nmain = reverse\n");
   permc_explain_options o = {.json = true};
-  const char *shown = explained(c, "main", (permc_size[]){{"n", 0}}, 1, &o), *wrong = NULL;
-  const json *all = json_read(&memory, shown, strlen(shown), &wrong);
-  CHECK_STR(wrong, NULL);
-  CHECK_STR(json_string(json_member(all, "type"), ""), "[2^n]i32\n   ->  [2^n]i32");
+  json_t *all = json_loads(explained(c, "main", (permc_size[]){{"n", 0}}, 1, &o), 0, NULL);
+  CHECK_STR(json_string_value(json_object_get(all, "type")), "[2^n]i32\n   ->  [2^n]i32");
+  json_decref(all);
   permc_context_free(c);
   arena_free(&memory);
 }

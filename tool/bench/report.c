@@ -2,10 +2,9 @@
 #include "tool/bench/report.h"
 
 #include "runtime/compiled/compiler.h"
-#include "runtime/explain/json.h"
 #include "runtime/permc.h"
 #include "runtime/system/pool.h"
-#include <inttypes.h>
+#include "tool/reports/json.h"
 #include <stdio.h>
 #include <time.h>
 
@@ -84,145 +83,116 @@ static const member row_members[] = {
     MEMBER(bench_row, NUMBER, read),     {NULL, TEXT, 0, 0},
 };
 
-static void write_members(text *to, const member *members, const void *from) {
+static void write_members(json_t *to, const member *members, const void *from) {
   for (const member *m = members; m->name; m++) {
     const char *field = (const char *)from + m->offset;
-    text_printf(to, "%s\"%s\": ", m == members ? "" : ", ", m->name);
-    if (m->kind == TEXT)
-      json_write_string(to, field);
-    else if (m->kind == COUNT)
-      text_printf(to, "%" PRIu64, *(const uint64_t *)(const void *)field);
-    else if (m->kind == THREADS)
-      text_printf(to, "%u", *(const unsigned *)(const void *)field);
-    else
-      text_printf(to, "%.6g", *(const double *)(const void *)field);
+    json_object_set_new(to, m->name,
+                        m->kind == TEXT      ? report_string(field)
+                        : m->kind == COUNT   ? report_count(*(const uint64_t *)(const void *)field)
+                        : m->kind == THREADS ? report_count(*(const unsigned *)(const void *)field)
+                                             : report_number(*(const double *)(const void *)field));
   }
 }
 
 // A count as another program may have written it: from 0 to 2^53.
-static uint64_t count_of(double number) {
+static uint64_t read_count(const json_t *value) {
+  double number = json_number_value(value);
   return number > 0 && number <= 0x1p53 ? (uint64_t)number : 0;
 }
 
-static void read_members(const json *from, const member *members, void *to) {
+static void read_string(char *to, size_t size, const json_t *value) {
+  snprintf(to, size, "%s", json_is_string(value) ? json_string_value(value) : "");
+}
+
+static void read_members(const json_t *from, const member *members, void *to) {
   for (const member *m = members; m->name; m++) {
     char *field = (char *)to + m->offset;
-    const json *value = json_member(from, m->name);
-    double number = json_number(value, 0);
+    const json_t *value = json_object_get(from, m->name);
     if (m->kind == TEXT)
-      snprintf(field, m->size, "%s", json_string(value, ""));
+      read_string(field, m->size, value);
     else if (m->kind == COUNT)
-      *(uint64_t *)(void *)field = count_of(number);
+      *(uint64_t *)(void *)field = read_count(value);
     else if (m->kind == THREADS)
-      *(unsigned *)(void *)field = (unsigned)(count_of(number) & UINT32_MAX);
+      *(unsigned *)(void *)field = (unsigned)(read_count(value) & UINT32_MAX);
     else
-      *(double *)(void *)field = number;
+      *(double *)(void *)field = json_number_value(value);
   }
 }
 
 // ---- writing ------------------------------------------------------------------------------------
 
-static void write_figures(text *to, const char *name, const bench_figures *f) {
-  text_printf(to,
-              "\"%s\": {\"runs\": %zu, \"median\": %.6g, \"least\": %.6g, \"low\": %.6g, "
-              "\"high\": %.6g}",
-              name, f->runs, f->median, f->least, f->low, f->high);
+static json_t *write_figures(const bench_figures *f) {
+  return json_pack("{s:o, s:o, s:o, s:o, s:o}", "runs", report_count(f->runs), "median",
+                   report_number(f->median), "least", report_number(f->least), "low",
+                   report_number(f->low), "high", report_number(f->high));
 }
 
-void bench_row_write(text *to, const bench_row *row, const char *indent) {
-  text_printf(to, "%s{\n%s  ", indent, indent);
+static json_t *write_side(const bench_side *side) {
+  json_t *to = json_pack("{s:o}", "name", report_string(side->name));
+  if (side->elements)
+    json_object_set_new(to, "elements", report_count(side->elements));
+  json_object_set_new(to, "seconds", write_figures(&side->seconds));
+  json_object_set_new(to, "ratio", write_figures(&side->ratio));
+  return to;
+}
+
+static json_t *write_row(const bench_row *row) {
+  json_t *to = json_object(), *sides = json_array();
   write_members(to, row_members, row);
-  text_printf(to, ",\n%s  ", indent);
-  write_figures(to, "seconds", &row->seconds);
-  text_printf(to, ",\n%s  \"beside\": [", indent);
-  for (size_t i = 0; i < row->side_count; i++) {
-    const bench_side *side = &row->sides[i];
-    text_printf(to, "%s\n%s    {\"name\": ", i ? "," : "", indent);
-    json_write_string(to, side->name);
-    if (side->elements)
-      text_printf(to, ", \"elements\": %" PRIu64, side->elements);
-    text_printf(to, ",\n%s     ", indent);
-    write_figures(to, "seconds", &side->seconds);
-    text_printf(to, ",\n%s     ", indent);
-    write_figures(to, "ratio", &side->ratio);
-    text_string(to, "}");
-  }
-  text_printf(to, "%s%s]\n%s}", row->side_count ? "\n  " : "", row->side_count ? indent : "",
-              indent);
+  json_object_set_new(to, "seconds", write_figures(&row->seconds));
+  for (size_t i = 0; i < row->side_count; i++)
+    json_array_append_new(sides, write_side(&row->sides[i]));
+  json_object_set_new(to, "beside", sides);
+  return to;
 }
 
 void bench_report_write(text *to, const bench_report *r) {
-  c_locale locale;
-  bool entered = c_locale_enter(&locale);
-  text_string(to, "{\n  ");
-  write_members(to, report_members, r);
-  text_string(to, ",\n  \"rows\": [");
-  for (size_t i = 0; i < r->rows.count; i++) {
-    text_string(to, i ? ",\n" : "\n");
-    bench_row_write(to, &r->rows.items[i], "    ");
-  }
-  text_string(to, r->rows.count ? "\n  ]\n}\n" : "]\n}\n");
-  if (entered)
-    c_locale_leave(&locale);
+  json_t *all = json_object(), *rows = json_array();
+  write_members(all, report_members, r);
+  for (size_t i = 0; i < r->rows.count; i++)
+    json_array_append_new(rows, write_row(&r->rows.items[i]));
+  json_object_set_new(all, "rows", rows);
+  report_print_json(to, all, 6, 2);
 }
 
 // ---- reading ------------------------------------------------------------------------------------
 
-static bench_figures read_figures(const json *from) {
-  return (bench_figures){.runs = count_of(json_number(json_member(from, "runs"), 0)),
-                         .median = json_number(json_member(from, "median"), 0),
-                         .least = json_number(json_member(from, "least"), 0),
-                         .low = json_number(json_member(from, "low"), 0),
-                         .high = json_number(json_member(from, "high"), 0)};
+static bench_figures read_figures(const json_t *from) {
+  return (bench_figures){.runs = read_count(json_object_get(from, "runs")),
+                         .median = json_number_value(json_object_get(from, "median")),
+                         .least = json_number_value(json_object_get(from, "least")),
+                         .low = json_number_value(json_object_get(from, "low")),
+                         .high = json_number_value(json_object_get(from, "high"))};
 }
 
-static bench_row read_row(const json *from) {
+static bench_row read_row(const json_t *from) {
   bench_row row = {.side_count = 0};
+  const json_t *sides = json_object_get(from, "beside"), *side;
   read_members(from, row_members, &row);
-  row.seconds = read_figures(json_member(from, "seconds"));
-  const json *side = json_first(json_member(from, "beside"));
-  for (; side && row.side_count < BENCH_SIDES; side = side->next) {
+  row.seconds = read_figures(json_object_get(from, "seconds"));
+  while (row.side_count < BENCH_SIDES && (side = json_array_get(sides, row.side_count))) {
     bench_side *s = &row.sides[row.side_count++];
-    snprintf(s->name, sizeof s->name, "%s", json_string(json_member(side, "name"), ""));
-    s->elements = count_of(json_number(json_member(side, "elements"), 0));
-    s->seconds = read_figures(json_member(side, "seconds"));
-    s->ratio = read_figures(json_member(side, "ratio"));
+    read_string(s->name, sizeof s->name, json_object_get(side, "name"));
+    s->elements = read_count(json_object_get(side, "elements"));
+    s->seconds = read_figures(json_object_get(side, "seconds"));
+    s->ratio = read_figures(json_object_get(side, "ratio"));
   }
   return row;
 }
 
-static bool read_report(arena *memory, const char *bytes, size_t length, bench_report *r,
-                        const char **wrong) {
-  const json *all = json_read(memory, bytes, length, wrong);
-  if (!all)
-    return false;
-  *wrong = "there are no \"rows\" in it";
-  const json *rows = json_member(all, "rows");
-  if (!rows || rows->kind != JSON_ARRAY)
-    return false;
-  read_members(all, report_members, r);
-  for (const json *row = rows->first; row; row = row->next)
-    vec_push(memory, &r->rows, read_row(row));
-  *wrong = NULL;
-  return true;
-}
-
 bool bench_report_read(arena *memory, const char *bytes, size_t length, bench_report *r,
-                       const char **wrong) {
-  jmp_buf failure, *before = memory->failure;
-  c_locale locale;
-  volatile bool good = false;  // as of after a jump
+                       text *wrong) {
+  json_t *all = report_read_json(bytes, length, wrong);
+  const json_t *rows = json_object_get(all, "rows");
+  bool good = json_is_array(rows);
   *r = (bench_report){.processors = 0};
-  *wrong = "out of memory";
-  if (!c_locale_enter(&locale))
-    return false;
-  memory->failure = &failure;
-  if (setjmp(failure) == 0)
-    good = read_report(memory, bytes, length, r, wrong);
-  else
-    *wrong = "out of memory";
-  memory->failure = before;
-  c_locale_leave(&locale);
+  if (all && !good)
+    text_string(wrong, "it is no report of permc bench --json: it has no \"rows\"");
+  read_members(all, report_members, r);
+  r->rows.items = NEW_ARRAY(memory, bench_row, json_array_size(rows));
+  for (; r->rows.count < json_array_size(rows); r->rows.count++)
+    r->rows.items[r->rows.count] = read_row(json_array_get(rows, r->rows.count));
+  json_decref(all);
   return good;
 }
 

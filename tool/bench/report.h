@@ -1,17 +1,13 @@
 // What was measured: rows of figures with where and when, as JSON and back.
 //
-//   {
-//     "permc": "0.1.0", "date": "2026-11-21T14:00:00Z", "threads": 2, ...
-//     "rows": [
-//       {
-//         "suite": "sort", "name": "sort u32 2^20", "series": "sort u32", ...
-//         "seconds": {"runs": 31, "median": 0.00123, "least": 0.00121, "low": 0.00122, "high":
-//         0.00125}, "beside": [
-//           {"name": "copy", "seconds": {...}, "ratio": {"median": 4.1, "low": 4.0, "high": 4.2}}
-//         ]
-//       }
-//     ]
-//   }
+//   {"permc": "0.1.0", "date": "2026-11-21T14:00:00Z", "processors": 2, ...
+//    "rows": [
+//      {"suite": "sort", "series": "sort u32", "name": "sort u32 2^20", ...
+//       "seconds": {"runs": 31, "median": 0.00123, "least": 0.00121, "low": 0.00122,
+//                   "high": 0.00125},
+//       "beside": [{"name": "copy", "seconds": {...},
+//                   "ratio": {"runs": 31, "median": 4.1, "least": 0, "low": 4.0, "high": 4.2}}]}
+//    ]}
 //
 // A ratio is permc's time divided by the other's, in the same round: less than 1 is faster. Where
 // the other has another number of elements, its side says how many, and the ratio is one of times
@@ -34,7 +30,7 @@ typedef struct bench_row {
   char suite[16], series[48], name[96], backend[16];
   char strategy[32];         // that was asked for; "": none
   char device[160];          // that it ran on; "": the processor
-  char verified[48];         // by what the result was found right; "": it was not looked at
+  char verified[48];         // how the result is known to be right; "": it was not checked
   uint64_t x;                // where a plot has it
   uint64_t elements, bytes;  // of the arguments; of arguments and results
   uint64_t columns;          // of the network; 0: not known
@@ -58,10 +54,9 @@ typedef struct bench_report {
 // Fills in all but the rows.
 void bench_report_begin(bench_report *r);
 void bench_report_write(text *to, const bench_report *r);
-void bench_row_write(text *to, const bench_row *row, const char *indent);
-// False: *wrong is a sentence (in the arena, or static). The rows are in the arena.
+// False: *wrong has a sentence. The rows are in the arena.
 bool bench_report_read(arena *memory, const char *bytes, size_t length, bench_report *r,
-                       const char **wrong);
+                       text *wrong);
 
 // Of arguments and results, if the row had taken so long.
 double bench_row_bytes_per_second(const bench_row *row, double seconds);

@@ -1,7 +1,7 @@
 // The table of papers, and how their tables are shown. See paper.h.
 #include "tool/papers/paper.h"
 
-#include "runtime/explain/json.h"
+#include "tool/reports/json.h"
 
 #include <stdio.h>
 #include <strings.h>
@@ -135,42 +135,26 @@ void paper_print(text *to, const paper *p, const paper_tables *tables) {
 
 // ---- JSON --------------------------------------------------------------------------------------
 
-static void print_number(text *to, const char *name, double x) {
-  if (isfinite(x))
-    text_printf(to, ", \"%s\": %.9g", name, x);
-  else
-    text_printf(to, ", \"%s\": null", name);
+static json_t *json_of_cell(const paper_cell *c) {
+  return json_pack("{s:o, s:o, s:o, s:o, s:b, s:o}", "where", report_string(c->where), "published",
+                   report_number(c->published), "ours", report_number(c->ours), "tolerance",
+                   report_number(isnan(c->published) ? NAN : c->tolerance), "differs",
+                   paper_differs(c), "note", c->note ? report_string(c->note) : json_null());
 }
 
-static void print_cell(text *to, const paper_cell *c) {
-  text_string(to, "{\"where\": ");
-  json_write_string(to, c->where);
-  print_number(to, "published", c->published);
-  print_number(to, "ours", c->ours);
-  print_number(to, "tolerance", isnan(c->published) ? NAN : c->tolerance);
-  text_printf(to, ", \"differs\": %s, \"note\": ", paper_differs(c) ? "true" : "false");
-  if (c->note)
-    json_write_string(to, c->note);
-  else
-    text_string(to, "null");
-  text_string(to, "}");
+static json_t *json_of_table(const paper_table *t) {
+  json_t *cells = json_array();
+  for (size_t i = 0; i < t->count; i++)
+    json_array_append_new(cells, json_of_cell(&t->cells[i]));
+  return json_pack("{s:o, s:o}", "title", report_string(t->title), "cells", cells);
 }
 
 void paper_print_json(text *to, const paper *p, const paper_tables *tables) {
-  text_string(to, "{\"paper\": ");
-  json_write_string(to, p->name);
-  text_string(to, ", \"citation\": ");
-  json_write_string(to, p->citation);
-  text_string(to, ", \"tables\": [");
-  for (size_t i = 0; i < tables->count; i++) {
-    text_string(to, i ? ",\n  {\"title\": " : "\n  {\"title\": ");
-    json_write_string(to, tables->items[i].title);
-    text_string(to, ", \"cells\": [");
-    for (size_t k = 0; k < tables->items[i].count; k++) {
-      text_string(to, k ? ",\n    " : "\n    ");
-      print_cell(to, &tables->items[i].cells[k]);
-    }
-    text_string(to, "]}");
-  }
-  text_string(to, "]}\n");
+  json_t *list = json_array();
+  for (size_t i = 0; i < tables->count; i++)
+    json_array_append_new(list, json_of_table(&tables->items[i]));
+  report_print_json(to,
+                    json_pack("{s:o, s:o, s:o}", "paper", report_string(p->name), "citation",
+                              report_string(p->citation), "tables", list),
+                    9, 2);
 }

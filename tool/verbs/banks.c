@@ -1,8 +1,8 @@
 // permc banks: what the accesses of a trace, or of a plan, cost under every bank layout.
 #include "kernels/banks/layout.h"
 #include "kernels/hmm/banks_plan.h"
-#include "runtime/explain/json.h"
 #include "tool/reports/address_text.h"
+#include "tool/reports/json.h"
 #include "tool/reports/plan.h"
 #include "tool/verbs/verbs.h"
 
@@ -225,72 +225,59 @@ static void print_report(text *to, const report *r) {
 
 // ---- JSON --------------------------------------------------------------------------------------
 
-static void json_fits(text *to, const report *r) {
-  for (size_t i = 0; i < r->fits.count; i++) {
-    const fit *f = &r->fits.items[i];
-    text_printf(to,
-                "%s\n  {\"class\": \"%s\", \"stride\": %" PRId64 ", \"width\": %" PRIu32
-                ", \"rows\": %" PRId64 ", \"accesses\": %" PRIu64 ", \"units\": %" PRIu64 "}",
-                i ? "," : "", pattern_class_names[f->pattern.class], f->pattern.stride,
-                f->pattern.class == PATTERN_BLOCK ? f->pattern.width : 0, f->pattern.rows,
-                f->accesses, f->units);
-  }
+static json_t *json_of_fit(const fit *f) {
+  const bank_pattern *p = &f->pattern;
+  return json_pack("{s:s, s:I, s:I, s:I, s:o, s:o}", "class", pattern_class_names[p->class],
+                   "stride", (json_int_t)p->stride, "width",
+                   (json_int_t)(p->class == PATTERN_BLOCK ? p->width : 0), "rows",
+                   (json_int_t)p->rows, "accesses", report_count(f->accesses), "units",
+                   report_count(f->units));
 }
 
-static void json_choices(text *to, const report *r) {
-  for (size_t i = 0; i < r->choices.count; i++) {
-    const choice *c = &r->choices.items[i];
-    text_printf(to, "%s\n  {\"name\": \"%s\", ", i ? "," : "", c->kind->name);
-    text_string(to, c->layout ? "\"parameters\": " : "\"wrong\": ");
-    json_write_string(to, c->layout ? c->layout->parameters : c->wrong);
-    if (c->layout)
-      text_printf(to, ", \"worst\": %" PRIu32 ", \"units\": %" PRIu64 ", \"conflicts\": %" PRIu64,
-                  c->cost.worst, c->cost.units, bank_conflicts(c->cost));
-    text_string(to, "}");
-  }
+static json_t *json_of_choice(const choice *c) {
+  if (!c->layout)
+    return json_pack("{s:s, s:o}", "name", c->kind->name, "wrong", report_string(c->wrong));
+  return json_pack("{s:s, s:o, s:o, s:o, s:o}", "name", c->kind->name, "parameters",
+                   report_string(c->layout->parameters), "worst", report_count(c->cost.worst),
+                   "units", report_count(c->cost.units), "conflicts",
+                   report_count(bank_conflicts(c->cost)));
 }
 
-static void json_text(text *to, const char *name, const text *value) {
-  text_printf(to, ", \"%s\": ", name);
-  json_write_string(to, text_content(value));
-}
-
-static void json_layout(text *to, const bank_layout *l, const char *prefix) {
+static json_t *json_of_layout(const bank_layout *l, const char *prefix) {
   text tables = {0}, place = {0}, bank = {0};
   bank_layout_print_tables(&tables, l, "static const", prefix);
   bank_layout_print_place(&place, l, prefix, "a");
   bank_layout_print_bank(&bank, l, prefix, "a");
-  text_printf(to, "{\"name\": \"%s\", \"words\": %" PRIu64, l->kind->name, memory_of(l));
-  json_text(to, "tables", &tables);
-  json_text(to, "place", &place);
-  json_text(to, "bank", &bank);
-  text_string(to, "}");
-  to->failed = to->failed || tables.failed || place.failed || bank.failed;
+  json_t *value =
+      json_pack("{s:s, s:o, s:o, s:o, s:o}", "name", l->kind->name, "words",
+                report_count(memory_of(l)), "tables", report_string(text_content(&tables)), "place",
+                report_string(text_content(&place)), "bank", report_string(text_content(&bank)));
   text_free(&tables);
   text_free(&place);
   text_free(&bank);
+  return value;
 }
 
 static void print_json(text *to, const report *r) {
-  text_printf(to, "{\"%s\": ", r->of_plan ? "entry" : "file");
-  json_write_string(to, r->title);
-  text_printf(to,
-              ", \"accesses\": %" PRIu64 ", \"lanes\": %" PRIu32 ", \"words\": %" PRIu64
-              ", \"banks\": %" PRIu32,
-              r->accesses, r->trace.lanes, r->request.words, r->request.banks);
+  json_t *patterns = json_array(), *layouts = json_array();
+  for (size_t i = 0; i < r->fits.count; i++)
+    json_array_append_new(patterns, json_of_fit(&r->fits.items[i]));
+  for (size_t i = 0; i < r->choices.count; i++)
+    json_array_append_new(layouts, json_of_choice(&r->choices.items[i]));
+  json_t *all =
+      json_pack("{s:o, s:o, s:o, s:o, s:o}", r->of_plan ? "entry" : "file", report_string(r->title),
+                "accesses", report_count(r->accesses), "lanes", report_count(r->trace.lanes),
+                "words", report_count(r->request.words), "banks", report_count(r->request.banks));
   if (r->of_plan)
-    text_printf(to, ", \"different\": %zu", r->trace.accesses.count);
-  text_string(to, ",\n \"patterns\": [");
-  json_fits(to, r);
-  text_string(to, "],\n \"layouts\": [");
-  json_choices(to, r);
-  text_string(to, "],\n \"best\": ");
-  json_layout(to, r->best->layout, "shift");
+    json_object_set_new(all, "different", report_count(r->trace.accesses.count));
+  json_object_set_new(all, "patterns", patterns);
+  json_object_set_new(all, "layouts", layouts);
+  json_object_set_new(all, "best", json_of_layout(r->best->layout, "shift"));
   if (r->of_data) {
-    text_printf(to, ",\n \"seed\": %" PRIu64 ", \"of_data\": ", r->of_data->seed);
-    json_layout(to, r->of_data, "data");
+    json_object_set_new(all, "seed", report_count(r->of_data->seed));
+    json_object_set_new(all, "of_data", json_of_layout(r->of_data, "data"));
   }
-  text_string(to, "}\n");
+  report_print_json(to, all, 9, 2);
 }
 
 // ---- the verb ----------------------------------------------------------------------------------
