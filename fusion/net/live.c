@@ -275,13 +275,17 @@ live_answer live_map_injective(arena *a, const net_map *m, const uint64_t *exten
   return try_points(a, m, extents, s);
 }
 
+f2_space live_of_op(const net_stage *s, const net_op *op) {
+  return live_set(s->n, op->live_count, op->live);
+}
+
 f2_space live_of_value(const net_stage *s, net_id value) {
   for (size_t i = 0; i < s->ops.count; i++) {
     const net_op *op = &s->ops.items[i];
     for (uint32_t o = 0; o < op->output_count; o++) {
       if (op->outputs[o].value != value)
         continue;
-      f2_space cosets = live_set(s->n, op->live_count, op->live), made = live_empty(s->n);
+      f2_space cosets = live_of_op(s, op), made = live_empty(s->n);
       for (uint64_t j = 0; j < UINT64_C(1) << op->k; j++)
         if (op->outputs[o].elements[j] != NET_NONE)
           made = live_hull(made, live_element(cosets, op->k, op->coordinates, j));

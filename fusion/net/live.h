@@ -35,6 +35,7 @@ f2_space live_element(f2_space s, uint32_t k, const net_form *coordinates, uint6
 // The *count forms that define s (none for all; of the empty set, the form 1 among others).
 net_form *live_forms(arena *a, f2_space s, uint32_t *count);
 
+f2_space live_of_op(const net_stage *s, const net_op *op);
 // Where a value of the stage is made: everywhere by a load, by an op where it has an element.
 f2_space live_of_value(const net_stage *s, net_id value);
 

@@ -351,7 +351,7 @@ static const char *check_made(const checker *c, const net_store *store, f2_space
   if (how == DEFINED_BY_LOAD || live_is_empty(alive))
     return NULL;
   const net_op *op = &c->stage->ops.items[how - DEFINED_BY_OP];
-  if (!live_within(alive, live_set(c->stage->n, op->live_count, op->live)))
+  if (!live_within(alive, live_of_op(c->stage, op)))
     return arena_printf(c->memory, "v%" PRIu32 " is dead at some of its indices", store->value);
   for (uint64_t j = 0; j < UINT64_C(1) << op->k; j++)
     if (c->by[store->value]->elements[j] == NET_NONE &&

@@ -10,7 +10,7 @@ typedef struct wants {
   net_id *nodes;   // scratch
 } wants;
 
-static void want(wants *w, net_id value, f2_space set) {
+static void want_value(wants *w, net_id value, f2_space set) {
   if (live_is_empty(set))
     return;
   w->sets[value] = w->any[value] ? live_hull(w->sets[value], set) : set;
@@ -19,16 +19,10 @@ static void want(wants *w, net_id value, f2_space set) {
 
 // ---- ops -------------------------------------------------------------------------------------
 
-static uint64_t operations(wants *w, const net_op *op) {
-  uint64_t sum = 0;
-  for (uint32_t i = net_op_nodes(w->r->stage, op, w->nodes); i-- > 0;)
-    sum += node_is_operation(&w->r->stage->nodes.items[w->nodes[i]]);
-  return sum;
-}
-
-static uint64_t work(wants *w, const net_op *op) {
+// Scalar operations of an op on all its cosets.
+static uint64_t work_of(wants *w, const net_op *op) {
   rewriter_at(w->r, op);
-  return operations(w, op) * w->r->times;
+  return count_operations(w->r->stage, op, w->nodes) * w->r->times;
 }
 
 static bool drop_outputs(wants *w, net_op *op) {
@@ -43,8 +37,8 @@ static bool drop_outputs(wants *w, net_op *op) {
 
 // To the cosets where some output is wanted. If that is nowhere where the op is alive, somebody
 // reads what is not made, and does not use it: the op stays as it is.
-static bool narrow(wants *w, net_op *op) {
-  f2_space live = rewriter_live(w->r, op), cosets = live_empty(w->r->stage->n);
+static bool narrow_live(wants *w, net_op *op) {
+  f2_space live = live_of_op(w->r->stage, op), cosets = live_empty(w->r->stage->n);
   for (uint32_t i = 0; i < op->output_count; i++)
     cosets = live_hull(cosets, live_cosets(w->sets[op->outputs[i].value], op->k, op->directions));
   if (live_within(live, cosets))
@@ -56,12 +50,12 @@ static bool narrow(wants *w, net_op *op) {
   return true;
 }
 
-static bool is_wanted(const net_op *op, f2_space set, uint64_t j) {
+static bool is_element_wanted(const net_op *op, f2_space set, uint64_t j) {
   return !live_is_empty(live_element(set, op->k, op->coordinates, j));
 }
 
 static bool drop_elements(wants *w, net_op *op) {
-  f2_space live = rewriter_live(w->r, op);
+  f2_space live = live_of_op(w->r->stage, op);
   bool dropped = false;
   for (uint32_t i = 0; i < op->output_count; i++) {
     f2_space set = f2_space_sum(live, w->sets[op->outputs[i].value]);
@@ -70,9 +64,9 @@ static bool drop_elements(wants *w, net_op *op) {
     if (set.dimension == live.dimension)
       continue;
     for (uint64_t j = 0; j < UINT64_C(1) << op->k; j++)
-      kept += elements[j] != NET_NONE && is_wanted(op, set, j);
+      kept += elements[j] != NET_NONE && is_element_wanted(op, set, j);
     for (uint64_t j = 0; j < UINT64_C(1) << op->k && kept > 0; j++)
-      if (elements[j] != NET_NONE && !is_wanted(op, set, j)) {
+      if (elements[j] != NET_NONE && !is_element_wanted(op, set, j)) {
         elements[j] = NET_NONE;
         dropped = true;
       }
@@ -108,45 +102,41 @@ static int by_value(const void *a, const void *b) {
   return (x->value > y->value) - (x->value < y->value);
 }
 
-static void want_read(wants *w, const net_op *op) {
-  uint32_t count = net_op_nodes(w->r->stage, op, w->nodes), leaves = 0;
-  f2_space live = rewriter_live(w->r, op);
-  const net_node **leaf = NEW_ARRAY(w->r->memory, const net_node *, count);
+static void want_operands(wants *w, const net_op *op) {
+  uint32_t count = net_op_nodes(w->r->stage, op, w->nodes), read = 0;
+  f2_space live = live_of_op(w->r->stage, op);
+  const net_node **elements = NEW_ARRAY(w->r->memory, const net_node *, count);
   for (uint32_t i = 0; i < count; i++)
     if (w->r->stage->nodes.items[w->nodes[i]].kind == NET_ELEMENT)
-      leaf[leaves++] = &w->r->stage->nodes.items[w->nodes[i]];
-  if (leaves > 1)
-    qsort(leaf, leaves, sizeof *leaf, by_value);
-  for (uint32_t i = 0; i < leaves;) {
-    net_id value = leaf[i]->value;
-    elements_read e = {leaf[i]->number, f2_space_zero((int)op->k)};
-    for (; i < leaves && leaf[i]->value == value; i++)
-      f2_space_insert(&e.differences, e.first ^ leaf[i]->number);
-    want(w, value, e.differences.dimension == (int)op->k ? live : indices_of(op, live, &e));
+      elements[read++] = &w->r->stage->nodes.items[w->nodes[i]];
+  if (read > 1)
+    qsort(elements, read, sizeof *elements, by_value);
+  for (uint32_t i = 0; i < read;) {
+    net_id value = elements[i]->value;
+    elements_read e = {elements[i]->number, f2_space_zero((int)op->k)};
+    for (; i < read && elements[i]->value == value; i++)
+      f2_space_insert(&e.differences, e.first ^ elements[i]->number);
+    want_value(w, value, e.differences.dimension == (int)op->k ? live : indices_of(op, live, &e));
   }
 }
 
 // Whether anything is left of the op.
-static bool drop_in_op(wants *w, net_op *op) {
-  uint64_t before = work(w, op);
+static bool drop_dead_in_op(wants *w, net_op *op) {
+  uint64_t before = work_of(w, op);
   bool dropped = drop_outputs(w, op);
   if (op->output_count > 0)
-    dropped |= narrow(w, op);
+    dropped |= narrow_live(w, op);
   if (op->output_count > 0)
     dropped |= drop_elements(w, op);
   if (dropped)
-    rewriter_fired(w->r, RULE_DEAD, 0, before - (op->output_count ? work(w, op) : 0));
+    rewriter_fired(w->r, RULE_DEAD, 0, before - (op->output_count ? work_of(w, op) : 0));
   if (op->output_count == 0)
     return false;
-  want_read(w, op);
+  want_operands(w, op);
   return true;
 }
 
 // ---- stages ----------------------------------------------------------------------------------
-
-static uint64_t bytes(const rewriter *r, net_id value, int dimension) {
-  return r->loops * scalar_types[r->stage->values.items[value]].size << (r->stage->n - dimension);
-}
 
 static void drop_stores(wants *w, const bool *wanted) {
   net_stage *s = w->r->stage;
@@ -155,12 +145,12 @@ static void drop_stores(wants *w, const bool *wanted) {
     net_store *store = &s->stores.items[i];
     f2_space live = live_set(s->n, store->live_count, store->live);
     if (wanted[store->array] && !live_is_empty(live) && w->r->loops > 0) {
-      want(w, store->value, live);
+      want_value(w, store->value, live);
       s->stores.items[kept++] = *store;
       continue;
     }
     rewriter_fired(w->r, RULE_DEAD,
-                   live_is_empty(live) ? 0 : bytes(w->r, store->value, live.dimension), 0);
+                   live_is_empty(live) ? 0 : rewriter_bytes(w->r, store->value, live.dimension), 0);
   }
   s->stores.count = kept;
 }
@@ -172,7 +162,7 @@ static void drop_loads(wants *w) {
     if (w->any[s->loads.items[i].value])
       s->loads.items[kept++] = s->loads.items[i];
     else
-      rewriter_fired(w->r, RULE_DEAD, bytes(w->r, s->loads.items[i].value, 0), 0);
+      rewriter_fired(w->r, RULE_DEAD, rewriter_bytes(w->r, s->loads.items[i].value, 0), 0);
   s->loads.count = kept;
 }
 
@@ -185,7 +175,7 @@ void stage_drop_dead(rewriter *r, const bool *wanted) {
   drop_stores(&w, wanted);
   size_t kept = s->ops.count;
   for (size_t i = s->ops.count; i-- > 0;)
-    if (drop_in_op(&w, &s->ops.items[i]))
+    if (drop_dead_in_op(&w, &s->ops.items[i]))
       s->ops.items[--kept] = s->ops.items[i];
   if (kept > 0)
     memmove(s->ops.items, s->ops.items + kept, (s->ops.count - kept) * sizeof *s->ops.items);
@@ -203,7 +193,7 @@ typedef struct renumbering {
   net_id *values, *nodes;  // by old number: the new one
 } renumbering;
 
-static net_id *no_ids(arena *a, size_t count) {
+static net_id *new_numbers(arena *a, size_t count) {
   net_id *ids = NEW_ARRAY(a, net_id, count);
   memset(ids, 0xff, count * sizeof *ids);
   return ids;
@@ -250,9 +240,9 @@ static void renumber_op(renumbering *n, net_op op) {
   vec_push(n->memory, &n->stage->ops, op);
 }
 
-static net_stage compacted(arena *a, const net_stage *old, const net_id *arrays) {
+static net_stage compact_stage(arena *a, const net_stage *old, const net_id *arrays) {
   net_stage s = {.loop_count = old->loop_count, .extents = old->extents, .n = old->n};
-  renumbering n = {a, old, &s, no_ids(a, old->values.count), no_ids(a, old->nodes.count)};
+  renumbering n = {a, old, &s, new_numbers(a, old->values.count), new_numbers(a, old->nodes.count)};
   number_values(&n);
   number_nodes(&n);
   for (size_t i = 0; i < old->loads.count; i++) {
@@ -288,7 +278,7 @@ static bool *used_arrays(arena *a, const net *t) {
 
 void net_compact(arena *a, net *t) {
   const bool *used = used_arrays(a, t);
-  net_id *arrays = no_ids(a, t->arrays.count), kept = 0;
+  net_id *arrays = new_numbers(a, t->arrays.count), kept = 0;
   size_t stages = 0;
   for (size_t i = 0; i < t->arrays.count; i++)
     if (used[i]) {
@@ -298,6 +288,6 @@ void net_compact(arena *a, net *t) {
   t->arrays.count = kept;
   for (size_t i = 0; i < t->stages.count; i++)
     if (t->stages.items[i].stores.count > 0)
-      t->stages.items[stages++] = compacted(a, &t->stages.items[i], arrays);
+      t->stages.items[stages++] = compact_stage(a, &t->stages.items[i], arrays);
   t->stages.count = stages;
 }

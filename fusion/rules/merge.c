@@ -3,7 +3,7 @@
 // (map-map, same-pair), or ends the list.
 //
 // Which op may it join? A has the place of the last op that makes something B reads: then all of
-// B's operands are there, and whatever lies between does not depend on B (commute). If A makes none
+// B's operands are there, and whatever lies between does not depend on B. If A makes none
 // of them, it must come after that one, and read something that B reads, too: components of a tuple
 // that compare the same keys. (Ops on unrelated arrays stay apart: a pass that holds both needs
 // twice the fast memory.)
@@ -25,15 +25,15 @@ typedef struct group {
   size_t operations;
 } group;
 
-typedef struct maker {
+typedef struct definition {
   uint32_t group;  // that makes the value, 1 + its number; 0: a load
   uint32_t output;
-} maker;
+} definition;
 
 typedef struct merging {
   rewriter *r;
   VEC(group) groups;
-  maker *makers;                 // by value
+  definition *definitions;       // by value
   uint32_t (*readers)[READERS];  // by value: the latest groups that read it, as 1 + their numbers
   net_id *nodes;                 // scratch
   size_t nodes_capacity;
@@ -43,7 +43,7 @@ typedef struct merging {
 
 // ---- rewriting nodes -------------------------------------------------------------------------
 
-static void make_room(merging *m) {
+static void grow_scratch(merging *m) {
   rewriter *r = m->r;
   size_t count = r->stage->nodes.count;
   if (count > m->nodes_capacity) {
@@ -58,15 +58,13 @@ static void make_room(merging *m) {
 }
 
 static uint32_t op_nodes(merging *m, const net_op *op) {
-  make_room(m);
+  grow_scratch(m);
   return net_op_nodes(m->r->stage, op, m->nodes);
 }
 
-static size_t count_operations(merging *m, const net_op *op) {
-  size_t operations = 0;
-  for (uint32_t i = op_nodes(m, op); i-- > 0;)
-    operations += node_is_operation(node_at(m->r, m->nodes[i]));
-  return operations;
+static size_t operations_of(merging *m, const net_op *op) {
+  grow_scratch(m);
+  return count_operations(m->r->stage, op, m->nodes);
 }
 
 // The node with its operands as they are in the memo.
@@ -75,7 +73,7 @@ static net_id rebuilt_node(merging *m, const net_node *node) {
   return node_simplified(m->r, &copy);
 }
 
-static void forget(merging *m, uint32_t count) {
+static void clear_memo(merging *m, uint32_t count) {
   for (uint32_t i = 0; i < count; i++)
     m->r->memo[m->nodes[i]] = NET_NONE;
 }
@@ -104,7 +102,7 @@ static net_op simplified_op(merging *m, const net_op *op) {
     for (uint64_t j = 0; j < UINT64_C(1) << op->k; j++)
       if (op->outputs[i].elements[j] != NET_NONE)
         result.outputs[i].elements[j] = m->r->memo[op->outputs[i].elements[j]];
-  forget(m, count);
+  clear_memo(m, count);
   return result;
 }
 
@@ -118,7 +116,7 @@ typedef struct embedding {
   bool *dead;          // by large number: the small op is not alive there; NULL: nowhere
 } embedding;
 
-static bool embed(const net_op *small, const net_op *large, embedding *e) {
+static bool find_embedding(const net_op *small, const net_op *large, embedding *e) {
   *e = (embedding){.small = small, .large = large};
   for (uint32_t i = 0; i < small->k; i++) {
     uint64_t rest = small->directions[i], mask = small->coordinates[i].mask;
@@ -205,13 +203,13 @@ static net_map part_map(rewriter *r, const embedding *e, uint64_t j, const net_m
 }
 
 // `within`: a group whose outputs, by large numbers, stand for its values; NULL: none.
-static net_id leaf_in_part(merging *m, const embedding *e, uint64_t j, const net_node *leaf,
-                           const group *within, uint32_t within_number) {
-  uint64_t number = large_number(e, j, leaf->number);
-  maker by = m->makers[leaf->value];
+static net_id element_in_part(merging *m, const embedding *e, uint64_t j, const net_node *element,
+                              const group *within, uint32_t within_number) {
+  uint64_t number = large_number(e, j, element->number);
+  definition by = m->definitions[element->value];
   if (within && by.group == within_number + 1)
     return within->outputs.items[by.output].elements[number];
-  net_node copy = *leaf;
+  net_node copy = *element;
   copy.number = number;
   return net_node_add(m->r->memory, m->r->stage, &copy);
 }
@@ -225,7 +223,7 @@ static bool nodes_in_part(merging *m, const embedding *e, uint64_t j, uint32_t c
     net_id *to = &m->r->memo[m->nodes[i]];
     if (node.kind == NET_INDEX)
       node.map = part_map(m->r, e, j, &node.map);
-    *to = node.kind == NET_ELEMENT ? leaf_in_part(m, e, j, &node, within, within_number)
+    *to = node.kind == NET_ELEMENT ? element_in_part(m, e, j, &node, within, within_number)
                                    : rebuilt_node(m, &node);
     if (*to == NET_NONE)
       return false;
@@ -234,8 +232,8 @@ static bool nodes_in_part(merging *m, const embedding *e, uint64_t j, uint32_t c
 }
 
 // The small op's outputs on the large span's cosets, or NULL.
-static net_output *transfer(merging *m, const embedding *e, const group *within,
-                            uint32_t within_number) {
+static net_output *outputs_on_larger(merging *m, const embedding *e, const group *within,
+                                     uint32_t within_number) {
   const net_op *op = e->small;
   net_output *outputs = outputs_copy(m->r, op, e->large->k);
   uint32_t count = op_nodes(m, op);
@@ -250,7 +248,7 @@ static net_output *transfer(merging *m, const embedding *e, const group *within,
         if (op->outputs[i].elements[own] != NET_NONE)
           outputs[i].elements[large_number(e, j, own)] = m->r->memo[op->outputs[i].elements[own]];
   }
-  forget(m, count);
+  clear_memo(m, count);
   return good ? outputs : NULL;
 }
 
@@ -260,9 +258,9 @@ static bool reads_dead(merging *m, const embedding *e, const group *within,
   uint32_t count = op_nodes(m, e->small);
   for (uint32_t i = 0; i < count; i++) {
     const net_node *node = node_at(m->r, m->nodes[i]);
-    if (node->kind != NET_ELEMENT || m->makers[node->value].group != within_number + 1)
+    if (node->kind != NET_ELEMENT || m->definitions[node->value].group != within_number + 1)
       continue;
-    const net_id *elements = within->outputs.items[m->makers[node->value].output].elements;
+    const net_id *elements = within->outputs.items[m->definitions[node->value].output].elements;
     for (uint64_t j = 0; j < UINT64_C(1) << e->large->k; j++)
       if (own_number(e, j) == 0 && !(e->dead && e->dead[j]) &&
           elements[large_number(e, j, node->number)] == NET_NONE)
@@ -295,32 +293,27 @@ static bool same_where_alive(const net_output *output, const net_output *other, 
   return true;
 }
 
-static uint64_t points(const rewriter *r) { return r->loops << r->stage->n; }
-
-static uint64_t value_bytes(const rewriter *r, net_id value) {
-  return points(r) * scalar_types[r->stage->values.items[value]].size;
-}
-
 // An output of the group, unless it is a copy of something.
 static void add_output(merging *m, uint32_t number, const net_output *output) {
   group *g = &m->groups.items[number];
   net_id value = copied_value(m, output, g->op.k);
   if (value != NET_NONE) {
     m->r->replacement[output->value] = value;
-    rewriter_fired(m->r, RULE_MAP_ID, 2 * value_bytes(m->r, value), 0);
+    rewriter_fired(m->r, RULE_MAP_ID, 2 * rewriter_bytes(m->r, value, 0), 0);
     return;
   }
   for (size_t i = 0; i < g->outputs.count; i++)
     if (same_where_alive(output, &g->outputs.items[i], g->op.k)) {
       m->r->replacement[output->value] = g->outputs.items[i].value;
-      rewriter_fired(m->r, RULE_COMMON_SUBEXPRESSION, 2 * value_bytes(m->r, output->value), 0);
+      rewriter_fired(m->r, RULE_COMMON_SUBEXPRESSION, 2 * rewriter_bytes(m->r, output->value, 0),
+                     0);
       return;
     }
-  m->makers[output->value] = (maker){number + 1, (uint32_t)g->outputs.count};
+  m->definitions[output->value] = (definition){number + 1, (uint32_t)g->outputs.count};
   vec_push(m->r->memory, &g->outputs, *output);
 }
 
-static net_op group_op(const group *g) {
+static net_op op_of_group(const group *g) {
   net_op op = g->op;
   op.output_count = (uint32_t)g->outputs.count;
   op.outputs = g->outputs.items;
@@ -335,23 +328,21 @@ static void log_merge(merging *m, uint32_t number, const net_op *op, uint32_t sm
   group *g = &m->groups.items[number];
   uint64_t bytes = 0;  // that a value of its own would have been written and read
   for (uint32_t i = 0; i < m->read_count; i++)
-    if (m->makers[m->reads[i]].group == number + 1)
-      bytes += 2 * value_bytes(r, m->reads[i]);
+    if (m->definitions[m->reads[i]].group == number + 1)
+      bytes += 2 * rewriter_bytes(r, m->reads[i], 0);
   rewriter_fired(r, g->op.k == 0 ? RULE_MAP_MAP : RULE_SAME_PAIR, bytes, 0);
-  if (number + 1 < m->groups.count)
-    rewriter_fired(r, RULE_COMMUTE, 0, 0);
-  net_op whole = group_op(g);
-  size_t repeated = count_operations(m, op) << (g->op.k - smaller_k);
-  g->operations = count_operations(m, &whole);
+  net_op whole = op_of_group(g);
+  size_t repeated = operations_of(m, op) << (g->op.k - smaller_k);
+  g->operations = operations_of(m, &whole);
   if (!reads_it && operations_before + repeated > g->operations)
     rewriter_fired(r, RULE_COMMON_SUBEXPRESSION, 0,
                    (operations_before + repeated - g->operations) * r->times);
 }
 
 // The group on the larger cosets of op.
-static bool enlarge(merging *m, uint32_t number, const net_op *op, const embedding *e) {
+static bool enlarge_group(merging *m, uint32_t number, const net_op *op, const embedding *e) {
   group *g = &m->groups.items[number];
-  net_output *outputs = transfer(m, e, NULL, 0);
+  net_output *outputs = outputs_on_larger(m, e, NULL, 0);
   if (!outputs)
     return false;
   g->outputs.items = outputs;
@@ -361,28 +352,29 @@ static bool enlarge(merging *m, uint32_t number, const net_op *op, const embeddi
   g->op.coordinates = op->coordinates;
   g->op.live = op->live;
   g->op.live_count = op->live_count;
-  g->live = rewriter_live(m->r, op);
+  g->live = live_of_op(m->r->stage, op);
   return true;
 }
 
 // Whether the sizes allow it: `operations` of the smaller span.
-static bool affordable(size_t smaller, uint32_t difference, size_t larger) {
+static bool is_affordable(size_t smaller, uint32_t difference, size_t larger) {
   return difference < 16 && (difference == 0 || smaller << difference <= MOST_REPEATED) &&
          (smaller << difference) + larger <= MOST_OPERATIONS;
 }
 
 // op's cosets are the group's, or parts of them.
-static bool join(merging *m, uint32_t number, const net_op *op, bool reads_it) {
+static bool join_group(merging *m, uint32_t number, const net_op *op, bool reads_it) {
   group *g = &m->groups.items[number];
   embedding e;
   size_t before = g->operations;
-  if (!embed(op, &g->op, &e) || !embed_live(m->r, &e, rewriter_live(m->r, op), g->live) ||
+  if (!find_embedding(op, &g->op, &e) ||
+      !embed_live(m->r, &e, live_of_op(m->r->stage, op), g->live) ||
       (reads_it && reads_dead(m, &e, g, number)))
     return false;
   net_output *outputs = op->outputs;
   rewriter_at(m->r, &g->op);
   if (reads_it || e.dead || !same_numbering(&e))
-    outputs = transfer(m, &e, g, number);
+    outputs = outputs_on_larger(m, &e, g, number);
   assert(outputs);
   for (uint32_t i = 0; i < op->output_count; i++)
     add_output(m, number, &outputs[i]);
@@ -393,17 +385,18 @@ static bool join(merging *m, uint32_t number, const net_op *op, bool reads_it) {
 // The group's cosets are parts of op's: the group is enlarged, then op joins.
 static bool join_enlarged(merging *m, uint32_t number, const net_op *op) {
   group *g = &m->groups.items[number];
-  net_op before = group_op(g);
+  net_op before = op_of_group(g);
   embedding e;
-  if (!embed(&before, op, &e) || !embed_live(m->r, &e, g->live, rewriter_live(m->r, op)))
+  if (!find_embedding(&before, op, &e) ||
+      !embed_live(m->r, &e, g->live, live_of_op(m->r->stage, op)))
     return false;
-  group kept = *g;
+  group saved = *g;
   rewriter_at(m->r, op);
-  if (!enlarge(m, number, op, &e))
+  if (!enlarge_group(m, number, op, &e))
     return false;
-  if (join(m, number, op, true))
+  if (join_group(m, number, op, true))
     return true;
-  m->groups.items[number] = kept;
+  m->groups.items[number] = saved;
   return false;
 }
 
@@ -412,8 +405,9 @@ static bool try_join(merging *m, uint32_t number, const net_op *op, size_t opera
   const group *g = &m->groups.items[number];
   uint32_t k = op->k, of = g->op.k;
   if (k == of || (k < of && reads_it))
-    return affordable(operations, of - k, g->operations) && join(m, number, op, reads_it);
-  return reads_it && affordable(g->operations, k - of, operations) && join_enlarged(m, number, op);
+    return is_affordable(operations, of - k, g->operations) && join_group(m, number, op, reads_it);
+  return reads_it && is_affordable(g->operations, k - of, operations) &&
+         join_enlarged(m, number, op);
 }
 
 // ---- the walk --------------------------------------------------------------------------------
@@ -430,10 +424,10 @@ static void remember_reader(merging *m, net_id value, uint32_t group_number) {
 // The group that takes op in, 1 + its number, or 0.
 static uint32_t find_group(merging *m, const net_op *op) {
   uint32_t last = 0;  // the latest that makes something op reads
-  size_t operations = count_operations(m, op);
+  size_t operations = operations_of(m, op);
   for (uint32_t i = 0; i < m->read_count; i++)
-    if (m->makers[m->reads[i]].group > last)
-      last = m->makers[m->reads[i]].group;
+    if (m->definitions[m->reads[i]].group > last)
+      last = m->definitions[m->reads[i]].group;
   if (last > 0 && try_join(m, last - 1, op, operations, true))
     return last;
   for (uint32_t i = 0; i < m->read_count; i++)
@@ -445,8 +439,8 @@ static uint32_t find_group(merging *m, const net_op *op) {
   return 0;
 }
 
-static uint32_t new_group(merging *m, const net_op *op) {
-  group g = {.op = *op, .live = rewriter_live(m->r, op), .operations = count_operations(m, op)};
+static uint32_t add_group(merging *m, const net_op *op) {
+  group g = {.op = *op, .live = live_of_op(m->r->stage, op), .operations = operations_of(m, op)};
   uint32_t number = (uint32_t)m->groups.count;
   vec_push(m->r->memory, &m->groups, g);
   for (uint32_t i = 0; i < op->output_count; i++)
@@ -454,13 +448,13 @@ static uint32_t new_group(merging *m, const net_op *op) {
   return number + 1;
 }
 
-static void merge_op(merging *m, const net_op *given) {
+static void add_op(merging *m, const net_op *given) {
   rewriter_at(m->r, given);
   net_op op = simplified_op(m, given);
   m->read_count = net_op_reads(m->r->stage, &op, m->reads);
   uint32_t number = find_group(m, &op);
   if (number == 0)
-    number = new_group(m, &op);
+    number = add_group(m, &op);
   for (uint32_t i = 0; i < m->read_count; i++)
     remember_reader(m, m->reads[i], number - 1);
 }
@@ -477,7 +471,7 @@ static void merge_loads(rewriter *r) {
       continue;
     }
     r->replacement[s->loads.items[i].value] = s->loads.items[same].value;
-    rewriter_fired(r, RULE_COMMON_SUBEXPRESSION, value_bytes(r, s->loads.items[i].value), 0);
+    rewriter_fired(r, RULE_COMMON_SUBEXPRESSION, rewriter_bytes(r, s->loads.items[i].value, 0), 0);
   }
   s->loads.count = kept;
 }
@@ -485,7 +479,7 @@ static void merge_loads(rewriter *r) {
 void stage_merge(rewriter *r) {
   net_stage *s = r->stage;
   merging m = {.r = r};
-  m.makers = NEW_ARRAY(r->memory, maker, s->values.count);
+  m.definitions = NEW_ARRAY(r->memory, definition, s->values.count);
   m.readers = arena_alloc(r->memory, s->values.count * sizeof *m.readers);
   m.reads = NEW_ARRAY(r->memory, net_id, s->values.count);
   r->replacement = NEW_ARRAY(r->memory, net_id, s->values.count);
@@ -494,11 +488,11 @@ void stage_merge(rewriter *r) {
   r->step = NET_NONE;
   merge_loads(r);
   for (size_t i = 0; i < s->ops.count; i++)
-    merge_op(&m, &s->ops.items[i]);
+    add_op(&m, &s->ops.items[i]);
   s->ops.count = 0;
   for (size_t i = 0; i < m.groups.count; i++)
     if (m.groups.items[i].outputs.count > 0)
-      vec_push(r->memory, &s->ops, group_op(&m.groups.items[i]));
+      vec_push(r->memory, &s->ops, op_of_group(&m.groups.items[i]));
   for (size_t i = 0; i < s->stores.count; i++)
     s->stores.items[i].value = r->replacement[s->stores.items[i].value];
 }

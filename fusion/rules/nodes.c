@@ -2,12 +2,17 @@
 // when it is made, so its operands are as simple as they get.
 #include "fusion/rules/rewriting.h"
 
-bool node_is_operation(const net_node *node) {
-  return node->kind != NET_ELEMENT && node->kind != NET_CONSTANT;
+size_t count_operations(const net_stage *s, const net_op *op, net_id *nodes) {
+  size_t operations = 0;
+  for (uint32_t i = net_op_nodes(s, op, nodes); i-- > 0;) {
+    net_node_kind kind = s->nodes.items[nodes[i]].kind;
+    operations += kind != NET_ELEMENT && kind != NET_CONSTANT;
+  }
+  return operations;
 }
 
-// A rule spared the node.
-static net_id fired(rewriter *r, rule_id rule, net_id instead) {
+// `instead` spares the node, by that rule.
+static net_id spared(rewriter *r, rule_id rule, net_id instead) {
   rewriter_fired(r, rule, 0, r->times);
   return instead;
 }
@@ -21,7 +26,7 @@ static bool all_constant(const rewriter *r, const net_node *node) {
   return node->operand_count > 0 && node->kind != NET_EXTERN;
 }
 
-static scalar_bits evaluate(const rewriter *r, const net_node *node) {
+static scalar_bits evaluate_constants(const rewriter *r, const net_node *node) {
   scalar_bits out = {{0}}, in[3] = {{{0}}};
   for (uint32_t i = 0; i < node->operand_count; i++)
     in[i] = operand(r, node, i)->constant;
@@ -121,15 +126,15 @@ static const struct {
 };
 enum { OPPOSITES = sizeof opposites / sizeof *opposites };
 
-static net_id opposite(rewriter *r, const net_node *comparison) {
+static net_id negated_comparison(rewriter *r, const net_node *comparison) {
   if (comparison->kind != NET_SCALAR || comparison->operand_count != 2)
     return NET_NONE;
   for (int i = 0; i < OPPOSITES; i++)
     if (opposites[i].op == comparison->scalar &&
         (opposites[i].types & CLASS_OF(operand(r, comparison, 0)->type))) {
-      net_node turned = *comparison;
-      turned.scalar = opposites[i].opposite;
-      return node_simplified(r, &turned);
+      net_node negated = *comparison;
+      negated.scalar = opposites[i].opposite;
+      return node_simplified(r, &negated);
     }
   return NET_NONE;
 }
@@ -138,13 +143,13 @@ static bool is_complement(const net_node *node) {
   return node->kind == NET_SCALAR && node->scalar == OP_COMPLEMENT;
 }
 
-static net_id identity(rewriter *r, const net_node *node) {
+static net_id apply_identity(rewriter *r, const net_node *node) {
   if (node->kind == NET_CONVERT && operand(r, node, 0)->type == node->type &&
       (CLASS_OF(node->type) & CLASS_BITS))
     return node->operands[0];
   if (is_complement(node))
     return is_complement(operand(r, node, 0)) ? operand(r, node, 0)->operands[0]
-                                              : opposite(r, operand(r, node, 0));
+                                              : negated_comparison(r, operand(r, node, 0));
   if (node->kind != NET_SCALAR || node->operand_count != 2)
     return NET_NONE;
   for (int i = 0; i < IDENTITIES; i++) {
@@ -169,7 +174,7 @@ static bool is_le(const rewriter *r, const net_node *node) {
 }
 
 // x <= y & y <= x is x == y: what the order of tuples makes of the order of their components.
-static net_id both_le(rewriter *r, const net_node *node) {
+static net_id equal_of_both_le(rewriter *r, const net_node *node) {
   const net_node *a = operand(r, node, 0), *b = operand(r, node, 1);
   if (!is_scalar(node, OP_AND) || !is_le(r, a) || !is_le(r, b) ||
       a->operands[0] != b->operands[1] || a->operands[1] != b->operands[0])
@@ -179,7 +184,7 @@ static net_id both_le(rewriter *r, const net_node *node) {
   return node_simplified(r, &equal);
 }
 
-static bool negates(const rewriter *r, net_id a, net_id b) {
+static bool is_negation(const rewriter *r, net_id a, net_id b) {
   const net_node *x = node_at(r, a), *y = node_at(r, b);
   return (is_complement(x) && x->operands[0] == b) || (is_complement(y) && y->operands[0] == a);
 }
@@ -193,7 +198,7 @@ static net_id without_negation(rewriter *r, net_id tree, scalar_op op, net_id p,
     return NET_NONE;
   for (uint32_t i = 0; i < 2; i++) {
     net_id kept = node->operands[1 - i];
-    if (negates(r, node->operands[i], p))
+    if (is_negation(r, node->operands[i], p))
       return kept;
     net_id part = without_negation(r, node->operands[i], op, p, depth + 1);
     if (part == NET_NONE)
@@ -207,7 +212,7 @@ static net_id without_negation(rewriter *r, net_id tree, scalar_op op, net_id p,
 }
 
 // p | (~p & q) = p | q and p & (~p | q) = p & q.
-static net_id absorbed(rewriter *r, const net_node *node) {
+static net_id apply_absorption(rewriter *r, const net_node *node) {
   if (node->type != SCALAR_BOOL || !(is_scalar(node, OP_OR) || is_scalar(node, OP_AND)))
     return NET_NONE;
   scalar_op inner = node->scalar == OP_OR ? OP_AND : OP_OR;
@@ -232,7 +237,7 @@ static bool same_operands(const net_node *a, const net_node *b) {
 }
 
 // min (min x y) (max x y) = min x y: a compare-exchange repeated.
-static net_id lattice(const rewriter *r, const net_node *node) {
+static net_id apply_lattice_law(const rewriter *r, const net_node *node) {
   if (node->operands[0] == node->operands[1])
     return node->operands[0];
   for (uint32_t i = 0; i < 2; i++) {
@@ -268,7 +273,7 @@ static net_node_kind chosen_where_true(const net_node *comparison) {
   }
 }
 
-static net_id minmax(rewriter *r, const net_node *node) {
+static net_id apply_minmax(rewriter *r, const net_node *node) {
   const net_node *c = operand(r, node, 0);
   net_node_kind kind = chosen_where_true(c);
   net_id x = node->operands[1], y = node->operands[2];
@@ -290,9 +295,9 @@ static net_id select_identity(rewriter *r, const net_node *node) {
     return x;
   if (is_complement(c)) {
     net_id operands[3] = {c->operands[0], y, x};
-    net_node turned = {
+    net_node swapped = {
         .kind = NET_SELECT, .type = node->type, .operand_count = 3, .operands = operands};
-    return node_simplified(r, &turned);
+    return node_simplified(r, &swapped);
   }
   return NET_NONE;
 }
@@ -300,13 +305,13 @@ static net_id select_identity(rewriter *r, const net_node *node) {
 static net_id simplified_select(rewriter *r, const net_node *node) {
   const net_node *c = operand(r, node, 0);
   if (is_constant(c))
-    return fired(r, RULE_CONSTANT, node->operands[c->constant.b ? 1 : 2]);
+    return spared(r, RULE_CONSTANT, node->operands[c->constant.b ? 1 : 2]);
   net_id instead = select_identity(r, node);
   if (instead != NET_NONE)
-    return fired(r, RULE_IDENTITY, instead);
-  instead = minmax(r, node);
+    return spared(r, RULE_IDENTITY, instead);
+  instead = apply_minmax(r, node);
   if (instead != NET_NONE)
-    return fired(r, RULE_MINMAX, instead);
+    return spared(r, RULE_MINMAX, instead);
   return net_node_add(r->memory, r->stage, node);
 }
 
@@ -315,28 +320,28 @@ static net_id simplified_select(rewriter *r, const net_node *node) {
 net_id node_simplified(rewriter *r, const net_node *node) {
   net_id instead = NET_NONE;
   if (all_constant(r, node))
-    return fired(r, RULE_CONSTANT, add_constant(r, node->type, evaluate(r, node)));
+    return spared(r, RULE_CONSTANT, add_constant(r, node->type, evaluate_constants(r, node)));
   if (node->kind == NET_INDEX) {
     instead = index_normal(r, node);
-    return is_constant(node_at(r, instead)) ? fired(r, RULE_CONSTANT, instead) : instead;
+    return is_constant(node_at(r, instead)) ? spared(r, RULE_CONSTANT, instead) : instead;
   }
   instead = index_simplified(r, node);
   if (instead != NET_NONE)
-    return fired(r, RULE_INDEX, instead);
+    return spared(r, RULE_INDEX, instead);
   if (node->kind == NET_SELECT)
     return simplified_select(r, node);
   if (node->kind == NET_MIN || node->kind == NET_MAX) {
     if (node->operands[0] > node->operands[1])
       return add_choice(r, node->kind, node->type, node->operands[0], node->operands[1]);
-    instead = lattice(r, node);
+    instead = apply_lattice_law(r, node);
   } else {
-    instead = identity(r, node);
+    instead = apply_identity(r, node);
     if (instead == NET_NONE && node->kind == NET_SCALAR && node->operand_count == 2)
-      instead = both_le(r, node);
+      instead = equal_of_both_le(r, node);
     if (instead == NET_NONE && node->kind == NET_SCALAR && node->operand_count == 2)
-      instead = absorbed(r, node);
+      instead = apply_absorption(r, node);
   }
   if (instead != NET_NONE)
-    return fired(r, RULE_IDENTITY, instead);
+    return spared(r, RULE_IDENTITY, instead);
   return net_node_add(r->memory, r->stage, node);
 }

@@ -1,4 +1,4 @@
-// Private to fusion/rules*.c: one stage under rewriting.
+// Private to fusion/rules: one stage under rewriting.
 #ifndef PERMC_FUSION_RULES_REWRITING_H
 #define PERMC_FUSION_RULES_REWRITING_H
 
@@ -20,12 +20,6 @@ typedef struct rewriter {
   size_t memo_count;
 } rewriter;
 
-void rewriter_fired(rewriter *r, rule_id rule, uint64_t bytes, uint64_t operations);
-// Sets step and times.
-void rewriter_at(rewriter *r, const net_op *op);
-// Where op's live forms are all 0.
-f2_space rewriter_live(const rewriter *r, const net_op *op);
-
 static inline const net_node *node_at(const rewriter *r, net_id id) {
   return &r->stage->nodes.items[id];
 }
@@ -38,13 +32,21 @@ static inline net_id add_constant(rewriter *r, scalar_type type, scalar_bits bit
                       &(net_node){.kind = NET_CONSTANT, .type = type, .constant = bits});
 }
 
+// ---- rules/log.c -----------------------------------------------------------------------------
+
+void rewriter_fired(rewriter *r, rule_id rule, uint64_t bytes, uint64_t operations);
+// Sets step and times.
+void rewriter_at(rewriter *r, const net_op *op);
+// Of a value in memory, where it is dead but for 2^dead_dimensions-th of the indices.
+uint64_t rewriter_bytes(const rewriter *r, net_id value, int dead_dimensions);
+
 // ---- rules/nodes.c ---------------------------------------------------------------------------
 
 // The number of a node of equal value: of the given one, or what constant, identity and minmax make
 // of it. Its operands are simplified.
 net_id node_simplified(rewriter *r, const net_node *node);
-// Whether evaluating the node is work, unlike reading an element or a constant.
-bool node_is_operation(const net_node *node);
+// How many nodes of the op are work, unlike elements and constants. `nodes` has room for all nodes.
+size_t count_operations(const net_stage *s, const net_op *op, net_id *nodes);
 
 // ---- rules/index.c ---------------------------------------------------------------------------
 

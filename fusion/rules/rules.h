@@ -13,8 +13,12 @@
 // Trace; what a firing saves is counted in bytes of memory traffic and in scalar operations, of one
 // run of the program.
 //
-// Files: rules.c (the table, the log, the order), rules/nodes.c and rules/index.c (scalar code),
-// rules/merge.c (ops), rules/dead.c (what nobody needs).
+//   log.c     the table of laws, and what fired
+//   index.c   scalar code: functions of the index
+//   nodes.c   scalar code: constants, identities, minima and maxima
+//   merge.c   ops: two as one
+//   dead.c    what nobody needs
+//   rules.c   the order of rewriting
 #ifndef PERMC_FUSION_RULES_RULES_H
 #define PERMC_FUSION_RULES_RULES_H
 
@@ -54,14 +58,12 @@
       "one span of directions is in the other, and numbers the elements of all its cosets alike; " \
       "equal live sets; nothing between that must come between; few nodes are repeated",           \
       "substitution")                                                                              \
-  ROW(COMMUTE, "commute",                                                                          \
-      "A; B = B; A", "neither reads what the other makes", "values are assigned once")             \
   ROW(DEAD, "dead",                                                                                \
       "what nobody stores, or reads for something stored, is not made",                            \
       "always: scalar code has no effects", "liveness, by affine hulls of index sets")             \
   ROW(CONSTANT, "constant",                                                                        \
       "an operation on constants is a constant",                                                   \
-      "not a foreign function", "core/scalar/scalar.h evaluates both")                                    \
+      "not a foreign function", "core/scalar/scalar.h evaluates both")                             \
   ROW(INDEX, "index",                                                                              \
       "sums, differences and multiples of affine functions of the index are such functions; a "    \
       "comparison of two is constant where their difference never changes its sign",               \
@@ -69,7 +71,7 @@
   ROW(IDENTITY, "identity",                                                                        \
       "x + 0 = x, x * 1 = x, x & x = x, ~ (x < y) = x >= y, p | (~p & q) = p | q, select c x x = " \
       "x, ...",                                                                                    \
-      "integers and bool where a number is computed or an order turned: floats have -0 and NaN",   \
+      "integers and bool where a number is computed or an order reversed: floats have -0 and NaN",   \
       "ring and lattice laws")                                                                     \
   ROW(MINMAX, "minmax",                                                                            \
       "select (x <= y) x y = min x y, select (x <= y) y x = max x y, and with <, >, >=, total_le", \
@@ -116,8 +118,5 @@ void rules_print(text *out, const rule_log *log);
 // Rewrites the Net until no rule applies. Of an accepted Net it makes an accepted one that stores
 // the same in every result array. Deterministic; everything new is in `a`. log may be NULL.
 void rules_apply(arena *a, net *t, rule_log *log);
-
-// Whether ops i and j of a stage, if they are neighbours, may change places.
-bool net_ops_commute(arena *a, const net_stage *s, size_t i, size_t j);
 
 #endif

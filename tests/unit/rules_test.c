@@ -255,7 +255,7 @@ static const struct {
      "    v1[0] = + t0 i32:1\n"
      "  store v1 in a1 at x0 + 2*x1 + 4*x2\n"},
     // Another op, which does not read v1, lies between: v3 is made before it.
-    {RULE_COMMUTE,
+    {RULE_SAME_PAIR,
      "  op step 1\n"
      "    v1[0] = * v0[0] v0[0]\n"
      "  op directions 0b001 coordinates x0 step 3\n"
@@ -601,19 +601,6 @@ TEST(what_is_saved) {
   CHECK_CONTAINS(out.data, "dead                  1 time, at %1");
   text_free(&out);
   rules_apply(&memory, read_example(examples[0].before), NULL);
-  arena_free(&memory);
-}
-
-TEST(commuting_ops) {
-  START();
-  const net *t = read_example(examples[1].before);
-  const net_stage *s = &t->stages.items[0];
-  CHECK(net_ops_commute(&memory, s, 0, 1));
-  CHECK(net_ops_commute(&memory, s, 1, 2));
-  CHECK(!net_ops_commute(&memory, s, 0, 2));
-  CHECK(!net_ops_commute(&memory, s, 2, 0));
-  CHECK(net_ops_commute(&memory, s, 0, 3));
-  CHECK(!net_ops_commute(&memory, s, 1, 3));
   arena_free(&memory);
 }
 
