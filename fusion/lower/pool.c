@@ -1,7 +1,7 @@
 // Expressions and stages while they grow: nodes are shared in a pool, storages and open stages are
 // numbered. See lowering.h.
 #include "fusion/lower/lowering.h"
-#include "fusion/net/live.h"
+#include "fusion/net/net.h"
 
 // ---- expressions ------------------------------------------------------------------------------
 

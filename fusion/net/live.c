@@ -1,5 +1,5 @@
-// Live sets, and the range and injectivity of maps on them. See live.h.
-#include "fusion/net/live.h"
+// Live sets, and the range and injectivity of maps on them. See net.h.
+#include "fusion/net/net.h"
 
 // ---- sets ------------------------------------------------------------------------------------
 

@@ -1,7 +1,7 @@
 // The invariants of net.h, each as a sentence.
 //
 // A check_ function returns NULL or what is wrong with its object, without the object's place.
-#include "fusion/net/live.h"
+#include "fusion/net/net.h"
 
 #include <inttypes.h>
 

@@ -1,5 +1,4 @@
-// What a plan comes to. See plan/facts.h.
-#include "fusion/plan/facts.h"
+// What a plan comes to. See plan.h.
 #include "fusion/plan/planning.h"
 
 static const net_stage *stage_of(const plan *p, const plan_pass *pass) {

@@ -7,23 +7,8 @@
 //
 // Between two passes with spaces S and S' a line of t dimensions must lie in both tiles. dim(S &
 // S') of them do; the rest, vectors of S', are put into the first tile, or vectors of S into the
-// second, as far as there is room: the SLACK d - dim of each.
+// second, as far as there is room: the SPARE dimensions d - dim of each.
 #include "fusion/plan/planning.h"
-
-f2_space line_space(const net_map *m, int n, uint32_t line_elements) {
-  f2_space lines = f2_space_zero(n);
-  if (m->row_count > F2_MAX)
-    return lines;
-  f2_matrix rows = f2_zero((int)m->row_count, n);
-  for (uint32_t i = 0; i < m->row_count; i++)
-    rows.row[i] = m->rows[i].form.mask;
-  for (uint32_t i = 0; i < m->row_count; i++) {
-    uint64_t x, weight = (uint64_t)(m->rows[i].weight < 0 ? -m->rows[i].weight : m->rows[i].weight);
-    if (weight < line_elements && f2_solve(rows, f2_unit((int)i), &x))
-      f2_space_insert(&lines, x);
-  }
-  return lines;
-}
 
 // ---- runs -------------------------------------------------------------------------------------
 
@@ -39,7 +24,7 @@ int plan_room(const planning *p, const run *r) {
 }
 
 // The run with its next op as well.
-static run with_next(const planning *p, run r) {
+static run with_next_op(const planning *p, run r) {
   const net_stage *stage = p->stage;
   uint32_t i = r.end++;
   const net_op *op = &stage->ops.items[i];
@@ -55,7 +40,9 @@ static run with_next(const planning *p, run r) {
   return r;
 }
 
-static bool fits(const planning *p, const run *r) { return r->space.dimension <= plan_room(p, r); }
+static bool fits_in_tile(const planning *p, const run *r) {
+  return r->space.dimension <= plan_room(p, r);
+}
 
 // The empty run from op `first`; the first of all holds what is stored as it was loaded.
 static run empty_run(const planning *p, uint32_t first) {
@@ -88,12 +75,12 @@ pass_tiles *plan_in_index_layout(planning *p) {
   run r = empty_run(p, 0);
   r.space = f2_space_sum(r.space, lines);
   while (r.end < ops) {
-    run wider = with_next(p, r);
-    if (!fits(p, &wider) && r.end > r.first) {
+    run wider = with_next_op(p, r);
+    if (!fits_in_tile(p, &wider) && r.end > r.first) {
       t->runs[t->count++] = r;
       r = empty_run(p, r.end);
       r.space = lines;
-      wider = with_next(p, r);
+      wider = with_next_op(p, r);
     }
     r = wider;
   }
@@ -103,10 +90,10 @@ pass_tiles *plan_in_index_layout(planning *p) {
 
 // ---- free layouts -----------------------------------------------------------------------------
 
-// A pass that ends a chain of passes: its run, the slack that is left in its tile.
+// A pass that ends a chain of passes: its run, and the dimensions that are left in its tile.
 typedef struct chain {
   uint32_t run, before;  // before: the chain it continues, or NET_NONE
-  int slack, lent;       // lent: how many vectors the pass before took for this boundary
+  int spare, borrowed;   // borrowed: vectors that the pass before has for this boundary
 } chain;
 
 typedef struct search {
@@ -125,8 +112,8 @@ static uint32_t find_runs(search *s, uint32_t first) {
   s->runs_of[first] = (uint32_t)s->runs.count;
   run r = empty_run(p, first);
   while (r.end < ops) {
-    run wider = with_next(p, r);
-    bool last = !fits(p, &wider) && r.end > first;
+    run wider = with_next_op(p, r);
+    bool last = !fits_in_tile(p, &wider) && r.end > first;
     bool grows = wider.space.dimension > r.space.dimension || wider.slots != r.slots;
     if (last || (r.end > first && grows && r.space.dimension >= plan_room(p, &r) - p->t))
       vec_push(p->memory, &s->runs, r);
@@ -152,31 +139,31 @@ static f2_space movable_part(const planning *p, f2_space tile) {
              : f2_space_intersection(tile, f2_space_units(p->stage->n, f2_mask(p->movable)));
 }
 
-// Continues chain c with run r, if that leaves more slack than *best.
-static void continued(search *s, uint32_t c, uint32_t r, chain *best) {
+// Continues chain c with run r, if that leaves more spare dimensions than *best.
+static void continue_chain(search *s, uint32_t c, uint32_t r, chain *best) {
   const planning *p = s->p;
   const run *a = &s->runs.items[s->chains.items[c].run], *b = &s->runs.items[r];
   f2_space lines_a = movable_part(p, a->space), lines_b = movable_part(p, b->space);
   int shared = f2_space_intersection(lines_a, lines_b).dimension;
-  int need = p->t - (shared < p->t ? shared : p->t), slack = plan_room(p, b) - b->space.dimension;
-  // What the pass before lends costs it slack that nobody else wants: lend as much as possible.
-  int most = s->chains.items[c].slack < need ? s->chains.items[c].slack : need;
+  int need = p->t - (shared < p->t ? shared : p->t), spare = plan_room(p, b) - b->space.dimension;
+  // What is borrowed from the pass before costs dimensions that nobody else wants: as much as can be.
+  int most = s->chains.items[c].spare < need ? s->chains.items[c].spare : need;
   if (most > lines_b.dimension - shared)
     most = lines_b.dimension - shared;
   int own = need - most;
-  if (own <= lines_a.dimension - shared && slack - own > best->slack)
-    *best = (chain){r, c, slack - own, most};
+  if (own <= lines_a.dimension - shared && spare - own > best->spare)
+    *best = (chain){r, c, spare - own, most};
 }
 
 // Vectors of `from` into *to until `count` have been added that lie in both.
-static void lend(f2_space *to, f2_space from, int count) {
+static void insert_shared(f2_space *to, f2_space from, int count) {
   for (int i = 0; i < from.dimension && count > 0; i++)
     count -= f2_space_insert(to, from.basis[i]);
 }
 
-static bool tiles_hold(const planning *p, const pass_tiles *t) {
+static bool tiles_hold_lines(const planning *p, const pass_tiles *t) {
   for (uint32_t i = 0; i < t->count; i++) {
-    if (!fits(p, &t->runs[i]))
+    if (!fits_in_tile(p, &t->runs[i]))
       return false;
     f2_space before = movable_part(p, i ? t->runs[i - 1].space : t->runs[i].space);
     if (i && f2_space_intersection(before, t->runs[i].space).dimension < p->t)
@@ -192,22 +179,22 @@ static pass_tiles *chain_tiles(search *s, uint32_t last) {
     count++;
   pass_tiles *t = new_tiles(p, count);
   t->count = count;
-  int *lent = NEW_ARRAY(p->memory, int, count + 1);
+  int *borrowed = NEW_ARRAY(p->memory, int, count + 1);
   for (uint32_t c = last, i = count; c != NET_NONE; c = s->chains.items[c].before) {
     t->runs[--i] = s->runs.items[s->chains.items[c].run];
-    lent[i] = s->chains.items[c].lent;
+    borrowed[i] = s->chains.items[c].borrowed;
   }
   for (uint32_t i = 1; i < count; i++) {
     f2_space before = movable_part(p, t->runs[i - 1].space);
     f2_space own = movable_part(p, t->runs[i].space);
-    lend(&t->runs[i - 1].space, own, lent[i]);
+    insert_shared(&t->runs[i - 1].space, own, borrowed[i]);
     int shared = f2_space_intersection(t->runs[i - 1].space, own).dimension;
-    lend(&t->runs[i].space, before, p->t - shared);
+    insert_shared(&t->runs[i].space, before, p->t - shared);
   }
-  return tiles_hold(p, t) ? t : NULL;
+  return tiles_hold_lines(p, t) ? t : NULL;
 }
 
-static uint32_t end_of(const search *s, uint32_t c) {
+static uint32_t chain_end(const search *s, uint32_t c) {
   return s->runs.items[s->chains.items[c].run].end;
 }
 
@@ -215,16 +202,16 @@ static uint32_t end_of(const search *s, uint32_t c) {
 static void extend_chains(search *s, uint32_t layer, uint32_t layer_end, uint32_t end) {
   bool any = false;
   for (uint32_t c = layer; c < layer_end; c++)
-    any |= end_of(s, c) == end;
+    any |= chain_end(s, c) == end;
   if (!any)
     return;
   uint32_t from = find_runs(s, end), to = runs_end(s, from);
   for (uint32_t r = from; r < to; r++) {
-    chain best = {.slack = -1};
+    chain best = {.spare = -1};
     for (uint32_t c = layer; c < layer_end; c++)
-      if (end_of(s, c) == end)
-        continued(s, c, r, &best);
-    if (best.slack >= 0)
+      if (chain_end(s, c) == end)
+        continue_chain(s, c, r, &best);
+    if (best.spare >= 0)
       vec_push(s->p->memory, &s->chains, best);
   }
 }
@@ -240,17 +227,17 @@ pass_tiles *plan_free_layouts(planning *p) {
   uint32_t start = find_runs(&s, 0), layer = 0;
   for (uint32_t r = start; r < runs_end(&s, start); r++) {
     chain c = {r, NET_NONE, plan_room(p, &s.runs.items[r]) - s.runs.items[r].space.dimension, 0};
-    if (c.slack >= 0)
+    if (c.spare >= 0)
       vec_push(p->memory, &s.chains, c);
   }
   while (layer < s.chains.count) {
     uint32_t layer_end = (uint32_t)s.chains.count, farthest = 0;
     for (uint32_t c = layer; c < layer_end; c++) {
-      pass_tiles *t = end_of(&s, c) == ops ? chain_tiles(&s, c) : NULL;
+      pass_tiles *t = chain_end(&s, c) == ops ? chain_tiles(&s, c) : NULL;
       if (t)
         return t;
-      if (end_of(&s, c) < ops && end_of(&s, c) > farthest)
-        farthest = end_of(&s, c);
+      if (chain_end(&s, c) < ops && chain_end(&s, c) > farthest)
+        farthest = chain_end(&s, c);
     }
     for (uint32_t end = farthest > WINDOW ? farthest - WINDOW : 0; end <= farthest; end++)
       extend_chains(&s, layer, layer_end, end);

@@ -1,14 +1,10 @@
-// Phases of a pass: which ops run in registers together, and who holds what. See plan.h.
+// Phases of a pass: which ops run in registers together, and who holds_lines what. See plan.h.
 //
 // Fast memory keeps one layout during the whole pass: its lines are the HOME lanes H, those of the
 // pass's first load. A phase whose directions D avoid H takes its lanes along H. Otherwise lanes
-// are the projections of H along D to the threads' side, and W = R + L, which a thread holds,
+// are the projections of H along D to the threads' side, and W = R + L, which a thread holds_lines,
 // contains H: whole lines are loaded, and change places in registers.
 #include "fusion/plan/planning.h"
-
-static int smaller(int a, int b) { return a < b ? a : b; }
-
-static int log2_floor(uint64_t x) { return x ? f2_msb(x) : 0; }
 
 // The lines of 2^l elements of a move: its address's low bits.
 static f2_space move_lines(const net_stage *s, const plan_move *m, int l) {
@@ -16,25 +12,15 @@ static f2_space move_lines(const net_stage *s, const plan_move *m, int l) {
 }
 
 // Widens *v within `all` to `dimension`.
-static void widen(f2_space *v, f2_space all, int dimension) {
+static void widen_space(f2_space *v, f2_space all, int dimension) {
   for (int i = 0; i < all.dimension && v->dimension < dimension; i++)
     f2_space_insert(v, all.basis[i]);
-}
-
-static f2_space op_directions(const net_stage *s, const plan_pass *pass, uint32_t i) {
-  const net_op *op = &s->ops.items[pass->ops[i]];
-  return f2_span(s->n, (int)op->k, op->directions);
 }
 
 // K with V = D + K, in the kernel of the ops' coordinates as far as possible.
 static f2_space static_complement(const net_stage *s, const plan_pass *pass, uint32_t first,
                                   uint32_t end, f2_space d) {
-  f2_space forms = f2_space_zero(s->n);
-  for (uint32_t i = first; i < end; i++) {
-    const net_op *op = &s->ops.items[pass->ops[i]];
-    for (uint32_t k = 0; k < op->k; k++)
-      f2_space_insert(&forms, op->coordinates[k].mask);
-  }
+  f2_space forms = coordinate_forms(s, pass, first, end);
   f2_space kernel = f2_space_intersection(f2_space_orthogonal(forms), pass->tile);
   f2_space inside = f2_space_complement(d, kernel);
   f2_space rest = f2_space_complement(f2_space_sum(d, inside), pass->tile);
@@ -42,7 +28,7 @@ static f2_space static_complement(const net_stage *s, const plan_pass *pass, uin
 }
 
 // The image of h under the projection to k along d (V = d + k).
-static uint64_t projected(f2_space d, f2_space k, uint64_t h) {
+static uint64_t projected_along(f2_space d, f2_space k, uint64_t h) {
   uint64_t basis[F2_MAX], sum, x = 0;
   for (int i = 0; i < k.dimension; i++)
     basis[i] = k.basis[i];
@@ -67,14 +53,14 @@ static plan_phase new_phase(arena *a, const net_stage *s, const plan_pass *pass,
   f2_space v = pass->tile, k = static_complement(s, pass, first, end, d);
   f2_space lanes = f2_space_zero(s->n), registers = d;
   plan_phase phase = {.first_op = first, .op_count = end - first, .r = (uint32_t)shape->r};
-  phase.l = (uint32_t)smaller(shape->l, v.dimension - shape->r);
+  phase.l = (uint32_t)smaller_of(shape->l, v.dimension - shape->r);
   uint64_t *basis = phase.basis = NEW_ARRAY(a, uint64_t, v.dimension + 1);
   uint64_t lane_basis[F2_MAX];
   int lane_count = 0;
   f2_space wanted[2] = {shape->home, also};
   for (int w = 0; w < 2; w++)
     for (int i = 0; i < wanted[w].dimension; i++) {
-      uint64_t h = projected(d, k, wanted[w].basis[i]);
+      uint64_t h = projected_along(d, k, wanted[w].basis[i]);
       if (lane_count < (int)phase.l && f2_space_insert(&lanes, h))
         lane_basis[lane_count++] = h;
       else if (registers.dimension < shape->r && !f2_space_has(lanes, h) &&
@@ -101,35 +87,31 @@ static plan_phase new_phase(arena *a, const net_stage *s, const plan_pass *pass,
   return phase;
 }
 
-// Registers that one element of every slot, or one vector of it, takes.
-static uint32_t registers_of(const target *machine, const plan_pass *pass, int l) {
-  uint32_t width = machine->lane_bytes ? machine->lane_bytes : 4, count = 0;
-  uint32_t lanes = machine->lane_bytes ? 1u << l : 1;
+int register_bits(const target *t, const plan_pass *pass, int l) {
+  uint32_t width = t->lane_bytes ? t->lane_bytes : 4, count = 0;
+  uint32_t lanes = t->lane_bytes ? 1u << l : 1;
   for (uint32_t i = 0; i < pass->slot_count; i++)
     count += (lanes * pass->slot_bytes[i] + width - 1) / width;
-  return count ? count : 1;
+  return log2_floor(t->register_bytes / width / (count ? count : 1));
 }
 
 // r and l for a pass. Lanes first: they are there anyhow; then as many registers as the tile has
 // use for, at least as wide ops need.
-static thread_shape pass_shape(const net_stage *s, const target *machine, const plan_pass *pass) {
+static thread_shape pass_shape(const net_stage *s, const target *t, const plan_pass *pass) {
   uint32_t widest = 1;
-  int k = 0, d = pass->tile.dimension;
+  int k = most_directions(s, pass), d = pass->tile.dimension;
   for (uint32_t i = 0; i < pass->slot_count; i++)
     widest = pass->slot_bytes[i] > widest ? pass->slot_bytes[i] : widest;
-  for (uint32_t i = 0; i < pass->op_count; i++)
-    k = (int)s->ops.items[pass->ops[i]].k > k ? (int)s->ops.items[pass->ops[i]].k : k;
   thread_shape shape = {.home = f2_space_zero(s->n)};
-  shape.l = (int)machine->lane_bits;
-  if (machine->lane_bytes)
-    shape.l = smaller(shape.l, log2_floor(machine->lane_bytes / widest));
-  shape.l = smaller(shape.l, d - smaller(k, d));
-  uint32_t width = machine->lane_bytes ? machine->lane_bytes : 4;
-  shape.r = log2_floor(machine->register_bytes / width / registers_of(machine, pass, shape.l));
-  shape.r = smaller(shape.r > k ? shape.r : k, d - shape.l);
+  shape.l = (int)t->lane_bits;
+  if (t->lane_bytes)
+    shape.l = smaller_of(shape.l, log2_floor(t->lane_bytes / widest));
+  shape.l = smaller_of(shape.l, d - smaller_of(k, d));
+  shape.r = register_bits(t, pass, shape.l);
+  shape.r = smaller_of(shape.r > k ? shape.r : k, d - shape.l);
   if (pass->load_count)
     shape.home = f2_space_intersection(move_lines(s, &pass->loads[0], shape.l), pass->tile);
-  widen(&shape.home, pass->tile, shape.l);
+  widen_space(&shape.home, pass->tile, shape.l);
   return shape;
 }
 
@@ -143,12 +125,12 @@ static uint64_t *home_layout(arena *a, const plan_pass *pass, const thread_shape
   return basis;
 }
 
-static bool holds(const plan_phase *phase, int n, f2_space lines) {
+static bool holds_lines(const plan_phase *phase, int n, f2_space lines) {
   return f2_space_contains(f2_span(n, (int)(phase->r + phase->l), phase->basis), lines);
 }
 
-void plan_phases(arena *a, const net_stage *s, const target *machine, plan_pass *pass) {
-  thread_shape shape = pass_shape(s, machine, pass);
+void plan_phases(arena *a, const net_stage *s, const target *t, plan_pass *pass) {
+  thread_shape shape = pass_shape(s, t, pass);
   f2_space stored = f2_space_zero(s->n);
   if (pass->store_count)
     stored = f2_space_intersection(move_lines(s, &pass->stores[0], shape.l), pass->tile);
@@ -167,41 +149,13 @@ void plan_phases(arena *a, const net_stage *s, const target *machine, plan_pass 
   }
   vec_push(a, &phases, new_phase(a, s, pass, first, pass->op_count, d, &shape, stored));
   // Lines that the last phase does not hold whole get a phase of their own.
-  if (!holds(&phases.items[phases.count - 1], s->n, stored) && pass->op_count) {
+  if (!holds_lines(&phases.items[phases.count - 1], s->n, stored) && pass->op_count) {
     plan_phase last = new_phase(a, s, pass, pass->op_count, pass->op_count, none, &shape, stored);
-    if (holds(&last, s->n, stored))
+    if (holds_lines(&last, s->n, stored))
       vec_push(a, &phases, last);
   }
   for (size_t i = 1; i < phases.count; i++)
     phases.items[i].exchange = home_layout(a, pass, &shape);
   pass->phases = phases.items;
   pass->phase_count = (uint32_t)phases.count;
-}
-
-// ---- cost -------------------------------------------------------------------------------------
-
-// Of a pass (index-algebra, section 7).
-pass_cost pass_cost_of(const plan *p, const plan_pass *pass) {
-  const net_stage *s = &p->net->stages.items[pass->stage];
-  const target *t = p->target;
-  double elements = 1, bytes = 0, ops = 0;
-  for (uint32_t i = 0; i < s->loop_count; i++)
-    elements *= (double)s->extents[i];
-  for (int i = 0; i < s->n - (int)pass->live_count; i++)
-    elements *= 2;
-  for (uint32_t i = 0; i < pass->load_count + pass->store_count; i++) {
-    const plan_move *m =
-        i < pass->load_count ? &pass->loads[i] : &pass->stores[i - pass->load_count];
-    double moved = elements * pass->slot_bytes[m->slot];
-    bytes += m->coalesced ? moved : moved * 4;
-  }
-  for (uint32_t i = 0; i < pass->op_count; i++)
-    ops += elements;
-  ops += elements * t->exchange_ops * (pass->phase_count - 1);
-  return (pass_cost){t->pass_seconds, bytes / t->memory_bytes_per_second, ops / t->ops_per_second};
-}
-
-double pass_seconds(const plan *p, const plan_pass *pass) {
-  pass_cost c = pass_cost_of(p, pass);
-  return c.start + (c.memory > c.work ? c.memory : c.work);
 }

@@ -1,14 +1,9 @@
-// Net to Plan: passes, their loads and stores, slots; the choice among strategies. See plan.h.
-#include "fusion/net/live.h"
+// Net to Plan: what is known of a stage, and the choice among strategies. See plan.h.
 #include "fusion/plan/planning.h"
 
 // ---- the stage --------------------------------------------------------------------------------
 
-static uint32_t width_of(const net_stage *s, net_id value) {
-  return (uint32_t)scalar_types[s->values.items[value]].size;
-}
-
-static void find_reads(planning *p) {
+static void find_op_order(planning *p) {
   const net_stage *s = p->stage;
   size_t values = s->values.count + 1;
   p->defined = NEW_ARRAY(p->memory, uint32_t, values);
@@ -37,74 +32,21 @@ static bool is_stored(const net_stage *s, net_id value) {
   return false;
 }
 
-static int log2_floor(uint64_t x) { return x ? f2_msb(x) : 0; }
-
-// ---- slots ------------------------------------------------------------------------------------
-
-typedef struct slots {
-  uint32_t count;
-  uint32_t *bytes;
-  bool *taken;
-} slots;
-
-static uint32_t take_slot(slots *s, uint32_t bytes) {
-  for (uint32_t i = 0; i < s->count; i++)
-    if (!s->taken[i] && s->bytes[i] == bytes) {
-      s->taken[i] = true;
-      return i;
-    }
-  s->bytes[s->count] = bytes;
-  s->taken[s->count] = true;
-  return s->count++;
-}
-
-// Slots for the ops [first, end) of a stage, as if they were one pass: a value's slot is free for
-// others after its last reader, unless it is stored at the end.
-static void assign_slots(const planning *p, uint32_t first, uint32_t end, const bool *loaded,
-                         const bool *kept, uint32_t *slot_of, slots *all) {
-  const net_stage *s = p->stage;
-  net_id *reads = p->reads;
-  for (net_id v = 0; v < s->values.count; v++) {
-    slot_of[v] = NET_NONE;
-    if (loaded[v])
-      slot_of[v] = take_slot(all, width_of(s, v));
-  }
-  for (uint32_t i = first; i < end; i++) {
-    const net_op *op = &s->ops.items[i];
-    uint32_t count = net_op_reads(s, op, reads);
-    for (uint32_t k = 0; k < count; k++)
-      if (p->last_read[reads[k]] == i && !kept[reads[k]])
-        all->taken[slot_of[reads[k]]] = false;
-    for (uint32_t o = 0; o < op->output_count; o++)
-      slot_of[op->outputs[o].value] = take_slot(all, width_of(s, op->outputs[o].value));
-    for (uint32_t o = 0; o < op->output_count; o++) {
-      net_id v = op->outputs[o].value;
-      if (p->first_read[v] == UINT32_MAX && !kept[v])
-        all->taken[slot_of[v]] = false;
-    }
-  }
-}
-
-static slots new_slots(const planning *p) {
-  size_t room = p->stage->values.count + 1;
-  return (slots){0, NEW_ARRAY(p->memory, uint32_t, room), NEW_ARRAY(p->memory, bool, room)};
-}
-
 // Which slots each op touches, and the dimensions of a line between passes.
 static void find_slots(planning *p) {
   const net_stage *s = p->stage;
   size_t values = s->values.count + 1;
-  bool *loaded = NEW_ARRAY(p->memory, bool, values), *kept = NEW_ARRAY(p->memory, bool, values);
+  bool *loaded = NEW_ARRAY(p->memory, bool, values), *stored = NEW_ARRAY(p->memory, bool, values);
   uint32_t *slot_of = NEW_ARRAY(p->memory, uint32_t, values);
   slots all = new_slots(p);
   uint32_t narrowest = 16;
   for (size_t i = 0; i < s->loads.count; i++)
     loaded[s->loads.items[i].value] = true;
   for (net_id v = 0; v < s->values.count; v++) {
-    kept[v] = is_stored(s, v);
+    stored[v] = is_stored(s, v);
     narrowest = width_of(s, v) < narrowest ? width_of(s, v) : narrowest;
   }
-  assign_slots(p, 0, (uint32_t)s->ops.count, loaded, kept, slot_of, &all);
+  assign_slots(p, 0, (uint32_t)s->ops.count, loaded, stored, slot_of, &all);
   p->slot_bytes = all.bytes;
   p->slot_count = all.count;
   p->op_slots = NEW_ARRAY(p->memory, uint64_t, s->ops.count + 1);
@@ -140,407 +82,6 @@ static void find_lines(planning *p) {
         line_space(&s->stores.items[i].map, s->n, line / width_of(s, s->stores.items[i].value));
 }
 
-// ---- layouts between passes -------------------------------------------------------------------
-
-// Whether the lines of a layout (address = M x) lie in both tiles.
-static bool layout_suits(f2_matrix layout, int t, f2_space a, f2_space b) {
-  f2_matrix inverse;
-  bool good = f2_inverse(layout, &inverse);
-  for (int i = 0; i < t && good; i++) {
-    uint64_t x = f2_column(inverse, i);
-    good = f2_space_has(a, x) && f2_space_has(b, x);
-  }
-  return good;
-}
-
-// A layout for what a pass with tile a writes and a pass with tile b reads: all that the tiles
-// share in the lowest address bits, as far as it may move, then other vectors that may, then unit
-// vectors. The index itself, if it is such a layout, or if they share too little for a line.
-static f2_matrix find_layout(const planning *p, f2_space a, f2_space b) {
-  int n = p->stage->n, straight = 0;
-  f2_matrix layout;
-  f2_space low = f2_space_units(n, f2_mask(p->movable));
-  f2_space both = f2_space_intersection(f2_space_intersection(a, b), low);
-  while (straight < both.dimension && f2_space_has(both, f2_unit(straight)))
-    straight++;
-  if (straight == both.dimension || both.dimension < p->t)
-    return f2_identity(n);
-  f2_space rest = f2_space_complement(both, low);
-  uint64_t columns[F2_MAX];
-  int count = 0;
-  for (int i = 0; i < both.dimension; i++)
-    columns[count++] = both.basis[i];
-  for (int i = 0; i < rest.dimension; i++)
-    columns[count++] = rest.basis[i];
-  while (count < n) {
-    columns[count] = f2_unit(count);
-    count++;
-  }
-  bool good = f2_inverse(f2_from_columns(n, n, columns), &layout);
-  assert(good);
-  (void)good;
-  return layout;
-}
-
-// Where the padding begins in a layout that moves the lowest bits of the index: the other bits are
-// the same in index and address, so a whole number of 2^movable elements goes before it.
-static uint64_t bank_layout_padding_start(const planning *p, f2_matrix layout) {
-  uint64_t start = p->padding.start, unit = f2_unit(p->movable);
-  return f2_equal(layout, f2_identity(p->stage->n)) ? start : (start + unit - 1) / unit * unit;
-}
-
-// A value that lives on after its pass: where it is kept.
-typedef struct kept_value {
-  net_id array;
-  f2_matrix layout;
-  net_map map;
-  uint64_t padding_start;  // its addresses from here on are padding (UINT64_MAX: none)
-  uint32_t live_count;
-  net_form *live;
-} kept_value;
-
-// ---- building passes --------------------------------------------------------------------------
-
-typedef struct building {
-  planning *p;
-  plan *plan;
-  const pass_tiles *tiles;
-  kept_value *kept;  // by value; array NET_NONE: not kept
-  bool free;         // PADDING_FREE: what is spilled ends where its padding begins
-} building;
-
-static uint32_t pass_of_op(const pass_tiles *t, uint32_t op) {
-  for (uint32_t i = 0; i < t->count; i++)
-    if (op < t->runs[i].end)
-      return i;
-  return t->count - 1;
-}
-
-// The pass that makes a value available: of a load that is never read, the first.
-static uint32_t pass_of_value(const building *b, net_id v) {
-  const planning *p = b->p;
-  if (p->defined[v] != UINT32_MAX)
-    return pass_of_op(b->tiles, p->defined[v]);
-  return p->first_read[v] == UINT32_MAX ? 0 : pass_of_op(b->tiles, p->first_read[v]);
-}
-
-static bool lines_in(f2_space lines, f2_space tile) { return f2_space_contains(tile, lines); }
-
-static plan_move *new_moves(const building *b, size_t room) {
-  return NEW_ARRAY(b->p->memory, plan_move, room + 1);
-}
-
-// What the pass's ops read and did not make, and what is stored as it was loaded.
-static void add_loads(building *b, uint32_t number, plan_pass *pass, bool *loaded) {
-  planning *p = b->p;
-  const net_stage *s = p->stage;
-  const run *r = &b->tiles->runs[number];
-  net_id *reads = p->reads;
-  for (uint32_t i = r->first; i < r->end; i++) {
-    uint32_t count = net_op_reads(s, &s->ops.items[i], reads);
-    for (uint32_t k = 0; k < count; k++)
-      if (p->defined[reads[k]] == UINT32_MAX || p->defined[reads[k]] < r->first)
-        loaded[reads[k]] = true;
-  }
-  for (size_t i = 0; i < s->stores.count; i++) {
-    net_id v = s->stores.items[i].value;
-    if (p->defined[v] == UINT32_MAX && pass_of_value(b, v) == number)
-      loaded[v] = true;
-  }
-  pass->loads = new_moves(b, s->values.count);
-  for (size_t i = 0; i < s->loads.count; i++) {
-    const net_load *l = &s->loads.items[i];
-    if (loaded[l->value] && b->kept[l->value].array == NET_NONE)
-      pass->loads[pass->load_count++] =
-          (plan_move){.slot = l->value,
-                      .array = l->array,
-                      .map = l->map,
-                      .padding_start = l->padding_start,
-                      .padding_value = l->padding_value,
-                      .coalesced = lines_in(p->load_lines[i], r->space)};
-  }
-  for (net_id v = 0; v < s->values.count; v++) {
-    const kept_value *k = &b->kept[v];
-    if (!loaded[v] || k->array == NET_NONE)
-      continue;
-    uint32_t line = p->target->line_bytes / width_of(s, v);
-    pass->loads[pass->load_count++] =
-        (plan_move){.slot = v,
-                    .array = k->array,
-                    .map = k->map,
-                    .padding_start = k->padding_start,
-                    .padding_value = b->free ? p->padding.values[v] : (scalar_bits){{0}},
-                    .live_count = k->live_count,
-                    .live = k->live,
-                    .coalesced = lines_in(line_space(&k->map, s->n, line), r->space)};
-  }
-}
-
-// Where a value is kept until a later pass reads it: in place of what this pass loaded in the same
-// layout and nobody reads again, or in a new array.
-static void keep(building *b, uint32_t number, plan_pass *pass, net_id v) {
-  planning *p = b->p;
-  const net_stage *s = p->stage;
-  uint32_t reader = number + 1;
-  for (uint32_t i = b->tiles->runs[number].end; i < s->ops.count; i++) {
-    net_id *reads = p->reads;
-    uint32_t count = net_op_reads(s, &s->ops.items[i], reads);
-    bool found = false;
-    for (uint32_t k = 0; k < count; k++)
-      found |= reads[k] == v;
-    if (found) {
-      reader = pass_of_op(b->tiles, i);
-      break;
-    }
-  }
-  f2_space a = b->tiles->runs[number].space, c = b->tiles->runs[reader].space;
-  kept_value *k = &b->kept[v];
-  const kept_value *over = NULL;
-  for (uint32_t i = 0; i < pass->load_count && !over; i++) {
-    net_id u = pass->loads[i].slot;
-    const kept_value *o = &b->kept[u];
-    if (o->array != NET_NONE && width_of(s, u) == width_of(s, v) &&
-        p->last_read[u] < b->tiles->runs[number].end && !o->live_count &&
-        layout_suits(o->layout, p->t, a, c)) {
-      bool used = false;
-      for (uint32_t j = 0; j < pass->store_count; j++)
-        used |= pass->stores[j].array == o->array;
-      if (!used)
-        over = o;
-    }
-  }
-  k->layout = over ? over->layout : find_layout(p, a, c);
-  k->map = net_stage_map(p->memory, s, (f2_affine){k->layout, 0});
-  k->padding_start = b->free ? bank_layout_padding_start(p, k->layout) : UINT64_MAX;
-  k->live = live_forms(p->memory, live_of_value(s, v), &k->live_count);
-  if (over) {
-    k->array = over->array;
-  } else {
-    k->array = (net_id)b->plan->arrays.count;
-    net_array array = {s->values.items[v], net_stage_elements(s), NET_TEMPORARY, 0};
-    if (b->free)
-      array.count = k->padding_start;
-    vec_push(p->memory, &b->plan->arrays, array);
-  }
-  uint32_t line = p->target->line_bytes / width_of(s, v);
-  pass->stores[pass->store_count++] =
-      (plan_move){.slot = v,
-                  .array = k->array,
-                  .map = k->map,
-                  .padding_start = k->padding_start,
-                  .live_count = k->live_count,
-                  .live = k->live,
-                  .coalesced = lines_in(line_space(&k->map, s->n, line), a)};
-}
-
-static void add_stores(building *b, uint32_t number, plan_pass *pass, bool *kept) {
-  planning *p = b->p;
-  const net_stage *s = p->stage;
-  const run *r = &b->tiles->runs[number];
-  pass->stores = new_moves(b, s->stores.count + s->values.count);
-  for (size_t i = 0; i < s->stores.count; i++) {
-    const net_store *o = &s->stores.items[i];
-    if (pass_of_value(b, o->value) != number)
-      continue;
-    kept[o->value] = true;
-    pass->stores[pass->store_count++] =
-        (plan_move){.slot = o->value,
-                    .array = o->array,
-                    .map = o->map,
-                    .padding_start = o->padding_start,
-                    .live_count = o->live_count,
-                    .live = o->live,
-                    .coalesced = lines_in(p->store_lines[i], r->space)};
-  }
-  for (net_id v = 0; v < s->values.count; v++) {
-    uint32_t defined = p->defined[v];
-    if (defined == UINT32_MAX || defined < r->first || defined >= r->end ||
-        p->last_read[v] == UINT32_MAX || p->last_read[v] < r->end)
-      continue;
-    kept[v] = true;
-    keep(b, number, pass, v);
-  }
-}
-
-// A complement of the tile for a pass that only moves: blocks one after the other write lines one
-// after the other (on a GPU a few per cent faster than if they read so).
-static uint64_t *blocks_in_order(const planning *p, const plan_pass *pass) {
-  const net_stage *s = p->stage;
-  uint64_t *blocks = NEW_ARRAY(p->memory, uint64_t, s->n - pass->tile.dimension + 1);
-  f2_space held = pass->tile;
-  int count = 0;
-  for (int i = 0; i <= s->n; i++) {
-    f2_space lines = i < 31 && i < s->n ? line_space(&pass->stores[0].map, s->n, UINT32_C(2) << i)
-                                        : f2_space_full(s->n);
-    for (int k = 0; k < lines.dimension; k++)
-      if (f2_space_insert(&held, lines.basis[k]))
-        blocks[count++] = lines.basis[k];
-  }
-  return blocks;
-}
-
-// A basis of a complement of the tile, inside the kernels of the ops' coordinates as far as
-// possible.
-static uint64_t *find_blocks(const planning *p, const plan_pass *pass) {
-  const net_stage *s = p->stage;
-  if (pass->op_count == 0 && pass->store_count && p->target->lane_bytes == 0 && !p->strategy->plain)
-    return blocks_in_order(p, pass);
-  f2_space forms = f2_space_zero(s->n), v = pass->tile;
-  for (uint32_t i = 0; i < pass->op_count; i++) {
-    const net_op *op = &s->ops.items[pass->ops[i]];
-    for (uint32_t k = 0; k < op->k; k++)
-      f2_space_insert(&forms, op->coordinates[k].mask);
-  }
-  f2_space inside = f2_space_complement(v, f2_space_orthogonal(forms));
-  f2_space rest = f2_space_complement(f2_space_sum(v, inside), f2_space_full(s->n));
-  uint64_t *blocks = NEW_ARRAY(p->memory, uint64_t, s->n - v.dimension + 1);
-  for (int i = 0; i < inside.dimension; i++)
-    blocks[i] = inside.basis[i];
-  for (int i = 0; i < rest.dimension; i++)
-    blocks[inside.dimension + i] = rest.basis[i];
-  return blocks;
-}
-
-// Blocks in which all that the pass stores is dead.
-static void find_live(const planning *p, plan_pass *pass) {
-  pass->live = NEW_ARRAY(p->memory, net_form, p->stage->n + 1);
-  if (!pass->store_count)
-    return;
-  for (uint32_t i = 0; i < pass->stores[0].live_count; i++) {
-    net_form f = pass->stores[0].live[i];
-    bool common = true;
-    for (int k = 0; k < pass->tile.dimension; k++)
-      common &= !f2_dot(f.mask, pass->tile.basis[k]);
-    for (uint32_t o = 1; o < pass->store_count; o++) {
-      bool found = false;
-      for (uint32_t k = 0; k < pass->stores[o].live_count; k++)
-        found |= pass->stores[o].live[k].mask == f.mask &&
-                 pass->stores[o].live[k].constant == f.constant;
-      common &= found;
-    }
-    if (common && pass->live_count < (uint32_t)p->stage->n)
-      pass->live[pass->live_count++] = f;
-  }
-}
-
-// Whether the indices from `start` on are those whose addresses are: the map permutes the lowest j
-// bits only, and a whole number of 2^j elements lies before `start`.
-static bool keeps_padding(const net_map *m, int n, uint64_t start) {
-  f2_affine bits;
-  int shift, j = n;
-  if (!net_map_affine(m, n, &bits, &shift) || shift || m->offset || bits.c || bits.a.rows != n)
-    return false;
-  while (j > 0 && bits.a.row[j - 1] == f2_unit(j - 1))
-    j--;
-  for (int i = 0; i < j; i++)
-    if (bits.a.row[i] & ~f2_mask(j))
-      return false;
-  return (start & f2_mask(j)) == 0;
-}
-
-// The index from which on a pass stores nothing.
-static void find_padding_start(const building *b, plan_pass *pass) {
-  uint64_t start = pass->store_count && b->free ? 0 : UINT64_MAX;
-  for (uint32_t i = 0; i < pass->store_count && start != UINT64_MAX; i++) {
-    const plan_move *m = &pass->stores[i];
-    if (!keeps_padding(&m->map, b->p->stage->n, m->padding_start))
-      start = UINT64_MAX;
-    else if (m->padding_start > start)
-      start = m->padding_start;
-  }
-  pass->padding_start = start;
-}
-
-// Longer lines: vectors that step on from the lines of what is loaded and stored, in turn.
-static void lengthen_lines(const planning *p, run *r, bool loads, bool stores, int most) {
-  const net_stage *s = p->stage;
-  for (int i = 0; i < s->n && i < 31; i++)
-    for (size_t m = 0; m < s->loads.count + s->stores.count; m++) {
-      bool load = m < s->loads.count;
-      const net_map *map = load ? &s->loads.items[m].map : &s->stores.items[m - s->loads.count].map;
-      f2_space line = line_space(map, s->n, UINT32_C(2) << i);
-      for (int k = 0; k < line.dimension && (load ? loads : stores); k++)
-        if (r->space.dimension < most)
-          f2_space_insert(&r->space, line.basis[k]);
-    }
-}
-
-// A tile at least as large as what a thread holds, so that a block is worth its addresses and all
-// lanes have something to do: with unit vectors, the lowest first. Where lanes are threads and
-// nothing is to be computed, larger, for long lines.
-static void widen_tile(const planning *p, const pass_tiles *tiles, uint32_t number) {
-  enum { ENOUGH = 10, ENOUGH_FOR_WARPS = 11, LONG_LINES = 13, LONG_LINE_BYTES = 1 << 15 };
-  run *r = &tiles->runs[number];
-  bool warps = p->target->lane_bytes == 0;
-  int lines = log2_floor(LONG_LINE_BYTES / (p->moved_bytes ? p->moved_bytes : 1));
-  int enough = !warps                ? ENOUGH
-               : p->stage->ops.count ? ENOUGH_FOR_WARPS
-               : lines > LONG_LINES  ? lines
-                                     : LONG_LINES;
-  int room = plan_room(p, r), most = room < enough ? room : enough;
-  if (warps)
-    lengthen_lines(p, r, number == 0, number + 1 == tiles->count, most);
-  for (int i = 0; i < p->stage->n && r->space.dimension < most; i++)
-    f2_space_insert(&r->space, f2_unit(i));
-}
-
-static void build_pass(building *b, uint32_t number) {
-  planning *p = b->p;
-  const net_stage *s = p->stage;
-  const run *r = &b->tiles->runs[number];
-  size_t values = s->values.count + 1;
-  bool *loaded = NEW_ARRAY(p->memory, bool, values), *kept = NEW_ARRAY(p->memory, bool, values);
-  plan_pass pass = {.stage = p->stage_number, .tile = r->space, .op_count = r->end - r->first};
-  pass.ops = NEW_ARRAY(p->memory, uint32_t, pass.op_count + 1);
-  for (uint32_t i = 0; i < pass.op_count; i++)
-    pass.ops[i] = r->first + i;
-  add_loads(b, number, &pass, loaded);
-  add_stores(b, number, &pass, kept);
-  // A value that later passes load again may not be overwritten in its slot for good: slots are per
-  // pass, so only what this pass stores is kept.
-  pass.slot_of = NEW_ARRAY(p->memory, uint32_t, values);
-  slots all = new_slots(p);
-  uint32_t *last_read = p->last_read;
-  uint32_t *within = NEW_ARRAY(p->memory, uint32_t, values);
-  for (net_id v = 0; v < s->values.count; v++)
-    within[v] = last_read[v];
-  net_id *reads = p->reads;
-  for (uint32_t i = r->first; i < r->end; i++) {
-    uint32_t count = net_op_reads(s, &s->ops.items[i], reads);
-    for (uint32_t k = 0; k < count; k++)
-      within[reads[k]] = i;
-  }
-  p->last_read = within;
-  assign_slots(p, r->first, r->end, loaded, kept, pass.slot_of, &all);
-  p->last_read = last_read;
-  pass.slot_count = all.count;
-  pass.slot_bytes = all.bytes;
-  for (uint32_t i = 0; i < pass.load_count; i++)
-    pass.loads[i].slot = pass.slot_of[pass.loads[i].slot];
-  for (uint32_t i = 0; i < pass.store_count; i++)
-    pass.stores[i].slot = pass.slot_of[pass.stores[i].slot];
-  find_live(p, &pass);
-  find_padding_start(b, &pass);
-  pass.blocks = find_blocks(p, &pass);
-  if (p->target->lane_bytes)
-    plan_phases(p->memory, s, p->target, &pass);
-  else
-    plan_warps(p, &pass);
-  pass.seconds = pass_seconds(b->plan, &pass);
-  vec_push(p->memory, &b->plan->passes, pass);
-}
-
-static void build_passes(planning *p, plan *into, const pass_tiles *tiles) {
-  building b = {p, into, tiles, NEW_ARRAY(p->memory, kept_value, p->stage->values.count + 1),
-                into->padding[p->stage_number] == PADDING_FREE};
-  for (net_id v = 0; v < p->stage->values.count; v++)
-    b.kept[v].array = NET_NONE;
-  for (uint32_t i = 0; i < tiles->count && !p->strategy->plain; i++)
-    widen_tile(p, tiles, i);
-  for (uint32_t i = 0; i < tiles->count; i++)
-    build_pass(&b, i);
-}
-
 // ---- choosing ---------------------------------------------------------------------------------
 
 static double seconds_of(const plan *p) {
@@ -551,7 +92,7 @@ static double seconds_of(const plan *p) {
 }
 
 // Takes what was added to a plan off it again.
-static plan cut_tail(arena *a, plan *p, size_t arrays, size_t passes) {
+static plan take_off_tail(arena *a, plan *p, size_t arrays, size_t passes) {
   plan tail = {0};
   for (size_t i = arrays; i < p->arrays.count; i++)
     vec_push(a, &tail.arrays, p->arrays.items[i]);
@@ -594,18 +135,18 @@ static uint64_t busy_elements(const net_stage *s) {
 // in registers and smaller tiles, so that all of it has something to do. Measured for sorting
 // networks on an H200 (docs/benchmarks.md): with 2^14 to 2^18 keys up to 1.9 times as fast as large
 // tiles.
-const target *plan_stage_target(arena *a, const target *machine, const net_stage *s) {
+const target *plan_stage_target(arena *a, const target *t, const net_stage *s) {
   static const struct {
     int elements, tile, registers;  // log2: at most, of 4-byte elements, of a thread
   } rows[] = {{10, 10, 3}, {12, 12, 5}, {14, 10, 3}, {16, 11, 3},
               {19, 12, 4}, {23, 13, 5}, {64, 14, 5}};
-  if (!machine->adapts || s->ops.count == 0)
-    return machine;
+  if (!t->adapts || s->ops.count == 0)
+    return t;
   size_t i = 0;
   while (log2_floor(busy_elements(s)) > rows[i].elements)
     i++;
   target *own = NEW(a, target);
-  *own = *machine;
+  *own = *t;
   if (own->register_bytes > UINT32_C(4) << rows[i].registers)
     own->register_bytes = UINT32_C(4) << rows[i].registers;
   if (own->tile_bytes > UINT64_C(4) << rows[i].tile)
@@ -621,7 +162,7 @@ static void plan_stage(arena *a, plan *p, uint32_t number, const strategy_row *a
                 .target = plan_stage_target(a, p->target, &p->net->stages.items[number]),
                 .stage_number = number,
                 .stage = &p->net->stages.items[number]};
-  find_reads(&s);
+  find_op_order(&s);
   find_slots(&s);
   find_lines(&s);
   find_padding(&s, p);
@@ -637,7 +178,7 @@ static void plan_stage(arena *a, plan *p, uint32_t number, const strategy_row *a
     if (!tiles || (p->strategy[number] && tiles->count > best.passes.count))
       continue;
     build_passes(&s, p, tiles);
-    plan candidate = cut_tail(a, p, arrays, passes);
+    plan candidate = take_off_tail(a, p, arrays, passes);
     if (p->strategy[number] && seconds_of(&candidate) >= seconds_of(&best))
       continue;
     best = candidate;
@@ -654,17 +195,17 @@ static void plan_stage(arena *a, plan *p, uint32_t number, const strategy_row *a
     vec_push(a, &p->passes, best.passes.items[i]);
 }
 
-plan *plan_make(arena *a, const net *t, const target *machine, const plan_strategy *strategy) {
+plan *plan_make(arena *a, const net *n, const target *t, const plan_strategy *strategy) {
   const strategy_row *asked = strategy ? strategy_row_of(strategy->name) : NULL;
   plan *p = NEW(a, plan);
-  t = plan_rewritten(a, t, asked);
-  *p = (plan){.net = t, .target = machine};
-  p->strategy = NEW_ARRAY(a, const char *, t->stages.count + 1);
-  p->padding = NEW_ARRAY(a, plan_padding, t->stages.count + 1);
-  p->padding_values = NEW_ARRAY(a, scalar_bits *, t->stages.count + 1);
-  for (size_t i = 0; i < t->arrays.count; i++)
-    vec_push(a, &p->arrays, t->arrays.items[i]);
-  for (uint32_t i = 0; i < t->stages.count; i++)
+  n = plan_rewritten(a, n, asked);
+  *p = (plan){.net = n, .target = t};
+  p->strategy = NEW_ARRAY(a, const char *, n->stages.count + 1);
+  p->padding = NEW_ARRAY(a, plan_padding, n->stages.count + 1);
+  p->padding_values = NEW_ARRAY(a, scalar_bits *, n->stages.count + 1);
+  for (size_t i = 0; i < n->arrays.count; i++)
+    vec_push(a, &p->arrays, n->arrays.items[i]);
+  for (uint32_t i = 0; i < n->stages.count; i++)
     plan_stage(a, p, i, asked);
   return p;
 }

@@ -1,5 +1,8 @@
 // The Plan: a Net as few passes over memory, each pass as phases in registers.
 //
+// In: a Net, and a target (target.h) whose lines, fast memory and registers decide the sizes below.
+// Out: the Plan of which kernels/ makes text.
+//
 // A PASS executes consecutive ops of one stage, tile by tile. A TILE is a coset of a subspace V of
 // the stage's index space that contains all the ops' directions: it is loaded into fast memory,
 // worked on, and stored. Between two passes of a stage the values that live on lie in arrays, in
@@ -21,6 +24,18 @@
 // Blocks: the cosets of V. `blocks` is a basis of a complement of V, chosen where possible inside
 // the kernels of the ops' coordinates, like L and T: then which element of a pair an index is
 // depends on its register only, and directions are STATIC.
+//
+//   strategy.c  the table of strategies
+//   spaces.c    subspaces of the index space: lines of arrays, directions and coordinates of ops
+//   passes.c    which ops share a pass
+//   moves.c     the passes of stages that only move elements
+//   padding.c   which padding need not be in memory
+//   plan.c      a stage: its slots, the strategies, the cheapest
+//   build.c     a pass: its loads and stores, blocks, arrays between passes
+//   phases.c    its phases where lanes are those of vector registers
+//   warps.c     its phases where lanes are threads
+//   cost.c      what it costs
+//   verify.c, facts.c, print.c, read.c
 #ifndef PERMC_FUSION_PLAN_PLAN_H
 #define PERMC_FUSION_PLAN_PLAN_H
 
@@ -93,10 +108,10 @@ const plan_strategy *plan_strategy_named(const char *name);  // or NULL
 // The plan by that strategy where it applies; elsewhere, and for NULL, the cheapest by the cost
 // model. Deterministic. `net` has been accepted by net_verify and must outlive the plan (whose net
 // is another where a strategy takes two passes for a permutation).
-plan *plan_make(arena *a, const net *t, const target *target, const plan_strategy *strategy);
+plan *plan_make(arena *a, const net *n, const target *t, const plan_strategy *strategy);
 // What the plan of a stage is made for: the target itself, or where it adapts, one with as much of
 // its tile and its registers as the stage's elements are worth.
-const target *plan_stage_target(arena *a, const target *machine, const net_stage *s);
+const target *plan_stage_target(arena *a, const target *t, const net_stage *s);
 // The one move of `count` from or to an array; NULL: there is none, or several.
 const plan_move *plan_only_move(const plan_move *moves, uint32_t count, net_id array);
 // Whether one access may have several neighbours, where lanes are threads: no element of the move
@@ -112,5 +127,47 @@ void plan_print(text *out, const plan *p);
 // NULL in *wrong: the plan of that text, its net and its target. Otherwise a sentence with the
 // line.
 plan *plan_read(arena *a, const char *string, const char **wrong);
+
+// ---- facts (plan/facts.c) ----------------------------------------------------------------------
+
+// What a plan comes to: counts, bytes, seconds. For `permc explain` and the structure lines of
+// tests.
+//
+//   the paper's sorter, n = 24, i32, target line128-tile128k
+//
+//   columns 300, all static    ops on two or more elements; which of them an element is follows
+//   maps 0                     from its register alone
+//   passes 14, permutations 0  passes over memory; those among them that only move elements
+//   copies 0                   passes that leave every element in its place: not counted as passes
+//   exchanges 70               between the phases of passes
+typedef enum plan_pass_kind {
+  PLAN_WORK,  // executes ops
+  PLAN_MOVE,  // only moves elements
+  PLAN_COPY   // moves whole arrays, or parts of them, as they are
+} plan_pass_kind;
+
+typedef enum plan_bound { PLAN_BY_MEMORY, PLAN_BY_WORK, PLAN_BY_START } plan_bound;
+
+typedef struct plan_pass_facts {
+  plan_pass_kind kind;
+  uint32_t columns, static_columns, maps, exchanges;
+  uint64_t bytes_read, bytes_written;  // each element once, and only where there are elements
+  plan_bound bound;                    // what takes the longest
+} plan_pass_facts;
+
+typedef struct plan_facts {
+  uint64_t columns, static_columns, maps;
+  uint64_t passes, permutations, copies, exchanges;
+  uint64_t bytes_read, bytes_written;
+  uint64_t temporaries, temporary_bytes;  // arrays that are neither arguments nor results
+  double seconds;
+} plan_facts;
+
+plan_pass_facts plan_pass_facts_of(const plan *p, size_t pass);
+plan_facts plan_facts_of(const plan *p);
+
+// How many dimensions the tile lacks to hold whole lines of the move's array. 0 where it holds
+// them.
+int plan_missing_dimensions(const plan *p, const plan_pass *pass, const plan_move *m);
 
 #endif

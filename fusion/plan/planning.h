@@ -1,4 +1,4 @@
-// Private to fusion/plan*.c: a stage while passes are being found for it.
+// Private to fusion/plan: a stage while passes are being found for it.
 #ifndef PERMC_FUSION_PLAN_PLANNING_H
 #define PERMC_FUSION_PLAN_PLANNING_H
 
@@ -65,9 +65,26 @@ struct pass_tiles {
   run *runs;  // spaces are the tiles V
 };
 
+static inline int log2_floor(uint64_t x) { return x ? f2_msb(x) : 0; }
+static inline int smaller_of(int a, int b) { return a < b ? a : b; }
+static inline uint32_t width_of(const net_stage *s, net_id value) {
+  return (uint32_t)scalar_types[s->values.items[value]].size;
+}
+
+// ---- subspaces of the index space (plan/spaces.c) --------------------------------------------
+
+// The masks of a map's rows, if there are at most F2_MAX of them.
+bool map_matrix(const net_map *m, int n, f2_matrix *rows);
 // What a tile must contain so that the map's lines of 2^t elements are whole (as far as its rows
 // allow).
 f2_space line_space(const net_map *m, int n, uint32_t line_elements);
+// The masks of the coordinates of the ops [first, end) of a pass.
+f2_space coordinate_forms(const net_stage *s, const plan_pass *pass, uint32_t first, uint32_t end);
+f2_space op_directions(const net_stage *s, const plan_pass *pass, uint32_t i);
+int most_directions(const net_stage *s, const plan_pass *pass);  // of one op of the pass
+
+// ---- tiles of passes --------------------------------------------------------------------------
+
 // The most dimensions of a tile for the slots of a run.
 int plan_room(const planning *p, const run *r);
 
@@ -84,11 +101,34 @@ pass_tiles *plan_unit_tiles(planning *p);
 // not tiled.
 const net *plan_rewritten(arena *a, const net *t, const strategy_row *strategy);
 
+// ---- passes from tiles (plan/build.c) --------------------------------------------------------
+
+// Slots while they are being assigned.
+typedef struct slots {
+  uint32_t count;
+  uint32_t *bytes;
+  bool *taken;
+} slots;
+slots new_slots(const planning *p);
+// Slots for the ops [first, end) of a stage, as if they were one pass: a value's slot is free for
+// others after its last reader, unless it is stored at the end.
+void assign_slots(const planning *p, uint32_t first, uint32_t end, const bool *loaded,
+                  const bool *stored, uint32_t *slot_of, slots *all);
+// Adds the passes of the tiles, and the arrays between them, to the plan.
+void build_passes(planning *p, plan *into, const pass_tiles *tiles);
+
+// ---- phases -----------------------------------------------------------------------------------
+
 // Finds phases for a pass whose tile, ops, loads and stores are set (plan/phases.c).
-void plan_phases(arena *a, const net_stage *s, const target *target, plan_pass *pass);
+void plan_phases(arena *a, const net_stage *s, const target *t, plan_pass *pass);
 // The same for a target whose lanes are threads (plan/warps.c).
 void plan_warps(const planning *p, plan_pass *pass);
 enum { PLAN_THREAD_BITS = 10 };  // at most 2^10 threads share a tile
+// log2 of the elements of every slot that a thread has registers for: single ones, or vectors of 2^l.
+int register_bits(const target *t, const plan_pass *pass, int l);
+
+// ---- cost (plan/cost.c) -----------------------------------------------------------------------
+
 // Predicted seconds: of starting the pass, and of what it then does at the same time, memory and
 // arithmetic.
 typedef struct pass_cost {

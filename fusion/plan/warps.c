@@ -32,17 +32,13 @@ typedef struct warps {
   VEC(plan_phase) phases;
 } warps;
 
-static int least(int a, int b) { return a < b ? a : b; }
-
 // The vectors that add 1, 2, 4, ... to an address, at most so many, as far as there are such in the
 // tile.
 static lanes line_vectors(const warps *w, const net_map *m, int most) {
   lanes found = {0};
-  if (m->row_count > F2_MAX)
+  f2_matrix rows;
+  if (!map_matrix(m, w->stage->n, &rows))
     return found;
-  f2_matrix rows = f2_zero((int)m->row_count, w->stage->n);
-  for (uint32_t i = 0; i < m->row_count; i++)
-    rows.row[i] = m->rows[i].form.mask;
   for (uint32_t i = 0; i < m->row_count && found.count < most; i++) {
     uint64_t x;
     uint32_t row = 0;
@@ -63,18 +59,18 @@ typedef struct line {
   lanes wide, lanes;
 } line;
 
-static line line_of(const warps *w, const plan_move *m) {
+static line lines_of_move(const warps *w, const plan_move *m) {
   uint32_t bytes = w->pass->slot_bytes[m->slot];
   int wide = w->strategy->plain || !plan_move_is_wide(w->pass, m) || bytes >= w->wide_bytes
                  ? 0
-                 : least(f2_msb(w->wide_bytes / bytes), w->r);
+                 : smaller_of(f2_msb(w->wide_bytes / bytes), w->r);
   line found = {.lanes = line_vectors(w, &m->map, wide + w->l)};
   if (found.lanes.count > w->l) {
     found.wide.count = wide = found.lanes.count - w->l;
     memcpy(found.wide.basis, found.lanes.basis, (size_t)wide * sizeof(uint64_t));
     memmove(found.lanes.basis, found.lanes.basis + wide, (size_t)w->l * sizeof(uint64_t));
   }
-  found.lanes.count = least(found.lanes.count, w->l);
+  found.lanes.count = smaller_of(found.lanes.count, w->l);
   return found;
 }
 
@@ -91,41 +87,28 @@ static f2_space lanes_of(const warps *w, const plan_phase *phase) {
   return f2_span(w->stage->n, (int)phase->l, phase->basis + phase->r);
 }
 
-// The coordinates of the ops [first, end) of the pass.
-static f2_space forms_of(const warps *w, uint32_t first, uint32_t end) {
-  f2_space forms = f2_space_zero(w->stage->n);
-  for (uint32_t i = first; i < end; i++) {
-    const net_op *op = &w->stage->ops.items[w->pass->ops[i]];
-    for (uint32_t k = 0; k < op->k; k++)
-      f2_space_insert(&forms, op->coordinates[k].mask);
-  }
-  return forms;
-}
-
 // Whether a phase with these directions and coordinates can have the lanes, every direction static.
-static bool suits(const warps *w, f2_space d, f2_space forms, const lanes *wanted) {
+static bool can_have_lanes(const warps *w, f2_space d, f2_space forms, const lanes *wanted) {
   f2_space lines = span_of(w, wanted);
   return f2_space_sum(d, lines).dimension == d.dimension + lines.dimension &&
          f2_space_contains(f2_space_orthogonal(forms), lines) &&
          d.dimension + w->l <= w->pass->tile.dimension;
 }
 
-// Takes vectors of `from` that are not in *held until `count` are in *to.
-static void take(uint64_t *to, uint32_t *have, uint32_t count, f2_space from, f2_space *held) {
-  for (int i = 0; i < from.dimension && *have < count; i++)
-    if (f2_space_insert(held, from.basis[i]))
-      to[(*have)++] = from.basis[i];
+// Adds vectors of `from` that are not in *held, until `count` are in *to.
+static void add_vectors(uint64_t *to, uint32_t *have, uint32_t count, int from_count,
+                        const uint64_t *from, f2_space *held) {
+  for (int i = 0; i < from_count && *have < count; i++)
+    if (f2_space_insert(held, from[i]))
+      to[(*have)++] = from[i];
 }
 
-static void take_kept(uint64_t *to, uint32_t *have, uint32_t count, const lanes *from,
-                      f2_space *held) {
-  for (int i = 0; i < from->count && *have < count; i++)
-    if (f2_space_insert(held, from->basis[i]))
-      to[(*have)++] = from->basis[i];
+static void add_basis(uint64_t *to, uint32_t *have, uint32_t count, f2_space from, f2_space *held) {
+  add_vectors(to, have, count, from.dimension, from.basis, held);
 }
 
 // The vectors of the kernel that differ from these by directions, where there are such.
-static lanes turned(const lanes *from, f2_space kernel, const lanes *d) {
+static lanes moved_into_kernel(const lanes *from, f2_space kernel, const lanes *d) {
   lanes found = {0};
   uint64_t basis[2 * F2_MAX], c;
   f2_space all = kernel;
@@ -145,7 +128,7 @@ static lanes turned(const lanes *from, f2_space kernel, const lanes *d) {
   return found;
 }
 
-static void keep_last(warps *w, const plan_phase *p) {
+static void remember_phase(warps *w, const plan_phase *p) {
   w->last.count = w->pass->tile.dimension;
   for (int i = 0; i < w->last.count; i++)
     w->last.basis[i] = p->basis[((uint32_t)i + p->r) % (uint32_t)w->last.count];
@@ -155,11 +138,12 @@ static void keep_last(warps *w, const plan_phase *p) {
 // d, the directions. Whatever else is chosen lies in the kernel of the ops' coordinates, as far as
 // possible.
 // What stays as it was in the phase before needs no address of its own: so lanes and threads are
-// those of before where they can be, turned into the kernel along the directions.
+// those of before where they can be, moved into the kernel along the directions.
 static plan_phase new_phase(warps *w, uint32_t first, uint32_t end, const lanes *d,
                             const lanes *wanted) {
   f2_space v = w->pass->tile, held = f2_space_sum(span_of(w, d), span_of(w, wanted));
-  f2_space kernel = f2_space_intersection(f2_space_orthogonal(forms_of(w, first, end)), v);
+  f2_space kernel = f2_space_intersection(
+      f2_space_orthogonal(coordinate_forms(w->stage, w->pass, first, end)), v);
   plan_phase p = {.first_op = first, .op_count = end - first, .r = (uint32_t)w->r};
   p.l = (uint32_t)w->l;
   uint64_t *basis = p.basis = NEW_ARRAY(w->memory, uint64_t, v.dimension + 1);
@@ -168,30 +152,30 @@ static plan_phase new_phase(warps *w, uint32_t first, uint32_t end, const lanes 
     basis[registers] = d->basis[registers];
   memcpy(basis + p.r, wanted->basis, lane_count * sizeof *basis);
   uint32_t rest = (uint32_t)v.dimension - p.r - p.l;
-  lanes kept = turned(&w->last, kernel, d);
-  take_kept(basis + p.r, &lane_count, p.l, &kept, &held);
-  take(basis + p.r, &lane_count, p.l, kernel, &held);
-  take(basis + p.r, &lane_count, p.l, v, &held);
-  take(basis, &registers, p.r, kernel, &held);
-  take(basis, &registers, p.r, v, &held);
-  take_kept(basis + p.r + p.l, &threads, rest, &kept, &held);
-  take(basis + p.r + p.l, &threads, rest, kernel, &held);
-  take(basis + p.r + p.l, &threads, rest, v, &held);
+  lanes before = moved_into_kernel(&w->last, kernel, d);
+  add_vectors(basis + p.r, &lane_count, p.l, before.count, before.basis, &held);
+  add_basis(basis + p.r, &lane_count, p.l, kernel, &held);
+  add_basis(basis + p.r, &lane_count, p.l, v, &held);
+  add_basis(basis, &registers, p.r, kernel, &held);
+  add_basis(basis, &registers, p.r, v, &held);
+  add_vectors(basis + p.r + p.l, &threads, rest, before.count, before.basis, &held);
+  add_basis(basis + p.r + p.l, &threads, rest, kernel, &held);
+  add_basis(basis + p.r + p.l, &threads, rest, v, &held);
   assert(registers == p.r && lane_count == p.l && threads == rest);
-  keep_last(w, &p);
+  remember_phase(w, &p);
   return p;
 }
 
-static void add_ops(warps *w, uint32_t first, uint32_t end, f2_space d) {
+static void add_op_phase(warps *w, uint32_t first, uint32_t end, f2_space d) {
   lanes load = {0}, store = {0}, directions = {.count = d.dimension};
   memcpy(directions.basis, d.basis, sizeof directions.basis);
   if (first == 0 && w->pass->load_count)
     load = line_vectors(w, &w->pass->loads[0].map, w->l);
   if (end == w->pass->op_count && w->pass->store_count)
     store = line_vectors(w, &w->pass->stores[0].map, w->l);
-  f2_space forms = forms_of(w, first, end);
-  bool loads = load.count > 0 && suits(w, d, forms, &load);
-  bool stores = store.count > 0 && suits(w, d, forms, &store);
+  f2_space forms = coordinate_forms(w->stage, w->pass, first, end);
+  bool loads = load.count > 0 && can_have_lanes(w, d, forms, &load);
+  bool stores = store.count > 0 && can_have_lanes(w, d, forms, &store);
   plan_phase phase = new_phase(w, first, end, &directions,
                                loads    ? &load
                                : stores ? &store
@@ -200,26 +184,25 @@ static void add_ops(warps *w, uint32_t first, uint32_t end, f2_space d) {
 }
 
 // Phases with ops: each takes ops while their directions fit into the registers.
-static void add_all_ops(warps *w) {
+static void add_op_phases(warps *w) {
   f2_space d = f2_space_zero(w->stage->n);
   uint32_t first = 0;
   for (uint32_t i = 0; i < w->pass->op_count; i++) {
-    const net_op *op = &w->stage->ops.items[w->pass->ops[i]];
-    f2_space own = f2_span(w->stage->n, (int)op->k, op->directions), wider = f2_space_sum(d, own);
+    f2_space own = op_directions(w->stage, w->pass, i), wider = f2_space_sum(d, own);
     if (wider.dimension > w->r) {
-      add_ops(w, first, i, d);
+      add_op_phase(w, first, i, d);
       first = i;
       wider = own;
     }
     d = wider;
   }
   if (w->pass->op_count)
-    add_ops(w, first, w->pass->op_count, d);
+    add_op_phase(w, first, w->pass->op_count, d);
 }
 
 // Whether a phase has whole lines as lanes, or as lanes and registers.
 static bool has_line(const warps *w, const plan_move *m, size_t from, size_t to) {
-  line wide = line_of(w, m);
+  line wide = lines_of_move(w, m);
   lanes narrow = line_vectors(w, &m->map, w->l);
   for (size_t i = from; i < to; i++) {
     const plan_phase *p = &w->phases.items[i];
@@ -234,7 +217,7 @@ static bool has_line(const warps *w, const plan_move *m, size_t from, size_t to)
 
 // What is not the wide vectors themselves turns over none of their address bits: every thread's
 // accesses are whole.
-static void align(const warps *w, plan_phase *phase, const net_map *m, const lanes *wide) {
+static void align_accesses(const warps *w, plan_phase *phase, const net_map *m, const lanes *wide) {
   for (int i = wide->count; i < w->pass->tile.dimension; i++)
     for (uint32_t r = 0; r < m->row_count; r++)
       for (int k = 0; k < wide->count; k++)
@@ -253,24 +236,24 @@ static lanes iterations_of(const warps *w) {
     lines = f2_space_sum(lines, span_of(w, &own));
   }
   f2_space rest = f2_space_complement(lines, p->tile);
-  found.count = least(rest.dimension, w->r);
+  found.count = smaller_of(rest.dimension, w->r);
   memcpy(found.basis, rest.basis, (size_t)found.count * sizeof(uint64_t));
   return found;
 }
 
 // A phase without ops for each line that none of the phases at that end has as lanes.
-static void add_moves(warps *w, const plan_move *moves, uint32_t count, size_t from, size_t to,
-                      uint32_t at) {
+static void add_move_phases(warps *w, const plan_move *moves, uint32_t count, size_t from,
+                            size_t to, uint32_t at) {
   size_t added = w->phases.count;
   for (uint32_t i = 0; i < count; i++) {
     if (has_line(w, &moves[i], from, to) || has_line(w, &moves[i], added, w->phases.count))
       continue;
-    line lines = line_of(w, &moves[i]);
+    line lines = lines_of_move(w, &moves[i]);
     if (w->strategy->plain)
       lines.wide = w->iterations;
     plan_phase phase = new_phase(w, at, at, &lines.wide, &lines.lanes);
     if (!w->strategy->plain)
-      align(w, &phase, &moves[i].map, &lines.wide);
+      align_accesses(w, &phase, &moves[i].map, &lines.wide);
     vec_push(w->memory, &w->phases, phase);
   }
 }
@@ -279,11 +262,11 @@ static void add_moves(warps *w, const plan_move *moves, uint32_t count, size_t f
 // K_k the span of basis[k], basis[k + 1], ... Each K_k is a common complement of the first k lanes
 // before and the first k after, so that also half or a quarter of a warp, which is what the banks
 // serve at once where elements have 8 or 16 bytes, is free of conflicts. One step: the next lane
-// before has one vector in K_k, the next lane after another, and a hyperplane of K_k avoids both.
-// A hyperplane of k that has neither p nor q, and of what is wanted as much as can be, the first
+// before has one vector in K_k, the next lane after another, and a hyperplane_without of K_k avoids both.
+// A hyperplane_without of k that has neither p nor q, and of what is wanted as much as can be, the first
 // first.
-static f2_space hyperplane(f2_space k, uint64_t p, uint64_t q, uint32_t count,
-                           const uint64_t *wanted) {
+static f2_space hyperplane_without(f2_space k, uint64_t p, uint64_t q, uint32_t count,
+                                   const uint64_t *wanted) {
   f2_space h = f2_space_zero(k.n);
   f2_space_insert(&h, p ^ q);
   for (uint32_t i = 0; i < count + (uint32_t)k.dimension; i++) {
@@ -296,8 +279,8 @@ static f2_space hyperplane(f2_space k, uint64_t p, uint64_t q, uint32_t count,
 }
 
 // A phase's vectors under the projection to k along `low`, which with it makes the tile.
-static lanes projected(f2_space k, uint32_t low_count, const uint64_t *low, const plan_phase *p,
-                       uint32_t d) {
+static lanes projected_phase(f2_space k, uint32_t low_count, const uint64_t *low,
+                             const plan_phase *p, uint32_t d) {
   lanes out = {.count = (int)d};
   uint64_t basis[F2_MAX], c;
   memcpy(basis, low, low_count * sizeof *basis);
@@ -313,7 +296,7 @@ static lanes projected(f2_space k, uint32_t low_count, const uint64_t *low, cons
   return out;
 }
 
-static lanes within(const lanes *from, f2_space space) {
+static lanes vectors_within(const lanes *from, f2_space space) {
   lanes found = {0};
   for (int i = 0; i < from->count; i++)
     if (f2_space_has(space, from->basis[i]))
@@ -324,9 +307,10 @@ static lanes within(const lanes *from, f2_space space) {
 // A basis of k in which registers have coordinates of their own, before and after, as far as can
 // be: then what a register adds to an address is a constant of the instruction. Of the phases' own
 // vectors if possible: then each thread bit is one address bit.
-static void separate(f2_space k, uint32_t l, uint64_t *basis, const plan_phase *before,
-                     const plan_phase *after, uint32_t d) {
-  lanes vectors[2] = {projected(k, l, basis, before, d), projected(k, l, basis, after, d)};
+static void separate_registers(f2_space k, uint32_t l, uint64_t *basis, const plan_phase *before,
+                               const plan_phase *after, uint32_t d) {
+  lanes vectors[2] = {projected_phase(k, l, basis, before, d),
+                      projected_phase(k, l, basis, after, d)};
   f2_space own[2][2], held = f2_space_zero(k.n);  // before, after; registers', others'
   uint32_t count = l;
   for (int i = 0; i < 2; i++) {
@@ -337,10 +321,10 @@ static void separate(f2_space k, uint32_t l, uint64_t *basis, const plan_phase *
   for (int i = 0; i < 6; i++) {
     f2_space common = i < 4 ? f2_space_intersection(own[0][i / 2], own[1][i % 2]) : own[0][i - 4];
     for (int side = 0; side < 2; side++) {
-      lanes some = within(&vectors[side], common);
-      take_kept(basis, &count, d, &some, &held);
+      lanes some = vectors_within(&vectors[side], common);
+      add_vectors(basis, &count, d, some.count, some.basis, &held);
     }
-    take(basis, &count, d, common, &held);
+    add_basis(basis, &count, d, common, &held);
   }
   assert(count == d);
 }
@@ -359,9 +343,9 @@ uint64_t *plan_exchange(arena *a, f2_space tile, const plan_phase *before,
     q = f2_space_intersection(q, k);
     assert(p.dimension == 1 && q.dimension == 1);
     basis[i] = p.basis[0];
-    k = hyperplane(k, p.basis[0], q.basis[0], after->r + before->r, wanted);
+    k = hyperplane_without(k, p.basis[0], q.basis[0], after->r + before->r, wanted);
   }
-  separate(k, before->l, basis, before, after, d);
+  separate_registers(k, before->l, basis, before, after, d);
   return basis;
 }
 
@@ -385,38 +369,26 @@ static uint64_t *raw_exchange(const warps *w, const plan_phase *before, const pl
   return basis;
 }
 
-// log2 of the elements of a thread: as many as there is room for, and as wide ops need.
-static int registers_of(const planning *p, const plan_pass *pass, int k) {
-  uint32_t words = 0;
-  for (uint32_t i = 0; i < pass->slot_count; i++)
-    words += (pass->slot_bytes[i] + 3) / 4;
-  uint32_t room = p->target->register_bytes / 4 / (words ? words : 1);
-  int r = p->strategy->registers >= 0 ? p->strategy->registers : room ? f2_msb(room) : 0;
-  return r > k ? r : k;
-}
-
 void plan_warps(const planning *p, plan_pass *pass) {
   arena *a = p->memory;
   const net_stage *s = p->stage;
-  const target *machine = p->target;
   warps w = {.memory = a,
              .strategy = p->strategy,
              .stage = s,
              .pass = pass,
-             .wide_bytes = machine->wide_bytes};
-  int k = 0, d = pass->tile.dimension;
-  for (uint32_t i = 0; i < pass->op_count; i++)
-    k = (int)s->ops.items[pass->ops[i]].k > k ? (int)s->ops.items[pass->ops[i]].k : k;
-  w.l = least((int)machine->lane_bits, d - least(k, d));
-  w.r = least(registers_of(p, pass, k), d - w.l);
+             .wide_bytes = p->target->wide_bytes};
+  int k = most_directions(s, pass), d = pass->tile.dimension;
+  int r = p->strategy->registers >= 0 ? p->strategy->registers : register_bits(p->target, pass, 0);
+  w.l = smaller_of((int)p->target->lane_bits, d - smaller_of(k, d));
+  w.r = smaller_of(r > k ? r : k, d - w.l);
   if (d - w.r > PLAN_THREAD_BITS)
     w.r = d - PLAN_THREAD_BITS;
   if (p->strategy->plain)
     w.iterations = iterations_of(&w);
 
-  add_all_ops(&w);
+  add_op_phases(&w);
   size_t ops = w.phases.count, front;
-  add_moves(&w, pass->loads, pass->load_count, 0, ops ? 1 : 0, 0);
+  add_move_phases(&w, pass->loads, pass->load_count, 0, ops ? 1 : 0, 0);
   front = w.phases.count - ops;
   VEC(plan_phase) all = {0};
   for (size_t i = 0; i < front; i++)
@@ -427,7 +399,7 @@ void plan_warps(const planning *p, plan_pass *pass) {
     memcpy(w.phases.items, all.items, all.count * sizeof *all.items);
   size_t last = w.phases.count ? w.phases.count - 1 : 0;
   if (p->strategy->exchange != EXCHANGE_NONE)
-    add_moves(&w, pass->stores, pass->store_count, last, w.phases.count, pass->op_count);
+    add_move_phases(&w, pass->stores, pass->store_count, last, w.phases.count, pass->op_count);
   if (w.phases.count == 0) {
     plan_phase phase = new_phase(&w, 0, 0, &(lanes){.count = 0}, &(lanes){.count = 0});
     vec_push(a, &w.phases, phase);

@@ -2,7 +2,7 @@
 #ifndef PERMC_FUSION_RULES_REWRITING_H
 #define PERMC_FUSION_RULES_REWRITING_H
 
-#include "fusion/net/live.h"
+#include "fusion/net/net.h"
 #include "fusion/rules/rules.h"
 
 typedef struct rewriter {

@@ -2,7 +2,7 @@
 #ifndef PERMC_RUNTIME_EXPLAIN_FACTS_H
 #define PERMC_RUNTIME_EXPLAIN_FACTS_H
 
-#include "fusion/plan/facts.h"
+#include "fusion/plan/plan.h"
 #include "runtime/permc.h"
 
 // At these sizes, all that the entry's signature names; target_name as in permc_explain_options.

@@ -12,7 +12,7 @@
 
 #include "tests/test.h"
 
-#include "fusion/net/live.h"
+#include "fusion/net/net.h"
 
 #ifndef RANDOM_NET_BITS
 #define RANDOM_NET_BITS 5  // stages have fewer index bits than that

@@ -3,7 +3,7 @@
 #include "tests/unit/memory.h"
 #include "tests/unit/net_random.h"
 
-#include "fusion/plan/facts.h"
+#include "fusion/plan/plan.h"
 
 static const char *printed(const plan *p) {
   text out = {0};

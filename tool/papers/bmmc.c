@@ -2,7 +2,7 @@
 // kernels (the strategies of fusion/plan/strategy.c) executed on an HMM word by word, and what is
 // left of its sorter's permutations. Times are for GPUs: docs/benchmarks.md.
 #include "core/random.h"
-#include "fusion/plan/facts.h"
+#include "fusion/plan/plan.h"
 #include "kernels/hmm/plan.h"
 #include "runtime/permc.h"
 #include "tool/papers/paper.h"

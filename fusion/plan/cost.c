@@ -1,0 +1,27 @@
+// The cost model: what a pass is predicted to take (index-algebra, section 7). See planning.h.
+#include "fusion/plan/planning.h"
+
+pass_cost pass_cost_of(const plan *p, const plan_pass *pass) {
+  const net_stage *s = &p->net->stages.items[pass->stage];
+  const target *t = p->target;
+  double elements = 1, bytes = 0, ops = 0;
+  for (uint32_t i = 0; i < s->loop_count; i++)
+    elements *= (double)s->extents[i];
+  for (int i = 0; i < s->n - (int)pass->live_count; i++)
+    elements *= 2;
+  for (uint32_t i = 0; i < pass->load_count + pass->store_count; i++) {
+    const plan_move *m =
+        i < pass->load_count ? &pass->loads[i] : &pass->stores[i - pass->load_count];
+    double moved = elements * pass->slot_bytes[m->slot];
+    bytes += m->coalesced ? moved : moved * 4;
+  }
+  for (uint32_t i = 0; i < pass->op_count; i++)
+    ops += elements;
+  ops += elements * t->exchange_ops * (pass->phase_count - 1);
+  return (pass_cost){t->pass_seconds, bytes / t->memory_bytes_per_second, ops / t->ops_per_second};
+}
+
+double pass_seconds(const plan *p, const plan_pass *pass) {
+  pass_cost c = pass_cost_of(p, pass);
+  return c.start + (c.memory > c.work ? c.memory : c.work);
+}

@@ -1,0 +1,46 @@
+// Subspaces of the index space: lines of arrays, directions and coordinates of ops. See planning.h.
+#include "fusion/plan/planning.h"
+
+bool map_matrix(const net_map *m, int n, f2_matrix *rows) {
+  if (m->row_count > F2_MAX)
+    return false;
+  *rows = f2_zero((int)m->row_count, n);
+  for (uint32_t i = 0; i < m->row_count; i++)
+    rows->row[i] = m->rows[i].form.mask;
+  return true;
+}
+
+f2_space line_space(const net_map *m, int n, uint32_t line_elements) {
+  f2_space lines = f2_space_zero(n);
+  f2_matrix rows;
+  if (!map_matrix(m, n, &rows))
+    return lines;
+  for (uint32_t i = 0; i < m->row_count; i++) {
+    uint64_t x, weight = (uint64_t)(m->rows[i].weight < 0 ? -m->rows[i].weight : m->rows[i].weight);
+    if (weight < line_elements && f2_solve(rows, f2_unit((int)i), &x))
+      f2_space_insert(&lines, x);
+  }
+  return lines;
+}
+
+f2_space coordinate_forms(const net_stage *s, const plan_pass *pass, uint32_t first, uint32_t end) {
+  f2_space forms = f2_space_zero(s->n);
+  for (uint32_t i = first; i < end; i++) {
+    const net_op *op = &s->ops.items[pass->ops[i]];
+    for (uint32_t k = 0; k < op->k; k++)
+      f2_space_insert(&forms, op->coordinates[k].mask);
+  }
+  return forms;
+}
+
+f2_space op_directions(const net_stage *s, const plan_pass *pass, uint32_t i) {
+  const net_op *op = &s->ops.items[pass->ops[i]];
+  return f2_span(s->n, (int)op->k, op->directions);
+}
+
+int most_directions(const net_stage *s, const plan_pass *pass) {
+  uint32_t most = 0;
+  for (uint32_t i = 0; i < pass->op_count; i++)
+    most = s->ops.items[pass->ops[i]].k > most ? s->ops.items[pass->ops[i]].k : most;
+  return (int)most;
+}
