@@ -44,10 +44,10 @@ slots new_slots(const planning *p) {
   return (slots){0, NEW_ARRAY(p->memory, uint32_t, room), NEW_ARRAY(p->memory, bool, room)};
 }
 
-// ---- layouts between passes -------------------------------------------------------------------
+// ---- array layouts: those between passes --------------------------------------------------------
 
 // Whether the lines of a layout (address = M x) lie in both tiles.
-static bool layout_suits(f2_matrix layout, int t, f2_space a, f2_space b) {
+static bool array_layout_suits(f2_matrix layout, int t, f2_space a, f2_space b) {
   f2_matrix inverse;
   bool good = f2_inverse(layout, &inverse);
   for (int i = 0; i < t && good; i++) {
@@ -60,7 +60,7 @@ static bool layout_suits(f2_matrix layout, int t, f2_space a, f2_space b) {
 // A layout for what a pass with tile a writes and a pass with tile b reads: all that the tiles
 // share in the lowest address bits, as far as it may move, then other vectors that may, then unit
 // vectors. The index itself, if it is such a layout, or if they share too little for a line.
-static f2_matrix find_layout(const planning *p, f2_space a, f2_space b) {
+static f2_matrix find_array_layout(const planning *p, f2_space a, f2_space b) {
   int n = p->stage->n, straight = 0;
   f2_matrix layout;
   f2_space low = f2_space_units(n, f2_mask(p->movable));
@@ -88,7 +88,7 @@ static f2_matrix find_layout(const planning *p, f2_space a, f2_space b) {
 
 // Where the padding begins in a layout that moves the lowest bits of the index: the other bits are
 // the same in index and address, so a whole number of 2^movable elements goes before it.
-static uint64_t layout_padding_start(const planning *p, f2_matrix layout) {
+static uint64_t array_layout_padding_start(const planning *p, f2_matrix layout) {
   uint64_t start = p->padding.start, unit = f2_unit(p->movable);
   return f2_equal(layout, f2_identity(p->stage->n)) ? start : (start + unit - 1) / unit * unit;
 }
@@ -206,7 +206,7 @@ static void spill_value(building *b, uint32_t number, plan_pass *pass, net_id v)
     const spill *o = &b->spills[u];
     if (o->array != NET_NONE && width_of(s, u) == width_of(s, v) &&
         p->last_read[u] < b->tiles->runs[number].end && !o->live_count &&
-        layout_suits(o->layout, p->t, a, c)) {
+        array_layout_suits(o->layout, p->t, a, c)) {
       bool used = false;
       for (uint32_t j = 0; j < pass->store_count; j++)
         used |= pass->stores[j].array == o->array;
@@ -214,9 +214,9 @@ static void spill_value(building *b, uint32_t number, plan_pass *pass, net_id v)
         over = o;
     }
   }
-  k->layout = over ? over->layout : find_layout(p, a, c);
+  k->layout = over ? over->layout : find_array_layout(p, a, c);
   k->map = net_stage_map(p->memory, s, (f2_affine){k->layout, 0});
-  k->padding_start = b->free ? layout_padding_start(p, k->layout) : UINT64_MAX;
+  k->padding_start = b->free ? array_layout_padding_start(p, k->layout) : UINT64_MAX;
   k->live = live_forms(p->memory, live_of_value(s, v), &k->live_count);
   if (over) {
     k->array = over->array;
