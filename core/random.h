@@ -4,9 +4,12 @@
 
 #include <stdint.h>
 
-// The next word of SplitMix64 (Steele, Lea and Flood 2014). Any state will do as a seed.
+// SplitMix64 (Steele, Lea and Flood 2014) adds this to its state for each word.
+#define DRAW_STEP UINT64_C(0x9e3779b97f4a7c15)
+
+// The next word of it. Any state will do as a seed.
 static inline uint64_t draw_word(uint64_t *state) {
-  uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
+  uint64_t z = *state += DRAW_STEP;
   z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
   z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
   return z ^ z >> 31;

@@ -44,7 +44,9 @@ typedef struct cpu_state {
 
 uint64_t cpu_array_bytes(const net_array *a) { return a->count * scalar_types[a->type].size; }
 // What its buffer takes: buffers of equal room serve for each other.
-static uint64_t array_buffer_bytes(const net_array *a) { return array_room(cpu_array_bytes(a)); }
+static uint64_t array_buffer_bytes(const net_array *a) {
+  return array_reserved_bytes(cpu_array_bytes(a));
+}
 
 // ---- lifetimes of arrays ------------------------------------------------------------------------
 
@@ -339,7 +341,7 @@ void cpu_store_free(cpu_store *s) {
 }
 
 void cpu_store_give(cpu_store *s, void *data, uint64_t bytes) {
-  add_spare(s, data, array_room(bytes));
+  add_spare(s, data, array_reserved_bytes(bytes));
 }
 
 // ---- arguments and results ----------------------------------------------------------------------

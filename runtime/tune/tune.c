@@ -29,41 +29,12 @@ typedef struct tuning {
 
 // ---- equality ----------------------------------------------------------------------------------
 
-static bool is_nan_at(const array *a, uint64_t part) {
-  switch (scalar_real_of(a->type)) {
-  case SCALAR_F16:
-    return isnan(scalar_f16_value(((const uint16_t *)a->data)[part]));
-  case SCALAR_F32:
-    return isnan(((const float *)a->data)[part]);
-  default:
-    return isnan(((const double *)a->data)[part]);
-  }
-}
-
-static bool same_array(const array *a, const array *b) {
-  if (a->type != b->type || a->rank != b->rank ||
-      memcmp(a->dims, b->dims, a->rank * sizeof *a->dims) != 0)
-    return false;
-  uint64_t bytes = array_bytes(a);
-  if (bytes == 0 || memcmp(a->data, b->data, bytes) == 0)
-    return true;
-  scalar_kind kind = scalar_types[a->type].kind;
-  if (kind != KIND_FLOAT && kind != KIND_COMPLEX)
-    return false;
-  size_t size = scalar_types[scalar_real_of(a->type)].size;
-  const char *x = a->data, *y = b->data;
-  for (uint64_t i = 0; i < bytes / size; i++)
-    if (memcmp(x + i * size, y + i * size, size) != 0 && !(is_nan_at(a, i) && is_nan_at(b, i)))
-      return false;
-  return true;
-}
-
 bool tune_same_results(permc_value *const *a, permc_value *const *b, size_t count) {
   for (size_t i = 0; i < count; i++) {
     if (a[i]->count != b[i]->count)
       return false;
     for (size_t k = 0; k < a[i]->count; k++)
-      if (!same_array(&a[i]->components[k], &b[i]->components[k]))
+      if (!array_same_bits(&a[i]->components[k], &b[i]->components[k]))
         return false;
   }
   return true;

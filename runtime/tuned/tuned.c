@@ -8,7 +8,7 @@
 #include <cpuid.h>
 #endif
 
-// ---- points --------------------------------------------------------------------------------------
+// ---- points ------------------------------------------------------------------------------------
 
 tuned_point tuned_point_of(const target *t) {
   return (tuned_point){{t->tile_bytes, t->register_bytes, t->wide_bytes}};
@@ -23,7 +23,7 @@ target tuned_target_at(const target *own, const tuned_point *p) {
   return t;
 }
 
-// ---- the key -------------------------------------------------------------------------------------
+// ---- the key -----------------------------------------------------------------------------------
 
 // "AMD EPYC 9554 64-Core Processor". False: the processor has no such text.
 static bool read_processor_model(char out[64]) {
@@ -76,7 +76,7 @@ static bool make_key(const net *n, const target *own, const char *machine, char 
   return good;
 }
 
-// ---- entries -------------------------------------------------------------------------------------
+// ---- entries -----------------------------------------------------------------------------------
 
 bool tuned_store(const cache *c, const char key[CACHE_KEY], const target *own, const tuned_point *p,
                  char path[CACHE_PATH], const char **why) {
@@ -101,7 +101,7 @@ bool tuned_find(const cache *c, const char key[CACHE_KEY], arena *memory, const 
   return true;
 }
 
-// ---- planning ------------------------------------------------------------------------------------
+// ---- planning ----------------------------------------------------------------------------------
 
 static double stage_work(const net_stage *s) {
   double work = (double)(s->ops.count + 1) * (double)f2_unit(s->n);

@@ -9,11 +9,11 @@
 //   // nothing stored: t == own, !tuned
 //   tuned_point p = tuned_point_of(own);
 //   p.bytes[TUNED_TILE] = 32 << 10;
-//   tuned_store(&folder, key, own, &p, path, &why);             // permc_tune has found p to be faster
+//   tuned_store(&folder, key, own, &p, path, &why);  // permc_tune found p to be faster
 //   t = tuned_target(memory, net, own, NULL, NULL, &tuned);
 //   // t: own with tiles of 32 KiB for every stage, tuned
 //
-// Three numbers of a target are tuned: bytes of a tile, of registers, of an access. An entry lies in
+// Three numbers of a target are tuned: bytes of a tile, of registers, of an access. An entry is in
 // the cache beside compiled code, under a digest of all that it depends on: the rewritten net, all
 // fields of the machine's own target, the processor, the version of permc. Its content is a target
 // as text (fusion/target/target.h):
@@ -29,7 +29,7 @@
 #include "fusion/plan/plan.h"
 #include "runtime/system/cache.h"
 
-// ---- points --------------------------------------------------------------------------------------
+// ---- points ------------------------------------------------------------------------------------
 
 typedef enum tuned_field { TUNED_TILE, TUNED_REGISTERS, TUNED_WIDE, TUNED_FIELDS } tuned_field;
 
@@ -41,7 +41,7 @@ tuned_point tuned_point_of(const target *t);
 // The machine's target with these numbers for every stage.
 target tuned_target_at(const target *own, const tuned_point *p);
 
-// ---- planning ------------------------------------------------------------------------------------
+// ---- planning ----------------------------------------------------------------------------------
 
 // What permc_tune asks of the planner, and what it learns from it.
 typedef struct tuned_trial {
@@ -60,7 +60,7 @@ typedef struct tuned_trial {
 const target *tuned_target(arena *memory, const net *n, const target *own, const char *gpu,
                            tuned_trial *trial, bool *tuned);
 
-// ---- entries -------------------------------------------------------------------------------------
+// ---- entries -----------------------------------------------------------------------------------
 
 // False: *why is a sentence without a full stop. `path`: where the entry lies.
 bool tuned_store(const cache *c, const char key[CACHE_KEY], const target *own, const tuned_point *p,

@@ -1,4 +1,4 @@
-// Futhark's binary format, little endian whatever the machine:
+// Futhark's binary format, little-endian as permc is:
 //
 //   'b'  version (2)  rank  type (4 characters)  dims (rank x u64)  elements, row-major
 //    62   02           01    20 69 33 32 " i32"   02 00 .. 00        01 00 00 00 02 00 00 00
@@ -8,96 +8,71 @@
 
 enum { BINARY_VERSION = 2, BINARY_HEADER = 7 };
 
-static const char binary_names[SCALAR_COUNT][5] = {
-    [SCALAR_BOOL] = "bool", [SCALAR_I8] = "  i8",   [SCALAR_I16] = " i16", [SCALAR_I32] = " i32",
-    [SCALAR_I64] = " i64",  [SCALAR_U8] = "  u8",   [SCALAR_U16] = " u16", [SCALAR_U32] = " u32",
-    [SCALAR_U64] = " u64",  [SCALAR_F16] = " f16",  [SCALAR_F32] = " f32", [SCALAR_F64] = " f64",
-    [SCALAR_C64] = " c64",  [SCALAR_C128] = "c128",
-};
-
-static scalar_type binary_type(const unsigned char name[4]) {
-  int type = 0;
-  while (type < SCALAR_COUNT && memcmp(binary_names[type], name, 4) != 0)
-    type++;
-  return (scalar_type)type;
+// A type's name, four characters wide.
+static void print_type(char out[5], scalar_type type) {
+  snprintf(out, 5, "%4s", scalar_types[type].name);
 }
 
-static uint64_t little_u64(const unsigned char bytes[8]) {
-  uint64_t value = 0;
-  for (int i = 7; i >= 0; i--)
-    value = value << 8 | bytes[i];
-  return value;
+static scalar_type parse_type(const unsigned char name[4]) {
+  char known[5];
+  for (scalar_type type = 0; type < SCALAR_COUNT; type++) {
+    print_type(known, type);
+    if (memcmp(known, name, 4) == 0)
+      return type;
+  }
+  return SCALAR_COUNT;
 }
 
 // Type, rank and dims. The source then stands at the elements.
-static value_status read_header(value_source *s, array *out, value_error *error) {
-  uint64_t start = source_offset(s);
+static bool read_header(value_source *s, array *out) {
+  static const char short_header[] = "the file ends inside the header of an array";
   if (!source_fill(s, 2))
-    return source_fail(s, error, start, "binary data ends inside its header");
+    return source_fail(s, short_header);
   if (s->at[1] != BINARY_VERSION)
-    return source_fail(s, error, start, "binary data of version %u, but only version 2 is known",
+    return source_fail(s, "binary data of version %u; only version 2 can be read",
                        (unsigned)s->at[1]);
   if (!source_fill(s, BINARY_HEADER))
-    return source_fail(s, error, start, "binary data ends inside its header");
+    return source_fail(s, short_header);
   out->rank = s->at[2];
-  out->type = binary_type(s->at + 3);
+  out->type = parse_type(s->at + 3);
   char quote[QUOTE_SIZE];
   if (out->type == SCALAR_COUNT)
-    return source_fail(s, error, start, "unknown element type '%s'",
+    return source_fail(s,
+                       "the element type '%s' is unknown; the types are bool, i8 to i64, u8 to "
+                       "u64, f16, f32, f64, c64, c128",
                        value_quote(quote, (const char *)s->at + 3, 4));
   if (out->rank > VALUE_MAX_RANK)
-    return source_fail(s, error, start, "%u dimensions, but the most is %d", (unsigned)out->rank,
-                       VALUE_MAX_RANK);
-  if (!source_fill(s, BINARY_HEADER + 8 * (size_t)out->rank))
-    return source_fail(s, error, start, "binary data ends inside its header");
-  for (uint32_t i = 0; i < out->rank; i++)
-    out->dims[i] = little_u64(s->at + BINARY_HEADER + 8 * i);
-  s->at += BINARY_HEADER + 8 * (size_t)out->rank;
-  return VALUE_OK;
-}
-
-value_status binary_read(value_source *s, value_expectation expected, array *out,
-                         value_error *error) {
-  uint64_t start = source_offset(s);
-  char mismatch[MISMATCH_SIZE];
-  if (read_header(s, out, error) != VALUE_OK)
-    return VALUE_ERROR;
-  if (!value_is_expected(expected, out->type, out->rank))
-    return source_fail(s, error, start, "%s",
-                       value_mismatch(mismatch, expected, out->type, out->rank));
-  return source_take_array(s, out, HOST_BIG_ENDIAN, error);
-}
-
-// ---- writing ----------------------------------------------------------------------------------
-
-static bool write_elements(FILE *to, const array *a) {
-  size_t size = scalar_types[a->type].size;
-  uint64_t count = array_count(a);
-  if (!HOST_BIG_ENDIAN)
-    return fwrite(a->data, size, (size_t)count, to) == count;
-  char chunk[4096];
-  for (uint64_t done = 0; done < count;) {
-    uint64_t take = sizeof chunk / size < count - done ? sizeof chunk / size : count - done;
-    memcpy(chunk, (const char *)a->data + done * size, (size_t)take * size);
-    value_swap_bytes(chunk, a->type, take);
-    if (fwrite(chunk, size, (size_t)take, to) != take)
-      return false;
-    done += take;
-  }
+    return source_fail(s, "the array has %u dimensions; at most %d are possible",
+                       (unsigned)out->rank, VALUE_MAX_RANK);
+  size_t length = BINARY_HEADER + 8 * (size_t)out->rank;
+  if (!source_fill(s, length))
+    return source_fail(s, short_header);
+  memcpy(out->dims, s->at + BINARY_HEADER, 8 * (size_t)out->rank);
+  s->at += length;
   return true;
 }
 
-bool binary_write(FILE *to, const array *components, size_t count) {
-  for (size_t c = 0; c < count; c++) {
-    const array *a = &components[c];
-    unsigned char header[BINARY_HEADER + 8 * VALUE_MAX_RANK] = {'b', BINARY_VERSION,
-                                                                (unsigned char)a->rank};
-    memcpy(header + 3, binary_names[a->type], 4);
-    for (uint32_t i = 0; i < a->rank; i++)
-      for (uint32_t byte = 0; byte < 8; byte++)
-        header[BINARY_HEADER + 8 * i + byte] = (unsigned char)(a->dims[i] >> (8 * byte));
+bool binary_read(value_source *s, array *out) {
+  char mismatch[MISMATCH_SIZE];
+  if (!read_header(s, out))
+    return false;
+  if (value_mismatch(mismatch, s->expected, out->type, out->rank))
+    return source_fail(s, "%s", mismatch);
+  return source_read_array(s, out);
+}
+
+bool binary_write(FILE *to, const array *components, size_t count, value_error *error) {
+  (void)error;
+  for (const array *a = components; a < components + count; a++) {
+    unsigned char header[BINARY_HEADER + 8 * VALUE_MAX_RANK];
     size_t length = BINARY_HEADER + 8 * (size_t)a->rank;
-    if (fwrite(header, 1, length, to) != length || !write_elements(to, a))
+    char type[5];
+    print_type(type, a->type);
+    memcpy(header, (unsigned char[]){'b', BINARY_VERSION, (unsigned char)a->rank}, 3);
+    memcpy(header + 3, type, 4);
+    memcpy(header + BINARY_HEADER, a->dims, 8 * (size_t)a->rank);
+    size_t size = scalar_types[a->type].size, elements = (size_t)array_count(a);
+    if (fwrite(header, 1, length, to) != length || fwrite(a->data, size, elements, to) != elements)
       return false;
   }
   return true;

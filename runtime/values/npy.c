@@ -11,22 +11,22 @@
 
 // ---- reading ----------------------------------------------------------------------------------
 
-// One .npy that is being read.
-typedef struct npy_reader {
-  npy_header header;
-  value_source *source;
-  uint64_t start;  // of the value in its source
-  value_error *error;
-} npy_reader;
-
-static bool all_own_order(const npy_header *h) {
-  for (size_t f = 0; f < h->count; f++)
-    if (h->fields[f].swapped)
-      return false;
-  return true;
+// Reverses the bytes of each element (of each part of a complex one).
+static void swap_bytes(array *a) {
+  size_t size = scalar_types[scalar_real_of(a->type)].size;
+  uint64_t count = array_bytes(a) / size;
+  if (size == 2)
+    for (uint16_t *words = a->data; count > 0; count--, words++)
+      *words = __builtin_bswap16(*words);
+  if (size == 4)
+    for (uint32_t *words = a->data; count > 0; count--, words++)
+      *words = __builtin_bswap32(*words);
+  if (size == 8)
+    for (uint64_t *words = a->data; count > 0; count--, words++)
+      *words = __builtin_bswap64(*words);
 }
 
-// Room for `records` elements in each field's array.
+// Memory for `records` elements in each field's array.
 static bool resize_fields(const npy_header *h, array *fields, uint64_t records) {
   for (size_t f = 0; f < h->count; f++) {
     size_t bytes = (size_t)records * scalar_types[h->fields[f].type].size;
@@ -39,8 +39,8 @@ static bool resize_fields(const npy_header *h, array *fields, uint64_t records) 
 }
 
 // Spreads `count` records over the arrays, from element `to` on.
-static void scatter(const npy_header *h, array *fields, const unsigned char *records, uint64_t to,
-                    size_t count) {
+static void copy_records_to_fields(const npy_header *h, array *fields, const unsigned char *records,
+                                   uint64_t to, size_t count) {
   for (size_t f = 0; f < h->count; f++) {
     size_t size = scalar_types[h->fields[f].type].size, step = (size_t)h->record;
     const unsigned char *from = records + h->fields[f].offset;
@@ -67,120 +67,90 @@ static void scatter(const npy_header *h, array *fields, const unsigned char *rec
 }
 
 // Reads all records through the source's buffer. Where the size of the source is not known, the
-// arrays begin with room for one buffer and grow as data comes.
-static value_status split_records(npy_reader *r, array *fields, uint64_t records) {
-  const npy_header *h = &r->header;
-  value_source *s = r->source;
+// arrays begin with one buffer's records and grow as data comes.
+static bool read_records(value_source *s, const npy_header *h, array *fields, uint64_t records) {
   uint64_t one_buffer = SOURCE_BUFFER / h->record;  // at least 1
   uint64_t capacity = s->size_known || records < one_buffer ? records : one_buffer;
-  if (!resize_fields(h, fields, capacity))
-    return source_fail(s, r->error, r->start, "out of memory");
-  for (uint64_t done = 0; done < records;) {
+  bool good = resize_fields(h, fields, capacity);
+  for (uint64_t done = 0; good && done < records;) {
     if (!source_fill(s, (size_t)h->record))
-      return source_fail(s, r->error, r->start,
-                         "the header promises %llu records, but only %llu follow",
-                         (unsigned long long)records, (unsigned long long)done);
+      return source_fail_truncated(s, "records", records, done);
     uint64_t count = (uint64_t)(s->end - s->at) / h->record;
     count = count < records - done ? count : records - done;
-    while (done + count > capacity) {
+    while (good && done + count > capacity) {
       capacity = 2 * capacity < records ? 2 * capacity : records;
-      if (!resize_fields(h, fields, capacity))
-        return source_fail(s, r->error, r->start, "out of memory");
+      good = resize_fields(h, fields, capacity);
     }
-    scatter(h, fields, s->at, done, (size_t)count);
+    if (!good)
+      break;
+    copy_records_to_fields(h, fields, s->at, done, (size_t)count);
     s->at += count * h->record;
     done += count;
   }
-  return VALUE_OK;
+  return good || source_fail(s, "there is no memory for %llu records", (unsigned long long)records);
 }
 
-static value_status finish_fields(npy_reader *r, array *fields, uint64_t records) {
-  const npy_header *h = &r->header;
-  for (size_t f = 0; f < h->count; f++) {
-    if (h->fields[f].swapped)
-      value_swap_bytes(fields[f].data, fields[f].type, records);
-    if (source_check_bools(r->source, &fields[f], r->error) != VALUE_OK)
-      return VALUE_ERROR;
-  }
-  return VALUE_OK;
-}
-
-static void destroy_fields(array *fields, size_t count) {
-  for (size_t f = 0; f < count; f++)
-    array_destroy(&fields[f]);
-  free(fields);
-}
-
-// All fields become pending arrays of the source.
-static value_status read_structured(npy_reader *r) {
-  npy_header *h = &r->header;
-  value_source *s = r->source;
-  uint64_t bytes, left;
-  if (!value_size(h->record, h->rank, h->dims, &bytes))
-    return source_fail(s, r->error, r->start, "the dimensions are too large");
-  if (!source_holds(s, bytes, &left))
-    return source_fail(s, r->error, r->start,
-                       "the header promises %llu bytes of data, but only %llu follow",
-                       (unsigned long long)bytes, (unsigned long long)left);
+// All fields become pending arrays of the source, which frees them also after an error.
+static bool read_structured(value_source *s, const npy_header *h) {
+  uint64_t bytes;
+  if (!source_check_size(s, h->record, h->rank, h->dims, &bytes))
+    return false;
   array *fields = calloc(h->count, sizeof *fields);
   if (!fields)
-    return source_fail(s, r->error, r->start, "out of memory");
+    return source_fail(s, "out of memory");
   for (size_t f = 0; f < h->count; f++) {
-    fields[f].type = h->fields[f].type;
-    fields[f].rank = h->rank;
+    fields[f] = (array){.type = h->fields[f].type, .rank = h->rank};
     memcpy(fields[f].dims, h->dims, sizeof h->dims);
-  }
-  uint64_t records = bytes / h->record;
-  if (split_records(r, fields, records) != VALUE_OK ||
-      finish_fields(r, fields, records) != VALUE_OK) {
-    destroy_fields(fields, h->count);
-    return VALUE_ERROR;
   }
   s->pending = fields;
   s->pending_count = h->count;
-  s->pending_next = 0;
-  return VALUE_OK;
+  bool good = read_records(s, h, fields, bytes / h->record);
+  for (size_t f = 0; good && f < h->count; f++) {
+    if (h->fields[f].swapped)
+      swap_bytes(&fields[f]);
+    good = source_check_bools(s, &fields[f]);
+  }
+  return good;
 }
 
-static value_status read_plain(npy_reader *r, array *out) {
-  const npy_header *h = &r->header;
+static bool read_plain(value_source *s, const npy_header *h, array *out) {
   out->rank = h->rank;
   memcpy(out->dims, h->dims, sizeof h->dims);
-  return source_take_array(r->source, out, !all_own_order(h), r->error);
+  if (!source_read_array(s, out))
+    return false;
+  if (h->fields[0].swapped)
+    swap_bytes(out);
+  return true;
 }
 
-// Behind the data only another .npy may follow: anything else means that the header lied. A pipe
+// After the data only another .npy may follow: anything else means that the header is wrong. A pipe
 // is not asked for more before the next value is.
-static value_status check_end(npy_reader *r, array *out) {
-  value_source *s = r->source;
-  s->only_npy = true;
+static bool check_end(value_source *s, array *out) {
   uint64_t left;
+  s->only_npy = true;
   if (!s->size_known || !source_holds(s, 1, &left) || source_peek(s) == 0x93)
-    return VALUE_OK;
+    return true;
   array_destroy(out);
-  source_drop_pending(s);
-  return source_fail(s, r->error, r->start, "%llu bytes follow the data that the header promises",
-                     (unsigned long long)left);
+  return source_fail(s,
+                     "the file has %llu byte%s more than its header announces; it may be damaged",
+                     (unsigned long long)left, left == 1 ? "" : "s");
 }
 
-static value_status read_value(npy_reader *r, value_expectation expected, array *out) {
-  npy_header *h = &r->header;
+bool npy_read(value_source *s, array *out) {
+  npy_header h = {0};
   char mismatch[MISMATCH_SIZE];
-  out->type = h->fields[0].type;
-  if (!value_is_expected(expected, out->type, h->rank))
-    return source_fail(r->source, r->error, r->start, "%s",
-                       value_mismatch(mismatch, expected, out->type, h->rank));
-  value_status status = h->structured ? read_structured(r) : read_plain(r, out);
-  return status == VALUE_OK ? check_end(r, out) : status;
-}
-
-value_status npy_read(value_source *s, value_expectation expected, array *out, value_error *error) {
-  npy_reader r = {.source = s, .start = source_offset(s), .error = error};
-  value_status status = npy_read_header(s, &r.header, error);
-  if (status == VALUE_OK)
-    status = read_value(&r, expected, out);
-  free(r.header.fields);
-  return status;
+  bool good = npy_read_header(s, &h);
+  if (good) {
+    out->type = h.fields[0].type;
+    good =
+        !value_mismatch(mismatch, s->expected, out->type, h.rank) || source_fail(s, "%s", mismatch);
+  }
+  good =
+      good && (h.structured ? read_structured(s, &h) : read_plain(s, &h, out)) && check_end(s, out);
+  if (!good)
+    source_drop_pending(s);
+  free(h.fields);
+  return good;
 }
 
 // ---- writing ----------------------------------------------------------------------------------
@@ -204,19 +174,16 @@ static bool write_records(FILE *to, const array *components, size_t count) {
   return fwrite(buffer, 1, used, to) == used;
 }
 
-static bool same_dims(const array *a, const array *b) {
-  return a->rank == b->rank && memcmp(a->dims, b->dims, a->rank * sizeof *a->dims) == 0;
-}
-
 bool npy_write(FILE *to, const array *components, size_t count, value_error *error) {
   if (count == 0) {
-    value_fail(error, "a .npy file holds one array; there is none");
+    value_fail(error, "a .npy file holds one array, but this value has none; write it as text");
     return false;
   }
   for (size_t c = 1; c < count; c++)
-    if (!same_dims(&components[0], &components[c])) {
-      value_fail(error,
-                 "a .npy file holds one array; the components of this tuple differ in shape");
+    if (components[c].rank != components[0].rank ||
+        memcmp(components[c].dims, components[0].dims, components[0].rank * sizeof(uint64_t))) {
+      value_fail(error, "a .npy file holds one array, but the components of this tuple differ in "
+                        "shape; write it as text or .bin");
       return false;
     }
   if (!npy_write_header(to, components, count, error))

@@ -15,11 +15,7 @@ typedef struct npy_parser {
   const char *at, *end;
   npy_header *header;
   value_source *source;
-  uint64_t start;  // of the value in its source
-  value_error *error;
 } npy_parser;
-
-#define FAIL(p, ...) (source_fail((p)->source, (p)->error, (p)->start, __VA_ARGS__), false)
 
 static void skip_spaces(npy_parser *p) {
   while (p->at < p->end && (*p->at == ' ' || (*p->at >= '\t' && *p->at <= '\r')))
@@ -42,8 +38,8 @@ static bool accept(npy_parser *p, char c) {
 static bool fail_header(npy_parser *p, const char *what) {
   char quote[QUOTE_SIZE];
   skip_spaces(p);
-  return FAIL(p, "not a header of numpy.save: expected %s, found '%s'", what,
-              value_quote(quote, p->at, (size_t)(p->end - p->at)));
+  return source_fail(p->source, "the .npy header is malformed: expected %s, found '%s'", what,
+                     value_quote(quote, p->at, (size_t)(p->end - p->at)));
 }
 
 static bool expect(npy_parser *p, char c) {
@@ -51,17 +47,17 @@ static bool expect(npy_parser *p, char c) {
   return accept(p, c) || fail_header(p, what);
 }
 
-typedef struct span {
+typedef struct slice {
   const char *text;
   size_t length;
-} span;
+} slice;
 
-static bool span_is(span s, const char *string) {
+static bool slice_is(slice s, const char *string) {
   return s.length == strlen(string) && memcmp(s.text, string, s.length) == 0;
 }
 
 // 'text' or "text". Escapes are stepped over, not undone: only names may hold them.
-static bool parse_string(npy_parser *p, span *out) {
+static bool parse_string(npy_parser *p, slice *out) {
   char quote = peek(p);
   if (quote != '\'' && quote != '"')
     return fail_header(p, "a string");
@@ -92,7 +88,7 @@ static bool parse_number(npy_parser *p, uint64_t *out) {
   for (; p->at < p->end && is_digit(*p->at); p->at++)
     if (__builtin_mul_overflow(*out, (uint64_t)10, out) ||
         __builtin_add_overflow(*out, (uint64_t)(*p->at - '0'), out))
-      return FAIL(p, "the dimensions are too large");
+      return source_fail(p->source, "a length in the .npy header does not fit 64 bits");
   if (p->at < p->end && *p->at == 'L')  // Python 2 wrote 3L
     p->at++;
   return true;
@@ -108,12 +104,13 @@ static bool parse_shape(npy_parser *p) {
     if (!comma)
       return fail_header(p, "',' or ')'");
     if (h->rank == VALUE_MAX_RANK)
-      return FAIL(p, "more than %d dimensions", VALUE_MAX_RANK);
+      return source_fail(p->source, "an array may have at most %d dimensions", VALUE_MAX_RANK);
     if (!parse_number(p, &h->dims[h->rank]))
       return false;
     comma = accept(p, ',');
   }
-  return (h->rank != 1 || comma) || FAIL(p, "not a header of numpy.save: the shape is no tuple");
+  return (h->rank != 1 || comma) ||
+         source_fail(p->source, "the .npy header is malformed: the shape is not a tuple");
 }
 
 // ---- element types ----------------------------------------------------------------------------
@@ -131,7 +128,7 @@ static const dtype_row dtypes[] = {
 };
 
 // What an unsupported code is called, by its first letter.
-static const char *foreign_dtype(span code) {
+static const char *foreign_dtype(slice code) {
   static const struct {
     char letter;
     const char *name;
@@ -146,12 +143,13 @@ static const char *foreign_dtype(span code) {
   return "unknown";
 }
 
-static bool fail_dtype(npy_parser *p, span dtype, span code) {
+static bool fail_dtype(npy_parser *p, slice dtype, slice code) {
   char quote[QUOTE_SIZE];
-  return FAIL(p,
-              "dtype '%s' (%s) is not supported; supported are b1, i1 i2 i4 i8, u1 u2 u4 u8, "
-              "f2 f4 f8, c8 c16",
-              value_quote(quote, dtype.text, dtype.length), foreign_dtype(code));
+  return source_fail(
+      p->source,
+      "dtype '%s' (%s) is not supported; supported are b1, i1 i2 i4 i8, u1 u2 u4 u8, "
+      "f2 f4 f8, c8 c16",
+      value_quote(quote, dtype.text, dtype.length), foreign_dtype(code));
 }
 
 static bool add_field(npy_parser *p, scalar_type type, bool swapped) {
@@ -160,7 +158,7 @@ static bool add_field(npy_parser *p, scalar_type type, bool swapped) {
     size_t capacity = h->capacity ? 2 * h->capacity : 4;
     npy_field *grown = realloc(h->fields, capacity * sizeof *grown);
     if (!grown)
-      return FAIL(p, "out of memory");
+      return source_fail(p->source, "out of memory");
     h->fields = grown;
     h->capacity = capacity;
   }
@@ -171,13 +169,16 @@ static bool add_field(npy_parser *p, scalar_type type, bool swapped) {
 static bool extend_record(npy_parser *p, uint64_t bytes) {
   npy_header *h = p->header;
   if (bytes > LARGEST_RECORD || h->record + bytes > LARGEST_RECORD)
-    return FAIL(p, "records of more than %d bytes are not supported", LARGEST_RECORD);
+    return source_fail(
+        p->source,
+        "records of more than %d bytes are not supported; save the fields as separate arrays",
+        LARGEST_RECORD);
   h->record += bytes;
   return true;
 }
 
 // |V4: padding, where it has no name.
-static bool padding_bytes(span code, uint64_t *bytes) {
+static bool padding_bytes(slice code, uint64_t *bytes) {
   *bytes = 0;
   if (code.length < 2 || code.text[0] != 'V')
     return false;
@@ -192,10 +193,10 @@ static bool padding_bytes(span code, uint64_t *bytes) {
 
 // '<f4', a string in hand: a field, or padding if it is void without a name.
 static bool parse_dtype(npy_parser *p, bool nameless) {
-  span dtype;
+  slice dtype;
   if (!parse_string(p, &dtype))
     return false;
-  span code = dtype;
+  slice code = dtype;
   char order = '=';
   if (dtype.length > 0 && strchr("<>=|", dtype.text[0]) && dtype.text[0]) {
     order = *code.text++;
@@ -205,8 +206,8 @@ static bool parse_dtype(npy_parser *p, bool nameless) {
   if (nameless && padding_bytes(code, &padding))
     return extend_record(p, padding);
   for (size_t i = 0; i < sizeof dtypes / sizeof *dtypes; i++)
-    if (span_is(code, dtypes[i].code)) {
-      bool swapped = order == (HOST_BIG_ENDIAN ? '<' : '>');
+    if (slice_is(code, dtypes[i].code)) {
+      bool swapped = order == '>';
       return add_field(p, dtypes[i].type, swapped) &&
              extend_record(p, scalar_types[dtypes[i].type].size);
     }
@@ -215,7 +216,7 @@ static bool parse_dtype(npy_parser *p, bool nameless) {
 
 // The name of a field: 'name', or ('title', 'name'). nameless: it is empty.
 static bool parse_name(npy_parser *p, bool *nameless) {
-  span name;
+  slice name;
   if (!accept(p, '(')) {
     bool good = parse_string(p, &name);
     *nameless = good && name.length == 0;
@@ -235,15 +236,15 @@ static bool parse_field(npy_parser *p, int depth) {
   if (!(peek(p) == '[' ? parse_fields(p, depth + 1) : parse_dtype(p, nameless)))
     return false;
   if (accept(p, ',') && peek(p) != ')')
-    return FAIL(p,
-                "a field that is itself an array is not supported; save it as an array of its own");
+    return source_fail(
+        p->source, "a field that is itself an array is not supported; save it as a separate array");
   return expect(p, ')');
 }
 
 // [field, field, ...]. The recursion is as deep as the fields nest, at most DEEPEST_FIELD.
 static bool parse_fields(npy_parser *p, int depth) {
   if (depth > DEEPEST_FIELD)
-    return FAIL(p, "fields nest deeper than %d", DEEPEST_FIELD);
+    return source_fail(p->source, "fields may be nested at most %d deep", DEEPEST_FIELD);
   bool comma = true;
   if (!expect(p, '['))
     return false;
@@ -264,7 +265,7 @@ static bool parse_descr(npy_parser *p) {
   if (!p->header->structured)
     return parse_dtype(p, false);
   return parse_fields(p, 1) &&
-         (p->header->count > 0 || FAIL(p, "a structured array without fields"));
+         (p->header->count > 0 || source_fail(p->source, "the structured array has no fields"));
 }
 
 static bool parse_order(npy_parser *p) {
@@ -282,17 +283,17 @@ static const struct {
 enum { HEADER_KEYS = 3 };
 
 static bool parse_entry(npy_parser *p, bool seen[HEADER_KEYS]) {
-  span key;
+  slice key;
   char quote[QUOTE_SIZE];
   if (!parse_string(p, &key) || !expect(p, ':'))
     return false;
   for (int i = 0; i < HEADER_KEYS; i++)
-    if (span_is(key, header_keys[i].key) && !seen[i]) {
+    if (slice_is(key, header_keys[i].key) && !seen[i]) {
       seen[i] = true;
       return header_keys[i].parse(p);
     }
-  return FAIL(p, "not a header of numpy.save: key '%s' is unknown or repeated",
-              value_quote(quote, key.text, key.length));
+  return source_fail(p->source, "the .npy header is malformed: key '%s' is unknown or repeated",
+                     value_quote(quote, key.text, key.length));
 }
 
 static bool parse_header(npy_parser *p) {
@@ -310,9 +311,11 @@ static bool parse_header(npy_parser *p) {
     return fail_header(p, "the end of the header");
   for (int i = 0; i < HEADER_KEYS; i++)
     if (!seen[i])
-      return FAIL(p, "not a header of numpy.save: no key '%s'", header_keys[i].key);
+      return source_fail(p->source, "the .npy header is malformed: key '%s' is missing",
+                         header_keys[i].key);
   if (p->header->fortran_order && p->header->rank >= 2)
-    return FAIL(p, "the array is in Fortran order; save numpy.ascontiguousarray(a) instead");
+    return source_fail(p->source,
+                       "the array is in Fortran order; save numpy.ascontiguousarray(a) instead");
   return true;
 }
 
@@ -320,38 +323,43 @@ static bool parse_header(npy_parser *p) {
 static bool read_header_text(npy_parser *p, char **header_text) {
   value_source *s = p->source;
   if (!source_fill(s, 8) || memcmp(s->at, "\x93NUMPY", 6) != 0)
-    return FAIL(p, "not a .npy file: it does not begin with \\x93NUMPY and a version");
+    return source_fail(p->source,
+                       "not a .npy file: it does not begin with \\x93NUMPY and a version");
   unsigned major = s->at[6], minor = s->at[7];
   if (major < 1 || major > 3 || minor != 0)
-    return FAIL(p, "version %u.%u of the .npy format is not known", major, minor);
+    return source_fail(
+        p->source, "version %u.%u of the .npy format cannot be read; versions 1.0, 2.0 and 3.0 can",
+        major, minor);
   size_t prefix = major == 1 ? 10 : 12;
   if (!source_fill(s, prefix))
-    return FAIL(p, "the file ends inside the header");
+    return source_fail(p->source, "the file ends inside the header");
   size_t length = 0;
   for (size_t i = prefix; i-- > 8;)
     length = length << 8 | s->at[i];
   uint64_t left;
   if (length > LONGEST_HEADER)
-    return FAIL(p, "a header of %zu bytes; the most is %d", length, LONGEST_HEADER);
+    return source_fail(p->source, "the .npy header has %zu bytes; at most %d are read", length,
+                       LONGEST_HEADER);
   if (!source_holds(s, prefix + length, &left))
-    return FAIL(p, "the file ends inside the header: %zu bytes are promised, %llu follow", length,
-                (unsigned long long)(left - prefix));
+    return source_fail(
+        p->source, "the file ends inside the header: it announces %zu bytes, but only %llu follow",
+        length, (unsigned long long)(left - prefix));
   s->at += prefix;
   *header_text = malloc(length + 1);
   if (!*header_text)
-    return FAIL(p, "out of memory");
+    return source_fail(p->source, "out of memory");
   p->at = *header_text;
   p->end = *header_text + length;
-  return source_take(s, *header_text, length) == length ||
-         FAIL(p, "the file ends inside the header");
+  return source_read_bytes(s, *header_text, length) == length ||
+         source_fail(p->source, "the file ends inside the header");
 }
 
-value_status npy_read_header(value_source *s, npy_header *h, value_error *error) {
-  npy_parser p = {.header = h, .source = s, .start = source_offset(s), .error = error};
+bool npy_read_header(value_source *s, npy_header *h) {
+  npy_parser p = {.header = h, .source = s};
   char *header_text = NULL;
   bool good = read_header_text(&p, &header_text) && parse_header(&p);
   free(header_text);
-  return good ? VALUE_OK : VALUE_ERROR;
+  return good;
 }
 
 // ---- writing ----------------------------------------------------------------------------------
@@ -360,7 +368,7 @@ static void add_dtype(text *t, scalar_type type) {
   size_t i = 0;
   while (dtypes[i].type != type)
     i++;
-  char order = scalar_types[type].size == 1 ? '|' : HOST_BIG_ENDIAN ? '>' : '<';
+  char order = scalar_types[type].size == 1 ? '|' : '<';
   text_printf(t, "'%c%s'", order, dtypes[i].code);
 }
 

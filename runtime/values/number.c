@@ -284,7 +284,7 @@ static bool put_real_part(void *to, scalar_type type, const part *p) {
   return part_in_range(p, value);
 }
 
-bool number_put(void *to, scalar_type type, const number *n) {
+bool number_store(void *to, scalar_type type, const number *n) {
   static const part zero = {.base = 10, .text = "0", .named = SCALAR_COUNT};
   scalar_type real = scalar_real_of(type);
   switch (scalar_types[type].kind) {
@@ -518,7 +518,7 @@ static char *put_element(char *to, scalar_type type, const scalar_bits *v) {
   return to;
 }
 
-size_t text_of_element(char out[ELEMENT_TEXT], scalar_type type, const void *element) {
+size_t number_print(char out[ELEMENT_TEXT], scalar_type type, const void *element) {
   scalar_bits bits = {{0}};
   memcpy(bits.bytes, element, scalar_types[type].size);
   return (size_t)(put_element(out, type, &bits) - out);

@@ -1,9 +1,5 @@
-// The bytes of a source, and the elements taken from them.
-//
-// A source hands out bytes from a buffer of 64 KiB; large data goes from the file straight into
-// the array. What a header promises is compared with what the file holds before anything is
-// allocated; where that is not known (a pipe), arrays grow with the data that comes.
-#include "runtime/values/formats.h"
+// The bytes of a source, the elements taken from them, and messages about them. See source.h.
+#include "runtime/values/source.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,28 +10,48 @@
 // ---- messages ---------------------------------------------------------------------------------
 
 void value_fail(value_error *error, const char *format, ...) {
-  if (!error)
-    return;
   va_list arguments;
   va_start(arguments, format);
   vsnprintf(error->message, sizeof error->message, format, arguments);
   va_end(arguments);
 }
 
-value_status source_fail(const value_source *s, value_error *error, uint64_t offset,
-                         const char *format, ...) {
-  char message[sizeof error->message];
-  va_list arguments;
-  va_start(arguments, format);
-  vsnprintf(message, sizeof message, format, arguments);
-  va_end(arguments);
+// `place`: "byte 12: ", "3:14: " or "".
+static bool fail_at_place(value_source *s, const char *place, const char *format, va_list rest) {
+  char message[320];
+  vsnprintf(message, sizeof message, format, rest);
   if (s->failure)
-    value_fail(error, "%s: %s", s->name, strerror(s->failure));
-  else if (offset > 0)
-    value_fail(error, "%s: byte %llu: %.300s", s->name, (unsigned long long)offset, message);
+    value_fail(s->error, "%s: %s", s->name, strerror(s->failure));
   else
-    value_fail(error, "%s: %.300s", s->name, message);
-  return VALUE_ERROR;
+    value_fail(s->error, "%s:%s %s", s->name, place, message);
+  return false;
+}
+
+bool source_fail(value_source *s, const char *format, ...) {
+  char place[32] = "";
+  if (s->start > 0)
+    snprintf(place, sizeof place, " byte %llu:", (unsigned long long)s->start);
+  va_list rest;
+  va_start(rest, format);
+  fail_at_place(s, place, format, rest);
+  va_end(rest);
+  return false;
+}
+
+bool source_fail_at(value_source *s, text_place at, const char *format, ...) {
+  char place[48];
+  snprintf(place, sizeof place, "%llu:%llu:", (unsigned long long)at.line,
+           (unsigned long long)at.column);
+  va_list rest;
+  va_start(rest, format);
+  fail_at_place(s, place, format, rest);
+  va_end(rest);
+  return false;
+}
+
+bool source_fail_truncated(value_source *s, const char *what, uint64_t announced, uint64_t found) {
+  return source_fail(s, "the data is cut off: the header announces %llu %s, but only %llu follow",
+                     (unsigned long long)announced, what, (unsigned long long)found);
 }
 
 const char *value_quote(char out[QUOTE_SIZE], const char *bytes, size_t count) {
@@ -56,37 +72,32 @@ const char *value_quote(char out[QUOTE_SIZE], const char *bytes, size_t count) {
   return out;
 }
 
-// -1 - r stands for any rank of at least r.
-static bool rank_is_expected(int expected, uint32_t rank) {
-  return expected >= 0 ? rank == (uint32_t)expected : rank >= (uint32_t)(-1 - expected);
-}
-
-bool value_is_expected(value_expectation expected, scalar_type type, uint32_t rank) {
-  return (expected.type == SCALAR_COUNT || expected.type == type) &&
-         rank_is_expected(expected.rank, rank);
-}
-
-const char *value_mismatch(char out[MISMATCH_SIZE], value_expectation expected, scalar_type type,
-                           uint32_t rank) {
+bool value_mismatch(char out[MISMATCH_SIZE], value_expectation expected, scalar_type type,
+                    uint32_t rank) {
   static const char brackets[] = "[][][][][][][][][][][][][][][][]";
-  const char *found = scalar_types[type].name;
-  if (expected.rank < 0 && !rank_is_expected(expected.rank, rank))
+  bool at_least = expected.rank < 0;  // -1 - r stands for any rank of at least r
+  bool good_rank = at_least ? (int)rank >= -1 - expected.rank : (int)rank == expected.rank;
+  bool good_type = expected.type == SCALAR_COUNT || expected.type == type;
+  if (good_rank && good_type)
+    return false;
+  if (at_least && !good_rank)
     snprintf(out, MISMATCH_SIZE, "expected rank %d or more, found rank %u", -1 - expected.rank,
              (unsigned)rank);
   else if (expected.type == SCALAR_COUNT)
     snprintf(out, MISMATCH_SIZE, "expected rank %d, found rank %u", expected.rank, (unsigned)rank);
-  else if (expected.rank < 0)
-    snprintf(out, MISMATCH_SIZE, "expected %s, found %s", scalar_types[expected.type].name, found);
+  else if (at_least)
+    snprintf(out, MISMATCH_SIZE, "expected %s, found %s", scalar_types[expected.type].name,
+             scalar_types[type].name);
   else
     snprintf(out, MISMATCH_SIZE, "expected %.*s%s, found %.*s%s", 2 * expected.rank, brackets,
-             scalar_types[expected.type].name, 2 * (int)rank, brackets, found);
-  return out;
+             scalar_types[expected.type].name, 2 * (int)rank, brackets, scalar_types[type].name);
+  return true;
 }
 
 // ---- sources ----------------------------------------------------------------------------------
 
 // The end of a long name, and no bytes that would break a message of one line.
-static void set_name(value_source *s, const char *name) {
+static void set_source_name(value_source *s, const char *name) {
   size_t length = strlen(name);
   if (length < SOURCE_NAME)
     memcpy(s->name, name, length + 1);
@@ -103,7 +114,7 @@ static value_source *new_source(const char *name, value_error *error) {
     value_fail(error, "out of memory");
     return NULL;
   }
-  set_name(s, name);
+  set_source_name(s, name);
   s->descriptor = -1;
   s->line = 1;
   return s;
@@ -148,20 +159,16 @@ value_source *value_source_open(const char *path, value_error *error) {
     return NULL;
   s->owns_descriptor = !standard;
   s->descriptor = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
-  if (s->descriptor < 0 || !inspect_descriptor(s)) {
-    value_fail(error, "%s: %s", s->name, strerror(errno));
-    value_source_close(s);
-    return NULL;
+  if (s->descriptor >= 0 && inspect_descriptor(s) && (s->buffer = malloc(SOURCE_BUFFER)) != NULL) {
+    s->at = s->end = s->buffer;
+    return s;
   }
-  s->buffer = malloc(SOURCE_BUFFER);
-  if (!s->buffer) {
-    value_fail(error, "%s: out of memory", s->name);
-    value_source_close(s);
-    return NULL;
-  }
-  s->at = s->end = s->buffer;
-  return s;
+  value_fail(error, "%s: %s", s->name, strerror(errno));
+  value_source_close(s);
+  return NULL;
 }
+
+const char *value_source_name(const value_source *s) { return s->name; }
 
 void source_drop_pending(value_source *s) {
   for (size_t i = s->pending_next; i < s->pending_count; i++)
@@ -226,7 +233,11 @@ bool source_fill(value_source *s, size_t want) {
   return true;
 }
 
-size_t source_take(value_source *s, void *to, size_t count) {
+bool source_begins(value_source *s, const char *bytes, size_t count) {
+  return source_fill(s, count) && memcmp(s->at, bytes, count) == 0;
+}
+
+size_t source_read_bytes(value_source *s, void *to, size_t count) {
   size_t have = (size_t)(s->end - s->at);
   size_t taken = have < count ? have : count;
   if (taken > 0)
@@ -248,89 +259,48 @@ bool source_holds(const value_source *s, uint64_t count, uint64_t *left) {
   return !s->size_known || count <= *left;
 }
 
-static value_status array_truncated(const value_source *s, uint64_t bytes, uint64_t left,
-                                    value_error *error) {
-  return source_fail(s, error, 0, "the header promises %llu bytes of data, but only %llu follow",
-                     (unsigned long long)bytes, (unsigned long long)left);
+// ---- arrays -----------------------------------------------------------------------------------
+
+bool source_check_size(value_source *s, uint64_t size, uint32_t rank, const uint64_t *dims,
+                       uint64_t *bytes) {
+  uint64_t left;
+  if (!array_bytes_of(size, rank, dims, bytes))
+    return source_fail(s, "the dimensions are too large: their product exceeds the address space");
+  return source_holds(s, *bytes, &left) || source_fail_truncated(s, "bytes", *bytes, left);
 }
 
-// Of a source of unknown size: at most twice the bytes that came are ever allocated.
-static value_status take_growing(value_source *s, array *a, uint64_t bytes, value_error *error) {
-  uint64_t capacity = 0, have = 0;
-  do {
-    capacity = capacity == 0 ? SOURCE_BUFFER : 2 * capacity;
-    capacity = capacity < bytes ? capacity : bytes;
-    void *grown = realloc(a->data, capacity ? (size_t)capacity : 1);
-    if (!grown) {
-      array_destroy(a);
-      return source_fail(s, error, 0, "out of memory for %llu bytes", (unsigned long long)bytes);
-    }
-    a->data = grown;
-    have += source_take(s, (char *)a->data + have, (size_t)(capacity - have));
-  } while (have == capacity && have < bytes);
-  if (have < bytes) {
-    array_destroy(a);
-    return array_truncated(s, bytes, have, error);
-  }
-  return VALUE_OK;
-}
-
-static value_status take_known(value_source *s, array *a, uint64_t bytes, value_error *error) {
-  a->data = array_memory(bytes);
-  if (!a->data)
-    return source_fail(s, error, 0, "out of memory for %llu bytes", (unsigned long long)bytes);
-  size_t have = source_take(s, a->data, (size_t)bytes);
-  if (have < bytes) {  // the file shrank meanwhile
-    array_destroy(a);
-    return array_truncated(s, bytes, have, error);
-  }
-  return VALUE_OK;
-}
-
-void value_swap_bytes(void *data, scalar_type type, uint64_t count) {
-  size_t size = scalar_types[type].size;
-  if (scalar_types[type].kind == KIND_COMPLEX) {
-    size /= 2;
-    count *= 2;
-  }
-  if (size == 2)
-    for (uint16_t *words = data; count > 0; count--, words++)
-      *words = __builtin_bswap16(*words);
-  if (size == 4)
-    for (uint32_t *words = data; count > 0; count--, words++)
-      *words = __builtin_bswap32(*words);
-  if (size == 8)
-    for (uint64_t *words = data; count > 0; count--, words++)
-      *words = __builtin_bswap64(*words);
-}
-
-value_status source_take_array(value_source *s, array *a, bool swapped, value_error *error) {
-  uint64_t bytes, left, start = source_offset(s);
+// Where the source's size is not known, at most twice the bytes that came are ever allocated.
+bool source_read_array(value_source *s, array *a) {
+  uint64_t bytes, capacity = SOURCE_BUFFER / 2, have = 0;
   a->data = NULL;
-  if (!value_size(scalar_types[a->type].size, a->rank, a->dims, &bytes))
-    return source_fail(s, error, start, "the dimensions are too large");
-  if (!source_holds(s, bytes, &left))
-    return array_truncated(s, bytes, left, error);
-  value_status status =
-      s->size_known ? take_known(s, a, bytes, error) : take_growing(s, a, bytes, error);
-  if (status == VALUE_OK && swapped)
-    value_swap_bytes(a->data, a->type, bytes / scalar_types[a->type].size);
-  return status == VALUE_OK ? source_check_bools(s, a, error) : status;
-}
-
-value_status source_check_bools(const value_source *s, array *a, value_error *error) {
-  if (a->type != SCALAR_BOOL)
-    return VALUE_OK;
-  const unsigned char *bytes = a->data;
-  uint64_t count = array_count(a);
-  for (uint64_t i = 0; i < count; i++)
-    if (bytes[i] > 1) {
-      unsigned found = bytes[i];
+  if (!source_check_size(s, scalar_types[a->type].size, a->rank, a->dims, &bytes))
+    return false;
+  do {
+    capacity = s->size_known || 2 * capacity > bytes ? bytes : 2 * capacity;
+    void *data =
+        s->size_known ? array_memory(bytes) : realloc(a->data, capacity ? (size_t)capacity : 1);
+    if (!data) {
       array_destroy(a);
-      return source_fail(s, error, 0, "element %llu is %u, but a bool is 0 or 1",
-                         (unsigned long long)i, found);
+      return source_fail(s, "there is no memory for %llu bytes", (unsigned long long)bytes);
     }
-  return VALUE_OK;
+    a->data = data;
+    have += source_read_bytes(s, (char *)a->data + have, (size_t)(capacity - have));
+  } while (have == capacity && have < bytes);
+  if (have < bytes) {  // a pipe ended, or the file shrank meanwhile
+    array_destroy(a);
+    return source_fail_truncated(s, "bytes", bytes, have);
+  }
+  return source_check_bools(s, a);
 }
 
-const char *value_source_name(const value_source *s) { return s->name; }
+bool source_check_bools(value_source *s, array *a) {
+  const unsigned char *bytes = a->data;
+  uint64_t count = a->type == SCALAR_BOOL ? array_count(a) : 0, i = 0;
+  while (i < count && bytes[i] <= 1)
+    i++;
+  if (i == count)
+    return true;
+  unsigned found = bytes[i];
+  array_destroy(a);
+  return source_fail(s, "element %llu is %u, but a bool is 0 or 1", (unsigned long long)i, found);
+}

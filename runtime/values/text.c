@@ -15,21 +15,14 @@
 enum { LONGEST_TOKEN = 4095 };
 enum { TOKEN_END = 256, TOKEN_WORD, TOKEN_LONG };  // else the character itself
 
-typedef struct place {
-  uint64_t line, column;
-} place;
-
 typedef struct text_reader {
   value_source *source;
-  value_expectation expected;
-  value_error *error;
-
-  int kind;  // of the token
-  place at;  // of the token
+  int kind;       // of the token
+  text_place at;  // of the token
   size_t length;
   char token[LONGEST_TOKEN + 1];  // words only; 0-terminated
 
-  place start;        // of the value
+  text_place start;   // of the value
   scalar_type type;   // SCALAR_COUNT: undecided, elements are i64
   uint64_t count;     // elements so far
   uint64_t capacity;  // bytes of data
@@ -69,14 +62,14 @@ void text_skip_space(value_source *s) {
   }
 }
 
-static place place_of(const value_source *s) {
-  return (place){s->line, source_offset(s) - s->line_start + 1};
+static text_place current_place(const value_source *s) {
+  return (text_place){s->line, source_offset(s) - s->line_start + 1};
 }
 
 static void next_token(text_reader *r) {
   value_source *s = r->source;
   text_skip_space(s);
-  r->at = place_of(s);
+  r->at = current_place(s);
   r->length = 0;
   int c = source_peek(s);
   r->kind = c < 0 ? TOKEN_END : is_word(c) ? TOKEN_WORD : c;
@@ -98,46 +91,37 @@ static void next_token(text_reader *r) {
 
 // ---- messages ---------------------------------------------------------------------------------
 
-PRINTF_LIKE(3, 4) static bool fail_at(text_reader *r, place at, const char *format, ...) {
-  char message[sizeof r->error->message];
-  va_list arguments;
-  va_start(arguments, format);
-  vsnprintf(message, sizeof message, format, arguments);
-  va_end(arguments);
-  if (r->source->failure)
-    source_fail(r->source, r->error, 0, "cannot read");
-  else
-    value_fail(r->error, "%s:%llu:%llu: %.300s", r->source->name, (unsigned long long)at.line,
-               (unsigned long long)at.column, message);
-  return false;
-}
-
 // "expected WHAT, found 'x'".
-static bool fail_expecting(text_reader *r, const char *what) {
+static bool fail_unexpected(text_reader *r, const char *what) {
   char quote[QUOTE_SIZE];
   if (r->kind == TOKEN_END)
-    return fail_at(r, r->at,
-                   "expected %s, found the end of the text (the value begins at %llu:%llu)", what,
-                   (unsigned long long)r->start.line, (unsigned long long)r->start.column);
+    return source_fail_at(
+        r->source, r->at, "expected %s, found the end of the text (the value begins at %llu:%llu)",
+        what, (unsigned long long)r->start.line, (unsigned long long)r->start.column);
   if (r->kind == TOKEN_LONG)
-    return fail_at(r, r->at, "more than %d characters in one number", LONGEST_TOKEN);
-  return fail_at(r, r->at, "expected %s, found '%s'", what,
-                 value_quote(quote, r->token, r->length));
+    return source_fail_at(r->source, r->at, "a number may have at most %d characters",
+                          LONGEST_TOKEN);
+  return source_fail_at(r->source, r->at, "expected %s, found '%s'", what,
+                        value_quote(quote, r->token, r->length));
 }
 
-static bool fail_mismatch(text_reader *r, place at, scalar_type type, uint32_t rank) {
+static bool check_expected(text_reader *r, scalar_type type, uint32_t rank) {
   char mismatch[MISMATCH_SIZE];
-  return fail_at(r, at, "%s", value_mismatch(mismatch, r->expected, type, rank));
+  return !value_mismatch(mismatch, r->source->expected, type, rank) ||
+         source_fail_at(r->source, r->start, "%s", mismatch);
 }
 
-static bool fail_memory(text_reader *r) { return fail_at(r, r->at, "out of memory"); }
+static bool fail_memory(text_reader *r) {
+  return source_fail_at(r->source, r->at, "out of memory");
+}
 
 // ---- elements ---------------------------------------------------------------------------------
 
 static bool fail_range(text_reader *r, scalar_type type) {
   char quote[QUOTE_SIZE];
-  return fail_at(r, r->at, "%s is outside %s (%s)", value_quote(quote, r->token, strlen(r->token)),
-                 scalar_types[type].name, number_range(type));
+  return source_fail_at(r->source, r->at, "%s is outside %s (%s)",
+                        value_quote(quote, r->token, strlen(r->token)), scalar_types[type].name,
+                        number_range(type));
 }
 
 static size_t element_size(const text_reader *r) {
@@ -151,14 +135,15 @@ static bool decide_type(text_reader *r, scalar_type type) {
     return true;
   }
   if (type == SCALAR_BOOL)
-    return fail_expecting(r, "a number");
+    return fail_unexpected(r, "a number");
   const int64_t *before = (const int64_t *)(const void *)r->data;
   bool integer = scalar_types[type].kind == KIND_SIGNED || scalar_types[type].kind == KIND_UNSIGNED;
   for (uint64_t i = 0; integer && i < r->count; i++)
     if (!scalar_holds(type, before[i] < 0,
                       before[i] < 0 ? 0 - (uint64_t)before[i] : (uint64_t)before[i]))
-      return fail_at(r, r->at, "%lld, before this %s, is outside %s (%s)", (long long)before[i],
-                     scalar_types[type].name, scalar_types[type].name, number_range(type));
+      return source_fail_at(r->source, r->at, "the element %lld before this %s is outside %s (%s)",
+                            (long long)before[i], scalar_types[type].name, scalar_types[type].name,
+                            number_range(type));
   uint64_t capacity = r->count * scalar_types[type].size;
   unsigned char *converted = malloc((size_t)capacity);
   if (!converted)
@@ -189,16 +174,16 @@ static bool reserve_element(text_reader *r) {
 static bool add_element(text_reader *r) {
   number n;
   if (r->kind != TOKEN_WORD || !number_scan(r->token, &n))
-    return fail_expecting(r, "a value");
+    return fail_unexpected(r, "a value");
   if (r->type == SCALAR_COUNT && (n.form != NUMBER_INTEGER || n.suffix != SCALAR_COUNT) &&
       !decide_type(r, number_type(&n)))
     return false;
   scalar_type type = r->type == SCALAR_COUNT ? SCALAR_I64 : r->type;
   if (!number_suits(&n, type))
-    return fail_expecting(r, scalar_types[type].name);
+    return fail_unexpected(r, scalar_types[type].name);
   if (!reserve_element(r))
     return false;
-  if (!number_put(r->data + r->count * element_size(r), type, &n))
+  if (!number_store(r->data + r->count * element_size(r), type, &n))
     return fail_range(r, type);
   r->count++;
   return true;
@@ -210,7 +195,7 @@ static bool add_element(text_reader *r) {
 typedef struct nesting {
   int depth;
   int rank;  // -1: not known before the first element or the first closing bracket
-  place opened[VALUE_MAX_RANK];
+  text_place opened[VALUE_MAX_RANK];
   uint64_t counts[VALUE_MAX_RANK];  // elements (rows) so far at each open level
   bool measured[VALUE_MAX_RANK];
   uint64_t dims[VALUE_MAX_RANK];  // where measured
@@ -220,22 +205,17 @@ static scalar_type type_so_far(const text_reader *r) {
   return r->type == SCALAR_COUNT ? SCALAR_I64 : r->type;
 }
 
-static bool check_rank(text_reader *r, uint32_t rank) {
-  scalar_type type = type_so_far(r);
-  value_expectation expected = {type, r->expected.rank};
-  return value_is_expected(expected, type, rank) || fail_mismatch(r, r->start, type, rank);
-}
-
-static bool set_rank(text_reader *r, nesting *n) {
+static bool decide_rank(text_reader *r, nesting *n) {
   n->rank = n->depth;
-  return check_rank(r, (uint32_t)n->rank);
+  return check_expected(r, type_so_far(r), (uint32_t)n->rank);
 }
 
 static bool open_list(text_reader *r, nesting *n) {
   if (n->depth == n->rank)
-    return fail_expecting(r, "a number");
+    return fail_unexpected(r, "a number");
   if (n->depth == VALUE_MAX_RANK)
-    return fail_at(r, r->at, "more than %d dimensions", VALUE_MAX_RANK);
+    return source_fail_at(r->source, r->at, "an array may have at most %d dimensions",
+                          VALUE_MAX_RANK);
   n->opened[n->depth] = r->at;
   n->counts[n->depth] = 0;
   n->depth++;
@@ -243,26 +223,27 @@ static bool open_list(text_reader *r, nesting *n) {
 }
 
 static bool close_list(text_reader *r, nesting *n) {
-  if (n->rank < 0 && !set_rank(r, n))
+  if (n->rank < 0 && !decide_rank(r, n))
     return false;
   int level = --n->depth;
   if (!n->measured[level]) {
     n->measured[level] = true;
     n->dims[level] = n->counts[level];
   } else if (n->dims[level] != n->counts[level]) {
-    return fail_at(r, n->opened[level], "a row of %llu in an array whose first row has %llu",
-                   (unsigned long long)n->counts[level], (unsigned long long)n->dims[level]);
+    return source_fail_at(r->source, n->opened[level],
+                          "this row has length %llu, but the first row has length %llu",
+                          (unsigned long long)n->counts[level], (unsigned long long)n->dims[level]);
   }
   if (level > 0)
     n->counts[level - 1]++;
   return true;
 }
 
-static bool list_element(text_reader *r, nesting *n) {
-  if (n->rank < 0 && r->kind == TOKEN_WORD && !set_rank(r, n))
+static bool add_list_element(text_reader *r, nesting *n) {
+  if (n->rank < 0 && r->kind == TOKEN_WORD && !decide_rank(r, n))
     return false;
   if (n->rank >= 0 && n->depth < n->rank)
-    return fail_expecting(r, "'['");
+    return fail_unexpected(r, "'['");
   n->counts[n->depth - 1]++;
   return add_element(r);
 }
@@ -279,7 +260,7 @@ static bool read_list(text_reader *r, nesting *n) {
       continue;
     }
     if (r->kind != ']' || !may_close) {
-      if (!list_element(r, n))
+      if (!add_list_element(r, n))
         return false;
       next_token(r);
     }
@@ -291,18 +272,19 @@ static bool read_list(text_reader *r, nesting *n) {
       next_token(r);
     }
     if (r->kind != ',')
-      return fail_expecting(r, "',' or ']'");
+      return fail_unexpected(r, "',' or ']'");
     next_token(r);
     may_close = false;
   }
 }
 
-static bool list_value(text_reader *r, array *out) {
+static bool read_list_value(text_reader *r, array *out) {
   nesting n = {.rank = -1};
   if (!read_list(r, &n))
     return false;
   if (r->count == 0 && r->type == SCALAR_COUNT)
-    return fail_at(r, r->start, "an empty array without a type; write it as empty([0]i64)");
+    return source_fail_at(r->source, r->start,
+                          "an empty array needs an element type; write it as empty([0]i64)");
   out->rank = (uint32_t)n.rank;
   memcpy(out->dims, n.dims, sizeof n.dims);
   return true;
@@ -310,9 +292,9 @@ static bool list_value(text_reader *r, array *out) {
 
 // ---- the other forms of a value ---------------------------------------------------------------
 
-static bool skip_token(text_reader *r, int kind, const char *what) {
+static bool expect_token(text_reader *r, int kind, const char *what) {
   if (r->kind != kind)
-    return fail_expecting(r, what);
+    return fail_unexpected(r, what);
   next_token(r);
   return true;
 }
@@ -331,23 +313,24 @@ static bool scan_length(const char *at, uint64_t *length, bool *overflow) {
 
 static bool read_dimension(text_reader *r, array *out) {
   if (out->rank == VALUE_MAX_RANK)
-    return fail_at(r, r->at, "more than %d dimensions", VALUE_MAX_RANK);
+    return source_fail_at(r->source, r->at, "an array may have at most %d dimensions",
+                          VALUE_MAX_RANK);
   next_token(r);
   bool overflow;
   if (r->kind != TOKEN_WORD || !scan_length(r->token, &out->dims[out->rank], &overflow))
-    return fail_expecting(r, "a length");
+    return fail_unexpected(r, "a length");
   if (overflow)
     return fail_range(r, SCALAR_U64);
   out->rank++;
   next_token(r);
-  return skip_token(r, ']', "']'");
+  return expect_token(r, ']', "']'");
 }
 
 // empty([0][8]f32), with `empty` in hand.
-static bool empty_value(text_reader *r, array *out) {
+static bool read_empty_array(text_reader *r, array *out) {
   bool has_zero = false;
   next_token(r);
-  if (!skip_token(r, '(', "'('"))
+  if (!expect_token(r, '(', "'('"))
     return false;
   while (r->kind == '[') {
     if (!read_dimension(r, out))
@@ -356,28 +339,31 @@ static bool empty_value(text_reader *r, array *out) {
   }
   scalar_type type = r->kind == TOKEN_WORD ? scalar_named(r->token, r->length) : SCALAR_COUNT;
   if (out->rank == 0 || type == SCALAR_COUNT)
-    return fail_expecting(r,
-                          out->rank == 0 ? "a dimension, as in empty([0]i32)" : "an element type");
+    return fail_unexpected(r,
+                           out->rank == 0 ? "a dimension, as in empty([0]i32)" : "an element type");
   next_token(r);
   if (r->kind != ')')
-    return fail_expecting(r, "')'");
+    return fail_unexpected(r, "')'");
   uint64_t bytes;
-  if (!value_is_expected(r->expected, type, out->rank))
-    return fail_mismatch(r, r->start, type, out->rank);
+  if (!check_expected(r, type, out->rank))
+    return false;
   if (!has_zero)
-    return fail_at(r, r->start, "no dimension of this empty array is 0");
-  if (!value_size(scalar_types[type].size, out->rank, out->dims, &bytes))
-    return fail_at(r, r->start, "the dimensions are too large");
+    return source_fail_at(r->source, r->start,
+                          "an empty array must have a dimension of 0, as in empty([0]i32)");
+  if (!array_bytes_of(scalar_types[type].size, out->rank, out->dims, &bytes))
+    return source_fail_at(r->source, r->start,
+                          "the dimensions are too large: their product exceeds the address space");
   r->type = type;
   return true;
 }
 
-static bool plain_value(text_reader *r, array *out) {
+static bool read_plain_text(text_reader *r, array *out) {
   uint64_t line = 0;
   for (; r->kind != TOKEN_END; next_token(r)) {
     if (r->at.line == line)
-      return fail_at(r, r->at,
-                     "a second value in one line of plain text; it has one number per line");
+      return source_fail_at(r->source, r->at,
+                            "plain text has one number per line; write this value on its own line, "
+                            "or the array as [1, 2]");
     line = r->at.line;
     if (!add_element(r))
       return false;
@@ -387,38 +373,34 @@ static bool plain_value(text_reader *r, array *out) {
   return true;
 }
 
-static bool scalar_value(text_reader *r) { return add_element(r) && check_rank(r, 0); }
-
-static bool any_value(text_reader *r, array *out) {
+static bool read_any_value(text_reader *r, array *out) {
   if (r->kind == '[')
-    return list_value(r, out);
+    return read_list_value(r, out);
   if (r->kind == TOKEN_WORD && strcmp(r->token, "empty") == 0)
-    return empty_value(r, out);
-  bool vector = r->expected.rank == 1 || r->expected.rank == -2;  // -2: of rank 1 or more
-  return vector ? plain_value(r, out) : scalar_value(r);
+    return read_empty_array(r, out);
+  bool vector =
+      r->source->expected.rank == 1 || r->source->expected.rank == -2;  // -2: of rank 1 or more
+  return vector ? read_plain_text(r, out) : add_element(r) && check_expected(r, type_so_far(r), 0);
 }
 
-value_status text_read(value_source *s, value_expectation expected, array *out,
-                       value_error *error) {
+bool text_read(value_source *s, array *out) {
   text_reader r;  // its token is large: not zeroed
   r.source = s;
-  r.expected = expected;
-  r.error = error;
-  r.type = expected.type;
+  r.type = s->expected.type;
   r.count = r.capacity = 0;
   r.data = NULL;
   next_token(&r);
   r.start = r.at;
-  bool good = any_value(&r, out) && (r.capacity > 0 || reserve_element(&r));
+  bool good = read_any_value(&r, out) && (r.capacity > 0 || reserve_element(&r));
   if (!good || s->failure) {  // a failed read looks like the end of the text
     free(r.data);
-    return s->failure ? source_fail(s, error, 0, "cannot read") : VALUE_ERROR;
+    return s->failure ? source_fail(s, "cannot read") : false;
   }
   uint64_t bytes = r.count * element_size(&r);
   void *fitted = realloc(r.data, bytes ? (size_t)bytes : 1);
   out->type = type_so_far(&r);
   out->data = fitted ? fitted : r.data;
-  return VALUE_OK;
+  return true;
 }
 
 // ---- writing ----------------------------------------------------------------------------------
@@ -430,30 +412,31 @@ typedef struct text_output {
   char bytes[8192];
 } text_output;
 
-static void flush(text_output *o) {
+static void flush_text(text_output *o) {
   o->good = o->good && fwrite(o->bytes, 1, o->used, o->to) == o->used;
   o->used = 0;
 }
 
-static void put_string(text_output *o, const char *string, size_t length) {
+static void write_string(text_output *o, const char *string, size_t length) {
   if (o->used + length > sizeof o->bytes)
-    flush(o);
+    flush_text(o);
   memcpy(o->bytes + o->used, string, length);
   o->used += length;
 }
 
-static void put_empty(text_output *o, const array *a) {
+static void write_empty_array(text_output *o, const array *a) {
   char string[32];
-  put_string(o, "empty(", 6);
+  write_string(o, "empty(", 6);
   for (uint32_t i = 0; i < a->rank; i++)
-    put_string(o, string,
-               (size_t)snprintf(string, sizeof string, "[%llu]", (unsigned long long)a->dims[i]));
-  put_string(o, string, (size_t)snprintf(string, sizeof string, "%s)", scalar_types[a->type].name));
+    write_string(o, string,
+                 (size_t)snprintf(string, sizeof string, "[%llu]", (unsigned long long)a->dims[i]));
+  write_string(o, string,
+               (size_t)snprintf(string, sizeof string, "%s)", scalar_types[a->type].name));
 }
 
 // Before element i, `opening` brackets open: as many as there are dimensions whose rows begin at i.
 // After it as many close as end there.
-static void put_array(text_output *o, const array *a) {
+static void write_array(text_output *o, const array *a) {
   static const char opens[VALUE_MAX_RANK + 1] = "[[[[[[[[[[[[[[[[",
                                            closes[VALUE_MAX_RANK + 1] = "]]]]]]]]]]]]]]]]";
   char string[ELEMENT_TEXT];
@@ -461,31 +444,32 @@ static void put_array(text_output *o, const array *a) {
   uint32_t begun = a->rank, ended;
   size_t size = scalar_types[a->type].size;
   for (const char *element = a->data; o->good; element += size) {
-    put_string(o, opens, begun);
-    put_string(o, string, text_of_element(string, a->type, element));
+    write_string(o, opens, begun);
+    write_string(o, string, number_print(string, a->type, element));
     for (ended = 0; ended < a->rank && ++index[a->rank - 1 - ended] == a->dims[a->rank - 1 - ended];
          ended++)
       index[a->rank - 1 - ended] = 0;
-    put_string(o, closes, ended);
+    write_string(o, closes, ended);
     if (ended == a->rank)
       return;
-    put_string(o, ", ", 2);
+    write_string(o, ", ", 2);
     begun = ended;
   }
 }
 
-bool text_write(FILE *to, const array *components, size_t count) {
+bool text_write(FILE *to, const array *components, size_t count, value_error *error) {
+  (void)error;
   text_output o;  // large: not zeroed
   o.to = to;
   o.good = true;
   o.used = 0;
   for (size_t c = 0; c < count && o.good; c++) {
     if (array_count(&components[c]) == 0)
-      put_empty(&o, &components[c]);
+      write_empty_array(&o, &components[c]);
     else
-      put_array(&o, &components[c]);
-    put_string(&o, "\n", 1);
+      write_array(&o, &components[c]);
+    write_string(&o, "\n", 1);
   }
-  flush(&o);
+  flush_text(&o);
   return o.good;
 }

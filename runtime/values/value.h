@@ -1,5 +1,7 @@
 // Arrays in memory, and the files they come from and go to.
 //
+// In: a file, a pipe or bytes. Out: arrays; and the other way.
+//
 // An `array` is one rectangular array of one element type, row-major. A language value is a list
 // of them: a tuple, or an array of tuples, is one array per component ("structure of arrays").
 //
@@ -7,14 +9,32 @@
 //                                           { f32, rank 1, dims {2}, 2.5 4.5 }
 //
 // Formats (by their first bytes when read, by the file's ending when written):
-//   NumPy .npy 1.0-3.0       C order, both byte orders; structured dtypes give several arrays
+//   NumPy .npy 1.0-3.0          C order, both byte orders; structured dtypes give several arrays
 //   Futhark binary (.bin .dat)  'b' 2 rank type dims data; c64 and c128 are extension codes
-//   Futhark text             [[1i32, 2], [3, 4]], empty([0]i32), 1.5+2.0i, f32.nan, true
-//   plain text               one number per line (read only; where an array of rank 1 is expected)
+//   Futhark text                [[1i32, 2], [3, 4]], empty([0]i32), 1.5+2.0i, f32.nan, true
+//   plain text                  one number per line (read only; where rank 1 is expected)
+//
+//   value_source *s = value_source_open("keys.npy", &error);                 // [4]u32
+//   array a;
+//   while (value_read(s, (value_expectation){SCALAR_U32, 1}, &a, &error) == VALUE_OK) {
+//     value_write(stdout, FORMAT_TEXT, &a, 1, &error);        // [3u32, 1u32, 2u32, 0u32]
+//     array_destroy(&a);
+//   }
+//   value_source_close(s);
 //
 // Text does not depend on the locale that the program has set: the point is always '.'. Printed
 // numbers are the shortest that read back as the same bits (NaN keeps no payload in text; binary
 // and .npy keep all bits).
+//
+//   value.h        this door
+//   array.c        arrays in memory: sizes, random elements, equality
+//   source.h/.c    the bytes of a file or of memory, in hand or taken straight into arrays
+//   number.c       numbers as text, both ways
+//   text.c         Futhark's text format and plain text
+//   binary.c       Futhark's binary format
+//   npy.c          NumPy's format;  npy_header.c  its header
+//   value.c        the table of formats, and reading and writing by it
+//   output.c       files that appear whole or not at all
 #ifndef PERMC_RUNTIME_VALUES_VALUE_H
 #define PERMC_RUNTIME_VALUES_VALUE_H
 
@@ -38,7 +58,10 @@ uint64_t array_bytes(const array *a);
 void *array_memory(uint64_t bytes);
 // The address space that it takes for them: up to an eighth more, so that arrays of about the same
 // size can have each other's. What is not touched takes no memory.
-uint64_t array_room(uint64_t bytes);
+uint64_t array_reserved_bytes(uint64_t bytes);
+// The bytes of elements of `size` bytes along dims; false if any product of the dims overflows
+// (zeros do not hide it: strides are products too).
+bool array_bytes_of(uint64_t size, uint32_t rank, const uint64_t *dims, uint64_t *bytes);
 // False when the size overflows or memory is out; then nothing is owned. dims may hold zeros.
 bool array_create(array *a, scalar_type type, uint32_t rank, const uint64_t *dims);
 void array_destroy(array *a);  // idempotent
@@ -80,7 +103,7 @@ size_t value_pending(const value_source *s);
 
 // ---- writing ---------------------------------------------------------------------------------
 
-typedef enum value_format { FORMAT_TEXT, FORMAT_BINARY, FORMAT_NPY } value_format;
+typedef enum value_format { FORMAT_NPY, FORMAT_BINARY, FORMAT_TEXT } value_format;
 value_format value_format_of(const char *path);  // .npy, .bin .dat, else text
 
 // One language value: `count` arrays that are its components, in order. In .npy, count > 1 needs
@@ -107,8 +130,8 @@ void output_discard_all_from_signal(void);
 // bools fair.
 bool array_random(array *a, scalar_type type, uint32_t rank, const uint64_t *dims, uint64_t *state);
 
-// Equal shapes, types and bits; floats: equal values, all NaN equal; with tolerance > 0: relative
-// difference of floats at most that. On inequality *index is the first place (or -1 for shapes).
-bool array_equal(const array *a, const array *b, double tolerance, int64_t *index);
+bool array_same_shape(const array *a, const array *b);  // and type
+// Equal shapes, types and bits, all NaN equal.
+bool array_same_bits(const array *a, const array *b);
 
 #endif

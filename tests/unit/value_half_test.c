@@ -11,7 +11,7 @@ static uint16_t f16_of_text(const char *digits) {
   uint16_t bits = 0;
   snprintf(token, sizeof token, "%s", digits);
   CHECK(number_scan(token, &n) && number_suits(&n, SCALAR_F16));
-  number_put(&bits, SCALAR_F16, &n);
+  number_store(&bits, SCALAR_F16, &n);
   return bits;
 }
 
@@ -19,7 +19,7 @@ static uint16_t f16_of_text(const char *digits) {
 TEST(digits_of_f16_are_the_fewest) {
   for (uint16_t bits = 1; bits < 0x7c00; bits++) {
     char shown[ELEMENT_TEXT], fewer[40];
-    shown[text_of_element(shown, SCALAR_F16, &bits)] = 0;
+    shown[number_print(shown, SCALAR_F16, &bits)] = 0;
     int digits = 0;
     bool leading = true;
     for (const char *c = shown; *c && *c != 'e' && *c != 'f'; c++) {

@@ -121,13 +121,6 @@ static uint64_t first_difference(const array *expected, const array *found) {
   return count;
 }
 
-static bool same_shape(const array *a, const array *b) {
-  bool same = a->type == b->type && a->rank == b->rank;
-  for (uint32_t i = 0; same && i < a->rank; i++)
-    same = a->dims[i] == b->dims[i];
-  return same;
-}
-
 static void show_both(text *why, const array *expected, const array *found) {
   if (expected->rank == 0 || array_count(expected) > SHOW_MOST || array_count(found) > SHOW_MOST)
     return;
@@ -144,7 +137,7 @@ bool lists_equal(const char *name, const array_list *expected, const array_list 
   }
   for (size_t k = 0; k < expected->count; k++) {
     const array *e = &expected->items[k], *f = &found->items[k];
-    bool same = same_shape(e, f);
+    bool same = array_same_shape(e, f);
     uint64_t index = same ? first_difference(e, f) : 0;
     if (same && index == array_count(e))
       continue;
@@ -258,7 +251,7 @@ bool values_sorted(permc_value *const *values, size_t count, text *why) {
     for (size_t c = 1; c < v->count; c++) {
       array like = v->components[c];
       like.type = v->components[0].type;
-      one_shape = one_shape && same_shape(&like, &v->components[0]);
+      one_shape = one_shape && array_same_shape(&like, &v->components[0]);
     }
     char name[32] = "result";
     if (count > 1)

@@ -1,0 +1,164 @@
+// Arrays in memory: sizes, random elements, equality. See value.h.
+#include "core/random.h"
+#include "runtime/system/pool.h"
+#include "runtime/values/value.h"
+
+#include <math.h>
+#include <sys/mman.h>
+
+// ---- memory -----------------------------------------------------------------------------------
+
+bool array_bytes_of(uint64_t size, uint32_t rank, const uint64_t *dims, uint64_t *bytes) {
+  bool empty = false;
+  uint64_t product = size;
+  for (uint32_t i = 0; i < rank; i++) {
+    if (dims[i] == 0)
+      empty = true;
+    else if (__builtin_mul_overflow(product, dims[i], &product) || product > PTRDIFF_MAX)
+      return false;
+  }
+  *bytes = empty ? 0 : product;
+  return true;
+}
+
+uint64_t array_count(const array *a) {
+  uint64_t count = 1;
+  for (uint32_t i = 0; i < a->rank; i++)
+    count *= a->dims[i];
+  return count;
+}
+
+uint64_t array_bytes(const array *a) { return array_count(a) * scalar_types[a->type].size; }
+
+enum { LINE = 64, HUGE_PAGE = 1 << 21 };
+
+uint64_t array_reserved_bytes(uint64_t bytes) {
+  if (bytes < HUGE_PAGE)
+    return bytes / LINE * LINE + LINE;
+  uint64_t step = UINT64_C(1) << (60 - __builtin_clzll(bytes));
+  return bytes > UINT64_MAX - step ? bytes : (bytes + step - 1) / step * step;
+}
+
+void *array_memory(uint64_t bytes) {
+  if (bytes > SIZE_MAX / 2)
+    return NULL;
+  size_t reserved = (size_t)array_reserved_bytes(bytes);
+  if (reserved < HUGE_PAGE)
+    return aligned_alloc(LINE, reserved);
+  void *data;
+  if (posix_memalign(&data, HUGE_PAGE, reserved) != 0)
+    return NULL;
+  madvise(data, reserved / HUGE_PAGE * HUGE_PAGE, MADV_HUGEPAGE);
+  return data;
+}
+
+bool array_create(array *a, scalar_type type, uint32_t rank, const uint64_t *dims) {
+  *a = (array){.type = type};
+  uint64_t bytes;
+  if (rank > VALUE_MAX_RANK || !array_bytes_of(scalar_types[type].size, rank, dims, &bytes))
+    return false;
+  a->data = array_memory(bytes);
+  if (!a->data)
+    return false;
+  a->rank = rank;
+  for (uint32_t i = 0; i < rank; i++)
+    a->dims[i] = dims[i];
+  return true;
+}
+
+void array_destroy(array *a) {
+  free(a->data);
+  a->data = NULL;
+}
+
+// ---- random elements --------------------------------------------------------------------------
+
+// What threads fill: the state at element i is that of the first after i draws.
+typedef struct random_elements {
+  void *data;
+  scalar_type type;
+  uint64_t state;
+} random_elements;
+
+#define FILL(c_type, value)                                                                        \
+  for (uint64_t i = first; i < last; i++) {                                                        \
+    uint64_t word = draw_word(&state);                                                             \
+    ((c_type *)e->data)[i] = (c_type)(value);                                                      \
+  }                                                                                                \
+  break
+
+// Floats are uniform in [0, 1): all multiples of 2^-11 (2^-24, 2^-53) are equally likely.
+static bool fill_random_elements(void *with, unsigned worker, uint64_t first, uint64_t last) {
+  (void)worker;
+  const random_elements *e = with;
+  uint64_t state = e->state + first * DRAW_STEP;
+  switch (e->type) {
+  case SCALAR_BOOL:
+    FILL(uint8_t, word >> 63);
+  case SCALAR_I8:
+  case SCALAR_U8:
+    FILL(uint8_t, word >> 56);
+  case SCALAR_I16:
+  case SCALAR_U16:
+    FILL(uint16_t, word >> 48);
+  case SCALAR_I32:
+  case SCALAR_U32:
+    FILL(uint32_t, word >> 32);
+  case SCALAR_I64:
+  case SCALAR_U64:
+    FILL(uint64_t, word);
+  case SCALAR_F16:
+    FILL(uint16_t, scalar_f16_nearest((double)(word >> 53) * 0x1p-11));
+  case SCALAR_F32:
+  case SCALAR_C64:
+    FILL(float, (float)(word >> 40) * 0x1p-24f);
+  case SCALAR_F64:
+  case SCALAR_C128:
+    FILL(double, (double)(word >> 11) * 0x1p-53);
+  case SCALAR_COUNT:
+    break;
+  }
+  return true;
+}
+
+bool array_random(array *a, scalar_type type, uint32_t rank, const uint64_t *dims,
+                  uint64_t *state) {
+  enum { STRETCH = 1 << 20 };
+  if (!array_create(a, type, rank, dims))
+    return false;
+  uint64_t count = array_count(a) * (scalar_types[type].kind == KIND_COMPLEX ? 2 : 1);
+  random_elements e = {a->data, type, *state};
+  *state += count * DRAW_STEP;
+  return pool_run(pool_processors(), count, STRETCH, fill_random_elements, &e, NULL);
+}
+
+// ---- equality ---------------------------------------------------------------------------------
+
+bool array_same_shape(const array *a, const array *b) {
+  return a->type == b->type && a->rank == b->rank &&
+         memcmp(a->dims, b->dims, a->rank * sizeof *a->dims) == 0;
+}
+
+static bool is_nan_part(const array *a, uint64_t part) {
+  double value;
+  scalar_type real = scalar_real_of(a->type);
+  scalar_convert(real, SCALAR_F64, 1, (char *)a->data + part * scalar_types[real].size, &value);
+  return isnan(value);
+}
+
+bool array_same_bits(const array *a, const array *b) {
+  if (!array_same_shape(a, b))
+    return false;
+  uint64_t bytes = array_bytes(a);
+  if (memcmp(a->data, b->data, (size_t)bytes) == 0)
+    return true;
+  scalar_kind kind = scalar_types[a->type].kind;
+  if (kind != KIND_FLOAT && kind != KIND_COMPLEX)
+    return false;
+  size_t size = scalar_types[scalar_real_of(a->type)].size;
+  for (uint64_t i = 0; i < bytes / size; i++)
+    if (memcmp((char *)a->data + i * size, (char *)b->data + i * size, size) != 0 &&
+        !(is_nan_part(a, i) && is_nan_part(b, i)))
+      return false;
+  return true;
+}

@@ -1,0 +1,91 @@
+// The bytes that values are read from, and the call of value_read that reads them. Private to
+// runtime/values/.
+//
+// In: a file, a pipe or bytes in memory. Out: bytes in hand, one after the other, or an array's
+// elements, straight from the file. What a header announces is compared with what the file holds
+// before anything is allocated; where that is not known (a pipe), arrays grow as data comes.
+//
+//   bytes of the source   0 ........ at ........ end ............... end of the file
+//                         done       in hand     unread (known of files only)
+#ifndef PERMC_RUNTIME_VALUES_SOURCE_H
+#define PERMC_RUNTIME_VALUES_SOURCE_H
+
+#include "runtime/values/value.h"
+
+enum {
+  SOURCE_BUFFER = 1 << 16,  // bytes read ahead; the most that source_fill can bring together
+  SOURCE_NAME = 160,        // longer names lose their beginning, so that messages keep their end
+};
+
+// Of text: its line and the character in it, from 1.
+typedef struct text_place {
+  uint64_t line, column;
+} text_place;
+
+struct value_source {
+  char name[SOURCE_NAME];
+  const unsigned char *at, *end;  // bytes in hand
+  unsigned char *buffer;          // NULL: all bytes are in hand, in the caller's memory
+  int descriptor;                 // -1: nothing is left to read
+  bool owns_descriptor;
+  bool size_known;      // a regular file or memory
+  uint64_t unread;      // then: bytes behind `end`
+  uint64_t loaded;      // offset of `end`
+  int failure;          // errno of a failed read
+  uint64_t line;        // of `at`, from 1
+  uint64_t line_start;  // offset of its first byte
+  bool only_npy;        // a .npy was read: only another may follow
+  array *pending;       // fields of a structured .npy that were not asked for yet
+  size_t pending_count, pending_next;
+  // Of the call of value_read in progress:
+  value_expectation expected;
+  uint64_t start;  // offset of the value
+  value_error *error;
+};
+
+// At least `want` (<= SOURCE_BUFFER) bytes in hand, one after the other; false if the source ends
+// before.
+bool source_fill(value_source *s, size_t want);
+static inline int source_peek(value_source *s) {
+  return s->at < s->end || source_fill(s, 1) ? *s->at : -1;
+}
+bool source_begins(value_source *s, const char *bytes, size_t count);
+static inline uint64_t source_offset(const value_source *s) {
+  return s->loaded - (uint64_t)(s->end - s->at);
+}
+// Moves up to `count` bytes to `to`, straight from the file where they are not in hand yet.
+size_t source_read_bytes(value_source *s, void *to, size_t count);
+// False if fewer than `count` bytes are known to be left; *left then says how many.
+bool source_holds(const value_source *s, uint64_t count, uint64_t *left);
+void source_drop_pending(value_source *s);
+
+// ---- arrays: nothing is owned after an error ---------------------------------------------------
+
+// The bytes of elements of `size` bytes along dims, and that many are not known to be missing.
+bool source_check_size(value_source *s, uint64_t size, uint32_t rank, const uint64_t *dims,
+                       uint64_t *bytes);
+// The elements of a as they lie in the source, into a->data (allocated; grown as they arrive where
+// the source's size is not known). type, rank and dims are set.
+bool source_read_array(value_source *s, array *a);
+// Checks that bools are 0 or 1, which C relies on. Frees the array if not.
+bool source_check_bools(value_source *s, array *a);
+
+// ---- messages: false, for the caller to return -------------------------------------------------
+
+void value_fail(value_error *error, const char *format, ...) PRINTF_LIKE(2, 3);
+// "NAME: text", with "byte N: " between them where the value begins at byte N > 0 (or the operating
+// system's reason, if a read failed).
+bool source_fail(value_source *s, const char *format, ...) PRINTF_LIKE(2, 3);
+// "NAME:3:14: text".
+bool source_fail_at(value_source *s, text_place at, const char *format, ...) PRINTF_LIKE(3, 4);
+bool source_fail_truncated(value_source *s, const char *what, uint64_t announced, uint64_t found);
+
+enum { QUOTE_SIZE = 80, MISMATCH_SIZE = 160 };
+// Up to 40 bytes of foreign text made printable; returns `out`.
+const char *value_quote(char out[QUOTE_SIZE], const char *bytes, size_t count);
+// Whether a value of this type and rank is not the expected one; then `out` is a sentence:
+// "expected []f32, found [][]i64".
+bool value_mismatch(char out[MISMATCH_SIZE], value_expectation expected, scalar_type type,
+                    uint32_t rank);
+
+#endif
