@@ -184,6 +184,14 @@ typedef struct scalar_op_row {
 } scalar_op_row;
 extern const scalar_op_row scalar_ops[SCALAR_OP_COUNT];
 
+// The parts of an element, 2 of a complex number, and the bytes of one.
+static inline uint32_t scalar_parts(scalar_type type) {
+  return scalar_types[type].kind == KIND_COMPLEX ? 2 : 1;
+}
+static inline uint32_t scalar_part_bytes(scalar_type type) {
+  return (uint32_t)scalar_types[type].size / scalar_parts(type);
+}
+
 scalar_type scalar_real_of(scalar_type complex);  // C64 -> F32, C128 -> F64, else itself
 scalar_type scalar_complex_of(scalar_type real);  // F32 -> C64, F64 -> C128, else SCALAR_COUNT
 scalar_type scalar_result_of(scalar_op op, scalar_type operand);

@@ -1,10 +1,7 @@
 #include "kernels/emit/emit.h"
-#include "kernels/emit/online.h"
 #include "kernels/emit/pass.h"
 #include "kernels/emit/root.h"
-#include "kernels/emit/swizzle.h"
-#include "kernels/text/address.h"
-#include "kernels/text/source.h"
+#include "kernels/emit/runtime_matrix.h"
 
 #include <stdio.h>
 
@@ -58,17 +55,17 @@ static const char *problem_of(const plan *p) {
 
 // ---- the parts of the file -------------------------------------------------------------------
 
-static void add_head(c_writer *w, text *out) {
+static void add_head(const c_writer *w, const c_context *c, text *out) {
   text_string(out, "// Written by permc. Compile with -ffp-contract=off -fno-strict-aliasing.\n");
-  if (w->warps && c_swizzle_asked(w))  // layouts are compared: each is measured as it is
+  if (w->warps && c_swizzle_asked(c))  // layouts are compared: each is measured as it is
     text_string(out, "#define PERMC_APART 1\n");
   if (w->warps)
     c_source_add(out, "kernels/text/cuda_host.h");
   text_string(out, w->warps ? "#ifdef PERMC_HOST\n" : "");
   c_source_add(out, "kernels/text/host.h");
   text_string(out, w->warps ? "#endif\n" : "");
-  if (w->online)
-    c_source_add(out, "kernels/text/online.h");
+  if (w->runtime_matrix_needed)
+    c_source_add(out, "kernels/text/runtime_matrix.h");
   text_string(out, "#if defined(__has_builtin)\n"
                    "#if __has_builtin(__builtin_shufflevector)\n"
                    "#define PERMC_SHUFFLEVECTOR 1\n#endif\n#endif\n"
@@ -125,8 +122,8 @@ uint32_t c_entry_arrays(const plan *p, net_id *order) {
 
 #define VISIBLE "\n__attribute__((visibility(\"default\"))) "
 
-static void add_passes(const c_writer *w, text *out, const c_pass_facts *facts) {
-  size_t count = w->plan->passes.count;
+static void add_passes(const plan *p, text *out, const c_pass_facts *facts) {
+  size_t count = p->passes.count;
   for (size_t i = 0; i < count; i++)
     text_printf(out, "permc_pass permc_pass_%zu;\n", i);
   text_printf(out, VISIBLE "const uint32_t permc_pass_count = %zu;\n", count);
@@ -137,8 +134,7 @@ static void add_passes(const c_writer *w, text *out, const c_pass_facts *facts) 
   text_string(out, "  {0, 0, 0}\n};\n");
 }
 
-static void add_entry(c_writer *w, text *out) {
-  const plan *p = w->plan;
+static void add_entry(c_writer *w, const plan *p, text *out) {
   net_id *order = NEW_ARRAY(w->memory, net_id, p->arrays.count);
   uint32_t count = c_entry_arrays(p, order);
   text_string(out, VISIBLE "bool permc_entry(permc_host *host");
@@ -167,14 +163,14 @@ static void find_kernel(c_code *code, uint32_t number) {
 }
 
 // For the host, a function as of other targets.
-static void write_host(const c_writer *w, c_code *code, uint32_t number) {
-  const plan_pass *pass = &w->plan->passes.items[number];
+static void write_host(const c_writer *w, const plan *p, c_code *code, uint32_t number) {
+  const plan_pass *pass = &p->passes.items[number];
   const c_pass_facts *f = &code->facts[number];
   text *out = &code->hosts[number];
   net_id *arrays = NEW_ARRAY(w->memory, net_id, pass->load_count + pass->store_count + 1);
   uint32_t count = c_pass_arrays(pass, arrays);
-  if (f->online)
-    c_online_write_data(f->online, number, out);
+  if (f->matrix)
+    c_runtime_matrix_write_data(f->matrix, number, out);
   text_printf(out,
               "void permc_pass_%u(void *const *arrays, uint64_t first, uint64_t last,\n"
               "                  void *memory, const permc_imports *imports) {\n"
@@ -185,23 +181,23 @@ static void write_host(const c_writer *w, c_code *code, uint32_t number) {
   for (uint32_t i = 0; i < count; i++)
     text_printf(out, ", arrays[%u]", arrays[i]);
   text_string(out, ", imports");
-  if (f->online)
-    text_printf(out, ", permc_online_%u", number);
+  if (f->matrix)
+    text_printf(out, ", permc_runtime_matrix_%u", number);
   text_string(out, ");\n}\n");
 }
 
-static void write_all(c_writer *w, c_code *code) {
+static void write_all(c_writer *w, c_context *c, c_code *code) {
   for (uint32_t i = 0; i < code->pass_count; i++)
-    code->facts[i] = c_pass_write(w, &code->passes[i], &code->functions[i], i);
+    code->facts[i] = c_pass_write(w, c, &code->passes[i], &code->functions[i], i);
   for (uint32_t i = 0; i < code->pass_count && w->warps; i++) {
     find_kernel(code, i);
-    write_host(w, code, i);
+    write_host(w, c->plan, code, i);
   }
-  add_head(w, &code->definitions);
+  add_head(w, c, &code->definitions);
   text_add(&code->definitions, text_content(&w->definitions), w->definitions.length);
   text_string(&code->entry, w->warps ? "#ifdef PERMC_HOST\n" : "");
-  add_passes(w, &code->entry, code->facts);
-  add_entry(w, &code->entry);
+  add_passes(c->plan, &code->entry, code->facts);
+  add_entry(w, c->plan, &code->entry);
   c_root_tables_write(w, &code->entry);
   code->roots = c_root_tables_copy(w);
   text_string(&code->entry, w->warps ? "#endif\n" : "");
@@ -245,18 +241,18 @@ bool c_emit(c_code *code, const plan *p, const c_options *options, const char **
     return false;
   jmp_buf failure;
   arena memory = {.failure = &failure};
-  c_writer *volatile writer = calloc(1, sizeof *writer);
+  c_writer *const writer = calloc(1, sizeof *writer);
   volatile bool done = false;
   if (writer && setjmp(failure) == 0) {
+    c_context c = c_context_of(&memory, p, options);
     writer->memory = &memory;
-    writer->plan = p;
-    writer->options = options;
-    writer->warps = p->target->lane_bytes == 0;
-    writer->index = writer->warps && all_small(p) ? "uint32_t" : "uint64_t";
-    write_all(writer, code);
-    done = !writer->definitions.failed && is_whole(code) && code->roots && !writer->problem;
-    if (writer->problem) {
-      snprintf(code->problem, sizeof code->problem, "%s", writer->problem);
+    writer->net = p->net;
+    writer->warps = c.warps;
+    writer->index = c.warps && all_small(p) ? "uint32_t" : "uint64_t";
+    write_all(writer, &c, code);
+    done = !writer->definitions.failed && is_whole(code) && code->roots && !c.problem;
+    if (c.problem) {
+      snprintf(code->problem, sizeof code->problem, "%s", c.problem);
       *problem = code->problem;
     }
   }
@@ -275,7 +271,7 @@ void c_code_free(c_code *code) {
     text_free(&code->passes[i]);
     text_free(&code->functions[i]);
     text_free(&code->hosts[i]);
-    free(code->facts[i].online);
+    free(code->facts[i].matrix);
   }
   free(code->passes);
   free(code->functions);

@@ -33,26 +33,15 @@
 #ifndef PERMC_KERNELS_EMIT_EMIT_H
 #define PERMC_KERNELS_EMIT_EMIT_H
 
-#include "fusion/plan/plan.h"
+#include "kernels/schedule/schedule.h"
 #include "kernels/text/host.h"
-#include "kernels/text/online.h"
-
-typedef struct c_options {
-  uint64_t
-      stream_bytes;  // arrays of so many bytes are stored past the caches where lines are whole
-  const struct bank_layout_kind *layout;  // of scratch (emit/swizzle.h); NULL: the planner's own
-  uint64_t layout_seed;
-} c_options;
-// Those of a GPU, which has no such stores.
-#define C_OPTIONS_OF_GPU(layout, seed)                                                             \
-  { UINT64_MAX, layout, seed }
 
 typedef struct c_pass_facts {
   uint64_t scratch_bytes;
-  bool in_place;         // an array loaded and one stored by equal maps may be one buffer
-  uint32_t threads;      // of a block, where lanes are threads; else 1
-  uint32_t kernel;       // the first pass whose kernel has the same text: this pass has that one
-  permc_online *online;  // the last parameter of its kernel, or NULL
+  bool in_place;     // an array loaded and one stored by equal maps may be one buffer
+  uint32_t threads;  // of a block, where lanes are threads; else 1
+  uint32_t kernel;   // the first pass whose kernel has the same text: this pass has that one
+  permc_runtime_matrix *matrix;  // the last parameter of its kernel, or NULL
 } c_pass_facts;
 
 typedef struct c_code {
@@ -82,10 +71,6 @@ size_t c_code_split(const c_code *code, uint64_t file_bytes, size_t most, uint32
 
 // NULL, or what of the plan's scalar code CUDA has not: the text is for the host alone.
 const char *c_missing_on_gpu(const plan *p);
-
-// The arrays that a pass touches, those that it loads first: the parameters of its kernel.
-// `arrays` has room for all its loads and stores. Returns how many.
-uint32_t c_pass_arrays(const plan_pass *pass, net_id *arrays);
 
 // The arrays that the entry takes, in order: arguments, then results. Returns how many; `order` has
 // room for all arrays of the plan.

@@ -45,12 +45,12 @@ static bool is_static(const net_op *op, const c_space *space) {
 }
 
 // Takes away the slots that an op touches, unless it exchanges one.
-static void rule_out(const c_writer *w, const plan_pass *p, const net_stage *s, const net_op *op,
+static void rule_out(bool warps, const plan_pass *p, const net_stage *s, const net_op *op,
                      const c_space *space, net_id *reads, bool *keyed) {
   exchange_kind kind;
   uint32_t count = net_op_reads(s, op, reads);
   uint32_t to = p->slot_of[op->outputs[0].value];
-  if ((space->l > 0 || w->warps) && is_exchange(s, op, &kind) && to != NET_NONE &&
+  if ((space->l > 0 || warps) && is_exchange(s, op, &kind) && to != NET_NONE &&
       p->slot_of[reads[0]] == to && is_static(op, space) &&
       scalar_types[s->values.items[op->outputs[0].value]].kind == KIND_FLOAT)
     return;
@@ -61,22 +61,30 @@ static void rule_out(const c_writer *w, const plan_pass *p, const net_stage *s, 
       keyed[p->slot_of[op->outputs[i].value]] = false;
 }
 
-bool *c_keyed_slots(c_writer *w, const plan_pass *p, const c_schedule *c) {
-  const net_stage *s = &w->plan->net->stages.items[p->stage];
-  bool *keyed = NEW_ARRAY(w->memory, bool, p->slot_count);
-  net_id *reads = NEW_ARRAY(w->memory, net_id, s->values.count);
+uint64_t c_key_of(uint64_t bits, uint32_t bytes) {
+  uint64_t sign = bits >> (8 * bytes - 1) & 1;
+  return sign ? bits ^ f2_mask((int)(8 * bytes - 1)) : bits;
+}
+
+bool *c_keyed_slots(const c_pass *of) {
+  const plan_pass *p = of->pass;
+  const net_stage *s = of->stage;
+  const c_schedule *c = &of->schedule;
+  bool warps = of->context->warps;
+  bool *keyed = NEW_ARRAY(of->context->memory, bool, p->slot_count);
+  net_id *reads = NEW_ARRAY(of->context->memory, net_id, s->values.count);
   for (uint32_t i = 0; i < p->load_count; i++)
     keyed[p->loads[i].slot] = scalar_types[c->loaded[i]].kind == KIND_FLOAT;
   for (uint32_t i = 0; i < c->phase_count; i++)
     for (uint32_t k = 0; k < c->phases[i].op_count; k++)
-      rule_out(w, p, s, &s->ops.items[p->ops[c->phases[i].first_op + k]], &c->spaces[i], reads,
+      rule_out(warps, p, s, &s->ops.items[p->ops[c->phases[i].first_op + k]], &c->spaces[i], reads,
                keyed);
   for (uint32_t slot = 0; slot < p->slot_count; slot++) {
     bool made = false, known = true;  // a slot that is only carried has no use for keys
     for (uint32_t i = 0; i < c->phase_count; i++) {
       const c_use *use = c_use_of(c, p, i, slot);
-      known &= c->spaces[i].l > 0 || w->warps;  // vectors, or threads
-      known &= c->spaces[i].r <= 8;             // register numbers are bytes
+      known &= c->spaces[i].l > 0 || warps;  // vectors, or threads
+      known &= c->spaces[i].r <= 8;          // register numbers are bytes
       made |= use->made;
       known &= !use->made || use->before == use->after;
     }
@@ -101,7 +109,7 @@ static const char *const usual_nan[] = {
 
 static key_names names_of(const c_phase *f, uint32_t slot) {
   scalar_type type = f->slots[slot].type;
-  key_names n = {.bytes = c_part_bytes(type), .lanes = 1U << f->space->l};
+  key_names n = {.bytes = scalar_part_bytes(type), .lanes = 1U << f->space->l};
   n.type = c_vector(f->w, n.bytes, n.lanes);
   n.mask = n.lanes == 1 ? "bool" : c_mask_type(f->w, n.bytes, n.lanes);
   n.name = c_format(f->w, "%sx%u", scalar_types[type].name, n.lanes);
@@ -116,7 +124,7 @@ static void define_scalars(c_writer *w, const key_names *n) {
     return;
   text_printf(&w->definitions,
               "static inline %s key_%s(%s x) {\n  return x ^ (%s)(((%s)x >> %u) & %s);\n}\n"
-              "static inline bool strange_%s(%s x) {\n"
+              "static inline bool odd_nan_%s(%s x) {\n"
               "  return (%s)(x & %s) > %s && x != %s;\n}\n"
               "static inline %s rank_key_%s(%s x) {\n"
               "  return (%s)x > %s || (%s)x < ~%s ? %s : (%s)x;\n}\n",
@@ -150,17 +158,17 @@ static void define_key(c_writer *w, const key_names *n) {
 }
 
 // Of floats: those that are NaN and not the usual ones.
-static void define_strange(c_writer *w, const key_names *n) {
+static void define_odd_nan(c_writer *w, const key_names *n) {
   if (n->lanes == 1)
     return;
   const char *greater = c_vector_function(w, OP_GT, n->integer, n->lanes);
   const char *unequal = c_vector_function(w, OP_NE, n->integer, n->lanes);
   const char *both = c_mask_function(w, OP_AND, n->bytes, n->lanes);
   const char *broadcast = c_broadcast(w, n->bytes, n->lanes);
-  if (!c_define(w, c_format(w, "strange_%s", n->name)))
+  if (!c_define(w, c_format(w, "odd_nan_%s", n->name)))
     return;
   text_printf(&w->definitions,
-              "static inline __attribute__((always_inline)) %s strange_%s(%s x) {\n"
+              "static inline __attribute__((always_inline)) %s odd_nan_%s(%s x) {\n"
               "  return %s(%s(x & %s, %s(%s)), %s(x, %s(%s)));\n}\n",
               n->mask, n->name, n->type, both, greater, largest[n->bytes], broadcast,
               infinity[n->bytes], unequal, broadcast, usual_nan[n->bytes]);
@@ -176,24 +184,24 @@ static void define_strange(c_writer *w, const key_names *n) {
 void c_to_keys(c_phase *f, uint32_t slot) {
   c_writer *w = f->w;
   key_names n = names_of(f, slot);
-  uint32_t strange = w->next++;
+  uint32_t odd_nan = w->next++;
   c_registers *s = &f->slots[slot];
   define_key(w, &n);
-  define_strange(w, &n);
-  c_line(w, "%s v%u = strange_%s(v%u);", n.mask, strange, n.name, s->id[0]);
+  define_odd_nan(w, &n);
+  c_line(w, "%s v%u = odd_nan_%s(v%u);", n.mask, odd_nan, n.name, s->id[0]);
   for (uint64_t i = 0; i < UINT64_C(1) << f->space->r; i++) {
     if (i > 0 && n.lanes == 1)
-      c_line(w, "v%u |= strange_%s(v%u);", strange, n.name, s->id[i]);
+      c_line(w, "v%u |= odd_nan_%s(v%u);", odd_nan, n.name, s->id[i]);
     else if (i > 0)
-      c_line(w, "v%u = %s(v%u, strange_%s(v%u));", strange,
-             c_mask_function(w, OP_OR, n.bytes, n.lanes), strange, n.name, s->id[i]);
+      c_line(w, "v%u = %s(v%u, odd_nan_%s(v%u));", odd_nan,
+             c_mask_function(w, OP_OR, n.bytes, n.lanes), odd_nan, n.name, s->id[i]);
     c_line(w, "const %s v%u = key_%s(v%u);", n.type, w->next, n.name, s->id[i]);
     s->id[i] = w->next++;
   }
   if (n.lanes == 1)
-    c_line(w, "strange |= v%u;", strange);
+    c_line(w, "odd_nan |= v%u;", odd_nan);
   else
-    c_line(w, "strange |= any_%s(v%u);", n.name, strange);
+    c_line(w, "odd_nan |= any_%s(v%u);", n.name, odd_nan);
 }
 
 c_registers c_from_keys(c_phase *f, uint32_t slot) {
@@ -342,7 +350,7 @@ void c_exchange(c_phase *f, uint32_t slot, uint32_t op_count, const uint32_t *op
     out[i] = w->next++;
     c_line(w, "%s v%u;", n.type, out[i]);
   }
-  c_line(w, "if (__builtin_expect(!strange, 1)) {");
+  c_line(w, "if (__builtin_expect(!odd_nan, 1)) {");
   write_fast(f, &n, pairs, half * op_count, s->id, out);
   c_line(w, "} else {");
   write_slow(f, &n, pairs, half * op_count, s->id, out);

@@ -28,7 +28,7 @@ static uint32_t declare_call_2(c_writer *w, uint32_t bytes, uint32_t lanes, cons
 }
 
 static uint64_t known_part(const c_value *v, uint32_t part) {
-  uint32_t bytes = c_part_bytes(v->type);
+  uint32_t bytes = scalar_part_bytes(v->type);
   uint64_t bits = 0;
   memcpy(&bits, v->known.bytes + part * bytes, bytes);  // little-endian, as permc is
   return bits;
@@ -40,13 +40,13 @@ static const char *literal(c_writer *w, uint64_t bits, uint32_t bytes) {
 
 // A variable of one lane.
 static uint32_t as_scalar(c_writer *w, const c_value *v, uint32_t part) {
-  uint32_t bytes = c_part_bytes(v->type);
+  uint32_t bytes = scalar_part_bytes(v->type);
   return v->level == C_UNIFORM ? v->id[part]
                                : declare(w, bytes, 1, literal(w, known_part(v, part), bytes));
 }
 
 uint32_t c_as_vector(c_writer *w, const c_value *v, uint32_t part, uint32_t lanes) {
-  uint32_t bytes = c_part_bytes(v->type);
+  uint32_t bytes = scalar_part_bytes(v->type);
   if (v->level == C_VECTOR && v->mask)
     return declare_call(w, 1, lanes, c_bools_of_mask(w, v->mask, lanes), v->id[0]);
   if (v->level == C_VECTOR || (v->level == C_UNIFORM && lanes == 1))
@@ -95,12 +95,12 @@ static c_value call_lanes(c_writer *w, const char *function, const char *first, 
                           uint32_t lanes) {
   c_value out = {.level = level, .type = result};
   const char *arguments = first, *comma = *first ? ", " : "";
-  uint32_t bytes = c_part_bytes(result), width = level == C_VECTOR ? lanes : 1;
+  uint32_t bytes = scalar_part_bytes(result), width = level == C_VECTOR ? lanes : 1;
   for (uint32_t i = 0; i < count; i++)
-    for (uint32_t part = 0; part < c_parts(operands[i].type); part++, comma = ", ")
+    for (uint32_t part = 0; part < scalar_parts(operands[i].type); part++, comma = ", ")
       arguments =
           c_format(w, "%s%sv%u", arguments, comma, at_level(w, &operands[i], part, level, lanes));
-  if (c_parts(result) == 1) {
+  if (scalar_parts(result) == 1) {
     out.id[0] = declare(w, bytes, width, c_format(w, "%s(%s)", function, arguments));
     return out;
   }
@@ -132,7 +132,7 @@ static c_value joined(c_writer *w, c_value re, c_value im, uint32_t lanes) {
   c_level level = level_of(parts, 2);
   c_value out = {.level = level, .type = scalar_complex_of(re.type)};
   if (level == C_KNOWN) {
-    uint32_t bytes = c_part_bytes(out.type);
+    uint32_t bytes = scalar_part_bytes(out.type);
     memcpy(out.known.bytes, re.known.bytes, bytes);
     memcpy(out.known.bytes + bytes, im.known.bytes, bytes);
     return out;
@@ -212,7 +212,7 @@ static bool shift_scalar(c_writer *w, scalar_op op, const c_value *o, uint32_t l
                          c_value *out) {
   if ((op != OP_SHL && op != OP_SHR) || o[1].level != C_KNOWN)
     return false;
-  uint32_t bytes = c_part_bytes(o[0].type);
+  uint32_t bytes = scalar_part_bytes(o[0].type);
   uint64_t count = known_part(&o[1], 0);
   bool is_signed = scalar_types[o[0].type].kind == KIND_SIGNED && op == OP_SHR;
   *out = (c_value){.level = C_VECTOR, .type = o[0].type};
@@ -240,7 +240,7 @@ static c_value real_scalar(c_writer *w, scalar_op op, const c_value *o, uint32_t
       return out;
     const char *function = c_vector_function(w, op, o[0].type, lanes);
     if (function) {
-      uint32_t bytes = c_part_bytes(o[0].type), a = c_as_vector(w, &o[0], 0, lanes);
+      uint32_t bytes = scalar_part_bytes(o[0].type), a = c_as_vector(w, &o[0], 0, lanes);
       out = (c_value){.level = C_VECTOR, .type = scalar_result_of(op, o[0].type)};
       const char *call =
           arity == 1 ? c_format(w, "%s(v%u)", function, a)
@@ -260,7 +260,7 @@ static c_value scalar_value(c_writer *w, scalar_op op, const c_value *o, uint32_
     return joined(w, o[0], o[1], lanes);
   if (level_of(o, (uint32_t)scalar_ops[op].arity) == C_KNOWN)
     return folded(op, o);
-  if (c_parts(o[0].type) == 2 && complex_scalar(w, op, o, lanes, &out))
+  if (scalar_parts(o[0].type) == 2 && complex_scalar(w, op, o, lanes, &out))
     return out;
   return real_scalar(w, op, o, lanes);
 }
@@ -272,13 +272,13 @@ static c_value scalar_value(c_writer *w, scalar_op op, const c_value *o, uint32_
 // (2^24 keys: 4 % faster). As the text gets longer, only where all blocks of a kernel together
 // outweigh what it takes to fetch it.
 bool c_by_sum(c_writer *w, scalar_type type, uint32_t lanes) {
-  return w->sums && lanes == 1 && c_part_bytes(type) == 4 && w->others++ % 3 != 0;
+  return w->sums && lanes == 1 && scalar_part_bytes(type) == 4 && w->others++ % 3 != 0;
 }
 
 c_value c_other(c_writer *w, const c_value *a, const c_value *b, const c_value *one,
                 uint32_t lanes) {
   c_value out = {.level = C_VECTOR, .type = a->type};
-  for (uint32_t part = 0; part < c_parts(a->type); part++)
+  for (uint32_t part = 0; part < scalar_parts(a->type); part++)
     out.id[part] =
         declare(w, 4, lanes,
                 c_format(w, "PERMC_OTHER(v%u, v%u, v%u)", at_level(w, a, part, C_VECTOR, lanes),
@@ -293,7 +293,7 @@ static c_value minimum_value(c_writer *w, bool larger, const c_value *o, uint32_
     bool le = folded(OP_LE, o).known.b;
     return o[le != larger ? 0 : 1];
   }
-  uint32_t bytes = c_part_bytes(type), width = level == C_VECTOR ? lanes : 1;
+  uint32_t bytes = scalar_part_bytes(type), width = level == C_VECTOR ? lanes : 1;
   c_value out = {.level = level, .type = type};
   uint32_t a = at_level(w, &o[0], 0, level, lanes), b = at_level(w, &o[1], 0, level, lanes);
   out.id[0] = declare_call_2(w, bytes, width, c_minimum(w, larger, type, width), a, b);
@@ -305,12 +305,12 @@ c_value c_select(c_writer *w, const c_value *condition, const c_value *a, const 
   if (condition->level == C_KNOWN)
     return condition->known.b ? *a : *b;
   c_level level = level_of((c_value[]){*condition, *a, *b}, 3);
-  uint32_t bytes = c_part_bytes(a->type), width = level == C_VECTOR ? lanes : 1;
+  uint32_t bytes = scalar_part_bytes(a->type), width = level == C_VECTOR ? lanes : 1;
   c_value out = {.level = level, .type = a->type};
   bool varies = condition->level == C_VECTOR && lanes > 1;
   const char *function = varies ? c_blend(w, bytes, width) : c_choose(w, bytes, width);
   uint32_t first = varies ? c_as_mask(w, condition, bytes, lanes) : condition->id[0];
-  for (uint32_t part = 0; part < c_parts(a->type); part++)
+  for (uint32_t part = 0; part < scalar_parts(a->type); part++)
     out.id[part] =
         declare(w, bytes, width,
                 c_format(w, "%s(v%u, v%u, v%u)", function, first,
@@ -328,9 +328,9 @@ static c_value converted(c_writer *w, scalar_type to, const c_value *v, uint32_t
     scalar_convert(v->type, to, 1, &v->known, &out.known);
     return out;
   }
-  if (c_parts(to) == 2) {
+  if (scalar_parts(to) == 2) {
     c_value zero = c_known(scalar_real_of(to), (scalar_bits){{0}}), re = part_of(v, 0), im = zero;
-    if (c_parts(v->type) == 2)
+    if (scalar_parts(v->type) == 2)
       im = part_of(v, 1);
     else
       re = *v;
@@ -343,10 +343,10 @@ static c_value converted(c_writer *w, scalar_type to, const c_value *v, uint32_t
     return call_lanes(w, c_lane_conversion(w, v->type, to, v->level == C_VECTOR ? lanes : 1), "", 1,
                       v, to, v->level, lanes);
   c_value out = {.level = C_VECTOR, .type = to};
-  out.mask = to == SCALAR_BOOL ? c_part_bytes(v->type) : 0;
+  out.mask = to == SCALAR_BOOL ? scalar_part_bytes(v->type) : 0;
   const char *call = c_format(w, "%s(v%u)", function, c_as_vector(w, v, 0, lanes));
-  out.id[0] =
-      out.mask ? declare_mask(w, out.mask, lanes, call) : declare(w, c_part_bytes(to), lanes, call);
+  out.id[0] = out.mask ? declare_mask(w, out.mask, lanes, call)
+                       : declare(w, scalar_part_bytes(to), lanes, call);
   return out;
 }
 

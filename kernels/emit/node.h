@@ -1,5 +1,5 @@
-// Scalar code: the nodes of an op (net.h) as statements, each once for a register group, on whole
-// vectors.
+// Private to kernels/emit/: scalar code: the nodes of an op (net.h) as statements, each once for a
+// register group, on whole vectors.
 //
 // A value is known now (a constant, or an index that depends on the register alone: folded by
 // core/scalar/scalar.h as the oracle computes it), or the same in all lanes (one scalar in the
@@ -8,8 +8,7 @@
 #ifndef PERMC_KERNELS_EMIT_NODE_H
 #define PERMC_KERNELS_EMIT_NODE_H
 
-#include "kernels/text/address.h"
-#include "kernels/text/function.h"
+#include "kernels/emit/address.h"
 
 typedef enum c_level { C_KNOWN, C_UNIFORM, C_VECTOR } c_level;
 

@@ -2,7 +2,7 @@
 #include "kernels/emit/root.h"
 
 c_registers c_registers_of(c_writer *w, const c_space *space, scalar_type type) {
-  size_t count = (size_t)c_parts(type) << space->r;
+  size_t count = (size_t)scalar_parts(type) << space->r;
   c_registers s = {type, NEW_ARRAY(w->memory, uint32_t, count)};
   memset(s.id, 0xff, count * sizeof *s.id);
   return s;
@@ -24,9 +24,9 @@ typedef struct op_view {
 // ---- values of registers ---------------------------------------------------------------------
 
 static c_value register_value(c_phase *f, c_registers *s, uint64_t number) {
-  uint32_t lanes = 1U << f->space->l, bytes = c_part_bytes(s->type);
+  uint32_t lanes = 1U << f->space->l, bytes = scalar_part_bytes(s->type);
   c_value v = {.level = C_VECTOR, .type = s->type};
-  for (uint32_t part = 0; part < c_parts(s->type); part++) {
+  for (uint32_t part = 0; part < scalar_parts(s->type); part++) {
     uint32_t *id = &s->id[number + ((uint64_t)part << f->space->r)];
     if (*id == UINT32_MAX) {  // never written: nothing that matters
       *id = f->w->next++;
@@ -39,7 +39,7 @@ static c_value register_value(c_phase *f, c_registers *s, uint64_t number) {
 }
 
 static void set_register(c_phase *f, c_registers *s, uint64_t number, const c_value *v) {
-  for (uint32_t part = 0; part < c_parts(s->type); part++)
+  for (uint32_t part = 0; part < scalar_parts(s->type); part++)
     s->id[number + ((uint64_t)part << f->space->r)] = c_as_vector(f->w, v, part, 1U << f->space->l);
 }
 
@@ -114,7 +114,7 @@ static c_value index_value(op_view *v, net_id id, uint64_t first) {
   if (!f->bounds[id]) {
     c_map *map = NEW(f->w->memory, c_map);
     c_bound *bound = NEW(f->w->memory, c_bound);
-    *map = c_map_of(f->w, &f->stage->nodes.items[id].map, f->space, 1);
+    *map = c_map_of(f->w->memory, &f->stage->nodes.items[id].map, f->space, 1);
     *bound = c_bind(f->w, map, 0);
     f->bounds[id] = bound;
   }
@@ -193,8 +193,8 @@ static void put(op_view *v, uint32_t output, uint64_t first) {
 // The registers that an output goes to: those of its slot, as they are where the op leaves them.
 static c_registers output_registers(c_phase *f, const c_registers *slot, scalar_type type) {
   c_registers s = c_registers_of(f->w, f->space, type);
-  if (slot->id && c_parts(slot->type) == c_parts(type))
-    memcpy(s.id, slot->id, ((size_t)c_parts(type) << f->space->r) * sizeof *s.id);
+  if (slot->id && scalar_parts(slot->type) == scalar_parts(type))
+    memcpy(s.id, slot->id, ((size_t)scalar_parts(type) << f->space->r) * sizeof *s.id);
   return s;
 }
 

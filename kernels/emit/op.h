@@ -1,4 +1,5 @@
-// The ops of a phase in registers: which register holds which element of an op's cosets.
+// Private to kernels/emit/: the ops of a phase in registers: which register holds which element of
+// an op's cosets.
 //
 // The directions of an op lie in R, so the elements of a coset are registers, and which of them is
 // element j the op's coordinates say. Where they vanish on lanes, threads and blocks that is known
@@ -20,6 +21,7 @@ typedef struct c_phase {
   c_writer *w;
   const plan_pass *pass;
   const net_stage *stage;
+  uint32_t number, first_op;  // of the phase; of the pass
   const c_space *space;
   c_registers *slots;
   // By node of the stage:
@@ -27,7 +29,7 @@ typedef struct c_phase {
   const c_bound **bounds;              // of index nodes that the phase has met
   const struct c_root_access **roots;  // of root nodes
   net_id *nodes;                       // room for all
-  const bool *dead;                    // by register: what it holds is padding; NULL: none does
+  const bool *padding;                 // by register: what it holds is padding; NULL: none does
   bool open;                           // a block is open for threads that have something to do
 } c_phase;
 

@@ -1,36 +1,16 @@
 #include "kernels/emit/relayout.h"
-#include "kernels/text/function.h"
 
-static uint64_t combination(uint32_t count, const uint64_t *vectors, uint64_t bits) {
-  uint64_t x = 0;
-  for (uint32_t i = 0; i < count; i++)
-    x ^= bits >> i & 1 ? vectors[i] : 0;
-  return x;
-}
+static int dimension_of(const register_layout *y) { return (int)(y->registers + y->lanes); }
 
-uint64_t c_layout_at(const c_layout *y, uint64_t number, uint64_t lane) {
-  return y->origin ^ combination(y->registers, y->vector, number) ^
-         combination(y->lanes, y->vector + y->registers, lane);
-}
-
-static int dimension_of(const c_layout *y) { return (int)(y->registers + y->lanes); }
-
-static f2_space lanes_of(const c_layout *y) {
+static f2_space lanes_of(const register_layout *y) {
   return f2_span(dimension_of(y), (int)y->lanes, y->vector + y->registers);
-}
-
-void c_layout_complete(c_layout *y) {
-  f2_space all = f2_space_full(dimension_of(y));
-  f2_space rest = f2_space_complement(lanes_of(y), all);
-  for (uint32_t i = 0; i < y->registers; i++)
-    y->vector[i] = rest.basis[i];
 }
 
 // ---- the steps -------------------------------------------------------------------------------
 
 // Lane vectors of `from` anew: where one lies in the space `kept` it stays in its place, vectors of
 // a basis of `kept` replace others, and the rest are those to be exchanged (marked in *leaving).
-static void adapt_lanes(c_layout *y, f2_space kept, uint32_t *leaving) {
+static void adapt_lanes(register_layout *y, f2_space kept, uint32_t *leaving) {
   uint64_t *lane = y->vector + y->registers;
   f2_space spanned = f2_space_zero(kept.n);
   uint32_t stays = 0;
@@ -50,7 +30,7 @@ static void adapt_lanes(c_layout *y, f2_space kept, uint32_t *leaving) {
 
 // Takes the lane vector q into place `lane`; the vector that was there becomes a register's, in the
 // place of one that q contains.
-static void exchange(c_layout *y, uint32_t lane, uint64_t q) {
+static void exchange(register_layout *y, uint32_t lane, uint64_t q) {
   uint64_t bits;
   bool found = f2_coordinates(dimension_of(y), y->vector, q, &bits);
   assert(found && (bits & f2_mask((int)y->registers)) != 0);
@@ -62,7 +42,7 @@ static void exchange(c_layout *y, uint32_t lane, uint64_t q) {
 
 // ---- in the code -----------------------------------------------------------------------------
 
-static const char *pattern_of(c_writer *w, uint32_t lanes, const uint32_t *from) {
+static const char *lane_list(c_writer *w, uint32_t lanes, const uint32_t *from) {
   text t = {0};
   for (uint32_t i = 0; i < lanes; i++)
     text_printf(&t, i == 0 ? "%u" : ", %u", from[i]);
@@ -72,7 +52,7 @@ static const char *pattern_of(c_writer *w, uint32_t lanes, const uint32_t *from)
 typedef struct step {
   c_writer *w;
   uint32_t bytes;
-  const c_layout *from, *to;
+  const register_layout *from, *to;
   uint64_t *unit;  // the coordinates in `from` of the unit vectors
 } step;
 
@@ -90,7 +70,8 @@ static uint32_t make_register(const step *s, uint64_t number, const uint32_t *in
   bool same = true;
   assert(lanes <= 64);
   for (uint32_t j = 0; j < lanes; j++) {
-    uint64_t source = source_of(s, c_layout_at(s->to, number, j)), place = source & registers;
+    uint64_t source = source_of(s, register_layout_at(s->to, number, j)),
+             place = source & registers;
     if (a == UINT64_MAX)
       a = place;
     else if (place != a)
@@ -103,12 +84,12 @@ static uint32_t make_register(const step *s, uint64_t number, const uint32_t *in
     return in[a];
   c_line(s->w, "const %s v%u = %s(v%u, v%u, %s);", c_vector(s->w, s->bytes, lanes), s->w->next,
          c_shuffle(s->w, s->bytes, lanes), in[a], in[b == UINT64_MAX ? a : b],
-         pattern_of(s->w, lanes, pattern));
+         lane_list(s->w, lanes, pattern));
   return s->w->next++;
 }
 
-static void make_step(c_writer *w, uint32_t bytes, const c_layout *from, const c_layout *to,
-                      const uint32_t *in, uint32_t *out) {
+static void make_step(c_writer *w, uint32_t bytes, const register_layout *from,
+                      const register_layout *to, const uint32_t *in, uint32_t *out) {
   uint64_t unit[F2_MAX + 1];
   int n = dimension_of(from);
   for (int i = 0; i < n; i++) {
@@ -121,7 +102,7 @@ static void make_step(c_writer *w, uint32_t bytes, const c_layout *from, const c
     out[i] = make_register(&s, i, in);
 }
 
-void c_relayout(c_writer *w, uint32_t bytes, const c_layout *from, const c_layout *to,
+void c_relayout(c_writer *w, uint32_t bytes, const register_layout *from, const register_layout *to,
                 const uint32_t *in, uint32_t *out) {
   f2_space lanes = lanes_of(from), wanted = lanes_of(to);
   f2_space kept = f2_space_intersection(lanes, wanted);
@@ -129,7 +110,7 @@ void c_relayout(c_writer *w, uint32_t bytes, const c_layout *from, const c_layou
   uint32_t *now = NEW_ARRAY(w->memory, uint32_t, registers), leaving,
            *then = NEW_ARRAY(w->memory, uint32_t, registers);
   memcpy(now, in, registers * sizeof *now);
-  c_layout at = *from, next = *from;
+  register_layout at = *from, next = *from;
   adapt_lanes(&next, kept, &leaving);
   int steps = (int)from->lanes - kept.dimension;
   // The wanted lanes that are new, those first whose place becomes free.

@@ -65,7 +65,7 @@ permc_root_table *c_root_tables_copy(const c_writer *w) {
   for (size_t i = 0; i < count && tables; i++) {
     const c_roots *r = &w->roots.items[i];
     permc_root_table *t = &tables[i];
-    *t = (permc_root_table){.m = r->m, .part_bytes = c_part_bytes(r->type)};
+    *t = (permc_root_table){.m = r->m, .part_bytes = scalar_part_bytes(r->type)};
     if (r->bits == UINT32_MAX)
       continue;
     t->bits = r->bits;
@@ -143,7 +143,7 @@ static bool choose_basis(const c_map *k, const c_space *s, uint64_t *basis, uint
 static const struct c_root_access *access_of(c_phase *f, const net_node *root, net_id index) {
   c_writer *w = f->w;
   struct c_root_access *a = NEW(w->memory, struct c_root_access);
-  c_map k = c_map_of(w, &f->stage->nodes.items[index].map, f->space, 1);
+  c_map k = c_map_of(w->memory, &f->stage->nodes.items[index].map, f->space, 1);
   uint64_t *basis = NEW_ARRAY(w->memory, uint64_t, F2_MAX), *weights;
   for (uint32_t i = 0; i < k.loops; i++)
     if (k.strides[i] != 0)
@@ -155,7 +155,7 @@ static const struct c_root_access *access_of(c_phase *f, const net_node *root, n
   c_roots table = {root->type, root->number, k.offset, k.constant, a->bits, k.rows, basis, weights};
   map_to_table(&k, basis, a->bits, &a->map);
   a->bound = c_bind(w, &a->map, 0);
-  const char *element = c_vector_in_memory(w, c_part_bytes(root->type), 1);
+  const char *element = c_vector_in_memory(w, scalar_part_bytes(root->type), 1);
   a->pointer = c_format(w, "p%u", w->next++);
   c_line(w, "const %s *const %s = (const %s *)imports->roots[%u] + %s;", element, a->pointer,
          element, table_number(w, &table), a->bound.sum);
@@ -177,7 +177,7 @@ static uint32_t load_part(c_phase *f, const struct c_root_access *a, uint32_t by
 }
 
 // Where only some of the lanes' vectors change the root, or two change it alike.
-static const char *pattern_of(c_phase *f, const struct c_root_access *a, uint32_t lanes) {
+static const char *lane_pattern(c_phase *f, const struct c_root_access *a, uint32_t lanes) {
   const char *list = "";
   bool plain = true;
   for (uint32_t j = 0; j < lanes; j++) {
@@ -196,11 +196,11 @@ bool c_root_of_index(c_phase *f, const net_node *root, net_id index, uint64_t x,
   if (!f->roots[id])
     f->roots[id] = access_of(f, root, index);
   const struct c_root_access *a = f->roots[id];
-  uint32_t bytes = c_part_bytes(root->type), lanes = a->lane_bits ? 1U << f->space->l : 1;
+  uint32_t bytes = scalar_part_bytes(root->type), lanes = a->lane_bits ? 1U << f->space->l : 1;
   if (!a->possible || a->bits == 0)
     return false;  // all one root: it is known
   *out = (c_value){.level = lanes > 1 ? C_VECTOR : C_UNIFORM, .type = root->type};
-  const char *pattern = lanes > 1 ? pattern_of(f, a, lanes) : NULL;
+  const char *pattern = lanes > 1 ? lane_pattern(f, a, lanes) : NULL;
   for (uint32_t part = 0; part < 2; part++) {
     out->id[part] = load_part(f, a, bytes, part, lanes, x);
     if (pattern) {

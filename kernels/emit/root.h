@@ -1,7 +1,7 @@
-// Roots of unity of an index, exp(2 pi i k / m) with k = a map of the index: from a table that lies
-// in memory as the code reads it.
+// Private to kernels/emit/: roots of unity of an index, exp(2 pi i k / m) with k = a map of the
+// index: from a table that lies in memory as the code reads it.
 //
-// k is a sum of rows, bits that are linear in the index (text/address.h). The table's own index is
+// k is a sum of rows, bits that are linear in the index (address.h). The table's own index is
 // another linear function of those bits: its low bits are what lanes change, so that a vector of
 // roots is one load (and where not all lanes differ, a shuffle), then come registers, threads and
 // blocks, so that a pass reads on from line to line. Butterflies of size m use m/2 entries.

@@ -1,9 +1,6 @@
 // From a pass to the requests of its warps. See hmm/pass.h.
 #include "kernels/hmm/pass.h"
 
-#include "kernels/emit/online.h"
-#include "kernels/emit/op.h"
-
 // ---- affine sums -----------------------------------------------------------------------------
 
 static affine_bits bits_of(arena *a, uint32_t blocks, uint32_t threads) {
@@ -83,8 +80,8 @@ static void add_access(hmm_pass *p, pass_access one) {
 // All accesses of a slot's registers, as c_load and c_store make them (emit/access.c).
 static void add_accesses(hmm_pass *p, pass_access like, const c_map *map, const c_space *space,
                          scalar_type type, const c_place *place) {
-  uint32_t bytes = c_part_bytes(type), parts = c_parts(type);
-  c_access a = c_access_of(map, space, bytes, parts, 0, c_access_widest(p->writer, place));
+  uint32_t bytes = scalar_part_bytes(type), parts = scalar_parts(type);
+  c_access a = c_access_of(map, space, type, 0, c_access_widest(true, place));
   c_map live = c_map_of_forms(place->live_count, place->live, space);
   uint64_t without = 0, index = f2_mask((int)(space->r + space->l));
   for (uint32_t i = 0; i < a.wide; i++)
@@ -93,19 +90,19 @@ static void add_accesses(hmm_pass *p, pass_access like, const c_map *map, const 
   like.scale = map->bytes ? 1 : bytes;
   like.swizzle = map->swizzle;
   like.bytes = bytes << a.wide;
-  like.limit = place->limit == UINT64_MAX ? UINT64_MAX : place->limit * parts;
+  like.limit = place->padding_start == UINT64_MAX ? UINT64_MAX : place->padding_start * parts;
   like.live = place->live_count ? forms_of(p->memory, &live) : NULL;
   like.wide = a.wide;
   like.part_bytes = bytes;
   like.turn = turn_of(p->memory, &a);
   for (uint64_t i = 0; i < UINT64_C(1) << a.home.registers; i += UINT64_C(1) << a.wide) {
-    uint64_t x = c_layout_at(&a.memory, i, 0);
-    if (a.wide == 0 && place->dead && place->dead[i & f2_mask((int)space->r)])
+    uint64_t x = register_layout_at(&a.memory, i, 0);
+    if (a.wide == 0 && place->padding && place->padding[i & f2_mask((int)space->r)])
       continue;
     like.at = sum_at(p->memory, map, without, x);
     like.registers = NEW_ARRAY(p->memory, uint32_t, UINT64_C(1) << a.wide);
     for (uint64_t k = 0; k < UINT64_C(1) << a.wide; k++)
-      like.registers[k] = (uint32_t)c_layout_at(&a.memory, i + k, 0);
+      like.registers[k] = (uint32_t)register_layout_at(&a.memory, i + k, 0);
     like.live_at = c_map_bits(&live, x & index);
     add_access(p, like);
   }
@@ -115,12 +112,12 @@ static void add_accesses(hmm_pass *p, pass_access like, const c_map *map, const 
 
 static void add_move(hmm_pass *p, const plan_move *move, bool load, const c_space *space,
                      scalar_type type, pass_access like, const bool *dead) {
-  c_place place = {.limit = move->padding_start, .dead = load ? NULL : dead};
+  c_place place = {.padding_start = move->padding_start, .padding = load ? NULL : dead};
   if (!load || !c_pass_always_inside(&p->pass, move)) {
     place.live_count = move->live_count;
     place.live = move->live;
   }
-  c_map map = c_map_of(p->writer, &move->map, space, c_parts(type));
+  c_map map = c_map_of(p->memory, &move->map, space, scalar_parts(type));
   like.op = load ? HMM_READ_GLOBAL : HMM_WRITE_GLOBAL;
   like.array = move->array;
   like.slot = move->slot;
@@ -132,7 +129,7 @@ static void add_exchange(hmm_pass *p, uint32_t phase, uint32_t slot, bool get, p
   const c_schedule *s = &p->pass.schedule;
   const c_use *use = c_use_of(s, p->pass.pass, phase, slot);
   scalar_type type = get ? use->before : use->after;
-  c_place place = {.limit = UINT64_MAX, .scratch = true, .dead = get ? dead : NULL};
+  c_place place = {.padding_start = UINT64_MAX, .scratch = true, .padding = get ? dead : NULL};
   c_map map = c_pass_scratch_map(&p->pass, phase, get ? phase : use->next, slot, type);
   like.op = get ? HMM_READ_SHARED : HMM_WRITE_SHARED;
   like.base = s->region[get ? use->in : use->out][slot];
@@ -165,8 +162,8 @@ static void add_stores(hmm_pass *p, uint32_t phase, pass_access like, const bool
   for (uint32_t i = 0; i < pass->store_count; i++) {
     const plan_move *move = &pass->stores[i];
     if (s->store_phase[i] == phase)
-      add_move(p, move, false, &s->spaces[phase], p->writer->plan->arrays.items[move->array].type,
-               like, dead);
+      add_move(p, move, false, &s->spaces[phase],
+               p->pass.context->plan->arrays.items[move->array].type, like, dead);
   }
 }
 
@@ -175,11 +172,11 @@ static void add_barrier(hmm_pass *p) { vec_push(p->memory, &p->steps, ((pass_ste
 // In the order of emit/pass.c's write_phase.
 static void add_phase(hmm_pass *p, uint32_t phase) {
   const c_space *space = &p->pass.schedule.spaces[phase];
-  const bool *dead = c_pass_dead_registers(&p->pass, space);
-  bool turns = c_pass_turns_around(&p->pass, phase);
+  const bool *dead = c_pass_padding_registers(&p->pass, space);
+  bool turns = c_pass_reads_and_writes(&p->pass, phase);
   uint64_t block[F2_MAX], thread[F2_MAX];
   pass_access all = {.who = PASS_ALL, .phase = phase}, beyond = all, within = all;
-  if (c_pass_beyond(&p->pass, space, block, thread)) {
+  if (c_pass_has_padding_threads(&p->pass, space, block, thread)) {
     c_map least = {.blocks = space->blocks, .threads = space->threads};
     memcpy(least.block, block, space->blocks * sizeof *block);
     memcpy(least.thread, thread, space->threads * sizeof *thread);
@@ -229,19 +226,16 @@ static uint64_t count_items(const hmm_pass *p) {
 const char *hmm_pass_open(arena *a, const plan *of, uint32_t number, const c_options *options,
                           hmm_pass *out) {
   static const c_options usual = C_OPTIONS_OF_GPU(NULL, 0);
-  c_writer *writer = NEW(a, c_writer);
-  c_online online;
-  *writer = (c_writer){.memory = a,
-                       .plan = of,
-                       .options = options ? options : &usual,
-                       .warps = true,
-                       .index = "uint64_t"};
-  if (c_online_of(writer, &of->passes.items[number], &online))
+  c_context *c = NEW(a, c_context);
+  c_runtime_matrix matrix;
+  *c = c_context_of(a, of, options ? options : &usual);
+  c->warps = true;
+  if (c_runtime_matrix_of(c, &of->passes.items[number], &matrix))
     return "the strategy online has a kernel of its own, which the machines do not know (another "
            "--strategy has none)";
-  *out = (hmm_pass){.memory = a, .writer = writer, .pass = c_pass_of(writer, number)};
-  if (writer->problem)
-    return writer->problem;
+  *out = (hmm_pass){.memory = a, .pass = c_pass_of(c, number)};
+  if (c->problem)
+    return c->problem;
   out->threads = UINT64_C(1) << out->pass.schedule.spaces[0].threads;
   out->items = count_items(out);
   set_skips(out);

@@ -12,8 +12,8 @@
 #ifndef PERMC_KERNELS_HMM_PASS_H
 #define PERMC_KERNELS_HMM_PASS_H
 
-#include "kernels/emit/pass.h"
 #include "kernels/hmm/plan.h"
+#include "kernels/schedule/schedule.h"
 
 enum {
   LANES = HMM_PLAN_WIDTH,
@@ -48,7 +48,8 @@ typedef struct affine_sum {
 
 // ---- steps -----------------------------------------------------------------------------------
 
-// Threads with nothing but padding do nothing, except that they fill scratch (c_pass_beyond).
+// Threads with nothing but padding do nothing, except that they fill scratch
+// (c_pass_has_padding_threads).
 typedef enum pass_who { PASS_ALL, PASS_BEYOND, PASS_WITHIN } pass_who;
 
 typedef struct pass_access {
@@ -77,7 +78,6 @@ typedef struct pass_step {
 
 typedef struct hmm_pass {
   arena *memory;
-  c_writer *writer;
   c_pass pass;
   uint64_t threads, items;   // of a block; tiles, a block each
   VEC(pass_step) steps;      // of one item, at least one

@@ -267,18 +267,18 @@ static phase_op op_of(arena *a, const c_pass *p, const c_space *s, const net_op 
 static void set_padding(arena *a, const c_pass *p, uint32_t phase, phase_registers *f) {
   const c_space *s = &p->schedule.spaces[phase];
   const plan_phase *of = &p->schedule.phases[phase];
-  f->dead = c_pass_dead_registers(p, s);
+  f->dead = c_pass_padding_registers(p, s);
   f->least_block = NEW_ARRAY(a, uint64_t, F2_MAX);
   f->least_thread = NEW_ARRAY(a, uint64_t, F2_MAX);
-  f->beyond = c_pass_beyond(p, s, f->least_block, f->least_thread);
+  f->beyond = c_pass_has_padding_threads(p, s, f->least_block, f->least_thread);
   f->before = NEW_ARRAY(a, scalar_bits, p->pass->slot_count);
   f->after = NEW_ARRAY(a, scalar_bits, p->pass->slot_count);
   for (uint32_t slot = 0; slot < p->pass->slot_count; slot++) {
     const c_use *use = c_use_of(&p->schedule, p->pass, phase, slot);
     if (f->dead && (use->load != C_NOWHERE || use->in != C_NOWHERE))
-      f->before[slot] = c_pass_fill(p, slot, of->first_op);
+      f->before[slot] = c_pass_padding_value(p, slot, of->first_op);
     if (f->beyond && use->out != C_NOWHERE)
-      f->after[slot] = c_pass_fill(p, slot, of->first_op + of->op_count);
+      f->after[slot] = c_pass_padding_value(p, slot, of->first_op + of->op_count);
   }
 }
 

@@ -12,7 +12,7 @@
 #ifndef PERMC_KERNELS_HMM_REGISTERS_H
 #define PERMC_KERNELS_HMM_REGISTERS_H
 
-#include "kernels/emit/pass.h"
+#include "kernels/schedule/schedule.h"
 
 typedef struct hmm_registers hmm_registers;
 

@@ -18,7 +18,7 @@
 // turns, equal words none of their own). Each access in the text has a row in permc_accesses, with
 // the sums over all warps and what is least. PERMC_COUNTERS stands behind the text, once.
 // Element i goes to place i ^ d, for d that may be the thread's own.
-#define PERMC_TURN(type, n, name, d)                                                               \
+#define PERMC_XOR_PERMUTE(type, n, name, d)                                                               \
   PERMC_UNROLL for (unsigned k = 1; k < n; k *= 2)                                                 \
       PERMC_UNROLL for (unsigned i = 0; i < n; i++) if ((i & k) == 0) {                            \
     const type low = name[i], high = name[i ^ k];                                                  \
@@ -91,15 +91,15 @@ typedef struct permc_imports {
     PERMC_AWAIT                                                                                    \
     const uint64_t item = first + blockIdx.x;
 #define PERMC_KERNEL_END }
-// A phase as a function. `strange` is what it knows of keys, and gives back.
+// A phase as a function. `odd_nan` is what it knows of keys, and gives back.
 #define PERMC_PHASE(name)                                                                          \
-  static __device__ __noinline__ bool name(uint64_t item, bool strange,                            \
+  static __device__ __noinline__ bool name(uint64_t item, bool odd_nan,                            \
                                            const permc_imports *imports) {                         \
     extern __shared__ __align__(16) char scratch[];
 #define PERMC_PHASE_END                                                                            \
-  return strange;                                                                                  \
+  return odd_nan;                                                                                  \
   }
-#define PERMC_CALL(name) strange = name(item, strange, imports);
+#define PERMC_CALL(name) odd_nan = name(item, odd_nan, imports);
 #define PERMC_DATA const __grid_constant__
 #define PERMC_UNROLL _Pragma("unroll")
 #define PERMC_SKIP return
@@ -111,7 +111,7 @@ typedef struct permc_imports {
     asm volatile("" : "+r"(t));
 #define PERMC_END }
 #define PERMC_BARRIER __syncthreads();
-#define PERMC_BARRIER_TELLING(flag) flag = __syncthreads_or(flag);
+#define PERMC_BARRIER_OR(flag) flag = __syncthreads_or(flag);
 #define PERMC_VALUES(type, name, count, threads) type name[count];
 #define PERMC_AT(name, i) name[i]
 // Past the first cache: measured, that is a few per cent faster than streaming hints.
@@ -150,7 +150,7 @@ template <typename T, unsigned n> void permc_store_wide(const T (&e)[n], void *p
 #define PERMC_STORE_WIDE(type, n, p, d, ...)                                                       \
   {                                                                                                \
     type e[n] = {__VA_ARGS__};                                                                     \
-    PERMC_TURN(type, n, e, d)                                                                      \
+    PERMC_XOR_PERMUTE(type, n, e, d)                                                                      \
     permc_store_wide(e, p);                                                                        \
   }
 #define PERMC_STORE_ALL(type, n, values, p) permc_store_wide(*(const type(*)[n])(values), p);
@@ -165,20 +165,20 @@ template <typename T, unsigned n> void permc_store_wide(const T (&e)[n], void *p
     (void)scratch;
 #define PERMC_KERNEL_END }
 #define PERMC_PHASE(name)                                                                          \
-  static bool name(char *scratch, uint64_t item, bool strange, const permc_imports *imports) {
+  static bool name(char *scratch, uint64_t item, bool odd_nan, const permc_imports *imports) {
 #define PERMC_PHASE_END                                                                            \
-  return strange;                                                                                  \
+  return odd_nan;                                                                                  \
   }
 #ifdef PERMC_COUNT
-#define PERMC_CALL(name) permc_calls++, strange = name(scratch, item, strange, imports);
+#define PERMC_CALL(name) permc_calls++, odd_nan = name(scratch, item, odd_nan, imports);
 #else
-#define PERMC_CALL(name) strange = name(scratch, item, strange, imports);
+#define PERMC_CALL(name) odd_nan = name(scratch, item, odd_nan, imports);
 #endif
 #define PERMC_SKIP return
 #define PERMC_THREADS(count) for (uint32_t t = 0; t < count; t++) {
 #define PERMC_END }
 #define PERMC_BARRIER
-#define PERMC_BARRIER_TELLING(flag)
+#define PERMC_BARRIER_OR(flag)
 #define PERMC_VALUES(type, name, count, threads) type name[threads][count];
 #define PERMC_AT(name, i) name[t][i]
 enum { PERMC_LOADS, PERMC_STORES, PERMC_GETS, PERMC_PUTS };
@@ -201,7 +201,7 @@ enum { permc_turn = 0 };
 #define PERMC_STORE_WIDE(type, n, p, d, ...)                                                       \
   {                                                                                                \
     type e[n] = {__VA_ARGS__};                                                                     \
-    PERMC_TURN(type, n, e, d)                                                                      \
+    PERMC_XOR_PERMUTE(type, n, e, d)                                                                      \
     PERMC_TOUCH(PERMC_STORES, p, sizeof e);                                                        \
     __builtin_memcpy(p, e, sizeof e);                                                              \
   }

@@ -1,8 +1,8 @@
-// The functions that generated code calls for scalar operations, each on all lanes of a vector and
-// written when first asked for:
+// Private to kernels/text/ (its door is text.h): the functions that generated code calls for scalar
+// operations, each on all lanes of a vector and written when first asked for:
 //
 //   u32x16 add_f32x16(u32x16 a, u32x16 b)        a vector operator, where it means the same
-//   u32x16 sin_f32x16(u32x16 a)                  else the function of lang/scalar_*.inc by lanes
+//   u32x16 sin_f32x16(u32x16 a)                  else the function of core/scalar/ lane by lane
 //   void div_c64x8(u32x8 a, u32x8 a_im, u32x8 b, u32x8 b_im, u32x8 *r, u32x8 *r_im)
 //
 // Operands and results are bits. A bool is a byte 0 or 1; comparisons by vector operators give
@@ -13,30 +13,65 @@
 
 #include "kernels/text/writer.h"
 
-static inline uint32_t c_parts(scalar_type type) {
-  return scalar_types[type].kind == KIND_COMPLEX ? 2 : 1;
-}
-static inline uint32_t c_part_bytes(scalar_type type) {
-  return (uint32_t)scalar_types[type].size / c_parts(type);
-}
-
 #define INLINE "static inline __attribute__((always_inline)) "
 
+// ---- element.c: words for types and operations -----------------------------------------------
+
+static inline bool c_is_float(scalar_type t) { return scalar_types[t].kind == KIND_FLOAT; }
+static inline bool c_is_complex(scalar_type t) { return scalar_types[t].kind == KIND_COMPLEX; }
+static inline bool c_is_signed(scalar_type t) { return scalar_types[t].kind == KIND_SIGNED; }
+scalar_type c_signed_of(uint32_t bytes);  // the signed integer of that size
+
+// As core/scalar/ calls it: "total_le".
+const char *c_operation_name(c_writer *w, scalar_op op);
+// The C type of an element: "uint32_t", "complex_f32".
+const char *c_element_type(scalar_type type);
+// The word for it in the names of operations: "u32", of bools "truth".
+static inline const char *c_type_word(scalar_type type) {
+  return type == SCALAR_BOOL ? "truth" : scalar_types[type].name;
+}
 // The vector type that gives the bits the meaning of a real type: "i32x16", "f32x16", "u32x16".
 const char *c_meaning(c_writer *w, scalar_type type, uint32_t lanes);
 
+// ---- function.c: vector operators ------------------------------------------------------------
+
 // The name of the function for a real type, or NULL where no vector operator means the operation.
 const char *c_vector_function(c_writer *w, scalar_op op, scalar_type type, uint32_t lanes);
+// (bits, count) -> bits: by a known count less than the width.
+const char *c_shift(c_writer *w, scalar_op op, scalar_type type, uint32_t lanes);
+// Between integers and floats of parts (not from floats to integers): (bits) -> bits.
+const char *c_vector_conversion(c_writer *w, scalar_type from, scalar_type to, uint32_t lanes);
+// (a, b) -> bits: the smaller or larger of integers.
+const char *c_minimum(c_writer *w, bool larger, scalar_type type, uint32_t lanes);
+// (bool, a, b): a if it is not 0.
+const char *c_choose(c_writer *w, uint32_t bytes, uint32_t lanes);
+// (element) -> vector.
+const char *c_broadcast(c_writer *w, uint32_t bytes, uint32_t lanes);
+// (a, b, lane numbers of a and, from `lanes` on, of b) -> vector.
+const char *c_shuffle(c_writer *w, uint32_t bytes, uint32_t lanes);
+// (vector, d) -> vector with element j ^ d in lane j.
+const char *c_xor_permute(c_writer *w, uint32_t bytes, uint32_t lanes);
+
+// ---- mask.c: comparisons and masks -----------------------------------------------------------
+
 bool c_gives_mask(scalar_op op);  // as a vector operator
+const char *c_comparison(c_writer *w, scalar_op op, scalar_type type, uint32_t lanes,
+                         const char *name);
 // "mask_u32x16".
 const char *c_mask_type(c_writer *w, uint32_t bytes, uint32_t lanes);
 // Of masks of one type: OP_AND, OP_OR, OP_XOR, OP_COMPLEMENT; NULL for others.
 const char *c_mask_function(c_writer *w, scalar_op op, uint32_t bytes, uint32_t lanes);
-// (bits, count) -> bits: by a known count less than the width.
-const char *c_shift(c_writer *w, scalar_op op, scalar_type type, uint32_t lanes);
+// (mask, a, b): where the mask is ~0, a.
+const char *c_blend(c_writer *w, uint32_t bytes, uint32_t lanes);
+// (bytes 0 or 1) -> mask, (mask) -> bytes 0 or 1, (mask) -> mask of another width.
+const char *c_mask_of_bools(c_writer *w, uint32_t bytes, uint32_t lanes);
+const char *c_bools_of_mask(c_writer *w, uint32_t bytes, uint32_t lanes);
+const char *c_mask_of_mask(c_writer *w, uint32_t from, uint32_t to, uint32_t lanes);
 
-// Lane by lane. Arguments in the call: the operands' parts in order, then for a complex result the
-// addresses of its parts.
+// ---- lanes.c: lane by lane -------------------------------------------------------------------
+
+// Arguments in the call: the operands' parts in order, then for a complex result the addresses of
+// its parts.
 const char *c_lane_function(c_writer *w, scalar_op op, scalar_type type, uint32_t lanes);
 const char *c_lane_conversion(c_writer *w, scalar_type from, scalar_type to, uint32_t lanes);
 // A first argument more: imports->foreign[number].
@@ -44,27 +79,10 @@ const char *c_lane_extern(c_writer *w, uint64_t number, uint32_t lanes);
 // A first argument more: the table of the roots of order m.
 const char *c_lane_root(c_writer *w, scalar_type type, uint64_t m, uint32_t lanes);
 
-// Between integers and floats of parts (not from floats to integers): (bits) -> bits.
-const char *c_vector_conversion(c_writer *w, scalar_type from, scalar_type to, uint32_t lanes);
+// ---- half.c: f16, which is no type of vectors ------------------------------------------------
 
-// The same two for f16 (text/half.c), which is no type of vectors.
+// As c_vector_function and c_vector_conversion.
 const char *c_half_function(c_writer *w, scalar_op op, uint32_t lanes);
 const char *c_half_conversion(c_writer *w, scalar_type from, scalar_type to, uint32_t lanes);
-
-// (a, b) -> bits: the smaller or larger of integers.
-const char *c_minimum(c_writer *w, bool larger, scalar_type type, uint32_t lanes);
-// (mask, a, b): where the mask is ~0, a. (bool, a, b): a if it is not 0.
-const char *c_blend(c_writer *w, uint32_t bytes, uint32_t lanes);
-const char *c_choose(c_writer *w, uint32_t bytes, uint32_t lanes);
-// (element) -> vector.
-const char *c_broadcast(c_writer *w, uint32_t bytes, uint32_t lanes);
-// (bytes 0 or 1) -> mask, (mask) -> bytes 0 or 1, (mask) -> mask of another width.
-const char *c_mask_of_bools(c_writer *w, uint32_t bytes, uint32_t lanes);
-const char *c_bools_of_mask(c_writer *w, uint32_t bytes, uint32_t lanes);
-const char *c_mask_of_mask(c_writer *w, uint32_t from, uint32_t to, uint32_t lanes);
-// (a, b, lane numbers of a and, from `lanes` on, of b) -> vector.
-const char *c_shuffle(c_writer *w, uint32_t bytes, uint32_t lanes);
-// (vector, d) -> vector with element j ^ d in lane j.
-const char *c_turn(c_writer *w, uint32_t bytes, uint32_t lanes);
 
 #endif

@@ -1,4 +1,4 @@
-// A generated C file while it is written: definitions in front (types, functions, tables, each
+// Private to kernels/text/ (its door is text.h): a generated C file while it is written: definitions in front (types, functions, tables, each
 // written when first asked for), and the pass at hand, whose statements go to three places:
 //
 //   void permc_pass_0(...) {
@@ -15,8 +15,7 @@
 #ifndef PERMC_KERNELS_TEXT_WRITER_H
 #define PERMC_KERNELS_TEXT_WRITER_H
 
-#include "fusion/plan/plan.h"
-#include "kernels/emit/emit.h"
+#include "fusion/net/net.h"
 
 typedef struct c_roots {
   scalar_type type;
@@ -27,21 +26,19 @@ typedef struct c_roots {
 
 typedef struct c_writer {
   arena *memory;
-  const plan *plan;
-  const c_options *options;
+  const net *net;     // whose foreign functions are called
   bool warps;         // CUDA: lanes are threads (kernels/text/cuda_host.h)
   const char *index;  // the type of what indices are made of: "uint64_t"
   text definitions, item, body;
   const char **keys;  // of what is defined: a hash table
   size_t key_count, key_slots;
   uint32_t next;    // the number of the next variable
-  bool sums;        // the kernel finds others by sums (c_other)
-  uint32_t others;  // so many it has found
+  bool sums;        // the kernel may find a maximum as a sum less the minimum (c_other)
+  uint32_t others;  // maxima so far
   VEC(c_roots) roots;
   bool halves_needed;      // vectors of f16 (kernels/text/half.h)
   bool scalars_needed[2];  // of integers; of floats, conversions and mathematics
-  bool masks_needed, online;
-  const char *problem;  // what options ask and the pass cannot have, or NULL
+  bool masks_needed, runtime_matrix_needed;
 } c_writer;
 
 // True if it was not yet defined: now it is, and the caller writes it.

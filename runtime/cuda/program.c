@@ -339,7 +339,7 @@ static bool launch_pass(cuda_program *g, uint32_t number) {
     for (uint32_t i = 0; i < count; i++)
       parameters[1 + i] = &g->buffers[g->buffer_of[arrays[i]]].address;
     parameters[1 + count] = &g->imports;
-    parameters[2 + count] = g->facts[number].online;
+    parameters[2 + count] = g->facts[number].matrix;
     for (; first < items && good; first += CUDA_MOST_BLOCKS_X) {
       uint64_t blocks = items - first < CUDA_MOST_BLOCKS_X ? items - first : CUDA_MOST_BLOCKS_X;
       cuda_grid grid = {.x = blocks, .threads = g->facts[number].threads, .overlapping = true};
@@ -401,7 +401,7 @@ cuda_program *cuda_program_new(cuda_device *d, const plan *p, const cuda_options
     error_set(failure, SPAN_NONE, "%s", problem ? problem : "out of memory");
   for (size_t i = 0; i < p->passes.count && good; i++) {
     g->facts[i] = code.facts[i];
-    code.facts[i].online = NULL;  // the program's now
+    code.facts[i].matrix = NULL;  // the program's now
   }
   good = good && compile(g, o, &code, failure) && place_arrays(g, failure) &&
          upload_roots(g, code.roots, failure) && (g->graph = record(g, 1, failure)) != NULL;
@@ -424,7 +424,7 @@ void cuda_program_free(cuda_program *g) {
   for (size_t i = 0; i < g->module_count; i++)
     cuda_module_free(g->device, g->modules[i]);
   for (size_t i = 0; i < g->plan->passes.count && g->facts; i++)
-    free(g->facts[i].online);
+    free(g->facts[i].matrix);
   free(g->kernels);
   free(g->facts);
   free(g->buffer_of);

@@ -1,5 +1,5 @@
 #include "runtime/explain/hmm_report.h"
-#include "kernels/emit/swizzle.h"
+#include "kernels/schedule/schedule.h"
 
 #include "runtime/explain/json.h"
 

@@ -1,5 +1,5 @@
-// Swizzles: scratch by a layout that was asked for (layout.h), not the planner's own, of any
-// exchange.
+// Private to kernels/schedule/ (its door is schedule.h): scratch in a bank layout that was asked
+// for (kernels/banks/layout.h), not the planner's own.
 //
 // What the layout moves are the words of a slot in the order of their indices, the raw layout:
 //
@@ -16,11 +16,32 @@
 //
 // Linear layouts are another basis of scratch and cost nothing else. The others are a function in
 // the text, through which each address goes.
-#ifndef PERMC_KERNELS_EMIT_SWIZZLE_H
-#define PERMC_KERNELS_EMIT_SWIZZLE_H
+#ifndef PERMC_KERNELS_SCHEDULE_SWIZZLE_H
+#define PERMC_KERNELS_SCHEDULE_SWIZZLE_H
 
+#include "fusion/plan/plan.h"
 #include "kernels/banks/layout.h"
-#include "kernels/text/writer.h"
+
+// How kernels are made.
+typedef struct c_options {
+  uint64_t
+      stream_bytes;  // arrays of so many bytes are stored past the caches where lines are whole
+  const bank_layout_kind *layout;  // of scratch; NULL: the planner's own
+  uint64_t layout_seed;
+} c_options;
+// Those of a GPU, which has no such stores.
+#define C_OPTIONS_OF_GPU(layout, seed)                                                             \
+  { UINT64_MAX, layout, seed }
+
+// What schedules are made of, and where.
+typedef struct c_context {
+  arena *memory;
+  const plan *plan;
+  const c_options *options;
+  bool warps;           // lanes are threads, as on a GPU
+  const char *problem;  // what the options ask and the plan cannot have, or NULL
+} c_context;
+c_context c_context_of(arena *memory, const plan *p, const c_options *options);
 
 // How a slot lies in scratch between two phases.
 typedef struct c_swizzle {
@@ -32,11 +53,11 @@ typedef struct c_swizzle {
 } c_swizzle;
 
 // Whether the code is written with a layout other than the planner's own.
-bool c_swizzle_asked(const c_writer *w);
+bool c_swizzle_asked(const c_context *c);
 
 // For content of `type` that goes from phase `before` to `after`, whose own exchange is `usual`.
-// Where the layout does not suit it, it lies as usual, and w->problem says why.
-c_swizzle c_swizzle_between(c_writer *w, f2_space tile, const plan_phase *before,
+// Where the layout does not suit it, it lies as usual, and c->problem says why.
+c_swizzle c_swizzle_between(c_context *c, f2_space tile, const plan_phase *before,
                             const plan_phase *after, const uint64_t *usual, scalar_type type);
 
 bool c_swizzle_equal(const c_swizzle *a, const c_swizzle *b, uint32_t dimension);
@@ -44,11 +65,5 @@ bool c_swizzle_equal(const c_swizzle *a, const c_swizzle *b, uint32_t dimension)
 // How many units it takes that would take `units` in the raw layout.
 uint64_t c_swizzle_units(const c_swizzle *l, uint64_t units);
 uint64_t c_swizzle_place(const c_swizzle *l, uint64_t unit);
-
-// A line for each exchange of a pass: "pass 2, before phase 3: k1 = 0, k2 = 5, mask = 31".
-void c_swizzle_print(arena *a, text *to, const plan *p, const c_options *options);
-
-// The name of the function in the text.
-const char *c_swizzle_function(c_writer *w, const c_swizzle *l);
 
 #endif

@@ -1,5 +1,4 @@
-#include "kernels/emit/schedule.h"
-#include "kernels/text/function.h"
+#include "kernels/schedule/schedule.h"
 
 // ---- phases ----------------------------------------------------------------------------------
 
@@ -15,8 +14,8 @@ static bool must_split(const plan_pass *p) {
 }
 
 // Lanes lowest: the lines of scratch are the vectors.
-static uint64_t *plain_exchange(c_writer *w, const plan_phase *phase, uint32_t dimension) {
-  uint64_t *basis = NEW_ARRAY(w->memory, uint64_t, dimension);
+static uint64_t *plain_exchange(c_context *context, const plan_phase *phase, uint32_t dimension) {
+  uint64_t *basis = NEW_ARRAY(context->memory, uint64_t, dimension);
   for (uint32_t i = 0; i < dimension; i++)
     basis[i] = phase->basis[i < phase->l              ? phase->r + i
                             : i < phase->l + phase->r ? i - phase->l
@@ -24,21 +23,21 @@ static uint64_t *plain_exchange(c_writer *w, const plan_phase *phase, uint32_t d
   return basis;
 }
 
-static void set_phases(c_writer *w, const plan_pass *p, c_schedule *s) {
+static void set_phases(c_context *context, const plan_pass *p, c_schedule *s) {
   uint32_t dimension = (uint32_t)p->tile.dimension, extra = must_split(p);
   s->phase_count = p->phase_count + extra;
-  s->phases = NEW_ARRAY(w->memory, plan_phase, s->phase_count);
-  s->spaces = NEW_ARRAY(w->memory, c_space, s->phase_count);
+  s->phases = NEW_ARRAY(context->memory, plan_phase, s->phase_count);
+  s->spaces = NEW_ARRAY(context->memory, c_space, s->phase_count);
   for (uint32_t i = 0; i < p->phase_count; i++)
     s->phases[i + extra] = p->phases[i];
   if (extra) {
     s->phases[0] = s->phases[1];
     s->phases[0].op_count = 0;
-    s->phases[1].exchange = plain_exchange(w, &s->phases[1], dimension);
+    s->phases[1].exchange = plain_exchange(context, &s->phases[1], dimension);
   }
   for (uint32_t i = 0; i < s->phase_count; i++) {
     const plan_phase *f = &s->phases[i];
-    uint32_t lanes = w->warps ? 0 : f->l;  // a thread of a warp has one
+    uint32_t lanes = context->warps ? 0 : f->l;  // a thread of a warp has one
     s->spaces[i] = (c_space){(uint32_t)p->tile.n - dimension,
                              dimension - f->r - lanes,
                              f->r,
@@ -52,7 +51,7 @@ static void set_phases(c_writer *w, const plan_pass *p, c_schedule *s) {
 // ---- what ops do -----------------------------------------------------------------------------
 
 typedef struct scan {
-  c_writer *w;
+  c_context *context;
   const plan_pass *pass;
   const net_stage *stage;
   c_schedule *schedule;
@@ -99,12 +98,12 @@ static scalar_type loaded_type(const scan *s, const plan_move *move) {
       if (s->pass->slot_of[op->outputs[k].value] == move->slot)
         i = s->pass->op_count;
   }
-  return s->w->plan->arrays.items[move->array].type;
+  return s->context->plan->arrays.items[move->array].type;
 }
 
 static void scan_phases(const scan *s) {
   c_schedule *c = s->schedule;
-  c->loaded = NEW_ARRAY(s->w->memory, scalar_type, s->pass->load_count);
+  c->loaded = NEW_ARRAY(s->context->memory, scalar_type, s->pass->load_count);
   for (uint32_t i = 0; i < s->pass->load_count; i++) {
     c->loaded[i] = loaded_type(s, &s->pass->loads[i]);
     s->type[s->pass->loads[i].slot] = c->loaded[i];
@@ -127,12 +126,13 @@ static void scan_phases(const scan *s) {
 // has. (16 lanes fill a line with 8 bytes each; the others are then in another line.)
 static bool warp_has_lines(const scan *s, const plan_move *move, const c_map *map, uint32_t lanes,
                            scalar_type type) {
-  uint32_t parts = c_parts(type), bytes = c_part_bytes(type), rows[C_CHUNK], most = 0, inside = 0;
+  uint32_t parts = scalar_parts(type), bytes = scalar_part_bytes(type), rows[C_CHUNK], most = 0,
+           inside = 0;
   uint64_t vectors[C_CHUNK], own = 1;
   if (plan_move_is_wide(s->pass, move))
     own <<= c_wide_vectors(map, bytes, rows, vectors);
   own = own > parts ? own : parts;
-  while (most < lanes && own * bytes << most < s->w->plan->target->line_bytes)
+  while (most < lanes && own * bytes << most < s->context->plan->target->line_bytes)
     most++;
   for (uint32_t i = 0; i < lanes; i++)
     inside += c_map_sum(map, map->thread[i]) < own << most;
@@ -144,10 +144,10 @@ static bool has_lines(const scan *s, const plan_move *move, uint32_t phase, bool
   const c_space *space = &s->schedule->spaces[phase];
   const c_use *use = c_use_of(s->schedule, s->pass, phase, move->slot);
   scalar_type type = loads ? use->before : use->after;
-  c_map map = c_map_of(s->w, &move->map, space, c_parts(type));
-  if (s->w->warps)
+  c_map map = c_map_of(s->context->memory, &move->map, space, scalar_parts(type));
+  if (s->context->warps)
     return warp_has_lines(s, move, &map, s->schedule->phases[phase].l, type);
-  return c_access_of(&map, space, c_part_bytes(type), c_parts(type), C_CHUNK, 0).chunk == space->l;
+  return c_access_of(&map, space, type, C_CHUNK, 0).chunk == space->l;
 }
 
 static bool in_place(const plan_pass *p, net_id array) {
@@ -217,7 +217,7 @@ static uint32_t store_phase(const scan *s, const plan_move *move) {
 
 static void place_stores(const scan *s) {
   c_schedule *c = s->schedule;
-  c->store_phase = NEW_ARRAY(s->w->memory, uint32_t, s->pass->store_count);
+  c->store_phase = NEW_ARRAY(s->context->memory, uint32_t, s->pass->store_count);
   for (uint32_t i = 0; i < s->pass->store_count; i++) {
     const plan_move *move = &s->pass->stores[i];
     uint32_t phase = store_phase(s, move);
@@ -229,7 +229,7 @@ static void place_stores(const scan *s) {
 
 // A load whose slot is written before it is read is none.
 static void place_loads(const scan *s) {
-  s->schedule->load_phase = NEW_ARRAY(s->w->memory, uint32_t, s->pass->load_count);
+  s->schedule->load_phase = NEW_ARRAY(s->context->memory, uint32_t, s->pass->load_count);
   for (uint32_t i = 0; i < s->pass->load_count; i++) {
     const plan_move *move = &s->pass->loads[i];
     for (uint32_t phase = 0; phase < s->schedule->phase_count; phase++) {
@@ -264,12 +264,13 @@ static bool stays(const c_space *s, const c_swizzle *in, const c_swizzle *out) {
 // Scratch between two phases with others between them, which do not touch the slot.
 static c_swizzle lying_between(const scan *s, uint32_t from, uint32_t to, scalar_type type) {
   const plan_phase *phases = s->schedule->phases;
-  const uint64_t *usual = s->w->warps && from + 1 < to ? plan_exchange(s->w->memory, s->pass->tile,
-                                                                       &phases[from], &phases[to])
-                                                       : phases[to].exchange;
+  const uint64_t *usual =
+      s->context->warps && from + 1 < to
+          ? plan_exchange(s->context->memory, s->pass->tile, &phases[from], &phases[to])
+          : phases[to].exchange;
   assert(usual);
-  return c_swizzle_asked(s->w)
-             ? c_swizzle_between(s->w, s->pass->tile, &phases[from], &phases[to], usual, type)
+  return c_swizzle_asked(s->context)
+             ? c_swizzle_between(s->context, s->pass->tile, &phases[from], &phases[to], usual, type)
              : (c_swizzle){.basis = usual};
 }
 
@@ -288,9 +289,9 @@ static int carry(const scan *s, uint32_t slot, uint32_t from, uint32_t to, int r
     use->out = C_NOWHERE;
     return region;
   }
-  if (s->w->warps)  // all threads read before any writes
+  if (s->context->warps)  // all threads read before any writes
     return use->out;
-  bool alike = c_parts(use->before) == c_parts(use->after);
+  bool alike = scalar_parts(use->before) == scalar_parts(use->after);
   alike &= !out.by || c_swizzle_equal(&use->swizzle, &out, dimension);
   use->out = alike && stays(&c->spaces[from], &use->swizzle, &out) ? region : 1 - region;
   return use->out;
@@ -320,8 +321,8 @@ static uint64_t region_bytes(const scan *s, uint32_t slot) {
     const c_use *use = c_use_of(s->schedule, s->pass, phase, slot);
     if (use->in == C_NOWHERE)
       continue;
-    uint64_t bytes = c_part_bytes(use->before), unit = s->w->warps ? 1 : bytes;
-    uint64_t elements = (uint64_t)c_parts(use->before) << dimension;
+    uint64_t bytes = scalar_part_bytes(use->before), unit = s->context->warps ? 1 : bytes;
+    uint64_t elements = (uint64_t)scalar_parts(use->before) << dimension;
     bytes = c_swizzle_units(&use->swizzle, elements * bytes / unit) * unit;
     most = bytes > most ? bytes : most;
   }
@@ -331,7 +332,7 @@ static uint64_t region_bytes(const scan *s, uint32_t slot) {
 static void set_regions(const scan *s) {
   c_schedule *c = s->schedule;
   for (int i = 0; i < 2; i++)
-    c->region[i] = NEW_ARRAY(s->w->memory, uint64_t, s->pass->slot_count);
+    c->region[i] = NEW_ARRAY(s->context->memory, uint64_t, s->pass->slot_count);
   for (uint32_t slot = 0; slot < s->pass->slot_count; slot++) {
     bool used[2] = {false, false};
     route_slot(s, slot, used);
@@ -373,10 +374,10 @@ static void align_blocks(const scan *s, uint32_t phase) {
     return;
   uint32_t row[C_CHUNK];
   uint64_t x[C_CHUNK];
-  c_map map = c_map_of(s->w, &move->map, space, c_parts(type));
-  uint32_t wide = c_wide_vectors(&map, c_part_bytes(type), row, x);
-  uint64_t *block = NEW_ARRAY(s->w->memory, uint64_t, space->blocks + 1);
-  uint64_t *shift = NEW_ARRAY(s->w->memory, uint64_t, space->blocks + 1);
+  c_map map = c_map_of(s->context->memory, &move->map, space, scalar_parts(type));
+  uint32_t wide = c_wide_vectors(&map, scalar_part_bytes(type), row, x);
+  uint64_t *block = NEW_ARRAY(s->context->memory, uint64_t, space->blocks + 1);
+  uint64_t *shift = NEW_ARRAY(s->context->memory, uint64_t, space->blocks + 1);
   for (uint32_t i = 0; i < space->blocks; i++) {
     for (uint32_t k = 0; k < wide; k++)
       for (uint32_t j = 0; j < space->r && f2_bit(map.block[i], (int)row[k]); j++)
@@ -387,25 +388,25 @@ static void align_blocks(const scan *s, uint32_t phase) {
   space->shift = shift;
 }
 
-c_schedule c_schedule_of(c_writer *w, const plan_pass *p) {
+c_schedule c_schedule_of(c_context *context, const plan_pass *p) {
   c_schedule c = {0};
-  const net_stage *stage = &w->plan->net->stages.items[p->stage];
-  set_phases(w, p, &c);
+  const net_stage *stage = &context->plan->net->stages.items[p->stage];
+  set_phases(context, p, &c);
   size_t uses = (size_t)c.phase_count * p->slot_count;
   size_t room = stage->nodes.count + stage->values.count;
-  c.uses = NEW_ARRAY(w->memory, c_use, uses);
+  c.uses = NEW_ARRAY(context->memory, c_use, uses);
   for (size_t i = 0; i < uses; i++)
     c.uses[i].load = c.uses[i].in = c.uses[i].out = C_NOWHERE;
-  scan s = {w,
+  scan s = {context,
             p,
             stage,
             &c,
-            NEW_ARRAY(w->memory, net_id, room),
-            NEW_ARRAY(w->memory, scalar_type, p->slot_count)};
+            NEW_ARRAY(context->memory, net_id, room),
+            NEW_ARRAY(context->memory, scalar_type, p->slot_count)};
   scan_phases(&s);
   place_stores(&s);
   place_loads(&s);
-  for (uint32_t i = 0; i < c.phase_count && w->warps; i++)
+  for (uint32_t i = 0; i < c.phase_count && context->warps; i++)
     align_blocks(&s, i);
   set_regions(&s);
   return c;

@@ -1,24 +1,36 @@
-// Addresses, and other integers that depend on the index, as generated code computes them.
+// Private to kernels/schedule/ (its door is schedule.h): indices of a pass and the maps that depend
+// on them, as numbers. kernels/emit/address.h writes them as text.
 //
 // An index of a pass is x = base(block) ^ a(thread) ^ w: w, a vector of W = R + L, says which
 // register and which lane. A map (net.h) is an integer sum of rows, each a bit that is linear in
-// x. A row that only w decides is a constant at compile time, one that w does not touch is shared
-// by all registers and lanes, and one that both decide is an XOR of the two:
+// x. Here each vector of a basis (block, thread, W) becomes the set of the rows that it flips:
 //
 //      n = 4, R = <1>, L = <2>, T = <4>, blocks <8>;  the address  x0 + 2 (x1 ^ x3) + 4 x2
 //
-//      const uint64_t g2 = (b << 1);             rows of a block and w:  w's part comes by XOR
-//      const int64_t u1 = 0;                     rows of blocks alone (here none)
-//      const uint32_t *p3 = a0 + u1 + (t << 2);  and of threads alone
-//      p3[(g2 ^ 2) + 1]                          the element of w = (1, 1)
+//      row      0       1          2
+//      weight   1       2          4
+//      form     x0      x1 ^ x3    x2
 //
-// Rows are kept as bits of a word: `vector[i]` is the word of the rows that basis vector i of W
-// turns over. Coordinates of W: bits 0 ... r-1 are R's, then L's l, and where an element is two
-// parts (complex numbers) bit r + l chooses the part.
-#ifndef PERMC_KERNELS_TEXT_ADDRESS_H
-#define PERMC_KERNELS_TEXT_ADDRESS_H
+//      vector[0] = 0b001   (register bit 0 is x0)      thread[0] = 0b100   (x2)
+//      vector[1] = 0b010   (lane bit 0 is x1)          block[0]  = 0b010   (x3)
+//
+//      block 1, thread 0, w = (1, 1):   0b010 ^ 0b001 ^ 0b010 = 0b001: the address is 1
+//
+// Coordinates of W: bits 0 ... r-1 are R's, then L's l, and where an element is two parts (complex
+// numbers) bit r + l chooses the part.
+#ifndef PERMC_KERNELS_SCHEDULE_MAP_H
+#define PERMC_KERNELS_SCHEDULE_MAP_H
 
-#include "kernels/text/writer.h"
+#include "fusion/plan/plan.h"
+
+// The coordinates of x, which lies in the span, in a basis of `dimension` vectors.
+static inline uint64_t c_coordinates(uint32_t dimension, const uint64_t *basis, uint64_t x) {
+  uint64_t bits = 0;
+  bool found = f2_coordinates((int)dimension, basis, x, &bits);
+  assert(found);
+  (void)found;
+  return bits;
+}
 
 // The spaces of one phase: what an index is made of.
 typedef struct c_space {
@@ -45,7 +57,7 @@ typedef struct c_map {
 // Whether its rows have few enough masks.
 bool c_map_fits(const net_map *map);
 // The map in units of one part; parts > 1 adds the row of the part.
-c_map c_map_of(c_writer *w, const net_map *map, const c_space *space, uint32_t parts);
+c_map c_map_of(arena *memory, const net_map *map, const c_space *space, uint32_t parts);
 // Row i is form i; weights mean nothing.
 c_map c_map_of_forms(uint32_t count, const net_form *forms, const c_space *space);
 // Scratch memory: address bit i is coordinate i in the basis `exchange` of V, the part is the
@@ -54,11 +66,10 @@ c_map c_map_of_scratch(const uint64_t *exchange, const c_space *space, uint32_t 
 // The same for lanes that are threads, of elements that are less than a bank wide: the lanes'
 // coordinates, the first `lanes`, come after those of the `shared` ones that lie in one bank.
 void c_map_share_banks(c_map *m, uint32_t lanes, uint32_t shared);
-
 // Scratch in bytes, of elements that have so many.
 void c_map_in_bytes(c_map *m, uint32_t bytes);
 
-// The rows that blocks, threads, vectors (of the mask `which`) touch.
+// The rows that blocks, threads, vectors (of the mask `which`) flip.
 uint64_t c_map_rows_of_blocks(const c_map *m);
 uint64_t c_map_rows_of_threads(const c_map *m);
 uint64_t c_map_rows_of(const c_map *m, uint64_t which);
@@ -67,40 +78,16 @@ uint64_t c_map_bits(const c_map *m, uint64_t x);
 // The sum of the weights of these rows.
 uint64_t c_map_sum(const c_map *m, uint64_t rows);
 
-// A map in the code: variables that hold what the threads' registers share.
+// Rows whose weights are odd * 2^i, all different: their sum is odd * (one word of bits).
 typedef struct c_group {
-  uint64_t odd;   // weights are odd * 2^i
-  uint64_t rows;  // these rows; the row of weight odd * 2^i is bit i of the variable
-  char name[16];
+  uint64_t odd;
+  uint64_t rows;  // the row of weight odd * 2^i is bit i of the word
+  char name[16];  // of the variable with the word (kernels/emit/address.h)
 } c_group;
-typedef struct c_bound {
-  const c_map *map;
-  uint64_t mixed;    // rows that both w and blocks or threads touch: those of the groups
-  uint64_t uniform;  // rows that blocks or threads touch, and not w: those of the sum
-  uint32_t group_count;
-  c_group group[C_ROWS];
-  char sum[16];  // the int64_t with all rows that w does not touch, or "0"
-} c_bound;
 
-// Splits the rows into groups of one odd factor each, within which no two weights are equal:
-// returns how many.
+// Splits the rows into groups; returns how many.
 uint32_t c_map_groups(const c_map *m, uint64_t rows, c_group *groups);
 // The rows of a group that are among `bits`, each at its place.
 uint64_t c_map_packed(const c_map *m, uint64_t rows, uint64_t bits);
-
-// Writes the variables. Rows of `without` are left out (as if 0).
-c_bound c_bind(c_writer *w, const c_map *m, uint64_t without);
-// The rest of the value, at coordinates x: an expression, an int64_t, to which b->sum is to be
-// added. Rows that are left out are 0 at x.
-const char *c_bound_rest(c_writer *w, const c_bound *b, uint64_t x);
-// Whether the expression is a constant, and which.
-bool c_bound_constant(const c_bound *b, uint64_t x, int64_t *out);
-
-// The thread's number as an operand of what may be an index or an address of memory.
-const char *c_thread(const c_writer *w);
-
-// The variable with the bits of `rows` that blocks and threads decide (row rows[i] is bit i), or
-// NULL if they decide none.
-const char *c_bind_bits(c_writer *w, const c_map *m, uint32_t count, const uint32_t *rows);
 
 #endif

@@ -1,118 +1,4 @@
-#include "kernels/emit/access.h"
-#include "kernels/emit/swizzle.h"
-#include "kernels/text/function.h"
-
-// ---- neighbours ------------------------------------------------------------------------------
-
-// A vector of W that turns over one row of weight 2^i and nothing else.
-static bool neighbour(const c_map *m, uint32_t i, uint32_t *row, uint64_t *x) {
-  for (uint32_t r = 0; r < m->rows; r++)
-    if (m->weight[r] == UINT64_C(1) << i &&
-        f2_coordinates((int)m->vectors, m->vector, f2_unit((int)r), x)) {
-      *row = r;
-      return true;
-    }
-  return false;
-}
-
-uint32_t c_wide_vectors(const c_map *m, uint32_t bytes, uint32_t row[C_CHUNK],
-                        uint64_t x[C_CHUNK]) {
-  uint32_t count = 0;
-  while (bytes << count < 16 && neighbour(m, count, &row[count], &x[count]))
-    count++;
-  return count;
-}
-
-// x without what it has in the rows of the chunk, or of the wide access.
-static uint64_t reduced(const c_access *a, const uint64_t *chunk, uint64_t x, uint64_t bits) {
-  for (uint32_t i = 0; i < a->chunk + a->wide; i++)
-    if (f2_bit(bits, (int)a->chunk_row[i]))
-      x ^= chunk[i];
-  return x;
-}
-
-static c_layout home_layout(const c_space *s, uint32_t parts) {
-  c_layout y = {.registers = s->r + parts - 1, .lanes = s->l};
-  for (uint32_t i = 0; i < y.registers; i++)
-    y.vector[i] = f2_unit((int)(i < s->r ? i : s->r + s->l));
-  for (uint32_t i = 0; i < s->l; i++)
-    y.vector[y.registers + i] = f2_unit((int)(s->r + i));
-  return y;
-}
-
-// The lanes begin with the chunk's vectors and go on with the phase's own lanes; what else lies in
-// a line comes first among the registers.
-static void set_layout(c_access *a, const uint64_t *line, uint32_t line_bits) {
-  c_layout *y = &a->memory;
-  *y = a->home;
-  f2_space lanes = f2_space_zero((int)a->map.vectors);
-  uint64_t *lane = y->vector + y->registers;
-  uint32_t count = 0, next = 0;
-  for (; count < a->chunk; count++)
-    f2_space_insert(&lanes, lane[count] = line[count]);
-  for (uint32_t i = 0; count < y->lanes; i++)
-    if (f2_space_insert(&lanes, a->home.vector[a->home.registers + i]))
-      lane[count++] = a->home.vector[a->home.registers + i];
-  f2_space all = lanes;
-  for (uint32_t i = a->chunk; i < line_bits && next < y->registers; i++)
-    if (f2_space_insert(&all, line[i]))
-      y->vector[next++] = line[i];
-  for (uint32_t i = 0; next < y->registers; i++)
-    if (f2_space_insert(&all, f2_unit((int)i)))
-      y->vector[next++] = f2_unit((int)i);
-  for (uint32_t i = a->wide; i < y->registers + y->lanes; i++)
-    if (i < y->registers || i >= y->registers + a->chunk)
-      y->vector[i] =
-          reduced(a, line, y->vector[i], c_map_bits(&a->map, y->vector[i]) ^ a->map.constant);
-  y->origin = reduced(a, line, 0, a->map.constant);
-}
-
-// How many of the lowest address bits registers alone decide, all else being a multiple of theirs.
-static uint32_t wide_bits(const c_map *m, const c_access *a, uint32_t line_bits, uint32_t widest) {
-  uint64_t others = m->offset, own = 0;
-  uint32_t wide = 0;
-  while (wide < line_bits && wide < widest && a->bytes << wide < 16)
-    own |= f2_unit((int)a->chunk_row[wide++]);
-  for (uint32_t r = 0; r < m->rows; r++)
-    others |= f2_bit(own, (int)r) ? 0 : m->weight[r];
-  for (uint32_t i = 0; i < m->loops; i++)
-    others |= (uint64_t)m->strides[i];
-  while (wide > 0 && others & f2_mask((int)wide))
-    wide = (uint32_t)f2_lsb(others);
-  return wide;
-}
-
-c_access c_access_of(const c_map *m, const c_space *s, uint32_t bytes, uint32_t parts,
-                     uint32_t longest, uint32_t widest) {
-  c_access a = {.map = *m, .bytes = bytes, .home = home_layout(s, parts)};
-  uint64_t line[C_CHUNK], turning = c_map_rows_of_blocks(m) | c_map_rows_of_threads(m);
-  uint32_t line_bits = 0;
-  while (line_bits < C_CHUNK && neighbour(m, line_bits, &a.chunk_row[line_bits], &line[line_bits]))
-    line_bits++;
-  a.whole_lines = bytes << line_bits >= 64;
-  a.chunk = line_bits < s->l ? line_bits : s->l;
-  if (a.chunk > longest)
-    a.chunk = longest;
-  a.wide = s->l == 0 ? wide_bits(m, &a, line_bits, widest) : 0;
-  for (uint32_t i = 0; i < a.chunk + a.wide; i++)
-    a.turned |= f2_bit(turning, (int)a.chunk_row[i]);
-  set_layout(&a, line, line_bits);
-  return a;
-}
-
-// All that is added to an address of a line is a multiple of 64 bytes.
-bool c_access_streams(const c_access *a) {
-  uint64_t others = f2_mask((int)a->map.rows), all = a->map.offset;
-  uint32_t in_line = 0;
-  while (a->bytes << in_line < 64)
-    others &= ~f2_unit((int)a->chunk_row[in_line++]);
-  for (; others != 0; others &= others - 1)
-    all |= a->map.weight[f2_lsb(others)];
-  for (uint32_t i = 0; i < a->map.loops; i++)
-    all |= (uint64_t)a->map.strides[i];
-  return a->whole_lines && a->chunk == a->home.lanes && a->bytes << a->chunk >= 16 &&
-         all % (64 / a->bytes) == 0;
-}
+#include "kernels/emit/transfer.h"
 
 // ---- what loads and stores share -------------------------------------------------------------
 
@@ -122,9 +8,9 @@ typedef struct transfer {
   const c_place *place;
   c_bound bound;
   const char *vector, *pointer;  // the vector's type; the address that is the same in all registers
-  const char *turn;              // the variable d, or NULL
+  const char *flips;             // the variable d, or NULL
   uint32_t lanes, parts;
-  uint64_t limit;  // in parts
+  uint64_t padding_start;  // in parts
 } transfer;
 
 static transfer begin(c_writer *w, const c_access *a, const c_place *place, uint32_t parts,
@@ -134,7 +20,7 @@ static transfer begin(c_writer *w, const c_access *a, const c_place *place, uint
   for (uint32_t i = 0; i < a->chunk + a->wide; i++)
     chunk_rows |= f2_unit((int)a->chunk_row[i]);
   t.bound = c_bind(w, &a->map, chunk_rows);
-  t.turn = a->turned ? c_bind_bits(w, &a->map, a->chunk + a->wide, a->chunk_row) : NULL;
+  t.flips = a->xor_permuted ? c_bind_bits(w, &a->map, a->chunk + a->wide, a->chunk_row) : NULL;
   t.vector = c_vector(w, a->bytes, t.lanes);
   t.pointer = c_format(w, "p%u", w->next++);
   const char *constant = loads ? "const " : "";
@@ -146,15 +32,32 @@ static transfer begin(c_writer *w, const c_access *a, const c_place *place, uint
   }
   c_line(w, "%s%s *const %s = (%s%s *)%s%s%s;", constant, element, t.pointer, constant, element,
          place->array, shifted ? " + " : "", shifted ? t.bound.sum : "");
-  if (place->limit != UINT64_MAX)
-    t.limit = (place->limit < UINT64_MAX / 8 ? place->limit : UINT64_MAX / 8) * parts;
+  if (place->padding_start != UINT64_MAX)
+    t.padding_start =
+        (place->padding_start < UINT64_MAX / 8 ? place->padding_start : UINT64_MAX / 8) * parts;
   return t;
 }
 
-static const char *through_layout(const transfer *t, const char *rest) {
+// The name of the function through which units of scratch go.
+static const char *swizzle_function(c_writer *w, const c_swizzle *l) {
+  const char *name =
+      c_format(w, "place_%llu_%u", (unsigned long long)l->by->words, (unsigned)l->word);
+  if (!c_define(w, name))
+    return name;
+  bank_layout_print_tables(&w->definitions, l->by, "static const", name);
+  text_printf(&w->definitions,
+              INLINE "uint32_t %s(uint32_t unit) {\n  const uint32_t a = unit >> %u;\n  return (",
+              name, (unsigned)l->word);
+  bank_layout_print_place(&w->definitions, l->by, name, "a");
+  text_printf(&w->definitions, ") << %u | (unit & %lluU);\n}\n", (unsigned)l->word,
+              (unsigned long long)f2_mask((int)l->word));
+  return name;
+}
+
+static const char *swizzled_address(const transfer *t, const char *rest) {
   const char *element = c_vector_in_memory(t->w, t->access->bytes, 1);
   const char *at = c_format(t->w, "%s((uint32_t)(%s + %s))",
-                            c_swizzle_function(t->w, t->access->map.swizzle), t->pointer, rest);
+                            swizzle_function(t->w, t->access->map.swizzle), t->pointer, rest);
   return t->access->map.bytes ? c_format(t->w, "(%s *)(%s + %s)", element, t->place->array, at)
                               : c_format(t->w, "(%s *)%s + %s", element, t->place->array, at);
 }
@@ -163,7 +66,7 @@ static const char *through_layout(const transfer *t, const char *rest) {
 static const char *address_of(const transfer *t, uint64_t x) {
   const char *rest = c_bound_rest(t->w, &t->bound, x);
   if (t->access->map.swizzle)
-    return through_layout(t, rest);
+    return swizzled_address(t, rest);
   if (t->access->map.bytes)
     return c_format(t->w, "(%s *)(%s + %s)", c_vector_in_memory(t->w, t->access->bytes, 1),
                     t->pointer, rest);
@@ -173,23 +76,22 @@ static const char *address_of(const transfer *t, uint64_t x) {
 // Whether it is below the limit: a condition.
 static const char *within(const transfer *t, uint64_t x) {
   return c_format(t->w, "(uint64_t)(%s + %s) < %s", t->bound.sum, c_bound_rest(t->w, &t->bound, x),
-                  c_number(t->w, t->limit));
+                  c_number(t->w, t->padding_start));
 }
 
-static uint64_t fill_bits(const transfer *t, uint64_t x) {
+static uint64_t padding_bits(const transfer *t, uint64_t x) {
   uint64_t bits = 0;
   uint32_t part = t->parts == 2 && f2_bit(x, (int)t->access->map.vectors - 1);
-  memcpy(&bits, t->place->fill.bytes + part * t->access->bytes, t->access->bytes);
+  memcpy(&bits, t->place->padding_value.bytes + part * t->access->bytes, t->access->bytes);
   return bits;
 }
 
 // Element by element there is no chunk, and so no turning.
 static bool by_elements(const c_place *place, const c_access *a) {
-  return place->limit != UINT64_MAX && (a->chunk < a->home.lanes || a->home.lanes == 0);
+  return place->padding_start != UINT64_MAX && (a->chunk < a->home.lanes || a->home.lanes == 0);
 }
 
 // ---- what is alive ---------------------------------------------------------------------------
-// ---- stores ----------------------------------------------------------------------------------
 
 // The forms of which all must be 0 where something is loaded or stored.
 typedef struct liveness {
@@ -249,16 +151,16 @@ static const char *element_at(const transfer *t, uint64_t x) {
 static const char *load_elements(const transfer *t, const liveness *v, uint64_t number) {
   const char *list = "";
   for (uint32_t j = 0; j < t->lanes; j++) {
-    uint64_t x = c_layout_at(&t->access->memory, number, j);
+    uint64_t x = register_layout_at(&t->access->memory, number, j);
     const char *element = element_at(t, x);
     const char *live = live_at(t->w, v, index_of(t, x));
     if (!live)
       element = "0";
     else if (*live)
       element = c_format(t->w, "(%s ? %s : 0)", live, element);
-    if (t->limit != UINT64_MAX)
+    if (t->padding_start != UINT64_MAX)
       element = c_format(t->w, "%s ? %s : (uint%u_t)%s", within(t, x), element,
-                         t->access->bytes * 8, c_number(t->w, fill_bits(t, x)));
+                         t->access->bytes * 8, c_number(t->w, padding_bits(t, x)));
     list = c_format(t->w, "%s%s%s", list, j ? ", " : "", element);
   }
   return vector_of(t, list);
@@ -273,7 +175,7 @@ static const char *load_chunks(const transfer *t, uint64_t number) {
   lanes = t->lanes * a->bytes / bytes;
   const char *word = c_word_in_memory(w, bytes, a->bytes), *list = "";
   for (uint32_t j = 0; j < lanes; j++) {
-    uint64_t x = c_layout_at(&a->memory, number, j * (bytes / a->bytes));
+    uint64_t x = register_layout_at(&a->memory, number, j * (bytes / a->bytes));
     list = c_format(w, "%s%s*(const %s *)(%s)", list, j ? ", " : "", word, address_of(t, x));
   }
   return c_format(w, "(%s)(%s){%s}", t->vector, c_vector(w, bytes, lanes), list);
@@ -293,12 +195,13 @@ static const char *load_below(const transfer *t, uint64_t number) {
                 "  return fill;\n}\n",
                 t->vector, name, t->access->bytes * 8, t->vector, t->lanes, memory, t->lanes);
   for (uint32_t j = 0; j < t->lanes; j++)
-    list = c_format(w, "%s%s%s", list, j ? ", " : "",
-                    c_number(w, fill_bits(t, c_layout_at(&t->access->memory, number, j))));
-  uint64_t x = c_layout_at(&t->access->memory, number, 0);
+    list =
+        c_format(w, "%s%s%s", list, j ? ", " : "",
+                 c_number(w, padding_bits(t, register_layout_at(&t->access->memory, number, j))));
+  uint64_t x = register_layout_at(&t->access->memory, number, 0);
   return c_format(w, "%s(%s, (uint64_t)(%s + %s), %s, (%s){%s})", name, address_of(t, x),
-                  t->bound.sum, c_bound_rest(w, &t->bound, x), c_number(w, t->limit), t->vector,
-                  list);
+                  t->bound.sum, c_bound_rest(w, &t->bound, x), c_number(w, t->padding_start),
+                  t->vector, list);
 }
 
 static const char *load_vector(const transfer *t, const liveness *v, uint64_t number) {
@@ -308,14 +211,14 @@ static const char *load_vector(const transfer *t, const liveness *v, uint64_t nu
     return load_elements(t, v, number);
   if (a->chunk < a->home.lanes)
     return load_chunks(t, number);
-  if (t->limit != UINT64_MAX)
+  if (t->padding_start != UINT64_MAX)
     return load_below(t, number);
   return c_format(t->w, "*(const %s *)(%s)", c_vector_in_memory(t->w, a->bytes, t->lanes),
-                  address_of(t, c_layout_at(&a->memory, number, 0)));
+                  address_of(t, register_layout_at(&a->memory, number, 0)));
 }
 
-static bool is_dead(const c_place *p, const c_space *s, uint64_t number) {
-  return p->dead && p->dead[number & f2_mask((int)s->r)];
+static bool is_padding(const c_place *p, const c_space *s, uint64_t number) {
+  return p->padding && p->padding[number & f2_mask((int)s->r)];
 }
 
 // Only words stay together.
@@ -323,40 +226,35 @@ static uint32_t longest_chunk(const c_map *m) {
   return m->swizzle && !m->bytes && m->swizzle->word < C_CHUNK ? m->swizzle->word : C_CHUNK;
 }
 
-uint32_t c_access_widest(const c_writer *w, const c_place *place) {
-  return w->warps && !place->scratch && place->limit == UINT64_MAX && place->live_count == 0
-             ? C_CHUNK
-             : 0;
-}
-
 static void load_wide(const transfer *t, uint64_t number, uint32_t *loaded) {
   c_writer *w = t->w;
   uint32_t count = 1U << t->access->wide, id = w->next++;
   c_line(w, "PERMC_LOAD_WIDE(%s, %u, w%u, %s)", t->vector, count, id,
-         address_of(t, c_layout_at(&t->access->memory, number, 0)));
-  if (t->turn)
-    c_line(w, "PERMC_TURN(%s, %u, w%u, %s)", t->vector, count, id, t->turn);
+         address_of(t, register_layout_at(&t->access->memory, number, 0)));
+  if (t->flips)
+    c_line(w, "PERMC_XOR_PERMUTE(%s, %u, w%u, %s)", t->vector, count, id, t->flips);
   for (uint32_t i = 0; i < count; i++) {
     loaded[number + i] = w->next++;
     c_line(w, "const %s v%u = w%u[%u];", t->vector, loaded[number + i], id, i);
   }
 }
 
-void c_load(c_writer *w, const c_map *map, const c_space *space, uint32_t bytes, uint32_t parts,
+void c_load(c_writer *w, const c_map *map, const c_space *space, scalar_type type,
             const c_place *from, uint32_t *registers) {
-  c_access a = c_access_of(map, space, bytes, parts, longest_chunk(map), c_access_widest(w, from));
+  uint32_t bytes = scalar_part_bytes(type), parts = scalar_parts(type);
+  c_access a = c_access_of(map, space, type, longest_chunk(map), c_access_widest(w->warps, from));
   liveness live = bind_live(w, from, space);
   if (by_elements(from, &a) || from->live_count > 0)
-    a = c_access_of(map, space, bytes, parts, 0, 0);
+    a = c_access_of(map, space, type, 0, 0);
   transfer t = begin(w, &a, from, parts, true);
   size_t count = (size_t)1 << a.home.registers;
   uint32_t *loaded = NEW_ARRAY(w->memory, uint32_t, count);
   for (uint64_t i = 0; i < count && a.wide > 0; i += UINT64_C(1) << a.wide)
     load_wide(&t, i, loaded);
   for (uint64_t i = 0; i < count && a.wide == 0; i++) {
-    const char *vector = is_dead(from, space, i) ? "0" : load_vector(&t, &live, i);
-    if (t.turn)
-      vector = c_format(w, "%s(%s, %s)", c_turn(w, bytes, t.lanes), vector, t.turn);
+    const char *vector = is_padding(from, space, i) ? "0" : load_vector(&t, &live, i);
+    if (t.flips)
+      vector = c_format(w, "%s(%s, %s)", c_xor_permute(w, bytes, t.lanes), vector, t.flips);
     loaded[i] = w->next++;
     c_line(w, "const %s v%u = %s;", t.vector, loaded[i], vector);
   }
@@ -367,11 +265,11 @@ void c_load(c_writer *w, const c_map *map, const c_space *space, uint32_t bytes,
 
 static void store_elements(const transfer *t, const liveness *v, uint64_t number, uint32_t id) {
   for (uint32_t j = 0; j < t->lanes; j++) {
-    uint64_t x = c_layout_at(&t->access->memory, number, j);
+    uint64_t x = register_layout_at(&t->access->memory, number, j);
     const char *live = live_at(t->w, v, index_of(t, x)), *condition = "";
     if (!live)
       continue;
-    if (t->limit != UINT64_MAX)
+    if (t->padding_start != UINT64_MAX)
       live = c_format(t->w, "%s%s%s", live, *live ? " && " : "", within(t, x));
     if (*live)
       condition = c_format(t->w, "if (%s) ", live);
@@ -388,8 +286,8 @@ static void store_chunks(const transfer *t, const char *condition, uint64_t numb
   uint32_t size = 1U << t->access->chunk;
   for (uint32_t j = 0; j < t->lanes; j += size)
     c_line(t->w, "%s__builtin_memcpy(%s, (const uint%u_t *)&v%u + %u, %u);", condition,
-           address_of(t, c_layout_at(&t->access->memory, number, j)), t->access->bytes * 8, id, j,
-           size * t->access->bytes);
+           address_of(t, register_layout_at(&t->access->memory, number, j)), t->access->bytes * 8,
+           id, j, size * t->access->bytes);
 }
 
 static const char *store_below(const transfer *t) {
@@ -433,11 +331,11 @@ static const char *store_stream(const transfer *t) {
 
 static void store_vector(const transfer *t, const char *condition, uint64_t number, uint32_t id) {
   c_writer *w = t->w;
-  uint64_t x = c_layout_at(&t->access->memory, number, 0);
+  uint64_t x = register_layout_at(&t->access->memory, number, 0);
   const char *address = address_of(t, x);
-  if (t->limit != UINT64_MAX)
+  if (t->padding_start != UINT64_MAX)
     c_line(w, "%s%s(%s, (uint64_t)(%s + %s), %s, v%u);", condition, store_below(t), address,
-           t->bound.sum, c_bound_rest(w, &t->bound, x), c_number(w, t->limit), id);
+           t->bound.sum, c_bound_rest(w, &t->bound, x), c_number(w, t->padding_start), id);
   else if (t->place->stream && c_access_streams(t->access))
     c_line(w, "%s%s(%s, v%u, %s);", condition, store_stream(t), address, id, t->place->stream);
   else
@@ -452,16 +350,18 @@ static void store_wide(const transfer *t, uint64_t number, const uint32_t *store
   for (uint32_t i = 0; i < count; i++)
     list = c_format(w, "%s%sv%u", list, i ? ", " : "", stored[number + i]);
   c_line(w, "PERMC_STORE_WIDE(%s, %u, %s, %s, %s)", t->vector, count,
-         address_of(t, c_layout_at(&t->access->memory, number, 0)), t->turn ? t->turn : "0", list);
+         address_of(t, register_layout_at(&t->access->memory, number, 0)),
+         t->flips ? t->flips : "0", list);
 }
 
-void c_store(c_writer *w, const c_map *map, const c_space *space, uint32_t bytes, uint32_t parts,
+void c_store(c_writer *w, const c_map *map, const c_space *space, scalar_type type,
              const c_place *to, const uint32_t *registers) {
-  c_access a = c_access_of(map, space, bytes, parts, longest_chunk(map), c_access_widest(w, to));
+  uint32_t bytes = scalar_part_bytes(type), parts = scalar_parts(type);
+  c_access a = c_access_of(map, space, type, longest_chunk(map), c_access_widest(w->warps, to));
   liveness live = bind_live(w, to, space);
   bool elements = by_elements(to, &a) || varies_in_lanes(&live, &a, parts) || w->warps;
   if (elements)
-    a = c_access_of(map, space, bytes, parts, 0, a.wide);
+    a = c_access_of(map, space, type, 0, a.wide);
   elements = elements || (a.chunk == 0 && a.home.lanes > 0);
   transfer t = begin(w, &a, to, parts, false);
   size_t count = (size_t)1 << a.home.registers;
@@ -472,16 +372,16 @@ void c_store(c_writer *w, const c_map *map, const c_space *space, uint32_t bytes
   for (uint64_t i = 0; i < count && a.wide == 0; i++) {
     uint32_t id = stored[i];
     if (elements) {
-      if (to->scratch || !is_dead(to, space, i))
+      if (to->scratch || !is_padding(to, space, i))
         store_elements(&t, &live, i, id);
       continue;
     }
-    const char *alive = live_at(w, &live, index_of(&t, c_layout_at(&a.memory, i, 0)));
+    const char *alive = live_at(w, &live, index_of(&t, register_layout_at(&a.memory, i, 0)));
     if (!alive)
       continue;
-    if (t.turn) {
-      c_line(w, "const %s v%u = %s(v%u, %s);", t.vector, w->next, c_turn(w, bytes, t.lanes), id,
-             t.turn);
+    if (t.flips) {
+      c_line(w, "const %s v%u = %s(v%u, %s);", t.vector, w->next, c_xor_permute(w, bytes, t.lanes),
+             id, t.flips);
       id = w->next++;
     }
     const char *condition = *alive ? c_format(w, "if (%s) ", alive) : "";

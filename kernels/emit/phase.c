@@ -1,0 +1,314 @@
+#include "kernels/emit/phase.h"
+#include "kernels/emit/exchange.h"
+#include "kernels/emit/transfer.h"
+
+// What the phase does with a slot.
+static const c_use *use_of(const pass_text *p, const c_phase *f, uint32_t slot) {
+  return c_use_of(&p->of.schedule, p->of.pass, f->number, slot);
+}
+
+// ---- padding that stays where it is (fusion/plan/padding.h) ----------------------------------
+
+// A register with what padding is in a value: a constant.
+static uint32_t padding_register(const pass_text *p, const c_phase *f, net_id value, bool keyed,
+                                 uint32_t part) {
+  static const scalar_type words[] = {SCALAR_U8, SCALAR_U16, SCALAR_U32, SCALAR_U64};
+  scalar_type type = p->of.stage->values.items[value];
+  scalar_bits bits = p->of.context->plan->padding_values[p->of.pass->stage][value];
+  if (keyed) {
+    bits.u64 = c_key_of(bits.u64, (uint32_t)scalar_types[type].size);
+    type = words[f2_msb(scalar_types[type].size)];
+  }
+  c_value padding = c_known(type, bits);
+  return c_as_vector(p->w, &padding, part, 1U << f->space->l);
+}
+
+// Sets the slot's registers (those of padding alone, if only_padding) to what padding is in it
+// before op `end` of the pass. As constants: compilers drop what is done to them.
+static void set_padding_registers(const pass_text *p, c_phase *f, uint32_t slot, uint32_t end,
+                                  bool keyed, bool only_padding) {
+  c_registers *s = &f->slots[slot];
+  net_id value = c_pass_value_before(&p->of, slot, end);
+  for (uint32_t part = 0; part < scalar_parts(s->type); part++) {
+    uint32_t id = padding_register(p, f, value, keyed, part);
+    for (size_t i = 0; i < (size_t)1 << f->space->r; i++)
+      if (!only_padding || f->padding[i])
+        s->id[((size_t)part << f->space->r) + i] = id;
+  }
+}
+
+// ---- moves -----------------------------------------------------------------------------------
+
+// Arrays have their numbers in functions; in kernels they are counted, so that passes over other
+// arrays have the same text.
+static const char *array_name(const pass_text *p, net_id array) {
+  uint32_t number = array;
+  for (uint32_t i = 0; i < p->array_count && p->w->warps; i++)
+    if (p->arrays[i] == array)
+      number = i;
+  return c_format(p->w, "a%u", number);
+}
+
+static void load_slot(const pass_text *p, c_phase *f, uint32_t slot) {
+  int load = use_of(p, f, slot)->load;
+  const plan_move *move = &p->of.pass->loads[load];
+  scalar_type type = p->of.schedule.loaded[load];
+  c_place place = {.array = array_name(p, move->array),
+                   .padding_start = move->padding_start,
+                   .padding_value = move->padding_value};
+  if (!c_pass_always_inside(&p->of, move)) {
+    place.live_count = move->live_count;
+    place.live = move->live;
+  }
+  c_map map = c_map_of(p->w->memory, &move->map, f->space, scalar_parts(type));
+  f->slots[slot] = c_registers_of(p->w, f->space, type);
+  c_load(p->w, &map, f->space, type, &place, f->slots[slot].id);
+  if (f->padding)
+    set_padding_registers(p, f, slot, f->first_op, false, true);
+  if (p->keyed[slot])
+    c_to_keys(f, slot);
+}
+
+// Large arrays that are written once: their lines need not be read before, nor stay in the caches.
+// A variable that says so, or NULL.
+static const char *stream_of(pass_text *p, const plan_move *move, const c_map *map,
+                             const c_space *space, scalar_type type) {
+  uint64_t elements = p->of.context->plan->arrays.items[move->array].count;
+  if (p->w->warps || elements < p->of.context->options->stream_bytes / scalar_types[type].size)
+    return NULL;
+  c_access access = c_access_of(map, space, type, C_CHUNK, 0);
+  if (!c_access_streams(&access))
+    return NULL;
+  p->streams = true;
+  return c_format(p->w, "stream%u", move->array);
+}
+
+static void store_slot(pass_text *p, c_phase *f, const plan_move *move) {
+  scalar_type type = f->slots[move->slot].type;
+  c_map map = c_map_of(p->w->memory, &move->map, f->space, scalar_parts(type));
+  c_place place = {.array = array_name(p, move->array),
+                   .padding_start = move->padding_start,
+                   .live_count = move->live_count,
+                   .live = move->live,
+                   .padding = f->padding,
+                   .stream = stream_of(p, move, &map, f->space, type)};
+  c_registers from = p->keyed[move->slot] ? c_from_keys(f, move->slot) : f->slots[move->slot];
+  c_store(p->w, &map, f->space, type, &place, from.id);
+}
+
+static c_place scratch_place(const pass_text *p, uint32_t slot, int region) {
+  return (c_place){.array = c_format(p->w, "(scratch + %llu)",
+                                     (unsigned long long)p->of.schedule.region[region][slot]),
+                   .padding_start = UINT64_MAX,
+                   .scratch = true};
+}
+
+static void load_from_scratch(const pass_text *p, c_phase *f, uint32_t slot) {
+  const c_use *use = use_of(p, f, slot);
+  c_map map = c_pass_scratch_map(&p->of, f->number, f->number, slot, use->before);
+  c_place place = scratch_place(p, slot, use->in);
+  place.padding = f->padding;
+  f->slots[slot] = c_registers_of(p->w, f->space, use->before);
+  c_load(p->w, &map, f->space, use->before, &place, f->slots[slot].id);
+  if (f->padding)
+    set_padding_registers(p, f, slot, f->first_op, p->keyed[slot], true);
+}
+
+static void store_to_scratch(const pass_text *p, c_phase *f, uint32_t slot) {
+  const c_use *use = use_of(p, f, slot);
+  scalar_type type = f->slots[slot].type;
+  c_map map = c_pass_scratch_map(&p->of, f->number, use->next, slot, type);
+  c_place place = scratch_place(p, slot, use->out);
+  c_store(p->w, &map, f->space, type, &place, f->slots[slot].id);
+}
+
+// ---- loads and ops ---------------------------------------------------------------------------
+
+static void write_loads(const pass_text *p, c_phase *f) {
+  for (uint32_t slot = 0; slot < p->of.pass->slot_count; slot++) {
+    const c_use *use = use_of(p, f, slot);
+    if (use->load != C_NOWHERE)
+      load_slot(p, f, slot);
+    else if (use->in != C_NOWHERE)
+      load_from_scratch(p, f, slot);
+  }
+}
+
+// Ops on keyed slots, which touch nothing else, go together.
+static void write_ops(const pass_text *p, c_phase *f) {
+  uint32_t count = p->of.schedule.phases[f->number].op_count;
+  const uint32_t *ops = p->of.pass->ops + f->first_op;
+  uint32_t *of_slot = NEW_ARRAY(p->w->memory, uint32_t, count);
+  for (uint32_t slot = 0; slot < p->of.pass->slot_count; slot++) {
+    uint32_t some = 0;
+    for (uint32_t i = 0; i < count && p->keyed[slot]; i++)
+      if (p->of.pass->slot_of[p->of.stage->ops.items[ops[i]].outputs[0].value] == slot)
+        of_slot[some++] = ops[i];
+    if (some > 0)
+      c_exchange(f, slot, some, of_slot);
+  }
+  for (uint32_t i = 0; i < count; i++) {
+    const net_op *op = &p->of.stage->ops.items[ops[i]];
+    uint32_t slot = p->of.pass->slot_of[op->outputs[0].value];
+    if (slot == NET_NONE || !p->keyed[slot])
+      c_execute(f, op);
+  }
+}
+
+// ---- stores ----------------------------------------------------------------------------------
+
+// Registers that no op has written, in slots that are stored, become zero.
+static void zero_unwritten_registers(c_phase *f, uint32_t slot, scalar_type type) {
+  c_registers *s = &f->slots[slot];
+  uint32_t lanes = 1U << f->space->l;
+  if (!s->id)
+    *s = c_registers_of(f->w, f->space, type);
+  for (size_t i = 0; i < (size_t)scalar_parts(s->type) << f->space->r; i++)
+    if (s->id[i] == UINT32_MAX) {
+      s->id[i] = f->w->next++;
+      c_line(f->w, "const %s v%u = %s;", c_vector(f->w, scalar_part_bytes(s->type), lanes),
+             s->id[i], lanes == 1 ? "0" : "{0}");
+    }
+}
+
+const char *c_barrier(const pass_text *p) {
+  for (uint32_t slot = 0; slot < p->of.pass->slot_count; slot++)
+    if (p->keyed[slot])
+      return "PERMC_BARRIER_OR(odd_nan)";
+  return "PERMC_BARRIER";
+}
+
+// What goes to scratch is spilled over a barrier where all threads read before any writes.
+static void declare_spills(const pass_text *p, const c_phase *f) {
+  for (uint32_t slot = 0; slot < p->of.pass->slot_count; slot++) {
+    const c_use *use = use_of(p, f, slot);
+    if (use->out != C_NOWHERE)
+      text_printf(&p->w->body, "    PERMC_VALUES(%s, spill%u, %u, %u)\n",
+                  c_vector(p->w, scalar_part_bytes(use->after), 1), slot,
+                  scalar_parts(use->after) << f->space->r, 1U << f->space->threads);
+  }
+}
+
+static void spill_slot(c_phase *f, uint32_t slot) {
+  c_registers *s = &f->slots[slot];
+  for (uint32_t i = 0; i < scalar_parts(s->type) << f->space->r; i++)
+    c_line(f->w, "PERMC_AT(spill%u, %u) = v%u;", slot, i, s->id[i]);
+}
+
+static void reload_slot(c_phase *f, uint32_t slot) {
+  c_registers *s = &f->slots[slot];
+  for (uint32_t i = 0; i < scalar_parts(s->type) << f->space->r; i++) {
+    s->id[i] = f->w->next++;
+    c_line(f->w, "const %s v%u = PERMC_AT(spill%u, %u);",
+           c_vector(f->w, scalar_part_bytes(s->type), 1), s->id[i], slot, i);
+  }
+}
+
+static void write_stores(pass_text *p, c_phase *f) {
+  uint32_t *out = NEW_ARRAY(p->w->memory, uint32_t, p->of.pass->slot_count), count = 0;
+  for (uint32_t i = 0; i < p->of.pass->store_count; i++)
+    if (p->of.schedule.store_phase[i] == f->number) {
+      const plan_move *move = &p->of.pass->stores[i];
+      zero_unwritten_registers(f, move->slot, p->of.context->plan->arrays.items[move->array].type);
+      store_slot(p, f, move);
+    }
+  for (uint32_t slot = 0; slot < p->of.pass->slot_count; slot++)
+    if (use_of(p, f, slot)->out != C_NOWHERE)
+      out[count++] = slot;
+  if (p->w->warps && c_pass_reads_and_writes(&p->of, f->number)) {
+    for (uint32_t i = 0; i < count; i++) {
+      zero_unwritten_registers(f, out[i], use_of(p, f, out[i])->after);
+      spill_slot(f, out[i]);
+    }
+    if (f->open)
+      c_line(p->w, "}");
+    f->open = false;
+    text_printf(&p->w->body, "    PERMC_END\n    %s\n    PERMC_THREADS(%u)\n", c_barrier(p),
+                1U << f->space->threads);
+    for (uint32_t i = 0; i < count; i++)
+      reload_slot(f, out[i]);
+  }
+  for (uint32_t i = 0; i < count; i++) {
+    zero_unwritten_registers(f, out[i], use_of(p, f, out[i])->after);
+    store_to_scratch(p, f, out[i]);
+  }
+}
+
+// ---- the phase -------------------------------------------------------------------------------
+
+// A thread with padding alone has nothing to compute: its slots hold what padding is, which other
+// threads may read. Whether a block was opened for the other threads.
+static bool skip_padding_threads(const pass_text *p, c_phase *f) {
+  const c_space *s = f->space;
+  const plan_phase *of = &p->of.schedule.phases[f->number];
+  uint64_t block[F2_MAX], thread[F2_MAX];
+  if (!c_pass_has_padding_threads(&p->of, s, block, thread))
+    return false;
+  c_line(p->w, "if (((%s) ^ (%s)) >= %s) {", c_linear(p->w, "b", s->blocks, block, false),
+         c_linear(p->w, c_thread(p->w), s->threads, thread, true),
+         c_number(p->w, p->of.pass->padding_start));
+  for (int store = 0; store < 2; store++)
+    for (uint32_t slot = 0; slot < p->of.pass->slot_count; slot++) {
+      if (use_of(p, f, slot)->out == C_NOWHERE)
+        continue;
+      uint32_t end = of->first_op + of->op_count;
+      net_id value = c_pass_value_before(&p->of, slot, end);
+      if (!store) {
+        f->slots[slot] = c_registers_of(p->w, s, p->of.stage->values.items[value]);
+        set_padding_registers(p, f, slot, end, p->keyed[slot], false);
+      } else if (p->w->warps && c_pass_reads_and_writes(&p->of, f->number)) {
+        spill_slot(f, slot);
+      } else {
+        store_to_scratch(p, f, slot);
+      }
+    }
+  c_line(p->w, p->w->warps ? "} else {" : "continue;\n      }");
+  memset(f->slots, 0, p->of.pass->slot_count * sizeof *f->slots);
+  return p->w->warps;
+}
+
+const char *c_take_text(c_writer *w) {
+  const char *item = c_format(w, "%s", w->item.length ? w->item.data : "");
+  const char *all = c_format(w, "%s%s", item, w->body.length ? w->body.data : "");
+  text_free(&w->item);
+  text_free(&w->body);
+  w->item = w->body = (text){0};
+  return all;
+}
+
+const char *c_phase_write(pass_text *p, uint32_t phase) {
+  c_writer *w = p->w;
+  if (w->warps && c_pass_is_idle(&p->of, phase))
+    return "";
+  const c_space *space = &p->of.schedule.spaces[phase];
+  size_t nodes = p->of.stage->nodes.count;
+  c_phase f = {.w = w,
+               .pass = p->of.pass,
+               .stage = p->of.stage,
+               .number = phase,
+               .first_op = p->of.schedule.phases[phase].first_op,
+               .space = space};
+  f.slots = NEW_ARRAY(w->memory, c_registers, p->of.pass->slot_count);
+  f.values = NEW_ARRAY(w->memory, c_value, nodes);
+  f.bounds = NEW_ARRAY(w->memory, const c_bound *, nodes);
+  f.roots = NEW_ARRAY(w->memory, const struct c_root_access *, nodes);
+  f.nodes = NEW_ARRAY(w->memory, net_id, nodes);
+  w->next = w->others = 0;  // variables are in a block of their own: equal phases have equal text
+  if (w->warps && c_pass_reads_and_writes(&p->of, phase))
+    declare_spills(p, &f);
+  if (w->warps)
+    text_printf(&w->body, "    PERMC_THREADS(%u)\n", 1U << space->threads);
+  else if (space->threads > 0)
+    text_printf(&w->body, "    for (uint64_t t = 0; t < %llu; t++) {\n", 1ULL << space->threads);
+  else
+    text_string(&w->body, "    {\n");
+  f.padding = c_pass_padding_registers(&p->of, space);
+  f.open = skip_padding_threads(p, &f);
+  write_loads(p, &f);
+  write_ops(p, &f);
+  write_stores(p, &f);
+  if (f.open)
+    c_line(w, "}");
+  text_string(&w->body, w->warps ? "    PERMC_END\n" : "    }\n");
+  return c_take_text(w);
+}

@@ -1,0 +1,197 @@
+#include "kernels/schedule/map.h"
+
+// ---- maps ------------------------------------------------------------------------------------
+
+// Rows of one mask become one row, and a negative weight w of a row f is w + (-w) (f ^ 1): so that
+// weights are positive and rows few.
+static void add_row(c_map *m, uint64_t *masks, net_row row, uint64_t scale) {
+  uint64_t weight = (uint64_t)row.weight * scale;
+  if (row.form.constant) {  // w (f ^ 1) = w - w f
+    m->offset += weight;
+    weight = 0 - weight;
+  }
+  if (row.form.mask == 0)
+    return;
+  uint32_t r = 0;
+  while (r < m->rows && masks[r] != row.form.mask)
+    r++;
+  if (r == m->rows) {
+    assert(r < C_ROWS);
+    masks[m->rows++] = row.form.mask;
+  }
+  m->weight[r] += weight;
+}
+
+static void make_positive(c_map *m, uint64_t *masks) {
+  uint32_t left = 0;
+  for (uint32_t r = 0; r < m->rows; r++) {
+    uint64_t weight = m->weight[r];
+    bool negative = weight >> 63;
+    if (weight == 0)
+      continue;
+    m->offset += negative ? weight : 0;
+    m->constant |= (uint64_t)negative << left;
+    masks[left] = masks[r];
+    m->weight[left++] = negative ? 0 - weight : weight;
+  }
+  m->rows = left;
+}
+
+static uint64_t rows_flipped_by(const c_map *m, const uint64_t *masks, uint64_t x) {
+  uint64_t bits = 0;
+  for (uint32_t r = 0; r < m->rows; r++)
+    bits |= (uint64_t)f2_dot(masks[r], x) << r;
+  return bits;
+}
+
+bool c_map_fits(const net_map *map) {
+  uint32_t masks = 1;  // and perhaps the part's
+  for (uint32_t r = 0; r < map->row_count; r++) {
+    uint32_t before = 0;
+    while (before < r && map->rows[before].form.mask != map->rows[r].form.mask)
+      before++;
+    masks += before == r;
+  }
+  return masks <= C_ROWS;
+}
+
+static c_map map_in(const c_space *s) {
+  return (c_map){.blocks = s->blocks, .threads = s->threads, .vectors = s->r + s->l};
+}
+
+static void add_part(c_map *m, uint64_t weight) {
+  m->vector[m->vectors++] = f2_unit((int)m->rows);
+  m->weight[m->rows++] = weight;
+}
+
+static void set_images(c_map *m, const uint64_t *masks, const c_space *s) {
+  for (uint32_t i = 0; i < s->blocks; i++)
+    m->block[i] = rows_flipped_by(m, masks, s->block[i]);
+  for (uint32_t i = 0; i < s->threads; i++)
+    m->thread[i] = rows_flipped_by(m, masks, s->basis[s->r + s->l + i]);
+  for (uint32_t i = 0; i < s->r + s->l; i++)
+    m->vector[i] = rows_flipped_by(m, masks, s->basis[i]);
+}
+
+c_map c_map_of(arena *memory, const net_map *map, const c_space *s, uint32_t parts) {
+  c_map m = map_in(s);
+  uint64_t masks[C_ROWS] = {0};
+  m.offset = (uint64_t)map->offset * parts;
+  for (uint32_t r = 0; r < map->row_count; r++)
+    add_row(&m, masks, map->rows[r], parts);
+  make_positive(&m, masks);
+  int64_t *strides = NEW_ARRAY(memory, int64_t, map->loop_count);
+  for (uint32_t i = 0; i < map->loop_count; i++)
+    strides[i] = (int64_t)((uint64_t)map->strides[i] * parts);
+  m.loops = map->loop_count;
+  m.strides = strides;
+  set_images(&m, masks, s);
+  if (parts > 1)
+    add_part(&m, 1);
+  return m;
+}
+
+c_map c_map_of_forms(uint32_t count, const net_form *forms, const c_space *s) {
+  c_map m = map_in(s);
+  uint64_t masks[C_ROWS];
+  assert(count <= C_ROWS);
+  m.rows = count;
+  for (uint32_t r = 0; r < count; r++) {
+    masks[r] = forms[r].mask;
+    m.weight[r] = 1;
+    m.constant |= (uint64_t)forms[r].constant << r;
+  }
+  set_images(&m, masks, s);
+  return m;
+}
+
+c_map c_map_of_scratch(const uint64_t *exchange, const c_space *s, uint32_t parts) {
+  c_map m = map_in(s);
+  m.scratch = true;
+  m.rows = s->r + s->l + s->threads;
+  m.blocks = s->shift ? s->blocks : 0;
+  for (uint32_t i = 0; i < m.blocks; i++)
+    m.block[i] = c_coordinates(m.rows, exchange, s->shift[i]);
+  for (uint32_t i = 0; i < m.rows; i++) {
+    m.weight[i] = f2_unit((int)i);
+    *(i < m.vectors ? &m.vector[i] : &m.thread[i - m.vectors]) =
+        c_coordinates(m.rows, exchange, s->basis[i]);
+  }
+  if (parts > 1)
+    add_part(&m, f2_unit((int)m.rows));
+  return m;
+}
+
+void c_map_share_banks(c_map *m, uint32_t lanes, uint32_t shared) {
+  if (lanes + shared > m->rows)
+    return;
+  for (uint32_t r = 0; r < lanes + shared; r++)
+    m->weight[r] = f2_unit((int)(r < lanes ? r + shared : r - lanes));
+}
+
+void c_map_in_bytes(c_map *m, uint32_t bytes) {
+  m->bytes = true;
+  for (uint32_t r = 0; r < m->rows; r++)
+    m->weight[r] *= bytes;
+}
+
+static uint64_t any_of(uint32_t count, const uint64_t *words, uint64_t which) {
+  uint64_t any = 0;
+  for (uint32_t i = 0; i < count; i++)
+    any |= f2_bit(which, (int)i) ? words[i] : 0;
+  return any;
+}
+
+uint64_t c_map_rows_of_blocks(const c_map *m) { return any_of(m->blocks, m->block, UINT64_MAX); }
+uint64_t c_map_rows_of_threads(const c_map *m) { return any_of(m->threads, m->thread, UINT64_MAX); }
+uint64_t c_map_rows_of(const c_map *m, uint64_t which) {
+  return any_of(m->vectors, m->vector, which);
+}
+
+uint64_t c_map_bits(const c_map *m, uint64_t x) {
+  uint64_t bits = m->constant;
+  for (; x != 0; x &= x - 1)
+    bits ^= m->vector[f2_lsb(x)];
+  return bits;
+}
+
+uint64_t c_map_sum(const c_map *m, uint64_t rows) {
+  uint64_t sum = 0;
+  for (; rows != 0; rows &= rows - 1)
+    sum += m->weight[f2_lsb(rows)];
+  return sum;
+}
+
+// ---- groups ----------------------------------------------------------------------------------
+
+static int place_of(uint64_t weight) { return f2_lsb(weight); }
+static uint64_t odd_of(uint64_t weight) { return weight >> place_of(weight); }
+
+// Whether a row of that weight can join the group.
+static bool group_accepts(const c_map *m, const c_group *g, uint64_t weight) {
+  for (uint64_t rest = g->rows; rest != 0; rest &= rest - 1)
+    if (m->weight[f2_lsb(rest)] == weight)
+      return false;
+  return g->odd == odd_of(weight);
+}
+
+uint32_t c_map_groups(const c_map *m, uint64_t rows, c_group *groups) {
+  uint32_t count = 0;
+  for (; rows != 0; rows &= rows - 1) {
+    uint64_t weight = m->weight[f2_lsb(rows)];
+    uint32_t g = 0;
+    while (g < count && !group_accepts(m, &groups[g], weight))
+      g++;
+    if (g == count)
+      groups[count++] = (c_group){.odd = odd_of(weight)};
+    groups[g].rows |= f2_unit(f2_lsb(rows));
+  }
+  return count;
+}
+
+uint64_t c_map_packed(const c_map *m, uint64_t rows, uint64_t bits) {
+  uint64_t word = 0;
+  for (uint64_t rest = rows & bits; rest != 0; rest &= rest - 1)
+    word |= f2_unit(place_of(m->weight[f2_lsb(rest)]));
+  return word;
+}

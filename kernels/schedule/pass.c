@@ -1,0 +1,181 @@
+#include "kernels/schedule/schedule.h"
+
+c_pass c_pass_of(c_context *c, uint32_t number) {
+  const plan_pass *pass = &c->plan->passes.items[number];
+  return (c_pass){c, pass, &c->plan->net->stages.items[pass->stage], c_schedule_of(c, pass)};
+}
+
+// ---- moves -----------------------------------------------------------------------------------
+
+uint32_t c_pass_arrays(const plan_pass *pass, net_id *arrays) {
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < pass->load_count + pass->store_count; i++) {
+    net_id a =
+        i < pass->load_count ? pass->loads[i].array : pass->stores[i - pass->load_count].array;
+    uint32_t k = 0;
+    while (k < count && arrays[k] != a)
+      k++;
+    arrays[k] = a;
+    count += k == count;
+  }
+  return count;
+}
+
+bool c_pass_in_place(const c_pass *p) {
+  const plan_pass *pass = p->pass;
+  for (uint32_t i = 0; i < pass->load_count; i++)
+    for (uint32_t k = 0; k < pass->store_count; k++)
+      if (net_map_equal(&pass->loads[i].map, &pass->stores[k].map) &&
+          p->schedule.load_phase[i] > p->schedule.store_phase[k])
+        return false;
+  return true;
+}
+
+bool c_pass_always_inside(const c_pass *p, const plan_move *move) {
+  __extension__ typedef __int128 wide;
+  wide low = move->map.offset, high = low;
+  for (uint32_t i = 0; i < move->map.loop_count; i++)
+    *(move->map.strides[i] < 0 ? &low : &high) +=
+        (wide)move->map.strides[i] * (wide)(p->stage->extents[i] - 1);
+  for (uint32_t r = 0; r < move->map.row_count; r++)
+    *(move->map.rows[r].weight < 0 ? &low : &high) += move->map.rows[r].weight;
+  return move->padding_start != UINT64_MAX ||
+         (low >= 0 && high < (wide)p->context->plan->arrays.items[move->array].count);
+}
+
+// The op of the pass that defines a value: its place among them, or UINT32_MAX for what is loaded.
+static uint32_t defining_op(const c_pass *p, net_id value) {
+  for (uint32_t i = 0; i < p->pass->op_count; i++) {
+    const net_op *op = &p->stage->ops.items[p->pass->ops[i]];
+    for (uint32_t o = 0; o < op->output_count; o++)
+      if (op->outputs[o].value == value)
+        return i;
+  }
+  return UINT32_MAX;
+}
+
+// The last value that was made by then, else what was loaded.
+net_id c_pass_value_before(const c_pass *p, uint32_t slot, uint32_t end) {
+  net_id found = NET_NONE;
+  int64_t latest = -2;
+  for (net_id v = 0; v < p->stage->values.count; v++) {
+    if (p->pass->slot_of[v] != slot)
+      continue;
+    uint32_t i = defining_op(p, v);
+    int64_t op = i == UINT32_MAX ? -1 : (int64_t)i;
+    if (op > latest && (i == UINT32_MAX || i < end)) {
+      latest = op;
+      found = v;
+    }
+  }
+  return found;
+}
+
+c_map c_pass_scratch_map(const c_pass *p, uint32_t space, uint32_t phase, uint32_t slot,
+                         scalar_type type) {
+  const plan_phase *of = &p->schedule.phases[phase];
+  uint32_t bytes = scalar_part_bytes(type);
+  const c_swizzle *swizzle = &c_use_of(&p->schedule, p->pass, phase, slot)->swizzle;
+  c_map map = c_map_of_scratch(swizzle->basis, &p->schedule.spaces[space], scalar_parts(type));
+  map.swizzle = swizzle->by ? swizzle : NULL;
+  if (p->context->warps && bytes < 4 && !c_swizzle_asked(p->context))
+    c_map_share_banks(&map, of->l, bytes == 1 ? 2 : 1);
+  if (p->context->warps)
+    c_map_in_bytes(&map, bytes);
+  return map;
+}
+
+// ---- phases ----------------------------------------------------------------------------------
+
+bool c_pass_reads_and_writes(const c_pass *p, uint32_t phase) {
+  bool reads = false, writes = false;
+  for (uint32_t slot = 0; slot < p->pass->slot_count; slot++) {
+    const c_use *use = c_use_of(&p->schedule, p->pass, phase, slot);
+    reads |= use->in != C_NOWHERE;
+    writes |= use->out != C_NOWHERE;
+  }
+  return reads && writes;
+}
+
+bool c_pass_stays_in_scratch(const c_pass *p, uint32_t phase) {
+  bool inside = true;
+  for (uint32_t slot = 0; slot < p->pass->slot_count; slot++)
+    inside = inside && c_use_of(&p->schedule, p->pass, phase, slot)->load == C_NOWHERE;
+  for (uint32_t i = 0; i < p->pass->store_count; i++)
+    inside = inside && p->schedule.store_phase[i] != phase;
+  return inside;
+}
+
+bool c_pass_is_idle(const c_pass *p, uint32_t phase) {
+  bool idle = true;
+  for (uint32_t slot = 0; slot < p->pass->slot_count; slot++) {
+    const c_use *use = c_use_of(&p->schedule, p->pass, phase, slot);
+    idle = idle && !use->made && use->load == C_NOWHERE && use->in == C_NOWHERE;
+  }
+  for (uint32_t i = 0; i < p->pass->store_count; i++)
+    idle = idle && p->schedule.store_phase[i] != phase;
+  return idle;
+}
+
+// ---- padding ---------------------------------------------------------------------------------
+
+static bool has_padding(const c_pass *p) {
+  return p->pass->padding_start != UINT64_MAX &&
+         p->context->plan->padding[p->pass->stage] == PADDING_FREE;
+}
+
+scalar_bits c_pass_padding_value(const c_pass *p, uint32_t slot, uint32_t end) {
+  return p->context->plan->padding_values[p->pass->stage][c_pass_value_before(p, slot, end)];
+}
+
+bool *c_pass_padding_registers(const c_pass *p, const c_space *s) {
+  if (!p->context->warps || !has_padding(p))
+    return NULL;
+  f2_space others = f2_span(p->pass->tile.n, (int)s->blocks, s->block);
+  for (uint32_t i = 0; i < s->threads; i++)
+    f2_space_insert(&others, s->basis[s->r + i]);
+  bool *padding = NEW_ARRAY(p->context->memory, bool, (size_t)1 << s->r), any = false;
+  for (uint64_t i = 0; i < UINT64_C(1) << s->r; i++) {
+    uint64_t x = 0;
+    for (uint32_t k = 0; k < s->r; k++)
+      x ^= f2_bit(i, (int)k) ? s->basis[k] : 0;
+    padding[i] = f2_space_reduce(others, x) >= p->pass->padding_start;
+    any |= padding[i];
+  }
+  return any ? padding : NULL;
+}
+
+bool c_pass_has_padding_threads(const c_pass *p, const c_space *s, uint64_t block[F2_MAX],
+                                uint64_t thread[F2_MAX]) {
+  uint64_t most = 0;
+  f2_space shared = f2_span(p->pass->tile.n, (int)(s->r + s->l), s->basis);
+  if (!has_padding(p) || s->threads == 0)
+    return false;
+  for (uint32_t i = 0; i < s->blocks; i++)
+    most |= block[i] = f2_space_reduce(shared, s->block[i]);
+  for (uint32_t i = 0; i < s->threads; i++)
+    most |= thread[i] = f2_space_reduce(shared, s->basis[s->r + s->l + i]);
+  return most >= p->pass->padding_start;
+}
+
+// ---- swizzles --------------------------------------------------------------------------------
+
+static void print_pass_swizzles(text *to, c_context *c, uint32_t number) {
+  c_pass pass = c_pass_of(c, number);
+  for (uint32_t phase = 0; phase < pass.schedule.phase_count; phase++)
+    for (uint32_t slot = 0; slot < pass.pass->slot_count; slot++) {
+      const c_use *use = c_use_of(&pass.schedule, pass.pass, phase, slot);
+      if (use->in == C_NOWHERE || !use->swizzle.made)
+        continue;
+      text_printf(to, "pass %u, before phase %u", (unsigned)number + 1, (unsigned)phase + 1);
+      if (pass.pass->slot_count > 1)
+        text_printf(to, ", slot %u", (unsigned)slot + 1);
+      text_printf(to, ": %s\n", use->swizzle.made->parameters);
+    }
+}
+
+void c_swizzle_print(arena *a, text *to, const plan *p, const c_options *options) {
+  c_context c = c_context_of(a, p, options);
+  for (uint32_t i = 0; i < p->passes.count && c_swizzle_asked(&c); i++)
+    print_pass_swizzles(to, &c, i);
+}

@@ -1,0 +1,126 @@
+// What a pass does, step by step, as numbers: for those who write its code (kernels/emit/) and for
+// those who count its requests (kernels/hmm/).
+//
+// In: a plan, and options of kernels. Out: of each pass a c_pass. It says for every slot and phase
+// whether the content comes from memory or scratch and where it goes, and answers which registers
+// one access moves, at which addresses, and what of it is padding.
+//
+//   c_context c = c_context_of(&memory, plan, &options);
+//   c_pass p = c_pass_of(&c, 0);
+//
+//   sort of 2^4 u32 in one pass, vectors of 4 lanes; slot 0 has the array:
+//
+//     phase        0       1       2       ...   9
+//     load         0       -       -             -       the load of a0 in phase 0
+//     in           -       0       0             0       from scratch region 0
+//     out          0       0       0             -       to it: each thread writes where it has
+//     read store_phase                                9       the store in a1
+//
+// A slot's content is loaded in the phase that needs it first, or in an earlier one whose registers
+// hold whole lines of its array, and stored likewise, at the last change or later. Between two
+// phases that use it, it lies in scratch in the basis of the exchange before the later one (where
+// lanes are threads: of an exchange between those two, whose lanes shall not meet in a bank): in
+// the place from which it came if every thread writes only where it alone has read, else in a
+// second region. Phases that do not use it leave it where it is.
+//
+//   map.h             indices and the maps that depend on them: addresses
+//   access.h          layouts of registers, and which of them one load or store moves
+//   swizzle.h         bank layouts of scratch that options ask for; the options
+//   moves.c           the schedule of a pass
+//   pass.c            what of a pass is padding, which phases exchange
+//   runtime_matrix.h  passes that only move, as data for one kernel
+#ifndef PERMC_KERNELS_SCHEDULE_SCHEDULE_H
+#define PERMC_KERNELS_SCHEDULE_SCHEDULE_H
+
+#include "kernels/schedule/access.h"
+#include "kernels/schedule/runtime_matrix.h"
+#include "kernels/schedule/swizzle.h"
+
+// ---- where content goes ----------------------------------------------------------------------
+
+enum { C_NOWHERE = -1 };
+
+typedef struct c_use {
+  bool needed;        // what it holds before the phase is read in it
+  bool made;          // ops of the phase write it
+  int load;           // the load that this phase executes, or C_NOWHERE
+  int in, out;        // the scratch region it comes from, and goes to; or C_NOWHERE
+  c_swizzle swizzle;  // how it lies in scratch, from which it comes in
+  uint32_t next;      // the phase for which it goes out
+  scalar_type before, after;
+} c_use;
+
+typedef struct c_schedule {
+  uint32_t phase_count;
+  plan_phase *phases;                  // the plan's, or with one more in front that only loads
+  c_space *spaces;                     // of the phases
+  c_use *uses;                         // [phase * slot_count + slot]
+  uint32_t *load_phase, *store_phase;  // by load, by store
+  scalar_type *loaded;                 // by load: of the value, which the array's need not be
+  uint64_t *region[2];                 // by slot: offset in scratch, in bytes
+  uint64_t scratch_bytes;
+} c_schedule;
+
+static inline c_use *c_use_of(const c_schedule *s, const plan_pass *p, uint32_t phase,
+                              uint32_t slot) {
+  return &s->uses[(size_t)phase * p->slot_count + slot];
+}
+
+c_schedule c_schedule_of(c_context *c, const plan_pass *p);
+
+// ---- a pass ----------------------------------------------------------------------------------
+
+typedef struct c_pass {
+  c_context *context;
+  const plan_pass *pass;
+  const net_stage *stage;
+  c_schedule schedule;
+} c_pass;
+
+c_pass c_pass_of(c_context *c, uint32_t number);
+
+// The arrays that a pass touches, those that it loads first: the parameters of its kernel.
+// `arrays` has room for all its loads and stores. Returns how many.
+uint32_t c_pass_arrays(const plan_pass *pass, net_id *arrays);
+
+// Whether a buffer may be loaded and stored: all of an array is loaded before what is stored by an
+// equal map.
+bool c_pass_in_place(const c_pass *p);
+
+// Whether the address is in the array, or not below the limit, for indices that are not alive, too.
+// Loads have conditions only where it is not.
+bool c_pass_always_inside(const c_pass *p, const plan_move *move);
+
+// The value that the slot holds before op `end` of the pass.
+net_id c_pass_value_before(const c_pass *p, uint32_t slot, uint32_t end);
+
+// Whether a phase reads scratch and writes it: all threads read before any writes.
+bool c_pass_reads_and_writes(const c_pass *p, uint32_t phase);
+// Whether a phase neither loads nor stores: all that it touches is scratch.
+bool c_pass_stays_in_scratch(const c_pass *p, uint32_t phase);
+// Whether a phase moves or computes nothing: one that was to load or store may have been left
+// nothing by another.
+bool c_pass_is_idle(const c_pass *p, uint32_t phase);
+
+// Scratch as `phase` finds it, of elements of that type: for the threads and registers of phase
+// `space`.
+c_map c_pass_scratch_map(const c_pass *p, uint32_t space, uint32_t phase, uint32_t slot,
+                         scalar_type type);
+
+// ---- padding that stays where it is (fusion/plan/padding.h) ----------------------------------
+
+// Registers of the phase, where lanes are threads, all of whose indices are padding, whatever the
+// block and the thread: by number, or NULL if there are none. They are neither read from scratch
+// nor stored.
+bool *c_pass_padding_registers(const c_pass *p, const c_space *s);
+// Whether threads may have padding alone: those whose least index, the sum of block[] and thread[]
+// at the bits of the block and the thread, is padding. They only write scratch.
+bool c_pass_has_padding_threads(const c_pass *p, const c_space *s, uint64_t block[F2_MAX],
+                                uint64_t thread[F2_MAX]);
+// What padding is in the slot before op `end` of the pass.
+scalar_bits c_pass_padding_value(const c_pass *p, uint32_t slot, uint32_t end);
+
+// A line for each exchange with a bank layout: "pass 2, before phase 3: k1 = 0, k2 = 5, mask = 31".
+void c_swizzle_print(arena *a, text *to, const plan *p, const c_options *options);
+
+#endif

@@ -1,0 +1,166 @@
+#include "kernels/text/function.h"
+
+// ---- lane by lane ----------------------------------------------------------------------------
+
+typedef struct lane_function {
+  const char *name, *callee;  // callee: what takes and gives elements
+  const char *parameter;      // of another first argument, or NULL; the callee gets it too
+  uint32_t count;
+  const scalar_type *types;
+  scalar_type result;
+} lane_function;
+
+static const char *part_type(scalar_type type) { return c_element_type(scalar_real_of(type)); }
+
+static void add_union(c_writer *w, text *t, const char *name, scalar_type type, uint32_t lanes,
+                      const char *value) {
+  text_printf(t, "  union { %s v; %s e[%u]; } %s%s%s%s;\n",
+              c_vector(w, scalar_part_bytes(type), lanes), part_type(type), lanes, name,
+              value ? " = {" : "", value ? value : "", value ? "}" : "");
+}
+
+static void define_lanes(c_writer *w, const lane_function *f, uint32_t lanes) {
+  static const char *const parts[2] = {"", "_im"};
+  text head = {0}, unions = {0}, call = {0};
+  const char *comma = "";
+  if (f->parameter) {
+    text_string(&head, f->parameter);
+    text_string(&call, "first");
+    comma = ", ";
+  }
+  for (uint32_t i = 0; i < f->count; i++) {
+    for (uint32_t part = 0; part < scalar_parts(f->types[i]); part++) {
+      text_printf(&head, "%s%s a%u%s", comma, c_vector(w, scalar_part_bytes(f->types[i]), lanes), i,
+                  parts[part]);
+      add_union(w, &unions, c_format(w, "x%u%s", i, parts[part]), f->types[i], lanes,
+                c_format(w, "a%u%s", i, parts[part]));
+      comma = ", ";
+    }
+    if (c_is_complex(f->types[i]))
+      text_printf(&call, "%sLITERAL(%s){x%u.e[i], x%u_im.e[i]}", i || f->parameter ? ", " : "",
+                  c_element_type(f->types[i]), i, i);
+    else
+      text_printf(&call, "%sx%u.e[i]", i || f->parameter ? ", " : "", i);
+  }
+  const char *type = c_vector(w, scalar_part_bytes(f->result), lanes);
+  add_union(w, &unions, "r", f->result, lanes, NULL);
+  if (c_is_complex(f->result)) {
+    add_union(w, &unions, "r_im", f->result, lanes, NULL);
+    text_printf(&head, "%s%s *r0, %s *r1", comma, type, type);
+  } else if (!*comma) {
+    text_string(&head, "void");
+  }
+  bool failed = head.failed || unions.failed || call.failed;
+  if (failed)
+    w->definitions.failed = true;
+  else if (c_is_complex(f->result))
+    text_printf(&w->definitions,
+                "static inline void %s(%s) {\n%s  for (int i = 0; i < %u; i++) {\n"
+                "    %s z = %s(%s);\n    r.e[i] = z.re;\n    r_im.e[i] = z.im;\n  }\n"
+                "  *r0 = r.v;\n  *r1 = r_im.v;\n}\n",
+                f->name, head.data, unions.data, lanes, c_element_type(f->result), f->callee,
+                text_content(&call));
+  else
+    text_printf(&w->definitions,
+                "static inline %s %s(%s) {\n%s  for (int i = 0; i < %u; i++)\n"
+                "    r.e[i] = %s(%s);\n  return r.v;\n}\n",
+                type, f->name, head.data, unions.data, lanes, f->callee, text_content(&call));
+  text_free(&head);
+  text_free(&unions);
+  text_free(&call);
+}
+
+static const char *defined(c_writer *w, lane_function f, uint32_t lanes) {
+  f.name = c_format(w, "%sx%u", f.name, lanes);
+  if (c_define(w, f.name))
+    define_lanes(w, &f, lanes);
+  return f.name;
+}
+
+// Bools compare as bytes, and integers have one order only.
+static const char *callee_of(c_writer *w, scalar_op op, scalar_type type) {
+  if (op == OP_TOTAL_LE && !c_is_float(type))
+    op = OP_LE;
+  const char *suffix = type == SCALAR_BOOL && op != OP_COMPLEMENT ? "u8" : c_type_word(type);
+  return c_format(w, "%s_%s", c_operation_name(w, op), suffix);
+}
+
+const char *c_lane_function(c_writer *w, scalar_op op, scalar_type type, uint32_t lanes) {
+  const scalar_type types[2] = {type, op == OP_POWI ? SCALAR_I64 : type};
+  bool integer = !c_is_float(type) && !c_is_complex(type);
+  w->scalars_needed[integer ? 0 : 1] = true;
+  return defined(w,
+                 (lane_function){c_format(w, "%s_%s", c_operation_name(w, op), c_type_word(type)),
+                                 callee_of(w, op, type), NULL, (uint32_t)scalar_ops[op].arity,
+                                 types, scalar_result_of(op, type)},
+                 lanes);
+}
+
+const char *c_lane_conversion(c_writer *w, scalar_type from, scalar_type to, uint32_t lanes) {
+  w->scalars_needed[1] = true;
+  return defined(w,
+                 (lane_function){c_format(w, "to_%s_%s", scalar_types[to].name, c_type_word(from)),
+                                 c_format(w, "to_%s_%s", scalar_types[to].name, c_type_word(from)),
+                                 NULL, 1, &from, to},
+                 lanes);
+}
+
+// ---- foreign functions and roots -------------------------------------------------------------
+
+// C's own complex types, which the ABI passes differently from structures.
+static const char *abi_type(scalar_type type) {
+  return type == SCALAR_BOOL   ? "_Bool"
+         : type == SCALAR_C64  ? "float _Complex"
+         : type == SCALAR_C128 ? "double _Complex"
+                               : c_element_type(type);
+}
+
+static void define_extern(c_writer *w, const net_extern *e, const char *name) {
+  text_printf(&w->definitions, "static inline %s %s(void (*first)(void)", c_element_type(e->result),
+              name);
+  for (uint32_t i = 0; i < e->arity; i++)
+    text_printf(&w->definitions, ", %s a%u", c_element_type(e->parameters[i]), i);
+  text_printf(&w->definitions, ") {\n  union { %s c; %s e; } r", abi_type(e->result),
+              c_element_type(e->result));
+  for (uint32_t i = 0; i < e->arity; i++)
+    text_printf(&w->definitions, ";\n  union { %s e; %s c; } x%u = {a%u}",
+                c_element_type(e->parameters[i]), abi_type(e->parameters[i]), i, i);
+  text_printf(&w->definitions, ";\n  r.c = ((%s (*)(", abi_type(e->result));
+  for (uint32_t i = 0; i < e->arity; i++)
+    text_printf(&w->definitions, "%s%s", i ? ", " : "", abi_type(e->parameters[i]));
+  text_printf(&w->definitions, "%s))first)(", e->arity == 0 ? "void" : "");
+  for (uint32_t i = 0; i < e->arity; i++)
+    text_printf(&w->definitions, "%sx%u.c", i ? ", " : "", i);
+  text_string(&w->definitions, ");\n  return r.e;\n}\n");
+}
+
+const char *c_lane_extern(c_writer *w, uint64_t number, uint32_t lanes) {
+  const net_extern *e = &w->net->externs.items[number];
+  const char *name = c_format(w, "extern_%llu", (unsigned long long)number);
+  w->scalars_needed[1] = true;
+  if (c_define(w, name))
+    define_extern(w, e, name);
+  return defined(
+      w, (lane_function){name, name, "void (*first)(void)", e->arity, e->parameters, e->result},
+      lanes);
+}
+
+const char *c_lane_root(c_writer *w, scalar_type type, uint64_t m, uint32_t lanes) {
+  static const scalar_type number = SCALAR_I64;
+  const char *name = c_format(w, "root_%s_%llu", scalar_types[type].name, (unsigned long long)m);
+  const char *element = c_element_type(type);
+  w->scalars_needed[1] = true;
+  if (c_define(w, name)) {
+    const char *index = (m & (m - 1)) == 0
+                            ? c_format(w, "k & %s", c_number(w, m - 1))
+                            : c_format(w, "k %% %s < 0 ? k %% %s + %s : k %% %s", c_number(w, m),
+                                       c_number(w, m), c_number(w, m), c_number(w, m));
+    text_printf(&w->definitions,
+                "static inline %s %s(const %s *first, int64_t k) {\n"
+                "  return first[%s];\n}\n",
+                element, name, element, index);
+  }
+  return defined(
+      w, (lane_function){name, name, c_format(w, "const %s *first", element), 1, &number, type},
+      lanes);
+}
