@@ -1,4 +1,4 @@
-// Plan to C text: a self-contained C file with vector extensions (gcc and clang), a function for
+// Plan to C and CUDA text: a self-contained C file with vector extensions (gcc and clang), a function for
 // each pass and one entry with the program's own signature.
 //
 //   c_options options = {.stream_bytes = 1 << 25};
@@ -17,19 +17,21 @@
 // -fno-strict-aliasing, and not to know the mathematical functions that it would evaluate itself
 // (runtime/compiled/compiled.c).
 //
-// Results are those of the oracle to the bit: the scalar functions are lang/scalar_*.inc, which the
-// text contains, and vector operators stand where they mean the same.
+// Results are those of the oracle to the bit: the scalar functions are core/scalar/, which the text
+// contains, and vector operators stand where they mean the same.
 //
-//   emit/schedule.c   which slot moves when: memory, scratch, registers
-//   text/address.c    addresses as sums and XORs of parts of block, thread and register
-//   emit/relayout.c   from one layout in registers to another by shuffles
-//   emit/access.c     loads and stores
-//   emit/op.c         ops on registers        emit/node.c       scalar code
-//   emit/exchange.c   sorting networks of floats   emit/root.c   roots of unity
-//   text/function.c   functions on vectors    text/half.c       of f16
-//   text/source.c     the sources in the text
-//   emit/pass.c       a pass                  text/writer.c     the text
-//   emit/online.c     kernels that are told the matrix   emit/swizzle.c   layouts of scratch
+// For a target whose lanes are threads the text is a kernel: kernels/text/cuda_host.h stands in
+// front of it and makes it CUDA for NVRTC, or C for the host, which can count the lines and banks
+// that it touches. What a pass does, and when, kernels/schedule/ says; this room writes it:
+//
+//   pass.c            a pass: a function, or a kernel    phase.c     one of its phases
+//   transfer.c        loads and stores                   address.c   addresses as expressions
+//   relayout.c        shuffles between register layouts
+//   op.c              ops on registers                   node.c      scalar code
+//   exchange.c        sorting networks of floats         root.c      roots of unity
+//   runtime_matrix.c  kernels whose matrix is data
+//
+// `permc explain --dump c` and `--dump cuda` show the text of a program.
 #ifndef PERMC_KERNELS_EMIT_EMIT_H
 #define PERMC_KERNELS_EMIT_EMIT_H
 

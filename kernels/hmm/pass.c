@@ -77,7 +77,7 @@ static void add_access(hmm_pass *p, pass_access one) {
     vec_push(p->memory, &p->steps, ((pass_step){kept, part}));
 }
 
-// All accesses of a slot's registers, as c_load and c_store make them (emit/access.c).
+// All accesses of a slot's registers, as c_load and c_store make them (kernels/emit/transfer.c).
 static void add_accesses(hmm_pass *p, pass_access like, const c_map *map, const c_space *space,
                          scalar_type type, const c_place *place) {
   uint32_t bytes = scalar_part_bytes(type), parts = scalar_parts(type);
@@ -169,7 +169,7 @@ static void add_stores(hmm_pass *p, uint32_t phase, pass_access like, const bool
 
 static void add_barrier(hmm_pass *p) { vec_push(p->memory, &p->steps, ((pass_step){NULL, 0})); }
 
-// In the order of emit/pass.c's write_phase.
+// In the order of kernels/emit/phase.c.
 static void add_phase(hmm_pass *p, uint32_t phase) {
   const c_space *space = &p->pass.schedule.spaces[phase];
   const bool *dead = c_pass_padding_registers(&p->pass, space);

@@ -1,7 +1,7 @@
-// Private to kernels/machine*.c: what the threads of a pass ask of memory, step by step.
+// Private to kernels/hmm/: what the threads of a pass ask of memory, step by step.
 //
 // A STEP of a thread block is a request of every warp, or a barrier. Its addresses are affine sums:
-// of the bits of the block, of the thread and of the register (kernels/emit/access.h), so that
+// of the bits of the block, of the thread and of the register (kernels/schedule/map.h), so that
 // those of a warp are found by XORs, and nothing is listed.
 //
 //   bit reversal of 2^10 u32 by a block of 2^5 threads of 2^5 registers, a word at a time:
@@ -66,7 +66,7 @@ typedef struct pass_access {
   pass_who who;
   const affine_bits *least;  // of `who`: the least index of a thread
   // Where words are moved: for which phase, the slot, the registers at the 2^wide places of the
-  // access, of part_bytes bytes each, and what turns places over (emit/access.h).
+  // access, of part_bytes bytes each, and what turns places over (kernels/schedule/access.h).
   uint32_t phase, slot, wide, part_bytes, *registers;
   const affine_bits *turn;
 } pass_access;
@@ -85,7 +85,7 @@ typedef struct hmm_pass {
   uint64_t alive_at;
 } hmm_pass;
 
-// NULL: *out has all steps, in the order of emit/pass.c. Or a sentence. `options`: as the kernels
+// NULL: *out has all steps, in the order of kernels/emit/phase.c. Or a sentence. `options`: as the kernels
 // are written with; NULL: the usual ones.
 const char *hmm_pass_open(arena *a, const plan *of, uint32_t number, const c_options *options,
                           hmm_pass *out);

@@ -2,7 +2,7 @@
 // ones, as its kernel does.
 //
 // A block of the grid is a block of the machine, of 2^t threads; its steps are the loads, gets,
-// puts and stores of its phases (emit/pass.c writes the same ones), with barriers between them.
+// puts and stores of its phases (kernels/emit/phase.c writes the same ones), with barriers between them.
 // Words have 4 bytes. An access of 32 lanes for elements, or several neighbours, of 2 or 4 words
 // each is 2 or 4 requests of so many lanes that they ask for 32 words, as GPUs make it; lanes whose
 // elements share a word are merged. Addresses come from the maps of the plan in their affine form:
