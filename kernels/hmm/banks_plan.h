@@ -1,7 +1,7 @@
 // The accesses of scratch memory that a Plan makes, as a trace (banks.h).
 //
 // What goes in are the exchanges of a plan for GPUs, in the raw layout: a tile's elements in the
-// order of their indices (emit/swizzle.h). What comes out are the requests of its warps, each of up
+// order of their indices (kernels/schedule/swizzle.h). What comes out are the requests of its warps, each of up
 // to 32 words, as the memory machine executes them (hmm/plan.h). Equal ones are one access with its
 // number of times: all blocks of a pass ask alike.
 //

@@ -3,13 +3,12 @@
 // In: names of operations, types and numbers of lanes. Out: the name of a function or type that
 // does it; its definition is written in front of the passes, once.
 //
-//   c_minimum(w, false, SCALAR_U32, 16)      "min_u32x16", and w->definitions has
+//   c_line(w, "const %s v%u = %s(v%u, v%u);", c_vector(w, 4, 16), 3,
+//          c_minimum(w, false, SCALAR_U32, 16), 1, 2);
 //
-//      static inline __attribute__((always_inline)) u32x16 min_u32x16(u32x16 a, u32x16 b) { ... }
-//
-//   c_line(w, "const %s v%u = %s(v%u, v%u);", c_vector(w, 4, 16), 3, that, 1, 2)
-//
-//      const u32x16 v3 = min_u32x16(v1, v2);      in w->body
+//   in w->definitions, the first time   static inline ... u32x16 min_u32x16(u32x16 a, u32x16 b) {
+//                                         ...
+//   in w->body                          const u32x16 v3 = min_u32x16(v1, v2);
 //
 //   writer.h          the text: definitions in front, statements of an item and of a thread
 //   function.h        functions on vectors, by element.c, function.c, mask.c, lanes.c, half.c
