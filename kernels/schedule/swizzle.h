@@ -48,8 +48,7 @@ typedef struct c_swizzle {
   const uint64_t *basis;  // address bit i is coordinate i
   const bank_layout *by;  // it goes to another place in words of 2^word units; NULL: it stays
   uint32_t word;
-  const bank_layout
-      *made;  // the layout, whether a basis or a function came of it; NULL: the planner's
+  const bank_layout *made;  // whether a basis or a function came of it; NULL: the planner's own
 } c_swizzle;
 
 // Whether the code is written with a layout other than the planner's own.
