@@ -1,52 +1,8 @@
-// Opening and closing CUDA devices, and how errors are told. See cuda.h.
+// Opening and closing CUDA devices. See cuda.h.
 #include "runtime/cuda/device.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-// ---- calls and their errors --------------------------------------------------------------------
-
-bool cuda_refuse(cuda_device *d, const char *format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  vsnprintf(d->message, sizeof d->message, format, arguments);
-  va_end(arguments);
-  return false;
-}
-
-bool cuda_check(cuda_device *d, cuda_status status, const char *call, const char *format, ...) {
-  char what[200], error[256];
-  va_list arguments;
-  if (status == CUDA_STATUS_GOOD)
-    return true;
-  va_start(arguments, format);
-  vsnprintf(what, sizeof what, format, arguments);
-  va_end(arguments);
-  cuda_status_text(d->api, status, error, sizeof error);
-  return cuda_refuse(d, "%s of %s: %s", call, what, error);
-}
-
-bool cuda_enter(cuda_device *d) {
-  return cuda_check(d, d->api->push_current(d->context), "cuCtxPushCurrent", "the %s",
-                    d->facts.name);
-}
-
-bool cuda_enter_to_free(cuda_device *d) {
-  return d->api->push_current(d->context) == CUDA_STATUS_GOOD;
-}
-
-bool cuda_leave(cuda_device *d, bool good) {
-  cuda_context *before;
-  d->api->pop_current(&before);
-  return good;
-}
-
-bool cuda_enter_now(cuda_device *d, const char *what) {
-  if (d->recording)
-    return cuda_refuse(d, "%s is not possible while launches are recorded", what);
-  return cuda_enter(d);
-}
 
 // ---- opening -----------------------------------------------------------------------------------
 
@@ -65,20 +21,22 @@ static const fact_row fact_rows[] = {
     {CUDA_L2_BYTES, offsetof(cuda_facts, l2_bytes)},
 };
 
-static bool ask(cuda_device *d, int attribute, int *value) {
+static bool read_attribute(cuda_device *d, int attribute, int *value) {
   return cuda_check(d, d->api->device_get_attribute(value, attribute, d->ordinal),
                     "cuDeviceGetAttribute", "attribute %d", attribute);
 }
 
-static bool ask_facts(cuda_device *d) {
+static bool read_facts(cuda_device *d) {
   cuda_facts *f = &d->facts;
   int major = 0, minor = 0, clock = 0, bits = 0;
   size_t bytes = 0;
   for (size_t i = 0; i < sizeof fact_rows / sizeof *fact_rows; i++)
-    if (!ask(d, fact_rows[i].attribute, (int *)(void *)((char *)f + fact_rows[i].place)))
+    if (!read_attribute(d, fact_rows[i].attribute, (int *)(void *)((char *)f + fact_rows[i].place)))
       return false;
-  bool good = ask(d, CUDA_CAPABILITY_MAJOR, &major) && ask(d, CUDA_CAPABILITY_MINOR, &minor) &&
-              ask(d, CUDA_MEMORY_CLOCK, &clock) && ask(d, CUDA_MEMORY_BITS, &bits) &&
+  bool good = read_attribute(d, CUDA_CAPABILITY_MAJOR, &major) &&
+              read_attribute(d, CUDA_CAPABILITY_MINOR, &minor) &&
+              read_attribute(d, CUDA_MEMORY_CLOCK, &clock) &&
+              read_attribute(d, CUDA_MEMORY_BITS, &bits) &&
               cuda_check(d, d->api->device_total_mem(&bytes, d->ordinal), "cuDeviceTotalMem",
                          "the %s", f->name);
   f->driver = d->api->version;
@@ -97,14 +55,14 @@ static bool find_device(cuda_device *d, int ordinal) {
   if (count == 0)
     return cuda_refuse(d, "there is no CUDA device");
   if (ordinal < 0 || ordinal >= count)
-    return cuda_refuse(d, "there is no CUDA device %d: this machine has %d, numbered from 0",
+    return cuda_refuse(d, "there is no CUDA device %d; this machine has %d, numbered from 0",
                        ordinal, count);
   return cuda_check(d, d->api->device_get(&d->ordinal, ordinal), "cuDeviceGet", "%s", name) &&
          cuda_check(d, d->api->device_get_name(name, (int)sizeof d->facts.name, d->ordinal),
                     "cuDeviceGetName", "CUDA device %d", ordinal);
 }
 
-static bool retain(cuda_device *d) {
+static bool open_context(cuda_device *d) {
   cuda_context *context = NULL;
   if (!cuda_check(d, d->api->primary_retain(&context, d->ordinal), "cuDevicePrimaryCtxRetain",
                   "the %s", d->facts.name))
@@ -121,10 +79,10 @@ static bool retain(cuda_device *d) {
   return cuda_leave(d, good);
 }
 
-static bool is_good_for_us(cuda_device *d) {
+static bool check_capability(cuda_device *d) {
   const cuda_facts *f = &d->facts;
   return f->capability >= CUDA_LEAST_CAPABILITY ||
-         cuda_refuse(d, "the %s has compute capability %d.%d, permc needs %d.%d", f->name,
+         cuda_refuse(d, "the %s has compute capability %d.%d, permc needs %d.%d or higher", f->name,
                      f->capability / 10, f->capability % 10, CUDA_LEAST_CAPABILITY / 10,
                      CUDA_LEAST_CAPABILITY % 10);
 }
@@ -138,7 +96,7 @@ cuda_device *cuda_open(int ordinal, char *why, size_t size) {
     return NULL;
   d->api = api;
   snprintf(d->last, sizeof d->last, "nothing");
-  if (find_device(d, ordinal) && ask_facts(d) && is_good_for_us(d) && retain(d)) {
+  if (find_device(d, ordinal) && read_facts(d) && check_capability(d) && open_context(d)) {
     d->message[0] = 0;
     return d;
   }
@@ -149,7 +107,7 @@ cuda_device *cuda_open(int ordinal, char *why, size_t size) {
 
 bool cuda_use_stream(cuda_device *d, cuda_stream *stream) {
   if (d->recording)
-    return cuda_refuse(d, "the stream cannot change while launches are recorded");
+    return cuda_refuse(d, "the stream cannot be changed while launches are recorded");
   if (stream != d->stream && !cuda_wait(d, NULL))
     return false;
   d->stream = stream ? stream : d->own;
@@ -188,4 +146,3 @@ int cuda_count(char *why, size_t size) {
 }
 
 const cuda_facts *cuda_facts_of(const cuda_device *d) { return &d->facts; }
-const char *cuda_message(const cuda_device *d) { return d->message; }

@@ -1,5 +1,8 @@
 // A CUDA device: its memory, compiled kernels, launches, recordings of launches, and times.
 //
+//   in    machine code of kernels, arrays
+//   out   arrays, times, or a message
+//
 //   char why[CUDA_WHY];
 //   cuda_device *d = cuda_open(0, why, sizeof why);              // NULL: why, a sentence
 //   cuda_module *m = cuda_module_load(d, cubin, size);           // of runtime/cuda/nvrtc.h
@@ -19,6 +22,10 @@
 //
 //   cuLaunchKernelEx of permc_pass_0, 4096 blocks of 512 threads, 65536 bytes of shared memory:
 //   CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES: too many resources requested for launch
+//
+//   driver.h     CUDA's functions, loaded at run time (library.c looks them up)
+//   device.h     the device; call.c: how it is called, and messages
+//   cuda.c       opening and closing      memory.c   memory and copies      launch.c   the rest
 //
 // A device is the primary context of a GPU and one stream, its own or a caller's: what is launched
 // and copied happens in this order, and the host goes on meanwhile. An error inside of a kernel is
@@ -54,7 +61,7 @@ typedef struct cuda_facts {
   int shared_per_block, shared_per_multiprocessor;    // bytes at most, static and dynamic
   int l2_bytes;
   uint64_t memory_bytes;
-  double memory_speed;  // bytes per second between chip and memory by its clock; 0: not told
+  double memory_speed;  // bytes per second between chip and memory by its clock; 0: not known
 } cuda_facts;
 
 // How many GPUs there are, old ones included. 0: none, or no driver for CUDA 12.0: `why` is a
@@ -74,14 +81,14 @@ void cuda_close(cuda_device *d);
 bool cuda_use_stream(cuda_device *d, cuda_stream *stream);
 
 const cuda_facts *cuda_facts_of(const cuda_device *d);
-// What the last call that failed said, one line without a final full stop; "" before the first.
-// What frees leaves it as it is.
+// The message of the last call that failed, one line without a final full stop; "" before the
+// first. Functions that free something leave it as it is.
 const char *cuda_message(const cuda_device *d);
 
 // ---- memory ------------------------------------------------------------------------------------
 
-// 0: failed; short of memory, the message has how much was free. Aligned to 256 bytes. No bytes are
-// allowed, and get an address of their own.
+// 0: failed; if memory is short, the message has how much is free. Aligned to 256 bytes. bytes == 0
+// is allowed, and has an address of its own.
 cuda_address cuda_memory_new(cuda_device *d, uint64_t bytes);
 void cuda_memory_free(cuda_device *d, cuda_address a);  // 0 is allowed. Waits for what is launched
 // Bytes of memory that are free now; 0: failed.
@@ -108,13 +115,13 @@ void cuda_module_free(cuda_device *d, cuda_module *m);  // NULL is allowed
 typedef struct cuda_kernel {
   cuda_function *function;
   char name[64];
-  uint32_t dynamic_shared;  // bytes, as asked for
+  uint32_t dynamic_shared;  // bytes of a block, as requested
   int static_shared;        // bytes of a block
-  int registers, local;     // of a thread: registers of 32 bits, bytes that found no register
+  int registers, local;     // of a thread: registers of 32 bits, bytes of local memory
   int most_threads;         // of a block
 } cuda_kernel;
 
-// Finds a function of a module, which will be launched with so many bytes of dynamic shared memory.
+// Finds a function of a module, to be launched with so many bytes of dynamic shared memory.
 bool cuda_kernel_find(cuda_device *d, cuda_module *m, const char *name, uint32_t dynamic_shared,
                       cuda_kernel *out);
 
@@ -132,11 +139,11 @@ bool cuda_launch(cuda_device *d, const cuda_kernel *k, cuda_grid grid, void **pa
 
 // ---- recordings --------------------------------------------------------------------------------
 
-// Launches and cuda_copy between begin and end are not done but written down; a graph does all of
-// them in one launch. `keep` false (something failed in between): they are forgotten, the message
-// stays. NULL: failed, or not kept.
+// Launches and cuda_copy between begin and end are recorded, not done; a graph does all of them in
+// one launch. `is_complete` false (something failed in between): there is no graph, and the message
+// stays. NULL: failed, or not complete.
 bool cuda_graph_begin(cuda_device *d);
-cuda_graph *cuda_graph_end(cuda_device *d, bool keep);
+cuda_graph *cuda_graph_end(cuda_device *d, bool is_complete);
 bool cuda_graph_launch(cuda_device *d, cuda_graph *g);
 void cuda_graph_free(cuda_device *d, cuda_graph *g);  // NULL is allowed
 

@@ -1,5 +1,7 @@
-// Loading the driver API of CUDA. See cuda/driver.h.
+// Loading the driver API of CUDA. See driver.h.
 #include "runtime/cuda/driver.h"
+
+#include "runtime/cuda/library.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -8,12 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct call_row {
-  const char *symbol;
-  size_t place;  // in a cuda_driver
-} call_row;
-
-static const call_row calls[] = {
+static const library_row rows[] = {
 #define ROW(name, symbol, parameters) {#symbol, offsetof(cuda_driver, name)},
     CUDA_CALLS(ROW)
 #undef ROW
@@ -29,32 +26,27 @@ void cuda_status_text(const cuda_driver *api, cuda_status status, char *text, si
     snprintf(text, size, "error %d", status);
 }
 
-// Functions are stored through their bytes: ISO C has no way from object to function pointers.
-static bool find_call(void *library, const call_row *row, cuda_driver *api) {
-  void *found = dlsym(library, row->symbol);
-  memcpy((char *)api + row->place, &found, sizeof found);
-  return found != NULL;
+// The version is read first: an old driver is reported as old, not as lacking a function.
+static bool find_functions(void *library, const char *path, cuda_driver *api, char *why,
+                           size_t size) {
+  const char *missing = library_find(library, rows, 1, api);
+  if (!missing && api->driver_get_version(&api->version) != CUDA_STATUS_GOOD)
+    return snprintf(why, size, "the NVIDIA driver (%s) does not report its version", path), false;
+  if (!missing && api->version < CUDA_DRIVER_LEAST)
+    return snprintf(why, size,
+                    "the NVIDIA driver (%s) is for CUDA %d.%d, permc needs %d.%d or later", path,
+                    api->version / 1000, api->version % 1000 / 10, CUDA_DRIVER_LEAST / 1000,
+                    CUDA_DRIVER_LEAST % 1000 / 10),
+           false;
+  if (!missing)
+    missing = library_find(library, rows, sizeof rows / sizeof *rows, api);
+  if (missing)
+    snprintf(why, size, "the NVIDIA driver (%s) has no function %s; install a newer one", path,
+             missing);
+  return !missing;
 }
 
-// The version comes first, so that an old driver is called old before calls are missed.
-static bool find_calls(void *library, const char *path, cuda_driver *api, char *why, size_t size) {
-  for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
-    if (!find_call(library, &calls[i], api))
-      return snprintf(why, size, "the NVIDIA driver (%s) has no function %s", path,
-                      calls[i].symbol),
-             false;
-    if (i == 0 && api->driver_get_version(&api->version) != CUDA_STATUS_GOOD)
-      return snprintf(why, size, "the NVIDIA driver (%s) does not say its version", path), false;
-    if (i == 0 && api->version < CUDA_DRIVER_LEAST)
-      return snprintf(why, size, "the NVIDIA driver (%s) is for CUDA %d.%d, permc needs %d.%d",
-                      path, api->version / 1000, api->version % 1000 / 10, CUDA_DRIVER_LEAST / 1000,
-                      CUDA_DRIVER_LEAST % 1000 / 10),
-             false;
-  }
-  return true;
-}
-
-static bool start(const cuda_driver *api, char *why, size_t size) {
+static bool start_driver(const cuda_driver *api, char *why, size_t size) {
   char text[256];
   cuda_status status = api->init(0);
   if (status == CUDA_STATUS_GOOD)
@@ -67,19 +59,18 @@ static bool start(const cuda_driver *api, char *why, size_t size) {
   return false;
 }
 
-static bool load(cuda_driver *api, char *why, size_t size) {
-  const char *named = getenv("PERMC_CUDA_DRIVER");
+static bool load_driver(cuda_driver *api, char *why, size_t size) {
+  const char *named = getenv("PERMC_CUDA_DRIVER"), *reason;
   const char *path = named && *named ? named : "libcuda.so.1";
-  void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  void *library = library_open(path, &reason);
   if (!library) {
-    const char *reason = dlerror();
-    snprintf(why, size, "%s (%s)",
-             path == named ? "what PERMC_CUDA_DRIVER names cannot be loaded"
-                           : "there is no NVIDIA driver",
-             reason ? reason : path);
+    snprintf(why, size,
+             path == named ? "PERMC_CUDA_DRIVER does not name a driver that can be loaded (%s)"
+                           : "there is no NVIDIA driver (%s)",
+             reason);
     return false;
   }
-  if (find_calls(library, path, api, why, size) && start(api, why, size))
+  if (find_functions(library, path, api, why, size) && start_driver(api, why, size))
     return true;
   dlclose(library);
   return false;
@@ -91,7 +82,7 @@ const cuda_driver *cuda_driver_find(char *why, size_t size) {
   static bool loaded;
   pthread_mutex_lock(&lock);
   if (!loaded)
-    loaded = load(&known, why, size);
+    loaded = load_driver(&known, why, size);
   const cuda_driver *api = loaded ? &known : NULL;
   pthread_mutex_unlock(&lock);
   return api;

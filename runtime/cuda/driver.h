@@ -1,5 +1,5 @@
-// The driver API of CUDA, loaded when it is first wanted: permc is built without CUDA, and runs
-// where there is none.
+// The driver API of CUDA, loaded when it is first used: permc is built without CUDA, and runs where
+// there is none. Private to runtime/cuda/, but for the types that cuda.h names.
 //
 //   char why[CUDA_WHY];
 //   const cuda_driver *api = cuda_driver_find(why, sizeof why);      // NULL: why, a sentence
@@ -8,8 +8,7 @@
 //     cuda_status_text(api, status, text, sizeof text);  // CUDA_ERROR_OUT_OF_MEMORY: out of memory
 //
 // The library is libcuda.so.1, which comes with NVIDIA's driver; the environment variable
-// PERMC_CUDA_DRIVER names another file (the tests have one that needs no GPU, fake_cuda.c). For
-// others than cuda.c and cuda_transfer.c there is cuda.h.
+// PERMC_CUDA_DRIVER names another file (the tests use a driver that needs no GPU, fake_cuda.c).
 #ifndef PERMC_RUNTIME_CUDA_DRIVER_H
 #define PERMC_RUNTIME_CUDA_DRIVER_H
 
@@ -18,7 +17,7 @@
 
 enum { CUDA_WHY = 512, CUDA_DRIVER_LEAST = 12000 };  // 1000 * major + 10 * minor, as CUDA counts
 
-typedef int cuda_status;  // CUresult; the few that we look at:
+typedef int cuda_status;  // CUresult; those that are told apart:
 enum {
   CUDA_STATUS_GOOD = 0,
   CUDA_STATUS_OUT_OF_MEMORY = 2,
@@ -38,8 +37,8 @@ typedef struct cuda_function cuda_function;
 typedef struct cuda_recording cuda_recording;
 typedef struct cuda_graph cuda_graph;
 
-// Numbers of CUDA for what can be asked of devices (CUdevice_attribute) and functions
-// (CUfunction_attribute), and options.
+// CUDA's numbers of attributes of devices (CUdevice_attribute) and functions
+// (CUfunction_attribute), and of options.
 enum {
   CUDA_THREADS_PER_BLOCK = 1,
   CUDA_MULTIPROCESSORS = 16,
@@ -83,8 +82,8 @@ typedef struct cuda_launch_config {
   unsigned attribute_count;
 } cuda_launch_config;
 
-// All that is called: name here, symbol (with the version of its parameters), parameters. Every
-// driver for CUDA 12.0 or later has them.
+// All functions that are called: name here, symbol (with the version of its parameters), parameters.
+// Every driver for CUDA 12.0 or later has them.
 #define CUDA_CALLS(CALL)                                                                           \
   CALL(driver_get_version, cuDriverGetVersion, (int *version))                                     \
   CALL(get_error_name, cuGetErrorName, (cuda_status status, const char **name))                    \
@@ -147,9 +146,9 @@ typedef struct cuda_driver {
 #undef CUDA_FIELD
 } cuda_driver;
 
-// Loads the driver and initialises it; what was found once is kept for the process. NULL: there is
-// none, it is too old, lacks a call, or does not start; `why` is a sentence without a full stop.
-// Any thread may call it.
+// Loads the driver and initialises it, once for the process. NULL: there is none, it is too old,
+// lacks a function, or does not start; `why` is a sentence without a full stop. Any thread may call
+// it.
 const cuda_driver *cuda_driver_find(char *why, size_t size);
 
 // "CUDA_ERROR_NAME: what it means".

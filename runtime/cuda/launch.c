@@ -36,9 +36,9 @@ static const kernel_row kernel_rows[] = {
     {CUDA_FUNCTION_MOST_THREADS, offsetof(cuda_kernel, most_threads)},
 };
 
-// Asking also has CUDA put the kernel's code on the device now rather than at its first launch,
-// which may be one that is recorded.
-static bool ask_kernel(cuda_device *d, cuda_kernel *k) {
+// Reading attributes also makes CUDA load the kernel's code onto the device now, not at its first
+// launch, which may be a recorded one.
+static bool read_kernel_attributes(cuda_device *d, cuda_kernel *k) {
   bool good = true;
   for (size_t i = 0; i < sizeof kernel_rows / sizeof *kernel_rows && good; i++) {
     int *value = (int *)(void *)((char *)k + kernel_rows[i].place);
@@ -48,7 +48,7 @@ static bool ask_kernel(cuda_device *d, cuda_kernel *k) {
   return good;
 }
 
-static bool allow_shared(cuda_device *d, const cuda_kernel *k) {
+static bool allow_shared_memory(cuda_device *d, const cuda_kernel *k) {
   int64_t all = (int64_t)k->dynamic_shared + k->static_shared;
   if (all <= CUDA_SHARED_FOR_ALL)
     return true;
@@ -69,7 +69,7 @@ bool cuda_kernel_find(cuda_device *d, cuda_module *m, const char *name, uint32_t
   return cuda_enter(d) &&
          cuda_leave(d, cuda_check(d, d->api->module_get_function(&out->function, m, name),
                                   "cuModuleGetFunction", "%s", name) &&
-                           ask_kernel(d, out) && allow_shared(d, out));
+                           read_kernel_attributes(d, out) && allow_shared_memory(d, out));
 }
 
 // ---- launches ----------------------------------------------------------------------------------
@@ -90,13 +90,14 @@ static bool can_overlap(const cuda_device *d) {
   return d->facts.capability >= LEAST_CAPABILITY && d->api->version >= LEAST_DRIVER;
 }
 
-static bool launch(cuda_device *d, const cuda_kernel *k, const cuda_grid *g, void **parameters) {
+static bool launch_kernel(cuda_device *d, const cuda_kernel *k, const cuda_grid *g,
+                          void **parameters) {
   cuda_launch_attribute overlapping = {CUDA_LAUNCH_OVERLAPPING, {1}};
   cuda_launch_config config = {
       .blocks = {(unsigned)g->x, (unsigned)g->y, (unsigned)g->z},
       .threads = {g->threads, 1, 1},
       .shared_bytes = k->dynamic_shared,
-      .stream = cuda_where(d),
+      .stream = cuda_recorded_stream(d),
       .attributes = &overlapping,
       .attribute_count = g->overlapping && can_overlap(d),
   };
@@ -111,7 +112,8 @@ static bool launch(cuda_device *d, const cuda_kernel *k, const cuda_grid *g, voi
 bool cuda_launch(cuda_device *d, const cuda_kernel *k, cuda_grid grid, void **parameters) {
   grid.y += grid.y == 0;
   grid.z += grid.z == 0;
-  return check_grid(d, k, &grid) && cuda_enter(d) && cuda_leave(d, launch(d, k, &grid, parameters));
+  return check_grid(d, k, &grid) && cuda_enter(d) &&
+         cuda_leave(d, launch_kernel(d, k, &grid, parameters));
 }
 
 // ---- recordings --------------------------------------------------------------------------------
@@ -124,23 +126,17 @@ bool cuda_graph_begin(cuda_device *d) {
   return cuda_leave(d, d->recording);
 }
 
-static cuda_graph *instantiate(cuda_device *d, cuda_recording *r) {
-  cuda_graph *g = NULL;
-  cuda_check(d, d->api->graph_instantiate(&g, r, 0), "cuGraphInstantiate",
-             "recorded launches, the last %s", d->last);
-  return g;
-}
-
-cuda_graph *cuda_graph_end(cuda_device *d, bool keep) {
+cuda_graph *cuda_graph_end(cuda_device *d, bool is_complete) {
   cuda_recording *r = NULL;
   cuda_graph *g = NULL;
   if (!d->recording || !cuda_enter(d))
     return NULL;
   d->recording = false;
   cuda_status status = d->api->end_capture(d->own, &r);
-  if (keep &&
+  if (is_complete &&
       cuda_check(d, status, "cuStreamEndCapture", "recorded launches, the last %s", d->last))
-    g = instantiate(d, r);
+    cuda_check(d, d->api->graph_instantiate(&g, r, 0), "cuGraphInstantiate",
+               "recorded launches, the last %s", d->last);
   if (r)
     d->api->graph_destroy(r);
   cuda_leave(d, true);
@@ -163,7 +159,7 @@ void cuda_graph_free(cuda_device *d, cuda_graph *g) {
 
 // ---- waiting -----------------------------------------------------------------------------------
 
-static bool wait_done(cuda_device *d, cuda_status status, const char *call) {
+static bool check_wait(cuda_device *d, cuda_status status, const char *call) {
   return cuda_check(d, status, call, "all that was launched, last %s", d->last);
 }
 
@@ -173,15 +169,15 @@ static double seconds_now(void) {
   return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-// Looks without a pause for so long that short work is not kept waiting, then now and then.
-static bool wait_or_stop(cuda_device *d, const atomic_bool *interrupted) {
+// Polls without a pause at first, so that short work ends without delay, then every 100 us.
+static bool wait_or_interrupt(cuda_device *d, const atomic_bool *interrupted) {
   enum { PAUSE_NANOSECONDS = 100000 };
   const double patience = 2e-3;
   double start = seconds_now();
   for (;;) {
     cuda_status status = d->api->stream_query(d->stream);
     if (status != CUDA_STATUS_NOT_READY)
-      return wait_done(d, status, "cuStreamQuery");
+      return check_wait(d, status, "cuStreamQuery");
     if (atomic_load(interrupted))
       return cuda_refuse(d, "interrupted");
     if (seconds_now() - start > patience)
@@ -193,25 +189,25 @@ bool cuda_wait(cuda_device *d, const atomic_bool *interrupted) {
   if (!cuda_enter_now(d, "waiting"))
     return false;
   bool good = interrupted
-                  ? wait_or_stop(d, interrupted)
-                  : wait_done(d, d->api->stream_synchronize(d->stream), "cuStreamSynchronize");
+                  ? wait_or_interrupt(d, interrupted)
+                  : check_wait(d, d->api->stream_synchronize(d->stream), "cuStreamSynchronize");
   return cuda_leave(d, good);
 }
 
 // ---- times -------------------------------------------------------------------------------------
 
-static bool mark(cuda_device *d, int which) {
+static bool record_time(cuda_device *d, int which) {
   return cuda_check(d, d->api->event_record(d->time[which], d->stream), "cuEventRecord", "a time");
 }
 
 bool cuda_time_begin(cuda_device *d) {
-  return cuda_enter_now(d, "taking the time") && cuda_leave(d, mark(d, 0));
+  return cuda_enter_now(d, "taking the time") && cuda_leave(d, record_time(d, 0));
 }
 
-static bool elapsed(cuda_device *d, double *seconds) {
+static bool measure_time(cuda_device *d, double *seconds) {
   float milliseconds = 0;
-  bool good = mark(d, 1) &&
-              wait_done(d, d->api->event_synchronize(d->time[1]), "cuEventSynchronize") &&
+  bool good = record_time(d, 1) &&
+              check_wait(d, d->api->event_synchronize(d->time[1]), "cuEventSynchronize") &&
               cuda_check(d, d->api->event_elapsed_time(&milliseconds, d->time[0], d->time[1]),
                          "cuEventElapsedTime", "what was launched, last %s", d->last);
   *seconds = (double)milliseconds * 1e-3;
@@ -220,5 +216,5 @@ static bool elapsed(cuda_device *d, double *seconds) {
 
 bool cuda_time_end(cuda_device *d, double *seconds) {
   *seconds = 0;
-  return cuda_enter_now(d, "taking the time") && cuda_leave(d, elapsed(d, seconds));
+  return cuda_enter_now(d, "taking the time") && cuda_leave(d, measure_time(d, seconds));
 }

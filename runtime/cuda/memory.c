@@ -10,7 +10,7 @@
 
 #define GIB(bytes) ((double)(bytes) / (double)(UINT64_C(1) << 30))
 
-static bool allocate(cuda_device *d, uint64_t bytes, cuda_address *a) {
+static bool allocate_memory(cuda_device *d, uint64_t bytes, cuda_address *a) {
   size_t left = 0, all = 0;
   cuda_status status = d->api->mem_alloc(a, bytes ? bytes : 1);
   if (status == CUDA_STATUS_OUT_OF_MEMORY && d->api->mem_get_info(&left, &all) == CUDA_STATUS_GOOD)
@@ -22,7 +22,7 @@ static bool allocate(cuda_device *d, uint64_t bytes, cuda_address *a) {
 
 cuda_address cuda_memory_new(cuda_device *d, uint64_t bytes) {
   cuda_address a = 0;
-  return cuda_enter(d) && cuda_leave(d, allocate(d, bytes, &a)) ? a : 0;
+  return cuda_enter(d) && cuda_leave(d, allocate_memory(d, bytes, &a)) ? a : 0;
 }
 
 void cuda_memory_free(cuda_device *d, cuda_address a) {
@@ -40,12 +40,12 @@ uint64_t cuda_memory_left(cuda_device *d) {
 
 // ---- copies ------------------------------------------------------------------------------------
 
-static bool copy_up(cuda_device *d, cuda_address to, const void *from, uint64_t bytes) {
+static bool begin_upload(cuda_device *d, cuda_address to, const void *from, uint64_t bytes) {
   return cuda_check(d, d->api->copy_to_device(to, from, bytes, d->stream), "cuMemcpyHtoDAsync",
                     "%" PRIu64 " bytes", bytes);
 }
 
-static bool copy_down(cuda_device *d, void *to, cuda_address from, uint64_t bytes) {
+static bool begin_download(cuda_device *d, void *to, cuda_address from, uint64_t bytes) {
   return cuda_check(d, d->api->copy_to_host(to, from, bytes, d->stream), "cuMemcpyDtoHAsync",
                     "%" PRIu64 " bytes", bytes);
 }
@@ -53,13 +53,14 @@ static bool copy_down(cuda_device *d, void *to, cuda_address from, uint64_t byte
 bool cuda_copy(cuda_device *d, cuda_address to, cuda_address from, uint64_t bytes) {
   return bytes == 0 ||
          (cuda_enter(d) &&
-          cuda_leave(d, cuda_check(d, d->api->copy_on_device(to, from, bytes, cuda_where(d)),
-                                   "cuMemcpyDtoDAsync", "%" PRIu64 " bytes", bytes)));
+          cuda_leave(d,
+                     cuda_check(d, d->api->copy_on_device(to, from, bytes, cuda_recorded_stream(d)),
+                                "cuMemcpyDtoDAsync", "%" PRIu64 " bytes", bytes)));
 }
 
 // ---- copies through stages ---------------------------------------------------------------------
 
-static bool stage_new(cuda_device *d, cuda_stage *s) {
+static bool allocate_stage(cuda_device *d, cuda_stage *s) {
   return d->api->host_alloc(&s->data, CUDA_STAGE_BYTES, 0) == CUDA_STATUS_GOOD &&
          d->api->event_create(&s->done, CUDA_EVENT_NO_TIMING) == CUDA_STATUS_GOOD;
 }
@@ -75,9 +76,9 @@ void cuda_stages_free(cuda_device *d) {
   }
 }
 
-// Without them CUDA copies by itself, slower; so it may be that there are none.
-static bool have_stages(cuda_device *d) {
-  if (!d->stages[1].done && !(stage_new(d, &d->stages[0]) && stage_new(d, &d->stages[1])))
+// False: there are none. Then CUDA copies without them, which is slower.
+static bool prepare_stages(cuda_device *d) {
+  if (!d->stages[1].done && !(allocate_stage(d, &d->stages[0]) && allocate_stage(d, &d->stages[1])))
     cuda_stages_free(d);
   return d->stages[1].done != NULL;
 }
@@ -87,27 +88,27 @@ typedef struct host_copy {
   const unsigned char *from;
 } host_copy;
 
-static bool copy_some(void *with, unsigned worker, uint64_t first, uint64_t last) {
+static bool copy_range(void *with, unsigned worker, uint64_t first, uint64_t last) {
   (void)worker;
   const host_copy *c = with;
   memcpy(c->to + first, c->from + first, last - first);
   return true;
 }
 
-// One processor neither copies nor has new pages made as fast as the bus to the GPU is.
+// By several threads: one neither copies nor faults pages in as fast as the bus to the GPU is.
 static void copy_on_host(void *to, const void *from, uint64_t bytes) {
   enum { THREADS = 8, CHUNK = 1 << 18 };
   unsigned processors = pool_processors();
   host_copy c = {to, from};
-  pool_run(processors < THREADS ? processors : THREADS, bytes, CHUNK, copy_some, &c, NULL);
+  pool_run(processors < THREADS ? processors : THREADS, bytes, CHUNK, copy_range, &c, NULL);
 }
 
-static bool stage_free_again(cuda_device *d, const cuda_stage *s) {
+static bool wait_for_stage(cuda_device *d, const cuda_stage *s) {
   return cuda_check(d, d->api->event_synchronize(s->done), "cuEventSynchronize",
                     "a transfer, last launched %s", d->last);
 }
 
-static bool stage_in_use(cuda_device *d, const cuda_stage *s) {
+static bool mark_stage_used(cuda_device *d, const cuda_stage *s) {
   return cuda_check(d, d->api->event_record(s->done, d->stream), "cuEventRecord", "a transfer");
 }
 
@@ -120,34 +121,34 @@ static bool upload_part(cuda_device *d, cuda_address to, const char *from, uint6
                         uint64_t part) {
   const cuda_stage *s = &d->stages[part % 2];
   uint64_t at = part * CUDA_STAGE_BYTES, count = part_bytes(bytes, part);
-  if (!stage_free_again(d, s))
+  if (!wait_for_stage(d, s))
     return false;
   copy_on_host(s->data, from + at, count);
-  return copy_up(d, to + at, s->data, count) && stage_in_use(d, s);
+  return begin_upload(d, to + at, s->data, count) && mark_stage_used(d, s);
 }
 
-static bool download_begin(cuda_device *d, cuda_address from, uint64_t bytes, uint64_t part) {
+static bool begin_download_part(cuda_device *d, cuda_address from, uint64_t bytes, uint64_t part) {
   const cuda_stage *s = &d->stages[part % 2];
-  return stage_free_again(d, s) &&
-         copy_down(d, s->data, from + part * CUDA_STAGE_BYTES, part_bytes(bytes, part)) &&
-         stage_in_use(d, s);
+  return wait_for_stage(d, s) &&
+         begin_download(d, s->data, from + part * CUDA_STAGE_BYTES, part_bytes(bytes, part)) &&
+         mark_stage_used(d, s);
 }
 
-static bool download_end(cuda_device *d, char *to, uint64_t bytes, uint64_t part) {
+static bool end_download_part(cuda_device *d, char *to, uint64_t bytes, uint64_t part) {
   const cuda_stage *s = &d->stages[part % 2];
-  if (!stage_free_again(d, s))
+  if (!wait_for_stage(d, s))
     return false;
   copy_on_host(to + part * CUDA_STAGE_BYTES, s->data, part_bytes(bytes, part));
   return true;
 }
 
 static bool is_direct(cuda_device *d, uint64_t bytes) {
-  return bytes <= CUDA_DIRECT_BYTES || !have_stages(d);
+  return bytes <= CUDA_DIRECT_BYTES || !prepare_stages(d);
 }
 
-static bool upload(cuda_device *d, cuda_address to, const void *from, uint64_t bytes) {
+static bool upload_array(cuda_device *d, cuda_address to, const void *from, uint64_t bytes) {
   if (is_direct(d, bytes))
-    return copy_up(d, to, from, bytes);
+    return begin_upload(d, to, from, bytes);
   bool good = true;
   for (uint64_t part = 0; part * CUDA_STAGE_BYTES < bytes && good; part++)
     good = upload_part(d, to, from, bytes, part);
@@ -155,25 +156,25 @@ static bool upload(cuda_device *d, cuda_address to, const void *from, uint64_t b
 }
 
 // A part is transferred while the one before it is copied.
-static bool download(cuda_device *d, void *to, cuda_address from, uint64_t bytes) {
+static bool download_array(cuda_device *d, void *to, cuda_address from, uint64_t bytes) {
   if (is_direct(d, bytes))
-    return copy_down(d, to, from, bytes) &&
+    return begin_download(d, to, from, bytes) &&
            cuda_check(d, d->api->stream_synchronize(d->stream), "cuStreamSynchronize",
                       "a transfer, last launched %s", d->last);
   uint64_t parts = (bytes - 1) / CUDA_STAGE_BYTES + 1;
-  bool good = download_begin(d, from, bytes, 0);
+  bool good = begin_download_part(d, from, bytes, 0);
   for (uint64_t part = 0; part < parts && good; part++)
-    good = (part + 1 == parts || download_begin(d, from, bytes, part + 1)) &&
-           download_end(d, to, bytes, part);
+    good = (part + 1 == parts || begin_download_part(d, from, bytes, part + 1)) &&
+           end_download_part(d, to, bytes, part);
   return good;
 }
 
 bool cuda_upload(cuda_device *d, cuda_address to, const void *from, uint64_t bytes) {
   return bytes == 0 ||
-         (cuda_enter_now(d, "an upload") && cuda_leave(d, upload(d, to, from, bytes)));
+         (cuda_enter_now(d, "an upload") && cuda_leave(d, upload_array(d, to, from, bytes)));
 }
 
 bool cuda_download(cuda_device *d, void *to, cuda_address from, uint64_t bytes) {
   return bytes == 0 ||
-         (cuda_enter_now(d, "a download") && cuda_leave(d, download(d, to, from, bytes)));
+         (cuda_enter_now(d, "a download") && cuda_leave(d, download_array(d, to, from, bytes)));
 }

@@ -1,6 +1,8 @@
 // Finding, loading and calling NVRTC. See nvrtc.h.
 #include "runtime/cuda/nvrtc.h"
 
+#include "runtime/cuda/library.h"
+
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -10,7 +12,7 @@
 typedef int nvrtc_status;  // nvrtcResult
 typedef struct nvrtc_program nvrtc_program;
 
-// All that is called: name here, symbol, parameters.
+// All functions that are called: name here, symbol, parameters.
 #define NVRTC_CALLS(CALL)                                                                          \
   CALL(version, nvrtcVersion, (int *major, int *minor))                                            \
   CALL(architecture_count, nvrtcGetNumSupportedArchs, (int *count))                                \
@@ -34,46 +36,32 @@ typedef struct nvrtc_library {
 #undef FIELD
 } nvrtc_library;
 
-typedef struct call_row {
-  const char *symbol;
-  size_t place;  // in an nvrtc_library
-} call_row;
-
-static const call_row calls[] = {{"nvrtcGetErrorString", offsetof(nvrtc_library, error_string)},
+static const library_row rows[] = {
 #define ROW(name, symbol, parameters) {#symbol, offsetof(nvrtc_library, name)},
-                                 NVRTC_CALLS(ROW)
+    NVRTC_CALLS(ROW)
 #undef ROW
-};
+        {"nvrtcGetErrorString", offsetof(nvrtc_library, error_string)}};
 
 // ---- loading -----------------------------------------------------------------------------------
 
-// Functions are stored through their bytes: ISO C has no way from object to function pointers.
-static bool find_calls(void *library, const char *path, nvrtc_library *n, char *why, size_t size) {
-  for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
-    void *found = dlsym(library, calls[i].symbol);
-    if (!found)
-      return snprintf(why, size, "NVRTC (%s) has no function %s", path, calls[i].symbol), false;
-    memcpy((char *)n + calls[i].place, &found, sizeof found);
-  }
-  return true;
-}
-
-// An NVRTC of before CUDA 12 is called old, whatever else it may lack.
-static bool is_new_enough(void *library, const char *path, nvrtc_library *n, char *why,
-                          size_t size) {
-  void *found = dlsym(library, "nvrtcVersion");
-  memcpy(&n->version, &found, sizeof found);
-  if (!found || n->version(&n->major, &n->minor) != 0)
-    return snprintf(why, size, "%s is no NVRTC", path), false;
+// The version is read first: an NVRTC of before CUDA 12 is reported as old, not as lacking a
+// function.
+static bool find_functions(void *library, const char *path, nvrtc_library *n, char *why,
+                           size_t size) {
+  if (library_find(library, rows, 1, n) || n->version(&n->major, &n->minor) != 0)
+    return snprintf(why, size, "%s is not a library of NVRTC", path), false;
   if (n->major < NVRTC_LEAST_MAJOR)
-    return snprintf(why, size, "NVRTC (%s) is of CUDA %d.%d, permc needs %d or later", path,
+    return snprintf(why, size, "NVRTC (%s) is of CUDA %d.%d, permc needs %d.0 or later", path,
                     n->major, n->minor, NVRTC_LEAST_MAJOR),
            false;
-  return true;
+  const char *missing = library_find(library, rows, sizeof rows / sizeof *rows, n);
+  if (missing)
+    snprintf(why, size, "NVRTC (%s) has no function %s; install a newer one", path, missing);
+  return !missing;
 }
 
-// NVRTC looks for its other half, which lies beside it, by a path of its own that it loses where
-// dlopen is the address sanitizer's. What is loaded already it finds by its name.
+// NVRTC loads libnvrtc-builtins from its own folder, which it does not find where dlopen is the
+// address sanitizer's. A library that is loaded already is found by its name.
 static void load_builtins(const nvrtc_library *n) {
   Dl_info where;
   void *version;
@@ -85,19 +73,19 @@ static void load_builtins(const nvrtc_library *n) {
   snprintf(path, sizeof path, "%.*s/libnvrtc-builtins.so.%d.%d", (int)(slash - where.dli_fname),
            where.dli_fname, n->major, n->minor);
   if (!dlopen(path, RTLD_NOW | RTLD_LOCAL))
-    dlerror();  // then it shall find it by itself
+    dlerror();  // then NVRTC looks for it
 }
 
-// False: with *why as it was where there is no such file.
+// False: no such file (`why` stays as it is, but for a file that PERMC_NVRTC names), or not a
+// usable NVRTC.
 static bool load_file(const char *path, bool named, nvrtc_library *n, char *why, size_t size) {
-  void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-  if (!library) {
-    const char *reason = dlerror();
-    if (named)
-      snprintf(why, size, "what PERMC_NVRTC names cannot be loaded (%s)", reason ? reason : path);
+  const char *reason;
+  void *library = library_open(path, &reason);
+  if (!library && named)
+    snprintf(why, size, "PERMC_NVRTC does not name a library that can be loaded (%s)", reason);
+  if (!library)
     return false;
-  }
-  if (is_new_enough(library, path, n, why, size) && find_calls(library, path, n, why, size)) {
+  if (find_functions(library, path, n, why, size)) {
     load_builtins(n);
     return true;
   }
@@ -105,7 +93,7 @@ static bool load_file(const char *path, bool named, nvrtc_library *n, char *why,
   return false;
 }
 
-static bool search(nvrtc_library *n, char *why, size_t size) {
+static bool search_folders(nvrtc_library *n, char *why, size_t size) {
   static const char *const names[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"};
   const char *homes[] = {"", getenv("CUDA_HOME"), getenv("CUDA_PATH"), "/usr/local/cuda"};
   char path[4096];
@@ -120,32 +108,32 @@ static bool search(nvrtc_library *n, char *why, size_t size) {
   return false;
 }
 
-static bool load(nvrtc_library *n, char *why, size_t size) {
+static bool load_nvrtc(nvrtc_library *n, char *why, size_t size) {
   const char *named = getenv("PERMC_NVRTC");
   snprintf(why, size,
-           "NVRTC is not installed: there is no libnvrtc.so of CUDA 12 or 13 where the loader "
-           "looks, in $CUDA_HOME/lib64, $CUDA_PATH/lib64 or /usr/local/cuda/lib64, and "
-           "PERMC_NVRTC does not name its path");
-  return named && *named ? load_file(named, true, n, why, size) : search(n, why, size);
+           "there is no NVRTC: the folders of the loader, $CUDA_HOME/lib64, $CUDA_PATH/lib64 and "
+           "/usr/local/cuda/lib64 have no libnvrtc.so of CUDA 12 or 13; install it, or set "
+           "PERMC_NVRTC to its path");
+  return named && *named ? load_file(named, true, n, why, size) : search_folders(n, why, size);
 }
 
-static const nvrtc_library *find(char *why, size_t size) {
+static const nvrtc_library *obtain_nvrtc(char *why, size_t size) {
   static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
   static nvrtc_library known;
   static bool loaded;
   pthread_mutex_lock(&lock);
   if (!loaded)
-    loaded = load(&known, why, size);
+    loaded = load_nvrtc(&known, why, size);
   const nvrtc_library *n = loaded ? &known : NULL;
   pthread_mutex_unlock(&lock);
   return n;
 }
 
-bool nvrtc_find(char *why, size_t size) { return find(why, size) != NULL; }
+bool nvrtc_find(char *why, size_t size) { return obtain_nvrtc(why, size) != NULL; }
 
 bool nvrtc_version(int *major, int *minor) {
   char why[NVRTC_WHY];
-  const nvrtc_library *n = find(why, sizeof why);
+  const nvrtc_library *n = obtain_nvrtc(why, sizeof why);
   if (n) {
     *major = n->major;
     *minor = n->minor;
@@ -155,16 +143,16 @@ bool nvrtc_version(int *major, int *minor) {
 
 // ---- architectures -----------------------------------------------------------------------------
 
-static void list(const nvrtc_library *n, int architecture, const int *known, int count,
-                 char *message, size_t size) {
+static void list_architectures(const nvrtc_library *n, int architecture, const int *known,
+                               int count, char *message, size_t size) {
   int used = snprintf(message, size, "NVRTC of CUDA %d.%d does not compile for sm_%d, only for",
                       n->major, n->minor, architecture);
   for (int i = 0; i < count && used > 0 && (size_t)used < size; i++)
     used += snprintf(message + used, size - (size_t)used, " sm_%d", known[i]);
 }
 
-// Whether it is among those that this NVRTC knows. Where it does not say, compiling will.
-static bool knows(const nvrtc_library *n, int architecture, char *message, size_t size) {
+// Whether this NVRTC compiles for it. If it does not report its architectures, compiling shows it.
+static bool has_architecture(const nvrtc_library *n, int architecture, char *message, size_t size) {
   int count = 0;
   if (n->architecture_count(&count) != 0 || count <= 0)
     return true;
@@ -173,15 +161,15 @@ static bool knows(const nvrtc_library *n, int architecture, char *message, size_
   for (int i = 0; known && i < count && !good; i++)
     good = known[i] == architecture;
   if (!good)
-    list(n, architecture, known, count, message, size);
+    list_architectures(n, architecture, known, count, message, size);
   free(known);
   return good;
 }
 
 // ---- compiling ---------------------------------------------------------------------------------
 
-static bool check(const nvrtc_library *n, nvrtc_status status, const char *call, char *message,
-                  size_t size) {
+static bool check_call(const nvrtc_library *n, nvrtc_status status, const char *call, char *message,
+                       size_t size) {
   if (status != 0) {
     const char *error = n->error_string(status);
     snprintf(message, size, "%s: %s", call, error ? error : "unknown error");
@@ -191,7 +179,7 @@ static bool check(const nvrtc_library *n, nvrtc_status status, const char *call,
 
 // The line of a log that says what is wrong: the first with "error", else the first that is not
 // empty.
-static void first_error(const char *log, char *message, size_t size) {
+static void find_error_line(const char *log, char *message, size_t size) {
   bool have = false, error = false;
   for (const char *line = log; *line && !error;) {
     size_t length = strcspn(line, "\n");
@@ -206,19 +194,19 @@ static void first_error(const char *log, char *message, size_t size) {
   }
 }
 
-// The reason why `program` was not compiled, if there is one in its log.
-static void read_log(const nvrtc_library *n, nvrtc_program *program, char *message, size_t size) {
+// Replaces the message by the line of the log that says what is wrong, if there is one.
+static void read_error(const nvrtc_library *n, nvrtc_program *program, char *message, size_t size) {
   size_t length = 0;
   if (n->log_size(program, &length) != 0 || length == 0)
     return;
   char *log = calloc(length + 1, 1);
   if (log && n->log(program, log) == 0)
-    first_error(log, message, size);
+    find_error_line(log, message, size);
   free(log);
 }
 
-static bool compile(const nvrtc_library *n, const nvrtc_job *job, nvrtc_program *program,
-                    char *message, size_t size) {
+static bool compile_program(const nvrtc_library *n, const nvrtc_job *job, nvrtc_program *program,
+                            char *message, size_t size) {
   char architecture[48];
   const char **options = calloc(job->option_count + 1, sizeof *options);
   if (!options)
@@ -227,23 +215,23 @@ static bool compile(const nvrtc_library *n, const nvrtc_job *job, nvrtc_program 
   options[0] = architecture;
   for (size_t i = 0; i < job->option_count; i++)
     options[i + 1] = job->options[i];
-  bool good = check(n, n->compile(program, (int)job->option_count + 1, options),
-                    "nvrtcCompileProgram", message, size);
+  bool good = check_call(n, n->compile(program, (int)job->option_count + 1, options),
+                         "nvrtcCompileProgram", message, size);
   if (!good)
-    read_log(n, program, message, size);
+    read_error(n, program, message, size);
   free(options);
   return good;
 }
 
-static bool take_cubin(const nvrtc_library *n, nvrtc_program *program, void **cubin, size_t *size,
+static bool copy_cubin(const nvrtc_library *n, nvrtc_program *program, void **cubin, size_t *size,
                        char *message, size_t message_size) {
   size_t bytes = 0;
-  if (!check(n, n->cubin_size(program, &bytes), "nvrtcGetCUBINSize", message, message_size))
+  if (!check_call(n, n->cubin_size(program, &bytes), "nvrtcGetCUBINSize", message, message_size))
     return false;
   void *code = malloc(bytes + 1);
   if (!code)
     return snprintf(message, message_size, "out of memory"), false;
-  if (!check(n, n->cubin(program, code), "nvrtcGetCUBIN", message, message_size)) {
+  if (!check_call(n, n->cubin(program, code), "nvrtcGetCUBIN", message, message_size)) {
     free(code);
     return false;
   }
@@ -254,16 +242,16 @@ static bool take_cubin(const nvrtc_library *n, nvrtc_program *program, void **cu
 
 bool nvrtc_compile(const nvrtc_job *job, void **cubin, size_t *size, char *message,
                    size_t message_size) {
-  const nvrtc_library *n = find(message, message_size);
+  const nvrtc_library *n = obtain_nvrtc(message, message_size);
   nvrtc_program *program = NULL;
   *cubin = NULL;
   *size = 0;
-  if (!n || !knows(n, job->architecture, message, message_size) ||
-      !check(n, n->create(&program, job->text, job->name, 0, NULL, NULL), "nvrtcCreateProgram",
-             message, message_size))
+  if (!n || !has_architecture(n, job->architecture, message, message_size) ||
+      !check_call(n, n->create(&program, job->text, job->name, 0, NULL, NULL), "nvrtcCreateProgram",
+                  message, message_size))
     return false;
-  bool good = compile(n, job, program, message, message_size) &&
-              take_cubin(n, program, cubin, size, message, message_size);
+  bool good = compile_program(n, job, program, message, message_size) &&
+              copy_cubin(n, program, cubin, size, message, message_size);
   n->destroy(&program);
   return good;
 }

@@ -29,13 +29,13 @@ static void check_no_driver(const char *path, const char *settings, const char *
 }
 
 TEST(no_driver) {
-  check_no_driver("/nonexistent/libcuda.so", "", "what PERMC_CUDA_DRIVER names cannot be loaded");
+  check_no_driver("/nonexistent/libcuda.so", "", "PERMC_CUDA_DRIVER does not name a driver that can be loaded");
   check_no_driver("/nonexistent/libcuda.so", "", "/nonexistent/libcuda.so");
 }
 
 TEST(drivers_that_do_not_do) {
-  check_no_driver(FAKE_CUDA, "driver=11080", "is for CUDA 11.8, permc needs 12.0");
-  check_no_driver(FAKE_CUDA, "fail=cuDriverGetVersion", "does not say its version");
+  check_no_driver(FAKE_CUDA, "driver=11080", "is for CUDA 11.8, permc needs 12.0 or later");
+  check_no_driver(FAKE_CUDA, "fail=cuDriverGetVersion", "does not report its version");
   check_no_driver(FAKE_CUDA, "devices=0",
                   "there is no CUDA device (cuInit: CUDA_ERROR_NO_DEVICE: no CUDA-capable");
   check_no_driver(FAKE_CUDA, "fail=cuInit status=804",
@@ -146,11 +146,11 @@ TEST(devices_that_do_not_do) {
   char why[CUDA_WHY];
   enter("devices=2 capability=61");
   CHECK(cuda_open(2, why, sizeof why) == NULL);
-  CHECK_STR(why, "there is no CUDA device 2: this machine has 2, numbered from 0");
+  CHECK_STR(why, "there is no CUDA device 2; this machine has 2, numbered from 0");
   CHECK(cuda_open(-1, why, sizeof why) == NULL);
   CHECK_CONTAINS(why, "no CUDA device -1");
   CHECK(cuda_open(1, why, sizeof why) == NULL);
-  CHECK_STR(why, "the Fake GPU has compute capability 6.1, permc needs 7.0");
+  CHECK_STR(why, "the Fake GPU has compute capability 6.1, permc needs 7.0 or higher");
   enter("devices=0");
   CHECK(cuda_open(0, why, sizeof why) == NULL);
   CHECK_STR(why, "there is no CUDA device");
@@ -407,7 +407,7 @@ TEST(a_stream_of_the_caller) {
   REQUIRE(sums_new(d, &s) && cuda_use_stream(d, stream));
   REQUIRE(cuda_graph_begin(d) && sums_record(d, &s));
   CHECK(!cuda_use_stream(d, NULL));
-  CHECK_STR(cuda_message(d), "the stream cannot change while launches are recorded");
+  CHECK_STR(cuda_message(d), "the stream cannot be changed while launches are recorded");
   cuda_graph *g = cuda_graph_end(d, true);
   REQUIRE(g != NULL);
   CHECK(cuda_graph_launch(d, g) && cuda_wait(d, NULL));

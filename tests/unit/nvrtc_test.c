@@ -49,10 +49,10 @@ static void check_none(const char *path, const char *version, const char *reason
 }
 
 TEST(none) {
-  check_none("/nonexistent/libnvrtc.so", "", "what PERMC_NVRTC names cannot be loaded");
+  check_none("/nonexistent/libnvrtc.so", "", "PERMC_NVRTC does not name a library that can be loaded");
   check_none("/nonexistent/libnvrtc.so", "", "/nonexistent/libnvrtc.so");
-  check_none(FAKE_NVRTC, "11.8", "is of CUDA 11.8, permc needs 12 or later");
-  check_none(FAKE_NVRTC, "new", "is no NVRTC");
+  check_none(FAKE_NVRTC, "11.8", "is of CUDA 11.8, permc needs 12.0 or later");
+  check_none(FAKE_NVRTC, "new", "is not a library of NVRTC");
 }
 
 TEST(functions_that_are_missing) {
@@ -69,7 +69,7 @@ TEST(functions_that_are_missing) {
     remove(path);
   }
   const char *path = library_without(FAKE_NVRTC, "nvrtcVersion");
-  check_none(path, "12.0", "is no NVRTC");
+  check_none(path, "12.0", "is not a library of NVRTC");
   remove(path);
 }
 

@@ -1,0 +1,48 @@
+// How CUDA is called, and the message of a call that failed. See device.h.
+#include "runtime/cuda/device.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+const char *cuda_message(const cuda_device *d) { return d->message; }
+
+bool cuda_refuse(cuda_device *d, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(d->message, sizeof d->message, format, arguments);
+  va_end(arguments);
+  return false;
+}
+
+bool cuda_check(cuda_device *d, cuda_status status, const char *call, const char *format, ...) {
+  char what[200], error[256];
+  va_list arguments;
+  if (status == CUDA_STATUS_GOOD)
+    return true;
+  va_start(arguments, format);
+  vsnprintf(what, sizeof what, format, arguments);
+  va_end(arguments);
+  cuda_status_text(d->api, status, error, sizeof error);
+  return cuda_refuse(d, "%s of %s: %s", call, what, error);
+}
+
+bool cuda_enter(cuda_device *d) {
+  return cuda_check(d, d->api->push_current(d->context), "cuCtxPushCurrent", "the %s",
+                    d->facts.name);
+}
+
+bool cuda_enter_to_free(cuda_device *d) {
+  return d->api->push_current(d->context) == CUDA_STATUS_GOOD;
+}
+
+bool cuda_leave(cuda_device *d, bool good) {
+  cuda_context *before;
+  d->api->pop_current(&before);
+  return good;
+}
+
+bool cuda_enter_now(cuda_device *d, const char *what) {
+  if (d->recording)
+    return cuda_refuse(d, "%s is not possible while launches are recorded", what);
+  return cuda_enter(d);
+}
