@@ -1,5 +1,5 @@
 // Matrices and affine maps over F_2, the factorisations of the BMMC paper, and parm. See f2.h.
-// Only f2_factor_ulp eliminates by itself: the rest stands on f2_echelon (f2_space.c).
+// Only f2_factor_ulp eliminates by itself: the rest stands on f2_echelon.c.
 #include "core/f2.h"
 
 #include <stddef.h>
@@ -102,13 +102,6 @@ uint64_t f2_apply(f2_matrix a, uint64_t x) {
   return y;
 }
 
-f2_matrix f2_add(f2_matrix a, f2_matrix b) {
-  assert(a.rows == b.rows && a.columns == b.columns);
-  for (int i = 0; i < a.rows; i++)
-    a.row[i] ^= b.row[i];
-  return a;
-}
-
 f2_matrix f2_multiply(f2_matrix a, f2_matrix b) {
   assert(a.columns == b.rows);
   f2_matrix product = f2_zero(a.rows, b.columns);
@@ -124,15 +117,6 @@ f2_matrix f2_transpose(f2_matrix a) {
     for (uint64_t ones = a.row[i]; ones != 0; ones &= ones - 1)
       t.row[f2_lsb(ones)] |= f2_unit(i);
   return t;
-}
-
-f2_matrix f2_block_diagonal(f2_matrix low, f2_matrix high) {
-  f2_matrix a = f2_zero(low.rows + high.rows, low.columns + high.columns);
-  for (int i = 0; i < low.rows; i++)
-    a.row[i] = low.row[i];
-  for (int i = 0; i < high.rows; i++)
-    a.row[low.rows + i] = high.row[i] << low.columns;
-  return a;
 }
 
 int f2_rank(f2_matrix a) {
@@ -183,20 +167,6 @@ bool f2_is_permutation(f2_matrix a) {
     used |= a.row[i];
   }
   return a.rows == a.columns && used == f2_mask(a.columns);
-}
-
-bool f2_is_upper_triangular(f2_matrix a) {
-  for (int i = 0; i < a.rows; i++)
-    if (a.row[i] & f2_mask(i))
-      return false;
-  return true;
-}
-
-bool f2_is_lower_triangular(f2_matrix a) {
-  for (int i = 0; i < a.rows; i++)
-    if (a.row[i] & ~f2_mask(i + 1))
-      return false;
-  return true;
 }
 
 // ---- affine maps -----------------------------------------------------------------------------
@@ -268,23 +238,6 @@ bool f2_tile_columns(f2_matrix a, int tile, uint64_t *columns) {
 }
 
 // ---- parm ------------------------------------------------------------------------------------
-
-bool f2_sub_array(uint64_t mask, uint64_t x) {
-  assert(mask != 0);
-  return f2_dot(mask, x);
-}
-
-uint64_t f2_sub_index(uint64_t mask, uint64_t x) {
-  uint64_t below = f2_mask(f2_lsb(mask));
-  return (x & below) | ((x >> 1) & ~below);
-}
-
-uint64_t f2_parm_index(uint64_t mask, bool sub_array, uint64_t sub_index) {
-  uint64_t below = f2_mask(f2_lsb(mask));
-  uint64_t x = (sub_index & below) | ((sub_index & ~below) << 1);
-  // The bit that was removed is the one that gives x the right parity.
-  return sub_array == f2_dot(mask, x) ? x : x | (below + 1);
-}
 
 f2_matrix f2_parm(int n, uint64_t mask) {
   assert(mask != 0 && (mask & ~f2_mask(n)) == 0);

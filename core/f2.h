@@ -50,8 +50,8 @@
 // anything; a function whose answer may not exist returns false and leaves *out as it was. Shapes
 // are preconditions, asserted. Sizes go from 0 to F2_MAX.
 //
-// Files: f2.c (matrices, affine maps, factorisations, parm), f2_space.c (subspaces, and the one
-// elimination that all of it rests on).
+// Files: f2_echelon.c (the one elimination that all rests on), f2.c (vectors, matrices, affine
+// maps, factorisations, parm), f2_space.c (subspaces).
 #ifndef PERMC_CORE_F2_H
 #define PERMC_CORE_F2_H
 
@@ -141,18 +141,11 @@ bool f2_equal(f2_matrix a, f2_matrix b);  // false when the shapes differ
 // A x. x has no bit beyond a.columns; the result none beyond a.rows.
 uint64_t f2_apply(f2_matrix a, uint64_t x);
 
-// a + b, of one shape.
-f2_matrix f2_add(f2_matrix a, f2_matrix b);
-
 // a b: apply b, then a. (p x q) (q x r) = p x r.
 f2_matrix f2_multiply(f2_matrix a, f2_matrix b);
 
 // columns x rows. Row j of the result is column j of a.
 f2_matrix f2_transpose(f2_matrix a);
-
-// diag(low, high): `low` acts on the low coordinates, `high` on those above, independently.
-// (p x q), (r x s) -> (p+r) x (q+s). diag(P, I) is how a parm on k bits acts on an array of more.
-f2_matrix f2_block_diagonal(f2_matrix low, f2_matrix high);
 
 // The number of independent rows, which is the number of independent columns.
 int f2_rank(f2_matrix a);
@@ -171,9 +164,6 @@ uint64_t f2_dependent_rows(f2_matrix a);
 // Whether a is square with a single one in each row and each column: a permutation of index bits,
 // the paper's BPC. Then output bit i is input bit f2_lsb(a.row[i]).
 bool f2_is_permutation(f2_matrix a);
-
-bool f2_is_upper_triangular(f2_matrix a);  // no one below the diagonal: row i has no bit < i
-bool f2_is_lower_triangular(f2_matrix a);  // no one above the diagonal: row i has no bit > i
 
 // ---- affine maps -----------------------------------------------------------------------------
 
@@ -220,15 +210,9 @@ bool f2_tile_columns(f2_matrix a, int tile, uint64_t *columns);
 
 // ---- parm (BMMC paper, section 7.2) ----------------------------------------------------------
 
-// Where element x of an array goes when `parm mask` splits it: to position f2_sub_index of
-// sub-array f2_sub_array. The order of elements within a sub-array stays. mask is not 0.
-bool f2_sub_array(uint64_t mask, uint64_t x);
-uint64_t f2_sub_index(uint64_t mask, uint64_t x);
-
-// The x with that sub-array and sub-index: it undoes the two functions above.
-uint64_t f2_parm_index(uint64_t mask, bool sub_array, uint64_t sub_index);
-
-// n x n: the matrix P with y = P x, y's low n-1 bits the sub-index of x and bit n-1 its sub-array,
+// `parm mask` puts element x in sub-array mask . x, at position sub-index: x without the lowest bit
+// of mask. n x n: the matrix P with y = P x, y's low n-1 bits the sub-index of x and bit n-1 its
+// sub-array,
 //
 //      parm mask f  =  bmmc P^-1 0  .  two f  .  bmmc P 0,
 //
@@ -295,7 +279,6 @@ bool f2_space_common_complement(f2_space p, f2_space q, f2_space v, f2_space *ou
 f2_space f2_space_orthogonal(f2_space v);
 
 f2_space f2_kernel(f2_matrix a);                   // all x with a x = 0; in F_2^columns
-f2_space f2_image(f2_matrix a);                    // all a x: the span of the columns; in F_2^rows
 f2_space f2_space_image(f2_matrix a, f2_space v);  // all a x for x in v; v.n = a.columns
 
 // The sum of the vectors whose number is in the mask, of which bits from `count` on do not count.

@@ -1,50 +1,8 @@
-// Subspaces of F_2^n, and the elimination under all of f2.h.
+// Subspaces of F_2^n. See f2.h.
 // Requires and keeps: every f2_space is in canonical form (f2_space_problem returns NULL).
 #include "core/f2.h"
 
 #include <stddef.h>
-
-// ---- elimination -----------------------------------------------------------------------------
-
-uint64_t f2_echelon_reduce(const f2_echelon *e, uint64_t x, uint64_t *tag) {
-  while (x != 0) {
-    int leading = f2_msb(x);
-    if (e->vector[leading] == 0)
-      break;
-    x ^= e->vector[leading];
-    *tag ^= e->tag[leading];
-  }
-  return x;
-}
-
-bool f2_echelon_insert(f2_echelon *e, uint64_t x, uint64_t tag, uint64_t *relation) {
-  x = f2_echelon_reduce(e, x, &tag);
-  if (x == 0) {
-    if (relation != NULL)
-      *relation = tag;
-    return false;
-  }
-  e->vector[f2_msb(x)] = x;
-  e->tag[f2_msb(x)] = tag;
-  return true;
-}
-
-// Vectors x_0, x_1, ... with tags e_0, e_1, ...: tags name the vectors summed.
-static void insert_list(f2_echelon *e, int count, const uint64_t *vectors) {
-  assert(count >= 0 && count <= 64);
-  for (int i = 0; i < count; i++)
-    f2_echelon_insert(e, vectors[i], f2_unit(i), NULL);
-}
-
-bool f2_coordinates(int count, const uint64_t *basis, uint64_t x, uint64_t *out) {
-  f2_echelon e = {0};
-  uint64_t sum = 0;
-  insert_list(&e, count, basis);
-  if (f2_echelon_reduce(&e, x, &sum) != 0)
-    return false;
-  *out = sum;
-  return true;
-}
 
 // ---- construction ----------------------------------------------------------------------------
 
@@ -219,11 +177,6 @@ f2_space f2_kernel(f2_matrix a) {
       f2_space_insert(&kernel, relation);
   }
   return kernel;
-}
-
-f2_space f2_image(f2_matrix a) {
-  f2_matrix columns = f2_transpose(a);
-  return f2_span(a.rows, columns.rows, columns.row);
 }
 
 f2_space f2_space_image(f2_matrix a, f2_space v) {

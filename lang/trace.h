@@ -1,8 +1,8 @@
 // The Trace: what is left of a program at one size. All that is static (recursion, masks,
 // functions, names) is gone; what remains is a straight line of first-order steps on arrays, each
 // step making one value. elaborate/ writes it, runtime/interp/ executes it literally, and fusion/
-// makes a network of it. The door of the floor for fusion/; its room holds trace.c only, which checks
-// and prints.
+// makes a network of it. The door of the floor for fusion/; its room holds trace.c only, which
+// checks and prints.
 //
 // A value is a batch of equal arrays: `batch` instances, each of shape dims[0] x ... x
 // dims[rank-1]. At the outermost level batch = 1. Entering `parm m f` splits every instance in two,

@@ -139,4 +139,10 @@ void scalar_convert(scalar_type from, scalar_type to, size_t n, const void *a, v
   else if (loop)
     loop(n, a, NULL, out);
 }
+
+scalar_bits scalar_from_i64(scalar_type type, int64_t value) {
+  scalar_bits bits = {{0}};
+  scalar_convert(SCALAR_I64, type, 1, &value, &bits);
+  return bits;
+}
 #endif

@@ -1,14 +1,11 @@
-// Private to lang/scalar*.c: one loop over arrays for each operation and element type.
+// Private to core/scalar: one loop over arrays for each operation and element type.
 //
-// A template (scalar/integer.inc, scalar/real.inc, scalar/half_ops.inc, scalar/complex.inc,
-// scalar/convert.inc) is
-// included once for each type. It sees the macros SUFFIX (i32, f64, ...) and T (the C type), writes
-// each operation as a function of one element, NAME(add), and turns it into a loop by LOOP_1 or
-// LOOP_2. The compiler inlines the function and vectorises the loop.
+// A template (*.inc) is included once for each type. It sees the macros SUFFIX (i32, f64, ...) and
+// T (the C type), writes each operation as a function of one element, NAME(add), and turns it into
+// a loop by LOOP_1 or LOOP_2. The compiler inlines the function and vectorises the loop.
 //
 // Generated C code (kernels/text/source.c) contains these files as well, with
-// SCALAR_FUNCTIONS_ONLY: the functions without loops and tables. So every backend has the same
-// scalars.
+// SCALAR_FUNCTIONS_ONLY: the functions without loops and tables.
 #ifndef PERMC_CORE_SCALAR_LOOPS_H
 #define PERMC_CORE_SCALAR_LOOPS_H
 

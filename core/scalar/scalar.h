@@ -1,10 +1,23 @@
-// Element types and the operations on them: the two tables everything else reads.
+// Element types and the operations on them: the two tables that everything else reads. The door of
+// this room.
 //
-// In: nothing. Out: names, sizes, classes and one evaluator, used by constant folding
-// (elaborate.c) and by the oracle (runtime/interp/interp.c).
+// In: nothing. Out: names, sizes, classes, and one evaluator for constants (elaborate/scalars.c)
+// and for the oracle (runtime/interp/interp.c).
 //
-// Example: scalar_types[SCALAR_U32] is { "u32", 4, KIND_UNSIGNED, ... }; scalar_apply(OP_ADD,
-// SCALAR_U32, 3, {a, b}, out) adds three pairs, wrapping.
+//   scalar_types[SCALAR_U32]                              { "u32", 4, KIND_UNSIGNED }
+//   uint32_t a[3] = {1, 2, UINT32_MAX}, b[3] = {3, 4, 1}, out[3];
+//   scalar_apply(OP_ADD, SCALAR_U32, 3, a, b, out);       out is {4, 6, 0}: integers wrap
+//
+//   types.c      the tables; least and largest values
+//   loops.h      a loop over arrays for each operation and type (private to this room), from
+//   integer.c, float.c, convert.c, math.c      and the templates that they include once a type:
+//                integer.inc, real.inc, complex.inc, half_ops.inc, convert.inc; half.inc: f16
+//   apply.c      the entry to the loops
+//   static.c     what is an error while a program is elaborated, and wraps when it runs
+//   half.c       f16 for the rest of the program
+//
+// The templates and loops.h are also part of every generated text (kernels/text/source.c): so all
+// backends have the same scalars.
 #ifndef PERMC_CORE_SCALAR_SCALAR_H
 #define PERMC_CORE_SCALAR_SCALAR_H
 

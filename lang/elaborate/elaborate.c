@@ -1,5 +1,5 @@
 // The evaluator of the static level: expressions, patterns, calls, sizes. Builtins are in
-// builtins.c, the writing of steps in elaborate/steps.c, memoised calls in memo.c.
+// builtins.c, the writing of steps in values.c, moves.c and scalars.c, memoised calls in memo.c.
 //
 // Arguments are evaluated before a call; let and where bindings when first asked for, once, at the
 // batch where they stand. The first error ends elaboration (fail).
@@ -351,7 +351,8 @@ static activation *copy_activation(elaborator *e, const activation *act) {
   return n;
 }
 
-// One round of a generator, in a activation of its own, so that functions made inside keep its number.
+// One round of a generator, in an activation of its own, so that functions made inside keep its
+// number.
 static void run_round(elaborator *e, const activation *act, const expr *x, uint32_t i, value *v,
                       value_list *out) {
   activation *own = copy_activation(e, act);

@@ -1,5 +1,5 @@
-// Elaboration: the static part of a program is run at one size, which leaves a Trace. The door of this
-// room.
+// Elaboration: the static part of a program is run at one size, which leaves a Trace. The door of
+// this room.
 //
 // In: a typed entry point, and the shapes of its arguments. Out: a Trace (lang/trace.h).
 //
@@ -55,11 +55,11 @@ typedef struct result_parts {
   size_t *arrays;
 } result_parts;
 
-// Elaborates `entry` for arguments of these shapes, and of these elements where they shall be static
-// (all arrays of all parameters, in order). The arguments' types must fit the entry's (their owner
-// unifies them first): `instance` says what its type variables are. On failure the diagnostics hold
-// the error and false is returned. All that is made lies in `memory`, whose owner handles its running
-// out. result: may be NULL.
+// Elaborates `entry` for arguments of these shapes, and of these elements where they shall be
+// static (all arrays of all parameters, in order). The arguments' types must fit the entry's (their
+// owner unifies them first): `instance` says what its type variables are. On failure the
+// diagnostics hold the error and false is returned. All that is made lies in `memory`, whose owner
+// handles its running out. result: may be NULL.
 bool elaborate(diagnostics *d, arena *memory, const limits *l, bool allow_extern, binding *entry,
                type **instance, const array_shape *shapes, size_t shape_count, trace *out,
                result_parts *result);

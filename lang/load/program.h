@@ -1,5 +1,5 @@
-// Loading: from the text of a program, and the files that it imports, to typed definitions. The door
-// of this room.
+// Loading: from the text of a program, and the files that it imports, to typed definitions. The
+// door of this room.
 //
 // In: .perm text. Out: a program whose entries elaborate/ can run.
 //

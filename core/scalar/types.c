@@ -1,5 +1,5 @@
-// The tables of element types and operations, constants of every type, and the entry to the loops.
-#include "core/scalar/loops.h"
+// The tables of element types and operations, and what follows from them. See scalar.h.
+#include "core/scalar/scalar.h"
 
 #include <math.h>
 #include <string.h>
@@ -55,66 +55,7 @@ scalar_type scalar_result_of(scalar_op op, scalar_type operand) {
   return SCALAR_COUNT;
 }
 
-// ---- operations ----------------------------------------------------------------------------
-
-void scalar_apply(scalar_op op, scalar_type type, size_t n, const void *a, const void *b,
-                  void *out) {
-  if (!(scalar_ops[op].operands & CLASS_OF(type)))
-    return;
-  scalar_loop *const *loops = scalar_integer_loops[type];
-  if (!loops)
-    loops = scalar_float_loops[type];
-  loops[op](n, a, b, out);
-}
-
-// Elements are moved as integers: a load and store as a float may set the quiet bit of a NaN. The
-// integers may alias the floats.
-#define SELECT(bits)                                                                               \
-  typedef uint##bits##_t __attribute__((may_alias)) word##bits;                                    \
-  static void select##bits(size_t n, const uint8_t *restrict condition, const void *restrict a,    \
-                           const void *restrict b, void *restrict out) {                           \
-    const word##bits *restrict x = a, *restrict y = b;                                             \
-    word##bits *restrict to = out;                                                                 \
-    for (size_t i = 0; i < n; i++) {                                                               \
-      uint##bits##_t yes = x[i], no = y[i];                                                        \
-      to[i] = condition[i] ? yes : no;                                                             \
-    }                                                                                              \
-  }
-SELECT(8)
-SELECT(16)
-SELECT(32)
-SELECT(64)
-
-void scalar_select(size_t size, size_t n, const bool *condition, const void *a, const void *b,
-                   void *out) {
-  const uint8_t *bytes = (const uint8_t *)condition;
-  switch (size) {
-  case 1:
-    select8(n, bytes, a, b, out);
-    break;
-  case 2:
-    select16(n, bytes, a, b, out);
-    break;
-  case 4:
-    select32(n, bytes, a, b, out);
-    break;
-  case 8:
-    select64(n, bytes, a, b, out);
-    break;
-  case 16:
-    for (size_t i = 0; i < n; i++)
-      memcpy((char *)out + i * 16, (const char *)(bytes[i] ? a : b) + i * 16, 16);
-    break;
-  }
-}
-
 // ---- constants -----------------------------------------------------------------------------
-
-scalar_bits scalar_from_i64(scalar_type type, int64_t value) {
-  scalar_bits bits = {{0}};
-  scalar_convert(SCALAR_I64, type, 1, &value, &bits);
-  return bits;
-}
 
 scalar_bits scalar_minval(scalar_type type) {
   scalar_bits bits = {{0}};
