@@ -17,14 +17,6 @@
 // lie below the true median is binomial (n, 1/2), so that the median lies between the l-th smallest
 // and the l-th largest but with probability 2 P(B < l) (Gibbons and Chakraborti, Nonparametric
 // Statistical Inference, section 5.2). l is the largest for which that is at most 5 %.
-//
-//   tune/measure.c            statistics, rounds, a copy to compare with
-//   bench/suites.c     tables of programs
-//   bench/check.c      whether the results of such a program are right
-//   bench/report.c     figures as JSON, and back
-//   bench/plot.c       curves as SVG
-//   verbs/bench.c        permc bench: programs as contestants, tables as text
-//   bench/peer.c   other people's programs as contestants
 #ifndef PERMC_RUNTIME_TUNE_MEASURE_H
 #define PERMC_RUNTIME_TUNE_MEASURE_H
 

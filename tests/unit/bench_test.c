@@ -3,10 +3,10 @@
 #include "fusion/plan/plan.h"
 #include "runtime/tune/measure.h"
 #include "tests/test.h"
-#include "tool/bench/paper.h"
-#include "tool/bench/plot.h"
+#include "tool/bench/bmmc_figures.h"
 #include "tool/bench/report.h"
 #include "tool/bench/suites.h"
+#include "tool/reports/chart.h"
 #include "tool/reports/json.h"
 
 #include <math.h>
@@ -570,14 +570,21 @@ static size_t occurrences(const char *string, const char *part) {
   return count;
 }
 
+static void draw_picture(text *picture, const chart_curves *curves) {
+  text panel = {0};
+  int height = chart_draw_curves(&panel, curves, 0);
+  chart_write(picture, &panel, height);
+  text_free(&panel);
+}
+
 TEST(plots) {
-  const bench_point points[] = {{1024, 3e8}, {4096, 4e8}, {16384, NAN}, {65536, 5e8}};
-  const bench_curve curves[] = {{"permc <1> & co", points, 4, {0, 0}},
+  const svg_point points[] = {{1024, 3e8}, {4096, 4e8}, {16384, NAN}, {65536, 5e8}};
+  const chart_curve curves[] = {{"permc <1> & co", points, 4, {0, 0}},
                                 {"copy", points, 2, {1, 0}},
                                 {"copy, dashed", points, 2, {1, 1}}};
-  bench_plot p = {.title = "a < b", .x_label = "x", .y_label = "y", .curves = curves, .count = 3};
+  chart_curves p = {.title = "a < b", .x_label = "x", .y_label = "y", .curves = curves, .count = 3};
   text t = {0};
-  bench_plot_write(&t, &p);
+  draw_picture(&t, &p);
   REQUIRE(t.data != NULL);
   CHECK_EQ_U64(occurrences(t.data, "<circle"), 5 + 2);  // and in the legend
   CHECK_EQ_U64(occurrences(t.data, "stroke-dasharray=\"6 3\""), 2);
@@ -589,20 +596,20 @@ TEST(plots) {
 }
 
 TEST(plots_of_nothing) {
-  const bench_point bad = {-1, 1};
-  const bench_curve curve = {"none", &bad, 1, {0, 0}};
-  bench_plot p = {.title = "", .x_label = "", .y_label = "", .curves = &curve, .count = 1};
+  const svg_point bad = {-1, 1};
+  const chart_curve curve = {"none", &bad, 1, {0, 0}};
+  chart_curves p = {.title = "", .x_label = "", .y_label = "", .curves = &curve, .count = 1};
   text t = {0};
-  bench_plot_write(&t, &p);
+  draw_picture(&t, &p);
   CHECK_CONTAINS(t.data, "</svg>\n");
   CHECK_EQ_U64(occurrences(t.data, "nan"), 0);
   CHECK_EQ_U64(occurrences(t.data, "inf"), 0);
   text_free(&t);
 }
 
-static size_t count_bars(const bench_bars *b, text *t) {
+static size_t count_bars(const chart_bars *b, text *t) {
   t->length = 0;
-  CHECK_EQ_U64(bench_bars_draw(t, b, 100), 540);
+  CHECK_EQ_U64(chart_draw_bars(t, b, 100), 540);
   CHECK_EQ_U64(occurrences(t->data, "<text"), occurrences(t->data, "</text>"));
   CHECK(!occurrences(t->data, "nan") && !occurrences(t->data, "inf"));
   return occurrences(t->data, "font-size=\"9\"");  // the number on top of it
@@ -611,7 +618,7 @@ static size_t count_bars(const bench_bars *b, text *t) {
 TEST(bars) {
   static const char *const groups[] = {"a", "b+c"}, *const series[] = {"first", "second <2>"};
   const double near[] = {10, 20, 0, 60}, far[] = {1, 20, NAN, 600}, none[] = {0, -1, NAN, INFINITY};
-  bench_bars b = {"t", "ms", groups, 2, series, 2, near, false, "copy", 15};
+  chart_bars b = {"t", "ms", groups, 2, series, 2, near, false, "copy", 15};
   text t = {0};
   CHECK_EQ_U64(count_bars(&b, &t), 3);
   CHECK_CONTAINS(t.data, ">0</text>");  // from zero
@@ -673,7 +680,7 @@ TEST(tables_of_the_paper) {
   bench_row rows[50];
   bench_report r = paper_report(rows);
   text t = {0};
-  bench_paper_tables(&t, &r);
+  bmmc_print_tables(&t, &r);
   REQUIRE(t.data != NULL);
   static const char *const lines[] = {
       "\nFigure 9: times for 2^28 u32, and as multiples of a copy's (0.537 ms)\n",
@@ -699,7 +706,7 @@ TEST(panels_of_the_paper) {
   bench_row rows[50];
   bench_report r = paper_report(rows);
   text t = {0};
-  CHECK_EQ_U64(bench_paper_draw(&t, &r, 10), 10 + 3 * 440);
+  CHECK_EQ_U64(bmmc_draw(&t, &r, 10), 10 + 3 * 440);
   REQUIRE(t.data != NULL);
   CHECK_EQ_U64(occurrences(t.data, ">Figure "), 3);
   CHECK_EQ_U64(occurrences(t.data, "2^28 u32, NVIDIA H200"), 3);
@@ -719,15 +726,14 @@ TEST(reports_without_the_paper) {
            "bit reversal u32");  // planned by --strategy tile
   snprintf(rows[1].suite, sizeof rows[1].suite, "sort");
   for (size_t i = 0; i < 3; i++)
-    CHECK(!bench_paper_row(&rows[i]));
-  CHECK(!bench_paper_in(&r));
-  bench_paper_tables(&t, &r);
-  CHECK_EQ_I64(bench_paper_draw(&t, &r, 7), 7);
+    CHECK(!bmmc_is_row(&rows[i]));
+  bmmc_print_tables(&t, &r);
+  CHECK_EQ_I64(bmmc_draw(&t, &r, 7), 7);
   CHECK(!t.data);
   rows[0] = paper_row("bit reversal", "tile", 20);
   rows[0].side_count = 0;  // no copy, no naive, one of the strategies
-  bench_paper_tables(&t, &r);
-  CHECK_EQ_I64(bench_paper_draw(&t, &r, 0), 3 * 440);
+  bmmc_print_tables(&t, &r);
+  CHECK_EQ_I64(bmmc_draw(&t, &r, 0), 3 * 440);
   CHECK(!occurrences(t.data, "nan") && !occurrences(t.data, "inf") && !occurrences(t.data, "copy"));
   text_free(&t);
 }
@@ -740,7 +746,7 @@ TEST(prefixes) {
                {999, "999"}, {1.5e-3, "1.5 m"}, {0, "0"},         {1e-15, "1 f"}};
   for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
     char room[16];
-    CHECK_STR(bench_si(room, table[i].value), table[i].text);
+    CHECK_STR(svg_si(room, table[i].value), table[i].text);
   }
 }
 

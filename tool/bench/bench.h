@@ -17,7 +17,7 @@
 //   report.h, report.c     rows as JSON, and back
 //   show.c                 rows as a table, and compared with earlier ones
 //   plot.c                 rows as curves
-//   paper.h, paper.c       figures 9 to 11 of the BMMC paper, as tables and as plots
+//   bmmc_figures.h, .c     figures 9 to 11 of the BMMC paper, as tables and as plots
 #ifndef PERMC_TOOL_BENCH_BENCH_H
 #define PERMC_TOOL_BENCH_BENCH_H
 
@@ -53,6 +53,6 @@ void bench_show_changes(FILE *to, const bench_report *before, const bench_report
 // After the table: the figures of the BMMC paper, where the report has their rows.
 void bench_show_figures(FILE *to, const bench_report *r);
 // An SVG picture: the rows as curves, and the figures of the BMMC paper where it has their rows.
-void bench_draw(text *svg, const bench_report *r);
+void bench_draw(arena *a, text *svg, const bench_report *r);
 
 #endif

@@ -1,7 +1,7 @@
-// Figures for people: a table, what changed, a plot. See bench/bench.h.
+// Rows as a table, and compared with earlier ones. See bench.h.
 #include "tool/bench/bench.h"
-#include "tool/bench/paper.h"
-#include "tool/bench/plot.h"
+#include "tool/bench/bmmc_figures.h"
+#include "tool/reports/svg.h"
 
 #include <math.h>
 
@@ -10,7 +10,7 @@
 // "1.23 ms"; `room` is for 24 bytes.
 static const char *say_seconds(char *room, double seconds) {
   char number[16];
-  bench_si(number, seconds);
+  svg_si(number, seconds);
   snprintf(room, 24, "%s%ss", number, strchr(number, ' ') ? "" : " ");
   return room;
 }
@@ -175,181 +175,9 @@ void bench_show_changes(FILE *to, const bench_report *before, const bench_report
       show_lone(to, &before->rows.items[i], "gone", 21, after);
 }
 
-// ---- figures of the paper -----------------------------------------------------------------------
-
 void bench_show_figures(FILE *to, const bench_report *r) {
   text tables = {0};
-  bench_paper_tables(&tables, r);
-  if (tables.data)
-    fputs(tables.data, to);
+  bmmc_print_tables(&tables, r);
+  fputs(text_content(&tables), to);
   text_free(&tables);
-}
-
-// ---- plots --------------------------------------------------------------------------------------
-
-// Of so many elements, as many bytes of each as the row has.
-static double height_of(const bench_row *row, bench_axis axis, double elements, double seconds) {
-  switch (axis) {
-  case BENCH_BYTES_PER_SECOND:
-    return (double)row->bytes / (double)row->elements * elements / seconds;
-  case BENCH_ELEMENTS_PER_SECOND:
-    return elements / seconds;
-  case BENCH_SECONDS_PER_OPERATION:
-    return seconds / elements / (double)row->columns;
-  }
-  return 0;
-}
-
-static const char *label_of(bench_axis axis) {
-  static const char *const labels[] = {"bytes per second, arguments and results",
-                                       "elements per second", "seconds per element and column"};
-  return labels[axis];
-}
-
-enum { CURVE_NAME = 96 };
-
-typedef struct curve_set {
-  bench_curve *curves;
-  char (*names)[CURVE_NAME];
-  size_t count;
-} curve_set;
-
-// The number of the curve of that name, or their count.
-static size_t find_curve(const curve_set *set, const char *name) {
-  size_t i = 0;
-  while (i < set->count && strcmp(set->curves[i].name, name) != 0)
-    i++;
-  return i;
-}
-
-// Adds the point to the curve of that name, or to a new one that looks like `look`; of several
-// points at one place the first stays.
-static void add_point(curve_set *set, size_t most, const char *name, bench_look look,
-                      bench_point point) {
-  size_t i = find_curve(set, name);
-  bench_curve *curve = &set->curves[i];
-  if (i == set->count) {
-    bench_point *points = calloc(most, sizeof *points);
-    if (!points)
-      return;
-    snprintf(set->names[i], CURVE_NAME, "%s", name);
-    *curve = (bench_curve){set->names[i], points, 0, look};
-    set->count++;
-  }
-  bench_point *points = (bench_point *)(uintptr_t)curve->points;
-  size_t place = curve->count;
-  while (place > 0 && points[place - 1].x > point.x)
-    place--;
-  if (place > 0 && points[place - 1].x == point.x)
-    return;
-  memmove(points + place + 1, points + place, (curve->count - place) * sizeof *points);
-  points[place] = point;
-  curve->count++;
-}
-
-static bool has_one_series(const bench_report *r) {
-  for (size_t i = 1; i < r->rows.count; i++)
-    if (strcmp(r->rows.items[i].series, r->rows.items[0].series) != 0)
-      return false;
-  return true;
-}
-
-// Names of sides are numbered from 1 in the order in which they come.
-static unsigned side_number(const bench_report *r, const char *name) {
-  const char *seen[32] = {NULL};
-  unsigned count = 0;
-  for (size_t i = 0; i < r->rows.count; i++)
-    for (size_t k = 0; k < r->rows.items[i].side_count; k++) {
-      unsigned j = 0;
-      const char *other = r->rows.items[i].sides[k].name;
-      while (j < count && strcmp(seen[j], other) != 0)
-        j++;
-      if (strcmp(other, name) == 0)
-        return j + 1;
-      if (j == count && count < sizeof seen / sizeof *seen)
-        seen[count++] = other;
-    }
-  return 0;
-}
-
-static const char *first_series_with(const bench_report *r, const char *name) {
-  for (size_t i = 0; i < r->rows.count; i++)
-    if (bench_row_side(&r->rows.items[i], name))
-      return r->rows.items[i].series;
-  return "";
-}
-
-// In the colour of its series. Bytes are bytes: a copy or a peer is shown for the first series that
-// has it only, while of elements per second each series has its own.
-static void add_side(curve_set *set, const bench_report *r, bench_axis axis, const bench_row *row,
-                     const bench_side *side) {
-  char name[CURVE_NAME];
-  bool alone = has_one_series(r);
-  double elements = (double)(side->elements ? side->elements : row->elements);
-  double x = (double)(side->elements ? side->elements : row->x);
-  if (axis == BENCH_BYTES_PER_SECOND && strcmp(first_series_with(r, side->name), row->series) != 0)
-    return;
-  snprintf(name, sizeof name, "%s%s%s", side->name, alone ? "" : ", ", alone ? "" : row->series);
-  bench_look look = {bench_look_of(find_curve(set, row->series)).colour,
-                     side_number(r, side->name)};
-  if (alone)
-    look = bench_look_of(set->count);
-  add_point(set, r->rows.count, name, look,
-            (bench_point){x, height_of(row, axis, elements, side->seconds.median)});
-}
-
-// The series in the table's order, then the copy, the references and the peers.
-static void fill_curves(curve_set *set, const bench_report *r, bench_axis axis) {
-  size_t most = r->rows.count;
-  for (size_t i = 0; i < most; i++) {
-    const bench_row *row = &r->rows.items[i];
-    double height = height_of(row, axis, (double)row->elements, row->seconds.median);
-    add_point(set, most, row->series, bench_look_of(set->count),
-              (bench_point){(double)row->x, height});
-  }
-  for (size_t i = 0; i < most && axis != BENCH_SECONDS_PER_OPERATION; i++)
-    for (size_t k = 0; k < r->rows.items[i].side_count; k++)
-      add_side(set, r, axis, &r->rows.items[i], &r->rows.items[i].sides[k]);
-}
-
-static int draw_series(text *svg, const bench_report *r) {
-  const bench_row *first = r->rows.count ? &r->rows.items[0] : NULL;
-  const bench_suite *suite = first ? bench_suite_named(first->suite) : NULL;
-  bench_axis axis = suite ? suite->axis : BENCH_BYTES_PER_SECOND;
-  size_t most = r->rows.count * (1 + BENCH_SIDES) + 1;
-  curve_set set = {calloc(most, sizeof *set.curves), calloc(most, sizeof *set.names), 0};
-  if (set.curves && set.names)
-    fill_curves(&set, r, axis);
-  char title[160];
-  snprintf(title, sizeof title, "%s: %.60s, %.10s", suite ? suite->summary : "permc bench",
-           first && first->device[0] ? first->device : r->processor, r->date);
-  bench_plot plot = {.title = title,
-                     .x_label = suite ? suite->x_label : "elements of the arguments",
-                     .y_label = label_of(axis),
-                     .curves = set.curves,
-                     .count = set.count};
-  int height = bench_plot_draw(svg, &plot, 0);
-  for (size_t i = 0; i < set.count; i++)
-    free((void *)(uintptr_t)set.curves[i].points);
-  free(set.curves);
-  free(set.names);
-  return height;
-}
-
-// The series, without the rows for the paper's figures, which follow.
-void bench_draw(text *svg, const bench_report *r) {
-  text panels = {0};
-  bench_report others = *r;
-  others.rows.count = 0;
-  others.rows.items = calloc(r->rows.count + 1, sizeof *others.rows.items);
-  for (size_t i = 0; others.rows.items && i < r->rows.count; i++)
-    if (!bench_paper_row(&r->rows.items[i]))
-      others.rows.items[others.rows.count++] = r->rows.items[i];
-  int height = 0;
-  if (others.rows.count || !bench_paper_in(r))
-    height = draw_series(&panels, &others);
-  height = bench_paper_draw(&panels, r, height);
-  bench_svg_write(svg, &panels, height);
-  text_free(&panels);
-  free(others.rows.items);
 }

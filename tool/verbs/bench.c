@@ -142,12 +142,12 @@ static cli_status run_cases(bench_session *s, arena *memory) {
 
 // ---- output -------------------------------------------------------------------------------------
 
-static cli_status write_plot(const bench_session *s) {
+static cli_status write_plot(const bench_session *s, arena *memory) {
   const char *path = cli_value(s->args, "--svg");
   text svg = {0};
   if (!path)
     return CLI_OK;
-  bench_draw(&svg, &s->report);
+  bench_draw(memory, &svg, &s->report);
   bool good = cli_write_file(path, &svg);
   text_free(&svg);
   return good ? CLI_OK : CLI_WRONG;
@@ -212,7 +212,7 @@ static cli_status run_and_show(bench_session *s, arena *memory) {
   if (!selected)
     return report_no_case(s);
   cli_status status = run_cases(s, memory);
-  if (write_plot(s) != CLI_OK || write_json(s) != CLI_OK ||
+  if (write_plot(s, memory) != CLI_OK || write_json(s) != CLI_OK ||
       show_changes(s, memory, &s->report) != CLI_OK)
     status = CLI_WRONG;
   return status;
