@@ -170,7 +170,7 @@ static void expect_type(permc_context *c, type *t, uint32_t depth, expectations 
 }
 
 static bool read_array(permc_context *c, sources *s, value_expectation e, array *out) {
-  value_error why = {{0}};
+  error why = {0};
   for (; s->current < s->count; s->current++) {
     value_status status = value_read(s->open[s->current], e, out, &why);
     if (status == VALUE_OK)
@@ -221,7 +221,7 @@ static bool read_parameter(permc_context *c, sources *s, type *t, permc_value **
 static bool all_read(permc_context *c, sources *s, const char *entry, size_t parameters) {
   for (; s->current < s->count; s->current++) {
     array extra = {0};
-    value_error why = {{0}};
+    error why = {0};
     value_status status =
         value_read(s->open[s->current], (value_expectation){SCALAR_COUNT, -1}, &extra, &why);
     array_destroy(&extra);
@@ -321,7 +321,7 @@ bool permc_read_files(permc_context *c, const char *entry, const char *const *pa
   read_job j = {entry, {open, 0, 0}, arguments, count};
   bool good = true;
   for (size_t i = 0; good && i < path_count; i++) {
-    value_error why = {{0}};
+    error why = {0};
     open[i] = value_source_open(paths[i], &why);
     good = open[i] != NULL;
     if (good)
@@ -344,7 +344,7 @@ bool permc_read_bytes(permc_context *c, const char *entry, const char *name, con
   context_begin_call(c);
   *arguments = NULL;
   *count = 0;
-  value_error why = {{0}};
+  error why = {0};
   value_source *s = value_source_bytes(name, bytes, byte_count, &why);
   if (!s) {
     context_error(c, "%s", why.message);

@@ -132,15 +132,14 @@ static bool execute_interp(backend_program *p, backend_run *r) {
   array *arguments = r->keep ? copies(c, r) : r->arguments;
   if (!arguments)
     return false;
-  interp_failure failure = {0};
+  error failure = {0};
   bool good = interp_run(p->trace, arguments, r->argument_count, r->results, c->allow_extern,
                          c->limits.interrupted, &failure);
   if (r->keep)
     free(arguments);
   if (good)
     return true;
-  span where = failure.has_span ? failure.where : SPAN_NONE;
-  diag_report(&c->program.diagnostics, DIAG_ERROR, where, "%s", failure.message);
+  diag_error(&c->program.diagnostics, &failure);
   return false;
 }
 

@@ -79,7 +79,7 @@ const void *permc_value_data(const permc_value *v, size_t component) {
 
 bool permc_write_file(permc_context *c, const char *path, const permc_value *v) {
   context_begin_call(c);
-  value_error why = {{0}};
+  error why = {0};
   output_file *o = output_open(path, &why);
   bool good =
       o && value_write(output_stream(o), value_format_of(path), v->components, v->count, &why);

@@ -354,16 +354,10 @@ static void destroy_arrays(array *arrays, size_t count) {
 }
 
 static bool check_memory(const cpu_state *s) {
-  const char *owner = "";
-  char need[32], have[32];
+  char why[MEMORY_WHY];
   uint64_t bytes = find_peak_bytes(s->plan, s->first, s->last, cpu_array_bytes);
-  if (bytes < SMALL_RUN)
-    return true;
-  uint64_t limit = interp_memory_limit(&owner);
-  interp_format_bytes(need, sizeof need, bytes);
-  interp_format_bytes(have, sizeof have, limit);
-  return bytes <= limit ||
-         error_set(s->failure, SPAN_NONE, "this needs %s of memory; %s %s", need, owner, have);
+  return memory_suffices((double)bytes, why) ||
+         error_set(s->failure, SPAN_NONE, "this needs %s", why);
 }
 
 static bool take_arguments(cpu_state *s, array *arguments, size_t count) {

@@ -39,7 +39,7 @@
 
 #include "core/error.h"
 #include "fusion/plan/plan.h"
-#include "runtime/interp/foreign.h"
+#include "runtime/foreign/foreign.h"
 #include "runtime/values/value.h"
 #include <stdatomic.h>
 

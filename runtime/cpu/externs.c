@@ -5,15 +5,12 @@ static bool open_extern(cpu_externs *x, const plan *p, uint64_t number, uint32_t
                         error *failure) {
   const net_extern *e = &p->net->externs.items[number];
   trace_extern row = {e->library, e->name, e->arity, e->parameters, e->result};
-  char why[400];
   if (x->functions[number])
     return true;
-  if (!allowed)
-    return error_set_at_step(
-        failure, step, "\"%s\" is a C function; programs may call those only with --allow-extern",
-        e->name);
-  x->functions[number] = foreign_open(&row, why, sizeof why);
-  return x->functions[number] || error_set_at_step(failure, step, "%s", why);
+  x->functions[number] = foreign_open(&row, allowed, failure);
+  if (!x->functions[number])
+    failure->step = step;
+  return x->functions[number] != NULL;
 }
 
 // Those that the op calls. `nodes` has room for all nodes of the stage.

@@ -4,7 +4,7 @@
 #include "runtime/cuda/program.h"
 #include "runtime/explain/explain.h"
 #include "runtime/explain/hmm_report.h"
-#include "runtime/hmm/memory.h"
+#include "runtime/system/memory.h"
 
 // An H200: 132 multiprocessors of 2048 threads; latencies in cycles, measured by a chain of reads
 // (docs/benchmarks.md, "Latencies").
@@ -48,11 +48,11 @@ static bool fits(permc_context *c, arena *a, const plan *p, const hmm_machine *m
                  const c_options *options) {
   const double most = 1e10;  // requests: more than a minute
   hmm_estimate e;
-  char why[HMM_MEMORY_WHY];
+  char why[MEMORY_WHY];
   const char *problem = hmm_plan_report_estimate(a, m, p, options, &e);
   if (problem)
     return context_error(c, "%s", problem), false;
-  if (!hmm_memory_fits(e.bytes, why))
+  if (!memory_suffices(e.bytes, why))
     return context_error(c, "a memory machine for this plan needs %s: take smaller arrays", why),
            false;
   if (e.requests <= most)

@@ -4,7 +4,7 @@
 #include "runtime/backend.h"
 
 #include "kernels/hmm/plan.h"
-#include "runtime/hmm/memory.h"
+#include "runtime/system/memory.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -79,12 +79,12 @@ bool backend_hmm_prepare(backend_program *p) {
 // ---- running ---------------------------------------------------------------------------------
 
 static bool fits(permc_context *c, arena *scratch, const hmm_state *h) {
-  char why[HMM_MEMORY_WHY];
+  char why[MEMORY_WHY];
   hmm_estimate e;
   const char *problem = hmm_plan_estimate(scratch, &h->machine, h->lowered.plan, &h->options, &e);
   if (problem)
     context_error(c, "%s", problem);
-  else if (!hmm_memory_fits(e.with_words, why))
+  else if (!memory_suffices(e.with_words, why))
     context_error(c, "a memory machine for this needs %s", why);
   else
     return true;

@@ -1,9 +1,9 @@
 // The loop over the steps of a Trace, the scalar steps, and the buffers. See interp.h.
 #include "runtime/interp/interp.h"
 
-#include "runtime/interp/foreign.h"
+#include "runtime/foreign/foreign.h"
+#include "runtime/interp/buffers.h"
 #include "runtime/interp/move.h"
-#include "runtime/interp/plan.h"
 #include "runtime/system/memory.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,8 +11,7 @@
 enum {
   CHUNK = 2048,        // elements of a scalar step computed at a time: some KiB, in the first cache
   FOREIGN_CHUNK = 16,  // calls of a foreign function between two looks at the flag
-  SMALL_RUN = 1 << 24,  // bytes that every machine has
-  STEP_COST = 64,       // a step counts as that many elements besides its own
+  STEP_COST = 64,      // a step counts as that many elements besides its own
   WIDEST = sizeof(scalar_bits),
   SPARES = 16,
   SPARE_BYTES = 1 << 16,  // smaller buffers are not worth keeping
@@ -26,30 +25,17 @@ typedef struct spare {
 
 typedef struct interp {
   const trace *trace;
-  interp_plan plan;
+  interp_buffers buffers;
   interp_watch watch;
-  interp_failure *failure;
+  error *failure;
   void **data;             // per step, for steps that have a buffer: its memory while it lives
   const void **in;         // the operands of the step in hand
   foreign **foreign;       // per trace_extern, NULL until it is called
   unsigned char *scratch;  // per operand, and one for the result: CHUNK elements
   spare spares[SPARES];
   size_t next_spare;
-  uint64_t live, spared;  // bytes in buffers, bytes in spares: together at most plan.peak
+  uint64_t live, spared;  // bytes in buffers, bytes in spares: together at most buffers.peak
 } interp;
-
-static bool fail(interp *r, const trace_step *s, const char *format, ...) PRINTF_LIKE(3, 4);
-
-static bool fail(interp *r, const trace_step *s, const char *format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  *r->failure = (interp_failure){.has_span = s != NULL};
-  if (s)
-    r->failure->where = s->where;
-  vsnprintf(r->failure->message, sizeof r->failure->message, format, arguments);
-  va_end(arguments);
-  return false;
-}
 
 static const trace_step *step_at(const interp *r, value_id id) {
   return &r->trace->steps.items[id];
@@ -59,13 +45,13 @@ static const scalar_row *row_of(scalar_type type) { return &scalar_types[type]; 
 
 // ---- buffers ------------------------------------------------------------------------------------
 
-static void drop_spare(interp *r, spare *s) {
+static void free_spare(interp *r, spare *s) {
   free(s->data);
   r->spared -= s->bytes;
   *s = (spare){0};
 }
 
-static void *buffer_new(interp *r, uint64_t bytes) {
+static void *new_buffer(interp *r, uint64_t bytes) {
   r->live += bytes;
   for (size_t i = 0; i < SPARES; i++)
     if (r->spares[i].data && r->spares[i].bytes == bytes) {
@@ -74,33 +60,33 @@ static void *buffer_new(interp *r, uint64_t bytes) {
       r->spared -= bytes;
       return data;
     }
-  for (size_t i = 0; i < SPARES && r->live + r->spared > r->plan.peak; i++)
+  for (size_t i = 0; i < SPARES && r->live + r->spared > r->buffers.peak; i++)
     if (r->spares[i].data)
-      drop_spare(r, &r->spares[i]);
+      free_spare(r, &r->spares[i]);
   return malloc(bytes ? bytes : 1);
 }
 
-static void buffer_free(interp *r, void *data, uint64_t bytes) {
+static void free_buffer(interp *r, void *data, uint64_t bytes) {
   r->live -= bytes;
   if (bytes < SPARE_BYTES) {
     free(data);
     return;
   }
   spare *oldest = &r->spares[r->next_spare++ % SPARES];
-  drop_spare(r, oldest);
+  free_spare(r, oldest);
   *oldest = (spare){data, bytes};
   r->spared += bytes;
 }
 
-static void *data_of(const interp *r, value_id id) { return r->data[r->plan.places[id].buffer]; }
+static void *data_of(const interp *r, value_id id) { return r->data[r->buffers.values[id].buffer]; }
 
 // Frees the buffers that step `id` is the last to read.
 static void release_operands(interp *r, value_id id) {
   const trace_step *s = step_at(r, id);
   for (uint32_t k = 0; k < s->operand_count; k++) {
-    value_id buffer = r->plan.places[s->operands[k]].buffer;
-    if (r->plan.places[buffer].last_use == id && r->data[buffer]) {
-      buffer_free(r, r->data[buffer], r->plan.places[buffer].bytes);
+    value_id buffer = r->buffers.values[s->operands[k]].buffer;
+    if (r->buffers.values[buffer].last_use == id && r->data[buffer]) {
+      free_buffer(r, r->data[buffer], r->buffers.values[buffer].bytes);
       r->data[buffer] = NULL;
     }
   }
@@ -124,7 +110,7 @@ static const void *operand_chunk(interp *r, const trace_step *s, uint32_t k, uin
   return out;
 }
 
-static void fill_roots(const trace_step *s, size_t n, const int64_t *k, unsigned char *out) {
+static void compute_roots(const trace_step *s, size_t n, const int64_t *k, unsigned char *out) {
   size_t size = row_of(s->type)->size;
   for (size_t i = 0; i < n; i++) {
     scalar_bits root = scalar_root(s->type, k[i], (int64_t)s->number);
@@ -146,7 +132,7 @@ static bool compute_chunk(interp *r, const trace_step *s, size_t n, void *out) {
     scalar_convert(step_at(r, s->operands[0])->type, s->type, n, in[0], out);
     return true;
   case TRACE_ROOT:
-    fill_roots(s, n, in[0], out);
+    compute_roots(s, n, in[0], out);
     return true;
   default:
     break;
@@ -169,7 +155,7 @@ static bool run_elementwise(interp *r, value_id id) {
   size_t size = row_of(s->type)->size;
   unsigned char *out = data_of(r, id);
   unsigned char *aside = r->scratch + (size_t)s->operand_count * CHUNK * WIDEST;
-  bool in_place = r->plan.places[id].in_place;
+  bool in_place = r->buffers.values[id].in_place;
   for (uint64_t start = 0; start < s->batch; start += CHUNK) {
     size_t n = s->batch - start < CHUNK ? s->batch - start : CHUNK;
     for (uint32_t k = 0; k < s->operand_count; k++)
@@ -228,17 +214,17 @@ static bool run_step(interp *r, value_id id) {
 
 static bool run_steps(interp *r) {
   for (value_id id = 0; id < r->trace->steps.count; id++) {
-    const interp_place *place = &r->plan.places[id];
-    if (!place->needed)
+    const interp_value *v = &r->buffers.values[id];
+    if (!v->needed)
       continue;
-    if (place->buffer == id && r->data[id] == NULL) {
-      r->data[id] = buffer_new(r, place->bytes);
+    if (v->buffer == id && r->data[id] == NULL) {
+      r->data[id] = new_buffer(r, v->bytes);
       if (r->data[id] == NULL)
-        return fail(r, step_at(r, id), "out of memory");
+        return error_set(r->failure, step_at(r, id)->where, "out of memory");
     }
-    bool computed = place->buffer == id || place->in_place;
+    bool computed = v->buffer == id || v->in_place;
     if (!interp_watch_spend(&r->watch, STEP_COST) || (computed && !run_step(r, id)))
-      return fail(r, NULL, "interrupted");
+      return error_set(r->failure, SPAN_NONE, "interrupted");
     release_operands(r, id);
   }
   return true;
@@ -250,13 +236,14 @@ static bool check_ranks(interp *r) {
   for (size_t i = 0; i < r->trace->results.count; i++) {
     const trace_step *s = step_at(r, r->trace->results.items[i]);
     if (s->rank > VALUE_MAX_RANK)
-      return fail(r, s, "result %zu has %" PRIu32 " dimensions; at most %d are possible", i + 1,
-                  s->rank, VALUE_MAX_RANK);
+      return error_set(r->failure, s->where,
+                       "result %zu has %u dimensions; at most %d are possible", i + 1,
+                       (unsigned)s->rank, VALUE_MAX_RANK);
   }
   return true;
 }
 
-static bool allocate(interp *r) {
+static bool allocate_tables(interp *r) {
   const trace *t = r->trace;
   size_t operands = 1, scalars = 0;
   for (size_t i = 0; i < t->steps.count; i++) {
@@ -269,66 +256,59 @@ static bool allocate(interp *r) {
   r->in = calloc(operands, sizeof *r->in);
   r->foreign = calloc(t->externs.count + 1, sizeof *r->foreign);
   r->scratch = malloc((scalars + 1) * CHUNK * WIDEST);
-  bool ok = r->data && r->in && r->foreign && r->scratch && interp_plan_make(&r->plan, t);
-  return ok ? true : fail(r, NULL, "out of memory");
+  bool ok = r->data && r->in && r->foreign && r->scratch && interp_buffers_find(&r->buffers, t);
+  return ok || error_set(r->failure, SPAN_NONE, "out of memory");
 }
 
 static bool check_memory(interp *r) {
-  const char *owner = "";
-  if (r->plan.peak < SMALL_RUN)
-    return true;
-  uint64_t limit = interp_memory_limit(&owner);
-  if (r->plan.peak <= limit)
-    return true;
-  char need[32], have[32];
-  interp_format_bytes(need, sizeof need, r->plan.peak);
-  interp_format_bytes(have, sizeof have, limit);
-  return fail(r, NULL, "this needs %s of memory; %s %s", need, owner, have);
+  char why[MEMORY_WHY];
+  return memory_suffices((double)r->buffers.peak, why) ||
+         error_set(r->failure, SPAN_NONE, "this needs %s", why);
 }
 
 static bool open_foreign(interp *r, bool allowed) {
-  char message[400];
   for (value_id id = 0; id < r->trace->steps.count; id++) {
     const trace_step *s = step_at(r, id);
-    if (s->op != TRACE_EXTERN || !r->plan.places[id].needed || r->foreign[s->number])
+    if (s->op != TRACE_EXTERN || !r->buffers.values[id].needed || r->foreign[s->number])
       continue;
-    const trace_extern *e = &r->trace->externs.items[s->number];
-    if (!allowed)
-      return fail(r, s, "\"%s\" is a C function; programs may call those only with --allow-extern",
-                  e->name);
-    r->foreign[s->number] = foreign_open(e, message, sizeof message);
-    if (r->foreign[s->number] == NULL)
-      return fail(r, s, "%s", message);
+    r->foreign[s->number] = foreign_open(&r->trace->externs.items[s->number], allowed, r->failure);
+    if (r->foreign[s->number] == NULL) {
+      r->failure->where = s->where;
+      return false;
+    }
   }
   return true;
 }
 
-static bool fits(const array *a, const trace_step *s) {
+// Whether the array is what the ARGUMENT step describes.
+static bool is_argument_of(const array *a, const trace_step *s) {
   bool same = a->type == s->type && a->rank == s->rank;
   for (uint32_t i = 0; same && i < s->rank; i++)
     same = a->dims[i] == s->dims[i];
   return same && (a->data != NULL || trace_step_count(s) == 0);
 }
 
-static bool take_arguments(interp *r, array *arguments, size_t count) {
+static bool take_over_arguments(interp *r, array *arguments, size_t count) {
   for (value_id id = 0; id < r->trace->steps.count; id++) {
     const trace_step *s = step_at(r, id);
-    const interp_place *place = &r->plan.places[id];
-    if (s->op != TRACE_ARGUMENT || (place->needed && place->buffer != id))
+    const interp_value *v = &r->buffers.values[id];
+    if (s->op != TRACE_ARGUMENT || (v->needed && v->buffer != id))
       continue;
-    if (s->number >= count || !fits(&arguments[s->number], s))
-      return fail(r, NULL, "argument %" PRIu64 " is missing, or not of the type and shape expected",
-                  s->number + 1);
-    if (!place->needed)
+    if (s->number >= count || !is_argument_of(&arguments[s->number], s))
+      return error_set(r->failure, SPAN_NONE,
+                       "argument %" PRIu64 " is missing, or has another type or shape than the "
+                       "program was compiled for",
+                       s->number + 1);
+    if (!v->needed)
       continue;
     r->data[id] = arguments[s->number].data;
-    r->live += place->bytes;
+    r->live += v->bytes;
     arguments[s->number].data = NULL;
   }
   return true;
 }
 
-static void destroy_all(array *arrays, size_t count) {
+static void destroy_arrays(array *arrays, size_t count) {
   for (size_t i = 0; i < count; i++) {
     array_destroy(&arrays[i]);
     arrays[i] = (array){0};
@@ -336,12 +316,12 @@ static void destroy_all(array *arrays, size_t count) {
 }
 
 // The buffers become the results; one that is several results is copied.
-static bool hand_over(interp *r, array *results) {
+static bool hand_over_results(interp *r, array *results) {
   const trace *t = r->trace;
+  const interp_value *values = r->buffers.values;
   for (size_t i = 0; i < t->results.count; i++) {
     const trace_step *s = step_at(r, t->results.items[i]);
-    const interp_place *places = r->plan.places;
-    value_id buffer = places[t->results.items[i]].buffer;
+    value_id buffer = values[t->results.items[i]].buffer;
     results[i] = (array){.type = s->type, .rank = s->rank, .data = r->data[buffer]};
     for (uint32_t k = 0; k < s->rank; k++)
       results[i].dims[k] = s->dims[k];
@@ -349,17 +329,17 @@ static bool hand_over(interp *r, array *results) {
     if (results[i].data)
       continue;
     size_t first = 0;
-    while (places[t->results.items[first]].buffer != buffer)
+    while (values[t->results.items[first]].buffer != buffer)
       first++;
-    results[i].data = buffer_new(r, places[buffer].bytes);
+    results[i].data = new_buffer(r, values[buffer].bytes);
     if (results[i].data == NULL)
-      return fail(r, s, "out of memory");
-    memcpy(results[i].data, results[first].data, places[buffer].bytes);
+      return error_set(r->failure, s->where, "out of memory");
+    memcpy(results[i].data, results[first].data, values[buffer].bytes);
   }
   return true;
 }
 
-static void clean_up(interp *r) {
+static void free_interp(interp *r) {
   for (size_t i = 0; r->data && i < r->trace->steps.count; i++)
     free(r->data[i]);
   for (size_t i = 0; r->foreign && i < r->trace->externs.count; i++)
@@ -370,30 +350,21 @@ static void clean_up(interp *r) {
   free(r->in);
   free(r->foreign);
   free(r->scratch);
-  interp_plan_free(&r->plan);
+  interp_buffers_free(&r->buffers);
 }
 
 bool interp_run(const trace *t, array *arguments, size_t argument_count, array *results,
-                bool allow_foreign, const atomic_bool *interrupted, interp_failure *failure) {
+                bool allow_foreign, const atomic_bool *interrupted, error *failure) {
   interp r = {.trace = t, .watch = {.interrupted = interrupted}, .failure = failure};
-  *failure = (interp_failure){0};
+  *failure = (error){0};
   for (size_t i = 0; i < t->results.count; i++)
     results[i] = (array){0};
-  bool ok = check_ranks(&r) && allocate(&r) && check_memory(&r) &&
-            open_foreign(&r, allow_foreign) && take_arguments(&r, arguments, argument_count);
-  destroy_all(arguments, argument_count);  // those that nothing needs
-  ok = ok && run_steps(&r) && hand_over(&r, results);
+  bool ok = check_ranks(&r) && allocate_tables(&r) && check_memory(&r) &&
+            open_foreign(&r, allow_foreign) && take_over_arguments(&r, arguments, argument_count);
+  destroy_arrays(arguments, argument_count);  // those that nothing needs
+  ok = ok && run_steps(&r) && hand_over_results(&r, results);
   if (!ok)
-    destroy_all(results, t->results.count);
-  clean_up(&r);
+    destroy_arrays(results, t->results.count);
+  free_interp(&r);
   return ok;
-}
-
-uint64_t interp_peak_bytes(const trace *t) {
-  interp_plan plan;
-  if (!interp_plan_make(&plan, t))
-    return UINT64_MAX;
-  uint64_t peak = plan.peak;
-  interp_plan_free(&plan);
-  return peak;
 }

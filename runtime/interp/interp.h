@@ -5,21 +5,16 @@
 // a value lives in one malloc'ed buffer from the step that makes it to the last step that reads it,
 // and steps that only rename elements (reshape, a split by the top index bit, ...) share it.
 //
-//   interp/plan.c   which steps are needed, which share a buffer, when each buffer dies; the peak
-//   interp/move.c   the steps that move elements
-//   interp.c        the scalar steps, and the loop over all steps
+//   buffers.c  which steps are needed, which share a buffer, when each buffer dies; the peak
+//   move.c     the steps that move elements
+//   interp.c   the scalar steps, and the loop over all steps
 #ifndef PERMC_RUNTIME_INTERP_INTERP_H
 #define PERMC_RUNTIME_INTERP_INTERP_H
 
+#include "core/error.h"
 #include "lang/trace.h"
 #include "runtime/values/value.h"
 #include <stdatomic.h>
-
-typedef struct interp_failure {
-  char message[512];  // one line, without a final full stop
-  span where;         // the source that asked for the step, when has_span
-  bool has_span;
-} interp_failure;
 
 // Runs `t`, which trace_verify has accepted. The arguments are consumed, also on failure: each
 // one's data is taken over, freed as soon as it is dead, and the array is set to {0}. `results` has
@@ -27,10 +22,6 @@ typedef struct interp_failure {
 // Foreign functions are called only if `allow_foreign`. `interrupted` (may be NULL) is looked at
 // between steps and every few milliseconds inside; once it is true the run fails.
 bool interp_run(const trace *t, array *arguments, size_t argument_count, array *results,
-                bool allow_foreign, const atomic_bool *interrupted, interp_failure *failure);
-
-// The most bytes of arrays that a run of `t` holds at any time, arguments and results included.
-// UINT64_MAX when that overflows, or when memory for finding out is short.
-uint64_t interp_peak_bytes(const trace *t);
+                bool allow_foreign, const atomic_bool *interrupted, error *failure);
 
 #endif

@@ -5,7 +5,7 @@
 // dimension (a scalar or a row), or several of them that stay together.
 #include "runtime/interp/move.h"
 
-#include "runtime/interp/plan.h"
+#include "runtime/interp/buffers.h"
 
 enum {
   WATCH_ELEMENTS = 1 << 18,  // at most some milliseconds of moves

@@ -1,8 +1,9 @@
 // Memory limits of the machine, the control group and the process. See system/memory.h.
 #include "runtime/system/memory.h"
 
+#include "core/units.h"
+
 #include <inttypes.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -59,20 +60,22 @@ static uint64_t group_limit(void) {
   }
 }
 
-uint64_t interp_memory_limit(const char **owner) {
+bool memory_suffices(double bytes, char why[MEMORY_WHY]) {
+  enum { SMALL = 1 << 24 };  // bytes that every machine has
+  if (bytes < SMALL)
+    return true;
   uint64_t machine = machine_limit(), group = group_limit(), process = process_limit();
-  if (process < machine && process < group)
-    return *owner = "this process may use", process;
-  if (group < machine)
-    return *owner = "this control group may use", group;
-  return *owner = "this machine has", machine;
-}
-
-void interp_format_bytes(char *out, size_t size, uint64_t bytes) {
-  static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-  size_t unit = 0;
-  double value = (double)bytes;
-  for (; value >= 1024 && unit + 1 < sizeof units / sizeof *units; unit++)
-    value /= 1024;
-  snprintf(out, size, unit == 0 ? "%.0f %s" : "%.1f %s", value, units[unit]);
+  uint64_t least = machine < group ? machine : group;
+  const char *owner = machine <= group ? "this machine has" : "this control group may use";
+  if (process < least) {
+    least = process;
+    owner = "this process may use";
+  }
+  if (bytes <= (double)least)
+    return true;
+  char need[NUMBER_SPACE], have[NUMBER_SPACE];
+  snprintf(why, MEMORY_WHY, "%s of memory; %s %s",
+           show_bytes(need, bytes < 0x1p64 ? (uint64_t)bytes : UINT64_MAX), owner,
+           show_bytes(have, least));
+  return false;
 }

@@ -3,8 +3,8 @@
 
 #include "core/units.h"
 #include "runtime/cuda/cuda.h"
+#include "runtime/measure/measure.h"
 #include "runtime/pipeline.h"
-#include "runtime/tune/measure.h"
 #include "runtime/values/value.h"
 
 #include <math.h>

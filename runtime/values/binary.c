@@ -61,8 +61,8 @@ bool binary_read(value_source *s, array *out) {
   return source_read_array(s, out);
 }
 
-bool binary_write(FILE *to, const array *components, size_t count, value_error *error) {
-  (void)error;
+bool binary_write(FILE *to, const array *components, size_t count, error *e) {
+  (void)e;
   for (const array *a = components; a < components + count; a++) {
     unsigned char header[BINARY_HEADER + 8 * VALUE_MAX_RANK];
     size_t length = BINARY_HEADER + 8 * (size_t)a->rank;

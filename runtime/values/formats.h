@@ -8,16 +8,16 @@
 #include "runtime/values/source.h"
 
 bool text_read(value_source *s, array *out);
-bool text_write(FILE *to, const array *components, size_t count, value_error *error);
+bool text_write(FILE *to, const array *components, size_t count, error *e);
 // Skips spaces, newlines and -- comments.
 void text_skip_space(value_source *s);
 
 bool binary_read(value_source *s, array *out);
-bool binary_write(FILE *to, const array *components, size_t count, value_error *error);
+bool binary_write(FILE *to, const array *components, size_t count, error *e);
 
 // The fields of a structured array go to s->pending, and nothing to *out.
 bool npy_read(value_source *s, array *out);
-bool npy_write(FILE *to, const array *components, size_t count, value_error *error);
+bool npy_write(FILE *to, const array *components, size_t count, error *e);
 
 // ---- the header of a .npy (npy_header.c) -------------------------------------------------------
 
@@ -40,7 +40,7 @@ typedef struct npy_header {
 // Leaves the source at the data. h->fields is the caller's to free, also after an error.
 bool npy_read_header(value_source *s, npy_header *h);
 // Of one array, or of the components of a tuple, which have the same dims.
-bool npy_write_header(FILE *to, const array *components, size_t count, value_error *error);
+bool npy_write_header(FILE *to, const array *components, size_t count, error *e);
 
 // ---- numbers as text (number.c) ----------------------------------------------------------------
 

@@ -174,19 +174,17 @@ static bool write_records(FILE *to, const array *components, size_t count) {
   return fwrite(buffer, 1, used, to) == used;
 }
 
-bool npy_write(FILE *to, const array *components, size_t count, value_error *error) {
-  if (count == 0) {
-    value_fail(error, "a .npy file holds one array, but this value has none; write it as text");
-    return false;
-  }
+bool npy_write(FILE *to, const array *components, size_t count, error *e) {
+  if (count == 0)
+    return error_set(e, SPAN_NONE,
+                     "a .npy file holds one array, but this value has none; write it as text");
   for (size_t c = 1; c < count; c++)
     if (components[c].rank != components[0].rank ||
-        memcmp(components[c].dims, components[0].dims, components[0].rank * sizeof(uint64_t))) {
-      value_fail(error, "a .npy file holds one array, but the components of this tuple differ in "
-                        "shape; write it as text or .bin");
-      return false;
-    }
-  if (!npy_write_header(to, components, count, error))
+        memcmp(components[c].dims, components[0].dims, components[0].rank * sizeof(uint64_t)))
+      return error_set(e, SPAN_NONE,
+                       "a .npy file holds one array, but the components of this tuple differ in "
+                       "shape; write it as text or .bin");
+  if (!npy_write_header(to, components, count, e))
     return false;
   if (count > 1)
     return write_records(to, components, count);

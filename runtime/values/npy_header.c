@@ -424,13 +424,11 @@ static bool write_dictionary(FILE *to, const text *dictionary) {
          fprintf(to, "%*s\n", padding, "") == padding + 1;
 }
 
-bool npy_write_header(FILE *to, const array *components, size_t count, value_error *error) {
+bool npy_write_header(FILE *to, const array *components, size_t count, error *e) {
   text dictionary = {0};
   add_dictionary(&dictionary, components, count);
-  bool good = !dictionary.failed;
-  if (!good)
-    value_fail(error, "out of memory");
-  good = good && write_dictionary(to, &dictionary);
+  bool good = dictionary.failed ? error_set(e, SPAN_NONE, "out of memory")
+                                : write_dictionary(to, &dictionary);
   text_free(&dictionary);
   return good;
 }

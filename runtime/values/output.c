@@ -238,19 +238,20 @@ static void destroy(output_file *o) {
   free(o);
 }
 
-output_file *output_open(const char *path, value_error *error) {
+output_file *output_open(const char *path, error *e) {
+  *e = (error){0};
   output_file *o = calloc(1, sizeof *o);
   char *name = strdup(strcmp(path, "-") == 0 ? "standard output" : path);
   if (!o || !name) {
     free(o);
     free(name);
-    value_fail(error, "out of memory");
+    error_set(e, SPAN_NONE, "out of memory");
     return NULL;
   }
   *o = (output_file){.name = name, .slot = -1, .descriptor = -1};
   if (!open_stream(o, path)) {
     int reason = errno;
-    value_fail(error, "%.300s: %s", name, strerror(reason));
+    error_set(e, SPAN_NONE, "%.300s: %s", name, strerror(reason));
     destroy(o);
     return NULL;
   }
@@ -278,10 +279,11 @@ static bool finish(output_file *o) {
   return true;
 }
 
-bool output_commit(output_file *o, value_error *error) {
+bool output_commit(output_file *o, error *e) {
+  *e = (error){0};
   bool good = finish(o);
   if (!good)
-    value_fail(error, "%.300s: %s", o->name, strerror(o->failure));
+    error_set(e, SPAN_NONE, "%.300s: %s", o->name, strerror(o->failure));
   destroy(o);
   return good;
 }

@@ -9,22 +9,13 @@
 
 // ---- messages ---------------------------------------------------------------------------------
 
-void value_fail(value_error *error, const char *format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  vsnprintf(error->message, sizeof error->message, format, arguments);
-  va_end(arguments);
-}
-
 // `place`: "byte 12: ", "3:14: " or "".
 static bool fail_at_place(value_source *s, const char *place, const char *format, va_list rest) {
   char message[320];
   vsnprintf(message, sizeof message, format, rest);
   if (s->failure)
-    value_fail(s->error, "%s: %s", s->name, strerror(s->failure));
-  else
-    value_fail(s->error, "%s:%s %s", s->name, place, message);
-  return false;
+    return error_set(s->error, SPAN_NONE, "%s: %s", s->name, strerror(s->failure));
+  return error_set(s->error, SPAN_NONE, "%s:%s %s", s->name, place, message);
 }
 
 bool source_fail(value_source *s, const char *format, ...) {
@@ -108,10 +99,11 @@ static void set_source_name(value_source *s, const char *name) {
       *c = '?';
 }
 
-static value_source *new_source(const char *name, value_error *error) {
+static value_source *new_source(const char *name, error *e) {
   value_source *s = calloc(1, sizeof *s);
+  *e = (error){0};
   if (!s) {
-    value_fail(error, "out of memory");
+    error_set(e, SPAN_NONE, "out of memory");
     return NULL;
   }
   set_source_name(s, name);
@@ -120,9 +112,8 @@ static value_source *new_source(const char *name, value_error *error) {
   return s;
 }
 
-value_source *value_source_bytes(const char *name, const void *bytes, size_t count,
-                                 value_error *error) {
-  value_source *s = new_source(name, error);
+value_source *value_source_bytes(const char *name, const void *bytes, size_t count, error *e) {
+  value_source *s = new_source(name, e);
   if (!s)
     return NULL;
   s->at = count ? bytes : (const unsigned char *)"";
@@ -152,9 +143,9 @@ static bool inspect_descriptor(value_source *s) {
   return true;
 }
 
-value_source *value_source_open(const char *path, value_error *error) {
+value_source *value_source_open(const char *path, error *e) {
   bool standard = strcmp(path, "-") == 0;
-  value_source *s = new_source(standard ? "standard input" : path, error);
+  value_source *s = new_source(standard ? "standard input" : path, e);
   if (!s)
     return NULL;
   s->owns_descriptor = !standard;
@@ -163,7 +154,7 @@ value_source *value_source_open(const char *path, value_error *error) {
     s->at = s->end = s->buffer;
     return s;
   }
-  value_fail(error, "%s: %s", s->name, strerror(errno));
+  error_set(e, SPAN_NONE, "%s: %s", s->name, strerror(errno));
   value_source_close(s);
   return NULL;
 }

@@ -40,7 +40,7 @@ struct value_source {
   // Of the call of value_read in progress:
   value_expectation expected;
   uint64_t start;  // offset of the value
-  value_error *error;
+  error *error;
 };
 
 // At least `want` (<= SOURCE_BUFFER) bytes in hand, one after the other; false if the source ends
@@ -72,7 +72,6 @@ bool source_check_bools(value_source *s, array *a);
 
 // ---- messages: false, for the caller to return -------------------------------------------------
 
-void value_fail(value_error *error, const char *format, ...) PRINTF_LIKE(2, 3);
 // "NAME: text", with "byte N: " between them where the value begins at byte N > 0 (or the operating
 // system's reason, if a read failed).
 bool source_fail(value_source *s, const char *format, ...) PRINTF_LIKE(2, 3);

@@ -457,8 +457,8 @@ static void write_array(text_output *o, const array *a) {
   }
 }
 
-bool text_write(FILE *to, const array *components, size_t count, value_error *error) {
-  (void)error;
+bool text_write(FILE *to, const array *components, size_t count, error *e) {
+  (void)e;
   text_output o;  // large: not zeroed
   o.to = to;
   o.good = true;

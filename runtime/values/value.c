@@ -23,7 +23,7 @@ static const struct value_format_row {
   const char *endings[2];
   bool (*begins)(value_source *s);  // whether a value of the format begins here
   bool (*read)(value_source *s, array *out);
-  bool (*write)(FILE *to, const array *components, size_t count, value_error *error);
+  bool (*write)(FILE *to, const array *components, size_t count, error *e);
 } formats[] = {
     [FORMAT_NPY] = {{".npy", ".npy"}, npy_begins, npy_read, npy_write},
     [FORMAT_BINARY] = {{".bin", ".dat"}, binary_begins, binary_read, binary_write},
@@ -71,17 +71,16 @@ static value_status read_next_value(value_source *s, array *out) {
   return good ? VALUE_OK : VALUE_ERROR;
 }
 
-value_status value_read(value_source *s, value_expectation expected, array *out,
-                        value_error *error) {
+value_status value_read(value_source *s, value_expectation expected, array *out, error *e) {
   c_locale c;
-  *error = (value_error){{0}};
+  *e = (error){0};
   *out = (array){0};
   s->expected = expected;
-  s->error = error;
+  s->error = e;
   if (s->pending)
     return read_pending_field(s, out) ? VALUE_OK : VALUE_ERROR;
   if (!c_locale_enter(&c)) {
-    value_fail(error, "out of memory");
+    error_set(e, SPAN_NONE, "out of memory");
     return VALUE_ERROR;
   }
   value_status status = read_next_value(s, out);
@@ -105,18 +104,15 @@ value_format value_format_of(const char *path) {
   return f;
 }
 
-bool value_write(FILE *to, value_format format, const array *components, size_t count,
-                 value_error *error) {
+bool value_write(FILE *to, value_format format, const array *components, size_t count, error *e) {
   c_locale c;
-  *error = (value_error){{0}};
-  if (!c_locale_enter(&c)) {
-    value_fail(error, "out of memory");
-    return false;
-  }
+  *e = (error){0};
+  if (!c_locale_enter(&c))
+    return error_set(e, SPAN_NONE, "out of memory");
   errno = 0;
-  bool good = formats[format].write(to, components, count, error);
-  if (!good && !error->message[0])
-    value_fail(error, "cannot write: %s", strerror(errno ? errno : EIO));
+  bool good = formats[format].write(to, components, count, e);
+  if (!good)  // unless the writer has said why
+    error_set(e, SPAN_NONE, "cannot write: %s", strerror(errno ? errno : EIO));
   c_locale_leave(&c);
   return good;
 }

@@ -14,9 +14,9 @@
 //   Futhark text                [[1i32, 2], [3, 4]], empty([0]i32), 1.5+2.0i, f32.nan, true
 //   plain text                  one number per line (read only; where rank 1 is expected)
 //
-//   value_source *s = value_source_open("keys.npy", &error);                 // [4]u32
+//   value_source *s = value_source_open("keys.npy", &e);                 // [4]u32
 //   array a;
-//   while (value_read(s, (value_expectation){SCALAR_U32, 1}, &a, &error) == VALUE_OK) {
+//   while (value_read(s, (value_expectation){SCALAR_U32, 1}, &a, &e) == VALUE_OK) {
 //     value_write(stdout, FORMAT_TEXT, &a, 1, &error);        // [3u32, 1u32, 2u32, 0u32]
 //     array_destroy(&a);
 //   }
@@ -38,8 +38,8 @@
 #ifndef PERMC_RUNTIME_VALUES_VALUE_H
 #define PERMC_RUNTIME_VALUES_VALUE_H
 
+#include "core/error.h"
 #include "core/scalar/scalar.h"
-#include "core/text.h"
 #include <stdio.h>
 
 enum { VALUE_MAX_RANK = 16 };
@@ -66,22 +66,18 @@ bool array_bytes_of(uint64_t size, uint32_t rank, const uint64_t *dims, uint64_t
 bool array_create(array *a, scalar_type type, uint32_t rank, const uint64_t *dims);
 void array_destroy(array *a);  // idempotent
 
-// An error text of one line, without a final full stop; empty when there is none.
-typedef struct value_error {
-  char message[512];
-} value_error;
+// Functions that take an error clear it first; it has no place in a source.
 
 // ---- reading ---------------------------------------------------------------------------------
 
 typedef struct value_source value_source;
 
-// The whole of a file ("-": standard input), its format detected. NULL: *error says why, with the
+// The whole of a file ("-": standard input), its format detected. NULL: *e says why, with the
 // file's name. A regular file is read once and not copied more often than its format needs (the
 // data of a .npy or binary file of our own byte order is read straight into the array).
-value_source *value_source_open(const char *path, value_error *error);
+value_source *value_source_open(const char *path, error *e);
 // The same of bytes in memory (not copied; must outlive the source). `name` is for messages.
-value_source *value_source_bytes(const char *name, const void *bytes, size_t count,
-                                 value_error *error);
+value_source *value_source_bytes(const char *name, const void *bytes, size_t count, error *e);
 void value_source_close(value_source *s);
 const char *value_source_name(const value_source *s);  // for messages
 
@@ -92,12 +88,11 @@ typedef struct value_expectation {
 } value_expectation;
 
 typedef enum value_status { VALUE_OK, VALUE_END, VALUE_ERROR } value_status;
-// The next array. VALUE_END: the source holds no more. VALUE_ERROR: *error names source and place
+// The next array. VALUE_END: the source holds no more. VALUE_ERROR: *e names source and place
 // (line:column in text, byte offset in binary). A mismatch with the expectation (i64 data where
 // f32 is expected, rank 2 for 1) is an error that names both. The caller owns out->data.
 // A structured .npy gives its fields as consecutive arrays (the same dims).
-value_status value_read(value_source *s, value_expectation expected, array *out,
-                        value_error *error);
+value_status value_read(value_source *s, value_expectation expected, array *out, error *e);
 // How many more arrays the structured .npy that is being read has (0: the next value begins).
 size_t value_pending(const value_source *s);
 
@@ -109,17 +104,16 @@ value_format value_format_of(const char *path);  // .npy, .bin .dat, else text
 // One language value: `count` arrays that are its components, in order. In .npy, count > 1 needs
 // equal dims and becomes a structured array with fields f0, f1, ...; false if they differ. In the
 // Futhark formats the components follow each other (text: one per line).
-bool value_write(FILE *to, value_format format, const array *components, size_t count,
-                 value_error *error);
+bool value_write(FILE *to, value_format format, const array *components, size_t count, error *e);
 
 // A file that appears whole or not at all: written beside its place, renamed by commit. For what
 // is not a regular file (a pipe, /dev/full) it is written directly. Every write error (disk full,
 // closed pipe) is reported by commit.
 typedef struct output_file output_file;
-output_file *output_open(const char *path, value_error *error);  // "-": standard output
+output_file *output_open(const char *path, error *e);  // "-": standard output
 FILE *output_stream(output_file *o);
-bool output_commit(output_file *o, value_error *error);  // closes and frees
-void output_discard(output_file *o);                     // removes the temporary file, frees
+bool output_commit(output_file *o, error *e);  // closes and frees
+void output_discard(output_file *o);           // removes the temporary file, frees
 // For a signal handler: removes the temporary files of all open outputs (unlink only).
 void output_discard_all_from_signal(void);
 

@@ -31,11 +31,11 @@ static ssize_t fuzz_append(void *cookie, const char *bytes, size_t count) {
 
 static inline void fuzz_write(value_format format, const array *components, size_t count) {
   static FILE *to;
-  value_error error;
+  error e;
   if (!to)
     to = fopencookie(NULL, "w", (cookie_io_functions_t){.write = fuzz_append});
   fuzz_count = 0;
-  fuzz_require(value_write(to, format, components, count, &error) && fflush(to) == 0);
+  fuzz_require(value_write(to, format, components, count, &e) && fflush(to) == 0);
 }
 
 // ---- comparison -------------------------------------------------------------------------------
@@ -64,19 +64,19 @@ static inline bool fuzz_same(const array *a, const array *b, bool through_text) 
 }
 
 static inline void fuzz_read_back(value_format format, const array *components, size_t count) {
-  value_error error;
+  error e;
   fuzz_write(format, components, count);
-  value_source *s = value_source_bytes("written", fuzz_written, fuzz_count, &error);
+  value_source *s = value_source_bytes("written", fuzz_written, fuzz_count, &e);
   fuzz_require(s != NULL);
   for (size_t c = 0; c < count; c++) {
     array b;
     value_expectation expected = {components[c].type, (int)components[c].rank};
-    fuzz_require(value_read(s, expected, &b, &error) == VALUE_OK);
+    fuzz_require(value_read(s, expected, &b, &e) == VALUE_OK);
     fuzz_require(fuzz_same(&components[c], &b, format == FORMAT_TEXT));
     array_destroy(&b);
   }
   array none;
-  fuzz_require(value_read(s, (value_expectation){SCALAR_COUNT, -1}, &none, &error) == VALUE_END);
+  fuzz_require(value_read(s, (value_expectation){SCALAR_COUNT, -1}, &none, &e) == VALUE_END);
   value_source_close(s);
 }
 
@@ -98,15 +98,15 @@ static inline void fuzz_free(fuzz_values *v) {
 // As a pipe: nothing is known of its size.
 static inline void fuzz_read(fuzz_values *v, const uint8_t *data, size_t size,
                              value_expectation expected, bool as_pipe) {
-  value_error error;
-  value_source *s = value_source_bytes("input", data, size, &error);
+  error e;
+  value_source *s = value_source_bytes("input", data, size, &e);
   fuzz_require(s != NULL);
   s->size_known = !as_pipe;
   v->count = 0;
   do {
-    v->status = value_read(s, expected, &v->values[v->count], &error);
-    fuzz_require((v->status == VALUE_ERROR) == (error.message[0] != 0));
-    fuzz_require(v->status != VALUE_ERROR || !strchr(error.message, '\n'));
+    v->status = value_read(s, expected, &v->values[v->count], &e);
+    fuzz_require((v->status == VALUE_ERROR) == (e.message[0] != 0));
+    fuzz_require(v->status != VALUE_ERROR || !strchr(e.message, '\n'));
     v->count += v->status == VALUE_OK;
   } while (v->status == VALUE_OK && v->count < FUZZ_VALUES);
   value_source_close(s);

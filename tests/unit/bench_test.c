@@ -1,7 +1,7 @@
 // What permc bench rests on: statistics, rounds, checks of results, reports, plots. No test here
 // looks at a clock.
 #include "fusion/plan/plan.h"
-#include "runtime/tune/measure.h"
+#include "runtime/measure/measure.h"
 #include "tests/test.h"
 #include "tool/bench/bmmc_figures.h"
 #include "tool/bench/report.h"
@@ -286,11 +286,11 @@ static void add_part(parts *p, scalar_type type, const void *given, const void *
   f->data = (void *)(uintptr_t)found;
 }
 
-static bench_error error;  // of the last check
+static bench_error rounding;  // of the last check
 
 static bool right_parts(const bench_case *c, const parts *p) {
   text room = {0};
-  const char *wrong = bench_check(c, p->given, p->found, p->count, &room, &error);
+  const char *wrong = bench_check(c, p->given, p->found, p->count, &room, &rounding);
   text_free(&room);
   return !wrong;
 }
@@ -439,13 +439,13 @@ TEST(transformed_is_checked) {
       found[2 * k + 1] += (float)(re * sin(angle) + im * cos(angle));
     }
   CHECK(right(&c, SCALAR_C64, given, found, N, N));
-  CHECK(error.mean > 0 && error.mean < 5e-7);  // sums in f32
-  CHECK(error.largest > 0 && error.largest < 5e-7);
+  CHECK(rounding.mean > 0 && rounding.mean < 5e-7);  // sums in f32
+  CHECK(rounding.largest > 0 && rounding.largest < 5e-7);
   for (int k = 0; k < 2 * N; k++) {
     float before = found[k];
     found[k] += 0.01f;
     CHECK(!right(&c, SCALAR_C64, given, found, N, N));
-    CHECK(error.mean > 1e-4 && error.largest > 1e-4);
+    CHECK(rounding.mean > 1e-4 && rounding.largest > 1e-4);
     found[k] = before;
   }
 }

@@ -17,8 +17,7 @@ static value_id add_call(builder *b, trace_extern e, const value_id *operands, u
 }
 
 // f of constants.
-static bool call(trace_extern e, const scalar_bits *arguments, scalar_bits *value,
-                 interp_failure *failure) {
+static bool call(trace_extern e, const scalar_bits *arguments, scalar_bits *value, error *failure) {
   builder b;
   builder_start(&b);
   value_id operands[4];
@@ -42,7 +41,7 @@ static bool call(trace_extern e, const scalar_bits *arguments, scalar_bits *valu
 
 TEST(foreign_types) {
   scalar_bits v = {0};
-  interp_failure failure;
+  error failure;
   CHECK(call((trace_extern){"m", "cosf", 1, TYPES(SCALAR_F32), SCALAR_F32}, BITS({.f32 = 0.5f}), &v,
              &failure));
   CHECK(v.f32 == cosf(0.5f));
@@ -78,7 +77,7 @@ TEST(foreign_types) {
 
 TEST(foreign_complex) {
   scalar_bits v = {0};
-  interp_failure failure;
+  error failure;
   trace_extern conjugate = {"m", "conj", 1, TYPES(SCALAR_C128), SCALAR_C128};
   if (!call(conjugate, BITS({.c128 = {1, 2}}), &v, &failure)) {
     CHECK_CONTAINS(failure.message, "\"conj\" has a type that cannot be called on this machine");
@@ -95,10 +94,10 @@ TEST(foreign_complex) {
 
 TEST(foreign_errors) {
   scalar_bits v = {0};
-  interp_failure failure;
+  error failure;
   CHECK(!call((trace_extern){"nowhere", "f", 0, NULL, SCALAR_I32}, NULL, &v, &failure));
   CHECK_CONTAINS(failure.message, "the library \"nowhere\" was not found: no libnowhere.so, nor");
-  CHECK(failure.has_span);
+  CHECK(failure.where.file != UINT32_MAX);
   CHECK(!call((trace_extern){"./nowhere.so", "f", 0, NULL, SCALAR_I32}, NULL, &v, &failure));
   CHECK_CONTAINS(failure.message, "the library \"./nowhere.so\" cannot be loaded: ");
   CHECK(!call((trace_extern){"m", "cosine", 0, NULL, SCALAR_I32}, NULL, &v, &failure));
@@ -112,7 +111,7 @@ TEST(foreign_is_refused) {
   add_result(&b,
              add_call(&b, (trace_extern){"m", "cosf", 1, TYPES(SCALAR_F32), SCALAR_F32}, &x, 1));
   array result;
-  interp_failure failure;
+  error failure;
   CHECK(!interp_run(&b.trace, NULL, 0, &result, false, NULL, &failure));
   CHECK_CONTAINS(failure.message, "\"cosf\" is a C function");
   CHECK_CONTAINS(failure.message, "--allow-extern");
@@ -129,7 +128,7 @@ TEST(foreign_batches) {
   trace_extern e = {"m", "fmod", 2, TYPES(SCALAR_F64, SCALAR_F64), SCALAR_F64};
   add_result(&b, add_reshape(&b, add_call(&b, e, operands, length), 1, 1, &length));
   array result;
-  interp_failure failure;
+  error failure;
   REQUIRE(interp_run(&b.trace, NULL, 0, &result, true, NULL, &failure));
   const double *found = result.data;
   for (uint64_t i = 500; i < length; i++)
@@ -159,7 +158,7 @@ TEST(foreign_interrupted) {
   sigaction(SIGALRM, &action, NULL);
   setitimer(ITIMER_REAL, &soon, NULL);
   array result;
-  interp_failure failure;
+  error failure;
   CHECK(!interp_run(&b.trace, NULL, 0, &result, true, &stop, &failure));
   CHECK_STR(failure.message, "interrupted");
   builder_free(&b);

@@ -251,7 +251,7 @@ static bool agree(builder *b, uint64_t *state) {
   }
   bool good = test_check_string(trace_verify(&b->memory, &b->trace), NULL, __FILE__, __LINE__,
                                 "trace_verify");
-  interp_failure failure;
+  error failure;
   good = good && CHECK(interp_run(&b->trace, arguments, count, results, false, NULL, &failure));
   const model_value *values = good ? model_run(b, kept) : NULL;
   for (size_t i = 0; good && i < b->trace.results.count; i++) {

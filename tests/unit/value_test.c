@@ -36,10 +36,10 @@ typedef struct memory {
 
 static memory written(value_format format, const array *components, size_t count) {
   memory m = {0};
-  value_error error = {0};
+  error e = {0};
   FILE *to = open_memstream(&m.bytes, &m.count);
-  CHECK(value_write(to, format, components, count, &error));
-  CHECK_STR(error.message, "");
+  CHECK(value_write(to, format, components, count, &e));
+  CHECK_STR(e.message, "");
   fclose(to);
   return m;
 }
@@ -73,27 +73,27 @@ static bool same_bits(const array *a, const array *b) {
 }
 
 // All values of a source as text, one per line; then "error: MESSAGE" if it came to that.
-static memory text_of_source(value_source *s, value_expectation expected, value_error *error) {
+static memory text_of_source(value_source *s, value_expectation expected, error *e) {
   memory m = {0};
   FILE *to = open_memstream(&m.bytes, &m.count);
   value_status status = s ? VALUE_OK : VALUE_ERROR;
-  for (array a; s && (status = value_read(s, expected, &a, error)) == VALUE_OK; array_destroy(&a))
-    CHECK(value_write(to, FORMAT_TEXT, &a, 1, error));
+  for (array a; s && (status = value_read(s, expected, &a, e)) == VALUE_OK; array_destroy(&a))
+    CHECK(value_write(to, FORMAT_TEXT, &a, 1, e));
   if (status == VALUE_ERROR)
-    fprintf(to, "error: %s", error->message);
+    fprintf(to, "error: %s", e->message);
   fclose(to);
   value_source_close(s);
   return m;
 }
 
 static memory text_of_bytes(const void *bytes, size_t count, value_expectation expected) {
-  value_error error = {0};
-  return text_of_source(value_source_bytes("in", bytes, count, &error), expected, &error);
+  error e = {0};
+  return text_of_source(value_source_bytes("in", bytes, count, &e), expected, &e);
 }
 
 static memory text_of_file(const char *path, value_expectation expected) {
-  value_error error = {0};
-  return text_of_source(value_source_open(path, &error), expected, &error);
+  error e = {0};
+  return text_of_source(value_source_open(path, &e), expected, &e);
 }
 
 // A pipe that a thread fills.
@@ -190,13 +190,13 @@ static void check_same(const array *a, const array *b, value_format format) {
 }
 
 static void check_read_back(value_source *s, const array *a, value_format format) {
-  value_error error = {0};
+  error e = {0};
   array b = {0}, none = {0};
   CHECK(s != NULL);
-  CHECK_EQ_I64(value_read(s, expectation_of(a), &b, &error), VALUE_OK);
-  CHECK_STR(error.message, "");
+  CHECK_EQ_I64(value_read(s, expectation_of(a), &b, &e), VALUE_OK);
+  CHECK_STR(e.message, "");
   check_same(a, &b, format);
-  CHECK_EQ_I64(value_read(s, expectation_of(a), &none, &error), VALUE_END);
+  CHECK_EQ_I64(value_read(s, expectation_of(a), &none, &e), VALUE_END);
   CHECK(none.data == NULL);
   array_destroy(&b);
   value_source_close(s);
@@ -204,14 +204,14 @@ static void check_read_back(value_source *s, const array *a, value_format format
 
 static void check_round_trip(const array *a, value_format format) {
   const char *path = temporary_path("round_trip");
-  value_error error = {0};
+  error e = {0};
   memory m = written(format, a, 1);
-  check_read_back(value_source_bytes("memory", m.bytes, m.count, &error), a, format);
+  check_read_back(value_source_bytes("memory", m.bytes, m.count, &e), a, format);
   save(path, m.bytes, m.count);
-  check_read_back(value_source_open(path, &error), a, format);
+  check_read_back(value_source_open(path, &e), a, format);
   feed f;
   CHECK(start_feed(&f, m));
-  check_read_back(value_source_open(f.path, &error), a, format);
+  check_read_back(value_source_open(f.path, &e), a, format);
   end_feed(&f);
   unlink(path);
   free(m.bytes);
@@ -265,15 +265,15 @@ TEST(text_keeps_the_bits_of_numbers) {
   const scalar_type types[] = {SCALAR_U32, SCALAR_F32, SCALAR_U64, SCALAR_F64};
   for (size_t t = 0; t < LENGTH(types); t += 2) {
     array a, b = {0};
-    value_error error;
+    error e;
     REQUIRE(array_random(&a, types[t], 1, &count, &state));
     a.type = types[t + 1];  // any bits are a number, subnormals and NaN among them
     for (uint64_t i = 0; i < count / 10; i++)
       memset((char *)a.data + i * 10 * scalar_types[a.type].size + scalar_types[a.type].size - 2, 0,
              2);
     memory m = written(FORMAT_TEXT, &a, 1);
-    value_source *s = value_source_bytes("m", m.bytes, m.count, &error);
-    REQUIRE(value_read(s, anything, &b, &error) == VALUE_OK);
+    value_source *s = value_source_bytes("m", m.bytes, m.count, &e);
+    REQUIRE(value_read(s, anything, &b, &e) == VALUE_OK);
     for (uint64_t i = 0; i < count; i++) {
       bool same = a.type == SCALAR_F32
                       ? memcmp((float *)a.data + i, (float *)b.data + i, 4) == 0 ||
@@ -293,15 +293,15 @@ TEST(text_keeps_the_bits_of_numbers) {
 TEST(every_f16_round_trips) {
   uint64_t count = 65536;
   array a, b = {0};
-  value_error error;
+  error e;
   REQUIRE(array_create(&a, SCALAR_F16, 1, &count));
   for (uint32_t i = 0; i < count; i++)
     ((uint16_t *)a.data)[i] = (uint16_t)((i & 0x7fff) > 0x7c00 ? 0x7e00 : i);
   for (size_t format = 0; format < LENGTH(formats); format++)
     check_round_trip(&a, formats[format]);
   memory m = written(FORMAT_TEXT, &a, 1);
-  value_source *s = value_source_bytes("m", m.bytes, m.count, &error);
-  REQUIRE(value_read(s, anything, &b, &error) == VALUE_OK);
+  value_source *s = value_source_bytes("m", m.bytes, m.count, &e);
+  REQUIRE(value_read(s, anything, &b, &e) == VALUE_OK);
   CHECK(b.type == SCALAR_F16 && memcmp(a.data, b.data, count * 2) == 0);
   value_source_close(s);
   array_destroy(&a);
@@ -318,17 +318,17 @@ TEST(tuples_round_trip_through_npy) {
       fill_special(&parts[c], state + (uint64_t)c);
     }
     memory m = written(FORMAT_NPY, parts, SCALAR_COUNT);
-    value_error error;
-    value_source *s = value_source_bytes("m", m.bytes, m.count, &error);
+    error e;
+    value_source *s = value_source_bytes("m", m.bytes, m.count, &e);
     for (int c = 0; c < SCALAR_COUNT; c++) {
       array b = {0};
-      CHECK_EQ_I64(value_read(s, expectation_of(&parts[c]), &b, &error), VALUE_OK);
+      CHECK_EQ_I64(value_read(s, expectation_of(&parts[c]), &b, &e), VALUE_OK);
       CHECK(same_bits(&parts[c], &b));
       array_destroy(&b);
       array_destroy(&parts[c]);
     }
     array none;
-    CHECK_EQ_I64(value_read(s, anything, &none, &error), VALUE_END);
+    CHECK_EQ_I64(value_read(s, anything, &none, &e), VALUE_END);
     value_source_close(s);
     free(m.bytes);
   }
@@ -344,12 +344,12 @@ TEST(large_tuples_in_pipes_and_files) {
   save(temporary_path("tuples.npy"), m.bytes, m.count);
   for (int pipe = 0; pipe < 2; pipe++) {
     feed f;
-    value_error error = {0};
+    error e = {0};
     REQUIRE(!pipe || start_feed(&f, m));
-    value_source *s = value_source_open(pipe ? f.path : temporary_path("tuples.npy"), &error);
+    value_source *s = value_source_open(pipe ? f.path : temporary_path("tuples.npy"), &e);
     for (int c = 0; c < 3; c++) {
       array b = {0};
-      CHECK_EQ_I64(value_read(s, anything, &b, &error), VALUE_OK);
+      CHECK_EQ_I64(value_read(s, anything, &b, &e), VALUE_OK);
       CHECK(same_bits(&parts[c], &b));
       array_destroy(&b);
     }
@@ -364,14 +364,14 @@ TEST(large_tuples_in_pipes_and_files) {
 }
 
 TEST(pending_fields_are_freed) {
-  value_error error;
-  value_source *s = value_source_open("tests/data/npy/structured.npy", &error);
+  error e;
+  value_source *s = value_source_open("tests/data/npy/structured.npy", &e);
   array a;
   REQUIRE(s != NULL);
-  CHECK_EQ_I64(value_read(s, anything, &a, &error), VALUE_OK);
+  CHECK_EQ_I64(value_read(s, anything, &a, &e), VALUE_OK);
   array_destroy(&a);
-  CHECK_EQ_I64(value_read(s, (value_expectation){SCALAR_I64, 1}, &a, &error), VALUE_ERROR);
-  CHECK_STR(error.message, "tests/data/npy/structured.npy: field 2: expected []i64, found []f32");
+  CHECK_EQ_I64(value_read(s, (value_expectation){SCALAR_I64, 1}, &a, &e), VALUE_ERROR);
+  CHECK_STR(e.message, "tests/data/npy/structured.npy: field 2: expected []i64, found []f32");
   value_source_close(s);
 }
 
@@ -865,13 +865,13 @@ TEST(npy_bytes_are_those_of_numpy) {
       "structured_empty", "structured_0d", "f16"};
   for (size_t i = 0; i < LENGTH(names); i++) {
     char path[100];
-    value_error error;
+    error e;
     array parts[2];
     size_t count = 0;
     snprintf(path, sizeof path, "tests/data/npy/%s.npy", names[i]);
-    value_source *s = value_source_open(path, &error);
+    value_source *s = value_source_open(path, &e);
     REQUIRE(s != NULL);
-    while (count < 2 && value_read(s, anything, &parts[count], &error) == VALUE_OK)
+    while (count < 2 && value_read(s, anything, &parts[count], &e) == VALUE_OK)
       count++;
     value_source_close(s);
     memory ours = written(FORMAT_NPY, parts, count), theirs = load(path);
@@ -1054,14 +1054,14 @@ TEST(npy_files_cut_anywhere) {
 TEST(npy_writes_refused) {
   uint64_t three = 3, four = 4;
   array parts[2];
-  value_error error;
+  error e;
   REQUIRE(array_create(&parts[0], SCALAR_U8, 1, &three));
   REQUIRE(array_create(&parts[1], SCALAR_U8, 1, &four));
   FILE *to = fopen("/dev/null", "w");
-  CHECK(!value_write(to, FORMAT_NPY, parts, 2, &error));
-  CHECK_CONTAINS(error.message, "the components of this tuple differ in shape");
-  CHECK(!value_write(to, FORMAT_NPY, parts, 0, &error));
-  CHECK_CONTAINS(error.message, "this value has none");
+  CHECK(!value_write(to, FORMAT_NPY, parts, 2, &e));
+  CHECK_CONTAINS(e.message, "the components of this tuple differ in shape");
+  CHECK(!value_write(to, FORMAT_NPY, parts, 0, &e));
+  CHECK_CONTAINS(e.message, "this value has none");
   fclose(to);
   array_destroy(&parts[0]);
   array_destroy(&parts[1]);
@@ -1079,11 +1079,11 @@ TEST(npy_with_thousands_of_fields) {
   }
   memory m = written(FORMAT_NPY, parts, FIELDS);
   CHECK_EQ_I64(m.bytes[6], 2);
-  value_error error;
-  value_source *s = value_source_bytes("m", m.bytes, m.count, &error);
+  error e;
+  value_source *s = value_source_bytes("m", m.bytes, m.count, &e);
   for (size_t i = 0; i < FIELDS; i++) {
     array b = {0};
-    CHECK_EQ_I64(value_read(s, anything, &b, &error), VALUE_OK);
+    CHECK_EQ_I64(value_read(s, anything, &b, &e), VALUE_OK);
     CHECK(same_bits(&parts[i], &b));
     array_destroy(&b);
     array_destroy(&parts[i]);
@@ -1106,12 +1106,12 @@ TEST(format_by_ending) {
 }
 
 TEST(sources_that_cannot_be_opened) {
-  value_error error;
-  CHECK(value_source_open("tests/data/nowhere.npy", &error) == NULL);
-  CHECK_STR(error.message, "tests/data/nowhere.npy: No such file or directory");
-  CHECK(value_source_open("tests/data", &error) == NULL);
-  CHECK_STR(error.message, "tests/data: Is a directory");
-  CHECK(value_source_open("", &error) == NULL);
+  error e;
+  CHECK(value_source_open("tests/data/nowhere.npy", &e) == NULL);
+  CHECK_STR(e.message, "tests/data/nowhere.npy: No such file or directory");
+  CHECK(value_source_open("tests/data", &e) == NULL);
+  CHECK_STR(e.message, "tests/data: Is a directory");
+  CHECK(value_source_open("", &e) == NULL);
   value_source_close(NULL);
 }
 
@@ -1119,13 +1119,13 @@ TEST(messages_keep_to_one_line) {
   char name[600];
   memset(name, 'x', sizeof name);
   memcpy(name + sizeof name - 5, "\n.py", 5);
-  value_error error;
-  value_source *s = value_source_bytes(name, "?", 1, &error);
+  error e;
+  value_source *s = value_source_bytes(name, "?", 1, &e);
   array a;
-  CHECK_EQ_I64(value_read(s, anything, &a, &error), VALUE_ERROR);
-  CHECK(strchr(error.message, '\n') == NULL);
-  CHECK_CONTAINS(error.message, "?.py:1:1: expected a value, found '?'");
-  CHECK(strncmp(error.message, "...xxx", 6) == 0);
+  CHECK_EQ_I64(value_read(s, anything, &a, &e), VALUE_ERROR);
+  CHECK(strchr(e.message, '\n') == NULL);
+  CHECK_CONTAINS(e.message, "?.py:1:1: expected a value, found '?'");
+  CHECK(strncmp(e.message, "...xxx", 6) == 0);
   value_source_close(s);
 }
 
@@ -1136,12 +1136,12 @@ TEST(files_of_proc_claim_size_zero) {
 }
 
 TEST(failed_reads_are_reported) {
-  value_error error = {0};
+  error e = {0};
   array a;
-  value_source *s = value_source_open("/proc/self/mem", &error);  // nothing is at address 0
+  value_source *s = value_source_open("/proc/self/mem", &e);  // nothing is at address 0
   REQUIRE(s != NULL);
-  CHECK_EQ_I64(value_read(s, (value_expectation){SCALAR_I32, 1}, &a, &error), VALUE_ERROR);
-  CHECK_STR(error.message, "/proc/self/mem: Input/output error");
+  CHECK_EQ_I64(value_read(s, (value_expectation){SCALAR_I32, 1}, &a, &e), VALUE_ERROR);
+  CHECK_STR(e.message, "/proc/self/mem: Input/output error");
   CHECK(a.data == NULL);
   value_source_close(s);
 }
@@ -1167,16 +1167,16 @@ TEST(many_values_of_all_formats_in_one_stream) {
   memory m;
   FILE *to = open_memstream(&m.bytes, &m.count);
   array arrays[20];
-  value_error error;
+  error e;
   for (int i = 0; i < 20; i++) {
     REQUIRE(array_random(&arrays[i], (scalar_type)(i % SCALAR_COUNT), 1, &count, &state));
-    CHECK(value_write(to, i % 2 ? FORMAT_BINARY : FORMAT_TEXT, &arrays[i], 1, &error));
+    CHECK(value_write(to, i % 2 ? FORMAT_BINARY : FORMAT_TEXT, &arrays[i], 1, &e));
   }
   fclose(to);
-  value_source *s = value_source_bytes("m", m.bytes, m.count, &error);
+  value_source *s = value_source_bytes("m", m.bytes, m.count, &e);
   for (int i = 0; i < 20; i++) {
     array b = {0};
-    CHECK_EQ_I64(value_read(s, anything, &b, &error), VALUE_OK);
+    CHECK_EQ_I64(value_read(s, anything, &b, &e), VALUE_OK);
     CHECK(same_bits(&arrays[i], &b));
     array_destroy(&arrays[i]);
     array_destroy(&b);
@@ -1272,12 +1272,12 @@ static bool has_content(const char *path, const char *content) {
   return same;
 }
 
-static bool write_output(const char *path, const char *content, value_error *error) {
-  output_file *o = output_open(path, error);
+static bool write_output(const char *path, const char *content, error *e) {
+  output_file *o = output_open(path, e);
   if (!o)
     return false;
   fputs(content, output_stream(o));
-  return output_commit(o, error);
+  return output_commit(o, e);
 }
 
 // The names in the test's folder that output files leave behind.
@@ -1300,24 +1300,24 @@ static mode_t mode_of(const char *path) {
 
 TEST(output_appears_whole) {
   const char *path = temporary_path("out.txt");
-  value_error error = {0};
+  error e = {0};
   unlink(path);
   mode_t mask = umask(027);
-  output_file *o = output_open(path, &error);
+  output_file *o = output_open(path, &e);
   REQUIRE(o != NULL);
   fputs("hello", output_stream(o));
   fflush(output_stream(o));
   CHECK(access(path, F_OK) != 0);
   CHECK_EQ_I64(temporaries_left(), 1);
-  CHECK(output_commit(o, &error));
+  CHECK(output_commit(o, &e));
   umask(mask);
   CHECK(has_content(path, "hello"));
   CHECK_EQ_I64(mode_of(path), 0640);
   chmod(path, 0604);
-  CHECK(write_output(path, "again", &error));
+  CHECK(write_output(path, "again", &e));
   CHECK(has_content(path, "again"));
   CHECK_EQ_I64(mode_of(path), 0604);
-  o = output_open(path, &error);
+  o = output_open(path, &e);
   fputs("lost", output_stream(o));
   output_discard(o);
   CHECK(has_content(path, "again"));
@@ -1329,56 +1329,56 @@ TEST(output_appears_whole) {
 TEST(output_through_links) {
   const char *link = temporary_path("link"), *target = temporary_path("target"),
              *chain = temporary_path("chain");
-  value_error error = {0};
+  error e = {0};
   unlink(link), unlink(target), unlink(chain);
   REQUIRE(symlink("target", link) == 0 && symlink(link, chain) == 0);
-  CHECK(write_output(chain, "one", &error));  // the target does not exist yet
+  CHECK(write_output(chain, "one", &e));  // the target does not exist yet
   CHECK(has_content(target, "one"));
-  CHECK(write_output(link, "two", &error));
+  CHECK(write_output(link, "two", &e));
   CHECK(has_content(target, "two"));
   struct stat status;
   CHECK(lstat(link, &status) == 0 && S_ISLNK(status.st_mode));
   unlink(link), unlink(target);
   REQUIRE(symlink("link", link) == 0);
-  CHECK(!write_output(link, "x", &error));
-  CHECK_CONTAINS(error.message, "Too many levels of symbolic links");
+  CHECK(!write_output(link, "x", &e));
+  CHECK_CONTAINS(e.message, "Too many levels of symbolic links");
   unlink(link), unlink(chain);
 }
 
 TEST(output_errors) {
-  value_error error = {0};
-  CHECK(!write_output("tests/nowhere/out", "x", &error));
-  CHECK_STR(error.message, "tests/nowhere/out: No such file or directory");
-  CHECK(!write_output("tests", "x", &error));
-  CHECK_STR(error.message, "tests: Is a directory");
-  CHECK(!write_output("", "x", &error));
-  CHECK(!write_output("/dev/full", "x", &error));
-  CHECK_STR(error.message, "/dev/full: No space left on device");
+  error e = {0};
+  CHECK(!write_output("tests/nowhere/out", "x", &e));
+  CHECK_STR(e.message, "tests/nowhere/out: No such file or directory");
+  CHECK(!write_output("tests", "x", &e));
+  CHECK_STR(e.message, "tests: Is a directory");
+  CHECK(!write_output("", "x", &e));
+  CHECK(!write_output("/dev/full", "x", &e));
+  CHECK_STR(e.message, "/dev/full: No space left on device");
   // More than any buffer holds: the write fails long before commit.
   uint64_t count = 1 << 20, state = 0;
   array a;
   REQUIRE(array_random(&a, SCALAR_U8, 1, &count, &state));
   for (size_t f = 0; f < LENGTH(formats); f++) {
-    output_file *o = output_open("/dev/full", &error);
+    output_file *o = output_open("/dev/full", &e);
     REQUIRE(o != NULL);
-    CHECK(!value_write(output_stream(o), formats[f], &a, 1, &error));
-    CHECK_STR(error.message, "cannot write: No space left on device");
-    CHECK(!output_commit(o, &error));
-    CHECK_STR(error.message, "/dev/full: No space left on device");
+    CHECK(!value_write(output_stream(o), formats[f], &a, 1, &e));
+    CHECK_STR(e.message, "cannot write: No space left on device");
+    CHECK(!output_commit(o, &e));
+    CHECK_STR(e.message, "/dev/full: No space left on device");
   }
   array_destroy(&a);
-  CHECK(write_output("/dev/null", "x", &error));
+  CHECK(write_output("/dev/null", "x", &e));
 }
 
 TEST(output_to_a_read_only_file) {
   if (geteuid() == 0)
     SKIP("root may write everywhere");
   const char *path = temporary_path("read_only");
-  value_error error = {0};
+  error e = {0};
   save(path, "old", 3);
   chmod(path, 0444);
-  CHECK(!write_output(path, "new", &error));
-  CHECK_CONTAINS(error.message, "Permission denied");
+  CHECK(!write_output(path, "new", &e));
+  CHECK_CONTAINS(e.message, "Permission denied");
   CHECK(has_content(path, "old"));
   unlink(path);
 }
@@ -1392,13 +1392,13 @@ static void *read_fifo(void *path) {
 TEST(output_to_a_fifo) {
   char path[512];
   snprintf(path, sizeof path, "%s", temporary_path("fifo"));
-  value_error error = {0};
+  error e = {0};
   pthread_t thread;
   void *result;
   unlink(path);
   REQUIRE(mkfifo(path, 0600) == 0);
   REQUIRE(pthread_create(&thread, NULL, read_fifo, path) == 0);
-  CHECK(write_output(path, "through", &error));
+  CHECK(write_output(path, "through", &e));
   pthread_join(thread, &result);
   CHECK_STR(((memory *)result)->bytes, "through");
   free(((memory *)result)->bytes);
@@ -1408,12 +1408,12 @@ TEST(output_to_a_fifo) {
 
 TEST(standard_output) {
   const char *path = temporary_path("stdout");
-  value_error error = {0};
+  error e = {0};
   fflush(stdout);
   int saved = dup(STDOUT_FILENO), to = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
   REQUIRE(saved >= 0 && to >= 0 && dup2(to, STDOUT_FILENO) >= 0);
   printf("first ");
-  bool good = write_output("-", "second ", &error);
+  bool good = write_output("-", "second ", &e);
   printf("third");
   fflush(stdout);
   dup2(saved, STDOUT_FILENO);
@@ -1424,22 +1424,22 @@ TEST(standard_output) {
   int full = open("/dev/full", O_WRONLY);
   saved = dup(STDOUT_FILENO);
   dup2(full, STDOUT_FILENO);
-  good = write_output("-", "x", &error);
+  good = write_output("-", "x", &e);
   dup2(saved, STDOUT_FILENO);
   close(saved);
   close(full);
   CHECK(!good);
-  CHECK_STR(error.message, "standard output: No space left on device");
+  CHECK_STR(e.message, "standard output: No space left on device");
   unlink(path);
 }
 
 TEST(signals_remove_temporaries) {
-  value_error error = {0};
+  error e = {0};
   output_file *open_files[100];  // more than the registry holds
   for (int i = 0; i < 100; i++) {
     char name[32];
     snprintf(name, sizeof name, "signal_%d", i);
-    open_files[i] = output_open(temporary_path(name), &error);
+    open_files[i] = output_open(temporary_path(name), &e);
     REQUIRE(open_files[i] != NULL);
   }
   CHECK_EQ_I64(temporaries_left(), 100);
@@ -1447,12 +1447,12 @@ TEST(signals_remove_temporaries) {
   output_discard_all_from_signal();
   CHECK_EQ_I64(errno, 77);
   CHECK(temporaries_left() <= 36);
-  CHECK(!output_commit(open_files[0], &error));
-  CHECK_CONTAINS(error.message, "signal_0: No such file or directory");
+  CHECK(!output_commit(open_files[0], &e));
+  CHECK_CONTAINS(e.message, "signal_0: No such file or directory");
   for (int i = 1; i < 100; i++)
     output_discard(open_files[i]);
   CHECK_EQ_I64(temporaries_left(), 0);
-  CHECK(write_output(temporary_path("signal_0"), "x", &error));  // the slots are free again
+  CHECK(write_output(temporary_path("signal_0"), "x", &e));  // the slots are free again
   unlink(temporary_path("signal_0"));
 }
 

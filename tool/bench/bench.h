@@ -21,7 +21,7 @@
 #ifndef PERMC_TOOL_BENCH_BENCH_H
 #define PERMC_TOOL_BENCH_BENCH_H
 
-#include "runtime/tune/measure.h"
+#include "runtime/measure/measure.h"
 #include "tool/bench/report.h"
 #include "tool/bench/suites.h"
 #include "tool/cli/program.h"

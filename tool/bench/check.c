@@ -189,7 +189,7 @@ static void transform(const float *x, uint64_t step, uint64_t count, const compl
 
 // Rounding errors of a transform in f32 are some 2e-7 of the coefficients, as root mean squares.
 static const char *check_coefficients(const float *found, const complex_number *y, uint64_t count,
-                                      text *room, bench_error *error) {
+                                      text *room, bench_error *rounding) {
   const double tolerance = 1e-6;
   double sum = 0, errors = 0, most = 0, largest = 0;
   for (uint64_t k = 0; k < count; k++) {
@@ -200,13 +200,13 @@ static const char *check_coefficients(const float *found, const complex_number *
     most = fmax(most, square);
     largest = fmax(largest, wrong);
   }
-  *error = (bench_error){sqrt(errors / sum), sqrt(largest / most)};
-  return error->mean <= tolerance ? NULL
-                                  : say(room, "the error of coefficients is %g", error->mean);
+  *rounding = (bench_error){sqrt(errors / sum), sqrt(largest / most)};
+  return rounding->mean <= tolerance ? NULL
+                                     : say(room, "the error of coefficients is %g", rounding->mean);
 }
 
 static const char *check_fourier(const float *given, const float *found, uint64_t count, text *room,
-                                 bench_error *error) {
+                                 bench_error *rounding) {
   assert(count && !(count & (count - 1)));
   complex_number *y = malloc(count * sizeof *y), *root = malloc((count / 2 + 1) * sizeof *root);
   const double turn = -2 * 3.14159265358979323846 / (double)count;
@@ -215,7 +215,7 @@ static const char *check_fourier(const float *given, const float *found, uint64_
     for (uint64_t j = 0; j < count / 2; j++)
       root[j] = (complex_number){cos(turn * (double)j), sin(turn * (double)j)};
     transform(given, 1, count, root, y);
-    wrong = check_coefficients(found, y, count, room, error);
+    wrong = check_coefficients(found, y, count, room, rounding);
   }
   free(y);
   free(root);
@@ -225,9 +225,9 @@ static const char *check_fourier(const float *given, const float *found, uint64_
 // ---- the whole ----------------------------------------------------------------------------------
 
 const char *bench_check(const bench_case *c, const array *given, const array *found, size_t parts,
-                        text *room, bench_error *error) {
+                        text *room, bench_error *rounding) {
   comparison w = {c, given, found, parts, room};
-  *error = (bench_error){0, 0};
+  *rounding = (bench_error){0, 0};
   switch (c->property) {
   case BENCH_SORTED:
     return check_sorted(&w);
@@ -235,7 +235,7 @@ const char *bench_check(const bench_case *c, const array *given, const array *fo
     return check_moved(&w);
   case BENCH_FOURIER:
     assert(given->type == SCALAR_C64 && parts == 1);
-    return check_fourier(given->data, found->data, array_count(given), room, error);
+    return check_fourier(given->data, found->data, array_count(given), room, rounding);
   case BENCH_INTERP:
     break;
   }

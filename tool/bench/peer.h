@@ -2,7 +2,7 @@
 #ifndef PERMC_TOOL_BENCH_PEER_H
 #define PERMC_TOOL_BENCH_PEER_H
 
-#include "runtime/tune/measure.h"
+#include "runtime/measure/measure.h"
 #include <stdio.h>
 
 typedef struct bench_peer {

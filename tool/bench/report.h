@@ -16,7 +16,7 @@
 #define PERMC_TOOL_BENCH_REPORT_H
 
 #include "core/text.h"
-#include "runtime/tune/measure.h"
+#include "runtime/measure/measure.h"
 
 enum { BENCH_SIDES = 6 };
 

@@ -227,15 +227,15 @@ static const suite_row rows[] = {
 // ---- maps ---------------------------------------------------------------------------------------
 
 static f2_matrix random_permutation(int n, uint64_t *state) {
-  int source[F2_MAX];
+  int from[F2_MAX];
   for (int i = 0; i < n; i++)
-    source[i] = i;
+    from[i] = i;
   for (int i = n; i > 1; i--) {
-    int k = (int)(draw_word(state) % (uint64_t)i), last = source[i - 1];
-    source[i - 1] = source[k];
-    source[k] = last;
+    int k = (int)(draw_word(state) % (uint64_t)i), last = from[i - 1];
+    from[i - 1] = from[k];
+    from[k] = last;
   }
-  return f2_permutation(n, source);
+  return f2_permutation(n, from);
 }
 
 static f2_matrix random_invertible(int n, uint64_t *state) {
@@ -251,10 +251,10 @@ static f2_matrix random_invertible(int n, uint64_t *state) {
 
 // [2^a][2^b] to [2^b][2^a], a the larger half: the low b bits become the high ones.
 static f2_matrix transposition(int n) {
-  int source[F2_MAX], b = n / 2;
+  int from[F2_MAX], b = n / 2;
   for (int i = 0; i < n; i++)
-    source[i] = (i + b) % n;
-  return f2_permutation(n, source);
+    from[i] = (i + b) % n;
+  return f2_permutation(n, from);
 }
 
 static f2_matrix gray_code(int n) {

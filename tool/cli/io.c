@@ -78,16 +78,16 @@ char *cli_read_file(const char *path, size_t *length, const char **why) {
 }
 
 bool cli_write_file(const char *path, const text *content) {
-  value_error error = {""};
+  error e = {0};
   if (content->failed)
     return cli_out_of_memory() == CLI_OK;
-  output_file *to = output_open(path, &error);
+  output_file *to = output_open(path, &e);
   if (to) {
     fwrite(text_content(content), 1, content->length, output_stream(to));
-    if (output_commit(to, &error))  // reports a failed write
+    if (output_commit(to, &e))  // reports a failed write
       return true;
   }
-  cli_error("%s", error.message);
+  cli_error("%s", e.message);
   return false;
 }
 

@@ -161,21 +161,21 @@ static void say_unreadable(text *why, const array *result, const char *message) 
 
 // Reads arrays of the types of `like`; the arrays are the caller's to destroy.
 static bool read_like(value_source *from, const array_list *like, array_list *into, text *why) {
-  value_error error = {""};
+  error e = {0};
   for (size_t i = 0; i < like->count; i++) {
     value_expectation expected = {.type = like->items[i].type, .rank = (int)like->items[i].rank};
-    value_status status = value_read(from, expected, &into->items[i], &error);
+    value_status status = value_read(from, expected, &into->items[i], &e);
     if (status == VALUE_END)
       text_printf(why, "the output holds %zu of the %zu arrays of the result", i, like->count);
     else if (status == VALUE_ERROR)
-      say_unreadable(why, &like->items[i], error.message);
+      say_unreadable(why, &like->items[i], e.message);
     if (status != VALUE_OK)
       return false;
     into->count++;
   }
   array extra = {0};
   value_expectation anything = {.type = SCALAR_COUNT, .rank = -1};
-  value_status status = value_read(from, anything, &extra, &error);
+  value_status status = value_read(from, anything, &extra, &e);
   array_destroy(&extra);
   if (status != VALUE_END)
     text_printf(why, "the output holds more than the %zu array%s of the result", like->count,
@@ -186,18 +186,18 @@ static bool read_like(value_source *from, const array_list *like, array_list *in
 static bool open_and_read(test_run *run, const array_list *like, array_list *into) {
   const block_data *output = &run->the_case->output;
   text bytes = {0};
-  value_error error = {""};
+  error e = {0};
   value_source *from;
   if (output->kind == DATA_FILE) {
     add_path(&bytes, run->file, output->text);
-    from = value_source_open(bytes.data ? bytes.data : output->text, &error);
+    from = value_source_open(bytes.data ? bytes.data : output->text, &e);
   } else {
     add_in_place(&bytes, output);
-    from = value_source_bytes(run->file->path, text_content(&bytes), bytes.length, &error);
+    from = value_source_bytes(run->file->path, text_content(&bytes), bytes.length, &e);
   }
   bool ok = from && read_like(from, like, into, &run->why);
   if (!from)
-    text_string(&run->why, error.message);
+    text_string(&run->why, e.message);
   if (from)
     value_source_close(from);
   text_free(&bytes);

@@ -33,9 +33,9 @@ static const unsigned char *element(const array *a, uint64_t index) {
 static void say_array(text *to, const array *a) {
   char *written = NULL;
   size_t length = 0;
-  value_error error;
+  error e;
   FILE *stream = open_memstream(&written, &length);
-  bool ok = stream && value_write(stream, FORMAT_TEXT, a, 1, &error);
+  bool ok = stream && value_write(stream, FORMAT_TEXT, a, 1, &e);
   if (stream)
     fclose(stream);
   while (ok && length > 0 && written[length - 1] == '\n')

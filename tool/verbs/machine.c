@@ -3,8 +3,8 @@
 #include "kernels/banks/layout.h"
 #include "kernels/hmm/plan.h"
 #include "runtime/explain/hmm_report.h"
-#include "runtime/hmm/memory.h"
-#include "runtime/tune/measure.h"
+#include "runtime/measure/measure.h"
+#include "runtime/system/memory.h"
 #include "tool/reports/address_text.h"
 #include "tool/reports/plan.h"
 #include "tool/verbs/verbs.h"
@@ -117,14 +117,14 @@ static uint64_t default_threads(const hmm_command *s) {
 // Both executions, with barriers and free-running, hold what they have taken.
 static bool check_memory(const hmm_command *s) {
   uint64_t bytes = 0;
-  char why[HMM_MEMORY_WHY], threads[NUMBER_SPACE] = "";
+  char why[MEMORY_WHY], threads[NUMBER_SPACE] = "";
   for (int barrier = 0; barrier < 2; barrier++) {
     hmm_machine m = s->machine;
     m.barrier = barrier;
     if (__builtin_add_overflow(bytes, hmm_algorithm_bytes(&m, s->algorithm, &s->task), &bytes))
       bytes = UINT64_MAX;
   }
-  if (hmm_memory_fits((double)bytes, why))
+  if (memory_suffices((double)bytes, why))
     return true;
   if (s->machine.threads)
     snprintf(threads, sizeof threads, " with p = %" PRIu64, s->machine.threads);
@@ -141,11 +141,11 @@ static bool check_memory(const hmm_command *s) {
 static cli_status report_large_plan(hmm_command *s, const plan *p, const c_options *options,
                                     const char *why) {
   enum { FEWER_BITS = 18 };
-  char ignored[HMM_MEMORY_WHY];
+  char ignored[MEMORY_WHY];
   hmm_estimate fewer;
   s->machine.threads = UINT64_C(1) << FEWER_BITS;
   if (!hmm_plan_report_estimate(s->memory, &s->machine, p, options, &fewer) &&
-      hmm_memory_fits(fewer.bytes, ignored))
+      memory_suffices(fewer.bytes, ignored))
     cli_error("a memory machine for this plan needs %s: with --threads 2^%d it fits", why,
               FEWER_BITS);
   else
@@ -290,9 +290,9 @@ static cli_status run_passes(hmm_command *s, const plan *p, const char *entry) {
   if (name)
     options.layout = bank_layout_kind_and_seed(name, &options.layout_seed);
   hmm_estimate estimate;
-  char why[HMM_MEMORY_WHY];
+  char why[MEMORY_WHY];
   const char *problem = hmm_plan_report_estimate(s->memory, &s->machine, p, &options, &estimate);
-  if (!problem && !hmm_memory_fits(estimate.bytes, why))
+  if (!problem && !memory_suffices(estimate.bytes, why))
     return report_large_plan(s, p, &options, why);
   if (!problem)
     warn_of_time(&estimate);

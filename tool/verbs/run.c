@@ -1,5 +1,5 @@
 // permc run: loads a program, reads its arguments, runs it, writes its results.
-#include "runtime/tune/measure.h"
+#include "runtime/measure/measure.h"
 #include "tool/cli/program.h"
 #include "tool/verbs/verbs.h"
 

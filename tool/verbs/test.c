@@ -1,6 +1,6 @@
 // permc test: find the files, run their tests on several threads, report in the files' order.
+#include "runtime/measure/measure.h"
 #include "runtime/system/pool.h"
-#include "runtime/tune/measure.h"
 #include "tool/cli/program.h"
 #include "tool/testing/case.h"
 #include "tool/verbs/verbs.h"

@@ -17,8 +17,8 @@
 // lie below the true median is binomial (n, 1/2), so that the median lies between the l-th smallest
 // and the l-th largest but with probability 2 P(B < l) (Gibbons and Chakraborti, Nonparametric
 // Statistical Inference, section 5.2). l is the largest for which that is at most 5 %.
-#ifndef PERMC_RUNTIME_TUNE_MEASURE_H
-#define PERMC_RUNTIME_TUNE_MEASURE_H
+#ifndef PERMC_RUNTIME_MEASURE_MEASURE_H
+#define PERMC_RUNTIME_MEASURE_MEASURE_H
 
 #include <stdbool.h>
 #include <stddef.h>

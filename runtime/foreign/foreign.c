@@ -1,5 +1,5 @@
 // Calls of C functions through libffi. See foreign.h.
-#include "runtime/interp/foreign.h"
+#include "runtime/foreign/foreign.h"
 
 #include <dlfcn.h>
 #include <ffi.h>
@@ -53,13 +53,13 @@ static ffi_type *ffi_type_of(scalar_type type) {
 
 // ---- finding the function -----------------------------------------------------------------------
 
-static void *open_library(const char *name, char *message, size_t size) {
+static void *open_library(const char *name, error *why) {
   if (*name == '\0')
     return dlopen(NULL, RTLD_NOW);
   if (strchr(name, '/') || strstr(name, ".so")) {
     void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
     if (library == NULL)
-      snprintf(message, size, "the library \"%s\" cannot be loaded: %s", name, dlerror());
+      error_set(why, SPAN_NONE, "the library \"%s\" cannot be loaded: %s", name, dlerror());
     return library;
   }
   // A bare .so may be missing (no development package) or a linker script, which is no library.
@@ -71,31 +71,30 @@ static void *open_library(const char *name, char *message, size_t size) {
     if (library)
       return library;
   }
-  snprintf(message, size,
-           "the library \"%s\" was not found: no lib%s.so, nor with .so.6, .so.1 or .so.0", name,
-           name);
+  error_set(why, SPAN_NONE,
+            "the library \"%s\" was not found: no lib%s.so, nor with .so.6, .so.1 or .so.0", name,
+            name);
   return NULL;
 }
 
-static bool find_function(foreign *f, const trace_extern *e, char *message, size_t size) {
-  f->library = open_library(e->library, message, size);
+static bool find_function(foreign *f, const trace_extern *e, error *why) {
+  f->library = open_library(e->library, why);
   if (f->library == NULL)
     return false;
   // ISO C has no conversion from an object's to a function's address; POSIX says they are alike.
   void *address = dlsym(f->library, e->name);
   memcpy(&f->function, &address, sizeof address);
-  if (address == NULL)
-    snprintf(message, size, "the library \"%s\" has no function \"%s\"", e->library, e->name);
-  return address != NULL;
+  return address != NULL || error_set(why, SPAN_NONE, "the library \"%s\" has no function \"%s\"",
+                                      e->library, e->name);
 }
 
-static bool prepare(foreign *f, const trace_extern *e, char *message, size_t size) {
+static bool prepare_call(foreign *f, const trace_extern *e, error *why) {
   size_t slots = e->arity ? e->arity : 1;
   f->types = calloc(slots, sizeof(ffi_type *));
   f->sizes = calloc(slots, sizeof *f->sizes);
   f->slots = calloc(slots, sizeof *f->slots);
   if (f->types == NULL || f->sizes == NULL || f->slots == NULL)
-    return snprintf(message, size, "out of memory"), false;
+    return error_set(why, SPAN_NONE, "out of memory");
   f->arity = e->arity;
   f->result = e->result;
   ffi_type *result = ffi_type_of(e->result);
@@ -107,15 +106,20 @@ static bool prepare(foreign *f, const trace_extern *e, char *message, size_t siz
   }
   if (known && ffi_prep_cif(&f->cif, FFI_DEFAULT_ABI, e->arity, result, f->types) == FFI_OK)
     return true;
-  snprintf(message, size, "\"%s\" has a type that cannot be called on this machine", e->name);
-  return false;
+  return error_set(why, SPAN_NONE, "\"%s\" has a type that cannot be called on this machine",
+                   e->name);
 }
 
-foreign *foreign_open(const trace_extern *e, char *message, size_t size) {
+foreign *foreign_open(const trace_extern *e, bool allowed, error *why) {
+  if (!allowed) {
+    error_set(why, SPAN_NONE,
+              "\"%s\" is a C function; programs may call those only with --allow-extern", e->name);
+    return NULL;
+  }
   foreign *f = calloc(1, sizeof *f);
   if (f == NULL)
-    return snprintf(message, size, "out of memory"), NULL;
-  if (find_function(f, e, message, size) && prepare(f, e, message, size))
+    error_set(why, SPAN_NONE, "out of memory");
+  else if (find_function(f, e, why) && prepare_call(f, e, why))
     return f;
   foreign_close(f);
   return NULL;

@@ -1,5 +1,5 @@
-// Statistics, rounds, the clock, a copy. See tune/measure.h.
-#include "runtime/tune/measure.h"
+// Statistics, rounds, the clock, a copy. See measure/measure.h.
+#include "runtime/measure/measure.h"
 
 #include "runtime/system/pool.h"
 #include "runtime/values/value.h"

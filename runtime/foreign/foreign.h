@@ -2,20 +2,22 @@
 // element by element.
 //
 //   trace_extern e = {"m", "hypot", 2, (scalar_type[]){SCALAR_F64, SCALAR_F64}, SCALAR_F64};
-//   foreign *f = foreign_open(&e, message, sizeof message);
+//   foreign *f = foreign_open(&e, true, &why);
 //   foreign_call(f, n, (const void *const[]){x, y}, out);   // out[i] = hypot(x[i], y[i])
 //   foreign_close(f);
-#ifndef PERMC_RUNTIME_INTERP_FOREIGN_H
-#define PERMC_RUNTIME_INTERP_FOREIGN_H
+#ifndef PERMC_RUNTIME_FOREIGN_FOREIGN_H
+#define PERMC_RUNTIME_FOREIGN_FOREIGN_H
 
+#include "core/error.h"
 #include "lang/trace.h"
 
 typedef struct foreign foreign;
 
 // The library's name is as the linker's -l takes it ("m": libm.so, libm.so.6), or a file's name
 // ("libm.so.6", "./mine.so"), or "" for the C library and what else the program has loaded.
-// NULL: `message` says why, naming the library and the function.
-foreign *foreign_open(const trace_extern *e, char *message, size_t size);
+// NULL: *why names the library and the function; without a place in the source, which the caller
+// may add. `allowed`: whether the user lets programs call C functions.
+foreign *foreign_open(const trace_extern *e, bool allowed, error *why);
 void foreign_close(foreign *f);  // NULL is allowed
 
 // The function itself, for code that knows its type.

@@ -1,5 +1,5 @@
-// Liveness, sharing and peak memory of a Trace. See interp/plan.h.
-#include "runtime/interp/plan.h"
+// Liveness, sharing and peak memory of a Trace. See interp/buffers.h.
+#include "runtime/interp/buffers.h"
 
 #include <stdlib.h>
 
@@ -19,7 +19,7 @@ bool trace_step_elementwise(trace_op op) {
 }
 
 // Whether the value is its first operand's elements in the same order, so that nothing moves.
-static bool renames(const trace *t, const trace_step *s) {
+static bool keeps_order(const trace *t, const trace_step *s) {
   if (s->operand_count == 0)
     return false;
   const trace_step *o = &t->steps.items[s->operands[0]];
@@ -63,105 +63,105 @@ static value_id first_argument(const trace *t, value_id id) {
 }
 
 // Backwards from the results. A needed argument needs the step that takes it over.
-static void find_needed(interp_plan *p, const trace *t) {
+static void find_needed(interp_buffers *p, const trace *t) {
   for (size_t i = 0; i < t->results.count; i++)
-    p->places[t->results.items[i]].needed = true;
+    p->values[t->results.items[i]].needed = true;
   for (size_t i = t->steps.count; i-- > 0;) {
     const trace_step *s = &t->steps.items[i];
-    if (!p->places[i].needed)
+    if (!p->values[i].needed)
       continue;
     for (uint32_t k = 0; k < s->operand_count; k++)
-      p->places[s->operands[k]].needed = true;
+      p->values[s->operands[k]].needed = true;
     if (s->op == TRACE_ARGUMENT)
-      p->places[first_argument(t, (value_id)i)].needed = true;
+      p->values[first_argument(t, (value_id)i)].needed = true;
   }
 }
 
-static void find_buffers(interp_plan *p, const trace *t) {
+static void find_buffers(interp_buffers *p, const trace *t) {
   for (size_t i = 0; i < t->steps.count; i++) {
     const trace_step *s = &t->steps.items[i];
-    interp_place *place = &p->places[i];
-    place->bytes = trace_step_count(s) * scalar_types[s->type].size;
-    place->buffer = (value_id)i;
-    if (!place->needed)
+    interp_value *v = &p->values[i];
+    v->bytes = trace_step_count(s) * scalar_types[s->type].size;
+    v->buffer = (value_id)i;
+    if (!v->needed)
       continue;
     if (s->op == TRACE_ARGUMENT)
-      place->buffer = first_argument(t, (value_id)i);
-    else if (renames(t, s))
-      place->buffer = p->places[s->operands[0]].buffer;
+      v->buffer = first_argument(t, (value_id)i);
+    else if (keeps_order(t, s))
+      v->buffer = p->values[s->operands[0]].buffer;
   }
 }
 
-static void find_last_uses(interp_plan *p, const trace *t) {
+static void find_last_uses(interp_buffers *p, const trace *t) {
   for (size_t i = 0; i < t->steps.count; i++) {
     const trace_step *s = &t->steps.items[i];
-    for (uint32_t k = 0; p->places[i].needed && k < s->operand_count; k++)
-      p->places[p->places[s->operands[k]].buffer].last_use = i;
+    for (uint32_t k = 0; p->values[i].needed && k < s->operand_count; k++)
+      p->values[p->values[s->operands[k]].buffer].last_use = i;
   }
   for (size_t i = 0; i < t->results.count; i++)
-    p->places[p->places[t->results.items[i]].buffer].last_use = t->steps.count;
+    p->values[p->values[t->results.items[i]].buffer].last_use = t->steps.count;
 }
 
 // An elementwise step may write over an operand that dies with it: same number of elements, same
 // width. What was planned to live in the step's own buffer moves along.
-static void find_in_place(interp_plan *p, const trace *t) {
+static void find_in_place(interp_buffers *p, const trace *t) {
   for (size_t i = 0; i < t->steps.count; i++) {
     const trace_step *s = &t->steps.items[i];
-    interp_place *place = &p->places[i];
-    if (!place->needed)
+    interp_value *v = &p->values[i];
+    if (!v->needed)
       continue;
-    place->buffer = p->places[place->buffer].buffer;
-    if (place->buffer != i || !trace_step_elementwise(s->op))
+    v->buffer = p->values[v->buffer].buffer;
+    if (v->buffer != i || !trace_step_elementwise(s->op))
       continue;
-    for (uint32_t k = 0; k < s->operand_count && !place->in_place; k++) {
+    for (uint32_t k = 0; k < s->operand_count && !v->in_place; k++) {
       const trace_step *o = &t->steps.items[s->operands[k]];
-      interp_place *over = &p->places[p->places[s->operands[k]].buffer];
-      if (o->batch != s->batch || over->bytes != place->bytes || over->last_use != i)
+      interp_value *over = &p->values[p->values[s->operands[k]].buffer];
+      if (o->batch != s->batch || over->bytes != v->bytes || over->last_use != i)
         continue;
-      over->last_use = place->last_use;
-      place->buffer = p->places[s->operands[k]].buffer;
-      place->in_place = true;
+      over->last_use = v->last_use;
+      v->buffer = p->values[s->operands[k]].buffer;
+      v->in_place = true;
     }
   }
 }
 
 // Replays the life of the buffers. `freed` marks those that are gone.
-static void find_peak(interp_plan *p, const trace *t, bool *freed) {
+static void find_peak(interp_buffers *p, const trace *t, bool *freed) {
   uint64_t live = 0;
   bool overflow = false;
   for (size_t i = 0; i < t->steps.count; i++)
-    if (t->steps.items[i].op == TRACE_ARGUMENT && p->places[i].needed && p->places[i].buffer == i)
-      overflow |= __builtin_add_overflow(live, p->places[i].bytes, &live);
+    if (t->steps.items[i].op == TRACE_ARGUMENT && p->values[i].needed && p->values[i].buffer == i)
+      overflow |= __builtin_add_overflow(live, p->values[i].bytes, &live);
   p->peak = live;
   for (size_t i = 0; i < t->steps.count; i++) {
     const trace_step *s = &t->steps.items[i];
-    if (!p->places[i].needed)
+    if (!p->values[i].needed)
       continue;
-    if (p->places[i].buffer == i && s->op != TRACE_ARGUMENT)
-      overflow |= __builtin_add_overflow(live, p->places[i].bytes, &live);
+    if (p->values[i].buffer == i && s->op != TRACE_ARGUMENT)
+      overflow |= __builtin_add_overflow(live, p->values[i].bytes, &live);
     p->peak = live > p->peak ? live : p->peak;
     for (uint32_t k = 0; k < s->operand_count; k++) {
-      value_id buffer = p->places[s->operands[k]].buffer;
-      if (p->places[buffer].last_use == i && !freed[buffer]) {
+      value_id buffer = p->values[s->operands[k]].buffer;
+      if (p->values[buffer].last_use == i && !freed[buffer]) {
         freed[buffer] = true;
-        live -= p->places[buffer].bytes;
+        live -= p->values[buffer].bytes;
       }
     }
   }
   for (size_t i = 0; i < t->results.count; i++) {  // a buffer that is two results is copied
-    value_id buffer = p->places[t->results.items[i]].buffer;
+    value_id buffer = p->values[t->results.items[i]].buffer;
     if (freed[buffer])
-      overflow |= __builtin_add_overflow(live, p->places[buffer].bytes, &live);
+      overflow |= __builtin_add_overflow(live, p->values[buffer].bytes, &live);
     freed[buffer] = true;
   }
   p->peak = overflow ? UINT64_MAX : live > p->peak ? live : p->peak;
 }
 
-bool interp_plan_make(interp_plan *p, const trace *t) {
+bool interp_buffers_find(interp_buffers *p, const trace *t) {
   size_t count = t->steps.count + 1;
   bool *freed = calloc(count, sizeof *freed);
-  *p = (interp_plan){.places = calloc(count, sizeof *p->places)};
-  bool ok = freed != NULL && p->places != NULL;
+  *p = (interp_buffers){.values = calloc(count, sizeof *p->values)};
+  bool ok = freed != NULL && p->values != NULL;
   if (ok) {
     find_needed(p, t);
     find_buffers(p, t);
@@ -169,13 +169,13 @@ bool interp_plan_make(interp_plan *p, const trace *t) {
     find_in_place(p, t);
     find_peak(p, t, freed);
   } else {
-    interp_plan_free(p);
+    interp_buffers_free(p);
   }
   free(freed);
   return ok;
 }
 
-void interp_plan_free(interp_plan *p) {
-  free(p->places);
-  *p = (interp_plan){0};
+void interp_buffers_free(interp_buffers *p) {
+  free(p->values);
+  *p = (interp_buffers){0};
 }
