@@ -9,9 +9,9 @@
 //
 //   array a0 i32 4 argument 0
 //   array a1 i32 4 result 0
-//   stage n=2                                  # space: x = (x0, x1), no loops
+//   stage 0 n=2                                # space: x = (x0, x1), no loops
 //     v0 = load a0 at x0 + 2*x1                # v0 holds, at index x, element x of the argument
-//     op directions 0b10 coordinates x1 step 8 # pairs x, x ^ 0b10; element j of a pair has x1 = j
+//     op 0 directions 0b10 coordinates x1 step %8   # pairs x, x ^ 0b10; element j has x1 = j
 //       v1[0] = min v0[0] v0[1]
 //       v1[1] = max v0[0] v0[1]
 //     store v1 in a1 at 2*x0 + x1              # the bmmc: a transposed address
@@ -191,6 +191,8 @@ typedef struct net {
 
 // NULL if every invariant holds, else a sentence naming the stage and what is wrong in it.
 const char *net_verify(arena *a, const net *t);
+// What a reader must know of that form, as comment lines of it.
+extern const char net_legend[];
 // In the form above (all of it: net/print.c), which net_read reads back.
 void net_print(text *out, const net *t);
 // NULL in *wrong: the net of that text. Otherwise a sentence with the line.

@@ -3,9 +3,9 @@
 //   array a0 i32 4 argument 0               element type, elements, role
 //   array a1 i32 4 result 0
 //   extern e0 hypotf f32 f32 -> f32 in "m"
-//   stage n=2 loops 3 5
+//   stage 0 n=2 loops 3 5
 //     v0 = load a0 at 3*o0 - 4*(x0^x1^1) + 7 padded from 9 with i32:-1
-//     op directions 0b10 coordinates x1 live x0^1 step 12
+//     op 0 directions 0b10 coordinates x1 live x0^1 step %12
 //       t0 = index o1 + x0                  nodes that others use; x, o: index bits, loops
 //       t1 = convert i32 t0
 //       v1[0] = select bool:true v0[1] t1   what the elements become
@@ -157,15 +157,15 @@ static void print_nodes(printer *p, const net_op *op) {
     p->uses[p->order[i]] = 0;
 }
 
-static void print_op(printer *p, const net_op *op) {
-  text_string(p->out, "  op");
+static void print_op(printer *p, size_t number, const net_op *op) {
+  text_printf(p->out, "  op %zu", number);
   for (uint32_t i = 0; i < op->k; i++) {
     text_string(p->out, i == 0 ? " directions" : "");
     write_mask(p->out, op->directions[i], p->stage->n);
   }
   write_forms(p->out, " coordinates ", op->k, op->coordinates);
   write_forms(p->out, " live ", op->live_count, op->live);
-  text_printf(p->out, " step %" PRIu32 "\n", op->origin);
+  text_printf(p->out, " step %%%" PRIu32 "\n", op->origin);
   print_nodes(p, op);
 }
 
@@ -190,19 +190,19 @@ static void print_store(text *out, const net_store *store) {
   text_string(out, "\n");
 }
 
-static void print_stage(printer *p, const net_stage *s) {
+static void print_stage(printer *p, size_t number, const net_stage *s) {
   p->stage = s;
   p->uses = NEW_ARRAY(&p->memory, uint32_t, s->nodes.count);
   p->names = NEW_ARRAY(&p->memory, uint32_t, s->nodes.count);
   p->order = NEW_ARRAY(&p->memory, net_id, s->nodes.count);
-  text_printf(p->out, "stage n=%d", s->n);
+  text_printf(p->out, "stage %zu n=%d", number, s->n);
   for (uint32_t l = 0; l < s->loop_count; l++)
     text_printf(p->out, "%s %" PRIu64, l == 0 ? " loops" : "", s->extents[l]);
   text_string(p->out, "\n");
   for (size_t i = 0; i < s->loads.count; i++)
     print_load(p->out, &s->loads.items[i], s->values.items[s->loads.items[i].value]);
   for (size_t i = 0; i < s->ops.count; i++)
-    print_op(p, &s->ops.items[i]);
+    print_op(p, i, &s->ops.items[i]);
   for (size_t i = 0; i < s->stores.count; i++)
     print_store(p->out, &s->stores.items[i]);
 }
@@ -231,8 +231,22 @@ static void print_net(printer *p, const net *t) {
   for (size_t i = 0; i < t->externs.count; i++)
     print_extern(p->out, i, &t->externs.items[i]);
   for (size_t i = 0; i < t->stages.count; i++)
-    print_stage(p, &t->stages.items[i]);
+    print_stage(p, i, &t->stages.items[i]);
 }
+
+const char net_legend[] =
+    "# Net: operations on index spaces. Array: name, element type, elements, role. Stage: an index "
+    "x\n"
+    "# of n bits x0, x1, ..., for each iteration o0, o1, ... of the loops around it. Load: value "
+    "v0 has\n"
+    "# an element at every index, from the address that is the sum of weighted bits; x0^x2 is an\n"
+    "# exclusive or. Op: one group is the indices that differ by sums of its directions (0b0011 "
+    "flips\n"
+    "# x0 and x1); v0[j] is the element of the group where coordinate i equals bit i of j. Step "
+    "%8: the\n"
+    "# step of the Trace that the op comes from. Live: the op, or store, matters where the forms "
+    "are 0.\n"
+    "# Padded: addresses from there on are not in memory.\n";
 
 void net_print(text *out, const net *t) {
   jmp_buf failure;

@@ -158,9 +158,17 @@ static void op_end(net_reader *r) {
   r->op = NULL;
 }
 
+// The number of what stands here, which may be left out.
+static void check_number(net_reader *r, size_t expected) {
+  read_skip(&r->in);
+  if (isdigit((unsigned char)*r->in.at) && read_number(&r->in) != expected)
+    read_fail(&r->in, "expected number %zu", expected);
+}
+
 static void op_start(net_reader *r) {
   VEC(uint64_t) directions = {0};
   op_end(r);
+  check_number(r, r->stage->ops.count);
   net_op *op = r->op = NEW(r->in.memory, net_op);
   r->outputs.items = NULL;
   r->outputs.count = r->outputs.capacity = r->names.count = 0;
@@ -177,8 +185,10 @@ static void op_start(net_reader *r) {
     read_fail(&r->in, "%" PRIu32 " directions have %" PRIu32 " coordinates", op->k, coordinates);
   if (read_literal(&r->in, "live"))
     op->live_count = read_forms(&r->in, &op->live);
-  if (read_literal(&r->in, "step"))
+  if (read_literal(&r->in, "step")) {
+    read_literal(&r->in, "%");
     op->origin = (uint32_t)(read_number(&r->in) & UINT32_MAX);
+  }
 }
 
 static net_output *output_of(net_reader *r, net_id value) {
@@ -313,6 +323,7 @@ static void stage_start(net_reader *r) {
   VEC(uint64_t) extents = {0};
   stage_end(r);
   r->stage = NEW(r->in.memory, net_stage);
+  check_number(r, r->net->stages.count);
   read_expect(&r->in, "n=");
   uint64_t n = read_number(&r->in);
   if (n > F2_MAX)

@@ -122,6 +122,8 @@ bool plan_move_is_wide(const plan_pass *pass, const plan_move *m);
 uint64_t *plan_exchange(arena *a, f2_space tile, const plan_phase *before, const plan_phase *after);
 // NULL if every invariant holds, else a sentence naming the pass.
 const char *plan_verify(arena *a, const plan *p);
+// What a reader must know of that form, as comment lines of it.
+extern const char plan_legend[];
 // The net, then the plan of it (the form: plan/print.c), which plan_read reads back.
 void plan_print(text *out, const plan *p);
 // NULL in *wrong: the plan of that text, its net and its target. Otherwise a sentence with the

@@ -3,16 +3,16 @@
 //   array a0 i32 16777216 argument 0      the net, as net/print.c writes it
 //   ...
 //   target avx512 line_bytes 128 ...      all fields of target.h
-//   strategy free padding none            of each stage, a line
+//   stage 0 strategy free padding none    a line of each stage
 //   array a2 i32 16777216 temporary       arrays that only passes know
-//   pass stage 0 seconds 0.0012           predicted
+//   pass 0 of stage 0 seconds 0.0012      predicted
 //     tile 0x1 0x2 0x4 0x8                a basis of V
-//     blocks 0x10 0x20                    one of its complement
-//     slot 4 v0 v2-v9                     bytes of an element, and the values that it holds in turn
+//     blocks 0x10 0x20                    one of its complement; none: there is one block
+//     slot 0 bytes 4 values v0 v2-v9      bytes of an element, and the values that it holds in turn
 //     load slot 0 from a0 at x0 + 2*x1 padded from 3 with i32:0 live x1 coalesced
-//     phase ops 0-3 registers 0x1 0x2 lanes 0x4 threads 0x8
-//     exchange 0x4 0x1 0x2 0x8            before the phase on the next line
-//     phase ops registers 0x4 0x8 lanes 0x1 threads 0x2
+//     phase 0 ops 0-3 registers 0x1 0x2 lanes 0x4 threads 0x8
+//     exchange address bits 0x4 0x1 0x2 0x8
+//     phase 1 ops none registers 0x4 0x8 lanes 0x1 threads 0x2
 //     store slot 0 in a1 at x0 + 2*x1 scattered
 //     live x3^1
 //     padded from 12000000                indices of the pass from here on are padding
@@ -36,6 +36,8 @@ typedef struct plan_printer {
 static void print_vectors(const plan_printer *p, const char *title, uint32_t count,
                           const uint64_t *vectors) {
   text_string(p->out, title);
+  if (count == 0)
+    text_string(p->out, " none");
   for (uint32_t i = 0; i < count; i++)
     write_mask(p->out, vectors[i], p->stage->n);
 }
@@ -50,7 +52,8 @@ static void print_range(text *out, const char *letter, uint32_t first, uint32_t 
 static void print_slot(const plan_printer *p, uint32_t slot) {
   const uint32_t *slot_of = p->pass->slot_of;
   uint32_t values = (uint32_t)p->stage->values.count;
-  text_printf(p->out, "  slot %" PRIu32, p->pass->slot_bytes[slot]);
+  text_printf(p->out, "  slot %" PRIu32 " bytes %" PRIu32 " values", slot,
+              p->pass->slot_bytes[slot]);
   for (uint32_t first = 0, last; first < values; first = last + 1) {
     for (last = first; last + 1 < values && slot_of[last + 1] == slot_of[first]; last++)
       ;
@@ -74,11 +77,13 @@ static void print_move(const plan_printer *p, const plan_move *m, bool load) {
   text_string(p->out, m->coalesced ? " coalesced\n" : " scattered\n");
 }
 
-static void print_phase(const plan_printer *p, const plan_phase *f) {
+static void print_phase(const plan_printer *p, uint32_t number) {
+  const plan_phase *f = &p->pass->phases[number];
   uint32_t d = (uint32_t)p->pass->tile.dimension, end = f->first_op + f->op_count;
   if (f->exchange)
-    print_vectors(p, "  exchange", d, f->exchange);
-  text_string(p->out, f->exchange ? "\n  phase ops" : "  phase ops");
+    print_vectors(p, "  exchange address bits", d, f->exchange);
+  text_printf(p->out, "%s  phase %" PRIu32 " ops%s", f->exchange ? "\n" : "", number,
+              f->op_count ? "" : " none");
   for (uint32_t first = f->first_op, last; first < end; first = last + 1) {
     for (last = first; last + 1 < end && p->pass->ops[last + 1] == p->pass->ops[last] + 1; last++)
       ;
@@ -90,11 +95,13 @@ static void print_phase(const plan_printer *p, const plan_phase *f) {
   text_string(p->out, "\n");
 }
 
-static void print_pass(plan_printer *p, const plan_pass *pass) {
+static void print_pass(plan_printer *p, size_t number) {
+  const plan_pass *pass = &p->plan->passes.items[number];
   uint32_t d = (uint32_t)pass->tile.dimension;
   p->pass = pass;
   p->stage = &p->plan->net->stages.items[pass->stage];
-  text_printf(p->out, "pass stage %" PRIu32 " seconds %.17g\n", pass->stage, pass->seconds);
+  text_printf(p->out, "pass %zu of stage %" PRIu32 " seconds %.6g\n", number, pass->stage,
+              pass->seconds);
   print_vectors(p, "  tile", d, pass->tile.basis);
   print_vectors(p, "\n  blocks", (uint32_t)p->stage->n - d, pass->blocks);
   text_string(p->out, "\n");
@@ -103,7 +110,7 @@ static void print_pass(plan_printer *p, const plan_pass *pass) {
   for (uint32_t i = 0; i < pass->load_count; i++)
     print_move(p, &pass->loads[i], true);
   for (uint32_t i = 0; i < pass->phase_count; i++)
-    print_phase(p, &pass->phases[i]);
+    print_phase(p, i);
   for (uint32_t i = 0; i < pass->store_count; i++)
     print_move(p, &pass->stores[i], false);
   write_forms(p->out, "  live ", pass->live_count, pass->live);
@@ -121,6 +128,20 @@ static void print_target(text *out, const target *t) {
   text_string(out, "\n");
 }
 
+const char plan_legend[] = "# Plan: the stages of a Net (printed first) as passes over memory, for "
+                           "a target. A pass takes the\n"
+                           "# indices that differ by sums of the vectors of its tile, loads their "
+                           "values into slots of fast\n"
+                           "# memory, executes its phases, and stores; then those of the next "
+                           "block. Phase: each thread holds\n"
+                           "# in registers the elements that differ by sums of `registers`, and "
+                           "executes these ops of the\n"
+                           "# stage on them; lanes of one vector or warp differ by `lanes`, "
+                           "threads by `threads`. Exchange:\n"
+                           "# elements change threads through fast memory; bit i of an address "
+                           "there goes along vector i.\n"
+                           "# Coalesced: whole lines of memory; scattered: parts of lines.\n";
+
 void plan_print(text *out, const plan *p) {
   plan_printer in = {.out = out, .plan = p};
   c_locale locale;
@@ -131,10 +152,11 @@ void plan_print(text *out, const plan *p) {
   }
   print_target(out, p->target);
   for (size_t i = 0; i < p->net->stages.count; i++)
-    text_printf(out, "strategy %s padding %s\n", p->strategy[i], plan_padding_names[p->padding[i]]);
+    text_printf(out, "stage %zu strategy %s padding %s\n", i, p->strategy[i],
+                plan_padding_names[p->padding[i]]);
   for (size_t i = p->net->arrays.count; i < p->arrays.count; i++)
     write_array(out, i, &p->arrays.items[i]);
   for (size_t i = 0; i < p->passes.count; i++)
-    print_pass(&in, &p->passes.items[i]);
+    print_pass(&in, i);
   c_locale_leave(&locale);
 }

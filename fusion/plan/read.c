@@ -24,6 +24,8 @@ typedef struct plan_reader {
 typedef VEC(uint64_t) vectors;
 
 static void read_vectors(plan_reader *r, vectors *into) {
+  if (read_word(&r->in, "none"))
+    return;
   for (read_skip(&r->in); isdigit((unsigned char)*r->in.at); read_skip(&r->in)) {
     uint64_t x = read_number(&r->in);
     if (x & ~f2_mask(r->stage->n))
@@ -38,6 +40,11 @@ static vectors vectors_of(plan_reader *r, size_t expected) {
   if (v.count != expected)
     read_fail(&r->in, "expected %zu vectors, found %zu", expected, v.count);
   return v;
+}
+
+static void read_own_number(plan_reader *r, size_t expected) {
+  if (read_number(&r->in) != expected)
+    read_fail(&r->in, "expected number %zu", expected);
 }
 
 static size_t dimension(const plan_reader *r) { return (size_t)r->pass->tile.dimension; }
@@ -68,7 +75,8 @@ static void pass_start(plan_reader *r) {
   pass_end(r);
   r->pass = NEW(r->in.memory, plan_pass);
   r->pass->padding_start = UINT64_MAX;
-  read_expect(&r->in, "stage");
+  read_own_number(r, r->plan->passes.count);
+  read_expect(&r->in, "of stage");
   r->pass->stage = read_small_number(&r->in);
   if (r->pass->stage >= r->plan->net->stages.count)
     read_fail(&r->in, "there is no stage %" PRIu32, r->pass->stage);
@@ -117,7 +125,11 @@ static uint32_t read_range(plan_reader *r, const char *letter, size_t count, uin
 }
 
 static void slot(plan_reader *r) {
-  uint32_t bytes = read_small_number(&r->in), first;
+  uint32_t bytes, first;
+  read_own_number(r, r->slots.count);
+  read_expect(&r->in, "bytes");
+  bytes = read_small_number(&r->in);
+  read_expect(&r->in, "values");
   while (!read_at_end(&r->in)) {
     uint32_t last = read_range(r, "v", r->stage->values.count, &first);
     for (uint32_t v = first; v <= last; v++)
@@ -169,13 +181,18 @@ static plan_move move(plan_reader *r, bool load) {
 static void load(plan_reader *r) { vec_push(r->in.memory, &r->loads, move(r, true)); }
 static void store(plan_reader *r) { vec_push(r->in.memory, &r->stores, move(r, false)); }
 
-static void exchange(plan_reader *r) { r->exchange = vectors_of(r, dimension(r)).items; }
+static void exchange(plan_reader *r) {
+  read_expect(&r->in, "address bits");
+  r->exchange = vectors_of(r, dimension(r)).items;
+}
 
 static void phase(plan_reader *r) {
   plan_phase f = {.first_op = (uint32_t)r->ops.count, .exchange = r->exchange};
   vectors basis = {0};
   uint32_t first;
+  read_own_number(r, r->phases.count);
   read_expect(&r->in, "ops");
+  read_word(&r->in, "none");
   for (read_skip(&r->in); isdigit((unsigned char)*r->in.at); read_skip(&r->in)) {
     uint32_t last = read_range(r, "", r->stage->ops.count, &first);
     for (uint32_t i = first; i <= last; i++)
@@ -236,6 +253,8 @@ static void free_padding(plan_reader *r, size_t stage) {
 // Of the next stage.
 static void strategy(plan_reader *r) {
   size_t stage = r->planned++;
+  read_own_number(r, stage);
+  read_expect(&r->in, "strategy");
   if (stage >= r->plan->net->stages.count)
     read_fail(&r->in, "there are %zu stages", r->plan->net->stages.count);
   r->plan->strategy[stage] = read_name(r);
@@ -262,10 +281,10 @@ static const struct {
   bool in_pass;
   void (*read)(plan_reader *r);
 } lines[] = {
-    {"target", false, target_line}, {"strategy", false, strategy}, {"array", false, array_line},
-    {"pass", false, pass_start},    {"tile", true, tile},          {"blocks", true, blocks},
-    {"slot", true, slot},           {"load", true, load},          {"exchange", true, exchange},
-    {"phase", true, phase},         {"store", true, store},        {"live", true, live},
+    {"target", false, target_line}, {"stage", false, strategy}, {"array", false, array_line},
+    {"pass", false, pass_start},    {"tile", true, tile},       {"blocks", true, blocks},
+    {"slot", true, slot},           {"load", true, load},       {"exchange", true, exchange},
+    {"phase", true, phase},         {"store", true, store},     {"live", true, live},
     {"padded", true, pass_padding},
 };
 enum { LINES = sizeof lines / sizeof *lines };

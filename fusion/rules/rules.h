@@ -3,11 +3,11 @@
 // The laws on movements hold by construction: lowering carries frames instead of arrays and records
 // which law spared a movement. The others are rewrites of Nets, applied by rules_apply:
 //
-//   op directions 0b1 coordinates x0 step 7       op directions 0b1 coordinates x0 step 7
+//   op 0 directions 0b1 coordinates x0 step %7    op 0 directions 0b1 coordinates x0 step %7
 //     t0 = <= v0[0] v0[1]                           v1[0] = min v0[0] v0[1]
 //     v1[0] = select t0 v0[0] v0[1]        ->       v1[1] = max v0[0] v0[1]
 //     v1[1] = select t0 v0[1] v0[0]
-//                                                   minmax: 2 times, at step 7
+//                                                   minmax: 2 times, at %7
 //
 // Each law is tested on generated instances (tests/unit/rules_test.c). A step is a step of the
 // Trace; what a firing saves is counted in bytes of memory traffic and in scalar operations, of one

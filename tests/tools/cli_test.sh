@@ -446,7 +446,7 @@ status 0 explain sort.perm -e 'reverse . main' --arguments '[1024]i32' --dump pl
 out_has '^target '
 out_has '^pass stage 0 '
 status 0 explain sort.perm --size n=4 --dump net
-out_has '^stage n=4$'
+out_has '^stage 0 n=4$'
 status 0 explain sort.perm --size n=4 --dump trace
 out_has '^results %'
 printf 'base = avx2\nname = mine\nline_bytes = 64\n' >mine.target

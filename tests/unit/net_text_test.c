@@ -17,9 +17,9 @@ static const char *again(const char *string) {
 
 static const char picture[] = "array a0 i32 4 argument 0\n"
                               "array a1 i32 4 result 0\n"
-                              "stage n=2\n"
+                              "stage 0 n=2\n"
                               "  v0 = load a0 at x0 + 2*x1\n"
-                              "  op directions 0b10 coordinates x1 step 8\n"
+                              "  op 0 directions 0b10 coordinates x1 step %8\n"
                               "    v1[0] = min v0[0] v0[1]\n"
                               "    v1[1] = max v0[0] v0[1]\n"
                               "  store v1 in a1 at 2*x0 + x1\n";
@@ -57,14 +57,15 @@ static const char everything[] =
     "array a3 bool 3 result 0\n"
     "extern e0 hypotf f32 f32 -> f32 in \"m\"\n"
     "extern e1 zero -> i32 in \"a \\\"b\\\\c\\nd\"\n"
-    "stage n=20 loops 3 5\n"
-    "  v0 = load a0 at -3*o0 + o1 - 4*(x0^x2^1) + x3 - 9223372036854775808*(0) + 7 padded from 9 with "
+    "stage 0 n=20 loops 3 5\n"
+    "  v0 = load a0 at -3*o0 + o1 - 4*(x0^x2^1) + x3 - 9223372036854775808*(0) + 7 padded from 9 "
+    "with "
     "f32:-0.100000001\n"
     "  v1 = load a1 at 0\n"
     "  v2 = load a1 at o1\n"
-    "  op step 0\n"
+    "  op 0 step %0\n"
     "    v3[0] = dead c64\n"
-    "  op directions 0x30000 0x1 coordinates x17^1 x0 live x1^x18 x19^1 step 4294967295\n"
+    "  op 1 directions 0x30000 0x1 coordinates x17^1 x0 live x1^x18 x19^1 step %4294967295\n"
     "    t0 = index o1 + x1 - 2*(x2^1)\n"
     "    t1 = root c64 8 t0\n"
     "    t2 = extern e0 f32 v0[3] f32:inf\n"
@@ -80,8 +81,8 @@ static const char everything[] =
     "    v5[2] = i32:-2147483648\n"
     "    v5[3] = max v1[0] t3\n"
     "  store v4 in a2 at x0 + 2*x1 padded from 4 live x2 x3^1 0 1\n"
-    "stage n=0\n"
-    "  op step 1\n"
+    "stage 1 n=0\n"
+    "  op 0 step %1\n"
     "    v0[0] = bool:false\n"
     "  store v0 in a3 at 2\n";
 
@@ -97,10 +98,11 @@ TEST(freedom) {
                   "stage n=2 loops 7\r\n"
                   "v0=load a0 at x1^1*2"),
             "line 5: expected the end of the line, found `^1*2`");
-  CHECK_STR(again("array a0 int 0x10 temporary # comment\n\n  \t # another\n"
-                  "stage n=2 loops 7\r\n"
-                  "v0=load a0 at 2*(x1^1)+2*o0-o0+1-3"),
-            "array a0 i64 16 temporary\nstage n=2 loops 7\n  v0 = load a0 at o0 + 2*(x1^1) - 2\n");
+  CHECK_STR(
+      again("array a0 int 0x10 temporary # comment\n\n  \t # another\n"
+            "stage n=2 loops 7\r\n"
+            "v0=load a0 at 2*(x1^1)+2*o0-o0+1-3"),
+      "array a0 i64 16 temporary\nstage 0 n=2 loops 7\n  v0 = load a0 at o0 + 2*(x1^1) - 2\n");
   arena_free(&memory);
 }
 
@@ -129,7 +131,8 @@ TEST(constants) {
   };
   START();
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-    const char *whole = arena_printf(&memory, "stage n=0\n  op step 0\n    v0[0] = %s\n", rows[i]);
+    const char *whole =
+        arena_printf(&memory, "stage 0 n=0\n  op 0 step %%0\n    v0[0] = %s\n", rows[i]);
     CHECK_STR(again(whole), whole);
   }
   arena_free(&memory);
@@ -166,6 +169,8 @@ TEST(what_is_wrong) {
       {"extern e0 f -> i32 in \"m", "line 1: the name of the library does not end"},
       {"extern e1 f -> i32 in \"m\"", "line 1: expected extern e0"},
       {"\nv0 = load a0", "line 2: expected `stage` before this"},
+      {"stage 1 n=1", "line 1: expected number 0"},
+      {"stage n=1\nop 1 step %0", "line 2: expected number 0"},
       {"stage n=64", "line 1: 64 index bits are too many"},
       {"stage n=1\nvolume", "line 2: expected a number, found `olume`"},
       {"stage n=1\nv0 = load a0 at 0", "line 2: there is no array a0"},

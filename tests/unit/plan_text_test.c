@@ -53,15 +53,15 @@ TEST(random_nets) {
 #define NET                                                                                        \
   "array a0 i32 48 argument 0\n"                                                                   \
   "array a1 i32 48 result 0\n"                                                                     \
-  "stage n=4 loops 3\n"                                                                            \
+  "stage 0 n=4 loops 3\n"                                                                          \
   "  v0 = load a0 at 16*o0 + x0 + 2*x1 + 4*x2 + 8*x3\n"                                            \
-  "  op directions 0b0010 coordinates x1 live x2 step 1\n"                                         \
+  "  op 0 directions 0b0010 coordinates x1 live x2 step %1\n"                                      \
   "    v1[0] = min v0[0] v0[1]\n"                                                                  \
   "    v1[1] = max v0[0] v0[1]\n"                                                                  \
-  "  op directions 0b1000 coordinates x0^x3 step 2\n"                                              \
+  "  op 1 directions 0b1000 coordinates x0^x3 step %2\n"                                           \
   "    v2[0] = min v1[0] v1[1]\n"                                                                  \
   "    v2[1] = max v1[0] v1[1]\n"                                                                  \
-  "  op step 3\n"                                                                                  \
+  "  op 2 step %3\n"                                                                               \
   "    v3[0] = v2[0]\n"                                                                            \
   "  store v3 in a1 at 16*o0 + x0 + 2*x1 + 4*x2 + 8*x3\n"
 #define TARGET                                                                                     \
@@ -69,27 +69,27 @@ TEST(random_nets) {
   "adapts 0 wide_bytes 8 memory_bytes_per_second 4e+10 ops_per_second 3e+10 exchange_ops 2 "       \
   "pass_seconds 3e-06\n"
 #define PASS                                                                                       \
-  "strategy by-hand padding none\n"                                                                \
+  "stage 0 strategy by-hand padding none\n"                                                        \
   "array a2 i32 48 temporary\n"                                                                    \
-  "pass stage 0 seconds 0.5\n"                                                                     \
+  "pass 0 of stage 0 seconds 0.5\n"                                                                \
   "  tile 0b0001 0b0010 0b1000\n"                                                                  \
   "  blocks 0b0100\n"                                                                              \
-  "  slot 4 v0-v1 v3\n"                                                                            \
-  "  slot 4 v2\n"                                                                                  \
-  "  load slot 0 from a0 at 16*o0 + x0 + 2*x1 + 4*x2 + 8*x3 padded from 40 with i32:-1 live x2 "         \
+  "  slot 0 bytes 4 values v0-v1 v3\n"                                                             \
+  "  slot 1 bytes 4 values v2\n"                                                                   \
+  "  load slot 0 from a0 at 16*o0 + x0 + 2*x1 + 4*x2 + 8*x3 padded from 40 with i32:-1 live x2 "   \
   "scattered\n"                                                                                    \
-  "  phase ops 0 registers 0b0010 lanes 0b0001 threads 0b1000\n"                                   \
-  "  exchange 0b0010 0b1000 0b0001\n"                                                              \
-  "  phase ops 1-2 registers 0b1000 lanes 0b0001 threads 0b0010\n"                                 \
-  "  store slot 0 in a1 at 16*o0 + x0 + 2*x1 + 4*x2 + 8*x3 padded from 47 coalesced\n"                   \
+  "  phase 0 ops 0 registers 0b0010 lanes 0b0001 threads 0b1000\n"                                 \
+  "  exchange address bits 0b0010 0b1000 0b0001\n"                                                 \
+  "  phase 1 ops 1-2 registers 0b1000 lanes 0b0001 threads 0b0010\n"                               \
+  "  store slot 0 in a1 at 16*o0 + x0 + 2*x1 + 4*x2 + 8*x3 padded from 47 coalesced\n"             \
   "  live x2^1\n"                                                                                  \
   "  padded from 12\n"
 
 TEST(every_line) {
   START();
   CHECK_STR(again(NET TARGET PASS), NET TARGET PASS);
-  CHECK_STR(again(NET TARGET "# nothing\n\nstrategy by-hand padding none # why not\n"),
-            NET TARGET "strategy by-hand padding none\n");
+  CHECK_STR(again(NET TARGET "# nothing\n\nstage 0 strategy by-hand padding none # why not\n"),
+            NET TARGET "stage 0 strategy by-hand padding none\n");
   arena_free(&memory);
 }
 
@@ -101,31 +101,34 @@ static const struct {
     {NET "target mine lanes 3\n", "line 14: a target has no field 'lanes'"},
     {NET "target mine lane_bits 11\n",
      "line 14: lane_bits is a whole number from 0 to 10, not '11'"},
-    {NET TARGET "strategy s padding some\n",
+    {NET TARGET "stage 0 strategy s padding some\n",
      "line 15: expected what padding costs stage 0: none, free or stored"},
     {NET TARGET "tile 0b1\n", "line 15: expected `pass` before this"},
     {NET TARGET "tiles 0b1\n", "line 15: there is no line `tiles`"},
     {NET TARGET "array a1 i32 3 temporary\n", "line 15: expected array a2"},
-    {NET TARGET "pass stage 1 seconds 0\n", "line 15: there is no stage 1"},
-    {NET TARGET "pass stage 0 seconds 0 tile\n",
+    {NET TARGET "pass 1 of stage 0 seconds 0\n", "line 15: expected number 0"},
+    {NET TARGET "pass 0 of stage 1 seconds 0\n", "line 15: there is no stage 1"},
+    {NET TARGET "pass 0 of stage 0 seconds 0 tile\n",
      "line 15: expected the end of the line, found `tile`"},
-    {NET TARGET "pass stage 0 seconds 0\ntile 0b1 0b1\n",
+    {NET TARGET "pass 0 of stage 0 seconds 0\ntile 0b1 0b1\n",
      "line 16: the tile's vectors are dependent"},
-    {NET TARGET "pass stage 0 seconds 0\ntile 0b10000\n", "line 16: the stage has no index 0x10"},
-    {NET TARGET "pass stage 0 seconds 0\ntile 0b1\nblocks 0b10\n",
+    {NET TARGET "pass 0 of stage 0 seconds 0\ntile 0b10000\n",
+     "line 16: the stage has no index 0x10"},
+    {NET TARGET "pass 0 of stage 0 seconds 0\ntile 0b1\nblocks 0b10\n",
      "line 17: expected 3 vectors, found 1"},
-    {NET TARGET "pass stage 0 seconds 0\ntile 0b1\n",
+    {NET TARGET "pass 0 of stage 0 seconds 0\ntile 0b1\n",
      "line 17: before this line, a pass has no blocks"},
-    {NET TARGET "pass stage 0 seconds 0\nblocks 1 2 4 8\ntile 0b1\n",
+    {NET TARGET "pass 0 of stage 0 seconds 0\nblocks 1 2 4 8\ntile 0b1\n",
      "line 17: a tile stands before what refers to it"},
-    {NET TARGET "pass stage 0 seconds 0\nslot 4 v4\n", "line 16: the stage has no v4-v4"},
-    {NET TARGET "pass stage 0 seconds 0\nload slot 0 from a2 at x0 coalesced\n",
+    {NET TARGET "pass 0 of stage 0 seconds 0\nslot 0 bytes 4 values v4\n",
+     "line 16: the stage has no v4-v4"},
+    {NET TARGET "pass 0 of stage 0 seconds 0\nload slot 0 from a2 at x0 coalesced\n",
      "line 16: there is no array a2"},
-    {NET TARGET "pass stage 0 seconds 0\nload slot 0 from a0 at x0\n",
+    {NET TARGET "pass 0 of stage 0 seconds 0\nload slot 0 from a0 at x0\n",
      "line 16: expected `scattered`, found ``"},
-    {NET TARGET "pass stage 0 seconds 0\nphase ops 3 registers lanes threads\n",
+    {NET TARGET "pass 0 of stage 0 seconds 0\nphase 0 ops 3 registers lanes threads\n",
      "line 16: the stage has no 3-3"},
-    {NET TARGET "pass stage 0 seconds 0\nphase ops registers 1 lanes threads\n",
+    {NET TARGET "pass 0 of stage 0 seconds 0\nphase 0 ops registers 1 lanes threads\n",
      "line 16: the tile has 0 dimensions, not 1"},
 };
 
@@ -284,12 +287,13 @@ TEST(facts_of_a_plan_by_hand) {
 TEST(dimensions_that_a_tile_lacks) {
   START();
   const char *wrong = NULL;
-  const plan *p = plan_read(&memory,
-                            NET TARGET "strategy s padding none\npass stage 0 seconds 0\n"
-                                       "tile 0b0001\nblocks 0b0010 0b0100 0b1000\nslot 4 v0\n"
-                                       "load slot 0 from a0 at x0 + 2*x1 + 4*x2 + 8*x3 scattered\n"
-                                       "store slot 0 in a1 at x3 + 2*x2 + 4*x1 + 8*x0 scattered\n",
-                            &wrong);
+  const plan *p =
+      plan_read(&memory,
+                NET TARGET "stage 0 strategy s padding none\npass 0 of stage 0 seconds 0\n"
+                           "tile 0b0001\nblocks 0b0010 0b0100 0b1000\nslot 0 bytes 4 values v0\n"
+                           "load slot 0 from a0 at x0 + 2*x1 + 4*x2 + 8*x3 scattered\n"
+                           "store slot 0 in a1 at x3 + 2*x2 + 4*x1 + 8*x0 scattered\n",
+                &wrong);
   REQUIRE(p != NULL);
   const plan_pass *pass = &p->passes.items[0];
   CHECK_EQ_I64(plan_missing_dimensions(p, pass, &pass->loads[0]), 1);

@@ -238,7 +238,7 @@ TEST(random_nets) {
   "array a0 i32 8 argument 0\n"                                                                    \
   "array a1 i32 8 result 0\n"                                                                      \
   "extern e0 f -> i32 in \"m\"\n"                                                                  \
-  "stage n=3\n"                                                                                    \
+  "stage 0 n=3\n"                                                                                  \
   "  v0 = load a0 at x0 + 2*x1 + 4*x2\n"
 
 static const struct {
@@ -246,80 +246,80 @@ static const struct {
   const char *before, *after;  // what follows the load of v0
 } examples[] = {
     {RULE_MAP_MAP,
-     "  op step 1\n"
+     "  op 0 step %1\n"
      "    v1[0] = * v0[0] v0[0]\n"
-     "  op step 2\n"
+     "  op 1 step %2\n"
      "    v2[0] = + v1[0] i32:1\n"
      "  store v2 in a1 at x0 + 2*x1 + 4*x2\n",
-     "  op step 1\n"
+     "  op 0 step %1\n"
      "    t0 = * v0[0] v0[0]\n"
      "    v1[0] = + t0 i32:1\n"
      "  store v1 in a1 at x0 + 2*x1 + 4*x2\n"},
     // Another op, which does not read v1, lies between: v3 is made before it.
     {RULE_SAME_PAIR,
-     "  op step 1\n"
+     "  op 0 step %1\n"
      "    v1[0] = * v0[0] v0[0]\n"
-     "  op directions 0b001 coordinates x0 step 3\n"
+     "  op 1 directions 0b001 coordinates x0 step %3\n"
      "    v2[0] = + v0[0] v0[1]\n"
      "    v2[1] = - v0[1] v0[0]\n"
-     "  op directions 0b100 coordinates x2 step 4\n"
+     "  op 2 directions 0b100 coordinates x2 step %4\n"
      "    v3[0] = * v1[0] v1[1]\n"
      "    v3[1] = i32:1\n"
-     "  op directions 0b001 coordinates x0 step 5\n"
+     "  op 3 directions 0b001 coordinates x0 step %5\n"
      "    v4[0] = xor v2[0] v2[1]\n"
      "    v4[1] = v0[0]\n"
-     "  op directions 0b010 coordinates x1 step 6\n"
+     "  op 4 directions 0b010 coordinates x1 step %6\n"
      "    v5[0] = xor v4[0] v3[1]\n"
      "    v5[1] = xor v4[1] v3[0]\n"
      "  store v5 in a1 at x0 + 2*x1 + 4*x2\n",
-     "  op directions 0b100 coordinates x2 step 1\n"
+     "  op 0 directions 0b100 coordinates x2 step %1\n"
      "    t0 = * v0[0] v0[0]\n"
      "    t1 = * v0[1] v0[1]\n"
      "    v1[0] = * t0 t1\n"
      "    v1[1] = i32:1\n"
-     "  op directions 0b001 coordinates x0 step 3\n"
+     "  op 1 directions 0b001 coordinates x0 step %3\n"
      "    t0 = + v0[0] v0[1]\n"
      "    t1 = - v0[1] v0[0]\n"
      "    v2[0] = xor t0 t1\n"
      "    v2[1] = v0[0]\n"
-     "  op directions 0b010 coordinates x1 step 6\n"
+     "  op 2 directions 0b010 coordinates x1 step %6\n"
      "    v3[0] = xor v2[0] v1[1]\n"
      "    v3[1] = xor v2[1] v1[0]\n"
      "  store v3 in a1 at x0 + 2*x1 + 4*x2\n"},
     {RULE_MAP_ID,
-     "  op directions 0b001 coordinates x0 step 3\n"
+     "  op 0 directions 0b001 coordinates x0 step %3\n"
      "    v1[0] = v0[1]\n"
      "    v1[1] = v0[0]\n"
-     "  op directions 0b001 coordinates x0^1 step 4\n"
+     "  op 1 directions 0b001 coordinates x0^1 step %4\n"
      "    v2[0] = v1[1]\n"
      "    v2[1] = v1[0]\n"
      "  store v2 in a1 at x0 + 2*x1 + 4*x2\n",
      "  store v0 in a1 at x0 + 2*x1 + 4*x2\n"},
     // The second op numbers the pair the other way round.
     {RULE_SAME_PAIR,
-     "  op directions 0b001 coordinates x0 step 3\n"
+     "  op 0 directions 0b001 coordinates x0 step %3\n"
      "    v1[0] = - v0[0] v0[1]\n"
      "    v1[1] = v0[1]\n"
-     "  op directions 0b001 coordinates x0^1 step 4\n"
+     "  op 1 directions 0b001 coordinates x0^1 step %4\n"
      "    v2[0] = + v1[0] v1[1]\n"
      "    v2[1] = v1[1]\n"
      "  store v2 in a1 at x0 + 2*x1 + 4*x2\n",
-     "  op directions 0b001 coordinates x0 step 3\n"
+     "  op 0 directions 0b001 coordinates x0 step %3\n"
      "    t0 = - v0[0] v0[1]\n"
      "    v1[0] = t0\n"
      "    v1[1] = + v0[1] t0\n"
      "  store v1 in a1 at x0 + 2*x1 + 4*x2\n"},
     // A map before pairs, with an index that differs within them.
     {RULE_SAME_PAIR,
-     "  op step 1\n"
+     "  op 0 step %1\n"
      "    t0 = index x0 + 2*x1\n"
      "    t1 = convert i32 t0\n"
      "    v1[0] = + v0[0] t1\n"
-     "  op directions 0b011 coordinates x1 step 3\n"
+     "  op 1 directions 0b011 coordinates x1 step %3\n"
      "    v2[0] = - v1[0] v1[1]\n"
      "    v2[1] = v1[1]\n"
      "  store v2 in a1 at x0 + 2*x1 + 4*x2\n",
-     "  op directions 0b011 coordinates x1 step 1\n"
+     "  op 0 directions 0b011 coordinates x1 step %1\n"
      "    t0 = index (x0^x1)\n"
      "    t1 = convert i32 t0\n"
      "    t2 = + v0[0] t1\n"
@@ -331,32 +331,32 @@ static const struct {
      "  store v1 in a1 at x0 + 2*x1 + 4*x2\n"},
     // Only one of a pair goes through the map: its live form becomes an element.
     {RULE_SAME_PAIR,
-     "  op live x0^1 step 1\n"
+     "  op 0 live x0^1 step %1\n"
      "    v1[0] = * v0[0] i32:3\n"
-     "  op directions 0b001 coordinates x0 step 3\n"
+     "  op 1 directions 0b001 coordinates x0 step %3\n"
      "    v2[0] = + v0[0] v1[1]\n"
      "    v2[1] = - v0[0] v1[1]\n"
      "  store v2 in a1 at x0 + 2*x1 + 4*x2\n",
-     "  op directions 0b001 coordinates x0 step 1\n"
+     "  op 0 directions 0b001 coordinates x0 step %1\n"
      "    t0 = * v0[1] i32:3\n"
      "    v1[0] = + v0[0] t0\n"
      "    v1[1] = - v0[0] t0\n"
      "  store v1 in a1 at x0 + 2*x1 + 4*x2\n"},
     {RULE_DEAD,
-     "  op directions 0b001 coordinates x0 step 3\n"
+     "  op 0 directions 0b001 coordinates x0 step %3\n"
      "    v1[0] = + v0[0] v0[1]\n"
      "    v1[1] = - v0[0] v0[1]\n"
      "  store v1 in a1 at x0 + 2*x1 + 4*x2 live x0 x2^1\n"
      "  store v0 in a1 at x0 + 2*x1 + 4*x2 live x0^1\n"
      "  store v0 in a1 at x0 + 2*x1 + 4*x2 live x0 x2\n",
-     "  op directions 0b001 coordinates x0 live x2^1 step 3\n"
+     "  op 0 directions 0b001 coordinates x0 live x2^1 step %3\n"
      "    v1[0] = + v0[0] v0[1]\n"
      "    v1[1] = dead i32\n"
      "  store v1 in a1 at x0 + 2*x1 + 4*x2 live x0 x2^1\n"
      "  store v0 in a1 at x0 + 2*x1 + 4*x2 live x0^1\n"
      "  store v0 in a1 at x0 + 2*x1 + 4*x2 live x0 x2\n"},
     {RULE_CONSTANT,
-     "  op step 1\n"
+     "  op 0 step %1\n"
      "    t0 = index 3*(1) - 5\n"
      "    t1 = convert i32 t0\n"
      "    t2 = + i32:7 t1\n"
@@ -364,11 +364,11 @@ static const struct {
      "    t4 = select t3 v0[0] t2\n"
      "    v1[0] = xor t4 t2\n"
      "  store v1 in a1 at x0 + 2*x1 + 4*x2\n",
-     "  op step 1\n"
+     "  op 0 step %1\n"
      "    v1[0] = xor v0[0] i32:5\n"
      "  store v1 in a1 at x0 + 2*x1 + 4*x2\n"},
     {RULE_IDENTITY,
-     "  op step 1\n"
+     "  op 0 step %1\n"
      "    t0 = + i32:0 v0[0]\n"
      "    t1 = * t0 i32:1\n"
      "    t2 = < t1 i32:5\n"
@@ -378,13 +378,13 @@ static const struct {
      "    t6 = xor t1 v0[0]\n"
      "    v1[0] = select t5 t6 t1\n"
      "  store v1 in a1 at x0 + 2*x1 + 4*x2\n",
-     "  op step 1\n"
+     "  op 0 step %1\n"
      "    t0 = >= v0[0] i32:5\n"
      "    v1[0] = select t0 i32:0 v0[0]\n"
      "  store v1 in a1 at x0 + 2*x1 + 4*x2\n"},
     // The order of pairs: x < y, or x = y and the second components are in order.
     {RULE_IDENTITY,
-     "  op directions 0b001 coordinates x0 step 1\n"
+     "  op 0 directions 0b001 coordinates x0 step %1\n"
      "    t0 = total_le v0[1] v0[0]\n"
      "    t1 = ~ t0\n"
      "    t2 = total_le v0[0] v0[1]\n"
@@ -397,7 +397,7 @@ static const struct {
      "    v1[0] = select t8 v0[0] v0[1]\n"
      "    v1[1] = select t8 v0[1] v0[0]\n"
      "  store v1 in a1 at x0 + 2*x1 + 4*x2\n",
-     "  op directions 0b001 coordinates x0 step 1\n"
+     "  op 0 directions 0b001 coordinates x0 step %1\n"
      "    t0 = > v0[1] v0[0]\n"
      "    t1 = == v0[0] v0[1]\n"
      "    t2 = & v0[0] i32:1\n"
@@ -410,7 +410,7 @@ static const struct {
      "  store v1 in a1 at x0 + 2*x1 + 4*x2\n"},
     // The same of floats: no strict total order has a name.
     {RULE_IDENTITY,
-     "  op directions 0b001 coordinates x0 step 1\n"
+     "  op 0 directions 0b001 coordinates x0 step %1\n"
      "    t0 = convert f32 v0[1]\n"
      "    t1 = convert f32 v0[0]\n"
      "    t2 = total_le t0 t1\n"
@@ -423,7 +423,7 @@ static const struct {
      "    v1[0] = select t8 v0[0] v0[1]\n"
      "    v1[1] = select t8 v0[1] v0[0]\n"
      "  store v1 in a1 at x0 + 2*x1 + 4*x2\n",
-     "  op directions 0b001 coordinates x0 step 1\n"
+     "  op 0 directions 0b001 coordinates x0 step %1\n"
      "    t0 = convert f32 v0[1]\n"
      "    t1 = convert f32 v0[0]\n"
      "    t2 = total_le t0 t1\n"
@@ -437,7 +437,7 @@ static const struct {
      "  store v1 in a1 at x0 + 2*x1 + 4*x2\n"},
     // The root of a butterfly, the range of an index.
     {RULE_INDEX,
-     "  op step 1\n"
+     "  op 0 step %1\n"
      "    t0 = index x2\n"
      "    t1 = * t0 i64:3\n"
      "    t2 = index (x1^1) - 4\n"
@@ -453,7 +453,7 @@ static const struct {
      "    t12 = xor t10 t11\n"
      "    v1[0] = xor t12 v0[0]\n"
      "  store v1 in a1 at x0 + 2*x1 + 4*x2\n",
-     "  op step 1\n"
+     "  op 0 step %1\n"
      "    t0 = index -3*x2 + (x1^1) - 4\n"
      "    t1 = root c64 8 t0\n"
      "    t2 = re t1\n"
@@ -464,37 +464,37 @@ static const struct {
      "    v1[0] = xor t6 v0[0]\n"
      "  store v1 in a1 at x0 + 2*x1 + 4*x2\n"},
     {RULE_MINMAX,
-     "  op directions 0b001 coordinates x0 step 3\n"
+     "  op 0 directions 0b001 coordinates x0 step %3\n"
      "    t0 = total_le v0[0] v0[1]\n"
      "    v1[0] = select t0 v0[0] v0[1]\n"
      "    v1[1] = select t0 v0[1] v0[0]\n"
      "  store v1 in a1 at x0 + 2*x1 + 4*x2\n",
-     "  op directions 0b001 coordinates x0 step 3\n"
+     "  op 0 directions 0b001 coordinates x0 step %3\n"
      "    v1[0] = min v0[0] v0[1]\n"
      "    v1[1] = max v0[0] v0[1]\n"
      "  store v1 in a1 at x0 + 2*x1 + 4*x2\n"},
     // One op for each component; the second load is the first.
     {RULE_COMMON_SUBEXPRESSION,
      "  v1 = load a0 at x0 + 2*x1 + 4*x2\n"
-     "  op directions 0b001 coordinates x0 step 3\n"
+     "  op 0 directions 0b001 coordinates x0 step %3\n"
      "    t0 = * v0[0] v0[1]\n"
      "    v2[0] = + t0 v0[0]\n"
      "    v2[1] = - t0 v0[0]\n"
-     "  op directions 0b001 coordinates x0 step 4\n"
+     "  op 1 directions 0b001 coordinates x0 step %4\n"
      "    t0 = * v1[0] v1[1]\n"
      "    v3[0] = + t0 v1[1]\n"
      "    v3[1] = + t0 i32:3\n"
-     "  op directions 0b100 coordinates x2 step 5\n"
+     "  op 2 directions 0b100 coordinates x2 step %5\n"
      "    v4[0] = xor v2[0] v3[1]\n"
      "    v4[1] = xor v2[1] v3[0]\n"
      "  store v4 in a1 at x0 + 2*x1 + 4*x2\n",
-     "  op directions 0b001 coordinates x0 step 3\n"
+     "  op 0 directions 0b001 coordinates x0 step %3\n"
      "    t0 = * v0[0] v0[1]\n"
      "    v1[0] = + t0 v0[0]\n"
      "    v1[1] = - t0 v0[0]\n"
      "    v2[0] = + t0 v0[1]\n"
      "    v2[1] = + t0 i32:3\n"
-     "  op directions 0b100 coordinates x2 step 5\n"
+     "  op 1 directions 0b100 coordinates x2 step %5\n"
      "    v3[0] = xor v1[0] v2[1]\n"
      "    v3[1] = xor v1[1] v2[0]\n"
      "  store v3 in a1 at x0 + 2*x1 + 4*x2\n"},
@@ -529,7 +529,7 @@ TEST(each_rule) {
 // What must stay as it is.
 static const char *const untouched[] = {
     // floats: NaN and -0
-    "  op step 1\n"
+    "  op 0 step %1\n"
     "    t0 = convert f32 v0[0]\n"
     "    t1 = sqrt t0\n"
     "    t2 = <= t0 t1\n"
@@ -539,39 +539,39 @@ static const char *const untouched[] = {
     "    v1[0] = convert i32 t5\n"
     "  store v1 in a1 at x0 + 2*x1 + 4*x2\n",
     // a choice between other things than are compared
-    "  op step 1\n"
+    "  op 0 step %1\n"
     "    t0 = <= v0[0] i32:5\n"
     "    v1[0] = select t0 v0[0] i32:6\n"
     "  store v1 in a1 at x0 + 2*x1 + 4*x2\n",
     // other directions
-    "  op directions 0b001 coordinates x0 step 3\n"
+    "  op 0 directions 0b001 coordinates x0 step %3\n"
     "    v1[0] = v0[1]\n"
     "    v1[1] = v0[0]\n"
-    "  op directions 0b010 coordinates x1 step 3\n"
+    "  op 1 directions 0b010 coordinates x1 step %3\n"
     "    v2[0] = v1[1]\n"
     "    v2[1] = v1[0]\n"
     "  store v2 in a1 at x0 + 2*x1 + 4*x2\n",
     // the same pairs, but which element is the first depends on x1
-    "  op directions 0b001 coordinates x0 step 3\n"
+    "  op 0 directions 0b001 coordinates x0 step %3\n"
     "    v1[0] = v0[1]\n"
     "    v1[1] = v0[0]\n"
-    "  op directions 0b001 coordinates x0^x1 step 3\n"
+    "  op 1 directions 0b001 coordinates x0^x1 step %3\n"
     "    v2[0] = v1[0]\n"
     "    v2[1] = + v1[1] i32:1\n"
     "  store v2 in a1 at x0 + 2*x1 + 4*x2\n",
     // foreign functions of constants
-    "  op step 1\n"
+    "  op 0 step %1\n"
     "    t0 = extern e0 i32\n"
     "    v1[0] = xor v0[0] t0\n"
     "  store v1 in a1 at x0 + 2*x1 + 4*x2\n",
     // what lies between needs the first, and is needed by the last
-    "  op directions 0b001 coordinates x0 step 3\n"
+    "  op 0 directions 0b001 coordinates x0 step %3\n"
     "    v1[0] = + v0[1] v0[0]\n"
     "    v1[1] = - v0[1] v0[0]\n"
-    "  op directions 0b010 coordinates x1 step 3\n"
+    "  op 1 directions 0b010 coordinates x1 step %3\n"
     "    v2[0] = v1[1]\n"
     "    v2[1] = v1[0]\n"
-    "  op directions 0b001 coordinates x0 step 3\n"
+    "  op 2 directions 0b001 coordinates x0 step %3\n"
     "    v3[0] = - v1[1] v2[0]\n"
     "    v3[1] = v2[1]\n"
     "  store v3 in a1 at x0 + 2*x1 + 4*x2\n",
