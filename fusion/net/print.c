@@ -235,18 +235,19 @@ static void print_net(printer *p, const net *t) {
 }
 
 const char net_legend[] =
-    "# Net: operations on index spaces. Array: name, element type, elements, role. Stage: an index "
-    "x\n"
-    "# of n bits x0, x1, ..., for each iteration o0, o1, ... of the loops around it. Load: value "
-    "v0 has\n"
-    "# an element at every index, from the address that is the sum of weighted bits; x0^x2 is an\n"
-    "# exclusive or. Op: one group is the indices that differ by sums of its directions (0b0011 "
-    "flips\n"
-    "# x0 and x1); v0[j] is the element of the group where coordinate i equals bit i of j. Step "
-    "%8: the\n"
-    "# step of the Trace that the op comes from. Live: the op, or store, matters where the forms "
-    "are 0.\n"
-    "# Padded: addresses from there on are not in memory.\n";
+    "# Net: operations on index spaces.\n"
+    "#   array       element type, number of elements, role\n"
+    "#   stage       an index x has n bits x0, x1, ...; o0, o1, ... count the loops around it\n"
+    "#   load        the value has an element at every index: that at the address, a sum of "
+    "weighted bits\n"
+    "#               (x0^x2 is an exclusive or)\n"
+    "#   op          a group is the indices that differ by sums of the directions (0b0011 flips x0 "
+    "and x1);\n"
+    "#               v0[j] is the element of the group where coordinate i has the value of bit i "
+    "of j\n"
+    "#   step %8     the step of the Trace that the op comes from\n"
+    "#   live        the op, or store, matters where these forms are 0\n"
+    "#   padded      addresses from here on are not in memory: loads read the constant\n";
 
 void net_print(text *out, const net *t) {
   jmp_buf failure;

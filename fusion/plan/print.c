@@ -128,19 +128,20 @@ static void print_target(text *out, const target *t) {
   text_string(out, "\n");
 }
 
-const char plan_legend[] = "# Plan: the stages of a Net (printed first) as passes over memory, for "
-                           "a target. A pass takes the\n"
-                           "# indices that differ by sums of the vectors of its tile, loads their "
-                           "values into slots of fast\n"
-                           "# memory, executes its phases, and stores; then those of the next "
-                           "block. Phase: each thread holds\n"
-                           "# in registers the elements that differ by sums of `registers`, and "
-                           "executes these ops of the\n"
-                           "# stage on them; lanes of one vector or warp differ by `lanes`, "
-                           "threads by `threads`. Exchange:\n"
-                           "# elements change threads through fast memory; bit i of an address "
-                           "there goes along vector i.\n"
-                           "# Coalesced: whole lines of memory; scattered: parts of lines.\n";
+const char plan_legend[] =
+    "# Plan: a Net, which is printed first, as passes over memory for a target.\n"
+    "#   pass        executes ops of one stage, block by block; its predicted time\n"
+    "#   tile        a block is the indices that differ by sums of these vectors\n"
+    "#   blocks      by sums of these, the first indices of blocks differ\n"
+    "#   slot        fast memory for a value: its element size, and the values that it holds in "
+    "turn\n"
+    "#   phase       a thread holds the elements that differ by sums of `registers` and executes "
+    "these ops\n"
+    "#               on them; lanes of a vector or warp differ by `lanes`, threads by `threads`\n"
+    "#   exchange    elements change threads through fast memory: bit i of the address there is "
+    "what\n"
+    "#               vector i flips\n"
+    "#   coalesced   moves whole lines of memory; scattered: parts of lines\n";
 
 void plan_print(text *out, const plan *p) {
   plan_printer in = {.out = out, .plan = p};

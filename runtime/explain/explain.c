@@ -142,11 +142,14 @@ static bool dump(permc_context *c, text *out, const explanation *e, const char *
   const char *problem = NULL;
   if (!strcmp(stage, "trace"))
     trace_print(out, e->trace);
-  else if (!strcmp(stage, "net"))
+  else if (!strcmp(stage, "net")) {
+    text_string(out, net_legend);
     net_print(out, e->program.net);
-  else if (!strcmp(stage, "plan"))
+  } else if (!strcmp(stage, "plan")) {
+    text_string(out, net_legend);
+    text_string(out, plan_legend);
     plan_print(out, e->program.plan);
-  else if (!dump_code(out, e->program.plan, &problem)) {
+  } else if (!dump_code(out, e->program.plan, &problem)) {
     context_error(c, "this program has no such text: %s", problem ? problem : "out of memory");
     return false;
   }

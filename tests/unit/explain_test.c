@@ -181,6 +181,8 @@ TEST(json_of_odd_names) {
 
 static const char *printed(const plan *p) {
   text out = {0};
+  text_string(&out, net_legend);
+  text_string(&out, plan_legend);
   plan_print(&out, p);
   const char *copy = arena_copy(&memory, out.data ? out.data : "", out.length);
   text_free(&out);
