@@ -33,7 +33,7 @@ enum { ALIGNMENT = alignof(max_align_t), FIRST_BLOCK = 4096, LARGEST_STEP = 1 <<
 
 static const size_t header = (sizeof(arena_block) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 
-static unsigned char *block_room(arena_block *block) { return (unsigned char *)block + header; }
+static unsigned char *block_bytes(arena_block *block) { return (unsigned char *)block + header; }
 
 void arena_fail(arena *a) { longjmp(*a->failure, 1); }
 
@@ -48,7 +48,7 @@ static arena_block *block_new(const arena *a, size_t bytes) {
   arena_block *block = calloc(1, header + size);
   if (block) {
     block->size = size;
-    ASAN_POISON_MEMORY_REGION(block_room(block), size);
+    ASAN_POISON_MEMORY_REGION(block_bytes(block), size);
   }
   return block;
 }
@@ -68,7 +68,7 @@ void *arena_try_alloc(arena *a, size_t bytes) {
     block->next = a->blocks;
     a->blocks = block;
   }
-  void *memory = block_room(block) + block->used;
+  void *memory = block_bytes(block) + block->used;
   ASAN_UNPOISON_MEMORY_REGION(memory, wanted);
   block->used += bytes + GAP;
   a->used += bytes;

@@ -19,7 +19,7 @@ typedef struct checker {
   const trace_step *step;
 } checker;
 
-static const trace_step *operand(const checker *c, uint32_t number) {
+static const trace_step *operand_step(const checker *c, uint32_t number) {
   return &c->trace->steps.items[c->step->operands[number]];
 }
 
@@ -45,7 +45,7 @@ static bool same_dims(const uint64_t *a, const uint64_t *b, uint32_t count) {
 
 // Instance i of the step reads instance i / (batch / operand's batch).
 static const char *check_batch(const checker *c, uint32_t number) {
-  uint64_t whole = c->step->batch, part = operand(c, number)->batch;
+  uint64_t whole = c->step->batch, part = operand_step(c, number)->batch;
   if (whole == 0 || (part != 0 && whole % part == 0))
     return NULL;
   return arena_printf(c->memory,
@@ -54,7 +54,7 @@ static const char *check_batch(const checker *c, uint32_t number) {
 }
 
 static const char *check_type(const checker *c, uint32_t number, scalar_type expected) {
-  scalar_type found = operand(c, number)->type;
+  scalar_type found = operand_step(c, number)->type;
   if (found == expected)
     return NULL;
   return arena_printf(c->memory, "operand %" PRIu32 " is %s, not %s", number,
@@ -63,9 +63,9 @@ static const char *check_type(const checker *c, uint32_t number, scalar_type exp
 
 static const char *check_scalar_operands(const checker *c) {
   for (uint32_t i = 0; i < c->step->operand_count; i++) {
-    if (operand(c, i)->rank != 0)
+    if (operand_step(c, i)->rank != 0)
       return arena_printf(c->memory, "operand %" PRIu32 " has rank %" PRIu32 ", not 0", i,
-                          operand(c, i)->rank);
+                          operand_step(c, i)->rank);
     const char *wrong = check_batch(c, i);
     if (wrong)
       return wrong;
@@ -80,7 +80,7 @@ static const char *check_scalar(const checker *c) {
   const scalar_op_row *row = &scalar_ops[s->scalar];
   if (s->operand_count != (uint32_t)row->arity)
     return arena_printf(c->memory, "%s takes %d operands", row->name, row->arity);
-  scalar_type type = operand(c, 0)->type;
+  scalar_type type = operand_step(c, 0)->type;
   if (!(row->operands & CLASS_OF(type)))
     return arena_printf(c->memory, "%s has no meaning for %s", row->name, scalar_types[type].name);
   const char *wrong = NULL;
@@ -102,7 +102,7 @@ static const char *check_select(const checker *c) {
 }
 
 static const char *check_root(const checker *c) {
-  if (operand(c, 0)->type != SCALAR_I64 || scalar_types[c->step->type].kind != KIND_COMPLEX)
+  if (operand_step(c, 0)->type != SCALAR_I64 || scalar_types[c->step->type].kind != KIND_COMPLEX)
     return "it makes a complex number of an i64";
   if (c->step->number == 0 || c->step->number > INT64_MAX)
     return "the order of the root is not positive";
@@ -110,7 +110,7 @@ static const char *check_root(const checker *c) {
 }
 
 static const char *check_convert(const checker *c) {
-  bool from_complex = scalar_types[operand(c, 0)->type].kind == KIND_COMPLEX;
+  bool from_complex = scalar_types[operand_step(c, 0)->type].kind == KIND_COMPLEX;
   if (from_complex && scalar_types[c->step->type].kind != KIND_COMPLEX)
     return "a complex number has no conversion to a real type";
   return check_scalar_operands(c);
@@ -140,7 +140,7 @@ static const char *check_instance(const checker *c) {
 }
 
 static const char *check_reshape(const checker *c) {
-  const trace_step *sides[2] = {c->step, operand(c, 0)};
+  const trace_step *sides[2] = {c->step, operand_step(c, 0)};
   uint64_t counts[2] = {0, 0};
   for (int k = 0; k < 2; k++) {
     bool empty = sides[k]->batch == 0;
@@ -158,7 +158,7 @@ static const char *check_reshape(const checker *c) {
 
 // [length]s -> [result]s, with the s of both equal. The outer dimensions are checked by the caller.
 static const char *check_rows(const checker *c, uint32_t number) {
-  const trace_step *o = operand(c, number);
+  const trace_step *o = operand_step(c, number);
   if (c->step->rank == 0 || o->rank != c->step->rank)
     return arena_printf(c->memory, "ranks %" PRIu32 " and %" PRIu32 " are not equal and at least 1",
                         o->rank, c->step->rank);
@@ -183,7 +183,7 @@ static const char *check_halves(const checker *c, const trace_step *whole, const
   uint64_t batch = 0;
   if (__builtin_mul_overflow(whole->batch, pairs ? length / 2 : 2, &batch) || batch != part->batch)
     return arena_printf(c->memory, "batch %" PRIu64 " does not become %" PRIu64,
-                        operand(c, 0)->batch, c->step->batch);
+                        operand_step(c, 0)->batch, c->step->batch);
   return NULL;
 }
 
@@ -206,10 +206,10 @@ static const char *check_bmmc(const checker *c) {
   const char *wrong = check_rows(c, 0);
   if (wrong)
     return wrong;
-  if (s->dims[0] != operand(c, 0)->dims[0] || !power_of_two(s->dims[0]))
+  if (s->dims[0] != operand_step(c, 0)->dims[0] || !power_of_two(s->dims[0]))
     return arena_printf(c->memory,
                         "%" PRIu64 " elements become %" PRIu64 ", or are no power of two",
-                        operand(c, 0)->dims[0], s->dims[0]);
+                        operand_step(c, 0)->dims[0], s->dims[0]);
   uint32_t n = (uint32_t)__builtin_ctzll(s->dims[0]);
   if (s->number >= s->dims[0])
     return arena_printf(c->memory, "the constant %" PRIu64 " is not below %" PRIu64, s->number,
@@ -227,7 +227,7 @@ static const char *check_bmmc(const checker *c) {
 }
 
 static const char *check_element(const checker *c) {
-  const trace_step *s = c->step, *o = operand(c, 0);
+  const trace_step *s = c->step, *o = operand_step(c, 0);
   if (o->rank != s->rank + 1 || !same_dims(o->dims + 1, s->dims, s->rank))
     return "the result does not have the shape of the operand's elements";
   if (s->number >= o->dims[0])
@@ -241,7 +241,7 @@ static const char *check_pack(const checker *c) {
     return arena_printf(c->memory, "the result does not hold %" PRIu32 " elements",
                         s->operand_count);
   for (uint32_t i = 0; i < s->operand_count; i++) {
-    const trace_step *o = operand(c, i);
+    const trace_step *o = operand_step(c, i);
     if (o->rank != s->rank - 1 || !same_dims(o->dims, s->dims + 1, o->rank))
       return arena_printf(c->memory, "operand %" PRIu32 " does not have the shape of an element",
                           i);
@@ -253,7 +253,7 @@ static const char *check_pack(const checker *c) {
 }
 
 static const char *check_transpose(const checker *c) {
-  const trace_step *s = c->step, *o = operand(c, 0);
+  const trace_step *s = c->step, *o = operand_step(c, 0);
   if (s->rank < 2 || o->rank != s->rank || !same_dims(o->dims + 2, s->dims + 2, s->rank - 2) ||
       o->dims[0] != s->dims[1] || o->dims[1] != s->dims[0])
     return "the result is not the operand with its two outermost dimensions swapped";
@@ -261,7 +261,7 @@ static const char *check_transpose(const checker *c) {
 }
 
 static const char *check_slice(const checker *c) {
-  const trace_step *s = c->step, *o = operand(c, 0);
+  const trace_step *s = c->step, *o = operand_step(c, 0);
   const char *wrong = check_rows(c, 0);
   if (wrong)
     return wrong;
@@ -279,7 +279,7 @@ static const char *check_concat(const checker *c) {
       wrong = check_batch(c, i);
     if (wrong)
       return wrong;
-    if (__builtin_add_overflow(length, operand(c, i)->dims[0], &length))
+    if (__builtin_add_overflow(length, operand_step(c, i)->dims[0], &length))
       return "the length overflows";
   }
   return length == c->step->dims[0] ? NULL : "the length is not the sum of the operands' lengths";
@@ -293,14 +293,14 @@ static const char *check_iota(const checker *c) {
 }
 
 static const char *check_replicate(const checker *c) {
-  const trace_step *s = c->step, *o = operand(c, 0);
+  const trace_step *s = c->step, *o = operand_step(c, 0);
   if (s->rank != o->rank + 1 || !same_dims(s->dims + 1, o->dims, o->rank))
     return "the result's elements do not have the operand's shape";
   return check_batch(c, 0);
 }
 
 static const char *check_broadcast(const checker *c) {
-  const trace_step *s = c->step, *o = operand(c, 0);
+  const trace_step *s = c->step, *o = operand_step(c, 0);
   if (s->rank != o->rank || !same_dims(s->dims, o->dims, s->rank))
     return "the shape changes";
   return check_batch(c, 0);
@@ -315,16 +315,16 @@ static const char *check_constant(const checker *c) {
 }
 
 static const char *check_split(const checker *c) {
-  return check_halves(c, operand(c, 0), c->step, false);
+  return check_halves(c, operand_step(c, 0), c->step, false);
 }
 static const char *check_stitch(const checker *c) {
-  return check_halves(c, c->step, operand(c, 0), false);
+  return check_halves(c, c->step, operand_step(c, 0), false);
 }
 static const char *check_pair(const checker *c) {
-  return check_halves(c, operand(c, 0), c->step, true);
+  return check_halves(c, operand_step(c, 0), c->step, true);
 }
 static const char *check_unpair(const checker *c) {
-  return check_halves(c, c->step, operand(c, 0), true);
+  return check_halves(c, c->step, operand_step(c, 0), true);
 }
 
 enum { ANY_COUNT = -1 };

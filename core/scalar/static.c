@@ -22,7 +22,7 @@ static bool in_range(scalar_type type, int128 value) {
   return value >= least_of(type) && value <= largest_of(type);
 }
 
-static int128 value_of(scalar_type type, const scalar_bits *bits) {
+static int128 integer_value(scalar_type type, const scalar_bits *bits) {
   if (type == SCALAR_U64)
     return bits->u64;
   int64_t value = 0;
@@ -76,8 +76,8 @@ const char *scalar_static_error(scalar_op op, scalar_type type, const scalar_bit
   static _Thread_local char reason[80];
   if (!is_integer(type) || !(scalar_ops[op].operands & CLASS_OF(type)))
     return NULL;
-  int128 x = value_of(type, a);
-  int128 y = scalar_ops[op].arity < 2 ? 0 : value_of(op == OP_POWI ? SCALAR_I64 : type, b);
+  int128 x = integer_value(type, a);
+  int128 y = scalar_ops[op].arity < 2 ? 0 : integer_value(op == OP_POWI ? SCALAR_I64 : type, b);
   if ((op == OP_DIV || op == OP_MOD) && y == 0)
     return "divides by zero";
   if (op == OP_POWI && y < 0)

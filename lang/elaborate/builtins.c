@@ -9,40 +9,40 @@
 // ---- arguments -------------------------------------------------------------------------------
 
 // What fails next is the fault of this argument.
-static void blame(elaborator *e, uint32_t argument) { e->where = e->places[argument]; }
+static void blame_argument(elaborator *e, uint32_t argument) { e->where = e->places[argument]; }
 
 static int64_t static_argument(elaborator *e, value **a, uint32_t i, const char *what) {
   if (a[i]->kind != VALUE_SCALAR)
-    blame(e, i);
+    blame_argument(e, i);
   return static_integer(e, a[i], what);
 }
 
 // log2 of the length of argument i.
 static uint64_t power_argument(elaborator *e, uint64_t length, uint32_t i, const char *who) {
   if (!length || (length & (length - 1)))
-    blame(e, i);
+    blame_argument(e, i);
   return power_length(e, length, who);
 }
 
 // ---- parm, column, map -----------------------------------------------------------------------
 
-static value *function_result(elaborator *e, value *v, uint64_t length, const char *who) {
+static value *check_result_length(elaborator *e, value *v, uint64_t length, const char *who) {
   if (v->kind == VALUE_LIST || v->kind == VALUE_ARRAY)
     v = as_array(e, v);
   if (v->u.array.length == length)
     return lift(e, v);
-  blame(e, 1);
+  blame_argument(e, 1);
   fail(e, "the function given to %s must return %" PRIu64 " elements, but returns %" PRIu64, who,
        length, v->u.array.length);
 }
 
-static uint64_t checked_mask(elaborator *e, value **a, const char *who) {
+static uint64_t static_mask(elaborator *e, value **a, const char *who) {
   int64_t m = static_argument(e, a, 0, arena_printf(e->memory, "the mask of %s", who));
   uint64_t length = length_of(a[2]);
   power_argument(e, length, 2, who);
   if (m > 0 && (uint64_t)m < length)
     return (uint64_t)m;
-  blame(e, length == 1 ? 2 : 0);
+  blame_argument(e, length == 1 ? 2 : 0);
   if (length == 1)
     fail(e, "%s needs at least 2 elements, but this array has one element", who);
   fail_hint(e, "a mask selects index bits",
@@ -51,13 +51,13 @@ static uint64_t checked_mask(elaborator *e, value **a, const char *who) {
             who, m, length - 1, length);
 }
 
-static value *instance_number(elaborator *e, uint64_t factor) {
+static value *emit_instance_number(elaborator *e, uint64_t factor) {
   trace_step s = {.op = TRACE_INSTANCE, .type = SCALAR_I64, .batch = e->batch, .number = factor};
   return make_dynamic(e, emit(e, s));
 }
 
-static value *split_apply(elaborator *e, value **a, bool numbered, const char *who) {
-  uint64_t length = length_of(a[2]), m = checked_mask(e, a, who), outer = e->batch,
+static value *apply_to_halves(elaborator *e, value **a, bool numbered, const char *who) {
+  uint64_t length = length_of(a[2]), m = static_mask(e, a, who), outer = e->batch,
            inner = times_batch(e, 2);
   move in = keep_length(TRACE_SPLIT, m, length / 2), out = keep_length(TRACE_STITCH, m, length);
   in.set_batch = out.set_batch = true;
@@ -65,32 +65,32 @@ static value *split_apply(elaborator *e, value **a, bool numbered, const char *w
   out.batch = outer;
   value *half = make_array(e, length / 2, move_element(e, lift(e, a[2]), in));
   e->batch = inner;
-  value *f = numbered ? apply(e, a[1], instance_number(e, 2)) : a[1];
-  value *result = function_result(e, apply(e, f, half), length / 2, who);
+  value *f = numbered ? apply(e, a[1], emit_instance_number(e, 2)) : a[1];
+  value *result = check_result_length(e, apply(e, f, half), length / 2, who);
   e->batch = outer;
   return make_array(e, length, move_element(e, result, out));
 }
 
 static value *run_parm(elaborator *e, const builtin *row, value **a, type **instance) {
   (void)instance;
-  return split_apply(e, a, false, row->name);
+  return apply_to_halves(e, a, false, row->name);
 }
 
 static value *run_parmi(elaborator *e, const builtin *row, value **a, type **instance) {
   (void)instance;
-  return split_apply(e, a, true, row->name);
+  return apply_to_halves(e, a, true, row->name);
 }
 
 static value *run_column(elaborator *e, const builtin *row, value **a, type **instance) {
   (void)instance;
-  uint64_t length = length_of(a[2]), m = checked_mask(e, a, row->name), outer = e->batch;
+  uint64_t length = length_of(a[2]), m = static_mask(e, a, row->name), outer = e->batch;
   move in = keep_length(TRACE_PAIR, m, 2), out = keep_length(TRACE_UNPAIR, m, length);
   in.set_batch = out.set_batch = true;
   in.batch = times_batch(e, length / 2);
   out.batch = outer;
   value *pair = make_array(e, 2, move_element(e, lift(e, a[2]), in));
   e->batch = in.batch;
-  value *result = function_result(e, apply(e, a[1], pair), 2, row->name);
+  value *result = check_result_length(e, apply(e, a[1], pair), 2, row->name);
   e->batch = outer;
   return make_array(e, length, move_element(e, result, out));
 }
@@ -115,7 +115,7 @@ typedef struct mapped {
 
 static value *apply_mapped(elaborator *e, value *element, void *with) {
   const mapped *m = with;
-  value *f = m->numbered ? apply(e, m->function, instance_number(e, m->length)) : m->function;
+  value *f = m->numbered ? apply(e, m->function, emit_instance_number(e, m->length)) : m->function;
   return apply(e, f, element);
 }
 
@@ -147,7 +147,7 @@ static value *run_bmmc(elaborator *e, const builtin *row, value **a, type **inst
   (void)instance;
   uint64_t length = length_of(a[2]), n = power_argument(e, length, 2, row->name);
   span where = e->where;
-  blame(e, 0);
+  blame_argument(e, 0);
   e->asks_for_matrix = a[0]->kind == VALUE_ARRAY && a[0]->u.array.length;
   if (e->asks_for_matrix)
     fail_dynamic(e, element_at(e, a[0], 0), "the matrix of bmmc");
@@ -169,7 +169,7 @@ static value *run_bmmc(elaborator *e, const builtin *row, value **a, type **inst
   f2_matrix inverse;
   if (!f2_inverse(matrix, &inverse))
     fail_singular(e, matrix);
-  blame(e, 1);
+  blame_argument(e, 1);
   int64_t c = static_integer(e, a[1], "the complement of bmmc");
   if (c < 0 || (uint64_t)c >= length)
     fail(e, "the complement is %" PRId64 ", but it must be from 0 to %" PRIu64, c, length - 1);
@@ -230,7 +230,7 @@ static value *run_split(elaborator *e, const builtin *row, value **a, type **ins
   uint64_t length = length_of(a[1]);
   bool good = k >= 0 && k <= 62 && length % (UINT64_C(1) << k) == 0;
   if (!good)
-    blame(e, 0);
+    blame_argument(e, 0);
   if (k < 0)
     fail(e, "split k makes rows of 2^k elements, but this k is %" PRId64, k);
   if (!good)
@@ -244,7 +244,7 @@ static value *run_split(elaborator *e, const builtin *row, value **a, type **ins
 }
 
 // The rows of an array of arrays, as one ARRAY around another.
-static value *rows_of(elaborator *e, value *v) {
+static value *as_rows(elaborator *e, value *v) {
   v = as_array(e, v);
   return v->u.array.element->kind == VALUE_LIST
              ? make_array(e, v->u.array.length, as_array(e, v->u.array.element))
@@ -253,7 +253,7 @@ static value *rows_of(elaborator *e, value *v) {
 
 static value *run_join(elaborator *e, const builtin *row, value **a, type **instance) {
   (void)row, (void)instance;
-  value *rows = rows_of(e, a[0]), *inner = rows->u.array.element;
+  value *rows = as_rows(e, a[0]), *inner = rows->u.array.element;
   uint64_t length;
   if (__builtin_mul_overflow(rows->u.array.length, inner->u.array.length, &length))
     fail(e, "the joined array has more than 2^64 elements");
@@ -263,7 +263,7 @@ static value *run_join(elaborator *e, const builtin *row, value **a, type **inst
 
 static value *run_transpose(elaborator *e, const builtin *row, value **a, type **instance) {
   (void)instance;
-  value *rows = rows_of(e, a[0]), *inner = rows->u.array.element;
+  value *rows = as_rows(e, a[0]), *inner = rows->u.array.element;
   uint64_t m = rows->u.array.length, k = inner->u.array.length;
   power_argument(e, m, 0, row->name);
   power_argument(e, k, 0, row->name);
@@ -273,7 +273,7 @@ static value *run_transpose(elaborator *e, const builtin *row, value **a, type *
 
 // element: the type of the array's. No elements of a list are a list, unless they were rows, whose
 // lengths only an array keeps.
-static value *slice(elaborator *e, value *xs, type *element, uint64_t from, uint64_t count) {
+static value *slice_array(elaborator *e, value *xs, type *element, uint64_t from, uint64_t count) {
   bool rows = type_has_arrays(element) && type_is_first_order(element);
   if (xs->kind == VALUE_LIST && !count && !rows)
     return make_empty(e, element);
@@ -290,14 +290,14 @@ static value *run_take(elaborator *e, const builtin *row, value **a, type **inst
   int64_t k = static_argument(e, a, 0, arena_printf(e->memory, "the count of %s", row->name));
   uint64_t length = length_of(a[1]);
   if (k < 0 || (uint64_t)k > length)
-    blame(e, 0);
+    blame_argument(e, 0);
   if (k < 0)
     fail(e, "the count of %s must not be negative, but this is %" PRId64, row->name, k);
   if ((uint64_t)k > length)
     fail(e, "%s %" PRId64 " asks for more than an array of %" PRIu64 " elements has", row->name, k,
          length);
-  return drop ? slice(e, a[1], instance[0], (uint64_t)k, length - (uint64_t)k)
-              : slice(e, a[1], instance[0], 0, (uint64_t)k);
+  return drop ? slice_array(e, a[1], instance[0], (uint64_t)k, length - (uint64_t)k)
+              : slice_array(e, a[1], instance[0], 0, (uint64_t)k);
 }
 
 typedef struct pair_walk {
@@ -331,7 +331,7 @@ static value *concat_elements(pair_walk *w, value *x, value *y) {
   return make_dynamic(e, emit(e, s));
 }
 
-static value *concat(elaborator *e, value *x, value *y) {
+static value *concat_arrays(elaborator *e, value *x, value *y) {
   if (x->kind == VALUE_LIST && y->kind == VALUE_LIST) {
     uint32_t count = x->u.parts.count;
     value *list = make_parts(e, VALUE_LIST, count + y->u.parts.count);
@@ -362,20 +362,20 @@ static value *concat(elaborator *e, value *x, value *y) {
 
 static value *run_concat(elaborator *e, const builtin *row, value **a, type **instance) {
   (void)row, (void)instance;
-  return concat(e, a[0], a[1]);
+  return concat_arrays(e, a[0], a[1]);
 }
 
-static uint64_t checked_count(elaborator *e, value **a, const char *who) {
+static uint64_t static_count(elaborator *e, value **a, const char *who) {
   int64_t n = static_argument(e, a, 0, arena_printf(e->memory, "the length of %s", who));
   if (n >= 0 && n < INT64_C(1) << 62)
     return (uint64_t)n;
-  blame(e, 0);
+  blame_argument(e, 0);
   fail(e, "%s cannot make an array of %" PRId64 " elements", who, n);
 }
 
 static value *run_iota(elaborator *e, const builtin *row, value **a, type **instance) {
   (void)instance;
-  uint64_t n = checked_count(e, a, row->name);
+  uint64_t n = static_count(e, a, row->name);
   trace_step s = {.op = TRACE_IOTA,
                   .type = SCALAR_I64,
                   .rank = 1,
@@ -385,15 +385,15 @@ static value *run_iota(elaborator *e, const builtin *row, value **a, type **inst
   return make_array(e, n, make_dynamic(e, emit(e, s)));
 }
 
-static value *replicate(elaborator *e, uint64_t n, value *x) {
+static value *replicate_value(elaborator *e, uint64_t n, value *x) {
   move m = {.op = TRACE_REPLICATE, .lead = {n}, .lead_count = 1};
   return make_array(e, n, map_steps(e, as_data(e, x), move_step, &m));
 }
 
 static value *run_replicate(elaborator *e, const builtin *row, value **a, type **instance) {
   (void)instance;
-  uint64_t n = checked_count(e, a, row->name);
-  return replicate(e, n, a[1]);
+  uint64_t n = static_count(e, a, row->name);
+  return replicate_value(e, n, a[1]);
 }
 
 static value *run_length(elaborator *e, const builtin *row, value **a, type **instance) {
@@ -409,16 +409,17 @@ static value *run_padded(elaborator *e, const builtin *row, value **a, type **in
     return instance[0] == instance[1] ? a[2] : make_empty(e, instance[1]);
   while (full < m)
     full *= 2;
-  value *xs = full == m ? a[2] : concat(e, as_array(e, a[2]), replicate(e, full - m, a[0]));
+  value *xs =
+      full == m ? a[2] : concat_arrays(e, as_array(e, a[2]), replicate_value(e, full - m, a[0]));
   value *result = apply(e, a[1], xs);
   if (length_of(result) < m) {
-    blame(e, 1);
+    blame_argument(e, 1);
     fail(e,
          "the function given to padded must return at least %" PRIu64
          " elements, but returns %" PRIu64,
          m, length_of(result));
   }
-  return length_of(result) == m ? result : slice(e, result, instance[1], 0, m);
+  return length_of(result) == m ? result : slice_array(e, result, instance[1], 0, m);
 }
 
 // ---- static helpers --------------------------------------------------------------------------
@@ -427,7 +428,7 @@ static value *run_iter(elaborator *e, const builtin *row, value **a, type **inst
   (void)instance;
   int64_t k = static_argument(e, a, 0, arena_printf(e->memory, "the count of %s", row->name));
   if (k < 0) {
-    blame(e, 0);
+    blame_argument(e, 0);
     fail(e, "iter cannot repeat a function %" PRId64 " times", k);
   }
   value *x = a[2];
@@ -447,7 +448,7 @@ static value *run_log2(elaborator *e, const builtin *row, value **a, type **inst
   (void)row, (void)instance;
   int64_t n = static_argument(e, a, 0, "log2");
   if (n < 1 || (n & (n - 1))) {
-    blame(e, 0);
+    blame_argument(e, 0);
     fail(e, "log2 needs a power of two, but this is %" PRId64, n);
   }
   return make_integer(e, __builtin_ctzll((uint64_t)n));
@@ -472,11 +473,11 @@ static value *run_pi(elaborator *e, const builtin *row, value **a, type **instan
 }
 
 // Tuples have the extreme of each component.
-static value *extreme(elaborator *e, type *t, bool largest) {
+static value *extreme_value(elaborator *e, type *t, bool largest) {
   if (t->kind == TYPE_TUPLE) {
     value *v = make_parts(e, VALUE_TUPLE, t->count);
     for (uint32_t i = 0; i < t->count; i++)
-      v->u.parts.items[i] = extreme(e, t->parts[i], largest);
+      v->u.parts.items[i] = extreme_value(e, t->parts[i], largest);
     return v;
   }
   scalar_type s = closed_scalar(t);
@@ -485,7 +486,7 @@ static value *extreme(elaborator *e, type *t, bool largest) {
 
 static value *run_extreme(elaborator *e, const builtin *row, value **a, type **instance) {
   (void)a;
-  return extreme(e, instance[0], !strcmp(row->name, "maxval"));
+  return extreme_value(e, instance[0], !strcmp(row->name, "maxval"));
 }
 
 static value *run_root(elaborator *e, const builtin *row, value **a, type **instance) {
@@ -493,7 +494,7 @@ static value *run_root(elaborator *e, const builtin *row, value **a, type **inst
   scalar_type t = closed_scalar(instance[0]);
   int64_t m = static_argument(e, a, 1, "the order m of root k m");
   if (m <= 0) {
-    blame(e, 1);
+    blame_argument(e, 1);
     fail(e, "root k m needs a positive m, but this is %" PRId64, m);
   }
   if (a[0]->kind == VALUE_SCALAR)
@@ -557,7 +558,7 @@ static const builtin rows[] = {
 enum { ROWS = sizeof rows / sizeof *rows };
 
 // The signatures are parsed as one source, `name : type` a line.
-static void give_signatures(diagnostics *d, builtin *table) {
+static void infer_signatures(diagnostics *d, builtin *table) {
   text all = {0};
   for (int i = 0; i < ROWS; i++)
     text_printf(&all, "x : %s\n", rows[i].signature);
@@ -568,7 +569,7 @@ static void give_signatures(diagnostics *d, builtin *table) {
     table[i].scheme = scheme_of_signature(d, m->bindings.items[i]->signature, table[i].constraint);
 }
 
-static scheme *generalised(arena *a, type *t, type *variable) {
+static scheme *generalised_scheme(arena *a, type *t, type *variable) {
   scheme *s = NEW(a, scheme);
   s->type = t;
   s->all = NEW(a, quantifier);
@@ -598,13 +599,13 @@ static scheme *operation_scheme(arena *a, scalar_op op) {
   type *second = op == OP_POWI ? type_scalar(a, SCALAR_I64) : operand;
   if (r->arity == 2)
     result = type_function(a, second, result);
-  return generalised(a, type_function(a, operand, result), t);
+  return generalised_scheme(a, type_function(a, operand, result), t);
 }
 
 static scheme *conversion_scheme(arena *a, scalar_type to) {
   scalar_class from = scalar_types[to].kind == KIND_COMPLEX ? CLASS_NUM : CLASS_REAL | CLASS_BOOL;
   type *t = type_variable(a, (constraint){CONSTRAINT_SCALAR, from}, 1);
-  return generalised(a, type_function(a, t, type_scalar(a, to)), t);
+  return generalised_scheme(a, type_function(a, t, type_scalar(a, to)), t);
 }
 
 builtin_table builtins_create(diagnostics *d) {
@@ -612,7 +613,7 @@ builtin_table builtins_create(diagnostics *d) {
   builtin_table t = {.count = ROWS + SCALAR_OP_COUNT + SCALAR_COUNT + 1};
   t.rows = NEW_ARRAY(a, builtin, t.count);
   memcpy(t.rows, rows, sizeof rows);
-  give_signatures(d, t.rows);
+  infer_signatures(d, t.rows);
   builtin *next = t.rows + ROWS;
   for (int i = 0; i < SCALAR_OP_COUNT; i++)
     *next++ = (builtin){.name = scalar_ops[i].name,

@@ -31,7 +31,7 @@ static void grow_types(elaborator *e) {
 }
 
 // Closed types are equal exactly when they are the same pointer.
-static type *intern(elaborator *e, type t) {
+static type *intern_type(elaborator *e, type t) {
   if (2 * e->closed.count >= e->closed.size)
     grow_types(e);
   type **slot = find_type(&e->closed, &t);
@@ -43,7 +43,7 @@ static type *intern(elaborator *e, type t) {
   return *slot;
 }
 
-static type *look_up(const type *t, const type_env *env) {
+static type *find_instance(const type *t, const type_env *env) {
   for (; env; env = env->outer)
     if (env->of == t->owner)
       return env->instance[t->index];
@@ -53,9 +53,9 @@ static type *look_up(const type *t, const type_env *env) {
 type *close_type(elaborator *e, type *t, const type_env *env) {
   t = type_prune(t);
   if (t->kind == TYPE_VARIABLE) {
-    type *known = t->owner ? look_up(t, env) : NULL;
+    type *known = t->owner ? find_instance(t, env) : NULL;
     // What nothing determines does not matter.
-    return known ? known : intern(e, (type){.kind = TYPE_SCALAR, .scalar = SCALAR_I64});
+    return known ? known : intern_type(e, (type){.kind = TYPE_SCALAR, .scalar = SCALAR_I64});
   }
   type closed = {.kind = t->kind,
                  .scalar = t->kind == TYPE_SCALAR ? t->scalar : SCALAR_BOOL,
@@ -64,5 +64,5 @@ type *close_type(elaborator *e, type *t, const type_env *env) {
     closed.parts = NEW_ARRAY(e->memory, type *, t->count);
   for (uint32_t i = 0; i < t->count; i++)
     closed.parts[i] = close_type(e, t->parts[i], env);
-  return intern(e, closed);
+  return intern_type(e, closed);
 }

@@ -10,7 +10,7 @@
 #include <math.h>
 #include <stdio.h>
 
-static value *force(elaborator *e, value *v);
+static value *force_thunk(elaborator *e, value *v);
 
 static scalar_type literal_type(elaborator *e, type *t, type_env *env) {
   t = type_prune(t);
@@ -23,7 +23,8 @@ static scalar_type literal_type(elaborator *e, type *t, type_env *env) {
 
 // Types of a use: what the variables of the group stand for. A use inside of its own group takes
 // over what the group already stands for.
-static type_env *instantiate(elaborator *e, const expr *x, const quantifier *of, type_env *env) {
+static type_env *instantiate_types(elaborator *e, const expr *x, const quantifier *of,
+                                   type_env *env) {
   type_env *t = NEW(e->memory, type_env);
   t->of = of;
   t->outer = NULL;
@@ -49,7 +50,7 @@ static value *global_reference(elaborator *e, activation *act, const expr *x) {
   value *v = make_function(e, b->code->call_arity);
   v->u.function.code = b->code;
   if (b->scheme->all->variables.count)
-    v->u.function.types = instantiate(e, x, b->scheme->all, act->types);
+    v->u.function.types = instantiate_types(e, x, b->scheme->all, act->types);
   return v->u.function.arity ? v : call_function(e, &v->u.function);
 }
 
@@ -65,13 +66,13 @@ static value *builtin_reference(elaborator *e, activation *act, const expr *x) {
 
 // A local function that is generalised gets its types at each use.
 static value *local_reference(elaborator *e, activation *act, const expr *x, value *v) {
-  v = force(e, v);
+  v = force_thunk(e, v);
   const binding *b = x->u.name.target;
   if (v->kind != VALUE_FUNCTION || b->kind != BINDING_FUNCTION || !b->scheme->all->variables.count)
     return v;
   value *typed = NEW(e->memory, value);
   *typed = *v;
-  type_env *t = instantiate(e, x, b->scheme->all, act->types);
+  type_env *t = instantiate_types(e, x, b->scheme->all, act->types);
   t->outer = v->u.function.types;
   typed->u.function.types = t;
   return typed;
@@ -93,7 +94,7 @@ static value *eval_name(elaborator *e, activation *act, const expr *x) {
 
 // ---- patterns --------------------------------------------------------------------------------
 
-static bool match(elaborator *e, activation *act, const pattern *p, value *v);
+static bool match_pattern(elaborator *e, activation *act, const pattern *p, value *v);
 
 static bool match_integer(elaborator *e, activation *act, const pattern *p, value *v) {
   if (v->kind != VALUE_SCALAR) {
@@ -116,13 +117,13 @@ static bool match_list(elaborator *e, activation *act, const pattern *p, value *
   for (uint32_t i = 0; fits && i < p->count; i++) {
     e->where = p->items[i]->where;  // of the element's step, for messages about dynamic values
     if (p->items[i]->kind != PATTERN_WILD)
-      fits = match(e, act, p->items[i], element_at(e, v, i));
+      fits = match_pattern(e, act, p->items[i], element_at(e, v, i));
   }
   e->where = where;
   return fits;
 }
 
-static bool match(elaborator *e, activation *act, const pattern *p, value *v) {
+static bool match_pattern(elaborator *e, activation *act, const pattern *p, value *v) {
   switch (p->kind) {
   case PATTERN_WILD:
     return true;
@@ -141,7 +142,7 @@ static bool match(elaborator *e, activation *act, const pattern *p, value *v) {
     return match_list(e, act, p, v);
   case PATTERN_TUPLE:
     for (uint32_t i = 0; i < p->count; i++)
-      if (!match(e, act, p->items[i], v->u.parts.items[i]))
+      if (!match_pattern(e, act, p->items[i], v->u.parts.items[i]))
         return false;
     return true;
   }
@@ -158,7 +159,7 @@ static value *new_closure(elaborator *e, activation *act, function *code) {
   return v;
 }
 
-static void fill_captures(activation *act, value *v) {
+static void capture_variables(activation *act, value *v) {
   const function *code = v->u.function.code;
   for (size_t i = 0; i < code->captures.count; i++) {
     capture c = code->captures.items[i];
@@ -175,13 +176,13 @@ static value *new_thunk(elaborator *e, activation *act, binding *b) {
   return v;
 }
 
-static void delay_pattern(elaborator *e, activation *act, binding *b, const pattern *p) {
+static void delay_pattern_variables(elaborator *e, activation *act, binding *b, const pattern *p) {
   if (p->kind == PATTERN_NAME) {
     act->slots[p->slot] = new_thunk(e, act, b);
     act->slots[p->slot]->u.thunk.part = p;
   }
   for (uint32_t i = 0; i < p->count; i++)
-    delay_pattern(e, act, b, p->items[i]);
+    delay_pattern_variables(e, act, b, p->items[i]);
 }
 
 static void bind_locals(elaborator *e, activation *act, binding **bindings, uint32_t count) {
@@ -192,11 +193,11 @@ static void bind_locals(elaborator *e, activation *act, binding **bindings, uint
     else
       act->slots[b->slot] = new_thunk(e, act, b);
     if (b->kind == BINDING_PATTERN)
-      delay_pattern(e, act, b, b->target);
+      delay_pattern_variables(e, act, b, b->target);
   }
   for (uint32_t i = 0; i < count; i++)
     if (bindings[i]->kind == BINDING_FUNCTION)
-      fill_captures(act, act->slots[bindings[i]->slot]);
+      capture_variables(act, act->slots[bindings[i]->slot]);
 }
 
 // ---- sizes -----------------------------------------------------------------------------------
@@ -230,14 +231,14 @@ static void check_result_sizes(elaborator *e, activation *act, const binding *b,
 
 // ---- local definitions -----------------------------------------------------------------------
 
-static value *eval_right(elaborator *e, activation *act, const equation *q, uint32_t from,
-                         bool *found);
+static value *eval_alternatives(elaborator *e, activation *act, const equation *q, uint32_t from,
+                                bool *found);
 
 static value *force_definition(elaborator *e, activation *act, binding *b) {
   const equation *q = &b->code->equations.items[0];
   bind_locals(e, act, q->locals, q->local_count);
   bool found;
-  value *v = eval_right(e, act, q, 0, &found);
+  value *v = eval_alternatives(e, act, q, 0, &found);
   if (!found) {
     e->where = q->where;
     fail(e, "no guard of this binding is true");
@@ -248,17 +249,17 @@ static value *force_definition(elaborator *e, activation *act, binding *b) {
   return v;
 }
 
-static bool holds(const pattern *p, const pattern *part) {
+static bool pattern_contains(const pattern *p, const pattern *part) {
   if (p == part)
     return true;
   for (uint32_t i = 0; i < p->count; i++)
-    if (holds(p->items[i], part))
+    if (pattern_contains(p->items[i], part))
       return true;
   return false;
 }
 
 // What the variable `part` of pattern p is when p is matched with v.
-static value *part_of(elaborator *e, const pattern *p, const pattern *part, value *v) {
+static value *match_variable(elaborator *e, const pattern *p, const pattern *part, value *v) {
   if (p == part)
     return v;
   if (p->kind == PATTERN_LIST && length_of(v) != p->count) {
@@ -266,19 +267,20 @@ static value *part_of(elaborator *e, const pattern *p, const pattern *part, valu
     fail(e, "this pattern has %u elements, but the array has %" PRIu64, p->count, length_of(v));
   }
   uint32_t i = 0;
-  while (!holds(p->items[i], part))
+  while (!pattern_contains(p->items[i], part))
     i++;
-  return part_of(e, p->items[i], part,
-                 p->kind == PATTERN_LIST ? element_at(e, v, i) : v->u.parts.items[i]);
+  return match_variable(e, p->items[i], part,
+                        p->kind == PATTERN_LIST ? element_at(e, v, i) : v->u.parts.items[i]);
 }
 
 static value *run_thunk(elaborator *e, const thunk *t) {
   binding *b = t->definition;
-  return t->part ? part_of(e, b->target, t->part, force(e, t->activation->slots[b->slot]))
-                 : force_definition(e, t->activation, b);
+  return t->part
+             ? match_variable(e, b->target, t->part, force_thunk(e, t->activation->slots[b->slot]))
+             : force_definition(e, t->activation, b);
 }
 
-static value *force(elaborator *e, value *v) {
+static value *force_thunk(elaborator *e, value *v) {
   if (v->kind != VALUE_THUNK)
     return v;
   thunk *t = &v->u.thunk;
@@ -314,8 +316,8 @@ static value *eval_branch(elaborator *e, activation *act, const expr *x) {
 
 // The alternatives of an equation from number `from` on. *found: whether one applies; a dynamic
 // guard chooses between its body and what follows, which then must apply.
-static value *eval_right(elaborator *e, activation *act, const equation *q, uint32_t from,
-                         bool *found) {
+static value *eval_alternatives(elaborator *e, activation *act, const equation *q, uint32_t from,
+                                bool *found) {
   for (uint32_t i = from; i < q->alternative_count; i++) {
     const alternative *a = &q->alternatives[i];
     value *c = a->guard ? eval_expr(e, act, a->guard) : NULL;
@@ -325,7 +327,7 @@ static value *eval_right(elaborator *e, activation *act, const equation *q, uint
     *found = true;
     if (!c || c->kind == VALUE_SCALAR)
       return yes;
-    value *no = eval_right(e, act, q, i + 1, found);
+    value *no = eval_alternatives(e, act, q, i + 1, found);
     e->where = a->guard->where;
     if (!*found)
       fail_hint(e, "end with: | otherwise = ...",
@@ -353,11 +355,11 @@ static activation *copy_activation(elaborator *e, const activation *act) {
 
 // One round of a generator, in an activation of its own, so that functions made inside keep its
 // number.
-static void run_round(elaborator *e, const activation *act, const expr *x, uint32_t i, value *v,
-                      value_list *out) {
+static void run_generator_round(elaborator *e, const activation *act, const expr *x, uint32_t i,
+                                value *v, value_list *out) {
   activation *own = copy_activation(e, act);
   count_step(e);
-  if (match(e, own, x->u.comprehension.qualifiers[i].target, v))
+  if (match_pattern(e, own, x->u.comprehension.qualifiers[i].target, v))
     run_qualifiers(e, own, x, i + 1, out);
 }
 
@@ -376,7 +378,7 @@ static void run_range(elaborator *e, activation *act, const expr *x, uint32_t i,
     fail(e, "this range counts in steps of 0");
   for (bool more = true; more && (step > 0 ? k <= to : k >= to);
        more = !__builtin_add_overflow(k, step, &k))
-    run_round(e, act, x, i, make_integer(e, k), out);
+    run_generator_round(e, act, x, i, make_integer(e, k), out);
 }
 
 static void run_generator(elaborator *e, activation *act, const expr *x, uint32_t i, value *list,
@@ -385,7 +387,7 @@ static void run_generator(elaborator *e, activation *act, const expr *x, uint32_
   uint64_t length = length_of(list);
   for (uint64_t k = 0; k < length; k++) {
     e->where = q->source->where;
-    run_round(e, act, x, i, element_at(e, list, k), out);
+    run_generator_round(e, act, x, i, element_at(e, list, k), out);
   }
 }
 
@@ -415,18 +417,19 @@ typedef struct body_call {
   const expr *comprehension;
 } body_call;
 
-static value *run_body(elaborator *e, value *element, void *with) {
+static value *eval_mapped_body(elaborator *e, value *element, void *with) {
   const body_call *b = with;
   const qualifier *q = b->comprehension->u.comprehension.qualifiers;
   activation *own = copy_activation(e, b->activation);
-  if (!match(e, own, q->target, element)) {
+  if (!match_pattern(e, own, q->target, element)) {
     e->where = q->target->where;
     fail(e, "this pattern does not fit the elements");
   }
   return eval_expr(e, own, b->comprehension->u.comprehension.body);
 }
 
-static value *list_of(elaborator *e, activation *act, const expr *x, value **items, size_t count) {
+static value *make_list(elaborator *e, activation *act, const expr *x, value **items,
+                        size_t count) {
   if (!count)
     return make_empty(e, close_type(e, x->type, act->types)->parts[0]);
   if (count > UINT32_MAX)
@@ -446,13 +449,13 @@ static value *eval_comprehension(elaborator *e, activation *act, const expr *x) 
     value *list = eval_expr(e, act, q->source);
     body_call body = {act, x};
     if (list->kind == VALUE_ARRAY)
-      return map_elements(e, list, run_body, &body);
+      return map_elements(e, list, eval_mapped_body, &body);
     run_generator(e, act, x, 0, list, &out);
   } else {
     run_qualifiers(e, act, x, 0, &out);
   }
   e->where = x->where;
-  return list_of(e, act, x, out.items, out.count);
+  return make_list(e, act, x, out.items, out.count);
 }
 
 // ---- expressions -----------------------------------------------------------------------------
@@ -461,7 +464,7 @@ static value *eval_parts(elaborator *e, activation *act, const expr *x) {
   value *v = make_parts(e, VALUE_TUPLE, x->u.list.count);
   for (uint32_t i = 0; i < x->u.list.count; i++)
     v->u.parts.items[i] = eval_expr(e, act, x->u.list.items[i]);
-  return x->kind == EXPR_TUPLE ? v : list_of(e, act, x, v->u.parts.items, x->u.list.count);
+  return x->kind == EXPR_TUPLE ? v : make_list(e, act, x, v->u.parts.items, x->u.list.count);
 }
 
 static value *eval_index(elaborator *e, activation *act, const expr *x) {
@@ -500,7 +503,7 @@ value *eval_expr(elaborator *e, activation *act, expr *x) {
     return eval_apply(e, act, x);
   case EXPR_LAMBDA: {
     value *v = new_closure(e, act, x->u.lambda);
-    fill_captures(act, v);
+    capture_variables(act, v);
     return v;
   }
   case EXPR_LET:
@@ -559,12 +562,12 @@ static value *run_equations(elaborator *e, activation *act, const function *code
     const equation *q = &code->equations.items[i];
     bool fits = true;
     for (uint32_t k = 0; fits && k < code->arity; k++)
-      fits = match(e, act, q->patterns[k], arguments[k]);
+      fits = match_pattern(e, act, q->patterns[k], arguments[k]);
     if (!fits)
       continue;
     bind_locals(e, act, q->locals, q->local_count);
     bool found;
-    value *v = eval_right(e, act, q, 0, &found);
+    value *v = eval_alternatives(e, act, q, 0, &found);
     if (found)
       return v;
   }
@@ -670,7 +673,7 @@ value *call_function(elaborator *e, const closure *c) {
   return v;
 }
 
-static span *add_place(elaborator *e, const closure *c, span place) {
+static span *append_place(elaborator *e, const closure *c, span place) {
   span *places = NEW_ARRAY(e->memory, span, c->given + 1);
   if (c->given)
     memcpy(places, c->places, c->given * sizeof *places);
@@ -691,7 +694,7 @@ static value *apply_at(elaborator *e, value *callee, value *argument, span place
   if (c->given)
     memcpy(v->u.function.arguments, c->arguments, c->given * sizeof *c->arguments);
   if (c->row)
-    v->u.function.places = add_place(e, c, place);
+    v->u.function.places = append_place(e, c, place);
   v->u.function.arguments[v->u.function.given++] = argument;
   return v->u.function.given < c->arity ? v : call_function(e, &v->u.function);
 }

@@ -14,7 +14,7 @@ static span user_place(const elaborator *e, const char **through) {
   return where;
 }
 
-static void vfail(elaborator *e, const char *hint, const char *format, va_list arguments) {
+static void report_failure(elaborator *e, const char *hint, const char *format, va_list arguments) {
   const char *through;
   span where = user_place(e, &through);
   text message = {0};
@@ -31,7 +31,7 @@ static void vfail(elaborator *e, const char *hint, const char *format, va_list a
 void fail(elaborator *e, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  vfail(e, NULL, format, arguments);
+  report_failure(e, NULL, format, arguments);
   va_end(arguments);
   longjmp(e->failure, 1);
 }
@@ -40,7 +40,7 @@ static const char ends_recursion[] =
     "a recursion needs an equation that ends it, such as f 0 x = x";
 
 // What follows is an error even while a check only warns, and its last.
-static void stop_check(elaborator *e) {
+static void end_check(elaborator *e) {
   e->d->demote = NULL;
   e->d->exhausted = true;
 }
@@ -48,8 +48,8 @@ static void stop_check(elaborator *e) {
 void fail_limit(elaborator *e, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  stop_check(e);
-  vfail(e, ends_recursion, format, arguments);
+  end_check(e);
+  report_failure(e, ends_recursion, format, arguments);
   va_end(arguments);
   longjmp(e->failure, 1);
 }
@@ -57,7 +57,7 @@ void fail_limit(elaborator *e, const char *format, ...) {
 void fail_hint(elaborator *e, const char *hint, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  vfail(e, hint, format, arguments);
+  report_failure(e, hint, format, arguments);
   va_end(arguments);
   longjmp(e->failure, 1);
 }
@@ -71,7 +71,7 @@ static const trace_step *dynamic_operand(const elaborator *e, const trace_step *
 }
 
 // The step at which a value stopped being static.
-static const trace_step *origin(const elaborator *e, value_id id) {
+static const trace_step *dynamic_origin(const elaborator *e, value_id id) {
   const trace_step *s = &e->out->steps.items[id];
   while (s->operand_count && s->op != TRACE_ELEMENT)
     s = dynamic_operand(e, s);
@@ -84,7 +84,7 @@ void fail_dynamic(elaborator *e, value *v, const char *what) {
   diag_report(e->d, DIAG_ERROR, where, "%s needs a value that is known before the program runs",
               what);
   if (v->kind == VALUE_DYNAMIC) {
-    const trace_step *s = origin(e, v->u.step);
+    const trace_step *s = dynamic_origin(e, v->u.step);
     const trace_step *root = s;
     while (root->operand_count)
       root = dynamic_operand(e, root);
@@ -122,7 +122,7 @@ void count_step(elaborator *e) {
     fail_limit(e, "evaluating '%s' takes more than %" PRIu64 " steps: does its recursion end?",
                running_name(e), e->limits.steps);
   if (!(e->steps & 1023) && e->limits.interrupted && atomic_load(e->limits.interrupted)) {
-    stop_check(e);
+    end_check(e);
     fail(e, "interrupted");
   }
   if (e->memory->used > e->limits.memory)

@@ -44,23 +44,23 @@ typedef struct key_writer {
   bool impossible;
 } key_writer;
 
-static void put(key_writer *k, const void *bytes, size_t count) {
+static void write_bytes(key_writer *k, const void *bytes, size_t count) {
   if (k->table->key.count + count > LONGEST_KEY)
     k->impossible = true;
   for (size_t i = 0; i < count && !k->impossible; i++)
     vec_push(k->e->memory, &k->table->key, ((const char *)bytes)[i]);
 }
 
-static void put_number(key_writer *k, uint64_t n) { put(k, &n, sizeof n); }
+static void write_number(key_writer *k, uint64_t n) { write_bytes(k, &n, sizeof n); }
 
-static void put_pointer(key_writer *k, const void *p) { put(k, &p, sizeof p); }
+static void write_pointer(key_writer *k, const void *p) { write_bytes(k, &p, sizeof p); }
 
-static void put_step(key_writer *k, value_id id) {
+static void write_step(key_writer *k, value_id id) {
   const value_id *known = k->table->dynamic.items;
   size_t i = 0;
   while (i < k->table->dynamic.count && known[i] != id)
     i++;
-  put_number(k, i);
+  write_number(k, i);
   if (i < k->table->dynamic.count)
     return;
   vec_push(k->e->memory, &k->table->dynamic, id);
@@ -69,66 +69,66 @@ static void put_step(key_writer *k, value_id id) {
     k->impossible = true;
     return;
   }
-  put_number(k, k->e->batch / s->batch);
-  put_number(k, (uint64_t)s->type << 32 | s->rank);
-  put(k, s->dims, s->rank * sizeof *s->dims);
+  write_number(k, k->e->batch / s->batch);
+  write_number(k, (uint64_t)s->type << 32 | s->rank);
+  write_bytes(k, s->dims, s->rank * sizeof *s->dims);
 }
 
-static void put_value(key_writer *k, value *v);
+static void write_value(key_writer *k, value *v);
 
-static void put_values(key_writer *k, value **items, size_t count) {
+static void write_values(key_writer *k, value **items, size_t count) {
   for (size_t i = 0; i < count && !k->impossible; i++)
-    put_value(k, items[i]);
+    write_value(k, items[i]);
 }
 
-static void put_types(key_writer *k, const type_env *env) {
+static void write_types(key_writer *k, const type_env *env) {
   for (; env; env = env->outer)
     for (size_t i = 0; i < env->of->variables.count; i++)
-      put_pointer(k, env->instance[i]);
+      write_pointer(k, env->instance[i]);
 }
 
-static void put_closure(key_writer *k, const closure *f) {
-  put_pointer(k, f->code  ? (const void *)f->code
-                 : f->row ? (const void *)f->row
-                          : (const void *)f->foreign);
-  put_number(k, f->given);
-  put_types(k, f->types);
+static void write_closure(key_writer *k, const closure *f) {
+  write_pointer(k, f->code  ? (const void *)f->code
+                   : f->row ? (const void *)f->row
+                            : (const void *)f->foreign);
+  write_number(k, f->given);
+  write_types(k, f->types);
   if (f->row)
     for (size_t i = 0; i < f->row->scheme->all->variables.count; i++)
-      put_pointer(k, f->instance[i]);
+      write_pointer(k, f->instance[i]);
   if (f->code)
-    put_values(k, f->captures, f->code->captures.count);
-  put_values(k, f->arguments, f->given);
+    write_values(k, f->captures, f->code->captures.count);
+  write_values(k, f->arguments, f->given);
 }
 
-static void put_value(key_writer *k, value *v) {
+static void write_value(key_writer *k, value *v) {
   // A function may hold itself (a local recursive one): such calls are not memoised.
   if (++k->depth > DEEPEST_VALUE)
     k->impossible = true;
   if (v->kind == VALUE_THUNK && v->u.thunk.result)
     v = v->u.thunk.result;
   // The kind, which is 0 for scalars, and above it the scalar's type.
-  put_number(k, v->kind == VALUE_SCALAR ? (uint64_t)v->u.scalar.type << 32 : (uint64_t)v->kind);
+  write_number(k, v->kind == VALUE_SCALAR ? (uint64_t)v->u.scalar.type << 32 : (uint64_t)v->kind);
   switch (v->kind) {
   case VALUE_SCALAR:
-    put(k, v->u.scalar.bits.bytes, scalar_types[v->u.scalar.type].size);
+    write_bytes(k, v->u.scalar.bits.bytes, scalar_types[v->u.scalar.type].size);
     break;
   case VALUE_DYNAMIC:
-    put_step(k, v->u.step);
+    write_step(k, v->u.step);
     break;
   case VALUE_ARRAY:
-    put_number(k, v->u.array.length);
+    write_number(k, v->u.array.length);
     if (!k->impossible)
-      put_value(k, v->u.array.element);
+      write_value(k, v->u.array.element);
     break;
   case VALUE_TUPLE:
   case VALUE_LIST:
-    put_number(k, v->u.parts.count);
-    put_values(k, v->u.parts.items, v->u.parts.count);
+    write_number(k, v->u.parts.count);
+    write_values(k, v->u.parts.items, v->u.parts.count);
     break;
   case VALUE_FUNCTION:
     if (!k->impossible)
-      put_closure(k, &v->u.function);
+      write_closure(k, &v->u.function);
     break;
   case VALUE_THUNK:
     k->impossible = true;
@@ -139,7 +139,7 @@ static void put_value(key_writer *k, value *v) {
 
 // ---- table -----------------------------------------------------------------------------------
 
-static memo_entry **find(memo_table *t, const memo_entry *wanted) {
+static memo_entry **find_entry(memo_table *t, const memo_entry *wanted) {
   size_t i = (size_t)wanted->hash & (t->size - 1);
   for (; t->slots[i]; i = (i + 1) & (t->size - 1)) {
     const memo_entry *have = t->slots[i];
@@ -150,13 +150,13 @@ static memo_entry **find(memo_table *t, const memo_entry *wanted) {
   return &t->slots[i];
 }
 
-static void grow(elaborator *e, memo_table *t) {
+static void grow_table(elaborator *e, memo_table *t) {
   memo_table old = *t;
   t->size = old.size ? 2 * old.size : 256;
   t->slots = NEW_ARRAY(e->memory, memo_entry *, t->size);
   for (size_t i = 0; i < old.size; i++)
     if (old.slots[i])
-      *find(t, old.slots[i]) = old.slots[i];
+      *find_entry(t, old.slots[i]) = old.slots[i];
 }
 
 // ---- copying ---------------------------------------------------------------------------------
@@ -169,7 +169,7 @@ typedef struct copier {
   bool *relative;     // copied, because they depend on a parameter or the batch
 } copier;
 
-static bool rename_id(copier *c, value_id id, value_id *to) {
+static bool renamed_step(copier *c, value_id id, value_id *to) {
   *to = id;
   for (uint32_t i = 0; i < c->from->parameter_count; i++)
     if (c->from->parameters[i] == id) {
@@ -188,7 +188,7 @@ static void copy_step(copier *c, value_id id) {
   value_id *renamed = NEW_ARRAY(e->memory, value_id, s.operand_count);
   bool relative = s.op == TRACE_INSTANCE || s.op == TRACE_BROADCAST;
   for (uint32_t i = 0; i < s.operand_count; i++)
-    if (rename_id(c, s.operands[i], &renamed[i]))
+    if (renamed_step(c, s.operands[i], &renamed[i]))
       relative = true;
   c->relative[id - c->from->first] = relative;
   c->renamed[id - c->from->first] = id;
@@ -220,7 +220,7 @@ static value *copy_value(copier *c, value *v) {
   *n = *v;
   switch (v->kind) {
   case VALUE_DYNAMIC:
-    rename_id(c, v->u.step, &n->u.step);
+    renamed_step(c, v->u.step, &n->u.step);
     break;
   case VALUE_ARRAY:
     n->u.array.element = copy_value(c, v->u.array.element);
@@ -243,16 +243,16 @@ static value *copy_value(copier *c, value *v) {
 
 // Whether copy_value can copy it: no unforced binding, no function that holds itself, not too
 // large. left: how many values it may have.
-static bool copyable(const value *v, unsigned depth, unsigned *left);
+static bool is_copyable(const value *v, unsigned depth, unsigned *left);
 
-static bool all_copyable(value *const *items, size_t count, unsigned depth, unsigned *left) {
+static bool are_copyable(value *const *items, size_t count, unsigned depth, unsigned *left) {
   for (size_t i = 0; i < count; i++)
-    if (!copyable(items[i], depth, left))
+    if (!is_copyable(items[i], depth, left))
       return false;
   return true;
 }
 
-static bool copyable(const value *v, unsigned depth, unsigned *left) {
+static bool is_copyable(const value *v, unsigned depth, unsigned *left) {
   if (depth > DEEPEST_VALUE || !*left)
     return false;
   --*left;
@@ -262,20 +262,20 @@ static bool copyable(const value *v, unsigned depth, unsigned *left) {
   case VALUE_DYNAMIC:
     return true;
   case VALUE_THUNK:
-    return v->u.thunk.result && copyable(v->u.thunk.result, depth + 1, left);
+    return v->u.thunk.result && is_copyable(v->u.thunk.result, depth + 1, left);
   case VALUE_ARRAY:
-    return copyable(v->u.array.element, depth + 1, left);
+    return is_copyable(v->u.array.element, depth + 1, left);
   case VALUE_TUPLE:
   case VALUE_LIST:
-    return all_copyable(v->u.parts.items, v->u.parts.count, depth + 1, left);
+    return are_copyable(v->u.parts.items, v->u.parts.count, depth + 1, left);
   case VALUE_FUNCTION:
-    return all_copyable(f->captures, f->code ? f->code->captures.count : 0, depth + 1, left) &&
-           all_copyable(f->arguments, f->given, depth + 1, left);
+    return are_copyable(f->captures, f->code ? f->code->captures.count : 0, depth + 1, left) &&
+           are_copyable(f->arguments, f->given, depth + 1, left);
   }
   return false;
 }
 
-static value *replay(elaborator *e, const memo_entry *from, const value_id *parameters) {
+static value *copy_call(elaborator *e, const memo_entry *from, const value_id *parameters) {
   size_t count = from->last - from->first;
   copier c = {e, from, parameters, NEW_ARRAY(e->memory, value_id, count),
               NEW_ARRAY(e->memory, bool, count)};
@@ -286,7 +286,7 @@ static value *replay(elaborator *e, const memo_entry *from, const value_id *para
 
 // ---- interface -------------------------------------------------------------------------------
 
-static memo_call *new_call(elaborator *e, const memo_table *t, uint64_t hash) {
+static memo_call *new_memo_call(elaborator *e, const memo_table *t, uint64_t hash) {
   memo_call *made = NEW(e->memory, memo_call);
   made->entry = (memo_entry){.hash = hash,
                              .key = arena_copy(e->memory, t->key.items, t->key.count),
@@ -308,32 +308,32 @@ value *memo_replay(elaborator *e, const closure *f, memo_call **call) {
     e->memo = NEW(e->memory, memo_table);
   memo_table *t = e->memo;
   if (2 * t->count >= t->size)
-    grow(e, t);
+    grow_table(e, t);
   t->key.count = t->dynamic.count = 0;
   key_writer k = {.e = e, .table = t};
-  put_number(&k, e->batch == 1);
-  put_closure(&k, f);
+  write_number(&k, e->batch == 1);
+  write_closure(&k, f);
   if (k.impossible)
     return NULL;
   uint64_t hash = hash_bytes(t->key.items, t->key.count);
   const memo_entry wanted = {.hash = hash, .key = t->key.items, .key_length = t->key.count};
-  const memo_entry *known = *find(t, &wanted);
+  const memo_entry *known = *find_entry(t, &wanted);
   if (known)
-    return replay(e, known, t->dynamic.items);
-  *call = new_call(e, t, hash);
+    return copy_call(e, known, t->dynamic.items);
+  *call = new_memo_call(e, t, hash);
   return NULL;
 }
 
 void memo_finish(elaborator *e, memo_call *call, value *result) {
   unsigned left = LARGEST_RESULT;
-  if (!call || !copyable(result, 0, &left))
+  if (!call || !is_copyable(result, 0, &left))
     return;
   call->entry.result = result;
   call->entry.last = (value_id)e->out->steps.count;
   // Calls inside of this one were entered since: there may be many.
   if (2 * e->memo->count >= e->memo->size)
-    grow(e, e->memo);
-  memo_entry **slot = find(e->memo, &call->entry);
+    grow_table(e, e->memo);
+  memo_entry **slot = find_entry(e->memo, &call->entry);
   if (*slot)
     return;
   *slot = &call->entry;

@@ -49,7 +49,7 @@ value *real_literal(elaborator *e, scalar_type t, real_number real) {
 
 // ---- operations ------------------------------------------------------------------------------
 
-static value *fold(elaborator *e, scalar_op op, const value *a, const value *b) {
+static value *fold_operation(elaborator *e, scalar_op op, const value *a, const value *b) {
   scalar_type t = a->u.scalar.type;
   const scalar_bits *second = b ? &b->u.scalar.bits : NULL;
   const char *wrong = scalar_static_error(op, t, &a->u.scalar.bits, second);
@@ -84,7 +84,7 @@ static uint64_t joint_batch(const trace_step *a, const trace_step *b) {
 
 value *scalar_operation(elaborator *e, scalar_op op, value *a, value *b) {
   if (a->kind == VALUE_SCALAR && (!b || b->kind == VALUE_SCALAR))
-    return fold(e, op, a, b);
+    return fold_operation(e, op, a, b);
   value_id ids[2] = {as_dynamic(e, a)->u.step, b ? as_dynamic(e, b)->u.step : 0};
   const trace_step *first = &e->out->steps.items[ids[0]],
                    *second = &e->out->steps.items[ids[b ? 1 : 0]];
@@ -113,7 +113,7 @@ value *convert(elaborator *e, scalar_type to, value *a) {
   return make_dynamic(e, emit(e, s));
 }
 
-static value *truth(elaborator *e, scalar_op op, value *a, value *b) {
+static value *combine_truths(elaborator *e, scalar_op op, value *a, value *b) {
   // false & x and true | x need no step.
   value *fixed = a->kind == VALUE_SCALAR ? a : b->kind == VALUE_SCALAR ? b : NULL;
   if (!fixed)
@@ -133,13 +133,14 @@ static value *compare_ordered(elaborator *e, scalar_op op, value *a, value *b, u
   if (op == OP_TOTAL_LE) {
     value *le = compare(e, op, x, y), *ge = compare(e, op, y, x);
     before = scalar_operation(e, OP_COMPLEMENT, ge, NULL);
-    equivalent = truth(e, OP_AND, le, ge);
+    equivalent = combine_truths(e, OP_AND, le, ge);
   } else {
     before = compare(e, op == OP_LT || op == OP_LE ? OP_LT : OP_GT, x, y);
     equivalent = compare(e, OP_EQ, x, y);
   }
-  return truth(e, OP_OR, before,
-               truth(e, OP_AND, equivalent, compare_ordered(e, op, a, b, from + 1)));
+  return combine_truths(
+      e, OP_OR, before,
+      combine_truths(e, OP_AND, equivalent, compare_ordered(e, op, a, b, from + 1)));
 }
 
 value *compare(elaborator *e, scalar_op op, value *a, value *b) {
@@ -150,7 +151,7 @@ value *compare(elaborator *e, scalar_op op, value *a, value *b) {
   value *all = NULL;
   for (uint32_t i = 0; i < a->u.parts.count; i++) {
     value *one = compare(e, op, a->u.parts.items[i], b->u.parts.items[i]);
-    all = all ? truth(e, op == OP_EQ ? OP_AND : OP_OR, all, one) : one;
+    all = all ? combine_truths(e, op == OP_EQ ? OP_AND : OP_OR, all, one) : one;
   }
   return all;
 }

@@ -138,7 +138,7 @@ static value_id lift_step(elaborator *e, value_id id, void *with) {
 
 value *lift(elaborator *e, value *v) { return map_steps(e, v, lift_step, NULL); }
 
-static value *pack(elaborator *e, value **items, uint32_t count);
+static value *pack_items(elaborator *e, value **items, uint32_t count);
 
 static value *pack_scalars(elaborator *e, value **items, uint32_t count) {
   value_id *ids = NEW_ARRAY(e->memory, value_id, count);
@@ -170,11 +170,11 @@ static value *pack_children(elaborator *e, value **items, uint32_t count, uint32
     const value *v = items[i];
     children[i] = v->kind == VALUE_TUPLE ? v->u.parts.items[child] : v->u.array.element;
   }
-  return pack(e, children, count);
+  return pack_items(e, children, count);
 }
 
 // What an array of these items is inside.
-static value *pack(elaborator *e, value **items, uint32_t count) {
+static value *pack_items(elaborator *e, value **items, uint32_t count) {
   for (uint32_t i = 0; i < count; i++)
     if (items[i]->kind == VALUE_LIST)
       items[i] = as_array(e, items[i]);
@@ -222,7 +222,7 @@ value *as_array(elaborator *e, value *v) {
     return make_array(e, 0, empty_inside(e, v->u.parts.element, 1));
   value **items = NEW_ARRAY(e->memory, value *, v->u.parts.count);
   memcpy(items, v->u.parts.items, v->u.parts.count * sizeof *items);
-  return make_array(e, v->u.parts.count, pack(e, items, v->u.parts.count));
+  return make_array(e, v->u.parts.count, pack_items(e, items, v->u.parts.count));
 }
 
 value *as_data(elaborator *e, value *v) {

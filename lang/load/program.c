@@ -78,7 +78,7 @@ static void load_library(loaded_program *p) {
 }
 
 // The lists of sources and modules begin with the library's; what is added goes into p->memory.
-static void begin(loaded_program *p) {
+static void begin_with_library(loaded_program *p) {
   p->diagnostics.memory = &p->memory;
   memset(&p->diagnostics.sources, 0, sizeof p->diagnostics.sources);
   p->program = (program){0};
@@ -93,12 +93,12 @@ void program_start(loaded_program *p) {
   if (p->ready)
     return;
   load_library(p);
-  begin(p);
+  begin_with_library(p);
 }
 
 void program_forget(loaded_program *p) {
   arena_free(&p->memory);
-  begin(p);
+  begin_with_library(p);
 }
 
 // Beside the importing file, unless absolute.
@@ -182,7 +182,7 @@ import it = m->imports.items[i];
   }
 }
 
-static bool analyse(loaded_program *p) {
+static bool resolve_and_infer(loaded_program *p) {
   if (p->diagnostics.errors)
     return false;
   binding_groups groups = {0};
@@ -215,14 +215,14 @@ bool program_load(loaded_program *p, const char *name, const char *bytes, size_t
     add_file(p, &s);
   const module *m = add_module(p, name, bytes, length);
   load_imports(p, m);
-  if (!analyse(p))
+  if (!resolve_and_infer(p))
     return false;
   collect_entries(p, m);
   return true;
 }
 
 // A later definition of the same name replaces the earlier one.
-static void forget(loaded_program *p, const char *name) {
+static void forget_definition(loaded_program *p, const char *name) {
   size_t kept = 0;
   for (size_t i = 0; i < p->program.modules.count; i++) {
     module *m = p->program.modules.items[i];
@@ -240,13 +240,13 @@ static void forget(loaded_program *p, const char *name) {
 
 bool program_define(loaded_program *p, const char *name, const char *expression) {
   program_start(p);
-  forget(p, name);
+  forget_definition(p, name);
   source s = {.name = name,
               .text = arena_copy(&p->memory, expression, strlen(expression)),
               .length = (uint32_t)strlen(expression)};
   module *m = parse_expression(&p->diagnostics, diag_add_source(&p->diagnostics, s), name);
   vec_push(&p->memory, &p->program.modules, m);
-  if (!analyse(p))
+  if (!resolve_and_infer(p))
     return false;
   binding *b = m->bindings.items[0];
   if (!first_order_parameters(b->scheme->type)) {

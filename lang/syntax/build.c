@@ -230,7 +230,7 @@ pattern *list_pattern(parser *p, span where, pattern_list items) {
   return n;
 }
 
-static bool is_operator(const char *name) {
+static bool is_operator_name(const char *name) {
   bool letter = (name[0] >= 'a' && name[0] <= 'z') || (name[0] >= 'A' && name[0] <= 'Z');
   return (!letter && name[0] != '_') || !strcmp(name, "xor");
 }
@@ -245,7 +245,7 @@ pattern *to_pattern(parser *p, expr *e) {
   case EXPR_BOOL:
     return bool_pattern(p, e->where, e->u.boolean);
   case EXPR_NAME:
-    if (is_operator(e->u.name.text))
+    if (is_operator_name(e->u.name.text))
       break;
     n = new_pattern(p, PATTERN_NAME, e->where);
     n->name = e->u.name.text;
@@ -314,8 +314,8 @@ static binding *new_binding(parser *p, binding_kind kind, span where, const char
   return b;
 }
 
-static void give_code(parser *p, binding *b, span where, pattern_list patterns,
-                      alternative_list right, binding_list locals) {
+static void set_code(parser *p, binding *b, span where, pattern_list patterns,
+                     alternative_list right, binding_list locals) {
   function *f = NEW(p->memory, function);
   f->name = b->name;
   f->where = b->where;
@@ -333,7 +333,7 @@ static void give_code(parser *p, binding *b, span where, pattern_list patterns,
 binding *new_equation(parser *p, span where, span name_where, const token *name,
                       pattern_list patterns, alternative_list right, binding_list locals) {
   binding *b = new_binding(p, BINDING_FUNCTION, name_where, name->text);
-  give_code(p, b, where, patterns, right, locals);
+  set_code(p, b, where, patterns, right, locals);
   return b;
 }
 
@@ -342,7 +342,7 @@ binding *new_pattern_binding(parser *p, span where, pattern *target, expr *value
   b->target = target;
   alternative_list right = {0};
   add_alternative(p, &right, NULL, value);
-  give_code(p, b, where, (pattern_list){0}, right, (binding_list){0});
+  set_code(p, b, where, (pattern_list){0}, right, (binding_list){0});
   return b;
 }
 

@@ -31,7 +31,7 @@ static bool is_open(int kind) { return kind == '(' || kind == '[' || kind == IND
 static bool is_close(int kind) { return kind == ')' || kind == ']'; }
 
 // After these a '-' is a sign, not a subtraction.
-static bool before_operand(int kind) {
+static bool expects_operand(int kind) {
   switch (kind) {
   case NAME:
   case INTEGER:
@@ -49,7 +49,7 @@ static bool before_operand(int kind) {
   }
 }
 
-static uint32_t characters(const source *s, span where) {
+static uint32_t count_characters(const source *s, span where) {
   uint32_t count = 0;
   for (uint32_t i = where.start; i < where.end; i++)
     count += ((unsigned char)s->text[i] & 0xC0) != 0x80;
@@ -62,7 +62,7 @@ static bool is_arithmetic(int kind) {
 
 // Whether a space stands between two tokens of one line. `sign`: the first is a sign; `quoted`: the
 // first lies between backticks, or opens them; `section`: it is an operator after a parenthesis.
-static bool spaced(const token *a, const token *b, bool sign, bool quoted, bool section) {
+static bool needs_space(const token *a, const token *b, bool sign, bool quoted, bool section) {
   if (b->kind == FIELD || b->kind == INDEX || is_close(b->kind) || b->kind == ',' || b->kind == ';')
     return false;
   if (is_open(a->kind) || sign || a->kind == '~' || a->kind == '\\')
@@ -81,23 +81,23 @@ static bool spaced(const token *a, const token *b, bool sign, bool quoted, bool 
   return true;
 }
 
-static void put(formatter *f, const char *bytes, size_t count, uint32_t width) {
+static void write_bytes(formatter *f, const char *bytes, size_t count, uint32_t width) {
   text_add(f->out, bytes, count);
   f->column += width;
 }
 
-static void put_spaces(formatter *f, int64_t count) {
+static void write_spaces(formatter *f, int64_t count) {
   for (int64_t i = 0; i < count; i++)
-    put(f, " ", 1, 1);
+    write_bytes(f, " ", 1, 1);
 }
 
-static void put_token(formatter *f, const token *t) {
+static void write_token(formatter *f, const token *t) {
   uint32_t end = t->where.end;
   while (t->kind == TOKEN_COMMENT && end > t->where.start &&
          strchr(" \t\r", f->from->text[end - 1]))
     end--;
-  put(f, f->from->text + t->where.start, end - t->where.start,
-      characters(f->from, (span){t->where.file, t->where.start, end}));
+  write_bytes(f, f->from->text + t->where.start, end - t->where.start,
+              count_characters(f->from, (span){t->where.file, t->where.start, end}));
 }
 
 // A block ends where a line begins left of it, or its bracket closes.
@@ -111,7 +111,7 @@ static void close_blocks(formatter *f, const token *t) {
   }
 }
 
-static int64_t new_column(const formatter *f, const token *t) {
+static int64_t shifted_column(const formatter *f, const token *t) {
   if (!t->column)
     return 0;
   int64_t shift = f->blocks.count ? f->blocks.items[f->blocks.count - 1].shift : 0;
@@ -126,7 +126,7 @@ static void start_line(formatter *f, const token *t, const token *before) {
       text_add(f->out, "\n", 1);
   }
   f->column = 0;
-  put_spaces(f, new_column(f, t));
+  write_spaces(f, shifted_column(f, t));
 }
 
 static void format_tokens(formatter *f, const token_list *list) {
@@ -141,21 +141,21 @@ static void format_tokens(formatter *f, const token_list *list) {
     if (t->first)
       start_line(f, t, before);
     else if (t->kind == TOKEN_COMMENT)
-      put_spaces(f, 2);
-    else if (before && spaced(before, t, sign, quoted, section))
-      put_spaces(f, 1);
+      write_spaces(f, 2);
+    else if (before && needs_space(before, t, sign, quoted, section))
+      write_spaces(f, 1);
     if (opens && t->kind != TOKEN_COMMENT) {
       block b = {t->column, (int64_t)f->column - (int64_t)t->column, f->depth};
       vec_push(f->d->memory, &f->blocks, b);
     }
-    put_token(f, t);
+    write_token(f, t);
     if (is_open(t->kind))
       f->depth++;
     if (t->kind != TOKEN_COMMENT) {
       opens = t->kind == LET || t->kind == WHERE;
       quoted = (t->kind == '`') != quoted;
       section = is_arithmetic(t->kind) && code && code->kind == '(';
-      sign = t->kind == '-' && (!code || before_operand(code->kind));
+      sign = t->kind == '-' && (!code || expects_operand(code->kind));
       code = t;
     }
     before = t;
@@ -165,7 +165,7 @@ static void format_tokens(formatter *f, const token_list *list) {
 }
 
 // The same tokens in the same blocks: what formatting must not change.
-static bool same_program(diagnostics *d, uint32_t file, const text *out) {
+static bool is_same_program(diagnostics *d, uint32_t file, const text *out) {
   source s = {.name = d->sources.items[file].name,
               .text = text_content(out),
               .length = (uint32_t)out->length};
@@ -175,7 +175,7 @@ static bool same_program(diagnostics *d, uint32_t file, const text *out) {
     token_list raw = {0};
     if (!lex(d, files[i], false, &raw))
       return false;
-    layout(d->memory, &raw, &laid[i]);
+    offside(d->memory, &raw, &laid[i]);
   }
   if (laid[0].all.count != laid[1].all.count)
     return false;
@@ -194,7 +194,7 @@ bool format_source(diagnostics *d, uint32_t file, text *out) {
     return false;
   formatter f = {.d = d, .from = &d->sources.items[file], .out = out};
   format_tokens(&f, &tokens);
-  if (out->failed || same_program(d, file, out))
+  if (out->failed || is_same_program(d, file, out))
     return !out->failed;
   diag_report(
       d, DIAG_ERROR, SPAN_NONE,

@@ -27,14 +27,14 @@ typedef struct context {
   bool open;  // a let closed by its indentation still awaits `in`
 } context;
 
-typedef struct layouter {
+typedef struct offside_state {
   arena *memory;
   token_list *out;
   VEC(context) stack;
-} layouter;
+} offside_state;
 
 // Virtual tokens stand right behind the last real one: that is where something may be missing.
-static void emit(layouter *l, int kind, const token *at) {
+static void emit_virtual(offside_state *l, int kind, const token *at) {
   const token_list *out = l->out;
   span where = {at->where.file, 0, 0};
   if (out->all.count)
@@ -43,7 +43,7 @@ static void emit(layouter *l, int kind, const token *at) {
   vec_push(l->memory, &l->out->all, t);
 }
 
-static context *top(layouter *l) {
+static context *top_context(offside_state *l) {
   return l->stack.count ? &l->stack.items[l->stack.count - 1] : NULL;
 }
 
@@ -52,19 +52,19 @@ static bool is_block(const context *c) {
 }
 
 // Closes the innermost context. A let that was closed before stays silent.
-static void pop(layouter *l, const token *at) {
-  if (is_block(top(l)) && top(l)->open)
-    emit(l, CLOSE, at);
+static void pop_context(offside_state *l, const token *at) {
+  if (is_block(top_context(l)) && top_context(l)->open)
+    emit_virtual(l, CLOSE, at);
   l->stack.count--;
 }
 
 // Tokens that go on with what stands before them, wherever they are put.
-static bool continues(int kind) {
+static bool continues_line(int kind) {
   return kind == THEN || kind == ELSE || kind == IN || kind == ')' || kind == ']' || kind == ',' ||
          kind == WHERE;
 }
 
-static void indent(layouter *l, const token *t) {
+static void apply_indentation(offside_state *l, const token *t) {
   // Innermost first: blocks to the right of this line end.
   for (size_t i = l->stack.count; i-- > 0;) {
     context *c = &l->stack.items[i];
@@ -74,13 +74,13 @@ static void indent(layouter *l, const token *t) {
       continue;
     if (t->column > c->column)
       return;
-    if (t->column == c->column && !continues(t->kind)) {
-      emit(l, SEMI, t);
+    if (t->column == c->column && !continues_line(t->kind)) {
+      emit_virtual(l, SEMI, t);
       return;
     }
     if (t->column == c->column && t->kind != WHERE && t->kind != IN)
       return;
-    emit(l, CLOSE, t);
+    emit_virtual(l, CLOSE, t);
     if (c->kind == CONTEXT_LET)
       c->open = false;
     else
@@ -88,18 +88,18 @@ static void indent(layouter *l, const token *t) {
   }
 }
 
-static void close_brackets(layouter *l, const token *t) {
-  while (l->stack.count && is_block(top(l)))
-    pop(l, t);
+static void close_brackets(offside_state *l, const token *t) {
+  while (l->stack.count && is_block(top_context(l)))
+    pop_context(l, t);
   if (l->stack.count)
     l->stack.count--;
 }
 
 // `in` ends its let, and every where opened inside of it.
-static void close_let(layouter *l, const token *t) {
-  while (l->stack.count && is_block(top(l))) {
-    bool let = top(l)->kind == CONTEXT_LET;
-    pop(l, t);
+static void close_let(offside_state *l, const token *t) {
+  while (l->stack.count && is_block(top_context(l))) {
+    bool let = top_context(l)->kind == CONTEXT_LET;
+    pop_context(l, t);
     if (let)
       return;
   }
@@ -107,29 +107,29 @@ static void close_let(layouter *l, const token *t) {
 
 // A comma ends the blocks opened since the bracket around it; elsewhere it is a pattern's or a
 // block's own business.
-static void comma(layouter *l, const token *t) {
+static void close_at_comma(offside_state *l, const token *t) {
   size_t i = l->stack.count;
   while (i && is_block(&l->stack.items[i - 1]))
     i--;
   if (!i)
     return;
   while (l->stack.count > i)
-    pop(l, t);
+    pop_context(l, t);
 }
 
-static void open_block(layouter *l, context_kind kind, const token *next) {
-  emit(l, OPEN, next);
+static void open_block(offside_state *l, context_kind kind, const token *next) {
+  emit_virtual(l, OPEN, next);
   context c = {kind, next->first && next->column == 0 ? UINT32_MAX : next->column, true};
   vec_push(l->memory, &l->stack, c);
 }
 
 // Inside parentheses a bar is the operator; elsewhere it starts a guard or the qualifiers.
-static int bar_kind(layouter *l) {
-  return top(l) && top(l)->kind == CONTEXT_PARENTHESIS ? '|' : BAR;
+static int bar_kind(offside_state *l) {
+  return top_context(l) && top_context(l)->kind == CONTEXT_PARENTHESIS ? '|' : BAR;
 }
 
-void layout(arena *a, const token_list *in, token_list *out) {
-  layouter l = {.memory = a, .out = out};
+void offside(arena *a, const token_list *in, token_list *out) {
+  offside_state l = {.memory = a, .out = out};
   bool opened = false;  // this token began a block: its column is the block's own
   for (size_t i = 0; i < in->all.count; i++) {
     token t = in->all.items[i];
@@ -140,11 +140,11 @@ void layout(arena *a, const token_list *in, token_list *out) {
       t.where.start = t.where.end = out->all.items[out->all.count - 1].where.end;
     if (item || !t.kind) {
       while (l.stack.count)
-        pop(&l, &t);
+        pop_context(&l, &t);
       if (t.kind)
-        emit(&l, ITEM, &t);
+        emit_virtual(&l, ITEM, &t);
     } else if (t.first && !opened) {
-      indent(&l, &t);
+      apply_indentation(&l, &t);
     }
     opened = false;
     if (t.kind == IN)
@@ -152,7 +152,7 @@ void layout(arena *a, const token_list *in, token_list *out) {
     if (t.kind == ')' || t.kind == ']')
       close_brackets(&l, &t);
     if (t.kind == ',')
-      comma(&l, &t);
+      close_at_comma(&l, &t);
     if (t.kind == '|')
       t.kind = bar_kind(&l);
     if (t.kind == ';')

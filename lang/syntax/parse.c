@@ -8,7 +8,7 @@ typedef enum parse_kind { PARSE_MODULE, PARSE_SIGNATURES, PARSE_EXPRESSION } par
 
 static module *parse_tokens(diagnostics *d, uint32_t file, const token_list *raw, parse_kind kind) {
   token_list laid = {0};
-  layout(d->memory, raw, &laid);
+  offside(d->memory, raw, &laid);
   parser p = {.d = d, .memory = d->memory, .tokens = &laid, .module = NEW(d->memory, module)};
   p.module->file = file;
   p.module->library = d->sources.items[file].library;

@@ -15,7 +15,7 @@ typedef struct printer {
 static void print_line(printer *p, const expr *x);
 static void print_bindings(printer *p, binding *const *bindings, size_t count, unsigned depth);
 
-static void indent(printer *p, unsigned depth) {
+static void print_indent(printer *p, unsigned depth) {
   text_printf(p->out, "%*s", (int)(INDENT * depth), "");
 }
 
@@ -215,7 +215,7 @@ static void print_type(printer *p, const type_expr *t) {
 static void print_node(printer *p, const expr *x, unsigned depth);
 
 // Ends the line that was begun at `start` with x, or puts x indented below it.
-static void print_after(printer *p, size_t start, const expr *x, unsigned depth) {
+static void print_rest(printer *p, size_t start, const expr *x, unsigned depth) {
   size_t end = p->out->length;
   p->limit = start + LONGEST_LINE;
   text_string(p->out, " ");
@@ -231,9 +231,9 @@ static void print_after(printer *p, size_t start, const expr *x, unsigned depth)
 
 static void print_part(printer *p, const char *label, const expr *x, unsigned depth) {
   size_t start = p->out->length;
-  indent(p, depth);
+  print_indent(p, depth);
   text_string(p->out, label);
-  print_after(p, start, x, depth);
+  print_rest(p, start, x, depth);
 }
 
 // The bodies of an equation, whose first line was begun at `start`, and its local definitions.
@@ -247,12 +247,12 @@ static void print_right(printer *p, size_t start, const equation *q, unsigned de
       print_part(p, "=", a->body, depth + 2);
     } else {
       text_string(p->out, " =");
-      print_after(p, start, a->body, depth);
+      print_rest(p, start, a->body, depth);
     }
   }
   if (!q->local_count)
     return;
-  indent(p, depth + 1);
+  print_indent(p, depth + 1);
   text_string(p->out, "where\n");
   print_bindings(p, q->locals, q->local_count, depth + 2);
 }
@@ -266,13 +266,13 @@ static void print_arguments(printer *p, const expr *x, unsigned depth) {
 
 static void print_qualifier_parts(printer *p, const qualifier *q, unsigned depth) {
   size_t start = p->out->length;
-  indent(p, depth);
+  print_indent(p, depth);
   text_string(p->out, q->target ? "for " : "if");
   if (q->target) {
     print_pattern(p, q->target);
     text_string(p->out, " <-");
   }
-  print_after(p, start, q->source, depth);
+  print_rest(p, start, q->source, depth);
   if (q->second)
     print_part(p, ",", q->second, depth + 1);
   if (q->last)
@@ -282,21 +282,21 @@ static void print_qualifier_parts(printer *p, const qualifier *q, unsigned depth
 // An expression that is too long for one line.
 static void print_node(printer *p, const expr *x, unsigned depth) {
   size_t start = p->out->length;
-  indent(p, depth);
+  print_indent(p, depth);
   switch (x->kind) {
   case EXPR_APPLY: {
     const expr *callee = x;
     while (callee->kind == EXPR_APPLY)
       callee = callee->u.apply.function;
     text_string(p->out, "apply");
-    print_after(p, start, callee, depth);
+    print_rest(p, start, callee, depth);
     print_arguments(p, x, depth + 1);
     break;
   }
   case EXPR_LAMBDA:
     print_parameters(p, "\\", &x->u.lambda->equations.items[0], x->u.lambda->arity);
     text_string(p->out, " ->");
-    print_after(p, start, x->u.lambda->equations.items[0].alternatives[0].body, depth);
+    print_rest(p, start, x->u.lambda->equations.items[0].alternatives[0].body, depth);
     break;
   case EXPR_LET:
     text_string(p->out, "let\n");
@@ -305,7 +305,7 @@ static void print_node(printer *p, const expr *x, unsigned depth) {
     break;
   case EXPR_IF:
     text_string(p->out, "if");
-    print_after(p, start, x->u.branch.condition, depth);
+    print_rest(p, start, x->u.branch.condition, depth);
     print_part(p, "then", x->u.branch.yes, depth);
     print_part(p, "else", x->u.branch.no, depth);
     break;
@@ -317,18 +317,18 @@ static void print_node(printer *p, const expr *x, unsigned depth) {
     break;
   case EXPR_COMPREHENSION:
     text_string(p->out, "list of");
-    print_after(p, start, x->u.comprehension.body, depth);
+    print_rest(p, start, x->u.comprehension.body, depth);
     for (uint32_t i = 0; i < x->u.comprehension.count; i++)
       print_qualifier_parts(p, &x->u.comprehension.qualifiers[i], depth + 1);
     break;
   case EXPR_INDEX:
     text_string(p->out, "element of");
-    print_after(p, start, x->u.at.array, depth);
+    print_rest(p, start, x->u.at.array, depth);
     print_part(p, "at", x->u.at.index, depth + 1);
     break;
   case EXPR_PROJECT:
     text_printf(p->out, "component %u of", x->u.project.field);
-    print_after(p, start, x->u.project.tuple, depth);
+    print_rest(p, start, x->u.project.tuple, depth);
     break;
   default:
     print_line(p, x);
@@ -341,7 +341,7 @@ static void print_bindings(printer *p, binding *const *bindings, size_t count, u
   for (size_t i = 0; i < count; i++) {
     const binding *b = bindings[i];
     size_t start = p->out->length;
-    indent(p, depth);
+    print_indent(p, depth);
     text_string(p->out, b->kind == BINDING_EXTERN ? "extern " : "binding ");
     if (b->kind == BINDING_EXTERN)
       text_printf(p->out, "\"%s\" ", b->library);
@@ -361,7 +361,7 @@ static void print_bindings(printer *p, binding *const *bindings, size_t count, u
       const equation *q = &b->code->equations.items[k];
       if (!value) {
         start = p->out->length;
-        indent(p, depth + 1);
+        print_indent(p, depth + 1);
         text_string(p->out, "equation");
         print_parameters(p, " ", q, b->code->arity);
       }

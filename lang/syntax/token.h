@@ -30,6 +30,6 @@ bool lex(diagnostics *d, uint32_t file, bool comments, token_list *out);
 
 // Inserts what indentation says: ITEM before each item (column 0), and OPEN, SEMI, CLOSE around and
 // between the bindings of let and where.
-void layout(arena *a, const token_list *in, token_list *out);
+void offside(arena *a, const token_list *in, token_list *out);
 
 #endif

@@ -23,7 +23,7 @@ static type *infer_function(inferrer *in, function *f);
 
 static const constraint anything = {CONSTRAINT_NONE, 0};
 
-static type *fresh(inferrer *in, constraint c) {
+static type *fresh_variable(inferrer *in, constraint c) {
   type *t = type_variable(in->memory, c, in->level);
   vec_push(in->memory, &in->open, t);
   return t;
@@ -31,27 +31,27 @@ static type *fresh(inferrer *in, constraint c) {
 
 // ---- messages --------------------------------------------------------------------------------
 
-static const char *shown(inferrer *in, type *t) {
+static const char *type_text(inferrer *in, type *t) {
   text out = {0};
   type_print(&out, t);
   return arena_text(in->memory, &out);
 }
 
-static void show_both(inferrer *in, type *const types[2], const char *texts[2]) {
+static void both_type_texts(inferrer *in, type *const types[2], const char *texts[2]) {
   text out[2] = {{0}};
   type_print_both(&out[0], types[0], &out[1], types[1]);
   for (int i = 0; i < 2; i++)
     texts[i] = arena_text(in->memory, &out[i]);
 }
 
-static bool explain(inferrer *in, span where, type *wanted, type *found);
+static bool explain_mismatch(inferrer *in, span where, type *wanted, type *found);
 
 // Why a variable cannot become this type; false if it could.
 static bool explain_variable(inferrer *in, span where, type *v, type *t) {
   if (v->rigid) {
     diag_report(in->d, DIAG_HINT, where,
                 "'%s' in a signature stands for every type, but here it would have to be %s",
-                v->name, shown(in, t));
+                v->name, type_text(in, t));
     return true;
   }
   if (t->kind == TYPE_VARIABLE && t->rigid)
@@ -59,22 +59,22 @@ static bool explain_variable(inferrer *in, span where, type *v, type *t) {
   for (size_t i = 0; i < v->fields.count; i++) {
     uint32_t field = v->fields.items[i].index;
     if (t->kind == TYPE_TUPLE && field < t->count) {
-      if (explain(in, where, v->fields.items[i].type, t->parts[field]))
+      if (explain_mismatch(in, where, v->fields.items[i].type, t->parts[field]))
         return true;
       continue;
     }
-    diag_report(in->d, DIAG_HINT, where, "%s has no component .%u", shown(in, t), field);
+    diag_report(in->d, DIAG_HINT, where, "%s has no component .%u", type_text(in, t), field);
     return true;
   }
   if (v->constraint.kind == CONSTRAINT_NONE || t->kind == TYPE_VARIABLE)
     return false;
-  diag_report(in->d, DIAG_HINT, where, "%s is not %s", shown(in, t),
+  diag_report(in->d, DIAG_HINT, where, "%s is not %s", type_text(in, t),
               type_constraint_name(v->constraint));
   return true;
 }
 
 // Finds the place where two types that could not be made equal differ, and says why.
-static bool explain(inferrer *in, span where, type *wanted, type *found) {
+static bool explain_mismatch(inferrer *in, span where, type *wanted, type *found) {
   wanted = type_prune(wanted);
   found = type_prune(found);
   if (wanted == found)
@@ -86,13 +86,13 @@ static bool explain(inferrer *in, span where, type *wanted, type *found) {
   if (wanted->kind != found->kind || wanted->count != found->count)
     return false;
   for (uint32_t i = 0; i < wanted->count; i++)
-    if (explain(in, where, wanted->parts[i], found->parts[i]))
+    if (explain_mismatch(in, where, wanted->parts[i], found->parts[i]))
       return true;
   return false;
 }
 
 // "expected a number" says it all.
-static bool only_constrained(const type *t) {
+static bool is_only_constrained(const type *t) {
   return t->kind == TYPE_VARIABLE && !t->rigid && !t->fields.count &&
          t->constraint.kind != CONSTRAINT_NONE;
 }
@@ -105,12 +105,12 @@ static void hint_mismatch(inferrer *in, span where, type *wanted, type *found) {
                 scalar_types[wanted->scalar].name);
   else if (found->kind == TYPE_FUNCTION && wanted->kind != TYPE_FUNCTION)
     diag_report(in->d, DIAG_HINT, where, "an argument may be missing");
-  else if (!only_constrained(wanted) && !only_constrained(found))
-    explain(in, where, wanted, found);
+  else if (!is_only_constrained(wanted) && !is_only_constrained(found))
+    explain_mismatch(in, where, wanted, found);
 }
 
 // Makes both types equal or says that this expression has the wrong one.
-static bool expect(inferrer *in, span where, type *wanted, type *found) {
+static bool expect_type(inferrer *in, span where, type *wanted, type *found) {
   wanted = type_prune(wanted);
   found = type_prune(found);
   if (wanted == found)
@@ -121,11 +121,11 @@ static bool expect(inferrer *in, span where, type *wanted, type *found) {
   type *const both[2] = {wanted, found};
   const char *names[2];
   if (compound)
-    show_both(in, both, names);
+    both_type_texts(in, both, names);
   if (type_unify(in->memory, wanted, found))
     return true;
   if (!compound)
-    show_both(in, both, names);
+    both_type_texts(in, both, names);
   bool named = wanted->rigid || found->rigid;
   if (!named && (type_contains(wanted, found) || type_contains(found, wanted))) {
     diag_report(in->d, DIAG_ERROR, where, "this would need a type that contains itself: %s",
@@ -196,7 +196,7 @@ static type *type_of_written(inferrer *in, const type_expr *t) {
       diag_report(in->d, DIAG_HINT, t->where,
                   "types are int, bool, i8 ... i64, u8 ... u64, f16, f32, f64, c64, c128; names "
                   "that stand for any type begin with a small letter");
-      return fresh(in, anything);
+      return fresh_variable(in, anything);
     }
     return named_variable(in, t->name);
   }
@@ -217,14 +217,14 @@ static type *type_of_written(inferrer *in, const type_expr *t) {
 
 static void infer_sizes(inferrer *in, const type_expr *t) {
   if (t->kind == TYPE_EXPR_ARRAY && t->size)
-    expect(in, t->size->where, in->integer, infer_expr(in, t->size));
+    expect_type(in, t->size->where, in->integer, infer_expr(in, t->size));
   for (uint32_t i = 0; i < t->count; i++)
     infer_sizes(in, t->parts[i]);
 }
 
 // ---- generalisation --------------------------------------------------------------------------
 
-static void quantify(inferrer *in, quantifier *all, type *t) {
+static void quantify_variables(inferrer *in, quantifier *all, type *t) {
   t = type_prune(t);
   if (t->kind == TYPE_VARIABLE) {
     if (t->level <= in->level || t->owner)
@@ -233,18 +233,18 @@ static void quantify(inferrer *in, quantifier *all, type *t) {
     t->index = (uint32_t)all->variables.count;
     vec_push(in->memory, &all->variables, t);
     for (size_t i = 0; i < t->fields.count; i++)
-      quantify(in, all, t->fields.items[i].type);
+      quantify_variables(in, all, t->fields.items[i].type);
     return;
   }
   for (uint32_t i = 0; i < t->count; i++)
-    quantify(in, all, t->parts[i]);
+    quantify_variables(in, all, t->parts[i]);
 }
 
 static scheme *generalise(inferrer *in, quantifier *all, type *t) {
   scheme *s = NEW(in->memory, scheme);
   s->type = t;
   s->all = all;
-  quantify(in, all, t);
+  quantify_variables(in, all, t);
   return s;
 }
 
@@ -270,7 +270,7 @@ static const constraint number = {CONSTRAINT_SCALAR, CLASS_NUM};
 
 static type *literal_type(inferrer *in, scalar_type suffix, scalar_class allowed) {
   return suffix != SCALAR_COUNT ? type_scalar(in->memory, suffix)
-                                : fresh(in, (constraint){CONSTRAINT_SCALAR, allowed});
+                                : fresh_variable(in, (constraint){CONSTRAINT_SCALAR, allowed});
 }
 
 static type *infer_pattern(inferrer *in, pattern *p) {
@@ -280,13 +280,13 @@ static type *infer_pattern(inferrer *in, pattern *p) {
   case PATTERN_BOOL:
     return in->boolean;
   case PATTERN_WILD:
-    return fresh(in, anything);
+    return fresh_variable(in, anything);
   case PATTERN_NAME:
-    return p->definition->monotype = fresh(in, anything);
+    return p->definition->monotype = fresh_variable(in, anything);
   case PATTERN_LIST: {
-    type *element = fresh(in, anything);
+    type *element = fresh_variable(in, anything);
     for (uint32_t i = 0; i < p->count; i++)
-      expect(in, p->items[i]->where, element, infer_pattern(in, p->items[i]));
+      expect_type(in, p->items[i]->where, element, infer_pattern(in, p->items[i]));
     return type_array(in->memory, element);
   }
   case PATTERN_TUPLE:
@@ -306,13 +306,13 @@ static type *infer_name(inferrer *in, expr *e) {
     return in->integer;
   if (e->u.name.kind == REF_BUILTIN) {
     if (!e->u.name.row)
-      return fresh(in, anything);  // reported by resolve.c
+      return fresh_variable(in, anything);  // reported by resolve.c
     s = e->u.name.row->scheme;
   } else if (e->u.name.target->scheme) {
     s = e->u.name.target->scheme;
   } else {
     type *t = e->u.name.target->monotype;
-    return t ? t : fresh(in, anything);
+    return t ? t : fresh_variable(in, anything);
   }
   type *t = scheme_instantiate(in->memory, s, in->level, &e->u.name.instance);
   e->u.name.instance_count = (uint32_t)s->all->variables.count;
@@ -336,33 +336,33 @@ static void report_not_function(inferrer *in, const expr *e, type *t) {
                 callee->u.name.text, given - 1, given == 2 ? "" : "s", given);
   else
     diag_report(in->d, DIAG_ERROR, e->u.apply.function->where,
-                "this is applied to an argument, but it is %s, not a function", shown(in, t));
+                "this is applied to an argument, but it is %s, not a function", type_text(in, t));
 }
 
 static type *infer_apply(inferrer *in, expr *e) {
   type *callee = type_prune(infer_expr(in, e->u.apply.function));
   if (callee->kind == TYPE_VARIABLE) {
-    type *f = type_function(in->memory, fresh(in, anything), fresh(in, anything));
+    type *f = type_function(in->memory, fresh_variable(in, anything), fresh_variable(in, anything));
     if (type_unify(in->memory, callee, f))
       callee = f;
   }
   type *argument = infer_expr(in, e->u.apply.argument);
   if (callee->kind != TYPE_FUNCTION) {
     report_not_function(in, e, callee);
-    return fresh(in, anything);
+    return fresh_variable(in, anything);
   }
   // After a mismatch nothing is known of the result: one mistake, one message.
-  bool good = expect(in, e->u.apply.argument->where, callee->parts[0], argument);
-  return good ? callee->parts[1] : fresh(in, anything);
+  bool good = expect_type(in, e->u.apply.argument->where, callee->parts[0], argument);
+  return good ? callee->parts[1] : fresh_variable(in, anything);
 }
 
 static void infer_bindings(inferrer *in, binding **bindings, uint32_t count);
 
 static type *infer_list(inferrer *in, expr *e) {
   if (e->kind == EXPR_LIST) {
-    type *element = fresh(in, anything);
+    type *element = fresh_variable(in, anything);
     for (uint32_t i = 0; i < e->u.list.count; i++)
-      expect(in, e->u.list.items[i]->where, element, infer_expr(in, e->u.list.items[i]));
+      expect_type(in, e->u.list.items[i]->where, element, infer_expr(in, e->u.list.items[i]));
     return e->type = type_array(in->memory, element);
   }
   type **parts = NEW_ARRAY(in->memory, type *, e->u.list.count);
@@ -374,20 +374,20 @@ static type *infer_list(inferrer *in, expr *e) {
 static void infer_qualifier(inferrer *in, qualifier *q) {
   type *found = infer_expr(in, q->source);
   if (!q->target) {
-    expect(in, q->source->where, in->boolean, found);
+    expect_type(in, q->source->where, in->boolean, found);
     return;
   }
-  type *element = fresh(in, anything);
+  type *element = fresh_variable(in, anything);
   if (q->last) {
-    expect(in, q->source->where, in->integer, found);
+    expect_type(in, q->source->where, in->integer, found);
     if (q->second)
-      expect(in, q->second->where, in->integer, infer_expr(in, q->second));
-    expect(in, q->last->where, in->integer, infer_expr(in, q->last));
+      expect_type(in, q->second->where, in->integer, infer_expr(in, q->second));
+    expect_type(in, q->last->where, in->integer, infer_expr(in, q->last));
     element = in->integer;
   } else {
-    expect(in, q->source->where, type_array(in->memory, element), found);
+    expect_type(in, q->source->where, type_array(in->memory, element), found);
   }
-  expect(in, q->target->where, element, infer_pattern(in, q->target));
+  expect_type(in, q->target->where, element, infer_pattern(in, q->target));
 }
 
 static type *infer_project(inferrer *in, expr *e) {
@@ -398,25 +398,25 @@ static type *infer_project(inferrer *in, expr *e) {
   if (tuple->kind == TYPE_TUPLE) {
     diag_report(in->d, DIAG_ERROR, e->where, "this tuple has %u components, .0 to .%u",
                 tuple->count, tuple->count - 1);
-    return fresh(in, anything);
+    return fresh_variable(in, anything);
   }
-  type *part = fresh(in, anything), *holder = fresh(in, anything);
+  type *part = fresh_variable(in, anything), *holder = fresh_variable(in, anything);
   type_field f = {field, part};
   vec_push(in->memory, &holder->fields, f);
   if (!type_unify(in->memory, tuple, holder))
     diag_report(in->d, DIAG_ERROR, e->u.project.tuple->where,
-                "expected a tuple with a component .%u, found %s", field, shown(in, tuple));
+                "expected a tuple with a component .%u, found %s", field, type_text(in, tuple));
   return part;
 }
 
 static type *infer_branch(inferrer *in, expr *e) {
-  expect(in, e->u.branch.condition->where, in->boolean, infer_expr(in, e->u.branch.condition));
+  expect_type(in, e->u.branch.condition->where, in->boolean, infer_expr(in, e->u.branch.condition));
   type *yes = infer_expr(in, e->u.branch.yes);
-  expect(in, e->u.branch.no->where, yes, infer_expr(in, e->u.branch.no));
+  expect_type(in, e->u.branch.no->where, yes, infer_expr(in, e->u.branch.no));
   return yes;
 }
 
-static type *infer_kind(inferrer *in, expr *e) {
+static type *infer_by_kind(inferrer *in, expr *e) {
   switch (e->kind) {
   case EXPR_INT:
     return e->type = literal_type(in, e->suffix, CLASS_NUM);
@@ -425,7 +425,7 @@ static type *infer_kind(inferrer *in, expr *e) {
   case EXPR_BOOL:
     return in->boolean;
   case EXPR_WILD:
-    return fresh(in, anything);
+    return fresh_variable(in, anything);
   case EXPR_NAME:
     return infer_name(in, e);
   case EXPR_APPLY:
@@ -445,10 +445,10 @@ static type *infer_kind(inferrer *in, expr *e) {
       infer_qualifier(in, &e->u.comprehension.qualifiers[i]);
     return e->type = type_array(in->memory, infer_expr(in, e->u.comprehension.body));
   case EXPR_INDEX: {
-    type *element = fresh(in, anything);
-    expect(in, e->u.at.array->where, type_array(in->memory, element),
-           infer_expr(in, e->u.at.array));
-    expect(in, e->u.at.index->where, in->integer, infer_expr(in, e->u.at.index));
+    type *element = fresh_variable(in, anything);
+    expect_type(in, e->u.at.array->where, type_array(in->memory, element),
+                infer_expr(in, e->u.at.array));
+    expect_type(in, e->u.at.index->where, in->integer, infer_expr(in, e->u.at.index));
     return element;
   }
   case EXPR_PROJECT:
@@ -458,8 +458,8 @@ static type *infer_kind(inferrer *in, expr *e) {
 }
 
 static type *infer_expr(inferrer *in, expr *e) {
-  type *t = infer_kind(in, e);
-  return is_too_large(in, e->where, "this expression", t) ? fresh(in, anything) : t;
+  type *t = infer_by_kind(in, e);
+  return is_too_large(in, e->where, "this expression", t) ? fresh_variable(in, anything) : t;
 }
 
 // ---- functions and bindings ------------------------------------------------------------------
@@ -469,8 +469,8 @@ static void infer_right(inferrer *in, equation *q, type *result) {
   for (uint32_t i = 0; i < q->alternative_count; i++) {
     alternative *a = &q->alternatives[i];
     if (a->guard)
-      expect(in, a->guard->where, in->boolean, infer_expr(in, a->guard));
-    expect(in, a->body->where, result, infer_expr(in, a->body));
+      expect_type(in, a->guard->where, in->boolean, infer_expr(in, a->guard));
+    expect_type(in, a->body->where, result, infer_expr(in, a->body));
   }
 }
 
@@ -481,7 +481,8 @@ static void infer_equations(inferrer *in, function *f, type *wanted) {
     type *t = type_prune(wanted);
     for (uint32_t k = 0; k < f->arity; k++) {
       if (t->kind == TYPE_VARIABLE) {
-        type *made = type_function(in->memory, fresh(in, anything), fresh(in, anything));
+        type *made =
+            type_function(in->memory, fresh_variable(in, anything), fresh_variable(in, anything));
         if (type_unify(in->memory, t, made))
           t = made;
       }
@@ -490,7 +491,7 @@ static void infer_equations(inferrer *in, function *f, type *wanted) {
                     "a parameter too many: the signature of '%s' has %u", f->name, k);
         return;
       }
-      expect(in, q->patterns[k]->where, t->parts[0], infer_pattern(in, q->patterns[k]));
+      expect_type(in, q->patterns[k]->where, t->parts[0], infer_pattern(in, q->patterns[k]));
       t = type_prune(t->parts[1]);
     }
     infer_right(in, q, t);
@@ -498,7 +499,7 @@ static void infer_equations(inferrer *in, function *f, type *wanted) {
 }
 
 static type *infer_function(inferrer *in, function *f) {
-  type *t = fresh(in, anything);
+  type *t = fresh_variable(in, anything);
   infer_equations(in, f, t);
   return t;
 }
@@ -564,7 +565,7 @@ static void generalise_group(inferrer *in, binding **group, size_t count) {
   quantifier *all = NEW(in->memory, quantifier);
   for (size_t i = 0; i < count; i++) {
     if (is_too_large(in, group[i]->where, "this definition", group[i]->monotype))
-      group[i]->monotype = fresh(in, anything);
+      group[i]->monotype = fresh_variable(in, anything);
     group[i]->scheme = generalise(in, all, group[i]->monotype);
   }
 }
@@ -577,7 +578,7 @@ static void infer_group(inferrer *in, binding **group, size_t count) {
   in->level++;
   for (size_t i = 0; i < count; i++)
     group[i]->monotype =
-        group[i]->signature ? type_of_signature(in, group[i]) : fresh(in, anything);
+        group[i]->signature ? type_of_signature(in, group[i]) : fresh_variable(in, anything);
   for (size_t i = 0; i < count; i++) {
     if (group[i]->signature)
       in->names = group[i]->type_names;
@@ -596,7 +597,7 @@ static void infer_group(inferrer *in, binding **group, size_t count) {
 // that it has.
 static type *type_of_value(inferrer *in, binding *b) {
   if (!b->signature)
-    return fresh(in, anything);
+    return fresh_variable(in, anything);
   type *t = type_of_signature(in, b);
   for (const type_name *n = b->type_names; n != in->names; n = n->next) {
     n->variable->rigid = false;
@@ -634,7 +635,7 @@ static void infer_bindings(inferrer *in, binding **bindings, uint32_t count) {
     infer_value(in, bindings[i]);
 }
 
-static inferrer create(diagnostics *d, const builtin_table *t) {
+static inferrer inferrer_create(diagnostics *d, const builtin_table *t) {
   inferrer in = {.d = d, .memory = d->memory, .builtins = t};
   in.integer = type_scalar(d->memory, SCALAR_I64);
   in.boolean = type_scalar(d->memory, SCALAR_BOOL);
@@ -642,14 +643,14 @@ static inferrer create(diagnostics *d, const builtin_table *t) {
 }
 
 bool infer_program(diagnostics *d, const builtin_table *t, binding_groups *groups) {
-  inferrer in = create(d, t);
+  inferrer in = inferrer_create(d, t);
   for (size_t i = 0; i < groups->count; i++)
     infer_group(&in, groups->items[i].items, groups->items[i].count);
   return !d->errors;
 }
 
 scheme *scheme_of_signature(diagnostics *d, type_expr *signature, constraint a) {
-  inferrer in = create(d, NULL);
+  inferrer in = inferrer_create(d, NULL);
   in.level = 1;
   type *t = type_of_written(&in, signature);
   for (const type_name *n = in.names; n; n = n->next) {

@@ -35,7 +35,7 @@ typedef struct printer {
   unsigned count;
 } printer;
 
-static void print(printer *p, type *t, bool nested);
+static void print_nested(printer *p, type *t, bool nested);
 
 // A tuple of which only some components are known: (i32, _, t1, ...)
 static void print_fields(printer *p, const type *t) {
@@ -49,7 +49,7 @@ static void print_fields(printer *p, const type *t) {
     while (i < t->fields.count && t->fields.items[i].index != k)
       i++;
     if (i < t->fields.count)
-      print(p, t->fields.items[i].type, true);
+      print_nested(p, t->fields.items[i].type, true);
     else
       text_string(p->out, "_");
     text_string(p->out, ", ");
@@ -86,12 +86,12 @@ static void print_parts(printer *p, type *t) {
   for (uint32_t i = 0; i < t->count; i++) {
     if (i)
       text_string(p->out, ", ");
-    print(p, t->parts[i], true);
+    print_nested(p, t->parts[i], true);
   }
   text_string(p->out, ")");
 }
 
-static void print(printer *p, type *t, bool nested) {
+static void print_nested(printer *p, type *t, bool nested) {
   t = type_prune(t);
   switch (t->kind) {
   case TYPE_SCALAR:
@@ -108,7 +108,7 @@ static void print(printer *p, type *t, bool nested) {
     text_string(p->out, "[]");
     if (type_prune(t->parts[0])->kind == TYPE_FUNCTION)
       text_string(p->out, "(");
-    print(p, t->parts[0], true);
+    print_nested(p, t->parts[0], true);
     if (type_prune(t->parts[0])->kind == TYPE_FUNCTION)
       text_string(p->out, ")");
     break;
@@ -119,9 +119,9 @@ static void print(printer *p, type *t, bool nested) {
     bool inner = type_prune(t->parts[0])->kind == TYPE_FUNCTION;
     if (inner)
       text_string(p->out, "(");
-    print(p, t->parts[0], true);
+    print_nested(p, t->parts[0], true);
     text_string(p->out, inner ? ") -> " : " -> ");
-    print(p, t->parts[1], true);
+    print_nested(p, t->parts[1], true);
     break;
   }
   case TYPE_VARIABLE:
@@ -134,7 +134,7 @@ static void print_whole(printer *p, text *out, type *t) {
   enum { LONGEST = 200 };
   size_t start = out->length;
   p->out = out;
-  print(p, t, false);
+  print_nested(p, t, false);
   if (out->length - start <= LONGEST)
     return;
   out->length = start + LONGEST;
@@ -161,7 +161,7 @@ static void list_bindings(printer *p, binding *const *bindings, size_t count, un
 static void list_type(printer *p, const char *name, type *t, unsigned depth) {
   unsigned before = p->count;
   text_printf(p->out, "%*s%s : ", (int)(2 * depth), "", name);
-  print(p, t, true);
+  print_nested(p, t, true);
   const char *separator = "   (";
   for (unsigned i = before; i < p->count; i++) {
     if (p->seen[i]->constraint.kind == CONSTRAINT_NONE)

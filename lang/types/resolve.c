@@ -80,7 +80,7 @@ static name_table table_create(resolver *r, const program *p, bool library) {
 
 // Edits (swaps of neighbours among them) that turn one name into the other; limit + 1 for names too
 // long to be worth it.
-static unsigned distance(const char *a, const char *b, unsigned limit) {
+static unsigned edit_distance(const char *a, const char *b, unsigned limit) {
   enum { LONGEST = 40 };
   size_t n = strlen(a), m = strlen(b);
   if (n > LONGEST || m > LONGEST)
@@ -105,11 +105,11 @@ static unsigned distance(const char *a, const char *b, unsigned limit) {
   return rows[n % 3][m];
 }
 
-static void consider(const char *name, const char *candidate, unsigned *best,
-                     const char **nearest) {
+static void consider_candidate(const char *name, const char *candidate, unsigned *best,
+                               const char **nearest) {
   bool word =
       (candidate[0] >= 'a' && candidate[0] <= 'z') || (candidate[0] >= 'A' && candidate[0] <= 'Z');
-  unsigned d = word ? distance(name, candidate, *best) : *best;
+  unsigned d = word ? edit_distance(name, candidate, *best) : *best;
   if (d < *best) {
     *best = d;
     *nearest = candidate;
@@ -127,14 +127,14 @@ static void report_unbound(resolver *r, span where, const char *name) {
   unsigned best = strlen(name) < 2 ? 0 : strlen(name) < 6 ? 2 : 3;
   const char *nearest = NULL;
   for (const local *l = r->locals; l; l = l->next)
-    consider(name, l->name, &best, &nearest);
+    consider_candidate(name, l->name, &best, &nearest);
   const name_table *tables[] = {&r->user, &r->library};
   for (int t = 0; t < 2; t++)
     for (size_t i = 0; i < tables[t]->size; i++)
       if (tables[t]->slots[i])
-        consider(name, tables[t]->slots[i]->name, &best, &nearest);
+        consider_candidate(name, tables[t]->slots[i]->name, &best, &nearest);
   for (size_t i = 0; i < r->builtins->count; i++)
-    consider(name, r->builtins->rows[i].name, &best, &nearest);
+    consider_candidate(name, r->builtins->rows[i].name, &best, &nearest);
   if (nearest)
     diag_report(r->d, DIAG_HINT, where, "did you mean '%s'?", nearest);
 }
@@ -153,7 +153,7 @@ static local *find_local(resolver *r, const char *name) {
 }
 
 // Whether a name was added since `before` was the innermost one.
-static bool is_taken(resolver *r, const char *name, const local *before) {
+static bool is_bound_since(resolver *r, const char *name, const local *before) {
   const local *l = find_local(r, name);
   return l && (!before || l->number > before->number);
 }
@@ -247,7 +247,7 @@ static void resolve_name(resolver *r, expr *e) {
 
 static pattern *make_pattern_slots(resolver *r, pattern *p, const local *before) {
   if (p->kind == PATTERN_NAME) {
-    if (is_taken(r, p->name, before))
+    if (is_bound_since(r, p->name, before))
       diag_report(r->d, DIAG_ERROR, p->where, "'%s' appears twice in these patterns", p->name);
     p->slot = add_local(r, p->name, p->where, NULL)->slot;
     p->definition = r->locals->definition;
@@ -285,7 +285,7 @@ static void resolve_let(resolver *r, expr *e) {
   leave_scope(r, outside);
 }
 
-static void resolve_kind(resolver *r, expr *e) {
+static void resolve_by_kind(resolver *r, expr *e) {
   switch (e->kind) {
   case EXPR_INT:
   case EXPR_FLOAT:
@@ -332,7 +332,7 @@ static void resolve_kind(resolver *r, expr *e) {
 
 // The parser limits what nests to the right, but a sum of a million terms nests to the left. What
 // passes here fits the stack of the later stages too.
-static bool enter(resolver *r, span where) {
+static bool enter_nested(resolver *r, span where) {
   enum { DEEPEST = 100000 };
   if (++r->depth <= DEEPEST)
     return true;
@@ -343,8 +343,8 @@ static bool enter(resolver *r, span where) {
 }
 
 static void resolve_expr(resolver *r, expr *e) {
-  if (enter(r, e->where))
-    resolve_kind(r, e);
+  if (enter_nested(r, e->where))
+    resolve_by_kind(r, e);
   r->depth--;
 }
 
@@ -470,7 +470,7 @@ static void resolve_bindings(resolver *r, binding **bindings, uint32_t count) {
       continue;
     }
     b->kind = b->code->arity || b->signature_arrows ? BINDING_FUNCTION : BINDING_VALUE;
-    if (is_taken(r, b->name, before))
+    if (is_bound_since(r, b->name, before))
       diag_report(r->d, DIAG_ERROR, b->where, "'%s' is defined twice", b->name);
     add_local(r, b->name, b->where, b);
   }
@@ -490,7 +490,7 @@ static void resolve_bindings(resolver *r, binding **bindings, uint32_t count) {
 
 // ---- groups (Tarjan's strongly connected components) -----------------------------------------
 
-static void visit(resolver *r, binding *b);
+static void visit_binding(resolver *r, binding *b);
 
 // No local name is in scope here: a definition is resolved before those that it uses are visited.
 static void resolve_global(resolver *r, binding *b) {
@@ -512,7 +512,7 @@ static void pop_group(resolver *r, binding *root) {
   vec_push(r->memory, r->groups, g);
 }
 
-static void visit(resolver *r, binding *b) {
+static void visit_binding(resolver *r, binding *b) {
   b->order = b->low = ++r->counter;
   b->on_stack = true;
   vec_push(r->memory, &r->stack, b);
@@ -521,8 +521,8 @@ static void visit(resolver *r, binding *b) {
   for (size_t i = 0; i < b->uses.count; i++) {
     binding *u = b->uses.items[i];
     if (!u->order) {
-      if (enter(r, u->where))
-        visit(r, u);
+      if (enter_nested(r, u->where))
+        visit_binding(r, u);
       r->depth--;
     }
     if (u->on_stack && u->low < b->low)
@@ -541,7 +541,7 @@ static void group_functions(resolver *r, binding **bindings, uint32_t count) {
     if (bindings[i]->kind != BINDING_FUNCTION)
       vec_push(r->memory, &values, bindings[i]);
     else if (!bindings[i]->order)
-      visit(r, bindings[i]);
+      visit_binding(r, bindings[i]);
   }
   r->groups = outer;
   size_t next = 0;
@@ -562,7 +562,7 @@ bool resolve_program(diagnostics *d, program *p, const builtin_table *t, binding
     const module *mod = p->modules.items[m];
     for (size_t i = 0; i < mod->bindings.count; i++)
       if (!mod->bindings.items[i]->order)
-        visit(&r, mod->bindings.items[i]);
+        visit_binding(&r, mod->bindings.items[i]);
   }
   return !d->errors;
 }

@@ -123,7 +123,7 @@ static bool occurs(const type *v, type *t, uint32_t level) {
   return false;
 }
 
-static bool constrain(arena *a, type *t, constraint c) {
+static bool constrain_type(arena *a, type *t, constraint c) {
   t = type_prune(t);
   if (c.kind == CONSTRAINT_NONE)
     return true;
@@ -136,13 +136,13 @@ static bool constrain(arena *a, type *t, constraint c) {
       real.allowed |= CLASS_OF(SCALAR_F32);
     if (c.allowed & CLASS_OF(SCALAR_C128))
       real.allowed |= CLASS_OF(SCALAR_F64);
-    return constrain(a, t->parts[0], real);
+    return constrain_type(a, t->parts[0], real);
   }
   case TYPE_TUPLE:
     if (c.kind != CONSTRAINT_EACH)
       return false;
     for (uint32_t i = 0; i < t->count; i++)
-      if (!constrain(a, t->parts[i], c))
+      if (!constrain_type(a, t->parts[i], c))
         return false;
     return true;
   case TYPE_VARIABLE: {
@@ -154,7 +154,7 @@ static bool constrain(arena *a, type *t, constraint c) {
       return false;
     t->constraint = both;
     for (size_t i = 0; i < t->fields.count; i++)
-      if (!constrain(a, t->fields.items[i].type, c))
+      if (!constrain_type(a, t->fields.items[i].type, c))
         return false;
     return true;
   }
@@ -171,10 +171,10 @@ static bool unify_field(arena *a, type *v, type_field f) {
     if (v->fields.items[i].index == f.index)
       return type_unify(a, v->fields.items[i].type, f.type);
   vec_push(a, &v->fields, f);
-  return constrain(a, f.type, v->constraint);
+  return constrain_type(a, f.type, v->constraint);
 }
 
-static bool become(arena *a, type *v, type *t) {
+static bool link_variable(arena *a, type *v, type *t) {
   if (v->rigid && t->kind != TYPE_VARIABLE)
     return false;
   // Signatures of one group of functions that call each other may name the same type twice: even :
@@ -191,7 +191,7 @@ static bool become(arena *a, type *v, type *t) {
   if (t->rigid && v->fields.count)
     return false;
   constraint before = t->kind == TYPE_VARIABLE ? t->constraint : (constraint){0};
-  if (!constrain(a, t, v->constraint)) {
+  if (!constrain_type(a, t, v->constraint)) {
     if (t->kind == TYPE_VARIABLE)
       t->constraint = before;
     return false;
@@ -216,9 +216,9 @@ bool type_unify(arena *a, type *wanted, type *found) {
   if (wanted == found)
     return true;
   if (wanted->kind == TYPE_VARIABLE)
-    return become(a, wanted, found);
+    return link_variable(a, wanted, found);
   if (found->kind == TYPE_VARIABLE)
-    return become(a, found, wanted);
+    return link_variable(a, found, wanted);
   if (wanted->kind != found->kind || wanted->count != found->count)
     return false;
   if (wanted->kind == TYPE_SCALAR)
@@ -273,7 +273,7 @@ typedef struct copier {
   uint32_t level;
 } copier;
 
-static type *copy(copier *c, type *t);
+static type *copy_type(copier *c, type *t);
 
 static type *copy_variable(copier *c, type *t) {
   if (t->owner != c->from)
@@ -283,13 +283,13 @@ static type *copy_variable(copier *c, type *t) {
     return *at;
   *at = type_variable(c->memory, t->constraint, c->level);
   for (size_t i = 0; i < t->fields.count; i++) {
-    type_field f = {t->fields.items[i].index, copy(c, t->fields.items[i].type)};
+    type_field f = {t->fields.items[i].index, copy_type(c, t->fields.items[i].type)};
     vec_push(c->memory, &(*at)->fields, f);
   }
   return *at;
 }
 
-static type *copy(copier *c, type *t) {
+static type *copy_type(copier *c, type *t) {
   t = type_prune(t);
   if (t->kind == TYPE_VARIABLE)
     return copy_variable(c, t);
@@ -298,7 +298,7 @@ static type *copy(copier *c, type *t) {
   type *n = new_type(c->memory, t->kind, t->count);
   n->scalar = t->scalar;
   for (uint32_t i = 0; i < t->count; i++)
-    n->parts[i] = copy(c, t->parts[i]);
+    n->parts[i] = copy_type(c, t->parts[i]);
   return n;
 }
 
@@ -308,7 +308,7 @@ type *scheme_instantiate(arena *a, scheme *s, uint32_t level, type ***instance) 
   if (!count)
     return s->type;
   copier c = {a, s->all, NEW_ARRAY(a, type *, count), level};
-  type *t = copy(&c, s->type);
+  type *t = copy_type(&c, s->type);
   for (size_t i = 0; i < count; i++)
     copy_variable(&c, s->all->variables.items[i]);
   *instance = c.instance;
