@@ -294,7 +294,7 @@ static value *run_take(elaborator *e, const builtin *row, value **a, type **inst
   if (k < 0)
     fail(e, "the count of %s must not be negative, but this is %" PRId64, row->name, k);
   if ((uint64_t)k > length)
-    fail(e, "%s %" PRId64 " asks for more than an array of %" PRIu64 " elements has", row->name, k,
+    fail(e, "%s %" PRId64 " needs more elements than this array has, %" PRIu64, row->name, k,
          length);
   return drop ? slice_array(e, a[1], instance[0], (uint64_t)k, length - (uint64_t)k)
               : slice_array(e, a[1], instance[0], 0, (uint64_t)k);

@@ -289,8 +289,8 @@ static value *force_thunk(elaborator *e, value *v) {
   if (t->running) {
     e->where = t->definition->where;
     if (!t->definition->name)
-      fail(e, "this pattern is defined by itself");
-    fail(e, "'%s' is defined by itself", t->definition->name);
+      fail(e, "the value of this pattern depends on itself");
+    fail(e, "the value of '%s' depends on itself", t->definition->name);
   }
   span where = e->where;
   uint64_t batch = e->batch;
@@ -330,8 +330,9 @@ static value *eval_alternatives(elaborator *e, activation *act, const equation *
     value *no = eval_alternatives(e, act, q, i + 1, found);
     e->where = a->guard->where;
     if (!*found)
-      fail_hint(e, "end with: | otherwise = ...",
-                "this condition depends on data, so a guard must follow it for when it is false");
+      fail_hint(
+          e, "end with: | otherwise = ...",
+          "this condition depends on data, so another guard must cover the case that it is false");
     return select_value(e, c, yes, no);
   }
   *found = false;
@@ -375,7 +376,7 @@ static void run_range(elaborator *e, activation *act, const expr *x, uint32_t i,
       __builtin_sub_overflow(static_integer(e, second, "a range's second number"), from, &step))
     fail(e, "the step of this range overflows i64");
   if (!step)
-    fail(e, "this range counts in steps of 0");
+    fail(e, "the step of this range is 0");
   for (bool more = true; more && (step > 0 ? k <= to : k >= to);
        more = !__builtin_add_overflow(k, step, &k))
     run_generator_round(e, act, x, i, make_integer(e, k), out);
@@ -423,7 +424,7 @@ static value *eval_mapped_body(elaborator *e, value *element, void *with) {
   activation *own = copy_activation(e, b->activation);
   if (!match_pattern(e, own, q->target, element)) {
     e->where = q->target->where;
-    fail(e, "this pattern does not fit the elements");
+    fail(e, "this pattern does not match the elements");
   }
   return eval_expr(e, own, b->comprehension->u.comprehension.body);
 }
@@ -548,11 +549,11 @@ static void fail_no_equation(elaborator *e, const function *code, value **argume
     show_argument(&shown, arguments[i]);
   const char *copy = arena_text(e->memory, &shown);
   if (!code->name)
-    fail(e, "the parameters of this function do not fit its arguments:%s", copy);
+    fail(e, "no pattern of this function matches its arguments:%s", copy);
   if (!strchr(copy, '['))
-    fail(e, "no equation of '%s' fits the call %s%s", code->name, code->name, copy);
-  fail_hint(e, "an array is shown by its length: f [4] is a call with an array of 4 elements",
-            "no equation of '%s' fits the call %s%s", code->name, code->name, copy);
+    fail(e, "no equation of '%s' matches the call %s%s", code->name, code->name, copy);
+  fail_hint(e, "an array is shown as its length: f [4] is a call with an array of 4 elements",
+            "no equation of '%s' matches the call %s%s", code->name, code->name, copy);
 }
 
 static value *run_equations(elaborator *e, activation *act, const function *code,
@@ -604,7 +605,7 @@ static value *run_function(elaborator *e, const closure *c) {
 static value *run_foreign(elaborator *e, const closure *c) {
   const binding *b = c->foreign;
   if (!e->allow_extern)
-    fail_hint(e, "run with --allow-extern if you trust this program",
+    fail_hint(e, "if you trust this program, run it with --allow-extern",
               "'%s' is a C function of the library '%s', which is not allowed", b->name,
               b->library);
   trace_extern x = {.library = b->library, .name = b->name, .arity = c->arity};

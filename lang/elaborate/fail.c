@@ -21,7 +21,7 @@ static void report_failure(elaborator *e, const char *hint, const char *format, 
   text_vprintf(&message, format, arguments);
   const char *said = arena_text(e->memory, &message);
   if (through)
-    diag_report(e->d, DIAG_ERROR, where, "%s (in the library's '%s')", said, through);
+    diag_report(e->d, DIAG_ERROR, where, "%s (in '%s' of the library)", said, through);
   else
     diag_report(e->d, DIAG_ERROR, where, "%s", said);
   if (hint)

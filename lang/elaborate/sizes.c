@@ -17,7 +17,7 @@ static void fail_length(elaborator *e, uint64_t length, const char *who) {
   if (!length)
     fail_hint(e, "the shortest array of length 2^n has 1 element (n = 0)",
               "%s needs a length that is a power of two, but this array is empty", who);
-  fail_hint(e, "padded fills up with a value of your choice: padded maxval sort xs",
+  fail_hint(e, "use padded to fill the array up: padded maxval sort xs",
             "%s needs a length that is a power of two, but this array has %" PRIu64
             " elements; the nearest are %" PRIu64 " and %" PRIu64,
             who, length, below, 2 * below);

@@ -86,7 +86,7 @@ value_id *copy_operands(elaborator *e, uint32_t count, const value_id *ids) {
 uint64_t times_batch(elaborator *e, uint64_t factor) {
   uint64_t product;
   if (__builtin_mul_overflow(e->batch, factor, &product) || product > UINT64_C(1) << 62)
-    fail(e, "parm, column and map nest to more than 2^62 repetitions here");
+    fail(e, "parm, column and map are nested too deeply here: more than 2^62 repetitions");
   return product;
 }
 
@@ -236,7 +236,7 @@ value *as_data(elaborator *e, value *v) {
     return t;
   }
   case VALUE_FUNCTION:
-    fail(e, "this gives a function where data is needed");
+    fail(e, "this is a function, but data is needed: an argument may be missing");
   default:
     return v;
   }

@@ -207,7 +207,7 @@ static void collect_entries(loaded_program *p, const module *m) {
 bool program_load(loaded_program *p, const char *name, const char *bytes, size_t length) {
   program_start(p);
   if (length >= MAX_SOURCE) {
-    diag_report(&p->diagnostics, DIAG_ERROR, SPAN_NONE, "%s: a program of 64 MiB or more", name);
+    diag_report(&p->diagnostics, DIAG_ERROR, SPAN_NONE, "%s: the program has 64 MiB or more", name);
     return false;
   }
   struct stat s;
@@ -251,7 +251,7 @@ bool program_define(loaded_program *p, const char *name, const char *expression)
   binding *b = m->bindings.items[0];
   if (!first_order_parameters(b->scheme->type)) {
     diag_report(&p->diagnostics, DIAG_ERROR, b->code->equations.items[0].where,
-                "this expression takes or gives functions, so it cannot be run");
+                "this expression takes or returns functions, so it cannot run");
     return false;
   }
   vec_push(&p->memory, &p->program.entries, b);

@@ -259,7 +259,7 @@ pattern *to_pattern(parser *p, expr *e) {
   default:
     break;
   }
-  diag_report(p->d, DIAG_ERROR, e->where, "a name or a pattern is needed to the left of '<-'");
+  diag_report(p->d, DIAG_ERROR, e->where, "expected a name or a pattern to the left of '<-'");
   return new_pattern(p, PATTERN_WILD, e->where);
 }
 

@@ -50,8 +50,8 @@ static bool explain_mismatch(inferrer *in, span where, type *wanted, type *found
 static bool explain_variable(inferrer *in, span where, type *v, type *t) {
   if (v->rigid) {
     diag_report(in->d, DIAG_HINT, where,
-                "'%s' in a signature stands for every type, but here it would have to be %s",
-                v->name, type_text(in, t));
+                "'%s' in a signature may be any type, but this definition makes it %s", v->name,
+                type_text(in, t));
     return true;
   }
   if (t->kind == TYPE_VARIABLE && t->rigid)
@@ -101,7 +101,7 @@ static void hint_mismatch(inferrer *in, span where, type *wanted, type *found) {
   bool numbers = wanted->kind == TYPE_SCALAR && found->kind == TYPE_SCALAR &&
                  wanted->scalar != SCALAR_BOOL && found->scalar != SCALAR_BOOL;
   if (numbers)
-    diag_report(in->d, DIAG_HINT, where, "nothing converts by itself: write %s (...)",
+    diag_report(in->d, DIAG_HINT, where, "no conversion is implicit: write %s (...)",
                 scalar_types[wanted->scalar].name);
   else if (found->kind == TYPE_FUNCTION && wanted->kind != TYPE_FUNCTION)
     diag_report(in->d, DIAG_HINT, where, "an argument may be missing");
@@ -128,7 +128,7 @@ static bool expect_type(inferrer *in, span where, type *wanted, type *found) {
     both_type_texts(in, both, names);
   bool named = wanted->rigid || found->rigid;
   if (!named && (type_contains(wanted, found) || type_contains(found, wanted))) {
-    diag_report(in->d, DIAG_ERROR, where, "this would need a type that contains itself: %s",
+    diag_report(in->d, DIAG_ERROR, where, "this needs a type that contains itself: %s",
                 names[wanted->kind == TYPE_VARIABLE]);
     return false;
   }
@@ -192,7 +192,7 @@ static type *type_of_written(inferrer *in, const type_expr *t) {
     if (s != SCALAR_COUNT)
       return type_scalar(in->memory, s);
     if (is_foreign_type(t->name)) {
-      diag_report(in->d, DIAG_ERROR, t->where, "'%s' is no type", t->name);
+      diag_report(in->d, DIAG_ERROR, t->where, "'%s' is not a type", t->name);
       diag_report(in->d, DIAG_HINT, t->where,
                   "types are int, bool, i8 ... i64, u8 ... u64, f16, f32, f64, c64, c128; names "
                   "that stand for any type begin with a small letter");
@@ -488,7 +488,7 @@ static void infer_equations(inferrer *in, function *f, type *wanted) {
       }
       if (t->kind != TYPE_FUNCTION) {
         diag_report(in->d, DIAG_ERROR, q->patterns[k]->where,
-                    "a parameter too many: the signature of '%s' has %u", f->name, k);
+                    "too many parameters: the signature of '%s' has %u", f->name, k);
         return;
       }
       expect_type(in, q->patterns[k]->where, t->parts[0], infer_pattern(in, q->patterns[k]));
@@ -518,8 +518,8 @@ static void check_extern(inferrer *in, const binding *b) {
   half |= is_half(t);
   if (!good || half)
     diag_report(in->d, DIAG_ERROR, b->signature->where,
-                good ? "a foreign function cannot take or give f16, which is no type of C"
-                     : "a foreign function takes and gives scalars: f32 -> f32");
+                good ? "a foreign function cannot take or return f16: C has no such type"
+                     : "a foreign function takes and returns scalars, such as f32 -> f32");
 }
 
 static void infer_body(inferrer *in, binding *b) {
@@ -551,13 +551,14 @@ static void check_names(inferrer *in, const binding *b) {
     const type *t = type_prune(n->variable);
     if (t->level <= in->level)
       diag_report(in->d, DIAG_ERROR, b->signature->where,
-                  "'%s' in a signature stands for every type, but here it is a type of the "
-                  "definition around it",
+                  "'%s' in a signature may be any type, but here it is a type of the definition "
+                  "around it",
                   n->name);
     for (const type_name *m = n->next; m != in->names; m = m->next)
       if (type_prune(m->variable) == t)
         diag_report(in->d, DIAG_ERROR, b->signature->where,
-                    "'%s' and '%s' in this signature would have to be one type", m->name, n->name);
+                    "'%s' and '%s' must be one type here: use one name in the signature", m->name,
+                    n->name);
   }
 }
 

@@ -292,7 +292,7 @@ static void resolve_by_kind(resolver *r, expr *e) {
   case EXPR_BOOL:
     break;
   case EXPR_WILD:
-    diag_report(r->d, DIAG_ERROR, e->where, "'_' stands for a pattern, it has no value");
+    diag_report(r->d, DIAG_ERROR, e->where, "'_' is a pattern and has no value");
     break;
   case EXPR_NAME:
     resolve_name(r, e);

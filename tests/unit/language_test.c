@@ -288,7 +288,7 @@ TEST(patterns) {
          "i64 123");
   expect("swap4 [a, b, c, d] = [c, d, a, b]\nmain : [4](int, f32) -> [4](int, f32)\nmain = swap4\n",
          "[1, 2, 3, 4] [0.5, 1.5, 2.5, 3.5]", "i64 [3 4 1 2]; f32 [2.5 3.5 0.5 1.5]");
-  expect_error("f 1 = 2\nmain : int\nmain = f 3\n", "", "no equation of 'f' fits the call f 3");
+  expect_error("f 1 = 2\nmain : int\nmain = f 3\n", "", "no equation of 'f' matches the call f 3");
   expect_error("f 0 = 2\nf n = 3\nmain : i32 -> int\nmain x = f (i64 x)\n", "1",
                "known before the program runs");
   expect("f 0 = 2\nf n = 3\nmain : int -> int\nmain x = f x\n", "1", "i64 3");
@@ -340,8 +340,8 @@ TEST(let_and_where) {
          "[1, 2]", "i64 7");
   expect("main : int -> int\nmain x = let loop = loop + 1 in x\n", "4", "i64 4");
   expect_error("main : int -> int\nmain x = let loop = loop + 1 in loop\n", "4",
-               "defined by itself");
-  expect_error("main : int -> int\nmain x = let (a, b) = (b, a) in a\n", "4", "defined by itself");
+               "depends on itself");
+  expect_error("main : int -> int\nmain x = let (a, b) = (b, a) in a\n", "4", "depends on itself");
   // A pattern's right side is one binding.
   expect("main : int -> int\nmain x = let (a, b) = (x, x + 1); c = b in c\n", "4", "i64 5");
   expect("f = \\x -> let y = x in y\ng = let y = 3 in \\x -> x + y\nmain : int -> (int, int)\nmain "
@@ -494,7 +494,7 @@ TEST(comprehensions_and_ranges) {
                "condition in a comprehension");
   expect_error("main : i32 -> []int\nmain n = [1..i64 n]\n", "3", "known before");
   expect("main : int -> []int\nmain n = [1..n]\n", "3", "i64 [1 2 3]");
-  expect_error("main : []int\nmain = [1, 1..3]\n", "", "steps of 0");
+  expect_error("main : []int\nmain = [1, 1..3]\n", "", "the step of this range is 0");
 }
 
 TEST(static_lists) {
