@@ -1,6 +1,6 @@
 // The public API (permc.h): the pipeline text -> program -> trace -> arrays.
 #include "fusion/plan/plan.h"
-#include "kernels/banks/layout.h"
+#include "kernels/banks/banks.h"
 #include "lang/syntax/tree.h"
 #include "runtime/compiled/compiler.h"
 #include "runtime/cuda/cuda.h"

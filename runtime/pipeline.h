@@ -23,7 +23,7 @@ struct permc_context {
   limits limits;                          // of elaboration; tests lower them
   unsigned threads;                       // of the cpu backend; 0: all processors
   const struct plan_strategy *strategy;   // NULL: the cheapest
-  const struct bank_layout_kind *layout;  // of exchanges (kernels/banks/layout.h); NULL: optimal
+  const struct bank_layout_kind *layout;  // of exchanges (kernels/banks/banks.h); NULL: optimal
   uint64_t layout_seed;
   size_t passes;              // of the last plan; 0: none was made
   const char *isa;            // that programs are compiled for; NULL: this machine's

@@ -9,7 +9,7 @@
 // measured; then it goes back to global memory, where it must be what it was. The layout is made
 // for these accesses and those by rows, and the turns at the banks that it should come to are said
 // beside the algorithm: what the counters of bench/layouts.py are compared with.
-#include "kernels/banks/layout.h"
+#include "kernels/banks/banks.h"
 #include "peer.h"
 #include "runtime/cuda/cuda.h"
 #include "runtime/cuda/nvrtc.h"
@@ -99,7 +99,7 @@ static bank_trace accesses_of(arena *a, size_t algorithm, bool rows) {
 }
 
 static uint64_t turns_of(arena *a, const bank_layout *l, size_t algorithm) {
-  bank_counter *counter = bank_counter_new(a, W);
+  bank_counter *counter = bank_counter_new(a, W, W);
   bank_trace transpose = accesses_of(a, algorithm, false), all = accesses_of(a, algorithm, true);
   uint64_t own = bank_layout_cost(l, counter, &transpose).units,
            rows = bank_layout_cost(l, counter, &all).units - own;

@@ -1,11 +1,11 @@
-// Traces, and counting what their accesses cost. See banks.h.
+// Traces of accesses, and the congestion of an access. See banks.h.
 #include "kernels/banks/banks.h"
 
 #include <assert.h>
 
 // ---- traces ------------------------------------------------------------------------------------
 
-static void add(arena *a, bank_trace *t, bank_access access) {
+static void add_access(arena *a, bank_trace *t, bank_access access) {
   vec_push(a, &t->accesses, access);
   for (uint32_t i = 0; i < access.count; i++)
     if (access.address[i] >= t->words)
@@ -18,7 +18,7 @@ void bank_trace_add(arena *a, bank_trace *t, uint32_t count, const uint64_t *add
   assert(count >= 1 && count <= BANK_LANES_MAX);
   uint64_t *own = NEW_ARRAY(a, uint64_t, count);
   memcpy(own, address, count * sizeof *own);
-  add(a, t, (bank_access){1, count, own});
+  add_access(a, t, (bank_access){1, count, own});
 }
 
 void bank_trace_add_vectors(arena *a, bank_trace *t, uint64_t offset, int count,
@@ -44,8 +44,8 @@ static int compare_accesses(const void *x, const void *y) {
   return memcmp(a->address, b->address, a->count * sizeof *a->address);
 }
 
-// Sorted and without duplicates, after moving the least address to 0.
-static bank_access normal(arena *a, const bank_access *from) {
+// The access sorted and without duplicates, after moving (by XOR) its least address to 0.
+static bank_access normal_form(arena *a, const bank_access *from) {
   uint64_t *own = NEW_ARRAY(a, uint64_t, from->count), least = from->address[0];
   uint32_t count = 0;
   for (uint32_t i = 1; i < from->count; i++)
@@ -64,78 +64,99 @@ bank_trace bank_trace_distinct(arena *a, const bank_trace *t) {
   size_t count = t->accesses.count;
   bank_access *all = NEW_ARRAY(a, bank_access, count + 1);
   for (size_t i = 0; i < count; i++)
-    all[i] = normal(a, &t->accesses.items[i]);
+    all[i] = normal_form(a, &t->accesses.items[i]);
   qsort(all, count, sizeof *all, compare_accesses);
   for (size_t i = 0; i < count; i++) {
     size_t have = out.accesses.count;
     if (have && compare_accesses(&out.accesses.items[have - 1], &all[i]) == 0)
       out.accesses.items[have - 1].times += all[i].times;
     else
-      add(a, &out, all[i]);
+      add_access(a, &out, all[i]);
   }
   return out;
 }
 
 // ---- congestion --------------------------------------------------------------------------------
 
-// The words of an access in a hash table, and how many of them each bank has. What an entry holds
-// counts only if its round is this one, so that nothing needs to be cleared.
-enum { SLOTS = 2 * BANK_LANES_MAX };
-
 struct bank_counter {
-  uint32_t banks, round;
-  bool power;  // banks are a power of two
-  struct {
-    uint64_t place;
-    uint32_t round;
-  } slot[SLOTS];
-  struct {
-    uint32_t round, words;
-  } bank[BANKS_MAX];
+  uint32_t banks, shift;  // shift: log2 of the banks, or 64 where they are no power of two
+  uint32_t slots;         // a power of two, at least 8 times the lanes
+  uint64_t round;         // of the count at hand: entries of another round do not count
+  struct bank_entry {
+    uint64_t round, key;
+  } * seen;         // [slots]: places, or address groups
+  uint32_t *words;  // [banks]: different words in each
 };
 
-bank_counter *bank_counter_new(arena *a, uint32_t banks) {
-  assert(banks >= 1 && banks <= BANKS_MAX);
+bank_counter *bank_counter_new(arena *a, uint32_t banks, uint32_t lanes) {
   bank_counter *c = NEW(a, bank_counter);
-  c->banks = banks;
-  c->power = (banks & (banks - 1)) == 0;
+  *c = (bank_counter){.banks = banks, .shift = 64, .slots = 8};
+  if ((banks & (banks - 1)) == 0)
+    c->shift = (uint32_t)__builtin_ctz(banks);
+  while (c->slots < 8 * (uint64_t)lanes)
+    c->slots *= 2;
+  c->seen = NEW_ARRAY(a, struct bank_entry, c->slots);
+  c->words = NEW_ARRAY(a, uint32_t, banks);
   return c;
 }
 
-// Whether the word was not there before. Multiplicative hashing; linear probing.
-static inline bool insert(bank_counter *c, uint64_t place) {
-  uint32_t at = (uint32_t)(place * UINT64_C(0x9e3779b97f4a7c15) >> 53);
-  _Static_assert(SLOTS == 1 << 11, "the high 11 bits of the product are a slot");
-  for (; c->slot[at].round == c->round; at = (at + 1) % SLOTS)
-    if (c->slot[at].place == place)
+// Whether the key is new in this round; from now on it is not. Open addressing, at most an eighth
+// full; Fibonacci hashing (Knuth, The Art of Computer Programming 3, section 6.4).
+static inline bool add_key(bank_counter *c, uint64_t key) {
+  uint64_t at = (key * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (c->slots - 1);
+  for (; c->seen[at].round == c->round; at = (at + 1) & (c->slots - 1))
+    if (c->seen[at].key == key)
       return false;
-  c->slot[at].round = c->round;
-  c->slot[at].place = place;
+  c->seen[at] = (struct bank_entry){c->round, key};
   return true;
 }
 
-static void next_round(bank_counter *c) {
-  if (++c->round == 0) {
-    memset(c->slot, 0, sizeof c->slot);
-    memset(c->bank, 0, sizeof c->bank);
-    c->round = 1;
+// Whether each place is above the one before and none is idle, so that no word occurs twice.
+static bool places_rise(uint32_t count, const uint64_t *place) {
+  bool rise = place[count - 1] != BANK_IDLE;
+  for (uint32_t i = 1; i < count; i++)
+    rise &= place[i] > place[i - 1];
+  return rise;
+}
+
+// The usual case at little cost, of at most 64 banks: each place in a bank of its own.
+static bool banks_differ(const bank_counter *c, uint32_t count, const uint64_t *place) {
+  uint64_t taken = 0, mask = c->banks - 1;
+  uint32_t active = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    active += place[i] != BANK_IDLE;
+    taken |= (uint64_t)(place[i] != BANK_IDLE) << (place[i] & mask);
   }
+  return (uint32_t)__builtin_popcountll(taken) == active;
 }
 
 uint32_t bank_congestion(bank_counter *c, uint32_t count, const uint64_t *place) {
-  assert(count >= 1 && count <= BANK_LANES_MAX);
+  if (c->shift <= 6 && banks_differ(c, count, place))
+    return 1;
+  bool rise = places_rise(count, place);
   uint32_t most = 0;
-  next_round(c);
+  c->round++;
+  memset(c->words, 0, c->banks * sizeof *c->words);
   for (uint32_t i = 0; i < count; i++) {
-    if (!insert(c, place[i]))
+    if (!rise && (place[i] == BANK_IDLE || !add_key(c, place[i])))
       continue;
-    uint32_t bank = (uint32_t)(c->power ? place[i] & (c->banks - 1) : place[i] % c->banks);
-    if (c->bank[bank].round != c->round) {
-      c->bank[bank].round = c->round;
-      c->bank[bank].words = 0;
-    }
-    uint32_t words = ++c->bank[bank].words;
+    uint32_t words = ++c->words[c->shift < 64 ? place[i] & (c->banks - 1) : place[i] % c->banks];
     most = words > most ? words : most;
   }
   return most;
+}
+
+uint32_t bank_groups(bank_counter *c, uint32_t count, const uint64_t *place) {
+  bool rise = places_rise(count, place);
+  uint32_t groups = 0;
+  uint64_t last = BANK_IDLE;
+  c->round++;
+  for (uint32_t i = 0; i < count; i++) {
+    if (place[i] == BANK_IDLE)
+      continue;
+    uint64_t group = c->shift < 64 ? place[i] >> c->shift : place[i] / c->banks;
+    groups += group != last && (rise || add_key(c, group));
+    last = group;
+  }
+  return groups;
 }

@@ -15,7 +15,7 @@ bool pattern_equal(const bank_pattern *p, const bank_pattern *q) {
          (p->class != PATTERN_BLOCK || p->width == q->width);
 }
 
-static bool fits(const bank_pattern *p, uint32_t count, const uint64_t *address) {
+static bool pattern_gives(const bank_pattern *p, uint32_t count, const uint64_t *address) {
   for (uint32_t t = 0; t < count; t++)
     if (pattern_address(p, t) != address[t])
       return false;
@@ -29,7 +29,7 @@ bank_pattern pattern_of(uint32_t count, const uint64_t *address) {
     p.stride = (int64_t)(address[1] - address[0]);
   if (p.stride == 1)
     p.class = PATTERN_LINEAR;
-  if (fits(&p, count, address))
+  if (pattern_gives(&p, count, address))
     return p;
   // A row ends where the first address is off the stride: there is one, for it is no stride.
   p.class = PATTERN_BLOCK;
@@ -37,7 +37,7 @@ bank_pattern pattern_of(uint32_t count, const uint64_t *address) {
   while (address[p.width] == address[0] + (uint64_t)p.stride * p.width)
     p.width++;
   p.rows = (int64_t)(address[p.width] - address[0]);
-  if (count >= 4 && fits(&p, count, address))
+  if (count >= 4 && pattern_gives(&p, count, address))
     return p;
   return (bank_pattern){PATTERN_RANDOM, address[0], 0, 0, count};
 }

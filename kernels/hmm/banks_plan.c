@@ -1,7 +1,7 @@
 // From a plan to a trace. See banks_plan.h.
 #include "kernels/hmm/banks_plan.h"
 
-#include "kernels/banks/layout.h"
+#include "kernels/banks/banks.h"
 #include "kernels/hmm/plan.h"
 
 // Which accesses the trace has, by their addresses: open addressing, at most half full.

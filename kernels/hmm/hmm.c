@@ -1,11 +1,9 @@
-// Machines with a barrier after each round, and what all executions share. See hmm/hmm.h.
+// Checking a machine, and executing a program with a barrier after each round. See hmm/hmm.h.
 #include "kernels/hmm/execution.h"
 
-#include <assert.h>
 #include <inttypes.h>
 
 const char *const hmm_kind_names[] = {"dmm", "umm", "hmm"};
-const char *const hmm_op_names[] = {"global read", "global write", "shared read", "shared write"};
 
 const char *hmm_problem(arena *a, const hmm_machine *m) {
   if (m->width < 1 || m->width > HMM_WIDTH_MAX)
@@ -23,83 +21,6 @@ const char *hmm_problem(arena *a, const hmm_machine *m) {
   if (m->threads / m->width > UINT32_MAX / 2)
     return "there are more than 2^31 warps: take fewer threads (--threads)";
   return NULL;
-}
-
-// ---- requests --------------------------------------------------------------------------------
-
-uint32_t hmm_port(const hmm_execution *e, uint64_t warp, hmm_op op) {
-  if (!hmm_is_shared(op))
-    return e->machine->dmms;
-  return (uint32_t)(warp / e->program->block_warps % e->machine->dmms);
-}
-
-uint64_t hmm_latency(const hmm_machine *m, bool shared) {
-  return shared && m->kind == HMM_KIND_HMM ? m->shared_latency : m->latency;
-}
-
-static void note_round(hmm_execution *e, uint64_t step, hmm_op op, bool casual) {
-  while (e->rounds.count <= step)
-    vec_push(e->memory, &e->rounds, 0);
-  e->rounds.items[step] |= (uint8_t)(1U << op | (casual ? 16U << op : 0));
-}
-
-static void move_words(hmm_word *words, const stage_request *r, uint32_t width, hmm_op op,
-                       const hmm_word *written, hmm_word *value) {
-  const uint64_t *address = r->address;
-  bool write = hmm_is_write(op), masked = write && written;
-  if (!masked && r->rises && r->highest - address[0] == width - 1) {
-    memcpy(write ? words + address[0] : value, write ? value : words + address[0],
-           width * sizeof *value);
-    return;
-  }
-  for (uint32_t i = 0; i < width; i++) {
-    if (address[i] == HMM_IDLE)
-      continue;
-    if (masked)
-      words[address[i]] = (words[address[i]] & ~written[i]) | (value[i] & written[i]);
-    else if (write)
-      words[address[i]] = value[i];
-    else
-      value[i] = words[address[i]];
-  }
-}
-
-static const char *outside(const hmm_execution *e, uint64_t warp, hmm_op op, uint64_t highest,
-                           uint64_t room) {
-  return arena_printf(e->memory,
-                      "warp %" PRIu64 ", step %" PRIu64 ": %s at %" PRIu64
-                      ", where the memory has %" PRIu64 " words",
-                      warp, e->step[warp], hmm_op_names[op], highest, room);
-}
-
-uint32_t hmm_serve(hmm_execution *e, uint64_t warp, hmm_op op) {
-  const hmm_program *p = e->program;
-  hmm_counts *c = e->counts;
-  uint32_t width = e->machine->width;
-  bool shared = hmm_is_shared(op);
-  hmm_word *words = shared ? p->shared : p->global;
-  hmm_word *value = p->value ? p->value + warp * width : e->value;
-  uint64_t room = shared ? p->shared_words : p->global_words;
-  p->lanes(p->state, warp, e->step[warp], e->address, value);
-  stage_request r = stage_request_of(e->address, width);
-  assert(r.active > 0);
-  if (r.highest >= room) {
-    e->wrong = outside(e, warp, op, r.highest, room);
-    return 1;
-  }
-  hmm_word *own = words ? words + (shared ? hmm_port(e, warp, op) * room : 0) : NULL;
-  bool scattered = r.highest - e->address[0] != width - 1;
-  for (uint32_t i = 0; own && scattered && i < width; i++)  // while stages are counted
-    __builtin_prefetch(&own[e->address[i] & ~-(uint64_t)(e->address[i] == HMM_IDLE)]);
-  uint32_t stages = shared ? stages_of_banks(&e->table, &r) : stages_of_groups(&e->table, &r);
-  if (own)
-    move_words(own, &r, width, op, p->written, value);
-  note_round(e, e->step[warp], op, stages > 1);
-  c->accesses[op]++;
-  c->stages[op] += stages;
-  c->requests += r.active;
-  c->histogram[shared][stages]++;
-  return stages;
 }
 
 // ---- with barriers ---------------------------------------------------------------------------
@@ -161,7 +82,7 @@ const char *hmm_run(arena *a, const hmm_machine *m, const hmm_program *p, hmm_co
                      .machine = m,
                      .program = p,
                      .counts = out,
-                     .table = stage_table_of(a, m->width),
+                     .counter = bank_counter_new(a, m->width, m->width),
                      .step = NEW_ARRAY(a, uint64_t, p->warps),
                      .address = NEW_ARRAY(a, uint64_t, m->width),
                      .value = NEW_ARRAY(a, hmm_word, m->width)};

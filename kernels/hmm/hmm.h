@@ -28,12 +28,12 @@
 // of stages k_1, k_2, ... takes sum k_i + l - 1), or free-running, each warp going on as soon as it
 // can. Time goes from event to event; nothing happens between them.
 //
-// Files: hmm/hmm.c (requests, and with barriers), hmm/free_running.c (free-running), hmm/stages.c
-// (congestion), hmm/algorithm.h (the papers' accesses and algorithms), hmm/plan.h (Plans).
+// Files: hmm/hmm.c (with barriers), hmm/free_running.c (free-running), hmm/request.c (one request),
+// hmm/algorithm.h (the papers' accesses and algorithms), hmm/plan.h (Plans).
 #ifndef PERMC_KERNELS_HMM_HMM_H
 #define PERMC_KERNELS_HMM_HMM_H
 
-#include "core/text.h"
+#include "kernels/banks/banks.h"
 
 #include <stdatomic.h>
 
@@ -58,7 +58,7 @@ const char *hmm_problem(arena *a, const hmm_machine *m);
 // ---- programs --------------------------------------------------------------------------------
 
 typedef uint32_t hmm_word;
-#define HMM_IDLE UINT64_MAX  // the address of a lane that asks for nothing
+#define HMM_IDLE BANK_IDLE  // the address of a lane that asks for nothing
 
 // What a warp does. The memory of a DMM is shared, that of a UMM global.
 typedef enum hmm_op {

@@ -67,7 +67,6 @@ c_swizzle c_swizzle_between(c_context *c, f2_space tile, const plan_phase *befor
   const bank_layout_kind *kind = c->options->layout;
   bool linear = kind->form == BANK_LAYOUT_LINEAR;
   bank_trace accesses = {0};
-  f2_matrix places;
   const char *wrong = NULL;
   if (kind->searches) {
     add_access(c, &raw, before, &accesses);
@@ -83,8 +82,8 @@ c_swizzle c_swizzle_between(c_context *c, f2_space tile, const plan_phase *befor
     c->problem = c->problem ? c->problem : wrong;
     return (c_swizzle){.basis = usual};
   }
-  if (bank_layout_matrix(made, &places))
-    return (c_swizzle){.basis = basis_by(c, &raw, places), .made = made};
+  if (made->form == BANK_LAYOUT_LINEAR)
+    return (c_swizzle){.basis = basis_by(c, &raw, made->matrix), .made = made};
   uint32_t unit = c->warps ? (uint32_t)f2_lsb(bytes) : 0;  // addresses are in bytes, or elements
   return (c_swizzle){raw.basis, made, raw.word + unit, made};
 }

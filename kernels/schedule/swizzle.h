@@ -1,5 +1,5 @@
 // Private to kernels/schedule/ (its door is schedule.h): scratch in a bank layout that was asked
-// for (kernels/banks/layout.h), not the planner's own.
+// for (kernels/banks/banks.h), not the planner's own.
 //
 // What the layout moves are the words of a slot in the order of their indices, the raw layout:
 //
@@ -20,7 +20,7 @@
 #define PERMC_KERNELS_SCHEDULE_SWIZZLE_H
 
 #include "fusion/plan/plan.h"
-#include "kernels/banks/layout.h"
+#include "kernels/banks/banks.h"
 
 // How kernels are made.
 typedef struct c_options {

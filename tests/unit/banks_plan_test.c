@@ -1,5 +1,5 @@
 // Traces of plans: what the memory machine counts of the same accesses, and known ones.
-#include "kernels/banks/layout.h"
+#include "kernels/banks/banks.h"
 #include "kernels/hmm/banks_plan.h"
 #include "kernels/hmm/pass.h"
 #include "runtime/permc.h"
@@ -30,7 +30,7 @@ static uint64_t times_of(const bank_trace *t) {
 }
 
 static uint64_t units_of(const bank_trace *t) {
-  bank_counter *c = bank_counter_new(&memory, 32);
+  bank_counter *c = bank_counter_new(&memory, 32, 32);
   uint64_t sum = 0;
   for (size_t i = 0; i < t->accesses.count; i++) {
     const bank_access *one = &t->accesses.items[i];

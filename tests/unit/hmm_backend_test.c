@@ -1,6 +1,6 @@
 // The backend machine: results as interp's to the bit, time units as permc machine counts them,
 // and what it does with programs that the machines do not know.
-#include "kernels/banks/layout.h"
+#include "kernels/banks/banks.h"
 #include "kernels/hmm/plan.h"
 #include "tests/generator/differ.h"
 #include "tests/test.h"

@@ -2,7 +2,7 @@
 // have.
 #include "tests/unit/kernels_trial.h"
 
-#include "kernels/banks/layout.h"
+#include "kernels/banks/banks.h"
 
 enum { KINDS_MOST = 32 };
 

@@ -1,7 +1,7 @@
 // The table of suites and its expansion into cases. See bench/suites.h.
 #include "tool/bench/suites.h"
 #include "core/random.h"
-#include "kernels/banks/layout.h"
+#include "kernels/banks/banks.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 // See program.h.
 #include "tool/cli/program.h"
 #include "fusion/plan/plan.h"
-#include "kernels/banks/layout.h"
+#include "kernels/banks/banks.h"
 #include "runtime/pipeline.h"
 
 // ---- contexts --------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 // The Hash paper's examples and tables as far as they follow from what it says: Table 1, Figure 6,
 // the examples of sections 5.1 and 5.2.1, and of its programs those whose accesses it gives in
 // closed form (sections 2, 3.2, 5.1 and 5.2.1), with 32 banks and 2^14 words as in its Table 1.
-#include "kernels/banks/layout_making.h"
+#include "kernels/banks/search.h"
 #include "tool/papers/paper.h"
 
 #include <assert.h>
@@ -149,7 +149,7 @@ static bank_layout *layout_of(arena *a, const char *name, const bank_trace *t) {
 }
 
 static uint64_t conflicts(arena *a, const bank_layout *l, const bank_trace *t) {
-  return bank_conflicts(bank_layout_cost(l, bank_counter_new(a, BANKS), t));
+  return bank_conflicts(bank_layout_cost(l, bank_counter_new(a, BANKS, BANKS), t));
 }
 
 // ---- what the paper says of them ---------------------------------------------------------------
@@ -160,7 +160,7 @@ static void without_a_hash(arena *a, paper_tables *out) {
       paper_add_table(a, out, "Sections 2 and 3.2: bank conflict degree of a warp's access");
   bank_trace load = {0}, store = {0}, stage = {0}, way = {0};
   bank_layout *raw = layout_of(a, "raw", NULL);
-  bank_counter *c = bank_counter_new(a, BANKS);
+  bank_counter *c = bank_counter_new(a, BANKS, BANKS);
   add_block(a, &load, BANKS, 0, 1, 16, 16);
   add_block(a, &store, BANKS, 0, 16, 16, 1);
   walsh_stage(a, &stage, 8);
@@ -203,10 +203,10 @@ static void search_of_section_5_1(arena *a, paper_tables *out) {
 
 // The bits that a heuristic chooses, one after the other, beside the paper's.
 static void add_bits(arena *a, paper_table *table, const char *of, const bank_trace *t,
-                     bits_heuristic heuristic, int n, int m, const int *published) {
+                     uint32_t heuristic, int n, int m, const int *published) {
   uint64_t bits[BANK_BITS];
   bank_trace distinct = bank_trace_distinct(a, t);
-  bits_choose(a, &distinct, heuristic, false, n, m, bits);
+  bits_choose(a, &distinct, heuristic, n, m, bits);
   for (int i = 0; i < m; i++)
     paper_add(
         a, table,

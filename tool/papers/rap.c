@@ -5,7 +5,7 @@
 // Table IV a[i][j][k][l] of w^4 words, l the lowest. An access that is strided along one digit has
 // all its values there, and others at random. (Contiguous: along the lowest.)
 #include "core/random.h"
-#include "kernels/banks/layout.h"
+#include "kernels/banks/banks.h"
 #include "tool/papers/paper.h"
 
 #include <assert.h>
@@ -43,7 +43,7 @@ static double half_interval(const sample *s) {
 }
 
 static machine machine_new(arena *a, uint32_t w, int digits) {
-  machine m = {.w = w, .words = 1, .counter = bank_counter_new(a, w), .state = SEED};
+  machine m = {.w = w, .words = 1, .counter = bank_counter_new(a, w, w), .state = SEED};
   for (int i = 0; i < digits; i++)
     m.words *= w;
   return m;

@@ -1,5 +1,5 @@
 // permc banks: what the accesses of a trace, or of a plan, cost under every bank layout.
-#include "kernels/banks/layout.h"
+#include "kernels/banks/banks.h"
 #include "kernels/hmm/banks_plan.h"
 #include "tool/reports/address_text.h"
 #include "tool/reports/json.h"
@@ -366,7 +366,7 @@ static cli_status analyse_accesses(arena *a, void *with) {
     return cli_usage_error("banks: --words %" PRIu64 " is too small: %s has the address %" PRIu64,
                            r.request.words, r.title, r.trace.words - 1);
   r.request.accesses = &r.trace;
-  bank_counter *c = bank_counter_new(a, r.request.banks);
+  bank_counter *c = bank_counter_new(a, r.request.banks, BANK_LANES_MAX);
   classify(a, &r, c);
   qsort(r.fits.items, r.fits.count, sizeof *r.fits.items, by_cost);
   choose(a, &r, c);

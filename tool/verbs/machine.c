@@ -1,6 +1,6 @@
 // permc machine: accesses, algorithms and plans on the memory machines.
 #include "core/units.h"
-#include "kernels/banks/layout.h"
+#include "kernels/banks/banks.h"
 #include "kernels/hmm/plan.h"
 #include "runtime/explain/hmm_report.h"
 #include "runtime/measure/measure.h"

@@ -1,19 +1,20 @@
-// Hashes of single bits or of XORs of two bits, chosen one after the other by a heuristic (Hash
-// paper, sections 4.3, 4.4 and 5.2). See layout_making.h.
+// The bank is single bits of the address, or XORs of two bits, chosen one after the other by a
+// heuristic (Hash paper, sections 4.3, 4.4 and 5.2). See search.h.
 //
 // A FORM is the mask of the address bits that sum to one bit. Of each access (without duplicates)
 // with R addresses:
 //
-//   Givargis          quality Q_i = min(Z, O) / max(Z, O) of the Z zeros and O ones of form i;
-//                     after choosing b, Q_i becomes Q_i C_bi, with C_bi the same ratio of the
-//                     addresses where b and i are equal and different. The most quality wins.
-//   minimum imbalance sum over banks so far and the two values of form i of |addresses there - R /
-//                     (2 banks)|, by R. The least imbalance wins.
+//   Givargis            quality Q_i = min(Z, O) / max(Z, O) of the Z zeros and O ones of form i;
+//                       after choosing b, Q_i becomes Q_i C_bi, with C_bi the same ratio of the
+//                       addresses where b and i are equal and different. The most quality wins.
+//   minimum imbalance   the sum, over the banks so far and the two values of form i, of
+//                       |addresses there - R / (2 banks)|, divided by R. The least imbalance wins.
 //
-// Over several accesses qualities or imbalances are summed. Example (the paper's Figure 6), eight
-// addresses for 8 banks:  27 12 6 19 11 4 28 3  choose bit 0 (4 of each value), then bit 3 (2 2 2
-// 2), then bit 4 (imbalance 0.25).
-#include "kernels/banks/layout_making.h"
+// Over several accesses qualities or imbalances are summed. The paper's Figure 6, eight addresses
+// for 8 banks:
+//
+//   27 12 6 19 11 4 28 3   choose bit 0 (4 of each value), bit 3 (2 2 2 2), bit 4 (imbalance 0.25)
+#include "kernels/banks/making.h"
 
 #include <assert.h>
 
@@ -34,8 +35,8 @@ static forms forms_of(arena *a, int n, bool pairs) {
   return f;
 }
 
-// The form of those that are no sum of `held` with the largest merit, the first among equals.
-static size_t best_of(const forms *f, const double *merit, f2_space held) {
+// The form with the largest merit among those that are no sum of `held`, the first of equal ones.
+static size_t best_form(const forms *f, const double *merit, f2_space held) {
   size_t best = f->count;
   for (size_t i = 0; i < f->count; i++)
     if (!f2_space_has(held, f->mask[i]) && (best == f->count || merit[i] > merit[best] + TIE))
@@ -46,7 +47,7 @@ static size_t best_of(const forms *f, const double *merit, f2_space held) {
 
 // ---- Givargis ----------------------------------------------------------------------------------
 
-static double ratio(uint32_t ones, uint32_t count) {
+static double balance_of(uint32_t ones, uint32_t count) {
   uint32_t zeros = count - ones;
   return ones < zeros ? (double)ones / zeros : (double)zeros / ones;
 }
@@ -72,12 +73,12 @@ static void choose_givargis(arena *a, const bank_trace *t, const forms *f, int n
       double *q = quality + s * f->count;
       for (size_t i = 0; i < f->count; i++) {
         uint64_t with = step ? out[step - 1] : 0;  // both differ where their sum is 1
-        double r = ratio(ones_of(access, f->mask[i] ^ with), access->count);
+        double r = balance_of(ones_of(access, f->mask[i] ^ with), access->count);
         q[i] = step ? q[i] * r : r;
         sum[i] += q[i] * (double)access->times;
       }
     }
-    out[step] = f->mask[best_of(f, sum, held)];
+    out[step] = f->mask[best_form(f, sum, held)];
     f2_space_insert(&held, out[step]);
   }
 }
@@ -85,8 +86,8 @@ static void choose_givargis(arena *a, const bank_trace *t, const forms *f, int n
 // ---- minimum imbalance -------------------------------------------------------------------------
 
 // Equation 14 for one access: bank[t] is what the bits chosen so far say of address t.
-static double imbalance(const bank_access *access, const uint16_t *bank, uint32_t banks,
-                        uint64_t mask, uint32_t *histogram) {
+static double imbalance_of(const bank_access *access, const uint16_t *bank, uint32_t banks,
+                           uint64_t mask, uint32_t *histogram) {
   uint64_t off = 0, bins = 2 * (uint64_t)banks;
   memset(histogram, 0, bins * sizeof *histogram);
   for (uint32_t t = 0; t < access->count; t++)
@@ -112,9 +113,9 @@ static void choose_mih(arena *a, const bank_trace *t, const forms *f, int n, int
       const bank_access *access = &t->accesses.items[s];
       for (size_t i = 0; i < f->count; i++)
         merit[i] -= (double)access->times *
-                    imbalance(access, bank[s], UINT32_C(1) << step, f->mask[i], histogram);
+                    imbalance_of(access, bank[s], UINT32_C(1) << step, f->mask[i], histogram);
     }
-    out[step] = f->mask[best_of(f, merit, held)];
+    out[step] = f->mask[best_form(f, merit, held)];
     f2_space_insert(&held, out[step]);
     for (size_t s = 0; s < sets; s++)
       for (uint32_t k = 0; k < t->accesses.items[s].count; k++)
@@ -123,51 +124,21 @@ static void choose_mih(arena *a, const bank_trace *t, const forms *f, int n, int
   }
 }
 
-void bits_choose(arena *a, const bank_trace *distinct, bits_heuristic heuristic, bool pairs, int n,
-                 int m, uint64_t *out) {
-  forms f = forms_of(a, n, pairs);
-  if (heuristic == BITS_GIVARGIS)
-    choose_givargis(a, distinct, &f, n, m, out);
-  else
-    choose_mih(a, distinct, &f, n, m, out);
+void bits_choose(arena *a, const bank_trace *distinct, uint32_t how, int n, int m, uint64_t *out) {
+  forms f = forms_of(a, n, how & BITS_PAIRS);
+  (how & BITS_MIH ? choose_mih : choose_givargis)(a, distinct, &f, n, m, out);
 }
 
-// ---- layouts -----------------------------------------------------------------------------------
-
-static bool make(arena *a, const bank_layout_request *r, bank_layout *out, bits_heuristic heuristic,
-                 bool pairs) {
+const char *bank_make_single_bits(arena *a, const bank_layout_request *r, bank_layout *out) {
   f2_matrix bank = f2_zero(bank_layout_bank_bits(r), bank_layout_address_bits(r));
+  uint32_t how = out->kind->variant;
   uint64_t n = (uint64_t)bank.columns, m = (uint64_t)bank.rows,
-           all = n + (pairs ? n * (n - 1) / 2 : 0);
+           all = n + (how & BITS_PAIRS ? n * (n - 1) / 2 : 0);
   // Each step looks at all forms, and minimum imbalance at all banks so far, too.
   bank_layout_work each = {.access = all * 2 * r->banks, .address = all * m};
   bank_trace few = bank_layout_thinned(a, r->distinct, each);
-  bits_choose(a, &few, heuristic, pairs, bank.columns, bank.rows, bank.row);
+  bits_choose(a, &few, how, bank.columns, bank.rows, bank.row);
   bank_layout_from_bank(out, r, bank);
   out->parameters = bank_layout_thinned_text(a, bank_layout_bits_text(a, bank), r->distinct, &few);
-  return true;
-}
-
-bool bank_layout_make_bits_givargis(arena *a, const bank_layout_request *r, bank_layout *out,
-                                    const char **wrong) {
-  (void)wrong;
-  return make(a, r, out, BITS_GIVARGIS, false);
-}
-
-bool bank_layout_make_bits_mih(arena *a, const bank_layout_request *r, bank_layout *out,
-                               const char **wrong) {
-  (void)wrong;
-  return make(a, r, out, BITS_MIH, false);
-}
-
-bool bank_layout_make_xor_givargis(arena *a, const bank_layout_request *r, bank_layout *out,
-                                   const char **wrong) {
-  (void)wrong;
-  return make(a, r, out, BITS_GIVARGIS, true);
-}
-
-bool bank_layout_make_xor_mih(arena *a, const bank_layout_request *r, bank_layout *out,
-                              const char **wrong) {
-  (void)wrong;
-  return make(a, r, out, BITS_MIH, true);
+  return NULL;
 }

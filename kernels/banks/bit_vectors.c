@@ -1,10 +1,10 @@
-// Hashes of bit vectors: the bank is m neighbouring bits of the address, or the XOR of two such
-// runs of bits, the second under a mask; the search tries all that may serve (Hash paper,
-// sections 4.1, 4.2 and 5.1). See layout_making.h.
+// The bank is m neighbouring bits of the address (a bit vector), or the XOR of two such runs of bits,
+// the second under a mask; the search tries all that may serve (Hash paper, sections 4.1, 4.2 and
+// 5.1). See search.h.
 //
 //   m = 5, k1 = 2, k2 = 8, mask = 7
 //   bank bits  a2 + a8,  a3 + a9,  a4 + a10,  a5,  a6
-#include "kernels/banks/layout_making.h"
+#include "kernels/banks/making.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -19,7 +19,7 @@ bit_vector_range bit_vector_all(int n, int m) {
 }
 
 // A stride between `count` neighbours: the lowest bit in which two differ, and the highest.
-static void reach(bit_vector_range *range, int64_t stride, uint32_t count) {
+static void add_stride(bit_vector_range *range, int64_t stride, uint32_t count) {
   uint64_t s = stride < 0 ? -(uint64_t)stride : (uint64_t)stride;
   if (s == 0 || count < 2)
     return;
@@ -35,9 +35,9 @@ bool bit_vector_pruned(const bank_trace *t, int n, int m, bit_vector_range *out)
     bank_pattern p = pattern_of(access->count, access->address);
     if (p.class == PATTERN_RANDOM)
       return false;
-    reach(&range, p.stride, p.width);
+    add_stride(&range, p.stride, p.width);
     if (p.class == PATTERN_BLOCK)
-      reach(&range, p.rows, (access->count + p.width - 1) / p.width);
+      add_stride(&range, p.rows, (access->count + p.width - 1) / p.width);
   }
   range.k1 &= f2_mask(n - m + 1);
   if (range.k1 == 0)
@@ -61,7 +61,8 @@ static uint32_t bank_by(const void *hash, uint64_t x) {
   return (uint32_t)((x >> h->vector.k1) ^ (x >> h->vector.k2 & h->vector.mask)) & h->mask;
 }
 
-static void try(bit_vector_search *s, const bank_trace *distinct, bit_vector h, uint32_t banks) {
+static void try_vector(bit_vector_search *s, const bank_trace *distinct, bit_vector h,
+                       uint32_t banks) {
   s->combinations++;
   bit_vector_hash hash = {h, banks - 1};
   uint64_t conflicts = bank_layout_conflicts(distinct, banks, s->conflicts, bank_by, &hash);
@@ -80,7 +81,7 @@ bit_vector_search bit_vector_find(const bank_trace *distinct, bit_vector_range r
       uint32_t masks = useful < (uint64_t)m ? UINT32_C(1) << useful : banks;
       for (uint32_t mask = 0; mask < masks; mask++)
         if (k1 != k2 || range.equal)
-          try(&s, distinct, (bit_vector){k1, k2, mask}, banks);
+          try_vector(&s, distinct, (bit_vector){k1, k2, mask}, banks);
     }
   return s;
 }
@@ -93,7 +94,7 @@ static bank_layout_work work_of(int m, uint64_t combinations) {
                             .address = combinations};
 }
 
-static void use(bank_layout *out, const bank_layout_request *r, bit_vector h) {
+static void set_bank(bank_layout *out, const bank_layout_request *r, bit_vector h) {
   f2_matrix bank = f2_zero(bank_layout_bank_bits(r), bank_layout_address_bits(r));
   for (int i = 0; i < bank.rows; i++) {
     bank.row[i] = f2_unit((int)h.k1 + i);
@@ -103,23 +104,19 @@ static void use(bank_layout *out, const bank_layout_request *r, bit_vector h) {
   bank_layout_from_bank(out, r, bank);
 }
 
-bool bank_layout_make_vector_permutation(arena *a, const bank_layout_request *r, bank_layout *out,
-                                         const char **wrong) {
-  (void)wrong;
+const char *bank_make_bit_vector(arena *a, const bank_layout_request *r, bank_layout *out) {
   int n = bank_layout_address_bits(r), m = bank_layout_bank_bits(r);
   bank_trace few = bank_layout_thinned(a, r->distinct, work_of(m, (uint64_t)(n - m + 1)));
   bit_vector_range range = {f2_mask(n - m + 1), 1, 1, 0, true};  // mask 0 only: k2 is beyond last
   bit_vector h = bit_vector_find(&few, range, m).best;
-  use(out, r, h);
+  set_bank(out, r, h);
   out->parameters =
       bank_layout_thinned_text(a, arena_printf(a, "k = %" PRIu32, h.k1), r->distinct, &few);
-  return true;
+  return NULL;
 }
 
 // The pruned search, and all combinations where that leaves conflicts.
-bool bank_layout_make_vector_xor(arena *a, const bank_layout_request *r, bank_layout *out,
-                                 const char **wrong) {
-  (void)wrong;
+const char *bank_make_bit_vector_xor(arena *a, const bank_layout_request *r, bank_layout *out) {
   int n = bank_layout_address_bits(r), m = bank_layout_bank_bits(r);
   uint64_t combinations = (uint64_t)(n - m + 1) * (uint64_t)(n ? n : 1) << m;
   bank_trace few = bank_layout_thinned(a, r->distinct, work_of(m, combinations));
@@ -136,10 +133,10 @@ bool bank_layout_make_vector_xor(arena *a, const bank_layout_request *r, bank_la
     s = all.conflicts < s.conflicts ? all : s;
     s.combinations = before + all.combinations;
   }
-  use(out, r, s.best);
+  set_bank(out, r, s.best);
   out->parameters = arena_printf(
       a, "k1 = %" PRIu32 ", k2 = %" PRIu32 ", mask = %" PRIu32 "; of %" PRIu64 " tried", s.best.k1,
       s.best.k2, s.best.mask, s.combinations);
   out->parameters = bank_layout_thinned_text(a, out->parameters, r->distinct, &few);
-  return true;
+  return NULL;
 }

@@ -15,10 +15,7 @@
 // along v: cosets of <v> become the vectors, their counts added, and the next vector is looked for
 // in a space of half the size. Equal choices are made at random, from a fixed seed, in some rounds.
 #include "core/random.h"
-#include "kernels/banks/layout_making.h"
-
-#include <assert.h>
-#include <inttypes.h>
+#include "kernels/banks/making.h"
 
 enum {
   FOLD_BITS = 22,
@@ -51,7 +48,7 @@ static bool two_subspaces(const bank_trace *distinct, int n, f2_space out[2]) {
   return true;
 }
 
-static bool widen(f2_space *v, int m) {
+static bool widen_space(f2_space *v, int m) {
   for (int i = 0; i < v->n && v->dimension < m; i++)
     f2_space_insert(v, f2_unit(i));
   return v->dimension == m;
@@ -63,9 +60,10 @@ static f2_matrix bank_of(f2_space k) {
   return f2_from_rows(rows.dimension, rows.n, rows.basis);
 }
 
-static bool by_complement(const bank_trace *distinct, int n, int m, f2_matrix *bank) {
+static bool find_complement(const bank_trace *distinct, int n, int m, f2_matrix *bank) {
   f2_space lanes[2], k;
-  if (!two_subspaces(distinct, n, lanes) || !widen(&lanes[0], m) || !widen(&lanes[1], m) ||
+  if (!two_subspaces(distinct, n, lanes) || !widen_space(&lanes[0], m) ||
+      !widen_space(&lanes[1], m) ||
       !f2_space_common_complement(lanes[0], lanes[1], f2_space_full(n), &k))
     return false;
   *bank = bank_of(k);
@@ -83,7 +81,7 @@ typedef struct folding {
 } folding;
 
 // A cheapest vector other than 0, looking from `start` on.
-static uint64_t cheapest(const folding *f, uint64_t start) {
+static uint64_t cheapest_vector(const folding *f, uint64_t start) {
   uint64_t last = f2_mask(f->dimension), best = 0;
   for (uint64_t i = 0; i < last; i++) {
     uint64_t v = (start + i) % last + 1;
@@ -97,7 +95,7 @@ static uint64_t cheapest(const folding *f, uint64_t start) {
 
 // Cosets of <v> are numbered by their elements without v's highest bit. Every entry is read before
 // another takes its place: a block of 2^(p+1) moves to its lower half's place or further down.
-static void fold(folding *f, uint64_t v) {
+static void fold_along(folding *f, uint64_t v) {
   int p = f2_msb(v);
   uint64_t low = f2_mask(p), half = f2_unit(f->dimension - 1);
   for (uint64_t y = 0; y < half; y++) {
@@ -108,22 +106,22 @@ static void fold(folding *f, uint64_t v) {
   memmove(f->vector + p, f->vector + p + 1, (size_t)(f->dimension - p) * sizeof *f->vector);
 }
 
-// k that meets the span of all addresses in as few sums as was found, of dimension n - m.
-static f2_space fold_once(folding *f, int m, uint64_t start) {
+// A subspace K that meets the span of all addresses in as few sums as was found, of dimension n - m.
+static f2_space complement_by_folding(folding *f, int m, uint64_t start) {
   f2_space k = f2_space_complement(f->sums, f2_space_full(f->sums.n));
   memcpy(f->counts, f->pairs, f2_unit(f->sums.dimension) * sizeof *f->counts);
   memcpy(f->vector, f->sums.basis, sizeof f->vector);
   for (f->dimension = f->sums.dimension; f->dimension > m;) {
-    uint64_t v = cheapest(f, start), x = 0;
+    uint64_t v = cheapest_vector(f, start), x = 0;
     for (uint64_t rest = v; rest; rest &= rest - 1)
       x ^= f->vector[f2_lsb(rest)];
     f2_space_insert(&k, x);
-    fold(f, v);
+    fold_along(f, v);
   }
   return k;
 }
 
-static uint32_t bank_by(const void *hash, uint64_t address) {
+static uint32_t bank_at(const void *hash, uint64_t address) {
   const f2_matrix *bank = hash;
   uint32_t at = 0;
   for (int b = 0; b < bank->rows; b++)
@@ -131,8 +129,8 @@ static uint32_t bank_by(const void *hash, uint64_t address) {
   return at;
 }
 
-static uint64_t conflicts_of(const bank_trace *distinct, const f2_matrix *bank) {
-  return bank_layout_conflicts(distinct, UINT32_C(1) << bank->rows, UINT64_MAX, bank_by, bank);
+uint64_t bank_conflicts_of_matrix(const bank_trace *distinct, const f2_matrix *bank) {
+  return bank_layout_conflicts(distinct, UINT32_C(1) << bank->rows, UINT64_MAX, bank_at, bank);
 }
 
 // Coordinates are linear: those of a sum are the sum of both.
@@ -154,8 +152,8 @@ static int rounds_of(int dimension) {
   return rounds < ROUNDS ? (int)rounds : ROUNDS;
 }
 
-static bool by_folding(arena *a, const bank_trace *distinct, int n, int m, f2_matrix *bank,
-                       int *rounds) {
+static bool search_by_folding(arena *a, const bank_trace *distinct, int n, int m, f2_matrix *bank,
+                              int *rounds) {
   folding f = {.sums = f2_space_zero(n)};
   uint64_t state = 1, least = UINT64_MAX;
   for (size_t i = 0; i < distinct->accesses.count; i++)
@@ -170,8 +168,8 @@ static bool by_folding(arena *a, const bank_trace *distinct, int n, int m, f2_ma
   count_pairs(&f, distinct);
   *rounds = rounds_of(f.sums.dimension);
   for (int round = 0; round < *rounds && least > 0; round++) {
-    f2_matrix found = bank_of(fold_once(&f, m, round ? draw_word(&state) >> 32 : 0));
-    uint64_t own = conflicts_of(distinct, &found);
+    f2_matrix found = bank_of(complement_by_folding(&f, m, round ? draw_word(&state) >> 32 : 0));
+    uint64_t own = bank_conflicts_of_matrix(distinct, &found);
     if (own < least) {
       least = own;
       *bank = found;
@@ -180,59 +178,22 @@ static bool by_folding(arena *a, const bank_trace *distinct, int n, int m, f2_ma
   return true;
 }
 
-// ---- the best of all ---------------------------------------------------------------------------
+// ---- the search --------------------------------------------------------------------------------
 
-typedef struct choice {
-  f2_matrix bank;
-  uint64_t conflicts;  // UINT64_MAX: nothing was found yet
-  const char *how;
-} choice;
-
-// Sums say nothing of addresses that are no subspace, such as diagonals, but in pairs: what another
-// row of the table does may be better. The first of the best, as they become more intricate.
-static void by_others(arena *a, const bank_layout_request *r, choice *best) {
-  const bank_layout_kind *kind;
-  for (size_t i = 0; best->conflicts > 0 && (kind = bank_layout_kind_at(i)); i++) {
-    bank_layout other = {.kind = kind, .banks = r->banks, .words = r->words, .seed = r->seed};
-    const char *wrong;
-    if (kind->form != BANK_LAYOUT_LINEAR || kind->make == bank_layout_make_optimal ||
-        !kind->make(a, r, &other, &wrong))
-      continue;
-    f2_matrix bank = f2_from_rows(bank_layout_bank_bits(r), other.matrix.columns, other.matrix.row);
-    uint64_t own = conflicts_of(r->distinct, &bank);
-    if (own < best->conflicts)
-      *best = (choice){bank, own, arena_printf(a, "; as %s", kind->name)};
+bank_choice bank_search_optimal(arena *a, const bank_layout_request *r) {
+  int n = bank_layout_address_bits(r), m = bank_layout_bank_bits(r), rounds = 0;
+  bank_choice best = {.how = ": a common complement", .searched = *r->distinct};
+  if (find_complement(r->distinct, n, m, &best.bank)) {
+    best.conflicts = bank_conflicts_of_matrix(r->distinct, &best.bank);
+    return best;
   }
-}
-
-bool bank_layout_make_optimal(arena *a, const bank_layout_request *r, bank_layout *out,
-                              const char **wrong) {
-  const bank_trace *distinct = r->distinct;
-  (void)wrong;
-  int n = bank_layout_address_bits(r), m = bank_layout_bank_bits(r);
   // Pairs are counted all over memory; each round computes the banks once.
   bank_layout_work each = {.address = ROUNDS * (uint64_t)(m + 1), .pair = 4};
-  bank_trace few = *distinct;
-  choice best = {.how = ": a common complement"};
-  if (by_complement(distinct, n, m, &best.bank)) {
-    best.conflicts = conflicts_of(distinct, &best.bank);
-  } else {
-    int rounds = 0;
-    few = bank_layout_thinned(a, distinct, each);
-    bool folded = by_folding(a, &few, n, m, &best.bank, &rounds);
-    best.conflicts = folded ? conflicts_of(distinct, &best.bank) : UINT64_MAX;
-    best.how = best.conflicts > 0 && rounds < ROUNDS
-                   ? arena_printf(a, "; %d of %d rounds", rounds, ROUNDS)
-                   : "";
-    by_others(a, r, &best);
-  }
-  bank_layout_from_bank(out, r, best.bank);
-  const char *left = best.conflicts == 0 ? "no conflict"
-                     : best.conflicts == 1
-                         ? "1 conflict was left"
-                         : arena_printf(a, "%" PRIu64 " conflicts were left", best.conflicts);
-  const char *bits =
-      arena_printf(a, "%s; %s%s", bank_layout_bits_text(a, best.bank), left, best.how);
-  out->parameters = bank_layout_thinned_text(a, bits, distinct, &few);
-  return true;
+  best.searched = bank_layout_thinned(a, r->distinct, each);
+  bool folded = search_by_folding(a, &best.searched, n, m, &best.bank, &rounds);
+  best.conflicts = folded ? bank_conflicts_of_matrix(r->distinct, &best.bank) : UINT64_MAX;
+  best.how = best.conflicts > 0 && rounds < ROUNDS
+                 ? arena_printf(a, "; %d of %d rounds", rounds, ROUNDS)
+                 : "";
+  return best;
 }

@@ -1,0 +1,91 @@
+// The requests of warps: the memory that they go to, the stages that they fill, and the words that
+// they move. See hmm/execution.h.
+#include "kernels/hmm/execution.h"
+
+#include <assert.h>
+#include <inttypes.h>
+
+const char *const hmm_op_names[] = {"global read", "global write", "shared read", "shared write"};
+
+uint32_t hmm_port(const hmm_execution *e, uint64_t warp, hmm_op op) {
+  if (!hmm_is_shared(op))
+    return e->machine->dmms;
+  return (uint32_t)(warp / e->program->block_warps % e->machine->dmms);
+}
+
+uint64_t hmm_latency(const hmm_machine *m, bool shared) {
+  return shared && m->kind == HMM_KIND_HMM ? m->shared_latency : m->latency;
+}
+
+static void add_round(hmm_execution *e, uint64_t step, hmm_op op, bool casual) {
+  while (e->rounds.count <= step)
+    vec_push(e->memory, &e->rounds, 0);
+  e->rounds.items[step] |= (uint8_t)(1U << op | (casual ? 16U << op : 0));
+}
+
+// `highest`: of the addresses.
+static void move_words(hmm_word *words, const uint64_t *address, uint64_t highest, uint32_t width,
+                       hmm_op op, const hmm_word *written, hmm_word *value) {
+  bool write = hmm_is_write(op), masked = write && written,
+       contiguous = !masked && highest - address[0] == width - 1;
+  for (uint32_t i = 0; i < width; i++)
+    contiguous &= address[i] == address[0] + i;
+  if (contiguous) {
+    memcpy(write ? words + address[0] : value, write ? value : words + address[0],
+           width * sizeof *value);
+    return;
+  }
+  for (uint32_t i = 0; i < width; i++) {
+    if (address[i] == HMM_IDLE)
+      continue;
+    if (masked)
+      words[address[i]] = (words[address[i]] & ~written[i]) | (value[i] & written[i]);
+    else if (write)
+      words[address[i]] = value[i];
+    else
+      value[i] = words[address[i]];
+  }
+}
+
+static const char *outside_problem(const hmm_execution *e, uint64_t warp, hmm_op op,
+                                   uint64_t highest, uint64_t room) {
+  return arena_printf(e->memory,
+                      "warp %" PRIu64 ", step %" PRIu64 ": %s at %" PRIu64
+                      ", where the memory has %" PRIu64 " words",
+                      warp, e->step[warp], hmm_op_names[op], highest, room);
+}
+
+uint32_t hmm_serve(hmm_execution *e, uint64_t warp, hmm_op op) {
+  const hmm_program *p = e->program;
+  hmm_counts *c = e->counts;
+  uint64_t *address = e->address, highest = 0;
+  uint32_t width = e->machine->width, active = 0;
+  bool shared = hmm_is_shared(op);
+  hmm_word *words = shared ? p->shared : p->global;
+  hmm_word *value = p->value ? p->value + warp * width : e->value;
+  uint64_t room = shared ? p->shared_words : p->global_words;
+  p->lanes(p->state, warp, e->step[warp], address, value);
+  for (uint32_t i = 0; i < width; i++) {
+    bool asks = address[i] != HMM_IDLE;
+    active += asks;
+    highest = asks && address[i] > highest ? address[i] : highest;
+  }
+  assert(active > 0);
+  if (highest >= room) {
+    e->wrong = outside_problem(e, warp, op, highest, room);
+    return 1;
+  }
+  hmm_word *own = words ? words + (shared ? hmm_port(e, warp, op) * room : 0) : NULL;
+  bool scattered = highest - address[0] != width - 1;
+  for (uint32_t i = 0; own && scattered && i < width; i++)  // while stages are counted
+    __builtin_prefetch(&own[address[i] & ~-(uint64_t)(address[i] == HMM_IDLE)]);
+  uint32_t stages = (shared ? bank_congestion : bank_groups)(e->counter, width, address);
+  if (own)
+    move_words(own, address, highest, width, op, p->written, value);
+  add_round(e, e->step[warp], op, stages > 1);
+  c->accesses[op]++;
+  c->stages[op] += stages;
+  c->requests += active;
+  c->histogram[shared][stages]++;
+  return stages;
+}
