@@ -1,6 +1,6 @@
 // Checking programs at sizes (permc.h, permc_check).
 #include "runtime/pipeline.h"
-#include <assert.h>
+
 #include <inttypes.h>
 
 typedef struct check_job {
@@ -9,41 +9,16 @@ typedef struct check_job {
   size_t count;
 } check_job;
 
-// Memory that ran out between two looks of elaboration at its limit.
-void context_report_memory(permc_context *c, const binding *b) {
-  diagnostics *d = &c->program.diagnostics;
-  d->demote = NULL;
-  d->exhausted = true;
-  diag_report(d, DIAG_ERROR, b->where,
-              "evaluating '%s' takes more than %zu MiB of memory: does its recursion end?", b->name,
-              c->limits.memory >> 20);
-}
-
-static bool check_once(permc_context *c, binding *b, const check_job *j, int64_t other) {
-  diagnostics *d = &c->program.diagnostics;
-  jmp_buf failure;
-  arena memory = {.failure = &failure, .limit = 2 * c->limits.memory};
-  if (setjmp(failure)) {
-    arena_free(&memory);
-    context_report_memory(c, b);
-    return false;
-  }
-  const char **names = NEW_ARRAY(&memory, const char *, j->count + 1);
-  int64_t *sizes = NEW_ARRAY(&memory, int64_t, j->count + 1);
-  for (size_t i = 0; i < j->count; i++) {
-    names[i] = j->sizes[i].name;
-    sizes[i] = j->sizes[i].value;
-  }
-  entry_types types = entry_types_start(c, b);
-  entry_types_finish(c, &types);
-  array_shapes shapes = {0};
-  trace t = {0};
-  bool good = shapes_at_sizes(d, &memory, &c->limits, b, types.instance, names, sizes, j->count,
-                              other, &shapes) &&
-              elaborate(d, &memory, &c->limits, true, b, types.instance, shapes.items, shapes.count,
-                        &t, NULL);
-  assert(!good || !trace_verify(&memory, &t));
-  arena_free(&memory);
+static bool check_once(permc_context *c, const binding *b, const check_job *j, int64_t other) {
+  pipeline p;
+  pipeline_request r = {.entry = b->name,
+                        .last = STAGE_TRACE,
+                        .sizes = j->sizes,
+                        .size_count = j->count,
+                        .some_sizes = true,
+                        .other = other};
+  bool good = pipeline_make(c, &r, &p);
+  pipeline_free(&p);
   return good;
 }
 
@@ -79,7 +54,7 @@ static bool check_entry(permc_context *c, binding *b, const check_job *j) {
   }
   if (passed)
     return true;
-  context_truncate(&d->rendered, start);
+  context_truncate_messages(c, start);
   return check_once(c, b, j, LAST);
 }
 
@@ -94,7 +69,7 @@ static bool check_listed(permc_context *c, binding *b, const check_job *j) {
   if (!d->wants_static || !strcmp(b->name, "main"))
     return good;
   d->errors = errors;
-  context_truncate(&d->rendered, start);
+  context_truncate_messages(c, start);
   return true;
 }
 

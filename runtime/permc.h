@@ -108,10 +108,10 @@ PERMC_API bool permc_check(permc_context *context, const char *entry, const perm
 typedef struct permc_explain_options {
   const char *target;  // NULL: this machine, as tuned. A name, or a file (fusion/target/target.h)
   const char *types;   // NULL: the sizes say all. Types of the arguments: "[2^24]u32 [8](u8, i64)"
-  bool json;           // one JSON object instead of text for a reader
   bool rules;          // also the rewrite rules that fired
-  const char *dump;    // instead: the "trace", "net", "plan", "c" or "cuda" itself, as text
-  bool machine;        // instead: what each pass costs on a memory machine like a GPU, and on a GPU
+  // NULL, or instead a form of the program as text: "tree", "types", "trace", "net", "plan", "c",
+  // "cuda".
+  const char *dump;
 } permc_explain_options;
 // The entry at these sizes, which are all that its signature names, or for arguments of
 // options->types (then without sizes). Element types that are open get their defaults. The caller

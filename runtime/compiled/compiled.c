@@ -283,30 +283,20 @@ static bool prepare_imports(compiled *e, error *failure) {
   return e->roots || error_set(failure, SPAN_NONE, "out of memory");
 }
 
-compiled *compiled_new(const plan *p, const compiled_options *o, compiled_status *status,
-                       error *failure) {
+compiled *compiled_new(const plan *p, const c_code *code, const compiled_options *o,
+                       compiled_status *status, error *failure) {
   compiled *e = allocate_compiled(p, o);
-  c_options options = {.stream_bytes = o->stream_bytes ? o->stream_bytes : COMPILED_STREAM_BYTES,
-                       .layout = o->layout,
-                       .layout_seed = o->layout_seed};
-  c_code code = {0};
-  const char *problem = NULL;
   *status = COMPILED_FAILED;
   bool good = e ? cpu_externs_open(&e->externs, p, o->allow_foreign, failure)
                 : error_set(failure, SPAN_NONE, "out of memory");
-  if (good && !c_emit(&code, p, &options, &problem)) {
-    *status = problem ? COMPILED_UNAVAILABLE : COMPILED_FAILED;
-    good = error_set(failure, SPAN_NONE, "%s", problem ? problem : "out of memory");
-  }
   if (good) {
-    *status = obtain_library(e, o, &code, failure);
+    *status = obtain_library(e, o, code, failure);
     good = *status == COMPILED || *status == COMPILED_CACHED;
   }
   if (good && !prepare_imports(e, failure)) {
     *status = COMPILED_FAILED;
     good = false;
   }
-  c_code_free(&code);
   if (good)
     return e;
   compiled_free(e);

@@ -34,12 +34,9 @@ typedef struct compiled_options {
   const char *isa;  // "native" (or NULL), "baseline", "avx2", "avx512"
   bool fuse;        // products and sums of floats may be rounded once: faster, other last bits
   bool allow_foreign;
-  const atomic_bool *interrupted;         // also ends the compiler; may be NULL
-  bool no_cache;                          // nothing is read from the cache or added to it
-  uint64_t stream_bytes;                  // as in c_options; 0: what is best here
-  const struct bank_layout_kind *layout;  // as in c_options
-  uint64_t layout_seed;
-  unsigned compilers;  // at once; 0: as many as there are processors
+  const atomic_bool *interrupted;  // also ends the compiler; may be NULL
+  bool no_cache;                   // nothing is read from the cache or added to it
+  unsigned compilers;              // at once; 0: as many as there are processors
 } compiled_options;
 
 typedef enum compiled_status {
@@ -49,9 +46,9 @@ typedef enum compiled_status {
   COMPILED_FAILED        // another one would fail, too: foreign function, interrupt, out of memory
 } compiled_status;
 
-// Prepares `p`, which must outlive the executor. NULL: *status and *failure say why.
-compiled *compiled_new(const plan *p, const compiled_options *o, compiled_status *status,
-                       error *failure);
+// Prepares `p`, which must outlive the executor, from its text. NULL: *status and *failure say why.
+compiled *compiled_new(const plan *p, const c_code *code, const compiled_options *o,
+                       compiled_status *status, error *failure);
 void compiled_free(compiled *e);  // NULL is allowed
 
 // How it executes a pass: for cpu_executor, with the compiled as `with`.

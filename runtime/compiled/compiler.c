@@ -96,7 +96,7 @@ static int spawn_process(const char *const *arguments, int output, const char *f
         code = ENOMEM;
       else
         code = posix_spawn(pid, arguments[0], &actions, &attributes, (char *const *)arguments,
-                            environment);
+                           environment);
       posix_spawn_file_actions_destroy(&actions);
     }
     posix_spawnattr_destroy(&attributes);

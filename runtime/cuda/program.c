@@ -389,24 +389,19 @@ static cuda_program *allocate(cuda_device *d, const plan *p, const cuda_options 
   return NULL;
 }
 
-cuda_program *cuda_program_new(cuda_device *d, const plan *p, const cuda_options *o,
-                               bool *unsupported, error *failure) {
-  c_code code = {0};
-  const char *problem = c_missing_on_gpu(p);
-  c_options options = C_OPTIONS_OF_GPU(o->layout, o->layout_seed);
+cuda_program *cuda_program_new(cuda_device *d, const plan *p, c_code *code, const cuda_options *o,
+                               error *failure) {
   cuda_program *g = allocate(d, p, o);
-  bool good = g && !problem && c_emit(&code, p, &options, &problem);
-  *unsupported = problem != NULL;
-  if (!good)
-    error_set(failure, SPAN_NONE, "%s", problem ? problem : "out of memory");
-  for (size_t i = 0; i < p->passes.count && good; i++) {
-    g->facts[i] = code.facts[i];
-    code.facts[i].matrix = NULL;  // the program's now
+  if (!g) {
+    error_set(failure, SPAN_NONE, "out of memory");
+    return NULL;
   }
-  good = good && compile(g, o, &code, failure) && place_arrays(g, failure) &&
-         upload_roots(g, code.roots, failure) && (g->graph = record(g, 1, failure)) != NULL;
-  c_code_free(&code);
-  if (good)
+  for (size_t i = 0; i < p->passes.count; i++) {
+    g->facts[i] = code->facts[i];
+    code->facts[i].matrix = NULL;  // the program's now
+  }
+  if (compile(g, o, code, failure) && place_arrays(g, failure) &&
+      upload_roots(g, code->roots, failure) && (g->graph = record(g, 1, failure)) != NULL)
     return g;
   cuda_program_free(g);
   return NULL;

@@ -3,7 +3,7 @@
 //
 //   char why[CUDA_WHY];
 //   cuda_device *d = cuda_open(0, why, sizeof why);
-//   cuda_program *g = cuda_program_new(d, plan, &(cuda_options){.interrupted = &stop}, &failure);
+//   cuda_program *g = cuda_program_new(d, plan, &code, &(cuda_options){0}, &failure);
 //   cuda_program_run(g, arguments, count, results, &failure);     // any number of times
 //   cuda_program_free(g);
 //
@@ -13,7 +13,7 @@
 #ifndef PERMC_RUNTIME_CUDA_PROGRAM_H
 #define PERMC_RUNTIME_CUDA_PROGRAM_H
 
-#include "fusion/plan/plan.h"
+#include "kernels/emit/emit.h"
 #include "runtime/cpu/cpu.h"
 #include "runtime/cuda/cuda.h"
 
@@ -23,8 +23,6 @@ typedef struct cuda_options {
   const atomic_bool *interrupted;  // may be NULL
   bool fuse;  // products and sums of floats may be rounded once: faster, other last bits
   bool no_cache;
-  const struct bank_layout_kind *layout;  // as in c_options
-  uint64_t layout_seed;
   unsigned compilers;  // at once; 0: as many as there are processors
 } cuda_options;
 
@@ -32,10 +30,10 @@ typedef struct cuda_options {
 enum { CUDA_PROGRAM_OPTIONS = 3 };
 extern const char *const cuda_program_options[2][CUDA_PROGRAM_OPTIONS];
 
-// `d` and `p` must outlive the program. NULL: *failure says why; *unsupported tells that no GPU has
-// what the plan needs.
-cuda_program *cuda_program_new(cuda_device *d, const plan *p, const cuda_options *o,
-                               bool *unsupported, error *failure);
+// From the plan and its text, whose kernels for runtime matrices become the program's. `d` and `p`
+// must outlive it. NULL: *failure says why.
+cuda_program *cuda_program_new(cuda_device *d, const plan *p, c_code *code, const cuda_options *o,
+                               error *failure);
 void cuda_program_free(cuda_program *g);  // NULL is allowed
 
 // Runs it on arguments, by number, which stay as they are; arrays that the plan does not read may

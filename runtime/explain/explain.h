@@ -1,33 +1,48 @@
-// `permc explain`: how an entry runs at given sizes, without running it.
+// How an entry runs, without running it: `permc explain`.
 //
-//   explain.c        an entry and sizes (permc.h, permc_explain) to an explanation
-//   explain/print_text.c   the explanation for a reader
-//   explain/print_json.c   the same as one JSON object
-//   explain/print_hmm.c   its passes on a memory machine, and on a GPU
-//   explain/facts.h  its counts alone, for tests
+// Comes in: an entry of the loaded program, and the types or sizes of its arguments. Goes out: the
+// products of the pipeline as text (explain/dump.c), or what they come to, for a reader
+// (explain/text.c) and for reports of the tool.
+//
+//   bool print_seconds(permc_context *c, const explanation *e, void *with) {
+//     printf("%g\n", e->facts.seconds);
+//     return true;
+//   }
+//   pipeline_request r = {.entry = "main", .types = "[2^24]u32", .last = STAGE_PLAN};
+//   explain_entry(c, &r, print_seconds, NULL);
 #ifndef PERMC_RUNTIME_EXPLAIN_EXPLAIN_H
 #define PERMC_RUNTIME_EXPLAIN_EXPLAIN_H
 
-#include "runtime/backend.h"
-#include "runtime/explain/facts.h"
+#include "runtime/pipeline.h"
 
 typedef struct explanation {
   const char *entry, *type;  // "main", "[2^n]i32 -> [2^n]i32"
-  const permc_size *sizes;   // as given; none where types were
-  size_t size_count;
-  const trace *trace;
-  lowered_program program;
+  const pipeline_request *request;
+  pipeline *pipeline;  // with all products up to the Plan
   plan_facts facts;
-  uint64_t moving_steps;          // of the trace, that put elements into another order
-  uint64_t peak_bytes;            // of arrays, in a run on the CPU
-  double planning_seconds;        // lowering, rules and planner
-  const plan_strategy *strategy;  // that was asked for, or NULL
-  bool show_rules;
+  uint64_t moving_steps;    // of the trace, that put elements into another order
+  uint64_t peak_bytes;      // of arrays, in a run on the CPU
+  double planning_seconds;  // lowering, rules and planner
 } explanation;
 
-void explain_text(text *out, const explanation *e);
-void explain_json(text *out, const explanation *e);
-// False: reported.
-bool explain_machine(permc_context *c, arena *a, const explanation *e, bool json, text *out);
+// Explains the entry, and hands that to `use` while it lives. False: reported, or `use` has
+// returned false.
+typedef bool explain_use(permc_context *c, const explanation *e, void *with);
+bool explain_entry(permc_context *c, const pipeline_request *r, explain_use *use, void *with);
+
+// For a reader. show_rules: also the rewrite rules that fired.
+void explain_text(text *out, const permc_context *c, const explanation *e, bool show_rules);
+
+// ---- products (explain/dump.c) ---------------------------------------------------------------
+
+// A form of the program that can be printed.
+typedef struct explain_product {
+  const char *name;      // "plan"
+  pipeline_stage stage;  // that makes it
+  const char *backend;   // that it is made for; NULL: as the request says
+  bool (*print)(text *out, permc_context *c, const pipeline *p);  // false: reported
+} explain_product;
+
+const explain_product *explain_product_named(permc_context *c, const char *name);  // NULL: reported
 
 #endif

@@ -1,8 +1,6 @@
-// The backend machine: a plan for GPUs, executed on a Hierarchical Memory Machine, whose threads
-// compute and whose memories hold the words (kernels/hmm/plan.h). What the machine does not
-// know the backend cpu does, and says so once.
-#include "runtime/backend.h"
-
+// The backend machine: a Plan for GPUs, executed on a Hierarchical Memory Machine, whose threads
+// compute and whose memories hold the words (kernels/hmm/plan.h).
+#include "runtime/context/backend.h"
 #include "kernels/hmm/plan.h"
 #include "runtime/system/memory.h"
 
@@ -10,78 +8,44 @@
 #include <stdio.h>
 
 typedef struct hmm_state {
-  lowered_program lowered;
   c_options options;
   hmm_machine machine;
   char name[80];  // "HMM(1, 32, 100)"
-  bool known;     // else the backend cpu has it
-  backend_deputy cpu;
 } hmm_state;
 
-static void tell(permc_context *c, const char *why) {
-  if (!c->told_no_machine)
-    diag_report(&c->program.diagnostics, DIAG_WARNING, SPAN_NONE, "%s: the CPU does it instead",
-                why);
-  c->told_no_machine = true;
-}
-
-// Whether the machine knows all passes; if not, it is told.
-static bool all_known(backend_program *p, const hmm_state *h, arena *scratch) {
-  const plan *made = h->lowered.plan;
-  const char *problem = NULL;
-  for (uint32_t i = 0; i < made->passes.count && !problem; i++) {
-    problem = hmm_plan_problem(scratch, made, i, &h->options);
-    if (problem)
-      tell(p->context, problem);
-    arena_free(scratch);
-  }
-  return !problem;
-}
-
-// The same, and false if memory runs out.
-static bool is_known(backend_program *p, const hmm_state *h, arena *scratch) {
+static backend_status prepare_hmm(backend_program *p, char why[BACKEND_WHY]) {
+  hmm_state *h = p->state = calloc(1, sizeof *h);
   jmp_buf failure;
-  scratch->failure = &failure;
-  if (setjmp(failure)) {
-    tell(p->context, "there is no memory for the machine's program");
-    return false;
+  arena scratch = {.failure = &failure};
+  if (!h) {
+    context_error(p->context, "out of memory");
+    return BACKEND_FAILED;
   }
-  return all_known(p, h, scratch);
-}
-
-static hmm_state *program_new(const permc_context *c) {
-  hmm_state *h = calloc(1, sizeof *h);
-  if (!h)
-    return NULL;
-  h->cpu.row = backend_named("cpu");
   h->machine = hmm_plan_default;
-  h->options = (c_options)C_OPTIONS_OF_GPU(c->layout, c->layout_seed);
+  h->options = (c_options)C_OPTIONS_OF_GPU(p->context->layout, p->context->layout_seed);
   snprintf(h->name, sizeof h->name, "HMM(%" PRIu32 ", %" PRIu32 ", %" PRIu64 ")", h->machine.dmms,
            h->machine.width, h->machine.latency);
-  return h;
-}
-
-bool backend_hmm_prepare(backend_program *p) {
-  permc_context *c = p->context;
-  hmm_state *h = p->state = program_new(c);
-  arena scratch = {0};
-  if (!h) {
-    context_error(c, "out of memory");
-    return false;
+  if (setjmp(failure)) {
+    snprintf(why, BACKEND_WHY, "there is no memory for the machine's program");
+    arena_free(&scratch);
+    return BACKEND_MISSING;
   }
-  if (!backend_plan(c, p->memory, p->trace, target_named("gpu"), false, c->strategy, &h->lowered))
-    return false;
-  h->known = is_known(p, h, &scratch);
-  arena_free(&scratch);
-  return h->known || backend_deputy_prepare(p, &h->cpu);
+  const char *problem = NULL;
+  for (uint32_t i = 0; i < p->plan->passes.count && !problem; i++) {
+    problem = hmm_plan_problem(&scratch, p->plan, i, &h->options);
+    if (problem)
+      snprintf(why, BACKEND_WHY, "%s", problem);
+    arena_free(&scratch);
+  }
+  return problem ? BACKEND_MISSING : BACKEND_READY;
 }
 
 // ---- running ---------------------------------------------------------------------------------
 
-static bool fits(permc_context *c, arena *scratch, const hmm_state *h) {
+static bool check_memory(permc_context *c, arena *scratch, const hmm_state *h, const plan *p) {
   char why[MEMORY_WHY];
   hmm_estimate e;
-  const char *problem = hmm_plan_estimate(scratch, &h->machine, h->lowered.plan, &h->options, &e);
+  const char *problem = hmm_plan_estimate(scratch, &h->machine, p, &h->options, &e);
   if (problem)
     context_error(c, "%s", problem);
   else if (!memory_suffices(e.with_words, why))
@@ -100,9 +64,8 @@ static void read_arguments(const plan *p, const backend_run *r, const hmm_arrays
   }
 }
 
-static bool run_passes(permc_context *c, arena *scratch, const hmm_state *h,
+static bool run_passes(permc_context *c, arena *scratch, const hmm_state *h, const plan *p,
                        const hmm_arrays *arrays) {
-  const plan *p = h->lowered.plan;
   c->times.units = 0;
   for (uint32_t i = 0; i < p->passes.count; i++) {
     hmm_counts counts;
@@ -134,57 +97,51 @@ static bool write_results(permc_context *c, const backend_program *p, const plan
   return true;
 }
 
-static bool run(backend_program *p, backend_run *r, arena *words, arena *scratch) {
+static bool run_on_hmm(backend_program *p, backend_run *r, arena *words, arena *scratch) {
   hmm_state *h = p->state;
-  const plan *made = h->lowered.plan;
+  const plan *made = p->plan;
   jmp_buf failure;
   words->failure = scratch->failure = &failure;
   if (setjmp(failure)) {
     context_error(p->context, "out of memory");
     return false;
   }
-  if (!fits(p->context, scratch, h))
+  if (!check_memory(p->context, scratch, h, made))
     return false;
   arena_free(scratch);
   hmm_arrays arrays = hmm_arrays_of(words, made);
   arrays.interrupted = p->context->limits.interrupted;
   read_arguments(made, r, &arrays);
-  return run_passes(p->context, scratch, h, &arrays) &&
+  return run_passes(p->context, scratch, h, made, &arrays) &&
          write_results(p->context, p, made, &arrays, r->results);
 }
 
-static void forget(array *arrays, size_t count) {
-  for (size_t i = 0; i < count; i++) {
-    array_destroy(&arrays[i]);
-    arrays[i] = (array){0};
-  }
-}
-
-bool backend_hmm_execute(backend_program *p, backend_run *r) {
-  hmm_state *h = p->state;
+static bool execute_on_hmm(backend_program *p, backend_run *r) {
   arena words = {0}, scratch = {0};
-  if (!h->known)
-    return backend_deputy_execute(p, &h->cpu, r);
-  forget(r->results, p->trace->results.count);
-  bool good = run(p, r, &words, &scratch);
+  backend_free_arrays(r->results, p->trace->results.count);
+  bool good = run_on_hmm(p, r, &words, &scratch);
   arena_free(&scratch);
   arena_free(&words);
   if (!good)
-    forget(r->results, p->trace->results.count);
+    backend_free_arrays(r->results, p->trace->results.count);
   if (!r->keep)
-    forget(r->arguments, r->argument_count);
+    backend_free_arrays(r->arguments, r->argument_count);
   return good;
 }
 
-const char *backend_hmm_device(const backend_program *p) {
-  const hmm_state *h = p->state;
-  return h->known ? h->name : NULL;
+static const char *name_hmm(const backend_program *p) {
+  return ((const hmm_state *)p->state)->name;
 }
 
-void backend_hmm_release(backend_program *p) {
-  hmm_state *h = p->state;
-  if (!h)
-    return;
-  backend_deputy_release(p, &h->cpu);
-  free(h);
-}
+static void release_hmm(backend_program *p) { free(p->state); }
+
+const backend hmm_backend = {.name = "machine",
+                             .summary = "fused passes on a memory machine, which counts time",
+                             .target = "gpu",
+                             .fallback = "cpu",
+                             .missing = WARNING_NO_HMM,
+                             .instead = "the CPU does it instead",
+                             .prepare = prepare_hmm,
+                             .execute = execute_on_hmm,
+                             .release = release_hmm,
+                             .device = name_hmm};

@@ -214,7 +214,7 @@ static bool search(tuning *t, tune_side *best) {
 static tune_bounds bounds_of(const tuning *t) {
   const target *m = t->trial.own;
   const cuda_facts *facts =
-      m->lane_bytes || !t->context->gpu ? NULL : cuda_facts_of(t->context->gpu);
+      m->lane_bytes || !t->context->gpu.open ? NULL : cuda_facts_of(t->context->gpu.open);
   if (m->lane_bytes)
     return (tune_bounds){{1 << 14, m->lane_bytes, m->wide_bytes},
                          {1 << 20, 2 * m->register_bytes, m->wide_bytes}};
@@ -304,12 +304,12 @@ static bool tune(tuning *t, tune_side *best) {
 
 // ---- the API -----------------------------------------------------------------------------------
 
-bool tune_program(permc_context *c, const char *entry, const char *backend,
+bool tune_program(permc_context *c, const char *entry, const char *backend_name,
                   permc_value *const *arguments, size_t argument_count,
                   const permc_tune_options *options, tune_clock *clock, void *with, char **report) {
   tuning t = {.context = c,
               .entry = entry,
-              .backend = backend,
+              .backend = backend_name,
               .arguments = arguments,
               .argument_count = argument_count,
               .options = options ? *options : (permc_tune_options){0}};
@@ -340,8 +340,9 @@ bool tune_program(permc_context *c, const char *entry, const char *backend,
   return good;
 }
 
-bool permc_tune(permc_context *c, const char *entry, const char *backend,
+bool permc_tune(permc_context *c, const char *entry, const char *backend_name,
                 permc_value *const *arguments, size_t argument_count,
                 const permc_tune_options *options, char **report) {
-  return tune_program(c, entry, backend, arguments, argument_count, options, NULL, NULL, report);
+  return tune_program(c, entry, backend_name, arguments, argument_count, options, NULL, NULL,
+                      report);
 }

@@ -51,6 +51,12 @@ typedef struct array {
   void *data;                     // owned (malloc); 64-byte aligned not required
 } array;
 
+// What is inside a permc_value (permc.h): one array, or one per component of a tuple.
+struct permc_value {
+  array *components;
+  size_t count;
+};
+
 uint64_t array_count(const array *a);  // elements
 uint64_t array_bytes(const array *a);
 // Memory for so many bytes of data: aligned to 64 bytes, in huge pages where it is large and the

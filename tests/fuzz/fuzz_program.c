@@ -3,7 +3,7 @@
 // must be formatted already and parse as the text did. The context, and with it the standard
 // library, serves all inputs.
 #include "core/hash.h"
-#include "runtime/pipeline.h"
+#include "runtime/context/context.h"
 
 #include <stdio.h>
 

@@ -2,7 +2,7 @@
 // take longer than the programs.
 #include "tests/generator/program.h"
 
-#include "runtime/pipeline.h"
+#include "runtime/context/context.h"
 
 permc_context *random_program_context(void) {
   permc_context *c = permc_context_new();

@@ -9,12 +9,12 @@
 #include "tests/unit/memory.h"
 #include "tests/unit/plan_random.h"
 
-#include "runtime/compiled/compiled.h"
 #include "runtime/compiled/compiler.h"
 #include "runtime/cpu/roots.h"
 #include "runtime/cuda/nvrtc.h"
 #include "runtime/cuda/program.h"
 #include "runtime/permc.h"
+#include "tests/unit/compiled.h"
 
 static bool no_compiler(void) {
   compiler c;
@@ -103,17 +103,20 @@ static plan *some_plan(random_state *r, const net *t) {
 
 // ---- running ---------------------------------------------------------------------------------
 
+static const c_options usual_text = {.stream_bytes = COMPILED_STREAM_BYTES};
+
 // Whether the bits of all NaN are one: they are but in what is only moved.
 static bool nan_is_nan = true;
 
 // How many result elements are wrong; UINT64_MAX if the run failed.
-static uint64_t run_wrong(const plan *p, const evaluation *e, const compiled_options *options) {
+static uint64_t run_wrong(const plan *p, const evaluation *e, const c_options *text_options,
+                          const compiled_options *options) {
   array results[128];
   size_t count = 0;
   uint64_t wrong = UINT64_MAX;
   error why = {0};
   compiled_status status;
-  compiled *x = compiled_new(p, options, &status, &why);
+  compiled *x = compiled_from_plan(p, text_options, options, &status, &why);
   if (x == NULL) {
     printf("%s\n", why.message);
     return wrong;
@@ -132,10 +135,8 @@ static uint64_t run_wrong(const plan *p, const evaluation *e, const compiled_opt
   return wrong;
 }
 
-static void show(const plan *p, const compiled_options *options) {
+static void show(const plan *p, const c_options *options) {
   text t = {0};
-  c_options emitter = {.stream_bytes =
-                           options->stream_bytes ? options->stream_bytes : COMPILED_STREAM_BYTES};
   c_code code = {0};
   const char *problem;
   if (getenv("PERMC_EMIT_TEXT") == NULL)
@@ -145,7 +146,7 @@ static void show(const plan *p, const compiled_options *options) {
   else
     net_print(&t, p->net);
   text_string(&t, "\n");
-  if (c_emit(&code, p, &emitter, &problem))
+  if (c_emit(&code, p, options, &problem))
     c_code_file(&t, &code, 0, code.pass_count, true);
   c_code_free(&code);
   printf("%s\n", t.data);
@@ -171,13 +172,12 @@ static bool test_seed(uint64_t seed) {
   evaluation *e = net_evaluate(&memory, t, seed);
   plan *p = some_plan(&random, t);
   static const char *const isas[] = {"native", "native", "avx2", "baseline"};
-  compiled_options options = {.isa = isas[random_below(&random, 4)],
-                              .no_cache = true,
-                              .stream_bytes = random_chance(&random, 2) ? 1 : 0};
-  uint64_t bad = run_wrong(p, e, &options);
+  compiled_options options = {.isa = isas[random_below(&random, 4)], .no_cache = true};
+  c_options streaming = {.stream_bytes = random_chance(&random, 2) ? 1 : COMPILED_STREAM_BYTES};
+  uint64_t bad = run_wrong(p, e, &streaming, &options);
   if (!CHECK_EQ_U64(bad, 0)) {
     printf("seed %" PRIu64 " for %s\n", seed, options.isa);
-    show(p, &options);
+    show(p, &streaming);
   }
   return true;
 }
@@ -383,9 +383,9 @@ static void test_operations(scalar_type type, uint32_t l, const char *isa) {
   evaluation *e = evaluate_operations(t, &random);
   plan *p = one_pass(t, 1, l);
   compiled_options options = {.isa = isa, .no_cache = true};
-  if (!CHECK_EQ_U64(run_wrong(p, e, &options), 0)) {
+  if (!CHECK_EQ_U64(run_wrong(p, e, &usual_text, &options), 0)) {
     printf("%s of 2^%u lanes for %s\n", scalar_types[type].name, l, isa);
-    show(p, &options);
+    show(p, &usual_text);
   }
 }
 
@@ -410,8 +410,8 @@ static void test_moves(scalar_type type, uint32_t l, const char *isa) {
   plan *p = one_pass(t, 1, l);
   compiled_options options = {.isa = isa, .no_cache = true};
   nan_is_nan = false;
-  if (!CHECK_EQ_U64(run_wrong(p, e, &options), 0))
-    show(p, &options);
+  if (!CHECK_EQ_U64(run_wrong(p, e, &usual_text, &options), 0))
+    show(p, &usual_text);
   nan_is_nan = true;
 }
 
@@ -510,9 +510,9 @@ static void test_network(uint64_t seed) {
   compiled_options options = {.isa = random_chance(&random, 3) ? "avx2" : "native",
                               .no_cache = true};
   nan_is_nan = false;
-  if (!CHECK_EQ_U64(run_wrong(p, e, &options), 0)) {
+  if (!CHECK_EQ_U64(run_wrong(p, e, &usual_text, &options), 0)) {
     printf("seed %" PRIu64 "\n", seed);
-    show(p, &options);
+    show(p, &usual_text);
   }
   nan_is_nan = true;
 }
@@ -574,11 +574,11 @@ static void check_foreign(const foreign_row *row, uint64_t seed, uint32_t lane_b
   compiled_options options = {.no_cache = true};
   compiled_status status;
   error why = {0};
-  CHECK(compiled_new(p, &options, &status, &why) == NULL && status == COMPILED_FAILED);
+  CHECK(compiled_from_plan(p, NULL, &options, &status, &why) == NULL && status == COMPILED_FAILED);
   CHECK_CONTAINS(why.message, "--allow-extern");
   options.allow_foreign = true;
-  if (!CHECK_EQ_U64(run_wrong(p, e, &options), 0))
-    show(p, &options);
+  if (!CHECK_EQ_U64(run_wrong(p, e, &usual_text, &options), 0))
+    show(p, &usual_text);
 }
 
 TEST(foreign_functions) {
@@ -648,9 +648,9 @@ static void check_on_f16(const char *const program[2], const char *machine, bool
   evaluation *e = net_evaluate(&memory, p->net, seed / 2);
   fill_halves(p, e, random, seed % 2);
   nan_is_nan = false;
-  if (!CHECK_EQ_U64(run_wrong(p, e, &options), 0)) {
+  if (!CHECK_EQ_U64(run_wrong(p, e, &usual_text, &options), 0)) {
     printf("%s for %s\n", program[0], machine);
-    show(p, &options);
+    show(p, &usual_text);
   }
   nan_is_nan = true;
   arena_free(&memory);
@@ -726,7 +726,8 @@ TEST(entry) {
   net_id value = 0;
   for (uint32_t i = 0; i < 30; i++)
     add_exchange(&stage, &random, &value);
-  net_store store = {.value = value, .map = identity_map(OPERATION_BITS), .padding_start = UINT64_MAX};
+  net_store store = {
+      .value = value, .map = identity_map(OPERATION_BITS), .padding_start = UINT64_MAX};
   store.array = net_array_add(&memory, t, SCALAR_F32, 1 << OPERATION_BITS, NET_RESULT, 0);
   vec_push(&memory, &stage.stores, store);
   vec_push(&memory, &t->stages, stage);
@@ -744,7 +745,7 @@ TEST(entry) {
 
   compiled_status status;
   error why = {0};
-  compiled *x = compiled_new(p, &(compiled_options){.no_cache = true}, &status, &why);
+  compiled *x = compiled_from_plan(p, NULL, &(compiled_options){.no_cache = true}, &status, &why);
   REQUIRE(x != NULL);
   float in[1 << OPERATION_BITS], out[1 << OPERATION_BITS];
   void **arrays = NEW_ARRAY(&memory, void *, p->arrays.count);

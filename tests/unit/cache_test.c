@@ -3,9 +3,9 @@
 #include "tests/test.h"
 
 #include "fusion/plan/plan.h"
-#include "runtime/compiled/compiled.h"
 #include "runtime/compiled/compiler.h"
 #include "runtime/system/cache.h"
+#include "tests/unit/compiled.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -420,7 +420,7 @@ static bool runs(const plan *p, compiled *e) {
 static compiled_status compile(const plan *p, const compiled_options *o, char message[512]) {
   error failure = {0};
   compiled_status status;
-  compiled *e = compiled_new(p, o, &status, &failure);
+  compiled *e = compiled_from_plan(p, NULL, o, &status, &failure);
   set(message, 512, "%s", e ? "" : failure.message);
   CHECK(!e || runs(p, e));
   compiled_free(e);

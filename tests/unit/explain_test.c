@@ -3,6 +3,7 @@
 #include "tests/unit/memory.h"
 
 #include "fusion/plan/plan.h"
+#include "tool/reports/explain.h"
 #include <jansson.h>
 
 // The explanation, in the test's memory; "" after a failed check.
@@ -98,6 +99,22 @@ TEST(a_target_from_a_file) {
 
 // ---- JSON ------------------------------------------------------------------------------------
 
+static bool print_json(permc_context *c, const explanation *e, void *out) {
+  (void)c;
+  report_explain_json(out, e, true);
+  return true;
+}
+
+// The entry as JSON, rules included; NULL if it cannot be explained.
+static json_t *explained_as_json(permc_context *c, const pipeline_request *r) {
+  text out = {0};
+  if (!c || !CHECK(explain_entry(c, r, print_json, &out)))
+    return NULL;
+  json_t *all = json_loads(text_content(&out), 0, NULL);
+  text_free(&out);
+  return all;
+}
+
 static double number_of(const json_t *object, const char *member) {
   return json_number_value(json_object_get(object, member));
 }
@@ -139,9 +156,10 @@ TEST(json_has_everything) {
       "seconds", "bound", "loads",  "stores",    NULL};
   START();
   permc_context *c = load_file("tests/programs/bitonic_rows.perm");
-  permc_explain_options o = {.target = "avx2", .json = true, .rules = true};
   const permc_size sizes[] = {{"m", 3}, {"n", 16}};
-  json_t *all = json_loads(explained(c, "main", sizes, 2, &o), 0, NULL);
+  pipeline_request r = {
+      .entry = "main", .last = STAGE_PLAN, .sizes = sizes, .size_count = 2, .target = "avx2"};
+  json_t *all = explained_as_json(c, &r);
   REQUIRE(all != NULL);
   check_members(all, members);
   CHECK_STR(json_string_value(json_object_get(all, "entry")), "main");
@@ -169,8 +187,9 @@ TEST(json_has_everything) {
 TEST(json_of_odd_names) {
   START();
   permc_context *c = load_text("main : [2^n]i32\n   ->  [2^n]i32\nmain = reverse\n");
-  permc_explain_options o = {.json = true};
-  json_t *all = json_loads(explained(c, "main", (permc_size[]){{"n", 0}}, 1, &o), 0, NULL);
+  const permc_size sizes[] = {{"n", 0}};
+  pipeline_request r = {.entry = "main", .last = STAGE_PLAN, .sizes = sizes, .size_count = 1};
+  json_t *all = explained_as_json(c, &r);
   CHECK_STR(json_string_value(json_object_get(all, "type")), "[2^n]i32\n   ->  [2^n]i32");
   json_decref(all);
   permc_context_free(c);
@@ -259,12 +278,12 @@ TEST(traces_and_nets) {
 
 // ---- mistakes --------------------------------------------------------------------------------
 
-static const char program[] = "main : [2^n]a -> [m]a -> []a\n"
-                              "main xs ys = concat (sort xs) ys\n"
-                              "odd : []u32 -> []u32\n"
-                              "odd = reverse\n"
-                              "rows : [2^n]u32 -> [][4]u32 -> u32\n"
-                              "rows xs ys = 1\n";
+static const char mistaken_program[] = "main : [2^n]a -> [m]a -> []a\n"
+                                       "main xs ys = concat (sort xs) ys\n"
+                                       "odd : []u32 -> []u32\n"
+                                       "odd = reverse\n"
+                                       "rows : [2^n]u32 -> [][4]u32 -> u32\n"
+                                       "rows xs ys = 1\n";
 
 static const struct {
   const char *entry;
@@ -331,11 +350,11 @@ static const struct {
     {"odd",
      {{0}},
      {.types = "[8]u32", .dump = "code"},
-     "permc: there is no stage 'code' to dump; there is trace, net, plan\n"},
+     "permc: --dump has no form 'code'; it has tree, types, trace, net, plan, c, cuda\n"},
 };
 
 TEST(mistakes_are_told) {
-  permc_context *c = load_text(program);
+  permc_context *c = load_text(mistaken_program);
   for (size_t i = 0; c && i < sizeof mistakes / sizeof *mistakes; i++) {
     char *out = NULL;
     size_t count = 0;
@@ -352,7 +371,7 @@ TEST(mistakes_are_told) {
 // Nothing of an explanation stays in the context.
 TEST(between_runs) {
   START();
-  permc_context *c = load_text(program);
+  permc_context *c = load_text(mistaken_program);
   for (int i = 0; i < 3; i++) {
     permc_explain_options o = {.types = "[8]u32"};
     explained(c, "odd", NULL, 0, &o);

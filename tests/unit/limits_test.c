@@ -2,7 +2,7 @@
 // program after another with the library read once.
 #include "tests/test.h"
 
-#include "runtime/pipeline.h"
+#include "runtime/context/context.h"
 
 // Without a thread and a stack of its own for every call: valgrind is slow at these.
 static permc_context *new_context(void) {

@@ -127,8 +127,8 @@ static bool explain_text(session *s) {
   return explain_entry(s, &(permc_explain_options){.rules = true});
 }
 
-static bool explain_json(session *s) {
-  return explain_entry(s, &(permc_explain_options){.json = true});
+static bool explain_plan(session *s) {
+  return explain_entry(s, &(permc_explain_options){.dump = "plan"});
 }
 
 static bool explain_net(session *s) {
@@ -214,7 +214,7 @@ static const struct call {
     {"permc_check, a size that fails", refuse_size},
     {"permc_entry_type", name_types},
     {"permc_explain", explain_text},
-    {"permc_explain, JSON", explain_json},
+    {"permc_explain, plan", explain_plan},
     {"permc_explain, net", explain_net},
     {"permc_format", format_program},
     {"permc_read_bytes", read_arguments},

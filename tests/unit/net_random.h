@@ -533,8 +533,9 @@ static inline void evaluate_iteration(evaluator *e, evaluation *result) {
     for (uint64_t x = 0; x < size; x++) {
       const net_load *load = &s->loads.items[i];
       uint64_t address = (uint64_t)net_map_at(&load->map, e->o, x);
-      e->values[load->value][x] = address < load->padding_start ? result->arrays[load->array][address]
-                                                        : (element){load->padding_value, true};
+      e->values[load->value][x] = address < load->padding_start
+                                      ? result->arrays[load->array][address]
+                                      : (element){load->padding_value, true};
     }
   for (size_t i = 0; i < s->ops.count; i++)
     evaluate_op(e, &s->ops.items[i], order);

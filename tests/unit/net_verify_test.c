@@ -94,7 +94,8 @@ TEST(wrong_text) {
       {LOAD, "v0 = load a2 at x0\n", "load 0: a2 is not written before"},
       {"padded from 20", "padded from 99999", NULL},  // all is in memory
       {"+ 8*o0 padded from 20", "+ 9*o0 padded from 24", NULL},
-      {"+ 8*o0 padded from 20", "+ 9*o0 padded from 25", "load 0: its addresses go to 25, a1 has 24"},
+      {"+ 8*o0 padded from 20", "+ 9*o0 padded from 25",
+       "load 0: its addresses go to 25, a1 has 24"},
       // ops
       {"directions 0b110", "directions 0b1110", "op 0: direction 0 has a bit beyond x2"},
       {"coordinates x1", "coordinates x3", "op 0: coordinate 0 has a bit beyond x2"},

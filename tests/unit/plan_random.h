@@ -215,7 +215,8 @@ static inline void make_slots(plan_maker *m, uint32_t number, plan_pass *pass) {
 
 static inline void make_pass(plan_maker *m, uint32_t number) {
   const net_stage *s = m->stage;
-  plan_pass pass = {.stage = m->stage_number, .tile = random_tile(m, number), .padding_start = UINT64_MAX};
+  plan_pass pass = {
+      .stage = m->stage_number, .tile = random_tile(m, number), .padding_start = UINT64_MAX};
   pass.blocks = random_blocks(m, pass.tile);
   pass.ops = NEW_ARRAY(m->memory, uint32_t, s->ops.count + 1);
   for (uint32_t i = 0; i < s->ops.count; i++)

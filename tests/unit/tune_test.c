@@ -2,8 +2,9 @@
 // cpu with a clock that the test has set.
 #include "tests/unit/api.h"
 
-#include "runtime/backend.h"
+#include "runtime/compiled/compiler.h"
 #include "runtime/cuda/cuda.h"
+#include "runtime/pipeline.h"
 #include "runtime/tune/tune.h"
 
 #include <dirent.h>
@@ -257,10 +258,10 @@ static void check_sorts(subject *s) {
   permc_values_free(expected, expected ? count : 0);
 }
 
-static const target *here(const subject *s) { return backend_target(s->context); }
+static const target *here(void) { return target_named(compiler_widest_isa()); }
 
 static given_times best_at(const subject *s, uint64_t tile) {
-  given_times g = {.best = tuned_point_of(here(s)), .context = s->context};
+  given_times g = {.best = tuned_point_of(here()), .context = s->context};
   g.best.bytes[TUNED_TILE] = tile;
   return g;
 }
@@ -283,7 +284,7 @@ TEST(what_is_better_is_stored_and_used) {
   check_explained(&s, true, "32 KiB");
   check_sorts(&s);
   // Another size, and the same for another machine, are other programs.
-  permc_explain_options o = {.target = here(&s)->name};
+  permc_explain_options o = {.target = here()->name};
   permc_size n[] = {{"n", 10}, {"n", 11}};
   for (int i = 0; i < 2; i++) {
     char *out = NULL;
@@ -441,9 +442,9 @@ TEST(what_a_gpu_is_tuned_by) {
   s.context->trial = &trial;
   CHECK(permc_compile(s.context, "main", "cuda", &s.keys, 1) == NULL);  // no fall back to the cpu
   s.context->trial = NULL;
-  REQUIRE(s.context->gpu != NULL && trial.own != NULL);
+  REQUIRE(s.context->gpu.open != NULL && trial.own != NULL);
   CHECK_STR(trial.own->name, "gpu");
-  CHECK_CONTAINS(trial.machine, cuda_facts_of(s.context->gpu)->name);
+  CHECK_CONTAINS(trial.machine, cuda_facts_of(s.context->gpu.open)->name);
   CHECK_CONTAINS(trial.machine, "sm_90");
   CHECK(trial.same);
   const tuned_point chosen = {{4096, 32, 16}};  // plan_stage_target, of 2^10 keys

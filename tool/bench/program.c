@@ -1,9 +1,8 @@
 // See program.h.
 #include "tool/bench/program.h"
 #include "core/hash.h"
-#include "runtime/context.h"
+#include "runtime/cuda/context.h"
 #include "runtime/cuda/cuda.h"
-#include "runtime/pipeline.h"
 #include "runtime/system/pool.h"
 #include "tool/testing/compare.h"
 
@@ -36,7 +35,7 @@ static bool run_once(void *with) {
 // Before its arguments are made, which may take longer than all the rest: opens the GPU.
 static bool open_gpu(bench_program *p, const bench_request *r) {
   char why[CUDA_WHY];
-  if (!r->gpu_only || p->context->gpu || (p->context->gpu = cuda_open(0, why, sizeof why)))
+  if (!r->gpu_only || cuda_open_for(p->context, why, sizeof why))
     return true;
   cli_error("bench: this case needs a GPU: %s", why);
   return false;

@@ -2,7 +2,7 @@
 #include "tool/cli/program.h"
 #include "fusion/plan/plan.h"
 #include "kernels/banks/banks.h"
-#include "runtime/pipeline.h"
+#include "runtime/context/context.h"
 
 // ---- contexts --------------------------------------------------------------------------------
 

@@ -10,7 +10,7 @@
 //     expected [0i32, 1i32, 2i32, 3i32]
 //     found    [0i32, 1i32, 3i32, 2i32]
 #include "tool/testing/case.h"
-#include "runtime/context.h"
+#include "runtime/values/value.h"
 #include "tool/cli/program.h"
 #include "tool/testing/compare.h"
 #include "tool/testing/structure.h"

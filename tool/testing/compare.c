@@ -1,5 +1,5 @@
 #include "tool/testing/compare.h"
-#include "runtime/context.h"
+#include "runtime/values/value.h"
 
 #include <math.h>
 

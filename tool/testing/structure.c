@@ -1,11 +1,17 @@
 // Structures of test blocks. See testing/structure.h.
 #include "tool/testing/structure.h"
-#include "runtime/explain/facts.h"
+#include "runtime/explain/explain.h"
 
 #include <inttypes.h>
 
 // What is planned for, unless the block says it: tests do not depend on the machine.
 static const char usual_target[] = "line128-tile128k";
+
+static bool take_facts(permc_context *c, const explanation *e, void *facts) {
+  (void)c;
+  *(plan_facts *)facts = e->facts;
+  return true;
+}
 
 static bool make_plan(permc_context *c, const char *entry, const block_structure *s,
                       const char *machine, plan_facts *facts, text *why) {
@@ -16,7 +22,12 @@ static bool make_plan(permc_context *c, const char *entry, const block_structure
   }
   for (size_t i = 0; i < s->sizes.count; i++)
     sizes[i] = (permc_size){s->sizes.items[i].name, s->sizes.items[i].number};
-  bool good = explain_facts(c, entry, sizes, s->sizes.count, machine, facts);
+  pipeline_request r = {.entry = entry,
+                        .last = STAGE_PLAN,
+                        .sizes = sizes,
+                        .size_count = s->sizes.count,
+                        .target = machine};
+  bool good = explain_entry(c, &r, take_facts, facts);
   if (!good)
     text_printf(why, "there is no plan to compare the structure with:\n%s", permc_message(c));
   free(sizes);

@@ -1,4 +1,5 @@
 // permc explain: how a program will run at given sizes.
+#include "tool/reports/explain.h"
 #include "fusion/target/target.h"
 #include "tool/cli/program.h"
 #include "tool/verbs/verbs.h"
@@ -27,27 +28,70 @@ void print_targets(void) {
     printf("%-24s %s\n", target_field_at(i).name, target_field_at(i).summary);
 }
 
-static cli_status explain_at_sizes(const cli_arguments *args, const cli_sizes *sizes) {
-  permc_context *context = cli_context_new();
+typedef struct explain_output {
+  bool json, machine, rules;
+  text out;
+} explain_output;
+
+static bool print_report(permc_context *c, const explanation *e, void *with) {
+  explain_output *o = with;
+  if (o->machine)
+    return report_explain_machine(c, e, o->json, &o->out);
+  report_explain_json(&o->out, e, o->rules);
+  return true;
+}
+
+// A report of the tool; NULL: reported.
+static char *make_report(const cli_arguments *args, const cli_sizes *sizes, permc_context *c) {
+  explain_output o = {cli_is_given(args, "--json"),
+                      cli_is_given(args, "--machine"),
+                      cli_is_given(args, "--rules"),
+                      {0}};
+  const char *name = cli_value(args, "--target");
+  pipeline_request r = {.entry = cli_entry(args),
+                        .last = STAGE_PLAN,
+                        .types = cli_value(args, "--arguments"),
+                        .sizes = sizes->first,
+                        .size_count = sizes->count,
+                        .target = name        ? name
+                                  : o.machine ? "gpu"
+                                              : NULL};
+  bool good = cli_report(c, explain_entry(c, &r, print_report, &o));
+  if (good && !o.out.failed)
+    return o.out.data;
+  if (good)
+    cli_error("out of memory");
+  text_free(&o.out);
+  return NULL;
+}
+
+// What the library says; NULL: reported.
+static char *make_text(const cli_arguments *args, const cli_sizes *sizes, permc_context *c) {
   permc_explain_options options = {.target = cli_value(args, "--target"),
                                    .types = cli_value(args, "--arguments"),
-                                   .json = cli_is_given(args, "--json"),
                                    .rules = cli_is_given(args, "--rules"),
-                                   .dump = cli_value(args, "--dump"),
-                                   .machine = cli_is_given(args, "--machine")};
+                                   .dump = cli_value(args, "--dump")};
   char *out = NULL;
-  if (!context)
+  cli_report(c, permc_explain(c, cli_entry(args), sizes->first, sizes->count, &options, &out));
+  return out;
+}
+
+static cli_status explain_at_sizes(const cli_arguments *args, const cli_sizes *sizes) {
+  permc_context *c = cli_context_new();
+  char *out = NULL;
+  if (!c)
     return CLI_WRONG;
-  cli_status status = cli_use_options(args, context);
-  if (status == CLI_OK &&
-      !(cli_load(context, cli_operand(args, 0), cli_value(args, "-e")) &&
-        cli_report(context, permc_explain(context, cli_entry(args), sizes->first, sizes->count,
-                                          &options, &out))))
-    status = CLI_WRONG;
-  if (status == CLI_OK)
+  cli_status status = cli_use_options(args, c);
+  if (status == CLI_OK) {
+    bool report = cli_is_given(args, "--json") || cli_is_given(args, "--machine");
+    if (cli_load(c, cli_operand(args, 0), cli_value(args, "-e")))
+      out = (report ? make_report : make_text)(args, sizes, c);
+    status = out ? CLI_OK : CLI_WRONG;
+  }
+  if (out)
     fputs(out, stdout);
   free(out);
-  permc_context_free(context);
+  permc_context_free(c);
   return status;
 }
 

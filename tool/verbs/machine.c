@@ -2,10 +2,10 @@
 #include "core/units.h"
 #include "kernels/banks/banks.h"
 #include "kernels/hmm/plan.h"
-#include "runtime/explain/hmm_report.h"
 #include "runtime/measure/measure.h"
 #include "runtime/system/memory.h"
 #include "tool/reports/address_text.h"
+#include "tool/reports/hmm.h"
 #include "tool/reports/plan.h"
 #include "tool/verbs/verbs.h"
 

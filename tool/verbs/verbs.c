@@ -66,7 +66,7 @@ static const cli_option explain_options[] = {
     SWITCH("--machine", "instead: each pass on a memory hmm_machine like a GPU, and on a GPU"),
     SWITCH("--rules", "also list the rewrite rules that fired, and what they saved"),
     SWITCH("--json", "print one JSON object"),
-    VALUE("--dump", "trace|net|plan|c|cuda", "print this form of the program instead"),
+    VALUE("--dump", "tree|types|trace|net|plan|c|cuda", "print this form of the program instead"),
     END_OF_OPTIONS,
 };
 

@@ -90,13 +90,13 @@ static void print_type(text *out, const char *written) {
 static void print_program(text *out, const explanation *e) {
   text_printf(out, "%s : ", e->entry);
   print_type(out, e->type);
-  for (size_t i = 0; i < e->size_count; i++)
-    text_printf(out, "%s%s = %" PRId64, i ? ", " : "\nsizes         ", e->sizes[i].name,
-                e->sizes[i].value);
+  for (size_t i = 0; i < e->request->size_count; i++)
+    text_printf(out, "%s%s = %" PRId64, i ? ", " : "\nsizes         ", e->request->sizes[i].name,
+                e->request->sizes[i].value);
   text_string(out, "\n");
-  print_arguments(out, e->trace);
-  print_results(out, e->trace);
-  print_target(out, e->program.plan->target, e->program.tuned);
+  print_arguments(out, &e->pipeline->trace);
+  print_results(out, &e->pipeline->trace);
+  print_target(out, e->pipeline->plan->target, e->pipeline->tuned);
 }
 
 // ---- counts ----------------------------------------------------------------------------------
@@ -131,17 +131,17 @@ static void print_padding(text *out, const plan *p) {
 }
 
 // Where one was asked for: those that were used.
-static void print_strategies(text *out, const explanation *e) {
-  const plan *p = e->program.plan;
-  for (size_t i = 0; i < p->net->stages.count && e->strategy; i++) {
+static void print_strategies(text *out, const permc_context *c, const explanation *e) {
+  const plan *p = e->pipeline->plan;
+  for (size_t i = 0; i < p->net->stages.count && c->strategy; i++) {
     bool again = i > 0 && !strcmp(p->strategy[i], p->strategy[i - 1]);
     if (!again)
       text_printf(out, i ? ", %s" : "strategy      %s", p->strategy[i]);
   }
-  text_string(out, e->strategy && p->net->stages.count ? "\n" : "");
+  text_string(out, c->strategy && p->net->stages.count ? "\n" : "");
 }
 
-static void print_counts(text *out, const explanation *e) {
+static void print_counts(text *out, const permc_context *c, const explanation *e) {
   const plan_facts *f = &e->facts;
   text_printf(out, "\ncolumns       %" PRIu64, f->columns);
   print_directions(out, f);
@@ -156,8 +156,8 @@ static void print_counts(text *out, const explanation *e) {
     text_printf(out, "; besides, %" PRIu64 " cop%s", f->copies, f->copies == 1 ? "y" : "ies");
   text_string(out, "\n");
   print_memory(out, e);
-  print_padding(out, e->program.plan);
-  print_strategies(out, e);
+  print_padding(out, e->pipeline->plan);
+  print_strategies(out, c, e);
 }
 
 // ---- passes ----------------------------------------------------------------------------------
@@ -270,7 +270,7 @@ static void print_stage(text *out, const plan *p, uint32_t number) {
 }
 
 static void print_passes(text *out, const explanation *e) {
-  const plan *p = e->program.plan;
+  const plan *p = e->pipeline->plan;
   char from[NUMBER_SPACE], to[NUMBER_SPACE], time[NUMBER_SPACE];
   uint64_t phases = 0;
   if (!p->passes.count)
@@ -289,14 +289,14 @@ static void print_passes(text *out, const explanation *e) {
 
 // ---- the whole -------------------------------------------------------------------------------
 
-void explain_text(text *out, const explanation *e) {
+void explain_text(text *out, const permc_context *c, const explanation *e, bool show_rules) {
   char number[NUMBER_SPACE];
   print_program(out, e);
-  print_counts(out, e);
+  print_counts(out, c, e);
   print_passes(out, e);
-  if (e->show_rules) {
+  if (show_rules) {
     text_string(out, "\n");
-    rules_print(out, &e->program.rules);
+    rules_print(out, &e->pipeline->rules);
   }
   text_printf(out, "\nplanned in %s\n", show_seconds(number, e->planning_seconds));
 }

@@ -1,5 +1,5 @@
-// See json.h.
-#include "runtime/explain/json.h"
+// See json_text.h.
+#include "tool/reports/json_text.h"
 
 void json_write_string(text *to, const char *string) {
   text_string(to, "\"");

@@ -1,7 +1,7 @@
-#include "runtime/explain/hmm_report.h"
+#include "tool/reports/hmm.h"
 #include "kernels/schedule/schedule.h"
 
-#include "runtime/explain/json.h"
+#include "tool/reports/json_text.h"
 
 #include <ctype.h>
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 // Strings in JSON texts (RFC 8259).
-#ifndef PERMC_RUNTIME_EXPLAIN_JSON_H
-#define PERMC_RUNTIME_EXPLAIN_JSON_H
+#ifndef PERMC_TOOL_REPORTS_JSON_TEXT_H
+#define PERMC_TOOL_REPORTS_JSON_TEXT_H
 
 #include "core/text.h"
 

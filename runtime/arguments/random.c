@@ -1,5 +1,5 @@
 // Random arguments: of the types that are given, or of the shapes that an entry has at given sizes.
-#include "runtime/shapes.h"
+#include "runtime/arguments/arguments.h"
 
 // ---- by types -----------------------------------------------------------------------------------
 
@@ -16,7 +16,7 @@ static bool fill(permc_value *v, uint64_t *state) {
 bool permc_read_random(permc_context *c, const char *entry, const char *types, uint64_t seed,
                        permc_value ***arguments, size_t *count) {
   context_begin_call(c);
-  if (!shapes_of_types(c, entry, "random types", types, arguments, count))
+  if (!values_of_types(c, entry, "random types", types, arguments, count))
     return false;
   bool good = true;
   for (size_t i = 0; i < *count && good; i++)
@@ -41,16 +41,16 @@ typedef struct sized_job {
   size_t *count;
 } sized_job;
 
-// Takes as many arrays as the parameter's type has.
+// Takes as many leaves as the parameter's type has.
 static permc_value *random_value(permc_context *c, sized_job *j, size_t count,
-                                 const array_shape *shapes) {
+                                 const array_shape *leaves) {
   permc_value *v = calloc(1, sizeof *v);
   if (v)
     v->components = calloc(count ? count : 1, sizeof *v->components);
   bool good = v && v->components;
   for (size_t i = 0; good && i < count; i++) {
     good =
-        array_random(&v->components[i], shapes[i].type, shapes[i].rank, shapes[i].dims, &j->state);
+        array_random(&v->components[i], leaves[i].type, leaves[i].rank, leaves[i].dims, &j->state);
     v->count += good;
   }
   if (good)
@@ -68,18 +68,18 @@ static bool run_sized(permc_context *c, void *with) {
   *j->arguments = calloc(permc_parameter_count(c, j->entry) + 1, sizeof **j->arguments);
   if (!*j->arguments)
     context_error(c, "out of memory");
-  array_shapes shapes = {0};
-  if (!*j->arguments || !shapes_at(c, b, &c->program.memory, j->sizes, j->size_count, &shapes))
+  argument_shapes shapes;
+  if (!*j->arguments || !shapes_at(c, b, j->sizes, j->size_count, &c->program.memory, &shapes))
     return false;
   size_t next = 0;
   for (type *t = type_prune(b->scheme->type); t->kind == TYPE_FUNCTION;
        t = type_prune(t->parts[1])) {
-    size_t count = context_array_count(t->parts[0]);
-    permc_value *v = random_value(c, j, count, shapes.items + next);
+    size_t arrays = context_array_count(t->parts[0]);
+    permc_value *v = random_value(c, j, arrays, shapes.arrays.items + next);
     if (!v)
       return false;
     (*j->arguments)[(*j->count)++] = v;
-    next += count;
+    next += arrays;
   }
   return true;
 }

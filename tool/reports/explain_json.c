@@ -14,8 +14,8 @@
 //                           "missing_dimensions": 0}], "stores": [...]}, ...],
 //    "rules": [{"name": "bmmc-bmmc", "times": 3, "bytes": ..., "operations": ..., "law": "..."}],
 //    "planning_seconds": ...}
-#include "runtime/explain/explain.h"
-#include "runtime/explain/json.h"
+#include "tool/reports/explain.h"
+#include "tool/reports/json_text.h"
 
 #include <inttypes.h>
 
@@ -68,13 +68,13 @@ static void write_shape(text *out, const trace_step *s) {
 }
 
 static void write_program(text *out, const explanation *e) {
-  const trace *t = e->trace;
+  const trace *t = &e->pipeline->trace;
   member_string(out, "entry", e->entry);
   member_string(out, "type", e->type);
   name(out, "sizes");
   text_string(out, "{");
-  for (size_t i = 0; i < e->size_count; i++)
-    member_number(out, e->sizes[i].name, (uint64_t)e->sizes[i].value);
+  for (size_t i = 0; i < e->request->size_count; i++)
+    member_number(out, e->request->sizes[i].name, (uint64_t)e->request->sizes[i].value);
   text_string(out, "}");
   name(out, "arguments");
   text_string(out, "[");
@@ -219,14 +219,14 @@ static void write_rules(text *out, const rule_log *log) {
 
 // ---- the whole -------------------------------------------------------------------------------
 
-void explain_json(text *out, const explanation *e) {
+void report_explain_json(text *out, const explanation *e, bool show_rules) {
   text_string(out, "{");
   write_program(out, e);
-  write_target(out, e->program.plan->target, e->program.tuned);
+  write_target(out, e->pipeline->plan->target, e->pipeline->tuned);
   write_counts(out, e);
-  write_passes(out, e->program.plan);
-  if (e->show_rules)
-    write_rules(out, &e->program.rules);
+  write_passes(out, e->pipeline->plan);
+  if (show_rules)
+    write_rules(out, &e->pipeline->rules);
   member_real(out, "planning_seconds", e->planning_seconds);
   text_string(out, "}\n");
 }

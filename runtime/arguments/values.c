@@ -1,5 +1,5 @@
 // Values as embedders see them (permc.h).
-#include "runtime/pipeline.h"
+#include "runtime/arguments/arguments.h"
 
 permc_value *permc_value_new(const char *element, uint32_t rank, const uint64_t *dims,
                              const void *data) {

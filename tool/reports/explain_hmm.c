@@ -1,10 +1,11 @@
 // What each pass of a plan costs on a Hierarchical Memory Machine like a GPU, and, where there is a
 // GPU, how long it takes there.
+#include "runtime/cuda/context.h"
 #include "runtime/cuda/nvrtc.h"
 #include "runtime/cuda/program.h"
-#include "runtime/explain/explain.h"
-#include "runtime/explain/hmm_report.h"
 #include "runtime/system/memory.h"
+#include "tool/reports/explain.h"
+#include "tool/reports/hmm.h"
 
 // An H200: 132 multiprocessors of 2048 threads; latencies in cycles, measured by a chain of reads
 // (docs/benchmarks.md, "Latencies").
@@ -17,22 +18,23 @@ static const hmm_machine usual = {.kind = HMM_KIND_HMM,
 
 // Runs the plan's passes one by one on memory as it is: what they compute means nothing. NULL:
 // there is no GPU, or it cannot run the plan.
-static const double *measure(permc_context *c, arena *a, const plan *p, hmm_machine *like) {
+static const double *measure(permc_context *c, arena *a, const plan *p, const c_options *options,
+                             hmm_machine *like) {
   enum { RUNS = 100 };
   char why[CUDA_WHY];
+  const char *problem = c_missing_on_gpu(p);
+  c_code code = {0};
   error failure = {0};
-  bool unsupported, good;
-  cuda_options o = {.interrupted = c->limits.interrupted,
-                    .fuse = c->fuse,
-                    .layout = c->layout,
-                    .layout_seed = c->layout_seed};
-  if (!c->gpu && !(c->gpu = cuda_open(0, why, sizeof why)))
+  cuda_options o = {.interrupted = c->limits.interrupted, .fuse = c->fuse};
+  cuda_program *g = NULL;
+  if (problem || !cuda_open_for(c, why, sizeof why) || !nvrtc_find(why, sizeof why))
     return NULL;
-  const cuda_facts *facts = cuda_facts_of(c->gpu);
-  cuda_program *g =
-      nvrtc_find(why, sizeof why) ? cuda_program_new(c->gpu, p, &o, &unsupported, &failure) : NULL;
+  if (c_emit(&code, p, options, &problem))
+    g = cuda_program_new(c->gpu.open, p, &code, &o, &failure);
+  c_code_free(&code);
+  const cuda_facts *facts = cuda_facts_of(c->gpu.open);
   double *seconds = NEW_ARRAY(a, double, p->passes.count);
-  good = g != NULL;
+  bool good = g != NULL;
   for (uint32_t i = 0; i < p->passes.count && good; i++)
     good = cuda_program_time_pass(g, i, RUNS, &seconds[i], &failure);
   cuda_program_free(g);
@@ -44,8 +46,8 @@ static const double *measure(permc_context *c, arena *a, const plan *p, hmm_mach
 }
 
 // False: it does not fit, or would take minutes; reported.
-static bool fits(permc_context *c, arena *a, const plan *p, const hmm_machine *m,
-                 const c_options *options) {
+static bool check_size(permc_context *c, arena *a, const plan *p, const hmm_machine *m,
+                       const c_options *options) {
   const double most = 1e10;  // requests: more than a minute
   hmm_estimate e;
   char why[MEMORY_WHY];
@@ -64,13 +66,14 @@ static bool fits(permc_context *c, arena *a, const plan *p, const hmm_machine *m
   return false;
 }
 
-bool explain_machine(permc_context *c, arena *a, const explanation *e, bool json, text *out) {
-  const plan *p = e->program.plan;
+bool report_explain_machine(permc_context *c, const explanation *e, bool json, text *out) {
+  const plan *p = e->pipeline->plan;
+  arena *a = &e->pipeline->memory;
   hmm_machine like = usual;
   hmm_plan_report r;
   c_options options = C_OPTIONS_OF_GPU(c->layout, c->layout_seed);
-  const double *seconds = p->target->lane_bytes == 0 ? measure(c, a, p, &like) : NULL;
-  if (!fits(c, a, p, &like, &options))
+  const double *seconds = p->target->lane_bytes == 0 ? measure(c, a, p, &options, &like) : NULL;
+  if (!check_size(c, a, p, &like, &options))
     return false;
   const char *problem = hmm_plan_report_make(a, &like, p, e->entry, &options, &r);
   if (problem) {

@@ -1,5 +1,5 @@
-// Shapes of arguments, from types as text and from sizes. See shapes.h.
-#include "runtime/shapes.h"
+// Shapes of arguments, from types in words and from sizes. See arguments.h.
+#include "runtime/arguments/arguments.h"
 
 #include <errno.h>
 
@@ -133,7 +133,7 @@ static bool read_types(type_reader *r, const char *entry, size_t wanted, permc_v
   return false;
 }
 
-bool shapes_of_types(permc_context *c, const char *entry, const char *what, const char *types,
+bool values_of_types(permc_context *c, const char *entry, const char *what, const char *types,
                      permc_value ***values, size_t *count) {
   size_t wanted = permc_parameter_count(c, entry);
   *count = 0;
@@ -152,6 +152,17 @@ bool shapes_of_types(permc_context *c, const char *entry, const char *what, cons
   *values = NULL;
   *count = 0;
   return false;
+}
+
+bool shapes_of_types(permc_context *c, binding *entry, const char *types, arena *memory,
+                     argument_shapes *out) {
+  permc_value **values;
+  size_t count;
+  if (!values_of_types(c, entry->name, "argument types", types, &values, &count))
+    return false;
+  bool good = shapes_of_values(c, entry, values, count, memory, out);
+  permc_values_free(values, count);
+  return good;
 }
 
 // ---- sizes -----------------------------------------------------------------------------------
@@ -223,18 +234,23 @@ static bool check_sizes(permc_context *c, const binding *b, const permc_size *si
   return true;
 }
 
-bool shapes_at(permc_context *c, binding *b, arena *memory, const permc_size *sizes,
-               size_t size_count, array_shapes *shapes) {
-  if (!check_sizes(c, b, sizes, size_count))
-    return false;
-  const char **names = NEW_ARRAY(memory, const char *, size_count + 1);
-  int64_t *values = NEW_ARRAY(memory, int64_t, size_count + 1);
-  for (size_t i = 0; i < size_count; i++) {
+bool shapes_at_some(permc_context *c, binding *entry, const permc_size *sizes, size_t count,
+                    int64_t other, arena *memory, argument_shapes *out) {
+  const char **names = NEW_ARRAY(memory, const char *, count + 1);
+  int64_t *values = NEW_ARRAY(memory, int64_t, count + 1);
+  for (size_t i = 0; i < count; i++) {
     names[i] = sizes[i].name;
     values[i] = sizes[i].value;
   }
-  entry_types types = entry_types_start(c, b);
+  entry_types types = entry_types_start(c, entry);
   entry_types_finish(c, &types);
-  return shapes_at_sizes(&c->program.diagnostics, memory, &c->limits, b, types.instance, names,
-                         values, size_count, 0, shapes);
+  *out = (argument_shapes){.instance = types.instance};
+  return shapes_at_sizes(&c->program.diagnostics, memory, &c->limits, entry, types.instance, names,
+                         values, count, other, &out->arrays);
+}
+
+bool shapes_at(permc_context *c, binding *entry, const permc_size *sizes, size_t count,
+               arena *memory, argument_shapes *out) {
+  return check_sizes(c, entry, sizes, count) &&
+         shapes_at_some(c, entry, sizes, count, 0, memory, out);
 }

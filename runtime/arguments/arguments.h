@@ -1,0 +1,61 @@
+// Arguments: what an entry is given, as shapes before there are data, and as values read or drawn.
+//
+// Comes in: types, sizes, files, bytes or a seed. Goes out: permc_values, and the shapes that
+// elaboration works at. An entry main : [2^n](a, i64) -> ... has one parameter of two arrays:
+//
+//   given as           permc_value          shapes
+//   "[8](u32, i64)"    u32[8] i64[8]        {u32, 1, {8}} {i64, 1, {8}}, with a = u32
+//   n = 3                                   {i64, 1, {8}} {i64, 1, {8}}, a by default
+//
+//   values.c    permc_value, as embedders see it
+//   shapes.c    types in words, and sizes, to shapes
+//   fit.c       the types of an entry's parameters, made equal to those of values
+//   read.c      values from files and bytes
+//   random.c    values at random
+#ifndef PERMC_RUNTIME_ARGUMENTS_ARGUMENTS_H
+#define PERMC_RUNTIME_ARGUMENTS_ARGUMENTS_H
+
+#include "runtime/context/context.h"
+#include "runtime/values/value.h"
+
+// ---- shapes ----------------------------------------------------------------------------------
+
+typedef struct argument_shapes {
+  type **instance;      // what the type variables of the entry became
+  array_shapes arrays;  // of all parameters, in order
+} argument_shapes;
+
+// Each is false, reported, where the entry takes no such arguments.
+bool shapes_of_values(permc_context *c, binding *entry, permc_value *const *values, size_t count,
+                      arena *memory, argument_shapes *out);
+// Types in words, "[2^24]u32 [8](u32, f64)", one for each parameter.
+bool shapes_of_types(permc_context *c, binding *entry, const char *types, arena *memory,
+                     argument_shapes *out);
+// At these sizes, all that the signature names; the lengths of all arrays have to follow from them.
+// Element types that are open get their defaults.
+bool shapes_at(permc_context *c, binding *entry, const permc_size *sizes, size_t count,
+               arena *memory, argument_shapes *out);
+// The same, where sizes that are not given, and lengths that no size names, are `other`.
+bool shapes_at_some(permc_context *c, binding *entry, const permc_size *sizes, size_t count,
+                    int64_t other, arena *memory, argument_shapes *out);
+
+// As many values as the entry has parameters, of these types; their arrays have no data. `what`:
+// what the types are, for messages. On failure, which is reported, there are none.
+bool values_of_types(permc_context *c, const char *entry, const char *what, const char *types,
+                     permc_value ***values, size_t *count);
+
+// ---- the types of parameters -----------------------------------------------------------------
+
+// An entry's types while arguments are being fitted to it, one after the other.
+typedef struct entry_types {
+  binding *entry;
+  type *rest;       // the type after the parameters fitted so far
+  type **instance;  // what the entry's type variables became
+} entry_types;
+entry_types entry_types_start(permc_context *c, binding *entry);
+// Makes the next parameter's type and the value agree; false (reported) if they cannot.
+bool entry_types_fit(permc_context *c, entry_types *t, const permc_value *v, size_t number);
+// Type variables that no argument decides become their defaults.
+void entry_types_finish(permc_context *c, entry_types *t);
+
+#endif

@@ -1,0 +1,151 @@
+// The types of an entry's parameters, made equal to those of values. See arguments.h.
+#include "runtime/arguments/arguments.h"
+
+#include <inttypes.h>
+
+entry_types entry_types_start(permc_context *c, binding *entry) {
+  entry_types t = {.entry = entry};
+  t.rest = scheme_instantiate(&c->program.memory, entry->scheme, 0, &t.instance);
+  return t;
+}
+
+// The type of one array of `rank` more dimensions, or of a tuple of such arrays.
+static type *type_of_arrays(arena *a, const array *components, size_t count, uint32_t depth) {
+  type **parts = NEW_ARRAY(a, type *, count);
+  for (size_t i = 0; i < count; i++) {
+    parts[i] = type_scalar(a, components[i].type);
+    for (uint32_t r = depth; r < components[i].rank; r++)
+      parts[i] = type_array(a, parts[i]);
+  }
+  return count == 1 ? parts[0] : type_tuple(a, parts, (uint32_t)count);
+}
+
+typedef struct fitter {
+  permc_context *context;
+  const array *components;
+  size_t count, next;
+  bool alone;  // the parameter's type has one leaf, which may become a tuple
+  const char *wrong;
+} fitter;
+
+// A type variable takes all that is left of the value; everything else is one array a scalar.
+static void fit(fitter *f, type *t, uint32_t depth) {
+  arena *a = &f->context->program.memory;
+  t = type_prune(t);
+  if (f->wrong)
+    return;
+  if (t->kind == TYPE_ARRAY) {
+    fit(f, t->parts[0], depth + 1);
+  } else if (t->kind == TYPE_TUPLE) {
+    for (uint32_t i = 0; i < t->count; i++)
+      fit(f, t->parts[i], depth);
+  } else if (f->next == f->count) {
+    f->wrong = "it has too few components";
+  } else {
+    bool open = t->kind == TYPE_VARIABLE && t->constraint.kind != CONSTRAINT_SCALAR && f->alone;
+    size_t taken = open ? f->count - f->next : 1;
+    for (size_t i = 0; i < taken; i++)
+      if (f->components[f->next + i].rank < depth)
+        f->wrong = "it has too few dimensions";
+    if (f->wrong)
+      return;
+    type *found = type_of_arrays(a, f->components + f->next, taken, depth);
+    if (!type_unify(a, t, found)) {
+      bool constrained = t->kind == TYPE_VARIABLE && t->constraint.kind != CONSTRAINT_NONE;
+      f->wrong = constrained
+                     ? arena_printf(a, "%s is not %s", context_shown_type(f->context, found),
+                                    type_constraint_name(t->constraint))
+                     : "it has another type";
+    }
+    f->next += taken;
+  }
+}
+
+// All arrays under one array dimension have its length.
+static bool same_lengths(fitter *f, type *t, uint32_t depth) {
+  t = type_prune(t);
+  if (t->kind == TYPE_ARRAY) {
+    size_t first = f->next;
+    if (!same_lengths(f, t->parts[0], depth + 1))
+      return false;
+    for (size_t i = first + 1; i < f->next; i++)
+      if (f->components[i].dims[depth] != f->components[first].dims[depth])
+        return false;
+    return true;
+  }
+  if (t->kind == TYPE_TUPLE) {
+    for (uint32_t i = 0; i < t->count; i++)
+      if (!same_lengths(f, t->parts[i], depth))
+        return false;
+    return true;
+  }
+  f->next++;
+  return true;
+}
+
+static const char *shown_components(permc_context *c, const permc_value *v) {
+  text out = {0};
+  for (size_t i = 0; i < v->count; i++) {
+    text_string(&out, i ? ", " : "");
+    for (uint32_t r = 0; r < v->components[i].rank; r++)
+      text_printf(&out, "[%" PRIu64 "]", v->components[i].dims[r]);
+    text_string(&out, scalar_types[v->components[i].type].name);
+  }
+  return arena_text(&c->program.memory, &out);
+}
+
+bool entry_types_fit(permc_context *c, entry_types *t, const permc_value *v, size_t number) {
+  type *f = type_prune(t->rest);
+  const char *wanted = context_shown_type(c, f->parts[0]);
+  if (!v) {  // permc_value_new failed and its caller did not look
+    diag_report(&c->program.diagnostics, DIAG_ERROR, t->entry->where,
+                "argument %zu of '%s' must be %s, but it is NULL", number + 1, t->entry->name,
+                wanted);
+    return false;
+  }
+  fitter job = {c, v->components, v->count, 0, context_array_count(f->parts[0]) == 1, NULL};
+  fit(&job, f->parts[0], 0);
+  if (!job.wrong && job.next < job.count)
+    job.wrong = "it has too many components";
+  job.next = 0;
+  if (!job.wrong && !same_lengths(&job, f->parts[0], 0))
+    job.wrong = "its components have different lengths";
+  t->rest = f->parts[1];
+  if (!job.wrong)
+    return true;
+  diag_report(&c->program.diagnostics, DIAG_ERROR, t->entry->where,
+              "argument %zu of '%s' must be %s, but the data is %s", number + 1, t->entry->name,
+              wanted, shown_components(c, v));
+  diag_report(&c->program.diagnostics, DIAG_HINT, t->entry->where, "%s", job.wrong);
+  return false;
+}
+
+void entry_types_finish(permc_context *c, entry_types *t) {
+  for (size_t i = 0; i < t->entry->scheme->all->variables.count; i++)
+    type_set_default(&c->program.memory, t->instance[i]);
+}
+
+bool shapes_of_values(permc_context *c, binding *entry, permc_value *const *values, size_t count,
+                      arena *memory, argument_shapes *out) {
+  size_t parameters = permc_parameter_count(c, entry->name);
+  if (parameters != count) {
+    context_error(c, "'%s' has %zu parameter%s, but is given %zu argument%s", entry->name,
+                  parameters, parameters == 1 ? "" : "s", count, count == 1 ? "" : "s");
+    return false;
+  }
+  entry_types types = entry_types_start(c, entry);
+  *out = (argument_shapes){.instance = types.instance};
+  for (size_t i = 0; i < count; i++) {
+    if (!entry_types_fit(c, &types, values[i], i))
+      return false;
+    for (size_t k = 0; k < values[i]->count; k++) {
+      const array *a = &values[i]->components[k];
+      uint64_t *dims = NEW_ARRAY(memory, uint64_t, a->rank + 1);
+      memcpy(dims, a->dims, a->rank * sizeof *dims);
+      array_shape shape = {a->type, a->rank, dims, NULL};
+      vec_push(memory, &out->arrays, shape);
+    }
+  }
+  entry_types_finish(c, &types);
+  return true;
+}

@@ -1,0 +1,17 @@
+#include "runtime/context/backend.h"
+
+void backend_shape_results(const trace *t, array *results) {
+  for (size_t i = 0; i < t->results.count; i++) {
+    const trace_step *s = &t->steps.items[t->results.items[i]];
+    results[i].rank = s->rank;
+    for (uint32_t k = 0; k < s->rank; k++)
+      results[i].dims[k] = s->dims[k];
+  }
+}
+
+void backend_free_arrays(array *arrays, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    array_destroy(&arrays[i]);
+    arrays[i] = (array){0};
+  }
+}

@@ -1,0 +1,79 @@
+// What a backend is: a way to execute what the pipeline (runtime/pipeline.h) makes of a program.
+//
+//   interp     the oracle: the Trace itself, step by step
+//   cpu        a Plan for this machine, compiled (runtime/compiled/compiled.h); without a compiler: portable
+//   portable   the same Plan, executed by C code that is part of permc (runtime/portable/portable.h)
+//   cuda       a Plan for a GPU, compiled (runtime/cuda/program.h); without a GPU: cpu
+//   machine    a Plan for a GPU, executed on a memory machine (kernels/hmm/plan.h), which counts time
+//              units; what it does not know: cpu
+//
+// A backend takes a verified Trace, Plan or text, and never makes one.
+#ifndef PERMC_RUNTIME_CONTEXT_BACKEND_H
+#define PERMC_RUNTIME_CONTEXT_BACKEND_H
+
+#include "kernels/emit/emit.h"
+#include "lang/trace.h"
+#include "runtime/context/context.h"
+#include "runtime/values/value.h"
+
+// A program for one backend, which runs it any number of times.
+typedef struct backend_program {
+  permc_context *context;
+  arena *memory;  // of the compilation: not to be asked for more by `execute`
+  const trace *trace;
+  const plan *plan;  // NULL: the backend executes the Trace
+  c_code *code;      // the Plan's text, which goes after `prepare`; NULL: the backend has none
+  void *state;       // the backend's own; NULL on entry to `prepare`
+} backend_program;
+
+typedef struct backend_run {
+  array *arguments;
+  size_t argument_count;
+  bool keep;       // arguments stay the caller's, neither written to nor freed; else: consumed
+  array *results;  // by number: {0}, or the results of an earlier run, whose memory is to be reused
+} backend_run;
+
+typedef enum backend_status {
+  BACKEND_READY,
+  BACKEND_FAILED,  // reported
+  BACKEND_MISSING  // what it needs is not here: *why says what, and the fallback has the program
+} backend_status;
+
+enum { BACKEND_WHY = 512 };
+
+typedef struct backend {
+  const char *name, *summary;
+  const char *target;       // that it plans for: a name, or "" for this machine; NULL: no Plan
+  bool at_hand;             // the machine is here: a target that permc_tune has stored will do
+  uint64_t stream_bytes;    // of the text's options (kernels/emit/emit.h); 0: it needs no text
+  const char *fallback;     // the backend that stands in for it; NULL: none
+  context_warning missing;  // ... after this warning, whose text ends with `instead`
+  const char *instead;
+  // What can be known before there is a Plan. NULL: nothing has to be there.
+  backend_status (*open)(permc_context *c, char why[BACKEND_WHY]);
+  // The name under which permc_tune stores targets for its device. False: there is no device. NULL:
+  // it is the processor.
+  bool (*name_device)(const permc_context *c, char name[BACKEND_WHY]);
+  backend_status (*prepare)(backend_program *p, char why[BACKEND_WHY]);
+  bool (*execute)(backend_program *p, backend_run *r);  // false: reported, and results are {0}
+  void (*release)(backend_program *p);                  // frees the state, if there is one
+  // As permc_time_on_device. NULL: it has no clock of its own.
+  bool (*time)(backend_program *p, uint64_t copy_bytes, unsigned runs, double *seconds);
+  // The device that it runs on: "NVIDIA H200, CUDA 13.0". NULL: the processor.
+  const char *(*device)(const backend_program *p);
+} backend;
+
+extern const backend interp_backend, cpu_backend, portable_backend, cuda_backend, hmm_backend;
+
+// The options of the text that this backend compiles.
+static inline c_options backend_text_options(const backend *b, const permc_context *c) {
+  return (c_options){
+      .stream_bytes = b->stream_bytes, .layout = c->layout, .layout_seed = c->layout_seed};
+}
+
+// The shapes of a run's results, which are arrays of one dimension by then.
+void backend_shape_results(const trace *t, array *results);
+// Frees the arrays, and leaves {0}.
+void backend_free_arrays(array *arrays, size_t count);
+
+#endif

@@ -1,0 +1,84 @@
+// What is inside a permc_context: a loaded program, the settings, the messages of the last call.
+//
+//   permc_context *c                      one program at a time, for one thread at a time
+//   context_begin_call(c);                forgets messages and interrupts of the call before
+//   context_run_job(c, job, with);        on a stack for nested programs, memory failures caught
+//   context_error(c, "...");              what permc_message shows
+//
+// Comes in: .perm text (lang/load/program.h) and settings. Goes out: the program, for the pipeline.
+//
+//   context.c    contexts, messages, jobs
+//   backend.h    what a backend is: the rooms of the backends implement it, the pipeline calls them
+#ifndef PERMC_RUNTIME_CONTEXT_CONTEXT_H
+#define PERMC_RUNTIME_CONTEXT_CONTEXT_H
+
+#include "lang/load/program.h"
+#include "runtime/permc.h"
+#include <stdatomic.h>
+
+// What is worth a warning once in the life of a context.
+typedef enum context_warning {
+  WARNING_NO_COMPILER,
+  WARNING_NO_GPU,
+  WARNING_NO_HMM
+} context_warning;
+
+// A device that stays open as long as the context.
+typedef struct context_device {
+  void *open;  // NULL: not opened
+  void (*close)(void *open);
+} context_device;
+
+struct permc_context {
+  loaded_program program;
+  bool half_loaded;  // the last load failed: what is there of its program is not to be used
+  bool allow_extern;
+  permc_times times;
+  atomic_bool stop;                       // permc_interrupt was called since the last call began
+  limits limits;                          // of elaboration; tests lower them
+  unsigned threads;                       // of the cpu backend; 0: all processors
+  const struct plan_strategy *strategy;   // NULL: the cheapest
+  const struct bank_layout_kind *layout;  // of exchanges (kernels/banks/banks.h); NULL: optimal
+  uint64_t layout_seed;
+  size_t passes;       // of the last plan; 0: none was made
+  const char *isa;     // that programs are compiled for; NULL: this machine's
+  bool fuse;           // floats: see permc_use_fast_floats
+  context_device gpu;  // a cuda_device (runtime/cuda/cuda.h)
+  void *stream;        // the caller's, for the GPU; NULL: its own
+  bool warned[WARNING_NO_HMM + 1];
+  struct tuned_trial *trial;  // of permc_tune (runtime/tuned/tuned.h); NULL: none is at work
+  bool in_place;              // jobs run on the caller's stack: of tests, whose programs are small
+};
+
+// ---- messages --------------------------------------------------------------------------------
+
+void context_clear(permc_context *c);  // forgets the messages of the last call
+// At the start of a call of the API: the same, and forgets an interrupt from before. The calls that
+// permc_tune makes are parts of one call.
+void context_begin_call(permc_context *c);
+void context_error(permc_context *c, const char *format, ...) PRINTF_LIKE(2, 3);  // "permc: ..."
+// A warning, unless the context has shown one of this kind before.
+void context_warn_once(permc_context *c, context_warning kind, const char *format, ...)
+    PRINTF_LIKE(3, 4);
+void context_truncate_messages(permc_context *c, size_t length);
+// Memory that ran out between two looks of elaboration at its limit.
+void context_report_memory(permc_context *c, const binding *entry);
+
+// ---- jobs ------------------------------------------------------------------------------------
+
+// Runs `job` on a thread of its own with a stack that nested programs need, with memory failures
+// caught. False: the job returned false, or memory was out (reported).
+typedef bool context_job(permc_context *c, void *with);
+bool context_run_job(permc_context *c, context_job *job, void *with);
+// The same on the caller's stack: for jobs that do not recurse.
+bool context_run_here(permc_context *c, context_job *job, void *with);
+
+double context_now(void);  // seconds
+
+// ---- entries ---------------------------------------------------------------------------------
+
+binding *context_entry(permc_context *c, const char *name);  // or NULL, reported
+size_t context_array_count(type *t);  // arrays that a value of that type is made of
+const char *context_shown_type(permc_context *c, type *t);  // in the context's memory
+
+#endif

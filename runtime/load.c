@@ -1,0 +1,138 @@
+// Loading programs, their entry points, formatting (permc.h).
+#include "lang/syntax/tree.h"
+#include "runtime/context/context.h"
+
+const char *permc_version(void) { return PERMC_VERSION; }
+
+// ---- loading ---------------------------------------------------------------------------------
+
+typedef struct load_job {
+  const char *name, *bytes;
+  size_t length;
+} load_job;
+
+static bool run_load(permc_context *c, void *with) {
+  load_job *j = with;
+  double start = context_now();
+  if (c->program.ready)
+    program_forget(&c->program);
+  if (!j->bytes) {
+    const char *why;
+    j->bytes = read_source(&c->program.memory, j->name, &j->length, &why);
+    if (!j->bytes) {
+      context_error(c, "%s: %s", j->name, why);
+      return false;
+    }
+  }
+  bool good = program_load(&c->program, j->name, j->bytes, j->length);
+  c->times.load = context_now() - start;
+  return good;
+}
+
+static bool load(permc_context *c, load_job j) {
+  context_begin_call(c);
+  c->program.diagnostics.memory = &c->program.memory;
+  c->half_loaded = !context_run_job(c, run_load, &j);
+  return !c->half_loaded;
+}
+
+bool permc_load(permc_context *c, const char *path) { return load(c, (load_job){path, NULL, 0}); }
+
+bool permc_load_text(permc_context *c, const char *name, const char *bytes, size_t length) {
+  return load(c, (load_job){name, bytes, length});
+}
+
+static bool run_define(permc_context *c, void *with) {
+  double start = context_now();
+  if (c->half_loaded && c->program.ready)
+    program_forget(&c->program);
+  c->half_loaded = false;
+  bool good = program_define(&c->program, "-e", with);
+  c->times.load += context_now() - start;
+  return good;
+}
+
+bool permc_define(permc_context *c, const char *expression) {
+  context_begin_call(c);
+  c->program.diagnostics.memory = &c->program.memory;
+  char *copy = strdup(expression);
+  if (!copy) {
+    context_error(c, "out of memory");
+    return false;
+  }
+  bool good = context_run_job(c, run_define, copy);
+  free(copy);
+  return good;
+}
+
+// ---- entries ---------------------------------------------------------------------------------
+
+size_t permc_entry_count(const permc_context *c) { return c->program.program.entries.count; }
+
+const char *permc_entry_name(const permc_context *c, size_t index) {
+  return index < permc_entry_count(c) ? c->program.program.entries.items[index]->name : NULL;
+}
+
+typedef struct type_job {
+  const binding *entry;
+  const char *shown;
+} type_job;
+
+static bool run_entry_type(permc_context *c, void *with) {
+  type_job *j = with;
+  const type_expr *written = j->entry->signature;
+  if (!written) {
+    j->shown = context_shown_type(c, j->entry->scheme->type);
+    return true;
+  }
+  const source *s = &c->program.diagnostics.sources.items[written->where.file];
+  j->shown = arena_copy(&c->program.memory, s->text + written->where.start,
+                        written->where.end - written->where.start);
+  return true;
+}
+
+const char *permc_entry_type(permc_context *c, const char *entry) {
+  type_job j = {context_entry(c, entry), NULL};
+  return j.entry && context_run_job(c, run_entry_type, &j) ? j.shown : NULL;
+}
+
+size_t permc_parameter_count(permc_context *c, const char *entry) {
+  const binding *b = context_entry(c, entry);
+  if (!b)
+    return (size_t)-1;
+  size_t count = 0;
+  for (type *t = type_prune(b->scheme->type); t->kind == TYPE_FUNCTION; t = type_prune(t->parts[1]))
+    count++;
+  return count;
+}
+
+// ---- formatting ------------------------------------------------------------------------------
+
+typedef struct format_job {
+  const char *name, *bytes;
+  size_t length;
+  text out;
+} format_job;
+
+static bool run_format(permc_context *c, void *with) {
+  format_job *j = with;
+  source s = {.name = arena_copy(&c->program.memory, j->name, strlen(j->name)),
+              .text = arena_copy(&c->program.memory, j->bytes, j->length),
+              .length = (uint32_t)j->length};
+  return format_source(&c->program.diagnostics, diag_add_source(&c->program.diagnostics, s),
+                       &j->out);
+}
+
+char *permc_format(permc_context *c, const char *name, const char *bytes, size_t length) {
+  context_begin_call(c);
+  c->program.diagnostics.memory = &c->program.memory;
+  format_job j = {name, bytes, length, {0}};
+  bool good = context_run_job(c, run_format, &j);
+  if (good)
+    text_string(&j.out, "");
+  if (j.out.failed)
+    context_error(c, "out of memory");
+  if (!good || j.out.failed)
+    text_free(&j.out);
+  return j.out.data;
+}
