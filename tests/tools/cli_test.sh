@@ -444,7 +444,7 @@ status 0 explain sort.perm --entry nine
 out_has '^arguments     none$'
 status 0 explain sort.perm -e 'reverse . main' --arguments '[1024]i32' --dump plan
 out_has '^target '
-out_has '^pass stage 0 '
+out_has '^pass 0 of stage 0 '
 status 0 explain sort.perm --size n=4 --dump net
 out_has '^stage 0 n=4$'
 status 0 explain sort.perm --size n=4 --dump trace
