@@ -167,8 +167,12 @@ static const char *check_rows(const checker *c, uint32_t number) {
 }
 
 // SPLIT, STITCH, PAIR and UNPAIR: `whole` is the side with [2^k]s, `part` the other.
-static const char *check_halves(const checker *c, const trace_step *whole, const trace_step *part,
-                                bool pairs) {
+static const char *check_halves(const checker *c) {
+  trace_op op = c->step->op;
+  bool pairs = op == TRACE_PAIR || op == TRACE_UNPAIR,
+       apart = op == TRACE_SPLIT || op == TRACE_PAIR;
+  const trace_step *whole = apart ? operand_step(c, 0) : c->step,
+                   *part = apart ? c->step : operand_step(c, 0);
   const char *wrong = check_rows(c, 0);
   if (wrong)
     return wrong;
@@ -314,19 +318,6 @@ static const char *check_constant(const checker *c) {
   return c->step->batch == 1 && c->step->rank == 0 ? NULL : "the result is not one scalar";
 }
 
-static const char *check_split(const checker *c) {
-  return check_halves(c, operand_step(c, 0), c->step, false);
-}
-static const char *check_stitch(const checker *c) {
-  return check_halves(c, c->step, operand_step(c, 0), false);
-}
-static const char *check_pair(const checker *c) {
-  return check_halves(c, operand_step(c, 0), c->step, true);
-}
-static const char *check_unpair(const checker *c) {
-  return check_halves(c, c->step, operand_step(c, 0), true);
-}
-
 enum { ANY_COUNT = -1 };
 
 static const struct {
@@ -344,10 +335,10 @@ static const struct {
     [TRACE_INSTANCE] = {check_instance, 0, false},
     [TRACE_BROADCAST] = {check_broadcast, 1, true},
     [TRACE_RESHAPE] = {check_reshape, 1, true},
-    [TRACE_SPLIT] = {check_split, 1, true},
-    [TRACE_STITCH] = {check_stitch, 1, true},
-    [TRACE_PAIR] = {check_pair, 1, true},
-    [TRACE_UNPAIR] = {check_unpair, 1, true},
+    [TRACE_SPLIT] = {check_halves, 1, true},
+    [TRACE_STITCH] = {check_halves, 1, true},
+    [TRACE_PAIR] = {check_halves, 1, true},
+    [TRACE_UNPAIR] = {check_halves, 1, true},
     [TRACE_BMMC] = {check_bmmc, 1, true},
     [TRACE_ELEMENT] = {check_element, 1, true},
     [TRACE_PACK] = {check_pack, ANY_COUNT, true},
@@ -399,55 +390,30 @@ const char *trace_verify(arena *a, const trace *t) {
 
 // ---- printing -----------------------------------------------------------------------------------
 
-static void print_real(text *out, double value, int digits) {
-  text_printf(out, "%.*g", digits, value);
-}
-
-static void print_constant(text *out, scalar_type type, const scalar_bits *v) {
-  switch (type) {
-  case SCALAR_BOOL:
+void trace_print_constant(text *out, scalar_type type, const scalar_bits *v) {
+  int64_t whole;
+  uint64_t natural;
+  double parts[2];
+  int digits = type == SCALAR_F16 ? 5 : type == SCALAR_F32 || type == SCALAR_C64 ? 9 : 17;
+  switch (scalar_types[type].kind) {
+  case KIND_BOOL:
     text_string(out, v->b ? "true" : "false");
     break;
-  case SCALAR_I8:
-    text_printf(out, "%" PRId8, v->i8);
+  case KIND_SIGNED:
+    scalar_convert(type, SCALAR_I64, 1, v, &whole);
+    text_printf(out, "%" PRId64, whole);
     break;
-  case SCALAR_I16:
-    text_printf(out, "%" PRId16, v->i16);
+  case KIND_UNSIGNED:
+    scalar_convert(type, SCALAR_U64, 1, v, &natural);
+    text_printf(out, "%" PRIu64, natural);
     break;
-  case SCALAR_I32:
-    text_printf(out, "%" PRId32, v->i32);
+  case KIND_FLOAT:
+    scalar_convert(type, SCALAR_F64, 1, v, parts);
+    text_printf(out, "%.*g", digits, parts[0]);
     break;
-  case SCALAR_I64:
-    text_printf(out, "%" PRId64, v->i64);
-    break;
-  case SCALAR_U8:
-    text_printf(out, "%" PRIu8, v->u8);
-    break;
-  case SCALAR_U16:
-    text_printf(out, "%" PRIu16, v->u16);
-    break;
-  case SCALAR_U32:
-    text_printf(out, "%" PRIu32, v->u32);
-    break;
-  case SCALAR_U64:
-    text_printf(out, "%" PRIu64, v->u64);
-    break;
-  case SCALAR_F16:
-    print_real(out, scalar_f16_value(v->f16), 5);
-    break;
-  case SCALAR_F32:
-    print_real(out, (double)v->f32, 9);
-    break;
-  case SCALAR_F64:
-    print_real(out, v->f64, 17);
-    break;
-  case SCALAR_C64:
-    text_printf(out, "%.9g%+.9gi", (double)v->c64[0], (double)v->c64[1]);
-    break;
-  case SCALAR_C128:
-    text_printf(out, "%.17g%+.17gi", v->c128[0], v->c128[1]);
-    break;
-  case SCALAR_COUNT:
+  case KIND_COMPLEX:
+    scalar_convert(type, SCALAR_C128, 1, v, parts);
+    text_printf(out, "%.*g%+.*gi", digits, parts[0], digits, parts[1]);
     break;
   }
 }
@@ -472,7 +438,7 @@ static void print_operation(text *out, const trace *t, const trace_step *s) {
     text_printf(out, " %" PRIu64, s->number);
     break;
   case TRACE_CONSTANT:
-    text_string(out, " "), print_constant(out, s->type, &s->constant);
+    text_string(out, " "), trace_print_constant(out, s->type, &s->constant);
     break;
   case TRACE_INSTANCE:
     text_printf(out, " mod %" PRIu64, s->number);

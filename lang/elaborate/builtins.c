@@ -6,6 +6,13 @@
 #include "lang/syntax/tree.h"
 #include <inttypes.h>
 
+// What a row of the table does with its arguments a. instance: what the variables of its signature
+// are.
+#define UNUSED __attribute__((unused))
+#define BUILTIN(name)                                                                              \
+  static value *run_##name(elaborator *e, UNUSED const builtin *row, UNUSED value **a,             \
+                           UNUSED type **instance)
+
 // ---- arguments -------------------------------------------------------------------------------
 
 // What fails next is the fault of this argument.
@@ -71,18 +78,11 @@ static value *apply_to_halves(elaborator *e, value **a, bool numbered, const cha
   return make_array(e, length, move_element(e, result, out));
 }
 
-static value *run_parm(elaborator *e, const builtin *row, value **a, type **instance) {
-  (void)instance;
-  return apply_to_halves(e, a, false, row->name);
-}
+BUILTIN(parm) { return apply_to_halves(e, a, false, row->name); }
 
-static value *run_parmi(elaborator *e, const builtin *row, value **a, type **instance) {
-  (void)instance;
-  return apply_to_halves(e, a, true, row->name);
-}
+BUILTIN(parmi) { return apply_to_halves(e, a, true, row->name); }
 
-static value *run_column(elaborator *e, const builtin *row, value **a, type **instance) {
-  (void)instance;
+BUILTIN(column) {
   uint64_t length = length_of(a[2]), m = static_mask(e, a, row->name), outer = e->batch;
   move in = keep_length(TRACE_PAIR, m, 2), out = keep_length(TRACE_UNPAIR, m, length);
   in.set_batch = out.set_batch = true;
@@ -119,7 +119,7 @@ static value *apply_mapped(elaborator *e, value *element, void *with) {
   return apply(e, f, element);
 }
 
-static value *run_map(elaborator *e, const builtin *row, value **a, type **instance) {
+BUILTIN(map) {
   bool numbered = !strcmp(row->name, "mapi");
   if (a[1]->kind == VALUE_LIST)
     return map_list(e, a[0], a[1], numbered, instance[1]);
@@ -143,8 +143,7 @@ static void fail_singular(elaborator *e, f2_matrix a) {
        names);
 }
 
-static value *run_bmmc(elaborator *e, const builtin *row, value **a, type **instance) {
-  (void)instance;
+BUILTIN(bmmc) {
   uint64_t length = length_of(a[2]), n = power_argument(e, length, 2, row->name);
   span where = e->where;
   blame_argument(e, 0);
@@ -181,8 +180,7 @@ static value *run_bmmc(elaborator *e, const builtin *row, value **a, type **inst
 
 // ---- shapes ----------------------------------------------------------------------------------
 
-static value *run_zip(elaborator *e, const builtin *row, value **a, type **instance) {
-  (void)row;
+BUILTIN(zip) {
   uint64_t length = length_of(a[0]);
   if (length_of(a[1]) != length)
     fail(e,
@@ -206,8 +204,7 @@ static value *run_zip(elaborator *e, const builtin *row, value **a, type **insta
   return make_array(e, length, pair);
 }
 
-static value *run_unzip(elaborator *e, const builtin *row, value **a, type **instance) {
-  (void)row;
+BUILTIN(unzip) {
   value *both = make_parts(e, VALUE_TUPLE, 2);
   for (uint32_t k = 0; k < 2; k++) {
     if (a[0]->kind == VALUE_LIST && !a[0]->u.parts.count) {
@@ -224,8 +221,7 @@ static value *run_unzip(elaborator *e, const builtin *row, value **a, type **ins
   return both;
 }
 
-static value *run_split(elaborator *e, const builtin *row, value **a, type **instance) {
-  (void)row, (void)instance;
+BUILTIN(split) {
   int64_t k = static_argument(e, a, 0, "the row length of split");
   uint64_t length = length_of(a[1]);
   bool good = k >= 0 && k <= 62 && length % (UINT64_C(1) << k) == 0;
@@ -251,8 +247,7 @@ static value *as_rows(elaborator *e, value *v) {
              : v;
 }
 
-static value *run_join(elaborator *e, const builtin *row, value **a, type **instance) {
-  (void)row, (void)instance;
+BUILTIN(join) {
   value *rows = as_rows(e, a[0]), *inner = rows->u.array.element;
   uint64_t length;
   if (__builtin_mul_overflow(rows->u.array.length, inner->u.array.length, &length))
@@ -261,8 +256,7 @@ static value *run_join(elaborator *e, const builtin *row, value **a, type **inst
   return make_array(e, length, map_steps(e, inner->u.array.element, move_step, &m));
 }
 
-static value *run_transpose(elaborator *e, const builtin *row, value **a, type **instance) {
-  (void)instance;
+BUILTIN(transpose) {
   value *rows = as_rows(e, a[0]), *inner = rows->u.array.element;
   uint64_t m = rows->u.array.length, k = inner->u.array.length;
   power_argument(e, m, 0, row->name);
@@ -285,7 +279,7 @@ static value *slice_array(elaborator *e, value *xs, type *element, uint64_t from
   return make_array(e, count, move_element(e, xs, keep_length(TRACE_SLICE, from, count)));
 }
 
-static value *run_take(elaborator *e, const builtin *row, value **a, type **instance) {
+BUILTIN(take) {
   bool drop = !strcmp(row->name, "drop");
   int64_t k = static_argument(e, a, 0, arena_printf(e->memory, "the count of %s", row->name));
   uint64_t length = length_of(a[1]);
@@ -360,10 +354,7 @@ static value *concat_arrays(elaborator *e, value *x, value *y) {
   return make_array(e, w.length, concat_elements(&w, x->u.array.element, y->u.array.element));
 }
 
-static value *run_concat(elaborator *e, const builtin *row, value **a, type **instance) {
-  (void)row, (void)instance;
-  return concat_arrays(e, a[0], a[1]);
-}
+BUILTIN(concat) { return concat_arrays(e, a[0], a[1]); }
 
 static uint64_t static_count(elaborator *e, value **a, const char *who) {
   int64_t n = static_argument(e, a, 0, arena_printf(e->memory, "the length of %s", who));
@@ -373,8 +364,7 @@ static uint64_t static_count(elaborator *e, value **a, const char *who) {
   fail(e, "%s cannot make an array of %" PRId64 " elements", who, n);
 }
 
-static value *run_iota(elaborator *e, const builtin *row, value **a, type **instance) {
-  (void)instance;
+BUILTIN(iota) {
   uint64_t n = static_count(e, a, row->name);
   trace_step s = {.op = TRACE_IOTA,
                   .type = SCALAR_I64,
@@ -390,20 +380,15 @@ static value *replicate_value(elaborator *e, uint64_t n, value *x) {
   return make_array(e, n, map_steps(e, as_data(e, x), move_step, &m));
 }
 
-static value *run_replicate(elaborator *e, const builtin *row, value **a, type **instance) {
-  (void)instance;
+BUILTIN(replicate) {
   uint64_t n = static_count(e, a, row->name);
   return replicate_value(e, n, a[1]);
 }
 
-static value *run_length(elaborator *e, const builtin *row, value **a, type **instance) {
-  (void)row, (void)instance;
-  return make_integer(e, (int64_t)length_of(a[0]));
-}
+BUILTIN(length) { return make_integer(e, (int64_t)length_of(a[0])); }
 
 // padded x f xs = take m (f (xs ++ x ++ x ...)), m = length xs. On 0 elements f is not called.
-static value *run_padded(elaborator *e, const builtin *row, value **a, type **instance) {
-  (void)row;
+BUILTIN(padded) {
   uint64_t m = length_of(a[2]), full = 1;
   if (!m)  // one of the same type has rows of the same length, as far as one can tell
     return instance[0] == instance[1] ? a[2] : make_empty(e, instance[1]);
@@ -424,8 +409,7 @@ static value *run_padded(elaborator *e, const builtin *row, value **a, type **in
 
 // ---- static helpers --------------------------------------------------------------------------
 
-static value *run_iter(elaborator *e, const builtin *row, value **a, type **instance) {
-  (void)instance;
+BUILTIN(iter) {
   int64_t k = static_argument(e, a, 0, arena_printf(e->memory, "the count of %s", row->name));
   if (k < 0) {
     blame_argument(e, 0);
@@ -439,13 +423,9 @@ static value *run_iter(elaborator *e, const builtin *row, value **a, type **inst
   return x;
 }
 
-static value *run_compose(elaborator *e, const builtin *row, value **a, type **instance) {
-  (void)row, (void)instance;
-  return apply(e, a[0], apply(e, a[1], a[2]));
-}
+BUILTIN(compose) { return apply(e, a[0], apply(e, a[1], a[2])); }
 
-static value *run_log2(elaborator *e, const builtin *row, value **a, type **instance) {
-  (void)row, (void)instance;
+BUILTIN(log2) {
   int64_t n = static_argument(e, a, 0, "log2");
   if (n < 1 || (n & (n - 1))) {
     blame_argument(e, 0);
@@ -454,18 +434,11 @@ static value *run_log2(elaborator *e, const builtin *row, value **a, type **inst
   return make_integer(e, __builtin_ctzll((uint64_t)n));
 }
 
-static value *run_not(elaborator *e, const builtin *row, value **a, type **instance) {
-  (void)row, (void)instance;
-  return scalar_operation(e, OP_COMPLEMENT, a[0], NULL);
-}
+BUILTIN(not ) { return scalar_operation(e, OP_COMPLEMENT, a[0], NULL); }
 
-static value *run_otherwise(elaborator *e, const builtin *row, value **a, type **instance) {
-  (void)row, (void)a, (void)instance;
-  return make_bool(e, true);
-}
+BUILTIN(otherwise) { return make_bool(e, true); }
 
-static value *run_pi(elaborator *e, const builtin *row, value **a, type **instance) {
-  (void)row, (void)a;
+BUILTIN(pi) {
   double pi = 3.14159265358979323846;
   scalar_bits out = {.bytes = {0}};
   scalar_convert(SCALAR_F64, closed_scalar(instance[0]), 1, &pi, out.bytes);
@@ -484,13 +457,9 @@ static value *extreme_value(elaborator *e, type *t, bool largest) {
   return make_scalar(e, s, largest ? scalar_maxval(s) : scalar_minval(s));
 }
 
-static value *run_extreme(elaborator *e, const builtin *row, value **a, type **instance) {
-  (void)a;
-  return extreme_value(e, instance[0], !strcmp(row->name, "maxval"));
-}
+BUILTIN(extreme) { return extreme_value(e, instance[0], !strcmp(row->name, "maxval")); }
 
-static value *run_root(elaborator *e, const builtin *row, value **a, type **instance) {
-  (void)row;
+BUILTIN(root) {
   scalar_type t = closed_scalar(instance[0]);
   int64_t m = static_argument(e, a, 1, "the order m of root k m");
   if (m <= 0) {
@@ -507,18 +476,14 @@ static value *run_root(elaborator *e, const builtin *row, value **a, type **inst
   return make_dynamic(e, emit(e, s));
 }
 
-static value *run_scalar(elaborator *e, const builtin *row, value **a, type **instance) {
-  (void)instance;
+BUILTIN(scalar) {
   scalar_op op = (scalar_op)row->operation;
   bool comparison = op >= OP_EQ && op <= OP_TOTAL_LE;
   return comparison ? compare(e, op, a[0], a[1])
                     : scalar_operation(e, op, a[0], row->arity == 2 ? a[1] : NULL);
 }
 
-static value *run_convert(elaborator *e, const builtin *row, value **a, type **instance) {
-  (void)instance;
-  return convert(e, (scalar_type)row->operation, a[0]);
-}
+BUILTIN(convert) { return convert(e, (scalar_type)row->operation, a[0]); }
 
 // ---- the table -------------------------------------------------------------------------------
 

@@ -1,5 +1,5 @@
 // The evaluator of the static level: expressions, patterns, calls, sizes. Builtins are in
-// builtins.c, the writing of steps in values.c, moves.c and scalars.c, memoised calls in memo.c.
+// builtins.c, the writing of steps in values.c and scalars.c, memoised calls in memo.c.
 //
 // Arguments are evaluated before a call; let and where bindings when first asked for, once, at the
 // batch where they stand. The first error ends elaboration (fail).

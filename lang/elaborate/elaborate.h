@@ -12,9 +12,8 @@
 //   elaborate.c   the evaluator: names, patterns, definitions, guards, comprehensions, calls
 //   closed.c      the types of a program at one size
 //   sizes.c       the lengths in signatures: size names are bound, lengths collected
-//   values.c      values and their structure: arrays of tuples of arrays, lists
+//   values.c      values and their structure: arrays of tuples of arrays, lists; packing, moves, map
 //   scalars.c     literals and scalar operations, folded or written as steps
-//   moves.c       steps that move elements, over all arrays of a value; map
 //   builtins.c    the table of what is built in: combinators, scalar operations, conversions
 //   memo.c        equal calls are elaborated once (memo.h, private)
 //   fail.c        errors with the place in the user's text; limits

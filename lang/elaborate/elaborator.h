@@ -136,11 +136,10 @@ typedef struct elaborator {
 // ---- fail.c ------------------------------------------------------------------------------------
 
 // These report an error at e->where (or where the program called into the library) and jump to
-// e->failure.
-NORETURN void fail(elaborator *e, const char *format, ...) PRINTF_LIKE(2, 3);
-NORETURN void fail_limit(elaborator *e, const char *format, ...)
-    PRINTF_LIKE(2, 3);  // a limit is reached
+// e->failure. fail_limit: a limit is reached.
 NORETURN void fail_hint(elaborator *e, const char *hint, const char *format, ...) PRINTF_LIKE(3, 4);
+NORETURN void fail_limit(elaborator *e, const char *format, ...) PRINTF_LIKE(2, 3);
+#define fail(e, ...) fail_hint((e), NULL, __VA_ARGS__)
 // The value of a static int, or an error that says what needs it and where it became dynamic.
 int64_t static_integer(elaborator *e, value *v, const char *what);
 NORETURN void fail_dynamic(elaborator *e, value *v, const char *what);
@@ -200,17 +199,6 @@ value *lift(elaborator *e, value *v);  // every step broadcast to the current ba
 value *element_at(elaborator *e, value *array, uint64_t index);
 uint64_t length_of(const value *array);
 
-// ---- scalars.c ---------------------------------------------------------------------------------
-
-value *integer_literal(elaborator *e, scalar_type t, bool negative, uint64_t magnitude);
-value *real_literal(elaborator *e, scalar_type t, real_number real);
-value *scalar_operation(elaborator *e, scalar_op op, value *a, value *b);
-value *convert(elaborator *e, scalar_type to, value *a);
-value *compare(elaborator *e, scalar_op op, value *a, value *b);  // tuples: lexicographic
-value *select_value(elaborator *e, value *condition, value *yes, value *no);
-
-// ---- moves.c -----------------------------------------------------------------------------------
-
 // A step that changes the batch or the outermost dimensions of its operand.
 typedef struct move {
   trace_op op;
@@ -228,5 +216,14 @@ value *move_element(elaborator *e, value *array, move m);         // the array's
 // The elements of an array (no list) under a function, elaborated once for all of them.
 typedef value *element_function(elaborator *e, value *element, void *with);
 value *map_elements(elaborator *e, value *array, element_function *f, void *with);
+
+// ---- scalars.c ---------------------------------------------------------------------------------
+
+value *integer_literal(elaborator *e, scalar_type t, bool negative, uint64_t magnitude);
+value *real_literal(elaborator *e, scalar_type t, real_number real);
+value *scalar_operation(elaborator *e, scalar_op op, value *a, value *b);
+value *convert(elaborator *e, scalar_type to, value *a);
+value *compare(elaborator *e, scalar_op op, value *a, value *b);  // tuples: lexicographic
+value *select_value(elaborator *e, value *condition, value *yes, value *no);
 
 #endif

@@ -19,25 +19,20 @@ static void report_failure(elaborator *e, const char *hint, const char *format, 
   span where = user_place(e, &through);
   text message = {0};
   text_vprintf(&message, format, arguments);
-  const char *said = arena_text(e->memory, &message);
   if (through)
-    diag_report(e->d, DIAG_ERROR, where, "%s (in '%s' of the library)", said, through);
-  else
-    diag_report(e->d, DIAG_ERROR, where, "%s", said);
+    text_printf(&message, " (in '%s' of the library)", through);
+  diag_report(e->d, DIAG_ERROR, where, "%s", arena_text(e->memory, &message));
   if (hint)
     diag_report(e->d, DIAG_HINT, where, "%s", hint);
 }
 
-void fail(elaborator *e, const char *format, ...) {
+void fail_hint(elaborator *e, const char *hint, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  report_failure(e, NULL, format, arguments);
+  report_failure(e, hint, format, arguments);
   va_end(arguments);
   longjmp(e->failure, 1);
 }
-
-static const char ends_recursion[] =
-    "a recursion needs an equation that ends it, such as f 0 x = x";
 
 // What follows is an error even while a check only warns, and its last.
 static void end_check(elaborator *e) {
@@ -49,15 +44,8 @@ void fail_limit(elaborator *e, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
   end_check(e);
-  report_failure(e, ends_recursion, format, arguments);
-  va_end(arguments);
-  longjmp(e->failure, 1);
-}
-
-void fail_hint(elaborator *e, const char *hint, const char *format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  report_failure(e, hint, format, arguments);
+  report_failure(e, "a recursion needs an equation that ends it, such as f 0 x = x", format,
+                 arguments);
   va_end(arguments);
   longjmp(e->failure, 1);
 }

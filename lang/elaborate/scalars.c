@@ -54,22 +54,14 @@ static value *fold_operation(elaborator *e, scalar_op op, const value *a, const 
   const scalar_bits *second = b ? &b->u.scalar.bits : NULL;
   const char *wrong = scalar_static_error(op, t, &a->u.scalar.bits, second);
   if (wrong) {
-    char shown[2][64] = {"", ""};
-    for (int i = 0; i < 2; i++) {
-      const value *v = i ? b : a;
-      if (v && scalar_types[v->u.scalar.type].kind == KIND_SIGNED) {
-        int64_t x;
-        scalar_convert(v->u.scalar.type, SCALAR_I64, 1, v->u.scalar.bits.bytes, &x);
-        snprintf(shown[i], sizeof shown[i], "%" PRId64, x);
-      } else if (v && scalar_types[v->u.scalar.type].kind == KIND_UNSIGNED) {
-        uint64_t x;
-        scalar_convert(v->u.scalar.type, SCALAR_U64, 1, v->u.scalar.bits.bytes, &x);
-        snprintf(shown[i], sizeof shown[i], "%" PRIu64, x);
-      }
-    }
+    text shown[2] = {{0}};
+    trace_print_constant(&shown[0], t, &a->u.scalar.bits);
+    if (b)
+      trace_print_constant(&shown[1], b->u.scalar.type, second);
+    const char *first = arena_text(e->memory, &shown[0]);
     if (!b)
-      fail(e, "%s %s %s", scalar_ops[op].name, shown[0], wrong);
-    fail(e, "%s %s %s %s", shown[0], scalar_ops[op].name, shown[1], wrong);
+      fail(e, "%s %s %s", scalar_ops[op].name, first, wrong);
+    fail(e, "%s %s %s %s", first, scalar_ops[op].name, arena_text(e->memory, &shown[1]), wrong);
   }
   scalar_bits out = {.bytes = {0}};
   scalar_apply(op, t, 1, a->u.scalar.bits.bytes, second ? second->bytes : NULL, out.bytes);

@@ -1,4 +1,4 @@
-// Values and the steps that make them: the part of elaboration that writes the trace.
+// Values, and the steps that make them of others without looking at elements: packing, moving, map.
 #include "lang/elaborate/elaborator.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -121,19 +121,32 @@ value *map_steps(elaborator *e, value *v, step_map *f, void *with) {
   }
 }
 
+value_id move_step(elaborator *e, value_id id, void *with) {
+  const move *m = with;
+  const trace_step *from = &e->out->steps.items[id];
+  trace_step s = {.op = m->op, .type = from->type, .number = m->number, .operand_count = 1};
+  s.batch = m->set_batch ? m->batch : from->batch;
+  s.rank = from->rank - m->drop + m->lead_count;
+  if (s.rank > 16)
+    fail(e, "arrays have at most 16 dimensions");
+  s.dims = NEW_ARRAY(e->memory, uint64_t, s.rank);
+  for (uint32_t i = 0; i < m->lead_count; i++)
+    s.dims[i] = m->lead[i];
+  for (uint32_t i = m->drop; i < from->rank; i++)
+    s.dims[i - m->drop + m->lead_count] = from->dims[i];
+  s.operands = copy_operands(e, 1, &id);
+  if (m->rows) {
+    size_t n = (size_t)__builtin_ctzll(s.dims[0]);
+    s.rows = NEW_ARRAY(e->memory, uint64_t, n);
+    memcpy(s.rows, m->rows, n * sizeof *s.rows);
+  }
+  return emit(e, s);
+}
+
 static value_id lift_step(elaborator *e, value_id id, void *with) {
   (void)with;
-  const trace_step *from = &e->out->steps.items[id];
-  if (from->batch == e->batch)
-    return id;
-  trace_step s = {.op = TRACE_BROADCAST,
-                  .type = from->type,
-                  .rank = from->rank,
-                  .batch = e->batch,
-                  .operand_count = 1};
-  s.dims = from->dims;
-  s.operands = copy_operands(e, 1, &id);
-  return emit(e, s);
+  move m = {.op = TRACE_BROADCAST, .set_batch = true, .batch = e->batch};
+  return e->out->steps.items[id].batch == e->batch ? id : move_step(e, id, &m);
 }
 
 value *lift(elaborator *e, value *v) { return map_steps(e, v, lift_step, NULL); }
@@ -263,21 +276,30 @@ uint64_t length_of(const value *array) {
   return array->kind == VALUE_LIST ? array->u.parts.count : array->u.array.length;
 }
 
-static value_id element_step(elaborator *e, value_id id, void *with) {
-  const trace_step *from = &e->out->steps.items[id];
-  trace_step s = {.op = TRACE_ELEMENT,
-                  .type = from->type,
-                  .rank = from->rank - 1,
-                  .batch = from->batch,
-                  .operand_count = 1};
-  s.number = *(const uint64_t *)with;
-  s.dims = from->dims + 1;
-  s.operands = copy_operands(e, 1, &id);
-  return emit(e, s);
-}
-
 value *element_at(elaborator *e, value *array, uint64_t index) {
   if (array->kind == VALUE_LIST)
     return array->u.parts.items[index];
-  return map_steps(e, array->u.array.element, element_step, &index);
+  return move_element(e, array, (move){.op = TRACE_ELEMENT, .number = index, .drop = 1});
+}
+
+// ---- moves -----------------------------------------------------------------------------------
+
+value *move_element(elaborator *e, value *array, move m) {
+  return map_steps(e, as_array(e, array)->u.array.element, move_step, &m);
+}
+
+move keep_length(trace_op op, uint64_t number, uint64_t length) {
+  return (move){.op = op, .number = number, .drop = 1, .lead = {length}, .lead_count = 1};
+}
+
+value *map_elements(elaborator *e, value *xs, element_function *f, void *with) {
+  uint64_t length = xs->u.array.length, outer = e->batch, inner = times_batch(e, length);
+  move in = {.op = TRACE_RESHAPE, .set_batch = true, .batch = inner, .drop = 1};
+  move out = {
+      .op = TRACE_RESHAPE, .set_batch = true, .batch = outer, .lead = {length}, .lead_count = 1};
+  value *element = move_element(e, lift(e, xs), in);
+  e->batch = inner;
+  value *result = lift(e, as_data(e, f(e, element, with)));
+  e->batch = outer;
+  return make_array(e, length, map_steps(e, result, move_step, &out));
 }
