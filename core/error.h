@@ -1,8 +1,9 @@
 // Errors: the one type that says what failed, and the list of messages that a context shows.
 //
 //   error why = {0};                           // in some function of any floor:
-//   if (!fits)
-//     return error_set(&why, where, "parm's mask is %d, but the array has %d elements", 9, 8);
+//   if (mask >= length)
+//     return error_set(&why, where, "parm's mask is %d, but the array has %d elements", mask,
+//                      length);
 //
 //   diag_error(&diagnostics, &why);            // where errors are collected for the user:
 //
@@ -52,8 +53,8 @@ typedef struct error {
   uint32_t step;  // the step of the trace (lang/trace.h) that it came from; or STEP_NONE
 } error;
 
-// Writes an error with its place, unless *e holds one already: the first error is kept. False, for
-// the caller to return. e == NULL: nobody asks.
+// Writes an error with its place, unless *e holds one already: the first error stays. Returns
+// false, for the caller to return. e may be NULL.
 bool error_set(error *e, span where, const char *format, ...) PRINTF_LIKE(3, 4);
 bool error_set_at_step(error *e, uint32_t step, const char *format, ...) PRINTF_LIKE(3, 4);
 

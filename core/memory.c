@@ -22,11 +22,11 @@ enum { GAP = 0 };
 
 // ---- arena ---------------------------------------------------------------------------------
 
-// Blocks form a list, newest first; only the newest has free room. The header is padded so that
+// Blocks form a list, newest first; only the newest has free bytes. The header is padded so that
 // what follows it is aligned for any type.
 struct arena_block {
   arena_block *next;
-  size_t size, used;  // of the room after the header
+  size_t size, used;  // of the bytes after the header
 };
 
 enum { ALIGNMENT = alignof(max_align_t), FIRST_BLOCK = 4096, LARGEST_STEP = 1 << 20 };

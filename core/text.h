@@ -2,7 +2,7 @@
 //
 //   text t = {0};
 //   text_printf(&t, "%d elements", 8);        // t.data: "8 elements", t.length: 10
-//   const char *kept = arena_text(&a, &t);    // or text_free(&t)
+//   const char *copy = arena_text(&a, &t);    // or text_free(&t)
 //
 // A text that memory ran out for notes it (`failed`); arena_text passes that on to the arena's
 // handler. Nothing here exits or prints.

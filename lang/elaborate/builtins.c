@@ -299,7 +299,7 @@ typedef struct pair_walk {
   uint64_t length;
 } pair_walk;
 
-// Concatenates leaf by leaf; both have the same structure.
+// Concatenates the dynamic values inside, one by one; both have the same structure.
 static value *concat_elements(pair_walk *w, value *x, value *y) {
   elaborator *e = w->e;
   if (x->kind == VALUE_TUPLE) {
@@ -390,7 +390,7 @@ BUILTIN(length) { return make_integer(e, (int64_t)length_of(a[0])); }
 // padded x f xs = take m (f (xs ++ x ++ x ...)), m = length xs. On 0 elements f is not called.
 BUILTIN(padded) {
   uint64_t m = length_of(a[2]), full = 1;
-  if (!m)  // one of the same type has rows of the same length, as far as one can tell
+  if (!m)  // an empty array of the same type may keep the lengths of its rows
     return instance[0] == instance[1] ? a[2] : make_empty(e, instance[1]);
   while (full < m)
     full *= 2;

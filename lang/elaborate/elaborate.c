@@ -113,14 +113,14 @@ static bool match_list(elaborator *e, activation *act, const pattern *p, value *
   if (length_of(v) != p->count)
     return false;
   span where = e->where;
-  bool fits = true;
-  for (uint32_t i = 0; fits && i < p->count; i++) {
+  bool matches = true;
+  for (uint32_t i = 0; matches && i < p->count; i++) {
     e->where = p->items[i]->where;  // of the element's step, for messages about dynamic values
     if (p->items[i]->kind != PATTERN_WILD)
-      fits = match_pattern(e, act, p->items[i], element_at(e, v, i));
+      matches = match_pattern(e, act, p->items[i], element_at(e, v, i));
   }
   e->where = where;
-  return fits;
+  return matches;
 }
 
 static bool match_pattern(elaborator *e, activation *act, const pattern *p, value *v) {
@@ -403,11 +403,11 @@ static void run_qualifiers(elaborator *e, activation *act, const expr *x, uint32
         run_generator(e, act, x, i, eval_expr(e, act, q->source), out);
       return;
     }
-    value *keep = eval_expr(e, act, q->source);
+    value *condition = eval_expr(e, act, q->source);
     e->where = q->source->where;
-    if (keep->kind != VALUE_SCALAR)
-      fail_dynamic(e, keep, "a condition in a comprehension");
-    if (!keep->u.scalar.bits.b)
+    if (condition->kind != VALUE_SCALAR)
+      fail_dynamic(e, condition, "a condition in a comprehension");
+    if (!condition->u.scalar.bits.b)
       return;
   }
   vec_push(e->memory, out, eval_expr(e, act, x->u.comprehension.body));
@@ -561,10 +561,10 @@ static value *run_equations(elaborator *e, activation *act, const function *code
   span where = e->where;
   for (size_t i = 0; i < code->equations.count; i++) {
     const equation *q = &code->equations.items[i];
-    bool fits = true;
-    for (uint32_t k = 0; fits && k < code->arity; k++)
-      fits = match_pattern(e, act, q->patterns[k], arguments[k]);
-    if (!fits)
+    bool matches = true;
+    for (uint32_t k = 0; matches && k < code->arity; k++)
+      matches = match_pattern(e, act, q->patterns[k], arguments[k]);
+    if (!matches)
       continue;
     bind_locals(e, act, q->locals, q->local_count);
     bool found;

@@ -1,10 +1,10 @@
 // Memoised calls: see memo.h.
 //
-// The key spells the call out: the function, its types, and each argument; a leaf is its number in
-// order of first appearance with its type, shape and how much smaller than the current batch its
-// batch is. Steps that depend on nothing but constants are shared, not copied: they are the same
-// values at every place. Calls outside of every parm, column and map share nothing with calls
-// inside, since only outside an array of constants becomes the elements of a map without a
+// The key describes the call: the function, its types, and each argument; a dynamic one is its
+// number in order of first appearance with its type, shape and how much smaller than the current
+// batch its batch is. Steps that depend on nothing but constants are shared, not copied: they are
+// the same values at every place. Calls outside of every parm, column and map share nothing with
+// calls inside, since only outside an array of constants becomes the elements of a map without a
 // broadcast, which would not grow with the batch.
 #include "lang/elaborate/memo.h"
 #include "core/hash.h"

@@ -109,7 +109,7 @@ static const char *import_path(loaded_program *p, const char *from, const char *
   return arena_printf(&p->memory, "%.*s/%s", (int)(slash - from), from, path);
 }
 
-// False: the file was there before. Paths do not tell: one file can have many.
+// False: the file was there before. Paths do not say: one file can have many.
 static bool add_file(loaded_program *p, const struct stat *s) {
   for (size_t i = 0; i < p->files.count; i++)
     if (p->files.items[i].device == s->st_dev && p->files.items[i].inode == s->st_ino)

@@ -16,7 +16,7 @@
 #include "lang/elaborate/elaborate.h"
 #include <sys/types.h>
 
-// What tells source files apart; their paths do not.
+// What identifies a source file; its path does not.
 typedef struct source_file {
   dev_t device;
   ino_t inode;

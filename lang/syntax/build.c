@@ -235,7 +235,7 @@ static bool is_operator_name(const char *name) {
   return (!letter && name[0] != '_') || !strcmp(name, "xor");
 }
 
-// The left side of `<-`, parsed as an expression because only the arrow tells the two apart.
+// The left side of `<-`, parsed as an expression: what it is becomes known at the arrow.
 pattern *to_pattern(parser *p, expr *e) {
   pattern_list items = {0};
   pattern *n;

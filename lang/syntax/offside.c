@@ -58,7 +58,7 @@ static void pop_context(offside_state *l, const token *at) {
   l->stack.count--;
 }
 
-// Tokens that go on with what stands before them, wherever they are put.
+// Tokens that continue what stands before them, in any column.
 static bool continues_line(int kind) {
   return kind == THEN || kind == ELSE || kind == IN || kind == ')' || kind == ']' || kind == ',' ||
          kind == WHERE;

@@ -1,5 +1,5 @@
-// The grammar. In: layout.c's tokens. Out: a module of bindings (syntax/tree.h). Actions only construct
-// nodes (build.h). After a syntax error the parser goes on with the next item.
+// The grammar. In: the tokens of offside.c. Out: a module of bindings (syntax/tree.h). Actions only
+// construct nodes (build.h). After a syntax error the parser goes on with the next item.
 %require "3.8"
 %define api.pure full
 %define parse.error custom

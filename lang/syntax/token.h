@@ -1,4 +1,4 @@
-// Tokens: what the lexer makes of a text, for the parser (through layout.c) and the formatter.
+// Tokens: what the lexer makes of a text, for the parser (through offside.c) and the formatter.
 #ifndef PERMC_LANG_SYNTAX_TOKEN_H
 #define PERMC_LANG_SYNTAX_TOKEN_H
 

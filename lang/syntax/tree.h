@@ -218,10 +218,10 @@ struct binding {
   type_expr *signature;  // or NULL
   uint32_t signature_arrows;
   VEC(const char *) size_names;  // of the signature, in order of appearance; ...
-  uint32_t first_size_slot;      // ... they live in consecutive slots of the function's own frame
-  uint32_t slot;                 // of a local
-  const char *library;           // EXTERN
-  bool in_library;               // part of the standard library
+  uint32_t first_size_slot;  // ... they live in consecutive slots of the function's own activation
+  uint32_t slot;             // of a local
+  const char *library;       // EXTERN
+  bool in_library;           // part of the standard library
   bool global;
   bool is_size;  // a size name of a signature
   // infer.c

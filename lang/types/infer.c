@@ -173,7 +173,8 @@ static type *named_variable(inferrer *in, const char *name) {
   return n->variable;
 }
 
-// Any other small word stands for every type; what other languages call a type surely means one.
+// Any other word in small letters is a type variable, but what other languages call a type is taken
+// for a mistake.
 static bool is_foreign_type(const char *name) {
   static const char *const words[] = {"float",   "double",  "complex",   "integer",   "boolean",
                                       "int8",    "int16",   "int32",     "int64",     "uint",

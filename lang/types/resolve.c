@@ -451,7 +451,8 @@ static void resolve_function(resolver *r, function *f) {
   leave_scope(r, outside);
 }
 
-// A local value is computed in the frame that it belongs to, so its expressions are resolved there.
+// A local value is computed in the activation that it belongs to, so its expressions are resolved
+// there.
 static void resolve_value(resolver *r, binding *b) {
   if (b->signature)
     resolve_sizes(r, b->signature);

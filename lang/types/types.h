@@ -1,15 +1,23 @@
-// Types, and the two analyses that come before elaboration.
+// Types, and the two analyses that come before elaboration. The door of this room.
 //
-// A type is a tree with shared variables; sizes are no part of it (they are checked where they are
-// concrete, in elaborate.c). A variable carries a constraint instead of type classes: which types
-// it may still become.
+// In: modules (syntax/tree.h). Out: every name bound, every binding with its scheme (its type, with
+// the variables that each use chooses anew), and at each use what they were chosen to be.
 //
-//   \x y -> x.0 <= y.0      x : v1, y : v2, v1 has field 0 : v3, v3 ordered;  result bool
-//   c64                     COMPLEX(f32): so that re, cis, root relate both
+//   larger x y = if x.0 <= y then y else x.0
 //
-// resolve.c binds every name to what it means and finds the order of inference; infer.c gives
-// every binding a scheme (its type with the variables that each use may choose anew) and notes at
-// each use what they were chosen to be.
+//   resolve.c   x and y are slots 0 and 1 of larger's activation; <= is a builtin
+//   infer.c     x : v1, y : v2, v1 has the component 0 : v3; v3 is ordered, since <= compares it
+//               with y: v2 = v3
+//   types_print larger : (t1, ...) -> t1 -> t1   (t1 is an ordered scalar or a tuple of such)
+//
+// A type is a tree with shared variables. Sizes are no part of it: they are checked where they are
+// concrete, in elaborate/sizes.c. A variable carries a constraint instead of type classes: which
+// types it may still become. c64 is COMPLEX(f32), so that re, cis and root relate the two.
+//
+//   types.c     types, unification, defaults, schemes
+//   resolve.c   names to what they mean; the order of inference
+//   infer.c     types of bindings and uses; messages about mismatches
+//   print.c     types as text
 #ifndef PERMC_LANG_TYPES_TYPES_H
 #define PERMC_LANG_TYPES_TYPES_H
 
