@@ -13,8 +13,8 @@
 // What happens for a plan of three passes, on two processors:
 //
 //   c_emit                     definitions, pass 0, pass 1, pass 2
-//   c_code_split               code-0.c: passes 0, 1     code-1.c: pass 2
-//   cc -c, both at once        code-0.o                  code-1.o
+//   c_code_split               file 0: passes 0, 1       file 1: pass 2
+//   cc -c, both at once        object 0                  object 1
 //   cc -shared                 code.so, which the cache (runtime/system/cache.h) takes under a key:
 //                              the digest of text, compiler, options and processor
 //   dlopen                     permc_passes[0], [1], [2]

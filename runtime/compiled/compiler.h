@@ -8,15 +8,15 @@
 //   const char *options[COMPILER_OPTIONS];
 //   if (compiler_find(&c, &failure)) {                           // "/usr/bin/cc", "cc 12.2.0"
 //     size_t count = compiler_options("native", false, options); // "-std=gnu17", "-O2", ...
-//     const char *words[] = {c.path, options[0], "-c", "code.c", "-o", "/tmp/w/code.o", NULL};
+//     const char *words[] = {c.path, options[0], "-c", text, "-o", "/tmp/w/code.o", NULL};
 //     compiler_run(&(compiler_job){words, "/tmp/w/code.o"}, 1, "/tmp/w", NULL, &failure);
 //   }
 //
 // It is $PERMC_CC (a path, or a name to look for on PATH), else the first of cc, gcc and clang on
 // PATH. No shell is used. Compilers run in process groups of their own and keep temporary files in
 // a given folder, so that they can be ended, and their files removed, at any time.
-#ifndef PERMC_RUNTIME_CPU_COMPILER_H
-#define PERMC_RUNTIME_CPU_COMPILER_H
+#ifndef PERMC_RUNTIME_COMPILED_COMPILER_H
+#define PERMC_RUNTIME_COMPILED_COMPILER_H
 
 #include "core/error.h"
 #include <stdatomic.h>

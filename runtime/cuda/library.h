@@ -1,10 +1,10 @@
 // Functions of a library that is loaded at run time. Private to runtime/cuda/.
 //
-//   static const library_row rows[] = {{"cuInit", offsetof(table, init)},
-//                                      {"cuCtxGetId", offsetof(table, get_id)}};
-//   const char *missing = library_find(library, rows, 2, &t);
+//   static const library_row rows[] = {{"cuInit", offsetof(cuda_driver, init)},
+//                                      {"cuStreamQuery", offsetof(cuda_driver, stream_query)}};
+//   const char *missing = library_find(library, rows, 2, &driver);
 //
-// sets t.init and t.get_id and returns NULL, or "cuCtxGetId" if the library is too old to have it.
+// sets both fields of `driver` and returns NULL, or "cuStreamQuery" if the library lacks that.
 #ifndef PERMC_RUNTIME_CUDA_LIBRARY_H
 #define PERMC_RUNTIME_CUDA_LIBRARY_H
 

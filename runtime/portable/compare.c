@@ -2,7 +2,7 @@
 // the library is compiled for, and on x86-64 for AVX2 and AVX-512, chosen when the program runs.
 #include "runtime/portable/pass.h"
 
-static void find_lanes(const compare *c, int type_bits, int lane_bits, compare_lanes *l) {
+static void compute_lanes(const compare *c, int type_bits, int lane_bits, compare_lanes *l) {
   uint64_t low = f2_mask(lane_bits), coordinate = c->coordinate & low;
   l->direction = c->direction >> lane_bits;
   l->coordinate = c->coordinate >> lane_bits;
@@ -27,10 +27,111 @@ static inline uint64_t pair_start(const compare_lanes *l, uint64_t k) {
   return (at ^ below) << 1 | below;
 }
 
-#define PASTE_3(a, b, c) a##_##b##_##c
-#define PASTE(a, b, c) PASTE_3(a, b, c)
-#define PASTE__(a, b) a##_##b
-#define PASTE_2(a, b) PASTE__(a, b)
+// ---- for vectors.inc and compare.inc, which are included once for each width and type -----------
+
+#define PASTE__3(a, b, c) a##_##b##_##c
+#define PASTE_3(a, b, c) PASTE__3(a, b, c)
+#define PASTE__2(a, b) a##_##b
+#define PASTE_2(a, b) PASTE__2(a, b)
+
+#define NAME(x) PASTE_3(x, KIND, WIDTH)  // of the type and width
+#define HALVES PASTE_2(halves, WIDTH)
+#define WORDS PASTE_2(words, WIDTH)
+#define LONGS PASTE_2(longs, WIDTH)
+
+// Lane i takes the value of lane i ^ l->within. Where the bytes of a lane and its partner differ by
+// less than a word, the vector of halves or words is rotated; else words or longs are shuffled.
+#ifdef __clang__
+#define SHUFFLE_LONGS(x, ...) __builtin_shufflevector((LONGS)x, (LONGS)x, __VA_ARGS__)
+#else
+#define SHUFFLE_LONGS(x, ...) __builtin_shuffle((LONGS)x, (LONGS){__VA_ARGS__})
+#endif
+#define SWAP_WORDS(x)                                                                              \
+  if (l->bytes & 4)                                                                                \
+    x = (WORDS)((LONGS)x << 32 | (LONGS)x >> 32);
+#define SWAP_LONGS(x, bytes_apart, ...)                                                            \
+  if (l->bytes & (bytes_apart))                                                                    \
+    x = (WORDS)SHUFFLE_LONGS(x, __VA_ARGS__);
+#define SHUFFLE_WORDS_16(x) SWAP_WORDS(x) SWAP_LONGS(x, 8, 1, 0)
+#ifdef __clang__
+#define SHUFFLE_WORDS_32(x) SWAP_WORDS(x) SWAP_LONGS(x, 8, 1, 0, 3, 2) SWAP_LONGS(x, 16, 2, 3, 0, 1)
+#define SHUFFLE_WORDS_64(x)                                                                        \
+  SWAP_WORDS(x)                                                                                    \
+  SWAP_LONGS(x, 8, 1, 0, 3, 2, 5, 4, 7, 6)                                                         \
+  SWAP_LONGS(x, 16, 2, 3, 0, 1, 6, 7, 4, 5)                                                        \
+  SWAP_LONGS(x, 32, 4, 5, 6, 7, 0, 1, 2, 3)
+#else
+#define SHUFFLE_WORDS_32(x) x = __builtin_shuffle(x, *(const WORDS *)l->words);
+#define SHUFFLE_WORDS_64(x) SHUFFLE_WORDS_32(x)
+#endif
+#define SHUFFLE(from, to)                                                                          \
+  {                                                                                                \
+    WORDS moved = (WORDS)(from);                                                                   \
+    if (sizeof(T) < 2 && (l->bytes & 1))                                                           \
+      moved = (WORDS)((HALVES)moved << 8 | (HALVES)moved >> 8);                                    \
+    if (sizeof(T) < 4 && (l->bytes & 2))                                                           \
+      moved = moved << 16 | moved >> 16;                                                           \
+    if (sizeof(T) > 2 || l->bytes > 3) {                                                           \
+      PASTE_2(SHUFFLE_WORDS, WIDTH)(moved)                                                         \
+    }                                                                                              \
+    to = (NAME(vector))moved;                                                                      \
+  }
+
+#define FLOATS_ARE(F, a, relation, b)                                                              \
+  ((NAME(mask))((PASTE_2(F, WIDTH))(a)relation(PASTE_2(F, WIDTH))(b)))
+// The place in the total order: see core/scalar/real.inc.
+#define PLACE_NAN(x, most, infinity)                                                               \
+  (((x) ^ (((x) >> (8 * (int)sizeof(T) - 1)) & (most))) | (NAME(mask))(((x) & (most)) > (infinity)))
+#define PLACE(x, most, infinity)                                                                   \
+  (PLACE_NAN(x, most, infinity) & ~((NAME(mask))(((x) & (most)) > (infinity)) & ~(most)))
+#define TOTAL_LE(a, b, most, infinity)                                                             \
+  ((NAME(mask))(PLACE((NAME(mask))(a), most, infinity) <= PLACE((NAME(mask))(b), most, infinity)))
+
+// f16 is no type of the compiler. Its bits without the sign, negated for a negative number, are in
+// IEEE's order but for NaN.
+#define HALF_NAN(x) ((NAME(mask))(((NAME(mask))(x)&INT16_MAX) > 0x7c00))
+#define HALF_SIGN(x) ((NAME(mask))(x) >> 15)
+#define HALF_NUMBER(x) ((((NAME(mask))(x)&INT16_MAX) ^ HALF_SIGN(x)) - HALF_SIGN(x))
+
+// The loops select, unzip and zip (pass.h) for elements of so many bits.
+#define MOVES(bits)                                                                                \
+  TARGET static void PASTE_3(select, bits, WIDTH)(size_t n, const uint8_t *condition,              \
+                                                  const void *a, const void *b, void *out) {       \
+    typedef uint##bits##_t __attribute__((may_alias)) word;                                        \
+    const word *x = a, *y = b;                                                                     \
+    word *restrict to = out;                                                                       \
+    for (size_t i = 0; i < n; i++) {                                                               \
+      word yes = x[i], no = y[i];                                                                  \
+      to[i] = condition[i] ? yes : no;                                                             \
+    }                                                                                              \
+  }                                                                                                \
+  TARGET static void PASTE_3(unzip, bits, WIDTH)(size_t n, bool odd, const void *from, void *to) { \
+    typedef uint##bits##_t __attribute__((may_alias)) word;                                        \
+    const word *in = (const word *)from + odd;                                                     \
+    word *restrict out = to;                                                                       \
+    for (size_t i = 0; i < n; i++)                                                                 \
+      out[i] = in[2 * i];                                                                          \
+  }                                                                                                \
+  TARGET static void PASTE_3(zip, bits, WIDTH)(size_t n, const void *even, const void *odd,        \
+                                               void *to) {                                         \
+    typedef uint##bits##_t __attribute__((may_alias)) word;                                        \
+    const word *x = even, *y = odd;                                                                \
+    word *restrict out = to;                                                                       \
+    for (size_t i = 0; i < n; i++) {                                                               \
+      out[2 * i] = x[i];                                                                           \
+      out[2 * i + 1] = y[i];                                                                       \
+    }                                                                                              \
+  }
+
+// Rows of the table of kernels.
+#define SIZES(of)                                                                                  \
+  PASTE_3(of, 8, WIDTH), PASTE_3(of, 16, WIDTH), PASTE_3(of, 32, WIDTH), PASTE_3(of, 64, WIDTH)
+#define INTEGERS(of)                                                                               \
+  PASTE_3(of, i8, WIDTH), PASTE_3(of, i16, WIDTH), PASTE_3(of, i32, WIDTH),                        \
+      PASTE_3(of, i64, WIDTH), PASTE_3(of, u8, WIDTH), PASTE_3(of, u16, WIDTH),                    \
+      PASTE_3(of, u32, WIDTH), PASTE_3(of, u64, WIDTH)
+#define FLOATS(of, type)                                                                           \
+  PASTE_3(of, type##_lt, WIDTH), PASTE_3(of, type##_le, WIDTH), PASTE_3(of, type##_total, WIDTH)
 
 #define VECTOR_BITS 4
 #define TARGET
@@ -74,30 +175,30 @@ uint32_t compare_kind_of(scalar_type type) {
 
 typedef struct pair_pattern {
   const net_stage *stage;
-  net_id value;  // of the leaves
+  net_id value;  // of the element nodes
 } pair_pattern;
 
 static const net_node *node_at(const net_stage *s, net_id id) { return &s->nodes.items[id]; }
 
 // Whether the node is element 0 or 1 of the pattern's value; *element is which.
-static bool is_leaf(pair_pattern p, net_id id, bool *element) {
+static bool is_element(pair_pattern p, net_id id, bool *element) {
   const net_node *node = node_at(p.stage, id);
   *element = node->number == 1;
   return node->kind == NET_ELEMENT && node->value == p.value;
 }
 
 // Whether operands first, first + 1 are both elements; *swapped if the first is element 1.
-static bool both_leaves(pair_pattern p, const net_node *node, uint32_t first, bool *swapped) {
+static bool are_both_elements(pair_pattern p, const net_node *node, uint32_t first, bool *swapped) {
   bool other = false;
-  return is_leaf(p, node->operands[first], swapped) &&
-         is_leaf(p, node->operands[first + 1], &other) && *swapped != other;
+  return is_element(p, node->operands[first], swapped) &&
+         is_element(p, node->operands[first + 1], &other) && *swapped != other;
 }
 
 static bool match_choice(pair_pattern p, const net_node *zero, const net_node *one, compare *out) {
   bool swapped = false;
   if (!((zero->kind == NET_MIN && one->kind == NET_MAX) ||
         (zero->kind == NET_MAX && one->kind == NET_MIN)) ||
-      !both_leaves(p, zero, 0, &swapped) || !both_leaves(p, one, 0, &swapped))
+      !are_both_elements(p, zero, 0, &swapped) || !are_both_elements(p, one, 0, &swapped))
     return false;
   out->descending = zero->kind == NET_MAX;
   out->kind = compare_kind_of(zero->type);
@@ -119,12 +220,12 @@ static const struct {
 static bool match_select(pair_pattern p, const net_node *zero, const net_node *one, compare *out) {
   bool order0 = false, order1 = false, order = false;
   if (zero->kind != NET_SELECT || one->kind != NET_SELECT ||
-      zero->operands[0] != one->operands[0] || !both_leaves(p, zero, 1, &order0) ||
-      !both_leaves(p, one, 1, &order1) || order0 == order1)
+      zero->operands[0] != one->operands[0] || !are_both_elements(p, zero, 1, &order0) ||
+      !are_both_elements(p, one, 1, &order1) || order0 == order1)
     return false;
   const net_node *condition = node_at(p.stage, zero->operands[0]);
   if (condition->kind != NET_SCALAR || !comparisons[condition->scalar].known ||
-      !both_leaves(p, condition, 0, &order))
+      !are_both_elements(p, condition, 0, &order))
     return false;
   out->swapped = comparisons[condition->scalar].swapped ^ order;
   out->descending = order0;
@@ -139,13 +240,13 @@ static bool match_select(pair_pattern p, const net_node *zero, const net_node *o
   return out->kind < COMPARE_KINDS;
 }
 
-// Aligned as an arena's memory need not be.
-static const compare_lanes *new_lanes(const op_context *c, const compare *of, int size_bits) {
+// With the alignment of compare_lanes, which memory of an arena may not have.
+static const compare_lanes *allocate_lanes(const op_context *c, const compare *of, int size_bits) {
   size_t align = _Alignof(compare_lanes);
   uintptr_t at = (uintptr_t)arena_alloc(c->memory, sizeof(compare_lanes) + align);
   compare_lanes *l = (compare_lanes *)((at + align - 1) / align * align);
   int vector_bits = f2_lsb(c->executor->kernels->vector_bytes);
-  find_lanes(of, size_bits, vector_bits - size_bits, l);
+  compute_lanes(of, size_bits, vector_bits - size_bits, l);
   return l;
 }
 
@@ -155,10 +256,10 @@ bool compare_match(const net_stage *stage, const net_op *op, compare *out, net_i
     return false;
   const net_node *zero = node_at(stage, op->outputs[0].elements[0]);
   const net_node *one = node_at(stage, op->outputs[0].elements[1]);
-  uint32_t leaf = zero->kind == NET_SELECT ? 1 : 0;
-  if (zero->operand_count <= leaf)
+  uint32_t first = zero->kind == NET_SELECT ? 1 : 0;
+  if (zero->operand_count <= first)
     return false;
-  pair_pattern p = {stage, node_at(stage, zero->operands[leaf])->value};
+  pair_pattern p = {stage, node_at(stage, zero->operands[first])->value};
   *value = p.value;
   return match_choice(p, zero, one, out) || match_select(p, zero, one, out);
 }
@@ -169,9 +270,9 @@ bool tile_compare_prepare(const op_context *c, const net_op *op, tile_op *out) {
     return false;
   out->compare.direction = tile_position(c->tile, op->directions[0]);
   out->compare.coordinate = tile_position_mask(c->tile, op->coordinates[0].mask);
-  out->turn = op->coordinates[0];
+  out->coordinate = op->coordinates[0];
   out->size_bits = (uint32_t)f2_lsb(scalar_types[c->tile->stage->values.items[made]].size);
-  out->compare.lanes = new_lanes(c, &out->compare, (int)out->size_bits);
+  out->compare.lanes = allocate_lanes(c, &out->compare, (int)out->size_bits);
   out->in = c->slots[c->plan->slot_of[value]];
   out->out = c->slots[c->plan->slot_of[made]];
   return true;

@@ -73,8 +73,8 @@ static void store_units(uint32_t size_bits, int unit_bits, size_t n, const unsig
 
 // ---- preparation --------------------------------------------------------------------------------
 
-// Whether the address may be negative or not below the limit.
-static bool may_leave(const tile *t, const plan_move *m) {
+// Whether the address may be negative or in the padding.
+static bool may_need_padding(const tile *t, const plan_move *m) {
   int128 low = m->map.offset, high = low;
   if (m->padding_start == UINT64_MAX)
     return false;
@@ -89,14 +89,14 @@ static bool may_leave(const tile *t, const plan_move *m) {
 }
 
 enum {
-  SHORT_BYTES = 16,  // units shorter than that had better go through blocks
-  LINE_BYTES = 64,   // rows and lines need be no longer
+  SHORT_BYTES = 16,  // shorter units go through blocks: that is faster
+  LINE_BYTES = 64,   // rows and lines are at most as long
 };
 
-static int least(int a, int b) { return a < b ? a : b; }
+static int lesser(int a, int b) { return a < b ? a : b; }
 
-// Which of the block's rows begins at position `start`; a new one, if none does.
-static uint32_t row_at(tile_move *m, uint32_t start) {
+// The number of the block's row that begins at position `start`; a new one, if none does.
+static uint32_t find_row(tile_move *m, uint32_t start) {
   for (uint32_t r = 0; r < m->row_count; r++)
     if (m->rows[r << m->row_bits] == start)
       return r;
@@ -104,8 +104,7 @@ static uint32_t row_at(tile_move *m, uint32_t start) {
   return m->row_count++;
 }
 
-// Numbers as they come, with lines of memory first: units are what runs of the tile and of memory
-// have in common.
+// Numbers begin with lines of memory: units are the runs that tile and memory have in common.
 static void number_units(arena *a, const tile *t, tile_move *m, int count, const uint64_t *lines) {
   tile_set_order(&m->set, count, lines);
   tile_set_find_run(t, &m->set);
@@ -126,7 +125,7 @@ static void number_blocks(arena *a, const tile *t, tile_move *m, uint64_t *lines
   m->within = NEW_ARRAY(a, uint16_t, count);
   for (size_t i = 0; i < count; i++) {
     uint32_t inside = m->set.low[i] & (uint32_t)f2_mask(m->row_bits);
-    m->within[i] = (uint16_t)(row_at(m, m->set.low[i] ^ inside) << m->row_bits | inside);
+    m->within[i] = (uint16_t)(find_row(m, m->set.low[i] ^ inside) << m->row_bits | inside);
   }
   assert((size_t)m->row_count << m->row_bits == count);
 }
@@ -136,14 +135,14 @@ void tile_move_prepare(arena *a, const tile *t, const plan_move *from, uint32_t 
                        tile_move *out) {
   uint64_t lines[F2_MAX];
   *out = (tile_move){.plan = from, .slot = slot, .size_bits = (uint32_t)f2_lsb(element_bytes)};
-  out->checked = may_leave(t, from);
+  out->checked = may_need_padding(t, from);
   tile_set_prepare(a, t, live_count, live, &out->set);
   int count = tile_map_lines(t, &from->map, &out->set, MOVE_BITS, lines);
   int enough = f2_lsb(LINE_BYTES) - (int)out->size_bits;
-  out->line_bits = least(count, enough);
-  out->row_bits = least(least(out->set.run, t->d), least(enough, MOVE_BITS - out->line_bits));
+  out->line_bits = lesser(count, enough);
+  out->row_bits = lesser(lesser(out->set.run, t->d), lesser(enough, MOVE_BITS - out->line_bits));
   number_units(a, t, out, count, lines);
-  int shared = least(out->set.run, out->map.run);
+  int shared = lesser(out->set.run, out->map.run);
   out->has_blocks = shared < f2_lsb(SHORT_BYTES) - (int)out->size_bits && shared < out->line_bits &&
                     shared < out->row_bits;
   if (out->has_blocks)
@@ -157,7 +156,7 @@ uint64_t tile_move_work(const tile_move *m) {
 
 // ---- one move -----------------------------------------------------------------------------------
 
-typedef struct moving {
+typedef struct move_state {
   const tile *tile;
   const tile_move *move;
   const tile_item *item;
@@ -168,10 +167,10 @@ typedef struct moving {
   int64_t *addresses;    // of a chunk's units
   unsigned char *block;  // room for a chunk
   uint64_t *constants;   // of the map
-  size_t turned;         // blocks: element i of a line comes i ^ turned
-} moving;
+  size_t line_xor;       // blocks: element i of a line is number i ^ line_xor
+} move_state;
 
-static void move_rows(const moving *v, uint64_t high) {
+static void move_rows(const move_state *v, uint64_t high) {
   const tile_move *m = v->move;
   if (v->store)
     tile_gather(m->size_bits, m->row_bits, m->row_count, v->slot, high, m->rows, v->block);
@@ -185,17 +184,18 @@ static void move_rows(const moving *v, uint64_t high) {
     unsigned char *line = memory + (uint64_t)addresses[k] * (U);                                   \
     const uint16_t *inside = within + k * length;                                                  \
     for (size_t i = 0; i < length; i++)                                                            \
-      COPY_ONE(line + (i ^ turned) * (U), block + (size_t)(inside[i] ^ turn) * (U), (U));          \
+      COPY_ONE(line + (i ^ line_xor) * (U), block + (size_t)(inside[i] ^ row_xor) * (U), (U));     \
   }
 #define FROM_BLOCK(element, inside, U) memcpy(element, inside, U)
 #define TO_BLOCK(element, inside, U) memcpy(inside, element, U)
 #define STORE_LINES(U) EACH_OF_LINES(U, FROM_BLOCK)
 #define LOAD_LINES(U) EACH_OF_LINES(U, TO_BLOCK)
 
-// `count` lines; `turn`: what the tile's positions differ in from the table's, in a row.
-static void move_lines(const moving *v, size_t count, uint32_t turn) {
+// `count` lines. In a row, position i of the table is position i ^ row_xor of the tile.
+static void move_lines(const move_state *v, size_t count, uint32_t row_xor) {
   const tile_move *m = v->move;
-  size_t size = (size_t)1 << m->size_bits, length = (size_t)1 << m->line_bits, turned = v->turned;
+  size_t size = (size_t)1 << m->size_bits, length = (size_t)1 << m->line_bits,
+         line_xor = v->line_xor;
   unsigned char *memory = v->array, *restrict block = v->block;
   const int64_t *restrict addresses = v->addresses;
   const uint16_t *restrict within = m->within;
@@ -205,7 +205,7 @@ static void move_lines(const moving *v, size_t count, uint32_t turn) {
     EACH_SIZE(size, LOAD_LINES)
 }
 
-static void move_units(const moving *v, int unit_bits, size_t count, uint64_t high) {
+static void move_units(const move_state *v, int unit_bits, size_t count, uint64_t high) {
   const tile_move *m = v->move;
   if (v->store)
     store_units(m->size_bits, unit_bits, count, v->slot, high, m->set.low, v->array, v->addresses);
@@ -213,7 +213,7 @@ static void move_units(const moving *v, int unit_bits, size_t count, uint64_t hi
     load_units(m->size_bits, unit_bits, count, v->slot, high, m->set.low, v->array, v->addresses);
 }
 
-static void move_checked(const moving *v, size_t count, uint64_t high) {
+static void move_checked(const move_state *v, size_t count, uint64_t high) {
   const tile_move *m = v->move;
   size_t size = (size_t)1 << m->size_bits;
   for (size_t i = 0; i < count; i++) {
@@ -228,44 +228,44 @@ static void move_checked(const moving *v, size_t count, uint64_t high) {
   }
 }
 
-// Whether all of so many runs of 2^bits addresses end below the limit.
-static bool all_inside(const moving *v, size_t count, int bits) {
+// Whether all of so many runs of 2^bits addresses end before the padding.
+static bool are_all_inside(const move_state *v, size_t count, int bits) {
   uint64_t highest = 0, last = f2_mask(bits);
   for (size_t i = 0; i < count; i++)
     highest = (uint64_t)v->addresses[i] > highest ? (uint64_t)v->addresses[i] : highest;
   return v->move->plan->padding_start > last && highest < v->move->plan->padding_start - last;
 }
 
-static void find_addresses(const moving *v, uint64_t number, int stride_bits, size_t count) {
+static void find_addresses(const move_state *v, uint64_t number, int stride_bits, size_t count) {
   tile_map_values(v->tile, &v->move->map, v->item, v->constants, number, stride_bits, count,
                   v->addresses);
 }
 
-static bool move_block(const moving *v, uint64_t number, uint64_t high) {
+static bool move_block(const move_state *v, uint64_t number, uint64_t high) {
   const tile_move *m = v->move;
   size_t count = (size_t)1 << (m->set.chunk_bits - m->line_bits);
-  v->constants[0] ^= v->turned;
+  v->constants[0] ^= v->line_xor;
   find_addresses(v, number, m->line_bits, count);
-  v->constants[0] ^= v->turned;
-  if (m->checked && !all_inside(v, count, m->line_bits))
+  v->constants[0] ^= v->line_xor;
+  if (m->checked && !are_all_inside(v, count, m->line_bits))
     return false;
-  uint64_t turn = high & f2_mask(m->row_bits);
+  uint64_t row_xor = high & f2_mask(m->row_bits);
   if (v->store)
-    move_rows(v, high ^ turn);
-  move_lines(v, count, (uint32_t)turn);
+    move_rows(v, high ^ row_xor);
+  move_lines(v, count, (uint32_t)row_xor);
   if (!v->store)
-    move_rows(v, high ^ turn);
+    move_rows(v, high ^ row_xor);
   return true;
 }
 
-static void move_chunk(const moving *v, uint64_t number, size_t count) {
+static void move_chunk(const move_state *v, uint64_t number, size_t count) {
   const tile_move *m = v->move;
   uint64_t high = v->origin ^ tile_set_high(v->tile, &m->set, number);
   size_t units = count >> v->unit_bits;
   if (m->has_blocks && count >> m->set.chunk_bits == 1 && move_block(v, number, high))
     return;
   find_addresses(v, number, v->unit_bits, units);
-  if (!m->checked || all_inside(v, units, v->unit_bits)) {
+  if (!m->checked || are_all_inside(v, units, v->unit_bits)) {
     move_units(v, v->unit_bits, units, high);
     return;
   }
@@ -274,8 +274,8 @@ static void move_chunk(const moving *v, uint64_t number, size_t count) {
   move_checked(v, count, high);
 }
 
-// All of the batch is one stretch of memory and one of the tile.
-static bool move_at_once(const moving *v) {
+// False: the batch is not one stretch of memory and one of the tile.
+static bool move_at_once(const move_state *v) {
   const tile_move *m = v->move;
   const net_map *map = m->map.map;
   uint64_t left = 0, count = v->item->count;
@@ -295,8 +295,9 @@ static bool move_at_once(const moving *v) {
   return true;
 }
 
-// Runs of memory, as long as the constant of the map does not turn them round.
-static int find_unit(const tile_move *m, const uint64_t *constants) {
+// The length of runs of the tile that are runs of memory: the constant of the map does not
+// xor-permute them.
+static int find_unit_bits(const tile_move *m, const uint64_t *constants) {
   int bits = m->set.run < m->map.run ? m->set.run : m->map.run;
   for (uint32_t g = 0; bits > 0 && g < m->map.group_count; g++)
     if (m->map.groups[g].odd == 1 && m->map.groups[g].columns[0] == 1 &&
@@ -306,7 +307,7 @@ static int find_unit(const tile_move *m, const uint64_t *constants) {
 }
 
 // False: there is nothing to move.
-static bool start(moving *v) {
+static bool start_move(move_state *v) {
   const tile_move *m = v->move;
   const tile_item *item = v->item;
   if (!tile_set_start(&m->set, item->base, &v->origin))
@@ -317,14 +318,14 @@ static bool start(moving *v) {
   v->constants = (uint64_t *)(void *)item->work + ((size_t)1 << MOVE_BITS);
   v->block = (unsigned char *)(v->constants + m->map.group_count);
   tile_map_start(&m->map, tile_index(v->tile, item, v->origin), v->constants);
-  v->unit_bits = find_unit(m, v->constants);
-  v->turned = m->has_blocks ? (size_t)(v->constants[0] & f2_mask(m->line_bits)) : 0;
+  v->unit_bits = find_unit_bits(m, v->constants);
+  v->line_xor = m->has_blocks ? (size_t)(v->constants[0] & f2_mask(m->line_bits)) : 0;
   return true;
 }
 
-static void move(moving v) {
+static void run_move(move_state v) {
   const tile_set *set = &v.move->set;
-  if (!start(&v) || move_at_once(&v))
+  if (!start_move(&v) || move_at_once(&v))
     return;
   uint64_t total = v.item->count << set->dimension, chunk = f2_unit(set->chunk_bits);
   for (uint64_t number = 0; number < total; number += chunk)
@@ -332,18 +333,18 @@ static void move(moving v) {
 }
 
 void tile_load(const tile *t, const tile_move *m, const tile_item *item) {
-  move((moving){.tile = t, .move = m, .item = item, .store = false});
+  run_move((move_state){.tile = t, .move = m, .item = item, .store = false});
 }
 
 void tile_store(const tile *t, const tile_move *m, const tile_item *item) {
-  move((moving){.tile = t, .move = m, .item = item, .store = true});
+  run_move((move_state){.tile = t, .move = m, .item = item, .store = true});
 }
 
 void tile_prefetch(const tile *t, const tile_move *m, const tile_item *item, uint64_t first,
                    uint64_t count) {
   enum { LINE = 64 };
-  moving v = {.tile = t, .move = m, .item = item};
-  if (!start(&v))
+  move_state v = {.tile = t, .move = m, .item = item};
+  if (!start_move(&v))
     return;
   uint64_t end = (first + count) << m->set.chunk_bits, all = item->count << m->set.dimension;
   uint64_t chunk = f2_unit(m->set.chunk_bits);

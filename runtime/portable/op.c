@@ -3,7 +3,7 @@
 
 enum {
   WORK_BYTES = 32 << 10,  // of all steps' buffers together, unless a chunk of one needs more
-  FOREIGN_CHUNK = 16,     // calls between two looks at the flag
+  FOREIGN_CHUNK = 16,     // calls between two reads of the interrupt flag
   BUFFER_ALIGN = 64,
 };
 #define NO_BUFFER UINT64_MAX
@@ -12,22 +12,22 @@ enum {
 
 typedef VEC(tile_step) step_list;
 
-typedef struct preparing {
+typedef struct preparation {
   op_context *context;
   const net_stage *stage;
   const net_op *op;
   step_list steps;
-} preparing;
+} preparation;
 
 // The position of element j, from that of element 0.
-static uint64_t element_offset(const preparing *p, uint64_t j) {
+static uint64_t element_offset(const preparation *p, uint64_t j) {
   uint64_t vector = 0;
   for (uint32_t i = 0; i < p->op->k; i++)
     vector ^= f2_bit(j, (int)i) ? p->op->directions[i] : 0;
   return tile_position(p->context->tile, vector);
 }
 
-static uint64_t slot_of(const preparing *p, net_id value) {
+static uint64_t slot_start(const preparation *p, net_id value) {
   uint32_t slot = p->context->plan->slot_of[value];
   assert(slot != NET_NONE);
   return p->context->slots[slot];
@@ -35,7 +35,7 @@ static uint64_t slot_of(const preparing *p, net_id value) {
 
 static uint32_t size_bits_of(scalar_type type) { return (uint32_t)f2_lsb(scalar_types[type].size); }
 
-static void add_step(preparing *p, net_id id) {
+static void add_step(preparation *p, net_id id) {
   op_context *c = p->context;
   const net_node *node = &p->stage->nodes.items[id];
   tile_step s = {.kind = node->kind, .type = node->type, .scalar = node->scalar};
@@ -48,20 +48,20 @@ static void add_step(preparing *p, net_id id) {
     s.operands[i] = c->step_of[node->operands[i]];
   s.operand_type = node->operand_count ? p->stage->nodes.items[node->operands[0]].type : node->type;
   if (node->kind == NET_ELEMENT) {
-    s.slot = slot_of(p, node->value);
+    s.slot = slot_start(p, node->value);
     s.offset = element_offset(p, node->number);
   }
   if (node->kind == NET_INDEX)
     s.map.map = &node->map;
   if (node->kind == NET_ROOT)
-    s.roots = root_table_find(c->executor->roots, node->type, node->number);
+    s.roots = root_table_find(&c->executor->roots, node->type, node->number);
   s.kernel = compare_kind_of(node->type);
   c->step_of[id] = (uint32_t)p->steps.count;
   vec_push(c->memory, &p->steps, s);
 }
 
-// Leaves come just before their first use, so that they take a buffer for a short time.
-static void list_steps(preparing *p, tile_op *out) {
+// Element nodes come just before their first use, so that they occupy a buffer for a short time.
+static void list_steps(preparation *p, tile_op *out) {
   op_context *c = p->context;
   uint32_t count = net_op_nodes(p->stage, p->op, c->nodes);
   for (uint32_t i = 0; i < count; i++) {
@@ -81,7 +81,7 @@ static void list_steps(preparing *p, tile_op *out) {
     }
 }
 
-static void list_outputs(preparing *p, tile_op *out) {
+static void list_outputs(preparation *p, tile_op *out) {
   op_context *c = p->context;
   out->outputs = NEW_ARRAY(c->memory, tile_output, out->output_count);
   out->output_count = 0;
@@ -91,22 +91,22 @@ static void list_outputs(preparing *p, tile_op *out) {
     for (uint64_t j = 0; j < UINT64_C(1) << p->op->k; j++)
       if (output->elements[j] != NET_NONE)
         out->outputs[out->output_count++] = (tile_output){
-            c->step_of[output->elements[j]], size_bits, slot_of(p, output->value),
+            c->step_of[output->elements[j]], size_bits, slot_start(p, output->value),
             element_offset(p, j), j == 0 && p->op->k == 1 && output->elements[1] != NET_NONE};
   }
 }
 
 // ---- preparation: buffers -----------------------------------------------------------------------
 
-// Buffers as bytes of one instance, from 0 on. They are taken again when what they held has been
-// used.
+// Buffers as bytes of one instance, from 0 on. A buffer becomes a spare after the last use of what
+// it holds.
 typedef struct buffers {
   arena *memory;
   VEC(uint64_t) spare[5];  // by log2 of the size
   uint64_t used;
 } buffers;
 
-static uint64_t buffer_take(buffers *b, uint32_t size_bits) {
+static uint64_t take_buffer(buffers *b, uint32_t size_bits) {
   if (b->spare[size_bits].count > 0)
     return b->spare[size_bits].items[--b->spare[size_bits].count];
   uint64_t at = b->used;
@@ -115,7 +115,7 @@ static uint64_t buffer_take(buffers *b, uint32_t size_bits) {
 }
 
 // last[i]: the last step that reads step i; steps.count if it is an output.
-static uint32_t *find_last_uses(preparing *p, const tile_op *op) {
+static uint32_t *find_last_uses(preparation *p, const tile_op *op) {
   uint32_t *last = NEW_ARRAY(p->context->memory, uint32_t, p->steps.count);
   for (uint32_t i = 0; i < p->steps.count; i++)
     for (uint32_t k = 0; k < p->steps.items[i].operand_count; k++)
@@ -128,8 +128,8 @@ static uint32_t *find_last_uses(preparing *p, const tile_op *op) {
   return last;
 }
 
-static void give_back(buffers *b, const tile_step *s, uint32_t at, const uint32_t *last,
-                      const step_list *steps) {
+static void release_operand_buffers(buffers *b, const tile_step *s, uint32_t at,
+                                    const uint32_t *last, const step_list *steps) {
   for (uint32_t k = 0; k < s->operand_count; k++) {
     uint32_t operand = s->operands[k];
     const tile_step *o = &steps->items[operand];
@@ -141,22 +141,22 @@ static void give_back(buffers *b, const tile_step *s, uint32_t at, const uint32_
   }
 }
 
-// Constants first, so that no other step is given their buffers.
-static void assign_buffers(preparing *p, tile_op *op) {
+// Constants first, so that no other step has their buffers.
+static void assign_buffers(preparation *p, tile_op *op) {
   buffers b = {.memory = p->context->memory};
   uint32_t *last = find_last_uses(p, op);
   for (uint32_t i = 0; i < p->steps.count; i++) {
     tile_step *s = &p->steps.items[i];
-    s->buffer = s->kind == NET_CONSTANT ? buffer_take(&b, size_bits_of(s->type)) : NO_BUFFER;
+    s->buffer = s->kind == NET_CONSTANT ? take_buffer(&b, size_bits_of(s->type)) : NO_BUFFER;
   }
   for (uint32_t i = 0; i < p->steps.count; i++) {
     tile_step *s = &p->steps.items[i];
-    // A leaf in a run of the tile is read there; not if it is stored, perhaps over itself.
+    // An element node in a run of the tile is read there; not if it is stored, perhaps over itself.
     s->direct =
         s->kind == NET_ELEMENT && op->set.run >= op->set.chunk_bits && last[i] < p->steps.count;
     if (s->buffer == NO_BUFFER && !s->direct)
-      s->buffer = buffer_take(&b, size_bits_of(s->type));
-    give_back(&b, s, i, last, &p->steps);
+      s->buffer = take_buffer(&b, size_bits_of(s->type));
+    release_operand_buffers(&b, s, i, last, &p->steps);
   }
   op->work_bytes = b.used;
 }
@@ -166,7 +166,7 @@ static uint64_t aligned_size(uint64_t bytes) {
 }
 
 // From bytes of one instance to places in the work memory, aligned.
-static void place_buffers(preparing *p, tile_op *op) {
+static void place_buffers(preparation *p, tile_op *op) {
   uint64_t stretch = aligned_size(f2_unit(op->set.chunk_bits));
   op->pointers_at = op->work_bytes * stretch;
   for (uint32_t i = 0; i < p->steps.count; i++) {
@@ -179,20 +179,20 @@ static void place_buffers(preparing *p, tile_op *op) {
       op->pointers_at + p->steps.count * (sizeof(void *) + op->groups * sizeof(uint64_t));
 }
 
-static int chunk_bits_for(const tile_op *op) {
+static int choose_chunk_bits(const tile_op *op) {
   int bits = STEP_BITS;
   while (bits > 0 && op->work_bytes << bits > WORK_BYTES)
     bits--;
   return bits;
 }
 
-static void prepare_steps(preparing *p, tile_op *out) {
+static void prepare_steps(preparation *p, tile_op *out) {
   op_context *c = p->context;
   list_steps(p, out);
   list_outputs(p, out);
   out->set.chunk_bits = STEP_BITS;
   assign_buffers(p, out);
-  tile_set_tabulate(c->memory, c->tile, &out->set, chunk_bits_for(out));
+  tile_set_tabulate(c->memory, c->tile, &out->set, choose_chunk_bits(out));
   assign_buffers(p, out);  // smaller chunks, more leaves in runs
   for (uint32_t i = 0; i < p->steps.count; i++)
     if (p->steps.items[i].kind == NET_INDEX)
@@ -240,7 +240,7 @@ static void find_zip(const tile *t, tile_op *op) {
 
 void tile_op_prepare(op_context *c, const net_op *op, tile_op *out) {
   *out = (tile_op){.op = op};
-  preparing p = {.context = c, .stage = c->tile->stage, .op = op};
+  preparation p = {.context = c, .stage = c->tile->stage, .op = op};
   prepare_set(c, op, &out->set);
   find_zip(c->tile, out);
   out->together = 1;
@@ -256,7 +256,7 @@ void tile_op_prepare(op_context *c, const net_op *op, tile_op *out) {
 
 // ---- steps --------------------------------------------------------------------------------------
 
-typedef struct running {
+typedef struct op_state {
   const portable *executor;
   const tile *tile;
   const tile_op *op;
@@ -267,14 +267,14 @@ typedef struct running {
   const void **at;      // by step: the chunk's elements
   uint64_t *constants;  // by step: of its map, `groups` each
   uint32_t groups;
-} running;
+} op_state;
 
 // Units of neighbours: never more than are in a chunk.
-static int unit_bits_of(const tile_set *set) {
+static int choose_unit_bits(const tile_set *set) {
   return set->run < set->chunk_bits ? set->run : set->chunk_bits;
 }
 
-static size_t units_of(size_t count, int unit_bits) {
+static size_t count_units(size_t count, int unit_bits) {
   return (count + ((size_t)1 << unit_bits) - 1) >> unit_bits;
 }
 
@@ -286,14 +286,14 @@ static int stretch_bits(const tile_op *op, uint32_t size_bits) {
 }
 
 // The stretch that the element of instance i is in; *odd: whether it is in an odd unit.
-static unsigned char *find_stretch(const running *r, uint64_t slot, uint64_t offset,
+static unsigned char *find_stretch(const op_state *r, uint64_t slot, uint64_t offset,
                                    uint32_t size_bits, size_t i, bool *odd) {
   uint64_t at = r->high ^ offset ^ r->op->set.low[i];
   *odd = f2_bit(at, r->op->set.run);
   return r->item->slots + slot + ((at & ~f2_unit(r->op->set.run)) << size_bits);
 }
 
-static void unzip_leaf(const running *r, const tile_step *s, int bits, unsigned char *out) {
+static void unzip_element(const op_state *r, const tile_step *s, int bits, unsigned char *out) {
   uint32_t size_bits = size_bits_of(s->type);
   int run = r->op->set.run;
   unzip_loop *unzip = r->executor->kernels->unzip[(int)size_bits + run];
@@ -304,7 +304,7 @@ static void unzip_leaf(const running *r, const tile_step *s, int bits, unsigned 
   }
 }
 
-static void zip_output(const running *r, const tile_output *o, int bits) {
+static void zip_output(const op_state *r, const tile_output *o, int bits) {
   int run = r->op->set.run;
   zip_loop *zip = r->executor->kernels->zip[(int)o->size_bits + run];
   const unsigned char *zero = r->at[o[0].step], *one = r->at[o[1].step];
@@ -316,21 +316,21 @@ static void zip_output(const running *r, const tile_output *o, int bits) {
   }
 }
 
-static void load_leaf(const running *r, const tile_step *s, unsigned char *out) {
+static void load_element(const op_state *r, const tile_step *s, unsigned char *out) {
   uint32_t size_bits = size_bits_of(s->type);
   int bits = stretch_bits(r->op, size_bits);
   if (bits > 0) {
-    unzip_leaf(r, s, bits, out);
+    unzip_element(r, s, bits, out);
     return;
   }
-  int unit_bits = unit_bits_of(&r->op->set);
-  tile_gather(size_bits, unit_bits, units_of(r->count, unit_bits), r->item->slots + s->slot,
+  int unit_bits = choose_unit_bits(&r->op->set);
+  tile_gather(size_bits, unit_bits, count_units(r->count, unit_bits), r->item->slots + s->slot,
               r->high ^ s->offset, r->op->set.low, out);
 }
 
-static void store_output(const running *r, const tile_output *o) {
-  int unit_bits = unit_bits_of(&r->op->set);
-  tile_scatter(o->size_bits, unit_bits, units_of(r->count, unit_bits), r->item->slots + o->slot,
+static void store_output(const op_state *r, const tile_output *o) {
+  int unit_bits = choose_unit_bits(&r->op->set);
+  tile_scatter(o->size_bits, unit_bits, count_units(r->count, unit_bits), r->item->slots + o->slot,
                r->high ^ o->offset, r->op->set.low, r->at[o->step]);
 }
 
@@ -352,7 +352,8 @@ static void store_output(const running *r, const tile_output *o) {
   for (size_t i = 0; i < n; i++)                                                                   \
     memcpy(out + i * (U), table + (from) * (U), (U));
 
-static void fill(scalar_type type, const scalar_bits *value, size_t n, unsigned char *out) {
+static void fill_constant(scalar_type type, const scalar_bits *value, size_t n,
+                          unsigned char *out) {
   const unsigned char *table = value->bytes;
   EACH_ELEMENT(type, 0)
 }
@@ -368,7 +369,7 @@ static void look_up_roots(const tile_step *s, const int64_t *k, size_t n, unsign
     EACH_ELEMENT(s->type, (uint64_t)(k[i] % order + (k[i] % order < 0 ? order : 0)) * times)
 }
 
-static void find_roots_of(const tile_step *s, const int64_t *k, size_t n, unsigned char *out) {
+static void find_roots(const tile_step *s, const int64_t *k, size_t n, unsigned char *out) {
   size_t size = scalar_types[s->type].size;
   if (s->roots) {
     look_up_roots(s, k, n, out);
@@ -380,7 +381,8 @@ static void find_roots_of(const tile_step *s, const int64_t *k, size_t n, unsign
   }
 }
 
-static bool call(const running *r, const tile_step *s, const void **in, unsigned char *out) {
+static bool call_extern(const op_state *r, const tile_step *s, const void **in,
+                        unsigned char *out) {
   const atomic_bool *interrupted = r->executor->interrupted;
   for (size_t i = 0; i < r->count; i += FOREIGN_CHUNK) {
     size_t calls = r->count - i < FOREIGN_CHUNK ? r->count - i : FOREIGN_CHUNK;
@@ -395,7 +397,7 @@ static bool call(const running *r, const tile_step *s, const void **in, unsigned
   return true;
 }
 
-static void store_outputs(const running *r) {
+static void store_outputs(const op_state *r) {
   for (uint32_t i = 0; i < r->op->output_count; i++) {
     const tile_output *o = &r->op->outputs[i];
     int bits = o->with_next ? stretch_bits(r->op, o->size_bits) : 0;
@@ -407,7 +409,7 @@ static void store_outputs(const running *r) {
   }
 }
 
-static void select_elements(const running *r, const tile_step *s, const void **in, void *out) {
+static void select_elements(const op_state *r, const tile_step *s, const void **in, void *out) {
   uint32_t size_bits = size_bits_of(s->type);
   if (size_bits < 4)
     r->executor->kernels->select[size_bits](r->count, in[0], in[1], in[2], out);
@@ -415,7 +417,7 @@ static void select_elements(const running *r, const tile_step *s, const void **i
     scalar_select(scalar_types[s->type].size, r->count, in[0], in[1], in[2], out);
 }
 
-static bool run_step(running *r, uint32_t number) {
+static bool run_step(op_state *r, uint32_t number) {
   const tile_step *s = &r->op->steps[number];
   unsigned char *out = s->buffer == NO_BUFFER ? NULL : r->item->work + s->buffer;
   const void **in = r->item->operands;
@@ -427,7 +429,7 @@ static bool run_step(running *r, uint32_t number) {
     if (s->direct)
       r->at[number] = r->item->slots + s->slot + ((r->high ^ s->offset) << size_bits_of(s->type));
     else
-      load_leaf(r, s, out);
+      load_element(r, s, out);
     return true;
   case NET_INDEX:
     tile_map_values(r->tile, &s->map, r->item, r->constants + (size_t)number * r->groups, r->number,
@@ -452,16 +454,16 @@ static bool run_step(running *r, uint32_t number) {
     scalar_convert(s->operand_type, s->type, r->count, in[0], out);
     return true;
   case NET_ROOT:
-    find_roots_of(s, in[0], r->count, out);
+    find_roots(s, in[0], r->count, out);
     return true;
   default:
-    return call(r, s, in, out);
+    return call_extern(r, s, in, out);
   }
 }
 
 // ---- one op on one tile -------------------------------------------------------------------------
 
-static void start_steps(running *r) {
+static void start_steps(op_state *r) {
   const tile_op *op = r->op;
   uint64_t x = tile_index(r->tile, r->item, r->origin);
   for (uint32_t i = 0; i < op->step_count; i++) {
@@ -469,12 +471,13 @@ static void start_steps(running *r) {
     if (s->kind == NET_INDEX)
       tile_map_start(&s->map, x, r->constants + (size_t)i * r->groups);
     if (s->kind == NET_CONSTANT)
-      fill(s->type, &s->constant, (size_t)1 << op->set.chunk_bits, r->item->work + s->buffer);
+      fill_constant(s->type, &s->constant, (size_t)1 << op->set.chunk_bits,
+                    r->item->work + s->buffer);
   }
 }
 
 bool tile_op_run(const portable *e, const tile *t, const tile_op *op, const tile_item *item) {
-  running r = {.executor = e, .tile = t, .op = op, .item = item};
+  op_state r = {.executor = e, .tile = t, .op = op, .item = item};
   if (!tile_set_start(&op->set, item->base, &r.origin))
     return true;
   r.at = (const void **)(void *)(item->work + op->pointers_at);

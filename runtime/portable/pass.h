@@ -1,4 +1,4 @@
-// Private to runtime/portable/: a pass, prepared.
+// A prepared pass. Private to runtime/portable/.
 //
 // POSITIONS. The executor's tile is a coset of a subspace V of dimension d with a basis b_0 ...
 // b_(d-1). The element of the tile at position p, a number of d bits, is the index
@@ -14,16 +14,21 @@
 //   position   0   1   2   3   4   5   6   7
 //   index     000 010 001 011 100 110 101 111
 //
-// A form mask.x ^ c on the tile is the form F.p ^ c', where bit i of F is mask.b_i and c' =
-// mask.base ^ c: F is prepared, c' is found out for each tile.
+//   batch of two iterations: positions 0 ... 7 of the first, 8 ... 15 of the second
+//
+// A form mask.x ^ c on the tile is the form F.p ^ c', where bit i of F is mask.b_i and
+// c' = mask.base ^ c: F is prepared, c' is computed for each tile.
+//
+//   mask = 011   F = (1, 1, 0): bits 0 and 1 of the position       base = 010, c = 0: c' = 1
 #ifndef PERMC_RUNTIME_PORTABLE_PASS_H
 #define PERMC_RUNTIME_PORTABLE_PASS_H
 
+#include "runtime/cpu/roots.h"
 #include "runtime/portable/portable.h"
 
 enum {
-  MOVE_BITS = 9,   // elements of a move done at a time: 2^9, in the first cache
-  STEP_BITS = 11,  // of an op with few steps
+  MOVE_BITS = 9,   // a move handles 2^9 elements at a time: they fit in the first cache
+  STEP_BITS = 11,  // an op with few steps handles 2^11
 };
 
 // ---- tiles (tile.c) ------------------------------------------------------------------
@@ -37,7 +42,7 @@ typedef struct tile {
   uint64_t blocks[F2_MAX];  // of the complement: block_bits vectors
 } tile;
 
-// A tile that is being worked on.
+// The tile that a thread works on.
 typedef struct tile_item {
   uint64_t base;   // index of position 0
   uint64_t loop;   // which iteration of the loops, as one number
@@ -55,6 +60,10 @@ uint64_t tile_index(const tile *t, const tile_item *item, uint64_t position);
 // The positions where some forms are all 0, numbered: the XOR of an origin, which depends on the
 // tile, and of those vectors basis[i] for which bit i of the number is 1. The bits from `dimension`
 // on are the iteration in the batch.
+//
+//   d = 3, form p1 = 1 + (a constant of the tile): basis 001, 100; origin 000 or 010
+//   number     0   1   2   3
+//   position  010 011 110 111        with origin 010
 typedef struct tile_set {
   uint32_t independent_count, dependent_count;
   net_form *independent, *dependent;
@@ -69,7 +78,7 @@ typedef struct tile_set {
 
 void tile_set_prepare(arena *a, const tile *t, uint32_t count, const net_form *forms,
                       tile_set *out);
-// Afterwards the numbers begin with `count` given vectors of the set; no runs are known.
+// Puts `count` vectors of the set first in its basis. No run is known afterwards.
 void tile_set_order(tile_set *s, int count, const uint64_t *vectors);
 // Finds the runs of neighbours that the set begins with; then no other vector has their bits.
 void tile_set_find_run(const tile *t, tile_set *s);
@@ -122,7 +131,7 @@ int64_t tile_loop_offset(const tile *t, const net_map *m, uint64_t loop, uint64_
 
 typedef struct tile_move {
   const plan_move *plan;
-  bool checked;  // some address is not below the limit
+  bool checked;  // some address may be in the padding
   uint32_t size_bits;
   uint64_t slot;  // where in the slots, in bytes
   tile_set set;
@@ -142,7 +151,7 @@ void tile_move_prepare(arena *a, const tile *t, const plan_move *from, uint32_t 
 uint64_t tile_move_work(const tile_move *m);  // bytes of work memory
 void tile_load(const tile *t, const tile_move *m, const tile_item *item);
 void tile_store(const tile *t, const tile_move *m, const tile_item *item);
-// Asks for the memory that chunks first, ..., first + count - 1 of a load will want.
+// Prefetches the memory of chunks first, ..., first + count - 1 of a load.
 void tile_prefetch(const tile *t, const tile_move *m, const tile_item *item, uint64_t first,
                    uint64_t count);
 
@@ -155,7 +164,7 @@ void tile_scatter(uint32_t size_bits, int unit_bits, size_t n, unsigned char *sl
 
 // ---- compare-exchange (compare.c) ----------------------------------------------------
 
-// What a compare-exchange is to vectors, each of them 2^lane_bits neighbours.
+// A compare-exchange on vectors of 2^lane_bits neighbours.
 typedef struct compare_lanes {
   uint64_t direction, coordinate;  // from the number of the vector on
   uint64_t within;                 // the direction's part in the lanes
@@ -175,7 +184,7 @@ typedef struct compare {
   const compare_lanes *lanes;
 } compare;
 
-// The relation of pairs that stay: < or <= for integers (the same), and each for floats.
+// The relation of pairs that stay as they are: for integers, < serves for <= as well.
 enum {
   COMPARE_F16_LT = 8,  // below: the integer types, in the order of scalar_type from i8 on
   COMPARE_F16_LE,
@@ -217,25 +226,29 @@ typedef struct compare_kernels {
 
 // Whether the op is a compare-exchange of one value, *value: its kind and order in *out.
 bool compare_match(const net_stage *stage, const net_op *op, compare *out, net_id *value);
-// The widest for this machine that are no wider than `most` bytes (0: any).
+// The widest for this processor that are at most `most` bytes wide (0: any).
 const compare_kernels *compare_kernels_find(uint32_t most);
 // The row of an integer type or bool; COMPARE_KINDS of others.
 uint32_t compare_kind_of(scalar_type type);
 
 // ---- roots of unity (roots.c) --------------------------------------------------------
 
-typedef struct root_table root_table;
-struct root_table {
+typedef struct root_table {
   scalar_type type;
   uint64_t order;
-  unsigned char *roots;  // as scalar_root gives them: order of them
-  root_table *next;
-};
+  const unsigned char *roots;  // as scalar_root gives them: order of them
+} root_table;
 
-// Tables for the roots that a plan's stages ask for, where that is less work than computing each.
-root_table *root_tables_new(arena *a, const net *t);
+typedef struct root_tables {
+  size_t count;
+  root_table *items;
+  void **memory;  // for roots_free
+} root_tables;
+
+// Tables for the roots that the net's stages read. False: out of memory.
+bool root_tables_make(root_tables *t, arena *a, const net *n);
 // One that has the roots of that order, at multiples of its order / `order`; or NULL.
-const root_table *root_table_find(const root_table *tables, scalar_type type, uint64_t order);
+const root_table *root_table_find(const root_tables *t, scalar_type type, uint64_t order);
 
 // ---- ops (op.c) ----------------------------------------------------------------------
 
@@ -245,9 +258,9 @@ typedef struct tile_step {
   scalar_op scalar;
   uint32_t operand_count;
   uint32_t *operands;     // numbers of steps
-  bool direct;            // leaf: read in the tile, no buffer
+  bool direct;            // element node: read in the tile, no buffer
   uint64_t buffer;        // where in the work memory
-  uint64_t slot, offset;  // leaf: in bytes; of its position from element 0's
+  uint64_t slot, offset;  // element node: in bytes; of its position from element 0's
   scalar_bits constant;
   uint64_t number;
   tile_map map;
@@ -263,10 +276,10 @@ typedef struct tile_output {
 
 typedef struct tile_op {
   const net_op *op;
-  tile_set set;     // the positions of the elements 0, where alive
-  bool is_compare;  // a compare-exchange; `set` says only whether anything is alive
-  bool always;      // no form to look at
-  net_form turn;    // compare: the coordinate
+  tile_set set;         // the positions of the elements 0, where alive
+  bool is_compare;      // a compare-exchange; `set` says only whether anything is alive
+  bool always;          // no form to look at
+  net_form coordinate;  // of a compare-exchange
   compare compare;
   uint32_t size_bits;
   uint64_t in, out;   // compare: slots, in bytes
@@ -313,7 +326,7 @@ typedef struct portable_pass_state {
   net_form *level_forms;
   uint64_t *level_vectors;
   uint64_t slot_bytes, operand_count, work_bytes;
-  uint64_t ahead_chunks;  // of the next tile's loads, to be fetched with each part of the work
+  uint64_t prefetch_chunks;  // of the next tile's loads, before each part of the work
 } portable_pass_state;
 
 struct portable {
@@ -323,7 +336,7 @@ struct portable {
   const atomic_bool *interrupted;
   const compare_kernels *kernels;
   cpu_externs externs;
-  const root_table *roots;
+  root_tables roots;
   portable_pass_state *passes;
 };
 

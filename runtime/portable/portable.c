@@ -4,8 +4,8 @@
 #include <stdio.h>
 
 enum {
-  ENOUGH_BITS = 12,        // a tile of 2^12 elements is worth its beginning ...
-  ENOUGH_BYTES = 1 << 17,  // ... if it fits
+  ENOUGH_BITS = 12,        // a tile of 2^12 elements is large enough ...
+  ENOUGH_BYTES = 1 << 17,  // ... and so is one of that size
   LINE_BYTES = 64,         // lines of memory come first in the basis
   WINDOW_BITS = 14,        // bytes of the tile that several compare-exchanges share: first cache
   SLOT_ALIGN = 64,
@@ -14,18 +14,18 @@ enum {
 // ---- which tile ---------------------------------------------------------------------------------
 
 // Bytes of one position, all slots.
-static uint64_t position_bytes(const plan_pass *p) {
+static uint64_t count_position_bytes(const plan_pass *p) {
   uint64_t sum = 0;
   for (uint32_t i = 0; i < p->slot_count; i++)
     sum += p->slot_bytes[i];
   return sum ? sum : 1;
 }
 
-static bool has_room(const plan_pass *p, int bits) {
-  return bits <= ENOUGH_BITS && position_bytes(p) << bits <= ENOUGH_BYTES;
+static bool is_small_tile(const plan_pass *p, int bits) {
+  return bits <= ENOUGH_BITS && count_position_bytes(p) << bits <= ENOUGH_BYTES;
 }
 
-static uint64_t iterations(const net_stage *s) {
+static uint64_t count_iterations(const net_stage *s) {
   uint64_t count = 1;
   for (uint32_t l = 0; l < s->loop_count; l++)
     count *= s->extents[l];
@@ -38,20 +38,20 @@ static void choose_extent(portable_pass_state *s, f2_space *v) {
   tile *t = &s->tile;
   int blocks = t->stage->n - p->tile.dimension;
   *v = p->tile;
-  while (s->extra_bits < blocks && has_room(p, v->dimension + 1))
+  while (s->extra_bits < blocks && is_small_tile(p, v->dimension + 1))
     f2_space_insert(v, p->blocks[s->extra_bits++]);
   t->d = v->dimension;
   t->block_bits = blocks - s->extra_bits;
   for (int i = 0; i < t->block_bits; i++)
     t->blocks[i] = p->blocks[s->extra_bits + i];
-  while (t->block_bits == 0 && has_room(p, t->d + t->batch_bits + 1) &&
-         f2_unit(t->batch_bits) < iterations(t->stage))
+  while (t->block_bits == 0 && is_small_tile(p, t->d + t->batch_bits + 1) &&
+         f2_unit(t->batch_bits) < count_iterations(t->stage))
     t->batch_bits++;
 }
 
 // ---- which basis --------------------------------------------------------------------------------
 
-// The order of candidates; those that are sums of earlier ones are not taken.
+// The order of candidates; those that are sums of earlier ones are left out.
 //
 //   1. vectors on which no coordinate of an op depends, if several ops want runs (see wants_runs)
 //   2. else a line of memory: what counts through the addresses of the first load
@@ -64,20 +64,20 @@ typedef struct basis_choice {
   uint64_t basis[F2_MAX];
 } basis_choice;
 
-static void take(basis_choice *c, uint64_t vector) {
+static void add_basis_vector(basis_choice *c, uint64_t vector) {
   if (f2_space_has(c->space, vector) && f2_space_insert(&c->chosen, vector))
     c->basis[c->count++] = vector;
 }
 
-// Ops that are computed element by element want the elements of a number in runs.
+// Ops that are computed element by element are faster if elements j of their instances lie in runs.
 static bool wants_runs(const net_stage *s, const net_op *op) {
   compare row = {0};
   net_id value = 0;
   return op->k > 0 && !compare_match(s, op, &row, &value);
 }
 
-// The vectors of V on which no coordinate of an op that wants runs depends, if there are several.
-static f2_space find_runs(const portable_pass_state *s, f2_space v) {
+// The vectors of V on which no coordinate of an op that wants runs depends, if several ops do.
+static f2_space find_run_vectors(const portable_pass_state *s, f2_space v) {
   const net_stage *stage = s->tile.stage;
   uint32_t wanting = 0;
   for (uint32_t i = 0; i < s->plan->op_count; i++) {
@@ -93,7 +93,7 @@ static f2_space find_runs(const portable_pass_state *s, f2_space v) {
 }
 
 // Vectors that add 1, 2, 4, ... to the address; *line: as many as there are in a line.
-static int find_lines(arena *a, const portable_pass_state *s, uint64_t *lines, int *line) {
+static int find_line_vectors(arena *a, const portable_pass_state *s, uint64_t *lines, int *line) {
   const plan_pass *p = s->plan;
   const plan_move *first = p->load_count ? p->loads : p->stores;
   tile_set all;
@@ -109,9 +109,9 @@ static int find_lines(arena *a, const portable_pass_state *s, uint64_t *lines, i
   return count;
 }
 
-// With them, the first index of each tile is chosen so that the lowest bits of that address are 0:
-// then runs of the tile are runs of memory, not turned.
-static void level_base(arena *a, portable_pass_state *s, int count, const uint64_t *lines) {
+// With these vectors, the first index of each tile is chosen so that the lowest bits of that address
+// are 0: then runs of the tile are runs of memory, not xor-permuted.
+static void prepare_levelling(arena *a, portable_pass_state *s, int count, const uint64_t *lines) {
   const plan_pass *p = s->plan;
   const plan_move *first = p->load_count ? p->loads : p->stores;
   s->level_forms = NEW_ARRAY(a, net_form, count);
@@ -124,9 +124,9 @@ static void level_base(arena *a, portable_pass_state *s, int count, const uint64
   }
 }
 
-// The vector, changed by the first `count` of the lines so that it leaves their bits of the address
-// as they are: else those runs would be turned.
-static uint64_t levelled(const portable_pass_state *s, int count, uint64_t vector) {
+// The vector, changed by the first `count` line vectors so that it leaves their bits of the address
+// as they are: else those runs would be xor-permuted.
+static uint64_t level_vector(const portable_pass_state *s, int count, uint64_t vector) {
   for (int i = 0; i < count; i++)
     vector ^= f2_dot(s->level_forms[i].mask, vector) ? s->level_vectors[i] : 0;
   return vector;
@@ -136,27 +136,27 @@ static void choose_basis(arena *a, portable_pass_state *s, f2_space v) {
   basis_choice c = {.space = v, .chosen = f2_space_zero(v.n)};
   uint64_t lines[F2_MAX];
   int line = 0;
-  memcpy(s->tile.basis, v.basis, sizeof v.basis);  // for find_lines
-  int count = find_lines(a, s, lines, &line);
-  level_base(a, s, count, lines);
-  f2_space runs = find_runs(s, v);
+  memcpy(s->tile.basis, v.basis, sizeof v.basis);  // for find_line_vectors
+  int count = find_line_vectors(a, s, lines, &line);
+  prepare_levelling(a, s, count, lines);
+  f2_space runs = find_run_vectors(s, v);
   for (int i = 0; i < count; i++)
     if (f2_space_has(runs, lines[i]))
-      take(&c, lines[i]);
+      add_basis_vector(&c, lines[i]);
   for (int i = 0; i < runs.dimension; i++)
-    take(&c, runs.basis[i]);
+    add_basis_vector(&c, runs.basis[i]);
   for (int i = 0; i < line && runs.dimension == 0; i++)
-    take(&c, lines[i]);
+    add_basis_vector(&c, lines[i]);
   int level = runs.dimension == 0 ? line : 0;
   for (uint32_t i = 0; i < s->plan->op_count; i++) {
     const net_op *op = &s->tile.stage->ops.items[s->plan->ops[i]];
     for (uint32_t k = 0; k < op->k; k++)
-      take(&c, levelled(s, level, op->directions[k]));
+      add_basis_vector(&c, level_vector(s, level, op->directions[k]));
   }
   for (int i = 0; i < count; i++)
-    take(&c, lines[i]);
+    add_basis_vector(&c, lines[i]);
   for (int i = 0; i < v.dimension; i++)
-    take(&c, levelled(s, level, v.basis[i]));
+    add_basis_vector(&c, level_vector(s, level, v.basis[i]));
   assert(c.count == s->tile.d);
   memcpy(s->tile.basis, c.basis, sizeof c.basis);
 }
@@ -173,7 +173,7 @@ static uint64_t *place_slots(arena *a, portable_pass_state *s) {
   return slots;
 }
 
-static void need_work(portable_pass_state *s, uint64_t bytes) {
+static void grow_work_bytes(portable_pass_state *s, uint64_t bytes) {
   bytes = (bytes + SLOT_ALIGN - 1) / SLOT_ALIGN * SLOT_ALIGN;
   s->work_bytes = bytes > s->work_bytes ? bytes : s->work_bytes;
 }
@@ -186,7 +186,7 @@ static void prepare_moves(arena *a, portable_pass_state *s, const uint64_t *slot
     const plan_move *m = &p->loads[s->load_count];
     tile_move_prepare(a, &s->tile, m, m->live_count, m->live, p->slot_bytes[m->slot],
                       slots[m->slot], &s->loads[s->load_count]);
-    need_work(s, tile_move_work(&s->loads[s->load_count]));
+    grow_work_bytes(s, tile_move_work(&s->loads[s->load_count]));
   }
   for (; s->store_count < p->store_count; s->store_count++) {
     const plan_move *m = &p->stores[s->store_count];
@@ -196,7 +196,7 @@ static void prepare_moves(arena *a, portable_pass_state *s, const uint64_t *slot
       live[i] = i < m->live_count ? m->live[i] : p->live[i - m->live_count];
     tile_move_prepare(a, &s->tile, m, count, live, p->slot_bytes[m->slot], slots[m->slot],
                       &s->stores[s->store_count]);
-    need_work(s, tile_move_work(&s->stores[s->store_count]));
+    grow_work_bytes(s, tile_move_work(&s->stores[s->store_count]));
   }
 }
 
@@ -223,7 +223,7 @@ static void prepare_ops(portable *e, portable_pass_state *s, const uint64_t *slo
   for (; s->op_count < s->plan->op_count; s->op_count++) {
     tile_op *op = &s->ops[s->op_count];
     tile_op_prepare(&c, &stage->ops.items[s->plan->ops[s->op_count]], op);
-    need_work(s, op->work_bytes);
+    grow_work_bytes(s, op->work_bytes);
     for (uint32_t i = 0; i < op->step_count; i++)
       if (op->steps[i].operand_count > s->operand_count)
         s->operand_count = op->steps[i].operand_count;
@@ -231,8 +231,8 @@ static void prepare_ops(portable *e, portable_pass_state *s, const uint64_t *slo
   find_windows(s);
 }
 
-// Where there is much to compute on a tile, the next one is fetched into the cache meanwhile.
-static void plan_ahead(portable_pass_state *s) {
+// Where there is much to compute on a tile, the next one is prefetched into the cache meanwhile.
+static void plan_prefetch(portable_pass_state *s) {
   uint64_t waits = 0, chunks = 0;
   if (s->tile.batch_bits > 0 || s->op_count < 2 || s->tile.d < ENOUGH_BITS)
     return;
@@ -244,7 +244,7 @@ static void plan_ahead(portable_pass_state *s) {
     uint64_t some = f2_unit(s->loads[i].set.dimension - s->loads[i].set.chunk_bits);
     chunks = some > chunks ? some : chunks;
   }
-  s->ahead_chunks = (chunks + waits - 1) / waits;
+  s->prefetch_chunks = (chunks + waits - 1) / waits;
 }
 
 static void prepare_pass(portable *e, const plan_pass *p, portable_pass_state *s) {
@@ -258,7 +258,7 @@ static void prepare_pass(portable *e, const plan_pass *p, portable_pass_state *s
   const uint64_t *slots = place_slots(&e->memory, s);
   prepare_moves(&e->memory, s, slots);
   prepare_ops(e, s, slots);
-  plan_ahead(s);
+  plan_prefetch(s);
   s->live = NEW_ARRAY(&e->memory, net_form, p->live_count);
   for (uint32_t i = 0; i < p->live_count; i++)
     if (tile_position_mask(&s->tile, p->live[i].mask) == 0)
@@ -272,7 +272,8 @@ static bool prepare_passes(portable *e) {
   e->memory.failure = &e->failure;
   if (setjmp(e->failure))
     return false;
-  e->roots = root_tables_new(&e->memory, e->plan->net);
+  if (!root_tables_make(&e->roots, &e->memory, e->plan->net))
+    return false;
   e->passes = NEW_ARRAY(&e->memory, portable_pass_state, e->plan->passes.count);
   for (size_t i = 0; i < e->plan->passes.count; i++)
     prepare_pass(e, &e->plan->passes.items[i], &e->passes[i]);
@@ -298,30 +299,32 @@ void portable_free(portable *e) {
   if (e == NULL)
     return;
   cpu_externs_close(&e->externs);
+  if (e->roots.memory)
+    roots_free(e->roots.memory, e->roots.count);
   arena_free(&e->memory);
   free(e);
 }
 
 // ---- running ------------------------------------------------------------------------------------
 
-// The loads of the tile that comes next, in as many parts as there are waits.
-typedef struct ahead {
+// The loads of the next tile are prefetched in parts, one before each part of the work on this one.
+typedef struct next_tile {
   tile_item item;
-  uint64_t part;  // how much of it has been asked for
-  bool wanted;
-} ahead;
+  uint64_t part;  // chunks that have been prefetched
+  bool is_prefetched;
+} next_tile;
 
-static void look_ahead(const portable_pass_state *s, ahead *next) {
-  if (!next->wanted)
+static void prefetch_next_tile(const portable_pass_state *s, next_tile *next) {
+  if (!next->is_prefetched)
     return;
   for (uint32_t i = 0; i < s->load_count; i++)
-    tile_prefetch(&s->tile, &s->loads[i], &next->item, next->part, s->ahead_chunks);
-  next->part += s->ahead_chunks;
+    tile_prefetch(&s->tile, &s->loads[i], &next->item, next->part, s->prefetch_chunks);
+  next->part += s->prefetch_chunks;
 }
 
 // Several compare-exchanges, window by window, or one over the whole tile.
 static void run_compares(const portable *e, const portable_pass_state *s, uint32_t first,
-                         const tile_item *item, ahead *next) {
+                         const tile_item *item, next_tile *next) {
   const tile_op *op = &s->ops[first];
   uint64_t all = item->count << s->tile.d, window = all, origin = 0;
   if (!op->always && !tile_set_start(&op->set, item->base, &origin))
@@ -329,17 +332,17 @@ static void run_compares(const portable *e, const portable_pass_state *s, uint32
   if (op->together > 1)
     window = f2_unit(WINDOW_BITS - (int)op->size_bits);
   for (uint64_t at = 0; at < all; at += window) {
-    look_ahead(s, next);
+    prefetch_next_tile(s, next);
     for (uint32_t i = 0; i < op->together; i++) {
       const tile_op *one = op + i;
-      e->kernels->compare[one->compare.kind](&one->compare, net_form_at(one->turn, item->base),
-                                             item->slots + one->in, item->slots + one->out, at,
-                                             all - at < window ? all - at : window);
+      e->kernels->compare[one->compare.kind](
+          &one->compare, net_form_at(one->coordinate, item->base), item->slots + one->in,
+          item->slots + one->out, at, all - at < window ? all - at : window);
     }
   }
 }
 
-static bool is_dead(const portable_pass_state *s, const tile_item *item) {
+static bool is_dead_tile(const portable_pass_state *s, const tile_item *item) {
   for (uint32_t i = 0; i < s->live_count; i++)
     if (net_form_at(s->live[i], item->base))
       return true;
@@ -348,8 +351,8 @@ static bool is_dead(const portable_pass_state *s, const tile_item *item) {
 }
 
 static bool run_tile(const portable *e, const portable_pass_state *s, const tile_item *item,
-                     ahead *next) {
-  if (is_dead(s, item))
+                     next_tile *next) {
+  if (is_dead_tile(s, item))
     return true;
   for (uint32_t i = 0; i < s->load_count; i++)
     tile_load(&s->tile, &s->loads[i], item);
@@ -358,7 +361,7 @@ static bool run_tile(const portable *e, const portable_pass_state *s, const tile
       run_compares(e, s, i, item, next);
       i += s->ops[i].together - 1;
     } else {
-      look_ahead(s, next);
+      prefetch_next_tile(s, next);
       if (!tile_op_run(e, &s->tile, &s->ops[i], item))
         return false;
     }
@@ -367,7 +370,7 @@ static bool run_tile(const portable *e, const portable_pass_state *s, const tile
   return true;
 }
 
-static void find_item(const portable_pass_state *s, uint64_t number, tile_item *item) {
+static void locate_item(const portable_pass_state *s, uint64_t number, tile_item *item) {
   const tile *t = &s->tile;
   item->loop = number >> t->block_bits;
   item->base = 0;
@@ -377,7 +380,8 @@ static void find_item(const portable_pass_state *s, uint64_t number, tile_item *
     item->base ^= net_form_at(s->level_forms[i], item->base) ? s->level_vectors[i] : 0;
 }
 
-// Our items: tiles (whose number is the plan's without the lowest extra_bits bits) or batches.
+// The items here are tiles (numbered as the plan's items without the lowest extra_bits bits) or
+// batches.
 static bool run_items(void *with, uint32_t pass, void *const *arrays, uint64_t first, uint64_t last,
                       void *scratch) {
   const portable *e = with;
@@ -390,12 +394,12 @@ static bool run_items(void *with, uint32_t pass, void *const *arrays, uint64_t f
   first >>= s->extra_bits;
   last >>= s->extra_bits;
   for (uint64_t i = first; i < last; i += item.count) {
-    ahead next = {.item = item, .wanted = s->ahead_chunks > 0 && i + 1 < last};
+    next_tile next = {.item = item, .is_prefetched = s->prefetch_chunks > 0 && i + 1 < last};
     item.count = last - i < batch ? last - i : batch;
-    find_item(s, i, &item);
-    if (next.wanted) {
-      find_item(s, i + 1, &next.item);
-      next.wanted = !is_dead(s, &next.item);
+    locate_item(s, i, &item);
+    if (next.is_prefetched) {
+      locate_item(s, i + 1, &next.item);
+      next.is_prefetched = !is_dead_tile(s, &next.item);
     }
     if (!run_tile(e, s, &item, &next))
       return false;

@@ -10,14 +10,14 @@ uint64_t tile_position_mask(const tile *t, uint64_t mask) {
 
 uint64_t tile_position(const tile *t, uint64_t vector) {
   uint64_t position = 0;
-  bool found = f2_coordinates(t->d, t->basis, vector, &position);
-  assert(found);
-  (void)found;
+  bool is_in_tile = f2_coordinates(t->d, t->basis, vector, &position);
+  assert(is_in_tile);
+  (void)is_in_tile;
   return position;
 }
 
 // The sum of those vectors whose bit in `which` is 1.
-static uint64_t sum_of(const uint64_t *vectors, uint64_t which) {
+static uint64_t sum_vectors(const uint64_t *vectors, uint64_t which) {
   uint64_t sum = 0;
   for (; which; which &= which - 1)
     sum ^= vectors[f2_lsb(which)];
@@ -25,14 +25,14 @@ static uint64_t sum_of(const uint64_t *vectors, uint64_t which) {
 }
 
 uint64_t tile_index(const tile *t, const tile_item *item, uint64_t position) {
-  return item->base ^ sum_of(t->basis, position & f2_mask(t->d));
+  return item->base ^ sum_vectors(t->basis, position & f2_mask(t->d));
 }
 
 // ---- sets ---------------------------------------------------------------------------------------
 
-// Adds one form. Kept up: basis spans the positions where all independent forms are 0, in order of
-// their leading bits; solutions[i] changes independent form i and no other.
-static void set_add(tile_set *s, uint64_t mask, net_form form) {
+// Adds one form. Invariants: basis spans the positions where all independent forms are 0, in order
+// of their leading bits; solutions[i] changes independent form i and no other.
+static void add_form(tile_set *s, uint64_t mask, net_form form) {
   int pivot = 0;
   while (pivot < s->dimension && !f2_dot(mask, s->basis[pivot]))
     pivot++;
@@ -78,7 +78,7 @@ void tile_set_prepare(arena *a, const tile *t, uint32_t count, const net_form *f
   for (int i = 0; i < t->d; i++)
     out->basis[i] = f2_unit(i);
   for (uint32_t i = 0; i < count; i++)
-    set_add(out, tile_position_mask(t, forms[i].mask), forms[i]);
+    add_form(out, tile_position_mask(t, forms[i].mask), forms[i]);
   tile_set_find_run(t, out);
 }
 
@@ -127,25 +127,18 @@ bool tile_set_start(const tile_set *s, uint64_t base, uint64_t *origin) {
 
 uint64_t tile_set_high(const tile *t, const tile_set *s, uint64_t number) {
   uint64_t batch = number >> s->dimension;
-  return sum_of(s->basis, number & f2_mask(s->dimension)) ^ batch << t->d;
+  return sum_vectors(s->basis, number & f2_mask(s->dimension)) ^ batch << t->d;
 }
 
 // ---- maps ---------------------------------------------------------------------------------------
 
-// Weight = odd << shift.
-static int64_t odd_part(int64_t weight, int *shift) {
+// weight = odd << *shift. For -2^63, odd = 1 serves: sums wrap.
+static int64_t split_weight(int64_t weight, int *shift) {
   *shift = f2_lsb((uint64_t)weight);
-  return weight / (int64_t)(UINT64_C(1) << *shift);
+  return *shift == 63 ? 1 : weight / (int64_t)(UINT64_C(1) << *shift);
 }
 
-// A row of weight -2^63 or the like: odd = 1 serves, sums wrap.
-static int64_t row_odd(int64_t weight, int *shift) {
-  if (weight == INT64_MIN)
-    return *shift = 63, 1;
-  return odd_part(weight, shift);
-}
-
-static tile_group *group_for(tile_map *m, uint64_t *used, int64_t odd, int shift) {
+static tile_group *find_group(tile_map *m, uint64_t *used, int64_t odd, int shift) {
   for (uint32_t g = 0; g < m->group_count; g++)
     if (m->groups[g].odd == odd && !f2_bit(used[g], shift)) {
       used[g] |= f2_unit(shift);
@@ -156,15 +149,15 @@ static tile_group *group_for(tile_map *m, uint64_t *used, int64_t odd, int shift
   return &m->groups[m->group_count++];
 }
 
-static void sort_rows(arena *a, const net_map *m, tile_map *out) {
+static void group_rows(arena *a, const net_map *m, tile_map *out) {
   uint64_t *used = NEW_ARRAY(a, uint64_t, m->row_count);
   out->groups = NEW_ARRAY(a, tile_group, m->row_count);
   for (uint32_t r = 0; r < m->row_count; r++) {
     int shift = 0;
     if (m->rows[r].weight == 0)
       continue;
-    int64_t odd = row_odd(m->rows[r].weight, &shift);
-    tile_group *g = group_for(out, used, odd, shift);
+    int64_t odd = split_weight(m->rows[r].weight, &shift);
+    tile_group *g = find_group(out, used, odd, shift);
     if (g->forms == NULL) {
       g->forms = NEW_ARRAY(a, net_form, 64);
       g->shifts = NEW_ARRAY(a, int, 64);
@@ -182,9 +175,9 @@ static uint64_t group_change(const tile_group *g, uint64_t vector) {
   return change;
 }
 
-static void tabulate(arena *a, const tile *t, const tile_set *s, int bits, tile_group *g) {
+static void tabulate_group(arena *a, const tile *t, const tile_set *s, int bits, tile_group *g) {
   for (int i = 0; i < s->dimension; i++)
-    g->columns[i] = group_change(g, sum_of(t->basis, s->basis[i]));
+    g->columns[i] = group_change(g, sum_vectors(t->basis, s->basis[i]));
   g->low = NEW_ARRAY(a, uint64_t, (size_t)1 << bits);
   for (int i = 0; i < bits; i++)
     for (size_t k = 0; k < (size_t)1 << i; k++)
@@ -192,7 +185,7 @@ static void tabulate(arena *a, const tile *t, const tile_set *s, int bits, tile_
 }
 
 // Whether the lowest u bits of numbers count through 2^u values by 1.
-static bool counts(const tile_map *m, int u) {
+static bool counts_up(const tile_map *m, int u) {
   bool found = u == 0;
   for (uint32_t g = 0; g < m->group_count; g++) {
     bool this_one = !found && m->groups[g].odd == 1;
@@ -210,11 +203,11 @@ static bool counts(const tile_map *m, int u) {
 void tile_map_prepare(arena *a, const tile *t, const net_map *m, const tile_set *s, tile_map *out) {
   *out = (tile_map){.map = m, .dimension = s->dimension};
   out->chunk_bits = s->chunk_bits < s->dimension ? s->chunk_bits : s->dimension;
-  sort_rows(a, m, out);
+  group_rows(a, m, out);
   for (uint32_t g = 0; g < out->group_count; g++)
-    tabulate(a, t, s, out->chunk_bits, &out->groups[g]);
+    tabulate_group(a, t, s, out->chunk_bits, &out->groups[g]);
   out->run = out->chunk_bits;
-  while (!counts(out, out->run))
+  while (!counts_up(out, out->run))
     out->run--;
 }
 
@@ -229,22 +222,22 @@ int tile_map_lines(const tile *t, const net_map *m, const tile_set *s, int most,
   for (int i = 0; i < s->dimension; i++) {
     columns[i] = 0;
     for (uint32_t r = 0; r < m->row_count; r++)
-      if (f2_dot(m->rows[r].form.mask, sum_of(t->basis, s->basis[i])))
+      if (f2_dot(m->rows[r].form.mask, sum_vectors(t->basis, s->basis[i])))
         columns[i] |= (uint64_t)m->rows[r].weight;
   }
   int count = 0;
   for (uint64_t which;
        count < most && f2_coordinates(s->dimension, columns, f2_unit(count), &which); count++)
-    out[count] = sum_of(s->basis, which);
+    out[count] = sum_vectors(s->basis, which);
   return count;
 }
 
 void tile_set_align(const tile *t, const net_map *m, tile_set *s, int count) {
   for (int i = count; i < s->dimension; i++) {
-    uint64_t index = sum_of(t->basis, s->basis[i]), change = 0;
+    uint64_t index = sum_vectors(t->basis, s->basis[i]), change = 0;
     for (uint32_t r = 0; r < m->row_count; r++)
       change ^= f2_dot(m->rows[r].form.mask, index) ? (uint64_t)m->rows[r].weight : 0;
-    s->basis[i] ^= sum_of(s->basis, change & f2_mask(count));
+    s->basis[i] ^= sum_vectors(s->basis, change & f2_mask(count));
   }
 }
 
@@ -270,7 +263,7 @@ int64_t tile_loop_offset(const tile *t, const net_map *m, uint64_t loop, uint64_
   return (int64_t)sum;
 }
 
-// Of one iteration, or (of a set of one number) of several with `step` between them.
+// The values of one iteration.
 static void add_values(const tile_map *m, const uint64_t *constants, uint64_t number,
                        int stride_bits, size_t count, uint64_t offset, uint64_t *out) {
   uint64_t above = number & ~f2_mask(m->chunk_bits), within = number & f2_mask(m->chunk_bits);
@@ -279,7 +272,7 @@ static void add_values(const tile_map *m, const uint64_t *constants, uint64_t nu
   for (uint32_t k = 0; k < m->group_count; k++) {
     const tile_group *g = &m->groups[k];
     const uint64_t *low = g->low + within;
-    uint64_t constant = constants[k] ^ sum_of(g->columns, above), odd = (uint64_t)g->odd;
+    uint64_t constant = constants[k] ^ sum_vectors(g->columns, above), odd = (uint64_t)g->odd;
     if (m->group_count > 1)
       for (size_t i = 0; i < count; i++)
         out[i] += odd * (low[i << stride_bits] ^ constant);

@@ -391,11 +391,12 @@ TEST(root_tables) {
     inner(&h, NET_ROOT, SCALAR_C128, 0, orders[i], 1, &k);
   }
   vec_push(&memory, &h.net->stages, h.stage);
-  const root_table *tables = root_tables_new(&memory, h.net);
+  root_tables tables;
+  REQUIRE(root_tables_make(&tables, &memory, h.net));
   for (size_t i = 0; i < 2 * sizeof orders / sizeof *orders; i++) {
     scalar_type type = i % 2 ? SCALAR_C64 : SCALAR_C128;
     uint64_t order = orders[i / 2];
-    const root_table *r = root_table_find(tables, type, order);
+    const root_table *r = root_table_find(&tables, type, order);
     for (uint64_t j = 0; j < order && CHECK(r != NULL); j++) {
       scalar_bits root = scalar_root(type, (int64_t)j, (int64_t)order);
       const unsigned char *found = r->roots + j * (r->order / order) * scalar_types[type].size;
@@ -403,6 +404,7 @@ TEST(root_tables) {
         printf("%s root %" PRIu64 " of %" PRIu64 "\n", scalar_types[type].name, j, order);
     }
   }
+  roots_free(tables.memory, tables.count);
 }
 
 // ---- bits of NaN -----------------------------------------------------------------------------
