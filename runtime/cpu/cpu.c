@@ -360,20 +360,27 @@ static bool check_memory(const cpu_state *s) {
          error_set(s->failure, SPAN_NONE, "this needs %s", why);
 }
 
+const array *cpu_find_argument(const net_array *wanted, const array *arguments, size_t count,
+                               error *failure) {
+  const array *a = wanted->number < count ? &arguments[wanted->number] : NULL;
+  if (a && a->type == wanted->type && array_count(a) == wanted->count &&
+      (a->data || wanted->count == 0))
+    return a;
+  error_set(failure, SPAN_NONE, "argument %" PRIu32 " must be an array of %" PRIu64 " %s",
+            wanted->number + 1, wanted->count, scalar_types[wanted->type].name);
+  return NULL;
+}
+
 static bool take_arguments(cpu_state *s, array *arguments, size_t count) {
   for (size_t a = 0; a < s->plan->arrays.count; a++) {
     const net_array *wanted = &s->plan->arrays.items[a];
     if (wanted->role != NET_ARGUMENT || s->first[a] == NEVER)
       continue;
-    array *argument = wanted->number < count ? &arguments[wanted->number] : NULL;
-    if (argument == NULL || argument->type != wanted->type ||
-        array_count(argument) != wanted->count || (argument->data == NULL && wanted->count > 0))
-      return error_set(s->failure, SPAN_NONE,
-                       "argument %" PRIu32 " must be an array of %" PRIu64 " %s",
-                       wanted->number + 1, wanted->count, scalar_types[wanted->type].name);
-    s->data[a] = argument->data;
+    if (!cpu_find_argument(wanted, arguments, count, s->failure))
+      return false;
+    s->data[a] = arguments[wanted->number].data;
     if (!s->options->borrow_arguments)
-      argument->data = NULL;
+      arguments[wanted->number].data = NULL;
     s->live_bytes += array_buffer_bytes(wanted);
   }
   return true;

@@ -117,6 +117,9 @@ uint64_t cpu_peak_bytes(const plan *p);
 // How many items a pass has.
 uint64_t cpu_item_count(const plan *p, uint32_t pass);
 uint64_t cpu_array_bytes(const net_array *a);
+// The argument for that array of a plan; NULL: it is missing, or of another type or length.
+const array *cpu_find_argument(const net_array *wanted, const array *arguments, size_t count,
+                               error *failure);
 // By array: the first and the last pass that loads or stores it; first is UINT32_MAX where none
 // does.
 void cpu_array_lifetimes(const plan *p, uint32_t *first, uint32_t *last);

@@ -17,7 +17,7 @@ typedef struct octant {
   double *parts;
 } octant;
 
-static void root_parts(scalar_type type, uint64_t k, uint64_t m, double parts[2]) {
+static void compute_root(scalar_type type, uint64_t k, uint64_t m, double parts[2]) {
   scalar_bits root = scalar_root(type, (int64_t)k, (int64_t)m);
   scalar_convert(type, SCALAR_C128, 1, &root, parts);
 }
@@ -26,11 +26,11 @@ static bool fill_octant(void *with, unsigned worker, uint64_t first, uint64_t la
   octant *o = with;
   (void)worker;
   for (uint64_t k = first; k < last; k++)
-    root_parts(o->type, k, o->m, o->parts + 2 * k);
+    compute_root(o->type, k, o->m, o->parts + 2 * k);
   return true;
 }
 
-static void look_up(const octant *o, uint64_t k, double parts[2]) {
+static void look_up_root(const octant *o, uint64_t k, double parts[2]) {
   uint64_t m = o->m;
   bool below = k > m / 2;
   k = below ? m - k : k;
@@ -48,29 +48,29 @@ static void look_up(const octant *o, uint64_t k, double parts[2]) {
 
 // ---- one table ---------------------------------------------------------------------------------
 
-typedef struct filling {
+typedef struct table_job {
   const permc_root_table *row;
   const octant *octant;
   bool sums;            // no two vectors, nor the constant, have a row in common
   uint64_t low[CHUNK];  // sums: what the low bits of an entry's number add to k
   unsigned char *table;
-} filling;
+} table_job;
 
-static uint64_t sum_of_rows(const permc_root_table *row, uint64_t bits) {
+static uint64_t sum_weights(const permc_root_table *row, uint64_t bits) {
   uint64_t sum = 0;
   for (; bits != 0; bits &= bits - 1)
     sum += row->weights[__builtin_ctzll(bits)];
   return sum;
 }
 
-static uint64_t bits_of(const permc_root_table *row, uint64_t q) {
+static uint64_t row_bits(const permc_root_table *row, uint64_t q) {
   uint64_t bits = row->constant;
   for (; q != 0; q &= q - 1)
     bits ^= row->vectors[__builtin_ctzll(q)];
   return bits;
 }
 
-static void store(const filling *f, uint64_t place, const double parts[2], uint64_t apart) {
+static void store_root(const table_job *f, uint64_t place, const double parts[2], uint64_t apart) {
   for (uint64_t i = 0; i < 2; i++) {
     float narrow = (float)parts[i];
     size_t bytes = f->row->part_bytes;
@@ -79,41 +79,41 @@ static void store(const filling *f, uint64_t place, const double parts[2], uint6
   }
 }
 
-static void find_root(const filling *f, uint64_t k, double parts[2]) {
+static void find_root(const table_job *f, uint64_t k, double parts[2]) {
   const permc_root_table *row = f->row;
   bool power = (row->m & (row->m - 1)) == 0;
   k = power ? k & (row->m - 1)
             : (uint64_t)(((int64_t)k % (int64_t)row->m + (int64_t)row->m) % (int64_t)row->m);
   if (power && f->octant->m >= 8)
-    look_up(f->octant, k * (f->octant->m / row->m), parts);
+    look_up_root(f->octant, k * (f->octant->m / row->m), parts);
   else
-    root_parts(f->octant->type, k, row->m, parts);
+    compute_root(f->octant->type, k, row->m, parts);
 }
 
-static bool fill(void *with, unsigned worker, uint64_t first, uint64_t last) {
-  const filling *f = with;
+static bool fill_entries(void *with, unsigned worker, uint64_t first, uint64_t last) {
+  const table_job *f = with;
   const permc_root_table *row = f->row;
   (void)worker;
   for (uint64_t q = first; q < last;) {
-    uint64_t start = row->vectors ? sum_of_rows(row, bits_of(row, q)) + row->offset : q;
+    uint64_t start = row->vectors ? sum_weights(row, row_bits(row, q)) + row->offset : q;
     uint64_t end = q + CHUNK < last ? q + CHUNK : last;
     for (uint64_t at = q; at < end; at++) {
       double parts[2];
       uint64_t k = row->vectors && f->sums ? start + f->low[at - q]
-                   : row->vectors          ? sum_of_rows(row, bits_of(row, at)) + row->offset
+                   : row->vectors          ? sum_weights(row, row_bits(row, at)) + row->offset
                                            : at;
       find_root(f, k, parts);
       if (row->vectors)
-        store(f, at, parts, UINT64_C(1) << row->bits);
+        store_root(f, at, parts, UINT64_C(1) << row->bits);
       else
-        store(f, 2 * at, parts, 1);
+        store_root(f, 2 * at, parts, 1);
     }
     q = end;
   }
   return true;
 }
 
-static void find_sums(filling *f) {
+static void find_low_sums(table_job *f) {
   uint64_t seen = f->row->constant;
   f->sums = true;
   for (uint64_t i = 0; i < f->row->bits; i++) {
@@ -122,7 +122,7 @@ static void find_sums(filling *f) {
   }
   for (uint64_t q = 0; q < CHUNK && f->row->vectors; q++)
     f->low[q] = q >> f->row->bits == 0 || f->row->bits >= LOW_BITS
-                    ? sum_of_rows(f->row, bits_of(f->row, q) ^ f->row->constant)
+                    ? sum_weights(f->row, row_bits(f->row, q) ^ f->row->constant)
                     : 0;
 }
 
@@ -135,15 +135,15 @@ static void *make_table(const permc_root_table *row, const octant *o, unsigned t
   uint64_t entries = row->vectors ? UINT64_C(1) << row->bits : row->m;
   if (entries > SIZE_MAX / 32)
     return NULL;
-  filling *f = malloc(sizeof *f);
+  table_job *f = malloc(sizeof *f);
   size_t bytes = (size_t)roots_bytes(row);
   void *table = aligned_alloc(64, (bytes + 63) / 64 * 64);
   if (f && table) {
-    *f = (filling){.row = row, .octant = o, .table = table};
+    *f = (table_job){.row = row, .octant = o, .table = table};
     memset((char *)table + 2 * entries * row->part_bytes, 0, PADDING * row->part_bytes);
     if (row->vectors)
-      find_sums(f);
-    pool_run(threads, entries, CHUNK, fill, f, NULL);
+      find_low_sums(f);
+    pool_run(threads, entries, CHUNK, fill_entries, f, NULL);
   } else {
     free(table);
     table = NULL;

@@ -12,7 +12,7 @@
 enum {
   FILE_BYTES = 1 << 16,  // of text that is worth a compilation of its own
   MOST_FILES = 32,
-  TEN = 10  // runs that are timed as one graph: no launch of the host's is between them
+  MANY = 10  // runs that are timed as one graph, without launches by the host between them
 };
 #define NEVER UINT32_MAX
 
@@ -33,12 +33,12 @@ struct cuda_program {
   uint32_t *buffer_of;   // by array: the number of its buffer, or NEVER
   buffer *buffers;       // room for one of each array
   size_t buffer_count;
-  cuda_address imports;     // permc_imports, the list of tables, and the tables
-  cuda_graph *graph, *ten;  // one run; ten, of cuda_program_time
-  buffer copied;            // two halves, of cuda_program_time_copy
+  cuda_address imports;      // permc_imports, the list of tables, and the tables
+  cuda_graph *graph, *many;  // one run; MANY runs, for cuda_program_time
+  buffer copied;             // two halves, of cuda_program_time_copy
 };
 
-static bool device_failed(const cuda_program *g, error *failure) {
+static bool fail_with_device_message(const cuda_program *g, error *failure) {
   return error_set(failure, SPAN_NONE, "%s", cuda_message(g->device));
 }
 
@@ -48,8 +48,8 @@ static bool is_interrupted(const cuda_program *g) {
 
 // ---- compiling ---------------------------------------------------------------------------------
 
-// Products and sums are rounded one by one, as interp does it, unless they may be fused. What is
-// not marked is for the device.
+// Products and sums are rounded one by one, as interp does, unless they may be fused. Functions
+// without a mark are for the device.
 const char *const cuda_program_options[2][CUDA_PROGRAM_OPTIONS] = {
     {"-std=c++17", "--fmad=false", "-default-device"},
     {"-std=c++17", "--fmad=true", "-default-device"}};
@@ -63,7 +63,7 @@ typedef struct compilation {
   uint32_t first[MOST_FILES + 1];  // file i has the passes first[i] ... first[i + 1] - 1
   void *cubin[MOST_FILES];
   size_t size[MOST_FILES];
-  bool kept[MOST_FILES];  // it was in the cache
+  bool cached[MOST_FILES];  // it was in the cache
   char message[MOST_FILES][NVRTC_WHY];
 } compilation;
 
@@ -82,7 +82,7 @@ static void compute_cache_key(const text *file, const char *const *options, int 
   digest_hex(out, key);
 }
 
-static bool read_whole(const char *path, void **bytes, size_t *size) {
+static bool read_cubin(const char *path, void **bytes, size_t *size) {
   FILE *f = fopen(path, "rb");
   long end = f && fseek(f, 0, SEEK_END) == 0 ? ftell(f) : -1;
   *bytes = end > 0 ? malloc((size_t)end) : NULL;
@@ -97,8 +97,8 @@ static bool read_whole(const char *path, void **bytes, size_t *size) {
   return good;
 }
 
-// What cannot be kept is compiled again next time.
-static void keep(const cache *c, const char *key, const void *cubin, size_t size) {
+// If that fails, the text is compiled again next time.
+static void add_to_cache(const cache *c, const char *key, const void *cubin, size_t size) {
   cache_work work;
   const char *why;
   char path[CACHE_PATH + 16];
@@ -123,12 +123,12 @@ static bool compile_file(compilation *c, size_t i) {
   if (good) {
     compute_cache_key(&file, c->options, architecture, key);
     nvrtc_job job = {file.data, "permc.cu", architecture, c->options, CUDA_PROGRAM_OPTIONS};
-    c->kept[i] = !c->kept[i] && cache_find(c->cache, key, path) &&
-                 read_whole(path, &c->cubin[i], &c->size[i]);
-    if (!c->kept[i]) {
+    c->cached[i] = !c->cached[i] && cache_find(c->cache, key, path) &&
+                   read_cubin(path, &c->cubin[i], &c->size[i]);
+    if (!c->cached[i]) {
       good = nvrtc_compile(&job, &c->cubin[i], &c->size[i], c->message[i], NVRTC_WHY);
       if (good)
-        keep(c->cache, key, c->cubin[i], c->size[i]);
+        add_to_cache(c->cache, key, c->cubin[i], c->size[i]);
     }
   } else {
     snprintf(c->message[i], NVRTC_WHY, "out of memory");
@@ -145,22 +145,22 @@ static bool compile_files(void *with, unsigned worker, uint64_t first, uint64_t 
   return true;
 }
 
-// What was kept and cannot be loaded is compiled again.
-static bool load_file(cuda_program *g, compilation *c, size_t i, error *failure) {
+// Code from the cache that cannot be loaded is compiled again.
+static bool load_module(cuda_program *g, compilation *c, size_t i, error *failure) {
   g->modules[i] = cuda_module_load(g->device, c->cubin[i], c->size[i]);
-  if (!g->modules[i] && c->kept[i]) {
+  if (!g->modules[i] && c->cached[i]) {
     free(c->cubin[i]);
     c->cubin[i] = NULL;
     if (!compile_file(c, i))
       return error_set(failure, SPAN_NONE, "%s", c->message[i]);
     g->modules[i] = cuda_module_load(g->device, c->cubin[i], c->size[i]);
   }
-  return g->modules[i] || device_failed(g, failure);
+  return g->modules[i] || fail_with_device_message(g, failure);
 }
 
-static bool load_files(cuda_program *g, compilation *c, error *failure) {
+static bool load_modules(cuda_program *g, compilation *c, error *failure) {
   for (size_t i = 0; i < c->files; i++) {
-    if (!load_file(g, c, i, failure))
+    if (!load_module(g, c, i, failure))
       return false;
     g->module_count = i + 1;
     for (uint32_t pass = c->first[i]; pass < c->first[i + 1]; pass++) {
@@ -173,13 +173,14 @@ static bool load_files(cuda_program *g, compilation *c, error *failure) {
       snprintf(name, sizeof name, "permc_pass_%u", (unsigned)pass);
       if (!cuda_kernel_find(g->device, g->modules[i], name, (uint32_t)g->facts[pass].scratch_bytes,
                             &g->kernels[pass]))
-        return device_failed(g, failure);
+        return fail_with_device_message(g, failure);
     }
   }
   return true;
 }
 
-static bool compile(cuda_program *g, const cuda_options *o, const c_code *code, error *failure) {
+static bool compile_passes(cuda_program *g, const cuda_options *o, const c_code *code,
+                           error *failure) {
   cache folder;
   compilation *c = calloc(1, sizeof *c);
   if (!c)
@@ -201,7 +202,7 @@ static bool compile(cuda_program *g, const cuda_options *o, const c_code *code, 
       error_set(failure, SPAN_NONE, "%s", c->message[i]);
   if (!good)
     error_set(failure, SPAN_NONE, "out of memory");
-  good = good && load_files(g, c, failure);
+  good = good && load_modules(g, c, failure);
   for (size_t i = 0; i < c->files; i++)
     free(c->cubin[i]);
   free(c);
@@ -210,7 +211,8 @@ static bool compile(cuda_program *g, const cuda_options *o, const c_code *code, 
 
 // ---- placing -----------------------------------------------------------------------------------
 
-// The buffer of a free one that is at least as large and at most an eighth larger, or a new one.
+// The number of a free buffer that is at least as large and at most an eighth larger, or of a new
+// one.
 static uint32_t take_buffer(cuda_program *g, uint64_t bytes) {
   for (uint32_t i = 0; i < g->buffer_count; i++) {
     buffer *b = &g->buffers[i];
@@ -239,7 +241,7 @@ static net_id find_replaced_array(const cuda_program *g, uint32_t number, net_id
   return NET_NONE;
 }
 
-static void place_pass(cuda_program *g, uint32_t number, uint32_t *last) {
+static void place_stored_arrays(cuda_program *g, uint32_t number, uint32_t *last) {
   const plan_pass *pass = &g->plan->passes.items[number];
   for (uint32_t i = 0; i < pass->store_count; i++) {
     net_id id = pass->stores[i].array;
@@ -250,7 +252,7 @@ static void place_pass(cuda_program *g, uint32_t number, uint32_t *last) {
       g->buffer_of[id] = take_buffer(g, cpu_array_bytes(&g->plan->arrays.items[id]));
     } else {
       g->buffer_of[id] = g->buffer_of[old];
-      last[old] = NEVER;  // its buffer lives on
+      last[old] = NEVER;  // its buffer is still used
     }
   }
   for (size_t a = 0; a < g->plan->arrays.count; a++)
@@ -271,7 +273,7 @@ static bool place_arrays(cuda_program *g, error *failure) {
                           ? take_buffer(g, cpu_array_bytes(&p->arrays.items[a]))
                           : NEVER;
   for (uint32_t i = 0; i < p->passes.count; i++)
-    place_pass(g, i, last);
+    place_stored_arrays(g, i, last);
   for (size_t a = 0; a < p->arrays.count; a++)
     if (g->buffer_of[a] == NEVER && p->arrays.items[a].role == NET_RESULT)
       g->buffer_of[a] = take_buffer(g, cpu_array_bytes(&p->arrays.items[a]));
@@ -289,7 +291,7 @@ static bool place_arrays(cuda_program *g, error *failure) {
   return true;
 }
 
-static cuda_address address_of(const cuda_program *g, net_id id) {
+static cuda_address array_address(const cuda_program *g, net_id id) {
   return g->buffers[g->buffer_of[id]].address;
 }
 
@@ -321,7 +323,7 @@ static bool upload_roots(cuda_program *g, const permc_root_table *rows, error *f
   good = good && cuda_upload(g->device, g->imports, head, total);
   free(head);
   roots_free(tables, count);
-  return good || device_failed(g, failure);
+  return good || fail_with_device_message(g, failure);
 }
 
 // ---- recording ---------------------------------------------------------------------------------
@@ -356,7 +358,7 @@ static cuda_graph *record_passes(cuda_program *g, uint32_t first, uint32_t last,
                                  error *failure) {
   bool good = cuda_graph_begin(g->device);
   if (!good) {
-    device_failed(g, failure);
+    fail_with_device_message(g, failure);
     return NULL;
   }
   for (unsigned run = 0; run < runs; run++)
@@ -364,17 +366,17 @@ static cuda_graph *record_passes(cuda_program *g, uint32_t first, uint32_t last,
       good = launch_pass(g, i);
   cuda_graph *graph = cuda_graph_end(g->device, good);
   if (!graph)
-    device_failed(g, failure);
+    fail_with_device_message(g, failure);
   return graph;
 }
 
-static cuda_graph *record(cuda_program *g, unsigned runs, error *failure) {
+static cuda_graph *record_runs(cuda_program *g, unsigned runs, error *failure) {
   return record_passes(g, 0, (uint32_t)g->plan->passes.count, runs, failure);
 }
 
 // ---- the whole ---------------------------------------------------------------------------------
 
-static cuda_program *allocate(cuda_device *d, const plan *p, const cuda_options *o) {
+static cuda_program *allocate_program(cuda_device *d, const plan *p, const cuda_options *o) {
   cuda_program *g = calloc(1, sizeof *g);
   if (!g)
     return NULL;
@@ -391,7 +393,7 @@ static cuda_program *allocate(cuda_device *d, const plan *p, const cuda_options 
 
 cuda_program *cuda_program_new(cuda_device *d, const plan *p, c_code *code, const cuda_options *o,
                                error *failure) {
-  cuda_program *g = allocate(d, p, o);
+  cuda_program *g = allocate_program(d, p, o);
   if (!g) {
     error_set(failure, SPAN_NONE, "out of memory");
     return NULL;
@@ -400,8 +402,8 @@ cuda_program *cuda_program_new(cuda_device *d, const plan *p, c_code *code, cons
     g->facts[i] = code->facts[i];
     code->facts[i].matrix = NULL;  // the program's now
   }
-  if (compile(g, o, code, failure) && place_arrays(g, failure) &&
-      upload_roots(g, code->roots, failure) && (g->graph = record(g, 1, failure)) != NULL)
+  if (compile_passes(g, o, code, failure) && place_arrays(g, failure) &&
+      upload_roots(g, code->roots, failure) && (g->graph = record_runs(g, 1, failure)) != NULL)
     return g;
   cuda_program_free(g);
   return NULL;
@@ -411,7 +413,7 @@ void cuda_program_free(cuda_program *g) {
   if (!g)
     return;
   cuda_graph_free(g->device, g->graph);
-  cuda_graph_free(g->device, g->ten);
+  cuda_graph_free(g->device, g->many);
   for (size_t i = 0; i < g->buffer_count; i++)
     cuda_memory_free(g->device, g->buffers[i].address);
   cuda_memory_free(g->device, g->imports);
@@ -428,16 +430,16 @@ void cuda_program_free(cuda_program *g) {
 }
 
 bool cuda_program_time(cuda_program *g, unsigned runs, double *seconds, error *failure) {
-  if (runs >= TEN && !g->ten && !(g->ten = record(g, TEN, failure)))
+  if (runs >= MANY && !g->many && !(g->many = record_runs(g, MANY, failure)))
     return false;
   bool good = cuda_time_begin(g->device);
-  for (unsigned i = 0; i < runs / TEN && good; i++)
-    good = cuda_graph_launch(g->device, g->ten);
-  for (unsigned i = 0; i < runs % TEN && good; i++)
+  for (unsigned i = 0; i < runs / MANY && good; i++)
+    good = cuda_graph_launch(g->device, g->many);
+  for (unsigned i = 0; i < runs % MANY && good; i++)
     good = cuda_graph_launch(g->device, g->graph);
   good = good && cuda_time_end(g->device, seconds);
   *seconds /= runs;
-  return good || device_failed(g, failure);
+  return good || fail_with_device_message(g, failure);
 }
 
 bool cuda_program_time_pass(cuda_program *g, uint32_t pass, unsigned runs, double *seconds,
@@ -446,7 +448,7 @@ bool cuda_program_time_pass(cuda_program *g, uint32_t pass, unsigned runs, doubl
   bool good = graph && cuda_graph_launch(g->device, graph) && cuda_time_begin(g->device) &&
               cuda_graph_launch(g->device, graph) && cuda_time_end(g->device, seconds);
   if (graph && !good)
-    device_failed(g, failure);
+    fail_with_device_message(g, failure);
   cuda_graph_free(g->device, graph);
   *seconds /= runs;
   return good;
@@ -463,7 +465,7 @@ bool cuda_program_time_copy(cuda_program *g, uint64_t bytes, unsigned runs, doub
     good = cuda_copy(g->device, g->copied.address + bytes, g->copied.address, bytes);
   good = good && cuda_time_end(g->device, seconds);
   *seconds /= runs;
-  return good || device_failed(g, failure);
+  return good || fail_with_device_message(g, failure);
 }
 
 static bool upload_arguments(cuda_program *g, const array *arguments, size_t count,
@@ -472,12 +474,12 @@ static bool upload_arguments(cuda_program *g, const array *arguments, size_t cou
     const net_array *wanted = &g->plan->arrays.items[a];
     if (wanted->role != NET_ARGUMENT || wanted->count == 0)
       continue;
-    const array *given = wanted->number < count ? &arguments[wanted->number] : NULL;
-    if (!given || given->type != wanted->type || array_count(given) != wanted->count)
-      return error_set(failure, SPAN_NONE, "argument %u is not of the planned size",
-                       (unsigned)wanted->number);
-    if (!cuda_upload(g->device, address_of(g, (net_id)a), given->data, cpu_array_bytes(wanted)))
-      return device_failed(g, failure);
+    const array *argument = cpu_find_argument(wanted, arguments, count, failure);
+    if (!argument)
+      return false;
+    if (!cuda_upload(g->device, array_address(g, (net_id)a), argument->data,
+                     cpu_array_bytes(wanted)))
+      return fail_with_device_message(g, failure);
   }
   return true;
 }
@@ -496,8 +498,8 @@ static bool download_results(cuda_program *g, array *results, error *failure) {
     }
     *to = (array){.type = from->type, .rank = 1, .dims = {from->count}, .data = to->data};
     if (from->count &&
-        !cuda_download(g->device, to->data, address_of(g, (net_id)a), cpu_array_bytes(from)))
-      return device_failed(g, failure);
+        !cuda_download(g->device, to->data, array_address(g, (net_id)a), cpu_array_bytes(from)))
+      return fail_with_device_message(g, failure);
   }
   return true;
 }
@@ -505,9 +507,9 @@ static bool download_results(cuda_program *g, array *results, error *failure) {
 bool cuda_program_run(cuda_program *g, const array *arguments, size_t count, array *results,
                       error *failure) {
   bool good = upload_arguments(g, arguments, count, failure) &&
-              (cuda_graph_launch(g->device, g->graph) || device_failed(g, failure));
+              (cuda_graph_launch(g->device, g->graph) || fail_with_device_message(g, failure));
   if (good && !cuda_wait(g->device, g->interrupted))
-    good = device_failed(g, failure);
+    good = fail_with_device_message(g, failure);
   if (good && download_results(g, results, failure))
     return true;
   for (size_t a = 0; a < g->plan->arrays.count; a++)

@@ -1,15 +1,23 @@
 // A plan on a GPU: its kernels compiled, its arrays placed in device memory, its passes recorded as
 // one CUDA graph.
 //
+//   in    a Plan for a target whose lanes are threads (lane_bytes 0), its text; arrays
+//   out   results, times, or a message
+//
 //   char why[CUDA_WHY];
 //   cuda_device *d = cuda_open(0, why, sizeof why);
 //   cuda_program *g = cuda_program_new(d, plan, &code, &(cuda_options){0}, &failure);
 //   cuda_program_run(g, arguments, count, results, &failure);     // any number of times
 //   cuda_program_free(g);
 //
-// The plan is for a target whose lanes are threads (lane_bytes 0). The text of kernels/ is compiled
-// by NVRTC in several threads at once, for the device's own architecture, and the cubins are kept
-// in the cache (runtime/system/cache.h).
+// For a plan of two passes, a0 -> a1 -> a2, and a table of roots:
+//
+//   text      permc_pass_0, permc_pass_1 (kernels/emit/emit.h)
+//   cubins    one or several files, compiled by NVRTC in several threads for the device's own
+//             architecture, or taken from the cache (runtime/system/cache.h)
+//   memory    a buffer for each of a0, a1, a2; addresses of tables, then the table of roots
+//   graph     permc_pass_0<<<blocks, threads>>>(0, a0, a1, imports) -> permc_pass_1(...)
+//   run       a0 uploaded, graph launched, a2 downloaded
 #ifndef PERMC_RUNTIME_CUDA_PROGRAM_H
 #define PERMC_RUNTIME_CUDA_PROGRAM_H
 
@@ -26,7 +34,7 @@ typedef struct cuda_options {
   unsigned compilers;  // at once; 0: as many as there are processors
 } cuda_options;
 
-// What NVRTC is told beside the architecture, by `fuse`.
+// NVRTC's options beside the architecture, by `fuse`.
 enum { CUDA_PROGRAM_OPTIONS = 3 };
 extern const char *const cuda_program_options[2][CUDA_PROGRAM_OPTIONS];
 
@@ -37,7 +45,7 @@ cuda_program *cuda_program_new(cuda_device *d, const plan *p, c_code *code, cons
 void cuda_program_free(cuda_program *g);  // NULL is allowed
 
 // Runs it on arguments, by number, which stay as they are; arrays that the plan does not read may
-// be {0}. `results`, by number: memory of the right size is used again, anything else replaced.
+// be {0}. `results`, by number: memory of the right size is reused, anything else is replaced.
 // False: *failure says why, and results are {0}.
 bool cuda_program_run(cuda_program *g, const array *arguments, size_t count, array *results,
                       error *failure);
