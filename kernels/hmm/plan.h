@@ -21,8 +21,8 @@
 #define PERMC_KERNELS_HMM_PLAN_H
 
 #include "fusion/plan/plan.h"
-#include "kernels/schedule/schedule.h"
 #include "kernels/hmm/hmm.h"
+#include "kernels/schedule/schedule.h"
 
 enum { HMM_PLAN_WIDTH = 32 };  // lanes of a warp, banks of a shared memory
 

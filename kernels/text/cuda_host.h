@@ -18,7 +18,7 @@
 // turns, equal words none of their own). Each access in the text has a row in permc_accesses, with
 // the sums over all warps and what is least. PERMC_COUNTERS stands behind the text, once.
 // Element i goes to place i ^ d, for d that may be the thread's own.
-#define PERMC_XOR_PERMUTE(type, n, name, d)                                                               \
+#define PERMC_XOR_PERMUTE(type, n, name, d)                                                        \
   PERMC_UNROLL for (unsigned k = 1; k < n; k *= 2)                                                 \
       PERMC_UNROLL for (unsigned i = 0; i < n; i++) if ((i & k) == 0) {                            \
     const type low = name[i], high = name[i ^ k];                                                  \
@@ -150,7 +150,7 @@ template <typename T, unsigned n> void permc_store_wide(const T (&e)[n], void *p
 #define PERMC_STORE_WIDE(type, n, p, d, ...)                                                       \
   {                                                                                                \
     type e[n] = {__VA_ARGS__};                                                                     \
-    PERMC_XOR_PERMUTE(type, n, e, d)                                                                      \
+    PERMC_XOR_PERMUTE(type, n, e, d)                                                               \
     permc_store_wide(e, p);                                                                        \
   }
 #define PERMC_STORE_ALL(type, n, values, p) permc_store_wide(*(const type(*)[n])(values), p);
@@ -201,7 +201,7 @@ enum { permc_turn = 0 };
 #define PERMC_STORE_WIDE(type, n, p, d, ...)                                                       \
   {                                                                                                \
     type e[n] = {__VA_ARGS__};                                                                     \
-    PERMC_XOR_PERMUTE(type, n, e, d)                                                                      \
+    PERMC_XOR_PERMUTE(type, n, e, d)                                                               \
     PERMC_TOUCH(PERMC_STORES, p, sizeof e);                                                        \
     __builtin_memcpy(p, e, sizeof e);                                                              \
   }

@@ -28,7 +28,7 @@
 //
 //   value.h        this door
 //   array.c        arrays in memory: sizes, random elements, equality
-//   source.h/.c    the bytes of a file or of memory, in hand or taken straight into arrays
+//   source.c       the bytes of a file or of memory, in hand or taken straight into arrays
 //   number.c       numbers as text, both ways
 //   text.c         Futhark's text format and plain text
 //   binary.c       Futhark's binary format

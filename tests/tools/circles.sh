@@ -13,7 +13,7 @@ if [ "${1:-}" = --print ]; then
   shift
 fi
 
-find "$@" -name '*.c.o' | sort | while read -r object; do
+find "$@" -path '*/permc_*.dir/*' -name '*.c.o' | sort | while read -r object; do
   name=${object#*.dir/}
   nm "$object" | awk -v file="${name%.o}" '
     $1 == "U" { print file, "uses", $2; next }

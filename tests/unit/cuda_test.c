@@ -29,7 +29,8 @@ static void check_no_driver(const char *path, const char *settings, const char *
 }
 
 TEST(no_driver) {
-  check_no_driver("/nonexistent/libcuda.so", "", "PERMC_CUDA_DRIVER does not name a driver that can be loaded");
+  check_no_driver("/nonexistent/libcuda.so", "",
+                  "PERMC_CUDA_DRIVER does not name a driver that can be loaded");
   check_no_driver("/nonexistent/libcuda.so", "", "/nonexistent/libcuda.so");
 }
 

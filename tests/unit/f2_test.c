@@ -3,8 +3,8 @@
 // Small sizes are exhaustive, and there a subset of F_2^n (n <= 6) is a SET: a uint64_t whose bit x
 // says whether the vector x belongs to it. Large sizes are random with fixed seeds, and are checked
 // against matrices of one bool per entry.
-#include "tests/unit/f2_more.h"
 #include "tests/test.h"
+#include "tests/unit/f2_more.h"
 
 #include <string.h>
 

@@ -49,7 +49,8 @@ static void check_none(const char *path, const char *version, const char *reason
 }
 
 TEST(none) {
-  check_none("/nonexistent/libnvrtc.so", "", "PERMC_NVRTC does not name a library that can be loaded");
+  check_none("/nonexistent/libnvrtc.so", "",
+             "PERMC_NVRTC does not name a library that can be loaded");
   check_none("/nonexistent/libnvrtc.so", "", "/nonexistent/libnvrtc.so");
   check_none(FAKE_NVRTC, "11.8", "is of CUDA 11.8, permc needs 12.0 or later");
   check_none(FAKE_NVRTC, "new", "is not a library of NVRTC");
