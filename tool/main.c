@@ -4,7 +4,7 @@
 //   permc run --help         the help of a verb
 //   permc run sort.perm      verb_run (tool/verbs/run.c)
 #include "runtime/compiled/compiler.h"
-#include "runtime/system/cache.h"
+#include "runtime/system/temporary.h"
 #include "runtime/values/value.h"
 #include "tool/cli/program.h"
 #include "tool/reports/json.h"
@@ -26,8 +26,7 @@ static void on_signal(int number) {
   seen = 1;
   cli_interrupt_contexts();
   compiler_kill_all_from_signal();
-  cache_discard_all_from_signal();
-  output_discard_all_from_signal();
+  temporary_remove_all_from_signal();
   if (isatty(STDERR_FILENO) && write(STDERR_FILENO, "\r\033[K", 4) < 0)
     _exit(CLI_INTERRUPTED);
   if (write(STDERR_FILENO, message, sizeof message - 1) < 0)

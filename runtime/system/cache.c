@@ -1,19 +1,20 @@
+// Entries, work folders and the bound of the cache. See cache.h.
 #include "runtime/system/cache.h"
+
+#include "runtime/system/temporary.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { MOST_WORK = 16, STALE_SECONDS = 3600, READ_BYTES = 1 << 16 };
+enum { STALE_SECONDS = 3600, READ_BYTES = 1 << 16 };
 
 // Behind the content of each entry.
 typedef struct trailer {
@@ -24,7 +25,7 @@ static const char magic[8] = "permc 1\n";
 
 // ---- paths -------------------------------------------------------------------------------------
 
-static bool join(char path[CACHE_PATH], const char *folder, const char *name) {
+static bool join_path(char path[CACHE_PATH], const char *folder, const char *name) {
   size_t front = strlen(folder), back = strlen(name);
   if (front + back + 2 > CACHE_PATH)
     return false;
@@ -42,9 +43,9 @@ static void choose_folder(char path[CACHE_PATH]) {
   if (own && *own)
     good = strlen(own) < CACHE_PATH && memcpy(path, own, strlen(own) + 1);
   else if (shared && *shared == '/')
-    good = join(path, shared, "permc");
+    good = join_path(path, shared, "permc");
   else if (home && *home == '/')
-    good = join(path, home, ".cache/permc");
+    good = join_path(path, home, ".cache/permc");
   if (!good)
     *path = 0;
 }
@@ -62,11 +63,12 @@ static bool make_folders(char *path) {
   return mkdir(path, 0700) == 0 || errno == EEXIST;
 }
 
-static bool is_ours(const struct stat *s) {
+// Whether the file is this user's, and nobody else may write to it.
+static bool is_private(const struct stat *s) {
   return s->st_uid == geteuid() && (s->st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
-static bool refuse(cache *c, const char *path, const char *why) {
+static bool refuse_folder(cache *c, const char *path, const char *why) {
   snprintf(c->problem, sizeof c->problem, "the cache %.160s %s", path, why);
   c->folder[0] = 0;
   return false;
@@ -77,11 +79,12 @@ static bool check_folder(cache *c, bool create) {
   char path[CACHE_PATH];
   memcpy(path, c->folder, sizeof path);
   if ((create && !make_folders(path)) || stat(path, &s) != 0)
-    return refuse(c, path, strerror(errno));
+    return refuse_folder(c, path, strerror(errno));
   if (!S_ISDIR(s.st_mode))
-    return refuse(c, path, "is no folder");
-  if (!is_ours(&s))
-    return refuse(c, path, "may be written to by others");
+    return refuse_folder(c, path, "is not a folder");
+  if (!is_private(&s))
+    return refuse_folder(c, path,
+                         "can be written to by other users; remove their write permission");
   return true;
 }
 
@@ -89,7 +92,8 @@ static void open_folder(cache *c, bool create) {
   *c = (cache){.most_bytes = CACHE_MOST_BYTES};
   choose_folder(c->folder);
   if (c->folder[0] == 0)
-    snprintf(c->problem, sizeof c->problem, "there is no folder for a cache: HOME is not set");
+    snprintf(c->problem, sizeof c->problem,
+             "there is no folder for the cache; set HOME or PERMC_CACHE");
   else
     check_folder(c, create);
 }
@@ -105,11 +109,12 @@ static const char code_entry[] = ".so", text_entry[] = ".text";
 static bool entry_path(const cache *c, const char *key, const char *kind, char path[CACHE_PATH]) {
   char name[CACHE_KEY + 8];
   snprintf(name, sizeof name, "%.64s%s", key, kind);
-  return c->folder[0] && join(path, c->folder, name);
+  return c->folder[0] && join_path(path, c->folder, name);
 }
 
 // The digest of the file's first `length` bytes and the key. Leaves the offset behind them.
-static bool check_of(int file, uint64_t length, const char *key, unsigned char out[DIGEST_BYTES]) {
+static bool digest_file(int file, uint64_t length, const char *key,
+                        unsigned char out[DIGEST_BYTES]) {
   unsigned char *buffer = malloc(READ_BYTES);
   digest d = digest_start();
   bool good = buffer != NULL && lseek(file, 0, SEEK_SET) == 0;
@@ -127,30 +132,36 @@ static bool check_of(int file, uint64_t length, const char *key, unsigned char o
   return good;
 }
 
-static bool is_good(int file, const char *key) {
+static bool is_good_entry(int file, const char *key) {
   struct stat s;
   trailer found, wanted;
   memcpy(wanted.magic, magic, sizeof magic);
-  if (fstat(file, &s) != 0 || !S_ISREG(s.st_mode) || !is_ours(&s) ||
+  if (fstat(file, &s) != 0 || !S_ISREG(s.st_mode) || !is_private(&s) ||
       s.st_size < (off_t)sizeof found)
     return false;
   uint64_t length = (uint64_t)s.st_size - sizeof found;
-  return check_of(file, length, key, wanted.check) &&
+  return digest_file(file, length, key, wanted.check) &&
          read(file, &found, sizeof found) == (ssize_t)sizeof found &&
          memcmp(&found, &wanted, sizeof found) == 0;
 }
 
-bool cache_find(const cache *c, const char key[CACHE_KEY], char path[CACHE_PATH]) {
-  if (!entry_path(c, key, code_entry, path))
-    return false;
+// A good entry, opened and marked as used now, else -1.
+static int open_entry(const cache *c, const char *key, const char *kind, char path[CACHE_PATH]) {
+  if (!entry_path(c, key, kind, path))
+    return -1;
   int file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-  if (file < 0)
-    return false;
-  bool good = is_good(file, key);
-  if (good)
-    (void)!futimens(file, NULL);  // used now
-  close(file);
-  return good;
+  if (file >= 0 && is_good_entry(file, key)) {
+    (void)!futimens(file, NULL);
+    return file;
+  }
+  if (file >= 0)
+    close(file);
+  return -1;
+}
+
+bool cache_find(const cache *c, const char key[CACHE_KEY], char path[CACHE_PATH]) {
+  int file = open_entry(c, key, code_entry, path);
+  return file >= 0 && close(file) == 0;
 }
 
 static bool add_trailer(int folder, const char *name, const char *key) {
@@ -161,7 +172,7 @@ static bool add_trailer(int folder, const char *name, const char *key) {
   if (file < 0)
     return false;
   bool good = fstat(file, &s) == 0 && S_ISREG(s.st_mode) && fchmod(file, 0700) == 0 &&
-              check_of(file, (uint64_t)s.st_size, key, t.check) &&
+              digest_file(file, (uint64_t)s.st_size, key, t.check) &&
               write(file, &t, sizeof t) == (ssize_t)sizeof t;
   return close(file) == 0 && good;
 }
@@ -176,14 +187,14 @@ enum { MARKER_BYTES = 400 };
 static bool marker_text(char out[MARKER_BYTES], int folder, const char *path) {
   struct stat s;
   const char *slash = strrchr(path, '/');
-  if (fstat(folder, &s) != 0 || !is_ours(&s))
+  if (fstat(folder, &s) != 0 || !is_private(&s))
     return false;
   int length = snprintf(out, MARKER_BYTES, "%.8swork folder %s, inode %" PRIuMAX "\n", magic,
                         slash ? slash + 1 : path, (uintmax_t)s.st_ino);
   return length > 0 && length < MARKER_BYTES;
 }
 
-static bool write_new(int folder, const char *name, const char *content) {
+static bool write_new_file(int folder, const char *name, const char *content) {
   size_t length = strlen(content);
   int file = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
   bool good = file >= 0 && write(file, content, length) == (ssize_t)length;
@@ -192,11 +203,11 @@ static bool write_new(int folder, const char *name, const char *content) {
 
 static bool make_work_folder(char path[CACHE_PATH], const char *above, const char *template) {
   char content[MARKER_BYTES];
-  if (!join(path, above, template) || !mkdtemp(path))
+  if (!join_path(path, above, template) || !mkdtemp(path))
     return false;
   int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
   bool good =
-      folder >= 0 && marker_text(content, folder, path) && write_new(folder, marker, content);
+      folder >= 0 && marker_text(content, folder, path) && write_new_file(folder, marker, content);
   if (folder >= 0 && !good)
     unlinkat(folder, marker, 0);
   if (folder >= 0)
@@ -214,7 +225,7 @@ static int open_work_folder(int above, const char *path) {
   if (folder < 0)
     return -1;
   int file = openat(folder, marker, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-  bool good = file >= 0 && fstat(file, &s) == 0 && S_ISREG(s.st_mode) && is_ours(&s) &&
+  bool good = file >= 0 && fstat(file, &s) == 0 && S_ISREG(s.st_mode) && is_private(&s) &&
               marker_text(wanted, folder, path) &&
               read(file, found, sizeof found) == (ssize_t)strlen(wanted) &&
               memcmp(found, wanted, strlen(wanted)) == 0;
@@ -266,11 +277,11 @@ typedef struct entry {
 
 typedef struct entry_list {
   entry *items;
-  size_t count, room;
+  size_t count, capacity;
   uint64_t bytes;  // of all of them
 } entry_list;
 
-static int by_age(const void *a, const void *b) {
+static int compare_age(const void *a, const void *b) {
   const entry *x = a, *y = b;
   if (x->used.tv_sec != y->used.tv_sec)
     return x->used.tv_sec < y->used.tv_sec ? -1 : 1;
@@ -290,7 +301,7 @@ static bool is_entry(int folder, const char *name) {
   int file = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
   if (file < 0)
     return false;
-  bool good = fstat(file, &s) == 0 && S_ISREG(s.st_mode) && is_ours(&s) &&
+  bool good = fstat(file, &s) == 0 && S_ISREG(s.st_mode) && is_private(&s) &&
               s.st_size >= (off_t)sizeof t &&
               pread(file, &t, sizeof t, s.st_size - (off_t)sizeof t) == (ssize_t)sizeof t &&
               memcmp(t.magic, magic, sizeof magic) == 0;
@@ -314,12 +325,12 @@ static entry_list list_entries(DIR *folder) {
       remove_work_folder(dirfd(folder), e->d_name);
     if (!S_ISREG(s.st_mode) || !is_entry_name(e->d_name))
       continue;
-    if (l.count == l.room) {
-      entry *more = realloc(l.items, (2 * l.room + 16) * sizeof *more);
+    if (l.count == l.capacity) {
+      entry *more = realloc(l.items, (2 * l.capacity + 16) * sizeof *more);
       if (!more)
         break;
       l.items = more;
-      l.room = 2 * l.room + 16;
+      l.capacity = 2 * l.capacity + 16;
     }
     entry *one = &l.items[l.count++];
     *one = (entry){.bytes = (uint64_t)s.st_size, .used = s.st_mtim};
@@ -329,7 +340,7 @@ static entry_list list_entries(DIR *folder) {
   return l;
 }
 
-static void leave_out_foreign_files(int folder, entry_list *l) {
+static void keep_proven_entries(int folder, entry_list *l) {
   size_t kept = 0;
   for (size_t i = 0; i < l->count; i++)
     if (is_entry(folder, l->items[i].name))
@@ -348,8 +359,8 @@ static uint64_t bound_entries(const cache *c, uint64_t most_bytes) {
     return 0;
   entry_list l = list_entries(folder);
   if (l.bytes > most_bytes) {  // rarely; only then files are opened
-    leave_out_foreign_files(dirfd(folder), &l);
-    qsort(l.items, l.count, sizeof *l.items, by_age);
+    keep_proven_entries(dirfd(folder), &l);
+    qsort(l.items, l.count, sizeof *l.items, compare_age);
   }
   for (size_t i = 0; i < l.count && l.bytes - removed > most_bytes; i++)
     if (unlinkat(dirfd(folder), l.items[i].name, 0) == 0)
@@ -363,24 +374,6 @@ uint64_t cache_clear(const cache *c) { return bound_entries(c, 0); }
 
 // ---- compilations ------------------------------------------------------------------------------
 
-typedef enum slot_state { SLOT_FREE, SLOT_CLAIMED, SLOT_LIVE } slot_state;
-static struct {
-  atomic_int state;
-  char path[CACHE_PATH];
-} works[MOST_WORK];
-
-static int register_work(const char *path) {
-  for (int i = 0; i < MOST_WORK; i++) {
-    int expected = SLOT_FREE;
-    if (!atomic_compare_exchange_strong(&works[i].state, &expected, SLOT_CLAIMED))
-      continue;
-    memcpy(works[i].path, path, strlen(path) + 1);
-    atomic_store(&works[i].state, SLOT_LIVE);
-    return i;
-  }
-  return -1;
-}
-
 bool cache_work_begin(const cache *c, cache_work *w, const char **why) {
   const char *temporary = getenv("TMPDIR");
   *w = (cache_work){.slot = -1};
@@ -388,10 +381,10 @@ bool cache_work_begin(const cache *c, cache_work *w, const char **why) {
       !(temporary && *temporary && make_work_folder(w->folder, temporary, "permc-XXXXXX")) &&
       !make_work_folder(w->folder, "/tmp", "permc-XXXXXX")) {
     w->folder[0] = 0;
-    *why = "there is no folder to compile in";
+    *why = "no folder can be written to: neither the cache nor $TMPDIR nor /tmp";
     return false;
   }
-  w->slot = register_work(w->folder);
+  w->slot = temporary_register(w->folder);
   return true;
 }
 
@@ -405,7 +398,7 @@ static bool keep_file(const cache *c, const cache_work *w, const char *name, con
   if (good)
     bound_entries(c, c->most_bytes);
   else
-    join(path, w->folder, name);
+    join_path(path, w->folder, name);
   return good;
 }
 
@@ -417,8 +410,7 @@ bool cache_keep(const cache *c, const cache_work *w, const char *name, const cha
 void cache_work_end(cache_work *w) {
   if (w->folder[0])
     remove_work_folder(AT_FDCWD, w->folder);
-  if (w->slot >= 0)
-    atomic_store(&works[w->slot].state, SLOT_FREE);
+  temporary_unregister(w->slot);
   *w = (cache_work){.slot = -1};
 }
 
@@ -426,21 +418,14 @@ void cache_work_end(cache_work *w) {
 
 bool cache_find_text(const cache *c, const char key[CACHE_KEY], char out[CACHE_TEXT]) {
   char path[CACHE_PATH];
-  if (!entry_path(c, key, text_entry, path))
+  int file = open_entry(c, key, text_entry, path);
+  ssize_t length = file < 0 ? -1 : pread(file, out, CACHE_TEXT, 0) - (ssize_t)sizeof(trailer);
+  if (file >= 0)
+    close(file);
+  if (length < 0 || length >= CACHE_TEXT - (ssize_t)sizeof(trailer))
     return false;
-  int file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-  if (file < 0)
-    return false;
-  struct stat s;
-  bool good = fstat(file, &s) == 0 && s.st_size >= (off_t)sizeof(trailer) &&
-              s.st_size - (off_t)sizeof(trailer) < CACHE_TEXT && is_good(file, key);
-  size_t length = good ? (size_t)s.st_size - sizeof(trailer) : 0;
-  good = good && pread(file, out, length, 0) == (ssize_t)length;
-  out[good ? length : 0] = 0;
-  if (good)
-    (void)!futimens(file, NULL);  // used now
-  close(file);
-  return good && strlen(out) == length;
+  out[length] = 0;
+  return strlen(out) == (size_t)length;
 }
 
 bool cache_keep_text(const cache *c, const char key[CACHE_KEY], const char *content,
@@ -452,8 +437,9 @@ bool cache_keep_text(const cache *c, const char key[CACHE_KEY], const char *cont
   if (!c->folder[0] || !cache_work_begin(c, &w, why))
     return false;
   *why = "its folder cannot be written to";
-  bool good = strlen(content) < CACHE_TEXT && join(from, w.folder, name) &&
-              write_new(AT_FDCWD, from, content) && keep_file(c, &w, name, key, text_entry, path);
+  bool good = strlen(content) < CACHE_TEXT - sizeof(trailer) && join_path(from, w.folder, name) &&
+              write_new_file(AT_FDCWD, from, content) &&
+              keep_file(c, &w, name, key, text_entry, path);
   cache_work_end(&w);
   return good;
 }
@@ -461,43 +447,4 @@ bool cache_keep_text(const cache *c, const char key[CACHE_KEY], const char *cont
 bool cache_remove_text(const cache *c, const char key[CACHE_KEY]) {
   char path[CACHE_PATH];
   return entry_path(c, key, text_entry, path) && unlink(path) == 0;
-}
-
-// ---- in a signal's handler ---------------------------------------------------------------------
-
-// Without readdir, which may allocate. What the kernel calls linux_dirent64.
-typedef struct directory_entry {
-  uint64_t inode;
-  int64_t offset;
-  unsigned short length;
-  unsigned char type;
-  char name[];
-} directory_entry;
-
-static void empty_folder(const char *path) {
-  _Alignas(directory_entry) char buffer[4096];
-  int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-  if (folder < 0)
-    return;
-  long got;
-  while ((got = syscall(SYS_getdents64, folder, buffer, sizeof buffer)) > 0)
-    for (long at = 0; at < got;) {
-      directory_entry *e = (directory_entry *)(void *)(buffer + at);
-      unlinkat(folder, e->name, 0);  // fails for . and ..
-      at += e->length;
-    }
-  close(folder);
-}
-
-// A compiler that was just killed may still finish creating a file.
-void cache_discard_all_from_signal(void) {
-  int saved = errno;
-  for (int i = 0; i < MOST_WORK; i++)
-    for (int again = 0; atomic_load(&works[i].state) == SLOT_LIVE && again < 50; again++) {
-      empty_folder(works[i].path);
-      if (rmdir(works[i].path) == 0 || errno == ENOENT)
-        break;
-      nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
-    }
-  errno = saved;
 }

@@ -54,7 +54,7 @@ bool cache_find(const cache *c, const char key[CACHE_KEY], char path[CACHE_PATH]
 // A folder for one compilation.
 typedef struct cache_work {
   char folder[CACHE_PATH];
-  int slot;  // among those that a signal's handler removes
+  int slot;  // of system/temporary.h
 } cache_work;
 
 // In the cache, else in $TMPDIR or /tmp. False: *why is the reason, a sentence without a full stop.
@@ -66,7 +66,7 @@ bool cache_keep(const cache *c, const cache_work *w, const char *name, const cha
 void cache_work_end(cache_work *w);
 
 // Small texts, private and checked as all entries are, under keys of their own.
-enum { CACHE_TEXT = 4096 };  // bytes at most, with the 0 behind it
+enum { CACHE_TEXT = 4096 };  // bytes at most, with what proves the entry
 // False: there is no good entry. One open of a file.
 bool cache_find_text(const cache *c, const char key[CACHE_KEY], char out[CACHE_TEXT]);
 // It appears whole or not at all. False: it is not kept, and *why (a sentence without a full stop,
@@ -78,8 +78,5 @@ bool cache_remove_text(const cache *c, const char key[CACHE_KEY]);
 
 // Removes all entries. Returns the bytes they held.
 uint64_t cache_clear(const cache *c);
-
-// For a signal's handler: removes the work folders of this process.
-void cache_discard_all_from_signal(void);
 
 #endif

@@ -9,7 +9,8 @@
 //
 // The stream writes through a cookie, so that the errno of the first failed write is still known
 // at commit: the C library forgets it.
-#include "runtime/values/formats.h"
+#include "runtime/system/temporary.h"
+#include "runtime/values/value.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,54 +21,18 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MOST_LINKS = 40, MOST_TEMPORARIES = 64 };
+enum { MOST_LINKS = 40 };
 
 struct output_file {
   char *name;       // for messages
   char *target;     // what the temporary becomes; NULL: written directly
   char *temporary;  // NULL: written directly
-  int slot;         // in the registry; -1: none
+  int slot;         // of system/temporary.h; -1: none
   int descriptor;
   bool owns_descriptor;
   int failure;  // errno of the first failed write
   FILE *stream;
 };
-
-// ---- registry of temporaries ------------------------------------------------------------------
-
-// For a signal handler: fixed memory, one lock-free state per slot. Temporaries beyond the last
-// slot are not removed by signals.
-typedef enum slot_state { SLOT_FREE, SLOT_CLAIMED, SLOT_LIVE } slot_state;
-static struct {
-  atomic_int state;
-  char path[PATH_MAX];
-} temporaries[MOST_TEMPORARIES];
-
-static int register_temporary(const char *path) {
-  size_t length = strlen(path);
-  for (int i = 0; i < MOST_TEMPORARIES && length < PATH_MAX; i++) {
-    int expected = SLOT_FREE;
-    if (!atomic_compare_exchange_strong(&temporaries[i].state, &expected, SLOT_CLAIMED))
-      continue;
-    memcpy(temporaries[i].path, path, length + 1);
-    atomic_store(&temporaries[i].state, SLOT_LIVE);
-    return i;
-  }
-  return -1;
-}
-
-static void unregister_temporary(int slot) {
-  if (slot >= 0)
-    atomic_store(&temporaries[slot].state, SLOT_FREE);
-}
-
-void output_discard_all_from_signal(void) {
-  int saved = errno;
-  for (int i = 0; i < MOST_TEMPORARIES; i++)
-    if (atomic_load(&temporaries[i].state) == SLOT_LIVE)
-      unlink(temporaries[i].path);
-  errno = saved;
-}
 
 // ---- paths ------------------------------------------------------------------------------------
 
@@ -154,12 +119,12 @@ static bool create_temporary(output_file *o) {
       errno = ENOMEM;
       return false;
     }
-    o->slot = register_temporary(o->temporary);
+    o->slot = temporary_register(o->temporary);
     o->descriptor = open(o->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (o->descriptor >= 0)
       return true;
     int reason = errno;
-    unregister_temporary(o->slot);
+    temporary_unregister(o->slot);
     free(o->temporary);
     o->temporary = NULL;
     errno = reason;
@@ -231,7 +196,7 @@ static void destroy(output_file *o) {
     close(o->descriptor);
   if (o->temporary)
     unlink(o->temporary);
-  unregister_temporary(o->slot);
+  temporary_unregister(o->slot);
   free(o->temporary);
   free(o->target);
   free(o->name);

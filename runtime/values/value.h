@@ -120,8 +120,6 @@ output_file *output_open(const char *path, error *e);  // "-": standard output
 FILE *output_stream(output_file *o);
 bool output_commit(output_file *o, error *e);  // closes and frees
 void output_discard(output_file *o);           // removes the temporary file, frees
-// For a signal handler: removes the temporary files of all open outputs (unlink only).
-void output_discard_all_from_signal(void);
 
 // ---- random data -----------------------------------------------------------------------------
 

@@ -5,6 +5,7 @@
 #include "fusion/plan/plan.h"
 #include "runtime/compiled/compiler.h"
 #include "runtime/system/cache.h"
+#include "runtime/system/temporary.h"
 #include "tests/unit/compiled.h"
 
 #include <dirent.h>
@@ -188,7 +189,7 @@ TEST(folders) {
   chmod(in_place("a/b/c"), 0777);
   cache_open(&c);
   CHECK_STR(c.folder, "");
-  CHECK_CONTAINS(c.problem, "may be written to by others");
+  CHECK_CONTAINS(c.problem, "can be written to by other users");
   CHECK(!keep(&c, key_b, "code", path));
   // a file
   write_text(in_place("file"), "", 0600);
@@ -563,7 +564,7 @@ TEST(interrupted) {
 static void on_signal(int number) {
   (void)number;
   compiler_kill_all_from_signal();
-  cache_discard_all_from_signal();
+  temporary_remove_all_from_signal();
   _exit(7);
 }
 

@@ -1,6 +1,7 @@
 // Arrays, the formats they are read from and written to, and output files.
 #include "tests/test.h"  // first: it has parameters called `text`
 
+#include "runtime/system/temporary.h"
 #include "runtime/values/value.h"
 
 #include <errno.h>
@@ -1444,7 +1445,7 @@ TEST(signals_remove_temporaries) {
   }
   CHECK_EQ_I64(temporaries_left(), 100);
   errno = 77;
-  output_discard_all_from_signal();
+  temporary_remove_all_from_signal();
   CHECK_EQ_I64(errno, 77);
   CHECK(temporaries_left() <= 36);
   CHECK(!output_commit(open_files[0], &e));
