@@ -159,7 +159,7 @@ bool number_scan(char *token, number *n) {
 
 // digits x 10^exponent where one exact product or quotient gives it, correctly rounded (Clinger,
 // "How to read floating point numbers accurately", 1990): most numbers that people write.
-static bool quick_f64(uint64_t digits, int exponent, double *out) {
+static bool exact_f64(uint64_t digits, int exponent, double *out) {
   static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                                   1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
                                   1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
@@ -181,7 +181,7 @@ static const struct {
     [SCALAR_F64] = {16, 53, 0x1p-1022},
 };
 
-static double rounded(double value, scalar_type type) {
+static double round_to(double value, scalar_type type) {
   return type == SCALAR_F64   ? value
          : type == SCALAR_F32 ? (double)(float)value
                               : scalar_f16_value(scalar_f16_nearest(value));
@@ -189,27 +189,27 @@ static double rounded(double value, scalar_type type) {
 
 // The same as a number of a type. Rounding the double once more is right unless it lies just in the
 // middle of two such numbers (the bits that go are 100...0), or the number is subnormal.
-static bool quick(uint64_t digits, int exponent, scalar_type type, double *out) {
+static bool exact_value(uint64_t digits, int exponent, scalar_type type, double *out) {
   uint64_t bits, unit = UINT64_C(1) << (DBL_MANT_DIG - precisions[type].bits);
-  if (!quick_f64(digits, exponent, out))
+  if (!exact_f64(digits, exponent, out))
     return false;
   if (type == SCALAR_F64)
     return true;
   if (*out < precisions[type].least && *out != 0)
     return false;
   memcpy(&bits, out, sizeof bits);
-  *out = rounded(*out, type);
+  *out = round_to(*out, type);
   return (bits & (unit - 1)) != unit / 2;
 }
 
 // Rounded once, from the digits: going through double would round twice.
-static double slow(const char *string, scalar_type type) {
+static double parse_value(const char *string, scalar_type type) {
   return type == SCALAR_F64   ? strtod(string, NULL)
          : type == SCALAR_F32 ? (double)strtof(string, NULL)
                               : scalar_f16_value(scalar_f16_read(string));
 }
 
-static double whole(uint64_t digits, scalar_type type) {
+static double integer_value(uint64_t digits, scalar_type type) {
   scalar_bits narrow = {{0}};
   double value;
   scalar_convert(SCALAR_U64, type, 1, &digits, &narrow);
@@ -223,9 +223,9 @@ static double part_value(const part *p, scalar_type type) {
   if (p->form == PART_NAN || p->form == PART_INFINITE)
     value = p->form == PART_NAN ? (double)NAN : (double)INFINITY;
   else if (p->base == 2)
-    value = p->overflow ? (double)INFINITY : whole(p->digits, type);
-  else if (p->base != 10 || p->overflow || !quick(p->digits, p->exponent, type, &value))
-    value = slow(p->text, type);
+    value = p->overflow ? (double)INFINITY : integer_value(p->digits, type);
+  else if (p->base != 10 || p->overflow || !exact_value(p->digits, p->exponent, type, &value))
+    value = parse_value(p->text, type);
   return p->negative ? -value : value;
 }
 
@@ -250,59 +250,36 @@ const char *number_range(scalar_type type) {
   return ranges[type];
 }
 
-static bool part_in_range(const part *p, double value) {
-  return p->form == PART_INFINITE || !isinf(value);
-}
-
-static void put_integer(void *to, scalar_type type, bool negative, uint64_t magnitude) {
-  uint64_t bits = negative ? 0 - magnitude : magnitude;
-  uint8_t bits8 = (uint8_t)bits;
-  uint16_t bits16 = (uint16_t)bits;
-  uint32_t bits32 = (uint32_t)bits;
-  switch (scalar_types[type].size) {
-  case 1:
-    memcpy(to, &bits8, 1);
-    break;
-  case 2:
-    memcpy(to, &bits16, 2);
-    break;
-  case 4:
-    memcpy(to, &bits32, 4);
-    break;
-  default:
-    memcpy(to, &bits, 8);
-    break;
-  }
-}
-
 // The part of a number that begins at `to`; whether it is in range.
-static bool put_real_part(void *to, scalar_type type, const part *p) {
+static bool store_real_part(void *to, scalar_type type, const part *p) {
   scalar_bits bits = {{0}};
   double value = part_value(p, type);
   scalar_convert(SCALAR_F64, type, 1, &value, &bits);
   memcpy(to, &bits, scalar_types[type].size);
-  return part_in_range(p, value);
+  return p->form == PART_INFINITE || !isinf(value);
 }
 
 bool number_store(void *to, scalar_type type, const number *n) {
   static const part zero = {.base = 10, .text = "0", .named = SCALAR_COUNT};
   scalar_type real = scalar_real_of(type);
+  uint64_t bits;
   switch (scalar_types[type].kind) {
   case KIND_BOOL:
     memcpy(to, &n->truth, 1);
     return true;
   case KIND_SIGNED:
   case KIND_UNSIGNED:
-    put_integer(to, type, n->re.negative, n->re.digits);
+    bits = n->re.negative ? 0 - n->re.digits : n->re.digits;
+    memcpy(to, &bits, scalar_types[type].size);
     return !n->re.overflow && scalar_holds(type, n->re.negative, n->re.digits);
   case KIND_FLOAT:
-    return put_real_part(to, type, &n->re);
+    return store_real_part(to, type, &n->re);
   case KIND_COMPLEX:
     break;
   }
   char *imaginary = (char *)to + scalar_types[real].size;
-  bool good = put_real_part(to, real, &n->re);
-  return put_real_part(imaginary, real, n->form == NUMBER_COMPLEX ? &n->im : &zero) && good;
+  bool good = store_real_part(to, real, &n->re);
+  return store_real_part(imaginary, real, n->form == NUMBER_COMPLEX ? &n->im : &zero) && good;
 }
 
 bool number_suits(const number *n, scalar_type type) {
@@ -346,14 +323,14 @@ static char *put_u64(char *to, uint64_t value) {
 static bool reads_back(uint64_t digits, int exponent, double value, scalar_type type) {
   char string[40];
   double read;
-  if (quick(digits, exponent, type, &read))
+  if (exact_value(digits, exponent, type, &read))
     return read == value;
   snprintf(put_u64(string, digits), 12, "e%d", exponent);
-  return slow(string, type) == value;
+  return parse_value(string, type) == value;
 }
 
 // All digits that are ever needed of a positive number: value = digits x 10^exponent, nearly.
-static uint64_t all_digits(double value, int places, int *exponent) {
+static uint64_t enough_digits(double value, int places, int *exponent) {
   char string[40];
   snprintf(string, sizeof string, "%.*e", places, value);  // d.dddddddde+xx
   uint64_t digits = (uint64_t)(string[0] - '0');
@@ -366,9 +343,9 @@ static uint64_t all_digits(double value, int places, int *exponent) {
 // The fewest digits that read back: all of them, rounded to 1, 2, ... until the result reads as the
 // same number. What is farther from the digits than half a unit in the last place of any number of
 // this size need not be tried. A last digit 5 may itself be rounded: both neighbours are tried.
-static uint64_t shortest(double value, scalar_type type, int *exponent) {
+static uint64_t shortest_digits(double value, scalar_type type, int *exponent) {
   int dropped = precisions[type].places;
-  uint64_t digits = all_digits(value, dropped, exponent), unit = 1;
+  uint64_t digits = enough_digits(value, dropped, exponent), unit = 1;
   bool subnormal = value < precisions[type].least;
   uint64_t reach = subnormal ? UINT64_MAX : (digits >> precisions[type].bits) + 2;
   for (int i = 0; i < dropped; i++)
@@ -391,10 +368,10 @@ typedef struct decimal {
   int count, point;
 } decimal;
 
-static decimal decimal_of(double value, scalar_type type) {
+static decimal make_decimal(double value, scalar_type type) {
   int exponent;
   decimal d;
-  d.count = (int)(put_u64(d.digits, shortest(value, type, &exponent)) - d.digits);
+  d.count = (int)(put_u64(d.digits, shortest_digits(value, type, &exponent)) - d.digits);
   d.point = exponent + d.count;
   while (d.count > 1 && d.digits[d.count - 1] == '0')
     d.count--;
@@ -418,7 +395,7 @@ static char *put_digits(char *to, const decimal *d, int from, int to_index) {
 static char *put_finite(char *to, double value, scalar_type type) {
   if (signbit(value))
     *to++ = '-';
-  decimal d = value == 0 ? (decimal){"0", 1, 1} : decimal_of(fabs(value), type);
+  decimal d = value == 0 ? (decimal){"0", 1, 1} : make_decimal(fabs(value), type);
   if (d.point > 16 || d.point < -4) {
     to = put_digits(to, &d, 0, 1);
     *to++ = '.';
@@ -442,84 +419,56 @@ static char *put_text(char *to, const char *string) {
   return to + length;
 }
 
-// Real numbers: 1.5f32  -f64.inf  f32.nan.
-static char *put_real(char *to, double value, scalar_type type) {
-  const char *name = scalar_types[type].name;
-  if (isfinite(value))
-    return put_text(put_finite(to, value, type), name);
-  if (isinf(value) && value < 0)
-    *to++ = '-';
-  to = put_text(to, name);
-  return put_text(to, isnan(value) ? ".nan" : ".inf");
-}
-
-// A part of a complex number: 1.5  nan  -inf.
-static char *put_part(char *to, double value, scalar_type type) {
+// 1.5  -f64.inf  nan; without the type of a finite number, and in complex numbers without any.
+static char *put_part(char *to, double value, scalar_type type, bool typed) {
   if (isfinite(value))
     return put_finite(to, value, type);
-  if (isnan(value))
-    return put_text(to, "nan");
-  return put_text(to, value < 0 ? "-inf" : "inf");
-}
-
-static char *put_complex(char *to, double re, double im, scalar_type type) {
-  scalar_type real = scalar_real_of(type);
-  to = put_part(to, re, real);
-  if (!signbit(im) || isnan(im))
-    *to++ = '+';
-  to = put_part(to, im, real);
-  *to++ = 'i';
-  return put_text(to, scalar_types[type].name);
-}
-
-static char *put_whole(char *to, bool negative, uint64_t magnitude, scalar_type type) {
-  if (negative)
+  if (value < 0)
     *to++ = '-';
-  return put_text(put_u64(to, magnitude), scalar_types[type].name);
-}
-
-static char *put_signed(char *to, int64_t value, scalar_type type) {
-  return put_whole(to, value < 0, value < 0 ? 0 - (uint64_t)value : (uint64_t)value, type);
-}
-
-static char *put_element(char *to, scalar_type type, const scalar_bits *v) {
-  switch (type) {
-  case SCALAR_BOOL:
-    return put_text(to, v->bytes[0] ? "true" : "false");
-  case SCALAR_I8:
-    return put_signed(to, v->i8, type);
-  case SCALAR_I16:
-    return put_signed(to, v->i16, type);
-  case SCALAR_I32:
-    return put_signed(to, v->i32, type);
-  case SCALAR_I64:
-    return put_signed(to, v->i64, type);
-  case SCALAR_U8:
-    return put_whole(to, false, v->u8, type);
-  case SCALAR_U16:
-    return put_whole(to, false, v->u16, type);
-  case SCALAR_U32:
-    return put_whole(to, false, v->u32, type);
-  case SCALAR_U64:
-    return put_whole(to, false, v->u64, type);
-  case SCALAR_F16:
-    return put_real(to, scalar_f16_value(v->f16), type);
-  case SCALAR_F32:
-    return put_real(to, (double)v->f32, type);
-  case SCALAR_F64:
-    return put_real(to, v->f64, type);
-  case SCALAR_C64:
-    return put_complex(to, (double)v->c64[0], (double)v->c64[1], type);
-  case SCALAR_C128:
-    return put_complex(to, v->c128[0], v->c128[1], type);
-  case SCALAR_COUNT:
-    break;
+  if (typed) {
+    to = put_text(to, scalar_types[type].name);
+    *to++ = '.';
   }
-  return to;
+  return put_text(to, isnan(value) ? "nan" : "inf");
+}
+
+static char *put_integer(char *to, scalar_type type, uint64_t bits) {
+  int unused = 64 - 8 * (int)scalar_types[type].size;
+  if (scalar_types[type].kind == KIND_SIGNED && (int64_t)(bits << unused) < 0) {
+    *to++ = '-';
+    bits = (0 - bits) << unused >> unused;
+  }
+  return put_u64(to, bits);
 }
 
 size_t number_print(char out[ELEMENT_TEXT], scalar_type type, const void *element) {
+  const scalar_row *row = &scalar_types[type];
+  scalar_type real = scalar_real_of(type);
   scalar_bits bits = {{0}};
-  memcpy(bits.bytes, element, scalar_types[type].size);
-  return (size_t)(put_element(out, type, &bits) - out);
+  double value[2];
+  memcpy(bits.bytes, element, row->size);
+  char *to = out;
+  switch (row->kind) {
+  case KIND_BOOL:
+    return (size_t)(put_text(to, bits.b ? "true" : "false") - out);
+  case KIND_SIGNED:
+  case KIND_UNSIGNED:
+    to = put_integer(to, type, bits.u64);
+    break;
+  case KIND_FLOAT:
+    scalar_convert(type, SCALAR_F64, 1, bits.bytes, value);
+    to = put_part(to, value[0], type, true);
+    if (!isfinite(value[0]))
+      return (size_t)(to - out);
+    break;
+  case KIND_COMPLEX:
+    scalar_convert(real, SCALAR_F64, 2, bits.bytes, value);
+    to = put_part(to, value[0], real, false);
+    if (!signbit(value[1]) || isnan(value[1]))
+      *to++ = '+';
+    to = put_part(to, value[1], real, false);
+    *to++ = 'i';
+    break;
+  }
+  return (size_t)(put_text(to, row->name) - out);
 }
