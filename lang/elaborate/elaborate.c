@@ -7,8 +7,6 @@
 #include "lang/elaborate/elaborator.h"
 #include "lang/elaborate/memo.h"
 #include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
 
 static value *force_thunk(elaborator *e, value *v);
 
@@ -531,31 +529,6 @@ value *eval_expr(elaborator *e, activation *act, expr *x) {
 
 // ---- calls -----------------------------------------------------------------------------------
 
-static void show_argument(text *out, const value *v) {
-  if (v->kind == VALUE_SCALAR && v->u.scalar.type == SCALAR_I64)
-    text_printf(out, " %" PRId64, v->u.scalar.bits.i64);
-  else if (v->kind == VALUE_ARRAY || v->kind == VALUE_LIST)
-    text_printf(out, " [%" PRIu64 "]",
-                v->kind == VALUE_LIST ? (uint64_t)v->u.parts.count : v->u.array.length);
-  else if (v->kind == VALUE_SCALAR && v->u.scalar.type == SCALAR_BOOL)
-    text_string(out, v->u.scalar.bits.b ? " true" : " false");
-  else
-    text_string(out, " _");
-}
-
-static void fail_no_equation(elaborator *e, const function *code, value **arguments) {
-  text shown = {0};
-  for (uint32_t i = 0; i < code->arity; i++)
-    show_argument(&shown, arguments[i]);
-  const char *copy = arena_text(e->memory, &shown);
-  if (!code->name)
-    fail(e, "no pattern of this function matches its arguments:%s", copy);
-  if (!strchr(copy, '['))
-    fail(e, "no equation of '%s' matches the call %s%s", code->name, code->name, copy);
-  fail_hint(e, "an array is shown as its length: f [4] is a call with an array of 4 elements",
-            "no equation of '%s' matches the call %s%s", code->name, code->name, copy);
-}
-
 static value *run_equations(elaborator *e, activation *act, const function *code,
                             value **arguments) {
   span where = e->where;
@@ -574,7 +547,6 @@ static value *run_equations(elaborator *e, activation *act, const function *code
   }
   e->where = where;
   fail_no_equation(e, code, arguments);
-  return NULL;
 }
 
 static value *run_function(elaborator *e, const closure *c) {
@@ -600,38 +572,6 @@ static value *run_function(elaborator *e, const closure *c) {
   if (b && b->signature)
     check_result_sizes(e, act, b, v);
   return v;
-}
-
-static value *run_foreign(elaborator *e, const closure *c) {
-  const binding *b = c->foreign;
-  if (!e->allow_extern)
-    fail_hint(e, "if you trust this program, run it with --allow-extern",
-              "'%s' is a C function of the library '%s', which is not allowed", b->name,
-              b->library);
-  trace_extern x = {.library = b->library, .name = b->name, .arity = c->arity};
-  x.parameters = NEW_ARRAY(e->memory, scalar_type, c->arity);
-  type *t = b->scheme->type;
-  trace_step s = {
-      .op = TRACE_EXTERN, .operand_count = c->arity, .batch = 1, .number = e->out->externs.count};
-  s.operands = NEW_ARRAY(e->memory, value_id, c->arity);
-  for (uint32_t i = 0; i < c->arity; i++) {
-    t = type_prune(t);
-    x.parameters[i] = closed_scalar(t->parts[0]);
-    s.operands[i] = as_dynamic(e, c->arguments[i])->u.step;
-    uint64_t batch = e->out->steps.items[s.operands[i]].batch;
-    if (!batch || (s.batch && batch > s.batch))
-      s.batch = batch;
-    t = t->parts[1];
-  }
-  x.result = closed_scalar(t);
-  s.type = x.result;
-  for (uint64_t i = 0; i < e->out->externs.count; i++)
-    if (!strcmp(e->out->externs.items[i].name, x.name) &&
-        !strcmp(e->out->externs.items[i].library, x.library))
-      s.number = i;
-  if (s.number == e->out->externs.count)
-    vec_push(e->memory, &e->out->externs, x);
-  return make_dynamic(e, emit(e, s));
 }
 
 static value *run_code(elaborator *e, const closure *c) {

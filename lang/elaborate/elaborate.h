@@ -15,6 +15,7 @@
 //   values.c      values and their structure: arrays of tuples of arrays, lists; packing, moves, map
 //   scalars.c     literals and scalar operations, folded or written as steps
 //   builtins.c    the table of what is built in: combinators, scalar operations, conversions
+//   foreign.c     calls of C functions
 //   memo.c        equal calls are elaborated once (memo.h, private)
 //   fail.c        errors with the place in the user's text; limits
 //   shapes.c      the shapes that a signature has at given sizes

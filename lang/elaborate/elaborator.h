@@ -143,6 +143,7 @@ NORETURN void fail_limit(elaborator *e, const char *format, ...) PRINTF_LIKE(2, 
 // The value of a static int, or an error that says what needs it and where it became dynamic.
 int64_t static_integer(elaborator *e, value *v, const char *what);
 NORETURN void fail_dynamic(elaborator *e, value *v, const char *what);
+NORETURN void fail_no_equation(elaborator *e, const function *code, value **arguments);
 void count_step(elaborator *e);  // fails at the limits
 const char *running_name(const elaborator *e);
 
@@ -155,6 +156,10 @@ elaborator elaborator_create(diagnostics *d, arena *memory, const limits *l, tra
 value *eval_expr(elaborator *e, activation *act, expr *x);
 value *call_function(elaborator *e, const closure *c);  // all arguments are given
 value *apply(elaborator *e, value *f, value *argument);
+
+// ---- foreign.c ---------------------------------------------------------------------------------
+
+value *run_foreign(elaborator *e, const closure *c);  // all arguments are given
 
 // ---- closed.c ----------------------------------------------------------------------------------
 

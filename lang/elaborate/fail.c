@@ -121,3 +121,28 @@ void count_step(elaborator *e) {
   if (used > e->limits.stack)
     fail_limit(e, "'%s' is nested too deeply", running_name(e));
 }
+
+static void show_argument(text *out, const value *v) {
+  if (v->kind == VALUE_SCALAR && v->u.scalar.type == SCALAR_I64)
+    text_printf(out, " %" PRId64, v->u.scalar.bits.i64);
+  else if (v->kind == VALUE_ARRAY || v->kind == VALUE_LIST)
+    text_printf(out, " [%" PRIu64 "]",
+                v->kind == VALUE_LIST ? (uint64_t)v->u.parts.count : v->u.array.length);
+  else if (v->kind == VALUE_SCALAR && v->u.scalar.type == SCALAR_BOOL)
+    text_string(out, v->u.scalar.bits.b ? " true" : " false");
+  else
+    text_string(out, " _");
+}
+
+void fail_no_equation(elaborator *e, const function *code, value **arguments) {
+  text shown = {0};
+  for (uint32_t i = 0; i < code->arity; i++)
+    show_argument(&shown, arguments[i]);
+  const char *copy = arena_text(e->memory, &shown);
+  if (!code->name)
+    fail(e, "no pattern of this function matches its arguments:%s", copy);
+  if (!strchr(copy, '['))
+    fail(e, "no equation of '%s' matches the call %s%s", code->name, code->name, copy);
+  fail_hint(e, "an array is shown as its length: f [4] is a call with an array of 4 elements",
+            "no equation of '%s' matches the call %s%s", code->name, code->name, copy);
+}

@@ -17,8 +17,6 @@ expr *new_name(parser *p, span where, const char *name) {
   return e;
 }
 
-expr *operator_name(parser *p, span where, const char *name) { return new_name(p, where, name); }
-
 // 1i32 is the literal 1 of type i32.
 static scalar_type suffix_type(const token *t) {
   return t->suffix ? scalar_named(t->suffix, strlen(t->suffix)) : SCALAR_COUNT;
@@ -147,7 +145,7 @@ expr *new_index(parser *p, span where, expr *array, expr *index) {
 }
 
 expr *binary(parser *p, span where, const char *operator, expr * left, expr *right) {
-  expr *e = new_apply(p, new_apply(p, operator_name(p, where, operator), left), right);
+  expr *e = new_apply(p, new_apply(p, new_name(p, where, operator), left), right);
   e->where = span_join(left->where, right->where);
   return e;
 }
@@ -159,7 +157,7 @@ expr *negate(parser *p, span where, span minus, expr *operand) {
     const real_number *r = &operand->u.real;
     operand->u.real = (real_number){-r->f64, -r->f32, r->f16 ^ 0x8000};
   } else {
-    operand = new_apply(p, operator_name(p, minus, "negate"), operand);
+    operand = new_apply(p, new_name(p, minus, "negate"), operand);
   }
   operand->where = where;
   return operand;
@@ -168,7 +166,7 @@ expr *negate(parser *p, span where, span minus, expr *operand) {
 expr *new_pipe(parser *p, expr *argument, expr *callee) { return new_apply(p, callee, argument); }
 
 expr *left_section(parser *p, span where, const char *operator, expr * left) {
-  return new_apply(p, operator_name(p, where, operator), left);
+  return new_apply(p, new_name(p, where, operator), left);
 }
 
 expr *right_section(parser *p, span where, expr *operator, expr * right) {
@@ -230,7 +228,7 @@ pattern *list_pattern(parser *p, span where, pattern_list items) {
   return n;
 }
 
-static bool is_operator_name(const char *name) {
+static bool is_new_name(const char *name) {
   bool letter = (name[0] >= 'a' && name[0] <= 'z') || (name[0] >= 'A' && name[0] <= 'Z');
   return (!letter && name[0] != '_') || !strcmp(name, "xor");
 }
@@ -245,7 +243,7 @@ pattern *to_pattern(parser *p, expr *e) {
   case EXPR_BOOL:
     return bool_pattern(p, e->where, e->u.boolean);
   case EXPR_NAME:
-    if (is_operator_name(e->u.name.text))
+    if (is_new_name(e->u.name.text))
       break;
     n = new_pattern(p, PATTERN_NAME, e->where);
     n->name = e->u.name.text;

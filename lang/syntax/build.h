@@ -40,7 +40,6 @@ expr *new_range(parser *p, span where, expr_list firsts, expr *last);
 expr *new_comprehension(parser *p, span where, expr *body, qualifier_list qualifiers);
 expr *new_project(parser *p, span where, expr *tuple, const token *field);
 expr *new_index(parser *p, span where, expr *array, expr *index);
-expr *operator_name(parser *p, span where, const char *name);
 expr *binary(parser *p, span where, const char *operator, expr * left, expr *right);
 expr *negate(parser *p, span where, span minus, expr *operand);
 expr *new_pipe(parser *p, expr *argument, expr *callee);

@@ -24,16 +24,16 @@ static module *parse_tokens(diagnostics *d, uint32_t file, const token_list *raw
   return p.module;
 }
 
-module *parse_module(diagnostics *d, uint32_t file) {
+static module *parse_file(diagnostics *d, uint32_t file, parse_kind kind) {
   token_list raw = {0};
   lex(d, file, false, &raw);
-  return parse_tokens(d, file, &raw, PARSE_MODULE);
+  return parse_tokens(d, file, &raw, kind);
 }
 
+module *parse_module(diagnostics *d, uint32_t file) { return parse_file(d, file, PARSE_MODULE); }
+
 module *parse_signatures(diagnostics *d, uint32_t file) {
-  token_list raw = {0};
-  lex(d, file, false, &raw);
-  return parse_tokens(d, file, &raw, PARSE_SIGNATURES);
+  return parse_file(d, file, PARSE_SIGNATURES);
 }
 
 module *parse_expression(diagnostics *d, uint32_t file, const char *name) {

@@ -152,7 +152,7 @@ expr:
 | LET block IN expr %prec PREFIX                   { $$ = new_let(p, @$, merge_bindings(p, $block), $4); }
 | IF expr THEN expr ELSE expr %prec PREFIX         { $$ = new_if(p, @$, $2, $4, $6); }
 | '-' expr %prec NEGATE                            { $$ = negate(p, @$, @1, $2); }
-| '~' expr %prec NEGATE                            { $$ = new_apply(p, operator_name(p, @1, "~"), $2); }
+| '~' expr %prec NEGATE                            { $$ = new_apply(p, new_name(p, @1, "~"), $2); }
 | expr PIPE expr                                   { $$ = new_pipe(p, $1, $3); }
 | expr OROR expr                                   { $$ = new_if(p, @$, $1, new_bool(p, @2, true), $3); }
 | expr ANDAND expr                                 { $$ = new_if(p, @$, $1, $3, new_bool(p, @2, false)); }
@@ -171,7 +171,7 @@ expr:
 
 application:
   atom
-| XOR atom                          { $$ = new_apply(p, operator_name(p, @1, "xor"), $2); }
+| XOR atom                          { $$ = new_apply(p, new_name(p, @1, "xor"), $2); }
 | application atom                  { $$ = new_apply(p, $1, $2); }
 ;
 
@@ -190,8 +190,8 @@ atom:
 | '[' exprs DOTDOT expr ']'         { $$ = new_range(p, @$, $exprs, $expr); }
 | '[' expr BAR qualifiers ']'       { $$ = new_comprehension(p, @$, $expr, $qualifiers); }
 | '(' operator ')'                  { $$ = $operator; }
-| '(' '-' ')'                       { $$ = operator_name(p, @2, "-"); }
-| '(' XOR ')'                       { $$ = operator_name(p, @2, "xor"); }
+| '(' '-' ')'                       { $$ = new_name(p, @2, "-"); }
+| '(' XOR ')'                       { $$ = new_name(p, @2, "xor"); }
 | '(' operator expr ')'             { $$ = right_section(p, @$, $operator, $expr); }
 | '(' expr COMPARE ')'              { $$ = left_section(p, @3, $3->text, $expr); }
 | '(' expr '|' ')'                  { $$ = left_section(p, @3, "|", $expr); }
@@ -207,14 +207,14 @@ atom:
 
 %type <expr *> operator;
 operator:
-  COMPARE                           { $$ = operator_name(p, @$, $1->text); }
-| '|'                               { $$ = operator_name(p, @$, "|"); }
-| '&'                               { $$ = operator_name(p, @$, "&"); }
-| SHIFT                             { $$ = operator_name(p, @$, $1->text); }
-| '+'                               { $$ = operator_name(p, @$, "+"); }
-| TIMES                             { $$ = operator_name(p, @$, $1->text); }
-| '^'                               { $$ = operator_name(p, @$, "^"); }
-| '.'                               { $$ = operator_name(p, @$, "."); }
+  COMPARE                           { $$ = new_name(p, @$, $1->text); }
+| '|'                               { $$ = new_name(p, @$, "|"); }
+| '&'                               { $$ = new_name(p, @$, "&"); }
+| SHIFT                             { $$ = new_name(p, @$, $1->text); }
+| '+'                               { $$ = new_name(p, @$, "+"); }
+| TIMES                             { $$ = new_name(p, @$, $1->text); }
+| '^'                               { $$ = new_name(p, @$, "^"); }
+| '.'                               { $$ = new_name(p, @$, "."); }
 ;
 
 exprs:

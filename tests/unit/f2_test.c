@@ -609,7 +609,7 @@ TEST(parm_any_size) {
 // One random program on 2^k-element chunks of an array of 2^n: bmmc steps, and parms down to pairs,
 // which a compare-exchange sorts. It is run twice: literally on `plain`, whose chunks are where the
 // language says, and on `framed`, where nothing moves and the element with logical index y is at
-// frame.a y ^ frame.c.
+// (A y) ^ c of the frame.
 typedef struct two_runs {
   int n;
   f2_affine frame;
