@@ -222,11 +222,7 @@ static void release_dead_arrays(cpu_state *s, uint32_t number, const net_id *sha
 
 uint64_t cpu_item_count(const plan *p, uint32_t number) {
   const plan_pass *pass = &p->passes.items[number];
-  const net_stage *stage = &p->net->stages.items[pass->stage];
-  uint64_t count = UINT64_C(1) << (stage->n - pass->tile.dimension);
-  for (uint32_t l = 0; l < stage->loop_count; l++)
-    count *= stage->extents[l];
-  return count;
+  return net_stage_elements(&p->net->stages.items[pass->stage]) >> pass->tile.dimension;
 }
 
 typedef struct pass_job {

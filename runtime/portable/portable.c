@@ -25,18 +25,12 @@ static bool is_small_tile(const plan_pass *p, int bits) {
   return bits <= ENOUGH_BITS && count_position_bytes(p) << bits <= ENOUGH_BYTES;
 }
 
-static uint64_t count_iterations(const net_stage *s) {
-  uint64_t count = 1;
-  for (uint32_t l = 0; l < s->loop_count; l++)
-    count *= s->extents[l];
-  return count;
-}
-
 // The plan's tile, with blocks while that makes too small a tile larger, then with iterations.
 static void choose_extent(portable_pass_state *s, f2_space *v) {
   const plan_pass *p = s->plan;
   tile *t = &s->tile;
   int blocks = t->stage->n - p->tile.dimension;
+  uint64_t iterations = net_stage_elements(t->stage) >> t->stage->n;
   *v = p->tile;
   while (s->extra_bits < blocks && is_small_tile(p, v->dimension + 1))
     f2_space_insert(v, p->blocks[s->extra_bits++]);
@@ -45,7 +39,7 @@ static void choose_extent(portable_pass_state *s, f2_space *v) {
   for (int i = 0; i < t->block_bits; i++)
     t->blocks[i] = p->blocks[s->extra_bits + i];
   while (t->block_bits == 0 && is_small_tile(p, t->d + t->batch_bits + 1) &&
-         f2_unit(t->batch_bits) < count_iterations(t->stage))
+         f2_unit(t->batch_bits) < iterations)
     t->batch_bits++;
 }
 

@@ -15,21 +15,13 @@ const root_table *root_table_find(const root_tables *t, scalar_type type, uint64
   return NULL;
 }
 
-// How many roots a stage may read, up to MOST_ROOTS.
-static uint64_t count_points(const net_stage *s) {
-  uint64_t count = s->n < 40 ? f2_unit(s->n) : MOST_ROOTS;
-  for (uint32_t l = 0; l < s->loop_count && count < MOST_ROOTS; l++)
-    count *= s->extents[l] < MOST_ROOTS ? s->extents[l] : MOST_ROOTS;
-  return count;
-}
-
 // The largest order below `below` of which a table is worth while: a stage reads as many roots.
 // 0: there is none.
 static uint64_t find_next_order(const net *t, scalar_type type, uint64_t below) {
   uint64_t largest = 0;
   for (size_t i = 0; i < t->stages.count; i++) {
     const net_stage *s = &t->stages.items[i];
-    uint64_t most = count_points(s) < below - 1 ? count_points(s) : below - 1;
+    uint64_t elements = net_stage_elements(s), most = elements < below - 1 ? elements : below - 1;
     for (size_t k = 0; k < s->nodes.count; k++) {
       const net_node *node = &s->nodes.items[k];
       if (node->kind == NET_ROOT && node->type == type && node->number <= most &&
