@@ -201,8 +201,8 @@ static bool all_lengths_follow(permc_context *c, const binding *b) {
        t = type_prune(t->parts[1])) {
     if (has_open_length(written ? written->parts[0] : NULL, t->parts[0])) {
       context_error(c,
-                    "'%s' takes arrays whose lengths no signature names: sizes cannot say them, "
-                    "only the types of its arguments can, such as [2^24]i32",
+                    "'%s' has lengths without size names; give argument types instead: "
+                    "--arguments '[2^24]i32'",
                     b->name);
       return false;
     }

@@ -130,14 +130,14 @@ usage "machine: --permutation is missing" machine hmm d-designated --size 64
 usage "machine: --addresses is missing" machine dmm addresses
 usage "machine: --size must be a number from 1, such as 2^10, not '2^64'" machine dmm stride --size 2^64
 usage "machine: --width must be a number from 1 to 4096, such as 96 or 2^10, not '0'" machine dmm stride --size 8 --width 0
-usage "machine: --strategy is no option of stride" machine dmm stride --size 32 --strategy naive
-usage "machine: --registers is no option of stride" machine umm stride --size 32 --registers 4
-usage "machine: --permutation is no option of random" machine umm random --size 32 --permutation shuffle
-usage "machine: --addresses is no option of crsw" machine dmm crsw --size 2^10 --addresses none.txt
-usage "machine: --shared-latency is no option of a umm" machine umm stride --size 32 --shared-latency 4
-usage "machine: --seed is no option of stride" machine dmm stride --size 32 --seed 4
-usage "machine: --seed is no option of d-designated with shuffle" machine hmm d-designated --size 64 --permutation shuffle --seed 4
-usage "machine: --seed is no option of a plan" machine hmm -e sort --seed 3
+usage "machine: --strategy does not apply to stride" machine dmm stride --size 32 --strategy naive
+usage "machine: --registers does not apply to stride" machine umm stride --size 32 --registers 4
+usage "machine: --permutation does not apply to random" machine umm random --size 32 --permutation shuffle
+usage "machine: --addresses does not apply to crsw" machine dmm crsw --size 2^10 --addresses none.txt
+usage "machine: --shared-latency does not apply to a umm" machine umm stride --size 32 --shared-latency 4
+usage "machine: --seed does not apply to stride" machine dmm stride --size 32 --seed 4
+usage "machine: --seed does not apply to d-designated with shuffle" machine hmm d-designated --size 64 --permutation shuffle --seed 4
+usage "machine: --seed does not apply to a plan" machine hmm -e sort --seed 3
 usage "explain: --size must be NAME=SIZE, such as n=30, not 'n'" explain sort.perm --size n
 usage "explain: give --entry or -e, not both" explain sort.perm --entry main -e sort
 usage "explain: give --size or --arguments, not both" explain sort.perm --size n=3 --arguments '[8]i32'
@@ -347,11 +347,11 @@ err_is "permc: the side of the matrix, 12, is no multiple of w = 8"
 status 1 machine dmm crsw --size 32
 err_is "permc: a square matrix has no 32 elements: n is to be a square"
 status 1 machine hmm d-designated --size 1000 --permutation shuffle
-err_is "permc: the permutation shuffle is one of n = 2^k elements, k any, at most 31, not of 1000"
+err_is "permc: the permutation shuffle needs n = 2^k with k at most 31, not n = 1000"
 status 1 machine hmm -e sort --arguments '[2^8]u32' --width 16
 err_is "permc: the warps of a plan have 32 lanes: w = 16 will not do"
 status 1 machine dmm stride --size 2^40
-err_is "permc: n is at most 2^31, not 1099511627776"
+err_is "permc: n must be at most 2^31, not 1099511627776"
 status 1 machine dmm stride --size 1000
 err_is "permc: n = 1000 is no multiple of w = 32, so whole warps of threads cannot share it: the next that is, is 1024"
 status 1 machine dmm stride --size 1024 --threads 2^40
@@ -365,7 +365,7 @@ err_is "permc: umm-transpose does not run on an hmm, only on a dmm and a umm"
 status 1 machine dmm addresses --addresses figure_4.txt --threads 2^40
 err_has "^permc: p = 1099511627776 is too large: a memory machine for it needs [0-9.]* TiB of memory; .* [0-9.]* .iB$"
 status 1 machine hmm -e bitrev --arguments '[2^60]u32'
-err_has "^permc: a memory machine for this plan needs [0-9.]* PiB of memory; .*, and --threads would not help: only smaller arrays$"
+err_has "^permc: a memory machine for this plan needs [0-9.]* PiB of memory; .*; fewer threads do not help: take smaller arrays$"
 status 1 machine hmm -e bitrev --arguments '[2^46]u32' --dmms 4096
 err_has "^permc: a memory machine for this plan needs [0-9.]* .iB of memory; .*--threads"
 status 1 machine hmm -e sort --arguments '[2^16]u32' --threads 32
@@ -385,22 +385,22 @@ while [ ! -s err ] && [ $waited -lt 300 ]; do
 done
 kill $pid
 wait $pid
-err_has "^permc: 8.6e+09 requests are to be simulated, which takes about 66 seconds$"
+err_has "^permc: simulating 8.6e+09 requests takes about 66 seconds$"
 printf '0x0x5\n' >twice_hexadecimal.txt
 status 1 machine dmm addresses --addresses twice_hexadecimal.txt
-err_is "permc: twice_hexadecimal.txt:1: '0x0x5' is no number: expected one such as 96 or 0x60"
+err_is "permc: twice_hexadecimal.txt:1: '0x0x5' is not a number such as 96 or 0x60"
 : >empty.txt
 status 1 machine dmm addresses --addresses empty.txt
-err_is "permc: empty.txt: there is no number in it"
+err_is "permc: empty.txt: the file has no numbers"
 printf '1 2\n3 x4\n' >malformed.txt
 status 1 machine dmm addresses --addresses malformed.txt
-err_is "permc: malformed.txt:2: 'x4' is no number: expected one such as 96 or 0x60"
+err_is "permc: malformed.txt:2: 'x4' is not a number such as 96 or 0x60"
 printf '18446744073709551616\n' >large.txt
 status 1 machine dmm addresses --addresses large.txt
-err_is "permc: large.txt:1: 18446744073709551616 is not less than 2^48"
+err_is "permc: large.txt:1: 18446744073709551616 is too large: addresses are less than 2^48"
 printf '0 2 2 1\n' >twice.txt
 status 1 machine hmm d-designated --permutation twice.txt --width 2
-err_is "permc: twice.txt: it is no permutation: number 2 is 2 again"
+err_is "permc: twice.txt is not a permutation: number 2 is 2 again"
 status 1 machine hmm d-designated --permutation twice.txt --size 8
 err_is "permc: twice.txt: it has 4 numbers, but --size is 8"
 
@@ -560,10 +560,10 @@ last_is '1 passed, 0 failed, 0 skipped'
 status 0 test tests --only '[2.5f32'
 last_is '1 passed, 0 failed, 0 skipped'
 status 1 test tests --only nonsense
-err_is 'permc: no test was found that --only, --tag and --exclude select'
+err_is 'permc: no test matches --only, --tag and --exclude'
 last_is '0 passed, 0 failed, 0 skipped'
 status 1 test empty
-err_is 'permc: no test was found'
+err_is 'permc: no tests found'
 last_is '0 passed, 0 failed, 0 skipped'
 status 1 test absent tests/sub
 err_is 'permc: absent: No such file or directory'
@@ -623,10 +623,10 @@ out_has '^fails.perm:4: main: result\[2\] is 2i32, expected 5i32$'
 out_has '^  expected \[0i32, 1i32, 5i32, 3i32\]$'
 out_has '^  found    \[0i32, 1i32, 2i32, 3i32\]$'
 out_has '^fails.perm:5: main: result is \[4\]i32, expected \[2\]i32$'
-out_has '^fails.perm:6: main: result is \[4\]i32, which the output given is not$'
+out_has '^fails.perm:6: main: the output cannot be read as \[4\]i32, the type of the result:$'
 out_has '^  fails.perm:6:'
-out_has '^fails.perm:7: main: the output holds more than the 1 array of the result$'
-out_has '^fails.perm:8: main: the output holds 0 of the 1 arrays of the result$'
+out_has '^fails.perm:7: main: the output has more than the 1 array of the result$'
+out_has '^fails.perm:8: main: the output has 0 of the 1 arrays of the result$'
 out_has "^fails.perm:9: main: expected an error that matches 'padded', found none$"
 out_has "^fails.perm:10: main: expected an error that matches 'nonsense', found:$"
 out_has '^fails.perm:11: main: the run fails:$'
@@ -637,7 +637,7 @@ out_has 'absent.txt: No such file or directory$'
 out_has '^fails.perm:15: main: absent.txt: No such file or directory$'
 out_has '^fails.perm:25: flip2: property sorted: result\[1\] is out of order: 2i32 stands before 1i32$'
 out_has '^fails.perm:29: constant: property permutation: result does not hold the elements of the input$'
-out_has '^fails.perm:32: constant: property inverse_of reverse: the input regained\[0\] is 7i32, expected 1i32$'
+out_has '^fails.perm:32: constant: property inverse_of reverse: the recovered input\[0\] is 7i32, expected 1i32$'
 out_has '^fails.perm:35: constant: property equals srot: srot:$'
 out_has '^fails.perm:38: constant: property equals reverse: result\[0\] is 7i32, expected 8i32$'
 out_has '^fails.perm:41: absent: '
@@ -667,29 +667,29 @@ mistake() { # mistake LINE MESSAGE BLOCK
 mistake 4 "expected entry:, tags, input, random input, output, auto output, error:, property: or structure, not 'inptu { 1 }'" '-- inptu { 1 }'
 mistake 4 "the { after 'input' has no }" '-- input { 1'
 mistake 4 "expected { after 'input'" '-- input 1'
-mistake 4 "'output' follows no input" '-- output { 1 }'
-mistake 5 "the input of line 4 already says what it gives" $'-- input { 1 } output { 1 }\n-- error: x'
-mistake 4 "'(' is no regular expression: Unmatched ( or \\(" '-- input { 1 } error: ('
+mistake 4 "'output' must follow an input" '-- output { 1 }'
+mistake 5 "the input of line 4 already has an output or an error" $'-- input { 1 } output { 1 }\n-- error: x'
+mistake 4 "'(' is not a regular expression: Unmatched ( or \\(" '-- input { 1 } error: ('
 mistake 4 "expected : after 'entry'" '-- entry main'
 mistake 4 "expected a name after 'entry:'" '-- entry:'
-mistake 5 "'entry:' is given once, before the inputs of its block" $'-- input { 1 }\n-- entry: main'
-mistake 3 "a test block without an input, a structure or an error" '-- tags { a }'
+mistake 5 "'entry:' must be given once, before the inputs of its block" $'-- input { 1 }\n-- entry: main'
+mistake 3 "a test block needs an input, a structure or an error" '-- tags { a }'
 mistake 4 "expected 'input' after 'random'" '-- random { i32 }'
 mistake 4 "expected 'output' after 'auto'" '-- auto input { 1 }'
 mistake 4 "expected a file name after 'input @'" '-- input @'
 mistake 4 "expected sorted, permutation, inverse_of FUNCTION or equals FUNCTION, not 'sotred'" '-- property: sotred'
 mistake 4 "expected a function after 'equals'" '-- property: equals'
-mistake 4 "'sorted' stands alone, without 'now'" '-- property: sorted now'
-mistake 4 "'property:' in a block without an input" '-- property: sorted'
-mistake 4 "expected columns, passes, permutations or exchanges and a number in 'structure'" '-- structure { colums 1 }'
+mistake 4 "'sorted' takes no function, but 'now' follows" '-- property: sorted now'
+mistake 4 "'property:' needs an input in its block" '-- property: sorted'
+mistake 4 "'structure' needs columns, passes, permutations or exchanges, and a number" '-- structure { colums 1 }'
 mistake 4 "expected a number after 'columns'" '-- structure { columns }'
 mistake 4 "expected a number after '<='" '-- structure { n 3 passes <= -1 }'
 mistake 4 "expected a number after 'columns'" '-- structure { columns 18446744073709551616 }'
 mistake 4 "expected a number after 'n'" '-- structure { columns 3 n <= 3 }'
 mistake 4 "expected a name after 'target'" '-- structure { columns 3 target }'
-mistake 4 "a structure is of one target, not of two" '-- structure { target gpu columns 3 target gpu }'
+mistake 4 "a structure has one target, not two" '-- structure { target gpu columns 3 target gpu }'
 mistake 4 "expected a regular expression after 'error:'" '-- error:'
-mistake 4 "'error:' before the first input: it follows its input, or has a block of its own" $'-- error: x\n-- input { 1 }'
+mistake 4 "'error:' must follow its input, or be in a block without inputs" $'-- error: x\n-- input { 1 }'
 
 "$permc" test tests >/dev/full 2>err
 if [ $? -eq 1 ]; then pass; else fail "test on a full standard output"; fi

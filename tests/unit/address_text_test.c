@@ -39,7 +39,8 @@ TEST(largest_address) {
 
 // One line each: its number and a sentence.
 TEST(malformed_traces) {
-  static const char none[] = "no access in it: expected a line with the addresses of each warp";
+  static const char none[] =
+      "the file has no accesses: write the addresses of each access on a line";
   static const struct {
     const char *trace;
     size_t line;
@@ -48,19 +49,19 @@ TEST(malformed_traces) {
       {"", 0, none},
       {"\n\n", 0, none},
       {"# nothing\n\n# more\n", 0, none},
-      {"1 2\nfoo 3\n", 2, "'foo' is no number: expected one such as 96 or 0x60"},
-      {"1\n\n\n-2", 4, "'-2' is no number: expected one such as 96 or 0x60"},
-      {"1.5", 1, "'1.5' is no number: expected one such as 96 or 0x60"},
-      {"0x", 1, "'0x' is no number: expected one such as 96 or 0x60"},
-      {"0x1g", 1, "'0x1g' is no number: expected one such as 96 or 0x60"},
-      {"12a", 1, "'12a' is no number: expected one such as 96 or 0x60"},
-      {"1;2", 1, "'1;2' is no number: expected one such as 96 or 0x60"},
-      {"\x01\xff", 1, "'\\x01\\xff' is no number: expected one such as 96 or 0x60"},
+      {"1 2\nfoo 3\n", 2, "'foo' is not a number such as 96 or 0x60"},
+      {"1\n\n\n-2", 4, "'-2' is not a number such as 96 or 0x60"},
+      {"1.5", 1, "'1.5' is not a number such as 96 or 0x60"},
+      {"0x", 1, "'0x' is not a number such as 96 or 0x60"},
+      {"0x1g", 1, "'0x1g' is not a number such as 96 or 0x60"},
+      {"12a", 1, "'12a' is not a number such as 96 or 0x60"},
+      {"1;2", 1, "'1;2' is not a number such as 96 or 0x60"},
+      {"\x01\xff", 1, "'\\x01\\xff' is not a number such as 96 or 0x60"},
       {"abcdefghijklmnopqrstuvwxyz", 1,
-       "'abcdefghijklmnopqrstuvwx...' is no number: expected one such as 96 or 0x60"},
-      {"0x1000000000000", 1, "0x1000000000000 is not less than 2^48"},
+       "'abcdefghijklmnopqrstuvwx...' is not a number such as 96 or 0x60"},
+      {"0x1000000000000", 1, "0x1000000000000 is too large: addresses are less than 2^48"},
       {"1\n99999999999999999999999999999999", 2,
-       "999999999999999999999999... is not less than 2^48"},
+       "999999999999999999999999... is too large: addresses are less than 2^48"},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     bank_trace t;
@@ -78,7 +79,7 @@ TEST(a_byte_that_is_zero) {
   const char *wrong;
   CHECK(!reads("1 2\n3\0004\n", 8, &t, &line, &wrong));
   CHECK_EQ_U64(line, 2);
-  CHECK_CONTAINS(wrong, "'3\\x004' is no number");
+  CHECK_CONTAINS(wrong, "'3\\x004' is not a number");
 }
 
 TEST(most_addresses_of_an_access) {
@@ -92,7 +93,7 @@ TEST(most_addresses_of_an_access) {
   CHECK_EQ_U64(t.lanes, BANK_LANES_MAX);
   text_string(&trace, "7");
   CHECK(!reads(trace.data, trace.length, &t, &line, &wrong));
-  CHECK_STR(wrong, "more than 1024 addresses in one access");
+  CHECK_STR(wrong, "an access has more than 1024 addresses");
   text_free(&trace);
 }
 
@@ -113,10 +114,10 @@ TEST(malformed_lists) {
   const char *wrong;
   CHECK(!address_text_list(&memory, "# none\n", 7, &out, &line, &wrong));
   CHECK_EQ_U64(line, 0);
-  CHECK_STR(wrong, "there is no number in it");
+  CHECK_STR(wrong, "the file has no numbers");
   CHECK(!address_text_list(&memory, "1 2\n3 x4\n", 9, &out, &line, &wrong));
   CHECK_EQ_U64(line, 2);
-  CHECK_STR(wrong, "'x4' is no number: expected one such as 96 or 0x60");
+  CHECK_STR(wrong, "'x4' is not a number such as 96 or 0x60");
 }
 
 int main(int argc, char **argv) {

@@ -301,13 +301,13 @@ static const struct {
     {"odd",
      {{"n", 3}},
      {0},
-     "permc: 'odd' takes arrays whose lengths no signature names: sizes cannot say them, only the "
-     "types of its arguments can, such as [2^24]i32\n"},
+     "permc: 'odd' has lengths without size names; give argument types instead: --arguments "
+     "'[2^24]i32'\n"},
     {"rows",
      {{"n", 3}},
      {0},
-     "permc: 'rows' takes arrays whose lengths no signature names: sizes cannot say them, only the "
-     "types of its arguments can, such as [2^24]i32\n"},
+     "permc: 'rows' has lengths without size names; give argument types instead: --arguments "
+     "'[2^24]i32'\n"},
     {"main",
      {{"n", 3}},
      {.types = "[8]i8 [8]i8"},

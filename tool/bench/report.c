@@ -187,7 +187,7 @@ bool bench_report_read(arena *memory, const char *bytes, size_t length, bench_re
   bool good = json_is_array(rows);
   *r = (bench_report){.processors = 0};
   if (all && !good)
-    text_string(wrong, "it is no report of permc bench --json: it has no \"rows\"");
+    text_string(wrong, "this is not a report of permc bench --json: it has no \"rows\"");
   read_members(all, report_members, r);
   r->rows.items = NEW_ARRAY(memory, bench_row, json_array_size(rows));
   for (; r->rows.count < json_array_size(rows); r->rows.count++)

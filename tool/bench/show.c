@@ -33,7 +33,7 @@ void bench_show_head(FILE *to, const bench_report *r) {
           r->date, r->processor, r->processors, r->processors == 1 ? "" : "s", r->features,
           r->system, r->compiler);
   if (r->load > 0.25 * r->processors)
-    fprintf(to, "others are at work here (load %.1f): trust ratios more than times\n", r->load);
+    fprintf(to, "the machine is busy (load %.1f): trust ratios more than times\n", r->load);
   fprintf(to, "\n%-32s %10s %10s %7s %7s %7s\n", "", "median", "least", "+-", "GB/s", "of copy");
 }
 

@@ -36,13 +36,12 @@ static const char *read_address(arena *a, const char *word, size_t length, uint6
   for (size_t i = hexadecimal ? 2 : 0; i < length; i++) {
     uint64_t digit = (uint64_t)digit_of(word[i]);
     if (digit >= base)
-      return arena_printf(a, "'%s' is no number: expected one such as 96 or 0x60",
-                          shown(a, word, length));
+      return arena_printf(a, "'%s' is not a number such as 96 or 0x60", shown(a, word, length));
     *address = far ? 0 : *address * base + digit;
     far = far || *address >> BANK_ADDRESS_BITS != 0;
   }
-  return far ? arena_printf(a, "%s is not less than 2^%d", shown(a, word, length),
-                            BANK_ADDRESS_BITS)
+  return far ? arena_printf(a, "%s is too large: addresses are less than 2^%d",
+                            shown(a, word, length), BANK_ADDRESS_BITS)
              : NULL;
 }
 
@@ -86,7 +85,7 @@ bool address_text_list(arena *a, const char *bytes, size_t length, address_list 
       return false;
   }
   *line = 0;
-  *wrong = out->count ? NULL : "there is no number in it";
+  *wrong = out->count ? NULL : "the file has no numbers";
   return out->count > 0;
 }
 
@@ -102,7 +101,7 @@ bool address_text_trace(arena *a, const char *bytes, size_t length, bank_trace *
     access.count = 0;
     *wrong = read_line(a, at, end_of_numbers(at, next), &access);
     if (!*wrong && access.count > BANK_LANES_MAX)
-      *wrong = arena_printf(a, "more than %d addresses in one access", BANK_LANES_MAX);
+      *wrong = arena_printf(a, "an access has more than %d addresses", BANK_LANES_MAX);
     if (*wrong)
       return false;
     if (access.count)
@@ -111,6 +110,6 @@ bool address_text_trace(arena *a, const char *bytes, size_t length, bank_trace *
   *line = 0;
   *wrong = out->accesses.count > before
                ? NULL
-               : "no access in it: expected a line with the addresses of each warp";
+               : "the file has no accesses: write the addresses of each access on a line";
   return !*wrong;
 }

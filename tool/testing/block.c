@@ -140,7 +140,7 @@ static void split_words(block_parser *p, const char *words, block_names *into) {
 
 static void parse_entry(block_parser *p) {
   if (p->block.entries.count > 0 || p->block.cases.count > 0)
-    mistake(p, p->word_line, "'entry:' is given once, before the inputs of its block");
+    mistake(p, p->word_line, "'entry:' must be given once, before the inputs of its block");
   split_words(p, rest_of_line(p), &p->block.entries);
   if (p->block.entries.count == 0)
     mistake(p, p->word_line, "expected a name after 'entry:'");
@@ -178,9 +178,9 @@ static block_case *case_for(block_parser *p, const char *what) {
   size_t count = p->block.cases.count;
   block_case *c = count ? &p->block.cases.items[count - 1] : NULL;
   if (!c)
-    mistake(p, p->word_line, "'%s' follows no input", what);
+    mistake(p, p->word_line, "'%s' must follow an input", what);
   else if (c->output.kind != DATA_NONE || c->automatic_output || c->error)
-    mistake(p, p->word_line, "the input of line %u already says what it gives", c->line);
+    mistake(p, p->word_line, "the input of line %u already has an output or an error", c->line);
   return p->wrong ? NULL : c;
 }
 
@@ -214,7 +214,7 @@ static void check_regex(block_parser *p, const char *pattern) {
     return;
   }
   regerror(status, &compiled, why, sizeof why);
-  mistake(p, p->word_line, "'%s' is no regular expression: %s", pattern, why);
+  mistake(p, p->word_line, "'%s' is not a regular expression: %s", pattern, why);
 }
 
 static void parse_error(block_parser *p) {
@@ -224,7 +224,7 @@ static void parse_error(block_parser *p) {
     return;
   if (p->block.cases.count == 0) {
     if (p->block.error)
-      mistake(p, p->word_line, "a block has one 'error:' without an input");
+      mistake(p, p->word_line, "a block without inputs has at most one 'error:'");
     p->block.error = pattern;
     p->error_line = p->word_line;
     return;
@@ -268,7 +268,8 @@ static void parse_property(block_parser *p) {
   else if (property_rows[i].takes_function && !*function)
     mistake(p, p->word_line, "expected a function after '%s'", property_rows[i].name);
   else if (!property_rows[i].takes_function && *function)
-    mistake(p, p->word_line, "'%s' stands alone, without '%s'", property_rows[i].name, function);
+    mistake(p, p->word_line, "'%s' takes no function, but '%s' follows", property_rows[i].name,
+            function);
   else
     add_property(p, (block_property){property_rows[i].kind, p->word_line, written,
                                      property_rows[i].takes_function ? function : NULL});
@@ -309,7 +310,7 @@ static int64_t structure_number(structure_reader *r, const char *after, bool *at
 
 static void structure_target(structure_reader *r, block_structure *s) {
   if (s->target)
-    mistake(r->p, r->line, "a structure is of one target, not of two");
+    mistake(r->p, r->line, "a structure has one target, not two");
   s->target = next_of(r);
   if (!*s->target)
     mistake(r->p, r->line, "expected a name after 'target'");
@@ -348,7 +349,7 @@ static void parse_structure(block_parser *p) {
   }
   if (!p->wrong && !s.expectations.count)
     mistake(p, data.line,
-            "expected columns, passes, permutations or exchanges and a number in 'structure'");
+            "'structure' needs columns, passes, permutations or exchanges, and a number");
   if (!p->wrong)
     vec_push(&p->into->memory, &p->block.structures, s);
 }
@@ -394,14 +395,13 @@ static void parse_directive(block_parser *p) {
 static void check_block(block_parser *p) {
   test_block *b = &p->block;
   if (b->error && b->cases.count > 0)
-    mistake(p, p->error_line,
-            "'error:' before the first input: it follows its input, or has a block of its own");
+    mistake(p, p->error_line, "'error:' must follow its input, or be in a block without inputs");
   else if (b->error && b->properties.count > 0)
-    mistake(p, p->error_line, "a block with 'error:' and no input has no properties");
+    mistake(p, p->error_line, "'property:' needs an input, and this block has only 'error:'");
   else if (b->properties.count > 0 && b->cases.count == 0)
-    mistake(p, b->properties.items[0].line, "'property:' in a block without an input");
+    mistake(p, b->properties.items[0].line, "'property:' needs an input in its block");
   else if (!b->error && b->cases.count == 0 && b->structures.count == 0)
-    mistake(p, b->line, "a test block without an input, a structure or an error");
+    mistake(p, b->line, "a test block needs an input, a structure or an error");
   if (b->entries.count == 0)
     vec_push(&p->into->memory, &b->entries, "main");
 }

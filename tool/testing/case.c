@@ -154,9 +154,9 @@ static bool read_input(test_run *run) {
 }
 
 static void say_unreadable(text *why, const array *result, const char *message) {
-  text_string(why, "result is ");
+  text_string(why, "the output cannot be read as ");
   say_array_type(why, result);
-  text_printf(why, ", which the output given is not\n%s", message);
+  text_printf(why, ", the type of the result:\n%s", message);
 }
 
 // Reads arrays of the types of `like`; the arrays are the caller's to destroy.
@@ -166,7 +166,7 @@ static bool read_like(value_source *from, const array_list *like, array_list *in
     value_expectation expected = {.type = like->items[i].type, .rank = (int)like->items[i].rank};
     value_status status = value_read(from, expected, &into->items[i], &e);
     if (status == VALUE_END)
-      text_printf(why, "the output holds %zu of the %zu arrays of the result", i, like->count);
+      text_printf(why, "the output has %zu of the %zu arrays of the result", i, like->count);
     else if (status == VALUE_ERROR)
       say_unreadable(why, &like->items[i], e.message);
     if (status != VALUE_OK)
@@ -178,7 +178,7 @@ static bool read_like(value_source *from, const array_list *like, array_list *in
   value_status status = value_read(from, anything, &extra, &e);
   array_destroy(&extra);
   if (status != VALUE_END)
-    text_printf(why, "the output holds more than the %zu array%s of the result", like->count,
+    text_printf(why, "the output has more than the %zu array%s of the result", like->count,
                 like->count == 1 ? "" : "s");
   return status == VALUE_END;
 }
@@ -285,7 +285,7 @@ static bool apply(test_run *run, const char *function, permc_value *const *value
   permc_value **copies = NULL;
   bool direct = parameters == count;
   if (!direct && !regroup(values, count, parameters, &copies)) {
-    text_printf(&run->why, "%s takes %zu arguments, not the %zu values here", function, parameters,
+    text_printf(&run->why, "%s takes %zu arguments, but there are %zu values", function, parameters,
                 count);
     return false;
   }
@@ -302,7 +302,7 @@ static bool check_function(test_run *run, const block_property *property) {
   bool inverse = property->kind == PROPERTY_INVERSE_OF, ok;
   if (inverse)
     ok = apply(run, property->function, run->results, run->result_count, &values, &count) &&
-         compare_values("the input regained", run->arguments, run->argument_count, values, count,
+         compare_values("the recovered input", run->arguments, run->argument_count, values, count,
                         &run->why);
   else
     ok = apply(run, property->function, run->arguments, run->argument_count, &values, &count) &&

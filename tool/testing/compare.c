@@ -214,7 +214,7 @@ static int compare_tuples(const array *components, size_t count, uint64_t i, uin
 static bool sortable(const array *a, text *why) {
   if (a->rank > 0 && scalar_types[a->type].kind != KIND_COMPLEX)
     return true;
-  text_string(why, "'sorted' is for arrays of ordered elements, the result is ");
+  text_string(why, "'sorted' needs an array of ordered elements, but the result is ");
   say_array_type(why, a);
   return false;
 }
@@ -295,7 +295,7 @@ static bool same_elements(const permc_value *before, const permc_value *after, c
     size += scalar_types[b->type].size;
   }
   if (!comparable) {
-    text_printf(why, "%s is no permutation of the input: types or lengths differ", name);
+    text_printf(why, "%s is not a permutation of the input: types or lengths differ", name);
     return false;
   }
   unsigned char *b = sorted_blocks(before, count, size), *a = sorted_blocks(after, count, size);

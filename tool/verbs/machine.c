@@ -84,8 +84,8 @@ static bool read_permutation(hmm_command *s) {
   if (p) {
     uint32_t bits = (uint32_t)__builtin_ctzll(n);
     if ((n & (n - 1)) != 0 || bits > HMM_SIZE_BITS_MAX || (p->square && bits % 2)) {
-      cli_error("the permutation %s is one of n = 2^k elements, k %s, at most %d, not of %" PRIu64,
-                name, p->square ? "even" : "any", HMM_SIZE_BITS_MAX, n);
+      cli_error("the permutation %s needs n = 2^k with k %sat most %d, not n = %" PRIu64, name,
+                p->square ? "even and " : "", HMM_SIZE_BITS_MAX, n);
       return false;
     }
     s->task.list = hmm_permutation_list(s->memory, p, bits, s->task.seed);
@@ -94,7 +94,7 @@ static bool read_permutation(hmm_command *s) {
   uint64_t *list = read_list(s, name, "; permutations with names: permc machine dmm help");
   const char *wrong = list ? hmm_permutation_problem(s->memory, list, s->task.n) : NULL;
   if (wrong)
-    cli_error("%s: it is no permutation: %s", name, wrong);
+    cli_error("%s is not a permutation: %s", name, wrong);
   s->task.list = list;
   return list && !wrong;
 }
@@ -146,10 +146,9 @@ static cli_status report_large_plan(hmm_command *s, const plan *p, const c_optio
   s->machine.threads = UINT64_C(1) << FEWER_BITS;
   if (!hmm_plan_report_estimate(s->memory, &s->machine, p, options, &fewer) &&
       memory_suffices(fewer.bytes, ignored))
-    cli_error("a memory machine for this plan needs %s: with --threads 2^%d it fits", why,
-              FEWER_BITS);
+    cli_error("a memory machine for this plan needs %s; try --threads 2^%d", why, FEWER_BITS);
   else
-    cli_error("a memory machine for this plan needs %s, and --threads would not help: only smaller "
+    cli_error("a memory machine for this plan needs %s; fewer threads do not help: take smaller "
               "arrays",
               why);
   return CLI_WRONG;
@@ -167,7 +166,7 @@ static void warn_of_time(const hmm_estimate *e) {
   size_t unit = 0;
   while (units[unit].seconds > 1 && seconds < 2 * units[unit].seconds)
     unit++;
-  cli_error("%.1e requests are to be simulated, which takes about %.0f %ss", e->requests,
+  cli_error("simulating %.1e requests takes about %.0f %ss", e->requests,
             seconds / units[unit].seconds, units[unit].name);
 }
 
@@ -211,7 +210,7 @@ static cli_status report_unused(hmm_command *s, const char *option) {
   bool of_permutation =
       permutation && s->algorithm->data == HMM_INPUT_PERMUTATION && !strcmp(option, "--seed");
   return cli_usage_error(
-      "machine: %s is no option of %s", option,
+      "machine: %s does not apply to %s", option,
       of_kind          ? (s->machine.kind == HMM_KIND_DMM ? "a dmm" : "a umm")
       : of_permutation ? arena_printf(s->memory, "%s with %s", s->algorithm->name, permutation)
                        : s->algorithm->name);
@@ -228,7 +227,7 @@ static cli_status read_size(hmm_command *s) {
     return cli_usage_error("machine: --size must be a number from 1, such as 2^10, not '%s'", size);
   if (s->task.n <= UINT64_C(1) << HMM_SIZE_BITS_MAX)
     return CLI_OK;
-  cli_error("n is at most 2^%d, not %" PRIu64, HMM_SIZE_BITS_MAX, s->task.n);
+  cli_error("n must be at most 2^%d, not %" PRIu64, HMM_SIZE_BITS_MAX, s->task.n);
   return CLI_WRONG;
 }
 
@@ -352,7 +351,7 @@ static cli_status run_machine(arena *memory, void *with) {
                                          "program ends in .perm",
                                          args->operands[0]));
   if (misplaced_option(&s))
-    return cli_usage_error("machine: %s is no option of %s", misplaced_option(&s),
+    return cli_usage_error("machine: %s does not apply to %s", misplaced_option(&s),
                            s.algorithm ? s.algorithm->name : "a plan");
   return s.algorithm ? run_algorithm(&s) : run_plan(&s);
 }

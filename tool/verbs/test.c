@@ -208,8 +208,7 @@ static cli_status print_summary(void) {
       session.options.only || session.options.tag_count || session.options.excluded_count;
   bool none = passed + failed == 0;
   if (none && !session.wrong)
-    cli_error(filtered ? "no test was found that --only, --tag and --exclude select"
-                       : "no test was found");
+    cli_error(filtered ? "no test matches --only, --tag and --exclude" : "no tests found");
   printf("%zu passed, %zu failed, 0 skipped\n", passed, failed);  // as all tests of permc end
   return failed || none || session.wrong ? CLI_WRONG : CLI_OK;
 }
