@@ -236,18 +236,15 @@ static void print_net(printer *p, const net *t) {
 
 const char net_legend[] =
     "# Net: operations on index spaces.\n"
-    "#   array       element type, number of elements, role\n"
-    "#   stage       an index x has n bits x0, x1, ...; o0, o1, ... count the loops around it\n"
-    "#   load        the value has an element at every index: that at the address, a sum of "
-    "weighted bits\n"
-    "#               (x0^x2 is an exclusive or)\n"
-    "#   op          a group is the indices that differ by sums of the directions (0b0011 flips x0 "
-    "and x1);\n"
-    "#               v0[j] is the element of the group where coordinate i has the value of bit i "
-    "of j\n"
-    "#   step %8     the step of the Trace that the op comes from\n"
-    "#   live        the op, or store, matters where these forms are 0\n"
-    "#   padded      addresses from here on are not in memory: loads read the constant\n";
+    "#   array      element type, number of elements, role\n"
+    "#   stage      an index x has n bits x0, x1, ...; o0, o1, ... count the loops around it\n"
+    "#   load       a value has an element at every index: the one at this address, a sum of\n"
+    "#              weighted bits (x0^x2 is an exclusive or)\n"
+    "#   op         a group is the indices that differ by sums of the directions (0b0011 flips\n"
+    "#              x0 and x1); v0[j] is the element where coordinate i equals bit i of j\n"
+    "#   step %8    the step of the Trace that the op comes from\n"
+    "#   live       the op, or store, matters where these forms are 0\n"
+    "#   padded     addresses from here on are not in memory: loads read the constant\n";
 
 void net_print(text *out, const net *t) {
   jmp_buf failure;
