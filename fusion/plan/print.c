@@ -130,18 +130,16 @@ static void print_target(text *out, const target *t) {
 
 const char plan_legend[] =
     "# Plan: a Net, which is printed first, as passes over memory for a target.\n"
-    "#   pass        executes ops of one stage, block by block; its predicted time\n"
-    "#   tile        a block is the indices that differ by sums of these vectors\n"
-    "#   blocks      by sums of these, the first indices of blocks differ\n"
-    "#   slot        fast memory for a value: its element size, and the values that it holds in "
-    "turn\n"
-    "#   phase       a thread holds the elements that differ by sums of `registers` and executes "
-    "these ops\n"
-    "#               on them; lanes of a vector or warp differ by `lanes`, threads by `threads`\n"
-    "#   exchange    elements change threads through fast memory: bit i of the address there is "
-    "what\n"
-    "#               vector i flips\n"
-    "#   coalesced   moves whole lines of memory; scattered: parts of lines\n";
+    "#   pass       executes ops of one stage, block by block; its predicted time\n"
+    "#   tile       a block is the indices that differ by sums of these vectors\n"
+    "#   blocks     the first indices of blocks differ by sums of these\n"
+    "#   slot       fast memory for a value: bytes of an element, and the values it holds in turn\n"
+    "#   phase      a thread holds the elements that differ by sums of `registers`, and executes\n"
+    "#              these ops on them; lanes of a vector or warp differ by `lanes`, threads by\n"
+    "#              `threads`\n"
+    "#   exchange   elements change threads through fast memory, where bit i of an address goes\n"
+    "#              with vector i\n"
+    "#   coalesced  moves whole lines of memory; scattered: parts of lines\n";
 
 void plan_print(text *out, const plan *p) {
   plan_printer in = {.out = out, .plan = p};
