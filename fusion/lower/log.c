@@ -2,7 +2,7 @@
 // composing frames; here they get their names.
 #include "fusion/lower/lowering.h"
 
-static const trace_step *maker(const lowering *l, const trace_step *s) {
+static const trace_step *moving_step(const lowering *l, const trace_step *s) {
   const trace_step *o = &l->trace->steps.items[s->operands[0]];
   while (o->op == TRACE_RESHAPE || o->op == TRACE_BROADCAST)
     o = &l->trace->steps.items[o->operands[0]];
@@ -19,7 +19,7 @@ static bool undoes(const trace_step *s, const trace_step *o) {
   return f2_affine_equal(f2_affine_compose(a, b), f2_affine_identity(k));
 }
 
-static rule_id law_of(const trace_step *s, const trace_step *o) {
+static rule_id law_between(const trace_step *s, const trace_step *o) {
   bool splits = s->op == TRACE_SPLIT || s->op == TRACE_PAIR;
   bool joined = o->op == TRACE_STITCH || o->op == TRACE_UNPAIR;
   if (s->op == TRACE_BMMC && o->op == TRACE_BMMC)
@@ -38,7 +38,7 @@ static rule_id law_of(const trace_step *s, const trace_step *o) {
 void log_movement(lowering *l, const trace_step *s) {
   if (!l->log || !s->operand_count)
     return;
-  rule_id law = law_of(s, maker(l, s));
+  rule_id law = law_between(s, moving_step(l, s));
   uint64_t bytes = s->batch * scalar_types[s->type].size;
   for (uint32_t i = 0; i < s->rank; i++)
     bytes *= s->dims[i];

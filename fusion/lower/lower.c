@@ -41,7 +41,7 @@ static net_id index_node(lowering *l, const net_map *m) {
 // The same expression with every map of the index changed.
 typedef net_map change_map(lowering *l, const net_map *m, const void *with);
 
-static net_id changed(lowering *l, net_id id, change_map *change, const void *with) {
+static net_id change_maps(lowering *l, net_id id, change_map *change, const void *with) {
   node_list nodes = reachable(l, 1, &id);
   for (size_t i = 0; i < nodes.count; i++) {
     net_node node = l->pool.nodes.items[nodes.items[i]];
@@ -55,13 +55,14 @@ static net_id changed(lowering *l, net_id id, change_map *change, const void *wi
   return l->converted[id];
 }
 
-static lowered packed(lowering *l, const axes *s, uint32_t m, const net_id *elements, uint32_t at);
+static lowered pack_elements(lowering *l, const axes *s, uint32_t m, const net_id *elements,
+                             uint32_t at);
 
-// One expression, not an array that waits for its place, and a leaf if it depends on elements at
-// all.
-static lowered settled(lowering *l, const lowered *v, uint32_t batch_axes) {
+// One expression, not an array that waits for its place, and an element node if it depends on
+// elements at all.
+static lowered settle_value(lowering *l, const lowered *v, uint32_t batch_axes) {
   if (v->kind == LOWERED_PACKED)
-    return packed(l, &v->axes, v->element_count, v->elements, batch_axes);
+    return pack_elements(l, &v->axes, v->element_count, v->elements, batch_axes);
   if (v->kind == LOWERED_EXPRESSION && l->reads_elements[v->elements[0]] &&
       l->pool.nodes.items[v->elements[0]].kind != NET_ELEMENT)
     return expression(l, &v->axes, place(l, &v->axes, 1, v->elements, v->axes.count));
@@ -86,8 +87,8 @@ static void make_plain(lowering *l, lowered *v) {
 }
 
 // Numbers the axes [from, ...) of a plain value anew: `count` axes of given extents.
-static void renumber(lowering *l, lowered *v, uint32_t from, uint32_t count,
-                     const uint64_t *extents) {
+static void renumber_axes(lowering *l, lowered *v, uint32_t from, uint32_t count,
+                          const uint64_t *extents) {
   make_plain(l, v);
   net_id storage_id = l->pool.nodes.items[v->elements[0]].value;
   axes s = v->axes;
@@ -104,7 +105,7 @@ static bool divides(uint64_t a, uint64_t b) {
 
 // The number of leading axes whose extents have this product. Axes are split, or numbered anew,
 // until there is such a number.
-static uint32_t cut(lowering *l, lowered *v, uint64_t product) {
+static uint32_t cut_axes(lowering *l, lowered *v, uint64_t product) {
   uint32_t i = 0;
   uint64_t have = 1;
   while (have != product) {
@@ -118,13 +119,13 @@ static uint32_t cut(lowering *l, lowered *v, uint64_t product) {
     if (product % have == 0 && extent % outer == 0) {
       splitting s = {&v->axes, i, outer};
       axes after;
-      net_id node = changed(l, v->elements[0], split_map, &s);
+      net_id node = change_maps(l, v->elements[0], split_map, &s);
       map_split(l->memory, &(net_map){0}, &v->axes, i, outer, &after);
       *v = expression(l, &after, node);
       continue;
     }
     uint64_t whole = axes_product(&v->axes, 0, v->axes.count);
-    renumber(l, v, 0, 2, (uint64_t[]){product, whole / product});
+    renumber_axes(l, v, 0, 2, (uint64_t[]){product, whole / product});
     i = 0;
     have = 1;
   }
@@ -133,20 +134,20 @@ static uint32_t cut(lowering *l, lowered *v, uint64_t product) {
 
 // The same for several products, each a divisor of the next. Numbering anew for one may take the
 // others' places away, but operands axes that only need to be split: the second round finds all.
-static void cut_all(lowering *l, lowered *v, uint32_t count, const uint64_t *products,
-                    uint32_t *at) {
+static void cut_axes_at_all(lowering *l, lowered *v, uint32_t count, const uint64_t *products,
+                            uint32_t *at) {
   for (int round = 0; round < 3; round++)
     for (uint32_t i = 0; i < count; i++)
-      at[i] = cut(l, v, products[i]);
+      at[i] = cut_axes(l, v, products[i]);
 }
 
 typedef struct cuts {
   uint32_t outer, inner;
 } cuts;
 
-static cuts cut_twice(lowering *l, lowered *v, uint64_t outer, uint64_t inner) {
+static cuts cut_axes_twice(lowering *l, lowered *v, uint64_t outer, uint64_t inner) {
   uint32_t at[2];
-  cut_all(l, v, 2, (uint64_t[]){outer, inner}, at);
+  cut_axes_at_all(l, v, 2, (uint64_t[]){outer, inner}, at);
   return (cuts){at[0], at[1]};
 }
 
@@ -159,8 +160,8 @@ static lowered array_operand(lowering *l, const trace_step *s, uint32_t i, uint3
   uint32_t batch_axes = 0;
   if (v->kind == LOWERED_PACKED)  // its axes are the batch's
     batch_axes = v->axes.count;
-  lowered r = settled(l, v, batch_axes);
-  *batch = r.kind == LOWERED_EMPTY ? 0 : cut(l, &r, o->batch);
+  lowered r = settle_value(l, v, batch_axes);
+  *batch = r.kind == LOWERED_EMPTY ? 0 : cut_axes(l, &r, o->batch);
   return r;
 }
 
@@ -183,16 +184,16 @@ static net_map substitute_map(lowering *l, const net_map *m, const void *with) {
   return map_substituted(l->memory, m, s->at, s->x_of_y);
 }
 
-static lowered substituted(lowering *l, const lowered *v, uint32_t at, f2_affine x_of_y) {
+static lowered substitute_bits(lowering *l, const lowered *v, uint32_t at, f2_affine x_of_y) {
   substitution s = {at, x_of_y};
-  return expression(l, &v->axes, changed(l, v->elements[0], substitute_map, &s));
+  return expression(l, &v->axes, change_maps(l, v->elements[0], substitute_map, &s));
 }
 
 static int log2_of(uint64_t size) { return f2_msb(size); }
 
 // x of y for `pair`: y = (x', e) with e the lowest bit; x = x' with a 0 at the mask's highest bit,
 // xor the mask if e.
-static f2_affine pair_index(int k, uint64_t mask) {
+static f2_affine index_of_pair(int k, uint64_t mask) {
   uint64_t columns[F2_MAX], high = f2_unit(f2_msb(mask));
   columns[0] = mask;
   for (int i = 1; i < k; i++)
@@ -216,9 +217,9 @@ static f2_affine old_index(const trace_step *s, int k) {
   case TRACE_STITCH:
     return (f2_affine){f2_parm(k, s->number), 0};
   case TRACE_PAIR:
-    return pair_index(k, s->number);
+    return index_of_pair(k, s->number);
   case TRACE_UNPAIR:
-    return inverse_of(pair_index(k, s->number));
+    return inverse_of(index_of_pair(k, s->number));
   default:
     bmmc = (f2_affine){f2_from_rows(k, k, s->rows), s->number};
     return inverse_of(bmmc);
@@ -234,8 +235,8 @@ static lowered lower_matrix(lowering *l, const trace_step *s) {
   const trace_step *o = operand_step(l, s, 0);
   bool joins = s->op == TRACE_STITCH || s->op == TRACE_UNPAIR;
   uint64_t outer = joins ? s->batch : o->batch, size = joins ? s->dims[0] : o->dims[0];
-  cuts at = cut_twice(l, &v, outer, outer * size);
-  return substituted(l, &v, at.outer, old_index(s, log2_of(size)));
+  cuts at = cut_axes_twice(l, &v, outer, outer * size);
+  return substitute_bits(l, &v, at.outer, old_index(s, log2_of(size)));
 }
 
 typedef struct window {
@@ -255,41 +256,42 @@ static net_map fix_map(lowering *l, const net_map *m, const void *with) {
 }
 
 // Axes that v does not depend on, of `count` elements, at `at`.
-static lowered repeated(lowering *l, const lowered *v, uint32_t at, uint64_t count) {
+static lowered repeat_value(lowering *l, const lowered *v, uint32_t at, uint64_t count) {
   axes s = v->axes;
   axes_insert(&s, at, count);
   window w = {NULL, at, s.count - v->axes.count, 0};
-  return expression(l, &s, changed(l, v->elements[0], insert_map, &w));
+  return expression(l, &s, change_maps(l, v->elements[0], insert_map, &w));
 }
 
 // v's batch, its first `have` axes, becomes that of `shared`, which begins with them.
-static lowered in_batch(lowering *l, const lowered *v, uint32_t have, const axes *shared) {
+static lowered extend_batch(lowering *l, const lowered *v, uint32_t have, const axes *shared) {
   axes s = v->axes;
   for (uint32_t i = have; i < shared->count; i++)
     axes_insert(&s, i, shared->extents[i]);
   window w = {NULL, have, shared->count - have, 0};
-  return expression(l, &s, changed(l, v->elements[0], insert_map, &w));
+  return expression(l, &s, change_maps(l, v->elements[0], insert_map, &w));
 }
 
 // The axes [at, at + count) at one index.
-static lowered fixed(lowering *l, const lowered *v, uint32_t at, uint32_t count, uint64_t number) {
+static lowered fix_axes(lowering *l, const lowered *v, uint32_t at, uint32_t count,
+                        uint64_t number) {
   axes s = v->axes;
   memmove(s.extents + at, s.extents + at + count, (s.count - at - count) * sizeof *s.extents);
   s.count -= count;
   window w = {&v->axes, at, count, number};
-  return expression(l, &s, changed(l, v->elements[0], fix_map, &w));
+  return expression(l, &s, change_maps(l, v->elements[0], fix_map, &w));
 }
 
 static lowered lower_broadcast(lowering *l, const trace_step *s) {
   uint32_t batch;
   lowered v = array_operand(l, s, 0, &batch);
-  return repeated(l, &v, batch, s->batch / operand_step(l, s, 0)->batch);
+  return repeat_value(l, &v, batch, s->batch / operand_step(l, s, 0)->batch);
 }
 
 static lowered lower_replicate(lowering *l, const trace_step *s) {
   uint32_t batch;
   lowered v = array_operand(l, s, 0, &batch);
-  return repeated(l, &v, batch, s->dims[0]);
+  return repeat_value(l, &v, batch, s->dims[0]);
 }
 
 static lowered lower_reshape(lowering *l, const trace_step *s) {
@@ -298,11 +300,11 @@ static lowered lower_reshape(lowering *l, const trace_step *s) {
   return array_operand(l, s, 0, &batch);
 }
 
-// Remembers in a leaf which element of an array pattern it is.
-static net_id numbered(lowering *l, net_id leaf, uint64_t count, uint64_t number) {
-  net_node node = l->pool.nodes.items[leaf];
+// Remembers in an element node which element of an array pattern it is.
+static net_id number_element(lowering *l, net_id id, uint64_t count, uint64_t number) {
+  net_node node = l->pool.nodes.items[id];
   if (node.kind != NET_ELEMENT || count > UINT64_C(1) << 16 || node.number > UINT64_C(1) << 32)
-    return leaf;
+    return id;
   node.number = node.number * count + number;
   return pool_add(l, &node);
 }
@@ -314,10 +316,10 @@ static lowered lower_element(lowering *l, const trace_step *s) {
     return expression(l, &packed->axes, packed->elements[s->number]);
   uint32_t batch;
   lowered v = array_operand(l, s, 0, &batch);
-  cuts at = cut_twice(l, &v, o->batch, o->batch * o->dims[0]);
-  lowered r = fixed(l, &v, at.outer, at.inner - at.outer, s->number);
+  cuts at = cut_axes_twice(l, &v, o->batch, o->batch * o->dims[0]);
+  lowered r = fix_axes(l, &v, at.outer, at.inner - at.outer, s->number);
   if (o->rank == 1)
-    r.elements[0] = numbered(l, r.elements[0], o->dims[0], s->number);
+    r.elements[0] = number_element(l, r.elements[0], o->dims[0], s->number);
   return r;
 }
 
@@ -336,7 +338,7 @@ static lowered lower_transpose(lowering *l, const trace_step *s) {
   lowered v = array_operand(l, s, 0, &batch);
   uint64_t rows = o->batch * o->dims[0], all = rows * o->dims[1];
   uint32_t at[3];
-  cut_all(l, &v, 3, (uint64_t[]){o->batch, rows, all}, at);
+  cut_axes_at_all(l, &v, 3, (uint64_t[]){o->batch, rows, all}, at);
   uint32_t middle = at[1], end = at[2];
   batch = at[0];
   permutation p = {.count = 0};
@@ -351,14 +353,14 @@ static lowered lower_transpose(lowering *l, const trace_step *s) {
   axes after = v.axes;
   for (uint32_t i = 0; i < p.count; i++)
     after.extents[i] = v.axes.extents[p.order[i]];
-  return expression(l, &after, changed(l, v.elements[0], permute_map, &p));
+  return expression(l, &after, change_maps(l, v.elements[0], permute_map, &p));
 }
 
 // ---- packs, slices, concatenations ------------------------------------------------------------
 
-// m operands as one, if they lie regularly in one array: [b, a] of an [a, b], rows of a matrix.
-static bool packed_view(lowering *l, const axes *s, uint32_t m, const net_id *elements, uint32_t at,
-                        net_id *leaf) {
+// m element nodes as one, if they lie regularly in one array: [b, a] of an [a, b], rows of a matrix.
+static bool find_packed_view(lowering *l, const axes *s, uint32_t m, const net_id *elements,
+                             uint32_t at, net_id *view) {
   const net_node *nodes = l->pool.nodes.items, *first = &nodes[elements[0]];
   if (first->kind != NET_ELEMENT || first->map.row_count > F2_MAX || m < 2)
     return false;
@@ -398,26 +400,27 @@ static bool packed_view(lowering *l, const axes *s, uint32_t m, const net_id *el
   }
   if (!bits)
     r.strides[at] = step;
-  *leaf = element_node(l, first->value, &r, 0);
+  *view = element_node(l, first->value, &r, 0);
   return true;
 }
 
 // The expressions, all over the axes s, as an array with a new dimension at `at`.
-static lowered packed(lowering *l, const axes *s, uint32_t m, const net_id *elements, uint32_t at) {
-  net_id leaf;
+static lowered pack_elements(lowering *l, const axes *s, uint32_t m, const net_id *elements,
+                             uint32_t at) {
+  net_id array;
   if (m == 1 && l->pool.nodes.items[elements[0]].kind == NET_ELEMENT)
     return expression(l, s, elements[0]);
-  if (!packed_view(l, s, m, elements, at, &leaf))
-    leaf = place(l, s, m, elements, at);
+  if (!find_packed_view(l, s, m, elements, at, &array))
+    array = place(l, s, m, elements, at);
   axes after = *s;
   axes_insert(&after, at, m);
-  return expression(l, &after, leaf);
+  return expression(l, &after, array);
 }
 
 // Makes values that go together agree in the first axes of their batches, `batch` at most. Those
 // axes are the result.
-static axes agreed(lowering *l, lowered *v, const uint64_t *batches, uint32_t count,
-                   uint64_t batch) {
+static axes agree_on_batch(lowering *l, lowered *v, const uint64_t *batches, uint32_t count,
+                           uint64_t batch) {
   uint32_t base = 0;
   for (uint32_t i = 1; i < count; i++) {
     bool deeper = batches[i] == batches[base] && l->reads_elements[v[i].elements[0]] &&
@@ -429,9 +432,9 @@ static axes agreed(lowering *l, lowered *v, const uint64_t *batches, uint32_t co
   if (!count)
     return batch_axes_after(&s, batch);
   for (uint32_t i = 0; i < count; i++)
-    cut(l, &v[base], batches[i]);
+    cut_axes(l, &v[base], batches[i]);
   for (uint32_t i = 0; i < count; i++) {
-    uint32_t prefix = cut(l, &v[i], batches[i]), wanted = cut(l, &v[base], batches[i]);
+    uint32_t prefix = cut_axes(l, &v[i], batches[i]), wanted = cut_axes(l, &v[base], batches[i]);
     bool same = prefix == wanted && !memcmp(v[i].axes.extents, v[base].axes.extents,
                                             prefix * sizeof *v[i].axes.extents);
     if (same)
@@ -439,10 +442,10 @@ static axes agreed(lowering *l, lowered *v, const uint64_t *batches, uint32_t co
     axes extents = v[base].axes;
     uint32_t rest = v[i].axes.count - prefix;
     memcpy(extents.extents + wanted, v[i].axes.extents + prefix, rest * sizeof *extents.extents);
-    renumber(l, &v[i], 0, wanted + rest, extents.extents);
+    renumber_axes(l, &v[i], 0, wanted + rest, extents.extents);
   }
   s = v[base].axes;
-  s.count = cut(l, &v[base], batches[base]);
+  s.count = cut_axes(l, &v[base], batches[base]);
   return batch_axes_after(&s, batch);
 }
 
@@ -456,7 +459,7 @@ static lowered lower_pack(lowering *l, const trace_step *s) {
     batches[i] = operand_step(l, s, i)->batch;
     v[i] = scalars ? l->values[s->operands[i]] : array_operand(l, s, i, &batch);
   }
-  axes shared = agreed(l, v, batches, m, s->batch);
+  axes shared = agree_on_batch(l, v, batches, m, s->batch);
   if (scalars) {
     for (uint32_t i = 0; i < m; i++)
       elements[i] = v[i].elements[0];
@@ -466,16 +469,16 @@ static lowered lower_pack(lowering *l, const trace_step *s) {
   batch = shared.count;
   axes all = shared;
   for (uint32_t i = 0; i < m; i++) {
-    uint32_t have = cut(l, &v[i], batches[i]);
-    v[i] = in_batch(l, &v[i], have, &shared);
+    uint32_t have = cut_axes(l, &v[i], batches[i]);
+    v[i] = extend_batch(l, &v[i], have, &shared);
     if (i == 0)
       all = v[0].axes;
     if (v[i].axes.count != all.count ||
         memcmp(v[i].axes.extents, all.extents, all.count * sizeof *all.extents))
-      renumber(l, &v[i], 0, all.count, all.extents);
+      renumber_axes(l, &v[i], 0, all.count, all.extents);
     elements[i] = v[i].elements[0];
   }
-  return packed(l, &all, m, elements, batch);
+  return pack_elements(l, &all, m, elements, batch);
 }
 
 // The axes [at, at + count) of a value whose maps are plain there, reduced to elements number, ...,
@@ -509,7 +512,7 @@ static net_map slice_map(lowering *l, const net_map *m, const void *with) {
   return r;
 }
 
-static bool sliceable(lowering *l, const lowered *v, uint32_t at, uint32_t count) {
+static bool is_sliceable(lowering *l, const lowered *v, uint32_t at, uint32_t count) {
   node_list nodes = reachable(l, 1, v->elements);
   int64_t stride;
   for (size_t i = 0; i < nodes.count; i++) {
@@ -530,15 +533,15 @@ static lowered lower_slice(lowering *l, const trace_step *s) {
   if (length == whole)
     return v;
   if (whole % length == 0 && s->number % length == 0) {
-    cuts at = cut_twice(l, &v, o->batch, o->batch * (whole / length));
-    return fixed(l, &v, at.outer, at.inner - at.outer, s->number / length);
+    cuts at = cut_axes_twice(l, &v, o->batch, o->batch * (whole / length));
+    return fix_axes(l, &v, at.outer, at.inner - at.outer, s->number / length);
   }
   const net_node *node = &l->pool.nodes.items[v.elements[0]];
   uint64_t rest = elements_of(s) / length;
   if (o->batch == 1 && s->number == 0 && node->kind == NET_ELEMENT &&
       !l->storages.items[node->value].in_memory) {
     net_id prefix = store_prefix(l, &v.axes, v.elements[0], length * rest);
-    uint32_t dims = cut(l, &v, whole);
+    uint32_t dims = cut_axes(l, &v, whole);
     axes after = {0};
     axes_insert(&after, 0, length);
     memcpy(after.extents + after.count, v.axes.extents + dims,
@@ -546,10 +549,10 @@ static lowered lower_slice(lowering *l, const trace_step *s) {
     after.count += v.axes.count - dims;
     return row_major(l, &after, l->pool.nodes.items[prefix].value);
   }
-  cuts at = cut_twice(l, &v, o->batch, o->batch * whole);
+  cuts at = cut_axes_twice(l, &v, o->batch, o->batch * whole);
   uint32_t end = at.inner;
   batch = at.outer;
-  if (!sliceable(l, &v, batch, end - batch))
+  if (!is_sliceable(l, &v, batch, end - batch))
     make_plain(l, &v);
   slicing w = {&v.axes, NULL, batch, end - batch, 0, s->number};
   axes after = v.axes;
@@ -559,7 +562,7 @@ static lowered lower_slice(lowering *l, const trace_step *s) {
   axes_insert(&after, batch, length);
   w.after = &after;
   w.new_count = after.count - before_count;
-  return expression(l, &after, changed(l, v.elements[0], slice_map, &w));
+  return expression(l, &after, change_maps(l, v.elements[0], slice_map, &w));
 }
 
 // The address, in an array whose instances of the batch have `size` elements, of the parts of them
@@ -580,8 +583,8 @@ static net_map part_map(lowering *l, const axes *s, uint32_t batch, uint64_t siz
 }
 
 // xs and a constant after it, up to a power of two: nothing is stored, loads know where xs ends.
-static bool padded(lowering *l, const trace_step *s, const lowered *xs, const lowered *value,
-                   lowered *result) {
+static bool pad_with_constant(lowering *l, const trace_step *s, const lowered *xs,
+                              const lowered *value, lowered *result) {
   const net_node *constant = &l->pool.nodes.items[value->elements[0]];
   if (s->batch != 1 || constant->kind != NET_CONSTANT || (s->dims[0] & (s->dims[0] - 1)))
     return false;
@@ -606,16 +609,17 @@ static lowered lower_concat(lowering *l, const trace_step *s) {
   if (v[0].kind == LOWERED_EMPTY || v[1].kind == LOWERED_EMPTY)
     return v[v[0].kind == LOWERED_EMPTY];
   lowered whole;
-  if (padded(l, s, &v[0], &v[1], &whole))
+  if (pad_with_constant(l, s, &v[0], &v[1], &whole))
     return whole;
-  axes shared = agreed(l, v, (uint64_t[]){o[0]->batch, o[1]->batch}, 2, s->batch);
+  axes shared = agree_on_batch(l, v, (uint64_t[]){o[0]->batch, o[1]->batch}, 2, s->batch);
   for (uint32_t i = 0; i < 2; i++)
-    v[i] = in_batch(l, &v[i], cut(l, &v[i], o[i]->batch), &shared);
+    v[i] = extend_batch(l, &v[i], cut_axes(l, &v[i], o[i]->batch), &shared);
   bool alike =
       v[0].axes.count == v[1].axes.count &&
       !memcmp(v[0].axes.extents, v[1].axes.extents, v[0].axes.count * sizeof *v[0].axes.extents);
   if (o[0]->dims[0] == o[1]->dims[0] && alike)
-    return packed(l, &v[0].axes, 2, (net_id[]){v[0].elements[0], v[1].elements[0]}, shared.count);
+    return pack_elements(l, &v[0].axes, 2, (net_id[]){v[0].elements[0], v[1].elements[0]},
+                         shared.count);
   uint64_t size = elements_of(s) / s->batch, start = 0;
   net_id whole_storage = storage_add_array(l, s->type, elements_of(s), NET_TEMPORARY, 0);
   for (uint32_t i = 0; i < 2; i++) {
@@ -628,7 +632,7 @@ static lowered lower_concat(lowering *l, const trace_step *s) {
   return row_major(l, &all, whole_storage);
 }
 
-// ---- operands and scalar code -------------------------------------------------------------------
+// ---- arguments and scalar code -------------------------------------------------------------------
 
 static lowered lower_argument(lowering *l, const trace_step *s) {
   axes all = {0};
@@ -661,7 +665,7 @@ static axes axes_of_batch(lowering *l, uint64_t batch) {
 static void remember_batch(lowering *l, const trace_step *s, lowered *v) {
   if (v->kind != LOWERED_EXPRESSION || !l->reads_elements[v->elements[0]])
     return;
-  uint32_t count = s->rank ? cut(l, v, s->batch) : v->axes.count;
+  uint32_t count = s->rank ? cut_axes(l, v, s->batch) : v->axes.count;
   known_batch b = {s->batch, v->axes};
   b.axes.count = count;
   for (size_t i = 0; i < l->batches.count; i++)
@@ -675,7 +679,7 @@ static void remember_batch(lowering *l, const trace_step *s, lowered *v) {
 static lowered lower_instance(lowering *l, const trace_step *s) {
   lowered v = {LOWERED_EXPRESSION, axes_of_batch(l, s->batch), 1, NEW(l->memory, net_id)};
   v.elements[0] = index_node(l, &(net_map){0});
-  uint32_t outer = cut(l, &v, s->batch / s->number);
+  uint32_t outer = cut_axes(l, &v, s->batch / s->number);
   net_map m = map_row_major(l->memory, &v.axes, outer, 1);
   v.elements[0] = index_node(l, &m);
   return v;
@@ -700,7 +704,7 @@ static lowered lower_scalar(lowering *l, const trace_step *s) {
     batches[i] = operand_step(l, s, i)->batch;
     v[i] = l->values[s->operands[i]];
   }
-  axes shared = agreed(l, v, batches, count, s->batch);
+  axes shared = agree_on_batch(l, v, batches, count, s->batch);
   for (uint32_t i = 0; i < count; i++)
     node.operands[i] = v[i].elements[0];
   net_id e = pool_add(l, &node);
@@ -765,7 +769,7 @@ static void lower_result(lowering *l, uint32_t number) {
     net_array_add(l->memory, l->net, s->type, 0, NET_RESULT, number);
     return;
   }
-  v = settled(l, &v, v.kind == LOWERED_PACKED ? v.axes.count : 0);
+  v = settle_value(l, &v, v.kind == LOWERED_PACKED ? v.axes.count : 0);
   if (rename_result(l, &v, number))
     return;
   net_id array = net_array_add(l->memory, l->net, s->type, elements_of(s), NET_RESULT, number);

@@ -4,32 +4,35 @@
 //
 // A Trace value is a box of elements, numbered row by row: its AXES are its batch and dimensions,
 // each a loop (of any extent) or a bit. Lowering knows for each value, instead of its elements,
-// where they lie: a LEAF is an array and a map from the axes to its addresses, the frame (F, f) of
-// the design. A split, a column's pairing, a bmmc substitute a matrix in that map; nothing moves.
+// where they lie: an ELEMENT NODE is an array and a map from the axes to its addresses, the frame
+// (F, f) of the algebra. A split, a column's pairs, a bmmc substitute a matrix in that map; nothing
+// moves.
 //
 //   step                        axes     where the element with axes (y_1, y_0) lies
 //   %0 argument 0               y_1 y_0  a0 at 2 y_1 + y_0
 //   %1 split %0 m=1             y_1|y_0  a0 at 2 y_0 + y_1          batch | dimension
 //   %3 element %2 [0]           y_1|     a0 at y_1                  a fixed y_0: an affine form
 //
-// Scalar steps build expressions over operands and axes. When an array of them is asked for (PACK, or
-// the end of a map), it is PLACED: an op in some stage, which overwrites its operands in place.
-// Where an operand lies elsewhere than the op needs it (zipped arrays with different frames, a
-// scalar used for a whole row, a slice that is no subspace), its stage ends, it passes through
+// Scalar steps build expressions over element nodes and axes. When an array of them is asked for
+// (PACK, or the end of a map), it is PLACED: an op in some stage, which overwrites its operands in
+// place. Where an operand lies elsewhere than the op needs it (zipped arrays with different frames,
+// a scalar used for a whole row, a slice that is no subspace), its stage ends, it passes through
 // memory, and is loaded through a map: the only moves there are.
 //
-//   lower.c         the steps, as rows of a table
-//   lower/space.c   axes and maps
-//   lower/place.c   ops, stages, loads and stores
-//   lower/merge.c   two stages as one
-//   lower/log.c     the laws that were at work, for `permc explain --rules`
+//   lower.c       the steps, as rows of a table
+//   space.c       axes and maps
+//   pool.c        expressions and stages while they grow
+//   placement.c   where the elements of an op lie in a stage
+//   place.c       ops, loads and stores
+//   merge.c       two stages as one
+//   log.c         the laws that were at work, for `permc explain --rules`
 #ifndef PERMC_FUSION_LOWER_LOWER_H
 #define PERMC_FUSION_LOWER_LOWER_H
 
 #include "fusion/rules/rules.h"
 #include "lang/trace.h"
 
-// The Net lives in `a`. `log` (may be NULL) is told which laws spared movements. Never fails but
+// The Net lives in `a`. `log` (may be NULL) gets the laws that spared movements. Never fails but
 // for memory (the arena's handler).
 net *lower(arena *a, const trace *t, rule_log *log);
 

@@ -8,7 +8,7 @@ uint64_t axes_product(const axes *s, uint32_t first, uint32_t count) {
   return product;
 }
 
-static void insert_one(axes *s, uint32_t at, uint64_t extent) {
+static void insert_axis(axes *s, uint32_t at, uint64_t extent) {
   assert(s->count < MAX_AXES);
   memmove(s->extents + at + 1, s->extents + at, (s->count - at) * sizeof *s->extents);
   s->extents[at] = extent;
@@ -17,10 +17,10 @@ static void insert_one(axes *s, uint32_t at, uint64_t extent) {
 
 void axes_insert(axes *s, uint32_t at, uint64_t extent) {
   if (extent > 1 && (extent & (extent - 1)))
-    insert_one(s, at, extent);
+    insert_axis(s, at, extent);
   else
     for (; extent > 1; extent /= 2)
-      insert_one(s, at, 2);
+      insert_axis(s, at, 2);
 }
 
 uint64_t axes_bits(const axes *s) {
@@ -84,11 +84,11 @@ uint64_t map_constants(const net_map *m) {
 net_map map_constant(int64_t value) { return (net_map){.offset = value}; }
 
 // The mask with `count` zero bits inserted at `at`, or removed there.
-static uint64_t widened(uint64_t mask, uint32_t at, uint32_t count) {
+static uint64_t insert_zero_bits(uint64_t mask, uint32_t at, uint32_t count) {
   uint64_t low = mask & f2_mask((int)at);
   return low | (at + count >= 64 ? 0 : (mask >> at) << (at + count));
 }
-static uint64_t narrowed(uint64_t mask, uint32_t at, uint32_t count) {
+static uint64_t remove_bits(uint64_t mask, uint32_t at, uint32_t count) {
   uint64_t low = mask & f2_mask((int)at);
   return low | (at + count >= 64 ? 0 : (mask >> (at + count)) << at);
 }
@@ -101,7 +101,7 @@ net_map map_inserted(arena *a, const net_map *m, uint32_t at, uint32_t count) {
     r.strides[i < at ? i : i + count] = m->strides[i];
   for (uint32_t i = 0; i < m->row_count; i++) {
     r.rows[i] = m->rows[i];
-    r.rows[i].form.mask = widened(m->rows[i].form.mask, at, count);
+    r.rows[i].form.mask = insert_zero_bits(m->rows[i].form.mask, at, count);
   }
   return r;
 }
@@ -126,13 +126,13 @@ net_map map_fixed(arena *a, const net_map *m, const axes *s, uint32_t at, uint32
   for (uint32_t i = 0; i < m->row_count; i++) {
     r.rows[i] = m->rows[i];
     r.rows[i].form.constant ^= f2_dot(m->rows[i].form.mask, bits);
-    r.rows[i].form.mask = narrowed(m->rows[i].form.mask, at, count);
+    r.rows[i].form.mask = remove_bits(m->rows[i].form.mask, at, count);
   }
   return r;
 }
 
 // Bit i of an index of k bits is axis at + k-1-i: the mirror image.
-static uint64_t window(uint64_t mask, uint32_t at, int k) {
+static uint64_t mirrored_bits(uint64_t mask, uint32_t at, int k) {
   static const uint64_t swapped[] = {UINT64_C(0x5555555555555555), UINT64_C(0x3333333333333333),
                                      UINT64_C(0x0f0f0f0f0f0f0f0f)};
   uint64_t x = k ? mask >> at << (64 - k) : 0;  // then its 64 bits are mirrored
@@ -145,12 +145,12 @@ net_map map_substituted(arena *a, const net_map *m, uint32_t at, f2_affine x_of_
   int k = x_of_y.a.columns;
   net_map r = net_map_copy(a, m);
   for (uint32_t i = 0; i < m->row_count; i++) {
-    uint64_t of_x = window(m->rows[i].form.mask, at, k), of_y = 0;
+    uint64_t of_x = mirrored_bits(m->rows[i].form.mask, at, k), of_y = 0;
     for (uint64_t rest = of_x; rest; rest &= rest - 1)
       of_y ^= x_of_y.a.row[f2_lsb(rest)];
     r.rows[i].form.constant ^= f2_dot(of_x, x_of_y.c);
     r.rows[i].form.mask &= ~(f2_mask(k) << at);
-    r.rows[i].form.mask |= window(of_y << at, at, k) << at;
+    r.rows[i].form.mask |= mirrored_bits(of_y << at, at, k) << at;
   }
   return r;
 }

@@ -13,18 +13,18 @@ f2_space live_empty(int n) { return f2_space_full(n + 1); }
 bool live_is_empty(f2_space s) { return f2_space_has(s, 1); }
 
 // A set without points is one struct, too: all forms vanish on it.
-static f2_space normal(f2_space s) { return live_is_empty(s) ? f2_space_full(s.n) : s; }
+static f2_space normalized(f2_space s) { return live_is_empty(s) ? f2_space_full(s.n) : s; }
 
 f2_space live_set(int n, uint32_t count, const net_form *forms) {
   f2_space s = live_all(n);
   for (uint32_t i = 0; i < count; i++)
     f2_space_insert(&s, live_vector(forms[i]));
-  return normal(s);
+  return normalized(s);
 }
 
 f2_space live_and(f2_space s, net_form f) {
   f2_space_insert(&s, live_vector(f));
-  return normal(s);
+  return normalized(s);
 }
 
 bool live_within(f2_space s, f2_space t) { return f2_space_contains(s, t); }
@@ -52,7 +52,7 @@ f2_space live_cosets(f2_space s, uint32_t k, const uint64_t *directions) {
 f2_space live_element(f2_space s, uint32_t k, const net_form *coordinates, uint64_t j) {
   for (uint32_t i = 0; i < k; i++)
     f2_space_insert(&s, live_vector(coordinates[i]) ^ (j >> i & 1));
-  return normal(s);
+  return normalized(s);
 }
 
 net_form *live_forms(arena *a, f2_space s, uint32_t *count) {
@@ -74,7 +74,7 @@ typedef struct reduced_map {
   int64_t *weights;
 } reduced_map;
 
-static bool reduced_add(reduced_map *m, uint64_t mask, int64_t weight) {
+static bool add_reduced_row(reduced_map *m, uint64_t mask, int64_t weight) {
   uint32_t at = 0;
   while (at < m->count && m->masks[at] != mask)
     at++;
@@ -86,7 +86,7 @@ static bool reduced_add(reduced_map *m, uint64_t mask, int64_t weight) {
 }
 
 // False if a number does not fit.
-static bool reduce(arena *a, const net_map *m, f2_space s, reduced_map *out) {
+static bool reduce_map(arena *a, const net_map *m, f2_space s, reduced_map *out) {
   *out = (reduced_map){m->offset, 0, NEW_ARRAY(a, uint64_t, m->row_count),
                        NEW_ARRAY(a, int64_t, m->row_count)};
   for (uint32_t r = 0; r < m->row_count; r++) {
@@ -97,7 +97,7 @@ static bool reduce(arena *a, const net_map *m, f2_space s, reduced_map *out) {
           __builtin_sub_overflow(INT64_C(0), weight, &weight))
         return false;
     }
-    if (form.mask != 0 && weight != 0 && !reduced_add(out, form.mask, weight))
+    if (form.mask != 0 && weight != 0 && !add_reduced_row(out, form.mask, weight))
       return false;
   }
   uint32_t kept = 0;
@@ -110,7 +110,7 @@ static bool reduce(arena *a, const net_map *m, f2_space s, reduced_map *out) {
   return true;
 }
 
-static int rank(uint32_t count, const uint64_t *masks, uint32_t except) {
+static int rank_without(uint32_t count, const uint64_t *masks, uint32_t except) {
   f2_echelon e = {{0}, {0}};
   int sum = 0;
   for (uint32_t i = 0; i < count; i++)
@@ -118,7 +118,7 @@ static int rank(uint32_t count, const uint64_t *masks, uint32_t except) {
   return sum;
 }
 
-static bool widen(int64_t value, int64_t *low, int64_t *high) {
+static bool widen_range(int64_t value, int64_t *low, int64_t *high) {
   return !__builtin_add_overflow(value < 0 ? *low : *high, value, value < 0 ? low : high);
 }
 
@@ -145,28 +145,28 @@ static bool widen_dependent(uint32_t count, const uint64_t *masks, const int64_t
     least = sum < least ? sum : least;
     most = sum > most ? sum : most;
   }
-  return widen(least, low, high) && widen(most, low, high);
+  return widen_range(least, low, high) && widen_range(most, low, high);
 }
 
 // A row that no relation contains takes both values whatever the others do.
 static bool widen_rows(arena *a, const reduced_map *m, int64_t *low, int64_t *high) {
-  int whole = rank(m->count, m->masks, m->count);
+  int whole = rank_without(m->count, m->masks, m->count);
   bool independent = whole == (int)m->count;
   uint32_t count = 0;
   uint64_t *masks = NEW_ARRAY(a, uint64_t, m->count);
   int64_t *weights = NEW_ARRAY(a, int64_t, m->count);
   for (uint32_t r = 0; r < m->count; r++)
-    if (independent || rank(m->count, m->masks, r) < whole) {
-      if (!widen(m->weights[r], low, high))
+    if (independent || rank_without(m->count, m->masks, r) < whole) {
+      if (!widen_range(m->weights[r], low, high))
         return false;
     } else {
       masks[count] = m->masks[r];
       weights[count++] = m->weights[r];
     }
-  if (rank(count, masks, count) <= MOST_ENUMERATED)
+  if (rank_without(count, masks, count) <= MOST_ENUMERATED)
     return widen_dependent(count, masks, weights, low, high);
   for (uint32_t r = 0; r < count; r++)
-    if (!widen(weights[r], low, high))
+    if (!widen_range(weights[r], low, high))
       return false;
   return true;
 }
@@ -174,14 +174,14 @@ static bool widen_rows(arena *a, const reduced_map *m, int64_t *low, int64_t *hi
 bool live_map_range(arena *a, const net_map *m, const uint64_t *extents, f2_space s, int64_t *low,
                     int64_t *high) {
   reduced_map reduced;
-  if (live_is_empty(s) || !reduce(a, m, s, &reduced))
+  if (live_is_empty(s) || !reduce_map(a, m, s, &reduced))
     return false;
   *low = *high = reduced.offset;
   for (uint32_t l = 0; l < m->loop_count; l++) {
     int64_t last = 0;
     if (extents[l] == 0 || extents[l] - 1 > INT64_MAX ||
         __builtin_mul_overflow(m->strides[l], (int64_t)(extents[l] - 1), &last) ||
-        !widen(last, low, high))
+        !widen_range(last, low, high))
       return false;
   }
   return widen_rows(a, &reduced, low, high);
@@ -199,7 +199,7 @@ static int by_weight(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-static uint64_t magnitude(int64_t x) { return x < 0 ? -(uint64_t)x : (uint64_t)x; }
+static uint64_t magnitude_of(int64_t x) { return x < 0 ? -(uint64_t)x : (uint64_t)x; }
 
 // Whether each weight exceeds the largest sum of all smaller ones: then the sum tells the digits.
 static bool digits_distinct(uint32_t count, digit *digits) {
@@ -222,7 +222,7 @@ static int by_value(const void *a, const void *b) {
 }
 
 // All points, if they are few.
-static live_answer try_points(arena *a, const net_map *m, const uint64_t *extents, f2_space s) {
+static live_answer try_all_points(arena *a, const net_map *m, const uint64_t *extents, f2_space s) {
   uint64_t points = 1, loops = 1;
   for (uint32_t l = 0; l < m->loop_count; l++)
     if (__builtin_mul_overflow(loops, extents[l], &loops) || loops > MOST_POINTS)
@@ -259,20 +259,20 @@ live_answer live_map_injective(arena *a, const net_map *m, const uint64_t *exten
     if (extents[l] == 0)
       return LIVE_YES;
     if (extents[l] > 1)
-      digits[count++] = (digit){magnitude(m->strides[l]), extents[l] - 1};
+      digits[count++] = (digit){magnitude_of(m->strides[l]), extents[l] - 1};
     if (extents[l] > 1 && m->strides[l] == 0)
       return LIVE_NO;
   }
-  if (!reduce(a, m, s, &reduced))
+  if (!reduce_map(a, m, s, &reduced))
     return LIVE_UNKNOWN;
   // Two points where all rows agree have one value.
-  if (rank(reduced.count, reduced.masks, reduced.count) < s.n - 1 - s.dimension)
+  if (rank_without(reduced.count, reduced.masks, reduced.count) < s.n - 1 - s.dimension)
     return LIVE_NO;
   for (uint32_t r = 0; r < reduced.count; r++)
-    digits[count++] = (digit){magnitude(reduced.weights[r]), 1};
+    digits[count++] = (digit){magnitude_of(reduced.weights[r]), 1};
   if (digits_distinct(count, digits))
     return LIVE_YES;
-  return try_points(a, m, extents, s);
+  return try_all_points(a, m, extents, s);
 }
 
 f2_space live_of_op(const net_stage *s, const net_op *op) {

@@ -99,7 +99,7 @@ bool net_load_equal(const net_load *a, const net_load *b) {
 // Which fields a kind uses; the rest are zero.
 enum { SCALAR = 1, VALUE = 2, OPERANDS = 4, NUMBER = 8, MAP = 16, CONSTANT = 32 };
 static const unsigned uses[NET_NODE_KINDS] = {
-    [NET_ELEMENT] = VALUE | NUMBER | MAP,  // lowering's own leaves have a map
+    [NET_ELEMENT] = VALUE | NUMBER | MAP,  // lowering's own read have a map
     [NET_INDEX] = MAP,
     [NET_CONSTANT] = CONSTANT,
     [NET_SCALAR] = SCALAR | OPERANDS,
@@ -112,7 +112,7 @@ static const unsigned uses[NET_NODE_KINDS] = {
 };
 
 // Operands and map still the caller's.
-static net_node node_used(const net_node *node) {
+static net_node used_fields(const net_node *node) {
   unsigned fields = uses[node->kind];
   net_node used = {.kind = node->kind, .type = node->type};
   if (fields & SCALAR)
@@ -143,29 +143,29 @@ static bool node_equal(const net_node *a, const net_node *b) {
          net_map_equal(&a->map, &b->map);
 }
 
-static uint64_t hash_more(uint64_t hash, uint64_t word) {
+static uint64_t hash_word(uint64_t hash, uint64_t word) {
   hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
   return hash ^ hash >> 32;
 }
 
 static uint64_t node_hash(const net_node *node) {
   uint64_t hash = hash_bytes(&node->constant, sizeof node->constant);
-  hash = hash_more(hash, (uint64_t)node->kind << 32 | (uint64_t)node->type << 16 | node->scalar);
-  hash = hash_more(hash, node->number ^ (uint64_t)node->value << 32);
+  hash = hash_word(hash, (uint64_t)node->kind << 32 | (uint64_t)node->type << 16 | node->scalar);
+  hash = hash_word(hash, node->number ^ (uint64_t)node->value << 32);
   for (uint32_t i = 0; i < node->operand_count; i++)
-    hash = hash_more(hash, node->operands[i]);
-  hash = hash_more(hash, (uint64_t)node->map.offset);
+    hash = hash_word(hash, node->operands[i]);
+  hash = hash_word(hash, (uint64_t)node->map.offset);
   for (uint32_t l = 0; l < node->map.loop_count; l++)
-    hash = hash_more(hash, (uint64_t)node->map.strides[l]);
+    hash = hash_word(hash, (uint64_t)node->map.strides[l]);
   for (uint32_t r = 0; r < node->map.row_count; r++) {
     const net_row *row = &node->map.rows[r];
     hash =
-        hash_more(hash_more(hash, row->form.mask), (uint64_t)row->weight * 2 + row->form.constant);
+        hash_word(hash_word(hash, row->form.mask), (uint64_t)row->weight * 2 + row->form.constant);
   }
   return hash;
 }
 
-static void table_insert(net_stage *s, uint64_t hash, net_id id) {
+static void node_table_insert(net_stage *s, uint64_t hash, net_id id) {
   size_t slot = hash & (s->node_slots - 1);
   while (s->node_table[slot] != 0)
     slot = (slot + 1) & (s->node_slots - 1);
@@ -173,7 +173,7 @@ static void table_insert(net_stage *s, uint64_t hash, net_id id) {
 }
 
 // At most half full.
-static void table_grow(arena *a, net_stage *s) {
+static void node_table_grow(arena *a, net_stage *s) {
   s->node_slots = s->node_slots ? 2 * s->node_slots : 32;
   s->node_table = NEW_ARRAY(a, net_id, s->node_slots);
   uint32_t *marks = NEW_ARRAY(a, uint32_t, s->node_slots / 2 + 1);
@@ -182,13 +182,13 @@ static void table_grow(arena *a, net_stage *s) {
   s->marks = marks;
   s->walk = NEW_ARRAY(a, net_id, s->node_slots / 2);
   for (net_id id = 0; id < s->nodes.count; id++)
-    table_insert(s, node_hash(&s->nodes.items[id]), id);
+    node_table_insert(s, node_hash(&s->nodes.items[id]), id);
 }
 
 net_id net_node_add(arena *a, net_stage *s, const net_node *node) {
   if (2 * (s->nodes.count + 1) > s->node_slots)
-    table_grow(a, s);
-  net_node used = node_used(node);
+    node_table_grow(a, s);
+  net_node used = used_fields(node);
   uint64_t hash = node_hash(&used);
   for (size_t slot = hash; s->node_table[slot &= s->node_slots - 1] != 0; slot++) {
     net_id id = s->node_table[slot] - 1;
@@ -199,7 +199,7 @@ net_id net_node_add(arena *a, net_stage *s, const net_node *node) {
   used.map = net_map_copy(a, &used.map);
   net_id id = (net_id)s->nodes.count;
   vec_push(a, &s->nodes, used);
-  table_insert(s, hash, id);
+  node_table_insert(s, hash, id);
   return id;
 }
 
@@ -232,7 +232,7 @@ static int by_number(const void *a, const void *b) {
 }
 
 // Appends node `id` to out unless this walk has met it.
-static uint32_t meet(const net_stage *s, net_id id, net_id *out, uint32_t count) {
+static uint32_t meet_node(const net_stage *s, net_id id, net_id *out, uint32_t count) {
   if (s->marks[1 + id] == s->marks[0])
     return count;
   s->marks[1 + id] = s->marks[0];
@@ -248,11 +248,11 @@ uint32_t net_op_nodes(const net_stage *s, const net_op *op, net_id *out) {
   for (uint32_t i = 0; i < op->output_count; i++)
     for (uint64_t j = 0; j < UINT64_C(1) << op->k; j++)
       if (op->outputs[i].elements[j] != NET_NONE)
-        count = meet(s, op->outputs[i].elements[j], out, count);
+        count = meet_node(s, op->outputs[i].elements[j], out, count);
   for (uint32_t at = 0; at < count; at++) {
     const net_node *node = &s->nodes.items[out[at]];
     for (uint32_t i = 0; i < node->operand_count; i++)
-      count = meet(s, node->operands[i], out, count);
+      count = meet_node(s, node->operands[i], out, count);
   }
   if (count > 1)
     qsort(out, count, sizeof *out, by_number);
@@ -260,13 +260,13 @@ uint32_t net_op_nodes(const net_stage *s, const net_op *op, net_id *out) {
 }
 
 uint32_t net_op_reads(const net_stage *s, const net_op *op, net_id *out) {
-  uint32_t nodes = net_op_nodes(s, op, s->walk), leaves = 0, count = 0;
+  uint32_t nodes = net_op_nodes(s, op, s->walk), read = 0, count = 0;
   for (uint32_t i = 0; i < nodes; i++)
     if (s->nodes.items[s->walk[i]].kind == NET_ELEMENT)
-      s->walk[leaves++] = s->nodes.items[s->walk[i]].value;
-  if (leaves > 1)
-    qsort(s->walk, leaves, sizeof *s->walk, by_number);
-  for (uint32_t i = 0; i < leaves; i++)
+      s->walk[read++] = s->nodes.items[s->walk[i]].value;
+  if (read > 1)
+    qsort(s->walk, read, sizeof *s->walk, by_number);
+  for (uint32_t i = 0; i < read; i++)
     if (i == 0 || s->walk[i] != s->walk[i - 1])
       out[count++] = s->walk[i];
   return count;

@@ -204,8 +204,7 @@ net *net_copy(arena *a, const net *t);
 // ---- building --------------------------------------------------------------------------------
 
 // The number of an equal node of the stage, or of a new one (copied into `a`). Fields that the kind
-// does not use are ignored, and zero in the copy. (A leaf's map is kept: while lowering, leaves
-// have one.) Nodes are made by this function only.
+// does not use are ignored, and zero in the copy. (An element's map is kept: while lowering, it has one.) Nodes are made by this function only.
 net_id net_node_add(arena *a, net_stage *s, const net_node *node);
 // The node with the operands numbers[o] for o (to be added: its operands are new, its map is shared).
 net_node net_node_renumbered(arena *a, const net_node *node, const net_id *numbers);

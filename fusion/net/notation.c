@@ -29,7 +29,7 @@ void write_forms(text *out, const char *title, uint32_t count, const net_form *f
 }
 
 // The sign, and the magnitude unless it is 1 and `factor`.
-static void print_weight(text *out, int64_t weight, bool first, bool factor) {
+static void write_weight(text *out, int64_t weight, bool first, bool factor) {
   uint64_t magnitude = weight < 0 ? -(uint64_t)weight : (uint64_t)weight;
   text_string(out, first ? (weight < 0 ? "-" : "") : weight < 0 ? " - " : " + ");
   if (!factor)
@@ -38,9 +38,9 @@ static void print_weight(text *out, int64_t weight, bool first, bool factor) {
     text_printf(out, "%" PRIu64 "*", magnitude);
 }
 
-static void print_row(text *out, const net_row *row, bool first) {
+static void write_row(text *out, const net_row *row, bool first) {
   bool plain = f2_weight(row->form.mask) == 1 && !row->form.constant;
-  print_weight(out, row->weight, first, true);
+  write_weight(out, row->weight, first, true);
   text_string(out, plain ? "" : "(");
   write_form(out, row->form);
   text_string(out, plain ? "" : ")");
@@ -50,14 +50,14 @@ void write_map(text *out, const net_map *m) {
   bool first = true;
   for (uint32_t l = 0; l < m->loop_count; l++)
     if (m->strides[l] != 0) {
-      print_weight(out, m->strides[l], first, true);
+      write_weight(out, m->strides[l], first, true);
       text_printf(out, "o%" PRIu32, l);
       first = false;
     }
   for (uint32_t r = 0; r < m->row_count; r++, first = false)
-    print_row(out, &m->rows[r], first);
+    write_row(out, &m->rows[r], first);
   if (m->offset != 0 || first)
-    print_weight(out, m->offset, first, false);
+    write_weight(out, m->offset, first, false);
 }
 
 void write_mask(text *out, uint64_t mask, int n) {
@@ -73,7 +73,7 @@ void write_mask(text *out, uint64_t mask, int n) {
 // ---- writing: constants ----------------------------------------------------------------------
 
 // As many digits as tell the number from its neighbours; a NaN as its bits.
-static void print_f16(text *out, uint16_t bits) {
+static void write_f16(text *out, uint16_t bits) {
   double x = scalar_f16_value(bits);
   if (isnan(x))
     text_printf(out, "0x%" PRIx16, bits);
@@ -81,7 +81,7 @@ static void print_f16(text *out, uint16_t bits) {
     text_printf(out, "%.5g", x);
 }
 
-static void print_f32(text *out, float x) {
+static void write_f32(text *out, float x) {
   uint32_t bits = 0;
   memcpy(&bits, &x, sizeof bits);
   if (isnan(x))
@@ -90,7 +90,7 @@ static void print_f32(text *out, float x) {
     text_printf(out, "%.9g", (double)x);
 }
 
-static void print_f64(text *out, double x) {
+static void write_f64(text *out, double x) {
   uint64_t bits = 0;
   memcpy(&bits, &x, sizeof bits);
   if (isnan(x))
@@ -107,23 +107,23 @@ void write_constant(text *out, scalar_type type, const scalar_bits *c) {
     text_string(out, c->b ? "true" : "false");
     break;
   case SCALAR_F16:
-    print_f16(out, c->f16);
+    write_f16(out, c->f16);
     break;
   case SCALAR_F32:
-    print_f32(out, c->f32);
+    write_f32(out, c->f32);
     break;
   case SCALAR_F64:
-    print_f64(out, c->f64);
+    write_f64(out, c->f64);
     break;
   case SCALAR_C64:
-    print_f32(out, c->c64[0]);
+    write_f32(out, c->c64[0]);
     text_string(out, ",");
-    print_f32(out, c->c64[1]);
+    write_f32(out, c->c64[1]);
     break;
   case SCALAR_C128:
-    print_f64(out, c->c128[0]);
+    write_f64(out, c->c128[0]);
     text_string(out, ",");
-    print_f64(out, c->c128[1]);
+    write_f64(out, c->c128[1]);
     break;
   default:
     scalar_convert(type, SCALAR_I64, 1, c, &wide);
@@ -237,18 +237,18 @@ scalar_type read_type(reader *r) {
 
 // ---- reading: forms and maps -----------------------------------------------------------------
 
-static int index_bit(reader *r) {
+static int read_index_bit(reader *r) {
   uint64_t bit = read_number(r);
   if (bit >= F2_MAX)
     read_fail(r, "there is no index bit x%" PRIu64, bit);
   return (int)bit;
 }
 
-static net_form form(reader *r) {
+static net_form read_form(reader *r) {
   net_form f = {0, false};
   do {
     if (read_literal(r, "x"))
-      f.mask ^= f2_unit(index_bit(r));
+      f.mask ^= f2_unit(read_index_bit(r));
     else if (read_literal(r, "1"))
       f.constant ^= true;
     else
@@ -268,7 +268,7 @@ static bool form_follows(reader *r) {
 uint32_t read_forms(reader *r, net_form **out) {
   forms list = {0};
   while (form_follows(r))
-    vec_push(r->memory, &list, form(r));
+    vec_push(r->memory, &list, read_form(r));
   *out = list.items;
   return (uint32_t)list.count;
 }
@@ -284,19 +284,19 @@ static int64_t signed_weight(reader *r, bool negative, uint64_t magnitude) {
   return negative ? (int64_t)(0 - magnitude) : (int64_t)magnitude;
 }
 
-static void add(reader *r, int64_t *sum, int64_t value) {
+static void add_checked(reader *r, int64_t *sum, int64_t value) {
   if (__builtin_add_overflow(*sum, value, sum))
     read_fail(r, "a number of the map is too large");
 }
 
 // [number *] (oN | xN | (form)) | number
-static void map_term(reader *r, map_reader *m, bool negative) {
+static void read_map_term(reader *r, map_reader *m, bool negative) {
   uint64_t magnitude = 1;
   read_skip(r);
   if (isdigit((unsigned char)*r->at)) {
     magnitude = read_number(r);
     if (!read_literal(r, "*")) {
-      add(r, &m->map.offset, signed_weight(r, negative, magnitude));
+      add_checked(r, &m->map.offset, signed_weight(r, negative, magnitude));
       return;
     }
   }
@@ -305,13 +305,13 @@ static void map_term(reader *r, map_reader *m, bool negative) {
     uint64_t loop = read_number(r);
     if (loop >= m->map.loop_count)
       read_fail(r, "there is no loop o%" PRIu64, loop);
-    add(r, &m->map.strides[loop], weight);
+    add_checked(r, &m->map.strides[loop], weight);
   } else if (read_literal(r, "(")) {
-    vec_push(r->memory, &m->rows, ((net_row){form(r), weight}));
+    vec_push(r->memory, &m->rows, ((net_row){read_form(r), weight}));
     read_expect(r, ")");
   } else {
     read_expect(r, "x");
-    net_form bit = {f2_unit(index_bit(r)), false};
+    net_form bit = {f2_unit(read_index_bit(r)), false};
     vec_push(r->memory, &m->rows, ((net_row){bit, weight}));
   }
 }
@@ -321,7 +321,7 @@ net_map read_map(reader *r) {
   m.map.strides = NEW_ARRAY(r->memory, int64_t, m.map.loop_count);
   bool negative = read_literal(r, "-");
   for (bool more = true; more;) {
-    map_term(r, &m, negative);
+    read_map_term(r, &m, negative);
     bool plus = read_literal(r, "+");
     negative = !plus && read_literal(r, "-");
     more = plus || negative;
@@ -333,7 +333,7 @@ net_map read_map(reader *r) {
 
 // ---- reading: constants ----------------------------------------------------------------------
 
-static double real(reader *r, bool narrow) {
+static double read_floating(reader *r, bool narrow) {
   c_locale locale;
   char *end = NULL;
   if (!c_locale_enter(&locale))
@@ -348,7 +348,7 @@ static double real(reader *r, bool narrow) {
 
 double read_real(reader *r) {
   read_skip(r);
-  return real(r, false);
+  return read_floating(r, false);
 }
 
 // 0x before digits: its bits, as they are written for a NaN.
@@ -356,7 +356,7 @@ static void read_f16(reader *r, uint16_t *out) {
   if (r->at[0] == '0' && r->at[1] == 'x')
     *out = (uint16_t)read_number(r);
   else
-    *out = scalar_f16_nearest(real(r, false));
+    *out = scalar_f16_nearest(read_floating(r, false));
 }
 
 static void read_f32(reader *r, float *out) {
@@ -364,7 +364,7 @@ static void read_f32(reader *r, float *out) {
     uint32_t bits = (uint32_t)read_number(r);
     memcpy(out, &bits, sizeof bits);
   } else {
-    *out = (float)real(r, true);
+    *out = (float)read_floating(r, true);
   }
 }
 
@@ -373,7 +373,7 @@ static void read_f64(reader *r, double *out) {
     uint64_t bits = read_number(r);
     memcpy(out, &bits, sizeof bits);
   } else {
-    *out = real(r, false);
+    *out = read_floating(r, false);
   }
 }
 

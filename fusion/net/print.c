@@ -31,7 +31,7 @@ enum { NAMED = 2 };
 
 // ---- nodes -----------------------------------------------------------------------------------
 
-static bool always_inline(const net_node *node) {
+static bool is_always_inline(const net_node *node) {
   return node->kind == NET_ELEMENT || node->kind == NET_CONSTANT;
 }
 
@@ -39,13 +39,13 @@ static void print_node(const printer *p, const net_node *node);
 
 static void print_operand(const printer *p, net_id id) {
   const net_node *node = &p->stage->nodes.items[id];
-  if (always_inline(node))
+  if (is_always_inline(node))
     print_node(p, node);
   else
     text_printf(p->out, "t%" PRIu32, p->names[id]);
 }
 
-static void print_head(text *out, const net_node *node) {
+static void print_node_head(text *out, const net_node *node) {
   const char *type = scalar_types[node->type].name;
   switch (node->kind) {
   case NET_SCALAR:
@@ -83,7 +83,7 @@ static void print_node(const printer *p, const net_node *node) {
     text_string(p->out, "index ");
     write_map(p->out, &node->map);
   } else {
-    print_head(p->out, node);
+    print_node_head(p->out, node);
     for (uint32_t i = 0; i < node->operand_count; i++) {
       text_string(p->out, " ");
       print_operand(p, node->operands[i]);
@@ -107,7 +107,7 @@ static void visit_node(printer *p, visits *stack, net_id id, uint32_t uses) {
 }
 
 // Appends to p->order what `root` needs and no element before it did, operands first.
-static void walk(printer *p, visits *stack, net_id root, uint32_t *count) {
+static void walk_nodes(printer *p, visits *stack, net_id root, uint32_t *count) {
   visit_node(p, stack, root, 1);
   while (stack->count > 0) {
     visit *top = &stack->items[stack->count - 1];
@@ -137,10 +137,10 @@ static void print_nodes(printer *p, const net_op *op) {
   for (uint32_t i = 0; i < op->output_count; i++)
     for (uint64_t j = 0; j < UINT64_C(1) << op->k; j++)
       if (op->outputs[i].elements[j] != NET_NONE)
-        walk(p, &stack, op->outputs[i].elements[j], &count);
+        walk_nodes(p, &stack, op->outputs[i].elements[j], &count);
   for (uint32_t i = 0; i < count; i++) {
     const net_node *node = &p->stage->nodes.items[p->order[i]];
-    if (always_inline(node) || p->uses[p->order[i]] < NAMED)
+    if (is_always_inline(node) || p->uses[p->order[i]] < NAMED)
       continue;
     p->names[p->order[i]] = named;
     text_printf(p->out, "    t%" PRIu32 " = ", named++);

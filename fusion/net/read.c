@@ -21,7 +21,7 @@ typedef struct net_reader {
 
 // ---- nodes -----------------------------------------------------------------------------------
 
-static bool numbered(net_reader *r, char letter) {
+static bool letter_follows(net_reader *r, char letter) {
   read_skip(&r->in);
   if (r->in.at[0] != letter || !isdigit((unsigned char)r->in.at[1]))
     return false;
@@ -29,13 +29,13 @@ static bool numbered(net_reader *r, char letter) {
   return true;
 }
 
-static net_id value_number(net_reader *r) {
+static net_id read_value_number(net_reader *r) {
   read_expect(&r->in, "v");
   return read_small_number(&r->in);
 }
 
 // Values are typed by what defines them.
-static void define(net_reader *r, net_id value, scalar_type type) {
+static void define_value(net_reader *r, net_id value, scalar_type type) {
   while (r->stage->values.count <= value)
     net_value_add(r->in.memory, r->stage, SCALAR_COUNT);
   if (r->stage->values.items[value] != SCALAR_COUNT)
@@ -43,7 +43,7 @@ static void define(net_reader *r, net_id value, scalar_type type) {
   r->stage->values.items[value] = type;
 }
 
-static net_id leaf(net_reader *r) {
+static net_id read_element_node(net_reader *r) {
   net_node node = {.kind = NET_ELEMENT, .value = read_small_number(&r->in)};
   read_expect(&r->in, "[");
   node.number = read_number(&r->in);
@@ -54,15 +54,15 @@ static net_id leaf(net_reader *r) {
   return net_node_add(r->in.memory, r->stage, &node);
 }
 
-static net_id operand(net_reader *r) {
-  if (numbered(r, 't')) {
+static net_id read_operand(net_reader *r) {
+  if (letter_follows(r, 't')) {
     uint64_t name = read_number(&r->in);
     if (name >= r->names.count)
       read_fail(&r->in, "t%" PRIu64 " is not defined before", name);
     return r->names.items[name];
   }
-  if (numbered(r, 'v'))
-    return leaf(r);
+  if (letter_follows(r, 'v'))
+    return read_element_node(r);
   net_node node = {.kind = NET_CONSTANT, .type = read_type(&r->in)};
   node.constant = read_constant(&r->in, node.type);
   return net_node_add(r->in.memory, r->stage, &node);
@@ -84,7 +84,7 @@ enum { WORDS = sizeof words / sizeof *words };
 
 // The word at the start of an inner node; how many operands follow, -1: to the end of the line.
 // *typed: the type is written, or else comes from the operands.
-static int head(net_reader *r, net_node *node, bool *typed) {
+static int read_node_head(net_reader *r, net_node *node, bool *typed) {
   for (int i = 0; i < WORDS; i++)
     if (read_word(&r->in, words[i].name)) {
       node->kind = words[i].kind;
@@ -107,13 +107,13 @@ static int head(net_reader *r, net_node *node, bool *typed) {
   read_fail(&r->in, "there is no operation `%.*s`", (int)read_word_length(r->in.at), r->in.at);
 }
 
-static net_id inner_node(net_reader *r) {
+static net_id read_inner_node(net_reader *r) {
   net_node node = {0};
   VEC(net_id) operands = {0};
   bool typed = false;
-  int expected = head(r, &node, &typed);
+  int expected = read_node_head(r, &node, &typed);
   while (expected < 0 ? !read_at_end(&r->in) : (int)operands.count < expected)
-    vec_push(r->in.memory, &operands, operand(r));
+    vec_push(r->in.memory, &operands, read_operand(r));
   node.operand_count = (uint32_t)operands.count;
   node.operands = operands.items;
   if (!typed) {
@@ -133,18 +133,18 @@ static bool operand_follows(net_reader *r) {
          (r->in.at[0] == 't' && isdigit((unsigned char)r->in.at[1]));
 }
 
-static net_id node(net_reader *r) {
+static net_id read_node(net_reader *r) {
   if (operand_follows(r))
-    return operand(r);
+    return read_operand(r);
   if (!read_word(&r->in, "index"))
-    return inner_node(r);
+    return read_inner_node(r);
   net_node index = {.kind = NET_INDEX, .type = SCALAR_I64, .map = read_map(&r->in)};
   return net_node_add(r->in.memory, r->stage, &index);
 }
 
 // ---- ops -------------------------------------------------------------------------------------
 
-static void op_end(net_reader *r) {
+static void end_op(net_reader *r) {
   if (!r->op)
     return;
   for (size_t i = 0; i < r->outputs.count; i++)
@@ -159,16 +159,16 @@ static void op_end(net_reader *r) {
 }
 
 // The number of what stands here, which may be left out.
-static void check_number(net_reader *r, size_t expected) {
+static void read_own_number(net_reader *r, size_t expected) {
   read_skip(&r->in);
   if (isdigit((unsigned char)*r->in.at) && read_number(&r->in) != expected)
     read_fail(&r->in, "expected number %zu", expected);
 }
 
-static void op_start(net_reader *r) {
+static void read_op(net_reader *r) {
   VEC(uint64_t) directions = {0};
-  op_end(r);
-  check_number(r, r->stage->ops.count);
+  end_op(r);
+  read_own_number(r, r->stage->ops.count);
   net_op *op = r->op = NEW(r->in.memory, net_op);
   r->outputs.items = NULL;
   r->outputs.count = r->outputs.capacity = r->names.count = 0;
@@ -198,13 +198,13 @@ static net_output *output_of(net_reader *r, net_id value) {
   net_output output = {value, NEW_ARRAY(r->in.memory, net_id, UINT64_C(1) << r->op->k)};
   for (uint64_t j = 0; j < UINT64_C(1) << r->op->k; j++)
     output.elements[j] = NOT_GIVEN;
-  define(r, value, SCALAR_COUNT);
+  define_value(r, value, SCALAR_COUNT);
   vec_push(r->in.memory, &r->outputs, output);
   return &r->outputs.items[r->outputs.count - 1];
 }
 
 // The type of a value shows in its elements.
-static void element(net_reader *r, net_id value) {
+static void read_element(net_reader *r, net_id value) {
   read_expect(&r->in, "[");
   uint64_t j = read_number(&r->in);
   read_expect(&r->in, "]");
@@ -216,7 +216,7 @@ static void element(net_reader *r, net_id value) {
   if (read_word(&r->in, "dead")) {
     type = read_type(&r->in);
   } else {
-    id = node(r);
+    id = read_node(r);
     type = node_type(r, id);
   }
   net_output *output = output_of(r, value);
@@ -226,16 +226,16 @@ static void element(net_reader *r, net_id value) {
   r->stage->values.items[value] = type;
 }
 
-static void name(net_reader *r) {
+static void read_named_node(net_reader *r) {
   if (!r->op || read_number(&r->in) != r->names.count)
     read_fail(&r->in, "expected t%zu, in an op", r->names.count);
   read_expect(&r->in, "=");
-  vec_push(r->in.memory, &r->names, node(r));
+  vec_push(r->in.memory, &r->names, read_node(r));
 }
 
 // ---- loads and stores ------------------------------------------------------------------------
 
-static net_id array_number(net_reader *r) {
+static net_id read_array_number(net_reader *r) {
   read_expect(&r->in, "a");
   uint64_t id = read_number(&r->in);
   if (id >= r->net->arrays.count)
@@ -243,10 +243,10 @@ static net_id array_number(net_reader *r) {
   return (net_id)id;
 }
 
-static void load(net_reader *r, net_id value) {
+static void read_load(net_reader *r, net_id value) {
   net_load l = {.value = value, .padding_start = UINT64_MAX};
-  op_end(r);
-  l.array = array_number(r);
+  end_op(r);
+  l.array = read_array_number(r);
   read_expect(&r->in, "at");
   l.map = read_map(&r->in);
   if (read_literal(&r->in, "padded from")) {
@@ -254,15 +254,15 @@ static void load(net_reader *r, net_id value) {
     read_expect(&r->in, "with");
     l.padding_value = read_constant(&r->in, read_type(&r->in));
   }
-  define(r, value, r->net->arrays.items[l.array].type);
+  define_value(r, value, r->net->arrays.items[l.array].type);
   vec_push(r->in.memory, &r->stage->loads, l);
 }
 
-static void store(net_reader *r) {
-  op_end(r);
-  net_store s = {.value = value_number(r), .padding_start = UINT64_MAX};
+static void read_store(net_reader *r) {
+  end_op(r);
+  net_store s = {.value = read_value_number(r), .padding_start = UINT64_MAX};
   read_expect(&r->in, "in");
-  s.array = array_number(r);
+  s.array = read_array_number(r);
   read_expect(&r->in, "at");
   s.map = read_map(&r->in);
   if (read_literal(&r->in, "padded from"))
@@ -274,7 +274,7 @@ static void store(net_reader *r) {
 
 // ---- the whole -------------------------------------------------------------------------------
 
-static const char *quoted(net_reader *r) {
+static const char *read_quoted(net_reader *r) {
   read_expect(&r->in, "\"");
   char *out = arena_copy(r->in.memory, r->in.at, strcspn(r->in.at, "\n"));
   size_t length = 0;
@@ -290,7 +290,7 @@ static const char *quoted(net_reader *r) {
   return out;
 }
 
-static void foreign(net_reader *r) {
+static void read_extern(net_reader *r) {
   VEC(scalar_type) parameters = {0};
   read_expect(&r->in, "e");
   if (read_number(&r->in) != r->net->externs.count)
@@ -305,25 +305,25 @@ static void foreign(net_reader *r) {
   e.arity = (uint32_t)parameters.count;
   e.result = read_type(&r->in);
   read_expect(&r->in, "in");
-  e.library = quoted(r);
+  e.library = read_quoted(r);
   vec_push(r->in.memory, &r->net->externs, e);
 }
 
-static void stage_end(net_reader *r) {
+static void end_stage(net_reader *r) {
   if (!r->stage)
     return;
-  op_end(r);
+  end_op(r);
   for (size_t v = 0; v < r->stage->values.count; v++)
     if (r->stage->values.items[v] == SCALAR_COUNT)
       read_fail(&r->in, "before this line, v%zu is never defined", v);
   vec_push(r->in.memory, &r->net->stages, *r->stage);
 }
 
-static void stage_start(net_reader *r) {
+static void read_stage(net_reader *r) {
   VEC(uint64_t) extents = {0};
-  stage_end(r);
+  end_stage(r);
   r->stage = NEW(r->in.memory, net_stage);
-  check_number(r, r->net->stages.count);
+  read_own_number(r, r->net->stages.count);
   read_expect(&r->in, "n=");
   uint64_t n = read_number(&r->in);
   if (n > F2_MAX)
@@ -336,42 +336,42 @@ static void stage_start(net_reader *r) {
   r->stage->loop_count = r->in.loop_count = (uint32_t)extents.count;
 }
 
-static void in_stage(net_reader *r) {
+static void read_stage_line(net_reader *r) {
   if (!r->stage)
     read_fail(&r->in, "expected `stage` before this");
   if (read_word(&r->in, "op")) {
-    op_start(r);
+    read_op(r);
   } else if (read_word(&r->in, "store")) {
-    store(r);
-  } else if (numbered(r, 't')) {
-    name(r);
+    read_store(r);
+  } else if (letter_follows(r, 't')) {
+    read_named_node(r);
   } else {
-    net_id value = value_number(r);
+    net_id value = read_value_number(r);
     read_skip(&r->in);
     if (*r->in.at == '[') {
-      element(r, value);
+      read_element(r, value);
     } else {
       read_expect(&r->in, "=");
       read_expect(&r->in, "load");
-      load(r, value);
+      read_load(r, value);
     }
   }
 }
 
-static void array_line(net_reader *r) {
+static void read_array_line(net_reader *r) {
   net_array a = read_array(&r->in, r->net->arrays.count);
   vec_push(r->in.memory, &r->net->arrays, a);
 }
 
-static void line(net_reader *r) {
+static void read_line(net_reader *r) {
   if (read_word(&r->in, "array"))
-    array_line(r);
+    read_array_line(r);
   else if (read_word(&r->in, "extern"))
-    foreign(r);
+    read_extern(r);
   else if (read_word(&r->in, "stage"))
-    stage_start(r);
+    read_stage(r);
   else if (!read_at_end(&r->in))
-    in_stage(r);
+    read_stage_line(r);
   if (!read_at_end(&r->in))
     read_fail(&r->in, "expected the end of the line, found `%.*s`", (int)strcspn(r->in.at, "\n"),
               r->in.at);
@@ -385,11 +385,11 @@ net *net_read(arena *a, const char *string, const char **wrong) {
   r->in.line = 1;
   if (setjmp(r->in.stop) == 0) {
     for (;; r->in.at++, r->in.line++) {
-      line(r);
+      read_line(r);
       if (*r->in.at == 0)
         break;
     }
-    stage_end(r);
+    end_stage(r);
   }
   *wrong = r->in.wrong;
   return r->in.wrong ? NULL : r->net;

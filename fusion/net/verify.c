@@ -52,11 +52,13 @@ static const char *check_extern_row(const net_extern *e) {
 
 // ---- forms and maps --------------------------------------------------------------------------
 
-static bool inside(const checker *c, uint64_t mask) { return (mask & ~f2_mask(c->stage->n)) == 0; }
+static bool is_in_space(const checker *c, uint64_t mask) {
+  return (mask & ~f2_mask(c->stage->n)) == 0;
+}
 
 static const char *check_live(const checker *c, uint32_t count, const net_form *forms) {
   for (uint32_t i = 0; i < count; i++)
-    if (!inside(c, forms[i].mask))
+    if (!is_in_space(c, forms[i].mask))
       return arena_printf(c->memory, "live form %" PRIu32 " has a bit beyond x%d", i,
                           c->stage->n - 1);
   return NULL;
@@ -67,7 +69,7 @@ static const char *check_map(const checker *c, const net_map *m) {
     return arena_printf(c->memory, "its map has %" PRIu32 " strides, the stage %" PRIu32 " loops",
                         m->loop_count, c->stage->loop_count);
   for (uint32_t r = 0; r < m->row_count; r++)
-    if (!inside(c, m->rows[r].form.mask))
+    if (!is_in_space(c, m->rows[r].form.mask))
       return arena_printf(c->memory, "row %" PRIu32 " of its map has a bit beyond x%d", r,
                           c->stage->n - 1);
   return NULL;
@@ -105,7 +107,7 @@ static const char *check_operand(const checker *c, const net_node *node, uint32_
                       scalar_types[expected].name);
 }
 
-static const char *check_leaf(const checker *c, const net_node *node) {
+static const char *check_element_node(const checker *c, const net_node *node) {
   if (node->value >= c->stage->values.count)
     return arena_printf(c->memory, "there is no v%" PRIu32, node->value);
   scalar_type type = c->stage->values.items[node->value];
@@ -114,7 +116,7 @@ static const char *check_leaf(const checker *c, const net_node *node) {
                         scalar_types[type].name, scalar_types[node->type].name);
   return node->map.loop_count == 0 && node->map.row_count == 0 && node->map.offset == 0
              ? NULL
-             : "a leaf has no map";
+             : "an element node has no map";
 }
 
 static const char *check_index(const checker *c, const net_node *node) {
@@ -196,11 +198,16 @@ static const struct {
   const char *(*check)(const checker *, const net_node *);
   int operands;
 } node_checks[NET_NODE_KINDS] = {
-    [NET_ELEMENT] = {check_leaf, 0},      [NET_INDEX] = {check_index, 0},
-    [NET_CONSTANT] = {check_constant, 0}, [NET_SCALAR] = {check_scalar, ANY_COUNT},
-    [NET_MIN] = {check_choice, 2},        [NET_MAX] = {check_choice, 2},
-    [NET_SELECT] = {check_select, 3},     [NET_CONVERT] = {check_convert, 1},
-    [NET_ROOT] = {check_root, 1},         [NET_EXTERN] = {check_call, ANY_COUNT},
+    [NET_ELEMENT] = {check_element_node, 0},
+    [NET_INDEX] = {check_index, 0},
+    [NET_CONSTANT] = {check_constant, 0},
+    [NET_SCALAR] = {check_scalar, ANY_COUNT},
+    [NET_MIN] = {check_choice, 2},
+    [NET_MAX] = {check_choice, 2},
+    [NET_SELECT] = {check_select, 3},
+    [NET_CONVERT] = {check_convert, 1},
+    [NET_ROOT] = {check_root, 1},
+    [NET_EXTERN] = {check_call, ANY_COUNT},
 };
 
 static const char *check_node(const checker *c, size_t id) {
@@ -233,7 +240,8 @@ static const char *check_nodes(const checker *c) {
 
 // ---- ops -------------------------------------------------------------------------------------
 
-static const char *define(const checker *c, net_id value, uint32_t how, const net_output *by) {
+static const char *define_value(const checker *c, net_id value, uint32_t how,
+                                const net_output *by) {
   if (value >= c->stage->values.count)
     return arena_printf(c->memory, "there is no v%" PRIu32, value);
   if (c->defined[value] != NOT_DEFINED)
@@ -246,10 +254,10 @@ static const char *define(const checker *c, net_id value, uint32_t how, const ne
 // Coordinates that are dual to the directions show that these are independent.
 static const char *check_directions(const checker *c, const net_op *op) {
   for (uint32_t i = 0; i < op->k; i++) {
-    if (!inside(c, op->directions[i]))
+    if (!is_in_space(c, op->directions[i]))
       return arena_printf(c->memory, "direction %" PRIu32 " has a bit beyond x%d", i,
                           c->stage->n - 1);
-    if (!inside(c, op->coordinates[i].mask))
+    if (!is_in_space(c, op->coordinates[i].mask))
       return arena_printf(c->memory, "coordinate %" PRIu32 " has a bit beyond x%d", i,
                           c->stage->n - 1);
     for (uint32_t l = 0; l < op->k; l++)
@@ -314,7 +322,7 @@ static const char *check_op(const checker *c, uint32_t number) {
   for (uint32_t i = 0; !wrong && i < count; i++)
     wrong = check_use(c, op, &c->stage->nodes.items[c->nodes[i]]);
   for (uint32_t i = 0; !wrong && i < op->output_count; i++)
-    wrong = define(c, op->outputs[i].value, DEFINED_BY_OP + number, &op->outputs[i]);
+    wrong = define_value(c, op->outputs[i].value, DEFINED_BY_OP + number, &op->outputs[i]);
   return wrong;
 }
 
@@ -340,7 +348,7 @@ static const char *check_load(const checker *c, const net_load *load) {
   if (!wrong && c->net->arrays.items[load->array].role != NET_ARGUMENT &&
       !c->written[load->array] && !c->empty)
     wrong = arena_printf(c->memory, "a%" PRIu32 " is not written before", load->array);
-  return wrong ? wrong : define(c, load->value, DEFINED_BY_LOAD, NULL);
+  return wrong ? wrong : define_value(c, load->value, DEFINED_BY_LOAD, NULL);
 }
 
 // The value is made everywhere where it is stored.

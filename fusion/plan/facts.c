@@ -25,7 +25,7 @@ static uint32_t varying_rows(const net_map *m) {
 }
 
 // Whether the addresses differ by a constant: each element keeps its neighbours.
-static bool same_order(const net_map *a, const net_map *b) {
+static bool keeps_order(const net_map *a, const net_map *b) {
   bool same = varying_rows(a) == varying_rows(b) && a->loop_count == b->loop_count;
   for (uint32_t i = 0; i < a->loop_count && same; i++)
     same = a->strides[i] == b->strides[i];
@@ -43,7 +43,7 @@ static plan_pass_kind kind_of(const plan_pass *pass) {
     for (uint32_t k = 0; k < pass->load_count; k++)
       if (pass->loads[k].slot == pass->stores[i].slot)
         from = &pass->loads[k];
-    if (!from || !same_order(&from->map, &pass->stores[i].map))
+    if (!from || !keeps_order(&from->map, &pass->stores[i].map))
       return PLAN_MOVE;
   }
   return PLAN_COPY;
@@ -51,7 +51,7 @@ static plan_pass_kind kind_of(const plan_pass *pass) {
 
 // ---- ops -------------------------------------------------------------------------------------
 
-static bool vanishes(uint64_t form, uint32_t count, const uint64_t *vectors) {
+static bool vanishes_on(uint64_t form, uint32_t count, const uint64_t *vectors) {
   for (uint32_t i = 0; i < count; i++)
     if (f2_dot(form, vectors[i]))
       return false;
@@ -65,8 +65,8 @@ static bool is_static(const plan *p, const plan_pass *pass, const plan_phase *ph
   uint32_t d = (uint32_t)pass->tile.dimension, n = (uint32_t)stage_of(p, pass)->n;
   bool good = true;
   for (uint32_t k = 0; k < op->k && good; k++)
-    good = vanishes(op->coordinates[k].mask, d - phase->r, phase->basis + phase->r) &&
-           vanishes(op->coordinates[k].mask, n - d, pass->blocks);
+    good = vanishes_on(op->coordinates[k].mask, d - phase->r, phase->basis + phase->r) &&
+           vanishes_on(op->coordinates[k].mask, n - d, pass->blocks);
   return good;
 }
 
@@ -83,13 +83,13 @@ static void count_ops(const plan *p, const plan_pass *pass, plan_pass_facts *fac
 
 // ---- memory ----------------------------------------------------------------------------------
 
-static uint64_t times(uint64_t a, uint64_t b) {
+static uint64_t saturating_product(uint64_t a, uint64_t b) {
   return __builtin_mul_overflow(a, b, &a) ? UINT64_MAX : a;
 }
 
 // Different addresses of a move: loops and index bits that change none of them do not count, nor
 // do indices where nothing is alive.
-static uint64_t addresses(const plan *p, const plan_pass *pass, const plan_move *m) {
+static uint64_t count_addresses(const plan *p, const plan_pass *pass, const plan_move *m) {
   const net_stage *s = stage_of(p, pass);
   const net_array *array = &p->arrays.items[m->array];
   f2_space forms = f2_space_zero(s->n);
@@ -102,13 +102,13 @@ static uint64_t addresses(const plan *p, const plan_pass *pass, const plan_move 
     f2_space_insert(&forms, m->map.rows[i].form.mask);
   uint64_t count = f2_unit(forms.dimension - dead);
   for (uint32_t i = 0; i < m->map.loop_count; i++)
-    count = times(count, m->map.strides[i] ? s->extents[i] : !!s->extents[i]);
+    count = saturating_product(count, m->map.strides[i] ? s->extents[i] : !!s->extents[i]);
   uint64_t most = m->padding_start < array->count ? m->padding_start : array->count;
   return count < most ? count : most;
 }
 
-static uint64_t bytes(const plan *p, const plan_pass *pass, const plan_move *m) {
-  return times(addresses(p, pass, m), pass->slot_bytes[m->slot]);
+static uint64_t bytes_of_move(const plan *p, const plan_pass *pass, const plan_move *m) {
+  return saturating_product(count_addresses(p, pass, m), pass->slot_bytes[m->slot]);
 }
 
 int plan_missing_dimensions(const plan *p, const plan_pass *pass, const plan_move *m) {
@@ -125,9 +125,9 @@ plan_pass_facts plan_pass_facts_of(const plan *p, size_t number) {
   pass_cost cost = pass_cost_of(p, pass);
   count_ops(p, pass, &facts);
   for (uint32_t i = 0; i < pass->load_count; i++)
-    facts.bytes_read += bytes(p, pass, &pass->loads[i]);
+    facts.bytes_read += bytes_of_move(p, pass, &pass->loads[i]);
   for (uint32_t i = 0; i < pass->store_count; i++)
-    facts.bytes_written += bytes(p, pass, &pass->stores[i]);
+    facts.bytes_written += bytes_of_move(p, pass, &pass->stores[i]);
   facts.bound = cost.start > cost.memory && cost.start > cost.work ? PLAN_BY_START
                 : cost.work > cost.memory                          ? PLAN_BY_WORK
                                                                    : PLAN_BY_MEMORY;

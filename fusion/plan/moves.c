@@ -18,7 +18,7 @@ enum {
   NAIVE_BLOCK = 10  // log2 of the threads of a block
 };
 
-static pass_tiles *one_tile(planning *p, f2_space tile) {
+static pass_tiles *tiles_of_one(planning *p, f2_space tile) {
   pass_tiles *t = NEW(p->memory, pass_tiles);
   *t = (pass_tiles){1, NEW(p->memory, run)};
   t->runs[0].space = tile;
@@ -41,7 +41,7 @@ pass_tiles *plan_load_lines(planning *p) {
   for (size_t i = 0; i < s->loads.count && i < 1; i++)
     tile = line_space(&s->loads.items[i].map, s->n, UINT32_C(1) << TILE);
   add_units(&tile, NAIVE_BLOCK);
-  return one_tile(p, tile);
+  return tiles_of_one(p, tile);
 }
 
 // Whether the map's lines go along index bits, or along those that the loads' lines go along.
@@ -55,7 +55,7 @@ static pass_tiles *unit_tile(planning *p, int iterations) {
   if (tile.dimension > 2 * TILE)
     return NULL;
   add_units(&tile, tile.dimension + iterations);
-  return one_tile(p, tile);
+  return tiles_of_one(p, tile);
 }
 
 pass_tiles *plan_unit_tile(planning *p) { return unit_tile(p, 0); }

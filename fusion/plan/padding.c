@@ -9,57 +9,57 @@ typedef struct known {
 
 // ---- what is known of an expression -----------------------------------------------------------
 
-static bool same(scalar_type type, scalar_bits a, scalar_bits b) {
+static bool same_bits(scalar_type type, scalar_bits a, scalar_bits b) {
   return !memcmp(a.bytes, b.bytes, scalar_types[type].size);
 }
 
 static bool is_greatest(scalar_type type, const known *k) {
-  return k->is && CLASS_OF(type) & CLASS_ORD && same(type, k->value, scalar_maxval(type));
+  return k->is && CLASS_OF(type) & CLASS_ORD && same_bits(type, k->value, scalar_maxval(type));
 }
 
 static bool is_least(scalar_type type, const known *k) {
   return k->is && CLASS_OF(type) & CLASS_ORD && scalar_types[type].kind != KIND_FLOAT &&
-         same(type, k->value, scalar_minval(type));
+         same_bits(type, k->value, scalar_minval(type));
 }
 
-static known truth(bool value) {
+static known known_bool(bool value) {
   known k = {true, false, {{0}}};
   k.value.b = value;
   return k;
 }
 
 // What one side alone decides: comparisons with the ends of an order, and, or.
-static known compared(scalar_op op, scalar_type type, const known *a, const known *b) {
+static known evaluate_comparison(scalar_op op, scalar_type type, const known *a, const known *b) {
   bool exact = scalar_types[type].kind != KIND_FLOAT;
   if ((a->below && is_greatest(type, b)) || (b->below && is_greatest(type, a)))
     switch (op) {
     case OP_EQ:
     case OP_NE:
-      return truth(op == OP_NE);
+      return known_bool(op == OP_NE);
     case OP_LT:
     case OP_LE:
     case OP_TOTAL_LE:
-      return truth(a->below);
+      return known_bool(a->below);
     case OP_GT:
     case OP_GE:
-      return truth(b->below);
+      return known_bool(b->below);
     default:
       break;
     }
   if (op == OP_TOTAL_LE && (is_greatest(type, b) || is_least(type, a)))
-    return truth(true);
+    return known_bool(true);
   if (exact && op == OP_LE && (is_greatest(type, b) || is_least(type, a)))
-    return truth(true);
+    return known_bool(true);
   if (exact && op == OP_GE && (is_greatest(type, a) || is_least(type, b)))
-    return truth(true);
+    return known_bool(true);
   if (exact && op == OP_LT && (is_greatest(type, a) || is_least(type, b)))
-    return truth(false);
+    return known_bool(false);
   if (exact && op == OP_GT && (is_greatest(type, b) || is_least(type, a)))
-    return truth(false);
+    return known_bool(false);
   if (type == SCALAR_BOOL && op == OP_OR && ((a->is && a->value.b) || (b->is && b->value.b)))
-    return truth(true);
+    return known_bool(true);
   if (type == SCALAR_BOOL && op == OP_AND && ((a->is && !a->value.b) || (b->is && !b->value.b)))
-    return truth(false);
+    return known_bool(false);
   return (known){0};
 }
 
@@ -67,7 +67,7 @@ static known evaluate_scalar(const net_stage *s, const net_node *node, const kno
   const known *a = &all[node->operands[0]];
   const known *b = node->operand_count > 1 ? &all[node->operands[1]] : a;
   scalar_type type = s->nodes.items[node->operands[0]].type;
-  known k = compared(node->scalar, type, a, b);
+  known k = evaluate_comparison(node->scalar, type, a, b);
   if (k.is || !a->is || !b->is)
     return k;
   k.is = true;
@@ -94,10 +94,10 @@ static known evaluate_select(const net_node *node, const known *all) {
               *b = &all[node->operands[2]];
   if (c->is)
     return c->value.b ? *a : *b;
-  return a->is && b->is && same(node->type, a->value, b->value) ? *a : (known){0};
+  return a->is && b->is && same_bits(node->type, a->value, b->value) ? *a : (known){0};
 }
 
-static known evaluate(const net_stage *s, const net_node *node, const known *all) {
+static known evaluate_node(const net_stage *s, const net_node *node, const known *all) {
   known k = {0};
   switch (node->kind) {
   case NET_CONSTANT:
@@ -131,7 +131,7 @@ typedef struct proof {
 
 // The rank of element j within its coset, in order of indices; false if that is not the same
 // everywhere.
-static bool ordered(const net_op *op, uint32_t *rank_of) {
+static bool rank_elements(const net_op *op, uint32_t *rank_of) {
   uint32_t order[8];
   if (op->k > 4)
     return false;
@@ -156,12 +156,12 @@ static bool ordered(const net_op *op, uint32_t *rank_of) {
 enum { MOST_SPLIT = 4 };
 typedef struct split {
   uint32_t count;
-  net_id leaf[MOST_SPLIT];
+  net_id element[MOST_SPLIT];
 } split;
 
-static bool in_padding(const proof *p, const net_node *leaf, const uint32_t *rank_of,
+static bool in_padding(const proof *p, const net_node *element, const uint32_t *rank_of,
                        uint32_t first) {
-  return p->found->holds[leaf->value] && rank_of[leaf->number] >= first;
+  return p->found->holds[element->value] && rank_of[element->number] >= first;
 }
 
 static split find_split(const proof *p, uint32_t count, const uint32_t *rank_of, uint32_t first) {
@@ -171,19 +171,20 @@ static split find_split(const proof *p, uint32_t count, const uint32_t *rank_of,
     bool ordered_exactly =
         CLASS_OF(node->type) & CLASS_ORD && scalar_types[node->type].kind != KIND_FLOAT;
     if (node->kind == NET_ELEMENT && ordered_exactly && !in_padding(p, node, rank_of, first))
-      all.leaf[all.count++] = p->list[i];
+      all.element[all.count++] = p->list[i];
   }
   return all;
 }
 
-// What is known of a leaf: the padding, or by the case (bit i: leaf i of the split is the greatest).
-static known leaf_known(const proof *p, net_id id, const uint32_t *rank_of, uint32_t first,
-                        const split *all, uint32_t which) {
+// What is known of an element that is read: the padding, or by the case (bit i: element i of the
+// split is the greatest).
+static known known_element(const proof *p, net_id id, const uint32_t *rank_of, uint32_t first,
+                           const split *all, uint32_t which) {
   const net_node *node = &p->stage->nodes.items[id];
   if (in_padding(p, node, rank_of, first))
     return (known){true, false, p->found->values[node->value]};
   for (uint32_t i = 0; i < all->count; i++)
-    if (all->leaf[i] == id)
+    if (all->element[i] == id)
       return which >> i & 1 ? (known){true, false, scalar_maxval(node->type)}
                             : (known){.below = true};
   return (known){0};
@@ -200,7 +201,8 @@ static bool outputs_hold(proof *p, const net_op *op, const uint32_t *rank_of, ui
         continue;
       known k = p->nodes[node];
       scalar_bits *constant = &p->found->values[value];
-      if (!k.is || (known_before[o] && !same(p->stage->values.items[value], k.value, *constant)))
+      if (!k.is ||
+          (known_before[o] && !same_bits(p->stage->values.items[value], k.value, *constant)))
         return false;
       *constant = k.value;
       known_before[o] = true;
@@ -218,8 +220,8 @@ static bool case_holds(proof *p, const net_op *op, const uint32_t *rank_of, uint
     for (uint32_t i = 0; i < count; i++) {
       const net_node *node = &s->nodes.items[p->list[i]];
       p->nodes[p->list[i]] = node->kind == NET_ELEMENT
-                                 ? leaf_known(p, p->list[i], rank_of, first, &all, which)
-                                 : evaluate(s, node, p->nodes);
+                                 ? known_element(p, p->list[i], rank_of, first, &all, which)
+                                 : evaluate_node(s, node, p->nodes);
     }
     if (!outputs_hold(p, op, rank_of, first, known_before))
       return false;
@@ -230,7 +232,7 @@ static bool case_holds(proof *p, const net_op *op, const uint32_t *rank_of, uint
 static bool op_holds(proof *p, const net_op *op) {
   uint32_t rank_of[16];
   bool known_before[64] = {false};
-  if (op->output_count > 64 || !ordered(op, rank_of))
+  if (op->output_count > 64 || !rank_elements(op, rank_of))
     return false;
   for (uint32_t first = 0; first < 1u << op->k; first++)
     if (!case_holds(p, op, rank_of, first, known_before))
@@ -239,7 +241,7 @@ static bool op_holds(proof *p, const net_op *op) {
 }
 
 // Loads: one start of padding, each load at the address x.
-static bool find_start(const net_stage *s, padding *f) {
+static bool find_padded_loads(const net_stage *s, padding *f) {
   for (size_t i = 0; i < s->loads.count; i++) {
     const net_load *l = &s->loads.items[i];
     f2_affine bits;
@@ -261,7 +263,7 @@ static bool find_start(const net_stage *s, padding *f) {
 padding padding_find(arena *a, const net_stage *s) {
   padding f = {UINT64_MAX, NEW_ARRAY(a, scalar_bits, s->values.count + 1),
                NEW_ARRAY(a, bool, s->values.count + 1), NET_NONE};
-  if (s->loop_count || !find_start(s, &f)) {
+  if (s->loop_count || !find_padded_loads(s, &f)) {
     f.start = UINT64_MAX;
     return f;
   }

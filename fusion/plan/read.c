@@ -34,7 +34,7 @@ static void read_vectors(plan_reader *r, vectors *into) {
   }
 }
 
-static vectors vectors_of(plan_reader *r, size_t expected) {
+static vectors read_counted_vectors(plan_reader *r, size_t expected) {
   vectors v = {0};
   read_vectors(r, &v);
   if (v.count != expected)
@@ -51,7 +51,7 @@ static size_t dimension(const plan_reader *r) { return (size_t)r->pass->tile.dim
 
 // ---- the lines of a pass ---------------------------------------------------------------------
 
-static void pass_end(plan_reader *r) {
+static void end_pass(plan_reader *r) {
   if (!r->pass)
     return;
   if (!r->pass->blocks && r->stage->n > r->pass->tile.dimension)
@@ -71,8 +71,8 @@ static void pass_end(plan_reader *r) {
 
 #define FORGET(v) ((v).items = NULL, (v).count = (v).capacity = 0)
 
-static void pass_start(plan_reader *r) {
-  pass_end(r);
+static void read_pass(plan_reader *r) {
+  end_pass(r);
   r->pass = NEW(r->in.memory, plan_pass);
   r->pass->padding_start = UINT64_MAX;
   read_own_number(r, r->plan->passes.count);
@@ -96,7 +96,7 @@ static void pass_start(plan_reader *r) {
   r->exchange = NULL;
 }
 
-static void tile(plan_reader *r) {
+static void read_tile(plan_reader *r) {
   vectors v = {0};
   if (r->pass->blocks || r->phases.count || r->exchange)
     read_fail(&r->in, "a tile stands before what refers to it");
@@ -106,8 +106,8 @@ static void tile(plan_reader *r) {
     read_fail(&r->in, "the tile's vectors are dependent");
 }
 
-static void blocks(plan_reader *r) {
-  r->pass->blocks = vectors_of(r, (size_t)r->stage->n - dimension(r)).items;
+static void read_blocks(plan_reader *r) {
+  r->pass->blocks = read_counted_vectors(r, (size_t)r->stage->n - dimension(r)).items;
 }
 
 // A number, or two with a dash between them.
@@ -124,7 +124,7 @@ static uint32_t read_range(plan_reader *r, const char *letter, size_t count, uin
   return last;
 }
 
-static void slot(plan_reader *r) {
+static void read_slot(plan_reader *r) {
   uint32_t bytes, first;
   read_own_number(r, r->slots.count);
   read_expect(&r->in, "bytes");
@@ -150,7 +150,7 @@ static uint32_t read_live(plan_reader *r, net_form **live) {
   return count;
 }
 
-static plan_move move(plan_reader *r, bool load) {
+static plan_move read_move(plan_reader *r, bool load) {
   plan_move m = {.padding_start = UINT64_MAX};
   read_expect(&r->in, "slot");
   m.slot = read_small_number(&r->in);
@@ -178,15 +178,15 @@ static plan_move move(plan_reader *r, bool load) {
   return m;
 }
 
-static void load(plan_reader *r) { vec_push(r->in.memory, &r->loads, move(r, true)); }
-static void store(plan_reader *r) { vec_push(r->in.memory, &r->stores, move(r, false)); }
+static void read_load(plan_reader *r) { vec_push(r->in.memory, &r->loads, read_move(r, true)); }
+static void read_store(plan_reader *r) { vec_push(r->in.memory, &r->stores, read_move(r, false)); }
 
-static void exchange(plan_reader *r) {
+static void read_exchange(plan_reader *r) {
   read_expect(&r->in, "address bits");
-  r->exchange = vectors_of(r, dimension(r)).items;
+  r->exchange = read_counted_vectors(r, dimension(r)).items;
 }
 
-static void phase(plan_reader *r) {
+static void read_phase(plan_reader *r) {
   plan_phase f = {.first_op = (uint32_t)r->ops.count, .exchange = r->exchange};
   vectors basis = {0};
   uint32_t first;
@@ -214,8 +214,8 @@ static void phase(plan_reader *r) {
   vec_push(r->in.memory, &r->phases, f);
 }
 
-static void live(plan_reader *r) { r->pass->live_count = read_live(r, &r->pass->live); }
-static void pass_padding(plan_reader *r) {
+static void read_pass_live(plan_reader *r) { r->pass->live_count = read_live(r, &r->pass->live); }
+static void read_pass_padding(plan_reader *r) {
   read_expect(&r->in, "from");
   r->pass->padding_start = read_number(&r->in);
 }
@@ -230,7 +230,7 @@ static const char *read_name(plan_reader *r) {
   return name;
 }
 
-static void target_line(plan_reader *r) {
+static void read_target(plan_reader *r) {
   target *t = NEW(r->in.memory, target);
   t->name = read_name(r);
   while (!read_at_end(&r->in)) {
@@ -243,7 +243,7 @@ static void target_line(plan_reader *r) {
   r->plan->target = t;
 }
 
-static void free_padding(plan_reader *r, size_t stage) {
+static void set_free_padding(plan_reader *r, size_t stage) {
   padding found = padding_find(r->in.memory, &r->plan->net->stages.items[stage]);
   if (found.start == UINT64_MAX || found.first_op != NET_NONE)
     read_fail(&r->in, "the padding of stage %zu is not free", stage);
@@ -251,7 +251,7 @@ static void free_padding(plan_reader *r, size_t stage) {
 }
 
 // Of the next stage.
-static void strategy(plan_reader *r) {
+static void read_strategy(plan_reader *r) {
   size_t stage = r->planned++;
   read_own_number(r, stage);
   read_expect(&r->in, "strategy");
@@ -266,10 +266,10 @@ static void strategy(plan_reader *r) {
     read_fail(&r->in, "expected what padding costs stage %zu: none, free or stored", stage);
   r->plan->padding[stage] = p;
   if (p == PADDING_FREE)
-    free_padding(r, stage);
+    set_free_padding(r, stage);
 }
 
-static void array_line(plan_reader *r) {
+static void read_array_line(plan_reader *r) {
   net_array a = read_array(&r->in, r->plan->arrays.count);
   vec_push(r->in.memory, &r->plan->arrays, a);
 }
@@ -281,15 +281,17 @@ static const struct {
   bool in_pass;
   void (*read)(plan_reader *r);
 } lines[] = {
-    {"target", false, target_line}, {"stage", false, strategy}, {"array", false, array_line},
-    {"pass", false, pass_start},    {"tile", true, tile},       {"blocks", true, blocks},
-    {"slot", true, slot},           {"load", true, load},       {"exchange", true, exchange},
-    {"phase", true, phase},         {"store", true, store},     {"live", true, live},
-    {"padded", true, pass_padding},
+    {"target", false, read_target},      {"stage", false, read_strategy},
+    {"array", false, read_array_line},   {"pass", false, read_pass},
+    {"tile", true, read_tile},           {"blocks", true, read_blocks},
+    {"slot", true, read_slot},           {"load", true, read_load},
+    {"exchange", true, read_exchange},   {"phase", true, read_phase},
+    {"store", true, read_store},         {"live", true, read_pass_live},
+    {"padded", true, read_pass_padding},
 };
 enum { LINES = sizeof lines / sizeof *lines };
 
-static void line(plan_reader *r) {
+static void read_line(plan_reader *r) {
   size_t i = 0;
   if (read_at_end(&r->in))
     return;
@@ -306,7 +308,7 @@ static void line(plan_reader *r) {
 }
 
 // Where the line that begins with `target` is: the net is what stands before it.
-static const char *net_end(const char *string) {
+static const char *find_net_end(const char *string) {
   static const char first[] = "target ";
   const char *at = string;
   while (at && strncmp(at, first, sizeof first - 1) != 0) {
@@ -317,7 +319,7 @@ static const char *net_end(const char *string) {
 }
 
 static void read_net(plan_reader *r, const char *string) {
-  const char *end = net_end(string);
+  const char *end = find_net_end(string);
   r->plan->net = net_read(r->in.memory, arena_copy(r->in.memory, string, (size_t)(end - string)),
                           &r->in.wrong);
   if (!r->plan->net)
@@ -342,11 +344,11 @@ plan *plan_read(arena *a, const char *string, const char **wrong) {
   if (setjmp(r->in.stop) == 0) {
     read_net(r, string);
     for (;; r->in.at++, r->in.line++) {
-      line(r);
+      read_line(r);
       if (*r->in.at == 0)
         break;
     }
-    pass_end(r);
+    end_pass(r);
   }
   *wrong = r->in.wrong;
   return r->in.wrong ? NULL : r->plan;

@@ -1,8 +1,10 @@
 // A target: what the planner knows of a machine. A CPU and a GPU differ here and in the emitter, in
 // nothing else.
 //
-//   cpu-avx512:  lines of 64 bytes; tiles of 128 KiB in L2; 16 vectors of 64 bytes in registers
-//   gpu:         lines of 128 bytes; tiles of 32 KiB in shared memory; 2^5 lanes, 16 registers each
+//   avx512   lines of 128 bytes; tiles of 128 KiB in L2; 16 vectors of 64 bytes in registers
+//   gpu      lines of 128 bytes; tiles of 64 KiB in shared memory; 2^5 lanes, 32 registers each
+//
+// In: a name of the table (target.c), or the text of a file (text.c). Out: a row, for the planner.
 #ifndef PERMC_FUSION_TARGET_TARGET_H
 #define PERMC_FUSION_TARGET_TARGET_H
 

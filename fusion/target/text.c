@@ -51,7 +51,7 @@ enum { FIELDS = sizeof fields / sizeof *fields };
 size_t target_field_count(void) { return FIELDS; }
 target_field target_field_at(size_t index) { return fields[index].shown; }
 
-static void *place(target *t, const field *f) { return (char *)t + f->offset; }
+static void *field_place(target *t, const field *f) { return (char *)t + f->offset; }
 static const void *const_place(const target *t, const field *f) {
   return (const char *)t + f->offset;
 }
@@ -80,7 +80,7 @@ void target_print_field(text *out, const target *t, size_t index) {
   text_string(out, digits);
 }
 
-static bool fits(const field *f, double value) {
+static bool is_allowed(const field *f, double value) {
   if (!(value >= f->least && value <= f->most) || (value > 0 && value < f->power))
     return false;
   uint64_t whole = f->kind == FIELD_F64 ? 0 : (uint64_t)value;
@@ -100,15 +100,15 @@ bool target_set_field(target *t, const char *name, const char *given, const char
   char *end;
   double value = strtod(given, &end);
   c_locale_leave(&locale);
-  bool good =
-      isdigit((unsigned char)*given) && (!*end || isspace((unsigned char)*end)) && fits(f, value);
+  bool good = isdigit((unsigned char)*given) && (!*end || isspace((unsigned char)*end)) &&
+              is_allowed(f, value);
   *wrong = good ? NULL : f->allowed;
   if (good && f->kind == FIELD_U32)
-    *(uint32_t *)place(t, f) = (uint32_t)value;
+    *(uint32_t *)field_place(t, f) = (uint32_t)value;
   else if (good && f->kind == FIELD_U64)
-    *(uint64_t *)place(t, f) = (uint64_t)value;
+    *(uint64_t *)field_place(t, f) = (uint64_t)value;
   else if (good)
-    *(double *)place(t, f) = value;
+    *(double *)field_place(t, f) = value;
   return true;
 }
 

@@ -184,7 +184,7 @@ TEST(wrong_data) {
   WRONG("node 2: operand node 2 does not precede it", s->nodes.items[2].operands[1] = 2);
   WRONG("node 2: it has 1 operands, not 2", s->nodes.items[2].operand_count = 1);
   WRONG("node 0: there is no v9", s->nodes.items[0].value = 9);
-  WRONG("node 0: a leaf has no map", s->nodes.items[0].map.offset = 1);
+  WRONG("node 0: an element node has no map", s->nodes.items[0].map.offset = 1);
   WRONG("node 0: v0 is i32, not u32", s->nodes.items[0].type = SCALAR_U32);
   WRONG("nodes were added by another", s->node_slots = 0);
   WRONG("op 0: there is no node 77", s->ops.items[0].outputs[0].elements[0] = 77);
