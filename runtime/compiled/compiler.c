@@ -17,12 +17,12 @@
 
 extern char **environ;
 
-enum { POLL_NANOSECONDS = 1000000, PATIENCE = 2000 };  // 2 s for a compiler that shall end
+enum { POLL_NANOSECONDS = 1000000, PATIENCE = 2000 };  // 2 s for a compiler to end
 
 // ---- processes ---------------------------------------------------------------------------------
 
-// Those that run, for a signal's handler: each leads a process group. `starting`: one is being
-// started that is not yet in the list.
+// Compilers that run, for a signal handler: each leads a process group. `starting`: how many are
+// being started and not yet in the list.
 static atomic_int running[COMPILER_JOBS * 4], starting;
 
 static int add_running(pid_t pid) {
@@ -114,8 +114,8 @@ typedef struct process {
   char output[COMPILER_PATH];
 } process;
 
-// Starts one that a signal's handler knows of. Signals wait meanwhile, so that a handler in this
-// thread never finds `starting` set.
+// Starts a process that a signal handler can end. Signals are blocked meanwhile, so that a handler
+// in this thread never finds `starting` set.
 static int start_process(process *p, const char *const *arguments, int output, const char *folder) {
   sigset_t all, before;
   sigfillset(&all);
@@ -139,8 +139,8 @@ static int start_job(process *p, const compiler_job *job, const char *folder, si
   return code;
 }
 
-// Whether it has ended; then *good says whether it did what it should. Where the program has it
-// that children are not waited for, only the product tells.
+// Whether it has ended; then *good says whether it succeeded. If the program ignores SIGCHLD, there
+// is no exit status, and only the product shows it.
 static bool poll_process(process *p, const compiler_job *job, bool *good) {
   int status = 0;
   struct stat s;
@@ -158,7 +158,7 @@ static void pause_shortly(void) {
   nanosleep(&(struct timespec){.tv_nsec = POLL_NANOSECONDS}, NULL);
 }
 
-// First politely, so that it removes what it has written.
+// By SIGTERM, so that a compiler removes its files; after 2 s by SIGKILL.
 static void end_processes(process *processes, const compiler_job *jobs, size_t count) {
   for (int waited = 0; waited < 2 * PATIENCE; waited++) {
     bool left = false, good;
@@ -254,7 +254,7 @@ static bool find_program(const char *name, char path[COMPILER_PATH]) {
   return false;
 }
 
-// The first line of what it says when asked for its version.
+// The first line of its answer to --version.
 static bool read_version(compiler *c) {
   const char *const arguments[] = {c->path, "--version", NULL};
   const compiler_job job = {arguments, NULL};
@@ -319,8 +319,8 @@ bool compiler_find(compiler *c, error *failure) {
 
 // ---- options -----------------------------------------------------------------------------------
 
-// Functions whose values the C library decides: a compiler that knew them would compute constants
-// and powers in its own way.
+// Functions that the C library computes: a compiler with builtins for them would compute constants
+// and powers differently.
 #define LIBRARY(f) "-fno-builtin-" f, "-fno-builtin-" f "f"
 static const char *const common_options[] = {
     "-std=gnu17",
@@ -360,8 +360,8 @@ typedef struct isa_row {
   const char *name, *option[2];
 } isa_row;
 
-// Widest first. What is native goes by what the processor tells this process; gcc asks it too, but
-// under an emulator such as valgrind the two get different answers.
+// Widest first. "native" is for the features that this process sees: under an emulator such as
+// valgrind the compiler sees others.
 static const isa_row isas[] = {
 #if defined(__x86_64__)
     {"avx512", {"-march=x86-64-v4", "-mprefer-vector-width=512"}},

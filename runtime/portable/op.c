@@ -193,7 +193,7 @@ static void prepare_steps(preparation *p, tile_op *out) {
   out->set.chunk_bits = STEP_BITS;
   assign_buffers(p, out);
   tile_set_tabulate(c->memory, c->tile, &out->set, choose_chunk_bits(out));
-  assign_buffers(p, out);  // smaller chunks, more leaves in runs
+  assign_buffers(p, out);  // again: in smaller chunks, more element nodes are in runs
   for (uint32_t i = 0; i < p->steps.count; i++)
     if (p->steps.items[i].kind == NET_INDEX)
       tile_map_prepare(c->memory, c->tile, p->steps.items[i].map.map, &out->set,
@@ -203,8 +203,8 @@ static void prepare_steps(preparation *p, tile_op *out) {
   out->step_count = (uint32_t)p->steps.count;
 }
 
-// Coordinates, then what must be alive: of the op, and of the pass. A run of elements 0 has to be
-// one of the other elements, too.
+// Where the coordinates are 0 and the conditions of the op and of the pass hold. A run of elements 0
+// must be a run of the other elements, too.
 static void prepare_set(const op_context *c, const net_op *op, tile_set *out) {
   uint32_t count = 0;
   net_form *forms = NEW_ARRAY(c->memory, net_form, op->k + op->live_count + c->plan->live_count);
@@ -221,8 +221,10 @@ static void prepare_set(const op_context *c, const net_op *op, tile_set *out) {
   }
 }
 
-// Of pairs p, p ^ e_u, with a run of u: the vectors after the run are e_(u+1), ..., as far as they
-// are, and the others have no bits there.
+// For pairs p, p ^ e_u where runs have 2^u elements: counts the vectors e_(u+1), e_(u+2), ... after
+// the run, and clears their bits in all other vectors.
+//
+//   u = 1, d = 4, zip_bits 3: elements 0 at 0-1, 4-5, 8-9, 12-13, elements 1 between them
 static void find_zip(const tile *t, tile_op *op) {
   tile_set *s = &op->set;
   int u = s->run, end = u, all = s->dimension + t->batch_bits;
@@ -269,7 +271,7 @@ typedef struct op_state {
   uint32_t groups;
 } op_state;
 
-// Units of neighbours: never more than are in a chunk.
+// A unit of neighbours is at most a chunk.
 static int choose_unit_bits(const tile_set *set) {
   return set->run < set->chunk_bits ? set->run : set->chunk_bits;
 }
@@ -278,7 +280,7 @@ static size_t count_units(size_t count, int unit_bits) {
   return (count + ((size_t)1 << unit_bits) - 1) >> unit_bits;
 }
 
-// Zipped: how many instances lie in one stretch, as a power of two; 0 where units serve better.
+// In a zipped op: log2 of the instances in one stretch; 0: units are faster.
 static int stretch_bits(const tile_op *op, uint32_t size_bits) {
   const tile_set *set = &op->set;
   int bits = op->zip_bits < set->chunk_bits ? op->zip_bits : set->chunk_bits;
@@ -358,7 +360,7 @@ static void fill_constant(scalar_type type, const scalar_bits *value, size_t n,
   EACH_ELEMENT(type, 0)
 }
 
-// The table may be of an order that is a multiple of ours.
+// The order of the table is a multiple of the step's.
 static void look_up_roots(const tile_step *s, const int64_t *k, size_t n, unsigned char *out) {
   const unsigned char *table = s->roots->roots;
   uint64_t mask = s->number - 1, times = s->roots->order / s->number;

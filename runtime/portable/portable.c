@@ -25,7 +25,7 @@ static bool is_small_tile(const plan_pass *p, int bits) {
   return bits <= ENOUGH_BITS && count_position_bytes(p) << bits <= ENOUGH_BYTES;
 }
 
-// The plan's tile, with blocks while that makes too small a tile larger, then with iterations.
+// The plan's tile, enlarged by blocks and then by iterations while it is small.
 static void choose_extent(portable_pass_state *s, f2_space *v) {
   const plan_pass *p = s->plan;
   tile *t = &s->tile;
@@ -49,9 +49,9 @@ static void choose_extent(portable_pass_state *s, f2_space *v) {
 //
 //   1. vectors on which no coordinate of an op depends, if several ops want runs (see wants_runs)
 //   2. else a line of memory: what counts through the addresses of the first load
-//   3. the ops' directions, in order: early ops are then near in the tile; less what they have of
-//      the line
-//   4. more of the addresses, and whatever V has
+//   3. the directions of the ops, in order, so that pairs of early ops are near in the tile; without
+//      their part in the line
+//   4. further line vectors, and the rest of V
 typedef struct basis_choice {
   f2_space space, chosen;  // V, and the span of what has been chosen
   int count;
@@ -194,7 +194,7 @@ static void prepare_moves(arena *a, portable_pass_state *s, const uint64_t *slot
   }
 }
 
-// Compare-exchanges that go over a window of the tile together: how many, from each on.
+// For each compare-exchange, how many from it on are applied together, window by window.
 static void find_windows(portable_pass_state *s) {
   for (uint32_t i = s->op_count; i-- > 0;) {
     tile_op *op = &s->ops[i], *next = op + 1;
