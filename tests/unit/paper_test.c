@@ -7,24 +7,24 @@
 static arena memory;
 
 static paper_tables tables_of(const char *name, uint64_t trials) {
-  paper_tables t = {0};
-  paper_named(name)->reproduce(&memory, trials, &t);
+  paper_tables t = {.memory = &memory};
+  paper_named(name)->reproduce(&t, trials);
   return t;
 }
 
 static const paper_table *table_named(const paper_tables *t, const char *beginning) {
-  for (size_t i = 0; i < t->count; i++)
-    if (strncmp(t->items[i].title, beginning, strlen(beginning)) == 0)
-      return &t->items[i];
+  for (size_t i = 0; i < t->tables.count; i++)
+    if (strncmp(t->tables.items[i]->title, beginning, strlen(beginning)) == 0)
+      return t->tables.items[i];
   return NULL;
 }
 
 static const paper_cell nowhere = {"nowhere", NAN, NAN, 0, NULL};
 
 static const paper_cell *cell_at(const paper_table *t, const char *where) {
-  for (size_t i = 0; t && i < t->count; i++)
-    if (strcmp(t->cells[i].where, where) == 0)
-      return &t->cells[i];
+  for (size_t i = 0; t && i < t->cells.count; i++)
+    if (strcmp(t->cells.items[i].where, where) == 0)
+      return &t->cells.items[i];
   printf("there is no cell '%s'\n", where);
   CHECK(false);
   return &nowhere;
@@ -33,8 +33,8 @@ static const paper_cell *cell_at(const paper_table *t, const char *where) {
 // A figure without tolerance is exact. A mean of 1000 congestions, each at most 1 from their mean
 // as a rule, is within 4 of its standard errors, 0.13, of what 10^5 of them have.
 static void check_cells(const paper_table *t, double more) {
-  for (size_t i = 0; i < t->count; i++) {
-    paper_cell c = t->cells[i];
+  for (size_t i = 0; i < t->cells.count; i++) {
+    paper_cell c = t->cells.items[i];
     c.tolerance += c.tolerance > 0 ? more : 0;
     if (!CHECK(!paper_differs(&c)))
       printf("%s: %s: %g, published %g\n", t->title, c.where, c.ours, c.published);
@@ -44,11 +44,11 @@ static void check_cells(const paper_table *t, double more) {
 // RAP paper, Tables II to IV.
 TEST(rap) {
   paper_tables t = tables_of("rap", 1000);
-  REQUIRE(t.count == 4);
-  CHECK_EQ_U64(t.items[0].count, 60);
-  CHECK_EQ_U64(t.items[1].count, 18);
-  for (size_t i = 0; i < t.count; i++)
-    check_cells(&t.items[i], 0.1);
+  REQUIRE(t.tables.count == 4);
+  CHECK_EQ_U64(t.tables.items[0]->cells.count, 60);
+  CHECK_EQ_U64(t.tables.items[1]->cells.count, 18);
+  for (size_t i = 0; i < t.tables.count; i++)
+    check_cells(t.tables.items[i], 0.1);
   const paper_table *four = table_named(&t, "Table IV at w = 32");
   CHECK_EQ_U64(cell_at(four, "R1P stride3")->ours, 1);
   CHECK_EQ_U64(cell_at(four, "1P malicious, searched")->ours, 32);
@@ -72,10 +72,10 @@ TEST(rap_malicious) {
 // as of a thousand: it is as far from it as the paper's maximum.
 TEST(machines) {
   paper_tables dmm = tables_of("dmm", 0), hmm = tables_of("hmm", 1);
-  for (size_t i = 0; i < dmm.count; i++)
-    check_cells(&dmm.items[i], 0);
-  for (size_t i = 0; i < hmm.count; i++)
-    check_cells(&hmm.items[i], 3);
+  for (size_t i = 0; i < dmm.tables.count; i++)
+    check_cells(dmm.tables.items[i], 0);
+  for (size_t i = 0; i < hmm.tables.count; i++)
+    check_cells(hmm.tables.items[i], 3);
   CHECK_EQ_U64(cell_at(table_named(&dmm, "Figure 4"), "UMM")->ours, 7);
   CHECK(cell_at(table_named(&hmm, "Table III"), "minimum")->ours > 99980);
 }
@@ -84,11 +84,12 @@ TEST(machines) {
 TEST(hash) {
   paper_tables t = tables_of("hash", 0);
   size_t differ = 0;
-  for (size_t i = 0; i < t.count; i++)
-    for (size_t k = 0; k < t.items[i].count; k++)
-      if (paper_differs(&t.items[i].cells[k])) {
+  for (size_t i = 0; i < t.tables.count; i++)
+    for (size_t k = 0; k < t.tables.items[i]->cells.count; k++)
+      if (paper_differs(&t.tables.items[i]->cells.items[k])) {
         differ++;
-        CHECK_STR(t.items[i].cells[k].where, "Walsh transform of 2048, bitwise-xor-mih");
+        CHECK_STR(t.tables.items[i]->cells.items[k].where,
+                  "Walsh transform of 2048, bitwise-xor-mih");
       }
   CHECK_EQ_U64(differ, 1);
   CHECK_EQ_U64(cell_at(table_named(&t, "Section 5.1"), "combinations")->ours, 188);
@@ -115,11 +116,11 @@ TEST(hash) {
 TEST(bmmc) {
   paper_tables t = tables_of("bmmc", 2);
   size_t differ = 0;
-  for (size_t i = 0; i < t.count; i++)
-    for (size_t k = 0; k < t.items[i].count; k++)
-      if (paper_differs(&t.items[i].cells[k])) {
+  for (size_t i = 0; i < t.tables.count; i++)
+    for (size_t k = 0; k < t.tables.items[i]->cells.count; k++)
+      if (paper_differs(&t.tables.items[i]->cells.items[k])) {
         differ++;
-        CHECK_STR(t.items[i].cells[k].where, "naive, random BMMC");
+        CHECK_STR(t.tables.items[i]->cells.items[k].where, "naive, random BMMC");
       }
   CHECK_EQ_U64(differ, 1);
   const paper_table *kernels = table_named(&t, "Sections 4 and 5");
@@ -143,14 +144,16 @@ TEST(bmmc) {
 // ---- showing them ------------------------------------------------------------------------------
 
 static paper_tables example(void) {
-  paper_tables t = {0};
-  paper_table *one = paper_add_table(&memory, &t, "Table %d: an example", 1);
-  paper_add(&memory, one, (paper_cell){"exact", 32, 32, 0, NULL});
-  paper_add(&memory, one, (paper_cell){"near", 3.53, 3.5316, 0.03, "95 % +-0.0046"});
-  paper_add(&memory, one, (paper_cell){"far", 3.53, 3.6, 0.03, NULL});
-  paper_add(&memory, one, (paper_cell){"no figure", NAN, 1, 0, NULL});
-  paper_add(&memory, one, (paper_cell){"others", 86, 99.8, INFINITY, NULL});
-  paper_add(&memory, one, (paper_cell){"large", 1.2e21, 1.1806e21, 0.05e21, NULL});
+  paper_tables t = {.memory = &memory};
+  paper_table *one = paper_add_table(&t, "Table %d: an example", 1);
+  paper_add(one, 32, 32, "exact");
+  paper_cell *near = paper_add(one, 3.53, 3.5316, "near");
+  near->tolerance = 0.03;
+  near->note = "95 % +-0.0046";
+  paper_add(one, 3.53, 3.6, "far");
+  paper_add(one, NAN, 1, "no figure");
+  paper_add(one, 86, 99.8, "others")->tolerance = INFINITY;
+  paper_add(one, 1.2e21, 1.1806e21, "large")->tolerance = 0.05e21;
   return t;
 }
 

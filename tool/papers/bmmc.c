@@ -18,11 +18,6 @@ enum {
   TILE = 5          // n_tile, log2 of a warp (section 4.1)
 };
 
-static void add(arena *a, paper_table *t, const char *where, double published, double ours,
-                const char *note) {
-  paper_add(a, t, (paper_cell){where, published, ours, 0, note});
-}
-
 // ---- permutations ----------------------------------------------------------------------------
 
 typedef enum family { BIT_REVERSAL, TRANSPOSE, RANDOM_BPC, RANDOM_BMMC, FAMILIES } family;
@@ -192,68 +187,69 @@ static results execute_families(arena *a, uint64_t trials) {
   return r;
 }
 
-static const char *cell_name(arena *a, const row *s, int kind, const char *what) {
-  return arena_printf(a, "%s, %s%s", s->strategy, family_names[kind], what);
+// A cell of a strategy and a kind of permutations.
+static void add_cell(paper_table *t, const row *s, int kind, const char *what, double published,
+                     double ours) {
+  paper_add(t, published, ours, "%s, %s%s", s->strategy, family_names[kind], what);
 }
 
-static void add_kernels(arena *a, paper_tables *out, const results *r) {
+static void add_kernels(paper_tables *out, const results *r) {
   paper_table *t =
-      paper_add_table(a, out, "Sections 4 and 5: kernels for a permutation of 2^%d words", BITS);
+      paper_add_table(out, "Sections 4 and 5: kernels for a permutation of 2^%d words", BITS);
   uint64_t wrong = 0;
   for (int i = 0; i < ROWS; i++)
     for (int kind = 0; kind < FAMILIES; kind++) {
       const counted *c = &r->of[i][kind];
       uint64_t drawn = kind < RANDOM_BPC ? 1 : r->drawn;
       wrong += c->misplaced;
-      add(a, t, cell_name(a, &rows[i], kind, ""), rows[i].kernels[kind == RANDOM_BMMC],
-          c->kernels / (double)drawn, NULL);
+      add_cell(t, &rows[i], kind, "", rows[i].kernels[kind == RANDOM_BMMC],
+               c->kernels / (double)drawn);
     }
-  add(a, t, "words that none of them puts in their places", 0, (double)wrong, NULL);
+  paper_add(t, 0, (double)wrong, "words that none of them puts in their places");
 }
 
 // Of uncoalesced writes, and of conflicts: what each access costs where n_over = 0, 1 where there
 // are none; the paper has no mean for random bits, whose n_over differ.
-static double published(const row *s, int kind, bool good) {
+static double published_stages(const row *s, int kind, bool good) {
   if (isnan(s->kernels[kind == RANDOM_BMMC]))
     return NAN;
   return good ? 1 : kind == RANDOM_BPC ? NAN : 1 << TILE;
 }
 
-static void add_groups(arena *a, paper_tables *out, const results *r) {
+static void add_groups(paper_tables *out, const results *r) {
   paper_table *t = paper_add_table(
-      a, out, "Sections 4.1 and 6: segments of %d words that an access of a warp touches, mean",
+      out, "Sections 4.1 and 6: segments of %d words that an access of a warp touches, mean",
       HMM_PLAN_WIDTH);
   for (int i = 0; i < ROWS; i++)
     for (int kind = 0; kind < FAMILIES; kind++) {
       const counted *c = &r->of[i][kind];
-      add(a, t, cell_name(a, &rows[i], kind, ": reads"), published(&rows[i], kind, true),
-          per_access(c, HMM_READ_GLOBAL), NULL);
-      add(a, t, cell_name(a, &rows[i], kind, ": writes"),
-          published(&rows[i], kind, rows[i].coalesced), per_access(c, HMM_WRITE_GLOBAL), NULL);
+      add_cell(t, &rows[i], kind, ": reads", published_stages(&rows[i], kind, true),
+               per_access(c, HMM_READ_GLOBAL));
+      add_cell(t, &rows[i], kind, ": writes", published_stages(&rows[i], kind, rows[i].coalesced),
+               per_access(c, HMM_WRITE_GLOBAL));
     }
-  add(a, t, "naive, random BPC: those with 2^(5 - n_over) per write", (double)r->drawn,
-      (double)r->by_overlap[0], NULL);
+  paper_add(t, (double)r->drawn, (double)r->by_overlap[0],
+            "naive, random BPC: those with 2^(5 - n_over) per write");
 }
 
-static void add_turns(arena *a, paper_tables *out, const results *r) {
-  paper_table *t =
-      paper_add_table(a, out, "Section 4.2: turns at %d banks that an access of a warp takes, mean",
-                      HMM_PLAN_WIDTH);
+static void add_turns(paper_tables *out, const results *r) {
+  paper_table *t = paper_add_table(
+      out, "Section 4.2: turns at %d banks that an access of a warp takes, mean", HMM_PLAN_WIDTH);
   for (int i = 0; i < ROWS; i++)
     for (int kind = 0; kind < FAMILIES && rows[i].tiles; kind++) {
       const counted *c = &r->of[i][kind];
-      add(a, t, cell_name(a, &rows[i], kind, ": puts"), published(&rows[i], kind, true),
-          per_access(c, HMM_WRITE_SHARED), NULL);
-      add(a, t, cell_name(a, &rows[i], kind, ": gets"), published(&rows[i], kind, rows[i].free),
-          per_access(c, HMM_READ_SHARED), NULL);
+      add_cell(t, &rows[i], kind, ": puts", published_stages(&rows[i], kind, true),
+               per_access(c, HMM_WRITE_SHARED));
+      add_cell(t, &rows[i], kind, ": gets", published_stages(&rows[i], kind, rows[i].free),
+               per_access(c, HMM_READ_SHARED));
     }
-  add(a, t, "tile, random BPC: those with 2^(5 - n_over) per get", (double)r->drawn,
-      (double)r->by_overlap[1], NULL);
+  paper_add(t, (double)r->drawn, (double)r->by_overlap[1],
+            "tile, random BPC: those with 2^(5 - n_over) per get");
 }
 
 // Section 6's figures are times of an RTX 4090; what they would be if segments were all that
 // counts.
-static void add_times(arena *a, paper_tables *out, const results *r) {
+static void add_times(paper_tables *out, const results *r) {
   static const char elsewhere[] = "measured there; on another GPU in docs/benchmarks.md";
   static const struct {
     const char *where;
@@ -272,52 +268,46 @@ static void add_times(arena *a, paper_tables *out, const results *r) {
       {"tile+banks, random BMMC: % of bandwidth used", 2, RANDOM_BMMC, 86, INFINITY},
   };
   paper_table *t =
-      paper_add_table(a, out, "Sections 2.3 and 6: segments as multiples of a copy's, and time");
+      paper_add_table(out, "Sections 2.3 and 6: segments as multiples of a copy's, and time");
   for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
     const counted *c = &r->of[cells[i].row][cells[i].kind];
     uint64_t stages = c->stages[HMM_READ_GLOBAL] + c->stages[HMM_WRITE_GLOBAL];
     uint64_t drawn = cells[i].kind < RANDOM_BPC ? 1 : r->drawn;
     double copies = (double)stages / (double)(2 * drawn * (f2_unit(BITS) / HMM_PLAN_WIDTH));
     bool part = cells[i].published > 2.9;  // in percent
-    paper_add(a, t,
-              (paper_cell){cells[i].where, cells[i].published,
-                           part ? 100 * c->kernels / (double)drawn / copies : copies,
-                           cells[i].tolerance, isinf(cells[i].tolerance) ? elsewhere : NULL});
+    paper_cell *cell =
+        paper_add(t, cells[i].published, part ? 100 * c->kernels / (double)drawn / copies : copies,
+                  "%s", cells[i].where);
+    cell->tolerance = cells[i].tolerance;
+    cell->note = isinf(cells[i].tolerance) ? elsewhere : NULL;
   }
 }
 
 // ---- factors ---------------------------------------------------------------------------------
 
-static double choose(int n, int k) {
-  double ways = 1;
-  for (int i = 0; i < k; i++)
-    ways = ways * (n - i) / (i + 1);
-  return ways;
-}
-
 // Which part of the BPC permutations of n bits has n_over = k: of the tile's row bits k are column
 // bits.
 static double part_with_overlap(int n, int k) {
-  return choose(TILE, k) * choose(n - TILE, TILE - k) / choose(n, TILE);
+  return paper_binomial(TILE, k) * paper_binomial(n - TILE, TILE - k) / paper_binomial(n, TILE);
 }
 
-static void add_overlaps(arena *a, paper_tables *out) {
+static void add_overlaps(paper_tables *out) {
   double groups = 0;
-  paper_table *t =
-      paper_add_table(a, out, "Sections 4.1 and 6: n_over, bits of both sides of a tile");
+  paper_table *t = paper_add_table(out, "Sections 4.1 and 6: n_over, bits of both sides of a tile");
   int shift = overlap(rotation(10, 1));
-  add(a, t, "cyclic shift of 10 bits", 4, shift, NULL);
-  add(a, t, "... bits of a thread block", 4, 10 - 2 * TILE + shift, NULL);
-  add(a, t, "bit reversal of 30 bits", 0, overlap(f2_bit_reversal(PAPER_BITS)), NULL);
+  paper_add(t, 4, shift, "cyclic shift of 10 bits");
+  paper_add(t, 4, 10 - 2 * TILE + shift, "... bits of a thread block");
+  paper_add(t, 0, overlap(f2_bit_reversal(PAPER_BITS)), "bit reversal of 30 bits");
   for (int k = 0; k <= TILE; k++)
     groups += part_with_overlap(PAPER_BITS, k) * (1 << (TILE - k));
-  add(a, t, "BPC permutations of 30 bits with n_over > 0, %", NAN,
-      100 * (1 - part_with_overlap(PAPER_BITS, 0)), "the paper: likely");
-  add(a, t, "segments that naive writes with an access, mean over them all", NAN, groups,
-      "the paper: 16 or even 8");
+  paper_add(t, NAN, 100 * (1 - part_with_overlap(PAPER_BITS, 0)),
+            "BPC permutations of 30 bits with n_over > 0, %%")
+      ->note = "the paper: likely";
+  paper_add(t, NAN, groups, "segments that naive writes with an access, mean over them all")->note =
+      "the paper: 16 or even 8";
 }
 
-static void add_factors(arena *a, paper_tables *out, uint64_t trials) {
+static void add_factors(paper_tables *out, uint64_t trials) {
   uint64_t count = trials ? trials : FACTORED, state = 30, product = 0, tiled = 0, apart = 0;
   for (uint64_t i = 0; i < count; i++) {
     f2_matrix m = random_matrix(PAPER_BITS, &state), first, second;
@@ -326,29 +316,29 @@ static void add_factors(arena *a, paper_tables *out, uint64_t trials) {
     apart += overlap(first) == 0 && overlap(second) == 0;
   }
   paper_table *t = paper_add_table(
-      a, out, "Section 5.2: A = (U R)(R L P) of %" PRIu64 " random matrices of %d bits", count,
+      out, "Section 5.2: A = (U R)(R L P) of %" PRIu64 " random matrices of %d bits", count,
       PAPER_BITS);
-  add(a, t, "products that are A", (double)count, (double)product, NULL);
-  add(a, t, "both factors tiled", (double)count, (double)tiled, NULL);
-  add(a, t, "n_over = 0 in both", NAN, (double)apart, "the paper: almost always (section 6)");
+  paper_add(t, (double)count, (double)product, "products that are A");
+  paper_add(t, (double)count, (double)tiled, "both factors tiled");
+  paper_add(t, NAN, (double)apart, "n_over = 0 in both")->note =
+      "the paper: almost always (section 6)";
 }
 
 // ---- examples --------------------------------------------------------------------------------
 
-static void add_examples(arena *a, paper_tables *out) {
+static void add_examples(paper_tables *out) {
   static const double images[] = {0, 1, 4, 5, 6, 7, 2, 3}, masks[] = {2, 4, 8, 3};
   f2_matrix shift = rotation(5, 1);
-  paper_table *t = paper_add_table(a, out, "Sections 1, 3 and 4.1: where elements go");
-  add(a, t, "bit reversal of 16: 7", 14, (double)f2_apply(f2_bit_reversal(4), 7), NULL);
-  add(a, t, "transpose of 4 x 4: 6", 9, (double)f2_apply(rotation(4, 2), 6), NULL);
-  add(a, t, "cyclic shift of 32: 25", 28, (double)f2_apply(shift, 25), NULL);
-  t = paper_add_table(a, out, "Figure 14: parm 6 of 8 elements, 4 sub-array + sub-index");
+  paper_table *t = paper_add_table(out, "Sections 1, 3 and 4.1: where elements go");
+  paper_add(t, 14, (double)f2_apply(f2_bit_reversal(4), 7), "bit reversal of 16: 7");
+  paper_add(t, 9, (double)f2_apply(rotation(4, 2), 6), "transpose of 4 x 4: 6");
+  paper_add(t, 28, (double)f2_apply(shift, 25), "cyclic shift of 32: 25");
+  t = paper_add_table(out, "Figure 14: parm 6 of 8 elements, 4 sub-array + sub-index");
   for (unsigned x = 0; x < 8; x++)
-    add(a, t, arena_printf(a, "element %u", x), images[x], (double)f2_apply(f2_parm(3, 6), x),
-        NULL);
-  t = paper_add_table(a, out, "Section 3: the matrix of parm 3 of 16 elements");
+    paper_add(t, images[x], (double)f2_apply(f2_parm(3, 6), x), "element %u", x);
+  t = paper_add_table(out, "Section 3: the matrix of parm 3 of 16 elements");
   for (int i = 0; i < 4; i++)
-    add(a, t, arena_printf(a, "row %d", i), masks[i], (double)f2_parm(4, 3).row[i], NULL);
+    paper_add(t, masks[i], (double)f2_parm(4, 3).row[i], "row %d", i);
 }
 
 // ---- the sorter ------------------------------------------------------------------------------
@@ -378,33 +368,32 @@ static uint64_t parms_of_sorter(uint64_t n) {
   return parms;
 }
 
-static void add_sorter(arena *a, paper_tables *out) {
+static void add_sorter(paper_tables *out) {
   static const int sizes[] = {10, 16, 20, 24};
-  paper_table *t =
-      paper_add_table(a, out, "Section 7: the network of sorters, by its plan for GPUs");
-  arena own = {.failure = a->failure};
+  paper_table *t = paper_add_table(out, "Section 7: the network of sorters, by its plan for GPUs");
+  arena own = {.failure = out->memory->failure};
   plan_facts f = facts_of(&own, "balanced_merge", 4);
-  add(a, t, "columns of the merger of 16 (Figure 13)", 4, (double)f.columns, NULL);
+  paper_add(t, 4, (double)f.columns, "columns of the merger of 16 (Figure 13)");
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
     int n = sizes[i];
     f = facts_of(&own, "balanced_sort", n);
-    add(a, t, arena_printf(a, "columns of 2^%d", n), n * (n + 1) / 2, (double)f.columns, NULL);
-    add(a, t, arena_printf(a, "permutations that are left of 2^%d", n), NAN, (double)f.permutations,
-        arena_printf(a, "of %" PRIu64 " parms, two bmmcs each as written",
-                     parms_of_sorter((uint64_t)n)));
-    add(a, t, arena_printf(a, "passes over memory of 2^%d", n), NAN, (double)f.passes, NULL);
+    paper_add(t, n * (n + 1) / 2, (double)f.columns, "columns of 2^%d", n);
+    paper_add(t, NAN, (double)f.permutations, "permutations that are left of 2^%d", n)->note =
+        arena_printf(out->memory, "of %" PRIu64 " parms, two bmmcs each as written",
+                     parms_of_sorter((uint64_t)n));
+    paper_add(t, NAN, (double)f.passes, "passes over memory of 2^%d", n);
   }
   arena_free(&own);
 }
 
-void paper_bmmc(arena *a, uint64_t trials, paper_tables *out) {
-  add_examples(a, out);
-  add_overlaps(a, out);
-  add_factors(a, out, trials);
-  results r = execute_families(a, trials);
-  add_kernels(a, out, &r);
-  add_groups(a, out, &r);
-  add_turns(a, out, &r);
-  add_times(a, out, &r);
-  add_sorter(a, out);
+void paper_bmmc(paper_tables *out, uint64_t trials) {
+  add_examples(out);
+  add_overlaps(out);
+  add_factors(out, trials);
+  results r = execute_families(out->memory, trials);
+  add_kernels(out, &r);
+  add_groups(out, &r);
+  add_turns(out, &r);
+  add_times(out, &r);
+  add_sorter(out);
 }

@@ -10,7 +10,8 @@ enum { WIDTH = 32, RANDOM = 20, RANDOM_BITS = 22 };  // WIDTH: of distributions
 
 // ---- Table I ---------------------------------------------------------------------------------
 
-// Rounds of a row: global reads that are casual, writes; coalesced ones; conflict-free shared ones.
+// Rounds of a row: reads and writes of the global memory that are casual, and that are coalesced;
+// those of the shared memories that are free of conflicts.
 typedef struct row {
   const char *algorithm, *permutation;
   double casual[2], coalesced[2], free[2];
@@ -23,7 +24,7 @@ static const row rows[] = {
     {"hmm-transpose", NULL, {0, 0}, {1, 1}, {1, 1}},
 };
 
-static double formula(arena *a, const row *r, const hmm_machine *m, const hmm_task *t) {
+static double formula_of_row(arena *a, const row *r, const hmm_machine *m, const hmm_task *t) {
   uint64_t w = m->width, n = t->n;
   if (!t->list)
     return (double)(4 * n / w + 2 * m->latency - 2);
@@ -33,21 +34,19 @@ static double formula(arena *a, const row *r, const hmm_machine *m, const hmm_ta
   return (double)(hmm_distribution(a, images, n, (uint32_t)w) + 2 * n / w + 3 * m->latency - 3);
 }
 
-static void add_rounds(arena *a, paper_table *t, const row *r, const hmm_counts *c) {
+static void add_rounds(paper_table *t, const row *r, const hmm_counts *c) {
   static const char *const kinds[] = {"casual", "coalesced", "conflict-free"};
   for (int i = 0; i < 6; i++) {
     int op = i < 4 ? i & 1 : 2 + (i & 1);
     uint64_t ours = i < 2 ? c->casual[op] : c->rounds[op] - c->casual[op];
     const double *published = i < 2 ? r->casual : i < 4 ? r->coalesced : r->free;
-    paper_add(a, t,
-              (paper_cell){arena_printf(a, "%s rounds of %s", kinds[i / 2], hmm_op_names[op]),
-                           published[i & 1], (double)ours, 0, NULL});
+    paper_add(t, published[i & 1], (double)ours, "%s rounds of %s", kinds[i / 2], hmm_op_names[op]);
   }
 }
 
-static void add_row(arena *a, paper_tables *out, const row *r, uint32_t bits, uint32_t width,
+static void add_row(paper_tables *out, const row *r, uint32_t bits, uint32_t width,
                     uint64_t latency) {
-  arena own = {.failure = a->failure};
+  arena own = {.failure = out->memory->failure};
   hmm_machine m = {HMM_KIND_HMM, 1, width, latency, 1, UINT64_C(1) << bits, true};
   hmm_task task = {.n = m.threads};
   hmm_counts c = {0}, free = {0}, several = {0};
@@ -55,13 +54,12 @@ static void add_row(arena *a, paper_tables *out, const row *r, uint32_t bits, ui
     task.list = hmm_permutation_list(&own, hmm_permutation_named(r->permutation), bits, 1);
   const hmm_algorithm *algorithm = hmm_algorithm_named(r->algorithm);
   const char *problem = hmm_algorithm_run(&own, &m, algorithm, &task, &c);
-  paper_table *t = paper_add_table(a, out, "Table I: %s%s%s, n = 2^%u, w = %u, L = %" PRIu64,
+  paper_table *t = paper_add_table(out, "Table I: %s%s%s, n = 2^%u, w = %u, L = %" PRIu64,
                                    r->algorithm, r->permutation ? " of " : "",
                                    r->permutation ? r->permutation : "", bits, width, latency);
-  add_rounds(a, t, r, &c);
-  paper_add(a, t,
-            (paper_cell){"time units, d = 1, barriers", formula(&own, r, &m, &task), (double)c.time,
-                         0, "by the formula of the table"});
+  add_rounds(t, r, &c);
+  paper_add(t, formula_of_row(&own, r, &m, &task), (double)c.time, "time units, d = 1, barriers")
+      ->note = "by the formula of the table";
   m.barrier = false;
   if (!problem)
     problem = hmm_algorithm_run(&own, &m, algorithm, &task, &free);
@@ -69,14 +67,14 @@ static void add_row(arena *a, paper_tables *out, const row *r, uint32_t bits, ui
   if (!problem)
     problem = hmm_algorithm_run(&own, &m, algorithm, &task, &several);
   assert(!problem);
-  paper_add(a, t, (paper_cell){"time units, d = 1, free", NAN, (double)free.time, 0, NULL});
-  paper_add(a, t, (paper_cell){"time units, d = 8, free", NAN, (double)several.time, 0, NULL});
+  paper_add(t, NAN, (double)free.time, "time units, d = 1, free");
+  paper_add(t, NAN, (double)several.time, "time units, d = 8, free");
   arena_free(&own);
 }
 
 // ---- distributions ---------------------------------------------------------------------------
 
-static double part_of(arena *a, const char *name, uint32_t bits, uint64_t seed) {
+static double distribution_by_size(arena *a, const char *name, uint32_t bits, uint64_t seed) {
   arena own = {.failure = a->failure};
   uint64_t *list = hmm_permutation_list(&own, hmm_permutation_named(name), bits, seed);
   uint64_t n = UINT64_C(1) << bits, d = hmm_distribution(&own, list, n, WIDTH);
@@ -84,45 +82,51 @@ static double part_of(arena *a, const char *name, uint32_t bits, uint64_t seed) 
   return (double)d / (double)n;
 }
 
-static void add_distributions(arena *a, paper_tables *out) {
+static void add_distributions(paper_tables *out) {
   static const struct {
     const char *name;
     double part;
   } published[] = {
       {"identical", 1.0 / WIDTH}, {"shuffle", 2.0 / WIDTH}, {"bit-reversal", 1}, {"transpose", 1}};
-  paper_table *t = paper_add_table(a, out, "Section IV: D_w(P)/n, n = 2^20, w = %d", WIDTH);
+  paper_table *t = paper_add_table(out, "Section IV: D_w(P)/n, n = 2^20, w = %d", WIDTH);
   for (size_t i = 0; i < sizeof published / sizeof *published; i++)
-    paper_add(a, t,
-              (paper_cell){published[i].name, published[i].part,
-                           part_of(a, published[i].name, 20, 1), 0, NULL});
+    paper_add(t, published[i].part, distribution_by_size(out->memory, published[i].name, 20, 1),
+              "%s", published[i].name);
 }
 
 // Of fewer permutations than the paper's 1000 least and greatest are less far apart.
-static void add_random(arena *a, uint64_t trials, paper_tables *out) {
+static void add_random(paper_tables *out, uint64_t trials) {
   double least = 2, most = 0, sum = 0;
   uint64_t count = trials ? trials : RANDOM;
   for (uint64_t seed = 1; seed <= count; seed++) {
-    double part = part_of(a, "random", RANDOM_BITS, seed);
+    double part = distribution_by_size(out->memory, "random", RANDOM_BITS, seed);
     least = part < least ? part : least;
     most = part > most ? part : most;
     sum += part;
   }
-  const char *note = arena_printf(a, "of %" PRIu64 " permutations, the paper: 1000", count);
-  paper_table *t = paper_add_table(a, out, "Table III: 10^5 D_w(P)/n of random permutations of 4M");
-  paper_add(a, t, (paper_cell){"minimum", 99987, 1e5 * least, 2, note});
-  paper_add(a, t, (paper_cell){"average", 99989, 1e5 * sum / (double)count, 1, note});
-  paper_add(a, t, (paper_cell){"maximum", 99990, 1e5 * most, 2, note});
+  const struct {
+    const char *where;
+    double published, ours, tolerance;
+  } cells[] = {{"minimum", 99987, 1e5 * least, 2},
+               {"average", 99989, 1e5 * sum / (double)count, 1},
+               {"maximum", 99990, 1e5 * most, 2}};
+  paper_table *t = paper_add_table(out, "Table III: 10^5 D_w(P)/n of random permutations of 4M");
+  for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
+    paper_cell *c = paper_add(t, cells[i].published, cells[i].ours, "%s", cells[i].where);
+    c->tolerance = cells[i].tolerance;
+    c->note = arena_printf(out->memory, "of %" PRIu64 " permutations, the paper: 1000", count);
+  }
 }
 
-void paper_hmm(arena *a, uint64_t trials, paper_tables *out) {
+void paper_hmm(paper_tables *out, uint64_t trials) {
   static const uint64_t latencies[] = {1, 400};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
     for (uint32_t bits = 14; bits <= 18; bits += 4)
       for (int k = 0; k < 2; k++)
-        add_row(a, out, &rows[i], bits, WIDTH, latencies[k]);
+        add_row(out, &rows[i], bits, WIDTH, latencies[k]);
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
     for (uint32_t width = 8; width < WIDTH; width *= 2)
-      add_row(a, out, &rows[i], 14, width, 400);
-  add_distributions(a, out);
-  add_random(a, trials, out);
+      add_row(out, &rows[i], 14, width, 400);
+  add_distributions(out);
+  add_random(out, trials);
 }

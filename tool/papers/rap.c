@@ -15,12 +15,13 @@ enum { TRIALS = 100000, STEPS = 10000, SEED = 2014 };
 
 // ---- simulation --------------------------------------------------------------------------------
 
-typedef struct machine {
+// Accesses to an array, and the random numbers that they are made of.
+typedef struct simulation {
   uint32_t w;
   uint64_t words;
   bank_counter *counter;
   uint64_t state;  // of random numbers
-} machine;
+} simulation;
 
 // The mean of samples, and what half its 95 % interval is.
 typedef struct sample {
@@ -42,14 +43,14 @@ static double half_interval(const sample *s) {
   return variance > 0 ? 1.96 * sqrt(variance / n) : 0;
 }
 
-static machine machine_new(arena *a, uint32_t w, int digits) {
-  machine m = {.w = w, .words = 1, .counter = bank_counter_new(a, w, w), .state = SEED};
+static simulation simulation_new(arena *a, uint32_t w, int digits) {
+  simulation m = {.w = w, .words = 1, .counter = bank_counter_new(a, w, w), .state = SEED};
   for (int i = 0; i < digits; i++)
     m.words *= w;
   return m;
 }
 
-static bank_layout *layout_of(arena *a, const machine *m, const char *name, uint64_t seed) {
+static bank_layout *layout_of(arena *a, const simulation *m, const char *name, uint64_t seed) {
   const char *wrong;
   bank_layout_request r = {.banks = m->w, .words = m->words, .seed = seed};
   bank_layout *l = bank_layout_make(a, bank_layout_kind_named(name), &r, &wrong);
@@ -58,9 +59,9 @@ static bank_layout *layout_of(arena *a, const machine *m, const char *name, uint
 }
 
 // One access of a kind to m's array, in `address`. `which` is the digit of a strided one.
-typedef void access_maker(machine *m, int which, uint64_t *address);
+typedef void access_maker(simulation *m, int which, uint64_t *address);
 
-static void strided(machine *m, int digit, uint64_t *address) {
+static void make_strided(simulation *m, int digit, uint64_t *address) {
   uint64_t stride = 1, base = draw_word(&m->state) % m->words;
   for (int i = 0; i < digit; i++)
     stride *= m->w;
@@ -70,7 +71,7 @@ static void strided(machine *m, int digit, uint64_t *address) {
 }
 
 // a[t][(t + i) mod w], or with `which` 1 a[(t + i) mod w][t].
-static void diagonal(machine *m, int which, uint64_t *address) {
+static void make_diagonal(simulation *m, int which, uint64_t *address) {
   uint32_t i = draw_below(&m->state, m->w);
   for (uint32_t t = 0; t < m->w; t++) {
     uint32_t other = (t + i) % m->w;
@@ -79,7 +80,7 @@ static void diagonal(machine *m, int which, uint64_t *address) {
 }
 
 // Words may be asked for by several threads; these are one request.
-static void at_random(machine *m, int which, uint64_t *address) {
+static void make_random(simulation *m, int which, uint64_t *address) {
   (void)which;
   for (uint32_t t = 0; t < m->w; t++)
     address[t] = draw_word(&m->state) % m->words;
@@ -87,7 +88,8 @@ static void at_random(machine *m, int which, uint64_t *address) {
 
 // So many accesses. Small tables are drawn anew for each; a table with many more numbers than an
 // access looks at, when one in 32 of them has been looked at: samples hardly ever share numbers.
-static sample simulate(machine *m, bank_layout *l, access_maker *make, int which, uint64_t trials) {
+static sample simulate(simulation *m, bank_layout *l, access_maker *make, int which,
+                       uint64_t trials) {
   sample s = {0};
   uint64_t address[BANK_LANES_MAX], period = bank_layout_random_numbers(l) / (32 * m->w);
   for (uint64_t i = 0; i < trials; i++) {
@@ -103,12 +105,13 @@ static sample simulate(machine *m, bank_layout *l, access_maker *make, int which
 
 static const char *const implementations[] = {"raw", "RAS", "RAP"};
 
-typedef struct row_2 {
+// A row of Table II, at w = 16, 32, 64, 128 and 256, or of Table III, at w = 32.
+typedef struct row {
   const char *name;
   access_maker *make;
   int which;
-  double published[3][5];  // by implementation and w = 16, 32, 64, 128, 256
-} row_2;
+  double published[3][5];  // by implementation and w
+} row;
 
 #define BALLS                                                                                      \
   { 3.08, 3.53, 3.96, 4.38, 4.77 }
@@ -116,73 +119,47 @@ typedef struct row_2 {
   { 1, 1, 1, 1, 1 }
 #define RANDOM                                                                                     \
   { 2.92, 3.44, 3.90, 4.34, 4.75 }
-static const row_2 table_2[] = {
-    {"contiguous", strided, 0, {ONES, ONES, ONES}},
-    {"stride", strided, 1, {{16, 32, 64, 128, 256}, BALLS, ONES}},
-    {"diagonal", diagonal, 0, {ONES, BALLS, {3.20, 3.61, 4.00, 4.41, 4.78}}},
-    {"random", at_random, 0, {RANDOM, RANDOM, RANDOM}},
+static const row table_2[] = {
+    {"contiguous", make_strided, 0, {ONES, ONES, ONES}},
+    {"stride", make_strided, 1, {{16, 32, 64, 128, 256}, BALLS, ONES}},
+    {"diagonal", make_diagonal, 0, {ONES, BALLS, {3.20, 3.61, 4.00, 4.41, 4.78}}},
+    {"random", make_random, 0, {RANDOM, RANDOM, RANDOM}},
 };
-
-// What the paper gives as 1 or w is exact; what it has simulated is within 0.03.
-static void add_mean(arena *a, paper_table *t, const char *where, double published, uint32_t w,
-                     const sample *s) {
-  bool exact = published == 1 || published == w;
-  double half = half_interval(s);
-  const char *note = half > 0 ? arena_printf(a, "95 %% +-%.4f", half) : NULL;
-  paper_add(a, t, (paper_cell){where, published, mean_of(s), exact ? 0 : 0.03, note});
-}
-
-static void make_table_2(arena *a, uint64_t trials, paper_tables *out) {
-  paper_table *t =
-      paper_add_table(a, out,
-                      "Table II: the congestion of accesses to a matrix of w x w, mean "
-                      "of %" PRIu64 " accesses",
-                      trials);
-  for (int i = 0; i < 3; i++)
-    for (size_t row = 0; row < sizeof table_2 / sizeof *table_2; row++)
-      for (int size = 0; size < 5; size++) {
-        machine m = machine_new(a, 16U << size, 2);
-        bank_layout *l = layout_of(a, &m, implementations[i], SEED);
-        const row_2 *r = &table_2[row];
-        sample s = simulate(&m, l, r->make, r->which, trials);
-        add_mean(a, t, arena_printf(a, "%s %s w=%u", implementations[i], r->name, m.w),
-                 r->published[i][size], m.w, &s);
-      }
-}
-
-typedef struct row_3 {
-  const char *name;
-  access_maker *make;
-  int which;
-  double published[3];
-} row_3;
 
 // A transpose reads and writes with one of the accesses above, for any warp i.
-static const row_3 table_3[] = {
-    {"CRSW read", strided, 0, {1, 1, 1}},        {"CRSW write", strided, 1, {32, 3.53, 1}},
-    {"SRCW read", strided, 1, {32, 3.53, 1}},    {"SRCW write", strided, 0, {1, 1, 1}},
-    {"DRDW read", diagonal, 1, {1, 3.53, 3.61}}, {"DRDW write", diagonal, 0, {1, 3.53, 3.61}},
+static const row table_3[] = {
+    {"CRSW read", make_strided, 0, {{1}, {1}, {1}}},
+    {"CRSW write", make_strided, 1, {{32}, {3.53}, {1}}},
+    {"SRCW read", make_strided, 1, {{32}, {3.53}, {1}}},
+    {"SRCW write", make_strided, 0, {{1}, {1}, {1}}},
+    {"DRDW read", make_diagonal, 1, {{1}, {3.53}, {3.61}}},
+    {"DRDW write", make_diagonal, 0, {{1}, {3.53}, {3.61}}},
 };
 
-static void make_table_3(arena *a, uint64_t trials, paper_tables *out) {
-  paper_table *t = paper_add_table(
-      a, out, "Table III: the congestion of transposes of 32 x 32, mean of %" PRIu64 " warps",
-      trials);
+// Rows at `sizes` widths from w on. What the paper gives as 1 or w is exact; what it has simulated
+// is within 0.03.
+static void add_rows(paper_table *t, const row *rows, size_t count, uint32_t w, int sizes,
+                     uint64_t trials) {
   for (int i = 0; i < 3; i++)
-    for (size_t row = 0; row < sizeof table_3 / sizeof *table_3; row++) {
-      const row_3 *r = &table_3[row];
-      machine m = machine_new(a, 32, 2);
-      bank_layout *l = layout_of(a, &m, implementations[i], SEED);
-      sample s = simulate(&m, l, r->make, r->which, trials);
-      add_mean(a, t, arena_printf(a, "%s %s", implementations[i], r->name), r->published[i], m.w,
-               &s);
-    }
+    for (const row *r = rows; r < rows + count; r++)
+      for (int size = 0; size < sizes; size++) {
+        simulation m = simulation_new(t->memory, w << size, 2);
+        bank_layout *l = layout_of(t->memory, &m, implementations[i], SEED);
+        sample s = simulate(&m, l, r->make, r->which, trials);
+        double published = r->published[i][size], half = half_interval(&s);
+        const char *width = sizes > 1 ? arena_printf(t->memory, " w=%u", m.w) : "";
+        paper_cell *c =
+            paper_add(t, published, mean_of(&s), "%s %s%s", implementations[i], r->name, width);
+        c->tolerance = published == 1 || published == m.w ? 0 : 0.03;
+        c->note = half > 0 ? arena_printf(t->memory, "95 %% +-%.4f", half) : NULL;
+      }
 }
 
 // ---- Table IV: malicious accesses --------------------------------------------------------------
 
-// The paper's access against R1P: the six orders of three values of i, j, k are turned alike.
-static void sixfold(machine *m, int which, uint64_t *address) {
+// The paper's access against R1P: rows i, j, k with the same three values in any of the six orders
+// are rotated alike.
+static void make_sixfold(simulation *m, int which, uint64_t *address) {
   static const uint8_t order[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2},
                                       {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
   (void)which;
@@ -195,7 +172,7 @@ static void sixfold(machine *m, int which, uint64_t *address) {
 }
 
 // Another address, near to `from`: a digit at random, two digits of the row exchanged, or any.
-static uint64_t neighbour(machine *m, uint64_t from) {
+static uint64_t draw_neighbour(simulation *m, uint64_t from) {
   uint64_t digit[4], x = 0;
   uint32_t i = 1 + draw_below(&m->state, 3), j = 1 + draw_below(&m->state, 3);
   for (int d = 0; d < 4; d++, from /= m->w)
@@ -215,7 +192,7 @@ static uint64_t neighbour(machine *m, uint64_t from) {
 
 enum { TRAINING = 128 };
 
-static double score(machine *m, bank_layout *const *layouts, const uint64_t *address) {
+static double mean_congestion(simulation *m, bank_layout *const *layouts, const uint64_t *address) {
   uint64_t sum = 0;
   for (int i = 0; i < TRAINING; i++)
     sum += bank_layout_congestion(layouts[i], m->counter, m->w, address);
@@ -224,31 +201,23 @@ static double score(machine *m, bank_layout *const *layouts, const uint64_t *add
 
 // Climbs from a random access: one address becomes a neighbour of one of them, if the mean over
 // layouts drawn beforehand is not less. What it finds is scored on others.
-static void search(arena *a, machine *m, const char *name, uint64_t steps, uint64_t *address) {
+static void search_access(arena *a, simulation *m, const char *name, uint64_t steps,
+                          uint64_t *address) {
   bank_layout *layouts[TRAINING];
   for (int i = 0; i < TRAINING; i++)
     layouts[i] = layout_of(a, m, name, draw_word(&m->state));
-  at_random(m, 0, address);
-  double best = score(m, layouts, address);
+  make_random(m, 0, address);
+  double best = mean_congestion(m, layouts, address);
   for (uint64_t step = 0; step < steps; step++) {
     uint32_t t = draw_below(&m->state, m->w);
     uint64_t before = address[t];
-    address[t] = neighbour(m, address[draw_below(&m->state, m->w)]);
-    double now = score(m, layouts, address);
+    address[t] = draw_neighbour(m, address[draw_below(&m->state, m->w)]);
+    double now = mean_congestion(m, layouts, address);
     if (now < best)
       address[t] = before;
     else
       best = now;
   }
-}
-
-static sample score_afresh(machine *m, bank_layout *l, const uint64_t *address, uint64_t trials) {
-  sample s = {0};
-  for (uint64_t i = 0; i < trials; i++) {
-    bank_layout_draw(l, &m->state);
-    add_sample(&s, bank_layout_congestion(l, m->counter, m->w, address));
-  }
-  return s;
 }
 
 // ---- Table IV ----------------------------------------------------------------------------------
@@ -269,77 +238,92 @@ static const column_4 table_4[] = {
     {"1Pw2R", {ONE, LOG, LOG}, LOG, {1, 1, 0}},
 };
 
-static void add_entry(arena *a, paper_table *t, const char *where, entry e, uint32_t w,
+static void add_entry(paper_table *t, const char *kind, const char *where, entry e, uint32_t w,
                       const sample *s) {
   double bound = log(w) / log(log(w)), published = e == ONE ? 1.0 : e == ALL ? (double)w : NAN;
-  const char *note = e == LOG ? arena_printf(a, "95 %% +-%.4f, %.3f log w / log log w",
-                                             half_interval(s), mean_of(s) / bound)
-                              : NULL;
-  paper_add(a, t, (paper_cell){where, published, mean_of(s), 0, note});
+  paper_cell *c = paper_add(t, published, mean_of(s), "%s %s", kind, where);
+  if (e == LOG)
+    c->note = arena_printf(t->memory, "95 %% +-%.4f, %.3f log w / log log w", half_interval(s),
+                           mean_of(s) / bound);
+}
+
+// A malicious access under layouts of that name: the paper's, where there are no steps, or the one
+// that a search of so many steps finds.
+static sample sample_malicious(arena *a, simulation *m, bank_layout *l, uint64_t trials,
+                               uint64_t steps) {
+  uint64_t address[BANK_LANES_MAX];
+  sample s = {0};
+  if (steps > 0)
+    search_access(a, m, l->kind->name, steps, address);
+  else
+    make_sixfold(m, 0, address);
+  for (uint64_t i = 0; i < trials; i++) {
+    bank_layout_draw(l, &m->state);
+    add_sample(&s, bank_layout_congestion(l, m->counter, m->w, address));
+  }
+  return s;
 }
 
 void paper_rap_malicious(arena *a, uint32_t w, uint64_t trials, uint64_t steps, double *papers,
                          double *found) {
-  machine m = machine_new(a, w, 4);
+  simulation m = simulation_new(a, w, 4);
   bank_layout *l = layout_of(a, &m, "R1P", SEED);
-  uint64_t address[BANK_LANES_MAX];
-  sixfold(&m, 0, address);
-  sample s = score_afresh(&m, l, address, trials);
+  sample s = sample_malicious(a, &m, l, trials, 0);
   *papers = mean_of(&s);
-  search(a, &m, "R1P", steps, address);
-  s = score_afresh(&m, l, address, trials);
+  s = sample_malicious(a, &m, l, trials, steps);
   *found = mean_of(&s);
 }
 
-static void add_malicious(arena *a, paper_table *t, const machine *of, const column_4 *c,
-                          uint64_t trials, uint64_t steps) {
-  machine m = *of;
-  bank_layout *l = layout_of(a, &m, c->name, SEED);
-  uint64_t address[BANK_LANES_MAX];
+static void add_malicious(paper_table *t, const simulation *of, const column_4 *c, uint64_t trials,
+                          uint64_t steps) {
+  simulation m = *of;
+  bank_layout *l = layout_of(t->memory, &m, c->name, SEED);
   // Tables that are much larger than an access are not worth as many trials.
   uint64_t fresh = trials / (1 + bank_layout_random_numbers(l) / (64 * m.w));
   sample s;
   if (strcmp(c->name, "R1P") == 0) {
-    sixfold(&m, 0, address);
-    s = score_afresh(&m, l, address, fresh);
-    add_entry(a, t, arena_printf(a, "%s malicious, the paper's", c->name), LOG, m.w, &s);
+    s = sample_malicious(t->memory, &m, l, fresh, 0);
+    add_entry(t, c->name, "malicious, the paper's", LOG, m.w, &s);
   }
-  search(a, &m, c->name, steps, address);
-  s = score_afresh(&m, l, address, fresh);
-  add_entry(a, t, arena_printf(a, "%s malicious, searched", c->name), c->malicious, m.w, &s);
+  s = sample_malicious(t->memory, &m, l, fresh, steps);
+  add_entry(t, c->name, "malicious, searched", c->malicious, m.w, &s);
 }
 
-static void make_table_4(arena *a, uint32_t w, uint64_t trials, uint64_t steps, paper_tables *out) {
+static void add_table_4(paper_tables *out, uint32_t w, uint64_t trials, uint64_t steps) {
   static const char *const names[] = {"contiguous", "stride1", "stride2", "stride3"};
   paper_table *t = paper_add_table(
-      a, out,
+      out,
       "Table IV at w = %u: the congestion of accesses to an array of w^4 words, mean of "
       "%" PRIu64 " accesses; malicious ones after %" PRIu64 " steps",
       w, trials, steps);
   for (size_t i = 0; i < sizeof table_4 / sizeof *table_4; i++) {
     const column_4 *c = &table_4[i];
-    machine m = machine_new(a, w, 4);
-    bank_layout *l = layout_of(a, &m, c->name, SEED);
+    simulation m = simulation_new(out->memory, w, 4);
+    bank_layout *l = layout_of(out->memory, &m, c->name, SEED);
     for (int digit = 0; digit < 4; digit++) {
-      sample s = simulate(&m, l, strided, digit, trials);
-      add_entry(a, t, arena_printf(a, "%s %s", c->name, names[digit]),
-                digit ? c->strides[digit - 1] : ONE, w, &s);
+      sample s = simulate(&m, l, make_strided, digit, trials);
+      add_entry(t, c->name, names[digit], digit ? c->strides[digit - 1] : ONE, w, &s);
     }
-    sample s = simulate(&m, l, at_random, 0, trials);
-    add_entry(a, t, arena_printf(a, "%s random", c->name), LOG, w, &s);
-    add_malicious(a, t, &m, c, trials, steps);
+    sample s = simulate(&m, l, make_random, 0, trials);
+    add_entry(t, c->name, "random", LOG, w, &s);
+    add_malicious(t, &m, c, trials, steps);
     double numbers = ((c->numbers[2] * w + c->numbers[1]) * w + c->numbers[0]) * w;
-    paper_add(a, t,
-              (paper_cell){arena_printf(a, "%s random numbers", c->name), numbers,
-                           (double)bank_layout_random_numbers(l), 0, NULL});
+    paper_add(t, numbers, (double)bank_layout_random_numbers(l), "%s random numbers", c->name);
   }
 }
 
-void paper_rap(arena *a, uint64_t trials, paper_tables *out) {
+void paper_rap(paper_tables *out, uint64_t trials) {
   uint64_t steps = trials && trials < STEPS ? trials : STEPS;
   trials = trials ? trials : TRIALS;
-  make_table_2(a, trials, out);
-  make_table_3(a, trials, out);
-  make_table_4(a, 16, trials, steps, out);
-  make_table_4(a, 32, trials, steps, out);
+  add_rows(paper_add_table(out,
+                           "Table II: the congestion of accesses to a matrix of w x w, mean of "
+                           "%" PRIu64 " accesses",
+                           trials),
+           table_2, sizeof table_2 / sizeof *table_2, 16, 5, trials);
+  add_rows(paper_add_table(
+               out, "Table III: the congestion of transposes of 32 x 32, mean of %" PRIu64 " warps",
+               trials),
+           table_3, sizeof table_3 / sizeof *table_3, 32, 1, trials);
+  add_table_4(out, 16, trials, steps);
+  add_table_4(out, 32, trials, steps);
 }

@@ -12,7 +12,7 @@ static const char *paper_name_at(const void *state, size_t i) {
 static cli_status print_paper(arena *a, void *with) {
   const cli_arguments *args = with;
   const paper *p = paper_named(args->operands[0]);
-  paper_tables tables = {0};
+  paper_tables tables = {.memory = a};
   text out = {0};
   if (!p) {
     text_string(&out, "there is ");
@@ -22,7 +22,7 @@ static cli_status print_paper(arena *a, void *with) {
     text_free(&out);
     return status;
   }
-  p->reproduce(a, 0, &tables);
+  p->reproduce(&tables, 0);
   if (cli_is_given(args, "--json"))
     paper_print_json(&out, p, &tables);
   else
