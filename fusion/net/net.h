@@ -40,7 +40,8 @@
 //   verify.c    the invariants
 //   notation.c  the notation that the texts of Nets and Plans share
 //   print.c     Nets as text
-//   read.c      and back
+//   reader.c    words and numbers of such texts, read
+//   read.c      Nets, read
 #ifndef PERMC_FUSION_NET_NET_H
 #define PERMC_FUSION_NET_NET_H
 
@@ -223,6 +224,23 @@ uint32_t net_op_nodes(const net_stage *s, const net_op *op, net_id *out);
 // The values that an op reads, each once, in increasing order; returns how many. `out` has room
 // for all values. Not from two threads at once on one stage.
 uint32_t net_op_reads(const net_stage *s, const net_op *op, net_id *out);
+
+// ---- the notation of texts (net/notation.c), which plan/print.c shares ------------------------
+
+//   forms        x0^x5^1                    index bits; 0 and 1 are constants
+//   maps         3*o0 - 4*(x0^x1^1) + 7     loops o, rows of forms, an offset
+//   masks        0b0110 0x80000001          vectors of index bits
+//   constants    i32:-1 c64:0.5,-0          a type and a value
+//   arrays       array a0 i32 4 argument 0  a line
+
+void net_write_form(text *out, net_form f);
+// `title` stands before the first of them, if there is one, and a blank between them.
+void net_write_forms(text *out, const char *title, uint32_t count, const net_form *forms);
+void net_write_map(text *out, const net_map *m);
+// A blank and the vector; in binary where it has few bits.
+void net_write_mask(text *out, uint64_t mask, int n);
+void net_write_constant(text *out, scalar_type type, const scalar_bits *c);
+void net_write_array(text *out, size_t number, const net_array *array);  // a line
 
 // ---- live sets (net/live.c) -------------------------------------------------------------------
 

@@ -14,7 +14,7 @@
 //
 // Names t are of one op. Nodes are printed in the order in which a walk from the elements meets
 // them, operands first, so that the text does not depend on their numbers.
-#include "fusion/net/notation.h"
+#include "fusion/net/net.h"
 
 #include <inttypes.h>
 
@@ -78,10 +78,10 @@ static void print_node(const printer *p, const net_node *node) {
   if (node->kind == NET_ELEMENT) {
     text_printf(p->out, "v%" PRIu32 "[%" PRIu64 "]", node->value, node->number);
   } else if (node->kind == NET_CONSTANT) {
-    write_constant(p->out, node->type, &node->constant);
+    net_write_constant(p->out, node->type, &node->constant);
   } else if (node->kind == NET_INDEX) {
     text_string(p->out, "index ");
-    write_map(p->out, &node->map);
+    net_write_map(p->out, &node->map);
   } else {
     print_node_head(p->out, node);
     for (uint32_t i = 0; i < node->operand_count; i++) {
@@ -161,10 +161,10 @@ static void print_op(printer *p, size_t number, const net_op *op) {
   text_printf(p->out, "  op %zu", number);
   for (uint32_t i = 0; i < op->k; i++) {
     text_string(p->out, i == 0 ? " directions" : "");
-    write_mask(p->out, op->directions[i], p->stage->n);
+    net_write_mask(p->out, op->directions[i], p->stage->n);
   }
-  write_forms(p->out, " coordinates ", op->k, op->coordinates);
-  write_forms(p->out, " live ", op->live_count, op->live);
+  net_write_forms(p->out, " coordinates ", op->k, op->coordinates);
+  net_write_forms(p->out, " live ", op->live_count, op->live);
   text_printf(p->out, " step %%%" PRIu32 "\n", op->origin);
   print_nodes(p, op);
 }
@@ -173,20 +173,20 @@ static void print_op(printer *p, size_t number, const net_op *op) {
 
 static void print_load(text *out, const net_load *load, scalar_type type) {
   text_printf(out, "  v%" PRIu32 " = load a%" PRIu32 " at ", load->value, load->array);
-  write_map(out, &load->map);
+  net_write_map(out, &load->map);
   if (load->padding_start != UINT64_MAX) {
     text_printf(out, " padded from %" PRIu64 " with ", load->padding_start);
-    write_constant(out, type, &load->padding_value);
+    net_write_constant(out, type, &load->padding_value);
   }
   text_string(out, "\n");
 }
 
 static void print_store(text *out, const net_store *store) {
   text_printf(out, "  store v%" PRIu32 " in a%" PRIu32 " at ", store->value, store->array);
-  write_map(out, &store->map);
+  net_write_map(out, &store->map);
   if (store->padding_start != UINT64_MAX)
     text_printf(out, " padded from %" PRIu64, store->padding_start);
-  write_forms(out, " live ", store->live_count, store->live);
+  net_write_forms(out, " live ", store->live_count, store->live);
   text_string(out, "\n");
 }
 
@@ -227,7 +227,7 @@ static void print_extern(text *out, size_t id, const net_extern *e) {
 
 static void print_net(printer *p, const net *t) {
   for (size_t i = 0; i < t->arrays.count; i++)
-    write_array(p->out, i, &t->arrays.items[i]);
+    net_write_array(p->out, i, &t->arrays.items[i]);
   for (size_t i = 0; i < t->externs.count; i++)
     print_extern(p->out, i, &t->externs.items[i]);
   for (size_t i = 0; i < t->stages.count; i++)

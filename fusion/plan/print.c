@@ -18,7 +18,6 @@
 //     padded from 12000000                indices of the pass from here on are padding
 //
 // Ops and values are those of the stage, vectors those of its index space.
-#include "fusion/net/notation.h"
 #include "fusion/plan/plan.h"
 
 #include <inttypes.h>
@@ -39,7 +38,7 @@ static void print_vectors(const plan_printer *p, const char *title, uint32_t cou
   if (count == 0)
     text_string(p->out, " none");
   for (uint32_t i = 0; i < count; i++)
-    write_mask(p->out, vectors[i], p->stage->n);
+    net_write_mask(p->out, vectors[i], p->stage->n);
 }
 
 // "letter"first or "letter"first-"letter"last.
@@ -66,14 +65,14 @@ static void print_slot(const plan_printer *p, uint32_t slot) {
 static void print_move(const plan_printer *p, const plan_move *m, bool load) {
   text_printf(p->out, "  %s slot %" PRIu32 " %s a%" PRIu32 " at ", load ? "load" : "store", m->slot,
               load ? "from" : "in", m->array);
-  write_map(p->out, &m->map);
+  net_write_map(p->out, &m->map);
   if (m->padding_start != UINT64_MAX)
     text_printf(p->out, " padded from %" PRIu64, m->padding_start);
   if (m->padding_start != UINT64_MAX && load) {
     text_string(p->out, " with ");
-    write_constant(p->out, p->plan->arrays.items[m->array].type, &m->padding_value);
+    net_write_constant(p->out, p->plan->arrays.items[m->array].type, &m->padding_value);
   }
-  write_forms(p->out, " live ", m->live_count, m->live);
+  net_write_forms(p->out, " live ", m->live_count, m->live);
   text_string(p->out, m->coalesced ? " coalesced\n" : " scattered\n");
 }
 
@@ -113,7 +112,7 @@ static void print_pass(plan_printer *p, size_t number) {
     print_phase(p, i);
   for (uint32_t i = 0; i < pass->store_count; i++)
     print_move(p, &pass->stores[i], false);
-  write_forms(p->out, "  live ", pass->live_count, pass->live);
+  net_write_forms(p->out, "  live ", pass->live_count, pass->live);
   text_string(p->out, pass->live_count ? "\n" : "");
   if (pass->padding_start != UINT64_MAX)
     text_printf(p->out, "  padded from %" PRIu64 "\n", pass->padding_start);
@@ -154,7 +153,7 @@ void plan_print(text *out, const plan *p) {
     text_printf(out, "stage %zu strategy %s padding %s\n", i, p->strategy[i],
                 plan_padding_names[p->padding[i]]);
   for (size_t i = p->net->arrays.count; i < p->arrays.count; i++)
-    write_array(out, i, &p->arrays.items[i]);
+    net_write_array(out, i, &p->arrays.items[i]);
   for (size_t i = 0; i < p->passes.count; i++)
     print_pass(&in, i);
   c_locale_leave(&locale);
