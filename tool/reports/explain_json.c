@@ -15,218 +15,167 @@
 //    "rules": [{"name": "bmmc-bmmc", "times": 3, "bytes": ..., "operations": ..., "law": "..."}],
 //    "planning_seconds": ...}
 #include "tool/reports/explain.h"
-#include "tool/reports/json_text.h"
+#include "tool/reports/json.h"
 
 #include <inttypes.h>
-
-// ---- names and values ------------------------------------------------------------------------
-
-// The name of a member, after a comma unless it is the first.
-static void name(text *out, const char *member) {
-  bool first = out->length > 0 && out->data[out->length - 1] == '{';
-  text_string(out, first ? "" : ", ");
-  json_write_string(out, member);
-  text_string(out, ": ");
-}
-
-static void comma(text *out) {
-  if (out->length && out->data[out->length - 1] != '[')
-    text_string(out, ", ");
-}
-
-static void member_string(text *out, const char *member, const char *x) {
-  name(out, member);
-  json_write_string(out, x);
-}
-
-static void member_number(text *out, const char *member, uint64_t x) {
-  name(out, member);
-  text_printf(out, "%" PRIu64, x);
-}
-
-static void member_real(text *out, const char *member, double x) {
-  name(out, member);
-  text_printf(out, "%.9g", x);
-}
-
-static void member_numbers(text *out, const char *member, const uint64_t *values, uint32_t count) {
-  name(out, member);
-  text_string(out, "[");
-  for (uint32_t i = 0; i < count; i++)
-    text_printf(out, "%s%" PRIu64, i ? ", " : "", values[i]);
-  text_string(out, "]");
-}
+#include <stdio.h>
 
 // ---- the program -----------------------------------------------------------------------------
 
-static void write_shape(text *out, const trace_step *s) {
-  comma(out);
-  text_string(out, "{");
-  member_string(out, "type", scalar_types[s->type].name);
-  member_numbers(out, "dims", s->dims, s->rank);
-  text_string(out, "}");
+static json_t *json_of_numbers(const uint64_t *values, uint32_t count) {
+  json_t *list = json_array();
+  for (uint32_t i = 0; i < count; i++)
+    json_array_append_new(list, report_count(values[i]));
+  return list;
 }
 
-static void write_program(text *out, const explanation *e) {
+static json_t *json_of_shape(const trace_step *s) {
+  return json_pack("{s:s, s:o}", "type", scalar_types[s->type].name, "dims",
+                   json_of_numbers(s->dims, s->rank));
+}
+
+static void add_program(json_t *to, const explanation *e) {
   const trace *t = &e->pipeline->trace;
-  member_string(out, "entry", e->entry);
-  member_string(out, "type", e->type);
-  name(out, "sizes");
-  text_string(out, "{");
+  json_t *sizes = json_object(), *arguments = json_array(), *results = json_array();
   for (size_t i = 0; i < e->request->size_count; i++)
-    member_number(out, e->request->sizes[i].name, (uint64_t)e->request->sizes[i].value);
-  text_string(out, "}");
-  name(out, "arguments");
-  text_string(out, "[");
+    json_object_set_new(sizes, e->request->sizes[i].name, json_integer(e->request->sizes[i].value));
   for (size_t i = 0; i < t->steps.count; i++)
     if (t->steps.items[i].op == TRACE_ARGUMENT)
-      write_shape(out, &t->steps.items[i]);
-  text_string(out, "]");
-  name(out, "results");
-  text_string(out, "[");
+      json_array_append_new(arguments, json_of_shape(&t->steps.items[i]));
   for (size_t i = 0; i < t->results.count; i++)
-    write_shape(out, &t->steps.items[t->results.items[i]]);
-  text_string(out, "]");
+    json_array_append_new(results, json_of_shape(&t->steps.items[t->results.items[i]]));
+  json_object_set_new(to, "entry", report_string(e->entry));
+  json_object_set_new(to, "type", report_string(e->type));
+  json_object_set_new(to, "sizes", sizes);
+  json_object_set_new(to, "arguments", arguments);
+  json_object_set_new(to, "results", results);
 }
 
-static void write_target(text *out, const target *t, bool tuned) {
-  name(out, "target");
-  text_string(out, "{");
-  member_string(out, "name", t->name);
-  name(out, "tuned");
-  text_string(out, tuned ? "true" : "false");
+// Its fields are numbers.
+static json_t *json_of_target(const target *t, bool tuned) {
+  json_t *to = json_pack("{s:o, s:b}", "name", report_string(t->name), "tuned", tuned);
   for (size_t i = 0; i < target_field_count(); i++) {
-    name(out, target_field_at(i).name);
-    target_print_field(out, t, i);
+    text field = {0};
+    target_print_field(&field, t, i);
+    json_object_set_new(to, target_field_at(i).name,
+                        json_loads(text_content(&field), JSON_DECODE_ANY, NULL));
+    text_free(&field);
   }
-  text_string(out, "}");
+  return to;
 }
 
-// ---- counts ----------------------------------------------------------------------------------
-
-static void write_counts(text *out, const explanation *e) {
+static void add_counts(json_t *to, const explanation *e) {
   const plan_facts *f = &e->facts;
-  member_number(out, "columns", f->columns);
-  member_number(out, "static_columns", f->static_columns);
-  member_number(out, "maps", f->maps);
-  member_number(out, "moving_steps", e->moving_steps);
-  member_number(out, "permutations", f->permutations);
-  member_number(out, "pass_count", f->passes);
-  member_number(out, "copies", f->copies);
-  member_number(out, "exchanges", f->exchanges);
-  member_number(out, "bytes_read", f->bytes_read);
-  member_number(out, "bytes_written", f->bytes_written);
-  member_real(out, "seconds", f->seconds);
-  member_number(out, "temporaries", f->temporaries);
-  member_number(out, "temporary_bytes", f->temporary_bytes);
-  member_number(out, "peak_bytes", e->peak_bytes);
+  json_object_set_new(to, "columns", report_count(f->columns));
+  json_object_set_new(to, "static_columns", report_count(f->static_columns));
+  json_object_set_new(to, "maps", report_count(f->maps));
+  json_object_set_new(to, "moving_steps", report_count(e->moving_steps));
+  json_object_set_new(to, "permutations", report_count(f->permutations));
+  json_object_set_new(to, "pass_count", report_count(f->passes));
+  json_object_set_new(to, "copies", report_count(f->copies));
+  json_object_set_new(to, "exchanges", report_count(f->exchanges));
+  json_object_set_new(to, "bytes_read", report_count(f->bytes_read));
+  json_object_set_new(to, "bytes_written", report_count(f->bytes_written));
+  json_object_set_new(to, "seconds", report_number(f->seconds));
+  json_object_set_new(to, "temporaries", report_count(f->temporaries));
+  json_object_set_new(to, "temporary_bytes", report_count(f->temporary_bytes));
+  json_object_set_new(to, "peak_bytes", report_count(e->peak_bytes));
 }
 
 // ---- passes ----------------------------------------------------------------------------------
 
-static void write_moves(text *out, const plan *p, const plan_pass *pass, const char *member,
-                        const plan_move *moves, uint32_t count) {
+static json_t *json_of_moves(const plan *p, const plan_pass *pass, const plan_move *moves,
+                             uint32_t count) {
   static const char *const roles[] = {"argument", "result", "temporary"};
-  name(out, member);
-  text_string(out, "[");
+  json_t *list = json_array();
   for (uint32_t i = 0; i < count; i++) {
     const net_array *a = &p->arrays.items[moves[i].array];
-    comma(out);
-    text_string(out, "{");
-    member_number(out, "array", moves[i].array);
-    member_string(out, "role", roles[a->role]);
-    member_number(out, "number", a->number);
-    name(out, "coalesced");
-    text_string(out, moves[i].coalesced ? "true" : "false");
-    member_number(out, "missing_dimensions", (uint64_t)plan_missing_dimensions(p, pass, &moves[i]));
-    text_string(out, "}");
+    json_array_append_new(list, json_pack("{s:o, s:s, s:o, s:b, s:i}", "array",
+                                          report_count(moves[i].array), "role", roles[a->role],
+                                          "number", report_count(a->number), "coalesced",
+                                          moves[i].coalesced, "missing_dimensions",
+                                          plan_missing_dimensions(p, pass, &moves[i])));
   }
-  text_string(out, "]");
+  return list;
 }
 
-static void write_pass(text *out, const plan *p, size_t number) {
+static json_t *json_of_tile(const plan_pass *pass) {
+  json_t *list = json_array();
+  for (int i = 0; i < pass->tile.dimension; i++)
+    json_array_append_new(list, json_sprintf("0x%" PRIx64, pass->tile.basis[i]));
+  return list;
+}
+
+static json_t *json_of_pass(const plan *p, size_t number) {
   static const char *const kinds[] = {"work", "move", "copy"};
   static const char *const bounds[] = {"memory", "work", "start"};
   const plan_pass *pass = &p->passes.items[number];
   const net_stage *s = &p->net->stages.items[pass->stage];
   plan_pass_facts f = plan_pass_facts_of(p, number);
-  comma(out);
-  text_string(out, "{");
-  member_number(out, "stage", pass->stage);
-  member_number(out, "n", (uint64_t)s->n);
-  member_numbers(out, "loops", s->extents, s->loop_count);
-  member_string(out, "kind", kinds[f.kind]);
-  member_string(out, "strategy", p->strategy[pass->stage]);
-  member_string(out, "padding", plan_padding_names[p->padding[pass->stage]]);
-  member_number(out, "ops", pass->op_count);
-  member_number(out, "columns", f.columns);
-  member_number(out, "static_columns", f.static_columns);
-  member_number(out, "maps", f.maps);
-  member_number(out, "phases", pass->phase_count);
-  member_number(out, "exchanges", f.exchanges);
-  name(out, "tile");
-  text_string(out, "[");
-  for (int i = 0; i < pass->tile.dimension; i++)
-    text_printf(out, "%s\"0x%" PRIx64 "\"", i ? ", " : "", pass->tile.basis[i]);
-  text_string(out, "]");
-  member_number(out, "bytes_read", f.bytes_read);
-  member_number(out, "bytes_written", f.bytes_written);
-  member_real(out, "seconds", pass->seconds);
-  member_string(out, "bound", bounds[f.bound]);
-  write_moves(out, p, pass, "loads", pass->loads, pass->load_count);
-  write_moves(out, p, pass, "stores", pass->stores, pass->store_count);
-  text_string(out, "}");
+  json_t *to = json_object();
+  json_object_set_new(to, "stage", report_count(pass->stage));
+  json_object_set_new(to, "n", json_integer(s->n));
+  json_object_set_new(to, "loops", json_of_numbers(s->extents, s->loop_count));
+  json_object_set_new(to, "kind", json_string(kinds[f.kind]));
+  json_object_set_new(to, "strategy", report_string(p->strategy[pass->stage]));
+  json_object_set_new(to, "padding", json_string(plan_padding_names[p->padding[pass->stage]]));
+  json_object_set_new(to, "ops", report_count(pass->op_count));
+  json_object_set_new(to, "columns", report_count(f.columns));
+  json_object_set_new(to, "static_columns", report_count(f.static_columns));
+  json_object_set_new(to, "maps", report_count(f.maps));
+  json_object_set_new(to, "phases", report_count(pass->phase_count));
+  json_object_set_new(to, "exchanges", report_count(f.exchanges));
+  json_object_set_new(to, "tile", json_of_tile(pass));
+  json_object_set_new(to, "bytes_read", report_count(f.bytes_read));
+  json_object_set_new(to, "bytes_written", report_count(f.bytes_written));
+  json_object_set_new(to, "seconds", report_number(pass->seconds));
+  json_object_set_new(to, "bound", json_string(bounds[f.bound]));
+  json_object_set_new(to, "loads", json_of_moves(p, pass, pass->loads, pass->load_count));
+  json_object_set_new(to, "stores", json_of_moves(p, pass, pass->stores, pass->store_count));
+  return to;
 }
 
-static void write_passes(text *out, const plan *p) {
-  name(out, "passes");
-  text_string(out, "[");
+static json_t *json_of_passes(const plan *p) {
+  json_t *list = json_array();
   for (size_t i = 0; i < p->passes.count; i++)
-    write_pass(out, p, i);
-  text_string(out, "]");
+    json_array_append_new(list, json_of_pass(p, i));
+  return list;
 }
 
 // ---- rules -----------------------------------------------------------------------------------
 
-static void write_rule(text *out, const rule_log *log, rule_id rule) {
-  rule_firing all = {.rule = rule};
-  uint64_t times = 0;
-  for (size_t i = 0; i < log->firings.count; i++)
-    if (log->firings.items[i].rule == rule) {
-      times++;
-      all.bytes += log->firings.items[i].bytes;
-      all.operations += log->firings.items[i].operations;
-    }
-  if (!times)
-    return;
-  comma(out);
-  text_string(out, "{");
-  member_string(out, "name", rules[rule].name);
-  member_number(out, "times", times);
-  member_number(out, "bytes", all.bytes);
-  member_number(out, "operations", all.operations);
-  member_string(out, "law", rules[rule].law);
-  text_string(out, "}");
-}
-
-static void write_rules(text *out, const rule_log *log) {
-  name(out, "rules");
-  text_string(out, "[");
-  for (rule_id rule = 0; rule < RULE_COUNT; rule++)
-    write_rule(out, log, rule);
-  text_string(out, "]");
+// The rules that fired.
+static json_t *json_of_rules(const rule_log *log) {
+  json_t *list = json_array();
+  for (rule_id rule = 0; rule < RULE_COUNT; rule++) {
+    rule_firing all = {.rule = rule};
+    uint64_t times = 0;
+    for (size_t i = 0; i < log->firings.count; i++)
+      if (log->firings.items[i].rule == rule) {
+        times++;
+        all.bytes += log->firings.items[i].bytes;
+        all.operations += log->firings.items[i].operations;
+      }
+    if (times)
+      json_array_append_new(list, json_pack("{s:s, s:o, s:o, s:o, s:s}", "name", rules[rule].name,
+                                            "times", report_count(times), "bytes",
+                                            report_count(all.bytes), "operations",
+                                            report_count(all.operations), "law", rules[rule].law));
+  }
+  return list;
 }
 
 // ---- the whole -------------------------------------------------------------------------------
 
 void report_explain_json(text *out, const explanation *e, bool show_rules) {
-  text_string(out, "{");
-  write_program(out, e);
-  write_target(out, e->pipeline->plan->target, e->pipeline->tuned);
-  write_counts(out, e);
-  write_passes(out, e->pipeline->plan);
+  const plan *p = e->pipeline->plan;
+  json_t *to = json_object();
+  add_program(to, e);
+  json_object_set_new(to, "target", json_of_target(p->target, e->pipeline->tuned));
+  add_counts(to, e);
+  json_object_set_new(to, "passes", json_of_passes(p));
   if (show_rules)
-    write_rules(out, &e->pipeline->rules);
-  member_real(out, "planning_seconds", e->planning_seconds);
-  text_string(out, "}\n");
+    json_object_set_new(to, "rules", json_of_rules(&e->pipeline->rules));
+  json_object_set_new(to, "planning_seconds", report_number(e->planning_seconds));
+  report_print_json(out, to, 9, 0);
 }

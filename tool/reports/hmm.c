@@ -1,7 +1,7 @@
 #include "tool/reports/hmm.h"
 #include "kernels/schedule/schedule.h"
 
-#include "tool/reports/json_text.h"
+#include "tool/reports/json.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -196,91 +196,77 @@ void hmm_plan_report_text(text *to, const hmm_plan_report *r) {
 
 // ---- JSON ------------------------------------------------------------------------------------
 
-static void json_machine(text *to, const hmm_machine *m) {
-  text_printf(to,
-              "{\"machine\": \"%s\", \"width\": %u, \"dmms\": %u, \"latency\": %" PRIu64
-              ", \"shared_latency\": %" PRIu64 ", \"threads\": ",
-              hmm_kind_names[m->kind], m->width, m->dmms, m->latency, m->shared_latency);
-  if (m->threads)
-    text_printf(to, "%" PRIu64, m->threads);
-  else
-    text_string(to, "null");  // as many as there is work for
+static json_t *json_of_machine(const hmm_machine *m) {
+  return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o}", "machine", hmm_kind_names[m->kind], "width",
+                   report_count(m->width), "dmms", report_count(m->dmms), "latency",
+                   report_count(m->latency), "shared_latency", report_count(m->shared_latency),
+                   // null: as many as there is work for
+                   "threads", m->threads ? report_count(m->threads) : json_null());
 }
 
-static void json_rounds(text *to, const hmm_counts *c) {
-  const char *comma = "";
-  text_string(to, "\"rounds\": [");
+static void add_time(json_t *to, const char *name, uint64_t time, uint64_t closed) {
+  json_object_set_new(to, name,
+                      json_pack("{s:o, s:o}", "time", report_count(time), "closed_form",
+                                closed ? report_count(closed) : json_null()));
+}
+
+static void add_rounds(json_t *to, const hmm_counts *c) {
+  json_t *rounds = json_array(), *congestion = json_array();
   for (hmm_op op = 0; op < HMM_ACCESSES; op++)
-    if (c->accesses[op]) {
-      text_printf(to,
-                  "%s{\"memory\": \"%s\", \"access\": \"%s\", \"good\": %" PRIu64
-                  ", \"casual\": %" PRIu64 ", \"accesses\": %" PRIu64 ", \"stages\": %" PRIu64 "}",
-                  comma, hmm_is_shared(op) ? "shared" : "global",
-                  hmm_is_write(op) ? "write" : "read", c->rounds[op] - c->casual[op], c->casual[op],
-                  c->accesses[op], c->stages[op]);
-      comma = ", ";
-    }
-  text_string(to, "], \"congestion\": [");
-  comma = "";
+    if (c->accesses[op])
+      json_array_append_new(rounds, json_pack("{s:s, s:s, s:o, s:o, s:o, s:o}", "memory",
+                                              hmm_is_shared(op) ? "shared" : "global", "access",
+                                              hmm_is_write(op) ? "write" : "read", "good",
+                                              report_count(c->rounds[op] - c->casual[op]), "casual",
+                                              report_count(c->casual[op]), "accesses",
+                                              report_count(c->accesses[op]), "stages",
+                                              report_count(c->stages[op])));
   for (int shared = 0; shared < 2; shared++)
     for (uint32_t k = 0; k <= c->width; k++)
-      if (c->histogram[shared][k]) {
-        text_printf(to, "%s{\"memory\": \"%s\", \"stages\": %u, \"accesses\": %" PRIu64 "}", comma,
-                    shared ? "shared" : "global", k, c->histogram[shared][k]);
-        comma = ", ";
-      }
-  text_string(to, "]");
-}
-
-static void json_time(text *to, const char *name, uint64_t time, uint64_t closed) {
-  text_printf(to, "\"%s\": {\"time\": %" PRIu64 ", \"closed_form\": ", name, time);
-  if (closed)
-    text_printf(to, "%" PRIu64 "}, ", closed);
-  else
-    text_string(to, "null}, ");
+      if (c->histogram[shared][k])
+        json_array_append_new(congestion,
+                              json_pack("{s:s, s:o, s:o}", "memory", shared ? "shared" : "global",
+                                        "stages", report_count(k), "accesses",
+                                        report_count(c->histogram[shared][k])));
+  json_object_set_new(to, "rounds", rounds);
+  json_object_set_new(to, "congestion", congestion);
 }
 
 void hmm_report_json(text *to, const hmm_report *r) {
-  json_machine(to, &r->machine);
-  text_printf(to, ", \"algorithm\": \"%s\", \"n\": %" PRIu64 ", \"requests\": %" PRIu64 ", ",
-              r->algorithm->name, r->task->n, r->counts[0].requests);
-  json_time(to, "barriers", r->counts[0].time, r->closed[0]);
-  json_time(to, "free", r->counts[1].time, r->closed[1]);
-  json_rounds(to, &r->counts[0]);
-  text_string(to, "}\n");
+  json_t *all = json_of_machine(&r->machine);
+  json_object_set_new(all, "algorithm", report_string(r->algorithm->name));
+  json_object_set_new(all, "n", report_count(r->task->n));
+  json_object_set_new(all, "requests", report_count(r->counts[0].requests));
+  add_time(all, "barriers", r->counts[0].time, r->closed[0]);
+  add_time(all, "free", r->counts[1].time, r->closed[1]);
+  add_rounds(all, &r->counts[0]);
+  report_print_json(to, all, 9, 0);
 }
 
-// , "layout": "RAP", "exchanges": ["pass 1, before phase 2: seed 1, 64 random numbers", ...]
-static void json_exchanges(text *to, const hmm_plan_report *r) {
-  text_printf(to, ", \"layout\": \"%s\", \"exchanges\": [", r->layout);
-  for (const char *line = r->exchanges, *end; (end = strchr(line, '\n')) != NULL; line = end + 1) {
-    text line_text = {0};
-    text_add(&line_text, line, (size_t)(end - line));
-    text_add(&line_text, "", 1);
-    text_string(to, line > r->exchanges ? ", " : "");
-    json_write_string(to, text_content(&line_text));
-    to->failed |= line_text.failed;
-    text_free(&line_text);
-  }
-  text_string(to, "]");
+// ["pass 1, before phase 2: seed 1, 64 random numbers", ...], from lines
+static json_t *json_of_lines(const char *line) {
+  json_t *list = json_array();
+  for (const char *end; (end = strchr(line, '\n')) != NULL; line = end + 1)
+    json_array_append_new(list, json_stringn(line, (size_t)(end - line)));
+  return list;
 }
 
 void hmm_plan_report_json(text *to, const hmm_plan_report *r) {
-  json_machine(to, &r->machine);
-  text_string(to, ", \"entry\": ");
-  json_write_string(to, r->entry);
-  text_string(to, ", \"passes\": [");
+  json_t *all = json_of_machine(&r->machine), *passes = json_array();
   for (uint32_t i = 0; i < r->count; i++) {
-    text_printf(to, "%s{\"requests\": %" PRIu64 ", ", i ? ", " : "", r->passes[0][i].requests);
-    json_time(to, "barriers", r->passes[0][i].time, 0);
-    json_time(to, "free", r->passes[1][i].time, 0);
-    json_rounds(to, &r->passes[0][i]);
+    json_t *pass = json_pack("{s:o}", "requests", report_count(r->passes[0][i].requests));
+    add_time(pass, "barriers", r->passes[0][i].time, 0);
+    add_time(pass, "free", r->passes[1][i].time, 0);
+    add_rounds(pass, &r->passes[0][i]);
     if (r->seconds)
-      text_printf(to, ", \"seconds\": %.9g", r->seconds[i]);
-    text_string(to, "}");
+      json_object_set_new(pass, "seconds", report_number(r->seconds[i]));
+    json_array_append_new(passes, pass);
   }
-  text_string(to, "]");
-  if (r->layout)
-    json_exchanges(to, r);
-  text_string(to, "}\n");
+  json_object_set_new(all, "entry", report_string(r->entry));
+  json_object_set_new(all, "passes", passes);
+  if (r->layout) {
+    json_object_set_new(all, "layout", report_string(r->layout));
+    json_object_set_new(all, "exchanges", json_of_lines(r->exchanges));
+  }
+  report_print_json(to, all, 9, 0);
 }

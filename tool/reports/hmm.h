@@ -15,8 +15,8 @@
 //   results are right
 //
 // A round is one step of all warps; a good one is coalesced (global) or conflict-free (shared).
-#ifndef PERMC_RUNTIME_EXPLAIN_HMM_REPORT_H
-#define PERMC_RUNTIME_EXPLAIN_HMM_REPORT_H
+#ifndef PERMC_TOOL_REPORTS_HMM_H
+#define PERMC_TOOL_REPORTS_HMM_H
 
 #include "kernels/hmm/algorithm.h"
 #include "kernels/hmm/plan.h"
