@@ -4,7 +4,7 @@
 #include "core/random.h"
 #include "fusion/plan/plan.h"
 #include "kernels/hmm/plan.h"
-#include "runtime/permc.h"
+#include "runtime/pipeline.h"
 #include "tool/papers/paper.h"
 
 #include <assert.h>
@@ -25,19 +25,19 @@ static const char *const family_names[] = {"bit reversal", "transpose", "random 
                                            "random BMMC"};
 
 static f2_matrix rotation(int n, int by) {  // output bit i is input bit i + by
-  int source[F2_MAX];
+  int bit[F2_MAX];
   for (int i = 0; i < n; i++)
-    source[i] = (i + by) % n;
-  return f2_permutation(n, source);
+    bit[i] = (i + by) % n;
+  return f2_permutation(n, bit);
 }
 
 static f2_matrix random_bits(int n, uint64_t *state) {
   uint16_t order[F2_MAX];
-  int source[F2_MAX];
+  int bit[F2_MAX];
   draw_permutation(state, (uint32_t)n, order);
   for (int i = 0; i < n; i++)
-    source[i] = order[i];
-  return f2_permutation(n, source);
+    bit[i] = order[i];
+  return f2_permutation(n, bit);
 }
 
 static f2_matrix random_matrix(int n, uint64_t *state) {
@@ -343,20 +343,23 @@ static void add_examples(paper_tables *out) {
 
 // ---- the sorter ------------------------------------------------------------------------------
 
+static bool store_facts(permc_context *c, pipeline *p, void *with) {
+  (void)c;
+  *(plan_facts *)with = plan_facts_of(p->plan);
+  return true;
+}
+
+// Of the plan for a GPU.
 static plan_facts facts_of(arena *a, const char *expression, int n) {
-  char *printed = NULL;
-  const char *wrong;
-  permc_explain_options o = {
-      .target = "gpu", .types = arena_printf(a, "[2^%d]u32", n), .dump = "plan"};
+  plan_facts facts;
+  pipeline_request r = {
+      .entry = "-e", .last = STAGE_PLAN, .types = arena_printf(a, "[2^%d]u32", n), .target = "gpu"};
   permc_context *c = permc_context_new();
-  bool good = c && permc_define(c, expression) && permc_explain(c, "-e", NULL, 0, &o, &printed);
+  bool good = c && permc_define(c, expression) && pipeline_with(c, &r, store_facts, &facts);
   permc_context_free(c);
   if (!good)
-    longjmp(*a->failure, 1);  // nothing but memory can be wrong
-  const plan *p = plan_read(a, printed, &wrong);
-  assert(p);
-  free(printed);
-  return plan_facts_of(p);
+    arena_fail(a);  // nothing but memory can be wrong
+  return facts;
 }
 
 // parms of the sorter as section 7.1 writes it, each of which section 7.2 puts between two bmmcs:

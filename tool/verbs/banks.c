@@ -51,17 +51,19 @@ static cli_status read_trace(arena *a, const cli_arguments *args, banks_report *
 }
 
 static cli_status read_plan(arena *a, const cli_arguments *args, banks_report *r) {
-  cli_status status;
-  const plan *p = cli_gpu_plan(a, args, cli_operand(args, 0), &r->title, &status);
-  if (!p)
-    return status;
+  report_plan p;
+  const char *wrong = NULL;
+  cli_status status = report_plan_make(args, cli_operand(args, 0), &p);
   r->of_plan = true;
-  const char *wrong = bank_trace_add_plan(a, &r->trace, p);
-  if (!wrong && r->trace.accesses.count == 0)
+  r->title = p.title;
+  if (status == CLI_OK)
+    wrong = bank_trace_add_plan(a, &r->trace, p.pipeline.plan);
+  if (status == CLI_OK && !wrong && r->trace.accesses.count == 0)
     wrong = "the plan has no exchanges, so its warps do not access scratch memory";
   if (wrong)
     cli_error("%s: %s", r->title, wrong);
-  return wrong ? CLI_WRONG : CLI_OK;
+  report_plan_free(&p);
+  return wrong ? CLI_WRONG : status;
 }
 
 // The options of plans are none of a trace's.

@@ -311,10 +311,12 @@ static cli_status run_passes(hmm_command *s, const plan *p, const char *entry) {
 }
 
 static cli_status run_plan(hmm_command *s) {
-  cli_status status;
-  const char *title;
-  const plan *p = cli_gpu_plan(s->memory, s->args, cli_operand(s->args, 1), &title, &status);
-  return p ? run_passes(s, p, title) : status;
+  report_plan p;
+  cli_status status = report_plan_make(s->args, cli_operand(s->args, 1), &p);
+  if (status == CLI_OK)
+    status = run_passes(s, p.pipeline.plan, p.title);
+  report_plan_free(&p);
+  return status;
 }
 
 // ---- the verb --------------------------------------------------------------------------------
