@@ -4,28 +4,15 @@
 
 // ---- one error -------------------------------------------------------------------------------
 
-static void write_error(error *e, span where, uint32_t step, const char *format,
-                        va_list arguments) {
-  if (!e || error_is_set(e))
-    return;
-  vsnprintf(e->message, sizeof e->message, format, arguments);
-  e->where = where;
-  e->step = step;
-}
-
 bool error_set(error *e, span where, const char *format, ...) {
+  if (!e || error_is_set(e))
+    return false;
   va_list arguments;
   va_start(arguments, format);
-  write_error(e, where, STEP_NONE, format, arguments);
+  vsnprintf(e->message, sizeof e->message, format, arguments);
   va_end(arguments);
-  return false;
-}
-
-bool error_set_at_step(error *e, uint32_t step, const char *format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  write_error(e, SPAN_NONE, step, format, arguments);
-  va_end(arguments);
+  e->where = where;
+  e->step = STEP_NONE;
   return false;
 }
 
@@ -43,7 +30,8 @@ static uint32_t text_start(const source *s) {
   return s->length >= 3 && !memcmp(s->text, "\xEF\xBB\xBF", 3) ? 3 : 0;
 }
 
-void diag_position(const source *s, uint32_t offset, uint32_t *line, uint32_t *column) {
+// 1-based line and column (in characters, UTF-8) of a byte offset.
+static void find_position(const source *s, uint32_t offset, uint32_t *line, uint32_t *column) {
   *line = *column = 1;
   if (offset > s->length)
     offset = s->length;
@@ -140,7 +128,7 @@ void diag_vreport(diagnostics *d, diag_kind kind, span where, const char *format
     return;
   }
   uint32_t line, column;
-  diag_position(s, where.start, &line, &column);
+  find_position(s, where.start, &line, &column);
   text_printf(&d->rendered, "%s:%u:%u: %s: %s", s->name, line, column, names[kind], prefix);
   text_vprintf(&d->rendered, format, arguments);
   text_string(&d->rendered, "\n");

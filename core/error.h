@@ -39,9 +39,6 @@ static inline span span_join(span a, span b) {
   return (span){a.file, a.start, b.end > a.end ? b.end : a.end};
 }
 
-// 1-based line and column (in characters, UTF-8) of a byte offset.
-void diag_position(const source *s, uint32_t offset, uint32_t *line, uint32_t *column);
-
 // ---- one error -------------------------------------------------------------------------------
 
 #define STEP_NONE UINT32_MAX  // no step of a trace
@@ -53,10 +50,9 @@ typedef struct error {
   uint32_t step;  // the step of the trace (lang/trace.h) that it came from; or STEP_NONE
 } error;
 
-// Writes an error with its place, unless *e holds one already: the first error stays. Returns
-// false, for the caller to return. e may be NULL.
+// Writes an error with its place, unless *e holds one already: the first error stays. The caller
+// may add the step. Returns false, for the caller to return. e may be NULL.
 bool error_set(error *e, span where, const char *format, ...) PRINTF_LIKE(3, 4);
-bool error_set_at_step(error *e, uint32_t step, const char *format, ...) PRINTF_LIKE(3, 4);
 
 static inline bool error_is_set(const error *e) { return e->message[0] != 0; }
 

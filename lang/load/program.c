@@ -89,7 +89,7 @@ static void begin_with_library(loaded_program *p) {
     vec_push(&p->memory, &p->program.modules, p->library.modules.items[i]);
 }
 
-void program_start(loaded_program *p) {
+static void load_library_once(loaded_program *p) {
   if (p->ready)
     return;
   load_library(p);
@@ -205,7 +205,7 @@ static void collect_entries(loaded_program *p, const module *m) {
 }
 
 bool program_load(loaded_program *p, const char *name, const char *bytes, size_t length) {
-  program_start(p);
+  load_library_once(p);
   if (length >= MAX_SOURCE) {
     diag_report(&p->diagnostics, DIAG_ERROR, SPAN_NONE, "%s: the program has 64 MiB or more", name);
     return false;
@@ -239,7 +239,7 @@ static void forget_definition(loaded_program *p, const char *name) {
 }
 
 bool program_define(loaded_program *p, const char *name, const char *expression) {
-  program_start(p);
+  load_library_once(p);
   forget_definition(p, name);
   source s = {.name = name,
               .text = arena_copy(&p->memory, expression, strlen(expression)),

@@ -38,7 +38,6 @@ typedef struct loaded_program {
 
 // All of these report into p->diagnostics; false if there were errors. They may longjmp to
 // p->memory.failure when memory is out.
-void program_start(loaded_program *p);
 void program_forget(loaded_program *p);  // all but the library
 bool program_load(loaded_program *p, const char *name, const char *text, size_t length);
 bool program_define(loaded_program *p, const char *name, const char *expression);

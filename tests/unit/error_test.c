@@ -9,19 +9,11 @@ TEST(first_error_is_kept_with_its_place) {
   CHECK(!error_set(&e, (span){1, 2, 5}, "%d is no mask", 9));
   CHECK(error_is_set(&e));
   CHECK(!error_set(&e, SPAN_NONE, "another"));
-  CHECK(!error_set_at_step(&e, 7, "another"));
   CHECK_STR(e.message, "9 is no mask");
   CHECK_EQ_U64(e.where.file, 1);
   CHECK_EQ_U64(e.where.end, 5);
   CHECK_EQ_U64(e.step, STEP_NONE);
   CHECK(!error_set(NULL, SPAN_NONE, "nobody asks"));
-}
-
-TEST(error_of_a_step_has_no_place_in_the_source) {
-  error e = {0};
-  CHECK(!error_set_at_step(&e, 7, "division by zero"));
-  CHECK_EQ_U64(e.step, 7);
-  CHECK_EQ_U64(e.where.file, SPAN_NONE.file);
 }
 
 TEST(long_message_is_cut) {
