@@ -334,3 +334,12 @@ cpu_work compiled_pass(void *with, uint32_t number) {
                     .serial = e->externs.serial[number],
                     .in_place = e->passes[number].in_place};
 }
+
+void (*compiled_entry(const compiled *e))(void) {
+  void *address = dlsym(e->library, "permc_entry");
+  void (*entry)(void);
+  memcpy(&entry, &address, sizeof entry);  // ISO C has no cast; POSIX says they are alike
+  return entry;
+}
+
+const permc_imports *compiled_imports(const compiled *e) { return &e->imports; }
