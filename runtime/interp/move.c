@@ -1,6 +1,6 @@
 // Moves of elements. See interp/move.h.
 //
-// Sizes are those of trace_verify: no product of them overflows unless the result is empty, and
+// Sizes are those of trace_verify: no dims_product of them overflows unless the result is empty, and
 // then nothing here is reached. A "unit" is what moves as a whole: an element of the outermost
 // dimension (a scalar or a row), or several of them that stay together.
 #include "runtime/interp/move.h"
@@ -64,23 +64,23 @@ static bool copy_bytes(interp_watch *w, unsigned char *out, const unsigned char 
 }
 
 // How many units to move between two looks at the watch.
-static size_t block_of(size_t unit, size_t count) {
+static size_t units_per_look(size_t unit, size_t count) {
   size_t block = unit < BLOCK_BYTES / BLOCK_UNITS ? BLOCK_UNITS : BLOCK_BYTES / unit + 1;
   return count < block ? count : block;
 }
 
-typedef struct place {
+typedef struct strided_move {
   unsigned char *out;
   const unsigned char *in;
   size_t out_stride, in_stride;  // bytes from one unit to the next; in_stride 0 repeats one unit
-} place;
+} strided_move;
 
 // `count` units of `unit` bytes.
-static bool copy_units(interp_watch *w, place p, size_t unit, size_t count) {
+static bool copy_units(interp_watch *w, strided_move p, size_t unit, size_t count) {
   if (p.out_stride == unit && p.in_stride == unit)
     return copy_bytes(w, p.out, p.in, unit * count);
   while (count > 0) {
-    size_t n = block_of(unit, count);
+    size_t n = units_per_look(unit, count);
     if (n == 1 && unit > BLOCK_BYTES) {
       if (!copy_bytes(w, p.out, p.in, unit))
         return false;
@@ -99,11 +99,13 @@ static bool copy_units(interp_watch *w, place p, size_t unit, size_t count) {
 }
 
 // One unit per instance, where `ratio` consecutive instances of the result read the same instance.
-static bool copy_instances(interp_watch *w, place p, size_t unit, uint64_t batch, uint64_t ratio) {
+static bool copy_instances(interp_watch *w, strided_move p, size_t unit, uint64_t batch,
+                           uint64_t ratio) {
   if (ratio == 1)
     return copy_units(w, p, unit, batch);
   for (uint64_t i = 0; i < batch; i += ratio) {
-    place repeated = {p.out + i * p.out_stride, p.in + i / ratio * p.in_stride, p.out_stride, 0};
+    strided_move repeated = {p.out + i * p.out_stride, p.in + i / ratio * p.in_stride, p.out_stride,
+                             0};
     if (!copy_units(w, repeated, unit, ratio))
       return false;
   }
@@ -145,7 +147,7 @@ typedef struct permutation {
   const affine_map *map;
 } permutation;
 
-static uint64_t without_bit(uint64_t x, int bit) {
+static uint64_t remove_bit(uint64_t x, int bit) {
   return (x >> (bit + 1)) << bit | (x & (((uint64_t)1 << bit) - 1));
 }
 
@@ -159,15 +161,15 @@ static uint64_t affine_high(const affine_map *map, uint64_t x) {
 // The definition: SPLIT, PAIR, BMMC and TRANSPOSE bring unit x of an instance to this place; STITCH
 // and UNPAIR bring it back from there. (The halves or pairs of an instance follow each other, so
 // the whole is a permutation within the instance.)
-static uint64_t place_of(const permutation *p, uint64_t x) {
+static uint64_t permuted_place(const permutation *p, uint64_t x) {
   int low = __builtin_ctzll(p->mask), high = 63 - __builtin_clzll(p->mask);
   switch (p->step->op) {
   case TRACE_SPLIT:
   case TRACE_STITCH:
-    return (uint64_t)__builtin_parityll(x & p->mask) * (p->units / 2) + without_bit(x, low);
+    return (uint64_t)__builtin_parityll(x & p->mask) * (p->units / 2) + remove_bit(x, low);
   case TRACE_PAIR:
   case TRACE_UNPAIR:
-    return x >> high & 1 ? 2 * without_bit(x ^ p->mask, high) + 1 : 2 * without_bit(x, high);
+    return x >> high & 1 ? 2 * remove_bit(x ^ p->mask, high) + 1 : 2 * remove_bit(x, high);
   case TRACE_BMMC:
     return affine_high(p->map, x) ^ p->map->table[x & ((1 << TABLE_BITS) - 1)];
   default:
@@ -175,11 +177,11 @@ static uint64_t place_of(const permutation *p, uint64_t x) {
   }
 }
 
-static bool inverse_move(trace_op op) { return op == TRACE_STITCH || op == TRACE_UNPAIR; }
+static bool moves_back(trace_op op) { return op == TRACE_STITCH || op == TRACE_UNPAIR; }
 
 // Short instances: for each place, many instances at once, as many as the first cache holds.
-static bool permute_short(interp_watch *w, const permutation *p, const unsigned char *in,
-                          unsigned char *out) {
+static bool permute_short_instances(interp_watch *w, const permutation *p, const unsigned char *in,
+                                    unsigned char *out) {
   size_t instance = p->units * p->unit;
   uint64_t block = (CACHE_BYTES / instance / p->ratio + 1) * p->ratio;
   for (uint64_t done = 0; done < p->instances; done += block) {
@@ -187,8 +189,9 @@ static bool permute_short(interp_watch *w, const permutation *p, const unsigned 
     const unsigned char *first_in = in + done / p->ratio * instance;
     unsigned char *first_out = out + done * instance;
     for (uint64_t x = 0; x < p->units; x++) {
-      uint64_t y = place_of(p, x), from = inverse_move(p->step->op) ? y : x, to = x + y - from;
-      place where = {first_out + to * p->unit, first_in + from * p->unit, instance, instance};
+      uint64_t y = permuted_place(p, x), from = moves_back(p->step->op) ? y : x, to = x + y - from;
+      strided_move where = {first_out + to * p->unit, first_in + from * p->unit, instance,
+                            instance};
       if (!copy_instances(w, where, p->unit, n, p->ratio))
         return false;
     }
@@ -196,83 +199,37 @@ static bool permute_short(interp_watch *w, const permutation *p, const unsigned 
   return true;
 }
 
-// SPLIT by a mask whose lowest bit is bit 0 (the caller makes units of 2^lsb elements), of one
-// instance: units 2j and 2j+1 go to place j of the halves parity(j & rest) and the other.
-//   unit  0 1 2 3 4 5 6 7   mask 011: half 0 gets 0 3 4 7, half 1 gets 1 2 5 6
-static bool split_instance(interp_watch *w, const permutation *p, const unsigned char *in,
-                           unsigned char *out) {
-  size_t unit = p->unit, half = p->units / 2, apart = half * unit;
-  uint64_t rest = p->mask >> 1;
+// SPLIT, STITCH, PAIR and UNPAIR of one instance move units 2x and 2x + 1, the interleaved side, to
+// or from one unit of each half of an instance.
+//
+//   SPLIT by a mask whose lowest bit is bit 0 (the caller makes units of 2^lsb elements): place x of
+//   the halves parity(x & rest) and the other.
+//     unit  0 1 2 3 4 5 6 7   mask 011: half 0 gets 0 3 4 7, half 1 gets 1 2 5 6
+//   PAIR by a mask whose highest bit is the top one (the caller makes more instances of shorter
+//   ones): place x of the low half and x xor rest of the high half.
+static bool move_halves_instance(interp_watch *w, const permutation *p, const unsigned char *in,
+                                 unsigned char *out) {
+  trace_op op = p->step->op;
+  bool splits = op == TRACE_SPLIT || op == TRACE_STITCH;
+  bool from_halves = op == TRACE_STITCH || op == TRACE_PAIR;
+  size_t unit = p->unit, half = p->units / 2;
+  uint64_t rest = splits ? p->mask >> 1 : p->mask - half;
   for (size_t done = 0, n; done < half; done += n) {
-    n = block_of(2 * unit, half - done);
-#define SPLIT_UNITS(size)                                                                          \
-  for (size_t j = done; j < done + n; j++) {                                                       \
-    size_t odd = (size_t)__builtin_parityll(j & rest);                                             \
-    memcpy(out + j * (size) + odd * apart, in + 2 * j * (size), size);                             \
-    memcpy(out + j * (size) + (1 - odd) * apart, in + (2 * j + 1) * (size), size);                 \
-  }
-    BY_UNIT(unit, SPLIT_UNITS)
-#undef SPLIT_UNITS
-    if (!interp_watch_spend(w, 2 * n * (1 + unit / 16)))
-      return false;
-  }
-  return true;
-}
-
-static bool stitch_instance(interp_watch *w, const permutation *p, const unsigned char *in,
-                            unsigned char *out) {
-  size_t unit = p->unit, half = p->units / 2, apart = half * unit;
-  uint64_t rest = p->mask >> 1;
-  for (size_t done = 0, n; done < half; done += n) {
-    n = block_of(2 * unit, half - done);
-#define STITCH_UNITS(size)                                                                         \
-  for (size_t j = done; j < done + n; j++) {                                                       \
-    size_t odd = (size_t)__builtin_parityll(j & rest);                                             \
-    memcpy(out + 2 * j * (size), in + j * (size) + odd * apart, size);                             \
-    memcpy(out + (2 * j + 1) * (size), in + j * (size) + (1 - odd) * apart, size);                 \
-  }
-    BY_UNIT(unit, STITCH_UNITS)
-#undef STITCH_UNITS
-    if (!interp_watch_spend(w, 2 * n * (1 + unit / 16)))
-      return false;
-  }
-  return true;
-}
-
-// PAIR by a mask whose highest bit is the top one (the caller makes more instances of shorter
-// ones): pair x is unit x of the low half and unit x xor rest of the high half.
-static bool pair_instance(interp_watch *w, const permutation *p, const unsigned char *in,
-                          unsigned char *out) {
-  size_t unit = p->unit, half = p->units / 2, rest = p->mask - half;
-  const unsigned char *high = in + half * unit;
-  for (size_t done = 0, n; done < half; done += n) {
-    n = block_of(2 * unit, half - done);
-#define PAIR_UNITS(size)                                                                           \
+    n = units_per_look(2 * unit, half - done);
+#define MOVE_UNITS(size)                                                                           \
   for (size_t x = done; x < done + n; x++) {                                                       \
-    memcpy(out + 2 * x * (size), in + x * (size), size);                                           \
-    memcpy(out + (2 * x + 1) * (size), high + (x ^ rest) * (size), size);                          \
+    size_t odd = splits ? (size_t)__builtin_parityll(x & rest) : 0;                                \
+    size_t first = x + odd * half, second = splits ? x + half - odd * half : (x ^ rest) + half;    \
+    if (from_halves) {                                                                             \
+      memcpy(out + 2 * x * (size), in + first * (size), size);                                     \
+      memcpy(out + (2 * x + 1) * (size), in + second * (size), size);                              \
+    } else {                                                                                       \
+      memcpy(out + first * (size), in + 2 * x * (size), size);                                     \
+      memcpy(out + second * (size), in + (2 * x + 1) * (size), size);                              \
+    }                                                                                              \
   }
-    BY_UNIT(unit, PAIR_UNITS)
-#undef PAIR_UNITS
-    if (!interp_watch_spend(w, 2 * n * (1 + unit / 16)))
-      return false;
-  }
-  return true;
-}
-
-static bool unpair_instance(interp_watch *w, const permutation *p, const unsigned char *in,
-                            unsigned char *out) {
-  size_t unit = p->unit, half = p->units / 2, rest = p->mask - half;
-  unsigned char *high = out + half * unit;
-  for (size_t done = 0, n; done < half; done += n) {
-    n = block_of(2 * unit, half - done);
-#define UNPAIR_UNITS(size)                                                                         \
-  for (size_t x = done; x < done + n; x++) {                                                       \
-    memcpy(out + x * (size), in + 2 * x * (size), size);                                           \
-    memcpy(high + (x ^ rest) * (size), in + (2 * x + 1) * (size), size);                           \
-  }
-    BY_UNIT(unit, UNPAIR_UNITS)
-#undef UNPAIR_UNITS
+    BY_UNIT(unit, MOVE_UNITS)
+#undef MOVE_UNITS
     if (!interp_watch_spend(w, 2 * n * (1 + unit / 16)))
       return false;
   }
@@ -300,7 +257,7 @@ static bool transpose_instance(interp_watch *w, const permutation *p, const unsi
                                unsigned char *out) {
   size_t unit = p->unit;
   for (uint64_t row = 0; row < p->rows; row++) {
-    place where = {out + row * unit, in + row * p->columns * unit, p->rows * unit, unit};
+    strided_move where = {out + row * unit, in + row * p->columns * unit, p->rows * unit, unit};
     if (!copy_units(w, where, unit, p->columns))
       return false;
   }
@@ -310,14 +267,11 @@ static bool transpose_instance(interp_watch *w, const permutation *p, const unsi
 static bool permute(interp_watch *w, const permutation *p, const unsigned char *in,
                     unsigned char *out) {
   if (p->units <= SMALL_UNITS && p->instances > p->units)
-    return permute_short(w, p, in, out);
+    return permute_short_instances(w, p, in, out);
   bool (*move)(interp_watch *, const permutation *, const unsigned char *, unsigned char *) =
-      p->step->op == TRACE_SPLIT    ? split_instance
-      : p->step->op == TRACE_STITCH ? stitch_instance
-      : p->step->op == TRACE_PAIR   ? pair_instance
-      : p->step->op == TRACE_UNPAIR ? unpair_instance
-      : p->step->op == TRACE_BMMC   ? bmmc_instance
-                                    : transpose_instance;
+      p->step->op == TRACE_BMMC        ? bmmc_instance
+      : p->step->op == TRACE_TRANSPOSE ? transpose_instance
+                                       : move_halves_instance;
   size_t instance = p->units * p->unit;
   for (uint64_t i = 0; i < p->instances; i++)
     if (!move(w, p, in + i / p->ratio * instance, out + i * instance))
@@ -327,7 +281,7 @@ static bool permute(interp_watch *w, const permutation *p, const unsigned char *
 
 // ---- the steps ----------------------------------------------------------------------------------
 
-static uint64_t product(const uint64_t *dims, uint32_t count) {
+static uint64_t dims_product(const uint64_t *dims, uint32_t count) {
   uint64_t p = 1;
   for (uint32_t i = 0; i < count; i++)
     p *= dims[i];
@@ -376,19 +330,19 @@ static bool move_transpose(interp_watch *w, permutation p, const void *in, void 
 }
 
 // `copies` of each instance of the operand, one after the other.
-static bool move_replicate(interp_watch *w, place p, size_t unit, uint64_t batch, uint64_t ratio,
-                           uint64_t copies) {
+static bool move_replicate(interp_watch *w, strided_move p, size_t unit, uint64_t batch,
+                           uint64_t ratio, uint64_t copies) {
   p.in_stride = unit, p.out_stride = copies * unit;
   if (copies < batch) {
     for (uint64_t j = 0; j < copies; j++) {
-      place one = {p.out + j * unit, p.in, p.out_stride, p.in_stride};
+      strided_move one = {p.out + j * unit, p.in, p.out_stride, p.in_stride};
       if (!copy_instances(w, one, unit, batch, ratio))
         return false;
     }
     return true;
   }
   for (uint64_t i = 0; i < batch; i++) {
-    place one = {p.out + i * p.out_stride, p.in + i / ratio * unit, unit, 0};
+    strided_move one = {p.out + i * p.out_stride, p.in + i / ratio * unit, unit, 0};
     if (!copy_units(w, one, unit, copies))
       return false;
   }
@@ -400,8 +354,8 @@ static bool move_beside(interp_watch *w, const trace *t, const trace_step *s, co
                         unsigned char *out, size_t stride) {
   for (uint32_t k = 0; k < s->operand_count; k++) {
     const trace_step *o = &t->steps.items[s->operands[k]];
-    size_t unit = product(o->dims, o->rank) * scalar_types[o->type].size;
-    place p = {out, in[k], stride, unit};
+    size_t unit = dims_product(o->dims, o->rank) * scalar_types[o->type].size;
+    strided_move p = {out, in[k], stride, unit};
     if (unit != 0 && !copy_instances(w, p, unit, s->batch, s->batch / o->batch))
       return false;
     out += unit;
@@ -415,9 +369,10 @@ bool interp_move(interp_watch *w, const trace *t, const trace_step *s, const voi
     return true;
   const trace_step *o = &t->steps.items[s->operands[0]];
   size_t size = scalar_types[s->type].size;
-  size_t instance = product(s->dims, s->rank) * size, from = product(o->dims, o->rank) * size;
+  size_t instance = dims_product(s->dims, s->rank) * size,
+         from = dims_product(o->dims, o->rank) * size;
   uint64_t ratio = s->batch / o->batch;
-  place p = {out, in[0], instance, from};
+  strided_move p = {out, in[0], instance, from};
   permutation q = {.step = s, .instances = s->batch, .mask = 1, .ratio = 1};
   if (s->rank > 0)
     q.unit = instance / s->dims[0];

@@ -3,16 +3,13 @@
 
 #include <math.h>
 
-static bool equal(const tuned_point *a, const tuned_point *b) {
-  for (int f = 0; f < TUNED_FIELDS; f++)
-    if (a->bytes[f] != b->bytes[f])
-      return false;
-  return true;
+static bool same_point(const tuned_point *a, const tuned_point *b) {
+  return memcmp(a, b, sizeof *a) == 0;
 }
 
 // A quarter, half and twice what the model chose, as far as the machine has it; of accesses, which
 // are 16 bytes at most, a quarter and half.
-static void add_values(tune_search *s, int field, const tune_bounds *b) {
+static void add_field_values(tune_search *s, int field, const tune_bounds *b) {
   uint64_t chosen = s->start.bytes[field];
   for (int i = 0; i < TUNE_VALUES; i++) {
     uint64_t value = (chosen << i) / 4;
@@ -26,14 +23,14 @@ void tune_search_start(tune_search *s, const tuned_point *start, bool same, cons
   *s = (tune_search){.start = *start, .at = *start, .start_known = same};
   s->most = most && most < TUNE_MOST ? most : TUNE_MOST;
   for (int field = 0; field < TUNED_FIELDS; field++)
-    add_values(s, field, b);
+    add_field_values(s, field, b);
 }
 
-static bool known(const tune_search *s, const tuned_point *p) {
-  bool found = s->start_known && equal(p, &s->start);
-  for (size_t i = 0; i < s->count && !found; i++)
-    found = equal(p, &s->tried[i].point);
-  return found;
+static bool was_tried(const tune_search *s, const tuned_point *p) {
+  for (size_t i = 0; i < s->count; i++)
+    if (same_point(p, &s->tried[i].point))
+      return true;
+  return s->start_known && same_point(p, &s->start);
 }
 
 static void next_field(tune_search *s) {
@@ -43,7 +40,7 @@ static void next_field(tune_search *s) {
   s->field = (s->field + 1) % TUNED_FIELDS;
 }
 
-bool tune_next(tune_search *s, tuned_point *p) {
+bool tune_search_next(tune_search *s, tuned_point *p) {
   while (s->count < s->most && s->idle < TUNED_FIELDS) {
     if (s->value == s->value_count[s->field]) {
       next_field(s);
@@ -51,13 +48,13 @@ bool tune_next(tune_search *s, tuned_point *p) {
     }
     *p = s->at;
     p->bytes[s->field] = s->values[s->field][s->value++];
-    if (!known(s, p))
+    if (!was_tried(s, p))
       return true;
   }
   return false;
 }
 
-void tune_tell(tune_search *s, const tuned_point *p, double ratio) {
+void tune_search_add(tune_search *s, const tuned_point *p, double ratio) {
   double before = s->best ? s->best->ratio : 1;
   tune_candidate *c = &s->tried[s->count++];
   *c = (tune_candidate){*p, ratio * before};

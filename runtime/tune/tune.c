@@ -48,7 +48,7 @@ static bool run_side(void *with) {
 }
 
 // Enough runs that the device's clock, exact to a microsecond, tells them apart.
-static bool device_turn(tune_side *s, double *seconds) {
+static bool time_on_device(tune_side *s, double *seconds) {
   const double enough = 5e-4;
   if (s->repeats == 0) {
     if (!permc_time_on_device(s->compiled, 0, 1, seconds))
@@ -58,10 +58,10 @@ static bool device_turn(tune_side *s, double *seconds) {
   return permc_time_on_device(s->compiled, 0, s->repeats, seconds);
 }
 
-static bool side_turn(void *with, double *seconds) {
+static bool time_side(void *with, double *seconds) {
   tune_side *s = with;
   if (s->on_device)
-    return device_turn(s, seconds);
+    return time_on_device(s, seconds);
   bench_repeats repeats = {s->repeats};
   bool good = bench_time(&repeats, run_side, s, seconds);
   s->repeats = repeats.count;
@@ -70,14 +70,14 @@ static bool side_turn(void *with, double *seconds) {
 
 // In turns, so that a machine that gets slower or faster meanwhile decides nothing. What is half as
 // slow again in the first round is not looked at for longer.
-static bool real_clock(void *with, tune_side *one, tune_side *other, double *seconds,
-                       double *ratio) {
+static bool measure_sides(void *with, tune_side *one, tune_side *other, double *seconds,
+                          double *ratio) {
   const double hopeless = 1.5;
   const bench_limits rounds[] = {
       {.warm_up = 1, .least = 1, .most = 1, .spread = 0, .seconds = 0},
       {.warm_up = 0, .least = 7, .most = BENCH_MOST_RUNS, .spread = 0, .seconds = *(double *)with}};
-  bench_contestant sides[] = {{.name = "", .turn = side_turn, .with = one},
-                              {.name = "", .turn = side_turn, .with = other}};
+  bench_contestant sides[] = {{.name = "", .turn = time_side, .with = one},
+                              {.name = "", .turn = time_side, .with = other}};
   size_t count = other ? 2 : 1;
   bool good = true;
   *ratio = 1;
@@ -125,7 +125,7 @@ static bool open_side(tuning *t, tune_side *s, const tuned_point *p) {
 
 // ---- the report --------------------------------------------------------------------------------
 
-static void say_point(tuning *t, const char *title, const tuned_point *p) {
+static void report_point(tuning *t, const char *title, const tuned_point *p) {
   char number[NUMBER_SPACE];
   text_printf(&t->report, "%-6s", title);
   for (int f = 0; f < TUNED_FIELDS; f++)
@@ -133,12 +133,12 @@ static void say_point(tuning *t, const char *title, const tuned_point *p) {
       text_printf(&t->report, "%12s", show_bytes(number, p->bytes[f]));
 }
 
-static void say_time(tuning *t, double seconds, double ratio) {
+static void report_time(tuning *t, double seconds, double ratio) {
   char number[NUMBER_SPACE];
   text_printf(&t->report, "%12s%9.3f\n", show_seconds(number, seconds), ratio);
 }
 
-static void say_head(tuning *t, const tune_side *model) {
+static void report_head(tuning *t, const tune_side *model) {
   text_printf(&t->report, "%s on %s: %s\n%-6s%12s%12s", t->entry,
               permc_compiled_backend(model->compiled), t->trial.machine, "", "tile", "registers");
   if (t->trial.own->lane_bytes == 0)
@@ -147,17 +147,17 @@ static void say_head(tuning *t, const tune_side *model) {
 }
 
 // Of the context's message, the first line without what stands before it.
-static void say_skipped(tuning *t, const char *why) {
+static void report_skipped(tuning *t, const char *why) {
   static const char *const fronts[] = {"permc: ", "error: "};
   for (size_t i = 0; i < 2; i++)
     if (!strncmp(why, fronts[i], strlen(fronts[i])))
       why += strlen(fronts[i]);
-  text_printf(&t->report, "  left out: %.*s\n", (int)strcspn(why, "\n"), why);
+  text_printf(&t->report, "  skipped: %.*s\n", (int)strcspn(why, "\n"), why);
 }
 
 // ---- candidates --------------------------------------------------------------------------------
 
-static bool interrupted(tuning *t) {
+static bool was_interrupted(tuning *t) {
   if (!atomic_load(t->context->limits.interrupted))
     return false;
   context_clear(t->context);
@@ -166,52 +166,53 @@ static bool interrupted(tuning *t) {
 }
 
 // *ratio: of its seconds to those of the best so far, INFINITY where it cannot be used.
-static void try_candidate(tuning *t, tune_side *candidate, tune_side *best, const tuned_point *p,
-                          double *ratio) {
+static void measure_candidate(tuning *t, tune_side *candidate, tune_side *best,
+                              const tuned_point *p, double *ratio) {
   double seconds;
   *ratio = INFINITY;
-  say_point(t, "", p);
+  report_point(t, "", p);
   if (!open_side(t, candidate, p)) {
-    say_skipped(t, permc_message(t->context));
+    report_skipped(t, permc_message(t->context));
     return;
   }
   if (candidate->result_count != t->expected_count ||
       !tune_same_results(candidate->results, t->expected, t->expected_count)) {
-    say_skipped(t, t->context->fuse ? "it gives other results, as fused products and sums may"
-                                    : "it gives other results (please report this)");
+    report_skipped(t, t->context->fuse
+                          ? "its results differ, as fused products and sums may make them"
+                          : "its results differ (please report this)");
     return;
   }
   if (!t->clock(t->with, candidate, best, &seconds, ratio)) {
     *ratio = INFINITY;
-    say_skipped(t, permc_message(t->context));
+    report_skipped(t, permc_message(t->context));
     return;
   }
-  say_time(t, seconds, *ratio * (t->search.best ? t->search.best->ratio : 1));
+  report_time(t, seconds, *ratio * (t->search.best ? t->search.best->ratio : 1));
 }
 
 // False: interrupted.
-static bool search(tuning *t, tune_side *best) {
+static bool search_points(tuning *t, tune_side *best) {
   tuned_point p;
-  while (tune_next(&t->search, &p)) {
+  while (tune_search_next(&t->search, &p)) {
     tune_side candidate = {0};
     double ratio;
     const tune_candidate *before = t->search.best;
-    try_candidate(t, &candidate, best, &p, &ratio);
-    tune_tell(&t->search, &p, ratio);
+    measure_candidate(t, &candidate, best, &p, &ratio);
+    tune_search_add(&t->search, &p, ratio);
     if (t->search.best != before) {
       close_side(best);
       *best = candidate;
     } else {
       close_side(&candidate);
     }
-    if (interrupted(t))
+    if (was_interrupted(t))
       return false;
   }
   return true;
 }
 
 // What may be tried on this machine.
-static tune_bounds bounds_of(const tuning *t) {
+static tune_bounds machine_bounds(const tuning *t) {
   const target *m = t->trial.own;
   const cuda_facts *facts =
       m->lane_bytes || !t->context->gpu.open ? NULL : cuda_facts_of(t->context->gpu.open);
@@ -224,18 +225,18 @@ static tune_bounds bounds_of(const tuning *t) {
 
 // ---- the end -----------------------------------------------------------------------------------
 
-static bool store(tuning *t, const tuned_point *p) {
+static bool store_best(tuning *t, const tuned_point *p) {
   cache folder;
   char path[CACHE_PATH];
   const char *why;
   if (t->options.dry_run) {
-    text_string(&t->report, "nothing is stored, as asked\n");
+    text_string(&t->report, "nothing is stored: this is a dry run\n");
     return true;
   }
   cache_open(&folder);
   if (!tuned_store(&folder, t->trial.key, t->trial.own, p, path, &why)) {
     context_clear(t->context);
-    context_error(t->context, "what was found cannot be stored: %s", why);
+    context_error(t->context, "the best target cannot be stored: %s", why);
     return false;
   }
   text_printf(&t->report, "stored in %s\n", path);
@@ -246,13 +247,13 @@ static void remove_stored(tuning *t) {
   cache folder;
   cache_look(&folder);
   if (!t->options.dry_run && cache_remove_text(&folder, t->trial.key))
-    text_string(&t->report, "what was stored is removed\n");
+    text_string(&t->report, "the stored target is removed\n");
   else if (t->options.forget)
-    text_string(&t->report, "nothing is stored\n");
+    text_string(&t->report, "no target is stored\n");
 }
 
 // The best against the model's choice, once more.
-static bool decide(tuning *t, tune_side *best) {
+static bool confirm_best(tuning *t, tune_side *best) {
   tune_side model = {0};
   double seconds = 0, ratio = 1;
   bool good = true;
@@ -260,26 +261,27 @@ static bool decide(tuning *t, tune_side *best) {
     good = open_side(t, &model, NULL) && t->clock(t->with, best, &model, &seconds, &ratio);
     close_side(&model);
   }
-  if (!good || interrupted(t))
+  if (!good || was_interrupted(t))
     return false;
   if (t->search.best) {
-    say_point(t, "best", &best->point);
-    say_time(t, seconds, ratio);
+    report_point(t, "best", &best->point);
+    report_time(t, seconds, ratio);
   }
   if (ratio < TUNE_WORTH)
-    return store(t, &best->point);
-  text_printf(&t->report, "the model's choice stands: no other is more than %.0f %% faster\n",
+    return store_best(t, &best->point);
+  text_printf(&t->report, "the model's choice is kept: no other is more than %.0f %% faster\n",
               100 * (1 - TUNE_WORTH));
   remove_stored(t);
   return true;
 }
 
-static bool tune(tuning *t, tune_side *best) {
+static bool tune_entry(tuning *t, tune_side *best) {
   if (!open_side(t, best, NULL))
     return false;
   if (!t->trial.key[0]) {
     context_clear(t->context);
-    context_error(t->context, "the backend %s has no plans that could be tuned",
+    context_error(t->context,
+                  "the backend %s makes no plan, so there is nothing to tune; use cpu or cuda",
                   permc_compiled_backend(best->compiled));
     return false;
   }
@@ -288,18 +290,18 @@ static bool tune(tuning *t, tune_side *best) {
     return true;
   }
   double ratio;
-  say_head(t, best);
+  report_head(t, best);
   if (!t->clock(t->with, best, NULL, &t->model_seconds, &ratio))
     return false;
-  say_point(t, "model", &best->point);
-  say_time(t, t->model_seconds, 1);
+  report_point(t, "model", &best->point);
+  report_time(t, t->model_seconds, 1);
   t->expected = best->results;
   t->expected_count = best->result_count;
   best->results = NULL;
   best->result_count = 0;
-  tune_bounds b = bounds_of(t);
+  tune_bounds b = machine_bounds(t);
   tune_search_start(&t->search, &t->trial.chosen, t->trial.same, &b, 0);
-  return search(t, best) && decide(t, best);
+  return search_points(t, best) && confirm_best(t, best);
 }
 
 // ---- the API -----------------------------------------------------------------------------------
@@ -315,12 +317,12 @@ bool tune_program(permc_context *c, const char *entry, const char *backend_name,
               .options = options ? *options : (permc_tune_options){0}};
   tune_side best = {0};
   double seconds = t.options.seconds > 0 ? t.options.seconds : 0.4;
-  t.clock = clock ? clock : real_clock;
+  t.clock = clock ? clock : measure_sides;
   t.with = clock ? with : &seconds;
   *report = NULL;
   context_begin_call(c);
   c->trial = &t.trial;
-  bool good = tune(&t, &best);
+  bool good = tune_entry(&t, &best);
   c->trial = NULL;
   if (good && (t.report.failed || !t.report.data)) {
     context_error(c, "out of memory");

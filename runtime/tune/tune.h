@@ -1,19 +1,28 @@
-// Tuning: the planner's target, measured instead of modelled, one program at a time.
+// Tuning: the planner's target, measured instead of modelled, one program at a time. Private to
+// runtime/tune/: the door is permc_tune (runtime/permc.h); what it stores is runtime/tuned/tuned.h.
 //
-//   tune.c          permc_tune (permc.h): compiles, compares, measures, reports
-//   tune/search.c   which targets are tried, and which is best: no clock, no program
+// In: a program and its arguments. Out: a report as text, and a stored target where one is faster.
+//
+//   search.c   which targets are tried, and which is best: no clock, no program
+//   tune.c     permc_tune: compiles, compares, measures, reports
 //
 // The model's choice for a program is the machine's own target, made smaller for few elements if it
-// adapts (target.h). Three of its numbers are tried: bytes of a tile, of registers, of an access.
-// How many threads work on a tile follows from the first two. What is found to be better is stored
-// under a digest of all that it depends on: the rewritten net, the machine, the version of permc.
+// adapts (fusion/target/target.h). Three of its numbers are tried, one after the other around the
+// best so far. How many threads work on a tile follows from the first two. For example
+//
+//             tile   registers        time    ratio
+//   model  128 KiB       1 KiB     1.25 ms    1.000
+//           32 KiB       1 KiB     1.10 ms    0.880     the best so far: the others start from here
+//           64 KiB       1 KiB     1.18 ms    0.944
+//           32 KiB       2 KiB     1.31 ms    1.048
+//   best    32 KiB       1 KiB     1.10 ms    0.880     measured against the model once more
 #ifndef PERMC_RUNTIME_TUNE_TUNE_H
 #define PERMC_RUNTIME_TUNE_TUNE_H
 
 #include "runtime/permc.h"
 #include "runtime/tuned/tuned.h"
 
-// ---- searching (tune/search.c) -----------------------------------------------------------------
+// ---- searching (search.c) -----------------------------------------------------------------
 
 // What may be tried, in bytes.
 typedef struct tune_bounds {
@@ -48,9 +57,9 @@ typedef struct tune_search {
 void tune_search_start(tune_search *s, const tuned_point *start, bool same, const tune_bounds *b,
                        size_t most);
 // The next candidate. False: the search is at its end.
-bool tune_next(tune_search *s, tuned_point *p);
+bool tune_search_next(tune_search *s, tuned_point *p);
 // How it did: its seconds to those of the best so far. INFINITY: it cannot be used.
-void tune_tell(tune_search *s, const tuned_point *p, double ratio);
+void tune_search_add(tune_search *s, const tuned_point *p, double ratio);
 
 // ---- measuring (tune.c) ------------------------------------------------------------------------
 

@@ -407,11 +407,11 @@ err_is "permc: twice.txt: it has 4 numbers, but --size is 8"
 # ---- tune ------------------------------------------------------------------------------------
 
 status 1 tune sort.perm --size n=4
-err_is "permc: the backend interp has no plans that could be tuned"
+err_is "permc: the backend interp makes no plan, so there is nothing to tune; use cpu or cuda"
 status 1 tune sort.perm
 export PERMC_CACHE=$work/tuned
 status 0 tune sort.perm --size n=12 --backend cpu --forget
-out_is "nothing is stored"
+out_is "no target is stored"
 "$permc" tune sort.perm --size n=12 --backend cpu >out 2>err &
 tuning=$!
 sleep 1.5

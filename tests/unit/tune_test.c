@@ -74,10 +74,10 @@ static void search(tune_search *s, const tuned_point *start, const tune_bounds *
   tuned_point p;
   double so_far = seconds_at(start, best);
   tune_search_start(s, start, true, b, most);
-  while (tune_next(s, &p)) {
+  while (tune_search_next(s, &p)) {
     double seconds = seconds_at(&p, best);
     const tune_candidate *before = s->best;
-    tune_tell(s, &p, seconds / so_far);
+    tune_search_add(s, &p, seconds / so_far);
     so_far = s->best != before ? seconds : so_far;
   }
 }
@@ -129,8 +129,8 @@ TEST(ties_and_failures_keep_what_was_there) {
     tuned_point p;
     size_t count = 0;
     tune_search_start(&s, &start, true, &of_gpu, 0);
-    for (; tune_next(&s, &p); count++)
-      tune_tell(&s, &p, ratios[i]);
+    for (; tune_search_next(&s, &p); count++)
+      tune_search_add(&s, &p, ratios[i]);
     CHECK(s.best == NULL);
     CHECK_EQ_U64(count, 7);  // 3 tiles, 2 registers, 2 accesses beside the start
   }
@@ -143,9 +143,9 @@ TEST(a_start_that_is_not_what_the_model_has) {
   tuned_point p;
   bool found = false;
   tune_search_start(&s, &start, false, &of_gpu, 0);
-  while (tune_next(&s, &p)) {
+  while (tune_search_next(&s, &p)) {
     found |= memcmp(&p, &start, sizeof p) == 0;
-    tune_tell(&s, &p, 1);
+    tune_search_add(&s, &p, 1);
   }
   CHECK(found);
   CHECK_EQ_U64(s.count, 8);
@@ -305,14 +305,14 @@ TEST(what_is_not_better_is_removed) {
   free(tuned(&s, NULL, &better));
   CHECK_EQ_U64(stored(path), 1);
   char *report = tuned(&s, &(permc_tune_options){.dry_run = true}, &flat);
-  CHECK_CONTAINS(report ? report : "", "the model's choice stands");
+  CHECK_CONTAINS(report ? report : "", "the model's choice is kept");
   free(report);
   CHECK_EQ_U64(stored(path), 1);
   free(tuned(&s, NULL, &flat));
   CHECK_EQ_U64(stored(path), 0);
   check_explained(&s, false, "128 KiB");
   report = tuned(&s, &(permc_tune_options){.dry_run = true}, &better);
-  CHECK_CONTAINS(report ? report : "", "nothing is stored, as asked");
+  CHECK_CONTAINS(report ? report : "", "nothing is stored: this is a dry run");
   free(report);
   CHECK_EQ_U64(stored(path), 0);
   drop(&s);
@@ -326,13 +326,13 @@ TEST(forgetting) {
   given_times g = best_at(&s, 32 << 10);
   const permc_tune_options forget = {.forget = true};
   char *report = tuned(&s, &forget, &g);
-  CHECK_STR(report, "nothing is stored\n");
+  CHECK_STR(report, "no target is stored\n");
   free(report);
   free(tuned(&s, NULL, &g));
   CHECK_EQ_U64(stored(path), 1);
   g.turns = 0;
   report = tuned(&s, &forget, &g);
-  CHECK_STR(report, "what was stored is removed\n");
+  CHECK_STR(report, "the stored target is removed\n");
   free(report);
   CHECK_EQ_U64(g.turns, 0);
   CHECK_EQ_U64(stored(path), 0);
@@ -494,14 +494,14 @@ TEST(refusals) {
   char *report = NULL;
   given_times g = best_at(&s, 32 << 10);
   CHECK(!permc_tune(s.context, "main", "interp", &s.keys, 1, NULL, &report) && !report);
-  CHECK_CONTAINS(permc_message(s.context), "interp has no plans that could be tuned");
+  CHECK_CONTAINS(permc_message(s.context), "interp makes no plan, so there is nothing to tune");
   CHECK(!permc_tune(s.context, "main", "fpga", &s.keys, 1, NULL, &report) && !report);
   CHECK_CONTAINS(permc_message(s.context), "there is no backend 'fpga'");
   CHECK(!permc_tune(s.context, "other", "cpu", &s.keys, 1, NULL, &report) && !report);
   CHECK_CONTAINS(permc_message(s.context), "there is no entry point 'other'");
   CHECK(chmod(place, 0777) == 0);
   CHECK(tuned(&s, NULL, &g) == NULL);
-  CHECK_CONTAINS(permc_message(s.context), "what was found cannot be stored: the cache ");
+  CHECK_CONTAINS(permc_message(s.context), "the best target cannot be stored: the cache ");
   CHECK(s.context->trial == NULL);
   drop(&s);
   leave();
@@ -517,7 +517,7 @@ TEST(a_measurement) {
   CHECK(permc_tune(s.context, "main", "cpu", &s.keys, 1, &o, &report));
   CHECK_STR(permc_message(s.context), "");
   bool kept = report && strstr(report, "\nstored in ");
-  CHECK_CONTAINS(report ? report : "", kept ? "\nbest " : "the model's choice stands");
+  CHECK_CONTAINS(report ? report : "", kept ? "\nbest " : "the model's choice is kept");
   CHECK_EQ_U64(stored(path), kept);
   free(report);
   check_sorts(&s);
