@@ -8,10 +8,3 @@ void backend_shape_results(const trace *t, array *results) {
       results[i].dims[k] = s->dims[k];
   }
 }
-
-void backend_free_arrays(array *arrays, size_t count) {
-  for (size_t i = 0; i < count; i++) {
-    array_destroy(&arrays[i]);
-    arrays[i] = (array){0};
-  }
-}

@@ -73,7 +73,5 @@ static inline c_options backend_text_options(const backend *b, const permc_conte
 
 // The shapes of a run's results, which are arrays of one dimension by then.
 void backend_shape_results(const trace *t, array *results);
-// Frees the arrays, and leaves {0}.
-void backend_free_arrays(array *arrays, size_t count);
 
 #endif

@@ -342,13 +342,6 @@ void cpu_store_give(cpu_store *s, void *data, uint64_t bytes) {
 
 // ---- arguments and results ----------------------------------------------------------------------
 
-static void destroy_arrays(array *arrays, size_t count) {
-  for (size_t i = 0; i < count; i++) {
-    array_destroy(&arrays[i]);
-    arrays[i] = (array){0};
-  }
-}
-
 static bool check_memory(const cpu_state *s) {
   char why[MEMORY_WHY];
   uint64_t bytes = find_peak_bytes(s->plan, s->first, s->last, cpu_array_bytes);
@@ -437,14 +430,14 @@ bool cpu_run(const plan *p, const cpu_options *o, array *arguments, size_t argum
   bool good =
       allocate_state(&s) && check_memory(&s) && take_arguments(&s, arguments, argument_count);
   if (!o->borrow_arguments)
-    destroy_arrays(arguments, argument_count);  // those that nothing needs
+    arrays_destroy(arguments, argument_count);  // those that nothing needs
   for (uint32_t i = 0; good && i < p->passes.count; i++) {
     cpu_work work = o->executor->pass(o->executor->with, i);
     good = run_pass(&s, i, &work);
   }
   good = good && move_results(&s, results);
   if (!good)
-    destroy_arrays(results, result_count);
+    arrays_destroy(results, result_count);
   free_state(&s);
   empty_store(&own);
   return good;

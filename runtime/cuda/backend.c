@@ -64,7 +64,7 @@ static bool execute_kernels(backend_program *p, backend_run *r) {
   if (!good)
     context_error(p->context, "%s", failure.message);
   if (!r->keep)
-    backend_free_arrays(r->arguments, r->argument_count);
+    arrays_destroy(r->arguments, r->argument_count);
   if (good)
     backend_shape_results(p->trace, r->results);
   return good;

@@ -118,14 +118,14 @@ static bool run_on_hmm(backend_program *p, backend_run *r, arena *words, arena *
 
 static bool execute_on_hmm(backend_program *p, backend_run *r) {
   arena words = {0}, scratch = {0};
-  backend_free_arrays(r->results, p->trace->results.count);
+  arrays_destroy(r->results, p->trace->results.count);
   bool good = run_on_hmm(p, r, &words, &scratch);
   arena_free(&scratch);
   arena_free(&words);
   if (!good)
-    backend_free_arrays(r->results, p->trace->results.count);
+    arrays_destroy(r->results, p->trace->results.count);
   if (!r->keep)
-    backend_free_arrays(r->arguments, r->argument_count);
+    arrays_destroy(r->arguments, r->argument_count);
   return good;
 }
 

@@ -21,14 +21,14 @@ static array *copy_arguments(permc_context *c, const backend_run *r) {
     return copy;
   context_error(c, "there is no memory for a copy of the arguments");
   if (copy)
-    backend_free_arrays(copy, r->argument_count);
+    arrays_destroy(copy, r->argument_count);
   free(copy);
   return NULL;
 }
 
 static bool execute_trace(backend_program *p, backend_run *r) {
   permc_context *c = p->context;
-  backend_free_arrays(r->results, p->trace->results.count);
+  arrays_destroy(r->results, p->trace->results.count);
   array *arguments = r->keep ? copy_arguments(c, r) : r->arguments;
   if (!arguments)
     return false;

@@ -308,13 +308,6 @@ static bool take_over_arguments(interp *r, array *arguments, size_t count) {
   return true;
 }
 
-static void destroy_arrays(array *arrays, size_t count) {
-  for (size_t i = 0; i < count; i++) {
-    array_destroy(&arrays[i]);
-    arrays[i] = (array){0};
-  }
-}
-
 // The buffers become the results; one that is several results is copied.
 static bool hand_over_results(interp *r, array *results) {
   const trace *t = r->trace;
@@ -361,10 +354,10 @@ bool interp_run(const trace *t, array *arguments, size_t argument_count, array *
     results[i] = (array){0};
   bool ok = check_ranks(&r) && allocate_tables(&r) && check_memory(&r) &&
             open_foreign(&r, allow_foreign) && take_over_arguments(&r, arguments, argument_count);
-  destroy_arrays(arguments, argument_count);  // those that nothing needs
+  arrays_destroy(arguments, argument_count);  // those that nothing needs
   ok = ok && run_steps(&r) && hand_over_results(&r, results);
   if (!ok)
-    destroy_arrays(results, t->results.count);
+    arrays_destroy(results, t->results.count);
   free_interp(&r);
   return ok;
 }

@@ -71,6 +71,13 @@ void array_destroy(array *a) {
   a->data = NULL;
 }
 
+void arrays_destroy(array *arrays, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    array_destroy(&arrays[i]);
+    arrays[i] = (array){0};
+  }
+}
+
 // ---- random elements --------------------------------------------------------------------------
 
 // What threads fill: the state at element i is that of the first after i draws.

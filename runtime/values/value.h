@@ -70,7 +70,8 @@ uint64_t array_reserved_bytes(uint64_t bytes);
 bool array_bytes_of(uint64_t size, uint32_t rank, const uint64_t *dims, uint64_t *bytes);
 // False when the size overflows or memory is out; then nothing is owned. dims may hold zeros.
 bool array_create(array *a, scalar_type type, uint32_t rank, const uint64_t *dims);
-void array_destroy(array *a);  // idempotent
+void array_destroy(array *a);                      // idempotent
+void arrays_destroy(array *arrays, size_t count);  // the same of each, which is {0} then
 
 // Functions that take an error clear it first; it has no place in a source.
 
