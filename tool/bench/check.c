@@ -12,9 +12,9 @@ const char *bench_property_name(bench_property p) {
   return names[p];
 }
 
-static const char *say(text *room, const char *format, ...) PRINTF_LIKE(2, 3);
+static const char *format_message(text *room, const char *format, ...) PRINTF_LIKE(2, 3);
 
-static const char *say(text *room, const char *format, ...) {
+static const char *format_message(text *room, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
   text_vprintf(room, format, arguments);
@@ -25,7 +25,7 @@ static const char *say(text *room, const char *format, ...) {
 // ---- elements -----------------------------------------------------------------------------------
 
 // The bits of an element of at most 8 bytes.
-static uint64_t bits_of(const array *a, uint64_t i) {
+static uint64_t element_bits(const array *a, uint64_t i) {
   const char *at = (const char *)a->data + i * scalar_types[a->type].size;
   uint8_t u8;
   uint16_t u16;
@@ -49,9 +49,9 @@ static uint64_t bits_of(const array *a, uint64_t i) {
 
 // A number that is ordered as the elements are in the library's total order: -0.0 before 0.0, NaN
 // last, all of them equal.
-static uint64_t rank_of(const array *a, uint64_t i) {
+static uint64_t order_key(const array *a, uint64_t i) {
   const scalar_row *type = &scalar_types[a->type];
-  uint64_t bits = bits_of(a, i), sign = UINT64_C(1) << (8 * type->size - 1);
+  uint64_t bits = element_bits(a, i), sign = UINT64_C(1) << (8 * type->size - 1);
   if (type->kind == KIND_SIGNED)
     return bits ^ sign;
   if (type->kind != KIND_FLOAT)
@@ -64,17 +64,17 @@ static uint64_t rank_of(const array *a, uint64_t i) {
 
 // ---- sorted -------------------------------------------------------------------------------------
 
-static uint64_t mixed(uint64_t x) {
+static uint64_t mix_bits(uint64_t x) {
   uint64_t z = (x + UINT64_C(0x9e3779b97f4a7c15)) * UINT64_C(0xbf58476d1ce4e5b9);
   z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
   return z ^ (z >> 31);
 }
 
 // Of all parts of an element, in their order: a value that has left its key changes it.
-static uint64_t mixed_parts(const array *a, size_t parts, uint64_t i) {
-  uint64_t hash = mixed(bits_of(&a[0], i));
+static uint64_t mix_parts(const array *a, size_t parts, uint64_t i) {
+  uint64_t hash = mix_bits(element_bits(&a[0], i));
   for (size_t k = 1; k < parts; k++)
-    hash = mixed(hash + bits_of(&a[k], i));
+    hash = mix_bits(hash + element_bits(&a[k], i));
   return hash;
 }
 
@@ -89,16 +89,17 @@ typedef struct comparison {
 static const char *check_row(const comparison *w, uint64_t number, uint64_t length) {
   uint64_t before = 0, after = 0, last = 0;
   for (uint64_t k = 0; k < length; k++) {
-    uint64_t i = number * length + k, rank = rank_of(w->found, i);
-    before += mixed_parts(w->given, w->parts, i);
-    after += mixed_parts(w->found, w->parts, i);
+    uint64_t i = number * length + k, rank = order_key(w->found, i);
+    before += mix_parts(w->given, w->parts, i);
+    after += mix_parts(w->found, w->parts, i);
     if (k > 0 && last > rank)
-      return say(w->room, "row %" PRIu64 " is not in order at %" PRIu64, number, k);
+      return format_message(w->room, "row %" PRIu64 " is not in order at %" PRIu64, number, k);
     last = rank;
   }
   return before == after
              ? NULL
-             : say(w->room, "row %" PRIu64 " has other elements than it was given", number);
+             : format_message(w->room, "row %" PRIu64 " has other elements than it was given",
+                              number);
 }
 
 static const char *check_sorted(const comparison *w) {
@@ -156,8 +157,8 @@ static const char *check_moved(const comparison *w) {
     for (int i = 0; i < m.map.a.columns; i++)
       m.column[i] = f2_column(m.map.a, i);
     if (!pool_run(pool_processors(), count, STRETCH, check_stretch, &m, NULL))
-      return say(w->room, "element %" PRIu64 " is not at %" PRIu64, (uint64_t)m.wrong,
-                 f2_affine_apply(m.map, m.wrong));
+      return format_message(w->room, "element %" PRIu64 " is not at %" PRIu64, (uint64_t)m.wrong,
+                            f2_affine_apply(m.map, m.wrong));
   }
   return NULL;
 }
@@ -201,8 +202,9 @@ static const char *check_coefficients(const float *found, const complex_number *
     largest = fmax(largest, wrong);
   }
   *rounding = (bench_error){sqrt(errors / sum), sqrt(largest / most)};
-  return rounding->mean <= tolerance ? NULL
-                                     : say(room, "the error of coefficients is %g", rounding->mean);
+  return rounding->mean <= tolerance
+             ? NULL
+             : format_message(room, "the error of coefficients is %g", rounding->mean);
 }
 
 static const char *check_fourier(const float *given, const float *found, uint64_t count, text *room,

@@ -8,7 +8,7 @@
 // ---- words --------------------------------------------------------------------------------------
 
 // "1.23 ms"; `room` is for 24 bytes.
-static const char *say_seconds(char *room, double seconds) {
+static const char *format_seconds(char *room, double seconds) {
   char number[16];
   svg_si(number, seconds);
   snprintf(room, 24, "%s%ss", number, strchr(number, ' ') ? "" : " ");
@@ -16,7 +16,7 @@ static const char *say_seconds(char *room, double seconds) {
 }
 
 // "12.3x faster", "1.04x slower" of a ratio of times.
-static const char *say_ratio(char *room, size_t size, double ratio) {
+static const char *format_ratio(char *room, size_t size, double ratio) {
   if (!(ratio > 0))
     room[0] = 0;
   else if (ratio < 1)
@@ -40,15 +40,16 @@ void bench_show_head(FILE *to, const bench_report *r) {
 static void show_side(FILE *to, const bench_row *row, const bench_side *side) {
   char time[24], ratio[32];
   bool other = side->elements && side->elements != row->elements;
-  fprintf(to, "  %s %s: %s%s", side->name, say_seconds(time, side->seconds.median),
-          say_ratio(ratio, sizeof ratio, side->ratio.median), other ? " per element" : "");
+  fprintf(to, "  %s %s: %s%s", side->name, format_seconds(time, side->seconds.median),
+          format_ratio(ratio, sizeof ratio, side->ratio.median), other ? " per element" : "");
 }
 
 void bench_show_row(FILE *to, const bench_row *row) {
   char median[24], least[24], ready[24];
   const bench_side *copy = bench_row_side(row, "copy");
-  fprintf(to, "%-32s %10s %10s %6.1f%% %7.2f ", row->name, say_seconds(median, row->seconds.median),
-          say_seconds(least, row->seconds.least), 100 * bench_spread(&row->seconds),
+  fprintf(to, "%-32s %10s %10s %6.1f%% %7.2f ", row->name,
+          format_seconds(median, row->seconds.median), format_seconds(least, row->seconds.least),
+          100 * bench_spread(&row->seconds),
           bench_row_bytes_per_second(row, row->seconds.median) / 1e9);
   if (copy && copy->ratio.median > 0)
     fprintf(to, "%6.1f%%", 100 / copy->ratio.median);
@@ -62,7 +63,8 @@ void bench_show_row(FILE *to, const bench_row *row) {
     fprintf(to, "%s, ", row->device);
   else
     fprintf(to, "%u thread%s, ", row->threads, row->threads == 1 ? "" : "s");
-  fprintf(to, "ready in %s%s%s)\n", say_seconds(ready, row->elaborate + row->plan + row->compile),
+  fprintf(to, "ready in %s%s%s)\n",
+          format_seconds(ready, row->elaborate + row->plan + row->compile),
           row->verified[0] ? ", " : ", not verified", row->verified);
   fflush(to);
 }
@@ -88,7 +90,7 @@ static const bench_row *find_row(const bench_report *r, const bench_row *like, r
 }
 
 // What a program's time is of a copy's in the same run changes less from day to day than the time.
-static const bench_figures *of_copy(const bench_row *row) {
+static const bench_figures *copy_ratio(const bench_row *row) {
   const bench_side *copy = bench_row_side(row, "copy");
   return copy && copy->ratio.median > 0 ? &copy->ratio : NULL;
 }
@@ -117,18 +119,18 @@ static void show_device(FILE *to, const bench_report *r, const bench_row *row) {
 
 static void show_times(FILE *to, const bench_row *before, const bench_row *after) {
   char old[24], new[24];
-  fprintf(to, "%-32s %10s %10s  ", after->name, say_seconds(old, before->seconds.median),
-          say_seconds(new, after->seconds.median));
+  fprintf(to, "%-32s %10s %10s  ", after->name, format_seconds(old, before->seconds.median),
+          format_seconds(new, after->seconds.median));
 }
 
 static void show_change(FILE *to, const bench_row *before, const bench_row *after) {
   char ratio[32];
-  const bench_figures *a = of_copy(before), *b = of_copy(after);
+  const bench_figures *a = copy_ratio(before), *b = copy_ratio(after);
   bool both = a && b;
   if (!both)
     a = &before->seconds, b = &after->seconds;
   bool apart = a->high < b->low || b->high < a->low;
-  say_ratio(ratio, sizeof ratio, a->median > 0 ? b->median / a->median : 0);
+  format_ratio(ratio, sizeof ratio, a->median > 0 ? b->median / a->median : 0);
   show_times(to, before, after);
   fprintf(to, "%-14s %s\n", apart ? ratio : "the same", both ? "against the copy" : "");
 }

@@ -265,7 +265,7 @@ static f2_matrix gray_code(int n) {
 }
 
 // The same on every machine: the random ones depend on n and their kind.
-static f2_affine map_of(map_kind kind, int n) {
+static f2_affine make_map(map_kind kind, int n) {
   uint64_t state = 1000 * (uint64_t)kind + (uint64_t)n;
   f2_affine map = f2_affine_identity(n);
   switch (kind) {
@@ -294,7 +294,7 @@ static f2_affine map_of(map_kind kind, int n) {
 
 // ---- expansion ----------------------------------------------------------------------------------
 
-static uint64_t variable(char name, int n) {
+static uint64_t placeholder_value(char name, int n) {
   int exponent = name == 'N' ? n : name == 'R' ? 24 - n : name == 'H' ? n - n / 2 : n / 2;
   return name == 'n' ? (uint64_t)n : UINT64_C(1) << exponent;
 }
@@ -306,7 +306,8 @@ static void substitute(char *to, size_t size, const char *form, int n,
     if (*c == '$' && c[1] == 'l' && c++)
       length += (size_t)snprintf(to + length, size - length, "%s", bank_layout_name);
     else if (*c == '$')
-      length += (size_t)snprintf(to + length, size - length, "%" PRIu64, variable(*++c, n));
+      length +=
+          (size_t)snprintf(to + length, size - length, "%" PRIu64, placeholder_value(*++c, n));
     else
       to[length++] = *c;
   }
@@ -356,14 +357,14 @@ static uint64_t count_columns(const suite_row *row, int n) {
 
 enum { LARGEST = 26 };  // sizes above it are for GPUs only
 
-static bool expand(const suite_row *row, int n, const char *bank_layout_name, bool device,
-                   bench_case *c) {
+static bool make_case(const suite_row *row, int n, const char *bank_layout_name, bool device,
+                      bench_case *c) {
   *c = (bench_case){.suite = row->suite,
                     .series = row->series,
                     .program = row->program,
                     .threads = row->threads,
                     .property = row->property,
-                    .map = map_of(row->map, n),
+                    .map = make_map(row->map, n),
                     .strategy = row->strategy,
                     .layout = row->by_layouts ? bank_layout_name : NULL,
                     .gpu_only = n > LARGEST || row->strategy};
@@ -385,15 +386,15 @@ static bool expand(const suite_row *row, int n, const char *bank_layout_name, bo
   return c->expression != NULL;
 }
 
-static bool belongs(const suite_row *row, const char *suite, bool device) {
+static bool is_in_suite(const suite_row *row, const char *suite, bool device) {
   return strcmp(row->suite, suite) == 0 && (device || row->place == ANYWHERE);
 }
 
-static int last_of(const suite_row *row, bool device) {
+static int last_size(const suite_row *row, bool device) {
   return device && row->gpu_last ? row->gpu_last : row->last;
 }
 
-static size_t layouts_of(const suite_row *row) {
+static size_t count_layouts(const suite_row *row) {
   size_t count = 0;
   while (row->by_layouts && bank_layout_kind_at(count))
     count++;
@@ -402,11 +403,11 @@ static size_t layouts_of(const suite_row *row) {
 
 // All sizes of a row, each by each layout. `cases` may be NULL: they are counted. SIZE_MAX: no
 // memory.
-static size_t expand_row(const suite_row *row, bool device, bench_case *cases) {
+static size_t make_cases(const suite_row *row, bool device, bench_case *cases) {
   size_t count = 0;
-  for (int n = row->first; n <= last_of(row, device); n += row->step)
-    for (size_t k = 0; k < layouts_of(row); k++, count++)
-      if (cases && !expand(row, n, bank_layout_kind_at(k)->name, device, &cases[count]))
+  for (int n = row->first; n <= last_size(row, device); n += row->step)
+    for (size_t k = 0; k < count_layouts(row); k++, count++)
+      if (cases && !make_case(row, n, bank_layout_kind_at(k)->name, device, &cases[count]))
         return SIZE_MAX;
   return count;
 }
@@ -414,12 +415,12 @@ static size_t expand_row(const suite_row *row, bool device, bench_case *cases) {
 size_t bench_suite_cases(const char *suite, bool device, bench_case **cases) {
   size_t count = 0, next = 0;
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-    if (belongs(&rows[i], suite, device))
-      count += expand_row(&rows[i], device, NULL);
+    if (is_in_suite(&rows[i], suite, device))
+      count += make_cases(&rows[i], device, NULL);
   *cases = calloc(count + 1, sizeof **cases);
   for (size_t i = 0; *cases && i < sizeof rows / sizeof *rows; i++) {
     size_t made =
-        belongs(&rows[i], suite, device) ? expand_row(&rows[i], device, *cases + next) : 0;
+        is_in_suite(&rows[i], suite, device) ? make_cases(&rows[i], device, *cases + next) : 0;
     if (made == SIZE_MAX) {
       bench_cases_free(*cases, count);
       *cases = NULL;

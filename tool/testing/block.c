@@ -1,11 +1,13 @@
 // The parser of test blocks.
 //
-// The file is walked line by line. The comment lines of a block are copied with everything that
-// is not theirs (code before them, the dashes) as blanks, so that places in the copy are places in
-// the file:
+// The file is walked line by line. The comment lines of a block are copied with everything that is
+// not theirs (code before them, the dashes) as blanks, so that places in the copy are places in the
+// file:
 //
-//   "sort = ...\n-- ==\n-- input { 1 }\n"   becomes   "\n     \n   input { 1 }\n", read from line 2
-//   on
+//   file                      copy, read from line 2 on
+//   sort = ...
+//   -- ==
+//   -- input { 1 }               input { 1 }
 #include "tool/testing/block.h"
 
 #include <ctype.h>
@@ -24,8 +26,9 @@ typedef struct block_parser {
   bool wrong;  // the block has a mistake: the rest of it is not read
 } block_parser;
 
-static void mistake(block_parser *p, uint32_t line, const char *format, ...) PRINTF_LIKE(3, 4);
-static void mistake(block_parser *p, uint32_t line, const char *format, ...) {
+static void report_mistake(block_parser *p, uint32_t line, const char *format, ...)
+    PRINTF_LIKE(3, 4);
+static void report_mistake(block_parser *p, uint32_t line, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
   text_printf(&p->into->mistakes, "%s:%u: ", p->file, line);
@@ -40,7 +43,7 @@ static void mistake(block_parser *p, uint32_t line, const char *format, ...) {
 
 static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 
-static void step(block_parser *p) {
+static void advance(block_parser *p) {
   if (*p->at++ == '\n') {
     p->line++;
     p->line_start = p->at;
@@ -49,7 +52,7 @@ static void step(block_parser *p) {
 
 static void skip_blanks(block_parser *p) {
   while (p->at < p->end && is_blank(*p->at))
-    step(p);
+    advance(p);
 }
 
 // The next word: letters, digits, _ and ' ; "" if something else (or nothing) follows.
@@ -95,15 +98,15 @@ static const char *rest_of_line(block_parser *p) {
 static bool next_braces(block_parser *p, const char *after, block_data *data) {
   uint32_t line = p->line;
   if (!next_is(p, '{')) {
-    mistake(p, line, "expected { after '%s'", after);
+    report_mistake(p, line, "expected { after '%s'", after);
     return false;
   }
   *data = (block_data){DATA_TEXT, NULL, p->line, (uint32_t)(p->at - p->line_start) + 1};
   const char *start = p->at;
   while (p->at < p->end && *p->at != '}')
-    step(p);
+    advance(p);
   if (p->at == p->end) {
-    mistake(p, data->line, "the { after '%s' has no }", after);
+    report_mistake(p, data->line, "the { after '%s' has no }", after);
     return false;
   }
   data->text = arena_copy(&p->into->memory, start, (size_t)(p->at - start));
@@ -121,7 +124,7 @@ static bool next_data(block_parser *p, const char *after, block_data *data) {
   data->line = line;
   data->column = 1;
   if (!*data->text)
-    mistake(p, line, "expected a file name after '%s @'", after);
+    report_mistake(p, line, "expected a file name after '%s @'", after);
   return !p->wrong;
 }
 
@@ -140,10 +143,10 @@ static void split_words(block_parser *p, const char *words, block_names *into) {
 
 static void parse_entry(block_parser *p) {
   if (p->block.entries.count > 0 || p->block.cases.count > 0)
-    mistake(p, p->word_line, "'entry:' must be given once, before the inputs of its block");
+    report_mistake(p, p->word_line, "'entry:' must be given once, before the inputs of its block");
   split_words(p, rest_of_line(p), &p->block.entries);
   if (p->block.entries.count == 0)
-    mistake(p, p->word_line, "expected a name after 'entry:'");
+    report_mistake(p, p->word_line, "expected a name after 'entry:'");
 }
 
 static void parse_tags(block_parser *p) {
@@ -166,7 +169,7 @@ static void parse_input(block_parser *p) {
 static void parse_random(block_parser *p) {
   block_data data;
   if (strcmp(next_word(p), "input") != 0) {
-    mistake(p, p->word_line, "expected 'input' after 'random'");
+    report_mistake(p, p->word_line, "expected 'input' after 'random'");
   } else if (next_braces(p, "random input", &data)) {
     data.kind = DATA_RANDOM;
     add_case(p, data);
@@ -174,29 +177,30 @@ static void parse_random(block_parser *p) {
 }
 
 // The input that an output or error belongs to: the last, if it has none yet.
-static block_case *case_for(block_parser *p, const char *what) {
+static block_case *case_before(block_parser *p, const char *what) {
   size_t count = p->block.cases.count;
   block_case *c = count ? &p->block.cases.items[count - 1] : NULL;
   if (!c)
-    mistake(p, p->word_line, "'%s' must follow an input", what);
+    report_mistake(p, p->word_line, "'%s' must follow an input", what);
   else if (c->output.kind != DATA_NONE || c->automatic_output || c->error)
-    mistake(p, p->word_line, "the input of line %u already has an output or an error", c->line);
+    report_mistake(p, p->word_line, "the input of line %u already has an output or an error",
+                   c->line);
   return p->wrong ? NULL : c;
 }
 
 static void parse_output(block_parser *p) {
   block_data data;
-  block_case *c = case_for(p, "output");
+  block_case *c = case_before(p, "output");
   if (c && next_data(p, "output", &data))
     c->output = data;
 }
 
 static void parse_auto(block_parser *p) {
   if (strcmp(next_word(p), "output") != 0) {
-    mistake(p, p->word_line, "expected 'output' after 'auto'");
+    report_mistake(p, p->word_line, "expected 'output' after 'auto'");
     return;
   }
-  block_case *c = case_for(p, "auto output");
+  block_case *c = case_before(p, "auto output");
   if (c)
     c->automatic_output = true;
 }
@@ -205,7 +209,7 @@ static void check_regex(block_parser *p, const char *pattern) {
   regex_t compiled;
   char why[200];
   if (!*pattern) {
-    mistake(p, p->word_line, "expected a regular expression after 'error:'");
+    report_mistake(p, p->word_line, "expected a regular expression after 'error:'");
     return;
   }
   int status = regcomp(&compiled, pattern, REG_EXTENDED | REG_NOSUB);
@@ -214,7 +218,7 @@ static void check_regex(block_parser *p, const char *pattern) {
     return;
   }
   regerror(status, &compiled, why, sizeof why);
-  mistake(p, p->word_line, "'%s' is not a regular expression: %s", pattern, why);
+  report_mistake(p, p->word_line, "'%s' is not a regular expression: %s", pattern, why);
 }
 
 static void parse_error(block_parser *p) {
@@ -224,12 +228,12 @@ static void parse_error(block_parser *p) {
     return;
   if (p->block.cases.count == 0) {
     if (p->block.error)
-      mistake(p, p->word_line, "a block without inputs has at most one 'error:'");
+      report_mistake(p, p->word_line, "a block without inputs has at most one 'error:'");
     p->block.error = pattern;
     p->error_line = p->word_line;
     return;
   }
-  block_case *c = case_for(p, "error:");
+  block_case *c = case_before(p, "error:");
   if (c)
     c->error = pattern;
 }
@@ -262,14 +266,14 @@ static void parse_property(block_parser *p) {
     i++;
   const char *function = written + length + strspn(written + length, " \t");
   if (i == PROPERTY_ROWS)
-    mistake(p, p->word_line,
-            "expected sorted, permutation, inverse_of FUNCTION or equals FUNCTION, not '%s'",
-            written);
+    report_mistake(p, p->word_line,
+                   "expected sorted, permutation, inverse_of FUNCTION or equals FUNCTION, not '%s'",
+                   written);
   else if (property_rows[i].takes_function && !*function)
-    mistake(p, p->word_line, "expected a function after '%s'", property_rows[i].name);
+    report_mistake(p, p->word_line, "expected a function after '%s'", property_rows[i].name);
   else if (!property_rows[i].takes_function && *function)
-    mistake(p, p->word_line, "'%s' takes no function, but '%s' follows", property_rows[i].name,
-            function);
+    report_mistake(p, p->word_line, "'%s' takes no function, but '%s' follows",
+                   property_rows[i].name, function);
   else
     add_property(p, (block_property){property_rows[i].kind, p->word_line, written,
                                      property_rows[i].takes_function ? function : NULL});
@@ -288,46 +292,46 @@ typedef struct structure_reader {
   size_t next;
 } structure_reader;
 
-static const char *next_of(structure_reader *r) {
+static const char *next_structure_word(structure_reader *r) {
   return r->next < r->words->count ? r->words->items[r->next++] : "";
 }
 
 // "10", or after `<=`, where that is allowed.
-static int64_t structure_number(structure_reader *r, const char *after, bool *at_most) {
-  const char *word = next_of(r), *what = after;
+static int64_t read_structure_number(structure_reader *r, const char *after, bool *at_most) {
+  const char *word = next_structure_word(r), *what = after;
   if (at_most)
     *at_most = !strcmp(word, "<=");
   if (at_most && *at_most) {
     what = word;
-    word = next_of(r);
+    word = next_structure_word(r);
   }
   errno = 0;
   long long number = strtoll(word, NULL, 10);
   if (!*word || strspn(word, "0123456789") != strlen(word) || errno)
-    mistake(r->p, r->line, "expected a number after '%s'", what);
+    report_mistake(r->p, r->line, "expected a number after '%s'", what);
   return number;
 }
 
-static void structure_target(structure_reader *r, block_structure *s) {
+static void read_structure_target(structure_reader *r, block_structure *s) {
   if (s->target)
-    mistake(r->p, r->line, "a structure has one target, not two");
-  s->target = next_of(r);
+    report_mistake(r->p, r->line, "a structure has one target, not two");
+  s->target = next_structure_word(r);
   if (!*s->target)
-    mistake(r->p, r->line, "expected a name after 'target'");
+    report_mistake(r->p, r->line, "expected a name after 'target'");
 }
 
 // A pair of a name and a number: a count, or else a size, whose names only the program knows.
-static void structure_pair(structure_reader *r, const char *name, block_structure *s) {
+static void read_structure_pair(structure_reader *r, const char *name, block_structure *s) {
   arena *memory = &r->p->into->memory;
   structure_count i = 0;
   while (i < STRUCTURE_COUNTS && strcmp(structure_count_names[i], name) != 0)
     i++;
   if (i < STRUCTURE_COUNTS) {
     structure_expectation e = {.count = i};
-    e.number = (uint64_t)structure_number(r, name, &e.at_most);
+    e.number = (uint64_t)read_structure_number(r, name, &e.at_most);
     vec_push(memory, &s->expectations, e);
   } else {
-    structure_size size = {name, structure_number(r, name, NULL)};
+    structure_size size = {name, read_structure_number(r, name, NULL)};
     vec_push(memory, &s->sizes, size);
   }
 }
@@ -341,15 +345,15 @@ static void parse_structure(block_parser *p) {
     return;
   split_words(p, data.text, &words);
   for (structure_reader r = {p, data.line, &words, 0}; r.next < words.count && !p->wrong;) {
-    const char *name = next_of(&r);
+    const char *name = next_structure_word(&r);
     if (!strcmp(name, "target"))
-      structure_target(&r, &s);
+      read_structure_target(&r, &s);
     else
-      structure_pair(&r, name, &s);
+      read_structure_pair(&r, name, &s);
   }
   if (!p->wrong && !s.expectations.count)
-    mistake(p, data.line,
-            "'structure' needs columns, passes, permutations or exchanges, and a number");
+    report_mistake(p, data.line,
+                   "'structure' needs columns, passes, permutations or exchanges, and a number");
   if (!p->wrong)
     vec_push(&p->into->memory, &p->block.structures, s);
 }
@@ -376,7 +380,7 @@ static void parse_directive(block_parser *p) {
     if (strcmp(directives[i].word, word) != 0)
       continue;
     if (directives[i].colon && (p->at == p->end || *p->at != ':')) {
-      mistake(p, p->word_line, "expected : after '%s'", word);
+      report_mistake(p, p->word_line, "expected : after '%s'", word);
       return;
     }
     p->at += directives[i].colon;
@@ -384,10 +388,11 @@ static void parse_directive(block_parser *p) {
     return;
   }
   p->at = start;
-  mistake(p, p->word_line,
-          "expected entry:, tags, input, random input, output, auto output, error:, property: or "
-          "structure, not '%.40s'",
-          rest_of_line(p));
+  report_mistake(
+      p, p->word_line,
+      "expected entry:, tags, input, random input, output, auto output, error:, property: or "
+      "structure, not '%.40s'",
+      rest_of_line(p));
 }
 
 // ---- blocks ----------------------------------------------------------------------------------
@@ -395,13 +400,15 @@ static void parse_directive(block_parser *p) {
 static void check_block(block_parser *p) {
   test_block *b = &p->block;
   if (b->error && b->cases.count > 0)
-    mistake(p, p->error_line, "'error:' must follow its input, or be in a block without inputs");
+    report_mistake(p, p->error_line,
+                   "'error:' must follow its input, or be in a block without inputs");
   else if (b->error && b->properties.count > 0)
-    mistake(p, p->error_line, "'property:' needs an input, and this block has only 'error:'");
+    report_mistake(p, p->error_line,
+                   "'property:' needs an input, and this block has only 'error:'");
   else if (b->properties.count > 0 && b->cases.count == 0)
-    mistake(p, b->properties.items[0].line, "'property:' needs an input in its block");
+    report_mistake(p, b->properties.items[0].line, "'property:' needs an input in its block");
   else if (!b->error && b->cases.count == 0 && b->structures.count == 0)
-    mistake(p, b->line, "a test block needs an input, a structure or an error");
+    report_mistake(p, b->line, "a test block needs an input, a structure or an error");
   if (b->entries.count == 0)
     vec_push(&p->into->memory, &b->entries, "main");
 }

@@ -4,8 +4,9 @@
 //   -- entry: main sort_all            the entry points tested (without it: main)
 //   -- tags { slow }
 //   -- input { [3, 1, 2, 0] }          a test: values, @file, or random types
-//   -- output { [0, 1, 2, 3] }         what it gives: values, @file; or `auto output`, `error:
-//   REGEX`
+//   -- output { [0, 1, 2, 3] }         what it gives: values, @file; or else
+//   -- auto output                     ... what the backend interp gives
+//   -- error: REGEX                    ... a failure with a message that matches
 //   -- random input { [1048576]i32 }
 //   -- property: sorted                holds for every input of the block that is to succeed
 //   -- structure { n 20 columns 210 passes <= 9 }
@@ -14,7 +15,7 @@
 // A block is a run of comment lines from `-- ==` on; code, an empty line or the next `-- ==` ends
 // it. A block of its own with `error: REGEX` and no input says that the program has that error.
 //
-// In: a file's text. Out: blocks, and the mistakes in them. Nothing is executed.
+// In: a file's text. Out: blocks, and the mistakes in them. Nothing is executed. Private to testing/.
 #ifndef PERMC_TOOL_TESTING_BLOCK_H
 #define PERMC_TOOL_TESTING_BLOCK_H
 

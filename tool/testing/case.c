@@ -40,7 +40,7 @@ static bool has_tag(const test_block *block, const char **tags, size_t count) {
   return false;
 }
 
-static void add_data(text *name, const char *before, const block_data *data) {
+static void add_data_name(text *name, const char *before, const block_data *data) {
   if (data->kind == DATA_FILE)
     text_printf(name, "%s @%s", before, data->text);
   else
@@ -48,8 +48,8 @@ static void add_data(text *name, const char *before, const block_data *data) {
 }
 
 // Whether the options select the test "FILE:LINE ENTRY NAME".
-static bool selected(const test_file *file, const test_block *block, uint32_t line,
-                     const char *entry, const char *name) {
+static bool is_selected(const test_file *file, const test_block *block, uint32_t line,
+                        const char *entry, const char *name) {
   const test_options *options = file->options;
   if (options->tag_count && !has_tag(block, options->tags, options->tag_count))
     return false;
@@ -64,11 +64,11 @@ static bool selected(const test_file *file, const test_block *block, uint32_t li
   return found;
 }
 
-static bool selected_case(const test_file *file, const test_block *block, const block_case *c,
-                          const char *entry) {
+static bool is_selected_case(const test_file *file, const test_block *block, const block_case *c,
+                             const char *entry) {
   text name = {0};
-  add_data(&name, "input", &c->input);
-  bool yes = selected(file, block, c->line, entry, text_content(&name));
+  add_data_name(&name, "input", &c->input);
+  bool yes = is_selected(file, block, c->line, entry, text_content(&name));
   text_free(&name);
   return yes;
 }
@@ -85,7 +85,7 @@ static void add_indented(text *to, const char *lines) {
 }
 
 // The first line of `why` beside the place, the others below it.
-static void report(test_file *file, uint32_t line, const char *entry, const char *why) {
+static void add_report(test_file *file, uint32_t line, const char *entry, const char *why) {
   size_t length = strcspn(why, "\n");
   text_printf(&file->report, "%s:%u: %s: %.*s\n", file->path, line, entry, (int)length, why);
   add_indented(&file->report, why + length + (why[length] == '\n'));
@@ -97,9 +97,9 @@ static void count_test(test_file *file, size_t *counter) {
     file->progress(file);
 }
 
-static void finish(test_run *run, bool passed, uint32_t line) {
+static void finish_test(test_run *run, bool passed, uint32_t line) {
   if (!passed)
-    report(run->file, line, run->entry, run->why.data ? run->why.data : "failed");
+    add_report(run->file, line, run->entry, run->why.data ? run->why.data : "failed");
   count_test(run->file, passed ? &run->file->passed : &run->file->failed);
   permc_values_free(run->arguments, run->argument_count);
   permc_values_free(run->results, run->result_count);
@@ -153,14 +153,15 @@ static bool read_input(test_run *run) {
   return ok;
 }
 
-static void say_unreadable(text *why, const array *result, const char *message) {
+static void explain_unreadable(text *why, const array *result, const char *message) {
   text_string(why, "the output cannot be read as ");
-  say_array_type(why, result);
+  print_array_type(why, result);
   text_printf(why, ", the type of the result:\n%s", message);
 }
 
 // Reads arrays of the types of `like`; the arrays are the caller's to destroy.
-static bool read_like(value_source *from, const array_list *like, array_list *into, text *why) {
+static bool read_arrays_like(value_source *from, const array_list *like, array_list *into,
+                             text *why) {
   error e = {0};
   for (size_t i = 0; i < like->count; i++) {
     value_expectation expected = {.type = like->items[i].type, .rank = (int)like->items[i].rank};
@@ -168,7 +169,7 @@ static bool read_like(value_source *from, const array_list *like, array_list *in
     if (status == VALUE_END)
       text_printf(why, "the output has %zu of the %zu arrays of the result", i, like->count);
     else if (status == VALUE_ERROR)
-      say_unreadable(why, &like->items[i], e.message);
+      explain_unreadable(why, &like->items[i], e.message);
     if (status != VALUE_OK)
       return false;
     into->count++;
@@ -183,7 +184,7 @@ static bool read_like(value_source *from, const array_list *like, array_list *in
   return status == VALUE_END;
 }
 
-static bool open_and_read(test_run *run, const array_list *like, array_list *into) {
+static bool read_output(test_run *run, const array_list *like, array_list *into) {
   const block_data *output = &run->the_case->output;
   text bytes = {0};
   error e = {0};
@@ -195,7 +196,7 @@ static bool open_and_read(test_run *run, const array_list *like, array_list *int
     add_in_place(&bytes, output);
     from = value_source_bytes(run->file->path, text_content(&bytes), bytes.length, &e);
   }
-  bool ok = from && read_like(from, like, into, &run->why);
+  bool ok = from && read_arrays_like(from, like, into, &run->why);
   if (!from)
     text_string(&run->why, e.message);
   if (from)
@@ -211,7 +212,7 @@ static bool check_output(test_run *run) {
   bool ok = list_arrays(&results, run->results, run->result_count);
   if (ok) {
     expected.items = calloc(results.count + 1, sizeof *expected.items);
-    ok = expected.items && open_and_read(run, &results, &expected) &&
+    ok = expected.items && read_output(run, &results, &expected) &&
          lists_equal("result", &expected, &results, &run->why);
   }
   for (size_t i = 0; i < expected.count; i++)
@@ -249,8 +250,8 @@ static permc_value *copy_array(const array *a) {
 
 // A copy of the values as `parameters` arguments: as they are, as one tuple, or each component
 // apart. False: they do not fit.
-static bool regroup(permc_value *const *values, size_t count, size_t parameters,
-                    permc_value ***into) {
+static bool regroup_values(permc_value *const *values, size_t count, size_t parameters,
+                           permc_value ***into) {
   array_list all;
   if (!list_arrays(&all, values, count))
     return false;
@@ -275,8 +276,8 @@ static bool regroup(permc_value *const *values, size_t count, size_t parameters,
 }
 
 // function(values), the function being any expression in the program's scope.
-static bool apply(test_run *run, const char *function, permc_value *const *values, size_t count,
-                  permc_value ***results, size_t *result_count) {
+static bool apply_function(test_run *run, const char *function, permc_value *const *values,
+                           size_t count, permc_value ***results, size_t *result_count) {
   if (!permc_define(run->context, function))
     return fail_with_message(run, function);
   size_t parameters = permc_parameter_count(run->context, "-e");
@@ -284,7 +285,7 @@ static bool apply(test_run *run, const char *function, permc_value *const *value
     return fail_with_message(run, function);
   permc_value **copies = NULL;
   bool direct = parameters == count;
-  if (!direct && !regroup(values, count, parameters, &copies)) {
+  if (!direct && !regroup_values(values, count, parameters, &copies)) {
     text_printf(&run->why, "%s takes %zu arguments, but there are %zu values", function, parameters,
                 count);
     return false;
@@ -301,11 +302,13 @@ static bool check_function(test_run *run, const block_property *property) {
   size_t count = 0;
   bool inverse = property->kind == PROPERTY_INVERSE_OF, ok;
   if (inverse)
-    ok = apply(run, property->function, run->results, run->result_count, &values, &count) &&
-         compare_values("the recovered input", run->arguments, run->argument_count, values, count,
-                        &run->why);
+    ok =
+        apply_function(run, property->function, run->results, run->result_count, &values, &count) &&
+        compare_values("the recovered input", run->arguments, run->argument_count, values, count,
+                       &run->why);
   else
-    ok = apply(run, property->function, run->arguments, run->argument_count, &values, &count) &&
+    ok = apply_function(run, property->function, run->arguments, run->argument_count, &values,
+                        &count) &&
          compare_values("result", values, count, run->results, run->result_count, &run->why);
   permc_values_free(values, count);
   return ok;
@@ -348,7 +351,7 @@ static bool check_message(test_run *run, const char *pattern, const char *messag
   return ok;
 }
 
-static bool no_error(test_run *run, const char *pattern) {
+static bool fail_without_error(test_run *run, const char *pattern) {
   text_printf(&run->why, "expected an error that matches '%s', found none", pattern);
   return false;
 }
@@ -356,7 +359,7 @@ static bool no_error(test_run *run, const char *pattern) {
 // ---- tests -----------------------------------------------------------------------------------
 
 // The message stands below the first test that fails for it.
-static bool fail_to_load(test_run *run) {
+static bool fail_of_load(test_run *run) {
   text_string(&run->why, "the program does not load");
   if (run->file->failed == run->file->blocks.mistake_count)
     text_printf(&run->why, ":\n%s", run->load_error);
@@ -366,13 +369,13 @@ static bool fail_to_load(test_run *run) {
 static bool check_case(test_run *run) {
   const block_case *c = run->the_case;
   if (run->load_error)
-    return fail_to_load(run);
+    return fail_of_load(run);
   bool read = read_input(run);
   bool ran =
       read && permc_run(run->context, run->entry, run->file->options->backend, run->arguments,
                         run->argument_count, &run->results, &run->result_count);
   if (c->error)
-    return ran ? no_error(run, c->error)
+    return ran ? fail_without_error(run, c->error)
                : check_message(run, c->error, permc_message(run->context));
   if (!ran)
     return fail_with_message(run, read ? "the run fails" : "the input cannot be read");
@@ -398,11 +401,11 @@ static bool check_program_error(test_run *run) {
   if (parameters == 0 && !permc_run(run->context, run->entry, run->file->options->backend, NULL, 0,
                                     &run->results, &run->result_count))
     return check_message(run, pattern, permc_message(run->context));
-  return no_error(run, pattern);
+  return fail_without_error(run, pattern);
 }
 
 static bool check_structure(test_run *run, const block_structure *s) {
-  return run->load_error ? fail_to_load(run)
+  return run->load_error ? fail_of_load(run)
                          : structure_holds(run->context, run->entry, s, &run->why);
 }
 
@@ -410,23 +413,23 @@ static void run_structures(const test_run *like) {
   for (size_t i = 0; i < like->block->structures.count; i++) {
     const block_structure *s = &like->block->structures.items[i];
     test_run run = *like;
-    if (selected(like->file, like->block, s->line, like->entry, "structure"))
-      finish(&run, check_structure(&run, s), s->line);
+    if (is_selected(like->file, like->block, s->line, like->entry, "structure"))
+      finish_test(&run, check_structure(&run, s), s->line);
   }
 }
 
 // `like` is the start of every test of the block: its file, context, entry.
 static void run_block(const test_run *like) {
   const test_block *block = like->block;
-  if (block->error && selected(like->file, block, block->line, like->entry, "error")) {
+  if (block->error && is_selected(like->file, block, block->line, like->entry, "error")) {
     test_run run = *like;
-    finish(&run, check_program_error(&run), block->line);
+    finish_test(&run, check_program_error(&run), block->line);
   }
   for (size_t i = 0; i < block->cases.count; i++) {
     test_run run = *like;
     run.the_case = &block->cases.items[i];
-    if (selected_case(run.file, block, run.the_case, run.entry))
-      finish(&run, check_case(&run), run.the_case->line);
+    if (is_selected_case(run.file, block, run.the_case, run.entry))
+      finish_test(&run, check_case(&run), run.the_case->line);
   }
   run_structures(like);
 }
@@ -437,11 +440,11 @@ static size_t count_tests(const test_file *file) {
     const test_block *block = &file->blocks.blocks.items[b];
     for (size_t e = 0; e < block->entries.count; e++) {
       const char *entry = block->entries.items[e];
-      count += block->error && selected(file, block, block->line, entry, "error");
+      count += block->error && is_selected(file, block, block->line, entry, "error");
       for (size_t i = 0; i < block->cases.count; i++)
-        count += selected_case(file, block, &block->cases.items[i], entry);
+        count += is_selected_case(file, block, &block->cases.items[i], entry);
       for (size_t i = 0; i < block->structures.count; i++)
-        count += selected(file, block, block->structures.items[i].line, entry, "structure");
+        count += is_selected(file, block, block->structures.items[i].line, entry, "structure");
     }
   }
   return count;

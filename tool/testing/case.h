@@ -1,4 +1,15 @@
-// The tests of one file: counted, selected and executed.
+// The door of the tests in .perm files: in comes a file, out go counts and a report of failures.
+//
+//   test_options options = {.args = args};
+//   test_file file = {.path = "sort.perm", .options = &options};
+//   test_file_open(&file);         // file.tests: 2, of "-- input { [2, 1] } -- output { [1, 2] }" ...
+//   test_file_run(&file);          // file.passed, file.failed: 1, 1
+//   puts(text_content(&file.report));      // sort.perm:7: main: result[0] is 2i32, expected 1i32
+//   test_file_close(&file);
+//
+// In reading order: block.h, block.c (test blocks parsed), case.c (their tests run), compare.h,
+// compare.c (equality and properties of results; a second door, for permc bench), structure.h,
+// structure.c (what a plan has to count).
 #ifndef PERMC_TOOL_TESTING_CASE_H
 #define PERMC_TOOL_TESTING_CASE_H
 

@@ -25,12 +25,12 @@ void list_free(array_list *list) {
 
 // ---- words -----------------------------------------------------------------------------------
 
-static const unsigned char *element(const array *a, uint64_t index) {
+static const unsigned char *element_at(const array *a, uint64_t index) {
   return (const unsigned char *)a->data + index * scalar_types[a->type].size;
 }
 
 // As the text format writes it, without the newline.
-static void say_array(text *to, const array *a) {
+static void print_array(text *to, const array *a) {
   char *written = NULL;
   size_t length = 0;
   error e;
@@ -45,26 +45,26 @@ static void say_array(text *to, const array *a) {
   free(written);
 }
 
-static void say_element(text *to, const array *a, uint64_t index) {
-  array one = {.type = a->type, .rank = 0, .data = (void *)(uintptr_t)element(a, index)};
-  say_array(to, &one);
+static void print_element(text *to, const array *a, uint64_t index) {
+  array one = {.type = a->type, .rank = 0, .data = (void *)(uintptr_t)element_at(a, index)};
+  print_array(to, &one);
 }
 
-void say_array_type(text *to, const array *a) {
+void print_array_type(text *to, const array *a) {
   for (uint32_t i = 0; i < a->rank; i++)
     text_printf(to, "[%llu]", (unsigned long long)a->dims[i]);
   text_string(to, scalar_types[a->type].name);
 }
 
 // "result", "result.1" for one of several.
-static void say_name(text *to, const char *name, size_t component, size_t components) {
+static void print_name(text *to, const char *name, size_t component, size_t components) {
   text_string(to, name);
   if (components > 1)
     text_printf(to, ".%zu", component);
 }
 
 // "[3][0]"
-static void say_place(text *to, const array *a, uint64_t index) {
+static void print_place(text *to, const array *a, uint64_t index) {
   uint64_t step = array_count(a);
   for (uint32_t i = 0; i < a->rank; i++) {
     step /= a->dims[i];
@@ -75,7 +75,7 @@ static void say_place(text *to, const array *a, uint64_t index) {
 
 // ---- equality --------------------------------------------------------------------------------
 
-static double part(const array *a, uint64_t i) {
+static double real_at(const array *a, uint64_t i) {
   switch (scalar_real_of(a->type)) {
   case SCALAR_F16:
     return scalar_f16_value(((const uint16_t *)a->data)[i]);
@@ -89,7 +89,7 @@ static double part(const array *a, uint64_t i) {
 static double tolerance_of(const array *expected, uint64_t parts) {
   double largest = 1;
   for (uint64_t i = 0; i < parts; i++) {
-    double magnitude = fabs(part(expected, i));
+    double magnitude = fabs(real_at(expected, i));
     if (isfinite(magnitude) && magnitude > largest)
       largest = magnitude;
   }
@@ -109,25 +109,25 @@ static uint64_t first_difference(const array *expected, const array *found) {
   const scalar_row *row = &scalar_types[expected->type];
   if (row->kind != KIND_FLOAT && row->kind != KIND_COMPLEX) {
     for (uint64_t i = 0; i < count; i++)
-      if (memcmp(element(expected, i), element(found, i), row->size) != 0)
+      if (memcmp(element_at(expected, i), element_at(found, i), row->size) != 0)
         return i;
     return count;
   }
   uint64_t each = row->kind == KIND_COMPLEX ? 2 : 1;
   double tolerance = tolerance_of(expected, count * each);
   for (uint64_t i = 0; i < count * each; i++)
-    if (!floats_equal(part(expected, i), part(found, i), tolerance))
+    if (!floats_equal(real_at(expected, i), real_at(found, i), tolerance))
       return i / each;
   return count;
 }
 
-static void show_both(text *why, const array *expected, const array *found) {
+static void print_both(text *why, const array *expected, const array *found) {
   if (expected->rank == 0 || array_count(expected) > SHOW_MOST || array_count(found) > SHOW_MOST)
     return;
   text_string(why, "\nexpected ");
-  say_array(why, expected);
+  print_array(why, expected);
   text_string(why, "\nfound    ");
-  say_array(why, found);
+  print_array(why, found);
 }
 
 bool lists_equal(const char *name, const array_list *expected, const array_list *found, text *why) {
@@ -141,14 +141,14 @@ bool lists_equal(const char *name, const array_list *expected, const array_list 
     uint64_t index = same ? first_difference(e, f) : 0;
     if (same && index == array_count(e))
       continue;
-    say_name(why, name, k, expected->count);
+    print_name(why, name, k, expected->count);
     if (same)
-      say_place(why, f, index);
+      print_place(why, f, index);
     text_string(why, " is ");
-    same ? say_element(why, f, index) : say_array_type(why, f);
+    same ? print_element(why, f, index) : print_array_type(why, f);
     text_string(why, ", expected ");
-    same ? say_element(why, e, index) : say_array_type(why, e);
-    show_both(why, e, f);
+    same ? print_element(why, e, index) : print_array_type(why, e);
+    print_both(why, e, f);
     return false;
   }
   return true;
@@ -164,7 +164,7 @@ static int compare_floats(double a, double b) {
   return a < b ? -1 : 1;
 }
 
-static int64_t load_signed(const array *a, uint64_t i) {
+static int64_t signed_at(const array *a, uint64_t i) {
   switch (scalar_types[a->type].size) {
   case 1:
     return ((const int8_t *)a->data)[i];
@@ -177,7 +177,7 @@ static int64_t load_signed(const array *a, uint64_t i) {
   }
 }
 
-static uint64_t load_unsigned(const array *a, uint64_t i) {
+static uint64_t unsigned_at(const array *a, uint64_t i) {
   switch (scalar_types[a->type].size) {
   case 1:
     return ((const uint8_t *)a->data)[i];
@@ -194,13 +194,12 @@ static uint64_t load_unsigned(const array *a, uint64_t i) {
 static int compare_elements(const array *a, uint64_t i, uint64_t k) {
   switch (scalar_types[a->type].kind) {
   case KIND_SIGNED:
-    return (load_signed(a, i) > load_signed(a, k)) - (load_signed(a, i) < load_signed(a, k));
+    return (signed_at(a, i) > signed_at(a, k)) - (signed_at(a, i) < signed_at(a, k));
   case KIND_BOOL:
   case KIND_UNSIGNED:
-    return (load_unsigned(a, i) > load_unsigned(a, k)) -
-           (load_unsigned(a, i) < load_unsigned(a, k));
+    return (unsigned_at(a, i) > unsigned_at(a, k)) - (unsigned_at(a, i) < unsigned_at(a, k));
   default:
-    return compare_floats(part(a, i), part(a, k));
+    return compare_floats(real_at(a, i), real_at(a, k));
   }
 }
 
@@ -211,30 +210,30 @@ static int compare_tuples(const array *components, size_t count, uint64_t i, uin
   return order;
 }
 
-static bool sortable(const array *a, text *why) {
+static bool check_sortable(const array *a, text *why) {
   if (a->rank > 0 && scalar_types[a->type].kind != KIND_COMPLEX)
     return true;
   text_string(why, "'sorted' needs an array of ordered elements, but the result is ");
-  say_array_type(why, a);
+  print_array_type(why, a);
   return false;
 }
 
 // Components of one shape: an array of tuples.
-static bool rows_sorted(const array *components, size_t count, const char *name, text *why) {
+static bool check_rows_sorted(const array *components, size_t count, const char *name, text *why) {
   for (size_t c = 0; c < count; c++)
-    if (!sortable(&components[c], why))
+    if (!check_sortable(&components[c], why))
       return false;
   uint64_t total = array_count(components), row = components->dims[components->rank - 1];
   for (uint64_t i = 1; i < total; i++) {
     if (i % row == 0 || compare_tuples(components, count, i - 1, i) <= 0)
       continue;
     text_string(why, name);
-    say_place(why, components, i);
+    print_place(why, components, i);
     text_string(why, " is out of order: ");
     for (int k = 0; k < 2; k++) {
       for (size_t c = 0; c < count; c++) {
         text_string(why, c ? ", " : count > 1 ? "(" : "");
-        say_element(why, &components[c], i - 1 + (uint64_t)k);
+        print_element(why, &components[c], i - 1 + (uint64_t)k);
       }
       text_string(why, count > 1 ? ")" : "");
       text_string(why, k ? "" : " stands before ");
@@ -257,7 +256,7 @@ bool values_sorted(permc_value *const *values, size_t count, text *why) {
     if (count > 1)
       snprintf(name, sizeof name, "result.%zu", i);
     for (size_t c = 0; c < v->count; c += one_shape ? v->count : 1)
-      if (!rows_sorted(&v->components[c], one_shape ? v->count : 1, name, why))
+      if (!check_rows_sorted(&v->components[c], one_shape ? v->count : 1, name, why))
         return false;
   }
   return true;
@@ -276,7 +275,7 @@ static unsigned char *sorted_blocks(const permc_value *v, uint64_t count, size_t
   for (size_t c = 0; blocks && c < v->count; c++) {
     size_t each = scalar_types[v->components[c].type].size;
     for (uint64_t i = 0; i < count; i++)
-      memcpy(blocks + i * size + offset, element(&v->components[c], i), each);
+      memcpy(blocks + i * size + offset, element_at(&v->components[c], i), each);
     offset += each;
   }
   if (blocks)
@@ -284,8 +283,8 @@ static unsigned char *sorted_blocks(const permc_value *v, uint64_t count, size_t
   return blocks;
 }
 
-static bool same_elements(const permc_value *before, const permc_value *after, const char *name,
-                          text *why) {
+static bool check_same_elements(const permc_value *before, const permc_value *after,
+                                const char *name, text *why) {
   uint64_t count = array_count(&before->components[0]);
   size_t size = 0;
   bool comparable = before->count == after->count;
@@ -319,7 +318,7 @@ bool values_permuted(permc_value *const *before, size_t before_count, permc_valu
     char name[32] = "result";
     if (before_count > 1)
       snprintf(name, sizeof name, "result.%zu", i);
-    if (!same_elements(before[i], after[i], name, why))
+    if (!check_same_elements(before[i], after[i], name, why))
       return false;
   }
   return true;

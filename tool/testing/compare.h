@@ -19,7 +19,7 @@ typedef struct array_list {
 bool list_arrays(array_list *into, permc_value *const *values, size_t count);  // false: no memory
 void list_free(array_list *list);  // the list, not the arrays' data
 
-void say_array_type(text *to, const array *a);  // "[8]i32"
+void print_array_type(text *to, const array *a);  // "[8]i32"
 
 // Each gives false with the first difference in *why, such as "result[2] is 3i32, expected 2i32".
 // `name` stands for what was found: "result".

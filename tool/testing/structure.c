@@ -5,16 +5,16 @@
 #include <inttypes.h>
 
 // What is planned for, unless the block says it: tests do not depend on the machine.
-static const char usual_target[] = "line128-tile128k";
+static const char default_target[] = "line128-tile128k";
 
-static bool take_facts(permc_context *c, const explanation *e, void *facts) {
+static bool copy_facts(permc_context *c, const explanation *e, void *facts) {
   (void)c;
   *(plan_facts *)facts = e->facts;
   return true;
 }
 
-static bool make_plan(permc_context *c, const char *entry, const block_structure *s,
-                      const char *machine, plan_facts *facts, text *why) {
+static bool count_plan(permc_context *c, const char *entry, const block_structure *s,
+                       const char *target_name, plan_facts *facts, text *why) {
   permc_size *sizes = calloc(s->sizes.count + 1, sizeof *sizes);
   if (!sizes) {
     text_string(why, "out of memory");
@@ -26,8 +26,8 @@ static bool make_plan(permc_context *c, const char *entry, const block_structure
                         .last = STAGE_PLAN,
                         .sizes = sizes,
                         .size_count = s->sizes.count,
-                        .target = machine};
-  bool good = explain_entry(c, &r, take_facts, facts);
+                        .target = target_name};
+  bool good = explain_entry(c, &r, copy_facts, facts);
   if (!good)
     text_printf(why, "there is no plan to compare the structure with:\n%s", permc_message(c));
   free(sizes);
@@ -35,19 +35,19 @@ static bool make_plan(permc_context *c, const char *entry, const block_structure
 }
 
 // In the words of a structure, so that it can be copied into one.
-static void say_structure(text *why, const block_structure *s, const char *machine,
-                          const uint64_t *found) {
+static void print_structure(text *why, const block_structure *s, const char *target_name,
+                            const uint64_t *found) {
   for (size_t i = 0; i < s->sizes.count; i++)
     text_printf(why, "%s %" PRId64 " ", s->sizes.items[i].name, s->sizes.items[i].number);
   for (size_t i = 0; i < STRUCTURE_COUNTS; i++)
     text_printf(why, "%s %" PRIu64 " ", structure_count_names[i], found[i]);
-  text_printf(why, "target %s", machine);
+  text_printf(why, "target %s", target_name);
 }
 
 bool structure_holds(permc_context *c, const char *entry, const block_structure *s, text *why) {
-  const char *machine = s->target ? s->target : usual_target;
+  const char *target_name = s->target ? s->target : default_target;
   plan_facts f;
-  if (!make_plan(c, entry, s, machine, &f, why))
+  if (!count_plan(c, entry, s, target_name, &f, why))
     return false;
   const uint64_t found[STRUCTURE_COUNTS] = {f.columns, f.passes, f.permutations, f.exchanges};
   size_t before = why->length;
@@ -63,6 +63,6 @@ bool structure_holds(permc_context *c, const char *entry, const block_structure 
   if (why->length == before)
     return true;
   text_string(why, "\n");
-  say_structure(why, s, machine, found);
+  print_structure(why, s, target_name, found);
   return false;
 }

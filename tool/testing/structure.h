@@ -1,4 +1,4 @@
-// The structure of a test block against the plan of an entry.
+// The structure of a test block against the plan of an entry. Private to testing/.
 #ifndef PERMC_TOOL_TESTING_STRUCTURE_H
 #define PERMC_TOOL_TESTING_STRUCTURE_H
 
