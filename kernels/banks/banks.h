@@ -103,7 +103,7 @@ bank_trace bank_trace_distinct(arena *a, const bank_trace *t);
 
 #define BANK_IDLE UINT64_MAX  // the place of a thread that asks for nothing
 
-// Memory for counting accesses of at most `lanes` places; nothing of one count is left for the next.
+// Memory for counting accesses of at most `lanes` places. One count leaves nothing for the next.
 typedef struct bank_counter bank_counter;
 bank_counter *bank_counter_new(arena *a, uint32_t banks, uint32_t lanes);
 
@@ -255,8 +255,8 @@ bank_cost bank_layout_cost(const bank_layout *l, bank_counter *c, const bank_tra
 // ---- C text ------------------------------------------------------------------------------------
 
 // Expressions of an unsigned address, an identifier or in parentheses. The tables that they name
-// begin with `prefix`, one declaration a line; linear and padded layouts have none. `storage` stands
-// in front of each: "static const", or "__constant__ const" in CUDA.
+// begin with `prefix`, one declaration a line; linear and padded layouts have none. `storage`
+// stands in front of each: "static const", or "__constant__ const" in CUDA.
 void bank_layout_print_tables(text *to, const bank_layout *l, const char *storage,
                               const char *prefix);
 void bank_layout_print_place(text *to, const bank_layout *l, const char *prefix,

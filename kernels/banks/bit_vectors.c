@@ -1,6 +1,6 @@
-// The bank is m neighbouring bits of the address (a bit vector), or the XOR of two such runs of bits,
-// the second under a mask; the search tries all that may serve (Hash paper, sections 4.1, 4.2 and
-// 5.1). See search.h.
+// The bank is m neighbouring bits of the address (a bit vector), or the XOR of two such runs of
+// bits, the second under a mask; the search tries all that may serve (Hash paper, sections 4.1, 4.2
+// and 5.1). See search.h.
 //
 //   m = 5, k1 = 2, k2 = 8, mask = 7
 //   bank bits  a2 + a8,  a3 + a9,  a4 + a10,  a5,  a6

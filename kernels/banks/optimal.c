@@ -106,7 +106,7 @@ static void fold_along(folding *f, uint64_t v) {
   memmove(f->vector + p, f->vector + p + 1, (size_t)(f->dimension - p) * sizeof *f->vector);
 }
 
-// A subspace K that meets the span of all addresses in as few sums as was found, of dimension n - m.
+// A subspace K of dimension n - m that has few sums in common with the span of all addresses.
 static f2_space complement_by_folding(folding *f, int m, uint64_t start) {
   f2_space k = f2_space_complement(f->sums, f2_space_full(f->sums.n));
   memcpy(f->counts, f->pairs, f2_unit(f->sums.dimension) * sizeof *f->counts);

@@ -1,8 +1,8 @@
-// Layouts that rotate each row of w words by random numbers: RAS and RAP, in two and more dimensions
-// (RAP paper, sections IV and VII).
+// Layouts that rotate each row of w words by random numbers: RAS and RAP, in two and more
+// dimensions (RAP paper, sections IV and VII).
 //
-// The paper's array a[i][j][k][l] of w^4 words has its rows numbered i w^2 + j w + k; i, j and k are
-// address / w^3, address / w^2 mod w and address / w mod w. The number f(i, j, k) by which row
+// The paper's array a[i][j][k][l] of w^4 words has its rows numbered i w^2 + j w + k; i, j and k
+// are address / w^3, address / w^2 mod w and address / w mod w. The number f(i, j, k) by which row
 // (i, j, k) is rotated is a sum of table entries, each at (address / divisor) mod count:
 //
 //              terms (divisor, count)                            random numbers, of w^4 words

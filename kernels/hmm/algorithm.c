@@ -1,5 +1,5 @@
 // The table of accesses and algorithms, and running one. See hmm/algorithm.h.
-#include "kernels/hmm/algorithm.h"
+#include "kernels/hmm/rows.h"
 
 #include <inttypes.h>
 
@@ -21,7 +21,8 @@ static const hmm_algorithm rows[] = {
      "(p/w + l - 1) n/p", dmm_umm, ANY, HMM_INPUT_ARRAY, 1, 0,
      .steps = {&hmm_read_contiguous}},
     {"stride", "thread i reads word i n/p + t in round t",
-     "(k p/w + l - 1) n/p, k = GCD(n/p, w) (DMM) or min(n/p, w)", dmm_umm, ANY, HMM_INPUT_ARRAY, 1, 0,
+     "(k p/w + l - 1) n/p, k = GCD(n/p, w) (DMM) or min(n/p, w)", dmm_umm, ANY, HMM_INPUT_ARRAY, 1,
+     0,
      .steps = {&hmm_read_stride}},
     {"diagonal", "a warp reads along a diagonal of a matrix",
      "(k p/w + l - 1) n/p, k = 1 (DMM) or w", rap, ANY, HMM_INPUT_MATRIX, 1, 0,
@@ -94,7 +95,7 @@ static const char *matrix_problem(arena *a, const hmm_machine *m, const hmm_task
   return NULL;
 }
 
-static const char *wrong_kind(arena *a, const hmm_machine *m, const hmm_algorithm *r) {
+static const char *kind_problem(arena *a, const hmm_machine *m, const hmm_algorithm *r) {
   static const char *const article[] = {"a", "a", "an"};
   text kinds = {0};
   for (int kind = 0; kind < HMM_KINDS; kind++)
@@ -114,7 +115,7 @@ static const char *size_problem(arena *a, const hmm_machine *m, const hmm_algori
   if (problem)
     return problem;
   if (!(r->machines >> m->kind & 1))
-    return wrong_kind(a, m, r);
+    return kind_problem(a, m, r);
   if (t->n < 1 || t->n > UINT64_C(1) << HMM_SIZE_BITS_MAX)
     return arena_printf(a, "n is from 1 to 2^%d, not %" PRIu64, HMM_SIZE_BITS_MAX, t->n);
   if (r->data == HMM_INPUT_MATRIX)
@@ -161,7 +162,7 @@ uint64_t hmm_algorithm_bytes(const hmm_machine *m, const hmm_algorithm *r, const
 
 // ---- running ---------------------------------------------------------------------------------
 
-static bool in_shared(const hmm_job *j, const hmm_step *s) {
+static bool is_in_shared_memory(const hmm_job *j, const hmm_step *s) {
   return s->shared || j->machine->kind == HMM_KIND_DMM;
 }
 
@@ -176,10 +177,10 @@ static hmm_op table_op(void *state, uint64_t warp, uint64_t step) {
     return HMM_SYNC;
   if (round * threads + warp * j->machine->width >= j->task->n)  // the last of a list
     return HMM_SKIP;
-  return (in_shared(j, s) ? HMM_READ_SHARED : HMM_READ_GLOBAL) + s->write;
+  return (is_in_shared_memory(j, s) ? HMM_READ_SHARED : HMM_READ_GLOBAL) + s->write;
 }
 
-static void add_up(hmm_job *j, hmm_word *value) {
+static void sum_words_read(hmm_job *j, hmm_word *value) {
   for (uint32_t i = 0; i < j->machine->width; i++) {
     j->sum += value[i];
     value[i] = 0;
@@ -193,7 +194,7 @@ static void table_lanes(void *state, uint64_t warp, uint64_t step, uint64_t *add
   const hmm_step *s = j->algorithm->steps[step % count];
   hmm_word *kept = j->kept ? j->kept + warp * w : NULL;
   if (j->algorithm->result == 0)
-    add_up(j, value);
+    sum_words_read(j, value);
   else if (kept && !s->write)
     memcpy(kept, value, w * sizeof *value);
   s->address(&(hmm_lanes){j, step / count, warp, step / count * threads + warp * w, value, kept},
@@ -201,18 +202,18 @@ static void table_lanes(void *state, uint64_t warp, uint64_t step, uint64_t *add
 }
 
 // Words by which one can tell elements: a bijection (an odd factor).
-static hmm_word content(uint64_t i) { return (hmm_word)(i * 2654435761U + 12345); }
+static hmm_word initial_word(uint64_t i) { return (hmm_word)(i * 2654435761U + 12345); }
 
 static void fill_arrays(hmm_job *j, hmm_word *words) {
   const hmm_task *t = j->task;
   bool inverse = j->algorithm->inverse;
   for (uint64_t i = 0; i < t->n; i++)
-    words[i] = content(i);
+    words[i] = initial_word(i);
   for (uint64_t i = 0; i < t->n && j->algorithm->data == HMM_INPUT_PERMUTATION; i++)
     words[2 * t->n + (inverse ? t->list[i] : i)] = (hmm_word)(inverse ? i : t->list[i]);
 }
 
-static void begin(hmm_job *j) {
+static void begin_job(hmm_job *j) {
   const hmm_machine *m = j->machine;
   hmm_program *p = &j->program;
   bool tiles = j->algorithm->tiles, moves = j->algorithm->data != HMM_INPUT_ADDRESSES;
@@ -245,7 +246,7 @@ static void begin(hmm_job *j) {
 
 // ---- results ---------------------------------------------------------------------------------
 
-static uint64_t moved_to(const hmm_job *j, uint64_t i) {
+static uint64_t destination_of(const hmm_job *j, uint64_t i) {
   if (j->algorithm->data == HMM_INPUT_PERMUTATION)
     return j->task->list[i];
   return i % j->side * j->side + i / j->side;
@@ -254,7 +255,7 @@ static uint64_t moved_to(const hmm_job *j, uint64_t i) {
 static const char *check_moved(const hmm_job *j) {
   const hmm_word *words = j->machine->kind == HMM_KIND_DMM ? j->program.shared : j->program.global;
   for (uint64_t i = 0; i < j->task->n; i++)
-    if (words[j->algorithm->result * j->task->n + moved_to(j, i)] != content(i))
+    if (words[j->algorithm->result * j->task->n + destination_of(j, i)] != initial_word(i))
       return arena_printf(j->memory, "%s left element %" PRIu64 " where it does not belong",
                           j->algorithm->name, i);
   return NULL;
@@ -270,7 +271,7 @@ static const char *check_sum(hmm_job *j) {
     if (random)
       hmm_read_random.address(&(hmm_lanes){.job = j, .first = first}, at);
     for (uint64_t i = 0; i < w; i++)
-      expected += content(random ? at[i] : first + i);
+      expected += initial_word(random ? at[i] : first + i);
   }
   return j->sum == expected
              ? NULL
@@ -283,7 +284,7 @@ const char *hmm_algorithm_run(arena *a, const hmm_machine *m, const hmm_algorith
   if (problem)
     return problem;
   hmm_job job = {.memory = a, .machine = m, .algorithm = r, .task = t};
-  begin(&job);
+  begin_job(&job);
   problem = hmm_run(a, m, &job.program, out);
   if (problem || r->data == HMM_INPUT_ADDRESSES)
     return problem;
@@ -293,8 +294,8 @@ const char *hmm_algorithm_run(arena *a, const hmm_machine *m, const hmm_algorith
 // ---- closed forms ----------------------------------------------------------------------------
 
 // n / p times as many rounds as steps, each with its stages and the latency.
-static uint64_t with_barriers(arena *a, const hmm_machine *m, const hmm_algorithm *r,
-                              const hmm_task *t) {
+static uint64_t time_with_barriers(arena *a, const hmm_machine *m, const hmm_algorithm *r,
+                                   const hmm_task *t) {
   uint64_t time = 0;
   for (uint32_t i = 0; r->steps[i]; i++) {
     const hmm_step *s = r->steps[i];
@@ -322,7 +323,8 @@ uint64_t hmm_algorithm_distribution(arena *a, const hmm_machine *m, const hmm_al
 }
 
 // Where every access has the same congestion; not for permutations, whose accesses differ.
-static uint64_t without(arena *a, const hmm_machine *m, const hmm_algorithm *r, const hmm_task *t) {
+static uint64_t time_free_running(arena *a, const hmm_machine *m, const hmm_algorithm *r,
+                                  const hmm_task *t) {
   uint64_t stages = 0, rounds = 0;
   if (r->data == HMM_INPUT_PERMUTATION || r->op)
     return 0;
@@ -342,9 +344,9 @@ static uint64_t without(arena *a, const hmm_machine *m, const hmm_algorithm *r, 
 uint64_t hmm_algorithm_time(arena *a, const hmm_machine *m, const hmm_algorithm *r,
                             const hmm_task *t) {
   if (!m->barrier)
-    return without(a, m, r, t);
+    return time_free_running(a, m, r, t);
   if (r->time)
     return r->time(a, m, t);
   bool even = m->threads / m->width / m->width % m->dmms == 0;
-  return m->dmms > 1 && r->tiles && !even ? 0 : with_barriers(a, m, r, t);
+  return m->dmms > 1 && r->tiles && !even ? 0 : time_with_barriers(a, m, r, t);
 }

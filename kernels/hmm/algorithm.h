@@ -1,5 +1,5 @@
-// The papers' accesses and algorithms for the memory machines: rows of one table, each with what it
-// must compute and, where a paper gives one, its time in closed form.
+// A door of kernels/hmm: the papers' accesses and algorithms for the memory machines, rows of one
+// table, each with what it must compute and, where a paper gives one, its time in closed form.
 //
 //   machine m = {HMM_KIND_DMM, 1, 4, 3, 1, 16, true};                    w = 4, l = 3, p = 16
 //   hmm_task t = {.n = 16};
@@ -11,7 +11,8 @@
 // of the others), one after the other: a at 0, b at n, a third at 2 n. Thread i takes the elements
 // i, i + p, i + 2 p, ...: most algorithms are a few STEPS, which are repeated n / p times.
 //
-// Files: hmm/algorithm.c (the table, running, checking), hmm/steps.c (addresses of steps),
+// Files, in reading order: hmm/hmm.h (machines and their programs), hmm/algorithm.c (the table,
+// running, checking), hmm/rows.h (what rows are made of), hmm/steps.c (addresses of steps),
 // hmm/transpose.c (transposes through shared memory and through registers), hmm/data.c
 // (permutations, distributions).
 #ifndef PERMC_KERNELS_HMM_ALGORITHM_H
@@ -35,17 +36,8 @@ typedef enum hmm_input {
 } hmm_input;
 enum { HMM_SIZE_BITS_MAX = 31 };  // n is at most 2^31
 
-typedef struct hmm_job hmm_job;
-typedef struct hmm_lanes hmm_lanes;
-
-// One step of a table: all lanes read, or write what the last read brought.
-typedef struct hmm_step {
-  bool sync;           // nothing but a barrier of the block
-  bool write, shared;  // shared: of an HMM, not in the main memory
-  void (*address)(const hmm_lanes *x, uint64_t *address);
-  // The stages of all warps in closed form. NULL: there is none.
-  uint64_t (*stages)(arena *a, const hmm_machine *m, const hmm_task *t);
-} hmm_step;
+typedef struct hmm_job hmm_job;    // a run (hmm/rows.h)
+typedef struct hmm_step hmm_step;  // all lanes read, or write what the last read brought
 
 // Of a task, besides n and what the data is.
 enum { HMM_TAKES_REGISTERS = 1, HMM_TAKES_SEED = 2 };
@@ -72,25 +64,6 @@ typedef struct hmm_algorithm {
   void (*lanes)(void *job, uint64_t warp, uint64_t step, uint64_t *address, hmm_word *value);
   uint64_t (*time)(arena *a, const hmm_machine *m, const hmm_task *t);
 } hmm_algorithm;
-
-// An algorithm while it runs.
-struct hmm_job {
-  arena *memory;
-  const hmm_machine *machine;
-  const hmm_algorithm *algorithm;
-  const hmm_task *task;
-  hmm_program program;
-  uint64_t side;   // of a matrix
-  hmm_word *kept;  // [p]: what the read before the last one brought; or [p r]: registers
-  uint64_t sum;    // of what was read, where nothing moves
-};
-
-// Where a step is: round t of warp, whose lane 0 has element `first`.
-struct hmm_lanes {
-  const hmm_job *job;
-  uint64_t round, warp, first;
-  const hmm_word *value, *kept;
-};
 
 const hmm_algorithm *hmm_algorithm_at(size_t index);         // NULL behind the last
 const hmm_algorithm *hmm_algorithm_named(const char *name);  // or NULL
@@ -135,7 +108,7 @@ uint64_t hmm_distribution(arena *a, const uint64_t *list, uint64_t n, uint32_t w
 // The same of banks: the sum over the warps of their congestion.
 uint64_t hmm_bank_distribution(arena *a, const uint64_t *list, uint64_t n, uint32_t width);
 
-// ---- for rows --------------------------------------------------------------------------------
+// ---- numbers ---------------------------------------------------------------------------------
 
 static inline uint64_t hmm_side(uint64_t n) {  // its root, rounded down
   uint64_t side = 0;
@@ -145,20 +118,5 @@ static inline uint64_t hmm_side(uint64_t n) {  // its root, rounded down
   return side;
 }
 uint64_t hmm_gcd(uint64_t a, uint64_t b);
-
-// Steps of tables (hmm/steps.c).
-extern const hmm_step hmm_read_contiguous, hmm_read_stride, hmm_read_random, hmm_read_list,
-    hmm_read_column, hmm_write_column, hmm_write_contiguous, hmm_read_down, hmm_write_down,
-    hmm_write_across, hmm_read_across, hmm_read_pointer, hmm_read_pointed, hmm_write_pointed;
-
-// Transposes (hmm/transpose.c).
-const char *hmm_tiles_problem(arena *a, const hmm_machine *m, const hmm_task *t);
-extern const hmm_step hmm_tile_in, hmm_tile_put, hmm_tile_get, hmm_tile_out;
-const char *hmm_rotation_problem(arena *a, const hmm_machine *m, const hmm_task *t);
-void hmm_rotation_begin(hmm_job *job);
-hmm_op hmm_rotation_op(void *job, uint64_t warp, uint64_t step);
-void hmm_rotation_lanes(void *job, uint64_t warp, uint64_t step, uint64_t *address,
-                        hmm_word *value);
-uint64_t hmm_rotation_time(arena *a, const hmm_machine *m, const hmm_task *t);
 
 #endif

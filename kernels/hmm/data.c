@@ -52,31 +52,23 @@ uint64_t *hmm_permutation_list(arena *a, const hmm_permutation *p, uint32_t bits
   return list;
 }
 
-// By group, 1 + the last warp that was seen there.
-uint64_t hmm_distribution(arena *a, const uint64_t *list, uint64_t n, uint32_t width) {
+typedef uint32_t warp_count(bank_counter *c, uint32_t count, const uint64_t *place);
+
+static uint64_t sum_over_warps(arena *a, const uint64_t *list, uint64_t n, uint32_t width,
+                               warp_count *count) {
   uint64_t sum = 0;
-  uint32_t *seen = NEW_ARRAY(a, uint32_t, (n + width - 1) / width);
-  for (uint64_t i = 0; i < n; i++) {
-    uint32_t *at = &seen[list[i] / width], warp = (uint32_t)(i / width) + 1;
-    sum += *at != warp;
-    *at = warp;
-  }
+  bank_counter *c = bank_counter_new(a, width, width);
+  for (uint64_t first = 0; first < n; first += width)
+    sum += count(c, width, list + first);
   return sum;
 }
 
+uint64_t hmm_distribution(arena *a, const uint64_t *list, uint64_t n, uint32_t width) {
+  return sum_over_warps(a, list, n, width, bank_groups);
+}
+
 uint64_t hmm_bank_distribution(arena *a, const uint64_t *list, uint64_t n, uint32_t width) {
-  uint64_t sum = 0;
-  uint32_t *banks = NEW_ARRAY(a, uint32_t, width);
-  for (uint64_t first = 0; first < n; first += width) {
-    uint32_t most = 0;
-    memset(banks, 0, width * sizeof *banks);
-    for (uint64_t i = first; i < first + width && i < n; i++) {
-      uint32_t count = ++banks[list[i] % width];
-      most = count > most ? count : most;
-    }
-    sum += most;
-  }
-  return sum;
+  return sum_over_warps(a, list, n, width, bank_congestion);
 }
 
 const char *hmm_permutation_problem(arena *a, const uint64_t *list, uint64_t count) {

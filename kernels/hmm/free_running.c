@@ -75,7 +75,7 @@ static uint32_t set_next(const warp_set *s, uint32_t from) {
 // ---- warps -----------------------------------------------------------------------------------
 
 // To the barrier of its block. All are there: they go on.
-static void arrive(free_run *f, uint32_t warp) {
+static void arrive_at_barrier(free_run *f, uint32_t warp) {
   uint64_t each = f->e->program->block_warps, block = warp / each;
   if (++f->arrived[block] < each)
     return;
@@ -86,7 +86,7 @@ static void arrive(free_run *f, uint32_t warp) {
   }
 }
 
-static void wait_for(free_run *f, uint32_t number, uint32_t warp) {
+static void wait_for_memory(free_run *f, uint32_t number, uint32_t warp) {
   port *m = &f->ports[number];
   set_add(&m->waiting, warp);
   if (!m->listed)
@@ -95,7 +95,7 @@ static void wait_for(free_run *f, uint32_t number, uint32_t warp) {
 }
 
 // The warp, and those that it sets free, to what they wait for next.
-static void go_on(free_run *f, uint32_t warp) {
+static void advance_warp(free_run *f, uint32_t warp) {
   const hmm_program *p = f->e->program;
   vec_push(f->e->memory, &f->moving, warp);
   while (f->moving.count > 0) {
@@ -106,24 +106,24 @@ static void go_on(free_run *f, uint32_t warp) {
     if (op == HMM_END)
       f->alive--;
     else if (op == HMM_SYNC)
-      arrive(f, next);
+      arrive_at_barrier(f, next);
     else
-      wait_for(f, hmm_port(f->e, next, op), next);
+      wait_for_memory(f, hmm_port(f->e, next, op), next);
   }
 }
 
 // ---- memories --------------------------------------------------------------------------------
 
-static void finish(free_run *f, port *m) {
+static void finish_requests(free_run *f, port *m) {
   while (m->first != NOBODY && f->ends[m->first] <= f->now) {
     uint32_t warp = (uint32_t)m->first;
     m->first = f->behind[warp];
     f->e->step[warp]++;
-    go_on(f, warp);
+    advance_warp(f, warp);
   }
 }
 
-static void send(free_run *f, port *m, uint32_t warp, uint32_t stages) {
+static void send_request(free_run *f, port *m, uint32_t warp, uint32_t stages) {
   uint64_t end = f->now + stages - 1 + m->latency;
   m->begins = f->now + stages;
   f->ends[warp] = end;
@@ -137,14 +137,14 @@ static void send(free_run *f, port *m, uint32_t warp, uint32_t stages) {
     f->e->counts->time = end;
 }
 
-static void dispatch(free_run *f, port *m) {
+static void dispatch_warps(free_run *f, port *m) {
   const hmm_program *p = f->e->program;
   while (m->begins <= f->now && m->waiting.count > 0 && !f->e->wrong) {
     uint32_t warp = set_next(&m->waiting, m->turn);
     set_remove(&m->waiting, warp);
     m->turn = warp + 1;
     uint32_t stages = hmm_serve(f->e, warp, p->op(p->state, warp, f->e->step[warp]));
-    send(f, m, warp, stages);
+    send_request(f, m, warp, stages);
   }
 }
 
@@ -166,7 +166,7 @@ static uint64_t next_event(free_run *f) {
   return next > f->now ? next : f->now;
 }
 
-static free_run begin(hmm_execution *e) {
+static free_run free_run_new(hmm_execution *e) {
   const hmm_program *p = e->program;
   free_run f = {.e = e,
                 .port_count = e->machine->dmms + 1,
@@ -190,14 +190,14 @@ double hmm_free_running_bytes(const hmm_machine *m) {
 }
 
 void hmm_run_free_running(hmm_execution *e) {
-  free_run f = begin(e);
+  free_run f = free_run_new(e);
   for (uint64_t warp = 0; warp < e->program->warps; warp++)
-    go_on(&f, (uint32_t)warp);
+    advance_warp(&f, (uint32_t)warp);
   while (hmm_continues(e) && (f.now = next_event(&f)) != UINT64_MAX) {
     for (uint32_t i = 0; i < f.active_count; i++)
-      finish(&f, &f.ports[f.active[i]]);
+      finish_requests(&f, &f.ports[f.active[i]]);
     for (uint32_t i = 0; i < f.active_count; i++)
-      dispatch(&f, &f.ports[f.active[i]]);
+      dispatch_warps(&f, &f.ports[f.active[i]]);
   }
   if (f.alive > 0 && !e->wrong)
     e->wrong = "warps wait at a barrier to which the rest of their block never comes";

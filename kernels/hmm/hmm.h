@@ -29,7 +29,7 @@
 // can. Time goes from event to event; nothing happens between them.
 //
 // Files: hmm/hmm.c (with barriers), hmm/free_running.c (free-running), hmm/request.c (one request),
-// hmm/algorithm.h (the papers' accesses and algorithms), hmm/plan.h (Plans).
+// and two doors: hmm/algorithm.h (the papers' accesses and algorithms), hmm/plan.h (Plans).
 #ifndef PERMC_KERNELS_HMM_HMM_H
 #define PERMC_KERNELS_HMM_HMM_H
 

@@ -3,12 +3,12 @@
 
 // ---- affine sums -----------------------------------------------------------------------------
 
-static affine_bits bits_of(arena *a, uint32_t blocks, uint32_t threads) {
+static affine_bits affine_bits_new(arena *a, uint32_t blocks, uint32_t threads) {
   return (affine_bits){
       blocks, threads, NEW_ARRAY(a, uint64_t, blocks), NEW_ARRAY(a, uint64_t, threads), {0}};
 }
 
-static void set_lanes(affine_bits *b) {
+static void set_lane_bits(affine_bits *b) {
   for (uint64_t i = 0; i < LANES; i++)
     b->lane[i] = f2_combine(b->threads < LANE_BITS ? (int)b->threads : LANE_BITS, b->thread, i);
 }
@@ -18,7 +18,7 @@ uint64_t affine_bits_at(const affine_bits *b, uint64_t block, uint64_t warp) {
          f2_combine((int)b->threads, b->thread, warp << LANE_BITS);
 }
 
-static affine_sum *sum_of(arena *a, const c_map *m, uint64_t without) {
+static affine_sum *affine_sum_of(arena *a, const c_map *m, uint64_t without) {
   affine_sum *s = NEW(a, affine_sum);
   c_group groups[C_ROWS];
   *s = (affine_sum){.offset = m->offset, .loops = m->loops, .strides = m->strides};
@@ -27,17 +27,17 @@ static affine_sum *sum_of(arena *a, const c_map *m, uint64_t without) {
   for (uint32_t g = 0; g < s->count; g++) {
     affine_bits *b = &s->groups[g].bits;
     s->groups[g].odd = groups[g].odd;
-    *b = bits_of(a, m->blocks, m->threads);
+    *b = affine_bits_new(a, m->blocks, m->threads);
     for (uint32_t i = 0; i < m->blocks; i++)
       b->block[i] = c_map_packed(m, groups[g].rows, m->block[i]);
     for (uint32_t i = 0; i < m->threads; i++)
       b->thread[i] = c_map_packed(m, groups[g].rows, m->thread[i]);
-    set_lanes(b);
+    set_lane_bits(b);
   }
   return s;
 }
 
-static uint64_t *sum_at(arena *a, const c_map *m, uint64_t without, uint64_t x) {
+static uint64_t *constants_at(arena *a, const c_map *m, uint64_t without, uint64_t x) {
   c_group groups[C_ROWS];
   uint32_t count = c_map_groups(m, f2_mask((int)m->rows) & ~without, groups);
   uint64_t *at = NEW_ARRAY(a, uint64_t, count);
@@ -46,19 +46,19 @@ static uint64_t *sum_at(arena *a, const c_map *m, uint64_t without, uint64_t x) 
   return at;
 }
 
-static affine_bits *forms_of(arena *a, const c_map *m) {
+static affine_bits *affine_bits_of_forms(arena *a, const c_map *m) {
   affine_bits *b = NEW(a, affine_bits);
-  *b = bits_of(a, m->blocks, m->threads);
+  *b = affine_bits_new(a, m->blocks, m->threads);
   memcpy(b->block, m->block, m->blocks * sizeof *m->block);
   memcpy(b->thread, m->thread, m->threads * sizeof *m->thread);
-  set_lanes(b);
+  set_lane_bits(b);
   return b;
 }
 
 // Bit k: what blocks and threads do to the row of address bit k.
-static affine_bits *turn_of(arena *a, const c_access *c) {
+static affine_bits *register_xor_of(arena *a, const c_access *c) {
   affine_bits *b = NEW(a, affine_bits);
-  *b = bits_of(a, c->map.blocks, c->map.threads);
+  *b = affine_bits_new(a, c->map.blocks, c->map.threads);
   for (uint32_t k = 0; k < c->wide; k++) {
     int row = (int)c->chunk_row[k];
     for (uint32_t i = 0; i < b->blocks; i++)
@@ -66,7 +66,7 @@ static affine_bits *turn_of(arena *a, const c_access *c) {
     for (uint32_t i = 0; i < b->threads; i++)
       b->thread[i] |= (uint64_t)f2_bit(c->map.thread[i], row) << k;
   }
-  set_lanes(b);
+  set_lane_bits(b);
   return b;
 }
 
@@ -86,20 +86,20 @@ static void add_accesses(hmm_pass *p, pass_access like, const c_map *map, const 
   uint64_t without = 0, index = f2_mask((int)(space->r + space->l));
   for (uint32_t i = 0; i < a.wide; i++)
     without |= f2_unit((int)a.chunk_row[i]);
-  like.sum = sum_of(p->memory, map, without);
+  like.sum = affine_sum_of(p->memory, map, without);
   like.scale = map->bytes ? 1 : bytes;
   like.swizzle = map->swizzle;
   like.bytes = bytes << a.wide;
   like.limit = place->padding_start == UINT64_MAX ? UINT64_MAX : place->padding_start * parts;
-  like.live = place->live_count ? forms_of(p->memory, &live) : NULL;
+  like.live = place->live_count ? affine_bits_of_forms(p->memory, &live) : NULL;
   like.wide = a.wide;
   like.part_bytes = bytes;
-  like.turn = turn_of(p->memory, &a);
+  like.register_xor = register_xor_of(p->memory, &a);
   for (uint64_t i = 0; i < UINT64_C(1) << a.home.registers; i += UINT64_C(1) << a.wide) {
     uint64_t x = register_layout_at(&a.memory, i, 0);
     if (a.wide == 0 && place->padding && place->padding[i & f2_mask((int)space->r)])
       continue;
-    like.at = sum_at(p->memory, map, without, x);
+    like.at = constants_at(p->memory, map, without, x);
     like.registers = NEW_ARRAY(p->memory, uint32_t, UINT64_C(1) << a.wide);
     for (uint64_t k = 0; k < UINT64_C(1) << a.wide; k++)
       like.registers[k] = (uint32_t)register_layout_at(&a.memory, i + k, 0);
@@ -173,26 +173,26 @@ static void add_barrier(hmm_pass *p) { vec_push(p->memory, &p->steps, ((pass_ste
 static void add_phase(hmm_pass *p, uint32_t phase) {
   const c_space *space = &p->pass.schedule.spaces[phase];
   const bool *dead = c_pass_padding_registers(&p->pass, space);
-  bool turns = c_pass_reads_and_writes(&p->pass, phase);
+  bool reads_and_writes = c_pass_reads_and_writes(&p->pass, phase);
   uint64_t block[F2_MAX], thread[F2_MAX];
-  pass_access all = {.who = PASS_ALL, .phase = phase}, beyond = all, within = all;
+  pass_access all = {.who = PASS_ALL, .phase = phase}, padding = all, within = all;
   if (c_pass_has_padding_threads(&p->pass, space, block, thread)) {
     c_map least = {.blocks = space->blocks, .threads = space->threads};
     memcpy(least.block, block, space->blocks * sizeof *block);
     memcpy(least.thread, thread, space->threads * sizeof *thread);
-    beyond.who = PASS_BEYOND;
+    padding.who = PASS_PADDING;
     within.who = PASS_WITHIN;
-    beyond.least = within.least = forms_of(p->memory, &least);
+    padding.least = within.least = affine_bits_of_forms(p->memory, &least);
   }
   if (p->steps.count > 0)
     add_barrier(p);
-  if (beyond.who != PASS_ALL && !turns)
-    add_puts(p, phase, beyond);
+  if (padding.who != PASS_ALL && !reads_and_writes)
+    add_puts(p, phase, padding);
   add_inputs(p, phase, within, dead);
   add_stores(p, phase, within, dead);
-  if (turns)
+  if (reads_and_writes)
     add_barrier(p);
-  add_puts(p, phase, turns ? all : within);
+  add_puts(p, phase, reads_and_writes ? all : within);
 }
 
 // ---- the pass ---------------------------------------------------------------------------------
@@ -201,9 +201,9 @@ static void set_skips(hmm_pass *p) {
   const plan_pass *pass = p->pass.pass;
   const c_space *s = &p->pass.schedule.spaces[0];
   c_map forms = c_map_of_forms(pass->live_count, pass->live, s);
-  p->alive = *forms_of(p->memory, &forms);
+  p->alive = *affine_bits_of_forms(p->memory, &forms);
   p->alive_at = forms.constant;
-  p->least = bits_of(p->memory, s->blocks, 0);
+  p->least = affine_bits_new(p->memory, s->blocks, 0);
   for (uint32_t i = 0; i < s->blocks; i++)
     p->least.block[i] = f2_space_reduce(pass->tile, s->block[i]);
 }
@@ -297,8 +297,8 @@ static void find_units(const hmm_pass *p, const pass_place *at, uint32_t first, 
   }
 }
 
-static void leave_out(const hmm_pass *p, const pass_place *at, uint32_t first, uint32_t count,
-                      uint64_t *unit) {
+static void mask_idle_lanes(const hmm_pass *p, const pass_place *at, uint32_t first, uint32_t count,
+                            uint64_t *unit) {
   const pass_access *a = at->step->access;
   uint64_t live = a->live ? a->live_at ^ affine_bits_at(a->live, at->item, at->warp) : 0;
   uint64_t least = a->least ? affine_bits_at(a->least, at->item, at->warp) : 0;
@@ -323,7 +323,7 @@ uint32_t hmm_pass_units(const hmm_pass *p, const pass_place *at, uint64_t *unit,
   uint32_t count = LANES / *words, first = at->step->part * count;
   find_units(p, at, first, count, unit);
   if (hmm_pass_has_idle(p, a))
-    leave_out(p, at, first, count, unit);
+    mask_idle_lanes(p, at, first, count, unit);
   for (uint32_t i = 0; i < count && a->swizzle; i++)
     if (unit[i] != HMM_IDLE)
       unit[i] = c_swizzle_place(a->swizzle, unit[i]);

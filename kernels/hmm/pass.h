@@ -50,7 +50,7 @@ typedef struct affine_sum {
 
 // Threads with nothing but padding do nothing, except that they fill scratch
 // (c_pass_has_padding_threads).
-typedef enum pass_who { PASS_ALL, PASS_BEYOND, PASS_WITHIN } pass_who;
+typedef enum pass_who { PASS_ALL, PASS_PADDING, PASS_WITHIN } pass_who;
 
 typedef struct pass_access {
   hmm_op op;
@@ -66,9 +66,10 @@ typedef struct pass_access {
   pass_who who;
   const affine_bits *least;  // of `who`: the least index of a thread
   // Where words are moved: for which phase, the slot, the registers at the 2^wide places of the
-  // access, of part_bytes bytes each, and what turns places over (kernels/schedule/access.h).
+  // access, of part_bytes bytes each, and which bits of their numbers block and thread invert
+  // (kernels/schedule/access.h).
   uint32_t phase, slot, wide, part_bytes, *registers;
-  const affine_bits *turn;
+  const affine_bits *register_xor;
 } pass_access;
 
 typedef struct pass_step {
@@ -85,8 +86,8 @@ typedef struct hmm_pass {
   uint64_t alive_at;
 } hmm_pass;
 
-// NULL: *out has all steps, in the order of kernels/emit/phase.c. Or a sentence. `options`: as the kernels
-// are written with; NULL: the usual ones.
+// NULL: *out has all steps, in the order of kernels/emit/phase.c. Or a sentence. `options`: as the
+// kernels are written with; NULL: the usual ones.
 const char *hmm_pass_open(arena *a, const plan *of, uint32_t number, const c_options *options,
                           hmm_pass *out);
 // Whether there is nothing to do in the item's tile.

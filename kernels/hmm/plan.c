@@ -86,18 +86,19 @@ static void copy_words(plan_program *p, const pass_place *at, uint64_t warp, con
                        hmm_word *value) {
   const pass_access *a = at->step->access;
   uint32_t words = a->bytes > WORD ? a->bytes / WORD : 1, first = at->step->part * (LANES / words);
-  uint64_t turn = affine_bits_at(a->turn, at->item, at->warp), base = base_of(p, a, warp);
+  uint64_t xor_all = affine_bits_at(a->register_xor, at->item, at->warp),
+           base = base_of(p, a, warp);
   for (uint32_t i = 0; i < LANES / words; i++) {
     uint32_t lane = first + i, within = (uint32_t)((base + unit[i] * a->scale) % WORD);
     unsigned char *in_word = (unsigned char *)(value + i * words) + within;
     for (uint32_t e = 0; e < 1U << a->wide && unit[i] != HMM_IDLE; e++) {
-      uint32_t number = a->registers[e ^ turn ^ a->turn->lane[lane]];
+      uint32_t number = a->registers[e ^ xor_all ^ a->register_xor->lane[lane]];
       if (!hmm_is_write(a->op))
         memcpy(hmm_register(p->registers, a->phase, warp, a->slot, number, lane),
                in_word + e * a->part_bytes, a->part_bytes);
       else
         memcpy(in_word + e * a->part_bytes,
-               a->who == PASS_BEYOND
+               a->who == PASS_PADDING
                    ? hmm_register_padding(p->registers, a->phase, a->slot, number)
                    : hmm_register(p->registers, a->phase, warp, a->slot, number, lane),
                a->part_bytes);
@@ -109,7 +110,7 @@ static void copy_words(plan_program *p, const pass_place *at, uint64_t warp, con
 }
 
 // What the warp's last read has brought goes to its registers, now that it goes on.
-static void take_arrived(plan_program *p, uint64_t warp, hmm_word *value) {
+static void store_arrived_words(plan_program *p, uint64_t warp, hmm_word *value) {
   if (p->arrived[warp] == 0)
     return;
   pass_place last = place_of(p, warp, p->arrived[warp] - 1);
@@ -120,14 +121,14 @@ static void take_arrived(plan_program *p, uint64_t warp, hmm_word *value) {
   p->arrived[warp] = 0;
 }
 
-// A phase computes when it first has something to write. (Threads beyond a limit write constants,
-// before the others have read.)
-static void move_words(plan_program *p, const pass_place *at, uint64_t warp, uint64_t step,
-                       const uint64_t *unit, hmm_word *value) {
+// A phase computes when it first has something to write. (Threads that hold nothing but padding
+// write constants, before the others have read.)
+static void execute_words(plan_program *p, const pass_place *at, uint64_t warp, uint64_t step,
+                          const uint64_t *unit, hmm_word *value) {
   const pass_access *a = at->step->access;
   uint64_t count = p->of.pass.schedule.phase_count,
            phase = step / p->of.steps.count * count + a->phase + 1;
-  take_arrived(p, warp, value);
+  store_arrived_words(p, warp, value);
   if (p->begun[warp] != phase)
     hmm_registers_begin(p->registers, a->phase, warp);
   p->begun[warp] = phase;
@@ -135,7 +136,7 @@ static void move_words(plan_program *p, const pass_place *at, uint64_t warp, uin
     p->arrived[warp] = step + 1;
     return;
   }
-  if (p->done[warp] != phase && a->who != PASS_BEYOND) {
+  if (p->done[warp] != phase && a->who != PASS_PADDING) {
     hmm_registers_compute(p->registers, a->phase, warp, at->item, at->warp);
     p->done[warp] = phase;
   }
@@ -154,12 +155,13 @@ static void plan_lanes(void *state, uint64_t warp, uint64_t step, uint64_t *addr
       address[i * words + k] =
           unit[i] == HMM_IDLE ? HMM_IDLE : (base + unit[i] * a->scale) / WORD + k;
   if (p->arrays)
-    move_words(p, &at, warp, step, unit, value);
+    execute_words(p, &at, warp, step, unit, value);
 }
 
 // ---- all -------------------------------------------------------------------------------------
 
-static const char *cannot(arena *a, const hmm_machine *m, const plan *p, const plan_pass *pass) {
+static const char *plan_problem(arena *a, const hmm_machine *m, const plan *p,
+                                const plan_pass *pass) {
   if (m->kind != HMM_KIND_HMM)
     return arena_printf(a, "a plan needs an hmm (permc machine hmm): a %s has one memory only",
                         hmm_kind_names[m->kind]);
@@ -215,13 +217,14 @@ static hmm_program program_of(plan_program *p) {
 static const char *open_program(arena *a, const hmm_machine *m, const plan *of, uint32_t number,
                                 const c_options *options, plan_program **out) {
   plan_program *p = *out = NEW(a, plan_program);
-  const char *problem = cannot(a, m, of, &of->passes.items[number]);
+  const char *problem = plan_problem(a, m, of, &of->passes.items[number]);
   *p = (plan_program){.dmms = 1};
   return problem ? problem : hmm_pass_open(a, of, number, options, &p->of);
 }
 
 // As many blocks at once as the machine's threads allow.
-static const char *take_threads(arena *a, const hmm_machine *m, plan_program *p, uint32_t number) {
+static const char *set_blocks_at_once(arena *a, const hmm_machine *m, plan_program *p,
+                                      uint32_t number) {
   uint64_t block = warps_of(p) * LANES;
   if (m->threads % LANES != 0)
     return arena_printf(a, "the threads are whole warps: p = %" PRIu64 " is no multiple of w = %d",
@@ -251,7 +254,7 @@ const char *hmm_plan_estimate(arena *a, const hmm_machine *m, const plan *of,
     plan_program *p;
     const char *problem = open_program(a, m, of, i, options, &p);
     if (!problem)
-      problem = take_threads(a, m, p, i);
+      problem = set_blocks_at_once(a, m, p, i);
     if (problem)
       return problem;
     double accesses = 0, warps = (double)p->slots * (double)warps_of(p);
@@ -276,7 +279,7 @@ const char *hmm_plan_run(arena *a, const hmm_machine *m, const plan *of, uint32_
   if (!problem && arrays)
     problem = hmm_registers_problem(of, number);
   if (!problem)
-    problem = take_threads(a, m, p, number);
+    problem = set_blocks_at_once(a, m, p, number);
   if (problem)
     return problem;
   hmm_program program = program_of(p);

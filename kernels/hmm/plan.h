@@ -1,12 +1,14 @@
-// Plans on an HMM: what each pass asks of the global memory and, for its exchanges, of the shared
-// ones, as its kernel does.
+// A door of kernels/hmm: Plans on an HMM.
 //
-// A block of the grid is a block of the machine, of 2^t threads; its steps are the loads, gets,
-// puts and stores of its phases (kernels/emit/phase.c writes the same ones), with barriers between them.
-// Words have 4 bytes. An access of 32 lanes for elements, or several neighbours, of 2 or 4 words
-// each is 2 or 4 requests of so many lanes that they ask for 32 words, as GPUs make it; lanes whose
-// elements share a word are merged. Addresses come from the maps of the plan in their affine form:
-// nothing is listed.
+//   in     a Plan for GPUs, and a machine; with words, the contents of its arrays
+//   out    what each pass costs in time units; the same accesses as a trace; with words, results
+//
+// A thread block of a pass is a block of the machine, of 2^t threads; its steps are the loads,
+// gets, puts and stores of its phases (kernels/emit/phase.c writes the same ones), with barriers
+// between them. Words have 4 bytes. An access of 32 lanes for elements, or several neighbours, of 2 or 4
+// words each is 2 or 4 requests of so many lanes that they ask for 32 words, as GPUs make it; lanes
+// whose elements share a word are merged. Addresses come from the maps of the plan in their affine
+// form: nothing is listed.
 //
 //   pass 3 of a sorter of 2^20, tiles of 2^13 elements, 2^9 threads of 2^4 registers:
 //     steps 0 ... 3     load wide: address = 4 x of register 4 i ... 4 i + 3: 4 requests each
@@ -17,6 +19,9 @@
 // is in registers of its threads, a phase computes on them when it has read, and its writes take
 // words from there (hmm/registers.h). Elements of 1 and 2 bytes are read with the word that
 // they are in, and written without their neighbours.
+//
+// Files, in reading order: hmm/plan.c (a pass as a program of a machine), hmm/pass.h (the steps of
+// a pass and their requests), hmm/registers.h (what threads hold and compute), hmm/plan_trace.c.
 #ifndef PERMC_KERNELS_HMM_PLAN_H
 #define PERMC_KERNELS_HMM_PLAN_H
 
@@ -31,7 +36,7 @@ typedef struct hmm_arrays {
   uint64_t *place;  // by array: its first word
   uint64_t count;   // of words
   hmm_word *words;
-  const atomic_bool *interrupted;  // as a hmm_program has it
+  const atomic_bool *interrupted;  // as an hmm_program has it
 } hmm_arrays;
 hmm_arrays hmm_arrays_of(arena *a, const plan *p);  // of zeros
 
@@ -64,4 +69,17 @@ const char *hmm_plan_block(arena *a, const plan *of, uint32_t number, const c_op
 extern const hmm_machine hmm_plan_default;
 // NULL, or a sentence: why it cannot execute the pass with words.
 const char *hmm_plan_problem(arena *a, const plan *of, uint32_t number, const c_options *options);
+
+// ---- accesses of scratch memory, as a trace ----------------------------------------------------
+
+// Adds the accesses of all passes to a trace (kernels/banks/banks.h), in the raw layout, in the
+// order in which the plan first makes them. Equal ones are one access with its number of times: all
+// blocks of a pass ask alike. Passes without an exchange add nothing. NULL, or a sentence.
+//
+//   bitrev of [2^14]u32 by the strategy tile: 2^4 blocks, each of 32 warps with a tile of 2^10
+//
+//     put   0 1 2 ... 31     32 33 ... 63      ...   32 accesses, 16 times each
+//     get   0 512 256 ...    16 528 272 ...    ...   32 accesses, 16 times each
+const char *bank_trace_add_plan(arena *a, bank_trace *t, const plan *p);
+
 #endif

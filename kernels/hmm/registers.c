@@ -10,14 +10,15 @@ typedef struct phase_op {
   const net_op *op;
   uint32_t node_count;
   net_id *nodes;
-  uint64_t *position;            // of 2^k: the register there, from that of position 0 on
-  uint64_t first_count, *first;  // registers at position 0 of cosets, where lanes are not turned
+  uint64_t *position;  // of 2^k: the register there, from that of position 0 on
+  uint64_t first_count,
+      *first;  // registers at position 0 of cosets, where lanes are not xor-permuted
 } phase_op;
 
 typedef struct phase_registers {
   phase_op *ops;
   const bool *dead;       // by register: it holds padding; NULL: none does
-  bool beyond;            // threads may be beyond the limit as a whole: those whose least index is,
+  bool has_padding;       // threads may hold nothing but padding: those whose least index does,
   uint64_t *least_block;  // by bit of the block, and of the thread
   uint64_t *least_thread;
   scalar_bits *before, *after;  // by slot: what padding is, before the phase and behind
@@ -29,12 +30,12 @@ struct hmm_registers {
   unsigned char *bytes;        // [warp][slot][register][lane]
   uint64_t warp_bytes, *slot;  // where a slot begins in a warp's
   // Of the op at hand, at the cosets at hand:
-  unsigned char *values;   // [node of the op][lane]
-  uint32_t *value_of;      // by node of the stage: which of these
-  uint64_t x[LANES];       // the index at register 0
-  uint64_t turned[LANES];  // element j is at position j ^ turned
-  bool alike;              // in all lanes
-  uint64_t *loops;         // which iteration of each
+  unsigned char *values;     // [node of the op][lane]
+  uint32_t *value_of;        // by node of the stage: which of these
+  uint64_t x[LANES];         // the index at register 0
+  uint64_t lane_xor[LANES];  // element j is at position j ^ lane_xor
+  bool alike;                // in all lanes
+  uint64_t *loops;           // which iteration of each
 };
 
 // ---- registers -------------------------------------------------------------------------------
@@ -61,8 +62,8 @@ const unsigned char *hmm_register_padding(const hmm_registers *r, uint32_t phase
   return r->phases[phase].after[slot].bytes + part_offset(r, phase, slot, number);
 }
 
-static void fill(hmm_registers *r, uint64_t warp, uint32_t slot, uint64_t number, uint32_t lane,
-                 const scalar_bits *with) {
+static void set_register(hmm_registers *r, uint64_t warp, uint32_t slot, uint64_t number,
+                         uint32_t lane, const scalar_bits *with) {
   memcpy(register_at(r, warp, slot, number, lane), with, r->pass->pass->slot_bytes[slot]);
 }
 
@@ -74,13 +75,13 @@ void hmm_registers_begin(hmm_registers *r, uint32_t phase, uint64_t warp) {
       continue;
     for (uint64_t i = 0; i < UINT64_C(1) << r->pass->schedule.spaces[phase].r; i++)
       for (uint32_t lane = 0; lane < LANES; lane++)
-        fill(r, warp, slot, i, lane, &pass->loads[load].padding_value);
+        set_register(r, warp, slot, i, lane, &pass->loads[load].padding_value);
   }
 }
 
 // ---- padding that stays where it is ----------------------------------------------------------
 
-static void fill_dead(hmm_registers *r, uint32_t phase, uint64_t warp) {
+static void set_padding_registers(hmm_registers *r, uint32_t phase, uint64_t warp) {
   const plan_pass *pass = r->pass->pass;
   const phase_registers *f = &r->phases[phase];
   for (uint32_t slot = 0; slot < pass->slot_count && f->dead; slot++) {
@@ -89,23 +90,23 @@ static void fill_dead(hmm_registers *r, uint32_t phase, uint64_t warp) {
       continue;
     for (uint64_t i = 0; i < UINT64_C(1) << r->pass->schedule.spaces[phase].r; i++)
       for (uint32_t lane = 0; lane < LANES && f->dead[i]; lane++)
-        fill(r, warp, slot, i, lane, &f->before[slot]);
+        set_register(r, warp, slot, i, lane, &f->before[slot]);
   }
 }
 
 // Threads that have nothing but padding.
-static void fill_beyond(hmm_registers *r, uint32_t phase, uint64_t warp, uint64_t item,
-                        uint64_t block_warp) {
+static void set_padding_threads(hmm_registers *r, uint32_t phase, uint64_t warp, uint64_t item,
+                                uint64_t block_warp) {
   const plan_pass *pass = r->pass->pass;
   const c_space *s = &r->pass->schedule.spaces[phase];
   const phase_registers *f = &r->phases[phase];
-  uint64_t least = f->beyond ? f2_combine((int)s->blocks, f->least_block, item) : 0;
-  for (uint32_t lane = 0; lane < LANES && f->beyond; lane++) {
+  uint64_t least = f->has_padding ? f2_combine((int)s->blocks, f->least_block, item) : 0;
+  for (uint32_t lane = 0; lane < LANES && f->has_padding; lane++) {
     uint64_t own = f2_combine((int)s->threads, f->least_thread, block_warp << LANE_BITS | lane);
     for (uint32_t slot = 0; slot < pass->slot_count && (least ^ own) >= pass->padding_start; slot++)
       if (c_use_of(&r->pass->schedule, pass, phase, slot)->out != C_NOWHERE)
         for (uint64_t i = 0; i < UINT64_C(1) << s->r; i++)
-          fill(r, warp, slot, i, lane, &f->after[slot]);
+          set_register(r, warp, slot, i, lane, &f->after[slot]);
   }
 }
 
@@ -120,12 +121,13 @@ static void copy_element(hmm_registers *r, const phase_op *o, uint64_t warp, uin
                          uint32_t slot, uint64_t element, unsigned char *value, bool write) {
   uint32_t bytes = r->pass->pass->slot_bytes[slot];
   if (r->alike) {
-    unsigned char *all = register_at(r, warp, slot, first ^ o->position[element ^ r->turned[0]], 0);
+    unsigned char *all =
+        register_at(r, warp, slot, first ^ o->position[element ^ r->lane_xor[0]], 0);
     memcpy(write ? all : value, write ? value : all, (size_t)bytes * LANES);
     return;
   }
   for (uint32_t lane = 0; lane < LANES; lane++) {
-    uint64_t number = first ^ o->position[element ^ r->turned[lane]];
+    uint64_t number = first ^ o->position[element ^ r->lane_xor[lane]];
     unsigned char *own = register_at(r, warp, slot, number, lane);
     memcpy(write ? own : value + (size_t)lane * bytes, write ? value + (size_t)lane * bytes : own,
            bytes);
@@ -200,10 +202,10 @@ static void run_op(hmm_registers *r, uint32_t phase, const phase_op *o, uint64_t
   const c_space *s = &r->pass->schedule.spaces[phase];
   r->alike = true;
   for (uint32_t lane = 0; lane < LANES; lane++) {
-    r->turned[lane] = 0;
+    r->lane_xor[lane] = 0;
     for (uint32_t i = 0; i < op->k; i++)
-      r->turned[lane] |= (uint64_t)f2_dot(op->coordinates[i].mask, r->x[lane]) << i;
-    r->alike = r->alike && r->turned[lane] == r->turned[0];
+      r->lane_xor[lane] |= (uint64_t)f2_dot(op->coordinates[i].mask, r->x[lane]) << i;
+    r->alike = r->alike && r->lane_xor[lane] == r->lane_xor[0];
   }
   for (uint32_t i = 0; i < o->node_count; i++)
     r->value_of[o->nodes[i]] = i;
@@ -231,10 +233,10 @@ void hmm_registers_compute(hmm_registers *r, uint32_t phase, uint64_t warp, uint
   for (uint32_t lane = 0; lane < LANES; lane++)
     r->x[lane] =
         block ^ f2_combine((int)s->threads, s->basis + s->r, block_warp << LANE_BITS | lane);
-  fill_dead(r, phase, warp);
+  set_padding_registers(r, phase, warp);
   for (uint32_t i = 0; i < r->pass->schedule.phases[phase].op_count; i++)
     run_op(r, phase, &r->phases[phase].ops[i], warp);
-  fill_beyond(r, phase, warp, item, block_warp);
+  set_padding_threads(r, phase, warp, item, block_warp);
 }
 
 // ---- preparation -----------------------------------------------------------------------------
@@ -270,14 +272,14 @@ static void set_padding(arena *a, const c_pass *p, uint32_t phase, phase_registe
   f->dead = c_pass_padding_registers(p, s);
   f->least_block = NEW_ARRAY(a, uint64_t, F2_MAX);
   f->least_thread = NEW_ARRAY(a, uint64_t, F2_MAX);
-  f->beyond = c_pass_has_padding_threads(p, s, f->least_block, f->least_thread);
+  f->has_padding = c_pass_has_padding_threads(p, s, f->least_block, f->least_thread);
   f->before = NEW_ARRAY(a, scalar_bits, p->pass->slot_count);
   f->after = NEW_ARRAY(a, scalar_bits, p->pass->slot_count);
   for (uint32_t slot = 0; slot < p->pass->slot_count; slot++) {
     const c_use *use = c_use_of(&p->schedule, p->pass, phase, slot);
     if (f->dead && (use->load != C_NOWHERE || use->in != C_NOWHERE))
       f->before[slot] = c_pass_padding_value(p, slot, of->first_op);
-    if (f->beyond && use->out != C_NOWHERE)
+    if (f->has_padding && use->out != C_NOWHERE)
       f->after[slot] = c_pass_padding_value(p, slot, of->first_op + of->op_count);
   }
 }

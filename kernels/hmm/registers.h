@@ -1,4 +1,4 @@
-// Private to kernels/machine*.c: what the threads of a plan hold in registers while a machine
+// Private to kernels/hmm: what the threads of a plan hold in registers while a machine
 // executes it with words (hmm/plan.h), and what they compute.
 //
 // A slot of a pass is in 2^r registers of each thread, as its phase has it. The lanes of a warp
@@ -8,7 +8,7 @@
 //   2^r = 4 registers, an op with the direction of register bit 1, coordinate x1 ^ t0 (t0: a bit of
 //   the thread)
 //     cosets            registers 0, 2 and 1, 3
-//     element 0 is in   register 0 of even lanes, 2 of odd ones: these lanes are TURNED
+//     element 0 is in   register 0 of even lanes, 2 of odd ones: the register bit is XORed with t0
 #ifndef PERMC_KERNELS_HMM_REGISTERS_H
 #define PERMC_KERNELS_HMM_REGISTERS_H
 
@@ -25,10 +25,10 @@ hmm_registers *hmm_registers_new(arena *a, const c_pass *pass, uint64_t warps);
 // Where the register of a lane is. `number`: r bits, and above them the part of a complex number.
 unsigned char *hmm_register(const hmm_registers *r, uint32_t phase, uint64_t warp, uint32_t slot,
                             uint32_t number, uint32_t lane);
-// What a thread that is beyond the limit as a whole puts in scratch in its place.
+// What a thread that holds nothing but padding puts in scratch in its place.
 const unsigned char *hmm_register_padding(const hmm_registers *r, uint32_t phase, uint32_t slot,
                                           uint32_t number);
-// Before the first access of the phase: what loads leave out has their fill.
+// Before the first access of the phase: what loads leave out is padding.
 void hmm_registers_begin(hmm_registers *r, uint32_t phase, uint64_t warp);
 // All ops of the phase. `item`: which tile of the pass; `block_warp`: which warp of its block.
 void hmm_registers_compute(hmm_registers *r, uint32_t phase, uint64_t warp, uint64_t item,

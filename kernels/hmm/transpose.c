@@ -1,6 +1,6 @@
 // Transposes that need more than the main memory: tiles in an HMM's shared memory, and rotations in
 // the registers of a UMM's threads. See hmm/algorithm.h.
-#include "kernels/hmm/algorithm.h"
+#include "kernels/hmm/rows.h"
 
 #include <inttypes.h>
 
@@ -40,32 +40,34 @@ static void tile_line(const hmm_lanes *x, bool out, uint64_t *address) {
   for (uint64_t i = 0; i < w; i++)
     address[i] = first + i;
 }
-static void tile_in(const hmm_lanes *x, uint64_t *address) { tile_line(x, false, address); }
-static void tile_out(const hmm_lanes *x, uint64_t *address) { tile_line(x, true, address); }
+static void address_tile_in(const hmm_lanes *x, uint64_t *address) { tile_line(x, false, address); }
+static void address_tile_out(const hmm_lanes *x, uint64_t *address) { tile_line(x, true, address); }
 
-static void tile_put(const hmm_lanes *x, uint64_t *address) {
+static void address_tile_put(const hmm_lanes *x, uint64_t *address) {
   uint64_t w = x->job->machine->width;
   tile t = tile_of(x);
   for (uint64_t j = 0; j < w; j++)
     address[j] = t.shared + t.line * w + (t.line + j) % w;
 }
-static void tile_get(const hmm_lanes *x, uint64_t *address) {
+static void address_tile_get(const hmm_lanes *x, uint64_t *address) {
   uint64_t w = x->job->machine->width;
   tile t = tile_of(x);
   for (uint64_t j = 0; j < w; j++)
     address[j] = t.shared + j * w + (t.line + j) % w;
 }
 
-static uint64_t one_each(arena *a, const hmm_machine *m, const hmm_task *t) {
+static uint64_t stages_of_tiles(arena *a, const hmm_machine *m, const hmm_task *t) {
   (void)a;
   return t->n / m->width;
 }
 
-const hmm_step hmm_tile_in = {.address = tile_in, .stages = one_each};
+const hmm_step hmm_tile_in = {.address = address_tile_in, .stages = stages_of_tiles};
 const hmm_step hmm_tile_put = {
-    .write = true, .shared = true, .address = tile_put, .stages = one_each};
-const hmm_step hmm_tile_get = {.shared = true, .address = tile_get, .stages = one_each};
-const hmm_step hmm_tile_out = {.write = true, .address = tile_out, .stages = one_each};
+    .write = true, .shared = true, .address = address_tile_put, .stages = stages_of_tiles};
+const hmm_step hmm_tile_get = {
+    .shared = true, .address = address_tile_get, .stages = stages_of_tiles};
+const hmm_step hmm_tile_out = {
+    .write = true, .address = address_tile_out, .stages = stages_of_tiles};
 
 // ---- rotations in registers (DMM/UMM paper, section 5) ---------------------------------------
 
@@ -147,8 +149,8 @@ static void keep_row(const rotating *x, uint64_t row, uint32_t width, const hmm_
   }
 }
 
-static void rotate(const rotating *x, bool write, uint32_t width, uint64_t *address,
-                   hmm_word *value) {
+static void rotate_row(const rotating *x, bool write, uint32_t width, uint64_t *address,
+                       hmm_word *value) {
   uint64_t s = x->o.s;
   for (uint64_t g = 0; g < s; g++) {
     uint64_t back = (x->row + s - g) % s, element = write ? back : x->row;
@@ -172,7 +174,7 @@ void hmm_rotation_lanes(void *state, uint64_t warp, uint64_t step, uint64_t *add
   if (at >= 1 && at <= s)
     keep_row(&x, at - 1, width, value);
   if (at < 2 * s) {
-    rotate(&x, at >= s, width, address, value);
+    rotate_row(&x, at >= s, width, address, value);
     return;
   }
   for (uint64_t j = 0; j < s; j++)

@@ -1,7 +1,7 @@
 // Traces of plans: what the memory machine counts of the same accesses, and known ones.
 #include "kernels/banks/banks.h"
-#include "kernels/hmm/banks_plan.h"
 #include "kernels/hmm/pass.h"
+#include "kernels/hmm/plan.h"
 #include "runtime/permc.h"
 #include "tests/test.h"
 

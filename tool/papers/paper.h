@@ -11,8 +11,8 @@
 //   "3P stride1 w=32"    1           1        0           the paper says that it is exact: it is
 //   "RAS stride2 w=32"   NAN         3.5290   -           a formula in the paper; see the note
 //
-// A cell DIFFERS if it is further from the published figure than its tolerance; docs/papers.md gives
-// the reason for each that does. Figures that are shown beside each other without being comparable,
+// A cell DIFFERS if it is further from the published figure than its tolerance; docs/papers.md
+// gives the reason for each that does. Figures that are shown beside each other without being comparable,
 // such as averages over other programs, have the tolerance INFINITY.
 //
 // Seeds are fixed, so that the output is the same each time. Files: papers.c (the papers), paper.c

@@ -1,5 +1,5 @@
 // permc banks: what the accesses of a trace, or of a plan, cost under every bank layout.
-#include "kernels/hmm/banks_plan.h"
+#include "kernels/hmm/plan.h"
 #include "tool/reports/address_text.h"
 #include "tool/reports/banks_report.h"
 #include "tool/reports/plan.h"

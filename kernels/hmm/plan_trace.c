@@ -1,27 +1,17 @@
-// From a plan to a trace. See banks_plan.h.
-#include "kernels/hmm/banks_plan.h"
-
-#include "kernels/banks/banks.h"
+// The accesses of scratch memory that a plan makes, as a trace. See hmm/plan.h.
+#include "core/hash.h"
 #include "kernels/hmm/plan.h"
 
 // Which accesses the trace has, by their addresses: open addressing, at most half full.
-typedef struct known {
+typedef struct access_set {
   arena *memory;
   bank_trace *trace;
   size_t slots;  // a power of two
   size_t *slot;  // number + 1 of an access; 0: free
-} known;
+} access_set;
 
-// FNV-1a over words (Fowler, Noll and Vo 1991).
-static size_t hash_of(uint32_t count, const uint64_t *address) {
-  uint64_t h = UINT64_C(0xcbf29ce484222325);
-  for (uint32_t i = 0; i < count; i++)
-    h = (h ^ address[i]) * UINT64_C(0x100000001b3);
-  return (size_t)(h ^ h >> 32);
-}
-
-static size_t *find(const known *k, uint32_t count, const uint64_t *address) {
-  size_t at = hash_of(count, address) & (k->slots - 1);
+static size_t *find_slot(const access_set *k, uint32_t count, const uint64_t *address) {
+  size_t at = hash_bytes(address, count * sizeof *address) & (k->slots - 1);
   for (; k->slot[at] != 0; at = (at + 1) & (k->slots - 1)) {
     const bank_access *have = &k->trace->accesses.items[k->slot[at] - 1];
     if (have->count == count && !memcmp(have->address, address, count * sizeof *address))
@@ -30,22 +20,22 @@ static size_t *find(const known *k, uint32_t count, const uint64_t *address) {
   return &k->slot[at];
 }
 
-static void make_room(known *k) {
+static void grow_slots(access_set *k) {
   if (2 * (k->trace->accesses.count + 1) <= k->slots)
     return;
-  k->slots = k->slots ? 2 * k->slots : 1024;
+  k->slots = k->slots ? k->slots : 1024;
   while (k->slots < 2 * (k->trace->accesses.count + 1))
     k->slots *= 2;
   k->slot = NEW_ARRAY(k->memory, size_t, k->slots);
   for (size_t i = 0; i < k->trace->accesses.count; i++) {
     const bank_access *one = &k->trace->accesses.items[i];
-    *find(k, one->count, one->address) = i + 1;
+    *find_slot(k, one->count, one->address) = i + 1;
   }
 }
 
-static void add_times(known *k, uint32_t count, const uint64_t *address, uint64_t times) {
-  make_room(k);
-  size_t *slot = find(k, count, address);
+static void add_times(access_set *k, uint32_t count, const uint64_t *address, uint64_t times) {
+  grow_slots(k);
+  size_t *slot = find_slot(k, count, address);
   if (*slot != 0) {
     k->trace->accesses.items[*slot - 1].times += times;
     return;
@@ -56,7 +46,7 @@ static void add_times(known *k, uint32_t count, const uint64_t *address, uint64_
 }
 
 // What a warp asks of scratch, from its first step to its last.
-static void add_warp(known *k, const hmm_program *p, uint64_t warp, uint64_t times) {
+static void add_warp(access_set *k, const hmm_program *p, uint64_t warp, uint64_t times) {
   hmm_op op;
   for (uint64_t step = 0; (op = p->op(p->state, warp, step)) != HMM_END; step++) {
     uint64_t address[HMM_PLAN_WIDTH];
@@ -73,7 +63,7 @@ static void add_warp(known *k, const hmm_program *p, uint64_t warp, uint64_t tim
 
 const char *bank_trace_add_plan(arena *a, bank_trace *t, const plan *of) {
   const c_options raw = C_OPTIONS_OF_GPU(bank_layout_kind_named("raw"), 0);
-  known k = {.memory = a, .trace = t};
+  access_set k = {.memory = a, .trace = t};
   for (uint32_t i = 0; i < of->passes.count; i++) {
     hmm_program block;
     uint64_t times;
