@@ -5,10 +5,10 @@
 //
 // A thread block of a pass is a block of the machine, of 2^t threads; its steps are the loads,
 // gets, puts and stores of its phases (kernels/emit/phase.c writes the same ones), with barriers
-// between them. Words have 4 bytes. An access of 32 lanes for elements, or several neighbours, of 2 or 4
-// words each is 2 or 4 requests of so many lanes that they ask for 32 words, as GPUs make it; lanes
-// whose elements share a word are merged. Addresses come from the maps of the plan in their affine
-// form: nothing is listed.
+// between them. Words have 4 bytes. An access of 32 lanes for elements, or several neighbours, of 2
+// or 4 words each is 2 or 4 requests of so many lanes that they ask for 32 words, as GPUs make it;
+// lanes whose elements share a word are merged. Addresses come from the maps of the plan in their
+// affine form: nothing is listed.
 //
 //   pass 3 of a sorter of 2^20, tiles of 2^13 elements, 2^9 threads of 2^4 registers:
 //     steps 0 ... 3     load wide: address = 4 x of register 4 i ... 4 i + 3: 4 requests each

@@ -48,7 +48,7 @@ static void check_access(const bank_access *one, uint64_t first, uint64_t second
   }
 }
 
-// The example of banks_plan.h: lines in, and columns out, in the order of the reversed bits.
+// The example of plan.h: lines in, and columns out, in the order of the reversed bits.
 TEST(tile_of_a_bit_reversal) {
   bank_trace t = {0};
   const plan *p = plan_of("bitrev", "[2^14]u32", "tile");

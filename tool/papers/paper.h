@@ -12,8 +12,8 @@
 //   "RAS stride2 w=32"   NAN         3.5290   -           a formula in the paper; see the note
 //
 // A cell DIFFERS if it is further from the published figure than its tolerance; docs/papers.md
-// gives the reason for each that does. Figures that are shown beside each other without being comparable,
-// such as averages over other programs, have the tolerance INFINITY.
+// gives the reason for each that does. Figures that are shown beside each other without being
+// comparable, such as averages over other programs, have the tolerance INFINITY.
 //
 // Seeds are fixed, so that the output is the same each time. Files: papers.c (the papers), paper.c
 // (making tables and printing them), and one for each paper.
