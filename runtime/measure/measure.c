@@ -28,7 +28,7 @@ size_t bench_interval_rank(size_t count) {
   return rank;
 }
 
-static int by_value(const void *a, const void *b) {
+static int compare_doubles(const void *a, const void *b) {
   double x = *(const double *)a, y = *(const double *)b;
   return (x > y) - (x < y);
 }
@@ -37,7 +37,7 @@ bench_figures bench_figures_of(double *samples, size_t count) {
   bench_figures f = {.runs = count};
   if (count == 0)
     return f;
-  qsort(samples, count, sizeof *samples, by_value);
+  qsort(samples, count, sizeof *samples, compare_doubles);
   size_t rank = bench_interval_rank(count), half = count / 2;
   size_t first = rank > 0 ? rank - 1 : 0;
   f.median = count % 2 ? samples[half] : (samples[half - 1] + samples[half]) / 2;
@@ -65,22 +65,24 @@ static bool run_round(bench_contestant *all, size_t count, size_t round, bool co
   return true;
 }
 
-// Whether the first contestant's median is known well enough. `room` is for its samples in order.
-static bool settled(const bench_contestant *first, size_t rounds, double spread, double *room) {
-  memcpy(room, first->samples, rounds * sizeof *room);
-  bench_figures f = bench_figures_of(room, rounds);
+// Whether the first contestant's median is known well enough. `scratch` is for its samples in order.
+static bool median_is_settled(const bench_contestant *first, size_t rounds, double spread,
+                              double *scratch) {
+  memcpy(scratch, first->samples, rounds * sizeof *scratch);
+  bench_figures f = bench_figures_of(scratch, rounds);
   return bench_spread(&f) <= spread;
 }
 
 static bool run_rounds(bench_contestant *all, size_t count, const bench_limits *limits,
-                       double *room, size_t *rounds) {
+                       double *scratch, size_t *rounds) {
   for (size_t i = 0; i < limits->warm_up; i++)
     if (!run_round(all, count, i, false))
       return false;
   double start = bench_now();
   for (*rounds = 0; *rounds < limits->most; ++*rounds) {
-    bool enough = *rounds >= limits->least && (bench_now() - start >= limits->seconds ||
-                                               settled(&all[0], *rounds, limits->spread, room));
+    bool enough =
+        *rounds >= limits->least && (bench_now() - start >= limits->seconds ||
+                                     median_is_settled(&all[0], *rounds, limits->spread, scratch));
     if (enough)
       break;
     if (!run_round(all, count, *rounds, true))
@@ -89,29 +91,29 @@ static bool run_rounds(bench_contestant *all, size_t count, const bench_limits *
   return true;
 }
 
-static void find_figures(bench_contestant *all, size_t count, size_t rounds, double *room) {
+static void compute_figures(bench_contestant *all, size_t count, size_t rounds, double *scratch) {
   for (size_t i = 0; i < count; i++) {
     for (size_t k = 0; k < rounds; k++)
-      room[k] = all[i].samples[k] > 0 ? all[0].samples[k] / all[i].samples[k] : 0;
-    all[i].ratio = bench_figures_of(room, rounds);
-    memcpy(room, all[i].samples, rounds * sizeof *room);
-    all[i].figures = bench_figures_of(room, rounds);
+      scratch[k] = all[i].samples[k] > 0 ? all[0].samples[k] / all[i].samples[k] : 0;
+    all[i].ratio = bench_figures_of(scratch, rounds);
+    memcpy(scratch, all[i].samples, rounds * sizeof *scratch);
+    all[i].figures = bench_figures_of(scratch, rounds);
   }
 }
 
 bool bench_measure(bench_contestant *all, size_t count, const bench_limits *limits) {
   size_t rounds = 0;
-  double *room = calloc(limits->most + 1, sizeof *room);
-  bool good = room != NULL && limits->most <= BENCH_MOST_RUNS;
+  double *scratch = calloc(limits->most + 1, sizeof *scratch);
+  bool good = scratch != NULL && limits->most <= BENCH_MOST_RUNS;
   for (size_t i = 0; i < count; i++) {
     free(all[i].samples);
     all[i].samples = calloc(limits->most + 1, sizeof *all[i].samples);
     good = good && all[i].samples;
   }
-  good = good && run_rounds(all, count, limits, room, &rounds);
+  good = good && run_rounds(all, count, limits, scratch, &rounds);
   if (good)
-    find_figures(all, count, rounds, room);
-  free(room);
+    compute_figures(all, count, rounds, scratch);
+  free(scratch);
   return good;
 }
 
@@ -130,7 +132,7 @@ double bench_now(void) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static bool repeat(unsigned count, bench_work *work, void *with, double *seconds) {
+static bool time_runs(unsigned count, bench_work *work, void *with, double *seconds) {
   double start = bench_now();
   for (unsigned i = 0; i < count; i++)
     if (!work(with))
@@ -140,21 +142,21 @@ static bool repeat(unsigned count, bench_work *work, void *with, double *seconds
 }
 
 // The first run is not looked at: memory is faulted in, threads are started.
-static bool calibrate(bench_repeats *r, bench_work *work, void *with) {
+static bool choose_repeats(bench_repeats *r, bench_work *work, void *with) {
   const double short_turn = 100e-6, shortest = 10e-9;
   double once;
-  if (!work(with) || !repeat(1, work, with, &once))
+  if (!work(with) || !time_runs(1, work, with, &once))
     return false;
   r->count = once >= short_turn ? 1 : 1 + (unsigned)(short_turn / (once + shortest));
   return true;
 }
 
 bool bench_time(bench_repeats *r, bench_work *work, void *with, double *seconds) {
-  if (r->count == 0 && !calibrate(r, work, with))
+  if (r->count == 0 && !choose_repeats(r, work, with))
     return false;
   if (r->count > 1 && !work(with))
     return false;
-  return repeat(r->count, work, with, seconds);
+  return time_runs(r->count, work, with, seconds);
 }
 
 // ---- a copy -------------------------------------------------------------------------------------

@@ -1,5 +1,8 @@
 // Measuring: contestants that take turns, and what their times say.
 //
+// In: functions that run something once. Out: medians of their seconds and of ratios, with intervals.
+// For permc_tune and permc bench. measure.c is the room's one file.
+//
 //   bench_contestant both[] = {{.name = "permc", .turn = turn_permc, .with = &program},
 //                              {.name = "copy", .turn = turn_copy, .with = &buffers}};
 //   bench_limits limits = bench_limits_default;

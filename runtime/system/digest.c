@@ -1,3 +1,4 @@
+// BLAKE2b (RFC 7693, section 3). See digest.h.
 #include "runtime/system/digest.h"
 
 #include <string.h>
@@ -8,7 +9,7 @@ static const uint64_t initial[8] = {
     UINT64_C(0x1f83d9abfb41bd6b), UINT64_C(0x5be0cd19137e2179),
 };
 
-static const unsigned char order[10][16] = {
+static const unsigned char message_order[10][16] = {
     {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15},
     {14, 10, 4, 8, 9, 15, 13, 6, 1, 12, 0, 2, 11, 7, 5, 3},
     {11, 8, 12, 0, 5, 2, 15, 13, 10, 14, 3, 6, 7, 1, 9, 4},
@@ -21,21 +22,21 @@ static const unsigned char order[10][16] = {
     {10, 2, 8, 4, 7, 6, 1, 5, 15, 11, 9, 14, 3, 12, 13, 0},
 };
 
-static inline uint64_t turned(uint64_t x, int by) { return x >> by | x << (64 - by); }
+static inline uint64_t rotate_right(uint64_t x, int by) { return x >> by | x << (64 - by); }
 
 #define MIX(a, b, c, d, x, y)                                                                      \
   do {                                                                                             \
     v[a] += v[b] + (x);                                                                            \
-    v[d] = turned(v[d] ^ v[a], 32);                                                                \
+    v[d] = rotate_right(v[d] ^ v[a], 32);                                                          \
     v[c] += v[d];                                                                                  \
-    v[b] = turned(v[b] ^ v[c], 24);                                                                \
+    v[b] = rotate_right(v[b] ^ v[c], 24);                                                          \
     v[a] += v[b] + (y);                                                                            \
-    v[d] = turned(v[d] ^ v[a], 16);                                                                \
+    v[d] = rotate_right(v[d] ^ v[a], 16);                                                          \
     v[c] += v[d];                                                                                  \
-    v[b] = turned(v[b] ^ v[c], 63);                                                                \
+    v[b] = rotate_right(v[b] ^ v[c], 63);                                                          \
   } while (0)
 
-static void compress(digest *d, const unsigned char *block, uint64_t last) {
+static void compress_block(digest *d, const unsigned char *block, uint64_t last) {
   uint64_t v[16], m[16];
   memcpy(m, block, DIGEST_BLOCK);  // little-endian, as permc is
   memcpy(v, d->h, sizeof d->h);
@@ -43,7 +44,7 @@ static void compress(digest *d, const unsigned char *block, uint64_t last) {
   v[12] ^= d->count;
   v[14] ^= last;
   for (int round = 0; round < 12; round++) {
-    const unsigned char *s = order[round % 10];
+    const unsigned char *s = message_order[round % 10];
     MIX(0, 4, 8, 12, m[s[0]], m[s[1]]);
     MIX(1, 5, 9, 13, m[s[2]], m[s[3]]);
     MIX(2, 6, 10, 14, m[s[4]], m[s[5]]);
@@ -70,7 +71,7 @@ void digest_add(digest *d, const void *bytes, size_t count) {
   while (count > 0) {
     if (d->held == DIGEST_BLOCK) {
       d->count += DIGEST_BLOCK;
-      compress(d, d->block, 0);
+      compress_block(d, d->block, 0);
       d->held = 0;
     }
     size_t some = DIGEST_BLOCK - d->held < count ? DIGEST_BLOCK - d->held : count;
@@ -84,7 +85,7 @@ void digest_add(digest *d, const void *bytes, size_t count) {
 void digest_finish(digest *d, unsigned char out[DIGEST_BYTES]) {
   d->count += d->held;
   memset(d->block + d->held, 0, DIGEST_BLOCK - d->held);
-  compress(d, d->block, UINT64_MAX);
+  compress_block(d, d->block, UINT64_MAX);
   memcpy(out, d->h, DIGEST_BYTES);
 }
 

@@ -5,8 +5,7 @@
 //
 //   digest d = digest_start();
 //   digest_add(&d, "abc", 3);
-//   digest_finish(&d, out);      //
-//   bddd813c634239723171ef3fee98579b94964e3bb1cb3e427262c8c068d52319
+//   digest_finish(&d, out);   // bddd813c634239723171ef3fee98579b94964e3bb1cb3e427262c8c068d52319
 #ifndef PERMC_RUNTIME_SYSTEM_DIGEST_H
 #define PERMC_RUNTIME_SYSTEM_DIGEST_H
 

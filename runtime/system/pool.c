@@ -32,13 +32,13 @@ typedef struct job {
   atomic_uint running;  // workers, besides the caller, that have not finished
 } job;
 
-static bool wanted(job *j) {
+static bool job_goes_on(job *j) {
   return !atomic_load_explicit(&j->stopped, memory_order_relaxed) &&
          !(j->interrupted && atomic_load_explicit(j->interrupted, memory_order_relaxed));
 }
 
-static void work_through(job *j, unsigned worker, share *s) {
-  while (wanted(j)) {
+static void work_on_share(job *j, unsigned worker, share *s) {
+  while (job_goes_on(j)) {
     uint64_t chunk = atomic_fetch_add_explicit(&s->next, 1, memory_order_relaxed);
     if (chunk >= s->end)
       return;
@@ -49,9 +49,9 @@ static void work_through(job *j, unsigned worker, share *s) {
   }
 }
 
-static void take_part(job *j, unsigned worker) {
+static void work_on_shares(job *j, unsigned worker) {
   for (unsigned i = 0; i < j->threads; i++)
-    work_through(j, worker, &j->shares[(worker + i) % j->threads]);
+    work_on_share(j, worker, &j->shares[(worker + i) % j->threads]);
 }
 
 // ---- threads ------------------------------------------------------------------------------------
@@ -71,7 +71,7 @@ static struct {
   sem_t done;
 } pool;
 
-static void wait_for(sem_t *s) {
+static void wait_for_semaphore(sem_t *s) {
   for (int i = 0; i < LOOKS; i++) {
     if (sem_trywait(s) == 0)
       return;
@@ -86,17 +86,17 @@ static void wait_for(sem_t *s) {
 static void *thread_main(void *with) {
   thread *t = with;
   for (;;) {
-    wait_for(&t->wake);
+    wait_for_semaphore(&t->wake);
     job *j = pool.job;
     if (j == NULL)
       return NULL;
-    take_part(j, t->worker);
+    work_on_shares(j, t->worker);
     if (atomic_fetch_sub_explicit(&j->running, 1, memory_order_acq_rel) == 1)
       sem_post(&pool.done);
   }
 }
 
-static bool thread_start(void) {
+static bool start_thread(void) {
   thread *t = calloc(1, sizeof *t);
   sigset_t all, before;
   if (t == NULL)
@@ -117,7 +117,7 @@ static bool thread_start(void) {
 }
 
 // The threads of a parent process are not here; what they left is.
-static void forget_parent(void) {
+static void drop_threads_of_parent(void) {
   for (unsigned i = 0; i < pool.count; i++)
     free(pool.threads[i]);
   pool.count = 0;
@@ -130,8 +130,8 @@ static unsigned pool_enter(unsigned others) {
   if (others == 0 || atomic_exchange_explicit(&pool.busy, true, memory_order_acquire))
     return 0;
   if (pool.process != getpid())
-    forget_parent();
-  while (pool.count < others && pool.count < MOST_THREADS && thread_start())
+    drop_threads_of_parent();
+  while (pool.count < others && pool.count < MOST_THREADS && start_thread())
     ;
   if (pool.count == 0)
     atomic_store_explicit(&pool.busy, false, memory_order_release);
@@ -158,7 +158,7 @@ __attribute__((destructor)) static void pool_end(void) {
 
 // ---- the whole ----------------------------------------------------------------------------------
 
-static void split(job *j, uint64_t chunks) {
+static void share_chunks(job *j, uint64_t chunks) {
   uint64_t each = chunks / j->threads, more = chunks % j->threads, next = 0;
   for (unsigned i = 0; i < j->threads; i++) {
     atomic_init(&j->shares[i].next, next);
@@ -167,14 +167,14 @@ static void split(job *j, uint64_t chunks) {
   }
 }
 
-static void run_together(job *j) {
+static void run_on_threads(job *j) {
   unsigned others = j->threads - 1;
   atomic_init(&j->running, others);
   pool.job = j;
   for (unsigned i = 0; i < others; i++)
     sem_post(&pool.threads[i]->wake);
-  take_part(j, 0);
-  wait_for(&pool.done);
+  work_on_shares(j, 0);
+  wait_for_semaphore(&pool.done);
 }
 
 bool pool_run(unsigned threads, uint64_t items, uint64_t chunk, pool_work *work, void *with,
@@ -189,16 +189,16 @@ bool pool_run(unsigned threads, uint64_t items, uint64_t chunk, pool_work *work,
   j.shares = others ? aligned_alloc(_Alignof(share), j.threads * sizeof(share)) : NULL;
   if (j.shares == NULL)
     j.threads = 1, j.shares = &own;
-  split(&j, chunks);
+  share_chunks(&j, chunks);
   if (j.threads > 1)
-    run_together(&j);
+    run_on_threads(&j);
   else
-    take_part(&j, 0);
+    work_on_shares(&j, 0);
   if (others)
     pool_leave();
   if (j.shares != &own)
     free(j.shares);
-  return wanted(&j);
+  return job_goes_on(&j);
 }
 
 unsigned pool_processors(void) {

@@ -37,7 +37,7 @@ struct output_file {
 // ---- paths ------------------------------------------------------------------------------------
 
 // The folder part of a path with its slash ("" if there is none), then `name`. malloc'd.
-static char *beside(const char *path, const char *name) {
+static char *path_beside(const char *path, const char *name) {
   const char *slash = strrchr(path, '/');
   size_t folder = slash ? (size_t)(slash - path) + 1 : 0, length = strlen(name);
   char *joined = malloc(folder + length + 1);
@@ -58,7 +58,7 @@ static char *follow_links(const char *path) {
     if (length < 0)
       return at;  // no link, or nothing there
     target[length] = 0;
-    char *next = target[0] == '/' ? strdup(target) : beside(at, target);
+    char *next = target[0] == '/' ? strdup(target) : path_beside(at, target);
     free(at);
     at = next;
   }
@@ -114,7 +114,7 @@ static bool create_temporary(output_file *o) {
     char name[64];
     snprintf(name, sizeof name, ".permc-%lx-%x-%lx.tmp", (long)getpid(),
              atomic_fetch_add(&serial, 1), (long)now.tv_nsec);
-    o->temporary = beside(o->target, name);
+    o->temporary = path_beside(o->target, name);
     if (!o->temporary) {
       errno = ENOMEM;
       return false;
@@ -189,7 +189,7 @@ static bool open_stream(output_file *o, const char *path) {
 }
 
 // Closes and frees all; the temporary is removed if it is still there.
-static void destroy(output_file *o) {
+static void destroy_output(output_file *o) {
   if (o->stream)
     fclose(o->stream);
   if (o->owns_descriptor)
@@ -217,7 +217,7 @@ output_file *output_open(const char *path, error *e) {
   if (!open_stream(o, path)) {
     int reason = errno;
     error_set(e, SPAN_NONE, "%.300s: %s", name, strerror(reason));
-    destroy(o);
+    destroy_output(o);
     return NULL;
   }
   return o;
@@ -227,7 +227,7 @@ FILE *output_stream(output_file *o) { return o->stream; }
 
 // ---- closing ----------------------------------------------------------------------------------
 
-static bool finish(output_file *o) {
+static bool finish_output(output_file *o) {
   bool flushed = fclose(o->stream) == 0;
   o->stream = NULL;
   if (!flushed && !o->failure)
@@ -246,10 +246,10 @@ static bool finish(output_file *o) {
 
 bool output_commit(output_file *o, error *e) {
   *e = (error){0};
-  bool good = finish(o);
+  bool good = finish_output(o);
   if (!good)
     error_set(e, SPAN_NONE, "%.300s: %s", o->name, strerror(o->failure));
-  destroy(o);
+  destroy_output(o);
   return good;
 }
 
@@ -257,5 +257,5 @@ void output_discard(output_file *o) {
   if (!o)
     return;
   o->failure = o->failure ? o->failure : ECANCELED;  // what is still buffered is not written
-  destroy(o);
+  destroy_output(o);
 }

@@ -117,7 +117,7 @@ static bool fail_memory(text_reader *r) {
 
 // ---- elements ---------------------------------------------------------------------------------
 
-static bool fail_range(text_reader *r, scalar_type type) {
+static bool fail_out_of_range(text_reader *r, scalar_type type) {
   char quote[QUOTE_SIZE];
   return source_fail_at(r->source, r->at, "%s is outside %s (%s)",
                         value_quote(quote, r->token, strlen(r->token)), scalar_types[type].name,
@@ -184,7 +184,7 @@ static bool add_element(text_reader *r) {
   if (!reserve_element(r))
     return false;
   if (!number_store(r->data + r->count * element_size(r), type, &n))
-    return fail_range(r, type);
+    return fail_out_of_range(r, type);
   r->count++;
   return true;
 }
@@ -320,7 +320,7 @@ static bool read_dimension(text_reader *r, array *out) {
   if (r->kind != TOKEN_WORD || !scan_length(r->token, &out->dims[out->rank], &overflow))
     return fail_unexpected(r, "a length");
   if (overflow)
-    return fail_range(r, SCALAR_U64);
+    return fail_out_of_range(r, SCALAR_U64);
   out->rank++;
   next_token(r);
   return expect_token(r, ']', "']'");
