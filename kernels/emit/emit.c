@@ -92,37 +92,9 @@ static void add_head(const c_writer *w, const c_context *c, text *out) {
   }
 }
 
-static const char *const element_types[SCALAR_COUNT] = {
-    [SCALAR_BOOL] = "bool",          [SCALAR_I8] = "int8_t",
-    [SCALAR_I16] = "int16_t",        [SCALAR_I32] = "int32_t",
-    [SCALAR_I64] = "int64_t",        [SCALAR_U8] = "uint8_t",
-    [SCALAR_U16] = "uint16_t",       [SCALAR_U32] = "uint32_t",
-    [SCALAR_U64] = "uint64_t",       [SCALAR_F16] = "uint16_t",
-    [SCALAR_F32] = "float",          [SCALAR_F64] = "double",
-    [SCALAR_C64] = "float _Complex", [SCALAR_C128] = "double _Complex",
-};
-
-// Arguments in order, then results in order.
-uint32_t c_entry_arrays(const plan *p, net_id *order) {
-  uint32_t count = 0;
-  for (net_id i = 0; i < p->arrays.count; i++)
-    if (p->arrays.items[i].role != NET_TEMPORARY)
-      order[count++] = i;
-  for (uint32_t i = 1; i < count; i++)
-    for (uint32_t k = i; k > 0; k--) {
-      const net_array *a = &p->arrays.items[order[k - 1]], *b = &p->arrays.items[order[k]];
-      if (a->role < b->role || (a->role == b->role && a->number <= b->number))
-        break;
-      net_id swap = order[k];
-      order[k] = order[k - 1];
-      order[k - 1] = swap;
-    }
-  return count;
-}
-
 #define VISIBLE "\n__attribute__((visibility(\"default\"))) "
 
-static void add_passes(const plan *p, text *out, const c_pass_facts *facts) {
+static void add_pass_table(const plan *p, text *out, const c_pass_facts *facts) {
   size_t count = p->passes.count;
   for (size_t i = 0; i < count; i++)
     text_printf(out, "permc_pass permc_pass_%zu;\n", i);
@@ -132,22 +104,6 @@ static void add_passes(const plan *p, text *out, const c_pass_facts *facts) {
     text_printf(out, "  {permc_pass_%zu, %llu, %d},\n", i,
                 (unsigned long long)facts[i].scratch_bytes, facts[i].in_place);
   text_string(out, "  {0, 0, 0}\n};\n");
-}
-
-static void add_entry(c_writer *w, const plan *p, text *out) {
-  net_id *order = NEW_ARRAY(w->memory, net_id, p->arrays.count);
-  uint32_t count = c_entry_arrays(p, order);
-  text_string(out, VISIBLE "bool permc_entry(permc_host *host");
-  for (uint32_t i = 0; i < count; i++)
-    text_printf(out, ", %s%s *a%u", p->arrays.items[order[i]].role == NET_ARGUMENT ? "const " : "",
-                element_types[p->arrays.items[order[i]].type], order[i]);
-  text_string(out, ") {\n");
-  for (uint32_t i = 0; i < count; i++)
-    text_printf(out, "  host->arrays[%u] = (void *)a%u;\n", order[i], order[i]);
-  text_string(out, "  return true");
-  for (uint32_t i = 0; i < p->passes.count; i++)
-    text_printf(out, " &&\n         host->pass(host, %u, &permc_passes[%u])", i, i);
-  text_string(out, ";\n}\n");
 }
 
 // ---- all -------------------------------------------------------------------------------------
@@ -195,16 +151,15 @@ static void write_all(c_writer *w, c_context *c, c_code *code) {
   }
   add_head(w, c, &code->definitions);
   text_add(&code->definitions, text_content(&w->definitions), w->definitions.length);
-  text_string(&code->entry, w->warps ? "#ifdef PERMC_HOST\n" : "");
-  add_passes(c->plan, &code->entry, code->facts);
-  add_entry(w, c->plan, &code->entry);
-  c_root_tables_write(w, &code->entry);
+  text_string(&code->tables, w->warps ? "#ifdef PERMC_HOST\n" : "");
+  add_pass_table(c->plan, &code->tables, code->facts);
+  c_root_tables_write(w, &code->tables);
   code->roots = c_root_tables_copy(w);
-  text_string(&code->entry, w->warps ? "#endif\n" : "");
+  text_string(&code->tables, w->warps ? "#endif\n" : "");
 }
 
 static bool is_whole(const c_code *code) {
-  bool failed = code->definitions.failed || code->entry.failed;
+  bool failed = code->definitions.failed || code->tables.failed;
   for (uint32_t i = 0; i < code->pass_count; i++)
     failed |= code->passes[i].failed | code->functions[i].failed | code->hosts[i].failed;
   return !failed;
@@ -279,11 +234,11 @@ void c_code_free(c_code *code) {
   free(code->facts);
   free(code->roots);
   text_free(&code->definitions);
-  text_free(&code->entry);
+  text_free(&code->tables);
   *code = (c_code){0};
 }
 
-void c_code_file(text *out, const c_code *code, uint32_t first, uint32_t last, bool entry) {
+void c_code_file(text *out, const c_code *code, uint32_t first, uint32_t last, bool tables) {
   text_add(out, code->definitions.data, code->definitions.length);
   for (uint32_t i = first; i < last; i++)
     if (!code->hosts[i].length) {
@@ -295,11 +250,11 @@ void c_code_file(text *out, const c_code *code, uint32_t first, uint32_t last, b
       text_string(out, "PERMC_KERNEL_END\n");
     }
   text_string(out, "#ifdef PERMC_HOST\n");
-  for (uint32_t i = first; i < last && entry; i++)
+  for (uint32_t i = first; i < last && tables; i++)
     text_add(out, text_content(&code->hosts[i]), code->hosts[i].length);
   text_string(out, "#endif\n");
-  if (entry)
-    text_add(out, code->entry.data, code->entry.length);
+  if (tables)
+    text_add(out, code->tables.data, code->tables.length);
 }
 
 static uint64_t pass_bytes(const c_code *code, uint32_t pass) {

@@ -1,5 +1,5 @@
-// Plan to C and CUDA text: a self-contained C file with vector extensions (gcc and clang), a function for
-// each pass and one entry with the program's own signature.
+// Plan to C and CUDA text: a self-contained C file with vector extensions (gcc and clang), with a
+// function for each pass and a table of them.
 //
 //   c_options options = {.stream_bytes = 1 << 25};
 //   const char *problem = NULL;
@@ -8,12 +8,8 @@
 //     c_code_file(&out, &code, 0, code.pass_count, true);      // text out
 //   c_code_free(&code);
 //
-// For a program  main : [1048576]u32 -> [1048576]u32  the text ends
-//
-//   bool permc_entry(permc_host *host, const uint32_t *a0, uint32_t *a1)
-//
-// kernels/text/host.h says what a host is. A file holds all passes, or some of them, so that
-// several compilers can work at once. The compiler shall be told -ffp-contract=off
+// kernels/text/host.h says what the program that loads it finds there. A file holds all passes, or
+// some of them, so that several compilers can work at once. The compiler shall be told -ffp-contract=off
 // -fno-strict-aliasing, and not to know the mathematical functions that it would evaluate itself
 // (runtime/compiled/compiled.c).
 //
@@ -54,7 +50,7 @@ typedef struct c_code {
   text *hosts;              // of kernels: functions that execute their blocks in turn
   c_pass_facts *facts;      // by pass
   permc_root_table *roots;  // the tables that the code reads, in order; the last has m = 0
-  text entry;
+  text tables;              // of passes and roots, for the host
   char problem[160];
 } c_code;
 
@@ -62,9 +58,9 @@ typedef struct c_code {
 bool c_emit(c_code *code, const plan *p, const c_options *options, const char **problem);
 void c_code_free(c_code *code);
 
-// A file with the passes first ... last-1 and, if `entry`, the entry and the table of roots. One
+// A file with the passes first ... last-1 and, if `tables`, the tables of passes and of roots. One
 // file with all of them, or several to be linked.
-void c_code_file(text *out, const c_code *code, uint32_t first, uint32_t last, bool entry);
+void c_code_file(text *out, const c_code *code, uint32_t first, uint32_t last, bool tables);
 
 // The passes in files of about the same length, so that compilers can work at once: file i has the
 // passes first[i] ... first[i + 1] - 1. A file for every `file_bytes` of text, at most `most` and
@@ -73,9 +69,5 @@ size_t c_code_split(const c_code *code, uint64_t file_bytes, size_t most, uint32
 
 // NULL, or what of the plan's scalar code CUDA has not: the text is for the host alone.
 const char *c_missing_on_gpu(const plan *p);
-
-// The arrays that the entry takes, in order: arguments, then results. Returns how many; `order` has
-// room for all arrays of the plan.
-uint32_t c_entry_arrays(const plan *p, net_id *order);
 
 #endif

@@ -1,17 +1,17 @@
 // What generated C code and the program that loads it have in common. This text stands in every
 // generated file as it is here, and runtime/compiled/compiled.h includes it.
 //
-// The generated entry has the program's own signature behind a host:
+// A shared object has a table with a row for each pass of the plan, which the host runs in order,
+// letting threads share the items of each:
 //
-//   bool permc_entry(permc_host *host, const uint32_t *a0, uint32_t *a1)
-//   {
-//     host->arrays[0] = (void *)a0;
-//     host->arrays[1] = a1;
-//     return host->pass(host, 0, &permc_passes[0]) && host->pass(host, 1, &permc_passes[1]);
-//   }
+//   const uint32_t permc_pass_count = 2;
+//   const permc_pass_row permc_passes[3] = {
+//     {permc_pass_0, 4096, 1},
+//     {permc_pass_1, 4096, 0},
+//     {0, 0, 0}
+//   };
 //
-// and the host lets threads share the items of each pass: code(arrays, first, last, scratch, ...).
-// A host that has its own order of doing things reads permc_passes and leaves the entry alone.
+//   permc_passes[0].code(arrays, 0, 128, scratch, imports);     items 0 ... 127 of the first pass
 #ifndef PERMC_KERNELS_TEXT_HOST_H
 #define PERMC_KERNELS_TEXT_HOST_H
 
@@ -35,13 +35,6 @@ typedef struct permc_pass_row {
   uint64_t scratch_bytes;
   bool in_place;  // an array loaded and one stored by the same map may be one buffer
 } permc_pass_row;
-
-typedef struct permc_host permc_host;
-struct permc_host {
-  void **arrays;  // the entry fills in its arguments and results; temporaries are the host's
-  // Executes pass `number` of the plan on all its items. False: it shall end here.
-  bool (*pass)(permc_host *host, uint32_t number, const permc_pass_row *row);
-};
 
 // A table that the code reads: roots exp(2 pi i k / m) of c64 (part_bytes = 4) or c128 (8), as
 // scalar_root gives them.

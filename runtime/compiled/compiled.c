@@ -72,7 +72,7 @@ static void compute_cache_key(const c_code *code, const compiler *c, const char 
   digest_add(&d, code->definitions.data, code->definitions.length);
   for (uint32_t i = 0; i < code->pass_count; i++)
     digest_add(&d, code->passes[i].data, code->passes[i].length);
-  digest_add(&d, code->entry.data, code->entry.length);
+  digest_add(&d, code->tables.data, code->tables.length);
   digest_finish(&d, out);
   digest_hex(out, key);
 }
@@ -212,7 +212,7 @@ static bool compile_and_load(compiled *e, build *b, const cache *c, const c_code
 }
 
 static uint64_t code_bytes(const c_code *code) {
-  uint64_t bytes = code->definitions.length + code->entry.length;
+  uint64_t bytes = code->definitions.length + code->tables.length;
   for (uint32_t i = 0; i < code->pass_count; i++)
     bytes += code->passes[i].length;
   return bytes;
@@ -334,12 +334,3 @@ cpu_work compiled_pass(void *with, uint32_t number) {
                     .serial = e->externs.serial[number],
                     .in_place = e->passes[number].in_place};
 }
-
-void (*compiled_entry(const compiled *e))(void) {
-  void *address = dlsym(e->library, "permc_entry");
-  void (*entry)(void);
-  memcpy(&entry, &address, sizeof entry);  // ISO C has no cast; POSIX says they are alike
-  return entry;
-}
-
-const permc_imports *compiled_imports(const compiled *e) { return &e->imports; }

@@ -54,11 +54,6 @@ void compiled_free(compiled *e);  // NULL is allowed
 // How it executes a pass: for cpu_executor, with the compiled as `with`.
 cpu_work compiled_pass(void *with, uint32_t pass);
 
-// For tests of the generated entry, permc_entry (kernels/text/host.h): its address, and what the
-// passes that it calls are given as imports.
-void (*compiled_entry(const compiled *e))(void);
-const permc_imports *compiled_imports(const compiled *e);
-
 // Arrays of so many bytes are stored past the caches.
 #define COMPILED_STREAM_BYTES (UINT64_C(1) << 23)
 
