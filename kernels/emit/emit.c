@@ -1,4 +1,5 @@
 #include "kernels/emit/emit.h"
+#include "kernels/emit/comments.h"
 #include "kernels/emit/pass.h"
 #include "kernels/emit/root.h"
 #include "kernels/emit/runtime_matrix.h"
@@ -55,17 +56,23 @@ static const char *problem_of(const plan *p) {
 
 // ---- the parts of the file -------------------------------------------------------------------
 
-static void add_head(const c_writer *w, const c_context *c, text *out) {
+static void add_source(c_code *code, const char *name) {
+  c_source_add(&code->library, name);
+  text_printf(&code->parts, ", %s", name);
+}
+
+static void add_library(const c_writer *w, const c_context *c, c_code *code) {
+  text *out = &code->library;
   text_string(out, "// Written by permc. Compile with -ffp-contract=off -fno-strict-aliasing.\n");
   if (w->warps && c_swizzle_asked(c))  // layouts are compared: each is measured as it is
     text_string(out, "#define PERMC_APART 1\n");
   if (w->warps)
-    c_source_add(out, "kernels/text/cuda_host.h");
+    add_source(code, "kernels/text/cuda_host.h");
   text_string(out, w->warps ? "#ifdef PERMC_HOST\n" : "");
-  c_source_add(out, "kernels/text/host.h");
+  add_source(code, "kernels/text/host.h");
   text_string(out, w->warps ? "#endif\n" : "");
   if (w->runtime_matrix_needed)
-    c_source_add(out, "kernels/text/runtime_matrix.h");
+    add_source(code, "kernels/text/runtime_matrix.h");
   text_string(out, "#if defined(__has_builtin)\n"
                    "#if __has_builtin(__builtin_shufflevector)\n"
                    "#define PERMC_SHUFFLEVECTOR 1\n#endif\n#endif\n"
@@ -78,17 +85,17 @@ static void add_head(const c_writer *w, const c_context *c, text *out) {
                      "    defined(__AVX512DQ__) && defined(__AVX512VL__)\n"
                      "#include <immintrin.h>\n#define PERMC_KMASK 1\n#endif\n");
   if (w->halves_needed)
-    c_source_add(out, "kernels/text/half.h");
+    add_source(code, "kernels/text/half.h");
   if (!w->scalars_needed[0] && !w->scalars_needed[1])
     return;
   text_string(out, "#define SCALAR_FUNCTIONS_ONLY\n");
-  c_source_add(out, "core/scalar/loops.h");
+  add_source(code, "core/scalar/loops.h");
   if (w->scalars_needed[0])
-    c_source_add(out, "core/scalar/integer.c");
+    add_source(code, "core/scalar/integer.c");
   if (w->scalars_needed[1]) {
-    c_source_add(out, "core/scalar/float.c");
-    c_source_add(out, "core/scalar/convert.c");
-    c_source_add(out, "core/scalar/math.c");
+    add_source(code, "core/scalar/float.c");
+    add_source(code, "core/scalar/convert.c");
+    add_source(code, "core/scalar/math.c");
   }
 }
 
@@ -108,12 +115,10 @@ static void add_pass_table(const plan *p, text *out, const c_pass_facts *facts) 
 
 // ---- all -------------------------------------------------------------------------------------
 
-static void find_kernel(c_code *code, uint32_t number) {
-  const text *own = &code->passes[number];
+static void find_kernel(c_writer *w, c_code *code, uint32_t number, const char **codes) {
   uint32_t i = 0;
-  while (i < number &&
-         (code->facts[i].kernel != i || code->passes[i].length != own->length ||
-          memcmp(text_content(&code->passes[i]), text_content(own), own->length) != 0))
+  codes[number] = c_without_comments(w, text_content(&code->passes[number]));
+  while (i < number && (code->facts[i].kernel != i || strcmp(codes[i], codes[number]) != 0))
     i++;
   code->facts[number].kernel = i;
 }
@@ -143,23 +148,28 @@ static void write_host(const c_writer *w, const plan *p, c_code *code, uint32_t 
 }
 
 static void write_all(c_writer *w, c_context *c, c_code *code) {
+  const char **codes = NEW_ARRAY(w->memory, const char *, code->pass_count + 1);
   for (uint32_t i = 0; i < code->pass_count; i++)
     code->facts[i] = c_pass_write(w, c, &code->passes[i], &code->functions[i], i);
   for (uint32_t i = 0; i < code->pass_count && w->warps; i++) {
-    find_kernel(code, i);
+    find_kernel(w, code, i, codes);
     write_host(w, c->plan, code, i);
   }
-  add_head(w, c, &code->definitions);
-  text_add(&code->definitions, text_content(&w->definitions), w->definitions.length);
+  add_library(w, c, code);
+  code->definitions = w->definitions;
+  w->definitions = (text){0};
   text_string(&code->tables, w->warps ? "#ifdef PERMC_HOST\n" : "");
   add_pass_table(c->plan, &code->tables, code->facts);
   c_root_tables_write(w, &code->tables);
   code->roots = c_root_tables_copy(w);
   text_string(&code->tables, w->warps ? "#endif\n" : "");
+  if (c->options->comments)
+    c_write_head(&code->head, c->plan, code, c->options->comments);
 }
 
 static bool is_whole(const c_code *code) {
-  bool failed = code->definitions.failed || code->tables.failed;
+  bool failed = code->head.failed || code->library.failed || code->parts.failed ||
+                code->definitions.failed || code->tables.failed;
   for (uint32_t i = 0; i < code->pass_count; i++)
     failed |= code->passes[i].failed | code->functions[i].failed | code->hosts[i].failed;
   return !failed;
@@ -205,7 +215,7 @@ bool c_emit(c_code *code, const plan *p, const c_options *options, const char **
     writer->warps = c.warps;
     writer->index = c.warps && all_small(p) ? "uint32_t" : "uint64_t";
     write_all(writer, &c, code);
-    done = !writer->definitions.failed && is_whole(code) && code->roots && !c.problem;
+    done = is_whole(code) && code->roots && !c.problem;
     if (c.problem) {
       snprintf(code->problem, sizeof code->problem, "%s", c.problem);
       *problem = code->problem;
@@ -233,28 +243,50 @@ void c_code_free(c_code *code) {
   free(code->hosts);
   free(code->facts);
   free(code->roots);
+  text_free(&code->head);
+  text_free(&code->library);
+  text_free(&code->parts);
   text_free(&code->definitions);
   text_free(&code->tables);
   *code = (c_code){0};
 }
 
-void c_code_file(text *out, const c_code *code, uint32_t first, uint32_t last, bool tables) {
-  text_add(out, code->definitions.data, code->definitions.length);
+static void add_text(text *out, const text *t) { text_add(out, text_content(t), t->length); }
+
+static void add_passes(text *out, const c_code *code, uint32_t first, uint32_t last) {
   for (uint32_t i = first; i < last; i++)
     if (!code->hosts[i].length) {
-      text_add(out, code->passes[i].data, code->passes[i].length);
+      add_text(out, &code->passes[i]);
     } else if (code->facts[i].kernel == i) {
-      text_add(out, text_content(&code->functions[i]), code->functions[i].length);
+      add_text(out, &code->functions[i]);
       text_printf(out, "\nPERMC_KERNEL(%u", i);
-      text_add(out, code->passes[i].data, code->passes[i].length);
+      add_text(out, &code->passes[i]);
       text_string(out, "PERMC_KERNEL_END\n");
     }
+}
+
+void c_code_file(text *out, const c_code *code, uint32_t first, uint32_t last, bool tables) {
+  add_text(out, &code->library);
+  add_text(out, &code->definitions);
+  add_passes(out, code, first, last);
+  if (!tables)
+    return;
   text_string(out, "#ifdef PERMC_HOST\n");
-  for (uint32_t i = first; i < last && tables; i++)
-    text_add(out, text_content(&code->hosts[i]), code->hosts[i].length);
+  for (uint32_t i = first; i < last; i++)
+    add_text(out, &code->hosts[i]);
   text_string(out, "#endif\n");
-  if (tables)
-    text_add(out, code->tables.data, code->tables.length);
+  add_text(out, &code->tables);
+}
+
+void c_code_program(text *out, const c_code *code) {
+  bool kernels = code->pass_count > 0 && code->hosts[0].length > 0;
+  add_text(out, &code->head);
+  text_printf(out, "// Before this, in the file that is compiled: %s\n\n",
+              text_content(&code->parts) + 2);
+  add_text(out, &code->definitions);
+  add_passes(out, code, 0, code->pass_count);
+  if (!kernels)
+    add_text(out, &code->tables);
 }
 
 static uint64_t pass_bytes(const c_code *code, uint32_t pass) {

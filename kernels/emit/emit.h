@@ -25,9 +25,15 @@
 //   relayout.c        shuffles between register layouts
 //   op.c              ops on registers                   node.c      scalar code
 //   exchange.c        sorting networks of floats         root.c      roots of unity
-//   runtime_matrix.c  kernels whose matrix is data
+//   runtime_matrix.c  kernels whose matrix is data       comments.c  what only readers see
 //
-// `permc explain --dump c` and `--dump cuda` show the text of a program.
+// `permc explain --dump c` and `--dump cuda` show a program's own part of the text, with comments:
+//
+//   // sort : []t1 -> []t1
+//   // a0  argument 0: [16]u32
+//   // a1  result 0: [16]u32
+//   // for avx512, in 1 pass over memory:
+//   //   permc_pass_0  loads a0, stores a1; 10 ops in 10 phases, tiles of 2^4 elements, ...
 #ifndef PERMC_KERNELS_EMIT_EMIT_H
 #define PERMC_KERNELS_EMIT_EMIT_H
 
@@ -38,12 +44,25 @@ typedef struct c_pass_facts {
   uint64_t scratch_bytes;
   bool in_place;     // an array loaded and one stored by equal maps may be one buffer
   uint32_t threads;  // of a block, where lanes are threads; else 1
-  uint32_t kernel;   // the first pass whose kernel has the same text: this pass has that one
+  uint32_t kernel;   // the first pass whose kernel has the same code: this pass has that one
   permc_runtime_matrix *matrix;  // the last parameter of its kernel, or NULL
 } c_pass_facts;
 
+// What comments say of the program.
+typedef struct c_comments {
+  const char *title;  // a line: its name and type
+  void *with;         // for the functions, whose answers are read before they are called again
+  // The name of an argument, by number, or NULL.
+  const char *(*argument)(void *with, uint32_t number);
+  // The source line that a step of the trace comes from: "sort.perm:12: ...".
+  const char *(*line_of_step)(void *with, uint32_t step);
+} c_comments;
+
 typedef struct c_code {
-  text definitions;  // what passes need
+  text head;         // comments on the program
+  text library;      // in front of all, the same for many programs
+  text parts;        // of the library, the names of its sources: ", core/scalar/integer.c"
+  text definitions;  // types, functions and tables that the passes need
   uint32_t pass_count;
   text *passes;             // functions; of kernels, what follows their number
   text *functions;          // that passes call
@@ -61,6 +80,10 @@ void c_code_free(c_code *code);
 // A file with the passes first ... last-1 and, if `tables`, the tables of passes and of roots. One
 // file with all of them, or several to be linked.
 void c_code_file(text *out, const c_code *code, uint32_t first, uint32_t last, bool tables);
+
+// The program's own part for a reader: with comments if there are any, without the library; of
+// kernels what a GPU gets, without the host's functions.
+void c_code_program(text *out, const c_code *code);
 
 // The passes in files of about the same length, so that compilers can work at once: file i has the
 // passes first[i] ... first[i + 1] - 1. A file for every `file_bytes` of text, at most `most` and

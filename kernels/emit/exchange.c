@@ -290,8 +290,8 @@ static void write_fast(c_phase *f, const key_names *n, const pair *pairs, size_t
     bool descending = p->kind == EXCHANGE_LE || p->kind == EXCHANGE_LT;
     uint32_t a = now[p->zero], b = now[p->one];
     for (int one = 0; one < 2; one++) {
-      c_line(w, "  const %s v%u = %s(v%u, v%u);", n->type, w->next,
-             c_minimum(w, (one == 1) != descending, n->integer, n->lanes), a, b);
+      (one ? c_join : c_line)(w, "const %s v%u = %s(v%u, v%u);", n->type, w->next,
+                              c_minimum(w, (one == 1) != descending, n->integer, n->lanes), a, b);
       now[one ? p->one : p->zero] = w->next++;
     }
   }

@@ -8,12 +8,12 @@ c_value c_known(scalar_type type, scalar_bits bits) {
 }
 
 static uint32_t declare(c_writer *w, uint32_t bytes, uint32_t lanes, const char *expression) {
-  c_line(w, "const %s v%u = %s;", c_vector(w, bytes, lanes), w->next, expression);
+  c_join(w, "const %s v%u = %s;", c_vector(w, bytes, lanes), w->next, expression);
   return w->next++;
 }
 
 static uint32_t declare_mask(c_writer *w, uint32_t bytes, uint32_t lanes, const char *expression) {
-  c_line(w, "const %s v%u = %s;", c_mask_type(w, bytes, lanes), w->next, expression);
+  c_join(w, "const %s v%u = %s;", c_mask_type(w, bytes, lanes), w->next, expression);
   return w->next++;
 }
 

@@ -212,6 +212,7 @@ void c_execute(c_phase *f, const net_op *op) {
     if (c_map_bits(&v.coordinates, i) != 0)
       continue;
     v.elements = v.turns ? NEW_ARRAY(f->w->memory, c_value *, f->stage->values.count) : NULL;
+    c_end_line(f->w);
     evaluate(&v, i);
     for (uint32_t k = 0; k < op->output_count; k++)
       if (v.outputs[k].id)

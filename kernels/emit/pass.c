@@ -1,43 +1,48 @@
 #include "kernels/emit/pass.h"
 
 #include "core/hash.h"
+#include "kernels/emit/comments.h"
 #include "kernels/emit/exchange.h"
 #include "kernels/emit/phase.h"
 #include "kernels/emit/runtime_matrix.h"
 
-// A call of a function that is named for its text.
+// A call of a function that is named for its code.
 static void add_function(const pass_text *p, const char *phase, text *out, text *functions) {
   c_writer *w = p->w;
   const char *all = c_format(w, "%s%s", p->prelude, phase);
-  uint64_t hash = hash_bytes(all, strlen(all));
+  const char *code = c_without_comments(w, all);
+  uint64_t hash = hash_bytes(code, strlen(code));
   const char *name = c_format(w, "permc_phase_%016llx", (unsigned long long)hash);
   text_printf(functions, "\n#ifndef %s_KNOWN\n#define %s_KNOWN\nPERMC_PHASE(%s)\n%s", name, name,
               name, all);
   text_string(functions, "PERMC_PHASE_END\n#endif\n");
-  text_printf(out, "    PERMC_CALL(%s)\n", name);
+  text_printf(out, "    PERMC_CALL(%s)", name);
 }
 
 // The phases, one after the other. Compilers take time that grows faster than a kernel (3.7 s for
 // 310 KB, where 1.2 s will do), so phases of long ones are functions, which are called; that costs
 // a few per cent of a short one's time.
 static void add_phases(const pass_text *p, text *out, text *functions) {
-  enum { LONG_KERNEL = 300000 };  // bytes of text
+  enum { LONG_KERNEL = 300000 };  // bytes of code
   size_t length = 0, written = 0;
   for (uint32_t i = 0; i < p->of.schedule.phase_count; i++)
-    length += strlen(p->phases[i]);
+    length += strlen(c_without_comments(p->w, p->phases[i]));
   for (uint32_t i = 0; i < p->of.schedule.phase_count; i++) {
-    const plan_phase *of = &p->of.schedule.phases[i];
+    uint32_t ops = p->of.schedule.phases[i].op_count;
+    bool call = p->w->warps && length > LONG_KERNEL && c_pass_stays_in_scratch(&p->of, i);
     if (!*p->phases[i])
       continue;
-    if (written++ && p->w->warps)
-      text_printf(out, "    %s\n", c_barrier(p));
-    text_printf(out, "    // phase %u: %u ops, 2^%u registers of 2^%u lanes\n", i, of->op_count,
-                p->of.schedule.spaces[i].r, p->of.schedule.spaces[i].l);
-    if (p->w->warps && length > LONG_KERNEL && c_pass_stays_in_scratch(&p->of, i))
+    if (written++)
+      text_printf(out, p->w->warps ? " %s\n" : "%.0s\n", c_barrier(p));
+    text_printf(out, "    %s// phase %u: %u op%s, 2^%u registers of 2^%u lanes\n",
+                call ? "" : "{  ", i, ops, ops == 1 ? "" : "s", p->of.schedule.spaces[i].r,
+                p->of.schedule.spaces[i].l);
+    if (call)
       add_function(p, p->phases[i], out, functions);
     else
-      text_printf(out, "    {\n%s    }\n", p->phases[i]);
+      text_printf(out, "%s    }", p->phases[i]);
   }
+  text_string(out, written ? "\n" : "");
 }
 
 // ---- the function ----------------------------------------------------------------------------
@@ -158,9 +163,8 @@ static void write_kernel(const pass_text *p, text *out, text *functions) {
               (unsigned long long)p->of.schedule.scratch_bytes);
   for (uint32_t i = 0; i < p->array_count; i++)
     text_printf(out, ", void *a%u", i);
-  text_string(out,
-              ", const permc_imports *imports)\n    (void)imports;\n    bool odd_nan = false;\n"
-              "    (void)odd_nan;\n");
+  text_string(out, ", const permc_imports *imports)\n"
+                   "    (void)imports; bool odd_nan = false; (void)odd_nan;\n");
   text_printf(out, "%s%s", p->prelude, p->skips);
   add_phases(p, out, functions);
 }

@@ -1,4 +1,5 @@
 #include "kernels/emit/phase.h"
+#include "kernels/emit/comments.h"
 #include "kernels/emit/exchange.h"
 #include "kernels/emit/transfer.h"
 
@@ -138,20 +139,25 @@ static void write_loads(const pass_text *p, c_phase *f) {
 static void write_ops(const pass_text *p, c_phase *f) {
   uint32_t count = p->of.schedule.phases[f->number].op_count;
   const uint32_t *ops = p->of.pass->ops + f->first_op;
+  const c_options *options = p->of.context->options;
   uint32_t *of_slot = NEW_ARRAY(p->w->memory, uint32_t, count);
   for (uint32_t slot = 0; slot < p->of.pass->slot_count; slot++) {
     uint32_t some = 0;
     for (uint32_t i = 0; i < count && p->keyed[slot]; i++)
       if (p->of.pass->slot_of[p->of.stage->ops.items[ops[i]].outputs[0].value] == slot)
         of_slot[some++] = ops[i];
+    for (uint32_t i = 0; i < some; i++)
+      c_write_origin(f->w, options, &p->of.stage->ops.items[of_slot[i]]);
     if (some > 0)
       c_exchange(f, slot, some, of_slot);
   }
   for (uint32_t i = 0; i < count; i++) {
     const net_op *op = &p->of.stage->ops.items[ops[i]];
     uint32_t slot = p->of.pass->slot_of[op->outputs[0].value];
-    if (slot == NET_NONE || !p->keyed[slot])
+    if (slot == NET_NONE || !p->keyed[slot]) {
+      c_write_origin(f->w, options, op);
       c_execute(f, op);
+    }
   }
 }
 
@@ -179,27 +185,33 @@ const char *c_barrier(const pass_text *p) {
 }
 
 // What goes to scratch is spilled over a barrier where all threads read before any writes.
-static void declare_spills(const pass_text *p, const c_phase *f) {
-  for (uint32_t slot = 0; slot < p->of.pass->slot_count; slot++) {
+static void write_spills_and_threads(const pass_text *p, const c_phase *f) {
+  text *out = &p->w->body;
+  const char *before = "    ";
+  bool spills = c_pass_reads_and_writes(&p->of, f->number);
+  for (uint32_t slot = 0; slot < p->of.pass->slot_count && spills; slot++) {
     const c_use *use = use_of(p, f, slot);
-    if (use->out != C_NOWHERE)
-      text_printf(&p->w->body, "    PERMC_VALUES(%s, spill%u, %u, %u)\n",
-                  c_vector(p->w, scalar_part_bytes(use->after), 1), slot,
-                  scalar_parts(use->after) << f->space->r, 1U << f->space->threads);
+    if (use->out == C_NOWHERE)
+      continue;
+    text_printf(out, "%sPERMC_VALUES(%s, spill%u, %u, %u)", before,
+                c_vector(p->w, scalar_part_bytes(use->after), 1), slot,
+                scalar_parts(use->after) << f->space->r, 1U << f->space->threads);
+    before = "\n    ";
   }
+  text_printf(out, "%sPERMC_THREADS(%u)\n", *before == ' ' ? before : " ", 1U << f->space->threads);
 }
 
 static void spill_slot(c_phase *f, uint32_t slot) {
   c_registers *s = &f->slots[slot];
   for (uint32_t i = 0; i < scalar_parts(s->type) << f->space->r; i++)
-    c_line(f->w, "PERMC_AT(spill%u, %u) = v%u;", slot, i, s->id[i]);
+    c_join(f->w, "PERMC_AT(spill%u, %u) = v%u;", slot, i, s->id[i]);
 }
 
 static void reload_slot(c_phase *f, uint32_t slot) {
   c_registers *s = &f->slots[slot];
   for (uint32_t i = 0; i < scalar_parts(s->type) << f->space->r; i++) {
     s->id[i] = f->w->next++;
-    c_line(f->w, "const %s v%u = PERMC_AT(spill%u, %u);",
+    c_join(f->w, "const %s v%u = PERMC_AT(spill%u, %u);",
            c_vector(f->w, scalar_part_bytes(s->type), 1), s->id[i], slot, i);
   }
 }
@@ -223,8 +235,9 @@ static void write_stores(pass_text *p, c_phase *f) {
     if (f->open)
       c_line(p->w, "}");
     f->open = false;
-    text_printf(&p->w->body, "    PERMC_END\n    %s\n    PERMC_THREADS(%u)\n", c_barrier(p),
+    text_printf(&p->w->body, "    PERMC_END %s PERMC_THREADS(%u)\n", c_barrier(p),
                 1U << f->space->threads);
+    c_end_line(p->w);
     for (uint32_t i = 0; i < count; i++)
       reload_slot(f, out[i]);
   }
@@ -294,14 +307,10 @@ const char *c_phase_write(pass_text *p, uint32_t phase) {
   f.roots = NEW_ARRAY(w->memory, const struct c_root_access *, nodes);
   f.nodes = NEW_ARRAY(w->memory, net_id, nodes);
   w->next = w->others = 0;  // variables are in a block of their own: equal phases have equal text
-  if (w->warps && c_pass_reads_and_writes(&p->of, phase))
-    declare_spills(p, &f);
   if (w->warps)
-    text_printf(&w->body, "    PERMC_THREADS(%u)\n", 1U << space->threads);
+    write_spills_and_threads(p, &f);
   else if (space->threads > 0)
     text_printf(&w->body, "    for (uint64_t t = 0; t < %llu; t++) {\n", 1ULL << space->threads);
-  else
-    text_string(&w->body, "    {\n");
   f.padding = c_pass_padding_registers(&p->of, space);
   f.open = skip_padding_threads(p, &f);
   write_loads(p, &f);
@@ -309,6 +318,7 @@ const char *c_phase_write(pass_text *p, uint32_t phase) {
   write_stores(p, &f);
   if (f.open)
     c_line(w, "}");
-  text_string(&w->body, w->warps ? "    PERMC_END\n" : "    }\n");
+  if (w->warps || space->threads > 0)
+    text_string(&w->body, w->warps ? "    PERMC_END\n" : "    }\n");
   return c_take_text(w);
 }

@@ -235,7 +235,7 @@ static void load_wide(const transfer *t, uint64_t number, uint32_t *loaded) {
     c_line(w, "PERMC_XOR_PERMUTE(%s, %u, w%u, %s)", t->vector, count, id, t->flips);
   for (uint32_t i = 0; i < count; i++) {
     loaded[number + i] = w->next++;
-    c_line(w, "const %s v%u = w%u[%u];", t->vector, loaded[number + i], id, i);
+    c_join(w, "const %s v%u = w%u[%u];", t->vector, loaded[number + i], id, i);
   }
 }
 
@@ -256,7 +256,7 @@ void c_load(c_writer *w, const c_map *map, const c_space *space, scalar_type typ
     if (t.flips)
       vector = c_format(w, "%s(%s, %s)", c_xor_permute(w, bytes, t.lanes), vector, t.flips);
     loaded[i] = w->next++;
-    c_line(w, "const %s v%u = %s;", t.vector, loaded[i], vector);
+    c_join(w, "const %s v%u = %s;", t.vector, loaded[i], vector);
   }
   c_relayout(w, bytes, &a.memory, &a.home, loaded, registers);
 }
@@ -274,11 +274,12 @@ static void store_elements(const transfer *t, const liveness *v, uint64_t number
     if (*live)
       condition = c_format(t->w, "if (%s) ", live);
     if (t->w->warps)
-      c_line(t->w, "%sPERMC_%s(%s, %s, v%u);", condition, t->place->scratch ? "PUT" : "STORE",
-             t->vector, address_of(t, x), id);
+      (*condition ? c_line : c_join)(t->w, "%sPERMC_%s(%s, %s, v%u);", condition,
+                                     t->place->scratch ? "PUT" : "STORE", t->vector,
+                                     address_of(t, x), id);
     else
-      c_line(t->w, t->lanes == 1 ? "%s*(%s) = v%u;" : "%s*(%s) = v%u[%u];", condition,
-             address_of(t, x), id, j);
+      (*condition ? c_line : c_join)(t->w, t->lanes == 1 ? "%s*(%s) = v%u;" : "%s*(%s) = v%u[%u];",
+                                     condition, address_of(t, x), id, j);
   }
 }
 
@@ -339,8 +340,8 @@ static void store_vector(const transfer *t, const char *condition, uint64_t numb
   else if (t->place->stream && c_access_streams(t->access))
     c_line(w, "%s%s(%s, v%u, %s);", condition, store_stream(t), address, id, t->place->stream);
   else
-    c_line(w, "%s*(%s *)(%s) = v%u;", condition, c_vector_in_memory(w, t->access->bytes, t->lanes),
-           address, id);
+    (*condition ? c_line : c_join)(w, "%s*(%s *)(%s) = v%u;", condition,
+                                   c_vector_in_memory(w, t->access->bytes, t->lanes), address, id);
 }
 
 static void store_wide(const transfer *t, uint64_t number, const uint32_t *stored) {

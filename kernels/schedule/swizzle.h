@@ -28,10 +28,11 @@ typedef struct c_options {
       stream_bytes;  // arrays of so many bytes are stored past the caches where lines are whole
   const bank_layout_kind *layout;  // of scratch; NULL: the planner's own
   uint64_t layout_seed;
+  const struct c_comments *comments;  // for a reader (kernels/emit/emit.h); NULL: for compilers
 } c_options;
 // Those of a GPU, which has no such stores.
-#define C_OPTIONS_OF_GPU(layout, seed)                                                             \
-  { UINT64_MAX, layout, seed }
+#define C_OPTIONS_OF_GPU(kind, seed)                                                               \
+  { .stream_bytes = UINT64_MAX, .layout = (kind), .layout_seed = (seed) }
 
 // What schedules are made of, and where.
 typedef struct c_context {

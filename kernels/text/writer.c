@@ -51,6 +51,28 @@ void c_line(c_writer *w, const char *format, ...) {
   text_vprintf(&w->body, format, arguments);
   text_string(&w->body, "\n");
   va_end(arguments);
+  w->joining = false;
+}
+
+void c_join(c_writer *w, const char *format, ...) {
+  enum { COLUMNS = 100 };
+  text t = {0};
+  va_list arguments;
+  va_start(arguments, format);
+  text_vprintf(&t, format, arguments);
+  va_end(arguments);
+  size_t line = w->body.length;
+  while (w->joining && line > 1 && w->body.data[line - 2] != '\n')
+    line--;
+  if (w->joining && w->body.length - line + t.length < COLUMNS) {
+    w->body.data[w->body.length - 1] = ' ';
+    text_printf(&w->body, "%s\n", text_content(&t));
+  } else {
+    text_printf(&w->body, "      %s\n", text_content(&t));
+  }
+  w->body.failed |= t.failed;
+  w->joining = true;
+  text_free(&t);
 }
 
 void c_item(c_writer *w, const char *format, ...) {

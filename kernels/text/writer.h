@@ -36,6 +36,7 @@ typedef struct c_writer {
   bool sums;        // the kernel may find a maximum as a sum less the minimum (c_other)
   uint32_t others;  // maxima so far
   VEC(c_roots) roots;
+  bool joining;            // the last statement of the body came by c_join
   bool halves_needed;      // vectors of f16 (kernels/text/half.h)
   bool scalars_needed[2];  // of integers; of floats, conversions and mathematics
   bool masks_needed, runtime_matrix_needed;
@@ -50,6 +51,10 @@ const char *c_format(c_writer *w, const char *format, ...) PRINTF_LIKE(2, 3);
 // One statement, indented, to the body or to the item.
 void c_line(c_writer *w, const char *format, ...) PRINTF_LIKE(2, 3);
 void c_item(c_writer *w, const char *format, ...) PRINTF_LIKE(2, 3);
+// One of several like statements to the body: beside the one before, where there is room.
+void c_join(c_writer *w, const char *format, ...) PRINTF_LIKE(2, 3);
+// The next statement begins a line.
+static inline void c_end_line(c_writer *w) { w->joining = false; }
 
 // The type of `lanes` elements of `bytes` bytes (1, 2, 4, 8): "u32x16".
 const char *c_vector(c_writer *w, uint32_t bytes, uint32_t lanes);

@@ -69,7 +69,8 @@ static void compute_cache_key(const c_code *code, const compiler *c, const char 
     add_string(&d, options[i]);
   add_string(&d, isa);
   add_processor(&d);
-  digest_add(&d, code->definitions.data, code->definitions.length);
+  digest_add(&d, code->library.data, code->library.length);
+  digest_add(&d, text_content(&code->definitions), code->definitions.length);
   for (uint32_t i = 0; i < code->pass_count; i++)
     digest_add(&d, code->passes[i].data, code->passes[i].length);
   digest_add(&d, code->tables.data, code->tables.length);
@@ -212,7 +213,7 @@ static bool compile_and_load(compiled *e, build *b, const cache *c, const c_code
 }
 
 static uint64_t code_bytes(const c_code *code) {
-  uint64_t bytes = code->definitions.length + code->tables.length;
+  uint64_t bytes = code->library.length + code->definitions.length + code->tables.length;
   for (uint32_t i = 0; i < code->pass_count; i++)
     bytes += code->passes[i].length;
   return bytes;

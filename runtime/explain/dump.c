@@ -34,17 +34,11 @@ static bool print_plan(text *out, permc_context *c, const pipeline *p) {
   return true;
 }
 
-static bool print_code(text *out, permc_context *c, const pipeline *p) {
-  (void)c;
-  c_code_file(out, &p->code, 0, p->code.pass_count, true);
-  return true;
-}
-
 static const explain_product products[] = {
     {"tree", STAGE_TRACE, NULL, print_tree},   {"types", STAGE_TRACE, NULL, print_types},
     {"trace", STAGE_TRACE, NULL, print_trace}, {"net", STAGE_PLAN, NULL, print_net},
-    {"plan", STAGE_PLAN, NULL, print_plan},    {"c", STAGE_TEXT, "cpu", print_code},
-    {"cuda", STAGE_TEXT, "cuda", print_code}};
+    {"plan", STAGE_PLAN, NULL, print_plan},    {"c", STAGE_TEXT, "cpu", explain_code},
+    {"cuda", STAGE_TEXT, "cuda", explain_code}};
 
 const explain_product *explain_product_named(permc_context *c, const char *name) {
   text known = {0};

@@ -43,6 +43,10 @@ typedef struct explain_product {
   bool (*print)(text *out, permc_context *c, const pipeline *p);  // false: reported
 } explain_product;
 
+// C or CUDA: the program's own part, with names and lines of its source (explain/print_code.c). The
+// text that compilers get has no such comments.
+bool explain_code(text *out, permc_context *c, const pipeline *p);
+
 const explain_product *explain_product_named(permc_context *c, const char *name);  // NULL: reported
 
 #endif

@@ -449,6 +449,17 @@ status 0 explain sort.perm --size n=4 --dump net
 out_has '^stage 0 n=4$'
 status 0 explain sort.perm --size n=4 --dump trace
 out_has '^results %'
+# The program's own part of the text, with names and lines of its source.
+status 0 explain -e sort --arguments '[2^4]u32' --dump c
+out_has '^// sort : '
+out_has '^// a0  argument 0: \[16\]u32$'
+out_has '^ *// %8 stdlib/sort.perm:[0-9]*: '
+out_has '^void permc_pass_0('
+[ "$(wc -l <out)" -lt 200 ] || fail "--dump c of sort has $(wc -l <out) lines"
+status 0 explain -e '\keys -> sort keys' --arguments '[2^4]u32' --dump cuda
+out_has '^// a0  argument keys: \[16\]u32$'
+out_has '^PERMC_KERNEL(0, '
+[ "$(wc -l <out)" -lt 200 ] || fail "--dump cuda of sort has $(wc -l <out) lines"
 printf 'base = avx2\nname = mine\nline_bytes = 64\n' >mine.target
 status 0 explain sort.perm --size n=4 --target mine.target
 out_has '^target        mine: lines of 64 bytes'

@@ -725,6 +725,74 @@ TEST(several_passes) {
   arena_free(&memory);
 }
 
+// ---- comments --------------------------------------------------------------------------------
+
+static const char *own_line(void *with, uint32_t step) {
+  snprintf(with, 64, "program.perm:%u: // a line", (unsigned)step);
+  return with;
+}
+
+// Without comments and white space.
+static void add_code(text *out, const text *t) {
+  for (const char *c = text_content(t); *c;)
+    if (c[0] == '/' && c[1] == '/')
+      c += strcspn(c, "\n");
+    else if (*c == ' ' || *c == '\n')
+      c++;
+    else
+      text_add(out, c++, 1);
+}
+
+static text all_code(const c_code *code) {
+  text out = {0};
+  add_code(&out, &code->definitions);
+  for (uint32_t i = 0; i < code->pass_count; i++) {
+    add_code(&out, &code->passes[i]);
+    add_code(&out, &code->functions[i]);
+  }
+  add_code(&out, &code->tables);
+  return out;
+}
+
+static void check_comments(const char *expression, const char *types, const char *machine,
+                           bool shares) {
+  START();
+  const plan *p = planned(expression, types, machine);
+  const char *problem = NULL;
+  char line[64];
+  c_comments comments = {.title = "a title", .with = line, .line_of_step = own_line};
+  c_options plain = {.stream_bytes = UINT64_MAX}, for_readers = plain;
+  c_code a = {0}, b = {0};
+  for_readers.comments = &comments;
+  if (CHECK(p && c_emit(&a, p, &plain, &problem) && c_emit(&b, p, &for_readers, &problem))) {
+    text of_a = all_code(&a), of_b = all_code(&b), shown = {0};
+    bool shared = false;
+    CHECK(strcmp(text_content(&of_a), text_content(&of_b)) == 0);
+    for (uint32_t i = 0; i < a.pass_count; i++) {
+      CHECK_EQ_U64(a.facts[i].kernel, b.facts[i].kernel);
+      shared |= a.facts[i].kernel != i && *machine == 'g';
+    }
+    CHECK_EQ_U64(shared, shares);
+    c_code_program(&shown, &b);
+    CHECK_CONTAINS(text_content(&shown), "// a title\n");
+    CHECK_CONTAINS(text_content(&shown), "program.perm:");
+    CHECK(a.head.length == 0 && !strstr(text_content(&a.passes[0]), "program.perm:"));
+    text_free(&of_a);
+    text_free(&of_b);
+    text_free(&shown);
+  }
+  c_code_free(&a);
+  c_code_free(&b);
+  arena_free(&memory);
+}
+
+// Comments for readers change neither code, and so no key of a cache, nor which kernels are one.
+TEST(comments_change_no_code) {
+  check_comments("sort", "[2^10]f32", "avx512", false);
+  check_comments("map (\\x -> x * 2 + 1) . sort", "[2^12]u32", "gpu", false);
+  check_comments("odd_even_sort", "[2^9]u32", "gpu", true);
+}
+
 // ---- tables of roots -------------------------------------------------------------------------
 
 TEST(tables_of_roots) {

@@ -1,0 +1,84 @@
+// The text that a program's passes are compiled from, with names and lines of its source.
+#include "runtime/explain/explain.h"
+
+#include <stdio.h>
+
+enum { WIDTH = 60 };  // characters of a source line
+
+typedef struct source_lines {
+  const diagnostics *sources;
+  const pipeline *pipeline;
+  char line[200];
+} source_lines;
+
+// "sort.perm:12: merge n . two (sort n)" of a step of the trace.
+static const char *line_of_step(void *with, uint32_t step) {
+  source_lines *l = with;
+  if (step >= l->pipeline->trace.steps.count)
+    return NULL;
+  span where = l->pipeline->trace.steps.items[step].where;
+  if (where.file >= l->sources->sources.count)
+    return NULL;
+  const source *s = &l->sources->sources.items[where.file];
+  uint32_t number, column, first = where.start;
+  diag_position(s, where.start, &number, &column);
+  while (first > 0 && s->text[first - 1] != '\n')
+    first--;
+  first += (uint32_t)strspn(s->text + first, " ");
+  int length = (int)strcspn(s->text + first, "\n"), shown = length < WIDTH ? length : WIDTH;
+  snprintf(l->line, sizeof l->line, "%s:%u: %.*s%s", s->name, (unsigned)number, shown,
+           s->text + first, shown < length ? "..." : "");
+  return l->line;
+}
+
+static const expr *first_body(const function *f) {
+  return f && f->equations.count > 0 ? f->equations.items[0].alternatives[0].body : NULL;
+}
+
+// The name of the parameter, where each is one array.
+static const char *argument_name(void *with, uint32_t number) {
+  const source_lines *l = with;
+  const plan *made = l->pipeline->plan;
+  const function *f = l->pipeline->entry->code;
+  const expr *body = first_body(f);
+  uint32_t arrays = 0;
+  if (body && f->arity == 0 && body->kind == EXPR_LAMBDA)
+    f = body->u.lambda;
+  for (size_t i = 0; i < made->arrays.count; i++)
+    arrays += made->arrays.items[i].role == NET_ARGUMENT;
+  if (!body || f->arity != arrays || number >= arrays)
+    return NULL;
+  const pattern *p = f->equations.items[0].patterns[number];
+  return p->kind == PATTERN_NAME ? p->name : NULL;
+}
+
+// "main : [2^n]u32 -> [2^n]u32"; an expression of a command line stands for its name.
+static void write_title(permc_context *c, const pipeline *p, char *out, size_t size) {
+  const expr *body = first_body(p->entry->code);
+  const char *name = p->entry->name, *type = permc_entry_type(c, name);
+  int length = (int)strlen(name);
+  if (*name == '-' && body) {
+    name = c->program.diagnostics.sources.items[body->where.file].text + body->where.start;
+    length = (int)(body->where.end - body->where.start);
+  }
+  snprintf(out, size, "%.*s%s : %s", length < WIDTH ? length : WIDTH, name,
+           length < WIDTH ? "" : "...", type ? type : "");
+}
+
+bool explain_code(text *out, permc_context *c, const pipeline *p) {
+  source_lines lines = {.sources = &c->program.diagnostics, .pipeline = p};
+  char title[400];
+  c_comments comments = {title, &lines, argument_name, line_of_step};
+  c_options options = backend_text_options(p->backend, c);
+  c_code code = {0};
+  const char *problem;
+  write_title(c, p, title, sizeof title);
+  options.comments = &comments;
+  bool good = c_emit(&code, p->plan, &options, &problem);
+  if (good)
+    c_code_program(out, &code);
+  else
+    context_error(c, "this program has no such text: %s", problem ? problem : "out of memory");
+  c_code_free(&code);
+  return good;
+}
