@@ -286,6 +286,7 @@ const char *c_take_text(c_writer *w) {
   text_free(&w->item);
   text_free(&w->body);
   w->item = w->body = (text){0};
+  c_end_line(w);
   return all;
 }
 
