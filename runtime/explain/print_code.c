@@ -52,17 +52,26 @@ static const char *argument_name(void *with, uint32_t number) {
   return p->kind == PATTERN_NAME ? p->name : NULL;
 }
 
+static int text_of_span(const permc_context *c, span where, const char **out) {
+  *out = c->program.diagnostics.sources.items[where.file].text + where.start;
+  return (int)(where.end - where.start);
+}
+
 // "main : [2^n]u32 -> [2^n]u32"; an expression of a command line stands for its name.
-static void write_title(permc_context *c, const pipeline *p, char *out, size_t size) {
-  const expr *body = first_body(p->entry->code);
-  const char *name = p->entry->name, *type = permc_entry_type(c, name);
-  int length = (int)strlen(name);
-  if (*name == '-' && body) {
-    name = c->program.diagnostics.sources.items[body->where.file].text + body->where.start;
-    length = (int)(body->where.end - body->where.start);
+static void write_title(permc_context *c, const binding *entry, char *out, size_t size) {
+  const expr *body = first_body(entry->code);
+  const char *name = entry->name, *type_text;
+  int length = (int)strlen(name), type_length;
+  if (*name == '-' && body)
+    length = text_of_span(c, body->where, &name);
+  if (entry->signature) {
+    type_length = text_of_span(c, entry->signature->where, &type_text);
+  } else {
+    type_text = context_shown_type(c, entry->scheme->type);
+    type_length = (int)strlen(type_text);
   }
-  snprintf(out, size, "%.*s%s : %s", length < WIDTH ? length : WIDTH, name,
-           length < WIDTH ? "" : "...", type ? type : "");
+  snprintf(out, size, "%.*s%s : %.*s", length < WIDTH ? length : WIDTH, name,
+           length < WIDTH ? "" : "...", type_length, type_text);
 }
 
 bool explain_code(text *out, permc_context *c, const pipeline *p) {
@@ -72,7 +81,7 @@ bool explain_code(text *out, permc_context *c, const pipeline *p) {
   c_options options = backend_text_options(p->backend, c);
   c_code code = {0};
   const char *problem;
-  write_title(c, p, title, sizeof title);
+  write_title(c, p->entry, title, sizeof title);
   options.comments = &comments;
   bool good = c_emit(&code, p->plan, &options, &problem);
   if (good)

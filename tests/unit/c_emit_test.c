@@ -720,8 +720,8 @@ TEST(several_passes) {
   machine.lane_bytes = 16;
   plan *p = plan_make(&memory, t, &machine, NULL);
   CHECK(p->passes.count > 1);
-  if (!CHECK_EQ_U64(run_wrong(p, e, &(compiled_options){.no_cache = true}), 0))
-    show(p, &(compiled_options){.no_cache = true});
+  if (!CHECK_EQ_U64(run_wrong(p, e, &usual_text, &(compiled_options){.no_cache = true}), 0))
+    show(p, &usual_text);
   arena_free(&memory);
 }
 
