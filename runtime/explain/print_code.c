@@ -20,10 +20,12 @@ static const char *line_of_step(void *with, uint32_t step) {
   if (where.file >= l->sources->sources.count)
     return NULL;
   const source *s = &l->sources->sources.items[where.file];
-  uint32_t number, column, first = where.start;
-  diag_position(s, where.start, &number, &column);
-  while (first > 0 && s->text[first - 1] != '\n')
-    first--;
+  uint32_t number = 1, first = 0;  // of the line; where it begins
+  for (uint32_t i = 0; i < where.start; i++)
+    if (s->text[i] == '\n') {
+      number++;
+      first = i + 1;
+    }
   first += (uint32_t)strspn(s->text + first, " ");
   int length = (int)strcspn(s->text + first, "\n"), shown = length < WIDTH ? length : WIDTH;
   snprintf(l->line, sizeof l->line, "%s:%u: %.*s%s", s->name, (unsigned)number, shown,
