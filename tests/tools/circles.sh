@@ -15,6 +15,8 @@ fi
 
 find "$@" -path '*/permc_*.dir/*' -name '*.c.o' | sort | while read -r object; do
   name=${object#*.dir/}
+  # What a build folder still holds of sources that are gone is passed over.
+  [ -f "$tools/../../${name%.o}" ] || [ "${name#*generated/}" != "$name" ] || continue
   nm "$object" | awk -v file="${name%.o}" '
     $1 == "U" { print file, "uses", $2; next }
     $2 ~ /^[TDBRVWC]$/ { print file, "defines", $3 }'
