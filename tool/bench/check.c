@@ -2,6 +2,7 @@
 // bench/suites.h.
 #include "runtime/system/pool.h"
 #include "tool/bench/suites.h"
+#include "tool/testing/compare.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -22,46 +23,6 @@ static const char *format_message(text *room, const char *format, ...) {
   return room->data ? room->data : "wrong";
 }
 
-// ---- elements -----------------------------------------------------------------------------------
-
-// The bits of an element of at most 8 bytes.
-static uint64_t element_bits(const array *a, uint64_t i) {
-  const char *at = (const char *)a->data + i * scalar_types[a->type].size;
-  uint8_t u8;
-  uint16_t u16;
-  uint32_t u32;
-  uint64_t u64;
-  switch (scalar_types[a->type].size) {
-  case 1:
-    memcpy(&u8, at, sizeof u8);
-    return u8;
-  case 2:
-    memcpy(&u16, at, sizeof u16);
-    return u16;
-  case 4:
-    memcpy(&u32, at, sizeof u32);
-    return u32;
-  default:
-    memcpy(&u64, at, sizeof u64);
-    return u64;
-  }
-}
-
-// A number that is ordered as the elements are in the library's total order: -0.0 before 0.0, NaN
-// last, all of them equal.
-static uint64_t order_key(const array *a, uint64_t i) {
-  const scalar_row *type = &scalar_types[a->type];
-  uint64_t bits = element_bits(a, i), sign = UINT64_C(1) << (8 * type->size - 1);
-  if (type->kind == KIND_SIGNED)
-    return bits ^ sign;
-  if (type->kind != KIND_FLOAT)
-    return bits;
-  uint64_t infinity = type->size == 4 ? UINT64_C(0x7f800000) : UINT64_C(0x7ff0000000000000);
-  if ((bits & (sign - 1)) > infinity)
-    return UINT64_MAX;
-  return bits & sign ? ~bits & (2 * sign - 1) : bits | sign;
-}
-
 // ---- sorted -------------------------------------------------------------------------------------
 
 static uint64_t mix_bits(uint64_t x) {
@@ -72,9 +33,9 @@ static uint64_t mix_bits(uint64_t x) {
 
 // Of all parts of an element, in their order: a value that has left its key changes it.
 static uint64_t mix_parts(const array *a, size_t parts, uint64_t i) {
-  uint64_t hash = mix_bits(element_bits(&a[0], i));
+  uint64_t hash = mix_bits(array_bits(&a[0], i));
   for (size_t k = 1; k < parts; k++)
-    hash = mix_bits(hash + element_bits(&a[k], i));
+    hash = mix_bits(hash + array_bits(&a[k], i));
   return hash;
 }
 
@@ -89,7 +50,7 @@ typedef struct comparison {
 static const char *check_row(const comparison *w, uint64_t number, uint64_t length) {
   uint64_t before = 0, after = 0, last = 0;
   for (uint64_t k = 0; k < length; k++) {
-    uint64_t i = number * length + k, rank = order_key(w->found, i);
+    uint64_t i = number * length + k, rank = array_order_key(w->found, i);
     before += mix_parts(w->given, w->parts, i);
     after += mix_parts(w->found, w->parts, i);
     if (k > 0 && last > rank)

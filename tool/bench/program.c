@@ -181,18 +181,13 @@ static bool run_again(bench_program *p) {
 }
 
 static bool equals_interp(bench_program *p, const bench_request *r, text *why) {
-  array_list expected = {0}, found = {0};
   permc_value **values = NULL;
   size_t count = 0;
   bool good =
       permc_run(p->context, r->entry, "interp", p->arguments, p->argument_count, &values, &count);
   if (!good)
     text_printf(why, "interp fails: %s", permc_message(p->context));
-  good = good && list_arrays(&expected, values, count) &&
-         list_arrays(&found, p->results, p->result_count) &&
-         lists_equal("result", &expected, &found, why);
-  list_free(&expected);
-  list_free(&found);
+  good = good && values_equal("result", values, count, p->results, p->result_count, why);
   permc_values_free(values, count);
   return good;
 }

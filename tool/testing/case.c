@@ -222,16 +222,6 @@ static bool check_output(test_run *run) {
   return ok;
 }
 
-static bool compare_values(const char *name, permc_value *const *expected, size_t expected_count,
-                           permc_value *const *found, size_t found_count, text *why) {
-  array_list e = {0}, f = {0};
-  bool ok = list_arrays(&e, expected, expected_count) && list_arrays(&f, found, found_count) &&
-            lists_equal(name, &e, &f, why);
-  list_free(&e);
-  list_free(&f);
-  return ok;
-}
-
 static bool check_auto_output(test_run *run) {
   permc_value **expected = NULL;
   size_t count = 0;
@@ -239,7 +229,7 @@ static bool check_auto_output(test_run *run) {
                       &expected, &count);
   if (!ok)
     fail_with_message(run, "auto output: interp fails");
-  ok = ok && compare_values("result", expected, count, run->results, run->result_count, &run->why);
+  ok = ok && values_equal("result", expected, count, run->results, run->result_count, &run->why);
   permc_values_free(expected, count);
   return ok;
 }
@@ -304,12 +294,12 @@ static bool check_function(test_run *run, const block_property *property) {
   if (inverse)
     ok =
         apply_function(run, property->function, run->results, run->result_count, &values, &count) &&
-        compare_values("the recovered input", run->arguments, run->argument_count, values, count,
-                       &run->why);
+        values_equal("the recovered input", run->arguments, run->argument_count, values, count,
+                     &run->why);
   else
     ok = apply_function(run, property->function, run->arguments, run->argument_count, &values,
                         &count) &&
-         compare_values("result", values, count, run->results, run->result_count, &run->why);
+         values_equal("result", values, count, run->results, run->result_count, &run->why);
   permc_values_free(values, count);
   return ok;
 }

@@ -154,59 +154,58 @@ bool lists_equal(const char *name, const array_list *expected, const array_list 
   return true;
 }
 
+bool values_equal(const char *name, permc_value *const *expected, size_t expected_count,
+                  permc_value *const *found, size_t found_count, text *why) {
+  array_list e = {0}, f = {0};
+  bool good = list_arrays(&e, expected, expected_count) && list_arrays(&f, found, found_count) &&
+              lists_equal(name, &e, &f, why);
+  list_free(&e);
+  list_free(&f);
+  return good;
+}
+
 // ---- sorted ----------------------------------------------------------------------------------
 
-static int compare_floats(double a, double b) {
-  if (isnan(a) || isnan(b))
-    return isnan(a) - isnan(b);
-  if (a == b)
-    return !!signbit(b) - !!signbit(a);  // -0.0 before 0.0
-  return a < b ? -1 : 1;
-}
-
-static int64_t signed_at(const array *a, uint64_t i) {
+uint64_t array_bits(const array *a, uint64_t i) {
+  const unsigned char *at = element_at(a, i);
+  uint8_t u8;
+  uint16_t u16;
+  uint32_t u32;
+  uint64_t u64;
   switch (scalar_types[a->type].size) {
   case 1:
-    return ((const int8_t *)a->data)[i];
+    return memcpy(&u8, at, sizeof u8), u8;
   case 2:
-    return ((const int16_t *)a->data)[i];
+    return memcpy(&u16, at, sizeof u16), u16;
   case 4:
-    return ((const int32_t *)a->data)[i];
+    return memcpy(&u32, at, sizeof u32), u32;
   default:
-    return ((const int64_t *)a->data)[i];
+    return memcpy(&u64, at, sizeof u64), u64;
   }
 }
 
-static uint64_t unsigned_at(const array *a, uint64_t i) {
-  switch (scalar_types[a->type].size) {
-  case 1:
-    return ((const uint8_t *)a->data)[i];
-  case 2:
-    return ((const uint16_t *)a->data)[i];
-  case 4:
-    return ((const uint32_t *)a->data)[i];
-  default:
-    return ((const uint64_t *)a->data)[i];
-  }
-}
-
-// The library's total order of elements i and k: below, equal to or above 0.
-static int compare_elements(const array *a, uint64_t i, uint64_t k) {
-  switch (scalar_types[a->type].kind) {
-  case KIND_SIGNED:
-    return (signed_at(a, i) > signed_at(a, k)) - (signed_at(a, i) < signed_at(a, k));
-  case KIND_BOOL:
-  case KIND_UNSIGNED:
-    return (unsigned_at(a, i) > unsigned_at(a, k)) - (unsigned_at(a, i) < unsigned_at(a, k));
-  default:
-    return compare_floats(real_at(a, i), real_at(a, k));
-  }
+// The bits of a float are ordered as a number with a sign and a magnitude (IEEE 754, section 3.4).
+uint64_t array_order_key(const array *a, uint64_t i) {
+  const scalar_row *type = &scalar_types[a->type];
+  uint64_t bits = array_bits(a, i), sign = UINT64_C(1) << (8 * type->size - 1);
+  if (type->kind == KIND_SIGNED)
+    return bits ^ sign;
+  if (type->kind != KIND_FLOAT)
+    return bits;
+  uint64_t infinity = type->size == 2   ? UINT64_C(0x7c00)
+                      : type->size == 4 ? UINT64_C(0x7f800000)
+                                        : UINT64_C(0x7ff0000000000000);
+  if ((bits & (sign - 1)) > infinity)
+    return UINT64_MAX;
+  return bits & sign ? ~bits & (2 * sign - 1) : bits | sign;
 }
 
 static int compare_tuples(const array *components, size_t count, uint64_t i, uint64_t k) {
   int order = 0;
-  for (size_t c = 0; c < count && order == 0; c++)
-    order = compare_elements(&components[c], i, k);
+  for (size_t c = 0; c < count && order == 0; c++) {
+    uint64_t a = array_order_key(&components[c], i), b = array_order_key(&components[c], k);
+    order = (a > b) - (a < b);
+  }
   return order;
 }
 

@@ -21,9 +21,17 @@ void list_free(array_list *list);  // the list, not the arrays' data
 
 void print_array_type(text *to, const array *a);  // "[8]i32"
 
+// The bits of an element of at most 8 bytes.
+uint64_t array_bits(const array *a, uint64_t i);
+// A number that is ordered as the elements are in the library's total order: -0.0 before 0.0, NaN
+// last, all of them equal. Not of complex numbers, which have no order.
+uint64_t array_order_key(const array *a, uint64_t i);
+
 // Each gives false with the first difference in *why, such as "result[2] is 3i32, expected 2i32".
 // `name` stands for what was found: "result".
 bool lists_equal(const char *name, const array_list *expected, const array_list *found, text *why);
+bool values_equal(const char *name, permc_value *const *expected, size_t expected_count,
+                  permc_value *const *found, size_t found_count, text *why);
 // Each array, or each row of it, in the library's total order; tuples lexicographically.
 bool values_sorted(permc_value *const *values, size_t count, text *why);
 // Each result holds the elements of the argument in its place, in some order, to the bit.
