@@ -1,6 +1,6 @@
 // Moves of elements. See interp/move.h.
 //
-// Sizes are those of trace_verify: no dims_product of them overflows unless the result is empty, and
+// Sizes are those of trace_verify: no product of them overflows unless the result is empty, and
 // then nothing here is reached. A "unit" is what moves as a whole: an element of the outermost
 // dimension (a scalar or a row), or several of them that stay together.
 #include "runtime/interp/move.h"
@@ -202,8 +202,8 @@ static bool permute_short_instances(interp_watch *w, const permutation *p, const
 // SPLIT, STITCH, PAIR and UNPAIR of one instance move units 2x and 2x + 1, the interleaved side, to
 // or from one unit of each half of an instance.
 //
-//   SPLIT by a mask whose lowest bit is bit 0 (the caller makes units of 2^lsb elements): place x of
-//   the halves parity(x & rest) and the other.
+//   SPLIT by a mask whose lowest bit is bit 0 (the caller makes units of 2^lsb elements): place x
+//   of the halves parity(x & rest) and the other.
 //     unit  0 1 2 3 4 5 6 7   mask 011: half 0 gets 0 3 4 7, half 1 gets 1 2 5 6
 //   PAIR by a mask whose highest bit is the top one (the caller makes more instances of shorter
 //   ones): place x of the low half and x xor rest of the high half.

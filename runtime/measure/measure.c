@@ -65,7 +65,7 @@ static bool run_round(bench_contestant *all, size_t count, size_t round, bool co
   return true;
 }
 
-// Whether the first contestant's median is known well enough. `scratch` is for its samples in order.
+// Whether the first contestant's median is known well enough. `scratch`: for its samples in order.
 static bool median_is_settled(const bench_contestant *first, size_t rounds, double spread,
                               double *scratch) {
   memcpy(scratch, first->samples, rounds * sizeof *scratch);

@@ -1,6 +1,6 @@
 // Measuring: contestants that take turns, and what their times say.
 //
-// In: functions that run something once. Out: medians of their seconds and of ratios, with intervals.
+// In: functions that run something once. Out: medians of seconds and of ratios, with intervals.
 // For permc_tune and permc bench. measure.c is the room's one file.
 //
 //   bench_contestant both[] = {{.name = "permc", .turn = turn_permc, .with = &program},
