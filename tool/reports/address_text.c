@@ -6,7 +6,7 @@
 
 enum { SHOWN = 24 };  // characters of what is no address
 
-static bool separates(char c) { return c == ' ' || c == '\t' || c == ',' || c == '\r'; }
+static bool is_separator(char c) { return c == ' ' || c == '\t' || c == ',' || c == '\r'; }
 
 static int digit_of(char c) {
   return c >= '0' && c <= '9'   ? c - '0'
@@ -16,7 +16,7 @@ static int digit_of(char c) {
 }
 
 // As much of it as a message has room for, in letters that can be seen.
-static const char *shown(arena *a, const char *word, size_t length) {
+static const char *printable_word(arena *a, const char *word, size_t length) {
   char *out = arena_alloc(a, 4 * SHOWN + 4);
   size_t at = 0;
   for (size_t i = 0; i < length && i < SHOWN; i++) {
@@ -36,12 +36,13 @@ static const char *read_address(arena *a, const char *word, size_t length, uint6
   for (size_t i = hexadecimal ? 2 : 0; i < length; i++) {
     uint64_t digit = (uint64_t)digit_of(word[i]);
     if (digit >= base)
-      return arena_printf(a, "'%s' is not a number such as 96 or 0x60", shown(a, word, length));
+      return arena_printf(a, "'%s' is not a number such as 96 or 0x60",
+                          printable_word(a, word, length));
     *address = far ? 0 : *address * base + digit;
     far = far || *address >> BANK_ADDRESS_BITS != 0;
   }
   return far ? arena_printf(a, "%s is too large: addresses are less than 2^%d",
-                            shown(a, word, length), BANK_ADDRESS_BITS)
+                            printable_word(a, word, length), BANK_ADDRESS_BITS)
              : NULL;
 }
 
@@ -50,7 +51,7 @@ static const char *read_line(arena *a, const char *at, const char *end, address_
   while (at < end) {
     const char *word = at;
     uint64_t address;
-    while (at < end && !separates(*at))
+    while (at < end && !is_separator(*at))
       at++;
     const char *wrong = at > word ? read_address(a, word, (size_t)(at - word), &address) : NULL;
     if (wrong)
