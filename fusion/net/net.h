@@ -40,8 +40,6 @@
 //   verify.c    the invariants
 //   notation.c  the notation that the texts of Nets and Plans share
 //   print.c     Nets as text
-//   reader.c    words and numbers of such texts, read
-//   read.c      Nets, read
 #ifndef PERMC_FUSION_NET_NET_H
 #define PERMC_FUSION_NET_NET_H
 
@@ -194,10 +192,8 @@ typedef struct net {
 const char *net_verify(arena *a, const net *t);
 // What a reader must know of that form, as comment lines of it.
 extern const char net_legend[];
-// In the form above (all of it: net/print.c), which net_read reads back.
+// In the form above (all of it: net/print.c).
 void net_print(text *out, const net *t);
-// NULL in *wrong: the net of that text. Otherwise a sentence with the line.
-net *net_read(arena *a, const char *string, const char **wrong);
 
 // The same net in another arena.
 net *net_copy(arena *a, const net *t);

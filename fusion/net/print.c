@@ -1,4 +1,4 @@
-// Nets as text. The form, which net/read.c reads back:
+// Nets as text. The form, which tests/readers/net_read.c reads back:
 //
 //   array a0 i32 4 argument 0               element type, elements, role
 //   array a1 i32 4 result 0

@@ -35,7 +35,7 @@
 //   phases.c    its phases where lanes are those of vector registers
 //   warps.c     its phases where lanes are threads
 //   cost.c      what it costs
-//   verify.c, facts.c, print.c, read.c
+//   verify.c, facts.c, print.c
 #ifndef PERMC_FUSION_PLAN_PLAN_H
 #define PERMC_FUSION_PLAN_PLAN_H
 
@@ -124,11 +124,8 @@ uint64_t *plan_exchange(arena *a, f2_space tile, const plan_phase *before, const
 const char *plan_verify(arena *a, const plan *p);
 // What a reader must know of that form, as comment lines of it.
 extern const char plan_legend[];
-// The net, then the plan of it (the form: plan/print.c), which plan_read reads back.
+// The net, then the plan of it (the form: plan/print.c).
 void plan_print(text *out, const plan *p);
-// NULL in *wrong: the plan of that text, its net and its target. Otherwise a sentence with the
-// line.
-plan *plan_read(arena *a, const char *string, const char **wrong);
 
 // ---- facts (plan/facts.c) ----------------------------------------------------------------------
 

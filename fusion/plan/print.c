@@ -1,4 +1,4 @@
-// Plans as text. The form, which plan/read.c reads back:
+// Plans as text. The form, which tests/readers/plan_read.c reads back:
 //
 //   array a0 i32 16777216 argument 0      the net, as net/print.c writes it
 //   ...

@@ -1,4 +1,5 @@
 // Traces of plans: what the memory machine counts of the same accesses, and known ones.
+#include "tests/readers/readers.h"
 #include "kernels/banks/banks.h"
 #include "kernels/hmm/pass.h"
 #include "kernels/hmm/plan.h"

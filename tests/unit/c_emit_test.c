@@ -5,6 +5,7 @@
 // PERMC_EMIT_SEEDS=a-b runs other seeds than the usual few, PERMC_EMIT_TEXT=1 prints the code of a
 // plan that fails.
 #define RANDOM_NET_BITS 9
+#include "tests/readers/readers.h"
 #include "tests/unit/evaluated.h"
 #include "tests/unit/memory.h"
 #include "tests/unit/plan_random.h"

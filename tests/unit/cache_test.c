@@ -6,6 +6,7 @@
 #include "runtime/compiled/compiler.h"
 #include "runtime/system/cache.h"
 #include "runtime/system/temporary.h"
+#include "tests/readers/readers.h"
 #include "tests/unit/compiled.h"
 
 #include <dirent.h>

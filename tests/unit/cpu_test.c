@@ -1,5 +1,6 @@
 // The driver: what becomes of arguments and results, buffers between passes, what executors are
 // asked for, and everything that can fail.
+#include "tests/readers/readers.h"
 #include "tests/unit/memory.h"
 #include "tests/unit/plan_random.h"
 

@@ -1,4 +1,5 @@
 // permc_explain: what it counts, what it says in text, JSON and dumps, and what it refuses.
+#include "tests/readers/readers.h"
 #include "tests/unit/api.h"
 #include "tests/unit/memory.h"
 

@@ -4,6 +4,7 @@
 #include "kernels/hmm/plan.h"
 #include "tests/generator/differ.h"
 #include "tests/test.h"
+#include "tests/readers/readers.h"
 #include "tests/unit/memory.h"
 
 typedef struct row {

@@ -25,6 +25,7 @@
 #ifndef PERMC_TESTS_UNIT_KERNELS_H
 #define PERMC_TESTS_UNIT_KERNELS_H
 
+#include "tests/readers/readers.h"
 #include "fusion/plan/planning.h"
 #include "kernels/emit/emit.h"
 #include "kernels/hmm/plan.h"

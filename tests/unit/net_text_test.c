@@ -1,4 +1,5 @@
 // net_print and net_read: the picture of net.h, every kind of line, random nets, and what is wrong.
+#include "tests/readers/readers.h"
 #include "tests/unit/memory.h"
 #include "tests/unit/net_random.h"
 

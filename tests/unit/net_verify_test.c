@@ -1,4 +1,5 @@
 // net_verify accepts what is right, random nets among it, and names what is wrong.
+#include "tests/readers/readers.h"
 #include "tests/unit/memory.h"
 #include "tests/unit/net_random.h"
 

@@ -1,5 +1,6 @@
 // plan_print and plan_read, target_read, and plan_facts: round trips of plans of random nets, every
 // mistake in a text, counts of plans written by hand.
+#include "tests/readers/readers.h"
 #include "tests/unit/memory.h"
 #include "tests/unit/net_random.h"
 

@@ -1,6 +1,7 @@
 // Every law of rules.h on generated instances. Laws on movements: both sides executed literally on
 // arrays of all sizes up to 2^6. Rewrites of Nets: random nets compute the same before and after,
 // each rule fires in them, and a net of its own shows what it does.
+#include "tests/readers/readers.h"
 #include "tests/unit/f2_more.h"
 #include "tests/unit/memory.h"
 #include "tests/unit/net_random.h"

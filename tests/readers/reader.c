@@ -1,5 +1,5 @@
 // Words, numbers, forms, maps and constants of a text, read. See reader.h.
-#include "fusion/net/reader.h"
+#include "tests/readers/reader.h"
 
 #include <ctype.h>
 #include <inttypes.h>

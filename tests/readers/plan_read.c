@@ -1,8 +1,8 @@
 // Plans from text: the form of plan/print.c. Nothing here checks more than that the text can be
 // kept as a Plan (plan_verify does the rest).
-#include "fusion/net/reader.h"
 #include "fusion/plan/padding.h"
-#include "fusion/plan/plan.h"
+#include "tests/readers/reader.h"
+#include "tests/readers/readers.h"
 
 #include <ctype.h>
 #include <inttypes.h>

@@ -1,6 +1,7 @@
 // Nets from text: the form of net/print.c. A line is blank, a comment (#), or one thing; nothing
 // here checks more than that the text can be kept as a Net (net_verify does the rest).
-#include "fusion/net/reader.h"
+#include "tests/readers/reader.h"
+#include "tests/readers/readers.h"
 
 #include <ctype.h>
 #include <inttypes.h>

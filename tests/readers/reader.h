@@ -1,7 +1,7 @@
-// Private to the readers of nets and plans (net/read.c, plan/read.c): a text line by line, in the
+// Private to net_read.c and plan_read.c: a text line by line, in the
 // notation of net.h. The first mistake ends it, by read_fail's longjmp to `stop`.
-#ifndef PERMC_FUSION_NET_READER_H
-#define PERMC_FUSION_NET_READER_H
+#ifndef PERMC_TESTS_READERS_READER_H
+#define PERMC_TESTS_READERS_READER_H
 
 #include "fusion/net/net.h"
 
