@@ -1,9 +1,9 @@
 // Traces of plans: what the memory machine counts of the same accesses, and known ones.
-#include "tests/readers/readers.h"
 #include "kernels/banks/banks.h"
 #include "kernels/hmm/pass.h"
 #include "kernels/hmm/plan.h"
 #include "runtime/permc.h"
+#include "tests/readers/readers.h"
 #include "tests/test.h"
 
 static arena memory;

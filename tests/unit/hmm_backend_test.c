@@ -3,8 +3,8 @@
 #include "kernels/banks/banks.h"
 #include "kernels/hmm/plan.h"
 #include "tests/generator/differ.h"
-#include "tests/test.h"
 #include "tests/readers/readers.h"
+#include "tests/test.h"
 #include "tests/unit/memory.h"
 
 typedef struct row {

@@ -25,7 +25,6 @@
 #ifndef PERMC_TESTS_UNIT_KERNELS_H
 #define PERMC_TESTS_UNIT_KERNELS_H
 
-#include "tests/readers/readers.h"
 #include "fusion/plan/planning.h"
 #include "kernels/emit/emit.h"
 #include "kernels/hmm/plan.h"
@@ -36,6 +35,7 @@
 #include "runtime/cuda/program.h"
 #include "runtime/system/pool.h"
 #include "tests/generator/differ.h"
+#include "tests/readers/readers.h"
 #include "tests/test.h"
 
 #include <dlfcn.h>
