@@ -7,7 +7,7 @@ const char *c_thread(const c_writer *w) {
   return w->warps && !strcmp(w->index, "uint64_t") ? "(uint64_t)t" : "t";
 }
 
-static const char *linear_of(c_writer *w, const c_map *m, uint64_t rows, bool of_threads) {
+static const char *linear_rows(c_writer *w, const c_map *m, uint64_t rows, bool of_threads) {
   uint64_t value[F2_MAX];
   uint32_t count = of_threads ? m->threads : m->blocks;
   for (uint32_t i = 0; i < count; i++)
@@ -18,12 +18,12 @@ static const char *linear_of(c_writer *w, const c_map *m, uint64_t rows, bool of
 
 static bool is_zero(const char *expression) { return strcmp(expression, "0") == 0; }
 
-static const char *turned(c_writer *w, const char *expression, uint64_t by) {
+static const char *flipped(c_writer *w, const char *expression, uint64_t by) {
   return by ? c_format(w, "%s ^ %s", expression, c_number(w, by)) : expression;
 }
 
 // `sum` plus odd * expression.
-static const char *plus(c_writer *w, const char *sum, uint64_t odd, const char *expression) {
+static const char *add_term(c_writer *w, const char *sum, uint64_t odd, const char *expression) {
   if (is_zero(expression))
     return sum;
   const char *term = odd == 1 ? c_format(w, "(%s)", expression)
@@ -33,26 +33,26 @@ static const char *plus(c_writer *w, const char *sum, uint64_t odd, const char *
 
 // The sum over rows that only blocks, or only threads, touch. What they are at index 0 goes in by
 // XOR, too.
-static const char *sum_of(c_writer *w, const c_map *m, uint64_t rows, bool of_threads) {
+static const char *sum_rows(c_writer *w, const c_map *m, uint64_t rows, bool of_threads) {
   const char *sum = "0";
   c_group groups[C_ROWS];
   uint32_t count = c_map_groups(m, rows, groups);
   for (uint32_t g = 0; g < count; g++)
-    sum = plus(w, sum, groups[g].odd,
-               turned(w, linear_of(w, m, groups[g].rows, of_threads),
-                      c_map_packed(m, groups[g].rows, m->constant)));
+    sum = add_term(w, sum, groups[g].odd,
+                   flipped(w, linear_rows(w, m, groups[g].rows, of_threads),
+                           c_map_packed(m, groups[g].rows, m->constant)));
   return sum;
 }
 
 // ---- in the code -----------------------------------------------------------------------------
 
-static const char *fixed_part(c_writer *w, const c_map *m, uint64_t rows) {
+static const char *item_sum(c_writer *w, const c_map *m, uint64_t rows) {
   const char *sum = "0";
   for (uint32_t i = 0; i < m->loops; i++)
     if (m->strides[i] != 0)
       sum = c_format(w, "%s%s%lld * o%u", is_zero(sum) ? "" : sum, is_zero(sum) ? "" : " + ",
                      (long long)m->strides[i], i);
-  return plus(w, sum, 1, sum_of(w, m, rows, false));
+  return add_term(w, sum, 1, sum_rows(w, m, rows, false));
 }
 
 // GPUs have no 64-bit integers of their own.
@@ -62,8 +62,8 @@ static const char *sum_type(const c_writer *w, const c_map *m) {
 
 // A variable for item `joined` thread, both expressions: in the item if threads have no part in it.
 // Its name, or "0".
-static void declare(c_writer *w, char name[16], const char *letter, const char *type,
-                    const char *item, const char *joined, const char *thread) {
+static void declare_sum(c_writer *w, char name[16], const char *letter, const char *type,
+                        const char *item, const char *joined, const char *thread) {
   const char *before = "";
   snprintf(name, 16, "0");
   if (!is_zero(item)) {
@@ -78,8 +78,8 @@ static void declare(c_writer *w, char name[16], const char *letter, const char *
 }
 
 static void declare_group(c_writer *w, const c_map *m, c_group *g) {
-  declare(w, g->name, "g", w->index, linear_of(w, m, g->rows, false), " ^ ",
-          linear_of(w, m, g->rows, true));
+  declare_sum(w, g->name, "g", w->index, linear_rows(w, m, g->rows, false), " ^ ",
+              linear_rows(w, m, g->rows, true));
 }
 
 c_bound c_bind(c_writer *w, const c_map *m, uint64_t without) {
@@ -92,39 +92,39 @@ c_bound c_bind(c_writer *w, const c_map *m, uint64_t without) {
   for (uint32_t g = 0; g < b.group_count; g++)
     declare_group(w, m, &b.group[g]);
 
-  const char *item = fixed_part(w, m, blocks & ~threads & ~vectors);
-  const char *thread = sum_of(w, m, threads & ~blocks & ~vectors, true);
+  const char *item = item_sum(w, m, blocks & ~threads & ~vectors);
+  const char *thread = sum_rows(w, m, threads & ~blocks & ~vectors, true);
   c_group both[C_ROWS];
   uint32_t count = c_map_groups(m, blocks & threads & ~vectors, both);
   for (uint32_t g = 0; g < count; g++) {
     declare_group(w, m, &both[g]);
-    thread = plus(w, thread, both[g].odd,
-                  turned(w, both[g].name, c_map_packed(m, both[g].rows, m->constant)));
+    thread = add_term(w, thread, both[g].odd,
+                      flipped(w, both[g].name, c_map_packed(m, both[g].rows, m->constant)));
   }
-  declare(w, b.sum, "u", sum_type(w, m), item, " + ", thread);
+  declare_sum(w, b.sum, "u", sum_type(w, m), item, " + ", thread);
   return b;
 }
 
 // Rows that w decides alone, and the constant ones.
-static uint64_t constant_at(const c_bound *b, uint64_t x) {
+static uint64_t constant_part(const c_bound *b, uint64_t x) {
   return b->map->offset + c_map_sum(b->map, c_map_bits(b->map, x) & ~(b->mixed | b->uniform));
 }
 
 bool c_bound_constant(const c_bound *b, uint64_t x, int64_t *out) {
-  *out = (int64_t)constant_at(b, x);
+  *out = (int64_t)constant_part(b, x);
   return b->group_count == 0;
 }
 
 const char *c_bound_rest(c_writer *w, const c_bound *b, uint64_t x) {
   const char *sum = "0";
-  uint64_t bits = c_map_bits(b->map, x), constant = constant_at(b, x);
+  uint64_t bits = c_map_bits(b->map, x), constant = constant_part(b, x);
   if (b->group_count == 0)
     return c_format(w, "%lld", (long long)constant);
   for (uint32_t g = 0; g < b->group_count; g++) {
-    uint64_t turned = c_map_packed(b->map, b->group[g].rows, bits);
+    uint64_t flipped = c_map_packed(b->map, b->group[g].rows, bits);
     const char *group =
-        turned ? c_format(w, "%s ^ %s", b->group[g].name, c_number(w, turned)) : b->group[g].name;
-    sum = plus(w, sum, b->group[g].odd, group);
+        flipped ? c_format(w, "%s ^ %s", b->group[g].name, c_number(w, flipped)) : b->group[g].name;
+    sum = add_term(w, sum, b->group[g].odd, group);
   }
   // The constant by itself, so that it can be part of the instruction.
   if (b->map->bytes)
@@ -141,7 +141,7 @@ const char *c_bind_bits(c_writer *w, const c_map *m, uint32_t count, const uint3
       thread[i] |= (uint64_t)f2_bit(m->thread[i], (int)rows[k]) << k;
   }
   char name[16];
-  declare(w, name, "d", w->index, c_linear(w, "b", m->blocks, block, false), " ^ ",
-          c_linear(w, c_thread(w), m->threads, thread, true));
+  declare_sum(w, name, "d", w->index, c_linear(w, "b", m->blocks, block, false), " ^ ",
+              c_linear(w, c_thread(w), m->threads, thread, true));
   return is_zero(name) ? NULL : c_format(w, "%s", name);
 }

@@ -1,5 +1,5 @@
-// Private to kernels/emit/: comments, which only readers see, and code without them. Two kernels that
-// differ in comments alone are one kernel.
+// Private to kernels/emit/: comments, which only readers see, and code without them. Two kernels
+// that differ in comments alone are one kernel.
 #ifndef PERMC_KERNELS_EMIT_COMMENTS_H
 #define PERMC_KERNELS_EMIT_COMMENTS_H
 

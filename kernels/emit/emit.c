@@ -8,7 +8,7 @@
 
 // ---- what cannot be written ------------------------------------------------------------------
 
-static bool moves_fit(uint32_t count, const plan_move *moves) {
+static bool moves_have_few_rows(uint32_t count, const plan_move *moves) {
   for (uint32_t i = 0; i < count; i++)
     if (!c_map_fits(&moves[i].map) || moves[i].live_count > C_ROWS)
       return false;
@@ -37,10 +37,11 @@ const char *c_missing_on_gpu(const plan *p) {
   return missing;
 }
 
-static const char *problem_of(const plan *p) {
+static const char *find_problem(const plan *p) {
   for (size_t i = 0; i < p->passes.count; i++) {
     const plan_pass *pass = &p->passes.items[i];
-    if (!moves_fit(pass->load_count, pass->loads) || !moves_fit(pass->store_count, pass->stores))
+    if (!moves_have_few_rows(pass->load_count, pass->loads) ||
+        !moves_have_few_rows(pass->store_count, pass->stores))
       return "an address is a sum of too many terms";
     for (uint32_t k = 0; k < pass->phase_count; k++)
       if (pass->phases[k].l > 6)
@@ -147,7 +148,7 @@ static void write_host(const c_writer *w, const plan *p, c_code *code, uint32_t 
   text_string(out, ");\n}\n");
 }
 
-static void write_all(c_writer *w, c_context *c, c_code *code) {
+static void write_passes_and_tables(c_writer *w, c_context *c, c_code *code) {
   const char **codes = NEW_ARRAY(w->memory, const char *, code->pass_count + 1);
   for (uint32_t i = 0; i < code->pass_count; i++)
     code->facts[i] = c_pass_write(w, c, &code->passes[i], &code->functions[i], i);
@@ -167,7 +168,7 @@ static void write_all(c_writer *w, c_context *c, c_code *code) {
     c_write_head(&code->head, c->plan, code, c->options->comments);
 }
 
-static bool is_whole(const c_code *code) {
+static bool is_complete(const c_code *code) {
   bool failed = code->head.failed || code->library.failed || code->parts.failed ||
                 code->definitions.failed || code->tables.failed;
   for (uint32_t i = 0; i < code->pass_count; i++)
@@ -176,7 +177,7 @@ static bool is_whole(const c_code *code) {
 }
 
 // Whether indices and addresses fit into 32 bits. (A GPU has no 64-bit integers of its own.)
-static bool all_small(const plan *p) {
+static bool fits_32_bits(const plan *p) {
   for (size_t i = 0; i < p->net->stages.count; i++)
     if (p->net->stages.items[i].n > 31)
       return false;
@@ -194,7 +195,7 @@ static bool all_small(const plan *p) {
 }
 
 bool c_emit(c_code *code, const plan *p, const c_options *options, const char **problem) {
-  *problem = problem_of(p);
+  *problem = find_problem(p);
   *code = (c_code){.pass_count = (uint32_t)p->passes.count};
   if (*problem)
     return false;
@@ -213,9 +214,9 @@ bool c_emit(c_code *code, const plan *p, const c_options *options, const char **
     writer->memory = &memory;
     writer->net = p->net;
     writer->warps = c.warps;
-    writer->index = c.warps && all_small(p) ? "uint32_t" : "uint64_t";
-    write_all(writer, &c, code);
-    done = is_whole(code) && code->roots && !c.problem;
+    writer->index = c.warps && fits_32_bits(p) ? "uint32_t" : "uint64_t";
+    write_passes_and_tables(writer, &c, code);
+    done = is_complete(code) && code->roots && !c.problem;
     if (c.problem) {
       snprintf(code->problem, sizeof code->problem, "%s", c.problem);
       *problem = code->problem;

@@ -9,9 +9,9 @@
 //   c_code_free(&code);
 //
 // kernels/text/host.h says what the program that loads it finds there. A file holds all passes, or
-// some of them, so that several compilers can work at once. The compiler shall be told -ffp-contract=off
-// -fno-strict-aliasing, and not to know the mathematical functions that it would evaluate itself
-// (runtime/compiled/compiled.c).
+// some of them, so that several compilers can work at once. Compilers must be given the options
+// -ffp-contract=off -fno-strict-aliasing, and must not know the mathematical functions that they
+// would evaluate themselves (runtime/compiled/compiled.c).
 //
 // Results are those of the oracle to the bit: the scalar functions are core/scalar/, which the text
 // contains, and vector operators stand where they mean the same.

@@ -38,20 +38,21 @@ static bool is_exchange(const net_stage *s, const net_op *op, exchange_kind *kin
 }
 
 // Whether the op's coordinate is decided by the register alone.
-static bool is_static(const net_op *op, const c_space *space) {
+static bool coordinate_is_static(const net_op *op, const c_space *space) {
   c_map m = c_map_of_forms(op->k, op->coordinates, space);
   uint64_t lanes = f2_mask((int)space->l) << space->r;
   return (c_map_rows_of_blocks(&m) | c_map_rows_of_threads(&m) | c_map_rows_of(&m, lanes)) == 0;
 }
 
 // Takes away the slots that an op touches, unless it exchanges one.
-static void rule_out(bool warps, const plan_pass *p, const net_stage *s, const net_op *op,
-                     const c_space *space, net_id *reads, bool *keyed) {
+static void exclude_unkeyed_slots(bool warps, const plan_pass *p, const net_stage *s,
+                                  const net_op *op, const c_space *space, net_id *reads,
+                                  bool *keyed) {
   exchange_kind kind;
   uint32_t count = net_op_reads(s, op, reads);
   uint32_t to = p->slot_of[op->outputs[0].value];
   if ((space->l > 0 || warps) && is_exchange(s, op, &kind) && to != NET_NONE &&
-      p->slot_of[reads[0]] == to && is_static(op, space) &&
+      p->slot_of[reads[0]] == to && coordinate_is_static(op, space) &&
       scalar_types[s->values.items[op->outputs[0].value]].kind == KIND_FLOAT)
     return;
   for (uint32_t i = 0; i < count; i++)
@@ -77,8 +78,8 @@ bool *c_keyed_slots(const c_pass *of) {
     keyed[p->loads[i].slot] = scalar_types[c->loaded[i]].kind == KIND_FLOAT;
   for (uint32_t i = 0; i < c->phase_count; i++)
     for (uint32_t k = 0; k < c->phases[i].op_count; k++)
-      rule_out(warps, p, s, &s->ops.items[p->ops[c->phases[i].first_op + k]], &c->spaces[i], reads,
-               keyed);
+      exclude_unkeyed_slots(warps, p, s, &s->ops.items[p->ops[c->phases[i].first_op + k]],
+                            &c->spaces[i], reads, keyed);
   for (uint32_t slot = 0; slot < p->slot_count; slot++) {
     bool made = false, known = true;  // a slot that is only carried has no use for keys
     for (uint32_t i = 0; i < c->phase_count; i++) {
@@ -107,7 +108,7 @@ static const char *const infinity[] = {
 static const char *const usual_nan[] = {
     [2] = "0x7e00", [4] = "UINT32_C(0x7fc00000)", [8] = "UINT64_C(0x7ff8000000000000)"};
 
-static key_names names_of(const c_phase *f, uint32_t slot) {
+static key_names key_names_of(const c_phase *f, uint32_t slot) {
   scalar_type type = f->slots[slot].type;
   key_names n = {.bytes = scalar_part_bytes(type), .lanes = 1U << f->space->l};
   n.type = c_vector(f->w, n.bytes, n.lanes);
@@ -118,7 +119,7 @@ static key_names names_of(const c_phase *f, uint32_t slot) {
 }
 
 // The same on single elements, for lanes that are threads: `i` is the integer type.
-static void define_scalars(c_writer *w, const key_names *n) {
+static void define_scalar_keys(c_writer *w, const key_names *n) {
   const char *i = c_format(w, "int%u_t", n->bytes * 8);
   if (!c_define(w, c_format(w, "key_%s", n->name)))
     return;
@@ -145,7 +146,7 @@ static void define_scalars(c_writer *w, const key_names *n) {
 
 static void define_key(c_writer *w, const key_names *n) {
   if (n->lanes == 1) {
-    define_scalars(w, n);
+    define_scalar_keys(w, n);
     return;
   }
   if (!c_define(w, c_format(w, "key_%s", n->name)))
@@ -183,7 +184,7 @@ static void define_odd_nan(c_writer *w, const key_names *n) {
 
 void c_to_keys(c_phase *f, uint32_t slot) {
   c_writer *w = f->w;
-  key_names n = names_of(f, slot);
+  key_names n = key_names_of(f, slot);
   uint32_t odd_nan = w->next++;
   c_registers *s = &f->slots[slot];
   define_key(w, &n);
@@ -206,7 +207,7 @@ void c_to_keys(c_phase *f, uint32_t slot) {
 
 c_registers c_from_keys(c_phase *f, uint32_t slot) {
   c_writer *w = f->w;
-  key_names n = names_of(f, slot);
+  key_names n = key_names_of(f, slot);
   c_registers s = c_registers_of(w, f->space, f->slots[slot].type);
   define_key(w, &n);
   for (uint64_t i = 0; i < UINT64_C(1) << f->space->r; i++) {
@@ -219,7 +220,7 @@ c_registers c_from_keys(c_phase *f, uint32_t slot) {
 // ---- the slow loop ---------------------------------------------------------------------------
 
 // Rows of three: the registers of element 0 and 1, and the kind.
-static void define_loop(c_writer *w, const key_names *n) {
+static void define_slow_loop(c_writer *w, const key_names *n) {
   if (n->lanes == 1)
     return;
   static const struct {
@@ -279,8 +280,8 @@ static void list_pairs(const c_phase *f, const net_op *op, pair *out) {
       *out++ = (pair){i, i ^ direction, kind};
 }
 
-static void write_fast(c_phase *f, const key_names *n, const pair *pairs, size_t count,
-                       const uint32_t *in, const uint32_t *out) {
+static void write_minima_and_maxima(c_phase *f, const key_names *n, const pair *pairs, size_t count,
+                                    const uint32_t *in, const uint32_t *out) {
   c_writer *w = f->w;
   size_t registers = (size_t)1 << f->space->r;
   uint32_t *now = NEW_ARRAY(w->memory, uint32_t, registers);
@@ -322,12 +323,12 @@ static const char *pair_table(c_writer *w, const pair *pairs, size_t count) {
   return name;
 }
 
-static void write_slow(c_phase *f, const key_names *n, const pair *pairs, size_t count,
-                       const uint32_t *in, const uint32_t *out) {
+static void write_slow_loop(c_phase *f, const key_names *n, const pair *pairs, size_t count,
+                            const uint32_t *in, const uint32_t *out) {
   c_writer *w = f->w;
   size_t registers = (size_t)1 << f->space->r;
   const char *list = "", *table = pair_table(w, pairs, count);
-  define_loop(w, n);
+  define_slow_loop(w, n);
   for (size_t i = 0; i < registers; i++)
     list = c_format(w, "%s%sv%u", list, i ? ", " : "", in[i]);
   c_line(w, "  %s r[%zu] = {%s};", n->type, registers, list);
@@ -340,7 +341,7 @@ void c_exchange(c_phase *f, uint32_t slot, uint32_t op_count, const uint32_t *op
   c_writer *w = f->w;
   c_registers *s = &f->slots[slot];
   size_t registers = (size_t)1 << f->space->r, half = registers / 2;
-  key_names n = names_of(f, slot);
+  key_names n = key_names_of(f, slot);
   pair *pairs = NEW_ARRAY(w->memory, pair, half * op_count);
   uint32_t *out = NEW_ARRAY(w->memory, uint32_t, registers);
   assert(f->space->r <= 8);
@@ -351,9 +352,9 @@ void c_exchange(c_phase *f, uint32_t slot, uint32_t op_count, const uint32_t *op
     c_line(w, "%s v%u;", n.type, out[i]);
   }
   c_line(w, "if (__builtin_expect(!odd_nan, 1)) {");
-  write_fast(f, &n, pairs, half * op_count, s->id, out);
+  write_minima_and_maxima(f, &n, pairs, half * op_count, s->id, out);
   c_line(w, "} else {");
-  write_slow(f, &n, pairs, half * op_count, s->id, out);
+  write_slow_loop(f, &n, pairs, half * op_count, s->id, out);
   c_line(w, "}");
   s->id = out;
 }

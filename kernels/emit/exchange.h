@@ -3,7 +3,7 @@
 //
 // The total order has -0.0 before 0.0, NaN last, and all NaN equal: where two NaN meet, the network
 // says which goes where, and their bits must not change. The bits of a float x as an integer, with
-// the lower ones turned over if it is negative, are its KEY: keys have the order of the floats, and
+// the lower ones flipped if it is negative, are its KEY: keys have the order of the floats, and
 // the float can be had back. So a slot whose ops in a pass are compare-exchanges alone holds keys
 // from its load to its store, and each op is a minimum and a maximum:
 //

@@ -17,16 +17,6 @@ static uint32_t declare_mask(c_writer *w, uint32_t bytes, uint32_t lanes, const 
   return w->next++;
 }
 
-static uint32_t declare_call(c_writer *w, uint32_t bytes, uint32_t lanes, const char *function,
-                             uint32_t a) {
-  return declare(w, bytes, lanes, c_format(w, "%s(v%u)", function, a));
-}
-
-static uint32_t declare_call_2(c_writer *w, uint32_t bytes, uint32_t lanes, const char *function,
-                               uint32_t a, uint32_t b) {
-  return declare(w, bytes, lanes, c_format(w, "%s(v%u, v%u)", function, a, b));
-}
-
 static uint64_t known_part(const c_value *v, uint32_t part) {
   uint32_t bytes = scalar_part_bytes(v->type);
   uint64_t bits = 0;
@@ -34,7 +24,7 @@ static uint64_t known_part(const c_value *v, uint32_t part) {
   return bits;
 }
 
-static const char *literal(c_writer *w, uint64_t bits, uint32_t bytes) {
+static const char *literal_of(c_writer *w, uint64_t bits, uint32_t bytes) {
   return c_format(w, "UINT%u_C(%s)", bytes * 8, c_number(w, bits));
 }
 
@@ -42,17 +32,18 @@ static const char *literal(c_writer *w, uint64_t bits, uint32_t bytes) {
 static uint32_t as_scalar(c_writer *w, const c_value *v, uint32_t part) {
   uint32_t bytes = scalar_part_bytes(v->type);
   return v->level == C_UNIFORM ? v->id[part]
-                               : declare(w, bytes, 1, literal(w, known_part(v, part), bytes));
+                               : declare(w, bytes, 1, literal_of(w, known_part(v, part), bytes));
 }
 
 uint32_t c_as_vector(c_writer *w, const c_value *v, uint32_t part, uint32_t lanes) {
   uint32_t bytes = scalar_part_bytes(v->type);
   if (v->level == C_VECTOR && v->mask)
-    return declare_call(w, 1, lanes, c_bools_of_mask(w, v->mask, lanes), v->id[0]);
+    return declare(w, 1, lanes,
+                   c_format(w, "%s(v%u)", c_bools_of_mask(w, v->mask, lanes), v->id[0]));
   if (v->level == C_VECTOR || (v->level == C_UNIFORM && lanes == 1))
     return v->id[part];
   const char *scalar = v->level == C_UNIFORM ? c_format(w, "v%u", v->id[part])
-                                             : literal(w, known_part(v, part), bytes);
+                                             : literal_of(w, known_part(v, part), bytes);
   return declare(w, bytes, lanes, c_format(w, "%s(%s)", c_broadcast(w, bytes, lanes), scalar));
 }
 
@@ -74,8 +65,8 @@ const char *c_as_condition(c_writer *w, const c_value *v) {
 }
 
 // The variable of an operand at a level: a scalar, or a vector.
-static uint32_t at_level(c_writer *w, const c_value *v, uint32_t part, c_level level,
-                         uint32_t lanes) {
+static uint32_t variable_at_level(c_writer *w, const c_value *v, uint32_t part, c_level level,
+                                  uint32_t lanes) {
   return level == C_VECTOR ? c_as_vector(w, v, part, lanes) : as_scalar(w, v, part);
 }
 
@@ -98,8 +89,8 @@ static c_value call_lanes(c_writer *w, const char *function, const char *first, 
   uint32_t bytes = scalar_part_bytes(result), width = level == C_VECTOR ? lanes : 1;
   for (uint32_t i = 0; i < count; i++)
     for (uint32_t part = 0; part < scalar_parts(operands[i].type); part++, comma = ", ")
-      arguments =
-          c_format(w, "%s%sv%u", arguments, comma, at_level(w, &operands[i], part, level, lanes));
+      arguments = c_format(w, "%s%sv%u", arguments, comma,
+                           variable_at_level(w, &operands[i], part, level, lanes));
   if (scalar_parts(result) == 1) {
     out.id[0] = declare(w, bytes, width, c_format(w, "%s(%s)", function, arguments));
     return out;
@@ -122,12 +113,12 @@ static c_value part_of(const c_value *v, uint32_t part) {
 
 static c_value real_scalar(c_writer *w, scalar_op op, const c_value *operands, uint32_t lanes);
 
-static c_value real_2(c_writer *w, scalar_op op, c_value a, c_value b, uint32_t lanes) {
+static c_value real_scalar_of_two(c_writer *w, scalar_op op, c_value a, c_value b, uint32_t lanes) {
   return real_scalar(w, op, (c_value[]){a, b}, lanes);
 }
 
 // Two parts of one level.
-static c_value joined(c_writer *w, c_value re, c_value im, uint32_t lanes) {
+static c_value complex_of_parts(c_writer *w, c_value re, c_value im, uint32_t lanes) {
   c_value parts[2] = {re, im};
   c_level level = level_of(parts, 2);
   c_value out = {.level = level, .type = scalar_complex_of(re.type)};
@@ -138,7 +129,7 @@ static c_value joined(c_writer *w, c_value re, c_value im, uint32_t lanes) {
     return out;
   }
   for (uint32_t i = 0; i < 2; i++)
-    out.id[i] = at_level(w, &parts[i], 0, level, lanes);
+    out.id[i] = variable_at_level(w, &parts[i], 0, level, lanes);
   return out;
 }
 
@@ -151,21 +142,25 @@ static bool complex_scalar(c_writer *w, scalar_op op, const c_value *o, uint32_t
   switch (op) {
   case OP_ADD:
   case OP_SUB:
-    *out = joined(w, real_2(w, op, a[0], b[0], lanes), real_2(w, op, a[1], b[1], lanes), lanes);
+    *out = complex_of_parts(w, real_scalar_of_two(w, op, a[0], b[0], lanes),
+                            real_scalar_of_two(w, op, a[1], b[1], lanes), lanes);
     return true;
   case OP_MUL: {
-    c_value rr = real_2(w, OP_MUL, a[0], b[0], lanes), ii = real_2(w, OP_MUL, a[1], b[1], lanes),
-            ri = real_2(w, OP_MUL, a[0], b[1], lanes), ir = real_2(w, OP_MUL, a[1], b[0], lanes);
-    *out = joined(w, real_2(w, OP_SUB, rr, ii, lanes), real_2(w, OP_ADD, ri, ir, lanes), lanes);
+    c_value rr = real_scalar_of_two(w, OP_MUL, a[0], b[0], lanes),
+            ii = real_scalar_of_two(w, OP_MUL, a[1], b[1], lanes),
+            ri = real_scalar_of_two(w, OP_MUL, a[0], b[1], lanes),
+            ir = real_scalar_of_two(w, OP_MUL, a[1], b[0], lanes);
+    *out = complex_of_parts(w, real_scalar_of_two(w, OP_SUB, rr, ii, lanes),
+                            real_scalar_of_two(w, OP_ADD, ri, ir, lanes), lanes);
     return true;
   }
   case OP_NEG:
     a[0] = real_scalar(w, OP_NEG, &a[0], lanes);
     a[1] = real_scalar(w, OP_NEG, &a[1], lanes);
-    *out = joined(w, a[0], a[1], lanes);
+    *out = complex_of_parts(w, a[0], a[1], lanes);
     return true;
   case OP_CONJ:
-    *out = joined(w, a[0], real_scalar(w, OP_NEG, &a[1], lanes), lanes);
+    *out = complex_of_parts(w, a[0], real_scalar(w, OP_NEG, &a[1], lanes), lanes);
     return true;
   case OP_RE:
   case OP_IM:
@@ -178,7 +173,7 @@ static bool complex_scalar(c_writer *w, scalar_op op, const c_value *o, uint32_t
 
 // ---- operations ------------------------------------------------------------------------------
 
-static c_value folded(scalar_op op, const c_value *o) {
+static c_value fold_constants(scalar_op op, const c_value *o) {
   c_value out = c_known(scalar_result_of(op, o[0].type), (scalar_bits){{0}});
   scalar_apply(op, o[0].type, 1, &o[0].known, &o[1].known, &out.known);
   return out;
@@ -232,7 +227,7 @@ static c_value real_scalar(c_writer *w, scalar_op op, const c_value *o, uint32_t
   c_level level = level_of(o, arity);
   c_value out;
   if (level == C_KNOWN)
-    return folded(op, o);
+    return fold_constants(op, o);
   if (level == C_VECTOR && lanes > 1) {
     if (o[0].type == SCALAR_BOOL && bool_scalar(w, op, o, lanes, &out))
       return out;
@@ -257,9 +252,9 @@ static c_value real_scalar(c_writer *w, scalar_op op, const c_value *o, uint32_t
 static c_value scalar_value(c_writer *w, scalar_op op, const c_value *o, uint32_t lanes) {
   c_value out;
   if (op == OP_COMPLEX)
-    return joined(w, o[0], o[1], lanes);
+    return complex_of_parts(w, o[0], o[1], lanes);
   if (level_of(o, (uint32_t)scalar_ops[op].arity) == C_KNOWN)
-    return folded(op, o);
+    return fold_constants(op, o);
   if (scalar_parts(o[0].type) == 2 && complex_scalar(w, op, o, lanes, &out))
     return out;
   return real_scalar(w, op, o, lanes);
@@ -279,10 +274,10 @@ c_value c_other(c_writer *w, const c_value *a, const c_value *b, const c_value *
                 uint32_t lanes) {
   c_value out = {.level = C_VECTOR, .type = a->type};
   for (uint32_t part = 0; part < scalar_parts(a->type); part++)
-    out.id[part] =
-        declare(w, 4, lanes,
-                c_format(w, "PERMC_OTHER(v%u, v%u, v%u)", at_level(w, a, part, C_VECTOR, lanes),
-                         at_level(w, b, part, C_VECTOR, lanes), one->id[part]));
+    out.id[part] = declare(w, 4, lanes,
+                           c_format(w, "PERMC_OTHER(v%u, v%u, v%u)",
+                                    variable_at_level(w, a, part, C_VECTOR, lanes),
+                                    variable_at_level(w, b, part, C_VECTOR, lanes), one->id[part]));
   return out;
 }
 
@@ -290,13 +285,15 @@ static c_value minimum_value(c_writer *w, bool larger, const c_value *o, uint32_
   c_level level = level_of(o, 2);
   scalar_type type = o[0].type;
   if (level == C_KNOWN) {
-    bool le = folded(OP_LE, o).known.b;
+    bool le = fold_constants(OP_LE, o).known.b;
     return o[le != larger ? 0 : 1];
   }
   uint32_t bytes = scalar_part_bytes(type), width = level == C_VECTOR ? lanes : 1;
   c_value out = {.level = level, .type = type};
-  uint32_t a = at_level(w, &o[0], 0, level, lanes), b = at_level(w, &o[1], 0, level, lanes);
-  out.id[0] = declare_call_2(w, bytes, width, c_minimum(w, larger, type, width), a, b);
+  uint32_t a = variable_at_level(w, &o[0], 0, level, lanes),
+           b = variable_at_level(w, &o[1], 0, level, lanes);
+  out.id[0] = declare(w, bytes, width,
+                      c_format(w, "%s(v%u, v%u)", c_minimum(w, larger, type, width), a, b));
   return out;
 }
 
@@ -311,16 +308,16 @@ c_value c_select(c_writer *w, const c_value *condition, const c_value *a, const 
   const char *function = varies ? c_blend(w, bytes, width) : c_choose(w, bytes, width);
   uint32_t first = varies ? c_as_mask(w, condition, bytes, lanes) : condition->id[0];
   for (uint32_t part = 0; part < scalar_parts(a->type); part++)
-    out.id[part] =
-        declare(w, bytes, width,
-                c_format(w, "%s(v%u, v%u, v%u)", function, first,
-                         at_level(w, a, part, level, lanes), at_level(w, b, part, level, lanes)));
+    out.id[part] = declare(w, bytes, width,
+                           c_format(w, "%s(v%u, v%u, v%u)", function, first,
+                                    variable_at_level(w, a, part, level, lanes),
+                                    variable_at_level(w, b, part, level, lanes)));
   return out;
 }
 
 // ---- conversions -----------------------------------------------------------------------------
 
-static c_value converted(c_writer *w, scalar_type to, const c_value *v, uint32_t lanes) {
+static c_value convert_value(c_writer *w, scalar_type to, const c_value *v, uint32_t lanes) {
   if (v->type == to)
     return *v;
   if (v->level == C_KNOWN) {
@@ -334,9 +331,9 @@ static c_value converted(c_writer *w, scalar_type to, const c_value *v, uint32_t
       im = part_of(v, 1);
     else
       re = *v;
-    re = converted(w, scalar_real_of(to), &re, lanes);
-    im = converted(w, scalar_real_of(to), &im, lanes);
-    return joined(w, re, im, lanes);
+    re = convert_value(w, scalar_real_of(to), &re, lanes);
+    im = convert_value(w, scalar_real_of(to), &im, lanes);
+    return complex_of_parts(w, re, im, lanes);
   }
   const char *function = v->level == C_VECTOR ? c_vector_conversion(w, v->type, to, lanes) : NULL;
   if (!function)
@@ -383,7 +380,7 @@ c_value c_node_value(c_writer *w, const net_node *node, const c_value *operands,
   case NET_SELECT:
     return c_select(w, &operands[0], &operands[1], &operands[2], lanes);
   case NET_CONVERT:
-    return converted(w, node->type, &operands[0], lanes);
+    return convert_value(w, node->type, &operands[0], lanes);
   case NET_ROOT:
     return root_value(w, node, &operands[0], lanes);
   case NET_EXTERN:
@@ -396,7 +393,8 @@ c_value c_node_value(c_writer *w, const net_node *node, const c_value *operands,
 
 // ---- what depends on the index ---------------------------------------------------------------
 
-static uint64_t lane_at(uint64_t x, uint32_t lane_bits, const uint64_t *lane, uint32_t j) {
+static uint64_t coordinates_of_lane(uint64_t x, uint32_t lane_bits, const uint64_t *lane,
+                                    uint32_t j) {
   for (uint32_t i = 0; i < lane_bits; i++)
     x ^= j >> i & 1 ? lane[i] : 0;
   return x;
@@ -408,7 +406,7 @@ static uint32_t index_vector(c_writer *w, const c_bound *b, uint64_t x, uint32_t
   const char *type = c_vector(w, 8, lanes), *list = "";
   for (uint32_t j = 0; j < lanes; j++)
     list = c_format(w, "%s%s(uint64_t)%s", list, j ? ", " : "",
-                    c_bound_rest(w, b, lane_at(x, lane_bits, lane, j)));
+                    c_bound_rest(w, b, coordinates_of_lane(x, lane_bits, lane, j)));
   if (strcmp(b->sum, "0") == 0)
     return declare(w, 8, lanes, c_format(w, "(%s){%s}", type, list));
   return declare(w, 8, lanes, c_format(w, "(%s){%s} + (uint64_t)%s", type, list, b->sum));
@@ -417,11 +415,11 @@ static uint32_t index_vector(c_writer *w, const c_bound *b, uint64_t x, uint32_t
 c_value c_index_value(c_writer *w, const c_bound *b, uint64_t x, uint32_t lane_bits,
                       const uint64_t *lane) {
   c_value out = {.level = C_VECTOR, .type = SCALAR_I64};
-  uint64_t turned = 0;
+  uint64_t flipped = 0;
   for (uint32_t i = 0; i < lane_bits; i++)
-    turned |= c_map_bits(b->map, x) ^ c_map_bits(b->map, x ^ lane[i]);
+    flipped |= c_map_bits(b->map, x) ^ c_map_bits(b->map, x ^ lane[i]);
   bool constant = c_bound_constant(b, x, &out.known.i64) && strcmp(b->sum, "0") == 0;
-  if (turned != 0) {
+  if (flipped != 0) {
     out.id[0] = index_vector(w, b, x, lane_bits, lane);
     out.known = (scalar_bits){{0}};
   } else if (constant) {
@@ -433,20 +431,20 @@ c_value c_index_value(c_writer *w, const c_bound *b, uint64_t x, uint32_t lane_b
   return out;
 }
 
-c_value c_form_value(c_writer *w, const char *bits, uint32_t place, bool constant, uint64_t turned,
+c_value c_form_value(c_writer *w, const char *bits, uint32_t place, bool constant, uint64_t flipped,
                      uint32_t lane_bits) {
   c_value out = {.level = C_KNOWN, .type = SCALAR_BOOL, .known = {.b = constant}};
   uint32_t lanes = 1U << lane_bits;
-  if (turned == 0 && !bits)
+  if (flipped == 0 && !bits)
     return out;
-  if (turned == 0) {
+  if (flipped == 0) {
     out.level = C_UNIFORM;
     out.id[0] = declare(w, 1, 1, c_format(w, "(%s >> %u & 1) ^ %d", bits, place, constant));
     return out;
   }
   const char *type = c_vector(w, 1, lanes), *list = "";
   for (uint32_t j = 0; j < lanes; j++)
-    list = c_format(w, "%s%s%d", list, j ? ", " : "", constant ^ f2_parity(turned & j));
+    list = c_format(w, "%s%s%d", list, j ? ", " : "", constant ^ f2_parity(flipped & j));
   list = c_format(w, "(%s){%s}", type, list);
   if (bits)
     list = c_format(w, "%s ^ (uint8_t)(%s >> %u & 1)", list, bits, place);

@@ -45,9 +45,9 @@ bool c_by_sum(c_writer *w, scalar_type type, uint32_t lanes);
 c_value c_index_value(c_writer *w, const c_bound *bound, uint64_t x, uint32_t lane_bits,
                       const uint64_t *lane);
 // An affine form likewise: `bits` the uniform variable whose bit `place` is its part of blocks and
-// threads (NULL: none), `constant` its value at block 0, thread 0 and x, bit i of `turned` whether
-// lane vector i turns it over.
-c_value c_form_value(c_writer *w, const char *bits, uint32_t place, bool constant, uint64_t turned,
+// threads (NULL: none), `constant` its value at block 0, thread 0 and x, bit i of `flipped` whether
+// lane vector i flips it.
+c_value c_form_value(c_writer *w, const char *bits, uint32_t place, bool constant, uint64_t flipped,
                      uint32_t lane_bits);
 
 #endif

@@ -14,8 +14,8 @@ typedef struct op_view {
   const net_op *op;
   c_map coordinates;    // row i is coordinate i
   uint64_t *direction;  // by direction, as register numbers
-  c_value *turned;      // by coordinate: whether blocks, threads or lanes turn it over
-  bool turns;
+  c_value *flipped;     // by coordinate: whether blocks, threads or lanes flip it
+  bool flips;
   uint32_t lanes, node_count;
   c_value **elements;  // by value of the stage: its elements in the coset, as far as they are read
   c_registers *outputs;  // by output
@@ -45,13 +45,13 @@ static void set_register(c_phase *f, c_registers *s, uint64_t number, const c_va
 
 // ---- where elements are ----------------------------------------------------------------------
 
-static op_view view_of(c_phase *f, const net_op *op) {
+static op_view view_op(c_phase *f, const net_op *op) {
   const c_space *s = f->space;
   op_view v = {.phase = f, .op = op, .lanes = 1U << s->l};
   uint32_t rows[C_ROWS], n = s->r + s->l + s->threads;
   v.coordinates = c_map_of_forms(op->k, op->coordinates, s);
   v.direction = NEW_ARRAY(f->w->memory, uint64_t, op->k);
-  v.turned = NEW_ARRAY(f->w->memory, c_value, op->k);
+  v.flipped = NEW_ARRAY(f->w->memory, c_value, op->k);
   for (uint32_t i = 0; i < op->k; i++) {
     bool found = f2_coordinates((int)n, s->basis, op->directions[i], &v.direction[i]);
     assert(found && v.direction[i] >> s->r == 0);
@@ -64,9 +64,9 @@ static op_view view_of(c_phase *f, const net_op *op) {
     uint64_t of_lanes = 0;
     for (uint32_t j = 0; j < s->l; j++)
       of_lanes |= (uint64_t)f2_bit(v.coordinates.vector[s->r + j], (int)i) << j;
-    v.turned[i] =
+    v.flipped[i] =
         c_form_value(f->w, f2_bit(uniform, (int)i) ? bits : NULL, i, false, of_lanes, s->l);
-    v.turns |= v.turned[i].level != C_KNOWN;
+    v.flips |= v.flipped[i].level != C_KNOWN;
   }
   return v;
 }
@@ -78,31 +78,31 @@ static uint64_t register_at(const op_view *v, uint64_t first, uint64_t p) {
   return first;
 }
 
-// Positions to elements, and back: a coordinate that is turned over exchanges each two.
-static void turn(const op_view *v, c_value *elements) {
+// Positions to elements, and back: a coordinate that is flipped exchanges each two.
+static void exchange_flipped_elements(const op_view *v, c_value *elements) {
   c_writer *w = v->phase->w;
   for (uint32_t i = 0; i < v->op->k; i++)
-    for (uint64_t p = 0; p < UINT64_C(1) << v->op->k && v->turned[i].level != C_KNOWN; p++)
+    for (uint64_t p = 0; p < UINT64_C(1) << v->op->k && v->flipped[i].level != C_KNOWN; p++)
       if (!(p >> i & 1)) {
         c_value a = elements[p], b = elements[p | UINT64_C(1) << i];
-        elements[p] = c_select(w, &v->turned[i], &b, &a, v->lanes);
-        elements[p | UINT64_C(1) << i] = c_select(w, &v->turned[i], &a, &b, v->lanes);
+        elements[p] = c_select(w, &v->flipped[i], &b, &a, v->lanes);
+        elements[p | UINT64_C(1) << i] = c_select(w, &v->flipped[i], &a, &b, v->lanes);
       }
 }
 
 // ---- one coset -------------------------------------------------------------------------------
 
-static c_value leaf_value(op_view *v, const net_node *node, uint64_t first) {
+static c_value element_value(op_view *v, const net_node *node, uint64_t first) {
   c_phase *f = v->phase;
   uint64_t count = UINT64_C(1) << v->op->k;
   c_registers *s = &f->slots[f->pass->slot_of[node->value]];
-  if (!v->turns)
+  if (!v->flips)
     return register_value(f, s, register_at(v, first, node->number));
   if (!v->elements[node->value]) {
     c_value *elements = NEW_ARRAY(f->w->memory, c_value, count);
     for (uint64_t p = 0; p < count; p++)
       elements[p] = register_value(f, s, register_at(v, first, p));
-    turn(v, elements);
+    exchange_flipped_elements(v, elements);
     v->elements[node->value] = elements;
   }
   return v->elements[node->value][node->number];
@@ -136,7 +136,7 @@ static bool are_both(const net_node *x, const net_node *y) {
 }
 
 // The one of two of which node `i` is the other. NULL: none.
-static const c_value *find_one(const c_phase *f, uint32_t i) {
+static const c_value *find_other_half(const c_phase *f, uint32_t i) {
   const net_node *node = &f->stage->nodes.items[f->nodes[i]];
   for (uint32_t k = 0; k < i; k++)
     if (are_both(&f->stage->nodes.items[f->nodes[k]], node) &&
@@ -145,17 +145,17 @@ static const c_value *find_one(const c_phase *f, uint32_t i) {
   return NULL;
 }
 
-static c_value inner_value(op_view *v, uint32_t i, const c_value *operands) {
+static c_value operation_value(op_view *v, uint32_t i, const c_value *operands) {
   c_phase *f = v->phase;
   const net_node *node = &f->stage->nodes.items[f->nodes[i]];
-  const c_value *one = f->w->sums ? find_one(f, i) : NULL;
+  const c_value *one = f->w->sums ? find_other_half(f, i) : NULL;
   if (one && c_by_sum(f->w, node->type, v->lanes))
     return c_other(f->w, &operands[node->operand_count - 2], &operands[node->operand_count - 1],
                    one, v->lanes);
   return c_node_value(f->w, node, operands, v->lanes);
 }
 
-static void evaluate(op_view *v, uint64_t first) {
+static void evaluate_coset(op_view *v, uint64_t first) {
   c_phase *f = v->phase;
   for (uint32_t i = 0; i < v->node_count; i++) {
     net_id id = f->nodes[i];
@@ -166,14 +166,14 @@ static void evaluate(op_view *v, uint64_t first) {
       continue;
     for (uint32_t k = 0; k < node->operand_count; k++)
       operands[k] = f->values[node->operands[k]];
-    f->values[id] = node->kind == NET_ELEMENT ? leaf_value(v, node, first)
+    f->values[id] = node->kind == NET_ELEMENT ? element_value(v, node, first)
                     : node->kind == NET_INDEX ? index_value(v, id, first)
-                                              : inner_value(v, i, operands);
+                                              : operation_value(v, i, operands);
   }
 }
 
-// What is dead stays as it was where that is simple.
-static void put(op_view *v, uint32_t output, uint64_t first) {
+// Elements that the op does not define stay as they were where that is simple.
+static void set_output_elements(op_view *v, uint32_t output, uint64_t first) {
   c_phase *f = v->phase;
   const net_output *o = &v->op->outputs[output];
   uint64_t count = UINT64_C(1) << v->op->k;
@@ -182,9 +182,9 @@ static void put(op_view *v, uint32_t output, uint64_t first) {
     elements[j] = o->elements[j] == NET_NONE
                       ? register_value(f, &v->outputs[output], register_at(v, first, j))
                       : f->values[o->elements[j]];
-  turn(v, elements);
+  exchange_flipped_elements(v, elements);
   for (uint64_t p = 0; p < count; p++)
-    if (v->turns || o->elements[p] != NET_NONE)
+    if (v->flips || o->elements[p] != NET_NONE)
       set_register(f, &v->outputs[output], register_at(v, first, p), &elements[p]);
 }
 
@@ -199,7 +199,7 @@ static c_registers output_registers(c_phase *f, const c_registers *slot, scalar_
 }
 
 void c_execute(c_phase *f, const net_op *op) {
-  op_view v = view_of(f, op);
+  op_view v = view_op(f, op);
   v.node_count = net_op_nodes(f->stage, op, f->nodes);
   v.outputs = NEW_ARRAY(f->w->memory, c_registers, op->output_count);
   for (uint32_t i = 0; i < op->output_count; i++) {
@@ -211,12 +211,12 @@ void c_execute(c_phase *f, const net_op *op) {
   for (uint64_t i = 0; i < UINT64_C(1) << f->space->r; i++) {
     if (c_map_bits(&v.coordinates, i) != 0)
       continue;
-    v.elements = v.turns ? NEW_ARRAY(f->w->memory, c_value *, f->stage->values.count) : NULL;
+    v.elements = v.flips ? NEW_ARRAY(f->w->memory, c_value *, f->stage->values.count) : NULL;
     c_end_line(f->w);
-    evaluate(&v, i);
+    evaluate_coset(&v, i);
     for (uint32_t k = 0; k < op->output_count; k++)
       if (v.outputs[k].id)
-        put(&v, k, i);
+        set_output_elements(&v, k, i);
   }
   for (uint32_t i = 0; i < op->output_count; i++)
     if (v.outputs[i].id)

@@ -3,7 +3,7 @@
 //
 // The directions of an op lie in R, so the elements of a coset are registers, and which of them is
 // element j the op's coordinates say. Where they vanish on lanes, threads and blocks that is known
-// when the code is written, and costs nothing. Otherwise bit i of j is turned over by a bit of the
+// when the code is written, and costs nothing. Otherwise bit i of j is flipped by a bit of the
 // block and thread (one choice for all lanes) or of the lane (a mask): inputs and outputs change
 // places by selections.
 #ifndef PERMC_KERNELS_EMIT_OP_H

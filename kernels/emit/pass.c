@@ -52,7 +52,7 @@ static uint32_t block_bits(const pass_text *p) {
 }
 
 // Item to block and loop indices.
-static void write_item(pass_text *p) {
+static void write_block_and_loops(pass_text *p) {
   c_writer *w = p->w;
   uint32_t blocks = block_bits(p);
   if (blocks > 0) {
@@ -70,7 +70,7 @@ static void write_item(pass_text *p) {
 }
 
 // Tiles in which nothing is alive are left out.
-static void write_live(pass_text *p) {
+static void skip_dead_tiles(pass_text *p) {
   c_writer *w = p->w;
   c_map m = c_map_of_forms(p->of.pass->live_count, p->of.pass->live, &p->of.schedule.spaces[0]);
   if (p->of.pass->live_count == 0)
@@ -80,8 +80,8 @@ static void write_live(pass_text *p) {
   c_item(w, w->warps ? "  PERMC_SKIP;" : "  continue;");
 }
 
-// So are those whose least index is not below the limit.
-static void write_limit(pass_text *p) {
+// So are those of padding alone: whose least index is.
+static void skip_padding_tiles(pass_text *p) {
   const c_space *s = &p->of.schedule.spaces[0];
   uint64_t least[F2_MAX];
   if (p->of.pass->padding_start == UINT64_MAX)
@@ -171,10 +171,10 @@ static void write_kernel(const pass_text *p, text *out, text *functions) {
 
 static void write_phases(pass_text *p) {
   c_writer *w = p->w;
-  write_item(p);
+  write_block_and_loops(p);
   p->prelude = c_take_text(w);
-  write_live(p);
-  write_limit(p);
+  skip_dead_tiles(p);
+  skip_padding_tiles(p);
   for (uint32_t slot = 0, any = 0; slot < p->of.pass->slot_count && !any && !w->warps; slot++)
     if (p->keyed[slot] && (any = 1))
       c_item(w, "bool odd_nan = false;");

@@ -97,7 +97,7 @@ static void add_basis(f2_space *all, uint32_t *bits, uint64_t *basis, uint32_t c
       basis[(*bits)++] = vectors[i];
 }
 
-static uint64_t place_of(const uint64_t *basis, uint32_t bits, uint64_t x) {
+static uint64_t place_in_basis(const uint64_t *basis, uint32_t bits, uint64_t x) {
   uint64_t place = 0;
   bool found = f2_coordinates((int)bits, basis, x, &place);
   assert(found);
@@ -111,11 +111,11 @@ static void map_to_table(const c_map *k, const uint64_t *basis, uint32_t bits, c
   for (uint32_t i = 0; i < bits; i++)
     out->weight[i] = f2_unit((int)i);
   for (uint32_t i = 0; i < k->blocks; i++)
-    out->block[i] = place_of(basis, bits, k->block[i]);
+    out->block[i] = place_in_basis(basis, bits, k->block[i]);
   for (uint32_t i = 0; i < k->threads; i++)
-    out->thread[i] = place_of(basis, bits, k->thread[i]);
+    out->thread[i] = place_in_basis(basis, bits, k->thread[i]);
   for (uint32_t i = 0; i < k->vectors; i++)
-    out->vector[i] = place_of(basis, bits, k->vector[i]);
+    out->vector[i] = place_in_basis(basis, bits, k->vector[i]);
 }
 
 // What lanes change must be apart from what registers, threads and blocks change.
@@ -140,7 +140,7 @@ static bool choose_basis(const c_map *k, const c_space *s, uint64_t *basis, uint
   return *bits <= MOST_BITS;
 }
 
-static const struct c_root_access *access_of(c_phase *f, const net_node *root, net_id index) {
+static const struct c_root_access *bind_table(c_phase *f, const net_node *root, net_id index) {
   c_writer *w = f->w;
   struct c_root_access *a = NEW(w->memory, struct c_root_access);
   c_map k = c_map_of(w->memory, &f->stage->nodes.items[index].map, f->space, 1);
@@ -165,8 +165,8 @@ static const struct c_root_access *access_of(c_phase *f, const net_node *root, n
 
 // ---- values ----------------------------------------------------------------------------------
 
-static uint32_t load_part(c_phase *f, const struct c_root_access *a, uint32_t bytes, uint32_t part,
-                          uint32_t lanes, uint64_t x) {
+static uint32_t load_root_part(c_phase *f, const struct c_root_access *a, uint32_t bytes,
+                               uint32_t part, uint32_t lanes, uint64_t x) {
   c_writer *w = f->w;
   const char *vector = c_vector(w, bytes, lanes);
   uint64_t plane = part ? UINT64_C(1) << a->bits : 0;
@@ -194,7 +194,7 @@ bool c_root_of_index(c_phase *f, const net_node *root, net_id index, uint64_t x,
   c_writer *w = f->w;
   size_t id = (size_t)(root - f->stage->nodes.items);
   if (!f->roots[id])
-    f->roots[id] = access_of(f, root, index);
+    f->roots[id] = bind_table(f, root, index);
   const struct c_root_access *a = f->roots[id];
   uint32_t bytes = scalar_part_bytes(root->type), lanes = a->lane_bits ? 1U << f->space->l : 1;
   if (!a->possible || a->bits == 0)
@@ -202,7 +202,7 @@ bool c_root_of_index(c_phase *f, const net_node *root, net_id index, uint64_t x,
   *out = (c_value){.level = lanes > 1 ? C_VECTOR : C_UNIFORM, .type = root->type};
   const char *pattern = lanes > 1 ? lane_pattern(f, a, lanes) : NULL;
   for (uint32_t part = 0; part < 2; part++) {
-    out->id[part] = load_part(f, a, bytes, part, lanes, x);
+    out->id[part] = load_root_part(f, a, bytes, part, lanes, x);
     if (pattern) {
       c_line(w, "const %s v%u = %s(v%u, v%u, %s);", c_vector(w, bytes, lanes), w->next,
              c_shuffle(w, bytes, lanes), out->id[part], out->id[part], pattern);

@@ -13,8 +13,8 @@ typedef struct transfer {
   uint64_t padding_start;  // in parts
 } transfer;
 
-static transfer begin(c_writer *w, const c_access *a, const c_place *place, uint32_t parts,
-                      bool loads) {
+static transfer begin_transfer(c_writer *w, const c_access *a, const c_place *place, uint32_t parts,
+                               bool loads) {
   transfer t = {w, a, place, {0}, NULL, NULL, NULL, 1U << a->home.lanes, parts, UINT64_MAX};
   uint64_t chunk_rows = 0;
   for (uint32_t i = 0; i < a->chunk + a->wide; i++)
@@ -73,8 +73,8 @@ static const char *address_of(const transfer *t, uint64_t x) {
   return c_format(t->w, "%s + %s", t->pointer, rest);
 }
 
-// Whether it is below the limit: a condition.
-static const char *within(const transfer *t, uint64_t x) {
+// Whether it is no padding: a condition.
+static const char *below_padding(const transfer *t, uint64_t x) {
   return c_format(t->w, "(uint64_t)(%s + %s) < %s", t->bound.sum, c_bound_rest(t->w, &t->bound, x),
                   c_number(t->w, t->padding_start));
 }
@@ -87,7 +87,7 @@ static uint64_t padding_bits(const transfer *t, uint64_t x) {
 }
 
 // Element by element there is no chunk, and so no turning.
-static bool by_elements(const c_place *place, const c_access *a) {
+static bool is_by_elements(const c_place *place, const c_access *a) {
   return place->padding_start != UINT64_MAX && (a->chunk < a->home.lanes || a->home.lanes == 0);
 }
 
@@ -123,7 +123,7 @@ static const char *live_at(c_writer *w, const liveness *v, uint64_t x) {
 }
 
 // The part of W that is not the part of a complex number: what forms are of.
-static uint64_t index_of(const transfer *t, uint64_t x) {
+static uint64_t index_coordinates(const transfer *t, uint64_t x) {
   return x & f2_mask((int)(t->access->map.vectors - (t->parts - 1)));
 }
 
@@ -153,13 +153,13 @@ static const char *load_elements(const transfer *t, const liveness *v, uint64_t 
   for (uint32_t j = 0; j < t->lanes; j++) {
     uint64_t x = register_layout_at(&t->access->memory, number, j);
     const char *element = element_at(t, x);
-    const char *live = live_at(t->w, v, index_of(t, x));
+    const char *live = live_at(t->w, v, index_coordinates(t, x));
     if (!live)
       element = "0";
     else if (*live)
       element = c_format(t->w, "(%s ? %s : 0)", live, element);
     if (t->padding_start != UINT64_MAX)
-      element = c_format(t->w, "%s ? %s : (uint%u_t)%s", within(t, x), element,
+      element = c_format(t->w, "%s ? %s : (uint%u_t)%s", below_padding(t, x), element,
                          t->access->bytes * 8, c_number(t->w, padding_bits(t, x)));
     list = c_format(t->w, "%s%s%s", list, j ? ", " : "", element);
   }
@@ -186,14 +186,15 @@ static const char *load_below(const transfer *t, uint64_t number) {
   const char *name = c_format(w, "load_below_%s", t->vector), *list = "";
   const char *memory = c_vector_in_memory(w, t->access->bytes, t->lanes);
   if (c_define(w, name))
-    text_printf(&w->definitions,
-                "static inline %s %s(const u%ux1m *p, uint64_t at, uint64_t limit, %s fill) {\n"
-                "  if (__builtin_expect(at < limit && limit - at >= %u, 1))\n"
-                "    return *(const %s *)p;\n"
-                "  for (int i = 0; i < %u; i++)\n"
-                "    if (at + (uint64_t)i < limit)\n      fill[i] = p[i];\n"
-                "  return fill;\n}\n",
-                t->vector, name, t->access->bytes * 8, t->vector, t->lanes, memory, t->lanes);
+    text_printf(
+        &w->definitions,
+        "static inline %s %s(const u%ux1m *p, uint64_t at, uint64_t padding_start, %s fill) {\n"
+        "  if (__builtin_expect(at < padding_start && padding_start - at >= %u, 1))\n"
+        "    return *(const %s *)p;\n"
+        "  for (int i = 0; i < %u; i++)\n"
+        "    if (at + (uint64_t)i < padding_start)\n      fill[i] = p[i];\n"
+        "  return fill;\n}\n",
+        t->vector, name, t->access->bytes * 8, t->vector, t->lanes, memory, t->lanes);
   for (uint32_t j = 0; j < t->lanes; j++)
     list =
         c_format(w, "%s%s%s", list, j ? ", " : "",
@@ -206,7 +207,7 @@ static const char *load_below(const transfer *t, uint64_t number) {
 
 static const char *load_vector(const transfer *t, const liveness *v, uint64_t number) {
   const c_access *a = t->access;
-  if (by_elements(t->place, a) || (a->chunk == 0 && a->home.lanes > 0) ||
+  if (is_by_elements(t->place, a) || (a->chunk == 0 && a->home.lanes > 0) ||
       t->place->live_count > 0 || t->w->warps)
     return load_elements(t, v, number);
   if (a->chunk < a->home.lanes)
@@ -244,9 +245,9 @@ void c_load(c_writer *w, const c_map *map, const c_space *space, scalar_type typ
   uint32_t bytes = scalar_part_bytes(type), parts = scalar_parts(type);
   c_access a = c_access_of(map, space, type, longest_chunk(map), c_access_widest(w->warps, from));
   liveness live = bind_live(w, from, space);
-  if (by_elements(from, &a) || from->live_count > 0)
+  if (is_by_elements(from, &a) || from->live_count > 0)
     a = c_access_of(map, space, type, 0, 0);
-  transfer t = begin(w, &a, from, parts, true);
+  transfer t = begin_transfer(w, &a, from, parts, true);
   size_t count = (size_t)1 << a.home.registers;
   uint32_t *loaded = NEW_ARRAY(w->memory, uint32_t, count);
   for (uint64_t i = 0; i < count && a.wide > 0; i += UINT64_C(1) << a.wide)
@@ -266,11 +267,11 @@ void c_load(c_writer *w, const c_map *map, const c_space *space, scalar_type typ
 static void store_elements(const transfer *t, const liveness *v, uint64_t number, uint32_t id) {
   for (uint32_t j = 0; j < t->lanes; j++) {
     uint64_t x = register_layout_at(&t->access->memory, number, j);
-    const char *live = live_at(t->w, v, index_of(t, x)), *condition = "";
+    const char *live = live_at(t->w, v, index_coordinates(t, x)), *condition = "";
     if (!live)
       continue;
     if (t->padding_start != UINT64_MAX)
-      live = c_format(t->w, "%s%s%s", live, *live ? " && " : "", within(t, x));
+      live = c_format(t->w, "%s%s%s", live, *live ? " && " : "", below_padding(t, x));
     if (*live)
       condition = c_format(t->w, "if (%s) ", live);
     if (t->w->warps)
@@ -297,11 +298,11 @@ static const char *store_below(const transfer *t) {
   const char *memory = c_vector_in_memory(w, t->access->bytes, t->lanes);
   if (c_define(w, name))
     text_printf(&w->definitions,
-                "static inline void %s(u%ux1m *p, uint64_t at, uint64_t limit, %s v) {\n"
-                "  if (__builtin_expect(at < limit && limit - at >= %u, 1)) {\n"
+                "static inline void %s(u%ux1m *p, uint64_t at, uint64_t padding_start, %s v) {\n"
+                "  if (__builtin_expect(at < padding_start && padding_start - at >= %u, 1)) {\n"
                 "    *(%s *)p = v;\n    return;\n  }\n"
                 "  for (int i = 0; i < %u; i++)\n"
-                "    if (at + (uint64_t)i < limit)\n      p[i] = v[i];\n}\n",
+                "    if (at + (uint64_t)i < padding_start)\n      p[i] = v[i];\n}\n",
                 name, t->access->bytes * 8, t->vector, t->lanes, memory, t->lanes);
   return name;
 }
@@ -360,11 +361,11 @@ void c_store(c_writer *w, const c_map *map, const c_space *space, scalar_type ty
   uint32_t bytes = scalar_part_bytes(type), parts = scalar_parts(type);
   c_access a = c_access_of(map, space, type, longest_chunk(map), c_access_widest(w->warps, to));
   liveness live = bind_live(w, to, space);
-  bool elements = by_elements(to, &a) || varies_in_lanes(&live, &a, parts) || w->warps;
+  bool elements = is_by_elements(to, &a) || varies_in_lanes(&live, &a, parts) || w->warps;
   if (elements)
     a = c_access_of(map, space, type, 0, a.wide);
   elements = elements || (a.chunk == 0 && a.home.lanes > 0);
-  transfer t = begin(w, &a, to, parts, false);
+  transfer t = begin_transfer(w, &a, to, parts, false);
   size_t count = (size_t)1 << a.home.registers;
   uint32_t *stored = NEW_ARRAY(w->memory, uint32_t, count);
   c_relayout(w, bytes, &a.home, &a.memory, registers, stored);
@@ -377,7 +378,8 @@ void c_store(c_writer *w, const c_map *map, const c_space *space, scalar_type ty
         store_elements(&t, &live, i, id);
       continue;
     }
-    const char *alive = live_at(w, &live, index_of(&t, register_layout_at(&a.memory, i, 0)));
+    const char *alive =
+        live_at(w, &live, index_coordinates(&t, register_layout_at(&a.memory, i, 0)));
     if (!alive)
       continue;
     if (t.flips) {

@@ -1,4 +1,4 @@
-// Private to kernels/schedule/ (its door is schedule.h): which registers of a phase one load or
+// Private to kernels/schedule/ (door: schedule.h): which registers of a phase one load or
 // store moves.
 //
 // A REGISTER LAYOUT says which element of W lies in lane j of register i: the one with coordinates

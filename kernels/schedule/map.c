@@ -55,7 +55,7 @@ bool c_map_fits(const net_map *map) {
   return masks <= C_ROWS;
 }
 
-static c_map map_in(const c_space *s) {
+static c_map empty_map(const c_space *s) {
   return (c_map){.blocks = s->blocks, .threads = s->threads, .vectors = s->r + s->l};
 }
 
@@ -64,7 +64,7 @@ static void add_part(c_map *m, uint64_t weight) {
   m->weight[m->rows++] = weight;
 }
 
-static void set_images(c_map *m, const uint64_t *masks, const c_space *s) {
+static void set_flipped_rows(c_map *m, const uint64_t *masks, const c_space *s) {
   for (uint32_t i = 0; i < s->blocks; i++)
     m->block[i] = rows_flipped_by(m, masks, s->block[i]);
   for (uint32_t i = 0; i < s->threads; i++)
@@ -74,7 +74,7 @@ static void set_images(c_map *m, const uint64_t *masks, const c_space *s) {
 }
 
 c_map c_map_of(arena *memory, const net_map *map, const c_space *s, uint32_t parts) {
-  c_map m = map_in(s);
+  c_map m = empty_map(s);
   uint64_t masks[C_ROWS] = {0};
   m.offset = (uint64_t)map->offset * parts;
   for (uint32_t r = 0; r < map->row_count; r++)
@@ -85,14 +85,14 @@ c_map c_map_of(arena *memory, const net_map *map, const c_space *s, uint32_t par
     strides[i] = (int64_t)((uint64_t)map->strides[i] * parts);
   m.loops = map->loop_count;
   m.strides = strides;
-  set_images(&m, masks, s);
+  set_flipped_rows(&m, masks, s);
   if (parts > 1)
     add_part(&m, 1);
   return m;
 }
 
 c_map c_map_of_forms(uint32_t count, const net_form *forms, const c_space *s) {
-  c_map m = map_in(s);
+  c_map m = empty_map(s);
   uint64_t masks[C_ROWS];
   assert(count <= C_ROWS);
   m.rows = count;
@@ -101,12 +101,12 @@ c_map c_map_of_forms(uint32_t count, const net_form *forms, const c_space *s) {
     m.weight[r] = 1;
     m.constant |= (uint64_t)forms[r].constant << r;
   }
-  set_images(&m, masks, s);
+  set_flipped_rows(&m, masks, s);
   return m;
 }
 
 c_map c_map_of_scratch(const uint64_t *exchange, const c_space *s, uint32_t parts) {
-  c_map m = map_in(s);
+  c_map m = empty_map(s);
   m.scratch = true;
   m.rows = s->r + s->l + s->threads;
   m.blocks = s->shift ? s->blocks : 0;
@@ -135,17 +135,19 @@ void c_map_in_bytes(c_map *m, uint32_t bytes) {
     m->weight[r] *= bytes;
 }
 
-static uint64_t any_of(uint32_t count, const uint64_t *words, uint64_t which) {
+static uint64_t any_rows(uint32_t count, const uint64_t *words, uint64_t which) {
   uint64_t any = 0;
   for (uint32_t i = 0; i < count; i++)
     any |= f2_bit(which, (int)i) ? words[i] : 0;
   return any;
 }
 
-uint64_t c_map_rows_of_blocks(const c_map *m) { return any_of(m->blocks, m->block, UINT64_MAX); }
-uint64_t c_map_rows_of_threads(const c_map *m) { return any_of(m->threads, m->thread, UINT64_MAX); }
+uint64_t c_map_rows_of_blocks(const c_map *m) { return any_rows(m->blocks, m->block, UINT64_MAX); }
+uint64_t c_map_rows_of_threads(const c_map *m) {
+  return any_rows(m->threads, m->thread, UINT64_MAX);
+}
 uint64_t c_map_rows_of(const c_map *m, uint64_t which) {
-  return any_of(m->vectors, m->vector, which);
+  return any_rows(m->vectors, m->vector, which);
 }
 
 uint64_t c_map_bits(const c_map *m, uint64_t x) {
@@ -164,8 +166,8 @@ uint64_t c_map_sum(const c_map *m, uint64_t rows) {
 
 // ---- groups ----------------------------------------------------------------------------------
 
-static int place_of(uint64_t weight) { return f2_lsb(weight); }
-static uint64_t odd_of(uint64_t weight) { return weight >> place_of(weight); }
+static int bit_of_weight(uint64_t weight) { return f2_lsb(weight); }
+static uint64_t odd_of(uint64_t weight) { return weight >> bit_of_weight(weight); }
 
 // Whether a row of that weight can join the group.
 static bool group_accepts(const c_map *m, const c_group *g, uint64_t weight) {
@@ -192,6 +194,6 @@ uint32_t c_map_groups(const c_map *m, uint64_t rows, c_group *groups) {
 uint64_t c_map_packed(const c_map *m, uint64_t rows, uint64_t bits) {
   uint64_t word = 0;
   for (uint64_t rest = rows & bits; rest != 0; rest &= rest - 1)
-    word |= f2_unit(place_of(m->weight[f2_lsb(rest)]));
+    word |= f2_unit(bit_of_weight(m->weight[f2_lsb(rest)]));
   return word;
 }

@@ -1,4 +1,4 @@
-// Private to kernels/schedule/ (its door is schedule.h): indices of a pass and the maps that depend
+// Private to kernels/schedule/ (door: schedule.h): indices of a pass and the maps that depend
 // on them, as numbers. kernels/emit/address.h writes them as text.
 //
 // An index of a pass is x = base(block) ^ a(thread) ^ w: w, a vector of W = R + L, says which

@@ -4,7 +4,7 @@
 
 // An array that is loaded and stored in one phase by different maps: all must be loaded before
 // anything is stored.
-static bool must_split(const plan_pass *p) {
+static bool needs_loading_phase(const plan_pass *p) {
   for (uint32_t i = 0; i < p->load_count; i++)
     for (uint32_t k = 0; k < p->store_count; k++)
       if (p->loads[i].array == p->stores[k].array &&
@@ -24,7 +24,7 @@ static uint64_t *plain_exchange(c_context *context, const plan_phase *phase, uin
 }
 
 static void set_phases(c_context *context, const plan_pass *p, c_schedule *s) {
-  uint32_t dimension = (uint32_t)p->tile.dimension, extra = must_split(p);
+  uint32_t dimension = (uint32_t)p->tile.dimension, extra = needs_loading_phase(p);
   s->phase_count = p->phase_count + extra;
   s->phases = NEW_ARRAY(context->memory, plan_phase, s->phase_count);
   s->spaces = NEW_ARRAY(context->memory, c_space, s->phase_count);
@@ -150,7 +150,7 @@ static bool has_lines(const scan *s, const plan_move *move, uint32_t phase, bool
   return c_access_of(&map, space, type, C_CHUNK, 0).chunk == space->l;
 }
 
-static bool in_place(const plan_pass *p, net_id array) {
+static bool is_loaded_and_stored(const plan_pass *p, net_id array) {
   bool loaded = false, stored = false;
   for (uint32_t i = 0; i < p->load_count; i++)
     loaded |= p->loads[i].array == array;
@@ -205,7 +205,7 @@ static uint32_t first_loaded(const scan *s, uint32_t slot) {
 static uint32_t store_phase(const scan *s, const plan_move *move) {
   bool made;
   uint32_t last = s->schedule->phase_count - 1, from = last_made(s, move->slot, &made);
-  if (in_place(s->pass, move->array))
+  if (is_loaded_and_stored(s->pass, move->array))
     return last;
   if (!made)
     from = first_loaded(s, move->slot);
@@ -249,7 +249,7 @@ static void place_loads(const scan *s) {
 
 // Whether each thread of the phase writes, by the basis `out`, where it reads by the basis `in`:
 // the two addresses of every x differ by one of an element of W.
-static bool stays(const c_space *s, const c_swizzle *in, const c_swizzle *out) {
+static bool threads_keep_places(const c_space *s, const c_swizzle *in, const c_swizzle *out) {
   c_map a = c_map_of_scratch(in->basis, s, 1), b = c_map_of_scratch(out->basis, s, 1);
   f2_space own = f2_span((int)a.rows, (int)a.vectors, a.vector);
   for (uint32_t i = 0; i < a.vectors; i++)
@@ -262,7 +262,7 @@ static bool stays(const c_space *s, const c_swizzle *in, const c_swizzle *out) {
 }
 
 // Scratch between two phases with others between them, which do not touch the slot.
-static c_swizzle lying_between(const scan *s, uint32_t from, uint32_t to, scalar_type type) {
+static c_swizzle swizzle_for(const scan *s, uint32_t from, uint32_t to, scalar_type type) {
   const plan_phase *phases = s->schedule->phases;
   const uint64_t *usual =
       s->context->warps && from + 1 < to
@@ -275,10 +275,10 @@ static c_swizzle lying_between(const scan *s, uint32_t from, uint32_t to, scalar
 }
 
 // The slot goes from phase `from` to phase `to`, the next that needs it. Its region from now on.
-static int carry(const scan *s, uint32_t slot, uint32_t from, uint32_t to, int region) {
+static int carry_over(const scan *s, uint32_t slot, uint32_t from, uint32_t to, int region) {
   const c_schedule *c = s->schedule;
   c_use *use = c_use_of(c, s->pass, from, slot);
-  c_swizzle out = lying_between(s, from, to, use->after);
+  c_swizzle out = swizzle_for(s, from, to, use->after);
   uint32_t dimension = (uint32_t)s->pass->tile.dimension;
   c_use_of(c, s->pass, to, slot)->swizzle = out;
   use->next = to;
@@ -293,7 +293,8 @@ static int carry(const scan *s, uint32_t slot, uint32_t from, uint32_t to, int r
     return use->out;
   bool alike = scalar_parts(use->before) == scalar_parts(use->after);
   alike &= !out.by || c_swizzle_equal(&use->swizzle, &out, dimension);
-  use->out = alike && stays(&c->spaces[from], &use->swizzle, &out) ? region : 1 - region;
+  use->out =
+      alike && threads_keep_places(&c->spaces[from], &use->swizzle, &out) ? region : 1 - region;
   return use->out;
 }
 
@@ -304,7 +305,7 @@ static void route_slot(const scan *s, uint32_t slot, bool used[2]) {
   for (uint32_t phase = 0; phase < c->phase_count; phase++) {
     c_use *use = c_use_of(c, s->pass, phase, slot);
     if (use->needed && use->load == C_NOWHERE && held != UINT32_MAX) {
-      region = carry(s, slot, held, phase, region);
+      region = carry_over(s, slot, held, phase, region);
       use->in = region;
       used[region] = true;
     }
@@ -347,7 +348,7 @@ static void set_regions(const scan *s) {
 
 // ---- blocks -------------------------------------------------------------------------------------
 
-static const plan_move *move_in(const scan *s, uint32_t phase, scalar_type *type) {
+static const plan_move *only_move_of_phase(const scan *s, uint32_t phase, scalar_type *type) {
   const c_schedule *c = s->schedule;
   for (uint32_t i = 0; i < s->pass->load_count; i++) {
     const c_use *use = c_use_of(c, s->pass, phase, s->pass->loads[i].slot);
@@ -369,7 +370,7 @@ static const plan_move *move_in(const scan *s, uint32_t phase, scalar_type *type
 static void align_blocks(const scan *s, uint32_t phase) {
   c_space *space = &s->schedule->spaces[phase];
   scalar_type type;
-  const plan_move *move = move_in(s, phase, &type);
+  const plan_move *move = only_move_of_phase(s, phase, &type);
   if (!move || s->schedule->phases[phase].op_count > 0)
     return;
   uint32_t row[C_CHUNK];

@@ -6,7 +6,7 @@ typedef struct side {
   c_map memory, scratch;
 } side;
 
-static bool is_movable(const c_context *c, const plan_pass *p) {
+static bool moves_one_array(const c_context *c, const plan_pass *p) {
   const net_stage *s = &c->plan->net->stages.items[p->stage];
   f2_affine bits;
   int shift;
@@ -68,7 +68,7 @@ static void add_vector(const side *s, uint32_t wide, uint64_t memory, uint64_t s
   *place = (uint32_t)at;
 }
 
-static void add_side(const side *s, bool last, c_runtime_matrix *o) {
+static void add_phase_vectors(const side *s, bool last, c_runtime_matrix *o) {
   permc_runtime_matrix *d = &o->data;
   uint32_t r = o->r, wide = last ? o->out : o->in;
 #define ADD(row, memory, scratch, low)                                                             \
@@ -88,7 +88,8 @@ static void add_side(const side *s, bool last, c_runtime_matrix *o) {
 }
 
 bool c_runtime_matrix_of(c_context *c, const plan_pass *p, c_runtime_matrix *o) {
-  if (!c->plan->strategy || strcmp(c->plan->strategy[p->stage], "online") != 0 || !is_movable(c, p))
+  if (!c->plan->strategy || strcmp(c->plan->strategy[p->stage], "online") != 0 ||
+      !moves_one_array(c, p))
     return false;
   const net_stage *stage = &c->plan->net->stages.items[p->stage];
   const plan_phase *first = &p->phases[0];
@@ -109,7 +110,7 @@ bool c_runtime_matrix_of(c_context *c, const plan_pass *p, c_runtime_matrix *o) 
   uint32_t most = o->bytes < 16 ? (uint32_t)f2_msb(16 / o->bytes) : 0;
   o->in = wide_registers(&from.memory, most < o->r ? most : o->r);
   o->out = wide_registers(&to.memory, most < o->r ? most : o->r);
-  add_side(&from, false, o);
-  add_side(&to, true, o);
+  add_phase_vectors(&from, false, o);
+  add_phase_vectors(&to, true, o);
   return true;
 }

@@ -1,4 +1,4 @@
-// Private to kernels/schedule/ (its door is schedule.h): a pass that only moves as data for the
+// Private to kernels/schedule/ (door: schedule.h): a pass that only moves as data for the
 // kernel that any matrix will do with (kernels/text/runtime_matrix.h).
 #ifndef PERMC_KERNELS_SCHEDULE_RUNTIME_MATRIX_H
 #define PERMC_KERNELS_SCHEDULE_RUNTIME_MATRIX_H

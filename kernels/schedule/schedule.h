@@ -87,7 +87,7 @@ uint32_t c_pass_arrays(const plan_pass *pass, net_id *arrays);
 // equal map.
 bool c_pass_in_place(const c_pass *p);
 
-// Whether the address is in the array, or not below the limit, for indices that are not alive, too.
+// Whether the address is in the array, or padding, for indices that are not alive, too.
 // Loads have conditions only where it is not.
 bool c_pass_always_inside(const c_pass *p, const plan_move *move);
 

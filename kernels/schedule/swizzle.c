@@ -18,8 +18,8 @@ typedef struct raw_words {
   uint32_t dimension, word, banks;
 } raw_words;
 
-static raw_words words_of(const c_context *c, f2_space tile, const plan_phase *after,
-                          const uint64_t *usual, uint32_t bytes) {
+static raw_words raw_words_of(const c_context *c, f2_space tile, const plan_phase *after,
+                              const uint64_t *usual, uint32_t bytes) {
   uint32_t dimension = (uint32_t)tile.dimension;
   if (!c->warps)
     return (raw_words){usual, dimension, after->l, CPU_BANKS};
@@ -32,8 +32,8 @@ static raw_words words_of(const c_context *c, f2_space tile, const plan_phase *a
 }
 
 // One access: the lanes of a warp that are served at once, or the registers of a thread.
-static void add_access(const c_context *c, const raw_words *r, const plan_phase *phase,
-                       bank_trace *to) {
+static void add_lane_access(const c_context *c, const raw_words *r, const plan_phase *phase,
+                            bank_trace *to) {
   uint64_t vectors[F2_MAX];
   const uint64_t *from = phase->basis + (c->warps ? phase->r : 0);
   uint32_t count = c->warps ? phase->l : phase->r, most = (uint32_t)f2_lsb(r->banks);
@@ -45,7 +45,7 @@ static void add_access(const c_context *c, const raw_words *r, const plan_phase 
 }
 
 // The basis in which coordinates are A times those of the raw one.
-static const uint64_t *basis_by(c_context *c, const raw_words *r, f2_matrix places) {
+static const uint64_t *swizzled_basis(c_context *c, const raw_words *r, f2_matrix places) {
   uint64_t *basis = NEW_ARRAY(c->memory, uint64_t, F2_MAX);
   f2_matrix back;
   bool good = f2_inverse(places, &back);
@@ -63,14 +63,14 @@ static const uint64_t *basis_by(c_context *c, const raw_words *r, f2_matrix plac
 c_swizzle c_swizzle_between(c_context *c, f2_space tile, const plan_phase *before,
                             const plan_phase *after, const uint64_t *usual, scalar_type type) {
   uint32_t bytes = scalar_part_bytes(type);
-  raw_words raw = words_of(c, tile, after, usual, bytes);
+  raw_words raw = raw_words_of(c, tile, after, usual, bytes);
   const bank_layout_kind *kind = c->options->layout;
   bool linear = kind->form == BANK_LAYOUT_LINEAR;
   bank_trace accesses = {0};
   const char *wrong = NULL;
   if (kind->searches) {
-    add_access(c, &raw, before, &accesses);
-    add_access(c, &raw, after, &accesses);
+    add_lane_access(c, &raw, before, &accesses);
+    add_lane_access(c, &raw, after, &accesses);
   }
   bank_layout_request request = {.banks = raw.banks,
                                  .words = (uint64_t)(linear ? 1 : scalar_parts(type))
@@ -83,7 +83,7 @@ c_swizzle c_swizzle_between(c_context *c, f2_space tile, const plan_phase *befor
     return (c_swizzle){.basis = usual};
   }
   if (made->form == BANK_LAYOUT_LINEAR)
-    return (c_swizzle){.basis = basis_by(c, &raw, made->matrix), .made = made};
+    return (c_swizzle){.basis = swizzled_basis(c, &raw, made->matrix), .made = made};
   uint32_t unit = c->warps ? (uint32_t)f2_lsb(bytes) : 0;  // addresses are in bytes, or elements
   return (c_swizzle){raw.basis, made, raw.word + unit, made};
 }

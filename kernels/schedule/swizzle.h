@@ -1,4 +1,4 @@
-// Private to kernels/schedule/ (its door is schedule.h): scratch in a bank layout that was asked
+// Private to kernels/schedule/ (door: schedule.h): scratch in a bank layout that was asked
 // for (kernels/banks/banks.h), not the planner's own.
 //
 // What the layout moves are the words of a slot in the order of their indices, the raw layout:

@@ -30,8 +30,8 @@ static const operator_row operators[] = {
     {OP_COMPLEMENT, CLASS_INTEGER, "~a"},
 };
 
-static const char *expanded(c_writer *w, const char *expression, const char *type,
-                            const char *bits) {
+static const char *expand_operator(c_writer *w, const char *expression, const char *type,
+                                   const char *bits) {
   text t = {0};
   for (const char *c = expression; *c; c++) {
     if (*c == '$' || *c == '#')
@@ -62,7 +62,7 @@ const char *c_vector_function(c_writer *w, scalar_op op, scalar_type type, uint3
     text_printf(&w->definitions, INLINE "%s %s(%s a%s%s) { return %s; }\n", bits, name, bits,
                 scalar_ops[op].arity == 2 ? ", " : "",
                 scalar_ops[op].arity == 2 ? c_format(w, "%s b", bits) : "",
-                expanded(w, row->expression, as, bits));
+                expand_operator(w, row->expression, as, bits));
   return name;
 }
 
@@ -127,20 +127,13 @@ static void define_minimum(c_writer *w, bool larger, scalar_type type, uint32_t 
   if (isa) {
     bool masked = size == 64 || bytes == 8;
     const char *builtin_type = c_format(w, "builtin_%cx%u", letters[bytes], lanes);
-    if (masked)
-      text_printf(t,
-                  "#elif defined(__GNUC__) && defined(%s) && !defined(PERMC_PLAIN)\n"
-                  "  typedef %s %s __attribute__((vector_size(%u)));\n"
-                  "  return (%s)__builtin_ia32_p%s%s%c%u_mask((%s)a, (%s)b, (%s)a, -1);\n",
-                  isa, words[bytes], builtin_type, size, bits, least, sign, letters[bytes],
-                  size * 8, builtin_type, builtin_type, builtin_type);
-    else
-      text_printf(t,
-                  "#elif defined(__GNUC__) && defined(%s) && !defined(PERMC_PLAIN)\n"
-                  "  typedef %s %s __attribute__((vector_size(%u)));\n"
-                  "  return (%s)__builtin_ia32_p%s%s%c%u((%s)a, (%s)b);\n",
-                  isa, words[bytes], builtin_type, size, bits, least, sign, letters[bytes],
-                  size * 8, builtin_type, builtin_type);
+    text_printf(t,
+                "#elif defined(__GNUC__) && defined(%s) && !defined(PERMC_PLAIN)\n"
+                "  typedef %s %s __attribute__((vector_size(%u)));\n"
+                "  return (%s)__builtin_ia32_p%s%s%c%u%s((%s)a, (%s)b%s);\n",
+                isa, words[bytes], builtin_type, size, bits, least, sign, letters[bytes], size * 8,
+                masked ? "_mask" : "", builtin_type, builtin_type,
+                masked ? c_format(w, ", (%s)a, -1", builtin_type) : "");
   }
   text_printf(t,
               "#else\n  %s x = (%s)a, y = (%s)b, r;\n  for (int i = 0; i < %u; i++)\n"
@@ -206,11 +199,11 @@ static void define_xor_permute(c_writer *w, uint32_t bytes, uint32_t lanes, cons
   uint32_t size = bytes * lanes;
   text *t = &w->definitions;
   text_printf(t, INLINE "%s %s(%s a, uint64_t d) {\n", type, name, type);
-  text_printf(t, "  %s turned = (%s){", type, type);
+  text_printf(t, "  %s permuted = (%s){", type, type);
   for (uint32_t i = 0; i < lanes; i++)
     text_printf(t, i ? ", %u" : "%u", i);
   text_printf(t, "} ^ (uint%u_t)d;\n", bytes * 8);
-  text_string(t, "#if !defined(__clang__)\n  return __builtin_shuffle(a, turned);\n");
+  text_string(t, "#if !defined(__clang__)\n  return __builtin_shuffle(a, permuted);\n");
   const char *isa = size == 64                 ? bytes == 1   ? "__AVX512VBMI__"
                                                  : bytes == 2 ? "__AVX512BW__"
                                                               : "__AVX512F__"
@@ -219,11 +212,11 @@ static void define_xor_permute(c_writer *w, uint32_t bytes, uint32_t lanes, cons
   if (isa)
     text_printf(t,
                 "#elif defined(%s) && !defined(PERMC_PLAIN)\n"
-                "  typedef %s turned_t __attribute__((vector_size(%u)));\n"
-                "  return (%s)__builtin_ia32_permvar%s%u((turned_t)a, (turned_t)turned);\n",
+                "  typedef %s permuted_t __attribute__((vector_size(%u)));\n"
+                "  return (%s)__builtin_ia32_permvar%s%u((permuted_t)a, (permuted_t)permuted);\n",
                 isa, words[bytes], size, type, letters[bytes], size * 8);
   text_printf(t,
-              "#else\n  %s r;\n  for (int i = 0; i < %u; i++)\n    r[i] = a[turned[i]];\n"
+              "#else\n  %s r;\n  for (int i = 0; i < %u; i++)\n    r[i] = a[permuted[i]];\n"
               "  return r;\n#endif\n}\n",
               type, lanes);
 }

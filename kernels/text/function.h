@@ -1,4 +1,4 @@
-// Private to kernels/text/ (its door is text.h): the functions that generated code calls for scalar
+// Private to kernels/text/ (door: text.h): the functions that generated code calls for scalar
 // operations, each on all lanes of a vector and written when first asked for:
 //
 //   u32x16 add_f32x16(u32x16 a, u32x16 b)        a vector operator, where it means the same

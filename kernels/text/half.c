@@ -1,7 +1,8 @@
 #include "kernels/text/function.h"
 
 // The instructions of x86 where the compiler may use them, else lane by lane.
-static const char *by_instructions(c_writer *w, scalar_op op, const char *word, uint32_t lanes) {
+static const char *define_half_operation(c_writer *w, scalar_op op, const char *word,
+                                         uint32_t lanes) {
   const char *bits = c_vector(w, 2, lanes), *name = c_format(w, "%s_f16x%u", word, lanes);
   bool two = scalar_ops[op].arity == 2;
   if (!c_define(w, c_format(w, "halves_%s", name)))
@@ -21,7 +22,8 @@ static const char *by_instructions(c_writer *w, scalar_op op, const char *word, 
 
 // As integers: the bits without the sign, negated for a negative number, are in IEEE's order but
 // for NaN, which is unequal to all.
-static const char *comparison(c_writer *w, const char *word, const char *operator, uint32_t lanes) {
+static const char *define_half_comparison(c_writer *w, const char *word, const char *operator,
+                                          uint32_t lanes) {
   const char *bits = c_vector(w, 2, lanes), *number = c_meaning(w, SCALAR_I16, lanes);
   const char *mask = c_mask_type(w, 2, lanes), *name = c_format(w, "%s_f16x%u", word, lanes);
   if (c_define(w, c_format(w, "number_f16x%u", lanes)))
@@ -58,9 +60,10 @@ const char *c_half_function(c_writer *w, scalar_op op, uint32_t lanes) {
   if (rows[op].word == NULL || lanes == 1)
     return NULL;
   if (c_gives_mask(op))
-    return comparison(w, rows[op].word, rows[op].operator, lanes);
-  return lanes == 8 || lanes == 16 || lanes == 32 ? by_instructions(w, op, rows[op].word, lanes)
-                                                  : NULL;
+    return define_half_comparison(w, rows[op].word, rows[op].operator, lanes);
+  return lanes == 8 || lanes == 16 || lanes == 32
+             ? define_half_operation(w, op, rows[op].word, lanes)
+             : NULL;
 }
 
 const char *c_half_conversion(c_writer *w, scalar_type from, scalar_type to, uint32_t lanes) {

@@ -70,7 +70,7 @@ static void define_lanes(c_writer *w, const lane_function *f, uint32_t lanes) {
   text_free(&call);
 }
 
-static const char *defined(c_writer *w, lane_function f, uint32_t lanes) {
+static const char *lane_function_name(c_writer *w, lane_function f, uint32_t lanes) {
   f.name = c_format(w, "%sx%u", f.name, lanes);
   if (c_define(w, f.name))
     define_lanes(w, &f, lanes);
@@ -78,7 +78,7 @@ static const char *defined(c_writer *w, lane_function f, uint32_t lanes) {
 }
 
 // Bools compare as bytes, and integers have one order only.
-static const char *callee_of(c_writer *w, scalar_op op, scalar_type type) {
+static const char *callee_name(c_writer *w, scalar_op op, scalar_type type) {
   if (op == OP_TOTAL_LE && !c_is_float(type))
     op = OP_LE;
   const char *suffix = type == SCALAR_BOOL && op != OP_COMPLEMENT ? "u8" : c_type_word(type);
@@ -89,20 +89,22 @@ const char *c_lane_function(c_writer *w, scalar_op op, scalar_type type, uint32_
   const scalar_type types[2] = {type, op == OP_POWI ? SCALAR_I64 : type};
   bool integer = !c_is_float(type) && !c_is_complex(type);
   w->scalars_needed[integer ? 0 : 1] = true;
-  return defined(w,
-                 (lane_function){c_format(w, "%s_%s", c_operation_name(w, op), c_type_word(type)),
-                                 callee_of(w, op, type), NULL, (uint32_t)scalar_ops[op].arity,
-                                 types, scalar_result_of(op, type)},
-                 lanes);
+  return lane_function_name(
+      w,
+      (lane_function){c_format(w, "%s_%s", c_operation_name(w, op), c_type_word(type)),
+                      callee_name(w, op, type), NULL, (uint32_t)scalar_ops[op].arity, types,
+                      scalar_result_of(op, type)},
+      lanes);
 }
 
 const char *c_lane_conversion(c_writer *w, scalar_type from, scalar_type to, uint32_t lanes) {
   w->scalars_needed[1] = true;
-  return defined(w,
-                 (lane_function){c_format(w, "to_%s_%s", scalar_types[to].name, c_type_word(from)),
-                                 c_format(w, "to_%s_%s", scalar_types[to].name, c_type_word(from)),
-                                 NULL, 1, &from, to},
-                 lanes);
+  return lane_function_name(
+      w,
+      (lane_function){c_format(w, "to_%s_%s", scalar_types[to].name, c_type_word(from)),
+                      c_format(w, "to_%s_%s", scalar_types[to].name, c_type_word(from)), NULL, 1,
+                      &from, to},
+      lanes);
 }
 
 // ---- foreign functions and roots -------------------------------------------------------------
@@ -140,7 +142,7 @@ const char *c_lane_extern(c_writer *w, uint64_t number, uint32_t lanes) {
   w->scalars_needed[1] = true;
   if (c_define(w, name))
     define_extern(w, e, name);
-  return defined(
+  return lane_function_name(
       w, (lane_function){name, name, "void (*first)(void)", e->arity, e->parameters, e->result},
       lanes);
 }
@@ -160,7 +162,7 @@ const char *c_lane_root(c_writer *w, scalar_type type, uint64_t m, uint32_t lane
                 "  return first[%s];\n}\n",
                 element, name, element, index);
   }
-  return defined(
+  return lane_function_name(
       w, (lane_function){name, name, c_format(w, "const %s *first", element), 1, &number, type},
       lanes);
 }

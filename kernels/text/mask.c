@@ -14,7 +14,7 @@ typedef struct intrinsic_names {
   uint32_t mask_bits;
 } intrinsic_names;
 
-static intrinsic_names names_of(uint32_t bytes, uint32_t lanes) {
+static intrinsic_names intrinsics_of(uint32_t bytes, uint32_t lanes) {
   uint32_t size = bytes * lanes;
   intrinsic_names n = {.prefix = size == 64 ? "_mm512" : size == 32 ? "_mm256" : "_mm"};
   n.integer = size == 64 ? "__m512i" : size == 32 ? "__m256i" : "__m128i";
@@ -34,7 +34,7 @@ static void define_versions(c_writer *w, bool kmask, const char *with_kmask, con
 // mask_vector_T gives the mask as a vector, vector_mask_T a mask from one.
 const char *c_mask_type(c_writer *w, uint32_t bytes, uint32_t lanes) {
   const char *type = c_vector(w, bytes, lanes), *name = c_format(w, "mask_%s", type);
-  intrinsic_names n = names_of(bytes, lanes);
+  intrinsic_names n = intrinsics_of(bytes, lanes);
   if (c_define(w, name))
     define_versions(
         w, has_kmask(bytes, lanes),
@@ -66,7 +66,7 @@ const char *c_mask_function(c_writer *w, scalar_op op, uint32_t bytes, uint32_t 
   if (c_define(w, name))
     define_versions(w, has_kmask(bytes, lanes),
                     c_format(w, "#define %s(%s) _k%s_mask%u(%s)\n", name, parameters, words[op],
-                             names_of(bytes, lanes).mask_bits, parameters),
+                             intrinsics_of(bytes, lanes).mask_bits, parameters),
                     c_format(w, "#define %s(%s) (%s)\n", name, parameters, operators_[op]));
   return name;
 }
@@ -113,7 +113,7 @@ static void define_rank(c_writer *w, scalar_type type, uint32_t lanes) {
 static const char *compare_call(c_writer *w, scalar_type type, uint32_t lanes, const char *x,
                                 const char *y, scalar_op op) {
   uint32_t bytes = (uint32_t)scalar_types[type].size;
-  intrinsic_names n = names_of(bytes, lanes);
+  intrinsic_names n = intrinsics_of(bytes, lanes);
   if (!c_is_float(type))
     return c_format(w, "%s_cmp_ep%c%u_mask((%s)%s, (%s)%s, %s)", n.prefix,
                     c_is_signed(type) ? 'i' : 'u', bytes * 8, n.integer, x, n.integer, y,
@@ -193,7 +193,7 @@ const char *c_mask_of_mask(c_writer *w, uint32_t from, uint32_t to, uint32_t lan
 const char *c_blend(c_writer *w, uint32_t bytes, uint32_t lanes) {
   const char *type = c_vector(w, bytes, lanes), *name = c_format(w, "blend_%s", type);
   const char *mask = c_mask_type(w, bytes, lanes);
-  intrinsic_names n = names_of(bytes, lanes);
+  intrinsic_names n = intrinsics_of(bytes, lanes);
   if (!c_define(w, name))
     return name;
   text_printf(&w->definitions, INLINE "%s %s(%s m, %s a, %s b) {\n", type, name, mask, type, type);

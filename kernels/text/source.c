@@ -10,7 +10,7 @@ static const struct c_source *source_named(const char *name, size_t length) {
 }
 
 // The file's name in a line `#include "..."`, or NULL.
-static const char *included(const char *line, const char *end, size_t *length) {
+static const char *included_name(const char *line, const char *end, size_t *length) {
   static const char word[] = "#include \"";
   if ((size_t)(end - line) < sizeof word || memcmp(line, word, sizeof word - 1) != 0)
     return NULL;
@@ -19,7 +19,7 @@ static const char *included(const char *line, const char *end, size_t *length) {
   return quote ? name : NULL;
 }
 
-static bool says_nothing(const char *line, const char *end) {
+static bool is_blank_or_comment(const char *line, const char *end) {
   while (line < end && *line == ' ')
     line++;
   return line == end || (end - line >= 2 && line[0] == '/' && line[1] == '/');
@@ -33,11 +33,11 @@ static void add_lines(text *out, const struct c_source *s, bool expand) {
     next = memchr(line, '\n', (size_t)(end - line));
     assert(next);  // sources end with a line
     size_t length = 0;
-    const char *name = included(line, next, &length);
+    const char *name = included_name(line, next, &length);
     const struct c_source *inner = name ? source_named(name, length) : NULL;
     if (inner && expand && strcmp(inner->name, "core/scalar/loops.h") != 0)
       add_lines(out, inner, false);
-    else if (!name && !says_nothing(line, next))
+    else if (!name && !is_blank_or_comment(line, next))
       text_add(out, line, (size_t)(next + 1 - line));
   }
 }

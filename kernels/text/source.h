@@ -1,6 +1,6 @@
-// Private to kernels/text/ (its door is text.h): C sources that generated code contains, as texts in the binary (cmake/embed.cmake): the scalar
-// operations of core/, so that generated code and the oracle compute alike to the bit, and
-// kernels/text/host.h.
+// Private to kernels/text/ (door: text.h): C sources that generated code contains, as texts in
+// the binary (cmake/embed.cmake): the scalar operations of core/, so that generated code and the
+// oracle compute alike to the bit, and kernels/text/host.h.
 //
 //   c_source_add(out, "core/scalar/integer.c");    // add_i32, div_u8, ... as static functions
 #ifndef PERMC_KERNELS_TEXT_SOURCE_H

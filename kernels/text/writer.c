@@ -5,27 +5,27 @@
 
 // ---- what is defined -------------------------------------------------------------------------
 
-static size_t slot_of(const c_writer *w, const char *key) {
+static size_t key_slot(const c_writer *w, const char *key) {
   size_t slot = hash_bytes(key, strlen(key)) & (w->key_slots - 1);
   while (w->keys[slot] && strcmp(w->keys[slot], key) != 0)
     slot = (slot + 1) & (w->key_slots - 1);
   return slot;
 }
 
-static void grow(c_writer *w) {
+static void grow_keys(c_writer *w) {
   const char **keys = w->keys;
   size_t count = w->key_slots;
   w->key_slots = count ? 2 * count : 64;
   w->keys = NEW_ARRAY(w->memory, const char *, w->key_slots);
   for (size_t i = 0; i < count; i++)
     if (keys[i])
-      w->keys[slot_of(w, keys[i])] = keys[i];
+      w->keys[key_slot(w, keys[i])] = keys[i];
 }
 
 bool c_define(c_writer *w, const char *key) {
   if (2 * w->key_count >= w->key_slots)
-    grow(w);
-  size_t slot = slot_of(w, key);
+    grow_keys(w);
+  size_t slot = key_slot(w, key);
   if (w->keys[slot])
     return false;
   w->keys[slot] = arena_copy(w->memory, key, strlen(key));
@@ -126,7 +126,8 @@ const char *c_word_in_memory(c_writer *w, uint32_t bytes, uint32_t alignment) {
 static bool is_unit(uint64_t x) { return x != 0 && (x & (x - 1)) == 0; }
 
 // Bits that move by one common distance are moved together; others are multiplied.
-static const char *as_shifts(c_writer *w, const char *name, uint32_t count, const uint64_t *value) {
+static const char *linear_by_shifts(c_writer *w, const char *name, uint32_t count,
+                                    const uint64_t *value) {
   const char *sum = NULL;
   uint64_t done = 0;
   for (uint32_t i = 0; i < count; i++) {
@@ -154,7 +155,7 @@ static const char *as_shifts(c_writer *w, const char *name, uint32_t count, cons
 
 enum { TABLE_BITS = 10 };  // a table has at most 2^10 entries; more bits take more tables
 
-static const char *table_of(c_writer *w, uint32_t count, const uint64_t *value) {
+static const char *define_table(c_writer *w, uint32_t count, const uint64_t *value) {
   uint64_t all = 0, entry = 0;
   text t = {0};
   for (uint32_t i = 0; i < count; i++)
@@ -173,14 +174,15 @@ static const char *table_of(c_writer *w, uint32_t count, const uint64_t *value) 
   return name;
 }
 
-static const char *as_tables(c_writer *w, const char *name, uint32_t count, const uint64_t *value) {
+static const char *linear_by_tables(c_writer *w, const char *name, uint32_t count,
+                                    const uint64_t *value) {
   const char *sum = NULL;
   for (uint32_t i = 0; i < count; i += TABLE_BITS) {
     uint32_t some = count - i < TABLE_BITS ? count - i : TABLE_BITS;
     const char *index = i + some < count ? c_format(w, "%s >> %u & %u", name, i, (1U << some) - 1)
                         : i > 0          ? c_format(w, "%s >> %u", name, i)
                                          : name;
-    const char *term = c_format(w, "%s[%s]", table_of(w, some, value + i), index);
+    const char *term = c_format(w, "%s[%s]", define_table(w, some, value + i), index);
     sum = sum ? c_format(w, "%s ^ %s", sum, term) : term;
   }
   return sum ? sum : "0";
@@ -195,6 +197,6 @@ const char *c_linear(c_writer *w, const char *name, uint32_t count, const uint64
     shifted = shifted && is_unit(value[i]) && value[i] == value[0] << i;
   }
   return all == 0                           ? "0"
-         : !as_table || shifted || w->warps ? as_shifts(w, name, count, value)
-                                            : as_tables(w, name, count, value);
+         : !as_table || shifted || w->warps ? linear_by_shifts(w, name, count, value)
+                                            : linear_by_tables(w, name, count, value);
 }

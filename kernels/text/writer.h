@@ -1,5 +1,6 @@
-// Private to kernels/text/ (its door is text.h): a generated C file while it is written: definitions in front (types, functions, tables, each
-// written when first asked for), and the pass at hand, whose statements go to three places:
+// Private to kernels/text/ (door: text.h): a generated C file while it is written: definitions
+// in front (types, functions, tables, each written when first asked for), and the pass at hand,
+// whose statements go to two places, which stand one behind the other:
 //
 //   void permc_pass_0(...) {
 //     for (uint64_t item = first; item < last; item++) {
