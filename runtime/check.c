@@ -22,13 +22,6 @@ static bool check_once(permc_context *c, const binding *b, const check_job *j, i
   return good;
 }
 
-static bool is_given(const check_job *j, const char *name) {
-  for (size_t i = 0; i < j->count; i++)
-    if (!strcmp(j->sizes[i].name, name))
-      return true;
-  return false;
-}
-
 // Sizes that are not given go from 0 to 4; those that fail are warnings, unless all do. A limit
 // that is reached ends the check.
 static bool check_entry(permc_context *c, binding *b, const check_job *j) {
@@ -36,7 +29,7 @@ static bool check_entry(permc_context *c, binding *b, const check_job *j) {
   diagnostics *d = &c->program.diagnostics;
   const char *open = NULL;
   for (size_t i = 0; i < b->size_names.count && !open; i++)
-    if (!is_given(j, b->size_names.items[i]))
+    if (!size_is_given(b->size_names.items[i], j->sizes, j->count))
       open = b->size_names.items[i];
   bool unsized = !b->size_names.count && !j->count && type_has_arrays(b->scheme->type);
   if (!open && !unsized)

@@ -19,10 +19,8 @@ static bool run_load(permc_context *c, void *with) {
   if (!j->bytes) {
     const char *why;
     j->bytes = read_source(&c->program.memory, j->name, &j->length, &why);
-    if (!j->bytes) {
-      context_error(c, "%s: %s", j->name, why);
-      return false;
-    }
+    if (!j->bytes)
+      return context_error(c, "%s: %s", j->name, why);
   }
   bool good = program_load(&c->program, j->name, j->bytes, j->length);
   c->times.load = context_now() - start;
@@ -31,7 +29,6 @@ static bool run_load(permc_context *c, void *with) {
 
 static bool load(permc_context *c, load_job j) {
   context_begin_call(c);
-  c->program.diagnostics.memory = &c->program.memory;
   c->half_loaded = !context_run_job(c, run_load, &j);
   return !c->half_loaded;
 }
@@ -54,12 +51,9 @@ static bool run_define(permc_context *c, void *with) {
 
 bool permc_define(permc_context *c, const char *expression) {
   context_begin_call(c);
-  c->program.diagnostics.memory = &c->program.memory;
   char *copy = strdup(expression);
-  if (!copy) {
-    context_error(c, "out of memory");
-    return false;
-  }
+  if (!copy)
+    return context_error(c, "out of memory");
   bool good = context_run_job(c, run_define, copy);
   free(copy);
   return good;
@@ -125,7 +119,6 @@ static bool run_format(permc_context *c, void *with) {
 
 char *permc_format(permc_context *c, const char *name, const char *bytes, size_t length) {
   context_begin_call(c);
-  c->program.diagnostics.memory = &c->program.memory;
   format_job j = {name, bytes, length, {0}};
   bool good = context_run_job(c, run_format, &j);
   if (good)

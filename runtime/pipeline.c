@@ -9,11 +9,9 @@
 
 static bool find_shapes(permc_context *c, const pipeline_request *r, binding *entry, pipeline *p) {
   arena *memory = &p->memory;
-  if (r->types && r->size_count) {
-    context_error(c,
-                  "sizes and the types of arguments exclude each other: the types say the sizes");
-    return false;
-  }
+  if (r->types && r->size_count)
+    return context_error(
+        c, "sizes and the types of arguments exclude each other: the types say the sizes");
   if (r->types)
     return shapes_of_types(c, entry, r->types, memory, &p->shapes);
   if (r->arguments)
@@ -225,10 +223,8 @@ static backend_status make_text(permc_context *c, pipeline *p, char why[BACKEND_
 static bool fall_back(permc_context *c, const pipeline_request *r, pipeline *p, const char *why) {
   // A candidate of permc_tune for a GPU that it cannot run is none.
   bool on_trial = c->trial && c->trial->target && c->trial->target->lane_bytes == 0;
-  if (!p->backend->fallback || on_trial || r->last != STAGE_PROGRAM) {
-    context_error(c, "%s", why);
-    return false;
-  }
+  if (!p->backend->fallback || on_trial || r->last != STAGE_PROGRAM)
+    return context_error(c, "%s", why);
   context_warn_once(c, p->backend->missing, "%s: %s", why, p->backend->instead);
   p->backend->release(&p->program);
   p->program.state = NULL;

@@ -10,16 +10,6 @@ struct permc_compiled {
   pipeline pipeline;
 };
 
-static bool compile(permc_context *c, permc_compiled *p, const char *backend_name,
-                    permc_value *const *arguments) {
-  pipeline_request r = {.entry = p->entry,
-                        .last = STAGE_PROGRAM,
-                        .arguments = arguments,
-                        .argument_count = p->argument_count,
-                        .backend = backend_name};
-  return pipeline_make(c, &r, &p->pipeline);
-}
-
 // ---- arguments ---------------------------------------------------------------------------------
 
 // Whether the arguments are such as the program was compiled for.
@@ -68,22 +58,11 @@ static void list_arrays(permc_value **arguments, size_t count, bool keep, array 
 
 // As many values as the entry has results, with components that are all {0}. NULL: no memory.
 static permc_value **new_results(const result_parts *parts) {
-  size_t count = parts->count;
-  permc_value **values = calloc(count + 1, sizeof *values);
-  bool good = values != NULL;
-  for (size_t i = 0; i < count && good; i++) {
-    size_t arrays = parts->arrays[i];
-    values[i] = calloc(1, sizeof **values);
-    if (values[i])
-      values[i]->components = calloc(arrays ? arrays : 1, sizeof(array));
-    good = values[i] && values[i]->components;
-    if (good)
-      values[i]->count = arrays;
-  }
-  if (good)
-    return values;
-  permc_values_free(values, values ? count : 0);
-  return NULL;
+  permc_value **values = calloc(parts->count + 1, sizeof *values);
+  for (size_t i = 0; values && i < parts->count; i++)
+    if (!(values[i] = value_new(parts->arrays[i])))
+      return permc_values_free(values, i), NULL;
+  return values;
 }
 
 // Moves the arrays of the values to `row`, or back.
@@ -103,18 +82,29 @@ static size_t count_components(permc_value *const *values, size_t count) {
   return total;
 }
 
-// ---- executing ---------------------------------------------------------------------------------
+// ---- compiling and executing -------------------------------------------------------------------
 
-typedef struct execute_job {
+typedef struct run_job {
   permc_compiled *compiled;
+  const char *backend;
   permc_value **arguments;
   size_t argument_count;
   bool keep;
   permc_value ***results;
   size_t *result_count;
-} execute_job;
+} run_job;
 
-static bool execute_arrays(permc_context *c, execute_job *j, array *arguments, array *results) {
+static bool compile(permc_context *c, void *with) {
+  run_job *j = with;
+  pipeline_request r = {.entry = j->compiled->entry,
+                        .last = STAGE_PROGRAM,
+                        .arguments = j->arguments,
+                        .argument_count = j->argument_count,
+                        .backend = j->backend};
+  return pipeline_make(c, &r, &j->compiled->pipeline);
+}
+
+static bool execute_arrays(permc_context *c, run_job *j, array *arguments, array *results) {
   permc_compiled *p = j->compiled;
   list_arrays(j->arguments, j->argument_count, j->keep, arguments);
   move_results(*j->results, *j->result_count, results, false);
@@ -123,54 +113,36 @@ static bool execute_arrays(permc_context *c, execute_job *j, array *arguments, a
   bool good = p->pipeline.backend->execute(&p->pipeline.program, &r);
   c->times.run = context_now() - start;
   move_results(*j->results, *j->result_count, results, true);
+  if (!j->keep)
+    arrays_destroy(arguments, r.argument_count);
   return good;
 }
 
-static bool execute(permc_context *c, execute_job *j) {
+static bool execute(permc_context *c, void *with) {
+  run_job *j = with;
   permc_compiled *p = j->compiled;
-  size_t array_count = p->pipeline.shapes.arrays.count;
+  size_t wanted = p->pipeline.trace.results.count;
   if (!check_arguments(c, p, j->arguments, j->argument_count))
     return false;
   if (!*j->results) {
-    const result_parts *parts = &p->pipeline.result;
-    *j->results = new_results(parts);
-    *j->result_count = *j->results ? parts->count : 0;
+    *j->results = new_results(&p->pipeline.result);
+    *j->result_count = *j->results ? p->pipeline.result.count : 0;
   }
-  bool good = *j->results &&
-              count_components(*j->results, *j->result_count) == p->pipeline.trace.results.count;
-  array *arguments = calloc(array_count + 1, sizeof *arguments);
-  array *results = calloc(p->pipeline.trace.results.count + 1, sizeof *results);
-  bool memory = *j->results && arguments && results;
-  if (good && memory)
-    good = execute_arrays(c, j, arguments, results);
+  array *arguments = calloc(p->pipeline.shapes.arrays.count + 1, sizeof *arguments);
+  array *results = calloc(wanted + 1, sizeof *results);
+  bool good = false;
+  if (!*j->results || !arguments || !results)
+    context_error(c, "out of memory");
+  else if (count_components(*j->results, *j->result_count) != wanted)
+    context_error(c, "these are no results of this program");
   else
-    context_error(c, memory ? "these are no results of this program" : "out of memory");
-  good = good && memory;
-  for (size_t i = 0; arguments && !j->keep && i < array_count; i++)
-    array_destroy(&arguments[i]);
+    good = execute_arrays(c, j, arguments, results);
   free(arguments);
   free(results);
   return good;
 }
 
-static void free_results(execute_job *j) {
-  permc_values_free(*j->results, *j->result_count);
-  *j->results = NULL;
-  *j->result_count = 0;
-}
-
 // ---- the API -----------------------------------------------------------------------------------
-
-typedef struct compile_job {
-  permc_compiled *compiled;
-  const char *backend;
-  permc_value *const *like;
-} compile_job;
-
-static bool run_compile(permc_context *c, void *with) {
-  compile_job *j = with;
-  return compile(c, j->compiled, j->backend, j->like);
-}
 
 permc_compiled *permc_compile(permc_context *c, const char *entry, const char *backend_name,
                               permc_value *const *like, size_t argument_count) {
@@ -180,29 +152,25 @@ permc_compiled *permc_compile(permc_context *c, const char *entry, const char *b
   permc_compiled *p = calloc(1, sizeof *p);
   char *name = strdup(entry);
   if (!p || !name) {
-    context_error(c, "out of memory");
     free(p);
     free(name);
-    return NULL;
+    return context_error(c, "out of memory"), NULL;
   }
   *p = (permc_compiled){.context = c, .entry = name, .argument_count = argument_count};
-  compile_job j = {p, backend_name, like};
-  if (context_run_job(c, run_compile, &j))
+  run_job j = {p, backend_name, (permc_value **)(uintptr_t)like, argument_count, .keep = true};
+  if (context_run_job(c, compile, &j))
     return p;
   permc_compiled_free(p);
   return NULL;
 }
 
-static bool run_execute(permc_context *c, void *with) { return execute(c, with); }
-
 bool permc_execute(permc_compiled *p, permc_value *const *arguments, size_t argument_count,
                    permc_value ***results, size_t *count) {
-  permc_context *c = p->context;
-  context_begin_call(c);
-  execute_job j = {p, (permc_value **)(uintptr_t)arguments, argument_count, true, results, count};
-  if (context_run_here(c, run_execute, &j))
+  run_job j = {p, NULL, (permc_value **)(uintptr_t)arguments, argument_count, true, results, count};
+  context_begin_call(p->context);
+  if (context_run_here(p->context, execute, &j))
     return true;
-  free_results(&j);
+  values_drop(results, count);
   return false;
 }
 
@@ -227,44 +195,35 @@ void permc_compiled_free(permc_compiled *p) {
   free(p);
 }
 
-typedef struct run_job {
-  const char *entry, *backend;
-  execute_job execute;
-} run_job;
-
-static bool run_compiled_once(permc_context *c, void *with) {
-  run_job *j = with;
-  permc_compiled p = {.context = c,
-                      .entry = (char *)(uintptr_t)j->entry,
-                      .argument_count = j->execute.argument_count};
-  j->execute.compiled = &p;
-  bool good = compile(c, &p, j->backend, j->execute.arguments) && execute(c, &j->execute);
-  pipeline_free(&p.pipeline);
-  return good;
+static bool compile_and_execute(permc_context *c, void *with) {
+  return compile(c, with) && execute(c, with);
 }
 
-static bool run_program(permc_context *c, run_job *j) {
+static bool run_program(permc_context *c, const char *entry, run_job *j) {
+  permc_compiled p = {
+      .context = c, .entry = (char *)(uintptr_t)entry, .argument_count = j->argument_count};
+  j->compiled = &p;
   context_begin_call(c);
-  *j->execute.results = NULL;
-  *j->execute.result_count = 0;
-  if (pipeline_backend(c, j->backend) && context_run_job(c, run_compiled_once, j))
-    return true;
-  free_results(&j->execute);
-  return false;
+  *j->results = NULL;
+  *j->result_count = 0;
+  bool good = pipeline_backend(c, j->backend) && context_run_job(c, compile_and_execute, j);
+  pipeline_free(&p.pipeline);
+  if (!good)
+    values_drop(j->results, j->result_count);
+  return good;
 }
 
 bool permc_run(permc_context *c, const char *entry, const char *backend_name,
                permc_value *const *arguments, size_t argument_count, permc_value ***results,
                size_t *count) {
-  run_job j = {entry,
-               backend_name,
-               {NULL, (permc_value **)(uintptr_t)arguments, argument_count, true, results, count}};
-  return run_program(c, &j);
+  permc_value **kept = (permc_value **)(uintptr_t)arguments;
+  return run_program(c, entry,
+                     &(run_job){NULL, backend_name, kept, argument_count, true, results, count});
 }
 
 bool permc_run_consume(permc_context *c, const char *entry, const char *backend_name,
                        permc_value **arguments, size_t argument_count, permc_value ***results,
                        size_t *count) {
-  run_job j = {entry, backend_name, {NULL, arguments, argument_count, false, results, count}};
-  return run_program(c, &j);
+  return run_program(
+      c, entry, &(run_job){NULL, backend_name, arguments, argument_count, false, results, count});
 }

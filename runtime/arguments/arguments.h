@@ -19,6 +19,17 @@
 #include "runtime/context/context.h"
 #include "runtime/values/value.h"
 
+// ---- values ----------------------------------------------------------------------------------
+
+// With so many components, all {0}. NULL: there is no memory.
+permc_value *value_new(size_t component_count);
+// Frees the values; then there are none.
+void values_drop(permc_value ***values, size_t *count);
+
+// ---- sizes -----------------------------------------------------------------------------------
+
+bool size_is_given(const char *name, const permc_size *sizes, size_t count);
+
 // ---- shapes ----------------------------------------------------------------------------------
 
 typedef struct argument_shapes {

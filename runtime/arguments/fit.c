@@ -128,11 +128,9 @@ void entry_types_finish(permc_context *c, entry_types *t) {
 bool shapes_of_values(permc_context *c, binding *entry, permc_value *const *values, size_t count,
                       arena *memory, argument_shapes *out) {
   size_t parameters = permc_parameter_count(c, entry->name);
-  if (parameters != count) {
-    context_error(c, "'%s' has %zu parameter%s, but is given %zu argument%s", entry->name,
-                  parameters, parameters == 1 ? "" : "s", count, count == 1 ? "" : "s");
-    return false;
-  }
+  if (parameters != count)
+    return context_error(c, "'%s' has %zu parameter%s, but is given %zu argument%s", entry->name,
+                         parameters, parameters == 1 ? "" : "s", count, count == 1 ? "" : "s");
   entry_types types = entry_types_start(c, entry);
   *out = (argument_shapes){.instance = types.instance};
   for (size_t i = 0; i < count; i++) {

@@ -3,31 +3,21 @@
 
 // ---- by types -----------------------------------------------------------------------------------
 
-// Puts an array with data in place of each one without. False: memory is out.
-static bool fill(permc_value *v, uint64_t *state) {
-  for (size_t i = 0; i < v->count; i++) {
-    array shape = v->components[i];
-    if (!array_random(&v->components[i], shape.type, shape.rank, shape.dims, state))
-      return false;
-  }
-  return true;
-}
-
 bool permc_read_random(permc_context *c, const char *entry, const char *types, uint64_t seed,
                        permc_value ***arguments, size_t *count) {
   context_begin_call(c);
   if (!values_of_types(c, entry, "random types", types, arguments, count))
     return false;
   bool good = true;
-  for (size_t i = 0; i < *count && good; i++)
-    good = fill((*arguments)[i], &seed);
+  for (size_t i = 0; i < *count; i++)
+    for (size_t k = 0; k < (*arguments)[i]->count && good; k++) {
+      array *a = &(*arguments)[i]->components[k], shape = *a;
+      good = array_random(a, shape.type, shape.rank, shape.dims, &seed);
+    }
   if (good)
     return true;
-  context_error(c, "random data of '%s' does not fit into memory", types);
-  permc_values_free(*arguments, *count);
-  *arguments = NULL;
-  *count = 0;
-  return false;
+  values_drop(arguments, count);
+  return context_error(c, "random data of '%s' does not fit into memory", types);
 }
 
 // ---- by sizes --------------------------------------------------------------------------
@@ -44,15 +34,11 @@ typedef struct sized_job {
 // Takes as many leaves as the parameter's type has.
 static permc_value *random_value(permc_context *c, sized_job *j, size_t count,
                                  const array_shape *leaves) {
-  permc_value *v = calloc(1, sizeof *v);
-  if (v)
-    v->components = calloc(count ? count : 1, sizeof *v->components);
-  bool good = v && v->components;
-  for (size_t i = 0; good && i < count; i++) {
+  permc_value *v = value_new(count);
+  bool good = v != NULL;
+  for (size_t i = 0; good && i < count; i++)
     good =
         array_random(&v->components[i], leaves[i].type, leaves[i].rank, leaves[i].dims, &j->state);
-    v->count += good;
-  }
   if (good)
     return v;
   context_error(c, "random arguments of '%s' do not fit into memory", j->entry);
@@ -93,8 +79,6 @@ bool permc_read_random_at(permc_context *c, const char *entry, const permc_size 
   sized_job j = {entry, sizes, size_count, seed, arguments, count};
   if (context_run_job(c, run_sized, &j))
     return true;
-  permc_values_free(*arguments, *count);
-  *arguments = NULL;
-  *count = 0;
+  values_drop(arguments, count);
   return false;
 }

@@ -31,10 +31,8 @@ static bool read_array(permc_context *c, sources *s, value_expectation e, array 
     value_status status = value_read(s->open[s->current], e, out, &why);
     if (status == VALUE_OK)
       return true;
-    if (status == VALUE_ERROR) {
-      context_error(c, "%s", why.message);
-      return false;
-    }
+    if (status == VALUE_ERROR)
+      return context_error(c, "%s", why.message);
   }
   return false;
 }
@@ -57,20 +55,12 @@ static bool read_parameter(permc_context *c, sources *s, type *t, permc_value **
     if (good)
       vec_push(&c->program.memory, &got, a);
   }
-  *out = good ? calloc(1, sizeof **out) : NULL;
-  if (*out)
-    (*out)->components = malloc((got.count ? got.count : 1) * sizeof(array));
-  if (!*out || !(*out)->components) {
-    for (size_t i = 0; i < got.count; i++)
-      array_destroy(&got.items[i]);
-    free(*out);
-    *out = NULL;
-    if (good)
-      context_error(c, "out of memory");
-    return false;
+  *out = good ? value_new(got.count) : NULL;
+  if (!*out) {
+    arrays_destroy(got.items, got.count);
+    return good && context_error(c, "out of memory");
   }
   memcpy((*out)->components, got.items, got.count * sizeof(array));
-  (*out)->count = got.count;
   return true;
 }
 
@@ -106,10 +96,10 @@ static const char *written_parameter(permc_context *c, const binding *b, size_t 
                       from->text + where.start);
 }
 
-static void report_missing(permc_context *c, const sources *s, const binding *b, size_t number) {
+static bool report_missing(permc_context *c, const sources *s, const binding *b, size_t number) {
   const char *last = s->count ? value_source_name(s->open[s->count - 1]) : "the input";
-  context_error(c, "%s: ends before argument %zu of '%s'%s", last, number + 1, b->name,
-                written_parameter(c, b, number));
+  return context_error(c, "%s: ends before argument %zu of '%s'%s", last, number + 1, b->name,
+                       written_parameter(c, b, number));
 }
 
 static bool read_arguments(permc_context *c, const char *entry, sources *s,
@@ -118,21 +108,14 @@ static bool read_arguments(permc_context *c, const char *entry, sources *s,
   if (!b)
     return false;
   entry_types t = entry_types_start(c, b);
-  size_t parameters = 0;
-  for (type *f = type_prune(t.rest); f->kind == TYPE_FUNCTION; f = type_prune(f->parts[1]))
-    parameters++;
+  size_t parameters = permc_parameter_count(c, entry);
   *arguments = calloc(parameters + 1, sizeof **arguments);
-  if (!*arguments) {
-    context_error(c, "out of memory");
-    return false;
-  }
+  if (!*arguments)
+    return context_error(c, "out of memory");
   for (*count = 0; *count < parameters;) {
     type *wanted = type_prune(t.rest)->parts[0];
-    if (!read_parameter(c, s, wanted, &(*arguments)[*count])) {
-      if (!c->program.diagnostics.errors)
-        report_missing(c, s, b, *count);
-      return false;
-    }
+    if (!read_parameter(c, s, wanted, &(*arguments)[*count]))
+      return !c->program.diagnostics.errors && report_missing(c, s, b, *count);
     ++*count;
     if (!entry_types_fit(c, &t, (*arguments)[*count - 1], *count - 1))
       return false;
@@ -152,15 +135,13 @@ static bool run_read(permc_context *c, void *with) {
   return read_arguments(c, j->entry, &j->sources, j->arguments, j->count);
 }
 
-static bool read_from(permc_context *c, read_job *j) {
-  bool good = context_run_job(c, run_read, j);
+// Reads all, if the sources could be opened, and closes them.
+static bool read_and_close(permc_context *c, read_job *j, bool opened) {
+  bool good = opened && context_run_job(c, run_read, j);
   for (size_t i = 0; i < j->sources.count; i++)
     value_source_close(j->sources.open[i]);
-  if (!good) {
-    permc_values_free(*j->arguments, *j->count);
-    *j->arguments = NULL;
-    *j->count = 0;
-  }
+  if (!good)
+    values_drop(j->arguments, j->count);
   return good;
 }
 
@@ -170,27 +151,17 @@ bool permc_read_files(permc_context *c, const char *entry, const char *const *pa
   *arguments = NULL;
   *count = 0;
   value_source **open = calloc(path_count + 1, sizeof *open);
-  if (!open) {
-    context_error(c, "out of memory");
-    return false;
-  }
+  if (!open)
+    return context_error(c, "out of memory");
   read_job j = {entry, {open, 0, 0}, arguments, count};
   bool good = true;
   for (size_t i = 0; good && i < path_count; i++) {
     error why = {0};
     open[i] = value_source_open(paths[i], &why);
-    good = open[i] != NULL;
-    if (good)
-      j.sources.count++;
-    else
-      context_error(c, "%s", why.message);
+    good = open[i] || context_error(c, "%s", why.message);
+    j.sources.count += good;
   }
-  if (good) {
-    good = read_from(c, &j);
-  } else {
-    for (size_t i = 0; i < j.sources.count; i++)
-      value_source_close(open[i]);
-  }
+  good = read_and_close(c, &j, good);
   free(open);
   return good;
 }
@@ -202,10 +173,8 @@ bool permc_read_bytes(permc_context *c, const char *entry, const char *name, con
   *count = 0;
   error why = {0};
   value_source *s = value_source_bytes(name, bytes, byte_count, &why);
-  if (!s) {
-    context_error(c, "%s", why.message);
-    return false;
-  }
+  if (!s)
+    return context_error(c, "%s", why.message);
   read_job j = {entry, {&s, 1, 0}, arguments, count};
-  return read_from(c, &j);
+  return read_and_close(c, &j, true);
 }

@@ -17,11 +17,10 @@ static void skip_space(type_reader *r) {
 }
 
 static bool bad_type(type_reader *r) {
-  context_error(r->context,
-                "%s: '%.99s' is wrong at '%.99s'; write types such as [1024]i32, [2^10]f64 or "
-                "[8](u32, f64)",
-                r->what, r->start, r->at);
-  return false;
+  return context_error(r->context,
+                       "%s: '%.99s' is wrong at '%.99s'; write types such as [1024]i32, [2^10]f64 "
+                       "or [8](u32, f64)",
+                       r->what, r->start, r->at);
 }
 
 static bool read_digits(type_reader *r, uint64_t *number) {
@@ -65,10 +64,8 @@ static bool read_leaf(type_reader *r, const uint64_t *dims, uint32_t rank, permc
     return bad_type(r);
   memcpy(shape.dims, dims, rank * sizeof *dims);
   array *more = realloc(v->components, (v->count + 1) * sizeof *more);
-  if (!more) {
-    context_error(r->context, "out of memory");
-    return false;
-  }
+  if (!more)
+    return context_error(r->context, "out of memory");
   v->components = more;
   v->components[v->count++] = shape;
   r->at += length;
@@ -111,16 +108,12 @@ static bool read_types(type_reader *r, const char *entry, size_t wanted, permc_v
                        size_t *count) {
   for (skip_space(r); *r->at; skip_space(r)) {
     uint64_t dims[VALUE_MAX_RANK];
-    if (*count == wanted) {
-      context_error(r->context, "'%s' has %zu parameter%s, but there are more %s", entry, wanted,
-                    wanted == 1 ? "" : "s", r->what);
-      return false;
-    }
+    if (*count == wanted)
+      return context_error(r->context, "'%s' has %zu parameter%s, but there are more %s", entry,
+                           wanted, wanted == 1 ? "" : "s", r->what);
     permc_value *v = values[*count] = calloc(1, sizeof *v);
-    if (!v) {
-      context_error(r->context, "out of memory");
-      return false;
-    }
+    if (!v)
+      return context_error(r->context, "out of memory");
     ++*count;
     if (!read_type(r, dims, 0, v))
       return false;
@@ -141,16 +134,12 @@ bool values_of_types(permc_context *c, const char *entry, const char *what, cons
   if (wanted == (size_t)-1)
     return false;
   *values = calloc(wanted + 1, sizeof **values);
-  if (!*values) {
-    context_error(c, "out of memory");
-    return false;
-  }
+  if (!*values)
+    return context_error(c, "out of memory");
   type_reader r = {c, what, types, types, 0};
   if (read_types(&r, entry, wanted, *values, count))
     return true;
-  permc_values_free(*values, *count);
-  *values = NULL;
-  *count = 0;
+  values_drop(values, count);
   return false;
 }
 
@@ -167,7 +156,7 @@ bool shapes_of_types(permc_context *c, binding *entry, const char *types, arena 
 
 // ---- sizes -----------------------------------------------------------------------------------
 
-static bool is_given(const char *name, const permc_size *sizes, size_t count) {
+bool size_is_given(const char *name, const permc_size *sizes, size_t count) {
   for (size_t i = 0; i < count; i++)
     if (!strcmp(sizes[i].name, name))
       return true;
@@ -199,13 +188,11 @@ static bool all_lengths_follow(permc_context *c, const binding *b) {
   const type_expr *written = b->signature;
   for (type *t = type_prune(b->scheme->type); t->kind == TYPE_FUNCTION;
        t = type_prune(t->parts[1])) {
-    if (has_open_length(written ? written->parts[0] : NULL, t->parts[0])) {
-      context_error(c,
-                    "'%s' has lengths without size names; give argument types instead: "
-                    "--arguments '[2^24]i32'",
-                    b->name);
-      return false;
-    }
+    if (has_open_length(written ? written->parts[0] : NULL, t->parts[0]))
+      return context_error(c,
+                           "'%s' has lengths without size names; give argument types instead: "
+                           "--arguments '[2^24]i32'",
+                           b->name);
     written = written ? written->parts[1] : NULL;
   }
   return true;
@@ -227,10 +214,9 @@ static bool check_sizes(permc_context *c, const binding *b, const permc_size *si
     if (!has_size(b, sizes[i].name))
       return report_no_size(c, b, sizes[i].name);
   for (size_t i = 0; i < b->size_names.count; i++)
-    if (!is_given(b->size_names.items[i], sizes, count)) {
-      context_error(c, "the size '%s' of '%s' is not given", b->size_names.items[i], b->name);
-      return false;
-    }
+    if (!size_is_given(b->size_names.items[i], sizes, count))
+      return context_error(c, "the size '%s' of '%s' is not given", b->size_names.items[i],
+                           b->name);
   return true;
 }
 

@@ -1,20 +1,22 @@
 // Values as embedders see them (permc.h).
 #include "runtime/arguments/arguments.h"
 
+permc_value *value_new(size_t component_count) {
+  permc_value *v = calloc(1, sizeof *v);
+  if (!v || !(v->components = calloc(component_count + 1, sizeof *v->components)))
+    return free(v), NULL;
+  v->count = component_count;
+  return v;
+}
+
 permc_value *permc_value_new(const char *element, uint32_t rank, const uint64_t *dims,
                              const void *data) {
   scalar_type t = scalar_named(element, strlen(element));
-  permc_value *v = calloc(1, sizeof *v);
-  array *a = calloc(1, sizeof *a);
-  if (!v || !a || t == SCALAR_COUNT || rank > VALUE_MAX_RANK || !array_create(a, t, rank, dims)) {
-    free(v);
-    free(a);
-    return NULL;
-  }
-  if (array_count(a))  // data may be NULL otherwise
-    memcpy(a->data, data, array_count(a) * scalar_types[t].size);
-  v->components = a;
-  v->count = 1;
+  permc_value *v = value_new(1);
+  if (!v || t == SCALAR_COUNT || !array_create(v->components, t, rank, dims))
+    return permc_value_free(v), NULL;
+  if (array_bytes(v->components))  // data may be NULL otherwise
+    memcpy(v->components->data, data, array_bytes(v->components));
   return v;
 }
 
@@ -25,13 +27,7 @@ permc_value *permc_value_tuple(permc_value **parts, size_t count) {
     good = good && parts[i];
     total += parts[i] ? parts[i]->count : 0;
   }
-  permc_value *v = good ? calloc(1, sizeof *v) : NULL;
-  if (v)
-    v->components = malloc((total ? total : 1) * sizeof(array));
-  if (v && !v->components) {
-    free(v);
-    v = NULL;
-  }
+  permc_value *v = good ? value_new(total) : NULL;
   for (size_t i = 0; i < count; i++) {
     for (size_t k = 0; v && k < parts[i]->count; k++) {
       v->components[next++] = parts[i]->components[k];
@@ -39,8 +35,6 @@ permc_value *permc_value_tuple(permc_value **parts, size_t count) {
     }
     permc_value_free(parts[i]);
   }
-  if (v)
-    v->count = total;
   return v;
 }
 
@@ -57,6 +51,12 @@ void permc_values_free(permc_value **values, size_t count) {
   for (size_t i = 0; values && i < count; i++)
     permc_value_free(values[i]);
   free(values);
+}
+
+void values_drop(permc_value ***values, size_t *count) {
+  permc_values_free(*values, *count);
+  *values = NULL;
+  *count = 0;
 }
 
 size_t permc_value_components(const permc_value *v) { return v->count; }

@@ -21,6 +21,7 @@ permc_context *permc_context_new(void) {
   if (c) {
     c->limits = default_limits;
     // A source of 64 MiB could make a tree of 20 GiB.
+    c->program.diagnostics.memory = &c->program.memory;
     c->program.memory.limit = 2 * c->limits.memory;
     c->limits.interrupted = &c->stop;
   }
@@ -64,11 +65,12 @@ void context_begin_call(permc_context *c) {
   context_clear(c);
 }
 
-void context_error(permc_context *c, const char *format, ...) {
+bool context_error(permc_context *c, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
   diag_vreport(&c->program.diagnostics, DIAG_ERROR, SPAN_NONE, format, arguments);
   va_end(arguments);
+  return false;
 }
 
 void context_warn_once(permc_context *c, context_warning kind, const char *format, ...) {
@@ -101,10 +103,8 @@ static void *job_thread(void *with) {
   threaded_job *j = with;
   jmp_buf failure;
   c_locale locale;
-  if (!c_locale_enter(&locale)) {
-    context_error(j->context, "out of memory");
-    return NULL;
-  }
+  if (!c_locale_enter(&locale))
+    return context_error(j->context, "out of memory"), NULL;
   j->context->program.memory.failure = &failure;
   if (setjmp(failure)) {
     j->context->program.diagnostics.demote = NULL;
@@ -133,10 +133,8 @@ bool context_run_job(permc_context *c, context_job *job, void *with) {
   pthread_attr_setstacksize(&attributes, JOB_STACK);
   int failed = pthread_create(&thread, &attributes, job_thread, &j);
   pthread_attr_destroy(&attributes);
-  if (failed) {
-    context_error(c, "no thread could be started: %s", strerror(failed));
-    return false;
-  }
+  if (failed)
+    return context_error(c, "no thread could be started: %s", strerror(failed));
   pthread_join(thread, NULL);
   return j.good;
 }

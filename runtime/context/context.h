@@ -56,7 +56,8 @@ void context_clear(permc_context *c);  // forgets the messages of the last call
 // At the start of a call of the API: the same, and forgets an interrupt from before. The calls that
 // permc_tune makes are parts of one call.
 void context_begin_call(permc_context *c);
-void context_error(permc_context *c, const char *format, ...) PRINTF_LIKE(2, 3);  // "permc: ..."
+// "permc: ...". Returns false, for the caller to return.
+bool context_error(permc_context *c, const char *format, ...) PRINTF_LIKE(2, 3);
 // A warning, unless the context has shown one of this kind before.
 void context_warn_once(permc_context *c, context_warning kind, const char *format, ...)
     PRINTF_LIKE(3, 4);

@@ -357,10 +357,8 @@ static bool launch_pass(cuda_program *g, uint32_t number) {
 static cuda_graph *record_passes(cuda_program *g, uint32_t first, uint32_t last, unsigned runs,
                                  error *failure) {
   bool good = cuda_graph_begin(g->device);
-  if (!good) {
-    fail_with_device_message(g, failure);
-    return NULL;
-  }
+  if (!good)
+    return fail_with_device_message(g, failure), NULL;
   for (unsigned run = 0; run < runs; run++)
     for (uint32_t i = first; i < last && good; i++)
       good = launch_pass(g, i);
@@ -394,10 +392,8 @@ static cuda_program *allocate_program(cuda_device *d, const plan *p, const cuda_
 cuda_program *cuda_program_new(cuda_device *d, const plan *p, c_code *code, const cuda_options *o,
                                error *failure) {
   cuda_program *g = allocate_program(d, p, o);
-  if (!g) {
-    error_set(failure, SPAN_NONE, "out of memory");
-    return NULL;
-  }
+  if (!g)
+    return error_set(failure, SPAN_NONE, "out of memory"), NULL;
   for (size_t i = 0; i < p->passes.count; i++) {
     g->facts[i] = code->facts[i];
     code->facts[i].matrix = NULL;  // the program's now

@@ -111,11 +111,11 @@ static bool prepare_call(foreign *f, const trace_extern *e, error *why) {
 }
 
 foreign *foreign_open(const trace_extern *e, bool allowed, error *why) {
-  if (!allowed) {
-    error_set(why, SPAN_NONE,
-              "\"%s\" is a C function; programs may call those only with --allow-extern", e->name);
-    return NULL;
-  }
+  if (!allowed)
+    return error_set(why, SPAN_NONE,
+                     "\"%s\" is a C function; programs may call those only with --allow-extern",
+                     e->name),
+           NULL;
   foreign *f = calloc(1, sizeof *f);
   if (f == NULL)
     error_set(why, SPAN_NONE, "out of memory");

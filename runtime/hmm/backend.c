@@ -70,10 +70,8 @@ static bool run_passes(permc_context *c, arena *scratch, const hmm_state *h, con
   for (uint32_t i = 0; i < p->passes.count; i++) {
     hmm_counts counts;
     const char *problem = hmm_plan_run(scratch, &h->machine, p, i, &h->options, arrays, &counts);
-    if (problem) {
-      context_error(c, "%s", problem);
-      return false;
-    }
+    if (problem)
+      return context_error(c, "%s", problem);
     c->times.units += counts.time;
     arena_free(scratch);
   }
@@ -87,10 +85,8 @@ static bool write_results(permc_context *c, const backend_program *p, const plan
     if (a->role != NET_RESULT)
       continue;
     array *to = &results[a->number];
-    if (!array_create(to, a->type, 1, &a->count)) {
-      context_error(c, "out of memory");
-      return false;
-    }
+    if (!array_create(to, a->type, 1, &a->count))
+      return context_error(c, "out of memory");
     memcpy(to->data, m->words + m->place[i], array_bytes(to));
   }
   backend_shape_results(p->trace, results);
@@ -102,10 +98,8 @@ static bool run_on_hmm(backend_program *p, backend_run *r, arena *words, arena *
   const plan *made = p->plan;
   jmp_buf failure;
   words->failure = scratch->failure = &failure;
-  if (setjmp(failure)) {
-    context_error(p->context, "out of memory");
-    return false;
-  }
+  if (setjmp(failure))
+    return context_error(p->context, "out of memory");
   if (!check_memory(p->context, scratch, h, made))
     return false;
   arena_free(scratch);

@@ -102,10 +102,8 @@ static void set_source_name(value_source *s, const char *name) {
 static value_source *new_source(const char *name, error *e) {
   value_source *s = calloc(1, sizeof *s);
   *e = (error){0};
-  if (!s) {
-    error_set(e, SPAN_NONE, "out of memory");
-    return NULL;
-  }
+  if (!s)
+    return error_set(e, SPAN_NONE, "out of memory"), NULL;
   set_source_name(s, name);
   s->descriptor = -1;
   s->line = 1;
