@@ -181,10 +181,14 @@ static const backend *backend_named(const char *name) {
 
 const backend *pipeline_backend(permc_context *c, const char *name) {
   const backend *found = backend_named(!name || !strcmp(name, "auto") ? "interp" : name);
-  if (!found)
-    context_error(
-        c, "there is no backend '%s'; there is auto, interp, cpu, portable, cuda, machine", name);
-  return found;
+  if (found)
+    return found;
+  text known = {0};
+  for (size_t i = 0; i < sizeof backends / sizeof *backends; i++)
+    text_printf(&known, ", %s", backends[i]->name);
+  context_error(c, "there is no backend '%s'; there is auto%s", name, text_content(&known));
+  text_free(&known);
+  return NULL;
 }
 
 // Work so little that interp is done before a compiler has started: elements times steps.

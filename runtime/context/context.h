@@ -20,7 +20,8 @@
 typedef enum context_warning {
   WARNING_NO_COMPILER,
   WARNING_NO_GPU,
-  WARNING_NO_HMM
+  WARNING_NO_HMM,
+  WARNING_COUNT
 } context_warning;
 
 // A device that stays open as long as the context.
@@ -45,7 +46,7 @@ struct permc_context {
   bool fuse;           // floats: see permc_use_fast_floats
   context_device gpu;  // a cuda_device (runtime/cuda/cuda.h)
   void *stream;        // the caller's, for the GPU; NULL: its own
-  bool warned[WARNING_NO_HMM + 1];
+  bool warned[WARNING_COUNT];
   struct tuned_trial *trial;  // of permc_tune (runtime/tuned/tuned.h); NULL: none is at work
   bool in_place;              // jobs run on the caller's stack: of tests, whose programs are small
 };
