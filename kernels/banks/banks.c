@@ -111,51 +111,58 @@ static inline bool add_key(bank_counter *c, uint64_t key) {
   return true;
 }
 
-// Whether each place is above the one before and none is idle, so that no word occurs twice.
-static bool places_rise(uint32_t count, const uint64_t *place) {
-  bool rise = place[count - 1] != BANK_IDLE;
-  for (uint32_t i = 1; i < count; i++)
-    rise &= place[i] > place[i - 1];
-  return rise;
+bank_request bank_request_of(uint32_t count, const uint64_t *place) {
+  bank_request r = {.count = count, .place = place, .rises = true};
+  uint64_t before = place[0];
+  for (uint32_t i = 0; i < count; i++) {
+    bool asks = place[i] != BANK_IDLE;
+    uint64_t at = asks ? place[i] : 0;
+    r.active += asks;
+    r.differs |= place[i] ^ place[0];
+    r.highest = at > r.highest ? at : r.highest;
+    r.rises &= i == 0 || place[i] > before;
+    before = place[i];
+  }
+  r.rises &= r.active == count;
+  return r;
 }
 
 // The usual case at little cost, of at most 64 banks: each place in a bank of its own.
-static bool banks_differ(const bank_counter *c, uint32_t count, const uint64_t *place) {
+static bool banks_differ(const bank_counter *c, const bank_request *r) {
   uint64_t taken = 0, mask = c->banks - 1;
-  uint32_t active = 0;
-  for (uint32_t i = 0; i < count; i++) {
-    active += place[i] != BANK_IDLE;
-    taken |= (uint64_t)(place[i] != BANK_IDLE) << (place[i] & mask);
-  }
-  return (uint32_t)__builtin_popcountll(taken) == active;
+  for (uint32_t i = 0; i < r->count; i++)
+    taken |= (uint64_t)(r->place[i] != BANK_IDLE) << (r->place[i] & mask);
+  return (uint32_t)__builtin_popcountll(taken) == r->active;
 }
 
-uint32_t bank_congestion(bank_counter *c, uint32_t count, const uint64_t *place) {
-  if (c->shift <= 6 && banks_differ(c, count, place))
+uint32_t bank_request_congestion(bank_counter *c, const bank_request *r) {
+  if (c->shift <= 6 && banks_differ(c, r))
     return 1;
-  bool rise = places_rise(count, place);
   uint32_t most = 0;
   c->round++;
   memset(c->words, 0, c->banks * sizeof *c->words);
-  for (uint32_t i = 0; i < count; i++) {
-    if (!rise && (place[i] == BANK_IDLE || !add_key(c, place[i])))
+  for (uint32_t i = 0; i < r->count; i++) {
+    uint64_t at = r->place[i];
+    if (!r->rises && (at == BANK_IDLE || !add_key(c, at)))
       continue;
-    uint32_t words = ++c->words[c->shift < 64 ? place[i] & (c->banks - 1) : place[i] % c->banks];
+    uint32_t words = ++c->words[c->shift < 64 ? at & (c->banks - 1) : at % c->banks];
     most = words > most ? words : most;
   }
   return most;
 }
 
-uint32_t bank_groups(bank_counter *c, uint32_t count, const uint64_t *place) {
-  bool rise = places_rise(count, place);
+uint32_t bank_request_groups(bank_counter *c, const bank_request *r) {
+  if (c->shift < 64 && r->active == r->count && r->differs >> c->shift == 0)
+    return 1;
   uint32_t groups = 0;
   uint64_t last = BANK_IDLE;
   c->round++;
-  for (uint32_t i = 0; i < count; i++) {
-    if (place[i] == BANK_IDLE)
+  for (uint32_t i = 0; i < r->count; i++) {
+    uint64_t at = r->place[i];
+    if (at == BANK_IDLE)
       continue;
-    uint64_t group = c->shift < 64 ? place[i] >> c->shift : place[i] / c->banks;
-    groups += group != last && (rise || add_key(c, group));
+    uint64_t group = c->shift < 64 ? at >> c->shift : at / c->banks;
+    groups += group != last && (r->rises || add_key(c, group));
     last = group;
   }
   return groups;

@@ -107,12 +107,26 @@ bank_trace bank_trace_distinct(arena *a, const bank_trace *t);
 typedef struct bank_counter bank_counter;
 bank_counter *bank_counter_new(arena *a, uint32_t banks, uint32_t lanes);
 
-// The congestion of an access to these places, of which at least one is not BANK_IDLE: from 1 to
-// `count`, 1 <= count <= lanes. Time linear in count.
-uint32_t bank_congestion(bank_counter *c, uint32_t count, const uint64_t *place);
+// The places of one access, of which at least one is not BANK_IDLE: 1 <= count <= lanes.
+typedef struct bank_request {
+  uint32_t count, active;  // active: those that are not BANK_IDLE
+  const uint64_t *place;
+  uint64_t highest;  // of these
+  uint64_t differs;  // bits in which any place differs from the first
+  bool rises;        // none is idle, and each is above the one before: no word occurs twice
+} bank_request;
+bank_request bank_request_of(uint32_t count, const uint64_t *place);
+
+// The congestion, from 1 to `count`. Time linear in count.
+uint32_t bank_request_congestion(bank_counter *c, const bank_request *r);
 // The same for a memory that serves whole rows of w words: how many rows, the ADDRESS GROUPS of the
 // UMM (DMM/UMM paper, section 2), have one of the places.
-uint32_t bank_groups(bank_counter *c, uint32_t count, const uint64_t *place);
+uint32_t bank_request_groups(bank_counter *c, const bank_request *r);
+
+static inline uint32_t bank_congestion(bank_counter *c, uint32_t count, const uint64_t *place) {
+  bank_request r = bank_request_of(count, place);
+  return bank_request_congestion(c, &r);
+}
 
 // What a trace costs under some layout.
 typedef struct bank_cost {

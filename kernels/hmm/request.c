@@ -23,14 +23,12 @@ static void add_round(hmm_execution *e, uint64_t step, hmm_op op, bool casual) {
   e->rounds.items[step] |= (uint8_t)(1U << op | (casual ? 16U << op : 0));
 }
 
-// `highest`: of the addresses.
-static void move_words(hmm_word *words, const uint64_t *address, uint64_t highest, uint32_t width,
-                       hmm_op op, const hmm_word *written, hmm_word *value) {
-  bool write = hmm_is_write(op), masked = write && written,
-       contiguous = !masked && highest - address[0] == width - 1;
-  for (uint32_t i = 0; i < width; i++)
-    contiguous &= address[i] == address[0] + i;
-  if (contiguous) {
+static void move_words(hmm_word *words, const bank_request *r, hmm_op op, const hmm_word *written,
+                       hmm_word *value) {
+  const uint64_t *address = r->place;
+  uint32_t width = r->count;
+  bool write = hmm_is_write(op), masked = write && written;
+  if (!masked && r->rises && r->highest - address[0] == width - 1) {
     memcpy(write ? words + address[0] : value, write ? value : words + address[0],
            width * sizeof *value);
     return;
@@ -58,34 +56,31 @@ static const char *outside_problem(const hmm_execution *e, uint64_t warp, hmm_op
 uint32_t hmm_serve(hmm_execution *e, uint64_t warp, hmm_op op) {
   const hmm_program *p = e->program;
   hmm_counts *c = e->counts;
-  uint64_t *address = e->address, highest = 0;
-  uint32_t width = e->machine->width, active = 0;
+  uint64_t *address = e->address;
+  uint32_t width = e->machine->width;
   bool shared = hmm_is_shared(op);
   hmm_word *words = shared ? p->shared : p->global;
   hmm_word *value = p->value ? p->value + warp * width : e->value;
   uint64_t room = shared ? p->shared_words : p->global_words;
   p->lanes(p->state, warp, e->step[warp], address, value);
-  for (uint32_t i = 0; i < width; i++) {
-    bool asks = address[i] != HMM_IDLE;
-    active += asks;
-    highest = asks && address[i] > highest ? address[i] : highest;
-  }
-  assert(active > 0);
-  if (highest >= room) {
-    e->wrong = outside_problem(e, warp, op, highest, room);
+  bank_request r = bank_request_of(width, address);
+  assert(r.active > 0);
+  if (r.highest >= room) {
+    e->wrong = outside_problem(e, warp, op, r.highest, room);
     return 1;
   }
   hmm_word *own = words ? words + (shared ? hmm_port(e, warp, op) * room : 0) : NULL;
-  bool scattered = highest - address[0] != width - 1;
+  bool scattered = r.highest - address[0] != width - 1;
   for (uint32_t i = 0; own && scattered && i < width; i++)  // while stages are counted
     __builtin_prefetch(&own[address[i] & ~-(uint64_t)(address[i] == HMM_IDLE)]);
-  uint32_t stages = (shared ? bank_congestion : bank_groups)(e->counter, width, address);
+  uint32_t stages =
+      shared ? bank_request_congestion(e->counter, &r) : bank_request_groups(e->counter, &r);
   if (own)
-    move_words(own, address, highest, width, op, p->written, value);
+    move_words(own, &r, op, p->written, value);
   add_round(e, e->step[warp], op, stages > 1);
   c->accesses[op]++;
   c->stages[op] += stages;
-  c->requests += active;
+  c->requests += r.active;
   c->histogram[shared][stages]++;
   return stages;
 }

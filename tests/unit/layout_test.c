@@ -44,8 +44,10 @@ TEST(congestion_of_the_header) {
   CHECK_EQ_U64(bank_congestion(c, 4, (uint64_t[]){5, 5, 5, 5}), 1);
   CHECK_EQ_U64(bank_congestion(c, 4, (uint64_t[]){7, 5, 15, 0}), 2);
   CHECK_EQ_U64(bank_congestion(c, 4, (uint64_t[]){BANK_IDLE, 1, 5, 1}), 2);
-  CHECK_EQ_U64(bank_groups(c, 4, (uint64_t[]){0, 1, 10, 6}), 3);
-  CHECK_EQ_U64(bank_groups(c, 4, (uint64_t[]){BANK_IDLE, 9, 14, 8}), 2);
+  bank_request r = bank_request_of(4, (uint64_t[]){0, 1, 10, 6}),
+               s = bank_request_of(4, (uint64_t[]){BANK_IDLE, 9, 14, 8});
+  CHECK_EQ_U64(bank_request_groups(c, &r), 3);
+  CHECK_EQ_U64(bank_request_groups(c, &s), 2);
   CHECK_EQ_U64(bank_congestion(three, 4, (uint64_t[]){0, 3, 6, 1}), 3);
 }
 
