@@ -471,6 +471,20 @@ static void print_padding(text *out, size_t start, size_t width) {
   text_printf(out, "%*s", (int)(used < width ? width - used : 1), "");
 }
 
+const char trace_legend[] =
+    "# Trace: steps in their order; %8 is the value that step 8 makes.\n"
+    "#   8  [2]u32    at the end of a line: the value is a batch of 8 equal arrays of this type.\n"
+    "#                An operand of a smaller batch is repeated, each of its arrays as often\n"
+    "#   split m      each array becomes two halves: elements whose index has an even, and an "
+    "odd,\n"
+    "#                number of the bits of m; stitch is the inverse\n"
+    "#   pair m       each array becomes pairs of the elements with indices x and x xor m; unpair\n"
+    "#                is the inverse\n"
+    "#   bmmc A c     element x moves to index A x xor c over F_2; the rows of A as numbers\n"
+    "#   element [k]  element k of each array; pack: the operands are the elements of an array\n"
+    "#   reshape      the same elements in the same order: nothing moves\n"
+    "#   total_le     <= in the order in which NaN has a place\n";
+
 void trace_print(text *out, const trace *t) {
   for (size_t id = 0; id < t->steps.count; id++) {
     const trace_step *s = &t->steps.items[id];

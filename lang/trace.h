@@ -118,6 +118,7 @@ const char *trace_verify(arena *a, const trace *t);
 bool trace_size_fits(const trace_step *s);
 // One line per step, as in the picture above.
 void trace_print(text *out, const trace *t);
+extern const char trace_legend[];  // what the lines mean, as comments (#)
 void trace_print_constant(text *out, scalar_type type, const scalar_bits *v);
 
 #endif

@@ -242,7 +242,9 @@ const char net_legend[] =
     "#              weighted bits (x0^x2 is an exclusive or)\n"
     "#   op         a group is the indices that differ by sums of the directions (0b0011 flips\n"
     "#              x0 and x1); v0[j] is the element where coordinate i equals bit i of j\n"
-    "#   step %8    the step of the Trace that the op comes from\n"
+    "#              (x0^1: where it is not). Without directions: one element at a time. t0 is a\n"
+    "#              value inside of the op; dead: not computed, as no store needs it\n"
+    "#   step %8    the (first) step of the Trace that the op comes from\n"
     "#   live       the op, or store, matters where these forms are 0\n"
     "#   padded     addresses from here on are not in memory: loads read the constant\n";
 

@@ -129,6 +129,11 @@ static void print_target(text *out, const target *t) {
 
 const char plan_legend[] =
     "# Plan: a Net, which is printed first, as passes over memory for a target.\n"
+    "#   target     the machine: its fields, as `permc explain --target help` explains them\n"
+    "#   strategy   how the stage was cut into passes (`permc run --strategy help`); padding: "
+    "whether\n"
+    "#              arrays between its passes hold it\n"
+    "#   array      temporary: between passes\n"
     "#   pass       executes ops of one stage, block by block; its predicted time\n"
     "#   tile       a block is the indices that differ by sums of these vectors\n"
     "#   blocks     the first indices of blocks differ by sums of these\n"

@@ -15,6 +15,7 @@ static bool print_types(text *out, permc_context *c, const pipeline *p) {
 
 static bool print_trace(text *out, permc_context *c, const pipeline *p) {
   (void)c;
+  text_string(out, trace_legend);
   trace_print(out, &p->trace);
   return true;
 }
