@@ -16,40 +16,18 @@ struct foreign {
   void **slots;      // where the operands of one call are
 };
 
-static ffi_type *ffi_type_of(scalar_type type) {
-  switch (type) {
-  case SCALAR_BOOL:
-    return &ffi_type_uint8;  // _Bool is one byte wherever we run
-  case SCALAR_I8:
-    return &ffi_type_sint8;
-  case SCALAR_I16:
-    return &ffi_type_sint16;
-  case SCALAR_I32:
-    return &ffi_type_sint32;
-  case SCALAR_I64:
-    return &ffi_type_sint64;
-  case SCALAR_U8:
-    return &ffi_type_uint8;
-  case SCALAR_U16:
-    return &ffi_type_uint16;
-  case SCALAR_U32:
-    return &ffi_type_uint32;
-  case SCALAR_U64:
-    return &ffi_type_uint64;
-  case SCALAR_F32:
-    return &ffi_type_float;
-  case SCALAR_F64:
-    return &ffi_type_double;
+// NULL: it cannot be passed on this machine.
+static ffi_type *const ffi_types[SCALAR_COUNT] = {
+    [SCALAR_BOOL] = &ffi_type_uint8,  // _Bool is one byte wherever we run
+    [SCALAR_I8] = &ffi_type_sint8,          [SCALAR_I16] = &ffi_type_sint16,
+    [SCALAR_I32] = &ffi_type_sint32,        [SCALAR_I64] = &ffi_type_sint64,
+    [SCALAR_U8] = &ffi_type_uint8,          [SCALAR_U16] = &ffi_type_uint16,
+    [SCALAR_U32] = &ffi_type_uint32,        [SCALAR_U64] = &ffi_type_uint64,
+    [SCALAR_F32] = &ffi_type_float,         [SCALAR_F64] = &ffi_type_double,
 #ifdef FFI_TARGET_HAS_COMPLEX_TYPE
-  case SCALAR_C64:
-    return &ffi_type_complex_float;
-  case SCALAR_C128:
-    return &ffi_type_complex_double;
+    [SCALAR_C64] = &ffi_type_complex_float, [SCALAR_C128] = &ffi_type_complex_double,
 #endif
-  default:
-    return NULL;
-  }
-}
+};
 
 // ---- finding the function -----------------------------------------------------------------------
 
@@ -97,10 +75,10 @@ static bool prepare_call(foreign *f, const trace_extern *e, error *why) {
     return error_set(why, SPAN_NONE, "out of memory");
   f->arity = e->arity;
   f->result = e->result;
-  ffi_type *result = ffi_type_of(e->result);
+  ffi_type *result = ffi_types[e->result];
   bool known = result != NULL;
   for (uint32_t i = 0; i < e->arity; i++) {
-    f->types[i] = ffi_type_of(e->parameters[i]);
+    f->types[i] = ffi_types[e->parameters[i]];
     f->sizes[i] = scalar_types[e->parameters[i]].size;
     known &= f->types[i] != NULL;
   }
@@ -140,33 +118,12 @@ void (*foreign_function(const foreign *f))(void) { return f->function; }
 
 // ---- calling ------------------------------------------------------------------------------------
 
-// libffi widens integers narrower than a register to a whole ffi_arg.
+// libffi widens integers narrower than a register to a whole ffi_arg, whose first bytes they are:
+// permc is for little-endian machines.
 typedef union foreign_result {
   ffi_arg widened;
   scalar_bits bits;
 } foreign_result;
-
-static void store_result(scalar_type type, const foreign_result *r, void *out) {
-  size_t size = scalar_types[type].size;
-  scalar_bits narrow = r->bits;
-  scalar_kind kind = scalar_types[type].kind;
-  if (kind != KIND_FLOAT && kind != KIND_COMPLEX && size < sizeof(ffi_arg)) {
-    switch (size) {
-    case 1:
-      narrow.u8 = (uint8_t)r->widened;
-      break;
-    case 2:
-      narrow.u16 = (uint16_t)r->widened;
-      break;
-    default:
-      narrow.u32 = (uint32_t)r->widened;
-      break;
-    }
-    if (kind == KIND_BOOL)
-      narrow.b = narrow.u8 != 0;
-  }
-  memcpy(out, &narrow, size);
-}
 
 void foreign_call(const foreign *f, size_t n, const void *const *in, void *out) {
   size_t size = scalar_types[f->result].size;
@@ -178,6 +135,8 @@ void foreign_call(const foreign *f, size_t n, const void *const *in, void *out) 
       memcpy(&f->slots[k], &operand, sizeof operand);  // as above: the callee only reads it
     }
     ffi_call(&cif, f->function, &result, f->slots);
-    store_result(f->result, &result, (unsigned char *)out + i * size);
+    if (f->result == SCALAR_BOOL)
+      result.bits.b = result.bits.u8 != 0;
+    memcpy((unsigned char *)out + i * size, &result.bits, size);
   }
 }

@@ -5,6 +5,7 @@
 // dimension (a scalar or a row), or several of them that stay together.
 #include "runtime/interp/move.h"
 
+#include "core/sizes.h"
 #include "runtime/interp/buffers.h"
 
 enum {
@@ -25,32 +26,6 @@ bool interp_watch_spend(interp_watch *w, uint64_t elements) {
 }
 
 // ---- copies -------------------------------------------------------------------------------------
-
-// KERNEL(unit) with a constant unit for the usual sizes, so that a unit is one load and one store.
-#define BY_UNIT(unit, KERNEL)                                                                      \
-  switch (unit) {                                                                                  \
-  case 1:                                                                                          \
-    KERNEL(1);                                                                                     \
-    break;                                                                                         \
-  case 2:                                                                                          \
-    KERNEL(2);                                                                                     \
-    break;                                                                                         \
-  case 4:                                                                                          \
-    KERNEL(4);                                                                                     \
-    break;                                                                                         \
-  case 8:                                                                                          \
-    KERNEL(8);                                                                                     \
-    break;                                                                                         \
-  case 16:                                                                                         \
-    KERNEL(16);                                                                                    \
-    break;                                                                                         \
-  case 32:                                                                                         \
-    KERNEL(32);                                                                                    \
-    break;                                                                                         \
-  default:                                                                                         \
-    KERNEL(unit);                                                                                  \
-    break;                                                                                         \
-  }
 
 static bool copy_bytes(interp_watch *w, unsigned char *out, const unsigned char *in, size_t bytes) {
   while (bytes > 0) {
@@ -87,8 +62,8 @@ static bool copy_units(interp_watch *w, strided_move p, size_t unit, size_t coun
     } else {
 #define COPY(size)                                                                                 \
   for (size_t i = 0; i < n; i++)                                                                   \
-  memcpy(p.out + i * p.out_stride, p.in + i * p.in_stride, size)
-      BY_UNIT(unit, COPY)
+    memcpy(p.out + i * p.out_stride, p.in + i * p.in_stride, size);
+      FOR_UNIT_SIZE(unit, COPY)
 #undef COPY
     }
     if (!interp_watch_spend(w, n))
@@ -123,7 +98,7 @@ void interp_repeat(void *out, const void *in, size_t unit, uint64_t start, size_
     if (++used == ratio)                                                                           \
       used = 0, from += (size);                                                                    \
   }
-  BY_UNIT(unit, REPEAT)
+  FOR_UNIT_SIZE(unit, REPEAT)
 #undef REPEAT
 }
 
@@ -228,7 +203,7 @@ static bool move_halves_instance(interp_watch *w, const permutation *p, const un
       memcpy(out + second * (size), in + (2 * x + 1) * (size), size);                              \
     }                                                                                              \
   }
-    BY_UNIT(unit, MOVE_UNITS)
+    FOR_UNIT_SIZE(unit, MOVE_UNITS)
 #undef MOVE_UNITS
     if (!interp_watch_spend(w, 2 * n * (1 + unit / 16)))
       return false;
@@ -244,8 +219,8 @@ static bool bmmc_instance(interp_watch *w, const permutation *p, const unsigned 
     uint64_t high = affine_high(p->map, done);
 #define MOVE_UNITS(size)                                                                           \
   for (size_t x = 0; x < n; x++)                                                                   \
-  memcpy(out + (high ^ p->map->table[x]) * (size), in + (done + x) * (size), size)
-    BY_UNIT(unit, MOVE_UNITS)
+    memcpy(out + (high ^ p->map->table[x]) * (size), in + (done + x) * (size), size);
+    FOR_UNIT_SIZE(unit, MOVE_UNITS)
 #undef MOVE_UNITS
     if (!interp_watch_spend(w, n * (1 + unit / 16)))
       return false;

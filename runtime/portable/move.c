@@ -1,4 +1,5 @@
 // Loads and stores: units of neighbours, copied between a slot and an array. See pass.h.
+#include "core/sizes.h"
 #include "runtime/portable/pass.h"
 
 __extension__ typedef __int128 int128;
@@ -17,32 +18,12 @@ __extension__ typedef __int128 int128;
   else                                                                                             \
     for (size_t i = 0; i < n; i++)                                                                 \
       COPY_ONE(i, TILE_UNIT(i), U);
-#define EACH_SIZE(bytes, COPY)                                                                     \
-  switch (bytes) {                                                                                 \
-  case 1:                                                                                          \
-    COPY(1) break;                                                                                 \
-  case 2:                                                                                          \
-    COPY(2) break;                                                                                 \
-  case 4:                                                                                          \
-    COPY(4) break;                                                                                 \
-  case 8:                                                                                          \
-    COPY(8) break;                                                                                 \
-  case 16:                                                                                         \
-    COPY(16) break;                                                                                \
-  case 32:                                                                                         \
-    COPY(32) break;                                                                                \
-  case 64:                                                                                         \
-    COPY(64) break;                                                                                \
-  default:                                                                                         \
-    COPY(bytes) break;                                                                             \
-  }
-
 void tile_gather(uint32_t size_bits, int unit_bits, size_t n, const unsigned char *slot,
                  uint64_t high, const uint32_t *restrict low, unsigned char *to) {
   size_t bytes = (size_t)1 << ((int)size_bits + unit_bits);
 #define GATHER_ONE(i, unit, U) memcpy(to + i * (U), unit, (U))
 #define GATHER(U) EACH_UNIT(U, GATHER_ONE)
-  EACH_SIZE(bytes, GATHER)
+  FOR_UNIT_SIZE(bytes, GATHER)
 }
 
 void tile_scatter(uint32_t size_bits, int unit_bits, size_t n, unsigned char *slot, uint64_t high,
@@ -50,7 +31,7 @@ void tile_scatter(uint32_t size_bits, int unit_bits, size_t n, unsigned char *sl
   size_t bytes = (size_t)1 << ((int)size_bits + unit_bits);
 #define SCATTER_ONE(i, unit, U) memcpy(unit, from + i * (U), (U))
 #define SCATTER(U) EACH_UNIT(U, SCATTER_ONE)
-  EACH_SIZE(bytes, SCATTER)
+  FOR_UNIT_SIZE(bytes, SCATTER)
 }
 
 static void load_units(uint32_t size_bits, int unit_bits, size_t n, unsigned char *slot,
@@ -59,7 +40,7 @@ static void load_units(uint32_t size_bits, int unit_bits, size_t n, unsigned cha
   size_t bytes = (size_t)1 << ((int)size_bits + unit_bits);
 #define LOAD_ONE(i, unit, U) memcpy(unit, memory + ((uint64_t)addresses[i] << size_bits), (U))
 #define LOAD(U) EACH_UNIT(U, LOAD_ONE)
-  EACH_SIZE(bytes, LOAD)
+  FOR_UNIT_SIZE(bytes, LOAD)
 }
 
 static void store_units(uint32_t size_bits, int unit_bits, size_t n, const unsigned char *slot,
@@ -68,7 +49,7 @@ static void store_units(uint32_t size_bits, int unit_bits, size_t n, const unsig
   size_t bytes = (size_t)1 << ((int)size_bits + unit_bits);
 #define STORE_ONE(i, unit, U) memcpy(memory + ((uint64_t)addresses[i] << size_bits), unit, (U))
 #define STORE(U) EACH_UNIT(U, STORE_ONE)
-  EACH_SIZE(bytes, STORE)
+  FOR_UNIT_SIZE(bytes, STORE)
 }
 
 // ---- preparation --------------------------------------------------------------------------------
@@ -200,9 +181,9 @@ static void move_lines(const move_state *v, size_t count, uint32_t row_xor) {
   const int64_t *restrict addresses = v->addresses;
   const uint16_t *restrict within = m->within;
   if (v->store)
-    EACH_SIZE(size, STORE_LINES)
+    FOR_UNIT_SIZE(size, STORE_LINES)
   else
-    EACH_SIZE(size, LOAD_LINES)
+    FOR_UNIT_SIZE(size, LOAD_LINES)
 }
 
 static void move_units(const move_state *v, int unit_bits, size_t count, uint64_t high) {

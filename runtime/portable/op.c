@@ -1,4 +1,5 @@
 // Ops as lists of steps, each over a chunk of instances at a time. See pass.h.
+#include "core/sizes.h"
 #include "runtime/portable/pass.h"
 
 enum {
@@ -330,26 +331,7 @@ static void load_element(const op_state *r, const tile_step *s, unsigned char *o
               r->high ^ s->offset, r->op->set.low, out);
 }
 
-static void store_output(const op_state *r, const tile_output *o) {
-  int unit_bits = choose_unit_bits(&r->op->set);
-  tile_scatter(o->size_bits, unit_bits, count_units(r->count, unit_bits), r->item->slots + o->slot,
-               r->high ^ o->offset, r->op->set.low, r->at[o->step]);
-}
-
-// out[i] = table[number(i)], for elements of a size that the compiler knows.
-#define EACH_ELEMENT(type, from)                                                                   \
-  switch (scalar_types[type].size) {                                                               \
-  case 1:                                                                                          \
-    PUT_ALL(1, from) break;                                                                        \
-  case 2:                                                                                          \
-    PUT_ALL(2, from) break;                                                                        \
-  case 4:                                                                                          \
-    PUT_ALL(4, from) break;                                                                        \
-  case 8:                                                                                          \
-    PUT_ALL(8, from) break;                                                                        \
-  default:                                                                                         \
-    PUT_ALL(16, from) break;                                                                       \
-  }
+// out[i] = table[from], for elements of a size that the compiler knows.
 #define PUT_ALL(U, from)                                                                           \
   for (size_t i = 0; i < n; i++)                                                                   \
     memcpy(out + i * (U), table + (from) * (U), (U));
@@ -357,7 +339,8 @@ static void store_output(const op_state *r, const tile_output *o) {
 static void fill_constant(scalar_type type, const scalar_bits *value, size_t n,
                           unsigned char *out) {
   const unsigned char *table = value->bytes;
-  EACH_ELEMENT(type, 0)
+#define PUT_FIRST(U) PUT_ALL(U, 0)
+  FOR_ELEMENT_SIZE(scalar_types[type].size, PUT_FIRST)
 }
 
 // The order of the table is a multiple of the step's.
@@ -365,10 +348,12 @@ static void look_up_roots(const tile_step *s, const int64_t *k, size_t n, unsign
   const unsigned char *table = s->roots->roots;
   uint64_t mask = s->number - 1, times = s->roots->order / s->number;
   int64_t order = (int64_t)s->number;
+#define PUT_MASKED(U) PUT_ALL(U, ((uint64_t)k[i] & mask) * times)
+#define PUT_REDUCED(U) PUT_ALL(U, (uint64_t)(k[i] % order + (k[i] % order < 0 ? order : 0)) * times)
   if ((s->number & mask) == 0)
-    EACH_ELEMENT(s->type, ((uint64_t)k[i] & mask) * times)
+    FOR_ELEMENT_SIZE(scalar_types[s->type].size, PUT_MASKED)
   else
-    EACH_ELEMENT(s->type, (uint64_t)(k[i] % order + (k[i] % order < 0 ? order : 0)) * times)
+    FOR_ELEMENT_SIZE(scalar_types[s->type].size, PUT_REDUCED)
 }
 
 static void find_roots(const tile_step *s, const int64_t *k, size_t n, unsigned char *out) {
@@ -400,13 +385,15 @@ static bool call_extern(const op_state *r, const tile_step *s, const void **in,
 }
 
 static void store_outputs(const op_state *r) {
+  int unit_bits = choose_unit_bits(&r->op->set);
   for (uint32_t i = 0; i < r->op->output_count; i++) {
     const tile_output *o = &r->op->outputs[i];
     int bits = o->with_next ? stretch_bits(r->op, o->size_bits) : 0;
     if (bits > 0)
       zip_output(r, o, bits);
     else
-      store_output(r, o);
+      tile_scatter(o->size_bits, unit_bits, count_units(r->count, unit_bits),
+                   r->item->slots + o->slot, r->high ^ o->offset, r->op->set.low, r->at[o->step]);
     i += bits > 0;
   }
 }

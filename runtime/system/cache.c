@@ -68,6 +68,16 @@ static bool is_private(const struct stat *s) {
   return s->st_uid == geteuid() && (s->st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
+// A regular file that is private, opened for reading, else -1.
+static int open_private_file(int folder, const char *path, struct stat *s) {
+  int file = openat(folder, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  if (file >= 0 && fstat(file, s) == 0 && S_ISREG(s->st_mode) && is_private(s))
+    return file;
+  if (file >= 0)
+    close(file);
+  return -1;
+}
+
 static bool refuse_folder(cache *c, const char *path, const char *why) {
   snprintf(c->problem, sizeof c->problem, "the cache %.160s %s", path, why);
   c->folder[0] = 0;
@@ -132,25 +142,20 @@ static bool digest_file(int file, uint64_t length, const char *key,
   return good;
 }
 
-static bool is_good_entry(int file, const char *key) {
-  struct stat s;
+static bool is_good_entry(int file, off_t size, const char *key) {
   trailer found, wanted;
   memcpy(wanted.magic, magic, sizeof magic);
-  if (fstat(file, &s) != 0 || !S_ISREG(s.st_mode) || !is_private(&s) ||
-      s.st_size < (off_t)sizeof found)
-    return false;
-  uint64_t length = (uint64_t)s.st_size - sizeof found;
-  return digest_file(file, length, key, wanted.check) &&
+  return size >= (off_t)sizeof found &&
+         digest_file(file, (uint64_t)size - sizeof found, key, wanted.check) &&
          read(file, &found, sizeof found) == (ssize_t)sizeof found &&
          memcmp(&found, &wanted, sizeof found) == 0;
 }
 
 // A good entry, opened and marked as used now, else -1.
 static int open_entry(const cache *c, const char *key, const char *kind, char path[CACHE_PATH]) {
-  if (!entry_path(c, key, kind, path))
-    return -1;
-  int file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-  if (file >= 0 && is_good_entry(file, key)) {
+  struct stat s;
+  int file = entry_path(c, key, kind, path) ? open_private_file(AT_FDCWD, path, &s) : -1;
+  if (file >= 0 && is_good_entry(file, s.st_size, key)) {
     (void)!futimens(file, NULL);
     return file;
   }
@@ -224,9 +229,8 @@ static int open_work_folder(int above, const char *path) {
   int folder = openat(above, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
   if (folder < 0)
     return -1;
-  int file = openat(folder, marker, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-  bool good = file >= 0 && fstat(file, &s) == 0 && S_ISREG(s.st_mode) && is_private(&s) &&
-              marker_text(wanted, folder, path) &&
+  int file = open_private_file(folder, marker, &s);
+  bool good = file >= 0 && marker_text(wanted, folder, path) &&
               read(file, found, sizeof found) == (ssize_t)strlen(wanted) &&
               memcmp(found, wanted, strlen(wanted)) == 0;
   if (file >= 0)
@@ -298,14 +302,12 @@ static bool is_entry_name(const char *name) {
 static bool is_entry(int folder, const char *name) {
   struct stat s;
   trailer t;
-  int file = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-  if (file < 0)
-    return false;
-  bool good = fstat(file, &s) == 0 && S_ISREG(s.st_mode) && is_private(&s) &&
-              s.st_size >= (off_t)sizeof t &&
+  int file = open_private_file(folder, name, &s);
+  bool good = file >= 0 && s.st_size >= (off_t)sizeof t &&
               pread(file, &t, sizeof t, s.st_size - (off_t)sizeof t) == (ssize_t)sizeof t &&
               memcmp(t.magic, magic, sizeof magic) == 0;
-  close(file);
+  if (file >= 0)
+    close(file);
   return good;
 }
 

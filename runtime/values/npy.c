@@ -7,6 +7,7 @@
 // A structured descr, [('f0', '<u4'), ('', '|V4'), ('f1', [('re', '<f4'), ('im', '<f4')])], gives
 // one array per field: nested fields flattened, padding ('', '|V4') skipped. Written are version
 // 1.0 headers, byte for byte those of numpy.save.
+#include "core/sizes.h"
 #include "runtime/values/formats.h"
 
 // ---- reading ----------------------------------------------------------------------------------
@@ -45,24 +46,10 @@ static void copy_records_to_fields(const npy_header *h, array *fields, const uns
     size_t size = scalar_types[h->fields[f].type].size, step = (size_t)h->record;
     const unsigned char *from = records + h->fields[f].offset;
     unsigned char *data = (unsigned char *)fields[f].data + to * size;
-    for (size_t i = 0; i < count; i++, from += step, data += size)
-      switch (size) {  // constant sizes make these moves, not calls
-      case 1:
-        memcpy(data, from, 1);
-        break;
-      case 2:
-        memcpy(data, from, 2);
-        break;
-      case 4:
-        memcpy(data, from, 4);
-        break;
-      case 8:
-        memcpy(data, from, 8);
-        break;
-      default:
-        memcpy(data, from, 16);
-        break;
-      }
+#define SPREAD(U)                                                                                  \
+  for (size_t i = 0; i < count; i++, from += step, data += (U))                                    \
+    memcpy(data, from, (U));
+    FOR_ELEMENT_SIZE(size, SPREAD)
   }
 }
 
