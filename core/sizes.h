@@ -30,8 +30,12 @@
     break;                                                                                         \
   }                                                                                                \
     SIZE_CASE(1, BODY)                                                                             \
-    SIZE_CASE(2, BODY) SIZE_CASE(4, BODY) SIZE_CASE(8, BODY) SIZE_CASE(16, BODY)                   \
-        SIZE_CASE(32, BODY) SIZE_CASE(64, BODY)                                                    \
+    SIZE_CASE(2, BODY)                                                                             \
+    SIZE_CASE(4, BODY)                                                                             \
+    SIZE_CASE(8, BODY)                                                                             \
+    SIZE_CASE(16, BODY)                                                                            \
+    SIZE_CASE(32, BODY)                                                                            \
+    SIZE_CASE(64, BODY)                                                                            \
   }
 
 #endif

@@ -23,6 +23,13 @@ static const trace_step *operand_step(const checker *c, uint32_t number) {
   return &c->trace->steps.items[c->step->operands[number]];
 }
 
+uint64_t trace_step_count(const trace_step *s) {
+  uint64_t count = s->batch;
+  for (uint32_t i = 0; i < s->rank; i++)
+    count *= s->dims[i];
+  return count;
+}
+
 // A zero anywhere makes an empty value, whatever the rest.
 bool trace_size_fits(const trace_step *s) {
   uint64_t bytes = scalar_types[s->type].size;

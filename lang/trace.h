@@ -114,6 +114,8 @@ typedef struct trace {
 
 // NULL if every invariant holds, else a sentence naming the step.
 const char *trace_verify(arena *a, const trace *t);
+// The elements of the step's value, over all instances.
+uint64_t trace_step_count(const trace_step *s);
 // Whether the bytes of the step's value fit an int64_t.
 bool trace_size_fits(const trace_step *s);
 // One line per step, as in the picture above.

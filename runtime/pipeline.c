@@ -68,10 +68,7 @@ static const char *results_problem(arena *a, const trace *t, const net *n) {
     if (r->number >= t->results.count)
       return arena_printf(a, "there is a result %u", (unsigned)r->number);
     const trace_step *s = &t->steps.items[t->results.items[r->number]];
-    uint64_t count = s->batch;
-    for (uint32_t k = 0; k < s->rank; k++)
-      count *= s->dims[k];
-    if (count != r->count || s->type != r->type)
+    if (trace_step_count(s) != r->count || s->type != r->type)
       return arena_printf(a, "result %u is not that of the program", (unsigned)r->number);
   }
   return found == t->results.count ? NULL : "a result is missing";
@@ -195,13 +192,8 @@ const backend *pipeline_backend(permc_context *c, const char *name) {
 static bool is_small(const trace *t) {
   const uint64_t enough = UINT64_C(1) << 24;
   uint64_t work = 0;
-  for (size_t i = 0; i < t->steps.count && work < enough; i++) {
-    const trace_step *s = &t->steps.items[i];
-    uint64_t elements = s->batch;
-    for (uint32_t k = 0; k < s->rank; k++)
-      elements *= s->dims[k];
-    work += elements;
-  }
+  for (size_t i = 0; i < t->steps.count && work < enough; i++)
+    work += trace_step_count(&t->steps.items[i]);
   return work < enough;
 }
 

@@ -34,11 +34,6 @@ static int add_running(pid_t pid) {
   return -1;
 }
 
-static void remove_running(int slot) {
-  if (slot >= 0)
-    atomic_store(&running[slot], 0);
-}
-
 void compiler_kill_all_from_signal(void) {
   int saved = errno;
   for (int i = 0; i < 100 && atomic_load(&starting) > 0; i++)
@@ -149,7 +144,8 @@ static bool poll_process(process *p, const compiler_job *job, bool *good) {
     return false;
   *good = got < 0 || (WIFEXITED(status) && WEXITSTATUS(status) == 0);
   *good = *good && (!job->product || (stat(job->product, &s) == 0 && s.st_size > 0));
-  remove_running(p->slot);
+  if (p->slot >= 0)
+    atomic_store(&running[p->slot], 0);
   p->pid = 0;
   return true;
 }

@@ -6,12 +6,7 @@
 
 // ---- opening -----------------------------------------------------------------------------------
 
-typedef struct fact_row {
-  int attribute;
-  size_t place;  // of an int in cuda_facts
-} fact_row;
-
-static const fact_row fact_rows[] = {
+static const attribute_row fact_rows[] = {
     {CUDA_MULTIPROCESSORS, offsetof(cuda_facts, multiprocessors)},
     {CUDA_THREADS_PER_BLOCK, offsetof(cuda_facts, threads_per_block)},
     {CUDA_THREADS_PER_MULTIPROCESSOR, offsetof(cuda_facts, threads_per_multiprocessor)},

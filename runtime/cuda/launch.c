@@ -24,12 +24,7 @@ void cuda_module_free(cuda_device *d, cuda_module *m) {
     cuda_leave(d, d->api->module_unload(m) == CUDA_STATUS_GOOD);
 }
 
-typedef struct kernel_row {
-  int attribute;
-  size_t place;  // of an int in a cuda_kernel
-} kernel_row;
-
-static const kernel_row kernel_rows[] = {
+static const attribute_row kernel_rows[] = {
     {CUDA_FUNCTION_STATIC_SHARED, offsetof(cuda_kernel, static_shared)},
     {CUDA_FUNCTION_REGISTERS, offsetof(cuda_kernel, registers)},
     {CUDA_FUNCTION_LOCAL, offsetof(cuda_kernel, local)},
@@ -143,13 +138,12 @@ cuda_graph *cuda_graph_end(cuda_device *d, bool is_complete) {
   return g;
 }
 
-static bool launch_graph(cuda_device *d, cuda_graph *g) {
-  snprintf(d->last, sizeof d->last, "recorded launches");
-  return cuda_check(d, d->api->graph_launch(g, d->stream), "cuGraphLaunch", "%s", d->last);
-}
-
 bool cuda_graph_launch(cuda_device *d, cuda_graph *g) {
-  return cuda_enter_now(d, "a launch of recorded launches") && cuda_leave(d, launch_graph(d, g));
+  if (!cuda_enter_now(d, "a launch of recorded launches"))
+    return false;
+  snprintf(d->last, sizeof d->last, "recorded launches");
+  return cuda_leave(
+      d, cuda_check(d, d->api->graph_launch(g, d->stream), "cuGraphLaunch", "%s", d->last));
 }
 
 void cuda_graph_free(cuda_device *d, cuda_graph *g) {

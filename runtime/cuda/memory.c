@@ -76,13 +76,6 @@ void cuda_stages_free(cuda_device *d) {
   }
 }
 
-// False: there are none. Then CUDA copies without them, which is slower.
-static bool prepare_stages(cuda_device *d) {
-  if (!d->stages[1].done && !(allocate_stage(d, &d->stages[0]) && allocate_stage(d, &d->stages[1])))
-    cuda_stages_free(d);
-  return d->stages[1].done != NULL;
-}
-
 typedef struct host_copy {
   unsigned char *to;
   const unsigned char *from;
@@ -142,8 +135,13 @@ static bool end_download_part(cuda_device *d, char *to, uint64_t bytes, uint64_t
   return true;
 }
 
+// Whether CUDA copies without stages: few bytes, or, which is slower, where there are no stages.
 static bool is_direct(cuda_device *d, uint64_t bytes) {
-  return bytes <= CUDA_DIRECT_BYTES || !prepare_stages(d);
+  if (bytes <= CUDA_DIRECT_BYTES)
+    return true;
+  if (!d->stages[1].done && !(allocate_stage(d, &d->stages[0]) && allocate_stage(d, &d->stages[1])))
+    cuda_stages_free(d);
+  return !d->stages[1].done;
 }
 
 static bool upload_array(cuda_device *d, cuda_address to, const void *from, uint64_t bytes) {

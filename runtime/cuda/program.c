@@ -42,10 +42,6 @@ static bool fail_with_device_message(const cuda_program *g, error *failure) {
   return error_set(failure, SPAN_NONE, "%s", cuda_message(g->device));
 }
 
-static bool is_interrupted(const cuda_program *g) {
-  return g->interrupted && atomic_load(g->interrupted);
-}
-
 // ---- compiling ---------------------------------------------------------------------------------
 
 // Products and sums are rounded one by one, as interp does, unless they may be fused. Functions
@@ -195,7 +191,7 @@ static bool compile_passes(cuda_program *g, const cuda_options *o, const c_code 
   c->files = c_code_split(code, FILE_BYTES, MOST_FILES, c->first);
   bool good = pool_run(o->compilers ? o->compilers : pool_processors(), c->files, 1, compile_files,
                        c, g->interrupted);
-  if (!good && is_interrupted(g))
+  if (!good && g->interrupted && atomic_load(g->interrupted))
     error_set(failure, SPAN_NONE, "interrupted");
   for (size_t i = 0; i < c->files && !good; i++)
     if (*c->message[i])
@@ -509,9 +505,7 @@ bool cuda_program_run(cuda_program *g, const array *arguments, size_t count, arr
   if (good && download_results(g, results, failure))
     return true;
   for (size_t a = 0; a < g->plan->arrays.count; a++)
-    if (g->plan->arrays.items[a].role == NET_RESULT) {
-      array_destroy(&results[g->plan->arrays.items[a].number]);
-      results[g->plan->arrays.items[a].number] = (array){0};
-    }
+    if (g->plan->arrays.items[a].role == NET_RESULT)
+      arrays_destroy(&results[g->plan->arrays.items[a].number], 1);
   return false;
 }

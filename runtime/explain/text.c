@@ -103,22 +103,6 @@ static void print_program(text *out, const explanation *e) {
 
 static const char *plural(uint64_t count) { return count == 1 ? "" : "s"; }
 
-static void print_directions(text *out, const plan_facts *f) {
-  if (!f->columns)
-    text_string(out, "\n");
-  else if (f->static_columns == f->columns)
-    text_string(out, ", each of static direction\n");
-  else
-    text_printf(out, ", %" PRIu64 " of them of static direction\n", f->static_columns);
-}
-
-static void print_memory(text *out, const explanation *e) {
-  char number[NUMBER_SPACE];
-  text_printf(out, "memory        at most %s at a time; %" PRIu64 " array%s between passes\n",
-              show_bytes(number, e->peak_bytes), e->facts.temporaries,
-              plural(e->facts.temporaries));
-}
-
 static void print_padding(text *out, const plan *p) {
   static const char *const words[] = {"", "stays out of memory", "is stored between passes"};
   for (size_t i = 0; i < p->net->stages.count; i++)
@@ -143,9 +127,13 @@ static void print_strategies(text *out, const permc_context *c, const explanatio
 
 static void print_counts(text *out, const permc_context *c, const explanation *e) {
   const plan_facts *f = &e->facts;
+  char number[NUMBER_SPACE];
   text_printf(out, "\ncolumns       %" PRIu64, f->columns);
-  print_directions(out, f);
-  text_printf(out, "maps          %" PRIu64 "\n", f->maps);
+  if (f->columns && f->static_columns == f->columns)
+    text_string(out, ", each of static direction");
+  else if (f->columns)
+    text_printf(out, ", %" PRIu64 " of them of static direction", f->static_columns);
+  text_printf(out, "\nmaps          %" PRIu64 "\n", f->maps);
   text_printf(out, "permutations  %" PRIu64 "; as written, %" PRIu64 " step%s move%s elements\n",
               f->permutations, e->moving_steps, plural(e->moving_steps),
               e->moving_steps == 1 ? "s" : "");
@@ -154,8 +142,8 @@ static void print_counts(text *out, const permc_context *c, const explanation *e
     text_printf(out, ", with %" PRIu64 " exchange%s", f->exchanges, plural(f->exchanges));
   if (f->copies)
     text_printf(out, "; besides, %" PRIu64 " cop%s", f->copies, f->copies == 1 ? "y" : "ies");
-  text_string(out, "\n");
-  print_memory(out, e);
+  text_printf(out, "\nmemory        at most %s at a time; %" PRIu64 " array%s between passes\n",
+              show_bytes(number, e->peak_bytes), f->temporaries, plural(f->temporaries));
   print_padding(out, e->pipeline->plan);
   print_strategies(out, c, e);
 }

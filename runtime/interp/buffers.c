@@ -3,16 +3,6 @@
 
 #include <stdlib.h>
 
-uint64_t trace_step_count(const trace_step *s) {
-  uint64_t count = s->batch;
-  for (uint32_t i = 0; i < s->rank; i++)
-    if (s->dims[i] == 0)
-      return 0;
-  for (uint32_t i = 0; i < s->rank && count != 0; i++)
-    count *= s->dims[i];  // trace_verify has checked that it fits
-  return count;
-}
-
 bool trace_step_elementwise(trace_op op) {
   return op == TRACE_SCALAR || op == TRACE_SELECT || op == TRACE_CONVERT || op == TRACE_ROOT ||
          op == TRACE_EXTERN;

@@ -29,7 +29,6 @@ typedef struct interp_buffers {
 bool interp_buffers_find(interp_buffers *b, const trace *t);  // false: memory is out
 void interp_buffers_free(interp_buffers *b);
 
-uint64_t trace_step_count(const trace_step *s);  // elements of the value, over all instances
-bool trace_step_elementwise(trace_op op);        // SCALAR, SELECT, CONVERT, ROOT or EXTERN
+bool trace_step_elementwise(trace_op op);  // SCALAR, SELECT, CONVERT, ROOT or EXTERN
 
 #endif

@@ -282,10 +282,9 @@ static bool open_foreign(interp *r, bool allowed) {
 
 // Whether the array is what the ARGUMENT step describes.
 static bool is_argument_of(const array *a, const trace_step *s) {
-  bool same = a->type == s->type && a->rank == s->rank;
-  for (uint32_t i = 0; same && i < s->rank; i++)
-    same = a->dims[i] == s->dims[i];
-  return same && (a->data != NULL || trace_step_count(s) == 0);
+  return a->type == s->type && a->rank == s->rank &&
+         (s->rank == 0 || memcmp(a->dims, s->dims, s->rank * sizeof *s->dims) == 0) &&
+         (a->data != NULL || trace_step_count(s) == 0);
 }
 
 static bool take_over_arguments(interp *r, array *arguments, size_t count) {

@@ -97,17 +97,15 @@ void tile_set_order(tile_set *s, int count, const uint64_t *vectors) {
   s->run = 0;
 }
 
-static uint64_t set_vector(const tile *t, const tile_set *s, int i) {
-  return i < s->dimension ? s->basis[i] : f2_unit(t->d + i - s->dimension);
-}
-
 void tile_set_tabulate(arena *a, const tile *t, tile_set *s, int chunk_bits) {
   int most = s->dimension + t->batch_bits;
   s->chunk_bits = chunk_bits < most ? chunk_bits : most;
   uint32_t *low = NEW_ARRAY(a, uint32_t, (size_t)1 << s->chunk_bits);
-  for (int i = 0; i < s->chunk_bits; i++)
+  for (int i = 0; i < s->chunk_bits; i++) {
+    uint64_t vector = i < s->dimension ? s->basis[i] : f2_unit(t->d + i - s->dimension);
     for (uint32_t k = 0; k < UINT32_C(1) << i; k++)
-      low[(UINT32_C(1) << i) + k] = low[k] ^ (uint32_t)set_vector(t, s, i);
+      low[(UINT32_C(1) << i) + k] = low[k] ^ (uint32_t)vector;
+  }
   s->low = low;
 }
 
@@ -132,12 +130,6 @@ uint64_t tile_set_high(const tile *t, const tile_set *s, uint64_t number) {
 
 // ---- maps ---------------------------------------------------------------------------------------
 
-// weight = odd << *shift. For -2^63, odd = 1 serves: sums wrap.
-static int64_t split_weight(int64_t weight, int *shift) {
-  *shift = f2_lsb((uint64_t)weight);
-  return *shift == 63 ? 1 : weight / (int64_t)(UINT64_C(1) << *shift);
-}
-
 static tile_group *find_group(tile_map *m, uint64_t *used, int64_t odd, int shift) {
   for (uint32_t g = 0; g < m->group_count; g++)
     if (m->groups[g].odd == odd && !f2_bit(used[g], shift)) {
@@ -153,10 +145,12 @@ static void group_rows(arena *a, const net_map *m, tile_map *out) {
   uint64_t *used = NEW_ARRAY(a, uint64_t, m->row_count);
   out->groups = NEW_ARRAY(a, tile_group, m->row_count);
   for (uint32_t r = 0; r < m->row_count; r++) {
-    int shift = 0;
-    if (m->rows[r].weight == 0)
+    int64_t weight = m->rows[r].weight;
+    if (weight == 0)
       continue;
-    int64_t odd = split_weight(m->rows[r].weight, &shift);
+    // weight = odd << shift. For -2^63, odd = 1 serves: sums wrap.
+    int shift = f2_lsb((uint64_t)weight);
+    int64_t odd = shift == 63 ? 1 : weight / (int64_t)(UINT64_C(1) << shift);
     tile_group *g = find_group(out, used, odd, shift);
     if (g->forms == NULL) {
       g->forms = NEW_ARRAY(a, net_form, 64);

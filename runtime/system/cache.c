@@ -311,11 +311,6 @@ static bool is_entry(int folder, const char *name) {
   return good;
 }
 
-static bool is_stale_work(const char *name, const struct stat *s) {
-  return strncmp(name, "work-", 5) == 0 && S_ISDIR(s->st_mode) &&
-         time(NULL) - s->st_mtime > STALE_SECONDS;
-}
-
 // Lists what has the name of an entry, and removes what a process that was killed has left.
 static entry_list list_entries(DIR *folder) {
   entry_list l = {0};
@@ -323,7 +318,8 @@ static entry_list list_entries(DIR *folder) {
     struct stat s;
     if (fstatat(dirfd(folder), e->d_name, &s, AT_SYMLINK_NOFOLLOW) != 0)
       continue;
-    if (is_stale_work(e->d_name, &s))
+    if (strncmp(e->d_name, "work-", 5) == 0 && S_ISDIR(s.st_mode) &&
+        time(NULL) - s.st_mtime > STALE_SECONDS)
       remove_work_folder(dirfd(folder), e->d_name);
     if (!S_ISREG(s.st_mode) || !is_entry_name(e->d_name))
       continue;

@@ -62,14 +62,10 @@ void text_skip_space(value_source *s) {
   }
 }
 
-static text_place current_place(const value_source *s) {
-  return (text_place){s->line, source_offset(s) - s->line_start + 1};
-}
-
 static void next_token(text_reader *r) {
   value_source *s = r->source;
   text_skip_space(s);
-  r->at = current_place(s);
+  r->at = (text_place){s->line, source_offset(s) - s->line_start + 1};
   r->length = 0;
   int c = source_peek(s);
   r->kind = c < 0 ? TOKEN_END : is_word(c) ? TOKEN_WORD : c;
@@ -124,9 +120,11 @@ static bool fail_out_of_range(text_reader *r, scalar_type type) {
                         number_range(type));
 }
 
-static size_t element_size(const text_reader *r) {
-  return r->type == SCALAR_COUNT ? sizeof(int64_t) : scalar_types[r->type].size;
+static scalar_type type_so_far(const text_reader *r) {
+  return r->type == SCALAR_COUNT ? SCALAR_I64 : r->type;
 }
+
+static size_t element_size(const text_reader *r) { return scalar_types[type_so_far(r)].size; }
 
 // Sets the type and converts the integers that came before.
 static bool decide_type(text_reader *r, scalar_type type) {
@@ -178,7 +176,7 @@ static bool add_element(text_reader *r) {
   if (r->type == SCALAR_COUNT && (n.form != NUMBER_INTEGER || n.suffix != SCALAR_COUNT) &&
       !decide_type(r, number_type(&n)))
     return false;
-  scalar_type type = r->type == SCALAR_COUNT ? SCALAR_I64 : r->type;
+  scalar_type type = type_so_far(r);
   if (!number_suits(&n, type))
     return fail_unexpected(r, scalar_types[type].name);
   if (!reserve_element(r))
@@ -200,10 +198,6 @@ typedef struct nesting {
   bool measured[VALUE_MAX_RANK];
   uint64_t dims[VALUE_MAX_RANK];  // where measured
 } nesting;
-
-static scalar_type type_so_far(const text_reader *r) {
-  return r->type == SCALAR_COUNT ? SCALAR_I64 : r->type;
-}
 
 static bool decide_rank(text_reader *r, nesting *n) {
   n->rank = n->depth;
