@@ -212,13 +212,6 @@ static bool compile_and_load(compiled *e, build *b, const cache *c, const c_code
   return good;
 }
 
-static uint64_t code_bytes(const c_code *code) {
-  uint64_t bytes = code->library.length + code->definitions.length + code->tables.length;
-  for (uint32_t i = 0; i < code->pass_count; i++)
-    bytes += code->passes[i].length;
-  return bytes;
-}
-
 // Loads the code from the cache, or compiles it: first in the cache's folder, then, as that may
 // have no space or forbid execution, elsewhere and without the compiler's builtins. The message is
 // that of the first attempt.
@@ -229,7 +222,9 @@ static compiled_status obtain_library(compiled *e, const compiled_options *o, co
   compiler found;
   cache c;
   error first = {0};
-  uint64_t bytes = code_bytes(code);
+  uint64_t bytes = code->library.length + code->definitions.length + code->tables.length;
+  for (uint32_t i = 0; i < code->pass_count; i++)
+    bytes += code->passes[i].length;
   if (!compiler_find(&found, failure))
     return COMPILED_UNAVAILABLE;
   if (bytes > COMPILED_MOST_BYTES)

@@ -31,13 +31,6 @@ static bool moves(const trace_step *s) {
   }
 }
 
-static uint64_t count_moving_steps(const trace *t) {
-  uint64_t count = 0;
-  for (size_t i = 0; i < t->steps.count; i++)
-    count += moves(&t->steps.items[i]);
-  return count;
-}
-
 // ---- explanations ----------------------------------------------------------------------------
 
 typedef struct explain_job {
@@ -54,9 +47,10 @@ static bool explain_products(permc_context *c, pipeline *p, void *with) {
                    .request = j->request,
                    .pipeline = p,
                    .facts = plan_facts_of(p->plan),
-                   .moving_steps = count_moving_steps(&p->trace),
                    .peak_bytes = cpu_peak_bytes(p->plan),
                    .planning_seconds = c->times.plan};
+  for (size_t i = 0; i < p->trace.steps.count; i++)
+    e.moving_steps += moves(&p->trace.steps.items[i]);
   return j->use(c, &e, j->with);
 }
 
@@ -109,10 +103,8 @@ bool permc_explain(permc_context *c, const char *entry, const permc_size *sizes,
   } else {
     good = explain_entry(c, &r, print_explanation, &j);
   }
-  if (good && j.out.failed) {
-    context_error(c, "out of memory");
-    good = false;
-  }
+  if (good && j.out.failed)
+    good = context_error(c, "out of memory");
   if (good)
     *out = j.out.data;
   else

@@ -110,37 +110,32 @@ static const void *operand_chunk(interp *r, const trace_step *s, uint32_t k, uin
   return out;
 }
 
-static void compute_roots(const trace_step *s, size_t n, const int64_t *k, unsigned char *out) {
-  size_t size = row_of(s->type)->size;
-  for (size_t i = 0; i < n; i++) {
-    scalar_bits root = scalar_root(s->type, k[i], (int64_t)s->number);
-    memcpy(out + i * size, root.bytes, size);
-  }
-}
-
 static bool compute_chunk(interp *r, const trace_step *s, size_t n, void *out) {
   const void **in = r->in;
+  size_t size = row_of(s->type)->size;
   switch (s->op) {
   case TRACE_SCALAR:
     scalar_apply(s->scalar, step_at(r, s->operands[0])->type, n, in[0],
                  s->operand_count > 1 ? in[1] : NULL, out);
     return true;
   case TRACE_SELECT:
-    scalar_select(row_of(s->type)->size, n, in[0], in[1], in[2], out);
+    scalar_select(size, n, in[0], in[1], in[2], out);
     return true;
   case TRACE_CONVERT:
     scalar_convert(step_at(r, s->operands[0])->type, s->type, n, in[0], out);
     return true;
   case TRACE_ROOT:
-    compute_roots(s, n, in[0], out);
+    for (size_t i = 0; i < n; i++) {
+      scalar_bits root = scalar_root(s->type, ((const int64_t *)in[0])[i], (int64_t)s->number);
+      memcpy((unsigned char *)out + i * size, root.bytes, size);
+    }
     return true;
   default:
     break;
   }
   for (size_t i = 0; i < n; i += FOREIGN_CHUNK) {
     size_t calls = n - i < FOREIGN_CHUNK ? n - i : FOREIGN_CHUNK;
-    foreign_call(r->foreign[s->number], calls, in,
-                 (unsigned char *)out + i * row_of(s->type)->size);
+    foreign_call(r->foreign[s->number], calls, in, (unsigned char *)out + i * size);
     for (uint32_t k = 0; k < s->operand_count; k++)
       in[k] = (const unsigned char *)in[k] + calls * row_of(step_at(r, s->operands[k])->type)->size;
     r->watch.left = 0;  // nobody knows how long a call takes

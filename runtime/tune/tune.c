@@ -324,10 +324,8 @@ bool tune_program(permc_context *c, const char *entry, const char *backend_name,
   c->trial = &t.trial;
   bool good = tune_entry(&t, &best);
   c->trial = NULL;
-  if (good && (t.report.failed || !t.report.data)) {
-    context_error(c, "out of memory");
-    good = false;
-  }
+  if (good && (t.report.failed || !t.report.data))
+    good = context_error(c, "out of memory");
   if (good) {
     context_clear(c);
     if (t.warnings)
