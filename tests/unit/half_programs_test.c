@@ -138,9 +138,9 @@ static void check_error(const char *program, const char *message) {
 
 TEST(errors) {
   check_error("extern \"m\" f : f16 -> f32\nmain : f32 -> f32\nmain x = f (f16 x)\n",
-              "a foreign function cannot take or give f16");
+              "a foreign function cannot take or return f16");
   check_error("extern \"m\" f : f32 -> f16\nmain : f32 -> f16\nmain = f\n",
-              "a foreign function cannot take or give f16");
+              "a foreign function cannot take or return f16");
   check_error("main : f16 -> c64\nmain x = cis x\n", "expected an f32 or f64, found f16");
   check_error("main : f16 -> f16 -> c64\nmain = complex\n", "f16 is not an f32 or f64");
 }
