@@ -3,10 +3,12 @@
 //   #include "tests/test.h"
 //
 //   TEST(addition) {
-//     CHECK_EQ_I64(1 + 1, 2);                      // a failing check prints itself; the test goes
-//     on char *text = format(7); REQUIRE(text != NULL);                       // a failing
-//     requirement ends the test CHECK_STR(text, "7"); if (!has_feature())
-//       SKIP("no such feature here");              // ends the test
+//     CHECK_EQ_I64(1 + 1, 2);           // a failing check prints itself; the test goes on
+//     char *text = format(7);
+//     REQUIRE(text != NULL);            // a failing requirement ends the test
+//     CHECK_STR(text, "7");
+//     if (!has_feature())
+//       SKIP("no such feature here");   // ends the test
 //   }
 //
 //   TEST_MAIN()
