@@ -45,30 +45,6 @@ static void find_position(const source *s, uint32_t offset, uint32_t *line, uint
   }
 }
 
-// Bytes of the UTF-8 character at i; 0 if there is none.
-static uint32_t character_length(const source *s, uint32_t i, uint32_t end) {
-  unsigned char c = (unsigned char)s->text[i];
-  uint32_t length = c < 0x80 ? 1 : c < 0xC2 ? 0 : c < 0xE0 ? 2 : c < 0xF0 ? 3 : c < 0xF5 ? 4 : 0;
-  if (length > end - i)
-    return 0;
-  for (uint32_t k = 1; k < length; k++)
-    if (starts_character(s->text[i + k]))
-      return 0;
-  return length;
-}
-
-// A line of the source. What a terminal cannot show, or would obey, is a question mark.
-static void render_text(text *out, const source *s, uint32_t first, uint32_t last) {
-  for (uint32_t i = first, length; i < last; i += length) {
-    unsigned char c = (unsigned char)s->text[i];
-    length = character_length(s, i, last);
-    bool shown = length && (c >= 32 || c == '\t') && c != 127;
-    text_add(out, shown ? &s->text[i] : "?", shown ? length : 1);
-    if (!length)
-      length = 1;
-  }
-}
-
 // The line and, below it, carets. Long lines are cut around the span.
 static void render_line(text *out, const source *s, span where) {
   enum { WIDTH = 120 };
@@ -89,7 +65,7 @@ static void render_line(text *out, const source *s, span where) {
   while (last < end && !starts_character(s->text[last]))
     last++;
   text_string(out, first > begin ? "  ..." : "  ");
-  render_text(out, s, first, last);
+  text_shown(out, s->text + first, last - first);
   text_string(out, last < end ? "...\n" : "\n");
   text_string(out, first > begin ? "     " : "  ");
   uint32_t carets = where.end > last ? last : where.end;
@@ -101,6 +77,16 @@ static void render_line(text *out, const source *s, span where) {
     if (starts_character(s->text[i]))
       text_add(out, "^", 1);
   text_add(out, "\n", 1);
+}
+
+// Names in it may come from a program, or be those of files.
+static void render_message(text *out, const char *format, va_list arguments) {
+  text message = {0};
+  text_vprintf(&message, format, arguments);
+  text_shown(out, text_content(&message), message.length);
+  text_string(out, "\n");
+  out->failed |= message.failed;
+  text_free(&message);
 }
 
 void diag_vreport(diagnostics *d, diag_kind kind, span where, const char *format,
@@ -123,16 +109,16 @@ void diag_vreport(diagnostics *d, diag_kind kind, span where, const char *format
     text_printf(&d->rendered, "%s%s%s",
                 kind == DIAG_HINT ? "" : "permc: ", kind == DIAG_ERROR ? "" : names[kind],
                 kind == DIAG_ERROR ? "" : ": ");
-    text_vprintf(&d->rendered, format, arguments);
-    text_string(&d->rendered, "\n");
+    render_message(&d->rendered, format, arguments);
     return;
   }
   uint32_t line, column;
   find_position(s, where.start, &line, &column);
-  text_printf(&d->rendered, "%s:%u:%u: %s: %s", s->name, line, column, names[kind], prefix);
-  text_vprintf(&d->rendered, format, arguments);
-  text_string(&d->rendered, "\n");
-  render_line(&d->rendered, s, where);
+  text_shown(&d->rendered, s->name, strlen(s->name));
+  text_printf(&d->rendered, ":%u:%u: %s: %s", line, column, names[kind], prefix);
+  render_message(&d->rendered, format, arguments);
+  if (!s->outside)
+    render_line(&d->rendered, s, where);
 }
 
 void diag_report(diagnostics *d, diag_kind kind, span where, const char *format, ...) {

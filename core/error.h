@@ -26,6 +26,7 @@ typedef struct source {
   const char *text;  // 0-terminated
   uint32_t length;
   bool library;  // part of the standard library
+  bool outside;  // imported from outside of the program's folder: messages show no line of it
 } source;
 
 typedef struct span {
@@ -69,6 +70,7 @@ typedef struct diagnostics {
   bool wants_static;   // an error was that an argument is not known before the program runs
   bool can_be_static;  // ... a scalar, or a whole matrix: it could be, for one run
   uint32_t wanted;     // ... its number among the arguments' arrays
+  bool wants_extern;   // an error was that a C function is not allowed
   bool exhausted;      // an error was that a limit (steps, depth, memory) was reached
 } diagnostics;
 

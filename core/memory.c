@@ -58,8 +58,10 @@ void *arena_try_alloc(arena *a, size_t bytes) {
     return NULL;
   size_t wanted = bytes;
   bytes = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-  if (a->limit && (bytes > a->limit || a->used > a->limit - bytes))
+  if (a->limit && (bytes > a->limit || a->used > a->limit - bytes)) {
+    a->at_limit = true;
     return NULL;
+  }
   arena_block *block = a->blocks;
   if (!block || block->size - block->used < bytes + GAP) {
     block = block_new(a, bytes + GAP);
@@ -98,6 +100,7 @@ void arena_free(arena *a) {
     free(block);
   }
   a->used = 0;
+  a->at_limit = false;
 }
 
 // ---- growing arrays ------------------------------------------------------------------------

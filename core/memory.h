@@ -32,6 +32,7 @@ typedef struct arena {
   arena_block *blocks;
   size_t used;       // bytes handed out, for limits
   size_t limit;      // 0: none
+  bool at_limit;     // an allocation has failed because of it
   jmp_buf *failure;  // where to go when memory (or the limit) runs out
 } arena;
 

@@ -1,4 +1,8 @@
 // Random numbers of layouts and of simulations: the same for a seed on every machine.
+//
+//   uint64_t state = 1;                  // the seed
+//   uint16_t order[4];
+//   draw_permutation(&state, 4, order);  // 0 to 3, shuffled
 #ifndef PERMC_CORE_RANDOM_H
 #define PERMC_CORE_RANDOM_H
 

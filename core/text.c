@@ -55,6 +55,45 @@ void text_vprintf(text *t, const char *format, va_list arguments) {
   va_end(again);
 }
 
+void text_character(text *t, uint32_t c) {
+  bool good = c > 0 && c < 0x110000 && (c < 0xD800 || c > 0xDFFF);
+  c = good ? c : 0xFFFD;
+  int more = c < 0x80 ? 0 : c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
+  static const unsigned char first[4] = {0, 0xC0, 0xE0, 0xF0};
+  char bytes[4] = {(char)(first[more] | c >> 6 * more)};
+  for (int i = 1; i <= more; i++)
+    bytes[i] = (char)(0x80 | (c >> 6 * (more - i) & 0x3F));
+  text_add(t, bytes, (size_t)more + 1);
+}
+
+size_t text_character_length(const char *bytes, size_t left) {
+  const unsigned char *c = (const unsigned char *)bytes;
+  size_t length = *c < 0x80 ? 1 : *c < 0xC2 ? 0 : *c < 0xE0 ? 2 : *c < 0xF0 ? 3 : *c < 0xF5 ? 4 : 0;
+  unsigned char low = *c == 0xE0 ? 0xA0 : *c == 0xF0 ? 0x90 : 0x80;
+  unsigned char high = *c == 0xED ? 0x9F : *c == 0xF4 ? 0x8F : 0xBF;
+  if (length > left || (length > 1 && (c[1] < low || c[1] > high)))
+    return 0;
+  for (size_t k = 2; k < length; k++)
+    if ((c[k] & 0xC0) != 0x80)
+      return 0;
+  return length;
+}
+
+// Whether a terminal shows it: it is no control character.
+static bool is_shown(const char *bytes, size_t length) {
+  unsigned char c = (unsigned char)bytes[0];
+  bool later = length == 2 && c == 0xC2 && (unsigned char)bytes[1] < 0xA0;  // U+0080 ... U+009F
+  return length && !later && (c >= 32 || c == '\t' || c == '\n') && c != 127;
+}
+
+void text_shown(text *t, const char *bytes, size_t count) {
+  for (size_t i = 0, length; i < count; i += length ? length : 1) {
+    length = text_character_length(bytes + i, count - i);
+    bool shown = is_shown(bytes + i, length);
+    text_add(t, shown ? bytes + i : "?", shown ? length : 1);
+  }
+}
+
 const char *text_content(const text *t) { return t->data ? t->data : ""; }
 
 void text_free(text *t) {
@@ -81,16 +120,20 @@ char *arena_printf(arena *a, const char *format, ...) {
   return arena_text(a, &t);
 }
 
-// ---- numbers in texts ----------------------------------------------------------------------
+// ---- numbers --------------------------------------------------------------------------------
 
-bool c_locale_enter(c_locale *c) {
+bool c_environment_enter(c_environment *c) {
   c->entered = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-  if (c->entered)
-    c->before = uselocale(c->entered);
-  return c->entered;
+  if (!c->entered)
+    return false;
+  c->before = uselocale(c->entered);
+  fegetenv(&c->floats);
+  fesetenv(FE_DFL_ENV);
+  return true;
 }
 
-void c_locale_leave(c_locale *c) {
+void c_environment_leave(c_environment *c) {
+  fesetenv(&c->floats);
   uselocale(c->before);
   freelocale(c->entered);
 }

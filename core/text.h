@@ -10,6 +10,7 @@
 #define PERMC_CORE_TEXT_H
 
 #include "core/memory.h"
+#include <fenv.h>
 #include <locale.h>
 
 typedef struct text {
@@ -22,20 +23,29 @@ void text_add(text *t, const char *bytes, size_t count);
 void text_string(text *t, const char *string);
 void text_printf(text *t, const char *format, ...) PRINTF_LIKE(2, 3);
 void text_vprintf(text *t, const char *format, va_list arguments);
+// Adds a character as UTF-8; what is none, or 0, as U+FFFD.
+void text_character(text *t, uint32_t character);
+// Bytes of the UTF-8 character that begins here (RFC 3629, section 4); 0: there is none.
+size_t text_character_length(const char *bytes, size_t left);
+// Adds bytes as a terminal may get them: what it cannot show, or would obey, is a question mark.
+// Line ends and tabs stay.
+void text_shown(text *t, const char *bytes, size_t count);
 const char *text_content(const text *t);  // what was added; never NULL
 void text_free(text *t);
 
 char *arena_text(arena *a, text *t);  // moves a text, unless it failed
 char *arena_printf(arena *a, const char *format, ...) PRINTF_LIKE(2, 3);
 
-// ---- numbers in texts ------------------------------------------------------------------------
+// ---- numbers ---------------------------------------------------------------------------------
 
-// strtod and printf obey the thread's locale: between these it is C's, whatever the embedding
-// program has set. False: memory is out, and nothing is to be left.
-typedef struct c_locale {
+// strtod and printf obey the thread's locale, and arithmetic its rounding mode and what it does with
+// subnormal numbers: between these all is as when a C program starts, whatever the embedding program
+// has set. False: memory is out, and nothing is to be left.
+typedef struct c_environment {
   locale_t entered, before;
-} c_locale;
-bool c_locale_enter(c_locale *c);
-void c_locale_leave(c_locale *c);
+  fenv_t floats;
+} c_environment;
+bool c_environment_enter(c_environment *c);
+void c_environment_leave(c_environment *c);
 
 #endif

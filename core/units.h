@@ -1,4 +1,8 @@
 // Numbers with units, for readers.
+//
+//   char text[NUMBER_SPACE];
+//   puts(show_bytes(text, 3 << 29));        // 1.5 GiB
+//   puts(show_seconds(text, 0.00125));      // 1.25 ms
 #ifndef PERMC_CORE_UNITS_H
 #define PERMC_CORE_UNITS_H
 
@@ -6,9 +10,8 @@
 
 enum { NUMBER_SPACE = 40 };
 
-// "64 MiB", "1.5 GiB", "12 bytes". Each writes to `out` and returns it.
+// Each writes to `out` and returns it.
 const char *show_bytes(char out[NUMBER_SPACE], uint64_t bytes);
-// "1.25 ms", "3.07 us".
 const char *show_seconds(char out[NUMBER_SPACE], double seconds);
 
 #endif

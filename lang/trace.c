@@ -31,6 +31,40 @@ uint64_t trace_step_count(const trace_step *s) {
 }
 
 // A zero anywhere makes an empty value, whatever the rest.
+bool trace_step_keeps_order(const trace *t, const trace_step *s) {
+  if (s->operand_count == 0)
+    return false;
+  const trace_step *o = &t->steps.items[s->operands[0]];
+  bool same_batch = o->batch == s->batch;
+  switch (s->op) {
+  case TRACE_RESHAPE:
+    return true;
+  case TRACE_BROADCAST:
+    return same_batch;
+  case TRACE_CONVERT:
+    return same_batch && o->type == s->type;
+  case TRACE_SPLIT:
+    return s->number == o->dims[0] / 2;  // the top bit: the two halves
+  case TRACE_STITCH:
+    return s->number == s->dims[0] / 2;
+  case TRACE_PAIR:  // neighbours
+  case TRACE_UNPAIR:
+    return s->number == 1;
+  case TRACE_ELEMENT:
+    return same_batch && o->dims[0] == 1;
+  case TRACE_PACK:
+    return same_batch && s->operand_count == 1;
+  case TRACE_TRANSPOSE:
+    return same_batch && (o->dims[0] == 1 || o->dims[1] == 1);
+  case TRACE_SLICE:
+    return same_batch && o->dims[0] == s->dims[0];
+  case TRACE_REPLICATE:
+    return same_batch && s->dims[0] == 1;
+  default:
+    return false;
+  }
+}
+
 bool trace_size_fits(const trace_step *s) {
   uint64_t bytes = scalar_types[s->type].size;
   bool empty = s->batch == 0, overflow = __builtin_mul_overflow(bytes, s->batch, &bytes);
@@ -39,6 +73,47 @@ bool trace_size_fits(const trace_step *s) {
     overflow |= __builtin_mul_overflow(bytes, s->dims[i], &bytes);
   }
   return empty || (!overflow && bytes <= INT64_MAX);
+}
+
+// What each step's elements are: of an argument, by its number, or one of these.
+#define CONSTANTS (UINT32_MAX - 1)
+
+static uint32_t step_origin(const trace_step *s, const uint32_t *origins) {
+  switch (s->op) {
+  case TRACE_ARGUMENT:
+    return (uint32_t)s->number;
+  case TRACE_SCALAR:
+  case TRACE_CONVERT:
+  case TRACE_ROOT:
+  case TRACE_EXTERN:
+  case TRACE_INSTANCE:
+  case TRACE_IOTA:
+    return TRACE_COMPUTED;
+  default:
+    break;
+  }
+  uint32_t origin = CONSTANTS;
+  for (uint32_t i = s->op == TRACE_SELECT; i < s->operand_count; i++) {  // not its condition
+    uint32_t other = origins[s->operands[i]];
+    if (origin == CONSTANTS)
+      origin = other;
+    else if (other != CONSTANTS && other != origin)
+      return TRACE_COMPUTED;
+  }
+  return origin;
+}
+
+bool trace_find_origins(const trace *t, uint32_t *origins) {
+  uint32_t *steps = malloc((t->steps.count + 1) * sizeof *steps);
+  for (size_t i = 0; steps && i < t->steps.count; i++)
+    steps[i] = step_origin(&t->steps.items[i], steps);
+  for (size_t i = 0; steps && i < t->results.count; i++) {
+    origins[i] = steps[t->results.items[i]];
+    if (origins[i] == CONSTANTS)
+      origins[i] = TRACE_COMPUTED;
+  }
+  free(steps);
+  return steps != NULL;
 }
 
 static bool power_of_two(uint64_t x) { return x != 0 && (x & (x - 1)) == 0; }
@@ -325,6 +400,10 @@ static const char *check_constant(const checker *c) {
   return c->step->batch == 1 && c->step->rank == 0 ? NULL : "the result is not one scalar";
 }
 
+static const char *check_table(const checker *c) {
+  return !c->step->table ? "it has no elements" : check_argument(c);
+}
+
 enum { ANY_COUNT = -1 };
 
 static const struct {
@@ -334,6 +413,7 @@ static const struct {
 } checks[TRACE_OP_COUNT] = {
     [TRACE_ARGUMENT] = {check_argument, 0, false},
     [TRACE_CONSTANT] = {check_constant, 0, false},
+    [TRACE_TABLE] = {check_table, 0, false},
     [TRACE_SCALAR] = {check_scalar, ANY_COUNT, false},
     [TRACE_SELECT] = {check_select, 3, false},
     [TRACE_CONVERT] = {check_convert, 1, false},
@@ -432,6 +512,21 @@ static void print_rows(text *out, const trace_step *s) {
   text_printf(out, "] %" PRIu64, s->number);
 }
 
+// Its number and its first elements.
+static void print_table(text *out, const trace_step *s) {
+  enum { SHOWN = 4 };
+  size_t size = scalar_types[s->type].size;
+  uint64_t count = trace_step_count(s);
+  text_printf(out, " %" PRIu64 ":", s->number);
+  for (uint64_t i = 0; i < count && i < SHOWN; i++) {
+    scalar_bits element = {{0}};
+    memcpy(&element, (const char *)s->table + i * size, size);
+    text_string(out, " ");
+    trace_print_constant(out, s->type, &element);
+  }
+  text_string(out, count > SHOWN ? " ..." : "");
+}
+
 static void print_operation(text *out, const trace *t, const trace_step *s) {
   text_string(out, trace_op_names[s->op]);
   if (s->op == TRACE_SCALAR)
@@ -446,6 +541,9 @@ static void print_operation(text *out, const trace *t, const trace_step *s) {
     break;
   case TRACE_CONSTANT:
     text_string(out, " "), trace_print_constant(out, s->type, &s->constant);
+    break;
+  case TRACE_TABLE:
+    print_table(out, s);
     break;
   case TRACE_INSTANCE:
     text_printf(out, " mod %" PRIu64, s->number);
@@ -488,6 +586,7 @@ const char trace_legend[] =
     "#   pair m       each array becomes pairs of the elements with indices x and x xor m; unpair\n"
     "#                is the inverse\n"
     "#   bmmc A c     element x moves to index A x xor c over F_2; the rows of A as numbers\n"
+    "#   table n      elements that are known; only the first are shown\n"
     "#   element [k]  element k of each array; pack: the operands are the elements of an array\n"
     "#   reshape      the same elements in the same order: nothing moves\n"
     "#   total_le     <= in the order in which NaN has a place\n";
@@ -507,6 +606,7 @@ void trace_print(text *out, const trace *t) {
   }
   text_string(out, "results");
   for (size_t i = 0; i < t->results.count; i++)
-    text_printf(out, " %%%" PRIu32, t->results.items[i]);
+    text_printf(out, "%s %%%" PRIu32, i == trace_returned(t) ? "\nchecks" : "",
+                t->results.items[i]);
   text_string(out, "\n");
 }

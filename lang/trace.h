@@ -41,6 +41,7 @@
 #define TRACE_OPS(ROW)                                                                             \
   ROW(ARGUMENT, "argument")    /* number: which input array; batch 1 */                            \
   ROW(CONSTANT, "constant")    /* constant; batch 1, rank 0 */                                     \
+  ROW(TABLE, "table")          /* the elements `table`, row by row; batch 1; no two have a number */\
   ROW(SCALAR, "scalar")        /* scalar_op of 1 or 2 rank-0 operands, by instance */              \
   ROW(SELECT, "select")        /* operands: bool, a, b; rank 0 */                                  \
   ROW(CONVERT, "convert")      /* to the step's type; rank 0 */                                    \
@@ -82,6 +83,7 @@ extern const char *const trace_op_names[TRACE_OP_COUNT];
 // (BMMC paper, section 7.2, for the sub-array and sub-index of split.)
 
 typedef uint32_t value_id;  // the number of the step that makes the value
+#define NO_STEP UINT32_MAX
 
 typedef struct trace_step {
   trace_op op;
@@ -89,13 +91,17 @@ typedef struct trace_step {
   scalar_op scalar;  // TRACE_SCALAR
   uint32_t rank;     // of the result, per instance
   uint32_t operand_count;
-  uint64_t batch;      // instances of the result
-  uint64_t number;     // see the table
-  value_id *operands;  // operand_count of them
-  uint64_t *dims;      // rank of them
-  uint64_t *rows;      // TRACE_BMMC: log2(dims[0]) masks
-  scalar_bits constant;
-  span where;  // the source that asked for the step
+  bool shadow;             // for checks only
+  span where;              // the source that asked for the step
+  uint64_t batch;          // instances of the result
+  uint64_t number;         // see the table
+  value_id *operands;      // operand_count of them
+  uint64_t *dims;          // rank of them
+  union {                  // a program may have millions of steps
+    uint64_t *rows;        // TRACE_BMMC: log2(dims[0]) masks
+    const void *table;     // TRACE_TABLE
+    scalar_bits constant;  // TRACE_CONSTANT
+  };
 } trace_step;
 
 // A foreign C function, for TRACE_EXTERN.
@@ -106,18 +112,36 @@ typedef struct trace_extern {
   scalar_type result;
 } trace_extern;
 
+// A result of bools that are all false unless `padded` keeps padding (lang/elaborate/padding.c).
+typedef struct trace_check {
+  value_id shadow, guarded;  // while elaborating
+  uint64_t length, inner;    // of the arrays whose elements are checked, and of each element
+  span where;                // the call of padded
+} trace_check;
+
 typedef struct trace {
   VEC(trace_step) steps;
   VEC(trace_extern) externs;
-  VEC(value_id) results;  // the arrays that the entry returns, in order (batch 1)
+  VEC(value_id) results;    // the arrays that the entry returns, in order (batch 1); at their end,
+  VEC(trace_check) checks;  //   one for each check
+  size_t proven_checks;     // that are not among them, as they always hold
 } trace;
 
 // NULL if every invariant holds, else a sentence naming the step.
 const char *trace_verify(arena *a, const trace *t);
+// How many results the entry returns.
+static inline size_t trace_returned(const trace *t) { return t->results.count - t->checks.count; }
 // The elements of the step's value, over all instances.
 uint64_t trace_step_count(const trace_step *s);
+// Whether it is its first operand's elements in the same order, so that nothing moves.
+bool trace_step_keeps_order(const trace *t, const trace_step *s);
 // Whether the bytes of the step's value fit an int64_t.
 bool trace_size_fits(const trace_step *s);
+// Of each result, where its elements come from: the argument that they are elements of, moved or
+// chosen (by select), besides constants; TRACE_COMPUTED for others, constants alone among them.
+// False: there is no memory.
+#define TRACE_COMPUTED UINT32_MAX
+bool trace_find_origins(const trace *t, uint32_t *origins);
 // One line per step, as in the picture above.
 void trace_print(text *out, const trace *t);
 extern const char trace_legend[];  // what the lines mean, as comments (#)

@@ -9,23 +9,44 @@ typedef struct check_job {
   size_t count;
 } check_job;
 
-static bool check_once(permc_context *c, const binding *b, const check_job *j, int64_t other) {
+typedef struct check_attempt {
+  bool good, guessed;  // guessed: the value of an int was needed
+} check_attempt;
+
+static check_attempt check_once(permc_context *c, const binding *b, const check_job *j,
+                                int64_t other, int64_t guess) {
   pipeline p;
   pipeline_request r = {.entry = b->name,
                         .last = STAGE_TRACE,
                         .sizes = j->sizes,
                         .size_count = j->count,
                         .some_sizes = true,
-                        .other = other};
+                        .other = other,
+                        .guess = guess};
   bool good = pipeline_make(c, &r, &p);
+  check_attempt a = {good, p.has_static};
   pipeline_free(&p);
-  return good;
+  return a;
 }
 
-// Sizes that are not given go from 0 to 4; those that fail are warnings, unless all do. A limit
-// that is reached ends the check.
-static bool check_entry(permc_context *c, binding *b, const check_job *j) {
-  enum { LAST = 4 };
+enum { LAST = 4 };
+
+// Whether the entry works where sizes that are not given are `other`, with some value of ints that
+// have to be known.
+static check_attempt check_size(permc_context *c, const binding *b, const check_job *j,
+                                int64_t other) {
+  size_t start = c->program.diagnostics.rendered.length;
+  check_attempt a = {false, true};
+  for (int64_t guess = 0; guess <= LAST && !a.good && a.guessed; guess++) {
+    context_truncate_messages(c, start);
+    a = check_once(c, b, j, other, guess);
+  }
+  return a;
+}
+
+// Sizes that are not given go from 0 to 4; those that fail are warnings, unless all above 0 do. A
+// limit that is reached ends the check.
+static check_attempt check_entry(permc_context *c, binding *b, const check_job *j) {
   diagnostics *d = &c->program.diagnostics;
   const char *open = NULL;
   for (size_t i = 0; i < b->size_names.count && !open; i++)
@@ -33,36 +54,71 @@ static bool check_entry(permc_context *c, binding *b, const check_job *j) {
       open = b->size_names.items[i];
   bool unsized = !b->size_names.count && !j->count && type_has_arrays(b->scheme->type);
   if (!open && !unsized)
-    return check_once(c, b, j, 0);
-  bool passed = false;
+    return check_size(c, b, j, 0);
+  check_attempt all = {false, false};
   size_t start = d->rendered.length;
+  unsigned errors = d->errors;
   for (int64_t n = 0; n <= LAST; n++) {
     d->demote = open ? arena_printf(&c->program.memory, "with %s = %" PRId64 ": ", open, n)
                      : arena_printf(&c->program.memory,
                                     "with arrays of %" PRId64 " elements: ", INT64_C(1) << n);
-    passed |= check_once(c, b, j, n);
+    check_attempt a = check_size(c, b, j, n);
+    all.good |= a.good && (n || unsized);
+    all.guessed |= a.guessed;
     d->demote = NULL;
     if (d->exhausted)
-      return false;
+      return (check_attempt){false, false};
   }
-  if (passed)
-    return true;
+  if (all.good)
+    return all;
+  // What depends on the size says which one it was checked with.
   context_truncate_messages(c, start);
-  return check_once(c, b, j, LAST);
+  check_size(c, b, j, LAST - 1);
+  const char *other = arena_copy(&c->program.memory, text_content(&d->rendered) + start,
+                                 d->rendered.length - start);
+  context_truncate_messages(c, start);
+  d->errors = errors;
+  check_attempt last = check_size(c, b, j, LAST);
+  if (open && strcmp(other, text_content(&d->rendered) + start) != 0)
+    diag_report(d, DIAG_HINT, b->where, "this was checked with %s = %d; --size %s=N takes another",
+                open, (int)LAST, open);
+  return (check_attempt){last.good, all.guessed};
 }
 
-// A function that wants an int static (a mask, a count, a list of them) is a helper, although its
-// signature makes it look like an entry point: no fault of the program.
-static bool check_listed(permc_context *c, binding *b, const check_job *j) {
+// guessed: values of ints were tried.
+static void report_skipped(permc_context *c, const binding *b, bool guessed) {
+  text names = {0};
+  const char *name;
+  for (size_t i = 0; guessed && i < b->code->arity; i++)
+    if ((name = entry_integer_name(b, i)))
+      text_printf(&names, "%s'%s'", names.length ? " and " : "", name);
+  diag_report(&c->program.diagnostics, DIAG_WARNING, b->where,
+              "'%s' was not checked: it has to know an argument before it runs", b->name);
+  diag_report(&c->program.diagnostics, DIAG_HINT, b->where,
+              names.length ? "give %s a value with --size, or give arguments with --arguments or -i"
+                           : "give arguments with --entry %s and --arguments or -i",
+              names.length ? text_content(&names) : b->name);
+  text_free(&names);
+}
+
+// Checks an entry. One that has to know an argument that nobody gives is skipped, which is said.
+static bool check_or_skip(permc_context *c, binding *b, const check_job *j) {
   diagnostics *d = &c->program.diagnostics;
   unsigned errors = d->errors;
   size_t start = d->rendered.length;
-  d->wants_static = false;
-  bool good = check_entry(c, b, j);
-  if (!d->wants_static || !strcmp(b->name, "main"))
-    return good;
+  d->wants_static = d->can_be_static = false;
+  check_attempt a = check_entry(c, b, j);
+  // Two entries that call one wrong function say so once.
+  char *before = arena_copy(&c->program.memory, text_content(&d->rendered), start);
+  if (start && strstr(before, text_content(&d->rendered) + start))
+    context_truncate_messages(c, start);
+  // An element of an array cannot be known, but only main cannot be called with lists that are.
+  bool skipped = a.guessed || d->can_be_static || (d->wants_static && strcmp(b->name, "main"));
+  if (a.good || d->exhausted || !skipped)
+    return a.good;
   d->errors = errors;
   context_truncate_messages(c, start);
+  report_skipped(c, b, a.guessed);
   return true;
 }
 
@@ -72,11 +128,11 @@ static bool run_check(permc_context *c, void *with) {
   bool good = true;
   if (j->entry) {
     binding *b = context_entry(c, j->entry);
-    good = b && check_entry(c, b, j);
+    good = b && check_or_skip(c, b, j);
   } else {
     const diagnostics *d = &c->program.diagnostics;
     for (size_t i = 0; i < c->program.program.entries.count && !d->exhausted; i++)
-      good &= check_listed(c, c->program.program.entries.items[i], j);
+      good &= check_or_skip(c, c->program.program.entries.items[i], j);
     if (!c->program.program.entries.count)
       diag_report(&c->program.diagnostics, DIAG_WARNING, SPAN_NONE,
                   "there is no entry point ('main', or a function with a signature), so no size "
@@ -91,17 +147,21 @@ static bool known_size(const permc_context *c, const char *name, text *known) {
   bool found = false;
   for (size_t i = 0; i < c->program.program.entries.count; i++) {
     const binding *b = c->program.program.entries.items[i];
-    for (size_t k = 0; k < b->size_names.count; k++) {
-      found |= !strcmp(b->size_names.items[k], name);
-      text_printf(known, "%s'%s' of '%s'", known->length ? ", " : "; there is ",
-                  b->size_names.items[k], b->name);
-    }
+    found |= entry_has_size(b, name);
+    text names = {0};
+    entry_list_sizes(&names, b);
+    if (names.length)
+      text_printf(known, "%s%s of '%s'", known->length ? ", " : "; there is ", text_content(&names),
+                  b->name);
+    text_free(&names);
   }
   return found;
 }
 
 bool permc_check(permc_context *c, const char *entry, const permc_size *sizes, size_t count) {
   context_begin_call(c);
+  if (!c->program.ready || c->half_loaded)
+    return context_error(c, "there is no program to check: load one first");
   for (size_t i = 0; i < count; i++) {
     text known = {0};
     bool found = known_size(c, sizes[i].name, &known);
@@ -114,4 +174,20 @@ bool permc_check(permc_context *c, const char *entry, const permc_size *sizes, s
   }
   check_job j = {entry, sizes, count};
   return context_run_job(c, run_check, &j);
+}
+
+static bool accept_products(permc_context *c, pipeline *p, void *with) {
+  (void)c, (void)p, (void)with;
+  return true;
+}
+
+bool permc_check_arguments(permc_context *c, const char *entry, const char *types,
+                           permc_value *const *arguments, size_t argument_count) {
+  pipeline_request r = {.entry = entry,
+                        .last = STAGE_TRACE,
+                        .types = types,
+                        .arguments = arguments,
+                        .argument_count = argument_count};
+  context_begin_call(c);
+  return pipeline_with(c, &r, accept_products, NULL);
 }

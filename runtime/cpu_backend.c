@@ -1,12 +1,15 @@
-// The backends cpu and portable: a Plan's passes over memory by all cores, compiled or not.
+// The backends cpu, portable and auto: a Plan's passes over memory by all cores, compiled or not.
+#include "runtime/adaptive/adaptive.h"
 #include "runtime/compiled/compiled.h"
 #include "runtime/context/backend.h"
 #include "runtime/portable/portable.h"
+#include "runtime/system/pool.h"
 
 typedef struct cpu_program {
   cpu_store *store;
-  portable *portable;  // one of the two
+  portable *portable;  // one of the three
   compiled *compiled;
+  adaptive *adaptive;
   cpu_executor executor;
 } cpu_program;
 
@@ -25,11 +28,22 @@ static cpu_program *new_program(backend_program *p) {
   return NULL;
 }
 
+static portable_options portable_options_of(const permc_context *c) {
+  return (portable_options){.allow_foreign = c->allow_extern, .interrupted = c->limits.interrupted};
+}
+
+static compiled_options compiled_options_of(const permc_context *c) {
+  return (compiled_options){.isa = c->isa,
+                            .fuse = c->fuse,
+                            .allow_foreign = c->allow_extern,
+                            .interrupted = c->limits.interrupted,
+                            .limits = {c->compile_seconds, c->compile_memory}};
+}
+
 static backend_status prepare_portable(backend_program *p, char why[BACKEND_WHY]) {
-  const permc_context *c = p->context;
   cpu_program *state = new_program(p);
   error failure = {0};
-  portable_options o = {.allow_foreign = c->allow_extern, .interrupted = c->limits.interrupted};
+  portable_options o = portable_options_of(p->context);
   (void)why;
   if (!state)
     return BACKEND_FAILED;
@@ -42,14 +56,11 @@ static backend_status prepare_portable(backend_program *p, char why[BACKEND_WHY]
 }
 
 static backend_status prepare_compiled(backend_program *p, char why[BACKEND_WHY]) {
-  const permc_context *c = p->context;
   cpu_program *state = new_program(p);
   error failure = {0};
   compiled_status status;
-  compiled_options o = {.isa = c->isa,
-                        .fuse = c->fuse,
-                        .allow_foreign = c->allow_extern,
-                        .interrupted = c->limits.interrupted};
+  compiled_options o = compiled_options_of(p->context);
+  o.progress = p->progress;
   if (!state)
     return BACKEND_FAILED;
   state->compiled = compiled_new(p->plan, p->code, &o, &status, &failure);
@@ -59,6 +70,30 @@ static backend_status prepare_compiled(backend_program *p, char why[BACKEND_WHY]
   snprintf(why, BACKEND_WHY, "%s", failure.message);
   if (status == COMPILED_UNAVAILABLE)
     return BACKEND_MISSING;
+  report_failure(p, &failure);
+  return BACKEND_FAILED;
+}
+
+static void end_compilation(compilation *pending) { compilation_end(pending, false); }
+
+static backend_status prepare_adaptive(backend_program *p, char why[BACKEND_WHY]) {
+  permc_context *c = p->context;
+  cpu_program *state = new_program(p);
+  error failure = {0};
+  adaptive_options o = {.portable = portable_options_of(c),
+                        .compiled = compiled_options_of(c),
+                        .text = backend_text_options(&cpu_backend, c),
+                        .model = p->model,
+                        .threads = c->threads ? c->threads : pool_processors(),
+                        .pending = &c->pending};
+  (void)why;
+  if (!state)
+    return BACKEND_FAILED;
+  c->end_pending = end_compilation;
+  state->adaptive = adaptive_new(p->plan, &o, &failure);
+  state->executor = (cpu_executor){adaptive_pass, state->adaptive};
+  if (state->adaptive)
+    return BACKEND_READY;
   report_failure(p, &failure);
   return BACKEND_FAILED;
 }
@@ -80,12 +115,15 @@ static bool execute_plan(backend_program *p, backend_run *r) {
                    .interrupted = c->limits.interrupted,
                    .executor = &state->executor,
                    .borrow_arguments = r->keep,
+                   .progress = r->progress,
                    .store = state->store};
   reuse_results(state, p->trace, r->results);
   if (!cpu_run(p->plan, &o, r->arguments, r->argument_count, r->results, &failure)) {
     report_failure(p, &failure);
     return false;
   }
+  if (state->adaptive && *adaptive_problem(state->adaptive))
+    context_warn_uncompiled(p->context, adaptive_problem(state->adaptive));
   backend_shape_results(p->trace, r->results);
   return true;
 }
@@ -96,26 +134,23 @@ static void release_program(backend_program *p) {
     return;
   portable_free(state->portable);
   compiled_free(state->compiled);
+  adaptive_free(state->adaptive);
   cpu_store_free(state->store);
   free(state);
 }
 
-const backend cpu_backend = {.name = "cpu",
-                             .summary = "fused passes, compiled for this machine",
-                             .target = "",
-                             .at_hand = true,
-                             .stream_bytes = COMPILED_STREAM_BYTES,
-                             .fallback = "portable",
-                             .missing = WARNING_NO_COMPILER,
-                             .instead = "programs run uncompiled, which is slower",
-                             .prepare = prepare_compiled,
-                             .execute = execute_plan,
-                             .release = release_program};
-
-const backend portable_backend = {.name = "portable",
-                                  .summary = "fused passes, without a compiler",
-                                  .target = "",
-                                  .at_hand = true,
-                                  .prepare = prepare_portable,
-                                  .execute = execute_plan,
-                                  .release = release_program};
+// What the three have in common, and what each has of its own.
+#define ON_PROCESSOR(...)                                                                          \
+  {                                                                                                \
+    .target = "", .at_hand = true, .execute = execute_plan, .release = release_program,            \
+    __VA_ARGS__                                                                                    \
+  }
+const backend cpu_backend =
+    ON_PROCESSOR(.name = "cpu", .summary = "fused passes, compiled for this machine",
+                 .stream_bytes = COMPILED_STREAM_BYTES, .prepare = prepare_compiled);
+const backend portable_backend =
+    ON_PROCESSOR(.name = "portable", .summary = "fused passes, without a compiler",
+                 .prepare = prepare_portable);
+const backend auto_backend =
+    ON_PROCESSOR(.name = "auto", .summary = "the fastest of interp, portable, cpu and cuda",
+                 .prepare = prepare_adaptive);

@@ -14,6 +14,7 @@ typedef struct load_job {
 static bool run_load(permc_context *c, void *with) {
   load_job *j = with;
   double start = context_now();
+  context_begin_stage(c, "loading", "");
   if (c->program.ready)
     program_forget(&c->program);
   if (!j->bytes) {

@@ -48,9 +48,33 @@ PERMC_API const char *permc_message(const permc_context *context);
 
 // Whether `extern` functions may be called; false by default. Set before loading.
 PERMC_API void permc_allow_extern(permc_context *context, bool allow);
+// Whether the last call failed because one was called that may not.
+PERMC_API bool permc_needs_extern(const permc_context *context);
+
+// For programs of strangers (docs/security.md): no extern functions, no compiler and no GPU, imports
+// from the folder of the program alone, results of at most 1 GiB (the limit "results"). Set before
+// loading. Time and memory of the process are its own to bound: permc_interrupt, setrlimit.
+PERMC_API void permc_use_untrusted(permc_context *context);
+// What `import` may read: files anywhere, the default; those in the folder of the program or below
+// it, by their real paths (of a text: the folder that `name` is in); or none. Set before loading.
+typedef enum permc_import_rule {
+  PERMC_IMPORT_ANYWHERE,
+  PERMC_IMPORT_BESIDE,
+  PERMC_IMPORT_NONE
+} permc_import_rule;
+PERMC_API void permc_allow_imports(permc_context *context, permc_import_rule imports);
+
+// What a program may take: to elaborate "steps", "calls" (nested), "operations", bytes of "memory"
+// and of "stack"; and bytes of "results" (docs/reference.md, Limits). False, without a message: there is no such limit, or
+// it cannot be that value.
+PERMC_API bool permc_set_limit(permc_context *context, const char *name, uint64_t value);
 
 // Threads of the cpu backend. 0, the default: one per processor that the process may use.
 PERMC_API void permc_use_threads(permc_context *context, unsigned threads);
+// What the C compiler of the cpu backend may use: seconds, and bytes of memory of each of its
+// processes. One that reaches a limit is ended, and the program runs uncompiled if the backend is
+// "auto". 0: the default, 60 seconds; 4 GiB, or half of the memory there is.
+PERMC_API void permc_limit_compiler(permc_context *context, uint64_t seconds, uint64_t bytes);
 // The instruction set that the cpu backend compiles for: "native" (this machine's, the default),
 // "baseline", and on x86-64 "avx2", "avx512". False with a message: there is no such name here.
 PERMC_API bool permc_use_isa(permc_context *context, const char *name);
@@ -95,20 +119,33 @@ PERMC_API const char *permc_entry_type(permc_context *context, const char *entry
 // Parameters of an entry; (size_t)-1 with a message if there is no such entry.
 PERMC_API size_t permc_parameter_count(permc_context *context, const char *entry);
 
+// One argument or result: one array, or one per component of a tuple (or of an array of tuples).
+typedef struct permc_value permc_value;
+
 typedef struct permc_size {
-  const char *name;  // a size name of the signature
+  const char *name;  // a size name of the signature, or a parameter that is an int
   int64_t value;
 } permc_size;
 // Elaborates an entry (NULL: all) with its size names set as given, others at 0 ... 4. Sizes that
-// fail are warnings; false if all fail, or a given size fails.
+// fail are warnings; false if all above 0 fail, or a given size fails. Parameters that are ints, and
+// have to be known, are tried at 0 ... 4 as well, if their value is not given. An entry for which
+// none of these works, or that has to know the elements of an array, is skipped, with a warning.
 PERMC_API bool permc_check(permc_context *context, const char *entry, const permc_size *sizes,
                            size_t count);
+
+// Elaborates an entry for these arguments, or (arguments are NULL) of these types, as permc_explain
+// takes them.
+PERMC_API bool permc_check_arguments(permc_context *context, const char *entry, const char *types,
+                                     permc_value *const *arguments, size_t argument_count);
 
 // How an entry would be run, without running it (docs/reference.md, "How a program will run").
 typedef struct permc_explain_options {
   const char *target;  // NULL: this machine, as tuned. A name, or a file (fusion/target/target.h)
-  const char *types;   // NULL: the sizes say all. Types of the arguments: "[2^24]u32 [8](u8, i64)"
-  bool rules;          // also the rewrite rules that fired
+  // NULL: the sizes say all. Types of the arguments, or values: "[2^24]u32 [8](u8, i64) 5"
+  const char *types;
+  permc_value *const *arguments;  // NULL, or instead the arguments
+  size_t argument_count;
+  bool rules;  // also the rewrite rules that fired
   // NULL, or instead a form of the program as text: "tree", "types", "trace", "net", "plan", "c",
   // "cuda".
   const char *dump;
@@ -120,9 +157,6 @@ PERMC_API bool permc_explain(permc_context *context, const char *entry, const pe
                              size_t size_count, const permc_explain_options *options, char **out);
 
 // ---- values ----------------------------------------------------------------------------------
-
-// One argument or result: one array, or one per component of a tuple (or of an array of tuples).
-typedef struct permc_value permc_value;
 
 // Copies `data` (row-major, dims outermost first; rank 0: one element). type: "bool" "i8" ... "u64"
 // "f16" (two bytes, IEEE binary16) "f32" "f64" "c64" "c128". NULL: unknown type, rank over 16, a
@@ -138,6 +172,15 @@ PERMC_API const char *permc_value_type(const permc_value *value, size_t componen
 PERMC_API uint32_t permc_value_rank(const permc_value *value, size_t component);
 PERMC_API const uint64_t *permc_value_dims(const permc_value *value, size_t component);
 PERMC_API const void *permc_value_data(const permc_value *value, size_t component);
+// A component's name: that of the field of a structured .npy (of nested ones "position.x"), or of
+// the column of a table with a header, that it was read from. NULL: it has none. Names do not matter
+// to a program. A component of a result has the name of a component of the arguments whose elements
+// its own are: moved or chosen, as by a sort, besides constants such as the fill of padded; not
+// computed from them. Files .npy of several components, and .csv, are written with the names;
+// permc_value_tuple keeps them. Valid until the name is set, or the value freed.
+PERMC_API const char *permc_value_name(const permc_value *value, size_t component);
+// Sets it (NULL or "": to none). False: memory is out.
+PERMC_API bool permc_value_set_name(permc_value *value, size_t component, const char *name);
 
 // The arguments of an entry from files ("-": standard input), in any of the formats
 // (docs/reference.md, "Values and file formats"), one after the other until all parameters are
@@ -148,23 +191,35 @@ PERMC_API bool permc_read_files(permc_context *context, const char *entry, const
 PERMC_API bool permc_read_bytes(permc_context *context, const char *entry, const char *name,
                                 const void *bytes, size_t byte_count, permc_value ***arguments,
                                 size_t *count);
-// The same at random: `types` such as "[1024]i32 [8](u32, f64) i64". Equal seeds, equal values.
+// The same at random: `types` such as "[1024]i32 [8](u32, f64) 5", where 5 is a value. Equal seeds,
+// equal values.
 PERMC_API bool permc_read_random(permc_context *context, const char *entry, const char *types,
                                  uint64_t seed, permc_value ***arguments, size_t *count);
 // The same of the shapes that the entry's signature has at these sizes, all of them given.
 PERMC_API bool permc_read_random_at(permc_context *context, const char *entry,
                                     const permc_size *sizes, size_t size_count, uint64_t seed,
                                     permc_value ***arguments, size_t *count);
+// Whether the results of an entry can be written to these files, the first result to the first: no
+// more files than results, of endings that are formats which hold such results, in folders that are
+// there and may be written to, no file twice. False: the message says what to do. To be asked before
+// a long run. Where types of results depend on the arguments, they are checked if there are as many
+// as parameters (0: not yet).
+PERMC_API bool permc_check_outputs(permc_context *context, const char *entry,
+                                   permc_value *const *arguments, size_t argument_count,
+                                   const char *const *paths, size_t count);
 // Writes one value in the format of the path's ending ("-": standard output, text). The file
 // appears whole or not at all.
 PERMC_API bool permc_write_file(permc_context *context, const char *path, const permc_value *value);
 
 // ---- running ---------------------------------------------------------------------------------
 
-// Elaborates the entry at the arguments' sizes and runs it. backend: NULL or "auto" chooses;
-// "interp", "cpu", "portable", "cuda", "machine" (docs/reference.md, "Backends"). The arguments
-// stay the caller's. Allocates *results: as many as the entry's result has components at its top
-// level (a tuple of arrays gives one value each, an array of tuples one value).
+// Elaborates the entry at the arguments' sizes and runs it. backend: NULL or "auto" takes what is
+// predicted to be the fastest; "interp", "cpu", "portable", "cuda", "machine" are promises: one
+// that is missing is an error (docs/reference.md, "Backends"). A compiler may go on beside the
+// caller afterwards, for a later run, until the context is freed, which may wait for it
+// (docs/reference.md, "Backends"). The arguments stay the caller's.
+// Allocates *results: as many as the entry's result has components at its top level (a tuple of
+// arrays gives one value each, an array of tuples one value).
 PERMC_API bool permc_run(permc_context *context, const char *entry, const char *backend,
                          permc_value *const *arguments, size_t argument_count,
                          permc_value ***results, size_t *result_count);
@@ -174,9 +229,9 @@ PERMC_API bool permc_run_consume(permc_context *context, const char *entry, cons
                                  permc_value **arguments, size_t argument_count,
                                  permc_value ***results, size_t *result_count);
 
-// The same in two halves, to run a program often. permc_compile prepares an entry for arguments of
-// the types and sizes of `like` (their data are not looked at); NULL: see permc_message. It is to
-// be freed before its context is, or loads another program.
+// The same in two halves, to run a program often ("auto" compiles it first). permc_compile prepares
+// an entry for arguments of the types and sizes of `like` (their data are not looked at); NULL: see
+// permc_message. It is to be freed before its context is, or loads another program.
 typedef struct permc_compiled permc_compiled;
 PERMC_API permc_compiled *permc_compile(permc_context *context, const char *entry,
                                         const char *backend, permc_value *const *like,
@@ -218,10 +273,25 @@ PERMC_API bool permc_tune(permc_context *context, const char *entry, const char 
 
 // Seconds that the last calls on this context took, by stage. What a backend does not do is 0.
 typedef struct permc_times {
-  double load, elaborate, plan, compile, run;
+  double load, elaborate, start, plan, compile, run;  // start: of a GPU's driver
   uint64_t units;  // of the backend machine: time units of its HMM; else 0
 } permc_times;
 PERMC_API permc_times permc_last_times(const permc_context *context);
+
+// How far a call on a context is. The library prints nothing: who wants to show it does so.
+typedef struct permc_progress {
+  // "reading", "loading", "elaborating", "planning", "compiling", "running", "writing"; "" when the
+  // call is over. Static.
+  const char *stage;
+  // What is counted: "bytes", "elements", "texts" (of code); "" where nothing is. Static.
+  const char *unit;
+  uint64_t done, total;  // of this stage; total 0: not known
+} permc_progress;
+typedef void permc_progress_report(void *with, const permc_progress *progress);
+// `report` is called when a stage of a later call begins, and while it goes on, up to some thousand
+// times a second; from any thread of the library, but by one at a time. It must not call the
+// context, but for permc_interrupt. NULL, the default: no reports.
+PERMC_API void permc_on_progress(permc_context *context, permc_progress_report *report, void *with);
 
 // Asks the call in progress on this context to stop: elaboration, compilation, a run or permc_tune
 // then fails with the message "interrupted". A call that begins later, and every other context, is

@@ -1,8 +1,10 @@
 // The pipeline. See pipeline.h.
 #include "runtime/pipeline.h"
 
+#include "core/units.h"
 #include "fusion/lower/lower.h"
 #include "runtime/compiled/compiler.h"
+#include "runtime/system/pool.h"
 #include "runtime/tuned/tuned.h"
 
 // ---- the arguments ---------------------------------------------------------------------------
@@ -17,39 +19,35 @@ static bool find_shapes(permc_context *c, const pipeline_request *r, binding *en
   if (r->arguments)
     return shapes_of_values(c, entry, r->arguments, r->argument_count, memory, &p->shapes);
   if (r->some_sizes)
-    return shapes_at_some(c, entry, r->sizes, r->size_count, r->other, memory, &p->shapes);
+    return shapes_at_some(c, entry, r->sizes, r->size_count, r->other, &r->guess, memory,
+                          &p->shapes);
   return shapes_at(c, entry, r->sizes, r->size_count, memory, &p->shapes);
 }
 
-// An argument of few integers, such as a matrix, that is needed before the program runs becomes
-// static: its elements are here. `wanted`: its number among the arguments' arrays.
-static bool make_static(pipeline *p, const pipeline_request *r, uint32_t wanted) {
-  enum { MOST_ELEMENTS = 4096 };
-  size_t next = 0;
-  for (size_t i = 0; i < r->argument_count; next += r->arguments[i++]->count) {
-    const array *a = &r->arguments[i]->components[0];
-    if (next != wanted || r->arguments[i]->count != 1 || array_count(a) > MOST_ELEMENTS ||
-        p->shapes.arrays.items[next].data)
-      continue;
-    void *data = arena_alloc(&p->memory, array_bytes(a) + 1);
-    if (array_bytes(a))
-      memcpy(data, a->data, array_bytes(a));
-    p->shapes.arrays.items[next].data = data;
-    p->has_static = true;
-    return true;
-  }
-  return false;
+// An argument whose elements are known, and needed before the program runs, becomes static.
+// `wanted`: its number among the arguments' arrays.
+static bool make_static(pipeline *p, uint32_t wanted) {
+  array_shape *s = wanted < p->shapes.arrays.count ? &p->shapes.arrays.items[wanted] : NULL;
+  if (!s || !s->known || s->data)
+    return false;
+  s->data = s->known;
+  p->has_static = true;
+  return true;
 }
 
 // The Trace; again, with another argument static, where elaboration asks for it.
 static bool make_trace(permc_context *c, const pipeline_request *r, binding *entry, pipeline *p) {
   diagnostics *d = &c->program.diagnostics;
+  unsigned errors = d->errors;
+  size_t start = d->rendered.length;
   bool may_call_extern = c->allow_extern || r->last != STAGE_PROGRAM;
   while (!elaborate(d, &p->memory, &c->limits, may_call_extern, entry, p->shapes.instance,
                     p->shapes.arrays.items, p->shapes.arrays.count, &p->trace, &p->result)) {
-    if (!d->can_be_static || !make_static(p, r, d->wanted))
+    if (!d->can_be_static || !make_static(p, d->wanted))
       return false;
-    context_clear(c);
+    d->errors = errors;
+    d->wants_static = d->can_be_static = false;
+    context_truncate_messages(c, start);
     p->trace = (trace){0};
   }
   return true;
@@ -81,34 +79,60 @@ static bool verified(permc_context *c, const char *what, const char *wrong) {
   return !wrong;
 }
 
-static bool lower_and_rewrite(permc_context *c, arena *scratch, pipeline *p) {
-  p->rules = (rule_log){.memory = &p->memory};
-  net *n = p->net = lower(scratch, &p->trace, &p->rules);
-  if (!verified(c, "net", net_verify(scratch, n)) ||
-      !verified(c, "net", results_problem(scratch, &p->trace, n)))
-    return false;
-  rules_apply(scratch, n, &p->rules);
-  return verified(c, "rewritten net", net_verify(scratch, n));
+// Takes off the checks that are proven; whether there are any.
+static bool drop_proven_checks(arena *scratch, pipeline *p) {
+  trace *t = &p->trace;
+  size_t first = trace_returned(t), count = 0;
+  for (size_t i = 0; i < t->checks.count; i++) {
+    if (plan_proves_padding(scratch, p->net, (uint32_t)(first + i)))
+      continue;
+    t->checks.items[count] = t->checks.items[i];
+    t->results.items[first + count++] = t->results.items[first + i];
+  }
+  size_t proven = t->checks.count - count;
+  t->proven_checks += proven;
+  t->checks.count -= proven;
+  t->results.count -= proven;
+  return proven > 0;
 }
 
-// The Net, unless there is one. Lowering and rewriting leave much behind that nobody needs: it goes
-// with an arena of its own.
-static bool make_net(permc_context *c, pipeline *p) {
-  if (p->net)
-    return true;
+typedef bool net_step(permc_context *c, arena *scratch, pipeline *p);
+
+static bool lower_trace(permc_context *c, arena *scratch, pipeline *p) {
+  p->rules = (rule_log){.memory = &p->memory};
+  p->net = lower(scratch, &p->trace, &p->rules);
+  return verified(c, "net", net_verify(scratch, p->net)) &&
+         verified(c, "net", results_problem(scratch, &p->trace, p->net));
+}
+
+static bool rewrite_net(permc_context *c, arena *scratch, pipeline *p) {
+  rules_apply(scratch, p->net, &p->rules);
+  if (drop_proven_checks(scratch, p))
+    return lower_trace(c, scratch, p) && rewrite_net(c, scratch, p);
+  return verified(c, "rewritten net", net_verify(scratch, p->net));
+}
+
+// Lowering and rewriting leave much behind that nobody needs: it goes with an arena of its own.
+static bool run_net_step(permc_context *c, pipeline *p, net_step *step) {
   jmp_buf failure, *outer = p->memory.failure;
   arena scratch = {.failure = &failure, .limit = p->memory.limit};
   p->memory.failure = &failure;
   if (setjmp(failure)) {
+    p->memory.at_limit = p->memory.at_limit || scratch.at_limit;
     arena_free(&scratch);
     p->memory.failure = outer;
     longjmp(*outer, 1);
   }
-  bool good = lower_and_rewrite(c, &scratch, p);
+  bool good = step(c, &scratch, p);
   p->net = good ? net_copy(&p->memory, p->net) : NULL;
   p->memory.failure = outer;
   arena_free(&scratch);
   return good;
+}
+
+// The Net, unless there is one.
+static bool make_net(permc_context *c, pipeline *p) {
+  return p->net || (run_net_step(c, p, lower_trace) && run_net_step(c, p, rewrite_net));
 }
 
 // ---- the Plan --------------------------------------------------------------------------------
@@ -164,10 +188,28 @@ static bool make_plan(permc_context *c, const pipeline_request *r, pipeline *p) 
   return true;
 }
 
+static unsigned threads_of(const permc_context *c) {
+  return c->threads ? c->threads : pool_processors();
+}
+
+// The Net and the Plan, and what they say of the time that the program takes.
+static bool make_products(permc_context *c, const pipeline_request *r, pipeline *p) {
+  double start = context_now();
+  context_begin_stage(c, "planning", "");
+  if (!make_net(c, p) || !make_plan(c, r, p) ||
+      !verified(c, "plan", plan_verify(&p->memory, p->plan)))
+    return false;
+  p->program.plan = p->plan;
+  c->times.plan += context_now() - start;
+  if (p->program.model && p->backend != &cuda_backend)
+    model_add_plan(&p->model, &p->memory, p->plan, threads_of(c), c->gpu.open != NULL);
+  return true;
+}
+
 // ---- the backend -----------------------------------------------------------------------------
 
-static const backend *const backends[] = {&interp_backend, &cpu_backend, &portable_backend,
-                                          &cuda_backend, &hmm_backend};
+static const backend *const backends[] = {&auto_backend,     &interp_backend, &cpu_backend,
+                                          &portable_backend, &cuda_backend,   &hmm_backend};
 
 static const backend *backend_named(const char *name) {
   for (size_t i = 0; i < sizeof backends / sizeof *backends; i++)
@@ -176,31 +218,54 @@ static const backend *backend_named(const char *name) {
   return NULL;
 }
 
+static bool is_auto(const pipeline_request *r) {
+  return !r->backend || !strcmp(r->backend, "auto");
+}
+
 const backend *pipeline_backend(permc_context *c, const char *name) {
-  const backend *found = backend_named(!name || !strcmp(name, "auto") ? "interp" : name);
+  const backend *found = backend_named(name ? name : "auto");
+  if (found && c->untrusted && (found == &cpu_backend || found == &cuda_backend)) {
+    context_error(c,
+                  "the backend %s compiles programs, and one that is not trusted is not compiled; "
+                  "take auto, portable or interp",
+                  name);
+    return NULL;
+  }
   if (found)
     return found;
   text known = {0};
   for (size_t i = 0; i < sizeof backends / sizeof *backends; i++)
-    text_printf(&known, ", %s", backends[i]->name);
-  context_error(c, "there is no backend '%s'; there is auto%s", name, text_content(&known));
+    text_printf(&known, "%s%s", i ? ", " : "", backends[i]->name);
+  context_error(c, "there is no backend '%s'; there is %s", name, text_content(&known));
   text_free(&known);
   return NULL;
 }
 
-// Work so little that interp is done before a compiler has started: elements times steps.
-static bool is_small(const trace *t) {
-  const uint64_t enough = UINT64_C(1) << 24;
-  uint64_t work = 0;
-  for (size_t i = 0; i < t->steps.count && work < enough; i++)
-    work += trace_step_count(&t->steps.items[i]);
-  return work < enough;
+// The one on the processor that plans: a program that runs often is compiled before it runs, and so
+// is one for a bank layout, which only compiled code has.
+static const backend *choose_planner(const permc_context *c, const pipeline_request *r) {
+  if (c->untrusted && r->last == STAGE_PROGRAM)
+    return &portable_backend;
+  return r->last != STAGE_PROGRAM || r->often || c->layout ? &cpu_backend : &auto_backend;
 }
 
-static const backend *choose_backend(const pipeline_request *r, const trace *t) {
-  if (r->backend && strcmp(r->backend, "auto"))
-    return backend_named(r->backend);
-  return r->last == STAGE_PROGRAM && is_small(t) ? &interp_backend : &cpu_backend;
+const backend *pipeline_auto(const permc_context *c, const pipeline_request *r,
+                             const cost_model *m) {
+  bool planned = c->strategy || c->layout || r->last != STAGE_PROGRAM;
+  return !planned && model_prefers_interp(m, r->often) ? &interp_backend : choose_planner(c, r);
+}
+
+// Whether the results stay within the limit.
+static bool check_results(permc_context *c, const trace *t) {
+  uint64_t bytes = 0;
+  char size[NUMBER_SPACE], limit[NUMBER_SPACE];
+  for (size_t i = 0; i < trace_returned(t); i++) {
+    const trace_step *s = &t->steps.items[t->results.items[i]];
+    bytes += trace_step_count(s) * scalar_types[s->type].size;
+  }
+  return bytes <= c->limits.results ||
+         context_error(c, "the results have %s, and the limit is %s (--limit results=BYTES)",
+                       show_bytes(size, bytes), show_bytes(limit, c->limits.results));
 }
 
 // The text for the backend's compiler.
@@ -215,17 +280,39 @@ static backend_status make_text(permc_context *c, pipeline *p, char why[BACKEND_
   return problem ? BACKEND_MISSING : BACKEND_FAILED;
 }
 
-// Whether another backend has the program now, because this one lacks what it needs.
+// Whether another backend has the program now, because this one, which `auto` has taken, lacks what
+// it needs.
 static bool fall_back(permc_context *c, const pipeline_request *r, pipeline *p, const char *why) {
-  // A candidate of permc_tune for a GPU that it cannot run is none.
-  bool on_trial = c->trial && c->trial->target && c->trial->target->lane_bytes == 0;
-  if (!p->backend->fallback || on_trial || r->last != STAGE_PROGRAM)
+  const backend *b = p->backend;
+  if (r->last != STAGE_PROGRAM)
     return context_error(c, "%s", why);
-  context_warn_once(c, p->backend->missing, "%s: %s", why, p->backend->instead);
-  p->backend->release(&p->program);
+  if (!is_auto(r))
+    return context_error(c,
+                         "the backend %s cannot run this: %s; the backend auto, which is the "
+                         "default, takes one that can",
+                         b->name, why);
+  if (b != &cuda_backend)
+    context_warn_uncompiled(c, why);
+  b->release(&p->program);
   p->program.state = NULL;
-  p->backend = backend_named(p->backend->fallback);
+  p->backend = b == &cuda_backend ? choose_planner(c, r) : &portable_backend;
   return true;
+}
+
+// Strategies and layouts that were asked for and have nothing to apply to.
+static void warn_of_choices(permc_context *c, const pipeline *p) {
+  bool used = !c->strategy;
+  uint64_t exchanges = 0;
+  for (size_t i = 0; p->plan && i < p->net->stages.count; i++)
+    used = used || !strcmp(p->plan->strategy[i], c->strategy->name);
+  for (size_t i = 0; p->plan && i < p->plan->passes.count; i++)
+    exchanges += p->plan->passes.items[i].phase_count - 1;
+  if (!used)
+    context_warn_once(c, WARNING_NO_STRATEGY, "the strategy %s applies to no part of this program",
+                      c->strategy->name);
+  if (c->layout && (exchanges == 0 || p->backend == &portable_backend))
+    context_warn_once(c, WARNING_NO_LAYOUT, "the layout %s applies to nothing: %s", c->layout->name,
+                      exchanges ? "the backend portable has none" : "there are no exchanges");
 }
 
 // ---- the whole -------------------------------------------------------------------------------
@@ -235,45 +322,60 @@ static bool run_pipeline(permc_context *c, const pipeline_request *r, pipeline *
   arena *memory = &p->memory;
   bool runs = r->last == STAGE_PROGRAM;
   double start = context_now();
+  context_begin_stage(c, "elaborating", "");
 
   // The loaded program and the arguments to a Trace.
   binding *entry = context_entry(c, r->entry);
   p->entry = entry;
   if (!entry || !find_shapes(c, r, entry, p) || !make_trace(c, r, entry, p) ||
-      !verified(c, "compiled program", trace_verify(memory, &p->trace)))
+      !verified(c, "compiled program", trace_verify(memory, &p->trace)) ||
+      (runs && !check_results(c, &p->trace)))
     return false;
-  c->times.elaborate = context_now() - start;
-  p->backend = r->last == STAGE_TRACE ? NULL : choose_backend(r, &p->trace);
+  c->times = (permc_times){.load = c->times.load, .elaborate = context_now() - start};
+  p->model = model_of_trace(&p->trace, threads_of(c));
+  if (r->last != STAGE_TRACE)
+    p->backend = is_auto(r) ? pipeline_auto(c, r, &p->model) : backend_named(r->backend);
+  bool may_use_gpu = runs && is_auto(r) && !c->trial && !c->untrusted && !c->gpu_failed;
 
-  // The Trace to what a backend executes. One that lacks what it needs has another in its place.
+  // The Trace to what a backend executes. Where `auto` finds that one lacks what it needs, another
+  // has its place.
   for (backend_status status = BACKEND_MISSING; p->backend && status != BACKEND_READY;) {
     char why[BACKEND_WHY] = "";
     const backend *b = p->backend;
-    p->program = (backend_program){c, memory, &p->trace, NULL, &p->code, NULL};
+    p->program = (backend_program){
+        c, memory, &p->trace, NULL, &p->code, is_auto(r) ? &p->model : NULL, NULL, {0}};
     start = context_now();
     status = runs && b->open ? b->open(c, why) : BACKEND_READY;
-
+    if (b->open && status == BACKEND_READY)
+      c->times.start = context_now() - start;
     // The Trace to a Net, the Net to a Plan.
     if (status == BACKEND_READY && b->target) {
-      if (!make_net(c, p) || !make_plan(c, r, p) ||
-          !verified(c, "plan", plan_verify(memory, p->plan)))
+      if (!make_products(c, r, p))
         return false;
-      p->program.plan = p->plan;
-      c->times.plan = context_now() - start;
+      if (may_use_gpu && b != &cuda_backend && model_prefers_gpu(&p->model)) {
+        may_use_gpu = false;
+        p->backend = &cuda_backend;
+        status = BACKEND_MISSING;
+        continue;
+      }
     }
 
     // The Plan to a text, and what the backend makes of it.
+    start = context_now();
+    p->program.progress = context_begin_stage(c, "compiling", "texts");
     bool has_text = runs ? b->stream_bytes > 0 : r->last == STAGE_TEXT;
     if (status == BACKEND_READY && has_text)
       status = make_text(c, p, why);
     if (status == BACKEND_READY && runs) {
       status = b->prepare(&p->program, why);
-      c->times.compile = context_now() - start - c->times.plan;
+      c->times.compile += context_now() - start;
       c_code_free(&p->code);
     }
     if (status == BACKEND_FAILED || (status == BACKEND_MISSING && !fall_back(c, r, p, why)))
       return false;
   }
+  if (p->backend)
+    warn_of_choices(c, p);
   return true;
 }
 
@@ -284,8 +386,8 @@ bool pipeline_make(permc_context *c, const pipeline_request *r, pipeline *p) {
   bool good = false;
   if (!setjmp(failure))
     good = run_pipeline(c, r, p);
-  else if (p->entry)
-    context_report_memory(c, p->entry);
+  else
+    context_report_memory(c, &p->memory, p->entry);
   p->memory.failure = NULL;
   return good;
 }
@@ -311,7 +413,7 @@ static bool run_job(permc_context *c, void *with) {
   bool good = pipeline_make(c, j->request, &p);
   p.memory.failure = &failure;
   if (good && setjmp(failure)) {
-    context_report_memory(c, p.entry);
+    context_report_memory(c, &p.memory, p.entry);
     good = false;
   } else if (good) {
     good = j->use(c, &p, j->with);

@@ -33,13 +33,14 @@ typedef struct pipeline_request {
   // The arguments, in one of three ways.
   permc_value *const *arguments;
   size_t argument_count;
-  const char *types;  // "[2^24]u32 [8](u32, f64)"
+  const char *types;  // "[2^24]u32 [8](u32, f64) 5": types, or values
   const permc_size *sizes;
   size_t size_count;
-  bool some_sizes;  // ... of them; those that are not given are `other`
-  int64_t other;
+  bool some_sizes;  // ... of them; those that are not given are `other`, integers `guess`
+  int64_t other, guess;
   // What is planned for.
-  const char *backend;  // NULL or "auto": chosen by the size of the data
+  const char *backend;  // NULL or "auto": chosen by the cost model
+  bool often;           // it will run many times: what that takes counts, not what it takes once
   const char *target;   // instead of the backend's: a name, or a file (fusion/target/target.h)
 } pipeline_request;
 
@@ -50,6 +51,7 @@ typedef struct pipeline {
   bool has_static;  // arguments are part of the program: a matrix, say, for this run alone
   trace trace;
   result_parts result;  // how the trace's results make up the entry's
+  cost_model model;
   const backend *backend;
   const target *target;
   rule_log rules;  // that fired
@@ -70,7 +72,11 @@ void pipeline_free(pipeline *p);
 typedef bool pipeline_use(permc_context *c, pipeline *p, void *with);
 bool pipeline_with(permc_context *c, const pipeline_request *r, pipeline_use *use, void *with);
 
-// NULL: there is no backend of that name, which is reported; interp_backend for "auto".
+// What `auto` begins with, on the processor, where the model is of a Trace.
+const backend *pipeline_auto(const permc_context *c, const pipeline_request *r,
+                             const cost_model *m);
+
+// NULL: there is no backend of that name, which is reported.
 const backend *pipeline_backend(permc_context *c, const char *name);
 
 #endif

@@ -3,6 +3,9 @@
 //   permc_run = permc_compile (the pipeline) + permc_execute + permc_compiled_free
 #include "runtime/pipeline.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
 struct permc_compiled {
   permc_context *context;
   char *entry;
@@ -82,6 +85,29 @@ static size_t count_components(permc_value *const *values, size_t count) {
   return total;
 }
 
+// Gives the results the names of the arguments that their elements come from (trace_find_origins).
+static bool name_results(const trace *t, permc_value *const *arguments, size_t argument_count,
+                         permc_value **results, size_t result_count) {
+  size_t arrays = count_components(arguments, argument_count), next = 0;
+  const char **names = calloc(arrays + 1, sizeof *names);
+  uint32_t *origins = malloc((t->results.count + 1) * sizeof *origins);
+  bool good = names && origins, named = false;
+  for (size_t i = 0; good && i < argument_count; i++)
+    for (size_t k = 0; k < arguments[i]->count; k++, next++) {
+      names[next] = permc_value_name(arguments[i], k);
+      named = named || names[next];
+    }
+  good = good && (!named || trace_find_origins(t, origins));
+  next = 0;
+  for (size_t i = 0; i < result_count; i++)
+    for (size_t k = 0; good && k < results[i]->count; k++, next++)
+      good = permc_value_set_name(results[i], k,
+                                  named && origins[next] < arrays ? names[origins[next]] : NULL);
+  free(names);
+  free(origins);
+  return good;
+}
+
 // ---- compiling and executing -------------------------------------------------------------------
 
 typedef struct run_job {
@@ -89,7 +115,7 @@ typedef struct run_job {
   const char *backend;
   permc_value **arguments;
   size_t argument_count;
-  bool keep;
+  bool keep, often;
   permc_value ***results;
   size_t *result_count;
 } run_job;
@@ -100,19 +126,45 @@ static bool compile(permc_context *c, void *with) {
                         .last = STAGE_PROGRAM,
                         .arguments = j->arguments,
                         .argument_count = j->argument_count,
-                        .backend = j->backend};
+                        .backend = j->backend,
+                        .often = j->often};
   return pipeline_make(c, &r, &j->compiled->pipeline);
+}
+
+// Whether the elements that padded keeps are none of padding: the results behind those of the entry
+// say it.
+static bool check_padding(permc_context *c, const trace *t, const array *results) {
+  for (size_t i = 0; i < t->checks.count; i++) {
+    const trace_check *k = &t->checks.items[i];
+    const array *bools = &results[trace_returned(t) + i];
+    const char *found = array_bytes(bools) ? memchr(bools->data, true, array_bytes(bools)) : NULL;
+    if (!found)
+      continue;
+    diagnostics *d = &c->program.diagnostics;
+    uint64_t place = (uint64_t)(found - (const char *)bools->data) / k->inner % k->length;
+    diag_report(d, DIAG_ERROR, k->where,
+                "element %" PRIu64 " of the result of padded is padding, or computed from it alone",
+                place);
+    diag_report(d, DIAG_HINT, k->where,
+                "pad with what the function puts last: maxval in ascending order, minval in "
+                "descending; take m (f (extended x xs)) is what f makes of elements and padding");
+    return false;
+  }
+  return true;
 }
 
 static bool execute_arrays(permc_context *c, run_job *j, array *arguments, array *results) {
   permc_compiled *p = j->compiled;
   list_arrays(j->arguments, j->argument_count, j->keep, arguments);
   move_results(*j->results, *j->result_count, results, false);
-  backend_run r = {arguments, p->pipeline.shapes.arrays.count, j->keep, results};
   double start = context_now();
+  backend_run r = {arguments, p->pipeline.shapes.arrays.count, j->keep, results,
+                   context_begin_stage(c, "running", "elements")};
   bool good = p->pipeline.backend->execute(&p->pipeline.program, &r);
   c->times.run = context_now() - start;
+  good = good && check_padding(c, &p->pipeline.trace, results);
   move_results(*j->results, *j->result_count, results, true);
+  arrays_destroy(results + trace_returned(&p->pipeline.trace), p->pipeline.trace.checks.count);
   if (!j->keep)
     arrays_destroy(arguments, r.argument_count);
   return good;
@@ -133,8 +185,11 @@ static bool execute(permc_context *c, void *with) {
   bool good = false;
   if (!*j->results || !arguments || !results)
     context_error(c, "out of memory");
-  else if (count_components(*j->results, *j->result_count) != wanted)
+  else if (count_components(*j->results, *j->result_count) != trace_returned(&p->pipeline.trace))
     context_error(c, "these are no results of this program");
+  else if (!name_results(&p->pipeline.trace, j->arguments, j->argument_count, *j->results,
+                         *j->result_count))
+    context_error(c, "out of memory");
   else
     good = execute_arrays(c, j, arguments, results);
   free(arguments);
@@ -157,7 +212,7 @@ permc_compiled *permc_compile(permc_context *c, const char *entry, const char *b
     return context_error(c, "out of memory"), NULL;
   }
   *p = (permc_compiled){.context = c, .entry = name, .argument_count = argument_count};
-  run_job j = {p, backend_name, (permc_value **)(uintptr_t)like, argument_count, .keep = true};
+  run_job j = {p, backend_name, (permc_value **)(uintptr_t)like, argument_count, .often = true};
   if (context_run_job(c, compile, &j))
     return p;
   permc_compiled_free(p);
@@ -166,7 +221,12 @@ permc_compiled *permc_compile(permc_context *c, const char *entry, const char *b
 
 bool permc_execute(permc_compiled *p, permc_value *const *arguments, size_t argument_count,
                    permc_value ***results, size_t *count) {
-  run_job j = {p, NULL, (permc_value **)(uintptr_t)arguments, argument_count, true, results, count};
+  run_job j = {.compiled = p,
+               .arguments = (permc_value **)(uintptr_t)arguments,
+               .argument_count = argument_count,
+               .keep = true,
+               .results = results,
+               .result_count = count};
   context_begin_call(p->context);
   if (context_run_here(p->context, execute, &j))
     return true;
@@ -195,8 +255,41 @@ void permc_compiled_free(permc_compiled *p) {
   free(p);
 }
 
+// On a GPU that `auto` has taken. The arguments stay on the host until it is done: if it fails in
+// the middle, the processor runs the program.
+static bool execute_on_gpu(permc_context *c, run_job *j) {
+  pipeline *p = &j->compiled->pipeline;
+  diagnostics *d = &c->program.diagnostics;
+  size_t start = d->rendered.length;
+  unsigned errors = d->errors;
+  bool keep = j->keep;
+  j->keep = true;
+  bool good = execute(c, j);
+  if (!good && !atomic_load(&c->stop)) {
+    char why[BACKEND_WHY];
+    snprintf(why, sizeof why, "%s", text_content(&d->rendered) + start);
+    why[strcspn(why, "\n")] = 0;
+    d->errors = errors;
+    context_truncate_messages(c, start);
+    c->gpu_failed = true;
+    context_warn_once(c, WARNING_GPU_FAILED, "the processor runs this, as the GPU failed: %s",
+                      strncmp(why, "permc: ", 7) ? why : why + 7);
+    pipeline_free(p);
+    good = compile(c, j) && execute(c, j);
+  }
+  for (size_t i = 0; i < j->argument_count && !keep; i++) {
+    permc_value_free(j->arguments[i]);
+    j->arguments[i] = NULL;
+  }
+  return good;
+}
+
 static bool compile_and_execute(permc_context *c, void *with) {
-  return compile(c, with) && execute(c, with);
+  run_job *j = with;
+  const pipeline *p = &j->compiled->pipeline;
+  if (!compile(c, j))
+    return false;
+  return p->backend == &cuda_backend && p->program.model ? execute_on_gpu(c, j) : execute(c, j);
 }
 
 static bool run_program(permc_context *c, const char *entry, run_job *j) {
@@ -217,13 +310,13 @@ bool permc_run(permc_context *c, const char *entry, const char *backend_name,
                permc_value *const *arguments, size_t argument_count, permc_value ***results,
                size_t *count) {
   permc_value **kept = (permc_value **)(uintptr_t)arguments;
-  return run_program(c, entry,
-                     &(run_job){NULL, backend_name, kept, argument_count, true, results, count});
+  run_job j = {NULL, backend_name, kept, argument_count, true, false, results, count};
+  return run_program(c, entry, &j);
 }
 
 bool permc_run_consume(permc_context *c, const char *entry, const char *backend_name,
                        permc_value **arguments, size_t argument_count, permc_value ***results,
                        size_t *count) {
-  return run_program(
-      c, entry, &(run_job){NULL, backend_name, arguments, argument_count, false, results, count});
+  run_job j = {NULL, backend_name, arguments, argument_count, false, false, results, count};
+  return run_program(c, entry, &j);
 }

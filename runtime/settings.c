@@ -5,11 +5,31 @@
 #include "runtime/context/context.h"
 #include "runtime/cuda/cuda.h"
 
-void permc_allow_extern(permc_context *c, bool allow) { c->allow_extern = allow; }
+void permc_allow_extern(permc_context *c, bool allow) { c->allow_extern = allow && !c->untrusted; }
+
+void permc_allow_imports(permc_context *c, permc_import_rule imports) {
+  static const import_rule rules[] = {IMPORT_ANY, IMPORT_BESIDE, IMPORT_NONE};
+  if (!c->untrusted || imports != PERMC_IMPORT_ANYWHERE)
+    c->program.imports = rules[imports];
+}
+
+void permc_use_untrusted(permc_context *c) {
+  c->untrusted = true;
+  c->allow_extern = false;
+  c->program.imports = IMPORT_BESIDE;
+  c->limits.results = UINT64_C(1) << 30;
+}
+
+bool permc_needs_extern(const permc_context *c) { return c->program.diagnostics.wants_extern; }
 
 void permc_use_threads(permc_context *c, unsigned threads) { c->threads = threads; }
 
 void permc_use_fast_floats(permc_context *c, bool fast) { c->fuse = fast; }
+
+void permc_limit_compiler(permc_context *c, uint64_t seconds, uint64_t bytes) {
+  c->compile_seconds = seconds;
+  c->compile_memory = bytes;
+}
 
 bool permc_use_isa(permc_context *c, const char *name) {
   c->isa = compiler_isa_named(name);

@@ -7,6 +7,7 @@
 #include "runtime/system/temporary.h"
 #include "runtime/values/value.h"
 #include "tool/cli/program.h"
+#include "tool/cli/progress.h"
 #include "tool/reports/json.h"
 #include "tool/verbs/verbs.h"
 
@@ -16,26 +17,28 @@
 // Ends the process from within the handler: a run may be waiting for input, or be between two
 // looks at the flag, which keeps other threads from going on meanwhile. Files are safe, for they
 // appear by rename; the unfinished ones are removed here. A second signal while this runs ends the
-// process as it is.
+// process as it is. The status is that of a process that the signal ends, as a shell shows it.
 static void on_signal(int number) {
-  static const char message[] = "permc: interrupted\n";
+  static const char interrupted[] = "permc: interrupted\n";
+  static const char late[] = "permc: the time limit is reached (--limit seconds=N)\n";
+  const char *message = number == SIGALRM ? late : interrupted;
   static volatile sig_atomic_t seen;
-  (void)number;
+  int status = number == SIGALRM ? CLI_WRONG : 128 + number;
   if (seen)
-    _exit(CLI_INTERRUPTED);
+    _exit(status);
   seen = 1;
   cli_interrupt_contexts();
   compiler_kill_all_from_signal();
   temporary_remove_all_from_signal();
   if (isatty(STDERR_FILENO) && write(STDERR_FILENO, "\r\033[K", 4) < 0)
-    _exit(CLI_INTERRUPTED);
-  if (write(STDERR_FILENO, message, sizeof message - 1) < 0)
-    _exit(CLI_INTERRUPTED);
-  _exit(CLI_INTERRUPTED);
+    _exit(status);
+  if (write(STDERR_FILENO, message, strlen(message)) < 0)
+    _exit(status);
+  _exit(status);
 }
 
 static void catch_signals(void) {
-  static const int caught[] = {SIGINT, SIGTERM, SIGHUP};
+  static const int caught[] = {SIGINT, SIGTERM, SIGHUP, SIGALRM};
   signal(SIGPIPE, SIG_IGN);  // writes then fail with EPIPE, which is reported like any other error
   for (size_t i = 0; i < sizeof caught / sizeof *caught; i++) {
     struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_NODEFER}, before;
@@ -47,15 +50,18 @@ static void catch_signals(void) {
 
 static cli_status run_verb(const cli_verb *verb, int argc, char **argv) {
   cli_arguments args;
-  cli_status status = CLI_USAGE;
-  if (cli_parse(&args, cli_verbs, verb, argc, argv)) {
-    status = CLI_OK;
+  cli_status status = cli_parse(&args, cli_verbs, verb, argc, argv);
+  if (status == CLI_OK) {
     if (args.help)
       print_verb_help(stdout, verb);
     else if (args.list)
       args.list();
-    else
+    else {
+      if (cli_has_option(&args, "--quiet"))
+        cli_is_given(&args, "--quiet") ? cli_be_quiet() : cli_progress_start();
       status = verb->run(&args);
+      cli_progress_end();
+    }
   }
   cli_arguments_free(&args);
   return status;

@@ -147,10 +147,9 @@ static bool measure(const peer_options *o) {
   snprintf(row.name, sizeof row.name, "%s%s%s", this_peer.name, *chosen ? ", " : "", chosen);
   snprintf(row.verified, sizeof row.verified, "by itself");
   text json = {0};
-  bench_row_write(&json, &row, "");
-  printf("%s\n", json.data ? json.data : "");
+  bench_row_write(&json, &row);
+  fputs(text_content(&json), stdout);
   text_free(&json);
-  bench_contestants_free(&one, 1);
   return true;
 }
 

@@ -73,7 +73,7 @@ static bool overflows(scalar_op op, scalar_type type, int128 x, int128 y) {
 
 const char *scalar_static_error(scalar_op op, scalar_type type, const scalar_bits *a,
                                 const scalar_bits *b) {
-  static _Thread_local char reason[80];
+  static _Thread_local char reason[24];
   if (!is_integer(type) || !(scalar_ops[op].operands & CLASS_OF(type)))
     return NULL;
   int128 x = integer_value(type, a);
@@ -82,18 +82,10 @@ const char *scalar_static_error(scalar_op op, scalar_type type, const scalar_bit
     return "divides by zero";
   if (op == OP_POWI && y < 0)
     return "has a negative exponent";
-  const char *name = scalar_types[type].name;
-  if ((op == OP_SHL || op == OP_SHR) && (y < 0 || y >= width_of(type))) {
-    if (y > INT64_MAX)
-      snprintf(reason, sizeof reason, "shifts by %llu, the width of %s is %d",
-               (unsigned long long)y, name, width_of(type));
-    else
-      snprintf(reason, sizeof reason, "shifts by %lld, the width of %s is %d", (long long)y, name,
-               width_of(type));
-    return reason;
-  }
+  if ((op == OP_SHL || op == OP_SHR) && y < 0)
+    return "shifts by a negative number";
   if (!overflows(op, type, x, y))
     return NULL;
-  snprintf(reason, sizeof reason, "overflows %s", name);
+  snprintf(reason, sizeof reason, "overflows %s", scalar_types[type].name);
   return reason;
 }

@@ -20,6 +20,8 @@
 // memory, and is loaded through a map: the only moves there are.
 //
 //   lower.c       the steps, as rows of a table
+//   value.c       what steps do to a value: axes that are cut, fixed, permuted, inserted
+//   pieces.c      concatenations that wait
 //   space.c       axes and maps
 //   pool.c        expressions and stages while they grow
 //   placement.c   where the elements of an op lie in a stage

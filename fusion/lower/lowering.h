@@ -19,11 +19,13 @@ typedef struct axes {
 
 uint64_t axes_product(const axes *s, uint32_t first, uint32_t count);
 void axes_insert(axes *s, uint32_t at, uint64_t extent);  // bits if a power of two, else one loop
-uint64_t axes_bits(const axes *s);                        // the mask of the axes that are bits
 
 // Row-major numbering of all axes from `first` on, times `stride`.
 net_map map_row_major(arena *a, const axes *s, uint32_t first, int64_t stride);
-net_map map_constant(int64_t value);
+// m, which axes [at, at + count) do not change, with these numbered row by row, too. Rows that are
+// always 0 are left out.
+net_map map_numbered(arena *a, const net_map *m, const axes *s, uint32_t at, uint32_t count,
+                     int64_t stride);
 net_map map_new(arena *a, uint32_t loops, uint32_t rows);  // zero
 // Adds a row, or to the offset if its form is constant. There is room for the row.
 void map_add_row(net_map *m, net_form form, int64_t weight);
@@ -50,7 +52,7 @@ bool map_plain(const net_map *m, const axes *s, uint32_t at, uint32_t count, int
 
 // What holds elements: an array in memory, or a value of a stage. An element node's map gives its
 // address there; of a stage's value that is the address it would have when all of it is stored: bit
-// i of x weighs 2^i, the loops follow, innermost first.
+// i of x, i < bits, weighs 2^i, the loops follow, innermost first. A stage may have grown since then.
 typedef struct storage {
   scalar_type type;
   bool in_memory;
@@ -59,21 +61,41 @@ typedef struct storage {
   scalar_bits padding_value;
   uint32_t stage;  // else
   net_id value;
-  f2_affine *frame;  // the stage's index, of the bits that element nodes name (NULL: the same)
+  int bits;
+  f2_affine
+      *frame;  // the stage's index, of the bits that element nodes name (NULL: the same, and 0s)
 } storage;
 
 typedef enum lowered_kind {
   LOWERED_EMPTY,       // no elements
   LOWERED_EXPRESSION,  // node `elements[0]`, over all axes; elements of a storage are such a node, too
-  LOWERED_PACKED       // `element_count` expressions over the batch's axes, not yet in an array
+  LOWERED_PACKED,      // `element_count` expressions over the batch's axes, not yet in an array
+  LOWERED_PIECES       // arrays one after the other, not yet one array
 } lowered_kind;
 
 typedef struct lowered {
   lowered_kind kind;
-  axes axes;  // of one element of a PACKED value
-  uint32_t element_count;
+  axes axes;               // of one element of a PACKED value
+  uint32_t element_count;  // or pieces
   net_id *elements;
+  struct piece *pieces;
 } lowered;
+
+// The same, as it is kept for later steps: most values have few axes, and many have the same.
+typedef struct kept_value {
+  lowered_kind kind;
+  uint32_t element_count;
+  const axes *axes;
+  net_id *elements;
+  struct piece *pieces;
+} kept_value;
+
+// `count` elements of each instance of the batch, row by row; a node of its own.
+typedef struct piece {
+  axes axes;
+  net_id element;
+  uint64_t batch, count;
+} piece;
 
 typedef struct known_batch {
   uint64_t batch;
@@ -102,7 +124,10 @@ typedef struct lowering {
   VEC(stage_state) stages;
   uint32_t closings;
   VEC(known_batch) batches;  // the axes that each size of a batch had last
-  lowered *values;           // by step of the trace
+  kept_value *values;        // by step of the trace
+  const axes *latest[8];     // different axes of kept values
+  lowered *operands;         // of the step that is being lowered, with room for `operand_room`
+  uint32_t operand_room;
   uint32_t step;
 } lowering;
 
@@ -130,9 +155,74 @@ static inline net_stage *stage_of(const lowering *l, uint32_t stage) {
 uint32_t stage_open(lowering *l, const axes *loops, int n);
 // Afterwards no op is added to the stage.
 void stage_close(lowering *l, uint32_t stage);
+// The index gets one bit more, 0 wherever something is alive so far. Its number.
+int stage_widen(lowering *l, uint32_t stage);
+// The stage's index, of the bits that element nodes of its value name.
+f2_affine storage_frame(const lowering *l, const storage *held);
 // A stage's value goes to memory, at the addresses that its element nodes name already. The stage is
 // closed.
 void storage_to_memory(lowering *l, net_id id);
+
+// ---- values over axes (lower/value.c) ---------------------------------------------------------
+
+lowered expression(lowering *l, const axes *s, net_id node);
+// All of an array, row by row.
+lowered row_major(lowering *l, const axes *s, net_id storage_id);
+// One expression, not an array that waits for its place, and an element node if it depends on
+// elements at all. `batch_axes`: where the dimension of a packed value goes.
+lowered settle_value(lowering *l, const lowered *v, uint32_t batch_axes);
+// v in an array of its own, whose axes have the given extents.
+void renumber_axes(lowering *l, lowered *v, uint32_t count, const uint64_t *extents);
+// The number of leading axes whose extents have this product. Axes are split, or numbered anew,
+// until there is such a number.
+uint32_t cut_axes(lowering *l, lowered *v, uint64_t product);
+// The same for several products, each a divisor of the next.
+void cut_axes_at_all(lowering *l, lowered *v, uint32_t count, const uint64_t *products,
+                     uint32_t *at);
+typedef struct axis_range {
+  uint32_t at, count;
+} axis_range;
+// The axes after those of product `outer` up to those of product `inner`.
+axis_range cut_axis_range(lowering *l, lowered *v, uint64_t outer, uint64_t inner);
+// The axes of a batch of `count` that starts with those of some value.
+axes batch_axes_after(const axes *given, uint64_t count);
+
+// The axes at, ... are the bits of x, from now on of y.
+lowered substitute_bits(lowering *l, const lowered *v, uint32_t at, f2_affine x_of_y);
+// Axes that v does not depend on, of `count` elements, at `at`.
+lowered repeat_value(lowering *l, const lowered *v, uint32_t at, uint64_t count);
+// v's batch, its first `have` axes, becomes that of `shared`, which begins with them.
+lowered extend_batch(lowering *l, const lowered *v, uint32_t have, const axes *shared);
+// The axes of the range at one index.
+lowered fix_axes(lowering *l, const lowered *v, axis_range range, uint64_t number);
+// The same of a node that reads elements: it remembers which element of an array pattern, one of
+// `count`, it is.
+lowered fix_pattern(lowering *l, const lowered *v, axis_range range, uint64_t count,
+                    uint64_t number);
+// The axes [at, middle) and [middle, end) change places.
+lowered exchange_axes(lowering *l, const lowered *v, uint32_t at, uint32_t middle, uint32_t end);
+// The axes of the range reduced to indices number, ..., number + length - 1.
+lowered slice_axes(lowering *l, lowered *v, axis_range range, uint64_t number, uint64_t length);
+// Elements number, ..., number + length - 1 of the `whole` that each instance of the batch has.
+lowered slice_value(lowering *l, lowered v, uint64_t batch, uint64_t whole, uint64_t number,
+                    uint64_t length);
+
+// The expressions, all over the axes s, as an array with a new dimension at `at`.
+lowered pack_elements(lowering *l, const axes *s, uint32_t m, const net_id *elements, uint32_t at);
+// Makes values that go together agree in the first axes of their batches, `batch` at most. Those
+// axes are the result.
+axes agree_on_batch(lowering *l, lowered *v, const uint64_t *batches, uint32_t count,
+                    uint64_t batch);
+
+// ---- concatenations (lower/pieces.c) ----------------------------------------------------------
+
+// The value of step s, which consists of them; one piece is the array itself.
+lowered value_of_pieces(lowering *l, const trace_step *s, uint32_t count, piece *pieces);
+// Rows number, ..., number + length - 1 of v, the value of step o, as the value of step s.
+lowered slice_pieces(lowering *l, const trace_step *s, const trace_step *o, const lowered *v,
+                     uint64_t number, uint64_t length);
+// The pieces of v, the value of step s, as one array.
+lowered join_pieces(lowering *l, const trace_step *s, const lowered *v);
 
 // ---- where elements lie in a stage (lower/placement.c) ----------------------------------------
 
@@ -150,6 +240,11 @@ typedef struct placement {
   uint64_t origin;               // f
   net_form forms[F2_MAX];        // z_i, then j_i, then what is 0 where alive; of x
   bool numbered;                 // element j of an array pattern has coordinates j
+  // Partners: operands at F z ^ f and F z ^ f ^ e, with e in the image of F. Such an op works on
+  // cosets of these e, and makes the expression for each of their elements (k is 0 then).
+  int partner_count;
+  uint64_t partners[F2_MAX];       // a basis of them
+  net_form partner_forms[F2_MAX];  // the coordinates in it
 } placement;
 
 void placement_set_axes(placement *f, const axes *s);
@@ -160,8 +255,13 @@ bool placement_columns(const placement *f, const net_map *m, uint64_t *columns);
 // places of their own.
 bool placement_find_directions(placement *f, uint32_t count, const uint64_t *origins,
                                const uint64_t *numbers, int rows);
+// The same, where D lies in the image of F: partners.
+bool placement_find_partners(placement *f, uint32_t count, const uint64_t *origins, int rows);
 // The element j that lies at the f of an operand.
 uint64_t placement_element(const placement *f, uint64_t origin);
+// More directions, until there are k: those in which nothing is alive, the latest of an op first,
+// then new bits of the stage. Where the operands lie keeps its numbers.
+void placement_add_directions(placement *f, int k);
 // [F D C], with the first k vectors of D and a complement C of the rest.
 f2_matrix placement_basis(const placement *f, int k);
 void placement_find_forms(placement *f);

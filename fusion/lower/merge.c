@@ -60,7 +60,7 @@ static void move_nodes(renaming *r) {
     if (node.kind == NET_INDEX)
       node.map = renamed_map(r, &node.map);
     node = net_node_renumbered(r->l->memory, &node, r->nodes);
-    r->nodes[i] = net_node_add(r->l->memory, r->into, &node);
+    r->nodes[i] = net_node_add_owned(r->l->memory, r->into, &node);
   }
 }
 
@@ -91,7 +91,7 @@ static void move_storages(renaming *r, uint32_t into, uint32_t from) {
     if (held->in_memory || held->stage != from)
       continue;
     f2_affine *frame = NEW(r->l->memory, f2_affine);
-    *frame = held->frame ? f2_affine_compose(r->change, *held->frame) : r->change;
+    *frame = f2_affine_compose(r->change, storage_frame(r->l, held));
     held->frame = frame;
     held->stage = into;
     held->value = r->values[held->value];

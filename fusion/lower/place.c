@@ -21,10 +21,10 @@ typedef struct operand {  // an element node that the op reads
 
 // Whether the map of an operand that is a stage's value covers the stage's loops, one axis each (also
 // sets loop_axis), and its rows are the bits of x in order.
-static bool covers_stage_loops(placement *f, const net_map *m, const net_stage *s) {
-  if (m->offset || m->row_count != (uint32_t)s->n)
+static bool covers_stage_loops(placement *f, const net_map *m, const net_stage *s, int bits) {
+  if (m->offset || m->row_count != (uint32_t)bits)
     return false;
-  for (int i = 0; i < s->n; i++)
+  for (int i = 0; i < bits; i++)
     if (m->rows[i].weight != (int64_t)1 << i)
       return false;
   uint32_t loops = 0;
@@ -32,7 +32,7 @@ static bool covers_stage_loops(placement *f, const net_map *m, const net_stage *
     loops += f->axes.extents[i] != 2;
   if (loops != s->loop_count)
     return false;
-  int64_t stride = (int64_t)1 << s->n;
+  int64_t stride = (int64_t)1 << bits;
   for (uint32_t k = s->loop_count; k-- > 0; stride *= (int64_t)s->extents[k]) {
     bool found = false;
     for (uint32_t i = 0; i < f->axes.count && !found; i++)
@@ -78,13 +78,15 @@ static bool placement_in_stage(placement *f, uint32_t stage, const operand *oper
   uint64_t *numbers = NEW_ARRAY(l->memory, uint64_t, count);
   uint32_t found = 0;
   const net_stage *s = stage_of(l, stage);
+  f->partner_count = 0;
   for (uint32_t i = 0; i < count; i++) {
     if (!is_of_stage(l, &operands[i], stage))
       continue;
-    const f2_affine *frame = l->storages.items[operands[i].storage].frame;
+    const storage *held = &l->storages.items[operands[i].storage];
+    const f2_affine *frame = held->frame;
     const net_map *m = map_of(l, &operands[i]);
     uint64_t *own = found ? columns : f->columns;
-    if (!covers_stage_loops(f, m, s) || !placement_columns(f, m, own))
+    if (!covers_stage_loops(f, m, s, held->bits) || !placement_columns(f, m, own))
       return false;
     origins[i] = map_constants(m);
     if (frame) {
@@ -99,7 +101,8 @@ static bool placement_in_stage(placement *f, uint32_t stage, const operand *oper
   }
   f->n = s->n;
   f->stage = stage;
-  return found && placement_find_directions(f, found, found_origins, numbers, f->n);
+  return found && (placement_find_directions(f, found, found_origins, numbers, f->n) ||
+                   placement_find_partners(f, found, found_origins, f->n));
 }
 
 static void take_operands(const placement *f, operand *operands, uint32_t count,
@@ -131,8 +134,8 @@ static bool anchor_merged(placement *f, uint32_t stage, operand *operands, uint3
   placement g = {.l = l};
   uint64_t *origins = NEW_ARRAY(l->memory, uint64_t, count);
   placement_set_axes(&g, &f->axes);
-  if (!placement_in_stage(&g, stage, operands, count, origins) || g.k > f->k ||
-      (g.k && !(g.numbered && f->numbered)))
+  if (!placement_in_stage(&g, stage, operands, count, origins) || g.k > f->k || g.partner_count ||
+      f->partner_count || (g.k && !(g.numbered && f->numbered)))
     return false;
   for (uint32_t i = 0; i < s->loop_count; i++)
     if (f->loop_axis[i] != g.loop_axis[i])
@@ -173,30 +176,157 @@ static net_map anchor_map(const placement *f, const net_map *m, f2_space u, uint
   return map;
 }
 
-// The operands with the storage and F of operand `first` as anchor of a new stage. x numbers the
-// elements of the array that they span: of the whole array it is the address's bits.
-static bool anchor_in_memory(placement *f, operand *operands, uint32_t count, uint32_t first) {
+// The operands that have the storage and F of operand `first`, as they lie by the rows of its map:
+// F, D and f. False if F is not injective.
+static bool find_memory_anchor(placement *f, const operand *operands, uint32_t count,
+                               uint32_t first, bool *in_anchor) {
   lowering *l = f->l;
   uint64_t *origins = NEW_ARRAY(l->memory, uint64_t, count);
   uint64_t *numbers = NEW_ARRAY(l->memory, uint64_t, count);
-  bool *in_anchor = NEW_ARRAY(l->memory, bool, count);
   const net_map *m = map_of(l, &operands[first]);
   if (!placement_columns(f, m, f->columns))
     return false;
   uint32_t found = 0;
-  for (uint32_t i = 0; i < count; i++)
-    if (lie_alike(f, operands, i, first)) {
-      in_anchor[i] = true;
-      origins[found] = map_constants(map_of(l, &operands[i]));
-      numbers[found++] = number_of(l, &operands[i]);
-    }
+  for (uint32_t i = 0; i < count; i++) {
+    in_anchor[i] = lie_alike(f, operands, i, first);
+    if (!in_anchor[i])
+      continue;
+    origins[found] = map_constants(map_of(l, &operands[i]));
+    numbers[found++] = number_of(l, &operands[i]);
+  }
   int rows = (int)m->row_count;
-  if (!placement_find_directions(f, found, origins, numbers, rows)) {
+  f->partner_count = 0;
+  if (!placement_find_directions(f, found, origins, numbers, rows) &&
+      !placement_find_partners(f, found, origins, rows)) {
     memset(in_anchor, 0, count);
     in_anchor[first] = true;
     placement_find_directions(f, 1, (uint64_t[]){map_constants(m)}, (uint64_t[]){0}, rows);
   }
+  return true;
+}
+
+// The anchor's elements are those of `value`, at x = x_of_rows(rows of their maps).
+static void take_anchor(const placement *f, operand *operands, uint32_t count,
+                        const bool *in_anchor, net_id value, f2_affine x_of_rows) {
+  for (uint32_t i = 0; i < count; i++)
+    if (in_anchor[i]) {
+      uint64_t rows = map_constants(map_of(f->l, &operands[i]));
+      operands[i].value = value;
+      operands[i].element = placement_element(f, f2_affine_apply(x_of_rows, rows));
+      operands[i].done = true;
+    }
+}
+
+static void place_by(placement *f, f2_affine x_of_rows) {
+  for (int i = 0; i < f->p; i++)
+    f->columns[i] = f2_apply(x_of_rows.a, f->columns[i]);
+  for (int i = 0; i < f->k; i++)
+    f->directions[i] = f2_apply(x_of_rows.a, f->directions[i]);
+  for (int i = 0; i < f->partner_count; i++)
+    f->partners[i] = f2_apply(x_of_rows.a, f->partners[i]);
+  f->origin = f2_affine_apply(x_of_rows, f->origin);
+  f->n = x_of_rows.a.rows;
+}
+
+// Whether a load of all of an array with as many loops has the strides that the axes have.
+static bool covers_load_loops(placement *f, const net_map *m, const net_stage *s,
+                              const net_map *load) {
+  uint64_t taken = 0;
+  uint32_t loops = 0;
+  for (uint32_t i = 0; i < f->axes.count; i++)
+    loops += f->axes.extents[i] != 2;
+  if (loops != s->loop_count)
+    return false;
+  for (uint32_t k = 0; k < s->loop_count; k++) {
+    uint32_t i = 0;
+    while (i < f->axes.count && (taken >> i & 1 || f->axes.extents[i] != s->extents[k] ||
+                                 map_stride(m, i) != load->strides[k]))
+      i++;
+    if (i == f->axes.count)
+      return false;
+    taken |= UINT64_C(1) << i;
+    f->loop_axis[k] = i;
+  }
+  return true;
+}
+
+// The rows of a load's map and x are one another's images.
+static bool load_is_bijective(const net_load *load, const net_map *m, int n, f2_affine *x_of_rows) {
+  if (load->map.offset != m->offset || load->map.row_count != m->row_count ||
+      m->row_count != (uint32_t)n)
+    return false;
+  f2_affine rows = {f2_zero(n, n), 0};
+  for (uint32_t i = 0; i < m->row_count; i++) {
+    if (load->map.rows[i].weight != m->rows[i].weight)
+      return false;
+    rows.a.row[i] = load->map.rows[i].form.mask;
+    rows.c |= (uint64_t)load->map.rows[i].form.constant << i;
+  }
+  return f2_affine_inverse(rows, x_of_rows);
+}
+
+// In an open stage that has loaded that array.
+static bool anchor_at_load(placement *f, operand *operands, uint32_t count, uint32_t first,
+                           const bool *in_anchor) {
+  enum { LATEST = 8 };  // stages that are looked at
+  lowering *l = f->l;
+  const storage *held = &l->storages.items[operands[first].storage];
+  const net_map *m = map_of(l, &operands[first]);
+  for (size_t i = l->stages.count, looked = 0; i-- > 0 && looked < LATEST;) {
+    if (l->stages.items[i].closed)
+      continue;
+    looked++;
+    const net_stage *s = stage_of(l, (uint32_t)i);
+    for (size_t k = 0; k < s->loads.count; k++) {
+      const net_load *load = &s->loads.items[k];
+      f2_affine x_of_rows;
+      if (load->array != held->array || load->padding_start != held->padding_start ||
+          memcmp(&load->padding_value, &held->padding_value, sizeof load->padding_value) ||
+          !load_is_bijective(load, m, s->n, &x_of_rows) || !covers_load_loops(f, m, s, &load->map))
+        continue;
+      f->stage = (uint32_t)i;
+      place_by(f, x_of_rows);
+      placement_find_forms(f);
+      take_anchor(f, operands, count, in_anchor, load->value, x_of_rows);
+      return true;
+    }
+  }
+  return false;
+}
+
+// The operand whose storage and F make an anchor with the most directions, or `count`.
+static uint32_t best_memory_anchor(placement *f, const operand *operands, uint32_t count) {
+  bool *in_anchor = NEW_ARRAY(f->l->memory, bool, count + 1);
+  bool *seen = NEW_ARRAY(f->l->memory, bool, count + 1);
+  uint32_t best = count;
+  int most = -1;
+  for (uint32_t i = 0; i < count; i++) {
+    if (seen[i] || !find_memory_anchor(f, operands, count, i, in_anchor))
+      continue;
+    for (uint32_t k = i; k < count; k++)
+      seen[k] |= in_anchor[k];
+    if (f->k + f->partner_count > most) {
+      most = f->k + f->partner_count;
+      best = i;
+    }
+  }
+  return best;
+}
+
+// Operands in memory as anchor, of a new stage if need be. There x numbers the elements of the array
+// that they span: of the whole array it is the address's bits.
+static bool anchor_in_memory(placement *f, operand *operands, uint32_t count) {
+  lowering *l = f->l;
+  bool *in_anchor = NEW_ARRAY(l->memory, bool, count + 1);
+  uint32_t first = best_memory_anchor(f, operands, count);
+  if (first == count)
+    return false;
+  find_memory_anchor(f, operands, count, first, in_anchor);
+  if (anchor_at_load(f, operands, count, first, in_anchor))
+    return true;
   // U = F + D, its coordinates are x.
+  const net_map *m = map_of(l, &operands[first]);
+  int rows = (int)m->row_count;
   f2_space u = f2_span(rows, f->p, f->columns);
   for (int i = 0; i < f->k; i++)
     f2_space_insert(&u, f->directions[i]);
@@ -205,6 +335,8 @@ static bool anchor_in_memory(placement *f, operand *operands, uint32_t count, ui
     f->columns[i] = f2_space_coordinates(u, f->columns[i]);
   for (int i = 0; i < f->k; i++)
     f->directions[i] = f2_space_coordinates(u, f->directions[i]);
+  for (int i = 0; i < f->partner_count; i++)
+    f->partners[i] = f2_space_coordinates(u, f->partners[i]);
   f->origin = f2_space_coordinates(u, f->origin ^ base);
   f->n = u.dimension;
   f->stage = stage_open(l, &f->axes, f->n);
@@ -224,7 +356,7 @@ static bool anchor_in_memory(placement *f, operand *operands, uint32_t count, ui
 // Nothing to anchor at: x is z.
 static void anchor_nowhere(placement *f) {
   f->n = f->p;
-  f->k = 0;
+  f->k = f->partner_count = 0;
   f->origin = 0;
   f->numbered = true;
   for (int i = 0; i < f->p; i++)
@@ -235,25 +367,30 @@ static void anchor_nowhere(placement *f) {
 
 // ---- other operands ---------------------------------------------------------------------------
 
-// The operands of one array that lie as the anchor's elements do become one value: operand number q
-// is the element that the anchor has for number q.
-static bool load_together(const placement *f, operand *operands, uint32_t count, uint32_t first) {
+// The operands of one array that lie as the anchor's elements do, `least` of them or more, become one
+// value: operand number q is the element that the anchor has for number q.
+static bool load_together(const placement *f, operand *operands, uint32_t count, uint32_t first,
+                          uint32_t least) {
   lowering *l = f->l;
+  uint32_t members = 0;
   const net_map *m = map_of(l, &operands[first]);
   uint64_t deltas[F2_MAX] = {0}, first_number = number_of(l, &operands[first]);
   f2_echelon relations = {0};
   if (!f->numbered || m->row_count > F2_MAX || first_number >> f->k)
     return false;
   for (uint32_t i = first; i < count; i++) {
-    if (operands[i].storage != operands[first].storage || operands[i].done)
+    if (operands[i].done || !lie_alike(f, operands, i, first))
       continue;
     uint64_t number = number_of(l, &operands[i]), relation = 0;
-    if (number >> f->k || !lie_alike(f, operands, i, first))
+    members++;
+    if (number >> f->k)
       return false;
     uint64_t moved = map_constants(map_of(l, &operands[i])) ^ map_constants(m);
     if (!f2_echelon_insert(&relations, number ^ first_number, moved, &relation) && relation)
       return false;
   }
+  if (members < least)
+    return false;
   // A linear map with the values found, 0 on the unit vectors that are free.
   for (int i = 0; i < f->k; i++) {
     if (!relations.vector[i])
@@ -272,17 +409,47 @@ static bool load_together(const placement *f, operand *operands, uint32_t count,
   net_map map = placement_map(f, &at_zero, deltas);
   net_id value = load_value(f, &l->storages.items[operands[first].storage], &map);
   for (uint32_t i = first; i < count; i++)
-    if (operands[i].storage == operands[first].storage && !operands[i].done) {
+    if (!operands[i].done && lie_alike(f, operands, i, first)) {
       operands[i].value = value;
-      operands[i].element = number_of(l, &operands[i]);
+      operands[i].element = number_of(l, &operands[i]) << f->partner_count;
       operands[i].done = true;
     }
   return true;
 }
 
+// An element of what the stage has loaded already, if the operand is one.
+static bool take_loaded_element(const placement *f, operand *o) {
+  enum { MOST_ELEMENTS = 64 };
+  const storage *held = &f->l->storages.items[o->storage];
+  const net_stage *s = stage_of(f->l, f->stage);
+  net_map wanted = placement_map(f, map_of(f->l, o), NULL);
+  for (size_t i = 0; i < s->loads.count; i++) {
+    const net_load *load = &s->loads.items[i];
+    net_load as_wanted = {load->value, held->array, load->map, held->padding_start,
+                          held->padding_value};
+    if (!net_load_equal(load, &as_wanted))
+      continue;
+    for (uint64_t j = 0; j < UINT64_C(1) << f->k && j < MOST_ELEMENTS; j++) {
+      net_map map = net_map_at_element(f->l->memory, &load->map, (uint32_t)f->k, f->directions,
+                                       f->forms + f->p, j);
+      if (!net_map_equal(&map, &wanted))
+        continue;
+      o->value = load->value;
+      o->element = j << f->partner_count;
+      o->done = true;
+      return true;
+    }
+  }
+  return false;
+}
+
 static void load_others(const placement *f, operand *operands, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++)
+    if (!operands[i].done)
+      load_together(f, operands, count, i, 2);
   for (uint32_t i = 0; i < count; i++) {
-    if (operands[i].done || load_together(f, operands, count, i))
+    if (operands[i].done || take_loaded_element(f, &operands[i]) ||
+        load_together(f, operands, count, i, 1))
       continue;
     net_map map = placement_map(f, map_of(f->l, &operands[i]), NULL);
     operands[i].value = load_value(f, &f->l->storages.items[operands[i].storage], &map);
@@ -291,9 +458,18 @@ static void load_others(const placement *f, operand *operands, uint32_t count) {
   }
 }
 
-// Finds the operands' stage, or makes one. All operands then have a value and an element of it.
+// Whether k directions can be had in a stage that has computed something already. (Of one that has
+// not, elements are as well stored where they are to go.)
+static bool has_room_in_stage(const placement *f, int k) {
+  enum { MOST_BITS = 48 };  // of a stage that grows
+  const net_stage *s = stage_of(f->l, f->stage);
+  return s->ops.count && f->p + k <= MOST_BITS;
+}
+
+// Finds the operands' stage, or makes one, with so many directions if it has room for them. All
+// operands then have a value and an element of it.
 static void find_placement(lowering *l, placement *f, const axes *s, operand *operands,
-                           uint32_t count) {
+                           uint32_t count, int directions) {
   *f = (placement){.l = l};
   placement_set_axes(f, s);
   bool anchored = false;
@@ -313,32 +489,38 @@ static void find_placement(lowering *l, placement *f, const axes *s, operand *op
   }
   if (!anchored)
     placement_set_axes(f, s);  // as it was before the attempts
-  for (uint32_t i = 0; i < count && !anchored; i++)
-    anchored = anchor_in_memory(f, operands, count, i);
-  if (!anchored)
+  if (!anchored && !anchor_in_memory(f, operands, count))
     anchor_nowhere(f);
+  if (f->k < directions && has_room_in_stage(f, directions))
+    placement_add_directions(f, directions);
   load_others(f, operands, count);
 }
 
 // ---- ops --------------------------------------------------------------------------------------
 
-// The nodes as nodes of the stage, which read the operands; returns their numbers there.
-static net_id *convert_nodes(const placement *f, const node_list *nodes, const operand *operands) {
+// The nodes as nodes of the stage, which read the operands, for element j of partners. Their numbers
+// there are l->converted.
+static void convert_nodes(const placement *f, const node_list *nodes, const operand *operands,
+                          uint64_t j) {
   lowering *l = f->l;
+  net_stage *s = stage_of(l, f->stage);
+  if (!s->nodes.count)
+    net_nodes_reserve(l->memory, s, nodes->count);
   for (size_t i = 0, next = 0; i < nodes->count; i++) {
     net_node node = l->pool.nodes.items[nodes->items[i]];
     if (node.kind == NET_ELEMENT) {
       node.value = operands[next].value;
-      node.number = operands[next++].element;
+      node.number = operands[next++].element ^ j;
       node.map = (net_map){0};
     } else if (node.kind == NET_INDEX) {
-      node.map = placement_map(f, &node.map, NULL);
+      net_map of_x = placement_map(f, &node.map, NULL);
+      node.map = net_map_at_element(l->memory, &of_x, (uint32_t)f->partner_count, f->partners,
+                                    f->partner_forms, j);
     } else if (node.operand_count) {
       node = net_node_renumbered(l->memory, &node, l->converted);
     }
-    l->converted[nodes->items[i]] = net_node_add(l->memory, stage_of(l, f->stage), &node);
+    l->converted[nodes->items[i]] = net_node_add_owned(l->memory, s, &node);
   }
-  return l->converted;
 }
 
 static operand *operands_of(lowering *l, const node_list *nodes, uint32_t *count) {
@@ -354,16 +536,19 @@ static operand *operands_of(lowering *l, const node_list *nodes, uint32_t *count
 
 static net_op new_op(const placement *f, uint32_t outputs) {
   arena *a = f->l->memory;
-  net_op op = {.k = (uint32_t)f->k, .output_count = outputs, .origin = f->l->step};
-  op.directions = NEW_ARRAY(a, uint64_t, f->k + 1);
-  op.coordinates = NEW_ARRAY(a, net_form, f->k + 1);
+  int partners = f->partner_count, k = partners + f->k;
+  net_op op = {.k = (uint32_t)k, .output_count = outputs, .origin = f->l->step};
+  op.directions = NEW_ARRAY(a, uint64_t, k + 1);
+  op.coordinates = NEW_ARRAY(a, net_form, k + 1);
   op.outputs = NEW_ARRAY(a, net_output, outputs + 1);
-  memcpy(op.directions, f->directions, (size_t)f->k * sizeof *op.directions);
-  memcpy(op.coordinates, f->forms + f->p, (size_t)f->k * sizeof *op.coordinates);
+  memcpy(op.directions, f->partners, (size_t)partners * sizeof *op.directions);
+  memcpy(op.coordinates, f->partner_forms, (size_t)partners * sizeof *op.coordinates);
+  memcpy(op.directions + partners, f->directions, (size_t)f->k * sizeof *op.directions);
+  memcpy(op.coordinates + partners, f->forms + f->p, (size_t)f->k * sizeof *op.coordinates);
   op.live = placement_live(f, f->p + f->k, &op.live_count);
   for (uint32_t i = 0; i < outputs; i++) {
-    op.outputs[i].elements = NEW_ARRAY(a, net_id, (size_t)1 << f->k);
-    for (size_t j = 0; j < (size_t)1 << f->k; j++)
+    op.outputs[i].elements = NEW_ARRAY(a, net_id, (size_t)1 << k);
+    for (size_t j = 0; j < (size_t)1 << k; j++)
       op.outputs[i].elements[j] = NET_NONE;
   }
   return op;
@@ -375,7 +560,7 @@ static net_id element_in_placement(const placement *f, scalar_type type, net_id 
                                    uint32_t bits, uint32_t at) {
   lowering *l = f->l;
   net_stage *s = stage_of(l, f->stage);
-  net_map of_x = net_stage_map(l->memory, s, f2_affine_identity(s->n));
+  net_map of_x = net_stage_map(l->memory, s, f2_affine_identity(f->n));
   net_map m = map_new(l->memory, f->axes.count, (uint32_t)f->n);
   for (uint32_t k = 0; k < s->loop_count; k++)
     m.strides[f->loop_axis[k]] = of_x.strides[k];
@@ -389,27 +574,25 @@ static net_id element_in_placement(const placement *f, scalar_type type, net_id 
   for (int i = 0; i < f->n; i++)
     for (uint32_t b = 0; b < bits; b++)
       m.rows[i].form.mask |= (uint64_t)f2_bit(f->directions[b], i) << (at + bits - 1 - b);
-  storage h = {.type = type, .stage = f->stage, .value = value, .padding_start = UINT64_MAX};
+  storage h = {
+      .type = type, .stage = f->stage, .value = value, .bits = f->n, .padding_start = UINT64_MAX};
   return element_node(l, storage_add(l, &h), &m, 0);
 }
 
 // Elements that have no place of their own go to an array of their own.
-static net_id place_in_memory(const placement *f, uint32_t m, const net_id *nodes, uint32_t at) {
+static net_id place_in_memory(const placement *f, uint32_t m, const net_op *op, uint32_t at) {
   lowering *l = f->l;
   net_stage *s = stage_of(l, f->stage);
-  scalar_type type = s->nodes.items[nodes[0]].type;
+  scalar_type type = s->values.items[op->outputs[0].value];
   axes whole = f->axes;
   axes_insert(&whole, at, m);
   uint32_t inserted = whole.count - f->axes.count;
   net_map target = map_row_major(l->memory, &whole, 0, 1);
   uint64_t count = axes_product(&whole, 0, whole.count);
   net_id stored = storage_add_array(l, type, count, NET_TEMPORARY, 0);
-  net_op op = new_op(f, m);
   for (uint32_t j = 0; j < m; j++) {
-    op.outputs[j].value = net_value_add(l->memory, s, type);
-    op.outputs[j].elements[0] = nodes[j];
     net_map fixed = map_fixed(l->memory, &target, &whole, at, inserted, j);
-    net_store store = {op.outputs[j].value,
+    net_store store = {op->outputs[j].value,
                        l->storages.items[stored].array,
                        placement_map(f, &fixed, NULL),
                        UINT64_MAX,
@@ -418,7 +601,6 @@ static net_id place_in_memory(const placement *f, uint32_t m, const net_id *node
     store.live = placement_live(f, f->p, &store.live_count);
     vec_push(l->memory, &s->stores, store);
   }
-  vec_push(l->memory, &s->ops, op);
   stage_close(l, f->stage);
   return element_node(l, stored, &target, 0);
 }
@@ -427,27 +609,30 @@ net_id place(lowering *l, const axes *s, uint32_t m, const net_id *elements, uin
   node_list nodes = reachable(l, m, elements);
   uint32_t operand_count, bits = 0;
   operand *operands = operands_of(l, &nodes, &operand_count);
+  scalar_type type = l->pool.nodes.items[elements[0]].type;
   placement f;
-  find_placement(l, &f, s, operands, operand_count);
-  bool copy = m == 1 && l->pool.nodes.items[elements[0]].kind == NET_ELEMENT;
-  if (copy && f.k == 0)
-    return element_in_placement(&f, l->pool.nodes.items[elements[0]].type, operands[0].value, 0,
-                                at);
-  net_id *to = convert_nodes(&f, &nodes, operands);
-  net_id *placed = NEW_ARRAY(l->memory, net_id, m);
-  for (uint32_t j = 0; j < m; j++)
-    placed[j] = to[elements[j]];
   while ((uint32_t)1 << bits < m)
     bits++;
-  if (m != (uint32_t)1 << bits || (int)bits > f.k)
-    return place_in_memory(&f, m, placed, at);
+  bool whole = m == (uint32_t)1 << bits;
+  find_placement(l, &f, s, operands, operand_count, whole ? (int)bits : 0);
+  bool copy = m == 1 && l->pool.nodes.items[elements[0]].kind == NET_ELEMENT;
+  if (copy && f.k == 0)  // one operand has no partner
+    return element_in_placement(&f, type, operands[0].value, 0, at);
+  // As elements of one output, or as outputs that are stored apart.
+  bool apart = !whole || (int)bits > f.k;
+  net_op op = new_op(&f, apart ? m : 1);
+  for (uint64_t e = 0; e < UINT64_C(1) << f.partner_count; e++) {
+    convert_nodes(&f, &nodes, operands, e);
+    for (uint32_t j = 0; j < m; j++)
+      op.outputs[apart ? j : 0].elements[apart ? e : e | (uint64_t)j << f.partner_count] =
+          l->converted[elements[j]];
+  }
   net_stage *stage = stage_of(l, f.stage);
-  net_op op = new_op(&f, 1);
-  scalar_type type = stage->nodes.items[placed[0]].type;
-  op.outputs[0].value = net_value_add(l->memory, stage, type);
-  memcpy(op.outputs[0].elements, placed, m * sizeof *placed);
+  for (uint32_t i = 0; i < op.output_count; i++)
+    op.outputs[i].value = net_value_add(l->memory, stage, type);
   vec_push(l->memory, &stage->ops, op);
-  return element_in_placement(&f, type, op.outputs[0].value, bits, at);
+  return apart ? place_in_memory(&f, m, &op, at)
+               : element_in_placement(&f, type, op.outputs[0].value, bits, at);
 }
 
 static void store_padded(lowering *l, const axes *s, net_id e, net_id array, const net_map *target,
@@ -460,7 +645,7 @@ static void store_padded(lowering *l, const axes *s, net_id e, net_id array, con
   placement_set_axes(&f, s);
   // A closed stage still takes stores.
   if (held->in_memory || !anchor_in_stage(&f, held->stage, &only, 1))
-    find_placement(l, &f, s, &only, 1);
+    find_placement(l, &f, s, &only, 1, 0);
   net_store store = {only.value, array, placement_map(&f, target, NULL), start, 0, NULL};
   store.live = placement_live(&f, f.p, &store.live_count);
   vec_push(l->memory, &stage_of(l, f.stage)->stores, store);

@@ -45,8 +45,37 @@ bool placement_columns(const placement *f, const net_map *m, uint64_t *columns) 
   return are_independent((int)m->row_count, f->p, columns);
 }
 
+typedef struct numbered {
+  uint64_t number;
+  uint32_t operand;
+} numbered;
+
+static int compare_numbered(const void *a, const void *b) {
+  const numbered *x = a, *y = b;
+  if (x->number != y->number)
+    return x->number < y->number ? -1 : 1;
+  return (x->operand > y->operand) - (x->operand < y->operand);
+}
+
+// The first operand of that number, or `count`: `sorted` is by number.
+static uint32_t operand_of_number(uint32_t count, const numbered *sorted, uint64_t number) {
+  uint32_t low = 0, high = count;
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+    if (sorted[middle].number < number)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low < count && sorted[low].number == number ? sorted[low].operand : count;
+}
+
 bool placement_find_directions(placement *f, uint32_t count, const uint64_t *origins,
                                const uint64_t *numbers, int rows) {
+  numbered *sorted = NEW_ARRAY(f->l->memory, numbered, count);
+  for (uint32_t i = 0; i < count; i++)
+    sorted[i] = (numbered){numbers[i], i};
+  qsort(sorted, count, sizeof *sorted, compare_numbered);
   f2_space image = f2_span(rows, f->p, f->columns), all = image;
   uint64_t zero = origins[0];
   f->k = 0;
@@ -54,10 +83,10 @@ bool placement_find_directions(placement *f, uint32_t count, const uint64_t *ori
   // Directions by the bits of the pattern's numbers, if the operands are so numbered.
   for (uint64_t bit = 1; bit < 64; bit <<= 1) {
     uint64_t direction = 0;
-    for (uint32_t i = 0; i < count && !direction; i++)
-      for (uint32_t j = 0; j < count && !direction; j++)
-        if ((numbers[i] ^ numbers[j]) == bit)
-          direction = origins[i] ^ origins[j];
+    for (uint32_t i = 0; i < count && !direction; i++) {
+      uint32_t j = operand_of_number(count, sorted, numbers[i] ^ bit);
+      direction = j < count ? origins[i] ^ origins[j] : 0;
+    }
     if (!direction || !f2_space_insert(&all, direction))
       break;
     f->directions[f->k++] = direction;
@@ -91,9 +120,49 @@ bool placement_find_directions(placement *f, uint32_t count, const uint64_t *ori
   return true;
 }
 
+bool placement_find_partners(placement *f, uint32_t count, const uint64_t *origins, int rows) {
+  enum { MOST_PARTNERS = 4 };  // log2: of elements for each of which the expression is written
+  f2_space image = f2_span(rows, f->p, f->columns), all = f2_space_zero(rows);
+  f->partner_count = 0;
+  for (uint32_t i = 1; i < count; i++) {
+    uint64_t x = origins[i] ^ origins[0];
+    if (!f2_space_has(image, x) || all.dimension > MOST_PARTNERS)
+      return false;
+    f2_space_insert(&all, x);
+  }
+  if (!all.dimension || all.dimension > MOST_PARTNERS)
+    return false;
+  f->k = 0;
+  f->numbered = true;
+  f->origin = origins[0];
+  f->partner_count = all.dimension;
+  memcpy(f->partners, all.basis, (size_t)all.dimension * sizeof *f->partners);
+  return true;
+}
+
+void placement_add_directions(placement *f, int k) {
+  net_stage *s = stage_of(f->l, f->stage);
+  f2_space used = f2_span(f->n, f->p, f->columns);
+  for (int i = 0; i < f->k; i++)
+    f2_space_insert(&used, f->directions[i]);
+  for (size_t i = s->ops.count; i-- > 0 && used.dimension < f->n;)
+    for (uint32_t d = 0; d < s->ops.items[i].k && f->k < k; d++)
+      if (f2_space_insert(&used, s->ops.items[i].directions[d]))
+        f->directions[f->k++] = s->ops.items[i].directions[d];
+  for (int i = 0; i < f->n && f->k < k; i++)
+    if (f2_space_insert(&used, f2_unit(i)))
+      f->directions[f->k++] = f2_unit(i);
+  while (f->k < k)
+    f->directions[f->k++] = f2_unit(stage_widen(f->l, f->stage));
+  f->n = stage_of(f->l, f->stage)->n;
+  placement_find_forms(f);
+}
+
 uint64_t placement_element(const placement *f, uint64_t origin) {
   uint64_t j = 0;
-  bool found = f2_coordinates(f->k, f->directions, origin ^ f->origin, &j);
+  bool found = f->partner_count
+                   ? f2_coordinates(f->partner_count, f->partners, origin ^ f->origin, &j)
+                   : f2_coordinates(f->k, f->directions, origin ^ f->origin, &j);
   assert(found);
   (void)found;
   return j;
@@ -120,6 +189,17 @@ void placement_find_forms(placement *f) {
   (void)good;
   for (int i = 0; i < f->n; i++)
     f->forms[i] = (net_form){inverse.row[i], f2_dot(inverse.row[i], f->origin)};
+  // The rows of the inverse of [partners D, any complement] are forms of coordinates.
+  uint64_t columns[F2_MAX];
+  int count = f->partner_count + f->k;
+  memcpy(columns, f->partners, (size_t)f->partner_count * sizeof *columns);
+  memcpy(columns + f->partner_count, f->directions, (size_t)f->k * sizeof *columns);
+  f2_space rest = f2_space_complement(f2_span(f->n, count, columns), f2_space_full(f->n));
+  memcpy(columns + count, rest.basis, (size_t)rest.dimension * sizeof *columns);
+  if (f->partner_count)
+    f2_inverse(f2_from_columns(f->n, f->n, columns), &inverse);
+  for (int i = 0; i < f->partner_count; i++)
+    f->partner_forms[i] = (net_form){inverse.row[i], f2_dot(inverse.row[i], f->origin)};
 }
 
 static void add_form(net_form *to, net_form f) {

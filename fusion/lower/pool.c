@@ -14,7 +14,7 @@ static void *grown_array(lowering *l, void *items, size_t size, size_t capacity)
 
 net_id pool_add(lowering *l, const net_node *node) {
   size_t before = l->pool.nodes.count;
-  net_id id = net_node_add(l->memory, &l->pool, node);
+  net_id id = net_node_add_owned(l->memory, &l->pool, node);
   if (id < before)
     return id;
   bool has = node->kind == NET_ELEMENT;
@@ -51,11 +51,6 @@ net_id element_node(lowering *l, net_id storage_id, const net_map *map, uint64_t
                                  .number = number});
 }
 
-static int compare_ids(const void *a, const void *b) {
-  net_id x = *(const net_id *)a, y = *(const net_id *)b;
-  return (x > y) - (x < y);
-}
-
 static void reach_node(lowering *l, node_list *list, net_id id) {
   if (l->marks[id] != l->walks) {
     l->marks[id] = l->walks;
@@ -73,8 +68,7 @@ node_list reachable(lowering *l, uint32_t m, const net_id *elements) {
     for (uint32_t k = 0; k < node->operand_count; k++)
       reach_node(l, &list, node->operands[k]);
   }
-  if (list.count)
-    qsort(list.items, list.count, sizeof *list.items, compare_ids);
+  net_order_marked(list.items, list.count, l->marks, l->walks);
   return list;
 }
 
@@ -84,6 +78,14 @@ void stage_close(lowering *l, uint32_t stage) {
   stage_state *s = &l->stages.items[stage];
   if (!s->closed)
     *s = (stage_state){true, l->closings++};
+}
+
+// The forms and one more.
+static net_form *forms_with(arena *a, const net_form *forms, uint32_t *count, net_form last) {
+  net_form *more = NEW_ARRAY(a, net_form, *count + 1);
+  memcpy(more, forms, *count * sizeof *forms);
+  more[(*count)++] = last;
+  return more;
 }
 
 uint32_t stage_open(lowering *l, const axes *loops, int n) {
@@ -96,19 +98,59 @@ uint32_t stage_open(lowering *l, const axes *loops, int n) {
   return (uint32_t)l->stages.count - 1;
 }
 
+int stage_widen(lowering *l, uint32_t stage) {
+  net_stage *s = stage_of(l, stage);
+  net_form zero = {f2_unit(s->n), false};
+  for (size_t i = 0; i < s->ops.count; i++) {
+    net_op *op = &s->ops.items[i];
+    op->live = forms_with(l->memory, op->live, &op->live_count, zero);
+  }
+  for (size_t i = 0; i < s->stores.count; i++) {
+    net_store *store = &s->stores.items[i];
+    store->live = forms_with(l->memory, store->live, &store->live_count, zero);
+  }
+  for (size_t i = 0; i < l->storages.count; i++) {
+    const storage *held = &l->storages.items[i];
+    if (!held->in_memory && held->stage == stage && held->frame)
+      held->frame->a.row[held->frame->a.rows++] = 0;
+  }
+  return s->n++;
+}
+
+f2_affine storage_frame(const lowering *l, const storage *held) {
+  if (held->frame)
+    return *held->frame;
+  f2_affine same = f2_affine_identity(held->bits);
+  while (same.a.rows < stage_of(l, held->stage)->n)
+    same.a.row[same.a.rows++] = 0;
+  return same;
+}
+
+// Back from the stage's index to those bits.
+static f2_affine storage_address(const lowering *l, const storage *held) {
+  f2_affine frame = storage_frame(l, held), back;
+  int n = frame.a.rows;
+  uint64_t columns[F2_MAX];
+  for (int i = 0; i < held->bits; i++)
+    columns[i] = f2_column(frame.a, i);
+  f2_space rest = f2_space_complement(f2_span(n, held->bits, columns), f2_space_full(n));
+  memcpy(columns + held->bits, rest.basis, (size_t)rest.dimension * sizeof *columns);
+  f2_affine_inverse((f2_affine){f2_from_columns(n, n, columns), frame.c}, &back);
+  back.a.rows = held->bits;
+  back.c &= f2_mask(held->bits);
+  return back;
+}
+
 void storage_to_memory(lowering *l, net_id id) {
   storage *held = &l->storages.items[id];
   if (held->in_memory)
     return;
   net_stage *s = stage_of(l, held->stage);
-  f2_affine address = f2_affine_identity(s->n);
-  if (held->frame)
-    f2_affine_inverse(*held->frame, &address);
   net_store store = {.value = held->value,
-                     .map = net_stage_map(l->memory, s, address),
+                     .map = net_stage_map(l->memory, s, storage_address(l, held)),
                      .padding_start = UINT64_MAX};
-  store.array =
-      net_array_add(l->memory, l->net, held->type, net_stage_elements(s), NET_TEMPORARY, 0);
+  uint64_t count = net_stage_elements(s) >> (s->n - held->bits);
+  store.array = net_array_add(l->memory, l->net, held->type, count, NET_TEMPORARY, 0);
   store.live = live_forms(l->memory, live_of_value(s, held->value), &store.live_count);
   vec_push(l->memory, &s->stores, store);
   stage_close(l, held->stage);

@@ -23,13 +23,6 @@ void axes_insert(axes *s, uint32_t at, uint64_t extent) {
       insert_axis(s, at, 2);
 }
 
-uint64_t axes_bits(const axes *s) {
-  uint64_t bits = 0;
-  for (uint32_t i = 0; i < s->count; i++)
-    bits |= s->extents[i] == 2 ? f2_unit((int)i) : 0;
-  return bits;
-}
-
 // ---- maps -------------------------------------------------------------------------------------
 
 net_map map_new(arena *a, uint32_t loops, uint32_t rows) {
@@ -37,21 +30,27 @@ net_map map_new(arena *a, uint32_t loops, uint32_t rows) {
                    NEW_ARRAY(a, net_row, rows + 1)};
 }
 
-// Numbers the axes [at, at + count) row by row with that stride; `m` has room for their rows.
-static void append_row_major(net_map *m, const axes *s, uint32_t at, uint32_t count,
-                             int64_t stride) {
-  for (uint32_t i = at + count; i-- > at; stride *= (int64_t)s->extents[i])
-    if (s->extents[i] == 2)
-      m->rows[m->row_count++] = (net_row){{f2_unit((int)i), false}, stride};
-    else
-      m->strides[i] = stride;
+net_map map_numbered(arena *a, const net_map *m, const axes *s, uint32_t at, uint32_t count,
+                     int64_t stride) {
+  net_map r = map_new(a, s->count, m->row_count + count);
+  r.offset = m->offset;
+  r.row_count = 0;
+  for (uint32_t i = 0; i < m->loop_count; i++)
+    r.strides[i] = m->strides[i];
+  for (uint32_t i = 0; i < m->row_count; i++)
+    if (m->rows[i].form.mask || m->rows[i].form.constant)
+      r.rows[r.row_count++] = m->rows[i];
+  for (uint32_t i = at + count; i-- > at; stride *= (int64_t)s->extents[i]) {
+    bool bit = s->extents[i] == 2;
+    r.strides[i] = bit ? 0 : stride;
+    if (bit && stride)
+      r.rows[r.row_count++] = (net_row){{f2_unit((int)i), false}, stride};
+  }
+  return r;
 }
 
 net_map map_row_major(arena *a, const axes *s, uint32_t first, int64_t stride) {
-  net_map m = map_new(a, s->count, s->count - first);
-  m.row_count = 0;
-  append_row_major(&m, s, first, s->count - first, stride);
-  return m;
+  return map_numbered(a, &(net_map){0}, s, first, s->count - first, stride);
 }
 
 void map_add_row(net_map *m, net_form form, int64_t weight) {
@@ -81,8 +80,6 @@ uint64_t map_constants(const net_map *m) {
   return bits;
 }
 
-net_map map_constant(int64_t value) { return (net_map){.offset = value}; }
-
 // The mask with `count` zero bits inserted at `at`, or removed there.
 static uint64_t insert_zero_bits(uint64_t mask, uint32_t at, uint32_t count) {
   uint64_t low = mask & f2_mask((int)at);
@@ -108,7 +105,10 @@ net_map map_inserted(arena *a, const net_map *m, uint32_t at, uint32_t count) {
 
 net_map map_fixed(arena *a, const net_map *m, const axes *s, uint32_t at, uint32_t count,
                   uint64_t number) {
-  net_map r = map_new(a, m->loop_count, m->row_count);
+  uint32_t loops = m->loop_count > at + count ? m->loop_count - count
+                   : m->loop_count > at       ? at
+                                              : m->loop_count;
+  net_map r = map_new(a, loops, m->row_count);
   uint64_t bits = 0;
   r.offset = m->offset;
   for (uint32_t i = at + count; i-- > at; number /= s->extents[i]) {
@@ -118,9 +118,6 @@ net_map map_fixed(arena *a, const net_map *m, const axes *s, uint32_t at, uint32
     else if (i < m->loop_count)
       r.offset += (int64_t)index * m->strides[i];
   }
-  r.loop_count = m->loop_count > at + count ? m->loop_count - count
-                 : m->loop_count > at       ? at
-                                            : m->loop_count;
   for (uint32_t i = 0; i < r.loop_count; i++)
     r.strides[i] = m->strides[i < at ? i : i + count];
   for (uint32_t i = 0; i < m->row_count; i++) {
@@ -181,17 +178,7 @@ net_map map_split(arena *a, const net_map *m, const axes *s, uint32_t at, uint64
   uint32_t grown = new_axes->count - s->count;
   net_map r = map_inserted(a, m, at + 1, grown);
   int64_t stride = map_stride(m, at);
-  if (!stride)
-    return r;
-  // The new axes, row by row, with the loop's stride.
-  net_map c = map_new(a, new_axes->count, m->row_count + grown + 1);
-  c.offset = m->offset;
-  memcpy(c.strides, r.strides, r.loop_count * sizeof *r.strides);
-  memcpy(c.rows, r.rows, r.row_count * sizeof *r.rows);
-  c.row_count = r.row_count;
-  c.strides[at] = 0;
-  append_row_major(&c, new_axes, at, grown + 1, stride);
-  return c;
+  return stride ? map_numbered(a, &r, new_axes, at, grown + 1, stride) : r;
 }
 
 bool map_plain(const net_map *m, const axes *s, uint32_t at, uint32_t count, int64_t *stride) {

@@ -69,11 +69,30 @@ net_map net_map_copy(arena *a, const net_map *m) {
   return copy;
 }
 
+net_map net_map_at_element(arena *a, const net_map *m, uint32_t k, const uint64_t *directions,
+                           const net_form *coordinates, uint64_t j) {
+  net_map r = net_map_copy(a, m);
+  r.row_count = 0;
+  for (uint32_t i = 0; i < m->row_count; i++) {
+    net_row row = m->rows[i];
+    for (uint32_t d = 0; d < k; d++)
+      if (f2_dot(m->rows[i].form.mask, directions[d])) {
+        row.form.mask ^= coordinates[d].mask;
+        row.form.constant ^= coordinates[d].constant ^ f2_bit(j, (int)d);
+      }
+    if (row.form.mask)
+      r.rows[r.row_count++] = row;
+    else
+      r.offset = (int64_t)((uint64_t)r.offset + row.form.constant * (uint64_t)row.weight);
+  }
+  return r;
+}
+
 net_map net_stage_map(arena *a, const net_stage *s, f2_affine address) {
-  net_map m = {0, s->loop_count, (uint32_t)s->n, NEW_ARRAY(a, int64_t, s->loop_count + 1),
-               NEW_ARRAY(a, net_row, s->n + 1)};
+  net_map m = {0, s->loop_count, (uint32_t)address.a.rows, NEW_ARRAY(a, int64_t, s->loop_count + 1),
+               NEW_ARRAY(a, net_row, address.a.rows + 1)};
   int64_t stride = 1;
-  for (int i = 0; i < s->n; i++, stride *= 2)
+  for (int i = 0; i < address.a.rows; i++, stride *= 2)
     m.rows[i] = (net_row){{address.a.row[i], f2_bit(address.c, i)}, stride};
   for (uint32_t i = s->loop_count; i-- > 0; stride *= (int64_t)s->extents[i])
     m.strides[i] = stride;
@@ -173,8 +192,8 @@ static void node_table_insert(net_stage *s, uint64_t hash, net_id id) {
 }
 
 // At most half full.
-static void node_table_grow(arena *a, net_stage *s) {
-  s->node_slots = s->node_slots ? 2 * s->node_slots : 32;
+static void node_table_grow(arena *a, net_stage *s, size_t slots) {
+  s->node_slots = slots;
   s->node_table = NEW_ARRAY(a, net_id, s->node_slots);
   uint32_t *marks = NEW_ARRAY(a, uint32_t, s->node_slots / 2 + 1);
   if (s->marks)
@@ -185,9 +204,18 @@ static void node_table_grow(arena *a, net_stage *s) {
     node_table_insert(s, node_hash(&s->nodes.items[id]), id);
 }
 
-net_id net_node_add(arena *a, net_stage *s, const net_node *node) {
+void net_nodes_reserve(arena *a, net_stage *s, size_t count) {
+  size_t slots = 32;
+  while (slots < 2 * (count + 1))
+    slots *= 2;
+  node_table_grow(a, s, slots);
+  s->nodes.items = NEW_ARRAY(a, net_node, count + 1);
+  s->nodes.capacity = count + 1;
+}
+
+static net_id add_node(arena *a, net_stage *s, const net_node *node, bool copies) {
   if (2 * (s->nodes.count + 1) > s->node_slots)
-    node_table_grow(a, s);
+    node_table_grow(a, s, s->node_slots ? 2 * s->node_slots : 32);
   net_node used = used_fields(node);
   uint64_t hash = node_hash(&used);
   for (size_t slot = hash; s->node_table[slot &= s->node_slots - 1] != 0; slot++) {
@@ -195,17 +223,28 @@ net_id net_node_add(arena *a, net_stage *s, const net_node *node) {
     if (node_equal(&used, &s->nodes.items[id]))
       return id;
   }
-  used.operands = COPY(a, used.operands, used.operand_count);
-  used.map = net_map_copy(a, &used.map);
+  if (copies && used.operand_count)
+    used.operands = COPY(a, used.operands, used.operand_count);
+  if (copies && (used.map.loop_count || used.map.row_count))
+    used.map = net_map_copy(a, &used.map);
   net_id id = (net_id)s->nodes.count;
   vec_push(a, &s->nodes, used);
   node_table_insert(s, hash, id);
   return id;
 }
 
+net_id net_node_add(arena *a, net_stage *s, const net_node *node) {
+  return add_node(a, s, node, true);
+}
+
+net_id net_node_add_owned(arena *a, net_stage *s, const net_node *node) {
+  return add_node(a, s, node, false);
+}
+
 net_node net_node_renumbered(arena *a, const net_node *node, const net_id *numbers) {
   net_node copy = *node;
-  copy.operands = NEW_ARRAY(a, net_id, node->operand_count + 1);
+  if (node->operand_count)
+    copy.operands = NEW_ARRAY(a, net_id, node->operand_count);
   for (uint32_t i = 0; i < node->operand_count; i++)
     copy.operands[i] = numbers[node->operands[i]];
   return copy;
@@ -218,9 +257,11 @@ net_id net_value_add(arena *a, net_stage *s, scalar_type type) {
   return (net_id)(s->values.count - 1);
 }
 
+const char *const net_role_names[NET_ROLES] = {"argument", "table", "result", "temporary"};
+
 net_id net_array_add(arena *a, net *t, scalar_type type, uint64_t count, net_role role,
                      uint32_t number) {
-  vec_push(a, &t->arrays, ((net_array){type, count, role, number}));
+  vec_push(a, &t->arrays, ((net_array){type, count, role, number, NULL}));
   return (net_id)(t->arrays.count - 1);
 }
 
@@ -240,6 +281,22 @@ static uint32_t meet_node(const net_stage *s, net_id id, net_id *out, uint32_t c
   return count + 1;
 }
 
+void net_order_marked(net_id *ids, size_t count, const uint32_t *marks, uint32_t mark) {
+  enum { SPARSE = 8 };
+  net_id low = NET_NONE, high = 0;
+  for (size_t i = 0; i < count; i++) {
+    low = ids[i] < low ? ids[i] : low;
+    high = ids[i] > high ? ids[i] : high;
+  }
+  if (count > 1 && (high - low) / SPARSE > count) {
+    qsort(ids, count, sizeof *ids, by_number);
+    return;
+  }
+  for (size_t at = 0; at < count; low++)
+    if (marks[low] == mark)
+      ids[at++] = low;
+}
+
 uint32_t net_op_nodes(const net_stage *s, const net_op *op, net_id *out) {
   uint32_t count = 0;
   if (s->nodes.count == 0)
@@ -254,8 +311,7 @@ uint32_t net_op_nodes(const net_stage *s, const net_op *op, net_id *out) {
     for (uint32_t i = 0; i < node->operand_count; i++)
       count = meet_node(s, node->operands[i], out, count);
   }
-  if (count > 1)
-    qsort(out, count, sizeof *out, by_number);
+  net_order_marked(out, count, s->marks + 1, s->marks[0]);
   return count;
 }
 
@@ -289,6 +345,7 @@ static net_stage stage_copy(arena *a, const net_stage *s) {
   c.extents = COPY(a, s->extents, s->loop_count);
   c.values.items = COPY(a, s->values.items, s->values.count);
   c.values.count = c.values.capacity = s->values.count;
+  net_nodes_reserve(a, &c, s->nodes.count + s->nodes.count / 4);  // rules add some
   for (size_t i = 0; i < s->nodes.count; i++)
     net_node_add(a, &c, &s->nodes.items[i]);
   for (size_t i = 0; i < s->loads.count; i++) {

@@ -79,6 +79,10 @@ bool net_map_affine(const net_map *m, int n, f2_affine *bits, int *shift);
 // Whether the two are written alike (equal functions may be written in several ways).
 bool net_map_equal(const net_map *a, const net_map *b);
 net_map net_map_copy(arena *a, const net_map *m);
+// Of cosets of k directions with these coordinates: the map's value at element j of the coset of x, as
+// a map that is the same for all of the coset. (Rows that are constant go to the offset.)
+net_map net_map_at_element(arena *a, const net_map *m, uint32_t k, const uint64_t *directions,
+                           const net_form *coordinates, uint64_t j);
 
 // ---- scalar code -----------------------------------------------------------------------------
 
@@ -165,14 +169,23 @@ typedef struct net_stage {
 
 // ---- the whole -------------------------------------------------------------------------------
 
-typedef enum net_role { NET_ARGUMENT, NET_RESULT, NET_TEMPORARY } net_role;
+// A table has elements that the program knows. They are data, not text: code gets their address as it
+// gets an argument's, and is the same for all of them.
+typedef enum net_role { NET_ARGUMENT, NET_TABLE, NET_RESULT, NET_TEMPORARY, NET_ROLES } net_role;
+extern const char *const net_role_names[NET_ROLES];
 
 typedef struct net_array {
   scalar_type type;
   uint64_t count;  // elements
   net_role role;
-  uint32_t number;  // of the argument or result
+  uint32_t number;    // of the argument, table or result; 0 of a temporary
+  const void *table;  // NET_TABLE: its elements, which live as long as the Trace
 } net_array;
+
+// Whether it has its elements before the first stage; nothing stores to it.
+static inline bool net_array_is_given(const net_array *a) {
+  return a->role == NET_ARGUMENT || a->role == NET_TABLE;
+}
 
 // A foreign C function (NET_EXTERN's number).
 typedef struct net_extern {
@@ -203,20 +216,27 @@ net *net_copy(arena *a, const net *t);
 // The number of an equal node of the stage, or of a new one (copied into `a`). Fields that the kind
 // does not use are ignored, and zero in the copy. (An element's map is kept: while lowering, it has one.) Nodes are made by this function only.
 net_id net_node_add(arena *a, net_stage *s, const net_node *node);
+// The same without a copy: the operands and the rows of the map live as long as `a`.
+net_id net_node_add_owned(arena *a, net_stage *s, const net_node *node);
+// Room for so many nodes in a stage that has none.
+void net_nodes_reserve(arena *a, net_stage *s, size_t count);
 // The node with the operands numbers[o] for o (to be added: its operands are new, its map is shared).
 net_node net_node_renumbered(arena *a, const net_node *node, const net_id *numbers);
 net_id net_value_add(arena *a, net_stage *s, scalar_type type);
 net_id net_array_add(arena *a, net *t, scalar_type type, uint64_t count, net_role role,
                      uint32_t number);
 uint64_t net_stage_elements(const net_stage *s);  // of its index space, with all loops
-// The addresses of an array of them all: bit i of address(x) weighs 2^i, the loops follow, innermost
-// first.
+// The addresses of an array of them all, or where address has less than n rows, of a coset: bit i of
+// address(x) weighs 2^i, the loops follow, innermost first.
 net_map net_stage_map(arena *a, const net_stage *s, f2_affine address);
 // Whether two loads read the same elements (into whatever values).
 bool net_load_equal(const net_load *a, const net_load *b);
 // The nodes that an op evaluates, each once, in increasing order (operands first); returns how
 // many. `out` has room for all nodes. Not from two threads at once on one stage.
 uint32_t net_op_nodes(const net_stage *s, const net_op *op, net_id *out);
+// Orders numbers that are all those with that mark, by sorting or by a look at each number between
+// the lowest and the highest.
+void net_order_marked(net_id *ids, size_t count, const uint32_t *marks, uint32_t mark);
 // The values that an op reads, each once, in increasing order; returns how many. `out` has room
 // for all values. Not from two threads at once on one stage.
 uint32_t net_op_reads(const net_stage *s, const net_op *op, net_id *out);
@@ -228,8 +248,8 @@ uint32_t net_op_reads(const net_stage *s, const net_op *op, net_id *out);
 //   masks        0b0110 0x80000001          vectors of index bits
 //   constants    i32:-1 c64:0.5,-0          a type and a value
 //   arrays       array a0 i32 4 argument 0  a line
+//                array a1 i32 2 table 0 i32:7 i32:-1
 
-void net_write_form(text *out, net_form f);
 // `title` stands before the first of them, if there is one, and a blank between them.
 void net_write_forms(text *out, const char *title, uint32_t count, const net_form *forms);
 void net_write_map(text *out, const net_map *m);

@@ -6,7 +6,7 @@
 
 // ---- forms and maps -------------------------------------------------------------------------
 
-void net_write_form(text *out, net_form f) {
+static void write_form(text *out, net_form f) {
   if (f.mask == 0) {
     text_string(out, f.constant ? "1" : "0");
     return;
@@ -20,7 +20,7 @@ void net_write_form(text *out, net_form f) {
 void net_write_forms(text *out, const char *title, uint32_t count, const net_form *forms) {
   for (uint32_t i = 0; i < count; i++) {
     text_string(out, i == 0 ? title : " ");
-    net_write_form(out, forms[i]);
+    write_form(out, forms[i]);
   }
 }
 
@@ -38,7 +38,7 @@ static void write_row(text *out, const net_row *row, bool first) {
   bool plain = f2_weight(row->form.mask) == 1 && !row->form.constant;
   write_weight(out, row->weight, first, true);
   text_string(out, plain ? "" : "(");
-  net_write_form(out, row->form);
+  write_form(out, row->form);
   text_string(out, plain ? "" : ")");
 }
 
@@ -134,9 +134,15 @@ void net_write_constant(text *out, scalar_type type, const scalar_bits *c) {
 
 void net_write_array(text *out, size_t id, const net_array *array) {
   text_printf(out, "array a%zu %s %" PRIu64, id, scalar_types[array->type].name, array->count);
-  if (array->role == NET_TEMPORARY)
-    text_string(out, " temporary\n");
-  else
-    text_printf(out, " %s %" PRIu32 "\n", array->role == NET_ARGUMENT ? "argument" : "result",
-                array->number);
+  text_printf(out, " %s", net_role_names[array->role]);
+  if (array->role != NET_TEMPORARY)
+    text_printf(out, " %" PRIu32, array->number);
+  size_t size = scalar_types[array->type].size;
+  for (uint64_t i = 0; i < array->count && array->role == NET_TABLE; i++) {
+    scalar_bits element = {{0}};
+    memcpy(&element, (const char *)array->table + i * size, size);
+    text_string(out, " ");
+    net_write_constant(out, array->type, &element);
+  }
+  text_string(out, "\n");
 }

@@ -250,9 +250,9 @@ const char net_legend[] =
 
 void net_print(text *out, const net *t) {
   jmp_buf failure;
-  c_locale locale;
+  c_environment locale;
   printer p = {.memory.failure = &failure, .out = out};
-  if (!c_locale_enter(&locale)) {
+  if (!c_environment_enter(&locale)) {
     out->failed = true;
     return;
   }
@@ -261,5 +261,5 @@ void net_print(text *out, const net *t) {
   else
     out->failed = true;
   arena_free(&p.memory);
-  c_locale_leave(&locale);
+  c_environment_leave(&locale);
 }

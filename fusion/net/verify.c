@@ -30,12 +30,14 @@ static const char *check_array(arena *a, const net *t, size_t id) {
   if (__builtin_mul_overflow(array->count, scalar_types[array->type].size, &bytes) ||
       bytes > INT64_MAX)
     return "its size overflows";
-  if ((unsigned)array->role > NET_TEMPORARY)
+  if ((unsigned)array->role >= NET_ROLES)
     return "there is no such role";
+  if ((array->role == NET_TABLE) != (array->table != NULL))
+    return "a table, and nothing else, has elements";
   for (size_t i = 0; i < id && array->role != NET_TEMPORARY; i++)
     if (t->arrays.items[i].role == array->role && t->arrays.items[i].number == array->number)
-      return arena_printf(a, "it is %s %" PRIu32 ", as a%zu is",
-                          array->role == NET_ARGUMENT ? "argument" : "result", array->number, i);
+      return arena_printf(a, "it is %s %" PRIu32 ", as a%zu is", net_role_names[array->role],
+                          array->number, i);
   return NULL;
 }
 
@@ -345,7 +347,7 @@ static const char *check_load(const checker *c, const net_load *load) {
     wrong = check_map(c, &load->map);
   if (!wrong)
     wrong = check_addresses(c, &load->map, load->padding_start, live_all(c->stage->n), load->array);
-  if (!wrong && c->net->arrays.items[load->array].role != NET_ARGUMENT &&
+  if (!wrong && !net_array_is_given(&c->net->arrays.items[load->array]) &&
       !c->written[load->array] && !c->empty)
     wrong = arena_printf(c->memory, "a%" PRIu32 " is not written before", load->array);
   return wrong ? wrong : define_value(c, load->value, DEFINED_BY_LOAD, NULL);
@@ -391,8 +393,10 @@ static const char *check_store(const checker *c, const net_store *store) {
   if (wrong)
     return wrong;
   f2_space alive = live_set(c->stage->n, store->live_count, store->live);
-  if (c->net->arrays.items[store->array].role == NET_ARGUMENT)
-    return arena_printf(c->memory, "a%" PRIu32 " is an argument", store->array);
+  const net_array *array = &c->net->arrays.items[store->array];
+  if (net_array_is_given(array))
+    return arena_printf(c->memory, "a%" PRIu32 " is %s", store->array,
+                        array->role == NET_TABLE ? "a table" : "an argument");
   wrong = check_addresses(c, &store->map, store->padding_start, alive, store->array);
   if (!wrong)
     wrong = check_made(c, store, alive);

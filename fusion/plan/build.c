@@ -222,7 +222,8 @@ static void spill_value(building *b, uint32_t number, plan_pass *pass, net_id v)
     k->array = over->array;
   } else {
     k->array = (net_id)b->plan->arrays.count;
-    net_array array = {s->values.items[v], net_stage_elements(s), NET_TEMPORARY, 0};
+    net_array array = {
+        .type = s->values.items[v], .count = net_stage_elements(s), .role = NET_TEMPORARY};
     if (b->free)
       array.count = k->padding_start;
     vec_push(p->memory, &b->plan->arrays, array);

@@ -168,8 +168,9 @@ static split find_split(const proof *p, uint32_t count, const uint32_t *rank_of,
   split all = {0};
   for (uint32_t i = 0; i < count && all.count < MOST_SPLIT; i++) {
     const net_node *node = &p->stage->nodes.items[p->list[i]];
-    bool ordered_exactly =
-        CLASS_OF(node->type) & CLASS_ORD && scalar_types[node->type].kind != KIND_FLOAT;
+    bool ordered_exactly = CLASS_OF(node->type) & CLASS_ORD &&
+                           scalar_types[node->type].kind != KIND_FLOAT &&
+                           !(node->kind == NET_ELEMENT && p->found->shadow[node->value]);
     if (node->kind == NET_ELEMENT && ordered_exactly && !in_padding(p, node, rank_of, first))
       all.element[all.count++] = p->list[i];
   }
@@ -183,6 +184,8 @@ static known known_element(const proof *p, net_id id, const uint32_t *rank_of, u
   const net_node *node = &p->stage->nodes.items[id];
   if (in_padding(p, node, rank_of, first))
     return (known){true, false, p->found->values[node->value]};
+  if (p->found->shadow[node->value])
+    return known_bool(false);
   for (uint32_t i = 0; i < all->count; i++)
     if (all->element[i] == id)
       return which >> i & 1 ? (known){true, false, scalar_maxval(node->type)}
@@ -210,6 +213,18 @@ static bool outputs_hold(proof *p, const net_op *op, const uint32_t *rank_of, ui
   return true;
 }
 
+// Shadows are false where there is no padding.
+static void keep_shadows(proof *p, const net_op *op, const uint32_t *rank_of, uint32_t first) {
+  for (uint32_t o = 0; o < op->output_count; o++)
+    for (uint32_t j = 0; j < 1u << op->k; j++) {
+      const net_id node = op->outputs[o].elements[j];
+      const known *k = node == NET_NONE ? NULL : &p->nodes[node];
+      bool *shadow = &p->found->shadow[op->outputs[o].value];  // true: the value is a bool
+      if (k && *shadow && rank_of[j] < first && !(k->is && !k->value.b))
+        *shadow = false;
+    }
+}
+
 // With the elements of rank >= first as padding.
 static bool case_holds(proof *p, const net_op *op, const uint32_t *rank_of, uint32_t first,
                        bool *known_before) {
@@ -225,6 +240,7 @@ static bool case_holds(proof *p, const net_op *op, const uint32_t *rank_of, uint
     }
     if (!outputs_hold(p, op, rank_of, first, known_before))
       return false;
+    keep_shadows(p, op, rank_of, first);
   }
   return true;
 }
@@ -234,36 +250,69 @@ static bool op_holds(proof *p, const net_op *op) {
   bool known_before[64] = {false};
   if (op->output_count > 64 || !rank_elements(op, rank_of))
     return false;
-  for (uint32_t first = 0; first < 1u << op->k; first++)
+  for (uint32_t o = 0; o < op->output_count; o++)
+    p->found->shadow[op->outputs[o].value] =
+        p->stage->values.items[op->outputs[o].value] == SCALAR_BOOL;
+  for (uint32_t first = 0; first <= 1u << op->k; first++)
     if (!case_holds(p, op, rank_of, first, known_before))
       return false;
   return true;
 }
 
+// Whether the address of each index is the index.
+static bool is_identity(const net_map *m, int n) {
+  f2_affine bits;
+  int shift;
+  return net_map_affine(m, n, &bits, &shift) && !shift && !m->offset && !bits.c &&
+         f2_equal(bits.a, f2_identity(n));
+}
+
+static bool is_false_value(const net_stage *s, net_id value) {
+  for (size_t i = 0; i < s->ops.count; i++)
+    for (uint32_t o = 0; o < s->ops.items[i].output_count; o++) {
+      const net_output *out = &s->ops.items[i].outputs[o];
+      if (out->value != value || s->ops.items[i].k || out->elements[0] == NET_NONE)
+        continue;
+      const net_node *node = &s->nodes.items[out->elements[0]];
+      return node->kind == NET_CONSTANT && node->type == SCALAR_BOOL && !node->constant.b;
+    }
+  return false;
+}
+
+// Whether all that is stored in the array is false.
+static bool is_false_array(const net *n, net_id array) {
+  for (size_t i = 0; i < n->stages.count; i++)
+    for (size_t k = 0; k < n->stages.items[i].stores.count; k++) {
+      const net_store *to = &n->stages.items[i].stores.items[k];
+      if (to->array == array && !is_false_value(&n->stages.items[i], to->value))
+        return false;
+    }
+  return n->arrays.items[array].role == NET_TEMPORARY;
+}
+
 // Loads: one start of padding, each load at the address x.
-static bool find_padded_loads(const net_stage *s, padding *f) {
+static bool find_padded_loads(const net *n, const net_stage *s, padding *f) {
   for (size_t i = 0; i < s->loads.count; i++) {
     const net_load *l = &s->loads.items[i];
-    f2_affine bits;
-    int shift;
     if (l->padding_start == UINT64_MAX)
       continue;
     if (f->start != UINT64_MAX && f->start != l->padding_start)
       return false;
-    if (!net_map_affine(&l->map, s->n, &bits, &shift) || shift || l->map.offset || bits.c ||
-        !f2_equal(bits.a, f2_identity(s->n)))
+    if (!is_identity(&l->map, s->n))
       return false;
     f->start = l->padding_start;
     f->holds[l->value] = true;
     f->values[l->value] = l->padding_value;
+    f->shadow[l->value] = s->values.items[l->value] == SCALAR_BOOL && is_false_array(n, l->array);
   }
   return f->start != UINT64_MAX;
 }
 
-padding padding_find(arena *a, const net_stage *s) {
-  padding f = {UINT64_MAX, NEW_ARRAY(a, scalar_bits, s->values.count + 1),
-               NEW_ARRAY(a, bool, s->values.count + 1), NET_NONE};
-  if (s->loop_count || !find_padded_loads(s, &f)) {
+padding padding_find(arena *a, const net *n, const net_stage *s) {
+  size_t values = s->values.count + 1;
+  padding f = {UINT64_MAX, NEW_ARRAY(a, scalar_bits, values), NEW_ARRAY(a, bool, values),
+               NEW_ARRAY(a, bool, values), NET_NONE};
+  if (s->loop_count || !find_padded_loads(n, s, &f)) {
     f.start = UINT64_MAX;
     return f;
   }
@@ -273,9 +322,28 @@ padding padding_find(arena *a, const net_stage *s) {
     const net_op *op = &s->ops.items[i];
     bool holds = op_holds(&p, op);
     for (uint32_t o = 0; o < op->output_count; o++)
-      f.holds[op->outputs[o].value] = holds;
+      f.holds[op->outputs[o].value] = holds, f.shadow[op->outputs[o].value] &= holds;
     if (!holds && f.first_op == NET_NONE)
       f.first_op = i;
   }
   return f;
+}
+
+bool plan_proves_padding(arena *a, const net *n, uint32_t result) {
+  bool stored = false;
+  for (size_t i = 0; i < n->stages.count; i++) {
+    const net_stage *s = &n->stages.items[i];
+    for (size_t k = 0; k < s->stores.count; k++) {
+      const net_store *to = &s->stores.items[k];
+      const net_array *array = &n->arrays.items[to->array];
+      if (array->role != NET_RESULT || array->number != result)
+        continue;
+      padding f = padding_find(a, n, s);
+      stored = f.start != UINT64_MAX && f.shadow[to->value] && to->padding_start <= f.start &&
+               is_identity(&to->map, s->n);
+      if (!stored)
+        return false;
+    }
+  }
+  return stored;
 }

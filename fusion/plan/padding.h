@@ -12,6 +12,9 @@
 // coset (each coordinate is the leading bit of its direction), so the elements that are padding are
 // the last ones. For each number of last elements, with c put in for them and nothing known of the
 // others, each of them must evaluate to one and the same constant: the padding of the op's value.
+//
+// Shadows (lang/elaborate/padding.c) say which elements are padding. They are bools that are false
+// at all x < m, and where ops keep that so, too, padding is in no result.
 #ifndef PERMC_FUSION_PLAN_PADDING_H
 #define PERMC_FUSION_PLAN_PADDING_H
 
@@ -21,9 +24,10 @@ typedef struct padding {
   uint64_t start;       // m; UINT64_MAX: no load of the stage has padding
   scalar_bits *values;  // by value of the stage: c
   bool *holds;          // by value: whether it is c at all x >= m
+  bool *shadow;         // by value: whether it is false at all x < m, besides
   uint32_t first_op;    // the first op whose value is not (NET_NONE: none)
 } padding;
 
-padding padding_find(arena *a, const net_stage *s);
+padding padding_find(arena *a, const net *n, const net_stage *s);
 
 #endif

@@ -1,4 +1,4 @@
-// Phases of a pass: which ops run in registers together, and who holds_lines what. See plan.h.
+// Phases of a pass: which ops run in registers together, and who holds what. See plan.h.
 //
 // Fast memory keeps one layout during the whole pass: its lines are the HOME lanes H, those of the
 // pass's first load. A phase whose directions D avoid H takes its lanes along H. Otherwise lanes

@@ -32,6 +32,20 @@ static bool is_stored(const net_stage *s, net_id value) {
   return false;
 }
 
+// What one op reads goes from memory to registers: it needs no room in the tile. (Where lanes are
+// threads it may have to wait in the tile for the phase that needs it.)
+static void spare_short_loads(planning *p, const uint32_t *slot_of) {
+  const net_stage *s = p->stage;
+  bool *needed = NEW_ARRAY(p->memory, bool, p->slot_count + 1);
+  for (net_id v = 0; v < s->values.count; v++)
+    if (slot_of[v] != NET_NONE &&
+        (p->defined[v] != UINT32_MAX || p->first_read[v] != p->last_read[v] || is_stored(s, v)))
+      needed[slot_of[v]] = true;
+  for (uint32_t i = 0; i < p->slot_count; i++)
+    if (!needed[i])
+      p->slot_bytes[i] = 0;
+}
+
 // Which slots each op touches, and the dimensions of a line between passes.
 static void find_slots(planning *p) {
   const net_stage *s = p->stage;
@@ -49,6 +63,8 @@ static void find_slots(planning *p) {
   assign_slots(p, 0, (uint32_t)s->ops.count, loaded, stored, slot_of, &all);
   p->slot_bytes = all.bytes;
   p->slot_count = all.count;
+  if (p->target->lane_bytes)
+    spare_short_loads(p, slot_of);
   p->op_slots = NEW_ARRAY(p->memory, uint64_t, s->ops.count + 1);
   net_id *reads = p->reads;
   for (size_t i = 0; i < s->ops.count; i++) {
@@ -104,7 +120,7 @@ static plan take_off_tail(arena *a, plan *p, size_t arrays, size_t passes) {
 }
 
 static void find_padding(planning *s, plan *p) {
-  s->padding = padding_find(s->memory, s->stage);
+  s->padding = padding_find(s->memory, s->net, s->stage);
   plan_padding *kind = &p->padding[s->stage_number];
   if (s->padding.start == UINT64_MAX)
     for (size_t i = 0; i < s->stage->loads.count && !*kind; i++)

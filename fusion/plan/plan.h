@@ -109,6 +109,8 @@ const plan_strategy *plan_strategy_named(const char *name);  // or NULL
 // model. Deterministic. `net` has been accepted by net_verify and must outlive the plan (whose net
 // is another where a strategy takes two passes for a permutation).
 plan *plan_make(arena *a, const net *n, const target *t, const plan_strategy *strategy);
+// Whether the result of that number, a check of `padded` (lang/trace.h), is proven to be false.
+bool plan_proves_padding(arena *a, const net *n, uint32_t result);
 // What the plan of a stage is made for: the target itself, or where it adapts, one with as much of
 // its tile and its registers as the stage's elements are worth.
 const target *plan_stage_target(arena *a, const target *t, const net_stage *s);

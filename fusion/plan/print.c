@@ -147,9 +147,9 @@ const char plan_legend[] =
 
 void plan_print(text *out, const plan *p) {
   plan_printer in = {.out = out, .plan = p};
-  c_locale locale;
+  c_environment locale;
   net_print(out, p->net);
-  if (!c_locale_enter(&locale)) {
+  if (!c_environment_enter(&locale)) {
     out->failed = true;
     return;
   }
@@ -161,5 +161,5 @@ void plan_print(text *out, const plan *p) {
     net_write_array(out, i, &p->arrays.items[i]);
   for (size_t i = 0; i < p->passes.count; i++)
     print_pass(&in, i);
-  c_locale_leave(&locale);
+  c_environment_leave(&locale);
 }

@@ -262,8 +262,8 @@ static void add_move_phases(warps *w, const plan_move *moves, uint32_t count, si
 // K_k the span of basis[k], basis[k + 1], ... Each K_k is a common complement of the first k lanes
 // before and the first k after, so that also half or a quarter of a warp, which is what the banks
 // serve at once where elements have 8 or 16 bytes, is free of conflicts. One step: the next lane
-// before has one vector in K_k, the next lane after another, and a hyperplane_without of K_k avoids both.
-// A hyperplane_without of k that has neither p nor q, and of what is wanted as much as can be, the first
+// before has one vector in K_k, the next lane after another, and a hyperplane of K_k avoids both.
+// A hyperplane of k that has neither p nor q, and of what is wanted as much as can be, the first
 // first.
 static f2_space hyperplane_without(f2_space k, uint64_t p, uint64_t q, uint32_t count,
                                    const uint64_t *wanted) {

@@ -220,13 +220,17 @@ static void number_nodes(renumbering *n) {
   for (size_t i = 0; i < old->ops.count; i++)
     for (uint32_t k = net_op_nodes(old, &old->ops.items[i], few); k-- > 0;)
       used[few[k]] = true;
+  size_t count = 0;
+  for (size_t id = 0; id < old->nodes.count; id++)
+    count += used[id];
+  net_nodes_reserve(n->memory, n->stage, count);
   for (size_t id = 0; id < old->nodes.count; id++) {
     if (!used[id])
       continue;
     net_node node = net_node_renumbered(n->memory, &old->nodes.items[id], n->nodes);
     if (node.kind == NET_ELEMENT)
       node.value = n->values[node.value];
-    n->nodes[id] = net_node_add(n->memory, n->stage, &node);
+    n->nodes[id] = net_node_add_owned(n->memory, n->stage, &node);
   }
 }
 
@@ -265,7 +269,7 @@ static net_stage compact_stage(arena *a, const net_stage *old, const net_id *arr
 static bool *used_arrays(arena *a, const net *t) {
   bool *used = NEW_ARRAY(a, bool, t->arrays.count);
   for (size_t i = 0; i < t->arrays.count; i++)
-    used[i] = t->arrays.items[i].role != NET_TEMPORARY;
+    used[i] = t->arrays.items[i].role == NET_ARGUMENT || t->arrays.items[i].role == NET_RESULT;
   for (size_t i = 0; i < t->stages.count; i++) {
     const net_stage *s = &t->stages.items[i];
     for (size_t k = 0; k < s->loads.count; k++)

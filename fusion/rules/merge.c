@@ -12,9 +12,12 @@
 // part, which is no more work than before, and written for the larger one's numbering of elements.
 #include "fusion/rules/rewriting.h"
 
+// What is made of one load by a few operations and read by several ops is written again in each, which
+// is less than to store it for a later pass (a choice between an array and what extends it, in scan).
 enum {
   MOST_OPERATIONS = 1024,  // of a merged op: code is compiled, and values held in registers
   MOST_REPEATED = 256,     // operations of an op of a smaller span, in all its parts
+  FEW_OPERATIONS = 4,      // of what is written again
   READERS = 4              // ops remembered for each value
 };
 
@@ -34,6 +37,8 @@ typedef struct merging {
   rewriter *r;
   VEC(group) groups;
   definition *definitions;       // by value
+  net_id *rewritten;             // by value: the node that is written again, or NET_NONE
+  bool *read_again;              // by value: several ops read it
   uint32_t (*readers)[READERS];  // by value: the latest groups that read it, as 1 + their numbers
   net_id *nodes;                 // scratch
   size_t nodes_capacity;
@@ -87,6 +92,24 @@ static net_output *outputs_copy(rewriter *r, const net_op *op, uint32_t k) {
   return outputs;
 }
 
+static net_map map_at_element(rewriter *r, const net_op *op, uint64_t j, const net_map *map) {
+  return net_map_at_element(r->memory, map, op->k, op->directions, op->coordinates, j);
+}
+
+// A node of an op without directions, for element j of an op's coset.
+static net_id node_at_element(merging *m, const net_op *op, uint64_t j, net_id id) {
+  net_node node = *node_at(m->r, id);
+  net_id operands[8];
+  if (node.kind == NET_ELEMENT)
+    node.number = j;
+  if (node.kind == NET_INDEX)
+    node.map = map_at_element(m->r, op, j, &node.map);
+  for (uint32_t i = 0; i < node.operand_count; i++)
+    operands[i] = node_at_element(m, op, j, node.operands[i]);
+  node.operands = operands;
+  return node_simplified(m->r, &node);
+}
+
 // The op with simple nodes, which read what became of its values.
 static net_op simplified_op(merging *m, const net_op *op) {
   net_op result = *op;
@@ -95,7 +118,9 @@ static net_op simplified_op(merging *m, const net_op *op) {
     net_node node = *node_at(m->r, m->nodes[i]);
     if (node.kind == NET_ELEMENT)
       node.value = m->r->replacement[node.value];
-    m->r->memo[m->nodes[i]] = rebuilt_node(m, &node);
+    net_id again = node.kind == NET_ELEMENT ? m->rewritten[node.value] : NET_NONE;
+    m->r->memo[m->nodes[i]] =
+        again == NET_NONE ? rebuilt_node(m, &node) : node_at_element(m, op, node.number, again);
   }
   result.outputs = outputs_copy(m->r, op, op->k);
   for (uint32_t i = 0; i < op->output_count; i++)
@@ -184,24 +209,6 @@ static bool embed_live(rewriter *r, embedding *e, f2_space small, f2_space live)
 
 // ---- an op in the terms of another -----------------------------------------------------------
 
-// The index of the part with element 0 at number j, which is the same for all of the large coset.
-static net_map part_map(rewriter *r, const embedding *e, uint64_t j, const net_map *map) {
-  const net_op *large = e->large;
-  net_map result = *map;
-  result.rows = NEW_ARRAY(r->memory, net_row, map->row_count);
-  for (uint32_t i = 0; i < map->row_count; i++) {
-    net_row row = map->rows[i];
-    uint64_t mask = row.form.mask;
-    for (uint32_t l = 0; l < large->k; l++)
-      if (f2_dot(mask, large->directions[l])) {
-        row.form.mask ^= large->coordinates[l].mask;
-        row.form.constant ^= f2_bit(j, (int)l) ^ large->coordinates[l].constant;
-      }
-    result.rows[i] = row;
-  }
-  return result;
-}
-
 // `within`: a group whose outputs, by large numbers, stand for its values; NULL: none.
 static net_id element_in_part(merging *m, const embedding *e, uint64_t j, const net_node *element,
                               const group *within, uint32_t within_number) {
@@ -222,7 +229,7 @@ static bool nodes_in_part(merging *m, const embedding *e, uint64_t j, uint32_t c
     net_node node = *node_at(m->r, m->nodes[i]);
     net_id *to = &m->r->memo[m->nodes[i]];
     if (node.kind == NET_INDEX)
-      node.map = part_map(m->r, e, j, &node.map);
+      node.map = map_at_element(m->r, e->large, j, &node.map);
     *to = node.kind == NET_ELEMENT ? element_in_part(m, e, j, &node, within, within_number)
                                    : rebuilt_node(m, &node);
     if (*to == NET_NONE)
@@ -448,10 +455,54 @@ static uint32_t add_group(merging *m, const net_op *op) {
   return number + 1;
 }
 
+static bool has_foreign(merging *m, const net_op *op) {
+  uint32_t count = op_nodes(m, op);
+  for (uint32_t i = 0; i < count; i++)
+    if (node_at(m->r, m->nodes[i])->kind == NET_EXTERN)
+      return true;
+  return false;
+}
+
+// Whether a load has one element for all indices.
+static bool is_uniform(const net_stage *s, net_id value) {
+  for (size_t i = 0; i < s->loads.count; i++)
+    if (s->loads.items[i].value == value) {
+      const net_map *map = &s->loads.items[i].map;
+      bool uniform = map->row_count == 0;
+      for (uint32_t l = 0; l < map->loop_count; l++)
+        uniform = uniform && map->strides[l] == 0;
+      return uniform;
+    }
+  return false;
+}
+
+// Notes which outputs are written again: of ops without directions that read one load, and elements
+// that are the same for all indices.
+static void note_rewritten(merging *m, const net_op *op) {
+  const net_stage *s = m->r->stage;
+  size_t width = 0;
+  uint32_t loads = 0;
+  for (uint32_t i = 0; i < m->read_count; i++) {
+    if (m->definitions[m->reads[i]].group)
+      return;
+    if (!is_uniform(s, m->reads[i])) {
+      width = scalar_types[s->values.items[m->reads[i]]].size;
+      loads++;
+    }
+  }
+  if (op->k > 0 || loads != 1 || operations_of(m, op) > FEW_OPERATIONS || has_foreign(m, op))
+    return;
+  for (uint32_t i = 0; i < op->output_count; i++)
+    if (m->read_again[op->outputs[i].value] &&
+        scalar_types[s->values.items[op->outputs[i].value]].size >= width)
+      m->rewritten[op->outputs[i].value] = op->outputs[i].elements[0];
+}
+
 static void add_op(merging *m, const net_op *given) {
   rewriter_at(m->r, given);
   net_op op = simplified_op(m, given);
   m->read_count = net_op_reads(m->r->stage, &op, m->reads);
+  note_rewritten(m, &op);
   uint32_t number = find_group(m, &op);
   if (number == 0)
     number = add_group(m, &op);
@@ -476,6 +527,21 @@ static void merge_loads(rewriter *r) {
   s->loads.count = kept;
 }
 
+// The values that several ops read.
+static bool *values_read_again(merging *m) {
+  const net_stage *s = m->r->stage;
+  bool *once = NEW_ARRAY(m->r->memory, bool, s->values.count + 1);
+  bool *again = NEW_ARRAY(m->r->memory, bool, s->values.count + 1);
+  for (size_t i = 0; i < s->ops.count; i++) {
+    uint32_t count = net_op_reads(s, &s->ops.items[i], m->reads);
+    for (uint32_t k = 0; k < count; k++) {
+      again[m->reads[k]] |= once[m->reads[k]];
+      once[m->reads[k]] = true;
+    }
+  }
+  return again;
+}
+
 void stage_merge(rewriter *r) {
   net_stage *s = r->stage;
   merging m = {.r = r};
@@ -483,8 +549,12 @@ void stage_merge(rewriter *r) {
   m.readers = arena_alloc(r->memory, s->values.count * sizeof *m.readers);
   m.reads = NEW_ARRAY(r->memory, net_id, s->values.count);
   r->replacement = NEW_ARRAY(r->memory, net_id, s->values.count);
-  for (net_id v = 0; v < s->values.count; v++)
+  m.rewritten = NEW_ARRAY(r->memory, net_id, s->values.count);
+  m.read_again = values_read_again(&m);
+  for (net_id v = 0; v < s->values.count; v++) {
     r->replacement[v] = v;
+    m.rewritten[v] = NET_NONE;
+  }
   r->step = NET_NONE;
   merge_loads(r);
   for (size_t i = 0; i < s->ops.count; i++)

@@ -189,6 +189,14 @@ static bool is_negation(const rewriter *r, net_id a, net_id b) {
   return (is_complement(x) && x->operands[0] == b) || (is_complement(y) && y->operands[0] == a);
 }
 
+// `node` with other operands, simplified.
+static net_id node_with_operands(rewriter *r, const net_node *node, net_id a, net_id b) {
+  net_id operands[2] = {a, b};
+  net_node changed = *node;
+  changed.operands = operands;
+  return node_simplified(r, &changed);
+}
+
 // A tree of `op` without an operand that negates p: r & (~p & q) becomes r & q. NET_NONE if there
 // is no such operand.
 enum { MOST_DEPTH = 3 };
@@ -203,10 +211,7 @@ static net_id without_negation(rewriter *r, net_id tree, scalar_op op, net_id p,
     net_id part = without_negation(r, node->operands[i], op, p, depth + 1);
     if (part == NET_NONE)
       continue;
-    net_id operands[2] = {i == 0 ? part : kept, i == 0 ? kept : part};
-    net_node rest = *node;
-    rest.operands = operands;
-    return node_simplified(r, &rest);
+    return node_with_operands(r, node, i == 0 ? part : kept, i == 0 ? kept : part);
   }
   return NET_NONE;
 }
@@ -221,10 +226,7 @@ static net_id apply_absorption(rewriter *r, const net_node *node) {
     net_id rest = without_negation(r, node->operands[1 - i], inner, p, 0);
     if (rest == NET_NONE)
       continue;
-    net_id operands[2] = {i == 0 ? p : rest, i == 0 ? rest : p};
-    net_node shorter = *node;
-    shorter.operands = operands;
-    return node_simplified(r, &shorter);
+    return node_with_operands(r, node, i == 0 ? p : rest, i == 0 ? rest : p);
   }
   return NET_NONE;
 }

@@ -65,9 +65,9 @@ static double value_of(const target *t, const field *f) {
 
 void target_print_field(text *out, const target *t, size_t index) {
   double value = value_of(t, &fields[index]);
-  c_locale locale;
+  c_environment locale;
   char digits[40];
-  if (!c_locale_enter(&locale)) {
+  if (!c_environment_enter(&locale)) {
     out->failed = true;
     return;
   }
@@ -76,7 +76,7 @@ void target_print_field(text *out, const target *t, size_t index) {
     if (strtod(digits, NULL) == value)
       break;
   }
-  c_locale_leave(&locale);
+  c_environment_leave(&locale);
   text_string(out, digits);
 }
 
@@ -93,13 +93,13 @@ bool target_set_field(target *t, const char *name, const char *given, const char
     f++;
   if (f == fields + FIELDS)
     return false;
-  c_locale locale;
+  c_environment locale;
   *wrong = "out of memory";
-  if (!c_locale_enter(&locale))
+  if (!c_environment_enter(&locale))
     return true;
   char *end;
   double value = strtod(given, &end);
-  c_locale_leave(&locale);
+  c_environment_leave(&locale);
   bool good = isdigit((unsigned char)*given) && (!*end || isspace((unsigned char)*end)) &&
               is_allowed(f, value);
   *wrong = good ? NULL : f->allowed;

@@ -5,7 +5,7 @@ static void add_array(text *out, const plan *p, net_id id, const c_comments *com
   bool argument = a->role == NET_ARGUMENT;
   const char *name =
       argument && comments->argument ? comments->argument(comments->with, a->number) : NULL;
-  text_printf(out, "// a%u  %s ", id, argument ? "argument" : "result");
+  text_printf(out, "// a%u  %s ", id, net_role_names[a->role]);
   if (name)
     text_string(out, name);
   else

@@ -1,8 +1,8 @@
 #include "kernels/emit/emit.h"
 #include "kernels/emit/comments.h"
 #include "kernels/emit/pass.h"
-#include "kernels/emit/root.h"
 #include "kernels/emit/runtime_matrix.h"
+#include "kernels/ops/root.h"
 
 #include <stdio.h>
 
@@ -233,7 +233,8 @@ bool c_emit(c_code *code, const plan *p, const c_options *options, const char **
 }
 
 void c_code_free(c_code *code) {
-  for (uint32_t i = 0; i < code->pass_count && code->passes; i++) {
+  bool complete = code->passes && code->functions && code->hosts && code->facts;
+  for (uint32_t i = 0; i < code->pass_count && complete; i++) {
     text_free(&code->passes[i]);
     text_free(&code->functions[i]);
     text_free(&code->hosts[i]);
@@ -252,7 +253,10 @@ void c_code_free(c_code *code) {
   *code = (c_code){0};
 }
 
-static void add_text(text *out, const text *t) { text_add(out, text_content(t), t->length); }
+static void add_text(text *out, const text *t) {
+  text_add(out, text_content(t), t->length);
+  out->failed |= t->failed;
+}
 
 static void add_passes(text *out, const c_code *code, uint32_t first, uint32_t last) {
   for (uint32_t i = first; i < last; i++)
@@ -282,8 +286,14 @@ void c_code_file(text *out, const c_code *code, uint32_t first, uint32_t last, b
 void c_code_program(text *out, const c_code *code) {
   bool kernels = code->pass_count > 0 && code->hosts[0].length > 0;
   add_text(out, &code->head);
-  text_printf(out, "// Before this, in the file that is compiled: %s\n\n",
+  text_printf(out, "// Before this, in the file that is compiled: %s\n",
               text_content(&code->parts) + 2);
+  if (kernels)
+    text_string(out, "// PERMC_KERNEL(pass, threads, blocks on a multiprocessor, bytes of scratch, "
+                     "parameters); t is the thread\n"
+                     "// PERMC_VALUES(type, name, count, threads): what each thread keeps over a "
+                     "barrier, at PERMC_AT(name, i)\n");
+  text_string(out, "\n");
   add_text(out, &code->definitions);
   add_passes(out, code, 0, code->pass_count);
   if (!kernels)
@@ -307,4 +317,19 @@ size_t c_code_split(const c_code *code, uint64_t file_bytes, size_t most, uint32
   for (first[0] = 0; next <= files; next++)
     first[next] = code->pass_count;
   return files;
+}
+
+uint64_t c_code_bytes(const c_code *code) {
+  uint64_t bytes = code->library.length + code->definitions.length + code->tables.length;
+  for (uint32_t i = 0; i < code->pass_count; i++)
+    bytes += code->passes[i].length;
+  return bytes;
+}
+
+bool c_code_is_bounded(const c_code *code, char *why, size_t size) {
+  uint64_t bytes = c_code_bytes(code);
+  if (bytes > C_CODE_MOST_BYTES)
+    snprintf(why, size, "the program becomes %llu MiB of C, and a compiler gets at most %llu MiB",
+             (unsigned long long)(bytes >> 20), (unsigned long long)(C_CODE_MOST_BYTES >> 20));
+  return bytes <= C_CODE_MOST_BYTES;
 }

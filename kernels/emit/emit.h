@@ -18,13 +18,10 @@
 //
 // For a target whose lanes are threads the text is a kernel: kernels/text/cuda_host.h stands in
 // front of it and makes it CUDA for NVRTC, or C for the host, which can count the lines and banks
-// that it touches. What a pass does, and when, kernels/schedule/ says; this room writes it:
+// that it touches. What a pass does, and when, kernels/schedule/ says. Here it is written,
+// loads and stores by kernels/transfer/, ops by kernels/ops/:
 //
 //   pass.c            a pass: a function, or a kernel    phase.c     one of its phases
-//   transfer.c        loads and stores                   address.c   addresses as expressions
-//   relayout.c        shuffles between register layouts
-//   op.c              ops on registers                   node.c      scalar code
-//   exchange.c        sorting networks of floats         root.c      roots of unity
 //   runtime_matrix.c  kernels whose matrix is data       comments.c  what only readers see
 //
 // `permc explain --dump c` and `--dump cuda` show a program's own part of the text, with comments:
@@ -89,6 +86,12 @@ void c_code_program(text *out, const c_code *code);
 // passes first[i] ... first[i + 1] - 1. A file for every `file_bytes` of text, at most `most` and
 // not more than passes; first has room for most + 1. Returns how many: at least 1.
 size_t c_code_split(const c_code *code, uint64_t file_bytes, size_t most, uint32_t *first);
+
+uint64_t c_code_bytes(const c_code *code);  // of all text
+// Whether a compiler gets so much text: it would take minutes for more. False: *why (of `size`
+// bytes) is a sentence without a full stop.
+bool c_code_is_bounded(const c_code *code, char *why, size_t size);
+#define C_CODE_MOST_BYTES (UINT64_C(1) << 22)
 
 // NULL, or what of the plan's scalar code CUDA has not: the text is for the host alone.
 const char *c_missing_on_gpu(const plan *p);

@@ -2,9 +2,9 @@
 
 #include "core/hash.h"
 #include "kernels/emit/comments.h"
-#include "kernels/emit/exchange.h"
 #include "kernels/emit/phase.h"
 #include "kernels/emit/runtime_matrix.h"
+#include "kernels/ops/exchange.h"
 
 // A call of a function that is named for its code.
 static void add_function(const pass_text *p, const char *phase, text *out, text *functions) {

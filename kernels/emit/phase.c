@@ -1,7 +1,8 @@
 #include "kernels/emit/phase.h"
 #include "kernels/emit/comments.h"
-#include "kernels/emit/exchange.h"
-#include "kernels/emit/transfer.h"
+#include "kernels/ops/exchange.h"
+#include "kernels/ops/repeat.h"
+#include "kernels/transfer/transfer.h"
 
 // What the phase does with a slot.
 static const c_use *use_of(const pass_text *p, const c_phase *f, uint32_t slot) {
@@ -135,6 +136,17 @@ static void write_loads(const pass_text *p, c_phase *f) {
   }
 }
 
+typedef struct op_writer {
+  c_phase *phase;
+  const c_options *options;
+} op_writer;
+
+static void write_op(void *with, const net_op *op) {
+  const op_writer *o = with;
+  c_write_origin(o->phase->w, o->options, op);
+  c_execute(o->phase, op);
+}
+
 // Ops on keyed slots, which touch nothing else, go together.
 static void write_ops(const pass_text *p, c_phase *f) {
   uint32_t count = p->of.schedule.phases[f->number].op_count;
@@ -151,14 +163,15 @@ static void write_ops(const pass_text *p, c_phase *f) {
     if (some > 0)
       c_exchange(f, slot, some, of_slot);
   }
+  const net_op **others = NEW_ARRAY(p->w->memory, const net_op *, count);
+  uint32_t other = 0;
   for (uint32_t i = 0; i < count; i++) {
     const net_op *op = &p->of.stage->ops.items[ops[i]];
     uint32_t slot = p->of.pass->slot_of[op->outputs[0].value];
-    if (slot == NET_NONE || !p->keyed[slot]) {
-      c_write_origin(f->w, options, op);
-      c_execute(f, op);
-    }
+    if (slot == NET_NONE || !p->keyed[slot])
+      others[other++] = op;
   }
+  c_write_repeated(f, other, others, write_op, &(op_writer){f, options});
 }
 
 // ---- stores ----------------------------------------------------------------------------------
@@ -282,6 +295,8 @@ static bool skip_padding_threads(const pass_text *p, c_phase *f) {
 
 const char *c_take_text(c_writer *w) {
   const char *item = c_format(w, "%s", w->item.length ? w->item.data : "");
+  if (w->body.failed || w->item.failed)
+    arena_fail(w->memory);
   const char *all = c_format(w, "%s%s", item, w->body.length ? w->body.data : "");
   text_free(&w->item);
   text_free(&w->body);

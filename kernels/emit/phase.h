@@ -3,7 +3,7 @@
 #ifndef PERMC_KERNELS_EMIT_PHASE_H
 #define PERMC_KERNELS_EMIT_PHASE_H
 
-#include "kernels/emit/op.h"
+#include "kernels/ops/op.h"
 
 // What the phases of a pass share.
 typedef struct pass_text {
@@ -11,7 +11,7 @@ typedef struct pass_text {
   c_pass of;
   uint32_t array_count;
   net_id *arrays;       // that it touches
-  bool *keyed;          // by slot: it holds keys (emit/exchange.h)
+  bool *keyed;          // by slot: it holds keys (kernels/ops/exchange.h)
   bool streams;         // some stores may bypass the caches
   const char *prelude;  // block and loop indices
   const char *skips;    // of blocks in which there is nothing to do

@@ -77,7 +77,7 @@ static void add_access(hmm_pass *p, pass_access one) {
     vec_push(p->memory, &p->steps, ((pass_step){kept, part}));
 }
 
-// All accesses of a slot's registers, as c_load and c_store make them (kernels/emit/transfer.c).
+// All accesses of a slot's registers, as c_load and c_store (kernels/transfer/) make them.
 static void add_accesses(hmm_pass *p, pass_access like, const c_map *map, const c_space *space,
                          scalar_type type, const c_place *place) {
   uint32_t bytes = scalar_part_bytes(type), parts = scalar_parts(type);

@@ -5,9 +5,9 @@
 // origin ^ (sum of the registers' vectors at the bits of i) ^ (the lanes' at the bits of j).
 //
 // An access finds the vectors of W whose elements are neighbours in memory, its CHUNK, and makes
-// these the lanes; kernels/emit/relayout.h changes between this layout and the phase's own. Where
-// the neighbours do not lie in one thread, or there are none (rows of 3 elements), the chunk is
-// shorter than a vector, in the end one element: correct, and slow.
+// these the lanes; kernels/transfer/relayout.h changes between this layout and the phase's own.
+// Where the neighbours do not lie in one thread, or there are none (rows of 3 elements), the chunk
+// is shorter than a vector, in the end one element: correct, and slow.
 //
 //   n = 4, u32, R = <1, 2>, L = <4, 8>, address = x:     the chunk has 2 bits: x, x^1, x^2, x^3
 //
@@ -59,7 +59,7 @@ typedef struct c_place {
   bool scratch;         // not memory
   const bool *padding;  // by register, where lanes are threads: not loaded (it gets 0), and not
                         // stored in memory. NULL: none is
-  // For the text (kernels/emit/transfer.h):
+  // For the text (kernels/transfer/transfer.h):
   const char *array;   // an expression: a pointer to void
   const char *stream;  // a variable: whether stores may bypass the caches; NULL: they may not
 } c_place;

@@ -1,5 +1,5 @@
 // Private to kernels/schedule/ (door: schedule.h): indices of a pass and the maps that depend
-// on them, as numbers. kernels/emit/address.h writes them as text.
+// on them, as numbers. kernels/transfer/address.h writes them as text.
 //
 // An index of a pass is x = base(block) ^ a(thread) ^ w: w, a vector of W = R + L, says which
 // register and which lane. A map (net.h) is an integer sum of rows, each a bit that is linear in
@@ -82,7 +82,7 @@ uint64_t c_map_sum(const c_map *m, uint64_t rows);
 typedef struct c_group {
   uint64_t odd;
   uint64_t rows;  // the row of weight odd * 2^i is bit i of the word
-  char name[16];  // of the variable with the word (kernels/emit/address.h)
+  char name[16];  // of the variable with the word (kernels/transfer/address.h)
 } c_group;
 
 // Splits the rows into groups; returns how many.

@@ -34,6 +34,7 @@
 #endif
 
 #if defined(__CUDACC__) || defined(__CUDACC_RTC__)
+#define PERMC_TABLE static __device__ const
 
 typedef signed char int8_t;
 typedef unsigned char uint8_t;
@@ -156,6 +157,7 @@ template <typename T, unsigned n> void permc_store_wide(const T (&e)[n], void *p
 #define PERMC_STORE_ALL(type, n, values, p) permc_store_wide(*(const type(*)[n])(values), p);
 
 #else
+#define PERMC_TABLE static const
 
 #define PERMC_HOST 1
 #define PERMC_DATA const

@@ -62,9 +62,10 @@ void c_join(c_writer *w, const char *format, ...) {
   text_vprintf(&t, format, arguments);
   va_end(arguments);
   size_t line = w->body.length;
-  while (w->joining && line > 1 && w->body.data[line - 2] != '\n')
+  bool joins = w->joining && !w->body.failed;
+  while (joins && line > 1 && w->body.data[line - 2] != '\n')
     line--;
-  if (w->joining && w->body.length - line + t.length < COLUMNS) {
+  if (joins && w->body.length - line + t.length < COLUMNS) {
     w->body.data[w->body.length - 1] = ' ';
     text_printf(&w->body, "%s\n", text_content(&t));
   } else {

@@ -51,7 +51,11 @@ static uint64_t static_mask(elaborator *e, value **a, const char *who) {
     return (uint64_t)m;
   blame_argument(e, length == 1 ? 2 : 0);
   if (length == 1)
-    fail(e, "%s needs at least 2 elements, but this array has one element", who);
+    fail_hint(
+        e,
+        "a recursion on halves ends at one element: give it the size, f 0 xs = xs and f n xs = "
+        "two (f (n-1)) xs, and call f n xs with the n of [2^n] in the signature",
+        "at least 2 elements are needed here, but this array has one element");
   fail_hint(e, "a mask selects index bits",
             "the mask of %s is %" PRId64 ", but it must be from 1 to %" PRIu64
             " for an array of %" PRIu64 " elements",
@@ -84,6 +88,12 @@ BUILTIN(parmi) { return apply_to_halves(e, a, true, row->name); }
 
 BUILTIN(column) {
   uint64_t length = length_of(a[2]), m = static_mask(e, a, row->name), outer = e->batch;
+  if (a[2]->kind == VALUE_LIST && length == 2) {  // one pair, as static as it is
+    value *result = apply(e, a[1], a[2]);
+    return result->kind == VALUE_LIST && length_of(result) == 2
+               ? result
+               : make_array(e, 2, check_result_length(e, result, 2, row->name)->u.array.element);
+  }
   move in = keep_length(TRACE_PAIR, m, 2), out = keep_length(TRACE_UNPAIR, m, length);
   in.set_batch = out.set_batch = true;
   in.batch = times_batch(e, length / 2);
@@ -95,10 +105,33 @@ BUILTIN(column) {
   return make_array(e, length, move_element(e, result, out));
 }
 
+typedef struct mapped {
+  value *function;
+  uint64_t length;
+  bool numbered;
+  value *absent;  // what an element would look like where there is none
+} mapped;
+
+static value *apply_to_absent(elaborator *e, void *with) {
+  const mapped *m = with;
+  value *f = m->numbered ? apply(e, m->function, make_integer(e, 0)) : m->function;
+  return apply(e, f, m->absent);
+}
+
+static const void *code_of(const value *f) {
+  return f->u.function.code ? (const void *)f->u.function.code : f->u.function.row;
+}
+
+// What f returns has the lengths that it would have for an element, where f says them.
+static value *map_nothing(elaborator *e, mapped m, type *result) {
+  return m.absent ? make_empty_like(e, result, code_of(m.function), apply_to_absent, &m)
+                  : make_empty(e, result, NULL);
+}
+
 // A list's elements are separate values already.
 static value *map_list(elaborator *e, value *f, value *list, bool numbered, type *result) {
   if (!list->u.parts.count)
-    return make_empty(e, result);
+    return map_nothing(e, (mapped){f, 0, numbered, absent_element(e, list)}, result);
   value *out = make_parts(e, VALUE_LIST, list->u.parts.count);
   for (uint32_t i = 0; i < list->u.parts.count; i++) {
     value *g = numbered ? apply(e, f, make_integer(e, i)) : f;
@@ -106,12 +139,6 @@ static value *map_list(elaborator *e, value *f, value *list, bool numbered, type
   }
   return out;
 }
-
-typedef struct mapped {
-  value *function;
-  uint64_t length;
-  bool numbered;
-} mapped;
 
 static value *apply_mapped(elaborator *e, value *element, void *with) {
   const mapped *m = with;
@@ -123,7 +150,7 @@ BUILTIN(map) {
   bool numbered = !strcmp(row->name, "mapi");
   if (a[1]->kind == VALUE_LIST)
     return map_list(e, a[0], a[1], numbered, instance[1]);
-  mapped m = {a[0], length_of(a[1]), numbered};
+  mapped m = {a[0], length_of(a[1]), numbered, NULL};
   return map_elements(e, a[1], apply_mapped, &m);
 }
 
@@ -180,6 +207,14 @@ BUILTIN(bmmc) {
 
 // ---- shapes ----------------------------------------------------------------------------------
 
+static value *zip_nothing(elaborator *e, value **a, type **instance) {
+  value *pair = make_parts(e, VALUE_TUPLE, 2);
+  for (int k = 0; k < 2; k++)
+    pair->u.parts.items[k] = absent_element(e, a[k]);
+  bool known = pair->u.parts.items[0] && pair->u.parts.items[1];
+  return make_empty(e, type_tuple(e->memory, instance, 2), known ? pair : NULL);
+}
+
 BUILTIN(zip) {
   uint64_t length = length_of(a[0]);
   if (length_of(a[1]) != length)
@@ -189,7 +224,7 @@ BUILTIN(zip) {
          length, length_of(a[1]));
   if (a[0]->kind == VALUE_LIST && a[1]->kind == VALUE_LIST) {
     if (!length)
-      return make_empty(e, type_tuple(e->memory, instance, 2));
+      return zip_nothing(e, a, instance);
     value *list = make_parts(e, VALUE_LIST, a[0]->u.parts.count);
     for (uint32_t i = 0; i < list->u.parts.count; i++) {
       value *pair = list->u.parts.items[i] = make_parts(e, VALUE_TUPLE, 2);
@@ -208,7 +243,8 @@ BUILTIN(unzip) {
   value *both = make_parts(e, VALUE_TUPLE, 2);
   for (uint32_t k = 0; k < 2; k++) {
     if (a[0]->kind == VALUE_LIST && !a[0]->u.parts.count) {
-      both->u.parts.items[k] = make_empty(e, instance[k]);
+      const value *like = a[0]->u.parts.like;
+      both->u.parts.items[k] = make_empty(e, instance[k], like ? like->u.parts.items[k] : NULL);
     } else if (a[0]->kind == VALUE_LIST) {
       value *list = both->u.parts.items[k] = make_parts(e, VALUE_LIST, a[0]->u.parts.count);
       for (uint32_t i = 0; i < list->u.parts.count; i++)
@@ -248,6 +284,8 @@ static value *as_rows(elaborator *e, value *v) {
 }
 
 BUILTIN(join) {
+  if (a[0]->kind == VALUE_LIST && !a[0]->u.parts.count && !a[0]->u.parts.like)
+    return make_empty(e, instance[0], NULL);
   value *rows = as_rows(e, a[0]), *inner = rows->u.array.element;
   uint64_t length;
   if (__builtin_mul_overflow(rows->u.array.length, inner->u.array.length, &length))
@@ -265,13 +303,11 @@ BUILTIN(transpose) {
   return make_array(e, k, make_array(e, m, map_steps(e, inner->u.array.element, move_step, &swap)));
 }
 
-// element: the type of the array's. No elements of a list are a list, unless they were rows, whose
-// lengths only an array keeps.
+// element: the type of the array's.
 static value *slice_array(elaborator *e, value *xs, type *element, uint64_t from, uint64_t count) {
-  bool rows = type_has_arrays(element) && type_is_first_order(element);
-  if (xs->kind == VALUE_LIST && !count && !rows)
-    return make_empty(e, element);
-  if (xs->kind == VALUE_LIST && count) {
+  if (xs->kind == VALUE_LIST && !count)
+    return make_empty(e, element, length_of(xs) ? xs->u.parts.items[0] : xs->u.parts.like);
+  if (xs->kind == VALUE_LIST) {
     value *list = make_parts(e, VALUE_LIST, (uint32_t)count);
     memcpy(list->u.parts.items, xs->u.parts.items + from, count * sizeof *list->u.parts.items);
     return list;
@@ -330,24 +366,25 @@ static value *concat_arrays(elaborator *e, value *x, value *y) {
     uint32_t count = x->u.parts.count;
     value *list = make_parts(e, VALUE_LIST, count + y->u.parts.count);
     list->u.parts.element = x->u.parts.element;
+    list->u.parts.like = x->u.parts.like ? x->u.parts.like : y->u.parts.like;
     memcpy(list->u.parts.items, x->u.parts.items, count * sizeof *list->u.parts.items);
     memcpy(list->u.parts.items + count, y->u.parts.items,
            y->u.parts.count * sizeof *list->u.parts.items);
     return list;
   }
-  // [] does not know how long its rows would be; an empty array does.
-  if (x->kind == VALUE_LIST && !x->u.parts.count)
+  // [] does not know how long its rows would be.
+  if (x->kind == VALUE_LIST && !x->u.parts.count && !absent_element(e, x))
     return y;
-  if (y->kind == VALUE_LIST && !y->u.parts.count)
+  if (y->kind == VALUE_LIST && !y->u.parts.count && !absent_element(e, y))
     return x;
   x = as_array(e, x);
   y = as_array(e, y);
+  if (!same_structure(x->u.array.element, y->u.array.element))
+    fail(e, "concat needs two arrays whose elements have the same shape");
   if (!x->u.array.length)
     return y;
   if (!y->u.array.length)
     return x;
-  if (!same_structure(x->u.array.element, y->u.array.element))
-    fail(e, "concat needs two arrays whose elements have the same shape");
   pair_walk w = {e, 0};
   if (__builtin_add_overflow(x->u.array.length, y->u.array.length, &w.length))
     fail(e, "the joined array has more than 2^64 elements");
@@ -375,11 +412,6 @@ BUILTIN(iota) {
   return make_array(e, n, make_dynamic(e, emit(e, s)));
 }
 
-static value *replicate_value(elaborator *e, uint64_t n, value *x) {
-  move m = {.op = TRACE_REPLICATE, .lead = {n}, .lead_count = 1};
-  return make_array(e, n, map_steps(e, as_data(e, x), move_step, &m));
-}
-
 BUILTIN(replicate) {
   uint64_t n = static_count(e, a, row->name);
   return replicate_value(e, n, a[1]);
@@ -387,28 +419,84 @@ BUILTIN(replicate) {
 
 BUILTIN(length) { return make_integer(e, (int64_t)length_of(a[0])); }
 
-// padded x f xs = take m (f (xs ++ x ++ x ...)), m = length xs. On 0 elements f is not called.
+typedef struct padding_call {
+  value *function, *padding;
+} padding_call;
+
+static value *apply_to_padding(elaborator *e, void *with) {
+  const padding_call *p = with;
+  value *result = apply(e, p->function, p->padding);
+  if (!length_of(result))
+    fail(e, "the function given to padded must return at least one element");
+  return element_at(e, result, 0);
+}
+
+// padded x f [] computes nothing. Its result has rows as f returns them for [x].
+static value *padded_nothing(elaborator *e, value **a, type *result) {
+  padding_call p = {a[1], concat_arrays(e, a[2], replicate_value(e, 1, a[0]))};
+  return make_empty_like(e, result, code_of(a[1]), apply_to_padding, &p);
+}
+
+// padded x f xs = take m (f (xs ++ x ++ x ...)), m = length xs.
 BUILTIN(padded) {
   uint64_t m = length_of(a[2]), full = 1;
-  if (!m)  // an empty array of the same type may keep the lengths of its rows
-    return instance[0] == instance[1] ? a[2] : make_empty(e, instance[1]);
+  if (!m)
+    return padded_nothing(e, a, instance[1]);
   while (full < m)
     full *= 2;
+  span where = e->where;
+  value_id first = (value_id)e->out->steps.count;
   value *xs =
       full == m ? a[2] : concat_arrays(e, as_array(e, a[2]), replicate_value(e, full - m, a[0]));
+  value_id memo_from = e->memo_from;
+  e->memo_from = full > m ? first : memo_from;
   value *result = apply(e, a[1], xs);
+  e->memo_from = memo_from;
   if (length_of(result) < m) {
     blame_argument(e, 1);
-    fail(e,
-         "the function given to padded must return at least %" PRIu64
-         " elements, but returns %" PRIu64,
-         m, length_of(result));
+    fail_hint(e, "a function that shortens the array takes it filled up: f (extended x xs)",
+              "the function given to padded must return at least %" PRIu64
+              " elements, but returns %" PRIu64,
+              m, length_of(result));
   }
+  e->where = where;
+  if (full > m && type_is_first_order(instance[1]))
+    check_padding(e, first, xs, result, m);
   return length_of(result) == m ? result : slice_array(e, result, instance[1], 0, m);
 }
 
 // ---- static helpers --------------------------------------------------------------------------
 
+// Whether nothing in it is static: a function that gets it does the same in each round.
+static bool is_dynamic_data(const value *v) {
+  if (v->kind == VALUE_ARRAY)
+    return is_dynamic_data(v->u.array.element);
+  if (v->kind != VALUE_TUPLE && v->kind != VALUE_LIST)
+    return v->kind == VALUE_DYNAMIC;
+  uint32_t i = 0;
+  while (i < v->u.parts.count && is_dynamic_data(v->u.parts.items[i]))
+    i++;
+  return i == v->u.parts.count;
+}
+
+// Fails where `rounds` more, of `cost` each, take what is counted beyond its limit.
+static void check_rounds(elaborator *e, const char *limit, int64_t rounds, uint64_t used,
+                         uint64_t cost) {
+  uint64_t more, needed, most = *limit_named(&e->limits, limit);
+  if (__builtin_mul_overflow((uint64_t)rounds, cost, &more) ||
+      __builtin_add_overflow(more, used, &needed))
+    more = needed = UINT64_MAX;
+  if (needed <= most)
+    return;
+  blame_argument(e, 0);
+  fail_limit(e, limit, needed,
+             "%" PRId64 " more rounds of iter take %" PRIu64 " %s, and the limit is %" PRIu64
+             " for the whole program",
+             rounds, more, limit, most);
+}
+
+// The rounds are written down one by one. Where all that are left cost the same and a limit ends
+// them, it does so at once.
 BUILTIN(iter) {
   int64_t k = static_argument(e, a, 0, arena_printf(e->memory, "the count of %s", row->name));
   if (k < 0) {
@@ -416,9 +504,17 @@ BUILTIN(iter) {
     fail(e, "iter cannot repeat a function %" PRId64 " times", k);
   }
   value *x = a[2];
-  for (int64_t i = 0; i < k; i++) {
+  check_rounds(e, "steps", k, e->steps, 1);
+  for (int64_t i = 1; i <= k; i++) {
+    const value *before = x;
+    uint64_t steps = e->steps, operations = e->out->steps.count;
     count_step(e);
     x = apply(e, a[1], x);
+    bool power = i >= 4 && !(i & (i - 1));  // the first rounds may cost more
+    if (!power || !same_structure(before, x) || !is_dynamic_data(before) || !is_dynamic_data(x))
+      continue;
+    check_rounds(e, "operations", k - i, e->out->steps.count, e->out->steps.count - operations);
+    check_rounds(e, "steps", k - i, e->steps, e->steps - steps);
   }
   return x;
 }
@@ -568,7 +664,9 @@ static scheme *operation_scheme(arena *a, scalar_op op) {
 }
 
 static scheme *conversion_scheme(arena *a, scalar_type to) {
-  scalar_class from = scalar_types[to].kind == KIND_COMPLEX ? CLASS_NUM : CLASS_REAL | CLASS_BOOL;
+  scalar_class from = scalar_types[to].kind == KIND_COMPLEX ? CLASS_NUM
+                      : to == SCALAR_BOOL                   ? CLASS_ANY
+                                                            : CLASS_REAL | CLASS_BOOL;
   type *t = type_variable(a, (constraint){CONSTRAINT_SCALAR, from}, 1);
   return generalised_scheme(a, type_function(a, t, type_scalar(a, to)), t);
 }

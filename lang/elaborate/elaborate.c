@@ -68,8 +68,7 @@ static value *local_reference(elaborator *e, activation *act, const expr *x, val
   const binding *b = x->u.name.target;
   if (v->kind != VALUE_FUNCTION || b->kind != BINDING_FUNCTION || !b->scheme->all->variables.count)
     return v;
-  value *typed = NEW(e->memory, value);
-  *typed = *v;
+  value *typed = copy_of_value(e, v);
   type_env *t = instantiate_types(e, x, b->scheme->all, act->types);
   t->outer = v->u.function.types;
   typed->u.function.types = t;
@@ -166,8 +165,7 @@ static void capture_variables(activation *act, value *v) {
 }
 
 static value *new_thunk(elaborator *e, activation *act, binding *b) {
-  value *v = NEW(e->memory, value);
-  v->kind = VALUE_THUNK;
+  value *v = make_value(e, VALUE_THUNK);
   v->u.thunk.activation = act;
   v->u.thunk.definition = b;
   v->u.thunk.batch = e->batch;
@@ -222,9 +220,52 @@ static void check_argument_sizes(elaborator *e, activation *act, const binding *
   check_lengths(e, act, b, first, false);
 }
 
-static void check_result_sizes(elaborator *e, activation *act, const binding *b,
-                               const value *result) {
+// What an element of type t would look like by the written type; NULL: that does not say it.
+static value *written_element(elaborator *e, activation *act, const type_expr *written, type *t) {
+  if (written->kind == TYPE_EXPR_NAME)
+    return absent_element(e, make_empty(e, t, NULL));
+  if (written->kind == TYPE_EXPR_TUPLE) {
+    value *v = make_parts(e, VALUE_TUPLE, t->count);
+    for (uint32_t i = 0; i < t->count; i++)
+      if (!(v->u.parts.items[i] = written_element(e, act, written->parts[i], t->parts[i])))
+        return NULL;
+    return v;
+  }
+  if (written->kind != TYPE_EXPR_ARRAY || !written->size)
+    return NULL;
+  value *row = written_element(e, act, written->parts[0], t->parts[0]);
+  int64_t length = static_integer(e, eval_expr(e, act, written->size), "a size");
+  return row && length >= 0 ? replicate_value(e, (uint64_t)length, lift(e, row)) : NULL;
+}
+
+static value *fill_in_lengths(elaborator *e, activation *act, const type_expr *t, value *v) {
+  bool list = t->kind == TYPE_EXPR_ARRAY && v->kind == VALUE_LIST;
+  if (list && !v->u.parts.count && type_has_arrays(v->u.parts.element) && !v->u.parts.like)
+    return make_empty(e, v->u.parts.element,
+                      written_element(e, act, t->parts[0], v->u.parts.element));
+  bool parts = list ? t->parts[0]->kind != TYPE_EXPR_NAME : t->kind == TYPE_EXPR_TUPLE;
+  if (!parts)
+    return v;
+  value *filled = copy_of_value(e, v);
+  filled->u.parts.items = NEW_ARRAY(e->memory, value *, v->u.parts.count);
+  for (uint32_t i = 0; i < v->u.parts.count; i++)
+    filled->u.parts.items[i] = fill_in_lengths(e, act, t->parts[list ? 0 : i], v->u.parts.items[i]);
+  return filled;
+}
+
+// The result with the lengths that the signature of b says, where it has no rows that have lengths.
+static value *with_written_lengths(elaborator *e, activation *act, const binding *b,
+                                   value *result) {
+  uint64_t batch = e->batch;
+  e->batch = 0;
+  value *filled = fill_in_lengths(e, act, written_result(b), result);
+  e->batch = batch;
+  return filled;
+}
+
+static value *check_result_sizes(elaborator *e, activation *act, const binding *b, value *result) {
   check_lengths(e, act, b, result_lengths(e, b, result), true);
+  return with_written_lengths(e, act, b, result);
 }
 
 // ---- local definitions -----------------------------------------------------------------------
@@ -241,10 +282,8 @@ static value *force_definition(elaborator *e, activation *act, binding *b) {
     e->where = q->where;
     fail(e, "no guard of this binding is true");
   }
-  e->where = q->alternatives[0].body->where;
-  if (b->signature)
-    check_result_sizes(e, act, b, v);
-  return v;
+  e->where = result_of(q->alternatives[0].body)->where;
+  return b->signature ? check_result_sizes(e, act, b, v) : v;
 }
 
 static bool pattern_contains(const pattern *p, const pattern *part) {
@@ -286,15 +325,20 @@ static value *force_thunk(elaborator *e, value *v) {
     return t->result;
   if (t->running) {
     e->where = t->definition->where;
+    static const char hint[] = "definitions are no steps: give each value a name of its own, "
+                               "as in let y = x + 1 or let (a1, c1) = order (a, c)";
     if (!t->definition->name)
-      fail(e, "the value of this pattern depends on itself");
-    fail(e, "the value of '%s' depends on itself", t->definition->name);
+      fail_hint(e, hint, "the value of this pattern depends on itself");
+    fail_hint(e, hint, "the value of '%s' depends on itself", t->definition->name);
   }
   span where = e->where;
   uint64_t batch = e->batch;
   e->batch = t->batch;
   t->running = true;
+  t->outer = e->running;
+  e->running = v;
   t->result = run_thunk(e, t);
+  e->running = t->outer;
   t->running = false;
   e->batch = batch;
   e->where = where;
@@ -304,11 +348,15 @@ static value *force_thunk(elaborator *e, value *v) {
 // ---- branches --------------------------------------------------------------------------------
 
 static value *eval_branch(elaborator *e, activation *act, const expr *x) {
+  const expr *condition = x->u.branch.condition;
   value *c = eval_expr(e, act, x->u.branch.condition);
   if (c->kind == VALUE_SCALAR)
     return eval_expr(e, act, c->u.scalar.bits.b ? x->u.branch.yes : x->u.branch.no);
+  active_branch here = {condition, c, e->branches};
+  e->branches = &here;
   value *yes = eval_expr(e, act, x->u.branch.yes), *no = eval_expr(e, act, x->u.branch.no);
-  e->where = x->u.branch.condition->where;
+  e->branches = here.outer;
+  e->where = condition->where;
   return select_value(e, c, yes, no);
 }
 
@@ -321,11 +369,16 @@ static value *eval_alternatives(elaborator *e, activation *act, const equation *
     value *c = a->guard ? eval_expr(e, act, a->guard) : NULL;
     if (c && c->kind == VALUE_SCALAR && !c->u.scalar.bits.b)
       continue;
+    active_branch here = {a->guard, c, e->branches};
+    bool dynamic = c && c->kind != VALUE_SCALAR;
+    if (dynamic)
+      e->branches = &here;
     value *yes = eval_expr(e, act, a->body);
     *found = true;
-    if (!c || c->kind == VALUE_SCALAR)
+    if (!dynamic)
       return yes;
     value *no = eval_alternatives(e, act, q, i + 1, found);
+    e->branches = here.outer;
     e->where = a->guard->where;
     if (!*found)
       fail_hint(
@@ -427,14 +480,45 @@ static value *eval_mapped_body(elaborator *e, value *element, void *with) {
   return eval_expr(e, own, b->comprehension->u.comprehension.body);
 }
 
+// The first element; if there is none, what it would look like, or NULL.
+static value *any_element(elaborator *e, value *list) {
+  if (length_of(list))
+    return element_at(e, list, 0);
+  if (list->kind == VALUE_LIST)
+    return absent_element(e, list);
+  return move_element(e, list,
+                      (move){.op = TRACE_RESHAPE, .set_batch = true, .batch = e->batch, .drop = 1});
+}
+
+// Its body for elements such as those of its generators, whether or not there are any.
+static value *eval_absent_body(elaborator *e, void *with) {
+  const body_call *b = with;
+  const expr *x = b->comprehension;
+  activation *own = copy_activation(e, b->activation);
+  for (uint32_t i = 0; i < x->u.comprehension.count; i++) {
+    const qualifier *q = &x->u.comprehension.qualifiers[i];
+    if (!q->target)
+      continue;
+    value *v = eval_expr(e, own, q->source);
+    if (!q->last)
+      v = any_element(e, v);
+    if (!v || !match_pattern(e, own, q->target, v))
+      fail(e, "no element is like those that there are not");
+  }
+  return eval_expr(e, own, x->u.comprehension.body);
+}
+
 static value *make_list(elaborator *e, activation *act, const expr *x, value **items,
                         size_t count) {
-  if (!count)
-    return make_empty(e, close_type(e, x->type, act->types)->parts[0]);
+  if (!count) {
+    type *element = close_type(e, x->type, act->types)->parts[0];
+    body_call body = {act, x};
+    return x->kind == EXPR_COMPREHENSION ? make_empty_like(e, element, x, eval_absent_body, &body)
+                                         : make_empty(e, element, NULL);
+  }
   if (count > UINT32_MAX)
     fail(e, "this list has more than 2^32 elements");
-  value *v = NEW(e->memory, value);
-  v->kind = VALUE_LIST;
+  value *v = make_value(e, VALUE_LIST);
   v->u.parts.count = (uint32_t)count;
   v->u.parts.items = items;
   return v;
@@ -471,14 +555,62 @@ static value *eval_index(elaborator *e, activation *act, const expr *x) {
   e->where = x->u.at.index->where;
   int64_t i = static_integer(e, index, "an index");
   uint64_t length = length_of(array);
-  if (i < 0 || (uint64_t)i >= length)
+  if (i < 0)
+    fail_hint(e, "indices count from 0; the last element is last xs",
+              "index %" PRId64 " is before the first element", i);
+  if ((uint64_t)i >= length)
     fail(e, "index %" PRId64 " is outside of an array of %" PRIu64 " elements", i, length);
   return element_at(e, array, (uint64_t)i);
 }
 
 static value *apply_at(elaborator *e, value *callee, value *argument, span place);
 
+// Most applications are of builtins, to all their arguments: those write no closure down.
+enum { MOST_AT_ONCE = 4 };  // arguments, and type variables
+
+static value *call_builtin(elaborator *e, activation *act, const expr *x, const expr *name) {
+  const builtin *row = name->u.name.row;
+  type *instance[MOST_AT_ONCE];
+  value *values[MOST_AT_ONCE];
+  span places[MOST_AT_ONCE];
+  expr *arguments[MOST_AT_ONCE];
+  const expr *inner = x;
+  for (uint32_t i = row->arity; i-- > 0; inner = inner->u.apply.function) {
+    arguments[i] = inner->u.apply.argument;
+    e->where = inner->u.apply.function->where;
+    count_step(e);
+  }
+  for (uint32_t i = 0; i < name->u.name.instance_count; i++)
+    instance[i] = close_type(e, name->u.name.instance[i], act->types);
+  for (uint32_t i = 0; i < row->arity; i++) {
+    values[i] = eval_expr(e, act, arguments[i]);
+    places[i] = arguments[i]->where;
+  }
+  e->where = x->where;
+  return call_function(e, &(closure){.row = row,
+                                     .instance = instance,
+                                     .arity = row->arity,
+                                     .given = row->arity,
+                                     .arguments = values,
+                                     .places = places});
+}
+
+// The name of the builtin that x applies to all its arguments, or NULL.
+static const expr *applied_builtin(const expr *x) {
+  uint32_t count = 0;
+  for (; x->kind == EXPR_APPLY && count <= MOST_AT_ONCE; x = x->u.apply.function)
+    count++;
+  bool is_builtin = x->kind == EXPR_NAME && x->u.name.kind == REF_BUILTIN;
+  return is_builtin && x->u.name.row->arity == count && count <= MOST_AT_ONCE &&
+                 x->u.name.instance_count <= MOST_AT_ONCE
+             ? x
+             : NULL;
+}
+
 static value *eval_apply(elaborator *e, activation *act, const expr *x) {
+  const expr *name = applied_builtin(x);
+  if (name)
+    return call_builtin(e, act, x, name);
   value *callee = eval_expr(e, act, x->u.apply.function);
   value *argument = eval_expr(e, act, x->u.apply.argument);
   e->where = x->where;
@@ -563,15 +695,13 @@ static value *run_function(elaborator *e, const closure *c) {
   e->where = where;
   value *v = run_equations(e, act, code, c->arguments);
   // What goes wrong from here on is the body's doing (main = sort n, or a result of another size).
-  span body = code->equations.items[0].alternatives[0].body->where;
+  span body = result_of(code->equations.items[0].alternatives[0].body)->where;
   for (uint32_t i = code->arity; i < code->call_arity; i++) {
     e->where = body;
     v = apply(e, v, c->arguments[i]);
   }
   e->where = body;
-  if (b && b->signature)
-    check_result_sizes(e, act, b, v);
-  return v;
+  return b && b->signature ? check_result_sizes(e, act, b, v) : v;
 }
 
 static value *run_code(elaborator *e, const closure *c) {
@@ -598,9 +728,9 @@ value *call_function(elaborator *e, const closure *c) {
   }
   e->calls = &here;
   // Reported at a call of the program's, not at the arithmetic in its arguments.
-  if (++e->depth > e->limits.depth && c->code)
-    fail_limit(e, "the recursion of '%s' does not end: %u calls deep", running_name(e),
-               e->limits.depth);
+  if (++e->depth > e->limits.calls && c->code)
+    fail_limit(e, "calls", 0, "the calls of '%s' are nested %" PRIu64 " deep, which is the limit",
+               running_name(e), e->limits.calls);
   span where = e->where;
   const span *places = e->places;
   e->places = c->places;
@@ -629,8 +759,7 @@ value *apply(elaborator *e, value *callee, value *argument) {
 // As apply; place: where the argument stands.
 static value *apply_at(elaborator *e, value *callee, value *argument, span place) {
   const closure *c = &callee->u.function;
-  value *v = NEW(e->memory, value);
-  *v = *callee;
+  value *v = copy_of_value(e, callee);
   v->u.function.arguments = NEW_ARRAY(e->memory, value *, c->given + 1);
   if (c->given)
     memcpy(v->u.function.arguments, c->arguments, c->given * sizeof *c->arguments);

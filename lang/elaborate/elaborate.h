@@ -15,6 +15,7 @@
 //   values.c      values and their structure: arrays of tuples of arrays, lists; packing, moves, map
 //   scalars.c     literals and scalar operations, folded or written as steps
 //   builtins.c    the table of what is built in: combinators, scalar operations, conversions
+//   padding.c     the check that padded keeps no padding
 //   foreign.c     calls of C functions
 //   memo.c        equal calls are elaborated once (memo.h, private)
 //   fail.c        errors with the place in the user's text; limits
@@ -27,14 +28,17 @@
 #include <stdatomic.h>
 
 typedef struct limits {
-  uint64_t steps;  // expressions evaluated
-  uint32_t depth;  // nested calls
-  uint64_t trace_steps;
-  size_t memory;                   // bytes
-  size_t stack;                    // bytes of C stack
+  uint64_t steps;                  // expressions evaluated
+  uint64_t calls;                  // nested
+  uint64_t operations;             // steps of the Trace
+  uint64_t memory;                 // bytes
+  uint64_t stack;                  // bytes of C stack
+  uint64_t results;                // bytes of the results of a run
   const atomic_bool *interrupted;  // or NULL: looked at now and then
 } limits;
 extern const limits default_limits;
+// The limit of that name: "steps", "calls", "operations", "memory", "stack" or "results"; NULL: there is none.
+uint64_t *limit_named(limits *l, const char *name);
 
 // All that is built in, in the arena of d; with signatures.
 builtin_table builtins_create(diagnostics *d);
@@ -44,7 +48,8 @@ typedef struct array_shape {
   scalar_type type;
   uint32_t rank;
   const uint64_t *dims;
-  const void *data;  // its elements, if they shall be static; else NULL
+  const void *data;   // its elements, if they shall be static; else NULL
+  const void *known;  // its elements, if they could be; else NULL
 } array_shape;
 typedef VEC(array_shape) array_shapes;
 

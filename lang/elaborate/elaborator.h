@@ -26,7 +26,7 @@ typedef enum value_kind {
   VALUE_DYNAMIC,  // dynamic
   VALUE_ARRAY,    // see above
   VALUE_TUPLE,
-  VALUE_LIST,      // an array whose elements are still separate values
+  VALUE_LIST,      // an array whose elements are still separate values; see `like`
   VALUE_FUNCTION,  // waiting for arguments
   VALUE_THUNK      // a let binding that nobody has asked for yet
 } value_kind;
@@ -54,6 +54,7 @@ typedef struct thunk {
   uint64_t batch;
   value *result;
   bool running;
+  value *outer;  // while it runs: the binding that runs around it
 } thunk;
 
 struct value {
@@ -71,7 +72,10 @@ struct value {
     struct {
       uint32_t count;
       value **items;
-      type *element;  // of a LIST: the type of its elements, if there are none
+      // Of a LIST without elements: their type, and what one would look like, where that is known:
+      // the rows of take 0 [[1, 2], [3, 4]] have 2 elements, those of [] any number.
+      type *element;
+      value *like;
     } parts;
     closure function;
     thunk thunk;
@@ -99,11 +103,18 @@ typedef struct active_call {  // for messages: who called whom
   struct active_call *outer;
 } active_call;
 
+typedef struct active_branch {  // of a dynamic condition, one of whose branches is being computed
+  const expr *condition;
+  const value *value;
+  struct active_branch *outer;
+} active_branch;
+
 // ---- the elaborator --------------------------------------------------------------------------
 
 typedef struct written_length {  // a signature's expression for a length, and an array's length
   expr *size;
   uint64_t length;
+  bool of_row;  // not the outermost array of its parameter
 } written_length;
 
 typedef struct memo_table memo_table;
@@ -113,20 +124,32 @@ typedef struct type_table {
   size_t size, count;
 } type_table;
 
+// An attempt to evaluate something for an element that there is not, to learn its lengths.
+typedef struct trial {
+  jmp_buf failed;
+  const void *what;  // the code that is tried: not tried again inside
+  struct trial *outer;
+} trial;
+
 typedef struct elaborator {
   diagnostics *d;
   arena *memory;
   trace *out;
   limits limits;
   uint64_t steps;
-  uint32_t depth;
+  uint64_t depth;
   char *stack;  // where the C stack stood at the start
   uint64_t batch;
+  uint64_t tables;  // in the trace
   active_call *calls;
+  active_branch *branches;
   span where;          // of the application being evaluated
   const span *places;  // of the arguments of the builtin that runs
   jmp_buf failure;
+  trial *trial;    // innermost, or NULL
+  value *running;  // binding that is evaluated, innermost
   memo_table *memo;
+  value_id memo_from;  // calls are copied from steps from here on: padded knows what it has made
   VEC(written_length) lengths;  // of arrays whose signature is being checked (sizes.c)
   type_table closed;            // interned types
   bool allow_extern;
@@ -136,9 +159,10 @@ typedef struct elaborator {
 // ---- fail.c ------------------------------------------------------------------------------------
 
 // These report an error at e->where (or where the program called into the library) and jump to
-// e->failure. fail_limit: a limit is reached.
+// e->failure. fail_limit: the limit of that name is reached; `needed`: what would do (0: unknown).
 NORETURN void fail_hint(elaborator *e, const char *hint, const char *format, ...) PRINTF_LIKE(3, 4);
-NORETURN void fail_limit(elaborator *e, const char *format, ...) PRINTF_LIKE(2, 3);
+NORETURN void fail_limit(elaborator *e, const char *limit, uint64_t needed, const char *format, ...)
+    PRINTF_LIKE(4, 5);
 #define fail(e, ...) fail_hint((e), NULL, __VA_ARGS__)
 // The value of a static int, or an error that says what needs it and where it became dynamic.
 int64_t static_integer(elaborator *e, value *v, const char *what);
@@ -161,6 +185,13 @@ value *apply(elaborator *e, value *f, value *argument);
 
 value *run_foreign(elaborator *e, const closure *c);  // all arguments are given
 
+// ---- padding.c ---------------------------------------------------------------------------------
+
+// Adds checks that the first `kept` elements of the result, which a function has made of the padded
+// array, are no padding. first: the first step of the padded array.
+void check_padding(elaborator *e, value_id first, value *padded, value *result, uint64_t kept);
+void add_checks(elaborator *e);  // once the trace has its results
+
 // ---- closed.c ----------------------------------------------------------------------------------
 
 // The type at this size; equal closed types are one pointer.
@@ -172,6 +203,7 @@ type *close_type(elaborator *e, type *t, const type_env *env);
 // for are appended to e->lengths; the number of the first is returned.
 size_t argument_lengths(elaborator *e, const binding *b, value **arguments);
 size_t result_lengths(elaborator *e, const binding *b, const value *result);
+const type_expr *written_result(const binding *b);  // a function, where equations give one
 // Binds the size names of b's signature from the lengths from `first` on.
 void bind_size_names(elaborator *e, activation *act, const binding *b, size_t first);
 NORETURN void fail_size(elaborator *e, const binding *b, written_length l, int64_t wanted,
@@ -181,12 +213,16 @@ uint64_t power_length(elaborator *e, uint64_t length, const char *who);
 
 // ---- values.c ----------------------------------------------------------------------------------
 
+value *make_value(elaborator *e, value_kind kind);  // of that kind for good
+value *copy_of_value(elaborator *e, const value *v);
 value *make_function(elaborator *e, uint32_t arity);
 value *make_scalar(elaborator *e, scalar_type type, scalar_bits bits);
 value *make_integer(elaborator *e, int64_t i);
 value *make_bool(elaborator *e, bool b);
 value *make_parts(elaborator *e, value_kind kind, uint32_t count);  // TUPLE or LIST, items NULL
-value *make_empty(elaborator *e, type *element);                    // a LIST of nothing
+value *make_empty(elaborator *e, type *element, value *like);       // a LIST of nothing
+// What an element of an empty list would look like; NULL: it has lengths that nobody knows.
+value *absent_element(elaborator *e, const value *list);
 value *make_array(elaborator *e, uint64_t length, value *element);
 value *make_dynamic(elaborator *e, value_id id);
 value_id emit(elaborator *e, trace_step s);
@@ -196,11 +232,18 @@ uint64_t times_batch(elaborator *e, uint64_t factor);  // batch * factor, checke
 value *as_dynamic(elaborator *e, value *v);            // a scalar becomes a constant step
 value *as_array(elaborator *e, value *v);              // a list becomes an ARRAY (packed)
 value *as_data(elaborator *e, value *v);  // all lists inside packed, no functions; else fails
+// f(e, with) for no instances; NULL, and no message, where it fails, is no data, or is being tried.
+typedef value *trial_function(elaborator *e, void *with);
+value *try_value(elaborator *e, const void *what, trial_function *f, void *with);
+// A LIST of nothing, whose elements, if they have lengths, look like that.
+value *make_empty_like(elaborator *e, type *element, const void *what, trial_function *f,
+                       void *with);
 bool same_structure(const value *a, const value *b);
 // A copy of a data value with the step of every DYNAMIC replaced.
 typedef value_id step_map(elaborator *e, value_id id, void *with);
 value *map_steps(elaborator *e, value *v, step_map *f, void *with);
 value *lift(elaborator *e, value *v);  // every step broadcast to the current batch
+value *replicate_value(elaborator *e, uint64_t n, value *x);
 value *element_at(elaborator *e, value *array, uint64_t index);
 uint64_t length_of(const value *array);
 

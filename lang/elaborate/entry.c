@@ -1,12 +1,6 @@
 // The entry point: arguments from the outside, the result to the outside.
 #include "lang/elaborate/elaborator.h"
 
-const limits default_limits = {.steps = 10000000,
-                               .depth = 10000,
-                               .trace_steps = 4000000,
-                               .memory = (size_t)2 << 30,
-                               .stack = (size_t)200 << 20};
-
 typedef struct builder {
   elaborator *e;
   const array_shape *shapes;
@@ -23,16 +17,20 @@ static uint64_t count_elements(const array_shape *l, uint32_t depth) {
 // The elements from number `first` on as a static scalar, or a list of such, or of lists.
 static value *static_value(elaborator *e, const array_shape *l, type *t, uint32_t depth,
                            uint64_t first) {
+  enum { LARGEST_ABSENT = 1 << 12 };  // elements of a row that there is not
   t = type_prune(t);
   if (depth == l->rank) {
     scalar_bits bits = {{0}};
     size_t size = scalar_types[l->type].size;
-    memcpy(&bits, (const char *)l->data + first * size, size);
+    if (count_elements(l, 0))
+      memcpy(&bits, (const char *)l->data + first * size, size);
     return make_scalar(e, l->type, bits);
   }
   uint64_t length = l->dims[depth], step = count_elements(l, depth + 1);
   value *v = make_parts(e, VALUE_LIST, (uint32_t)length);
   v->u.parts.element = t->parts[0];
+  if (!length && step <= LARGEST_ABSENT)
+    v->u.parts.like = static_value(e, l, t->parts[0], depth + 1, 0);
   for (uint64_t i = 0; i < length; i++)
     v->u.parts.items[i] = static_value(e, l, t->parts[0], depth + 1, first + i * step);
   return v;
@@ -107,7 +105,9 @@ static result_parts run_entry(elaborator *e, binding *entry, type **instance,
   }
   // What cannot be data is of the body's making.
   e->where = entry->code->equations.items[0].alternatives[0].body->where;
-  return add_results(e, v);
+  result_parts parts = add_results(e, v);
+  add_checks(e);
+  return parts;
 }
 
 elaborator elaborator_create(diagnostics *d, arena *memory, const limits *l, trace *out) {

@@ -1,6 +1,26 @@
 // How elaboration ends early: errors with the place in the user's own text, and limits.
 #include "lang/elaborate/elaborator.h"
+#include "lang/syntax/hints.h"
 #include <inttypes.h>
+
+const limits default_limits = {.steps = 30000000,
+                               .calls = 10000,
+                               .operations = 4000000,
+                               .memory = UINT64_C(2) << 30,
+                               .stack = UINT64_C(200) << 20,
+                               .results = UINT64_MAX};
+
+uint64_t *limit_named(limits *l, const char *name) {
+  const struct {
+    const char *name;
+    uint64_t *limit;
+  } rows[] = {{"steps", &l->steps},   {"calls", &l->calls}, {"operations", &l->operations},
+              {"memory", &l->memory}, {"stack", &l->stack}, {"results", &l->results}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    if (!strcmp(rows[i].name, name))
+      return rows[i].limit;
+  return NULL;
+}
 
 // Errors are shown in the user's own text: where it called into the library.
 static span user_place(const elaborator *e, const char **through) {
@@ -26,7 +46,14 @@ static void report_failure(elaborator *e, const char *hint, const char *format, 
     diag_report(e->d, DIAG_HINT, where, "%s", hint);
 }
 
+// What fails in a trial is no error.
+static void leave_trial(elaborator *e) {
+  if (e->trial)
+    longjmp(e->trial->failed, 1);
+}
+
 void fail_hint(elaborator *e, const char *hint, const char *format, ...) {
+  leave_trial(e);
   va_list arguments;
   va_start(arguments, format);
   report_failure(e, hint, format, arguments);
@@ -38,16 +65,6 @@ void fail_hint(elaborator *e, const char *hint, const char *format, ...) {
 static void end_check(elaborator *e) {
   e->d->demote = NULL;
   e->d->exhausted = true;
-}
-
-void fail_limit(elaborator *e, const char *format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  end_check(e);
-  report_failure(e, "a recursion needs an equation that ends it, such as f 0 x = x", format,
-                 arguments);
-  va_end(arguments);
-  longjmp(e->failure, 1);
 }
 
 // The operand of a step that makes it dynamic: the first that is no constant.
@@ -66,28 +83,95 @@ static const trace_step *dynamic_origin(const elaborator *e, value_id id) {
   return s;
 }
 
+// Notes whether the value could be static for one run (core/error.h).
+static void note_wanted(elaborator *e, const value *v) {
+  const trace_step *root = &e->out->steps.items[v->u.step];
+  while (root->operand_count)
+    root = dynamic_operand(e, root);
+  e->d->wants_static = root->op == TRACE_ARGUMENT && root->type == SCALAR_I64;
+  e->d->can_be_static = e->d->wants_static && (root->rank == 0 || e->asks_for_matrix);
+  e->d->wanted = (uint32_t)root->number;
+}
+
+// Says where this value stopped being static.
+static void explain_dynamic(elaborator *e, span where, const value *v) {
+  const trace_step *s = dynamic_origin(e, v->u.step);
+  bool library = e->d->sources.items[s->where.file].library;
+  if (s->op == TRACE_ARGUMENT)
+    diag_report(e->d, DIAG_HINT, where, "it depends on an argument of the program");
+  else if (s->op == TRACE_INSTANCE)
+    diag_report(e->d, library ? DIAG_HINT : DIAG_NOTE, s->where, "it depends on an index bit%s",
+                library ? "" : ", which becomes known here");
+  else
+    diag_report(e->d, library ? DIAG_HINT : DIAG_NOTE, s->where, "it depends on %s",
+                library ? "elements of an array" : "an element of an array, taken here");
+}
+
 void fail_dynamic(elaborator *e, value *v, const char *what) {
+  if (v->kind == VALUE_DYNAMIC)
+    note_wanted(e, v);
+  // An argument that can be static is made so in a trial, too: its lengths depend on it.
+  if (!e->d->can_be_static)
+    leave_trial(e);
   const char *through;
   span where = user_place(e, &through);
   diag_report(e->d, DIAG_ERROR, where, "%s needs a value that is known before the program runs",
               what);
-  if (v->kind == VALUE_DYNAMIC) {
-    const trace_step *s = dynamic_origin(e, v->u.step);
-    const trace_step *root = s;
-    while (root->operand_count)
-      root = dynamic_operand(e, root);
-    e->d->wants_static = root->op == TRACE_ARGUMENT && root->type == SCALAR_I64;
-    e->d->can_be_static = e->d->wants_static && (root->rank == 0 || e->asks_for_matrix);
-    e->d->wanted = (uint32_t)root->number;
-    const char *why = s->op == TRACE_ARGUMENT ? "it depends on an argument of the program"
-                      : s->op == TRACE_INSTANCE
-                          ? "it depends on an index bit, which becomes known here"
-                          : "it depends on an element of an array, taken here";
-    if (s->op == TRACE_ARGUMENT || e->d->sources.items[s->where.file].library)
-      diag_report(e->d, DIAG_HINT, where, "%s", why);
-    else
-      diag_report(e->d, DIAG_NOTE, s->where, "%s", why);
-  }
+  if (v->kind == VALUE_DYNAMIC)
+    explain_dynamic(e, where, v);
+  const char *hint = hint_for(HINT_STATIC, what);
+  if (hint)
+    diag_report(e->d, DIAG_HINT, where, "%s", hint);
+  longjmp(e->failure, 1);
+}
+
+// The innermost dynamic condition of the program that stands around itself. Both branches of it are
+// computed each time, so that a recursion in one of them goes on until a limit stops it.
+static const active_branch *repeated_branch(const elaborator *e) {
+  enum { LOOKED_AT = 100 };
+  const active_branch *last = e->branches;
+  for (unsigned i = 0; last && i < LOOKED_AT; i++, last = last->outer)
+    for (const active_branch *b = last->outer; b; b = b->outer)
+      if (b->condition == last->condition && !e->d->sources.items[b->condition->where.file].library)
+        return last;
+  return NULL;
+}
+
+static NORETURN void fail_branch(elaborator *e, const active_branch *branch) {
+  span where = branch->condition->where;
+  note_wanted(e, branch->value);
+  if (!e->d->wants_static)
+    end_check(e);
+  diag_report(e->d, DIAG_ERROR, where,
+              "both branches of this condition are computed, because it depends on data: the "
+              "recursion of '%s' cannot end",
+              running_name(e));
+  explain_dynamic(e, where, branch->value);
+  diag_report(e->d, DIAG_HINT, where,
+              "let a size end the recursion, or do a fixed number of steps, as many as are ever "
+              "needed, with a condition in each: let (i, a) = iter 20 (\\(i, a) -> if i > 0 then "
+              "(i - 1, a * i) else (i, a)) (n, 1) in a");
+  longjmp(e->failure, 1);
+}
+
+void fail_limit(elaborator *e, const char *limit, uint64_t needed, const char *format, ...) {
+  leave_trial(e);
+  const active_branch *branch = repeated_branch(e);
+  if (branch)
+    fail_branch(e, branch);
+  end_check(e);
+  uint64_t more = 2 * *limit_named(&e->limits, limit);
+  while (more < needed && more <= UINT64_MAX / 2)
+    more *= 2;
+  bool power = !(more & (more - 1)), recursion = !strcmp(limit, "calls") || !strcmp(limit, "stack");
+  const char *hint = arena_printf(
+      e->memory, "%s--limit %s=%s%" PRIu64 " raises the limit",
+      recursion ? "a recursion needs an equation that ends it, such as f 0 x = x; " : "", limit,
+      power ? "2^" : "", power ? (uint64_t)__builtin_ctzll(more) : more);
+  va_list arguments;
+  va_start(arguments, format);
+  report_failure(e, hint, format, arguments);
+  va_end(arguments);
   longjmp(e->failure, 1);
 }
 
@@ -107,19 +191,24 @@ const char *running_name(const elaborator *e) {
 
 void count_step(elaborator *e) {
   if (++e->steps > e->limits.steps)
-    fail_limit(e, "evaluating '%s' takes more than %" PRIu64 " steps: does its recursion end?",
+    fail_limit(e, "steps", 0,
+               "evaluating '%s' takes more than %" PRIu64 " steps, which is the limit",
                running_name(e), e->limits.steps);
   if (!(e->steps & 1023) && e->limits.interrupted && atomic_load(e->limits.interrupted)) {
     end_check(e);
     fail(e, "interrupted");
   }
   if (e->memory->used > e->limits.memory)
-    fail_limit(e, "evaluating '%s' takes more than %zu MiB of memory: does its recursion end?",
+    fail_limit(e, "memory", 0,
+               "evaluating '%s' takes more than %" PRIu64 " MiB of memory, which is the limit",
                running_name(e), e->limits.memory >> 20);
   char *here = __builtin_frame_address(0);
   size_t used = here < e->stack ? (size_t)(e->stack - here) : (size_t)(here - e->stack);
   if (used > e->limits.stack)
-    fail_limit(e, "'%s' is nested too deeply", running_name(e));
+    fail_limit(e, "stack", 0,
+               "'%s' is nested too deeply: it takes more than %" PRIu64
+               " MiB of stack, which is the limit",
+               running_name(e), e->limits.stack >> 20);
 }
 
 static void show_argument(text *out, const value *v) {

@@ -3,6 +3,7 @@
 
 value *run_foreign(elaborator *e, const closure *c) {
   const binding *b = c->foreign;
+  e->d->wants_extern = !e->allow_extern;
   if (!e->allow_extern)
     fail_hint(e, "if you trust this program, run it with --allow-extern",
               "'%s' is a C function of the library '%s', which is not allowed", b->name,

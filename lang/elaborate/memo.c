@@ -14,26 +14,34 @@ typedef struct memo_entry {
   const char *key;
   size_t key_length;
   value_id first, last;  // steps [first, last)
+  size_t first_check, last_check;
   value_id *parameters;
   uint32_t parameter_count;
   uint64_t batch;
   value *result;
+  bool fixed;  // the result depends on no dynamic value and no batch: it serves as it is
 } memo_entry;
 
 struct memo_call {
   memo_entry entry;
 };
 
+// Larger calls are not memoised: their keys and results would cost more than they save. A value
+// that shares parts is as large as its tree, which may be exponential. Fixed results are not copied.
+enum {
+  LONGEST_KEY = 1 << 14,
+  LARGEST_RESULT = 1 << 16,
+  LARGEST_FIXED_RESULT = 1 << 22,
+  DEEPEST_VALUE = 64
+};
+
 struct memo_table {
   memo_entry **slots;
   size_t size, count;
-  VEC(char) key;          // of the call that is being looked up
+  char key[LONGEST_KEY];  // of the call that is being looked up
+  size_t key_length;
   VEC(value_id) dynamic;  // its dynamic values
 };
-
-// Larger calls are not memoised: their keys and results would cost more than they save. A value
-// that shares parts is as large as its tree, which may be exponential.
-enum { LONGEST_KEY = 1 << 14, LARGEST_RESULT = 1 << 16, DEEPEST_VALUE = 64 };
 
 // ---- keys ------------------------------------------------------------------------------------
 
@@ -45,10 +53,12 @@ typedef struct key_writer {
 } key_writer;
 
 static void write_bytes(key_writer *k, const void *bytes, size_t count) {
-  if (k->table->key.count + count > LONGEST_KEY)
-    k->impossible = true;
-  for (size_t i = 0; i < count && !k->impossible; i++)
-    vec_push(k->e->memory, &k->table->key, ((const char *)bytes)[i]);
+  k->impossible |= k->table->key_length + count > LONGEST_KEY;
+  if (k->impossible)
+    return;
+  if (count > 0)  // of no bytes there is no address
+    memcpy(k->table->key + k->table->key_length, bytes, count);
+  k->table->key_length += count;
 }
 
 static void write_number(key_writer *k, uint64_t n) { write_bytes(k, &n, sizeof n); }
@@ -124,7 +134,10 @@ static void write_value(key_writer *k, value *v) {
   case VALUE_TUPLE:
   case VALUE_LIST:
     write_number(k, v->u.parts.count);
+    k->impossible |= v->u.parts.count > LONGEST_KEY / sizeof(uint64_t);
     write_values(k, v->u.parts.items, v->u.parts.count);
+    if (v->kind == VALUE_LIST && !v->u.parts.count && v->u.parts.like && !k->impossible)
+      write_value(k, v->u.parts.like);
     break;
   case VALUE_FUNCTION:
     if (!k->impossible)
@@ -182,11 +195,14 @@ static bool renamed_step(copier *c, value_id id, value_id *to) {
   return c->relative[id - c->from->first];
 }
 
+// Steps that depend on the batch where they stand are copied.
+static bool depends_on_batch(trace_op op) { return op == TRACE_INSTANCE || op == TRACE_BROADCAST; }
+
 static void copy_step(copier *c, value_id id) {
   elaborator *e = c->e;
   trace_step s = e->out->steps.items[id];
   value_id *renamed = NEW_ARRAY(e->memory, value_id, s.operand_count);
-  bool relative = s.op == TRACE_INSTANCE || s.op == TRACE_BROADCAST;
+  bool relative = depends_on_batch(s.op);
   for (uint32_t i = 0; i < s.operand_count; i++)
     if (renamed_step(c, s.operands[i], &renamed[i]))
       relative = true;
@@ -216,8 +232,7 @@ static value *copy_value(copier *c, value *v) {
     v = v->u.thunk.result;
   if (v->kind == VALUE_SCALAR)
     return v;
-  value *n = NEW(c->e->memory, value);
-  *n = *v;
+  value *n = copy_of_value(c->e, v);
   switch (v->kind) {
   case VALUE_DYNAMIC:
     renamed_step(c, v->u.step, &n->u.step);
@@ -281,7 +296,21 @@ static value *copy_call(elaborator *e, const memo_entry *from, const value_id *p
               NEW_ARRAY(e->memory, bool, count)};
   for (value_id id = from->first; id < from->last; id++)
     copy_step(&c, id);
+  for (size_t i = from->first_check; i < from->last_check; i++) {
+    trace_check check = e->out->checks.items[i];
+    bool relative = renamed_step(&c, check.shadow, &check.shadow);
+    renamed_step(&c, check.guarded, &check.guarded);
+    if (relative)
+      vec_push(e->memory, &e->out->checks, check);
+  }
   return copy_value(&c, from->result);
+}
+
+static bool is_fixed(const elaborator *e, const memo_entry *entry) {
+  bool fixed = entry->parameter_count == 0;
+  for (value_id id = entry->first; id < e->out->steps.count && fixed; id++)
+    fixed = !depends_on_batch(e->out->steps.items[id].op);
+  return fixed;
 }
 
 // ---- interface -------------------------------------------------------------------------------
@@ -289,9 +318,10 @@ static value *copy_call(elaborator *e, const memo_entry *from, const value_id *p
 static memo_call *new_memo_call(elaborator *e, const memo_table *t, uint64_t hash) {
   memo_call *made = NEW(e->memory, memo_call);
   made->entry = (memo_entry){.hash = hash,
-                             .key = arena_copy(e->memory, t->key.items, t->key.count),
-                             .key_length = t->key.count,
+                             .key = arena_copy(e->memory, t->key, t->key_length),
+                             .key_length = t->key_length,
                              .first = (value_id)e->out->steps.count,
+                             .first_check = e->out->checks.count,
                              .parameters = NEW_ARRAY(e->memory, value_id, t->dynamic.count),
                              .parameter_count = (uint32_t)t->dynamic.count,
                              .batch = e->batch};
@@ -309,33 +339,37 @@ value *memo_replay(elaborator *e, const closure *f, memo_call **call) {
   memo_table *t = e->memo;
   if (2 * t->count >= t->size)
     grow_table(e, t);
-  t->key.count = t->dynamic.count = 0;
+  t->key_length = t->dynamic.count = 0;
   key_writer k = {.e = e, .table = t};
   write_number(&k, e->batch == 1);
   write_closure(&k, f);
   if (k.impossible)
     return NULL;
-  uint64_t hash = hash_bytes(t->key.items, t->key.count);
-  const memo_entry wanted = {.hash = hash, .key = t->key.items, .key_length = t->key.count};
+  uint64_t hash = hash_bytes(t->key, t->key_length);
+  const memo_entry wanted = {.hash = hash, .key = t->key, .key_length = t->key_length};
   const memo_entry *known = *find_entry(t, &wanted);
-  if (known)
-    return copy_call(e, known, t->dynamic.items);
+  if (known && known->first >= e->memo_from)
+    return known->fixed ? known->result : copy_call(e, known, t->dynamic.items);
   *call = new_memo_call(e, t, hash);
   return NULL;
 }
 
 void memo_finish(elaborator *e, memo_call *call, value *result) {
-  unsigned left = LARGEST_RESULT;
-  if (!call || !is_copyable(result, 0, &left))
+  if (!call)
+    return;
+  call->entry.fixed = is_fixed(e, &call->entry);
+  unsigned left = call->entry.fixed ? LARGEST_FIXED_RESULT : LARGEST_RESULT;
+  if (!is_copyable(result, 0, &left))
     return;
   call->entry.result = result;
   call->entry.last = (value_id)e->out->steps.count;
+  call->entry.last_check = e->out->checks.count;
   // Calls inside of this one were entered since: there may be many.
   if (2 * e->memo->count >= e->memo->size)
     grow_table(e, e->memo);
   memo_entry **slot = find_entry(e->memo, &call->entry);
-  if (*slot)
+  if (*slot && (*slot)->first >= e->memo_from)
     return;
+  e->memo->count += !*slot;
   *slot = &call->entry;
-  e->memo->count++;
 }

@@ -100,6 +100,8 @@ value *convert(elaborator *e, scalar_type to, value *a) {
   const trace_step *from = step_of(e, a);
   if (from->type == to)
     return a;
+  if (to == SCALAR_BOOL && scalar_types[from->type].kind == KIND_COMPLEX)
+    return scalar_operation(e, OP_NE, a, make_scalar(e, from->type, (scalar_bits){.bytes = {0}}));
   trace_step s = {.op = TRACE_CONVERT, .type = to, .batch = from->batch, .operand_count = 1};
   s.operands = copy_operands(e, 1, &a->u.step);
   return make_dynamic(e, emit(e, s));
@@ -168,21 +170,35 @@ static value *select_scalar(elaborator *e, value *condition, value *yes, value *
   return make_dynamic(e, emit(e, s));
 }
 
+static value *select_element(elaborator *e, value *pair, void *condition) {
+  return select_value(e, condition, pair->u.parts.items[0], pair->u.parts.items[1]);
+}
+
+// Element by element.
+static value *select_array(elaborator *e, value *condition, value *yes, value *no) {
+  if (length_of(yes) != length_of(no))
+    fail(e, "the two branches have different lengths: %" PRIu64 " and %" PRIu64, length_of(yes),
+         length_of(no));
+  value *pair = make_parts(e, VALUE_TUPLE, 2);
+  pair->u.parts.items[0] = as_array(e, yes)->u.array.element;
+  pair->u.parts.items[1] = as_array(e, no)->u.array.element;
+  return map_elements(e, make_array(e, length_of(yes), pair), select_element, condition);
+}
+
 value *select_value(elaborator *e, value *condition, value *yes, value *no) {
   bool scalars = (yes->kind == VALUE_SCALAR || yes->kind == VALUE_DYNAMIC) &&
                  (no->kind == VALUE_SCALAR || no->kind == VALUE_DYNAMIC);
   if (scalars)
     return select_scalar(e, condition, yes, no);
-  if (yes->kind == VALUE_FUNCTION || no->kind == VALUE_FUNCTION || yes->kind == VALUE_ARRAY ||
-      no->kind == VALUE_ARRAY)
-    fail_dynamic(e, condition,
-                 yes->kind == VALUE_FUNCTION ? "a condition that chooses between functions"
-                                             : "a condition that chooses between arrays");
+  if (yes->kind == VALUE_FUNCTION || no->kind == VALUE_FUNCTION)
+    fail_dynamic(e, condition, "a condition that chooses between functions");
+  if (yes->kind == VALUE_ARRAY || no->kind == VALUE_ARRAY)
+    return select_array(e, condition, yes, no);
   if (yes->u.parts.count != no->u.parts.count)
     fail(e, "the two branches have different lengths: %u and %u", yes->u.parts.count,
          no->u.parts.count);
   if (!yes->u.parts.count)
-    return yes;
+    return yes->u.parts.like ? yes : no;
   value *v = make_parts(e, yes->kind, yes->u.parts.count);
   for (uint32_t i = 0; i < yes->u.parts.count; i++)
     v->u.parts.items[i] = select_value(e, condition, yes->u.parts.items[i], no->u.parts.items[i]);

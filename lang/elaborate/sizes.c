@@ -6,18 +6,22 @@
 //   bind_size_names                  m = 3, n = 3
 //   result_lengths                   [2^(n+1)] is what f returned; elaborate.c compares it with 16
 #include "lang/elaborate/elaborator.h"
+#include "lang/syntax/hints.h"
 #include <inttypes.h>
 
 static bool is_power_of_two(uint64_t n) { return n && !(n & (n - 1)); }
 
-static void fail_length(elaborator *e, uint64_t length, const char *who) {
+static void fail_length(elaborator *e, uint64_t length, const char *who, const char *hint) {
   uint64_t below = 1;
   while (2 * below < length)
     below *= 2;
   if (!length)
     fail_hint(e, "the shortest array of length 2^n has 1 element (n = 0)",
               "%s needs a length that is a power of two, but this array is empty", who);
-  fail_hint(e, "use padded to fill the array up: padded maxval sort xs",
+  fail_hint(e,
+            hint
+                ? hint
+                : "padded x f xs fills the array up with x at its end, as in padded maxval sort xs",
             "%s needs a length that is a power of two, but this array has %" PRIu64
             " elements; the nearest are %" PRIu64 " and %" PRIu64,
             who, length, below, 2 * below);
@@ -25,26 +29,28 @@ static void fail_length(elaborator *e, uint64_t length, const char *who) {
 
 uint64_t power_length(elaborator *e, uint64_t length, const char *who) {
   if (!is_power_of_two(length))
-    fail_length(e, length, who);
+    fail_length(e, length, who, NULL);
   return (uint64_t)__builtin_ctzll(length);
 }
 
 // Notes the lengths of v where t has an expression for them.
-static void note_lengths(elaborator *e, const type_expr *t, const value *v, bool result) {
+static void note_lengths(elaborator *e, const type_expr *t, const value *v, bool row) {
   if (t->kind == TYPE_EXPR_ARRAY) {
     uint64_t length = length_of(v);
     if (t->size)
-      vec_push(e->memory, &e->lengths, ((written_length){t->size, length}));
-    // No rows have every length: [] is a [0][4]int.
-    if (v->kind == VALUE_ARRAY && (length || !result))
-      note_lengths(e, t->parts[0], v->u.array.element, result);
-    for (uint32_t i = 0;
-         v->kind == VALUE_LIST && t->parts[0]->kind != TYPE_EXPR_NAME && i < v->u.parts.count; i++)
-      note_lengths(e, t->parts[0], v->u.parts.items[i], result);
+      vec_push(e->memory, &e->lengths, ((written_length){t->size, length, row}));
+    if (t->parts[0]->kind == TYPE_EXPR_NAME)
+      return;
+    if (v->kind == VALUE_ARRAY)
+      note_lengths(e, t->parts[0], v->u.array.element, true);
+    else if (!length && v->u.parts.like)
+      note_lengths(e, t->parts[0], v->u.parts.like, true);
+    for (uint32_t i = 0; v->kind == VALUE_LIST && i < v->u.parts.count; i++)
+      note_lengths(e, t->parts[0], v->u.parts.items[i], true);
   }
   if (t->kind == TYPE_EXPR_TUPLE)
     for (uint32_t i = 0; i < t->count; i++)
-      note_lengths(e, t->parts[i], v->u.parts.items[i], result);
+      note_lengths(e, t->parts[i], v->u.parts.items[i], row);
 }
 
 size_t argument_lengths(elaborator *e, const binding *b, value **arguments) {
@@ -56,13 +62,18 @@ size_t argument_lengths(elaborator *e, const binding *b, value **arguments) {
   return first;
 }
 
-size_t result_lengths(elaborator *e, const binding *b, const value *result) {
-  size_t first = e->lengths.count;
+const type_expr *written_result(const binding *b) {
   const type_expr *t = b->signature;
   for (uint32_t i = 0; i < b->code->call_arity && t->kind == TYPE_EXPR_FUNCTION; i++)
     t = t->parts[1];
+  return t;
+}
+
+size_t result_lengths(elaborator *e, const binding *b, const value *result) {
+  size_t first = e->lengths.count;
+  const type_expr *t = written_result(b);
   if (t->kind != TYPE_EXPR_FUNCTION)
-    note_lengths(e, t, result, true);
+    note_lengths(e, t, result, false);
   return first;
 }
 
@@ -81,9 +92,10 @@ void bind_size_names(elaborator *e, activation *act, const binding *b, size_t fi
     const expr *name = own_name(l.size, &power);
     if (!name)
       continue;
-    uint64_t n = l.length;
-    if (power)
-      n = power_length(e, l.length, arena_printf(e->memory, "'%s'", b->name));
+    if (power && !is_power_of_two(l.length))
+      fail_length(e, l.length, arena_printf(e->memory, "'%s'", b->name),
+                  b->in_library ? hint_for(HINT_LENGTH, b->name) : NULL);
+    uint64_t n = power ? (uint64_t)__builtin_ctzll(l.length) : l.length;
     if (!act->slots[name->u.name.index])
       act->slots[name->u.name.index] = make_integer(e, (int64_t)n);
   }
@@ -96,9 +108,11 @@ void bind_size_names(elaborator *e, activation *act, const binding *b, size_t fi
 void fail_size(elaborator *e, const binding *b, written_length l, int64_t wanted, bool result) {
   span where = l.size->where;
   const source *file = &e->d->sources.items[where.file];
-  const char *const words[3][2] = {
-      {"needs", "but this array has"}, {"must return", "but returns"}, {"must have", "but has"}};
-  int row = !result ? 0 : b->kind == BINDING_VALUE ? 2 : 1;
+  const char *const words[4][2] = {{"needs", "but this array has"},
+                                   {"needs", "but a row of this array has"},
+                                   {"must return", "but returns"},
+                                   {"must have", "but has"}};
+  int row = !result ? l.of_row : b->kind == BINDING_VALUE ? 3 : 2;
   fail(e, "'%s' %s %" PRId64 " elements ([%.*s]), %s %" PRIu64, b->name, words[row][0], wanted,
        (int)(where.end - where.start), file->text + where.start, words[row][1], l.length);
 }

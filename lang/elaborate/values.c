@@ -3,22 +3,38 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+enum { MOST_DIMENSIONS = 16 };
+
 // ---- values ----------------------------------------------------------------------------------
 
-static value *new_value(elaborator *e, value_kind kind) {
-  value *v = NEW(e->memory, value);
+// Programs compute millions of static numbers: the others are no larger than they must be.
+static size_t value_bytes(value_kind kind) {
+  return kind == VALUE_FUNCTION ? sizeof(value)
+         : kind == VALUE_THUNK  ? offsetof(value, u) + sizeof(thunk)
+                                : offsetof(value, u) + sizeof(((value *)0)->u.parts);
+}
+_Static_assert(sizeof(((value *)0)->u.parts) >= sizeof(((value *)0)->u.scalar),
+               "the largest of them");
+
+value *make_value(elaborator *e, value_kind kind) {
+  value *v = arena_alloc(e->memory, value_bytes(kind));
   v->kind = kind;
   return v;
 }
 
+value *copy_of_value(elaborator *e, const value *v) {
+  size_t bytes = value_bytes(v->kind);
+  return memcpy(arena_alloc(e->memory, bytes), v, bytes);
+}
+
 value *make_function(elaborator *e, uint32_t arity) {
-  value *v = new_value(e, VALUE_FUNCTION);
+  value *v = make_value(e, VALUE_FUNCTION);
   v->u.function.arity = arity;
   return v;
 }
 
 value *make_scalar(elaborator *e, scalar_type t, scalar_bits bits) {
-  value *v = new_value(e, VALUE_SCALAR);
+  value *v = make_value(e, VALUE_SCALAR);
   v->u.scalar.type = t;
   v->u.scalar.bits = bits;
   return v;
@@ -35,27 +51,44 @@ value *make_bool(elaborator *e, bool b) {
 }
 
 value *make_parts(elaborator *e, value_kind kind, uint32_t count) {
-  value *v = new_value(e, kind);
+  value *v = make_value(e, kind);
   v->u.parts.count = count;
   v->u.parts.items = NEW_ARRAY(e->memory, value *, count);
   return v;
 }
 
-value *make_empty(elaborator *e, type *element) {
+value *make_empty(elaborator *e, type *element, value *like) {
   value *v = make_parts(e, VALUE_LIST, 0);
   v->u.parts.element = element;
+  v->u.parts.like = like;
   return v;
 }
 
+static value *zero_value(elaborator *e, type *t) {
+  t = type_prune(t);
+  if (t->kind != TYPE_TUPLE)
+    return make_scalar(e, closed_scalar(t), (scalar_bits){{0}});
+  value *v = make_parts(e, VALUE_TUPLE, t->count);
+  for (uint32_t i = 0; i < t->count; i++)
+    v->u.parts.items[i] = zero_value(e, t->parts[i]);
+  return v;
+}
+
+value *absent_element(elaborator *e, const value *list) {
+  type *t = list->u.parts.element;
+  return list->u.parts.like || type_has_arrays(t) || !type_is_first_order(t) ? list->u.parts.like
+                                                                             : zero_value(e, t);
+}
+
 value *make_array(elaborator *e, uint64_t length, value *element) {
-  value *v = new_value(e, VALUE_ARRAY);
+  value *v = make_value(e, VALUE_ARRAY);
   v->u.array.length = length;
   v->u.array.element = element;
   return v;
 }
 
 value *make_dynamic(elaborator *e, value_id id) {
-  value *v = new_value(e, VALUE_DYNAMIC);
+  value *v = make_value(e, VALUE_DYNAMIC);
   v->u.step = id;
   return v;
 }
@@ -63,9 +96,11 @@ value *make_dynamic(elaborator *e, value_id id) {
 // ---- steps -----------------------------------------------------------------------------------
 
 value_id emit(elaborator *e, trace_step s) {
-  if (e->out->steps.count >= e->limits.trace_steps)
-    fail_limit(e, "this program does more than %" PRIu64 " operations at this size",
-               e->limits.trace_steps);
+  if (e->out->steps.count >= e->limits.operations)
+    fail_limit(e, "operations", 0,
+               "this program does more than %" PRIu64
+               " operations at this size, which is the limit",
+               e->limits.operations);
   if (!trace_size_fits(&s))
     fail(e, "this needs an array of 2^63 bytes or more");
   s.where = e->where;
@@ -79,7 +114,8 @@ const trace_step *step_of(const elaborator *e, const value *v) {
 
 value_id *copy_operands(elaborator *e, uint32_t count, const value_id *ids) {
   value_id *copy = NEW_ARRAY(e->memory, value_id, count);
-  memcpy(copy, ids, count * sizeof *ids);
+  if (count)
+    memcpy(copy, ids, count * sizeof *ids);
   return copy;
 }
 
@@ -127,7 +163,7 @@ value_id move_step(elaborator *e, value_id id, void *with) {
   trace_step s = {.op = m->op, .type = from->type, .number = m->number, .operand_count = 1};
   s.batch = m->set_batch ? m->batch : from->batch;
   s.rank = from->rank - m->drop + m->lead_count;
-  if (s.rank > 16)
+  if (s.rank > MOST_DIMENSIONS)
     fail(e, "arrays have at most 16 dimensions");
   s.dims = NEW_ARRAY(e->memory, uint64_t, s.rank);
   for (uint32_t i = 0; i < m->lead_count; i++)
@@ -151,9 +187,60 @@ static value_id lift_step(elaborator *e, value_id id, void *with) {
 
 value *lift(elaborator *e, value *v) { return map_steps(e, v, lift_step, NULL); }
 
+value *replicate_value(elaborator *e, uint64_t n, value *x) {
+  move m = {.op = TRACE_REPLICATE, .lead = {n}, .lead_count = 1};
+  return make_array(e, n, map_steps(e, as_data(e, x), move_step, &m));
+}
+
+// Lists of at least so many elements that are all static are tables: data of the program, of which
+// the steps and the generated text do not grow. (A shorter one may become part of scalar code.)
+enum { TABLE_LEAST = 65 };
+
 static value *pack_items(elaborator *e, value **items, uint32_t count);
 
+static value *pack_table(elaborator *e, value **items, uint32_t count) {
+  scalar_type t = items[0]->u.scalar.type;
+  size_t size = scalar_types[t].size;
+  char *table = arena_alloc(e->memory, count * size);
+  for (uint32_t i = 0; i < count; i++)
+    memcpy(table + i * size, &items[i]->u.scalar.bits, size);
+  trace_step s = {
+      .op = TRACE_TABLE, .type = t, .rank = 1, .batch = 1, .number = e->tables++, .table = table};
+  s.dims = NEW(e->memory, uint64_t);
+  s.dims[0] = count;
+  return make_dynamic(e, emit(e, s));
+}
+
+// Whether they are static scalars, or tuples and lists of such.
+static bool are_static(value *const *items, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++) {
+    const value *v = items[i];
+    bool parts = v->kind == VALUE_TUPLE || v->kind == VALUE_LIST;
+    if (v->kind != VALUE_SCALAR && !(parts && are_static(v->u.parts.items, v->u.parts.count)))
+      return false;
+  }
+  return true;
+}
+
+// Static rows of one length, as a table in two dimensions. NULL: they are not.
+static value *pack_static_rows(elaborator *e, value **rows, uint32_t count) {
+  uint32_t length = rows[0]->kind == VALUE_LIST ? rows[0]->u.parts.count : 0, total;
+  for (uint32_t i = 0; i < count; i++)
+    if (rows[i]->kind != VALUE_LIST || rows[i]->u.parts.count != length)
+      return NULL;
+  if (__builtin_mul_overflow(length, count, &total) || total < TABLE_LEAST ||
+      !are_static(rows, count))
+    return NULL;
+  value **items = NEW_ARRAY(e->memory, value *, total);
+  for (uint32_t i = 0; i < count; i++)
+    memcpy(items + (size_t)i * length, rows[i]->u.parts.items, length * sizeof *items);
+  move apart = {.op = TRACE_RESHAPE, .drop = 1, .lead = {count, length}, .lead_count = 2};
+  return make_array(e, length, map_steps(e, pack_items(e, items, total), move_step, &apart));
+}
+
 static value *pack_scalars(elaborator *e, value **items, uint32_t count) {
+  if (count >= TABLE_LEAST && are_static(items, count))  // scalars, as the first is one
+    return pack_table(e, items, count);
   value_id *ids = NEW_ARRAY(e->memory, value_id, count);
   uint64_t batch = 1;
   for (uint32_t i = 0; i < count; i++) {
@@ -188,6 +275,9 @@ static value *pack_children(elaborator *e, value **items, uint32_t count, uint32
 
 // What an array of these items is inside.
 static value *pack_items(elaborator *e, value **items, uint32_t count) {
+  value *table = pack_static_rows(e, items, count);
+  if (table)
+    return table;
   for (uint32_t i = 0; i < count; i++)
     if (items[i]->kind == VALUE_LIST)
       items[i] = as_array(e, items[i]);
@@ -210,14 +300,27 @@ static value *pack_items(elaborator *e, value **items, uint32_t count) {
   return pack_scalars(e, items, count);
 }
 
-static value *empty_inside(elaborator *e, type *t, uint32_t depth) {
+// What an array of no elements is inside, where these are of type t and would look like `like`
+// (NULL: their lengths are not known, and count as 0). The dimensions so far: dims[0] = 0, ...
+static value *empty_inside(elaborator *e, type *t, const value *like, uint64_t *dims,
+                           uint32_t depth) {
   t = type_prune(t);
-  if (t->kind == TYPE_ARRAY)
-    return make_array(e, 0, empty_inside(e, t->parts[0], depth + 1));
+  if (t->kind == TYPE_ARRAY) {
+    if (depth == MOST_DIMENSIONS)
+      fail(e, "arrays have at most 16 dimensions");
+    const value *inner = !like                       ? NULL
+                         : like->kind == VALUE_ARRAY ? like->u.array.element
+                         : like->u.parts.count       ? like->u.parts.items[0]
+                                                     : like->u.parts.like;
+    dims[depth] = like ? length_of(like) : 0;
+    uint64_t length = dims[depth];
+    return make_array(e, length, empty_inside(e, t->parts[0], inner, dims, depth + 1));
+  }
   if (t->kind == TYPE_TUPLE) {
     value *v = make_parts(e, VALUE_TUPLE, t->count);
     for (uint32_t i = 0; i < t->count; i++)
-      v->u.parts.items[i] = empty_inside(e, t->parts[i], depth);
+      v->u.parts.items[i] =
+          empty_inside(e, t->parts[i], like ? like->u.parts.items[i] : NULL, dims, depth);
     return v;
   }
   scalar_type s = closed_scalar(t);
@@ -225,14 +328,17 @@ static value *empty_inside(elaborator *e, type *t, uint32_t depth) {
     fail(e, "a function cannot be an element of an array here");
   trace_step step = {.op = TRACE_PACK, .type = s, .rank = depth, .batch = 1};
   step.dims = NEW_ARRAY(e->memory, uint64_t, depth);
+  memcpy(step.dims, dims, depth * sizeof *dims);
   return make_dynamic(e, emit(e, step));
 }
 
 value *as_array(elaborator *e, value *v) {
   if (v->kind == VALUE_ARRAY)
     return v;
-  if (!v->u.parts.count)
-    return make_array(e, 0, empty_inside(e, v->u.parts.element, 1));
+  if (!v->u.parts.count) {
+    uint64_t dims[MOST_DIMENSIONS] = {0};
+    return make_array(e, 0, empty_inside(e, v->u.parts.element, v->u.parts.like, dims, 1));
+  }
   value **items = NEW_ARRAY(e->memory, value *, v->u.parts.count);
   memcpy(items, v->u.parts.items, v->u.parts.count * sizeof *items);
   return make_array(e, v->u.parts.count, pack_items(e, items, v->u.parts.count));
@@ -253,6 +359,42 @@ value *as_data(elaborator *e, value *v) {
   default:
     return v;
   }
+}
+
+value *try_value(elaborator *e, const void *what, trial_function *f, void *with) {
+  for (const trial *t = e->trial; t; t = t->outer)
+    if (t->what == what)
+      return NULL;
+  trial here = {.what = what, .outer = e->trial};
+  const elaborator before = *e;
+  value *volatile found = NULL;
+  e->trial = &here;
+  e->batch = 0;
+  if (!setjmp(here.failed)) {
+    found = as_data(e, f(e, with));
+  } else {
+    for (value *v = e->running; v != before.running; v = v->u.thunk.outer)
+      v->u.thunk.running = false;
+    e->running = before.running;
+    e->lengths.count = before.lengths.count;
+    e->d->wants_static = e->d->wants_extern = false;
+  }
+  e->trial = here.outer;
+  e->batch = before.batch;
+  e->memo_from = before.memo_from;
+  e->depth = before.depth;
+  e->calls = before.calls;
+  e->branches = before.branches;
+  e->where = before.where;
+  e->places = before.places;
+  e->asks_for_matrix = before.asks_for_matrix;
+  return found;
+}
+
+value *make_empty_like(elaborator *e, type *element, const void *what, trial_function *f,
+                       void *with) {
+  bool has_lengths = type_has_arrays(element) && type_is_first_order(element);
+  return make_empty(e, element, has_lengths ? try_value(e, what, f, with) : NULL);
 }
 
 bool same_structure(const value *a, const value *b) {

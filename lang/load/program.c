@@ -1,5 +1,6 @@
 // Loading: the library, the program, its imports; then names and types.
 #include "lang/load/program.h"
+#include "core/path.h"
 #include "lang/load/stdlib.h"
 #include "lang/syntax/tree.h"
 #include <errno.h>
@@ -43,10 +44,12 @@ char *read_source(arena *a, const char *path, size_t *length, const char **why) 
   return NULL;
 }
 
-static module *add_module(loaded_program *p, const char *name, const char *bytes, size_t length) {
+static module *add_module(loaded_program *p, const char *name, const char *bytes, size_t length,
+                          bool outside) {
   source s = {.name = arena_copy(&p->memory, name, strlen(name)),
               .text = arena_copy(&p->memory, bytes, length),
-              .length = (uint32_t)length};
+              .length = (uint32_t)length,
+              .outside = outside};
   module *m = parse_module(&p->diagnostics, diag_add_source(&p->diagnostics, s));
   vec_push(&p->memory, &p->program.modules, m);
   return m;
@@ -140,12 +143,34 @@ static FILE *open_import(const char *path, struct stat *s, const char **why) {
   return NULL;
 }
 
+// NULL, or why that path may not be imported.
+static const char *import_problem(const loaded_program *p, const char *path, bool outside) {
+  size_t length = strlen(path);
+  if (p->imports == IMPORT_NONE)
+    return "imports are not allowed here";
+  if (p->imports == IMPORT_BESIDE && outside)
+    return "it is not in the folder of the program, which is not trusted";
+  // Messages would tell what is in a file that is no program.
+  if (outside && (length < 5 || strcmp(path + length - 5, ".perm")))
+    return "it is not in the folder of the program, and its name does not end in .perm";
+  return NULL;
+}
+
 // The module of a file that was not loaded before, else NULL. After errors, too.
-static const module *load_import(loaded_program *p, const char *path, span where) {
+static const module *load_import(loaded_program *p, const char *importer, const char *path,
+                                 span where) {
   struct stat s;
   size_t length;
-  const char *why, *bytes = NULL;
-  FILE *f = open_import(path, &s, &why);
+  bool outside = !path_is_beside(importer, path);
+  const char *why = import_problem(p, path, outside), *bytes = NULL;
+  bool may_open = !why || p->imports == IMPORT_ANY;
+  const char *wrong = NULL;
+  FILE *f = may_open ? open_import(path, &s, &wrong) : NULL;
+  if (f && why) {
+    fclose(f);
+    f = NULL;
+  }
+  why = wrong ? wrong : why;
   if (f && !add_file(p, &s)) {
     fclose(f);
     return NULL;
@@ -153,7 +178,7 @@ static const module *load_import(loaded_program *p, const char *path, span where
   if (f)
     bytes = read_and_close(&p->memory, f, &length, &why);
   if (bytes)
-    return add_module(p, path, bytes, length);
+    return add_module(p, path, bytes, length, outside);
   diag_report(&p->diagnostics, DIAG_ERROR, where, "cannot import \"%s\": %s", path, why);
   return NULL;
 }
@@ -169,7 +194,7 @@ static void load_imports(loaded_program *p, const module *first) {
     for (size_t i = 0; i < m->imports.count; i++) {
 import it = m->imports.items[i];
       const char *path = import_path(p, p->diagnostics.sources.items[m->file].name, it.path);
-      const module *loaded = strcmp(path, name) ? load_import(p, path, it.where) : NULL;
+      const module *loaded = strcmp(path, name) ? load_import(p, name, path, it.where) : NULL;
       if (loaded)
         vec_push(&p->memory, &open, loaded);
       if (p->files.count > most) {
@@ -213,7 +238,7 @@ bool program_load(loaded_program *p, const char *name, const char *bytes, size_t
   struct stat s;
   if (stat(name, &s) == 0 && S_ISREG(s.st_mode))
     add_file(p, &s);
-  const module *m = add_module(p, name, bytes, length);
+  const module *m = add_module(p, name, bytes, length, false);
   load_imports(p, m);
   if (!resolve_and_infer(p))
     return false;
@@ -252,6 +277,8 @@ bool program_define(loaded_program *p, const char *name, const char *expression)
   if (!first_order_parameters(b->scheme->type)) {
     diag_report(&p->diagnostics, DIAG_ERROR, b->code->equations.items[0].where,
                 "this expression takes or returns functions, so it cannot run");
+    diag_report(&p->diagnostics, DIAG_HINT, b->code->equations.items[0].where,
+                "give each function all arguments but the data: padded maxval sort, map f");
     return false;
   }
   vec_push(&p->memory, &p->program.entries, b);

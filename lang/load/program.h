@@ -22,6 +22,9 @@ typedef struct source_file {
   ino_t inode;
 } source_file;
 
+// What `import` may read.
+typedef enum import_rule { IMPORT_ANY, IMPORT_BESIDE, IMPORT_NONE } import_rule;
+
 // The standard library is parsed and typed once and stays, in an arena of its own, when another
 // program replaces the one that is loaded: nothing of a program can change what the library means.
 typedef struct loaded_program {
@@ -34,6 +37,7 @@ typedef struct loaded_program {
   diagnostics library_diagnostics;  // its sources are the first ones of all
   program library;
   bool ready;  // the library is there
+  import_rule imports;
 } loaded_program;
 
 // All of these report into p->diagnostics; false if there were errors. They may longjmp to

@@ -145,8 +145,13 @@ expr *new_index(parser *p, span where, expr *array, expr *index) {
 }
 
 expr *binary(parser *p, span where, const char *operator, expr * left, expr *right) {
+  span both = span_join(left->where, right->where);
+  if (!strcmp(operator, "&&"))
+    return new_if(p, both, left, right, new_bool(p, where, false));
+  if (!strcmp(operator, "||"))
+    return new_if(p, both, left, new_bool(p, where, true), right);
   expr *e = new_apply(p, new_apply(p, new_name(p, where, operator), left), right);
-  e->where = span_join(left->where, right->where);
+  e->where = both;
   return e;
 }
 
@@ -165,19 +170,41 @@ expr *negate(parser *p, span where, span minus, expr *operand) {
 
 expr *new_pipe(parser *p, expr *argument, expr *callee) { return new_apply(p, callee, argument); }
 
+// \x -> body; the variable stands in `body`.
+static expr *section(parser *p, span where, const char *variable, expr *body) {
+  pattern *x = new_pattern(p, PATTERN_NAME, where);
+  x->name = variable;
+  pattern_list patterns = {0};
+  vec_push(p->memory, &patterns, x);
+  body->where = where;
+  return new_lambda(p, where, patterns, body);
+}
+
+static const char first_operand[] = "the operator's first operand",
+                  second_operand[] = "the section's operand";
+
+static bool is_lazy(const char *operator) {
+  return !strcmp(operator, "&&") || !strcmp(operator, "||");
+}
+
 expr *left_section(parser *p, span where, const char *operator, expr * left) {
-  return new_apply(p, new_name(p, where, operator), left);
+  if (!is_lazy(operator))
+    return new_apply(p, new_name(p, where, operator), left);
+  return section(p, where, second_operand,
+                 binary(p, where, operator, left, new_name(p, where, second_operand)));
 }
 
 expr *right_section(parser *p, span where, expr *operator, expr * right) {
-  pattern *x = new_pattern(p, PATTERN_NAME, where);
-  x->name = "the section's operand";
-  pattern_list patterns = {0};
-  vec_push(p->memory, &patterns, x);
-  expr *body =
-      binary(p, operator->where, operator->u.name.text, new_name(p, where, x->name), right);
-  body->where = where;
-  return new_lambda(p, where, patterns, body);
+  return section(
+      p, where, second_operand,
+      binary(p, operator->where, operator->u.name.text, new_name(p, where, second_operand), right));
+}
+
+expr *operator_value(parser *p, span where, expr *operator) {
+  if (!is_lazy(operator->u.name.text))
+    return operator;
+  return section(p, where, first_operand,
+                 left_section(p, where, operator->u.name.text, new_name(p, where, first_operand)));
 }
 
 // ---- patterns --------------------------------------------------------------------------------

@@ -16,9 +16,10 @@ typedef struct parser {
   diagnostics *d;
   arena *memory;
   const token_list *tokens;
-  size_t next;
+  size_t next, at;  // the token to read, and the one read last
   module *module;
   bool expression;     // of -e
+  bool foreign;        // this definition has an error whose hint explains what follows in it, too
   binding_list items;  // one per equation or signature, in order; merged at the end
 } parser;
 
@@ -43,6 +44,7 @@ expr *new_index(parser *p, span where, expr *array, expr *index);
 expr *binary(parser *p, span where, const char *operator, expr * left, expr *right);
 expr *negate(parser *p, span where, span minus, expr *operand);
 expr *new_pipe(parser *p, expr *argument, expr *callee);
+expr *operator_value(parser *p, span where, expr *operator);
 expr *left_section(parser *p, span where, const char *operator, expr * left);
 expr *right_section(parser *p, span where, expr *operator, expr * right);
 

@@ -2,13 +2,34 @@
 //
 //   text -> lexer.l: tokens -> offside.c: the same with blocks -> parser.y, build.c: the tree
 #include "lang/syntax/build.h"
+#include "lang/syntax/hints.h"
 #include "parser.h"
 
 typedef enum parse_kind { PARSE_MODULE, PARSE_SIGNATURES, PARSE_EXPRESSION } parse_kind;
 
+// Definitions as other languages write them are not parsed: their first token says what they are,
+// and what follows in them is no error of its own.
+static void mark_other_definitions(arena *a, token_list *l) {
+  bool other = false;
+  for (size_t i = 1; i < l->all.count; i++) {
+    token *t = &l->all.items[i];
+    other = other && t->kind != ITEM;
+    if (other)
+      t->wrong = NULL;
+    const char *hint = t[-1].kind == ITEM ? hint_for_item(l, i) : NULL;
+    if (!hint)
+      continue;
+    other = true;
+    t->kind = YYerror;
+    t->wrong = arena_printf(a, "unexpected '%s'", t->text);
+    t->hint = hint;
+  }
+}
+
 static module *parse_tokens(diagnostics *d, uint32_t file, const token_list *raw, parse_kind kind) {
   token_list laid = {0};
   offside(d->memory, raw, &laid);
+  mark_other_definitions(d->memory, &laid);
   parser p = {.d = d, .memory = d->memory, .tokens = &laid, .module = NEW(d->memory, module)};
   p.module->file = file;
   p.module->library = d->sources.items[file].library;

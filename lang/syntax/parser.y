@@ -11,6 +11,7 @@
 
 %code requires {
 #include "lang/syntax/build.h"
+#include "lang/syntax/hints.h"
 #define YYLTYPE span
 #define YYLLOC_DEFAULT(current, rhs, n)                                                            \
   do {                                                                                             \
@@ -154,8 +155,8 @@ expr:
 | '-' expr %prec NEGATE                            { $$ = negate(p, @$, @1, $2); }
 | '~' expr %prec NEGATE                            { $$ = new_apply(p, new_name(p, @1, "~"), $2); }
 | expr PIPE expr                                   { $$ = new_pipe(p, $1, $3); }
-| expr OROR expr                                   { $$ = new_if(p, @$, $1, new_bool(p, @2, true), $3); }
-| expr ANDAND expr                                 { $$ = new_if(p, @$, $1, $3, new_bool(p, @2, false)); }
+| expr OROR expr                                   { $$ = binary(p, @2, "||", $1, $3); }
+| expr ANDAND expr                                 { $$ = binary(p, @2, "&&", $1, $3); }
 | expr COMPARE expr                                { $$ = binary(p, @2, $2->text, $1, $3); }
 | expr '|' expr                                    { $$ = binary(p, @2, "|", $1, $3); }
 | expr XOR expr                                    { $$ = binary(p, @2, "xor", $1, $3); }
@@ -189,7 +190,8 @@ atom:
 | '[' exprs ']'                     { $$ = new_list(p, @$, $exprs); }
 | '[' exprs DOTDOT expr ']'         { $$ = new_range(p, @$, $exprs, $expr); }
 | '[' expr BAR qualifiers ']'       { $$ = new_comprehension(p, @$, $expr, $qualifiers); }
-| '(' operator ')'                  { $$ = $operator; }
+| '(' operator ')'                  { $$ = operator_value(p, @$, $operator); }
+| '(' '~' ')'                       { $$ = new_name(p, @2, "~"); }
 | '(' '-' ')'                       { $$ = new_name(p, @2, "-"); }
 | '(' XOR ')'                       { $$ = new_name(p, @2, "xor"); }
 | '(' operator expr ')'             { $$ = right_section(p, @$, $operator, $expr); }
@@ -203,6 +205,9 @@ atom:
 | '(' expr TIMES ')'                { $$ = left_section(p, @3, $3->text, $expr); }
 | '(' expr '^' ')'                  { $$ = left_section(p, @3, "^", $expr); }
 | '(' expr '.' ')'                  { $$ = left_section(p, @3, ".", $expr); }
+| '(' expr OROR ')'                 { $$ = left_section(p, @3, "||", $expr); }
+| '(' expr ANDAND ')'               { $$ = left_section(p, @3, "&&", $expr); }
+| '(' expr '`' NAME '`' ')'         { $$ = left_section(p, @NAME, $NAME->text, $expr); }
 ;
 
 %type <expr *> operator;
@@ -215,6 +220,9 @@ operator:
 | TIMES                             { $$ = new_name(p, @$, $1->text); }
 | '^'                               { $$ = new_name(p, @$, "^"); }
 | '.'                               { $$ = new_name(p, @$, "."); }
+| OROR                              { $$ = new_name(p, @$, "||"); }
+| ANDAND                            { $$ = new_name(p, @$, "&&"); }
+| '`' NAME '`'                      { $$ = new_name(p, @$, $NAME->text); }
 ;
 
 exprs:
@@ -254,9 +262,27 @@ types:
 
 %%
 
+// What people who know another language write is shown where it begins. False: it is not known.
+static bool report_foreign(parser *p) {
+  size_t shown;
+  const char *hint = hint_at(p->tokens, p->at, &shown);
+  if (!hint) return false;
+  const token *t = &p->tokens->all.items[shown];
+  syntax_error(p, t->where, yysymbol_name(YYTRANSLATE(t->kind)), NULL, hint);
+  return p->foreign = true;
+}
+
+static void report_token(parser *p, const token *t) {
+  if (t->kind == YYerror && report_foreign(p)) return;
+  diag_report(p->d, DIAG_ERROR, t->where, "%s", t->wrong);
+  if (t->hint) diag_report(p->d, DIAG_HINT, t->where, "%s", t->hint);
+}
+
 static int yylex(YYSTYPE *value, YYLTYPE *where, parser *p) {
-  const token *t = &p->tokens->all.items[p->next];
+  const token *t = &p->tokens->all.items[p->at = p->next];
   if (t->kind) p->next++;
+  if (t->kind == ITEM) p->foreign = false;
+  if (t->wrong && !p->foreign) report_token(p, t);
   value->NAME = t;
   *where = t->where;
   return t->kind;
@@ -268,15 +294,24 @@ static void yyerror(YYLTYPE *where, parser *p, const char *message) {
   diag_report(p->d, DIAG_ERROR, *where, "this is nested too deeply");
 }
 
-// Whether the error is at a // of other languages.
-static bool is_slashes(const parser *p, span where) {
-  const source *s = &p->d->sources.items[where.file];
-  if (where.end == where.start || s->text[where.start] != '/') return false;
-  return s->text[where.start + 1] == '/' || (where.start > 0 && s->text[where.start - 1] == '/');
+// A definition that ends too early says which bracket is still open.
+static void note_open_bracket(parser *p) {
+  size_t closed = 0;
+  const token *t = &p->tokens->all.items[p->at];
+  if (t->where.end > t->where.start) return;
+  for (size_t i = p->at; i-- > 0 && (t = &p->tokens->all.items[i])->kind != ITEM;) {
+    bool opens = t->kind == '(' || t->kind == '[' || t->kind == INDEX;
+    if (opens && !closed) {
+      diag_report(p->d, DIAG_NOTE, t->where, "this bracket is not closed");
+      return;
+    }
+    closed = closed + (t->kind == ')' || t->kind == ']') - opens;
+  }
 }
 
 // What a syntax error says is missing: groups of tokens under one name, then single ones.
 static int yyreport_syntax_error(const yypcontext_t *context, parser *p) {
+  if (report_foreign(p)) return 0;
   yysymbol_kind_t expected[YYNTOKENS];
   int count = yypcontext_expected_tokens(context, expected, YYNTOKENS);
   bool set[YYNTOKENS] = {false};
@@ -292,11 +327,11 @@ static int yyreport_syntax_error(const yypcontext_t *context, parser *p) {
       {"a type", INDEX, {NAME, INDEX, '(', '['}},
       {"an argument", FLOATING, {NAME, WILD, INTEGER, FLOATING, TRUE, FALSE, '(', '['}},
       {"a pattern", WILD, {NAME, WILD, INTEGER, '-', TRUE, FALSE, '(', '['}},
-      {"an operator", COMPARE, {COMPARE, XOR, '&', SHIFT, '+', TIMES, '^', '.', '|'}},
+      {"an operator", COMPARE, {COMPARE, XOR, '&', SHIFT, '+', TIMES, '^', '.', '|', OROR, ANDAND, '`'}},
   };
   text names = {0};
   int named = 0;
-  bool operators = set[YYSYMBOL_PIPE];
+  bool operators = set[YYSYMBOL_PIPE], expression = set[YYSYMBOL_LET];
   if (set[YYSYMBOL_IMPORT]) {
     text_string(&names, "a definition; the lines that continue one are indented");
     memset(set, false, sizeof set);
@@ -311,13 +346,22 @@ static int yyreport_syntax_error(const yypcontext_t *context, parser *p) {
     if (set[s] && s != YYSYMBOL_YYEOF && s != YYSYMBOL_ITEM && s != YYSYMBOL_CLOSE && s != YYSYMBOL_SEMI && s != YYSYMBOL_YYerror)
       text_printf(&names, "%s%s", named++ ? ", " : "", yysymbol_name((yysymbol_kind_t)s));
   if (!named++) text_string(&names, "the end of this definition");
-  if (named == 2 && set[YYSYMBOL_IN] && yypcontext_token(context) == YYSYMBOL_NAME)
-    text_string(&names, "; the bindings of a block begin in one column");
+  const struct {
+    bool applies;
+    const char *hint;
+  } hints[] = {
+      {named == 2 && set[YYSYMBOL_IN], "expected 'in', as in let x = 1 in x + 1; several bindings of a let begin in one column"},
+      {expression && yypcontext_token(context) == YYSYMBOL_ITEM, "expected an expression; lines that continue a definition are indented"},
+      {set[YYSYMBOL_ELSE], "expected 'else': if c then x else y"},
+      {yypcontext_token(context) == YYSYMBOL_BAR, "bitwise or is written inside parentheses: (a | b); x |> f is a pipe"},
+      {yypcontext_token(context) == YYSYMBOL_COMPARE && operators, "comparisons do not chain: a < b && b < c"},
+  };
   const char *hint = NULL;
-  if (yypcontext_token(context) == YYSYMBOL_BAR) hint = "bitwise or is written inside parentheses: (a | b)";
-  if (yypcontext_token(context) == YYSYMBOL_COMPARE && operators) hint = "comparisons do not chain: a < b && b < c";
-  if (is_slashes(p, *yypcontext_location(context))) hint = "a comment begins with --";
+  for (size_t i = 0; i < sizeof hints / sizeof *hints && !hint; i++)
+    if (hints[i].applies) hint = hints[i].hint;
   syntax_error(p, *yypcontext_location(context), yypcontext_token(context) == YYSYMBOL_YYEMPTY ? "" : yysymbol_name(yypcontext_token(context)),
-               arena_text(p->memory, &names), hint);
+               hint ? NULL : arena_text(p->memory, &names), hint);
+  note_open_bracket(p);
+  text_free(&names);
   return 0;
 }

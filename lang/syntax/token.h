@@ -1,4 +1,7 @@
 // Tokens: what the lexer makes of a text, for the parser (through offside.c) and the formatter.
+//
+//   main xs =            lex gives   NAME main, NAME xs, =, NAME y, where, NAME y, =, INTEGER 2
+//     y where y = 2      offside     ITEM before main, OPEN after where, CLOSE at the end
 #ifndef PERMC_LANG_SYNTAX_TOKEN_H
 #define PERMC_LANG_SYNTAX_TOKEN_H
 
@@ -15,7 +18,8 @@ typedef struct token {
   const char *text;  // names and operators; the decoded text of a string
   uint64_t integer;  // number literals
   real_number real;
-  const char *suffix;  // "i32", or NULL
+  const char *suffix;        // "i32", or NULL
+  const char *wrong, *hint;  // what the parser reports when it reads this token, or NULL
 } token;
 
 enum { TOKEN_COMMENT = -2 };
@@ -25,7 +29,8 @@ typedef struct token_list {
 } token_list;
 
 // All tokens of source `file`, ending with kind 0 (end of file). Comments are kept when asked for
-// (for the formatter). Errors are reported, and leave a token YYerror. False if any.
+// (for the formatter). Errors stay in their tokens, whose kind is YYerror unless they have a
+// meaning. False if any.
 bool lex(diagnostics *d, uint32_t file, bool comments, token_list *out);
 
 // Inserts what indentation says: ITEM before each item (column 0), and OPEN, SEMI, CLOSE around and

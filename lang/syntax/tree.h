@@ -26,6 +26,7 @@
 //   parser.y   the grammar
 //   build.c    constructors of nodes for its actions; equations to bindings (build.h, private)
 //   parse.c    the steps above, in their order
+//   hints.c    hints for what is written by habit of another language (hints.h)
 //   print.c    the tree as text
 //   format.c   the formatter, on tokens
 #ifndef PERMC_LANG_SYNTAX_TREE_H

@@ -5,7 +5,8 @@
 // Rules: Damas and Milner, "Principal type-schemes for functional programs", POPL 1982; levels for
 // generalisation: Rémy 1992. Functions are generalised, local values are not (their literals take
 // the type that the uses ask for).
-#include "lang/types/types.h"
+#include "lang/syntax/hints.h"
+#include "lang/types/mismatch.h"
 
 typedef struct inferrer {
   diagnostics *d;
@@ -16,6 +17,7 @@ typedef struct inferrer {
   const binding *signer;  // whose signature is being read
   VEC(type *) open;       // variables made in this group: those left over get their default
   type *integer, *boolean;
+  call_notes calls;
 } inferrer;
 
 static type *infer_expr(inferrer *in, expr *e);
@@ -29,112 +31,8 @@ static type *fresh_variable(inferrer *in, constraint c) {
   return t;
 }
 
-// ---- messages --------------------------------------------------------------------------------
-
-static const char *type_text(inferrer *in, type *t) {
-  text out = {0};
-  type_print(&out, t);
-  return arena_text(in->memory, &out);
-}
-
-static void both_type_texts(inferrer *in, type *const types[2], const char *texts[2]) {
-  text out[2] = {{0}};
-  type_print_both(&out[0], types[0], &out[1], types[1]);
-  for (int i = 0; i < 2; i++)
-    texts[i] = arena_text(in->memory, &out[i]);
-}
-
-static bool explain_mismatch(inferrer *in, span where, type *wanted, type *found);
-
-// Why a variable cannot become this type; false if it could.
-static bool explain_variable(inferrer *in, span where, type *v, type *t) {
-  if (v->rigid) {
-    diag_report(in->d, DIAG_HINT, where,
-                "'%s' in a signature may be any type, but this definition makes it %s", v->name,
-                type_text(in, t));
-    return true;
-  }
-  if (t->kind == TYPE_VARIABLE && t->rigid)
-    return explain_variable(in, where, t, v);
-  for (size_t i = 0; i < v->fields.count; i++) {
-    uint32_t field = v->fields.items[i].index;
-    if (t->kind == TYPE_TUPLE && field < t->count) {
-      if (explain_mismatch(in, where, v->fields.items[i].type, t->parts[field]))
-        return true;
-      continue;
-    }
-    diag_report(in->d, DIAG_HINT, where, "%s has no component .%u", type_text(in, t), field);
-    return true;
-  }
-  if (v->constraint.kind == CONSTRAINT_NONE || t->kind == TYPE_VARIABLE)
-    return false;
-  diag_report(in->d, DIAG_HINT, where, "%s is not %s", type_text(in, t),
-              type_constraint_name(v->constraint));
-  return true;
-}
-
-// Finds the place where two types that could not be made equal differ, and says why.
-static bool explain_mismatch(inferrer *in, span where, type *wanted, type *found) {
-  wanted = type_prune(wanted);
-  found = type_prune(found);
-  if (wanted == found)
-    return false;
-  if (wanted->kind == TYPE_VARIABLE)
-    return explain_variable(in, where, wanted, found);
-  if (found->kind == TYPE_VARIABLE)
-    return explain_variable(in, where, found, wanted);
-  if (wanted->kind != found->kind || wanted->count != found->count)
-    return false;
-  for (uint32_t i = 0; i < wanted->count; i++)
-    if (explain_mismatch(in, where, wanted->parts[i], found->parts[i]))
-      return true;
-  return false;
-}
-
-// "expected a number" says it all.
-static bool is_only_constrained(const type *t) {
-  return t->kind == TYPE_VARIABLE && !t->rigid && !t->fields.count &&
-         t->constraint.kind != CONSTRAINT_NONE;
-}
-
-static void hint_mismatch(inferrer *in, span where, type *wanted, type *found) {
-  bool numbers = wanted->kind == TYPE_SCALAR && found->kind == TYPE_SCALAR &&
-                 wanted->scalar != SCALAR_BOOL && found->scalar != SCALAR_BOOL;
-  if (numbers)
-    diag_report(in->d, DIAG_HINT, where, "no conversion is implicit: write %s (...)",
-                scalar_types[wanted->scalar].name);
-  else if (found->kind == TYPE_FUNCTION && wanted->kind != TYPE_FUNCTION)
-    diag_report(in->d, DIAG_HINT, where, "an argument may be missing");
-  else if (!is_only_constrained(wanted) && !is_only_constrained(found))
-    explain_mismatch(in, where, wanted, found);
-}
-
-// Makes both types equal or says that this expression has the wrong one.
-static bool expect_type(inferrer *in, span where, type *wanted, type *found) {
-  wanted = type_prune(wanted);
-  found = type_prune(found);
-  if (wanted == found)
-    return true;
-  // Shown as they were before a unification that fails half-way.
-  bool compound = wanted->kind != TYPE_VARIABLE && found->kind != TYPE_VARIABLE &&
-                  (wanted->count || found->count);
-  type *const both[2] = {wanted, found};
-  const char *names[2];
-  if (compound)
-    both_type_texts(in, both, names);
-  if (type_unify(in->memory, wanted, found))
-    return true;
-  if (!compound)
-    both_type_texts(in, both, names);
-  bool named = wanted->rigid || found->rigid;
-  if (!named && (type_contains(wanted, found) || type_contains(found, wanted))) {
-    diag_report(in->d, DIAG_ERROR, where, "this needs a type that contains itself: %s",
-                names[wanted->kind == TYPE_VARIABLE]);
-    return false;
-  }
-  diag_report(in->d, DIAG_ERROR, where, "expected %s, found %s", names[0], names[1]);
-  hint_mismatch(in, where, wanted, found);
-  return false;
+static bool expect(inferrer *in, span where, type *wanted, type *found) {
+  return expect_type(in->d, &in->calls, NULL, where, wanted, found);
 }
 
 // Nodes of a type, counted up to the limit: types with shared parts can be exponentially large.
@@ -173,30 +71,21 @@ static type *named_variable(inferrer *in, const char *name) {
   return n->variable;
 }
 
-// Any other word in small letters is a type variable, but what other languages call a type is taken
-// for a mistake.
-static bool is_foreign_type(const char *name) {
-  static const char *const words[] = {"float",   "double",  "complex",   "integer",   "boolean",
-                                      "int8",    "int16",   "int32",     "int64",     "uint",
-                                      "uint8",   "uint16",  "uint32",    "uint64",    "float16",
-                                      "float32", "float64", "complex64", "complex128"};
-  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-    if (!strcmp(name, words[i]))
-      return true;
-  return name[0] >= 'A' && name[0] <= 'Z';
-}
-
 static type *type_of_written(inferrer *in, const type_expr *t) {
   switch (t->kind) {
   case TYPE_EXPR_NAME: {
     scalar_type s = scalar_named(t->name, strlen(t->name));
     if (s != SCALAR_COUNT)
       return type_scalar(in->memory, s);
-    if (is_foreign_type(t->name)) {
+    // Any other word in small letters is a type variable, but what other languages call a type is
+    // taken for a mistake.
+    const char *hint = hint_for(HINT_TYPE, t->name);
+    if (hint || (t->name[0] >= 'A' && t->name[0] <= 'Z')) {
       diag_report(in->d, DIAG_ERROR, t->where, "'%s' is not a type", t->name);
-      diag_report(in->d, DIAG_HINT, t->where,
-                  "types are int, bool, i8 ... i64, u8 ... u64, f16, f32, f64, c64, c128; names "
-                  "that stand for any type begin with a small letter");
+      diag_report(in->d, DIAG_HINT, t->where, "%s",
+                  hint ? hint
+                       : "types are int, bool, i8 ... i64, u8 ... u64, f16, f32, f64, c64, c128; a "
+                         "name that stands for any type begins with a small letter");
       return fresh_variable(in, anything);
     }
     return named_variable(in, t->name);
@@ -218,7 +107,7 @@ static type *type_of_written(inferrer *in, const type_expr *t) {
 
 static void infer_sizes(inferrer *in, const type_expr *t) {
   if (t->kind == TYPE_EXPR_ARRAY && t->size)
-    expect_type(in, t->size->where, in->integer, infer_expr(in, t->size));
+    expect(in, t->size->where, in->integer, infer_expr(in, t->size));
   for (uint32_t i = 0; i < t->count; i++)
     infer_sizes(in, t->parts[i]);
 }
@@ -287,7 +176,7 @@ static type *infer_pattern(inferrer *in, pattern *p) {
   case PATTERN_LIST: {
     type *element = fresh_variable(in, anything);
     for (uint32_t i = 0; i < p->count; i++)
-      expect_type(in, p->items[i]->where, element, infer_pattern(in, p->items[i]));
+      expect(in, p->items[i]->where, element, infer_pattern(in, p->items[i]));
     return type_array(in->memory, element);
   }
   case PATTERN_TUPLE:
@@ -322,38 +211,24 @@ static type *infer_name(inferrer *in, expr *e) {
   return t;
 }
 
-static const expr *callee_of(const expr *e, uint32_t *arguments) {
-  *arguments = 0;
-  for (; e->kind == EXPR_APPLY; e = e->u.apply.function)
-    ++*arguments;
-  return e;
-}
-
-static void report_not_function(inferrer *in, const expr *e, type *t) {
-  uint32_t given;
-  const expr *callee = callee_of(e, &given);
-  if (callee->kind == EXPR_NAME && given > 1)
-    diag_report(in->d, DIAG_ERROR, e->where, "'%s' takes %u argument%s, but is given %u",
-                callee->u.name.text, given - 1, given == 2 ? "" : "s", given);
-  else
-    diag_report(in->d, DIAG_ERROR, e->u.apply.function->where,
-                "this is applied to an argument, but it is %s, not a function", type_text(in, t));
-}
-
 static type *infer_apply(inferrer *in, expr *e) {
   type *callee = type_prune(infer_expr(in, e->u.apply.function));
+  if (call_is_misread(&in->calls, e))
+    return fresh_variable(in, anything);
   if (callee->kind == TYPE_VARIABLE) {
     type *f = type_function(in->memory, fresh_variable(in, anything), fresh_variable(in, anything));
     if (type_unify(in->memory, callee, f))
       callee = f;
   }
   type *argument = infer_expr(in, e->u.apply.argument);
+  if (call_is_misread(&in->calls, e))
+    return fresh_variable(in, anything);
   if (callee->kind != TYPE_FUNCTION) {
-    report_not_function(in, e, callee);
+    report_not_function(in->d, e, callee);
     return fresh_variable(in, anything);
   }
   // After a mismatch nothing is known of the result: one mistake, one message.
-  bool good = expect_type(in, e->u.apply.argument->where, callee->parts[0], argument);
+  bool good = expect_argument(in->d, &in->calls, e, callee, argument);
   return good ? callee->parts[1] : fresh_variable(in, anything);
 }
 
@@ -363,7 +238,7 @@ static type *infer_list(inferrer *in, expr *e) {
   if (e->kind == EXPR_LIST) {
     type *element = fresh_variable(in, anything);
     for (uint32_t i = 0; i < e->u.list.count; i++)
-      expect_type(in, e->u.list.items[i]->where, element, infer_expr(in, e->u.list.items[i]));
+      expect(in, e->u.list.items[i]->where, element, infer_expr(in, e->u.list.items[i]));
     return e->type = type_array(in->memory, element);
   }
   type **parts = NEW_ARRAY(in->memory, type *, e->u.list.count);
@@ -375,20 +250,20 @@ static type *infer_list(inferrer *in, expr *e) {
 static void infer_qualifier(inferrer *in, qualifier *q) {
   type *found = infer_expr(in, q->source);
   if (!q->target) {
-    expect_type(in, q->source->where, in->boolean, found);
+    expect(in, q->source->where, in->boolean, found);
     return;
   }
   type *element = fresh_variable(in, anything);
   if (q->last) {
-    expect_type(in, q->source->where, in->integer, found);
+    expect(in, q->source->where, in->integer, found);
     if (q->second)
-      expect_type(in, q->second->where, in->integer, infer_expr(in, q->second));
-    expect_type(in, q->last->where, in->integer, infer_expr(in, q->last));
+      expect(in, q->second->where, in->integer, infer_expr(in, q->second));
+    expect(in, q->last->where, in->integer, infer_expr(in, q->last));
     element = in->integer;
   } else {
-    expect_type(in, q->source->where, type_array(in->memory, element), found);
+    expect(in, q->source->where, type_array(in->memory, element), found);
   }
-  expect_type(in, q->target->where, element, infer_pattern(in, q->target));
+  expect(in, q->target->where, element, infer_pattern(in, q->target));
 }
 
 static type *infer_project(inferrer *in, expr *e) {
@@ -406,14 +281,15 @@ static type *infer_project(inferrer *in, expr *e) {
   vec_push(in->memory, &holder->fields, f);
   if (!type_unify(in->memory, tuple, holder))
     diag_report(in->d, DIAG_ERROR, e->u.project.tuple->where,
-                "expected a tuple with a component .%u, found %s", field, type_text(in, tuple));
+                "expected a tuple with a component .%u, found %s", field,
+                type_text(in->memory, tuple));
   return part;
 }
 
 static type *infer_branch(inferrer *in, expr *e) {
-  expect_type(in, e->u.branch.condition->where, in->boolean, infer_expr(in, e->u.branch.condition));
+  expect(in, e->u.branch.condition->where, in->boolean, infer_expr(in, e->u.branch.condition));
   type *yes = infer_expr(in, e->u.branch.yes);
-  expect_type(in, e->u.branch.no->where, yes, infer_expr(in, e->u.branch.no));
+  expect(in, e->u.branch.no->where, yes, infer_expr(in, e->u.branch.no));
   return yes;
 }
 
@@ -447,9 +323,9 @@ static type *infer_by_kind(inferrer *in, expr *e) {
     return e->type = type_array(in->memory, infer_expr(in, e->u.comprehension.body));
   case EXPR_INDEX: {
     type *element = fresh_variable(in, anything);
-    expect_type(in, e->u.at.array->where, type_array(in->memory, element),
-                infer_expr(in, e->u.at.array));
-    expect_type(in, e->u.at.index->where, in->integer, infer_expr(in, e->u.at.index));
+    expect(in, e->u.at.array->where, type_array(in->memory, element),
+           infer_expr(in, e->u.at.array));
+    expect(in, e->u.at.index->where, in->integer, infer_expr(in, e->u.at.index));
     return element;
   }
   case EXPR_PROJECT:
@@ -470,8 +346,8 @@ static void infer_right(inferrer *in, equation *q, type *result) {
   for (uint32_t i = 0; i < q->alternative_count; i++) {
     alternative *a = &q->alternatives[i];
     if (a->guard)
-      expect_type(in, a->guard->where, in->boolean, infer_expr(in, a->guard));
-    expect_type(in, a->body->where, result, infer_expr(in, a->body));
+      expect(in, a->guard->where, in->boolean, infer_expr(in, a->guard));
+    expect(in, result_of(a->body)->where, result, infer_expr(in, a->body));
   }
 }
 
@@ -492,7 +368,7 @@ static void infer_equations(inferrer *in, function *f, type *wanted) {
                     "too many parameters: the signature of '%s' has %u", f->name, k);
         return;
       }
-      expect_type(in, q->patterns[k]->where, t->parts[0], infer_pattern(in, q->patterns[k]));
+      expect(in, q->patterns[k]->where, t->parts[0], infer_pattern(in, q->patterns[k]));
       t = type_prune(t->parts[1]);
     }
     infer_right(in, q, t);

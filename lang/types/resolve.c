@@ -4,7 +4,9 @@
 // A name means, innermost first: a local variable; a definition of the program; a definition of the
 // library; a builtin. The library's own code sees only the library and the builtins.
 #include "core/hash.h"
+#include "lang/syntax/hints.h"
 #include "lang/types/types.h"
+#include <ctype.h>
 
 typedef struct local {
   const char *name;
@@ -110,10 +112,22 @@ static void consider_candidate(const char *name, const char *candidate, unsigned
   bool word =
       (candidate[0] >= 'a' && candidate[0] <= 'z') || (candidate[0] >= 'A' && candidate[0] <= 'Z');
   unsigned d = word ? edit_distance(name, candidate, *best) : *best;
+  size_t length = strlen(name), whole = strlen(candidate);
+  // A word of several is near: desc, sort_desc.
+  if (length > 2 && whole > length + 1 &&
+      ((candidate[whole - length - 1] == '_' && !strcmp(candidate + whole - length, name)) ||
+       (candidate[length] == '_' && !strncmp(candidate, name, length))))
+    d = 1;
   if (d < *best) {
     *best = d;
     *nearest = candidate;
   }
+}
+
+// Whether it is written as a record's field in other languages: p.price.
+static bool follows_name_and_point(const resolver *r, span where) {
+  const char *start = r->d->sources.items[where.file].text, *at = start + where.start;
+  return at - start > 1 && at[-1] == '.' && (isalnum((unsigned char)at[-2]) || at[-2] == ']');
 }
 
 static void report_unbound(resolver *r, span where, const char *name) {
@@ -121,6 +135,11 @@ static void report_unbound(resolver *r, span where, const char *name) {
   if (r->in_sizes) {
     diag_report(r->d, DIAG_HINT, where, "a size name is bound by [%s] or [2^%s] in a parameter",
                 name, name);
+    return;
+  }
+  const char *hint = hint_for(HINT_NAME, name);
+  if (hint) {
+    diag_report(r->d, DIAG_HINT, where, "%s", hint);
     return;
   }
   // Short names are near to everything.
@@ -137,6 +156,12 @@ static void report_unbound(resolver *r, span where, const char *name) {
     consider_candidate(name, r->builtins->rows[i].name, &best, &nearest);
   if (nearest)
     diag_report(r->d, DIAG_HINT, where, "did you mean '%s'?", nearest);
+  else if (follows_name_and_point(r, where))
+    diag_report(r->d, DIAG_HINT, where, "components have numbers, not names: p.0 is the first");
+  else
+    diag_report(r->d, DIAG_HINT, where,
+                "a name comes from a definition, a parameter, let or where; a size from [n] in the "
+                "signature");
 }
 
 // ---- local names -----------------------------------------------------------------------------
@@ -360,6 +385,12 @@ const expr *size_name(const expr *size, bool *power) {
   const expr *op = head->u.apply.function, *base = head->u.apply.argument;
   bool two = base->kind == EXPR_INT && base->u.integer.magnitude == 2 && !base->u.integer.negative;
   return two && op->kind == EXPR_NAME && !strcmp(op->u.name.text, "^") ? n : NULL;
+}
+
+const expr *result_of(const expr *body) {
+  while (body->kind == EXPR_LET)
+    body = body->u.let.body;
+  return body;
 }
 
 static void collect_size_names(resolver *r, binding *b, const type_expr *t) {

@@ -16,7 +16,8 @@
 //
 //   types.c     types, unification, defaults, schemes
 //   resolve.c   names to what they mean; the order of inference
-//   infer.c     types of bindings and uses; messages about mismatches
+//   infer.c     types of bindings and uses
+//   mismatch.c  messages about types that differ
 //   print.c     types as text
 #ifndef PERMC_LANG_TYPES_TYPES_H
 #define PERMC_LANG_TYPES_TYPES_H
@@ -141,6 +142,8 @@ bool resolve_program(diagnostics *d, program *p, const builtin_table *t, binding
 // The name n of a length m or 2^n, which may bind it; NULL: the length is another expression, over
 // names bound elsewhere in the signature.
 const expr *size_name(const expr *size, bool *power);
+// The expression whose value is that of the body: what stands behind `in`.
+const expr *result_of(const expr *body);
 // Types them. Both return false if errors were reported.
 bool infer_program(diagnostics *d, const builtin_table *t, binding_groups *groups);
 // For builtins: the scheme of a signature text; a: the constraint of the variable named a.

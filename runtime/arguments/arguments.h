@@ -23,12 +23,20 @@
 
 // With so many components, all {0}. NULL: there is no memory.
 permc_value *value_new(size_t component_count);
+// Adds a component, with a name or NULL. False: there is no memory, and the array is the caller's.
+bool value_append(permc_value *v, const array *component, const char *name);
 // Frees the values; then there are none.
 void values_drop(permc_value ***values, size_t *count);
 
 // ---- sizes -----------------------------------------------------------------------------------
 
 bool size_is_given(const char *name, const permc_size *sizes, size_t count);
+// Whether it is a size name of the entry's signature, or names a parameter that is an int.
+bool entry_has_size(const binding *entry, const char *name);
+// "'m' and 'n'": all of these names, for messages; "" if there are none.
+void entry_list_sizes(text *out, const binding *entry);
+// The name that an equation of the entry gives to its parameter, if that is an int; else NULL.
+const char *entry_integer_name(const binding *entry, size_t parameter);
 
 // ---- shapes ----------------------------------------------------------------------------------
 
@@ -40,21 +48,28 @@ typedef struct argument_shapes {
 // Each is false, reported, where the entry takes no such arguments.
 bool shapes_of_values(permc_context *c, binding *entry, permc_value *const *values, size_t count,
                       arena *memory, argument_shapes *out);
-// Types in words, "[2^24]u32 [8](u32, f64)", one for each parameter.
+// Types in words, "[2^24]u32 [8](u32, f64)", one for each parameter; or instead of a type a value,
+// such as 5 or [4, 1, 2].
 bool shapes_of_types(permc_context *c, binding *entry, const char *types, arena *memory,
                      argument_shapes *out);
-// At these sizes, all that the signature names; the lengths of all arrays have to follow from them.
-// Element types that are open get their defaults.
+// At these sizes, all that the signature names, and values of parameters that are ints, by their
+// names; the lengths of all arrays have to follow from them. Element types that are open get their
+// defaults.
 bool shapes_at(permc_context *c, binding *entry, const permc_size *sizes, size_t count,
                arena *memory, argument_shapes *out);
-// The same, where sizes that are not given, and lengths that no size names, are `other`.
+// The same, where sizes that are not given, and lengths that no size names, are `other`, and ints
+// *guess (NULL: not known).
 bool shapes_at_some(permc_context *c, binding *entry, const permc_size *sizes, size_t count,
-                    int64_t other, arena *memory, argument_shapes *out);
+                    int64_t other, const int64_t *guess, arena *memory, argument_shapes *out);
 
-// As many values as the entry has parameters, of these types; their arrays have no data. `what`:
-// what the types are, for messages. On failure, which is reported, there are none.
+// As many values as the entry has parameters, of these types; their arrays have no data, but those
+// that are values in `types`. `what`: what the types are, for messages. On failure, which is reported, there are none.
 bool values_of_types(permc_context *c, const char *entry, const char *what, const char *types,
                      permc_value ***values, size_t *count);
+
+// One value of a type from text. NULL: reported.
+permc_value *value_of_text(permc_context *c, const char *name, const char *bytes, size_t count,
+                           type *t);
 
 // ---- the types of parameters -----------------------------------------------------------------
 

@@ -52,10 +52,12 @@ static void fit(fitter *f, type *t, uint32_t depth) {
     type *found = type_of_arrays(a, f->components + f->next, taken, depth);
     if (!type_unify(a, t, found)) {
       bool constrained = t->kind == TYPE_VARIABLE && t->constraint.kind != CONSTRAINT_NONE;
-      f->wrong = constrained
-                     ? arena_printf(a, "%s is not %s", context_shown_type(f->context, found),
-                                    type_constraint_name(t->constraint))
-                     : "it has another type";
+      f->wrong =
+          constrained
+              ? arena_printf(a, "%s is not %s%s", context_shown_type(f->context, found),
+                             type_constraint_name(t->constraint),
+                             found->kind == TYPE_ARRAY ? "; map f xss works on each row" : "")
+              : "it has another type; no conversion is implicit: f64 x is the integer x as a float";
     }
     f->next += taken;
   }
@@ -125,6 +127,19 @@ void entry_types_finish(permc_context *c, entry_types *t) {
     type_set_default(&c->program.memory, t->instance[i]);
 }
 
+// A copy of integers that elaboration may need: few, such as a matrix, that are there. Else NULL.
+static const void *copy_known(arena *memory, const permc_value *v) {
+  enum { MOST_ELEMENTS = 4096 };
+  const array *a = &v->components[0];
+  uint64_t count = array_count(a);
+  if (v->count != 1 || a->type != SCALAR_I64 || count > MOST_ELEMENTS || (count && !a->data))
+    return NULL;
+  void *copy = arena_alloc(memory, array_bytes(a) + 1);
+  if (count)
+    memcpy(copy, a->data, array_bytes(a));
+  return copy;
+}
+
 bool shapes_of_values(permc_context *c, binding *entry, permc_value *const *values, size_t count,
                       arena *memory, argument_shapes *out) {
   size_t parameters = permc_parameter_count(c, entry->name);
@@ -140,7 +155,7 @@ bool shapes_of_values(permc_context *c, binding *entry, permc_value *const *valu
       const array *a = &values[i]->components[k];
       uint64_t *dims = NEW_ARRAY(memory, uint64_t, a->rank + 1);
       memcpy(dims, a->dims, a->rank * sizeof *dims);
-      array_shape shape = {a->type, a->rank, dims, NULL};
+      array_shape shape = {a->type, a->rank, dims, NULL, copy_known(memory, values[i])};
       vec_push(memory, &out->arrays, shape);
     }
   }

@@ -3,21 +3,36 @@
 
 // ---- by types -----------------------------------------------------------------------------------
 
+typedef struct typed_job {
+  const char *entry, *types;
+  uint64_t seed;
+  permc_value ***arguments;
+  size_t *count;
+} typed_job;
+
+static bool run_typed(permc_context *c, void *with) {
+  typed_job *j = with;
+  if (!values_of_types(c, j->entry, "random types", j->types, j->arguments, j->count))
+    return false;
+  bool good = true;
+  for (size_t i = 0; i < *j->count; i++)
+    for (size_t k = 0; k < (*j->arguments)[i]->count && good; k++) {
+      array *a = &(*j->arguments)[i]->components[k], shape = *a;
+      good = a->data || array_random(a, shape.type, shape.rank, shape.dims, &j->seed);
+    }
+  return good || context_error(c, "random data of '%s' does not fit into memory", j->types);
+}
+
 bool permc_read_random(permc_context *c, const char *entry, const char *types, uint64_t seed,
                        permc_value ***arguments, size_t *count) {
   context_begin_call(c);
-  if (!values_of_types(c, entry, "random types", types, arguments, count))
-    return false;
-  bool good = true;
-  for (size_t i = 0; i < *count; i++)
-    for (size_t k = 0; k < (*arguments)[i]->count && good; k++) {
-      array *a = &(*arguments)[i]->components[k], shape = *a;
-      good = array_random(a, shape.type, shape.rank, shape.dims, &seed);
-    }
-  if (good)
+  *arguments = NULL;
+  *count = 0;
+  typed_job j = {entry, types, seed, arguments, count};
+  if (context_run_here(c, run_typed, &j))
     return true;
   values_drop(arguments, count);
-  return context_error(c, "random data of '%s' does not fit into memory", types);
+  return false;
 }
 
 // ---- by sizes --------------------------------------------------------------------------
@@ -39,6 +54,8 @@ static permc_value *random_value(permc_context *c, sized_job *j, size_t count,
   for (size_t i = 0; good && i < count; i++)
     good =
         array_random(&v->components[i], leaves[i].type, leaves[i].rank, leaves[i].dims, &j->state);
+  if (good && leaves->known)
+    memcpy(v->components[0].data, leaves->known, array_bytes(&v->components[0]));
   if (good)
     return v;
   context_error(c, "random arguments of '%s' do not fit into memory", j->entry);

@@ -4,6 +4,8 @@
 typedef struct sources {
   value_source **open;
   size_t count, current;
+  const value_source *taken;  // the last all of whose fields one parameter took; NULL: none
+  size_t taker;               // its number, from 0
 } sources;
 
 typedef VEC(value_expectation) expectations;
@@ -25,46 +27,87 @@ static void expect_type(permc_context *c, type *t, uint32_t depth, expectations 
   vec_push(&c->program.memory, out, e);
 }
 
-static bool read_array(permc_context *c, sources *s, value_expectation e, array *out) {
+// Reads the next component of the value.
+static bool read_component(permc_context *c, sources *s, value_expectation e, permc_value *to) {
+  array a = {0};
   error why = {0};
   for (; s->current < s->count; s->current++) {
-    value_status status = value_read(s->open[s->current], e, out, &why);
-    if (status == VALUE_OK)
-      return true;
+    value_source *from = s->open[s->current];
+    value_status status = value_read(from, e, &a, &why);
     if (status == VALUE_ERROR)
       return context_error(c, "%s", why.message);
+    if (status == VALUE_END)
+      continue;
+    if (value_append(to, &a, value_name(from)))
+      return true;
+    array_destroy(&a);
+    return context_error(c, "out of memory");
   }
   return false;
 }
 
-// Reads the arrays of one parameter. A variable takes all fields of a structured array.
-static bool read_parameter(permc_context *c, sources *s, type *t, permc_value **out) {
+// Whether arrays of this type may hold tuples.
+static bool is_open(type *t) {
+  while (t->kind == TYPE_ARRAY)
+    t = type_prune(t->parts[0]);
+  return t->kind == TYPE_VARIABLE && t->constraint.kind != CONSTRAINT_SCALAR;
+}
+
+static bool holds_rows_of_tuples(const type *t) {
+  uint32_t depth = 0;
+  for (; t->kind == TYPE_ARRAY; depth++)
+    t = type_prune(t->parts[0]);
+  return depth > 1 && t->kind == TYPE_TUPLE;
+}
+
+// Reads the arrays of one parameter. A variable that may be a tuple takes all fields of a structured
+// array, and all columns of a table.
+static bool read_parameter(permc_context *c, sources *s, type *t, size_t number,
+                           permc_value **out) {
   expectations e = {0};
   expect_type(c, t, 0, &e);
-  VEC(array) got = {0};
+  permc_value *v = *out = value_new(0);
+  if (!v)
+    return context_error(c, "out of memory");
   bool good = true;
-  for (size_t i = 0; good && i < e.count; i++) {
-    array a = {0};
-    good = read_array(c, s, e.items[i], &a);
-    if (good)
-      vec_push(&c->program.memory, &got, a);
+  for (size_t i = 0; good && i < e.count; i++)
+    good = read_component(c, s, e.items[i], v);
+  while (good && e.count == 1 && is_open(t) && s->current < s->count &&
+         value_pending(s->open[s->current])) {
+    s->taken = s->open[s->current];
+    s->taker = number;
+    good = read_component(c, s, e.items[0], v);
   }
-  while (good && e.count == 1 && s->current < s->count && value_pending(s->open[s->current])) {
-    array a = {0};
-    good = read_array(c, s, e.items[0], &a);
-    if (good)
-      vec_push(&c->program.memory, &got, a);
-  }
-  *out = good ? value_new(got.count) : NULL;
-  if (!*out) {
-    arrays_destroy(got.items, got.count);
-    return good && context_error(c, "out of memory");
-  }
-  memcpy((*out)->components, got.items, got.count * sizeof(array));
-  return true;
+  if (!good)
+    permc_value_free(v), *out = NULL;
+  return good;
+}
+
+permc_value *value_of_text(permc_context *c, const char *name, const char *bytes, size_t count,
+                           type *t) {
+  error why = {0};
+  permc_value *v = NULL;
+  value_source *open = value_source_bytes(name, bytes, count, &why);
+  sources s = {.open = &open, .count = 1};
+  if (!open)
+    context_error(c, "%s", why.message);
+  else if (!read_parameter(c, &s, t, 0, &v) && !c->program.diagnostics.errors)
+    context_error(c, "%s: '%.*s' is not the whole argument", name, (int)count, bytes);
+  value_source_close(open);
+  return v;
 }
 
 static bool all_read(permc_context *c, sources *s, const char *entry, size_t parameters) {
+  const value_source *last = s->current < s->count ? s->open[s->current] : NULL;
+  if (last && value_pending(last)) {
+    size_t left = value_pending(last), used = value_taken(last);
+    text example = {0};
+    value_print_fields(&example, last, used);
+    context_error(c, "%s gives %zu columns, and '%s' takes only %zu; choose by name or number: %s",
+                  value_source_name(last), used + left, entry, used, text_content(&example));
+    text_free(&example);
+    return false;
+  }
   for (; s->current < s->count; s->current++) {
     array extra = {0};
     error why = {0};
@@ -96,10 +139,35 @@ static const char *written_parameter(permc_context *c, const binding *b, size_t 
                       from->text + where.start);
 }
 
-static bool report_missing(permc_context *c, const sources *s, const binding *b, size_t number) {
+// Nothing is left for a parameter, for an earlier one took all fields of a file.
+static bool report_taken(permc_context *c, const sources *s, const binding *b, size_t number) {
+  text example = {0};
+  value_print_fields(&example, s->taken, SIZE_MAX);
+  context_error(c,
+                "%s: argument %zu of '%s' may be an array of tuples and took all columns; none is "
+                "left for argument %zu",
+                value_source_name(s->taken), s->taker + 1, b->name, number + 1);
+  diag_report(&c->program.diagnostics, DIAG_HINT, SPAN_NONE, "give each argument its own: %s",
+              text_content(&example));
+  text_free(&example);
+  return false;
+}
+
+static bool report_missing(permc_context *c, const sources *s, const binding *b, size_t number,
+                           type *wanted) {
   const char *last = s->count ? value_source_name(s->open[s->count - 1]) : "the input";
-  return context_error(c, "%s: ends before argument %zu of '%s'%s", last, number + 1, b->name,
-                       written_parameter(c, b, number));
+  if (s->taken)
+    return report_taken(c, s, b, number);
+  context_error(c, "%s: ends before argument %zu of '%s'%s", last, number + 1, b->name,
+                written_parameter(c, b, number));
+  diag_report(&c->program.diagnostics, DIAG_HINT, SPAN_NONE, "%s",
+              holds_rows_of_tuples(wanted)
+                  ? "rows of tuples are one array of rank 2 or more for each component, one after "
+                    "the other: [[1, 2]] [[0.5, 1.5]]; a table gives one such array, or columns "
+                    "of rank 1"
+                  : "arguments are read one after the other, from one file or from several (-i A "
+                    "-i B)");
+  return false;
 }
 
 static bool read_arguments(permc_context *c, const char *entry, sources *s,
@@ -114,8 +182,8 @@ static bool read_arguments(permc_context *c, const char *entry, sources *s,
     return context_error(c, "out of memory");
   for (*count = 0; *count < parameters;) {
     type *wanted = type_prune(t.rest)->parts[0];
-    if (!read_parameter(c, s, wanted, &(*arguments)[*count]))
-      return !c->program.diagnostics.errors && report_missing(c, s, b, *count);
+    if (!read_parameter(c, s, wanted, *count, &(*arguments)[*count]))
+      return !c->program.diagnostics.errors && report_missing(c, s, b, *count, wanted);
     ++*count;
     if (!entry_types_fit(c, &t, (*arguments)[*count - 1], *count - 1))
       return false;
@@ -138,8 +206,13 @@ static bool run_read(permc_context *c, void *with) {
 // Reads all, if the sources could be opened, and closes them.
 static bool read_and_close(permc_context *c, read_job *j, bool opened) {
   bool good = opened && context_run_job(c, run_read, j);
-  for (size_t i = 0; i < j->sources.count; i++)
+  for (size_t i = 0; i < j->sources.count; i++) {
+    const value_source *s = j->sources.open[i];
+    if (good && *value_note(s))
+      diag_report(&c->program.diagnostics, DIAG_WARNING, SPAN_NONE, "%s: %s", value_source_name(s),
+                  value_note(s));
     value_source_close(j->sources.open[i]);
+  }
   if (!good)
     values_drop(j->arguments, j->count);
   return good;
@@ -153,13 +226,15 @@ bool permc_read_files(permc_context *c, const char *entry, const char *const *pa
   value_source **open = calloc(path_count + 1, sizeof *open);
   if (!open)
     return context_error(c, "out of memory");
-  read_job j = {entry, {open, 0, 0}, arguments, count};
+  read_job j = {entry, {.open = open}, arguments, count};
   bool good = true;
   for (size_t i = 0; good && i < path_count; i++) {
     error why = {0};
     open[i] = value_source_open(paths[i], &why);
     good = open[i] || context_error(c, "%s", why.message);
     j.sources.count += good;
+    if (good)
+      value_source_watch(open[i], context_begin_stage(c, "reading", "bytes"));
   }
   good = read_and_close(c, &j, good);
   free(open);
@@ -175,6 +250,6 @@ bool permc_read_bytes(permc_context *c, const char *entry, const char *name, con
   value_source *s = value_source_bytes(name, bytes, byte_count, &why);
   if (!s)
     return context_error(c, "%s", why.message);
-  read_job j = {entry, {&s, 1, 0}, arguments, count};
+  read_job j = {entry, {.open = &s, .count = 1}, arguments, count};
   return read_and_close(c, &j, true);
 }

@@ -19,7 +19,7 @@ static void skip_space(type_reader *r) {
 static bool bad_type(type_reader *r) {
   return context_error(r->context,
                        "%s: '%.99s' is wrong at '%.99s'; write types such as [1024]i32, [2^10]f64 "
-                       "or [8](u32, f64)",
+                       "or [8](u32, f64), or values such as 5 or [4, 1, 2]",
                        r->what, r->start, r->at);
 }
 
@@ -63,13 +63,8 @@ static bool read_leaf(type_reader *r, const uint64_t *dims, uint32_t rank, permc
   if (shape.type == SCALAR_COUNT)
     return bad_type(r);
   memcpy(shape.dims, dims, rank * sizeof *dims);
-  array *more = realloc(v->components, (v->count + 1) * sizeof *more);
-  if (!more)
-    return context_error(r->context, "out of memory");
-  v->components = more;
-  v->components[v->count++] = shape;
   r->at += length;
-  return true;
+  return value_append(v, &shape, NULL) || context_error(r->context, "out of memory");
 }
 
 // One type: its arrays are appended to v.
@@ -104,19 +99,40 @@ static bool read_type(type_reader *r, uint64_t *dims, uint32_t rank, permc_value
   return true;
 }
 
+// Behind the brackets that s begins with, one group after the other; where they do not close, s.
+static const char *skip_brackets(const char *s) {
+  const char *end = s;
+  for (unsigned depth = 0; *end && (*end == '[' || depth); end++)
+    depth += *end == '[' ? 1 : *end == ']' ? (unsigned)-1 : 0;
+  return end > s && end[-1] == ']' ? end : s;
+}
+
+// The length of the value that stands here instead of a type; 0: there is none.
+static size_t value_length(const char *s) {
+  const char *end = skip_brackets(s);
+  bool number = strchr("-0123456789", *s) || !strncmp(s, "true", 4) || !strncmp(s, "false", 5);
+  bool list = end > s && (!*end || strchr(" \t\n", *end));
+  return list ? (size_t)(end - s) : number ? strcspn(s, " \t\n") : 0;
+}
+
 static bool read_types(type_reader *r, const char *entry, size_t wanted, permc_value **values,
                        size_t *count) {
+  type *rest = type_prune(context_entry(r->context, entry)->scheme->type);
   for (skip_space(r); *r->at; skip_space(r)) {
     uint64_t dims[VALUE_MAX_RANK];
     if (*count == wanted)
       return context_error(r->context, "'%s' has %zu parameter%s, but there are more %s", entry,
                            wanted, wanted == 1 ? "" : "s", r->what);
-    permc_value *v = values[*count] = calloc(1, sizeof *v);
+    size_t length = value_length(r->at);
+    permc_value *v = length ? value_of_text(r->context, r->what, r->at, length, rest->parts[0])
+                            : calloc(1, sizeof *v);
     if (!v)
-      return context_error(r->context, "out of memory");
-    ++*count;
-    if (!read_type(r, dims, 0, v))
+      return length ? false : context_error(r->context, "out of memory");
+    values[(*count)++] = v;
+    r->at += length;
+    if (!length && !read_type(r, dims, 0, v))
       return false;
+    rest = type_prune(rest->parts[1]);
   }
   if (*count == wanted)
     return true;
@@ -163,11 +179,46 @@ bool size_is_given(const char *name, const permc_size *sizes, size_t count) {
   return false;
 }
 
-static bool has_size(const binding *b, const char *name) {
-  for (size_t i = 0; i < b->size_names.count; i++)
-    if (!strcmp(b->size_names.items[i], name))
+const char *entry_integer_name(const binding *b, size_t parameter) {
+  type *t = type_prune(b->scheme->type);
+  for (size_t i = 0; i < parameter; i++)
+    t = type_prune(t->parts[1]);
+  t = type_prune(t->parts[0]);
+  for (size_t i = 0; t->kind == TYPE_SCALAR && t->scalar == SCALAR_I64 && b->code &&
+                     parameter < b->code->arity && i < b->code->equations.count;
+       i++) {
+    const pattern *p = b->code->equations.items[i].patterns[parameter];
+    if (p->kind == PATTERN_NAME)
+      return p->name;
+  }
+  return NULL;
+}
+
+// All names of sizes and of integers, one after the other: NULL behind the last.
+static const char *size_at(const binding *b, size_t i) {
+  if (i < b->size_names.count)
+    return b->size_names.items[i];
+  i -= b->size_names.count;
+  for (size_t k = 0; b->code && k < b->code->arity; k++) {
+    const char *name = entry_integer_name(b, k);
+    if (name && i-- == 0)
+      return name;
+  }
+  return NULL;
+}
+
+bool entry_has_size(const binding *b, const char *name) {
+  const char *one;
+  for (size_t i = 0; (one = size_at(b, i)); i++)
+    if (!strcmp(one, name))
       return true;
   return false;
+}
+
+void entry_list_sizes(text *out, const binding *b) {
+  const char *one;
+  for (size_t i = 0; (one = size_at(b, i)); i++)
+    text_printf(out, "%s'%s'", i ? ", " : "", one);
 }
 
 // Whether there is an array of which the signature does not say how long it is.
@@ -200,9 +251,9 @@ static bool all_lengths_follow(permc_context *c, const binding *b) {
 
 static bool report_no_size(permc_context *c, const binding *b, const char *name) {
   text known = {0};
-  for (size_t i = 0; i < b->size_names.count; i++)
-    text_printf(&known, "%s'%s'", i ? ", " : "; it has ", b->size_names.items[i]);
-  context_error(c, "'%s' has no size named '%s'%s", b->name, name, text_content(&known));
+  entry_list_sizes(&known, b);
+  context_error(c, "'%s' has no size named '%s'%s%s", b->name, name,
+                known.length ? "; it has " : "", text_content(&known));
   text_free(&known);
   return false;
 }
@@ -211,17 +262,45 @@ static bool check_sizes(permc_context *c, const binding *b, const permc_size *si
   if (!all_lengths_follow(c, b))
     return false;
   for (size_t i = 0; i < count; i++)
-    if (!has_size(b, sizes[i].name))
+    if (!entry_has_size(b, sizes[i].name))
       return report_no_size(c, b, sizes[i].name);
+  text options = {0};
+  const char *first = NULL;
   for (size_t i = 0; i < b->size_names.count; i++)
-    if (!size_is_given(b->size_names.items[i], sizes, count))
-      return context_error(c, "the size '%s' of '%s' is not given", b->size_names.items[i],
-                           b->name);
-  return true;
+    if (!size_is_given(b->size_names.items[i], sizes, count)) {
+      first = first ? first : b->size_names.items[i];
+      text_printf(&options, " --size %s=10", b->size_names.items[i]);
+    }
+  if (first) {
+    context_error(c, "the size '%s' of '%s' is not given", first, b->name);
+    diag_report(&c->program.diagnostics, DIAG_HINT, SPAN_NONE,
+                "give each size by its name, such as%s", text_content(&options));
+  }
+  text_free(&options);
+  return !first;
+}
+
+// Integers among the parameters have the values that are given for their names, else *guess.
+static void set_known_integers(const binding *b, const permc_size *sizes, size_t count,
+                               const int64_t *guess, arena *memory, array_shapes *arrays) {
+  size_t next = 0, number = 0;
+  for (type *t = type_prune(b->scheme->type); t->kind == TYPE_FUNCTION;
+       t = type_prune(t->parts[1]), number++) {
+    array_shape *s = &arrays->items[next];
+    const char *name = entry_integer_name(b, number);
+    const int64_t *value = s->type == SCALAR_I64 && !s->rank ? guess : NULL;
+    for (size_t i = 0; name && i < count; i++)
+      if (!strcmp(name, sizes[i].name))
+        value = &sizes[i].value;
+    size_t parts = context_array_count(t->parts[0]);
+    if (value && parts == 1)
+      s->known = arena_copy(memory, (const char *)value, sizeof *value);
+    next += parts;
+  }
 }
 
 bool shapes_at_some(permc_context *c, binding *entry, const permc_size *sizes, size_t count,
-                    int64_t other, arena *memory, argument_shapes *out) {
+                    int64_t other, const int64_t *guess, arena *memory, argument_shapes *out) {
   const char **names = NEW_ARRAY(memory, const char *, count + 1);
   int64_t *values = NEW_ARRAY(memory, int64_t, count + 1);
   for (size_t i = 0; i < count; i++) {
@@ -231,12 +310,15 @@ bool shapes_at_some(permc_context *c, binding *entry, const permc_size *sizes, s
   entry_types types = entry_types_start(c, entry);
   entry_types_finish(c, &types);
   *out = (argument_shapes){.instance = types.instance};
-  return shapes_at_sizes(&c->program.diagnostics, memory, &c->limits, entry, types.instance, names,
-                         values, count, other, &out->arrays);
+  if (!shapes_at_sizes(&c->program.diagnostics, memory, &c->limits, entry, types.instance, names,
+                       values, count, other, &out->arrays))
+    return false;
+  set_known_integers(entry, sizes, count, guess, memory, &out->arrays);
+  return true;
 }
 
 bool shapes_at(permc_context *c, binding *entry, const permc_size *sizes, size_t count,
                arena *memory, argument_shapes *out) {
   return check_sizes(c, entry, sizes, count) &&
-         shapes_at_some(c, entry, sizes, count, 0, memory, out);
+         shapes_at_some(c, entry, sizes, count, 0, NULL, memory, out);
 }

@@ -9,6 +9,21 @@ permc_value *value_new(size_t component_count) {
   return v;
 }
 
+bool value_append(permc_value *v, const array *component, const char *name) {
+  array *components = realloc(v->components, (v->count + 2) * sizeof *components);
+  if (!components)
+    return false;
+  v->components = components;
+  char **names = v->names ? realloc(v->names, (v->count + 1) * sizeof *names) : NULL;
+  if (v->names && !names)
+    return false;
+  v->names = names;
+  if (names)
+    names[v->count] = NULL;
+  v->components[v->count++] = *component;
+  return permc_value_set_name(v, v->count - 1, name) || (v->count--, false);
+}
+
 permc_value *permc_value_new(const char *element, uint32_t rank, const uint64_t *dims,
                              const void *data) {
   scalar_type t = scalar_named(element, strlen(element));
@@ -30,19 +45,26 @@ permc_value *permc_value_tuple(permc_value **parts, size_t count) {
   permc_value *v = good ? value_new(total) : NULL;
   for (size_t i = 0; i < count; i++) {
     for (size_t k = 0; v && k < parts[i]->count; k++) {
+      good = good && permc_value_set_name(v, next, permc_value_name(parts[i], k));
       v->components[next++] = parts[i]->components[k];
       parts[i]->components[k] = (array){0};
     }
     permc_value_free(parts[i]);
   }
+  if (!good)
+    permc_value_free(v), v = NULL;
   return v;
 }
 
 void permc_value_free(permc_value *v) {
   if (!v)
     return;
-  for (size_t i = 0; i < v->count; i++)
+  for (size_t i = 0; i < v->count; i++) {
     array_destroy(&v->components[i]);
+    if (v->names)
+      free(v->names[i]);
+  }
+  free(v->names);
   free(v->components);
   free(v);
 }
@@ -77,18 +99,115 @@ const void *permc_value_data(const permc_value *v, size_t component) {
   return v->components[component].data;
 }
 
+const char *permc_value_name(const permc_value *v, size_t component) {
+  return v->names ? v->names[component] : NULL;
+}
+
+bool permc_value_set_name(permc_value *v, size_t component, const char *name) {
+  char *copy = name && *name ? strdup(name) : NULL;
+  if (!v->names && copy)
+    v->names = calloc(v->count, sizeof *v->names);
+  if ((name && *name && !copy) || (copy && !v->names))
+    return free(copy), false;
+  if (v->names) {
+    free(v->names[component]);
+    v->names[component] = copy;
+  }
+  return true;
+}
+
+// ---- writing -----------------------------------------------------------------------------------
+
 bool permc_write_file(permc_context *c, const char *path, const permc_value *v) {
   context_begin_call(c);
   error why = {0};
-  output_file *o = output_open(path, &why);
-  bool good =
-      o && value_write(output_stream(o), value_format_of(path), v->components, v->count, &why);
+  value_format format;
+  bool good = value_format_of(path, &format, &why);
+  output_file *o = good ? output_open(path, &why) : NULL;
+  if (o) {
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < v->count; i++)
+      bytes += array_bytes(&v->components[i]);
+    bool as_it_is = format == FORMAT_NPY || format == FORMAT_BINARY;
+    output_watch(o, context_begin_stage(c, "writing", "bytes"), as_it_is ? bytes : 0);
+  }
+  good = o && value_write(output_stream(o), format, v, &why);
   // What went wrong with the stream is told by commit, which knows the file's name.
   if (good || (o && ferror(output_stream(o))))
     good = output_commit(o, &why);
   else if (o)
     output_discard(o);
+  context_end_stages(c);
   if (!good)
     context_error(c, "%s", why.message);
   return good;
+}
+
+typedef VEC(array) array_ranks;
+
+// The arrays that a value of type t is made of: their ranks, without data. False: it depends on the
+// arguments.
+static bool list_ranks(arena *memory, type *t, uint32_t rank, array_ranks *out) {
+  t = type_prune(t);
+  if (t->kind == TYPE_ARRAY)
+    return list_ranks(memory, t->parts[0], rank + 1, out);
+  bool known = t->kind != TYPE_VARIABLE || t->constraint.kind != CONSTRAINT_NONE;
+  for (uint32_t i = 0; t->kind == TYPE_TUPLE && known && i < t->count; i++)
+    known = list_ranks(memory, t->parts[i], rank, out);
+  if (known && t->kind != TYPE_TUPLE)
+    vec_push(memory, out, (array){.rank = rank});
+  return known;
+}
+
+typedef struct outputs_job {
+  binding *entry;
+  permc_value *const *arguments;
+  size_t argument_count;
+  const char *const *paths;
+  size_t count;
+} outputs_job;
+
+static bool check_output(permc_context *c, const outputs_job *j, size_t number, type *result) {
+  const char *path = j->paths[number];
+  error why;
+  value_format format;
+  array_ranks ranks = {0};
+  if (!value_format_of(path, &format, &why) || !output_check(path, &why))
+    return context_error(c, "%s", why.message);
+  if (result && list_ranks(&c->program.memory, result, 0, &ranks) &&
+      !value_suits(format, ranks.items, ranks.count, &why))
+    return context_error(c, "%s: %s", path, why.message);
+  for (size_t i = 0; i < number; i++)
+    if (output_same(j->paths[i], path))
+      return context_error(c, "-o %s and -o %s are one file; give each result a file of its own",
+                           j->paths[i], path);
+  return true;
+}
+
+static bool check_outputs(permc_context *c, void *with) {
+  const outputs_job *j = with;
+  entry_types t = entry_types_start(c, j->entry);
+  for (size_t i = 0; i < j->argument_count; i++)
+    if (!entry_types_fit(c, &t, j->arguments[i], i))
+      return false;
+  type *result = type_prune(t.rest);
+  while (result->kind == TYPE_FUNCTION)
+    result = type_prune(result->parts[1]);
+  bool several = result->kind == TYPE_TUPLE, known = result->kind != TYPE_VARIABLE;
+  size_t results = several ? result->count : 1;
+  if (known && j->count > results)
+    return context_error(c, "%s has %zu result%s, but -o was given %zu times; leave out %s",
+                         j->entry->name, results, results == 1 ? "" : "s", j->count,
+                         j->count - results == 1 ? "one" : "some");
+  for (size_t i = 0; i < j->count; i++)
+    if (!check_output(c, j, i, several ? result->parts[i] : known ? result : NULL))
+      return false;
+  return true;
+}
+
+bool permc_check_outputs(permc_context *c, const char *entry, permc_value *const *arguments,
+                         size_t argument_count, const char *const *paths, size_t count) {
+  context_begin_call(c);
+  outputs_job j = {context_entry(c, entry), arguments, argument_count, paths, count};
+  return j.entry && context_run_here(c, check_outputs, &j);
 }

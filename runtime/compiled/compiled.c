@@ -8,8 +8,11 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <sys/utsname.h>
+#include <time.h>
 #include <unistd.h>
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -97,7 +100,8 @@ typedef struct build {
   const compiled_options *options;
   const char *const *flags;
   size_t flag_count;
-  bool plain;  // no builtins of this compiler
+  bool plain;               // no builtins of this compiler
+  compiler_limits reached;  // where it needs more time or memory than it may have
   const char *folder;
 } build;
 
@@ -123,11 +127,21 @@ typedef struct file_names {
   char source[CACHE_PATH + 32], object[CACHE_PATH + 32];
 } file_names;
 
-static bool run_jobs(const build *b, const compiler_job *jobs, size_t count, error *failure) {
-  return compiler_run(jobs, count, b->folder, b->options->interrupted, failure);
+static bool run_jobs(build *b, const compiler_job *jobs, size_t count, const progress *watch,
+                     error *failure) {
+  const compiled_options *o = b->options;
+  compiler_status status =
+      compiler_run(jobs, count, b->folder, &o->limits, o->interrupted, watch, failure);
+  if (status == COMPILER_OUT_OF_TIME)
+    b->reached.seconds = o->limits.seconds;
+  if (status == COMPILER_OUT_OF_MEMORY)
+    b->reached.memory = o->limits.memory;
+  return status == COMPILER_DONE;
 }
 
-static bool compile_files(const build *b, const file_names *names, size_t files, error *failure) {
+static bool is_limited(const build *b) { return b->reached.seconds || b->reached.memory; }
+
+static bool compile_files(build *b, const file_names *names, size_t files, error *failure) {
   command commands[MOST_FILES];
   compiler_job jobs[MOST_FILES];
   for (size_t i = 0; i < files; i++) {
@@ -135,11 +149,11 @@ static bool compile_files(const build *b, const file_names *names, size_t files,
     add_words(&commands[i], 4, (const char *[]){"-c", names[i].source, "-o", names[i].object});
     jobs[i] = (compiler_job){commands[i].words, names[i].object};
   }
-  return run_jobs(b, jobs, files, failure);
+  return run_jobs(b, jobs, files, &b->options->progress, failure);
 }
 
 // One file is compiled and linked at once.
-static bool link_files(const build *b, const file_names *names, size_t files, error *failure) {
+static bool link_files(build *b, const file_names *names, size_t files, error *failure) {
   char product[CACHE_PATH + 32];
   command c = begin_command(b);
   snprintf(product, sizeof product, "%s/code.so", b->folder);
@@ -147,11 +161,11 @@ static bool link_files(const build *b, const file_names *names, size_t files, er
   for (size_t i = 0; i < files; i++)
     add_words(&c, 1, (const char *[]){files == 1 ? names[i].source : names[i].object});
   add_words(&c, 1, (const char *[]){"-lm"});
-  return run_jobs(b, &(compiler_job){c.words, product}, 1, failure);
+  return run_jobs(b, &(compiler_job){c.words, product}, 1, NULL, failure);
 }
 
 // Makes <folder>/code.so.
-static bool compile_code(const build *b, const c_code *code, error *failure) {
+static bool compile_code(build *b, const c_code *code, error *failure) {
   uint32_t first[MOST_FILES + 1];
   unsigned compilers = b->options->compilers ? b->options->compilers : pool_processors();
   size_t files =
@@ -178,11 +192,11 @@ static bool compile_code(const build *b, const c_code *code, error *failure) {
 
 // ---- loading -----------------------------------------------------------------------------------
 
-static bool load_library(compiled *e, const char *path, error *failure) {
+static bool load_library(compiled *e, const c_code *code, const char *path, error *failure) {
   e->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   const uint32_t *count = e->library ? dlsym(e->library, "permc_pass_count") : NULL;
   e->passes = e->library ? dlsym(e->library, "permc_passes") : NULL;
-  if (e->passes && count && *count == e->plan->passes.count)
+  if (e->passes && count && *count == code->pass_count)
     return true;
   error_set(failure, SPAN_NONE, "the compiled code cannot be loaded: %s",
             e->library ? "the file does not hold it" : dlerror());
@@ -206,7 +220,7 @@ static bool compile_and_load(compiled *e, build *b, const cache *c, const c_code
   bool good = compile_code(b, code, failure);
   if (good) {
     cache_keep(c, &work, "code.so", key, path);
-    good = load_library(e, path, failure);
+    good = load_library(e, code, path, failure);
   }
   cache_work_end(&work);
   return good;
@@ -221,18 +235,14 @@ static compiled_status obtain_library(compiled *e, const compiled_options *o, co
   char key[CACHE_KEY], path[CACHE_PATH];
   compiler found;
   cache c;
+  compile_record record;
+  compiled_options limited = *o;
   error first = {0};
-  uint64_t bytes = code->library.length + code->definitions.length + code->tables.length;
-  for (uint32_t i = 0; i < code->pass_count; i++)
-    bytes += code->passes[i].length;
+  char why[200];
   if (!compiler_find(&found, failure))
     return COMPILED_UNAVAILABLE;
-  if (bytes > COMPILED_MOST_BYTES)
-    return error_set(failure, SPAN_NONE,
-                     "the program becomes %llu MiB of C, and the C compiler gets at most %llu MiB",
-                     (unsigned long long)(bytes >> 20),
-                     (unsigned long long)(COMPILED_MOST_BYTES >> 20)),
-           COMPILED_UNAVAILABLE;
+  if (!c_code_is_bounded(code, why, sizeof why))
+    return error_set(failure, SPAN_NONE, "%s", why), COMPILED_UNAVAILABLE;
   size_t count = compiler_options(isa, o->fuse, flags);
   if (count == 0)
     return error_set(failure, SPAN_NONE,
@@ -242,14 +252,27 @@ static compiled_status obtain_library(compiled *e, const compiled_options *o, co
   cache_open(&c);
   if (o->no_cache)
     c.folder[0] = 0;
-  if (cache_find(&c, key, path) && load_library(e, path, NULL))
+  if (cache_find(&c, key, path) && load_library(e, code, path, NULL))
     return COMPILED_CACHED;
-  build b = {.compiler = &found, .options = o, .flags = flags, .flag_count = count};
-  for (int attempt = 0; attempt < 2 && !is_interrupted(o); attempt++) {
+  compile_record_find(&c, key, &record);
+  limited.limits = compiler_limits_of(&o->limits);
+  if (o->record)
+    *o->record = record;
+  if (compile_record_forbids(&record, &limited.limits, failure))
+    return COMPILED_UNAVAILABLE;
+  if (o->only_cached)
+    return error_set(failure, SPAN_NONE, "it is not compiled yet"), COMPILED_NOT_CACHED;
+  build b = {.compiler = &found, .options = &limited, .flags = flags, .flag_count = count};
+  for (int attempt = 0; attempt < 2 && !is_limited(&b) && !is_interrupted(o); attempt++) {
     if (compile_and_load(e, &b, &c, code, key, &first))
       return COMPILED;
     c.folder[0] = 0;
     b.plain = true;
+  }
+  if (is_limited(&b)) {
+    record.lost = record.over = 0;
+    record.reached = b.reached;
+    compile_record_add(&record);
   }
   error_set(failure, SPAN_NONE, "%s", error_is_set(&first) ? first.message : "interrupted");
   return is_interrupted(o) ? COMPILED_FAILED : COMPILED_UNAVAILABLE;
@@ -257,17 +280,14 @@ static compiled_status obtain_library(compiled *e, const compiled_options *o, co
 
 // ---- the executor ------------------------------------------------------------------------------
 
-static compiled *allocate_compiled(const plan *p, const compiled_options *o) {
-  compiled *e = calloc(1, sizeof *e);
-  if (!e)
-    return NULL;
+// For what was or will be loaded: the plan that it executes.
+static bool set_plan(compiled *e, const plan *p, const compiled_options *o, error *failure) {
   e->plan = p;
   e->interrupted = o->interrupted;
   e->functions = calloc(p->net->externs.count + 1, sizeof *e->functions);
-  if (e->functions)
-    return e;
-  free(e);
-  return NULL;
+  if (!e->functions)
+    return error_set(failure, SPAN_NONE, "out of memory");
+  return cpu_externs_open(&e->externs, p, o->allow_foreign, failure);
 }
 
 static bool prepare_imports(compiled *e, error *failure) {
@@ -281,10 +301,9 @@ static bool prepare_imports(compiled *e, error *failure) {
 
 compiled *compiled_new(const plan *p, const c_code *code, const compiled_options *o,
                        compiled_status *status, error *failure) {
-  compiled *e = allocate_compiled(p, o);
+  compiled *e = calloc(1, sizeof *e);
   *status = COMPILED_FAILED;
-  bool good = e ? cpu_externs_open(&e->externs, p, o->allow_foreign, failure)
-                : error_set(failure, SPAN_NONE, "out of memory");
+  bool good = e ? set_plan(e, p, o, failure) : error_set(failure, SPAN_NONE, "out of memory");
   if (good) {
     *status = obtain_library(e, o, code, failure);
     good = *status == COMPILED || *status == COMPILED_CACHED;
@@ -327,6 +346,102 @@ cpu_work compiled_pass(void *with, uint32_t number) {
                     .with = with,
                     .scratch_bytes = e->passes[number].scratch_bytes,
                     .chunk = work > 0 && work < CALL_WORK ? CALL_WORK / work : 1,
-                    .serial = e->externs.serial[number],
+                    .threads = e->externs.serial[number],
                     .in_place = e->passes[number].in_place};
+}
+
+// ---- compilations on a thread of their own -----------------------------------------------------
+
+enum { POLL_NANOSECONDS = 1000000 };
+
+struct compilation {
+  pthread_t thread;
+  c_code code;
+  compiled_options options;
+  double patience;
+  compiled *made;  // NULL: taken
+  compiled_status status;
+  error failure;
+  atomic_bool stop, ended;
+};
+
+static void *run_compilation(void *with) {
+  compilation *c = with;
+  c->status = obtain_library(c->made, &c->options, &c->code, &c->failure);
+  atomic_store(&c->ended, true);
+  return NULL;
+}
+
+compilation *compilation_begin(c_code *code, const compiled_options *o) {
+  compilation *c = calloc(1, sizeof *c);
+  compiled *made = calloc(1, sizeof *made);
+  sigset_t all, before;
+  if (c && made) {
+    *c = (compilation){.code = *code, .options = *o, .made = made};
+    c->options.interrupted = &c->stop;
+    c->options.record = NULL;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    bool good = pthread_create(&c->thread, NULL, run_compilation, c) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (good) {
+      *code = (c_code){0};
+      return c;
+    }
+  }
+  free(c);
+  free(made);
+  return NULL;
+}
+
+bool compilation_has_ended(const compilation *c) { return atomic_load(&c->ended); }
+
+static bool same_text(const text *a, const text *b) {
+  return a->length == b->length && memcmp(text_content(a), text_content(b), a->length) == 0;
+}
+
+bool compilation_is_of(const compilation *c, const c_code *code) {
+  const c_code *own = &c->code;
+  bool same = own->pass_count == code->pass_count &&
+              same_text(&own->definitions, &code->definitions) &&
+              same_text(&own->tables, &code->tables) && same_text(&own->library, &code->library);
+  for (uint32_t i = 0; same && i < code->pass_count; i++)
+    same = same_text(&own->passes[i], &code->passes[i]);
+  return same;
+}
+
+compiled *compilation_take(compilation *c, const plan *p, const compiled_options *o,
+                           error *failure) {
+  compiled *e = c->made;
+  c->made = NULL;
+  bool good = c->status == COMPILED || c->status == COMPILED_CACHED ||
+              error_set(failure, SPAN_NONE, "%s", c->failure.message);
+  if (good && set_plan(e, p, o, failure) && prepare_imports(e, failure))
+    return e;
+  compiled_free(e);
+  return NULL;
+}
+
+compilation *compilation_leave(compilation *c, double patience) {
+  c->patience = patience;
+  return c;
+}
+
+static double read_clock(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+void compilation_end(compilation *c, bool at_once) {
+  if (!c)
+    return;
+  for (double end = read_clock() + c->patience;
+       !at_once && !compilation_has_ended(c) && read_clock() < end;)
+    nanosleep(&(struct timespec){.tv_nsec = POLL_NANOSECONDS}, NULL);
+  atomic_store(&c->stop, true);
+  pthread_join(c->thread, NULL);
+  compiled_free(c->made);
+  c_code_free(&c->code);
+  free(c);
 }

@@ -21,14 +21,33 @@
 //
 //   compiler.h   finds and runs the C compiler (a door of its own: it knows nothing of plans)
 //   compiled.c   from text to an executor
+//   record.c     what runs note in the cache of code that is not there
 #ifndef PERMC_RUNTIME_COMPILED_COMPILED_H
 #define PERMC_RUNTIME_COMPILED_COMPILED_H
 
 #include "kernels/emit/emit.h"
 #include "kernels/text/host.h"
+#include "runtime/compiled/compiler.h"
 #include "runtime/cpu/cpu.h"
+#include "runtime/system/cache.h"
 
 typedef struct compiled compiled;
+
+// What runs have noted of a text whose code is not in the cache: under the key of the code, so it
+// counts for the same text, compiler, options and processor alone. Processes that note something at
+// the same time may lose one of the notes, nothing else.
+typedef struct compile_record {
+  char key[CACHE_KEY];      // "": nothing is kept
+  double lost;              // seconds that compiled code would have saved
+  double over;              // seconds that compiling takes at least: then it was ended
+  compiler_limits reached;  // by a compiler; 0: none was
+} compile_record;
+// Without an entry: all 0 but the key.
+void compile_record_find(const cache *c, const char key[CACHE_KEY], compile_record *r);
+// Adds to what is noted under more->key.
+void compile_record_add(const compile_record *more);
+// Whether a compiler with these limits (not 0) would reach them again. *failure says so.
+bool compile_record_forbids(const compile_record *r, const compiler_limits *limits, error *failure);
 
 typedef struct compiled_options {
   const char *isa;  // "native" (or NULL), "baseline", "avx2", "avx512"
@@ -36,14 +55,21 @@ typedef struct compiled_options {
   bool allow_foreign;
   const atomic_bool *interrupted;  // also ends the compiler; may be NULL
   bool no_cache;                   // nothing is read from the cache or added to it
+  bool only_cached;                // nothing is compiled
   unsigned compilers;              // at once; 0: as many as there are processors
+  compiler_limits limits;          // of each
+  progress progress;               // told how many texts are compiled, where there are several
+  compile_record *record;  // set to what is noted of code that is not in the cache; may be NULL
 } compiled_options;
 
 typedef enum compiled_status {
   COMPILED,
-  COMPILED_CACHED,       // compiled earlier
-  COMPILED_UNAVAILABLE,  // no compiler, or it failed, or too much text: use another executor
-  COMPILED_FAILED        // another one would fail, too: foreign function, interrupt, out of memory
+  COMPILED_CACHED,      // compiled earlier
+  COMPILED_NOT_CACHED,  // asked for with only_cached
+  // No compiler, or it failed or reached a limit (now or earlier), or too much text: use another
+  // executor.
+  COMPILED_UNAVAILABLE,
+  COMPILED_FAILED  // another one would fail, too: foreign function, interrupt, out of memory
 } compiled_status;
 
 // Prepares `p`, which must outlive the executor, from its text. NULL: *status and *failure say why.
@@ -51,13 +77,25 @@ compiled *compiled_new(const plan *p, const c_code *code, const compiled_options
                        compiled_status *status, error *failure);
 void compiled_free(compiled *e);  // NULL is allowed
 
+// The same on a thread of its own, for the rest of a run, or for the next one, which has it from the
+// cache. Takes over the text; `isa` must live as long. NULL: out of memory, and the text stays.
+typedef struct compilation compilation;
+compilation *compilation_begin(c_code *code, const compiled_options *o);
+bool compilation_has_ended(const compilation *c);
+bool compilation_is_of(const compilation *c, const c_code *code);
+// Of one that has ended, once: the executor of the plan that the text is of. NULL: *failure.
+compiled *compilation_take(compilation *c, const plan *p, const compiled_options *o,
+                           error *failure);
+// For a later run. `patience`: seconds that compilation_end may wait for it. Returns `c`.
+compilation *compilation_leave(compilation *c, double patience);
+// Waits (unless `at_once`), but no longer than its patience, stops the compiler, frees `c`. NULL is
+// allowed.
+void compilation_end(compilation *c, bool at_once);
+
 // How it executes a pass: for cpu_executor, with the compiled as `with`.
 cpu_work compiled_pass(void *with, uint32_t pass);
 
 // Arrays of so many bytes are stored past the caches.
 #define COMPILED_STREAM_BYTES (UINT64_C(1) << 23)
-
-// More C than this is left uncompiled: a compiler would take a minute or more.
-#define COMPILED_MOST_BYTES (UINT64_C(1) << 22)
 
 #endif

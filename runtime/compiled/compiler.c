@@ -1,50 +1,39 @@
-// Processes of compilers, and tables of their options. See compiler.h.
+// Finding compilers, running them, and tables of their options. See compiler.h.
 #include "runtime/compiled/compiler.h"
+#include "runtime/compiled/process.h"
+
+#include "core/units.h"
+#include "runtime/system/memory.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 extern char **environ;
 
-enum { POLL_NANOSECONDS = 1000000, PATIENCE = 2000 };  // 2 s for a compiler to end
+enum {
+  VERSION_SECONDS = 5,  // that a compiler may take to say its version
+  VERSION_BYTES = 1 << 16
+};
+#define MOST_FILE_BYTES (UINT64_C(1) << 27)  // of a product; its messages are in memory
 
-// ---- processes ---------------------------------------------------------------------------------
+// ---- batches -----------------------------------------------------------------------------------
 
-// Compilers that run, for a signal handler: each leads a process group. `starting`: how many are
-// being started and not yet in the list.
-static atomic_int running[COMPILER_JOBS * 4], starting;
-
-static int add_running(pid_t pid) {
-  for (size_t i = 0; i < sizeof running / sizeof *running; i++) {
-    int expected = 0;
-    if (atomic_compare_exchange_strong(&running[i], &expected, (int)pid))
-      return (int)i;
-  }
-  return -1;
-}
-
-void compiler_kill_all_from_signal(void) {
-  int saved = errno;
-  for (int i = 0; i < 100 && atomic_load(&starting) > 0; i++)
-    nanosleep(&(struct timespec){.tv_nsec = POLL_NANOSECONDS}, NULL);
-  for (size_t i = 0; i < sizeof running / sizeof *running; i++) {
-    pid_t pid = atomic_load(&running[i]);
-    if (pid > 0 && kill(-pid, SIGKILL) == 0)
-      waitpid(pid, NULL, 0);
-  }
-  errno = saved;
-}
+typedef struct batch {
+  const compiler_job *jobs;
+  process *processes;
+  size_t count, started, done, failed;  // failed: the number of the job that did
+  int start_error;                      // with COMPILER_NOT_STARTED: why
+  compiler_status status;
+  process_limits limits;
+  uint64_t deadline;  // in nanoseconds
+} batch;
 
 // The environment with temporary files in `folder` and messages in English. malloc'd.
 static char **make_environment(const char *folder, char *temporary) {
@@ -65,166 +54,142 @@ static char **make_environment(const char *folder, char *temporary) {
   return all;
 }
 
-static bool set_spawn_attributes(posix_spawnattr_t *a) {
-  sigset_t none, all;
-  sigemptyset(&none);
-  sigfillset(&all);
-  return posix_spawnattr_setpgroup(a, 0) == 0 && posix_spawnattr_setsigmask(a, &none) == 0 &&
-         posix_spawnattr_setsigdefault(a, &all) == 0 &&
-         posix_spawnattr_setflags(a, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK |
-                                         POSIX_SPAWN_SETSIGDEF) == 0;
+static uint64_t now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-// Starts a process whose output goes to the descriptor `output`. Returns an errno.
-static int spawn_process(const char *const *arguments, int output, const char *folder, pid_t *pid) {
-  posix_spawnattr_t attributes;
-  posix_spawn_file_actions_t actions;
+static batch *start_batch(const compiler_job *jobs, size_t count, const char *folder,
+                          const process_limits *limits) {
+  batch *b = calloc(1, sizeof *b);
   char *temporary = malloc(COMPILER_PATH);
   char **environment = temporary ? make_environment(folder, temporary) : NULL;
-  int code = environment ? 0 : ENOMEM;
-  if (!code && posix_spawnattr_init(&attributes) == 0) {
-    if (posix_spawn_file_actions_init(&actions) == 0) {
-      if (!set_spawn_attributes(&attributes) ||
-          posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0) != 0 ||
-          posix_spawn_file_actions_adddup2(&actions, output, 1) != 0 ||
-          posix_spawn_file_actions_adddup2(&actions, output, 2) != 0)
-        code = ENOMEM;
-      else
-        code = posix_spawn(pid, arguments[0], &actions, &attributes, (char *const *)arguments,
-                           environment);
-      posix_spawn_file_actions_destroy(&actions);
-    }
-    posix_spawnattr_destroy(&attributes);
+  process *processes = calloc(count + 1, sizeof *processes);
+  if (b && environment && processes) {
+    *b = (batch){.jobs = jobs, .processes = processes, .count = count, .limits = *limits};
+    b->deadline = now() + limits->seconds * 1000000000;
+    for (; b->started < count && b->status == COMPILER_RUNNING; b->started++)
+      if (!process_start(&processes[b->started], jobs[b->started].arguments, environment, limits)) {
+        b->start_error = errno;
+        b->status = COMPILER_NOT_STARTED;
+        b->failed = b->started;
+      }
+  } else {
+    free(processes);
+    free(b);
+    b = NULL;
   }
   free(environment);
   free(temporary);
-  return code;
+  return b;
 }
 
-// ---- jobs --------------------------------------------------------------------------------------
-
-typedef struct process {
-  pid_t pid;  // 0: none, or ended
-  int slot;
-  char output[COMPILER_PATH];
-} process;
-
-// Starts a process that a signal handler can end. Signals are blocked meanwhile, so that a handler
-// in this thread never finds `starting` set.
-static int start_process(process *p, const char *const *arguments, int output, const char *folder) {
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  atomic_fetch_add(&starting, 1);
-  int code = spawn_process(arguments, output, folder, &p->pid);
-  p->slot = code ? -1 : add_running(p->pid);
-  atomic_fetch_sub(&starting, 1);
-  pthread_sigmask(SIG_SETMASK, &before, NULL);
-  if (code)
-    p->pid = 0;
-  return code;
-}
-
-static int start_job(process *p, const compiler_job *job, const char *folder, size_t number) {
-  snprintf(p->output, sizeof p->output, "%s/output-%zu", folder, number);
-  int output = open(p->output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-  int code = output < 0 ? errno : start_process(p, job->arguments, output, folder);
-  if (output >= 0)
-    close(output);
-  return code;
-}
-
-// Whether it has ended; then *good says whether it succeeded. If the program ignores SIGCHLD, there
-// is no exit status, and only the product shows it.
-static bool poll_process(process *p, const compiler_job *job, bool *good) {
-  int status = 0;
-  struct stat s;
-  pid_t got = waitpid(p->pid, &status, WNOHANG);
-  if (got == 0 || (got < 0 && errno == EINTR))
-    return false;
-  *good = got < 0 || (WIFEXITED(status) && WEXITSTATUS(status) == 0);
-  *good = *good && (!job->product || (stat(job->product, &s) == 0 && s.st_size > 0));
-  if (p->slot >= 0)
-    atomic_store(&running[p->slot], 0);
-  p->pid = 0;
-  return true;
-}
-
-static void pause_shortly(void) {
-  nanosleep(&(struct timespec){.tv_nsec = POLL_NANOSECONDS}, NULL);
-}
-
-// By SIGTERM, so that a compiler removes its files; after 2 s by SIGKILL.
-static void end_processes(process *processes, const compiler_job *jobs, size_t count) {
-  for (int waited = 0; waited < 2 * PATIENCE; waited++) {
-    bool left = false, good;
-    for (size_t i = 0; i < count; i++) {
-      if (processes[i].pid == 0 || poll_process(&processes[i], &jobs[i], &good))
-        continue;
-      left = true;
-      if (waited == 0 || waited == PATIENCE)
-        kill(-processes[i].pid, waited == 0 ? SIGTERM : SIGKILL);
-    }
-    if (!left)
-      return;
-    pause_shortly();
+compiler_limits compiler_limits_of(const compiler_limits *limits) {
+  compiler_limits most = *limits;
+  if (!most.seconds)
+    most.seconds = COMPILER_SECONDS;
+  if (!most.memory) {
+    uint64_t half = memory_limit(NULL) / 2;
+    most.memory = half < COMPILER_MEMORY ? half : COMPILER_MEMORY;
   }
+  return most;
 }
 
-// The line of a compiler's output that says what is wrong: the first with "error", else the first.
-static void read_error_line(const char *path, char *line, size_t size) {
-  char one[360];
-  FILE *file = fopen(path, "re");
-  line[0] = 0;
-  while (file && fgets(one, sizeof one, file)) {
-    one[strcspn(one, "\n")] = 0;
-    bool is_error = strstr(one, "error") != NULL;
-    if (is_error || !line[0])
-      snprintf(line, size, "%s", one);
-    if (is_error)
-      break;
-  }
-  if (file)
-    fclose(file);
-}
-
-bool compiler_run(const compiler_job *jobs, size_t count, const char *folder,
-                  const atomic_bool *interrupted, error *failure) {
-  process *processes = calloc(count + 1, sizeof *processes);
-  size_t left = 0, failed = SIZE_MAX;
-  bool stopped = false;
-  if (!processes)
-    return error_set(failure, SPAN_NONE, "out of memory");
-  for (size_t i = 0; i < count && failed == SIZE_MAX; i++) {
-    if (start_job(&processes[i], &jobs[i], folder, i) != 0)
-      failed = i;
-    else
+// Does not wait.
+static compiler_status poll_batch(batch *b) {
+  size_t left = 0;
+  for (size_t i = 0; i < b->started && b->status == COMPILER_RUNNING; i++) {
+    process *p = &b->processes[i];
+    bool good = true;
+    if (p->pid > 0 && !process_poll(p, b->jobs[i].product, &good))
       left++;
-  }
-  while (left > 0 && failed == SIZE_MAX && !stopped) {
-    for (size_t i = 0; i < count; i++) {
-      bool good = true;
-      if (processes[i].pid == 0 || !poll_process(&processes[i], &jobs[i], &good))
-        continue;
-      left--;
-      if (!good && failed == SIZE_MAX)
-        failed = i;
+    if (!good) {
+      b->status = COMPILER_FAILED;
+      b->failed = i;
     }
-    stopped = interrupted && atomic_load(interrupted);
-    if (left > 0 && failed == SIZE_MAX && !stopped)
-      pause_shortly();
   }
-  end_processes(processes, jobs, count);
-  if (stopped) {
+  b->done = b->started - left;
+  if (b->status == COMPILER_RUNNING && left == 0)
+    b->status = COMPILER_DONE;
+  else if (b->status == COMPILER_RUNNING && now() >= b->deadline)
+    b->status = COMPILER_OUT_OF_TIME;
+  return b->status;
+}
+
+static bool tells_of_memory(const char *line) {
+  return strstr(line, "out of memory") || strstr(line, "Cannot allocate memory") ||
+         strstr(line, "memory exhausted");
+}
+
+// The line of a process's output that says what is wrong: the first with "error" or about memory,
+// else the first.
+static void read_error_line(const process *p, char *line, size_t size) {
+  char output[8192];
+  ssize_t length = p->output < 0 ? 0 : pread(p->output, output, sizeof output - 1, 0);
+  output[length > 0 ? length : 0] = 0;
+  line[0] = 0;
+  for (char *one = output, *end; *one; one = end) {
+    end = one + strcspn(one, "\n");
+    if (*end)
+      *end++ = 0;
+    bool is_error = strstr(one, "error") || tells_of_memory(one);
+    if (is_error || !line[0])
+      snprintf(line, size, "%.*s", (int)size - 1, one);
+    if (is_error)
+      return;
+  }
+}
+
+// Ends what still runs, and frees the batch.
+static compiler_status end_batch(batch *b, error *failure) {
+  char line[360] = "", size[NUMBER_SPACE];
+  compiler_status status = b->status == COMPILER_RUNNING ? COMPILER_INTERRUPTED : b->status;
+  const char *program = b->jobs[b->failed].arguments[0];
+  if (status == COMPILER_FAILED)
+    read_error_line(&b->processes[b->failed], line, sizeof line);
+  if (status == COMPILER_INTERRUPTED) {
     error_set(failure, SPAN_NONE, "interrupted");
-  } else if (failed != SIZE_MAX) {
-    char line[400];
-    read_error_line(processes[failed].output, line, sizeof line);
-    error_set(failure, SPAN_NONE, "the C compiler %.200s failed%s%s", jobs[failed].arguments[0],
-              *line ? ": " : "", line);
+  } else if (status == COMPILER_NOT_STARTED) {
+    error_set(failure, SPAN_NONE, "the C compiler %.200s cannot be started: %s", program,
+              strerrordesc_np(b->start_error));
+  } else if (status == COMPILER_OUT_OF_TIME) {
+    error_set(failure, SPAN_NONE,
+              "the C compiler %.200s takes more than %llu s, its limit (--compile-seconds)",
+              program, (unsigned long long)b->limits.seconds);
+  } else if (status == COMPILER_FAILED && tells_of_memory(line)) {
+    status = COMPILER_OUT_OF_MEMORY;
+    error_set(
+        failure, SPAN_NONE,
+        "the C compiler %.200s needs more than %s of memory, its limit (--compile-memory): %s",
+        program, show_bytes(size, b->limits.memory), line);
+  } else if (status == COMPILER_FAILED) {
+    error_set(failure, SPAN_NONE, "the C compiler %.200s failed%s%s", program, *line ? ": " : "",
+              line);
   }
-  free(processes);
-  return failed == SIZE_MAX && !stopped;
+  for (size_t i = 0; i < b->started; i++)
+    process_end(&b->processes[i]);
+  free(b->processes);
+  free(b);
+  return status;
+}
+
+compiler_status compiler_run(const compiler_job *jobs, size_t count, const char *folder,
+                             const compiler_limits *limits, const atomic_bool *interrupted,
+                             const progress *watch, error *failure) {
+  compiler_limits allowed = compiler_limits_of(limits ? limits : &(compiler_limits){0});
+  process_limits most = {allowed.seconds, allowed.memory, MOST_FILE_BYTES};
+  batch *b = start_batch(jobs, count, folder, &most);
+  if (!b)
+    return error_set(failure, SPAN_NONE, "out of memory"), COMPILER_NOT_STARTED;
+  for (size_t told = 0; poll_batch(b) == COMPILER_RUNNING; process_pause()) {
+    if (interrupted && atomic_load(interrupted))
+      break;
+    if (watch && b->done > told)
+      progress_report(watch, b->done, count);
+    told = b->done;
+  }
+  return end_batch(b, failure);
 }
 
 // ---- finding -----------------------------------------------------------------------------------
@@ -251,50 +216,54 @@ static bool find_program(const char *name, char path[COMPILER_PATH]) {
 }
 
 // The first line of its answer to --version.
-static bool read_version(compiler *c) {
+static compiler_status read_version(compiler *c, error *failure) {
   const char *const arguments[] = {c->path, "--version", NULL};
   const compiler_job job = {arguments, NULL};
-  process p = {.slot = -1};
-  int ends[2];
-  bool good = false;
-  if (pipe2(ends, O_CLOEXEC) != 0)
-    return false;
-  int code = start_process(&p, arguments, ends[1], "/tmp");
-  close(ends[1]);
-  FILE *answer = fdopen(ends[0], "r");
-  bool spoke = !code && answer && fgets(c->version, sizeof c->version, answer);
-  while (!code && answer && fgetc(answer) != EOF)
-    ;
-  if (answer)
-    fclose(answer);
-  else
-    close(ends[0]);
-  while (!code && !poll_process(&p, &job, &good))
-    pause_shortly();
+  const process_limits limits = {VERSION_SECONDS, COMPILER_MEMORY, VERSION_BYTES};
+  batch *b = start_batch(&job, 1, "/tmp", &limits);
+  if (!b)
+    return error_set(failure, SPAN_NONE, "out of memory"), COMPILER_NOT_STARTED;
+  while (poll_batch(b) == COMPILER_RUNNING)
+    process_pause();
+  int output = b->processes[0].output;
+  ssize_t length = output < 0 ? 0 : pread(output, c->version, sizeof c->version - 1, 0);
+  if (length < 0) {
+    b->status = COMPILER_NOT_STARTED;
+    b->start_error = errno;
+  }
+  c->version[length > 0 ? length : 0] = 0;
   c->version[strcspn(c->version, "\n")] = 0;
   c->clang = strstr(c->version, "clang") != NULL;
-  return good && spoke;
+  compiler_status status = end_batch(b, failure);
+  return status == COMPILER_DONE && !c->version[0] ? COMPILER_FAILED : status;
 }
 
-static bool search_compiler(compiler *c, const char *wanted, error *failure) {
-  static const char *const names[] = {"cc", "gcc", "clang"};
-  if (wanted && *wanted) {
-    if (find_program(wanted, c->path) && read_version(c))
-      return true;
-    return error_set(
-        failure, SPAN_NONE,
-        "PERMC_CC is %.200s, which is no C compiler; set it to the path of gcc or clang", wanted);
+// COMPILER_DONE: it was found. Whatever keeps the first from being started keeps the others, too.
+static compiler_status search_compiler(compiler *c, const char *wanted, error *failure) {
+  const char *const names[] = {"cc", "gcc", "clang"}, *const *name = wanted ? &wanted : names;
+  size_t count = wanted ? 1 : sizeof names / sizeof *names;
+  compiler_status status = COMPILER_FAILED;
+  for (size_t i = 0; i < count && status != COMPILER_DONE && status != COMPILER_NOT_STARTED; i++) {
+    error why = {0};
+    status = find_program(name[i], c->path) ? read_version(c, &why) : COMPILER_FAILED;
+    if (status == COMPILER_NOT_STARTED)
+      error_set(failure, SPAN_NONE, "%s", why.message);
   }
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-    if (find_program(names[i], c->path) && read_version(c))
-      return true;
-  return error_set(failure, SPAN_NONE,
-                   "there is no C compiler on PATH; install gcc or clang, or set PERMC_CC");
+  if (status != COMPILER_DONE && wanted)
+    error_set(failure, SPAN_NONE,
+              "PERMC_CC is %.200s, which %s; set it to the path of gcc or clang", wanted,
+              status == COMPILER_OUT_OF_TIME ? "does not answer --version" : "is no C compiler");
+  else if (status != COMPILER_DONE)
+    error_set(failure, SPAN_NONE,
+              "there is no C compiler on PATH; install gcc or clang, or set PERMC_CC");
+  return status;
 }
 
 bool compiler_find(compiler *c, error *failure) {
   static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
   static compiler known;
+  static error why;
+  static compiler_status status;
   static char known_for[2 * COMPILER_PATH];
   const char *wanted = getenv("PERMC_CC"), *path = getenv("PATH");
   char *key = malloc(2 * COMPILER_PATH);
@@ -302,12 +271,15 @@ bool compiler_find(compiler *c, error *failure) {
     return error_set(failure, SPAN_NONE, "out of memory");
   snprintf(key, 2 * COMPILER_PATH, "%s:%s", wanted ? wanted : "", path ? path : "");
   pthread_mutex_lock(&lock);
-  bool good = known.path[0] && strcmp(key, known_for) == 0;
-  if (!good && (good = search_compiler(&known, wanted, failure)))
+  if (strcmp(key, known_for) != 0 || status == COMPILER_NOT_STARTED) {
+    why = (error){0};
+    status = search_compiler(&known, wanted && *wanted ? wanted : NULL, &why);
     memcpy(known_for, key, 2 * COMPILER_PATH);
-  else if (!good)
-    known.path[0] = 0;
+  }
   *c = known;
+  bool good = status == COMPILER_DONE;
+  if (!good && failure && !error_is_set(failure))
+    *failure = why;
   pthread_mutex_unlock(&lock);
   free(key);
   return good;

@@ -1,19 +1,24 @@
 // What a backend is: a way to execute what the pipeline (runtime/pipeline.h) makes of a program.
 //
 //   interp     the oracle: the Trace itself, step by step
-//   cpu        a Plan for this machine, compiled (runtime/compiled/compiled.h); without a compiler: portable
+//   cpu        a Plan for this machine, compiled (runtime/compiled/compiled.h)
 //   portable   the same Plan, executed by C code that is part of permc (runtime/portable/portable.h)
-//   cuda       a Plan for a GPU, compiled (runtime/cuda/program.h); without a GPU: cpu
+//   auto       the same Plan, portable at first, compiled where that is worth it
+//              (runtime/adaptive/adaptive.h); the pipeline takes interp or cuda instead where the cost
+//              model says so
+//   cuda       a Plan for a GPU, compiled (runtime/cuda/program.h)
 //   machine    a Plan for a GPU, executed on a memory machine (kernels/hmm/plan.h), which counts time
-//              units; what it does not know: cpu
+//              units
 //
-// A backend takes a verified Trace, Plan or text, and never makes one.
+// A backend takes a verified Trace, Plan or text, and never makes one. One that was asked for by
+// name and lacks what it needs is an error.
 #ifndef PERMC_RUNTIME_CONTEXT_BACKEND_H
 #define PERMC_RUNTIME_CONTEXT_BACKEND_H
 
 #include "kernels/emit/emit.h"
 #include "lang/trace.h"
 #include "runtime/context/context.h"
+#include "runtime/model/model.h"
 #include "runtime/values/value.h"
 
 // A program for one backend, which runs it any number of times.
@@ -23,7 +28,9 @@ typedef struct backend_program {
   const trace *trace;
   const plan *plan;  // NULL: the backend executes the Trace
   c_code *code;      // the Plan's text, which goes after `prepare`; NULL: the backend has none
-  void *state;       // the backend's own; NULL on entry to `prepare`
+  const cost_model *model;  // of trace and plan; NULL: the backend was asked for by name
+  void *state;              // the backend's own; NULL on entry to `prepare`
+  progress progress;        // to be told how many texts `prepare` has compiled, of several
 } backend_program;
 
 typedef struct backend_run {
@@ -31,24 +38,22 @@ typedef struct backend_run {
   size_t argument_count;
   bool keep;       // arguments stay the caller's, neither written to nor freed; else: consumed
   array *results;  // by number: {0}, or the results of an earlier run, whose memory is to be reused
+  progress progress;  // to be told how many elements are done
 } backend_run;
 
 typedef enum backend_status {
   BACKEND_READY,
   BACKEND_FAILED,  // reported
-  BACKEND_MISSING  // what it needs is not here: *why says what, and the fallback has the program
+  BACKEND_MISSING  // what it needs is not here: *why says what
 } backend_status;
 
 enum { BACKEND_WHY = 512 };
 
 typedef struct backend {
   const char *name, *summary;
-  const char *target;       // that it plans for: a name, or "" for this machine; NULL: no Plan
-  bool at_hand;             // the machine is here: a target that permc_tune has stored will do
-  uint64_t stream_bytes;    // of the text's options (kernels/emit/emit.h); 0: it needs no text
-  const char *fallback;     // the backend that stands in for it; NULL: none
-  context_warning missing;  // ... after this warning, whose text ends with `instead`
-  const char *instead;
+  const char *target;     // that it plans for: a name, or "" for this machine; NULL: no Plan
+  bool at_hand;           // the machine is here: a target that permc_tune has stored will do
+  uint64_t stream_bytes;  // of the text's options (kernels/emit/emit.h); 0: it needs no text
   // What can be known before there is a Plan. NULL: nothing has to be there.
   backend_status (*open)(permc_context *c, char why[BACKEND_WHY]);
   // The name under which permc_tune stores targets for its device. False: there is no device. NULL:
@@ -63,7 +68,8 @@ typedef struct backend {
   const char *(*device)(const backend_program *p);
 } backend;
 
-extern const backend interp_backend, cpu_backend, portable_backend, cuda_backend, hmm_backend;
+extern const backend auto_backend, interp_backend, cpu_backend, portable_backend, cuda_backend,
+    hmm_backend;
 
 // The options of the text that this backend compiles.
 static inline c_options backend_text_options(const backend *b, const permc_context *c) {

@@ -1,10 +1,12 @@
 // Contexts, their messages and jobs. See context.h.
 #include "runtime/context/context.h"
 
+#include <inttypes.h>
 #include <pthread.h>
 #include <time.h>
 
-enum { JOB_STACK = 256 << 20 };
+// A call takes at most CALL_STACK of the stack of a job; what is not elaboration takes the rest.
+enum { CALL_STACK = 20 << 10, STACK_BESIDES = 56 << 20 };
 
 void permc_interrupt(permc_context *c) { atomic_store(&c->stop, true); }
 
@@ -28,9 +30,22 @@ permc_context *permc_context_new(void) {
   return c;
 }
 
+bool permc_set_limit(permc_context *c, const char *name, uint64_t value) {
+  uint64_t *limit = limit_named(&c->limits, name);
+  if (!limit || !value || value > UINT64_C(1) << 50)
+    return false;
+  *limit = value;
+  if (limit == &c->limits.calls && c->limits.stack / CALL_STACK < value)
+    c->limits.stack = value * CALL_STACK;
+  c->program.memory.limit = 2 * c->limits.memory;
+  return true;
+}
+
 void permc_context_free(permc_context *c) {
   if (!c)
     return;
+  if (c->pending)
+    c->end_pending(c->pending);
   program_free(&c->program);
   if (c->gpu.open)
     c->gpu.close(c->gpu.open);
@@ -54,7 +69,7 @@ void context_truncate_messages(permc_context *c, size_t length) {
 void context_clear(permc_context *c) {
   diagnostics *d = &c->program.diagnostics;
   d->errors = d->warnings = 0;
-  d->exhausted = d->wants_static = d->can_be_static = false;
+  d->exhausted = d->wants_static = d->can_be_static = d->wants_extern = false;
   d->rendered.failed = false;
   context_truncate_messages(c, 0);
 }
@@ -83,14 +98,57 @@ void context_warn_once(permc_context *c, context_warning kind, const char *forma
   va_end(arguments);
 }
 
-void context_report_memory(permc_context *c, const binding *entry) {
+void context_warn_uncompiled(permc_context *c, const char *why) {
+  context_warn_once(c, WARNING_NO_COMPILER, "%s: programs run uncompiled, which is slower", why);
+}
+
+void context_report_memory(permc_context *c, const arena *memory, const binding *entry) {
   diagnostics *d = &c->program.diagnostics;
   d->demote = NULL;
   d->exhausted = true;
-  diag_report(d, DIAG_ERROR, entry->where,
-              "evaluating '%s' takes more than %zu MiB of memory: does its recursion end?",
-              entry->name, c->limits.memory >> 20);
+  if (!memory->at_limit) {
+    context_error(c, "out of memory");
+    return;
+  }
+  if (entry)
+    diag_report(d, DIAG_ERROR, entry->where,
+                "evaluating '%s' takes more than %" PRIu64 " MiB of memory, which is the limit",
+                entry->name, c->limits.memory >> 20);
+  else
+    context_error(c, "loading this program takes more than %zu MiB of memory, which is the limit",
+                  memory->limit >> 20);
+  diag_report(d, DIAG_HINT, SPAN_NONE, "--limit memory=%" PRIu64 " raises the limit",
+              2 * c->limits.memory);
 }
+
+// ---- progress --------------------------------------------------------------------------------
+
+void permc_on_progress(permc_context *c, permc_progress_report *report, void *with) {
+  c->report_progress = report;
+  c->report_with = with;
+}
+
+static void report_progress(void *with, uint64_t done, uint64_t total) {
+  permc_context *c = with;
+  c->progress.done = done;
+  c->progress.total = total;
+  c->report_progress(c->report_with, &c->progress);
+}
+
+void context_end_stages(permc_context *c) {
+  c->progress = (permc_progress){"", "", 0, 0};
+  if (c->report_progress)
+    c->report_progress(c->report_with, &c->progress);
+}
+
+progress context_begin_stage(permc_context *c, const char *stage, const char *unit) {
+  progress p = {c->report_progress ? report_progress : NULL, c};
+  c->progress = (permc_progress){.stage = stage, .unit = unit};
+  progress_report(&p, 0, 0);
+  return p;
+}
+
+// ---- jobs ------------------------------------------------------------------------------------
 
 typedef struct threaded_job {
   permc_context *context;
@@ -102,18 +160,21 @@ typedef struct threaded_job {
 static void *job_thread(void *with) {
   threaded_job *j = with;
   jmp_buf failure;
-  c_locale locale;
-  if (!c_locale_enter(&locale))
+  c_environment locale;
+  if (!c_environment_enter(&locale))
     return context_error(j->context, "out of memory"), NULL;
-  j->context->program.memory.failure = &failure;
-  if (setjmp(failure)) {
-    j->context->program.diagnostics.demote = NULL;
-    context_error(j->context, "out of memory");
-  } else {
+  loaded_program *p = &j->context->program;
+  bool lost = p->diagnostics.rendered.failed;
+  p->memory.failure = &failure;
+  if (setjmp(failure))
+    context_report_memory(j->context, &p->memory, NULL);
+  else
     j->good = j->job(j->context, j->with);
-  }
-  j->context->program.memory.failure = NULL;
-  c_locale_leave(&locale);
+  // A message that is lost must not pass for none.
+  j->good = j->good && (lost || !p->diagnostics.rendered.failed);
+  p->memory.failure = NULL;
+  context_end_stages(j->context);
+  c_environment_leave(&locale);
   return NULL;
 }
 
@@ -130,7 +191,7 @@ bool context_run_job(permc_context *c, context_job *job, void *with) {
   pthread_attr_t attributes;
   pthread_t thread;
   pthread_attr_init(&attributes);
-  pthread_attr_setstacksize(&attributes, JOB_STACK);
+  pthread_attr_setstacksize(&attributes, c->limits.stack + STACK_BESIDES);
   int failed = pthread_create(&thread, &attributes, job_thread, &j);
   pthread_attr_destroy(&attributes);
   if (failed)
@@ -141,16 +202,47 @@ bool context_run_job(permc_context *c, context_job *job, void *with) {
 
 // ---- entries ---------------------------------------------------------------------------------
 
+static const binding *find_user_binding(const permc_context *c, const char *name) {
+  for (size_t i = 0; i < c->program.program.modules.count; i++) {
+    const module *m = c->program.program.modules.items[i];
+    for (size_t k = 0; k < m->bindings.count && !m->library; k++)
+      if (!strcmp(m->bindings.items[k]->name, name))
+        return m->bindings.items[k];
+  }
+  return NULL;
+}
+
+// False: there is nothing to say of the definition of that name, or there is none.
+static bool report_no_entry(permc_context *c, const char *name) {
+  const binding *b = find_user_binding(c, name);
+  if (!b || !b->scheme)
+    return false;
+  if (!first_order_parameters(b->scheme->type)) {
+    context_error(c, "'%s' is no entry point: it takes or returns functions", name);
+    return true;
+  }
+  if (b->signature || !strcmp(name, "main"))
+    return false;
+  context_error(c, "'%s' is no entry point: it has no signature", name);
+  diag_report(&c->program.diagnostics, DIAG_HINT, SPAN_NONE,
+              "write one above its definition, such as '%s : %s'", name,
+              context_shown_type(c, b->scheme->type));
+  return true;
+}
+
 binding *context_entry(permc_context *c, const char *name) {
   size_t count = c->program.program.entries.count;
   for (size_t i = 0; i < count; i++)
     if (!strcmp(c->program.program.entries.items[i]->name, name))
       return c->program.program.entries.items[i];
+  if (report_no_entry(c, name))
+    return NULL;
   text list = {0};
   for (size_t i = 0; i < count && i < 8; i++)
     text_printf(&list, "%s'%s'", i ? ", " : "", c->program.program.entries.items[i]->name);
   if (count)
-    context_error(c, "there is no entry point '%s'; there is %s", name, text_content(&list));
+    context_error(c, "there is no entry point '%s'; there is %s (choose one, as in --entry %s)",
+                  name, text_content(&list), c->program.program.entries.items[0]->name);
   else
     context_error(c,
                   "there is no entry point '%s': an entry point is 'main', or a function with a "

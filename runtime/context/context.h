@@ -12,6 +12,7 @@
 #ifndef PERMC_RUNTIME_CONTEXT_CONTEXT_H
 #define PERMC_RUNTIME_CONTEXT_CONTEXT_H
 
+#include "core/progress.h"
 #include "lang/load/program.h"
 #include "runtime/permc.h"
 #include <stdatomic.h>
@@ -19,8 +20,9 @@
 // What is worth a warning once in the life of a context.
 typedef enum context_warning {
   WARNING_NO_COMPILER,
-  WARNING_NO_GPU,
-  WARNING_NO_HMM,
+  WARNING_NO_STRATEGY,
+  WARNING_NO_LAYOUT,
+  WARNING_GPU_FAILED,
   WARNING_COUNT
 } context_warning;
 
@@ -34,18 +36,27 @@ struct permc_context {
   loaded_program program;
   bool half_loaded;  // the last load failed: what is there of its program is not to be used
   bool allow_extern;
+  bool untrusted;  // see permc_use_untrusted
   permc_times times;
+  permc_progress_report *report_progress;  // NULL: nobody wants to know
+  void *report_with;
+  permc_progress progress;
   atomic_bool stop;                       // permc_interrupt was called since the last call began
   limits limits;                          // of elaboration; tests lower them
   unsigned threads;                       // of the cpu backend; 0: all processors
   const struct plan_strategy *strategy;   // NULL: the cheapest
   const struct bank_layout_kind *layout;  // of exchanges (kernels/banks/banks.h); NULL: optimal
   uint64_t layout_seed;
-  size_t passes;       // of the last plan; 0: none was made
-  const char *isa;     // that programs are compiled for; NULL: this machine's
-  bool fuse;           // floats: see permc_use_fast_floats
-  context_device gpu;  // a cuda_device (runtime/cuda/cuda.h)
-  void *stream;        // the caller's, for the GPU; NULL: its own
+  size_t passes;                             // of the last plan; 0: none was made
+  const char *isa;                           // that programs are compiled for; NULL: this machine's
+  bool fuse;                                 // floats: see permc_use_fast_floats
+  uint64_t compile_seconds, compile_memory;  // of the C compiler; 0: the default
+  bool gpu_failed;                           // in the middle of a run: `auto` takes it no more
+  context_device gpu;                        // a cuda_device (runtime/cuda/cuda.h)
+  // A compilation that may go on after the run that began it (runtime/adaptive/adaptive.h).
+  struct compilation *pending;
+  void (*end_pending)(struct compilation *pending);
+  void *stream;  // the caller's, for the GPU; NULL: its own
   bool warned[WARNING_COUNT];
   struct tuned_trial *trial;  // of permc_tune (runtime/tuned/tuned.h); NULL: none is at work
   bool in_place;              // jobs run on the caller's stack: of tests, whose programs are small
@@ -62,9 +73,12 @@ bool context_error(permc_context *c, const char *format, ...) PRINTF_LIKE(2, 3);
 // A warning, unless the context has shown one of this kind before.
 void context_warn_once(permc_context *c, context_warning kind, const char *format, ...)
     PRINTF_LIKE(3, 4);
+// That a program runs uncompiled, and why.
+void context_warn_uncompiled(permc_context *c, const char *why);
 void context_truncate_messages(permc_context *c, size_t length);
-// Memory that ran out between two looks of elaboration at its limit.
-void context_report_memory(permc_context *c, const binding *entry);
+// That an allocation in `memory` failed: at its limit, or there is no more. `entry`: what was
+// evaluated, or NULL.
+void context_report_memory(permc_context *c, const arena *memory, const binding *entry);
 
 // ---- jobs ------------------------------------------------------------------------------------
 
@@ -76,6 +90,11 @@ bool context_run_job(permc_context *c, context_job *job, void *with);
 bool context_run_here(permc_context *c, context_job *job, void *with);
 
 double context_now(void);  // seconds
+
+// A stage of the call begins, and is reported: permc_on_progress. `unit`: what its work is counted
+// in. The result tells how far it is; it may be ignored.
+progress context_begin_stage(permc_context *c, const char *stage, const char *unit);
+void context_end_stages(permc_context *c);  // the call is over; jobs do this themselves
 
 // ---- entries ---------------------------------------------------------------------------------
 

@@ -40,6 +40,8 @@ typedef struct cpu_state {
   uint32_t *first, *last;  // by array: the passes it is needed in; NEVER: as in cpu_array_lifetimes
   void **data;             // by array, while it lives
   uint64_t live_bytes, peak;  // bytes in arrays; together with the spares at most `peak`
+  _Atomic uint64_t done;      // elements, for the progress
+  uint64_t all;               // elements of all passes
 } cpu_state;
 
 uint64_t cpu_array_bytes(const net_array *a) { return a->count * scalar_types[a->type].size; }
@@ -64,16 +66,22 @@ void cpu_array_lifetimes(const plan *p, uint32_t *first, uint32_t *last) {
   }
 }
 
-// The passes in which arrays need memory. Arguments do from the first pass on (for ever if they are
-// borrowed), results to the last.
+// Whether an array of the plan stays its owner's, who may need it again.
+static bool is_borrowed(const net_array *a, bool borrow_arguments) {
+  return a->role == NET_TABLE || (a->role == NET_ARGUMENT && borrow_arguments);
+}
+
+// The passes in which arrays need memory. Arguments and tables do from the first pass on (for ever
+// if they are borrowed), results to the last.
 static void find_memory_lifetimes(const plan *p, bool borrow_arguments, uint32_t *first,
                                   uint32_t *last) {
   cpu_array_lifetimes(p, first, last);
   for (size_t a = 0; a < p->arrays.count; a++) {
-    net_role role = p->arrays.items[a].role;
-    if (role == NET_ARGUMENT && first[a] != NEVER)
+    const net_array *of = &p->arrays.items[a];
+    bool given = net_array_is_given(of) && first[a] != NEVER;
+    if (given)
       first[a] = 0;
-    if (role == NET_RESULT || (role == NET_ARGUMENT && first[a] != NEVER && borrow_arguments))
+    if (of->role == NET_RESULT || (given && is_borrowed(of, borrow_arguments)))
       last[a] = NEVER;
   }
 }
@@ -92,15 +100,11 @@ static uint64_t find_peak_bytes(const plan *p, const uint32_t *first, const uint
   return peak;
 }
 
-uint64_t cpu_peak_bytes(const plan *p) {
-  uint32_t *first = calloc(2 * p->arrays.count + 1, sizeof *first);
-  if (first == NULL)
-    return UINT64_MAX;
+uint64_t cpu_peak_bytes(arena *memory, const plan *p) {
+  uint32_t *first = NEW_ARRAY(memory, uint32_t, 2 * p->arrays.count + 1);
   uint32_t *last = first + p->arrays.count;
   find_memory_lifetimes(p, false, first, last);
-  uint64_t peak = find_peak_bytes(p, first, last, cpu_array_bytes);
-  free(first);
-  return peak;
+  return find_peak_bytes(p, first, last, cpu_array_bytes);
 }
 
 // With conditions, a tile may load what another tile stores: an element for which they do not hold.
@@ -229,6 +233,7 @@ typedef struct pass_job {
   cpu_state *state;
   uint32_t pass;
   const cpu_work *work;
+  uint64_t first;  // of this slice
   atomic_bool no_memory;
 } pass_job;
 
@@ -243,7 +248,14 @@ static bool run_chunk(void *with, unsigned worker, uint64_t first, uint64_t last
     }
     memset(s->scratch[worker], 0, s->scratch_bytes);
   }
-  return j->work->run(j->work->with, j->pass, j->state->data, first, last, s->scratch[worker]);
+  if (!j->work->run(j->work->with, j->pass, j->state->data, j->first + first, j->first + last,
+                    s->scratch[worker]))
+    return false;
+  uint64_t done = (last - first) << j->state->plan->passes.items[j->pass].tile.dimension;
+  done += atomic_fetch_add_explicit(&j->state->done, done, memory_order_relaxed);
+  if (worker == 0)
+    progress_report(&j->state->options->progress, done, j->state->all);
+  return true;
 }
 
 // A larger one is allocated by each worker when it begins.
@@ -263,7 +275,8 @@ static unsigned choose_threads(const cpu_state *s, uint32_t number, const cpu_wo
   uint64_t steps = pass->load_count + pass->op_count + pass->store_count;
   bool small = items < SMALL_PASS && steps < SMALL_PASS && pass->tile.dimension < 16 &&
                (items * steps) << pass->tile.dimension < SMALL_PASS;
-  return work->serial || small ? 1 : s->threads;
+  unsigned most = work->threads && work->threads < s->threads ? work->threads : s->threads;
+  return small ? 1 : most;
 }
 
 static uint64_t choose_chunk(const cpu_work *work, uint64_t items, unsigned threads) {
@@ -274,20 +287,35 @@ static uint64_t choose_chunk(const cpu_work *work, uint64_t items, unsigned thre
   return (chunk + granularity - 1) / granularity * granularity;
 }
 
-static bool run_items(cpu_state *s, uint32_t number, const cpu_work *work) {
-  const atomic_bool *flag = s->options->interrupted;
-  pass_job j = {.state = s, .pass = number, .work = work};
-  uint64_t items = cpu_item_count(s->plan, number);
-  unsigned threads = choose_threads(s, number, work, items);
-  prepare_scratch(s->store, work->scratch_bytes);
-  atomic_init(&j.no_memory, false);
-  if (pool_run(threads, items, choose_chunk(work, items, threads), run_chunk, &j, flag))
-    return true;
-  bool interrupted = flag && atomic_load(flag) && !atomic_load(&j.no_memory);
-  return error_set(s->failure, SPAN_NONE, interrupted ? "interrupted" : "out of memory");
+// Slices are cut where any way to go on can begin: at multiples of `granularity`.
+static uint64_t choose_slice(const cpu_work *work, uint64_t left) {
+  uint64_t granularity = work->granularity ? work->granularity : 1;
+  uint64_t slice = (work->slice + granularity - 1) / granularity * granularity;
+  return work->slice && slice < left ? slice : left;
 }
 
-static bool run_pass(cpu_state *s, uint32_t number, const cpu_work *work) {
+static bool run_items(cpu_state *s, uint32_t number, cpu_work work) {
+  const atomic_bool *flag = s->options->interrupted;
+  const cpu_executor *executor = s->options->executor;
+  uint64_t items = cpu_item_count(s->plan, number);
+  pass_job j = {.state = s, .pass = number, .work = &work};
+  atomic_init(&j.no_memory, false);
+  for (uint64_t slice; j.first < items; j.first += slice) {
+    slice = choose_slice(&work, items - j.first);
+    unsigned threads = choose_threads(s, number, &work, slice);
+    prepare_scratch(s->store, work.scratch_bytes);
+    if (!pool_run(threads, slice, choose_chunk(&work, slice, threads), run_chunk, &j, flag)) {
+      bool interrupted = flag && atomic_load(flag) && !atomic_load(&j.no_memory);
+      return error_set(s->failure, SPAN_NONE, interrupted ? "interrupted" : "out of memory");
+    }
+    cpu_work next = slice < items - j.first ? executor->pass(executor->with, number) : work;
+    work = next.in_place || !work.in_place ? next : work;
+  }
+  return true;
+}
+
+static bool run_pass(cpu_state *s, uint32_t number) {
+  cpu_work work = s->options->executor->pass(s->options->executor->with, number);
   size_t count = s->plan->arrays.count;
   net_id *shared = malloc((count + 1) * sizeof *shared);
   if (shared == NULL)
@@ -295,7 +323,7 @@ static bool run_pass(cpu_state *s, uint32_t number, const cpu_work *work) {
   for (size_t a = 0; a < count; a++)
     shared[a] = NET_NONE;
   bool good =
-      allocate_stored_arrays(s, number, work->in_place, shared) && run_items(s, number, work);
+      allocate_stored_arrays(s, number, work.in_place, shared) && run_items(s, number, work);
   release_dead_arrays(s, number, shared);
   free(shared);
   return good;
@@ -342,33 +370,36 @@ void cpu_store_give(cpu_store *s, void *data, uint64_t bytes) {
 
 // ---- arguments and results ----------------------------------------------------------------------
 
-static bool check_memory(const cpu_state *s) {
+static bool check_memory(const cpu_state *s, const array *arguments, size_t count) {
   char why[MEMORY_WHY];
   uint64_t bytes = find_peak_bytes(s->plan, s->first, s->last, cpu_array_bytes);
-  return memory_suffices((double)bytes, why) ||
+  uint64_t held = s->store->spare_bytes;
+  for (size_t i = 0; i < count; i++)
+    held += array_bytes(&arguments[i]);
+  return memory_suffices((double)bytes, held, why) ||
          error_set(s->failure, SPAN_NONE, "this needs %s", why);
 }
 
-const array *cpu_find_argument(const net_array *wanted, const array *arguments, size_t count,
-                               error *failure) {
+bool cpu_find_given(const net_array *wanted, const array *arguments, size_t count, void **data,
+                    error *failure) {
   const array *a = wanted->number < count ? &arguments[wanted->number] : NULL;
+  if (wanted->role == NET_TABLE)
+    return *data = (void *)(uintptr_t)wanted->table, true;
   if (a && a->type == wanted->type && array_count(a) == wanted->count &&
       (a->data || wanted->count == 0))
-    return a;
-  error_set(failure, SPAN_NONE, "argument %" PRIu32 " must be an array of %" PRIu64 " %s",
-            wanted->number + 1, wanted->count, scalar_types[wanted->type].name);
-  return NULL;
+    return *data = a->data, true;
+  return error_set(failure, SPAN_NONE, "argument %" PRIu32 " must be an array of %" PRIu64 " %s",
+                   wanted->number + 1, wanted->count, scalar_types[wanted->type].name);
 }
 
 static bool take_arguments(cpu_state *s, array *arguments, size_t count) {
   for (size_t a = 0; a < s->plan->arrays.count; a++) {
     const net_array *wanted = &s->plan->arrays.items[a];
-    if (wanted->role != NET_ARGUMENT || s->first[a] == NEVER)
+    if (!net_array_is_given(wanted) || s->first[a] == NEVER)
       continue;
-    if (!cpu_find_argument(wanted, arguments, count, s->failure))
+    if (!cpu_find_given(wanted, arguments, count, &s->data[a], s->failure))
       return false;
-    s->data[a] = arguments[wanted->number].data;
-    if (!s->options->borrow_arguments)
+    if (!is_borrowed(wanted, s->options->borrow_arguments))
       arguments[wanted->number].data = NULL;
     s->live_bytes += array_buffer_bytes(wanted);
   }
@@ -407,7 +438,7 @@ static bool allocate_state(cpu_state *s) {
 
 static void free_state(cpu_state *s) {
   for (size_t a = 0; s->data && a < s->plan->arrays.count; a++)
-    if (!s->options->borrow_arguments || s->plan->arrays.items[a].role != NET_ARGUMENT)
+    if (!is_borrowed(&s->plan->arrays.items[a], s->options->borrow_arguments))
       free(s->data[a]);
   free(s->first);
   free(s->last);
@@ -423,18 +454,18 @@ bool cpu_run(const plan *p, const cpu_options *o, array *arguments, size_t argum
                  .fill_store = o->store != NULL,
                  .failure = failure,
                  .threads = o->threads ? o->threads : pool_processors()};
+  for (uint32_t i = 0; i < p->passes.count; i++)
+    s.all += cpu_item_count(p, i) << p->passes.items[i].tile.dimension;
   size_t result_count = 0;
   for (size_t a = 0; a < p->arrays.count; a++)
     if (p->arrays.items[a].role == NET_RESULT)
       results[result_count++] = (array){0};
-  bool good =
-      allocate_state(&s) && check_memory(&s) && take_arguments(&s, arguments, argument_count);
+  bool good = allocate_state(&s) && check_memory(&s, arguments, argument_count) &&
+              take_arguments(&s, arguments, argument_count);
   if (!o->borrow_arguments)
     arrays_destroy(arguments, argument_count);  // those that nothing needs
-  for (uint32_t i = 0; good && i < p->passes.count; i++) {
-    cpu_work work = o->executor->pass(o->executor->with, i);
-    good = run_pass(&s, i, &work);
-  }
+  for (uint32_t i = 0; good && i < p->passes.count; i++)
+    good = run_pass(&s, i);
   good = good && move_results(&s, results);
   if (!good)
     arrays_destroy(results, result_count);

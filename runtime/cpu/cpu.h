@@ -38,6 +38,7 @@
 #define PERMC_RUNTIME_CPU_CPU_H
 
 #include "core/error.h"
+#include "core/progress.h"
 #include "fusion/plan/plan.h"
 #include "runtime/foreign/foreign.h"
 #include "runtime/values/value.h"
@@ -59,11 +60,13 @@ typedef struct cpu_work {
   uint64_t scratch_bytes;  // per thread
   uint64_t granularity;    // `first` and `last` are multiples of it: 2^g blocks (0: 1)
   uint64_t chunk;          // items that make a call worth while (0: 1)
-  bool serial;             // one thread only
+  uint64_t slice;          // items after which the executor is asked again how to go on (0: all)
+  uint32_t threads;        // at most (0: those of the run)
   bool in_place;           // an array loaded and one stored may share a buffer, as said above
 } cpu_work;
 
-// How to execute each pass of a plan.
+// How to execute each pass of a plan. After a slice of items, the rest may be executed otherwise, but
+// in place if that is how the pass began.
 typedef struct cpu_executor {
   cpu_work (*pass)(void *with, uint32_t pass);
   void *with;
@@ -85,6 +88,7 @@ typedef struct cpu_options {
   const cpu_executor *executor;
   bool borrow_arguments;  // they stay the caller's: neither written to nor freed
   cpu_store *store;       // NULL: all memory is freed after the run
+  progress progress;      // told the elements done, of all passes together
 } cpu_options;
 
 // Runs `p`, which plan_verify has accepted. The arguments are consumed, also on failure (but for
@@ -111,15 +115,16 @@ void cpu_externs_close(cpu_externs *x);  // {0} is allowed
 
 // ---- facts of a plan that any backend needs -----------------------------------------------------
 
-// The most bytes of arrays that a run holds at any time, arguments and results included.
-// UINT64_MAX when that overflows, or when memory for finding out is short.
-uint64_t cpu_peak_bytes(const plan *p);
+// The most bytes of arrays that a run holds at any time, arguments and results included;
+// UINT64_MAX when that overflows.
+uint64_t cpu_peak_bytes(arena *memory, const plan *p);
 // How many items a pass has.
 uint64_t cpu_item_count(const plan *p, uint32_t pass);
 uint64_t cpu_array_bytes(const net_array *a);
-// The argument for that array of a plan; NULL: it is missing, or of another type or length.
-const array *cpu_find_argument(const net_array *wanted, const array *arguments, size_t count,
-                               error *failure);
+// The elements of an argument or table of a plan. False: an argument is missing, or of another type
+// or length.
+bool cpu_find_given(const net_array *wanted, const array *arguments, size_t count, void **data,
+                    error *failure);
 // By array: the first and the last pass that loads or stores it; first is UINT32_MAX where none
 // does.
 void cpu_array_lifetimes(const plan *p, uint32_t *first, uint32_t *last);

@@ -1,6 +1,6 @@
-// The backend cuda: a Plan for warps, on the context's GPU. What goes wrong on a GPU that is there is
-// an error; where there is none, or a program needs what no GPU has, the pipeline takes the CPU.
+// The backend cuda: a Plan for warps, on the context's GPU.
 #include "runtime/context/backend.h"
+#include "runtime/cpu/cpu.h"
 #include "runtime/cuda/context.h"
 #include "runtime/cuda/nvrtc.h"
 #include "runtime/cuda/program.h"
@@ -21,8 +21,12 @@ bool cuda_open_for(permc_context *c, char *why, size_t size) {
 }
 
 static backend_status open_gpu(permc_context *c, char why[BACKEND_WHY]) {
-  if (!cuda_open_for(c, why, BACKEND_WHY) || !nvrtc_find(why, BACKEND_WHY))
+  char problem[CUDA_WHY];
+  if (!cuda_open_for(c, problem, sizeof problem) || !nvrtc_find(problem, sizeof problem)) {
+    snprintf(why, BACKEND_WHY,
+             "%.400s; it needs an NVIDIA GPU, its driver for CUDA 12 or later, and NVRTC", problem);
     return BACKEND_MISSING;
+  }
   if (cuda_use_stream(c->gpu.open, c->stream))
     return BACKEND_READY;
   snprintf(why, BACKEND_WHY, "%s", cuda_message(c->gpu.open));
@@ -38,6 +42,8 @@ static bool name_gpu(const permc_context *c, char name[BACKEND_WHY]) {
 
 static backend_status prepare_kernels(backend_program *p, char why[BACKEND_WHY]) {
   permc_context *c = p->context;
+  if (!c_code_is_bounded(p->code, why, BACKEND_WHY))
+    return BACKEND_MISSING;  // NVRTC works in this process, where nothing else can end it
   gpu_program *g = p->state = calloc(1, sizeof *g);
   cuda_device *d = c->gpu.open;
   if (!g) {
@@ -48,11 +54,16 @@ static backend_status prepare_kernels(backend_program *p, char why[BACKEND_WHY])
   snprintf(g->device, sizeof g->device, "%s, CUDA %d.%d", facts->name, facts->driver / 1000,
            facts->driver % 1000 / 10);
   error failure = {0};
-  cuda_options o = {.interrupted = c->limits.interrupted, .fuse = c->fuse};
-  g->program = cuda_program_new(d, p->plan, p->code, &o, &failure);
-  (void)why;
+  cuda_options o = {.interrupted = c->limits.interrupted, .fuse = c->fuse, .progress = p->progress};
+  if (p->model && cpu_peak_bytes(p->memory, p->plan) > cuda_memory_left(d))
+    error_set(&failure, SPAN_NONE, "the GPU has too little memory for this");
+  else
+    g->program = cuda_program_new(d, p->plan, p->code, &o, &failure);
   if (g->program)
     return BACKEND_READY;
+  snprintf(why, BACKEND_WHY, "%.500s", failure.message);
+  if (p->model && !atomic_load(&c->stop))
+    return BACKEND_MISSING;  // `auto` has the processor
   context_error(c, "%s", failure.message);
   return BACKEND_FAILED;
 }
@@ -96,9 +107,6 @@ const backend cuda_backend = {.name = "cuda",
                               .target = "gpu",
                               .at_hand = true,
                               .stream_bytes = UINT64_MAX,
-                              .fallback = "cpu",
-                              .missing = WARNING_NO_GPU,
-                              .instead = "the CPU does it instead",
                               .open = open_gpu,
                               .name_device = name_gpu,
                               .prepare = prepare_kernels,

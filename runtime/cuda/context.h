@@ -1,4 +1,8 @@
 // The GPU of a context, opened when first asked for; it stays open as long as the context.
+//
+//   char why[CUDA_WHY];
+//   if (!cuda_open_for(c, why, sizeof why))       // no driver, or no device
+//     context_error(c, "no GPU: %s", why);
 #ifndef PERMC_RUNTIME_CUDA_CONTEXT_H
 #define PERMC_RUNTIME_CUDA_CONTEXT_H
 

@@ -60,6 +60,8 @@ typedef struct compilation {
   void *cubin[MOST_FILES];
   size_t size[MOST_FILES];
   bool cached[MOST_FILES];  // it was in the cache
+  const progress *progress;
+  _Atomic size_t done;
   char message[MOST_FILES][NVRTC_WHY];
 } compilation;
 
@@ -134,10 +136,14 @@ static bool compile_file(compilation *c, size_t i) {
 }
 
 static bool compile_files(void *with, unsigned worker, uint64_t first, uint64_t last) {
-  (void)worker;
-  for (uint64_t i = first; i < last; i++)
-    if (!compile_file(with, i))
+  compilation *c = with;
+  for (uint64_t i = first; i < last; i++) {
+    if (!compile_file(c, i))
       return false;
+    size_t done = atomic_fetch_add(&c->done, 1) + 1;
+    if (worker == 0 && c->files > 1)  // one at a time
+      progress_report(c->progress, done, c->files);
+  }
   return true;
 }
 
@@ -187,6 +193,7 @@ static bool compile_passes(cuda_program *g, const cuda_options *o, const c_code 
   c->program = g;
   c->code = code;
   c->cache = &folder;
+  c->progress = &o->progress;
   c->options = cuda_program_options[o->fuse];
   c->files = c_code_split(code, FILE_BYTES, MOST_FILES, c->first);
   bool good = pool_run(o->compilers ? o->compilers : pool_processors(), c->files, 1, compile_files,
@@ -256,7 +263,7 @@ static void place_stored_arrays(cuda_program *g, uint32_t number, uint32_t *last
       g->buffers[g->buffer_of[a]].taken = false;
 }
 
-// Arguments and results have buffers of their own, temporaries share.
+// Arguments, tables and results have buffers of their own, temporaries share.
 static bool place_arrays(cuda_program *g, error *failure) {
   const plan *p = g->plan;
   uint32_t *first = calloc(2 * p->arrays.count + 1, sizeof *first);
@@ -265,7 +272,7 @@ static bool place_arrays(cuda_program *g, error *failure) {
   uint32_t *last = first + p->arrays.count;
   cpu_array_lifetimes(p, first, last);
   for (size_t a = 0; a < p->arrays.count; a++)
-    g->buffer_of[a] = p->arrays.items[a].role == NET_ARGUMENT
+    g->buffer_of[a] = net_array_is_given(&p->arrays.items[a])
                           ? take_buffer(g, cpu_array_bytes(&p->arrays.items[a]))
                           : NEVER;
   for (uint32_t i = 0; i < p->passes.count; i++)
@@ -291,7 +298,23 @@ static cuda_address array_address(const cuda_program *g, net_id id) {
   return g->buffers[g->buffer_of[id]].address;
 }
 
-// ---- tables ------------------------------------------------------------------------------------
+// ---- arguments and tables ----------------------------------------------------------------------
+
+// The arrays of that role: arguments in every run, tables once.
+static bool upload_given(cuda_program *g, net_role role, const array *arguments, size_t count,
+                         error *failure) {
+  for (size_t a = 0; a < g->plan->arrays.count; a++) {
+    const net_array *wanted = &g->plan->arrays.items[a];
+    void *data;
+    if (wanted->role != role || wanted->count == 0)
+      continue;
+    if (!cpu_find_given(wanted, arguments, count, &data, failure))
+      return false;
+    if (!cuda_upload(g->device, array_address(g, (net_id)a), data, cpu_array_bytes(wanted)))
+      return fail_with_device_message(g, failure);
+  }
+  return true;
+}
 
 // In one piece of memory: permc_imports, the addresses of the tables, the tables.
 static bool upload_roots(cuda_program *g, const permc_root_table *rows, error *failure) {
@@ -395,7 +418,8 @@ cuda_program *cuda_program_new(cuda_device *d, const plan *p, c_code *code, cons
     code->facts[i].matrix = NULL;  // the program's now
   }
   if (compile_passes(g, o, code, failure) && place_arrays(g, failure) &&
-      upload_roots(g, code->roots, failure) && (g->graph = record_runs(g, 1, failure)) != NULL)
+      upload_given(g, NET_TABLE, NULL, 0, failure) && upload_roots(g, code->roots, failure) &&
+      (g->graph = record_runs(g, 1, failure)) != NULL)
     return g;
   cuda_program_free(g);
   return NULL;
@@ -460,22 +484,6 @@ bool cuda_program_time_copy(cuda_program *g, uint64_t bytes, unsigned runs, doub
   return good || fail_with_device_message(g, failure);
 }
 
-static bool upload_arguments(cuda_program *g, const array *arguments, size_t count,
-                             error *failure) {
-  for (size_t a = 0; a < g->plan->arrays.count; a++) {
-    const net_array *wanted = &g->plan->arrays.items[a];
-    if (wanted->role != NET_ARGUMENT || wanted->count == 0)
-      continue;
-    const array *argument = cpu_find_argument(wanted, arguments, count, failure);
-    if (!argument)
-      return false;
-    if (!cuda_upload(g->device, array_address(g, (net_id)a), argument->data,
-                     cpu_array_bytes(wanted)))
-      return fail_with_device_message(g, failure);
-  }
-  return true;
-}
-
 static bool download_results(cuda_program *g, array *results, error *failure) {
   for (size_t a = 0; a < g->plan->arrays.count; a++) {
     const net_array *from = &g->plan->arrays.items[a];
@@ -498,7 +506,7 @@ static bool download_results(cuda_program *g, array *results, error *failure) {
 
 bool cuda_program_run(cuda_program *g, const array *arguments, size_t count, array *results,
                       error *failure) {
-  bool good = upload_arguments(g, arguments, count, failure) &&
+  bool good = upload_given(g, NET_ARGUMENT, arguments, count, failure) &&
               (cuda_graph_launch(g->device, g->graph) || fail_with_device_message(g, failure));
   if (good && !cuda_wait(g->device, g->interrupted))
     good = fail_with_device_message(g, failure);

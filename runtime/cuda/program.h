@@ -32,6 +32,7 @@ typedef struct cuda_options {
   bool fuse;  // products and sums of floats may be rounded once: faster, other last bits
   bool no_cache;
   unsigned compilers;  // at once; 0: as many as there are processors
+  progress progress;   // told how many texts are compiled, where there are several
 } cuda_options;
 
 // NVRTC's options beside the architecture, by `fuse`.

@@ -1,7 +1,10 @@
 // An entry to an explanation, and the API of both. See explain.h.
 #include "runtime/explain/explain.h"
 
+#include "core/units.h"
 #include "runtime/cpu/cpu.h"
+
+#include <stdio.h>
 
 // ---- counts ----------------------------------------------------------------------------------
 
@@ -31,6 +34,85 @@ static bool moves(const trace_step *s) {
   }
 }
 
+static void count_group(const net_stage *s, const net_op *op, uint32_t *depth,
+                        explained_groups *g) {
+  uint32_t count = net_op_nodes(s, op, s->walk), choices = 0, deepest = 0;
+  for (uint32_t i = 0; i < count; i++) {  // operands precede their node
+    const net_node *node = &s->nodes.items[s->walk[i]];
+    bool choice = node->kind == NET_MIN || node->kind == NET_MAX;
+    uint32_t *own = &depth[s->walk[i]];
+    *own = 0;
+    for (uint32_t k = 0; k < node->operand_count; k++)
+      *own = depth[node->operands[k]] > *own ? depth[node->operands[k]] : *own;
+    *own += choice;
+    choices += choice;
+    deepest = *own > deepest ? *own : deepest;
+  }
+  g->columns++;
+  g->elements = UINT64_C(1) << op->k > g->elements ? UINT64_C(1) << op->k : g->elements;
+  g->comparators += (choices + 1) / 2;
+  g->layers += deepest;
+}
+
+static explained_groups count_groups(const net *n, arena *memory) {
+  explained_groups g = {0};
+  for (size_t i = 0; i < n->stages.count; i++) {
+    const net_stage *s = &n->stages.items[i];
+    uint32_t *depth = NEW_ARRAY(memory, uint32_t, s->nodes.count + 1);
+    for (size_t k = 0; k < s->ops.count; k++)
+      if (s->ops.items[k].k > 1)
+        count_group(s, &s->ops.items[k], depth, &g);
+  }
+  return g;
+}
+
+// ---- auto ------------------------------------------------------------------------------------
+
+// In the words of a clause.
+static void explain_gain(explained_choice *choice, const cost_model *m) {
+  char saved[NUMBER_SPACE], wanted[NUMBER_SPACE], least[NUMBER_SPACE];
+  double gain = m->portable - m->compiled;
+  choice->compiles = gain > m->compile;
+  if (gain > m->text)
+    choice->cached = "cpu";
+  show_seconds(saved, gain > 0 ? gain : 0);
+  show_seconds(wanted, m->compile);
+  show_seconds(least, m->text);
+  if (choice->compiles)
+    snprintf(choice->why, sizeof choice->why,
+             "the passes take %s less when compiled; compiling takes %s", saved, wanted);
+  else if (gain > m->text)
+    snprintf(choice->why, sizeof choice->why,
+             "the passes take %s less when compiled; compiling takes %s, looking for the code %s",
+             saved, wanted, least);
+  else
+    snprintf(choice->why, sizeof choice->why,
+             "the passes take %s less when compiled, but looking for the code takes %s", saved,
+             least);
+}
+
+static explained_choice explain_choice(const permc_context *c, const pipeline *p) {
+  const cost_model *m = &p->model;
+  const backend *b = pipeline_auto(c, &(pipeline_request){.last = STAGE_PROGRAM}, m);
+  char own[NUMBER_SPACE], planning[NUMBER_SPACE];
+  explained_choice choice = {b->name, b->name, b->name, false, ""};
+  if (b == &interp_backend) {
+    snprintf(choice.why, sizeof choice.why, "interp takes %s, and what is planned at least %s",
+             show_seconds(own, m->interp), show_seconds(planning, model_least_planned(m)));
+    return choice;
+  }
+  if (b == &auto_backend) {
+    choice.begins = choice.cached = "portable";
+    explain_gain(&choice, m);
+  } else {
+    snprintf(choice.why, sizeof choice.why, "%s",
+             c->untrusted ? "a program that is not trusted is not compiled"
+                          : "only compiled code has bank layouts");
+  }
+  choice.on_gpu = !c->untrusted && model_prefers_gpu(m) ? "cuda" : choice.cached;
+  return choice;
+}
+
 // ---- explanations ----------------------------------------------------------------------------
 
 typedef struct explain_job {
@@ -46,11 +128,13 @@ static bool explain_products(permc_context *c, pipeline *p, void *with) {
                    .type = j->type,
                    .request = j->request,
                    .pipeline = p,
+                   .choice = explain_choice(c, p),
                    .facts = plan_facts_of(p->plan),
-                   .peak_bytes = cpu_peak_bytes(p->plan),
+                   .groups = count_groups(p->plan->net, &c->program.memory),
+                   .peak_bytes = cpu_peak_bytes(&p->memory, p->plan),
                    .planning_seconds = c->times.plan};
   for (size_t i = 0; i < p->trace.steps.count; i++)
-    e.moving_steps += moves(&p->trace.steps.items[i]);
+    e.moving_steps += moves(&p->trace.steps.items[i]) && !p->trace.steps.items[i].shadow;
   return j->use(c, &e, j->with);
 }
 
@@ -86,6 +170,8 @@ bool permc_explain(permc_context *c, const char *entry, const permc_size *sizes,
   pipeline_request r = {.entry = entry,
                         .last = STAGE_PLAN,
                         .types = o->types,
+                        .arguments = o->arguments,
+                        .argument_count = o->argument_count,
                         .sizes = sizes,
                         .size_count = size_count,
                         .target = o->target};

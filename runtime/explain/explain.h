@@ -15,11 +15,29 @@
 
 #include "runtime/pipeline.h"
 
+// What the backend auto would do. Names of backends, of which one may be another.
+typedef struct explained_choice {
+  const char *begins;  // with nothing in the cache, on the processor
+  const char *cached;  // with the program's code in the cache
+  const char *on_gpu;  // on a machine with a GPU
+  bool compiles;       // cpu is compiled beside the first, and takes over
+  char why[200];
+} explained_choice;
+
+// Columns on more than two elements at once, such as a network on each row of a matrix.
+typedef struct explained_groups {
+  uint64_t columns, elements;  // of the largest
+  uint64_t comparators,
+      layers;  // in all: pairs of a minimum and a maximum, and their longest chains
+} explained_groups;
+
 typedef struct explanation {
   const char *entry, *type;  // "main", "[2^n]i32 -> [2^n]i32"
   const pipeline_request *request;
   pipeline *pipeline;  // with all products up to the Plan
+  explained_choice choice;
   plan_facts facts;
+  explained_groups groups;
   uint64_t moving_steps;    // of the trace, that put elements into another order
   uint64_t peak_bytes;      // of arrays, in a run on the CPU
   double planning_seconds;  // lowering, rules and planner
@@ -31,6 +49,8 @@ typedef bool explain_use(permc_context *c, const explanation *e, void *with);
 bool explain_entry(permc_context *c, const pipeline_request *r, explain_use *use, void *with);
 
 // For a reader. show_rules: also the rewrite rules that fired.
+// "1 column works on groups of 8 elements: 19 comparators in 6 layers".
+void explain_groups_text(text *out, const explained_groups *g);
 void explain_text(text *out, const permc_context *c, const explanation *e, bool show_rules);
 
 // ---- products (explain/dump.c) ---------------------------------------------------------------

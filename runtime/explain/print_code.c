@@ -20,6 +20,8 @@ static const char *line_of_step(void *with, uint32_t step) {
   if (where.file >= l->sources->sources.count)
     return NULL;
   const source *s = &l->sources->sources.items[where.file];
+  if (s->outside)
+    return NULL;
   uint32_t number = 1, first = 0;  // of the line; where it begins
   for (uint32_t i = 0; i < where.start; i++)
     if (s->text[i] == '\n') {

@@ -57,8 +57,25 @@ static void print_arguments(text *out, const trace *t) {
   text_string(out, any ? "\n" : "arguments     none\n");
 }
 
+// Those that elaboration had to know.
+static void print_static_arguments(text *out, const array_shapes *arrays) {
+  enum { SHOWN = 16 };
+  for (size_t i = 0; i < arrays->count; i++) {
+    const array_shape *a = &arrays->items[i];
+    uint64_t count = 1;
+    for (uint32_t k = 0; k < a->rank; k++)
+      count *= a->dims[k];
+    if (!a->data)
+      continue;
+    text_printf(out, "static        argument %zu:", i + 1);
+    for (uint64_t k = 0; k < count && k < SHOWN; k++)
+      text_printf(out, " %" PRId64, ((const int64_t *)a->data)[k]);
+    text_string(out, count > SHOWN ? " ...\n" : "\n");
+  }
+}
+
 static void print_results(text *out, const trace *t) {
-  for (size_t i = 0; i < t->results.count; i++) {
+  for (size_t i = 0; i < trace_returned(t); i++) {
     text_string(out, i ? ", " : "results       ");
     print_shape(out, &t->steps.items[t->results.items[i]]);
   }
@@ -95,6 +112,7 @@ static void print_program(text *out, const explanation *e) {
                 e->request->sizes[i].value);
   text_string(out, "\n");
   print_arguments(out, &e->pipeline->trace);
+  print_static_arguments(out, &e->pipeline->shapes.arrays);
   print_results(out, &e->pipeline->trace);
   print_target(out, e->pipeline->plan->target, e->pipeline->tuned);
 }
@@ -114,6 +132,14 @@ static void print_padding(text *out, const plan *p) {
     }
 }
 
+// Whether it takes a check at the end of each run that padded keeps no padding.
+static void print_checks(text *out, const trace *t) {
+  if (t->proven_checks)
+    text_string(out, "padding       is in no result of padded: proven\n");
+  if (t->checks.count)
+    text_string(out, "padding       is looked for in the result of padded, in each run\n");
+}
+
 // Where one was asked for: those that were used.
 static void print_strategies(text *out, const permc_context *c, const explanation *e) {
   const plan *p = e->pipeline->plan;
@@ -125,6 +151,14 @@ static void print_strategies(text *out, const permc_context *c, const explanatio
   text_string(out, c->strategy && p->net->stages.count ? "\n" : "");
 }
 
+void explain_groups_text(text *out, const explained_groups *g) {
+  text_printf(out, "%" PRIu64 " column%s on groups of %s%" PRIu64 " elements", g->columns,
+              g->columns == 1 ? " works" : "s work", g->columns == 1 ? "" : "up to ", g->elements);
+  if (g->comparators)
+    text_printf(out, ": %" PRIu64 " comparator%s in %" PRIu64 " layer%s", g->comparators,
+                plural(g->comparators), g->layers, plural(g->layers));
+}
+
 static void print_counts(text *out, const permc_context *c, const explanation *e) {
   const plan_facts *f = &e->facts;
   char number[NUMBER_SPACE];
@@ -133,6 +167,10 @@ static void print_counts(text *out, const permc_context *c, const explanation *e
     text_string(out, ", each of static direction");
   else if (f->columns)
     text_printf(out, ", %" PRIu64 " of them of static direction", f->static_columns);
+  if (e->groups.columns) {
+    text_string(out, "\n              ");
+    explain_groups_text(out, &e->groups);
+  }
   text_printf(out, "\nmaps          %" PRIu64 "\n", f->maps);
   text_printf(out, "permutations  %" PRIu64 "; as written, %" PRIu64 " step%s move%s elements\n",
               f->permutations, e->moving_steps, plural(e->moving_steps),
@@ -145,6 +183,7 @@ static void print_counts(text *out, const permc_context *c, const explanation *e
   text_printf(out, "\nmemory        at most %s at a time; %" PRIu64 " array%s between passes\n",
               show_bytes(number, e->peak_bytes), f->temporaries, plural(f->temporaries));
   print_padding(out, e->pipeline->plan);
+  print_checks(out, &e->pipeline->trace);
   print_strategies(out, c, e);
 }
 
@@ -206,8 +245,7 @@ static void print_array_name(text *out, const plan *p, net_id id) {
   if (a->role == NET_TEMPORARY)
     text_printf(out, "array %" PRIu32 " between passes", between);
   else
-    text_printf(out, "array %" PRIu32 " of the %s", a->number + 1,
-                a->role == NET_ARGUMENT ? "arguments" : "results");
+    text_printf(out, "array %" PRIu32 " of the %ss", a->number + 1, net_role_names[a->role]);
 }
 
 // Why a move is not one of whole lines.
@@ -275,11 +313,38 @@ static void print_passes(text *out, const explanation *e) {
               show_bytes(to, e->facts.bytes_written), show_seconds(time, e->facts.seconds));
 }
 
+// ---- auto ------------------------------------------------------------------------------------
+
+// What the backend auto does, why, and the times that it weighs, with planning.
+static void print_auto(text *out, const explained_choice *choice, const cost_model *m) {
+  char interp[NUMBER_SPACE], portable[NUMBER_SPACE], cpu[NUMBER_SPACE], compile[NUMBER_SPACE],
+      cuda[NUMBER_SPACE], nvrtc[NUMBER_SPACE];
+  text_string(out, "auto          ");
+  if (choice->on_gpu != choice->cached)
+    text_printf(out, "%s with a GPU, else ", choice->on_gpu);
+  if (choice->cached != choice->begins)
+    text_printf(out, "%s from the cache, else ", choice->cached);
+  text_printf(out, "%s%s\nbecause       %s\n", choice->begins,
+              choice->compiles ? " until cpu is compiled" : "", choice->why);
+  bool gpu = choice->on_gpu != choice->cached;
+  text_printf(out, "predicted     whole runs: interp %s, portable %s, cpu %s",
+              show_seconds(interp, m->interp), show_seconds(portable, m->planning + m->portable),
+              show_seconds(cpu, m->planning + m->text + m->compiled));
+  if (gpu)
+    text_printf(out, ", cuda %s", show_seconds(cuda, m->cuda_cached));
+  text_printf(out, "\nto compile    cpu %s", show_seconds(compile, m->compile));
+  if (gpu)
+    text_printf(out, ", cuda %s", show_seconds(nvrtc, m->cuda - m->cuda_cached));
+  text_string(out, ", where the code is not in the cache\n");
+}
+
 // ---- the whole -------------------------------------------------------------------------------
 
 void explain_text(text *out, const permc_context *c, const explanation *e, bool show_rules) {
   char number[NUMBER_SPACE];
   print_program(out, e);
+  if (!e->request->target)
+    print_auto(out, &e->choice, &e->pipeline->model);
   print_counts(out, c, e);
   print_passes(out, e);
   if (show_rules) {

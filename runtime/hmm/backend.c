@@ -48,18 +48,18 @@ static bool check_memory(permc_context *c, arena *scratch, const hmm_state *h, c
   const char *problem = hmm_plan_estimate(scratch, &h->machine, p, &h->options, &e);
   if (problem)
     context_error(c, "%s", problem);
-  else if (!memory_suffices(e.with_words, why))
+  else if (!memory_suffices(e.with_words, 0, why))
     context_error(c, "a memory machine for this needs %s", why);
   else
     return true;
   return false;
 }
 
-static void read_arguments(const plan *p, const backend_run *r, const hmm_arrays *m) {
+static void copy_given(const plan *p, const backend_run *r, const hmm_arrays *m) {
   for (net_id i = 0; i < p->arrays.count; i++) {
     const net_array *a = &p->arrays.items[i];
-    if (a->role == NET_ARGUMENT && a->count > 0)
-      memcpy(m->words + m->place[i], r->arguments[a->number].data,
+    if (net_array_is_given(a) && a->count > 0)
+      memcpy(m->words + m->place[i], a->role == NET_TABLE ? a->table : r->arguments[a->number].data,
              a->count * scalar_types[a->type].size);
   }
 }
@@ -105,7 +105,7 @@ static bool run_on_hmm(backend_program *p, backend_run *r, arena *words, arena *
   arena_free(scratch);
   hmm_arrays arrays = hmm_arrays_of(words, made);
   arrays.interrupted = p->context->limits.interrupted;
-  read_arguments(made, r, &arrays);
+  copy_given(made, r, &arrays);
   return run_passes(p->context, scratch, h, made, &arrays) &&
          write_results(p->context, p, made, &arrays, r->results);
 }
@@ -132,9 +132,6 @@ static void release_hmm(backend_program *p) { free(p->state); }
 const backend hmm_backend = {.name = "machine",
                              .summary = "fused passes on a memory machine, which counts time",
                              .target = "gpu",
-                             .fallback = "cpu",
-                             .missing = WARNING_NO_HMM,
-                             .instead = "the CPU does it instead",
                              .prepare = prepare_hmm,
                              .execute = execute_on_hmm,
                              .release = release_hmm,

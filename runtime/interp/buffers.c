@@ -8,41 +8,6 @@ bool trace_step_elementwise(trace_op op) {
          op == TRACE_EXTERN;
 }
 
-// Whether the value is its first operand's elements in the same order, so that nothing moves.
-static bool keeps_order(const trace *t, const trace_step *s) {
-  if (s->operand_count == 0)
-    return false;
-  const trace_step *o = &t->steps.items[s->operands[0]];
-  bool same_batch = o->batch == s->batch;
-  switch (s->op) {
-  case TRACE_RESHAPE:
-    return true;
-  case TRACE_BROADCAST:
-    return same_batch;
-  case TRACE_CONVERT:
-    return same_batch && o->type == s->type;
-  case TRACE_SPLIT:
-    return s->number == o->dims[0] / 2;  // the top bit: the two halves
-  case TRACE_STITCH:
-    return s->number == s->dims[0] / 2;
-  case TRACE_PAIR:  // neighbours
-  case TRACE_UNPAIR:
-    return s->number == 1;
-  case TRACE_ELEMENT:
-    return same_batch && o->dims[0] == 1;
-  case TRACE_PACK:
-    return same_batch && s->operand_count == 1;
-  case TRACE_TRANSPOSE:
-    return same_batch && (o->dims[0] == 1 || o->dims[1] == 1);
-  case TRACE_SLICE:
-    return same_batch && o->dims[0] == s->dims[0];
-  case TRACE_REPLICATE:
-    return same_batch && s->dims[0] == 1;
-  default:
-    return false;
-  }
-}
-
 // Two steps may name the same argument; the first one's buffer holds both.
 static value_id first_argument(const trace *t, value_id id) {
   for (value_id i = 0; i < id; i++)
@@ -77,7 +42,7 @@ static void find_buffers(interp_buffers *p, const trace *t) {
       continue;
     if (s->op == TRACE_ARGUMENT)
       v->buffer = first_argument(t, (value_id)i);
-    else if (keeps_order(t, s))
+    else if (trace_step_keeps_order(t, s))
       v->buffer = p->values[s->operands[0]].buffer;
   }
 }

@@ -193,6 +193,9 @@ static bool run_step(interp *r, value_id id) {
   case TRACE_CONSTANT:
     memcpy(out, &s->constant, row_of(s->type)->size);
     return true;
+  case TRACE_TABLE:
+    memcpy(out, s->table, r->buffers.values[id].bytes);
+    return true;
   case TRACE_INSTANCE:
     return run_count(r, out, s->batch, s->number);
   case TRACE_IOTA:
@@ -255,9 +258,12 @@ static bool allocate_tables(interp *r) {
   return ok || error_set(r->failure, SPAN_NONE, "out of memory");
 }
 
-static bool check_memory(interp *r) {
+static bool check_memory(interp *r, const array *arguments, size_t count) {
   char why[MEMORY_WHY];
-  return memory_suffices((double)r->buffers.peak, why) ||
+  uint64_t held = 0;
+  for (size_t i = 0; i < count; i++)
+    held += array_bytes(&arguments[i]);
+  return memory_suffices((double)r->buffers.peak, held, why) ||
          error_set(r->failure, SPAN_NONE, "this needs %s", why);
 }
 
@@ -346,7 +352,7 @@ bool interp_run(const trace *t, array *arguments, size_t argument_count, array *
   *failure = (error){0};
   for (size_t i = 0; i < t->results.count; i++)
     results[i] = (array){0};
-  bool ok = check_ranks(&r) && allocate_tables(&r) && check_memory(&r) &&
+  bool ok = check_ranks(&r) && allocate_tables(&r) && check_memory(&r, arguments, argument_count) &&
             open_foreign(&r, allow_foreign) && take_over_arguments(&r, arguments, argument_count);
   arrays_destroy(arguments, argument_count);  // those that nothing needs
   ok = ok && run_steps(&r) && hand_over_results(&r, results);

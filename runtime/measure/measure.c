@@ -103,25 +103,12 @@ static void compute_figures(bench_contestant *all, size_t count, size_t rounds, 
 
 bool bench_measure(bench_contestant *all, size_t count, const bench_limits *limits) {
   size_t rounds = 0;
-  double *scratch = calloc(limits->most + 1, sizeof *scratch);
-  bool good = scratch != NULL && limits->most <= BENCH_MOST_RUNS;
-  for (size_t i = 0; i < count; i++) {
-    free(all[i].samples);
-    all[i].samples = calloc(limits->most + 1, sizeof *all[i].samples);
-    good = good && all[i].samples;
-  }
-  good = good && run_rounds(all, count, limits, scratch, &rounds);
+  double scratch[BENCH_MOST_RUNS];
+  assert(limits->most <= BENCH_MOST_RUNS);
+  bool good = run_rounds(all, count, limits, scratch, &rounds);
   if (good)
     compute_figures(all, count, rounds, scratch);
-  free(scratch);
   return good;
-}
-
-void bench_contestants_free(bench_contestant *all, size_t count) {
-  for (size_t i = 0; i < count; i++) {
-    free(all[i].samples);
-    all[i].samples = NULL;
-  }
 }
 
 // ---- the clock ----------------------------------------------------------------------------------

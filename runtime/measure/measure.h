@@ -10,7 +10,6 @@
 //     both[0].figures.median;                       // seconds
 //     both[1].ratio.median;                         // of permc's to the copy's, pair by pair
 //   }
-//   bench_contestants_free(both, 2);
 //
 // Contestants are measured in rounds, each once in a round (A B C, B C A, C A B, A B C, ...): when
 // the machine's speed drifts or somebody else takes a processor, it happens to all of them. What is
@@ -56,9 +55,10 @@ typedef struct bench_contestant {
   const char *name;
   bench_turn *turn;
   void *with;
-  double *samples;        // set by bench_measure, in order of the rounds
-  bench_figures figures;  //   of the seconds
-  bench_figures ratio;    //   of the first contestant's seconds to this one's, round by round
+  // Set by bench_measure:
+  double samples[BENCH_MOST_RUNS];  // in order of the rounds
+  bench_figures figures;            // of the seconds
+  bench_figures ratio;  // of the first contestant's seconds to this one's, round by round
 } bench_contestant;
 
 typedef struct bench_limits {
@@ -69,9 +69,8 @@ typedef struct bench_limits {
 } bench_limits;
 extern const bench_limits bench_limits_default;
 
-// False: a turn failed, or memory is out; the figures are then not set.
+// False: a turn failed; the figures are then not set.
 bool bench_measure(bench_contestant *all, size_t count, const bench_limits *limits);
-void bench_contestants_free(bench_contestant *all, size_t count);
 
 // ---- the clock -------------------------------------------------------------------------------
 

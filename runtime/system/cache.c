@@ -1,7 +1,5 @@
-// Entries, work folders and the bound of the cache. See cache.h.
-#include "runtime/system/cache.h"
-
-#include "runtime/system/temporary.h"
+// The entries of the cache and their bound. See cache.h.
+#include "runtime/system/caching.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -10,11 +8,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { STALE_SECONDS = 3600, READ_BYTES = 1 << 16 };
+enum {
+  READ_BYTES = 1 << 16,
+  BLOCK_BYTES = 4096,  // of a disk: each entry counts as whole blocks
+  PAUSE_NANOSECONDS = 200000,
+  MOST_PAUSES = 25000  // for the lock of another process: 5 s
+};
 
 // Behind the content of each entry.
 typedef struct trailer {
@@ -23,103 +27,24 @@ typedef struct trailer {
 } trailer;
 static const char magic[8] = "permc 1\n";
 
-// ---- paths -------------------------------------------------------------------------------------
+// ---- entries -----------------------------------------------------------------------------------
 
-static bool join_path(char path[CACHE_PATH], const char *folder, const char *name) {
-  size_t front = strlen(folder), back = strlen(name);
-  if (front + back + 2 > CACHE_PATH)
-    return false;
-  memmove(path, folder, front);
-  path[front] = '/';
-  memcpy(path + front + 1, name, back + 1);
-  return true;
-}
+static const char *const kind_names[CACHE_KINDS] = {".so", ".text", ".runs"};
 
-// The folder's path, or "".
-static void choose_folder(char path[CACHE_PATH]) {
-  const char *own = getenv("PERMC_CACHE"), *shared = getenv("XDG_CACHE_HOME"),
-             *home = getenv("HOME");
-  bool good = false;
-  if (own && *own)
-    good = strlen(own) < CACHE_PATH && memcpy(path, own, strlen(own) + 1);
-  else if (shared && *shared == '/')
-    good = join_path(path, shared, "permc");
-  else if (home && *home == '/')
-    good = join_path(path, home, ".cache/permc");
-  if (!good)
-    *path = 0;
-}
-
-// Creates the folder and those above it, for this user alone.
-static bool make_folders(char *path) {
-  for (char *slash = path + 1; (slash = strchr(slash, '/')) != NULL; slash++) {
-    *slash = 0;
-    bool good = mkdir(path, 0700) == 0 || errno == EEXIST || errno == EISDIR || errno == EACCES ||
-                errno == EROFS || errno == EPERM;
-    *slash = '/';
-    if (!good)
-      return false;
-  }
-  return mkdir(path, 0700) == 0 || errno == EEXIST;
-}
-
-// Whether the file is this user's, and nobody else may write to it.
-static bool is_private(const struct stat *s) {
-  return s->st_uid == geteuid() && (s->st_mode & (S_IWGRP | S_IWOTH)) == 0;
+static bool entry_path(const cache *c, const char *key, cache_kind kind, char path[CACHE_PATH]) {
+  char name[CACHE_KEY + 32];
+  snprintf(name, sizeof name, "%s/%.64s%s", cache_entries_folder, key, kind_names[kind]);
+  return c->folder[0] && cache_join_path(path, c->folder, name);
 }
 
 // A regular file that is private, opened for reading, else -1.
 static int open_private_file(int folder, const char *path, struct stat *s) {
   int file = openat(folder, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-  if (file >= 0 && fstat(file, s) == 0 && S_ISREG(s->st_mode) && is_private(s))
+  if (file >= 0 && fstat(file, s) == 0 && S_ISREG(s->st_mode) && cache_is_private(s))
     return file;
   if (file >= 0)
     close(file);
   return -1;
-}
-
-static bool refuse_folder(cache *c, const char *path, const char *why) {
-  snprintf(c->problem, sizeof c->problem, "the cache %.160s %s", path, why);
-  c->folder[0] = 0;
-  return false;
-}
-
-static bool check_folder(cache *c, bool create) {
-  struct stat s;
-  char path[CACHE_PATH];
-  memcpy(path, c->folder, sizeof path);
-  if ((create && !make_folders(path)) || stat(path, &s) != 0)
-    return refuse_folder(c, path, strerror(errno));
-  if (!S_ISDIR(s.st_mode))
-    return refuse_folder(c, path, "is not a folder");
-  if (!is_private(&s))
-    return refuse_folder(c, path,
-                         "can be written to by other users; remove their write permission");
-  return true;
-}
-
-static void open_folder(cache *c, bool create) {
-  *c = (cache){.most_bytes = CACHE_MOST_BYTES};
-  choose_folder(c->folder);
-  if (c->folder[0] == 0)
-    snprintf(c->problem, sizeof c->problem,
-             "there is no folder for the cache; set HOME or PERMC_CACHE");
-  else
-    check_folder(c, create);
-}
-
-void cache_open(cache *c) { open_folder(c, true); }
-void cache_look(cache *c) { open_folder(c, false); }
-
-// ---- entries -----------------------------------------------------------------------------------
-
-// What entries are, by the ends of their names.
-static const char code_entry[] = ".so", text_entry[] = ".text";
-
-static bool entry_path(const cache *c, const char *key, const char *kind, char path[CACHE_PATH]) {
-  char name[CACHE_KEY + 8];
-  snprintf(name, sizeof name, "%.64s%s", key, kind);
-  return c->folder[0] && join_path(path, c->folder, name);
 }
 
 // The digest of the file's first `length` bytes and the key. Leaves the offset behind them.
@@ -152,7 +77,7 @@ static bool is_good_entry(int file, off_t size, const char *key) {
 }
 
 // A good entry, opened and marked as used now, else -1.
-static int open_entry(const cache *c, const char *key, const char *kind, char path[CACHE_PATH]) {
+static int open_entry(const cache *c, const char *key, cache_kind kind, char path[CACHE_PATH]) {
   struct stat s;
   int file = entry_path(c, key, kind, path) ? open_private_file(AT_FDCWD, path, &s) : -1;
   if (file >= 0 && is_good_entry(file, s.st_size, key)) {
@@ -165,7 +90,7 @@ static int open_entry(const cache *c, const char *key, const char *kind, char pa
 }
 
 bool cache_find(const cache *c, const char key[CACHE_KEY], char path[CACHE_PATH]) {
-  int file = open_entry(c, key, code_entry, path);
+  int file = open_entry(c, key, CACHE_CODE, path);
   return file >= 0 && close(file) == 0;
 }
 
@@ -182,241 +107,246 @@ static bool add_trailer(int folder, const char *name, const char *key) {
   return close(file) == 0 && good;
 }
 
-// ---- work folders ------------------------------------------------------------------------------
+// ---- the index ---------------------------------------------------------------------------------
 
-// The file that proves a folder to be a work folder: it tells the name and the inode that the
-// folder has, so a folder of the same name, one that was renamed and a copy are not taken for one.
-static const char marker[] = ".permc-work";
-enum { MARKER_BYTES = 400 };
+// How much the entries are, and may be. It is locked while it is read, entries are removed to make
+// room, and one is added; and it counts an entry before that appears. So there are never more bytes
+// than it says, whenever a process is killed; if there are less, the next count finds that.
+static const char index_name[] = "index";
+#define INDEX_FORMAT "permc cache: %20" PRIu64 " bytes of at most %20" PRIu64 "\n"
+enum { INDEX_BYTES = 100 };
 
-static bool marker_text(char out[MARKER_BYTES], int folder, const char *path) {
+typedef struct cache_index {
+  int folder, file;
+  bool known;  // it was there, and right
+  uint64_t bytes, limit;
+} cache_index;
+
+// So that the number of entries is bounded, too.
+static uint64_t bytes_on_disk(off_t size) {
+  return ((uint64_t)size + BLOCK_BYTES - 1) / BLOCK_BYTES * BLOCK_BYTES;
+}
+
+static void close_index(cache_index *x) {
+  int why = errno;
+  if (x->file >= 0)
+    close(x->file);
+  if (x->folder >= 0)
+    close(x->folder);
+  errno = why;
+}
+
+static bool read_index(cache_index *x) {
+  char content[INDEX_BYTES + 1];
+  ssize_t length = pread(x->file, content, INDEX_BYTES, 0);
+  if (length < 0)
+    return false;
+  content[length] = 0;
+  x->known = sscanf(content, "permc cache: %" SCNu64 " bytes of at most %" SCNu64, &x->bytes,
+                    &x->limit) == 2;
+  if (!x->known)
+    x->limit = CACHE_MOST_BYTES;
+  return true;
+}
+
+static bool write_index(const cache_index *x) {
+  char content[INDEX_BYTES];
+  int length = snprintf(content, sizeof content, INDEX_FORMAT, x->bytes, x->limit);
+  return pwrite(x->file, content, (size_t)length, 0) == length;
+}
+
+// False: there is none that can be written to, or another process has it for too long a time. A
+// file system without locks has to do without.
+static bool lock_index(const cache *c, cache_index *x) {
+  char path[CACHE_PATH];
   struct stat s;
-  const char *slash = strrchr(path, '/');
-  if (fstat(folder, &s) != 0 || !is_private(&s))
+  *x = (cache_index){-1, -1, false, 0, CACHE_MOST_BYTES};
+  if (!c->folder[0] || !cache_join_path(path, c->folder, cache_entries_folder) ||
+      (x->folder = cache_open_folder(AT_FDCWD, path)) < 0)
     return false;
-  int length = snprintf(out, MARKER_BYTES, "%.8swork folder %s, inode %" PRIuMAX "\n", magic,
-                        slash ? slash + 1 : path, (uintmax_t)s.st_ino);
-  return length > 0 && length < MARKER_BYTES;
-}
-
-static bool write_new_file(int folder, const char *name, const char *content) {
-  size_t length = strlen(content);
-  int file = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-  bool good = file >= 0 && write(file, content, length) == (ssize_t)length;
-  return file >= 0 && close(file) == 0 && good;
-}
-
-static bool make_work_folder(char path[CACHE_PATH], const char *above, const char *template) {
-  char content[MARKER_BYTES];
-  if (!join_path(path, above, template) || !mkdtemp(path))
-    return false;
-  int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-  bool good =
-      folder >= 0 && marker_text(content, folder, path) && write_new_file(folder, marker, content);
-  if (folder >= 0 && !good)
-    unlinkat(folder, marker, 0);
-  if (folder >= 0)
-    close(folder);
+  x->file =
+      openat(x->folder, index_name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+  bool good = x->file >= 0 && fstat(x->file, &s) == 0 && S_ISREG(s.st_mode) && cache_is_private(&s);
+  for (int i = 0; good && flock(x->file, LOCK_EX | LOCK_NB) != 0; i++) {
+    if (errno != EWOULDBLOCK && errno != EINTR)
+      break;
+    good = i < MOST_PAUSES;
+    nanosleep(&(struct timespec){.tv_nsec = PAUSE_NANOSECONDS}, NULL);
+  }
+  good = good && read_index(x);
   if (!good)
-    rmdir(path);
+    close_index(x);
   return good;
 }
 
-// A work folder, as the marker in it proves, else -1.
-static int open_work_folder(int above, const char *path) {
-  char wanted[MARKER_BYTES], found[MARKER_BYTES];
-  struct stat s;
-  int folder = openat(above, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-  if (folder < 0)
-    return -1;
-  int file = open_private_file(folder, marker, &s);
-  bool good = file >= 0 && marker_text(wanted, folder, path) &&
-              read(file, found, sizeof found) == (ssize_t)strlen(wanted) &&
-              memcmp(found, wanted, strlen(wanted)) == 0;
-  if (file >= 0)
-    close(file);
-  if (good)
-    return folder;
-  close(folder);
-  return -1;
-}
-
-static bool has_subfolder(DIR *folder) {
-  struct stat s;
-  for (struct dirent *e; (e = readdir(folder)) != NULL;)
-    if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0 &&
-        (fstatat(dirfd(folder), e->d_name, &s, AT_SYMLINK_NOFOLLOW) != 0 || S_ISDIR(s.st_mode)))
-      return true;
-  return false;
-}
-
-// Compilers put files there, not folders: a work folder with a folder in it stays as it is. The
-// marker goes last.
-static void remove_work_folder(int above, const char *path) {
-  int opened = open_work_folder(above, path);
-  DIR *folder = opened < 0 ? NULL : fdopendir(opened);
-  if (!folder) {
-    if (opened >= 0)
-      close(opened);
-    return;
-  }
-  if (!has_subfolder(folder)) {
-    rewinddir(folder);
-    for (struct dirent *e; (e = readdir(folder)) != NULL;)
-      if (strcmp(e->d_name, marker) != 0)
-        unlinkat(dirfd(folder), e->d_name, 0);  // fails for . and ..
-    unlinkat(dirfd(folder), marker, 0);
-    unlinkat(above, path, AT_REMOVEDIR);
-  }
-  closedir(folder);
-}
-
-// ---- the bound ---------------------------------------------------------------------------------
-
-typedef struct entry {
-  char name[CACHE_KEY + 8];
-  uint64_t bytes;
-  struct timespec used;
-} entry;
-
-typedef struct entry_list {
-  entry *items;
-  size_t count, capacity;
-  uint64_t bytes;  // of all of them
-} entry_list;
+// ---- the entries as a whole --------------------------------------------------------------------
 
 static int compare_age(const void *a, const void *b) {
-  const entry *x = a, *y = b;
+  const cache_entry *x = a, *y = b;
   if (x->used.tv_sec != y->used.tv_sec)
     return x->used.tv_sec < y->used.tv_sec ? -1 : 1;
   return (x->used.tv_nsec > y->used.tv_nsec) - (x->used.tv_nsec < y->used.tv_nsec);
 }
 
-static bool is_entry_name(const char *name) {
-  const char *kind = name + strspn(name, "0123456789abcdef");
-  return kind - name == CACHE_KEY - 1 &&
-         (strcmp(kind, code_entry) == 0 || strcmp(kind, text_entry) == 0);
+// CACHE_KINDS: it is not the name of an entry.
+static cache_kind kind_of_name(const char *name) {
+  const char *ending = name + strspn(name, "0123456789abcdef");
+  cache_kind kind = ending - name == CACHE_KEY - 1 ? CACHE_CODE : CACHE_KINDS;
+  while (kind < CACHE_KINDS && strcmp(ending, kind_names[kind]) != 0)
+    kind++;
+  return kind;
 }
 
-// By its trailer. Whether the content is good does not matter here.
-static bool is_entry(int folder, const char *name) {
-  struct stat s;
+// Whether it is one by its trailer; whether the content is good does not matter here. False with
+// errno set: the system does not say.
+static bool is_entry(int folder, const char *name, struct stat *s) {
   trailer t;
-  int file = open_private_file(folder, name, &s);
-  bool good = file >= 0 && s.st_size >= (off_t)sizeof t &&
-              pread(file, &t, sizeof t, s.st_size - (off_t)sizeof t) == (ssize_t)sizeof t &&
+  errno = 0;
+  if (kind_of_name(name) == CACHE_KINDS)
+    return false;
+  int file = open_private_file(folder, name, s);
+  if (file < 0) {
+    errno = cache_lacks_resources() ? errno : 0;
+    return false;
+  }
+  bool good = s->st_size >= (off_t)sizeof t &&
+              pread(file, &t, sizeof t, s->st_size - (off_t)sizeof t) == (ssize_t)sizeof t &&
               memcmp(t.magic, magic, sizeof magic) == 0;
-  if (file >= 0)
-    close(file);
+  close(file);
   return good;
 }
 
-// Lists what has the name of an entry, and removes what a process that was killed has left.
-static entry_list list_entries(DIR *folder) {
-  entry_list l = {0};
-  for (struct dirent *e; (e = readdir(folder)) != NULL;) {
-    struct stat s;
-    if (fstatat(dirfd(folder), e->d_name, &s, AT_SYMLINK_NOFOLLOW) != 0)
-      continue;
-    if (strncmp(e->d_name, "work-", 5) == 0 && S_ISDIR(s.st_mode) &&
-        time(NULL) - s.st_mtime > STALE_SECONDS)
-      remove_work_folder(dirfd(folder), e->d_name);
-    if (!S_ISREG(s.st_mode) || !is_entry_name(e->d_name))
-      continue;
-    if (l.count == l.capacity) {
-      entry *more = realloc(l.items, (2 * l.capacity + 16) * sizeof *more);
-      if (!more)
-        break;
-      l.items = more;
-      l.capacity = 2 * l.capacity + 16;
-    }
-    entry *one = &l.items[l.count++];
-    *one = (entry){.bytes = (uint64_t)s.st_size, .used = s.st_mtim};
-    memcpy(one->name, e->d_name, strlen(e->d_name) + 1);
-    l.bytes += one->bytes;
+static bool add_entry(cache_list *l, size_t *capacity, const char *name, const struct stat *s) {
+  if (l->count == *capacity) {
+    cache_entry *more = realloc(l->items, (2 * *capacity + 16) * sizeof *more);
+    if (!more)
+      return false;
+    l->items = more;
+    *capacity = 2 * *capacity + 16;
   }
-  return l;
-}
-
-static void keep_proven_entries(int folder, entry_list *l) {
-  size_t kept = 0;
-  for (size_t i = 0; i < l->count; i++)
-    if (is_entry(folder, l->items[i].name))
-      l->items[kept++] = l->items[i];
-    else
-      l->bytes -= l->items[i].bytes;
-  l->count = kept;
-}
-
-// Removes the oldest entries until the others have at most so many bytes; returns the bytes of what
-// was removed. Entries that are in use stay in memory; only their names go.
-static uint64_t bound_entries(const cache *c, uint64_t most_bytes) {
-  uint64_t removed = 0;
-  DIR *folder = opendir(c->folder);
-  if (!folder)
-    return 0;
-  entry_list l = list_entries(folder);
-  if (l.bytes > most_bytes) {  // rarely; only then files are opened
-    keep_proven_entries(dirfd(folder), &l);
-    qsort(l.items, l.count, sizeof *l.items, compare_age);
-  }
-  for (size_t i = 0; i < l.count && l.bytes - removed > most_bytes; i++)
-    if (unlinkat(dirfd(folder), l.items[i].name, 0) == 0)
-      removed += l.items[i].bytes;
-  free(l.items);
-  closedir(folder);
-  return removed;
-}
-
-uint64_t cache_clear(const cache *c) { return bound_entries(c, 0); }
-
-// ---- compilations ------------------------------------------------------------------------------
-
-bool cache_work_begin(const cache *c, cache_work *w, const char **why) {
-  const char *temporary = getenv("TMPDIR");
-  *w = (cache_work){.slot = -1};
-  if (!(c->folder[0] && make_work_folder(w->folder, c->folder, "work-XXXXXX")) &&
-      !(temporary && *temporary && make_work_folder(w->folder, temporary, "permc-XXXXXX")) &&
-      !make_work_folder(w->folder, "/tmp", "permc-XXXXXX")) {
-    w->folder[0] = 0;
-    *why = "no folder can be written to: neither the cache nor $TMPDIR nor /tmp";
-    return false;
-  }
-  w->slot = temporary_register(w->folder);
+  cache_entry *one = &l->items[l->count++];
+  *one = (cache_entry){
+      .kind = kind_of_name(name), .bytes = bytes_on_disk(s->st_size), .used = s->st_mtim};
+  memcpy(one->name, name, strlen(name) + 1);
+  l->bytes += one->bytes;
   return true;
 }
 
+// False: errno says why.
+static bool list_entries(int above, cache_list *l) {
+  DIR *folder = cache_open_files(above, ".");
+  size_t capacity = 0;
+  bool good = folder != NULL;
+  while (good) {
+    struct stat s;
+    errno = 0;
+    struct dirent *e = readdir(folder);
+    if (!e)
+      break;
+    good = is_entry(above, e->d_name, &s) ? add_entry(l, &capacity, e->d_name, &s) : errno == 0;
+  }
+  int why = errno;
+  if (folder)
+    closedir(folder);
+  if (l->items)
+    qsort(l->items, l->count, sizeof *l->items, compare_age);
+  errno = why;
+  return why == 0;
+}
+
+void cache_list_free(cache_list *l) {
+  free(l->items);
+  *l = (cache_list){0};
+}
+
+// Removes the oldest entries until the others have at most so many bytes, and counts these. Entries
+// that are in use stay in memory; only their names go. False: errno says why nothing was removed.
+static bool bound_entries(cache_index *x, uint64_t most_bytes, uint64_t *removed) {
+  cache_list l = {0};
+  bool good = list_entries(x->folder, &l);
+  *removed = 0;
+  for (size_t i = 0; good && i < l.count && l.bytes - *removed > most_bytes; i++)
+    if (unlinkat(x->folder, l.items[i].name, 0) == 0)
+      *removed += l.items[i].bytes;
+  x->bytes = l.bytes - *removed;
+  int why = errno;
+  cache_list_free(&l);
+  errno = why;
+  return good;
+}
+
+// Makes room in the index for an entry. All entries are looked at only where they are too many, and
+// then an eighth of the limit becomes free, so that this is seldom.
+static bool make_room(cache_index *x, uint64_t bytes) {
+  if (bytes > x->limit)
+    return false;
+  if (!x->known || bytes > x->limit - x->bytes || x->bytes > x->limit) {
+    uint64_t most = x->limit - x->limit / 8, removed;
+    if (!bound_entries(x, most > bytes ? most - bytes : 0, &removed))
+      return false;
+  }
+  x->bytes += bytes;
+  return x->bytes <= x->limit && write_index(x);
+}
+
+bool cache_count(const cache *c, cache_list *l) {
+  cache_index x;
+  *l = (cache_list){.limit = CACHE_MOST_BYTES};
+  if (!lock_index(c, &x))
+    return false;
+  bool good = list_entries(x.folder, l);
+  l->limit = x.limit;
+  close_index(&x);
+  return good;
+}
+
+static bool bound_now(const cache *c, const uint64_t *limit, uint64_t *removed) {
+  cache_index x;
+  if (!lock_index(c, &x))
+    return false;
+  cache_remove_left_work(c);
+  x.limit = limit ? *limit : x.limit;
+  bool good = bound_entries(&x, limit ? *limit : 0, removed) && write_index(&x);
+  close_index(&x);
+  return good;
+}
+
+bool cache_limit(const cache *c, uint64_t bytes, uint64_t *removed) {
+  return bound_now(c, &bytes, removed);
+}
+
+bool cache_clear(const cache *c, uint64_t *removed) { return bound_now(c, NULL, removed); }
+
+// ---- new entries ------------------------------------------------------------------------------
+
 static bool keep_file(const cache *c, const cache_work *w, const char *name, const char *key,
-                      const char *kind, char path[CACHE_PATH]) {
-  int folder = open_work_folder(AT_FDCWD, w->folder);
-  bool good = folder >= 0 && entry_path(c, key, kind, path) && add_trailer(folder, name, key) &&
-              renameat(folder, name, AT_FDCWD, path) == 0;
-  if (folder >= 0)
-    close(folder);
-  if (good)
-    bound_entries(c, c->most_bytes);
-  else
-    join_path(path, w->folder, name);
+                      cache_kind kind, char path[CACHE_PATH]) {
+  struct stat s;
+  cache_index x;
+  int work = dirfd(w->opened);
+  bool good = cache_work_is_whole(w) && entry_path(c, key, kind, path) &&
+              add_trailer(work, name, key) && fstatat(work, name, &s, AT_SYMLINK_NOFOLLOW) == 0 &&
+              lock_index(c, &x);
+  if (good) {
+    good = make_room(&x, bytes_on_disk(s.st_size)) && renameat(work, name, AT_FDCWD, path) == 0;
+    close_index(&x);
+  }
+  if (!good)
+    cache_join_path(path, w->folder, name);
   return good;
 }
 
 bool cache_keep(const cache *c, const cache_work *w, const char *name, const char key[CACHE_KEY],
                 char path[CACHE_PATH]) {
-  return keep_file(c, w, name, key, code_entry, path);
-}
-
-void cache_work_end(cache_work *w) {
-  if (w->folder[0])
-    remove_work_folder(AT_FDCWD, w->folder);
-  temporary_unregister(w->slot);
-  *w = (cache_work){.slot = -1};
+  return keep_file(c, w, name, key, CACHE_CODE, path);
 }
 
 // ---- texts -------------------------------------------------------------------------------------
 
-bool cache_find_text(const cache *c, const char key[CACHE_KEY], char out[CACHE_TEXT]) {
+bool cache_find_text(const cache *c, cache_kind kind, const char key[CACHE_KEY],
+                     char out[CACHE_TEXT]) {
   char path[CACHE_PATH];
-  int file = open_entry(c, key, text_entry, path);
+  int file = open_entry(c, key, kind, path);
   ssize_t length = file < 0 ? -1 : pread(file, out, CACHE_TEXT, 0) - (ssize_t)sizeof(trailer);
   if (file >= 0)
     close(file);
@@ -426,23 +356,29 @@ bool cache_find_text(const cache *c, const char key[CACHE_KEY], char out[CACHE_T
   return strlen(out) == (size_t)length;
 }
 
-bool cache_keep_text(const cache *c, const char key[CACHE_KEY], const char *content,
-                     char path[CACHE_PATH], const char **why) {
+static bool write_new_file(int folder, const char *name, const char *content) {
+  size_t length = strlen(content);
+  int file = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+  bool good = file >= 0 && write(file, content, length) == (ssize_t)length;
+  return file >= 0 && close(file) == 0 && good;
+}
+
+bool cache_keep_text(const cache *c, cache_kind kind, const char key[CACHE_KEY],
+                     const char *content, char path[CACHE_PATH], const char **why) {
   static const char name[] = "kept.text";
-  char from[CACHE_PATH];
   cache_work w;
   *why = c->problem;
   if (!c->folder[0] || !cache_work_begin(c, &w, why))
     return false;
   *why = "its folder cannot be written to";
-  bool good = strlen(content) < CACHE_TEXT - sizeof(trailer) && join_path(from, w.folder, name) &&
-              write_new_file(AT_FDCWD, from, content) &&
-              keep_file(c, &w, name, key, text_entry, path);
+  bool good = strlen(content) < CACHE_TEXT - sizeof(trailer) &&
+              write_new_file(dirfd(w.opened), name, content) &&
+              keep_file(c, &w, name, key, kind, path);
   cache_work_end(&w);
   return good;
 }
 
-bool cache_remove_text(const cache *c, const char key[CACHE_KEY]) {
+bool cache_remove_text(const cache *c, cache_kind kind, const char key[CACHE_KEY]) {
   char path[CACHE_PATH];
-  return entry_path(c, key, text_entry, path) && unlink(path) == 0;
+  return entry_path(c, key, kind, path) && unlink(path) == 0;
 }

@@ -1,5 +1,5 @@
 // The cache of compiled code on disk: shared objects by the digest of all that they were made of;
-// and beside them small texts, of what was measured (tune.h).
+// and beside them small texts, of what was measured (tune.h), of what runs took (compiled.h).
 //
 //   cache c;
 //   cache_open(&c);                       // finds the folder and looks at who may write to it
@@ -17,31 +17,41 @@
 // loaded that somebody else may have written: folder and entries must belong to this user and be
 // writable by no other, and an entry ends with a digest of its content and its key, which is
 // computed anew before each use. Entries appear whole (by rename), so processes at once do not
-// disturb each other. An entry that is not right is made again. Where there is no usable folder, or
-// no room in it, code is compiled in a temporary folder, loaded and removed.
+// disturb each other. An entry that is not right (after a power loss, say) is made again. Where
+// there is no usable folder, or no room in it, code is compiled in a temporary folder, loaded and
+// removed.
 //
-// The entries in the folder have at most CACHE_MOST_BYTES; those that were not used for the longest
-// time go first. Work folders that a killed process has left go after an hour.
+//   permc-entries/1f3a....so            an entry: its key and its kind, .so, .text or .runs
+//   permc-entries/index                 their bytes and the limit, locked while one is added
+//   permc-work/work-1f3a9c/             of a compilation, locked by its process
+//
+// There are never more bytes of entries than the limit; those that were not used for the longest
+// time go first, an eighth of the limit at once. An entry counts as whole blocks of 4 KiB. Adding
+// one takes a time that does not depend on what is in the folder. Work folders that a killed process
+// has left go when the next compilation begins.
 //
 // The folder may hold files of the user. Removed, and counted, is only what permc has made, and
 // that is proved, not told from a name: an entry is a regular file of this user with the trailer
-// that permc writes; a work folder has a marker file that tells the folder's own name and inode,
-// and no folder in it. Only the name of an entry that is written or forgotten is taken as it is: it
-// is the digest of what is kept, so what lies there is that entry, damaged or not.
+// that permc writes; a work folder has a marker that tells the folder's own name and inode, and no
+// folder in it, or is empty. Only the name of an entry that is written or forgotten is taken as it
+// is: it is the digest of what is kept, so what lies there is that entry, damaged or not.
 #ifndef PERMC_RUNTIME_SYSTEM_CACHE_H
 #define PERMC_RUNTIME_SYSTEM_CACHE_H
 
 #include "runtime/system/digest.h"
+#include <dirent.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 
 enum { CACHE_PATH = 4096, CACHE_KEY = 2 * DIGEST_BYTES + 1 };
+typedef enum cache_kind { CACHE_CODE, CACHE_TUNED, CACHE_RUNS, CACHE_KINDS } cache_kind;
 #define CACHE_MOST_BYTES (UINT64_C(1) << 30)
 
 typedef struct cache {
   char folder[CACHE_PATH];  // "" where there is none
   char problem[256];        // then: why, in words
-  uint64_t most_bytes;
 } cache;
 
 void cache_open(cache *c);
@@ -55,6 +65,8 @@ bool cache_find(const cache *c, const char key[CACHE_KEY], char path[CACHE_PATH]
 typedef struct cache_work {
   char folder[CACHE_PATH];
   int slot;  // of system/temporary.h
+  // The folder, which is locked: removing what is in it needs no memory any more. NULL: none.
+  DIR *opened;
 } cache_work;
 
 // In the cache, else in $TMPDIR or /tmp. False: *why is the reason, a sentence without a full stop.
@@ -65,18 +77,41 @@ bool cache_keep(const cache *c, const cache_work *w, const char *name, const cha
                 char path[CACHE_PATH]);
 void cache_work_end(cache_work *w);
 
-// Small texts, private and checked as all entries are, under keys of their own.
+// Small texts, private and checked as all entries are. `kind`: not CACHE_CODE.
 enum { CACHE_TEXT = 4096 };  // bytes at most, with what proves the entry
 // False: there is no good entry. One open of a file.
-bool cache_find_text(const cache *c, const char key[CACHE_KEY], char out[CACHE_TEXT]);
+bool cache_find_text(const cache *c, cache_kind kind, const char key[CACHE_KEY],
+                     char out[CACHE_TEXT]);
 // It appears whole or not at all. False: it is not kept, and *why (a sentence without a full stop,
 // as long-lived as the cache) says why not. `path`: where it lies.
-bool cache_keep_text(const cache *c, const char key[CACHE_KEY], const char *content,
-                     char path[CACHE_PATH], const char **why);
+bool cache_keep_text(const cache *c, cache_kind kind, const char key[CACHE_KEY],
+                     const char *content, char path[CACHE_PATH], const char **why);
 // Whether there was one, good or not, that is gone now.
-bool cache_remove_text(const cache *c, const char key[CACHE_KEY]);
+bool cache_remove_text(const cache *c, cache_kind kind, const char key[CACHE_KEY]);
 
-// Removes all entries. Returns the bytes they held.
-uint64_t cache_clear(const cache *c);
+// ---- the entries as a whole --------------------------------------------------------------------
+
+typedef struct cache_entry {
+  char name[CACHE_KEY + 8];
+  cache_kind kind;
+  uint64_t bytes;
+  struct timespec used;  // last
+} cache_entry;
+
+typedef struct cache_list {
+  cache_entry *items;  // the oldest first
+  size_t count;
+  uint64_t bytes, limit;  // of all of them
+} cache_list;
+
+// False: errno says why. Free it with cache_list_free.
+bool cache_count(const cache *c, cache_list *l);
+void cache_list_free(cache_list *l);
+
+// The limit from now on, for all processes, and removes what is beyond it, and work folders that
+// were left. With 0 nothing is kept. False: errno says why.
+bool cache_limit(const cache *c, uint64_t bytes, uint64_t *removed);
+// Removes all entries, and leaves the limit as it is.
+bool cache_clear(const cache *c, uint64_t *removed);
 
 #endif

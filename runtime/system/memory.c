@@ -14,45 +14,86 @@ static uint64_t machine_limit(void) {
   return pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : UINT64_MAX;
 }
 
-static uint64_t soft_limit(bool known, const struct rlimit *limit) {
-  return known && limit->rlim_cur != RLIM_INFINITY ? limit->rlim_cur : UINT64_MAX;
+// ---- the process -------------------------------------------------------------------------------
+
+static uint64_t room_below(uint64_t limit, uint64_t used) {
+  return limit == UINT64_MAX ? limit : limit > used ? limit - used : 0;
 }
 
-static uint64_t process_limit(void) {
-  struct rlimit space, data;
-  uint64_t a = soft_limit(getrlimit(RLIMIT_AS, &space) == 0, &space);
-  uint64_t b = soft_limit(getrlimit(RLIMIT_DATA, &data) == 0, &data);
+static uint64_t resource_room(int resource, uint64_t pages) {
+  struct rlimit limit;
+  if (getrlimit((__rlimit_resource_t)resource, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+    return UINT64_MAX;
+  return room_below(limit.rlim_cur, pages * (uint64_t)sysconf(_SC_PAGESIZE));
+}
+
+static uint64_t process_room(void) {
+  unsigned long size = 0, data = 0;  // pages
+  FILE *file = fopen("/proc/self/statm", "re");
+  if (file && fscanf(file, "%lu %*u %*u %*u %*u %lu", &size, &data) != 2)
+    size = data = 0;
+  if (file)
+    fclose(file);
+  uint64_t a = resource_room(RLIMIT_AS, size), b = resource_room(RLIMIT_DATA, data);
   return a < b ? a : b;
 }
 
-// The number in a file; UINT64_MAX when there is none ("max", or no such file).
-static uint64_t number_in(const char *path) {
-  uint64_t value = UINT64_MAX;
-  FILE *file = fopen(path, "re");
-  if (file == NULL)
-    return value;
-  if (fscanf(file, "%" SCNu64, &value) != 1)
-    value = UINT64_MAX;
-  fclose(file);
+// ---- control groups ----------------------------------------------------------------------------
+
+// What the files of a version are called.
+typedef struct group_version {
+  const char *folder, *limits[2], *usage, *cached[2];
+} group_version;
+
+static const group_version versions[] = {{"/sys/fs/cgroup/memory",
+                                          {"memory.limit_in_bytes", ""},
+                                          "memory.usage_in_bytes",
+                                          {"total_inactive_file", "total_active_file"}},
+                                         {"/sys/fs/cgroup",
+                                          {"memory.max", "memory.high"},
+                                          "memory.current",
+                                          {"inactive_file", "active_file"}}};
+
+enum { GROUP_PATH = 1400 };
+
+// The number behind `key` in a file of lines (""; the first); `otherwise`: there is none ("max").
+static uint64_t number_in(const char *folder, const char *name, const char *key,
+                          uint64_t otherwise) {
+  char path[GROUP_PATH + 40], line[160];
+  uint64_t value = otherwise;
+  size_t length = strlen(key);
+  snprintf(path, sizeof path, "%s/%s", folder, name);
+  FILE *file = *name ? fopen(path, "re") : NULL;
+  while (file && fgets(line, sizeof line, file))
+    if (strncmp(line, key, length) == 0 && sscanf(line + length, " %" SCNu64, &value) == 1)
+      break;
+  if (file)
+    fclose(file);
   return value;
 }
 
-// Version 2: the limits of this group ("0::/a/b" in /proc/self/cgroup) and of all above it.
-// Version 1: the file that a container sees.
-static uint64_t group_limit(void) {
-  uint64_t least = number_in("/sys/fs/cgroup/memory/memory.limit_in_bytes");
-  char line[1024] = "", path[1200];
-  FILE *file = fopen("/proc/self/cgroup", "re");
-  while (file && fgets(line, sizeof line, file) && strncmp(line, "0::/", 4) != 0)
-    line[0] = '\0';
-  if (file)
-    fclose(file);
-  char *group = strncmp(line, "0::/", 4) == 0 ? line + 3 : strcpy(line, "/");
-  group[strcspn(group, "\n")] = '\0';
+// What the limit of one group leaves: what its processes hold is gone, but for the cache of files,
+// which the kernel gives back.
+static uint64_t room_in_folder(const group_version *v, const char *folder) {
+  uint64_t limit = number_in(folder, v->limits[0], "", UINT64_MAX);
+  uint64_t high = number_in(folder, v->limits[1], "", UINT64_MAX);
+  limit = high < limit ? high : limit;
+  if (limit == UINT64_MAX)
+    return limit;
+  uint64_t used = number_in(folder, v->usage, "", 0), cached = 0;
+  for (int i = 0; i < 2; i++)
+    cached += number_in(folder, "memory.stat", v->cached[i], 0);
+  return room_below(limit, used > cached ? used - cached : 0);
+}
+
+// Of the group and all above it. In a container, its own group may be shown as the topmost.
+static uint64_t room_in_version(const group_version *v, const char *root, char *group) {
+  uint64_t least = UINT64_MAX;
   for (;;) {
-    snprintf(path, sizeof path, "/sys/fs/cgroup%s/memory.max", group);
-    uint64_t limit = number_in(path);
-    least = limit < least ? limit : least;
+    char folder[GROUP_PATH];
+    snprintf(folder, sizeof folder, "%.300s%s%s", root, v->folder, group);
+    uint64_t room = room_in_folder(v, folder);
+    least = room < least ? room : least;
     char *slash = strrchr(group, '/');
     if (slash == NULL)
       return least;
@@ -60,17 +101,63 @@ static uint64_t group_limit(void) {
   }
 }
 
-bool memory_suffices(double bytes, char why[MEMORY_WHY]) {
+// Whether a line "4:cpu,memory:/a/b" or, in version 2, "0::/a/b" is about memory.
+static bool is_memory_line(const char *line, const char **group, bool *unified) {
+  const char *names = strchr(line, ':'), *end = names ? strchr(names + 1, ':') : NULL;
+  const char *found = names ? strstr(names, "memory") : NULL;
+  if (!end)
+    return false;
+  *group = end + 1;
+  *unified = end == names + 1;
+  return *unified || (found && found < end && (found[-1] == ':' || found[-1] == ',') &&
+                      (found[6] == ':' || found[6] == ','));
+}
+
+uint64_t memory_group_room(const char *root) {
+  char path[320], line[1000], top[2] = "";
+  uint64_t least = UINT64_MAX;
+  snprintf(path, sizeof path, "%.300s/proc/self/cgroup", root);
+  FILE *file = fopen(path, "re");
+  while (file && fgets(line, sizeof line, file)) {
+    const char *group;
+    bool unified;
+    line[strcspn(line, "\n")] = '\0';
+    if (!is_memory_line(line, &group, &unified))
+      continue;
+    uint64_t room = room_in_version(&versions[unified], root, line + (group - line));
+    least = room < least ? room : least;
+  }
+  if (file)
+    fclose(file);
+  for (int i = 0; i < 2 && !file; i++) {
+    uint64_t room = room_in_version(&versions[i], root, top);
+    least = room < least ? room : least;
+  }
+  return least;
+}
+
+// ---- the least of all --------------------------------------------------------------------------
+
+static uint64_t find_limit(uint64_t held, const char **owner) {
+  uint64_t machine = machine_limit(), group = memory_group_room(""), process = process_room();
+  group = group > UINT64_MAX - held ? UINT64_MAX : group + held;
+  process = process > UINT64_MAX - held ? UINT64_MAX : process + held;
+  uint64_t least = machine < group ? machine : group;
+  if (owner)
+    *owner = process < least    ? "this process may use"
+             : machine <= group ? "this machine has"
+                                : "this control group may use";
+  return process < least ? process : least;
+}
+
+uint64_t memory_limit(const char **owner) { return find_limit(0, owner); }
+
+bool memory_suffices(double bytes, uint64_t held, char why[MEMORY_WHY]) {
   enum { SMALL = 1 << 24 };  // bytes that every machine has
   if (bytes < SMALL)
     return true;
-  uint64_t machine = machine_limit(), group = group_limit(), process = process_limit();
-  uint64_t least = machine < group ? machine : group;
-  const char *owner = machine <= group ? "this machine has" : "this control group may use";
-  if (process < least) {
-    least = process;
-    owner = "this process may use";
-  }
+  const char *owner;
+  uint64_t least = find_limit(held, &owner);
   if (bytes <= (double)least)
     return true;
   char need[NUMBER_SPACE], have[NUMBER_SPACE];

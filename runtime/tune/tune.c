@@ -87,7 +87,6 @@ static bool measure_sides(void *with, tune_side *one, tune_side *other, double *
       *ratio = sides[count - 1].ratio.median;
   }
   *seconds = sides[0].figures.median;
-  bench_contestants_free(sides, count);
   return good;
 }
 
@@ -246,7 +245,7 @@ static bool store_best(tuning *t, const tuned_point *p) {
 static void remove_stored(tuning *t) {
   cache folder;
   cache_look(&folder);
-  if (!t->options.dry_run && cache_remove_text(&folder, t->trial.key))
+  if (!t->options.dry_run && cache_remove_text(&folder, CACHE_TUNED, t->trial.key))
     text_string(&t->report, "the stored target is removed\n");
   else if (t->options.forget)
     text_string(&t->report, "no target is stored\n");

@@ -85,7 +85,7 @@ bool tuned_store(const cache *c, const char key[CACHE_KEY], const target *own, c
            "base = %s\ntile_bytes = %llu\nregister_bytes = %llu\nwide_bytes = %llu\nadapts = 0\n",
            own->name, (unsigned long long)p->bytes[TUNED_TILE],
            (unsigned long long)p->bytes[TUNED_REGISTERS], (unsigned long long)p->bytes[TUNED_WIDE]);
-  return cache_keep_text(c, key, content, path, why);
+  return cache_keep_text(c, CACHE_TUNED, key, content, path, why);
 }
 
 bool tuned_find(const cache *c, const char key[CACHE_KEY], arena *memory, const target *own,
@@ -93,7 +93,7 @@ bool tuned_find(const cache *c, const char key[CACHE_KEY], arena *memory, const 
   char content[CACHE_TEXT];
   const char *wrong = NULL;
   const target *read =
-      cache_find_text(c, key, content) ? target_read(memory, content, &wrong) : NULL;
+      cache_find_text(c, CACHE_TUNED, key, content) ? target_read(memory, content, &wrong) : NULL;
   if (!read)
     return false;
   tuned_point p = tuned_point_of(read);  // the other fields are not to be had from an entry

@@ -1,5 +1,6 @@
 // Arrays in memory: sizes, random elements, equality. See value.h.
 #include "core/random.h"
+#include "runtime/system/memory.h"
 #include "runtime/system/pool.h"
 #include "runtime/values/value.h"
 
@@ -45,6 +46,10 @@ void *array_memory(uint64_t bytes) {
   size_t reserved = (size_t)array_reserved_bytes(bytes);
   if (reserved < HUGE_PAGE)
     return aligned_alloc(LINE, reserved);
+  // The system promises more than the control group may use, and kills who takes it.
+  char why[MEMORY_WHY];
+  if (!memory_suffices((double)bytes, 0, why))
+    return NULL;
   void *data;
   if (posix_memalign(&data, HUGE_PAGE, reserved) != 0)
     return NULL;

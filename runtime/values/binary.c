@@ -54,16 +54,16 @@ static bool read_header(value_source *s, array *out) {
 
 bool binary_read(value_source *s, array *out) {
   char mismatch[MISMATCH_SIZE];
-  if (!read_header(s, out))
+  if (!read_header(s, out) || !fields_expect_none(s))
     return false;
   if (value_mismatch(mismatch, s->expected, out->type, out->rank))
     return source_fail(s, "%s", mismatch);
   return source_read_array(s, out);
 }
 
-bool binary_write(FILE *to, const array *components, size_t count, error *e) {
+bool binary_write(FILE *to, const permc_value *v, error *e) {
   (void)e;
-  for (const array *a = components; a < components + count; a++) {
+  for (const array *a = v->components; a < v->components + v->count; a++) {
     unsigned char header[BINARY_HEADER + 8 * VALUE_MAX_RANK];
     size_t length = BINARY_HEADER + 8 * (size_t)a->rank;
     char type[5];

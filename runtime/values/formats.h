@@ -2,22 +2,39 @@
 //
 // A reader is called with the source at the first byte of a value, in the C locale. False: it has
 // written the error, and owns nothing.
+//
+//   text_read(s, &a)            at "[1, 2] 5": a is 1 2, of i64, and s stands behind the ]
+//   csv_write(to, v, &e)        of ([2]i64, [2]f64): 1,0.5 and 2,1.5 on a line each
 #ifndef PERMC_RUNTIME_VALUES_FORMATS_H
 #define PERMC_RUNTIME_VALUES_FORMATS_H
 
 #include "runtime/values/source.h"
 
 bool text_read(value_source *s, array *out);
-bool text_write(FILE *to, const array *components, size_t count, error *e);
+bool text_write(FILE *to, const permc_value *v, error *e);
+bool summary_write(FILE *to, const permc_value *v, error *e);
 // Skips spaces, newlines and -- comments.
 void text_skip_space(value_source *s);
 
 bool binary_read(value_source *s, array *out);
-bool binary_write(FILE *to, const array *components, size_t count, error *e);
+bool binary_write(FILE *to, const permc_value *v, error *e);
 
 // The fields of a structured array go to s->pending, and nothing to *out.
 bool npy_read(value_source *s, array *out);
-bool npy_write(FILE *to, const array *components, size_t count, error *e);
+bool npy_write(FILE *to, const permc_value *v, error *e);
+bool npy_holds(const array *components, size_t count, error *e);
+
+// The names of the components as they are written, all different; NULL: memory is out.
+char **names_written(const permc_value *v);
+void names_free(char **names, size_t count);
+
+// Rows of plain numbers, one a line: fields with commas between them, or blanks.
+bool csv_write(FILE *to, const permc_value *v, error *e);
+bool plain_write(FILE *to, const permc_value *v, error *e);
+// What is left of the source: at once as a 2-d array, or its first column; further calls read the
+// others, until there is no s->table any more.
+bool table_read(value_source *s, array *out);
+bool table_holds(const array *components, size_t count, error *e);
 
 // ---- the header of a .npy (npy_header.c) -------------------------------------------------------
 
@@ -27,6 +44,7 @@ typedef struct npy_field {
   uint64_t offset;  // in the record
 } npy_field;
 
+// Their names go to the source's field list.
 typedef struct npy_header {
   npy_field *fields;  // owned
   size_t count, capacity;
@@ -40,7 +58,7 @@ typedef struct npy_header {
 // Leaves the source at the data. h->fields is the caller's to free, also after an error.
 bool npy_read_header(value_source *s, npy_header *h);
 // Of one array, or of the components of a tuple, which have the same dims.
-bool npy_write_header(FILE *to, const array *components, size_t count, error *e);
+bool npy_write_header(FILE *to, const permc_value *v, error *e);
 
 // ---- numbers as text (number.c) ----------------------------------------------------------------
 
@@ -74,7 +92,44 @@ bool number_store(void *to, scalar_type type, const number *n);
 const char *number_range(scalar_type type);  // "0 to 255"
 
 enum { ELEMENT_TEXT = 96 };
-// One element as text with its type's suffix, not terminated; returns the length.
-size_t number_print(char out[ELEMENT_TEXT], scalar_type type, const void *element);
+// One element as text, with its type's suffix if `typed`, not terminated; returns the length.
+size_t number_print(char out[ELEMENT_TEXT], scalar_type type, const void *element, bool typed);
+
+// ---- elements from text (text.c) ---------------------------------------------------------------
+
+enum { LONGEST_TOKEN = 4095 };
+enum { TOKEN_END = 256, TOKEN_WORD, TOKEN_LONG };  // else the character itself
+
+typedef struct text_reader {
+  value_source *source;
+  int kind;       // of the token
+  text_place at;  // of the token
+  size_t length;
+  char token[LONGEST_TOKEN + 1];  // words only; 0-terminated
+
+  text_place start;   // of the value
+  scalar_type type;   // SCALAR_COUNT: undecided, elements are i64
+  uint64_t count;     // elements so far
+  uint64_t capacity;  // bytes of data
+  unsigned char *data;
+} text_reader;
+
+void text_reader_begin(text_reader *r, value_source *s);  // of the type that s->expected has
+bool text_reader_add(text_reader *r);  // the word in hand becomes the next element
+// Gives the elements to out, whose dims are the caller's to set. Not good: frees them.
+bool text_reader_end(text_reader *r, bool good, array *out);
+
+// ---- text on its way to a file (text.c) --------------------------------------------------------
+
+typedef struct text_output {
+  FILE *to;
+  bool good;
+  size_t used;
+  char bytes[8192];
+} text_output;
+
+void text_output_begin(text_output *o, FILE *to);
+void text_output_add(text_output *o, const char *bytes, size_t count);
+bool text_output_end(text_output *o);  // whether all was written
 
 #endif

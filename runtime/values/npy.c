@@ -5,8 +5,8 @@
 //   elements, row-major
 //
 // A structured descr, [('f0', '<u4'), ('', '|V4'), ('f1', [('re', '<f4'), ('im', '<f4')])], gives
-// one array per field: nested fields flattened, padding ('', '|V4') skipped. Written are version
-// 1.0 headers, byte for byte those of numpy.save.
+// one array per field: nested fields flattened ('f1.re', 'f1.im'), padding ('', '|V4') skipped.
+// Written are version 1.0 headers, byte for byte those of numpy.save; see write_dictionary.
 #include "core/sizes.h"
 #include "runtime/values/formats.h"
 
@@ -90,7 +90,6 @@ static bool read_structured(value_source *s, const npy_header *h) {
     memcpy(fields[f].dims, h->dims, sizeof h->dims);
   }
   s->pending = fields;
-  s->pending_count = h->count;
   bool good = read_records(s, h, fields, bytes / h->record);
   for (size_t f = 0; good && f < h->count; f++) {
     if (h->fields[f].swapped)
@@ -98,6 +97,21 @@ static bool read_structured(value_source *s, const npy_header *h) {
     good = source_check_bools(s, &fields[f]);
   }
   return good;
+}
+
+// Of the fields only those that are wanted, in their order.
+static bool choose_fields(value_source *s, npy_header *h) {
+  if (!h->structured)
+    return fields_expect_none(s);
+  npy_field *wanted = fields_choose(s) ? malloc(s->fields.count * sizeof *wanted) : NULL;
+  if (!wanted)
+    return source_fail(s, "out of memory");
+  h->count = s->fields.count;
+  for (size_t f = 0; f < h->count; f++)
+    wanted[f] = h->fields[s->fields.wanted[f]];
+  free(h->fields);
+  h->fields = wanted;
+  return true;
 }
 
 static bool read_plain(value_source *s, const npy_header *h, array *out) {
@@ -126,7 +140,7 @@ static bool check_end(value_source *s, array *out) {
 bool npy_read(value_source *s, array *out) {
   npy_header h = {0};
   char mismatch[MISMATCH_SIZE];
-  bool good = npy_read_header(s, &h);
+  bool good = npy_read_header(s, &h) && choose_fields(s, &h);
   if (good) {
     out->type = h.fields[0].type;
     good =
@@ -161,7 +175,7 @@ static bool write_records(FILE *to, const array *components, size_t count) {
   return fwrite(buffer, 1, used, to) == used;
 }
 
-bool npy_write(FILE *to, const array *components, size_t count, error *e) {
+bool npy_holds(const array *components, size_t count, error *e) {
   if (count == 0)
     return error_set(e, SPAN_NONE,
                      "a .npy file holds one array, but this value has none; write it as text");
@@ -171,11 +185,15 @@ bool npy_write(FILE *to, const array *components, size_t count, error *e) {
       return error_set(e, SPAN_NONE,
                        "a .npy file holds one array, but the components of this tuple differ in "
                        "shape; write it as text or .bin");
-  if (!npy_write_header(to, components, count, e))
+  return true;
+}
+
+bool npy_write(FILE *to, const permc_value *v, error *e) {
+  if (!npy_write_header(to, v, e))
     return false;
-  if (count > 1)
-    return write_records(to, components, count);
-  uint64_t elements = array_count(&components[0]);
-  return fwrite(components[0].data, scalar_types[components[0].type].size, (size_t)elements, to) ==
-         elements;
+  if (v->count > 1)
+    return write_records(to, v->components, v->count);
+  const array *a = &v->components[0];
+  size_t elements = (size_t)array_count(a);
+  return fwrite(a->data, scalar_types[a->type].size, elements, to) == elements;
 }

@@ -2,6 +2,8 @@
 // any spaces, and Python 2's lengths (3L) are read.
 #include "runtime/values/formats.h"
 
+#include <ctype.h>
+
 enum {
   LONGEST_HEADER = 1 << 20,
   DEEPEST_FIELD = 16,
@@ -15,6 +17,8 @@ typedef struct npy_parser {
   const char *at, *end;
   npy_header *header;
   value_source *source;
+  bool latin;  // the text is Latin-1, else UTF-8
+  text name;   // of the field at hand: "position.x" of nested ones
 } npy_parser;
 
 static void skip_spaces(npy_parser *p) {
@@ -56,7 +60,7 @@ static bool slice_is(slice s, const char *string) {
   return s.length == strlen(string) && memcmp(s.text, string, s.length) == 0;
 }
 
-// 'text' or "text". Escapes are stepped over, not undone: only names may hold them.
+// 'text' or "text". Escapes are stepped over, not undone: only names may hold them (add_name).
 static bool parse_string(npy_parser *p, slice *out) {
   char quote = peek(p);
   if (quote != '\'' && quote != '"')
@@ -163,7 +167,9 @@ static bool add_field(npy_parser *p, scalar_type type, bool swapped) {
     h->capacity = capacity;
   }
   h->fields[h->count++] = (npy_field){type, swapped, h->record};
-  return true;
+  if (p->name.failed)
+    return source_fail(p->source, "out of memory");
+  return !h->structured || fields_add(p->source, text_content(&p->name), p->name.length);
 }
 
 static bool extend_record(npy_parser *p, uint64_t bytes) {
@@ -214,16 +220,47 @@ static bool parse_dtype(npy_parser *p, bool nameless) {
   return fail_dtype(p, dtype, code);
 }
 
+// An escape of Python's strings, behind its backslash; returns what follows it.
+static const char *add_escape(text *t, const char *at, const char *end) {
+  static const char letters[] = "nrtabfv\\'\"", meant[] = "\n\r\t\a\b\f\v\\'\"";
+  const char *letter = strchr(letters, *at);
+  int digits = *at == 'x' ? 2 : *at == 'u' ? 4 : *at == 'U' ? 8 : 0;
+  uint32_t character = 0;
+  if (letter && *at)
+    text_add(t, meant + (letter - letters), 1);
+  else if (!digits)
+    text_string(t, "\\"), text_add(t, at, 1);
+  at++;
+  for (int i = 0; i < digits && at < end && isxdigit((unsigned char)*at); i++, at++)
+    character = character << 4 | (uint32_t)(*at <= '9' ? *at - '0' : (*at & 7) + 9);
+  if (digits)
+    text_character(t, character);
+  return at;
+}
+
+// Adds a name, as UTF-8, behind those of the fields that it is nested in.
+static void add_name(npy_parser *p, slice name) {
+  if (p->name.length > 0 && name.length > 0)
+    text_string(&p->name, ".");
+  for (const char *at = name.text, *end = at + name.length; at < end;)
+    if (*at == '\\' && end - at > 1)
+      at = add_escape(&p->name, at + 1, end);
+    else if (p->latin)
+      text_character(&p->name, (unsigned char)*at++);
+    else
+      text_add(&p->name, at++, 1);
+}
+
 // The name of a field: 'name', or ('title', 'name'). nameless: it is empty.
 static bool parse_name(npy_parser *p, bool *nameless) {
   slice name;
-  if (!accept(p, '(')) {
-    bool good = parse_string(p, &name);
-    *nameless = good && name.length == 0;
-    return good;
-  }
-  *nameless = false;
-  return parse_string(p, &name) && expect(p, ',') && parse_string(p, &name) && expect(p, ')');
+  bool titled = accept(p, '(');
+  bool good = parse_string(p, &name) &&
+              (!titled || (expect(p, ',') && parse_string(p, &name) && expect(p, ')')));
+  *nameless = good && !titled && name.length == 0;
+  if (good)
+    add_name(p, name);
+  return good;
 }
 
 static bool parse_fields(npy_parser *p, int depth);
@@ -231,10 +268,12 @@ static bool parse_fields(npy_parser *p, int depth);
 // ('f0', '<u4')  or  ('f0', [...])
 static bool parse_field(npy_parser *p, int depth) {
   bool nameless;
+  size_t outer = p->name.length;
   if (!expect(p, '(') || !parse_name(p, &nameless) || !expect(p, ','))
     return false;
   if (!(peek(p) == '[' ? parse_fields(p, depth + 1) : parse_dtype(p, nameless)))
     return false;
+  p->name.length = outer;
   if (accept(p, ',') && peek(p) != ')')
     return source_fail(
         p->source, "a field that is itself an array is not supported; save it as a separate array");
@@ -331,6 +370,7 @@ static bool read_header_text(npy_parser *p, char **header_text) {
         p->source, "version %u.%u of the .npy format cannot be read; versions 1.0, 2.0 and 3.0 can",
         major, minor);
   size_t prefix = major == 1 ? 10 : 12;
+  p->latin = major < 3;
   if (!source_fill(s, prefix))
     return source_fail(p->source, "the file ends inside the header");
   size_t length = 0;
@@ -357,8 +397,10 @@ static bool read_header_text(npy_parser *p, char **header_text) {
 bool npy_read_header(value_source *s, npy_header *h) {
   npy_parser p = {.header = h, .source = s};
   char *header_text = NULL;
+  source_drop_fields(s);
   bool good = read_header_text(&p, &header_text) && parse_header(&p);
   free(header_text);
+  text_free(&p.name);
   return good;
 }
 
@@ -372,17 +414,41 @@ static void add_dtype(text *t, scalar_type type) {
   text_printf(t, "'%c%s'", order, dtypes[i].code);
 }
 
-static void add_descr(text *t, const array *components, size_t count) {
-  if (count == 1) {
-    add_dtype(t, components[0].type);
+// A name as Python writes a string. Bytes that are not UTF-8 are taken for Latin-1.
+static void add_string(text *t, const char *name) {
+  char quote = strchr(name, '\'') && !strchr(name, '"') ? '"' : '\'';
+  text_add(t, &quote, 1);
+  for (size_t length; *name; name += length ? length : 1) {
+    unsigned char c = (unsigned char)name[0];
+    length = text_character_length(name, 4);  // a 0 ends it
+    if (c == '\\' || c == (unsigned char)quote)
+      text_printf(t, "\\%c", c);
+    else if (c < 32 || c == 127)
+      text_printf(t, "\\x%02x", c);
+    else if (length)
+      text_add(t, name, length);
+    else
+      text_character(t, c);
+  }
+  text_add(t, &quote, 1);
+}
+
+static void add_descr(text *t, const permc_value *v) {
+  if (v->count == 1) {
+    add_dtype(t, v->components[0].type);
     return;
   }
-  for (size_t c = 0; c < count; c++) {
-    text_printf(t, "%s('f%zu', ", c == 0 ? "[" : ", ", c);
-    add_dtype(t, components[c].type);
+  char **names = names_written(v);
+  t->failed = t->failed || !names;
+  for (size_t c = 0; names && c < v->count; c++) {
+    text_string(t, c == 0 ? "[(" : ", (");
+    add_string(t, names[c]);
+    text_string(t, ", ");
+    add_dtype(t, v->components[c].type);
     text_string(t, ")");
   }
   text_string(t, "]");
+  names_free(names, v->count);
 }
 
 // numpy.save leaves room for the first dimension to grow to 21 digits in place.
@@ -394,10 +460,10 @@ static void add_growth(text *t, const array *a) {
   text_printf(t, "%*s", 21 - length, "");
 }
 
-static void add_dictionary(text *t, const array *components, size_t count) {
-  const array *a = &components[0];
+static void add_dictionary(text *t, const permc_value *v) {
+  const array *a = &v->components[0];
   text_string(t, "{'descr': ");
-  add_descr(t, components, count);
+  add_descr(t, v);
   text_string(t, ", 'fortran_order': False, 'shape': (");
   for (uint32_t i = 0; i < a->rank; i++)
     text_printf(t, "%s%llu", i > 0 ? ", " : "", (unsigned long long)a->dims[i]);
@@ -406,13 +472,16 @@ static void add_dictionary(text *t, const array *components, size_t count) {
 }
 
 // The dictionary, spaces up to a multiple of 64 bytes, a newline. Version 2.0, with a length of 32
-// bits, only where 16 do not do.
+// bits, only where 16 do not do; 3.0, where the text is UTF-8, only for names that are not ASCII.
 static bool write_dictionary(FILE *to, const text *dictionary) {
   unsigned char prefix[12] = {0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0};
   size_t size = 10;
   size_t total = (size + dictionary->length + 1) / 64 * 64 + 64;
-  if (total - size > UINT16_MAX) {
-    prefix[6] = 2;
+  bool ascii = true;
+  for (size_t i = 0; i < dictionary->length; i++)
+    ascii = ascii && (unsigned char)dictionary->data[i] < 128;
+  if (total - size > UINT16_MAX || !ascii) {
+    prefix[6] = ascii ? 2 : 3;
     size = 12;
     total = (size + dictionary->length + 1) / 64 * 64 + 64;
   }
@@ -424,9 +493,9 @@ static bool write_dictionary(FILE *to, const text *dictionary) {
          fprintf(to, "%*s\n", padding, "") == padding + 1;
 }
 
-bool npy_write_header(FILE *to, const array *components, size_t count, error *e) {
+bool npy_write_header(FILE *to, const permc_value *v, error *e) {
   text dictionary = {0};
-  add_dictionary(&dictionary, components, count);
+  add_dictionary(&dictionary, v);
   bool good = dictionary.failed ? error_set(e, SPAN_NONE, "out of memory")
                                 : write_dictionary(to, &dictionary);
   text_free(&dictionary);

@@ -2,6 +2,8 @@
 //
 //   12  0xff  0b101  1_000u8     -1.5  .5  5.  1e-3f32  0x1.8p3     1.5+2.0i  -2ic64
 //   true  false                  f32.nan  -f64.inf  nan  inf        (parts of complex numbers, too)
+//   -f32.nan  f64.nan(0x1)       a NaN with its sign; with its fraction, where that is not the usual
+//                                one (the highest bit alone); C's strtod reads nan(0x1), too
 //
 // Printed numbers carry their type and are the shortest that read back exactly. Callers are in the
 // C locale (value_read and value_write see to it): strtod and printf obey it.
@@ -76,7 +78,17 @@ static const char *scan_decimal(const char *at, part *p) {
   return scan_exponent(fraction, 'e', p);
 }
 
-// nan inf f32.nan f64.inf ...; NULL if it is none of them.
+// What follows the fraction of a NaN, "(0x1)", if it is there. NULL: it is none.
+static const char *scan_fraction(const char *at, part *p) {
+  if (*at != '(')
+    return at;
+  if (at[1] != '0' || (at[2] | 32) != 'x')
+    return NULL;
+  const char *end = scan_digits(at + 3, 16, p);
+  return *end == ')' && (p->digits || p->overflow) ? end + 1 : NULL;
+}
+
+// nan inf f32.nan f64.inf nan(0x1) ...; NULL if it is none of them.
 static const char *scan_named(const char *at, part *p) {
   for (scalar_type t = SCALAR_F16; t <= SCALAR_F64; t++)
     if (strncmp(at, scalar_types[t].name, 3) == 0 && at[3] == '.')
@@ -85,7 +97,7 @@ static const char *scan_named(const char *at, part *p) {
   if (strncmp(at, "nan", 3) != 0 && strncmp(at, "inf", 3) != 0)
     return NULL;
   p->form = *at == 'n' ? PART_NAN : PART_INFINITE;
-  return at + 3;
+  return p->form == PART_NAN ? scan_fraction(at + 3, p) : at + 3;
 }
 
 // What follows the part, or NULL if there is none.
@@ -220,8 +232,8 @@ static double integer_value(uint64_t digits, scalar_type type) {
 // As a number of a type. Infinite where the digits are not: out of range.
 static double part_value(const part *p, scalar_type type) {
   double value;
-  if (p->form == PART_NAN || p->form == PART_INFINITE)
-    value = p->form == PART_NAN ? (double)NAN : (double)INFINITY;
+  if (p->form == PART_INFINITE)
+    value = (double)INFINITY;
   else if (p->base == 2)
     value = p->overflow ? (double)INFINITY : integer_value(p->digits, type);
   else if (p->base != 10 || p->overflow || !exact_value(p->digits, p->exponent, type, &value))
@@ -250,8 +262,27 @@ const char *number_range(scalar_type type) {
   return ranges[type];
 }
 
+// A NaN is its fraction, whose highest bit alone is the usual NaN, below ones and its sign.
+static int fraction_bits(scalar_type type) { return precisions[type].bits - 1; }
+
+static uint64_t usual_fraction(scalar_type type) {
+  return UINT64_C(1) << (fraction_bits(type) - 1);
+}
+
+// Conversions would make it a quiet one.
+static bool store_nan(void *to, scalar_type type, const part *p) {
+  int width = 8 * (int)scalar_types[type].size;
+  uint64_t fraction = p->digits ? p->digits : usual_fraction(type);
+  uint64_t bits = UINT64_MAX << fraction_bits(type) | fraction;
+  bits ^= (uint64_t)!p->negative << (width - 1);
+  memcpy(to, &bits, scalar_types[type].size);
+  return !p->overflow && !(fraction >> fraction_bits(type));
+}
+
 // The part of a number that begins at `to`; whether it is in range.
 static bool store_real_part(void *to, scalar_type type, const part *p) {
+  if (p->form == PART_NAN)
+    return store_nan(to, type, p);
   scalar_bits bits = {{0}};
   double value = part_value(p, type);
   scalar_convert(SCALAR_F64, type, 1, &value, &bits);
@@ -419,17 +450,29 @@ static char *put_text(char *to, const char *string) {
   return to + length;
 }
 
-// 1.5  -f64.inf  nan; without the type of a finite number, and in complex numbers without any.
-static char *put_part(char *to, double value, scalar_type type, bool typed) {
+static bool is_negative(const void *element, scalar_type type) {
+  return ((const signed char *)element)[scalar_types[type].size - 1] < 0;  // little-endian
+}
+
+// 1.5  -f64.inf  nan(0x1); without the type of a finite number, and in complex numbers without any.
+static char *put_part(char *to, const void *element, scalar_type type, bool typed) {
+  scalar_bits bits = {{0}};
+  double value;
+  memcpy(bits.bytes, element, scalar_types[type].size);
+  scalar_convert(type, SCALAR_F64, 1, bits.bytes, &value);
   if (isfinite(value))
     return put_finite(to, value, type);
-  if (value < 0)
+  if (is_negative(element, type))
     *to++ = '-';
   if (typed) {
     to = put_text(to, scalar_types[type].name);
     *to++ = '.';
   }
-  return put_text(to, isnan(value) ? "nan" : "inf");
+  uint64_t fraction = bits.u64 & ((UINT64_C(1) << fraction_bits(type)) - 1);
+  to = put_text(to, fraction ? "nan" : "inf");
+  if (fraction && fraction != usual_fraction(type))
+    to += snprintf(to, 24, "(0x%llx)", (unsigned long long)fraction);
+  return to;
 }
 
 static char *put_integer(char *to, scalar_type type, uint64_t bits) {
@@ -441,34 +484,31 @@ static char *put_integer(char *to, scalar_type type, uint64_t bits) {
   return put_u64(to, bits);
 }
 
-size_t number_print(char out[ELEMENT_TEXT], scalar_type type, const void *element) {
+size_t number_print(char out[ELEMENT_TEXT], scalar_type type, const void *element, bool typed) {
   const scalar_row *row = &scalar_types[type];
   scalar_type real = scalar_real_of(type);
+  const char *imaginary = (const char *)element + scalar_types[real].size;
   scalar_bits bits = {{0}};
-  double value[2];
-  memcpy(bits.bytes, element, row->size);
   char *to = out;
   switch (row->kind) {
   case KIND_BOOL:
-    return (size_t)(put_text(to, bits.b ? "true" : "false") - out);
+    return (size_t)(put_text(to, *(const char *)element ? "true" : "false") - out);
   case KIND_SIGNED:
   case KIND_UNSIGNED:
+    memcpy(bits.bytes, element, row->size);
     to = put_integer(to, type, bits.u64);
     break;
   case KIND_FLOAT:
-    scalar_convert(type, SCALAR_F64, 1, bits.bytes, value);
-    to = put_part(to, value[0], type, true);
-    if (!isfinite(value[0]))
-      return (size_t)(to - out);
+    to = put_part(to, element, type, typed);
+    typed = typed && out[out[0] == '-'] != 'f';  // else its type is there
     break;
   case KIND_COMPLEX:
-    scalar_convert(real, SCALAR_F64, 2, bits.bytes, value);
-    to = put_part(to, value[0], real, false);
-    if (!signbit(value[1]) || isnan(value[1]))
+    to = put_part(to, element, real, false);
+    if (!is_negative(imaginary, real))
       *to++ = '+';
-    to = put_part(to, value[1], real, false);
+    to = put_part(to, imaginary, real, false);
     *to++ = 'i';
     break;
   }
-  return (size_t)(put_text(to, row->name) - out);
+  return (size_t)(put_text(to, typed ? row->name : "") - out);
 }

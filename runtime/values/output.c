@@ -31,6 +31,8 @@ struct output_file {
   int descriptor;
   bool owns_descriptor;
   int failure;  // errno of the first failed write
+  progress progress;
+  uint64_t written, total;  // bytes
   FILE *stream;
 };
 
@@ -72,11 +74,110 @@ static bool is_special_folder(const char *path) {
   return strncmp(path, "/dev/", 5) == 0 || strncmp(path, "/proc/", 6) == 0;
 }
 
+// ---- before any work --------------------------------------------------------------------------
+
+static bool fail_output(error *e, const char *path, const char *format, ...) {
+  char why[512];
+  va_list rest;
+  va_start(rest, format);
+  vsnprintf(why, sizeof why, format, rest);
+  va_end(rest);
+  return error_set(e, SPAN_NONE, "%.200s: %s", path, why);
+}
+
+// The folder of `target`, in which a temporary is created and renamed.
+static bool check_folder(const char *path, const char *target, error *e) {
+  struct stat status;
+  char *folder = path_beside(target, "");
+  if (!folder)
+    return error_set(e, SPAN_NONE, "out of memory");
+  size_t length = strlen(folder);
+  bool names_file = target[length] != 0;
+  if (length > 1)
+    folder[length - 1] = 0;  // its slash
+  const char *name = *folder ? folder : ".";
+  bool exists = stat(name, &status) == 0;
+  int reason = exists ? 0 : errno;
+  bool writable = exists && faccessat(AT_FDCWD, name, W_OK | X_OK, AT_EACCESS) == 0;
+  if (!exists && reason == ENOENT)
+    fail_output(e, path,
+                "there is no folder '%.120s'; make it (mkdir -p '%.120s'), or write "
+                "elsewhere",
+                name, name);
+  else if (!exists)
+    fail_output(e, path, "%s", strerror(reason));
+  else if (!names_file)
+    fail_output(e, path, "this is a folder; name a file in it");
+  else if (!writable)
+    fail_output(e, path,
+                "files may not be created in the folder '%.120s'; write elsewhere, or "
+                "change its mode",
+                name);
+  free(folder);
+  return exists && names_file && writable;
+}
+
+bool output_check(const char *path, error *e) {
+  struct stat old;
+  *e = (error){0};
+  if (strcmp(path, "-") == 0)
+    return true;
+  if (!*path)
+    return error_set(e, SPAN_NONE, "the name of an output file is empty");
+  bool exists = stat(path, &old) == 0;
+  if (!exists && errno != ENOENT)
+    return fail_output(e, path, "%s", strerror(errno));
+  if (exists && S_ISDIR(old.st_mode))
+    return fail_output(e, path, "this is a folder; name a file in it");
+  if (exists && faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) != 0)
+    return fail_output(e, path,
+                       "the file may not be written to; write elsewhere, or change its "
+                       "mode (chmod u+w)");
+  char *target = follow_links(path);
+  if (!target)
+    return fail_output(e, path, "%s", strerror(errno));
+  bool direct = is_special_folder(path) || is_special_folder(target);
+  bool good = direct || (exists && !S_ISREG(old.st_mode)) || check_folder(path, target, e);
+  free(target);
+  return good;
+}
+
+static bool same_status(const struct stat *a, const struct stat *b) {
+  return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+// Of files that are not there yet: the same name in the same folder.
+static bool same_place(const char *a, const char *b) {
+  struct stat x, y;
+  const char *name_a = strrchr(a, '/'), *name_b = strrchr(b, '/');
+  char *folder_a = path_beside(a, "."), *folder_b = path_beside(b, ".");
+  bool same = folder_a && folder_b && stat(folder_a, &x) == 0 && stat(folder_b, &y) == 0 &&
+              same_status(&x, &y) && !strcmp(name_a ? name_a + 1 : a, name_b ? name_b + 1 : b);
+  free(folder_a);
+  free(folder_b);
+  return same;
+}
+
+bool output_same(const char *a, const char *b) {
+  struct stat x, y;
+  bool there_a = stat(a, &x) == 0, there_b = stat(b, &y) == 0;
+  if (!strcmp(a, "-") || !strcmp(b, "-") || there_a != there_b)
+    return false;
+  if (there_a)
+    return S_ISREG(x.st_mode) && same_status(&x, &y);
+  char *target_a = follow_links(a), *target_b = follow_links(b);
+  bool same = target_a && target_b && same_place(target_a, target_b);
+  free(target_a);
+  free(target_b);
+  return same;
+}
+
 // ---- the stream -------------------------------------------------------------------------------
 
 static ssize_t write_some(output_file *o, const char *bytes, size_t count) {
+  enum { LARGEST_WRITE = 1 << 24 };  // so that progress is told in between
   for (;;) {
-    ssize_t written = write(o->descriptor, bytes, count);
+    ssize_t written = write(o->descriptor, bytes, count < LARGEST_WRITE ? count : LARGEST_WRITE);
     if (written >= 0)
       return written;
     struct pollfd wait = {.fd = o->descriptor, .events = POLLOUT};
@@ -93,10 +194,13 @@ static ssize_t stream_write(void *cookie, const char *bytes, size_t count) {
   size_t done = 0;
   while (done < count && !o->failure) {
     ssize_t written = write_some(o, bytes + done, count - done);
-    if (written < 0)
+    if (written < 0) {
       o->failure = errno;
-    else
-      done += (size_t)written;
+      break;
+    }
+    done += (size_t)written;
+    o->written += (uint64_t)written;
+    progress_report(&o->progress, o->written, o->total);
   }
   if (done < count)
     errno = o->failure;
@@ -155,13 +259,7 @@ static bool open_directly(output_file *o, const char *path, int flags) {
 
 static bool open_path(output_file *o, const char *path) {
   struct stat old;
-  if (!*path) {
-    errno = ENOENT;
-    return false;
-  }
   bool exists = stat(path, &old) == 0;
-  if (!exists && errno != ENOENT)
-    return false;
   if (exists && !S_ISREG(old.st_mode))
     return open_directly(o, path, 0);
   o->target = follow_links(path);
@@ -169,8 +267,6 @@ static bool open_path(output_file *o, const char *path) {
     return false;
   if (is_special_folder(path) || is_special_folder(o->target))
     return open_directly(o, path, O_TRUNC);
-  if (exists && faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) != 0)
-    return false;  // rename would replace a file that must not be written
   if (!create_temporary(o))
     return false;
   o->owns_descriptor = true;
@@ -204,7 +300,8 @@ static void destroy_output(output_file *o) {
 }
 
 output_file *output_open(const char *path, error *e) {
-  *e = (error){0};
+  if (!output_check(path, e))  // rename would replace a file that must not be written
+    return NULL;
   output_file *o = calloc(1, sizeof *o);
   char *name = strdup(strcmp(path, "-") == 0 ? "standard output" : path);
   if (!o || !name) {
@@ -225,6 +322,11 @@ output_file *output_open(const char *path, error *e) {
 
 FILE *output_stream(output_file *o) { return o->stream; }
 
+void output_watch(output_file *o, progress p, uint64_t total) {
+  o->progress = p;
+  o->total = total;
+}
+
 // ---- closing ----------------------------------------------------------------------------------
 
 static bool finish_output(output_file *o) {
@@ -244,12 +346,19 @@ static bool finish_output(output_file *o) {
   return true;
 }
 
+void output_sync(output_file *o) {
+  if (fflush(o->stream) == 0 && o->temporary && fsync(o->descriptor) != 0 && !o->failure)
+    o->failure = errno;
+}
+
 bool output_commit(output_file *o, error *e) {
   *e = (error){0};
   bool good = finish_output(o);
   if (!good)
     error_set(e, SPAN_NONE, "%.300s: %s", o->name, strerror(o->failure));
+  int reason = o->failure;
   destroy_output(o);
+  errno = reason;
   return good;
 }
 

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -11,7 +12,7 @@
 
 // `place`: "byte 12: ", "3:14: " or "".
 static bool fail_at_place(value_source *s, const char *place, const char *format, va_list rest) {
-  char message[320];
+  char message[MESSAGE_SIZE];
   vsnprintf(message, sizeof message, format, rest);
   if (s->failure)
     return error_set(s->error, SPAN_NONE, "%s: %s", s->name, strerror(s->failure));
@@ -54,9 +55,16 @@ const char *value_quote(char out[QUOTE_SIZE], const char *bytes, size_t count) {
       used += 3;
       break;
     }
+    // Letters; what begins otherwise may look like nothing, or like another sign.
+    bool letter = c > 0xC2 && c != 0xE2;
+    size_t length = letter ? text_character_length(bytes + i, count - i) : 0;
     if (c >= 32 && c < 127)
       out[used++] = (char)c;
-    else
+    else if (length) {
+      memcpy(out + used, bytes + i, length);
+      used += length;
+      i += length - 1;
+    } else
       used += (size_t)snprintf(out + used, 5, "\\x%02x", c);
   }
   out[used] = 0;
@@ -141,38 +149,75 @@ static bool inspect_descriptor(value_source *s) {
   return true;
 }
 
+// Cuts "keys.csv:price,volume", which is no file itself, behind the file; the columns, or NULL. They
+// may hold colons as well as the file: the longest name that there is.
+static const char *cut_columns(char *file, const char *path) {
+  const char *columns = NULL;
+  for (char *colon; access(file, F_OK) != 0 && strcmp(file, "-") != 0;) {
+    if (!(colon = strrchr(file, ':'))) {
+      if (columns)  // there is no such file
+        snprintf(file, strlen(path), "%.*s", (int)(columns - path) - 1, path);
+      return columns;
+    }
+    *colon = 0;
+    columns = columns ? columns : path + (colon - file) + 1;
+  }
+  return path[strlen(file)] ? path + strlen(file) + 1 : NULL;
+}
+
 value_source *value_source_open(const char *path, error *e) {
-  bool standard = strcmp(path, "-") == 0;
-  value_source *s = new_source(standard ? "standard input" : path, e);
-  if (!s)
+  char *file = strdup(path);
+  const char *columns = file ? cut_columns(file, path) : NULL;
+  bool standard = file && strcmp(file, "-") == 0;
+  value_source *s = file ? new_source(standard ? "standard input" : file, e) : NULL;
+  if (!s || (columns && !(s->columns = strdup(columns)))) {
+    free(s);
+    free(file);
+    error_set(e, SPAN_NONE, "out of memory");
     return NULL;
+  }
+  size_t length = strlen(file);
+  s->is_csv = length > 4 && strcasecmp(file + length - 4, ".csv") == 0;
+  s->may_be_empty = s->is_csv || (length > 4 && strcasecmp(file + length - 4, ".txt") == 0);
   s->owns_descriptor = !standard;
-  s->descriptor = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+  s->descriptor = standard ? STDIN_FILENO : open(file, O_RDONLY | O_CLOEXEC);
+  int reason = errno;
+  free(file);
+  errno = reason;
   if (s->descriptor >= 0 && inspect_descriptor(s) && (s->buffer = malloc(SOURCE_BUFFER)) != NULL) {
     s->at = s->end = s->buffer;
     return s;
   }
   error_set(e, SPAN_NONE, "%s: %s", s->name, strerror(errno));
-  value_source_close(s);
+  source_free(s);
   return NULL;
 }
 
 const char *value_source_name(const value_source *s) { return s->name; }
 
+void value_source_watch(value_source *s, progress p) { s->progress = p; }
+
 void source_drop_pending(value_source *s) {
-  for (size_t i = s->pending_next; i < s->pending_count; i++)
+  for (size_t i = s->fields.next; s->pending && i < s->fields.count; i++)
     array_destroy(&s->pending[i]);
   free(s->pending);
   s->pending = NULL;
-  s->pending_count = s->pending_next = 0;
+  s->fields.next = s->fields.count;
 }
 
-size_t value_pending(const value_source *s) { return s->pending_count - s->pending_next; }
+void source_drop_fields(value_source *s) {
+  for (size_t i = 0; s->fields.names && i < s->fields.width; i++)
+    free(s->fields.names[i]);
+  free(s->fields.names);
+  free(s->fields.wanted);
+  s->fields = (field_list){0};
+  s->name_read = NULL;
+}
 
-void value_source_close(value_source *s) {
-  if (!s)
-    return;
+void source_free(value_source *s) {
   source_drop_pending(s);
+  source_drop_fields(s);
+  free(s->columns);
   if (s->owns_descriptor && s->descriptor >= 0)
     close(s->descriptor);
   free(s->buffer);
@@ -181,7 +226,7 @@ void value_source_close(value_source *s) {
 
 // read(2) until something comes; 0 at the end or on an error, which s->failure keeps.
 static size_t read_some(value_source *s, void *to, size_t count) {
-  enum { LARGEST_READ = 1 << 30 };  // Linux moves at most 2^31 - 4096 bytes a call
+  enum { LARGEST_READ = 1 << 24 };  // so that progress is told in between
   if (s->descriptor < 0 || s->failure || (s->size_known && s->unread == 0))
     return 0;
   if (s->size_known && count > s->unread)
@@ -191,6 +236,7 @@ static size_t read_some(value_source *s, void *to, size_t count) {
     if (got >= 0) {
       s->loaded += (uint64_t)got;
       s->unread -= s->size_known ? (uint64_t)got : 0;
+      progress_report(&s->progress, s->loaded, s->size_known ? s->loaded + s->unread : 0);
       return (size_t)got;
     }
     if (errno == EAGAIN || errno == EWOULDBLOCK) {

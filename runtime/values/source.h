@@ -15,7 +15,17 @@
 enum {
   SOURCE_BUFFER = 1 << 16,  // bytes read ahead; the most that source_fill can bring together
   SOURCE_NAME = 160,        // longer names lose their beginning, so that messages keep their end
+  MESSAGE_SIZE = 320,       // of a message, but for the source's name
 };
+
+// The columns of a table, or the fields of a structured .npy.
+typedef struct field_list {
+  char **names;  // owned, "" of one without; NULL: a table without a header
+  size_t width, capacity;
+  size_t *wanted;      // numbers from 0, in the order in which they are read
+  size_t count, next;  // of them
+  bool by_name;        // one was chosen by its name
+} field_list;
 
 // Of text: its line and the character in it, from 1.
 typedef struct text_place {
@@ -28,15 +38,22 @@ struct value_source {
   unsigned char *buffer;          // NULL: all bytes are in hand, in the caller's memory
   int descriptor;                 // -1: nothing is left to read
   bool owns_descriptor;
-  bool size_known;      // a regular file or memory
-  uint64_t unread;      // then: bytes behind `end`
-  uint64_t loaded;      // offset of `end`
-  int failure;          // errno of a failed read
-  uint64_t line;        // of `at`, from 1
-  uint64_t line_start;  // offset of its first byte
-  bool only_npy;        // a .npy was read: only another may follow
-  array *pending;       // fields of a structured .npy that were not asked for yet
-  size_t pending_count, pending_next;
+  bool size_known;          // a regular file or memory
+  uint64_t unread;          // then: bytes behind `end`
+  uint64_t loaded;          // offset of `end`
+  int failure;              // errno of a failed read
+  progress progress;        // is told of each read
+  uint64_t line;            // of `at`, from 1
+  uint64_t line_start;      // offset of its first byte
+  bool only_npy;            // a .npy was read: only another may follow
+  field_list fields;        // of the table or structured .npy that was read last
+  array *pending;           // of the latter, while some were not asked for yet
+  const char *name_read;    // of the field that was read last; NULL: none
+  bool is_csv;              // by its name: all of it is a table
+  bool may_be_empty;        // a table of that or another name: nothing is an array without elements
+  char *columns;            // that are wanted, "price,0"; NULL: all
+  char note[MESSAGE_SIZE];  // value_note
+  struct table *table;      // whose columns are being read; NULL: none is
   // Of the call of value_read in progress:
   value_expectation expected;
   uint64_t start;  // offset of the value
@@ -57,7 +74,23 @@ static inline uint64_t source_offset(const value_source *s) {
 size_t source_read_bytes(value_source *s, void *to, size_t count);
 // False if fewer than `count` bytes are known to be left; *left then says how many.
 bool source_holds(const value_source *s, uint64_t count, uint64_t *left);
+void source_free(value_source *s);  // which has no table any more
 void source_drop_pending(value_source *s);
+void source_drop_fields(value_source *s);
+void source_drop_table(value_source *s);
+
+// ---- fields (fields.c) -------------------------------------------------------------------------
+
+bool fields_add(value_source *s, const char *name, size_t length);
+// Those that s->columns names, or all. False: there is no such field.
+bool fields_choose(value_source *s);
+// False: fields are wanted, and there are none.
+bool fields_expect_none(value_source *s);
+void fields_next(value_source *s);  // the next of those that are wanted has been read
+enum { FIELD_LIST_SIZE = 200 };
+const char *fields_list(const value_source *s, char out[FIELD_LIST_SIZE]);  // for a message
+// As a row of .csv has it: in quotes where it needs them.
+void fields_add_csv_name(text *to, const char *name);
 
 // ---- arrays: nothing is owned after an error ---------------------------------------------------
 

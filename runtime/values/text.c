@@ -1,33 +1,15 @@
-// Futhark's text format and plain text.
+// Futhark's text format.
 //
 //   [[1i32, 2], [3, 4]]   empty([0][8]f32)   1.5+2.0ic64   -f32.inf   0x1.8p3   true  -- comment
-//   3.5 <newline> -1 <newline> ...           plain: one number per line, to the end of the source
 //
-// Reading goes token by token; a token is a run of letters, digits and . + - _ or one other
-// character. Nesting is counted, not recursed into. Elements go into one growing block. While
+// Reading goes token by token; a token is a run of letters, digits and . + - _ (and nan(0x1) in it)
+// or one other character. Nesting is counted, not recursed into. Elements go into one growing block. While
 // neither an expectation nor an element has said what the type is, integers are kept as i64 and
 // converted when one does ([1, 2.5] is f64, [1, 2u8] is u8).
 //
 // Printed numbers are the shortest that read back exactly. All of this runs in the C locale
 // (value_read and value_write see to it).
 #include "runtime/values/formats.h"
-
-enum { LONGEST_TOKEN = 4095 };
-enum { TOKEN_END = 256, TOKEN_WORD, TOKEN_LONG };  // else the character itself
-
-typedef struct text_reader {
-  value_source *source;
-  int kind;       // of the token
-  text_place at;  // of the token
-  size_t length;
-  char token[LONGEST_TOKEN + 1];  // words only; 0-terminated
-
-  text_place start;   // of the value
-  scalar_type type;   // SCALAR_COUNT: undecided, elements are i64
-  uint64_t count;     // elements so far
-  uint64_t capacity;  // bytes of data
-  unsigned char *data;
-} text_reader;
 
 // ---- tokens -----------------------------------------------------------------------------------
 
@@ -62,6 +44,13 @@ void text_skip_space(value_source *s) {
   }
 }
 
+// Whether c goes on with the word in hand: nan(0x1) is one word.
+static bool is_in_word(const text_reader *r, int c) {
+  return is_word(c) ||
+         (c == '(' && r->length >= 3 && !memcmp(r->token + r->length - 3, "nan", 3)) ||
+         (c == ')' && memchr(r->token, '(', r->length));
+}
+
 static void next_token(text_reader *r) {
   value_source *s = r->source;
   text_skip_space(s);
@@ -73,7 +62,7 @@ static void next_token(text_reader *r) {
     r->token[r->length++] = (char)c;
     s->at++;
   }
-  while (r->kind == TOKEN_WORD && is_word(c) && !(c == '-' && comment_begins(s))) {
+  while (r->kind == TOKEN_WORD && is_in_word(r, c) && !(c == '-' && comment_begins(s))) {
     if (r->length == LONGEST_TOKEN) {
       r->kind = TOKEN_LONG;
       break;
@@ -168,8 +157,7 @@ static bool reserve_element(text_reader *r) {
   return true;
 }
 
-// The word in hand becomes the next element.
-static bool add_element(text_reader *r) {
+bool text_reader_add(text_reader *r) {
   number n;
   if (r->kind != TOKEN_WORD || !number_scan(r->token, &n))
     return fail_unexpected(r, "a value");
@@ -239,7 +227,7 @@ static bool add_list_element(text_reader *r, nesting *n) {
   if (n->rank >= 0 && n->depth < n->rank)
     return fail_unexpected(r, "'['");
   n->counts[n->depth - 1]++;
-  return add_element(r);
+  return text_reader_add(r);
 }
 
 // From the opening bracket in hand to its closing one.
@@ -351,81 +339,74 @@ static bool read_empty_array(text_reader *r, array *out) {
   return true;
 }
 
-static bool read_plain_text(text_reader *r, array *out) {
-  uint64_t line = 0;
-  for (; r->kind != TOKEN_END; next_token(r)) {
-    if (r->at.line == line)
-      return source_fail_at(r->source, r->at,
-                            "plain text has one number per line; write this value on its own line, "
-                            "or the array as [1, 2]");
-    line = r->at.line;
-    if (!add_element(r))
-      return false;
-  }
-  out->rank = 1;
-  out->dims[0] = r->count;
-  return true;
-}
-
 static bool read_any_value(text_reader *r, array *out) {
   if (r->kind == '[')
     return read_list_value(r, out);
   if (r->kind == TOKEN_WORD && strcmp(r->token, "empty") == 0)
     return read_empty_array(r, out);
-  bool vector =
-      r->source->expected.rank == 1 || r->source->expected.rank == -2;  // -2: of rank 1 or more
-  return vector ? read_plain_text(r, out) : add_element(r) && check_expected(r, type_so_far(r), 0);
+  return text_reader_add(r) && check_expected(r, type_so_far(r), 0);
+}
+
+void text_reader_begin(text_reader *r, value_source *s) {
+  r->source = s;  // its token is large: not zeroed
+  r->type = s->expected.type;
+  r->count = r->capacity = 0;
+  r->data = NULL;
+}
+
+bool text_reader_end(text_reader *r, bool good, array *out) {
+  if (!good || !(r->capacity > 0 || reserve_element(r))) {
+    free(r->data);
+    return false;
+  }
+  uint64_t bytes = r->count * element_size(r);
+  void *fitted = realloc(r->data, bytes ? (size_t)bytes : 1);
+  out->type = type_so_far(r);
+  out->data = fitted ? fitted : r->data;
+  return true;
 }
 
 bool text_read(value_source *s, array *out) {
-  text_reader r;  // its token is large: not zeroed
-  r.source = s;
-  r.type = s->expected.type;
-  r.count = r.capacity = 0;
-  r.data = NULL;
+  text_reader r;
+  text_reader_begin(&r, s);
   next_token(&r);
   r.start = r.at;
-  bool good = read_any_value(&r, out) && (r.capacity > 0 || reserve_element(&r));
-  if (!good || s->failure) {  // a failed read looks like the end of the text
-    free(r.data);
-    return s->failure ? source_fail(s, "cannot read") : false;
-  }
-  uint64_t bytes = r.count * element_size(&r);
-  void *fitted = realloc(r.data, bytes ? (size_t)bytes : 1);
-  out->type = type_so_far(&r);
-  out->data = fitted ? fitted : r.data;
-  return true;
+  bool good = read_any_value(&r, out) && !s->failure;  // a failed read looks like the end
+  if (s->failure)
+    source_fail(s, "cannot read");
+  return text_reader_end(&r, good, out);
 }
 
 // ---- writing ----------------------------------------------------------------------------------
 
-typedef struct text_output {
-  FILE *to;
-  bool good;
-  size_t used;
-  char bytes[8192];
-} text_output;
-
-static void flush_text(text_output *o) {
-  o->good = o->good && fwrite(o->bytes, 1, o->used, o->to) == o->used;
+void text_output_begin(text_output *o, FILE *to) {
+  o->to = to;  // its bytes are many: not zeroed
+  o->good = true;
   o->used = 0;
 }
 
-static void write_string(text_output *o, const char *string, size_t length) {
-  if (o->used + length > sizeof o->bytes)
-    flush_text(o);
-  memcpy(o->bytes + o->used, string, length);
-  o->used += length;
+bool text_output_end(text_output *o) {
+  o->good = o->good && fwrite(o->bytes, 1, o->used, o->to) == o->used;
+  o->used = 0;
+  return o->good;
+}
+
+void text_output_add(text_output *o, const char *bytes, size_t count) {
+  if (o->used + count > sizeof o->bytes)
+    text_output_end(o);
+  memcpy(o->bytes + o->used, bytes, count);
+  o->used += count;
 }
 
 static void write_empty_array(text_output *o, const array *a) {
   char string[32];
-  write_string(o, "empty(", 6);
+  text_output_add(o, "empty(", 6);
   for (uint32_t i = 0; i < a->rank; i++)
-    write_string(o, string,
-                 (size_t)snprintf(string, sizeof string, "[%llu]", (unsigned long long)a->dims[i]));
-  write_string(o, string,
-               (size_t)snprintf(string, sizeof string, "%s)", scalar_types[a->type].name));
+    text_output_add(
+        o, string,
+        (size_t)snprintf(string, sizeof string, "[%llu]", (unsigned long long)a->dims[i]));
+  text_output_add(o, string,
+                  (size_t)snprintf(string, sizeof string, "%s)", scalar_types[a->type].name));
 }
 
 // Before element i, `opening` brackets open: as many as there are dimensions whose rows begin at i.
@@ -438,32 +419,95 @@ static void write_array(text_output *o, const array *a) {
   uint32_t begun = a->rank, ended;
   size_t size = scalar_types[a->type].size;
   for (const char *element = a->data; o->good; element += size) {
-    write_string(o, opens, begun);
-    write_string(o, string, number_print(string, a->type, element));
+    text_output_add(o, opens, begun);
+    text_output_add(o, string, number_print(string, a->type, element, true));
     for (ended = 0; ended < a->rank && ++index[a->rank - 1 - ended] == a->dims[a->rank - 1 - ended];
          ended++)
       index[a->rank - 1 - ended] = 0;
-    write_string(o, closes, ended);
+    text_output_add(o, closes, ended);
     if (ended == a->rank)
       return;
-    write_string(o, ", ", 2);
+    text_output_add(o, ", ", 2);
     begun = ended;
   }
 }
 
-bool text_write(FILE *to, const array *components, size_t count, error *e) {
+static void write_component(text_output *o, const array *a) {
+  if (array_count(a) == 0)
+    write_empty_array(o, a);
+  else
+    write_array(o, a);
+}
+
+bool text_write(FILE *to, const permc_value *v, error *e) {
   (void)e;
-  text_output o;  // large: not zeroed
-  o.to = to;
-  o.good = true;
-  o.used = 0;
-  for (size_t c = 0; c < count && o.good; c++) {
-    if (array_count(&components[c]) == 0)
-      write_empty_array(&o, &components[c]);
-    else
-      write_array(&o, &components[c]);
-    write_string(&o, "\n", 1);
+  text_output o;
+  text_output_begin(&o, to);
+  for (size_t i = 0; i < v->count && o.good; i++) {
+    write_component(&o, &v->components[i]);
+    text_output_add(&o, "\n", 1);
   }
-  flush_text(&o);
-  return o.good;
+  return text_output_end(&o);
+}
+
+// ---- the ends of large arrays -----------------------------------------------------------------
+
+// The elements of one row of dimension `level`, which begin with element `first`: so many at each
+// end of every dimension.
+static void write_ends(text_output *o, const array *a, uint32_t level, uint64_t first,
+                       uint64_t ends) {
+  char string[ELEMENT_TEXT];
+  uint64_t count = level < a->rank ? a->dims[level] : 0;
+  if (level == a->rank) {
+    const char *element = (const char *)a->data + first * scalar_types[a->type].size;
+    text_output_add(o, string, number_print(string, a->type, element, true));
+    return;
+  }
+  text_output_add(o, "[", 1);
+  for (uint64_t i = 0; i < count && o->good; i++) {
+    text_output_add(o, ", ", i ? 2 : 0);
+    if (i == ends && count > 2 * ends) {
+      text_output_add(o, "...", 3);
+      i = count - ends - 1;
+    } else {
+      write_ends(o, a, level + 1, first * count + i, ends);
+    }
+  }
+  text_output_add(o, "]", 1);
+}
+
+// Up to three at each end, as NumPy does; fewer where many dimensions make them too many.
+static uint64_t choose_ends(const array *a, uint64_t most) {
+  for (uint64_t ends = 3; ends > 0; ends--) {
+    uint64_t shown = 1;
+    for (uint32_t i = 0; i < a->rank && shown <= most; i++)
+      shown *= a->dims[i] < 2 * ends ? a->dims[i] : 2 * ends;
+    if (shown <= most)
+      return ends;
+  }
+  return 0;
+}
+
+bool summary_write(FILE *to, const permc_value *v, error *e) {
+  enum { MOST = 1000 };
+  (void)e;
+  char string[32];
+  text_output o;
+  text_output_begin(&o, to);
+  for (const array *a = v->components; a < v->components + v->count && o.good; a++) {
+    if (array_count(a) <= MOST) {
+      write_component(&o, a);
+    } else {
+      write_ends(&o, a, 0, 0, choose_ends(a, MOST));
+      text_output_add(&o, "  -- ", 5);
+      for (uint32_t i = 0; i < a->rank; i++) {
+        int length = snprintf(string, sizeof string, "[%llu]", (unsigned long long)a->dims[i]);
+        text_output_add(&o, string, (size_t)length);
+      }
+      const char *type = scalar_types[a->type].name;
+      text_output_add(&o, type, strlen(type));
+    }
+    text_output_add(&o, "\n", 1);
+  }
+  return text_output_end(&o);
 }

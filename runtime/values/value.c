@@ -1,7 +1,9 @@
 // The table of formats, and reading and writing by it. See value.h.
 #include "runtime/values/formats.h"
 
+#include <ctype.h>
 #include <errno.h>
+#include <strings.h>
 
 // ---- the formats ------------------------------------------------------------------------------
 
@@ -12,8 +14,23 @@ static bool binary_begins(value_source *s) {
   return source_peek(s) == 'b' && (!source_fill(s, 2) || s->at[1] < 32);
 }
 
+static bool table_is_named(value_source *s) { return s->is_csv || s->columns; }
+
+// Whether rows of numbers begin here, where an array of rank 1 or 2 is expected (-2: at least 1).
+static bool rows_begin(value_source *s) {
+  int rank = s->expected.rank < 0 ? -1 - s->expected.rank : s->expected.rank;
+  int c = source_peek(s);
+  return (rank == 1 || rank == 2) && (isalnum(c) || c > 127 || (c > 0 && strchr("+-._#\"", c))) &&
+         !source_begins(s, "empty", 5);
+}
+
 static bool text_begins(value_source *s) {
   (void)s;
+  return true;
+}
+
+static bool holds_any(const array *components, size_t count, error *e) {
+  (void)components, (void)count, (void)e;
   return true;
 }
 
@@ -21,24 +38,29 @@ static bool text_begins(value_source *s) {
 // ending of its name. The first row that suits is taken.
 static const struct value_format_row {
   const char *endings[2];
-  bool (*begins)(value_source *s);  // whether a value of the format begins here
+  bool (*begins)(value_source *s);  // whether a value of the format begins here; NULL: as text
   bool (*read)(value_source *s, array *out);
-  bool (*write)(FILE *to, const array *components, size_t count, error *e);
+  bool (*holds)(const array *components, size_t count, error *e);  // types and ranks, not data
+  bool (*write)(FILE *to, const permc_value *v, error *e);
 } formats[] = {
-    [FORMAT_NPY] = {{".npy", ".npy"}, npy_begins, npy_read, npy_write},
-    [FORMAT_BINARY] = {{".bin", ".dat"}, binary_begins, binary_read, binary_write},
-    [FORMAT_TEXT] = {{"", ""}, text_begins, text_read, text_write},
+    [FORMAT_NPY] = {{".npy", ".npy"}, npy_begins, npy_read, npy_holds, npy_write},
+    [FORMAT_BINARY] = {{".bin", ".dat"}, binary_begins, binary_read, holds_any, binary_write},
+    [FORMAT_CSV] = {{".csv", ".csv"}, table_is_named, table_read, table_holds, csv_write},
+    [FORMAT_PLAIN] = {{".txt", ".txt"}, rows_begin, table_read, table_holds, plain_write},
+    [FORMAT_TEXT] = {{".in", ".out"}, text_begins, text_read, holds_any, text_write},
+    [FORMAT_SUMMARY] = {{"", ""}, NULL, NULL, holds_any, summary_write},
 };
 
 // ---- reading ----------------------------------------------------------------------------------
 
 static bool read_pending_field(value_source *s, array *out) {
-  array *field = &s->pending[s->pending_next];
+  array *field = &s->pending[s->fields.next];
   char mismatch[MISMATCH_SIZE];
   if (value_mismatch(mismatch, s->expected, field->type, field->rank))
-    return source_fail(s, "field %zu: %s", s->pending_next + 1, mismatch);
+    return source_fail(s, "field %zu: %s", s->fields.next + 1, mismatch);
   *out = *field;
-  if (++s->pending_next == s->pending_count)
+  fields_next(s);
+  if (s->fields.next == s->fields.count)
     source_drop_pending(s);
   return true;
 }
@@ -49,10 +71,16 @@ static value_status read_next_value(value_source *s, array *out) {
     s->at += 3;
     s->line_start += 3;
   }
-  if (!s->only_npy)
+  if (s->table)
+    return table_read(s, out) ? VALUE_OK : VALUE_ERROR;
+  if (!s->only_npy && !s->is_csv)
     text_skip_space(s);
-  if (source_peek(s) < 0 && !s->failure)
-    return VALUE_END;
+  if (source_peek(s) < 0 && !s->failure) {
+    bool empty =
+        s->may_be_empty && s->loaded == 0 && (s->expected.rank == 1 || s->expected.rank == -2);
+    s->may_be_empty = false;
+    return !empty ? VALUE_END : table_read(s, out) ? VALUE_OK : VALUE_ERROR;
+  }
   s->start = source_offset(s);
   bool good;
   if (s->failure)
@@ -64,27 +92,40 @@ static value_status read_next_value(value_source *s, array *out) {
                           "with numpy.save");
   else {
     value_format f = 0;
-    while (!formats[f].begins(s))
+    while (!formats[f].begins || !formats[f].begins(s))
       f++;
     good = formats[f].read(s, out) && (!s->pending || read_pending_field(s, out));
   }
   return good ? VALUE_OK : VALUE_ERROR;
 }
 
+size_t value_pending(const value_source *s) { return s->fields.count - s->fields.next; }
+size_t value_taken(const value_source *s) { return s->fields.next; }
+
+void value_source_close(value_source *s) {
+  if (!s)
+    return;
+  source_drop_table(s);
+  source_free(s);
+}
+
+const char *value_note(const value_source *s) { return s->note; }
+
 value_status value_read(value_source *s, value_expectation expected, array *out, error *e) {
-  c_locale c;
+  c_environment c;
   *e = (error){0};
   *out = (array){0};
   s->expected = expected;
+  s->name_read = NULL;
   s->error = e;
   if (s->pending)
     return read_pending_field(s, out) ? VALUE_OK : VALUE_ERROR;
-  if (!c_locale_enter(&c)) {
+  if (!c_environment_enter(&c)) {
     error_set(e, SPAN_NONE, "out of memory");
     return VALUE_ERROR;
   }
   value_status status = read_next_value(s, out);
-  c_locale_leave(&c);
+  c_environment_leave(&c);
   if (status != VALUE_OK)
     *out = (array){0};
   return status;
@@ -92,27 +133,39 @@ value_status value_read(value_source *s, value_expectation expected, array *out,
 
 // ---- writing ----------------------------------------------------------------------------------
 
-static bool ends_in(const char *path, const char *ending) {
-  size_t length = strlen(path), end = strlen(ending);
-  return length >= end && strcmp(path + length - end, ending) == 0;
-}
-
-value_format value_format_of(const char *path) {
-  value_format f = 0;
-  while (!ends_in(path, formats[f].endings[0]) && !ends_in(path, formats[f].endings[1]))
-    f++;
-  return f;
-}
-
-bool value_write(FILE *to, value_format format, const array *components, size_t count, error *e) {
-  c_locale c;
+bool value_format_of(const char *path, value_format *format, error *e) {
   *e = (error){0};
-  if (!c_locale_enter(&c))
+  const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+  const char *ending = strrchr(name, '.');
+  *format = FORMAT_TEXT;
+  if (!ending || ending == name)
+    return true;
+  for (value_format f = 0; f <= FORMAT_TEXT; f++)
+    if (!strcasecmp(ending, formats[f].endings[0]) || !strcasecmp(ending, formats[f].endings[1])) {
+      *format = f;
+      return true;
+    }
+  return error_set(e, SPAN_NONE,
+                   "%.200s: '%.40s' is the ending of no format; results can be written as .npy "
+                   "(NumPy), .bin or .dat (Futhark binary), .csv or .txt (rows of numbers), .in, "
+                   ".out or without an ending (Futhark text)",
+                   path, ending);
+}
+
+bool value_suits(value_format format, const array *components, size_t count, error *e) {
+  *e = (error){0};
+  return formats[format].holds(components, count, e);
+}
+
+bool value_write(FILE *to, value_format format, const permc_value *v, error *e) {
+  c_environment c;
+  *e = (error){0};
+  if (!c_environment_enter(&c))
     return error_set(e, SPAN_NONE, "out of memory");
   errno = 0;
-  bool good = formats[format].write(to, components, count, e);
+  bool good = formats[format].holds(v->components, v->count, e) && formats[format].write(to, v, e);
   if (!good)  // unless the writer has said why
     error_set(e, SPAN_NONE, "cannot write: %s", strerror(errno ? errno : EIO));
-  c_locale_leave(&c);
+  c_environment_leave(&c);
   return good;
 }

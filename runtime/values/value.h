@@ -12,33 +12,37 @@
 //   NumPy .npy 1.0-3.0          C order, both byte orders; structured dtypes give several arrays
 //   Futhark binary (.bin .dat)  'b' 2 rank type dims data; c64 and c128 are extension codes
 //   Futhark text                [[1i32, 2], [3, 4]], empty([0]i32), 1.5+2.0i, f32.nan, true
-//   plain text                  one number per line (read only; where rank 1 is expected)
+//   tables (.csv .txt)          plain numbers, one row a line, with commas or blanks between
+//                               columns; read where an array of rank 1 is expected
 //
 //   value_source *s = value_source_open("keys.npy", &e);                 // [4]u32
 //   array a;
 //   while (value_read(s, (value_expectation){SCALAR_U32, 1}, &a, &e) == VALUE_OK) {
-//     value_write(stdout, FORMAT_TEXT, &a, 1, &error);        // [3u32, 1u32, 2u32, 0u32]
+//     permc_value v = {.components = &a, .count = 1};
+//     value_write(stdout, FORMAT_TEXT, &v, &e);     // [3u32, 1u32, 2u32, 0u32]
 //     array_destroy(&a);
 //   }
 //   value_source_close(s);
 //
 // Text does not depend on the locale that the program has set: the point is always '.'. Printed
-// numbers are the shortest that read back as the same bits (NaN keeps no payload in text; binary
-// and .npy keep all bits).
+// numbers are the shortest that read back as the same bits; NaN have sign and payload.
 //
 //   value.h        this door
 //   array.c        arrays in memory: sizes, random elements, equality
 //   source.c       the bytes of a file or of memory, in hand or taken straight into arrays
 //   number.c       numbers as text, both ways
 //   text.c         Futhark's text format and plain text
+//   table.c        rows of plain numbers: .csv and .txt
 //   binary.c       Futhark's binary format
 //   npy.c          NumPy's format;  npy_header.c  its header
+//   fields.c       names of fields and columns, and the choice of some
 //   value.c        the table of formats, and reading and writing by it
 //   output.c       files that appear whole or not at all
 #ifndef PERMC_RUNTIME_VALUES_VALUE_H
 #define PERMC_RUNTIME_VALUES_VALUE_H
 
 #include "core/error.h"
+#include "core/progress.h"
 #include "core/scalar/scalar.h"
 #include <stdio.h>
 
@@ -52,10 +56,11 @@ typedef struct array {
 } array;
 
 // What is inside a permc_value (permc.h): one array, or one per component of a tuple.
-struct permc_value {
+typedef struct permc_value {
   array *components;
   size_t count;
-};
+  char **names;  // of the components, owned; NULL: of one without; of all: there are none
+} permc_value;
 
 uint64_t array_count(const array *a);  // elements
 uint64_t array_bytes(const array *a);
@@ -87,6 +92,7 @@ value_source *value_source_open(const char *path, error *e);
 value_source *value_source_bytes(const char *name, const void *bytes, size_t count, error *e);
 void value_source_close(value_source *s);
 const char *value_source_name(const value_source *s);  // for messages
+void value_source_watch(value_source *s, progress p);  // is told the bytes that were read
 
 // What the program expects of the next array. Text without a suffix takes the expected type.
 typedef struct value_expectation {
@@ -100,26 +106,59 @@ typedef enum value_status { VALUE_OK, VALUE_END, VALUE_ERROR } value_status;
 // f32 is expected, rank 2 for 1) is an error that names both. The caller owns out->data.
 // A structured .npy gives its fields as consecutive arrays (the same dims).
 value_status value_read(value_source *s, value_expectation expected, array *out, error *e);
-// How many more arrays the structured .npy that is being read has (0: the next value begins).
+// How many more arrays the structured .npy or table that is being read has (0: the next value
+// begins).
 size_t value_pending(const value_source *s);
+// The name of the array that was read last, a field or a column, in the characters of the file as
+// UTF-8; NULL: it has none. Valid until the next value is read.
+const char *value_name(const value_source *s);
+size_t value_taken(const value_source *s);  // how many were read of it
+// "-i a.csv:weight -i a.csv:2": the first `count` of the fields that are read, each apart; for a
+// message.
+void value_print_fields(text *out, const value_source *s, size_t count);
+// A sentence for the user about what was read, "" if there is nothing to say: that a first row was
+// taken as a header, though numbers stand in it.
+const char *value_note(const value_source *s);
 
 // ---- writing ---------------------------------------------------------------------------------
 
-typedef enum value_format { FORMAT_NPY, FORMAT_BINARY, FORMAT_TEXT } value_format;
-value_format value_format_of(const char *path);  // .npy, .bin .dat, else text
+typedef enum value_format {
+  FORMAT_NPY,
+  FORMAT_BINARY,
+  FORMAT_CSV,
+  FORMAT_PLAIN,
+  FORMAT_TEXT,
+  FORMAT_SUMMARY  // text for a reader: of more than 1,000 elements the first, the last, the shape
+} value_format;
+// By the ending of the file's name; without one (and of "-") text. False: *e lists the formats.
+bool value_format_of(const char *path, value_format *format, error *e);
+// Whether a format holds a value whose components have these types and shapes (data are not looked
+// at): .npy only components of the same shape; tables only columns of the same length, or rows.
+bool value_suits(value_format format, const array *components, size_t count, error *e);
 
-// One language value: `count` arrays that are its components, in order. In .npy, count > 1 needs
-// equal dims and becomes a structured array with fields f0, f1, ...; false if they differ. In the
-// Futhark formats the components follow each other (text: one per line).
-bool value_write(FILE *to, value_format format, const array *components, size_t count, error *e);
+// One language value. In .npy several components become a structured array. In the Futhark formats
+// the components follow each other (text: one per line), in tables they are columns, one beside the
+// other. The fields of .npy have the names of the components, and those of .csv if any has one and
+// it is read as a header again; a component without a name is f0, f1, ... by its number, and of
+// equal names the later ones get their number: price, price_1.
+bool value_write(FILE *to, value_format format, const permc_value *v, error *e);
+
+// Whether a file can be written: before the work begins whose result it is to hold. False: *e says
+// what is in the way, and what to do.
+bool output_check(const char *path, error *e);
+// Whether two files are one, by links or another spelling ("-" and what is no regular file is not).
+bool output_same(const char *a, const char *b);
 
 // A file that appears whole or not at all: written beside its place, renamed by commit. For what
 // is not a regular file (a pipe, /dev/full) it is written directly. Every write error (disk full,
-// closed pipe) is reported by commit.
+// closed pipe) is reported by commit. After a power loss it may be missing or short, unless
+// output_sync was called.
 typedef struct output_file output_file;
 output_file *output_open(const char *path, error *e);  // "-": standard output
 FILE *output_stream(output_file *o);
-bool output_commit(output_file *o, error *e);  // closes and frees
+void output_watch(output_file *o, progress p, uint64_t total);  // is told the bytes written
+void output_sync(output_file *o);              // waits until the disk has what was written
+bool output_commit(output_file *o, error *e);  // closes and frees; errno says why it failed
 void output_discard(output_file *o);           // removes the temporary file, frees
 
 // ---- random data -----------------------------------------------------------------------------

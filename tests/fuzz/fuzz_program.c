@@ -23,8 +23,8 @@ static permc_context *new_context(void) {
     abort();
   c->in_place = true;
   c->limits.steps = 20000;
-  c->limits.depth = 400;
-  c->limits.trace_steps = 20000;
+  c->limits.calls = 400;
+  c->limits.operations = 20000;
   c->limits.memory = (size_t)32 << 20;
   c->limits.stack = (size_t)4 << 20;
   return c;

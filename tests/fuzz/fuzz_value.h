@@ -29,13 +29,13 @@ static ssize_t fuzz_append(void *cookie, const char *bytes, size_t count) {
   return (ssize_t)count;
 }
 
-static inline void fuzz_write(value_format format, const array *components, size_t count) {
+static inline void fuzz_write(value_format format, const permc_value *v) {
   static FILE *to;
   error e;
   if (!to)
     to = fopencookie(NULL, "w", (cookie_io_functions_t){.write = fuzz_append});
   fuzz_count = 0;
-  fuzz_require(value_write(to, format, components, count, &e) && fflush(to) == 0);
+  fuzz_require(value_write(to, format, v, &e) && fflush(to) == 0);
 }
 
 // ---- comparison -------------------------------------------------------------------------------
@@ -63,16 +63,17 @@ static inline bool fuzz_same(const array *a, const array *b, bool through_text) 
   return true;
 }
 
-static inline void fuzz_read_back(value_format format, const array *components, size_t count) {
+static inline void fuzz_read_back(value_format format, const permc_value *v) {
   error e;
-  fuzz_write(format, components, count);
+  fuzz_write(format, v);
   value_source *s = value_source_bytes("written", fuzz_written, fuzz_count, &e);
   fuzz_require(s != NULL);
-  for (size_t c = 0; c < count; c++) {
+  for (size_t c = 0; c < v->count; c++) {
     array b;
-    value_expectation expected = {components[c].type, (int)components[c].rank};
-    fuzz_require(value_read(s, expected, &b, &e) == VALUE_OK);
-    fuzz_require(fuzz_same(&components[c], &b, format == FORMAT_TEXT));
+    const array *written = &v->components[c];
+    fuzz_require(value_read(s, (value_expectation){written->type, (int)written->rank}, &b, &e) ==
+                 VALUE_OK);
+    fuzz_require(fuzz_same(written, &b, format == FORMAT_TEXT));
     array_destroy(&b);
   }
   array none;
@@ -95,11 +96,11 @@ static inline void fuzz_free(fuzz_values *v) {
     array_destroy(&v->values[--v->count]);
 }
 
-// As a pipe: nothing is known of its size.
-static inline void fuzz_read(fuzz_values *v, const uint8_t *data, size_t size,
+// A name that ends in .csv makes it a table. As a pipe: nothing is known of its size.
+static inline void fuzz_read(fuzz_values *v, const char *name, const uint8_t *data, size_t size,
                              value_expectation expected, bool as_pipe) {
   error e;
-  value_source *s = value_source_bytes("input", data, size, &e);
+  value_source *s = value_source_bytes(name, data, size, &e);
   fuzz_require(s != NULL);
   s->size_known = !as_pipe;
   v->count = 0;
@@ -122,10 +123,10 @@ static inline value_expectation fuzz_expectation(uint64_t hash) {
 }
 
 // A pipe may only know of an error later, but gives the same values.
-static inline void fuzz_check_pipe(const fuzz_values *v, const uint8_t *data, size_t size,
-                                   value_expectation expected) {
+static inline void fuzz_check_pipe(const fuzz_values *v, const char *name, const uint8_t *data,
+                                   size_t size, value_expectation expected) {
   static fuzz_values piped;
-  fuzz_read(&piped, data, size, expected, true);
+  fuzz_read(&piped, name, data, size, expected, true);
   fuzz_require(v->status == VALUE_ERROR ? piped.count >= v->count : piped.count == v->count);
   for (size_t i = 0; i < v->count; i++)
     fuzz_require(fuzz_same(&v->values[i], &piped.values[i], false));
@@ -142,17 +143,17 @@ static inline bool fuzz_same_dims(const fuzz_values *v) {
 }
 
 // The whole of a target.
-static inline void fuzz_source(const uint8_t *data, size_t size) {
+static inline void fuzz_source(const char *name, const uint8_t *data, size_t size) {
   static const value_format formats[] = {FORMAT_TEXT, FORMAT_TEXT, FORMAT_BINARY, FORMAT_NPY};
   static fuzz_values v;
   uint64_t hash = hash_bytes(data, size);
   value_expectation expected = fuzz_expectation(hash >> 8);
   value_format format = formats[(hash >> 4) % 4];
-  fuzz_read(&v, data, size, expected, false);
+  fuzz_read(&v, name, data, size, expected, false);
   if (hash % 4 == 0)
-    fuzz_check_pipe(&v, data, size, expected);
+    fuzz_check_pipe(&v, name, data, size, expected);
   if (v.count > 0 && (format != FORMAT_NPY || fuzz_same_dims(&v)))
-    fuzz_read_back(format, v.values, v.count);
+    fuzz_read_back(format, &(permc_value){.components = v.values, .count = v.count});
   fuzz_free(&v);
 }
 

@@ -7,10 +7,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   uint8_t bytes[1024] = {'b', 2};
   if (size % 2 == 0 || size > sizeof bytes - 2) {
-    fuzz_source(data, size);
+    fuzz_source("input", data, size);
   } else {
     memcpy(bytes + 2, data, size);
-    fuzz_source(bytes, size + 2);
+    fuzz_source("input", bytes, size + 2);
   }
   return 0;
 }

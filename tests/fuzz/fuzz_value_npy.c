@@ -7,7 +7,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   uint8_t bytes[2048] = "\x93NUMPY\1\0";
   if (size % 2 == 0 || size > sizeof bytes - 10) {
-    fuzz_source(data, size);
+    fuzz_source("input", data, size);
     return 0;
   }
   const uint8_t *newline = memchr(data, '\n', size);
@@ -15,6 +15,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   bytes[8] = (uint8_t)length;
   bytes[9] = (uint8_t)(length >> 8);
   memcpy(bytes + 10, data, size);
-  fuzz_source(bytes, size + 10);
+  fuzz_source("input", bytes, size + 10);
   return 0;
 }

@@ -5,6 +5,6 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-  fuzz_source(data, size);
+  fuzz_source("input", data, size);
   return 0;
 }

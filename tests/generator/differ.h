@@ -39,7 +39,8 @@ void watch_program(const random_program *p, uint64_t seed);
 
 // ---- comparing -------------------------------------------------------------------------------
 
-// BEYOND_LIMITS: interp runs it, and the other says that it needs more memory than it may have.
+// BEYOND_LIMITS: interp runs it, and the other says that it needs more memory than it may have, or
+// operations that it lacks (functions of complex numbers, on a GPU).
 typedef enum difference_kind {
   NO_DIFFERENCE,
   BEYOND_LIMITS,

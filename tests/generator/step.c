@@ -299,17 +299,28 @@ static term step_extended(generator *g, const scope *s, term xs, keep k, const s
   return call_term(g, write_code(g, "extended %s", x), xs, array_shape(g, length, e));
 }
 
+// padded x (map f), and with any function what padded is without its check. (take), so that
+// generator_test does not take the word for one of the program.
 static term step_padded(generator *g, const scope *s, term xs, keep k, const step *row) {
   (void)row;
   const shape *e = xs.shape->parts[0];
   if (!xs.shape->length)  // f is not called, and the lengths of the rows it would give are unknown
     k = KEEP_SHAPE;
+  bool elementwise = xs.shape->length & 1;
   const char *x = fill_text(g, s, &e, features_of(xs.shape));
   request r = {.parameter_count = 1, .factor = 1, .keep = k == KEEP_SHAPE ? k : KEEP_LENGTH};
-  r.parameters[0] = array_shape(g, next_power(xs.shape->length), e);
+  r.parameters[0] = elementwise ? e : array_shape(g, next_power(xs.shape->length), e);
+  if (elementwise) {
+    r.factor = next_power(xs.shape->length);
+    r.wanted = k == KEEP_SHAPE ? e : NULL;
+  }
   term f = function_term(g, s, &r);
-  return call_term(g, write_code(g, "padded %s %s", x, f.text), xs,
-                   array_shape(g, xs.shape->length, f.shape->parts[0]));
+  if (elementwise)
+    return call_term(g, write_code(g, "padded %s (map %s)", x, f.text), xs,
+                     array_shape(g, xs.shape->length, f.shape));
+  return call_term(g,
+                   write_code(g, "(\\zs -> (take) (length zs) (%s (extended %s zs)))", f.text, x),
+                   xs, array_shape(g, xs.shape->length, f.shape->parts[0]));
 }
 
 // ---- rows ------------------------------------------------------------------------------------

@@ -244,7 +244,7 @@ static void read_target(plan_reader *r) {
 }
 
 static void set_free_padding(plan_reader *r, size_t stage) {
-  padding found = padding_find(r->in.memory, &r->plan->net->stages.items[stage]);
+  padding found = padding_find(r->in.memory, r->plan->net, &r->plan->net->stages.items[stage]);
   if (found.start == UINT64_MAX || found.first_op != NET_NONE)
     read_fail(&r->in, "the padding of stage %zu is not free", stage);
   r->plan->padding_values[stage] = found.values;

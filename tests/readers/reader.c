@@ -196,12 +196,12 @@ net_map read_map(reader *r) {
 // ---- constants ------------------------------------------------------------------------------
 
 static double read_floating(reader *r, bool narrow) {
-  c_locale locale;
+  c_environment locale;
   char *end = NULL;
-  if (!c_locale_enter(&locale))
+  if (!c_environment_enter(&locale))
     read_fail(r, "memory is out");
   double value = narrow ? (double)strtof(r->at, &end) : strtod(r->at, &end);
-  c_locale_leave(&locale);
+  c_environment_leave(&locale);
   if (end == r->at)
     read_fail(r, "expected a number, found `%.*s`", (int)strcspn(r->at, "\n"), r->at);
   r->at = end;
@@ -289,11 +289,24 @@ net_array read_array(reader *r, size_t number) {
     read_fail(r, "expected array a%zu", number);
   net_array a = {.type = read_type(r), .role = NET_TEMPORARY};
   a.count = read_number(r);
-  if (!read_word(r, "temporary")) {
-    a.role = read_word(r, "argument") ? NET_ARGUMENT : NET_RESULT;
-    if (a.role == NET_RESULT)
-      read_expect(r, "result");
+  for (a.role = 0; a.role < NET_TEMPORARY && !read_word(r, net_role_names[a.role]);)
+    a.role++;
+  if (a.role == NET_TEMPORARY)
+    read_expect(r, net_role_names[a.role]);
+  else
     a.number = read_small_number(r);
+  if (a.role != NET_TABLE)
+    return a;
+  enum { MOST_ELEMENTS = 1 << 20 };
+  if (a.count > MOST_ELEMENTS)
+    read_fail(r, "a table of %" PRIu64 " elements is too long", a.count);
+  size_t size = scalar_types[a.type].size;
+  char *elements = arena_alloc(r->memory, a.count * size);
+  for (uint64_t i = 0; i < a.count; i++) {
+    read_expect(r, scalar_types[a.type].name);
+    scalar_bits element = read_constant(r, a.type);
+    memcpy(elements + i * size, &element, size);
   }
+  a.table = elements;
   return a;
 }

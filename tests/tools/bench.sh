@@ -1,9 +1,10 @@
 #!/bin/bash
-# bench.sh PERMC
-# permc bench from end to end: cases, JSON, plots, peers, comparisons. Nothing here looks at how long
+# bench.sh PERMC PEER
+# PEER is bench/peers/memcpy.c, built. permc bench from end to end: cases, JSON, plots, peers, comparisons. Nothing here looks at how long
 # something takes. Prints a line for each failure, and last `N passed, N failed, N skipped`.
 set -u
 permc=$(realpath "${1:-$PERMC}")
+peer=$(realpath "$2")
 work=${PERMC_TMP:-$(mktemp -d)}/bench
 rm -rf "$work"
 mkdir -p "$work"
@@ -70,19 +71,13 @@ has out "^the paper's sorter u32 2^14 .* reference .* (cpu, .*, sorted, same ele
 status 0 --suite padded --only '10^6'
 has out 'reference .* per element  ('
 
-# ---- cases for a GPU: where there is none, the small ones are done by the backend cpu -----------
+# ---- cases for a GPU: where there is none, each is an error that says so ------------------------
 
 export CUDA_VISIBLE_DEVICES=
-for only in 'f32 2^10' '(u32, u32) 2^10'; do
-  status 0 --suite sort --backend cuda --only "$only" --json --svg plot.svg
-  has err "^sort $only .*, sorted, same elements)$"
-done
-has err 'warning: .*: the CPU does it instead$'
-status 0 --suite sort --backend cuda --only '2^10' --svg plot.svg
-for series in 'sort u32' 'sort f32' 'sort (u32, u32)'; do
-  lines plot.svg ">$series</text>" 1
-  lines plot.svg ">copy, $series</text>" 1
-done
+status 1 --suite sort --backend cuda --only 'f32 2^10'
+has err '^permc: the backend cuda cannot run this: .*; it needs an NVIDIA GPU, .*; the backend auto, '
+has err '^permc: bench: no figures for sort f32 2^10$'
+status 0 -e 'sort_on fst' --arguments '[2^10](u32, u32)' --backend cpu --json
 status 1 --suite bmmc --backend cuda --only '2^20 by tile+banks'
 lines err 'bench: this case needs a GPU: ' 5
 lines err '^permc: bench: no figures for .* u32 2^20 by tile+banks' 5
@@ -92,8 +87,7 @@ unset CUDA_VISIBLE_DEVICES
 
 export CUDA_VISIBLE_DEVICES=
 status 1 --suite bmmc --backend cuda --only 'bit reversal u32 2^20' --strategy tile
-has out '^bit reversal u32 2^20 .* (cpu, .*, each element in its place)$'
-lines err '^permc: bench: no figures for ' 1
+lines err '^permc: bench: no figures for ' 2
 has err '^permc: bench: no figures for bit reversal u32 2^20 by tile$'
 unset CUDA_VISIBLE_DEVICES
 status 0 -e bitrev --arguments "[256]u32" --backend portable --strategy tile --json
@@ -119,6 +113,14 @@ status 0 two.perm --size n=6..7 --compare new.json
 has out '^main n=6 '
 lines out '^main n=7 .*new$' 1
 lines out '^main n=4 .*gone$' 1
+status 0 --suite bmmc --backend cpu --only '2^20' --svg plot.svg
+for series in 'bit reversal u32' 'transpose u32' 'random BPC u32'; do
+  lines plot.svg ">$series</text>" 1
+done
+lines plot.svg '>copy, ' 1
+has plot.svg '>copy, bit reversal u32</text>'
+status 0 --suite scaling --backend cpu --only '2^10,' --svg plot.svg
+for series in '1 thread' '2 threads'; do lines plot.svg ">$series</text>" 1; done
 status 1 two.perm --size n=4 --svg /nowhere/plot.svg
 has err '/nowhere/plot.svg: '
 
@@ -209,22 +211,25 @@ status 1 --suite sort --only '2^10' --peers nowhere
 has err '^permc: nowhere/std_sort: No such file'
 
 # Of several peers the first must run, the others are left out.
-printf '#!/bin/sh\nwhile read -r _; do echo 1000; done\n' >peers/cub
-chmod +x peers/cub
-export CUDA_VISIBLE_DEVICES=
-status 0 --suite sort --backend cuda --only 'u32 2^10' --peers peers
-has out 'cub 1 ks: '
-lacks out 'torch'
-cp peers/cub peers/torch
-status 0 --suite sort --backend cuda --only 'u32 2^10' --peers peers
-has out 'cub 1 ks: .*torch 1 ks: '
-printf '#!/bin/sh\necho "torch: no PyTorch" >&2\nexit 1\n' >peers/torch
-status 0 --suite sort --backend cuda --only 'u32 2^10' --peers peers
-has out 'cub 1 ks: '
-lacks out 'torch'
-has err '^torch: no PyTorch$'
-has err '^permc: peers/torch: the process has ended$'
-unset CUDA_VISIBLE_DEVICES
+several=(--suite bmmc --backend cpu --only 'bit reversal u32 2^20' --peers peers)
+cp "$peer" peers/memcpy
+status 0 "${several[@]}"
+has out 'memcpy [0-9.]* [um]s: '
+lacks out 'bit_reversal'
+printf '#!/bin/sh\nwhile read -r _; do echo 1000; done\n' >peers/bit_reversal
+chmod +x peers/bit_reversal
+status 0 "${several[@]}"
+has out 'memcpy [0-9.]* [um]s: .*bit_reversal 1 ks: '
+printf '#!/bin/sh\necho "bit_reversal: it hurts" >&2\nexit 1\n' >peers/bit_reversal
+status 0 "${several[@]}"
+has out 'memcpy [0-9.]* [um]s: '
+lacks out 'bit_reversal'
+has err '^bit_reversal: it hurts$'
+has err '^permc: peers/bit_reversal: the process has ended$'
+
+if "$peer" --count 1024 >out 2>err; then pass; else fail 'the peer alone'; fi
+has out '"series": "memcpy",'
+has out '"elements": 1024,'
 
 # ---- mistakes --------------------------------------------------------------------------------
 

@@ -9,6 +9,7 @@
 #                except for the time that planning took
 #   ```console   `$ COMMAND` and its output; a file NAME.perm in the command is the perm block before
 #                it
+#   ```csv FILE  a file for the outputs after it on the page
 set -eu
 case $1 in
 /*) permc=$1 ;;
@@ -38,9 +39,14 @@ for page in guide reference; do
       print command > (into "/command")
       printf "%s", output > (into "/expected")
       close(into "/example.perm"); close(into "/command"); close(into "/expected")
+      for (name in data) {
+        printf "%s", data[name] > (into "/" name)
+        close(into "/" name)
+      }
     }
     function end_block() {
-      if (kind != "perm") end_output()
+      if (kind == "csv") data[file] = output
+      else if (kind != "perm") end_output()
       else {
         close(file)
         if (!tests) {
@@ -53,9 +59,11 @@ for page in guide reference; do
     /^```perm$/ { begin_program(); next }
     /^```message$/ { begin_output("message"); command = "permc check example.perm"; next }
     /^```(explain|console)$/ { begin_output(substr($0, 4)); next }
+    /^```csv / { kind = "csv"; file = $2; output = ""; next }
     /^```/ && kind { end_block(); next }
     /^```/ { next }
     kind == "perm" { print > file; program = program $0 "\n"; tests += /^-- ==/; next }
+    kind == "csv" { output = output $0 "\n"; next }
     kind && !command { command = $0; sub(/^[$] /, "", command); next }
     kind { output = output $0 "\n" }
     END { print untested + 0 > (folder "/untested_" page) }

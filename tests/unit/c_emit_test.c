@@ -659,6 +659,63 @@ TEST(programs_on_f16) {
       check_on_f16(programs[i], machines[k], k >= 2, &random, (unsigned)(2 * i + (i + k) % 2));
 }
 
+// ---- recurrences ---------------------------------------------------------------------------------
+
+// Whether the program's text has a loop of many rounds.
+static bool has_rounds(const char *const program[2], const char *machine) {
+  permc_context *c = permc_context_new();
+  permc_explain_options o = {
+      .target = machine, .types = program[1], .dump = strcmp(machine, "gpu") ? "c" : "cuda"};
+  char *out = NULL;
+  bool good = c && permc_define(c, program[0]) && permc_explain(c, "-e", NULL, 0, &o, &out);
+  CHECK_STR(permc_message(c), "");
+  good = good && strstr(out, "for (uint32_t i = 0; i < ");
+  free(out);
+  permc_context_free(c);
+  return good;
+}
+
+static void check_recurrence(const char *const program[2], const char *machine, unsigned seed) {
+  START();
+  const plan *p = planned(program[0], program[1], machine);
+  compiled_options options = {.isa = strcmp(machine, "gpu") ? machine : "native", .no_cache = true};
+  if (CHECK(p != NULL) &&
+      !CHECK(has_rounds(program, machine) &&
+             run_wrong(p, net_evaluate(&memory, p->net, seed), &usual_text, &options) == 0))
+    printf("%s for %s\n", program[0], machine);
+  arena_free(&memory);
+}
+
+// Steps that repeat become loops: what is carried are one or two values, of the last round or of the
+// one before it, of one part or two, truths; constants are one for all rounds or one for each.
+TEST(recurrences) {
+  static const char *const machines[] = {"baseline", "avx2", "gpu"};
+  static const char *const programs[][2] = {
+      {"map (iter 300 (\\x -> x * 1664525 + 1013904223))", "[2^10]i32"},
+      {"map (\\a -> iter 80 (\\x -> 0.5 * (x + a / x)) a)", "[300]f64"},
+      {"map (\\x -> fst (iter 301 (\\(a, b) -> (b, a * 3 + b)) (x, 1)))", "[2^8]i64"},
+      {"let down n x = if n == 0 then x else down (n - 1) (x * x + i32 n) in map (down 200)",
+       "[2^8]i32"},
+      {"let down n x = if n == 0 then x else down (n - 1) (x * complex 0.25 (f32 (n % 5)) + x) in "
+       "map (down 100)",
+       "[2^6]c64"},
+      {"map (\\x -> iter 100 (\\(b, y) -> (y > 100 || not b, if b then y * 3 + 1 else y + 7)) "
+       "(x > 9, x))",
+       "[2^8]u8"},
+      {"map (\\x -> iter 130 (\\y -> y xor (y << 3)) (iter 150 (\\y -> y * 7 + 1) x))", "[70]u32"},
+      {"column 1 (\\[a, b] -> let (c, d) = iter 120 (\\(x, y) -> (x + 3 * y, y xor x)) (a, b) in "
+       "[c - d, d])",
+       "[2^7]i16"},
+      {"mapi (\\i x -> iter 200 (\\y -> y * 3 + i) x)", "[2^9]int"},
+      {"map (iter 250 (\\x -> x * 0.5 + 1.5))", "[2^8]f16"},
+  };
+  if (no_compiler())
+    SKIP("there is no C compiler");
+  for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
+    for (size_t k = 0; k < sizeof machines / sizeof *machines; k++)
+      check_recurrence(programs[i], machines[k], (unsigned)i);
+}
+
 // What runs on the host above is CUDA, too.
 TEST(f16_compiled_for_gpus) {
   static const char *const programs[][2] = {

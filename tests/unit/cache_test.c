@@ -13,6 +13,8 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/inotify.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -66,6 +68,22 @@ static void write_text(const char *path, const char *content, mode_t mode) {
   FILE *f = fopen(path, "w");
   if (!f || fputs(content, f) < 0 || fclose(f) != 0 || chmod(path, mode) != 0)
     abort();
+}
+
+static size_t count_entries(void) {
+  cache c;
+  cache_list l;
+  cache_look(&c);
+  CHECK(cache_count(&c, &l));
+  size_t count = l.count;
+  cache_list_free(&l);
+  return count;
+}
+
+static uint64_t clear(const cache *c) {
+  uint64_t removed = UINT64_MAX;
+  CHECK(cache_clear(c, &removed));
+  return removed;
 }
 
 // ---- digests ---------------------------------------------------------------------------------
@@ -127,8 +145,9 @@ TEST(entries) {
   CHECK(cache_find(&c, key_a, found));
   CHECK_STR(found, path);
   CHECK(!cache_find(&c, key_b, found));
-  CHECK_EQ_U64(count_files(place), 1);
-  CHECK(cache_clear(&c) > 9);
+  CHECK_EQ_U64(count_entries(), 1);
+  CHECK_EQ_U64(clear(&c), 4096);
+  CHECK_EQ_U64(count_entries(), 0);
   CHECK(!cache_find(&c, key_a, found));
   leave();
 }
@@ -141,8 +160,7 @@ TEST(wrong_entries) {
   cache_open(&c);
   // another key's entry
   keep(&c, key_a, "some code", path);
-  set(other, sizeof other, "%s", in_place(key_b));
-  strcat(other, ".so");
+  set(other, sizeof other, "%s/%s.so", in_place("permc-entries"), key_b);
   CHECK(link(path, other) == 0);
   CHECK(!cache_find(&c, key_b, other));
   // each byte changed; cut off anywhere
@@ -218,12 +236,13 @@ TEST(folders) {
 
 TEST(bound) {
   cache c;
+  uint64_t removed;
   char path[CACHE_PATH], key[CACHE_KEY], content[1001];
   enter("bound");
   memset(content, 'x', 1000);
   content[1000] = 0;
   cache_open(&c);
-  c.most_bytes = 5500;
+  CHECK(cache_limit(&c, UINT64_C(8) * 4096, &removed));
   for (int i = 0; i < 10; i++) {
     set(key, sizeof key, "%064d", i);
     CHECK(keep(&c, key, content, path));
@@ -233,11 +252,55 @@ TEST(bound) {
       set(key, sizeof key, "%064d", 1);
       CHECK(cache_find(&c, key, path));
     }
+    CHECK_EQ_U64(count_entries(), i < 8 ? i + 1 : i - 1);  // 7 of 8 stay
   }
   for (int i = 0; i < 10; i++) {
     set(key, sizeof key, "%064d", i);
-    CHECK_EQ_U64(cache_find(&c, key, path), i == 1 || i >= 6);
+    CHECK_EQ_U64(cache_find(&c, key, path), i == 1 || i > 2);
   }
+  // one that is too large for it; a limit for all processes; none at all
+  char *large = calloc(1, 40000);
+  REQUIRE(large != NULL);
+  memset(large, 'x', 39999);
+  CHECK(!keep(&c, key_b, large, path));
+  CHECK_EQ_U64(count_entries(), 8);
+  cache_open(&c);
+  CHECK(cache_limit(&c, UINT64_C(4) * 4096, &removed));
+  CHECK_EQ_U64(removed, 4 * 4096);
+  CHECK_EQ_U64(count_entries(), 4);
+  CHECK(cache_limit(&c, 0, &removed));
+  CHECK(!keep(&c, key_a, content, path));
+  CHECK_EQ_U64(count_entries(), 0);
+  // an index that a power loss has damaged
+  CHECK(cache_limit(&c, UINT64_C(1) << 20, &removed));
+  CHECK(keep(&c, key_a, content, path));
+  write_text(in_place("permc-entries/index"), "permc", 0600);
+  CHECK(keep(&c, key_b, content, path));
+  CHECK_EQ_U64(count_entries(), 2);
+  free(large);
+  leave();
+}
+
+// What adding an entry reads does not depend on what lies in the folder.
+TEST(no_folder_is_read_to_add_an_entry) {
+  cache c;
+  char path[CACHE_PATH], events[4096];
+  enter("constant");
+  cache_open(&c);
+  CHECK(keep(&c, key_a, "code", path));
+  int watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+  REQUIRE(watch >= 0);
+  CHECK(inotify_add_watch(watch, place, IN_ACCESS | IN_ONLYDIR) >= 0);
+  CHECK(inotify_add_watch(watch, in_place("permc-entries"), IN_ACCESS | IN_ONLYDIR) >= 0);
+  CHECK(keep(&c, key_b, "code", path));
+  ssize_t length = read(watch, events, sizeof events);
+  for (ssize_t i = 0; i < length;) {
+    struct inotify_event e;
+    memcpy(&e, events + i, sizeof e);
+    CHECK(e.len > 0 || (e.mask & IN_ISDIR) == 0);  // of the folder itself
+    i += (ssize_t)(sizeof e + e.len);
+  }
+  close(watch);
   leave();
 }
 
@@ -275,7 +338,7 @@ static void leave_work(const cache *c, cache_work *w) {
     abort();
   set(path, sizeof path, "%s/code.so", w->folder);
   write_text(path, "half", 0600);
-  make_old(w->folder);
+  closedir(w->opened);
 }
 
 static bool has_code(const char *folder) {
@@ -288,37 +351,43 @@ TEST(only_own_work_folders_are_removed) {
   cache c;
   cache_work killed, at_work, renamed, copied, with_folder;
   char path[CACHE_PATH], other[CACHE_PATH + 8];
+  const char *why;
   enter("work");
   cache_open(&c);
+  make_old_folder("permc-work/work-notes");
+  make_old_folder("permc-work/work-AbCdEf");
+  make_old_folder("permc-work/notes");
   make_old_folder("work-notes");
-  make_old_folder("work-AbCdEf");
-  make_old_folder("notes");
-  CHECK(symlink("notes", in_place("work-Linked")) == 0);
-  make_old(in_place("work-Linked"));
-  leave_work(&c, &killed);
-  leave_work(&c, &at_work);
-  CHECK(utimensat(AT_FDCWD, at_work.folder, NULL, 0) == 0);
+  CHECK(symlink("notes", in_place("permc-work/work-Linked")) == 0);
+  CHECK(mkdir(in_place("permc-work/work-Empty"), 0700) == 0);  // killed before it was marked
+  CHECK(cache_work_begin(&c, &at_work, &why));
+  set(other, sizeof other, "%s/code.so", at_work.folder);
+  write_text(other, "half", 0600);
   leave_work(&c, &renamed);
-  CHECK(rename(renamed.folder, in_place("work-mine")) == 0);
+  CHECK(rename(renamed.folder, in_place("permc-work/work-mine")) == 0);
   leave_work(&c, &copied);
   run_command("mv %s %s", copied.folder, in_place("aside"));
   run_command("cp -a %s %s", in_place("aside"), copied.folder);
-  make_old(copied.folder);
   leave_work(&c, &with_folder);
   set(other, sizeof other, "%s/sub", with_folder.folder);
   CHECK(mkdir(other, 0700) == 0);
-  make_old(with_folder.folder);
+  set(other, sizeof other, "%s/sub/file", with_folder.folder);
+  write_text(other, "of the user", 0600);
+  leave_work(&c, &killed);
   CHECK(keep(&c, key_a, "code", path));
-  CHECK(cache_clear(&c) > 0);
+  CHECK(clear(&c) > 0);
   CHECK(access(killed.folder, F_OK) != 0);
+  CHECK(access(in_place("permc-work/work-Empty"), F_OK) != 0);
   CHECK(has_code(at_work.folder));
+  CHECK(has_code(in_place("permc-work/work-notes")));
+  CHECK(has_code(in_place("permc-work/work-AbCdEf")));
+  CHECK(has_code(in_place("permc-work/work-Linked")));
+  CHECK(has_code(in_place("permc-work/work-mine")));
   CHECK(has_code(in_place("work-notes")));
-  CHECK(has_code(in_place("work-AbCdEf")));
-  CHECK(has_code(in_place("work-Linked")));
-  CHECK(has_code(in_place("work-mine")));
   CHECK(has_code(copied.folder));
-  CHECK(has_code(with_folder.folder));
+  CHECK(access(other, F_OK) == 0);
   cache_work_end(&at_work);
+  CHECK(access(at_work.folder, F_OK) != 0 || !at_work.folder[0]);
   leave();
 }
 
@@ -331,8 +400,9 @@ TEST(exchanged_work_folders) {
   make_old_folder("notes");
   for (int by_link = 0; by_link < 2; by_link++) {
     cache_work w;
+    const char *why;
     char folder[CACHE_PATH];
-    leave_work(&c, &w);
+    CHECK(cache_work_begin(&c, &w, &why));
     memcpy(folder, w.folder, sizeof folder);
     run_command("mv %s %s", folder, in_place(by_link ? "first" : "second"));
     run_command(by_link ? "ln -s %s %s" : "cp -r %s %s", in_place("notes"), folder);
@@ -355,35 +425,39 @@ static const char *const foreign_names[] = {
 TEST(only_own_entries_are_removed) {
   cache c;
   char path[CACHE_PATH], key[CACHE_KEY], content[10001];
+  uint64_t removed;
   enter("foreign");
   cache_open(&c);
   memset(content, 'x', 10000);
   content[10000] = 0;
-  write_text(in_place(foreign_names[0]), content, 0600);
-  write_text(in_place(foreign_names[1]), "short", 0600);
-  write_text(in_place("photo"), content, 0600);
-  CHECK(symlink("photo", in_place(foreign_names[2])) == 0);
-  CHECK(mkdir(in_place(foreign_names[3]), 0700) == 0);
-  CHECK(mkfifo(in_place(foreign_names[4]), 0600) == 0);
+  char folder[600];
+  set(folder, sizeof folder, "%s", in_place("permc-entries"));
+  REQUIRE(chdir(folder) == 0);
+  write_text(foreign_names[0], content, 0600);
+  write_text(foreign_names[1], "short", 0600);
+  write_text("photo", content, 0600);
+  CHECK(symlink("photo", foreign_names[2]) == 0);
+  CHECK(mkdir(foreign_names[3], 0700) == 0);
+  CHECK(mkfifo(foreign_names[4], 0600) == 0);
   for (size_t i = 0; i < 5; i++)
-    make_old(in_place(foreign_names[i]));
+    make_old(foreign_names[i]);
   // They do not count for the bound.
-  c.most_bytes = 5500;
+  CHECK(cache_limit(&c, UINT64_C(8) * 4096, &removed));
   content[1000] = 0;
-  for (int i = 0; i < 10; i++) {
+  for (int i = 0; i < 9; i++) {
     set(key, sizeof key, "%064d", i);
     CHECK(keep(&c, key, content, path));
     struct timespec times[2] = {{.tv_sec = 2000 + i}, {.tv_sec = 2000 + i}};
     CHECK(utimensat(AT_FDCWD, path, times, 0) == 0);
   }
-  for (int i = 0; i < 10; i++) {
+  for (int i = 0; i < 9; i++) {
     set(key, sizeof key, "%064d", i);
-    CHECK_EQ_U64(cache_find(&c, key, path), i >= 5);
+    CHECK_EQ_U64(cache_find(&c, key, path), i >= 2);
   }
-  uint64_t removed = cache_clear(&c);
-  CHECK(removed > 5000 && removed < 5500);
-  CHECK_EQ_U64(count_files(place), 6);
-  CHECK_EQ_U64(cache_clear(&c), 0);
+  CHECK_EQ_U64(clear(&c), 7 * 4096);
+  CHECK_EQ_U64(count_files("."), 7);  // these, the photo and the index
+  CHECK_EQ_U64(clear(&c), 0);
+  CHECK(chdir("/") == 0);
   leave();
 }
 
@@ -443,21 +517,22 @@ TEST(compiled_and_cached) {
   if (!has_compiler())
     SKIP("there is no C compiler");
   CHECK_EQ_U64(compile(p, &o, message), COMPILED);
-  CHECK_EQ_U64(count_files(place), 1);
+  CHECK_EQ_U64(count_entries(), 1);
   CHECK_EQ_U64(compile(p, &o, message), COMPILED_CACHED);
   CHECK_EQ_U64(compile(p, &(compiled_options){.isa = "native"}, message), COMPILED);
-  CHECK_EQ_U64(count_files(place), 2);
+  CHECK_EQ_U64(count_entries(), 2);
   CHECK_EQ_U64(compile(p, &(compiled_options){.isa = "baseline", .no_cache = true}, message),
                COMPILED);
   CHECK_EQ_U64(compile(p, &(compiled_options){.isa = "vax"}, message), COMPILED_FAILED);
   CHECK_CONTAINS(message, "\"vax\"");
-  CHECK_EQ_U64(count_files(place), 2);
+  CHECK_EQ_U64(count_entries(), 2);
   // no cache at all
   unsetenv("PERMC_CACHE");
   unsetenv("XDG_CACHE_HOME");
   unsetenv("HOME");
   CHECK_EQ_U64(compile(p, &o, message), COMPILED);
-  CHECK_EQ_U64(count_files(place), 2);
+  setenv("PERMC_CACHE", place, 1);
+  CHECK_EQ_U64(count_entries(), 2);
   arena_free(&memory);
   leave();
 }
@@ -557,7 +632,8 @@ TEST(interrupted) {
   pthread_join(thread, NULL);
   nanosleep(&(struct timespec){.tv_nsec = 50 * 1000000}, NULL);
   CHECK(!lives(in_place("pid")));
-  CHECK_EQ_U64(count_files(place), 2);  // slow, pid
+  CHECK_EQ_U64(count_files(in_place("permc-work")), 0);
+  CHECK_EQ_U64(count_files(place), 4);  // slow, pid, and the two of the cache
   arena_free(&memory);
   leave();
 }
@@ -591,7 +667,206 @@ TEST(ended_by_a_signal) {
   CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 7);
   nanosleep(&(struct timespec){.tv_nsec = 50 * 1000000}, NULL);
   CHECK(!lives(in_place("pid")));
-  CHECK_EQ_U64(count_files(place), 2);
+  CHECK_EQ_U64(count_files(in_place("permc-work")), 0);
+  CHECK_EQ_U64(count_files(place), 4);
+  leave();
+}
+
+// True as well if it was ended before it could write its number.
+static bool ends_soon(const char *pid_file) {
+  for (int i = 0; i < 1000 && access(pid_file, F_OK) == 0 && lives(pid_file); i++)
+    nanosleep(&(struct timespec){.tv_nsec = 10 * 1000000}, NULL);
+  return access(pid_file, F_OK) != 0 || !lives(pid_file);
+}
+
+TEST(ended_with_a_killed_process) {
+  char message[512], path[600];
+  enter("killed");
+  slow_compiler(path);
+  setenv("PERMC_CC", path, 1);
+  fflush(stdout);
+  pid_t child = fork();
+  if (child == 0) {
+    compile(small_plan(), &(compiled_options){.isa = "baseline"}, message);
+    _exit(1);
+  }
+  for (int i = 0; i < 500 && access(in_place("pid"), F_OK) != 0; i++)
+    nanosleep(&(struct timespec){.tv_nsec = 10 * 1000000}, NULL);
+  kill(child, SIGKILL);
+  CHECK(waitpid(child, NULL, 0) == child);
+  CHECK(ends_soon(in_place("pid")));
+  leave();
+}
+
+TEST(limits_of_a_compiler) {
+  char message[512], path[600];
+  enter("limits");
+  plan *p = small_plan();
+  REQUIRE(p != NULL);
+  slow_compiler(path);
+  setenv("PERMC_CC", path, 1);
+  compiled_options o = {.isa = "baseline", .limits = {.seconds = 1}};
+  CHECK_EQ_U64(compile(p, &o, message), COMPILED_UNAVAILABLE);
+  CHECK_CONTAINS(message, "takes more than 1 s, its limit (--compile-seconds)");
+  CHECK(ends_soon(in_place("pid")));
+  // a process that the compiler leaves behind
+  set(path, sizeof path, "%s", in_place("leaving"));
+  write_text(path,
+             "#!/bin/sh\n[ \"$1\" = --version ] && echo leaving && exit 0\n"
+             "sleep 100 >/dev/null 2>&1 & echo $! >${0%/*}/pid; exit 1\n",
+             0700);
+  setenv("PERMC_CC", path, 1);
+  CHECK_EQ_U64(compile(p, &o, message), COMPILED_UNAVAILABLE);
+  CHECK(ends_soon(in_place("pid")));
+  // files and messages without end
+  set(path, sizeof path, "%s", in_place("wordy"));
+  write_text(path, "#!/bin/sh\n[ \"$1\" = --version ] && echo wordy && exit 0\nexec yes error\n",
+             0700);
+  setenv("PERMC_CC", path, 1);
+  o.limits.seconds = 20;
+  CHECK_EQ_U64(compile(p, &o, message), COMPILED_UNAVAILABLE);
+  CHECK_CONTAINS(message, "failed: error");
+  arena_free(&memory);
+  leave();
+}
+
+// A compiler that reached its limit is not tried again for this program, until it may have more.
+TEST(limits_are_remembered) {
+  static const struct {
+    const char *text;  // that the compiler's shell executes
+    compiler_limits limits, less, more;
+    const char *message, *remembered;
+  } rows[] = {{"exec sleep 1000",
+               {1, 0},
+               {1, UINT64_C(1) << 32},
+               {2, 0},
+               "takes more than ",
+               "reached its limit of time with this program in an earlier run; give it more "
+               "(--compile-seconds)"},
+              {"echo 'error: out of memory allocating 8 bytes' >&2; exit 1",
+               {0, UINT64_C(1) << 30},
+               {90, UINT64_C(1) << 29},
+               {0, UINT64_C(1) << 31},
+               "needs more than ",
+               "reached its limit of memory with this program in an earlier run; give it more "
+               "(--compile-memory)"}};
+  char message[512], path[600];
+  for (size_t i = 0; i < 2; i++) {
+    char script[400];
+    enter("remembered");
+    plan *p = small_plan();
+    REQUIRE(p != NULL);
+    set(path, sizeof path, "%s", in_place("limited"));
+    set(script, sizeof script,
+        "#!/bin/sh\n[ \"$1\" = --version ] && echo limited %zu && exit 0\n"
+        "echo >>${0%%/*}/calls\n%s\n",
+        i, rows[i].text);
+    write_text(path, script, 0700);
+    setenv("PERMC_CC", path, 1);
+    compiled_options o = {.isa = "baseline", .limits = rows[i].limits};
+    for (uint64_t run = 0; run < 3; run++) {
+      struct stat s;
+      CHECK_EQ_U64(compile(p, &o, message), COMPILED_UNAVAILABLE);
+      CHECK_CONTAINS(message, run ? rows[i].remembered : rows[i].message);
+      CHECK(stat(in_place("calls"), &s) == 0 && s.st_size == 1);
+      o.limits = rows[i].less;
+    }
+    CHECK_EQ_U64(
+        compile(p,
+                &(compiled_options){.isa = "baseline", .limits = rows[i].limits, .no_cache = true},
+                message),
+        COMPILED_UNAVAILABLE);
+    CHECK_CONTAINS(message, rows[i].message);
+    o.limits = rows[i].more;
+    CHECK_EQ_U64(compile(p, &o, message), COMPILED_UNAVAILABLE);
+    CHECK_CONTAINS(message, rows[i].message);
+    CHECK_EQ_U64(compile(p, &o, message), COMPILED_UNAVAILABLE);
+    CHECK_CONTAINS(message, rows[i].remembered);
+    arena_free(&memory);
+    leave();
+  }
+}
+
+TEST(limit_of_the_memory_of_a_compiler) {
+  char message[512];
+  compiled_options o = {.isa = "baseline", .limits = {.memory = UINT64_C(64) << 20}};
+  enter("memory");
+  plan *p = small_plan();
+  REQUIRE(p != NULL);
+  setenv("PERMC_CC", "gcc", 1);
+  if (!has_compiler())
+    SKIP("there is no gcc");
+  write_text(in_place("cc"),
+             "#!/bin/sh\n[ \"$1\" = --version ] && echo large && exit 0\n"
+             "(echo 'int a[]={'; seq -s, 1000000; echo '};') | gcc -x c - -c -o /dev/null\n",
+             0700);
+  setenv("PERMC_CC", in_place("cc"), 1);
+  CHECK_EQ_U64(compile(p, &o, message), COMPILED_UNAVAILABLE);
+  CHECK_CONTAINS(message, "needs more than 64 MiB of memory, its limit (--compile-memory)");
+  arena_free(&memory);
+  leave();
+}
+
+static void note_done(void *with, uint64_t done, uint64_t total) {
+  uint64_t *seen = with;
+  seen[0]++;
+  seen[1] = done;
+  seen[2] = total;
+  write_text(in_place("go"), "", 0600);
+}
+
+// The second process waits until the end of the first was told.
+TEST(processes_that_are_done_are_told) {
+  char paths[2][600], waits[800], makes[700];
+  uint64_t seen[3] = {0, 0, 0};
+  progress watch = {note_done, seen};
+  error failure = {0};
+  enter("told");
+  for (int i = 0; i < 2; i++)
+    set(paths[i], sizeof paths[i], "%s/%d", place, i);
+  set(makes, sizeof makes, "echo a >%s", paths[0]);
+  set(waits, sizeof waits, "until [ -e %s/go ]; do sleep 0.01; done; echo b >%s", place, paths[1]);
+  const char *const first[] = {"/bin/sh", "-c", makes, NULL};
+  const char *const second[] = {"/bin/sh", "-c", waits, NULL};
+  const compiler_job jobs[] = {{first, paths[0]}, {second, paths[1]}};
+  CHECK_EQ_U64(compiler_run(jobs, 2, place, NULL, NULL, &watch, &failure), COMPILER_DONE);
+  CHECK(seen[0] == 1 && seen[1] == 1 && seen[2] == 2);
+  leave();
+}
+
+// One that speaks without end, and one that says nothing.
+TEST(versions_without_end) {
+  error failure = {0};
+  compiler c;
+  enter("versions");
+  write_text(in_place("yes"), "#!/bin/sh\nexec yes\n", 0700);
+  setenv("PERMC_CC", in_place("yes"), 1);
+  CHECK(!compiler_find(&c, &failure));
+  CHECK_CONTAINS(failure.message, "/yes, which is no C compiler");
+  failure = (error){0};
+  write_text(in_place("silent"), "#!/bin/sh\nsleep 1000\n", 0700);
+  setenv("PERMC_CC", in_place("silent"), 1);
+  CHECK(!compiler_find(&c, &failure));
+  CHECK_CONTAINS(failure.message, "/silent, which does not answer --version");
+  failure = (error){0};
+  CHECK(!compiler_find(&c, &failure));  // is not asked again
+  CHECK_CONTAINS(failure.message, "/silent, which does not answer --version");
+  leave();
+}
+
+TEST(no_descriptor_for_a_compiler) {
+  struct rlimit before;
+  error failure = {0};
+  compiler c;
+  enter("descriptors");
+  write_text(in_place("own"), "#!/bin/sh\necho own\n", 0700);
+  setenv("PERMC_CC", in_place("own"), 1);
+  getrlimit(RLIMIT_NOFILE, &before);
+  setrlimit(RLIMIT_NOFILE, &(struct rlimit){3, before.rlim_max});
+  CHECK(!compiler_find(&c, &failure));
+  setrlimit(RLIMIT_NOFILE, &before);
+  CHECK_CONTAINS(failure.message, "/own cannot be started: Too many open files");
+  CHECK(compiler_find(&c, NULL));  // asked again
   leave();
 }
 
@@ -613,7 +888,7 @@ TEST(processes_at_once) {
     CHECK(waitpid(children[i], &status, 0) == children[i]);
     CHECK_EQ_U64(status, 0);
   }
-  CHECK_EQ_U64(count_files(place), 1);
+  CHECK_EQ_U64(count_entries(), 1);
   leave();
 }
 

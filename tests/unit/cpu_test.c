@@ -129,7 +129,7 @@ TEST(too_large) {
   array a = {.type = SCALAR_U8};
   const plan *p = plan_of(huge);
   check_failure(p, (cpu_options){.threads = 1}, &a, 1, "this needs 8 EiB of memory; ");
-  CHECK_EQ_U64(cpu_peak_bytes(p), UINT64_C(1) << 63);
+  CHECK_EQ_U64(cpu_peak_bytes(&memory, p), UINT64_C(1) << 63);
 }
 
 // ---- foreign functions -----------------------------------------------------------------------
@@ -263,7 +263,7 @@ static void check_buffers(bool in_place) {
     CHECK_EQ_I64(((int32_t *)result.data)[i], (i & ~3) | (i & 1) << 1 | (i >> 1 & 1));
   array_destroy(&result);
   portable_free(c.portable);
-  CHECK_EQ_U64(cpu_peak_bytes(p), 2 * 4096);
+  CHECK_EQ_U64(cpu_peak_bytes(&memory, p), 2 * 4096);
 }
 
 TEST(buffers) {

@@ -3,15 +3,10 @@
 #include "tests/test.h"
 
 #include "runtime/cuda/device.h"
-#include "tests/unit/fake_cuda.h"
+#include "tests/unit/fake_driver.h"
 #include "tests/unit/library.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
-
-#define SYMBOL(name, symbol, parameters) #symbol,
-static const char *const symbols[] = {CUDA_CALLS(SYMBOL)};
-enum { SYMBOLS = sizeof symbols / sizeof *symbols };
 
 // ---- drivers, until there is one that is good: it stays for the process ------------------------
 
@@ -55,41 +50,13 @@ TEST(functions_that_are_missing) {
 
 // ---- the fake ----------------------------------------------------------------------------------
 
-static struct {
-  void (*set)(const char *settings);
-  void (*define)(const char *name, unsigned parameter_count, fake_cuda_kernel *run);
-  const char *(*misuse)(void);
-  size_t (*left)(void);
-  size_t (*calls)(const char *symbol);
-} fake;
-
-static void *find(const char *name) {
-  void *library = dlopen(FAKE_CUDA, RTLD_NOW);
-  void *found = library ? dlsym(library, name) : NULL;
-  if (!found)
-    abort();
-  return found;
-}
-
 static void add(const fake_cuda_launch *l);
 
 // Loads the fake, and has it behave as said.
 static void enter(const char *settings) {
-  setenv("PERMC_CUDA_DRIVER", FAKE_CUDA, 1);
-  if (!fake.set) {
-    *(void **)&fake.set = find("fake_cuda_set");
-    *(void **)&fake.define = find("fake_cuda_define");
-    *(void **)&fake.misuse = find("fake_cuda_misuse");
-    *(void **)&fake.left = find("fake_cuda_left");
-    *(void **)&fake.calls = find("fake_cuda_calls");
+  if (fake_driver_load())
     fake.define("add", 3, add);
-  }
   fake.set(settings);
-}
-
-static void leave(void) {
-  CHECK_STR(fake.misuse(), "");
-  CHECK_EQ_U64(fake.left(), 0);
 }
 
 static cuda_device *open_device(void) {
@@ -140,7 +107,7 @@ TEST(facts) {
   cuda_close(same);
   cuda_close(other);
   cuda_close(NULL);
-  leave();
+  fake_driver_check();
 }
 
 TEST(devices_that_do_not_do) {
@@ -159,7 +126,7 @@ TEST(devices_that_do_not_do) {
   CHECK(cuda_open(0, why, sizeof why) == NULL);
   CHECK_STR(why,
             "cuDevicePrimaryCtxRetain of the Fake GPU: CUDA_ERROR_OUT_OF_MEMORY: out of memory");
-  leave();
+  fake_driver_check();
 }
 
 static void *use_elsewhere(void *with) {
@@ -179,7 +146,7 @@ TEST(any_thread) {
   REQUIRE(pthread_create(&thread, NULL, use_elsewhere, d) == 0);
   pthread_join(thread, NULL);
   cuda_close(d);
-  leave();
+  fake_driver_check();
 }
 
 // ---- memory and copies -------------------------------------------------------------------------
@@ -197,7 +164,7 @@ TEST(memory) {
   cuda_memory_free(d, none);
   cuda_memory_free(d, 0);
   cuda_close(d);
-  leave();
+  fake_driver_check();
 }
 
 static unsigned char byte_of(uint64_t i, uint64_t salt) {
@@ -239,7 +206,7 @@ TEST(copies) {
   for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
     check_copies(d, counts[i]);
   cuda_close(d);
-  leave();
+  fake_driver_check();
 }
 
 // Where no memory that the GPU reaches is to be had, CUDA copies by itself.
@@ -250,7 +217,7 @@ TEST(copies_without_stages) {
     check_copies(d, 3 * CUDA_STAGE_BYTES);
     CHECK_EQ_U64(fake.calls("cuMemHostAlloc"), at + 2);  // the second copy has them
     cuda_close(d);
-    leave();
+    fake_driver_check();
   }
 }
 
@@ -286,7 +253,7 @@ TEST(launches) {
   cuda_module_free(d, m);
   cuda_module_free(d, NULL);
   cuda_close(d);
-  leave();
+  fake_driver_check();
 }
 
 TEST(launches_that_do_not_do) {
@@ -317,7 +284,7 @@ TEST(launches_that_do_not_do) {
   CHECK(cuda_launch(d, &k, (cuda_grid){CUDA_MOST_BLOCKS_X, 65535, 65535, 32, true}, parameters));
   cuda_module_free(d, m);
   cuda_close(d);
-  leave();
+  fake_driver_check();
 }
 
 // What goes wrong inside of a kernel is told by the call that waits, with the kernel's name.
@@ -341,7 +308,7 @@ TEST(faults_in_kernels) {
   CHECK(cuda_memory_new(d, 1000) == 0);
   CHECK_CONTAINS(cuda_message(d), "cuMemAlloc of 1000 bytes: CUDA_ERROR_ILLEGAL_ADDRESS");
   cuda_close(d);
-  leave();
+  fake_driver_check();
 }
 
 // ---- recordings, waiting, times ----------------------------------------------------------------
@@ -395,7 +362,7 @@ TEST(recordings) {
   sums_free(d, &s);
   CHECK_STR(cuda_message(d), "");
   cuda_close(d);
-  leave();
+  fake_driver_check();
 }
 
 TEST(a_stream_of_the_caller) {
@@ -419,7 +386,7 @@ TEST(a_stream_of_the_caller) {
   sums_free(d, &s);
   CHECK(cuda_enter(d) && cuda_leave(d, d->api->stream_destroy(stream) == 0));
   cuda_close(d);
-  leave();
+  fake_driver_check();
 }
 
 TEST(what_cannot_be_recorded) {
@@ -443,7 +410,7 @@ TEST(what_cannot_be_recorded) {
   CHECK(cuda_graph_begin(d));
   sums_free(d, &s);
   cuda_close(d);  // ends the recording
-  leave();
+  fake_driver_check();
 }
 
 TEST(waiting) {
@@ -467,7 +434,7 @@ TEST(waiting) {
   CHECK(cuda_wait(d, &interrupted));  // done is done
   sums_free(d, &s);
   cuda_close(d);
-  leave();
+  fake_driver_check();
 }
 
 TEST(times) {
@@ -481,7 +448,7 @@ TEST(times) {
   CHECK(cuda_time_begin(d) && cuda_time_end(d, &seconds) && seconds == 0);
   sums_free(d, &s);
   cuda_close(d);
-  leave();
+  fake_driver_check();
 }
 
 // ---- every call, failing -----------------------------------------------------------------------
@@ -554,7 +521,7 @@ TEST(failing_calls) {
   enter("");
   CHECK(use_all(why, sizeof why));
   CHECK_STR(why, "");
-  leave();
+  fake_driver_check();
   for (size_t i = 0; i < SYMBOLS; i++)
     counts[i] = fake.calls(symbols[i]);
   for (size_t i = 0; i < SYMBOLS; i++) {

@@ -165,7 +165,7 @@ static void backend_test(void) {
   CHECK_EQ_U64(t.different, 0);
   if (settings.long_run)
     printf("%s: %" PRIu64 " programs from seed %" PRIu64 " in %.0f s, %" PRIu64
-           " of them fail alike, %" PRIu64 " need too much memory there\n",
+           " of them fail alike, %" PRIu64 " are beyond what there is there\n",
            test_state.name, t.programs, first_seed(), now() - start, t.failed, t.large);
 }
 

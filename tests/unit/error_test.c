@@ -30,7 +30,8 @@ TEST(reported_error_shows_its_line) {
   REQUIRE(setjmp(failure) == 0);
   diagnostics d = {.memory = &memory};
   static const char program[] = "f x =\n  parm 9 x\n";
-  uint32_t file = diag_add_source(&d, (source){"a.perm", program, sizeof program - 1, false});
+  uint32_t file =
+      diag_add_source(&d, (source){"a.perm", program, sizeof program - 1, false, false});
   error e = {0};
   CHECK(!error_set(&e, (span){file, 8, 14}, "the mask is 9"));
   diag_error(&d, &e);
@@ -42,6 +43,24 @@ TEST(reported_error_shows_its_line) {
   CHECK(!error_set(&nowhere, SPAN_NONE, "out of memory"));
   diag_error(&d, &nowhere);
   CHECK(strstr(d.rendered.data, "\npermc: out of memory\n") != NULL);
+  text_free(&d.rendered);
+  arena_free(&memory);
+}
+
+// Names come from programs and files: no byte of them is an order to the terminal.
+TEST(control_characters) {
+  jmp_buf failure;
+  arena memory = {.failure = &failure};
+  REQUIRE(setjmp(failure) == 0);
+  diagnostics d = {.memory = &memory};
+  static const char bad[] = "x\x1b[31m \xc2\x9b \xff y\n";
+  uint32_t file = diag_add_source(&d, (source){"\x1b]0;a.perm", bad, sizeof bad - 1, false, false});
+  diag_report(&d, DIAG_ERROR, (span){file, 0, 1}, "no name '%s'", "\x1b[2J\r\x7f\xc3\xa9");
+  diag_report(&d, DIAG_HINT, SPAN_NONE, "%s", "\b");
+  CHECK_STR(text_content(&d.rendered), "?]0;a.perm:1:1: error: no name '?[2J??\xc3\xa9'\n"
+                                       "  x?[31m ? ? y\n"
+                                       "  ^\n"
+                                       "hint: ?\n");
   text_free(&d.rendered);
   arena_free(&memory);
 }

@@ -222,4 +222,71 @@ TEST(padding_over_several_passes) {
   permc_context_free(c);
 }
 
+// Columns in several directions that repeat are a loop in compiled code: registers that change places
+// in each round, two types, and what no loop has between them.
+static const char repeated[] =
+    "main : [2^n]i32 -> [2^n](f32, i32)\n"
+    "main xs = iter 60 (column 1 f . column 3 g) (iter 70 (column 2 g . column 4 h) ys)\n"
+    "  where ys = [(f32 x, x) | x <- xs]\n"
+    "f [(a, i), (b, j)] = [(a * 0.5 + b, i + j), (b * 0.25 - a, i - j)]\n"
+    "g [(a, i), (b, j)] = if i <= j then [(a, j), (b, i)] else [(b, i), (a * 0.5, j)]\n"
+    "h [x, y] = [y, x]\n";
+
+TEST(repeated_columns) {
+  enum { COUNT = 256 };
+  permc_context *c = load_text(repeated);
+  int32_t keys[COUNT];
+  for (size_t i = 0; i < COUNT; i++)
+    keys[i] = (int32_t)(i * UINT64_C(0x9e3779b9));
+  permc_value *argument = value_1("i32", COUNT, keys), **expected, **results;
+  size_t count;
+  if (CHECK(permc_run(c, "main", "interp", &argument, 1, &expected, &count)) &&
+      CHECK(permc_run(c, "main", "cpu", &argument, 1, &results, &count))) {
+    for (size_t part = 0; part < 2; part++)
+      CHECK(!memcmp(permc_value_data(expected[0], part), permc_value_data(results[0], part),
+                    sizeof keys));
+    permc_values_free(results, count);
+    permc_values_free(expected, count);
+  }
+  CHECK_STR(permc_message(c), "");
+  permc_value_free(argument);
+  permc_context_free(c);
+}
+
+static bool run_pairs(permc_context *c, const char *backend, permc_value *const *arguments,
+                      permc_value ***results, size_t *count) {
+  permc_compiled *p = permc_compile(c, "pairs", backend, arguments, 2);
+  bool good = p && permc_execute(p, arguments, 2, results, count);
+  permc_compiled_free(p);
+  return good;
+}
+
+// Names of arguments come out with their elements, also where results are used again.
+TEST(names) {
+  permc_context *c = permc_context_new();
+  REQUIRE(c && permc_load_text(c, "names", program, strlen(program)));
+  static int32_t data[8];
+  permc_value **results = NULL;
+  size_t count = 0;
+  for (int i = 0; i < 6; i++) {
+    permc_value *keys = value_1("i32", 8, data);
+    CHECK(permc_value_set_name(keys, 0, i < 4 ? "k" : NULL));
+    permc_value *parts[2] = {keys, value_1("f32", 8, data)};
+    permc_value *arguments[2] = {permc_value_tuple(parts, 2), value_1("i32", 8, data)};
+    CHECK_STR(permc_value_name(arguments[0], 0), i < 4 ? "k" : NULL);
+    CHECK(permc_value_set_name(arguments[0], 1, i % 2 ? "weight" : ""));
+    if (CHECK(i % 3 == 2
+                  ? (permc_values_free(results, count),
+                     permc_run_consume(c, "pairs", backends[i % 5], arguments, 2, &results, &count))
+                  : run_pairs(c, backends[i % 5], arguments, &results, &count))) {
+      CHECK_STR(permc_value_name(results[0], 0), i % 2 ? "weight" : NULL);
+      CHECK_STR(permc_value_name(results[0], 1), NULL);  // a + y
+    }
+    for (int k = 0; k < 2; k++)
+      permc_value_free(arguments[k]);
+  }
+  permc_values_free(results, count);
+  permc_context_free(c);
+}
+
 TEST_MAIN()

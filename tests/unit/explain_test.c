@@ -185,6 +185,44 @@ TEST(json_has_everything) {
   arena_free(&memory);
 }
 
+// What auto would do, and why. How it decides is tested in adaptive_test.c.
+TEST(json_of_auto) {
+  static const struct {
+    const char *types, *backend, *cached, *on_gpu, *why;
+    bool compiles, untrusted;
+  } rows[] = {
+      {"[2^4]u32", "interp", "interp", "interp", "interp takes ", false, false},
+      {"[2^16]u32", "portable", "portable", "portable", ", but looking for the code takes ", false,
+       false},
+      {"[2^25]u32", "portable", "cpu", "cpu", "; compiling takes ", false, false},
+      {"[2^30]u32", "portable", "cpu", "cuda", "; compiling takes ", true, false},
+      {"[2^30]u32", "portable", "portable", "portable", "is not trusted", false, true},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    permc_context *c = load_expression("sort");
+    REQUIRE(c != NULL);
+    permc_use_threads(c, 4);
+    if (rows[i].untrusted)
+      permc_use_untrusted(c);
+    pipeline_request r = {.entry = "-e", .last = STAGE_PLAN, .types = rows[i].types};
+    json_t *all = explained_as_json(c, &r);
+    const json_t *choice = json_object_get(all, "auto"), *times;
+    CHECK_STR(json_string_value(json_object_get(choice, "backend")), rows[i].backend);
+    CHECK_STR(json_string_value(json_object_get(choice, "cached")), rows[i].cached);
+    CHECK_STR(json_string_value(json_object_get(choice, "on_gpu")), rows[i].on_gpu);
+    CHECK_CONTAINS(json_string_value(json_object_get(choice, "why")), rows[i].why);
+    CHECK(json_is_true(json_object_get(choice, "compiles")) == rows[i].compiles);
+    times = json_object_get(choice, "predicted");
+    static const char *const backends[] = {"interp", "portable", "cpu", "cuda"};
+    for (size_t k = 0; k < 4; k++)
+      CHECK(number_of(times, backends[k]) > 0);
+    times = json_object_get(choice, "compile");
+    CHECK(number_of(times, "cpu") > 0 && number_of(times, "cuda") > 0);
+    json_decref(all);
+    permc_context_free(c);
+  }
+}
+
 TEST(json_of_odd_names) {
   START();
   permc_context *c = load_text("main : [2^n]i32\n   ->  [2^n]i32\nmain = reverse\n");
@@ -292,9 +330,21 @@ static const struct {
   permc_explain_options options;
   const char *message;
 } mistakes[] = {
-    {"min", {{0}}, {0}, "permc: there is no entry point 'min'; there is 'main', 'odd', 'rows'\n"},
-    {"main", {{0}}, {0}, "permc: the size 'n' of 'main' is not given\n"},
-    {"main", {{"n", 3}}, {0}, "permc: the size 'm' of 'main' is not given\n"},
+    {"min",
+     {{0}},
+     {0},
+     "permc: there is no entry point 'min'; there is 'main', 'odd', 'rows' (choose one, as in "
+     "--entry main)\n"},
+    {"main",
+     {{0}},
+     {0},
+     "permc: the size 'n' of 'main' is not given\nhint: give each size by its name, such as --size "
+     "n=10 --size m=10\n"},
+    {"main",
+     {{"n", 3}},
+     {0},
+     "permc: the size 'm' of 'main' is not given\nhint: give each size by its name, such as --size "
+     "m=10\n"},
     {"main",
      {{"n", 3}, {"m", 3}, {"k", 3}},
      {0},
@@ -326,12 +376,12 @@ static const struct {
      {{0}},
      {.types = "[2^64]u32"},
      "permc: argument types: '[2^64]u32' is wrong at '^64]u32'; write types such as [1024]i32, "
-     "[2^10]f64 or [8](u32, f64)\n"},
+     "[2^10]f64 or [8](u32, f64), or values such as 5 or [4, 1, 2]\n"},
     {"odd",
      {{0}},
      {.types = "[8]u33"},
      "permc: argument types: '[8]u33' is wrong at 'u33'; write types such as [1024]i32, "
-     "[2^10]f64 or [8](u32, f64)\n"},
+     "[2^10]f64 or [8](u32, f64), or values such as 5 or [4, 1, 2]\n"},
     {"odd",
      {{0}},
      {.types = "[8]f32"},
@@ -353,6 +403,30 @@ static const struct {
      {.types = "[8]u32", .dump = "code"},
      "permc: --dump has no form 'code'; it has tree, types, trace, net, plan, c, cuda\n"},
 };
+
+// A pattern numbers the elements of its op, whatever is used first; directions
+// are those of the index, without the bits that are fixed.
+TEST(patterns_number_elements) {
+  START();
+  static const char *const table[][2] = {
+      {"\\xs -> join (map (\\[a, b, c, d] -> [d - a, c, b - a, a]) (split 2 xs))",
+       "  op 0 directions 0b0001 0b0010 coordinates x0 x1 step %10\n    v1[0] = - v0[3] v0[0]\n"},
+      {"\\xs -> join (map (\\[[a, b], [c, d]] -> [d - a, c, b - a, a]) (split 1 (split 1 xs)))",
+       "  op 0 directions 0b0001 0b0010 coordinates x0 x1 step %13\n    v1[0] = - v0[3] v0[0]\n"},
+      {"\\xs -> map (\\[_, b, c, d] -> (b - c) * d) (split 2 xs)",
+       "  op 0 directions 0b0001 0b0010 coordinates x0 x1 "},
+      {"\\xs -> map (\\[[a, _], [b, _], [c, _], [d, _]] -> (d - a) * (c - b)) "
+       "(split 2 (split 1 xs))",
+       "stage 0 n=3\n  v0 = load a0 at 2*x0 + 4*x1 + 8*x2\n"
+       "  op 0 directions 0b001 0b010 coordinates x0 x1 "}};
+  for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+    permc_context *c = load_expression(table[i][0]);
+    permc_explain_options o = {.types = "[16]i32", .dump = "net"};
+    CHECK_CONTAINS(explained(c, "-e", NULL, 0, &o), table[i][1]);
+    permc_context_free(c);
+  }
+  arena_free(&memory);
+}
 
 TEST(mistakes_are_told) {
   permc_context *c = load_text(mistaken_program);

@@ -37,7 +37,7 @@ typedef void fake_cuda_kernel(const fake_cuda_launch *l);
 
 // Settings that are not named take their first values again; calls are counted from here.
 void fake_cuda_set(const char *settings);
-// A kernel of so many parameters of 8 bytes. Executes `run` (NULL: nothing) once per launch.
+// A kernel of so many parameters of 8 bytes, in place of the one of that name. Executes `run` (NULL: nothing) once per launch.
 void fake_cuda_define(const char *name, unsigned parameter_count, fake_cuda_kernel *run);
 // "" or the first mistake since fake_cuda_set.
 const char *fake_cuda_misuse(void);

@@ -167,9 +167,10 @@ static op *queue;       // what the streams have to do, in order
 object *fake_captured;  // what is being recorded
 
 void fake_cuda_define(const char *name, unsigned parameter_count, fake_cuda_kernel *run) {
-  if (parameter_count > FAKE_CUDA_PARAMETERS || definition_count == 32)
+  definition *d = (definition *)(uintptr_t)definition_of(name);
+  if (parameter_count > FAKE_CUDA_PARAMETERS || (!d && definition_count == 32))
     abort();
-  definition *d = &definitions[definition_count++];
+  d = d ? d : &definitions[definition_count++];
   snprintf(d->name, sizeof d->name, "%s", name);
   d->parameter_count = parameter_count;
   d->run = run;

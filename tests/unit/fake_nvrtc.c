@@ -3,7 +3,7 @@
 // It knows sm_80 and sm_90. Its "cubin" is the options, each followed by a space, and the text; a
 // text that begins with "log:" is wrong, and the rest of it is what the log says. The environment
 // variable FAKE_NVRTC is its version, "12.4" if it is not set; FAKE_NVRTC_FAIL names a function
-// that fails.
+// that fails; FAKE_NVRTC_CUBIN, if it is set, is what every text is compiled to.
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,6 +69,9 @@ FUNCTION(nvrtcCompileProgram, (program * p, int option_count, const char *const 
   for (int i = 0; i < option_count; i++)
     length += (size_t)snprintf(p->cubin + length, SIZE - length, "%s ", options[i]);
   snprintf(p->cubin + length, SIZE, "%s", p->text);
+  const char *cubin = getenv("FAKE_NVRTC_CUBIN");
+  if (cubin)
+    snprintf(p->cubin, SIZE, "%s", cubin);
   return p->log || fails(__func__) ? COMPILATION : GOOD;
 }
 

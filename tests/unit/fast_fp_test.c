@@ -2,11 +2,11 @@
 #include "tests/unit/api.h"
 
 #include "runtime/compiled/compiler.h"
+#include "tests/unit/script.h"
 
 #include <dirent.h>
 #include <math.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 static const char program[] = "main : [m]f32 -> [m]f32 -> [m]f32 -> [m]f32\n"
@@ -29,15 +29,17 @@ static void leave(void) {
   unsetenv("PERMC_CC");
 }
 
-// The lines of the files in `place` whose names begin with `name` that contain `word`.
+// The lines that contain `word`: of the file `name` in `place`, or ("") of the entries of the cache.
 static size_t count_lines(const char *name, const char *word) {
   size_t count = 0;
-  DIR *folder = opendir(place);
+  char from[600];
+  snprintf(from, sizeof from, "%s%s", place, *name ? "" : "/permc-entries");
+  DIR *folder = opendir(from);
   for (struct dirent *e; folder && (e = readdir(folder));) {
-    char path[800], line[1 << 12];
+    char path[1000], line[1 << 12];
     if (strncmp(e->d_name, name, strlen(name)) != 0 || e->d_name[0] == '.')
       continue;
-    snprintf(path, sizeof path, "%s/%s", place, e->d_name);
+    snprintf(path, sizeof path, "%s/%s", from, e->d_name);
     FILE *file = fopen(path, "rb");
     while (file && fgets(line, sizeof line, file))
       count += strstr(line, word) != NULL;
@@ -90,14 +92,9 @@ static const float *values_of(const subject *s, size_t k) {
 
 TEST(cpu) {
   enter();
-  char path[600];
-  snprintf(path, sizeof path, "%s/compiler", place);
-  FILE *script = fopen(path, "w");
-  REQUIRE(script != NULL);
-  fprintf(script, "#!/bin/sh\necho \"$@\" >>%s/log\nexec cc \"$@\"\n", place);
-  fclose(script);
-  CHECK(chmod(path, 0700) == 0);
-  setenv("PERMC_CC", path, 1);
+  char logging[600];
+  snprintf(logging, sizeof logging, "echo \"$@\" >>%s/log; exec cc \"$@\"", place);
+  use_script_as_compiler(place, logging);
   subject s = a_subject();
   float strict[COUNT], fast[COUNT], expected[COUNT];
   bool differs = false;

@@ -129,7 +129,8 @@ static void check_words(const row *r, const plan *p, const hmm_arrays *m,
                         const permc_value *expected) {
   for (net_id i = 0; i < p->arrays.count; i++) {
     const net_array *a = &p->arrays.items[i];
-    if (a->role == NET_RESULT &&
+    // Behind the program's own results stand those of the check of padded.
+    if (a->role == NET_RESULT && a->number < permc_value_components(expected) &&
         !CHECK(!memcmp(m->words + m->place[i], permc_value_data(expected, a->number),
                        a->count * scalar_types[a->type].size)))
       printf("%s of %s\n", r->expression, r->types);

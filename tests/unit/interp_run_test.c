@@ -134,7 +134,7 @@ TEST(too_large_for_the_process) {
   error failure;
   CHECK(!interp_run(&b.trace, NULL, 0, &result, false, NULL, &failure));
   setrlimit(RLIMIT_AS, &before);
-  CHECK_STR(failure.message, "this needs 2 GiB of memory; this process may use 1 GiB");
+  CHECK_CONTAINS(failure.message, "this needs 2 GiB of memory; this process may use ");
   builder_free(&b);
 #endif
 }

@@ -159,6 +159,9 @@ static void model_step(model_value *out, const model_value *const *in, const arr
   case TRACE_CONSTANT:
     memcpy(out->data, &s->constant, out->size);
     break;
+  case TRACE_TABLE:
+    memcpy(out->data, s->table, out->count * out->size);
+    break;
   case TRACE_SCALAR:
   case TRACE_SELECT:
   case TRACE_CONVERT:

@@ -1,11 +1,11 @@
 // permc_interrupt: it ends the call in progress on one context, in each stage and on each backend;
 // later calls and other contexts are not touched.
 #include "tests/unit/api.h"
+#include "tests/unit/script.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 enum { KEYS = 1 << 12, MOST_TRIES = 10000 };
@@ -109,13 +109,7 @@ TEST(machine) { check_backend("machine"); }
 TEST(compilation) {
   char folder[] = "/tmp/permc-interrupt-XXXXXX", path[64];
   REQUIRE(mkdtemp(folder) != NULL);
-  snprintf(path, sizeof path, "%s/compiler", folder);
-  FILE *script = fopen(path, "w");
-  REQUIRE(script != NULL);
-  fputs("#!/bin/sh\n[ \"$1\" = --version ] && echo endless && exit 0\nexec sleep 1000\n", script);
-  fclose(script);
-  CHECK(chmod(path, 0700) == 0);
-  setenv("PERMC_CC", path, 1);
+  use_script_as_compiler(folder, "exec sleep 1000");
   setenv("PERMC_CACHE", folder, 1);
   permc_context *c = load_text(program);
   permc_value *keys = some_keys();
@@ -128,8 +122,12 @@ TEST(compilation) {
   CHECK(runs(c, "portable", keys));
   permc_value_free(keys);
   permc_context_free(c);
+  snprintf(path, sizeof path, "%s/compiler", folder);
   unlink(path);
-  CHECK(rmdir(folder) == 0);
+  snprintf(path, sizeof path, "%s/permc-work", folder);
+  CHECK(rmdir(path) == 0);
+  snprintf(path, sizeof path, "%s/permc-entries", folder);
+  CHECK(rmdir(path) == 0 && rmdir(folder) == 0);
   unsetenv("PERMC_CACHE");
 }
 

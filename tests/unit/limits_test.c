@@ -30,11 +30,13 @@ TEST(depth) {
   permc_context *c = loaded("main : [2^n]i32 -> [2^n]i32\n"
                             "main xs = down n xs\n"
                             "down n xs = down (n - 1) xs\n");
-  c->limits.depth = 100;
-  check_fails(c, "limits.perm:3:13: error: the recursion of 'down' does not end: 100 calls deep\n"
-                 "  down n xs = down (n - 1) xs\n"
-                 "              ^^^^^^^^^^^^^^^\n"
-                 "hint: a recursion needs an equation that ends it, such as f 0 x = x\n");
+  c->limits.calls = 100;
+  check_fails(
+      c, "limits.perm:3:13: error: the calls of 'down' are nested 100 deep, which is the limit\n"
+         "  down n xs = down (n - 1) xs\n"
+         "              ^^^^^^^^^^^^^^^\n"
+         "hint: a recursion needs an equation that ends it, such as f 0 x = x; "
+         "--limit calls=200 raises the limit\n");
 }
 
 static const char counting[] = "main : i64\n"
@@ -43,22 +45,57 @@ static const char counting[] = "main : i64\n"
 TEST(steps) {
   permc_context *c = loaded(counting);
   c->limits.steps = 1000;
-  check_fails(c, "limits.perm:2:16: error: evaluating 'main' takes more than 1000 steps: does its "
-                 "recursion end?\n"
+  check_fails(c, "limits.perm:2:16: error: evaluating 'main' takes more than 1000 steps, which is "
+                 "the limit\n"
                  "  main = length [i + j | i <- 1..1000, j <- 1..1000]\n"
                  "                 ^^^\n"
-                 "hint: a recursion needs an equation that ends it, such as f 0 x = x\n");
+                 "hint: --limit steps=2000 raises the limit\n");
 }
 
 TEST(operations) {
+  permc_context *c = loaded("main : [8]i64 -> []i64\n"
+                            "main xs = [xs[0] + i | i <- 1..99]\n");
+  c->limits.operations = 100;
+  check_fails(c,
+              "limits.perm:2:15: error: this program does more than 100 operations at this size, "
+              "which is the limit\n"
+              "  main xs = [xs[0] + i | i <- 1..99]\n"
+              "                ^\n"
+              "hint: --limit operations=200 raises the limit\n");
+}
+
+// Rounds that are all alike are not written down first: a limit that ends them is met at once.
+TEST(rounds) {
+  permc_context *c = loaded("main : [8]i32 -> [8]i32\n"
+                            "main = map (iter 1000000000 (\\x -> x * 5 + 3))\n");
+  check_fails(c, "limits.perm:2:18: error: 1000000000 more rounds of iter take 1000000000 steps, "
+                 "and the limit is 30000000 for the whole program\n"
+                 "  main = map (iter 1000000000 (\\x -> x * 5 + 3))\n"
+                 "                   ^^^^^^^^^^\n"
+                 "hint: --limit steps=1920000000 raises the limit\n");
+  c = loaded("main : [8]i32 -> [8](i32, f64)\n"
+             "main xs = map (iter 2000000 next) [(x, f64 x) | x <- xs]\n"
+             "next (x, y) = (x * 5 + 3, y * 0.5)\n");
+  check_fails(c, "limits.perm:2:21: error: 1999996 more rounds of iter take 5999988 operations, "
+                 "and the limit is 4000000 for the whole program\n"
+                 "  main xs = map (iter 2000000 next) [(x, f64 x) | x <- xs]\n"
+                 "                      ^^^^^^^\n"
+                 "hint: --limit operations=8000000 raises the limit\n");
+}
+
+// They may be as many as the limit allows; and one that counts on something static may do less later.
+TEST(rounds_within_limits) {
   permc_context *c = loaded("main : [8]i32 -> [8]i32\n"
                             "main xs = iter 1000 (map (\\x -> x + 1)) xs\n");
-  c->limits.trace_steps = 100;
-  check_fails(c,
-              "limits.perm:2:11: error: this program does more than 100 operations at this size\n"
-              "  main xs = iter 1000 (map (\\x -> x + 1)) xs\n"
-              "            ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^\n"
-              "hint: a recursion needs an equation that ends it, such as f 0 x = x\n");
+  c->limits.operations = 5000;
+  CHECK(permc_check(c, NULL, NULL, 0));
+  permc_context_free(c);
+  c = loaded("main : [8]i32 -> [8]i32\n"
+             "main xs = snd (iter 10000 some (0, xs))\n"
+             "some (i, xs) = (i + 1, if i < 10 then map (+ 1) xs else xs)\n");
+  c->limits.operations = 1000;
+  CHECK(permc_check(c, NULL, NULL, 0));
+  permc_context_free(c);
 }
 
 TEST(memory) {
@@ -67,11 +104,11 @@ TEST(memory) {
                             "double 0 xs = xs\n"
                             "double k xs = double (k - 1) (concat xs xs)\n");
   c->limits.memory = 1 << 20;
-  check_fails(c, "limits.perm:4:15: error: evaluating 'double' takes more than 1 MiB of memory: "
-                 "does its recursion end?\n"
+  check_fails(c, "limits.perm:4:15: error: evaluating 'double' takes more than 1 MiB of memory, "
+                 "which is the limit\n"
                  "  double k xs = double (k - 1) (concat xs xs)\n"
                  "                ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^\n"
-                 "hint: a recursion needs an equation that ends it, such as f 0 x = x\n");
+                 "hint: --limit memory=2^21 raises the limit\n");
 }
 
 // One allocation that goes from below the limit to beyond what there is.
@@ -81,7 +118,7 @@ TEST(memory_at_once) {
                             "f xs = concat xs xs\n");
   c->limits.memory = 1 << 20;
   CHECK(!permc_check(c, NULL, NULL, 0));
-  CHECK(strstr(permc_message(c), "takes more than 1 MiB of memory: does its recursion end?"));
+  CHECK(strstr(permc_message(c), "takes more than 1 MiB of memory, which is the limit"));
   permc_context_free(c);
 }
 
@@ -92,7 +129,48 @@ TEST(stack) {
                             "deep n = 1 + deep (n - 1)\n");
   c->limits.stack = 100000;
   CHECK(!permc_check(c, NULL, NULL, 0));
-  CHECK(strstr(permc_message(c), "error: 'deep' is nested too deeply\n"));
+  CHECK(strstr(permc_message(c), "error: 'deep' is nested too deeply: it takes more than 0 MiB of "
+                                 "stack, which is the limit\n"));
+  permc_context_free(c);
+}
+
+// Each level of the recursion computes both branches.
+TEST(recursion_on_data) {
+  permc_context *c = loaded("main : [2^n]i32 -> [2^n]i32\n"
+                            "main xs = map down xs\n"
+                            "down x = if x == 0 then 0 else down (x - 1)\n");
+  c->limits.calls = 100;
+  check_fails(c,
+              "limits.perm:3:13: error: both branches of this condition are computed, because it "
+              "depends on data: the recursion of 'down' cannot end\n"
+              "  down x = if x == 0 then 0 else down (x - 1)\n"
+              "              ^^^^^^\n"
+              "hint: it depends on an argument of the program\n"
+              "hint: let a size end the recursion, or do a fixed number of steps, as many as are "
+              "ever needed, with a condition in each: let (i, a) = iter 20 (\\(i, a) -> if i > 0 "
+              "then (i - 1, a * i) else (i, a)) (n, 1) in a\n");
+}
+
+TEST(guards_on_data) {
+  permc_context *c = loaded("main : [2^n]i32 -> [2^n]i32\n"
+                            "main xs = map down xs\n"
+                            "down x | x == 0 = 0\n"
+                            "       | otherwise = down (x - 1)\n");
+  c->limits.calls = 100;
+  CHECK(!permc_check(c, NULL, NULL, 0));
+  CHECK(strstr(permc_message(c), "limits.perm:3:10: error: both branches of this condition"));
+  permc_context_free(c);
+}
+
+TEST(set_limits) {
+  permc_context *c = loaded("main : i64\n"
+                            "main = deep 30000\n"
+                            "deep 0 = 0\n"
+                            "deep n = 1 + deep (n - 1)\n");
+  c->in_place = false;
+  CHECK(!permc_check(c, NULL, NULL, 0));
+  CHECK(permc_set_limit(c, "calls", 40000) && permc_check(c, NULL, NULL, 0));
+  CHECK(!permc_set_limit(c, "depth", 1) && !permc_set_limit(c, "calls", 0));
   permc_context_free(c);
 }
 
@@ -112,11 +190,12 @@ TEST(limits_are_no_warnings) {
                             "f n = f (n + 1)\n"
                             "other : [2^n]i32 -> [2^n]i32\n"
                             "other xs = parm 0 sort xs\n");
-  c->limits.depth = 50;
-  check_fails(c, "limits.perm:3:7: error: the recursion of 'f' does not end: 50 calls deep\n"
+  c->limits.calls = 50;
+  check_fails(c, "limits.perm:3:7: error: the calls of 'f' are nested 50 deep, which is the limit\n"
                  "  f n = f (n + 1)\n"
                  "        ^^^^^^^^^\n"
-                 "hint: a recursion needs an equation that ends it, such as f 0 x = x\n");
+                 "hint: a recursion needs an equation that ends it, such as f 0 x = x; "
+                 "--limit calls=100 raises the limit\n");
 }
 
 // ---- one program after another -----------------------------------------------------------------
@@ -179,6 +258,21 @@ TEST(formatting_and_loading_mix) {
     free(out);
     CHECK(load(c, one) == (i % 3 != 1));
   }
+  permc_context_free(c);
+}
+
+// ---- nothing to check ----------------------------------------------------------------------
+
+TEST(check_without_a_program) {
+  permc_context *c = permc_context_new();
+  REQUIRE(c != NULL);
+  CHECK(!permc_check(c, NULL, NULL, 0));
+  CHECK_CONTAINS(permc_message(c), "there is no program to check");
+  CHECK(!permc_load_text(c, "wrong", "main = x\n", 9));
+  CHECK(!permc_check(c, NULL, NULL, 0));
+  CHECK_CONTAINS(permc_message(c), "there is no program to check");
+  CHECK(permc_define(c, "1 + 1"));
+  CHECK(permc_check(c, NULL, NULL, 0));
   permc_context_free(c);
 }
 

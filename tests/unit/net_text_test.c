@@ -56,6 +56,8 @@ static const char everything[] =
     "array a1 i32 4 argument 1\n"
     "array a2 c64 4 temporary\n"
     "array a3 bool 3 result 0\n"
+    "array a4 c64 2 table 0 c64:0.5,-0 c64:0x7fc00001,inf\n"
+    "array a5 u16 0 table 1\n"
     "extern e0 hypotf f32 f32 -> f32 in \"m\"\n"
     "extern e1 zero -> i32 in \"a \\\"b\\\\c\\nd\"\n"
     "stage 0 n=20 loops 3 5\n"
@@ -164,7 +166,7 @@ TEST(what_is_wrong) {
       {"array a0 i31 4 temporary", "line 1: there is no element type `i31`"},
       {"array a0 i32 99999999999999999999 temporary", "line 1: a number is too large"},
       {"array a0 i32 x temporary", "line 1: expected a number, found `x temporary`"},
-      {"array a0 i32 4 other 0", "line 1: expected `result`, found `other 0`"},
+      {"array a0 i32 4 other 0", "line 1: expected `temporary`, found `other 0`"},
       {"array a0 i32 4 argument 9999999", "line 1: the number 9999999 is too large"},
       {"array a0 i32 4 temporary x", "line 1: expected the end of the line, found `x`"},
       {"extern e0 f -> i32 in \"m", "line 1: the name of the library does not end"},

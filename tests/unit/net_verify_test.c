@@ -149,6 +149,7 @@ TEST(wrong_text) {
        "store v0 in a2 at 8*o0 + x0 + 2*x1 + 4*x2\n", "a2: 36 elements are stored, it has 24"},
       // order
       {"store v0 in a1", "store v0 in a0", "a0 is an argument"},
+      {"a2 i32 24 result 0", "a2 i32 1 table 0 i32:7", "a2 is a table"},
       {STORE, STORE "store v0 in a1 at 8*o0 + x0 + 2*x1 + 4*x2\n",
        "stage 1: load 0: a1 is written by stage 1"},
   };
@@ -176,7 +177,9 @@ TEST(wrong_text) {
 TEST(wrong_data) {
   START();
   WRONG("a1: there is no such element type", t->arrays.items[1].type = SCALAR_COUNT);
-  WRONG("a1: there is no such role", t->arrays.items[1].role = 3);
+  WRONG("a1: there is no such role", t->arrays.items[1].role = NET_ROLES);
+  WRONG("a1: a table, and nothing else, has elements", t->arrays.items[1].role = NET_TABLE);
+  WRONG("a1: a table, and nothing else, has elements", t->arrays.items[1].table = "");
   WRONG("e0: it has no name", t->externs.items[0].name = NULL);
   WRONG("e0: there is no such element type", t->externs.items[0].parameters[1] = SCALAR_COUNT);
   WRONG("v1: there is no such element type", s->values.items[1] = SCALAR_COUNT);

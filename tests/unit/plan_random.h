@@ -185,7 +185,7 @@ static inline void keep_values(plan_maker *m, uint32_t number, plan_pass *pass) 
                              .padding_start = UINT64_MAX,
                              .map = random_address(m->memory, m->random, s)};
     vec_push(m->memory, &m->plan->arrays,
-             ((net_array){s->values.items[v], stage_points(s), NET_TEMPORARY, 0}));
+             ((net_array){s->values.items[v], stage_points(s), NET_TEMPORARY, 0, NULL}));
     add_move(pass->stores, &pass->store_count, m->kept[v], v);
   }
 }

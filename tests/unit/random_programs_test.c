@@ -318,8 +318,8 @@ static const char *const looks[KINDS] = {
     [REPLICATE] = "zip_with (-) (replicate (length %b) %1) (%2)",
     [SORT] = "sort (%2)",
     [SCAN] = "scan (+) (%2)",
-    [PADDED] = "(let k = %n % (length %b + 1); cs = %2 in concat (padded %3 (\\%a -> %1) (take k "
-               "cs)) (drop k cs))",
+    [PADDED] = "(let k = %n % (length %b + 1); cs = %2 in concat (take k ((\\%a -> %1) (extended "
+               "%3 (take k cs)))) (drop k cs))",
     [STRICT] = "join (split 0 (%2))",
     [BY_SIZE] = "(if length %b > 4 then %1 else %2)",
     [PAIRS] =

@@ -146,6 +146,23 @@ TEST(comparisons_of_random_values) {
     }
 }
 
+// Floats whose last bits differ: further from zero by d units in the last place.
+TEST(total_order_of_neighbours) {
+  for (int i = 0; i < 1000; i++)
+    for (uint64_t d = 0; d < 9; d++) {
+      float narrow = (float)random_real(8);
+      double wide = (double)narrow;
+      scalar_bits a[2] = {{{0}}, {{0}}};
+      memcpy(&a[0], &narrow, sizeof narrow);
+      memcpy(&a[1], &wide, sizeof wide);
+      for (int t = 0; t < 2; t++) {
+        scalar_bits b = {.u64 = a[t].u64 + d};
+        CHECK_EQ_I64(apply(OP_TOTAL_LE, real_types[t], a[t], b).u8, d == 0 || narrow > 0);
+        CHECK_EQ_I64(apply(OP_TOTAL_LE, real_types[t], b, a[t]).u8, d == 0 || narrow < 0);
+      }
+    }
+}
+
 // ---- arithmetic ----------------------------------------------------------------------------
 
 TEST(arithmetic_is_rounded_once) {

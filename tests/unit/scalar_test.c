@@ -425,10 +425,9 @@ TEST(static_errors_in_words) {
   CHECK_STR(error_of(OP_POWI, SCALAR_U64, 2, 63), NULL);
   CHECK_STR(error_of(OP_POWI, SCALAR_U64, UINT64_MAX, 2), "overflows u64");
   CHECK_STR(error_of(OP_POWI, SCALAR_I64, 1, -1), "has a negative exponent");
-  CHECK_STR(error_of(OP_SHL, SCALAR_I64, 1, 70), "shifts by 70, the width of i64 is 64");
-  CHECK_STR(error_of(OP_SHR, SCALAR_I8, 1, -1), "shifts by -1, the width of i8 is 8");
-  CHECK_STR(error_of(OP_SHR, SCALAR_U64, 1, UINT64_MAX),
-            "shifts by 18446744073709551615, the width of u64 is 64");
+  CHECK_STR(error_of(OP_SHL, SCALAR_I64, 1, 70), NULL);
+  CHECK_STR(error_of(OP_SHR, SCALAR_I8, 1, -1), "shifts by a negative number");
+  CHECK_STR(error_of(OP_SHR, SCALAR_U64, 1, UINT64_MAX), NULL);
   CHECK_STR(error_of(OP_SHL, SCALAR_I64, 1, 63), NULL);
   CHECK_STR(error_of(OP_DIV, SCALAR_I64, INT64_MIN, -1), "overflows i64");
   CHECK_STR(error_of(OP_MOD, SCALAR_I64, INT64_MIN, -1), NULL);

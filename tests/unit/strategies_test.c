@@ -28,7 +28,7 @@ static const row rows[] = {
     {"gray", "[2^15]f32"},
     {"\\xs -> (bitrev xs, gray xs, xs)", "[2^12]u32"},
     {"bitrev . map (+ 1) . gray", "[2^12]u32"},
-    {"padded 7 bitrev", "[3000]u32"},
+    {"\\xs -> take 3000 (bitrev (extended 7 xs))", "[3000]u32"},
     {"sort", "[2^11]u32"},
 };
 enum { ROWS = sizeof rows / sizeof *rows };

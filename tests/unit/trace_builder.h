@@ -66,6 +66,15 @@ static inline value_id add_constant(builder *b, scalar_type type, scalar_bits bi
                   NULL, 0, NULL);
 }
 
+static inline value_id add_table(builder *b, uint64_t number, scalar_type type, uint64_t length,
+                                 const void *table) {
+  return add_step(
+      b,
+      (trace_step){
+          .op = TRACE_TABLE, .type = type, .rank = 1, .batch = 1, .number = number, .table = table},
+      NULL, 0, &length);
+}
+
 static inline value_id add_instance(builder *b, uint64_t batch, uint64_t modulus) {
   return add_step(
       b, (trace_step){.op = TRACE_INSTANCE, .type = SCALAR_I64, .batch = batch, .number = modulus},

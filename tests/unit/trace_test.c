@@ -41,6 +41,44 @@ TEST(picture) {
   builder_free(&b);
 }
 
+// Elements keep their origin where they are moved or chosen, beside constants.
+TEST(origins) {
+  builder b;
+  builder_start(&b);
+  value_id x = add_argument(&b, 0, SCALAR_I32, 0, NULL),
+           y = add_argument(&b, 7, SCALAR_I32, 0, NULL);
+  value_id zero = add_constant(&b, SCALAR_I32, (scalar_bits){.i32 = 0});
+  value_id less = add_binary(&b, OP_LT, x, y);
+  value_id results[] = {y,
+                        zero,
+                        add_select(&b, less, y, zero),
+                        add_select(&b, less, zero, x),
+                        add_select(&b, less, x, y),
+                        add_pack(&b, (value_id[]){zero, y, y}, 3),
+                        add_pack(&b, (value_id[]){y, zero, x}, 3),
+                        add_binary(&b, OP_ADD, x, zero),
+                        add_convert(&b, x, SCALAR_I64),
+                        less};
+  static const uint32_t expected[] = {7,
+                                      TRACE_COMPUTED,
+                                      7,
+                                      0,
+                                      TRACE_COMPUTED,
+                                      7,
+                                      TRACE_COMPUTED,
+                                      TRACE_COMPUTED,
+                                      TRACE_COMPUTED,
+                                      TRACE_COMPUTED};
+  enum { COUNT = sizeof results / sizeof *results };
+  uint32_t origins[COUNT];
+  for (size_t i = 0; i < COUNT; i++)
+    add_result(&b, results[i]);
+  CHECK(trace_find_origins(&b.trace, origins));
+  for (size_t i = 0; i < COUNT; i++)
+    CHECK_EQ_U64(origins[i], expected[i]);
+  builder_free(&b);
+}
+
 // Every operation in one trace.
 static void build_everything(builder *b) {
   builder_start(b);
@@ -62,6 +100,8 @@ static void build_everything(builder *b) {
   add_result(b, add_reshape(b, add_step(b, call, &chosen, 1, NULL), 1, 1, (uint64_t[]){16}));
   add_result(b, add_replicate(b, one, 5));
   add_result(b, add_iota(b, 7));
+  static const int16_t table[] = {1, -2, 3, 4, 5};
+  add_result(b, add_table(b, 0, SCALAR_I16, 5, table));
   add_root(b, add_instance(b, 4, 4), SCALAR_C64, 4);
 }
 
@@ -80,6 +120,7 @@ TEST(every_operation) {
   CHECK_CONTAINS(printed.data, "slice %3 [1...] ");
   CHECK_CONTAINS(printed.data, "extern cosf %");
   CHECK_CONTAINS(printed.data, "scalar * %5 %6");
+  CHECK_CONTAINS(printed.data, "table 0: 1 -2 3 4 ... ");
   text_free(&printed);
   builder_free(&b);
 }
@@ -168,6 +209,8 @@ TEST(wrong_in_general) {
   WRONG(SLICE, "does not precede", s->operands[0] = 1000);
   WRONG(SLICE, "does not precede", s->operands[0] = (value_id)(s - b.trace.steps.items));
   WRONG(SLICE, "is f32, not i32", s->type = SCALAR_I32);
+  WRONG(TABLE, "it has no elements", s->table = NULL);
+  WRONG(TABLE, "the batch is not 1", s->batch = 2);
   WRONG(IOTA, "size of the result overflows", s->dims[0] = (uint64_t)1 << 61);
   WRONG(IOTA, "size of the result overflows", s->batch = UINT64_MAX);
   WRONG(IOTA, "there is no step %99", b.trace.results.items[0] = 99, (void)s);

@@ -19,7 +19,7 @@ static uint16_t f16_of_text(const char *digits) {
 TEST(digits_of_f16_are_the_fewest) {
   for (uint16_t bits = 1; bits < 0x7c00; bits++) {
     char shown[ELEMENT_TEXT], fewer[40];
-    shown[number_print(shown, SCALAR_F16, &bits)] = 0;
+    shown[number_print(shown, SCALAR_F16, &bits, true)] = 0;
     int digits = 0;
     bool leading = true;
     for (const char *c = shown; *c && *c != 'e' && *c != 'f'; c++) {

@@ -68,7 +68,6 @@ static bool add_peers(contest *g, const bench_case *c, const char *folder, unsig
 }
 
 static void close_contest(contest *g) {
-  bench_contestants_free(g->all, g->count);
   bench_program_close(&g->program);
   bench_program_close(&g->reference);
   bench_copy_close(&g->copy);

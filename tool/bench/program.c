@@ -180,14 +180,13 @@ static bool run_again(bench_program *p) {
   return false;
 }
 
-static bool equals_interp(bench_program *p, const bench_request *r, text *why) {
+// *ran: whether interp, which says so itself, did not fail.
+static bool equals_interp(bench_program *p, const bench_request *r, bool *ran, text *why) {
   permc_value **values = NULL;
   size_t count = 0;
-  bool good =
-      permc_run(p->context, r->entry, "interp", p->arguments, p->argument_count, &values, &count);
-  if (!good)
-    text_printf(why, "interp fails: %s", permc_message(p->context));
-  good = good && values_equal("result", values, count, p->results, p->result_count, why);
+  *ran = cli_report(p->context, permc_run(p->context, r->entry, "interp", p->arguments,
+                                          p->argument_count, &values, &count));
+  bool good = *ran && values_equal("result", values, count, p->results, p->result_count, why, NULL);
   permc_values_free(values, count);
   return good;
 }
@@ -196,17 +195,20 @@ static bool equals_interp(bench_program *p, const bench_request *r, text *why) {
 // tuples.
 static bool has_property(const bench_program *p, const bench_case *c, bench_error *measured,
                          text *why) {
-  if (p->argument_count != 1 || p->result_count != 1)
-    return false;
-  const permc_value *given = p->arguments[0], *found = p->results[0];
-  bool alike = given->count == found->count && given->count > 0;
+  bool alike = p->argument_count == 1 && p->result_count == 1;
+  const permc_value *given = alike ? p->arguments[0] : NULL, *found = alike ? p->results[0] : NULL;
+  alike = alike && given->count == found->count && given->count > 0;
   for (size_t k = 0; alike && k < given->count; k++) {
     const array *a = &given->components[k], *b = &found->components[k];
     alike = a->type == b->type && array_count(a) == array_count(b) &&
             array_count(a) == array_count(&given->components[0]);
   }
-  return alike &&
-         !bench_check(c, given->components, found->components, given->count, why, measured);
+  const char *wrong = "another shape";
+  if (alike)
+    wrong = bench_check(c, given->components, found->components, given->count, why, measured);
+  if (wrong && !why->length)
+    text_string(why, wrong);
+  return !wrong;
 }
 
 bool bench_program_verify(bench_program *p, const bench_request *r, const bench_case *c) {
@@ -216,7 +218,7 @@ bool bench_program_verify(bench_program *p, const bench_request *r, const bench_
   if (good && c->property != BENCH_INTERP)
     good = has_property(p, c, &measured, &why);
   else if (good && bench_program_bytes(p) <= LARGEST_FOR_INTERP)
-    good = equals_interp(p, r, &why);
+    good = equals_interp(p, r, &verified, &why);
   else
     verified = false;
   if (verified)
@@ -224,8 +226,10 @@ bool bench_program_verify(bench_program *p, const bench_request *r, const bench_
   if (verified && c->property == BENCH_FOURIER)
     snprintf(p->verified, sizeof p->verified, "error %.1e, largest %.1e", measured.mean,
              measured.largest);
-  if (why.data || (!good && verified))
-    cli_error("%s: the result is wrong: %s", c->name, why.data ? why.data : "another shape");
+  if (!good && verified && (why.failed || !why.data))
+    cli_out_of_memory();
+  else if (!good && verified)
+    cli_error("%s: the result is wrong: %s", c->name, why.data);
   text_free(&why);
   return good;
 }

@@ -146,6 +146,10 @@ static json_t *write_row(const bench_row *row) {
   return to;
 }
 
+void bench_row_write(text *to, const bench_row *row) {
+  report_print_json(to, write_row(row), 6, 2);
+}
+
 void bench_report_write(text *to, const bench_report *r) {
   json_t *all = json_object(), *rows = json_array();
   write_members(all, report_members, r);

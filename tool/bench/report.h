@@ -54,6 +54,7 @@ typedef struct bench_report {
 // Fills in all but the rows.
 void bench_report_begin(bench_report *r);
 void bench_report_write(text *to, const bench_report *r);
+void bench_row_write(text *to, const bench_row *row);
 // False: *wrong has a sentence. The rows are in the arena.
 bool bench_report_read(arena *memory, const char *bytes, size_t length, bench_report *r,
                        text *wrong);

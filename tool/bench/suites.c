@@ -75,7 +75,7 @@ typedef struct suite_row {
   const char *strategy;
   bool by_layouts;  // a case for each
   const char *program, *beside, *beside_types;
-  row_peer peer, gpu_peers[BENCH_PEERS];  // elsewhere; on a GPU
+  row_peer peers[BENCH_PEERS], gpu_peers[BENCH_PEERS];  // elsewhere; on a GPU
 } suite_row;
 
 #define SORT(type, sorter, gpu_cub, gpu_torch)                                                     \
@@ -96,16 +96,17 @@ typedef struct suite_row {
 #define MOVE(kind, words, type, dims, text, width, from, to, gpu_to, other, torch)                 \
   .suite = "bmmc", .series = words " " type, .name = words " " type " 2^$n", .expression = text,   \
   .types = dims type, .first = from, .last = to, .step = 2, .gpu_last = gpu_to, .map = kind,       \
-  .property = BENCH_MOVED, .peer = {other, "--count $N --width " width},                           \
+  .property = BENCH_MOVED,                                                                         \
+  .peers = {{"memcpy", "--count $N --width " width}, {other, "--count $N --width " width}},        \
   .gpu_peers = {                                                                                   \
       {"cuda_memcpy", "--count $N --width " width},                                                \
       {"torch", "--operation " torch " --count $N --width " width},                                \
   }
 #define REVERSAL(type, width)                                                                      \
-  MOVE(BIT_REVERSAL, "bit reversal", type, "[$N]", "bitrev", width, 24, 24, 28, "memcpy",          \
+  MOVE(BIT_REVERSAL, "bit reversal", type, "[$N]", "bitrev", width, 24, 24, 28, NULL,              \
        "bit-reversal")
 #define BMMC(type, width)                                                                          \
-  MOVE(RANDOM_BMMC, "random BMMC", type, "[$N]", NULL, width, 24, 24, 28, "memcpy", "index-select")
+  MOVE(RANDOM_BMMC, "random BMMC", type, "[$N]", NULL, width, 24, 24, 28, NULL, "index-select")
 // The permutations of the paper's figures 9 to 11 by one of the strategies that move elements.
 #define BY(kind, words, text, way)                                                                 \
   .suite = "bmmc", .series = words " u32 by " way, .name = words " u32 2^$n by " way,              \
@@ -130,21 +131,20 @@ typedef struct suite_row {
 #define PAIR "(u32, u32)"
 
 static const suite_row rows[] = {
-    {SORT("u32", "sort", "u32", "torch"), .peer = {"std_sort", "--count $N"}},
+    {SORT("u32", "sort", "u32", "torch"), .peers = {{"std_sort", "--count $N"}}},
     {SORT("f32", "sort", "f32", "torch"), .place = ON_GPU},
     {SORT(PAIR, "sort_on fst", "u32pair", NULL), .place = ON_GPU},
-    {ROWS("u32", "sort", 5, 14, "u32", "torch"), .peer = {"std_sort", "--count 16777216 --row $N"}},
+    {ROWS("u32", "sort", 5, 14, "u32", "torch"),
+     .peers = {{"std_sort", "--count 16777216 --row $N"}}},
     {ROWS("f32", "sort", 10, 10, "f32", "torch"), .place = ON_GPU},
     {ROWS(PAIR, "(sort_on fst)", 10, 10, "u32pair", NULL), .place = ON_GPU},
     {MOVE(BIT_REVERSAL, "bit reversal", "u32", "[$N]", "bitrev", "4", 20, 26, 30, "bit_reversal",
           "bit-reversal")},
-    {MOVE(TRANSPOSE, "transpose", "u32", "[$H][$L]", "transpose", "4", 20, 26, 30, "memcpy",
+    {MOVE(TRANSPOSE, "transpose", "u32", "[$H][$L]", "transpose", "4", 20, 26, 30, NULL,
           "transpose")},
-    {MOVE(RANDOM_BPC, "random BPC", "u32", "[$N]", NULL, "4", 20, 26, 30, "memcpy", "scatter")},
-    {MOVE(RANDOM_BMMC, "random BMMC", "u32", "[$N]", NULL, "4", 20, 26, 30, "memcpy",
-          "index-select")},
-    {MOVE(GRAY_CODE, "Gray code", "u32", "[$N]", "gray", "4", 20, 26, 30, "memcpy",
-          "index-select")},
+    {MOVE(RANDOM_BPC, "random BPC", "u32", "[$N]", NULL, "4", 20, 26, 30, NULL, "scatter")},
+    {MOVE(RANDOM_BMMC, "random BMMC", "u32", "[$N]", NULL, "4", 20, 26, 30, NULL, "index-select")},
+    {MOVE(GRAY_CODE, "Gray code", "u32", "[$N]", "gray", "4", 20, 26, 30, NULL, "index-select")},
     {REVERSAL("u8", "1")},
     {REVERSAL("u16", "2")},
     {REVERSAL("u64", "8")},
@@ -153,11 +153,10 @@ static const suite_row rows[] = {
     {BMMC("u16", "2")},
     {BMMC("u64", "8")},
     {BMMC("c128", "16")},
-    {MOVE(BIT_REVERSAL, "bit reversal", PAIR, "[$N]", "bitrev", "8", 28, 28, 28, "memcpy",
+    {MOVE(BIT_REVERSAL, "bit reversal", PAIR, "[$N]", "bitrev", "8", 28, 28, 28, NULL,
           "bit-reversal"),
      .place = ON_GPU},
-    {MOVE(RANDOM_BMMC, "random BMMC", PAIR, "[$N]", NULL, "8", 28, 28, 28, "memcpy",
-          "index-select"),
+    {MOVE(RANDOM_BMMC, "random BMMC", PAIR, "[$N]", NULL, "8", 28, 28, 28, NULL, "index-select"),
      .place = ON_GPU},
     {REVERSAL_BY("naive")},
     {BPC_BY("naive")},
@@ -188,7 +187,7 @@ static const suite_row rows[] = {
      .last = 24,
      .step = 2,
      .property = BENCH_FOURIER,
-     .peer = {"fftw", "--count $N"}},
+     .peers = {{"fftw", "--count $N"}}},
     {PADDED("2^19 + 1", "524289", "1048576")},
     {PADDED("3 2^18", "786432", "1048576")},
     {PADDED("10^6", "1000000", "1048576")},
@@ -294,7 +293,7 @@ static f2_affine make_map(map_kind kind, int n) {
 
 // ---- expansion ----------------------------------------------------------------------------------
 
-static uint64_t placeholder_value(char name, int n) {
+static uint64_t value_of_letter(char name, int n) {
   int exponent = name == 'N' ? n : name == 'R' ? 24 - n : name == 'H' ? n - n / 2 : n / 2;
   return name == 'n' ? (uint64_t)n : UINT64_C(1) << exponent;
 }
@@ -306,8 +305,7 @@ static void substitute(char *to, size_t size, const char *form, int n,
     if (*c == '$' && c[1] == 'l' && c++)
       length += (size_t)snprintf(to + length, size - length, "%s", bank_layout_name);
     else if (*c == '$')
-      length +=
-          (size_t)snprintf(to + length, size - length, "%" PRIu64, placeholder_value(*++c, n));
+      length += (size_t)snprintf(to + length, size - length, "%" PRIu64, value_of_letter(*++c, n));
     else
       to[length++] = *c;
   }
@@ -372,11 +370,11 @@ static bool make_case(const suite_row *row, int n, const char *bank_layout_name,
   substitute(c->types, sizeof c->types, row->types, n, bank_layout_name);
   substitute(c->beside, sizeof c->beside, row->beside, n, bank_layout_name);
   substitute(c->beside_types, sizeof c->beside_types, row->beside_types, n, bank_layout_name);
-  const row_peer *peers = device ? row->gpu_peers : &row->peer;
-  for (int i = 0; i < (device ? BENCH_PEERS : 1); i++) {
+  for (int i = 0; i < BENCH_PEERS; i++) {
+    const row_peer *from = device ? &row->gpu_peers[i] : &row->peers[i];
     bench_peer_case *peer = &c->peers[i];
-    peer->name = peers[i].name;
-    substitute(peer->arguments, sizeof peer->arguments, peers[i].arguments, n, bank_layout_name);
+    peer->name = from->name;
+    substitute(peer->arguments, sizeof peer->arguments, from->arguments, n, bank_layout_name);
   }
   c->elements = count_elements(c->types);
   c->bytes = c->elements * element_bytes(c->types);

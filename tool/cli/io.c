@@ -1,18 +1,25 @@
 // See io.h.
 #include "tool/cli/io.h"
 #include "runtime/values/value.h"
+#include "tool/cli/progress.h"
 
 #include <errno.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <stdio_ext.h>
+#include <unistd.h>
 
 // ---- messages --------------------------------------------------------------------------------
 
 static void print_error(const char *format, va_list arguments) {
-  flockfile(stderr);
-  fputs("permc: ", stderr);
-  vfprintf(stderr, format, arguments);
-  fputc('\n', stderr);
-  funlockfile(stderr);
+  cli_progress_clear();
+  text message = {0}, shown = {0};
+  text_vprintf(&message, format, arguments);
+  text_shown(&shown, text_content(&message), message.length);
+  bool failed = message.failed || shown.failed;
+  fprintf(stderr, "permc: %s\n", failed ? "out of memory" : text_content(&shown));
+  text_free(&message);
+  text_free(&shown);
 }
 
 void cli_error(const char *format, ...) {
@@ -31,17 +38,28 @@ cli_status cli_usage_error(const char *format, ...) {
 }
 
 cli_status cli_out_of_memory(void) {
-  cli_error("out of memory");
+  static atomic_flag said = ATOMIC_FLAG_INIT;
+  if (!atomic_flag_test_and_set(&said))
+    cli_error("out of memory");
   return CLI_WRONG;
 }
 
 bool cli_report(const permc_context *context, bool good) {
   const char *message = permc_message(context);
+  cli_progress_clear();
   if (*message)
     fputs(message, stderr);
   else if (!good)
     cli_error("failed without a message (please report this)");
   return good;
+}
+
+static bool quiet;
+
+void cli_be_quiet(void) { quiet = true; }
+
+bool cli_report_reading(const permc_context *context, bool good) {
+  return (good && quiet) || cli_report(context, good);
 }
 
 void cli_print_time(const char *file, const char *stage, double seconds) {
@@ -84,6 +102,7 @@ bool cli_write_file(const char *path, const text *content) {
   output_file *to = output_open(path, &e);
   if (to) {
     fwrite(text_content(content), 1, content->length, output_stream(to));
+    output_sync(to);
     if (output_commit(to, &e))  // reports a failed write
       return true;
   }
@@ -91,12 +110,51 @@ bool cli_write_file(const char *path, const text *content) {
   return false;
 }
 
+// What is left must not fail, and be reported, a second time.
+static void drop_stdout(void) {
+  __fpurge(stdout);
+  clearerr(stdout);
+}
+
 cli_status cli_print_text(text *content) {
-  bool failed = content->failed;
+  bool failed = content->failed, printed = true;
+  errno = 0;
   if (!failed)
-    fwrite(text_content(content), 1, content->length, stdout);
+    printed = fwrite(text_content(content), 1, content->length, stdout) == content->length;
+  int reason = errno;
   text_free(content);
-  return failed ? cli_out_of_memory() : CLI_OK;
+  if (!printed && reason != EPIPE) {
+    cli_error("standard output: %s", strerror(reason ? reason : EIO));
+    drop_stdout();
+  }
+  return failed ? cli_out_of_memory() : printed ? CLI_OK : CLI_WRONG;
+}
+
+bool cli_check_output(const char *path) {
+  error e;
+  bool good = output_check(path, &e);
+  if (!good)
+    cli_error("%s", e.message);
+  return good;
+}
+
+// Standard output is a pipe that nobody reads any more.
+static bool reader_is_gone;
+
+bool cli_print_value(const permc_value *v, bool whole) {
+  error e = {0};
+  output_file *to = reader_is_gone ? NULL : output_open("-", &e);
+  cli_progress_clear();
+  if (to) {
+    whole = whole || !isatty(STDOUT_FILENO);
+    value_write(output_stream(to), whole ? FORMAT_TEXT : FORMAT_SUMMARY, v, &e);
+    if (output_commit(to, &e))  // reports a failed write
+      return true;
+    reader_is_gone = errno == EPIPE;
+  }
+  if (!reader_is_gone)
+    cli_error("%s", e.message);
+  return reader_is_gone;
 }
 
 bool cli_flush_stdout(void) {
@@ -104,10 +162,13 @@ bool cli_flush_stdout(void) {
   errno = 0;
   if (fflush(stdout) != 0)
     failed = true;
-  if (!failed)
+  if (!failed && !reader_is_gone)
     return true;
+  if (reader_is_gone || errno == EPIPE) {
+    signal(SIGPIPE, SIG_DFL);
+    raise(SIGPIPE);
+  }
   cli_error("standard output: %s", errno ? strerror(errno) : "cannot write");
-  __fpurge(stdout);  // what is left must not fail, and be reported, a second time
-  clearerr(stdout);
+  drop_stdout();
   return false;
 }

@@ -9,11 +9,11 @@
 #include "runtime/permc.h"
 #include <stdio.h>
 
+// A signal ends permc with 128 and its number (tool/main.c).
 typedef enum cli_status {
   CLI_OK = 0,
   CLI_WRONG = 1,  // the program, the data or a file is wrong
-  CLI_USAGE = 2,  // the command line is wrong
-  CLI_INTERRUPTED = 130
+  CLI_USAGE = 2   // the command line is wrong
 } cli_status;
 
 // ---- messages --------------------------------------------------------------------------------
@@ -21,9 +21,12 @@ typedef enum cli_status {
 // Each prints one line, "permc: ..." , to standard error.
 void cli_error(const char *format, ...) PRINTF_LIKE(1, 2);
 cli_status cli_usage_error(const char *format, ...) PRINTF_LIKE(1, 2);  // CLI_USAGE
-cli_status cli_out_of_memory(void);                                     // CLI_WRONG
+cli_status cli_out_of_memory(void);  // CLI_WRONG; the line once only
 // Prints the messages of the last call on the context. Returns `good`.
 bool cli_report(const permc_context *context, bool good);
+// The same, but of what went well nothing with --quiet: cli_be_quiet was called.
+bool cli_report_reading(const permc_context *context, bool good);
+void cli_be_quiet(void);
 // One line of --time, such as "permc: load      0.0012 s"; `file` may be NULL.
 void cli_print_time(const char *file, const char *stage, double seconds);
 
@@ -32,11 +35,18 @@ void cli_print_time(const char *file, const char *stage, double seconds);
 // The whole of a file ("-": standard input), 0-terminated; the caller frees it. NULL: *why is a
 // text.
 char *cli_read_file(const char *path, size_t *length, const char **why);
-// Writes a file ("-": standard output), which appears whole or not at all. False: reported.
+// Writes a file ("-": standard output), which appears whole or not at all, also after a power loss.
+// False: reported.
 bool cli_write_file(const char *path, const text *content);
+// Whether a file can be written, asked before long work. False: reported.
+bool cli_check_output(const char *path);
+// Prints a value to standard output as text. On a terminal only the ends of arrays with more than
+// 1,000 elements, unless `whole`. False: reported; a reader that is gone is not.
+bool cli_print_value(const permc_value *v, bool whole);
 // Prints the text to standard output and frees it. CLI_WRONG: it is incomplete; reported.
 cli_status cli_print_text(text *content);
-// Whether all of standard output arrived; prints one line if not (once).
+// Whether all of standard output arrived; prints one line if not (once). If its reader is gone
+// (`permc run ... | head`), ends the process as SIGPIPE does, without a word.
 bool cli_flush_stdout(void);
 
 #endif

@@ -4,6 +4,7 @@
 //   --             the rest are operands
 //   -              an operand
 #include "tool/cli/options.h"
+#include "core/units.h"
 
 #include <errno.h>
 
@@ -40,60 +41,46 @@ static size_t edit_distance(const char *a, const char *b) {
   return last[n];
 }
 
-const char *cli_closest(const char *word, const char *(*name_at)(const void *state, size_t i),
-                        const void *state) {
-  const char *best = NULL, *candidate;
-  size_t length = strlen(word), least = 1 + length / 3;
-  if (length <= 2)
-    return NULL;  // anything would be near
-  for (size_t i = 0; (candidate = name_at(state, i)); i++) {
-    size_t distance = edit_distance(word, candidate);
-    if (strncmp(word, candidate, length) == 0)
-      distance = 0;  // the beginning of a word means that word
-    if (distance < least || (distance == least && !best)) {
-      best = candidate;
-      least = distance;
-    }
+void cli_consider(cli_closest *c, const char *candidate) {
+  // At most a third of the letters differ; of two letters, anything would be near.
+  size_t length = strlen(c->word), most = (length - strspn(c->word, "-")) / 3;
+  bool begins = strncmp(c->word, candidate, length) == 0;  // which means that word
+  size_t distance = begins ? 0 : edit_distance(c->word, candidate);
+  if (length > 2 && distance <= most && (!c->name || distance < c->distance)) {
+    c->name = candidate;
+    c->distance = distance;
   }
-  return best;
 }
 
-static const char *verb_name_at(const void *state, size_t i) {
-  const cli_verb *verbs = state;
-  return verbs[i].name;
+static void consider_options(cli_closest *c, const cli_verb *verb) {
+  for (const cli_option *o = verb->options; o->name; o++)
+    cli_consider(c, o->name);
 }
 
-static const char *option_name_at(const void *state, size_t i) {
-  const cli_option *options = state;
-  return options[i].name;
-}
-
-static const char *global_option_at(const void *state, size_t i) {
-  static const char *const names[] = {"--help", "--version", NULL};
-  (void)state;
-  return names[i];
-}
-
-cli_status cli_unknown_name(const cli_arguments *a, const char *what, const char *word,
-                            const char *(*name_at)(const void *state, size_t i),
+cli_status cli_unknown_name(const cli_arguments *a, const char *what, const cli_closest *closest,
                             const char *listed) {
-  const char *closest = cli_closest(word, name_at, NULL);
-  if (closest)
-    return cli_usage_error("%s: unknown %s '%s' (did you mean %s?)", a->verb->name, what, word,
-                           closest);
-  return cli_usage_error("%s: unknown %s '%s' (%s)", a->verb->name, what, word, listed);
+  if (closest->name)
+    return cli_usage_error("%s: unknown %s '%s' (did you mean %s?)", a->verb->name, what,
+                           closest->word, closest->name);
+  return cli_usage_error("%s: unknown %s '%s' (%s)", a->verb->name, what, closest->word, listed);
 }
 
 cli_status cli_unknown_verb(const cli_verb *verbs, const char *word) {
-  const char *closest = word[0] == '-' ? cli_closest(word, global_option_at, NULL)
-                                       : cli_closest(word, verb_name_at, verbs);
+  bool option = word[0] == '-';
+  cli_closest closest = {.word = word};
+  if (option) {
+    cli_consider(&closest, "--help");
+    cli_consider(&closest, "--version");
+  }
+  for (const cli_verb *v = verbs; v->name && !option; v++)
+    cli_consider(&closest, v->name);
   if (cli_ends_with(word, ".perm"))
     return cli_usage_error("unknown verb '%s' (did you mean permc run %s?)", word, word);
-  if (closest)
-    return cli_usage_error("unknown %s '%s' (did you mean %s?)", word[0] == '-' ? "option" : "verb",
-                           word, closest);
-  return cli_usage_error(word[0] == '-' ? "unknown option '%s' before the verb (see permc help)"
-                                        : "unknown verb '%s' (see permc help)",
+  if (closest.name)
+    return cli_usage_error("unknown %s '%s' (did you mean %s?)", option ? "option" : "verb", word,
+                           closest.name);
+  return cli_usage_error(option ? "unknown option '%s' before the verb (see permc help)"
+                                : "unknown verb '%s' (see permc help)",
                          word);
 }
 
@@ -123,14 +110,33 @@ static bool lacks_dash(const cli_verb *verb, const char *word) {
   return false;
 }
 
+// The option of this verb that other tools call so, or NULL.
+static const char *other_name(const cli_verb *verb, const char *name) {
+  static const char *const names[][2] = {{"--input", "-i"},     {"--in", "-i"},  {"--data", "-i"},
+                                         {"--output", "-o"},    {"--out", "-o"}, {"--expr", "-e"},
+                                         {"--expression", "-e"}};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    size_t distance = edit_distance(name, names[i][0]);
+    if (distance <= (strlen(name) > 6) && find_option(verb, names[i][1], 2))
+      return names[i][1];
+  }
+  return NULL;
+}
+
 static bool report_unknown_option(const cli_verb *verb, const char *name, size_t length) {
   char word[LONGEST_WORD + 1];
   snprintf(word, sizeof word, "%.*s", (int)length, name);
-  const char *closest =
-      length > LONGEST_WORD ? NULL : cli_closest(word, option_name_at, verb->options);
-  if (closest)
-    cli_usage_error("%s: unknown option '%.*s' (did you mean %s?)", verb->name, (int)length, name,
-                    closest);
+  const char *other = other_name(verb, word);
+  cli_closest closest = {.word = word};
+  if (length <= LONGEST_WORD)
+    consider_options(&closest, verb);
+  if (other)
+    cli_usage_error("%s: unknown option '%s' (did you mean %s %s?)", verb->name, word, other,
+                    find_option(verb, other, 2)->argument);
+  else if (!strcmp(word, "--size") && !strcmp(verb->name, "run"))
+    cli_usage_error("run: unknown option '--size': run takes sizes from its arguments (-i FILE)");
+  else if (closest.name)
+    cli_usage_error("%s: unknown option '%s' (did you mean %s?)", verb->name, word, closest.name);
   else
     cli_usage_error("%s: unknown option '%.*s' (see permc help %s)", verb->name, (int)length, name,
                     verb->name);
@@ -160,7 +166,13 @@ static bool report_word(const cli_verb *verb, const cli_option *option, const ch
 }
 
 static bool report_number(const cli_verb *verb, const cli_option *option, const char *value) {
-  char most[24] = "2^64-1";
+  char most[24] = "2^64-1", least_bytes[NUMBER_SPACE];
+  if (option->bytes) {
+    cli_usage_error("%s: %s must be a number of bytes, at least %s, such as 512MiB or 2^30, "
+                    "not '%s'",
+                    verb->name, option->name, show_bytes(least_bytes, option->least), value);
+    return false;
+  }
   if (option->most < UINT64_MAX)
     snprintf(most, sizeof most, "%llu", (unsigned long long)option->most);
   cli_usage_error("%s: %s must be a number from %llu to %s, such as 96 or 2^10, not '%s'",
@@ -178,8 +190,8 @@ static bool add_option(cli_arguments *a, const cli_option *option, const char *v
     a->list = option->list;
   else if (value && !is_allowed_word(option, value))
     return report_word(a->verb, option, value);
-  else if (option->number &&
-           (!cli_read_number(value, &number) || number < option->least || number > option->most))
+  else if (option->number && (!(option->bytes ? cli_read_bytes : cli_read_number)(value, &number) ||
+                              number < option->least || number > option->most))
     return report_number(a->verb, option, value);
   a->options[a->option_count++] = (cli_choice){option, value};
   return true;
@@ -220,8 +232,9 @@ static bool check_operands(const cli_arguments *a) {
     cli_usage_error("%s: %s is missing (usage: permc %s [OPTION]... %s)", verb->name,
                     verb->operands, verb->name, verb->operands);
   else if (a->operand_count > verb->most)
-    cli_usage_error("%s: '%s' is one operand too many (usage: permc %s [OPTION]... %s)", verb->name,
-                    a->operands[verb->most], verb->name, verb->operands);
+    cli_usage_error("%s: '%s' is one operand too many (usage: permc %s [OPTION]... %s%s)",
+                    verb->name, a->operands[verb->most], verb->name, verb->operands,
+                    find_option(verb, "-i", 2) ? "; data are read with -i FILE" : "");
   else
     return true;
   return false;
@@ -273,15 +286,13 @@ static bool check_required(const cli_arguments *a) {
   return good;
 }
 
-bool cli_parse(cli_arguments *a, const cli_verb *verbs, const cli_verb *verb, int argc,
-               char **argv) {
+cli_status cli_parse(cli_arguments *a, const cli_verb *verbs, const cli_verb *verb, int argc,
+                     char **argv) {
   *a = (cli_arguments){.verb = verb, .verbs = verbs};
   a->operands = calloc((size_t)argc + 1, sizeof *a->operands);
   a->options = calloc((size_t)argc + 1, sizeof *a->options);
-  if (!a->operands || !a->options) {
-    cli_out_of_memory();
-    return false;
-  }
+  if (!a->operands || !a->options)
+    return cli_out_of_memory();
   bool only_operands = false;
   for (int i = 0; i < argc; i++) {
     const char *word = argv[i];
@@ -289,12 +300,14 @@ bool cli_parse(cli_arguments *a, const cli_verb *verbs, const cli_verb *verb, in
       a->operands[a->operand_count++] = word;
     else if (strcmp(word, "--") == 0)
       only_operands = true;
-    else if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
-      return a->help = true;
-    else if (!parse_option(a, argc, argv, &i))
-      return false;
+    else if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
+      a->help = true;
+      return CLI_OK;
+    } else if (!parse_option(a, argc, argv, &i))
+      return CLI_USAGE;
   }
-  return a->list || (check_operands(a) && check_exclusive(a) && check_required(a));
+  bool good = a->list || (check_operands(a) && check_exclusive(a) && check_required(a));
+  return good ? CLI_OK : CLI_USAGE;
 }
 
 void cli_arguments_free(cli_arguments *a) {
@@ -329,7 +342,7 @@ uint64_t cli_number(const cli_arguments *a, const char *name, uint64_t otherwise
   const char *word = cli_value(a, name);
   uint64_t number = otherwise;
   if (word)
-    cli_read_number(word, &number);
+    cli_read_bytes(word, &number);
   return number;
 }
 
@@ -363,6 +376,21 @@ bool cli_read_number(const char *word, uint64_t *number) {
     return false;
   *number = is_power ? UINT64_C(1) << value : value;
   return true;
+}
+
+bool cli_read_bytes(const char *word, uint64_t *bytes) {
+  static const char *const units[] = {"KiB", "MiB", "GiB", "TiB"};
+  char number[24];
+  for (int i = 0; i < 4; i++)
+    if (cli_ends_with(word, units[i]) && strlen(word) < sizeof number) {
+      snprintf(number, sizeof number, "%.*s", (int)strlen(word) - 3, word);
+      int shift = 10 * (i + 1);
+      if (!cli_read_number(number, bytes) || *bytes >> (64 - shift) != 0)
+        return false;
+      *bytes <<= shift;
+      return true;
+    }
+  return cli_read_number(word, bytes);
 }
 
 bool cli_ends_with(const char *word, const char *ending) {

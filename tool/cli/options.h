@@ -27,6 +27,7 @@ typedef struct cli_option {
   const char *argument;  // "NAME"; "auto|interp" allows only these words; NULL: a switch
   bool repeats;          // may be given more than once
   bool number;           // its values are numbers, from `least` to `most`
+  bool bytes;            // ... of bytes: "64MiB" as well
   uint64_t least, most;
   void (*list)(void);  // prints what it can be, when its value is `help`; NULL: `help` is a value
   const char *help;    // one line
@@ -69,9 +70,10 @@ struct cli_arguments {
 const cli_verb *cli_verb_named(const cli_verb *verbs, const char *name);
 // Reports that there is no such verb.
 cli_status cli_unknown_verb(const cli_verb *verbs, const char *word);
-// Parses what follows the verb. False: reported; the command line does not fit the tables.
-bool cli_parse(cli_arguments *a, const cli_verb *verbs, const cli_verb *verb, int argc,
-               char **argv);
+// Parses what follows the verb. CLI_OK, or reported: the command line does not fit the tables, or
+// memory is out.
+cli_status cli_parse(cli_arguments *a, const cli_verb *verbs, const cli_verb *verb, int argc,
+                     char **argv);
 void cli_arguments_free(cli_arguments *a);
 
 bool cli_has_option(const cli_arguments *a, const char *name);    // whether the verb has it
@@ -87,14 +89,22 @@ const char *cli_operand(const cli_arguments *a, size_t index);
 
 // "1024" or "2^10", without a sign, and nothing after it.
 bool cli_read_number(const char *word, uint64_t *number);
+// The same, and "1KiB", "64MiB", "2GiB", "1TiB".
+bool cli_read_bytes(const char *word, uint64_t *bytes);
 bool cli_ends_with(const char *word, const char *ending);
-// The name of the candidates closest to `word`, or NULL if none is near. `name_at` gives the name
-// with an index, NULL after the last.
-const char *cli_closest(const char *word, const char *(*name_at)(const void *state, size_t i),
-                        const void *state);
-// Reports that `what` has no such name, and what is near it, or else where the names are listed.
-cli_status cli_unknown_name(const cli_arguments *a, const char *what, const char *word,
-                            const char *(*name_at)(const void *state, size_t i),
+// The name that is closest to a word, of those considered; NULL: none is near.
+//
+//   cli_closest c = {.word = "srot"};
+//   cli_consider(&c, "sort");
+//   cli_consider(&c, "scan");               // c.name is "sort"
+typedef struct cli_closest {
+  const char *word, *name;
+  size_t distance;
+} cli_closest;
+void cli_consider(cli_closest *c, const char *candidate);
+// Reports that no `what` has the name closest->word, and what is near it, or else where the names
+// are listed.
+cli_status cli_unknown_name(const cli_arguments *a, const char *what, const cli_closest *closest,
                             const char *listed);
 
 #endif

@@ -4,6 +4,13 @@
 #include "kernels/banks/banks.h"
 #include "runtime/context/context.h"
 
+#include "tool/cli/progress.h"
+#include <limits.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <unistd.h>
+
 // ---- contexts --------------------------------------------------------------------------------
 
 // Of all contexts, and never taken back.
@@ -11,14 +18,55 @@ static atomic_bool interrupted;
 
 permc_context *cli_context_new(void) {
   permc_context *c = permc_context_new();
-  if (c)
-    c->limits.interrupted = &interrupted;
-  else
-    cli_out_of_memory();
+  if (!c)
+    return cli_out_of_memory(), NULL;
+  c->limits.interrupted = &interrupted;
+  cli_progress_watch(c);
   return c;
 }
 
 void cli_interrupt_contexts(void) { atomic_store(&interrupted, true); }
+
+// Limits of the whole process. False: the name is none of them.
+static bool limit_process(const char *name, uint64_t value) {
+  if (!strcmp(name, "seconds"))
+    alarm(value < UINT_MAX ? (unsigned)value : UINT_MAX);
+  else if (!strcmp(name, "space"))
+    setrlimit(RLIMIT_AS, &(struct rlimit){value, RLIM_INFINITY});
+  else
+    return false;
+  return true;
+}
+
+static cli_status use_limits(const cli_arguments *a, permc_context *context) {
+  size_t count;
+  const char **words = cli_values(a, "--limit", &count);
+  cli_status status = words ? CLI_OK : CLI_WRONG;
+  // There can be several contexts, and the time runs from the first.
+  static atomic_bool process_is_limited;
+  bool first = !atomic_exchange(&process_is_limited, true);
+  if (cli_is_given(a, "--untrusted")) {
+    permc_use_untrusted(context);
+    if (first && limit_process("seconds", 60))
+      limit_process("space", UINT64_C(4) << 30);
+  }
+  for (size_t i = 0; i < count && status == CLI_OK; i++) {
+    char name[20];
+    const char *equals = strchr(words[i], '=');
+    uint64_t value;
+    snprintf(name, sizeof name, "%.*s", (int)(equals ? equals - words[i] : 0), words[i]);
+    if (!equals || !cli_read_number(equals + 1, &value) || !value ||
+        !(first ? limit_process(name, value) || permc_set_limit(context, name, value)
+                : !strcmp(name, "seconds") || !strcmp(name, "space") ||
+                      permc_set_limit(context, name, value)))
+      status = cli_usage_error("%s: --limit must be steps=N, calls=N, operations=N, memory=BYTES, "
+                               "stack=BYTES, results=BYTES, space=BYTES or seconds=N, such as "
+                               "memory=2^33, not '%s'",
+                               a->verb->name, words[i]);
+  }
+  free(words);
+  return status;
+}
 
 cli_status cli_use_options(const cli_arguments *a, permc_context *context) {
   const char *isa = cli_value(a, "--target-isa"), *strategy = cli_value(a, "--strategy");
@@ -26,6 +74,8 @@ cli_status cli_use_options(const cli_arguments *a, permc_context *context) {
   permc_allow_extern(context, cli_is_given(a, "--allow-extern"));
   permc_use_threads(context, (unsigned)cli_number(a, "--threads", 0));
   permc_use_fast_floats(context, cli_is_given(a, "--fast-fp"));
+  permc_limit_compiler(context, cli_number(a, "--compile-seconds", 0),
+                       cli_number(a, "--compile-memory", 0));
   if (strategy && !permc_use_strategy(context, strategy))
     return cli_usage_error("%s: unknown strategy '%s' (--strategy help lists them)", verb,
                            strategy);
@@ -38,7 +88,7 @@ cli_status cli_use_options(const cli_arguments *a, permc_context *context) {
         "%s: --target-isa must be native, baseline, avx2 or avx512, as far as this "
         "processor has it, not '%s'",
         verb, isa);
-  return CLI_OK;
+  return use_limits(a, context);
 }
 
 void cli_list_strategies(void) {
@@ -53,8 +103,25 @@ void cli_list_layouts(void) {
 
 // ---- programs --------------------------------------------------------------------------------
 
+// Whether a file that is no program is one of data, by its name: keys.txt, data.csv:price.
+static bool is_data_file(const char *file) {
+  static const char *const endings[] = {".csv", ".npy", ".txt", ".dat", ".bin", ".in"};
+  for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+    const char *end = strstr(file, endings[i]);
+    end = end ? end + strlen(endings[i]) : NULL;
+    if (end && (*end == ':' || (!*end && access(file, R_OK) == 0)))
+      return true;
+  }
+  return false;
+}
+
 bool cli_load(permc_context *context, const char *file, const char *expression) {
-  return (!file || cli_report(context, permc_load(context, file))) &&
+  bool loaded = !file || permc_load(context, file);
+  if (!loaded && is_data_file(file)) {
+    cli_error("%s is no program (*.perm); data are read with -i %s", file, file);
+    return false;
+  }
+  return (!file || cli_report(context, loaded)) &&
          (!expression || cli_report(context, permc_define(context, expression)));
 }
 
@@ -88,8 +155,9 @@ cli_status cli_read_sizes(const cli_arguments *a, int64_t longest, cli_sizes *si
   *sizes = (cli_sizes){.count = 0};
   for (size_t i = 0; i < count; i++)
     length += strlen(words[i]) + 1;
-  if (words)
-    sizes->first = malloc(count * (sizeof *sizes->first + sizeof *sizes->last) + length);
+  if (!words)
+    return CLI_WRONG;
+  sizes->first = malloc(count * (sizeof *sizes->first + sizeof *sizes->last) + length);
   if (!sizes->first) {
     free(words);
     return cli_out_of_memory();
@@ -103,11 +171,13 @@ cli_status cli_read_sizes(const cli_arguments *a, int64_t longest, cli_sizes *si
     int64_t *last = &sizes->last[sizes->count];
     memcpy(next, word, strlen(word) + 1);
     if (!parse_size(next, first, last) || *last - first->value >= longest)
-      status = longest > 1 ? cli_usage_error("%s: --size must be NAME=SIZE, or NAME=FIRST..LAST "
-                                             "with at most %d sizes, not '%s'",
-                                             a->verb->name, (int)longest, word)
-                           : cli_usage_error("%s: --size must be NAME=SIZE, such as n=30, not '%s'",
-                                             a->verb->name, word);
+      status = longest > 1
+                   ? cli_usage_error("%s: --size must be NAME=SIZE, or NAME=FIRST..LAST "
+                                     "with at most %d sizes, not '%s'",
+                                     a->verb->name, (int)longest, word)
+                   : cli_usage_error(
+                         "%s: --size must be NAME=SIZE with an integer, such as n=30, not '%s'",
+                         a->verb->name, word);
     next += strlen(word) + 1;
   }
   free(words);
@@ -121,6 +191,20 @@ void cli_sizes_free(cli_sizes *sizes) {
 
 // ---- arguments -------------------------------------------------------------------------------
 
+bool cli_read_given(permc_context *context, const cli_arguments *a, permc_value ***arguments,
+                    size_t *count) {
+  size_t path_count;
+  const char **paths = cli_values(a, "-i", &path_count);
+  *arguments = NULL;
+  *count = 0;
+  bool good =
+      paths &&
+      (!path_count || cli_report_reading(context, permc_read_files(context, cli_entry(a), paths,
+                                                                   path_count, arguments, count)));
+  free(paths);
+  return good;
+}
+
 bool cli_read_data(permc_context *context, const char *entry, const cli_data *data,
                    permc_value ***arguments, size_t *count) {
   bool good;
@@ -131,7 +215,7 @@ bool cli_read_data(permc_context *context, const char *entry, const cli_data *da
   else
     good = permc_read_random_at(context, entry, data->sizes, data->size_count, data->seed,
                                 arguments, count);
-  return cli_report(context, good);
+  return cli_report_reading(context, good);
 }
 
 // ---- memory ----------------------------------------------------------------------------------

@@ -17,8 +17,8 @@ permc_context *cli_context_new(void);
 void cli_interrupt_contexts(void);  // for a signal handler
 
 // The options of the verb that are settings of a context, as far as given: --threads, --target-isa,
-// --strategy, --layout, --strict-fp, --fast-fp and --allow-extern. CLI_USAGE: a value is wrong,
-// reported.
+// --strategy, --layout, --limit, --strict-fp, --fast-fp, --compile-seconds, --compile-memory and
+// --allow-extern. CLI_USAGE: a value is wrong, reported.
 cli_status cli_use_options(const cli_arguments *a, permc_context *context);
 void cli_list_strategies(void);  // --strategy help
 void cli_list_layouts(void);     // --layout help
@@ -49,6 +49,10 @@ typedef struct cli_data {
 } cli_data;
 bool cli_read_data(permc_context *context, const char *entry, const cli_data *data,
                    permc_value ***arguments, size_t *count);  // false: reported
+
+// The arguments of -i for the entry of the command line; NULL where -i is not given. False: reported.
+bool cli_read_given(permc_context *context, const cli_arguments *a, permc_value ***arguments,
+                    size_t *count);
 
 // Runs `work` with an arena, which is then freed. Memory that runs out is reported.
 typedef cli_status cli_arena_work(arena *a, void *with);

@@ -54,7 +54,7 @@ static bool check_size(permc_context *c, arena *a, const plan *p, const hmm_mach
   const char *problem = hmm_plan_report_estimate(a, m, p, options, &e);
   if (problem)
     return context_error(c, "%s", problem), false;
-  if (!memory_suffices(e.bytes, why))
+  if (!memory_suffices(e.bytes, 0, why))
     return context_error(c, "a memory machine for this plan needs %s: take smaller arrays", why),
            false;
   if (e.requests <= most)

@@ -13,26 +13,13 @@ static void *allocate_or_exit(size_t bytes) {
 
 void report_json_setup(void) { json_set_alloc_funcs(allocate_or_exit, free); }
 
-// The length of the UTF-8 sequence that `c` begins with (RFC 3629, section 4); 0: it is none.
-static size_t utf8_length(const unsigned char *c) {
-  size_t length = c[0] < 0x80 ? 1 : c[0] < 0xc2 ? 0 : c[0] < 0xe0 ? 2 : c[0] < 0xf0 ? 3 : 4;
-  unsigned char low = c[0] == 0xe0 ? 0xa0 : c[0] == 0xf0 ? 0x90 : 0x80;
-  unsigned char high = c[0] == 0xed ? 0x9f : c[0] == 0xf4 ? 0x8f : 0xbf;
-  if (c[0] > 0xf4 || (length > 1 && (c[1] < low || c[1] > high)))
-    return 0;
-  for (size_t i = 2; i < length; i++)
-    if (c[i] < 0x80 || c[i] > 0xbf)
-      return 0;
-  return length;
-}
-
 json_t *report_string(const char *string) {
   json_t *value = json_string(string);
   if (value)
     return value;
   text valid = {0};
   for (size_t length; *string; string += length ? length : 1) {
-    length = utf8_length((const unsigned char *)string);
+    length = text_character_length(string, 4);  // a 0 ends it
     text_add(&valid, length ? string : "\xef\xbf\xbd", length ? length : 3);
   }
   value = json_string(text_content(&valid));

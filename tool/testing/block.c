@@ -282,7 +282,7 @@ static void parse_property(block_parser *p) {
 // ---- structure -------------------------------------------------------------------------------
 
 const char *const structure_count_names[STRUCTURE_COUNTS] = {"columns", "passes", "permutations",
-                                                             "exchanges"};
+                                                             "copies", "exchanges"};
 
 // The words of a structure while they are read.
 typedef struct structure_reader {
@@ -352,8 +352,9 @@ static void parse_structure(block_parser *p) {
       read_structure_pair(&r, name, &s);
   }
   if (!p->wrong && !s.expectations.count)
-    report_mistake(p, data.line,
-                   "'structure' needs columns, passes, permutations or exchanges, and a number");
+    report_mistake(
+        p, data.line,
+        "'structure' needs columns, passes, permutations, copies or exchanges, and a number");
   if (!p->wrong)
     vec_push(&p->into->memory, &p->block.structures, s);
 }

@@ -9,13 +9,17 @@
 //   sort.perm:12: main: result[2] is 3i32, expected 2i32
 //     expected [0i32, 1i32, 2i32, 3i32]
 //     found    [0i32, 1i32, 3i32, 2i32]
+//     input    [3i32, 0i32, 1i32, 2i32]
 #include "tool/testing/case.h"
+#include "core/path.h"
 #include "runtime/values/value.h"
 #include "tool/cli/program.h"
 #include "tool/testing/compare.h"
 #include "tool/testing/structure.h"
 
+#include <errno.h>
 #include <regex.h>
+#include <unistd.h>
 
 // One test at work.
 typedef struct test_run {
@@ -27,7 +31,8 @@ typedef struct test_run {
   const char *load_error;  // the message when the program does not load; NULL: it does
   permc_value **arguments, **results;
   size_t argument_count, result_count;
-  text why;  // of the failure
+  uint64_t row;  // of the failure, for print_input
+  text why;      // of the failure
 } test_run;
 
 // ---- what a test is called -------------------------------------------------------------------
@@ -87,8 +92,12 @@ static void add_indented(text *to, const char *lines) {
 // The first line of `why` beside the place, the others below it.
 static void add_report(test_file *file, uint32_t line, const char *entry, const char *why) {
   size_t length = strcspn(why, "\n");
-  text_printf(&file->report, "%s:%u: %s: %.*s\n", file->path, line, entry, (int)length, why);
-  add_indented(&file->report, why + length + (why[length] == '\n'));
+  text report = {0};
+  text_printf(&report, "%s:%u: %s: %.*s\n", file->path, line, entry, (int)length, why);
+  add_indented(&report, why + length + (why[length] == '\n'));
+  text_shown(&file->report, text_content(&report), report.length);
+  file->report.failed |= report.failed;
+  text_free(&report);
 }
 
 static void count_test(test_file *file, size_t *counter) {
@@ -98,9 +107,12 @@ static void count_test(test_file *file, size_t *counter) {
 }
 
 static void finish_test(test_run *run, bool passed, uint32_t line) {
-  if (!passed)
-    add_report(run->file, line, run->entry, run->why.data ? run->why.data : "failed");
-  count_test(run->file, passed ? &run->file->passed : &run->file->failed);
+  bool skipped = !passed && permc_needs_extern(run->context);
+  if (!passed && !skipped)
+    add_report(run->file, line, run->entry, run->why.data ? run->why.data : "out of memory");
+  count_test(run->file, passed    ? &run->file->passed
+                        : skipped ? &run->file->skipped
+                                  : &run->file->failed);
   permc_values_free(run->arguments, run->argument_count);
   permc_values_free(run->results, run->result_count);
   text_free(&run->why);
@@ -132,6 +144,22 @@ static void add_in_place(text *to, const block_data *data) {
   text_string(to, data->text);
 }
 
+// Whether a test may read this file, and show what is in it.
+static bool may_read(test_run *run, const char *path) {
+  if (cli_is_given(run->file->options->args, "--untrusted"))
+    text_printf(&run->why, "@%s: tests of a program that is not trusted read no files", path);
+  return !run->why.length;
+}
+
+// Messages about a file from elsewhere must not tell what is in it.
+static void hide_content(test_run *run, const char *path) {
+  if (!path_is_beside(run->file->path, path) && access(path, R_OK) == 0)
+    text_printf(&run->why,
+                "%s has no such values (it is not in the folder of the program, so nothing of it "
+                "is shown)",
+                path);
+}
+
 static bool read_input(test_run *run) {
   const block_data *input = &run->the_case->input;
   permc_value ***into = &run->arguments;
@@ -142,13 +170,18 @@ static bool read_input(test_run *run) {
   bool ok;
   if (input->kind == DATA_FILE) {
     add_path(&bytes, run->file, input->text);
-    const char *path = bytes.data ? bytes.data : input->text;
-    ok = permc_read_files(run->context, run->entry, &path, 1, into, count);
+    const char *path = text_content(&bytes);
+    ok = !bytes.failed && may_read(run, path) &&
+         permc_read_files(run->context, run->entry, &path, 1, into, count);
+    if (!ok && !bytes.failed && !run->why.length)
+      hide_content(run, path);
   } else {
     add_in_place(&bytes, input);
-    ok = permc_read_bytes(run->context, run->entry, run->file->path, text_content(&bytes),
-                          bytes.length, into, count);
+    ok = !bytes.failed && permc_read_bytes(run->context, run->entry, run->file->path,
+                                           text_content(&bytes), bytes.length, into, count);
   }
+  if (bytes.failed)
+    text_string(&run->why, "out of memory");
   text_free(&bytes);
   return ok;
 }
@@ -191,14 +224,20 @@ static bool read_output(test_run *run, const array_list *like, array_list *into)
   value_source *from;
   if (output->kind == DATA_FILE) {
     add_path(&bytes, run->file, output->text);
-    from = value_source_open(bytes.data ? bytes.data : output->text, &e);
+    from = bytes.failed || !may_read(run, bytes.data) ? NULL : value_source_open(bytes.data, &e);
   } else {
     add_in_place(&bytes, output);
-    from = value_source_bytes(run->file->path, text_content(&bytes), bytes.length, &e);
+    from = bytes.failed
+               ? NULL
+               : value_source_bytes(run->file->path, text_content(&bytes), bytes.length, &e);
   }
   bool ok = from && read_arrays_like(from, like, into, &run->why);
-  if (!from)
-    text_string(&run->why, e.message);
+  if (!from && !run->why.length)
+    text_string(&run->why, bytes.failed ? "out of memory" : e.message);
+  if (from && !ok && output->kind == DATA_FILE && !path_is_beside(run->file->path, bytes.data)) {
+    text_free(&run->why);
+    hide_content(run, bytes.data);
+  }
   if (from)
     value_source_close(from);
   text_free(&bytes);
@@ -213,7 +252,7 @@ static bool check_output(test_run *run) {
   if (ok) {
     expected.items = calloc(results.count + 1, sizeof *expected.items);
     ok = expected.items && read_output(run, &results, &expected) &&
-         lists_equal("result", &expected, &results, &run->why);
+         lists_equal("result", &expected, &results, &run->why, &run->row);
   }
   for (size_t i = 0; i < expected.count; i++)
     array_destroy(&expected.items[i]);
@@ -229,7 +268,8 @@ static bool check_auto_output(test_run *run) {
                       &expected, &count);
   if (!ok)
     fail_with_message(run, "auto output: interp fails");
-  ok = ok && values_equal("result", expected, count, run->results, run->result_count, &run->why);
+  ok = ok && values_equal("result", expected, count, run->results, run->result_count, &run->why,
+                          &run->row);
   permc_values_free(expected, count);
   return ok;
 }
@@ -295,11 +335,12 @@ static bool check_function(test_run *run, const block_property *property) {
     ok =
         apply_function(run, property->function, run->results, run->result_count, &values, &count) &&
         values_equal("the recovered input", run->arguments, run->argument_count, values, count,
-                     &run->why);
+                     &run->why, &run->row);
   else
     ok = apply_function(run, property->function, run->arguments, run->argument_count, &values,
                         &count) &&
-         values_equal("result", values, count, run->results, run->result_count, &run->why);
+         values_equal("result", values, count, run->results, run->result_count, &run->why,
+                      &run->row);
   permc_values_free(values, count);
   return ok;
 }
@@ -310,7 +351,7 @@ static bool check_property(test_run *run, const block_property *property) {
   bool ok;
   switch (property->kind) {
   case PROPERTY_SORTED:
-    ok = values_sorted(run->results, run->result_count, &run->why);
+    ok = values_sorted(run->results, run->result_count, &run->why, &run->row);
     break;
   case PROPERTY_PERMUTATION:
     ok = values_permuted(run->arguments, run->argument_count, run->results, run->result_count,
@@ -334,9 +375,14 @@ static bool check_message(test_run *run, const char *pattern, const char *messag
     text_string(&run->why, "out of memory");
     return false;
   }
+  errno = 0;
   bool ok = regexec(&compiled, message, 0, NULL, 0) == 0;
+  // Without memory glibc finds no match, instead of REG_ESPACE.
+  bool no_memory = !ok && errno == ENOMEM;
   regfree(&compiled);
-  if (!ok)
+  if (no_memory)
+    text_string(&run->why, "out of memory");
+  else if (!ok)
     text_printf(&run->why, "expected an error that matches '%s', found:\n%s", pattern, message);
   return ok;
 }
@@ -356,11 +402,56 @@ static bool fail_of_load(test_run *run) {
   return false;
 }
 
+// Whether the entry is none of the program, with what to write instead.
+static bool has_no_entry(test_run *run) {
+  size_t count = permc_entry_count(run->context);
+  for (size_t i = 0; i < count; i++)
+    if (strcmp(permc_entry_name(run->context, i), run->entry) == 0)
+      return false;
+  text_string(&run->why, "the block tests no entry point");
+  if (count && strcmp(run->entry, "main") == 0)
+    text_printf(&run->why, "; the line '-- entry: %s' below '-- ==' chooses %s",
+                permc_entry_name(run->context, 0), count == 1 ? "it" : "one");
+  permc_check(run->context, run->entry, NULL, 0);
+  text_printf(&run->why, ":\n%s", permc_message(run->context));
+  return true;
+}
+
+// What the test was run on, and how to run it alone. A file from elsewhere is not shown.
+static void add_input(test_run *run) {
+  const block_data *input = &run->the_case->input;
+  text path = {0};
+  if (run->why.length && run->why.data[run->why.length - 1] == '\n')
+    run->why.data[--run->why.length] = 0;
+  if (input->kind == DATA_FILE)
+    add_path(&path, run->file, input->text);
+  if (!path.length || path_is_beside(run->file->path, path.data))
+    print_input(&run->why, run->arguments, run->argument_count, run->row);
+  if (input->kind != DATA_TEXT) {
+    text_printf(&run->why, "\nto run it: permc run %s", run->file->path);
+    if (strcmp(run->entry, "main") != 0)
+      text_printf(&run->why, " --entry %s", run->entry);
+    const char *types = input->text + strspn(input->text, " ");
+    size_t length = strlen(types);
+    while (length && types[length - 1] == ' ')
+      length--;
+    if (path.length)
+      text_printf(&run->why, " -i %s", path.data);
+    else
+      text_printf(&run->why, " --random '%.*s'", (int)length, types);
+  }
+  text_free(&path);
+}
+
 static bool check_case(test_run *run) {
   const block_case *c = run->the_case;
   if (run->load_error)
     return fail_of_load(run);
+  if (!c->error && has_no_entry(run))
+    return false;
   bool read = read_input(run);
+  if (run->why.length)
+    return false;
   bool ran =
       read && permc_run(run->context, run->entry, run->file->options->backend, run->arguments,
                         run->argument_count, &run->results, &run->result_count);
@@ -369,14 +460,14 @@ static bool check_case(test_run *run) {
                : check_message(run, c->error, permc_message(run->context));
   if (!ran)
     return fail_with_message(run, read ? "the run fails" : "the input cannot be read");
-  if (c->output.kind != DATA_NONE && !check_output(run))
-    return false;
-  if (c->automatic_output && !check_auto_output(run))
-    return false;
-  for (size_t i = 0; i < run->block->properties.count; i++)
-    if (!check_property(run, &run->block->properties.items[i]))
-      return false;
-  return true;
+  run->row = NO_ROW;
+  bool good = (c->output.kind == DATA_NONE || check_output(run)) &&
+              (!c->automatic_output || check_auto_output(run));
+  for (size_t i = 0; good && i < run->block->properties.count; i++)
+    good = check_property(run, &run->block->properties.items[i]);
+  if (!good)
+    add_input(run);
+  return good;
 }
 
 // The error of a whole program shows when it is loaded, elaborated at small sizes, or, without
@@ -395,8 +486,9 @@ static bool check_program_error(test_run *run) {
 }
 
 static bool check_structure(test_run *run, const block_structure *s) {
-  return run->load_error ? fail_of_load(run)
-                         : structure_holds(run->context, run->entry, s, &run->why);
+  if (run->load_error)
+    return fail_of_load(run);
+  return !has_no_entry(run) && structure_holds(run->context, run->entry, s, &run->why);
 }
 
 static void run_structures(const test_run *like) {
@@ -456,7 +548,7 @@ void test_file_open(test_file *file) {
     return;
   }
   if (file->blocks.mistake_count)
-    text_string(&file->report, text_content(&file->blocks.mistakes));
+    text_shown(&file->report, text_content(&file->blocks.mistakes), file->blocks.mistakes.length);
   file->failed += file->blocks.mistake_count;
   file->tests = count_tests(file);
 }
@@ -465,11 +557,12 @@ void test_file_run(test_file *file) {
   if (file->tests == 0)
     return;
   permc_context *context = cli_context_new();
-  if (!context) {
+  // verb_test has found the options right: only memory can be lacking.
+  if (!context || cli_use_options(file->options->args, context) != CLI_OK) {
     file->failed += file->tests;
+    permc_context_free(context);
     return;
   }
-  cli_use_options(file->options->args, context);  // verb_test has found them right
   bool loaded = permc_load(context, file->path);
   char *message = strdup(permc_message(context));
   for (size_t b = 0; b < file->blocks.blocks.count; b++) {

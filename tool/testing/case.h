@@ -33,9 +33,9 @@ typedef struct test_file {
   char *program;
   size_t length;
   test_blocks blocks;
-  size_t tests;  // selected
-  text report;   // of failures; printed when the file is done
-  size_t passed, failed;
+  size_t tests;                              // selected
+  text report;                               // of failures; printed when the file is done
+  size_t passed, failed, skipped;            // skipped: it needs --allow-extern
   void (*progress)(struct test_file *file);  // called after each test, from the file's thread
 } test_file;
 

@@ -35,7 +35,9 @@ static void print_array(text *to, const array *a) {
   size_t length = 0;
   error e;
   FILE *stream = open_memstream(&written, &length);
-  bool ok = stream && value_write(stream, FORMAT_TEXT, a, 1, &e);
+  bool ok =
+      stream && value_write(stream, FORMAT_TEXT,
+                            &(permc_value){.components = (array *)(uintptr_t)a, .count = 1}, &e);
   if (stream)
     fclose(stream);
   while (ok && length > 0 && written[length - 1] == '\n')
@@ -121,16 +123,39 @@ static uint64_t first_difference(const array *expected, const array *found) {
   return count;
 }
 
-static void print_both(text *why, const array *expected, const array *found) {
-  if (expected->rank == 0 || array_count(expected) > SHOW_MOST || array_count(found) > SHOW_MOST)
+static uint64_t row_length(const array *a) { return a->rank > 1 ? a->dims[a->rank - 1] : 0; }
+
+static array row_of(const array *a, uint64_t row) {
+  uint64_t length = row_length(a);
+  return (array){a->type, 1, {length}, (void *)(uintptr_t)element_at(a, row * length)};
+}
+
+// The arrays, or of long ones the row with the difference.
+static void print_both(text *why, const array *expected, const array *found, uint64_t at,
+                       uint64_t *row) {
+  uint64_t length = row_length(found);
+  bool whole = array_count(expected) <= SHOW_MOST && array_count(found) <= SHOW_MOST;
+  if (expected->rank == 0 ||
+      (!whole && (!array_same_shape(expected, found) || length == 0 || length > SHOW_MOST)))
     return;
+  array rows[2];
+  if (!whole) {
+    rows[0] = row_of(expected, at / length);
+    rows[1] = row_of(found, at / length);
+    expected = &rows[0];
+    found = &rows[1];
+    text_string(why, "\nof this row:");
+    if (row)
+      *row = at / length;
+  }
   text_string(why, "\nexpected ");
   print_array(why, expected);
   text_string(why, "\nfound    ");
   print_array(why, found);
 }
 
-bool lists_equal(const char *name, const array_list *expected, const array_list *found, text *why) {
+bool lists_equal(const char *name, const array_list *expected, const array_list *found, text *why,
+                 uint64_t *row) {
   if (expected->count != found->count) {
     text_printf(why, "%s has %zu components, expected %zu", name, found->count, expected->count);
     return false;
@@ -148,17 +173,18 @@ bool lists_equal(const char *name, const array_list *expected, const array_list 
     same ? print_element(why, f, index) : print_array_type(why, f);
     text_string(why, ", expected ");
     same ? print_element(why, e, index) : print_array_type(why, e);
-    print_both(why, e, f);
+    print_both(why, e, f, index, row);
     return false;
   }
   return true;
 }
 
 bool values_equal(const char *name, permc_value *const *expected, size_t expected_count,
-                  permc_value *const *found, size_t found_count, text *why) {
+                  permc_value *const *found, size_t found_count, text *why, uint64_t *row) {
   array_list e = {0}, f = {0};
-  bool good = list_arrays(&e, expected, expected_count) && list_arrays(&f, found, found_count) &&
-              lists_equal(name, &e, &f, why);
+  bool listed = list_arrays(&e, expected, expected_count) && list_arrays(&f, found, found_count);
+  bool good = listed && lists_equal(name, &e, &f, why, row);
+  why->failed = why->failed || !listed;
   list_free(&e);
   list_free(&f);
   return good;
@@ -218,7 +244,8 @@ static bool check_sortable(const array *a, text *why) {
 }
 
 // Components of one shape: an array of tuples.
-static bool check_rows_sorted(const array *components, size_t count, const char *name, text *why) {
+static bool check_rows_sorted(const array *components, size_t count, const char *name, text *why,
+                              uint64_t *number) {
   for (size_t c = 0; c < count; c++)
     if (!check_sortable(&components[c], why))
       return false;
@@ -237,12 +264,16 @@ static bool check_rows_sorted(const array *components, size_t count, const char 
       text_string(why, count > 1 ? ")" : "");
       text_string(why, k ? "" : " stands before ");
     }
+    if (components->rank > 1 && total > SHOW_MOST) {
+      *number = i / row;
+      text_string(why, "\nof this row:");
+    }
     return false;
   }
   return true;
 }
 
-bool values_sorted(permc_value *const *values, size_t count, text *why) {
+bool values_sorted(permc_value *const *values, size_t count, text *why, uint64_t *row) {
   for (size_t i = 0; i < count; i++) {
     const permc_value *v = values[i];
     bool one_shape = true;
@@ -255,7 +286,7 @@ bool values_sorted(permc_value *const *values, size_t count, text *why) {
     if (count > 1)
       snprintf(name, sizeof name, "result.%zu", i);
     for (size_t c = 0; c < v->count; c += one_shape ? v->count : 1)
-      if (!check_rows_sorted(&v->components[c], one_shape ? v->count : 1, name, why))
+      if (!check_rows_sorted(&v->components[c], one_shape ? v->count : 1, name, why, row))
         return false;
   }
   return true;
@@ -321,4 +352,38 @@ bool values_permuted(permc_value *const *before, size_t before_count, permc_valu
       return false;
   }
   return true;
+}
+
+// ---- inputs ----------------------------------------------------------------------------------
+
+// Of a long array the first and last elements, and its type.
+static void print_shortened(text *to, const array *a) {
+  enum { ENDS = 3 };
+  uint64_t count = array_count(a);
+  if (count <= SHOW_MOST) {
+    print_array(to, a);
+    return;
+  }
+  for (uint64_t i = 0; a->rank == 1 && i < 2 * ENDS; i++) {
+    text_string(to, i == ENDS ? ", ..., " : i ? ", " : "[");
+    print_element(to, a, i < ENDS ? i : count - 2 * ENDS + i);
+  }
+  text_string(to, a->rank == 1 ? "]  -- " : "");
+  print_array_type(to, a);
+}
+
+void print_input(text *to, permc_value *const *values, size_t count, uint64_t row) {
+  array_list all;
+  to->failed |= !list_arrays(&all, values, count);
+  for (size_t i = 0; all.items && i < all.count; i++) {
+    const array *a = &all.items[i];
+    uint64_t length = row_length(a);
+    bool has_row = row != NO_ROW && length && row < array_count(a) / length;
+    text_string(to, "\n");
+    print_name(to, "input", i, all.count);
+    text_string(to, all.count > 1 ? "  " : "    ");
+    array part = has_row ? row_of(a, row) : *a;
+    print_shortened(to, &part);
+  }
+  list_free(&all);
 }

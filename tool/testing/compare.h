@@ -27,15 +27,23 @@ uint64_t array_bits(const array *a, uint64_t i);
 // last, all of them equal. Not of complex numbers, which have no order.
 uint64_t array_order_key(const array *a, uint64_t i);
 
-// Each gives false with the first difference in *why, such as "result[2] is 3i32, expected 2i32".
+// Each gives false with the first difference in *why, such as "result[2] is 3i32, expected 2i32";
+// a text that has failed: memory ran out.
 // `name` stands for what was found: "result".
-bool lists_equal(const char *name, const array_list *expected, const array_list *found, text *why);
+// Of arrays that are too long to be shown, *row is the row with the difference, by all indices but
+// the last; NO_ROW: there is none. `row` may be NULL.
+#define NO_ROW UINT64_MAX
+bool lists_equal(const char *name, const array_list *expected, const array_list *found, text *why,
+                 uint64_t *row);
 bool values_equal(const char *name, permc_value *const *expected, size_t expected_count,
-                  permc_value *const *found, size_t found_count, text *why);
+                  permc_value *const *found, size_t found_count, text *why, uint64_t *row);
 // Each array, or each row of it, in the library's total order; tuples lexicographically.
-bool values_sorted(permc_value *const *values, size_t count, text *why);
+bool values_sorted(permc_value *const *values, size_t count, text *why, uint64_t *row);
 // Each result holds the elements of the argument in its place, in some order, to the bit.
 bool values_permuted(permc_value *const *before, size_t before_count, permc_value *const *after,
                      size_t after_count, text *why);
+// Adds lines with what a test was run on: the row of each array that has it, else the array, where
+// it is long shortened.
+void print_input(text *to, permc_value *const *values, size_t count, uint64_t row);
 
 #endif

@@ -7,14 +7,19 @@
 // What is planned for, unless the block says it: tests do not depend on the machine.
 static const char default_target[] = "line128-tile128k";
 
-static bool copy_facts(permc_context *c, const explanation *e, void *facts) {
+typedef struct counted_plan {
+  plan_facts facts;
+  explained_groups groups;
+} counted_plan;
+
+static bool copy_counts(permc_context *c, const explanation *e, void *counts) {
   (void)c;
-  *(plan_facts *)facts = e->facts;
+  *(counted_plan *)counts = (counted_plan){e->facts, e->groups};
   return true;
 }
 
 static bool count_plan(permc_context *c, const char *entry, const block_structure *s,
-                       const char *target_name, plan_facts *facts, text *why) {
+                       const char *target_name, counted_plan *counts, text *why) {
   permc_size *sizes = calloc(s->sizes.count + 1, sizeof *sizes);
   if (!sizes) {
     text_string(why, "out of memory");
@@ -27,9 +32,13 @@ static bool count_plan(permc_context *c, const char *entry, const block_structur
                         .sizes = sizes,
                         .size_count = s->sizes.count,
                         .target = target_name};
-  bool good = explain_entry(c, &r, copy_facts, facts);
-  if (!good)
+  bool good = explain_entry(c, &r, copy_counts, counts);
+  if (!good) {
     text_printf(why, "there is no plan to compare the structure with:\n%s", permc_message(c));
+    const binding *b = context_entry(c, entry);
+    if (b && b->size_names.count > s->sizes.count)
+      text_printf(why, "in a structure: { %s 10 columns 1 }", b->size_names.items[0]);
+  }
   free(sizes);
   return good;
 }
@@ -46,10 +55,12 @@ static void print_structure(text *why, const block_structure *s, const char *tar
 
 bool structure_holds(permc_context *c, const char *entry, const block_structure *s, text *why) {
   const char *target_name = s->target ? s->target : default_target;
-  plan_facts f;
-  if (!count_plan(c, entry, s, target_name, &f, why))
+  counted_plan counts;
+  if (!count_plan(c, entry, s, target_name, &counts, why))
     return false;
-  const uint64_t found[STRUCTURE_COUNTS] = {f.columns, f.passes, f.permutations, f.exchanges};
+  const plan_facts f = counts.facts;
+  const uint64_t found[STRUCTURE_COUNTS] = {f.columns, f.passes, f.permutations, f.copies,
+                                            f.exchanges};
   size_t before = why->length;
   for (size_t i = 0; i < s->expectations.count; i++) {
     const structure_expectation *e = &s->expectations.items[i];
@@ -64,5 +75,9 @@ bool structure_holds(permc_context *c, const char *entry, const block_structure 
     return true;
   text_string(why, "\n");
   print_structure(why, s, target_name, found);
+  if (counts.groups.columns) {
+    text_string(why, "\n");
+    explain_groups_text(why, &counts.groups);
+  }
   return false;
 }

@@ -1,4 +1,6 @@
 // The structure of a test block against the plan of an entry. Private to testing/.
+//
+//   -- structure { n 20 passes <= 9 }            passes 11, expected <= 9
 #ifndef PERMC_TOOL_TESTING_STRUCTURE_H
 #define PERMC_TOOL_TESTING_STRUCTURE_H
 

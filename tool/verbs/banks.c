@@ -7,12 +7,6 @@
 
 #include <inttypes.h>
 
-static const char *layout_name_at(const void *state, size_t i) {
-  (void)state;
-  const bank_layout_kind *k = bank_layout_kind_at(i);
-  return k ? k->name : NULL;
-}
-
 // --layout NAME, or NAME:SEED of a random one.
 static cli_status read_layout(const cli_arguments *args, banks_report *r) {
   const char *name = cli_value(args, "--layout");
@@ -24,8 +18,11 @@ static cli_status read_layout(const cli_arguments *args, banks_report *r) {
     return cli_usage_error("banks: unknown layout '%s' (--layout help lists them; a random layout "
                            "may have a seed below 2^64, such as RAP:7)",
                            name);
+  cli_closest closest = {.word = name};
+  for (size_t i = 0; bank_layout_kind_at(i); i++)
+    cli_consider(&closest, bank_layout_kind_at(i)->name);
   if (!r->only)
-    return cli_unknown_name(args, "layout", name, layout_name_at, "--layout help lists them");
+    return cli_unknown_name(args, "layout", &closest, "--layout help lists them");
   if (!strchr(name, ':'))
     return CLI_OK;
   if (cli_is_given(args, "--seed"))

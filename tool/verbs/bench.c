@@ -1,5 +1,6 @@
 // permc bench: cases from a suite, a file or an expression; each measured, verified, shown.
 #include "tool/bench/bench.h"
+#include "tool/cli/progress.h"
 #include "tool/verbs/verbs.h"
 
 #include <inttypes.h>
@@ -128,8 +129,10 @@ static cli_status run_cases(bench_session *s, arena *memory) {
     bench_request r = request_of(s, c);
     if (!is_selected(s, c))
       continue;
+    cli_progress_work(c->name, "cases", i, s->case_count);
     if (bench_run_case(c, &r, cli_value(s->args, "--peers"), &s->limits, row)) {
       report->rows.count++;
+      cli_progress_clear();
       bench_show_row(s->table, row);
     } else {
       cli_error("bench: no figures for %s", c->name);
@@ -243,6 +246,9 @@ static cli_status measure_or_compare(arena *memory, void *with) {
 
 cli_status verb_bench(const cli_arguments *args) {
   bench_session s = {.args = args, .table = cli_is_given(args, "--json") ? stderr : stdout};
+  const char *plot = cli_value(args, "--svg");
+  if (plot && !cli_check_output(plot))
+    return CLI_WRONG;
   cli_status status = cli_with_arena(measure_or_compare, &s);
   bench_cases_free(s.cases, s.case_count);
   free(s.sizes);

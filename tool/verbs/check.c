@@ -1,30 +1,47 @@
-// permc check: loads each file and elaborates its entry points.
+// permc check: loads each file and elaborates its entry points, or one for given arguments.
 #include "tool/cli/program.h"
 #include "tool/verbs/verbs.h"
 
-static bool check_file(const cli_arguments *args, const char *path, const cli_sizes *sizes) {
+// For the arguments of -i or --arguments.
+static bool check_arguments(const cli_arguments *args, permc_context *c) {
+  permc_value **values;
+  size_t count;
+  if (!cli_read_given(c, args, &values, &count))
+    return false;
+  const char *types = cli_value(args, "--arguments");
+  bool good = cli_report(c, permc_check_arguments(c, cli_entry(args), types, values, count));
+  permc_values_free(values, count);
+  return good;
+}
+
+static cli_status check_file(const cli_arguments *args, const char *path, const cli_sizes *sizes) {
   permc_context *context = cli_context_new();
   if (!context)
-    return false;
-  bool good = cli_load(context, path, NULL);
+    return CLI_WRONG;
+  cli_status status = cli_use_options(args, context);
+  bool good = status == CLI_OK && cli_load(context, path, NULL);
   double loaded = permc_last_times(context).load;
-  good = good && cli_report(context, permc_check(context, NULL, sizes->first, sizes->count));
+  if (good && (cli_is_given(args, "-i") || cli_is_given(args, "--arguments")))
+    good = check_arguments(args, context);
+  else if (good)
+    good = cli_report(context,
+                      permc_check(context, cli_value(args, "--entry"), sizes->first, sizes->count));
   if (cli_is_given(args, "--time")) {
     const char *file = args->operand_count > 1 ? path : NULL;
     cli_print_time(file, "load", loaded);
     cli_print_time(file, "elaborate", permc_last_times(context).elaborate);
   }
   permc_context_free(context);
-  return good;
+  return status == CLI_OK && !good ? CLI_WRONG : status;
 }
 
 cli_status verb_check(const cli_arguments *args) {
   cli_sizes sizes;
   cli_status status = cli_read_sizes(args, 1, &sizes);
-  bool read = status == CLI_OK;
-  for (size_t i = 0; read && i < args->operand_count; i++)
-    if (!check_file(args, args->operands[i], &sizes))
-      status = CLI_WRONG;
+  for (size_t i = 0; status != CLI_USAGE && i < args->operand_count; i++) {
+    cli_status one = check_file(args, args->operands[i], &sizes);
+    status = one == CLI_OK ? status : one;
+  }
   cli_sizes_free(&sizes);
   return status;
 }

@@ -28,6 +28,13 @@ void print_targets(void) {
     printf("%-24s %s\n", target_field_at(i).name, target_field_at(i).summary);
 }
 
+// What to explain an entry for.
+typedef struct explain_input {
+  const cli_sizes *sizes;
+  permc_value **arguments;  // of -i, or NULL
+  size_t argument_count;
+} explain_input;
+
 typedef struct explain_output {
   bool json, machine, rules;
   text out;
@@ -42,7 +49,7 @@ static bool print_report(permc_context *c, const explanation *e, void *with) {
 }
 
 // A report of the tool; NULL: reported.
-static char *make_report(const cli_arguments *args, const cli_sizes *sizes, permc_context *c) {
+static char *make_report(const cli_arguments *args, const explain_input *in, permc_context *c) {
   explain_output o = {cli_is_given(args, "--json"),
                       cli_is_given(args, "--machine"),
                       cli_is_given(args, "--rules"),
@@ -51,8 +58,10 @@ static char *make_report(const cli_arguments *args, const cli_sizes *sizes, perm
   pipeline_request r = {.entry = cli_entry(args),
                         .last = STAGE_PLAN,
                         .types = cli_value(args, "--arguments"),
-                        .sizes = sizes->first,
-                        .size_count = sizes->count,
+                        .arguments = in->arguments,
+                        .argument_count = in->argument_count,
+                        .sizes = in->sizes->first,
+                        .size_count = in->sizes->count,
                         .target = name        ? name
                                   : o.machine ? "gpu"
                                               : NULL};
@@ -66,12 +75,15 @@ static char *make_report(const cli_arguments *args, const cli_sizes *sizes, perm
 }
 
 // What the library says; NULL: reported.
-static char *make_text(const cli_arguments *args, const cli_sizes *sizes, permc_context *c) {
+static char *make_text(const cli_arguments *args, const explain_input *in, permc_context *c) {
   permc_explain_options options = {.target = cli_value(args, "--target"),
                                    .types = cli_value(args, "--arguments"),
+                                   .arguments = in->arguments,
+                                   .argument_count = in->argument_count,
                                    .rules = cli_is_given(args, "--rules"),
                                    .dump = cli_value(args, "--dump")};
   char *out = NULL;
+  const cli_sizes *sizes = in->sizes;
   cli_report(c, permc_explain(c, cli_entry(args), sizes->first, sizes->count, &options, &out));
   return out;
 }
@@ -84,13 +96,14 @@ static cli_status explain_at_sizes(const cli_arguments *args, const cli_sizes *s
   cli_status status = cli_use_options(args, c);
   if (status == CLI_OK) {
     bool report = cli_is_given(args, "--json") || cli_is_given(args, "--machine");
-    if (cli_load(c, cli_operand(args, 0), cli_value(args, "-e")))
-      out = (report ? make_report : make_text)(args, sizes, c);
-    status = out ? CLI_OK : CLI_WRONG;
+    explain_input in = {.sizes = sizes};
+    if (cli_load(c, cli_operand(args, 0), cli_value(args, "-e")) &&
+        cli_read_given(c, args, &in.arguments, &in.argument_count))
+      out = (report ? make_report : make_text)(args, &in, c);
+    permc_values_free(in.arguments, in.argument_count);
+    text all = {.data = out, .length = out ? strlen(out) : 0};
+    status = out ? cli_print_text(&all) : CLI_WRONG;
   }
-  if (out)
-    fputs(out, stdout);
-  free(out);
   permc_context_free(c);
   return status;
 }

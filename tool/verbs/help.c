@@ -1,4 +1,7 @@
-// `permc help` and `permc help VERB`, from the table of verbs alone.
+// `permc help` and `permc help VERB`, from the table of verbs; `permc help NAME`, from the reference.
+#include "lang/syntax/hints.h"
+#include "tool/cli/program.h"
+#include "tool/verbs/manual.h"
 #include "tool/verbs/verbs.h"
 
 enum { OPTION_COLUMN = 26 };
@@ -20,7 +23,8 @@ void print_help(FILE *to, const cli_verb *verbs) {
     fprintf(to, "  permc %-7s %-24s %s\n", v->name, v->operands, v->summary);
   fprintf(to, "\noptions:\n  %-24s%s\n  %-24s%s\n", "--help",
           "this text; after a verb, that verb's options", "--version", "the version of permc");
-  fputs("\nFor the options of a verb: permc help VERB\n"
+  fputs("\nFor the options of a verb: permc help VERB; for a function of the language: permc help "
+        "NAME;\nfor the formats of files: permc help formats\n"
         "\nexit status: 0 all is well, 1 the program or its data is wrong, 2 the command line is "
         "wrong\n",
         to);
@@ -36,11 +40,32 @@ void print_verb_help(FILE *to, const cli_verb *verb) {
   fprintf(to, "\nexample:\n  %s\n", verb->example);
 }
 
+static cli_status print_function_help(arena *a, void *with) {
+  const cli_arguments *args = with;
+  const manual m = manual_read(a);
+  cli_closest closest = {.word = args->operands[0]};
+  text out = {0};
+  if (manual_print(&out, &m, closest.word))
+    return cli_print_text(&out);
+  const char *hint = hint_for(HINT_NAME, closest.word);
+  if (hint)
+    return cli_usage_error("there is no function '%s': %s", closest.word, hint);
+  for (const cli_verb *v = args->verbs; v->name; v++)
+    cli_consider(&closest, v->name);
+  for (size_t i = 0; i < m.entries.count; i++)
+    cli_consider(&closest, m.entries.items[i].name);
+  if (closest.name)
+    return cli_usage_error("unknown verb or function '%s' (did you mean %s?)", closest.word,
+                           closest.name);
+  return cli_usage_error("unknown verb or function '%s' (see permc help, and docs/reference.md)",
+                         closest.word);
+}
+
 cli_status verb_help(const cli_arguments *args) {
-  const char *word = cli_operand(args, 0);
-  const cli_verb *verb = word ? cli_verb_named(args->verbs, word) : NULL;
-  if (word && !verb)
-    return cli_unknown_verb(args->verbs, word);
+  const char *name = cli_operand(args, 0);
+  const cli_verb *verb = name ? cli_verb_named(args->verbs, name) : NULL;
+  if (name && !verb)
+    return cli_with_arena(print_function_help, (void *)(uintptr_t)args);
   if (verb)
     print_verb_help(stdout, verb);
   else

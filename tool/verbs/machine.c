@@ -41,10 +41,15 @@ static bool read_machine(hmm_command *s) {
 
 // ---- what it is to do ------------------------------------------------------------------------
 
-static const char *algorithm_name_at(const void *state, size_t i) {
-  const hmm_algorithm *r = hmm_algorithm_at(i);
-  (void)state;
-  return r ? r->name : NULL;
+static cli_status report_unknown_algorithm(const hmm_command *s, const char *name) {
+  cli_closest closest = {.word = name};
+  for (size_t i = 0; hmm_algorithm_at(i); i++)
+    cli_consider(&closest, hmm_algorithm_at(i)->name);
+  return cli_unknown_name(s->args, "algorithm", &closest,
+                          arena_printf(s->memory,
+                                       "permc machine %s help lists them; the name of a program "
+                                       "ends in .perm",
+                                       s->args->operands[0]));
 }
 
 static cli_status list_algorithms(void) {
@@ -124,7 +129,7 @@ static bool check_memory(const hmm_command *s) {
     if (__builtin_add_overflow(bytes, hmm_algorithm_bytes(&m, s->algorithm, &s->task), &bytes))
       bytes = UINT64_MAX;
   }
-  if (memory_suffices((double)bytes, why))
+  if (memory_suffices((double)bytes, 0, why))
     return true;
   if (s->machine.threads)
     snprintf(threads, sizeof threads, " with p = %" PRIu64, s->machine.threads);
@@ -145,7 +150,7 @@ static cli_status report_large_plan(hmm_command *s, const plan *p, const c_optio
   hmm_estimate fewer;
   s->machine.threads = UINT64_C(1) << FEWER_BITS;
   if (!hmm_plan_report_estimate(s->memory, &s->machine, p, options, &fewer) &&
-      memory_suffices(fewer.bytes, ignored))
+      memory_suffices(fewer.bytes, 0, ignored))
     cli_error("a memory machine for this plan needs %s; try --threads 2^%d", why, FEWER_BITS);
   else
     cli_error("a memory machine for this plan needs %s; fewer threads do not help: take smaller "
@@ -291,7 +296,7 @@ static cli_status run_passes(hmm_command *s, const plan *p, const char *entry) {
   hmm_estimate estimate;
   char why[MEMORY_WHY];
   const char *problem = hmm_plan_report_estimate(s->memory, &s->machine, p, &options, &estimate);
-  if (!problem && !memory_suffices(estimate.bytes, why))
+  if (!problem && !memory_suffices(estimate.bytes, 0, why))
     return report_large_plan(s, p, &options, why);
   if (!problem)
     warn_of_time(&estimate);
@@ -347,11 +352,7 @@ static cli_status run_machine(arena *memory, void *with) {
                            args->operands[0]);
   s.algorithm = what ? hmm_algorithm_named(what) : NULL;
   if (what && !s.algorithm && !cli_ends_with(what, ".perm"))
-    return cli_unknown_name(args, "algorithm", what, algorithm_name_at,
-                            arena_printf(memory,
-                                         "permc machine %s help lists them; the name of a "
-                                         "program ends in .perm",
-                                         args->operands[0]));
+    return report_unknown_algorithm(&s, what);
   if (misplaced_option(&s))
     return cli_usage_error("machine: %s does not apply to %s", misplaced_option(&s),
                            s.algorithm ? s.algorithm->name : "a plan");

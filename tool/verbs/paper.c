@@ -3,22 +3,19 @@
 #include "tool/cli/program.h"
 #include "tool/verbs/verbs.h"
 
-static const char *paper_name_at(const void *state, size_t i) {
-  (void)state;
-  const paper *p = paper_at(i);
-  return p ? p->name : NULL;
-}
-
 static cli_status print_paper(arena *a, void *with) {
   const cli_arguments *args = with;
-  const paper *p = paper_named(args->operands[0]);
+  cli_closest closest = {.word = args->operands[0]};
+  const paper *p = paper_named(closest.word);
   paper_tables tables = {.memory = a};
   text out = {0};
   if (!p) {
     text_string(&out, "there is ");
-    for (size_t i = 0; paper_at(i); i++)
+    for (size_t i = 0; paper_at(i); i++) {
       text_printf(&out, "%s%s", i ? ", " : "", paper_at(i)->name);
-    cli_status status = cli_unknown_name(args, "paper", args->operands[0], paper_name_at, out.data);
+      cli_consider(&closest, paper_at(i)->name);
+    }
+    cli_status status = cli_unknown_name(args, "paper", &closest, text_content(&out));
     text_free(&out);
     return status;
   }

@@ -1,6 +1,7 @@
 // permc run: loads a program, reads its arguments, runs it, writes its results.
 #include "runtime/measure/measure.h"
 #include "tool/cli/program.h"
+#include "tool/cli/progress.h"
 #include "tool/verbs/verbs.h"
 
 #include <inttypes.h>
@@ -12,7 +13,7 @@ typedef struct run_state {
   const char *entry;
   permc_value **arguments, **results;
   size_t argument_count, result_count;
-  double read_seconds, write_seconds;
+  double start, read_seconds, write_seconds;
 } run_state;
 
 static bool read_files(run_state *s, size_t parameters) {
@@ -26,9 +27,12 @@ static bool read_files(run_state *s, size_t parameters) {
       cli_error("reading the argument%s of %s : %s from standard input", parameters == 1 ? "" : "s",
                 s->entry, permc_entry_type(s->context, s->entry));
   }
-  bool good =
-      count == 0 || cli_report(s->context, permc_read_files(s->context, s->entry, paths, count,
-                                                            &s->arguments, &s->argument_count));
+  bool good = count == 0 ||
+              cli_report_reading(s->context, permc_read_files(s->context, s->entry, paths, count,
+                                                              &s->arguments, &s->argument_count));
+  // Numbers of no other type are i64: the program may be what is wrong.
+  if (!good && !strcmp(s->entry, "-e") && strstr(permc_message(s->context), ": expected i64, "))
+    cli_error("(the program is of type %s)", permc_entry_type(s->context, s->entry));
   free(paths);
   return good;
 }
@@ -47,19 +51,26 @@ static bool read_arguments(run_state *s) {
   return good;
 }
 
+static bool check_outputs(const run_state *s) {
+  size_t count;
+  const char **paths = cli_values(s->args, "-o", &count);
+  bool good =
+      paths && cli_report(s->context, permc_check_outputs(s->context, s->entry, s->arguments,
+                                                          s->argument_count, paths, count));
+  free(paths);
+  return good;
+}
+
 static bool write_results(run_state *s) {
   size_t count;
   const char **paths = cli_values(s->args, "-o", &count);
   double start = bench_now();
   bool good = paths != NULL;
-  if (good && count > s->result_count) {
-    cli_error("%s has %zu result%s, but -o was given %zu times", s->entry, s->result_count,
-              s->result_count == 1 ? "" : "s", count);
-    good = false;
-  }
   for (size_t i = 0; good && i < s->result_count; i++)
-    good = cli_report(s->context,
-                      permc_write_file(s->context, i < count ? paths[i] : "-", s->results[i]));
+    if (i < count && strcmp(paths[i], "-"))
+      good = cli_report(s->context, permc_write_file(s->context, paths[i], s->results[i]));
+    else
+      good = cli_print_value(s->results[i], cli_is_given(s->args, "--full"));
   free(paths);
   s->write_seconds = bench_now() - start;
   return good;
@@ -70,16 +81,22 @@ static void print_times(const run_state *s) {
   cli_print_time(NULL, "read", s->read_seconds);
   cli_print_time(NULL, "load", times.load);
   cli_print_time(NULL, "elaborate", times.elaborate);
+  if (times.start > 0)
+    cli_print_time(NULL, "start", times.start);
+  cli_print_time(NULL, "plan", times.plan);
+  cli_print_time(NULL, "compile", times.compile);
   cli_print_time(NULL, "run", times.run);
   if (times.units)
     fprintf(stderr, "permc: %-9s %" PRIu64 " time units\n", "machine", times.units);
   cli_print_time(NULL, "write", s->write_seconds);
+  cli_print_time(NULL, "total", bench_now() - s->start);
 }
 
 static bool run_program(run_state *s) {
   const cli_arguments *args = s->args;
   bool good =
-      cli_load(s->context, cli_operand(args, 0), cli_value(args, "-e")) && read_arguments(s) &&
+      cli_load(s->context, cli_operand(args, 0), cli_value(args, "-e")) && check_outputs(s) &&
+      read_arguments(s) && check_outputs(s) &&
       cli_report(s->context,
                  permc_run_consume(s->context, s->entry, cli_value(args, "--backend"), s->arguments,
                                    s->argument_count, &s->results, &s->result_count)) &&
@@ -90,7 +107,7 @@ static bool run_program(run_state *s) {
 }
 
 cli_status verb_run(const cli_arguments *args) {
-  run_state s = {.args = args, .entry = cli_entry(args)};
+  run_state s = {.args = args, .entry = cli_entry(args), .start = bench_now()};
   if (cli_is_given(args, "--seed") && !cli_is_given(args, "--random"))
     return cli_usage_error("run: --seed needs --random: it is the seed of random arguments");
   s.context = cli_context_new();
@@ -101,6 +118,7 @@ cli_status verb_run(const cli_arguments *args) {
     status = CLI_WRONG;
   permc_values_free(s.arguments, s.argument_count);
   permc_values_free(s.results, s.result_count);
+  cli_progress_work("compiling for the next run", "", 0, 0);  // if that is going on
   permc_context_free(s.context);
   return status;
 }

@@ -2,6 +2,7 @@
 #include "runtime/measure/measure.h"
 #include "runtime/system/pool.h"
 #include "tool/cli/program.h"
+#include "tool/cli/progress.h"
 #include "tool/testing/case.h"
 #include "tool/verbs/verbs.h"
 
@@ -21,9 +22,7 @@ typedef struct test_session {
   size_t next;           // file to start
   bool *done;            // per file
   size_t printed;        // files reported
-  size_t total, finished, failed;
-  bool terminal;      // there is a progress line
-  double last_shown;  // when it was written
+  size_t total, finished;
 } test_session;
 
 // The one session: progress callbacks find it here.
@@ -105,24 +104,10 @@ static void add_path(const char *path) {
 
 // ---- progress and reports --------------------------------------------------------------------
 
-static void erase_progress(void) {
-  if (session.terminal)
-    fputs("\r\033[K", stderr);
-}
-
-static void show_progress(const char *path) {
-  double now = bench_now();
-  if (!session.terminal || now - session.last_shown < 0.05)
-    return;
-  session.last_shown = now;
-  fprintf(stderr, "\r\033[K%zu of %zu tests, %zu failed  %.40s", session.finished, session.total,
-          session.failed, path);
-}
-
 static void on_test(test_file *file) {
+  (void)file;
   pthread_mutex_lock(&session.lock);
-  session.finished++;
-  show_progress(file->path);
+  cli_progress_work("testing", "tests", ++session.finished, session.total);
   pthread_mutex_unlock(&session.lock);
 }
 
@@ -131,10 +116,9 @@ static void print_reports(void) {
   test_session *s = &session;
   for (; s->printed < s->file_count && s->done[s->printed]; s->printed++) {
     const test_file *file = &s->files[s->printed];
-    s->failed += file->failed;
     if (!file->report.length && !file->report.failed)
       continue;
-    erase_progress();
+    cli_progress_clear();
     fputs(text_content(&file->report), stdout);
     if (file->report.failed)
       puts("permc: out of memory: the report above is incomplete");
@@ -171,7 +155,6 @@ static void run_files(size_t jobs) {
   for (size_t i = 0; i < started; i++)
     pthread_join(threads[i], NULL);
   free(threads);
-  erase_progress();
 }
 
 // ---- the verb --------------------------------------------------------------------------------
@@ -181,12 +164,15 @@ static cli_status read_options(const cli_arguments *args) {
   permc_context *probe = cli_context_new();
   cli_status status = probe ? cli_use_options(args, probe) : CLI_WRONG;
   permc_context_free(probe);
+  if (status != CLI_OK)
+    return status;
   options->args = args;
   options->backend = cli_value(args, "--backend");
   options->only = cli_value(args, "--only");
   options->tags = cli_values(args, "--tag", &options->tag_count);
-  options->excluded = cli_values(args, "--exclude", &options->excluded_count);
-  return status == CLI_OK && !(options->tags && options->excluded) ? CLI_WRONG : status;
+  if (options->tags)
+    options->excluded = cli_values(args, "--exclude", &options->excluded_count);
+  return options->excluded ? CLI_OK : CLI_WRONG;
 }
 
 static void open_files(void) {
@@ -198,18 +184,39 @@ static void open_files(void) {
   }
 }
 
+// A file without tests may be no program, or one whose mistakes hide them.
+static void load_files_without_tests(void) {
+  for (size_t i = 0; i < session.file_count; i++) {
+    const test_file *file = &session.files[i];
+    if (file->tests || file->failed)
+      continue;
+    permc_context *context = cli_context_new();
+    if (!context || cli_use_options(session.options.args, context) != CLI_OK ||
+        !cli_load(context, file->path, NULL) ||
+        (permc_entry_count(context) && !cli_report(context, permc_check(context, NULL, NULL, 0))))
+      session.wrong = true;
+    permc_context_free(context);
+  }
+}
+
 static cli_status print_summary(void) {
-  size_t passed = 0, failed = 0;
+  size_t passed = 0, failed = 0, skipped = 0;
   for (size_t i = 0; i < session.file_count; i++) {
     passed += session.files[i].passed;
     failed += session.files[i].failed;
+    skipped += session.files[i].skipped;
   }
   bool filtered =
       session.options.only || session.options.tag_count || session.options.excluded_count;
-  bool none = passed + failed == 0;
+  bool none = passed + failed + skipped == 0;
+  if (!filtered)
+    load_files_without_tests();
   if (none && !session.wrong)
     cli_error(filtered ? "no test matches --only, --tag and --exclude" : "no tests found");
-  printf("%zu passed, %zu failed, 0 skipped\n", passed, failed);  // as all tests of permc end
+  if (skipped)
+    printf("skipped: %zu test%s of C functions; --allow-extern runs them\n", skipped,
+           skipped == 1 ? "" : "s");
+  printf("%zu passed, %zu failed, %zu skipped\n", passed, failed, skipped);
   return failed || none || session.wrong ? CLI_WRONG : CLI_OK;
 }
 
@@ -228,11 +235,11 @@ cli_status verb_test(const cli_arguments *args) {
   size_t jobs = (size_t)cli_number(args, "--jobs", pool_processors());
   cli_status status = read_options(args);
   pthread_mutex_init(&session.lock, NULL);
-  session.terminal = isatty(STDERR_FILENO);
   if (status == CLI_OK) {
     for (size_t i = 0; i < args->operand_count; i++)
       add_path(args->operands[i]);
     open_files();
+    cli_progress_work("testing", "tests", 0, session.total);
     session.done = calloc(session.file_count + 1, sizeof *session.done);
     if (session.done)
       run_files(jobs < session.file_count ? jobs : session.file_count ? session.file_count : 1);

@@ -1,5 +1,6 @@
 // permc tune: measures how a program could be planned otherwise, and stores the best.
 #include "tool/cli/program.h"
+#include "tool/cli/progress.h"
 #include "tool/verbs/verbs.h"
 
 static cli_status tune_on_data(const cli_arguments *args, permc_context *c, const cli_data *data) {
@@ -12,10 +13,12 @@ static cli_status tune_on_data(const cli_arguments *args, permc_context *c, cons
   cli_status status = cli_use_options(args, c);
   if (status != CLI_OK)
     return status;
+  cli_progress_work("tuning", "", 0, 0);
   bool good = cli_load(c, cli_operand(args, 0), cli_value(args, "-e")) &&
               cli_read_data(c, entry, data, &arguments, &count) &&
               cli_report(c, permc_tune(c, entry, cli_value(args, "--backend"), arguments, count,
                                        &options, &report));
+  cli_progress_clear();
   if (good)
     fputs(report, stdout);
   free(report);

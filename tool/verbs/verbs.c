@@ -14,6 +14,11 @@
   { .name = word, .argument = form, .help = line, .repeats = true }
 #define NUMBER(word, form, from, to, line)                                                         \
   { .name = word, .argument = form, .help = line, .number = true, .least = from, .most = to }
+#define BYTES(word, from, line)                                                                    \
+  {                                                                                                \
+    .name = word, .argument = "BYTES", .help = line, .number = true, .bytes = true, .least = from, \
+    .most = UINT64_MAX                                                                             \
+  }
 #define LISTED(word, form, lister, line)                                                           \
   { .name = word, .argument = form, .help = line, .list = lister }
 #define END_OF_OPTIONS                                                                             \
@@ -30,43 +35,85 @@
 #define THREADS                                                                                    \
   NUMBER("--threads", "N", 1, 1024, "threads of the cpu backend (default: the processors)")
 #define TARGET_ISA VALUE("--target-isa", "ISA", "compile for native, baseline, avx2 or avx512")
+#define LIMIT                                                                                      \
+  VALUES("--limit", "NAME=N",                                                                      \
+         "at most N steps, calls, operations, memory, stack, results, space or seconds")
+#define UNTRUSTED                                                                                  \
+  SWITCH("--untrusted", "a stranger's program: no compiler, no other files, bounded in time")
 #define STRICT_FP SWITCH("--strict-fp", "floats to the bit as interp computes them (the default)")
 #define FAST_FP SWITCH("--fast-fp", "products and sums may be fused: other last bits")
-#define CPU_OPTIONS THREADS, TARGET_ISA, STRATEGY, LAYOUT, STRICT_FP, FAST_FP
+#define COMPILE_LIMITS                                                                             \
+  NUMBER("--compile-seconds", "N", 1, 1000000,                                                     \
+         "end a C compiler that takes longer, and run uncompiled (default: 60)"),                  \
+      BYTES("--compile-memory", UINT64_C(1) << 26,                                                 \
+            "the same for its memory (default: 4GiB, or half of what there is)")
+#define QUIET SWITCH("--quiet", "show no progress, and no notes on the data that were read")
+#define ALLOW_EXTERN SWITCH("--allow-extern", "let programs call C functions (extern)")
+#define JSON SWITCH("--json", "print one JSON object")
+#define TIME SWITCH("--time", "print the time of each stage to standard error")
+#define BACKEND VALUE("--backend", BACKENDS, "what executes the program (default: auto)")
+#define SEED(of) NUMBER("--seed", "S", 0, UINT64_MAX, "the seed of " of " (default: 1)")
+// The arguments of what is measured.
+#define RANDOM_ARGUMENTS(sizes)                                                                    \
+  VALUE("--arguments", "TYPES", "random arguments of these types, such as '[1024]i32'"),           \
+      VALUES("--size", "NAME=SIZE", "... of these sizes of the signature" sizes),                  \
+      VALUES("-i", "FILE", "... or arguments from FILE"), SEED("random arguments")
+// A program whose plan is looked at.
+#define PLANNED_PROGRAM                                                                            \
+  VALUE("-e", "EXPR", "the plan of this expression, in FILE's scope if there is one"),             \
+      VALUE("--entry", "NAME", "... of this entry point (default: main)"),                         \
+      VALUE("--arguments", "TYPES", "... for arguments of these types, such as '[2^20]u32'"),      \
+      STRATEGY
+#define CPU_OPTIONS THREADS, TARGET_ISA, STRATEGY, LAYOUT, STRICT_FP, FAST_FP, COMPILE_LIMITS
 
 static const cli_option run_options[] = {
     VALUE("-e", "EXPR", "run this expression, such as 'padded maxval sort'"),
     VALUES("-i", "FILE", "read arguments from FILE (- is standard input)"),
-    VALUES("-o", "FILE", "write a result to FILE: .npy, .bin or .dat, else text"),
+    VALUES("-o", "FILE", "write a result to FILE: .npy .bin .dat .csv .txt; no ending: text"),
+    SWITCH("--full", "on a terminal, too, print all elements of large results"),
     VALUE("--entry", "NAME", "the entry point to run (default: main)"),
-    VALUE("--backend", BACKENDS, "what executes the program (default: auto)"),
+    BACKEND,
     CPU_OPTIONS,
     VALUE("--random", "TYPES", "make arguments at random, such as '[1024]i32 i64'"),
-    NUMBER("--seed", "S", 0, UINT64_MAX, "the seed of --random (default: 1)"),
-    SWITCH("--time", "print the time of each stage to standard error"),
-    SWITCH("--allow-extern", "let the program call C functions (extern)"),
+    SEED("--random"),
+    TIME,
+    LIMIT,
+    UNTRUSTED,
+    ALLOW_EXTERN,
+    QUIET,
     END_OF_OPTIONS,
 };
 
 static const cli_option check_options[] = {
-    VALUES("--size", "NAME=SIZE", "elaborate at this value of a size name, such as n=30"),
-    SWITCH("--time", "print the time of each stage to standard error"),
+    VALUE("--entry", "NAME", "only this entry point"),
+    VALUES("--size", "NAME=SIZE", "elaborate at this value of a size name or an int, such as n=30"),
+    VALUE("--arguments", "TYPES",
+          "... for arguments of these types, or values: '[8]u32 [4, 1, 2]'"),
+    VALUES("-i", "FILE", "... for arguments from FILE"),
+    LIMIT,
+    UNTRUSTED,
+    TIME,
+    QUIET,
     END_OF_OPTIONS,
 };
 
 static const cli_option explain_options[] = {
     VALUE("-e", "EXPR", "explain this expression, in FILE's scope if there is one"),
     VALUE("--entry", "NAME", "the entry point to explain (default: main)"),
-    VALUES("--size", "NAME=SIZE", "the value of a size name of its signature, such as n=24"),
-    VALUE("--arguments", "TYPES", "... or the types of its arguments, such as '[2^24]u32 i64'"),
+    VALUES("--size", "NAME=SIZE", "the value of a size name of its signature, or an int: n=24"),
+    VALUE("--arguments", "TYPES", "... or types, or values, of its arguments: '[2^24]u32 5'"),
+    VALUES("-i", "FILE", "... or arguments from FILE"),
     LISTED("--target", "TARGET", print_targets,
            "plan for this machine: a name, or a FILE; help lists them"),
     STRATEGY,
     LAYOUT,
-    SWITCH("--machine", "instead: each pass on a memory hmm_machine like a GPU, and on a GPU"),
+    LIMIT,
+    UNTRUSTED,
+    SWITCH("--machine", "instead: each pass on a memory machine like a GPU, and on a GPU"),
     SWITCH("--rules", "also list the rewrite rules that fired, and what they saved"),
-    SWITCH("--json", "print one JSON object"),
+    JSON,
     VALUE("--dump", "tree|types|trace|net|plan|c|cuda", "print this form of the program instead"),
+    QUIET,
     END_OF_OPTIONS,
 };
 
@@ -75,9 +122,12 @@ static const cli_option test_options[] = {
     VALUES("--tag", "TAG", "only test blocks with one of these tags"),
     VALUES("--exclude", "TAG", "no test blocks with one of these tags"),
     NUMBER("--jobs", "N", 1, 4096, "how many files at a time (default: the processors)"),
-    VALUE("--backend", BACKENDS, "what executes the programs (default: auto)"),
+    BACKEND,
     CPU_OPTIONS,
-    SWITCH("--allow-extern", "let the programs call C functions (extern)"),
+    LIMIT,
+    UNTRUSTED,
+    ALLOW_EXTERN,
+    QUIET,
     END_OF_OPTIONS,
 };
 
@@ -86,11 +136,8 @@ static const cli_option bench_options[] = {
           "measure a suite of programs"),
     VALUE("-e", "EXPR", "measure this expression, in FILE's scope if there is one"),
     VALUE("--entry", "NAME", "measure this entry point (default: main)"),
-    VALUE("--arguments", "TYPES", "random arguments of these types, such as '[1024]i32'"),
-    VALUES("--size", "NAME=SIZE", "... of these sizes of the signature; n=10..20: each of them"),
-    VALUES("-i", "FILE", "... or arguments from FILE"),
-    NUMBER("--seed", "S", 0, UINT64_MAX, "the seed of random arguments (default: 1)"),
-    VALUE("--backend", BACKENDS, "what executes the programs (default: auto)"),
+    RANDOM_ARGUMENTS("; n=10..20: each of them"),
+    BACKEND,
     CPU_OPTIONS,
     VALUE("--seconds", "S", "measure a case no longer than that (default: 2)"),
     VALUE("--only", "TEXT", "only cases with TEXT in their names"),
@@ -98,22 +145,23 @@ static const cli_option bench_options[] = {
     SWITCH("--json", "write figures to standard output, the table to standard error"),
     VALUE("--svg", "FILE", "write a plot to FILE"),
     VALUE("--compare", "OLD.json", "show what changed since; FILE may be NEW.json"),
-    SWITCH("--allow-extern", "let the program call C functions (extern)"),
+    LIMIT,
+    ALLOW_EXTERN,
+    QUIET,
     END_OF_OPTIONS,
 };
 
 static const cli_option tune_options[] = {
     VALUE("-e", "EXPR", "tune this expression, in FILE's scope if there is one"),
     VALUE("--entry", "NAME", "tune this entry point (default: main)"),
-    VALUE("--arguments", "TYPES", "random arguments of these types, such as '[1024]i32'"),
-    VALUES("--size", "NAME=SIZE", "... of these sizes of the signature, such as n=24"),
-    VALUES("-i", "FILE", "... or arguments from FILE"),
-    NUMBER("--seed", "S", 0, UINT64_MAX, "the seed of random arguments (default: 1)"),
+    RANDOM_ARGUMENTS(", such as n=24"),
     VALUE("--backend", "auto|cpu|cuda", "what executes the program (default: auto)"),
     CPU_OPTIONS,
     SWITCH("--dry-run", "measure and report, but store nothing"),
     SWITCH("--forget", "measure nothing, remove what is stored for this program"),
-    SWITCH("--allow-extern", "let the program call C functions (extern)"),
+    LIMIT,
+    ALLOW_EXTERN,
+    QUIET,
     END_OF_OPTIONS,
 };
 
@@ -130,13 +178,10 @@ static const cli_option machine_options[] = {
     NUMBER("--registers", "R", 1, HMM_WIDTH_MAX, "r of a thread, for umm-transpose (default: w)"),
     VALUE("--permutation", "NAME", "for d- and s-designated: its name, or a FILE with images"),
     VALUE("--addresses", "FILE", "for addresses: one number after the other, # comments"),
-    NUMBER("--seed", "S", 0, UINT64_MAX, "of what is random (default: 1)"),
-    VALUE("-e", "EXPR", "the plan of this expression, in FILE's scope if there is one"),
-    VALUE("--entry", "NAME", "... of this entry point (default: main)"),
-    VALUE("--arguments", "TYPES", "... for arguments of these types, such as '[2^20]u32'"),
-    STRATEGY,
+    SEED("what is random"),
+    PLANNED_PROGRAM,
     LAYOUT,
-    SWITCH("--json", "print one JSON object"),
+    JSON,
     SWITCH("--time", "print how long it took to standard error"),
     END_OF_OPTIONS,
 };
@@ -151,18 +196,22 @@ static const cli_option banks_options[] = {
     NUMBER("--words", "N", 1, UINT64_MAX,
            "the words of the array (default: up to the largest address)"),
     LISTED("--layout", "NAME", cli_list_layouts, "only this layout; help lists them"),
-    NUMBER("--seed", "S", 0, UINT64_MAX, "the seed of random layouts (default: 1)"),
-    VALUE("-e", "EXPR", "the plan of this expression, in FILE's scope if there is one"),
-    VALUE("--entry", "NAME", "... of this entry point (default: main)"),
-    VALUES("--size", "NAME=SIZE", "... at this value of a size name, such as n=20"),
-    VALUE("--arguments", "TYPES", "... for arguments of these types, such as '[2^20]u32'"),
-    STRATEGY,
-    SWITCH("--json", "print one JSON object"),
+    SEED("random layouts"),
+    PLANNED_PROGRAM,
+    VALUES("--size", "NAME=SIZE", "the value of a size name of the program, such as n=20"),
+    JSON,
     END_OF_OPTIONS,
 };
 
 static const cli_option paper_options[] = {
-    SWITCH("--json", "print one JSON object"),
+    JSON,
+    END_OF_OPTIONS,
+};
+
+static const cli_option cache_options[] = {
+    SWITCH("--list", "a line for each entry, the one that was not used for the longest first"),
+    BYTES("--limit", 0, "from now on keep at most that much, such as 200MiB (1 GiB at first)"),
+    SWITCH("--clear", "remove all entries"),
     END_OF_OPTIONS,
 };
 
@@ -180,15 +229,16 @@ const cli_verb cli_verbs[] = {
      "--random -i, --entry -e, --strict-fp --fast-fp", "FILE -e", verb_run},
     {"check", "FILE...", 1, SIZE_MAX, "find the mistakes of a program without running it",
      "Checks names and types of each FILE and elaborates its entry points, at sizes 0 to 4 or at\n"
-     "those of --size. Sizes that fail are warnings, unless all fail or --size asked for them.",
-     "permc check examples/spectrum.perm --size n=20 --time", check_options, NULL, NULL,
-     verb_check},
+     "those of --size. Sizes that fail are warnings, unless all above 0 fail or --size asked for\n"
+     "them. With --arguments or -i it elaborates one entry point (default: main) for these.",
+     "permc check examples/spectrum.perm --size n=20 --time", check_options,
+     "--size --arguments -i", NULL, verb_check},
     {"explain", "[FILE]", 0, 1, "show how a program will run at given sizes",
      "Plans an entry point of FILE (or the expression of -e) for given sizes, or for arguments of\n"
      "given types, and prints what it comes to: columns, permutations, and each pass over memory\n"
      "with what it reads, writes and costs. Nothing is run.",
      "permc explain examples/sort.perm --arguments '[2^24]f32'", explain_options,
-     "--entry -e, --size --arguments, --dump --json, --dump --rules --machine", "FILE -e",
+     "--entry -e, --size --arguments -i, --dump --json, --dump --rules --machine", "FILE -e",
      verb_explain},
     {"test", "PATH...", 1, SIZE_MAX, "run the test blocks of programs",
      "Runs the test blocks (comments that start with -- ==) of each PATH: a file, or a directory\n"
@@ -213,9 +263,9 @@ const cli_verb cli_verbs[] = {
      verb_tune},
     {"machine", "dmm|umm|hmm [WHAT]", 1, 2, "count time units on a memory machine",
      "Executes WHAT on a Discrete, Unified or Hierarchical Memory Machine and counts time units,\n"
-     "rounds and congestion: an access or algorithm of the papers (WHAT = help lists them), or, "
-     "on\n"
-     "an hmm, the plan of a program (FILE, -e EXPR) for GPUs, pass by pass. Each with a barrier\n"
+     "rounds and congestion: an access or algorithm of the papers (WHAT = help lists them), or,\n"
+     "on an hmm, the plan of a program (FILE, -e EXPR) for GPUs, pass by pass. Each with a "
+     "barrier\n"
      "after each round, beside the papers' formula, and free-running; results are checked.",
      "permc machine dmm stride --size 1024 --threads 256\n"
      "  permc machine hmm -e sort --arguments '[2^16]u32' --dmms 4",
@@ -238,8 +288,19 @@ const cli_verb cli_verbs[] = {
      "hmm (memory machines), bmmc (permutations in passes over memory). Random numbers are the\n"
      "same each time. docs/papers.md says why for every figure that differs.",
      "permc paper rap", paper_options, NULL, NULL, verb_paper},
-    {"help", "[VERB]", 0, 1, "explain a verb and its options",
-     "Prints how a verb is used, or the list of verbs.", "permc help run", no_options, NULL, NULL,
-     verb_help},
+    {"cache", "", 0, 0, "show, limit or clear what is kept of compiled programs",
+     "Shows the cache: its folder (PERMC_CACHE), how many entries of compiled code, of tuned\n"
+     "plans and of notes on runs it has, their size and its limit. Beyond the limit those go that\n"
+     "were not used for the longest time.",
+     "permc cache --limit 200MiB", cache_options, NULL, NULL, verb_cache},
+    {"doctor", "", 0, 0, "say what was found of compiler, GPU and cache, and what is missing",
+     "Tries the C compiler, NVRTC and each backend out, and says what was found: versions,\n"
+     "threads, memory, cache, GPUs; and what to do about what is missing. Exit status 0: programs\n"
+     "can run.",
+     "permc doctor", no_options, NULL, NULL, verb_doctor},
+    {"help", "[VERB|NAME]", 0, 1, "explain a verb, or a function of the language",
+     "Prints how a verb is used, or the list of verbs; of a function or operator of the language\n"
+     "its type, what it computes and an example, as docs/reference.md has them.",
+     "permc help run\n  permc help reduce", no_options, NULL, NULL, verb_help},
     {.name = NULL},
 };

@@ -8,7 +8,7 @@
 //     return verb->run(&args);                           // verb_fmt in fmt.c
 //
 // Reading order: verbs.c, fmt.c, check.c, run.c, explain.c, test.c, tune.c, bench.c, banks.c,
-// machine.c, paper.c, help.c.
+// machine.c, paper.c, cache.c, doctor.c, help.c.
 #ifndef PERMC_TOOL_VERBS_VERBS_H
 #define PERMC_TOOL_VERBS_VERBS_H
 
@@ -26,6 +26,8 @@ cli_status verb_machine(const cli_arguments *args);
 cli_status verb_fmt(const cli_arguments *args);
 cli_status verb_banks(const cli_arguments *args);
 cli_status verb_paper(const cli_arguments *args);
+cli_status verb_cache(const cli_arguments *args);
+cli_status verb_doctor(const cli_arguments *args);
 cli_status verb_help(const cli_arguments *args);
 
 void print_help(FILE *to, const cli_verb *verbs);      // `permc help`

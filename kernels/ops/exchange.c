@@ -1,0 +1,360 @@
+#include "kernels/ops/exchange.h"
+#include "core/hash.h"
+
+// ---- which ops are compare-exchanges ---------------------------------------------------------
+
+// In the slow loop a pair is exchanged if the rank of element 0 is, to that of element 1: >, <=,
+// >=, <.
+typedef enum exchange_kind { EXCHANGE_GT, EXCHANGE_LE, EXCHANGE_GE, EXCHANGE_LT } exchange_kind;
+
+static const net_node *node_at(const net_stage *s, net_id id) { return &s->nodes.items[id]; }
+
+// element 0 = select (total_le x y) p q, element 1 = select of the same, the other way round, with
+// x, y and p, q the two leaves.
+static bool is_exchange(const net_stage *s, const net_op *op, exchange_kind *kind) {
+  if (op->k != 1 || op->output_count != 1 || op->outputs->elements[0] == NET_NONE ||
+      op->outputs->elements[1] == NET_NONE)
+    return false;
+  const net_node *zero = node_at(s, op->outputs->elements[0]);
+  const net_node *one = node_at(s, op->outputs->elements[1]);
+  if (zero->kind != NET_SELECT || one->kind != NET_SELECT ||
+      zero->operands[0] != one->operands[0] || zero->operands[1] != one->operands[2] ||
+      zero->operands[2] != one->operands[1])
+    return false;
+  const net_node *order = node_at(s, zero->operands[0]);
+  const net_node *p = node_at(s, zero->operands[1]), *q = node_at(s, zero->operands[2]);
+  if (order->kind != NET_SCALAR || order->scalar != OP_TOTAL_LE || p->kind != NET_ELEMENT ||
+      q->kind != NET_ELEMENT || p->value != q->value || p->number + q->number != 1 ||
+      p->number == q->number)
+    return false;
+  bool straight = order->operands[0] == zero->operands[1];  // the order's first, if it holds
+  if (order->operands[straight ? 1 : 0] != zero->operands[2] ||
+      order->operands[straight ? 0 : 1] != zero->operands[1])
+    return false;
+  bool zero_first = node_at(s, order->operands[0])->number == 0;
+  *kind = straight ? (zero_first ? EXCHANGE_GT : EXCHANGE_GE)
+                   : (zero_first ? EXCHANGE_LE : EXCHANGE_LT);
+  return true;
+}
+
+// Whether the op's coordinate is decided by the register alone.
+static bool coordinate_is_static(const net_op *op, const c_space *space) {
+  c_map m = c_map_of_forms(op->k, op->coordinates, space);
+  uint64_t lanes = f2_mask((int)space->l) << space->r;
+  return (c_map_rows_of_blocks(&m) | c_map_rows_of_threads(&m) | c_map_rows_of(&m, lanes)) == 0;
+}
+
+// Takes away the slots that an op touches, unless it exchanges one.
+static void exclude_unkeyed_slots(bool warps, const plan_pass *p, const net_stage *s,
+                                  const net_op *op, const c_space *space, net_id *reads,
+                                  bool *keyed) {
+  exchange_kind kind;
+  uint32_t count = net_op_reads(s, op, reads);
+  uint32_t to = p->slot_of[op->outputs[0].value];
+  if ((space->l > 0 || warps) && is_exchange(s, op, &kind) && to != NET_NONE &&
+      p->slot_of[reads[0]] == to && coordinate_is_static(op, space) &&
+      scalar_types[s->values.items[op->outputs[0].value]].kind == KIND_FLOAT)
+    return;
+  for (uint32_t i = 0; i < count; i++)
+    keyed[p->slot_of[reads[i]]] = false;
+  for (uint32_t i = 0; i < op->output_count; i++)
+    if (p->slot_of[op->outputs[i].value] != NET_NONE)
+      keyed[p->slot_of[op->outputs[i].value]] = false;
+}
+
+uint64_t c_key_of(uint64_t bits, uint32_t bytes) {
+  uint64_t sign = bits >> (8 * bytes - 1) & 1;
+  return sign ? bits ^ f2_mask((int)(8 * bytes - 1)) : bits;
+}
+
+bool *c_keyed_slots(const c_pass *of) {
+  const plan_pass *p = of->pass;
+  const net_stage *s = of->stage;
+  const c_schedule *c = &of->schedule;
+  bool warps = of->context->warps;
+  bool *keyed = NEW_ARRAY(of->context->memory, bool, p->slot_count);
+  net_id *reads = NEW_ARRAY(of->context->memory, net_id, s->values.count);
+  for (uint32_t i = 0; i < p->load_count; i++)
+    keyed[p->loads[i].slot] = scalar_types[c->loaded[i]].kind == KIND_FLOAT;
+  for (uint32_t i = 0; i < c->phase_count; i++)
+    for (uint32_t k = 0; k < c->phases[i].op_count; k++)
+      exclude_unkeyed_slots(warps, p, s, &s->ops.items[p->ops[c->phases[i].first_op + k]],
+                            &c->spaces[i], reads, keyed);
+  for (uint32_t slot = 0; slot < p->slot_count; slot++) {
+    bool made = false, known = true;  // a slot that is only carried has no use for keys
+    for (uint32_t i = 0; i < c->phase_count; i++) {
+      const c_use *use = c_use_of(c, p, i, slot);
+      known &= c->spaces[i].l > 0 || warps;  // vectors, or threads
+      known &= c->spaces[i].r <= 8;          // register numbers are bytes
+      made |= use->made;
+      known &= !use->made || use->before == use->after;
+    }
+    keyed[slot] = keyed[slot] && made && known;
+  }
+  return keyed;
+}
+
+// ---- keys ------------------------------------------------------------------------------------
+
+typedef struct key_names {
+  const char *type, *mask, *name;  // "u32x16", "mask_u32x16", "f32x16"
+  scalar_type integer;
+  uint32_t bytes, lanes;
+} key_names;
+
+static const char *const largest[] = {[2] = "INT16_MAX", [4] = "INT32_MAX", [8] = "INT64_MAX"};
+static const char *const infinity[] = {
+    [2] = "0x7c00", [4] = "INT32_C(0x7f800000)", [8] = "INT64_C(0x7ff0000000000000)"};
+static const char *const usual_nan[] = {
+    [2] = "0x7e00", [4] = "UINT32_C(0x7fc00000)", [8] = "UINT64_C(0x7ff8000000000000)"};
+
+static key_names key_names_of(const c_phase *f, uint32_t slot) {
+  scalar_type type = f->slots[slot].type;
+  key_names n = {.bytes = scalar_part_bytes(type), .lanes = 1U << f->space->l};
+  n.type = c_vector(f->w, n.bytes, n.lanes);
+  n.mask = n.lanes == 1 ? "bool" : c_mask_type(f->w, n.bytes, n.lanes);
+  n.name = c_format(f->w, "%sx%u", scalar_types[type].name, n.lanes);
+  n.integer = n.bytes == 2 ? SCALAR_I16 : n.bytes == 4 ? SCALAR_I32 : SCALAR_I64;
+  return n;
+}
+
+// The same on single elements, for lanes that are threads: `i` is the integer type.
+static void define_scalar_keys(c_writer *w, const key_names *n) {
+  const char *i = c_format(w, "int%u_t", n->bytes * 8);
+  if (!c_define(w, c_format(w, "key_%s", n->name)))
+    return;
+  text_printf(&w->definitions,
+              "static inline %s key_%s(%s x) {\n  return x ^ (%s)(((%s)x >> %u) & %s);\n}\n"
+              "static inline bool odd_nan_%s(%s x) {\n"
+              "  return (%s)(x & %s) > %s && x != %s;\n}\n"
+              "static inline %s rank_key_%s(%s x) {\n"
+              "  return (%s)x > %s || (%s)x < ~%s ? %s : (%s)x;\n}\n",
+              n->type, n->name, n->type, n->type, i, n->bytes * 8 - 1, largest[n->bytes], n->name,
+              n->type, i, largest[n->bytes], infinity[n->bytes], usual_nan[n->bytes], i, n->name,
+              n->type, i, infinity[n->bytes], i, infinity[n->bytes], largest[n->bytes], i);
+  text_printf(&w->definitions,
+              "static __attribute__((noinline)) void exchange_%s(%s *r, const uint8_t (*row)[3],\n"
+              "    int count) {\n"
+              "  for (; count > 0; count--, row++) {\n"
+              "    const %s a = r[(*row)[0]], b = r[(*row)[1]];\n"
+              "    const %s x = rank_key_%s(a), y = rank_key_%s(b);\n"
+              "    const bool m = (*row)[2] == 0 ? x > y : (*row)[2] == 1 ? x <= y\n"
+              "      : (*row)[2] == 2 ? x >= y : x < y;\n"
+              "    r[(*row)[0]] = m ? b : a;\n    r[(*row)[1]] = m ? a : b;\n  }\n}\n",
+              n->name, n->type, n->type, i, n->name, n->name);
+}
+
+static void define_key(c_writer *w, const key_names *n) {
+  if (n->lanes == 1) {
+    define_scalar_keys(w, n);
+    return;
+  }
+  if (!c_define(w, c_format(w, "key_%s", n->name)))
+    return;
+  text_printf(&w->definitions,
+              "static inline __attribute__((always_inline)) %s key_%s(%s x) {\n"
+              "  return x ^ (%s(x, %u) & %s);\n}\n",
+              n->type, n->name, n->type, c_shift(w, OP_SHR, n->integer, n->lanes), n->bytes * 8 - 1,
+              largest[n->bytes]);
+}
+
+// Of floats: those that are NaN and not the usual ones.
+static void define_odd_nan(c_writer *w, const key_names *n) {
+  if (n->lanes == 1)
+    return;
+  const char *greater = c_vector_function(w, OP_GT, n->integer, n->lanes);
+  const char *unequal = c_vector_function(w, OP_NE, n->integer, n->lanes);
+  const char *both = c_mask_function(w, OP_AND, n->bytes, n->lanes);
+  const char *broadcast = c_broadcast(w, n->bytes, n->lanes);
+  if (!c_define(w, c_format(w, "odd_nan_%s", n->name)))
+    return;
+  text_printf(&w->definitions,
+              "static inline __attribute__((always_inline)) %s odd_nan_%s(%s x) {\n"
+              "  return %s(%s(x & %s, %s(%s)), %s(x, %s(%s)));\n}\n",
+              n->mask, n->name, n->type, both, greater, largest[n->bytes], broadcast,
+              infinity[n->bytes], unequal, broadcast, usual_nan[n->bytes]);
+  text_printf(&w->definitions,
+              "static inline bool any_%s(%s m) {\n"
+              "  union { %s v; uint64_t e[%u]; } x = {mask_vector_%s(m)};\n"
+              "  uint64_t any = 0;\n  for (int i = 0; i < %u; i++)\n    any |= x.e[i];\n"
+              "  return any != 0;\n}\n",
+              n->name, n->mask, n->type, (n->bytes * n->lanes + 7) / 8, n->type,
+              (n->bytes * n->lanes + 7) / 8);
+}
+
+void c_to_keys(c_phase *f, uint32_t slot) {
+  c_writer *w = f->w;
+  key_names n = key_names_of(f, slot);
+  uint32_t odd_nan = w->next++;
+  c_registers *s = &f->slots[slot];
+  define_key(w, &n);
+  define_odd_nan(w, &n);
+  c_line(w, "%s v%u = odd_nan_%s(v%u);", n.mask, odd_nan, n.name, s->id[0]);
+  for (uint64_t i = 0; i < UINT64_C(1) << f->space->r; i++) {
+    if (i > 0 && n.lanes == 1)
+      c_line(w, "v%u |= odd_nan_%s(v%u);", odd_nan, n.name, s->id[i]);
+    else if (i > 0)
+      c_line(w, "v%u = %s(v%u, odd_nan_%s(v%u));", odd_nan,
+             c_mask_function(w, OP_OR, n.bytes, n.lanes), odd_nan, n.name, s->id[i]);
+    c_line(w, "const %s v%u = key_%s(v%u);", n.type, w->next, n.name, s->id[i]);
+    s->id[i] = w->next++;
+  }
+  if (n.lanes == 1)
+    c_line(w, "odd_nan |= v%u;", odd_nan);
+  else
+    c_line(w, "odd_nan |= any_%s(v%u);", n.name, odd_nan);
+}
+
+c_registers c_from_keys(c_phase *f, uint32_t slot) {
+  c_writer *w = f->w;
+  key_names n = key_names_of(f, slot);
+  c_registers s = c_registers_of(w, f->space, f->slots[slot].type);
+  define_key(w, &n);
+  for (uint64_t i = 0; i < UINT64_C(1) << f->space->r; i++) {
+    c_line(w, "const %s v%u = key_%s(v%u);", n.type, w->next, n.name, f->slots[slot].id[i]);
+    s.id[i] = w->next++;
+  }
+  return s;
+}
+
+// ---- the slow loop ---------------------------------------------------------------------------
+
+// Rows of three: the registers of element 0 and 1, and the kind.
+static void define_slow_loop(c_writer *w, const key_names *n) {
+  if (n->lanes == 1)
+    return;
+  static const struct {
+    exchange_kind kind;
+    scalar_op op;
+  } kinds[] = {
+      {EXCHANGE_GT, OP_GT}, {EXCHANGE_LE, OP_LE}, {EXCHANGE_GE, OP_GE}, {EXCHANGE_LT, OP_LT}};
+  const char *compare[4], *blend = c_blend(w, n->bytes, n->lanes);
+  const char *greater = c_vector_function(w, OP_GT, n->integer, n->lanes);
+  const char *less = c_vector_function(w, OP_LT, n->integer, n->lanes);
+  const char *broadcast = c_broadcast(w, n->bytes, n->lanes);
+  for (size_t i = 0; i < 4; i++)
+    compare[kinds[i].kind] = c_vector_function(w, kinds[i].op, n->integer, n->lanes);
+  if (!c_define(w, c_format(w, "exchange_%s", n->name)))
+    return;
+  text_printf(&w->definitions,
+              "static %s rank_key_%s(%s x) {\n"
+              "  const %s last = %s(%s);\n"
+              "  x = %s(%s(x, %s(%s)), last, x);\n"
+              "  return %s(%s(x, ~%s(%s)), last, x);\n}\n",
+              n->type, n->name, n->type, n->type, broadcast, largest[n->bytes], blend, greater,
+              broadcast, infinity[n->bytes], blend, less, broadcast,
+              c_format(w, "%s & %s", infinity[n->bytes], largest[n->bytes]));
+  text_printf(
+      &w->definitions,
+      "static __attribute__((noinline, cold)) void exchange_%s(%s *r, const uint8_t (*row)[3],\n"
+      "    int count) {\n"
+      "  for (; count > 0; count--, row++) {\n"
+      "    const %s a = r[(*row)[0]], b = r[(*row)[1]];\n"
+      "    const %s x = rank_key_%s(a), y = rank_key_%s(b);\n"
+      "    const %s m = (*row)[2] == 0 ? %s(x, y) : (*row)[2] == 1 ? %s(x, y)\n"
+      "      : (*row)[2] == 2 ? %s(x, y) : %s(x, y);\n"
+      "    r[(*row)[0]] = %s(m, b, a);\n    r[(*row)[1]] = %s(m, a, b);\n  }\n}\n",
+      n->name, n->type, n->type, n->type, n->name, n->name, n->mask, compare[0], compare[1],
+      compare[2], compare[3], blend, blend);
+}
+
+// ---- a phase's ops ---------------------------------------------------------------------------
+
+typedef struct pair {
+  uint64_t zero, one;  // registers of the elements
+  exchange_kind kind;
+} pair;
+
+// The pairs of an op: 2^(r-1) of them.
+static void list_pairs(const c_phase *f, const net_op *op, pair *out) {
+  c_map m = c_map_of_forms(op->k, op->coordinates, f->space);
+  uint64_t direction = 0;
+  exchange_kind kind = EXCHANGE_GT;
+  bool found = f2_coordinates((int)(f->space->r + f->space->l + f->space->threads), f->space->basis,
+                              op->directions[0], &direction) &&
+               is_exchange(f->stage, op, &kind);
+  assert(found);
+  (void)found;
+  for (uint64_t i = 0; i < UINT64_C(1) << f->space->r; i++)
+    if (c_map_bits(&m, i) == 0)
+      *out++ = (pair){i, i ^ direction, kind};
+}
+
+static void write_minima_and_maxima(c_phase *f, const key_names *n, const pair *pairs, size_t count,
+                                    const uint32_t *in, const uint32_t *out) {
+  c_writer *w = f->w;
+  size_t registers = (size_t)1 << f->space->r;
+  uint32_t *now = NEW_ARRAY(w->memory, uint32_t, registers);
+  memcpy(now, in, registers * sizeof *now);
+  for (size_t i = 0; i < count; i++) {
+    const pair *p = &pairs[i];
+    bool descending = p->kind == EXCHANGE_LE || p->kind == EXCHANGE_LT;
+    uint32_t a = now[p->zero], b = now[p->one];
+    for (int one = 0; one < 2; one++) {
+      (one ? c_join : c_line)(w, "const %s v%u = %s(v%u, v%u);", n->type, w->next,
+                              c_minimum(w, (one == 1) != descending, n->integer, n->lanes), a, b);
+      now[one ? p->one : p->zero] = w->next++;
+    }
+  }
+  for (size_t i = 0; i < registers; i++)
+    c_line(w, "  v%u = v%u;", out[i], now[i]);
+}
+
+// The name of the table; equal ones are written once.
+static const char *pair_table(c_writer *w, const pair *pairs, size_t count) {
+  uint32_t *all = NEW_ARRAY(w->memory, uint32_t, 3 * count);
+  for (size_t i = 0; i < count; i++) {
+    all[3 * i] = (uint32_t)pairs[i].zero;
+    all[3 * i + 1] = (uint32_t)pairs[i].one;
+    all[3 * i + 2] = (uint32_t)pairs[i].kind;
+  }
+  uint64_t hash = hash_bytes(all, 3 * count * sizeof *all);
+  const char *name = c_format(w, "pairs_%zu_%016llx", count, (unsigned long long)hash);
+  if (!c_define(w, name))
+    return name;
+  text_printf(&w->definitions, "static const uint8_t %s[%zu][3] = {", name, count);
+  for (size_t i = 0; i < count; i++)
+    text_printf(&w->definitions, "%s{%u, %u, %u}",
+                i == 0  ? ""
+                : i % 8 ? ", "
+                        : ",\n  ",
+                (unsigned)pairs[i].zero, (unsigned)pairs[i].one, (unsigned)pairs[i].kind);
+  text_string(&w->definitions, "};\n");
+  return name;
+}
+
+static void write_slow_loop(c_phase *f, const key_names *n, const pair *pairs, size_t count,
+                            const uint32_t *in, const uint32_t *out) {
+  c_writer *w = f->w;
+  size_t registers = (size_t)1 << f->space->r;
+  const char *list = "", *table = pair_table(w, pairs, count);
+  define_slow_loop(w, n);
+  for (size_t i = 0; i < registers; i++)
+    list = c_format(w, "%s%sv%u", list, i ? ", " : "", in[i]);
+  c_line(w, "  %s r[%zu] = {%s};", n->type, registers, list);
+  c_line(w, "  exchange_%s(r, %s, %zu);", n->name, table, count);
+  for (size_t i = 0; i < registers; i++)
+    c_line(w, "  v%u = r[%zu];", out[i], i);
+}
+
+void c_exchange(c_phase *f, uint32_t slot, uint32_t op_count, const uint32_t *ops) {
+  c_writer *w = f->w;
+  c_registers *s = &f->slots[slot];
+  size_t registers = (size_t)1 << f->space->r, half = registers / 2;
+  key_names n = key_names_of(f, slot);
+  pair *pairs = NEW_ARRAY(w->memory, pair, half * op_count);
+  uint32_t *out = NEW_ARRAY(w->memory, uint32_t, registers);
+  assert(f->space->r <= 8);
+  for (uint32_t i = 0; i < op_count; i++)
+    list_pairs(f, &f->stage->ops.items[ops[i]], pairs + i * half);
+  for (size_t i = 0; i < registers; i++) {
+    out[i] = w->next++;
+    c_line(w, "%s v%u;", n.type, out[i]);
+  }
+  c_line(w, "if (__builtin_expect(!odd_nan, 1)) {");
+  write_minima_and_maxima(f, &n, pairs, half * op_count, s->id, out);
+  c_line(w, "} else {");
+  write_slow_loop(f, &n, pairs, half * op_count, s->id, out);
+  c_line(w, "}");
+  s->id = out;
+}

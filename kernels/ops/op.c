@@ -1,0 +1,419 @@
+#include "kernels/ops/op.h"
+#include "core/hash.h"
+#include "kernels/ops/roll.h"
+#include "kernels/ops/root.h"
+
+c_registers c_registers_of(c_writer *w, const c_space *space, scalar_type type) {
+  size_t count = (size_t)scalar_parts(type) << space->r;
+  c_registers s = {type, NEW_ARRAY(w->memory, uint32_t, count)};
+  memset(s.id, 0xff, count * sizeof *s.id);
+  return s;
+}
+
+// One op as its phase sees it.
+typedef struct op_view {
+  c_phase *phase;
+  const net_op *op;
+  c_map coordinates;    // row i is coordinate i
+  uint64_t *direction;  // by direction, as register numbers
+  c_value *flipped;     // by coordinate: whether blocks, threads or lanes flip it
+  bool flips;
+  uint32_t lanes, node_count;
+  c_value **elements;  // by value of the stage: its elements in the coset, as far as they are read
+  c_registers *outputs;  // by output
+} op_view;
+
+// ---- values of registers ---------------------------------------------------------------------
+
+static c_value register_value(c_phase *f, c_registers *s, uint64_t number) {
+  uint32_t lanes = 1U << f->space->l, bytes = scalar_part_bytes(s->type);
+  c_value v = {.level = C_VECTOR, .type = s->type};
+  for (uint32_t part = 0; part < scalar_parts(s->type); part++) {
+    uint32_t *id = &s->id[number + ((uint64_t)part << f->space->r)];
+    if (*id == UINT32_MAX) {  // never written: nothing that matters
+      *id = f->w->next++;
+      c_line(f->w, "const %s v%u = %s;", c_vector(f->w, bytes, lanes), *id,
+             lanes == 1 ? "0" : "{0}");
+    }
+    v.id[part] = *id;
+  }
+  return v;
+}
+
+static void set_register(c_phase *f, c_registers *s, uint64_t number, const c_value *v) {
+  for (uint32_t part = 0; part < scalar_parts(s->type); part++)
+    s->id[number + ((uint64_t)part << f->space->r)] = c_as_vector(f->w, v, part, 1U << f->space->l);
+}
+
+// ---- where elements are ----------------------------------------------------------------------
+
+static op_view view_op(c_phase *f, const net_op *op) {
+  const c_space *s = f->space;
+  op_view v = {.phase = f, .op = op, .lanes = 1U << s->l};
+  uint32_t rows[C_ROWS], n = s->r + s->l + s->threads;
+  v.coordinates = c_map_of_forms(op->k, op->coordinates, s);
+  v.direction = NEW_ARRAY(f->w->memory, uint64_t, op->k);
+  v.flipped = NEW_ARRAY(f->w->memory, c_value, op->k);
+  for (uint32_t i = 0; i < op->k; i++) {
+    bool found = f2_coordinates((int)n, s->basis, op->directions[i], &v.direction[i]);
+    assert(found && v.direction[i] >> s->r == 0);
+    (void)found;
+    rows[i] = i;
+  }
+  uint64_t uniform = c_map_rows_of_blocks(&v.coordinates) | c_map_rows_of_threads(&v.coordinates);
+  const char *bits = c_bind_bits(f->w, &v.coordinates, op->k, rows);
+  for (uint32_t i = 0; i < op->k; i++) {
+    uint64_t of_lanes = 0;
+    for (uint32_t j = 0; j < s->l; j++)
+      of_lanes |= (uint64_t)f2_bit(v.coordinates.vector[s->r + j], (int)i) << j;
+    v.flipped[i] =
+        c_form_value(f->w, f2_bit(uniform, (int)i) ? bits : NULL, i, false, of_lanes, s->l);
+    v.flips |= v.flipped[i].level != C_KNOWN;
+  }
+  return v;
+}
+
+// The register at position p of the coset whose position 0 is `first`.
+static uint64_t register_at(const op_view *v, uint64_t first, uint64_t p) {
+  for (uint32_t i = 0; i < v->op->k; i++)
+    first ^= p >> i & 1 ? v->direction[i] : 0;
+  return first;
+}
+
+// Positions to elements, and back: a coordinate that is flipped exchanges each two.
+static void exchange_flipped_elements(const op_view *v, c_value *elements) {
+  c_writer *w = v->phase->w;
+  for (uint32_t i = 0; i < v->op->k; i++)
+    for (uint64_t p = 0; p < UINT64_C(1) << v->op->k && v->flipped[i].level != C_KNOWN; p++)
+      if (!(p >> i & 1)) {
+        c_value a = elements[p], b = elements[p | UINT64_C(1) << i];
+        elements[p] = c_select(w, &v->flipped[i], &b, &a, v->lanes);
+        elements[p | UINT64_C(1) << i] = c_select(w, &v->flipped[i], &a, &b, v->lanes);
+      }
+}
+
+// ---- one coset -------------------------------------------------------------------------------
+
+static c_value element_value(op_view *v, const net_node *node, uint64_t first) {
+  c_phase *f = v->phase;
+  uint64_t count = UINT64_C(1) << v->op->k;
+  c_registers *s = &f->slots[f->pass->slot_of[node->value]];
+  if (!v->flips)
+    return register_value(f, s, register_at(v, first, node->number));
+  if (!v->elements[node->value]) {
+    c_value *elements = NEW_ARRAY(f->w->memory, c_value, count);
+    for (uint64_t p = 0; p < count; p++)
+      elements[p] = register_value(f, s, register_at(v, first, p));
+    exchange_flipped_elements(v, elements);
+    v->elements[node->value] = elements;
+  }
+  return v->elements[node->value][node->number];
+}
+
+static c_value index_value(op_view *v, net_id id, uint64_t first) {
+  c_phase *f = v->phase;
+  uint64_t lane[F2_MAX];
+  if (!f->bounds[id]) {
+    c_map *map = NEW(f->w->memory, c_map);
+    c_bound *bound = NEW(f->w->memory, c_bound);
+    *map = c_map_of(f->w->memory, &f->stage->nodes.items[id].map, f->space, 1);
+    *bound = c_bind(f->w, map, 0);
+    f->bounds[id] = bound;
+  }
+  for (uint32_t i = 0; i < f->space->l; i++)
+    lane[i] = f2_unit((int)(f->space->r + i));
+  return c_index_value(f->w, f->bounds[id], first, f->space->l, lane);
+}
+
+// Whether x and y are two elements in this order and in the other: two selects that are each
+// other's turn, or the lesser and the greater of two integers.
+static bool are_both(const net_node *x, const net_node *y) {
+  const net_id *a = x->operands, *b = y->operands;
+  if (x->kind == NET_SELECT && y->kind == NET_SELECT)
+    return a[0] == b[0] && a[1] == b[2] && a[2] == b[1];
+  return ((x->kind == NET_MIN && y->kind == NET_MAX) ||
+          (x->kind == NET_MAX && y->kind == NET_MIN)) &&
+         scalar_types[x->type].kind != KIND_FLOAT &&
+         ((a[0] == b[0] && a[1] == b[1]) || (a[0] == b[1] && a[1] == b[0]));
+}
+
+// The one of two of which the op's node number i is the other. NULL: none.
+static const c_value *find_other_half(const c_phase *f, uint32_t i) {
+  enum { NEAR = 256 };  // the halves of a comparator are neighbours
+  const net_node *node = &f->stage->nodes.items[f->nodes[i]];
+  for (uint32_t k = i < NEAR ? 0 : i - NEAR; k < i; k++)
+    if (are_both(&f->stage->nodes.items[f->nodes[k]], node) &&
+        f->values[f->nodes[k]].level == C_VECTOR)
+      return &f->values[f->nodes[k]];
+  return NULL;
+}
+
+static c_value operation_value(op_view *v, uint32_t i, const net_node *node,
+                               const c_value *operands) {
+  c_phase *f = v->phase;
+  const c_value *one = f->w->sums && i < v->node_count ? find_other_half(f, i) : NULL;
+  if (one && c_by_sum(f->w, node->type, v->lanes))
+    return c_other(f->w, &operands[node->operand_count - 2], &operands[node->operand_count - 1],
+                   one, v->lanes);
+  return c_node_value(f->w, node, operands, v->lanes);
+}
+
+// Node `id` of the coset at `first`; i: its number in the op, or UINT32_MAX.
+static void evaluate_node(op_view *v, net_id id, uint32_t i, uint64_t first) {
+  c_phase *f = v->phase;
+  const net_node *node = &f->stage->nodes.items[id];
+  c_value *operands = NEW_ARRAY(f->w->memory, c_value, node->operand_count);
+  if (node->kind == NET_ROOT && f->stage->nodes.items[node->operands[0]].kind == NET_INDEX &&
+      c_root_of_index(f, node, node->operands[0], first, &f->values[id]))
+    return;
+  for (uint32_t k = 0; k < node->operand_count; k++)
+    operands[k] = f->values[node->operands[k]];
+  f->values[id] = node->kind == NET_ELEMENT ? element_value(v, node, first)
+                  : node->kind == NET_INDEX ? index_value(v, id, first)
+                                            : operation_value(v, i, node, operands);
+}
+
+// Elements that the op does not define stay as they were where that is simple.
+static void set_output_elements(op_view *v, uint32_t output, uint64_t first) {
+  c_phase *f = v->phase;
+  const net_output *o = &v->op->outputs[output];
+  uint64_t count = UINT64_C(1) << v->op->k;
+  c_value *elements = NEW_ARRAY(f->w->memory, c_value, count);
+  for (uint64_t j = 0; j < count; j++)
+    elements[j] = o->elements[j] == NET_NONE
+                      ? register_value(f, &v->outputs[output], register_at(v, first, j))
+                      : f->values[o->elements[j]];
+  exchange_flipped_elements(v, elements);
+  for (uint64_t p = 0; p < count; p++)
+    if (v->flips || o->elements[p] != NET_NONE)
+      set_register(f, &v->outputs[output], register_at(v, first, p), &elements[p]);
+}
+
+// ---- cosets with loops -----------------------------------------------------------------------
+
+// Some cosets side by side: those of a loop's chains that processors work on at once.
+typedef struct coset_group {
+  op_view *view;
+  const c_rolled *rolled;
+  uint32_t count;
+  const uint64_t *first;  // by coset
+  c_value **values;       // by coset: those of all nodes
+} coset_group;
+
+static void enter_coset(const coset_group *g, uint32_t coset) {
+  g->view->phase->values = g->values[coset];
+  c_end_line(g->view->phase->w);
+}
+
+static void evaluate_line(const coset_group *g, uint32_t coset, uint32_t from, uint32_t count) {
+  enter_coset(g, coset);
+  for (uint32_t i = from; i < from + count; i++)
+    evaluate_node(g->view, g->rolled->line[i], UINT32_MAX, g->first[coset]);
+}
+
+// Operand `operand` of the nodes at an offset of the rounds, if it is a constant that differs from
+// round to round: in a table, by the number of the round. NULL: it does not.
+static const c_value *constant_of_round(const coset_group *g, const c_segment *s, uint32_t offset,
+                                        uint32_t operand) {
+  c_writer *w = g->view->phase->w;
+  const net_node *nodes = g->view->phase->stage->nodes.items;
+  const net_id *line = g->rolled->line + s->first + offset;
+  const net_node *first = &nodes[nodes[line[0]].operands[operand]];
+  bool differs = false;
+  for (uint32_t i = 1; i < s->rounds && first->kind == NET_CONSTANT && !differs; i++)
+    differs = &nodes[nodes[line[(size_t)i * s->period]].operands[operand]] != first;
+  if (!differs)
+    return NULL;
+  c_value *out = NEW(w->memory, c_value);
+  *out = (c_value){.level = C_UNIFORM, .type = first->type};
+  uint32_t bytes = scalar_part_bytes(first->type);
+  for (uint32_t part = 0; part < scalar_parts(first->type); part++) {
+    text entries = {0};
+    for (uint32_t i = 0; i < s->rounds; i++) {
+      const net_node *node = &nodes[line[(size_t)i * s->period]];
+      uint64_t bits = 0;
+      memcpy(&bits, nodes[node->operands[operand]].constant.bytes + part * bytes, bytes);
+      text_printf(&entries, "%s%s", i % 16 ? ", " : i ? ",\n  " : "\n  ", c_number(w, bits));
+    }
+    const char *all = arena_text(w->memory, &entries), *type = c_vector(w, bytes, 1);
+    const char *name = c_format(w, "rounds_%llx", (unsigned long long)hash_bytes(all, strlen(all)));
+    if (c_define(w, c_format(w, "%s %s %s", type, name, all)))
+      text_printf(&w->definitions, "%s uint%u_t %s[%u] = {%s};\n",
+                  w->warps ? "PERMC_TABLE" : "static const", bytes * 8, name, s->rounds, all);
+    out->id[part] = w->next++;
+    c_line(w, "const %s v%u = %s[i];", type, out->id[part], name);
+  }
+  return out;
+}
+
+// What is carried: variables that each round reads and sets.
+static void declare_carried(const coset_group *g, const c_segment *s) {
+  const c_phase *f = g->view->phase;
+  c_writer *w = f->w;
+  for (uint32_t i = 0; i < s->carried_count; i++) {
+    uint32_t at = s->first + s->carried[i], lanes = g->view->lanes;
+    net_id id = g->rolled->line[at];
+    c_value carried = {.level = C_VECTOR, .type = f->stage->nodes.items[id].type};
+    for (uint32_t part = 0; part < scalar_parts(carried.type); part++) {
+      const char *start = lanes == 1 ? "0" : "{0}";
+      if (s->is_read[i])
+        start = c_format(w, "v%u",
+                         c_as_vector(w, &f->values[g->rolled->line[at - s->period]], part, lanes));
+      carried.id[part] = w->next++;
+      c_line(w, "%s v%u = %s;", c_vector(w, scalar_part_bytes(carried.type), lanes),
+             carried.id[part], start);
+    }
+    f->values[id] = carried;
+  }
+}
+
+// A round: the nodes of the second one, which read what they carry from the first. `constants`: by
+// offset and operand.
+static void evaluate_round(const coset_group *g, const c_segment *s, const c_value **constants) {
+  c_phase *f = g->view->phase;
+  for (uint32_t i = 0; i < s->period; i++) {
+    net_id id = g->rolled->line[s->first + s->period + i];
+    const net_node *node = &f->stage->nodes.items[id];
+    c_value operands[C_ROLL_OPERANDS];
+    for (uint32_t k = 0; k < node->operand_count; k++) {
+      const c_value *constant = constants[(size_t)i * C_ROLL_OPERANDS + k];
+      operands[k] = constant ? *constant : f->values[node->operands[k]];
+    }
+    f->values[id] = operation_value(g->view, UINT32_MAX, node, operands);
+  }
+}
+
+static void set_carried(const coset_group *g, const c_segment *s) {
+  const c_phase *f = g->view->phase;
+  c_writer *w = f->w;
+  const net_id *line = g->rolled->line + s->first;
+  uint32_t lanes = g->view->lanes, *next = NEW_ARRAY(w->memory, uint32_t, 2 * s->carried_count);
+  // In variables of their own: a result may be an operand as it is, which would be set before.
+  for (uint32_t i = 0; i < s->carried_count; i++) {
+    const c_value *result = &f->values[line[s->period + s->carried[i]]];
+    for (uint32_t part = 0; part < scalar_parts(result->type); part++) {
+      uint32_t id = next[2 * i + part] = c_as_vector(w, result, part, lanes);
+      if (s->carried_count == 1)
+        continue;
+      next[2 * i + part] = w->next++;
+      c_join(w, "const %s v%u = v%u;", c_vector(w, scalar_part_bytes(result->type), lanes),
+             next[2 * i + part], id);
+    }
+  }
+  for (uint32_t i = 0; i < s->carried_count; i++) {
+    const c_value *carried = &f->values[line[s->carried[i]]];
+    for (uint32_t part = 0; part < scalar_parts(carried->type); part++)
+      c_join(w, "v%u = v%u;", carried->id[part], next[2 * i + part]);
+    f->values[line[(size_t)(s->rounds - 1) * s->period + s->carried[i]]] = *carried;
+  }
+}
+
+static void evaluate_loop(const coset_group *g, const c_segment *s) {
+  c_writer *w = g->view->phase->w;
+  const c_value **constants =
+      NEW_ARRAY(w->memory, const c_value *, (size_t)s->period *C_ROLL_OPERANDS);
+  for (uint32_t coset = 0; coset < g->count; coset++) {
+    enter_coset(g, coset);
+    declare_carried(g, s);
+  }
+  c_line(w, "for (uint32_t i = 0; i < %u; i++) {", s->rounds);
+  for (uint32_t i = 0; i < s->period; i++) {
+    const net_node *node = &g->view->phase->stage->nodes.items[g->rolled->line[s->first + i]];
+    for (uint32_t k = 0; k < node->operand_count; k++)
+      constants[(size_t)i * C_ROLL_OPERANDS + k] = constant_of_round(g, s, i, k);
+  }
+  for (uint32_t coset = 0; coset < g->count; coset++) {
+    enter_coset(g, coset);
+    evaluate_round(g, s, constants);
+    set_carried(g, s);
+  }
+  c_line(w, "}");
+}
+
+// How many cosets go side by side: as many as have room for what they carry in registers.
+static uint32_t group_size(const c_rolled *rolled) {
+  enum { CHAINS = 8 };
+  uint32_t most = 1;
+  for (uint32_t i = 0; i < rolled->segment_count; i++)
+    if (rolled->segments[i].carried_count > most)
+      most = rolled->segments[i].carried_count;
+  return most < CHAINS ? CHAINS / most : 1;
+}
+
+static void execute_rolled(op_view *v, const c_rolled *rolled, uint32_t coset_count,
+                           const uint64_t *cosets) {
+  c_phase *f = v->phase;
+  c_value *values = f->values;
+  uint32_t most = group_size(rolled);
+  coset_group g = {v, rolled, most, NULL, NEW_ARRAY(f->w->memory, c_value *, most)};
+  for (uint32_t i = 0; i < most; i++)
+    g.values[i] = NEW_ARRAY(f->w->memory, c_value, f->stage->nodes.count);
+  for (uint32_t from = 0; from < coset_count; from += most) {
+    g.first = cosets + from;
+    g.count = coset_count - from < most ? coset_count - from : most;
+    for (uint32_t i = 0; i < g.count; i++) {
+      v->elements = v->flips ? NEW_ARRAY(f->w->memory, c_value *, f->stage->values.count) : NULL;
+      enter_coset(&g, i);
+      for (uint32_t k = 0; k < rolled->leaf_count; k++)
+        evaluate_node(v, rolled->leaves[k], UINT32_MAX, g.first[i]);
+    }
+    for (uint32_t i = 0; i < rolled->segment_count; i++) {
+      const c_segment *s = &rolled->segments[i];
+      if (s->rounds > 1)
+        evaluate_loop(&g, s);
+      for (uint32_t k = 0; k < g.count && s->rounds == 1; k++)
+        evaluate_line(&g, k, s->first, s->period);
+    }
+    for (uint32_t i = 0; i < g.count; i++) {
+      enter_coset(&g, i);
+      for (uint32_t k = 0; k < v->op->output_count; k++)
+        if (v->outputs[k].id)
+          set_output_elements(v, k, g.first[i]);
+    }
+  }
+  f->values = values;
+}
+
+// ---- an op -----------------------------------------------------------------------------------
+
+// The registers that an output goes to: those of its slot, as they are where the op leaves them.
+static c_registers output_registers(c_phase *f, const c_registers *slot, scalar_type type) {
+  c_registers s = c_registers_of(f->w, f->space, type);
+  if (slot->id && scalar_parts(slot->type) == scalar_parts(type))
+    memcpy(s.id, slot->id, ((size_t)scalar_parts(type) << f->space->r) * sizeof *s.id);
+  return s;
+}
+
+void c_execute(c_phase *f, const net_op *op) {
+  op_view v = view_op(f, op);
+  v.node_count = net_op_nodes(f->stage, op, f->nodes);
+  v.outputs = NEW_ARRAY(f->w->memory, c_registers, op->output_count);
+  for (uint32_t i = 0; i < op->output_count; i++) {
+    uint32_t slot = f->pass->slot_of[op->outputs[i].value];
+    if (slot != NET_NONE)
+      v.outputs[i] =
+          output_registers(f, &f->slots[slot], f->stage->values.items[op->outputs[i].value]);
+  }
+  uint64_t *cosets = NEW_ARRAY(f->w->memory, uint64_t, (size_t)1 << f->space->r);
+  uint32_t coset_count = 0;
+  for (uint64_t i = 0; i < UINT64_C(1) << f->space->r; i++)
+    if (c_map_bits(&v.coordinates, i) == 0)
+      cosets[coset_count++] = i;
+  c_rolled rolled;
+  if (c_roll(f->w->memory, f->stage, op, v.node_count, f->nodes, &rolled)) {
+    execute_rolled(&v, &rolled, coset_count, cosets);
+    coset_count = 0;
+  }
+  for (uint32_t i = 0; i < coset_count; i++) {
+    v.elements = v.flips ? NEW_ARRAY(f->w->memory, c_value *, f->stage->values.count) : NULL;
+    c_end_line(f->w);
+    for (uint32_t k = 0; k < v.node_count; k++)
+      evaluate_node(&v, f->nodes[k], k, cosets[i]);
+    for (uint32_t k = 0; k < op->output_count; k++)
+      if (v.outputs[k].id)
+        set_output_elements(&v, k, cosets[i]);
+  }
+  for (uint32_t i = 0; i < op->output_count; i++)
+    if (v.outputs[i].id)
+      f->slots[f->pass->slot_of[op->outputs[i].value]] = v.outputs[i];
+}

@@ -1,0 +1,213 @@
+#include "kernels/ops/root.h"
+
+enum { MOST_BITS = 26 };  // of a table by index
+
+// ---- tables ----------------------------------------------------------------------------------
+
+static bool same_words(uint32_t count, const uint64_t *a, const uint64_t *b) {
+  return count == 0 || memcmp(a, b, count * sizeof *a) == 0;
+}
+
+static bool same_table(const c_roots *a, const c_roots *b) {
+  return a->type == b->type && a->m == b->m && a->bits == b->bits && a->rows == b->rows &&
+         a->offset == b->offset && a->constant == b->constant &&
+         (a->bits == UINT32_MAX || (same_words(a->bits, a->vectors, b->vectors) &&
+                                    same_words(a->rows, a->weights, b->weights)));
+}
+
+static uint32_t table_number(c_writer *w, const c_roots *table) {
+  for (size_t i = 0; i < w->roots.count; i++)
+    if (same_table(&w->roots.items[i], table))
+      return (uint32_t)i;
+  vec_push(w->memory, &w->roots, *table);
+  return (uint32_t)(w->roots.count - 1);
+}
+
+uint32_t c_root_table(c_writer *w, scalar_type type, uint64_t m) {
+  return table_number(w, &(c_roots){.type = type, .m = m, .bits = UINT32_MAX});
+}
+
+static void add_words(text *out, uint32_t count, const uint64_t *words) {
+  text_string(out, "(const uint64_t[]){");
+  for (uint32_t i = 0; i < count; i++)
+    text_printf(out, "%s0x%llx", i ? ", " : "", (unsigned long long)words[i]);
+  text_printf(out, "%s}", count ? "" : "0");
+}
+
+void c_root_tables_write(const c_writer *w, text *out) {
+  text_printf(out,
+              "\n__attribute__((visibility(\"default\"))) "
+              "const permc_root_table permc_root_tables[%zu] = {\n",
+              w->roots.count + 1);
+  for (size_t i = 0; i < w->roots.count; i++) {
+    const c_roots *r = &w->roots.items[i];
+    text_printf(out, "  {%llu, %u", (unsigned long long)r->m,
+                (unsigned)scalar_types[r->type].size / 2);
+    if (r->bits != UINT32_MAX) {
+      text_printf(out, ", %u, 0x%llx, 0x%llx,\n    ", r->bits, (unsigned long long)r->offset,
+                  (unsigned long long)r->constant);
+      add_words(out, r->bits, r->vectors);
+      text_string(out, ",\n    ");
+      add_words(out, r->rows, r->weights);
+    }
+    text_string(out, "},\n");
+  }
+  text_string(out, "  {0}\n};\n");
+}
+
+permc_root_table *c_root_tables_copy(const c_writer *w) {
+  size_t count = w->roots.count, words = 0;
+  for (size_t i = 0; i < count; i++)
+    if (w->roots.items[i].bits != UINT32_MAX)
+      words += w->roots.items[i].bits + w->roots.items[i].rows;
+  permc_root_table *tables = calloc(1, (count + 1) * sizeof *tables + words * sizeof(uint64_t));
+  uint64_t *room = tables ? (uint64_t *)(tables + count + 1) : NULL;
+  for (size_t i = 0; i < count && tables; i++) {
+    const c_roots *r = &w->roots.items[i];
+    permc_root_table *t = &tables[i];
+    *t = (permc_root_table){.m = r->m, .part_bytes = scalar_part_bytes(r->type)};
+    if (r->bits == UINT32_MAX)
+      continue;
+    t->bits = r->bits;
+    t->offset = r->offset;
+    t->constant = r->constant;
+    t->vectors = memcpy(room, r->vectors, r->bits * sizeof *room);
+    t->weights = memcpy(room + r->bits, r->weights, r->rows * sizeof *room);
+    room += r->bits + r->rows;
+  }
+  return tables;
+}
+
+// ---- the table's own index -------------------------------------------------------------------
+
+struct c_root_access {
+  bool possible;
+  uint32_t lane_bits;  // of the table's index: what lanes change
+  c_map map;           // its index
+  c_bound bound;
+  const char *pointer;
+  uint32_t bits;
+};
+
+// The vectors of `count` that are independent of those before.
+static void add_basis(f2_space *all, uint32_t *bits, uint64_t *basis, uint32_t count,
+                      const uint64_t *vectors) {
+  for (uint32_t i = 0; i < count; i++)
+    if (*bits < MOST_BITS + 1 && f2_space_insert(all, vectors[i]))
+      basis[(*bits)++] = vectors[i];
+}
+
+static uint64_t place_in_basis(const uint64_t *basis, uint32_t bits, uint64_t x) {
+  uint64_t place = 0;
+  bool found = f2_coordinates((int)bits, basis, x, &place);
+  assert(found);
+  (void)found;
+  return place;
+}
+
+// The map to the table's index: row i is bit i.
+static void map_to_table(const c_map *k, const uint64_t *basis, uint32_t bits, c_map *out) {
+  *out = (c_map){.rows = bits, .blocks = k->blocks, .threads = k->threads, .vectors = k->vectors};
+  for (uint32_t i = 0; i < bits; i++)
+    out->weight[i] = f2_unit((int)i);
+  for (uint32_t i = 0; i < k->blocks; i++)
+    out->block[i] = place_in_basis(basis, bits, k->block[i]);
+  for (uint32_t i = 0; i < k->threads; i++)
+    out->thread[i] = place_in_basis(basis, bits, k->thread[i]);
+  for (uint32_t i = 0; i < k->vectors; i++)
+    out->vector[i] = place_in_basis(basis, bits, k->vector[i]);
+}
+
+// What lanes change must be apart from what registers, threads and blocks change.
+static bool choose_basis(const c_map *k, const c_space *s, uint64_t *basis, uint32_t *lane_bits,
+                         uint32_t *bits) {
+  f2_space lanes = f2_span((int)k->rows, (int)s->l, k->vector + s->r), all = lanes, others;
+  *bits = *lane_bits = 0;
+  f2_space of_lanes = f2_space_zero((int)k->rows);
+  add_basis(&of_lanes, lane_bits, basis, s->l, k->vector + s->r);
+  *bits = *lane_bits;
+  add_basis(&all, bits, basis, s->r, k->vector);
+  add_basis(&all, bits, basis, s->threads, k->thread);
+  add_basis(&all, bits, basis, s->blocks, k->block);
+  others = f2_span((int)k->rows, (int)(*bits - *lane_bits), basis + *lane_bits);
+  for (uint32_t i = 0; i < s->r + s->threads + s->blocks; i++) {
+    uint64_t x = i < s->r                ? k->vector[i]
+                 : i < s->r + s->threads ? k->thread[i - s->r]
+                                         : k->block[i - s->r - s->threads];
+    if (*bits <= MOST_BITS && !f2_space_has(others, x))
+      return false;
+  }
+  return *bits <= MOST_BITS;
+}
+
+static const struct c_root_access *bind_table(c_phase *f, const net_node *root, net_id index) {
+  c_writer *w = f->w;
+  struct c_root_access *a = NEW(w->memory, struct c_root_access);
+  c_map k = c_map_of(w->memory, &f->stage->nodes.items[index].map, f->space, 1);
+  uint64_t *basis = NEW_ARRAY(w->memory, uint64_t, F2_MAX), *weights;
+  for (uint32_t i = 0; i < k.loops; i++)
+    if (k.strides[i] != 0)
+      return a;
+  if (k.rows > F2_MAX || !choose_basis(&k, f->space, basis, &a->lane_bits, &a->bits))
+    return a;
+  weights = NEW_ARRAY(w->memory, uint64_t, k.rows);
+  memcpy(weights, k.weight, k.rows * sizeof *weights);
+  c_roots table = {root->type, root->number, k.offset, k.constant, a->bits, k.rows, basis, weights};
+  map_to_table(&k, basis, a->bits, &a->map);
+  a->bound = c_bind(w, &a->map, 0);
+  const char *element = c_vector_in_memory(w, scalar_part_bytes(root->type), 1);
+  a->pointer = c_format(w, "p%u", w->next++);
+  c_line(w, "const %s *const %s = (const %s *)imports->roots[%u] + %s;", element, a->pointer,
+         element, table_number(w, &table), a->bound.sum);
+  a->possible = true;
+  return a;
+}
+
+// ---- values ----------------------------------------------------------------------------------
+
+static uint32_t load_root_part(c_phase *f, const struct c_root_access *a, uint32_t bytes,
+                               uint32_t part, uint32_t lanes, uint64_t x) {
+  c_writer *w = f->w;
+  const char *vector = c_vector(w, bytes, lanes);
+  uint64_t plane = part ? UINT64_C(1) << a->bits : 0;
+  c_line(w, "const %s v%u = *(const %s *)(%s + %s + %llu);", vector, w->next,
+         c_vector_in_memory(w, bytes, lanes), a->pointer, c_bound_rest(w, &a->bound, x),
+         (unsigned long long)plane);
+  return w->next++;
+}
+
+// Where only some of the lanes' vectors change the root, or two change it alike.
+static const char *lane_pattern(c_phase *f, const struct c_root_access *a, uint32_t lanes) {
+  const char *list = "";
+  bool plain = true;
+  for (uint32_t j = 0; j < lanes; j++) {
+    uint64_t from = 0;
+    for (uint32_t i = 0; i < f->space->l; i++)
+      from ^= j >> i & 1 ? a->map.vector[f->space->r + i] : 0;
+    plain = plain && from == j;
+    list = c_format(f->w, "%s%s%u", list, j ? ", " : "", (unsigned)from);
+  }
+  return plain ? NULL : list;
+}
+
+bool c_root_of_index(c_phase *f, const net_node *root, net_id index, uint64_t x, c_value *out) {
+  c_writer *w = f->w;
+  size_t id = (size_t)(root - f->stage->nodes.items);
+  if (!f->roots[id])
+    f->roots[id] = bind_table(f, root, index);
+  const struct c_root_access *a = f->roots[id];
+  uint32_t bytes = scalar_part_bytes(root->type), lanes = a->lane_bits ? 1U << f->space->l : 1;
+  if (!a->possible || a->bits == 0)
+    return false;  // all one root: it is known
+  *out = (c_value){.level = lanes > 1 ? C_VECTOR : C_UNIFORM, .type = root->type};
+  const char *pattern = lanes > 1 ? lane_pattern(f, a, lanes) : NULL;
+  for (uint32_t part = 0; part < 2; part++) {
+    out->id[part] = load_root_part(f, a, bytes, part, lanes, x);
+    if (pattern) {
+      c_line(w, "const %s v%u = %s(v%u, v%u, %s);", c_vector(w, bytes, lanes), w->next,
+             c_shuffle(w, bytes, lanes), out->id[part], out->id[part], pattern);
+      out->id[part] = w->next++;
+    }
+  }
+  return true;
+}

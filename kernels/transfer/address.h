@@ -1,0 +1,45 @@
+// Addresses, and other integers that depend on the index, as generated
+// code computes them.
+//
+// Of a map (kernels/schedule/map.h), a row that only w decides is a constant at compile time, one
+// that w does not touch is shared by all registers and lanes, and one that both decide is an XOR of
+// the two:
+//
+//      n = 4, R = <1>, L = <2>, T = <4>, blocks <8>;  the address  x0 + 2 (x1 ^ x3) + 4 x2
+//
+//      const uint64_t g2 = (b << 1);             rows of a block and w:  w's part comes by XOR
+//      const int64_t u1 = 0;                     rows of blocks alone (here none)
+//      const uint32_t *p3 = a0 + u1 + (t << 2);  and of threads alone
+//      p3[(g2 ^ 2) + 1]                          the element of w = (1, 1)
+#ifndef PERMC_KERNELS_TRANSFER_ADDRESS_H
+#define PERMC_KERNELS_TRANSFER_ADDRESS_H
+
+#include "kernels/schedule/schedule.h"
+#include "kernels/text/text.h"
+
+// A map in the code: variables that hold what the threads' registers share.
+typedef struct c_bound {
+  const c_map *map;
+  uint64_t mixed;    // rows that both w and blocks or threads flip: those of the groups
+  uint64_t uniform;  // rows that blocks or threads flip, and not w: those of the sum
+  uint32_t group_count;
+  c_group group[C_ROWS];
+  char sum[16];  // the int64_t with all rows that w does not flip, or "0"
+} c_bound;
+
+// Writes the variables. Rows of `without` are left out (as if 0).
+c_bound c_bind(c_writer *w, const c_map *m, uint64_t without);
+// The rest of the value, at coordinates x: an expression, an int64_t, to which b->sum is to be
+// added. Rows that are left out are 0 at x.
+const char *c_bound_rest(c_writer *w, const c_bound *b, uint64_t x);
+// Whether the expression is a constant, and which.
+bool c_bound_constant(const c_bound *b, uint64_t x, int64_t *out);
+
+// The thread's number as an operand of what may be an index or an address of memory.
+const char *c_thread(const c_writer *w);
+
+// The variable with the bits of `rows` that blocks and threads decide (row rows[i] is bit i), or
+// NULL if they decide none.
+const char *c_bind_bits(c_writer *w, const c_map *m, uint32_t count, const uint32_t *rows);
+
+#endif

@@ -1,0 +1,396 @@
+#include "kernels/transfer/transfer.h"
+
+// ---- what loads and stores share -------------------------------------------------------------
+
+typedef struct transfer {
+  c_writer *w;
+  const c_access *access;
+  const c_place *place;
+  c_bound bound;
+  const char *vector, *pointer;  // the vector's type; the address that is the same in all registers
+  const char *flips;             // the variable d, or NULL
+  uint32_t lanes, parts;
+  uint64_t padding_start;  // in parts
+} transfer;
+
+static transfer begin_transfer(c_writer *w, const c_access *a, const c_place *place, uint32_t parts,
+                               bool loads) {
+  transfer t = {w, a, place, {0}, NULL, NULL, NULL, 1U << a->home.lanes, parts, UINT64_MAX};
+  uint64_t chunk_rows = 0;
+  for (uint32_t i = 0; i < a->chunk + a->wide; i++)
+    chunk_rows |= f2_unit((int)a->chunk_row[i]);
+  t.bound = c_bind(w, &a->map, chunk_rows);
+  t.flips = a->xor_permuted ? c_bind_bits(w, &a->map, a->chunk + a->wide, a->chunk_row) : NULL;
+  t.vector = c_vector(w, a->bytes, t.lanes);
+  t.pointer = c_format(w, "p%u", w->next++);
+  const char *constant = loads ? "const " : "";
+  bool shifted = strcmp(t.bound.sum, "0") != 0;
+  const char *element = a->map.bytes ? "char" : c_vector_in_memory(w, a->bytes, 1);
+  if (a->map.swizzle) {
+    c_line(w, "const uint32_t %s = (uint32_t)(%s);", t.pointer, t.bound.sum);
+    return t;
+  }
+  c_line(w, "%s%s *const %s = (%s%s *)%s%s%s;", constant, element, t.pointer, constant, element,
+         place->array, shifted ? " + " : "", shifted ? t.bound.sum : "");
+  if (place->padding_start != UINT64_MAX)
+    t.padding_start =
+        (place->padding_start < UINT64_MAX / 8 ? place->padding_start : UINT64_MAX / 8) * parts;
+  return t;
+}
+
+// The name of the function through which units of scratch go.
+static const char *swizzle_function(c_writer *w, const c_swizzle *l) {
+  const char *name =
+      c_format(w, "place_%llu_%u", (unsigned long long)l->by->words, (unsigned)l->word);
+  if (!c_define(w, name))
+    return name;
+  bank_layout_print_tables(&w->definitions, l->by, "static const", name);
+  text_printf(&w->definitions,
+              INLINE "uint32_t %s(uint32_t unit) {\n  const uint32_t a = unit >> %u;\n  return (",
+              name, (unsigned)l->word);
+  bank_layout_print_place(&w->definitions, l->by, name, "a");
+  text_printf(&w->definitions, ") << %u | (unit & %lluU);\n}\n", (unsigned)l->word,
+              (unsigned long long)f2_mask((int)l->word));
+  return name;
+}
+
+static const char *swizzled_address(const transfer *t, const char *rest) {
+  const char *element = c_vector_in_memory(t->w, t->access->bytes, 1);
+  const char *at = c_format(t->w, "%s((uint32_t)(%s + %s))",
+                            swizzle_function(t->w, t->access->map.swizzle), t->pointer, rest);
+  return t->access->map.bytes ? c_format(t->w, "(%s *)(%s + %s)", element, t->place->array, at)
+                              : c_format(t->w, "(%s *)%s + %s", element, t->place->array, at);
+}
+
+// "p3 + 16": the address of the element at coordinates x.
+static const char *address_of(const transfer *t, uint64_t x) {
+  const char *rest = c_bound_rest(t->w, &t->bound, x);
+  if (t->access->map.swizzle)
+    return swizzled_address(t, rest);
+  if (t->access->map.bytes)
+    return c_format(t->w, "(%s *)(%s + %s)", c_vector_in_memory(t->w, t->access->bytes, 1),
+                    t->pointer, rest);
+  return c_format(t->w, "%s + %s", t->pointer, rest);
+}
+
+// Whether it is no padding: a condition.
+static const char *below_padding(const transfer *t, uint64_t x) {
+  return c_format(t->w, "(uint64_t)(%s + %s) < %s", t->bound.sum, c_bound_rest(t->w, &t->bound, x),
+                  c_number(t->w, t->padding_start));
+}
+
+static uint64_t padding_bits(const transfer *t, uint64_t x) {
+  uint64_t bits = 0;
+  uint32_t part = t->parts == 2 && f2_bit(x, (int)t->access->map.vectors - 1);
+  memcpy(&bits, t->place->padding_value.bytes + part * t->access->bytes, t->access->bytes);
+  return bits;
+}
+
+// Element by element there is no chunk, and so no turning.
+static bool is_by_elements(const c_place *place, const c_access *a) {
+  return place->padding_start != UINT64_MAX && (a->chunk < a->home.lanes || a->home.lanes == 0);
+}
+
+// ---- what is alive ---------------------------------------------------------------------------
+
+// The forms of which all must be 0 where something is loaded or stored.
+typedef struct liveness {
+  c_map map;
+  const char *bits;  // the variable with what blocks and threads add, or NULL
+  uint64_t dynamic;  // the rows in it
+} liveness;
+
+static liveness bind_live(c_writer *w, const c_place *place, const c_space *space) {
+  liveness v = {.map = c_map_of_forms(place->live_count, place->live, space)};
+  uint32_t rows[C_ROWS];
+  for (uint32_t i = 0; i < place->live_count; i++)
+    rows[i] = i;
+  v.bits = c_bind_bits(w, &v.map, place->live_count, rows);
+  v.dynamic = c_map_rows_of_blocks(&v.map) | c_map_rows_of_threads(&v.map);
+  return v;
+}
+
+// "" always, NULL never, else a condition.
+static const char *live_at(c_writer *w, const liveness *v, uint64_t x) {
+  uint64_t bits = c_map_bits(&v->map, x);
+  if (bits & ~v->dynamic)
+    return NULL;
+  if (v->dynamic == 0)
+    return "";
+  return bits ? c_format(w, "(((%s ^ %s) & %s) == 0)", v->bits, c_number(w, bits),
+                         c_number(w, v->dynamic))
+              : c_format(w, "((%s & %s) == 0)", v->bits, c_number(w, v->dynamic));
+}
+
+// The part of W that is not the part of a complex number: what forms are of.
+static uint64_t index_coordinates(const transfer *t, uint64_t x) {
+  return x & f2_mask((int)(t->access->map.vectors - (t->parts - 1)));
+}
+
+static bool varies_in_lanes(const liveness *v, const c_access *a, uint32_t parts) {
+  uint64_t which = 0, mask = f2_mask((int)(a->map.vectors - (parts - 1)));
+  for (uint32_t i = 0; i < a->memory.lanes; i++)
+    which |=
+        c_map_bits(&v->map, a->memory.vector[a->memory.registers + i] & mask) ^ v->map.constant;
+  return which != 0;
+}
+
+// ---- loads -----------------------------------------------------------------------------------
+
+static const char *vector_of(const transfer *t, const char *list) {
+  return t->lanes == 1 ? list : c_format(t->w, "(%s){%s}", t->vector, list);
+}
+
+static const char *element_at(const transfer *t, uint64_t x) {
+  if (!t->w->warps)
+    return c_format(t->w, "*(%s)", address_of(t, x));
+  return c_format(t->w, "PERMC_%s(%s, %s)", t->place->scratch ? "GET" : "LOAD", t->vector,
+                  address_of(t, x));
+}
+
+static const char *load_elements(const transfer *t, const liveness *v, uint64_t number) {
+  const char *list = "";
+  for (uint32_t j = 0; j < t->lanes; j++) {
+    uint64_t x = register_layout_at(&t->access->memory, number, j);
+    const char *element = element_at(t, x);
+    const char *live = live_at(t->w, v, index_coordinates(t, x));
+    if (!live)
+      element = "0";
+    else if (*live)
+      element = c_format(t->w, "(%s ? %s : 0)", live, element);
+    if (t->padding_start != UINT64_MAX)
+      element = c_format(t->w, "%s ? %s : (uint%u_t)%s", below_padding(t, x), element,
+                         t->access->bytes * 8, c_number(t->w, padding_bits(t, x)));
+    list = c_format(t->w, "%s%s%s", list, j ? ", " : "", element);
+  }
+  return vector_of(t, list);
+}
+
+// By words of at most 8 bytes: wide loads of what was stored in small pieces would wait for them.
+static const char *load_chunks(const transfer *t, uint64_t number) {
+  c_writer *w = t->w;
+  const c_access *a = t->access;
+  uint32_t bytes = a->bytes << a->chunk, lanes;
+  bytes = bytes < 8 ? bytes : 8;
+  lanes = t->lanes * a->bytes / bytes;
+  const char *word = c_word_in_memory(w, bytes, a->bytes), *list = "";
+  for (uint32_t j = 0; j < lanes; j++) {
+    uint64_t x = register_layout_at(&a->memory, number, j * (bytes / a->bytes));
+    list = c_format(w, "%s%s*(const %s *)(%s)", list, j ? ", " : "", word, address_of(t, x));
+  }
+  return c_format(w, "(%s)(%s){%s}", t->vector, c_vector(w, bytes, lanes), list);
+}
+
+static const char *load_below(const transfer *t, uint64_t number) {
+  c_writer *w = t->w;
+  const char *name = c_format(w, "load_below_%s", t->vector), *list = "";
+  const char *memory = c_vector_in_memory(w, t->access->bytes, t->lanes);
+  if (c_define(w, name))
+    text_printf(
+        &w->definitions,
+        "static inline %s %s(const u%ux1m *p, uint64_t at, uint64_t padding_start, %s fill) {\n"
+        "  if (__builtin_expect(at < padding_start && padding_start - at >= %u, 1))\n"
+        "    return *(const %s *)p;\n"
+        "  for (int i = 0; i < %u; i++)\n"
+        "    if (at + (uint64_t)i < padding_start)\n      fill[i] = p[i];\n"
+        "  return fill;\n}\n",
+        t->vector, name, t->access->bytes * 8, t->vector, t->lanes, memory, t->lanes);
+  for (uint32_t j = 0; j < t->lanes; j++)
+    list =
+        c_format(w, "%s%s%s", list, j ? ", " : "",
+                 c_number(w, padding_bits(t, register_layout_at(&t->access->memory, number, j))));
+  uint64_t x = register_layout_at(&t->access->memory, number, 0);
+  return c_format(w, "%s(%s, (uint64_t)(%s + %s), %s, (%s){%s})", name, address_of(t, x),
+                  t->bound.sum, c_bound_rest(w, &t->bound, x), c_number(w, t->padding_start),
+                  t->vector, list);
+}
+
+static const char *load_vector(const transfer *t, const liveness *v, uint64_t number) {
+  const c_access *a = t->access;
+  if (is_by_elements(t->place, a) || (a->chunk == 0 && a->home.lanes > 0) ||
+      t->place->live_count > 0 || t->w->warps)
+    return load_elements(t, v, number);
+  if (a->chunk < a->home.lanes)
+    return load_chunks(t, number);
+  if (t->padding_start != UINT64_MAX)
+    return load_below(t, number);
+  return c_format(t->w, "*(const %s *)(%s)", c_vector_in_memory(t->w, a->bytes, t->lanes),
+                  address_of(t, register_layout_at(&a->memory, number, 0)));
+}
+
+static bool is_padding(const c_place *p, const c_space *s, uint64_t number) {
+  return p->padding && p->padding[number & f2_mask((int)s->r)];
+}
+
+// Only words stay together.
+static uint32_t longest_chunk(const c_map *m) {
+  return m->swizzle && !m->bytes && m->swizzle->word < C_CHUNK ? m->swizzle->word : C_CHUNK;
+}
+
+static void load_wide(const transfer *t, uint64_t number, uint32_t *loaded) {
+  c_writer *w = t->w;
+  uint32_t count = 1U << t->access->wide, id = w->next++;
+  c_line(w, "PERMC_LOAD_WIDE(%s, %u, w%u, %s)", t->vector, count, id,
+         address_of(t, register_layout_at(&t->access->memory, number, 0)));
+  if (t->flips)
+    c_line(w, "PERMC_XOR_PERMUTE(%s, %u, w%u, %s)", t->vector, count, id, t->flips);
+  for (uint32_t i = 0; i < count; i++) {
+    loaded[number + i] = w->next++;
+    c_join(w, "const %s v%u = w%u[%u];", t->vector, loaded[number + i], id, i);
+  }
+}
+
+void c_load(c_writer *w, const c_map *map, const c_space *space, scalar_type type,
+            const c_place *from, uint32_t *registers) {
+  uint32_t bytes = scalar_part_bytes(type), parts = scalar_parts(type);
+  c_access a = c_access_of(map, space, type, longest_chunk(map), c_access_widest(w->warps, from));
+  liveness live = bind_live(w, from, space);
+  if (is_by_elements(from, &a) || from->live_count > 0)
+    a = c_access_of(map, space, type, 0, 0);
+  transfer t = begin_transfer(w, &a, from, parts, true);
+  size_t count = (size_t)1 << a.home.registers;
+  uint32_t *loaded = NEW_ARRAY(w->memory, uint32_t, count);
+  for (uint64_t i = 0; i < count && a.wide > 0; i += UINT64_C(1) << a.wide)
+    load_wide(&t, i, loaded);
+  for (uint64_t i = 0; i < count && a.wide == 0; i++) {
+    const char *vector = is_padding(from, space, i) ? "0" : load_vector(&t, &live, i);
+    if (t.flips)
+      vector = c_format(w, "%s(%s, %s)", c_xor_permute(w, bytes, t.lanes), vector, t.flips);
+    loaded[i] = w->next++;
+    c_join(w, "const %s v%u = %s;", t.vector, loaded[i], vector);
+  }
+  c_relayout(w, bytes, &a.memory, &a.home, loaded, registers);
+}
+
+// ---- stores ----------------------------------------------------------------------------------
+
+static void store_elements(const transfer *t, const liveness *v, uint64_t number, uint32_t id) {
+  for (uint32_t j = 0; j < t->lanes; j++) {
+    uint64_t x = register_layout_at(&t->access->memory, number, j);
+    const char *live = live_at(t->w, v, index_coordinates(t, x)), *condition = "";
+    if (!live)
+      continue;
+    if (t->padding_start != UINT64_MAX)
+      live = c_format(t->w, "%s%s%s", live, *live ? " && " : "", below_padding(t, x));
+    if (*live)
+      condition = c_format(t->w, "if (%s) ", live);
+    if (t->w->warps)
+      (*condition ? c_line : c_join)(t->w, "%sPERMC_%s(%s, %s, v%u);", condition,
+                                     t->place->scratch ? "PUT" : "STORE", t->vector,
+                                     address_of(t, x), id);
+    else
+      (*condition ? c_line : c_join)(t->w, t->lanes == 1 ? "%s*(%s) = v%u;" : "%s*(%s) = v%u[%u];",
+                                     condition, address_of(t, x), id, j);
+  }
+}
+
+static void store_chunks(const transfer *t, const char *condition, uint64_t number, uint32_t id) {
+  uint32_t size = 1U << t->access->chunk;
+  for (uint32_t j = 0; j < t->lanes; j += size)
+    c_line(t->w, "%s__builtin_memcpy(%s, (const uint%u_t *)&v%u + %u, %u);", condition,
+           address_of(t, register_layout_at(&t->access->memory, number, j)), t->access->bytes * 8,
+           id, j, size * t->access->bytes);
+}
+
+static const char *store_below(const transfer *t) {
+  c_writer *w = t->w;
+  const char *name = c_format(w, "store_below_%s", t->vector);
+  const char *memory = c_vector_in_memory(w, t->access->bytes, t->lanes);
+  if (c_define(w, name))
+    text_printf(&w->definitions,
+                "static inline void %s(u%ux1m *p, uint64_t at, uint64_t padding_start, %s v) {\n"
+                "  if (__builtin_expect(at < padding_start && padding_start - at >= %u, 1)) {\n"
+                "    *(%s *)p = v;\n    return;\n  }\n"
+                "  for (int i = 0; i < %u; i++)\n"
+                "    if (at + (uint64_t)i < padding_start)\n      p[i] = v[i];\n}\n",
+                name, t->access->bytes * 8, t->vector, t->lanes, memory, t->lanes);
+  return name;
+}
+
+static const char *store_stream(const transfer *t) {
+  c_writer *w = t->w;
+  uint32_t size = t->access->bytes * t->lanes;
+  const char *name = c_format(w, "stream_%s", t->vector);
+  const char *memory = c_vector_in_memory(w, t->access->bytes, t->lanes);
+  const char *isa = size == 64 ? "__AVX512F__" : size == 32 ? "__AVX__" : "__SSE2__";
+  const char *suffix = size == 64 ? "512" : size == 32 ? "256" : "";
+  if (c_define(w, name))
+    text_printf(
+        &w->definitions,
+        "static inline __attribute__((always_inline)) void %s(u%ux1m *p, %s v, bool stream) {\n"
+        "#if defined(__clang__)\n"
+        "  if (__builtin_expect(stream, 1)) {\n"
+        "    __builtin_nontemporal_store(v, (%s *)p);\n    return;\n  }\n"
+        "#elif defined(%s) && !defined(PERMC_PLAIN)\n"
+        "  typedef long long words __attribute__((vector_size(%u)));\n"
+        "  if (__builtin_expect(stream, 1)) {\n"
+        "    __builtin_ia32_movntdq%s((words *)p, (words)v);\n    return;\n  }\n"
+        "#endif\n"
+        "  *(%s *)p = v;\n}\n",
+        name, t->access->bytes * 8, t->vector, t->vector, isa, size, suffix, memory);
+  return name;
+}
+
+static void store_vector(const transfer *t, const char *condition, uint64_t number, uint32_t id) {
+  c_writer *w = t->w;
+  uint64_t x = register_layout_at(&t->access->memory, number, 0);
+  const char *address = address_of(t, x);
+  if (t->padding_start != UINT64_MAX)
+    c_line(w, "%s%s(%s, (uint64_t)(%s + %s), %s, v%u);", condition, store_below(t), address,
+           t->bound.sum, c_bound_rest(w, &t->bound, x), c_number(w, t->padding_start), id);
+  else if (t->place->stream && c_access_streams(t->access))
+    c_line(w, "%s%s(%s, v%u, %s);", condition, store_stream(t), address, id, t->place->stream);
+  else
+    (*condition ? c_line : c_join)(w, "%s*(%s *)(%s) = v%u;", condition,
+                                   c_vector_in_memory(w, t->access->bytes, t->lanes), address, id);
+}
+
+static void store_wide(const transfer *t, uint64_t number, const uint32_t *stored) {
+  c_writer *w = t->w;
+  uint32_t count = 1U << t->access->wide;
+  const char *list = "";
+  for (uint32_t i = 0; i < count; i++)
+    list = c_format(w, "%s%sv%u", list, i ? ", " : "", stored[number + i]);
+  c_line(w, "PERMC_STORE_WIDE(%s, %u, %s, %s, %s)", t->vector, count,
+         address_of(t, register_layout_at(&t->access->memory, number, 0)),
+         t->flips ? t->flips : "0", list);
+}
+
+void c_store(c_writer *w, const c_map *map, const c_space *space, scalar_type type,
+             const c_place *to, const uint32_t *registers) {
+  uint32_t bytes = scalar_part_bytes(type), parts = scalar_parts(type);
+  c_access a = c_access_of(map, space, type, longest_chunk(map), c_access_widest(w->warps, to));
+  liveness live = bind_live(w, to, space);
+  bool elements = is_by_elements(to, &a) || varies_in_lanes(&live, &a, parts) || w->warps;
+  if (elements)
+    a = c_access_of(map, space, type, 0, a.wide);
+  elements = elements || (a.chunk == 0 && a.home.lanes > 0);
+  transfer t = begin_transfer(w, &a, to, parts, false);
+  size_t count = (size_t)1 << a.home.registers;
+  uint32_t *stored = NEW_ARRAY(w->memory, uint32_t, count);
+  c_relayout(w, bytes, &a.home, &a.memory, registers, stored);
+  for (uint64_t i = 0; i < count && a.wide > 0; i += UINT64_C(1) << a.wide)
+    store_wide(&t, i, stored);
+  for (uint64_t i = 0; i < count && a.wide == 0; i++) {
+    uint32_t id = stored[i];
+    if (elements) {
+      if (to->scratch || !is_padding(to, space, i))
+        store_elements(&t, &live, i, id);
+      continue;
+    }
+    const char *alive =
+        live_at(w, &live, index_coordinates(&t, register_layout_at(&a.memory, i, 0)));
+    if (!alive)
+      continue;
+    if (t.flips) {
+      c_line(w, "const %s v%u = %s(v%u, %s);", t.vector, w->next, c_xor_permute(w, bytes, t.lanes),
+             id, t.flips);
+      id = w->next++;
+    }
+    const char *condition = *alive ? c_format(w, "if (%s) ", alive) : "";
+    if (a.chunk < a.home.lanes)
+      store_chunks(&t, condition, i, id);
+    else
+      store_vector(&t, condition, i, id);
+  }
+}

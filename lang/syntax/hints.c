@@ -1,0 +1,579 @@
+// The table of what people of other languages write. See hints.h.
+#include "lang/syntax/hints.h"
+#include "parser.h"
+
+#define DEFINITION                                                                                 \
+  "a definition is its name, patterns and =; types stand in a signature above it: main : "         \
+  "[n]i32 -> [n]i32, and then main xs = map (+ 1) xs"
+#define C_FUNCTION                                                                                 \
+  "there are no braces, no return and no semicolons: write add x y = x + y, with its types in a "  \
+  "signature above it: add : int -> int -> int (the last is the type of the result)"
+#define COMMENT "a comment begins with -- and ends with the line"
+#define NO_STATEMENT                                                                               \
+  "there are no statements, and values do not change: name each step with let y = ... in ..."
+#define NO_LOOP                                                                                    \
+  "there are no loops: sum xs adds all elements, map f xs works on each, reduce op xs "            \
+  "combines them, and iter k f x applies f k times"
+#define NO_CASE                                                                                    \
+  "there is no case: write one equation for each pattern, name 0 = 1 and below it name _ = 2, or " \
+  "guards: f x | x > 0 = ..."
+#define CHOOSE "a condition is written if c then x else y"
+#define SLICE "a part of an array is take and drop: for elements 1 and 2, take 2 (drop 1 xs)"
+#define NO_SLICE "there are no slices: " SLICE
+#define NO_CONS                                                                                    \
+  "an array has no first element and rest: match all elements, as in [x, y], or split it: two "    \
+  "f xs, take k xs, drop k xs; to combine all elements: sum xs, product xs, minimum xs, "          \
+  "maximum xs, or reduce f xs of 2^n elements"
+#define FOLD                                                                                       \
+  "a reduction is reduce op xs, with op associative and 2^n elements; sum, product, minimum "      \
+  "and maximum take any length; over a static list ps it is a recursion on the index k: steps k "  \
+  "xs = if k == length ps then xs else steps (k + 1) (f ps[k] xs)"
+#define FILTER                                                                                     \
+  "the length of a result cannot depend on data: keep all elements and mark those wanted, as "     \
+  "in map (\\x -> if x > 0 then x else 0) xs; count (> 0) xs counts them"
+#define ZIP_WITH                                                                                   \
+  "two arrays are combined by zip_with f xs ys; more by zip and a pattern: map (\\(x, (y, z)) "    \
+  "-> ...)"
+#define GATHER                                                                                     \
+  "elements cannot be taken from or put at places that data decide: sort by a key, as in map "     \
+  "(\\p -> p.1) (sort_on (\\p -> p.0) (zip keys xs)), or use bmmc for places that are known "      \
+  "before"
+#define OUTPUT "a program has no input or output of its own: the result of main is printed"
+#define ARRAY_TYPE "an array type is []i32, or [m]i32 with a name for the length"
+#define LAMBDA "a lambda is written \\x -> x + 1"
+#define NUMBER_TYPE "the type of a number is written out, as in 10i64 or 0xffu32"
+#define NO_RECORDS                                                                                 \
+  "there are no records or types of one's own: a tuple is (x, y), with p.0 and p.1 its "           \
+  "components, or taken apart by a pattern: let (re, im) = (x, 0) in re"
+#define LIST "a list is written [x * x | x <- xs], or map (\\x -> x * x) xs"
+#define SIGNED "types stand in a signature on a line above: main : [n]i32 -> [n]i32"
+#define NO_MISSING "there is no missing value: use a pair with a bool, (x, true)"
+#define EXTENDED                                                                                   \
+  "extended x xs fills the array up with x at its end; the result has elements made of padding"
+#define REORDERED                                                                                  \
+  "an order of index bits has no meaning for other lengths, and puts padding between the "         \
+  "elements: take 2^k of them, or fill up with extended x xs and keep all 2^n"
+#define PREFIX_SUMS "prefix sums are scan (+) xs"
+#define OPERATORS                                                                                  \
+  "new operators cannot be defined: write a function f x y, which may stand between its "          \
+  "arguments: x `f` y"
+
+// Items and tokens are sequences of tokens: N is a name, I an integer, S a string, T the beginning
+// of a type, `..` any tokens inside of the brackets around it; @x is the token x where the error
+// is, @ any token there; ^x is the token x at which the error is shown instead. Others stand for
+// themselves. The first row that suits is taken.
+static const struct {
+  hint_kind kind;
+  const char *written[8];
+  const char *hint;
+} rows[] = {
+    {HINT_SIGN, {"**"}, "a power is x ^ k with an integer k; pow x y of floats"},
+    {HINT_SIGN, {"=>", "λ"}, LAMBDA},
+    {HINT_SIGN, {":="}, "a name is given with =, as in let n = 3 in n + 1"},
+    {HINT_SIGN, {"::"}, "a signature has one colon: main : [m]int -> [m]int"},
+    {HINT_SIGN, {"++"}, "values do not change: one more than x is x + 1"},
+    {HINT_SIGN, {"/=", "!=="}, "not equal is !="},
+    {HINT_SIGN, {"<>"}, "not equal is !=; arrays are joined by concat xs ys"},
+    {HINT_SIGN, {"==="}, "equal is =="},
+    {HINT_SIGN, {"=<"}, "less or equal is <="},
+    {HINT_SIGN, {"//"}, COMMENT "; a quotient is x / y"},
+    {HINT_SIGN, {"/*", "{-", "-}", "#"}, COMMENT},
+    {HINT_SIGN, {"+=", "-=", "*="}, NO_STATEMENT},
+    {HINT_SIGN, {"$"}, "f $ g x is written f (g x), or x |> g |> f"},
+    {HINT_SIGN, {"<$>"}, "f <$> xs is map f xs"},
+    {HINT_SIGN, {"<|"}, "f <| x is written f (x), or x |> f"},
+    {HINT_SIGN, {"!!"}, "element i of xs is xs[i], without a blank"},
+    {HINT_SIGN, {"!"}, "negation is written not b"},
+    {HINT_SIGN, {"?"}, CHOOSE},
+    {HINT_SIGN,
+     {"@"},
+     "there is no operator @: the product of two matrices is map (\\r -> map (\\c -> sum (zip_with "
+     "(*) r c)) (transpose b)) a"},
+    {HINT_SIGN, {"{", "}"}, "there are no braces: indentation makes blocks"},
+    {HINT_SIGN, {"'"}, "there are no characters; ' stands only within or behind a name"},
+    {HINT_SIGN, {"..."}, "a range is [first..last]"},
+    {HINT_SIGN, {"≤"}, "write <="},
+    {HINT_SIGN, {"≥"}, "write >="},
+    {HINT_SIGN, {"≠"}, "write !="},
+    {HINT_SIGN, {"→", "⇒"}, "write ->"},
+    {HINT_SIGN, {"←"}, "write <-"},
+    {HINT_SIGN, {"×"}, "write *"},
+    {HINT_SIGN, {"÷"}, "write /"},
+    {HINT_SIGN, {"·"}, "write * for a product, . for a composition"},
+    {HINT_SIGN, {"∘"}, "write ."},
+    {HINT_SIGN, {"−"}, "this is a minus sign that editors put in: write -"},
+    {HINT_SIGN, {"–"}, "this is a dash that editors put in: write - for minus, -- for a comment"},
+    {HINT_SIGN, {"—"}, "this is a dash that editors put in: write -- for a comment"},
+    {HINT_SIGN, {"⊕"}, "write xor"},
+    {HINT_SIGN, {"∧"}, "write &&"},
+    {HINT_SIGN, {"∨"}, "write ||"},
+    {HINT_SIGN, {"¬"}, "write not"},
+    {HINT_SIGN, {"√"}, "write sqrt"},
+    {HINT_SIGN, {"…"}, "write .. for a range"},
+    {HINT_SIGN, {"“", "”", "„"}, "these quotes are not plain: write \""},
+    {HINT_SIGN, {"‘", "’"}, "these quotes are not plain: write '"},
+    {HINT_SIGN, {"π"}, "write pi"},
+    {HINT_SIGN, {"\u00a0"}, "this blank is a no-break space: write a plain one"},
+
+    {HINT_ITEM,
+     {"def N ( .. ) : .. return"},
+     "there is no def and no return: write main xs = sort xs, with a signature above it such as "
+     "main : [2^n]f32 -> [2^n]f32; padded maxval sort xs takes any length"},
+    {HINT_ITEM,
+     {"def N", "local def", "fun N", "func N", "fn N", "function N", "static N N"},
+     DEFINITION},
+    {HINT_ITEM, {"S"}, COMMENT},
+    {HINT_ITEM, {"# include"}, "nothing needs an include: the names of the library are known"},
+    {HINT_ITEM,
+     {"# define", "const N N = I"},
+     "a constant is a definition without parameters: size = 8"},
+    {HINT_ITEM, {"infixl", "infixr", "infix"}, OPERATORS},
+    {HINT_ITEM,
+     {"entry N"},
+     "there is no entry: every function with a signature is one; write sorted xs = sort xs, with a "
+     "signature above it such as sorted : [2^n]i32 -> [2^n]i32"},
+    {HINT_ITEM,
+     {"let N =", "let N N =", "let N N N ="},
+     "at the top of a program there is no let: write twice x = 2 * x"},
+    {HINT_ITEM, {"let"}, "at the top of a program there is no let; " DEFINITION},
+    {HINT_ITEM, {"int N (", "void N (", "float N (", "double N ("}, C_FUNCTION},
+    {HINT_ITEM, {"where"}, "where belongs to the definition above it: indent it"},
+    {HINT_ITEM,
+     {"import N", "open N", "from N import"},
+     "delete this line: the library needs no import; an import names a file, as in import "
+     "\"sorts.perm\""},
+    {HINT_ITEM,
+     {"module N"},
+     "a program has no module line; import \"sorts.perm\" brings in another file"},
+    {HINT_ITEM, {"type N", "data N", "newtype N", "struct N"}, NO_RECORDS},
+    {HINT_ITEM, {"class N"}, "there are no classes: an operator works on all types that have it"},
+    {HINT_ITEM, {"for", "while"}, NO_LOOP},
+    {HINT_ITEM, {"print", "printf"}, OUTPUT},
+
+    {HINT_TOKENS, {"^lambda .. @:"}, LAMBDA},
+    {HINT_TOKENS, {"^loop .. @="}, NO_LOOP},
+    {HINT_TOKENS,
+     {"^with [ .. ] @="},
+     "values do not change: xs with 7 in place of element 0 is mapi (\\i x -> if i == 0 then 7 "
+     "else x) xs"},
+    {HINT_TOKENS,
+     {"[ .. ^for N , .. in"},
+     "a list over two arrays is [x + y | (x, y) <- zip xs ys], or zip_with (+) xs ys"},
+    {HINT_TOKENS, {"[ .. ^for .. @in"}, LIST},
+    {HINT_TOKENS, {"( .. ^for .. @in"}, LIST "; their sum is sum [x * x | x <- xs]"},
+    {HINT_TOKENS, {"^for .. @", "^while .. @"}, NO_LOOP},
+    {HINT_TOKENS, {"^case .. of", "\\ ^case .. @", "^match .. @->", "^switch .. @"}, NO_CASE},
+    {HINT_TOKENS, {"= ^do .. @", "^return .. @"}, NO_STATEMENT},
+    {HINT_TOKENS,
+     {": .. ^=>"},
+     "signatures have no classes: an operator works on all types that have it"},
+    {HINT_TOKENS, {": .. ^IO .. @"}, OUTPUT},
+    {HINT_TOKENS, {": .. ^Maybe T"}, NO_MISSING},
+    {HINT_TOKENS, {"[ @:: -"}, "backwards is reverse xs"},
+    {HINT_TOKENS, {"[ .. @::"}, SLICE},
+    {HINT_TOKENS, {"= .. @::"}, "the name of a type converts: i64 (x)"},
+    {HINT_TOKENS,
+     {"\\ ( N @: T"},
+     LAMBDA "; types of parameters stand in the signature of the definition"},
+    {HINT_TOKENS, {"( N @: N ["}, "the types of parameters stand in a signature: f : []i32 -> i32"},
+    {HINT_TOKENS,
+     {"( N @: N ,", "( N @: T"},
+     "the types of parameters stand in a signature: f : i32 -> i32"},
+    {HINT_TOKENS, {"N [ N ] .. @: .. ="}, SIGNED},
+    {HINT_TOKENS,
+     {"N ^' N .. :"},
+     "a name for any type needs no declaration: main : [n]t -> [n]t, and then main xs = ..."},
+    {HINT_TOKENS, {"( N @: N", "( _ @: N"}, NO_CONS},
+    {HINT_TOKENS,
+     {"N @[ ] .. =", "N [ @] .. ="},
+     "the empty array has no pattern: an array pattern has 1, 2, 4, ... elements, and a recursion "
+     "follows sizes: f 0 xs = ...; all elements are combined without recursion, as in sum xs"},
+    {HINT_TOKENS, {"[ @: -"}, "all but the last is take (length xs - 1) xs"},
+    {HINT_TOKENS, {"[ @: ]"}, "xs itself is the whole array"},
+    {HINT_TOKENS, {"[ @:"}, "the first k elements are take k xs"},
+    {HINT_TOKENS, {"[ - .. @: ]"}, "the last k elements are drop (length xs - k) xs"},
+    {HINT_TOKENS, {"[ .. @: ]"}, "all but the first k elements is drop k xs"},
+    {HINT_TOKENS, {"[ .. @:"}, SLICE},
+    {HINT_TOKENS, {"^and .. @"}, "and is written &&: x > 0 && x < 10"},
+    {HINT_TOKENS, {"^or .. @"}, "or is written ||: x < 0 || x > 10"},
+    {HINT_TOKENS,
+     {"N ^. N ( @)"},
+     "a function stands before its argument: f xs, not xs.f(); the largest is maximum xs"},
+    {HINT_TOKENS,
+     {"N . @where"},
+     "a choice for each element is map (\\x -> if x > 0 then x else 0) xs"},
+    {HINT_TOKENS, {"N ( @)"}, "a function without arguments is a value: write its name alone"},
+    {HINT_TOKENS,
+     {"N ( .. , N @="},
+     "arguments have no names and no commas: f x y; of each row of an array: map sum xss"},
+    {HINT_TOKENS, {"if .. @="}, "equal is =="},
+    {HINT_TOKENS, {"if .. @:", "if .. @{"}, CHOOSE},
+    {HINT_TOKENS, {"| .. = .. @="}, "equal is =="},
+    {HINT_TOKENS,
+     {"= .. ( .. @="},
+     "equal is ==; a name is given by let or where: let y = 1 in y + 1"},
+    {HINT_TOKENS, {"= N @=", "= N N @="}, NO_STATEMENT "; equal is =="},
+    {HINT_TOKENS,
+     {"let N @,", "let .. = .. N @, N ="},
+     "the components of a tuple are named by (a, b) = ..., the elements of an array by [a, b] = "
+     "..."},
+    {HINT_TOKENS, {"= N @, .. ="}, "a tuple is taken apart by let (a, b) = p in a + b"},
+    {HINT_TOKENS, {"@;"}, "a definition ends with its line, without ;"},
+    {HINT_TOKENS, {"N @< + >", "< @+ >"}, OPERATORS},
+    {HINT_TOKENS, {"where N @=="}, "a name is given with =: where y = 3"},
+    {HINT_TOKENS, {"let N @=="}, "a name is given with =: let y = 3 in y + 1"},
+    {HINT_TOKENS, {"[ N ] @->", "N @< T", "N @< N @>", "T @["}, ARRAY_TYPE},
+    {HINT_TOKENS, {": .. N @T"}, "a type is one name; " ARRAY_TYPE},
+    {HINT_TOKENS, {": @*"}, "there are no pointers; " ARRAY_TYPE},
+    {HINT_TOKENS, {"= @*", "= @&", "( @&"}, "there are no pointers: write the name alone"},
+    {HINT_TOKENS, {"-> @*"}, "there are no pointers; " ARRAY_TYPE},
+    {HINT_TOKENS, {"N [ .. @,"}, "an element of an array of rows is xss[i][j]"},
+    {HINT_TOKENS, {"^fun .. @->", "^fn .. @->", "( N @->", "\\ .. @:"}, LAMBDA},
+    {HINT_TOKENS, {"^elif .. @then"}, "write else if"},
+    {HINT_TOKENS, {"= .. @if"}, CHOOSE},
+    {HINT_TOKENS,
+     {"@S"},
+     "there are no strings and no output: a text is an array of u8, and the result of main is "
+     "printed"},
+    {HINT_TOKENS, {"@. I"}, "a fraction has digits on both sides of the point: 0.5"},
+    {HINT_TOKENS, {"I ."}, "a fraction has digits on both sides of the point: 2.0"},
+    {HINT_TOKENS,
+     {"N @@ [ .. ] .. ="},
+     "a whole array and its elements: f xs = let [x, y] = xs in ..."},
+    {HINT_TOKENS,
+     {"N @@ ( .. ) .. ="},
+     "a whole tuple and its components: f p = let (x, y) = p in ..."},
+    {HINT_TOKENS, {"@++ N", "@++ ("}, "arrays are joined by concat xs ys"},
+    {HINT_TOKENS, {"@++ ["}, "arrays are joined by concat xs [y]"},
+    {HINT_TOKENS, {"let @{"}, "there are no braces: the bindings of a let begin in one column"},
+    {HINT_TOKENS, {"@{ N ="}, NO_RECORDS},
+    {HINT_TOKENS, {"@{ I"}, "an array is written [1, 2, 3]"},
+    {HINT_TOKENS, {"= .. N @:", "= I @:"}, "an element is put before an array by concat [x] xs"},
+    {HINT_TOKENS, {"N N @:"}, DEFINITION},
+    {HINT_TOKENS, {"N [ .. @.."}, NO_SLICE},
+    {HINT_TOKENS, {"@.."}, "a range is [first..last]; in a comprehension x <- first..last"},
+
+    {HINT_NAME, {"filter", "partition", "where", "takeWhile", "dropWhile"}, FILTER},
+    {HINT_NAME, {"map2", "map3", "zipWith3"}, ZIP_WITH},
+    {HINT_NAME, {"zip3"}, "zip xs (zip ys zs) is an array of (x, (y, z))"},
+    {HINT_NAME, {"foldr", "foldl", "fold", "foldl'", "foldl1", "foldr1", "reduce_comm"}, FOLD},
+    {HINT_NAME,
+     {"scanl", "scanl1", "cumsum", "prefix_sum", "prefix_sums", "accumulate", "cumulative_sum"},
+     PREFIX_SUMS},
+    {HINT_NAME, {"flatten", "ravel"}, "an array of rows becomes one array by join xss"},
+    {HINT_NAME, {"unflatten"}, "rows of 2^k elements are split k xs"},
+    {HINT_NAME, {"reshape"}, "rows of 2^k elements are split k xs; join xss is one array again"},
+    {HINT_NAME, {"concatMap"}, "join (map f xs), where all f x have one length"},
+    {HINT_NAME, {"append"}, "arrays are joined by concat xs ys"},
+    {HINT_NAME, {"tabulate"}, "f of each index is map f (iota n)"},
+    {HINT_NAME, {"enumerate"}, "mapi f xs gives f the index and the element"},
+    {HINT_NAME, {"arange"}, "the numbers 0 to n-1 are iota n"},
+    {HINT_NAME, {"range"}, "the numbers 0 to n-1 are iota n, or the static list [0..n-1]"},
+    {HINT_NAME, {"zeros"}, "n zeros are replicate n 0"},
+    {HINT_NAME, {"ones"}, "n ones are replicate n 1"},
+    {HINT_NAME, {"len", "sizeof"}, "the length of an array is length xs"},
+    {HINT_NAME,
+     {"size", "shape"},
+     "the length of an array is length xs, or the name m of [m] in the signature"},
+    {HINT_NAME, {"sorted"}, "write sort xs, or padded maxval sort xs for any length"},
+    {HINT_NAME,
+     {"stable_sort_on", "stable_sort", "sort_stable", "sort_on_stable", "stable"},
+     "write sort_stable_on key xs, which keeps the order of elements with equal keys"},
+    {HINT_NAME,
+     {"sort_desc_on", "sort_on_desc", "sort_by_desc", "sort_desc_by"},
+     "by a key in descending order, as p.0: padded minval (sort_by (\\x y -> total_le y.0 x.0)) "
+     "ps"},
+    {HINT_NAME, {"sortBy"}, "write sort_by le xs, where le x y says whether x may stand before y"},
+    {HINT_NAME, {"sortOn"}, "write sort_on key xs"},
+    {HINT_NAME, {"mod", "rem"}, "the remainder is x % y"},
+    {HINT_NAME, {"div", "quot"}, "the quotient is x / y, of integers rounded down"},
+    {HINT_NAME, {"mean"}, "the mean of floats is sum xs / f64 (length xs)"},
+    {HINT_NAME, {"argmax"}, "last (argsort xs) is the index of the largest element"},
+    {HINT_NAME, {"argmin"}, "head (argsort xs) is the index of the smallest element"},
+    {HINT_NAME, {"roll", "rotate"}, "a cyclic shift by k is concat (drop k xs) (take k xs)"},
+    {HINT_NAME, {"init"}, "all but the last is take (length xs - 1) xs"},
+    {HINT_NAME, {"tail"}, "all but the first is drop 1 xs"},
+    {HINT_NAME, {"iterate", "until"}, "iter k f x applies f k times"},
+    {HINT_NAME, {"scatter", "gather", "hist", "reduce_by_index"}, GATHER},
+    {HINT_NAME, {"subtract"}, "the function that subtracts 1 is \\x -> x - 1"},
+    {HINT_NAME, {"comparing"}, "by a key: sort_on key xs"},
+    {HINT_NAME, {"True"}, "write true"},
+    {HINT_NAME, {"False"}, "write false"},
+    {HINT_NAME, {"None", "Nothing", "Just", "NULL"}, NO_MISSING},
+    {HINT_NAME, {"elem"}, "whether y is in xs is any (map (\\x -> x == y) xs)"},
+    {HINT_NAME, {"succ"}, "one more than x is x + 1"},
+    {HINT_NAME, {"pred"}, "one less than x is x - 1"},
+    {HINT_NAME, {"and"}, "and is written &&: x > 0 && x < 10"},
+    {HINT_NAME, {"or"}, "or is written ||: x < 0 || x > 10"},
+    {HINT_NAME, {"is"}, "equal is ==, not equal is !="},
+    {HINT_NAME, {"null"}, "an array xs is empty where length xs == 0"},
+    {HINT_NAME, {"np"}, "the library's names stand alone: sort xs"},
+    {HINT_NAME, {"math"}, "the library's names stand alone: sqrt x"},
+    {HINT_NAME, {"fromIntegral"}, "the name of a type converts: f32 n"},
+    {HINT_NAME, {"realToFrac"}, "the name of a type converts: f32 x"},
+    {HINT_NAME, {"astype"}, "the name of a type converts: map f32 xs"},
+    {HINT_NAME, {"float"}, "the name of a type converts: f32 n or f64 n"},
+    {HINT_NAME, {"double"}, "the name of a type converts: f64 n"},
+    {HINT_NAME, {"unsigned"}, "the name of a type converts: u32 n"},
+    {HINT_NAME, {"fabs"}, "one name serves all types: abs x"},
+    {HINT_NAME, {"fmin"}, "one name serves all types: min x y"},
+    {HINT_NAME, {"fmax"}, "one name serves all types: max x y"},
+    {HINT_NAME, {"sqrtf"}, "one name serves all types: sqrt x"},
+    {HINT_NAME, {"print", "printf", "putStrLn", "trace", "mapM_", "show"}, OUTPUT},
+    {HINT_NAME, {"return", "pure", "with", "do"}, NO_STATEMENT},
+    {HINT_NAME, {"case", "match"}, NO_CASE},
+    {HINT_NAME, {"for", "while", "loop"}, NO_LOOP},
+    {HINT_NAME, {"lambda", "fn"}, LAMBDA},
+    {HINT_NAME, {"end"}, "if and let end by themselves"},
+    {HINT_NAME, {"dot"}, "the sum of products is sum (zip_with (*) xs ys)"},
+    {HINT_NAME, {"L", "U", "UL", "LL", "ULL"}, NUMBER_TYPE},
+
+    {HINT_TYPE, {"Int", "Integer", "integer"}, "write int, which is i64"},
+    {HINT_TYPE, {"long", "int64"}, "write i64"},
+    {HINT_TYPE, {"short", "int16"}, "write i16"},
+    {HINT_TYPE, {"byte", "uint8"}, "write u8"},
+    {HINT_TYPE, {"unsigned", "uint32"}, "write u32"},
+    {HINT_TYPE, {"size_t"}, "write i64 or u64"},
+    {HINT_TYPE, {"uint"}, "write u32 or u64"},
+    {HINT_TYPE, {"Word", "uint64"}, "write u64"},
+    {HINT_TYPE, {"float"}, "write f32 (float of C) or f64 (float of Python)"},
+    {HINT_TYPE, {"Float", "float32"}, "write f32"},
+    {HINT_TYPE, {"double", "Double", "float64"}, "write f64"},
+    {HINT_TYPE, {"half", "float16"}, "write f16"},
+    {HINT_TYPE, {"complex", "Complex"}, "write c64 (of two f32) or c128 (of two f64)"},
+    {HINT_TYPE, {"boolean", "Bool"}, "write bool"},
+    {HINT_TYPE, {"int8"}, "write i8"},
+    {HINT_TYPE, {"int32"}, "write i32"},
+    {HINT_TYPE, {"uint16"}, "write u16"},
+    {HINT_TYPE, {"complex64"}, "write c64"},
+    {HINT_TYPE, {"complex128"}, "write c128"},
+    {HINT_TYPE,
+     {"String", "string", "Char"},
+     "there are no strings or characters: a text is an array of u8"},
+    {HINT_TYPE, {"char"}, "there are no strings or characters: write u8 or i8"},
+    {HINT_TYPE, {"Maybe"}, NO_MISSING},
+    {HINT_TYPE, {"void"}, "a function returns a value"},
+
+    {HINT_ARGUMENT, {"map"}, "the function comes first: map f xs; of two arrays: zip_with f xs ys"},
+    {HINT_ARGUMENT,
+     {"column"},
+     "column k f xs takes a function f of an array of two elements: f [x, y] = [min x y, max x y]"},
+    {HINT_ARGUMENT, {"concat"}, "concat joins two arrays: concat xs [x]"},
+    {HINT_ARGUMENT,
+     {"take"},
+     "take k xs has the count first, then an array; behind a function f: take k . f"},
+    {HINT_ARGUMENT,
+     {"drop"},
+     "drop k xs has the count first, then an array; behind a function f: drop k . f"},
+    {HINT_ARGUMENT, {"iter"}, "iter k f x applies f k times to x"},
+    {HINT_ARGUMENT,
+     {"sort"},
+     "sort takes the array alone; by an order: sort_by le xs; by a key: sort_on key xs"},
+    {HINT_ARGUMENT, {"sort_by"}, "sort_by takes an order, le x y; by a key: sort_on key xs"},
+    {HINT_ARGUMENT, {"abs"}, "of a complex number z it is magnitude z"},
+    {HINT_ARGUMENT, {"max"}, "max x y is of two values; of an array: maximum xs"},
+    {HINT_ARGUMENT, {"min"}, "min x y is of two values; of an array: minimum xs"},
+    {HINT_ARGUMENT,
+     {"^"},
+     "x ^ k is the power with an integer k, pow x y of floats; exclusive or is x xor y"},
+    {HINT_ARGUMENT,
+     {"reduce"},
+     "there is no neutral element here: reduce (+) xs, of 2^n elements; sum, product, minimum and "
+     "maximum take any length"},
+    {HINT_ARGUMENT,
+     {"scan"},
+     "there is no neutral element here: scan (+) xs; scan_exclusive (+) 0 xs"},
+    {HINT_ARGUMENT,
+     {"padded"},
+     "padded takes the fill, then the function, in parentheses if it has arguments: padded maxval "
+     "(sort_on fst) xs"},
+    {HINT_ARGUMENT, {"all"}, "all takes an array of bools: all (map (\\x -> x > 0) xs)"},
+    {HINT_ARGUMENT, {"any"}, "any takes an array of bools: any (map (\\x -> x > 0) xs)"},
+    {HINT_ARGUMENT,
+     {"i32."},
+     "write sum xs, not i32.sum xs; f32 x, not f32.i32 x; sqrt x, not f32.sqrt x"},
+    {HINT_ARGUMENT, {".0"}, "the first components of an array of pairs are map (\\p -> p.0) ps"},
+    {HINT_ARGUMENT,
+     {"."},
+     "a function stands before its argument: length xs, not xs.length; two of them: (f . g) xs"},
+
+    {HINT_EXTRA, {"map"}, "map f xs works on one array, zip_with f xs ys on two"},
+    {HINT_EXTRA, {"concat"}, "concat xs ys joins two arrays; join xss the rows of one"},
+    {HINT_EXTRA, {"zip"}, "zip xs (zip ys zs) is an array of (x, (y, z))"},
+
+    {HINT_LENGTH,
+     {"reverse"},
+     "descending order is padded minval sort_desc xs; backwards is let ys = reverse (extended "
+     "minval xs) in drop (length ys - length xs) ys"},
+    {HINT_LENGTH,
+     {"flip_bits", "bit_permute", "rotate_bits", "shuffle", "unshuffle", "bitrev", "digitrev"},
+     REORDERED},
+    {HINT_LENGTH, {"gray", "ungray"}, REORDERED},
+    {HINT_LENGTH, {"two", "ilv", "que", "vee"}, EXTENDED},
+    {HINT_LENGTH, {"fft", "ifft", "power_spectrum", "correlate", "fwht", "ifwht"}, EXTENDED},
+    {HINT_LENGTH, {"convolve", "convolve_real", "walsh", "iwalsh"}, EXTENDED},
+    {HINT_LENGTH,
+     {"fft2", "ifft2"},
+     "both lengths must be powers of two: take 2^k of the elements"},
+    {HINT_LENGTH,
+     {"reduce"},
+     "extended x xs fills the array up with a neutral x: reduce max (extended minval xs); sum, "
+     "product, minimum and maximum take any length"},
+    {HINT_LENGTH,
+     {"top_k_by"},
+     "fill the array up with an x that is last by le: top_k_by le k (extended x xs)"},
+    {HINT_LENGTH,
+     {"sort_desc"},
+     "padded minval sort_desc xs fills the array up with minval, which comes last"},
+    {HINT_LENGTH, {"merge", "merge_by"}, "merge_sorted xs ys joins sorted arrays of any lengths"},
+
+    {HINT_STATIC,
+     {"an index"},
+     "the element at an i that data decide is sum (mapi (\\j x -> if j == i then x else 0) xs), "
+     "which looks at every element; an array is reordered by a key: map (\\p -> p.1) (sort_on (\\p "
+     "-> p.0) (zip keys xs)); all elements in turn are [xs[i] | i <- 0..length xs - 1]"},
+    {HINT_STATIC, {"a condition in a comprehension"}, FILTER},
+    {HINT_STATIC,
+     {"a pattern that is a number"},
+     "choose between numbers by if or guards: f x | x == 0 = 1"},
+    {HINT_STATIC, {"a pattern that is true or false"}, "choose by if: if b then x else y"},
+};
+
+// Whether what is at `state` is written so.
+typedef bool matches(const char *written, const void *state);
+
+static const char *first_hint(hint_kind kind, matches *match, const void *state) {
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    for (const char *const *written = rows[i].written; rows[i].kind == kind && *written; written++)
+      if (match(*written, state))
+        return rows[i].hint;
+  return NULL;
+}
+
+static bool is_word(const char *written, const void *word) { return !strcmp(written, word); }
+
+const char *hint_for(hint_kind kind, const char *written) {
+  return first_hint(kind, is_word, written);
+}
+
+typedef struct characters {
+  const char *bytes;
+  size_t count;
+} characters;
+
+static bool is_sign(const char *written, const void *state) {
+  const characters *c = state;
+  size_t length = strlen(written);
+  return (*written & 0x80) && length <= c->count && !memcmp(c->bytes, written, length);
+}
+
+const char *hint_for_characters(const char *bytes, size_t count) {
+  const char *hint = NULL;
+  for (; !hint && count; bytes++, count--)
+    hint = first_hint(HINT_SIGN, is_sign, &(characters){bytes, count});
+  return hint ? hint
+              : "use other characters: names have the letters a to z and A to Z, digits, _ and '";
+}
+
+// ---- sequences of tokens ---------------------------------------------------------------------
+
+static bool is_virtual(const token *t) {
+  return t->kind == OPEN || t->kind == SEMI || t->kind == CLOSE;
+}
+
+static bool word_is(const char *word, size_t length, const char *other) {
+  return strlen(other) == length && !memcmp(word, other, length);
+}
+
+static bool begins_type(const token *t) {
+  return t->kind == '[' || t->kind == INDEX ||
+         (t->kind == NAME && scalar_named(t->text, strlen(t->text)) != SCALAR_COUNT);
+}
+
+// What stands farther from the error has nothing to do with it.
+enum { NEAR = 60 };
+
+static bool token_is(const token *t, const char *word, size_t length) {
+  return word_is(word, length, "N")   ? t->kind == NAME
+         : word_is(word, length, "T") ? begins_type(t)
+         : word_is(word, length, "I") ? t->kind == INTEGER
+         : word_is(word, length, "S") ? t->kind == STRING
+                                      : word_is(word, length, t->text);
+}
+
+// Whether the tokens from number i on, up to the end of the definition, are those of `written`.
+static bool match_tokens(const token_list *l, size_t i, const char *written, size_t wrong,
+                         size_t *shown) {
+  size_t length = strcspn(written, " "), depth = 0;
+  if (!length)
+    return true;
+  const char *rest = written[length] ? written + length + 1 : "";
+  bool skip = word_is(written, length, "..");
+  for (; i < l->all.count && i <= wrong + NEAR; i++) {
+    const token *t = &l->all.items[i];
+    if (t->kind == ITEM || !t->kind)
+      return (skip && !*rest) || (*written == '@' && length == 1 && i == wrong);
+    if (is_virtual(t) && t->where.start == t->where.end)
+      continue;
+    if (skip && match_tokens(l, i, rest, wrong, shown))
+      return true;
+    if (skip) {
+      depth += t->kind == '(' || t->kind == '[' || t->kind == INDEX;
+      if ((t->kind == ')' || t->kind == ']') && !depth--)
+        return !*rest;
+      continue;
+    }
+    bool here = *written == '@', there = *written == '^', marked = (here || there) && length > 1;
+    bool any = here && length == 1;
+    if ((here && i != wrong) || !(any || token_is(t, written + marked, length - marked)) ||
+        !match_tokens(l, i + 1, rest, wrong, shown))
+      return false;
+    if (there)
+      *shown = i;
+    return true;
+  }
+  return false;
+}
+
+typedef struct token_range {
+  const token_list *tokens;
+  size_t first, last, wrong;
+  size_t *shown;
+} token_range;
+
+static bool begins_in_range(const char *written, const void *state) {
+  const token_range *r = state;
+  for (size_t i = r->first; i <= r->last; i++)
+    if (match_tokens(r->tokens, i, written, r->wrong, r->shown))
+      return true;
+  return false;
+}
+
+// Whether a signature gives this name a type: a program may have a function `entry`, if it says so.
+static bool has_signature(const token_list *l, const char *name) {
+  for (size_t i = 1; i + 1 < l->all.count; i++) {
+    const token *t = &l->all.items[i];
+    if (t[-1].kind == ITEM && t[1].kind == ':' && !strcmp(t->text, name))
+      return true;
+  }
+  return false;
+}
+
+const char *hint_at(const token_list *l, size_t at, size_t *shown) {
+  size_t first = at;
+  while (first > 0 && at - first < NEAR && l->all.items[first].kind != ITEM)
+    first--;
+  *shown = at;
+  const char *hint =
+      first_hint(HINT_TOKENS, begins_in_range, &(token_range){l, first, at, at, shown});
+  if (*shown == at || !has_signature(l, l->all.items[*shown].text))
+    return hint;
+  *shown = at;
+  return NULL;
+}
+
+const char *hint_for_item(const token_list *l, size_t at) {
+  size_t shown;
+  const char *hint = first_hint(HINT_ITEM, begins_in_range, &(token_range){l, at, at, at, &shown});
+  return hint && has_signature(l, l->all.items[at].text) ? NULL : hint;
+}

@@ -1,0 +1,386 @@
+#include "lang/types/mismatch.h"
+#include "lang/syntax/hints.h"
+
+const char *type_text(arena *a, type *t) {
+  text out = {0};
+  type_print(&out, t);
+  return arena_text(a, &out);
+}
+
+static bool is_array_of_any(const type *t) {
+  const type *element = t->kind == TYPE_ARRAY ? type_prune(t->parts[0]) : t;
+  return element != t && element->kind == TYPE_VARIABLE && !element->rigid;
+}
+
+static void print_both_types(arena *a, type *const types[2], const char *texts[2]) {
+  for (int i = 0; i < 2; i++)
+    if (is_array_of_any(types[i]) && types[!i]->kind != TYPE_ARRAY &&
+        !type_contains(types[i], types[!i])) {
+      texts[i] = "an array";
+      texts[!i] = type_text(a, types[!i]);
+      return;
+    }
+  text out[2] = {{0}};
+  type_print_both(&out[0], types[0], &out[1], types[1]);
+  for (int i = 0; i < 2; i++)
+    texts[i] = arena_text(a, &out[i]);
+}
+
+static bool contains(span outer, span inner) {
+  return outer.file == inner.file && outer.start <= inner.start && outer.end >= inner.end;
+}
+
+// The text of an expression as it stands in the source, or NULL if it has several lines or is long.
+static const char *show_code(diagnostics *d, span where) {
+  enum { LONGEST = 40 };
+  const char *code = d->sources.items[where.file].text + where.start;
+  uint32_t length = where.end - where.start;
+  bool whole = length <= LONGEST && !memchr(code, '\n', length);
+  return whole ? arena_copy(d->memory, code, length) : NULL;
+}
+
+// The same as an argument.
+static const char *show_argument(diagnostics *d, span where) {
+  const char *code = show_code(d, where);
+  bool bare = code && strchr(code, ' ') && *code != '(' && *code != '[';
+  return bare ? arena_printf(d->memory, "(%s)", code) : code;
+}
+
+// ---- hints by the types ----------------------------------------------------------------------
+
+// "expected a number" says it all.
+static bool is_only_constrained(const type *t) {
+  return t->kind == TYPE_VARIABLE && !t->rigid && !t->fields.count &&
+         t->constraint.kind != CONSTRAINT_NONE;
+}
+
+static bool is_scalar_of(const type *t, scalar_class allowed) {
+  return t->kind == TYPE_SCALAR && (CLASS_OF(t->scalar) & allowed);
+}
+
+// What to do where one kind of type stands in the place of another.
+static const char *hint_for_kinds(const type *wanted, const type *found) {
+  const bool open = is_only_constrained(wanted), any = is_only_constrained(found);
+  const bool number = any || is_scalar_of(found, CLASS_NUM);
+  const struct {
+    bool applies;
+    const char *hint;
+  } rows[] = {
+      {found->kind == TYPE_FUNCTION && wanted->kind != TYPE_FUNCTION,
+       "an argument may be missing, or parentheses around it: f (g x)"},
+      {wanted->kind == TYPE_FUNCTION && found->kind != TYPE_FUNCTION &&
+           found->kind != TYPE_VARIABLE,
+       "a function is expected: \\x -> ..., or one parameter more to the left of ="},
+      {wanted->kind == TYPE_ARRAY && found->kind == TYPE_TUPLE,
+       "component 0 of a tuple p is p.0; an array of two elements is [x, y]"},
+      {wanted->kind == TYPE_ARRAY && (number || found->rigid),
+       "x as an array is [x], or replicate n x of n elements; a pattern [x, y] takes one argument, "
+       "the array: f [x, y]"},
+      {is_scalar_of(wanted, CLASS_NUM) && found->kind == TYPE_ARRAY,
+       "an array becomes one number by sum xs or maximum xs; its first element is xs[0]"},
+      {wanted->kind == TYPE_ARRAY && found->kind == TYPE_ARRAY &&
+           type_prune(wanted->parts[0])->kind == TYPE_TUPLE &&
+           type_prune(found->parts[0])->kind != TYPE_TUPLE,
+       "zip xs ys makes an array of pairs of two arrays"},
+      {is_scalar_of(wanted, CLASS_BOOL) && number, "a condition is a comparison, such as x != 0"},
+      {is_scalar_of(found, CLASS_BOOL) && (open || is_scalar_of(wanted, CLASS_NUM)),
+       "a condition b as a number is if b then 1 else 0"},
+      {open && !(wanted->constraint.allowed & CLASS_INTEGER) && is_scalar_of(found, CLASS_INTEGER),
+       "no conversion is implicit: f32 n or f64 n is the integer n as a float"},
+      {any && !(found->constraint.allowed & CLASS_INTEGER) && is_scalar_of(wanted, CLASS_INTEGER),
+       "a number with a point is no integer; f32 n or f64 n is the integer n as a float"},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    if (rows[i].applies)
+      return rows[i].hint;
+  return NULL;
+}
+
+static bool hint_at_difference(diagnostics *d, span where, type *wanted, type *found);
+
+// Why a variable cannot become this type; false if it could.
+static bool hint_on_variable(diagnostics *d, span where, type *v, type *t) {
+  if (v->rigid) {
+    diag_report(d, DIAG_HINT, where,
+                "'%s' in a signature may be any type, but this definition makes it %s", v->name,
+                type_text(d->memory, t));
+    return true;
+  }
+  if (t->kind == TYPE_VARIABLE && t->rigid)
+    return hint_on_variable(d, where, t, v);
+  for (size_t i = 0; i < v->fields.count; i++) {
+    uint32_t field = v->fields.items[i].index;
+    if (t->kind == TYPE_TUPLE && field < t->count) {
+      if (hint_at_difference(d, where, v->fields.items[i].type, t->parts[field]))
+        return true;
+      continue;
+    }
+    diag_report(d, DIAG_HINT, where, "%s has no component .%u", type_text(d->memory, t), field);
+    return true;
+  }
+  if (v->constraint.kind == CONSTRAINT_NONE || t->kind == TYPE_VARIABLE)
+    return false;
+  diag_report(d, DIAG_HINT, where, "%s is not %s%s", type_text(d->memory, t),
+              type_constraint_name(v->constraint),
+              t->kind == TYPE_ARRAY ? "; map f xss works on each row, and join xss makes one array "
+                                      "of all elements"
+                                    : "");
+  return true;
+}
+
+// Finds the place where two types that could not be made equal differ, and says why.
+static bool hint_at_difference(diagnostics *d, span where, type *wanted, type *found) {
+  wanted = type_prune(wanted);
+  found = type_prune(found);
+  if (wanted == found)
+    return false;
+  if (wanted->kind == TYPE_VARIABLE)
+    return hint_on_variable(d, where, wanted, found);
+  if (found->kind == TYPE_VARIABLE)
+    return hint_on_variable(d, where, found, wanted);
+  if (wanted->kind == TYPE_SCALAR && found->kind == TYPE_SCALAR) {
+    const char *hint = hint_for_kinds(wanted, found);
+    if (hint) {
+      diag_report(d, DIAG_HINT, where, "%s", hint);
+      return true;
+    }
+    bool length = wanted->scalar == SCALAR_I64 && (CLASS_FLOAT & CLASS_OF(found->scalar)) != 0;
+    const char *name = scalar_types[wanted->scalar].name;
+    diag_report(d, DIAG_HINT, where, "no conversion is implicit: %s x is the number x as %s%s%s%s",
+                name, name, length ? "; length gives an i64, so write " : "",
+                length ? scalar_types[found->scalar].name : "", length ? " (length xs)" : "");
+    return true;
+  }
+  if (wanted->kind != found->kind || wanted->count != found->count)
+    return false;
+  for (uint32_t i = 0; i < wanted->count; i++)
+    if (hint_at_difference(d, where, wanted->parts[i], found->parts[i]))
+      return true;
+  return false;
+}
+
+static void hint_by_types(diagnostics *d, span where, type *wanted, type *found) {
+  const char *shown = show_argument(d, where), *hint = hint_for_kinds(wanted, found);
+  if (is_scalar_of(wanted, CLASS_NUM) && is_scalar_of(found, CLASS_NUM))
+    diag_report(d, DIAG_HINT, where, "no conversion is implicit: write %s %s",
+                scalar_types[wanted->scalar].name, shown ? shown : "(...)");
+  else if (hint)
+    diag_report(d, DIAG_HINT, where, "%s", hint);
+  else if (!is_only_constrained(wanted) && !is_only_constrained(found))
+    hint_at_difference(d, where, wanted, found);
+}
+
+// ---- hints by the call -----------------------------------------------------------------------
+
+static const expr *callee_of(const expr *e, uint32_t *arguments) {
+  *arguments = 0;
+  for (; e->kind == EXPR_APPLY; e = e->u.apply.function)
+    ++*arguments;
+  return e;
+}
+
+static bool is_operator(const char *name) {
+  bool word = *name == '_' || ((*name | 32) >= 'a' && (*name | 32) <= 'z');
+  return !word || !strcmp(name, "xor");
+}
+
+// For an operator whose operand is a function, `code`: map + xs, take n - 1 xs, f -1.
+static const char *hint_for_operator(arena *a, const char *name, const expr *operand,
+                                     const char *code) {
+  uint32_t arguments;
+  const expr *callee = callee_of(operand, &arguments);
+  if (!strcmp(name, "-"))
+    return arena_printf(a, "a negative number that is an argument stands in parentheses: %s (-1)",
+                        code);
+  if (operand->kind == EXPR_APPLY && callee->kind == EXPR_NAME &&
+      operand->u.apply.argument->kind == EXPR_INT)
+    return arena_printf(a, "an argument that is computed stands in parentheses: %s (x %s y)",
+                        callee->u.name.text, name);
+  return arena_printf(
+      a, "as an argument an operator stands in parentheses, as in zip_with (%s) xs ys", name);
+}
+
+// A composition with what is no function: f32.sqrt x, xs.length, map (.0) xs.
+static void report_composition(diagnostics *d, const expr *call, span where, type *found) {
+  const expr *left = call->u.apply.function;
+  left = left->kind == EXPR_APPLY ? left->u.apply.argument : call->u.apply.argument;
+  const char *name = left->kind == EXPR_NAME ? left->u.name.text : "";
+  bool of_type = scalar_named(name, strlen(name)) != SCALAR_COUNT;
+  if (of_type)
+    diag_report(d, DIAG_ERROR, left->where, "there are no modules of types, such as '%s.'", name);
+  else
+    diag_report(d, DIAG_ERROR, where, "'.' composes two functions, but this is %s",
+                type_text(d->memory, found));
+  // The variable of a section is the parser's own: it has a space.
+  diag_report(d, DIAG_HINT, where, "%s",
+              hint_for(HINT_ARGUMENT, of_type             ? "i32."
+                                      : strchr(name, ' ') ? ".0"
+                                                          : "."));
+}
+
+// Reports an operator that was meant to be something else, in place of the types.
+static bool report_misread_operator(diagnostics *d, call_notes *calls, const expr *call, span where,
+                                    type *found) {
+  uint32_t arguments;
+  const expr *callee = callee_of(call, &arguments), *operand = call->u.apply.argument;
+  if (callee->kind != EXPR_NAME || !is_operator(callee->u.name.text))
+    return false;
+  const char *name = callee->u.name.text;
+  bool composition = !strcmp(name, "."), applicable = found->kind == TYPE_FUNCTION;
+  bool named = operand->kind == EXPR_NAME || operand->kind == EXPR_APPLY;
+  bool known = found->kind != TYPE_VARIABLE || is_only_constrained(found);
+  if (composition ? applicable || !known : !applicable || !named)
+    return false;
+  calls->misread = call;
+  if (composition) {
+    report_composition(d, call, where, found);
+    return true;
+  }
+  const char *code = show_code(d, operand->where);
+  code = code ? code : "...";
+  diag_report(d, DIAG_ERROR, callee->where,
+              "'%s' is an operator, but what stands %s it, '%s', is a function", name,
+              arguments == 1 ? "before" : "behind", code);
+  diag_report(d, DIAG_HINT, callee->where, "%s",
+              arguments == 1 ? hint_for_operator(d->memory, name, operand, code)
+                             : "an argument of this function may be missing");
+  return true;
+}
+
+// What the call was meant to be, whose argument has the type `found`; NULL: that is not known.
+static const char *hint_for_call(diagnostics *d, const expr *call, type *wanted, type *found) {
+  uint32_t arguments;
+  const expr *callee = callee_of(call, &arguments);
+  if (callee->kind != EXPR_NAME)
+    return NULL;
+  const char *name = callee->u.name.text, *code = show_code(d, call->u.apply.argument->where);
+  const char *shown = show_argument(d, call->u.apply.argument->where);
+  if (found->kind == TYPE_ARRAY && is_operator(name) && is_only_constrained(wanted))
+    return arena_printf(
+        d->memory,
+        "an operator works on numbers: zip_with (%s) xs ys for two arrays, map (\\x "
+        "-> x %s 2) %s for an array and a number",
+        name, name, shown ? shown : "xs");
+  if (wanted->kind == TYPE_FUNCTION && code && !strncmp(code, "(-", 2))
+    return arena_printf(d->memory, "%s is a number; a function that subtracts is \\x -> x - 1",
+                        code);
+  bool differ = wanted->kind != found->kind || found->kind == TYPE_FUNCTION;
+  const char *hint = differ ? hint_for(HINT_ARGUMENT, name) : NULL;
+  if (!hint && differ && wanted->kind == TYPE_TUPLE && !is_operator(name))
+    return arena_printf(d->memory, "'%s' takes a tuple here: %s (x, y)", name, name);
+  return hint;
+}
+
+// Whether the types suggest that f(x, y) was meant to give f two arguments.
+static bool is_misled_by_commas(const call_notes *calls, const expr *call, span where, type *wanted,
+                                type *found) {
+  const expr *commas = calls->commas;
+  if (commas && call == commas && wanted->kind != TYPE_TUPLE && !wanted->fields.count)
+    return true;
+  return commas && contains(where, commas->where) && type_is_first_order(wanted) &&
+         !type_is_first_order(found);
+}
+
+// max(x, 0): which types are found behind it does not matter.
+static void report_commas(diagnostics *d, const expr *call, const type *callee) {
+  const expr *tuple = call->u.apply.argument;
+  const char *name = call->u.apply.function->u.name.text;
+  text right = {0};
+  text_string(&right, name);
+  uint32_t arity = 0;
+  for (; callee->kind == TYPE_FUNCTION; callee = type_prune(callee->parts[1]), arity++) {
+    bool given = arity < tuple->u.list.count;
+    const char *argument = given ? show_argument(d, tuple->u.list.items[arity]->where) : NULL;
+    text_printf(&right, " %s", argument ? argument : "...");
+  }
+  diag_report(d, DIAG_ERROR, call->where, "this gives '%s' one argument, which is a tuple", name);
+  diag_report(d, DIAG_HINT, call->where,
+              "it takes %u arguments, which stand side by side without commas: %s", arity,
+              arena_text(d->memory, &right));
+}
+
+// names: the types as they were before they were compared.
+static void report_mismatch(diagnostics *d, call_notes *calls, const expr *call, span where,
+                            type *wanted, type *found, const char *const names[2]) {
+  if (is_misled_by_commas(calls, call, where, wanted, found)) {
+    report_commas(d, calls->commas, calls->callee);
+    return;
+  }
+  if (call && report_misread_operator(d, calls, call, where, found))
+    return;
+  diag_report(d, DIAG_ERROR, where, "expected %s, found %s", names[0], names[1]);
+  const char *hint = call ? hint_for_call(d, call, wanted, found) : NULL;
+  if (hint)
+    diag_report(d, DIAG_HINT, call->where, "%s", hint);
+  else
+    hint_by_types(d, where, wanted, found);
+}
+
+// ---- comparing -------------------------------------------------------------------------------
+
+bool expect_type(diagnostics *d, call_notes *calls, const expr *call, span where, type *wanted,
+                 type *found) {
+  wanted = type_prune(wanted);
+  found = type_prune(found);
+  if (wanted == found)
+    return true;
+  // Shown as they were before a unification that fails half-way.
+  bool compound = wanted->kind != TYPE_VARIABLE && found->kind != TYPE_VARIABLE &&
+                  (wanted->count || found->count);
+  type *const both[2] = {wanted, found};
+  const char *names[2];
+  if (compound)
+    print_both_types(d->memory, both, names);
+  if (type_unify(d->memory, wanted, found))
+    return true;
+  if (!compound)
+    print_both_types(d->memory, both, names);
+  bool named = wanted->rigid || found->rigid;
+  if (!named && (type_contains(wanted, found) || type_contains(found, wanted))) {
+    diag_report(d, DIAG_ERROR, where, "this needs a type that contains itself: %s",
+                names[wanted->kind == TYPE_VARIABLE]);
+    return false;
+  }
+  report_mismatch(d, calls, call, where, wanted, found, names);
+  return false;
+}
+
+// f(x, y), without a blank, of a function that takes an argument more
+static bool is_call_with_commas(const diagnostics *d, const expr *call, const type *taking) {
+  const expr *callee = call->u.apply.function, *argument = call->u.apply.argument;
+  return type_prune(taking->parts[1])->kind == TYPE_FUNCTION && callee->kind == EXPR_NAME &&
+         argument->kind == EXPR_TUPLE && argument->where.start == callee->where.end &&
+         d->sources.items[argument->where.file].text[argument->where.start] == '(';
+}
+
+bool expect_argument(diagnostics *d, call_notes *calls, const expr *call, type *callee,
+                     type *found) {
+  if (is_call_with_commas(d, call, callee)) {
+    calls->commas = call;
+    calls->callee = callee;
+  }
+  return expect_type(d, calls, call, call->u.apply.argument->where, callee->parts[0], found);
+}
+
+bool call_is_misread(const call_notes *calls, const expr *call) {
+  return calls->misread &&
+         (calls->misread == call->u.apply.function || contains(call->where, calls->misread->where));
+}
+
+void report_not_function(diagnostics *d, const expr *call, type *t) {
+  uint32_t given;
+  const expr *callee = callee_of(call, &given);
+  const char *name = callee->kind == EXPR_NAME ? callee->u.name.text : NULL;
+  if (name && given > 1)
+    diag_report(d, DIAG_ERROR, call->where, "'%s' takes %u argument%s, but is given %u", name,
+                given - 1, given == 2 ? "" : "s", given);
+  else
+    diag_report(d, DIAG_ERROR, call->u.apply.function->where,
+                "this is applied to an argument, but it is %s, not a function",
+                type_text(d->memory, t));
+  if (t->kind == TYPE_ARRAY && call->u.apply.argument->kind == EXPR_LIST)
+    diag_report(d, DIAG_HINT, call->where, "an element is xs[i], without a blank before [");
+  const char *hint = name ? hint_for(HINT_EXTRA, name) : NULL;
+  if (hint)
+    diag_report(d, DIAG_HINT, call->where, "%s", hint);
+}

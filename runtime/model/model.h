@@ -1,0 +1,65 @@
+// The cost model of the backend `auto`: what each way to execute a program is predicted to take.
+//
+// In: a Trace, and the Plan for the processor that was made of it. Out: seconds. Each is a sum of
+// counts times rates, which were measured once (model.c); `auto` only needs their order, and
+// corrects them by what it sees while a program runs (runtime/adaptive/adaptive.h).
+//
+//   sort of 2^16 u32 by two threads of a server of 2024
+//
+//                                counts                             seconds
+//   interp     1089 steps        13.4 M scalars, 35.7 M others      0.018
+//   planning   1089 steps                                           0.004
+//   portable   3 passes          0.4 M moves, 17.8 M minima         0.002
+//   text       544 nodes         0.23 MB                            0.016
+//   compile                      0.23 MB                            1.6
+//   compiled   3 passes          the same moves and minima          0.0008
+//
+// So `auto` plans (0.004 + 0.002 is less than 0.018) and runs the passes uncompiled: writing the
+// text to look for compiled code in the cache would take longer than all of the passes. At 2^24
+// the passes take 1.0 s uncompiled and 0.5 s compiled: the text is worth writing, compiling it for
+// one run is not (1.9 s). At 2^28 it is (24 and 13 s), and begins beside the first passes.
+//
+// With a GPU there are also the start of its driver (unless it runs), NVRTC in place of the
+// compiler, and the way of the data there and back.
+#ifndef PERMC_RUNTIME_MODEL_MODEL_H
+#define PERMC_RUNTIME_MODEL_MODEL_H
+
+#include "fusion/plan/plan.h"
+#include "lang/trace.h"
+
+// Seconds of one pass.
+typedef struct model_pass {
+  double portable, compiled;
+} model_pass;
+
+typedef struct cost_model {
+  double interp;    // the whole program, by interp
+  double planning;  // from the Trace to the Plan
+  double joins;     // the passes of a Trace that joins arrays, at least, portable
+  // Of the Plan; 0 before model_add_plan.
+  model_pass *passes;         // by pass
+  double portable, compiled;  // their sums
+  double bytes;               // of C text
+  double text;                // writing the C text, and looking for its code in the cache
+  double compile;             // by the C compiler, on processors that do nothing else
+  double cuda, cuda_cached;   // the whole program by a GPU; where its code is in the cache
+} cost_model;
+
+cost_model model_of_trace(const trace *t, unsigned threads);
+// `memory`: of m->passes. `gpu_runs`: its driver has been started.
+void model_add_plan(cost_model *m, arena *memory, const plan *p, unsigned threads, bool gpu_runs);
+
+// Of C text of that length: how many compilers work at once on `threads` processors, and how long.
+unsigned model_compilers(uint64_t bytes, unsigned threads);
+double model_compile_seconds(uint64_t bytes, unsigned threads);
+
+// Of any backend that plans, as far as can be said before there is a Plan. Where planning is no large
+// part of what interp takes, what the Plan says of arrays that are joined is worth waiting for.
+double model_least_planned(const cost_model *m);
+// Whether interp is done before there would be a Plan and its passes; of a program that runs often:
+// before anybody would notice.
+bool model_prefers_interp(const cost_model *m, bool often);
+// Whether a GPU is faster than the processor, both with and without code in the cache.
+bool model_prefers_gpu(const cost_model *m);
+
+#endif

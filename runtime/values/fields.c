@@ -1,0 +1,191 @@
+// Fields: the columns of a table and the fields of a structured .npy. Their names, the choice among
+// them that stands behind a file's name (-i data.csv:price,0), and the names that are written.
+#include "core/hash.h"
+#include "runtime/values/formats.h"
+
+static const char plain_characters[] =
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
+
+// ---- reading ----------------------------------------------------------------------------------
+
+bool fields_add(value_source *s, const char *name, size_t length) {
+  field_list *f = &s->fields;
+  if (f->width == f->capacity) {
+    size_t capacity = 2 * f->capacity + 8;
+    char **grown = realloc(f->names, capacity * sizeof *grown);
+    if (!grown)
+      return source_fail(s, "out of memory");
+    f->names = grown;
+    f->capacity = capacity;
+  }
+  f->names[f->width] = strndup(name, length);
+  return f->names[f->width++] || (f->width--, source_fail(s, "out of memory"));
+}
+
+void fields_add_csv_name(text *to, const char *name) {
+  size_t length = strlen(name);
+  bool plain = length > 0 && !strpbrk(name, ",;\t\"\r\n") && name[0] != '#' && name[0] != ' ' &&
+               name[length - 1] != ' ';
+  text_string(to, plain ? "" : "\"");
+  for (; *name; name++)
+    text_string(to, *name == '"' ? "\"\"" : (const char[]){*name, 0});
+  text_string(to, plain ? "" : "\"");
+}
+
+const char *fields_list(const value_source *s, char out[FIELD_LIST_SIZE]) {
+  text names = {0}, shown = {0};
+  for (size_t i = 0; i < s->fields.width; i++) {
+    text_string(&names, i ? ", " : "");
+    if (names.length > FIELD_LIST_SIZE - 60) {
+      text_string(&names, "...");
+      break;
+    }
+    char name[50];
+    snprintf(name, sizeof name, "%s", s->fields.names[i]);
+    fields_add_csv_name(&names, name);
+  }
+  text_shown(&shown, text_content(&names), names.length);
+  snprintf(out, FIELD_LIST_SIZE, "%s", text_content(&shown));
+  for (char *c = out; *c; c++)
+    *c = *c == '\n' || *c == '\t' ? '?' : *c;  // one line
+  text_free(&names);
+  text_free(&shown);
+  return out;
+}
+
+// The number of the field `name`: a name, else a number from 0.
+static bool find_field(value_source *s, const char *name, size_t length, size_t *field) {
+  field_list *f = &s->fields;
+  for (*field = 0; f->names && *field < f->width; ++*field)
+    if (strlen(f->names[*field]) == length && memcmp(f->names[*field], name, length) == 0)
+      return f->by_name = true;
+  char *end = NULL;
+  *field = *name >= '0' && *name <= '9' ? (size_t)strtoull(name, &end, 10) : f->width;
+  return *field < f->width && end == name + length;
+}
+
+static bool fail_unknown_field(value_source *s, const char *name, size_t length) {
+  char list[FIELD_LIST_SIZE];
+  const char *what = s->table ? "column" : "field";
+  int shown = length < 60 ? (int)length : 60;
+  if (!s->fields.width)
+    return source_fail(s, "there is no column '%.*s': the table is empty", shown, name);
+  if (s->fields.names)
+    return source_fail(s, "there is no %s '%.*s'; there is %s", what, shown, name,
+                       fields_list(s, list));
+  return source_fail(s,
+                     "there is no %s '%.*s': the table has no header, and its columns are "
+                     "called 0 to %zu",
+                     what, shown, name, s->fields.width - 1);
+}
+
+bool fields_choose(value_source *s) {
+  field_list *f = &s->fields;
+  size_t most = f->width;
+  for (const char *c = s->columns ? s->columns : ""; *c; c++)
+    most += *c == ',';
+  f->wanted = malloc((most + 1) * sizeof *f->wanted);
+  if (!f->wanted)
+    return source_fail(s, "out of memory");
+  if (s->columns && find_field(s, s->columns, strlen(s->columns), f->wanted)) {
+    f->count = 1;  // its name may have commas
+    return true;
+  }
+  for (; !s->columns && f->count < f->width; f->count++)
+    f->wanted[f->count] = f->count;
+  for (const char *name = s->columns; name; f->count++) {
+    size_t length = strcspn(name, ",");
+    if (!find_field(s, name, length, &f->wanted[f->count]))
+      return fail_unknown_field(s, name, length);
+    name = name[length] ? name + length + 1 : NULL;
+  }
+  return true;
+}
+
+bool fields_expect_none(value_source *s) {
+  return !s->columns || source_fail(s,
+                                    "this is one array, which has no fields to choose from; leave "
+                                    "out ':%.60s'",
+                                    s->columns);
+}
+
+void fields_next(value_source *s) {
+  field_list *f = &s->fields;
+  const char *name = f->names ? f->names[f->wanted[f->next]] : "";
+  s->name_read = *name ? name : NULL;
+  f->next++;
+}
+
+const char *value_name(const value_source *s) { return s->name_read; }
+
+// Names where a shell takes them as they are, else numbers.
+void value_print_fields(text *out, const value_source *s, size_t count) {
+  enum { SHOWN = 4 };
+  bool standard = strcmp(s->name, "standard input") == 0;
+  for (size_t i = 0; i < count && i < s->fields.count; i++) {
+    if (i == SHOWN) {
+      text_string(out, " ...");
+      break;
+    }
+    size_t field = s->fields.wanted[i];
+    const char *name = s->fields.names ? s->fields.names[field] : "";
+    text_printf(out, "%s-i %s:", i ? " " : "", standard ? "FILE" : s->name);
+    if (*name && strlen(name) < 40 && name[strspn(name, plain_characters)] == 0)
+      text_string(out, name);
+    else
+      text_printf(out, "%zu", field);
+  }
+}
+
+// ---- writing ----------------------------------------------------------------------------------
+
+// A set of names, by their hashes.
+typedef struct name_set {
+  const char **slots;  // NULL: free
+  size_t mask;
+} name_set;
+
+static bool add_to_set(name_set *set, const char *name) {
+  size_t at = (size_t)hash_bytes(name, strlen(name)) & set->mask;
+  for (; set->slots[at]; at = (at + 1) & set->mask)
+    if (strcmp(set->slots[at], name) == 0)
+      return false;
+  set->slots[at] = name;
+  return true;
+}
+
+void names_free(char **names, size_t count) {
+  for (size_t i = 0; names && i < count; i++)
+    free(names[i]);
+  free(names);
+}
+
+// The name of component i, with numbers behind it until there is no other of that name.
+static char *make_unique_name(name_set *set, const permc_value *v, size_t i) {
+  text name = {0};
+  if (v->names && v->names[i])
+    text_string(&name, v->names[i]);
+  else
+    text_printf(&name, "f%zu", i);
+  while (!name.failed && !add_to_set(set, name.data))
+    text_printf(&name, "_%zu", i);
+  if (name.failed)
+    text_free(&name);
+  return name.data;
+}
+
+char **names_written(const permc_value *v) {
+  name_set set = {.mask = 7};
+  while (set.mask < 2 * v->count)
+    set.mask = 2 * set.mask + 1;
+  set.slots = calloc(set.mask + 1, sizeof *set.slots);
+  char **names = set.slots ? calloc(v->count + 1, sizeof *names) : NULL;
+  bool good = names != NULL;
+  for (size_t i = 0; good && i < v->count; i++)
+    good = (names[i] = make_unique_name(&set, v, i)) != NULL;
+  free(set.slots);
+  if (good)
+    return names;
+  names_free(names, v->count);
+  return NULL;
+}

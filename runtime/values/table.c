@@ -1,0 +1,495 @@
+// Rows of plain numbers, one a line: .csv, with commas between its columns, and .txt, with blanks.
+//
+//   date,price,"volume, total"        a header names the columns: a first row with a name
+//   2024-01-02,1.5,200
+//   2024-01-03,1.25,100               -i FILE:price reads the column 1, FILE:price,2 two of them
+//
+// The whole text is kept while its columns are read one after the other: their types follow from
+// what the program expects of each. Fields of .csv may be quoted (RFC 4180); blanks around them,
+// empty lines and lines that begin with # do not count. The separator is the first of , ; and the
+// tabulator that the first line has, else blanks, but never in .csv ("1 000" is not two numbers).
+#include "runtime/values/formats.h"
+
+#include <ctype.h>
+
+typedef struct cell {
+  const char *at;
+  size_t length;  // with its quotes
+  text_place place;
+} cell;
+
+typedef struct table {
+  char *bytes;
+  size_t length;
+  uint64_t first_line;
+  char separator;  // ' ': any blanks
+  bool has_header;
+  cell *row;        // those of the row in hand
+  size_t capacity;  // of row
+  const char *at;   // behind the row in hand
+  const char *line_start;
+  uint64_t line;
+} table;
+
+enum { CHOICE_SIZE = 300 };  // "-i a.csv:weight,count"
+
+void source_drop_table(value_source *s) {
+  if (!s->table)
+    return;
+  free(s->table->bytes);
+  free(s->table->row);
+  free(s->table);
+  s->table = NULL;
+  s->fields.next = s->fields.count;
+}
+
+// ---- fields -----------------------------------------------------------------------------------
+
+static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
+
+static const char *end_of(const table *t) { return t->bytes + t->length; }
+
+static void skip_blanks(table *t) {
+  while (t->at < end_of(t) && is_blank(*t->at) && (t->separator == ' ' || *t->at != t->separator))
+    t->at++;
+}
+
+// At the end of a line; in .txt also at its comment.
+static bool line_ends(const table *t) {
+  bool comment =
+      t->separator == ' ' && end_of(t) - t->at >= 2 && t->at[0] == '-' && t->at[1] == '-';
+  return t->at == end_of(t) || *t->at == '\n' || comment || (t->separator == ' ' && *t->at == '#');
+}
+
+static void skip_line(table *t) {
+  const char *newline = memchr(t->at, '\n', (size_t)(end_of(t) - t->at));
+  t->at = newline ? newline + 1 : end_of(t);
+  t->line++;
+  t->line_start = t->at;
+}
+
+static text_place place_of(const table *t) {
+  return (text_place){t->line, (uint64_t)(t->at - t->line_start) + 1};
+}
+
+// Moves behind the closing quote of a field. A quote in it is doubled; it may hold newlines.
+static bool skip_quoted(value_source *s, table *t, text_place place) {
+  for (t->at++; t->at < end_of(t); t->at++) {
+    bool doubled = end_of(t) - t->at >= 2 && t->at[1] == '"';
+    if (*t->at == '"' && !doubled) {
+      t->at++;
+      return true;
+    }
+    if (*t->at == '"')
+      t->at++;
+    if (*t->at == '\n') {
+      t->line++;
+      t->line_start = t->at + 1;
+    }
+  }
+  return source_fail_at(s, place, "this quoted field has no end");
+}
+
+static bool add_cell(value_source *s, table *t, size_t at) {
+  if (at == t->capacity) {
+    size_t capacity = 2 * t->capacity + 8;
+    cell *grown = realloc(t->row, capacity * sizeof *grown);
+    if (!grown)
+      return source_fail(s, "out of memory");
+    t->row = grown;
+    t->capacity = capacity;
+  }
+  cell *c = &t->row[at];
+  *c = (cell){t->at, 0, place_of(t)};
+  if (t->separator != ' ' && !line_ends(t) && *t->at == '"' && !skip_quoted(s, t, c->place))
+    return false;
+  while (!line_ends(t) && (t->separator == ' ' ? !is_blank(*t->at) : *t->at != t->separator))
+    t->at++;
+  c->length = (size_t)(t->at - c->at);
+  while (c->length > 0 && is_blank(c->at[c->length - 1]))
+    c->length--;
+  return true;
+}
+
+// The next row's fields; *count 0: there is none.
+static bool next_row(value_source *s, table *t, size_t *count) {
+  *count = 0;
+  for (; t->at < end_of(t); skip_line(t)) {
+    skip_blanks(t);
+    if (!line_ends(t) && *t->at != '#')
+      break;
+  }
+  if (t->at == end_of(t))
+    return true;
+  for (bool more = true; more;) {
+    if (!add_cell(s, t, (*count)++))
+      return false;
+    skip_blanks(t);
+    more = !line_ends(t);
+    if (more && t->separator != ' ') {
+      t->at++;
+      skip_blanks(t);
+    }
+  }
+  skip_line(t);
+  return true;
+}
+
+// The text of a field without its quotes; false if it is too long to be a number.
+static bool unquote(const cell *c, char out[LONGEST_TOKEN + 1]) {
+  bool quoted = c->length >= 2 && c->at[0] == '"' && c->at[c->length - 1] == '"';
+  const char *at = c->at + quoted, *end = c->at + c->length - quoted;
+  size_t length = 0;
+  for (; at < end && length < LONGEST_TOKEN; at++) {
+    out[length++] = *at;
+    at += quoted && at[0] == '"';
+  }
+  out[length] = 0;
+  return at >= end;
+}
+
+// ---- the whole ----------------------------------------------------------------------------------
+
+static bool read_bytes(value_source *s, table *t) {
+  uint64_t left;
+  source_holds(s, 0, &left);
+  t->first_line = s->line;
+  for (size_t capacity = s->size_known ? (size_t)left + 1 : SOURCE_BUFFER;; capacity *= 2) {
+    char *grown = realloc(t->bytes, capacity);
+    if (!grown)
+      return source_fail(s, "there is no memory for the text");
+    t->bytes = grown;
+    t->length += source_read_bytes(s, grown + t->length, capacity - t->length);
+    if (t->length < capacity)
+      return !s->failure || source_fail(s, "cannot read");
+  }
+}
+
+static void rewind_table(table *t) {
+  t->at = t->line_start = t->bytes;
+  t->line = t->first_line;
+}
+
+// The first line that is no comment decides.
+static void find_separator(table *t, bool is_csv) {
+  static const char separators[] = ",;\t";
+  t->separator = ' ';
+  rewind_table(t);
+  for (; t->at < end_of(t); skip_line(t)) {
+    skip_blanks(t);
+    if (!line_ends(t) && *t->at != '#')
+      break;
+  }
+  bool seen[3] = {false}, quoted = false;
+  t->at = t->line_start;
+  for (; t->at < end_of(t) && (quoted || (*t->at != '\n' && (is_csv || !line_ends(t)))); t->at++) {
+    quoted ^= *t->at == '"';
+    const char *which = quoted || !*t->at ? NULL : strchr(separators, *t->at);
+    if (which)
+      seen[which - separators] = true;
+  }
+  for (int i = 3; i-- > 0;)
+    if (seen[i])
+      t->separator = separators[i];
+  if (is_csv && t->separator == ' ')
+    t->separator = ',';
+}
+
+// The same in small letters: NaN, Inf, True.
+static bool find_token(const cell *c, char out[LONGEST_TOKEN + 1]) {
+  bool good = unquote(c, out);
+  for (char *at = out; *at; at++)
+    *at = (char)tolower((unsigned char)*at);
+  return good;
+}
+
+static bool is_number(const cell *c) {
+  char token[LONGEST_TOKEN + 1];
+  number n;
+  return find_token(c, token) && number_scan(token, &n);
+}
+
+// What other tools write where a value is missing.
+static bool is_missing(const char *string) {
+  static const char *const words[] = {"NA", "N/A", "n/a", "null", "NULL", "None"};
+  size_t i = 0;
+  while (i < sizeof words / sizeof *words && strcmp(string, words[i]))
+    i++;
+  return i < sizeof words / sizeof *words;
+}
+
+// A field that makes the first row a header: no number, and it begins like a word. Neither a sign
+// nor $ begins one; in UTF-8 0xc2 and 0xe2 begin signs (of currencies, minus, hard blanks).
+static bool is_name(const cell *c) {
+  char string[LONGEST_TOKEN + 1];
+  unquote(c, string);
+  if (is_missing(string))
+    return false;
+  unsigned char first = (unsigned char)string[0];
+  return (isalpha(first) || first == '_' || (first > 127 && first != 0xc2 && first != 0xe2)) &&
+         !is_number(c);
+}
+
+static bool add_name(value_source *s, const cell *c) {
+  char name[LONGEST_TOKEN + 1];
+  unquote(c, name);
+  return fields_add(s, name, strlen(name));
+}
+
+// A header with a number in it may be a row of a table that has no header.
+static void note_header(value_source *s, const table *t) {
+  char list[FIELD_LIST_SIZE];
+  bool numbers = false;
+  for (size_t i = 0; i < s->fields.width && t->has_header && !s->fields.by_name; i++)
+    numbers = numbers || is_number(&t->row[i]);
+  if (numbers)
+    snprintf(
+        s->note, sizeof s->note,
+        "the first row names the columns (%s) and is not among the data; if it is data, write a "
+        "row of names above it",
+        fields_list(s, list));
+}
+
+static bool open_table(value_source *s) {
+  source_drop_fields(s);
+  table *t = s->table = calloc(1, sizeof *t);
+  if (!t)
+    return source_fail(s, "out of memory");
+  if (!read_bytes(s, t))
+    return false;
+  find_separator(t, s->is_csv);
+  rewind_table(t);
+  size_t width;
+  if (!next_row(s, t, &width))
+    return false;
+  for (size_t i = 0; i < width && !t->has_header; i++)
+    t->has_header = (s->is_csv || s->columns || t->separator != ' ') && is_name(&t->row[i]);
+  for (size_t i = 0; i < width && t->has_header; i++)
+    if (!add_name(s, &t->row[i]))
+      return false;
+  s->fields.width = width;
+  if (!fields_choose(s))
+    return false;
+  note_header(s, t);
+  return true;
+}
+
+// ---- columns ------------------------------------------------------------------------------------
+
+// What option -i names columns by: their names where a shell takes them as they are, else numbers.
+// Of the header, in hand, those for which numeric[i]; NULL: all.
+static const char *list_choice(const value_source *s, const table *t, const bool *numeric,
+                               char out[CHOICE_SIZE]) {
+  char name[LONGEST_TOKEN + 1];
+  bool standard = strcmp(s->name, "standard input") == 0;
+  size_t length = (size_t)snprintf(out, CHOICE_SIZE, "-i %s", standard ? "-" : s->name);
+  char before = ':';
+  for (size_t i = 0; i < s->fields.width && length < CHOICE_SIZE - 50; i++) {
+    if (numeric && !numeric[i])
+      continue;
+    bool plain = unquote(&t->row[i], name) && is_name(&t->row[i]) && strlen(name) < 40;
+    for (const char *c = name; *c; c++)
+      plain = plain && (isalnum((unsigned char)*c) || *c == '_' || *c == '-' || *c == '.');
+    if (!plain)
+      snprintf(name, sizeof name, "%zu", i);
+    length += (size_t)snprintf(out + length, CHOICE_SIZE - length, "%c%.40s", before, name);
+    before = ',';
+  }
+  return before == ',' ? out : NULL;
+}
+
+// The column holds text: names it, and the columns that have a number in the row in hand.
+static bool fail_text_column(value_source *s, table *t, size_t column, const char *found) {
+  char name[QUOTE_SIZE], choice[CHOICE_SIZE];
+  text_place place = t->row[column].place;
+  size_t width;
+  bool *numeric = malloc(s->fields.width * sizeof *numeric);
+  if (!numeric)
+    return source_fail(s, "out of memory");
+  for (size_t i = 0; i < s->fields.width; i++)
+    numeric[i] = is_number(&t->row[i]);
+  rewind_table(t);
+  next_row(s, t, &width);
+  snprintf(name, sizeof name, "%zu", column);
+  if (t->has_header)
+    value_quote(name, s->fields.names[column], strlen(s->fields.names[column]));
+  const char *columns = list_choice(s, t, numeric, choice);
+  free(numeric);
+  return source_fail_at(s, place, "column '%.40s' holds text ('%s'); permc reads numbers only%s%s",
+                        name, found, columns ? ": choose columns, as in " : "",
+                        columns ? columns : "");
+}
+
+static bool is_decimal_comma(const char *string) {
+  string += *string == '-' || *string == '+';
+  size_t whole = strspn(string, "0123456789");
+  return whole > 0 && string[whole] == ',' && isdigit((unsigned char)string[whole + 1]) &&
+         !string[whole + 1 + strspn(string + whole + 1, "0123456789")];
+}
+
+// The field of this column is no number; `row` counts from 0 and without the header.
+static bool fail_no_number(value_source *s, table *t, size_t column, uint64_t row) {
+  char string[LONGEST_TOKEN + 1], found[QUOTE_SIZE], choice[CHOICE_SIZE];
+  const cell *c = &t->row[column];
+  unquote(c, string);
+  value_quote(found, string, strlen(string));
+  const char *hint = "", *example = "";
+  bool may_have_header = s->is_csv || s->columns || t->separator != ' ';
+  if (is_decimal_comma(string) || (t->separator == ',' && strchr(string, ';')))
+    hint = "; write the decimal comma as a point: 1.5";
+  else if (strchr(string, ',') && !string[strspn(string, "+-0123456789,.")])
+    hint = "; write thousands without separators: 1234.5";
+  else if (is_missing(string))
+    hint = "; a missing value can be nan, in columns of floats";
+  else if (row == 0 && !may_have_header && s->buffer && is_name(c))
+    hint = "; a header is read with ", example = list_choice(s, t, NULL, choice);
+  else if (row == 0 && may_have_header && is_name(c))
+    return fail_text_column(s, t, column, found);
+  else if (s->is_csv && strpbrk(string, " \t"))
+    hint = "; commas, semicolons or tabulators separate the columns of .csv, blanks those of .txt";
+  else if (row == 0 && t->has_header)
+    return fail_text_column(s, t, column, found);
+  else if (row == 0 && may_have_header)
+    hint = "; a header has a name in it, which begins with a letter";
+  return source_fail_at(s, c->place, "expected a value, found '%s'%s%s", found, hint, example);
+}
+
+static bool add_field(text_reader *r, table *t, size_t column, uint64_t row) {
+  const cell *c = &t->row[column];
+  r->at = c->place;
+  r->kind = find_token(c, r->token) ? TOKEN_WORD : TOKEN_LONG;
+  r->length = strlen(r->token);
+  if (r->kind == TOKEN_WORD && r->length == 0)
+    return source_fail_at(r->source, r->at, "this field is empty; a number is expected");
+  if (text_reader_add(r))
+    return true;
+  if (r->kind == TOKEN_LONG || is_number(c))
+    return false;
+  *r->source->error = (error){0};  // a message that knows of columns
+  return fail_no_number(r->source, t, column, row);
+}
+
+// The columns from number `first` to `last` - 1 of those that are wanted, row by row.
+static bool read_columns(value_source *s, table *t, size_t first, size_t last, text_reader *r,
+                         uint64_t *rows) {
+  size_t width;
+  rewind_table(t);
+  if (t->has_header && !next_row(s, t, &width))
+    return false;
+  for (*rows = 0; next_row(s, t, &width); ++*rows) {
+    if (width == 0)
+      return true;
+    if (width != s->fields.width)
+      return source_fail_at(s, t->row[0].place, "this row has %zu field%s, but the first has %zu",
+                            width, width == 1 ? "" : "s", s->fields.width);
+    for (size_t i = first; i < last; i++)
+      if (!add_field(r, t, s->fields.wanted[i], *rows))
+        return false;
+  }
+  return false;
+}
+
+bool table_read(value_source *s, array *out) {
+  text_reader r;
+  char mismatch[MISMATCH_SIZE];
+  s->start = 0;
+  if (!s->table && !open_table(s)) {
+    source_drop_table(s);
+    return false;
+  }
+  table *t = s->table;
+  size_t first = s->fields.next, count = s->fields.count;
+  bool whole = first == 0 && (s->expected.rank == 2 || s->expected.rank == -3);
+  text_reader_begin(&r, s);
+  r.start = (text_place){t->first_line, 1};
+  bool good = read_columns(s, t, first, whole || !count ? count : first + 1, &r, &out->dims[0]);
+  if (good && r.count == 0 && r.type == SCALAR_COUNT)
+    good =
+        source_fail(s, "a table without rows has no element type, which the program leaves open");
+  out->rank = whole ? 2 : 1;
+  out->dims[1] = whole ? count : 0;
+  good = text_reader_end(&r, good, out);
+  if (good && value_mismatch(mismatch, s->expected, out->type, out->rank)) {
+    array_destroy(out);
+    good = source_fail(s, "%s", mismatch);
+  }
+  if (good && !whole && count)
+    fields_next(s);
+  if (!good || whole || s->fields.next == count)
+    source_drop_table(s);
+  return good;
+}
+
+// ---- writing ----------------------------------------------------------------------------------
+
+bool table_holds(const array *components, size_t count, error *e) {
+  for (size_t c = 0; c < count; c++) {
+    const array *a = &components[c];
+    if (a->rank > 2)
+      return error_set(e, SPAN_NONE,
+                       "a table has rows and columns, but this value has %u dimensions; write it "
+                       "as .npy or .bin",
+                       (unsigned)a->rank);
+    if (!a->rank != !components[0].rank || (a->rank && a->dims[0] != components[0].dims[0]))
+      return error_set(e, SPAN_NONE,
+                       "the columns of a table are of one length, but the components of this "
+                       "tuple are not; write it as text or .bin");
+  }
+  return true;
+}
+
+static uint64_t columns_of(const array *a) { return a->rank == 2 ? a->dims[1] : 1; }
+
+static bool write_table(FILE *to, const permc_value *v, char separator) {
+  text_output o;
+  char string[ELEMENT_TEXT];
+  uint64_t rows = v->count && v->components[0].rank ? v->components[0].dims[0] : v->count > 0;
+  text_output_begin(&o, to);
+  for (uint64_t row = 0; row < rows && o.good; row++) {
+    bool first = true;
+    for (const array *a = v->components; a < v->components + v->count; a++)
+      for (uint64_t i = row * columns_of(a); i < (row + 1) * columns_of(a); i++, first = false) {
+        const char *element = (const char *)a->data + i * scalar_types[a->type].size;
+        if (!first)
+          text_output_add(&o, &separator, 1);
+        text_output_add(&o, string, number_print(string, a->type, element, false));
+      }
+    text_output_add(&o, "\n", 1);
+  }
+  return text_output_end(&o);
+}
+
+// The names of the components, if any has one and they are read as a header again.
+static bool write_header(FILE *to, const permc_value *v, error *e) {
+  bool named = false, header = false;
+  for (size_t i = 0; i < v->count; i++) {
+    named = named || (v->names && v->names[i]);
+    if (v->components[i].rank == 2)  // several columns
+      return true;
+  }
+  char **names = named ? names_written(v) : NULL;
+  text row = {0};
+  for (size_t i = 0, start; names && i < v->count && !row.failed; i++) {
+    text_string(&row, i ? "," : "");
+    start = row.length;
+    fields_add_csv_name(&row, names[i]);
+    header = header || (!row.failed &&
+                        is_name(&(cell){.at = row.data + start, .length = row.length - start}));
+  }
+  names_free(names, v->count);
+  text_string(&row, "\n");
+  bool good = named && (!names || row.failed)
+                  ? error_set(e, SPAN_NONE, "out of memory")
+                  : !header || fwrite(row.data, 1, row.length, to) == row.length;
+  text_free(&row);
+  return good;
+}
+
+bool csv_write(FILE *to, const permc_value *v, error *e) {
+  return write_header(to, v, e) && write_table(to, v, ',');
+}
+
+bool plain_write(FILE *to, const permc_value *v, error *e) {
+  (void)e;
+  return write_table(to, v, ' ');
+}

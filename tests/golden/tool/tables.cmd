@@ -1,0 +1,71 @@
+# Tables of numbers, read and written. Before: a first row of names and numbers was dropped in
+# silence, .csv was written without names, and a choice of columns of other files was not heeded.
+cd "$PERMC_TMP" || exit 1
+try() { # try OPTION...
+  echo "== permc run $*"
+  permc run "$@"
+  status=$?
+  [ "$status" = 0 ] || echo "$status"
+}
+show() {
+  echo "-- $1"
+  cat "$1"
+}
+printf 'item,weight,"count, all"\r\nnails,2.5,300\r\n"bolts, short", 0.75 ,"120"\r\n# none\r\n\r\n' >goods.csv
+try -e 'padded maxval sort' -i goods.csv:weight
+try -e 'padded maxval sort' -i goods.csv:1 -o weight.csv && show weight.csv
+try -e 'padded maxval (sort_on fst)' -i 'goods.csv:weight,2' -o sorted.csv && show sorted.csv
+try -e 'transpose' -i sorted.csv:1,1
+try -e 'padded maxval sort' -i 'goods.csv:count, all'
+try -e 'padded maxval sort' -i goods.csv:price
+try -e 'padded maxval sort' -i goods.csv:3
+try -e 'padded maxval sort' -i goods.csv
+try -e 'padded maxval sort' -i missing.csv:price
+
+echo '## the names of results: those of elements that were moved or chosen'
+for program in 'map (\(w, c) -> (c, w))' 'map (\(w, c) -> (2 * w, c))' 'map (\(w, c) -> (c, c, w))' 'maximum' \
+  'map (\(w, c) -> (if c > 200 then w else 0, c + 1))' 'map (\(w, c) -> (f64 c, if c > 200 then w else f64 c))'; do
+  try -e "$program" -i sorted.csv -o out.csv && show out.csv
+done
+printf 'main : [m]f64 -> [m]i64 -> ([m]i64, [m]f64)\nmain ws cs = (reverse cs, ws)\n' >apart.perm
+try apart.perm -i sorted.csv -o first.csv -o second.csv && show first.csv && show second.csv
+printf '2019,2020,total\n1,2,3\n' >years.csv
+try -e 'map (\x -> x)' -i years.csv:2019,2020 -o out.csv && show out.csv
+try -e 'map (\x -> x)' -i years.csv:total,2020 -o out.csv && show out.csv
+
+echo '## a first row with numbers'
+printf 'alice,5\nbob,7\n' >people.csv
+try -e 'padded maxval sort' -i people.csv:1
+try -e 'padded maxval sort' -i people.csv:1 --quiet
+try -e 'padded maxval sort' -i people.csv:5
+try -e 'padded maxval sort' -i people.csv
+(echo 'name,count' && cat people.csv) | permc run -e 'padded maxval sort' -i -:count
+printf 'NA,5\n1,7\n' >measured.csv
+try -e 'id' -i measured.csv
+
+echo '## .txt'
+printf '# a comment\n1 2\n\n3   4\n' >rows.txt
+try -e 'transpose' -i rows.txt
+try -e 'transpose' -i rows.txt -o columns.txt && show columns.txt
+try -e 'map (\(w, c) -> (c, w))' -i sorted.csv -o columns.txt && show columns.txt
+try -e 'padded maxval sort' -i rows.txt:1
+try -e 'padded maxval sort' -i rows.txt:b
+
+echo '## no rows, no columns'
+: >empty.csv
+try -e 'map (+ 1.0f64)' -i empty.csv
+try -e 'map (+ 1.0f64)' -i empty.csv:price
+echo '[1, 2]' >two.txt
+try -e 'id' -i two.txt -o two.bin
+try -e 'id' -i two.bin:0
+try -e 'id' -i two.txt -o two.npy
+try -e 'id' -i two.npy:price
+
+echo '## columns and parameters. Before: the file ends before argument 2, 1 column more, and an array of 1'
+printf 'id,price\n1,2.5\n2,1.5\n' >shop.csv
+try -e '\p i -> map snd (padded maxval (sort_on fst) (zip p i))' -i shop.csv:price,id
+try -e '\p i -> map snd (padded maxval (sort_on fst) (zip p i))' -i shop.csv:price -i shop.csv:id
+try -e '\p i -> map snd (zip p i)' -i -:price,id <shop.csv
+try -e 'map (+ 1)' -i shop.csv:price,id
+printf 'main : [m][8]a -> [m][8]a\nmain = map sort\n' >rows.perm
+try rows.perm -i shop.csv:price

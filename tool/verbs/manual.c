@@ -1,0 +1,281 @@
+// The embedded reference. See manual.h.
+#include "tool/verbs/manual.h"
+#include "core/scalar/scalar.h"
+#include <string.h>
+
+static const char *line_end(const char *line) { return line + strcspn(line, "\n"); }
+
+static const char *next_line(const char *line) {
+  const char *end = line_end(line);
+  return *end ? end + 1 : end;
+}
+
+static bool begins(const char *line, const char *prefix) {
+  return !strncmp(line, prefix, strlen(prefix));
+}
+
+// ---- names -----------------------------------------------------------------------------------
+
+static bool is_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '\'' ||
+         (c >= '0' && c <= '9');
+}
+
+static bool is_sign(char c) { return c && strchr("+-*/%<>=!&|~^.", c); }
+
+// What a code span such as `x + y`, `(x \| y)`, `reduce op xs` or `x xor y` is about.
+static const char *name_in(arena *a, const char *words, size_t length) {
+  char *name = NEW_ARRAY(a, char, length + 1);
+  size_t count = 0, i = 0;
+  for (; i < length && (!count || is_sign(words[i]) || words[i] == '\\'); i++)
+    if (is_sign(words[i]))
+      name[count++] = words[i];
+  for (i = 0; !count && i < length; i++) {
+    while (i < length && is_letter(words[i]))
+      name[count++] = words[i++];
+    // A variable in front of a name.
+    if (count == 1 && i < length)
+      count = 0;
+  }
+  name[count] = 0;
+  return name;
+}
+
+// ---- entries ---------------------------------------------------------------------------------
+
+static void add_entry(arena *a, manual *m, const char *name, const char *section,
+                      const char *header, const char *row) {
+  const char *end = next_line(section);
+  while (*end && !begins(end, "## ") && !begins(end, "### "))
+    end = next_line(end);
+  manual_entry e = {name, section, end, header, row};
+  vec_push(a, &m->entries, e);
+}
+
+static const char *cell_end(const char *cell) {
+  while (*cell && *cell != '\n' && (*cell != '|' || cell[-1] == '\\'))
+    cell++;
+  return cell;
+}
+
+// The code spans of a row's first cell.
+static void add_row(arena *a, manual *m, const char *section, const char *header, const char *row) {
+  const char *end = cell_end(row + 1);
+  for (const char *p = row; (p = memchr(p, '`', (size_t)(end - p)));) {
+    const char *close = memchr(p + 1, '`', (size_t)(end - p - 1));
+    if (!close)
+      return;
+    add_entry(a, m, name_in(a, p + 1, (size_t)(close - p - 1)), section, header, row);
+    p = close + 1;
+  }
+}
+
+// | phases, exchanges |
+static void add_words(arena *a, manual *m, const char *section, const char *header,
+                      const char *row) {
+  for (const char *p = row + 2, *end = cell_end(row + 1); p < end;) {
+    size_t length = strcspn(p, ", |");
+    add_entry(a, m, arena_copy(a, p, length), section, header, row);
+    p += length + strspn(p + length, ", ");
+  }
+}
+
+// ### parm, parmi
+static void add_heading(arena *a, manual *m, const char *section) {
+  for (const char *p = section + 4; *p && *p != '\n';) {
+    size_t length = strcspn(p, ",\n");
+    add_entry(a, m, arena_copy(a, p, length), section, NULL, NULL);
+    p += length;
+    p += *p == ',' ? 2 : 0;
+  }
+}
+
+// The names of the section on files, which is of no function.
+static void add_files(arena *a, manual *m, const char *section) {
+  static const char *const names[] = {"formats", "format", "files", "file", "csv",  "table",
+                                      "tables",  "npy",    "numpy", "txt",  "text", "futhark"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    add_entry(a, m, names[i], section, NULL, NULL);
+}
+
+manual manual_read(arena *a) {
+  manual m = {0};
+  const char *section = NULL, *header = NULL;
+  bool inside = false, combinators = false, words = false, code = false;
+  for (const char *line = manual_files[0].text; *line; line = next_line(line)) {
+    if (begins(line, "```"))
+      code = !code;
+    if (code)
+      continue;
+    if (begins(line, "## ")) {
+      combinators = begins(line, "## Combinators\n");
+      words = begins(line, "## How a program will run\n") || begins(line, "## Test blocks\n");
+      section = words ? line : section;
+      inside =
+          combinators || begins(line, "## Scalar functions\n") || begins(line, "## The library\n");
+      if (begins(line, "## Values and file formats\n"))
+        add_files(a, &m, line);
+    } else if (inside && begins(line, "### ")) {
+      section = line;
+      if (combinators)
+        add_heading(a, &m, section);
+      for (int t = 0; t <= SCALAR_COUNT && begins(line, "### Conversions\n"); t++)
+        add_entry(a, &m, t < SCALAR_COUNT ? scalar_types[t].name : "int", section, NULL, NULL);
+    } else if (((inside && !combinators) || words) && section && *line == '|') {
+      if (begins(next_line(line), "|---"))
+        header = line;
+      else if (!begins(line, "|---"))
+        (inside || line[2] == '`' ? add_row : add_words)(a, &m, section, header, line);
+    }
+  }
+  return m;
+}
+
+// ---- text ------------------------------------------------------------------------------------
+
+// Without the marks of Markdown: `x` `y` is x, y; **x** is x; [text](#there) is text.
+static void print_plain(text *out, const char *from, const char *end) {
+  bool code = false, link = false;
+  for (const char *p = from; p < end; p++) {
+    const char *close = code ? NULL : memchr(p, ']', (size_t)(end - p));
+    if (*p == '`') {
+      code = !code;
+      if (!code && end - p > 2 && !memcmp(p, "` `", 3))
+        text_string(out, ",");
+    } else if (*p == '[' && close && close[1] == '(') {
+      link = true;
+    } else if (*p == ']' && link && !code) {
+      p = memchr(p, ')', (size_t)(end - p));
+      link = false;
+      if (!p)
+        return;
+    } else if (!code && begins(p, "**")) {
+      p++;
+    } else if (*p != '\\' || p[1] != '|') {
+      text_add(out, p, 1);
+    }
+  }
+}
+
+static void print_cell(text *out, const char *cell) {
+  const char *end = cell_end(cell);
+  while (cell < end && *cell == ' ')
+    cell++;
+  while (end > cell && end[-1] == ' ')
+    end--;
+  print_plain(out, cell, end);
+}
+
+// "reduce op xs : (a -> a -> a) -> [2^n]a -> a", and the other columns below.
+static void print_row(text *out, const manual_entry *e) {
+  const char *title = e->header + 1, *cell = e->row + 1;
+  print_cell(out, cell);
+  for (int column = 1;; column++) {
+    title = cell_end(title) + 1;
+    cell = cell_end(cell) + 1;
+    if (cell_end(cell) == line_end(cell))
+      break;
+    text heading = {0};
+    print_cell(&heading, title);
+    bool type = column == 1 && !strcmp(text_content(&heading), "type");
+    if (type)
+      text_string(out, " : ");
+    else
+      text_printf(out, heading.length && (column == 1 || heading.length > 9) ? "\n  %s: " : "\n  ",
+                  text_content(&heading));
+    text_free(&heading);
+    print_cell(out, cell);
+  }
+  text_string(out, "\n");
+}
+
+// The section up to its first program; of one with tables, its first paragraph.
+static void print_prose(text *out, const manual_entry *e) {
+  bool code = false;
+  const char *line = next_line(next_line(e->section));
+  for (; line < e->end && !begins(line, "```perm") && !(e->row && *line == '|');
+       line = next_line(line)) {
+    if (begins(line, "```"))
+      code = !code;
+    else if (begins(line, "|---"))
+      continue;
+    else if (code)
+      text_add(out, line, (size_t)(next_line(line) - line));
+    else
+      print_plain(out, line, next_line(line));
+  }
+}
+
+// ---- examples --------------------------------------------------------------------------------
+
+// Whether the line uses the name, as a whole word or operator.
+static bool line_uses(const char *line, const char *name) {
+  size_t length = strlen(name), all = (size_t)(line_end(line) - line);
+  bool (*same_kind)(char) = is_letter(*name) ? is_letter : is_sign;
+  for (size_t i = 0; i + length <= all; i++)
+    if (!memcmp(line + i, name, length) && !(i && same_kind(line[i - 1])) &&
+        !same_kind(line[i + length]))
+      return true;
+  return false;
+}
+
+// The first definition between the two places, with its signature and test block, whose equations
+// use the name; with `anywhere`, whose signature or test block does.
+static bool print_example(text *out, const char *name, const char *from, const char *end,
+                          bool anywhere) {
+  for (const char *line = from; line < end; line = next_line(line)) {
+    if (!begins(line, "```perm"))
+      continue;
+    const char *first = line = next_line(line);
+    for (bool found = false; line < end; line = next_line(line)) {
+      bool last = begins(line, "```");
+      if (*line != '\n' && !last) {
+        const char *colon = strstr(line, " : ");
+        bool code = !begins(line, "--") && !(colon && colon < line_end(line));
+        found |= (code || anywhere) && line_uses(line, name);
+        continue;
+      }
+      if (found) {
+        text_string(out, "\nexample:\n");
+        for (; first < line; first = next_line(first))
+          text_printf(out, "  %.*s\n", (int)(line_end(first) - first), first);
+        return true;
+      }
+      if (last)
+        break;
+      first = next_line(line);
+    }
+  }
+  return false;
+}
+
+bool manual_print(text *out, const manual *m, const char *name) {
+  const char *section = NULL;
+  for (size_t i = 0; i < m->entries.count; i++) {
+    const manual_entry *e = &m->entries.items[i];
+    if (strcmp(e->name, name) || e->section == section)
+      continue;
+    if (section)
+      text_string(out, "\n");
+    section = e->section;
+    if (e->row) {
+      print_row(out, e);
+      text_string(out, "\n");
+    }
+    print_prose(out, e);
+    while (out->length > 1 && out->data[out->length - 1] == '\n' &&
+           out->data[out->length - 2] == '\n')
+      out->data[--out->length] = 0;
+    const char *all = manual_files[0].text, *end = all + manual_files[0].length;
+    bool function = begins(section, "### ");
+    bool shown = !function || print_example(out, name, section, e->end, false) ||
+                 print_example(out, name, section, e->end, true) ||
+                 print_example(out, name, all, end, false);
+    if (!shown)
+      print_example(out, name, all, end, true);
+    const char *title = section + strspn(section, "# ");
+    text_printf(out, "\nfrom docs/%s, %.*s\n", strrchr(manual_files[0].name, '/') + 1,
+                (int)(line_end(title) - title), title);
+  }
+  return section;
+}
