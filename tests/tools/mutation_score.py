@@ -23,7 +23,8 @@ FOLDERS = {
     "kernels/hmm": "hmm_test cli golden hmm_backend_test docs/outputs oracle hmm_papers_test",
     "kernels/emit kernels/ops kernels/schedule kernels/text kernels/transfer": "cpu_test "
     "explain_test nvrtc_test fast_fp_test oracle c_emit_test",
-    "runtime/values runtime/arguments": f"value_half_test {PERM} cli value_test bad_data",
+    "runtime/values runtime/arguments": f"value_half_test value_text_test value_table_test value_npy_test "
+    f"value_output_test value_test {PERM} cli bad_data",
     "runtime/portable runtime/interp": f"interp_run_test portable_test {PERM} oracle interp_test",
     "runtime/cpu runtime/compiled runtime/system": "cpu_test pool_test memory_test cache_test "
     "interrupt_test cli oracle",

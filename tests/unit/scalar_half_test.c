@@ -1,5 +1,5 @@
 // The operations on f16 (core/scalar/scalar.h) against doubles: all elements, all pairs with chosen
-// ones, and random pairs. Conversions are in scalar_convert_test.c, texts in value_test.c.
+// ones, and random pairs. Conversions are in scalar_convert_test.c, texts in value_text_test.c.
 #include "tests/test.h"
 
 #include "core/scalar/scalar.h"
