@@ -39,8 +39,8 @@ static void check_messages(permc_context *c, bool good) {
   require(!length || message[length - 1] == '\n', "a message without an end", c);
 }
 
-static void check_format(permc_context *c, const char *text, size_t length, bool loaded) {
-  char *once = permc_format(c, "fuzz.perm", text, length);
+static void check_format(permc_context *c, const char *bytes, size_t length, bool loaded) {
+  char *once = permc_format(c, "fuzz.perm", bytes, length);
   check_messages(c, once != NULL);
   if (!once) {
     require(!loaded && strstr(permc_message(c), ": error: "), "a program cannot be formatted", c);

@@ -50,12 +50,12 @@ static inline bool fuzz_same(const array *a, const array *b, bool through_text) 
     return true;
   if (!through_text || scalar_types[a->type].kind < KIND_FLOAT)
     return false;
-  scalar_type part = scalar_real_of(a->type);
-  size_t part_size = scalar_types[part].size;
+  scalar_type real = scalar_real_of(a->type);
+  size_t part_size = scalar_types[real].size;
   for (uint64_t i = 0; i < count * size / part_size; i++) {
     double x, y;
-    scalar_convert(part, SCALAR_F64, 1, (const char *)a->data + i * part_size, &x);
-    scalar_convert(part, SCALAR_F64, 1, (const char *)b->data + i * part_size, &y);
+    scalar_convert(real, SCALAR_F64, 1, (const char *)a->data + i * part_size, &x);
+    scalar_convert(real, SCALAR_F64, 1, (const char *)b->data + i * part_size, &y);
     bool same = (isnan(x) && isnan(y)) || (x == y && signbit(x) == signbit(y));
     if (!same)
       return false;
