@@ -42,6 +42,8 @@ static const row rows[] = {
     {"product", "[2^15]u32"},
     {"minimum", "[2^15]f32"},
     {"maximum", "[40000]i32"},
+    {"argmin", "[2^14]u32"},
+    {"argmax", "[20000]f32"},
     {"all", "[2^16]bool"},
     {"any", "[40000]bool"},
     {"count even", "[2^15]u32"},
@@ -51,6 +53,7 @@ static const row rows[] = {
     {"scan_exclusive (+) 7", "[2^14]u32"},
     {"scan_back (+)", "[2^14]u32"},
     {"scan_segments (+)", "[2^13]bool [2^13]u32"},
+    {"linear_recurrence 7", "[2^13]u32 [2^13]u32"},
     {"folds_before (+)", "[2^12]u32"},
     {"folds (+) 5", "[2^12]u32"},
     // reorder.perm
