@@ -30,8 +30,7 @@ static uint32_t text_start(const source *s) {
   return s->length >= 3 && !memcmp(s->text, "\xEF\xBB\xBF", 3) ? 3 : 0;
 }
 
-// 1-based line and column (in characters, UTF-8) of a byte offset.
-static void find_position(const source *s, uint32_t offset, uint32_t *line, uint32_t *column) {
+void source_position(const source *s, uint32_t offset, uint32_t *line, uint32_t *column) {
   *line = *column = 1;
   if (offset > s->length)
     offset = s->length;
@@ -113,7 +112,7 @@ void diag_vreport(diagnostics *d, diag_kind kind, span where, const char *format
     return;
   }
   uint32_t line, column;
-  find_position(s, where.start, &line, &column);
+  source_position(s, where.start, &line, &column);
   text_shown(&d->rendered, s->name, strlen(s->name));
   text_printf(&d->rendered, ":%u:%u: %s: %s", line, column, names[kind], prefix);
   render_message(&d->rendered, format, arguments);

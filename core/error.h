@@ -34,6 +34,9 @@ typedef struct span {
   uint32_t start, end;  // bytes [start, end)
 } span;
 
+// The line, and the column in characters, of a byte of the source; both from 1.
+void source_position(const source *s, uint32_t offset, uint32_t *line, uint32_t *column);
+
 #define SPAN_NONE ((span){UINT32_MAX, 0, 0})  // no place in any source
 
 static inline span span_join(span a, span b) {

@@ -93,6 +93,7 @@ typedef struct trace_step {
   uint32_t operand_count;
   bool shadow;             // for checks only
   span where;              // the source that asked for the step
+  span caller;             // the same in the program's own text, where the library was called
   uint64_t batch;          // instances of the result
   uint64_t number;         // see the table
   value_id *operands;      // operand_count of them

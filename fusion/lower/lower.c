@@ -456,6 +456,7 @@ static void lower_result(lowering *l, uint32_t number) {
   value_id id = l->trace->results.items[number];
   const trace_step *s = step_at(l, id);
   lowered v = value_at(l, id);
+  l->step = id;
   if (v.kind == LOWERED_EMPTY) {
     net_array_add(l->memory, l->net, s->type, 0, NET_RESULT, number);
     return;

@@ -161,7 +161,9 @@ int stage_widen(lowering *l, uint32_t stage);
 f2_affine storage_frame(const lowering *l, const storage *held);
 // A stage's value goes to memory, at the addresses that its element nodes name already. The stage is
 // closed.
-void storage_to_memory(lowering *l, net_id id);
+void storage_to_memory(lowering *l, net_id id, net_reason why);
+// Why the step that is being lowered needs the elements of this node in memory.
+void explain_array(lowering *l, net_id element, net_reason why);
 
 // ---- values over axes (lower/value.c) ---------------------------------------------------------
 
@@ -240,6 +242,7 @@ typedef struct placement {
   uint64_t origin;               // f
   net_form forms[F2_MAX];        // z_i, then j_i, then what is 0 where alive; of x
   bool numbered;                 // element j of an array pattern has coordinates j
+  net_reason refused;            // why operands have no places in a stage
   // Partners: operands at F z ^ f and F z ^ f ^ e, with e in the image of F. Such an op works on
   // cosets of these e, and makes the expression for each of their elements (k is 0 then).
   int partner_count;

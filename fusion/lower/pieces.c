@@ -67,5 +67,7 @@ lowered join_pieces(lowering *l, const trace_step *s, const lowered *v) {
   }
   for (uint32_t i = 0; i < s->rank; i++)
     axes_insert(&shared, shared.count, s->dims[i]);
-  return row_major(l, &shared, whole);
+  lowered joined = row_major(l, &shared, whole);
+  explain_array(l, joined.elements[0], NET_REASON_PIECES);
+  return joined;
 }

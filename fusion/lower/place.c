@@ -70,6 +70,11 @@ static bool is_of_stage(const lowering *l, const operand *o, uint32_t stage) {
   return !held->in_memory && held->stage == stage;
 }
 
+static bool refuse(placement *f, net_reason why) {
+  f->refused = why;
+  return false;
+}
+
 // The places of the operands of one stage: same F, and D. origins[i] is the f of operand i.
 static bool placement_in_stage(placement *f, uint32_t stage, const operand *operands,
                                uint32_t count, uint64_t *origins) {
@@ -86,8 +91,10 @@ static bool placement_in_stage(placement *f, uint32_t stage, const operand *oper
     const f2_affine *frame = held->frame;
     const net_map *m = map_of(l, &operands[i]);
     uint64_t *own = found ? columns : f->columns;
-    if (!covers_stage_loops(f, m, s, held->bits) || !placement_columns(f, m, own))
-      return false;
+    if (!covers_stage_loops(f, m, s, held->bits))
+      return refuse(f, NET_REASON_SHAPE);
+    if (!placement_columns(f, m, own))
+      return refuse(f, NET_REASON_SPREAD);
     origins[i] = map_constants(m);
     if (frame) {
       for (int b = 0; b < f->p; b++)
@@ -95,14 +102,15 @@ static bool placement_in_stage(placement *f, uint32_t stage, const operand *oper
       origins[i] = f2_affine_apply(*frame, origins[i]);
     }
     if (found && f->p && memcmp(columns, f->columns, sizeof *columns * (size_t)f->p))
-      return false;
+      return refuse(f, NET_REASON_ORDER);
     found_origins[found] = origins[i];
     numbers[found++] = number_of(l, &operands[i]);
   }
   f->n = s->n;
   f->stage = stage;
-  return found && (placement_find_directions(f, found, found_origins, numbers, f->n) ||
-                   placement_find_partners(f, found, found_origins, f->n));
+  return (found && (placement_find_directions(f, found, found_origins, numbers, f->n) ||
+                    placement_find_partners(f, found, found_origins, f->n))) ||
+         refuse(f, NET_REASON_ORDER);
 }
 
 static void take_operands(const placement *f, operand *operands, uint32_t count,
@@ -483,9 +491,10 @@ static void find_placement(lowering *l, placement *f, const axes *s, operand *op
       placed = anchored ? anchor_merged(f, stage, operands, count)
                         : anchor_in_stage(f, stage, operands, count);
     anchored |= placed;
+    net_reason why = !open ? NET_REASON_ENDED : anchored ? NET_REASON_APART : f->refused;
     for (uint32_t k = i; k < count && !placed; k++)
       if (is_of_stage(l, &operands[k], stage))
-        storage_to_memory(l, operands[k].storage);
+        storage_to_memory(l, operands[k].storage, why);
   }
   if (!anchored)
     placement_set_axes(f, s);  // as it was before the attempts
@@ -602,7 +611,9 @@ static net_id place_in_memory(const placement *f, uint32_t m, const net_op *op, 
     vec_push(l->memory, &s->stores, store);
   }
   stage_close(l, f->stage);
-  return element_node(l, stored, &target, 0);
+  net_id array = element_node(l, stored, &target, 0);
+  explain_array(l, array, NET_REASON_PLACES);
+  return array;
 }
 
 net_id place(lowering *l, const axes *s, uint32_t m, const net_id *elements, uint32_t at) {
@@ -663,7 +674,9 @@ net_id store_prefix(lowering *l, const axes *s, net_id e, uint64_t count) {
   net_id stored = storage_add_array(l, l->pool.nodes.items[e].type, count, NET_TEMPORARY, 0);
   store_padded(l, s, e, l->storages.items[stored].array, &target,
                count < whole ? count : UINT64_MAX);
-  return element_node(l, stored, &target, 0);
+  net_id array = element_node(l, stored, &target, 0);
+  explain_array(l, array, count < whole ? NET_REASON_PART : NET_REASON_ROWS);
+  return array;
 }
 
 net_id store_row_major(lowering *l, const axes *s, net_id e) {
@@ -682,5 +695,7 @@ net_id store_row_major_once(lowering *l, const axes *s, net_id e) {
         stride == 1)
       return e;
   }
-  return store_row_major(l, s, e);
+  net_id stored = store_row_major(l, s, e);
+  explain_array(l, stored, NET_REASON_PADDING);
+  return stored;
 }

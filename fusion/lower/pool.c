@@ -141,7 +141,14 @@ static f2_affine storage_address(const lowering *l, const storage *held) {
   return back;
 }
 
-void storage_to_memory(lowering *l, net_id id) {
+void explain_array(lowering *l, net_id element, net_reason why) {
+  const storage *held = &l->storages.items[l->pool.nodes.items[element].value];
+  net_array *a = &l->net->arrays.items[held->array];
+  a->reason = why;
+  a->step = l->step;
+}
+
+void storage_to_memory(lowering *l, net_id id, net_reason why) {
   storage *held = &l->storages.items[id];
   if (held->in_memory)
     return;
@@ -154,6 +161,8 @@ void storage_to_memory(lowering *l, net_id id) {
   store.live = live_forms(l->memory, live_of_value(s, held->value), &store.live_count);
   vec_push(l->memory, &s->stores, store);
   stage_close(l, held->stage);
+  l->net->arrays.items[store.array].reason = why;
+  l->net->arrays.items[store.array].step = l->step;
   held->in_memory = true;
   held->array = store.array;
   held->padding_start = UINT64_MAX;

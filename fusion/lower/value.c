@@ -247,8 +247,10 @@ static bool is_sliceable(lowering *l, const lowered *v, axis_range range) {
 }
 
 lowered slice_axes(lowering *l, lowered *v, axis_range range, uint64_t number, uint64_t length) {
-  if (!is_sliceable(l, v, range))
+  if (!is_sliceable(l, v, range)) {
     make_plain(l, v);
+    explain_array(l, v->elements[0], NET_REASON_PART);
+  }
   axes after = axes_without(&v->axes, range);
   uint32_t rest = after.count;
   axes_insert(&after, range.at, length);

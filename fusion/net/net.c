@@ -261,7 +261,8 @@ const char *const net_role_names[NET_ROLES] = {"argument", "table", "result", "t
 
 net_id net_array_add(arena *a, net *t, scalar_type type, uint64_t count, net_role role,
                      uint32_t number) {
-  vec_push(a, &t->arrays, ((net_array){type, count, role, number, NULL}));
+  vec_push(a, &t->arrays,
+           ((net_array){.type = type, .count = count, .role = role, .number = number}));
   return (net_id)(t->arrays.count - 1);
 }
 

@@ -174,12 +174,54 @@ typedef struct net_stage {
 typedef enum net_role { NET_ARGUMENT, NET_TABLE, NET_RESULT, NET_TEMPORARY, NET_ROLES } net_role;
 extern const char *const net_role_names[NET_ROLES];
 
+// Why a value passes through memory between two stages: the op Y needs the elements of X otherwise
+// than X's stage has them. Name; why; what would remove it.
+#define NET_REASONS(ROW)                                                                           \
+  ROW(NONE, "none", "", "")                                                                        \
+  ROW(ORDER, "order",                                                                              \
+      "Y reads X in more than one order: some of those elements are computed by later tiles of X", \
+      "one order for all operands of Y")                                                           \
+  ROW(SPREAD, "spread", "Y uses one element of X for many of its own, so X is finished first",     \
+      "nothing where that is a sum or the like of many elements")                                  \
+  ROW(SHAPE, "shape", "Y works on a part of X, or on rows of another length than X's",             \
+      "lengths that are powers of two")                                                            \
+  ROW(APART, "apart", "Y joins X with an array that was made apart from it, in another order",     \
+      "one order for both")                                                                        \
+  ROW(ENDED, "ended", "Y reads X after another result of X's passes has gone to memory",           \
+      "what removes the boundary of that other result")                                            \
+  ROW(PIECES, "pieces", "Y is made of parts of different lengths",                                 \
+      "parts whose lengths are equal, and a power of two of them")                                 \
+  ROW(ROWS, "rows", "Y numbers the elements of X anew, in rows that do not divide X's",            \
+      "lengths that are powers of two")                                                            \
+  ROW(PART, "part", "Y takes a part of X that does not end with one of X's rows",                  \
+      "a part whose length is a power of two")                                                     \
+  ROW(PADDING, "padding", "Y extends X, whose end has to be known in memory",                      \
+      "a length that is a power of two")                                                           \
+  ROW(FACTORS, "factors", "the strategy takes a permutation as two", "another strategy")           \
+  ROW(PLACES, "places",                                                                            \
+      "Y makes several elements of each of X's, for which its pass has no place",                  \
+      "a power of two of elements")
+
+typedef enum net_reason {
+#define ROW(id, name, why, remedy) NET_REASON_##id,
+  NET_REASONS(ROW)
+#undef ROW
+      NET_REASON_COUNT
+} net_reason;
+
+typedef struct net_reason_row {
+  const char *name, *why, *remedy;
+} net_reason_row;
+extern const net_reason_row net_reasons[NET_REASON_COUNT];
+
 typedef struct net_array {
   scalar_type type;
   uint64_t count;  // elements
   net_role role;
   uint32_t number;    // of the argument, table or result; 0 of a temporary
   const void *table;  // NET_TABLE: its elements, which live as long as the Trace
+  net_reason reason;  // temporaries
+  uint32_t step;      // ... of the Trace, that needed it
 } net_array;
 
 // Whether it has its elements before the first stage; nothing stores to it.

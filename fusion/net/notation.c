@@ -1,6 +1,12 @@
 // What the texts of nets and plans share. See net.h.
 #include "fusion/net/net.h"
 
+const net_reason_row net_reasons[NET_REASON_COUNT] = {
+#define ROW(id, name, why, remedy) [NET_REASON_##id] = {name, why, remedy},
+    NET_REASONS(ROW)
+#undef ROW
+};
+
 #include <inttypes.h>
 #include <math.h>
 

@@ -129,6 +129,8 @@ static void add_factors(arena *a, net *t, const net_stage *s) {
     net_map map = net_stage_map(a, s, f2_affine_compose(between, from));
     scalar_type type = s->values.items[to->value];
     net_id array = net_array_add(a, t, type, net_stage_elements(s), NET_TEMPORARY, 0);
+    t->arrays.items[array].reason = NET_REASON_FACTORS;
+    t->arrays.items[array].step = NET_NONE;
     add_move(a, &first, type, *load_of(s, to->value),
              (net_store){.array = array, .map = map, .padding_start = UINT64_MAX});
     add_move(a, &second, type, (net_load){.array = array, .map = map, .padding_start = UINT64_MAX},

@@ -60,6 +60,24 @@ static run empty_run(const planning *p, uint32_t first) {
   return r;
 }
 
+run plan_run_of(const planning *p, uint32_t first, uint32_t last) {
+  run r = empty_run(p, first);
+  while (r.end <= last)
+    r = with_next_op(p, r);
+  return r;
+}
+
+run plan_longest_run(const planning *p, uint32_t first, uint32_t end) {
+  run r = empty_run(p, first);
+  while (r.end < p->stage->ops.count) {
+    run wider = with_next_op(p, r);
+    if (!fits_in_tile(p, &wider) && r.end >= end)
+      break;
+    r = wider;
+  }
+  return r;
+}
+
 static pass_tiles *new_tiles(planning *p, uint32_t count) {
   pass_tiles *t = NEW(p->memory, pass_tiles);
   t->runs = NEW_ARRAY(p->memory, run, count);

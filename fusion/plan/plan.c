@@ -170,9 +170,7 @@ const target *plan_stage_target(arena *a, const target *t, const net_stage *s) {
   return own;
 }
 
-// The cheapest of the strategies' passes for one stage; of the one that is asked for, if it
-// applies.
-static void plan_stage(arena *a, plan *p, uint32_t number, const strategy_row *asked) {
+planning planning_of_stage(arena *a, const plan *p, uint32_t number) {
   planning s = {.memory = a,
                 .net = p->net,
                 .target = plan_stage_target(a, p->target, &p->net->stages.items[number]),
@@ -181,6 +179,13 @@ static void plan_stage(arena *a, plan *p, uint32_t number, const strategy_row *a
   find_op_order(&s);
   find_slots(&s);
   find_lines(&s);
+  return s;
+}
+
+// The cheapest of the strategies' passes for one stage; of the one that is asked for, if it
+// applies.
+static void plan_stage(arena *a, plan *p, uint32_t number, const strategy_row *asked) {
+  planning s = planning_of_stage(a, p, number);
   find_padding(&s, p);
   size_t arrays = p->arrays.count, passes = p->passes.count;
   bool moves = s.stage->ops.count == 0;

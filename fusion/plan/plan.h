@@ -35,6 +35,7 @@
 //   phases.c    its phases where lanes are those of vector registers
 //   warps.c     its phases where lanes are threads
 //   cost.c      what it costs
+//   boundaries.c  why passes are apart
 //   verify.c, facts.c, print.c
 #ifndef PERMC_FUSION_PLAN_PLAN_H
 #define PERMC_FUSION_PLAN_PLAN_H
@@ -128,6 +129,39 @@ const char *plan_verify(arena *a, const plan *p);
 extern const char plan_legend[];
 // The net, then the plan of it (the form: plan/print.c).
 void plan_print(text *out, const plan *p);
+
+// ---- boundaries (plan/boundaries.c) ------------------------------------------------------------
+
+// Why a pass is not one with those before it, as lowering and the planner decided it:
+//
+//   BOUNDARY_TILE    ops `first` and `second`, and those between them, of one stage need a tile of
+//                    2^needed elements, and the target's holds 2^held for their values
+//   BOUNDARY_LINES   it would hold them; but not whole lines of what it loads and stores as well
+//   BOUNDARY_ARRAY   it reads an array that an earlier pass has made, for the array's reason (net.h)
+//   BOUNDARY_OTHER   it has nothing to do with them: other elements, of another index space
+typedef enum plan_boundary_kind {
+  BOUNDARY_TILE,
+  BOUNDARY_LINES,
+  BOUNDARY_ARRAY,
+  BOUNDARY_OTHER,
+  BOUNDARY_KINDS
+} plan_boundary_kind;
+extern const char *const plan_boundary_names[BOUNDARY_KINDS];  // "tile", ...
+
+typedef struct plan_boundary {
+  plan_boundary_kind kind;
+  uint32_t before;         // the latest pass that it is a boundary to
+  uint32_t first, second;  // X and Y: steps of the Trace; NET_NONE where no op computes them
+  net_reason reason;       // ARRAY
+  int needed, held;        // TILE
+} plan_boundary;
+
+// Those of pass `number`; of the first pass, and of those that might run first, none. The ops of a
+// stage are looked at again: for explanations, not for each run.
+plan_boundary *plan_boundaries(arena *a, const plan *p, size_t number, uint32_t *count);
+// Of a pass that only moves elements: an ARRAY, from the op that made them to the one that needs
+// them so. `before`: the pass itself.
+plan_boundary plan_permutation(const plan *p, size_t number);
 
 // ---- facts (plan/facts.c) ----------------------------------------------------------------------
 

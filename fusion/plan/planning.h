@@ -83,10 +83,18 @@ f2_space coordinate_forms(const net_stage *s, const plan_pass *pass, uint32_t fi
 f2_space op_directions(const net_stage *s, const plan_pass *pass, uint32_t i);
 int most_directions(const net_stage *s, const plan_pass *pass);  // of one op of the pass
 
+// What is known of a stage before it is cut (plan/plan.c).
+planning planning_of_stage(arena *a, const plan *p, uint32_t number);
+
 // ---- tiles of passes --------------------------------------------------------------------------
 
 // The most dimensions of a tile for the slots of a run.
 int plan_room(const planning *p, const run *r);
+
+// The longest run from op `first` that fits into a tile, but at least to op `end`.
+run plan_longest_run(const planning *p, uint32_t first, uint32_t end);
+// The ops from `first` to `last`, whether they fit or not.
+run plan_run_of(const planning *p, uint32_t first, uint32_t last);
 
 // Of stages that compute (plan/passes.c).
 pass_tiles *plan_in_index_layout(planning *p);

@@ -731,8 +731,9 @@ value *call_function(elaborator *e, const closure *c) {
   if (++e->depth > e->limits.calls && c->code)
     fail_limit(e, "calls", 0, "the calls of '%s' are nested %" PRIu64 " deep, which is the limit",
                running_name(e), e->limits.calls);
-  span where = e->where;
+  span where = e->where, caller = e->caller;
   const span *places = e->places;
+  e->caller = own_place(e);
   e->places = c->places;
   value *v = c->code  ? run_code(e, c)
              : c->row ? c->row->run(e, c->row, c->arguments, c->instance)
@@ -740,6 +741,7 @@ value *call_function(elaborator *e, const closure *c) {
   e->depth--;
   e->calls = here.outer;
   e->where = where;
+  e->caller = caller;
   e->places = places;
   return v;
 }

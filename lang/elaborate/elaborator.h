@@ -144,6 +144,7 @@ typedef struct elaborator {
   active_call *calls;
   active_branch *branches;
   span where;          // of the application being evaluated
+  span caller;         // of the innermost one in the program's own text
   const span *places;  // of the arguments of the builtin that runs
   jmp_buf failure;
   trial *trial;    // innermost, or NULL
@@ -225,6 +226,8 @@ value *make_empty(elaborator *e, type *element, value *like);       // a LIST of
 value *absent_element(elaborator *e, const value *list);
 value *make_array(elaborator *e, uint64_t length, value *element);
 value *make_dynamic(elaborator *e, value_id id);
+// The place in the program's own text that evaluation has come from.
+span own_place(const elaborator *e);
 value_id emit(elaborator *e, trace_step s);
 const trace_step *step_of(const elaborator *e, const value *v);
 value_id *copy_operands(elaborator *e, uint32_t count, const value_id *ids);

@@ -95,6 +95,10 @@ value *make_dynamic(elaborator *e, value_id id) {
 
 // ---- steps -----------------------------------------------------------------------------------
 
+span own_place(const elaborator *e) {
+  return e->d->sources.items[e->where.file].library ? e->caller : e->where;
+}
+
 value_id emit(elaborator *e, trace_step s) {
   if (e->out->steps.count >= e->limits.operations)
     fail_limit(e, "operations", 0,
@@ -104,6 +108,7 @@ value_id emit(elaborator *e, trace_step s) {
   if (!trace_size_fits(&s))
     fail(e, "this needs an array of 2^63 bytes or more");
   s.where = e->where;
+  s.caller = own_place(e);
   vec_push(e->memory, &e->out->steps, s);
   return (value_id)e->out->steps.count - 1;
 }
@@ -386,6 +391,7 @@ value *try_value(elaborator *e, const void *what, trial_function *f, void *with)
   e->calls = before.calls;
   e->branches = before.branches;
   e->where = before.where;
+  e->caller = before.caller;
   e->places = before.places;
   e->asks_for_matrix = before.asks_for_matrix;
   return found;

@@ -31,6 +31,16 @@ typedef struct explained_groups {
       layers;  // in all: pairs of a minimum and a maximum, and their longest chains
 } explained_groups;
 
+// Why a pass is apart from those before it, or why one only moves elements.
+typedef struct explained_boundary {
+  uint32_t pass;
+  bool permutation;
+  plan_boundary at;
+  const char *first,
+      *second;               // "scan (+) xs at sort.perm:3:9"; NULL: no op, or not of the program
+  const char *why, *remedy;  // sentences without a full stop; remedy: what would remove it
+} explained_boundary;
+
 typedef struct explanation {
   const char *entry, *type;  // "main", "[2^n]i32 -> [2^n]i32"
   const pipeline_request *request;
@@ -38,15 +48,21 @@ typedef struct explanation {
   explained_choice choice;
   plan_facts facts;
   explained_groups groups;
-  uint64_t moving_steps;    // of the trace, that put elements into another order
-  uint64_t peak_bytes;      // of arrays, in a run on the CPU
-  double planning_seconds;  // lowering, rules and planner
+  uint32_t boundary_count;
+  const explained_boundary *boundaries;  // by pass
+  uint64_t moving_steps;                 // of the trace, that put elements into another order
+  uint64_t peak_bytes;                   // of arrays, in a run on the CPU
+  double planning_seconds;               // lowering, rules and planner
 } explanation;
 
 // Explains the entry, and hands that to `use` while it lives. False: reported, or `use` has
 // returned false.
 typedef bool explain_use(permc_context *c, const explanation *e, void *with);
 bool explain_entry(permc_context *c, const pipeline_request *r, explain_use *use, void *with);
+
+// Of all passes (explain/boundaries.c).
+const explained_boundary *explain_boundaries(const permc_context *c, arena *a, const pipeline *p,
+                                             uint32_t *count);
 
 // For a reader. show_rules: also the rewrite rules that fired.
 // "1 column works on groups of 8 elements: 19 comparators in 6 layers".

@@ -16,13 +16,17 @@
 //      1    45      10    64 MiB    64 MiB   9.79 ms  work      14: bits 0-13
 //   ...
 //   all    300      84   896 MiB   896 MiB    246 ms
+//
+//   boundary      before passes 2-14: X and Y in one pass need a tile of 2^16 elements; ...
+//                 X and Y are sort xs at sort.perm:2:9
+//                 removed by: a tile 2 times as large, or fewer values at a time
 #include "core/units.h"
 #include "runtime/explain/explain.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-enum { WIDTH = 100 };
+enum { WIDTH = 100, LABEL = 14 };  // of lines; of the words before what they are about
 
 // ---- lengths ----------------------------------------------------------------------------------
 
@@ -313,6 +317,85 @@ static void print_passes(text *out, const explanation *e) {
               show_bytes(to, e->facts.bytes_written), show_seconds(time, e->facts.seconds));
 }
 
+// ---- why passes are apart ----------------------------------------------------------------------
+
+static void print_words(text *out, size_t *column, size_t indent, const char *words) {
+  char word[WIDTH];
+  while (*words) {
+    size_t length = strcspn(words, " ");
+    snprintf(word, sizeof word, "%.*s", (int)length, words);
+    print_wrapped(out, column, indent, word);
+    words += length + (words[length] == ' ');
+  }
+}
+
+static bool same_text(const char *a, const char *b) { return a == b || (a && b && !strcmp(a, b)); }
+
+static bool same_words(const explained_boundary *a, const explained_boundary *b) {
+  return a->permutation == b->permutation && !strcmp(a->why, b->why) &&
+         same_text(a->first, b->first) && same_text(a->second, b->second);
+}
+
+// Whether the pass has a boundary with the words of that one.
+static bool has_words(const explanation *e, const explained_boundary *b, uint32_t pass) {
+  for (uint32_t i = 0; i < e->boundary_count; i++)
+    if (e->boundaries[i].pass == pass && same_words(&e->boundaries[i], b))
+      return true;
+  return false;
+}
+
+// " pass 2:" or " passes 2, 4-9:".
+static void print_pass_numbers(text *out, size_t *column, const explanation *e,
+                               const explained_boundary *b) {
+  uint32_t count = (uint32_t)e->pipeline->plan->passes.count, last;
+  text list = {0};
+  for (uint32_t first = b->pass; first < count; first = last + 1) {
+    last = first;
+    if (!has_words(e, b, first))
+      continue;
+    while (last + 1 < count && has_words(e, b, last + 1))
+      last++;
+    text_printf(&list, "%s%" PRIu32, list.length ? ", " : "", first + 1);
+    if (last > first)
+      text_printf(&list, "-%" PRIu32, last + 1);
+  }
+  bool one = !strpbrk(text_content(&list), ",-");
+  text_string(&list, ":");
+  print_words(out, column, LABEL, one ? "pass" : "passes");
+  print_words(out, column, LABEL, text_content(&list));
+  out->failed |= list.failed;
+  text_free(&list);
+}
+
+static void print_op(text *out, const char *names, const char *op) {
+  if (op)
+    text_printf(out, "%*s%s %s\n", LABEL, "", names, op);
+}
+
+static void print_boundary(text *out, const explanation *e, const explained_boundary *b) {
+  size_t column = LABEL;
+  text_string(out, b->permutation ? "\npermutation   " : "\nboundary      ");
+  print_words(out, &column, LABEL, b->permutation ? "" : "before");
+  print_pass_numbers(out, &column, e, b);
+  print_words(out, &column, LABEL, b->why);
+  text_string(out, "\n");
+  bool one = b->first && same_text(b->first, b->second);
+  print_op(out, one ? "X and Y are" : "X is", b->first);
+  print_op(out, "Y is", one ? NULL : b->second);
+  text_printf(out, "%*sremoved by: %s\n", LABEL, "", b->remedy);
+}
+
+// Each boundary, its ops, and what would remove it; equal ones once.
+static void print_boundaries(text *out, const explanation *e) {
+  for (uint32_t i = 0; i < e->boundary_count; i++) {
+    bool known = false;
+    for (uint32_t k = 0; k < i && !known; k++)
+      known = same_words(&e->boundaries[k], &e->boundaries[i]);
+    if (!known)
+      print_boundary(out, e, &e->boundaries[i]);
+  }
+}
+
 // ---- auto ------------------------------------------------------------------------------------
 
 // What the backend auto does, why, and the times that it weighs, with planning.
@@ -347,6 +430,7 @@ void explain_text(text *out, const permc_context *c, const explanation *e, bool 
     print_auto(out, &e->choice, &e->pipeline->model);
   print_counts(out, c, e);
   print_passes(out, e);
+  print_boundaries(out, e);
   if (show_rules) {
     text_string(out, "\n");
     rules_print(out, &e->pipeline->rules);

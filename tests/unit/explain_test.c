@@ -152,9 +152,9 @@ TEST(json_has_everything) {
                                         "planning_seconds",
                                         NULL};
   static const char *const pass_members[] = {
-      "stage",   "n",     "loops",  "kind",      "padding", "ops",        "strategy",
-      "columns", "maps",  "phases", "exchanges", "tile",    "bytes_read", "bytes_written",
-      "seconds", "bound", "loads",  "stores",    NULL};
+      "stage",   "n",     "loops",  "kind",      "padding",    "ops",          "strategy",
+      "columns", "maps",  "phases", "exchanges", "tile",       "bytes_read",   "bytes_written",
+      "seconds", "bound", "loads",  "stores",    "boundaries", "permutations", NULL};
   START();
   permc_context *c = load_file("tests/programs/bitonic_rows.perm");
   const permc_size sizes[] = {{"m", 3}, {"n", 16}};
@@ -300,6 +300,45 @@ TEST(plans_read_back) {
     }
     permc_context_free(c);
   }
+}
+
+// Every pass but the first says why it is one of its own, every pass that only moves why it is there.
+static void check_boundaries(const json_t *passes) {
+  for (size_t i = 0; i < json_array_size(passes); i++) {
+    const json_t *pass = json_array_get(passes, i), *why = json_object_get(pass, "boundaries");
+    const char *kind = json_string_value(json_object_get(pass, "kind"));
+    CHECK((json_array_size(why) > 0) == (i > 0));
+    CHECK_EQ_U64(json_array_size(json_object_get(pass, "permutations")), !strcmp(kind, "move"));
+    for (size_t k = 0; k < json_array_size(why); k++) {
+      const json_t *b = json_array_get(why, k);
+      bool tile = !strcmp(json_string_value(json_object_get(b, "kind")), "tile");
+      CHECK(number_of(b, "before") < (double)i);
+      CHECK(*json_string_value(json_object_get(b, "why")) &&
+            *json_string_value(json_object_get(b, "without")));
+      if (tile)
+        CHECK(number_of(b, "needed_dimensions") > number_of(b, "held_dimensions") &&
+              json_is_string(json_object_get(b, "first")) &&
+              json_is_string(json_object_get(b, "second")));
+    }
+  }
+}
+
+TEST(boundaries) {
+  START();
+  for (size_t f = 0; f < sizeof functions / sizeof *functions; f++) {
+    permc_context *c = load_expression(functions[f].expression);
+    const char *hole = strstr(functions[f].types, "%d"), *types;
+    types = arena_printf(&memory, "%.*s%d%s", (int)(hole - functions[f].types), functions[f].types,
+                         1 << 17, hole + 2);
+    pipeline_request r = {
+        .entry = "-e", .last = STAGE_PLAN, .types = types, .target = "line128-tile32k"};
+    json_t *all = explained_as_json(c, &r);
+    REQUIRE(all != NULL);
+    check_boundaries(json_object_get(all, "passes"));
+    json_decref(all);
+    permc_context_free(c);
+  }
+  arena_free(&memory);
 }
 
 TEST(traces_and_nets) {

@@ -184,8 +184,9 @@ static inline void keep_values(plan_maker *m, uint32_t number, plan_pass *pass) 
     m->kept[v] = (plan_move){.array = (net_id)m->plan->arrays.count,
                              .padding_start = UINT64_MAX,
                              .map = random_address(m->memory, m->random, s)};
-    vec_push(m->memory, &m->plan->arrays,
-             ((net_array){s->values.items[v], stage_points(s), NET_TEMPORARY, 0, NULL}));
+    vec_push(
+        m->memory, &m->plan->arrays,
+        ((net_array){.type = s->values.items[v], .count = stage_points(s), .role = NET_TEMPORARY}));
     add_move(pass->stores, &pass->store_count, m->kept[v], v);
   }
 }

@@ -15,7 +15,12 @@
 //                "tile": ["0x1", ...], "bytes_read": ..., "bytes_written": ..., "seconds": ...,
 //                "bound": "work",
 //                "loads": [{"array": 0, "role": "argument", "number": 0, "coalesced": true,
-//                           "missing_dimensions": 0}], "stores": [...]}, ...],
+//                           "missing_dimensions": 0}], "stores": [...],
+//                "boundaries": [{"kind": "tile", "before": 0, "reason": "none",
+//                                "first": "sort xs at sort.perm:2:9", "second": ..., "why": "...",
+//                                "without": "...", "needed_dimensions": 16,
+//                                "held_dimensions": 15}],
+//                "permutations": [...]}, ...],
 //    "rules": [{"name": "bmmc-bmmc", "times": 3, "bytes": ..., "operations": ..., "law": "..."}],
 //    "planning_seconds": ...}
 #include "tool/reports/explain.h"
@@ -120,7 +125,33 @@ static json_t *json_of_tile(const plan_pass *pass) {
   return list;
 }
 
-static json_t *json_of_pass(const plan *p, size_t number) {
+static json_t *json_of_text(const char *shown) {
+  return shown ? report_string(shown) : json_null();
+}
+
+// Why the pass is apart from those before it; or why it only moves elements.
+static json_t *json_of_boundaries(const explanation *e, size_t pass, bool permutation) {
+  json_t *list = json_array();
+  for (uint32_t i = 0; i < e->boundary_count; i++) {
+    const explained_boundary *b = &e->boundaries[i];
+    if (b->pass != pass || b->permutation != permutation)
+      continue;
+    json_t *to =
+        json_pack("{s:s, s:o, s:s, s:o, s:o, s:o, s:o}", "kind", plan_boundary_names[b->at.kind],
+                  "before", report_count(b->at.before), "reason", net_reasons[b->at.reason].name,
+                  "first", json_of_text(b->first), "second", json_of_text(b->second), "why",
+                  json_of_text(b->why), "without", json_of_text(b->remedy));
+    if (b->at.kind == BOUNDARY_TILE) {
+      json_object_set_new(to, "needed_dimensions", json_integer(b->at.needed));
+      json_object_set_new(to, "held_dimensions", json_integer(b->at.held));
+    }
+    json_array_append_new(list, to);
+  }
+  return list;
+}
+
+static json_t *json_of_pass(const explanation *e, size_t number) {
+  const plan *p = e->pipeline->plan;
   static const char *const kinds[] = {"work", "move", "copy"};
   static const char *const bounds[] = {"memory", "work", "start"};
   const plan_pass *pass = &p->passes.items[number];
@@ -146,13 +177,15 @@ static json_t *json_of_pass(const plan *p, size_t number) {
   json_object_set_new(to, "bound", json_string(bounds[f.bound]));
   json_object_set_new(to, "loads", json_of_moves(p, pass, pass->loads, pass->load_count));
   json_object_set_new(to, "stores", json_of_moves(p, pass, pass->stores, pass->store_count));
+  json_object_set_new(to, "boundaries", json_of_boundaries(e, number, false));
+  json_object_set_new(to, "permutations", json_of_boundaries(e, number, true));
   return to;
 }
 
-static json_t *json_of_passes(const plan *p) {
+static json_t *json_of_passes(const explanation *e) {
   json_t *list = json_array();
-  for (size_t i = 0; i < p->passes.count; i++)
-    json_array_append_new(list, json_of_pass(p, i));
+  for (size_t i = 0; i < e->pipeline->plan->passes.count; i++)
+    json_array_append_new(list, json_of_pass(e, i));
   return list;
 }
 
@@ -189,7 +222,7 @@ void report_explain_json(text *out, const explanation *e, bool show_rules) {
     json_object_set_new(to, "auto", json_of_choice(&e->choice, &e->pipeline->model));
   json_object_set_new(to, "target", json_of_target(p->target, e->pipeline->tuned));
   add_counts(to, e);
-  json_object_set_new(to, "passes", json_of_passes(p));
+  json_object_set_new(to, "passes", json_of_passes(e));
   if (show_rules)
     json_object_set_new(to, "rules", json_of_rules(&e->pipeline->rules));
   json_object_set_new(to, "planning_seconds", report_number(e->planning_seconds));

@@ -1,0 +1,93 @@
+// Why passes are apart, in words and with places of the program's text. See explain.h.
+#include "core/units.h"
+#include "runtime/explain/explain.h"
+
+#include <inttypes.h>
+
+enum { SHOWN = 40 };  // characters of an op's text
+
+// "scan (+) xs at sort.perm:3:9" of a step; NULL: no step, or its text is not to be shown.
+static const char *place_of(const permc_context *c, arena *a, const trace *t, uint32_t step) {
+  if (step >= t->steps.count)
+    return NULL;
+  span at = t->steps.items[step].caller;
+  if (at.file >= c->program.diagnostics.sources.count)
+    return NULL;
+  const source *s = &c->program.diagnostics.sources.items[at.file];
+  uint32_t line, column;
+  if (s->library || at.end > s->length)
+    return NULL;
+  source_position(s, at.start, &line, &column);
+  if (s->outside || at.start == at.end)
+    return arena_printf(a, "%s:%u:%u", s->name, (unsigned)line, (unsigned)column);
+  int length = (int)strcspn(s->text + at.start, "\n");
+  if (length > (int)(at.end - at.start))
+    length = (int)(at.end - at.start);
+  bool all = length <= SHOWN && at.start + (uint32_t)length == at.end;
+  return arena_printf(a, "%.*s%s at %s:%u:%u", length > SHOWN ? SHOWN : length, s->text + at.start,
+                      all ? "" : "...", s->name, (unsigned)line, (unsigned)column);
+}
+
+static void explain_tile(arena *a, const plan *p, explained_boundary *b) {
+  char size[NUMBER_SPACE];
+  int more = b->at.needed - b->at.held;
+  b->why =
+      arena_printf(a,
+                   "X and Y in one pass need a tile of 2^%d elements; this target's tiles (%s) "
+                   "hold 2^%d of their values",
+                   b->at.needed, show_bytes(size, p->target->tile_bytes), b->at.held);
+  b->remedy = arena_printf(a, "a tile %" PRIu64 " times as large, or fewer values at a time",
+                           UINT64_C(1) << more);
+}
+
+static void explain_array(explained_boundary *b) {
+  const net_reason_row *reason = &net_reasons[b->at.reason];
+  b->why = reason->why;
+  b->remedy = reason->remedy;
+  if (b->at.reason != NET_REASON_NONE)
+    return;
+  b->why = b->permutation ? "a result has the elements of an argument in another order"
+                          : "it reads X, which an earlier pass has made for a result";
+  b->remedy = b->permutation ? "nothing: the program asks for it" : "one order for both";
+}
+
+static void explain_one(const permc_context *c, arena *a, const pipeline *p,
+                        explained_boundary *b) {
+  b->first = place_of(c, a, &p->trace, b->at.first);
+  b->second = place_of(c, a, &p->trace, b->at.second);
+  switch (b->at.kind) {
+  case BOUNDARY_TILE:
+    explain_tile(a, p->plan, b);
+    break;
+  case BOUNDARY_LINES:
+    b->why = "a tile with whole lines of memory has no room for X and Y";
+    b->remedy = "a larger tile";
+    break;
+  case BOUNDARY_ARRAY:
+    explain_array(b);
+    break;
+  default:
+    b->why = "it works on other elements than the passes before it";
+    b->remedy = "nothing: they have no element in common";
+    break;
+  }
+}
+
+const explained_boundary *explain_boundaries(const permc_context *c, arena *a, const pipeline *p,
+                                             uint32_t *count) {
+  VEC(explained_boundary) all = {0};
+  for (size_t i = 0; i < p->plan->passes.count; i++) {
+    uint32_t some;
+    const plan_boundary *list = plan_boundaries(a, p->plan, i, &some);
+    for (uint32_t k = 0; k < some; k++)
+      vec_push(a, &all, ((explained_boundary){.pass = (uint32_t)i, .at = list[k]}));
+    if (plan_pass_facts_of(p->plan, i).kind == PLAN_MOVE)
+      vec_push(a, &all,
+               ((explained_boundary){
+                   .pass = (uint32_t)i, .permutation = true, .at = plan_permutation(p->plan, i)}));
+  }
+  for (size_t i = 0; i < all.count; i++)
+    explain_one(c, a, p, &all.items[i]);
+  *count = (uint32_t)all.count;
+  return all.items;
+}
