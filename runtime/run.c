@@ -146,8 +146,9 @@ static bool check_padding(permc_context *c, const trace *t, const array *results
                 "element %" PRIu64 " of the result of padded is padding, or computed from it alone",
                 place);
     diag_report(d, DIAG_HINT, k->where,
-                "pad with what the function puts last: maxval in ascending order, minval in "
-                "descending; take m (f (extended x xs)) is what f makes of elements and padding");
+                "pad with what the function puts last: padded maxval sort in ascending order, "
+                "padded minval sort_desc in descending; take m (f (extended x xs)) is what f makes "
+                "of elements and padding");
     return false;
   }
   return true;

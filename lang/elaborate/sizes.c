@@ -19,9 +19,9 @@ static void fail_length(elaborator *e, uint64_t length, const char *who, const c
     fail_hint(e, "the shortest array of length 2^n has 1 element (n = 0)",
               "%s needs a length that is a power of two, but this array is empty", who);
   fail_hint(e,
-            hint
-                ? hint
-                : "padded x f xs fills the array up with x at its end, as in padded maxval sort xs",
+            hint ? hint
+                 : "padded x f xs fills the array up with x at its end: padded maxval sort xs, in "
+                   "descending order padded minval sort_desc xs",
             "%s needs a length that is a power of two, but this array has %" PRIu64
             " elements; the nearest are %" PRIu64 " and %" PRIu64,
             who, length, below, 2 * below);
@@ -29,7 +29,7 @@ static void fail_length(elaborator *e, uint64_t length, const char *who, const c
 
 uint64_t power_length(elaborator *e, uint64_t length, const char *who) {
   if (!is_power_of_two(length))
-    fail_length(e, length, who, NULL);
+    fail_length(e, length, who, hint_for(HINT_LENGTH, who));
   return (uint64_t)__builtin_ctzll(length);
 }
 

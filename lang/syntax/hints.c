@@ -402,13 +402,13 @@ static const struct {
     {HINT_EXTRA, {"zip"}, "zip xs (zip ys zs) is an array of (x, (y, z))"},
 
     {HINT_LENGTH,
-     {"reverse"},
-     "descending order is padded minval sort_desc xs; backwards is let ys = reverse (extended "
-     "minval xs) in drop (length ys - length xs) ys"},
-    {HINT_LENGTH,
      {"flip_bits", "bit_permute", "rotate_bits", "shuffle", "unshuffle", "bitrev", "digitrev"},
      REORDERED},
-    {HINT_LENGTH, {"gray", "ungray"}, REORDERED},
+    {HINT_LENGTH, {"gray", "ungray", "bmmc"}, REORDERED},
+    {HINT_LENGTH,
+     {"transpose"},
+     "both lengths must be powers of two; of other small arrays it is [[xs[i] | xs <- xss] | i <- "
+     "0..length (head xss) - 1]"},
     {HINT_LENGTH, {"two", "ilv", "que", "vee"}, EXTENDED},
     {HINT_LENGTH, {"fft", "ifft", "power_spectrum", "correlate", "fwht", "ifwht"}, EXTENDED},
     {HINT_LENGTH, {"convolve", "convolve_real", "walsh", "iwalsh"}, EXTENDED},

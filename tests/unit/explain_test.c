@@ -359,7 +359,7 @@ TEST(traces_and_nets) {
 static const char mistaken_program[] = "main : [2^n]a -> [m]a -> []a\n"
                                        "main xs ys = concat (sort xs) ys\n"
                                        "odd : []u32 -> []u32\n"
-                                       "odd = reverse\n"
+                                       "odd = flip_bits 1\n"
                                        "rows : [2^n]u32 -> [][4]u32 -> u32\n"
                                        "rows xs ys = 1\n";
 

@@ -62,6 +62,8 @@ static const row rows[] = {
     {"reverse", "[2^16]u8"},
     {"reverse", "[2^16]u16"},
     {"reverse", "[2^15]u64"},
+    {"reverse", "[50000]u32"},
+    {"map reverse", "[100][200]u32"},
     {"map reverse", "[100][2^8]u32"},
     {"bit_permute [5, 9, 0, 14, 2, 11, 7, 1, 15, 4, 12, 8, 3, 13, 6, 10]", "[2^16]u32"},
     {"rotate_bits 8", "[2^16]u32"},
