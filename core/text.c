@@ -94,6 +94,19 @@ void text_shown(text *t, const char *bytes, size_t count) {
   }
 }
 
+void text_shell_word(text *t, const char *word) {
+  static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                              "_-+=:,.@%/";
+  if (*word && !word[strspn(word, plain)]) {
+    text_string(t, word);
+    return;
+  }
+  text_string(t, "'");
+  for (const char *c = word; *c; c++)
+    text_add(t, *c == '\'' ? "'\\''" : c, *c == '\'' ? 4 : 1);
+  text_string(t, "'");
+}
+
 const char *text_content(const text *t) { return t->data ? t->data : ""; }
 
 void text_free(text *t) {

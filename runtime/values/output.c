@@ -85,6 +85,17 @@ static bool fail_output(error *e, const char *path, const char *format, ...) {
   return error_set(e, SPAN_NONE, "%.200s: %s", path, why);
 }
 
+static void fail_no_folder(error *e, const char *path, const char *folder) {
+  text word = {0};
+  text_shell_word(&word, folder);
+  if (word.failed || word.length > 120)
+    fail_output(e, path, "there is no folder '%.120s'; make it, or write elsewhere", folder);
+  else
+    fail_output(e, path, "there is no folder '%s'; make it (mkdir -p %s), or write elsewhere",
+                folder, word.data);
+  text_free(&word);
+}
+
 // The folder of `target`, in which a temporary is created and renamed.
 static bool check_folder(const char *path, const char *target, error *e) {
   struct stat status;
@@ -100,10 +111,7 @@ static bool check_folder(const char *path, const char *target, error *e) {
   int reason = exists ? 0 : errno;
   bool writable = exists && faccessat(AT_FDCWD, name, W_OK | X_OK, AT_EACCESS) == 0;
   if (!exists && reason == ENOENT)
-    fail_output(e, path,
-                "there is no folder '%.120s'; make it (mkdir -p '%.120s'), or write "
-                "elsewhere",
-                name, name);
+    fail_no_folder(e, path, name);
   else if (!exists)
     fail_output(e, path, "%s", strerror(reason));
   else if (!names_file)

@@ -276,15 +276,15 @@ static bool open_table(value_source *s) {
 
 // ---- columns ------------------------------------------------------------------------------------
 
-// What option -i names columns by: their names where a shell takes them as they are, else numbers.
-// Of the header, in hand, those for which numeric[i]; NULL: all.
-static const char *list_choice(const value_source *s, const table *t, const bool *numeric,
-                               char out[CHOICE_SIZE]) {
+// What option -i names columns by, as a shell takes it: their names where they are plain, else their
+// numbers. Of the header, in hand, those for which numeric[i]; NULL: all. False: there is none.
+static bool list_choice(const value_source *s, const table *t, const bool *numeric,
+                        char out[CHOICE_SIZE]) {
   char name[LONGEST_TOKEN + 1];
-  bool standard = strcmp(s->name, "standard input") == 0;
-  size_t length = (size_t)snprintf(out, CHOICE_SIZE, "-i %s", standard ? "-" : s->name);
-  char before = ':';
-  for (size_t i = 0; i < s->fields.width && length < CHOICE_SIZE - 50; i++) {
+  text words = {0};
+  bool standard = strcmp(s->name, "standard input") == 0, some = false;
+  text_string(&words, standard ? "-" : s->name);
+  for (size_t i = 0; i < s->fields.width && words.length < CHOICE_SIZE - 60; i++) {
     if (numeric && !numeric[i])
       continue;
     bool plain = unquote(&t->row[i], name) && is_name(&t->row[i]) && strlen(name) < 40;
@@ -292,10 +292,17 @@ static const char *list_choice(const value_source *s, const table *t, const bool
       plain = plain && (isalnum((unsigned char)*c) || *c == '_' || *c == '-' || *c == '.');
     if (!plain)
       snprintf(name, sizeof name, "%zu", i);
-    length += (size_t)snprintf(out + length, CHOICE_SIZE - length, "%c%.40s", before, name);
-    before = ',';
+    text_printf(&words, "%c%s", some ? ',' : ':', name);
+    some = true;
   }
-  return before == ',' ? out : NULL;
+  text word = {0};
+  text_shell_word(&word, text_content(&words));
+  bool good = some && !words.failed && !word.failed && word.length + 4 < CHOICE_SIZE;
+  if (good)
+    snprintf(out, CHOICE_SIZE, "-i %s", word.data);
+  text_free(&words);
+  text_free(&word);
+  return good;
 }
 
 // The column holds text: names it, and the columns that have a number in the row in hand.
@@ -313,11 +320,11 @@ static bool fail_text_column(value_source *s, table *t, size_t column, const cha
   snprintf(name, sizeof name, "%zu", column);
   if (t->has_header)
     value_quote(name, s->fields.names[column], strlen(s->fields.names[column]));
-  const char *columns = list_choice(s, t, numeric, choice);
+  bool columns = list_choice(s, t, numeric, choice);
   free(numeric);
   return source_fail_at(s, place, "column '%.40s' holds text ('%s'); permc reads numbers only%s%s",
                         name, found, columns ? ": choose columns, as in " : "",
-                        columns ? columns : "");
+                        columns ? choice : "");
 }
 
 static bool is_decimal_comma(const char *string) {
@@ -341,8 +348,9 @@ static bool fail_no_number(value_source *s, table *t, size_t column, uint64_t ro
     hint = "; write thousands without separators: 1234.5";
   else if (is_missing(string))
     hint = "; a missing value can be nan, in columns of floats";
-  else if (row == 0 && !may_have_header && s->buffer && is_name(c))
-    hint = "; a header is read with ", example = list_choice(s, t, NULL, choice);
+  else if (row == 0 && !may_have_header && s->buffer && is_name(c) &&
+           list_choice(s, t, NULL, choice))
+    hint = "; a header is read with ", example = choice;
   else if (row == 0 && may_have_header && is_name(c))
     return fail_text_column(s, t, column, found);
   else if (s->is_csv && strpbrk(string, " \t"))

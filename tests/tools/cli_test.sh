@@ -281,7 +281,7 @@ out_has '^predicted     whole runs: interp .* s, portable .* s, cpu .* s, cuda .
 # Files that cannot be written.
 status 1 run sort.perm -i four.txt -o absent/x.npy
 err_lines 1
-err_has "^permc: absent/x.npy: there is no folder 'absent'; make it (mkdir -p 'absent'), or write elsewhere$"
+err_has "^permc: absent/x.npy: there is no folder 'absent'; make it (mkdir -p absent), or write elsewhere$"
 # Tables.
 printf 'date,price,"volume, total"\r\n2024-01-02,1.5,200\r\n2024-01-03, 1.25 ,"100"\r\n' >data.csv
 status 0 run -e 'padded maxval sort' -i data.csv:price

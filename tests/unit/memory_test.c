@@ -137,6 +137,21 @@ TEST(text_of_exactly_its_capacity) {
   }
 }
 
+TEST(words_of_a_shell) {
+  static const char *const cases[][2] = {{"a/b-1_c.csv:x,y", "a/b-1_c.csv:x,y"},
+                                         {"my keys.txt", "'my keys.txt'"},
+                                         {"it's", "'it'\\''s'"},
+                                         {"", "''"},
+                                         {"$x;*", "'$x;*'"},
+                                         {"caf\xc3\xa9", "'caf\xc3\xa9'"}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    text t = {0};
+    text_shell_word(&t, cases[i][0]);
+    CHECK_STR(text_content(&t), cases[i][1]);
+    text_free(&t);
+  }
+}
+
 TEST(text_that_ran_out_stays_failed) {
   text t = {0};
   text_string(&t, "kept");

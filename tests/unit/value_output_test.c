@@ -114,7 +114,7 @@ TEST(output_errors) {
   error e = {0};
   CHECK(!write_output("tests/nowhere/out", "x", &e));
   CHECK_STR(e.message, "tests/nowhere/out: there is no folder 'tests/nowhere'; make it (mkdir -p "
-                       "'tests/nowhere'), or write elsewhere");
+                       "tests/nowhere), or write elsewhere");
   CHECK(!write_output("tests", "x", &e));
   CHECK_STR(e.message, "tests: this is a folder; name a file in it");
   CHECK(!write_output("", "x", &e));

@@ -74,8 +74,13 @@ cli_status cli_unknown_verb(const cli_verb *verbs, const char *word) {
   }
   for (const cli_verb *v = verbs; v->name && !option; v++)
     cli_consider(&closest, v->name);
-  if (cli_ends_with(word, ".perm"))
-    return cli_usage_error("unknown verb '%s' (did you mean permc run %s?)", word, word);
+  if (cli_ends_with(word, ".perm")) {
+    text file = {0};
+    text_shell_word(&file, word);
+    cli_usage_error("unknown verb '%s' (did you mean permc run %s?)", word, text_content(&file));
+    text_free(&file);
+    return CLI_USAGE;
+  }
   if (closest.name)
     return cli_usage_error("unknown %s '%s' (did you mean %s?)", option ? "option" : "verb", word,
                            closest.name);

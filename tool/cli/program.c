@@ -9,8 +9,6 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <unistd.h>
-
 // ---- contexts --------------------------------------------------------------------------------
 
 // Of all contexts, and never taken back.
@@ -118,7 +116,10 @@ static bool is_data_file(const char *file) {
 bool cli_load(permc_context *context, const char *file, const char *expression) {
   bool loaded = !file || permc_load(context, file);
   if (!loaded && is_data_file(file)) {
-    cli_error("%s is no program (*.perm); data are read with -i %s", file, file);
+    text word = {0};
+    text_shell_word(&word, file);
+    cli_error("%s is no program (*.perm); data are read with -i %s", file, text_content(&word));
+    text_free(&word);
     return false;
   }
   return (!file || cli_report(context, loaded)) &&

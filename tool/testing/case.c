@@ -428,16 +428,18 @@ static void add_input(test_run *run) {
   if (!path.length || path_is_beside(run->file->path, path.data))
     print_input(&run->why, run->arguments, run->argument_count, run->row);
   if (input->kind != DATA_TEXT) {
-    text_printf(&run->why, "\nto run it: permc run %s", run->file->path);
+    text_string(&run->why, "\nto run it: permc run ");
+    text_shell_word(&run->why, run->file->path);
     if (strcmp(run->entry, "main") != 0)
       text_printf(&run->why, " --entry %s", run->entry);
     const char *types = input->text + strspn(input->text, " ");
     size_t length = strlen(types);
     while (length && types[length - 1] == ' ')
       length--;
-    if (path.length)
-      text_printf(&run->why, " -i %s", path.data);
-    else
+    if (path.length) {
+      text_string(&run->why, " -i ");
+      text_shell_word(&run->why, path.data);
+    } else
       text_printf(&run->why, " --random '%.*s'", (int)length, types);
   }
   text_free(&path);
