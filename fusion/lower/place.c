@@ -167,7 +167,7 @@ static bool lie_alike(const placement *f, const operand *operands, uint32_t i, u
          map_parallel(m, other, f->axes.count);
 }
 
-// The map of the whole anchor: u is the space that its elements span, `base` the least of them.
+// The map of the whole anchor: u is the space of its elements, `base` the least of them.
 static net_map anchor_map(const placement *f, const net_map *m, f2_space u, uint64_t base) {
   uint32_t loops = stage_of(f->l, f->stage)->loop_count;
   net_map map = map_new(f->l->memory, loops, m->row_count);
@@ -321,8 +321,21 @@ static uint32_t best_memory_anchor(placement *f, const operand *operands, uint32
   return best;
 }
 
-// Operands in memory as anchor, of a new stage if need be. There x numbers the elements of the array
-// that they span: of the whole array it is the address's bits.
+// The space of a new stage for an anchor in memory. What is used of an array elsewhere later, rows by
+// their numbers, should be in the same stage: so it is that of all addresses, of which the rules drop
+// what stays dead, unless the op leaves most of them dead.
+static f2_space anchor_space(const placement *f, uint64_t elements, int rows) {
+  enum { MOST_DEAD = 6 };  // log2: what passes through memory has room for them
+  f2_space u = f2_span(rows, f->p, f->columns);
+  for (int i = 0; i < f->k; i++)
+    f2_space_insert(&u, f->directions[i]);
+  uint64_t instances = axes_product(&f->axes, 0, f->axes.count) >> f->p;
+  bool many = rows - u.dimension > MOST_DEAD || instances > elements >> rows;
+  return many ? u : f2_space_full(rows);
+}
+
+// Operands in memory as anchor, of a new stage if need be. There x numbers the elements of the
+// anchor's space: of the whole array it is the address's bits.
 static bool anchor_in_memory(placement *f, operand *operands, uint32_t count) {
   lowering *l = f->l;
   bool *in_anchor = NEW_ARRAY(l->memory, bool, count + 1);
@@ -332,12 +345,9 @@ static bool anchor_in_memory(placement *f, operand *operands, uint32_t count) {
   find_memory_anchor(f, operands, count, first, in_anchor);
   if (anchor_at_load(f, operands, count, first, in_anchor))
     return true;
-  // U = F + D, its coordinates are x.
+  const storage *held = &l->storages.items[operands[first].storage];
   const net_map *m = map_of(l, &operands[first]);
-  int rows = (int)m->row_count;
-  f2_space u = f2_span(rows, f->p, f->columns);
-  for (int i = 0; i < f->k; i++)
-    f2_space_insert(&u, f->directions[i]);
+  f2_space u = anchor_space(f, l->net->arrays.items[held->array].count, (int)m->row_count);
   uint64_t base = f2_space_reduce(u, f->origin);
   for (int i = 0; i < f->p; i++)
     f->columns[i] = f2_space_coordinates(u, f->columns[i]);
@@ -350,7 +360,7 @@ static bool anchor_in_memory(placement *f, operand *operands, uint32_t count) {
   f->stage = stage_open(l, &f->axes, f->n);
   placement_find_forms(f);
   net_map map = anchor_map(f, m, u, base);
-  net_id value = load_value(f, &l->storages.items[operands[first].storage], &map);
+  net_id value = load_value(f, held, &map);
   for (uint32_t i = 0; i < count; i++)
     if (in_anchor[i]) {
       uint64_t x = f2_space_coordinates(u, map_constants(map_of(l, &operands[i])) ^ base);

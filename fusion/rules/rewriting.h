@@ -61,6 +61,11 @@ net_id index_simplified(rewriter *r, const net_node *node);
 // map-id, and the merging of ops.
 void stage_merge(rewriter *r);
 
+// ---- rules/narrow.c --------------------------------------------------------------------------
+
+// Ops without the directions that they do not need.
+void stage_narrow(rewriter *r);
+
 // ---- rules/dead.c ----------------------------------------------------------------------------
 
 // Drops what no store needs, and narrows live sets to where it is needed. `wanted`: by array,
@@ -69,5 +74,10 @@ void stage_drop_dead(rewriter *r, const bool *wanted);
 // Renumbers what is left: stages without stores, and temporaries, values and nodes that nobody uses
 // go.
 void net_compact(arena *a, net *t);
+
+// ---- rules/space.c ---------------------------------------------------------------------------
+
+// A stage that is alive on a part of its indices only gets that part as its index space.
+void stage_restrict(rewriter *r);
 
 #endif

@@ -18,6 +18,7 @@ static void drop_dead(rewriter *rewriters, net *t) {
     wanted[i] = t->arrays.items[i].role == NET_RESULT;
   for (size_t i = t->stages.count; i-- > 0;) {
     stage_drop_dead(&rewriters[i], wanted);
+    stage_restrict(&rewriters[i]);
     const net_stage *s = &t->stages.items[i];
     for (size_t k = 0; k < s->loads.count; k++)
       wanted[s->loads.items[k].array] = true;
@@ -36,6 +37,7 @@ void rules_apply(arena *a, net *t, rule_log *log) {
       if (rewriters[i].changed) {
         rewriters[i].changed = false;
         stage_merge(&rewriters[i]);
+        stage_narrow(&rewriters[i]);
       }
     drop_dead(rewriters, t);
     again = false;

@@ -17,7 +17,9 @@
 //   index.c   scalar code: functions of the index
 //   nodes.c   scalar code: constants, identities, minima and maxima
 //   merge.c   ops: two as one
+//   narrow.c  ops: on smaller cosets
 //   dead.c    what nobody needs
+//   space.c   indices that nobody needs
 //   rules.c   the order of rewriting
 #ifndef PERMC_FUSION_RULES_RULES_H
 #define PERMC_FUSION_RULES_RULES_H
@@ -58,6 +60,10 @@
       "one span of directions is in the other, and numbers the elements of all its cosets alike; " \
       "equal live sets; nothing between that must come between; few nodes are repeated",           \
       "substitution")                                                                              \
+  ROW(FEWER_DIRECTIONS, "fewer-directions",                                                        \
+      "an op that does the same on each coset of E in a coset of D is an op on cosets of E",       \
+      "no element reads one outside of its coset of E; the nodes are equal but for functions of "  \
+      "the index, whose difference is constant", "dependences")                                    \
   ROW(DEAD, "dead",                                                                                \
       "what nobody stores, or reads for something stored, is not made",                            \
       "always: scalar code has no effects", "liveness, by affine hulls of index sets")             \

@@ -290,6 +290,21 @@ static inline void random_basis(random_state *r, random_frame *f) {
   f2_inverse(f->vectors, &f->inverse);
 }
 
+// The node, for elements whose numbers differ by `by`; some constants are others.
+static inline net_id random_moved(random_op *o, net_id id, uint64_t by) {
+  net_id operands[3];
+  if (id == NET_NONE)
+    return NET_NONE;
+  net_node node = o->stage->nodes.items[id];
+  for (uint32_t i = 0; i < node.operand_count; i++)
+    operands[i] = random_moved(o, node.operands[i], by);
+  node.number ^= node.kind == NET_ELEMENT ? by : 0;
+  if (node.kind == NET_CONSTANT && random_chance(o->random, 4))
+    node.constant = random_bits(o->random, node.type);
+  node.operands = operands;
+  return net_node_add(o->memory, o->stage, &node);
+}
+
 static inline void random_op_add(random_op *o, const random_frame *f) {
   net_op op = {.k = o->k, .origin = random_below(o->random, 100)};
   op.directions = NEW_ARRAY(o->memory, uint64_t, op.k);
@@ -312,9 +327,12 @@ static inline void random_op_add(random_op *o, const random_frame *f) {
     scalar_type type = random_type(o->random);
     op.outputs[i] =
         (net_output){net_value_add(o->memory, o->stage, type), NEW_ARRAY(o->memory, net_id, count)};
+    uint64_t alike = random_chance(o->random, 3) ? count / 2 : 0;  // halves, but for their numbers
     for (uint64_t j = 0; j < count; j++)
-      op.outputs[i].elements[j] =
-          j > 0 && random_chance(o->random, 6) ? NET_NONE : random_node(o, type, 3);
+      op.outputs[i].elements[j] = alike && j >= alike
+                                      ? random_moved(o, op.outputs[i].elements[j - alike], alike)
+                                  : j > 0 && random_chance(o->random, 6) ? NET_NONE
+                                                                         : random_node(o, type, 3);
   }
   vec_push(o->memory, &o->stage->ops, op);
 }

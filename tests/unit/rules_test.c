@@ -343,6 +343,20 @@ static const struct {
      "    v1[0] = + v0[0] t0\n"
      "    v1[1] = - v0[0] t0\n"
      "  store v1 in a1 at x0 + 2*x1 + 4*x2\n"},
+    // What is done with the pairs of direction 0b110 is the same for both x0, but for 5 + 2 x0.
+    {RULE_FEWER_DIRECTIONS,
+     "  op 0 directions 0b001 0b110 coordinates x0 x2 step %3\n"
+     "    v1[0] = - v0[2] v0[0]\n"
+     "    v1[1] = - v0[3] v0[1]\n"
+     "    v1[2] = * v0[2] i32:5\n"
+     "    v1[3] = * v0[3] i32:7\n"
+     "  store v1 in a1 at x0 + 2*x1 + 4*x2\n",
+     "  op 0 directions 0b110 coordinates x2 step %3\n"
+     "    t0 = index 2*x0 + 5\n"
+     "    t1 = convert i32 t0\n"
+     "    v1[0] = - v0[1] v0[0]\n"
+     "    v1[1] = * v0[1] t1\n"
+     "  store v1 in a1 at x0 + 2*x1 + 4*x2\n"},
     {RULE_DEAD,
      "  op 0 directions 0b001 coordinates x0 step %3\n"
      "    v1[0] = + v0[0] v0[1]\n"
@@ -524,6 +538,39 @@ TEST(each_rule) {
     CHECK_STR(net_verify(&memory, t), NULL);
     CHECK(same_results(before, net_evaluate(&memory, before, i), t, net_evaluate(&memory, t, i)));
   }
+  arena_free(&memory);
+}
+
+// A stage that is alive where x1 and x2 differ.
+TEST(spaces) {
+  static const char before[] = "array a0 i32 8 argument 0\n"
+                               "array a1 i32 4 result 0\n"
+                               "stage 0 n=3\n"
+                               "  v0 = load a0 at x0 + 2*x1 + 4*x2\n"
+                               "  op 0 directions 0b001 coordinates x0 live x1^x2^1 step %3\n"
+                               "    t0 = index x1 + 2*x2\n"
+                               "    t1 = convert i32 t0\n"
+                               "    v1[0] = + v0[0] v0[1]\n"
+                               "    v1[1] = - v0[0] t1\n"
+                               "  store v1 in a1 at x0 + 2*x1 live x1^x2^1\n";
+  static const char after[] = "array a0 i32 8 argument 0\n"
+                              "array a1 i32 4 result 0\n"
+                              "stage 0 n=2\n"
+                              "  v0 = load a0 at x0 + 2*(x1^1) + 4*x1\n"
+                              "  op 0 directions 0b01 coordinates x0 step %3\n"
+                              "    t0 = index -(x1^1) + 2\n"
+                              "    t1 = convert i32 t0\n"
+                              "    v1[0] = + v0[0] v0[1]\n"
+                              "    v1[1] = - v0[0] t1\n"
+                              "  store v1 in a1 at x0 + 2*(x1^1)\n";
+  const char *wrong = NULL;
+  START();
+  net *t = net_read(&memory, before, &wrong), *u = net_read(&memory, before, &wrong);
+  REQUIRE(t && u);
+  rules_apply(&memory, u, NULL);
+  CHECK_STR(printed(u), after);
+  CHECK_STR(net_verify(&memory, u), NULL);
+  CHECK(same_results(t, net_evaluate(&memory, t, 1), u, net_evaluate(&memory, u, 1)));
   arena_free(&memory);
 }
 

@@ -1,0 +1,297 @@
+// The rule `fewer-directions`: an op on cosets of D that does the same on each coset of a smaller
+// span E in them is an op on cosets of E. Then its tiles need not contain the rest of D.
+//
+//   op directions 0b01 0b10 coordinates x0 x1     op directions 0b10 coordinates x1
+//     v1[0] = + v0[0] v0[2]                         v1[0] = + v0[0] v0[1]
+//     v1[1] = + v0[1] v0[3]                   ->    v1[1] = - v0[0] v0[1]
+//     v1[2] = - v0[0] v0[2]
+//     v1[3] = - v0[1] v0[3]
+//
+// E is spanned by j ^ j' for all elements j that read an element j'. Directions are dropped one by
+// one. A form h of the numbers that is 0 on E cuts a coset of D into two halves, where h is 0 and 1.
+// With p one of its bits, direction p goes, and is added to the others in h, so that h is 0 on them.
+// Numbers in a half are those without bit p. The halves are ALIKE if their nodes are equal but for
+// functions of the index whose difference is a constant w: these become one function, plus w h.
+#include "fusion/rules/rewriting.h"
+
+enum { MOST_NODES = 1024 };  // of an op that is looked at: how deep likeness goes
+
+// Nodes a of the one half and b of the other, and what stands for both.
+typedef struct likeness {
+  net_id b, both;  // both: NET_NONE if they are not alike
+  uint32_t next;   // of the same a, 1 + its number
+} likeness;
+
+typedef struct narrowing {
+  rewriter *r;
+  net_op *op;
+  uint64_t h;     // the form, of numbers
+  net_form form;  // the same, of the index
+  int p;
+  // By node, with room for `capacity`:
+  size_t capacity;
+  net_id *nodes;       // scratch
+  uint64_t *elements;  // an element that the node reads, 1 + its number; 0: none
+  uint32_t *found;     // 1 + the number of its first likeness
+  VEC(likeness) likenesses;
+} narrowing;
+
+// ---- what elements depend on -----------------------------------------------------------------
+
+static uint32_t nodes_of(narrowing *n, const net_op *op) {
+  rewriter *r = n->r;
+  if (r->stage->nodes.count > n->capacity) {
+    n->capacity = 2 * r->stage->nodes.count;
+    n->nodes = NEW_ARRAY(r->memory, net_id, n->capacity);
+    n->elements = NEW_ARRAY(r->memory, uint64_t, n->capacity);
+    n->found = NEW_ARRAY(r->memory, uint32_t, n->capacity);
+  }
+  return net_op_nodes(r->stage, op, n->nodes);
+}
+
+// E. All that a node reads is read by every element that uses the node: one of it is remembered, and
+// the differences to the others are in E.
+static f2_space dependence(narrowing *n, const net_op *op, uint32_t count) {
+  f2_space e = f2_space_zero((int)op->k);
+  for (uint32_t i = 0; i < count && e.dimension < e.n; i++) {
+    const net_node *node = node_at(n->r, n->nodes[i]);
+    uint64_t *element = &n->elements[n->nodes[i]];
+    *element = node->kind == NET_ELEMENT ? node->number + 1 : 0;
+    for (uint32_t k = 0; k < node->operand_count; k++) {
+      uint64_t of = n->elements[node->operands[k]];
+      if (of && *element)
+        f2_space_insert(&e, (of - 1) ^ (*element - 1));
+      *element = of ? of : *element;
+    }
+  }
+  for (uint32_t i = 0; i < op->output_count && e.dimension < e.n; i++)
+    for (uint64_t j = 0; j < UINT64_C(1) << op->k && e.dimension < e.n; j++) {
+      net_id node = op->outputs[i].elements[j];
+      if (node != NET_NONE && n->elements[node])
+        f2_space_insert(&e, j ^ (n->elements[node] - 1));
+    }
+  return e;
+}
+
+// ---- halves that are alike -------------------------------------------------------------------
+
+static uint64_t number_in_half(const narrowing *n, uint64_t j) {
+  return f2_extract(f2_mask((int)n->op->k) & ~f2_unit(n->p), j);
+}
+
+static uint64_t number_in_coset(const narrowing *n, uint64_t j, bool half) {
+  j = f2_deposit(f2_mask((int)n->op->k) & ~f2_unit(n->p), j);
+  return j | (uint64_t)(f2_dot(n->h, j) ^ half) << n->p;
+}
+
+static bool is_index(const net_node *node) {
+  return node->kind == NET_INDEX || (is_constant(node) && node->type == SCALAR_I64);
+}
+
+// a where the form is 0, b where it is 1, or NET_NONE.
+static net_id alike_indices(narrowing *n, const net_node *a, const net_node *b) {
+  rewriter *r = n->r;
+  net_node sum = {.kind = NET_INDEX, .type = SCALAR_I64};
+  uint32_t rows = a->map.row_count;
+  sum.map = (net_map){.loop_count = r->stage->loop_count, .row_count = rows};
+  sum.map.strides = NEW_ARRAY(r->memory, int64_t, sum.map.loop_count + 1);
+  sum.map.rows = NEW_ARRAY(r->memory, net_row, rows + 1);
+  if (b->map.row_count != rows)
+    return NET_NONE;
+  for (uint32_t l = 0; l < sum.map.loop_count; l++) {
+    sum.map.strides[l] = l < a->map.loop_count ? a->map.strides[l] : 0;
+    if (sum.map.strides[l] != (l < b->map.loop_count ? b->map.strides[l] : 0))
+      return NET_NONE;
+  }
+  for (uint32_t i = 0; i < rows; i++) {
+    net_row row = a->map.rows[i], other = b->map.rows[i];
+    if (row.form.mask != other.form.mask || row.weight != other.weight)
+      return NET_NONE;
+    if (row.form.constant != other.form.constant) {
+      row.form.mask ^= n->form.mask;
+      row.form.constant ^= n->form.constant;
+    }
+    sum.map.rows[i] = row;
+  }
+  int64_t at_a = is_constant(a) ? a->constant.i64 : a->map.offset;
+  int64_t at_b = is_constant(b) ? b->constant.i64 : b->map.offset;
+  sum.map.offset = at_a;
+  if (at_a != at_b) {
+    int64_t weight = (int64_t)((uint64_t)at_b - (uint64_t)at_a);
+    sum.map.rows[sum.map.row_count++] = (net_row){n->form, weight};
+  }
+  return node_simplified(r, &sum);
+}
+
+// Different constants of an integer type: a function of the index.
+static net_id alike_constants(narrowing *n, const net_node *a, const net_node *b) {
+  net_node wide[2];
+  const net_node *both[2] = {a, b};
+  if (!(CLASS_OF(a->type) & CLASS_INTEGER))
+    return NET_NONE;
+  for (int i = 0; i < 2; i++) {
+    wide[i] = (net_node){.kind = NET_CONSTANT, .type = SCALAR_I64};
+    scalar_convert(a->type, SCALAR_I64, 1, &both[i]->constant, &wide[i].constant.i64);
+  }
+  net_id index = alike_indices(n, &wide[0], &wide[1]);
+  net_node converted = {
+      .kind = NET_CONVERT, .type = a->type, .operand_count = 1, .operands = &index};
+  return node_simplified(n->r, &converted);
+}
+
+static net_id alike(narrowing *n, net_id a, net_id b);
+
+static net_id alike_operands(narrowing *n, net_id a, net_id b, bool turned) {
+  net_node node = *node_at(n->r, a);
+  net_id *operands = NEW_ARRAY(n->r->memory, net_id, node.operand_count);
+  for (uint32_t i = 0; i < node.operand_count; i++) {
+    operands[i] =
+        alike(n, node_at(n->r, a)->operands[i], node_at(n->r, b)->operands[turned ? 1 - i : i]);
+    if (operands[i] == NET_NONE)
+      return NET_NONE;
+  }
+  node.operands = operands;
+  return node_simplified(n->r, &node);
+}
+
+static net_id found_alike(narrowing *n, net_id a, net_id b) {
+  const net_node *x = node_at(n->r, a), *y = node_at(n->r, b);
+  if (is_index(x) && is_index(y))
+    return alike_indices(n, x, y);
+  if (x->kind != y->kind || x->type != y->type || x->operand_count != y->operand_count)
+    return NET_NONE;
+  switch (x->kind) {
+  case NET_ELEMENT: {
+    net_node node = *x;
+    node.number = number_in_half(n, x->number);
+    if (x->value != y->value || node.number != number_in_half(n, y->number))
+      return NET_NONE;
+    return net_node_add(n->r->memory, n->r->stage, &node);
+  }
+  case NET_CONSTANT:
+    return a == b ? a : alike_constants(n, x, y);
+  case NET_EXTERN:
+    return NET_NONE;  // called as often as before
+  case NET_SCALAR:
+    if (x->scalar != y->scalar)
+      return NET_NONE;
+    break;
+  default:
+    if (x->number != y->number)
+      return NET_NONE;
+  }
+  bool turns = x->kind == NET_MIN || x->kind == NET_MAX;
+  net_id both = alike_operands(n, a, b, false);
+  return both == NET_NONE && turns ? alike_operands(n, a, b, true) : both;
+}
+
+// One node for a where the form is 0 and b where it is 1, or NET_NONE.
+static net_id alike(narrowing *n, net_id a, net_id b) {
+  for (uint32_t i = n->found[a]; i; i = n->likenesses.items[i - 1].next)
+    if (n->likenesses.items[i - 1].b == b)
+      return n->likenesses.items[i - 1].both;
+  likeness l = {b, found_alike(n, a, b), n->found[a]};
+  vec_push(n->r->memory, &n->likenesses, l);
+  n->found[a] = (uint32_t)n->likenesses.count;
+  return l.both;
+}
+
+// ---- ops -------------------------------------------------------------------------------------
+
+// Sets the form, and the bit that goes: the highest that serves.
+static void choose_form(narrowing *n, const net_op *op, f2_space e) {
+  f2_space forms = f2_space_orthogonal(e);
+  n->h = forms.basis[forms.dimension - 1];
+  n->p = f2_msb(n->h);
+  n->form = (net_form){0, false};
+  for (uint64_t rest = n->h; rest; rest &= rest - 1) {
+    n->form.mask ^= op->coordinates[f2_lsb(rest)].mask;
+    n->form.constant ^= op->coordinates[f2_lsb(rest)].constant;
+  }
+}
+
+// The outputs of both halves as one. False: they are not alike. alive[i]: whether half i has elements.
+static bool halves_as_one(narrowing *n, net_output *outputs, bool *alive) {
+  const net_op *op = n->op;
+  for (uint32_t i = 0; i < op->output_count; i++)
+    for (uint64_t j = 0; j < UINT64_C(1) << (op->k - 1); j++) {
+      net_id half[2];
+      for (int t = 0; t < 2; t++) {
+        half[t] = op->outputs[i].elements[number_in_coset(n, j, t)];
+        alive[t] |= half[t] != NET_NONE;
+      }
+      net_id a = half[half[0] == NET_NONE], b = half[half[1] != NET_NONE];
+      outputs[i].elements[j] = a == NET_NONE ? NET_NONE : alike(n, a, b);
+      if (a != NET_NONE && outputs[i].elements[j] == NET_NONE)
+        return false;
+    }
+  return true;
+}
+
+// Without direction p.
+static void drop_direction(narrowing *n, net_output *outputs, const bool *alive) {
+  net_op *op = n->op;
+  arena *a = n->r->memory;
+  uint64_t *directions = NEW_ARRAY(a, uint64_t, op->k);
+  net_form *coordinates = NEW_ARRAY(a, net_form, op->k);
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < op->k; i++) {
+    if ((int)i == n->p)
+      continue;
+    bool crosses = f2_bit(n->h, (int)i);
+    directions[kept] = op->directions[i] ^ (crosses ? op->directions[n->p] : 0);
+    coordinates[kept++] = op->coordinates[i];
+  }
+  if (!(alive[0] && alive[1])) {
+    f2_space live = live_and(live_of_op(n->r->stage, op),
+                             (net_form){n->form.mask, n->form.constant ^ alive[1]});
+    op->live = live_forms(a, live, &op->live_count);
+  }
+  op->k = kept;
+  op->directions = directions;
+  op->coordinates = coordinates;
+  op->outputs = outputs;
+}
+
+static net_output *new_outputs(arena *a, const net_op *op, uint32_t k) {
+  net_output *outputs = NEW_ARRAY(a, net_output, op->output_count);
+  for (uint32_t i = 0; i < op->output_count; i++)
+    outputs[i] = (net_output){op->outputs[i].value, NEW_ARRAY(a, net_id, UINT64_C(1) << k)};
+  return outputs;
+}
+
+static bool narrow_op(narrowing *n, net_op *op) {
+  if (op->k == 0)
+    return false;
+  uint32_t count = nodes_of(n, op);
+  f2_space e = dependence(n, op, count);
+  if (e.dimension == (int)op->k || count > MOST_NODES)
+    return false;
+  bool alive[2] = {false, false};
+  net_output *outputs = new_outputs(n->r->memory, op, op->k - 1);
+  n->op = op;
+  choose_form(n, op, e);
+  n->likenesses.count = 0;
+  for (uint32_t i = 0; i < count; i++)
+    n->found[n->nodes[i]] = 0;
+  // What is simplified on the way is no firing: the halves may turn out to differ.
+  rewriter before = *n->r;
+  n->r->log = NULL;
+  bool good = halves_as_one(n, outputs, alive);
+  n->r->log = before.log;
+  n->r->changed = before.changed;
+  if (!good)
+    return false;
+  drop_direction(n, outputs, alive);
+  rewriter_fired(n->r, RULE_FEWER_DIRECTIONS, 0, 0);
+  return true;
+}
+
+void stage_narrow(rewriter *r) {
+  narrowing n = {.r = r};
+  for (size_t i = 0; i < r->stage->ops.count; i++) {
+    rewriter_at(r, &r->stage->ops.items[i]);
+    while (narrow_op(&n, &r->stage->ops.items[i]))
+      ;
+  }
+}
