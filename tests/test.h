@@ -134,6 +134,19 @@ static inline bool test_check_contains(const char *found, const char *part, cons
   }                                                                                                \
   static void test_run_##title(void)
 
+// How many times slower this build is than a release (1, or 5 with sanitizers).
+static inline unsigned slower(void) {
+  const char *times = getenv("PERMC_SLOWER");
+  return times == NULL ? 1 : (unsigned)strtoul(times, NULL, 10);
+}
+
+// Of what is drawn at random, or tried one by one: `sample` of them in a release, fewer where the
+// build is slower, and `all` under `./bootstrap test --all`.
+static inline uint64_t test_amount(uint64_t sample, uint64_t all) {
+  uint64_t some = sample / slower();
+  return getenv("PERMC_ALL") ? all : some ? some : 1;
+}
+
 static inline bool test_selected(const char *name, int count, char **parts) {
   bool wanted = true;
   for (int i = 1; i < count; i++) {

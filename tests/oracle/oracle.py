@@ -100,6 +100,7 @@ def main():
     parser.add_argument("--all", action="store_true")
     parser.add_argument("--print", action="store_true")
     options = parser.parse_args()
+    options.all = options.all or "PERMC_ALL" in os.environ
     options.count = options.count or (20000 if options.all else 320)
     permc = os.environ.get("PERMC", "build/release/permc")
     folder = os.environ.get("PERMC_TMP") or tempfile.mkdtemp()

@@ -214,10 +214,4 @@ static inline uint64_t bits_of_double(double x) {
   return bits;
 }
 
-// How many times slower this build is than a release (1, or 5 with sanitizers).
-static inline unsigned slower(void) {
-  const char *times = getenv("PERMC_SLOWER");
-  return times == NULL ? 1 : (unsigned)strtoul(times, NULL, 10);
-}
-
 #endif

@@ -184,13 +184,13 @@ static bool test_seed(uint64_t seed) {
 }
 
 TEST(random_nets) {
-  uint64_t first = 0, last = UINT64_MAX, done = 0;
+  uint64_t first = 0, last = UINT64_MAX, wanted = test_amount(15, 2000), done = 0;
   const char *seeds = getenv("PERMC_EMIT_SEEDS");
   if (no_compiler())
     SKIP("there is no C compiler");
   if (seeds)
     sscanf(seeds, "%" SCNu64 "-%" SCNu64, &first, &last);
-  for (uint64_t seed = first; seed <= last && (seeds || done < 25); seed++)
+  for (uint64_t seed = first; seed <= last && (seeds || done < wanted); seed++)
     done += test_seed(seed);
   arena_free(&memory);
 }
@@ -519,7 +519,7 @@ static void test_network(uint64_t seed) {
 }
 
 TEST(networks_of_floats) {
-  uint64_t first = 0, last = 9;
+  uint64_t first = 0, last = test_amount(5, 200) - 1;
   const char *seeds = getenv("PERMC_EMIT_SEEDS");
   if (no_compiler())
     SKIP("there is no C compiler");

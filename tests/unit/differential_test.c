@@ -149,7 +149,7 @@ static tally check_programs(const series *s) {
 
 static void backend_test(void) {
   series s = {settings.program,
-              settings.long_run ? settings.count : settings.count / slower(),
+              settings.long_run ? settings.count : test_amount(2000, 20000),
               {.backend = strchr(test_state.name, '_') + 1}};
   s.options.rough = test_state.name[0] == 'r';
   if (s.options.rough)

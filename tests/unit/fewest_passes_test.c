@@ -250,8 +250,7 @@ TEST(passes) {
   static differences by_way[HIDDEN_WAYS];
   permc_context *c = random_program_context();
   REQUIRE(c != NULL);
-  const char *slower = getenv("PERMC_SLOWER");
-  uint64_t each = settings.count ? settings.count : slower && atoi(slower) > 1 ? EACH / 4 : EACH;
+  uint64_t each = settings.count ? settings.count : slower() > 1 ? EACH / 4 : EACH;
   for (int way = 0; way < HIDDEN_WAYS; way++)
     if (settings.way < 0 || settings.way == way)
       try_way(c, (hidden_way)way, each, &by_way[way]);

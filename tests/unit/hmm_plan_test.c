@@ -244,13 +244,11 @@ TEST(latency_is_hidden) {
 }
 
 TEST(a_large_sorter) {
-  const char *slower = getenv("PERMC_SLOWER");
-  bool slow = slower && atoi(slower) > 1;
   arena memory = {.failure = &kernels_failure};
   permc_context *c = permc_context_new();
   if (setjmp(kernels_failure))
     abort();
-  const plan *p = plan_of(&memory, c, "sort", slow ? "[2^16]u32" : "[2^20]u32");
+  const plan *p = plan_of(&memory, c, "sort", slower() > 1 ? "[2^16]u32" : "[2^20]u32");
   uint64_t times[2], all[2];
   for (int barrier = 0; barrier < 2; barrier++) {
     hmm_machine m = {HMM_KIND_HMM, 132, 32, 400, 1, 132 * 2048, barrier};

@@ -2,7 +2,7 @@
 // computes, every access of scratch without a bank conflict, whole lines of memory wherever the
 // plan has whole lines to move. Compiled by NVRTC, each program for one architecture in turn.
 //
-//   kernels_random_test                            200 programs from seed 0
+//   kernels_random_test                            100 programs from seed 0
 //   kernels_random_test --count 5000 --seed 1000   a long run
 //   kernels_random_test --print --seed 7           the program of that seed
 //
@@ -13,7 +13,7 @@ static struct {
   uint64_t seed, count;
   program_options program;
   bool long_run, print;
-} settings = {.count = 200};
+} settings;
 
 enum { BATCH = 32, MOST_TEXT = 4 << 20 };
 
@@ -133,11 +133,15 @@ static void check_programs(uint64_t wanted, tally *sums) {
   permc_context_free(c);
 }
 
+static uint64_t program_count(void) {
+  return settings.long_run ? settings.count : test_amount(100, 5000);
+}
+
 TEST(programs) {
   tally sums = {0};
   if (kernels_no_compiler())
     SKIP("there is no C compiler");
-  check_programs(settings.count, &sums);
+  check_programs(program_count(), &sums);
   const kernels_counts *n = &sums.counts;
   // What is counted is not nothing.
   CHECK(settings.long_run || (n->scratch > 1000 && n->whole > 1000));
@@ -174,13 +178,13 @@ TEST(compiled_for_gpus) {
   static trial trials[BATCH];
   static kernels all[BATCH];
   tally sums = {0};
-  uint64_t seed = settings.seed, done = 0;
+  uint64_t seed = settings.seed, wanted = program_count(), done = 0;
   if (kernels_no_nvrtc(why, sizeof why))
     SKIP(why);
   permc_context *c = random_program_context();
-  while (CHECK(c) && done < settings.count && test_state.failures < TEST_FAILURES_SHOWN) {
+  while (CHECK(c) && done < wanted && test_state.failures < TEST_FAILURES_SHOWN) {
     uint32_t count = 0;
-    while (count < BATCH && done + count < settings.count)
+    while (count < BATCH && done + count < wanted)
       count += prepare(c, seed++, &trials[count], &all[count], &sums);
     compile_batch(trials, all, count);
     done += count;

@@ -981,7 +981,8 @@ static void check_programs(uint64_t first, unsigned count, int size) {
   const char *other = getenv("PERMC_SEED");
   if (other != NULL)
     first += strtoull(other, NULL, 10) * 1000000;
-  for (uint64_t seed = first; seed < first + count / slower() && test_state.failures == 0; seed++)
+  for (uint64_t seed = first;
+       seed < first + test_amount(count, 50 * count) && test_state.failures == 0; seed++)
     check_random_program(seed, size);
 }
 
