@@ -184,7 +184,7 @@ static bool test_seed(uint64_t seed) {
 }
 
 TEST(random_nets) {
-  uint64_t first = 0, last = UINT64_MAX, wanted = test_amount(15, 2000), done = 0;
+  uint64_t first = 0, last = UINT64_MAX, wanted = test_amount(25, 2000), done = 0;
   const char *seeds = getenv("PERMC_EMIT_SEEDS");
   if (no_compiler())
     SKIP("there is no C compiler");
@@ -519,7 +519,7 @@ static void test_network(uint64_t seed) {
 }
 
 TEST(networks_of_floats) {
-  uint64_t first = 0, last = test_amount(5, 200) - 1;
+  uint64_t first = 0, last = test_amount(10, 200) - 1;
   const char *seeds = getenv("PERMC_EMIT_SEEDS");
   if (no_compiler())
     SKIP("there is no C compiler");
