@@ -174,6 +174,15 @@ static bool choose_target(permc_context *c, const pipeline_request *r, pipeline 
   return true;
 }
 
+// The planner's own rules, in the log of those that fired.
+static void log_plan(pipeline *p) {
+  for (uint32_t i = 0; i < p->plan->short_loads; i++)
+    rule_fired(&p->rules, RULE_SHORT_LOADS, NET_NONE, 0, 0);
+  for (size_t i = 0; i < p->plan->net->stages.count; i++)
+    if (p->plan->padding[i] == PADDING_FREE)
+      rule_fired(&p->rules, RULE_FREE_PADDING, NET_NONE, 0, 0);
+}
+
 // The Plan for the backend's target, unless there is one. The next run may have another matrix: on a
 // GPU, one kernel that gets its matrix when it runs serves both.
 static bool make_plan(permc_context *c, const pipeline_request *r, pipeline *p) {
@@ -181,9 +190,12 @@ static bool make_plan(permc_context *c, const pipeline_request *r, pipeline *p) 
   const target *before = p->target;
   if (!choose_target(c, r, p))
     return false;
-  if (!p->plan || p->target != before)
+  bool first = !p->plan;
+  if (first || p->target != before)
     p->plan = plan_make(&p->memory, p->net, p->target,
                         runtime_matrix ? plan_strategy_named("online") : c->strategy);
+  if (first)
+    log_plan(p);
   c->passes = p->plan->passes.count;
   return true;
 }

@@ -264,6 +264,7 @@ static bool pad_with_repeated(lowering *l, const trace_step *s, const lowered *x
   axes all = {0};
   append_dims(&all, s);
   *result = row_major(l, &all, storage_add(l, &padded_array));
+  rule_fired(l->log, RULE_REPEATED_PADDING, l->step, 0, 0);
   if (!chosen)
     return true;
   lowered one = fix_axes(l, value, (axis_range){0, value->axes.count}, 0);
@@ -304,6 +305,7 @@ static lowered lower_concat(lowering *l, const trace_step *s) {
   for (uint32_t i = 0; i < 2; i++) {
     const trace_step *o = operand_step(l, s, i);
     if (v[i].kind == LOWERED_PIECES) {
+      rule_fired(l->log, RULE_PIECES, l->step, 0, 0);
       memcpy(next, v[i].pieces, v[i].element_count * sizeof *next);
       next += v[i].element_count;
     } else if (v[i].kind != LOWERED_EMPTY) {
@@ -449,6 +451,7 @@ static bool rename_result(lowering *l, const lowered *v, uint32_t number) {
     return false;
   a->role = NET_RESULT;
   a->number = number;
+  rule_fired(l->log, RULE_RESULT_IN_PLACE, l->step, 0, 0);
   return true;
 }
 

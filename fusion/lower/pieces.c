@@ -34,6 +34,7 @@ lowered slice_pieces(lowering *l, const trace_step *s, const trace_step *o, cons
                                from / unit, (to - from) / unit);
     cut[count++] = (piece){part.axes, part.elements[0], p.batch, to - from};
   }
+  rule_fired(l->log, RULE_PIECES, l->step, 0, 0);
   return value_of_pieces(l, s, count, cut);
 }
 

@@ -296,6 +296,7 @@ static bool anchor_at_load(placement *f, operand *operands, uint32_t count, uint
       place_by(f, x_of_rows);
       placement_find_forms(f);
       take_anchor(f, operands, count, in_anchor, load->value, x_of_rows);
+      rule_fired(l->log, RULE_SAME_LOAD, l->step, 0, 0);
       return true;
     }
   }
@@ -500,6 +501,8 @@ static void find_placement(lowering *l, placement *f, const axes *s, operand *op
     if (open)
       placed = anchored ? anchor_merged(f, stage, operands, count)
                         : anchor_in_stage(f, stage, operands, count);
+    if (placed && anchored)
+      rule_fired(l->log, RULE_ZIP_MAP, l->step, 0, 0);
     anchored |= placed;
     net_reason why = !open ? NET_REASON_ENDED : anchored ? NET_REASON_APART : f->refused;
     for (uint32_t k = i; k < count && !placed; k++)
@@ -510,8 +513,10 @@ static void find_placement(lowering *l, placement *f, const axes *s, operand *op
     placement_set_axes(f, s);  // as it was before the attempts
   if (!anchored && !anchor_in_memory(f, operands, count))
     anchor_nowhere(f);
-  if (f->k < directions && has_room_in_stage(f, directions))
+  if (f->k < directions && has_room_in_stage(f, directions)) {
     placement_add_directions(f, directions);
+    rule_fired(l->log, RULE_GROWN_INDEX, l->step, 0, 0);
+  }
   load_others(f, operands, count);
 }
 
@@ -642,6 +647,8 @@ net_id place(lowering *l, const axes *s, uint32_t m, const net_id *elements, uin
   // As elements of one output, or as outputs that are stored apart.
   bool apart = !whole || (int)bits > f.k;
   net_op op = new_op(&f, apart ? m : 1);
+  if (f.partner_count)
+    rule_fired(l->log, RULE_PARTNERS, l->step, 0, 0);
   for (uint64_t e = 0; e < UINT64_C(1) << f.partner_count; e++) {
     convert_nodes(&f, &nodes, operands, e);
     for (uint32_t j = 0; j < m; j++)

@@ -317,6 +317,7 @@ static bool find_packed_view(lowering *l, const axes *s, uint32_t m, const net_i
   }
   net_map r = map_numbered(l->memory, &wide, &after, at, inserted, step);
   *view = element_node(l, first->value, &r, 0);
+  rule_fired(l->log, RULE_PACKED_VIEW, l->step, 0, 0);
   return true;
 }
 

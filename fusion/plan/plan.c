@@ -42,8 +42,10 @@ static void spare_short_loads(planning *p, const uint32_t *slot_of) {
         (p->defined[v] != UINT32_MAX || p->first_read[v] != p->last_read[v] || is_stored(s, v)))
       needed[slot_of[v]] = true;
   for (uint32_t i = 0; i < p->slot_count; i++)
-    if (!needed[i])
+    if (!needed[i]) {
       p->slot_bytes[i] = 0;
+      p->spared++;
+    }
 }
 
 // Which slots each op touches, and the dimensions of a line between passes.
@@ -187,6 +189,7 @@ planning planning_of_stage(arena *a, const plan *p, uint32_t number) {
 static void plan_stage(arena *a, plan *p, uint32_t number, const strategy_row *asked) {
   planning s = planning_of_stage(a, p, number);
   find_padding(&s, p);
+  p->short_loads += s.spared;
   size_t arrays = p->arrays.count, passes = p->passes.count;
   bool moves = s.stage->ops.count == 0;
   plan best = {0};

@@ -54,6 +54,7 @@ struct planning {
   uint64_t *op_slots;     // by op: the slots of what it reads and makes, if the stage were one pass
   uint32_t *slot_bytes;   // of those slots
   uint32_t slot_count;    // more than 64: op_slots are all of them
+  uint32_t spared;        // slots that take no room in the tile
   uint32_t moved_bytes;   // the widths of what is stored as it was loaded
   int t;                  // dimensions of a line between passes
   int movable;            // layouts between passes may move the lowest so many bits of the index

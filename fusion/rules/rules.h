@@ -1,7 +1,7 @@
 // The rewrite rules: laws by which programs get faster and stay the same.
 //
-// The laws on movements hold by construction: lowering carries frames instead of arrays and records
-// which law spared a movement. The others are rewrites of Nets, applied by rules_apply:
+// The laws before map-map, on movements, hold by construction: lowering and the planner carry frames
+// instead of arrays and record which law spared a movement. The others are rewrites of Nets, applied by rules_apply:
 //
 //   op 0 directions 0b1 coordinates x0 step %7    op 0 directions 0b1 coordinates x0 step %7
 //     t0 = <= v0[0] v0[1]                           v1[0] = min v0[0] v0[1]
@@ -9,7 +9,8 @@
 //     v1[1] = select t0 v0[1] v0[0]
 //                                                   minmax: 2 times, at %7
 //
-// Each law is tested on generated instances (tests/unit/rules_test.c). A step is a step of the
+// Each law is tested on generated instances (tests/unit/rules_test.c), and fires in random programs
+// (those on movements: tests/unit/movement_rules_test.c). A step is a step of the
 // Trace; what a firing saves is counted in bytes of memory traffic and in scalar operations, of one
 // run of the program.
 //
@@ -49,6 +50,37 @@
   ROW(MAP_BMMC, "map-bmmc",                                                                        \
       "map f . bmmc A c = bmmc A c . map f",                                                       \
       "f does not use the index", "naturality of bmmc")                                            \
+  ROW(SAME_LOAD, "same-load",                                                                      \
+      "map f xs and map g xs, or columns of it, are ops of one stage on one load of xs",           \
+      "xs is in memory; the load covers it; the stage is open", "naturality of map")               \
+  ROW(ZIP_MAP, "zip-map",                                                                          \
+      "zip (map f xs) (bmmc A c (map g ys)) is an op on both in one stage, whose index is renamed " \
+      "for one of them",                                                                           \
+      "two open stages with equal loops and bits", "naturality of map and bmmc")                   \
+  ROW(PARTNERS, "partners",                                                                        \
+      "f on x_i and x_(i ^ e), for all i, is an op on pairs that makes both elements",             \
+      "at most 16 elements that are each other's partners", "column e")                            \
+  ROW(GROWN_INDEX, "grown-index",                                                                  \
+      "f of each element, with 2^k results, is an op on cosets of k more index bits that were 0",  \
+      "the stage has computed something; at most 48 index bits", "parm 2^n: a new top bit")        \
+  ROW(PACKED_VIEW, "packed-view",                                                                  \
+      "[xs[a], xs[a + d], xs[a + 2d], ...] is a part of xs where it lies",                         \
+      "the elements lie at equal distances, or at those of index bits", "bmmc, take and drop")     \
+  ROW(PIECES, "pieces",                                                                            \
+      "concat (concat a b) c = concat a (concat b c); its parts are parts of a, b and c",          \
+      "until all are needed as one array", "lists under concatenation")                            \
+  ROW(REPEATED_PADDING, "repeated-padding",                                                        \
+      "concat xs (replicate k c) is xs, loaded with c behind its end",                             \
+      "the whole length is a power of two; c is a constant, or xs is in memory", "extended")       \
+  ROW(RESULT_IN_PLACE, "result-in-place",                                                          \
+      "an array between stages that is exactly a result is that result",                           \
+      "it is written once, row by row", "id")                                                      \
+  ROW(SHORT_LOADS, "short-loads",                                                                  \
+      "what one op of a pass reads goes from memory to registers, and takes no room in its tile",  \
+      "lanes are those of vector registers; it is not stored", "the planner")                      \
+  ROW(FREE_PADDING, "free-padding",                                                                \
+      "f on padded arrays that leaves padding at the end needs no padding in memory",              \
+      "the planner proves that padding stays there", "the planner; padded")                        \
   ROW(MAP_MAP, "map-map",                                                                          \
       "map f . map g = map (f . g);  zip (map f xs) (map g xs) = map (f, g) xs",                   \
       "equal live sets; nothing between that must come between", "naturality of map")              \

@@ -590,6 +590,11 @@ static inline evaluation *net_evaluate(arena *a, const net *t, uint64_t seed) {
     result->arrays[i] = NEW_ARRAY(a, element, array->count);
     for (uint64_t x = 0; x < array->count && array->role == NET_ARGUMENT; x++)
       result->arrays[i][x] = (element){random_bits(&r, array->type), true};
+    size_t size = scalar_types[array->type].size;
+    for (uint64_t x = 0; x < array->count && array->role == NET_TABLE; x++) {
+      result->arrays[i][x].defined = true;
+      memcpy(&result->arrays[i][x].bits, (const char *)array->table + x * size, size);
+    }
   }
   for (size_t i = 0; i < t->stages.count; i++)
     evaluate_stage(a, t, &t->stages.items[i], result);

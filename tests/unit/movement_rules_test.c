@@ -1,0 +1,144 @@
+// The laws on movements (fusion/rules/rules.h, those before map-map) in random programs: the Net that
+// lowering makes, the one that the rules make of it, and its Plan compute what the steps of the Trace
+// do, taken literally; and each law is at work in some of the programs.
+#include "tests/unit/evaluated.h"
+#include "tests/unit/memory.h"
+
+#include "fusion/lower/lower.h"
+#include "fusion/rules/rules.h"
+#include "runtime/interp/interp.h"
+#include "runtime/pipeline.h"
+#include "runtime/portable/portable.h"
+#include "tests/generator/program.h"
+
+enum { PROGRAMS = 1500, LEAST = 5 };  // of firings
+
+static size_t fired[RULE_COUNT], compared;
+
+// The evaluation's arguments with the dimensions of the Trace's; zeros where the Net has none.
+static array *arguments_of(const trace *t, const net *n, const evaluation *e, size_t *count) {
+  array *arguments = NEW_ARRAY(&memory, array, t->steps.count + 1);
+  *count = 0;
+  for (size_t i = 0; i < t->steps.count; i++) {
+    const trace_step *s = &t->steps.items[i];
+    size_t size = scalar_types[s->type].size;
+    if (s->op != TRACE_ARGUMENT)
+      continue;
+    array *to = &arguments[s->number];
+    *count = s->number + 1 > *count ? s->number + 1 : *count;
+    if (!array_create(to, s->type, s->rank, s->dims))
+      abort();
+    memset(to->data, 0, array_bytes(to));
+    for (size_t k = 0; k < n->arrays.count; k++)
+      for (uint64_t x = 0; n->arrays.items[k].role == NET_ARGUMENT &&
+                           n->arrays.items[k].number == s->number && x < n->arrays.items[k].count;
+           x++)
+        memcpy((char *)to->data + x * size, &e->arrays[k][x].bits, size);
+  }
+  return arguments;
+}
+
+// Whether those results, which are destroyed, are the evaluation's.
+static bool same_results_as(const net *n, const evaluation *e, array *results, size_t count,
+                            const error *wrong) {
+  bool good =
+      CHECK_STR(wrong->message, "") && CHECK_EQ_U64(evaluated_wrong(n, e, results, true), 0);
+  for (size_t i = 0; i < count; i++)
+    array_destroy(&results[i]);
+  return good;
+}
+
+// The Trace, step by step, on the evaluation's arguments.
+static bool same_as_trace(const trace *t, const net *n, const evaluation *e) {
+  size_t count;
+  error wrong = {0};
+  array *arguments = arguments_of(t, n, e, &count);
+  array *results = NEW_ARRAY(&memory, array, t->results.count + 1);
+  interp_run(t, arguments, count, results, false, NULL, &wrong);
+  return same_results_as(n, e, results, t->results.count, &wrong);
+}
+
+// The Plan, by the portable executor.
+static bool same_as_plan(const trace *t, const plan *made, const evaluation *e) {
+  size_t count;
+  error wrong = {0};
+  array *arguments = arguments_of(t, made->net, e, &count);
+  array *results = NEW_ARRAY(&memory, array, t->results.count + 1);
+  portable *x = portable_new(made, &(portable_options){0}, &wrong);
+  if (!CHECK(x != NULL))
+    return false;
+  cpu_executor executor = {portable_pass, x};
+  cpu_run(made, &(cpu_options){.threads = 1, .executor = &executor}, arguments, count, results,
+          &wrong);
+  portable_free(x);
+  return same_results_as(made->net, e, results, t->results.count, &wrong);
+}
+
+typedef struct check {
+  uint64_t seed;
+  bool good;
+} check;
+
+// Lowered once more, since rewriting changes a Net in place.
+static bool check_nets(permc_context *c, pipeline *p, void *with) {
+  (void)c;
+  check *k = with;
+  const net *plain = lower(&memory, &p->trace, NULL);
+  k->good = CHECK_STR(net_verify(&memory, plain), NULL) &&
+            same_as_trace(&p->trace, plain, net_evaluate(&memory, plain, k->seed)) &&
+            same_as_trace(&p->trace, p->net, net_evaluate(&memory, p->net, k->seed)) &&
+            same_as_plan(&p->trace, p->plan, net_evaluate(&memory, p->plan->net, k->seed));
+  for (size_t i = 0; i < p->rules.firings.count; i++)
+    fired[p->rules.firings.items[i].rule]++;
+  compared++;
+  return true;
+}
+
+// Whether all is well with the program of that text at arguments of these types.
+static bool check_program(permc_context *c, const char *code, const char *types, uint64_t seed) {
+  check k = {seed, true};
+  pipeline_request r = {
+      .entry = "main", .last = STAGE_PLAN, .types = types, .target = "line32-tile128k"};
+  if (permc_load_text(c, "random.perm", code, strlen(code)))
+    pipeline_with(c, &r, check_nets, &k);
+  if (!k.good)
+    printf("seed %" PRIu64 ", arguments %s\n%s", seed, types, code);
+  arena_free(&memory);
+  return k.good;
+}
+
+static const char *types_of(const random_program *p) {
+  text all = {0};
+  for (size_t i = 0; i < p->argument_count; i++) {
+    char *one = shape_text(p->arguments[i]);
+    text_printf(&all, "%s%s", i ? " " : "", one ? one : "");
+    free(one);
+  }
+  const char *copy = arena_copy(&memory, text_content(&all), strlen(text_content(&all)));
+  text_free(&all);
+  return copy;
+}
+
+TEST(random_programs) {
+  program_options options = default_program_options;
+  options.fault_percent = 0;
+  permc_context *c = random_program_context();
+  bool good = true;
+  START();
+  for (uint64_t seed = 0; seed < PROGRAMS && good; seed++) {
+    random_program *p = random_program_new(seed, &options);
+    REQUIRE(p != NULL);
+    good = check_program(c, p->text, types_of(p), seed);
+    random_program_free(p);
+  }
+  permc_context_free(c);
+  CHECK(compared > PROGRAMS / 2);
+  for (rule_id rule = 0; rule < RULE_COUNT; rule++)
+    if (!CHECK(fired[rule] >= LEAST))
+      printf("%s fired %zu times\n", rules[rule].name, fired[rule]);
+  if (getenv("PERMC_SHOW"))
+    for (rule_id rule = 0; rule < RULE_COUNT; rule++)
+      printf("%-22s %zu\n", rules[rule].name, fired[rule]);
+}
+
+TEST_MAIN()
