@@ -182,6 +182,7 @@ void stage_drop_dead(rewriter *r, const bool *wanted) {
   s->ops.count -= kept;
   r->step = NET_NONE;
   drop_loads(&w);
+  stage_join_loads(r, w.sets);
 }
 
 // ---- new numbers -----------------------------------------------------------------------------

@@ -75,6 +75,11 @@ void stage_drop_dead(rewriter *r, const bool *wanted);
 // go.
 void net_compact(arena *a, net *t);
 
+// ---- rules/loads.c ---------------------------------------------------------------------------
+
+// Gives loads of an array the same map where it is the same wherever they are wanted. By value.
+void stage_join_loads(rewriter *r, f2_space *wanted);
+
 // ---- rules/space.c ---------------------------------------------------------------------------
 
 // A stage that is alive on a part of its indices only gets that part as its index space.

@@ -20,6 +20,7 @@
 //   merge.c   ops: two as one
 //   narrow.c  ops: on smaller cosets
 //   dead.c    what nobody needs
+//   loads.c   loads: two as one
 //   space.c   indices that nobody needs
 //   rules.c   the order of rewriting
 #ifndef PERMC_FUSION_RULES_RULES_H
@@ -96,6 +97,10 @@
       "an op that does the same on each coset of E in a coset of D is an op on cosets of E",       \
       "no element reads one outside of its coset of E; the nodes are equal but for functions of "  \
       "the index, whose difference is constant", "dependences")                                    \
+  ROW(ONE_LOAD, "one-load",                                                                        \
+      "loads of an array that read the same wherever both are wanted are one",                     \
+      "forms of their addresses differ by a form that is 0 where the one is wanted, and one that " \
+      "is 0 where the other is", "affine maps are extended from affine hulls")                     \
   ROW(DEAD, "dead",                                                                                \
       "what nobody stores, or reads for something stored, is not made",                            \
       "always: scalar code has no effects", "liveness, by affine hulls of index sets")             \

@@ -89,6 +89,7 @@ typedef struct random_op {
   net_stage *stage;
   size_t defined;  // values below this number may be read
   uint32_t k;
+  bool first;  // only element 0 is read
   const uint64_t *directions;
   f2_matrix inverse;  // rows k ...: forms that do not change in a coset
 } random_op;
@@ -136,9 +137,10 @@ static inline net_id random_leaf(random_op *o, scalar_type type) {
   for (int attempt = 0; attempt < 6 && o->defined > 0; attempt++) {
     net_id value = random_below(o->random, (uint32_t)o->defined);
     if (o->stage->values.items[value] == type)
-      return net_node_add(o->memory, o->stage,
-                          &(net_node){NET_ELEMENT, .type = type, .value = value,
-                                      .number = random_below(o->random, 1U << o->k)});
+      return net_node_add(
+          o->memory, o->stage,
+          &(net_node){NET_ELEMENT, .type = type, .value = value,
+                      .number = o->first ? 0 : random_below(o->random, 1U << o->k)});
   }
   if (type == SCALAR_I64 && random_chance(o->random, 2))
     return random_index(o);
@@ -320,6 +322,7 @@ static inline void random_op_add(random_op *o, const random_frame *f) {
   o->directions = op.directions;
   o->inverse = f->inverse;
   o->defined = o->stage->values.count;
+  o->first = random_chance(o->random, 3);
   op.output_count = 1 + random_below(o->random, 2);
   op.outputs = NEW_ARRAY(o->memory, net_output, op.output_count);
   uint64_t count = UINT64_C(1) << op.k;
@@ -369,8 +372,14 @@ static inline void random_load(arena *a, random_state *r, net *t, net_stage *s, 
     load.padding_value = random_bits(r, type);
   }
   vec_push(a, &s->loads, load);
-  if (random_chance(r, 4)) {
+  for (uint32_t copies = random_below(r, 3); copies > 0; copies--) {
     load.value = net_value_add(a, s, type);
+    if (s->n > 0 && random_chance(r, 2)) {  // the same where a form is 0
+      load.map = net_map_copy(a, &load.map);
+      load.map.rows[random_below(r, load.map.row_count)].form.mask ^=
+          random_chance(r, 2) ? f2_unit((int)random_below(r, (uint32_t)s->n))
+                              : random_word(r) & f2_mask(s->n);
+    }
     vec_push(a, &s->loads, load);
   }
 }

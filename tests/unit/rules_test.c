@@ -357,6 +357,24 @@ static const struct {
      "    v1[0] = - v0[1] v0[0]\n"
      "    v1[1] = * v0[1] t1\n"
      "  store v1 in a1 at x0 + 2*x1 + 4*x2\n"},
+    // Of pairs in two directions the first element, of an array zipped in.
+    {RULE_ONE_LOAD,
+     "  v1 = load a0 at x0 + 4*x2\n"
+     "  v2 = load a0 at x0 + 2*x1\n"
+     "  op 0 directions 0b010 coordinates x1 step %3\n"
+     "    v3[0] = - v0[1] v1[0]\n"
+     "    v3[1] = + v0[0] v1[0]\n"
+     "  op 1 directions 0b100 coordinates x2 step %4\n"
+     "    v4[0] = - v3[1] v2[0]\n"
+     "    v4[1] = + v3[0] v2[0]\n"
+     "  store v4 in a1 at x0 + 2*x1 + 4*x2\n",
+     "  op 0 directions 0b010 coordinates x1 step %3\n"
+     "    v1[0] = - v0[1] v0[0]\n"
+     "    v1[1] = + v0[0] v0[0]\n"
+     "  op 1 directions 0b100 coordinates x2 step %4\n"
+     "    v2[0] = - v1[1] v0[0]\n"
+     "    v2[1] = + v1[0] v0[0]\n"
+     "  store v2 in a1 at x0 + 2*x1 + 4*x2\n"},
     {RULE_DEAD,
      "  op 0 directions 0b001 coordinates x0 step %3\n"
      "    v1[0] = + v0[0] v0[1]\n"
