@@ -1,5 +1,6 @@
 // Errors and the rendering of messages: see the picture in error.h.
 #include "core/error.h"
+#include <errno.h>
 #include <stdio.h>
 
 // ---- one error -------------------------------------------------------------------------------
@@ -14,6 +15,10 @@ bool error_set(error *e, span where, const char *format, ...) {
   e->where = where;
   e->step = STEP_NONE;
   return false;
+}
+
+const char *error_of_reading(int number) {
+  return number == EISDIR ? "this is a folder; name a file in it" : strerror(number);
 }
 
 // ---- the list of messages --------------------------------------------------------------------

@@ -58,6 +58,8 @@ typedef struct error {
 // may add the step. Returns false, for the caller to return. e may be NULL.
 bool error_set(error *e, span where, const char *format, ...) PRINTF_LIKE(3, 4);
 
+// Why a file cannot be read, by errno, and for a folder what to do.
+const char *error_of_reading(int number);
 static inline bool error_is_set(const error *e) { return e->message[0] != 0; }
 
 // ---- the list of messages --------------------------------------------------------------------
@@ -78,6 +80,8 @@ typedef struct diagnostics {
 } diagnostics;
 
 uint32_t diag_add_source(diagnostics *d, source s);  // the file's number
+// Whether there were more errors than are shown.
+static inline bool diag_is_full(const diagnostics *d) { return d->errors > DIAG_MAX_ERRORS; }
 
 typedef enum diag_kind { DIAG_ERROR, DIAG_WARNING, DIAG_NOTE, DIAG_HINT } diag_kind;
 // Renders one message. A hint has no location of its own and follows the message that it helps;

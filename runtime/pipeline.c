@@ -7,6 +7,8 @@
 #include "runtime/system/pool.h"
 #include "runtime/tuned/tuned.h"
 
+#include <unistd.h>
+
 // ---- the arguments ---------------------------------------------------------------------------
 
 static bool find_shapes(permc_context *c, const pipeline_request *r, binding *entry, pipeline *p) {
@@ -147,6 +149,8 @@ static bool read_target(permc_context *c, arena *memory, const char *path, const
       context_error(c, "%s: %s", path, wrong);
     return *out != NULL;
   }
+  if (access(path, F_OK) == 0)
+    return context_error(c, "%s: %s", path, wrong);
   text known = {0};
   for (size_t i = 0; i < target_count(); i++)
     text_printf(&known, "%s%s", i ? ", " : "", target_at(i)->name);

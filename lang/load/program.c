@@ -29,7 +29,7 @@ static char *read_and_close(arena *a, FILE *f, size_t *length, const char **why)
     used += got;
   }
   bool failed = ferror(f);
-  *why = failed ? strerror(errno) : "it is larger than 64 MiB";
+  *why = failed ? error_of_reading(errno) : "it is larger than 64 MiB";
   fclose(f);
   bytes[used] = 0;
   *length = used;

@@ -280,6 +280,8 @@ static void report_token(parser *p, const token *t) {
 
 static int yylex(YYSTYPE *value, YYLTYPE *where, parser *p) {
   const token *t = &p->tokens->all.items[p->at = p->next];
+  // Behind the errors that are shown nothing is read.
+  if (diag_is_full(p->d)) t = &p->tokens->all.items[p->next = p->tokens->all.count - 1];
   if (t->kind) p->next++;
   if (t->kind == ITEM) p->foreign = false;
   if (t->wrong && !p->foreign) report_token(p, t);

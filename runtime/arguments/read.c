@@ -158,8 +158,12 @@ static bool report_missing(permc_context *c, const sources *s, const binding *b,
   const char *last = s->count ? value_source_name(s->open[s->count - 1]) : "the input";
   if (s->taken)
     return report_taken(c, s, b, number);
-  context_error(c, "%s: ends before argument %zu of '%s'%s", last, number + 1, b->name,
+  bool empty = number == 0 && s->count && value_source_is_empty(s->open[s->count - 1]);
+  context_error(c, "%s: %s argument %zu of '%s'%s", last,
+                empty ? "this is empty, and should hold" : "ends before", number + 1, b->name,
                 written_parameter(c, b, number));
+  if (empty)
+    return false;
   diag_report(&c->program.diagnostics, DIAG_HINT, SPAN_NONE, "%s",
               holds_rows_of_tuples(wanted)
                   ? "rows of tuples are one array of rank 2 or more for each component, one after "

@@ -193,7 +193,8 @@ static bool check_outputs(permc_context *c, void *with) {
   type *result = type_prune(t.rest);
   while (result->kind == TYPE_FUNCTION)
     result = type_prune(result->parts[1]);
-  bool several = result->kind == TYPE_TUPLE, known = result->kind != TYPE_VARIABLE;
+  bool several = result->kind == TYPE_TUPLE,
+       known = result->kind != TYPE_VARIABLE || result->constraint.kind == CONSTRAINT_SCALAR;
   size_t results = several ? result->count : 1;
   if (known && j->count > results)
     return context_error(c, "%s has %zu result%s, but -o was given %zu times; leave out %s",

@@ -246,7 +246,8 @@ binding *context_entry(permc_context *c, const char *name) {
   else
     context_error(c,
                   "there is no entry point '%s': an entry point is 'main', or a function with a "
-                  "signature, whose parameters and result hold no functions",
+                  "signature, whose parameters and result hold no functions, as in main : [m]a -> "
+                  "[m]a and below it main xs = padded maxval sort xs",
                   name);
   text_free(&list);
   return NULL;

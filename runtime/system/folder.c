@@ -79,6 +79,9 @@ const char cache_work_folder[] = "permc-work";
 static bool check_folder(cache *c, const char *path, const struct stat *s) {
   if (!S_ISDIR(s->st_mode))
     return refuse_folder(c, path, "is not a folder", "");
+  if (s->st_uid != geteuid())
+    return refuse_folder(c, path, "belongs to another user; ",
+                         "set PERMC_CACHE to a folder of yours");
   if (!cache_is_private(s))
     return refuse_folder(c, path, "can be written to by other users; ",
                          "remove their write permission");

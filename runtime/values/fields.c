@@ -64,6 +64,17 @@ static bool find_field(value_source *s, const char *name, size_t length, size_t 
   return *field < f->width && end == name + length;
 }
 
+// A name that two have says of neither that it is meant.
+static bool is_only_one(value_source *s, const char *name, size_t length, size_t field) {
+  for (size_t i = field + 1; s->fields.by_name && i < s->fields.width; i++) {
+    const char *other = s->fields.names[i];
+    if (strlen(other) == length && memcmp(other, name, length) == 0)
+      return source_fail(s, "columns %zu and %zu are both called '%.60s'; choose by number", field,
+                         i, other);
+  }
+  return true;
+}
+
 static bool fail_unknown_field(value_source *s, const char *name, size_t length) {
   char list[FIELD_LIST_SIZE];
   const char *what = s->table ? "column" : "field";
@@ -73,10 +84,10 @@ static bool fail_unknown_field(value_source *s, const char *name, size_t length)
   if (s->fields.names)
     return source_fail(s, "there is no %s '%.*s'; there is %s", what, shown, name,
                        fields_list(s, list));
-  return source_fail(s,
-                     "there is no %s '%.*s': the table has no header, and its columns are "
-                     "called 0 to %zu",
-                     what, shown, name, s->fields.width - 1);
+  return source_fail(s, "there is no %s '%.*s': the table has no header, and %s%zu", what, shown,
+                     name,
+                     s->fields.width > 1 ? "its columns are called 0 to " : "its column is called ",
+                     s->fields.width - 1);
 }
 
 bool fields_choose(value_source *s) {
@@ -89,7 +100,7 @@ bool fields_choose(value_source *s) {
     return source_fail(s, "out of memory");
   if (s->columns && find_field(s, s->columns, strlen(s->columns), f->wanted)) {
     f->count = 1;  // its name may have commas
-    return true;
+    return is_only_one(s, s->columns, strlen(s->columns), *f->wanted);
   }
   for (; !s->columns && f->count < f->width; f->count++)
     f->wanted[f->count] = f->count;
@@ -97,6 +108,8 @@ bool fields_choose(value_source *s) {
     size_t length = strcspn(name, ",");
     if (!find_field(s, name, length, &f->wanted[f->count]))
       return fail_unknown_field(s, name, length);
+    if (!is_only_one(s, name, length, f->wanted[f->count]))
+      return false;
     name = name[length] ? name + length + 1 : NULL;
   }
   return true;
@@ -129,11 +142,16 @@ void value_print_fields(text *out, const value_source *s, size_t count) {
     }
     size_t field = s->fields.wanted[i];
     const char *name = s->fields.names ? s->fields.names[field] : "";
-    text_printf(out, "%s-i %s:", i ? " " : "", standard ? "FILE" : s->name);
+    text word = {0};
+    text_printf(&word, "%s:", standard ? "FILE" : s->name);
     if (*name && strlen(name) < 40 && name[strspn(name, plain_characters)] == 0)
-      text_string(out, name);
+      text_string(&word, name);
     else
-      text_printf(out, "%zu", field);
+      text_printf(&word, "%zu", field);
+    text_string(out, i ? " -i " : "-i ");
+    text_shell_word(out, text_content(&word));
+    out->failed |= word.failed;
+    text_free(&word);
   }
 }
 

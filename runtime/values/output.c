@@ -82,7 +82,10 @@ static bool fail_output(error *e, const char *path, const char *format, ...) {
   va_start(rest, format);
   vsnprintf(why, sizeof why, format, rest);
   va_end(rest);
-  return error_set(e, SPAN_NONE, "%.200s: %s", path, why);
+  size_t length = strlen(path);
+  bool long_path = length > 200;  // which loses its beginning
+  return error_set(e, SPAN_NONE, "%s%s: %s", long_path ? "..." : "",
+                   long_path ? path + length - 197 : path, why);
 }
 
 static void fail_no_folder(error *e, const char *path, const char *folder) {

@@ -166,6 +166,11 @@ static const char *cut_columns(char *file, const char *path) {
 }
 
 value_source *value_source_open(const char *path, error *e) {
+  if (!*path) {
+    *e = (error){0};
+    error_set(e, SPAN_NONE, "the name of an input file is empty");
+    return NULL;
+  }
   char *file = strdup(path);
   const char *columns = file ? cut_columns(file, path) : NULL;
   bool standard = file && strcmp(file, "-") == 0;
@@ -188,12 +193,13 @@ value_source *value_source_open(const char *path, error *e) {
     s->at = s->end = s->buffer;
     return s;
   }
-  error_set(e, SPAN_NONE, "%s: %s", s->name, strerror(errno));
+  error_set(e, SPAN_NONE, "%s: %s", s->name, error_of_reading(errno));
   source_free(s);
   return NULL;
 }
 
 const char *value_source_name(const value_source *s) { return s->name; }
+bool value_source_is_empty(const value_source *s) { return s->loaded == 0 && !s->failure; }
 
 void value_source_watch(value_source *s, progress p) { s->progress = p; }
 

@@ -368,7 +368,8 @@ static bool add_field(text_reader *r, table *t, size_t column, uint64_t row) {
   r->kind = find_token(c, r->token) ? TOKEN_WORD : TOKEN_LONG;
   r->length = strlen(r->token);
   if (r->kind == TOKEN_WORD && r->length == 0)
-    return source_fail_at(r->source, r->at, "this field is empty; a number is expected");
+    return source_fail_at(r->source, r->at,
+                          "this field is empty; a missing value can be nan, in columns of floats");
   if (text_reader_add(r))
     return true;
   if (r->kind == TOKEN_LONG || is_number(c))
@@ -413,7 +414,8 @@ bool table_read(value_source *s, array *out) {
   bool good = read_columns(s, t, first, whole || !count ? count : first + 1, &r, &out->dims[0]);
   if (good && r.count == 0 && r.type == SCALAR_COUNT)
     good =
-        source_fail(s, "a table without rows has no element type, which the program leaves open");
+        source_fail(s, "a table without rows has no element type; the program may name one, as in "
+                       "main : [m]f64 -> [m]f64");
   out->rank = whole ? 2 : 1;
   out->dims[1] = whole ? count : 0;
   good = text_reader_end(&r, good, out);

@@ -65,6 +65,36 @@ static bool read_pending_field(value_source *s, array *out) {
   return true;
 }
 
+// How files begin that people take for data, and what to do with them.
+static const struct {
+  const char *bytes;
+  size_t count;
+  const char *why;
+} foreign[] = {
+    {"PK\3\4", 4,
+     "a zip archive (.npz, .xlsx) cannot be read; save each array as a .npy file with numpy.save, "
+     "a "
+     "sheet as .csv"},
+    {"\x1f\x8b", 2, "this is compressed; unpack it with gunzip"},
+    {"\xfd\x37zXZ", 5, "this is compressed; unpack it with unxz"},
+    {"\x28\xb5\x2f\xfd", 4, "this is compressed; unpack it with unzstd"},
+    {"PAR1\x15", 5, "Parquet cannot be read; save columns as .csv, or as .npy with numpy.save"},
+    {"\x89HDF", 4, "HDF5 cannot be read; save each array as a .npy file with numpy.save"},
+    {"\xff\xfe", 2, "this is UTF-16 text; save it as UTF-8"},
+    {"\xfe\xff", 2, "this is UTF-16 text; save it as UTF-8"},
+    {"\x7f\x45LF", 4, "this is a program of the machine, no data"},
+    {"{", 1, "a JSON object cannot be read; an array of numbers can: [1.5, 2]"},
+    {"\0", 1, "this is no text, and no format that begins so can be read (permc help formats)"},
+};
+
+// Only at the beginning of a source; NULL: it may be read.
+static const char *find_foreign(value_source *s) {
+  for (size_t i = 0; i < sizeof foreign / sizeof *foreign && source_offset(s) == 0; i++)
+    if (source_begins(s, foreign[i].bytes, foreign[i].count))
+      return foreign[i].why;
+  return NULL;
+}
+
 static value_status read_next_value(value_source *s, array *out) {
   s->start = 0;
   if (source_offset(s) == 0 && source_begins(s, "\xef\xbb\xbf", 3)) {  // a byte order mark
@@ -82,14 +112,14 @@ static value_status read_next_value(value_source *s, array *out) {
     return !empty ? VALUE_END : table_read(s, out) ? VALUE_OK : VALUE_ERROR;
   }
   s->start = source_offset(s);
+  const char *why = find_foreign(s);
   bool good;
   if (s->failure)
     good = source_fail(s, "cannot read");
   else if (s->only_npy && !npy_begins(s))
     good = source_fail(s, "the file has more data than its header announces; it may be damaged");
-  else if (source_begins(s, "PK\3\4", 4))
-    good = source_fail(s, "an .npz or zip archive cannot be read; save each array as a .npy file "
-                          "with numpy.save");
+  else if (why)
+    good = source_fail(s, "%s", why);
   else {
     value_format f = 0;
     while (!formats[f].begins || !formats[f].begins(s))

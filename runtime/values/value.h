@@ -92,6 +92,7 @@ value_source *value_source_open(const char *path, error *e);
 value_source *value_source_bytes(const char *name, const void *bytes, size_t count, error *e);
 void value_source_close(value_source *s);
 const char *value_source_name(const value_source *s);  // for messages
+bool value_source_is_empty(const value_source *s);     // it had no byte so far
 void value_source_watch(value_source *s, progress p);  // is told the bytes that were read
 
 // What the program expects of the next array. Text without a suffix takes the expected type.

@@ -324,7 +324,7 @@ for ending in csv txt; do
   out_is 'empty([0]f64)'
 done
 status 1 run -e 'padded maxval sort' -i none.csv
-err_is 'permc: none.csv: a table without rows has no element type, which the program leaves open'
+err_is 'permc: none.csv: a table without rows has no element type; the program may name one, as in main : [m]f64 -> [m]f64'
 status 1 run -e 'map (+ 1)' -i data.csv:price,2
 err_is 'permc: data.csv gives 2 columns, and '"'-e'"' takes only 1; choose by name or number: -i data.csv:price'
 # Before anything runs: these programs take minutes, or fail when they run.
@@ -770,7 +770,7 @@ status 1 test tests --only nonsense
 err_is 'permc: no test matches --only, --tag and --exclude'
 last_is '0 passed, 0 failed, 0 skipped'
 status 1 test empty
-err_is 'permc: no tests found'
+err_is 'permc: no tests found: a test is a line such as -- input { [3, 1] } output { [1, 3] } below a line -- == in a file *.perm'
 last_is '0 passed, 0 failed, 0 skipped'
 status 1 test absent tests/sub
 err_is 'permc: absent: No such file or directory'

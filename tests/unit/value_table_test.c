@@ -12,6 +12,7 @@ static const text_case tables[] = {
     {"\xc3\xa9,2\n1,2\n", SCALAR_I32, 2, "[[1i32, 2i32]]\n"},
     {"2019,2020\n1,2\n", SCALAR_I32, 2, "[[2019i32, 2020i32], [1i32, 2i32]]\n"},
     {"x,y\n", SCALAR_I32, 2, "empty([0][2]i32)\n"},
+    {"Bz,PAR1\n1,2\n", SCALAR_I32, 2, "[[1i32, 2i32]]\n"},
     {"\"1\n\",2", SCALAR_I32, 2,
      "error: in:1:1: expected a value, found '1\\x0a'; a header has a name in it, "
      "which begins with a letter"},
@@ -26,7 +27,7 @@ TEST(tables_of_all_kinds) {
 
 static const text_case bad_tables[] = {
     {"1 2\n3", SCALAR_I32, 1, "in:2:1: this row has 1 field, but the first has 2"},
-    {"1,2\n3,\n", SCALAR_I32, 2, "in:2:3: this field is empty; a number is expected"},
+    {"1,2\n3,\n", SCALAR_I32, 2, "in:2:3: this field is empty; a missing value can be nan"},
     {"1,2\n3,\"4\n", SCALAR_I32, 2, "in:2:3: this quoted field has no end"},
     {"1;\"2,3\"\n", SCALAR_I32, 2, "in:1:3: expected a value, found '2,3'"},
     {"3\n\"1,234.50\"\n", SCALAR_F64, 1,

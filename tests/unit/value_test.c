@@ -264,7 +264,7 @@ TEST(sources_that_cannot_be_opened) {
   CHECK(value_source_open("tests/data/nowhere.npy", &e) == NULL);
   CHECK_STR(e.message, "tests/data/nowhere.npy: No such file or directory");
   CHECK(value_source_open("tests/data", &e) == NULL);
-  CHECK_STR(e.message, "tests/data: Is a directory");
+  CHECK_STR(e.message, "tests/data: this is a folder; name a file in it");
   CHECK(value_source_open("", &e) == NULL);
   value_source_close(NULL);
 }

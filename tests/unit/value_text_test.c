@@ -201,8 +201,17 @@ static const text_case bad_texts[] = {
     {"\x01", ANY, -1, "found '\\x01'"},
     {"[1,\xc3\xa9]", ANY, -1, "in:1:4: expected a value, found '\\xc3'"},
     {"PK\3\4", ANY, -1,
-     "in: an .npz or zip archive cannot be read; save each array as a .npy file with "
-     "numpy.save"},
+     "in: a zip archive (.npz, .xlsx) cannot be read; save each array as a .npy file with "
+     "numpy.save, a sheet as .csv"},
+    {"\x1f\x8b\x08", ANY, -1, "in: this is compressed; unpack it with gunzip"},
+    {"\xff\xfe[", ANY, 1, "in: this is UTF-16 text; save it as UTF-8"},
+    {"{\"x\": [1]}", SCALAR_F64, 1,
+     "in: a JSON object cannot be read; an array of numbers can: [1.5, 2]"},
+    {"1\n{", SCALAR_I64, 1, "in:2:1: expected a value, found '{'"},
+    {"[(1, 2.5)]", ANY, -1,
+     "in:1:2: expected a value, found '('; an array of pairs is written as two arrays: [1, 2] "
+     "[0.5, "
+     "1.5]"},
     {"[1] x", ANY, -1, "[1i64]\nerror: in:1:5: expected a value, found 'x'"},
     {"aaaaaaaaaabbbbbbbbbbccccccccccddddddddddeeeeeeeeee", ANY, -1,
      "found 'aaaaaaaaaabbbbbbbbbbccccccccccdddddddddd...'"},

@@ -87,7 +87,7 @@ char *cli_read_file(const char *path, size_t *length, const char **why) {
   if (!is_stdin)
     fclose(from);
   if (failure) {
-    *why = strerror(failure);
+    *why = error_of_reading(failure);
     text_free(&all);
     return NULL;
   }

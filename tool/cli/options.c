@@ -65,15 +65,24 @@ cli_status cli_unknown_name(const cli_arguments *a, const char *what, const cli_
   return cli_usage_error("%s: unknown %s '%s' (%s)", a->verb->name, what, closest->word, listed);
 }
 
+static const cli_option *find_option(const cli_verb *verb, const char *name, size_t length) {
+  for (const cli_option *o = verb->options; o->name; o++)
+    if (strlen(o->name) == length && memcmp(o->name, name, length) == 0)
+      return o;
+  return NULL;
+}
+
 cli_status cli_unknown_verb(const cli_verb *verbs, const char *word) {
   bool option = word[0] == '-';
   cli_closest closest = {.word = word};
-  if (option) {
-    cli_consider(&closest, "--help");
-    cli_consider(&closest, "--version");
+  bool has_verb = false;
+  cli_consider(&closest, "--help");
+  cli_consider(&closest, "--version");
+  for (const cli_verb *v = verbs; v->name; v++) {
+    has_verb = has_verb || find_option(v, word, strcspn(word, "="));
+    if (!option)
+      cli_consider(&closest, v->name);
   }
-  for (const cli_verb *v = verbs; v->name && !option; v++)
-    cli_consider(&closest, v->name);
   if (cli_ends_with(word, ".perm")) {
     text file = {0};
     text_shell_word(&file, word);
@@ -84,6 +93,10 @@ cli_status cli_unknown_verb(const cli_verb *verbs, const char *word) {
   if (closest.name)
     return cli_usage_error("unknown %s '%s' (did you mean %s?)", option ? "option" : "verb", word,
                            closest.name);
+  if (has_verb)
+    return cli_usage_error("option '%s' stands before the verb, which comes first: permc run FILE "
+                           "%s ...",
+                           word, word);
   return cli_usage_error(option ? "unknown option '%s' before the verb (see permc help)"
                                 : "unknown verb '%s' (see permc help)",
                          word);
@@ -95,13 +108,6 @@ const cli_verb *cli_verb_named(const cli_verb *verbs, const char *name) {
   for (const cli_verb *v = verbs; v->name; v++)
     if (strcmp(v->name, name) == 0)
       return v;
-  return NULL;
-}
-
-static const cli_option *find_option(const cli_verb *verb, const char *name, size_t length) {
-  for (const cli_option *o = verb->options; o->name; o++)
-    if (strlen(o->name) == length && memcmp(o->name, name, length) == 0)
-      return o;
   return NULL;
 }
 
@@ -211,7 +217,7 @@ static bool parse_option(cli_arguments *a, int argc, char **argv, int *i) {
   if (!option || (!is_long && lacks_dash(a->verb, word)))
     return report_unknown_option(a->verb, word, strcspn(word, "="));
   if (word[length])
-    attached = word + length + is_long;
+    attached = word + length + (word[length] == '=');
   if (!option->argument && attached) {
     if (is_long)
       cli_usage_error("%s: %s takes no value", a->verb->name, option->name);
@@ -237,8 +243,9 @@ static bool check_operands(const cli_arguments *a) {
     cli_usage_error("%s: %s is missing (usage: permc %s [OPTION]... %s)", verb->name,
                     verb->operands, verb->name, verb->operands);
   else if (a->operand_count > verb->most)
-    cli_usage_error("%s: '%s' is one operand too many (usage: permc %s [OPTION]... %s%s)",
-                    verb->name, a->operands[verb->most], verb->name, verb->operands,
+    cli_usage_error("%s: '%s' is one operand too many (usage: permc %s [OPTION]...%s%s%s)",
+                    verb->name, a->operands[verb->most], verb->name, *verb->operands ? " " : "",
+                    verb->operands,
                     find_option(verb, "-i", 2) ? "; data are read with -i FILE" : "");
   else
     return true;

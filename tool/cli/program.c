@@ -122,6 +122,12 @@ bool cli_load(permc_context *context, const char *file, const char *expression) 
     text_free(&word);
     return false;
   }
+  char path[4096];
+  if (!loaded && access(file, F_OK) != 0 &&
+      snprintf(path, sizeof path, "%s.perm", file) < (int)sizeof path && access(path, R_OK) == 0) {
+    cli_error("%s: No such file or directory (did you mean %s?)", file, path);
+    return false;
+  }
   return (!file || cli_report(context, loaded)) &&
          (!expression || cli_report(context, permc_define(context, expression)));
 }

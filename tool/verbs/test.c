@@ -212,7 +212,9 @@ static cli_status print_summary(void) {
   if (!filtered)
     load_files_without_tests();
   if (none && !session.wrong)
-    cli_error(filtered ? "no test matches --only, --tag and --exclude" : "no tests found");
+    cli_error(filtered ? "no test matches --only, --tag and --exclude"
+                       : "no tests found: a test is a line such as -- input { [3, 1] } output { "
+                         "[1, 3] } below a line -- == in a file *.perm");
   if (skipped)
     printf("skipped: %zu test%s of C functions; --allow-extern runs them\n", skipped,
            skipped == 1 ? "" : "s");

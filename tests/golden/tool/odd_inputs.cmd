@@ -1,0 +1,54 @@
+# Files that are none of what was meant, and words in the wrong order. Before: "Is a directory",
+# "ends before argument 1" of an empty file, "expected a value, found '\x1f'" of a compressed one, 20
+# errors of one binary file after a minute, and some that were not noticed.
+cd "$PERMC_TMP" || exit 1
+try() {
+  echo "== permc $*"
+  permc "$@"
+  echo "$?"
+}
+printf 'main : [m]a -> [m]a\nmain = padded maxval sort\n' >sort.perm
+printf 'item,weight\nnails,2.5\nbolts,0.75\n' >goods.csv
+printf 'x,y,x\n1,2,3\n' >twice.csv
+printf 'x,y\n' >header.csv
+printf '3\n1\n' >one.txt
+: >empty.npy
+: >empty.perm
+mkdir folder
+try run sort.perm -i folder
+try run folder -i one.txt
+try fmt folder
+try run sort.perm -i ''
+try run sort.perm -i empty.npy
+try run sort.perm </dev/null
+try run empty.perm -i one.txt
+try test empty.perm
+try run sort.perm -i header.csv
+try run sort.perm -i twice.csv:x
+try run sort.perm -i twice.csv:2
+try run sort.perm -i one.txt:x
+try -i one.txt run sort.perm
+try -x run sort.perm
+try version
+try run sort.perm -i=one.txt
+try run sort -i one.txt
+try run -e 1 -o a -o b
+try doctor now
+gzip -c goods.csv >goods.csv.gz
+printf '\375%s' 7zXZ >goods.xz
+printf '\050\265\057\375' >goods.zst
+printf 'PAR1\025\004' >goods.parquet
+printf '\211HDF\r\n' >goods.h5
+printf '\377\376i\0' >goods_16.csv
+printf '{"weight": [2.5, 0.75]}' >goods.json
+printf '\177ELF\002' >program
+printf '\0\0' >zeros
+for file in goods.csv.gz goods.xz goods.zst goods.parquet goods.h5 goods_16.csv goods.json program zeros; do
+  try run sort.perm -i $file
+done
+# Binary data as a program: one error, at once.
+awk 'BEGIN { for (i = 0; i < 60000; i++) printf "%c%c", 1 + i % 126, 33 + i * i % 90 }' >noise.perm
+try fmt noise.perm
+# Text with many errors: those shown, at once.
+awk 'BEGIN { for (i = 0; i < 20000; i++) printf "(%d [ $ %d : x\n", i, i }' >errors.perm
+permc check errors.perm 2>&1 | tail -n 1
