@@ -174,6 +174,26 @@ static bool report_missing(permc_context *c, const sources *s, const binding *b,
   return false;
 }
 
+// Whether the message is that the data have another type: ": expected i32, found ...".
+static bool is_type_message(const char *message) {
+  const char *name = strstr(message, ": expected ");
+  name = name ? name + strlen(": expected ") : "";
+  name += strspn(name, "[]");
+  return scalar_named(name, strcspn(name, ",")) != SCALAR_COUNT;
+}
+
+// What a signature asks for that the data are not.
+static bool report_other_type(permc_context *c, const binding *b, size_t number) {
+  const char *written = written_parameter(c, b, number);
+  if (*written && is_type_message(text_content(&c->program.diagnostics.rendered)))
+    diag_report(
+        &c->program.diagnostics, DIAG_HINT, SPAN_NONE,
+        "'%s' takes %s as argument %zu; data are never converted, but its signature may name "
+        "another type, or a for any: main : [m]a -> [m]a",
+        b->name, written + strlen(" : "), number + 1);
+  return false;
+}
+
 static bool read_arguments(permc_context *c, const char *entry, sources *s,
                            permc_value ***arguments, size_t *count) {
   binding *b = context_entry(c, entry);
@@ -187,7 +207,8 @@ static bool read_arguments(permc_context *c, const char *entry, sources *s,
   for (*count = 0; *count < parameters;) {
     type *wanted = type_prune(t.rest)->parts[0];
     if (!read_parameter(c, s, wanted, *count, &(*arguments)[*count]))
-      return !c->program.diagnostics.errors && report_missing(c, s, b, *count, wanted);
+      return c->program.diagnostics.errors ? report_other_type(c, b, *count)
+                                           : report_missing(c, s, b, *count, wanted);
     ++*count;
     if (!entry_types_fit(c, &t, (*arguments)[*count - 1], *count - 1))
       return false;

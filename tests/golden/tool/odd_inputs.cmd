@@ -27,6 +27,10 @@ try run sort.perm -i header.csv
 try run sort.perm -i twice.csv:x
 try run sort.perm -i twice.csv:2
 try run sort.perm -i one.txt:x
+printf 'main : [m]f32 -> [m]f32\nmain = padded maxval sort\n' >floats.perm
+permc run -e 'iota 3' -o ints.npy
+try run floats.perm -i ints.npy
+try run floats.perm -i goods.csv
 try -i one.txt run sort.perm
 try -x run sort.perm
 try version
