@@ -8,8 +8,12 @@
 #include <math.h>
 
 const char *bench_property_name(bench_property p) {
-  static const char *const names[] = {"equal to interp", "sorted, same elements",
-                                      "each element in its place", "coefficients"};
+  static const char *const names[] = {"equal to interp",
+                                      "sorted, same elements",
+                                      "each element in its place",
+                                      "coefficients",
+                                      "sums",
+                                      "maximum"};
   return names[p];
 }
 
@@ -185,6 +189,52 @@ static const char *check_fourier(const float *given, const float *found, uint64_
   return wrong;
 }
 
+// ---- folded -------------------------------------------------------------------------------------
+
+static bool is_float(const array *a) { return scalar_types[a->type].kind == KIND_FLOAT; }
+
+static double element_as_double(const array *a, uint64_t i) {
+  double x;
+  size_t size = scalar_types[a->type].size;
+  scalar_convert(a->type, SCALAR_F64, 1, (const char *)a->data + i * size, &x);
+  return x;
+}
+
+// Whether element i of a is this sum: of integers modulo 2^bits; of floats but for rounding, where
+// `absolute` is the sum of absolute values.
+static bool is_sum(const array *a, uint64_t i, uint64_t sum, double real, double absolute) {
+  if (is_float(a))
+    return fabs(element_as_double(a, i) - real) <= 1e-5 * absolute;
+  return ((array_bits(a, i) ^ sum) & f2_mask(8 * (int)scalar_types[a->type].size)) == 0;
+}
+
+// Of one element: of the sum of all.
+static const char *check_sums(const comparison *w) {
+  const array *given = w->given, *found = w->found;
+  uint64_t count = array_count(given), sum = 0, last = array_count(found);
+  uint64_t length = last > 1 ? given->dims[given->rank - 1] : count;
+  double real = 0, absolute = 0;
+  for (uint64_t i = 0; i < count; i++) {
+    bool first = i % length == 0, floats = is_float(given);
+    double x = floats ? element_as_double(given, i) : 0;
+    sum = (first ? 0 : sum) + (floats ? 0 : array_bits(given, i));
+    real = (first ? 0 : real) + x;
+    absolute = (first ? 0 : absolute) + fabs(x);
+    if (last > 1 && !is_sum(found, i, sum, real, absolute))
+      return format_message(w->room, "element %" PRIu64 " is not the sum up to it", i);
+  }
+  return last > 1 || is_sum(found, 0, sum, real, absolute) ? NULL : "it is not the sum";
+}
+
+static const char *check_maximum(const comparison *w) {
+  uint64_t greatest = 0;
+  for (uint64_t i = 0; i < array_count(w->given); i++) {
+    uint64_t key = array_order_key(w->given, i);
+    greatest = key > greatest ? key : greatest;
+  }
+  return array_order_key(w->found, 0) == greatest ? NULL : "it is not the greatest element";
+}
+
 // ---- the whole ----------------------------------------------------------------------------------
 
 const char *bench_check(const bench_case *c, const array *given, const array *found, size_t parts,
@@ -199,6 +249,10 @@ const char *bench_check(const bench_case *c, const array *given, const array *fo
   case BENCH_FOURIER:
     assert(given->type == SCALAR_C64 && parts == 1);
     return check_fourier(given->data, found->data, array_count(given), room, rounding);
+  case BENCH_SUMS:
+    return check_sums(&w);
+  case BENCH_MAXIMUM:
+    return check_maximum(&w);
   case BENCH_INTERP:
     break;
   }

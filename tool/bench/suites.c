@@ -17,6 +17,7 @@ static const bench_suite suites[] = {
      BENCH_ELEMENTS_PER_SECOND},
     {"paper", "the sorter of the BMMC paper beside sort", "keys", BENCH_ELEMENTS_PER_SECOND},
     {"layouts", "exchanges by every bank layout", "elements", BENCH_BYTES_PER_SECOND},
+    {"scan", "scans, sums and maxima", "elements", BENCH_BYTES_PER_SECOND},
     {"scaling", "time per element and column of a sorting network", "keys",
      BENCH_SECONDS_PER_OPERATION},
 };
@@ -119,6 +120,15 @@ typedef struct suite_row {
   .suite = "padded", .series = "padded sort", .name = "padded sort of " words,                     \
   .expression = "padded maxval sort", .types = "[" count "]u32", .first = 20, .last = 20,          \
   .step = 1, .property = BENCH_SORTED, .beside = "sort", .beside_types = "[" sorted "]u32"
+#define FOLD(text, type, to, is, cub_algorithm, numpy)                                             \
+  .suite = "scan", .series = text " " type, .name = text " " type " 2^$n", .expression = text,     \
+  .types = "[$N]" type, .first = 20, .last = 24, .step = 4, .gpu_last = to, .property = is,        \
+  .threads = 1, .peers = {{"numpy", "--operation " numpy " --count $N --type " type}},             \
+  .gpu_peers = {{"cub_scan", "--algorithm " cub_algorithm " --count $N --type " type},             \
+                {"cuda_memcpy", "--count $N --width 4"}}
+#define SCAN(type) FOLD("scan (+)", type, 28, BENCH_SUMS, "scan", "cumsum")
+#define SUM(type) FOLD("sum", type, 28, BENCH_SUMS, "sum", "sum")
+#define MAXIMUM(type) FOLD("maximum", type, 28, BENCH_MAXIMUM, "maximum", "max")
 #define SCALING(number, words)                                                                     \
   .suite = "scaling", .series = words, .name = "sort u32 2^$n, " words, .expression = "sort",      \
   .types = "[$N]u32", .first = 10, .last = 26, .step = 1, .property = BENCH_SORTED,                \
@@ -219,6 +229,25 @@ static const suite_row rows[] = {
     {BY_LAYOUTS("sort rows of 2^10 u32", "map sort", "[$R][$N]", "u32", 10, NO_MAP),
      .property = BENCH_SORTED},
     {BY_LAYOUTS("fft c64 2^20", "fft", "[$N]", "c64", 20, NO_MAP), .property = BENCH_FOURIER},
+    {SCAN("i32")},
+    {SCAN("f32")},
+    {SCAN("i64")},
+    {SUM("i32")},
+    {SUM("f32")},
+    {SUM("i64")},
+    {MAXIMUM("i32")},
+    {MAXIMUM("f32")},
+    {MAXIMUM("i64")},
+    {.suite = "scan",
+     .series = "scans of rows of 2^10 i32",
+     .name = "scans of rows of 2^10 i32",
+     .expression = "map (scan (+))",
+     .types = "[$R][$N]i32",
+     .first = 10,
+     .last = 10,
+     .step = 1,
+     .property = BENCH_SUMS,
+     .gpu_peers = {{"cuda_memcpy", "--count 16777216 --width 4"}}},
     {SCALING(1, "1 thread")},
     {SCALING(2, "2 threads")},
 };

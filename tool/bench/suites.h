@@ -15,10 +15,12 @@
 
 // What a result is checked for.
 typedef enum bench_property {
-  BENCH_INTERP,  // that interp has the same result (while the data is small)
-  BENCH_SORTED,  // each row in order (tuples: by their first part), and of the argument's elements
-  BENCH_MOVED,   // element x of the argument is at `map` x
-  BENCH_FOURIER  // coefficients are those of a transform in double, but for small errors
+  BENCH_INTERP,   // that interp has the same result (while the data is small)
+  BENCH_SORTED,   // each row in order (tuples: by their first part), and of the argument's elements
+  BENCH_MOVED,    // element x of the argument is at `map` x
+  BENCH_FOURIER,  // coefficients are those of a transform in double, but for small errors
+  BENCH_SUMS,     // element i is the sum of the row's elements up to i; of one: of all of them
+  BENCH_MAXIMUM   // the result is the greatest element
 } bench_property;
 
 typedef enum bench_axis {
