@@ -140,11 +140,14 @@ static inline unsigned slower(void) {
   return times == NULL ? 1 : (unsigned)strtoul(times, NULL, 10);
 }
 
+// Whether nothing is left out: `./bootstrap test --all`.
+static inline bool test_all(void) { return getenv("PERMC_ALL") != NULL; }
+
 // Of what is drawn at random, or tried one by one: `sample` of them in a release, fewer where the
-// build is slower, and `all` under `./bootstrap test --all`.
+// build is slower, and `all` where nothing is left out.
 static inline uint64_t test_amount(uint64_t sample, uint64_t all) {
   uint64_t some = sample / slower();
-  return getenv("PERMC_ALL") ? all : some ? some : 1;
+  return test_all() ? all : some ? some : 1;
 }
 
 static inline bool test_selected(const char *name, int count, char **parts) {

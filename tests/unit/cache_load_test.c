@@ -106,7 +106,7 @@ static uint64_t measure(const char *folder) {
 
 TEST(limit_under_load) {
   const char *temporary = getenv("PERMC_TMP");
-  uint64_t wanted = getenv("PERMC_ALL") ? 100000 : SAMPLE;
+  uint64_t wanted = test_all() ? 100000 : SAMPLE;
   uint64_t limit = UINT64_C(1) << 20, most = 0, removed, killed = 0, looks = 0;
   limit *= wanted > SAMPLE ? 10 : 1;
   char place[300], cache_path[400], path[500];

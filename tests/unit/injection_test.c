@@ -478,7 +478,7 @@ TEST(bench_plot) {
 }
 
 int main(int argc, char **argv) {
-  every_one = getenv("PERMC_ALL") || (argc > 1 && !strcmp(argv[1], "--all"));
+  every_one = test_all() || (argc > 1 && !strcmp(argv[1], "--all"));
   const char *given = getenv("PERMC_TMP");
   snprintf(folder, sizeof folder, "%s/injection", given ? given : "/tmp");
   mkdir(folder, 0700);
