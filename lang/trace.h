@@ -120,18 +120,33 @@ typedef struct trace_check {
   span where;                // the call of padded
 } trace_check;
 
+// An operator that is promised to be associative (lang/elaborate/laws.c), applied to `triples` of small
+// values x, y, z. Its results are arrays of so many elements, for each component of its elements
+// five: x, y, z, (x op y) op z and x op (y op z). The last two may be longer: `triples` elements for
+// each instance of a batch.
+typedef struct trace_law {
+  span where;        // where the program gives the operator
+  const char *name;  // of the function that it is given to; NULL: none of the library
+  uint32_t components;
+  uint64_t triples;
+} trace_law;
+
 typedef struct trace {
   VEC(trace_step) steps;
   VEC(trace_extern) externs;
   VEC(value_id) results;    // the arrays that the entry returns, in order (batch 1); at their end,
   VEC(trace_check) checks;  //   one for each check
   size_t proven_checks;     // that are not among them, as they always hold
+  bool wants_laws;          // set before elaborating: then the results are those of the laws alone
+  VEC(trace_law) laws;
 } trace;
 
 // NULL if every invariant holds, else a sentence naming the step.
 const char *trace_verify(arena *a, const trace *t);
 // How many results the entry returns.
-static inline size_t trace_returned(const trace *t) { return t->results.count - t->checks.count; }
+static inline size_t trace_returned(const trace *t) {
+  return t->wants_laws ? 0 : t->results.count - t->checks.count;
+}
 // The elements of the step's value, over all instances.
 uint64_t trace_step_count(const trace_step *s);
 // Whether it is its first operand's elements in the same order, so that nothing moves.

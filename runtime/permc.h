@@ -126,6 +126,12 @@ typedef struct permc_size {
   const char *name;  // a size name of the signature, or a parameter that is an int
   int64_t value;
 } permc_size;
+// Whether the operators that a run on these arguments gives to scan, reduce and their kin are
+// associative, as those take them to be: tried on small values, but for floats. False: the message has
+// the smallest counterexample, at the place where the program gives the operator.
+PERMC_API bool permc_check_laws(permc_context *context, const char *entry,
+                                permc_value *const *arguments, size_t argument_count);
+
 // Elaborates an entry (NULL: all) with its size names set as given, others at 0 ... 4. Sizes that
 // fail are warnings; false if all above 0 fail, or a given size fails. Parameters that are ints, and
 // have to be known, are tried at 0 ... 4 as well, if their value is not given. An entry for which

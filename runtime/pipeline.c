@@ -43,6 +43,7 @@ static bool make_trace(permc_context *c, const pipeline_request *r, binding *ent
   unsigned errors = d->errors;
   size_t start = d->rendered.length;
   bool may_call_extern = c->allow_extern || r->last != STAGE_PROGRAM;
+  p->trace.wants_laws = r->laws;
   while (!elaborate(d, &p->memory, &c->limits, may_call_extern, entry, p->shapes.instance,
                     p->shapes.arrays.items, p->shapes.arrays.count, &p->trace, &p->result)) {
     if (!d->can_be_static || !make_static(p, d->wanted))
@@ -50,7 +51,7 @@ static bool make_trace(permc_context *c, const pipeline_request *r, binding *ent
     d->errors = errors;
     d->wants_static = d->can_be_static = false;
     context_truncate_messages(c, start);
-    p->trace = (trace){0};
+    p->trace = (trace){.wants_laws = r->laws};
   }
   return true;
 }

@@ -40,6 +40,7 @@ typedef struct pipeline_request {
   int64_t other, guess;
   // What is planned for.
   const char *backend;  // NULL or "auto": chosen by the cost model
+  bool laws;            // results are those of the laws that it promises (lang/trace.h)
   bool often;           // it will run many times: what that takes counts, not what it takes once
   const char *target;   // instead of the backend's: a name, or a file (fusion/target/target.h)
 } pipeline_request;

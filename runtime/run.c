@@ -1,6 +1,7 @@
 // Running a program (permc.h): the pipeline, and the backend at its end.
 //
 //   permc_run = permc_compile (the pipeline) + permc_execute + permc_compiled_free
+#include "runtime/laws.h"
 #include "runtime/pipeline.h"
 
 #include <inttypes.h>
@@ -115,7 +116,7 @@ typedef struct run_job {
   const char *backend;
   permc_value **arguments;
   size_t argument_count;
-  bool keep, often;
+  bool keep, often, laws;
   permc_value ***results;
   size_t *result_count;
 } run_job;
@@ -127,6 +128,7 @@ static bool compile(permc_context *c, void *with) {
                         .arguments = j->arguments,
                         .argument_count = j->argument_count,
                         .backend = j->backend,
+                        .laws = j->laws,
                         .often = j->often};
   return pipeline_make(c, &r, &j->compiled->pipeline);
 }
@@ -163,9 +165,11 @@ static bool execute_arrays(permc_context *c, run_job *j, array *arguments, array
                    context_begin_stage(c, "running", "elements")};
   bool good = p->pipeline.backend->execute(&p->pipeline.program, &r);
   c->times.run = context_now() - start;
-  good = good && check_padding(c, &p->pipeline.trace, results);
+  good = good && check_padding(c, &p->pipeline.trace, results) &&
+         laws_hold(c, &p->pipeline.trace, results);
   move_results(*j->results, *j->result_count, results, true);
-  arrays_destroy(results + trace_returned(&p->pipeline.trace), p->pipeline.trace.checks.count);
+  size_t returned = trace_returned(&p->pipeline.trace);
+  arrays_destroy(results + returned, p->pipeline.trace.results.count - returned);
   if (!j->keep)
     arrays_destroy(arguments, r.argument_count);
   return good;
@@ -311,13 +315,23 @@ bool permc_run(permc_context *c, const char *entry, const char *backend_name,
                permc_value *const *arguments, size_t argument_count, permc_value ***results,
                size_t *count) {
   permc_value **kept = (permc_value **)(uintptr_t)arguments;
-  run_job j = {NULL, backend_name, kept, argument_count, true, false, results, count};
+  run_job j = {NULL, backend_name, kept, argument_count, true, false, false, results, count};
   return run_program(c, entry, &j);
 }
 
 bool permc_run_consume(permc_context *c, const char *entry, const char *backend_name,
                        permc_value **arguments, size_t argument_count, permc_value ***results,
                        size_t *count) {
-  run_job j = {NULL, backend_name, arguments, argument_count, false, false, results, count};
+  run_job j = {NULL, backend_name, arguments, argument_count, false, false, false, results, count};
   return run_program(c, entry, &j);
+}
+
+bool permc_check_laws(permc_context *c, const char *entry, permc_value *const *arguments,
+                      size_t argument_count) {
+  permc_value **kept = (permc_value **)(uintptr_t)arguments, **results;
+  size_t count;
+  run_job j = {NULL, "interp", kept, argument_count, true, false, true, &results, &count};
+  bool good = run_program(c, entry, &j);
+  permc_values_free(results, count);
+  return good;
 }

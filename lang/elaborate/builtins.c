@@ -519,6 +519,11 @@ BUILTIN(iter) {
   return x;
 }
 
+BUILTIN(associative) {
+  promise_associative(e, a[0], a[1]);
+  return a[0];
+}
+
 BUILTIN(compose) { return apply(e, a[0], apply(e, a[1], a[2])); }
 
 BUILTIN(log2) {
@@ -606,6 +611,7 @@ static const builtin rows[] = {
     {"length", "[]a -> int", ANY, 1, run_length, 0, NULL},
     {"padded", "a -> ([]a -> []b) -> []a -> []b", ANY, 3, run_padded, 0, NULL},
     {"iter", "int -> (a -> a) -> a -> a", ANY, 3, run_iter, 0, NULL},
+    {"associative", "(a -> a -> a) -> []a -> a -> a -> a", ANY, 2, run_associative, 0, NULL},
     {".", "(b -> c) -> (a -> b) -> a -> c", ANY, 3, run_compose, 0, NULL},
     {"log2", "int -> int", ANY, 1, run_log2, 0, NULL},
     {"not", "bool -> bool", ANY, 1, run_not, 0, NULL},

@@ -718,7 +718,7 @@ static value *run_code(elaborator *e, const closure *c) {
 }
 
 value *call_function(elaborator *e, const closure *c) {
-  active_call here = {.where = e->where, .outer = e->calls};
+  active_call here = {.where = e->where, .closure = c, .outer = e->calls};
   if (c->code) {
     here.name = c->code->name;
     here.library = c->code->binding && c->code->binding->in_library;
@@ -765,7 +765,7 @@ static value *apply_at(elaborator *e, value *callee, value *argument, span place
   v->u.function.arguments = NEW_ARRAY(e->memory, value *, c->given + 1);
   if (c->given)
     memcpy(v->u.function.arguments, c->arguments, c->given * sizeof *c->arguments);
-  if (c->row)
+  if (c->row || e->out->wants_laws)
     v->u.function.places = append_place(e, c, place);
   v->u.function.arguments[v->u.function.given++] = argument;
   return v->u.function.given < c->arity ? v : call_function(e, &v->u.function);

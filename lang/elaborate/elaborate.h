@@ -16,6 +16,7 @@
 //   scalars.c     literals and scalar operations, folded or written as steps
 //   builtins.c    the table of what is built in: combinators, scalar operations, conversions
 //   padding.c     the check that padded keeps no padding
+//   laws.c        operators that are promised to be associative
 //   foreign.c     calls of C functions
 //   memo.c        equal calls are elaborated once (memo.h, private)
 //   fail.c        errors with the place in the user's text; limits

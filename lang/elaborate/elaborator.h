@@ -100,6 +100,7 @@ typedef struct active_call {  // for messages: who called whom
   span where;
   const char *name;
   bool library;  // the called function belongs to the library
+  const closure *closure;
   struct active_call *outer;
 } active_call;
 
@@ -140,7 +141,9 @@ typedef struct elaborator {
   uint64_t depth;
   char *stack;  // where the C stack stood at the start
   uint64_t batch;
-  uint64_t tables;  // in the trace
+  uint64_t tables;                // in the trace
+  VEC(const closure *) promised;  // operators whose law is in the trace
+  VEC(value_id) law_results;
   active_call *calls;
   active_branch *branches;
   span where;          // of the application being evaluated
@@ -185,6 +188,13 @@ value *apply(elaborator *e, value *f, value *argument);
 // ---- foreign.c ---------------------------------------------------------------------------------
 
 value *run_foreign(elaborator *e, const closure *c);  // all arguments are given
+
+// ---- laws.c ------------------------------------------------------------------------------------
+
+// The operator is promised to be associative on elements such as those of the array. Where laws are
+// wanted, the Trace gets their results.
+void promise_associative(elaborator *e, value *operator, value * elements);
+void add_laws(elaborator *e);  // to the results of the trace
 
 // ---- padding.c ---------------------------------------------------------------------------------
 

@@ -106,6 +106,11 @@ static result_parts run_entry(elaborator *e, binding *entry, type **instance,
   // What cannot be data is of the body's making.
   e->where = entry->code->equations.items[0].alternatives[0].body->where;
   result_parts parts = add_results(e, v);
+  if (e->out->wants_laws) {
+    parts.count = 0;
+    e->out->results.count = e->out->checks.count = 0;
+    add_laws(e);
+  }
   add_checks(e);
   return parts;
 }

@@ -445,6 +445,11 @@ static void add_input(test_run *run) {
   text_free(&path);
 }
 
+static bool check_laws(test_run *run) {
+  return permc_check_laws(run->context, run->entry, run->arguments, run->argument_count) ||
+         fail_with_message(run, "a law of the program does not hold");
+}
+
 static bool check_case(test_run *run) {
   const block_case *c = run->the_case;
   if (run->load_error)
@@ -465,6 +470,7 @@ static bool check_case(test_run *run) {
   run->row = NO_ROW;
   bool good = (c->output.kind == DATA_NONE || check_output(run)) &&
               (!c->automatic_output || check_auto_output(run));
+  good = good && check_laws(run);
   for (size_t i = 0; good && i < run->block->properties.count; i++)
     good = check_property(run, &run->block->properties.items[i]);
   if (!good)

@@ -1,0 +1,240 @@
+// Operators that are promised to be associative: `associative op xs` is op, and the promise that
+// (x op y) op z = x op (y op z) for elements such as those of xs.
+//
+// A run takes the promise at its word. Where laws are wanted (`permc test`), op is applied to triples
+// of small values, all at once, as map would do it:
+//
+//   triple     0      1      2      3      4      5  ...        the sums of their ranks increase
+//   x          0      0      0      1      0      0
+//   y          0      0      1      0      0      0
+//   z          0      1      0      0     -1      2
+//
+// Numbers are ranked 0, 1, -1, 2, -2, ...; floats are not looked at: their operators are associative
+// within rounding at best.
+#include "lang/elaborate/elaborator.h"
+
+enum { MOST_LAWS = 64, MOST_TRIPLES = 1 << 12, LEAST_TRIPLES = 1 << 6, MOST_VALUES = 16 };
+enum { OPERANDS = 3 };
+
+typedef struct law {
+  value *operator;
+  uint64_t components, scalars;  // of an element: its arrays, and all its scalars
+  bool exact;                    // no floats
+  uint64_t triples;
+  uint32_t values;         // that each scalar takes
+  unsigned char *ranks;    // triples x OPERANDS x scalars
+  uint64_t operand, next;  // while tables are made: which, and its next scalar
+} law;
+
+// ---- where -----------------------------------------------------------------------------------
+
+static bool same_function(const closure *a, const closure *b) {
+  return a->code == b->code && a->row == b->row && a->foreign == b->foreign &&
+         a->captures == b->captures && a->given == b->given &&
+         !memcmp(a->arguments, b->arguments, a->given * sizeof(value *));
+}
+
+// Where the program gives the operator to a function of the library; else, where it calls that.
+static span place_of_operator(const elaborator *e, const closure *operator, const char ** name) {
+  const active_call *c = e->calls;
+  while (c && c->outer && e->d->sources.items[c->where.file].library)
+    c = c->outer;
+  *name = c && c->closure->code ? c->name : NULL;
+  for (uint32_t i = 0; c && i < c->closure->given; i++) {
+    const value *given = c->closure->arguments[i];
+    if (given->kind == VALUE_FUNCTION && same_function(&given->u.function, operator) &&
+        c->closure->places)
+      return c->closure->places[i];
+  }
+  return c ? c->where : e->where;
+}
+
+static bool is_known(const elaborator *e, const closure *operator) {
+  for (size_t i = 0; i < e->promised.count; i++)
+    if (same_function(e->promised.items[i], operator))
+      return true;
+  return e->promised.count >= MOST_LAWS;
+}
+
+// ---- triples ---------------------------------------------------------------------------------
+
+// How many values each scalar takes so that there are at most so many triples; 1: draw them.
+static uint32_t values_for(uint64_t digits, uint64_t most, uint64_t *triples) {
+  for (uint32_t values = MOST_VALUES; values > 1; values--) {
+    uint64_t count = 1;
+    for (uint64_t i = 0; i < digits && count <= most; i++)
+      count *= values;
+    *triples = count;
+    if (count <= most)
+      return values;
+  }
+  *triples = most;
+  return 1;
+}
+
+static uint32_t sum_of_ranks(uint64_t number, uint64_t digits, uint32_t values) {
+  uint32_t sum = 0;
+  for (uint64_t i = 0; i < digits; i++, number /= values)
+    sum += (uint32_t)(number % values);
+  return sum;
+}
+
+// All of them, those of small ranks first.
+static void list_triples(law *l, uint64_t digits) {
+  uint64_t next = 0;
+  for (uint32_t sum = 0; next < l->triples; sum++)
+    for (uint64_t number = 0; number < l->triples; number++) {
+      if (sum_of_ranks(number, digits, l->values) != sum)
+        continue;
+      uint64_t rest = number;
+      for (uint64_t i = digits; i-- > 0; rest /= l->values)
+        l->ranks[next * digits + i] = (unsigned char)(rest % l->values);
+      next++;
+    }
+}
+
+// Large elements: the first has zeros, each is larger than the one before it, as a rule.
+static void draw_triples(law *l, uint64_t digits) {
+  uint64_t seed = 0;
+  for (uint64_t t = 0; t < l->triples; t++)
+    for (uint64_t i = 0; i < digits; i++) {
+      seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+      l->ranks[t * digits + i] = (unsigned char)((seed >> 33) % (1 + t * MOST_VALUES / l->triples));
+    }
+}
+
+static void find_triples(elaborator *e, law *l) {
+  uint64_t digits = OPERANDS * l->scalars, most = MOST_TRIPLES / (e->batch ? e->batch : 1);
+  l->values = values_for(digits, most < LEAST_TRIPLES ? LEAST_TRIPLES : most, &l->triples);
+  l->ranks = NEW_ARRAY(e->memory, unsigned char, l->triples *digits);
+  if (l->values > 1)
+    list_triples(l, digits);
+  else
+    draw_triples(l, digits);
+}
+
+static int64_t value_of_rank(scalar_type t, unsigned rank) {
+  if (scalar_types[t].kind == KIND_BOOL)
+    return rank & 1;
+  if (scalar_types[t].kind == KIND_UNSIGNED)
+    return rank;
+  return rank & 1 ? (int64_t)(rank / 2 + 1) : -(int64_t)(rank / 2);
+}
+
+// ---- elements ----------------------------------------------------------------------------------
+
+static uint64_t scalars_of(const trace_step *s) {
+  uint64_t count = 1;
+  for (uint32_t i = 0; i < s->rank; i++)
+    count *= s->dims[i];
+  return count;
+}
+
+static value_id measure_component(elaborator *e, value_id id, void *with) {
+  law *l = with;
+  const trace_step *s = &e->out->steps.items[id];
+  l->components++;
+  l->scalars += scalars_of(s);
+  l->exact = l->exact && (scalar_types[s->type].kind == KIND_BOOL ||
+                          scalar_types[s->type].kind == KIND_SIGNED ||
+                          scalar_types[s->type].kind == KIND_UNSIGNED);
+  return id;
+}
+
+// The component of an operand in all triples: a table.
+static value_id make_table(elaborator *e, value_id id, void *with) {
+  law *l = with;
+  trace_step like = e->out->steps.items[id];
+  uint64_t count = scalars_of(&like), size = scalar_types[like.type].size;
+  char *table = arena_alloc(e->memory, l->triples * count * size + 1);
+  for (uint64_t t = 0; t < l->triples; t++)
+    for (uint64_t i = 0; i < count; i++) {
+      unsigned rank = l->ranks[(t * OPERANDS + l->operand) * l->scalars + l->next + i];
+      scalar_bits bits = scalar_from_i64(like.type, value_of_rank(like.type, rank));
+      memcpy(table + (t * count + i) * size, &bits, size);
+    }
+  l->next += count;
+  trace_step s = {.op = TRACE_TABLE,
+                  .type = like.type,
+                  .rank = like.rank + 1,
+                  .batch = 1,
+                  .number = e->tables++,
+                  .table = table};
+  s.dims = NEW_ARRAY(e->memory, uint64_t, s.rank);
+  s.dims[0] = l->triples;
+  if (like.rank)
+    memcpy(s.dims + 1, like.dims, like.rank * sizeof *s.dims);
+  return emit(e, s);
+}
+
+static value *operand_values(elaborator *e, law *l, value *element, uint64_t operand) {
+  l->operand = operand;
+  l->next = 0;
+  return map_steps(e, element, make_table, l);
+}
+
+static value *apply_both_ways(elaborator *e, value *operands, void *with) {
+  value *op = ((law *)with)->operator, ** x = operands->u.parts.items;
+  value *both = make_parts(e, VALUE_TUPLE, 2);
+  both->u.parts.items[0] = apply(e, apply(e, op, apply(e, apply(e, op, x[0]), x[1])), x[2]);
+  both->u.parts.items[1] = apply(e, apply(e, op, x[0]), apply(e, apply(e, op, x[1]), x[2]));
+  return both;
+}
+
+typedef VEC(value_id) value_ids;
+
+static value_id collect(elaborator *e, value_id id, void *with) {
+  vec_push(e->memory, (value_ids *)with, id);
+  return id;
+}
+
+// ---- laws --------------------------------------------------------------------------------------
+
+static void add_law(elaborator *e, law *l, value *element) {
+  value_ids found[OPERANDS + 2] = {0};
+  value *operands = make_parts(e, VALUE_TUPLE, OPERANDS);
+  for (uint64_t i = 0; i < OPERANDS; i++) {
+    operands->u.parts.items[i] = operand_values(e, l, element, i);
+    map_steps(e, operands->u.parts.items[i], collect, &found[i]);
+  }
+  value *both = map_elements(e, make_array(e, l->triples, operands), apply_both_ways, l);
+  for (int i = 0; i < 2; i++) {
+    map_steps(e, both->u.array.element->u.parts.items[i], collect, &found[OPERANDS + i]);
+    if (found[OPERANDS + i].count != l->components)
+      return;
+  }
+  trace_law t = {.components = (uint32_t)l->components, .triples = l->triples};
+  t.where = place_of_operator(e, &l->operator->u.function, &t.name);
+  for (uint64_t k = 0; k < l->components; k++)
+    for (int i = 0; i < OPERANDS + 2; i++)
+      vec_push(e->memory, &e->law_results, found[i].items[k]);
+  vec_push(e->memory, &e->out->laws, t);
+}
+
+void promise_associative(elaborator *e, value *operator, value * elements) {
+  if (!e->out->wants_laws || !e->batch || e->trial || !length_of(elements) ||
+      is_known(e, &operator->u.function))
+    return;
+  vec_push(e->memory, &e->promised, &operator->u.function);
+  law l = {.operator= operator, .exact = true };
+  value *element = lift(e, as_data(e, element_at(e, elements, 0)));
+  map_steps(e, element, measure_component, &l);
+  if (!l.exact || !l.scalars || l.scalars > MOST_TRIPLES)
+    return;
+  find_triples(e, &l);
+  add_law(e, &l, element);
+}
+
+// As rows, one for each triple of each instance. (At the end: a call that is replayed for another
+// batch has what it promises there already.)
+void add_laws(elaborator *e) {
+  trace *t = e->out;
+  for (size_t i = 0; i < e->law_results.count; i++) {
+    const trace_step *s = &t->steps.items[e->law_results.items[i]];
+    move rows = {.op = TRACE_RESHAPE, .set_batch = true, .batch = 1, .drop = s->rank};
+    rows.lead[rows.lead_count++] = s->batch * s->dims[0];
+    if (s->rank > 1)
+      rows.lead[rows.lead_count++] = scalars_of(s) / s->dims[0];
+    vec_push(e->memory, &t->results, move_step(e, e->law_results.items[i], &rows));
+  }
+}
