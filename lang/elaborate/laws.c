@@ -31,7 +31,7 @@ typedef struct law {
 static bool same_function(const closure *a, const closure *b) {
   return a->code == b->code && a->row == b->row && a->foreign == b->foreign &&
          a->captures == b->captures && a->given == b->given &&
-         !memcmp(a->arguments, b->arguments, a->given * sizeof(value *));
+         (!a->given || !memcmp(a->arguments, b->arguments, a->given * sizeof(value *)));
 }
 
 // Where the program gives the operator to a function of the library; else, where it calls that.
