@@ -26,6 +26,7 @@
 //   pool.c        expressions and stages while they grow
 //   placement.c   where the elements of an op lie in a stage
 //   place.c       ops, loads and stores
+//   join.c        values of a stage that lie side by side
 //   merge.c       two stages as one
 //   log.c         the laws that were at work, for `permc explain --rules`
 #ifndef PERMC_FUSION_LOWER_LOWER_H

@@ -64,6 +64,8 @@ typedef struct storage {
   int bits;
   f2_affine
       *frame;  // the stage's index, of the bits that element nodes name (NULL: the same, and 0s)
+  int spread_count;  // directions of those bits in which each element lies again
+  uint64_t *spread;
 } storage;
 
 typedef enum lowered_kind {
@@ -253,6 +255,9 @@ typedef struct placement {
 void placement_set_axes(placement *f, const axes *s);
 // F of the elements at the map's addresses, one bit for each row. False: its columns are dependent.
 bool placement_columns(const placement *f, const net_map *m, uint64_t *columns);
+// F and f of an element node of a stage's value, and the stage's loops. False: it is spread over no
+// bits and loops of the stage.
+bool placement_of_element(placement *f, net_id node, uint64_t *columns, uint64_t *origin);
 // D and f, from the f of the anchor's operands, `origins`, and their numbers in an array pattern; F
 // is known, vectors have `rows` bits. False: D meets the image of F, so that the operands have no
 // places of their own.
@@ -279,11 +284,22 @@ net_form *placement_live(const placement *f, int first, uint32_t *count);
 // The stage `from` becomes part of `into`: its index x is there change(x).
 void merge_stages(lowering *l, uint32_t into, uint32_t from, f2_affine change);
 
+// ---- values side by side (lower/join.c) ----------------------------------------------------------
+
+// Element nodes over the axes s as one array with a new dimension of m at `at`, without a direction
+// of their own, if they lie side by side in one stage.
+bool join_in_stage(lowering *l, const axes *s, uint32_t m, const net_id *elements, uint32_t at,
+                   net_id *joined);
+
 // ---- placing (lower/place.c) ------------------------------------------------------------------
 
 // The expressions `elements` (m of them, each over the axes s) as one array: the result's axes are
 // s with an axis of extent m inserted at `at`. Returns an element node.
 net_id place(lowering *l, const axes *s, uint32_t m, const net_id *elements, uint32_t at);
+// The element node of a value of the stage over the placement's axes, with `bits` pattern bits at
+// `at`.
+net_id element_in_placement(const placement *f, scalar_type type, net_id value, uint32_t bits,
+                            uint32_t at);
 // The value of node `e` over axes s, stored in `array` at the addresses of `target`.
 void store_into(lowering *l, const axes *s, net_id e, net_id array, const net_map *target);
 // The first `count` elements of e, row-major, in a new temporary: the element node that reads it.

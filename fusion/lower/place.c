@@ -75,6 +75,23 @@ static bool refuse(placement *f, net_reason why) {
   return false;
 }
 
+bool placement_of_element(placement *f, net_id node, uint64_t *columns, uint64_t *origin) {
+  const lowering *l = f->l;
+  const net_map *m = &l->pool.nodes.items[node].map;
+  const storage *held = &l->storages.items[l->pool.nodes.items[node].value];
+  if (!covers_stage_loops(f, m, stage_of(l, held->stage), held->bits))
+    return refuse(f, NET_REASON_SHAPE);
+  if (!placement_columns(f, m, columns))
+    return refuse(f, NET_REASON_SPREAD);
+  *origin = map_constants(m);
+  if (held->frame) {
+    for (int b = 0; b < f->p; b++)
+      columns[b] = f2_apply(held->frame->a, columns[b]);
+    *origin = f2_affine_apply(*held->frame, *origin);
+  }
+  return true;
+}
+
 // The places of the operands of one stage: same F, and D. origins[i] is the f of operand i.
 static bool placement_in_stage(placement *f, uint32_t stage, const operand *operands,
                                uint32_t count, uint64_t *origins) {
@@ -82,31 +99,19 @@ static bool placement_in_stage(placement *f, uint32_t stage, const operand *oper
   uint64_t columns[MAX_AXES], *found_origins = NEW_ARRAY(l->memory, uint64_t, count);
   uint64_t *numbers = NEW_ARRAY(l->memory, uint64_t, count);
   uint32_t found = 0;
-  const net_stage *s = stage_of(l, stage);
   f->partner_count = 0;
   for (uint32_t i = 0; i < count; i++) {
     if (!is_of_stage(l, &operands[i], stage))
       continue;
-    const storage *held = &l->storages.items[operands[i].storage];
-    const f2_affine *frame = held->frame;
-    const net_map *m = map_of(l, &operands[i]);
     uint64_t *own = found ? columns : f->columns;
-    if (!covers_stage_loops(f, m, s, held->bits))
-      return refuse(f, NET_REASON_SHAPE);
-    if (!placement_columns(f, m, own))
-      return refuse(f, NET_REASON_SPREAD);
-    origins[i] = map_constants(m);
-    if (frame) {
-      for (int b = 0; b < f->p; b++)
-        own[b] = f2_apply(frame->a, own[b]);
-      origins[i] = f2_affine_apply(*frame, origins[i]);
-    }
+    if (!placement_of_element(f, operands[i].node, own, &origins[i]))
+      return false;
     if (found && f->p && memcmp(columns, f->columns, sizeof *columns * (size_t)f->p))
       return refuse(f, NET_REASON_ORDER);
     found_origins[found] = origins[i];
     numbers[found++] = number_of(l, &operands[i]);
   }
-  f->n = s->n;
+  f->n = stage_of(l, stage)->n;
   f->stage = stage;
   return (found && (placement_find_directions(f, found, found_origins, numbers, f->n) ||
                     placement_find_partners(f, found, found_origins, f->n))) ||
@@ -462,7 +467,41 @@ static bool take_loaded_element(const placement *f, operand *o) {
   return false;
 }
 
+// Whether the arrays are of one length, in memory and without padding, and the operands read the same
+// elements of them.
+static bool read_alike(const lowering *l, const operand *a, const operand *b) {
+  const storage *x = &l->storages.items[a->storage], *y = &l->storages.items[b->storage];
+  return x->in_memory && y->in_memory && x->padding_start == UINT64_MAX &&
+         y->padding_start == UINT64_MAX &&
+         l->net->arrays.items[x->array].count == l->net->arrays.items[y->array].count &&
+         net_map_equal(map_of(l, a), map_of(l, b));
+}
+
+// The operand as the same element of its array as one that has been loaded is of another: the
+// components of tuples lie alike.
+static bool load_beside(const placement *f, const operand *operands, uint32_t count, operand *o) {
+  const net_stage *s = stage_of(f->l, f->stage);
+  for (uint32_t i = 0; i < count; i++) {
+    if (!operands[i].done || !read_alike(f->l, &operands[i], o))
+      continue;
+    for (size_t k = 0; k < s->loads.count; k++)
+      if (s->loads.items[k].value == operands[i].value) {
+        net_map map = s->loads.items[k].map;
+        o->value = load_value(f, &f->l->storages.items[o->storage], &map);
+        o->element = operands[i].element;
+        o->done = true;
+        rule_fired(f->l->log, RULE_LIKE_ELEMENTS, f->l->step, 0, 0);
+        return true;
+      }
+  }
+  return false;
+}
+
 static void load_others(const placement *f, operand *operands, uint32_t count) {
+  enum { MANY = 256 };  // operands: each is compared with all
+  for (uint32_t i = 0; i < count && count <= MANY; i++)
+    if (!operands[i].done)
+      load_beside(f, operands, count, &operands[i]);
   for (uint32_t i = 0; i < count; i++)
     if (!operands[i].done)
       load_together(f, operands, count, i, 2);
@@ -578,10 +617,8 @@ static net_op new_op(const placement *f, uint32_t outputs) {
   return op;
 }
 
-// The element node of a value of the stage over the placement's axes, with `bits` pattern bits at
-// `at`.
-static net_id element_in_placement(const placement *f, scalar_type type, net_id value,
-                                   uint32_t bits, uint32_t at) {
+net_id element_in_placement(const placement *f, scalar_type type, net_id value, uint32_t bits,
+                            uint32_t at) {
   lowering *l = f->l;
   net_stage *s = stage_of(l, f->stage);
   net_map of_x = net_stage_map(l->memory, s, f2_affine_identity(f->n));
@@ -600,6 +637,9 @@ static net_id element_in_placement(const placement *f, scalar_type type, net_id 
       m.rows[i].form.mask |= (uint64_t)f2_bit(f->directions[b], i) << (at + bits - 1 - b);
   storage h = {
       .type = type, .stage = f->stage, .value = value, .bits = f->n, .padding_start = UINT64_MAX};
+  h.spread_count = f->k - (int)bits;
+  h.spread = NEW_ARRAY(l->memory, uint64_t, h.spread_count + 1);
+  memcpy(h.spread, f->directions + bits, (size_t)h.spread_count * sizeof *h.spread);
   return element_node(l, storage_add(l, &h), &m, 0);
 }
 
@@ -651,9 +691,10 @@ net_id place(lowering *l, const axes *s, uint32_t m, const net_id *elements, uin
     rule_fired(l->log, RULE_PARTNERS, l->step, 0, 0);
   for (uint64_t e = 0; e < UINT64_C(1) << f.partner_count; e++) {
     convert_nodes(&f, &nodes, operands, e);
-    for (uint32_t j = 0; j < m; j++)
-      op.outputs[apart ? j : 0].elements[apart ? e : e | (uint64_t)j << f.partner_count] =
-          l->converted[elements[j]];
+    for (uint32_t j = 0; j < m && apart; j++)
+      op.outputs[j].elements[e] = l->converted[elements[j]];
+    for (uint64_t j = 0; j < UINT64_C(1) << f.k && !apart; j++)  // in all directions alike
+      op.outputs[0].elements[e | j << f.partner_count] = l->converted[elements[j & (m - 1)]];
   }
   net_stage *stage = stage_of(l, f.stage);
   for (uint32_t i = 0; i < op.output_count; i++)

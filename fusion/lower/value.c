@@ -325,7 +325,8 @@ lowered pack_elements(lowering *l, const axes *s, uint32_t m, const net_id *elem
   net_id array;
   if (m == 1 && l->pool.nodes.items[elements[0]].kind == NET_ELEMENT)
     return expression(l, s, elements[0]);
-  if (!find_packed_view(l, s, m, elements, at, &array))
+  if (!find_packed_view(l, s, m, elements, at, &array) &&
+      !join_in_stage(l, s, m, elements, at, &array))
     array = place(l, s, m, elements, at);
   axes after = *s;
   axes_insert(&after, at, m);

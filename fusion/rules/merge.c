@@ -33,43 +33,38 @@ typedef struct definition {
   uint32_t output;
 } definition;
 
+// An op that other ones may be as well, on other parts of the index space.
+typedef struct part {
+  net_op op;
+  f2_space live;
+  double covered;  // indices, of those of all such ops
+  uint64_t hash;
+} part;
+
 typedef struct merging {
   rewriter *r;
   VEC(group) groups;
+  VEC(part) parts;
+  uint32_t *part_table;          // by hash: 1 + number of a part, 0 where free
+  size_t part_slots;             // a power of two
   definition *definitions;       // by value
   net_id *rewritten;             // by value: the node that is written again, or NET_NONE
   bool *read_again;              // by value: several ops read it
   uint32_t (*readers)[READERS];  // by value: the latest groups that read it, as 1 + their numbers
-  net_id *nodes;                 // scratch
-  size_t nodes_capacity;
-  net_id *reads;  // of the op being merged
+  net_id *reads;                 // of the op being merged
   uint32_t read_count;
 } merging;
 
 // ---- rewriting nodes -------------------------------------------------------------------------
 
-static void grow_scratch(merging *m) {
-  rewriter *r = m->r;
-  size_t count = r->stage->nodes.count;
-  if (count > m->nodes_capacity) {
-    m->nodes_capacity = 2 * count;
-    m->nodes = NEW_ARRAY(r->memory, net_id, m->nodes_capacity);
-  }
-  if (count > r->memo_count) {
-    r->memo_count = 2 * count;
-    r->memo = NEW_ARRAY(r->memory, net_id, r->memo_count);
-    memset(r->memo, 0xff, r->memo_count * sizeof *r->memo);
-  }
-}
-
 static uint32_t op_nodes(merging *m, const net_op *op) {
-  grow_scratch(m);
-  return net_op_nodes(m->r->stage, op, m->nodes);
+  rewriter_grow_scratch(m->r);
+  return net_op_nodes(m->r->stage, op, m->r->nodes);
 }
 
 static size_t operations_of(merging *m, const net_op *op) {
-  grow_scratch(m);
-  return count_operations(m->r->stage, op, m->nodes);
+  rewriter_grow_scratch(m->r);
+  return count_operations(m->r->stage, op, m->r->nodes);
 }
 
 // The node with its operands as they are in the memo.
@@ -80,7 +75,7 @@ static net_id rebuilt_node(merging *m, const net_node *node) {
 
 static void clear_memo(merging *m, uint32_t count) {
   for (uint32_t i = 0; i < count; i++)
-    m->r->memo[m->nodes[i]] = NET_NONE;
+    m->r->memo[m->r->nodes[i]] = NET_NONE;
 }
 
 static net_output *outputs_copy(rewriter *r, const net_op *op, uint32_t k) {
@@ -115,11 +110,11 @@ static net_op simplified_op(merging *m, const net_op *op) {
   net_op result = *op;
   uint32_t count = op_nodes(m, op);
   for (uint32_t i = 0; i < count; i++) {
-    net_node node = *node_at(m->r, m->nodes[i]);
+    net_node node = *node_at(m->r, m->r->nodes[i]);
     if (node.kind == NET_ELEMENT)
       node.value = m->r->replacement[node.value];
     net_id again = node.kind == NET_ELEMENT ? m->rewritten[node.value] : NET_NONE;
-    m->r->memo[m->nodes[i]] =
+    m->r->memo[m->r->nodes[i]] =
         again == NET_NONE ? rebuilt_node(m, &node) : node_at_element(m, op, node.number, again);
   }
   result.outputs = outputs_copy(m->r, op, op->k);
@@ -221,13 +216,13 @@ static net_id element_in_part(merging *m, const embedding *e, uint64_t j, const 
   return net_node_add(m->r->memory, m->r->stage, &copy);
 }
 
-// m->nodes, in the part with element 0 at number j, into the memo. False: something is read that is
+// m->r->nodes, in the part with element 0 at number j, into the memo. False: something is read that is
 // not made.
 static bool nodes_in_part(merging *m, const embedding *e, uint64_t j, uint32_t count,
                           const group *within, uint32_t within_number) {
   for (uint32_t i = 0; i < count; i++) {
-    net_node node = *node_at(m->r, m->nodes[i]);
-    net_id *to = &m->r->memo[m->nodes[i]];
+    net_node node = *node_at(m->r, m->r->nodes[i]);
+    net_id *to = &m->r->memo[m->r->nodes[i]];
     if (node.kind == NET_INDEX)
       node.map = map_at_element(m->r, e->large, j, &node.map);
     *to = node.kind == NET_ELEMENT ? element_in_part(m, e, j, &node, within, within_number)
@@ -245,7 +240,7 @@ static net_output *outputs_on_larger(merging *m, const embedding *e, const group
   net_output *outputs = outputs_copy(m->r, op, e->large->k);
   uint32_t count = op_nodes(m, op);
   bool good = true;
-  // The memo and m->nodes must not move while nodes are added: only old numbers are used in them.
+  // The memo and m->r->nodes must not move while nodes are added: only old numbers are used in them.
   for (uint64_t j = 0; j < UINT64_C(1) << e->large->k && good; j++) {
     if (own_number(e, j) != 0 || (e->dead && e->dead[j]))
       continue;
@@ -264,7 +259,7 @@ static bool reads_dead(merging *m, const embedding *e, const group *within,
                        uint32_t within_number) {
   uint32_t count = op_nodes(m, e->small);
   for (uint32_t i = 0; i < count; i++) {
-    const net_node *node = node_at(m->r, m->nodes[i]);
+    const net_node *node = node_at(m->r, m->r->nodes[i]);
     if (node->kind != NET_ELEMENT || m->definitions[node->value].group != within_number + 1)
       continue;
     const net_id *elements = within->outputs.items[m->definitions[node->value].output].elements;
@@ -417,6 +412,108 @@ static bool try_join(merging *m, uint32_t number, const net_op *op, size_t opera
          join_enlarged(m, number, op);
 }
 
+static bool has_foreign(merging *m, const net_op *op) {
+  uint32_t count = op_nodes(m, op);
+  for (uint32_t i = 0; i < count; i++)
+    if (node_at(m->r, m->r->nodes[i])->kind == NET_EXTERN)
+      return true;
+  return false;
+}
+
+// ---- one op on several parts of the index space ------------------------------------------------
+
+static uint64_t hash_with(uint64_t hash, uint64_t word) {
+  hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+  return hash ^ hash >> 32;
+}
+
+static uint64_t part_hash(const net_op *op) {
+  uint64_t hash = hash_with(op->k, op->output_count);
+  for (uint32_t i = 0; i < op->k; i++)
+    hash = hash_with(hash_with(hash, op->directions[i]), live_vector(op->coordinates[i]));
+  for (uint32_t i = 0; i < op->output_count; i++)
+    for (uint64_t j = 0; j < UINT64_C(1) << op->k; j++)
+      hash = hash_with(hash, op->outputs[i].elements[j]);
+  return hash;
+}
+
+static bool is_same_op(const net_op *a, const net_op *b) {
+  bool same = a->k == b->k && a->output_count == b->output_count;
+  for (uint32_t i = 0; same && i < a->k; i++)
+    same = a->directions[i] == b->directions[i] &&
+           live_vector(a->coordinates[i]) == live_vector(b->coordinates[i]);
+  for (uint32_t i = 0; same && i < a->output_count; i++)
+    same = !memcmp(a->outputs[i].elements, b->outputs[i].elements, sizeof(net_id) << a->k);
+  return same;
+}
+
+static double indices_of(const merging *m, f2_space live) {
+  return (double)(UINT64_C(1) << (m->r->stage->n - live.dimension));
+}
+
+// Whether what became of the part's output can be made where `live` says, too.
+static bool is_makeable(const merging *m, net_id value, f2_space live) {
+  definition by = m->definitions[m->r->replacement[value]];
+  if (by.group == 0)
+    return true;
+  const group *g = &m->groups.items[by.group - 1];
+  f2_space cosets = live_cosets(live, g->op.k, g->op.directions);
+  for (uint64_t j = 0; j < UINT64_C(1) << g->op.k; j++)
+    if (g->outputs.items[by.output].elements[j] == NET_NONE &&
+        !live_is_empty(live_element(f2_space_sum(cosets, live), g->op.k, g->op.coordinates, j)))
+      return false;
+  return true;
+}
+
+static void make_on(merging *m, net_id value, f2_space live) {
+  definition by = m->definitions[m->r->replacement[value]];
+  if (by.group == 0)
+    return;
+  group *g = &m->groups.items[by.group - 1];
+  g->live = live_hull(g->live, live_cosets(live, g->op.k, g->op.directions));
+  g->op.live = live_forms(m->r->memory, g->live, &g->op.live_count);
+}
+
+// The slot of the op, or a free one.
+static uint32_t *part_slot(merging *m, const net_op *op, uint64_t hash) {
+  size_t i = hash & (m->part_slots - 1);
+  for (; m->part_table[i]; i = (i + 1) & (m->part_slots - 1)) {
+    const part *p = &m->parts.items[m->part_table[i] - 1];
+    if (p->hash == hash && is_same_op(&p->op, op))
+      break;
+  }
+  return &m->part_table[i];
+}
+
+// An op that was met before, on another part: made on both, if that is not much more than they are.
+static bool join_part(merging *m, const net_op *op) {
+  enum { MOST_VAIN = 4 };  // times what is needed
+  uint64_t hash = part_hash(op);
+  uint32_t *slot = part_slot(m, op, hash);
+  f2_space live = live_of_op(m->r->stage, op);
+  if (!*slot) {
+    vec_push(m->r->memory, &m->parts, ((part){*op, live, indices_of(m, live), hash}));
+    *slot = (uint32_t)m->parts.count;
+    return false;
+  }
+  part *p = &m->parts.items[*slot - 1];
+  f2_space both = live_hull(p->live, live);
+  double covered = p->covered + (live_within(live, p->live) ? 0 : indices_of(m, live));
+  bool good = indices_of(m, both) <= MOST_VAIN * covered && !has_foreign(m, op);
+  for (uint32_t i = 0; i < op->output_count && good; i++)
+    good = is_makeable(m, p->op.outputs[i].value, both);
+  if (!good)
+    return false;
+  p->live = both;
+  p->covered = covered;
+  for (uint32_t i = 0; i < op->output_count; i++) {
+    make_on(m, p->op.outputs[i].value, both);
+    m->r->replacement[op->outputs[i].value] = m->r->replacement[p->op.outputs[i].value];
+  }
+  rewriter_fired(m->r, RULE_SAME_PART, 0, 0);
+  return true;
+}
+
 // ---- the walk --------------------------------------------------------------------------------
 
 static void remember_reader(merging *m, net_id value, uint32_t group_number) {
@@ -435,6 +532,8 @@ static uint32_t find_group(merging *m, const net_op *op) {
   for (uint32_t i = 0; i < m->read_count; i++)
     if (m->definitions[m->reads[i]].group > last)
       last = m->definitions[m->reads[i]].group;
+  if (m->r->joins_apart && last > 0 && op_is_join(m->r->stage, &m->groups.items[last - 1].op))
+    return 0;
   if (last > 0 && try_join(m, last - 1, op, operations, true))
     return last;
   for (uint32_t i = 0; i < m->read_count; i++)
@@ -453,14 +552,6 @@ static uint32_t add_group(merging *m, const net_op *op) {
   for (uint32_t i = 0; i < op->output_count; i++)
     add_output(m, number, &op->outputs[i]);
   return number + 1;
-}
-
-static bool has_foreign(merging *m, const net_op *op) {
-  uint32_t count = op_nodes(m, op);
-  for (uint32_t i = 0; i < count; i++)
-    if (node_at(m->r, m->nodes[i])->kind == NET_EXTERN)
-      return true;
-  return false;
 }
 
 // Whether a load has one element for all indices.
@@ -503,6 +594,8 @@ static void add_op(merging *m, const net_op *given) {
   net_op op = simplified_op(m, given);
   m->read_count = net_op_reads(m->r->stage, &op, m->reads);
   note_rewritten(m, &op);
+  if (join_part(m, &op))
+    return;
   uint32_t number = find_group(m, &op);
   if (number == 0)
     number = add_group(m, &op);
@@ -555,6 +648,10 @@ void stage_merge(rewriter *r) {
     r->replacement[v] = v;
     m.rewritten[v] = NET_NONE;
   }
+  m.part_slots = 16;
+  while (m.part_slots < 2 * s->ops.count)
+    m.part_slots *= 2;
+  m.part_table = NEW_ARRAY(r->memory, uint32_t, m.part_slots);
   r->step = NET_NONE;
   merge_loads(r);
   for (size_t i = 0; i < s->ops.count; i++)

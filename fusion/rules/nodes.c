@@ -317,6 +317,21 @@ static net_id simplified_select(rewriter *r, const net_node *node) {
   return net_node_add(r->memory, r->stage, node);
 }
 
+// ---- room ------------------------------------------------------------------------------------
+
+void rewriter_grow_scratch(rewriter *r) {
+  size_t count = r->stage->nodes.count;
+  if (count > r->nodes_capacity) {
+    r->nodes_capacity = 2 * count;
+    r->nodes = NEW_ARRAY(r->memory, net_id, r->nodes_capacity);
+  }
+  if (count > r->memo_count) {
+    r->memo_count = 2 * count;
+    r->memo = NEW_ARRAY(r->memory, net_id, r->memo_count);
+    memset(r->memo, 0xff, r->memo_count * sizeof *r->memo);
+  }
+}
+
 // ---- all of them -----------------------------------------------------------------------------
 
 net_id node_simplified(rewriter *r, const net_node *node) {

@@ -11,13 +11,16 @@ typedef struct rewriter {
   net_stage *stage;
   rule_log *log;
   bool changed;
-  uint64_t loops;  // iterations of all loops
+  bool joins_apart;  // ops that only choose by the index take nothing in
+  uint64_t loops;    // iterations of all loops
   // What is being rewritten, for the log: its step, and how often its nodes are evaluated.
   uint32_t step;
   uint64_t times;
   net_id *replacement;  // by value: the one to read instead
   net_id *memo;         // by node, NET_NONE between uses
   size_t memo_count;
+  net_id *nodes;  // scratch, with room for all nodes when it was grown last
+  size_t nodes_capacity;
 } rewriter;
 
 static inline const net_node *node_at(const rewriter *r, net_id id) {
@@ -42,6 +45,8 @@ uint64_t rewriter_bytes(const rewriter *r, net_id value, int dead_dimensions);
 
 // ---- rules/nodes.c ---------------------------------------------------------------------------
 
+// Room in memo and nodes for all nodes.
+void rewriter_grow_scratch(rewriter *r);
 // The number of a node of equal value: of the given one, or what constant, identity and minmax make
 // of it. Its operands are simplified.
 net_id node_simplified(rewriter *r, const net_node *node);
@@ -65,6 +70,13 @@ void stage_merge(rewriter *r);
 
 // Ops without the directions that they do not need.
 void stage_narrow(rewriter *r);
+
+// ---- rules/join.c ----------------------------------------------------------------------------
+
+// Whether the op, of single elements, only chooses between two values by its index.
+bool op_is_join(const net_stage *s, const net_op *op);
+// The rule in-place, for all such ops of the stage.
+void stage_hoist_joins(rewriter *r);
 
 // ---- rules/dead.c ----------------------------------------------------------------------------
 

@@ -36,8 +36,10 @@ void rules_apply(arena *a, net *t, rule_log *log) {
     for (size_t i = 0; i < t->stages.count; i++)
       if (rewriters[i].changed) {
         rewriters[i].changed = false;
+        rewriters[i].joins_apart = round == 0;
         stage_merge(&rewriters[i]);
         stage_narrow(&rewriters[i]);
+        stage_hoist_joins(&rewriters[i]);
       }
     drop_dead(rewriters, t);
     again = false;

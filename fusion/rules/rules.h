@@ -19,6 +19,7 @@
 //   nodes.c   scalar code: constants, identities, minima and maxima
 //   merge.c   ops: two as one
 //   narrow.c  ops: on smaller cosets
+//   join.c    ops for parts of the index space: values that lie side by side as one
 //   dead.c    what nobody needs
 //   loads.c   loads: two as one
 //   space.c   indices that nobody needs
@@ -67,6 +68,14 @@
   ROW(PACKED_VIEW, "packed-view",                                                                  \
       "[xs[a], xs[a + d], xs[a + 2d], ...] is a part of xs where it lies",                         \
       "the elements lie at equal distances, or at those of index bits", "bmmc, take and drop")     \
+  ROW(SIDE_BY_SIDE, "side-by-side",                                                                \
+      "concat (map f xs) (map g ys), where those lie side by side, is a choice by the index, and " \
+      "moves nothing",                                                                             \
+      "values of one stage; an element may lie at all places that its op could overwrite",         \
+      "take and drop of frames")                                                                   \
+  ROW(LIKE_ELEMENTS, "like-elements",                                                              \
+      "components of tuples that are in arrays of one length are loaded for the same indices",     \
+      "the arrays are in memory and have no padding", "zip")                                       \
   ROW(PIECES, "pieces",                                                                            \
       "concat (concat a b) c = concat a (concat b c); its parts are parts of a, b and c",          \
       "until all are needed as one array", "lists under concatenation")                            \
@@ -101,6 +110,14 @@
       "loads of an array that read the same wherever both are wanted are one",                     \
       "forms of their addresses differ by a form that is 0 where the one is wanted, and one that " \
       "is 0 where the other is", "affine maps are extended from affine hulls")                     \
+  ROW(SAME_PART, "same-part",                                                                      \
+      "map f on one part of the indices, and map f on another, is map f on both",                  \
+      "the least live set that contains both is not much larger", "naturality of map")             \
+  ROW(IN_PLACE, "in-place",                                                                        \
+      "y = f x; z = select c y w  is  x' = select c x w; z = select c (f x') x'",                  \
+      "c depends on the index, and is the same for all that f combines; nobody else reads y, nor " \
+      "x and w afterwards",                                                                        \
+      "substitution")                                                                              \
   ROW(DEAD, "dead",                                                                                \
       "what nobody stores, or reads for something stored, is not made",                            \
       "always: scalar code has no effects", "liveness, by affine hulls of index sets")             \
@@ -109,7 +126,8 @@
       "not a foreign function", "core/scalar/scalar.h evaluates both")                             \
   ROW(INDEX, "index",                                                                              \
       "sums, differences and multiples of affine functions of the index are such functions; a "    \
-      "comparison of two is constant where their difference never changes its sign",               \
+      "comparison of two is constant where their difference never changes its sign; select (p < 1) " \
+      "(select (q < 1) x y) y = select (p + q < 1) x y where neither is negative",                 \
       "i64; comparisons: nothing overflows", "arithmetic modulo 2^64")                             \
   ROW(IDENTITY, "identity",                                                                        \
       "x + 0 = x, x * 1 = x, x & x = x, ~ (x < y) = x >= y, p | (~p & q) = p | q, select c x x = " \

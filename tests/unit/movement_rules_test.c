@@ -9,9 +9,10 @@
 #include "runtime/interp/interp.h"
 #include "runtime/pipeline.h"
 #include "runtime/portable/portable.h"
+#include "tests/generator/hidden.h"
 #include "tests/generator/program.h"
 
-enum { PROGRAMS = 1500, LEAST = 5 };  // of firings
+enum { PROGRAMS = 1500, HIDDEN = 200, LEAST = 5 };  // LEAST: of firings
 
 static size_t fired[RULE_COUNT], compared;
 
@@ -119,6 +120,20 @@ static const char *types_of(const random_program *p) {
   return copy;
 }
 
+// Networks and trees, with their elements in parts: what such rules are for.
+static bool check_hidden(permc_context *c, hidden_way way, uint64_t seed) {
+  enum { SMALL = 7 };
+  hidden_program p;
+  text code = {0}, types = {0};
+  hidden_draw(&p, seed, way);
+  hidden_text(&code, &p);
+  hidden_types(&types, &p);
+  bool good = p.n > SMALL || check_program(c, text_content(&code), text_content(&types), seed);
+  text_free(&code);
+  text_free(&types);
+  return good;
+}
+
 TEST(random_programs) {
   program_options options = default_program_options;
   options.fault_percent = 0;
@@ -131,6 +146,10 @@ TEST(random_programs) {
     good = check_program(c, p->text, types_of(p), seed);
     random_program_free(p);
   }
+  static const hidden_way ways[] = {HIDDEN_RECURSION, HIDDEN_TAKE_DROP, HIDDEN_COMPREHENSION,
+                                    HIDDEN_HALVES, HIDDEN_SHRINK};
+  for (uint64_t seed = 0; seed < HIDDEN && good; seed++)
+    good = check_hidden(c, ways[seed % (sizeof ways / sizeof *ways)], seed);
   permc_context_free(c);
   CHECK(compared > PROGRAMS / 2);
   for (rule_id rule = 0; rule < RULE_COUNT; rule++)

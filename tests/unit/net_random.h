@@ -340,6 +340,75 @@ static inline void random_op_add(random_op *o, const random_frame *f) {
   vec_push(o->memory, &o->stage->ops, op);
 }
 
+// An op of one output of that type and, by chance, another of it; alive where the form is 0. It
+// reads `from`.
+static inline net_id random_step(random_op *o, const random_frame *f, net_form live, net_id from,
+                                 net_id *other) {
+  net_op op = {.k = o->k, .origin = random_below(o->random, 100), .live_count = 1};
+  op.directions = NEW_ARRAY(o->memory, uint64_t, op.k);
+  op.coordinates = NEW_ARRAY(o->memory, net_form, op.k);
+  op.live = NEW(o->memory, net_form);
+  op.live[0] = live;
+  for (uint32_t i = 0; i < op.k; i++) {
+    op.directions[i] = f2_column(f->vectors, (int)i);
+    op.coordinates[i] = (net_form){f->inverse.row[i], false};
+  }
+  scalar_type type = o->stage->values.items[from];
+  o->directions = op.directions;
+  o->inverse = f->inverse;
+  o->defined = o->stage->values.count;
+  op.output_count = 1 + random_below(o->random, 2);
+  op.outputs = NEW_ARRAY(o->memory, net_output, op.output_count);
+  uint64_t count = UINT64_C(1) << op.k;
+  for (uint32_t i = 0; i < op.output_count; i++) {
+    op.outputs[i].value = net_value_add(o->memory, o->stage, type);
+    op.outputs[i].elements = NEW_ARRAY(o->memory, net_id, count);
+    for (uint64_t j = 0; j < count; j++) {
+      net_node element = {NET_ELEMENT, .type = type, .value = from, .number = j};
+      net_id choice[3] = {random_node(o, SCALAR_BOOL, 2)};
+      for (int k = 1; k < 3; k++, element.number = count - 1 - j)
+        choice[k] = random_chance(o->random, 3) ? random_leaf(o, type)
+                                                : net_node_add(o->memory, o->stage, &element);
+      op.outputs[i].elements[j] = random_inner(o, (net_node){NET_SELECT, .type = type}, 3, choice);
+    }
+  }
+  vec_push(o->memory, &o->stage->ops, op);
+  *other = op.outputs[op.output_count - 1].value;
+  return op.outputs[0].value;
+}
+
+// Ops on the part of the indices where a form is 0, one after the other, and what they make beside
+// something else (the rule in-place).
+static inline void random_part(random_op *o, const random_frame *f) {
+  net_form half = {f->inverse.row[o->k], random_chance(o->random, 2)};
+  net_id from = random_below(o->random, (uint32_t)o->stage->values.count), kept = from, other;
+  net_id made = random_step(o, f, half, from, &other);
+  kept = random_chance(o->random, 2) ? other : kept;
+  for (uint32_t i = random_below(o->random, 3); i > 0; i--)
+    made = random_step(o, f, half, made, &other);
+  scalar_type type = o->stage->values.items[from];
+  net_op join = {.output_count = 1, .origin = random_below(o->random, 100)};
+  net_node index = {NET_INDEX, .type = SCALAR_I64};
+  index.map = (net_map){.loop_count = o->stage->loop_count, .row_count = 1};
+  index.map.strides = NEW_ARRAY(o->memory, int64_t, index.map.loop_count);
+  index.map.rows = NEW(o->memory, net_row);
+  index.map.rows[0] = (net_row){half, 1 + random_below(o->random, 2)};
+  net_node one = {NET_CONSTANT, .type = SCALAR_I64, .constant.i64 = 1};
+  net_id sides[2] = {net_node_add(o->memory, o->stage, &index),
+                     net_node_add(o->memory, o->stage, &one)};
+  net_id choice[3] = {
+      random_inner(o, (net_node){NET_SCALAR, .type = SCALAR_BOOL, .scalar = OP_LT}, 2, sides)};
+  for (int i = 1; i < 3; i++) {
+    net_node element = {NET_ELEMENT, .type = type, .value = i == 1 ? made : kept};
+    choice[i] = net_node_add(o->memory, o->stage, &element);
+  }
+  join.outputs = NEW(o->memory, net_output);
+  join.outputs->value = net_value_add(o->memory, o->stage, type);
+  join.outputs->elements = NEW(o->memory, net_id);
+  join.outputs->elements[0] = random_inner(o, (net_node){NET_SELECT, .type = type}, 3, choice);
+  vec_push(o->memory, &o->stage->ops, join);
+}
+
 // ---- stages ----------------------------------------------------------------------------------
 
 // All elements of an array of 2^n x loops elements, each once.
@@ -439,7 +508,10 @@ static inline void random_stage(arena *a, random_state *r, net *t, net_stage *s,
       frame = random_directions(r, s->n);
     if (s->n >= 2 && random_chance(r, 4))
       random_basis(r, &frame);
-    random_op_add(&o, &frame);
+    if (o.k < (uint32_t)s->n && random_chance(r, 4))
+      random_part(&o, &frame);
+    else
+      random_op_add(&o, &frame);
   }
   for (uint32_t i = 0; i < (last ? 2U : 1U); i++)
     random_store(a, r, t, s, last ? NET_RESULT : NET_TEMPORARY, i);
@@ -514,7 +586,8 @@ static inline element evaluate_node(evaluator *e, const net_op *op, uint64_t bas
     return (element){{.i64 = net_map_at(&node->map, e->o, base)}, true};
   for (uint32_t i = 0; i < node->operand_count; i++) {
     operands[i] = e->nodes[node->operands[i]];
-    defined = defined && operands[i].defined;
+    bool chosen = node->kind != NET_SELECT || i == 0 || i == (operands[0].bits.b ? 1U : 2U);
+    defined = defined && (operands[i].defined || !chosen);
   }
   if (!defined)
     return (element){.defined = false};
