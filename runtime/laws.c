@@ -77,10 +77,14 @@ static bool law_holds(permc_context *c, const trace_law *law, const array *array
     text_string(&example, names[i]);
     print_element(&example, law, arrays, i, i < LEFT ? least : at);
   }
-  diag_report(&c->program.diagnostics, DIAG_ERROR, law->where,
-              "this operator is not associative, as %s%s to be", law->name ? law->name : "it",
-              law->name ? " takes it" : " is promised");
-  diag_report(&c->program.diagnostics, DIAG_HINT, law->where, "with %s", text_content(&example));
+  diagnostics *d = &c->program.diagnostics;
+  if (example.failed) {
+    context_error(c, "out of memory");
+  } else {
+    diag_report(d, DIAG_ERROR, law->where, "this operator is not associative, as %s%s to be",
+                law->name ? law->name : "it", law->name ? " takes it" : " is promised");
+    diag_report(d, DIAG_HINT, law->where, "with %s", text_content(&example));
+  }
   text_free(&example);
   return false;
 }

@@ -274,6 +274,35 @@ TEST(checks_of_arguments) {
   permc_context_free(c);
 }
 
+TEST(checks_of_laws) {
+  permc_context *c = load_text("main : [m]i32 -> i32 -> [m]i32\n"
+                               "main xs k = scan (\\x y -> x + k * y) xs\n"
+                               "single : [1]i32 -> i32\nsingle xs = reduce (-) xs\n"
+                               "ordered : [m]f64 -> [m]f64\nordered = scan (-)\n");
+  REQUIRE(c != NULL);
+  int32_t keys[4] = {3, 1, 2, 0};
+  double reals[2] = {1, 2};
+  permc_value *values[2] = {value_1("i32", 4, keys), permc_value_new("i32", 0, NULL, &keys[1])};
+  permc_value *more[2] = {permc_value_new("i32", 0, NULL, &keys[2]), value_1("f64", 2, reals)};
+  CHECK(permc_check_laws(c, "main", values, 2));
+  CHECK_STR(permc_message(c), "");
+  permc_value *twice[2] = {values[0], more[0]};
+  CHECK(!permc_check_laws(c, "main", twice, 2));
+  CHECK_CONTAINS(permc_message(c), ":2:18: error: this operator is not associative, as scan takes");
+  CHECK_CONTAINS(permc_message(c), "with x = 0, y = 0 and z = 1, (x op y) op z is 2 and ");
+  CHECK(permc_check_laws(c, "ordered", &more[1], 1));
+  CHECK(!permc_check_laws(c, "none", values, 2));
+  CHECK(!permc_check_laws(c, "main", values, 1));
+  permc_value *one = value_1("i32", 1, keys);
+  CHECK(permc_check_laws(c, "single", &one, 1));  // no operator is asked for
+  permc_value_free(one);
+  for (int i = 0; i < 2; i++) {
+    permc_value_free(values[i]);
+    permc_value_free(more[i]);
+  }
+  permc_context_free(c);
+}
+
 TEST(checks_of_outputs) {
   enter_folder();
   permc_context *c = load_text("main : [m]i32 -> ([m]i32, i32)\nmain xs = (xs, sum xs)\n"

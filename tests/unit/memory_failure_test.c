@@ -64,7 +64,10 @@ static const char program[] = "main : [2^n]i32 -> [2^n]i32\n"
                               "main = sort\n"
                               "\n"
                               "sums : [2^n]f32 -> f32 -> [2^n]f32\n"
-                              "sums xs y = map (\\x -> x * 1.5 + y) (parm 1 id xs)\n";
+                              "sums xs y = map (\\x -> x * 1.5 + y) (parm 1 id xs)\n"
+                              "\n"
+                              "difference : [2^n]i32 -> i32\n"
+                              "difference xs = reduce (-) xs\n";
 static const char keys[] = "[7i32, 1i32, 5i32, 3i32, 2i32, 6i32, 0i32, 4i32]";
 
 typedef struct session {
@@ -172,6 +175,11 @@ static bool run_interp(session *s) { return run_entry(s, "interp"); }
 
 static bool run_portable(session *s) { return run_entry(s, "portable"); }
 
+static bool refuse_law(session *s) {
+  return !permc_check_laws(s->context, "difference", s->arguments, s->argument_count) &&
+         strstr(permc_message(s->context), "not associative");
+}
+
 static const char *result_path(void) {
   static char path[1024];
   const char *folder = getenv("PERMC_TMP");
@@ -220,6 +228,7 @@ static const struct call {
     {"permc_read_bytes", read_arguments},
     {"permc_run, interp", run_interp},
     {"permc_run, portable", run_portable},
+    {"permc_check_laws, one that does not hold", refuse_law},
     {"permc_write_file", write_result},
     {"permc_read_files", read_result},
     {"permc_read_random", read_random},
