@@ -68,7 +68,8 @@
 
 static const cli_option run_options[] = {
     VALUE("-e", "EXPR", "run this expression, such as 'padded maxval sort'"),
-    VALUES("-i", "FILE", "read arguments from FILE (- is standard input)"),
+    VALUES("-i", "FILE",
+           "read arguments from FILE (- is standard input), or its columns: FILE:a,b"),
     VALUES("-o", "FILE", "write a result to FILE: .npy .bin .dat .csv .txt; no ending: text"),
     SWITCH("--full", "on a terminal, too, print all elements of large results"),
     VALUE("--entry", "NAME", "the entry point to run (default: main)"),
@@ -223,9 +224,10 @@ const cli_verb cli_verbs[] = {
     {"run", "[FILE]", 0, 1, "run a program on data",
      "Runs an entry point of FILE (or the expression of -e, in FILE's scope if both are given).\n"
      "Arguments come from the files of -i, from --random, or else from standard input, one after\n"
-     "the other: Futhark text or binary, NumPy .npy, or plain text with one number per line.\n"
+     "the other: tables such as .csv, NumPy .npy, plain text with one number per line, Futhark\n"
+     "text or binary (permc help formats).\n"
      "Each -o takes one result, in order; what is left goes to standard output as text.",
-     "permc run examples/sort.perm -i examples/keys.npy -o sorted.npy", run_options,
+     "permc run examples/sort.perm -i examples/goods.csv:weight -o sorted.csv", run_options,
      "--random -i, --entry -e, --strict-fp --fast-fp", "FILE -e", verb_run},
     {"check", "FILE...", 1, SIZE_MAX, "find the mistakes of a program without running it",
      "Checks names and types of each FILE and elaborates its entry points, at sizes 0 to 4 or at\n"
