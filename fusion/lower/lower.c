@@ -29,13 +29,13 @@ static const axes *kept_axes(lowering *l, const axes *s) {
 }
 
 static void keep_value(lowering *l, value_id id, const lowered *v) {
-  l->values[id] =
-      (kept_value){v->kind, v->element_count, kept_axes(l, &v->axes), v->elements, v->pieces};
+  l->values[id] = (kept_value){v->kind,     v->element_count, kept_axes(l, &v->axes),
+                               v->elements, v->computed,      v->pieces};
 }
 
 static lowered value_at(const lowering *l, value_id id) {
   const kept_value *v = &l->values[id];
-  return (lowered){v->kind, *v->axes, v->element_count, v->elements, v->pieces};
+  return (lowered){v->kind, *v->axes, v->element_count, v->elements, v->pieces, v->computed};
 }
 
 static void append_dims(axes *to, const trace_step *s) {
@@ -62,14 +62,13 @@ static lowered *room_for_operands(lowering *l, uint32_t count) {
 static lowered array_operand(lowering *l, const trace_step *s, uint32_t i, uint32_t *batch) {
   const trace_step *o = operand_step(l, s, i);
   lowered v = value_at(l, s->operands[i]);
-  uint32_t batch_axes = 0;
-  if (v.kind == LOWERED_PIECES) {
-    v = join_pieces(l, o, &v);
-    keep_value(l, s->operands[i], &v);
-  }
-  if (v.kind == LOWERED_PACKED)  // its axes are the batch's
-    batch_axes = v.axes.count;
-  lowered r = settle_value(l, &v, batch_axes);
+  bool packed = v.kind == LOWERED_PACKED, joined = v.kind == LOWERED_PIECES;
+  if (joined)
+    v = join_pieces(l, o, &v, false);
+  // The axes of a packed value are the batch's.
+  lowered r = settle_value(l, &v, packed ? v.axes.count : 0);
+  if (joined || (r.computed && r.computed != v.computed))
+    keep_value(l, s->operands[i], &r);
   *batch = r.kind == LOWERED_EMPTY ? 0 : cut_axes(l, &r, o->batch);
   return r;
 }
@@ -136,13 +135,28 @@ static lowered lower_replicate(lowering *l, const trace_step *s) {
   return repeat_value(l, &v, batch, s->dims[0]);
 }
 
+// An expression of elements of memory, that is not yet in an array.
+static bool is_unsettled(const lowering *l, const lowered *v) {
+  return v->kind == LOWERED_EXPRESSION && l->reads_elements[v->elements[0]] &&
+         l->pool.nodes.items[v->elements[0]].kind != NET_ELEMENT;
+}
+
+// Windows are computed where they are needed, also by a map.
 static lowered lower_reshape(lowering *l, const trace_step *s) {
   uint32_t batch;
   lowered v = value_at(l, s->operands[0]);
   log_movement(l, s);
-  if (v.kind == LOWERED_PIECES && operand_step(l, s, 0)->batch == s->batch)
+  const trace_step *o = operand_step(l, s, 0);
+  if (v.kind == LOWERED_PIECES && o->batch == s->batch)
     return v;
-  return array_operand(l, s, 0, &batch);
+  if (v.kind == LOWERED_PIECES) {
+    v = join_pieces(l, o, &v, false);
+    keep_value(l, s->operands[0], &v);
+  }
+  if (o->rank == 0 || !is_unsettled(l, &v) || !is_computed(l, v.elements[0]))
+    return array_operand(l, s, 0, &batch);
+  cut_axes(l, &v, o->batch);
+  return v;
 }
 
 static lowered lower_element(lowering *l, const trace_step *s) {
@@ -212,80 +226,26 @@ static lowered lower_pack(lowering *l, const trace_step *s) {
   return pack_elements(l, &all, m, elements, batch);
 }
 
+static bool is_in_stage(const lowering *l, const lowered *v) {
+  const net_node *node = &l->pool.nodes.items[v->elements[0]];
+  return node->kind == NET_ELEMENT && !l->storages.items[node->value].in_memory;
+}
+
 static lowered lower_slice(lowering *l, const trace_step *s) {
   const trace_step *o = operand_step(l, s, 0);
   lowered v = value_at(l, s->operands[0]);
   uint32_t batch;
   if (v.kind == LOWERED_PIECES)
     return slice_pieces(l, s, o, &v, s->number, s->dims[0]);
-  return slice_value(l, array_operand(l, s, 0, &batch), o->batch, o->dims[0], s->number,
-                     s->dims[0]);
-}
-
-static bool is_in_memory(const lowering *l, const lowered *v) {
-  const net_node *node = &l->pool.nodes.items[v->elements[0]];
-  return node->kind == NET_ELEMENT && l->storages.items[node->value].in_memory;
-}
-
-// Whether v has the same element everywhere.
-static bool is_repeated(lowering *l, const lowered *v) {
-  node_list nodes = reachable(l, 1, v->elements);
-  for (size_t i = 0; i < nodes.count; i++) {
-    const net_node *node = &l->pool.nodes.items[nodes.items[i]];
-    if (node->kind != NET_ELEMENT && node->kind != NET_INDEX)
-      continue;
-    for (uint32_t k = 0; k < v->axes.count; k++)
-      if (map_stride(&node->map, k))
-        return false;
-    for (uint32_t k = 0; k < node->map.row_count; k++)
-      if (node->map.rows[k].form.mask)
-        return false;
+  if (!is_unsettled(l, &v) || !is_computed(l, v.elements[0]))
+    v = array_operand(l, s, 0, &batch);
+  bool aligned = o->dims[0] % s->dims[0] == 0 && s->number % s->dims[0] == 0;
+  if (!aligned && s->number && !v.computed && l->uses[s->operands[0]] > 1 && is_in_stage(l, &v)) {
+    make_plain(l, &v);  // once for all slices
+    explain_array(l, v.elements[0], NET_REASON_PART);
+    keep_value(l, s->operands[0], &v);
   }
-  return true;
-}
-
-// xs and one element again and again after it, up to a power of two: nothing is stored, loads know
-// where xs ends. What is no constant is chosen there: if i < length xs then xs[i] else value.
-static bool pad_with_repeated(lowering *l, const trace_step *s, const lowered *xs,
-                              const lowered *value, lowered *result) {
-  const net_node *constant = &l->pool.nodes.items[value->elements[0]];
-  bool chosen = constant->kind != NET_CONSTANT;
-  if (s->batch != 1 || (s->dims[0] & (s->dims[0] - 1)) ||
-      (chosen && (s->rank != 1 || !is_in_memory(l, xs) || !is_repeated(l, value))))
-    return false;
-  net_id plain = store_row_major_once(l, &xs->axes, xs->elements[0]);
-  storage padded_array = l->storages.items[l->pool.nodes.items[plain].value];
-  if (padded_array.padding_start != UINT64_MAX)
-    return false;
-  uint64_t count = axes_product(&xs->axes, 0, xs->axes.count);
-  padded_array.padding_start = count;
-  if (!chosen)
-    padded_array.padding_value = constant->constant;
-  axes all = {0};
-  append_dims(&all, s);
-  *result = row_major(l, &all, storage_add(l, &padded_array));
-  rule_fired(l->log, RULE_REPEATED_PADDING, l->step, 0, 0);
-  if (!chosen)
-    return true;
-  lowered one = fix_axes(l, value, (axis_range){0, value->axes.count}, 0);
-  lowered rest = repeat_value(l, &one, 0, s->dims[0]);
-  net_map index = map_row_major(l->memory, &all, 0, 1);
-  net_node end = {.kind = NET_CONSTANT, .type = SCALAR_I64};
-  end.constant = scalar_from_i64(SCALAR_I64, (int64_t)count);
-  net_id *sides = NEW_ARRAY(l->memory, net_id, 2), *parts = NEW_ARRAY(l->memory, net_id, 3);
-  sides[0] = index_node(l, &index);
-  sides[1] = pool_add(l, &end);
-  net_node inside = {.kind = NET_SCALAR,
-                     .type = SCALAR_BOOL,
-                     .scalar = OP_LT,
-                     .operand_count = 2,
-                     .operands = sides};
-  parts[0] = pool_add(l, &inside);
-  parts[1] = result->elements[0];
-  parts[2] = rest.elements[0];
-  net_node choice = {.kind = NET_SELECT, .type = s->type, .operand_count = 3, .operands = parts};
-  *result = expression(l, &all, pool_add(l, &choice));
-  return true;
+  return slice_computed(l, &v, o->batch, o->dims[0], s->number, s->dims[0]);
 }
 
 static lowered lower_concat(lowering *l, const trace_step *s) {
@@ -293,14 +253,10 @@ static lowered lower_concat(lowering *l, const trace_step *s) {
   uint32_t batch, count = 0;
   for (uint32_t i = 0; i < 2; i++) {
     v[i] = value_at(l, s->operands[i]);
-    if (v[i].kind != LOWERED_PIECES)
+    if (v[i].kind != LOWERED_PIECES && !is_unsettled(l, &v[i]))
       v[i] = array_operand(l, s, i, &batch);
     count += v[i].kind == LOWERED_PIECES ? v[i].element_count : v[i].kind != LOWERED_EMPTY;
   }
-  lowered whole;
-  if (v[0].kind == LOWERED_EXPRESSION && v[1].kind == LOWERED_EXPRESSION &&
-      pad_with_repeated(l, s, &v[0], &v[1], &whole))
-    return whole;
   piece *pieces = NEW_ARRAY(l->memory, piece, count), *next = pieces;
   for (uint32_t i = 0; i < 2; i++) {
     const trace_step *o = operand_step(l, s, i);
@@ -309,7 +265,8 @@ static lowered lower_concat(lowering *l, const trace_step *s) {
       memcpy(next, v[i].pieces, v[i].element_count * sizeof *next);
       next += v[i].element_count;
     } else if (v[i].kind != LOWERED_EMPTY) {
-      *next++ = (piece){v[i].axes, v[i].elements[0], o->batch, trace_step_count(o) / o->batch};
+      *next++ = (piece){v[i].axes, v[i].elements[0], v[i].computed, o->batch,
+                        trace_step_count(o) / o->batch};
     }
   }
   return value_of_pieces(l, s, count, pieces);
@@ -423,15 +380,16 @@ static lower_step *const rows[TRACE_OP_COUNT] = {
     [TRACE_CONCAT] = lower_concat,       [TRACE_IOTA] = lower_iota,
     [TRACE_REPLICATE] = lower_replicate};
 
-static bool *needed_steps(lowering *l) {
+// How many steps read each step that is needed, or results.
+static uint32_t *count_uses(lowering *l) {
   const trace *t = l->trace;
-  bool *needed = NEW_ARRAY(l->memory, bool, t->steps.count + 1);
+  uint32_t *uses = NEW_ARRAY(l->memory, uint32_t, t->steps.count + 1);
   for (size_t i = 0; i < t->results.count; i++)
-    needed[t->results.items[i]] = true;
+    uses[t->results.items[i]]++;
   for (size_t i = t->steps.count; i-- > 0;)
-    for (uint32_t k = 0; needed[i] && k < t->steps.items[i].operand_count; k++)
-      needed[t->steps.items[i].operands[k]] = true;
-  return needed;
+    for (uint32_t k = 0; uses[i] && k < t->steps.items[i].operand_count; k++)
+      uses[t->steps.items[i].operands[k]]++;
+  return uses;
 }
 
 // A temporary that is exactly the result becomes the result.
@@ -465,7 +423,7 @@ static void lower_result(lowering *l, uint32_t number) {
     return;
   }
   if (v.kind == LOWERED_PIECES)
-    v = join_pieces(l, s, &v);
+    v = join_pieces(l, s, &v, true);
   v = settle_value(l, &v, v.kind == LOWERED_PACKED ? v.axes.count : 0);
   if (rename_result(l, &v, number))
     return;
@@ -497,10 +455,10 @@ net *lower(arena *a, const trace *t, rule_log *log) {
     net_extern n = {e->library, e->name, e->arity, e->parameters, e->result};
     vec_push(a, &l.net->externs, n);
   }
-  bool *needed = needed_steps(&l);
+  l.uses = count_uses(&l);
   for (uint32_t i = 0; i < t->steps.count; i++) {
     const trace_step *s = &t->steps.items[i];
-    if (!needed[i])
+    if (!l.uses[i])
       continue;
     l.step = i;
     lowered v = trace_step_count(s) ? rows[s->op](&l, s) : (lowered){.kind = LOWERED_EMPTY};

@@ -19,6 +19,11 @@
 // a scalar used for a whole row, a slice that is no subspace), its stage ends, it passes through
 // memory, and is loaded through a map: the only moves there are.
 //
+// Windows are expressions: what is computed from memory in few nodes is computed again at every
+// distance that asks for it, concatenations choose by the index, and loads know where arrays end.
+//
+//   concat (take 1 xs) (take 7 xs)    select (i < 1) a0[0] a0[i - 1]
+//
 //   lower.c       the steps, as rows of a table
 //   value.c       what steps do to a value: axes that are cut, fixed, permuted, inserted
 //   pieces.c      concatenations that wait

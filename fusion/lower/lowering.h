@@ -17,6 +17,9 @@ typedef struct axes {
 // Here a net_map's strides and the bits of its rows' masks go by axis: strides[i] belongs to axis i
 // (0 where it is a bit), bit i of a mask to axis i (0 where it is a loop).
 
+static inline bool axes_equal(const axes *a, const axes *b) {
+  return a->count == b->count && !memcmp(a->extents, b->extents, a->count * sizeof *a->extents);
+}
 uint64_t axes_product(const axes *s, uint32_t first, uint32_t count);
 void axes_insert(axes *s, uint32_t at, uint64_t extent);  // bits if a power of two, else one loop
 
@@ -56,10 +59,11 @@ bool map_plain(const net_map *m, const axes *s, uint32_t at, uint32_t count, int
 typedef struct storage {
   scalar_type type;
   bool in_memory;
-  net_id array;            // in memory
-  uint64_t padding_start;  // addresses from here on are padding (UINT64_MAX: none)
-  scalar_bits padding_value;
-  uint32_t stage;  // else
+  net_id array;               // in memory
+  uint64_t padding_start;     // addresses from here on, and negative ones, are padding (UINT64_MAX:
+  scalar_bits padding_value;  //   none)
+  net_id guarded;             // the same array with such padding, for loads that leave it; or 0
+  uint32_t stage;             // else
   net_id value;
   int bits;
   f2_affine
@@ -81,6 +85,7 @@ typedef struct lowered {
   uint32_t element_count;  // or pieces
   net_id *elements;
   struct piece *pieces;
+  net_id *computed;  // EXPRESSION: the same of elements in memory, in few nodes (NULL: unknown)
 } lowered;
 
 // The same, as it is kept for later steps: most values have few axes, and many have the same.
@@ -88,14 +93,14 @@ typedef struct kept_value {
   lowered_kind kind;
   uint32_t element_count;
   const axes *axes;
-  net_id *elements;
+  net_id *elements, *computed;
   struct piece *pieces;
 } kept_value;
 
 // `count` elements of each instance of the batch, row by row; a node of its own.
 typedef struct piece {
   axes axes;
-  net_id element;
+  net_id element, *computed;
   uint64_t batch, count;
 } piece;
 
@@ -128,6 +133,7 @@ typedef struct lowering {
   VEC(known_batch) batches;  // the axes that each size of a batch had last
   kept_value *values;        // by step of the trace
   const axes *latest[8];     // different axes of kept values
+  uint32_t *uses;            // by step of the trace: how many read it, or return it
   lowered *operands;         // of the step that is being lowered, with room for `operand_room`
   uint32_t operand_room;
   uint32_t step;
@@ -172,9 +178,13 @@ void explain_array(lowering *l, net_id element, net_reason why);
 lowered expression(lowering *l, const axes *s, net_id node);
 // All of an array, row by row.
 lowered row_major(lowering *l, const axes *s, net_id storage_id);
+// Whether it is computed from memory, by few nodes: then it may as well be computed again elsewhere.
+bool is_computed(lowering *l, net_id node);
 // One expression, not an array that waits for its place, and an element node if it depends on
 // elements at all. `batch_axes`: where the dimension of a packed value goes.
 lowered settle_value(lowering *l, const lowered *v, uint32_t batch_axes);
+// The elements of v in an array of their own, row by row: all maps are plain then.
+void make_plain(lowering *l, lowered *v);
 // v in an array of its own, whose axes have the given extents.
 void renumber_axes(lowering *l, lowered *v, uint32_t count, const uint64_t *extents);
 // The number of leading axes whose extents have this product. Axes are split, or numbered anew,
@@ -207,9 +217,25 @@ lowered fix_pattern(lowering *l, const lowered *v, axis_range range, uint64_t co
 lowered exchange_axes(lowering *l, const lowered *v, uint32_t at, uint32_t middle, uint32_t end);
 // The axes of the range reduced to indices number, ..., number + length - 1.
 lowered slice_axes(lowering *l, lowered *v, axis_range range, uint64_t number, uint64_t length);
+// Whether elements of v along the range are computed from memory by few nodes, at addresses that go
+// row by row.
+bool is_extensible(lowering *l, const lowered *v, axis_range range);
+// The axes of the range, of an extensible v, as indices from `start` on of `length`: before and after
+// them elements are any.
+lowered extend_axes(lowering *l, lowered *v, axis_range range, uint64_t start, uint64_t length);
+// The element node `id` over s with the constant at all addresses outside of its array.
+net_id fill_outside(lowering *l, net_id id, const scalar_bits *fill);
+typedef struct address_range {
+  int64_t low, high;
+} address_range;
+// Of the map's addresses; of rows that depend on each other, perhaps a wider one.
+address_range map_range(const net_map *m, const axes *s);
 // Elements number, ..., number + length - 1 of the `whole` that each instance of the batch has.
 lowered slice_value(lowering *l, lowered v, uint64_t batch, uint64_t whole, uint64_t number,
                     uint64_t length);
+// The same, computed again if v may be: then it is no slice of what passes through an array.
+lowered slice_computed(lowering *l, const lowered *v, uint64_t batch, uint64_t whole,
+                       uint64_t number, uint64_t length);
 
 // The expressions, all over the axes s, as an array with a new dimension at `at`.
 lowered pack_elements(lowering *l, const axes *s, uint32_t m, const net_id *elements, uint32_t at);
@@ -225,8 +251,9 @@ lowered value_of_pieces(lowering *l, const trace_step *s, uint32_t count, piece 
 // Rows number, ..., number + length - 1 of v, the value of step o, as the value of step s.
 lowered slice_pieces(lowering *l, const trace_step *s, const trace_step *o, const lowered *v,
                      uint64_t number, uint64_t length);
-// The pieces of v, the value of step s, as one array.
-lowered join_pieces(lowering *l, const trace_step *s, const lowered *v);
+// The pieces of v, the value of step s, as one array; or an expression for its elements, unless it is
+// only to be stored.
+lowered join_pieces(lowering *l, const trace_step *s, const lowered *v, bool to_store);
 
 // ---- where elements lie in a stage (lower/placement.c) ----------------------------------------
 
@@ -305,8 +332,6 @@ void store_into(lowering *l, const axes *s, net_id e, net_id array, const net_ma
 // The first `count` elements of e, row-major, in a new temporary: the element node that reads it.
 net_id store_prefix(lowering *l, const axes *s, net_id e, uint64_t count);
 net_id store_row_major(lowering *l, const axes *s, net_id e);
-// The same without a copy if it lies so already.
-net_id store_row_major_once(lowering *l, const axes *s, net_id e);
 
 // ---- the log of laws (lower/log.c) --------------------------------------------------------------
 

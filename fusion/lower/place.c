@@ -740,20 +740,3 @@ net_id store_prefix(lowering *l, const axes *s, net_id e, uint64_t count) {
 net_id store_row_major(lowering *l, const axes *s, net_id e) {
   return store_prefix(l, s, e, axes_product(s, 0, s->count));
 }
-
-net_id store_row_major_once(lowering *l, const axes *s, net_id e) {
-  const net_node *node = &l->pool.nodes.items[e];
-  net_map whole = map_row_major(l->memory, s, 0, 1);
-  int64_t stride = 1;
-  if (node->kind == NET_ELEMENT) {
-    const storage *held = &l->storages.items[node->value];
-    if (held->in_memory && held->padding_start == UINT64_MAX && !node->map.offset &&
-        l->net->arrays.items[held->array].count == axes_product(s, 0, s->count) &&
-        node->map.row_count == whole.row_count && map_plain(&node->map, s, 0, s->count, &stride) &&
-        stride == 1)
-      return e;
-  }
-  net_id stored = store_row_major(l, s, e);
-  explain_array(l, stored, NET_REASON_PADDING);
-  return stored;
-}

@@ -31,6 +31,17 @@ static net_id change_maps(lowering *l, net_id id, change_map *change, const void
   return l->converted[id];
 }
 
+bool is_computed(lowering *l, net_id node) {
+  enum { MOST_NODES = 64 };
+  node_list nodes = reachable(l, 1, &node);
+  for (size_t i = 0; i < nodes.count; i++) {
+    const net_node *n = &l->pool.nodes.items[nodes.items[i]];
+    if (n->kind == NET_ELEMENT && !l->storages.items[n->value].in_memory)
+      return false;
+  }
+  return nodes.count <= MOST_NODES;
+}
+
 // Of the index alone, too, if it is large: moves write it down again (sum of iota would double it at
 // every level).
 lowered settle_value(lowering *l, const lowered *v, uint32_t batch_axes) {
@@ -38,8 +49,12 @@ lowered settle_value(lowering *l, const lowered *v, uint32_t batch_axes) {
   if (v->kind == LOWERED_PACKED)
     return pack_elements(l, &v->axes, v->element_count, v->elements, batch_axes);
   if (v->kind == LOWERED_EXPRESSION && l->pool.nodes.items[v->elements[0]].kind != NET_ELEMENT &&
-      (l->reads_elements[v->elements[0]] || reachable(l, 1, v->elements).count > LARGE))
-    return expression(l, &v->axes, place(l, &v->axes, 1, v->elements, v->axes.count));
+      (l->reads_elements[v->elements[0]] || reachable(l, 1, v->elements).count > LARGE)) {
+    bool again = is_computed(l, v->elements[0]);
+    lowered r = expression(l, &v->axes, place(l, &v->axes, 1, v->elements, v->axes.count));
+    r.computed = again ? v->elements : NULL;
+    return r;
+  }
   return *v;
 }
 
@@ -55,8 +70,7 @@ static net_map split_map(lowering *l, const net_map *m, const void *with) {
   return map_split(l->memory, m, s->before, s->at, s->outer, &ignored);
 }
 
-// The elements of v in an array of their own, row by row: all maps are plain then.
-static void make_plain(lowering *l, lowered *v) {
+void make_plain(lowering *l, lowered *v) {
   *v = expression(l, &v->axes, store_row_major(l, &v->axes, v->elements[0]));
 }
 
@@ -258,6 +272,69 @@ lowered slice_axes(lowering *l, lowered *v, axis_range range, uint64_t number, u
   return expression(l, &after, change_maps(l, v->elements[0], slice_map, &w));
 }
 
+// ---- beyond the ends --------------------------------------------------------------------------
+
+address_range map_range(const net_map *m, const axes *s) {
+  address_range r = {m->offset, m->offset};
+  for (uint32_t i = 0; i < s->count; i++) {
+    int64_t most = map_stride(m, i) * (int64_t)(s->extents[i] - 1);
+    *(most < 0 ? &r.low : &r.high) += most;
+  }
+  for (uint32_t k = 0; k < m->row_count; k++)
+    *(m->rows[k].weight < 0 ? &r.low : &r.high) += m->rows[k].weight;
+  return r;
+}
+
+// The storage with `fill` at all addresses outside of the array.
+static net_id guarded_storage(lowering *l, net_id id, const scalar_bits *fill) {
+  while (l->storages.items[id].guarded) {
+    id = l->storages.items[id].guarded;
+    if (!memcmp(&l->storages.items[id].padding_value, fill, sizeof *fill))
+      return id;
+  }
+  storage twin = l->storages.items[id];
+  twin.padding_start = l->net->arrays.items[twin.array].count;
+  twin.padding_value = *fill;
+  l->storages.items[id].guarded = (net_id)l->storages.count;
+  return storage_add(l, &twin);
+}
+
+net_id fill_outside(lowering *l, net_id id, const scalar_bits *fill) {
+  net_node node = l->pool.nodes.items[id];
+  node.value = guarded_storage(l, node.value, fill);
+  return pool_add(l, &node);
+}
+
+// The expression, whose loads stay in their arrays.
+static net_id guard_elements(lowering *l, const axes *s, net_id id) {
+  node_list nodes = reachable(l, 1, &id);
+  for (size_t i = 0; i < nodes.count; i++) {
+    net_node node = l->pool.nodes.items[nodes.items[i]];
+    const storage *held = &l->storages.items[node.value];
+    if (node.kind == NET_ELEMENT && held->padding_start == UINT64_MAX) {
+      address_range r = map_range(&node.map, s);
+      if (r.low < 0 || (uint64_t)r.high >= l->net->arrays.items[held->array].count)
+        node.value = guarded_storage(l, node.value, &(scalar_bits){{0}});
+    }
+    if (node.operand_count)
+      node = net_node_renumbered(l->memory, &node, l->converted);
+    net_id to = pool_add(l, &node);  // may move l->converted
+    l->converted[nodes.items[i]] = to;
+  }
+  return l->converted[id];
+}
+
+bool is_extensible(lowering *l, const lowered *v, axis_range range) {
+  enum { MOST_NODES = 64 };
+  return is_sliceable(l, v, range) && reachable(l, 1, v->elements).count <= MOST_NODES;
+}
+
+lowered extend_axes(lowering *l, lowered *v, axis_range range, uint64_t start, uint64_t length) {
+  lowered r = slice_axes(l, v, range, -start, length);
+  r.elements[0] = guard_elements(l, &r.axes, r.elements[0]);
+  return r;
+}
+
 lowered slice_value(lowering *l, lowered v, uint64_t batch, uint64_t whole, uint64_t number,
                     uint64_t length) {
   if (length == whole)
@@ -281,6 +358,24 @@ lowered slice_value(lowering *l, lowered v, uint64_t batch, uint64_t whole, uint
   }
   axis_range range = cut_axis_range(l, &v, batch, batch * whole);
   return slice_axes(l, &v, range, number, length);
+}
+
+lowered slice_computed(lowering *l, const lowered *v, uint64_t batch, uint64_t whole,
+                       uint64_t number, uint64_t length) {
+  bool aligned = whole % length == 0 && number % length == 0;
+  if (!v->computed)
+    return slice_value(l, *v, batch, whole, number, length);
+  lowered again = expression(l, &v->axes, *v->computed);
+  axis_range range = cut_axis_range(l, &again, batch, batch * whole);
+  if (!is_extensible(l, &again, range))
+    return slice_value(l, *v, batch, whole, number, length);
+  again = slice_value(l, again, batch, whole, number, length);
+  rule_fired(l->log, RULE_COMPUTED_AGAIN, l->step, 0, 0);
+  if (!aligned)
+    return again;
+  lowered r = slice_value(l, *v, batch, whole, number, length);
+  r.computed = axes_equal(&r.axes, &again.axes) ? again.elements : NULL;
+  return r;
 }
 
 // ---- several values ---------------------------------------------------------------------------

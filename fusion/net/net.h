@@ -139,8 +139,8 @@ typedef struct net_op {
 typedef struct net_load {
   net_id value, array;
   net_map map;
-  uint64_t padding_start;     // addresses from here on are not in memory (UINT64_MAX: none):
-  scalar_bits padding_value;  //   they read as this
+  uint64_t padding_start;     // addresses from here on, and negative ones, are not in memory
+  scalar_bits padding_value;  //   (UINT64_MAX: all are): they read as this
 } net_load;
 
 typedef struct net_store {

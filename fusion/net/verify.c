@@ -77,7 +77,7 @@ static const char *check_map(const checker *c, const net_map *m) {
   return NULL;
 }
 
-// Addresses on `alive` are in the array, or from `start` on.
+// Addresses on `alive` are in the array, or, as unsigned numbers, from `start` on.
 static const char *check_addresses(const checker *c, const net_map *m, uint64_t start,
                                    f2_space alive, net_id array) {
   uint64_t count = c->net->arrays.items[array].count;
@@ -86,9 +86,11 @@ static const char *check_addresses(const checker *c, const net_map *m, uint64_t 
     return NULL;
   if (!live_map_range(c->memory, m, c->stage->extents, alive, &low, &high))
     return "its addresses overflow";
+  if (start <= count)
+    return NULL;
   if (low < 0)
     return arena_printf(c->memory, "its least address is %" PRId64, low);
-  if ((uint64_t)high < count || start <= count)
+  if ((uint64_t)high < count)
     return NULL;
   return arena_printf(c->memory, "its addresses go to %" PRId64 ", a%" PRIu32 " has %" PRIu64, high,
                       array, count);

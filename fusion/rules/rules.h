@@ -79,9 +79,15 @@
   ROW(PIECES, "pieces",                                                                            \
       "concat (concat a b) c = concat a (concat b c); its parts are parts of a, b and c",          \
       "until all are needed as one array", "lists under concatenation")                            \
+  ROW(CHOSEN_PIECE, "chosen-piece",                                                                \
+      "element i of concat xs ys is that of xs if i < length xs, else of ys, where it is needed",  \
+      "at most 8 parts, some of them computed from memory", "lists under concatenation")           \
   ROW(REPEATED_PADDING, "repeated-padding",                                                        \
-      "concat xs (replicate k c) is xs, loaded with c behind its end",                             \
-      "the whole length is a power of two; c is a constant, or xs is in memory", "extended")       \
+      "concat xs (replicate k c) is xs, loaded with c behind its end; the same before it",         \
+      "c is a constant; xs is in memory, and its end is that of an array", "extended")             \
+  ROW(COMPUTED_AGAIN, "computed-again",                                                            \
+      "take k (map f xs) = map f (take k xs), drop k (map f xs) = map f (drop k xs)",              \
+      "xs is in memory; f xs is at most 64 operations", "naturality of take and drop")             \
   ROW(RESULT_IN_PLACE, "result-in-place",                                                          \
       "an array between stages that is exactly a result is that result",                           \
       "it is written once, row by row", "id")                                                      \

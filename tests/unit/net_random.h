@@ -439,6 +439,8 @@ static inline void random_load(arena *a, random_state *r, net *t, net_stage *s, 
   if (random_chance(r, 4)) {
     load.padding_start = random_below(r, (uint32_t)t->arrays.items[array].count + 1);
     load.padding_value = random_bits(r, type);
+    if (random_chance(r, 2))  // as a window, that begins before the array or ends behind it
+      load.map.offset = (int64_t)random_below(r, 7) - 3;
   }
   vec_push(a, &s->loads, load);
   for (uint32_t copies = random_below(r, 3); copies > 0; copies--) {

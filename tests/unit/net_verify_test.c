@@ -91,6 +91,7 @@ TEST(wrong_text) {
       // loads
       {LOAD, "v0 = load a0 at 8*o0 + x3\n", "load 0: row 0 of its map has a bit beyond x2"},
       {LOAD, "v0 = load a0 at 8*o0 - 1\n", "load 0: its least address is -1"},
+      {LOAD, "v0 = load a0 at 8*o0 - 1 padded from 24 with i32:7\n", NULL},  // before it, too
       {LOAD, "v0 = load a0 at 9223372036854775807*o0\n", "load 0: its addresses overflow"},
       {LOAD, "v0 = load a2 at x0\n", "load 0: a2 is not written before"},
       {"padded from 20", "padded from 99999", NULL},  // all is in memory

@@ -19,10 +19,12 @@ moved : [2^n]i32 -> [2^n]i32
 moved = bitrev
 
 part : [m]i32 -> []i32
-part xs = map (+ 1) (take (m / 2 + 1) (map (* 3) xs))
+part xs = map (+ 1) (take (m / 2 + 1) (map long xs))
 
 pieces : [m]i32 -> []i32
-pieces xs = map (* 3) (concat (map (+ 1) xs) (map (* 2) (drop 1 xs)))
+pieces xs = map (* 3) (concat (map long xs) (map (* 2) (drop 1 xs)))
+
+long = iter 40 (\x -> x * x + 1)  -- more than is computed twice
 
 apart : [2^n]i32 -> [2^k]i32 -> ([2^n]i32, [2^k]i32)
 apart xs ys = (map (+ 1) xs, map (* 2) ys)
