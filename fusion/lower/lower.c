@@ -417,7 +417,7 @@ static void lower_result(lowering *l, uint32_t number) {
   value_id id = l->trace->results.items[number];
   const trace_step *s = step_at(l, id);
   lowered v = value_at(l, id);
-  l->step = id;
+  l->step = l->origins ? l->origins[id] : id;
   if (v.kind == LOWERED_EMPTY) {
     net_array_add(l->memory, l->net, s->type, 0, NET_RESULT, number);
     return;
@@ -448,7 +448,8 @@ static void order_stages(lowering *l) {
 }
 
 net *lower(arena *a, const trace *t, rule_log *log) {
-  lowering l = {.memory = a, .trace = t, .net = NEW(a, net), .log = log};
+  lowering l = {.memory = a, .net = NEW(a, net), .log = log};
+  l.trace = t = trace_on_wholes(a, t, log, &l.origins);
   l.values = NEW_ARRAY(a, kept_value, t->steps.count + 1);
   for (size_t i = 0; i < t->externs.count; i++) {
     const trace_extern *e = &t->externs.items[i];
@@ -460,7 +461,7 @@ net *lower(arena *a, const trace *t, rule_log *log) {
     const trace_step *s = &t->steps.items[i];
     if (!l.uses[i])
       continue;
-    l.step = i;
+    l.step = l.origins ? l.origins[i] : i;
     lowered v = trace_step_count(s) ? rows[s->op](&l, s) : (lowered){.kind = LOWERED_EMPTY};
     if (trace_step_count(s))
       remember_batch(&l, s, &v);

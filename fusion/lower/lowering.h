@@ -117,6 +117,7 @@ typedef struct stage_state {
 typedef struct lowering {
   arena *memory;
   const trace *trace;
+  const uint32_t *origins;  // by its steps: those of the program's Trace; NULL: the same
   net *net;
   rule_log *log;  // or NULL
   net_stage
@@ -138,6 +139,12 @@ typedef struct lowering {
   uint32_t operand_room;
   uint32_t step;
 } lowering;
+
+// ---- functions on parts of arrays (lower/whole.c) ------------------------------------------------
+
+// The trace, or another one that makes the same results without concatenations of what was done to
+// slices of one array. origins[i]: which step its step i is of; NULL: they are the trace's own.
+const trace *trace_on_wholes(arena *a, const trace *t, rule_log *log, const uint32_t **origins);
 
 // ---- expressions and stages (lower/pool.c) ----------------------------------------------------
 

@@ -68,6 +68,11 @@
   ROW(PACKED_VIEW, "packed-view",                                                                  \
       "[xs[a], xs[a + d], xs[a + 2d], ...] is a part of xs where it lies",                         \
       "the elements lie at equal distances, or at those of index bits", "bmmc, take and drop")     \
+  ROW(PARTS, "parts",                                                                              \
+      "concat (map f (take k xs)) (map g (drop k xs)) = [if i < k then f x else g x | x is "       \
+      "element i of xs]",                                                                          \
+      "slices of one array that follow one another, not two halves; what is done on all is cheap " \
+      "or not four times as much", "naturality of map")                                            \
   ROW(SIDE_BY_SIDE, "side-by-side",                                                                \
       "concat (map f xs) (map g ys), where those lie side by side, is a choice by the index, and " \
       "moves nothing",                                                                             \
