@@ -78,6 +78,11 @@ bool op_is_join(const net_stage *s, const net_op *op);
 // The rule in-place, for all such ops of the stage.
 void stage_hoist_joins(rewriter *r);
 
+// ---- rules/frames.c --------------------------------------------------------------------------
+
+// Ops that do not move elements: what reads their values has another index.
+void stage_move_frames(rewriter *r);
+
 // ---- rules/dead.c ----------------------------------------------------------------------------
 
 // Drops what no store needs, and narrows live sets to where it is needed. `wanted`: by array,

@@ -38,6 +38,7 @@ void rules_apply(arena *a, net *t, rule_log *log) {
         rewriters[i].changed = false;
         rewriters[i].joins_apart = round == 0;
         stage_merge(&rewriters[i]);
+        stage_move_frames(&rewriters[i]);
         stage_narrow(&rewriters[i]);
         stage_hoist_joins(&rewriters[i]);
       }

@@ -20,6 +20,7 @@
 //   merge.c   ops: two as one
 //   narrow.c  ops: on smaller cosets
 //   join.c    ops for parts of the index space: values that lie side by side as one
+//   frames.c  ops: movements behind them
 //   dead.c    what nobody needs
 //   loads.c   loads: two as one
 //   space.c   indices that nobody needs
@@ -117,6 +118,10 @@
       "an op that does the same on each coset of E in a coset of D is an op on cosets of E",       \
       "no element reads one outside of its coset of E; the nodes are equal but for functions of "  \
       "the index, whose difference is constant", "dependences")                                    \
+  ROW(OP_BMMC, "op-bmmc",                                                                          \
+      "an op that moves elements is an op on smaller cosets, and a bmmc: an index of its readers", \
+      "element j reads in b(j) + E, with b an affine bijection up to E; its readers read values "  \
+      "of one frame, and loads", "naturality of bmmc")                                             \
   ROW(ONE_LOAD, "one-load",                                                                        \
       "loads of an array that read the same wherever both are wanted are one",                     \
       "forms of their addresses differ by a form that is 0 where the one is wanted, and one that " \

@@ -357,6 +357,28 @@ static const struct {
      "    v1[0] = - v0[1] v0[0]\n"
      "    v1[1] = * v0[1] t1\n"
      "  store v1 in a1 at x0 + 2*x1 + 4*x2\n"},
+    // Both halves of x2 do the same, the one from behind.
+    {RULE_OP_BMMC,
+     "  op 0 directions 0b001 0b100 coordinates x0 x2 step %3\n"
+     "    v1[0] = - v0[0] v0[2]\n"
+     "    v1[1] = - v0[1] v0[3]\n"
+     "    v1[2] = + v0[1] v0[3]\n"
+     "    v1[3] = + v0[0] v0[2]\n"
+     "  op 1 directions 0b010 coordinates x1 step %4\n"
+     "    t0 = index x0 + 2*x2\n"
+     "    t1 = convert i32 t0\n"
+     "    v2[0] = - v1[0] v1[1]\n"
+     "    v2[1] = + v1[0] t1\n"
+     "  store v2 in a1 at x0 + 2*x1 + 4*x2\n",
+     "  op 0 directions 0b100 coordinates x2 step %3\n"
+     "    v1[0] = - v0[0] v0[1]\n"
+     "    v1[1] = + v0[0] v0[1]\n"
+     "  op 1 directions 0b010 coordinates x1 step %4\n"
+     "    t0 = index (x0^x2) + 2*x2\n"
+     "    t1 = convert i32 t0\n"
+     "    v2[0] = - v1[0] v1[1]\n"
+     "    v2[1] = + v1[0] t1\n"
+     "  store v2 in a1 at (x0^x2) + 2*x1 + 4*x2\n"},
     // Of pairs in two directions the first element, of an array zipped in.
     {RULE_ONE_LOAD,
      "  v1 = load a0 at x0 + 4*x2\n"
@@ -611,20 +633,31 @@ static const char *const untouched[] = {
     "  store v1 in a1 at x0 + 2*x1 + 4*x2\n",
     // other directions
     "  op 0 directions 0b001 coordinates x0 step %3\n"
-    "    v1[0] = v0[1]\n"
+    "    v1[0] = - v0[1] v0[0]\n"
     "    v1[1] = v0[0]\n"
     "  op 1 directions 0b010 coordinates x1 step %3\n"
-    "    v2[0] = v1[1]\n"
+    "    v2[0] = - v1[1] v1[0]\n"
     "    v2[1] = v1[0]\n"
     "  store v2 in a1 at x0 + 2*x1 + 4*x2\n",
     // the same pairs, but which element is the first depends on x1
     "  op 0 directions 0b001 coordinates x0 step %3\n"
-    "    v1[0] = v0[1]\n"
+    "    v1[0] = - v0[1] v0[0]\n"
     "    v1[1] = v0[0]\n"
     "  op 1 directions 0b001 coordinates x0^x1 step %3\n"
     "    v2[0] = v1[0]\n"
-    "    v2[1] = + v1[1] i32:1\n"
+    "    v2[1] = - v1[1] v1[0]\n"
     "  store v2 in a1 at x0 + 2*x1 + 4*x2\n",
+    // elements change places, but the other operand of their reader does not
+    "  op 0 directions 0b001 coordinates x0 step %3\n"
+    "    v1[0] = - v0[1] v0[0]\n"
+    "    v1[1] = v0[0]\n"
+    "  op 1 directions 0b010 coordinates x1 step %3\n"
+    "    v2[0] = v1[1]\n"
+    "    v2[1] = + v1[0] i32:1\n"
+    "  op 2 directions 0b100 coordinates x2 step %4\n"
+    "    v3[0] = - v2[1] v1[0]\n"
+    "    v3[1] = - v1[1] v2[0]\n"
+    "  store v3 in a1 at x0 + 2*x1 + 4*x2\n",
     // foreign functions of constants
     "  op 0 step %1\n"
     "    t0 = extern e0 i32\n"

@@ -1,0 +1,396 @@
+// The rule `op-bmmc`: an op that moves elements as well is an op on smaller cosets, and a bmmc behind
+// it, which nobody executes: what reads its values does so with another index.
+//
+//   op 0 directions 0b01 coordinates x0           op 0 directions 0b01 coordinates x0
+//     v1[0] = + v0[1] i32:1                         v1[0] = + v0[0] i32:2
+//     v1[1] = + v0[0] i32:2                         v1[1] = + v0[1] i32:1
+//   store v1 in a1 at x0 + 2*x1             ->    store v1 in a1 at (x0^1) + 2*x1
+//
+// Let element j read elements of the coset b(j) + E only, for the least E. If some affine bijection t
+// of the numbers has t(j) in b(j) + E, element j is put at number t(j): then it reads its own coset of
+// E, and stage_narrow may drop the other directions. On indices that is a bijection T.
+//
+// Each value has a FRAME F: what was at index x is at F x. An op is renamed by the frame of the values
+// that it reads, which must be the same for all but loads (these are read in any frame). What it makes
+// has the frame F T.
+#include "fusion/rules/rewriting.h"
+
+enum { MOST_TRIES = 8, MOST_ELEMENTS = 64 };
+
+// What an op moves.
+typedef struct movement {
+  bool moves;
+  uint8_t numbers[MOST_ELEMENTS];  // t
+  f2_affine indices;               // T
+} movement;
+
+typedef struct framing {
+  rewriter *r;
+  size_t node_count;
+  net_id *nodes;             // scratch: of an op
+  uint64_t *elements;        // by node: an element that it reads, 1 + its number; 0: none
+  net_id *reads;             // scratch
+  movement **movements;      // by op, or NULL
+  const f2_affine **frames;  // by value: NULL where nothing has changed, and of loads
+  uint32_t *definitions;     // by value: the op whose movement made the frame
+} framing;
+
+// ---- what an op moves ------------------------------------------------------------------------
+
+// Which elements each element reads.
+typedef struct reading {
+  f2_space e;                  // E
+  bool any[MOST_ELEMENTS];     // whether it reads one
+  uint64_t at[MOST_ELEMENTS];  // one of them
+} reading;
+
+static void read_element(reading *d, uint64_t j, uint64_t element) {
+  if (d->any[j])
+    f2_space_insert(&d->e, d->at[j] ^ element);
+  d->any[j] = true;
+  d->at[j] = element;
+}
+
+static reading reading_of(framing *f, const net_op *op) {
+  const net_stage *s = f->r->stage;
+  reading d = {.e = f2_space_zero((int)op->k)};
+  uint32_t count = net_op_nodes(s, op, f->nodes);
+  for (uint32_t i = 0; i < count; i++) {
+    const net_node *node = &s->nodes.items[f->nodes[i]];
+    uint64_t *element = &f->elements[f->nodes[i]];
+    *element = node->kind == NET_ELEMENT ? node->number + 1 : 0;
+    for (uint32_t k = 0; k < node->operand_count; k++) {
+      uint64_t of = f->elements[node->operands[k]];
+      if (of && *element)
+        f2_space_insert(&d.e, (of - 1) ^ (*element - 1));
+      *element = of ? of : *element;
+    }
+  }
+  for (uint32_t i = 0; i < op->output_count; i++)
+    for (uint64_t j = 0; j < UINT64_C(1) << op->k; j++) {
+      net_id node = op->outputs[i].elements[j];
+      if (node != NET_NONE && f->elements[node])
+        read_element(&d, j, f->elements[node] - 1);
+    }
+  return d;
+}
+
+// Vectors and where t takes them, up to vectors of E.
+typedef struct images {
+  uint32_t count;
+  uint64_t from[MOST_ELEMENTS], to[MOST_ELEMENTS];
+} images;
+
+// The differences from element `first` of a basis of those of all elements, or false: b is not affine.
+static bool find_images(const reading *d, uint32_t k, uint64_t first, images *m) {
+  f2_echelon relations = {{0}, {0}};
+  for (uint64_t j = 0; j < UINT64_C(1) << k; j++) {
+    uint64_t relation = 0, to = f2_space_reduce(d->e, d->at[j] ^ d->at[first]);
+    if (!d->any[j] || j == first)
+      continue;
+    if (f2_echelon_insert(&relations, j ^ first, to, &relation)) {
+      m->from[m->count] = j ^ first;
+      m->to[m->count++] = to;
+    } else if (relation) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Makes the images independent: vectors that go to E go to different ones there. False: there are
+// too many.
+static bool separate_images(const reading *d, images *m) {
+  f2_echelon found = {{0}, {0}};  // tags: the vectors
+  int kernel = 0;
+  for (uint32_t i = 0; i < m->count; i++) {
+    uint64_t relation = 0;
+    if (f2_echelon_insert(&found, m->to[i], m->from[i], &relation))
+      continue;
+    if (kernel == d->e.dimension)
+      return false;
+    m->from[i] = relation;  // goes to E
+    m->to[i] = d->e.basis[kernel++];
+  }
+  return true;
+}
+
+// The rest of the vectors, each to itself where that leaves the images independent.
+static void complete_images(uint32_t k, images *m) {
+  f2_space from = f2_span((int)k, (int)m->count, m->from),
+           to = f2_span((int)k, (int)m->count, m->to);
+  uint64_t left = 0;
+  for (uint32_t i = 0; i < k; i++) {
+    uint64_t x = f2_unit((int)i);
+    if (f2_space_has(from, x))
+      continue;
+    f2_space_insert(&from, x);
+    m->from[m->count] = x;
+    m->to[m->count] = f2_space_insert(&to, x) ? x : 0;
+    left += m->to[m->count++] == 0;
+  }
+  f2_space rest = f2_space_complement(to, f2_space_full((int)k));
+  for (uint32_t i = 0; i < m->count && left; i++)
+    if (m->to[i] == 0)
+      m->to[i] = rest.basis[--left];
+}
+
+// The vectors of the directions at these bits of a number.
+static uint64_t index_of_number(const net_op *op, uint64_t number) {
+  return f2_combine((int)op->k, op->directions, number);
+}
+
+// T x = x ^ D (t(j) ^ j), where j = C x ^ c is the number of x.
+static f2_affine index_movement(const net_op *op, int n, const uint8_t *t) {
+  uint64_t columns[F2_MAX], c = 0;
+  for (uint32_t i = 0; i < op->k; i++)
+    c |= (uint64_t)op->coordinates[i].constant << i;
+  for (int b = 0; b < n; b++) {
+    uint64_t j = 0;
+    for (uint32_t i = 0; i < op->k; i++)
+      j |= (uint64_t)f2_bit(op->coordinates[i].mask, b) << i;
+    columns[b] = f2_unit(b) ^ index_of_number(op, (uint64_t)(t[j] ^ t[0]) ^ j);
+  }
+  return (f2_affine){f2_from_columns(n, n, columns), index_of_number(op, t[c] ^ c)};
+}
+
+static movement *movement_of(framing *f, const net_op *op) {
+  if (op->k == 0 || UINT64_C(1) << op->k > MOST_ELEMENTS)
+    return NULL;
+  reading d = reading_of(f, op);
+  f2_space own = d.e;  // and what separates elements from what they read
+  uint64_t first = MOST_ELEMENTS;
+  for (uint64_t j = 0; j < UINT64_C(1) << op->k; j++)
+    if (d.any[j]) {
+      first = first == MOST_ELEMENTS ? j : first;
+      f2_space_insert(&own, d.at[j] ^ j);
+    }
+  images m = {0};
+  if (own.dimension == d.e.dimension || !find_images(&d, op->k, first, &m) ||
+      !separate_images(&d, &m))
+    return NULL;
+  complete_images(op->k, &m);
+  movement *found = NEW(f->r->memory, movement);
+  for (uint64_t j = 0; j < UINT64_C(1) << op->k; j++) {
+    uint64_t coordinates = 0;
+    f2_coordinates((int)m.count, m.from, j ^ first, &coordinates);
+    found->numbers[j] =
+        (uint8_t)(f2_space_reduce(d.e, d.at[first]) ^ f2_combine((int)m.count, m.to, coordinates));
+  }
+  found->indices = index_movement(op, f->r->stage->n, found->numbers);
+  found->moves = true;
+  return found;
+}
+
+// ---- frames ----------------------------------------------------------------------------------
+
+static bool is_load(const framing *f, net_id value) { return f->definitions[value] == NET_NONE; }
+
+static bool same_frame(const f2_affine *a, const f2_affine *b) {
+  return a == b || (a && b && f2_affine_equal(*a, *b));
+}
+
+// The frame of what the op reads. False: there are several; then *latest is the op that made one of
+// them.
+static bool frame_of_reads(framing *f, const net_op *op, const f2_affine **frame,
+                           uint32_t *latest) {
+  uint32_t count = net_op_reads(f->r->stage, op, f->reads);
+  bool found = false;
+  *frame = NULL;
+  for (uint32_t i = 0; i < count; i++) {
+    net_id v = f->reads[i];
+    if (is_load(f, v))
+      continue;
+    if (found && !same_frame(*frame, f->frames[v])) {
+      *latest = NET_NONE;
+      for (uint32_t k = 0; k < count; k++)
+        if (f->frames[f->reads[k]] &&
+            (*latest == NET_NONE || f->definitions[f->reads[k]] > *latest))
+          *latest = f->definitions[f->reads[k]];
+      return false;
+    }
+    *frame = f->frames[v];
+    found = true;
+  }
+  return true;
+}
+
+// Frames for all values. False: the movement of some op, which is taken back, is in the way.
+static bool find_frames(framing *f, bool *any) {
+  net_stage *s = f->r->stage;
+  *any = false;
+  for (uint32_t i = 0; i < s->ops.count; i++) {
+    const net_op *op = &s->ops.items[i];
+    const f2_affine *frame = NULL;
+    uint32_t origin = i, latest = NET_NONE;
+    if (!frame_of_reads(f, op, &frame, &latest)) {
+      f->movements[latest]->moves = false;
+      return false;
+    }
+    uint32_t count = net_op_reads(s, op, f->reads);
+    for (uint32_t k = 0; k < count && frame; k++)
+      if (!is_load(f, f->reads[k]))
+        origin = f->definitions[f->reads[k]];
+    movement *m = f->movements[i];
+    if (m && m->moves) {
+      f2_affine *own = NEW(f->r->memory, f2_affine);
+      *own = frame ? f2_affine_compose(*frame, m->indices) : m->indices;
+      frame = own;
+      origin = i;
+      *any = true;
+    }
+    for (uint32_t k = 0; k < op->output_count; k++) {
+      f->frames[op->outputs[k].value] = frame;
+      f->definitions[op->outputs[k].value] = origin;
+    }
+  }
+  return true;
+}
+
+// ---- renaming --------------------------------------------------------------------------------
+
+static net_form renamed_form(const f2_affine *back, net_form f) {
+  net_form to = {0, f.constant};
+  for (uint64_t rest = f.mask; rest; rest &= rest - 1) {
+    to.mask ^= back->a.row[f2_lsb(rest)];
+    to.constant ^= f2_bit(back->c, f2_lsb(rest));
+  }
+  return to;
+}
+
+static net_map renamed_map(arena *a, const f2_affine *back, const net_map *m) {
+  net_map to = net_map_copy(a, m);
+  for (uint32_t i = 0; i < to.row_count; i++)
+    to.rows[i].form = renamed_form(back, to.rows[i].form);
+  return to;
+}
+
+static net_form *renamed_forms(arena *a, const f2_affine *back, uint32_t count,
+                               const net_form *forms) {
+  net_form *to = NEW_ARRAY(a, net_form, count + 1);
+  for (uint32_t i = 0; i < count; i++)
+    to[i] = renamed_form(back, forms[i]);
+  return to;
+}
+
+// The same load where the index is renamed: another value.
+static net_id renamed_load(framing *f, const f2_affine *back, net_id value) {
+  net_stage *s = f->r->stage;
+  net_load load = {.value = NET_NONE};
+  for (size_t i = 0; i < s->loads.count; i++)
+    if (s->loads.items[i].value == value)
+      load = s->loads.items[i];
+  load.map = renamed_map(f->r->memory, back, &load.map);
+  for (size_t i = 0; i < s->loads.count; i++)
+    if (net_load_equal(&s->loads.items[i], &load))
+      return s->loads.items[i].value;
+  load.value = net_value_add(f->r->memory, s, s->values.items[value]);
+  vec_push(f->r->memory, &s->loads, load);
+  return load.value;
+}
+
+// The op's nodes, with other index functions and loads. New numbers are in f->elements.
+static void rename_nodes(framing *f, net_op *op, const f2_affine *back) {
+  arena *a = f->r->memory;
+  net_stage *s = f->r->stage;
+  uint32_t count = net_op_nodes(s, op, f->nodes);
+  for (uint32_t i = 0; i < count; i++) {
+    net_node node = s->nodes.items[f->nodes[i]];
+    net_id *operands = NEW_ARRAY(a, net_id, node.operand_count + 1);
+    for (uint32_t k = 0; k < node.operand_count; k++)
+      operands[k] = (net_id)f->elements[node.operands[k]];
+    node.operands = operands;
+    if (node.kind == NET_INDEX)
+      node.map = renamed_map(a, back, &node.map);
+    if (node.kind == NET_ELEMENT && is_load(f, node.value))
+      node.value = renamed_load(f, back, node.value);
+    f->elements[f->nodes[i]] = net_node_add_owned(a, s, &node);
+  }
+  for (uint32_t i = 0; i < op->output_count; i++)
+    for (uint64_t j = 0; j < UINT64_C(1) << op->k; j++)
+      if (op->outputs[i].elements[j] != NET_NONE)
+        op->outputs[i].elements[j] = (net_id)f->elements[op->outputs[i].elements[j]];
+}
+
+static void rename_op(framing *f, net_op *op, const f2_affine *frame) {
+  arena *a = f->r->memory;
+  f2_affine back;
+  bool good = f2_affine_inverse(*frame, &back);
+  assert(good);
+  (void)good;
+  uint64_t *directions = NEW_ARRAY(a, uint64_t, op->k + 1);
+  for (uint32_t i = 0; i < op->k; i++)
+    directions[i] = f2_apply(frame->a, op->directions[i]);
+  op->directions = directions;
+  op->coordinates = renamed_forms(a, &back, op->k, op->coordinates);
+  op->live = renamed_forms(a, &back, op->live_count, op->live);
+  rename_nodes(f, op, &back);
+}
+
+static void move_elements(framing *f, net_op *op, const movement *m) {
+  for (uint32_t i = 0; i < op->output_count; i++) {
+    net_id *elements = NEW_ARRAY(f->r->memory, net_id, UINT64_C(1) << op->k);
+    for (uint64_t j = 0; j < UINT64_C(1) << op->k; j++)
+      elements[m->numbers[j]] = op->outputs[i].elements[j];
+    op->outputs[i].elements = elements;
+  }
+  rewriter_at(f->r, op);
+  rewriter_fired(f->r, RULE_OP_BMMC, 0, 0);
+}
+
+static void rename_store(framing *f, net_store *store) {
+  const f2_affine *frame = is_load(f, store->value) ? NULL : f->frames[store->value];
+  f2_affine back;
+  if (!frame || !f2_affine_inverse(*frame, &back))
+    return;
+  store->map = renamed_map(f->r->memory, &back, &store->map);
+  store->live = renamed_forms(f->r->memory, &back, store->live_count, store->live);
+}
+
+static framing framing_of(rewriter *r) {
+  arena *a = r->memory;
+  const net_stage *s = r->stage;
+  framing f = {.r = r};
+  f.nodes = NEW_ARRAY(a, net_id, s->nodes.count + 1);
+  f.elements = NEW_ARRAY(a, uint64_t, s->nodes.count + 1);
+  f.reads = NEW_ARRAY(a, net_id, s->values.count + 1);
+  f.movements = NEW_ARRAY(a, movement *, s->ops.count + 1);
+  f.frames = NEW_ARRAY(a, const f2_affine *, s->values.count + 1);
+  f.definitions = NEW_ARRAY(a, uint32_t, s->values.count + 1);
+  for (size_t v = 0; v < s->values.count; v++)
+    f.definitions[v] = NET_NONE;
+  return f;
+}
+
+// By op: the frame of what it reads.
+static const f2_affine **frames_of_ops(framing *f) {
+  const net_stage *s = f->r->stage;
+  const f2_affine **frames = NEW_ARRAY(f->r->memory, const f2_affine *, s->ops.count + 1);
+  uint32_t latest;
+  for (size_t i = 0; i < s->ops.count; i++)
+    frame_of_reads(f, &s->ops.items[i], &frames[i], &latest);
+  return frames;
+}
+
+void stage_move_frames(rewriter *r) {
+  net_stage *s = r->stage;
+  framing f = framing_of(r);
+  bool any = false, found = false;
+  for (size_t i = 0; i < s->ops.count; i++) {
+    f.movements[i] = movement_of(&f, &s->ops.items[i]);
+    any |= f.movements[i] != NULL;
+  }
+  for (int tries = 0; any && !found && tries < MOST_TRIES; tries++)
+    found = find_frames(&f, &any);
+  if (!found || !any)
+    return;
+  const f2_affine **frames = frames_of_ops(&f);
+  for (size_t i = 0; i < s->ops.count; i++) {
+    if (frames[i])
+      rename_op(&f, &s->ops.items[i], frames[i]);
+    if (f.movements[i] && f.movements[i]->moves)
+      move_elements(&f, &s->ops.items[i], f.movements[i]);
+  }
+  for (size_t i = 0; i < s->stores.count; i++)
+    rename_store(&f, &s->stores.items[i]);
+}
