@@ -1,18 +1,18 @@
-// The rule `op-bmmc`: an op that moves elements as well is an op on smaller cosets, and a bmmc behind
-// it, which nobody executes: what reads its values does so with another index.
+// The rule `op-bmmc`: an op that moves elements as well is an op on smaller cosets, and a bmmc
+// behind it, which nobody executes: what reads its values does so with another index.
 //
 //   op 0 directions 0b01 coordinates x0           op 0 directions 0b01 coordinates x0
 //     v1[0] = + v0[1] i32:1                         v1[0] = + v0[0] i32:2
 //     v1[1] = + v0[0] i32:2                         v1[1] = + v0[1] i32:1
 //   store v1 in a1 at x0 + 2*x1             ->    store v1 in a1 at (x0^1) + 2*x1
 //
-// Let element j read elements of the coset b(j) + E only, for the least E. If some affine bijection t
-// of the numbers has t(j) in b(j) + E, element j is put at number t(j): then it reads its own coset of
-// E, and stage_narrow may drop the other directions. On indices that is a bijection T.
+// Let element j read elements of the coset b(j) + E only, for the least E. If some affine bijection
+// t of the numbers has t(j) in b(j) + E, element j is put at number t(j): then it reads its own coset
+// of E, and stage_narrow may drop the other directions. On indices that is a bijection T.
 //
-// Each value has a FRAME F: what was at index x is at F x. An op is renamed by the frame of the values
-// that it reads, which must be the same for all but loads (these are read in any frame). What it makes
-// has the frame F T.
+// Each value has a FRAME F: what was at index x is at F x. An op is renamed by the frame of the
+// values that it reads, which must be the same for all but loads (these are read in any frame). What
+// it makes has the frame F T.
 #include "fusion/rules/rewriting.h"
 
 enum { MOST_TRIES = 8, MOST_ELEMENTS = 64 };
@@ -81,7 +81,8 @@ typedef struct images {
   uint64_t from[MOST_ELEMENTS], to[MOST_ELEMENTS];
 } images;
 
-// The differences from element `first` of a basis of those of all elements, or false: b is not affine.
+// The differences from element `first` of a basis of those of all elements, or false: b is not
+// affine.
 static bool find_images(const reading *d, uint32_t k, uint64_t first, images *m) {
   f2_echelon relations = {{0}, {0}};
   for (uint64_t j = 0; j < UINT64_C(1) << k; j++) {
