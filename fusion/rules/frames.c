@@ -7,12 +7,12 @@
 //   store v1 in a1 at x0 + 2*x1             ->    store v1 in a1 at (x0^1) + 2*x1
 //
 // Let element j read elements of the coset b(j) + E only, for the least E. If some affine bijection
-// t of the numbers has t(j) in b(j) + E, element j is put at number t(j): then it reads its own coset
-// of E, and stage_narrow may drop the other directions. On indices that is a bijection T.
+// t of the numbers has t(j) in b(j) + E, element j is put at number t(j): then it reads its own
+// coset of E, and stage_narrow may drop the other directions. On indices that is a bijection T.
 //
 // Each value has a FRAME F: what was at index x is at F x. An op is renamed by the frame of the
-// values that it reads, which must be the same for all but loads (these are read in any frame). What
-// it makes has the frame F T.
+// values that it reads, which must be the same for all but loads (these are read in any frame).
+// What it makes has the frame F T.
 #include "fusion/rules/rewriting.h"
 
 enum { MOST_TRIES = 8, MOST_ELEMENTS = 64 };

@@ -1,12 +1,13 @@
-// The rule `one-load`: two loads of an array that read the same wherever both are wanted become one.
+// The rule `one-load`: two loads of an array that read the same wherever both are wanted become
+// one.
 //
 //   v0 = load a0 at x0            wanted where x1 = 0         v0 = load a0 at x0 + 2*x1
 //   v1 = load a0 at x0 + 2*x1     wanted where x0 = 0   ->
 //
-// A form of the address may be changed by any form that is 0 where the load is wanted. So the forms f
-// and g of two loads have one form in their place if f ^ g = a ^ b, where a is 0 where the first is
-// wanted, and b where the second is: f ^ a = g ^ b. A row that a load lacks is the form 0, or 1 where
-// its weight is in the offset.
+// A form of the address may be changed by any form that is 0 where the load is wanted. So the forms
+// f and g of two loads have one form in their place if f ^ g = a ^ b, where a is 0 where the first
+// is wanted, and b where the second is: f ^ a = g ^ b. A row that a load lacks is the form 0, or 1
+// where its weight is in the offset.
 #include "fusion/rules/rewriting.h"
 
 enum { LATEST = 8 };  // loads of an array that are looked at
@@ -63,8 +64,8 @@ static bool match_rows(arena *a, const net_map *x, const net_map *y, matching *m
   return m->offset[0] == m->offset[1];
 }
 
-// f with a form added that is 0 on S, so that it is g where T is: false if there is none. The spaces
-// are S and T.
+// f with a form added that is 0 on S, so that it is g where T is: false if there is none. The
+// spaces are S and T.
 static bool common_form(f2_space s, f2_space t, net_form f, net_form g, net_form *both) {
   f2_echelon e = {{0}, {0}};
   uint64_t tag = 0;

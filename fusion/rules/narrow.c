@@ -8,10 +8,11 @@
 //     v1[3] = - v0[1] v0[3]
 //
 // E is spanned by j ^ j' for all elements j that read an element j'. Directions are dropped one by
-// one. A form h of the numbers that is 0 on E cuts a coset of D into two halves, where h is 0 and 1.
-// With p one of its bits, direction p goes, and is added to the others in h, so that h is 0 on them.
-// Numbers in a half are those without bit p. The halves are ALIKE if their nodes are equal but for
-// functions of the index whose difference is a constant w: these become one function, plus w h.
+// one. A form h of the numbers that is 0 on E cuts a coset of D into two halves, where h is 0 and
+// 1. With p one of its bits, direction p goes, and is added to the others in h, so that h is 0 on
+// them. Numbers in a half are those without bit p. The halves are ALIKE if their nodes are equal
+// but for functions of the index whose difference is a constant w: these become one function, plus
+// w h.
 #include "fusion/rules/rewriting.h"
 
 enum { MOST_NODES = 1024 };  // of an op that is looked at: how deep likeness goes
@@ -49,8 +50,8 @@ static uint32_t nodes_of(narrowing *n, const net_op *op) {
   return net_op_nodes(r->stage, op, n->nodes);
 }
 
-// E. All that a node reads is read by every element that uses the node: one of it is remembered, and
-// the differences to the others are in E.
+// E. All that a node reads is read by every element that uses the node: one of it is remembered,
+// and the differences to the others are in E.
 static f2_space dependence(narrowing *n, const net_op *op, uint32_t count) {
   f2_space e = f2_space_zero((int)op->k);
   for (uint32_t i = 0; i < count && e.dimension < e.n; i++) {
@@ -210,7 +211,8 @@ static void choose_form(narrowing *n, const net_op *op, f2_space e) {
   }
 }
 
-// The outputs of both halves as one. False: they are not alike. alive[i]: whether half i has elements.
+// The outputs of both halves as one. False: they are not alike. alive[i]: whether half i has
+// elements.
 static bool halves_as_one(narrowing *n, net_output *outputs, bool *alive) {
   const net_op *op = n->op;
   for (uint32_t i = 0; i < op->output_count; i++)
