@@ -191,10 +191,12 @@ static const char *load_below(const transfer *t, uint64_t number) {
         "static inline %s %s(const u%ux1m *p, uint64_t at, uint64_t padding_start, %s fill) {\n"
         "  if (__builtin_expect(at < padding_start && padding_start - at >= %u, 1))\n"
         "    return *(const %s *)p;\n"
+        "  if (at >= padding_start && at <= UINT64_MAX - %u)  // none is in memory\n"
+        "    return fill;\n"
         "  for (int i = 0; i < %u; i++)\n"
         "    if (at + (uint64_t)i < padding_start)\n      fill[i] = p[i];\n"
         "  return fill;\n}\n",
-        t->vector, name, t->access->bytes * 8, t->vector, t->lanes, memory, t->lanes);
+        t->vector, name, t->access->bytes * 8, t->vector, t->lanes, memory, t->lanes - 1, t->lanes);
   for (uint32_t j = 0; j < t->lanes; j++)
     list =
         c_format(w, "%s%s%s", list, j ? ", " : "",
