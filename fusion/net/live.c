@@ -279,18 +279,23 @@ f2_space live_of_op(const net_stage *s, const net_op *op) {
   return live_set(s->n, op->live_count, op->live);
 }
 
+f2_space live_of_output(const net_stage *s, const net_op *op, const net_output *output) {
+  f2_space cosets = live_of_op(s, op), made = live_empty(s->n);
+  bool whole = true;
+  for (uint64_t j = 0; j < UINT64_C(1) << op->k; j++)
+    whole &= output->elements[j] != NET_NONE;
+  for (uint64_t j = 0; j < UINT64_C(1) << op->k && !whole; j++)
+    if (output->elements[j] != NET_NONE)
+      made = live_hull(made, live_element(cosets, op->k, op->coordinates, j));
+  return whole ? cosets : made;
+}
+
 f2_space live_of_value(const net_stage *s, net_id value) {
   for (size_t i = 0; i < s->ops.count; i++) {
     const net_op *op = &s->ops.items[i];
-    for (uint32_t o = 0; o < op->output_count; o++) {
-      if (op->outputs[o].value != value)
-        continue;
-      f2_space cosets = live_of_op(s, op), made = live_empty(s->n);
-      for (uint64_t j = 0; j < UINT64_C(1) << op->k; j++)
-        if (op->outputs[o].elements[j] != NET_NONE)
-          made = live_hull(made, live_element(cosets, op->k, op->coordinates, j));
-      return made;
-    }
+    for (uint32_t o = 0; o < op->output_count; o++)
+      if (op->outputs[o].value == value)
+        return live_of_output(s, op, &op->outputs[o]);
   }
   return live_all(s->n);
 }

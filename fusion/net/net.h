@@ -334,6 +334,7 @@ net_form *live_forms(arena *a, f2_space s, uint32_t *count);
 
 f2_space live_of_op(const net_stage *s, const net_op *op);
 // Where a value of the stage is made: everywhere by a load, by an op where it has an element.
+f2_space live_of_output(const net_stage *s, const net_op *op, const net_output *output);
 f2_space live_of_value(const net_stage *s, net_id value);
 
 // The lowest and highest value of the map on s x loops, exact but for maps with many dependent rows

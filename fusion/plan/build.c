@@ -3,15 +3,28 @@
 
 // ---- slots ------------------------------------------------------------------------------------
 
-static uint32_t claim_slot(slots *s, uint32_t bytes) {
-  for (uint32_t i = 0; i < s->count; i++)
-    if (!s->taken[i] && s->bytes[i] == bytes) {
-      s->taken[i] = true;
-      return i;
-    }
-  s->bytes[s->count] = bytes;
-  s->taken[s->count] = true;
-  return s->count++;
+// Whether a slot that holds what is live within `held` may have what is live within `live` as well:
+// preferably it then has room for no more (live sets are kept as spaces of forms, net.h).
+static bool suits(const slots *s, uint32_t i, uint32_t bytes, f2_space live, bool preferred) {
+  if (s->taken[i] || s->bytes[i] != bytes)
+    return false;
+  return !preferred || live_within(live, s->live[i]);
+}
+
+static uint32_t claim_slot(slots *s, uint32_t bytes, f2_space live) {
+  uint32_t i = 0;
+  while (i < s->count && !suits(s, i, bytes, live, true))
+    i++;
+  for (uint32_t k = 0; i == s->count && k < s->count; k++)
+    if (suits(s, k, bytes, live, false))
+      i = k;
+  if (i == s->count) {
+    s->bytes[i] = bytes;
+    s->live[s->count++] = live;
+  }
+  s->live[i] = live_hull(s->live[i], live);
+  s->taken[i] = true;
+  return i;
 }
 
 void assign_slots(const planning *p, uint32_t first, uint32_t end, const bool *loaded,
@@ -21,7 +34,7 @@ void assign_slots(const planning *p, uint32_t first, uint32_t end, const bool *l
   for (net_id v = 0; v < s->values.count; v++) {
     slot_of[v] = NET_NONE;
     if (loaded[v])
-      slot_of[v] = claim_slot(all, width_of(s, v));
+      slot_of[v] = claim_slot(all, width_of(s, v), plan_live_of_value(p, v));
   }
   for (uint32_t i = first; i < end; i++) {
     const net_op *op = &s->ops.items[i];
@@ -30,7 +43,8 @@ void assign_slots(const planning *p, uint32_t first, uint32_t end, const bool *l
       if (p->last_read[reads[k]] == i && !stored[reads[k]])
         all->taken[slot_of[reads[k]]] = false;
     for (uint32_t o = 0; o < op->output_count; o++)
-      slot_of[op->outputs[o].value] = claim_slot(all, width_of(s, op->outputs[o].value));
+      slot_of[op->outputs[o].value] = claim_slot(all, width_of(s, op->outputs[o].value),
+                                                 live_of_output(s, op, &op->outputs[o]));
     for (uint32_t o = 0; o < op->output_count; o++) {
       net_id v = op->outputs[o].value;
       if (p->first_read[v] == UINT32_MAX && !stored[v])
@@ -41,7 +55,8 @@ void assign_slots(const planning *p, uint32_t first, uint32_t end, const bool *l
 
 slots new_slots(const planning *p) {
   size_t room = p->stage->values.count + 1;
-  return (slots){0, NEW_ARRAY(p->memory, uint32_t, room), NEW_ARRAY(p->memory, bool, room)};
+  return (slots){0, NEW_ARRAY(p->memory, uint32_t, room), NEW_ARRAY(p->memory, bool, room),
+                 NEW_ARRAY(p->memory, f2_space, room)};
 }
 
 // ---- array layouts: those between passes --------------------------------------------------------
@@ -59,15 +74,16 @@ static bool array_layout_suits(f2_matrix layout, int t, f2_space a, f2_space b) 
 
 // A layout for what a pass with tile a writes and a pass with tile b reads: all that the tiles
 // share in the lowest address bits, as far as it may move, then other vectors that may, then unit
-// vectors. The index itself, if it is such a layout, or if they share too little for a line.
-static f2_matrix find_array_layout(const planning *p, f2_space a, f2_space b) {
+// vectors. The index itself, if it is such a layout, or if they share less than the `lines`
+// dimensions of a line.
+static f2_matrix find_array_layout(const planning *p, f2_space a, f2_space b, int lines) {
   int n = p->stage->n, straight = 0;
   f2_matrix layout;
   f2_space low = f2_space_units(n, f2_mask(p->movable));
   f2_space both = f2_space_intersection(f2_space_intersection(a, b), low);
   while (straight < both.dimension && f2_space_has(both, f2_unit(straight)))
     straight++;
-  if (straight == both.dimension || both.dimension < p->t)
+  if (straight == both.dimension || both.dimension < lines)
     return f2_identity(n);
   f2_space rest = f2_space_complement(both, low);
   uint64_t columns[F2_MAX];
@@ -91,6 +107,21 @@ static f2_matrix find_array_layout(const planning *p, f2_space a, f2_space b) {
 static uint64_t array_layout_padding_start(const planning *p, f2_matrix layout) {
   uint64_t start = p->padding.start, unit = f2_unit(p->movable);
   return f2_equal(layout, f2_identity(p->stage->n)) ? start : (start + unit - 1) / unit * unit;
+}
+
+// The layout of an array that holds live elements only: of a layout's rows those that tell them
+// apart, the lowest first.
+//
+//   n = 4, address = x, live where x0 = x1 = 0: address = x2 + 2 x3, a quarter of the elements
+static f2_matrix live_layout(f2_matrix layout, f2_space live) {
+  f2_matrix rows = f2_zero(0, layout.columns);
+  f2_space known = f2_space_zero(layout.columns);
+  for (int i = 0; i < live.dimension; i++)
+    f2_space_insert(&known, live_form(live.basis[i]).mask);
+  for (int i = 0; i < layout.rows; i++)
+    if (f2_space_insert(&known, layout.row[i]))
+      rows.row[rows.rows++] = layout.row[i];
+  return rows;
 }
 
 // A value that lives on after its pass: the array that holds it until a later pass reads it.
@@ -201,7 +232,8 @@ static void spill_value(building *b, uint32_t number, plan_pass *pass, net_id v)
   f2_space a = b->tiles->runs[number].space, c = b->tiles->runs[reader].space;
   spill *k = &b->spills[v];
   const spill *over = NULL;
-  for (uint32_t i = 0; i < pass->load_count && !over; i++) {
+  f2_space live = plan_live_of_value(p, v);
+  for (uint32_t i = 0; i < pass->load_count && !over && !live.dimension; i++) {
     net_id u = pass->loads[i].slot;
     const spill *o = &b->spills[u];
     if (o->array != NET_NONE && width_of(s, u) == width_of(s, v) &&
@@ -214,16 +246,19 @@ static void spill_value(building *b, uint32_t number, plan_pass *pass, net_id v)
         over = o;
     }
   }
-  k->layout = over ? over->layout : find_array_layout(p, a, c);
+  k->layout = over ? over->layout : find_array_layout(p, a, c, plan_lines_of_value(p, v));
+  if (!b->free)
+    k->layout = live_layout(k->layout, live);
   k->map = net_stage_map(p->memory, s, (f2_affine){k->layout, 0});
   k->padding_start = b->free ? array_layout_padding_start(p, k->layout) : UINT64_MAX;
-  k->live = live_forms(p->memory, live_of_value(s, v), &k->live_count);
+  k->live = live_forms(p->memory, live, &k->live_count);
   if (over) {
     k->array = over->array;
   } else {
     k->array = (net_id)b->plan->arrays.count;
-    net_array array = {
-        .type = s->values.items[v], .count = net_stage_elements(s), .role = NET_TEMPORARY};
+    net_array array = {.type = s->values.items[v],
+                       .count = net_stage_elements(s) >> (s->n - k->layout.rows),
+                       .role = NET_TEMPORARY};
     if (b->free)
       array.count = k->padding_start;
     vec_push(p->memory, &b->plan->arrays, array);
@@ -275,6 +310,21 @@ static uint64_t *blocks_by_lines(const planning *p, const plan_pass *pass) {
         blocks[count++] = lines.basis[k];
   }
   return blocks;
+}
+
+// The vectors along which blocks stay where something is alive come first.
+static void put_live_blocks_first(const planning *p, plan_pass *pass) {
+  int count = p->stage->n - pass->tile.dimension, next = 0;
+  uint64_t *sorted = NEW_ARRAY(p->memory, uint64_t, count + 1);
+  f2_space masks = f2_space_zero(p->stage->n);
+  for (uint32_t i = 0; i < pass->live_count; i++)
+    f2_space_insert(&masks, pass->live[i].mask);
+  f2_space alive = f2_space_orthogonal(masks);
+  for (int dead = 0; dead < 2; dead++)
+    for (int i = 0; i < count; i++)
+      if (f2_space_has(alive, pass->blocks[i]) != dead)
+        sorted[next++] = pass->blocks[i];
+  pass->blocks = sorted;
 }
 
 // A basis of a complement of the tile, inside the kernels of the ops' coordinates as far as
@@ -415,6 +465,7 @@ static void build_pass(building *b, uint32_t number) {
   find_pass_live(p, &pass);
   find_padding_start(b, &pass);
   pass.blocks = find_block_basis(p, &pass);
+  put_live_blocks_first(p, &pass);
   if (p->target->lane_bytes)
     plan_phases(p->memory, s, p->target, &pass);
   else

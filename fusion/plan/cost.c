@@ -1,6 +1,16 @@
 // The cost model: what a pass is predicted to take (index-algebra, section 7). See planning.h.
 #include "fusion/plan/planning.h"
 
+// One of how many elements a move moves, of those that the pass is executed for.
+static double live_part(const plan_pass *pass, const plan_move *m) {
+  f2_space forms = live_set(pass->tile.n, pass->live_count, pass->live);
+  double part = 1;
+  for (uint32_t i = 0; i < m->live_count; i++)
+    if (f2_space_insert(&forms, live_vector(m->live[i])))
+      part *= 2;
+  return part;
+}
+
 pass_cost pass_cost_of(const plan *p, const plan_pass *pass) {
   const net_stage *s = &p->net->stages.items[pass->stage];
   const target *t = p->target;
@@ -12,7 +22,7 @@ pass_cost pass_cost_of(const plan *p, const plan_pass *pass) {
   for (uint32_t i = 0; i < pass->load_count + pass->store_count; i++) {
     const plan_move *m =
         i < pass->load_count ? &pass->loads[i] : &pass->stores[i - pass->load_count];
-    double moved = elements * pass->slot_bytes[m->slot];
+    double moved = elements * pass->slot_bytes[m->slot] / live_part(pass, m);
     bytes += m->coalesced ? moved : moved * 4;
   }
   for (uint32_t i = 0; i < pass->op_count; i++)

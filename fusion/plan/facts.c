@@ -81,6 +81,27 @@ static void count_ops(const plan *p, const plan_pass *pass, plan_pass_facts *fac
     }
 }
 
+// ---- blocks ----------------------------------------------------------------------------------
+
+// Those that are executed are the solutions of a system: one of them, and the sums with a kernel.
+uint64_t plan_live_blocks(const plan *p, const plan_pass *pass) {
+  int count = stage_of(p, pass)->n - pass->tile.dimension;
+  f2_matrix forms = f2_zero((int)pass->live_count, count);
+  uint64_t constants = 0, last;
+  for (uint32_t i = 0; i < pass->live_count; i++) {
+    constants |= (uint64_t)pass->live[i].constant << i;
+    for (int k = 0; k < count; k++)
+      forms.row[i] |= (uint64_t)f2_dot(pass->live[i].mask, pass->blocks[k]) << k;
+  }
+  if (!f2_solve(forms, constants, &last))
+    return 0;
+  f2_space others = f2_kernel(forms);
+  for (int i = others.dimension; i-- > 0;)
+    if (!f2_bit(last, f2_msb(others.basis[i])))
+      last ^= others.basis[i];
+  return last + 1;
+}
+
 // ---- memory ----------------------------------------------------------------------------------
 
 static uint64_t saturating_product(uint64_t a, uint64_t b) {

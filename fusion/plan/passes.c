@@ -12,13 +12,23 @@
 
 // ---- runs -------------------------------------------------------------------------------------
 
+// How many elements of a run's tile share one element of room in a slot: where lanes are threads, dead
+// ones have none, unless they are less than a bank wide (kernels/schedule/).
+static double elements_in_place(const planning *p, const run *r, uint32_t slot) {
+  f2_space live = p->slot_live[slot];
+  if (p->target->lane_bytes || p->slot_bytes[slot] < 4 || live.dimension == live.n)
+    return 1;
+  int alive = f2_space_intersection(live, r->space).dimension;
+  return (double)f2_unit(r->space.dimension - alive);
+}
+
 // The most dimensions of a tile for the slots of a run.
 int plan_room(const planning *p, const run *r) {
-  uint64_t bytes = r->first == 0 ? p->moved_bytes : 0;
+  double bytes = r->first == 0 ? p->moved_bytes : 0;
   for (uint32_t i = 0; i < p->slot_count; i++)
     if (p->slot_count > 64 || r->slots >> i & 1)
-      bytes += p->slot_bytes[i];
-  uint64_t elements = p->target->tile_bytes / (bytes ? bytes : 1);
+      bytes += p->slot_bytes[i] / elements_in_place(p, r, i);
+  uint64_t elements = (uint64_t)((double)p->target->tile_bytes / (bytes > 0 ? bytes : 1));
   int d = elements ? f2_msb(elements) : 0;
   return d < p->stage->n ? d : p->stage->n;
 }
@@ -163,7 +173,8 @@ static void continue_chain(search *s, uint32_t c, uint32_t r, chain *best) {
   const run *a = &s->runs.items[s->chains.items[c].run], *b = &s->runs.items[r];
   f2_space lines_a = movable_part(p, a->space), lines_b = movable_part(p, b->space);
   int shared = f2_space_intersection(lines_a, lines_b).dimension;
-  int need = p->t - (shared < p->t ? shared : p->t), spare = plan_room(p, b) - b->space.dimension;
+  int lines = p->lines_before[b->first], spare = plan_room(p, b) - b->space.dimension;
+  int need = lines - (shared < lines ? shared : lines);
   // What is borrowed from the pass before costs dimensions that nobody else wants: as much as can be.
   int most = s->chains.items[c].spare < need ? s->chains.items[c].spare : need;
   if (most > lines_b.dimension - shared)
@@ -184,7 +195,8 @@ static bool tiles_hold_lines(const planning *p, const pass_tiles *t) {
     if (!fits_in_tile(p, &t->runs[i]))
       return false;
     f2_space before = movable_part(p, i ? t->runs[i - 1].space : t->runs[i].space);
-    if (i && f2_space_intersection(before, t->runs[i].space).dimension < p->t)
+    int lines = p->lines_before[t->runs[i].first];
+    if (i && f2_space_intersection(before, t->runs[i].space).dimension < lines)
       return false;
   }
   return true;
@@ -207,7 +219,7 @@ static pass_tiles *chain_tiles(search *s, uint32_t last) {
     f2_space own = movable_part(p, t->runs[i].space);
     insert_shared(&t->runs[i - 1].space, own, borrowed[i]);
     int shared = f2_space_intersection(t->runs[i - 1].space, own).dimension;
-    insert_shared(&t->runs[i].space, before, p->t - shared);
+    insert_shared(&t->runs[i].space, before, p->lines_before[t->runs[i].first] - shared);
   }
   return tiles_hold_lines(p, t) ? t : NULL;
 }

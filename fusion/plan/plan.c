@@ -48,6 +48,16 @@ static void spare_short_loads(planning *p, const uint32_t *slot_of) {
     }
 }
 
+static void set_live_directions(planning *p, const slots *all) {
+  p->slot_live = NEW_ARRAY(p->memory, f2_space, all->count + 1);
+  for (uint32_t i = 0; i < all->count; i++) {
+    f2_space masks = f2_space_zero(p->stage->n);
+    for (int k = 0; k < all->live[i].dimension; k++)
+      f2_space_insert(&masks, live_form(all->live[i].basis[k]).mask);
+    p->slot_live[i] = f2_space_orthogonal(masks);
+  }
+}
+
 // Which slots each op touches, and the dimensions of a line between passes.
 static void find_slots(planning *p) {
   const net_stage *s = p->stage;
@@ -65,6 +75,7 @@ static void find_slots(planning *p) {
   assign_slots(p, 0, (uint32_t)s->ops.count, loaded, stored, slot_of, &all);
   p->slot_bytes = all.bytes;
   p->slot_count = all.count;
+  set_live_directions(p, &all);
   if (p->target->lane_bytes)
     spare_short_loads(p, slot_of);
   p->op_slots = NEW_ARRAY(p->memory, uint64_t, s->ops.count + 1);
@@ -98,6 +109,27 @@ static void find_lines(planning *p) {
   for (size_t i = 0; i < s->stores.count; i++)
     p->store_lines[i] =
         line_space(&s->stores.items[i].map, s->n, line / width_of(s, s->stores.items[i].value));
+}
+
+// What crosses a boundary between passes: the longest lines of the values that are made before an op
+// and read from it on.
+static void find_lines_between(planning *p) {
+  const net_stage *s = p->stage;
+  size_t ops = s->ops.count + 2;
+  int *begin = NEW_ARRAY(p->memory, int, ops *((size_t)p->t + 1));
+  p->lines_before = NEW_ARRAY(p->memory, int, ops);
+  for (net_id v = 0; v < s->values.count; v++) {
+    if (p->defined[v] == UINT32_MAX || p->last_read[v] == UINT32_MAX)
+      continue;
+    int *crossing = begin + ops * (size_t)plan_lines_of_value(p, v);
+    crossing[p->defined[v] + 1]++;
+    crossing[p->last_read[v] + 1]--;
+  }
+  for (int t = 1; t <= p->t; t++)
+    for (size_t i = 0, open = 0; i < ops; i++) {
+      open += (size_t)begin[ops * (size_t)t + i];
+      p->lines_before[i] = open ? t : p->lines_before[i];
+    }
 }
 
 // ---- choosing ---------------------------------------------------------------------------------
@@ -181,6 +213,7 @@ planning planning_of_stage(arena *a, const plan *p, uint32_t number) {
   find_op_order(&s);
   find_slots(&s);
   find_lines(&s);
+  find_lines_between(&s);
   return s;
 }
 

@@ -119,8 +119,14 @@ const target *plan_stage_target(arena *a, const target *t, const net_stage *s);
 // The one move of `count` from or to an array; NULL: there is none, or several.
 const plan_move *plan_only_move(const plan_move *moves, uint32_t count, net_id array);
 // Whether one access may have several neighbours, where lanes are threads: no element of the move
-// has a condition of its own. (Those of a load only save work, as a rule.)
-bool plan_move_is_wide(const plan_pass *pass, const plan_move *m);
+// has a condition of its own.
+bool plan_move_is_wide(const plan_move *m);
+// How many blocks, for one index of the loops, there are up to the last that is executed: b is the sum of
+// the vectors of `blocks` at its bits. 0: none is.
+uint64_t plan_live_blocks(const plan *p, const plan_pass *pass);
+// Whether one element in 2^dead is so few that a part of a line for each costs no more than whole
+// lines of all: memory moves at least 32 bytes.
+static inline bool plan_are_few(uint32_t dead) { return dead >= 3; }
 // Of phases whose lanes are threads: scratch addresses that are free of bank conflicts for the
 // lanes of both, whether there are other phases between them or not (plan/warps.c).
 uint64_t *plan_exchange(arena *a, f2_space tile, const plan_phase *before, const plan_phase *after);

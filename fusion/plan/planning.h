@@ -53,10 +53,12 @@ struct planning {
   padding padding;        // of the stage (plan/padding.h)
   uint64_t *op_slots;     // by op: the slots of what it reads and makes, if the stage were one pass
   uint32_t *slot_bytes;   // of those slots
+  f2_space *slot_live;    // and the directions in which one stays where they hold something
   uint32_t slot_count;    // more than 64: op_slots are all of them
   uint32_t spared;        // slots that take no room in the tile
   uint32_t moved_bytes;   // the widths of what is stored as it was loaded
-  int t;                  // dimensions of a line between passes
+  int t;                  // dimensions of a line
+  int *lines_before;      // by op: of a line between passes, if one ends before the op
   int movable;            // layouts between passes may move the lowest so many bits of the index
 };
 
@@ -86,6 +88,10 @@ int most_directions(const net_stage *s, const plan_pass *pass);  // of one op of
 
 // What is known of a stage before it is cut (plan/plan.c).
 planning planning_of_stage(arena *a, const plan *p, uint32_t number);
+// Where the value is made (net.h, live_of_value).
+f2_space plan_live_of_value(const planning *p, net_id value);
+// The dimensions of a line of what a value has between passes: 0 where few of its elements are live.
+int plan_lines_of_value(const planning *p, net_id value);
 
 // ---- tiles of passes --------------------------------------------------------------------------
 
@@ -117,6 +123,7 @@ typedef struct slots {
   uint32_t count;
   uint32_t *bytes;
   bool *taken;
+  f2_space *live;  // where all that it holds in turn is made (net.h)
 } slots;
 slots new_slots(const planning *p);
 // Slots for the ops [first, end) of a stage, as if they were one pass: a value's slot is free for

@@ -44,3 +44,18 @@ int most_directions(const net_stage *s, const plan_pass *pass) {
     most = s->ops.items[pass->ops[i]].k > most ? s->ops.items[pass->ops[i]].k : most;
   return (int)most;
 }
+
+f2_space plan_live_of_value(const planning *p, net_id value) {
+  const net_stage *s = p->stage;
+  if (p->defined[value] == UINT32_MAX)
+    return live_all(s->n);
+  const net_op *op = &s->ops.items[p->defined[value]];
+  uint32_t o = 0;
+  while (op->outputs[o].value != value)
+    o++;
+  return live_of_output(s, op, &op->outputs[o]);
+}
+
+int plan_lines_of_value(const planning *p, net_id value) {
+  return plan_are_few((uint32_t)plan_live_of_value(p, value).dimension) ? 0 : p->t;
+}

@@ -61,7 +61,7 @@ typedef struct line {
 
 static line lines_of_move(const warps *w, const plan_move *m) {
   uint32_t bytes = w->pass->slot_bytes[m->slot];
-  int wide = w->strategy->plain || !plan_move_is_wide(w->pass, m) || bytes >= w->wide_bytes
+  int wide = w->strategy->plain || !plan_move_is_wide(m) || bytes >= w->wide_bytes
                  ? 0
                  : smaller_of(f2_msb(w->wide_bytes / bytes), w->r);
   line found = {.lanes = line_vectors(w, &m->map, wide + w->l)};
@@ -74,9 +74,8 @@ static line lines_of_move(const warps *w, const plan_move *m) {
   return found;
 }
 
-bool plan_move_is_wide(const plan_pass *pass, const plan_move *m) {
-  bool loads = m >= pass->loads && m < pass->loads + pass->load_count;
-  return m->padding_start == UINT64_MAX && (loads || m->live_count == 0);
+bool plan_move_is_wide(const plan_move *m) {
+  return m->padding_start == UINT64_MAX && m->live_count == 0;
 }
 
 static f2_space span_of(const warps *w, const lanes *l) {
@@ -134,11 +133,31 @@ static void remember_phase(warps *w, const plan_phase *p) {
     w->last.basis[i] = p->basis[((uint32_t)i + p->r) % (uint32_t)w->last.count];
 }
 
+// The directions in which one stays where ops [first, end) matter.
+static f2_space live_directions(const warps *w, uint32_t first, uint32_t end) {
+  int n = w->stage->n;
+  f2_space live = first < end ? live_empty(n) : live_all(n), masks = f2_space_zero(n);
+  for (uint32_t i = first; i < end; i++)
+    live = live_hull(live, live_of_op(w->stage, &w->stage->ops.items[w->pass->ops[i]]));
+  for (int i = 0; i < live.dimension; i++)
+    f2_space_insert(&masks, live_form(live.basis[i]).mask);
+  return f2_space_orthogonal(masks);
+}
+
+static lanes vectors_within(const lanes *from, f2_space space) {
+  lanes found = {0};
+  for (int i = 0; i < from->count; i++)
+    if (f2_space_has(space, from->basis[i]))
+      found.basis[found.count++] = from->basis[i];
+  return found;
+}
+
 // The phase of ops [first, end), with lanes that begin with `wanted` and registers that begin with
 // d, the directions. Whatever else is chosen lies in the kernel of the ops' coordinates, as far as
 // possible.
 // What stays as it was in the phase before needs no address of its own: so lanes and threads are
-// those of before where they can be, moved into the kernel along the directions.
+// those of before where they can be, moved into the kernel along the directions. But where ops matter
+// in some places only, those come first: then few warps have something to do, and all of each.
 static plan_phase new_phase(warps *w, uint32_t first, uint32_t end, const lanes *d,
                             const lanes *wanted) {
   f2_space v = w->pass->tile, held = f2_space_sum(span_of(w, d), span_of(w, wanted));
@@ -153,11 +172,17 @@ static plan_phase new_phase(warps *w, uint32_t first, uint32_t end, const lanes 
   memcpy(basis + p.r, wanted->basis, lane_count * sizeof *basis);
   uint32_t rest = (uint32_t)v.dimension - p.r - p.l;
   lanes before = moved_into_kernel(&w->last, kernel, d);
+  f2_space live = live_directions(w, first, end);
+  lanes alive = vectors_within(&before, live);
+  add_vectors(basis + p.r, &lane_count, p.l, alive.count, alive.basis, &held);
+  if (live.dimension < live.n)
+    add_basis(basis + p.r, &lane_count, p.l, f2_space_intersection(kernel, live), &held);
   add_vectors(basis + p.r, &lane_count, p.l, before.count, before.basis, &held);
   add_basis(basis + p.r, &lane_count, p.l, kernel, &held);
   add_basis(basis + p.r, &lane_count, p.l, v, &held);
   add_basis(basis, &registers, p.r, kernel, &held);
   add_basis(basis, &registers, p.r, v, &held);
+  add_vectors(basis + p.r + p.l, &threads, rest, alive.count, alive.basis, &held);
   add_vectors(basis + p.r + p.l, &threads, rest, before.count, before.basis, &held);
   add_basis(basis + p.r + p.l, &threads, rest, kernel, &held);
   add_basis(basis + p.r + p.l, &threads, rest, v, &held);
@@ -246,7 +271,8 @@ static void add_move_phases(warps *w, const plan_move *moves, uint32_t count, si
                             size_t to, uint32_t at) {
   size_t added = w->phases.count;
   for (uint32_t i = 0; i < count; i++) {
-    if (has_line(w, &moves[i], from, to) || has_line(w, &moves[i], added, w->phases.count))
+    if (plan_are_few(moves[i].live_count) || has_line(w, &moves[i], from, to) ||
+        has_line(w, &moves[i], added, w->phases.count))
       continue;
     line lines = lines_of_move(w, &moves[i]);
     if (w->strategy->plain)
@@ -294,14 +320,6 @@ static lanes projected_phase(f2_space k, uint32_t low_count, const uint64_t *low
       out.basis[i] ^= f2_bit(c, (int)j) ? low[j] : 0;
   }
   return out;
-}
-
-static lanes vectors_within(const lanes *from, f2_space space) {
-  lanes found = {0};
-  for (int i = 0; i < from->count; i++)
-    if (f2_space_has(space, from->basis[i]))
-      found.basis[found.count++] = from->basis[i];
-  return found;
 }
 
 // A basis of k in which registers have coordinates of their own, before and after, as far as can

@@ -137,18 +137,36 @@ static void write_function(const pass_text *p, text *out, text *functions, uint3
   text_string(out, "}\n");
 }
 
+// The elements of all slots that a thread has in registers at once, in words: where some are dead,
+// those of the phase that has the most.
+static uint64_t words_in_registers(const pass_text *p) {
+  uint64_t most = 0, all = 0;
+  bool dead = false;
+  for (uint32_t slot = 0; slot < p->of.pass->slot_count; slot++)
+    all += (uint64_t)(p->of.pass->slot_bytes[slot] + 3) / 4 << p->of.schedule.spaces[0].r;
+  for (uint32_t phase = 0; phase < p->of.schedule.phase_count; phase++) {
+    uint64_t words = 0;
+    for (uint32_t slot = 0; slot < p->of.pass->slot_count; slot++) {
+      const c_use *use = c_use_of(&p->of.schedule, p->of.pass, phase, slot);
+      dead |= use->live_before || use->live_after;
+      if (use->needed || use->made || use->load != C_NOWHERE)
+        words += (uint64_t)(p->of.pass->slot_bytes[slot] + 3) / 4 << p->of.schedule.spaces[phase].r;
+    }
+    most = words > most ? words : most;
+  }
+  return dead ? most : all;
+}
+
 // How many blocks shall find room on a multiprocessor at once, so that one computes while another
 // exchanges: compilers else keep the addresses of all phases in registers (152 of them, and one
 // block, where 64 and four blocks are a quarter faster). 0: as it comes, where nothing is computed.
 static uint32_t blocks_at_once(const pass_text *p) {
   enum { REGISTERS = 65536, THREADS = 2048, SCRATCH = 160 << 10, BESIDES = 32, BESIDES_WIDE = 64 };
-  uint64_t data = 0, threads = UINT64_C(1) << p->of.schedule.spaces[0].threads;
+  uint64_t data = words_in_registers(p), threads = UINT64_C(1) << p->of.schedule.spaces[0].threads;
   bool wide = false;
-  for (uint32_t slot = 0; slot < p->of.pass->slot_count; slot++) {
-    data += (p->of.pass->slot_bytes[slot] + 3) / 4;
+  for (uint32_t slot = 0; slot < p->of.pass->slot_count; slot++)
     wide |= p->of.pass->slot_bytes[slot] > 4;
-  }
-  data = (data << p->of.schedule.spaces[0].r) + (wide ? BESIDES_WIDE : BESIDES);
+  data += wide ? BESIDES_WIDE : BESIDES;
   uint64_t blocks = (data < 128 ? REGISTERS / data : REGISTERS / 128) / threads;
   if (blocks > THREADS / threads)
     blocks = THREADS / threads;

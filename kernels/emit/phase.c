@@ -58,10 +58,8 @@ static void load_slot(const pass_text *p, c_phase *f, uint32_t slot) {
   c_place place = {.array = array_name(p, move->array),
                    .padding_start = move->padding_start,
                    .padding_value = move->padding_value};
-  if (!c_pass_always_inside(&p->of, move)) {
-    place.live_count = move->live_count;
-    place.live = move->live;
-  }
+  f2_space known = f->live;
+  place.live = c_pass_live_of_move(&p->of, move, &known, &place.live_count);
   c_map map = c_map_of(p->w->memory, &move->map, f->space, scalar_parts(type));
   f->slots[slot] = c_registers_of(p->w, f->space, type);
   c_load(p->w, &map, f->space, type, &place, f->slots[slot].id);
@@ -90,10 +88,10 @@ static void store_slot(pass_text *p, c_phase *f, const plan_move *move) {
   c_map map = c_map_of(p->w->memory, &move->map, f->space, scalar_parts(type));
   c_place place = {.array = array_name(p, move->array),
                    .padding_start = move->padding_start,
-                   .live_count = move->live_count,
-                   .live = move->live,
                    .padding = f->padding,
                    .stream = stream_of(p, move, &map, f->space, type)};
+  f2_space known = f->live;
+  place.live = c_pass_live_of_move(&p->of, move, &known, &place.live_count);
   c_registers from = p->keyed[move->slot] ? c_from_keys(f, move->slot) : f->slots[move->slot];
   c_store(p->w, &map, f->space, type, &place, from.id);
 }
@@ -110,6 +108,8 @@ static void load_from_scratch(const pass_text *p, c_phase *f, uint32_t slot) {
   c_map map = c_pass_scratch_map(&p->of, f->number, f->number, slot, use->before);
   c_place place = scratch_place(p, slot, use->in);
   place.padding = f->padding;
+  f2_space known = f->live;
+  place.live = c_pass_live_in_scratch(&p->of, f->number, slot, false, &known, &place.live_count);
   f->slots[slot] = c_registers_of(p->w, f->space, use->before);
   c_load(p->w, &map, f->space, use->before, &place, f->slots[slot].id);
   if (f->padding)
@@ -121,6 +121,8 @@ static void store_to_scratch(const pass_text *p, c_phase *f, uint32_t slot) {
   scalar_type type = f->slots[slot].type;
   c_map map = c_pass_scratch_map(&p->of, f->number, use->next, slot, type);
   c_place place = scratch_place(p, slot, use->out);
+  f2_space known = f->live;
+  place.live = c_pass_live_in_scratch(&p->of, f->number, slot, true, &known, &place.live_count);
   c_store(p->w, &map, f->space, type, &place, f->slots[slot].id);
 }
 
@@ -176,14 +178,28 @@ static void write_ops(const pass_text *p, c_phase *f) {
 
 // ---- stores ----------------------------------------------------------------------------------
 
-// Registers that no op has written, in slots that are stored, become zero.
-static void zero_unwritten_registers(c_phase *f, uint32_t slot, scalar_type type) {
+// Registers of which nothing matters that goes to scratch, whatever the block and the thread.
+static bool *dead_registers(const pass_text *p, const c_phase *f, uint32_t slot) {
+  uint32_t count;
+  f2_space known = f->live;
+  const net_form *live = c_pass_live_in_scratch(&p->of, f->number, slot, true, &known, &count);
+  c_map m = c_map_of_forms(count, live, f->space);
+  uint64_t dynamic = c_map_rows_of_blocks(&m) | c_map_rows_of_threads(&m);
+  bool *dead = NEW_ARRAY(p->w->memory, bool, (size_t)1 << f->space->r);
+  for (uint64_t i = 0; i < UINT64_C(1) << f->space->r && count > 0; i++)
+    dead[i] = (c_map_bits(&m, i) & ~dynamic) != 0;
+  return dead;
+}
+
+// Registers that no op has written, in slots that are stored, become zero, but for dead ones.
+static void zero_unwritten_registers(c_phase *f, uint32_t slot, scalar_type type,
+                                     const bool *dead) {
   c_registers *s = &f->slots[slot];
   uint32_t lanes = 1U << f->space->l;
   if (!s->id)
     *s = c_registers_of(f->w, f->space, type);
   for (size_t i = 0; i < (size_t)scalar_parts(s->type) << f->space->r; i++)
-    if (s->id[i] == UINT32_MAX) {
+    if (s->id[i] == UINT32_MAX && !(dead && dead[i & f2_mask((int)f->space->r)])) {
       s->id[i] = f->w->next++;
       c_line(f->w, "const %s v%u = %s;", c_vector(f->w, scalar_part_bytes(s->type), lanes),
              s->id[i], lanes == 1 ? "0" : "{0}");
@@ -195,6 +211,18 @@ const char *c_barrier(const pass_text *p) {
     if (p->keyed[slot])
       return "PERMC_BARRIER_OR(odd_nan)";
   return "PERMC_BARRIER";
+}
+
+// Threads of which nothing matters have nothing to do. Opens a block for the others.
+static void skip_dead_threads(const pass_text *p, c_phase *f) {
+  uint32_t count;
+  f2_space known = c_pass_live_of_blocks(&p->of);
+  const net_form *live = c_pass_live_threads(&p->of, f->number, &known, &count);
+  if (count == 0)
+    return;
+  f->live = known;
+  c_line(p->w, "if (%s) {", c_live_condition(p->w, count, live, f->space));
+  f->open = true;
 }
 
 // What goes to scratch is spilled over a barrier where all threads read before any writes.
@@ -214,50 +242,60 @@ static void write_spills_and_threads(const pass_text *p, const c_phase *f) {
   text_printf(out, "%sPERMC_THREADS(%u)\n", *before == ' ' ? before : " ", 1U << f->space->threads);
 }
 
-static void spill_slot(c_phase *f, uint32_t slot) {
+static void spill_slot(c_phase *f, uint32_t slot, const bool *dead) {
   c_registers *s = &f->slots[slot];
   for (uint32_t i = 0; i < scalar_parts(s->type) << f->space->r; i++)
-    c_join(f->w, "PERMC_AT(spill%u, %u) = v%u;", slot, i, s->id[i]);
+    if (!dead[i & f2_mask((int)f->space->r)])
+      c_join(f->w, "PERMC_AT(spill%u, %u) = v%u;", slot, i, s->id[i]);
 }
 
-static void reload_slot(c_phase *f, uint32_t slot) {
+static void reload_slot(c_phase *f, uint32_t slot, const bool *dead) {
   c_registers *s = &f->slots[slot];
   for (uint32_t i = 0; i < scalar_parts(s->type) << f->space->r; i++) {
+    if (dead[i & f2_mask((int)f->space->r)])
+      continue;
     s->id[i] = f->w->next++;
     c_join(f->w, "const %s v%u = PERMC_AT(spill%u, %u);",
            c_vector(f->w, scalar_part_bytes(s->type), 1), s->id[i], slot, i);
   }
 }
 
+// All threads have read scratch before any writes.
+static void write_barrier_within(const pass_text *p, c_phase *f, uint32_t count,
+                                 const uint32_t *out, const bool *const *dead) {
+  for (uint32_t i = 0; i < count; i++)
+    spill_slot(f, out[i], dead[i]);
+  if (f->open)
+    c_line(p->w, "}");
+  f->open = false;
+  text_printf(&p->w->body, "    PERMC_END %s PERMC_THREADS(%u)\n", c_barrier(p),
+              1U << f->space->threads);
+  c_end_line(p->w);
+  skip_dead_threads(p, f);
+  for (uint32_t i = 0; i < count; i++)
+    reload_slot(f, out[i], dead[i]);
+}
+
 static void write_stores(pass_text *p, c_phase *f) {
   uint32_t *out = NEW_ARRAY(p->w->memory, uint32_t, p->of.pass->slot_count), count = 0;
+  const bool **dead = NEW_ARRAY(p->w->memory, const bool *, p->of.pass->slot_count);
   for (uint32_t i = 0; i < p->of.pass->store_count; i++)
     if (p->of.schedule.store_phase[i] == f->number) {
       const plan_move *move = &p->of.pass->stores[i];
-      zero_unwritten_registers(f, move->slot, p->of.context->plan->arrays.items[move->array].type);
+      zero_unwritten_registers(f, move->slot, p->of.context->plan->arrays.items[move->array].type,
+                               NULL);
       store_slot(p, f, move);
     }
   for (uint32_t slot = 0; slot < p->of.pass->slot_count; slot++)
-    if (use_of(p, f, slot)->out != C_NOWHERE)
+    if (use_of(p, f, slot)->out != C_NOWHERE) {
+      dead[count] = dead_registers(p, f, slot);
+      zero_unwritten_registers(f, slot, use_of(p, f, slot)->after, dead[count]);
       out[count++] = slot;
-  if (p->w->warps && c_pass_reads_and_writes(&p->of, f->number)) {
-    for (uint32_t i = 0; i < count; i++) {
-      zero_unwritten_registers(f, out[i], use_of(p, f, out[i])->after);
-      spill_slot(f, out[i]);
     }
-    if (f->open)
-      c_line(p->w, "}");
-    f->open = false;
-    text_printf(&p->w->body, "    PERMC_END %s PERMC_THREADS(%u)\n", c_barrier(p),
-                1U << f->space->threads);
-    c_end_line(p->w);
-    for (uint32_t i = 0; i < count; i++)
-      reload_slot(f, out[i]);
-  }
-  for (uint32_t i = 0; i < count; i++) {
-    zero_unwritten_registers(f, out[i], use_of(p, f, out[i])->after);
+  if (p->w->warps && c_pass_reads_and_writes(&p->of, f->number))
+    write_barrier_within(p, f, count, out, dead);
+  for (uint32_t i = 0; i < count; i++)
     store_to_scratch(p, f, out[i]);
-  }
 }
 
 // ---- the phase -------------------------------------------------------------------------------
@@ -283,7 +321,7 @@ static bool skip_padding_threads(const pass_text *p, c_phase *f) {
         f->slots[slot] = c_registers_of(p->w, s, p->of.stage->values.items[value]);
         set_padding_registers(p, f, slot, end, p->keyed[slot], false);
       } else if (p->w->warps && c_pass_reads_and_writes(&p->of, f->number)) {
-        spill_slot(f, slot);
+        spill_slot(f, slot, dead_registers(p, f, slot));
       } else {
         store_to_scratch(p, f, slot);
       }
@@ -328,7 +366,9 @@ const char *c_phase_write(pass_text *p, uint32_t phase) {
   else if (space->threads > 0)
     text_printf(&w->body, "    for (uint64_t t = 0; t < %llu; t++) {\n", 1ULL << space->threads);
   f.padding = c_pass_padding_registers(&p->of, space);
+  f.live = c_pass_live_of_blocks(&p->of);
   f.open = skip_padding_threads(p, &f);
+  skip_dead_threads(p, &f);
   write_loads(p, &f);
   write_ops(p, &f);
   write_stores(p, &f);

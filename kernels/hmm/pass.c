@@ -82,7 +82,11 @@ static void add_accesses(hmm_pass *p, pass_access like, const c_map *map, const 
                          scalar_type type, const c_place *place) {
   uint32_t bytes = scalar_part_bytes(type), parts = scalar_parts(type);
   c_access a = c_access_of(map, space, type, 0, c_access_widest(true, place));
-  c_map live = c_map_of_forms(place->live_count, place->live, space);
+  uint32_t live_count = p->live_count + place->live_count;
+  net_form *forms = NEW_ARRAY(p->memory, net_form, live_count + 1);
+  for (uint32_t i = 0; i < live_count; i++)
+    forms[i] = i < p->live_count ? p->live[i] : place->live[i - p->live_count];
+  c_map live = c_map_of_forms(live_count, forms, space);
   uint64_t without = 0, index = f2_mask((int)(space->r + space->l));
   for (uint32_t i = 0; i < a.wide; i++)
     without |= f2_unit((int)a.chunk_row[i]);
@@ -91,7 +95,7 @@ static void add_accesses(hmm_pass *p, pass_access like, const c_map *map, const 
   like.swizzle = map->swizzle;
   like.bytes = bytes << a.wide;
   like.limit = place->padding_start == UINT64_MAX ? UINT64_MAX : place->padding_start * parts;
-  like.live = place->live_count ? affine_bits_of_forms(p->memory, &live) : NULL;
+  like.live = live_count ? affine_bits_of_forms(p->memory, &live) : NULL;
   like.wide = a.wide;
   like.part_bytes = bytes;
   like.register_xor = register_xor_of(p->memory, &a);
@@ -113,10 +117,8 @@ static void add_accesses(hmm_pass *p, pass_access like, const c_map *map, const 
 static void add_move(hmm_pass *p, const plan_move *move, bool load, const c_space *space,
                      scalar_type type, pass_access like, const bool *dead) {
   c_place place = {.padding_start = move->padding_start, .padding = load ? NULL : dead};
-  if (!load || !c_pass_always_inside(&p->pass, move)) {
-    place.live_count = move->live_count;
-    place.live = move->live;
-  }
+  f2_space known = p->known;
+  place.live = c_pass_live_of_move(&p->pass, move, &known, &place.live_count);
   c_map map = c_map_of(p->memory, &move->map, space, scalar_parts(type));
   like.op = load ? HMM_READ_GLOBAL : HMM_WRITE_GLOBAL;
   like.array = move->array;
@@ -134,6 +136,8 @@ static void add_exchange(hmm_pass *p, uint32_t phase, uint32_t slot, bool get, p
   like.op = get ? HMM_READ_SHARED : HMM_WRITE_SHARED;
   like.base = s->region[get ? use->in : use->out][slot];
   like.slot = slot;
+  f2_space known = p->known;
+  place.live = c_pass_live_in_scratch(&p->pass, phase, slot, !get, &known, &place.live_count);
   add_accesses(p, like, &map, &s->spaces[phase], type, &place);
 }
 
@@ -184,6 +188,8 @@ static void add_phase(hmm_pass *p, uint32_t phase) {
     within.who = PASS_WITHIN;
     padding.least = within.least = affine_bits_of_forms(p->memory, &least);
   }
+  p->known = c_pass_live_of_blocks(&p->pass);
+  p->live = c_pass_live_threads(&p->pass, phase, &p->known, &p->live_count);
   if (p->steps.count > 0)
     add_barrier(p);
   if (padding.who != PASS_ALL && !reads_and_writes)

@@ -80,8 +80,12 @@ typedef struct pass_step {
 typedef struct hmm_pass {
   arena *memory;
   c_pass pass;
-  uint64_t threads, items;   // of a block; tiles, a block each
-  VEC(pass_step) steps;      // of one item, at least one
+  uint64_t threads, items;  // of a block; tiles, a block each
+  VEC(pass_step) steps;     // of one item, at least one
+  // While a phase is added: the threads that have something to do (c_pass_live_threads).
+  f2_space known;
+  uint32_t live_count;
+  const net_form *live;
   affine_bits alive, least;  // of items (plan_pass)
   uint64_t alive_at;
 } hmm_pass;

@@ -384,6 +384,19 @@ static c_registers output_registers(c_phase *f, const c_registers *slot, scalar_
   return s;
 }
 
+// By the register at position 0 of a coset: whether the op matters there for no block, thread or lane.
+static bool *dead_cosets(const c_phase *f, const net_op *op) {
+  const c_space *s = f->space;
+  bool *dead = NEW_ARRAY(f->w->memory, bool, (size_t)1 << s->r);
+  c_map m = c_map_of_forms(op->live_count, op->live, s);
+  uint64_t dynamic = c_map_rows_of_blocks(&m) | c_map_rows_of_threads(&m);
+  for (uint32_t i = 0; i < s->l; i++)
+    dynamic |= m.vector[s->r + i];
+  for (uint64_t i = 0; i < UINT64_C(1) << s->r && op->live_count > 0; i++)
+    dead[i] = (c_map_bits(&m, i) & ~dynamic) != 0;
+  return dead;
+}
+
 void c_execute(c_phase *f, const net_op *op) {
   op_view v = view_op(f, op);
   v.node_count = net_op_nodes(f->stage, op, f->nodes);
@@ -395,9 +408,10 @@ void c_execute(c_phase *f, const net_op *op) {
           output_registers(f, &f->slots[slot], f->stage->values.items[op->outputs[i].value]);
   }
   uint64_t *cosets = NEW_ARRAY(f->w->memory, uint64_t, (size_t)1 << f->space->r);
+  const bool *dead = dead_cosets(f, op);
   uint32_t coset_count = 0;
   for (uint64_t i = 0; i < UINT64_C(1) << f->space->r; i++)
-    if (c_map_bits(&v.coordinates, i) == 0)
+    if (c_map_bits(&v.coordinates, i) == 0 && !dead[i])
       cosets[coset_count++] = i;
   c_rolled rolled;
   if (c_roll(f->w->memory, f->stage, op, v.node_count, f->nodes, &rolled)) {

@@ -38,6 +38,7 @@ typedef struct c_phase {
   net_id *nodes;                       // room for all
   const bool *padding;                 // by register: what it holds is padding; NULL: none does
   bool open;                           // a block is open for threads that have something to do
+  f2_space live;                       // where indices of these threads are (net.h)
 } c_phase;
 
 c_registers c_registers_of(c_writer *w, const c_space *space, scalar_type type);

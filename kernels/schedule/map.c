@@ -129,6 +129,28 @@ void c_map_share_banks(c_map *m, uint32_t lanes, uint32_t shared) {
     m->weight[r] = f2_unit((int)(r < lanes ? r + shared : r - lanes));
 }
 
+void c_map_keep_live(c_map *m, uint32_t dimension, const uint64_t *exchange, uint32_t count,
+                     const net_form *live) {
+  uint64_t kept = 0;
+  f2_space known = f2_space_zero((int)m->rows);
+  for (uint32_t i = 0; i < count; i++) {
+    uint64_t form = 0;
+    for (uint32_t r = 0; r < dimension; r++)
+      form |= (uint64_t)f2_dot(live[i].mask, exchange[r]) << r;
+    f2_space_insert(&known, form);
+  }
+  for (uint32_t r = 0; r < m->rows; r++)
+    if (f2_space_insert(&known, f2_unit((int)r)))
+      kept |= f2_unit((int)r);
+  m->rows = (uint32_t)f2_weight(kept);
+  for (uint32_t i = 0; i < m->blocks; i++)
+    m->block[i] = f2_extract(kept, m->block[i]);
+  for (uint32_t i = 0; i < m->threads; i++)
+    m->thread[i] = f2_extract(kept, m->thread[i]);
+  for (uint32_t i = 0; i < m->vectors; i++)
+    m->vector[i] = f2_extract(kept, m->vector[i]);
+}
+
 void c_map_in_bytes(c_map *m, uint32_t bytes) {
   m->bytes = true;
   for (uint32_t r = 0; r < m->rows; r++)

@@ -66,6 +66,10 @@ c_map c_map_of_scratch(const uint64_t *exchange, const c_space *space, uint32_t 
 // The same for lanes that are threads, of elements that are less than a bank wide: the lanes'
 // coordinates, the first `lanes`, come after those of the `shared` ones that lie in one bank.
 void c_map_share_banks(c_map *m, uint32_t lanes, uint32_t shared);
+// Scratch without the rows that others tell where these forms are 0, and the lowest of those first:
+// such elements alone, close together. `exchange`, of `dimension` vectors, as above.
+void c_map_keep_live(c_map *m, uint32_t dimension, const uint64_t *exchange, uint32_t count,
+                     const net_form *live);
 // Scratch in bytes, of elements that have so many.
 void c_map_in_bytes(c_map *m, uint32_t bytes);
 

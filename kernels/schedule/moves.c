@@ -55,9 +55,18 @@ typedef struct scan {
   const plan_pass *pass;
   const net_stage *stage;
   c_schedule *schedule;
-  net_id *nodes;      // room for a stage's
-  scalar_type *type;  // by slot, of what it holds
+  net_id *nodes;          // room for a stage's
+  scalar_type *type;      // by slot, of what it holds
+  const f2_space **live;  // and where that matters; NULL: everywhere
 } scan;
+
+static const f2_space *kept_set(const scan *s, f2_space set) {
+  if (set.dimension == 0)
+    return NULL;
+  f2_space *kept = NEW(s->context->memory, f2_space);
+  *kept = set;
+  return kept;
+}
 
 static bool is_partial(const net_op *op, const net_output *output) {
   for (uint64_t j = 0; j < UINT64_C(1) << op->k; j++)
@@ -82,6 +91,7 @@ static void scan_op(const scan *s, uint32_t phase, const net_op *op) {
     use->needed |= !use->made && is_partial(op, &op->outputs[i]);
     use->made = true;
     s->type[slot] = s->stage->values.items[op->outputs[i].value];
+    s->live[slot] = kept_set(s, live_of_output(s->stage, op, &op->outputs[i]));
   }
 }
 
@@ -106,17 +116,25 @@ static void scan_phases(const scan *s) {
   c->loaded = NEW_ARRAY(s->context->memory, scalar_type, s->pass->load_count);
   for (uint32_t i = 0; i < s->pass->load_count; i++) {
     c->loaded[i] = loaded_type(s, &s->pass->loads[i]);
-    s->type[s->pass->loads[i].slot] = c->loaded[i];
+    const plan_move *m = &s->pass->loads[i];
+    s->type[m->slot] = c->loaded[i];
+    s->live[m->slot] = kept_set(s, live_set(s->stage->n, m->live_count, m->live));
   }
   for (uint32_t phase = 0; phase < c->phase_count; phase++) {
-    for (uint32_t slot = 0; slot < s->pass->slot_count; slot++)
-      c_use_of(c, s->pass, phase, slot)->before = s->type[slot];
+    for (uint32_t slot = 0; slot < s->pass->slot_count; slot++) {
+      c_use *use = c_use_of(c, s->pass, phase, slot);
+      use->before = s->type[slot];
+      use->live_before = s->live[slot];
+    }
     for (uint32_t i = 0; i < c->phases[phase].op_count; i++) {
       uint32_t op = s->pass->ops[c->phases[phase].first_op + i];
       scan_op(s, phase, &s->stage->ops.items[op]);
     }
-    for (uint32_t slot = 0; slot < s->pass->slot_count; slot++)
-      c_use_of(c, s->pass, phase, slot)->after = s->type[slot];
+    for (uint32_t slot = 0; slot < s->pass->slot_count; slot++) {
+      c_use *use = c_use_of(c, s->pass, phase, slot);
+      use->after = s->type[slot];
+      use->live_after = s->live[slot];
+    }
   }
 }
 
@@ -129,7 +147,7 @@ static bool warp_has_lines(const scan *s, const plan_move *move, const c_map *ma
   uint32_t parts = scalar_parts(type), bytes = scalar_part_bytes(type), rows[C_CHUNK], most = 0,
            inside = 0;
   uint64_t vectors[C_CHUNK], own = 1;
-  if (plan_move_is_wide(s->pass, move))
+  if (plan_move_is_wide(move))
     own <<= c_wide_vectors(map, bytes, rows, vectors);
   own = own > parts ? own : parts;
   while (most < lanes && own * bytes << most < s->context->plan->target->line_bytes)
@@ -168,10 +186,12 @@ static bool stored_elsewhere(const plan_pass *p, const plan_move *load) {
   return elsewhere;
 }
 
-// The last phase up to `to` that has whole lines; else `to`.
+// The last phase up to `to` that has whole lines, if that matters; else `to`.
 static uint32_t load_phase(const scan *s, const plan_move *move, uint32_t to) {
   if (stored_elsewhere(s->pass, move))
     return 0;
+  if (s->context->warps && plan_are_few(move->live_count))
+    return to;
   for (uint32_t phase = to + 1; phase-- > 0;)
     if (has_lines(s, move, phase, true))
       return phase;
@@ -209,6 +229,8 @@ static uint32_t store_phase(const scan *s, const plan_move *move) {
     return last;
   if (!made)
     from = first_loaded(s, move->slot);
+  if (s->context->warps && plan_are_few(move->live_count))
+    return from;
   for (uint32_t phase = from; phase <= last; phase++)
     if (has_lines(s, move, phase, false))
       return phase;
@@ -314,16 +336,18 @@ static void route_slot(const scan *s, uint32_t slot, bool used[2]) {
   }
 }
 
-// The most that the slot takes, which some layouts enlarge.
+// The most that the slot takes, which some layouts enlarge. (Where lanes are vectors, phases that
+// keep it in place take the same.)
 static uint64_t region_bytes(const scan *s, uint32_t slot) {
   uint32_t dimension = (uint32_t)s->pass->tile.dimension;
-  uint64_t most = (uint64_t)s->pass->slot_bytes[slot] << dimension;
+  uint64_t most = s->context->warps ? 0 : (uint64_t)s->pass->slot_bytes[slot] << dimension;
   for (uint32_t phase = 0; phase < s->schedule->phase_count; phase++) {
     const c_use *use = c_use_of(s->schedule, s->pass, phase, slot);
     if (use->in == C_NOWHERE)
       continue;
     uint64_t bytes = scalar_part_bytes(use->before), unit = s->context->warps ? 1 : bytes;
-    uint64_t elements = (uint64_t)scalar_parts(use->before) << dimension;
+    c_pass p = {s->context, s->pass, s->stage, *s->schedule};
+    uint64_t elements = UINT64_C(1) << c_pass_scratch_map(&p, phase, phase, slot, use->before).rows;
     bytes = c_swizzle_units(&use->swizzle, elements * bytes / unit) * unit;
     most = bytes > most ? bytes : most;
   }
@@ -403,7 +427,8 @@ c_schedule c_schedule_of(c_context *context, const plan_pass *p) {
             stage,
             &c,
             NEW_ARRAY(context->memory, net_id, room),
-            NEW_ARRAY(context->memory, scalar_type, p->slot_count)};
+            NEW_ARRAY(context->memory, scalar_type, p->slot_count),
+            NEW_ARRAY(context->memory, const f2_space *, p->slot_count)};
   scan_phases(&s);
   place_stores(&s);
   place_loads(&s);

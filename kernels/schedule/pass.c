@@ -71,18 +71,39 @@ net_id c_pass_value_before(const c_pass *p, uint32_t slot, uint32_t end) {
   return found;
 }
 
-c_map c_pass_scratch_map(const c_pass *p, uint32_t space, uint32_t phase, uint32_t slot,
-                         scalar_type type) {
-  const plan_phase *of = &p->schedule.phases[phase];
-  uint32_t bytes = scalar_part_bytes(type);
-  const c_swizzle *swizzle = &c_use_of(&p->schedule, p->pass, phase, slot)->swizzle;
-  c_map map = c_map_of_scratch(swizzle->basis, &p->schedule.spaces[space], scalar_parts(type));
-  map.swizzle = swizzle->by ? swizzle : NULL;
-  if (p->context->warps && bytes < 4 && !c_swizzle_asked(p->context))
-    c_map_share_banks(&map, of->l, bytes == 1 ? 2 : 1);
+// ---- what is alive ---------------------------------------------------------------------------
+
+net_form *c_pass_live_of_move(const c_pass *p, const plan_move *move, f2_space *known,
+                              uint32_t *count) {
+  bool loads = move >= p->pass->loads && move < p->pass->loads + p->pass->load_count;
+  *count = move->live_count;
   if (p->context->warps)
-    c_map_in_bytes(&map, bytes);
-  return map;
+    return c_pass_forms_within(p, live_set(p->pass->tile.n, *count, move->live), known, count);
+  if (loads && c_pass_always_inside(p, move))
+    *count = 0;
+  return move->live;
+}
+
+net_form *c_pass_live_threads(const c_pass *p, uint32_t phase, f2_space *known, uint32_t *count) {
+  const c_space *s = &p->schedule.spaces[phase];
+  f2_space set = live_empty(p->pass->tile.n);
+  uint64_t block[F2_MAX], thread[F2_MAX];
+  *count = 0;
+  for (uint32_t i = 0; i < p->pass->store_count; i++) {
+    const plan_move *m = &p->pass->stores[i];
+    if (p->schedule.store_phase[i] == phase)
+      set = live_hull(set, live_set(p->pass->tile.n, m->live_count, m->live));
+  }
+  for (uint32_t slot = 0; slot < p->pass->slot_count; slot++) {
+    const c_use *use = c_use_of(&p->schedule, p->pass, phase, slot);
+    if (use->out != C_NOWHERE)
+      set = live_hull(set, use->live_after && c_pass_packs_live(p, use->after)
+                               ? *use->live_after
+                               : live_all(p->pass->tile.n));
+  }
+  if (live_is_empty(set) || c_pass_has_padding_threads(p, s, block, thread))
+    return NULL;
+  return c_pass_forms_within(p, live_cosets(set, s->r + s->l, s->basis), known, count);
 }
 
 // ---- phases ----------------------------------------------------------------------------------

@@ -27,7 +27,8 @@
 //   access.h          layouts of registers, and which of them one load or store moves
 //   swizzle.h         bank layouts of scratch that options ask for; the options
 //   moves.c           the schedule of a pass
-//   pass.c            what of a pass is padding, which phases exchange
+//   scratch.c         which elements have a place in scratch, and where
+//   pass.c            what of a pass is padding or dead, which phases exchange
 //   runtime_matrix.h  passes that only move, as data for one kernel
 #ifndef PERMC_KERNELS_SCHEDULE_SCHEDULE_H
 #define PERMC_KERNELS_SCHEDULE_SCHEDULE_H
@@ -48,6 +49,7 @@ typedef struct c_use {
   c_swizzle swizzle;  // how it lies in scratch, from which it comes in
   uint32_t next;      // the phase for which it goes out
   scalar_type before, after;
+  const f2_space *live_before, *live_after;  // where it matters (net.h); NULL: everywhere
 } c_use;
 
 typedef struct c_schedule {
@@ -101,6 +103,23 @@ bool c_pass_stays_in_scratch(const c_pass *p, uint32_t phase);
 // Whether a phase moves or computes nothing: one that was to load or store may have been left
 // nothing by another.
 bool c_pass_is_idle(const c_pass *p, uint32_t phase);
+
+// What matters, as forms that are 0 there, but for those that are 0 in the set `known` anyway; it has
+// all of them then. (Where lanes are vectors, everything matters.)
+f2_space c_pass_live_of_blocks(const c_pass *p);  // of the blocks that are executed
+net_form *c_pass_forms_within(const c_pass *p, f2_space set, f2_space *known, uint32_t *count);
+// Whether dead elements of that type have no place in scratch: of those less than a bank wide, and
+// where bank layouts are compared, all have one.
+bool c_pass_packs_live(const c_pass *p, scalar_type type);
+// Of what comes to a phase from scratch, or goes `out` to it: other elements have no place there.
+net_form *c_pass_live_in_scratch(const c_pass *p, uint32_t phase, uint32_t slot, bool out,
+                                 f2_space *known, uint32_t *count);
+// Of a load or store; of a load where lanes are vectors only if addresses may else lie outside.
+net_form *c_pass_live_of_move(const c_pass *p, const plan_move *move, f2_space *known,
+                              uint32_t *count);
+// Of the threads of a phase: all that the others store or put into scratch matters nowhere. (None where
+// threads are told apart by their padding.)
+net_form *c_pass_live_threads(const c_pass *p, uint32_t phase, f2_space *known, uint32_t *count);
 
 // Scratch as `phase` finds it, of elements of that type: for the threads and registers of phase
 // `space`.

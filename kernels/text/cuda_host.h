@@ -222,7 +222,7 @@ enum { permc_turn = 0 };
 typedef struct permc_access {
   uint64_t warps, full, lines, least_lines, turns, least_turns;
   uint64_t item, warp, at[32];
-  uint32_t kind, bytes, lanes, call;
+  uint32_t kind, bytes, lanes, lane[32], call;
 } permc_access;
 static uint32_t permc_calls;  // of phases: one may be called twice for an item
 #define PERMC_VISIBLE __attribute__((visibility("default")))
@@ -253,14 +253,15 @@ static void permc_count_lines(permc_access *a) {
   a->least_lines += (a->lanes * a->bytes + 127) / 128;
 }
 
-// A word that is in its bank's list already costs nothing.
+// A word that is in its bank's list already costs nothing. Lanes have their turns with their neighbours,
+// also where others are idle.
 static void permc_count_turns(permc_access *a) {
   uint32_t group = a->bytes <= 4 ? 32 : 128 / a->bytes, words = a->bytes <= 4 ? 1 : a->bytes / 4;
-  for (uint32_t first = 0; first < a->lanes; first += group) {
+  for (uint32_t first = 0; first < 32; first += group) {
     uint32_t most = 0, count[32] = {0};
     uint64_t listed[32 * 32];
-    for (uint32_t i = first; i < first + group && i < a->lanes; i++)
-      for (uint32_t k = 0; k < words; k++) {
+    for (uint32_t i = 0; i < a->lanes; i++)
+      for (uint32_t k = 0; k < words && a->lane[i] / group == first / group; k++) {
         uint64_t word = a->at[i] / 4 + k;
         uint32_t bank = word % 32;
         if (permc_is_new(listed, 32 * bank, 32 * bank + count[bank], word))
@@ -269,7 +270,7 @@ static void permc_count_turns(permc_access *a) {
           most = count[bank];
       }
     a->turns += most;
-    a->least_turns++;
+    a->least_turns += most > 0;
   }
 }
 
@@ -294,6 +295,7 @@ static void permc_touch(uint32_t number, uint32_t kind, const void *p, size_t by
   a->call = permc_calls;
   a->kind = kind;
   a->bytes = (uint32_t)bytes;
+  a->lane[a->lanes] = t % 32;
   a->at[a->lanes++] = (uint64_t)(uintptr_t)p;
 }
 

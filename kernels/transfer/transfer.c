@@ -122,6 +122,13 @@ static const char *live_at(c_writer *w, const liveness *v, uint64_t x) {
               : c_format(w, "((%s & %s) == 0)", v->bits, c_number(w, v->dynamic));
 }
 
+const char *c_live_condition(c_writer *w, uint32_t count, const net_form *live,
+                             const c_space *space) {
+  c_place place = {.live_count = count, .live = live};
+  liveness v = bind_live(w, &place, space);
+  return live_at(w, &v, 0);
+}
+
 // The part of W that is not the part of a complex number: what forms are of.
 static uint64_t index_coordinates(const transfer *t, uint64_t x) {
   return x & f2_mask((int)(t->access->map.vectors - (t->parts - 1)));

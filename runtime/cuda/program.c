@@ -347,6 +347,13 @@ static bool upload_roots(cuda_program *g, const permc_root_table *rows, error *f
 
 // ---- recording ---------------------------------------------------------------------------------
 
+// The items up to the last that has something to do.
+static uint64_t items_to_launch(const plan *p, uint32_t number) {
+  const plan_pass *pass = &p->passes.items[number];
+  bool loops = p->net->stages.items[pass->stage].loop_count > 0;
+  return loops ? cpu_item_count(p, number) : plan_live_blocks(p, pass);
+}
+
 static bool launch_pass(cuda_program *g, uint32_t number) {
   const plan_pass *pass = &g->plan->passes.items[number];
   uint32_t moves = pass->load_count + pass->store_count;
@@ -355,7 +362,7 @@ static bool launch_pass(cuda_program *g, uint32_t number) {
   bool good = arrays && parameters;
   if (good) {
     uint32_t count = c_pass_arrays(pass, arrays);
-    uint64_t items = cpu_item_count(g->plan, number), first = 0;
+    uint64_t items = items_to_launch(g->plan, number), first = 0;
     parameters[0] = &first;
     for (uint32_t i = 0; i < count; i++)
       parameters[1 + i] = &g->buffers[g->buffer_of[arrays[i]]].address;

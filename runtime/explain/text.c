@@ -256,7 +256,7 @@ static void print_array_name(text *out, const plan *p, net_id id) {
 static void print_moves(text *out, const plan *p, const plan_pass *pass, const plan_move *moves,
                         uint32_t count, const char *verb) {
   for (uint32_t i = 0; i < count; i++) {
-    if (moves[i].coalesced)
+    if (moves[i].coalesced || plan_are_few(moves[i].live_count))
       continue;
     int missing = plan_missing_dimensions(p, pass, &moves[i]);
     text_printf(out, "      %s ", verb);

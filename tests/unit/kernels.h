@@ -16,7 +16,7 @@
 // - all 32 lanes have it. Blocks of fewer threads, and lanes beyond a limit, ask for less;
 // - the plan calls the move coalesced, and there are whole lines to be moved: all address bits
 //   within a line are bits of the index of their own, and whatever else is added to an address is a
-//   multiple of a line. (The plan calls rows of 3 elements coalesced, too, and an array from its
+//   multiple of a line; and more than few elements are live. (The plan calls rows of 3 elements coalesced, too, and an array from its
 //   second element on: it asks only that the tile has what there is of lines.)
 // Complex numbers whose elements have a condition each go in two halves, real and imaginary parts,
 // and each half touches the lines of both: twice the least.
@@ -47,7 +47,7 @@ enum { KERNELS_GUARD = 256, KERNELS_LINE = 128 };
 typedef struct kernels_access {
   uint64_t warps, full, lines, least_lines, turns, least_turns;
   uint64_t item, warp, at[32];
-  uint32_t kind, bytes, lanes, call;
+  uint32_t kind, bytes, lanes, lane[32], call;
 } kernels_access;
 enum { KERNELS_LOADS, KERNELS_STORES, KERNELS_GETS, KERNELS_PUTS };
 
@@ -180,7 +180,7 @@ static bool is_whole(const plan *p, const plan_pass *pass, const plan_move *m) {
     *(within ? &bits : &others) |= weight;
   }
   f2_space lines = line_space(&m->map, s->n, (uint32_t)line);
-  return m->coalesced && bits == line - 1 && others % line == 0 &&
+  return m->coalesced && !plan_are_few(m->live_count) && bits == line - 1 && others % line == 0 &&
          UINT64_C(1) << lines.dimension == line;
 }
 
@@ -193,7 +193,7 @@ static uint64_t lines_allowed(const plan *p, const plan_pass *pass, uint32_t kin
     if (m->array != id)
       continue;
     whole = whole && is_whole(p, pass, m);
-    wide = wide && plan_move_is_wide(pass, m);
+    wide = wide && plan_move_is_wide(m);
   }
   bool complex = scalar_types[p->arrays.items[id].type].kind == KIND_COMPLEX;
   return whole ? complex && !wide ? 2 : 1 : 0;

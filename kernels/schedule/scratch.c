@@ -1,0 +1,48 @@
+// Scratch as phases find it: which elements have a place there, and where. See schedule.h.
+#include "kernels/schedule/schedule.h"
+
+net_form *c_pass_forms_within(const c_pass *p, f2_space set, f2_space *known, uint32_t *count) {
+  net_form *forms = NEW_ARRAY(p->context->memory, net_form, set.dimension + 1);
+  *count = 0;
+  for (int i = 0; i < set.dimension; i++)
+    if (f2_space_insert(known, set.basis[i]))
+      forms[(*count)++] = live_form(set.basis[i]);
+  return forms;
+}
+
+f2_space c_pass_live_of_blocks(const c_pass *p) {
+  return live_set(p->pass->tile.n, p->pass->live_count, p->pass->live);
+}
+
+bool c_pass_packs_live(const c_pass *p, scalar_type type) {
+  return p->context->warps && scalar_part_bytes(type) >= 4 && !c_swizzle_asked(p->context);
+}
+
+net_form *c_pass_live_in_scratch(const c_pass *p, uint32_t phase, uint32_t slot, bool out,
+                                 f2_space *known, uint32_t *count) {
+  const c_use *use = c_use_of(&p->schedule, p->pass, phase, slot);
+  const f2_space *set = out ? use->live_after : use->live_before;
+  *count = 0;
+  if (!set || !c_pass_packs_live(p, out ? use->after : use->before))
+    return NULL;
+  return c_pass_forms_within(p, *set, known, count);
+}
+
+c_map c_pass_scratch_map(const c_pass *p, uint32_t space, uint32_t phase, uint32_t slot,
+                         scalar_type type) {
+  const plan_phase *of = &p->schedule.phases[phase];
+  uint32_t bytes = scalar_part_bytes(type);
+  const c_swizzle *swizzle = &c_use_of(&p->schedule, p->pass, phase, slot)->swizzle;
+  c_map map = c_map_of_scratch(swizzle->basis, &p->schedule.spaces[space], scalar_parts(type));
+  map.swizzle = swizzle->by ? swizzle : NULL;
+  uint32_t dead;
+  f2_space known = c_pass_live_of_blocks(p);
+  const net_form *live = c_pass_live_in_scratch(p, phase, slot, false, &known, &dead);
+  if (dead > 0)
+    c_map_keep_live(&map, (uint32_t)p->pass->tile.dimension, swizzle->basis, dead, live);
+  if (p->context->warps && bytes < 4 && !c_swizzle_asked(p->context))
+    c_map_share_banks(&map, of->l, bytes == 1 ? 2 : 1);
+  if (p->context->warps)
+    c_map_in_bytes(&map, bytes);
+  return map;
+}
