@@ -60,7 +60,8 @@ static value_id reshaped(rewriting *r, value_id id, uint64_t batch, uint32_t ran
   trace_step n = step_like(s, TRACE_RESHAPE, s->type, batch);
   n.rank = rank;
   n.dims = NEW_ARRAY(r->memory, uint64_t, rank + 1);
-  memcpy(n.dims, dims, rank * sizeof *dims);
+  if (rank)
+    memcpy(n.dims, dims, rank * sizeof *dims);
   set_operands(r, &n, 1, &id);
   return add_step(r, n);
 }
