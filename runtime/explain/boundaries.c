@@ -73,6 +73,35 @@ static void explain_one(const permc_context *c, arena *a, const pipeline *p,
   }
 }
 
+static int compare_text(const char *a, const char *b) { return strcmp(a ? a : "", b ? b : ""); }
+
+// By what they say, and then in their order.
+static int compare_words(const explained_boundary *a, const explained_boundary *b) {
+  int order = a->permutation - b->permutation;
+  order = order ? order : compare_text(a->why, b->why);
+  order = order ? order : compare_text(a->first, b->first);
+  return order ? order : compare_text(a->second, b->second);
+}
+
+static int compare_boundaries(const void *x, const void *y) {
+  const explained_boundary *const *a = x, *const *b = y;
+  int order = compare_words(*a, *b);
+  return order ? order : *a < *b ? -1 : *a > *b;
+}
+
+static void link_repeated(arena *a, explained_boundary *all, size_t count) {
+  explained_boundary **sorted = NEW_ARRAY(a, explained_boundary *, count);
+  for (size_t i = 0; i < count; i++)
+    sorted[i] = &all[i];
+  if (count)
+    qsort(sorted, count, sizeof *sorted, compare_boundaries);
+  for (size_t i = 1; i < count; i++)
+    if (compare_words(sorted[i - 1], sorted[i]) == 0) {
+      sorted[i - 1]->again = sorted[i];
+      sorted[i]->repeats = true;
+    }
+}
+
 const explained_boundary *explain_boundaries(const permc_context *c, arena *a, const pipeline *p,
                                              uint32_t *count) {
   VEC(explained_boundary) all = {0};
@@ -88,6 +117,7 @@ const explained_boundary *explain_boundaries(const permc_context *c, arena *a, c
   }
   for (size_t i = 0; i < all.count; i++)
     explain_one(c, a, p, &all.items[i]);
+  link_repeated(a, all.items, all.count);
   *count = (uint32_t)all.count;
   return all.items;
 }

@@ -39,6 +39,9 @@ typedef struct explained_boundary {
   const char *first,
       *second;               // "scan (+) xs at sort.perm:3:9"; NULL: no op, or not of the program
   const char *why, *remedy;  // sentences without a full stop; remedy: what would remove it
+  // The next boundary that says the same, and whether one before does.
+  const struct explained_boundary *again;
+  bool repeats;
 } explained_boundary;
 
 typedef struct explanation {

@@ -121,19 +121,89 @@ static void print_program(text *out, const explanation *e) {
   print_target(out, e->pipeline->plan->target, e->pipeline->tuned);
 }
 
+// ---- words in lines ----------------------------------------------------------------------------
+
+// A word, or a new line of its own column where it does not fit any more.
+static void print_wrapped(text *out, size_t *column, size_t indent, const char *word) {
+  size_t length = strlen(word);
+  if (*column + length + 1 > WIDTH) {
+    text_printf(out, "\n%*s", (int)indent, "");
+    *column = indent;
+  } else if (*column > indent) {
+    text_string(out, " ");
+    ++*column;
+  }
+  text_string(out, word);
+  *column += length;
+}
+
+static void print_words(text *out, size_t *column, size_t indent, const char *words) {
+  char word[WIDTH];
+  while (*words) {
+    size_t length = strcspn(words, " ");
+    snprintf(word, sizeof word, "%.*s", (int)length, words);
+    print_wrapped(out, column, indent, word);
+    words += length + (words[length] == ' ');
+  }
+}
+
+// Increasing numbers as "2, 4-9".
+typedef struct number_ranges {
+  text list;  // of all but the last range
+  uint64_t first, last;
+  bool several;
+} number_ranges;
+
+static void end_range(number_ranges *r) {
+  if (!r->first)
+    return;
+  text_printf(&r->list, "%s%" PRIu64, r->list.length ? ", " : "", r->first);
+  if (r->last > r->first)
+    text_printf(&r->list, "-%" PRIu64, r->last);
+}
+
+// From 1.
+static void add_number(number_ranges *r, uint64_t number) {
+  if (number == r->last)
+    return;
+  r->several = r->last != 0;
+  if (!r->last || number != r->last + 1) {
+    end_range(r);
+    r->first = number;
+  }
+  r->last = number;
+}
+
+static void print_ranges(text *out, size_t *column, number_ranges *r, const char *end) {
+  end_range(r);
+  text_string(&r->list, end);
+  print_words(out, column, LABEL, text_content(&r->list));
+  out->failed |= r->list.failed;
+  text_free(&r->list);
+}
+
 // ---- counts ----------------------------------------------------------------------------------
 
 static const char *plural(uint64_t count) { return count == 1 ? "" : "s"; }
 
 static void print_padding(text *out, const plan *p) {
   static const char *const words[] = {"", "stays out of memory", "is stored between passes"};
-  for (size_t i = 0; i < p->net->stages.count; i++)
-    if (p->padding[i] != PADDING_NONE) {
-      text_string(out, "padding       ");
-      if (p->net->stages.count > 1)
-        text_printf(out, "of stage %zu ", i + 1);
-      text_printf(out, "%s\n", words[p->padding[i]]);
+  for (int kind = PADDING_NONE + 1; kind < 3; kind++) {
+    number_ranges stages = {0};
+    size_t column = LABEL;
+    for (size_t i = 0; i < p->net->stages.count; i++)
+      if ((int)p->padding[i] == kind)
+        add_number(&stages, i + 1);
+    if (!stages.last)
+      continue;
+    text_string(out, "padding       ");
+    if (p->net->stages.count > 1) {
+      print_words(out, &column, LABEL, stages.several ? "of stages" : "of stage");
+      print_ranges(out, &column, &stages, "");
     }
+    print_words(out, &column, LABEL, words[kind]);
+    text_string(out, "\n");
+  }
 }
 
 // Whether it takes a check at the end of each run that padded keeps no padding.
@@ -192,20 +262,6 @@ static void print_counts(text *out, const permc_context *c, const explanation *e
 }
 
 // ---- passes ----------------------------------------------------------------------------------
-
-// A word, or a new line of its own column where it does not fit any more.
-static void print_wrapped(text *out, size_t *column, size_t indent, const char *word) {
-  size_t length = strlen(word);
-  if (*column + length + 1 > WIDTH) {
-    text_printf(out, "\n%*s", (int)indent, "");
-    *column = indent;
-  } else if (*column > indent) {
-    text_string(out, " ");
-    ++*column;
-  }
-  text_string(out, word);
-  *column += length;
-}
 
 static bool is_unit(uint64_t x) { return f2_weight(x) == 1; }
 
@@ -319,52 +375,13 @@ static void print_passes(text *out, const explanation *e) {
 
 // ---- why passes are apart ----------------------------------------------------------------------
 
-static void print_words(text *out, size_t *column, size_t indent, const char *words) {
-  char word[WIDTH];
-  while (*words) {
-    size_t length = strcspn(words, " ");
-    snprintf(word, sizeof word, "%.*s", (int)length, words);
-    print_wrapped(out, column, indent, word);
-    words += length + (words[length] == ' ');
-  }
-}
-
-static bool same_text(const char *a, const char *b) { return a == b || (a && b && !strcmp(a, b)); }
-
-static bool same_words(const explained_boundary *a, const explained_boundary *b) {
-  return a->permutation == b->permutation && !strcmp(a->why, b->why) &&
-         same_text(a->first, b->first) && same_text(a->second, b->second);
-}
-
-// Whether the pass has a boundary with the words of that one.
-static bool has_words(const explanation *e, const explained_boundary *b, uint32_t pass) {
-  for (uint32_t i = 0; i < e->boundary_count; i++)
-    if (e->boundaries[i].pass == pass && same_words(&e->boundaries[i], b))
-      return true;
-  return false;
-}
-
-// " pass 2:" or " passes 2, 4-9:".
-static void print_pass_numbers(text *out, size_t *column, const explanation *e,
-                               const explained_boundary *b) {
-  uint32_t count = (uint32_t)e->pipeline->plan->passes.count, last;
-  text list = {0};
-  for (uint32_t first = b->pass; first < count; first = last + 1) {
-    last = first;
-    if (!has_words(e, b, first))
-      continue;
-    while (last + 1 < count && has_words(e, b, last + 1))
-      last++;
-    text_printf(&list, "%s%" PRIu32, list.length ? ", " : "", first + 1);
-    if (last > first)
-      text_printf(&list, "-%" PRIu32, last + 1);
-  }
-  bool one = !strpbrk(text_content(&list), ",-");
-  text_string(&list, ":");
-  print_words(out, column, LABEL, one ? "pass" : "passes");
-  print_words(out, column, LABEL, text_content(&list));
-  out->failed |= list.failed;
-  text_free(&list);
+// " pass 2:" or " passes 2, 4-9:" of all that say the same.
+static void print_pass_numbers(text *out, size_t *column, const explained_boundary *b) {
+  number_ranges numbers = {0};
+  for (; b; b = b->again)
+    add_number(&numbers, b->pass + 1);
+  print_words(out, column, LABEL, numbers.several ? "passes" : "pass");
+  print_ranges(out, column, &numbers, ":");
 }
 
 static void print_op(text *out, const char *names, const char *op) {
@@ -372,14 +389,14 @@ static void print_op(text *out, const char *names, const char *op) {
     text_printf(out, "%*s%s %s\n", LABEL, "", names, op);
 }
 
-static void print_boundary(text *out, const explanation *e, const explained_boundary *b) {
+static void print_boundary(text *out, const explained_boundary *b) {
   size_t column = LABEL;
   text_string(out, b->permutation ? "\npermutation   " : "\nboundary      ");
   print_words(out, &column, LABEL, b->permutation ? "" : "before");
-  print_pass_numbers(out, &column, e, b);
+  print_pass_numbers(out, &column, b);
   print_words(out, &column, LABEL, b->why);
   text_string(out, "\n");
-  bool one = b->first && same_text(b->first, b->second);
+  bool one = b->first && b->second && !strcmp(b->first, b->second);
   print_op(out, one ? "X and Y are" : "X is", b->first);
   print_op(out, "Y is", one ? NULL : b->second);
   text_printf(out, "%*sremoved by: %s\n", LABEL, "", b->remedy);
@@ -387,13 +404,9 @@ static void print_boundary(text *out, const explanation *e, const explained_boun
 
 // Each boundary, its ops, and what would remove it; equal ones once.
 static void print_boundaries(text *out, const explanation *e) {
-  for (uint32_t i = 0; i < e->boundary_count; i++) {
-    bool known = false;
-    for (uint32_t k = 0; k < i && !known; k++)
-      known = same_words(&e->boundaries[k], &e->boundaries[i]);
-    if (!known)
-      print_boundary(out, e, &e->boundaries[i]);
-  }
+  for (uint32_t i = 0; i < e->boundary_count; i++)
+    if (!e->boundaries[i].repeats)
+      print_boundary(out, &e->boundaries[i]);
 }
 
 // ---- auto ------------------------------------------------------------------------------------
