@@ -22,28 +22,54 @@ static uint32_t last_that_does_not_fit(const planning *p, uint32_t first, uint32
   return first;
 }
 
-static plan_boundary boundary_in_stage(arena *a, const plan *p, size_t number) {
-  const plan_pass *before = &p->passes.items[number - 1];
-  plan_boundary b = {
-      BOUNDARY_LINES, (uint32_t)number - 1, NET_NONE, NET_NONE, NET_REASON_NONE, 0, 0};
-  if (!before->op_count)
-    return b;
-  planning s = planning_of_stage(a, p, before->stage);
-  const net_op *ops = s.stage->ops.items;
-  uint32_t first = before->ops[0], end = first + before->op_count;
-  uint32_t y = plan_longest_run(&s, first, end).end;
-  b.first = ops[end - 1].origin;
-  b.second = ops[end].origin;
-  if (y == s.stage->ops.count)
-    return b;
-  uint32_t x = last_that_does_not_fit(&s, first, end, y);
-  run r = plan_run_of(&s, x, y);
-  b.kind = BOUNDARY_TILE;
-  b.first = ops[x].origin;
-  b.second = ops[y].origin;
-  b.needed = r.space.dimension;
-  b.held = plan_room(&s, &r);
-  return b;
+// The way through the passes of a plan.
+typedef struct walk {
+  arena *memory;
+  const plan *plan;
+  planning stage;   // of the stage of the pass
+  uint32_t *maker;  // by array: the pass that stored it last so far, or NET_NONE
+  uint32_t pass;    // in hand
+  uint32_t first;   // boundary of the pass
+  VEC(plan_boundary) boundaries;
+} walk;
+
+static void add_boundary(walk *w, plan_boundary b) {
+  for (size_t i = w->first; i < w->boundaries.count; i++) {
+    const plan_boundary *other = &w->boundaries.items[i];
+    if (other->kind == b.kind && other->reason == b.reason && other->first == b.first &&
+        other->second == b.second && other->permutation == b.permutation)
+      return;
+  }
+  b.pass = w->pass;
+  vec_push(w->memory, &w->boundaries, b);
+}
+
+// Between the pass and the one before it, of the same stage.
+static void add_boundary_in_stage(walk *w) {
+  planning *s = &w->stage;
+  const plan_pass *before = &w->plan->passes.items[w->pass - 1];
+  const net_op *ops = s->stage->ops.items;
+  plan_boundary b = {.kind = BOUNDARY_LINES,
+                     .before = w->pass - 1,
+                     .first = NET_NONE,
+                     .second = NET_NONE,
+                     .reason = NET_REASON_NONE};
+  uint32_t first = before->op_count ? before->ops[0] : 0, end = first + before->op_count;
+  uint32_t y = end > first ? plan_longest_run(s, first, end).end : 0;
+  if (end > first) {
+    b.first = ops[end - 1].origin;
+    b.second = ops[end].origin;
+  }
+  if (end > first && y < s->stage->ops.count) {
+    uint32_t x = last_that_does_not_fit(s, first, end, y);
+    run r = plan_run_of(s, x, y);
+    b.kind = BOUNDARY_TILE;
+    b.first = ops[x].origin;
+    b.second = ops[y].origin;
+    b.needed = r.space.dimension;
+    b.held = plan_room(s, &r);
+  }
+  add_boundary(w, b);
 }
 
 // ---- arrays between stages --------------------------------------------------------------------
@@ -64,72 +90,79 @@ static uint32_t maker_of(const plan *p, const plan_pass *pass, net_id array) {
   return NET_NONE;
 }
 
-static bool stores_to(const plan_pass *pass, net_id array) {
-  for (uint32_t i = 0; i < pass->store_count; i++)
-    if (pass->stores[i].array == array)
-      return true;
-  return false;
-}
-
-static void add_boundary(plan_boundary *list, uint32_t *count, plan_boundary b) {
-  for (uint32_t i = 0; i < *count; i++)
-    if (list[i].kind == b.kind && list[i].reason == b.reason && list[i].first == b.first &&
-        list[i].second == b.second)
-      return;
-  list[(*count)++] = b;
-}
-
-static void add_array(const plan *p, size_t number, net_id array, plan_boundary *list,
-                      uint32_t *count) {
-  const net_array *of = &p->arrays.items[array];
-  for (size_t i = number; i-- > 0;) {
-    if (!stores_to(&p->passes.items[i], array))
-      continue;
-    add_boundary(list, count,
+static void add_array(walk *w, net_id array) {
+  const net_array *of = &w->plan->arrays.items[array];
+  uint32_t maker = w->maker[array];
+  if (maker != NET_NONE)
+    add_boundary(w,
                  (plan_boundary){.kind = BOUNDARY_ARRAY,
-                                 .before = (uint32_t)i,
-                                 .first = maker_of(p, &p->passes.items[i], array),
+                                 .before = maker,
+                                 .first = maker_of(w->plan, &w->plan->passes.items[maker], array),
                                  .second = of->step,
                                  .reason = of->reason});
-    return;
-  }
 }
 
-plan_boundary *plan_boundaries(arena *a, const plan *p, size_t number, uint32_t *count) {
-  const plan_pass *pass = &p->passes.items[number];
-  plan_boundary *list = NEW_ARRAY(a, plan_boundary, pass->load_count + 1);
-  *count = 0;
-  if (!number)
-    return list;
-  if (p->passes.items[number - 1].stage == pass->stage) {
-    list[(*count)++] = boundary_in_stage(a, p, number);
-    return list;
-  }
+static void add_arrays(walk *w) {
+  const plan_pass *pass = &w->plan->passes.items[w->pass];
   for (uint32_t i = 0; i < pass->load_count; i++)
-    if (!net_array_is_given(&p->arrays.items[pass->loads[i].array]))
-      add_array(p, number, pass->loads[i].array, list, count);
-  if (!*count)
-    list[(*count)++] = (plan_boundary){
-        BOUNDARY_OTHER, (uint32_t)number - 1, NET_NONE, NET_NONE, NET_REASON_NONE, 0, 0};
-  return list;
+    if (!net_array_is_given(&w->plan->arrays.items[pass->loads[i].array]))
+      add_array(w, pass->loads[i].array);
+  if (w->boundaries.count == w->first)
+    add_boundary(w, (plan_boundary){.kind = BOUNDARY_OTHER,
+                                    .before = w->pass - 1,
+                                    .first = NET_NONE,
+                                    .second = NET_NONE,
+                                    .reason = NET_REASON_NONE});
 }
 
 // ---- passes that only move --------------------------------------------------------------------
 
-plan_boundary plan_permutation(const plan *p, size_t number) {
-  const plan_pass *pass = &p->passes.items[number];
-  plan_boundary b = {BOUNDARY_ARRAY, (uint32_t)number, NET_NONE, NET_NONE, NET_REASON_NONE, 0, 0};
+static void add_permutation(walk *w) {
+  const plan_pass *pass = &w->plan->passes.items[w->pass];
+  plan_boundary b = {.kind = BOUNDARY_ARRAY,
+                     .permutation = true,
+                     .before = w->pass,
+                     .first = NET_NONE,
+                     .second = NET_NONE,
+                     .reason = NET_REASON_NONE};
   for (uint32_t i = 0; i < pass->load_count + pass->store_count; i++) {
     bool load = i < pass->load_count;
     net_id array = load ? pass->loads[i].array : pass->stores[i - pass->load_count].array;
-    const net_array *of = &p->arrays.items[array];
-    for (size_t k = number; load && k-- > 0 && b.first == NET_NONE;)
-      if (stores_to(&p->passes.items[k], array))
-        b.first = maker_of(p, &p->passes.items[k], array);
+    const net_array *of = &w->plan->arrays.items[array];
+    if (load && b.first == NET_NONE && w->maker[array] != NET_NONE)
+      b.first = maker_of(w->plan, &w->plan->passes.items[w->maker[array]], array);
     if (of->role == NET_TEMPORARY && b.reason == NET_REASON_NONE) {
       b.reason = of->reason;
       b.second = of->step;
     }
   }
-  return b;
+  add_boundary(w, b);
+}
+
+// ---- the whole --------------------------------------------------------------------------------
+
+static void walk_pass(walk *w) {
+  const plan *p = w->plan;
+  const plan_pass *pass = &p->passes.items[w->pass], *before = pass - (w->pass > 0);
+  w->first = (uint32_t)w->boundaries.count;
+  if (w->pass == 0 || before->stage != pass->stage)
+    w->stage = planning_of_stage(w->memory, p, pass->stage);
+  if (w->pass > 0 && before->stage == pass->stage)
+    add_boundary_in_stage(w);
+  else if (w->pass > 0)
+    add_arrays(w);
+  if (plan_pass_facts_of(p, w->pass).kind == PLAN_MOVE)
+    add_permutation(w);
+  for (uint32_t i = 0; i < pass->store_count; i++)
+    w->maker[pass->stores[i].array] = w->pass;
+}
+
+plan_boundary *plan_boundaries(arena *a, const plan *p, uint32_t *count) {
+  walk w = {.memory = a, .plan = p, .maker = NEW_ARRAY(a, uint32_t, p->arrays.count + 1)};
+  for (size_t i = 0; i < p->arrays.count; i++)
+    w.maker[i] = NET_NONE;
+  for (; w.pass < p->passes.count; w.pass++)
+    walk_pass(&w);
+  *count = (uint32_t)w.boundaries.count;
+  return w.boundaries.items;
 }

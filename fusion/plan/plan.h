@@ -157,18 +157,18 @@ extern const char *const plan_boundary_names[BOUNDARY_KINDS];  // "tile", ...
 
 typedef struct plan_boundary {
   plan_boundary_kind kind;
-  uint32_t before;         // the latest pass that it is a boundary to
+  uint32_t pass;
+  bool permutation;        // why the pass only moves elements, and not why it is a pass of its own
+  uint32_t before;         // the latest pass that it is a boundary to; of a permutation the pass
   uint32_t first, second;  // X and Y: steps of the Trace; NET_NONE where no op computes them
   net_reason reason;       // ARRAY
   int needed, held;        // TILE
 } plan_boundary;
 
-// Those of pass `number`; of the first pass, and of those that might run first, none. The ops of a
-// stage are looked at again: for explanations, not for each run.
-plan_boundary *plan_boundaries(arena *a, const plan *p, size_t number, uint32_t *count);
-// Of a pass that only moves elements: an ARRAY, from the op that made them to the one that needs
-// them so. `before`: the pass itself.
-plan_boundary plan_permutation(const plan *p, size_t number);
+// Those of all passes, by pass. The first pass has none; a pass that only moves elements has an ARRAY
+// besides, from the op that made them to the one that needs them so. The ops of stages are looked at
+// again: for explanations, not for each run.
+plan_boundary *plan_boundaries(arena *a, const plan *p, uint32_t *count);
 
 // ---- facts (plan/facts.c) ----------------------------------------------------------------------
 

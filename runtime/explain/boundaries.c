@@ -46,9 +46,9 @@ static void explain_array(explained_boundary *b) {
   b->remedy = reason->remedy;
   if (b->at.reason != NET_REASON_NONE)
     return;
-  b->why = b->permutation ? "a result has the elements of an argument in another order"
-                          : "it reads X, which an earlier pass has made for a result";
-  b->remedy = b->permutation ? "nothing: the program asks for it" : "one order for both";
+  b->why = b->at.permutation ? "a result has the elements of an argument in another order"
+                             : "it reads X, which an earlier pass has made for a result";
+  b->remedy = b->at.permutation ? "nothing: the program asks for it" : "one order for both";
 }
 
 static void explain_one(const permc_context *c, arena *a, const pipeline *p,
@@ -77,7 +77,7 @@ static int compare_text(const char *a, const char *b) { return strcmp(a ? a : ""
 
 // By what they say, and then in their order.
 static int compare_words(const explained_boundary *a, const explained_boundary *b) {
-  int order = a->permutation - b->permutation;
+  int order = a->at.permutation - b->at.permutation;
   order = order ? order : compare_text(a->why, b->why);
   order = order ? order : compare_text(a->first, b->first);
   return order ? order : compare_text(a->second, b->second);
@@ -104,20 +104,12 @@ static void link_repeated(arena *a, explained_boundary *all, size_t count) {
 
 const explained_boundary *explain_boundaries(const permc_context *c, arena *a, const pipeline *p,
                                              uint32_t *count) {
-  VEC(explained_boundary) all = {0};
-  for (size_t i = 0; i < p->plan->passes.count; i++) {
-    uint32_t some;
-    const plan_boundary *list = plan_boundaries(a, p->plan, i, &some);
-    for (uint32_t k = 0; k < some; k++)
-      vec_push(a, &all, ((explained_boundary){.pass = (uint32_t)i, .at = list[k]}));
-    if (plan_pass_facts_of(p->plan, i).kind == PLAN_MOVE)
-      vec_push(a, &all,
-               ((explained_boundary){
-                   .pass = (uint32_t)i, .permutation = true, .at = plan_permutation(p->plan, i)}));
+  const plan_boundary *list = plan_boundaries(a, p->plan, count);
+  explained_boundary *all = NEW_ARRAY(a, explained_boundary, *count);
+  for (uint32_t i = 0; i < *count; i++) {
+    all[i] = (explained_boundary){.at = list[i]};
+    explain_one(c, a, p, &all[i]);
   }
-  for (size_t i = 0; i < all.count; i++)
-    explain_one(c, a, p, &all.items[i]);
-  link_repeated(a, all.items, all.count);
-  *count = (uint32_t)all.count;
-  return all.items;
+  link_repeated(a, all, *count);
+  return all;
 }

@@ -33,8 +33,6 @@ typedef struct explained_groups {
 
 // Why a pass is apart from those before it, or why one only moves elements.
 typedef struct explained_boundary {
-  uint32_t pass;
-  bool permutation;
   plan_boundary at;
   const char *first,
       *second;               // "scan (+) xs at sort.perm:3:9"; NULL: no op, or not of the program

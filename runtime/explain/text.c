@@ -379,7 +379,7 @@ static void print_passes(text *out, const explanation *e) {
 static void print_pass_numbers(text *out, size_t *column, const explained_boundary *b) {
   number_ranges numbers = {0};
   for (; b; b = b->again)
-    add_number(&numbers, b->pass + 1);
+    add_number(&numbers, b->at.pass + 1);
   print_words(out, column, LABEL, numbers.several ? "passes" : "pass");
   print_ranges(out, column, &numbers, ":");
 }
@@ -391,8 +391,8 @@ static void print_op(text *out, const char *names, const char *op) {
 
 static void print_boundary(text *out, const explained_boundary *b) {
   size_t column = LABEL;
-  text_string(out, b->permutation ? "\npermutation   " : "\nboundary      ");
-  print_words(out, &column, LABEL, b->permutation ? "" : "before");
+  text_string(out, b->at.permutation ? "\npermutation   " : "\nboundary      ");
+  print_words(out, &column, LABEL, b->at.permutation ? "" : "before");
   print_pass_numbers(out, &column, b);
   print_words(out, &column, LABEL, b->why);
   text_string(out, "\n");

@@ -134,7 +134,7 @@ static json_t *json_of_boundaries(const explanation *e, size_t pass, bool permut
   json_t *list = json_array();
   for (uint32_t i = 0; i < e->boundary_count; i++) {
     const explained_boundary *b = &e->boundaries[i];
-    if (b->pass != pass || b->permutation != permutation)
+    if (b->at.pass != pass || b->at.permutation != permutation)
       continue;
     json_t *to =
         json_pack("{s:s, s:o, s:s, s:o, s:o, s:o, s:o}", "kind", plan_boundary_names[b->at.kind],
