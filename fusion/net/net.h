@@ -175,7 +175,8 @@ typedef enum net_role { NET_ARGUMENT, NET_TABLE, NET_RESULT, NET_TEMPORARY, NET_
 extern const char *const net_role_names[NET_ROLES];
 
 // Why a value passes through memory between two stages: the op Y needs the elements of X otherwise
-// than X's stage has them. Name; why; what would remove it.
+// than X's stage has them. Name; why; what would remove it. Below: why passes are apart although no
+// array has such a reason (plan.h).
 #define NET_REASONS(ROW)                                                                           \
   ROW(NONE, "none", "", "")                                                                        \
   ROW(ORDER, "order",                                                                              \
@@ -200,7 +201,15 @@ extern const char *const net_role_names[NET_ROLES];
   ROW(FACTORS, "factors", "the strategy takes a permutation as two", "another strategy")           \
   ROW(PLACES, "places",                                                                            \
       "Y makes several elements of each of X's, for which its pass has no place",                  \
-      "a power of two of elements")
+      "a power of two of elements")                                                                \
+  /* Of the planner: of a tile, plan_boundary has the sizes. */                                    \
+  ROW(TILE, "tile", "X and Y in one pass need a larger tile", "a larger tile")                     \
+  ROW(LINES, "lines", "a tile with whole lines of memory has no room for X and Y",                 \
+      "a larger tile")                                                                             \
+  ROW(ASKED, "asked", "a result has the elements of an argument in another order",                 \
+      "nothing: the program asks for it")                                                          \
+  ROW(OTHER, "other", "it works on other elements than the passes before it",                      \
+      "nothing: they have no element in common")
 
 typedef enum net_reason {
 #define ROW(id, name, why, remedy) NET_REASON_##id,

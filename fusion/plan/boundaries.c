@@ -4,8 +4,6 @@
 // into its tile; that is Y. From Y back, the first that is too many is X. No tile holds both.
 #include "fusion/plan/planning.h"
 
-const char *const plan_boundary_names[BOUNDARY_KINDS] = {"tile", "lines", "array", "other"};
-
 // ---- within a stage ---------------------------------------------------------------------------
 
 // The last op from which on those to `last` do not fit, of [first, end).
@@ -36,8 +34,8 @@ typedef struct walk {
 static void add_boundary(walk *w, plan_boundary b) {
   for (size_t i = w->first; i < w->boundaries.count; i++) {
     const plan_boundary *other = &w->boundaries.items[i];
-    if (other->kind == b.kind && other->reason == b.reason && other->first == b.first &&
-        other->second == b.second && other->permutation == b.permutation)
+    if (other->reason == b.reason && other->first == b.first && other->second == b.second &&
+        other->permutation == b.permutation)
       return;
   }
   b.pass = w->pass;
@@ -49,11 +47,8 @@ static void add_boundary_in_stage(walk *w) {
   planning *s = &w->stage;
   const plan_pass *before = &w->plan->passes.items[w->pass - 1];
   const net_op *ops = s->stage->ops.items;
-  plan_boundary b = {.kind = BOUNDARY_LINES,
-                     .before = w->pass - 1,
-                     .first = NET_NONE,
-                     .second = NET_NONE,
-                     .reason = NET_REASON_NONE};
+  plan_boundary b = {
+      .before = w->pass - 1, .first = NET_NONE, .second = NET_NONE, .reason = NET_REASON_LINES};
   uint32_t first = before->op_count ? before->ops[0] : 0, end = first + before->op_count;
   uint32_t y = end > first ? plan_longest_run(s, first, end).end : 0;
   if (end > first) {
@@ -63,7 +58,7 @@ static void add_boundary_in_stage(walk *w) {
   if (end > first && y < s->stage->ops.count) {
     uint32_t x = last_that_does_not_fit(s, first, end, y);
     run r = plan_run_of(s, x, y);
-    b.kind = BOUNDARY_TILE;
+    b.reason = NET_REASON_TILE;
     b.first = ops[x].origin;
     b.second = ops[y].origin;
     b.needed = r.space.dimension;
@@ -95,8 +90,7 @@ static void add_array(walk *w, net_id array) {
   uint32_t maker = w->maker[array];
   if (maker != NET_NONE)
     add_boundary(w,
-                 (plan_boundary){.kind = BOUNDARY_ARRAY,
-                                 .before = maker,
+                 (plan_boundary){.before = maker,
                                  .first = maker_of(w->plan, &w->plan->passes.items[maker], array),
                                  .second = of->step,
                                  .reason = of->reason});
@@ -108,30 +102,28 @@ static void add_arrays(walk *w) {
     if (!net_array_is_given(&w->plan->arrays.items[pass->loads[i].array]))
       add_array(w, pass->loads[i].array);
   if (w->boundaries.count == w->first)
-    add_boundary(w, (plan_boundary){.kind = BOUNDARY_OTHER,
-                                    .before = w->pass - 1,
+    add_boundary(w, (plan_boundary){.before = w->pass - 1,
                                     .first = NET_NONE,
                                     .second = NET_NONE,
-                                    .reason = NET_REASON_NONE});
+                                    .reason = NET_REASON_OTHER});
 }
 
 // ---- passes that only move --------------------------------------------------------------------
 
 static void add_permutation(walk *w) {
   const plan_pass *pass = &w->plan->passes.items[w->pass];
-  plan_boundary b = {.kind = BOUNDARY_ARRAY,
-                     .permutation = true,
+  plan_boundary b = {.permutation = true,
                      .before = w->pass,
                      .first = NET_NONE,
                      .second = NET_NONE,
-                     .reason = NET_REASON_NONE};
+                     .reason = NET_REASON_ASKED};
   for (uint32_t i = 0; i < pass->load_count + pass->store_count; i++) {
     bool load = i < pass->load_count;
     net_id array = load ? pass->loads[i].array : pass->stores[i - pass->load_count].array;
     const net_array *of = &w->plan->arrays.items[array];
     if (load && b.first == NET_NONE && w->maker[array] != NET_NONE)
       b.first = maker_of(w->plan, &w->plan->passes.items[w->maker[array]], array);
-    if (of->role == NET_TEMPORARY && b.reason == NET_REASON_NONE) {
+    if (of->reason != NET_REASON_NONE && b.reason == NET_REASON_ASKED) {
       b.reason = of->reason;
       b.second = of->step;
     }

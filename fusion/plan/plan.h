@@ -139,34 +139,25 @@ void plan_print(text *out, const plan *p);
 
 // ---- boundaries (plan/boundaries.c) ------------------------------------------------------------
 
-// Why a pass is not one with those before it, as lowering and the planner decided it:
+// Why a pass is not one with those before it, as lowering and the planner decided it. `reason` is that
+// of an array that it reads and an earlier pass has made, or one of the planner's:
 //
-//   BOUNDARY_TILE    ops `first` and `second`, and those between them, of one stage need a tile of
-//                    2^needed elements, and the target's holds 2^held for their values
-//   BOUNDARY_LINES   it would hold them; but not whole lines of what it loads and stores as well
-//   BOUNDARY_ARRAY   it reads an array that an earlier pass has made, for the array's reason (net.h)
-//   BOUNDARY_OTHER   it has nothing to do with them: other elements, of another index space
-typedef enum plan_boundary_kind {
-  BOUNDARY_TILE,
-  BOUNDARY_LINES,
-  BOUNDARY_ARRAY,
-  BOUNDARY_OTHER,
-  BOUNDARY_KINDS
-} plan_boundary_kind;
-extern const char *const plan_boundary_names[BOUNDARY_KINDS];  // "tile", ...
-
+//   TILE     ops `first` and `second`, and those between them, of one stage need a tile of 2^needed
+//            elements, and the target's holds 2^held for their values
+//   LINES    it would hold them; but not whole lines of what it loads and stores as well
+//   ASKED    the pass only moves elements, from an argument to a result
+//   OTHER    it has nothing to do with them: other elements, of another index space
 typedef struct plan_boundary {
-  plan_boundary_kind kind;
   uint32_t pass;
   bool permutation;        // why the pass only moves elements, and not why it is a pass of its own
   uint32_t before;         // the latest pass that it is a boundary to; of a permutation the pass
   uint32_t first, second;  // X and Y: steps of the Trace; NET_NONE where no op computes them
-  net_reason reason;       // ARRAY
-  int needed, held;        // TILE
+  net_reason reason;
+  int needed, held;  // TILE
 } plan_boundary;
 
-// Those of all passes, by pass. The first pass has none; a pass that only moves elements has an ARRAY
-// besides, from the op that made them to the one that needs them so. The ops of stages are looked at
+// Those of all passes, by pass. The first pass has none; a pass that only moves elements has
+// one besides, from the op that made them to the one that needs them so. The ops of stages are looked at
 // again: for explanations, not for each run.
 plan_boundary *plan_boundaries(arena *a, const plan *p, uint32_t *count);
 

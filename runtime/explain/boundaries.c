@@ -40,37 +40,14 @@ static void explain_tile(arena *a, const plan *p, explained_boundary *b) {
                            UINT64_C(1) << more);
 }
 
-static void explain_array(explained_boundary *b) {
-  const net_reason_row *reason = &net_reasons[b->at.reason];
-  b->why = reason->why;
-  b->remedy = reason->remedy;
-  if (b->at.reason != NET_REASON_NONE)
-    return;
-  b->why = b->at.permutation ? "a result has the elements of an argument in another order"
-                             : "it reads X, which an earlier pass has made for a result";
-  b->remedy = b->at.permutation ? "nothing: the program asks for it" : "one order for both";
-}
-
 static void explain_one(const permc_context *c, arena *a, const pipeline *p,
                         explained_boundary *b) {
   b->first = place_of(c, a, &p->trace, b->at.first);
   b->second = place_of(c, a, &p->trace, b->at.second);
-  switch (b->at.kind) {
-  case BOUNDARY_TILE:
+  b->why = net_reasons[b->at.reason].why;
+  b->remedy = net_reasons[b->at.reason].remedy;
+  if (b->at.reason == NET_REASON_TILE)
     explain_tile(a, p->plan, b);
-    break;
-  case BOUNDARY_LINES:
-    b->why = "a tile with whole lines of memory has no room for X and Y";
-    b->remedy = "a larger tile";
-    break;
-  case BOUNDARY_ARRAY:
-    explain_array(b);
-    break;
-  default:
-    b->why = "it works on other elements than the passes before it";
-    b->remedy = "nothing: they have no element in common";
-    break;
-  }
 }
 
 static int compare_text(const char *a, const char *b) { return strcmp(a ? a : "", b ? b : ""); }

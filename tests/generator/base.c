@@ -213,16 +213,21 @@ static void write_type(text *t, const shape *s) {
     text_string(t, ")");
 }
 
-char *shape_text(const shape *s) {
+char *random_program_types(const random_program *p) {
   text t = {0};
-  write_type(&t, s);
+  text_string(&t, "");
+  for (size_t i = 0; i < p->argument_count; i++) {
+    text_string(&t, i ? " " : "");
+    write_type(&t, p->arguments[i]);
+  }
   return t.data;
 }
 
 const char *type_code(generator *g, const shape *s) {
-  char *code = shape_text(s);
-  const char *copy = arena_copy(g->memory, code, strlen(code));
-  free(code);
+  text code = {0};
+  write_type(&code, s);
+  const char *copy = arena_copy(g->memory, code.data, code.length);
+  text_free(&code);
   return copy;
 }
 

@@ -47,9 +47,6 @@ struct shape {
   const shape *parts[TUPLE_PARTS];  // components; parts[0]: the elements of an ARRAY
 };
 
-// "[3][4](u8, f32)", to be freed.
-char *shape_text(const shape *s);
-
 typedef struct program_options {
   int max_bits;            // arrays have up to 2^max_bits elements, or rows of so many
   bool rough;              // sin, exp and their kin, too
@@ -75,6 +72,8 @@ random_program *random_program_new(uint64_t seed, const program_options *o);
 random_program *random_program_again(uint64_t seed, const uint32_t *choices, size_t count,
                                      const program_options *o);
 void random_program_free(random_program *p);
+// The types of its arguments: "[8]u32 [3](u8, f32)". To be freed.
+char *random_program_types(const random_program *p);
 
 // A context for one program after the other, each of them small. NULL when memory is out.
 permc_context *random_program_context(void);

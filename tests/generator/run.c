@@ -30,12 +30,10 @@ static void on_crash(int number) {
 
 void watch_program(const random_program *p, uint64_t seed) {
   running = p;
-  int used = snprintf(running_seed, sizeof running_seed, "-- seed %" PRIu64 ", arguments:", seed);
-  for (size_t i = 0; p && i < p->argument_count && used < (int)sizeof running_seed; i++) {
-    char *type = shape_text(p->arguments[i]);
-    used += snprintf(running_seed + used, sizeof running_seed - (size_t)used, " %s", type);
-    free(type);
-  }
+  char *types = p ? random_program_types(p) : NULL;
+  snprintf(running_seed, sizeof running_seed, "-- seed %" PRIu64 ", arguments: %s", seed,
+           types ? types : "");
+  free(types);
   alarm(p ? limit : 0);
 }
 

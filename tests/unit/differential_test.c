@@ -58,13 +58,9 @@ static void show_program(const random_program *p) {
   permc_context *c = new_context();
   char *formatted = permc_format(c, "random", p->text, strlen(p->text));
   printf("%s", formatted ? formatted : p->text);
-  printf("-- arguments:");
-  for (size_t i = 0; i < p->argument_count; i++) {
-    char *type = shape_text(p->arguments[i]);
-    printf(" %s", type);
-    free(type);
-  }
-  printf("\n");
+  char *types = random_program_types(p);
+  printf("-- arguments: %s\n", types);
+  free(types);
   fflush(stdout);
   for (size_t i = 0; i < p->argument_count && small_data(p); i++)
     permc_write_file(c, "-", p->values[i]);

@@ -311,8 +311,9 @@ static void check_boundaries(const json_t *passes) {
     CHECK_EQ_U64(json_array_size(json_object_get(pass, "permutations")), !strcmp(kind, "move"));
     for (size_t k = 0; k < json_array_size(why); k++) {
       const json_t *b = json_array_get(why, k);
-      bool tile = !strcmp(json_string_value(json_object_get(b, "kind")), "tile");
-      CHECK(number_of(b, "before") < (double)i);
+      const char *reason = json_string_value(json_object_get(b, "reason"));
+      bool tile = !strcmp(reason, "tile");
+      CHECK(number_of(b, "before") < (double)i && strcmp(reason, "none") != 0);
       CHECK(*json_string_value(json_object_get(b, "why")) &&
             *json_string_value(json_object_get(b, "without")));
       if (tile)

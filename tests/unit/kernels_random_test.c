@@ -32,18 +32,6 @@ typedef struct tally {
 
 // ---- a program ---------------------------------------------------------------------------------
 
-// The types of the arguments, to be freed.
-static char *types_of(const random_program *p) {
-  text all = {0};
-  text_string(&all, "");
-  for (size_t i = 0; i < p->argument_count; i++) {
-    char *type = shape_text(p->arguments[i]);
-    text_printf(&all, "%s%s", i ? " " : "", type);
-    free(type);
-  }
-  return all.data;
-}
-
 static program_options options_of(uint64_t seed) {
   program_options o = settings.program;
   o.rough = seed % 4 == 3;
@@ -65,7 +53,7 @@ static bool prepare(permc_context *c, uint64_t seed, trial *t, kernels *k, tally
   *k = (kernels){.name = t->name};
   t->oracle = load_and_run(c, t->program, "interp");
   sums->failed += t->oracle.message != NULL;
-  char *types = types_of(t->program);
+  char *types = random_program_types(t->program);
   bool good = !t->oracle.message && kernels_make(k, c, "main", types);
   if (!t->oracle.message && !good && CHECK_CONTAINS(permc_message(c), "MiB of memory"))
     sums->large++;
@@ -80,7 +68,7 @@ static bool prepare(permc_context *c, uint64_t seed, trial *t, kernels *k, tally
 }
 
 static void show(const trial *t, const kernels *k) {
-  char *types = types_of(t->program);
+  char *types = random_program_types(t->program);
   printf("---- %s\n%s-- arguments: %s\n", k->name, t->program->text, types);
   free(types);
 }
@@ -214,7 +202,7 @@ static void read_option(char ***next) {
 static int print_program(void) {
   program_options o = options_of(settings.seed);
   random_program *p = random_program_new(settings.seed, &o);
-  char *types = types_of(p);
+  char *types = random_program_types(p);
   printf("%s-- arguments: %s\n", p->text, types);
   free(types);
   random_program_free(p);

@@ -108,18 +108,6 @@ static bool check_program(permc_context *c, const char *code, const char *types,
   return k.good;
 }
 
-static const char *types_of(const random_program *p) {
-  text all = {0};
-  for (size_t i = 0; i < p->argument_count; i++) {
-    char *one = shape_text(p->arguments[i]);
-    text_printf(&all, "%s%s", i ? " " : "", one ? one : "");
-    free(one);
-  }
-  const char *copy = arena_copy(&memory, text_content(&all), strlen(text_content(&all)));
-  text_free(&all);
-  return copy;
-}
-
 // Networks and trees, with their elements in parts: what such rules are for.
 static bool check_hidden(permc_context *c, hidden_way way, uint64_t seed) {
   enum { SMALL = 7 };
@@ -143,7 +131,9 @@ TEST(random_programs) {
   for (uint64_t seed = 0; seed < PROGRAMS && good; seed++) {
     random_program *p = random_program_new(seed, &options);
     REQUIRE(p != NULL);
-    good = check_program(c, p->text, types_of(p), seed);
+    char *types = random_program_types(p);
+    good = check_program(c, p->text, types, seed);
+    free(types);
     random_program_free(p);
   }
   static const hidden_way ways[] = {HIDDEN_RECURSION, HIDDEN_TAKE_DROP, HIDDEN_COMPREHENSION,

@@ -2,155 +2,14 @@
 // turns at the banks at their least. Compiled by NVRTC: no error, and no register in memory; each row
 // for one architecture in turn, or for all of them (PERMC_ALL).
 //
-// Each function of stdlib/*.perm stands in a row, at a size of several blocks and, where it has
-// more than one pass, of several passes; a function without a row fails a test.
+// Each function of stdlib/*.perm stands in a row of library_rows.h; one without a row fails a test.
 #include "tests/unit/kernels.h"
+#include "tests/unit/library_rows.h"
 
 #include "lang/load/stdlib.h"
 
 #include <ctype.h>
 #include <elf.h>
-
-typedef struct row {
-  const char *expression, *types;
-} row;
-
-static const row rows[] = {
-    // combinators.perm
-    {"map id", "[2^16]u32"},
-    {"map (const 7i32)", "[2^16]u32"},
-    {"zip_with (flip (-))", "[2^15]i32 [2^15]i32"},
-    {"map fst", "[2^15](u32, u32)"},
-    {"map snd", "[2^15](u8, u64)"},
-    {"map swap", "[2^14](u32, u32)"},
-    {"zip_with min", "[2^15]f32 [2^15]f32"},
-    {"zip_with max", "[30000]u32 [30000]u32"},
-    {"map (clamp 100 200)", "[2^16]u32"},
-    {"map (\\x -> (even x, odd x))", "[2^15]u32"},
-    {"map ceil_log2", "[2^14]i64"},
-    {"two reverse", "[2^16]u32"},
-    {"ilv reverse", "[2^16]u32"},
-    {"que reverse", "[2^16]u32"},
-    {"vee reverse", "[2^16]u32"},
-    {"column 5 (compare_exchange_by (>=))", "[2^16]u32"},
-    {"column (2^15 + 1) compare_exchange", "[2^16]f32"},
-    {"vcolumn", "[2^16]u32"},
-    {"\\xs -> (head xs, last xs)", "[2^16]u32"},
-    {"extended 9", "[50000]u32"},
-    {"reduce (+)", "[2^16]u32"},
-    {"sum", "[50000]f32"},
-    {"sum", "[2^16]u8"},
-    {"product", "[2^15]u32"},
-    {"minimum", "[2^15]f32"},
-    {"maximum", "[40000]i32"},
-    {"argmin", "[2^14]u32"},
-    {"argmax", "[20000]f32"},
-    {"all", "[2^16]bool"},
-    {"any", "[40000]bool"},
-    {"count even", "[2^15]u32"},
-    {"scan (+)", "[2^15]u32"},
-    {"scan (+)", "[2^13]i64"},
-    {"scan (+)", "[30000]u32"},
-    {"scan_exclusive (+) 7", "[2^14]u32"},
-    {"scan_back (+)", "[2^14]u32"},
-    {"scan_segments (+)", "[2^13]bool [2^13]u32"},
-    {"linear_recurrence 7", "[2^13]u32 [2^13]u32"},
-    {"folds_before (+)", "[2^12]u32"},
-    {"folds (+) 5", "[2^12]u32"},
-    // reorder.perm
-    {"flip_bits 12345", "[2^16]u32"},
-    {"reverse", "[2^16]u32"},
-    {"reverse", "[2^16]u8"},
-    {"reverse", "[2^16]u16"},
-    {"reverse", "[2^15]u64"},
-    {"reverse", "[50000]u32"},
-    {"map reverse", "[100][200]u32"},
-    {"map reverse", "[100][2^8]u32"},
-    {"bit_permute [5, 9, 0, 14, 2, 11, 7, 1, 15, 4, 12, 8, 3, 13, 6, 10]", "[2^16]u32"},
-    {"rotate_bits 8", "[2^16]u32"},
-    {"shuffle", "[2^16]u32"},
-    {"unshuffle", "[2^16]u32"},
-    {"bitrev", "[2^16]u32"},
-    {"bitrev", "[2^16]u8"},
-    {"bitrev", "[2^16]u16"},
-    {"bitrev", "[2^16]u64"},
-    {"bitrev", "[2^14]c128"},
-    {"bitrev", "[2^14](u8, u64)"},
-    {"digitrev 4", "[2^16]u32"},
-    {"gray", "[2^16]u32"},
-    {"gray", "[2^16]u8"},
-    {"ungray", "[2^16]u32"},
-    {"ungray", "[2^15]u64"},
-    {"bmmc [1, 3, 7, 14, 19, 51, 66, 229, 348, 985, 1303, 3271, 5947, 10967, 32537, 51699] 12345",
-     "[2^16]u32"},
-    {"bmmc [1, 3, 7, 14, 19, 51, 66, 229, 348, 985, 1303, 3271, 5947, 10967, 32537, 51699] 12345",
-     "[2^16]u8"},
-    {"bmmc [1, 3, 7, 14, 19, 51, 66, 229, 348, 985, 1303, 3271, 5947, 10967, 32537, 51699] 12345",
-     "[2^16]u64"},
-    {"transpose", "[2^8][2^8]u32"},
-    // sort.perm
-    {"sort", "[2^15]u32"},
-    {"map sort", "[16][2^8]f32"},
-    {"map sort", "[64][2^8]u8"},
-    {"map sort", "[64][2^8]i16"},
-    {"map sort", "[32][2^8]u64"},
-    {"map sort", "[6][2^9]i64"},
-    {"map sort", "[11][2^7]f64"},
-    {"padded maxval sort", "[2500]f32"},
-    {"map sort", "[32][2^7](u32, u32)"},
-    {"map sort", "[20][2^5](u8, f64)"},
-    {"map (padded maxval sort)", "[40][200]u32"},
-    {"padded maxval sort", "[20000]u32"},
-    {"padded maxval sort", "[9001](u32, u16)"},
-    {"map sort_desc", "[64][2^8]u32"},
-    {"map (sort_on abs)", "[64][2^7]i32"},
-    {"map (sort_by (<=))", "[64][2^8]u32"},
-    {"sort_blocks total_le 7", "[2^15]u32"},
-    {"merge_blocks total_le 15", "[2^16]u32"},
-    {"half_clean total_le 16", "[2^16]u32"},
-    {"map (sort_stable_on abs)", "[64][2^6]i32"},
-    {"map argsort", "[64][2^7]u32"},
-    {"map ranks", "[64][2^6]u32"},
-    {"merge", "[2^16]u32"},
-    {"merge_by (<=)", "[2^15]u64"},
-    {"merge_sorted", "[5000]u32 [3000]u32"},
-    {"top_k 64", "[2^15]u32"},
-    {"bottom_k 16", "[2^14]f32"},
-    {"top_k_by total_le 8", "[2^13]u64"},
-    {"keep_first total_le 4", "[2^14]u32"},
-    {"map balanced_sort", "[64][2^8]u32"},
-    {"balanced_merge", "[2^16]u32"},
-    {"map periodic_sort", "[64][2^7]u32"},
-    {"periodic_sort", "[2^11]u32"},
-    {"map bitonic_sort", "[64][2^8]u32"},
-    {"bitonic_merge", "[2^16]u32"},
-    {"odd_even_sort", "[2^9]u32"},
-    {"odd_even_merge", "[2^13]u32"},
-    {"odd_even_finish", "[2][2^13]u32"},
-    {"is_sorted", "[40000]u32"},
-    {"is_sorted_by (>=)", "[2^15]f32"},
-    // fwht.perm
-    {"fwht", "[2^16]f32"},
-    {"fwht", "[2^15]i16"},
-    {"fwht_levels 10", "[2^15]u32"},
-    {"ifwht", "[2^15]f32"},
-    {"walsh", "[2^15]i32"},
-    {"iwalsh", "[2^15]f64"},
-    // fft.perm
-    {"fft", "[2^14]c64"},
-    {"fft", "[2^13]c128"},
-    {"fft_levels 14", "[2^14]c64"},
-    {"fft_butterflies 14 14 0", "[2^14]c64"},
-    {"ifft", "[2^14]c64"},
-    {"fft_real", "[2^14]f32"},
-    {"power_spectrum", "[2^13]f32"},
-    {"convolve", "[2^10]c64 [2^10]c64"},
-    {"convolve_real", "[2^10]f32 [2^10]f32"},
-    {"correlate", "[2^10]c64 [2^10]c64"},
-    {"fft2", "[2^6][2^7]c64"},
-    {"ifft2", "[2^7][2^6]c64"},
-};
-enum { ROWS = sizeof rows / sizeof *rows };
 
 // ---- every function ----------------------------------------------------------------------------
 
@@ -164,8 +23,8 @@ static bool occurs(const char *name, size_t length, const char *in) {
 }
 
 static bool has_row(const char *name, size_t length) {
-  for (size_t i = 0; i < ROWS; i++)
-    if (occurs(name, length, rows[i].expression))
+  for (size_t i = 0; i < LIBRARY_ROWS; i++)
+    if (occurs(name, length, library_rows[i].expression))
       return true;
   return false;
 }
@@ -194,7 +53,7 @@ TEST(every_function_has_a_row) {
 enum { BATCH = 8 };
 
 typedef struct trial {
-  const row *row;
+  const library_row *row;
   permc_context *context;
   permc_value **arguments;
   size_t argument_count;
@@ -202,7 +61,7 @@ typedef struct trial {
   char name[200];
 } trial;
 
-static bool prepare(const row *r, trial *t, kernels *k) {
+static bool prepare(const library_row *r, trial *t, kernels *k) {
   *t = (trial){.row = r, .context = permc_context_new()};
   snprintf(t->name, sizeof t->name, "%s of %s", r->expression, r->types);
   *k = (kernels){.name = t->name};
@@ -242,11 +101,11 @@ TEST(library) {
   kernels_counts sums = {0};
   if (kernels_no_compiler())
     SKIP("there is no C compiler");
-  for (size_t first = 0; first < ROWS; first += BATCH) {
-    size_t count = ROWS - first < BATCH ? ROWS - first : BATCH;
+  for (size_t first = 0; first < LIBRARY_ROWS; first += BATCH) {
+    size_t count = LIBRARY_ROWS - first < BATCH ? LIBRARY_ROWS - first : BATCH;
     bool good = true;
     for (size_t i = 0; i < count; i++)
-      good = prepare(&rows[first + i], &trials[i], &all[i]) && good;
+      good = prepare(&library_rows[first + i], &trials[i], &all[i]) && good;
     if (good)
       kernels_compile(all, count);
     for (size_t i = 0; i < count; i++) {
@@ -296,7 +155,7 @@ static const struct {
     {"map (padded maxval sort)", "[40][200]u32", 90},
 };
 
-static bool may_have_local_memory(const row *r, uint32_t architecture) {
+static bool may_have_local_memory(const library_row *r, uint32_t architecture) {
   for (size_t i = 0; i < sizeof local_memory / sizeof *local_memory; i++)
     if (!strcmp(local_memory[i].expression, r->expression) &&
         !strcmp(local_memory[i].types, r->types))
@@ -329,7 +188,7 @@ static uint32_t read_frames(const kernels_job *j, uint32_t *most, const char **n
   return found;
 }
 
-static void check_job(const kernels_job *j, const row *r, uint32_t kernel_count) {
+static void check_job(const kernels_job *j, const library_row *r, uint32_t kernel_count) {
   uint32_t most = 0;
   const char *name = "";
   bool good = CHECK_STR(j->cubin ? NULL : j->message, NULL) &&
@@ -341,7 +200,7 @@ static void check_job(const kernels_job *j, const row *r, uint32_t kernel_count)
 }
 
 // The text of a row's kernels, to be freed. *kernel_count: how many.
-static char *text_of(const row *r, uint32_t *kernel_count) {
+static char *text_of(const library_row *r, uint32_t *kernel_count) {
   permc_context *c = permc_context_new();
   kernels k = {.name = r->expression};
   char *found = NULL;
@@ -357,13 +216,14 @@ static char *text_of(const row *r, uint32_t *kernel_count) {
 
 TEST(compiled_for_gpus) {
   static char why[NVRTC_WHY];
-  static kernels_job jobs[KERNELS_ARCHITECTURES * ROWS];
-  uint32_t count = 0, number[KERNELS_ARCHITECTURES * ROWS], kernel_count[ROWS] = {0};
-  char *texts[ROWS];
+  static kernels_job jobs[KERNELS_ARCHITECTURES * LIBRARY_ROWS];
+  uint32_t count = 0, number[KERNELS_ARCHITECTURES * LIBRARY_ROWS],
+           kernel_count[LIBRARY_ROWS] = {0};
+  char *texts[LIBRARY_ROWS];
   if (kernels_no_nvrtc(why, sizeof why))
     SKIP(why);
-  for (uint32_t i = 0; i < ROWS; i++) {
-    texts[i] = text_of(&rows[i], &kernel_count[i]);
+  for (uint32_t i = 0; i < LIBRARY_ROWS; i++) {
+    texts[i] = text_of(&library_rows[i], &kernel_count[i]);
     for (uint32_t a = 0; texts[i] && a < kernels_architecture_count(); a++) {
       if (a != i % kernels_architecture_count() && !test_all())
         continue;
@@ -374,10 +234,10 @@ TEST(compiled_for_gpus) {
   }
   kernels_compile_for_gpus(jobs, count);
   for (uint32_t i = 0; i < count; i++) {
-    check_job(&jobs[i], &rows[number[i]], kernel_count[number[i]]);
+    check_job(&jobs[i], &library_rows[number[i]], kernel_count[number[i]]);
     free(jobs[i].cubin);
   }
-  for (size_t i = 0; i < ROWS; i++)
+  for (size_t i = 0; i < LIBRARY_ROWS; i++)
     free(texts[i]);
 }
 

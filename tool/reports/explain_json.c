@@ -16,7 +16,7 @@
 //                "bound": "work",
 //                "loads": [{"array": 0, "role": "argument", "number": 0, "coalesced": true,
 //                           "missing_dimensions": 0}], "stores": [...],
-//                "boundaries": [{"kind": "tile", "before": 0, "reason": "none",
+//                "boundaries": [{"reason": "tile", "before": 0,
 //                                "first": "sort xs at sort.perm:2:9", "second": ..., "why": "...",
 //                                "without": "...", "needed_dimensions": 16,
 //                                "held_dimensions": 15}],
@@ -136,12 +136,11 @@ static json_t *json_of_boundaries(const explanation *e, size_t pass, bool permut
     const explained_boundary *b = &e->boundaries[i];
     if (b->at.pass != pass || b->at.permutation != permutation)
       continue;
-    json_t *to =
-        json_pack("{s:s, s:o, s:s, s:o, s:o, s:o, s:o}", "kind", plan_boundary_names[b->at.kind],
-                  "before", report_count(b->at.before), "reason", net_reasons[b->at.reason].name,
-                  "first", json_of_text(b->first), "second", json_of_text(b->second), "why",
-                  json_of_text(b->why), "without", json_of_text(b->remedy));
-    if (b->at.kind == BOUNDARY_TILE) {
+    json_t *to = json_pack("{s:s, s:o, s:o, s:o, s:o, s:o}", "reason",
+                           net_reasons[b->at.reason].name, "before", report_count(b->at.before),
+                           "first", json_of_text(b->first), "second", json_of_text(b->second),
+                           "why", json_of_text(b->why), "without", json_of_text(b->remedy));
+    if (b->at.reason == NET_REASON_TILE) {
       json_object_set_new(to, "needed_dimensions", json_integer(b->at.needed));
       json_object_set_new(to, "held_dimensions", json_integer(b->at.held));
     }

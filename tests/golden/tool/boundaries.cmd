@@ -43,4 +43,4 @@ echo "-- two factors"
 explain -e bitrev --arguments '[2^16]i32' --strategy ulp
 echo "-- json"
 permc explain apart.perm --entry orders --size n=16 --target line128-tile32k --json |
-  sed -n 's/.*\("kind": "[a-z]*", "before".*\)}\], "permutations.*/\1/p'
+  sed -n 's/.*\("reason": "[a-z]*", "before".*\)}\], "permutations.*/\1/p'
