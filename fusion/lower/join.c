@@ -36,10 +36,7 @@ static bool find_lying(placement *f, uint32_t m, const net_id *elements, lying *
     if (!placement_of_element(f, elements[j], j ? columns : f->columns, &found[j].origin) ||
         (j && f->p && memcmp(columns, f->columns, sizeof *columns * (size_t)f->p)))
       return false;
-    f2_matrix to_index = storage_frame(l, held).a;
-    found[j].spread = f2_space_zero(f->n);
-    for (int i = 0; i < held->spread_count; i++)
-      f2_space_insert(&found[j].spread, f2_apply(to_index, held->spread[i]));
+    found[j].spread = placement_spread(f, held);
   }
   return true;
 }

@@ -299,6 +299,12 @@ bool placement_find_directions(placement *f, uint32_t count, const uint64_t *ori
                                const uint64_t *numbers, int rows);
 // The same, where D lies in the image of F: partners.
 bool placement_find_partners(placement *f, uint32_t count, const uint64_t *origins, int rows);
+// The directions in which elements of the stage's value lie again.
+f2_space placement_spread(const placement *f, const storage *held);
+// Other places of operands that are spread: off the image of F and off one another, but for those
+// that lie where others do. False: one has no such place.
+bool placement_take_apart(const placement *f, uint32_t count, uint64_t *origins,
+                          const f2_space *spreads);
 // The element j that lies at the f of an operand.
 uint64_t placement_element(const placement *f, uint64_t origin);
 // More directions, until there are k: those in which nothing is alive, the latest of an op first,

@@ -92,14 +92,34 @@ bool placement_of_element(placement *f, net_id node, uint64_t *columns, uint64_t
   return true;
 }
 
+// D, of operands that were found in the stage. Those that lie at several places are taken where they
+// need no partners, if there are such places: then `origins` change.
+static bool find_directions(placement *f, uint32_t count, uint64_t *origins,
+                            const f2_space *spreads, const uint64_t *numbers) {
+  f->partner_count = 0;
+  if (placement_find_directions(f, count, origins, numbers, f->n))
+    return true;
+  uint64_t *apart = NEW_ARRAY(f->l->memory, uint64_t, count);
+  memcpy(apart, origins, count * sizeof *apart);
+  if (placement_take_apart(f, count, apart, spreads) &&
+      placement_find_directions(f, count, apart, numbers, f->n)) {
+    memcpy(origins, apart, count * sizeof *apart);
+    rule_fired(f->l->log, RULE_SIDE_BY_SIDE, f->l->step, 0, 0);
+    return true;
+  }
+  return placement_find_partners(f, count, origins, f->n);
+}
+
 // The places of the operands of one stage: same F, and D. origins[i] is the f of operand i.
 static bool placement_in_stage(placement *f, uint32_t stage, const operand *operands,
                                uint32_t count, uint64_t *origins) {
   lowering *l = f->l;
   uint64_t columns[MAX_AXES], *found_origins = NEW_ARRAY(l->memory, uint64_t, count);
   uint64_t *numbers = NEW_ARRAY(l->memory, uint64_t, count);
+  f2_space *spreads = NEW_ARRAY(l->memory, f2_space, count);
   uint32_t found = 0;
-  f->partner_count = 0;
+  f->n = stage_of(l, stage)->n;
+  f->stage = stage;
   for (uint32_t i = 0; i < count; i++) {
     if (!is_of_stage(l, &operands[i], stage))
       continue;
@@ -109,13 +129,15 @@ static bool placement_in_stage(placement *f, uint32_t stage, const operand *oper
     if (found && f->p && memcmp(columns, f->columns, sizeof *columns * (size_t)f->p))
       return refuse(f, NET_REASON_ORDER);
     found_origins[found] = origins[i];
+    spreads[found] = placement_spread(f, &l->storages.items[operands[i].storage]);
     numbers[found++] = number_of(l, &operands[i]);
   }
-  f->n = stage_of(l, stage)->n;
-  f->stage = stage;
-  return (found && (placement_find_directions(f, found, found_origins, numbers, f->n) ||
-                    placement_find_partners(f, found, found_origins, f->n))) ||
-         refuse(f, NET_REASON_ORDER);
+  if (!found || !find_directions(f, found, found_origins, spreads, numbers))
+    return refuse(f, NET_REASON_ORDER);
+  for (uint32_t i = 0, next = 0; i < count; i++)
+    if (is_of_stage(l, &operands[i], stage))
+      origins[i] = found_origins[next++];
+  return true;
 }
 
 static void take_operands(const placement *f, operand *operands, uint32_t count,

@@ -140,6 +140,33 @@ bool placement_find_partners(placement *f, uint32_t count, const uint64_t *origi
   return true;
 }
 
+f2_space placement_spread(const placement *f, const storage *held) {
+  f2_space spread = f2_space_zero(f->n);
+  f2_matrix to_index = storage_frame(f->l, held).a;
+  for (int i = 0; i < held->spread_count; i++)
+    f2_space_insert(&spread, f2_apply(to_index, held->spread[i]));
+  return spread;
+}
+
+bool placement_take_apart(const placement *f, uint32_t count, uint64_t *origins,
+                          const f2_space *spreads) {
+  f2_space used = f2_span(f->n, f->p, f->columns), differences = f2_space_zero(f->n);
+  for (uint32_t i = 1; i < count; i++) {
+    bool found = false;
+    for (int k = -1; k < spreads[i].dimension && !found; k++) {
+      uint64_t place = k < 0 ? origins[i] : origins[i] ^ spreads[i].basis[k];
+      uint64_t x = place ^ origins[0];
+      found = f2_space_has(differences, x);
+      if (!found && f2_space_insert(&used, x))
+        found = f2_space_insert(&differences, x);
+      origins[i] = found ? place : origins[i];
+    }
+    if (!found)
+      return false;
+  }
+  return true;
+}
+
 void placement_add_directions(placement *f, int k) {
   net_stage *s = stage_of(f->l, f->stage);
   f2_space used = f2_span(f->n, f->p, f->columns);

@@ -49,6 +49,7 @@ typedef struct merging {
   size_t part_slots;             // a power of two
   definition *definitions;       // by value
   net_id *rewritten;             // by value: the node that is written again, or NET_NONE
+  uint64_t *read_by;             // by value: the same number for the same ops; 0: it is stored
   bool *read_again;              // by value: several ops read it
   uint32_t (*readers)[READERS];  // by value: the latest groups that read it, as 1 + their numbers
   net_id *reads;                 // of the op being merged
@@ -295,6 +296,35 @@ static bool same_where_alive(const net_output *output, const net_output *other, 
   return true;
 }
 
+static bool made_apart(const net_output *output, const net_output *other, uint32_t k) {
+  for (uint64_t j = 0; j < UINT64_C(1) << k; j++)
+    if (output->elements[j] != NET_NONE && other->elements[j] != NET_NONE)
+      return false;
+  return true;
+}
+
+// The output of the group that is made of other elements, and has room for those of this one; or NULL.
+static net_output *find_beside(const merging *m, const group *g, const net_output *output) {
+  const net_stage *s = m->r->stage;
+  for (size_t i = 0; i < g->outputs.count; i++) {
+    net_output *other = &g->outputs.items[i];
+    if (m->read_by[output->value] && m->read_by[output->value] == m->read_by[other->value] &&
+        s->values.items[output->value] == s->values.items[other->value] &&
+        made_apart(output, other, g->op.k))
+      return other;
+  }
+  return NULL;
+}
+
+static void put_beside(merging *m, const group *g, const net_output *output, net_output *beside) {
+  net_id *elements = NEW_ARRAY(m->r->memory, net_id, UINT64_C(1) << g->op.k);
+  for (uint64_t j = 0; j < UINT64_C(1) << g->op.k; j++)
+    elements[j] = output->elements[j] == NET_NONE ? beside->elements[j] : output->elements[j];
+  beside->elements = elements;
+  m->r->replacement[output->value] = beside->value;
+  rewriter_fired(m->r, RULE_ONE_OUTPUT, 0, 0);
+}
+
 // An output of the group, unless it is a copy of something.
 static void add_output(merging *m, uint32_t number, const net_output *output) {
   group *g = &m->groups.items[number];
@@ -311,6 +341,11 @@ static void add_output(merging *m, uint32_t number, const net_output *output) {
                      0);
       return;
     }
+  net_output *beside = find_beside(m, g, output);
+  if (beside) {
+    put_beside(m, g, output, beside);
+    return;
+  }
   m->definitions[output->value] = (definition){number + 1, (uint32_t)g->outputs.count};
   vec_push(m->r->memory, &g->outputs, *output);
 }
@@ -620,19 +655,23 @@ static void merge_loads(rewriter *r) {
   s->loads.count = kept;
 }
 
-// The values that several ops read.
-static bool *values_read_again(merging *m) {
+// By value: which ops read it, and whether several do.
+static void find_readers(merging *m) {
   const net_stage *s = m->r->stage;
   bool *once = NEW_ARRAY(m->r->memory, bool, s->values.count + 1);
-  bool *again = NEW_ARRAY(m->r->memory, bool, s->values.count + 1);
+  m->read_again = NEW_ARRAY(m->r->memory, bool, s->values.count + 1);
+  m->read_by = NEW_ARRAY(m->r->memory, uint64_t, s->values.count + 1);
   for (size_t i = 0; i < s->ops.count; i++) {
     uint32_t count = net_op_reads(s, &s->ops.items[i], m->reads);
     for (uint32_t k = 0; k < count; k++) {
-      again[m->reads[k]] |= once[m->reads[k]];
-      once[m->reads[k]] = true;
+      net_id v = m->reads[k];
+      m->read_again[v] |= once[v];
+      m->read_by[v] = hash_with(m->read_by[v], i + 1);
+      once[v] = true;
     }
   }
-  return again;
+  for (size_t i = 0; i < s->stores.count; i++)
+    m->read_by[s->stores.items[i].value] = 0;
 }
 
 void stage_merge(rewriter *r) {
@@ -643,7 +682,7 @@ void stage_merge(rewriter *r) {
   m.reads = NEW_ARRAY(r->memory, net_id, s->values.count);
   r->replacement = NEW_ARRAY(r->memory, net_id, s->values.count);
   m.rewritten = NEW_ARRAY(r->memory, net_id, s->values.count);
-  m.read_again = values_read_again(&m);
+  find_readers(&m);
   for (net_id v = 0; v < s->values.count; v++) {
     r->replacement[v] = v;
     m.rewritten[v] = NET_NONE;

@@ -129,6 +129,9 @@
   ROW(SAME_PART, "same-part",                                                                      \
       "map f on one part of the indices, and map f on another, is map f on both",                  \
       "the least live set that contains both is not much larger", "naturality of map")             \
+  ROW(ONE_OUTPUT, "one-output",                                                                    \
+      "what an op makes of some elements of its cosets, and what it makes of others, are one value", \
+      "of one type; the same ops read both, and nobody stores them", "values on disjoint sets")    \
   ROW(IN_PLACE, "in-place",                                                                        \
       "y = f x; z = select c y w  is  x' = select c x w; z = select c (f x') x'",                  \
       "c depends on the index, and is the same for all that f combines; nobody else reads y, nor " \

@@ -409,6 +409,39 @@ static inline void random_part(random_op *o, const random_frame *f) {
   vec_push(o->memory, &o->stage->ops, join);
 }
 
+// An op of two outputs, of the first and the second element of each pair, and one that reads both (the
+// rule one-output).
+static inline void random_sides(random_op *o, const random_frame *f) {
+  random_op_add(o, f);
+  net_op *op = &o->stage->ops.items[o->stage->ops.count - 1];
+  net_id first = op->outputs[0].value, second;
+  scalar_type type = o->stage->values.items[first];
+  uint64_t count = UINT64_C(1) << op->k;
+  net_output *outputs = NEW_ARRAY(o->memory, net_output, 2);
+  second = net_value_add(o->memory, o->stage, type);
+  for (uint32_t i = 0; i < 2; i++) {
+    outputs[i] = (net_output){i ? second : first, NEW_ARRAY(o->memory, net_id, count)};
+    for (uint64_t j = 0; j < count; j++)
+      outputs[i].elements[j] = (j & 1) == i ? random_node(o, type, 2) : NET_NONE;
+  }
+  op->outputs = outputs;
+  op->output_count = 2;
+  net_op reader = *op;
+  reader.output_count = 1;
+  reader.outputs = NEW(o->memory, net_output);
+  *reader.outputs =
+      (net_output){net_value_add(o->memory, o->stage, type), NEW_ARRAY(o->memory, net_id, count)};
+  for (uint64_t j = 0; j < count; j++) {
+    net_node a = {NET_ELEMENT, .type = type, .value = first, .number = j & ~UINT64_C(1)};
+    net_node b = {NET_ELEMENT, .type = type, .value = second, .number = j | 1};
+    net_id choice[3] = {random_node(o, SCALAR_BOOL, 2)};
+    choice[1] = net_node_add(o->memory, o->stage, &a);
+    choice[2] = net_node_add(o->memory, o->stage, &b);
+    reader.outputs->elements[j] = random_inner(o, (net_node){NET_SELECT, .type = type}, 3, choice);
+  }
+  vec_push(o->memory, &o->stage->ops, reader);
+}
+
 // ---- stages ----------------------------------------------------------------------------------
 
 // All elements of an array of 2^n x loops elements, each once.
@@ -512,6 +545,8 @@ static inline void random_stage(arena *a, random_state *r, net *t, net_stage *s,
       random_basis(r, &frame);
     if (o.k < (uint32_t)s->n && random_chance(r, 4))
       random_part(&o, &frame);
+    else if (o.k > 0 && random_chance(r, 5))
+      random_sides(&o, &frame);
     else
       random_op_add(&o, &frame);
   }

@@ -379,6 +379,24 @@ static const struct {
      "    v2[0] = - v1[0] v1[1]\n"
      "    v2[1] = + v1[0] t1\n"
      "  store v2 in a1 at (x0^x2) + 2*x1 + 4*x2\n"},
+    // A function of both elements for each of them, and another one that combines what they make.
+    {RULE_ONE_OUTPUT,
+     "  op 0 directions 0b001 coordinates x0 step %1\n"
+     "    v1[0] = * v0[0] v0[1]\n"
+     "    v1[1] = dead i32\n"
+     "    v2[0] = dead i32\n"
+     "    v2[1] = - v0[0] v0[1]\n"
+     "  op 1 directions 0b011 coordinates x0 step %2\n"
+     "    v3[0] = + v1[0] v2[1]\n"
+     "    v3[1] = - v1[0] v2[1]\n"
+     "  store v3 in a1 at x0 + 2*x1 + 4*x2\n",
+     "  op 0 directions 0b001 coordinates x0 step %1\n"
+     "    v1[0] = * v0[0] v0[1]\n"
+     "    v1[1] = - v0[0] v0[1]\n"
+     "  op 1 directions 0b011 coordinates x0 step %2\n"
+     "    v2[0] = + v1[0] v1[1]\n"
+     "    v2[1] = - v1[0] v1[1]\n"
+     "  store v2 in a1 at x0 + 2*x1 + 4*x2\n"},
     // Of pairs in two directions the first element, of an array zipped in.
     {RULE_ONE_LOAD,
      "  v1 = load a0 at x0 + 4*x2\n"
