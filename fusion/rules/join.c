@@ -10,7 +10,9 @@
 // A join moves up into the op that makes the later of its two values: that op then keeps the other one
 // where it has nothing to do, and reads the two of them, which are side by side as well, joined
 // anew. That join moves on in the same way, until both its values are made by one op, or are one. A
-// tree that keeps what each level drops (Haar in place) then has one value at each level.
+// tree that keeps what each level drops (Haar in place) then has one value at each level. An op that
+// makes several values (of tuples) takes a join of each in, one after the other: while it reads what
+// is joined for the one, the others must not be wanted there, which their own joins say.
 #include "fusion/rules/rewriting.h"
 
 typedef struct reader {
@@ -24,6 +26,9 @@ typedef struct use {
   bool stored;
   reader *readers;  // ops that read it, the latest first
   net_id kept_for;  // what an op makes of it where it has nothing to do, or NET_NONE
+  // Made by an op that has something to do where the condition holds (side 0) or does not (side 1):
+  net_id condition;  // or NET_NONE
+  int side;
 } use;
 
 typedef struct joining {
@@ -76,6 +81,8 @@ bool op_is_join(const net_stage *s, const net_op *op) {
 
 // ---- who reads what --------------------------------------------------------------------------
 
+static use new_use(void) { return (use){.kept_for = NET_NONE, .condition = NET_NONE}; }
+
 static use *use_of(joining *j, net_id value) { return &j->uses.items[value]; }
 
 static void push_reader(joining *j, net_id value, uint32_t op) {
@@ -114,7 +121,7 @@ static void push_reads(joining *j, uint32_t number, const net_op *op) {
 static void find_uses(joining *j) {
   const net_stage *s = j->r->stage;
   for (size_t v = 0; v < s->values.count; v++)
-    vec_push(j->r->memory, &j->uses, (use){.kept_for = NET_NONE});
+    vec_push(j->r->memory, &j->uses, new_use());
   for (uint32_t i = 0; i < s->ops.count; i++) {
     push_reads(j, i, &s->ops.items[i]);
     for (uint32_t k = 0; k < s->ops.items[i].output_count; k++)
@@ -252,14 +259,46 @@ static net_id find_predecessor(joining *j, uint32_t number, const join *n, int s
   return found;
 }
 
+// Whether the join's outputs choose the value on that side of the condition only.
+static bool chooses_on_side(const net_stage *s, const net_op *op, net_id value, net_id condition,
+                            int side) {
+  bool found = false;
+  join n;
+  for (uint32_t k = 0; k < op->output_count; k++) {
+    if (!find_join(s, op, &op->outputs[k], &n))
+      return false;
+    for (int i = 0; i < 2; i++)
+      if (n.chosen[i] == value && (n.condition != condition || i != side))
+        return false;
+    found |= n.chosen[side] == value;
+  }
+  return found;
+}
+
+// Whether nobody needs the op's value but on that side of the condition.
+static bool is_wanted_on_side(joining *j, net_id value, net_id condition, int side) {
+  const use *u = use_of(j, value);
+  if (u->condition == condition && u->side == side)
+    return true;
+  bool good = !u->stored;
+  for (const reader *at = u->readers; at && good; at = at->earlier)
+    good = chooses_on_side(j->r->stage, &j->r->stage->ops.items[at->op], value, condition, side);
+  return good;
+}
+
 // Whether the op may read something else where it had nothing to do: where the condition is not that
 // under which chosen[side] is.
-static bool is_guarded(joining *j, uint32_t number, const join *n) {
+static bool is_guarded(joining *j, uint32_t number, const join *n, int side) {
   rewriter *r = j->r;
   net_op *op = &r->stage->ops.items[number];
   f2_space live = j->live[number] ? *j->live[number] : live_of_op(r->stage, op);
-  return is_same_in_coset(r, op, n->condition) && !has_foreign(r, op) &&
-         (op->output_count == 1 || is_same_on(r, live, n->condition));
+  if (!is_same_in_coset(r, op, n->condition) || has_foreign(r, op))
+    return false;
+  bool good = true;
+  for (uint32_t i = 0; i < op->output_count && good; i++)
+    good = op->outputs[i].value == n->chosen[side] ||
+           is_wanted_on_side(j, op->outputs[i].value, n->condition, side);
+  return good || is_same_on(r, live, n->condition);
 }
 
 static void set_output(joining *j, uint32_t number, net_id old, const join *n, net_id *elements) {
@@ -283,7 +322,7 @@ static void set_output(joining *j, uint32_t number, net_id old, const join *n, n
 static net_id join_operands(joining *j, uint32_t number, const net_id *of) {
   rewriter *r = j->r;
   net_id value = net_value_add(r->memory, r->stage, r->stage->values.items[of[0]]);
-  vec_push(r->memory, &j->uses, (use){.kept_for = NET_NONE});
+  vec_push(r->memory, &j->uses, new_use());
   for (int i = 0; i < 2; i++)
     pop_reader(j, of[i], number);
   push_reader(j, value, number);
@@ -308,7 +347,7 @@ static bool hoist_join(joining *j, const join *n, join *next, bool *more) {
     before = find_predecessor(j, number, n, side);
   *more = before != beside;
   if (before == NET_NONE ||
-      (*more && (is_read_after(j, beside, number) || !is_guarded(j, number, n))))
+      (*more && (is_read_after(j, beside, number) || !is_guarded(j, number, n, side))))
     return false;
   net_id *elements = NEW_ARRAY(r->memory, net_id, UINT64_C(1) << op->k);
   if (!joined_elements(r, op, n, side, beside, elements))
@@ -321,6 +360,8 @@ static bool hoist_join(joining *j, const join *n, join *next, bool *more) {
     next->chosen[side] = before;
     next->value = join_operands(j, number, of);
     use_of(j, next->value)->kept_for = n->value;
+    use_of(j, n->value)->condition = n->condition;
+    use_of(j, n->value)->side = side;
     bool good = joined_elements(r, op, n, side, next->value, elements);
     assert(good);
     (void)good;
@@ -353,7 +394,8 @@ static void stop_join(joining *j, const join *n) {
   *use_of(j, n->value) = (use){.maker = number + 1,
                                .stopped = true,
                                .readers = use_of(j, n->value)->readers,
-                               .kept_for = use_of(j, n->value)->kept_for};
+                               .kept_for = use_of(j, n->value)->kept_for,
+                               .condition = NET_NONE};
   vec_push(r->memory, &j->stopped, op);
   vec_push(r->memory, &j->stopped_at, number);
   j->stopped_count[number]++;

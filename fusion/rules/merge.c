@@ -560,6 +560,16 @@ static void remember_reader(merging *m, net_id value, uint32_t group_number) {
   readers[0] = group_number + 1;
 }
 
+// Whether the group `last` is a join, or op is one of values that not all come from that group: then
+// it is an op of its own until it has moved up (rules/join.c).
+static bool stays_apart(const merging *m, const net_op *op, uint32_t last) {
+  const net_stage *s = m->r->stage;
+  bool from_last = true;
+  for (uint32_t i = 0; i < m->read_count; i++)
+    from_last = from_last && m->definitions[m->reads[i]].group == last;
+  return op_is_join(s, &m->groups.items[last - 1].op) || (!from_last && op_is_join(s, op));
+}
+
 // The group that takes op in, 1 + its number, or 0.
 static uint32_t find_group(merging *m, const net_op *op) {
   uint32_t last = 0;  // the latest that makes something op reads
@@ -567,7 +577,7 @@ static uint32_t find_group(merging *m, const net_op *op) {
   for (uint32_t i = 0; i < m->read_count; i++)
     if (m->definitions[m->reads[i]].group > last)
       last = m->definitions[m->reads[i]].group;
-  if (m->r->joins_apart && last > 0 && op_is_join(m->r->stage, &m->groups.items[last - 1].op))
+  if (m->r->joins_apart && last > 0 && stays_apart(m, op, last))
     return 0;
   if (last > 0 && try_join(m, last - 1, op, operations, true))
     return last;

@@ -135,7 +135,7 @@
   ROW(IN_PLACE, "in-place",                                                                        \
       "y = f x; z = select c y w  is  x' = select c x w; z = select c (f x') x'",                  \
       "c depends on the index, and is the same for all that f combines; nobody else reads y, nor " \
-      "x and w afterwards",                                                                        \
+      "x and w afterwards; what else f makes is wanted where c holds only",                        \
       "substitution")                                                                              \
   ROW(DEAD, "dead",                                                                                \
       "what nobody stores, or reads for something stored, is not made",                            \

@@ -340,15 +340,16 @@ static inline void random_op_add(random_op *o, const random_frame *f) {
   vec_push(o->memory, &o->stage->ops, op);
 }
 
-// An op of one output of that type and, by chance, another of it; alive where the form is 0. It
-// reads `from`.
-static inline net_id random_step(random_op *o, const random_frame *f, net_form live, net_id from,
-                                 net_id *other) {
-  net_op op = {.k = o->k, .origin = random_below(o->random, 100), .live_count = 1};
+// An op of one output of that type and, by chance, another of it; alive where the form is 0 (NULL:
+// everywhere). It reads `from`.
+static inline net_id random_step(random_op *o, const random_frame *f, const net_form *live,
+                                 net_id from, net_id *other) {
+  net_op op = {.k = o->k, .origin = random_below(o->random, 100), .live_count = live != NULL};
   op.directions = NEW_ARRAY(o->memory, uint64_t, op.k);
   op.coordinates = NEW_ARRAY(o->memory, net_form, op.k);
   op.live = NEW(o->memory, net_form);
-  op.live[0] = live;
+  if (live)
+    op.live[0] = *live;
   for (uint32_t i = 0; i < op.k; i++) {
     op.directions[i] = f2_column(f->vectors, (int)i);
     op.coordinates[i] = (net_form){f->inverse.row[i], false};
@@ -377,22 +378,15 @@ static inline net_id random_step(random_op *o, const random_frame *f, net_form l
   return op.outputs[0].value;
 }
 
-// Ops on the part of the indices where a form is 0, one after the other, and what they make beside
-// something else (the rule in-place).
-static inline void random_part(random_op *o, const random_frame *f) {
-  net_form half = {f->inverse.row[o->k], random_chance(o->random, 2)};
-  net_id from = random_below(o->random, (uint32_t)o->stage->values.count), kept = from, other;
-  net_id made = random_step(o, f, half, from, &other);
-  kept = random_chance(o->random, 2) ? other : kept;
-  for (uint32_t i = random_below(o->random, 3); i > 0; i--)
-    made = random_step(o, f, half, made, &other);
-  scalar_type type = o->stage->values.items[from];
+// Beside each other: what was made where the form is 0, and elsewhere what is kept.
+static inline void random_join(random_op *o, net_row half, net_id made, net_id kept) {
+  scalar_type type = o->stage->values.items[kept];
   net_op join = {.output_count = 1, .origin = random_below(o->random, 100)};
   net_node index = {NET_INDEX, .type = SCALAR_I64};
   index.map = (net_map){.loop_count = o->stage->loop_count, .row_count = 1};
   index.map.strides = NEW_ARRAY(o->memory, int64_t, index.map.loop_count);
   index.map.rows = NEW(o->memory, net_row);
-  index.map.rows[0] = (net_row){half, 1 + random_below(o->random, 2)};
+  index.map.rows[0] = half;
   net_node one = {NET_CONSTANT, .type = SCALAR_I64, .constant.i64 = 1};
   net_id sides[2] = {net_node_add(o->memory, o->stage, &index),
                      net_node_add(o->memory, o->stage, &one)};
@@ -407,6 +401,26 @@ static inline void random_part(random_op *o, const random_frame *f) {
   join.outputs->elements = NEW(o->memory, net_id);
   join.outputs->elements[0] = random_inner(o, (net_node){NET_SELECT, .type = type}, 3, choice);
   vec_push(o->memory, &o->stage->ops, join);
+}
+
+// Ops on the part of the indices where a form is 0, one after the other, and what they make beside
+// something else (the rule in-place). Or ops that are made everywhere, of which two values are wanted
+// on that part, and two of another op elsewhere.
+static inline void random_part(random_op *o, const random_frame *f) {
+  net_form half = {f->inverse.row[o->k], random_chance(o->random, 2)};
+  bool two = random_chance(o->random, 2);
+  net_id from = random_below(o->random, (uint32_t)o->stage->values.count), kept[2] = {from, from};
+  if (two)
+    kept[0] = random_step(o, f, NULL, from, &kept[1]);
+  net_id other, made = random_step(o, f, two ? NULL : &half, from, &other);
+  if (!two && random_chance(o->random, 2))
+    kept[0] = other;
+  for (uint32_t i = random_below(o->random, 3); i > 0; i--)
+    made = random_step(o, f, two ? NULL : &half, made, &other);
+  net_row row = {half, 1 + random_below(o->random, 2)};
+  random_join(o, row, made, kept[0]);
+  if (two && !random_chance(o->random, 4))
+    random_join(o, row, other, kept[1]);
 }
 
 // An op of two outputs, of the first and the second element of each pair, and one that reads both (the
