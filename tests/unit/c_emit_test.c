@@ -848,7 +848,7 @@ static void check_comments(const char *expression, const char *types, const char
 TEST(comments_change_no_code) {
   check_comments("sort", "[2^10]f32", "avx512", false);
   check_comments("map (\\x -> x * 2 + 1) . sort", "[2^12]u32", "gpu", false);
-  check_comments("odd_even_sort", "[2^9]u32", "gpu", true);
+  check_comments("periodic_sort", "[2^16]u32", "gpu", true);
 }
 
 // ---- tables of roots -------------------------------------------------------------------------

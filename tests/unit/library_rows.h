@@ -118,7 +118,7 @@ static const library_row library_rows[] = {
     {"bitonic_merge", "[2^16]u32"},
     {"odd_even_sort", "[2^9]u32"},
     {"odd_even_merge", "[2^13]u32"},
-    {"odd_even_finish", "[2][2^13]u32"},
+    {"odd_even_finish", "[2^13]u32"},
     {"is_sorted", "[40000]u32"},
     {"is_sorted_by (>=)", "[2^15]f32"},
     // fwht.perm
