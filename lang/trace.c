@@ -65,6 +65,10 @@ bool trace_step_keeps_order(const trace *t, const trace_step *s) {
   }
 }
 
+uint32_t trace_first_moved(trace_op op) {
+  return op == TRACE_SELECT || op == TRACE_GATHER || op == TRACE_SCATTER ? 1 : 0;
+}
+
 bool trace_size_fits(const trace_step *s) {
   uint64_t bytes = scalar_types[s->type].size;
   bool empty = s->batch == 0, overflow = __builtin_mul_overflow(bytes, s->batch, &bytes);
@@ -93,7 +97,7 @@ static uint32_t step_origin(const trace_step *s, const uint32_t *origins) {
     break;
   }
   uint32_t origin = CONSTANTS;
-  for (uint32_t i = s->op == TRACE_SELECT; i < s->operand_count; i++) {  // not its condition
+  for (uint32_t i = trace_first_moved(s->op); i < s->operand_count; i++) {
     uint32_t other = origins[s->operands[i]];
     if (origin == CONSTANTS)
       origin = other;
@@ -385,6 +389,35 @@ static const char *check_replicate(const checker *c) {
   return check_batch(c, 0);
 }
 
+// The places of a gather or a scatter: `count` integers.
+static const char *check_places(const checker *c, uint64_t count) {
+  const trace_step *o = operand_step(c, 0);
+  if (!(CLASS_INTEGER & CLASS_OF(o->type)) || o->rank != 1 || o->dims[0] != count)
+    return arena_printf(c->memory, "the places are not %" PRIu64 " integers", count);
+  return check_batch(c, 0);
+}
+
+static const char *check_moved(const checker *c, uint32_t number) {
+  const char *wrong = check_type(c, number, c->step->type);
+  if (!wrong)
+    wrong = check_rows(c, number);
+  return wrong ? wrong : check_batch(c, number);
+}
+
+static const char *check_gather(const checker *c) {
+  const char *wrong = check_moved(c, 1);
+  return wrong ? wrong : check_places(c, c->step->dims[0]);
+}
+
+static const char *check_scatter(const checker *c) {
+  const char *wrong = check_moved(c, 1);
+  if (!wrong)
+    wrong = check_moved(c, 2);
+  if (!wrong && operand_step(c, 2)->dims[0] != c->step->dims[0])
+    wrong = "the result does not have the length of what it changes";
+  return wrong ? wrong : check_places(c, operand_step(c, 1)->dims[0]);
+}
+
 static const char *check_broadcast(const checker *c) {
   const trace_step *s = c->step, *o = operand_step(c, 0);
   if (s->rank != o->rank || !same_dims(s->dims, o->dims, s->rank))
@@ -434,6 +467,8 @@ static const struct {
     [TRACE_CONCAT] = {check_concat, 2, true},
     [TRACE_IOTA] = {check_iota, 0, false},
     [TRACE_REPLICATE] = {check_replicate, 1, true},
+    [TRACE_GATHER] = {check_gather, 2, false},
+    [TRACE_SCATTER] = {check_scatter, 3, false},
 };
 
 static const char *check_step(const checker *c, size_t id) {
@@ -588,6 +623,7 @@ const char trace_legend[] =
     "#   bmmc A c     element x moves to index A x xor c over F_2; the rows of A as numbers\n"
     "#   table n      elements that are known; only the first are shown\n"
     "#   element [k]  element k of each array; pack: the operands are the elements of an array\n"
+    "#   gather p x   the elements of x at the places p; scatter p v x: x with those of v there\n"
     "#   reshape      the same elements in the same order: nothing moves\n"
     "#   total_le     <= in the order in which NaN has a place\n";
 

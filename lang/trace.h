@@ -61,7 +61,9 @@
   ROW(SLICE, "slice")          /* [m]s -> [l]s: elements number ... number + l - 1 */              \
   ROW(CONCAT, "concat")        /* [m]s, [k]s -> [m+k]s */                                          \
   ROW(IOTA, "iota")            /* no operand: [m]i64: 0, 1, ..., m-1; batch 1 */                   \
-  ROW(REPLICATE, "replicate")  /* s -> [m]s */
+  ROW(REPLICATE, "replicate")  /* s -> [m]s */                                                     \
+  ROW(GATHER, "gather")        /* [k] places, [m]s -> [k]s: the elements at these places */        \
+  ROW(SCATTER, "scatter")      /* [k] places, [k]s, [m]s -> [m]s: the second with the first's there */
 
 // clang-format on
 typedef enum trace_op {
@@ -81,6 +83,12 @@ extern const char *const trace_op_names[TRACE_OP_COUNT];
 //            bit h (0 <= x' < 2^(k-1)): instance i 2^(k-1) + x' holds the elements x and x xor m
 //
 // (BMMC paper, section 7.2, for the sub-array and sub-index of split.)
+//
+//   gather:  places are of any integer type; what is at a place outside of the array is all 0 bits
+//   scatter: a place outside of the array is passed over; which element has a place that occurs
+//            twice is open
+//
+// (That neither happens is what the checks of places find out: lang/elaborate/places.c.)
 
 typedef uint32_t value_id;  // the number of the step that makes the value
 #define NO_STEP UINT32_MAX
@@ -113,22 +121,39 @@ typedef struct trace_extern {
   scalar_type result;
 } trace_extern;
 
-// A result of bools that are all false unless `padded` keeps padding (lang/elaborate/padding.c).
+// A result that says whether the run was good.
+//
+//   CHECK_PADDING  bools that are all false unless `padded` keeps padding (lang/elaborate/padding.c)
+//   CHECK_PLACES   i64: the first of all places that is wrong, or a number that none has; and what
+//                  is written there (lang/elaborate/places.c)
+typedef enum check_kind { CHECK_PADDING, CHECK_PLACES } check_kind;
+
 typedef struct trace_check {
+  check_kind kind;
   value_id shadow, guarded;  // while elaborating
-  uint64_t length, inner;    // of the arrays whose elements are checked, and of each element
-  span where;                // the call of padded
+  uint64_t length, inner;    // of the arrays whose elements are checked, and of each element;
+                             //   of the arrays that places are of, and of each list of places
+  bool is_unsigned;          // places: their type
+  span where;                // the call of padded; of what has the places
 } trace_check;
 
-// An operator that is promised to be associative (lang/elaborate/laws.c), applied to `triples` of small
-// values x, y, z. Its results are arrays of so many elements, for each component of its elements
-// five: x, y, z, (x op y) op z and x op (y op z). The last two may be longer: `triples` elements for
-// each instance of a batch.
+// A promise of the program (lang/elaborate/laws.c), tried on `trials` of small values. Its results are
+// arrays of so many elements: for each component of the values the operands, then for each component
+// of what is promised to be equal both sides. Those may be longer: `trials` elements for each
+// instance of a batch.
+//
+//   LAW_ASSOCIATIVE  of an operator   operands x, y, z; sides (x op y) op z and x op (y op z)
+//   LAW_EQUAL        of a function    operand x; sides f x, of the first one that may be chosen, and
+//                                     g x, of this one
+typedef enum law_kind { LAW_ASSOCIATIVE, LAW_EQUAL } law_kind;
+
 typedef struct trace_law {
-  span where;        // where the program gives the operator
+  law_kind kind;
+  span where;        // where the program gives the operator, or chooses
   const char *name;  // of the function that it is given to; NULL: none of the library
-  uint32_t components;
-  uint64_t triples;
+  uint32_t number;   // LAW_EQUAL: of the function, from 0 on
+  uint32_t operands, components, sides;  // sides: the components of each side
+  uint64_t trials;
 } trace_law;
 
 typedef struct trace {
@@ -151,6 +176,8 @@ static inline size_t trace_returned(const trace *t) {
 uint64_t trace_step_count(const trace_step *s);
 // Whether it is its first operand's elements in the same order, so that nothing moves.
 bool trace_step_keeps_order(const trace *t, const trace_step *s);
+// The first of its operands whose elements are those of the result: the others say which.
+uint32_t trace_first_moved(trace_op op);
 // Whether the bytes of the step's value fit an int64_t.
 bool trace_size_fits(const trace_step *s);
 // Of each result, where its elements come from: the argument that they are elements of, moved or

@@ -6,22 +6,27 @@
 
 #include <inttypes.h>
 
-enum { FIRST, SECOND, THIRD, LEFT, RIGHT, ARRAYS };  // of each component
+// Of each kind: what stands before each operand, and each side, of a counterexample.
+static const char *const words[][5] = {
+    [LAW_ASSOCIATIVE] = {"x = ", ", y = ", " and z = ", ", (x op y) op z is ",
+                         " and x op (y op z) is "},
+    [LAW_EQUAL] = {"x = ", ", the first gives ", " and this one "},
+};
 
 static uint64_t scalars_each(const array *a) {
   return a->dims[0] ? array_count(a) / a->dims[0] : 0;
 }
 
-// The least triple at which a component differs; its instance of the batch in *at.
-static uint64_t first_difference(const trace_law *law, const array *component, uint64_t *at) {
-  const array *left = &component[LEFT], *right = &component[RIGHT];
-  uint64_t bytes = scalars_each(left) * scalar_types[left->type].size, least = law->triples;
+// The least trial at which a component of both sides differs; its instance of the batch in *at.
+static uint64_t first_difference(const trace_law *law, const array *left, uint64_t *at) {
+  const array *right = left + 1;
+  uint64_t bytes = scalars_each(left) * scalar_types[left->type].size, least = law->trials;
   if (!array_same_shape(left, right))
     return 0;
   for (uint64_t i = 0; i < left->dims[0]; i++)
-    if (i % law->triples < least && memcmp((const char *)left->data + i * bytes,
-                                           (const char *)right->data + i * bytes, bytes) != 0) {
-      least = i % law->triples;
+    if (i % law->trials < least && memcmp((const char *)left->data + i * bytes,
+                                          (const char *)right->data + i * bytes, bytes) != 0) {
+      least = i % law->trials;
       *at = i;
     }
   return least;
@@ -41,50 +46,62 @@ static void print_scalar(text *to, scalar_type t, const void *scalar) {
     text_printf(to, "%" PRIu64, number);
 }
 
-// Element i of one of the five arrays of all components: 3, [1, 2] or (3, true).
-static void print_element(text *to, const trace_law *law, const array *arrays, int which,
+// Element i of `count` arrays, each `step` after the one before: 3, [1, 2] or (3, true).
+static void print_element(text *to, const array *arrays, uint32_t count, uint32_t step,
                           uint64_t i) {
-  text_string(to, law->components > 1 ? "(" : "");
-  for (uint32_t k = 0; k < law->components; k++) {
-    const array *a = &arrays[k * ARRAYS + (uint32_t)which];
-    uint64_t count = scalars_each(a), size = scalar_types[a->type].size;
+  text_string(to, count > 1 ? "(" : "");
+  for (uint32_t k = 0; k < count; k++) {
+    const array *a = &arrays[k * step];
+    uint64_t scalars = scalars_each(a), size = scalar_types[a->type].size;
     text_string(to, k ? ", " : "");
     text_string(to, a->rank > 1 ? "[" : "");
-    for (uint64_t s = 0; s < count; s++) {
+    for (uint64_t s = 0; s < scalars; s++) {
       text_string(to, s ? ", " : "");
-      print_scalar(to, a->type, (const char *)a->data + (i * count + s) * size);
+      print_scalar(to, a->type, (const char *)a->data + (i * scalars + s) * size);
     }
     text_string(to, a->rank > 1 ? "]" : "");
   }
-  text_string(to, law->components > 1 ? ")" : "");
+  text_string(to, count > 1 ? ")" : "");
 }
 
-static bool law_holds(permc_context *c, const trace_law *law, const array *arrays) {
-  static const char *const names[ARRAYS] = {"x = ", ", y = ", " and z = ", ", (x op y) op z is ",
-                                            " and x op (y op z) is "};
-  uint64_t least = law->triples, at = 0;
-  for (uint32_t k = 0; k < law->components; k++) {
-    uint64_t i = 0, triple = first_difference(law, &arrays[k * ARRAYS], &i);
-    if (triple < least) {
-      least = triple;
+static void report_law(permc_context *c, const trace_law *law, const char *example) {
+  diagnostics *d = &c->program.diagnostics;
+  if (law->kind == LAW_EQUAL)
+    diag_report(d, DIAG_ERROR, law->where,
+                "function %" PRIu32 " of this choose is not equal to the first, function 0",
+                law->number);
+  else
+    diag_report(d, DIAG_ERROR, law->where, "this operator is not associative, as %s%s to be",
+                law->name ? law->name : "it", law->name ? " takes it" : " is promised");
+  diag_report(d, DIAG_HINT, law->where, "with %s", example);
+}
+
+static bool law_holds(permc_context *c, const trace_law *law, const array *operands) {
+  const array *sides = operands + law->operands * law->components;
+  uint64_t least = law->trials, at = 0;
+  for (uint32_t k = 0; k < law->sides; k++) {
+    uint64_t i = 0, trial = first_difference(law, &sides[k * 2], &i);
+    if (trial < least) {
+      least = trial;
       at = i;
     }
   }
-  if (least == law->triples)
+  if (least == law->trials)
     return true;
   text example = {0};
-  for (int i = 0; i < ARRAYS; i++) {
-    text_string(&example, names[i]);
-    print_element(&example, law, arrays, i, i < LEFT ? least : at);
+  const char *const *word = words[law->kind];
+  for (uint32_t i = 0; i < law->operands; i++) {
+    text_string(&example, *word++);
+    print_element(&example, operands + i, law->components, law->operands, least);
   }
-  diagnostics *d = &c->program.diagnostics;
-  if (example.failed) {
+  for (uint32_t i = 0; i < 2; i++) {
+    text_string(&example, *word++);
+    print_element(&example, sides + i, law->sides, 2, at);
+  }
+  if (example.failed)
     context_error(c, "out of memory");
-  } else {
-    diag_report(d, DIAG_ERROR, law->where, "this operator is not associative, as %s%s to be",
-                law->name ? law->name : "it", law->name ? " takes it" : " is promised");
-    diag_report(d, DIAG_HINT, law->where, "with %s", text_content(&example));
-  }
+  else
+    report_law(c, law, text_content(&example));
   text_free(&example);
   return false;
 }
@@ -94,7 +111,7 @@ bool laws_hold(permc_context *c, const trace *t, const array *results) {
     const trace_law *law = &t->laws.items[i];
     if (!law_holds(c, law, results))
       return false;
-    results += law->components * ARRAYS;
+    results += law->operands * law->components + 2 * law->sides;
   }
   return true;
 }

@@ -1,6 +1,7 @@
 // Running a program (permc.h): the pipeline, and the backend at its end.
 //
 //   permc_run = permc_compile (the pipeline) + permc_execute + permc_compiled_free
+#include "runtime/checks.h"
 #include "runtime/laws.h"
 #include "runtime/pipeline.h"
 
@@ -133,29 +134,6 @@ static bool compile(permc_context *c, void *with) {
   return pipeline_make(c, &r, &j->compiled->pipeline);
 }
 
-// Whether the elements that padded keeps are none of padding: the results behind those of the entry
-// say it.
-static bool check_padding(permc_context *c, const trace *t, const array *results) {
-  for (size_t i = 0; i < t->checks.count; i++) {
-    const trace_check *k = &t->checks.items[i];
-    const array *bools = &results[trace_returned(t) + i];
-    const char *found = array_bytes(bools) ? memchr(bools->data, true, array_bytes(bools)) : NULL;
-    if (!found)
-      continue;
-    diagnostics *d = &c->program.diagnostics;
-    uint64_t place = (uint64_t)(found - (const char *)bools->data) / k->inner % k->length;
-    diag_report(d, DIAG_ERROR, k->where,
-                "element %" PRIu64 " of the result of padded is padding, or computed from it alone",
-                place);
-    diag_report(d, DIAG_HINT, k->where,
-                "pad with what the function puts last: padded maxval sort in ascending order, "
-                "padded minval sort_desc in descending; take m (f (extended x xs)) is what f makes "
-                "of elements and padding");
-    return false;
-  }
-  return true;
-}
-
 static bool execute_arrays(permc_context *c, run_job *j, array *arguments, array *results) {
   permc_compiled *p = j->compiled;
   list_arrays(j->arguments, j->argument_count, j->keep, arguments);
@@ -165,7 +143,7 @@ static bool execute_arrays(permc_context *c, run_job *j, array *arguments, array
                    context_begin_stage(c, "running", "elements")};
   bool good = p->pipeline.backend->execute(&p->pipeline.program, &r);
   c->times.run = context_now() - start;
-  good = good && check_padding(c, &p->pipeline.trace, results) &&
+  good = good && checks_pass(c, &p->pipeline.trace, results) &&
          laws_hold(c, &p->pipeline.trace, results);
   move_results(*j->results, *j->result_count, results, true);
   size_t returned = trace_returned(&p->pipeline.trace);

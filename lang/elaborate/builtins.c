@@ -524,6 +524,17 @@ BUILTIN(associative) {
   return a[0];
 }
 
+// The first, until costs are compared.
+BUILTIN(choose) {
+  if (a[0]->kind != VALUE_LIST || !a[0]->u.parts.count) {
+    blame_argument(e, 0);
+    fail(e, "choose needs a list of at least one function");
+  }
+  if (is_dynamic_data(a[1]))
+    promise_equal(e, a[0], a[1]);
+  return apply(e, a[0]->u.parts.items[0], a[1]);
+}
+
 BUILTIN(compose) { return apply(e, a[0], apply(e, a[1], a[2])); }
 
 BUILTIN(log2) {
@@ -610,8 +621,11 @@ static const builtin rows[] = {
     {"replicate", "int -> a -> []a", ANY, 2, run_replicate, 0, NULL},
     {"length", "[]a -> int", ANY, 1, run_length, 0, NULL},
     {"padded", "a -> ([]a -> []b) -> []a -> []b", ANY, 3, run_padded, 0, NULL},
+    {"gather", "[]a -> []b -> []b", {CONSTRAINT_SCALAR, CLASS_INTEGER}, 2, run_gather, 0, NULL},
+    {"scatter", "[]a -> []b -> []b -> []b", {CONSTRAINT_SCALAR, CLASS_INTEGER}, 3, run_scatter, 0, NULL},
     {"iter", "int -> (a -> a) -> a -> a", ANY, 3, run_iter, 0, NULL},
     {"associative", "(a -> a -> a) -> []a -> a -> a -> a", ANY, 2, run_associative, 0, NULL},
+    {"choose", "[](a -> b) -> a -> b", ANY, 2, run_choose, 0, NULL},
     {".", "(b -> c) -> (a -> b) -> a -> c", ANY, 3, run_compose, 0, NULL},
     {"log2", "int -> int", ANY, 1, run_log2, 0, NULL},
     {"not", "bool -> bool", ANY, 1, run_not, 0, NULL},

@@ -16,6 +16,7 @@
 //   scalars.c     literals and scalar operations, folded or written as steps
 //   builtins.c    the table of what is built in: combinators, scalar operations, conversions
 //   padding.c     the check that padded keeps no padding
+//   places.c      places that are data: gather, scatter, and the checks of them
 //   laws.c        operators that are promised to be associative
 //   foreign.c     calls of C functions
 //   memo.c        equal calls are elaborated once (memo.h, private)

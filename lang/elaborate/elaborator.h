@@ -194,6 +194,8 @@ value *run_foreign(elaborator *e, const closure *c);  // all arguments are given
 // The operator is promised to be associative on elements such as those of the array. Where laws are
 // wanted, the Trace gets their results.
 void promise_associative(elaborator *e, value *operator, value * elements);
+// The functions of a list are promised to be equal, where they are applied to x.
+void promise_equal(elaborator *e, const value *functions, value *x);
 void add_laws(elaborator *e);  // to the results of the trace
 
 // ---- padding.c ---------------------------------------------------------------------------------
@@ -202,6 +204,12 @@ void add_laws(elaborator *e);  // to the results of the trace
 // array, are no padding. first: the first step of the padded array.
 void check_padding(elaborator *e, value_id first, value *padded, value *result, uint64_t kept);
 void add_checks(elaborator *e);  // once the trace has its results
+
+// ---- places.c ----------------------------------------------------------------------------------
+
+value *run_gather(elaborator *e, const builtin *row, value **a, type **instance);
+value *run_scatter(elaborator *e, const builtin *row, value **a, type **instance);
+void add_place_checks(elaborator *e);  // once the trace has its results
 
 // ---- closed.c ----------------------------------------------------------------------------------
 

@@ -110,8 +110,10 @@ static result_parts run_entry(elaborator *e, binding *entry, type **instance,
     parts.count = 0;
     e->out->results.count = e->out->checks.count = 0;
     add_laws(e);
+    return parts;
   }
   add_checks(e);
+  add_place_checks(e);
   return parts;
 }
 

@@ -1,10 +1,13 @@
-// Operators that are promised to be associative: `associative op xs` is op, and the promise that
-// (x op y) op z = x op (y op z) for elements such as those of xs.
+// What programs promise:
 //
-// A run takes the promise at its word. Where laws are wanted (`permc test`), op is applied to triples
-// of small values, all at once, as map would do it:
+//   associative op xs     is op, and the promise that (x op y) op z = x op (y op z) for elements such
+//                         as those of xs
+//   choose [f, g, h] x    is f x, and the promise that g x and h x are the same
 //
-//   triple     0      1      2      3      4      5  ...        the sums of their ranks increase
+// A run takes the promise at its word. Where laws are wanted (`permc test`), it is tried on small
+// values, all at once, as map would do it:
+//
+//   trial      0      1      2      3      4      5  ...        the sums of their ranks increase
 //   x          0      0      0      1      0      0
 //   y          0      0      1      0      0      0
 //   z          0      1      0      0     -1      2
@@ -13,16 +16,18 @@
 // within rounding at best.
 #include "lang/elaborate/elaborator.h"
 
-enum { MOST_LAWS = 64, MOST_TRIPLES = 1 << 12, LEAST_TRIPLES = 1 << 6, MOST_VALUES = 16 };
-enum { OPERANDS = 3 };
+enum { MOST_LAWS = 64, MOST_TRIALS = 1 << 12, LEAST_TRIALS = 1 << 6, MOST_VALUES = 16 };
+enum { MOST_OPERANDS = 3 };
 
 typedef struct law {
-  value *operator;
-  uint64_t components, scalars;  // of an element: its arrays, and all its scalars
+  law_kind kind;
+  value *operator, * first;  // LAW_EQUAL: it shall be equal to the first
+  uint64_t operands;
+  uint64_t components, scalars;  // of an operand: its arrays, and all its scalars
   bool exact;                    // no floats
-  uint64_t triples;
+  uint64_t trials;
   uint32_t values;         // that each scalar takes
-  unsigned char *ranks;    // triples x OPERANDS x scalars
+  unsigned char *ranks;    // trials x operands x scalars
   uint64_t operand, next;  // while tables are made: which, and its next scalar
 } law;
 
@@ -56,19 +61,19 @@ static bool is_known(const elaborator *e, const closure *operator) {
   return e->promised.count >= MOST_LAWS;
 }
 
-// ---- triples ---------------------------------------------------------------------------------
+// ---- trials ----------------------------------------------------------------------------------
 
-// How many values each scalar takes so that there are at most so many triples; 1: draw them.
-static uint32_t values_for(uint64_t digits, uint64_t most, uint64_t *triples) {
+// How many values each scalar takes so that there are at most so many trials; 1: draw them.
+static uint32_t values_for(uint64_t digits, uint64_t most, uint64_t *trials) {
   for (uint32_t values = MOST_VALUES; values > 1; values--) {
     uint64_t count = 1;
     for (uint64_t i = 0; i < digits && count <= most; i++)
       count *= values;
-    *triples = count;
+    *trials = count;
     if (count <= most)
       return values;
   }
-  *triples = most;
+  *trials = most;
   return 1;
 }
 
@@ -80,10 +85,10 @@ static uint32_t sum_of_ranks(uint64_t number, uint64_t digits, uint32_t values) 
 }
 
 // All of them, those of small ranks first.
-static void list_triples(law *l, uint64_t digits) {
+static void list_trials(law *l, uint64_t digits) {
   uint64_t next = 0;
-  for (uint32_t sum = 0; next < l->triples; sum++)
-    for (uint64_t number = 0; number < l->triples; number++) {
+  for (uint32_t sum = 0; next < l->trials; sum++)
+    for (uint64_t number = 0; number < l->trials; number++) {
       if (sum_of_ranks(number, digits, l->values) != sum)
         continue;
       uint64_t rest = number;
@@ -94,23 +99,25 @@ static void list_triples(law *l, uint64_t digits) {
 }
 
 // Large elements: the first has zeros, each is larger than the one before it, as a rule.
-static void draw_triples(law *l, uint64_t digits) {
+static void draw_trials(law *l, uint64_t digits) {
   uint64_t seed = 0;
-  for (uint64_t t = 0; t < l->triples; t++)
+  for (uint64_t t = 0; t < l->trials; t++)
     for (uint64_t i = 0; i < digits; i++) {
       seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-      l->ranks[t * digits + i] = (unsigned char)((seed >> 33) % (1 + t * MOST_VALUES / l->triples));
+      l->ranks[t * digits + i] = (unsigned char)((seed >> 33) % (1 + t * MOST_VALUES / l->trials));
     }
 }
 
-static void find_triples(elaborator *e, law *l) {
-  uint64_t digits = OPERANDS * l->scalars, most = MOST_TRIPLES / (e->batch ? e->batch : 1);
-  l->values = values_for(digits, most < LEAST_TRIPLES ? LEAST_TRIPLES : most, &l->triples);
-  l->ranks = NEW_ARRAY(e->memory, unsigned char, l->triples *digits);
+static void find_trials(elaborator *e, law *l) {
+  uint64_t digits = l->operands * l->scalars, most = MOST_TRIALS / (e->batch ? e->batch : 1);
+  if (l->scalars > MOST_VALUES)
+    most = most * MOST_VALUES / l->scalars;
+  l->values = values_for(digits, most < LEAST_TRIALS ? LEAST_TRIALS : most, &l->trials);
+  l->ranks = NEW_ARRAY(e->memory, unsigned char, l->trials *digits);
   if (l->values > 1)
-    list_triples(l, digits);
+    list_trials(l, digits);
   else
-    draw_triples(l, digits);
+    draw_trials(l, digits);
 }
 
 static int64_t value_of_rank(scalar_type t, unsigned rank) {
@@ -141,15 +148,15 @@ static value_id measure_component(elaborator *e, value_id id, void *with) {
   return id;
 }
 
-// The component of an operand in all triples: a table.
+// The component of an operand in all trials: a table.
 static value_id make_table(elaborator *e, value_id id, void *with) {
   law *l = with;
   trace_step like = e->out->steps.items[id];
   uint64_t count = scalars_of(&like), size = scalar_types[like.type].size;
-  char *table = arena_alloc(e->memory, l->triples * count * size + 1);
-  for (uint64_t t = 0; t < l->triples; t++)
+  char *table = arena_alloc(e->memory, l->trials * count * size + 1);
+  for (uint64_t t = 0; t < l->trials; t++)
     for (uint64_t i = 0; i < count; i++) {
-      unsigned rank = l->ranks[(t * OPERANDS + l->operand) * l->scalars + l->next + i];
+      unsigned rank = l->ranks[(t * l->operands + l->operand) * l->scalars + l->next + i];
       scalar_bits bits = scalar_from_i64(like.type, value_of_rank(like.type, rank));
       memcpy(table + (t * count + i) * size, &bits, size);
     }
@@ -161,7 +168,7 @@ static value_id make_table(elaborator *e, value_id id, void *with) {
                   .number = e->tables++,
                   .table = table};
   s.dims = NEW_ARRAY(e->memory, uint64_t, s.rank);
-  s.dims[0] = l->triples;
+  s.dims[0] = l->trials;
   if (like.rank)
     memcpy(s.dims + 1, like.dims, like.rank * sizeof *s.dims);
   return emit(e, s);
@@ -174,10 +181,18 @@ static value *operand_values(elaborator *e, law *l, value *element, uint64_t ope
 }
 
 static value *apply_both_ways(elaborator *e, value *operands, void *with) {
-  value *op = ((law *)with)->operator, ** x = operands->u.parts.items;
-  value *both = make_parts(e, VALUE_TUPLE, 2);
-  both->u.parts.items[0] = apply(e, apply(e, op, apply(e, apply(e, op, x[0]), x[1])), x[2]);
-  both->u.parts.items[1] = apply(e, apply(e, op, x[0]), apply(e, apply(e, op, x[1]), x[2]));
+  const law *l = with;
+  value *op = l->operator, ** x = operands->u.parts.items;
+  value *both = make_parts(e, VALUE_TUPLE, 2), **side = both->u.parts.items;
+  if (l->kind == LAW_EQUAL) {
+    side[0] = as_data(e, apply(e, l->first, x[0]));
+    side[1] = as_data(e, apply(e, op, x[0]));
+    if (!same_structure(side[0], side[1]))
+      fail(e, "the functions that choose is given return arrays of different lengths");
+    return both;
+  }
+  side[0] = apply(e, apply(e, op, apply(e, apply(e, op, x[0]), x[1])), x[2]);
+  side[1] = apply(e, apply(e, op, x[0]), apply(e, apply(e, op, x[1]), x[2]));
   return both;
 }
 
@@ -190,39 +205,78 @@ static value_id collect(elaborator *e, value_id id, void *with) {
 
 // ---- laws --------------------------------------------------------------------------------------
 
+// All arrays of what the operands are, then of both sides. False: sides that cannot be compared.
+static bool collect_results(elaborator *e, law *l, value *element, value_ids *operands,
+                            value_ids *sides) {
+  value *all = make_parts(e, VALUE_TUPLE, (uint32_t)l->operands);
+  for (uint64_t i = 0; i < l->operands; i++) {
+    all->u.parts.items[i] = operand_values(e, l, element, i);
+    map_steps(e, all->u.parts.items[i], collect, &operands[i]);
+  }
+  value *both = map_elements(e, make_array(e, l->trials, all), apply_both_ways, l);
+  for (int i = 0; i < 2; i++)
+    map_steps(e, both->u.array.element->u.parts.items[i], collect, &sides[i]);
+  l->exact = true;
+  for (size_t i = 0; i < sides[0].count; i++)
+    measure_component(e, sides[0].items[i], l);
+  return l->exact && sides[0].count == sides[1].count;
+}
+
 static void add_law(elaborator *e, law *l, value *element) {
-  value_ids found[OPERANDS + 2] = {0};
-  value *operands = make_parts(e, VALUE_TUPLE, OPERANDS);
-  for (uint64_t i = 0; i < OPERANDS; i++) {
-    operands->u.parts.items[i] = operand_values(e, l, element, i);
-    map_steps(e, operands->u.parts.items[i], collect, &found[i]);
-  }
-  value *both = map_elements(e, make_array(e, l->triples, operands), apply_both_ways, l);
-  for (int i = 0; i < 2; i++) {
-    map_steps(e, both->u.array.element->u.parts.items[i], collect, &found[OPERANDS + i]);
-    if (found[OPERANDS + i].count != l->components)
-      return;
-  }
-  trace_law t = {.components = (uint32_t)l->components, .triples = l->triples};
+  value_ids operands[MOST_OPERANDS] = {0}, sides[2] = {0};
+  trace_law t = {.kind = l->kind,
+                 .operands = (uint32_t)l->operands,
+                 .components = (uint32_t)l->components,
+                 .trials = l->trials};
+  if (!collect_results(e, l, element, operands, sides))
+    return;
+  t.sides = (uint32_t)sides[0].count;
   t.where = place_of_operator(e, &l->operator->u.function, &t.name);
-  for (uint64_t k = 0; k < l->components; k++)
-    for (int i = 0; i < OPERANDS + 2; i++)
-      vec_push(e->memory, &e->law_results, found[i].items[k]);
+  for (uint64_t k = 0; k < t.components; k++)
+    for (uint32_t i = 0; i < t.operands; i++)
+      vec_push(e->memory, &e->law_results, operands[i].items[k]);
+  for (uint32_t k = 0; k < t.sides; k++)
+    for (int i = 0; i < 2; i++)
+      vec_push(e->memory, &e->law_results, sides[i].items[k]);
   vec_push(e->memory, &e->out->laws, t);
 }
 
-void promise_associative(elaborator *e, value *operator, value * elements) {
-  if (!e->out->wants_laws || !e->batch || e->trial || !length_of(elements) ||
-      is_known(e, &operator->u.function))
-    return;
-  vec_push(e->memory, &e->promised, &operator->u.function);
-  law l = {.operator= operator, .exact = true };
-  value *element = lift(e, as_data(e, element_at(e, elements, 0)));
+// Tries the law on operands that are like x.
+static void try_law(elaborator *e, law l, value *x) {
+  vec_push(e->memory, &e->promised, &l.operator->u.function);
+  l.exact = true;
+  value *element = lift(e, as_data(e, x));
   map_steps(e, element, measure_component, &l);
-  if (!l.exact || !l.scalars || l.scalars > MOST_TRIPLES)
+  if (!l.exact || !l.scalars || l.scalars > MOST_TRIALS)
     return;
-  find_triples(e, &l);
+  find_trials(e, &l);
   add_law(e, &l, element);
+}
+
+static bool tries_laws(const elaborator *e, const value *operator) {
+  return e->out->wants_laws && e->batch && !e->trial && !is_known(e, &operator->u.function);
+}
+
+void promise_associative(elaborator *e, value *operator, value * elements) {
+  law l = {.kind = LAW_ASSOCIATIVE, .operator= operator, .operands = 3 };
+  if (tries_laws(e, operator) && length_of(elements))
+    try_law(e, l, element_at(e, elements, 0));
+}
+
+void promise_equal(elaborator *e, const value *functions, value *x) {
+  value **all = functions->u.parts.items;
+  for (uint32_t i = 1; i < functions->u.parts.count; i++) {
+    size_t before = e->out->laws.count;
+    law l = {.kind = LAW_EQUAL, .operator= all[i], .first = all[0], .operands = 1};
+    if (!tries_laws(e, all[i]))
+      continue;
+    try_law(e, l, x);
+    if (e->out->laws.count == before)
+      continue;
+    trace_law *made = &e->out->laws.items[e->out->laws.count - 1];
+    made->where = own_place(e);
+    made->number = i;
+  }
 }
 
 // As rows, one for each triple of each instance. (At the end: a call that is replayed for another

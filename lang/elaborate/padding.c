@@ -7,7 +7,8 @@
 //   padded 0 (sort_desc) [-3, 5, -7]       elements   -3  5 -7  0        5  0 -3 | -7
 //                                          shadow      .  .  .  1   ->   .  1  . |  .     an error
 //
-// A moved element keeps its shadow; a computed one is padding where all its operands are, of those
+// A moved element keeps its shadow, also where its place is data (an element of an array from
+// elsewhere has that of its place); a computed one is padding where all its operands are, of those
 // that are of the padded array (else, of its partners). Where a condition chooses, the shadow is
 // that of the chosen one, whatever the condition reads: a sorter may compare elements with padding.
 // A branch that no shadow has reached has the condition's.
@@ -68,6 +69,8 @@ static origin find_origin(const shadowing *w, const trace_step *s) {
   return most;
 }
 
+static bool has_places(trace_op op) { return op == TRACE_GATHER || op == TRACE_SCATTER; }
+
 static bool is_computed(trace_op op) {
   return op == TRACE_SCALAR || op == TRACE_CONVERT || op == TRACE_ROOT || op == TRACE_EXTERN;
 }
@@ -78,9 +81,10 @@ static bool counts(const shadowing *w, const trace_step *s, uint32_t i) {
   return o != ELSEWHERE && (o == SHADOWED || find_origin(w, s) != SHADOWED);
 }
 
-// The operand whose shadow serves for operand i (where a condition chooses, it is not operand 0).
+// The operand whose shadow serves for operand i (of those that are moved; the first says which).
 static uint32_t chosen_operand(const shadowing *w, const trace_step *s, uint32_t i) {
-  return s->op == TRACE_SELECT && origin_of(w, s->operands[i]) == ELSEWHERE ? 0 : i;
+  bool follows = s->op == TRACE_SELECT || (has_places(s->op) && i == 1);
+  return follows && origin_of(w, s->operands[i]) == ELSEWHERE ? 0 : i;
 }
 
 // Of what a condition is computed from: the padded array's element that stands where `like` does.
@@ -192,10 +196,30 @@ static uint64_t find_computed_start(const shadowing *w, const trace_step *s, uin
   return most;
 }
 
+// Where places say which elements are moved: known if all are padding, or none, or they go by the
+// places alone.
+static uint64_t find_placed_start(const shadowing *w, const trace_step *s, uint64_t count) {
+  uint64_t inner = row_elements(s, 1);
+  bool none = true, all = true;
+  for (uint32_t i = 1; i < s->operand_count; i++) {
+    value_id id = s->operands[chosen_operand(w, s, i)];
+    uint64_t own = count_elements(w, &w->e->out->steps.items[id]), start = start_of(w, id, own);
+    if (s->op == TRACE_GATHER && id == s->operands[0]) {
+      start = start_of(w, id, count / inner);
+      return start == UNKNOWN ? start : start * inner;
+    }
+    none = none && start == own;
+    all = all && start == 0;
+  }
+  return none ? count : all ? 0 : UNKNOWN;
+}
+
 static uint64_t find_start(const shadowing *w, const trace_step *s) {
   uint64_t count = count_elements(w, s), least = count, most = 0;
   if (count == 0)
     return 0;
+  if (has_places(s->op))
+    return find_placed_start(w, s, count);
   if (s->op == TRACE_CONCAT || s->op == TRACE_PACK)
     return find_joined_start(w, s, count);
   if (s->op == TRACE_SLICE || s->op == TRACE_ELEMENT) {
@@ -206,7 +230,7 @@ static uint64_t find_start(const shadowing *w, const trace_step *s) {
   }
   if (is_computed(s->op))
     return find_computed_start(w, s, count);
-  for (uint32_t i = s->op == TRACE_SELECT; i < s->operand_count; i++) {
+  for (uint32_t i = trace_first_moved(s->op); i < s->operand_count; i++) {
     value_id neighbour = find_neighbour(w, s, i);
     uint64_t start = start_of(w, s->operands[chosen_operand(w, s, i)], count);
     if (start == UNKNOWN || (neighbour != NO_STEP && start_of(w, neighbour, count) != start))
@@ -390,6 +414,47 @@ static value_id shadow_of_computed(const shadowing *w, const trace_step *s) {
   return broadcast_shadow(w, all, s->batch);
 }
 
+// The shadow of places, for each element of rows like those of s.
+static value_id spread_shadow(const shadowing *w, value_id id, const trace_step *s) {
+  const trace_step places = w->e->out->steps.items[id];
+  if (s->rank == 1)
+    return id;
+  uint64_t *dims = NEW_ARRAY(w->e->memory, uint64_t, s->rank);
+  memcpy(dims, s->dims, s->rank * sizeof *dims);
+  dims[0] = places.dims[0];
+  trace_step step = {
+      .op = TRACE_RESHAPE, .batch = places.batch * dims[0], .operand_count = 1, .operands = &id};
+  id = emit_shadow(w, step);
+  step.op = TRACE_REPLICATE;
+  for (uint32_t i = s->rank; i-- > 1;) {
+    step.rank = s->rank - i;
+    step.dims = dims + i;
+    id = emit_shadow(w, step);
+  }
+  step = (trace_step){.op = TRACE_RESHAPE,
+                      .batch = places.batch,
+                      .rank = s->rank,
+                      .dims = dims,
+                      .operand_count = 1,
+                      .operands = &id};
+  return emit_shadow(w, step);
+}
+
+static value_id shadow_of_placed(const shadowing *w, const trace_step *s) {
+  trace_step shadow = *s;
+  value_id operands[3] = {s->operands[0]};
+  for (uint32_t i = 1; i < s->operand_count; i++) {
+    bool follows = chosen_operand(w, s, i) == 0;
+    operands[i] = shadow_of(w, s->operands[follows ? 0 : i]);
+    if (follows)
+      operands[i] = spread_shadow(w, operands[i], s);
+    if (follows && s->op == TRACE_GATHER)
+      return broadcast_shadow(w, operands[i], s->batch);
+  }
+  shadow.operands = operands;
+  return emit_shadow(w, shadow);
+}
+
 static value_id shadow_of_step(const shadowing *w, value_id id) {
   trace_step s = w->e->out->steps.items[id];
   switch (s.op) {
@@ -400,6 +465,9 @@ static value_id shadow_of_step(const shadowing *w, value_id id) {
   case TRACE_ROOT:
   case TRACE_EXTERN:
     return shadow_of_computed(w, &s);
+  case TRACE_GATHER:
+  case TRACE_SCATTER:
+    return shadow_of_placed(w, &s);
   default: {
     value_id *operands = copy_operands(w->e, s.operand_count, s.operands);
     for (uint32_t i = 0; i < s.operand_count; i++)
@@ -463,7 +531,7 @@ static void find_needed(const shadowing *w) {
     const trace_step *s = &w->e->out->steps.items[id];
     if (!w->needed[id - w->first] || w->shadows[id - w->first])
       continue;
-    for (uint32_t i = s->op == TRACE_SELECT; i < s->operand_count; i++) {
+    for (uint32_t i = trace_first_moved(s->op); i < s->operand_count; i++) {
       value_id neighbour = find_neighbour(w, s, i), operand = s->operands[chosen_operand(w, s, i)];
       if (!is_computed(s->op) || counts(w, s, i))
         need_shadow(w, operand);
@@ -480,8 +548,12 @@ static value_id add_check(elaborator *e, value_id id, void *with) {
     e->out->proven_checks++;
     return id;
   }
-  trace_check c = {shadow_of(w, id), id < w->returned ? id : NO_STEP, w->kept, row_elements(&s, 1),
-                   e->where};
+  trace_check c = {.kind = CHECK_PADDING,
+                   .shadow = shadow_of(w, id),
+                   .guarded = id < w->returned ? id : NO_STEP,
+                   .length = w->kept,
+                   .inner = row_elements(&s, 1),
+                   .where = e->where};
   if (s.dims[0] > w->kept) {
     move keep = keep_length(TRACE_SLICE, 0, w->kept);
     c.shadow = move_step(e, c.shadow, &keep);

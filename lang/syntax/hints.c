@@ -34,10 +34,9 @@
 #define ZIP_WITH                                                                                   \
   "two arrays are combined by zip_with f xs ys; more by zip and a pattern: map (\\(x, (y, z)) "    \
   "-> ...)"
-#define GATHER                                                                                     \
-  "elements cannot be taken from or put at places that data decide: sort by a key, as in map "     \
-  "(\\p -> p.1) (sort_on (\\p -> p.0) (zip keys xs)), or use bmmc for places that are known "      \
-  "before"
+#define HISTOGRAM                                                                                  \
+  "gather is xs and scatter is vs xs move elements by places that data decide; sums by a key "     \
+  "need the keys together: sort_on the key, then scan_segments"
 #define OUTPUT "a program has no input or output of its own: the result of main is printed"
 #define ARRAY_TYPE "an array type is []i32, or [m]i32 with a name for the length"
 #define LAMBDA "a lambda is written \\x -> x + 1"
@@ -292,7 +291,7 @@ static const struct {
     {HINT_NAME, {"init"}, "all but the last is take (length xs - 1) xs"},
     {HINT_NAME, {"tail"}, "all but the first is drop 1 xs"},
     {HINT_NAME, {"iterate", "until"}, "iter k f x applies f k times"},
-    {HINT_NAME, {"scatter", "gather", "hist", "reduce_by_index"}, GATHER},
+    {HINT_NAME, {"hist", "reduce_by_index"}, HISTOGRAM},
     {HINT_NAME, {"subtract"}, "the function that subtracts 1 is \\x -> x - 1"},
     {HINT_NAME, {"comparing"}, "by a key: sort_on key xs"},
     {HINT_NAME, {"True"}, "write true"},
@@ -427,9 +426,8 @@ static const struct {
 
     {HINT_STATIC,
      {"an index"},
-     "the element at an i that data decide is sum (mapi (\\j x -> if j == i then x else 0) xs), "
-     "which looks at every element; an array is reordered by a key: map (\\p -> p.1) (sort_on (\\p "
-     "-> p.0) (zip keys xs)); all elements in turn are [xs[i] | i <- 0..length xs - 1]"},
+     "gather is xs has the elements of xs at the places is, which may be data: one of them is head "
+     "(gather [i] xs); all elements in turn are [xs[i] | i <- 0..length xs - 1]"},
     {HINT_STATIC, {"a condition in a comprehension"}, FILTER},
     {HINT_STATIC,
      {"a pattern that is a number"},

@@ -206,12 +206,17 @@ static void print_padding(text *out, const plan *p) {
   }
 }
 
-// Whether it takes a check at the end of each run that padded keeps no padding.
+// What is checked at the end of each run.
 static void print_checks(text *out, const trace *t) {
   if (t->proven_checks)
     text_string(out, "padding       is in no result of padded: proven\n");
-  if (t->checks.count)
+  size_t count[2] = {0};
+  for (size_t i = 0; i < t->checks.count; i++)
+    count[t->checks.items[i].kind]++;
+  if (count[CHECK_PADDING])
     text_string(out, "padding       is looked for in the result of padded, in each run\n");
+  if (count[CHECK_PLACES])
+    text_string(out, "indices       are checked in each run: inside, and distinct for scatter\n");
 }
 
 // Where one was asked for: those that were used.

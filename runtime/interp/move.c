@@ -338,6 +338,83 @@ static bool move_beside(interp_watch *w, const trace *t, const trace_step *s, co
   return true;
 }
 
+// ---- places that are data -----------------------------------------------------------------------
+
+// GATHER and SCATTER: units (elements of the outermost dimension) at places of an array.
+typedef struct placed_move {
+  const trace *trace;
+  const trace_step *step;
+  const unsigned char *places;
+  uint64_t length, unit;  // of the array that the places are of; bytes
+} placed_move;
+
+enum { PLACES = 256 };
+
+// Places first, ..., first + n - 1 of an instance; as numbers that are too large where negative.
+static void read_places(const placed_move *m, uint64_t instance, uint64_t first, size_t n,
+                        uint64_t *out) {
+  const trace_step *o = &m->trace->steps.items[m->step->operands[0]];
+  uint64_t from = instance / (m->step->batch / o->batch) * o->dims[0] + first;
+  scalar_convert(o->type, SCALAR_U64, n, m->places + from * scalar_types[o->type].size, out);
+}
+
+static bool gather_instance(interp_watch *w, const placed_move *m, uint64_t instance,
+                            const unsigned char *in, unsigned char *out) {
+  uint64_t places[PLACES], count = m->step->dims[0];
+  for (uint64_t i = 0; i < count; i += PLACES) {
+    size_t n = count - i < PLACES ? count - i : PLACES;
+    read_places(m, instance, i, n, places);
+    for (size_t j = 0; j < n; j++, out += m->unit)
+      if (places[j] < m->length)
+        memcpy(out, in + places[j] * m->unit, m->unit);
+      else
+        memset(out, 0, m->unit);
+    if (!interp_watch_spend(w, n * (1 + m->unit / 16)))
+      return false;
+  }
+  return true;
+}
+
+static bool scatter_instance(interp_watch *w, const placed_move *m, uint64_t instance,
+                             const unsigned char *in, uint64_t count, unsigned char *out) {
+  uint64_t places[PLACES];
+  for (uint64_t i = 0; i < count; i += PLACES) {
+    size_t n = count - i < PLACES ? count - i : PLACES;
+    read_places(m, instance, i, n, places);
+    for (size_t j = 0; j < n; j++, in += m->unit)
+      if (places[j] < m->length)
+        memcpy(out + places[j] * m->unit, in, m->unit);
+    if (!interp_watch_spend(w, n * (1 + m->unit / 16)))
+      return false;
+  }
+  return true;
+}
+
+// What a SCATTER changes.
+static bool copy_base(interp_watch *w, const trace *t, const trace_step *s, const void *base,
+                      unsigned char *out) {
+  const trace_step *o = &t->steps.items[s->operands[2]];
+  size_t unit = dims_product(s->dims, s->rank) * scalar_types[s->type].size;
+  strided_move p = {out, base, unit, unit};
+  return copy_instances(w, p, unit, s->batch, s->batch / o->batch);
+}
+
+static bool move_placed(interp_watch *w, placed_move m, const void *const *in, unsigned char *out) {
+  const trace_step *s = m.step, *moved = &m.trace->steps.items[s->operands[1]];
+  bool gathers = s->op == TRACE_GATHER;
+  uint64_t instance = s->dims[0] * m.unit, from = moved->dims[0] * m.unit;
+  m.places = in[0];
+  m.length = gathers ? moved->dims[0] : s->dims[0];
+  for (uint64_t i = 0; i < s->batch; i++, out += instance) {
+    const unsigned char *units =
+        (const unsigned char *)in[1] + i / (s->batch / moved->batch) * from;
+    if (!(gathers ? gather_instance(w, &m, i, units, out)
+                  : scatter_instance(w, &m, i, units, moved->dims[0], out)))
+      return false;
+  }
+  return true;
+}
+
 bool interp_move(interp_watch *w, const trace *t, const trace_step *s, const void *const *in,
                  void *out) {
   if (trace_step_count(s) == 0)
@@ -348,6 +425,7 @@ bool interp_move(interp_watch *w, const trace *t, const trace_step *s, const voi
          from = dims_product(o->dims, o->rank) * size;
   uint64_t ratio = s->batch / o->batch;
   strided_move p = {out, in[0], instance, from};
+  placed_move placed = {.trace = t, .step = s, .unit = s->rank ? instance / s->dims[0] : 0};
   permutation q = {.step = s, .instances = s->batch, .mask = 1, .ratio = 1};
   if (s->rank > 0)
     q.unit = instance / s->dims[0];
@@ -377,6 +455,10 @@ bool interp_move(interp_watch *w, const trace *t, const trace_step *s, const voi
     return move_beside(w, t, s, in, out, instance);
   case TRACE_REPLICATE:
     return move_replicate(w, p, from, s->batch, ratio, s->dims[0]);
+  case TRACE_GATHER:
+    return move_placed(w, placed, in, out);
+  case TRACE_SCATTER:
+    return copy_base(w, t, s, in[2], out) && move_placed(w, placed, in, out);
   default:
     return true;
   }

@@ -102,6 +102,29 @@ static uint64_t model_bmmc(const trace_step *s, uint64_t x) {
   return y;
 }
 
+// Place x of instance i of the list, if it is one of `length`; else -1.
+static int64_t model_place(const model_value *list, uint64_t i, uint64_t x, uint64_t length) {
+  int64_t place;
+  scalar_convert(list->step->type, SCALAR_I64, 1, at(list, i, x, list->size), &place);
+  return place >= 0 && (uint64_t)place < length ? place : -1;
+}
+
+static void model_placed(model_value *out, const model_value *const *in, uint64_t i, uint64_t row) {
+  const trace_step *s = out->step, *moved = in[1]->step;
+  uint64_t list = seen(out, in[0], i), from = seen(out, in[1], i);
+  bool gathers = s->op == TRACE_GATHER;
+  if (!gathers)
+    memcpy(at(out, i, 0, row), at(in[2], seen(out, in[2], i), 0, row), s->dims[0] * row);
+  for (uint64_t x = 0; x < (gathers ? s : moved)->dims[0]; x++) {
+    int64_t place = model_place(in[0], list, x, (gathers ? moved : s)->dims[0]);
+    if (place >= 0)
+      memcpy(at(out, i, gathers ? x : (uint64_t)place, row),
+             at(in[1], from, gathers ? (uint64_t)place : x, row), row);
+    else if (gathers)
+      memset(at(out, i, x, row), 0, row);
+  }
+}
+
 // Steps that keep the number of instances, or repeat them.
 static void model_move(model_value *out, const model_value *const *in, uint64_t i, uint64_t row) {
   const trace_step *s = out->step;
@@ -139,6 +162,10 @@ static void model_move(model_value *out, const model_value *const *in, uint64_t 
              x < o->dims[0] ? at(in[0], j, x, row)
                             : at(in[1], seen(out, in[1], i), x - o->dims[0], row),
              row);
+    break;
+  case TRACE_GATHER:
+  case TRACE_SCATTER:
+    model_placed(out, in, i, row);
     break;
   case TRACE_REPLICATE:
     for (uint64_t x = 0; x < s->dims[0]; x++)
@@ -426,6 +453,26 @@ static void random_bits_move(generator *g, value_id x) {
   }
 }
 
+// With places of any number that the trace has.
+static void random_placed(generator *g, value_id x) {
+  builder *b = &g->b;
+  const trace_step s = *step_of(b, x);
+  value_id places = any_value(g), y = any_value(g);
+  const trace_step *p = step_of(b, places), *o = step_of(b, y);
+  bool divide =
+      p->batch != 0 && s.batch != 0 && (s.batch % p->batch == 0 || p->batch % s.batch == 0);
+  if (!(CLASS_OF(p->type) & CLASS_INTEGER) || p->rank != 1 || !divide)
+    return;
+  bool fits =
+      o->type == s.type && o->rank == s.rank && o->dims[0] == p->dims[0] && o->batch == s.batch;
+  for (uint32_t i = 1; fits && i < s.rank; i++)
+    fits = o->dims[i] == s.dims[i];
+  if (fits && pick(g, 2))
+    add_scatter(b, places, y, x);
+  else
+    add_gather(b, places, x);
+}
+
 static void random_array_move(generator *g, value_id x) {
   builder *b = &g->b;
   const trace_step s = *step_of(b, x);
@@ -436,7 +483,7 @@ static void random_array_move(generator *g, value_id x) {
                 (s.batch % o->batch == 0 || o->batch % s.batch == 0);
   for (uint32_t i = 0; beside && i < s.rank; i++)
     beside = i == 0 || o->dims[i] == s.dims[i];
-  switch (pick(g, 7)) {
+  switch (pick(g, 8)) {
   case 0:
     add_slice(b, x, start, pick(g, s.dims[0] - start + 1));
     break;
@@ -457,6 +504,9 @@ static void random_array_move(generator *g, value_id x) {
   case 5:
     add_pack(b, (value_id[]){x, beside && o->dims[0] == s.dims[0] ? y : x, x},
              1 + (uint32_t)pick(g, 3));
+    break;
+  case 6:
+    random_placed(g, x);
     break;
   default:
     add_concat(b, x, beside ? y : x);

@@ -221,6 +221,26 @@ static inline value_id add_concat(builder *b, value_id x, value_id y) {
   return add_step(b, s, operands, 2, dims);
 }
 
+// GATHER of x, and SCATTER of y into x, at the places.
+static inline value_id add_gather(builder *b, value_id places, value_id x) {
+  value_id operands[2] = {places, x};
+  const trace_step *o = step_of(b, x);
+  uint64_t dims[32] = {step_of(b, places)->dims[0]};
+  for (uint32_t i = 1; i < o->rank; i++)
+    dims[i] = o->dims[i];
+  trace_step s = {
+      .op = TRACE_GATHER, .type = o->type, .rank = o->rank, .batch = batch_of(b, operands, 2)};
+  return add_step(b, s, operands, 2, dims);
+}
+
+static inline value_id add_scatter(builder *b, value_id places, value_id y, value_id x) {
+  value_id operands[3] = {places, y, x};
+  const trace_step *o = step_of(b, x);
+  trace_step s = {
+      .op = TRACE_SCATTER, .type = o->type, .rank = o->rank, .batch = batch_of(b, operands, 3)};
+  return add_step(b, s, operands, 3, o->dims);
+}
+
 // An array of `count` elements of shape [length] in front of the operand's shape: PACK, REPLICATE.
 static inline value_id add_outer(builder *b, trace_op op, const value_id *operands, uint32_t count,
                                  uint64_t length) {

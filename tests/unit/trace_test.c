@@ -101,7 +101,9 @@ static void build_everything(builder *b) {
   add_result(b, add_replicate(b, one, 5));
   add_result(b, add_iota(b, 7));
   static const int16_t table[] = {1, -2, 3, 4, 5};
-  add_result(b, add_table(b, 0, SCALAR_I16, 5, table));
+  value_id places = add_table(b, 0, SCALAR_I16, 5, table);
+  add_result(b, places);
+  add_result(b, add_scatter(b, places, add_gather(b, places, xs), xs));
   add_root(b, add_instance(b, 4, 4), SCALAR_C64, 4);
 }
 

@@ -1,0 +1,271 @@
+// Places that are data: the steps of gather and scatter, and the checks that their places are
+// places.
+//
+//   gather [2, 0, 5] [10, 11, 12]       place 5, of number 2, is outside: an error
+//   scatter [1, 0, 1] [7, 8, 9] xs      place 1 occurs twice, first as number 0: an error
+//
+// The steps themselves take any numbers (trace.h). For all places that results depend on there is a
+// result more, the check: which is the first wrong one, by its number among them all, and what it is.
+// It is made of steps as the program's are, so that every backend has it:
+//
+//   places      2  0  5                                   1  0  1
+//   outside     .  .  x                                   .  .  .
+//   written     to an array, each number to its place      0 -> 1 (or 2 -> 1), 1 -> 0
+//   read again  what lies there now                        0  1  0 (or 2  1  2)
+//   other       not what was written: the lesser of both   .  .  0 (or 0  .  .)
+//   first       the least number of all, by a tree: 2      0
+#include "lang/elaborate/elaborator.h"
+#include <inttypes.h>
+
+// ---- gather, scatter -------------------------------------------------------------------------
+
+typedef struct placing {
+  trace_op op;
+  value_id places;
+  VEC(value_id) bases;  // scatter: what is changed, array by array, the first at the end
+} placing;
+
+static const trace_step *step_at(const elaborator *e, value_id id) {
+  return &e->out->steps.items[id];
+}
+
+static value_id placed_step(elaborator *e, value_id id, void *with) {
+  placing *p = with;
+  const trace_step *moved = step_at(e, id), *places = step_at(e, p->places);
+  value_id base = p->op == TRACE_SCATTER ? p->bases.items[--p->bases.count] : id;
+  value_id operands[] = {p->places, id, base};
+  trace_step s = {.op = p->op, .type = moved->type, .rank = moved->rank};
+  s.operand_count = p->op == TRACE_SCATTER ? 3 : 2;
+  s.operands = copy_operands(e, s.operand_count, operands);
+  s.dims = NEW_ARRAY(e->memory, uint64_t, s.rank);
+  memcpy(s.dims, moved->dims, s.rank * sizeof *s.dims);
+  s.dims[0] = p->op == TRACE_SCATTER ? step_at(e, base)->dims[0] : places->dims[0];
+  s.batch = places->batch;
+  for (uint32_t i = 1; i < s.operand_count; i++) {
+    uint64_t batch = step_at(e, operands[i])->batch;
+    s.batch = !batch || !s.batch ? 0 : batch > s.batch ? batch : s.batch;
+  }
+  return emit(e, s);
+}
+
+static value_id collect_base(elaborator *e, value_id id, void *with) {
+  placing *p = with;
+  vec_push(e->memory, &p->bases, id);
+  return id;
+}
+
+static value_id places_of(elaborator *e, value *list) {
+  return as_dynamic(e, as_array(e, list)->u.array.element)->u.step;
+}
+
+value *run_gather(elaborator *e, const builtin *row, value **a, type **instance) {
+  (void)row, (void)instance;
+  placing p = {.op = TRACE_GATHER, .places = places_of(e, a[0])};
+  value *xs = as_array(e, a[1]);
+  return make_array(e, length_of(a[0]), map_steps(e, xs->u.array.element, placed_step, &p));
+}
+
+value *run_scatter(elaborator *e, const builtin *row, value **a, type **instance) {
+  (void)instance;
+  uint64_t count = length_of(a[0]), length = length_of(a[2]);
+  if (length_of(a[1]) != count)
+    fail(e,
+         "%s needs one place for each element, but the lengths of these arrays are %" PRIu64
+         " and %" PRIu64,
+         row->name, count, length_of(a[1]));
+  placing p = {.op = TRACE_SCATTER, .places = places_of(e, a[0])};
+  value *from = as_array(e, a[1]), *to = as_array(e, a[2]);
+  if (!same_structure(from->u.array.element, to->u.array.element))
+    fail(e, "%s needs two arrays whose elements have the same shape", row->name);
+  map_steps(e, to->u.array.element, collect_base, &p);
+  for (size_t i = 0; i < p.bases.count / 2; i++) {  // taken from the end
+    value_id base = p.bases.items[i];
+    p.bases.items[i] = p.bases.items[p.bases.count - 1 - i];
+    p.bases.items[p.bases.count - 1 - i] = base;
+  }
+  return make_array(e, length, map_steps(e, from->u.array.element, placed_step, &p));
+}
+
+// ---- steps of checks -------------------------------------------------------------------------
+
+// A step of `count` operands; its dimensions are {length}, or none.
+static value_id emit_step(elaborator *e, trace_step s, uint64_t length, uint32_t count,
+                          const value_id *operands) {
+  s.operand_count = count;
+  s.operands = copy_operands(e, count, operands);
+  s.dims = NEW(e->memory, uint64_t);
+  s.dims[0] = length;
+  return emit(e, s);
+}
+
+static value_id emit_constant(elaborator *e, scalar_type t, int64_t i) {
+  trace_step s = {.op = TRACE_CONSTANT, .type = t, .batch = 1, .constant = scalar_from_i64(t, i)};
+  return emit(e, s);
+}
+
+static value_id emit_reshape(elaborator *e, value_id id, uint64_t batch, uint32_t rank,
+                             uint64_t length) {
+  trace_step s = {.op = TRACE_RESHAPE, .type = step_at(e, id)->type, .batch = batch, .rank = rank};
+  return emit_step(e, s, length, 1, &id);
+}
+
+static value_id emit_convert(elaborator *e, value_id id, scalar_type to) {
+  trace_step s = {.op = TRACE_CONVERT, .type = to, .batch = step_at(e, id)->batch};
+  return step_at(e, id)->type == to ? id : emit_step(e, s, 0, 1, &id);
+}
+
+static value_id emit_scalar(elaborator *e, scalar_op op, value_id x, value_id y) {
+  uint64_t batch = step_at(e, x)->batch, other = step_at(e, y)->batch;
+  trace_step s = {.op = TRACE_SCALAR,
+                  .scalar = op,
+                  .type = scalar_result_of(op, step_at(e, x)->type),
+                  .batch = batch > other ? batch : other};
+  return emit_step(e, s, 0, 2, (value_id[]){x, y});
+}
+
+static value_id emit_choice(elaborator *e, value_id condition, value_id yes, value_id no) {
+  trace_step s = {
+      .op = TRACE_SELECT, .type = step_at(e, yes)->type, .batch = step_at(e, condition)->batch};
+  return emit_step(e, s, 0, 3, (value_id[]){condition, yes, no});
+}
+
+static value_id emit_number(elaborator *e, uint64_t batch, uint64_t modulus) {
+  trace_step s = {.op = TRACE_INSTANCE, .type = SCALAR_I64, .batch = batch, .number = modulus};
+  return emit(e, s);
+}
+
+static value_id emit_least(elaborator *e, value_id x, value_id y) {
+  return emit_choice(e, emit_scalar(e, OP_LT, x, y), x, y);
+}
+
+// The least of `count` numbers, each an instance: of neighbours first.
+static value_id emit_minimum(elaborator *e, value_id x, uint64_t count) {
+  uint64_t full = 1;
+  while (full < count)
+    full *= 2;
+  x = emit_reshape(e, x, 1, 1, count);
+  if (full > count) {
+    trace_step s = {.op = TRACE_REPLICATE, .type = SCALAR_I64, .batch = 1, .rank = 1};
+    value_id none = emit_constant(e, SCALAR_I64, INT64_MAX);
+    value_id both[] = {x, emit_step(e, s, full - count, 1, &none)};
+    s.op = TRACE_CONCAT;
+    x = emit_step(e, s, full, 2, both);
+  }
+  for (uint64_t pairs = full / 2; pairs; pairs /= 2) {
+    value_id two[2];
+    x = emit_reshape(e, x, pairs, 1, 2);
+    for (uint64_t i = 0; i < 2; i++) {
+      trace_step s = {.op = TRACE_ELEMENT, .type = SCALAR_I64, .batch = pairs, .number = i};
+      two[i] = emit_step(e, s, 0, 1, &x);
+    }
+    x = emit_reshape(e, emit_least(e, two[0], two[1]), 1, 1, pairs);
+  }
+  trace_step s = {.op = TRACE_ELEMENT, .type = SCALAR_I64, .batch = 1};
+  return emit_step(e, s, 0, 1, &x);
+}
+
+// ---- the checks ------------------------------------------------------------------------------
+
+// Lists of places of an array of `length` elements.
+typedef struct place_list {
+  value_id places;
+  uint64_t length;
+  bool distinct;
+} place_list;
+
+// What each number reads where all have written theirs.
+static value_id emit_owners(elaborator *e, const place_list *l, uint64_t count) {
+  scalar_type t = count <= INT32_MAX ? SCALAR_I32 : SCALAR_I64;
+  uint64_t batch = step_at(e, l->places)->batch;
+  value_id numbers = emit_convert(e, emit_number(e, count, count), t);
+  value_id written[] = {l->places, emit_reshape(e, numbers, 1, 1, count), emit_constant(e, t, -1)};
+  trace_step s = {.op = TRACE_REPLICATE, .type = t, .batch = 1, .rank = 1};
+  written[2] = emit_step(e, s, l->length, 1, &written[2]);
+  s.op = TRACE_SCATTER;
+  s.batch = batch;
+  value_id read[] = {l->places, emit_step(e, s, l->length, 3, written)};
+  s.op = TRACE_GATHER;
+  value_id owners = emit_step(e, s, count, 2, read);
+  return emit_convert(e, emit_reshape(e, owners, batch * count, 0, 0), SCALAR_I64);
+}
+
+// The first wrong place's number among all, or INT64_MAX.
+static value_id emit_first_wrong(elaborator *e, const place_list *l) {
+  const trace_step s = *step_at(e, l->places);
+  uint64_t count = s.dims[0], all = s.batch * count;
+  value_id none = emit_constant(e, SCALAR_I64, INT64_MAX), number = emit_number(e, all, all);
+  value_id place = emit_convert(e, emit_reshape(e, l->places, all, 0, 0), SCALAR_U64);
+  value_id inside = emit_scalar(e, OP_LT, place, emit_constant(e, SCALAR_U64, (int64_t)l->length));
+  value_id good = none;
+  if (l->distinct) {
+    value_id own = emit_number(e, all, count), owner = emit_owners(e, l, count);
+    value_id first =
+        emit_scalar(e, OP_ADD, emit_scalar(e, OP_SUB, number, own), emit_least(e, own, owner));
+    good = emit_choice(e, emit_scalar(e, OP_EQ, own, owner), none, first);
+  }
+  return emit_minimum(e, emit_choice(e, inside, good, number), all);
+}
+
+static void add_place_check(elaborator *e, const place_list *l) {
+  const trace_step s = *step_at(e, l->places);
+  trace_step pack = {.op = TRACE_PACK, .type = SCALAR_I64, .batch = 1, .rank = 1};
+  trace_step pick = {.op = TRACE_GATHER, .type = s.type, .batch = 1, .rank = 1};
+  trace_step element = {.op = TRACE_ELEMENT, .type = s.type, .batch = 1};
+  value_id first = emit_first_wrong(e, l);
+  value_id found[] = {emit_step(e, pack, 1, 1, &first),
+                      emit_reshape(e, l->places, 1, 1, s.batch * s.dims[0])};
+  value_id place = emit_step(e, pick, 1, 2, found);
+  place = emit_convert(e, emit_step(e, element, 0, 1, &place), SCALAR_I64);
+  value_id check = emit_step(e, pack, 2, 2, (value_id[]){first, place});
+  trace_check c = {.kind = CHECK_PLACES,
+                   .shadow = check,
+                   .guarded = NO_STEP,
+                   .length = l->length,
+                   .inner = s.dims[0],
+                   .is_unsigned = scalar_types[s.type].kind == KIND_UNSIGNED};
+  vec_push(e->memory, &e->out->checks, c);
+  vec_push(e->memory, &e->out->results, check);
+}
+
+static place_list places_of_step(const elaborator *e, const trace_step *s) {
+  bool gathers = s->op == TRACE_GATHER;
+  return (place_list){s->operands[0], gathers ? step_at(e, s->operands[1])->dims[0] : s->dims[0],
+                      !gathers};
+}
+
+// Whether the places of a step are checked by another of `lists`: equal, but for being distinct.
+static place_list *find_list(place_list *lists, size_t count, const place_list *l) {
+  for (size_t i = count; i-- > 0;)
+    if (lists[i].places == l->places && lists[i].length == l->length)
+      return &lists[i];
+  return NULL;
+}
+
+void add_place_checks(elaborator *e) {
+  trace *t = e->out;
+  VEC(place_list) lists = {0};
+  VEC(span) where = {0};
+  bool *needed = NEW_ARRAY(e->memory, bool, t->steps.count);
+  for (size_t i = 0; i < t->results.count; i++)
+    needed[t->results.items[i]] = true;
+  for (size_t id = t->steps.count; id-- > 0;)
+    for (uint32_t i = 0; needed[id] && i < t->steps.items[id].operand_count; i++)
+      needed[t->steps.items[id].operands[i]] = true;
+  for (size_t id = 0; id < t->steps.count; id++) {
+    const trace_step *s = &t->steps.items[id];
+    if (!needed[id] || (s->op != TRACE_GATHER && s->op != TRACE_SCATTER) ||
+        !trace_step_count(step_at(e, s->operands[0])))
+      continue;
+    place_list l = places_of_step(e, s), *known = find_list(lists.items, lists.count, &l);
+    if (known) {
+      known->distinct |= l.distinct;
+      continue;
+    }
+    vec_push(e->memory, &lists, l);
+    vec_push(e->memory, &where, s->caller);
+  }
+  for (size_t i = 0; i < lists.count; i++) {
+    add_place_check(e, &lists.items[i]);
+    t->checks.items[t->checks.count - 1].where = where.items[i];
+  }
+}
