@@ -180,6 +180,20 @@ static bool choose_target(permc_context *c, const pipeline_request *r, pipeline 
   return true;
 }
 
+// Arrays between passes of a stage with fewer elements than it: what is neither written nor read.
+static void log_live_arrays(pipeline *p, const plan_pass *pass) {
+  const plan *made = p->plan;
+  uint64_t all = net_stage_elements(&made->net->stages.items[pass->stage]);
+  for (uint32_t i = 0; i < pass->store_count; i++) {
+    net_id number = pass->stores[i].array;
+    const net_array *a = &made->arrays.items[number];
+    if (number >= made->net->arrays.count && made->padding[pass->stage] != PADDING_FREE &&
+        a->count < all)
+      rule_fired(&p->rules, RULE_LIVE_ARRAYS, NET_NONE,
+                 2 * (all - a->count) * scalar_types[a->type].size, 0);
+  }
+}
+
 // The planner's own rules, in the log of those that fired.
 static void log_plan(pipeline *p) {
   for (uint32_t i = 0; i < p->plan->short_loads; i++)
@@ -187,6 +201,8 @@ static void log_plan(pipeline *p) {
   for (size_t i = 0; i < p->plan->net->stages.count; i++)
     if (p->plan->padding[i] == PADDING_FREE)
       rule_fired(&p->rules, RULE_FREE_PADDING, NET_NONE, 0, 0);
+  for (size_t i = 0; i < p->plan->passes.count; i++)
+    log_live_arrays(p, &p->plan->passes.items[i]);
 }
 
 // The Plan for the backend's target, unless there is one. The next run may have another matrix: on a

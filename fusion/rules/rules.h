@@ -100,6 +100,10 @@
   ROW(SHORT_LOADS, "short-loads",                                                                  \
       "what one op of a pass reads goes from memory to registers, and takes no room in its tile",  \
       "lanes are those of vector registers; it is not stored", "the planner")                      \
+  ROW(LIVE_ARRAYS, "live-arrays",                                                                  \
+      "of a value only the elements that matter are in an array between passes",                   \
+      "they are 2^k, where forms of the index are 0; the stage's padding is not free",             \
+      "the planner; an affine subspace of dimension k has k coordinates")                          \
   ROW(FREE_PADDING, "free-padding",                                                                \
       "f on padded arrays that leaves padding at the end needs no padding in memory",              \
       "the planner proves that padding stays there", "the planner; padded")                        \

@@ -148,6 +148,7 @@ const step library_steps[] = {
     {"bottom_k", 4, POWER | ORDERED | EXACT, KEEP_NOTHING, 4, 2, step_top},
     {"top_k_by", 3, POWER | SCALARS | EXACT, KEEP_NOTHING, 4, 2, step_top},
     {"merge_sorted", 5, ORDERED | EXACT, KEEP_NOTHING, 12, 1, step_merge_sorted},
+    {"padded maxval sort", 9, ORDERED | EXACT, KEEP_SHAPE, 8, 2, step_named},
     {"scan", 10, POWER | SCALARS | EXACT, KEEP_SHAPE, 3, 1, step_scan},
     {"fwht", 7, POWER | NUMBERS | EXACT, KEEP_SHAPE, 3, 1, step_transform},
     {"ifwht", 4, POWER | FLOATS | EXACT, KEEP_SHAPE, 3, 1, step_transform},
