@@ -279,6 +279,7 @@ typedef struct placement {
   net_form forms[F2_MAX];        // z_i, then j_i, then what is 0 where alive; of x
   bool numbered;                 // element j of an array pattern has coordinates j
   net_reason refused;            // why operands have no places in a stage
+  bool beside;                   // arrays of one length are one anchor
   // Partners: operands at F z ^ f and F z ^ f ^ e, with e in the image of F. Such an op works on
   // cosets of these e, and makes the expression for each of their elements (k is 0 then).
   int partner_count;

@@ -186,12 +186,31 @@ static bool anchor_merged(placement *f, uint32_t stage, operand *operands, uint3
   return true;
 }
 
-// Whether operand i reads the storage that operand `first` reads, at addresses that differ in the
-// constants of rows only.
+// Whether their addresses differ in the constants of rows only.
+static bool differ_in_constants(const placement *f, const operand *a, const operand *b) {
+  const net_map *m = map_of(f->l, a), *other = map_of(f->l, b);
+  return other->offset == m->offset && map_parallel(m, other, f->axes.count);
+}
+
+// Whether operand i reads the storage that operand `first` reads, at such addresses.
 static bool lie_alike(const placement *f, const operand *operands, uint32_t i, uint32_t first) {
-  const net_map *m = map_of(f->l, &operands[first]), *other = map_of(f->l, &operands[i]);
-  return operands[i].storage == operands[first].storage && other->offset == m->offset &&
-         map_parallel(m, other, f->axes.count);
+  return operands[i].storage == operands[first].storage &&
+         differ_in_constants(f, &operands[i], &operands[first]);
+}
+
+// Whether both are arrays of one length, in memory and without padding.
+static bool are_beside(const lowering *l, const operand *a, const operand *b) {
+  const storage *x = &l->storages.items[a->storage], *y = &l->storages.items[b->storage];
+  return x->in_memory && y->in_memory && x->padding_start == UINT64_MAX &&
+         y->padding_start == UINT64_MAX &&
+         l->net->arrays.items[x->array].count == l->net->arrays.items[y->array].count;
+}
+
+// Whether operand i belongs to an anchor that operand `first` does.
+static bool anchors_with(const placement *f, const operand *operands, uint32_t i, uint32_t first) {
+  return lie_alike(f, operands, i, first) ||
+         (f->beside && are_beside(f->l, &operands[i], &operands[first]) &&
+          differ_in_constants(f, &operands[i], &operands[first]));
 }
 
 // The map of the whole anchor: u is the space of its elements, `base` the least of them.
@@ -223,7 +242,7 @@ static bool find_memory_anchor(placement *f, const operand *operands, uint32_t c
     return false;
   uint32_t found = 0;
   for (uint32_t i = 0; i < count; i++) {
-    in_anchor[i] = lie_alike(f, operands, i, first);
+    in_anchor[i] = anchors_with(f, operands, i, first);
     if (!in_anchor[i])
       continue;
     origins[found] = map_constants(map_of(l, &operands[i]));
@@ -240,16 +259,20 @@ static bool find_memory_anchor(placement *f, const operand *operands, uint32_t c
   return true;
 }
 
-// The anchor's elements are those of `value`, at x = x_of_rows(rows of their maps).
+// Operand i of the anchor, which is at index x of the loads with that map.
+static void take_loaded(const placement *f, operand *o, const net_map *map, uint64_t x) {
+  o->value = load_value(f, &f->l->storages.items[o->storage], map);
+  o->element = placement_element(f, x);
+  o->done = true;
+}
+
+// The anchor's elements are those of loads with that map, at x = x_of_rows(rows of their maps).
 static void take_anchor(const placement *f, operand *operands, uint32_t count,
-                        const bool *in_anchor, net_id value, f2_affine x_of_rows) {
+                        const bool *in_anchor, const net_map *map, f2_affine x_of_rows) {
   for (uint32_t i = 0; i < count; i++)
-    if (in_anchor[i]) {
-      uint64_t rows = map_constants(map_of(f->l, &operands[i]));
-      operands[i].value = value;
-      operands[i].element = placement_element(f, f2_affine_apply(x_of_rows, rows));
-      operands[i].done = true;
-    }
+    if (in_anchor[i])
+      take_loaded(f, &operands[i], map,
+                  f2_affine_apply(x_of_rows, map_constants(map_of(f->l, &operands[i]))));
 }
 
 static void place_by(placement *f, f2_affine x_of_rows) {
@@ -322,7 +345,8 @@ static bool anchor_at_load(placement *f, operand *operands, uint32_t count, uint
       f->stage = (uint32_t)i;
       place_by(f, x_of_rows);
       placement_find_forms(f);
-      take_anchor(f, operands, count, in_anchor, load->value, x_of_rows);
+      net_map map = load->map;
+      take_anchor(f, operands, count, in_anchor, &map, x_of_rows);
       rule_fired(l->log, RULE_SAME_LOAD, l->step, 0, 0);
       return true;
     }
@@ -330,23 +354,40 @@ static bool anchor_at_load(placement *f, operand *operands, uint32_t count, uint
   return false;
 }
 
-// The operand whose storage and F make an anchor with the most directions, or `count`.
-static uint32_t best_memory_anchor(placement *f, const operand *operands, uint32_t count) {
+// The operand whose storage and F make an anchor with the most directions, or `count`. *most: how
+// many these are.
+static uint32_t best_anchor(placement *f, const operand *operands, uint32_t count, int *most) {
   bool *in_anchor = NEW_ARRAY(f->l->memory, bool, count + 1);
   bool *seen = NEW_ARRAY(f->l->memory, bool, count + 1);
   uint32_t best = count;
-  int most = -1;
+  *most = -1;
   for (uint32_t i = 0; i < count; i++) {
     if (seen[i] || !find_memory_anchor(f, operands, count, i, in_anchor))
       continue;
     for (uint32_t k = i; k < count; k++)
       seen[k] |= in_anchor[k];
-    if (f->k + f->partner_count > most) {
-      most = f->k + f->partner_count;
+    if (f->k + f->partner_count > *most) {
+      *most = f->k + f->partner_count;
       best = i;
     }
   }
   return best;
+}
+
+// The same for so many directions: where each of an array's elements is another of a pattern's, arrays
+// beside each other make one anchor (components of tuples, of which not all depend on all).
+static uint32_t best_memory_anchor(placement *f, const operand *operands, uint32_t count,
+                                   int directions) {
+  int most, with_others;
+  uint32_t best = best_anchor(f, operands, count, &most);
+  if (best == count || most >= directions)
+    return best;
+  f->beside = true;
+  uint32_t other = best_anchor(f, operands, count, &with_others);
+  f->beside = with_others > most;
+  if (f->beside)
+    rule_fired(f->l->log, RULE_LIKE_ELEMENTS, f->l->step, 0, 0);
+  return f->beside ? other : best;
 }
 
 // The space of a new stage for an anchor in memory. What is used of an array elsewhere later, rows by
@@ -364,10 +405,10 @@ static f2_space anchor_space(const placement *f, uint64_t elements, int rows) {
 
 // Operands in memory as anchor, of a new stage if need be. There x numbers the elements of the
 // anchor's space: of the whole array it is the address's bits.
-static bool anchor_in_memory(placement *f, operand *operands, uint32_t count) {
+static bool anchor_in_memory(placement *f, operand *operands, uint32_t count, int directions) {
   lowering *l = f->l;
   bool *in_anchor = NEW_ARRAY(l->memory, bool, count + 1);
-  uint32_t first = best_memory_anchor(f, operands, count);
+  uint32_t first = best_memory_anchor(f, operands, count, directions);
   if (first == count)
     return false;
   find_memory_anchor(f, operands, count, first, in_anchor);
@@ -388,14 +429,10 @@ static bool anchor_in_memory(placement *f, operand *operands, uint32_t count) {
   f->stage = stage_open(l, &f->axes, f->n);
   placement_find_forms(f);
   net_map map = anchor_map(f, m, u, base);
-  net_id value = load_value(f, held, &map);
   for (uint32_t i = 0; i < count; i++)
-    if (in_anchor[i]) {
-      uint64_t x = f2_space_coordinates(u, map_constants(map_of(l, &operands[i])) ^ base);
-      operands[i].value = value;
-      operands[i].element = placement_element(f, x);
-      operands[i].done = true;
-    }
+    if (in_anchor[i])
+      take_loaded(f, &operands[i], &map,
+                  f2_space_coordinates(u, map_constants(map_of(l, &operands[i])) ^ base));
   return true;
 }
 
@@ -489,14 +526,9 @@ static bool take_loaded_element(const placement *f, operand *o) {
   return false;
 }
 
-// Whether the arrays are of one length, in memory and without padding, and the operands read the same
-// elements of them.
+// Whether the operands read the same elements of arrays that are beside each other.
 static bool read_alike(const lowering *l, const operand *a, const operand *b) {
-  const storage *x = &l->storages.items[a->storage], *y = &l->storages.items[b->storage];
-  return x->in_memory && y->in_memory && x->padding_start == UINT64_MAX &&
-         y->padding_start == UINT64_MAX &&
-         l->net->arrays.items[x->array].count == l->net->arrays.items[y->array].count &&
-         net_map_equal(map_of(l, a), map_of(l, b));
+  return are_beside(l, a, b) && net_map_equal(map_of(l, a), map_of(l, b));
 }
 
 // The operand as the same element of its array as one that has been loaded is of another: the
@@ -572,7 +604,7 @@ static void find_placement(lowering *l, placement *f, const axes *s, operand *op
   }
   if (!anchored)
     placement_set_axes(f, s);  // as it was before the attempts
-  if (!anchored && !anchor_in_memory(f, operands, count))
+  if (!anchored && !anchor_in_memory(f, operands, count, directions))
     anchor_nowhere(f);
   if (f->k < directions && has_room_in_stage(f, directions)) {
     placement_add_directions(f, directions);

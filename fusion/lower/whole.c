@@ -3,18 +3,24 @@
 //
 //   concat (map f (take 3 xs)) (drop 3 xs)  =  [if i < 3 then f x else x | x is element i of xs]
 //
-// A PART is a value whose elements are first, first + 1, ... of another one, its WHOLE: at first those
-// that slice takes. What a step does to each instance of a batch, it does to all instances of a
-// larger one: a step on parts is a part of the same step on their wholes. Parts that follow one another are
-// a part of the choice between their wholes, by the index. Where such a choice is of all elements, it
-// takes the place of the concatenation: no element moves, and lengths need not be powers of two.
-// Halves stay as they are: their elements lie side by side (lower/join.c).
+// A PART is a value whose elements are first, first + 1, ... of another one, its WHOLE, in each of so
+// many rows: at first those that slice takes of each instance. What a step does to each instance of a
+// batch, it does to all instances of a larger one: a step on parts is a part of the same step on their
+// wholes. Parts that follow one another are a part of the choice between their wholes, by the index.
+// Where such a choice is of all elements, it takes the place of the concatenation: no element moves,
+// and lengths need not be powers of two. Halves stay as they are, as their elements lie side by side
+// (lower/join.c), unless the same was done to both:
+//
+//   concat (map f (take 4 xs)) (map f (drop 4 xs))  =  map f xs
 #include "fusion/lower/lowering.h"
+
+#include "core/hash.h"
 
 typedef struct part {
   value_id whole;  // of the new trace; NO_STEP: the value is no part
-  uint64_t first, total;
-  uint64_t work;  // scalar operations on wholes, for all that it consists of
+  uint64_t rows;
+  uint64_t first, total;  // of each row
+  uint64_t work;          // scalar operations on a row of wholes, for all that it consists of
 } part;
 
 typedef struct rewriting {
@@ -26,6 +32,9 @@ typedef struct rewriting {
   uint32_t step;          // of the old trace
   value_id *plain;        // by old step
   part *parts;
+  uint32_t *table;  // of steps made once, by hash: 1 + number, 0 where free
+  size_t slots;     // a power of two
+  size_t made_once;
   bool chosen;
 } rewriting;
 
@@ -33,6 +42,55 @@ static value_id add_step(rewriting *r, trace_step s) {
   vec_push(r->memory, &r->to->steps, s);
   vec_push(r->memory, &r->origins, r->step);
   return (value_id)(r->to->steps.count - 1);
+}
+
+static uint64_t hash_of_step(const trace_step *s) {
+  uint64_t fields[] = {s->op,    s->type,   s->scalar,        s->rank,
+                       s->batch, s->number, s->operand_count, s->shadow};
+  return hash_bytes(fields, sizeof fields) ^
+         hash_bytes(s->operands, s->operand_count * sizeof *s->operands);
+}
+
+static bool is_same_step(const trace_step *a, const trace_step *b) {
+  if (a->op != b->op || a->type != b->type || a->scalar != b->scalar || a->rank != b->rank ||
+      a->batch != b->batch || a->number != b->number || a->operand_count != b->operand_count ||
+      a->shadow != b->shadow)
+    return false;
+  return (!a->operand_count ||
+          !memcmp(a->operands, b->operands, a->operand_count * sizeof *a->operands)) &&
+         (!a->rank || !memcmp(a->dims, b->dims, a->rank * sizeof *a->dims)) &&
+         (a->op != TRACE_BMMC ||
+          !memcmp(a->rows, b->rows, (size_t)f2_msb(a->dims[0]) * sizeof *a->rows)) &&
+         (a->op != TRACE_CONSTANT || !memcmp(&a->constant, &b->constant, sizeof a->constant));
+}
+
+static uint32_t *slot_of_step(const rewriting *r, const trace_step *s) {
+  size_t i = hash_of_step(s) & (r->slots - 1);
+  while (r->table[i] && !is_same_step(&r->to->steps.items[r->table[i] - 1], s))
+    i = (i + 1) & (r->slots - 1);
+  return &r->table[i];
+}
+
+static void grow_table(rewriting *r) {
+  const uint32_t *old = r->table;
+  size_t slots = r->slots;
+  r->slots = slots ? 2 * slots : 64;
+  r->table = NEW_ARRAY(r->memory, uint32_t, r->slots);
+  for (size_t i = 0; i < slots; i++)
+    if (old[i])
+      *slot_of_step(r, &r->to->steps.items[old[i] - 1]) = old[i];
+}
+
+// An equal step that was added so, or a new one.
+static value_id add_step_once(rewriting *r, trace_step s) {
+  if (2 * r->made_once >= r->slots)
+    grow_table(r);
+  uint32_t *slot = slot_of_step(r, &s);
+  if (!*slot) {
+    *slot = add_step(r, s) + 1;
+    r->made_once++;
+  }
+  return *slot - 1;
 }
 
 // A step of the same place in the source.
@@ -63,7 +121,7 @@ static value_id reshaped(rewriting *r, value_id id, uint64_t batch, uint32_t ran
   if (rank)
     memcpy(n.dims, dims, rank * sizeof *dims);
   set_operands(r, &n, 1, &id);
-  return add_step(r, n);
+  return add_step_once(r, n);
 }
 
 static const trace_step *old_operand(const rewriting *r, const trace_step *s, uint32_t i) {
@@ -81,23 +139,41 @@ static uint64_t common_divisor(uint64_t a, uint64_t b) {
   return a;
 }
 
-// What a step does, it does to each of so many groups of instances apart.
+// What a step does in a row, it does to each of so many groups of instances apart.
 typedef struct grouping {
+  uint64_t rows;
   uint64_t groups, whole, first;  // of the step; of that on wholes; the first that is the step's
 } grouping;
 
+static bool is_part(const rewriting *r, value_id old) { return r->parts[old].whole != NO_STEP; }
+
+// The operands that are parts have so many rows, and the step's instances are of as many.
+static bool find_rows(const rewriting *r, const trace_step *s, uint64_t *rows) {
+  *rows = 0;
+  for (uint32_t i = 0; i < s->operand_count; i++)
+    if (is_part(r, s->operands[i])) {
+      uint64_t own = r->parts[s->operands[i]].rows;
+      if ((*rows && own != *rows) || old_operand(r, s, i)->batch % own || s->batch % own)
+        return false;
+      *rows = own;
+    }
+  return *rows != 0;
+}
+
 static bool find_groups(const rewriting *r, const trace_step *s, grouping *g) {
   bool found = false;
-  *g = (grouping){.groups = s->batch};
+  *g = (grouping){0};
+  if (!find_rows(r, s, &g->rows))
+    return false;
+  g->groups = s->batch / g->rows;
   for (uint32_t i = 0; i < s->operand_count; i++)
-    if (r->parts[s->operands[i]].whole != NO_STEP)
-      g->groups = common_divisor(g->groups, old_operand(r, s, i)->batch);
+    if (is_part(r, s->operands[i]))
+      g->groups = common_divisor(g->groups, old_operand(r, s, i)->batch / g->rows);
   for (uint32_t i = 0; i < s->operand_count; i++) {
-    const trace_step *o = old_operand(r, s, i);
     const part *p = &r->parts[s->operands[i]];
-    uint64_t each = trace_step_count(o) / g->groups;
     if (p->whole == NO_STEP)
       continue;
+    uint64_t each = trace_step_count(old_operand(r, s, i)) / g->rows / g->groups;
     if (each == 0 || p->first % each || p->total % each ||
         (found && (g->whole != p->total / each || g->first != p->first / each)))
       return false;
@@ -115,14 +191,16 @@ static value_id whole_operand(rewriting *r, const trace_step *s, uint32_t i, con
   uint64_t batch = o->batch / g->groups * g->whole;
   if (p->whole != NO_STEP)
     return reshaped(r, p->whole, batch, o->rank, o->dims);
-  if (o->batch == 1)
+  if (g->rows % o->batch == 0)  // of whole rows
     return r->plain[s->operands[i]];
-  if (o->op != TRACE_INSTANCE || !o->number || o->batch % g->groups ||
-      o->batch / g->groups * g->first % o->number)
+  uint64_t in_group = o->batch / g->rows / g->groups;
+  if (o->op != TRACE_INSTANCE || !o->number || o->batch % (g->rows * g->groups) ||
+      in_group * g->first % o->number ||
+      (g->rows > 1 && (in_group * g->groups % o->number || in_group * g->whole % o->number)))
     return NO_STEP;
   trace_step index = *o;
   index.batch = batch;
-  return add_step(r, index);
+  return add_step_once(r, index);
 }
 
 static part part_of_step(rewriting *r, const trace_step *s) {
@@ -139,7 +217,8 @@ static part part_of_step(rewriting *r, const trace_step *s) {
       return none;
     all.work += r->parts[s->operands[i]].work;
   }
-  uint64_t each = trace_step_count(s) / g.groups;
+  uint64_t each = trace_step_count(s) / g.rows / g.groups;
+  all.rows = g.rows;
   all.first = each * g.first;
   all.total = each * g.whole;
   bool works = s->op == TRACE_SCALAR || s->op == TRACE_SELECT || s->op == TRACE_CONVERT ||
@@ -147,18 +226,23 @@ static part part_of_step(rewriting *r, const trace_step *s) {
   all.work += works ? all.total : 0;
   if (!trace_size_fits(&n))
     return none;
-  all.whole = add_step(r, n);
+  all.whole = add_step_once(r, n);
   return all;
 }
 
-static part part_of_slice(const rewriting *r, const trace_step *s) {
+static part part_of_slice(rewriting *r, const trace_step *s) {
   const trace_step *o = old_operand(r, s, 0);
   part p = r->parts[s->operands[0]];
-  uint64_t count = trace_step_count(o);
-  if (p.whole == NO_STEP)
-    p = (part){r->plain[s->operands[0]], 0, count, 0};
+  uint64_t count = trace_step_count(o) / o->batch;
+  if (p.whole != NO_STEP && p.rows != o->batch) {
+    part all = part_of_step(r, s);
+    if (all.whole != NO_STEP)
+      return all;
+  }
+  if (p.whole == NO_STEP || p.rows != o->batch)
+    p = (part){r->plain[s->operands[0]], o->batch, 0, count, 0};
   p.first += count / o->dims[0] * s->number;
-  if (trace_step_count(s) == p.total)
+  if (trace_step_count(s) == p.rows * p.total)
     p.whole = NO_STEP;
   return p;
 }
@@ -166,23 +250,23 @@ static part part_of_slice(const rewriting *r, const trace_step *s) {
 // ---- parts that follow one another -----------------------------------------------------------
 
 // Of the elements of a's whole those before `end`, of b's the others.
-static value_id choice(rewriting *r, const trace_step *s, value_id a, value_id b, uint64_t total,
-                       uint64_t end) {
+static value_id choice(rewriting *r, const trace_step *s, const part *a, const part *b) {
+  uint64_t total = a->total, end = b->first, all = a->rows * total;
   uint64_t unit = total & (total - 1) ? 1 : end & -end;
-  trace_step index = step_like(s, TRACE_INSTANCE, SCALAR_I64, total / unit);
+  trace_step index = step_like(s, TRACE_INSTANCE, SCALAR_I64, all / unit);
   index.number = total / unit;
   trace_step limit = step_like(s, TRACE_CONSTANT, SCALAR_I64, 1);
   limit.constant = scalar_from_i64(SCALAR_I64, (int64_t)(end / unit));
-  trace_step below = step_like(s, TRACE_SCALAR, SCALAR_BOOL, total / unit);
+  trace_step below = step_like(s, TRACE_SCALAR, SCALAR_BOOL, all / unit);
   below.scalar = OP_LT;
-  value_id first = add_step(r, index), second = add_step(r, limit);
+  value_id first = add_step_once(r, index), second = add_step_once(r, limit);
   set_operands(r, &below, 2, (value_id[]){first, second});
-  value_id condition = add_step(r, below);
-  a = reshaped(r, a, total, 0, NULL);
-  b = reshaped(r, b, total, 0, NULL);
-  trace_step select = step_like(s, TRACE_SELECT, s->type, total);
-  set_operands(r, &select, 3, (value_id[]){condition, a, b});
-  return add_step(r, select);
+  value_id condition = add_step_once(r, below);
+  first = reshaped(r, a->whole, all, 0, NULL);
+  second = reshaped(r, b->whole, all, 0, NULL);
+  trace_step select = step_like(s, TRACE_SELECT, s->type, all);
+  set_operands(r, &select, 3, (value_id[]){condition, first, second});
+  return add_step_once(r, select);
 }
 
 // Whether to do it all is not much more than to do it for the part.
@@ -194,17 +278,20 @@ static bool is_cheap(const part *p, uint64_t count) {
 static part part_of_concat(rewriting *r, const trace_step *s) {
   part none = {.whole = NO_STEP};
   part a = r->parts[s->operands[0]], b = r->parts[s->operands[1]];
-  uint64_t before = trace_step_count(old_operand(r, s, 0));
-  uint64_t behind = trace_step_count(old_operand(r, s, 1));
-  if (a.whole == NO_STEP || b.whole == NO_STEP || a.total != b.total ||
-      a.first + before != b.first || !is_cheap(&a, before) || !is_cheap(&b, behind))
+  uint64_t before = trace_step_count(old_operand(r, s, 0)) / s->batch;
+  uint64_t behind = trace_step_count(old_operand(r, s, 1)) / s->batch;
+  if (a.whole == NO_STEP || b.whole == NO_STEP || a.rows != s->batch || b.rows != s->batch ||
+      a.total != b.total || a.first + before != b.first)
     return none;
-  bool whole = before + behind == a.total;
-  if (whole && before == behind)
+  part p = {a.whole, a.rows, a.first, a.total, a.work + b.work};
+  if (a.whole == b.whole) {
+    p.work = a.work;
+    return p;
+  }
+  bool halves = before + behind == a.total && before == behind;
+  if (halves || !is_cheap(&a, before) || !is_cheap(&b, behind))
     return none;
-  part p = {a.whole, a.first, a.total, a.work + b.work};
-  if (a.whole != b.whole)
-    p.whole = choice(r, s, a.whole, b.whole, a.total, b.first);
+  p.whole = choice(r, s, &a, &b);
   return p;
 }
 
@@ -213,18 +300,17 @@ static part part_of_concat(rewriting *r, const trace_step *s) {
 static void rewrite_step(rewriting *r, const trace_step *s) {
   part *p = &r->parts[r->step];
   *p = (part){.whole = NO_STEP};
-  bool one = s->batch == 1;
   if (trace_step_count(s) == 0)
     ;
-  else if (s->op == TRACE_SLICE && old_operand(r, s, 0)->batch == 1)
+  else if (s->op == TRACE_SLICE)
     *p = part_of_slice(r, s);
   else if (s->op == TRACE_RESHAPE)
     *p = r->parts[s->operands[0]];
-  else if (s->op == TRACE_CONCAT && one)
+  else if (s->op == TRACE_CONCAT)
     *p = part_of_concat(r, s);
-  else
+  if (p->whole == NO_STEP && s->op != TRACE_SLICE && s->op != TRACE_RESHAPE && trace_step_count(s))
     *p = part_of_step(r, s);
-  if (p->whole != NO_STEP && p->total == trace_step_count(s)) {
+  if (p->whole != NO_STEP && p->rows * p->total == trace_step_count(s)) {
     r->plain[r->step] = reshaped(r, p->whole, s->batch, s->rank, s->dims);
     r->chosen = true;
     rule_fired(r->log, RULE_PARTS, r->step, 0, 0);
@@ -235,7 +321,8 @@ static void rewrite_step(rewriting *r, const trace_step *s) {
   n.operands = NEW_ARRAY(r->memory, value_id, n.operand_count + 1);
   for (uint32_t i = 0; i < n.operand_count; i++)
     n.operands[i] = r->plain[s->operands[i]];
-  r->plain[r->step] = add_step(r, n);
+  bool alone = n.operand_count == 0 && n.op != TRACE_EXTERN && n.op != TRACE_TABLE;
+  r->plain[r->step] = alone ? add_step_once(r, n) : add_step(r, n);
 }
 
 const trace *trace_on_wholes(arena *a, const trace *t, rule_log *log, const uint32_t **origins) {

@@ -72,15 +72,17 @@
   ROW(PARTS, "parts",                                                                              \
       "concat (map f (take k xs)) (map g (drop k xs)) = [if i < k then f x else g x | x is "       \
       "element i of xs]",                                                                          \
-      "slices of one array that follow one another, not two halves; what is done on all is cheap " \
-      "or not four times as much", "naturality of map")                                            \
+      "slices of an array, or of each of its rows, that follow one another; not two halves, unless f " \
+      "is g; what is done on all is cheap or not four times as much",                              \
+      "naturality of map")                                            \
   ROW(SIDE_BY_SIDE, "side-by-side",                                                                \
       "concat (map f xs) (map g ys), where those lie side by side, is a choice by the index, and " \
       "moves nothing",                                                                             \
       "values of one stage; an element may lie at all places that its op could overwrite",         \
       "take and drop of frames")                                                                   \
   ROW(LIKE_ELEMENTS, "like-elements",                                                              \
-      "components of tuples that are in arrays of one length are loaded for the same indices",     \
+      "components of tuples that are in arrays of one length are loaded for the same indices, and " \
+      "in the same pairs",                                                                         \
       "the arrays are in memory and have no padding", "zip")                                       \
   ROW(PIECES, "pieces",                                                                            \
       "concat (concat a b) c = concat a (concat b c); its parts are parts of a, b and c",          \
