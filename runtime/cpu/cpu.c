@@ -9,6 +9,7 @@
 enum {
   ALIGNMENT = 64,
   SPARES = 16,
+  SLACK = 16,              // spares may take a part in so many more than the peak
   SMALL_RUN = 1 << 24,     // bytes that every machine has
   SMALL_PASS = 1 << 16,    // elements times ops that do not pay for waking a thread
   CHUNKS_PER_THREAD = 16,  // so that threads finish together
@@ -39,7 +40,8 @@ typedef struct cpu_state {
   unsigned threads;
   uint32_t *first, *last;  // by array: the passes it is needed in; NEVER: as in cpu_array_lifetimes
   void **data;             // by array, while it lives
-  uint64_t live_bytes, peak;  // bytes in arrays; together with the spares at most `peak`
+  uint64_t live_bytes, peak;  // bytes in arrays; together with the spares at most
+                              // `peak` and the slack
   _Atomic uint64_t done;      // elements, for the progress
   uint64_t all;               // elements of all passes
 } cpu_state;
@@ -136,13 +138,15 @@ static spare *find_spare(cpu_store *s, bool is_free, uint64_t room) {
   return NULL;
 }
 
+// Spares that would take too much are freed. A small buffer must not cost a large one its memory in
+// each run: hence the slack.
 static void *new_buffer(cpu_state *s, const net_array *a) {
-  uint64_t room = array_buffer_bytes(a);
+  uint64_t room = array_buffer_bytes(a), most = s->peak + s->peak / SLACK;
   s->live_bytes += room;
   spare *found = find_spare(s->store, false, room);
   if (found)
     return take_spare(s->store, found);
-  for (size_t i = 0; i < SPARES && s->live_bytes + s->store->spare_bytes > s->peak; i++)
+  for (size_t i = 0; i < SPARES && s->live_bytes + s->store->spare_bytes > most; i++)
     free(take_spare(s->store, &s->store->spares[i]));
   return array_memory(cpu_array_bytes(a));
 }
