@@ -408,15 +408,29 @@ static void lengthen_lines(const planning *p, run *r, bool loads, bool stores, i
     }
 }
 
+// Of the run's ops, the dimensions that matter least: one element in 2^... of the stage's.
+static int most_dead(const planning *p, const run *r) {
+  uint32_t most = 0;
+  for (uint32_t i = r->first; i < r->end; i++)
+    most = p->stage->ops.items[i].live_count > most ? p->stage->ops.items[i].live_count : most;
+  return (int)most;
+}
+
 // A tile at least as large as what a thread holds, so that a block is worth its addresses and all
-// lanes have something to do: with unit vectors, the lowest first. Where lanes are threads and
-// nothing is to be computed, larger, for long lines.
+// lanes have something to do: with unit vectors, the lowest first. Larger where ops matter in few
+// places, and where lanes are threads and nothing is to be computed, for long lines.
 static void widen_tile(const planning *p, const pass_tiles *tiles, uint32_t number) {
-  enum { ENOUGH = 10, ENOUGH_FOR_WARPS = 11, LONG_LINES = 13, LONG_LINE_BYTES = 1 << 15 };
+  enum {
+    ENOUGH = 10,
+    ENOUGH_WHERE_FEW = 13,
+    ENOUGH_FOR_WARPS = 11,
+    LONG_LINES = 13,
+    LONG_LINE_BYTES = 1 << 15
+  };
   run *r = &tiles->runs[number];
   bool warps = p->target->lane_bytes == 0;
   int lines = log2_floor(LONG_LINE_BYTES / (p->moved_bytes ? p->moved_bytes : 1));
-  int enough = !warps                ? ENOUGH
+  int enough = !warps                ? smaller_of(ENOUGH + most_dead(p, r), ENOUGH_WHERE_FEW)
                : p->stage->ops.count ? ENOUGH_FOR_WARPS
                : lines > LONG_LINES  ? lines
                                      : LONG_LINES;

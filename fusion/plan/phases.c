@@ -47,43 +47,45 @@ typedef struct thread_shape {
   f2_space home;
 } thread_shape;
 
+// Adds vectors of `from` that *held does not have to those of `to`, until `most` are there.
+static void add_vectors(uint64_t *to, uint32_t *count, uint32_t most, f2_space from,
+                        f2_space *held) {
+  for (int i = 0; i < from.dimension && *count < most; i++)
+    if (f2_space_insert(held, from.basis[i]))
+      to[(*count)++] = from.basis[i];
+}
+
 // The phase of ops [first, end), whose directions span d. `also`: lines that it must hold, too.
+// Where ops matter in some places only, lanes and registers are of those places, and threads of them
+// come first: the others have nothing to do.
 static plan_phase new_phase(arena *a, const net_stage *s, const plan_pass *pass, uint32_t first,
                             uint32_t end, f2_space d, const thread_shape *shape, f2_space also) {
-  f2_space v = pass->tile, k = static_complement(s, pass, first, end, d);
-  f2_space lanes = f2_space_zero(s->n), registers = d;
-  plan_phase phase = {.first_op = first, .op_count = end - first, .r = (uint32_t)shape->r};
-  phase.l = (uint32_t)smaller_of(shape->l, v.dimension - shape->r);
-  uint64_t *basis = phase.basis = NEW_ARRAY(a, uint64_t, v.dimension + 1);
-  uint64_t lane_basis[F2_MAX];
-  int lane_count = 0;
+  f2_space v = pass->tile, k = static_complement(s, pass, first, end, d), held = d;
+  f2_space live = live_directions(s, pass, first, end);
+  f2_space alive = live.dimension < s->n ? f2_space_intersection(k, live) : k;
+  uint32_t r = (uint32_t)d.dimension, l = 0, threads = 0, all = (uint32_t)v.dimension;
+  uint32_t most_r = (uint32_t)shape->r,
+           most_l = (uint32_t)smaller_of(shape->l, v.dimension - shape->r);
+  uint64_t registers[F2_MAX], lanes[F2_MAX];
+  memcpy(registers, d.basis, r * sizeof *registers);
   f2_space wanted[2] = {shape->home, also};
   for (int w = 0; w < 2; w++)
     for (int i = 0; i < wanted[w].dimension; i++) {
-      uint64_t h = projected_along(d, k, wanted[w].basis[i]);
-      if (lane_count < (int)phase.l && f2_space_insert(&lanes, h))
-        lane_basis[lane_count++] = h;
-      else if (registers.dimension < shape->r && !f2_space_has(lanes, h) &&
-               !f2_space_has(f2_space_sum(registers, lanes), h))
-        f2_space_insert(&registers, h);
+      f2_space h = f2_span(s->n, 1, &(uint64_t){projected_along(d, k, wanted[w].basis[i])});
+      if (!f2_space_contains(live, h))
+        continue;
+      add_vectors(lanes, &l, most_l, h, &held);
+      add_vectors(registers, &r, most_r, h, &held);
     }
-  for (int i = 0; i < k.dimension && lane_count < (int)phase.l; i++)
-    if (!f2_space_has(f2_space_sum(registers, lanes), k.basis[i])) {
-      f2_space_insert(&lanes, k.basis[i]);
-      lane_basis[lane_count++] = k.basis[i];
-    }
-  for (int i = 0; i < k.dimension && registers.dimension < shape->r; i++)
-    if (!f2_space_has(f2_space_sum(registers, lanes), k.basis[i]))
-      f2_space_insert(&registers, k.basis[i]);
-  assert(registers.dimension == shape->r && lane_count == (int)phase.l);
-  for (int i = 0; i < registers.dimension; i++)
-    *basis++ = registers.basis[i];
-  for (int i = 0; i < lane_count; i++)
-    *basis++ = lane_basis[i];
-  f2_space held = f2_space_sum(registers, lanes);
-  for (int i = 0; i < k.dimension; i++)
-    if (f2_space_insert(&held, k.basis[i]))
-      *basis++ = k.basis[i];
+  add_vectors(lanes, &l, most_l, alive, &held);
+  add_vectors(registers, &r, most_r, alive, &held);
+  plan_phase phase = {.first_op = first, .op_count = end - first, .r = r, .l = l};
+  uint64_t *basis = phase.basis = NEW_ARRAY(a, uint64_t, all + 1);
+  memcpy(basis, registers, r * sizeof *basis);
+  memcpy(basis + r, lanes, l * sizeof *basis);
+  add_vectors(basis + r + l, &threads, all - r - l, alive, &held);
+  add_vectors(basis + r + l, &threads, all - r - l, k, &held);
+  assert(r + l + threads == all && (live.dimension < s->n || (r == most_r && l == most_l)));
   return phase;
 }
 

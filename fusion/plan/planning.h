@@ -84,6 +84,8 @@ f2_space line_space(const net_map *m, int n, uint32_t line_elements);
 // The masks of the coordinates of the ops [first, end) of a pass.
 f2_space coordinate_forms(const net_stage *s, const plan_pass *pass, uint32_t first, uint32_t end);
 f2_space op_directions(const net_stage *s, const plan_pass *pass, uint32_t i);
+// The directions in which one stays where the ops [first, end) of a pass matter.
+f2_space live_directions(const net_stage *s, const plan_pass *pass, uint32_t first, uint32_t end);
 int most_directions(const net_stage *s, const plan_pass *pass);  // of one op of the pass
 
 // What is known of a stage before it is cut (plan/plan.c).

@@ -38,6 +38,15 @@ f2_space op_directions(const net_stage *s, const plan_pass *pass, uint32_t i) {
   return f2_span(s->n, (int)op->k, op->directions);
 }
 
+f2_space live_directions(const net_stage *s, const plan_pass *pass, uint32_t first, uint32_t end) {
+  f2_space live = first < end ? live_empty(s->n) : live_all(s->n), masks = f2_space_zero(s->n);
+  for (uint32_t i = first; i < end; i++)
+    live = live_hull(live, live_of_op(s, &s->ops.items[pass->ops[i]]));
+  for (int i = 0; i < live.dimension; i++)
+    f2_space_insert(&masks, live_form(live.basis[i]).mask);
+  return f2_space_orthogonal(masks);
+}
+
 int most_directions(const net_stage *s, const plan_pass *pass) {
   uint32_t most = 0;
   for (uint32_t i = 0; i < pass->op_count; i++)

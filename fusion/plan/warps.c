@@ -133,17 +133,6 @@ static void remember_phase(warps *w, const plan_phase *p) {
     w->last.basis[i] = p->basis[((uint32_t)i + p->r) % (uint32_t)w->last.count];
 }
 
-// The directions in which one stays where ops [first, end) matter.
-static f2_space live_directions(const warps *w, uint32_t first, uint32_t end) {
-  int n = w->stage->n;
-  f2_space live = first < end ? live_empty(n) : live_all(n), masks = f2_space_zero(n);
-  for (uint32_t i = first; i < end; i++)
-    live = live_hull(live, live_of_op(w->stage, &w->stage->ops.items[w->pass->ops[i]]));
-  for (int i = 0; i < live.dimension; i++)
-    f2_space_insert(&masks, live_form(live.basis[i]).mask);
-  return f2_space_orthogonal(masks);
-}
-
 static lanes vectors_within(const lanes *from, f2_space space) {
   lanes found = {0};
   for (int i = 0; i < from->count; i++)
@@ -172,7 +161,7 @@ static plan_phase new_phase(warps *w, uint32_t first, uint32_t end, const lanes 
   memcpy(basis + p.r, wanted->basis, lane_count * sizeof *basis);
   uint32_t rest = (uint32_t)v.dimension - p.r - p.l;
   lanes before = moved_into_kernel(&w->last, kernel, d);
-  f2_space live = live_directions(w, first, end);
+  f2_space live = live_directions(w->stage, w->pass, first, end);
   lanes alive = vectors_within(&before, live);
   add_vectors(basis + p.r, &lane_count, p.l, alive.count, alive.basis, &held);
   if (live.dimension < live.n)

@@ -109,7 +109,8 @@ static void load_from_scratch(const pass_text *p, c_phase *f, uint32_t slot) {
   c_place place = scratch_place(p, slot, use->in);
   place.padding = f->padding;
   f2_space known = f->live;
-  place.live = c_pass_live_in_scratch(&p->of, f->number, slot, false, &known, &place.live_count);
+  if (p->w->warps)  // vectors are loaded whole: what is dead has the place of something alive
+    place.live = c_pass_live_in_scratch(&p->of, f->number, slot, false, &known, &place.live_count);
   f->slots[slot] = c_registers_of(p->w, f->space, use->before);
   c_load(p->w, &map, f->space, use->before, &place, f->slots[slot].id);
   if (f->padding)
@@ -213,6 +214,24 @@ const char *c_barrier(const pass_text *p) {
   return "PERMC_BARRIER";
 }
 
+// The bits of threads, where lanes are vectors without the last ones if nothing matters but where
+// those are 0.
+static uint32_t thread_bits(const pass_text *p, const c_phase *f) {
+  uint32_t count, first = 0, bits = f->space->threads;
+  f2_space known = c_pass_live_of_blocks(&p->of);
+  const net_form *live = c_pass_live_threads(&p->of, f->number, &known, &count);
+  if (p->w->warps || count == 0)
+    return bits;
+  c_map m = c_map_of_forms(count, live, f->space);
+  f2_space last = f2_space_zero((int)count);
+  while (first < bits && m.thread[first] == 0)
+    first++;
+  for (uint32_t i = first; i < bits; i++)
+    f2_space_insert(&last, m.thread[i]);
+  bool alone = m.constant == 0 && c_map_rows_of_blocks(&m) == 0;
+  return alone && last.dimension == (int)(bits - first) ? first : bits;
+}
+
 // Threads of which nothing matters have nothing to do. Opens a block for the others.
 static void skip_dead_threads(const pass_text *p, c_phase *f) {
   uint32_t count;
@@ -221,6 +240,8 @@ static void skip_dead_threads(const pass_text *p, c_phase *f) {
   if (count == 0)
     return;
   f->live = known;
+  if (thread_bits(p, f) < f->space->threads)
+    return;  // the loop ends before them
   c_line(p->w, "if (%s) {", c_live_condition(p->w, count, live, f->space));
   f->open = true;
 }
@@ -364,7 +385,8 @@ const char *c_phase_write(pass_text *p, uint32_t phase) {
   if (w->warps)
     write_spills_and_threads(p, &f);
   else if (space->threads > 0)
-    text_printf(&w->body, "    for (uint64_t t = 0; t < %llu; t++) {\n", 1ULL << space->threads);
+    text_printf(&w->body, "    for (uint64_t t = 0; t < %llu; t++) {\n",
+                1ULL << thread_bits(p, &f));
   f.padding = c_pass_padding_registers(&p->of, space);
   f.live = c_pass_live_of_blocks(&p->of);
   f.open = skip_padding_threads(p, &f);

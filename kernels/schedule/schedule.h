@@ -105,11 +105,11 @@ bool c_pass_stays_in_scratch(const c_pass *p, uint32_t phase);
 bool c_pass_is_idle(const c_pass *p, uint32_t phase);
 
 // What matters, as forms that are 0 there, but for those that are 0 in the set `known` anyway; it has
-// all of them then. (Where lanes are vectors, everything matters.)
+// all of them then.
 f2_space c_pass_live_of_blocks(const c_pass *p);  // of the blocks that are executed
 net_form *c_pass_forms_within(const c_pass *p, f2_space set, f2_space *known, uint32_t *count);
-// Whether dead elements of that type have no place in scratch: of those less than a bank wide, and
-// where bank layouts are compared, all have one.
+// Whether dead elements of that type have no place in scratch: where lanes are threads, of those less
+// than a bank wide, and where bank layouts are compared, all have one.
 bool c_pass_packs_live(const c_pass *p, scalar_type type);
 // Of what comes to a phase from scratch, or goes `out` to it: other elements have no place there.
 net_form *c_pass_live_in_scratch(const c_pass *p, uint32_t phase, uint32_t slot, bool out,

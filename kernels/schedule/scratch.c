@@ -15,7 +15,7 @@ f2_space c_pass_live_of_blocks(const c_pass *p) {
 }
 
 bool c_pass_packs_live(const c_pass *p, scalar_type type) {
-  return p->context->warps && scalar_part_bytes(type) >= 4 && !c_swizzle_asked(p->context);
+  return !c_swizzle_asked(p->context) && (!p->context->warps || scalar_part_bytes(type) >= 4);
 }
 
 net_form *c_pass_live_in_scratch(const c_pass *p, uint32_t phase, uint32_t slot, bool out,
