@@ -37,6 +37,7 @@
 //
 //   net.c       maps; the building and copying of Nets
 //   live.c      live sets, and maps on them
+//   merge.c     two stages as one
 //   verify.c    the invariants
 //   notation.c  the notation that the texts of Nets and Plans share
 //   print.c     Nets as text
@@ -291,6 +292,10 @@ void net_order_marked(net_id *ids, size_t count, const uint32_t *marks, uint32_t
 // The values that an op reads, each once, in increasing order; returns how many. `out` has room
 // for all values. Not from two threads at once on one stage.
 uint32_t net_op_reads(const net_stage *s, const net_op *op, net_id *out);
+
+// The stage `from` as part of `into`, which has the same loops and bits: its index x is there
+// change(x), its ops come last. By value of `from`: its number there.
+net_id *net_stage_merge(arena *a, net_stage *into, const net_stage *from, f2_affine change);
 
 // ---- the notation of texts (net/notation.c), which plan/print.c shares ------------------------
 

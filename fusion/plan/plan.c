@@ -252,10 +252,8 @@ static void plan_stage(arena *a, plan *p, uint32_t number, const strategy_row *a
     vec_push(a, &p->passes, best.passes.items[i]);
 }
 
-plan *plan_make(arena *a, const net *n, const target *t, const plan_strategy *strategy) {
-  const strategy_row *asked = strategy ? strategy_row_of(strategy->name) : NULL;
+static plan *plan_stages(arena *a, const net *n, const target *t, const strategy_row *asked) {
   plan *p = NEW(a, plan);
-  n = plan_rewritten(a, n, asked);
   *p = (plan){.net = n, .target = t};
   p->strategy = NEW_ARRAY(a, const char *, n->stages.count + 1);
   p->padding = NEW_ARRAY(a, plan_padding, n->stages.count + 1);
@@ -265,6 +263,16 @@ plan *plan_make(arena *a, const net *n, const target *t, const plan_strategy *st
   for (uint32_t i = 0; i < n->stages.count; i++)
     plan_stage(a, p, i, asked);
   return p;
+}
+
+static double cost_of_net(arena *a, const net *n, const target *t) {
+  return seconds_of(plan_stages(a, n, t, NULL));
+}
+
+plan *plan_make(arena *a, const net *n, const target *t, const plan_strategy *strategy) {
+  const strategy_row *asked = strategy ? strategy_row_of(strategy->name) : NULL;
+  n = plan_rewritten(a, plan_together(a, n, t, cost_of_net), asked);
+  return plan_stages(a, n, t, asked);
 }
 
 const plan_move *plan_only_move(const plan_move *moves, uint32_t count, net_id array) {

@@ -29,6 +29,7 @@
 //   spaces.c    subspaces of the index space: lines of arrays, directions and coordinates of ops
 //   passes.c    which ops share a pass
 //   moves.c     the passes of stages that only move elements
+//   together.c  several stages as one
 //   padding.c   which padding need not be in memory
 //   plan.c      a stage: its slots, the strategies, the cheapest
 //   build.c     a pass: its loads and stores, blocks, arrays between passes
@@ -109,7 +110,7 @@ const plan_strategy *plan_strategy_named(const char *name);  // or NULL
 
 // The plan by that strategy where it applies; elsewhere, and for NULL, the cheapest by the cost
 // model. Deterministic. `net` has been accepted by net_verify and must outlive the plan (whose net
-// is another where a strategy takes two passes for a permutation).
+// is another where a strategy takes two passes for a permutation, or several stages are one).
 plan *plan_make(arena *a, const net *n, const target *t, const plan_strategy *strategy);
 // Whether the result of that number, a check of `padded` (lang/trace.h), is proven to be false.
 bool plan_proves_padding(arena *a, const net *n, uint32_t result);

@@ -118,6 +118,11 @@ pass_tiles *plan_unit_tiles(planning *p);
 // not tiled.
 const net *plan_rewritten(arena *a, const net *t, const strategy_row *strategy);
 
+// The net with one stage for several that read one array alike, where that costs less
+// (plan/together.c).
+typedef double net_cost(arena *a, const net *t, const target *to);  // seconds of its plan
+const net *plan_together(arena *a, const net *t, const target *to, net_cost *cost);
+
 // ---- passes from tiles (plan/build.c) --------------------------------------------------------
 
 // Slots while they are being assigned.

@@ -431,7 +431,8 @@ static inline void random_sides(random_op *o, const random_frame *f) {
   net_id first = op->outputs[0].value, second;
   scalar_type type = o->stage->values.items[first];
   uint64_t count = UINT64_C(1) << op->k;
-  net_output *outputs = NEW_ARRAY(o->memory, net_output, 2);
+  net_output *outputs = NEW_ARRAY(o->memory, net_output, op->output_count + 1);
+  memcpy(outputs + 1, op->outputs, op->output_count * sizeof *outputs);
   second = net_value_add(o->memory, o->stage, type);
   for (uint32_t i = 0; i < 2; i++) {
     outputs[i] = (net_output){i ? second : first, NEW_ARRAY(o->memory, net_id, count)};
@@ -439,7 +440,7 @@ static inline void random_sides(random_op *o, const random_frame *f) {
       outputs[i].elements[j] = (j & 1) == i ? random_node(o, type, 2) : NET_NONE;
   }
   op->outputs = outputs;
-  op->output_count = 2;
+  op->output_count++;
   net_op reader = *op;
   reader.output_count = 1;
   reader.outputs = NEW(o->memory, net_output);
