@@ -271,8 +271,10 @@ static double cost_of_net(arena *a, const net *n, const target *t) {
 
 plan *plan_make(arena *a, const net *n, const target *t, const plan_strategy *strategy) {
   const strategy_row *asked = strategy ? strategy_row_of(strategy->name) : NULL;
-  n = plan_rewritten(a, plan_together(a, n, t, cost_of_net), asked);
-  return plan_stages(a, n, t, asked);
+  const net *together = plan_together(a, n, t, cost_of_net);
+  plan *p = plan_stages(a, plan_rewritten(a, together, asked), t, asked);
+  p->joined_stages = (uint32_t)(n->stages.count - together->stages.count);
+  return p;
 }
 
 const plan_move *plan_only_move(const plan_move *moves, uint32_t count, net_id array) {

@@ -106,6 +106,10 @@
       "of a value only the elements that matter are in an array between passes",                   \
       "they are 2^k, where forms of the index are 0; the stage's padding is not free",             \
       "the planner; an affine subspace of dimension k has k coordinates")                          \
+  ROW(TOGETHER, "together",                                                                        \
+      "zip (f xs ws) (g ys ws) is one network on zip xs ys, whose passes load ws once",            \
+      "both read ws in one order; neither needs what is made between them; that costs less",       \
+      "the planner; naturality of zip")                                                            \
   ROW(FREE_PADDING, "free-padding",                                                                \
       "f on padded arrays that leaves padding at the end needs no padding in memory",              \
       "the planner proves that padding stays there", "the planner; padded")                        \

@@ -12,7 +12,7 @@
 #include "tests/generator/hidden.h"
 #include "tests/generator/program.h"
 
-enum { PROGRAMS = 1500, HIDDEN = 200, LEAST = 10 };  // LEAST: of firings
+enum { PROGRAMS = 1500, HIDDEN = 300, LEAST = 10 };  // LEAST: of firings
 
 static size_t fired[RULE_COUNT], compared;
 
@@ -154,7 +154,7 @@ TEST(random_programs) {
     random_program_free(p);
   }
   static const hidden_way ways[] = {HIDDEN_RECURSION, HIDDEN_TAKE_DROP, HIDDEN_COMPREHENSION,
-                                    HIDDEN_HALVES, HIDDEN_SHRINK};
+                                    HIDDEN_HALVES,    HIDDEN_SHRINK,    HIDDEN_BITS};
   for (uint64_t seed = 0; seed < HIDDEN && good; seed++)
     good = check_hidden(c, ways[seed % (sizeof ways / sizeof *ways)], seed);
   permc_context_free(c);
