@@ -85,6 +85,7 @@ static backend_status prepare_adaptive(backend_program *p, char why[BACKEND_WHY]
                         .text = backend_text_options(&cpu_backend, c),
                         .model = p->model,
                         .threads = c->threads ? c->threads : pool_processors(),
+                        .may_leave = !c->strategy,
                         .pending = &c->pending};
   (void)why;
   if (!state)
@@ -93,7 +94,7 @@ static backend_status prepare_adaptive(backend_program *p, char why[BACKEND_WHY]
   state->adaptive = adaptive_new(p->plan, &o, &failure);
   state->executor = (cpu_executor){adaptive_pass, state->adaptive};
   if (state->adaptive)
-    return BACKEND_READY;
+    return adaptive_leaves(state->adaptive) ? BACKEND_SLOWER : BACKEND_READY;
   report_failure(p, &failure);
   return BACKEND_FAILED;
 }

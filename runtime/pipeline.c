@@ -287,8 +287,10 @@ static const backend *choose_planner(const permc_context *c, const pipeline_requ
 
 const backend *pipeline_auto(const permc_context *c, const pipeline_request *r,
                              const cost_model *m) {
-  bool planned = c->strategy || c->layout || r->last != STAGE_PROGRAM;
-  return !planned && model_prefers_interp(m, r->often) ? &interp_backend : choose_planner(c, r);
+  const backend *planner = choose_planner(c, r);
+  bool planned = c->strategy || c->layout || r->last != STAGE_PROGRAM ||
+                 (planner == &auto_backend && model_is_worth_planning(m));
+  return !planned && model_prefers_interp(m, r->often) ? &interp_backend : planner;
 }
 
 // Whether the results stay within the limit.
@@ -316,6 +318,12 @@ static backend_status make_text(permc_context *c, pipeline *p, char why[BACKEND_
   return problem ? BACKEND_MISSING : BACKEND_FAILED;
 }
 
+static void give_to(pipeline *p, const backend *b) {
+  p->backend->release(&p->program);
+  p->program.state = NULL;
+  p->backend = b;
+}
+
 // Whether another backend has the program now, because this one, which `auto` has taken, lacks what
 // it needs.
 static bool fall_back(permc_context *c, const pipeline_request *r, pipeline *p, const char *why) {
@@ -329,9 +337,7 @@ static bool fall_back(permc_context *c, const pipeline_request *r, pipeline *p, 
                          b->name, why);
   if (b != &cuda_backend)
     context_warn_uncompiled(c, why);
-  b->release(&p->program);
-  p->program.state = NULL;
-  p->backend = b == &cuda_backend ? choose_planner(c, r) : &portable_backend;
+  give_to(p, b == &cuda_backend ? choose_planner(c, r) : &portable_backend);
   return true;
 }
 
@@ -392,8 +398,8 @@ static bool run_pipeline(permc_context *c, const pipeline_request *r, pipeline *
     return false;
   bool may_use_gpu = runs && is_auto(r) && !c->trial && !c->untrusted && !c->gpu_failed;
 
-  // The Trace to what a backend executes. Where `auto` finds that one lacks what it needs, another
-  // has its place.
+  // The Trace to what a backend executes. Where `auto` finds that one lacks what it needs, or with the
+  // Plan that another is faster, that has its place.
   for (backend_status status = BACKEND_MISSING; p->backend && status != BACKEND_READY;) {
     char why[BACKEND_WHY] = "";
     const backend *b = p->backend;
@@ -426,6 +432,8 @@ static bool run_pipeline(permc_context *c, const pipeline_request *r, pipeline *
       c->times.compile += context_now() - start;
       c_code_free(&p->code);
     }
+    if (status == BACKEND_SLOWER)
+      give_to(p, &interp_backend);
     if (status == BACKEND_FAILED || (status == BACKEND_MISSING && !fall_back(c, r, p, why)))
       return false;
   }

@@ -22,6 +22,7 @@ struct adaptive {
   adaptive_options options;
   portable *portable;
   compiled *compiled;  // NULL: portable executes the passes
+  bool leaves;         // and interp has the program
   phase phase;
   c_code code;               // while MISSED
   compilation *pending;      // while COMPILING
@@ -109,6 +110,28 @@ static void end_compilation(adaptive *e) {
   e->phase = SETTLED;
 }
 
+static void add_loss(const adaptive *e, compile_record more) {
+  memcpy(more.key, e->record.key, sizeof more.key);
+  if (more.lost > 0)
+    compile_record_add(&more);
+}
+
+// Whether interp has the program. It has not if there is compiled code, or a compiler runs or is worth it
+// after what earlier runs have lost.
+static bool leave_to_interp(adaptive *e) {
+  const cost_model *m = e->options.model;
+  double gain = m->interp - m->compiled;
+  if (!e->options.may_leave || !model_returns_to_interp(m))
+    return false;
+  if (gain > m->text && m->bytes < (double)C_CODE_MOST_BYTES)
+    look_for_code(e);
+  if (e->compiled || e->phase == COMPILING ||
+      (e->phase == MISSED && e->record.lost + gain > find_compile_seconds(e)))
+    return false;
+  add_loss(e, (compile_record){.lost = gain - m->text});
+  return true;
+}
+
 // Takes each step that the rest of the work is worth, and compiling also where earlier runs have
 // lost more than it takes.
 static void weigh_rest(adaptive *e) {
@@ -174,6 +197,9 @@ adaptive *adaptive_new(const plan *p, const adaptive_options *o, error *failure)
   }
   e->plan = p;
   e->options = *o;
+  e->leaves = leave_to_interp(e);
+  if (e->leaves)
+    return e;
   weigh_rest(e);
   e->portable = e->compiled ? NULL : portable_new(p, &o->portable, failure);
   if (e->compiled || e->portable)
@@ -189,11 +215,9 @@ static void note_loss(adaptive *e, double patience) {
   count_slice(e);
   double gain = e->predicted / m->portable * (m->portable - m->compiled) * find_correction(e);
   compile_record more = {.lost = gain - m->text};
-  memcpy(more.key, e->record.key, sizeof more.key);
   if (e->pending)
     more.over = read_clock() - e->started + patience;
-  if (more.lost > 0)
-    compile_record_add(&more);
+  add_loss(e, more);
 }
 
 // Ends the run, but not yet the compiler.
@@ -219,5 +243,7 @@ void adaptive_free(adaptive *e) {
   c_code_free(&e->code);
   free(e);
 }
+
+bool adaptive_leaves(const adaptive *e) { return e->leaves; }
 
 const char *adaptive_problem(const adaptive *e) { return e->problem.message; }

@@ -26,6 +26,9 @@
 // until the next run of this program, which goes on with it): 0.1 s and a fifth of what the passes
 // took. Then it is ended. Nothing outlives the process.
 //
+// Where interp (which executes the Trace) is thought to be faster than all of that, it has the program,
+// unless the code is in the cache.
+//
 // What compiled code would have saved is noted in the cache when the program is done without it
 // (compile_record). A later run counts that as its own gain, so that a program of 0.3 s that runs
 // ten times a day is compiled at the fifth run: all together they lose at most about twice what they
@@ -45,6 +48,7 @@ typedef struct adaptive_options {
   c_options text;
   const cost_model *model;  // of the plan; must outlive the executor
   unsigned threads;         // of the run
+  bool may_leave;           // the program to interp, where that is faster
   // Where the compilation of an earlier run is (NULL: there is none), and that of this one is left.
   compilation **pending;
 } adaptive_options;
@@ -53,6 +57,9 @@ typedef struct adaptive_options {
 // the search, else the portable executor. NULL: *failure says why.
 adaptive *adaptive_new(const plan *p, const adaptive_options *o, error *failure);
 void adaptive_free(adaptive *e);  // NULL is allowed
+// Whether interp is faster, and there is no compiled code: it is to have the program, and this executor
+// executes nothing.
+bool adaptive_leaves(const adaptive *e);
 
 // How it executes a pass: for cpu_executor, with the executor as `with`.
 cpu_work adaptive_pass(void *with, uint32_t pass);

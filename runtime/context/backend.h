@@ -43,8 +43,9 @@ typedef struct backend_run {
 
 typedef enum backend_status {
   BACKEND_READY,
-  BACKEND_FAILED,  // reported
-  BACKEND_MISSING  // what it needs is not here: *why says what
+  BACKEND_FAILED,   // reported
+  BACKEND_MISSING,  // what it needs is not here: *why says what
+  BACKEND_SLOWER    // than interp, which is to be taken instead
 } backend_status;
 
 enum { BACKEND_WHY = 512 };

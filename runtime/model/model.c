@@ -1,6 +1,8 @@
 // Counts of a Trace and a Plan, times rates. See model.h.
 #include "runtime/model/model.h"
 
+#include <math.h>
+
 typedef struct pass_rates {
   double pass, op, move, minimum, node;
 } pass_rates;
@@ -25,7 +27,8 @@ static const struct {
     double driver, nvrtc, text_byte, copy_byte;
     double speed;  // times that of a processor
   } gpu;
-  double unnoticed;
+  double unnoticed, noticed;
+  double margin;  // by which interp has to be faster
 } rates = {
     .interp = {.step = 3e-7,
                .scalar_byte = 2.5e-10,
@@ -33,13 +36,15 @@ static const struct {
                .root = 3e-8,
                .external = 2e-8,
                .far = 1.5},
-    .planning = {.all = 1e-4, .step = 4e-6, .concat = 2e-4},
+    .planning = {.all = 1e-4, .step = 4e-6, .concat = 1e-4},
     .portable = {.pass = 3e-6, .op = 4e-6, .move = 1.2e-9, .minimum = 1.5e-10, .node = 8e-10},
     .compiled = {.pass = 3e-6, .move = 1e-9, .minimum = 6e-11, .node = 8e-11},
     .text =
         {.node = 400, .move = 1500, .byte = 5e-8, .look = 5e-3, .compiler = 0.06, .per_byte = 7e-6},
     .gpu = {.driver = 0.4, .nvrtc = 0.3, .text_byte = 3e-6, .copy_byte = 1e-10, .speed = 50},
-    .unnoticed = 1e-3};
+    .unnoticed = 1e-3,
+    .noticed = 0.3,
+    .margin = 1.25};
 enum { NEAR_BYTES = 1 << 20, SPLIT_BYTES = 1 << 17, MOST_COMPILERS = 16 };
 
 // ---- the Trace ---------------------------------------------------------------------------------
@@ -90,7 +95,11 @@ double model_least_planned(const cost_model *m) {
 }
 
 bool model_prefers_interp(const cost_model *m, bool often) {
-  return often ? m->interp < rates.unnoticed : m->interp * 1.25 < model_least_planned(m);
+  return often ? m->interp < rates.unnoticed : m->interp * rates.margin < model_least_planned(m);
+}
+
+bool model_is_worth_planning(const cost_model *m) {
+  return m->interp >= rates.noticed && m->planning <= m->interp / 2;
 }
 
 // ---- the Plan ----------------------------------------------------------------------------------
@@ -113,23 +122,38 @@ double model_compile_seconds(uint64_t bytes, unsigned threads) {
          rates.text.per_byte * (double)bytes / model_compilers(bytes, threads);
 }
 
+// Elements of a pass of what has so many live forms of its own; among them may be the pass's.
+static double live_elements(const plan *p, const plan_pass *pass, uint32_t live_count) {
+  uint32_t forms = live_count > pass->live_count ? live_count : pass->live_count;
+  return ldexp((double)net_stage_elements(&p->net->stages.items[pass->stage]), -(int)forms);
+}
+
+// Whether the op consists of comparators, for which executors have code.
+static bool is_network(const net_stage *s, uint32_t count, const net_id *nodes) {
+  bool chooses = false;
+  for (uint32_t i = 0; i < count; i++) {
+    net_node_kind kind = s->nodes.items[nodes[i]].kind;
+    if (kind != NET_ELEMENT && kind != NET_MIN && kind != NET_MAX)
+      return false;
+    chooses |= kind != NET_ELEMENT;
+  }
+  return chooses;
+}
+
 // `room`: for the numbers of all nodes of the stage.
 static pass_counts count_pass(const plan *p, const plan_pass *pass, net_id *room) {
   const net_stage *s = &p->net->stages.items[pass->stage];
-  double elements = (double)net_stage_elements(s);
-  for (uint32_t i = 0; i < pass->live_count; i++)
-    elements /= 2;
   uint32_t moves = pass->load_count + pass->store_count;
-  pass_counts c = {
-      .ops = pass->op_count + moves, .moves = elements * moves, .text = rates.text.move * moves};
+  pass_counts c = {.ops = pass->op_count + moves, .text = rates.text.move * moves};
+  for (uint32_t i = 0; i < pass->load_count; i++)
+    c.moves += live_elements(p, pass, pass->loads[i].live_count);
+  for (uint32_t i = 0; i < pass->store_count; i++)
+    c.moves += live_elements(p, pass, pass->stores[i].live_count);
   for (uint32_t i = 0; i < pass->op_count; i++) {
     const net_op *op = &s->ops.items[pass->ops[i]];
-    double instances = elements / (double)(UINT64_C(1) << op->k);
+    double instances = ldexp(live_elements(p, pass, op->live_count), -(int)op->k);
     uint32_t count = net_op_nodes(s, op, room);
-    bool is_network = false;
-    for (uint32_t k = 0; k < count && !is_network; k++)
-      is_network = s->nodes.items[room[k]].kind == NET_MIN;
-    *(is_network ? &c.minima : &c.nodes) += instances * count;
+    *(is_network(s, count, room) ? &c.minima : &c.nodes) += instances * count;
     c.text += rates.text.node * count;
   }
   return c;
@@ -169,10 +193,16 @@ void model_add_plan(cost_model *m, arena *memory, const plan *p, unsigned thread
   m->cuda = m->cuda_cached + rates.gpu.nvrtc + rates.gpu.text_byte * length;
 }
 
+static double lesser(double a, double b) { return a < b ? a : b; }
+
+bool model_returns_to_interp(const cost_model *m) {
+  return model_prefers_interp(m, false) &&
+         m->interp * rates.margin < lesser(m->portable, m->compile + m->compiled);
+}
+
 bool model_prefers_gpu(const cost_model *m) {
-  double now = m->text + m->compile + m->compiled;
-  now = m->portable < now ? m->portable : now;
-  double later = m->text + m->compiled;
-  later = m->portable < later ? m->portable : later;
+  double uncompiled = lesser(m->portable, m->interp), later = m->text + m->compiled;
+  double now = lesser(uncompiled, later + m->compile);
+  later = lesser(uncompiled, later);
   return m->cuda < now + m->planning && m->cuda_cached < later + m->planning;
 }

@@ -186,6 +186,7 @@ static adaptive *new_adaptive(const subject *s, const cost_model *m, compilation
   adaptive_options o = {.text = {.stream_bytes = COMPILED_STREAM_BYTES},
                         .model = m,
                         .threads = 2,
+                        .may_leave = m->interp > 0,
                         .pending = pending};
   adaptive *e = adaptive_new(s->pipeline->plan, &o, &why);
   CHECK(e != NULL);
@@ -346,6 +347,47 @@ TEST(runs_are_counted) {
   leave();
 }
 
+// Passes that take longer than interp are left to it, and the loss is noted; but not if earlier runs have
+// lost enough, or if the code is in the cache.
+static void check_leaving(subject *s) {
+  model_pass passes[100];
+  compilation *pending = NULL;
+  cost_model m = short_model(s, passes);
+  m.interp = 0.0065;
+  m.planning = m.compile = 1;
+  adaptive *e = new_adaptive(s, &m, &pending);
+  CHECK(adaptive_leaves(e));
+  adaptive_free(e);
+  compile_record noted = the_record(s);
+  CHECK(noted.lost > 0.0014 && noted.lost < 0.0016 && noted.over == 0);
+  m.interp = 0.009;  // no faster, to speak of
+  e = new_adaptive(s, &m, &pending);
+  CHECK(!adaptive_leaves(e) && the_record(s).lost == noted.lost);
+  adaptive_free(e);
+  m.interp = 0.0065;
+  noted.lost = 1000;  // of many runs
+  compile_record_add(&noted);
+  e = new_adaptive(s, &m, &pending);
+  CHECK(!adaptive_leaves(e));
+  check_run(s, (cpu_executor){adaptive_pass, e});
+  adaptive_free(e);
+  compilation_end(pending, true);
+  pending = NULL;
+  error why = {0};
+  compiled_status status;
+  compiled_free(compiled_from_plan(s->pipeline->plan, NULL, &(compiled_options){0}, &status, &why));
+  e = new_adaptive(s, &m, &pending);  // from the cache
+  CHECK(!adaptive_leaves(e) && adaptive_pass(e, 0).slice == 0);
+  check_run(s, (cpu_executor){adaptive_pass, e});
+  adaptive_free(e);
+}
+
+TEST(a_program_is_left_to_interp) {
+  enter();
+  check_program(0, check_leaving);
+  leave();
+}
+
 // A compiler that was ended gets twice the time, and that has to be worth it.
 static void check_more_time(subject *s) {
   model_pass passes[100];
@@ -403,11 +445,11 @@ TEST(choices) {
   CHECK(!model_prefers_gpu(&m));
   // Arrays that are joined are passes of their own, many of them; what is only reshaped costs nothing.
   m = model_of("odd_even_sort", "[2^20]u32");
-  CHECK(model_prefers_interp(&m, false));
+  CHECK(model_prefers_interp(&m, false) && model_is_worth_planning(&m));
   m = model_of("odd_even_sort", "[2^10]u32");
-  CHECK(model_prefers_interp(&m, false));
+  CHECK(model_prefers_interp(&m, false) && !model_is_worth_planning(&m));
   m = model_of("sort", "[2^20]u32");
-  CHECK(!model_prefers_interp(&m, false));
+  CHECK(!model_prefers_interp(&m, false) && !model_returns_to_interp(&m));
   m = model_of("scan (+)", "[2^20]u32");
   CHECK(!model_prefers_interp(&m, false));
   m = model_of("sort", "[2^16]u32");
