@@ -200,6 +200,8 @@ static void log_plan(pipeline *p) {
     rule_fired(&p->rules, RULE_SHORT_LOADS, NET_NONE, 0, 0);
   for (uint32_t i = 0; i < p->plan->joined_stages; i++)
     rule_fired(&p->rules, RULE_TOGETHER, NET_NONE, 0, 0);
+  for (uint32_t i = 0; i < p->plan->disjoint_ops; i++)
+    rule_fired(&p->rules, RULE_DISJOINT_OPS, NET_NONE, 0, 0);
   for (size_t i = 0; i < p->plan->net->stages.count; i++)
     if (p->plan->padding[i] == PADDING_FREE)
       rule_fired(&p->rules, RULE_FREE_PADDING, NET_NONE, 0, 0);

@@ -252,6 +252,65 @@ static void plan_stage(arena *a, plan *p, uint32_t number, const strategy_row *a
     vec_push(a, &p->passes, best.passes.items[i]);
 }
 
+// What a plan holds of one stage.
+typedef struct stage_plan {
+  const net *net;
+  const char *strategy;
+  plan_padding padding;
+  scalar_bits *padding_values;
+  uint32_t short_loads;
+  plan tail;  // arrays and passes
+} stage_plan;
+
+static stage_plan take_off_stage(arena *a, plan *p, uint32_t number, const plan *before) {
+  stage_plan s = {p->net,
+                  p->strategy[number],
+                  p->padding[number],
+                  p->padding_values[number],
+                  p->short_loads - before->short_loads,
+                  take_off_tail(a, p, before->arrays.count, before->passes.count)};
+  p->strategy[number] = NULL;
+  p->padding[number] = PADDING_NONE;
+  p->padding_values[number] = NULL;
+  p->short_loads = before->short_loads;
+  return s;
+}
+
+static void put_stage(arena *a, plan *p, uint32_t number, const stage_plan *s) {
+  p->net = s->net;
+  p->strategy[number] = s->strategy;
+  p->padding[number] = s->padding;
+  p->padding_values[number] = s->padding_values;
+  p->short_loads += s->short_loads;
+  for (size_t i = 0; i < s->tail.arrays.count; i++)
+    vec_push(a, &p->arrays, s->tail.arrays.items[i]);
+  for (size_t i = 0; i < s->tail.passes.count; i++)
+    vec_push(a, &p->passes, s->tail.passes.items[i]);
+}
+
+// A stage, whose ops may be in another order if that takes fewer passes, and not much more work.
+static void plan_stage_in_any_order(arena *a, plan *p, uint32_t number, const strategy_row *asked) {
+  enum { FEW = 2 };            // passes
+  const double much = 1.0625;  // what the parts of ops may cost more
+  const plan before = *p;
+  plan_stage(a, p, number, asked);
+  uint32_t passes = (uint32_t)(p->passes.count - before.passes.count), parts = 0;
+  if (passes <= FEW)
+    return;
+  planning s = planning_of_stage(a, p, number);
+  const net *other = plan_commuted(&s, passes, &parts);
+  if (!other)
+    return;
+  stage_plan in_order = take_off_stage(a, p, number, &before);
+  p->net = other;
+  plan_stage(a, p, number, asked);
+  stage_plan commuted = take_off_stage(a, p, number, &before);
+  bool better = commuted.tail.passes.count < passes &&
+                seconds_of(&commuted.tail) <= much * seconds_of(&in_order.tail);
+  put_stage(a, p, number, better ? &commuted : &in_order);
+  p->disjoint_ops += better ? parts : 0;
+}
+
 static plan *plan_stages(arena *a, const net *n, const target *t, const strategy_row *asked) {
   plan *p = NEW(a, plan);
   *p = (plan){.net = n, .target = t};
@@ -261,7 +320,7 @@ static plan *plan_stages(arena *a, const net *n, const target *t, const strategy
   for (size_t i = 0; i < n->arrays.count; i++)
     vec_push(a, &p->arrays, n->arrays.items[i]);
   for (uint32_t i = 0; i < n->stages.count; i++)
-    plan_stage(a, p, i, asked);
+    plan_stage_in_any_order(a, p, i, asked);
   return p;
 }
 

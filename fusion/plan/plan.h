@@ -28,6 +28,7 @@
 //   strategy.c  the table of strategies
 //   spaces.c    subspaces of the index space: lines of arrays, directions and coordinates of ops
 //   passes.c    which ops share a pass
+//   commute.c   which ops may wait for a later one
 //   moves.c     the passes of stages that only move elements
 //   together.c  several stages as one
 //   padding.c   which padding need not be in memory
@@ -96,6 +97,7 @@ typedef struct plan {
   const char **strategy;         // by stage: the name of the one that it was planned by
   uint32_t short_loads;          // values that take no room in a tile
   uint32_t joined_stages;        // stages that became part of others
+  uint32_t disjoint_ops;         // parts of ops that wait for a later pass (plan/commute.c)
   VEC(net_array) arrays;         // the net's, then those that passes need between them
   VEC(plan_pass) passes;
 } plan;

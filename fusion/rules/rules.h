@@ -110,6 +110,11 @@
       "zip (f xs ws) (g ys ws) is one network on zip xs ys, whose passes load ws once",            \
       "both read ws in one order; neither needs what is made between them; that costs less",       \
       "the planner; naturality of zip")                                                            \
+  ROW(DISJOINT_OPS, "disjoint-ops",                                                                \
+      "f on A after g on B is g on B after f on A; f on A is f on A - C, and later f on A & C",    \
+      "both change what they read, at the indices A and B, which have none in common; C consists " \
+      "of whole cosets; that takes fewer passes",                                                  \
+      "the planner; functions on disjoint parts of a product commute")                             \
   ROW(FREE_PADDING, "free-padding",                                                                \
       "f on padded arrays that leaves padding at the end needs no padding in memory",              \
       "the planner proves that padding stays there", "the planner; padded")                        \

@@ -157,6 +157,8 @@ TEST(random_programs) {
                                     HIDDEN_HALVES,    HIDDEN_SHRINK,    HIDDEN_BITS};
   for (uint64_t seed = 0; seed < HIDDEN && good; seed++)
     good = check_hidden(c, ways[seed % (sizeof ways / sizeof *ways)], seed);
+  good = good && check_program(c, "main : [2^n]u32 -> [2^n]u32\nmain xs = odd_even_sort xs\n",
+                               "[2^8]u32", 2 * HIDDEN + 1);
   permc_context_free(c);
   CHECK(compared > PROGRAMS / 2);
   for (rule_id rule = 0; rule < RULE_COUNT; rule++)

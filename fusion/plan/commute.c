@@ -1,0 +1,445 @@
+// Ops that change different elements, in an order with fewer passes. See plan.h.
+//
+// An op is IN PLACE on a live set S (net.h) if everywhere else it leaves the value that it reads. Two
+// ops whose sets have no index in common commute. An op may also be done in two parts: where a set of
+// whole cosets of its directions says so, and later on the rest of S.
+//
+// So a pass goes through the ops in order and takes those whose directions fit into its tile. What an
+// op that it leaves would have changed is BLOCKED: the set B, from then on. Later ops are taken where
+// they do not meet B; what their pairs join with B is blocked as well.
+//
+//   The last columns of Batcher's odd-even merge, tiles of 2^15: i meets i + k, k = 16, 8, 4, 2, 1, if
+//   floor(i / k) is odd. The carry of i + k decides the direction: 2k + k, 4k + 2k + k, ... Those that
+//   reach x15 leave the tile <x0 ... x14>.
+//
+//      k   blocked by what is left             the same around a multiple of 2^15, x15 ...
+//      16  x4 = x5 = ... = x14                              . . . # # . . .
+//      8   x5 = ... = x14                                 . . # # # # . .
+//      4   x6 = ... = x14                               . . # # # # # # .
+//      2   x7 = ... = x14                             . . # # # # # # # # .
+//      1   x8 = ... = x14                           . . # # # # # # # # # #     #: done by the next pass
+//
+//   Five levels are two passes, of which the second has 2^14 of the elements of each 2^20, in the tile
+//   <x0 ... x7, x8 + ... + x14, x15 ... x19>. In order they are five passes: each level needs all
+//   directions above its own.
+#include "fusion/plan/planning.h"
+
+typedef struct part {  // of an op: on the indices of `within` that are not in `without`
+  uint32_t op;
+  const f2_space *set;               // what it changes
+  const f2_space *within, *without;  // NULL: all, none
+} part;
+
+typedef struct part_list {
+  part *items;
+  size_t count, capacity;
+} part_list;
+
+typedef struct commuting {
+  arena *memory;
+  const planning *p;
+  const net_stage *s;
+  uint32_t components;  // values that continue one another
+  uint32_t *component;  // by value
+  f2_space *changes;    // by op
+  bool *divisible;      // by op: all its outputs continue a value
+  net_id *nodes;        // scratch
+} commuting;
+
+// ---- what an op changes ----------------------------------------------------------------------
+
+// The indices of the set where a condition on the index, sum of forms < 1, has that value; or more.
+static f2_space set_where(const net_stage *s, f2_space set, const net_node *condition, bool holds) {
+  const net_node *index = &s->nodes.items[condition->operands[0]];
+  const net_node *limit = &s->nodes.items[condition->operands[1]];
+  if (condition->kind != NET_SCALAR || condition->scalar != OP_LT || index->kind != NET_INDEX ||
+      limit->kind != NET_CONSTANT || limit->constant.i64 != 1 || index->map.offset != 0)
+    return set;
+  for (uint32_t l = 0; l < index->map.loop_count; l++)
+    if (index->map.strides[l] != 0)
+      return set;
+  net_form rest = {0, false};
+  uint32_t count = 0;
+  f2_space all_zero = set;
+  for (uint32_t i = 0; i < index->map.row_count; i++) {
+    if (index->map.rows[i].weight < 1)
+      return set;
+    all_zero = live_and(all_zero, index->map.rows[i].form);
+    net_form form = live_reduced(set, index->map.rows[i].form);
+    if (form.mask || form.constant) {
+      rest = form;
+      count++;
+    }
+  }
+  rest.constant = !rest.constant;
+  return holds ? all_zero : count > 1 ? set : live_and(set, rest);
+}
+
+// Where in the set the node is not element `e` of the value; or more.
+static f2_space changed_by(const net_stage *s, net_id id, net_id value, uint64_t e, f2_space set) {
+  const net_node *node = &s->nodes.items[id];
+  if (node->kind == NET_ELEMENT && node->value == value && node->number == e)
+    return live_empty(s->n);
+  if (node->kind != NET_SELECT || s->nodes.items[node->operands[0]].operand_count != 2)
+    return set;
+  const net_node *condition = &s->nodes.items[node->operands[0]];
+  return live_hull(changed_by(s, node->operands[1], value, e, set_where(s, set, condition, true)),
+                   changed_by(s, node->operands[2], value, e, set_where(s, set, condition, false)));
+}
+
+static f2_space changed_of(const net_stage *s, const net_op *op, const net_output *output,
+                           net_id value) {
+  f2_space set = live_empty(s->n), live = live_of_op(s, op);
+  for (uint64_t e = 0; e < UINT64_C(1) << op->k; e++)
+    if (output->elements[e] != NET_NONE)
+      set = live_hull(set, changed_by(s, output->elements[e], value, e, live));
+  return live_cosets(set, op->k, op->directions);
+}
+
+static bool is_last_read(const commuting *c, net_id value, uint32_t op) {
+  for (size_t i = 0; i < c->s->stores.count; i++)
+    if (c->s->stores.items[i].value == value)
+      return false;
+  return c->p->last_read[value] == op;
+}
+
+// The value that the output continues, of those that the op reads, or NET_NONE. *set: where it changes
+// that.
+static net_id continued_value(const commuting *c, uint32_t number, const net_output *output,
+                              uint32_t count, const net_id *reads, f2_space *set) {
+  const net_stage *s = c->s;
+  net_id found = NET_NONE;
+  for (uint32_t i = 0; i < count; i++) {
+    net_id v = reads[i];
+    if (v == NET_NONE || s->values.items[v] != s->values.items[output->value] ||
+        !is_last_read(c, v, number))
+      continue;
+    f2_space changed = changed_of(s, &s->ops.items[number], output, v);
+    if (found != NET_NONE && changed.dimension <= set->dimension)
+      continue;
+    found = v;
+    *set = changed;
+  }
+  return found;
+}
+
+static void find_changes(commuting *c, uint32_t number, uint32_t count, net_id *reads,
+                         net_id *current) {
+  const net_op *op = &c->s->ops.items[number];
+  c->divisible[number] = true;
+  c->changes[number] = live_empty(c->s->n);
+  for (uint32_t o = 0; o < op->output_count; o++) {
+    net_id made = op->outputs[o].value;
+    f2_space set;
+    net_id v = continued_value(c, number, &op->outputs[o], count, reads, &set);
+    if (v == NET_NONE) {
+      c->divisible[number] = false;
+      set = live_of_op(c->s, op);
+    }
+    c->component[made] = v == NET_NONE ? c->components++ : c->component[v];
+    current[c->component[made]] = made;
+    c->changes[number] = live_hull(c->changes[number], set);
+    for (uint32_t i = 0; i < count; i++)
+      reads[i] = reads[i] == v ? NET_NONE : reads[i];
+  }
+}
+
+// Components and changes. False: a value is read after another has continued it, or the stage has what
+// this file does not know.
+static bool find_components(commuting *c) {
+  const net_stage *s = c->s;
+  net_id *current = NEW_ARRAY(c->memory, net_id, s->values.count + 1);
+  net_id *reads = NEW_ARRAY(c->memory, net_id, s->values.count + 1);
+  for (size_t i = 0; i < s->nodes.count; i++)
+    if (s->nodes.items[i].kind == NET_EXTERN)
+      return false;
+  for (size_t i = 0; i < s->loads.count; i++) {
+    c->component[s->loads.items[i].value] = c->components;
+    current[c->components++] = s->loads.items[i].value;
+  }
+  for (uint32_t i = 0; i < s->ops.count; i++) {
+    uint32_t count = net_op_reads(s, &s->ops.items[i], reads);
+    for (uint32_t k = 0; k < count; k++)
+      if (current[c->component[reads[k]]] != reads[k])
+        return false;
+    find_changes(c, i, count, reads, current);
+  }
+  for (size_t i = 0; i < s->stores.count; i++)
+    if (current[c->component[s->stores.items[i].value]] != s->stores.items[i].value)
+      return false;
+  return true;
+}
+
+// ---- one pass --------------------------------------------------------------------------------
+
+typedef struct attempt {
+  run run;  // its tile and slots
+  part_list taken, left;
+  size_t next;  // all parts from here on are left as well
+} attempt;
+
+static bool meet(f2_space a, f2_space b) { return !live_is_empty(f2_space_sum(a, b)); }
+
+static const f2_space *keep_set(const commuting *c, f2_space set) {
+  f2_space *kept = NEW(c->memory, f2_space);
+  *kept = set;
+  return kept;
+}
+
+// Whether the tile can have the op's directions, and lines in common with the tile before.
+static bool widen_tile(const commuting *c, run *r, uint32_t number, const f2_space *before) {
+  const net_op *op = &c->s->ops.items[number];
+  run wider = *r;
+  wider.slots |= c->p->op_slots[number];
+  for (uint32_t k = 0; k < op->k; k++)
+    f2_space_insert(&wider.space, op->directions[k]);
+  int shared = before ? f2_space_intersection(wider.space, *before).dimension : c->p->t;
+  int lines = shared < c->p->t ? c->p->t - shared : 0;
+  if (wider.space.dimension + lines > plan_room(c->p, &wider))
+    return false;
+  *r = wider;
+  return true;
+}
+
+// Takes what is not blocked of a part, or comes to be, and leaves the rest. False: it is all blocked.
+static bool take_part(const commuting *c, attempt *t, const part *of, f2_space *blocked) {
+  const net_op *op = &c->s->ops.items[of->op];
+  part taken = *of, left = *of;
+  if (meet(*of->set, *blocked)) {
+    f2_space more = live_cosets(*blocked, op->k, op->directions);
+    if (!c->divisible[of->op] || live_within(*of->set, more))
+      return false;
+    *blocked = more;
+    taken.without = keep_set(c, more);
+    left.set = keep_set(c, f2_space_sum(*of->set, more));
+    left.within = keep_set(c, of->within ? f2_space_sum(*of->within, more) : more);
+    vec_push(c->memory, &t->left, left);
+  }
+  vec_push(c->memory, &t->taken, taken);
+  return true;
+}
+
+// A pass of the parts in order. Sets of less than 2^-small of the indices do not widen its tile.
+static attempt attempt_pass(const commuting *c, const part_list *parts, int small,
+                            const f2_space *before) {
+  attempt t = {.run = {.first = before ? 1 : 0, .space = f2_space_zero(c->s->n)}};
+  f2_space blocked = live_empty(c->s->n);
+  for (size_t i = 0; i < c->s->loads.count && !before; i++)
+    t.run.space = f2_space_sum(t.run.space, c->p->load_lines[i]);
+  for (; t.next < parts->count && blocked.dimension > 0; t.next++) {
+    const part *of = &parts->items[t.next];
+    const net_op *op = &c->s->ops.items[of->op];
+    run wider = t.run;
+    bool fits = f2_space_contains(wider.space, f2_span(c->s->n, (int)op->k, op->directions)) ||
+                of->set->dimension <= small;
+    if (fits && widen_tile(c, &wider, of->op, before) && take_part(c, &t, of, &blocked)) {
+      t.run = wider;
+    } else {
+      blocked = live_hull(blocked, *of->set);
+      vec_push(c->memory, &t.left, *of);
+    }
+  }
+  return t;
+}
+
+static size_t count_left(const part_list *parts, const attempt *t) {
+  return t->left.count + parts->count - t->next;
+}
+
+static part_list parts_left(const commuting *c, const part_list *parts, const attempt *t) {
+  part_list left = {0};
+  for (size_t i = 0; i < t->left.count; i++)
+    vec_push(c->memory, &left, t->left.items[i]);
+  for (size_t i = t->next; i < parts->count; i++)
+    vec_push(c->memory, &left, parts->items[i]);
+  return left;
+}
+
+// Of several attempts the one after which the fewest parts are left. One that takes none is no pass.
+static bool best_attempt(const commuting *c, const part_list *parts, const f2_space *before,
+                         attempt *best) {
+  static const int small[] = {F2_MAX, 12, 10, 8, 6, 4};
+  *best = (attempt){0};
+  for (size_t i = 0; i < sizeof small / sizeof *small; i++) {
+    attempt t = attempt_pass(c, parts, small[i], before);
+    if (t.taken.count && (!best->taken.count || count_left(parts, &t) < count_left(parts, best)))
+      *best = t;
+  }
+  return best->taken.count > 0;
+}
+
+// ---- the stage in that order -----------------------------------------------------------------
+
+typedef struct writing {
+  const commuting *c;
+  net_stage *s;
+  net_id *now;      // by component: its latest value
+  net_id *renamed;  // by node
+} writing;
+
+// Whether the index is in a set, of a part that changes only what is in `known`; NET_NONE: always.
+static net_id membership(writing *w, f2_space set, f2_space known) {
+  arena *a = w->c->memory;
+  net_node index = {.kind = NET_INDEX, .type = SCALAR_I64}, one = index;
+  net_node below = {.kind = NET_SCALAR, .type = SCALAR_BOOL, .scalar = OP_LT, .operand_count = 2};
+  index.map.loop_count = w->s->loop_count;
+  index.map.strides = NEW_ARRAY(a, int64_t, w->s->loop_count + 1);
+  index.map.rows = NEW_ARRAY(a, net_row, set.dimension + 1);
+  for (int i = 0; i < set.dimension; i++) {
+    net_form form = live_reduced(known, live_form(set.basis[i]));
+    known = live_and(known, form);
+    if (form.mask)
+      index.map.rows[index.map.row_count++] = (net_row){form, 1};
+  }
+  if (!index.map.row_count)
+    return NET_NONE;
+  one.kind = NET_CONSTANT;
+  one.constant = scalar_from_i64(SCALAR_I64, 1);
+  net_id operands[2] = {net_node_add(a, w->s, &index), net_node_add(a, w->s, &one)};
+  below.operands = operands;
+  return net_node_add(a, w->s, &below);
+}
+
+static net_id choose(writing *w, scalar_type type, net_id condition, net_id x, net_id y) {
+  net_id operands[3] = {condition, x, y};
+  net_node node = {.kind = NET_SELECT, .type = type, .operand_count = 3, .operands = operands};
+  return condition == NET_NONE ? x : net_node_add(w->c->memory, w->s, &node);
+}
+
+static void rename_nodes(writing *w, const net_op *op) {
+  const net_stage *old = w->c->s;
+  uint32_t count = net_op_nodes(old, op, w->c->nodes);
+  for (uint32_t i = 0; i < count; i++) {
+    net_id id = w->c->nodes[i];
+    net_node node = net_node_renumbered(w->c->memory, &old->nodes.items[id], w->renamed);
+    if (node.kind == NET_ELEMENT)
+      node.value = w->now[w->c->component[node.value]];
+    w->renamed[id] = net_node_add_owned(w->c->memory, w->s, &node);
+  }
+}
+
+static net_output write_output(writing *w, const part *of, const net_op *op, const net_output *o) {
+  net_id before = w->now[w->c->component[o->value]];
+  scalar_type type = w->c->s->values.items[o->value];
+  net_output r = {net_value_add(w->c->memory, w->s, type),
+                  NEW_ARRAY(w->c->memory, net_id, UINT64_C(1) << op->k)};
+  net_id within = of->within ? membership(w, *of->within, w->c->changes[of->op]) : NET_NONE;
+  net_id without = of->without ? membership(w, *of->without, *of->set) : NET_NONE;
+  for (uint64_t e = 0; e < UINT64_C(1) << op->k; e++) {
+    net_node kept = {.kind = NET_ELEMENT, .type = type, .value = before, .number = e};
+    if (o->elements[e] == NET_NONE) {
+      r.elements[e] = NET_NONE;
+      continue;
+    }
+    r.elements[e] = w->renamed[o->elements[e]];
+    if (within == NET_NONE && without == NET_NONE)
+      continue;
+    net_id keep = net_node_add(w->c->memory, w->s, &kept);
+    r.elements[e] = choose(w, type, within, r.elements[e], keep);
+    if (without != NET_NONE)
+      r.elements[e] = choose(w, type, without, keep, r.elements[e]);
+  }
+  return r;
+}
+
+static void write_part(writing *w, const part *of) {
+  net_op op = w->c->s->ops.items[of->op];
+  const net_output *outputs = op.outputs;
+  rename_nodes(w, &op);
+  op.outputs = NEW_ARRAY(w->c->memory, net_output, op.output_count + 1);
+  for (uint32_t o = 0; o < op.output_count; o++)
+    op.outputs[o] = write_output(w, of, &op, &outputs[o]);
+  for (uint32_t o = 0; o < op.output_count; o++)
+    w->now[w->c->component[outputs[o].value]] = op.outputs[o].value;
+  vec_push(w->c->memory, &w->s->ops, op);
+}
+
+static net_stage write_stage(const commuting *c, const part_list *order) {
+  arena *a = c->memory;
+  const net_stage *old = c->s;
+  net_stage s = {.loop_count = old->loop_count, .extents = old->extents, .n = old->n};
+  writing w = {c, &s, NEW_ARRAY(a, net_id, c->components + 1),
+               NEW_ARRAY(a, net_id, old->nodes.count + 1)};
+  net_nodes_reserve(a, &s, old->nodes.count);
+  for (size_t i = 0; i < old->loads.count; i++) {
+    net_load load = old->loads.items[i];
+    uint32_t component = c->component[load.value];
+    load.value = w.now[component] = net_value_add(a, &s, old->values.items[load.value]);
+    vec_push(a, &s.loads, load);
+  }
+  for (size_t i = 0; i < order->count; i++)
+    write_part(&w, &order->items[i]);
+  for (size_t i = 0; i < old->stores.count; i++) {
+    net_store store = old->stores.items[i];
+    store.value = w.now[c->component[store.value]];
+    vec_push(a, &s.stores, store);
+  }
+  return s;
+}
+
+// ---- the order to begin with -----------------------------------------------------------------
+
+static int by_size(const void *a, const void *b) {
+  const part *x = a, *y = b;
+  if (x->set->dimension != y->set->dimension)
+    return y->set->dimension - x->set->dimension;
+  return (x->op > y->op) - (x->op < y->op);
+}
+
+// All ops, of those between which order is free the smallest first: these are the least likely to
+// meet what is blocked, and to have more blocked.
+static part_list parts_of_ops(const commuting *c) {
+  enum { MOST = 64 };  // ops in any order
+  const net_stage *s = c->s;
+  part_list parts = {0};
+  size_t group = 0;
+  for (uint32_t i = 0; i < s->ops.count; i++) {
+    part whole = {i, &c->changes[i], NULL, NULL};
+    if (c->divisible[i] && live_is_empty(*whole.set))
+      continue;
+    bool free = parts.count - group < MOST;
+    for (size_t k = group; k < parts.count && free; k++)
+      free = !meet(*parts.items[k].set, *whole.set);
+    if (!free) {
+      qsort(parts.items + group, parts.count - group, sizeof *parts.items, by_size);
+      group = parts.count;
+    }
+    vec_push(c->memory, &parts, whole);
+  }
+  if (parts.count > group)
+    qsort(parts.items + group, parts.count - group, sizeof *parts.items, by_size);
+  return parts;
+}
+
+// ---- all passes ------------------------------------------------------------------------------
+
+const net *plan_commuted(const planning *p, uint32_t passes, uint32_t *waiting) {
+  const net_stage *s = p->stage;
+  arena *a = p->memory;
+  commuting c = {.memory = a, .p = p, .s = s};
+  c.component = NEW_ARRAY(a, uint32_t, s->values.count + 1);
+  c.changes = NEW_ARRAY(a, f2_space, s->ops.count + 1);
+  c.divisible = NEW_ARRAY(a, bool, s->ops.count + 1);
+  c.nodes = NEW_ARRAY(a, net_id, s->nodes.count + 1);
+  if (!find_components(&c))
+    return NULL;
+  part_list parts = parts_of_ops(&c), order = {0};
+  const f2_space *before = NULL;
+  *waiting = 0;
+  for (uint32_t count = 1; parts.count > 0; count++) {
+    attempt t;
+    if (count >= passes || !best_attempt(&c, &parts, before, &t))
+      return NULL;
+    for (size_t i = 0; i < t.taken.count; i++)
+      vec_push(a, &order, t.taken.items[i]);
+    *waiting += (uint32_t)t.left.count;
+    parts = parts_left(&c, &parts, &t);
+    before = keep_set(&c, t.run.space);
+  }
+  net *changed = NEW(a, net);
+  *changed = *p->net;
+  changed->stages.items = NEW_ARRAY(a, net_stage, p->net->stages.count + 1);
+  memcpy(changed->stages.items, p->net->stages.items, p->net->stages.count * sizeof *s);
+  changed->stages.items[p->stage_number] = write_stage(&c, &order);
+  return changed;
+}
