@@ -191,31 +191,43 @@ static void node_table_insert(net_stage *s, uint64_t hash, net_id id) {
   s->node_table[slot] = id + 1;
 }
 
-// At most half full.
-static void node_table_grow(arena *a, net_stage *s, size_t slots) {
+// At most half full. `table`: one of so many slots for the same nodes, or NULL.
+static void node_table_make(arena *a, net_stage *s, size_t slots, const net_id *table) {
   s->node_slots = slots;
-  s->node_table = NEW_ARRAY(a, net_id, s->node_slots);
+  s->node_table = table ? COPY(a, table, slots) : NEW_ARRAY(a, net_id, slots);
   uint32_t *marks = NEW_ARRAY(a, uint32_t, s->node_slots / 2 + 1);
   if (s->marks)
     marks[0] = s->marks[0];  // what no node of a later walk can be marked with
   s->marks = marks;
   s->walk = NEW_ARRAY(a, net_id, s->node_slots / 2);
-  for (net_id id = 0; id < s->nodes.count; id++)
+  for (net_id id = 0; id < s->nodes.count && !table; id++)
     node_table_insert(s, node_hash(&s->nodes.items[id]), id);
 }
 
-void net_nodes_reserve(arena *a, net_stage *s, size_t count) {
+static size_t slots_for(size_t nodes) {
   size_t slots = 32;
-  while (slots < 2 * (count + 1))
+  while (slots < 2 * (nodes + 1))
     slots *= 2;
-  node_table_grow(a, s, slots);
+  return slots;
+}
+
+void net_nodes_reserve(arena *a, net_stage *s, size_t count) {
+  node_table_make(a, s, slots_for(count), NULL);
   s->nodes.items = NEW_ARRAY(a, net_node, count + 1);
   s->nodes.capacity = count + 1;
 }
 
+static net_node node_copy(arena *a, net_node node) {
+  if (node.operand_count)
+    node.operands = COPY(a, node.operands, node.operand_count);
+  if (node.map.loop_count || node.map.row_count)
+    node.map = net_map_copy(a, &node.map);
+  return node;
+}
+
 static net_id add_node(arena *a, net_stage *s, const net_node *node, bool copies) {
   if (2 * (s->nodes.count + 1) > s->node_slots)
-    node_table_grow(a, s, s->node_slots ? 2 * s->node_slots : 32);
+    node_table_make(a, s, slots_for(s->nodes.count), NULL);
   net_node used = used_fields(node);
   uint64_t hash = node_hash(&used);
   for (size_t slot = hash; s->node_table[slot &= s->node_slots - 1] != 0; slot++) {
@@ -223,12 +235,8 @@ static net_id add_node(arena *a, net_stage *s, const net_node *node, bool copies
     if (node_equal(&used, &s->nodes.items[id]))
       return id;
   }
-  if (copies && used.operand_count)
-    used.operands = COPY(a, used.operands, used.operand_count);
-  if (copies && (used.map.loop_count || used.map.row_count))
-    used.map = net_map_copy(a, &used.map);
   net_id id = (net_id)s->nodes.count;
-  vec_push(a, &s->nodes, used);
+  vec_push(a, &s->nodes, copies ? node_copy(a, used) : used);
   node_table_insert(s, hash, id);
   return id;
 }
@@ -319,8 +327,11 @@ uint32_t net_op_nodes(const net_stage *s, const net_op *op, net_id *out) {
 uint32_t net_op_reads(const net_stage *s, const net_op *op, net_id *out) {
   uint32_t nodes = net_op_nodes(s, op, s->walk), read = 0, count = 0;
   for (uint32_t i = 0; i < nodes; i++)
-    if (s->nodes.items[s->walk[i]].kind == NET_ELEMENT)
-      s->walk[read++] = s->nodes.items[s->walk[i]].value;
+    if (s->nodes.items[s->walk[i]].kind == NET_ELEMENT) {
+      net_id value = s->nodes.items[s->walk[i]].value;
+      if (!read || s->walk[read - 1] != value)  // most ops read few values
+        s->walk[read++] = value;
+    }
   if (read > 1)
     qsort(s->walk, read, sizeof *s->walk, by_number);
   for (uint32_t i = 0; i < read; i++)
@@ -341,14 +352,22 @@ static net_op op_copy(arena *a, net_op op) {
   return op;
 }
 
+// With room for some that rules add.
+static void copy_nodes(arena *a, net_stage *c, const net_stage *s) {
+  size_t count = s->nodes.count, room = count + count / 4 + 1;
+  c->nodes.items = NEW_ARRAY(a, net_node, room);
+  c->nodes.capacity = room;
+  for (size_t i = 0; i < count; i++)
+    vec_push(a, &c->nodes, node_copy(a, s->nodes.items[i]));
+  node_table_make(a, c, s->node_slots, s->node_table);
+}
+
 static net_stage stage_copy(arena *a, const net_stage *s) {
   net_stage c = {.loop_count = s->loop_count, .n = s->n};
   c.extents = COPY(a, s->extents, s->loop_count);
   c.values.items = COPY(a, s->values.items, s->values.count);
   c.values.count = c.values.capacity = s->values.count;
-  net_nodes_reserve(a, &c, s->nodes.count + s->nodes.count / 4);  // rules add some
-  for (size_t i = 0; i < s->nodes.count; i++)
-    net_node_add(a, &c, &s->nodes.items[i]);
+  copy_nodes(a, &c, s);
   for (size_t i = 0; i < s->loads.count; i++) {
     net_load o = s->loads.items[i];
     o.map = net_map_copy(a, &o.map);
