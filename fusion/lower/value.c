@@ -410,7 +410,8 @@ static bool find_packed_view(lowering *l, const axes *s, uint32_t m, const net_i
     for (uint32_t i = 0; i < wide.row_count; i++)
       wide.rows[i].form.mask |= f2_bit(delta, (int)i) ? f2_unit((int)(at + inserted - 1 - b)) : 0;
   }
-  net_map r = map_numbered(l->memory, &wide, &after, at, inserted, step);
+  bool rows = step == 0 && !l->storages.items[first->value].in_memory;  // which all stay
+  net_map r = rows ? wide : map_numbered(l->memory, &wide, &after, at, inserted, step);
   *view = element_node(l, first->value, &r, 0);
   rule_fired(l->log, RULE_PACKED_VIEW, l->step, 0, 0);
   return true;

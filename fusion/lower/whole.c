@@ -6,7 +6,8 @@
 // A PART is a value whose elements are first, first + 1, ... of another one, its WHOLE, in each of so
 // many rows: at first those that slice takes of each instance. What a step does to each instance of a
 // batch, it does to all instances of a larger one: a step on parts is a part of the same step on their
-// wholes. Parts that follow one another are a part of the choice between their wholes, by the index.
+// wholes (what flip_bits makes of one of them, where they are different parts of their wholes). Parts
+// that follow one another are a part of the choice between their wholes, by the index.
 // Where such a choice is of all elements, it takes the place of the concatenation: no element moves,
 // and lengths need not be powers of two. Halves stay as they are, as their elements lie side by side
 // (lower/join.c), unless the same was done to both:
@@ -15,6 +16,8 @@
 #include "fusion/lower/lowering.h"
 
 #include "core/hash.h"
+
+enum { MOST_DEEP = 4 };  // scalar steps on elements that change places
 
 typedef struct part {
   value_id whole;  // of the new trace; NO_STEP: the value is no part
@@ -139,6 +142,67 @@ static uint64_t common_divisor(uint64_t a, uint64_t b) {
   return a;
 }
 
+// ---- parts at other places --------------------------------------------------------------------
+
+static bool is_power_of_two(uint64_t x) { return x && !(x & (x - 1)); }
+
+// Whether the elements from b on are as far as a ^ b from those from a on, so many of `total`.
+static bool are_exchanged(uint64_t a, uint64_t b, uint64_t count, uint64_t total) {
+  return a == b || (is_power_of_two(count) && a % count == 0 && b % count == 0 &&
+                    total % f2_unit(f2_msb(a ^ b) + 1) == 0);
+}
+
+// Each row of so many has `blocks` times `size` elements, with block i where block i ^ distance was.
+typedef struct exchange {
+  uint64_t rows, blocks, size, distance;
+} exchange;
+
+static value_id exchanged_as_one(rewriting *r, value_id whole, const exchange *x) {
+  int bits = f2_msb(x->distance) + 1;
+  uint64_t dims[] = {f2_unit(bits), x->size};
+  value_id id = reshaped(r, whole, x->rows * (x->blocks >> bits), 2, dims);
+  const trace_step *s = &r->to->steps.items[id];
+  trace_step n = step_like(s, TRACE_BMMC, s->type, s->batch);
+  n.rank = 2;
+  n.dims = s->dims;
+  n.number = x->distance;
+  n.rows = NEW_ARRAY(r->memory, uint64_t, bits);
+  for (int i = 0; i < bits; i++)
+    n.rows[i] = f2_unit(i);
+  set_operands(r, &n, 1, &id);
+  return add_step_once(r, n);
+}
+
+static bool is_scalar_step(const trace_step *s) {
+  return s->op == TRACE_SCALAR || s->op == TRACE_SELECT || s->op == TRACE_CONVERT ||
+         s->op == TRACE_ROOT;
+}
+
+// What is computed of each element is computed of the exchanged ones, up to so many steps deep.
+static value_id exchanged(rewriting *r, value_id whole, const exchange *x, int depth) {
+  trace_step n = r->to->steps.items[whole];
+  if (x->distance == 0 || trace_step_count(&n) == 1)
+    return whole;
+  if (n.op == TRACE_RESHAPE && depth > 0) {
+    value_id id = exchanged(r, *n.operands, x, depth);
+    return reshaped(r, id, n.batch, n.rank, n.dims);
+  }
+  bool same = is_scalar_step(&n) && depth > 0;
+  for (uint32_t i = 0; i < n.operand_count && same; i++) {
+    const trace_step *o = &r->to->steps.items[n.operands[i]];
+    same = o->batch == 1 || o->batch == n.batch;
+  }
+  if (!same)
+    return exchanged_as_one(r, whole, x);
+  value_id operands[3];
+  for (uint32_t i = 0; i < n.operand_count; i++) {
+    value_id id = exchanged(r, n.operands[i], x, depth - 1);
+    operands[i] = reshaped(r, id, r->to->steps.items[n.operands[i]].batch, 0, NULL);
+  }
+  set_operands(r, &n, n.operand_count, operands);
+  return add_step_once(r, n);
+}
+
 // What a step does in a row, it does to each of so many groups of instances apart.
 typedef struct grouping {
   uint64_t rows;
@@ -166,6 +230,8 @@ static bool find_groups(const rewriting *r, const trace_step *s, grouping *g) {
   if (!find_rows(r, s, &g->rows))
     return false;
   g->groups = s->batch / g->rows;
+  if (s->op == TRACE_CONCAT && g->groups == 1)
+    return false;  // of parts of the row: part_of_concat
   for (uint32_t i = 0; i < s->operand_count; i++)
     if (is_part(r, s->operands[i]))
       g->groups = common_divisor(g->groups, old_operand(r, s, i)->batch / g->rows);
@@ -175,10 +241,11 @@ static bool find_groups(const rewriting *r, const trace_step *s, grouping *g) {
       continue;
     uint64_t each = trace_step_count(old_operand(r, s, i)) / g->rows / g->groups;
     if (each == 0 || p->first % each || p->total % each ||
-        (found && (g->whole != p->total / each || g->first != p->first / each)))
+        (found && (g->whole != p->total / each ||
+                   !are_exchanged(g->first, p->first / each, g->groups, g->whole))))
       return false;
     g->whole = p->total / each;
-    g->first = p->first / each;
+    g->first = found ? g->first : p->first / each;
     found = true;
   }
   return found;
@@ -189,8 +256,11 @@ static value_id whole_operand(rewriting *r, const trace_step *s, uint32_t i, con
   const trace_step *o = old_operand(r, s, i);
   const part *p = &r->parts[s->operands[i]];
   uint64_t batch = o->batch / g->groups * g->whole;
-  if (p->whole != NO_STEP)
-    return reshaped(r, p->whole, batch, o->rank, o->dims);
+  if (p->whole != NO_STEP) {
+    uint64_t each = trace_step_count(o) / g->rows / g->groups;
+    exchange x = {g->rows, g->whole, each, g->first ^ (p->first / each)};
+    return reshaped(r, exchanged(r, p->whole, &x, MOST_DEEP), batch, o->rank, o->dims);
+  }
   if (g->rows % o->batch == 0)  // of whole rows
     return r->plain[s->operands[i]];
   uint64_t in_group = o->batch / g->rows / g->groups;
@@ -221,9 +291,7 @@ static part part_of_step(rewriting *r, const trace_step *s) {
   all.rows = g.rows;
   all.first = each * g.first;
   all.total = each * g.whole;
-  bool works = s->op == TRACE_SCALAR || s->op == TRACE_SELECT || s->op == TRACE_CONVERT ||
-               s->op == TRACE_ROOT;
-  all.work += works ? all.total : 0;
+  all.work += is_scalar_step(s) ? all.total : 0;
   if (!trace_size_fits(&n))
     return none;
   all.whole = add_step_once(r, n);
@@ -249,12 +317,13 @@ static part part_of_slice(rewriting *r, const trace_step *s) {
 
 // ---- parts that follow one another -----------------------------------------------------------
 
-// Of the elements of a's whole those before `end`, of b's the others.
-static value_id choice(rewriting *r, const trace_step *s, const part *a, const part *b) {
-  uint64_t total = a->total, end = b->first, all = a->rows * total;
-  uint64_t unit = total & (total - 1) ? 1 : end & -end;
+// Of the elements of a's whole those before `end`, of b's the others, in each of the periods that rows
+// consist of.
+static value_id choice(rewriting *r, const trace_step *s, const part *a, const part *b,
+                       uint64_t end, uint64_t period) {
+  uint64_t all = a->rows * a->total, unit = is_power_of_two(period) ? end & -end : 1;
   trace_step index = step_like(s, TRACE_INSTANCE, SCALAR_I64, all / unit);
-  index.number = total / unit;
+  index.number = period / unit;
   trace_step limit = step_like(s, TRACE_CONSTANT, SCALAR_I64, 1);
   limit.constant = scalar_from_i64(SCALAR_I64, (int64_t)(end / unit));
   trace_step below = step_like(s, TRACE_SCALAR, SCALAR_BOOL, all / unit);
@@ -266,7 +335,7 @@ static value_id choice(rewriting *r, const trace_step *s, const part *a, const p
   second = reshaped(r, b->whole, all, 0, NULL);
   trace_step select = step_like(s, TRACE_SELECT, s->type, all);
   set_operands(r, &select, 3, (value_id[]){condition, first, second});
-  return add_step_once(r, select);
+  return reshaped(r, add_step_once(r, select), a->rows, 1, &a->total);  // an op of its own
 }
 
 // Whether to do it all is not much more than to do it for the part.
@@ -275,13 +344,27 @@ static bool is_cheap(const part *p, uint64_t count) {
   return p->total <= TIMES * count || p->work <= FEW * p->total;
 }
 
+// The same part, of so many elements, of another whole, in which it begins there.
+static bool move_part(rewriting *r, part *p, uint64_t count, uint64_t first) {
+  if (first + count > p->total || !are_exchanged(p->first, first, count, p->total))
+    return false;
+  exchange x = {p->rows, p->total / count, count, (p->first ^ first) / count};
+  p->whole = exchanged(r, p->whole, &x, MOST_DEEP);
+  p->first = first;
+  return true;
+}
+
 static part part_of_concat(rewriting *r, const trace_step *s) {
   part none = {.whole = NO_STEP};
   part a = r->parts[s->operands[0]], b = r->parts[s->operands[1]];
   uint64_t before = trace_step_count(old_operand(r, s, 0)) / s->batch;
   uint64_t behind = trace_step_count(old_operand(r, s, 1)) / s->batch;
   if (a.whole == NO_STEP || b.whole == NO_STEP || a.rows != s->batch || b.rows != s->batch ||
-      a.total != b.total || a.first + before != b.first)
+      a.total != b.total)
+    return none;
+  bool paired = before == behind && is_power_of_two(before) && a.total % (2 * before) == 0;
+  uint64_t first = paired ? a.first & ~(2 * before - 1) : a.first;
+  if (!move_part(r, &a, before, first) || !move_part(r, &b, behind, first + before))
     return none;
   part p = {a.whole, a.rows, a.first, a.total, a.work + b.work};
   if (a.whole == b.whole) {
@@ -291,7 +374,8 @@ static part part_of_concat(rewriting *r, const trace_step *s) {
   bool halves = before + behind == a.total && before == behind;
   if (halves || !is_cheap(&a, before) || !is_cheap(&b, behind))
     return none;
-  p.whole = choice(r, s, &a, &b);
+  p.whole =
+      paired ? choice(r, s, &a, &b, before, 2 * before) : choice(r, s, &a, &b, b.first, a.total);
   return p;
 }
 

@@ -71,10 +71,11 @@
       "the elements lie at equal distances, or at those of index bits", "bmmc, take and drop")     \
   ROW(PARTS, "parts",                                                                              \
       "concat (map f (take k xs)) (map g (drop k xs)) = [if i < k then f x else g x | x is "       \
-      "element i of xs]",                                                                          \
-      "slices of an array, or of each of its rows, that follow one another; not two halves, unless f " \
-      "is g; what is done on all is cheap or not four times as much",                              \
-      "naturality of map")                                            \
+      "element i of xs]; zip_with f (take k xs) (drop k xs) = take k (zip_with f xs (flip_bits k " \
+      "xs))",                                                                                      \
+      "slices of an array, or of each of its rows, that follow one another; not two halves, "      \
+      "unless f is g; what is done on all is cheap or not four times as much; places that are "    \
+      "exchanged are multiples of a power of two", "naturality of map and bmmc")                   \
   ROW(SIDE_BY_SIDE, "side-by-side",                                                                \
       "concat (map f xs) (map g ys), where those lie side by side, is a choice by the index, and " \
       "moves nothing",                                                                             \

@@ -23,7 +23,7 @@ enum { EACH = 24, COMPARED_BITS = 10, ABOVE = 3 };
 static const uint32_t most_missed[HIDDEN_WAYS] = {
     [HIDDEN_PARTS] = 2,
     [HIDDEN_SHRINK] = 6,
-    [HIDDEN_MIXED] = 3,
+    [HIDDEN_MIXED] = 2,
 };
 
 static struct {
