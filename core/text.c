@@ -94,12 +94,32 @@ void text_shown(text *t, const char *bytes, size_t count) {
   }
 }
 
+// As bash, zsh and ksh read bytes that no terminal shows: $'caf\351'.
+static void escape_shell_word(text *t, const char *word) {
+  text_string(t, "$'");
+  for (const unsigned char *c = (const unsigned char *)word; *c; c++)
+    if (*c == '\'' || *c == '\\')
+      text_printf(t, "\\%c", *c);
+    else if (*c < 32 || *c > 126)
+      text_printf(t, "\\%03o", *c);
+    else
+      text_printf(t, "%c", *c);
+  text_string(t, "'");
+}
+
 void text_shell_word(text *t, const char *word) {
   static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
                               "_-+=:,.@%/";
   if (*word && !word[strspn(word, plain)]) {
     text_string(t, word);
     return;
+  }
+  for (size_t i = 0, left = strlen(word), length; i < left; i += length) {
+    length = text_character_length(word + i, left - i);
+    if (!is_shown(word + i, length) || word[i] == '\n') {
+      escape_shell_word(t, word);
+      return;
+    }
   }
   text_string(t, "'");
   for (const char *c = word; *c; c++)

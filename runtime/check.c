@@ -135,8 +135,9 @@ static bool run_check(permc_context *c, void *with) {
       good &= check_or_skip(c, c->program.program.entries.items[i], j);
     if (!c->program.program.entries.count)
       diag_report(&c->program.diagnostics, DIAG_WARNING, SPAN_NONE,
-                  "there is no entry point ('main', or a function with a signature), so no size "
-                  "was tried");
+                  "there is no entry point in %s ('main', or a function with a signature), so no "
+                  "size was tried",
+                  context_program_name(c));
   }
   c->times.elaborate = context_now() - start;
   return good;

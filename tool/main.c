@@ -83,7 +83,7 @@ int main(int argc, char **argv) {
   } else if (strcmp(word, "--version") == 0) {
     printf("permc %s\n", permc_version());
   } else {
-    status = cli_unknown_verb(cli_verbs, word);
+    status = report_unknown_verb(cli_verbs, word, argc > 2 ? argv[2] : NULL);
   }
   if (!cli_flush_stdout() && status == CLI_OK)
     status = CLI_WRONG;

@@ -230,6 +230,15 @@ static bool report_no_entry(permc_context *c, const char *name) {
   return true;
 }
 
+const char *context_program_name(const permc_context *c) {
+  for (size_t i = 0; i < c->program.program.modules.count; i++) {
+    const module *m = c->program.program.modules.items[i];
+    if (!m->library)
+      return c->program.diagnostics.sources.items[m->file].name;
+  }
+  return "the program";
+}
+
 binding *context_entry(permc_context *c, const char *name) {
   size_t count = c->program.program.entries.count;
   for (size_t i = 0; i < count; i++)
@@ -244,11 +253,12 @@ binding *context_entry(permc_context *c, const char *name) {
     context_error(c, "there is no entry point '%s'; there is %s (choose one, as in --entry %s)",
                   name, text_content(&list), c->program.program.entries.items[0]->name);
   else
-    context_error(c,
-                  "there is no entry point '%s': an entry point is 'main', or a function with a "
-                  "signature, whose parameters and result hold no functions, as in main : [m]a -> "
-                  "[m]a and below it main xs = padded maxval sort xs",
-                  name);
+    context_error(
+        c,
+        "there is no entry point '%s' in %s: an entry point is 'main', or a function with "
+        "a signature, whose parameters and result hold no functions, as in main : [m]a -> "
+        "[m]a and below it main xs = padded maxval sort xs",
+        name, context_program_name(c));
   text_free(&list);
   return NULL;
 }

@@ -99,6 +99,7 @@ void context_end_stages(permc_context *c);  // the call is over; jobs do this th
 // ---- entries ---------------------------------------------------------------------------------
 
 binding *context_entry(permc_context *c, const char *name);  // or NULL, reported
+const char *context_program_name(const permc_context *c);    // of its file
 size_t context_array_count(type *t);  // arrays that a value of that type is made of
 const char *context_shown_type(permc_context *c, type *t);  // in the context's memory
 

@@ -95,6 +95,7 @@ done
 usage "unknown verb or function 'revers' (did you mean reverse?)" help revers
 usage "unknown verb 'ruin' (did you mean run?)" ruin
 usage "unknown verb 'frobnicate' (see permc help)" frobnicate
+usage "unknown verb 'sort', which is a function (did you mean permc run -e sort -i d.csv?)" sort d.csv
 usage "unknown verb 'sort.perm' (did you mean permc run sort.perm?)" sort.perm
 usage "unknown option '--versoin' (did you mean --version?)" --versoin
 usage "unknown option '--qq' before the verb (see permc help)" --qq

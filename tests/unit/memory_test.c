@@ -143,7 +143,8 @@ TEST(words_of_a_shell) {
                                          {"it's", "'it'\\''s'"},
                                          {"", "''"},
                                          {"$x;*", "'$x;*'"},
-                                         {"caf\xc3\xa9", "'caf\xc3\xa9'"}};
+                                         {"caf\xc3\xa9", "'caf\xc3\xa9'"},
+                                         {"it's b\xe9d\n", "$'it\\'s b\\351d\\012'"}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     text t = {0};
     text_shell_word(&t, cases[i][0]);

@@ -4,6 +4,8 @@
 #include "tool/verbs/manual.h"
 #include "tool/verbs/verbs.h"
 
+#include <ctype.h>
+
 enum { OPTION_COLUMN = 26 };
 
 // "  --backend auto|interp   what executes the program"
@@ -59,6 +61,36 @@ static cli_status print_function_help(arena *a, void *with) {
                            closest.name);
   return cli_usage_error("unknown verb or function '%s' (see permc help, and docs/reference.md)",
                          closest.word);
+}
+
+static bool is_function(const manual *m, const char *word) {
+  for (size_t i = 0; i < m->entries.count && isalpha((unsigned char)*word); i++)
+    if (!strcmp(m->entries.items[i].name, word))
+      return true;
+  return false;
+}
+
+typedef struct unknown_verb {
+  const cli_verb *verbs;
+  const char *word, *next;
+} unknown_verb;
+
+static cli_status print_unknown_verb(arena *a, void *with) {
+  const unknown_verb *u = with;
+  const manual m = manual_read(a);
+  if (!is_function(&m, u->word))
+    return cli_unknown_verb(u->verbs, u->word);
+  text data = {0};
+  text_shell_word(&data, u->next && *u->next != '-' ? u->next : "FILE");
+  cli_usage_error("unknown verb '%s', which is a function (did you mean permc run -e %s -i %s?)",
+                  u->word, u->word, text_content(&data));
+  text_free(&data);
+  return CLI_USAGE;
+}
+
+cli_status report_unknown_verb(const cli_verb *verbs, const char *word, const char *next) {
+  unknown_verb u = {verbs, word, next};
+  return cli_with_arena(print_unknown_verb, &u);
 }
 
 cli_status verb_help(const cli_arguments *args) {

@@ -30,7 +30,9 @@ cli_status verb_cache(const cli_arguments *args);
 cli_status verb_doctor(const cli_arguments *args);
 cli_status verb_help(const cli_arguments *args);
 
-void print_help(FILE *to, const cli_verb *verbs);      // `permc help`
+void print_help(FILE *to, const cli_verb *verbs);  // `permc help`
+// That is no verb; perhaps a function of the language. `next`: the word behind it, or NULL.
+cli_status report_unknown_verb(const cli_verb *verbs, const char *word, const char *next);
 void print_verb_help(FILE *to, const cli_verb *verb);  // `permc help VERB`
 void print_targets(void);                              // `permc explain --target help`
 
