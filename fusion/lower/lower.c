@@ -112,15 +112,23 @@ static f2_affine old_index(const trace_step *s, int k) {
 
 // split, stitch, pair, unpair, bmmc: the bits of the outermost dimension, and for stitch and unpair
 // those of the batch that they take back.
-static lowered lower_matrix(lowering *l, const trace_step *s) {
-  uint32_t batch;
-  log_movement(l, s);
-  lowered v = array_operand(l, s, 0, &batch);
+static lowered move_bits(lowering *l, const trace_step *s, lowered v) {
   const trace_step *o = operand_step(l, s, 0);
   bool joins = s->op == TRACE_STITCH || s->op == TRACE_UNPAIR;
   uint64_t outer = joins ? s->batch : o->batch, size = joins ? s->dims[0] : o->dims[0];
   axis_range range = cut_axis_range(l, &v, outer, outer * size);
   return substitute_bits(l, &v, range.at, old_index(s, f2_msb(size)));
+}
+
+static lowered lower_matrix(lowering *l, const trace_step *s) {
+  uint32_t batch;
+  log_movement(l, s);
+  lowered v = array_operand(l, s, 0, &batch), r = move_bits(l, s, v);
+  if (!v.computed)
+    return r;
+  lowered again = move_bits(l, s, expression(l, &v.axes, *v.computed));
+  r.computed = axes_equal(&r.axes, &again.axes) ? again.elements : NULL;
+  return r;
 }
 
 static lowered lower_broadcast(lowering *l, const trace_step *s) {

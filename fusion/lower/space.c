@@ -38,13 +38,16 @@ net_map map_numbered(arena *a, const net_map *m, const axes *s, uint32_t at, uin
   for (uint32_t i = 0; i < m->loop_count; i++)
     r.strides[i] = m->strides[i];
   for (uint32_t i = 0; i < m->row_count; i++)
-    if (m->rows[i].form.mask || m->rows[i].form.constant)
-      r.rows[r.row_count++] = m->rows[i];
+    map_add_row(&r, m->rows[i].form, m->rows[i].weight);
   for (uint32_t i = at + count; i-- > at; stride *= (int64_t)s->extents[i]) {
     bool bit = s->extents[i] == 2;
     r.strides[i] = bit ? 0 : stride;
-    if (bit && stride)
-      r.rows[r.row_count++] = (net_row){{f2_unit((int)i), false}, stride};
+    if (bit && stride > 0)
+      map_add_row(&r, (net_form){f2_unit((int)i), false}, stride);
+    if (bit && stride < 0) {  // -x = (1 - x) - 1
+      map_add_row(&r, (net_form){f2_unit((int)i), true}, -stride);
+      r.offset += stride;
+    }
   }
   return r;
 }
@@ -190,9 +193,9 @@ bool map_plain(const net_map *m, const axes *s, uint32_t at, uint32_t count, int
     } else {
       for (uint32_t r = 0; r < m->row_count; r++)
         if (f2_bit(m->rows[r].form.mask, (int)i)) {
-          if (found || m->rows[r].form.mask != f2_unit((int)i) || m->rows[r].form.constant)
+          if (found || m->rows[r].form.mask != f2_unit((int)i))
             return false;
-          found = m->rows[r].weight;
+          found = m->rows[r].form.constant ? -m->rows[r].weight : m->rows[r].weight;
         }
     }
     if (i == at + count - 1)

@@ -228,6 +228,38 @@ lowered exchange_axes(lowering *l, const lowered *v, uint32_t at, uint32_t middl
   return expression(l, &after, change_maps(l, v->elements[0], permute_map, &p));
 }
 
+// Whether a condition is that the index is below a number, which on these axes is always true, or
+// never.
+static bool is_decided(const lowering *l, const axes *s, net_id condition, bool *yes) {
+  const net_node *nodes = l->pool.nodes.items, *c = &nodes[condition];
+  if (c->kind != NET_SCALAR || c->scalar != OP_LT || nodes[c->operands[0]].kind != NET_INDEX ||
+      nodes[c->operands[1]].kind != NET_CONSTANT)
+    return false;
+  address_range r = map_range(&nodes[c->operands[0]].map, s);
+  int64_t limit = nodes[c->operands[1]].constant.i64;
+  *yes = r.high < limit;
+  return r.high < limit || r.low >= limit;
+}
+
+// The expression without choices that are decided.
+static net_id decided(lowering *l, const axes *s, net_id id) {
+  node_list nodes = reachable(l, 1, &id);
+  for (size_t i = 0; i < nodes.count; i++) {
+    net_node node = l->pool.nodes.items[nodes.items[i]];
+    bool yes;
+    net_id to;
+    if (node.kind == NET_SELECT && is_decided(l, s, node.operands[0], &yes)) {
+      to = l->converted[node.operands[yes ? 1 : 2]];
+    } else {
+      if (node.operand_count)
+        node = net_node_renumbered(l->memory, &node, l->converted);
+      to = pool_add(l, &node);  // may move l->converted
+    }
+    l->converted[nodes.items[i]] = to;
+  }
+  return l->converted[id];
+}
+
 typedef struct slicing {
   const axes *before, *after;
   axis_range range;
@@ -269,7 +301,7 @@ lowered slice_axes(lowering *l, lowered *v, axis_range range, uint64_t number, u
   uint32_t rest = after.count;
   axes_insert(&after, range.at, length);
   slicing w = {&v->axes, &after, range, after.count - rest, number};
-  return expression(l, &after, change_maps(l, v->elements[0], slice_map, &w));
+  return expression(l, &after, decided(l, &after, change_maps(l, v->elements[0], slice_map, &w)));
 }
 
 // ---- beyond the ends --------------------------------------------------------------------------

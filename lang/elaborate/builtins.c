@@ -132,11 +132,16 @@ static value *map_nothing(elaborator *e, mapped m, type *result) {
 static value *map_list(elaborator *e, value *f, value *list, bool numbered, type *result) {
   if (!list->u.parts.count)
     return map_nothing(e, (mapped){f, 0, numbered, absent_element(e, list)}, result);
-  value *out = make_parts(e, VALUE_LIST, list->u.parts.count);
-  for (uint32_t i = 0; i < list->u.parts.count; i++) {
+  uint32_t count = list->u.parts.count;
+  value *out = make_parts(e, VALUE_LIST, count);
+  const closure **calls = NEW_ARRAY(e->memory, const closure *, count);
+  for (uint32_t i = 0; i < count; i++) {
     value *g = numbered ? apply(e, f, make_integer(e, i)) : f;
-    out->u.parts.items[i] = apply(e, g, list->u.parts.items[i]);
+    out->u.parts.items[i] = with_argument(e, g, list->u.parts.items[i], e->where);
+    calls[i] = &out->u.parts.items[i]->u.function;
   }
+  if (calls[0]->given == calls[0]->arity)
+    call_each(e, count, calls, out->u.parts.items);
   return out;
 }
 
@@ -358,7 +363,8 @@ static value *concat_elements(pair_walk *w, value *x, value *y) {
   s.operands = NEW_ARRAY(e->memory, value_id, 2);
   s.operands[0] = x->u.step;
   s.operands[1] = y->u.step;
-  return make_dynamic(e, emit(e, s));
+  value_id whole = rejoined_step(e, 2, s.operands, s.batch, s.rank, s.dims);
+  return make_dynamic(e, whole == NO_STEP ? emit(e, s) : whole);
 }
 
 static value *concat_arrays(elaborator *e, value *x, value *y) {

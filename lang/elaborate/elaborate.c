@@ -508,8 +508,7 @@ static value *eval_absent_body(elaborator *e, void *with) {
   return eval_expr(e, own, x->u.comprehension.body);
 }
 
-static value *make_list(elaborator *e, activation *act, const expr *x, value **items,
-                        size_t count) {
+value *make_list(elaborator *e, activation *act, const expr *x, value **items, size_t count) {
   if (!count) {
     type *element = close_type(e, x->type, act->types)->parts[0];
     body_call body = {act, x};
@@ -565,27 +564,22 @@ static value *eval_index(elaborator *e, activation *act, const expr *x) {
 
 static value *apply_at(elaborator *e, value *callee, value *argument, span place);
 
-// Most applications are of builtins, to all their arguments: those write no closure down.
-enum { MOST_AT_ONCE = 4 };  // arguments, and type variables
+void find_arguments(const expr *x, uint32_t count, expr **arguments) {
+  for (; count-- > 0; x = x->u.apply.function)
+    arguments[count] = x->u.apply.argument;
+}
 
-static value *call_builtin(elaborator *e, activation *act, const expr *x, const expr *name) {
+value *call_builtin(elaborator *e, activation *act, const expr *x, const expr *name,
+                    value **values) {
   const builtin *row = name->u.name.row;
   type *instance[MOST_AT_ONCE];
-  value *values[MOST_AT_ONCE];
   span places[MOST_AT_ONCE];
   expr *arguments[MOST_AT_ONCE];
-  const expr *inner = x;
-  for (uint32_t i = row->arity; i-- > 0; inner = inner->u.apply.function) {
-    arguments[i] = inner->u.apply.argument;
-    e->where = inner->u.apply.function->where;
-    count_step(e);
-  }
+  find_arguments(x, row->arity, arguments);
   for (uint32_t i = 0; i < name->u.name.instance_count; i++)
     instance[i] = close_type(e, name->u.name.instance[i], act->types);
-  for (uint32_t i = 0; i < row->arity; i++) {
-    values[i] = eval_expr(e, act, arguments[i]);
+  for (uint32_t i = 0; i < row->arity; i++)
     places[i] = arguments[i]->where;
-  }
   e->where = x->where;
   return call_function(e, &(closure){.row = row,
                                      .instance = instance,
@@ -595,8 +589,21 @@ static value *call_builtin(elaborator *e, activation *act, const expr *x, const 
                                      .places = places});
 }
 
-// The name of the builtin that x applies to all its arguments, or NULL.
-static const expr *applied_builtin(const expr *x) {
+static value *apply_builtin(elaborator *e, activation *act, const expr *x, const expr *name) {
+  uint32_t arity = name->u.name.row->arity;
+  expr *arguments[MOST_AT_ONCE];
+  value *values[MOST_AT_ONCE];
+  find_arguments(x, arity, arguments);
+  for (const expr *inner = x; inner != name; inner = inner->u.apply.function) {
+    e->where = inner->u.apply.function->where;
+    count_step(e);
+  }
+  for (uint32_t i = 0; i < arity; i++)
+    values[i] = eval_expr(e, act, arguments[i]);
+  return call_builtin(e, act, x, name, values);
+}
+
+const expr *applied_builtin(const expr *x) {
   uint32_t count = 0;
   for (; x->kind == EXPR_APPLY && count <= MOST_AT_ONCE; x = x->u.apply.function)
     count++;
@@ -607,10 +614,10 @@ static const expr *applied_builtin(const expr *x) {
              : NULL;
 }
 
-static value *eval_apply(elaborator *e, activation *act, const expr *x) {
+value *eval_apply(elaborator *e, activation *act, const expr *x) {
   const expr *name = applied_builtin(x);
   if (name)
-    return call_builtin(e, act, x, name);
+    return apply_builtin(e, act, x, name);
   value *callee = eval_expr(e, act, x->u.apply.function);
   value *argument = eval_expr(e, act, x->u.apply.argument);
   e->where = x->where;
@@ -631,7 +638,7 @@ value *eval_expr(elaborator *e, activation *act, expr *x) {
   case EXPR_NAME:
     return eval_name(e, act, x);
   case EXPR_APPLY:
-    return eval_apply(e, act, x);
+    return act->code->repeats ? e->together(e, act, x) : eval_apply(e, act, x);
   case EXPR_LAMBDA: {
     value *v = new_closure(e, act, x->u.lambda);
     capture_variables(act, v);
@@ -644,7 +651,7 @@ value *eval_expr(elaborator *e, activation *act, expr *x) {
     return eval_branch(e, act, x);
   case EXPR_TUPLE:
   case EXPR_LIST:
-    return eval_parts(e, act, x);
+    return act->code->repeats ? e->together(e, act, x) : eval_parts(e, act, x);
   case EXPR_COMPREHENSION:
     return eval_comprehension(e, act, x);
   case EXPR_INDEX:
@@ -686,6 +693,7 @@ static value *run_function(elaborator *e, const closure *c) {
   const binding *b = code->binding;
   span where = e->where;
   activation *act = NEW(e->memory, activation);
+  act->code = code;
   act->slot_count = code->slot_count;
   act->slots = NEW_ARRAY(e->memory, value *, code->slot_count);
   act->captures = c->captures;
@@ -758,8 +766,7 @@ value *apply(elaborator *e, value *callee, value *argument) {
   return apply_at(e, callee, argument, e->where);
 }
 
-// As apply; place: where the argument stands.
-static value *apply_at(elaborator *e, value *callee, value *argument, span place) {
+value *with_argument(elaborator *e, value *callee, value *argument, span place) {
   const closure *c = &callee->u.function;
   value *v = copy_of_value(e, callee);
   v->u.function.arguments = NEW_ARRAY(e->memory, value *, c->given + 1);
@@ -768,5 +775,11 @@ static value *apply_at(elaborator *e, value *callee, value *argument, span place
   if (c->row || e->out->wants_laws)
     v->u.function.places = append_place(e, c, place);
   v->u.function.arguments[v->u.function.given++] = argument;
-  return v->u.function.given < c->arity ? v : call_function(e, &v->u.function);
+  return v;
+}
+
+// As apply; place: where the argument stands.
+static value *apply_at(elaborator *e, value *callee, value *argument, span place) {
+  value *v = with_argument(e, callee, argument, place);
+  return v->u.function.given < v->u.function.arity ? v : call_function(e, &v->u.function);
 }

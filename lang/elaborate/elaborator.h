@@ -90,6 +90,7 @@ struct type_env {
 };
 
 struct activation {
+  const function *code;
   value **slots;
   size_t slot_count;
   value **captures;
@@ -158,6 +159,7 @@ typedef struct elaborator {
   type_table closed;            // interned types
   bool allow_extern;
   bool asks_for_matrix;  // fail_dynamic: it is not about single elements
+  value *(*together)(struct elaborator *e, activation *act, expr *x);  // eval_together
 } elaborator;
 
 // ---- fail.c ------------------------------------------------------------------------------------
@@ -182,8 +184,28 @@ elaborator elaborator_create(diagnostics *d, arena *memory, const limits *l, tra
 // ---- elaborate.c -------------------------------------------------------------------------------
 
 value *eval_expr(elaborator *e, activation *act, expr *x);
+value *eval_apply(elaborator *e, activation *act, const expr *x);
+value *make_list(elaborator *e, activation *act, const expr *x, value **items, size_t count);
+// Most applications are of builtins, to all their arguments: those write no closure down.
+enum { MOST_AT_ONCE = 4 };  // arguments, and type variables
+// The name of the builtin that x applies to all its arguments, or NULL; and the call with values.
+const expr *applied_builtin(const expr *x);
+value *call_builtin(elaborator *e, activation *act, const expr *x, const expr *name,
+                    value **values);
+// The arguments of an application of `count` of them.
+void find_arguments(const expr *x, uint32_t count, expr **arguments);
 value *call_function(elaborator *e, const closure *c);  // all arguments are given
 value *apply(elaborator *e, value *f, value *argument);
+// f waiting for one argument less, or for none; place: where the argument stands.
+value *with_argument(elaborator *e, value *f, value *argument, span place);
+
+// ---- together.c --------------------------------------------------------------------------------
+
+// x, an application, tuple or list: equal calls that stand in it beside each other are elaborated
+// together.
+value *eval_together(elaborator *e, activation *act, expr *x);
+// Calls a function for each of some closures that have all their arguments.
+void call_each(elaborator *e, uint32_t count, const closure *const *calls, value **results);
 
 // ---- foreign.c ---------------------------------------------------------------------------------
 
@@ -267,6 +289,13 @@ value *lift(elaborator *e, value *v);  // every step broadcast to the current ba
 value *replicate_value(elaborator *e, uint64_t n, value *x);
 value *element_at(elaborator *e, value *array, uint64_t index);
 uint64_t length_of(const value *array);
+// The steps' elements, in this shape, where they are the parts or elements of one step; NO_STEP: they
+// are not.
+value_id rejoined_step(elaborator *e, uint32_t count, const value_id *ids, uint64_t batch,
+                       uint32_t rank, const uint64_t *dims);
+// Steps of equal shapes, at the batch where elaboration stands, as the instances of a batch that many
+// times as large; step i is instance i of each.
+value_id batch_of_rows(elaborator *e, const value_id *rows, uint32_t count);
 
 // A step that changes the batch or the outermost dimensions of its operand.
 typedef struct move {

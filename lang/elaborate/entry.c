@@ -118,7 +118,8 @@ static result_parts run_entry(elaborator *e, binding *entry, type **instance,
 }
 
 elaborator elaborator_create(diagnostics *d, arena *memory, const limits *l, trace *out) {
-  elaborator e = {.d = d, .memory = memory, .out = out, .limits = *l, .batch = 1};
+  elaborator e = {
+      .d = d, .memory = memory, .out = out, .limits = *l, .batch = 1, .together = eval_together};
   e.stack = __builtin_frame_address(0);
   return e;
 }

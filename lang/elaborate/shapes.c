@@ -63,7 +63,8 @@ bool shapes_at_sizes(diagnostics *d, arena *memory, const limits *l, binding *en
   e.where = entry->where;
   if (setjmp(e.failure))
     return false;
-  activation act = {.slots = NEW_ARRAY(e.memory, value *, entry->code->slot_count),
+  activation act = {.code = entry->code,
+                    .slots = NEW_ARRAY(e.memory, value *, entry->code->slot_count),
                     .slot_count = entry->code->slot_count};
   // Closed as elaboration will close them: both must see the same shapes.
   size_t variables = entry->scheme->all->variables.count;

@@ -278,6 +278,63 @@ static value *pack_children(elaborator *e, value **items, uint32_t count, uint32
   return pack_items(e, children, count);
 }
 
+// The step whose outermost dimension the steps are parts or elements of, all of them in their order.
+// NO_STEP: there is none.
+static value_id whole_of_parts(const elaborator *e, const value_id *ids, uint32_t count) {
+  const trace_step *steps = e->out->steps.items, *first = &steps[ids[0]];
+  if (first->op != TRACE_SLICE && first->op != TRACE_ELEMENT)
+    return NO_STEP;
+  const trace_step *whole = &steps[first->operands[0]];
+  uint64_t length = first->op == TRACE_SLICE ? first->dims[0] : 1;
+  if (whole->batch != first->batch || whole->dims[0] != count * length)
+    return NO_STEP;
+  for (uint32_t i = 0; i < count; i++) {
+    const trace_step *s = &steps[ids[i]];
+    if (s->op != first->op || s->operands[0] != first->operands[0] || s->number != i * length)
+      return NO_STEP;
+  }
+  return first->operands[0];
+}
+
+static value_id reshape_step(elaborator *e, value_id id, uint64_t batch, uint32_t rank,
+                             const uint64_t *dims) {
+  trace_step s = {.op = TRACE_RESHAPE,
+                  .type = e->out->steps.items[id].type,
+                  .rank = rank,
+                  .batch = batch,
+                  .operand_count = 1,
+                  .operands = copy_operands(e, 1, &id),
+                  .dims = NEW_ARRAY(e->memory, uint64_t, rank)};
+  if (rank)
+    memcpy(s.dims, dims, rank * sizeof *dims);
+  return emit(e, s);
+}
+
+value_id rejoined_step(elaborator *e, uint32_t count, const value_id *ids, uint64_t batch,
+                       uint32_t rank, const uint64_t *dims) {
+  value_id whole = whole_of_parts(e, ids, count);
+  return whole == NO_STEP ? NO_STEP : reshape_step(e, whole, batch, rank, dims);
+}
+
+value_id batch_of_rows(elaborator *e, const value_id *rows, uint32_t count) {
+  trace_step s = e->out->steps.items[rows[0]];
+  uint64_t inner = times_batch(e, count);
+  value_id whole = rejoined_step(e, count, rows, inner, s.rank, s.dims);
+  if (whole != NO_STEP)
+    return whole;
+  trace_step pack = {.op = TRACE_PACK,
+                     .type = s.type,
+                     .rank = s.rank + 1,
+                     .batch = e->batch,
+                     .operand_count = count,
+                     .operands = copy_operands(e, count, rows),
+                     .dims = NEW_ARRAY(e->memory, uint64_t, s.rank + 1)};
+  pack.dims[0] = count;
+  if (s.rank)
+    memcpy(pack.dims + 1, s.dims, s.rank * sizeof *s.dims);
+  return reshape_step(e, emit(e, pack), inner, s.rank, s.dims);
+}
+
 // What an array of these items is inside.
 static value *pack_items(elaborator *e, value **items, uint32_t count) {
   value *table = pack_static_rows(e, items, count);

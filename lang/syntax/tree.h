@@ -198,6 +198,7 @@ struct function {
   binding *binding;     // NULL: a lambda
   VEC(equation) equations;
   uint32_t slot_count;
+  bool repeats;  // its own code names some function twice
   VEC(capture) captures;
   function *outer;
 };
@@ -223,6 +224,7 @@ struct binding {
   uint32_t slot;             // of a local
   const char *library;       // EXTERN
   bool in_library;           // part of the standard library
+  const function *user;      // resolve.c: the last one whose code names this function
   bool global;
   bool is_size;  // a size name of a signature
   // infer.c

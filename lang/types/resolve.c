@@ -232,12 +232,21 @@ static void note_use(resolver *r, binding *used) {
     }
 }
 
+// The function whose code is being walked names b.
+static void note_user(resolver *r, binding *b) {
+  if (b->user == r->function)
+    r->function->repeats = true;
+  b->user = r->function;
+}
+
 static bool bind_local(resolver *r, expr *e) {
   const local *l = find_local(r, e->u.name.text);
   if (!l)
     return false;
   e->u.name.target = l->definition;
   note_use(r, l->definition);
+  if (l->definition->kind == BINDING_FUNCTION)
+    note_user(r, l->definition);
   bool own = l->owner == r->function;
   e->u.name.kind = own ? REF_SLOT : REF_CAPTURE;
   e->u.name.index = own ? l->slot : capture_index(r, r->function, l->owner, l->slot);
@@ -262,6 +271,7 @@ static void resolve_name(resolver *r, expr *e) {
     e->u.name.kind = REF_GLOBAL;
     e->u.name.target = b;
     vec_push(r->memory, &r->global->uses, b);
+    note_user(r, b);
     return;
   }
   e->u.name.kind = REF_BUILTIN;
