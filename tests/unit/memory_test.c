@@ -144,7 +144,9 @@ TEST(words_of_a_shell) {
                                          {"", "''"},
                                          {"$x;*", "'$x;*'"},
                                          {"caf\xc3\xa9", "'caf\xc3\xa9'"},
-                                         {"it's b\xe9d\n", "$'it\\'s b\\351d\\012'"}};
+                                         {"it's b\xe9"
+                                          "d\n",
+                                          "$'it\\'s b\\351d\\012'"}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     text t = {0};
     text_shell_word(&t, cases[i][0]);
