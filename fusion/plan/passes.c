@@ -12,11 +12,12 @@
 
 // ---- runs -------------------------------------------------------------------------------------
 
-// How many elements of a run's tile share one element of room in a slot: where lanes are threads, dead
-// ones have none, unless they are less than a bank wide (kernels/schedule/).
+// How many elements of a run's tile share one element of room in a slot: dead ones have none, but
+// where lanes are threads those less than a bank wide (kernels/schedule/).
 static double elements_in_place(const planning *p, const run *r, uint32_t slot) {
   f2_space live = p->slot_live[slot];
-  if (p->target->lane_bytes || p->slot_bytes[slot] < 4 || live.dimension == live.n)
+  bool warps = p->target->lane_bytes == 0;
+  if ((warps && p->slot_bytes[slot] < 4) || live.dimension == live.n)
     return 1;
   int alive = f2_space_intersection(live, r->space).dimension;
   return (double)f2_unit(r->space.dimension - alive);
