@@ -43,6 +43,9 @@ const char *c_shift(c_writer *w, scalar_op op, scalar_type type, uint32_t lanes)
 const char *c_vector_conversion(c_writer *w, scalar_type from, scalar_type to, uint32_t lanes);
 // (a, b) -> bits: the smaller or larger of integers.
 const char *c_minimum(c_writer *w, bool larger, scalar_type type, uint32_t lanes);
+// Of two vectors a, b of f32 or f64 what select (total_le a b) b a takes; or, not `last`, what
+// select (total_le a b) a b takes.
+const char *c_total_extremum(c_writer *w, bool last, scalar_type type, uint32_t lanes);
 // (bool, a, b): a if it is not 0.
 const char *c_choose(c_writer *w, uint32_t bytes, uint32_t lanes);
 // (element) -> vector.

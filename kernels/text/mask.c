@@ -204,3 +204,30 @@ const char *c_blend(c_writer *w, uint32_t bytes, uint32_t lanes) {
   text_string(&w->definitions, "}\n");
   return name;
 }
+
+// The instruction for ranges has the order but for NaN, of which it takes the other operand; one by
+// one they are put right. Both orders of two NaN are alike: then it is the one that select takes.
+const char *c_total_extremum(c_writer *w, bool last, scalar_type type, uint32_t lanes) {
+  uint32_t bytes = (uint32_t)scalar_types[type].size;
+  const char *bits = c_vector(w, bytes, lanes), *blend = c_blend(w, bytes, lanes);
+  const char *as = c_format(w, "%sx%u", scalar_types[type].name, lanes);
+  const char *order = c_comparison(w, OP_TOTAL_LE, type, lanes, c_format(w, "total_le_%s", as));
+  const char *name = c_format(w, "%s_%s", last ? "last" : "first", as);
+  if (!c_define(w, name))
+    return name;
+  const char *prefix = intrinsics_of(bytes, lanes).prefix;
+  const char *real = c_format(w, "__m%u%s", bytes * lanes * 8, bytes == 4 ? "" : "d");
+  char p = bytes == 4 ? 's' : 'd';
+  text_printf(&w->definitions, INLINE "%s %s(%s a, %s b) {\n", bits, name, bits, bits);
+  define_versions(
+      w, has_kmask(bytes, lanes),
+      c_format(w,
+               "  %s x = (%s)a, y = (%s)b, r = %s_range_p%c(x, y, %d);\n"
+               "  r = %s_mask_mov_p%c(r, %s_cmp_p%c_mask(x, x, _CMP_UNORD_Q), %s);\n"
+               "  return (%s)%s_mask_mov_p%c(r, %s_cmp_p%c_mask(y, y, _CMP_UNORD_Q), %s);\n",
+               real, real, real, prefix, p, last ? 5 : 4, prefix, p, prefix, p, last ? "x" : "y",
+               bits, prefix, p, prefix, p, last ? "y" : "x"),
+      c_format(w, "  return %s(%s(a, b), %s);\n", blend, order, last ? "b, a" : "a, b"));
+  text_string(&w->definitions, "}\n");
+  return name;
+}
