@@ -11,6 +11,31 @@ static double live_part(const plan_pass *pass, const plan_move *m) {
   return part;
 }
 
+// One of how many elements the ops [first, end) compute, of those that the pass is executed for.
+static double computed_part(const net_stage *s, const plan_pass *pass, uint32_t first,
+                            uint32_t end) {
+  f2_space forms = live_set(pass->tile.n, pass->live_count, pass->live);
+  f2_space live = live_all(s->n);
+  for (uint32_t i = first; i < end; i++) {
+    f2_space own = live_of_op(s, &s->ops.items[pass->ops[i]]);
+    live = i == first ? own : live_hull(live, own);
+  }
+  return (double)f2_unit(f2_space_sum(forms, live).dimension - forms.dimension);
+}
+
+// The elements that phases exchange, of one that the pass is executed for: what the ops before or
+// those behind compute, whichever is less.
+static double exchanged_part(const net_stage *s, const plan_pass *pass) {
+  double sum = 0, before = 1;
+  for (uint32_t i = 0; i < pass->phase_count; i++) {
+    const plan_phase *p = &pass->phases[i];
+    double part = 1 / computed_part(s, pass, p->first_op, p->first_op + p->op_count);
+    sum += i == 0 ? 0 : part < before ? part : before;
+    before = part;
+  }
+  return sum;
+}
+
 pass_cost pass_cost_of(const plan *p, const plan_pass *pass) {
   const net_stage *s = &p->net->stages.items[pass->stage];
   const target *t = p->target;
@@ -26,8 +51,8 @@ pass_cost pass_cost_of(const plan *p, const plan_pass *pass) {
     bytes += m->coalesced ? moved : moved * 4;
   }
   for (uint32_t i = 0; i < pass->op_count; i++)
-    ops += elements;
-  ops += elements * t->exchange_ops * (pass->phase_count - 1);
+    ops += elements / computed_part(s, pass, i, i + 1);
+  ops += elements * t->exchange_ops * exchanged_part(s, pass);
   return (pass_cost){t->pass_seconds, bytes / t->memory_bytes_per_second, ops / t->ops_per_second};
 }
 

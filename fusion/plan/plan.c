@@ -217,6 +217,21 @@ planning planning_of_stage(arena *a, const plan *p, uint32_t number) {
   return s;
 }
 
+static int largest_tile(const plan *p) {
+  int largest = 0;
+  for (size_t i = 0; i < p->passes.count; i++)
+    if (p->passes.items[i].tile.dimension > largest)
+      largest = p->passes.items[i].tile.dimension;
+  return largest;
+}
+
+// Of two that cost about the same, that with the smaller tiles has more blocks to share.
+static bool is_better(const plan *a, const plan *b) {
+  double x = seconds_of(a), y = seconds_of(b), alike = 0.02 * y;
+  return x < y - alike || (x < y + alike && largest_tile(a) < largest_tile(b)) ||
+         (x < y && largest_tile(a) == largest_tile(b));
+}
+
 // The cheapest of the strategies' passes for one stage; of the one that is asked for, if it
 // applies.
 static void plan_stage(arena *a, plan *p, uint32_t number, const strategy_row *asked) {
@@ -236,7 +251,7 @@ static void plan_stage(arena *a, plan *p, uint32_t number, const strategy_row *a
       continue;
     build_passes(&s, p, tiles);
     plan candidate = take_off_tail(a, p, arrays, passes);
-    if (p->strategy[number] && seconds_of(&candidate) >= seconds_of(&best))
+    if (p->strategy[number] && !is_better(&candidate, &best))
       continue;
     best = candidate;
     p->strategy[number] = row->shown.name;
