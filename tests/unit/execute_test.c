@@ -253,6 +253,50 @@ TEST(repeated_columns) {
   permc_context_free(c);
 }
 
+// Each two of the floats that the total order is about, to the bit: also which of two NaN it is.
+static const char extrema[] =
+    "main : [m]f32 -> [m]f32 -> [m]f64 -> [m]f64 -> ([m](f32, f32), [m](f64, f64))\n"
+    "main xs ys us vs = (zip_with ends xs ys, zip_with ends us vs)\n"
+    "  where ends x y = (if total_le x y then y else x, if total_le x y then x else y)\n";
+
+TEST(extrema_in_the_total_order) {
+  enum { KINDS = 14, COUNT = KINDS * KINDS };
+  static const uint64_t kinds[KINDS] = {0x0000000000000000, 0x8000000000000000, 0x0000000000000001,
+                                        0x8000000000000001, 0x3ff0000000000000, 0xbff0000000000000,
+                                        0x7ff0000000000000, 0xfff0000000000000, 0x7ff8000000000000,
+                                        0xfff8000000000000, 0x7ff0000000000001, 0xfff0000000000001,
+                                        0x7fffffffffffffff, 0xffffffffffffffff};
+  static uint64_t wide[2][COUNT];
+  static uint32_t narrow[2][COUNT];
+  for (int i = 0; i < COUNT; i++)
+    for (int k = 0; k < 2; k++) {
+      uint64_t x = wide[k][i] = kinds[k ? i % KINDS : i / KINDS];
+      bool special = (x << 1 >> 53) == 0x7ff;
+      narrow[k][i] = (uint32_t)(x >> 63) << 31 | (uint32_t)(x & 1) |
+                     (special ? UINT32_C(0x7f800000) | (uint32_t)(x >> 29 & 0x7fffff)
+                              : (uint32_t)(x >> 32 & 0x3ff00000));
+    }
+  permc_context *c = load_text(extrema);
+  REQUIRE(c != NULL);
+  permc_value *arguments[4] = {value_1("f32", COUNT, narrow[0]), value_1("f32", COUNT, narrow[1]),
+                               value_1("f64", COUNT, wide[0]), value_1("f64", COUNT, wide[1])};
+  permc_value **expected = NULL, **results;
+  size_t count = 0;
+  CHECK(permc_run(c, "main", "interp", arguments, 4, &expected, &count));
+  for (size_t i = 1; i < BACKENDS && count == 2; i++) {
+    if (!CHECK(permc_run(c, "main", backends[i], arguments, 4, &results, &count)))
+      break;
+    for (size_t k = 0; k < 4; k++)
+      CHECK(!memcmp(permc_value_data(expected[k / 2], k % 2),
+                    permc_value_data(results[k / 2], k % 2), COUNT * (k < 2 ? 4 : 8)));
+    permc_values_free(results, count);
+  }
+  permc_values_free(expected, count);
+  for (size_t i = 0; i < 4; i++)
+    permc_value_free(arguments[i]);
+  permc_context_free(c);
+}
+
 static bool run_pairs(permc_context *c, const char *backend, permc_value *const *arguments,
                       permc_value ***results, size_t *count) {
   permc_compiled *p = permc_compile(c, "pairs", backend, arguments, 2);
