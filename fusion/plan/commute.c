@@ -43,6 +43,7 @@ typedef struct commuting {
   uint32_t *component;  // by value
   f2_space *changes;    // by op
   bool *divisible;      // by op: all its outputs continue a value
+  bool *stored;         // by value
   net_id *nodes;        // scratch
 } commuting;
 
@@ -96,13 +97,6 @@ static f2_space changed_of(const net_stage *s, const net_op *op, const net_outpu
   return live_cosets(set, op->k, op->directions);
 }
 
-static bool is_last_read(const commuting *c, net_id value, uint32_t op) {
-  for (size_t i = 0; i < c->s->stores.count; i++)
-    if (c->s->stores.items[i].value == value)
-      return false;
-  return c->p->last_read[value] == op;
-}
-
 // The value that the output continues, of those that the op reads, or NET_NONE. *set: where it changes
 // that.
 static net_id continued_value(const commuting *c, uint32_t number, const net_output *output,
@@ -111,8 +105,8 @@ static net_id continued_value(const commuting *c, uint32_t number, const net_out
   net_id found = NET_NONE;
   for (uint32_t i = 0; i < count; i++) {
     net_id v = reads[i];
-    if (v == NET_NONE || s->values.items[v] != s->values.items[output->value] ||
-        !is_last_read(c, v, number))
+    if (v == NET_NONE || s->values.items[v] != s->values.items[output->value] || c->stored[v] ||
+        c->p->last_read[v] != number)
       continue;
     f2_space changed = changed_of(s, &s->ops.items[number], output, v);
     if (found != NET_NONE && changed.dimension <= set->dimension)
@@ -153,6 +147,8 @@ static bool find_components(commuting *c) {
   for (size_t i = 0; i < s->nodes.count; i++)
     if (s->nodes.items[i].kind == NET_EXTERN)
       return false;
+  for (size_t i = 0; i < s->stores.count; i++)
+    c->stored[s->stores.items[i].value] = true;
   for (size_t i = 0; i < s->loads.count; i++) {
     c->component[s->loads.items[i].value] = c->components;
     current[c->components++] = s->loads.items[i].value;
@@ -219,14 +215,17 @@ static bool take_part(const commuting *c, attempt *t, const part *of, f2_space *
   return true;
 }
 
-// A pass of the parts in order. Sets of less than 2^-small of the indices do not widen its tile.
+// A pass of the parts in order. Sets of less than 2^-small of the indices do not widen its tile. It ends
+// where everything is blocked, or many parts in turn were left: so that planning is linear in ops.
 static attempt attempt_pass(const commuting *c, const part_list *parts, int small,
                             const f2_space *before) {
+  enum { MANY = 128 };
   attempt t = {.run = {.first = before ? 1 : 0, .space = f2_space_zero(c->s->n)}};
   f2_space blocked = live_empty(c->s->n);
+  size_t latest = 0;
   for (size_t i = 0; i < c->s->loads.count && !before; i++)
     t.run.space = f2_space_sum(t.run.space, c->p->load_lines[i]);
-  for (; t.next < parts->count && blocked.dimension > 0; t.next++) {
+  for (; t.next < parts->count && blocked.dimension > 0 && t.next - latest < MANY; t.next++) {
     const part *of = &parts->items[t.next];
     const net_op *op = &c->s->ops.items[of->op];
     run wider = t.run;
@@ -234,6 +233,7 @@ static attempt attempt_pass(const commuting *c, const part_list *parts, int smal
                 of->set->dimension <= small;
     if (fits && widen_tile(c, &wider, of->op, before) && take_part(c, &t, of, &blocked)) {
       t.run = wider;
+      latest = t.next;
     } else {
       blocked = live_hull(blocked, *of->set);
       vec_push(c->memory, &t.left, *of);
@@ -246,13 +246,12 @@ static size_t count_left(const part_list *parts, const attempt *t) {
   return t->left.count + parts->count - t->next;
 }
 
-static part_list parts_left(const commuting *c, const part_list *parts, const attempt *t) {
-  part_list left = {0};
+// The parts that are left, in the place of those that were looked at.
+static part_list parts_left(const part_list *parts, const attempt *t) {
+  size_t at = t->next - t->left.count;
   for (size_t i = 0; i < t->left.count; i++)
-    vec_push(c->memory, &left, t->left.items[i]);
-  for (size_t i = t->next; i < parts->count; i++)
-    vec_push(c->memory, &left, parts->items[i]);
-  return left;
+    parts->items[at + i] = t->left.items[i];
+  return (part_list){parts->items + at, parts->count - at, parts->count - at};
 }
 
 // Of several attempts the one after which the fewest parts are left. One that takes none is no pass.
@@ -420,6 +419,7 @@ const net *plan_commuted(const planning *p, uint32_t passes, uint32_t *waiting) 
   c.component = NEW_ARRAY(a, uint32_t, s->values.count + 1);
   c.changes = NEW_ARRAY(a, f2_space, s->ops.count + 1);
   c.divisible = NEW_ARRAY(a, bool, s->ops.count + 1);
+  c.stored = NEW_ARRAY(a, bool, s->values.count + 1);
   c.nodes = NEW_ARRAY(a, net_id, s->nodes.count + 1);
   if (!find_components(&c))
     return NULL;
@@ -433,7 +433,7 @@ const net *plan_commuted(const planning *p, uint32_t passes, uint32_t *waiting) 
     for (size_t i = 0; i < t.taken.count; i++)
       vec_push(a, &order, t.taken.items[i]);
     *waiting += (uint32_t)t.left.count;
-    parts = parts_left(&c, &parts, &t);
+    parts = parts_left(&parts, &t);
     before = keep_set(&c, t.run.space);
   }
   net *changed = NEW(a, net);
