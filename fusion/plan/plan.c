@@ -305,8 +305,8 @@ static void put_stage(arena *a, plan *p, uint32_t number, const stage_plan *s) {
 
 // A stage, whose ops may be in another order if that takes fewer passes, and not much more work.
 static void plan_stage_in_any_order(arena *a, plan *p, uint32_t number, const strategy_row *asked) {
-  enum { FEW = 2 };            // passes
-  const double much = 1.0625;  // what the parts of ops may cost more
+  enum { FEW = 2 };           // passes
+  const double much = 1.125;  // what the parts of ops may cost more
   const plan before = *p;
   plan_stage(a, p, number, asked);
   uint32_t passes = (uint32_t)(p->passes.count - before.passes.count), parts = 0;
