@@ -198,6 +198,8 @@ static void log_live_arrays(pipeline *p, const plan_pass *pass) {
 static void log_plan(pipeline *p) {
   for (uint32_t i = 0; i < p->plan->short_loads; i++)
     rule_fired(&p->rules, RULE_SHORT_LOADS, NET_NONE, 0, 0);
+  for (uint32_t i = 0; i < p->plan->short_stores; i++)
+    rule_fired(&p->rules, RULE_SHORT_STORES, NET_NONE, 0, 0);
   for (uint32_t i = 0; i < p->plan->joined_stages; i++)
     rule_fired(&p->rules, RULE_TOGETHER, NET_NONE, 0, 0);
   for (uint32_t i = 0; i < p->plan->disjoint_ops; i++)

@@ -42,9 +42,11 @@ void assign_slots(const planning *p, uint32_t first, uint32_t end, const bool *l
     for (uint32_t k = 0; k < count; k++)
       if (p->last_read[reads[k]] == i && !stored[reads[k]])
         all->taken[slot_of[reads[k]]] = false;
-    for (uint32_t o = 0; o < op->output_count; o++)
-      slot_of[op->outputs[o].value] = claim_slot(all, width_of(s, op->outputs[o].value),
-                                                 live_of_output(s, op, &op->outputs[o]));
+    for (int unread = 0; unread < 2; unread++)  // what is read again first: over what the op reads
+      for (uint32_t o = 0; o < op->output_count; o++)
+        if ((p->first_read[op->outputs[o].value] == UINT32_MAX) == unread)
+          slot_of[op->outputs[o].value] = claim_slot(all, width_of(s, op->outputs[o].value),
+                                                     live_of_output(s, op, &op->outputs[o]));
     for (uint32_t o = 0; o < op->output_count; o++) {
       net_id v = op->outputs[o].value;
       if (p->first_read[v] == UINT32_MAX && !stored[v])

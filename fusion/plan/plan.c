@@ -32,19 +32,26 @@ static bool is_stored(const net_stage *s, net_id value) {
   return false;
 }
 
-// What one op reads goes from memory to registers: it needs no room in the tile. (Where lanes are
-// threads it may have to wait in the tile for the phase that needs it.)
-static void spare_short_loads(planning *p, const uint32_t *slot_of) {
+// What one op reads goes from memory to registers, and what an op makes for memory alone goes there
+// from registers: neither needs room in the tile. (Where lanes are threads it may have to wait in the
+// tile for the phase that has its lines.)
+static void spare_short_moves(planning *p, const uint32_t *slot_of) {
+  enum { LOAD = 1, STORE = 2, OTHER = 4 };  // what has been in a slot
   const net_stage *s = p->stage;
-  bool *needed = NEW_ARRAY(p->memory, bool, p->slot_count + 1);
-  for (net_id v = 0; v < s->values.count; v++)
-    if (slot_of[v] != NET_NONE &&
-        (p->defined[v] != UINT32_MAX || p->first_read[v] != p->last_read[v] || is_stored(s, v)))
-      needed[slot_of[v]] = true;
+  uint8_t *held = NEW_ARRAY(p->memory, uint8_t, p->slot_count + 1);
+  for (net_id v = 0; v < s->values.count; v++) {
+    if (slot_of[v] == NET_NONE)
+      continue;
+    bool loaded = p->defined[v] == UINT32_MAX, stored = is_stored(s, v);
+    bool load = loaded && !stored && p->first_read[v] == p->last_read[v];
+    bool store = !loaded && stored && p->first_read[v] == UINT32_MAX;
+    held[slot_of[v]] |= load ? LOAD : store ? STORE : OTHER;
+  }
   for (uint32_t i = 0; i < p->slot_count; i++)
-    if (!needed[i]) {
+    if (held[i] == LOAD || held[i] == STORE) {
       p->slot_bytes[i] = 0;
-      p->spared++;
+      p->spared_loads += held[i] == LOAD;
+      p->spared_stores += held[i] == STORE;
     }
 }
 
@@ -77,7 +84,7 @@ static void find_slots(planning *p) {
   p->slot_count = all.count;
   set_live_directions(p, &all);
   if (p->target->lane_bytes)
-    spare_short_loads(p, slot_of);
+    spare_short_moves(p, slot_of);
   p->op_slots = NEW_ARRAY(p->memory, uint64_t, s->ops.count + 1);
   net_id *reads = p->reads;
   for (size_t i = 0; i < s->ops.count; i++) {
@@ -237,7 +244,8 @@ static bool is_better(const plan *a, const plan *b) {
 static void plan_stage(arena *a, plan *p, uint32_t number, const strategy_row *asked) {
   planning s = planning_of_stage(a, p, number);
   find_padding(&s, p);
-  p->short_loads += s.spared;
+  p->short_loads += s.spared_loads;
+  p->short_stores += s.spared_stores;
   size_t arrays = p->arrays.count, passes = p->passes.count;
   bool moves = s.stage->ops.count == 0;
   plan best = {0};

@@ -96,6 +96,7 @@ typedef struct plan {
   scalar_bits **padding_values;  // by stage where its padding is free: by value, the constant
   const char **strategy;         // by stage: the name of the one that it was planned by
   uint32_t short_loads;          // values that take no room in a tile
+  uint32_t short_stores;         // the same
   uint32_t joined_stages;        // stages that became part of others
   uint32_t disjoint_ops;         // parts of ops that wait for a later pass (plan/commute.c)
   VEC(net_array) arrays;         // the net's, then those that passes need between them

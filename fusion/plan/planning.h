@@ -55,11 +55,11 @@ struct planning {
   uint32_t *slot_bytes;   // of those slots
   f2_space *slot_live;    // and the directions in which one stays where they hold something
   uint32_t slot_count;    // more than 64: op_slots are all of them
-  uint32_t spared;        // slots that take no room in the tile
-  uint32_t moved_bytes;   // the widths of what is stored as it was loaded
-  int t;                  // dimensions of a line
-  int *lines_before;      // by op: of a line between passes, if one ends before the op
-  int movable;            // layouts between passes may move the lowest so many bits of the index
+  uint32_t spared_loads, spared_stores;  // slots that take no room in the tile
+  uint32_t moved_bytes;                  // the widths of what is stored as it was loaded
+  int t;                                 // dimensions of a line
+  int *lines_before;  // by op: of a line between passes, if one ends before the op
+  int movable;        // layouts between passes may move the lowest so many bits of the index
 };
 
 // A way to cut a stage into passes: the tiles of the runs in *count passes.

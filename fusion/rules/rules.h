@@ -103,6 +103,9 @@
   ROW(SHORT_LOADS, "short-loads",                                                                  \
       "what one op of a pass reads goes from memory to registers, and takes no room in its tile",  \
       "lanes are those of vector registers; it is not stored", "the planner")                      \
+  ROW(SHORT_STORES, "short-stores",                                                                \
+      "what an op makes for memory alone goes there from registers, and takes no room in a tile",  \
+      "lanes are those of vector registers; nobody reads it", "the planner")                       \
   ROW(LIVE_ARRAYS, "live-arrays",                                                                  \
       "of a value only the elements that matter are in an array between passes",                   \
       "they are 2^k, where forms of the index are 0; the stage's padding is not free",             \
