@@ -16,7 +16,7 @@
 //
 // (Neubig, Goldberg and Dyer 2017, "On-the-fly operation batching in dynamic computation graphs",
 // do it for neural networks.) It is done where nothing has to move for it: where the arguments are
-// computed, element by element, of parts of one array.
+// computed, element by element, of parts of one array that is as large as they together.
 //
 // To find such calls, an expression is not evaluated at once. Its applications become TASKS, arguments
 // first; what is no call of a function of the program or the library is done as soon as its
@@ -164,13 +164,16 @@ static void find_sources(const elaborator *e, value_id id, source_list *to) {
     to->steps[to->count++] = id;
 }
 
+// Whether they are computed of one array that has as many elements as both: not of it all twice.
 static bool have_common_source(const elaborator *e, step_pair p) {
   source_list a = {.count = 0}, b = {.count = 0};
+  const trace_step *steps = e->out->steps.items;
+  uint64_t both = 2 * trace_step_count(&steps[p.first]);
   find_sources(e, p.first, &a);
   find_sources(e, p.second, &b);
   for (uint32_t i = 0; i < a.count; i++)
     for (uint32_t k = 0; k < b.count; k++)
-      if (a.steps[i] == b.steps[k])
+      if (a.steps[i] == b.steps[k] && trace_step_count(&steps[a.steps[i]]) >= both)
         return true;
   return p.first == p.second;
 }
