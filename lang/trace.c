@@ -1,6 +1,8 @@
 // Checking and printing of Traces. See trace.h.
 #include "lang/trace.h"
 
+#include "core/number.h"
+
 #include <inttypes.h>
 
 const char *const trace_op_names[TRACE_OP_COUNT] = {
@@ -23,12 +25,7 @@ static const trace_step *operand_step(const checker *c, uint32_t number) {
   return &c->trace->steps.items[c->step->operands[number]];
 }
 
-uint64_t trace_step_count(const trace_step *s) {
-  uint64_t count = s->batch;
-  for (uint32_t i = 0; i < s->rank; i++)
-    count *= s->dims[i];
-  return count;
-}
+uint64_t trace_step_count(const trace_step *s) { return s->batch * product_of(s->dims, s->rank); }
 
 // A zero anywhere makes an empty value, whatever the rest.
 bool trace_step_keeps_order(const trace *t, const trace_step *s) {

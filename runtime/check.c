@@ -1,4 +1,5 @@
 // Checking programs at sizes (permc.h, permc_check).
+#include "core/clock.h"
 #include "runtime/pipeline.h"
 
 #include <inttypes.h>
@@ -124,7 +125,7 @@ static bool check_or_skip(permc_context *c, binding *b, const check_job *j) {
 
 static bool run_check(permc_context *c, void *with) {
   const check_job *j = with;
-  double start = context_now();
+  double start = clock_seconds();
   bool good = true;
   if (j->entry) {
     binding *b = context_entry(c, j->entry);
@@ -139,7 +140,7 @@ static bool run_check(permc_context *c, void *with) {
                   "size was tried",
                   context_program_name(c));
   }
-  c->times.elaborate = context_now() - start;
+  c->times.elaborate = clock_seconds() - start;
   return good;
 }
 

@@ -1,4 +1,5 @@
 // Loading programs, their entry points, formatting (permc.h).
+#include "core/clock.h"
 #include "lang/syntax/tree.h"
 #include "runtime/context/context.h"
 
@@ -13,7 +14,7 @@ typedef struct load_job {
 
 static bool run_load(permc_context *c, void *with) {
   load_job *j = with;
-  double start = context_now();
+  double start = clock_seconds();
   context_begin_stage(c, "loading", "");
   if (c->program.ready)
     program_forget(&c->program);
@@ -24,7 +25,7 @@ static bool run_load(permc_context *c, void *with) {
       return context_error(c, "%s: %s", j->name, why);
   }
   bool good = program_load(&c->program, j->name, j->bytes, j->length);
-  c->times.load = context_now() - start;
+  c->times.load = clock_seconds() - start;
   return good;
 }
 
@@ -41,12 +42,12 @@ bool permc_load_text(permc_context *c, const char *name, const char *bytes, size
 }
 
 static bool run_define(permc_context *c, void *with) {
-  double start = context_now();
+  double start = clock_seconds();
   if (c->half_loaded && c->program.ready)
     program_forget(&c->program);
   c->half_loaded = false;
   bool good = program_define(&c->program, "-e", with);
-  c->times.load += context_now() - start;
+  c->times.load += clock_seconds() - start;
   return good;
 }
 

@@ -1,5 +1,6 @@
 // The pipeline. See pipeline.h.
 #include "runtime/pipeline.h"
+#include "core/clock.h"
 
 #include "core/units.h"
 #include "fusion/lower/lower.h"
@@ -234,13 +235,13 @@ static unsigned threads_of(const permc_context *c) {
 
 // The Net and the Plan, and what they say of the time that the program takes.
 static bool make_products(permc_context *c, const pipeline_request *r, pipeline *p) {
-  double start = context_now();
+  double start = clock_seconds();
   context_begin_stage(c, "planning", "");
   if (!make_net(c, p) || !make_plan(c, r, p) ||
       !verified(c, "plan", plan_verify(&p->memory, p->plan)))
     return false;
   p->program.plan = p->plan;
-  c->times.plan += context_now() - start;
+  c->times.plan += clock_seconds() - start;
   if (p->program.model && p->backend != &cuda_backend)
     model_add_plan(&p->model, &p->memory, p->plan, threads_of(c), c->gpu.open != NULL);
   return true;
@@ -384,7 +385,7 @@ static bool interpret(permc_context *c, const pipeline_request *r, pipeline *p) 
 static bool run_pipeline(permc_context *c, const pipeline_request *r, pipeline *p) {
   arena *memory = &p->memory;
   bool runs = r->last == STAGE_PROGRAM;
-  double start = context_now();
+  double start = clock_seconds();
   context_begin_stage(c, "elaborating", "");
 
   // The loaded program and the arguments to a Trace.
@@ -394,7 +395,7 @@ static bool run_pipeline(permc_context *c, const pipeline_request *r, pipeline *
       !verified(c, "compiled program", trace_verify(memory, &p->trace)) ||
       (runs && !check_results(c, &p->trace)))
     return false;
-  c->times = (permc_times){.load = c->times.load, .elaborate = context_now() - start};
+  c->times = (permc_times){.load = c->times.load, .elaborate = clock_seconds() - start};
   p->model = model_of_trace(&p->trace, threads_of(c));
   if (r->last != STAGE_TRACE)
     p->backend = is_auto(r) ? pipeline_auto(c, r, &p->model) : backend_named(r->backend);
@@ -409,10 +410,10 @@ static bool run_pipeline(permc_context *c, const pipeline_request *r, pipeline *
     const backend *b = p->backend;
     p->program = (backend_program){
         c, memory, &p->trace, NULL, &p->code, is_auto(r) ? &p->model : NULL, NULL, {0}};
-    start = context_now();
+    start = clock_seconds();
     status = runs && b->open ? b->open(c, why) : BACKEND_READY;
     if (b->open && status == BACKEND_READY)
-      c->times.start = context_now() - start;
+      c->times.start = clock_seconds() - start;
     // The Trace to a Net, the Net to a Plan.
     if (status == BACKEND_READY && b->target) {
       if (!make_products(c, r, p))
@@ -426,14 +427,14 @@ static bool run_pipeline(permc_context *c, const pipeline_request *r, pipeline *
     }
 
     // The Plan to a text, and what the backend makes of it.
-    start = context_now();
+    start = clock_seconds();
     p->program.progress = context_begin_stage(c, "compiling", "texts");
     bool has_text = runs ? b->stream_bytes > 0 : r->last == STAGE_TEXT;
     if (status == BACKEND_READY && has_text)
       status = make_text(c, p, why);
     if (status == BACKEND_READY && runs) {
       status = b->prepare(&p->program, why);
-      c->times.compile += context_now() - start;
+      c->times.compile += clock_seconds() - start;
       c_code_free(&p->code);
     }
     if (status == BACKEND_SLOWER)

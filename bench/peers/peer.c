@@ -1,6 +1,7 @@
 // The main program of all peers: options, turns on demand, figures. See peer.h.
 #include "peer.h"
 
+#include "core/clock.h"
 #include "runtime/system/pool.h"
 #include "runtime/values/value.h"
 #include "tool/bench/report.h"
@@ -25,7 +26,7 @@ void peer_random(void *memory, uint64_t bytes) {  // SplitMix64, Steele, Lea and
   }
 }
 
-double peer_now(void) { return bench_now(); }
+double peer_now(void) { return clock_seconds(); }
 
 bool peer_time(bool (*work)(void *), void *with, double *seconds) {
   static bench_repeats repeats;

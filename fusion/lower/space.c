@@ -1,11 +1,10 @@
 // Axes and maps. See lowering.h.
 #include "fusion/lower/lowering.h"
 
+#include "core/number.h"
+
 uint64_t axes_product(const axes *s, uint32_t first, uint32_t count) {
-  uint64_t product = 1;
-  for (uint32_t i = first; i < first + count; i++)
-    product *= s->extents[i];
-  return product;
+  return product_of(s->extents + first, count);
 }
 
 static void insert_axis(axes *s, uint32_t at, uint64_t extent) {

@@ -16,6 +16,7 @@
 #include "fusion/lower/lowering.h"
 
 #include "core/hash.h"
+#include "core/number.h"
 
 enum { MOST_DEEP = 4 };  // scalar steps on elements that change places
 
@@ -133,18 +134,7 @@ static const trace_step *old_operand(const rewriting *r, const trace_step *s, ui
 
 // ---- steps on parts --------------------------------------------------------------------------
 
-static uint64_t common_divisor(uint64_t a, uint64_t b) {
-  while (b) {
-    uint64_t rest = a % b;
-    a = b;
-    b = rest;
-  }
-  return a;
-}
-
 // ---- parts at other places --------------------------------------------------------------------
-
-static bool is_power_of_two(uint64_t x) { return x && !(x & (x - 1)); }
 
 // Whether the elements from b on are as far as a ^ b from those from a on, so many of `total`.
 static bool are_exchanged(uint64_t a, uint64_t b, uint64_t count, uint64_t total) {
@@ -234,7 +224,7 @@ static bool find_groups(const rewriting *r, const trace_step *s, grouping *g) {
     return false;  // of parts of the row: part_of_concat
   for (uint32_t i = 0; i < s->operand_count; i++)
     if (is_part(r, s->operands[i]))
-      g->groups = common_divisor(g->groups, old_operand(r, s, i)->batch / g->rows);
+      g->groups = greatest_common_divisor(g->groups, old_operand(r, s, i)->batch / g->rows);
   for (uint32_t i = 0; i < s->operand_count; i++) {
     const part *p = &r->parts[s->operands[i]];
     if (p->whole == NO_STEP)

@@ -1,6 +1,7 @@
 // Maps, and the building of Nets: nodes are shared through a hash table. See net.h.
 #include "fusion/net/net.h"
 #include "core/hash.h"
+#include "core/number.h"
 
 // ---- maps ------------------------------------------------------------------------------------
 
@@ -100,10 +101,7 @@ net_map net_stage_map(arena *a, const net_stage *s, f2_affine address) {
 }
 
 uint64_t net_stage_elements(const net_stage *s) {
-  uint64_t count = f2_unit(s->n);
-  for (uint32_t i = 0; i < s->loop_count; i++)
-    count *= s->extents[i];
-  return count;
+  return f2_unit(s->n) * product_of(s->extents, s->loop_count);
 }
 
 bool net_load_equal(const net_load *a, const net_load *b) {
@@ -276,11 +274,6 @@ net_id net_array_add(arena *a, net *t, scalar_type type, uint64_t count, net_rol
 
 // ---- what an op reads ------------------------------------------------------------------------
 
-static int by_number(const void *a, const void *b) {
-  net_id x = *(const net_id *)a, y = *(const net_id *)b;
-  return (x > y) - (x < y);
-}
-
 // Appends node `id` to out unless this walk has met it.
 static uint32_t meet_node(const net_stage *s, net_id id, net_id *out, uint32_t count) {
   if (s->marks[1 + id] == s->marks[0])
@@ -298,7 +291,7 @@ void net_order_marked(net_id *ids, size_t count, const uint32_t *marks, uint32_t
     high = ids[i] > high ? ids[i] : high;
   }
   if (count > 1 && (high - low) / SPARSE > count) {
-    qsort(ids, count, sizeof *ids, by_number);
+    qsort(ids, count, sizeof *ids, compare_u32);
     return;
   }
   for (size_t at = 0; at < count; low++)
@@ -333,7 +326,7 @@ uint32_t net_op_reads(const net_stage *s, const net_op *op, net_id *out) {
         s->walk[read++] = value;
     }
   if (read > 1)
-    qsort(s->walk, read, sizeof *s->walk, by_number);
+    qsort(s->walk, read, sizeof *s->walk, compare_u32);
   for (uint32_t i = 0; i < read; i++)
     if (i == 0 || s->walk[i] != s->walk[i - 1])
       out[count++] = s->walk[i];

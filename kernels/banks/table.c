@@ -1,11 +1,11 @@
 // The table of layouts, and making one. See banks.h.
 #include "kernels/banks/making.h"
 
+#include "core/number.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <strings.h>
-
-static bool is_power_of_two(uint64_t x) { return x != 0 && (x & (x - 1)) == 0; }
 
 // ---- layouts without a search ------------------------------------------------------------------
 

@@ -117,6 +117,5 @@ static inline uint64_t hmm_side(uint64_t n) {  // its root, rounded down
       side |= bit;
   return side;
 }
-uint64_t hmm_gcd(uint64_t a, uint64_t b);
 
 #endif

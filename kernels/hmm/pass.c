@@ -1,6 +1,8 @@
 // From a pass to the requests of its warps. See hmm/pass.h.
 #include "kernels/hmm/pass.h"
 
+#include "core/number.h"
+
 // ---- affine sums -----------------------------------------------------------------------------
 
 static affine_bits affine_bits_new(arena *a, uint32_t blocks, uint32_t threads) {
@@ -223,10 +225,8 @@ bool hmm_pass_skips(const hmm_pass *p, uint64_t item) {
 }
 
 static uint64_t count_items(const hmm_pass *p) {
-  uint64_t items = UINT64_C(1) << p->pass.schedule.spaces[0].blocks;
-  for (uint32_t i = 0; i < p->pass.stage->loop_count; i++)
-    items *= p->pass.stage->extents[i];
-  return items;
+  const net_stage *s = p->pass.stage;
+  return product_of(s->extents, s->loop_count) << p->pass.schedule.spaces[0].blocks;
 }
 
 const char *hmm_pass_open(arena *a, const plan *of, uint32_t number, const c_options *options,

@@ -1,20 +1,12 @@
 // Addresses of one step of all lanes of a warp, and how many stages they take. See
 // hmm/algorithm.h.
+#include "core/number.h"
 #include "core/random.h"
 #include "kernels/hmm/rows.h"
 
 typedef const hmm_lanes lanes;
 
 // ---- stages of all warps ---------------------------------------------------------------------
-
-uint64_t hmm_gcd(uint64_t a, uint64_t b) {
-  while (b != 0) {
-    uint64_t rest = a % b;
-    a = b;
-    b = rest;
-  }
-  return a;
-}
 
 static uint64_t stages_of_all_warps(const hmm_machine *m, const hmm_task *t, uint64_t congestion) {
   return t->n / m->width * congestion;
@@ -33,7 +25,7 @@ static uint64_t stages_stride(arena *a, const hmm_machine *m, const hmm_task *t)
   uint64_t apart = t->n / m->threads;
   (void)a;
   if (m->kind == HMM_KIND_DMM)
-    return stages_of_all_warps(m, t, hmm_gcd(apart, m->width));
+    return stages_of_all_warps(m, t, greatest_common_divisor(apart, m->width));
   return stages_of_all_warps(m, t, apart < m->width ? apart : m->width);
 }
 

@@ -1,6 +1,7 @@
 #include "kernels/ops/roll.h"
 
 #include "core/hash.h"
+#include "core/number.h"
 
 enum {
   LEAST_ROLLED = 192,  // nodes of a loop, all rounds together: fewer stay as they are
@@ -33,13 +34,8 @@ static bool is_leaf(const net_stage *s, const net_node *node) {
          (node->kind == NET_ROOT && s->nodes.items[node->operands[0]].kind == NET_INDEX);
 }
 
-static int compare_ids(const void *a, const void *b) {
-  net_id x = *(const net_id *)a, y = *(const net_id *)b;
-  return (x > y) - (x < y);
-}
-
 static uint32_t position_of(const finder *f, net_id id) {
-  const net_id *found = bsearch(&id, f->line, f->count, sizeof id, compare_ids);
+  const net_id *found = bsearch(&id, f->line, f->count, sizeof id, compare_u32);
   return found ? (uint32_t)(found - f->line) : LEAF;
 }
 

@@ -97,25 +97,17 @@ static void add_basis(f2_space *all, uint32_t *bits, uint64_t *basis, uint32_t c
       basis[(*bits)++] = vectors[i];
 }
 
-static uint64_t place_in_basis(const uint64_t *basis, uint32_t bits, uint64_t x) {
-  uint64_t place = 0;
-  bool found = f2_coordinates((int)bits, basis, x, &place);
-  assert(found);
-  (void)found;
-  return place;
-}
-
 // The map to the table's index: row i is bit i.
 static void map_to_table(const c_map *k, const uint64_t *basis, uint32_t bits, c_map *out) {
   *out = (c_map){.rows = bits, .blocks = k->blocks, .threads = k->threads, .vectors = k->vectors};
   for (uint32_t i = 0; i < bits; i++)
     out->weight[i] = f2_unit((int)i);
   for (uint32_t i = 0; i < k->blocks; i++)
-    out->block[i] = place_in_basis(basis, bits, k->block[i]);
+    out->block[i] = c_coordinates(bits, basis, k->block[i]);
   for (uint32_t i = 0; i < k->threads; i++)
-    out->thread[i] = place_in_basis(basis, bits, k->thread[i]);
+    out->thread[i] = c_coordinates(bits, basis, k->thread[i]);
   for (uint32_t i = 0; i < k->vectors; i++)
-    out->vector[i] = place_in_basis(basis, bits, k->vector[i]);
+    out->vector[i] = c_coordinates(bits, basis, k->vector[i]);
 }
 
 // What lanes change must be apart from what registers, threads and blocks change.

@@ -1,6 +1,8 @@
 // The entry point: arguments from the outside, the result to the outside.
 #include "lang/elaborate/elaborator.h"
 
+#include "core/number.h"
+
 typedef struct builder {
   elaborator *e;
   const array_shape *shapes;
@@ -8,10 +10,7 @@ typedef struct builder {
 } builder;
 
 static uint64_t count_elements(const array_shape *l, uint32_t depth) {
-  uint64_t count = 1;
-  for (uint32_t i = depth; i < l->rank; i++)
-    count *= l->dims[i];
-  return count;
+  return product_of(l->dims + depth, l->rank - depth);
 }
 
 // The elements from number `first` on as a static scalar, or a list of such, or of lists.

@@ -16,6 +16,8 @@
 // within rounding at best.
 #include "lang/elaborate/elaborator.h"
 
+#include "core/number.h"
+
 enum { MOST_LAWS = 64, MOST_TRIALS = 1 << 12, LEAST_TRIALS = 1 << 6, MOST_VALUES = 16 };
 enum { MOST_OPERANDS = 3 };
 
@@ -130,18 +132,11 @@ static int64_t value_of_rank(scalar_type t, unsigned rank) {
 
 // ---- elements ----------------------------------------------------------------------------------
 
-static uint64_t scalars_of(const trace_step *s) {
-  uint64_t count = 1;
-  for (uint32_t i = 0; i < s->rank; i++)
-    count *= s->dims[i];
-  return count;
-}
-
 static value_id measure_component(elaborator *e, value_id id, void *with) {
   law *l = with;
   const trace_step *s = &e->out->steps.items[id];
   l->components++;
-  l->scalars += scalars_of(s);
+  l->scalars += product_of(s->dims, s->rank);
   l->exact = l->exact && (scalar_types[s->type].kind == KIND_BOOL ||
                           scalar_types[s->type].kind == KIND_SIGNED ||
                           scalar_types[s->type].kind == KIND_UNSIGNED);
@@ -152,7 +147,7 @@ static value_id measure_component(elaborator *e, value_id id, void *with) {
 static value_id make_table(elaborator *e, value_id id, void *with) {
   law *l = with;
   trace_step like = e->out->steps.items[id];
-  uint64_t count = scalars_of(&like), size = scalar_types[like.type].size;
+  uint64_t count = product_of(like.dims, like.rank), size = scalar_types[like.type].size;
   char *table = arena_alloc(e->memory, l->trials * count * size + 1);
   for (uint64_t t = 0; t < l->trials; t++)
     for (uint64_t i = 0; i < count; i++) {
@@ -288,7 +283,7 @@ void add_laws(elaborator *e) {
     move rows = {.op = TRACE_RESHAPE, .set_batch = true, .batch = 1, .drop = s->rank};
     rows.lead[rows.lead_count++] = s->batch * s->dims[0];
     if (s->rank > 1)
-      rows.lead[rows.lead_count++] = scalars_of(s) / s->dims[0];
+      rows.lead[rows.lead_count++] = product_of(s->dims, s->rank) / s->dims[0];
     vec_push(e->memory, &t->results, move_step(e, e->law_results.items[i], &rows));
   }
 }

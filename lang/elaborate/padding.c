@@ -24,6 +24,8 @@
 // and of map f, nothing is left to check when the program runs.
 #include "lang/elaborate/elaborator.h"
 
+#include "core/number.h"
+
 // FOLLOWING: of partners alone, but with a shadow of its own.
 typedef enum origin { ELSEWHERE, PARTNER, FOLLOWING, SHADOWED } origin;
 
@@ -124,10 +126,7 @@ static value_id find_neighbour(const shadowing *w, const trace_step *s, uint32_t
 // ---- where known shadows start ---------------------------------------------------------------
 
 static uint64_t row_elements(const trace_step *s, uint32_t dimension) {
-  uint64_t count = 1;
-  for (uint32_t i = dimension; i < s->rank; i++)
-    count *= s->dims[i];
-  return count;
+  return dimension < s->rank ? product_of(s->dims + dimension, s->rank - dimension) : 1;
 }
 
 // Of a step's value, for one instance of the padded array.

@@ -6,10 +6,10 @@
 //   bind_size_names                  m = 3, n = 3
 //   result_lengths                   [2^(n+1)] is what f returned; elaborate.c compares it with 16
 #include "lang/elaborate/elaborator.h"
+
+#include "core/number.h"
 #include "lang/syntax/hints.h"
 #include <inttypes.h>
-
-static bool is_power_of_two(uint64_t n) { return n && !(n & (n - 1)); }
 
 static void fail_length(elaborator *e, uint64_t length, const char *who, const char *hint) {
   uint64_t below = 1;

@@ -1,8 +1,8 @@
 // From portable to compiled passes. See adaptive.h.
 #include "runtime/adaptive/adaptive.h"
+#include "core/clock.h"
 
 #include <stdlib.h>
-#include <time.h>
 
 // Seconds.
 #define SLICE 0.02    // of a pass, after which the rest is weighed anew
@@ -36,17 +36,11 @@ struct adaptive {
   uint64_t item, slice;  // of the pass: where the present slice begins, and its length
 };
 
-static double read_clock(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 // ---- weighing ----------------------------------------------------------------------------------
 
 // How many times as long as predicted the passes take. A moment without a processor is no sign.
 static double find_correction(const adaptive *e) {
-  double taken = e->begun > 0 ? read_clock() - e->begun : 0;
+  double taken = e->begun > 0 ? clock_seconds() - e->begun : 0;
   return (taken + DOUBT) / (e->predicted + DOUBT);
 }
 
@@ -66,7 +60,7 @@ static double find_compile_seconds(const adaptive *e) {
 static void wait_for_code(adaptive *e, compilation *pending, unsigned threads) {
   e->pending = pending;
   e->phase = COMPILING;
-  e->started = read_clock();
+  e->started = clock_seconds();
   e->threads = threads;
 }
 
@@ -159,7 +153,7 @@ static void advance_to(adaptive *e, uint32_t pass) {
   count_slice(e);
   bool goes_on = pass == e->pass && next < cpu_item_count(e->plan, pass);
   if (e->begun == 0 || (pass <= e->pass && !goes_on)) {  // a run begins
-    e->begun = read_clock();
+    e->begun = clock_seconds();
     e->predicted = 0;
   }
   e->item = goes_on ? next : 0;
@@ -216,14 +210,14 @@ static void note_loss(adaptive *e, double patience) {
   double gain = e->predicted / m->portable * (m->portable - m->compiled) * find_correction(e);
   compile_record more = {.lost = gain - m->text};
   if (e->pending)
-    more.over = read_clock() - e->started + patience;
+    more.over = clock_seconds() - e->started + patience;
   add_loss(e, more);
 }
 
 // Ends the run, but not yet the compiler.
 static void leave_run(adaptive *e) {
   double earlier = e->record.lost < e->expected ? e->record.lost : e->expected;
-  double patience = PATIENCE + PATIENT_PART * (read_clock() - e->begun) + earlier;
+  double patience = PATIENCE + PATIENT_PART * (clock_seconds() - e->begun) + earlier;
   note_loss(e, patience);
   if (e->pending)
     *e->options.pending = compilation_leave(e->pending, patience);

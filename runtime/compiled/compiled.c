@@ -1,5 +1,6 @@
 // Compiles the C text of a plan, or finds it compiled in the cache, and loads it. See compiled.h.
 #include "runtime/compiled/compiled.h"
+#include "core/clock.h"
 
 #include "runtime/compiled/compiler.h"
 #include "runtime/cpu/roots.h"
@@ -427,17 +428,11 @@ compilation *compilation_leave(compilation *c, double patience) {
   return c;
 }
 
-static double read_clock(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 void compilation_end(compilation *c, bool at_once) {
   if (!c)
     return;
-  for (double end = read_clock() + c->patience;
-       !at_once && !compilation_has_ended(c) && read_clock() < end;)
+  for (double end = clock_seconds() + c->patience;
+       !at_once && !compilation_has_ended(c) && clock_seconds() < end;)
     nanosleep(&(struct timespec){.tv_nsec = POLL_NANOSECONDS}, NULL);
   atomic_store(&c->stop, true);
   pthread_join(c->thread, NULL);

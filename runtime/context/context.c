@@ -3,18 +3,11 @@
 
 #include <inttypes.h>
 #include <pthread.h>
-#include <time.h>
 
 // A call takes at most CALL_STACK of the stack of a job; what is not elaboration takes the rest.
 enum { CALL_STACK = 20 << 10, STACK_BESIDES = 56 << 20 };
 
 void permc_interrupt(permc_context *c) { atomic_store(&c->stop, true); }
-
-double context_now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 // ---- contexts, messages, jobs ----------------------------------------------------------------
 

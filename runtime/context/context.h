@@ -89,8 +89,6 @@ bool context_run_job(permc_context *c, context_job *job, void *with);
 // The same on the caller's stack: for jobs that do not recurse.
 bool context_run_here(permc_context *c, context_job *job, void *with);
 
-double context_now(void);  // seconds
-
 // A stage of the call begins, and is reported: permc_on_progress. `unit`: what its work is counted
 // in. The result tells how far it is; it may be ignored.
 progress context_begin_stage(permc_context *c, const char *stage, const char *unit);

@@ -1,4 +1,5 @@
 // Kernels on CUDA devices: finding, launching, recording, waiting, times. See cuda.h.
+#include "core/clock.h"
 #include "runtime/cuda/device.h"
 
 #include <inttypes.h>
@@ -157,24 +158,18 @@ static bool check_wait(cuda_device *d, cuda_status status, const char *call) {
   return cuda_check(d, status, call, "all that was launched, last %s", d->last);
 }
 
-static double seconds_now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 // Polls without a pause at first, so that short work ends without delay, then every 100 us.
 static bool wait_or_interrupt(cuda_device *d, const atomic_bool *interrupted) {
   enum { PAUSE_NANOSECONDS = 100000 };
   const double patience = 2e-3;
-  double start = seconds_now();
+  double start = clock_seconds();
   for (;;) {
     cuda_status status = d->api->stream_query(d->stream);
     if (status != CUDA_STATUS_NOT_READY)
       return check_wait(d, status, "cuStreamQuery");
     if (atomic_load(interrupted))
       return cuda_refuse(d, "interrupted");
-    if (seconds_now() - start > patience)
+    if (clock_seconds() - start > patience)
       nanosleep(&(struct timespec){.tv_nsec = PAUSE_NANOSECONDS}, NULL);
   }
 }

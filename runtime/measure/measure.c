@@ -1,5 +1,6 @@
 // Statistics, rounds, the clock, a copy. See measure/measure.h.
 #include "runtime/measure/measure.h"
+#include "core/clock.h"
 
 #include "runtime/system/pool.h"
 #include "runtime/values/value.h"
@@ -7,7 +8,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 const bench_limits bench_limits_default = {
     .warm_up = 2, .least = 11, .most = BENCH_MOST_RUNS, .spread = 0.02, .seconds = 2};
@@ -78,10 +78,10 @@ static bool run_rounds(bench_contestant *all, size_t count, const bench_limits *
   for (size_t i = 0; i < limits->warm_up; i++)
     if (!run_round(all, count, i, false))
       return false;
-  double start = bench_now();
+  double start = clock_seconds();
   for (*rounds = 0; *rounds < limits->most; ++*rounds) {
     bool enough =
-        *rounds >= limits->least && (bench_now() - start >= limits->seconds ||
+        *rounds >= limits->least && (clock_seconds() - start >= limits->seconds ||
                                      median_is_settled(&all[0], *rounds, limits->spread, scratch));
     if (enough)
       break;
@@ -113,18 +113,12 @@ bool bench_measure(bench_contestant *all, size_t count, const bench_limits *limi
 
 // ---- the clock ----------------------------------------------------------------------------------
 
-double bench_now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static bool time_runs(unsigned count, bench_work *work, void *with, double *seconds) {
-  double start = bench_now();
+  double start = clock_seconds();
   for (unsigned i = 0; i < count; i++)
     if (!work(with))
       return false;
-  *seconds = (bench_now() - start) / count;
+  *seconds = (clock_seconds() - start) / count;
   return true;
 }
 

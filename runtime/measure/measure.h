@@ -74,8 +74,6 @@ bool bench_measure(bench_contestant *all, size_t count, const bench_limits *limi
 
 // ---- the clock -------------------------------------------------------------------------------
 
-double bench_now(void);  // seconds
-
 // Work that is too short for a clock is repeated within one turn, after a run that is not counted
 // (threads, caches and branch predictors have forgotten it since its last turn).
 typedef bool bench_work(void *with);

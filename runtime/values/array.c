@@ -1,4 +1,5 @@
 // Arrays in memory: sizes, random elements, equality. See value.h.
+#include "core/number.h"
 #include "core/random.h"
 #include "runtime/system/memory.h"
 #include "runtime/system/pool.h"
@@ -22,12 +23,7 @@ bool array_bytes_of(uint64_t size, uint32_t rank, const uint64_t *dims, uint64_t
   return true;
 }
 
-uint64_t array_count(const array *a) {
-  uint64_t count = 1;
-  for (uint32_t i = 0; i < a->rank; i++)
-    count *= a->dims[i];
-  return count;
-}
+uint64_t array_count(const array *a) { return product_of(a->dims, a->rank); }
 
 uint64_t array_bytes(const array *a) { return array_count(a) * scalar_types[a->type].size; }
 

@@ -1,5 +1,6 @@
 // What the papers say of the memory machines, by executing: examples, Table 1 and transposes of the
 // DMM/UMM paper, Table I and the distributions of the HMM paper.
+#include "core/number.h"
 #include "kernels/hmm/algorithm.h"
 #include "tests/test.h"
 #include "tests/unit/memory.h"
@@ -43,7 +44,7 @@ static void check_grid(hmm_machine m, uint64_t n) {
   hmm_task t = {.n = n};
   hmm_counts c;
   uint64_t w = m.width, p = m.threads, apart = n / p;
-  uint64_t k = m.kind == HMM_KIND_DMM ? hmm_gcd(apart, w) : apart < w ? apart : w;
+  uint64_t k = m.kind == HMM_KIND_DMM ? greatest_common_divisor(apart, w) : apart < w ? apart : w;
   for (int i = 0; i < 2; i++) {
     uint64_t each = i ? k : 1;
     uint64_t time = run(&m, names[i], &t, &c);

@@ -1,5 +1,6 @@
 // See program.h.
 #include "tool/bench/program.h"
+#include "core/clock.h"
 #include "core/hash.h"
 #include "runtime/cuda/context.h"
 #include "runtime/cuda/cuda.h"
@@ -21,9 +22,9 @@ static bool load_program(bench_program *p, const bench_request *r) {
 }
 
 static bool read_arguments(bench_program *p, const bench_request *r) {
-  double start = bench_now();
+  double start = clock_seconds();
   bool good = cli_read_data(p->context, r->entry, &r->data, &p->arguments, &p->argument_count);
-  p->read_seconds = bench_now() - start;
+  p->read_seconds = clock_seconds() - start;
   return good;
 }
 

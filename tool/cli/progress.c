@@ -1,5 +1,6 @@
 // See progress.h.
 #include "tool/cli/progress.h"
+#include "core/clock.h"
 #include "core/units.h"
 #include "runtime/context/context.h"
 
@@ -89,7 +90,7 @@ static void *draw_line(void *unused) {
   (void)unused;
   pthread_mutex_lock(&line.lock);
   while (!line.ending) {
-    double now = context_now();
+    double now = clock_seconds();
     if (line.stage[0] && now >= line.next)
       draw(now);
     double wake = now >= line.next ? now + redrawn : line.next;
@@ -106,7 +107,7 @@ static void show(const char *stage, const char *unit, uint64_t done, uint64_t to
   pthread_mutex_lock(&line.lock);
   if (strcmp(line.stage, stage) || done < line.done) {
     snprintf(line.stage, sizeof line.stage, "%s", stage);
-    line.begun = context_now();
+    line.begun = clock_seconds();
     if (!*stage)
       erase();
   }
@@ -140,7 +141,7 @@ void cli_progress_clear(void) {
     return;
   pthread_mutex_lock(&line.lock);
   erase();
-  double later = context_now() + redrawn;
+  double later = clock_seconds() + redrawn;
   line.next = line.next > later ? line.next : later;
   pthread_mutex_unlock(&line.lock);
 }
@@ -156,7 +157,7 @@ void cli_progress_start(void) {
   pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
   pthread_cond_init(&line.ended, &attributes);
   pthread_condattr_destroy(&attributes);
-  line.next = context_now() + first_shown;
+  line.next = clock_seconds() + first_shown;
   line.running = pthread_create(&line.thread, NULL, draw_line, NULL) == 0;
 }
 

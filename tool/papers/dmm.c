@@ -1,5 +1,6 @@
 // The DMM/UMM paper by execution: Figure 4, the accesses of Table 1, and the constants of its
 // transposes. Nothing is random: `trials` has no effect.
+#include "core/number.h"
 #include "kernels/hmm/algorithm.h"
 #include "tool/papers/paper.h"
 
@@ -38,7 +39,10 @@ static void add_figure_4(paper_tables *out) {
 // table's.)
 static double formula_of_access(const hmm_machine *m, uint64_t n, bool stride) {
   uint64_t w = m->width, p = m->threads, apart = n / p;
-  uint64_t k = !stride ? 1 : m->kind == HMM_KIND_DMM ? hmm_gcd(apart, w) : apart < w ? apart : w;
+  uint64_t k = !stride                   ? 1
+               : m->kind == HMM_KIND_DMM ? greatest_common_divisor(apart, w)
+               : apart < w               ? apart
+                                         : w;
   return (double)((k * (p / w) + m->latency - 1) * apart);
 }
 

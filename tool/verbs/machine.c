@@ -1,4 +1,5 @@
 // permc machine: accesses, algorithms and plans on the memory machines.
+#include "core/clock.h"
 #include "core/units.h"
 #include "kernels/banks/banks.h"
 #include "kernels/hmm/plan.h"
@@ -267,14 +268,14 @@ static cli_status run_algorithm(hmm_command *s) {
   cli_status status = read_task(s);
   if (status != CLI_OK)
     return status;
-  double start = bench_now();
+  double start = clock_seconds();
   const char *problem = hmm_report_make(s->memory, &s->machine, s->algorithm, &s->task, &report);
   if (problem) {
     cli_error("%s", problem);
     return CLI_WRONG;
   }
   if (cli_is_given(s->args, "--time"))
-    cli_print_time(NULL, "machine", bench_now() - start);
+    cli_print_time(NULL, "machine", clock_seconds() - start);
   report.data = s->data;
   if (cli_is_given(s->args, "--json"))
     hmm_report_json(&out, &report);
@@ -288,7 +289,7 @@ static cli_status run_algorithm(hmm_command *s) {
 static cli_status run_passes(hmm_command *s, const plan *p, const char *entry) {
   hmm_plan_report r;
   text out = {0};
-  double start = bench_now();
+  double start = clock_seconds();
   const char *name = cli_value(s->args, "--layout");
   c_options options = C_OPTIONS_OF_GPU(NULL, 0);
   if (name)
@@ -307,7 +308,7 @@ static cli_status run_passes(hmm_command *s, const plan *p, const char *entry) {
     return CLI_WRONG;
   }
   if (cli_is_given(s->args, "--time"))
-    cli_print_time(NULL, "machine", bench_now() - start);
+    cli_print_time(NULL, "machine", clock_seconds() - start);
   if (cli_is_given(s->args, "--json"))
     hmm_plan_report_json(&out, &r);
   else

@@ -1,4 +1,5 @@
 // permc run: loads a program, reads its arguments, runs it, writes its results.
+#include "core/clock.h"
 #include "runtime/measure/measure.h"
 #include "tool/cli/program.h"
 #include "tool/cli/progress.h"
@@ -42,12 +43,12 @@ static bool read_arguments(run_state *s) {
   size_t parameters = permc_parameter_count(s->context, s->entry);
   if (parameters == (size_t)-1)
     return cli_report(s->context, false);
-  double start = bench_now();
+  double start = clock_seconds();
   bool good = types ? cli_report(s->context, permc_read_random(s->context, s->entry, types,
                                                                cli_number(s->args, "--seed", 1),
                                                                &s->arguments, &s->argument_count))
                     : read_files(s, parameters);
-  s->read_seconds = bench_now() - start;
+  s->read_seconds = clock_seconds() - start;
   return good;
 }
 
@@ -64,7 +65,7 @@ static bool check_outputs(const run_state *s) {
 static bool write_results(run_state *s) {
   size_t count;
   const char **paths = cli_values(s->args, "-o", &count);
-  double start = bench_now();
+  double start = clock_seconds();
   bool good = paths != NULL;
   for (size_t i = 0; good && i < s->result_count; i++)
     if (i < count && strcmp(paths[i], "-"))
@@ -72,7 +73,7 @@ static bool write_results(run_state *s) {
     else
       good = cli_print_value(s->results[i], cli_is_given(s->args, "--full"));
   free(paths);
-  s->write_seconds = bench_now() - start;
+  s->write_seconds = clock_seconds() - start;
   return good;
 }
 
@@ -89,7 +90,7 @@ static void print_times(const run_state *s) {
   if (times.units)
     fprintf(stderr, "permc: %-9s %" PRIu64 " time units\n", "machine", times.units);
   cli_print_time(NULL, "write", s->write_seconds);
-  cli_print_time(NULL, "total", bench_now() - s->start);
+  cli_print_time(NULL, "total", clock_seconds() - s->start);
 }
 
 static bool run_program(run_state *s) {
@@ -107,7 +108,7 @@ static bool run_program(run_state *s) {
 }
 
 cli_status verb_run(const cli_arguments *args) {
-  run_state s = {.args = args, .entry = cli_entry(args), .start = bench_now()};
+  run_state s = {.args = args, .entry = cli_entry(args), .start = clock_seconds()};
   if (cli_is_given(args, "--seed") && !cli_is_given(args, "--random"))
     return cli_usage_error("run: --seed needs --random: it is the seed of random arguments");
   s.context = cli_context_new();

@@ -1,0 +1,33 @@
+// Whole numbers: what several rooms compute of them.
+#ifndef PERMC_CORE_NUMBER_H
+#define PERMC_CORE_NUMBER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+static inline bool is_power_of_two(uint64_t x) { return x && !(x & (x - 1)); }
+
+static inline uint64_t product_of(const uint64_t *numbers, size_t count) {
+  uint64_t product = 1;
+  for (size_t i = 0; i < count; i++)
+    product *= numbers[i];
+  return product;
+}
+
+static inline uint64_t greatest_common_divisor(uint64_t a, uint64_t b) {
+  while (b) {
+    uint64_t rest = a % b;
+    a = b;
+    b = rest;
+  }
+  return a;
+}
+
+// Of two uint32_t, for qsort and bsearch.
+static inline int compare_u32(const void *a, const void *b) {
+  uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+  return (x > y) - (x < y);
+}
+
+#endif
