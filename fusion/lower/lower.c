@@ -179,7 +179,7 @@ static lowered lower_element(lowering *l, const trace_step *s) {
   uint32_t batch;
   lowered v = array_operand(l, s, 0, &batch);
   axis_range range = cut_axis_range(l, &v, o->batch, o->batch * o->dims[0]);
-  bool pattern = o->rank == 1 && l->pool.nodes.items[v.elements[0]].kind == NET_ELEMENT;
+  bool pattern = l->pool.nodes.items[v.elements[0]].kind == NET_ELEMENT;
   return pattern ? fix_pattern(l, &v, range, o->dims[0], s->number)
                  : fix_axes(l, &v, range, s->number);
 }

@@ -278,6 +278,8 @@ typedef struct placement {
   uint64_t origin;               // f
   net_form forms[F2_MAX];        // z_i, then j_i, then what is 0 where alive; of x
   bool numbered;                 // element j of an array pattern has coordinates j
+  uint64_t base_number;          // which element of a pattern is at the origin, and which ones in
+  uint64_t numbers[F2_MAX];      //   each of the directions
   net_reason refused;            // why operands have no places in a stage
   bool beside;                   // arrays of one length are one anchor
   // Partners: operands at F z ^ f and F z ^ f ^ e, with e in the image of F. Such an op works on
@@ -298,6 +300,8 @@ bool placement_of_element(placement *f, net_id node, uint64_t *columns, uint64_t
 // places of their own.
 bool placement_find_directions(placement *f, uint32_t count, const uint64_t *origins,
                                const uint64_t *numbers, int rows);
+// Whether g's directions are f's, by the elements of a pattern there (as far as both have them).
+bool placement_same_numbers(const placement *f, const placement *g);
 // The same, where D lies in the image of F: partners.
 bool placement_find_partners(placement *f, uint32_t count, const uint64_t *origins, int rows);
 // The directions in which elements of the stage's value lie again.

@@ -170,7 +170,7 @@ static bool anchor_merged(placement *f, uint32_t stage, operand *operands, uint3
   uint64_t *origins = NEW_ARRAY(l->memory, uint64_t, count);
   placement_set_axes(&g, &f->axes);
   if (!placement_in_stage(&g, stage, operands, count, origins) || g.k > f->k || g.partner_count ||
-      f->partner_count || (g.k && !(g.numbered && f->numbered)))
+      f->partner_count || (g.k && !placement_same_numbers(f, &g)))
     return false;
   for (uint32_t i = 0; i < s->loop_count; i++)
     if (f->loop_axis[i] != g.loop_axis[i])

@@ -102,22 +102,35 @@ bool placement_find_directions(placement *f, uint32_t count, const uint64_t *ori
     f->numbered &= x == zero;
   }
   f->origin = zero;
+  f->base_number = 0;
+  for (int b = 0; b < f->k; b++)
+    f->numbers[b] = f2_unit(b);
   if (f->numbered)
     return true;
   f->k = 0;
-  f->origin = origins[0];
+  f->origin = origins[sorted->operand];
+  f->base_number = sorted->number;
   all = image;
   f2_space differences = f2_space_zero(rows);
   for (uint32_t i = 1; i < count; i++) {
-    uint64_t x = origins[i] ^ origins[0];
+    uint64_t x = origins[sorted[i].operand] ^ f->origin;
     if (f2_space_has(differences, x))
       continue;
     if (!f2_space_insert(&all, x))
       return false;
     f2_space_insert(&differences, x);
+    f->numbers[f->k] = sorted[i].number;
     f->directions[f->k++] = x;
   }
   return true;
+}
+
+bool placement_same_numbers(const placement *f, const placement *g) {
+  bool same = f->base_number == g->base_number && f->numbered == g->numbered;
+  for (int i = 0; i < g->k && i < f->k; i++)
+    same = same && f->numbers[i] == g->numbers[i] &&
+           f->numbers[i] != (i ? f->numbers[i - 1] : f->base_number);
+  return same;
 }
 
 bool placement_find_partners(placement *f, uint32_t count, const uint64_t *origins, int rows) {

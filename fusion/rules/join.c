@@ -71,11 +71,28 @@ static bool find_join(const net_stage *s, const net_op *op, const net_output *ou
   return true;
 }
 
-bool op_is_join(const net_stage *s, const net_op *op) {
+static bool op_is_join(const net_stage *s, const net_op *op) {
   join ignored;
   bool all = op->k == 0 && op->output_count > 0;
   for (uint32_t i = 0; i < op->output_count && all; i++)
     all = find_join(s, op, &op->outputs[i], &ignored);
+  return all;
+}
+
+// Whether the node is an element, or chooses among such by the index.
+static bool is_choice(const net_stage *s, net_id id) {
+  const net_node *node = &s->nodes.items[id];
+  if (node->kind != NET_SELECT)
+    return node->kind == NET_ELEMENT;
+  return is_of_index(s, node->operands[0]) && is_choice(s, node->operands[1]) &&
+         is_choice(s, node->operands[2]);
+}
+
+bool op_only_chooses(const net_stage *s, const net_op *op) {
+  bool all = op->k == 0 && op->output_count > 0;
+  for (uint32_t i = 0; i < op->output_count && all; i++)
+    all = s->nodes.items[op->outputs[i].elements[0]].kind == NET_SELECT &&
+          is_choice(s, op->outputs[i].elements[0]);
   return all;
 }
 

@@ -7,7 +7,7 @@
 // A form of the address may be changed by any form that is 0 where the load is wanted. So the forms
 // f and g of two loads have one form in their place if f ^ g = a ^ b, where a is 0 where the first
 // is wanted, and b where the second is: f ^ a = g ^ b. A row that a load lacks is the form 0, or 1
-// where its weight is in the offset.
+// where its weight is in the offset; so is one that both lack, of a bit of one of the offsets.
 #include "fusion/rules/rewriting.h"
 
 enum { LATEST = 8 };  // loads of an array that are looked at
@@ -53,12 +53,28 @@ static void take_from_offset(matching *m, int side) {
   }
 }
 
+// Rows for the bits in which the offsets differ.
+static void add_rows_of_offsets(matching *m) {
+  uint64_t differ = (uint64_t)m->offset[0] ^ (uint64_t)m->offset[1];
+  if (m->offset[0] < 0 || m->offset[1] < 0)
+    return;
+  for (; differ; differ &= differ - 1) {
+    int64_t weight = (int64_t)(differ & -differ);
+    uint32_t at = 0;
+    while (at < m->count && m->rows[at].weight != weight)
+      at++;
+    if (at == m->count)
+      m->rows[m->count++] = (matched_row){.weight = weight};
+  }
+}
+
 static bool match_rows(arena *a, const net_map *x, const net_map *y, matching *m) {
-  *m = (matching){.rows = NEW_ARRAY(a, matched_row, x->row_count + y->row_count)};
+  *m = (matching){.rows = NEW_ARRAY(a, matched_row, x->row_count + y->row_count + 64)};
   if (x->loop_count != y->loop_count ||
       (x->loop_count && memcmp(x->strides, y->strides, x->loop_count * sizeof *x->strides)) ||
       !add_rows(m, x, 0) || !add_rows(m, y, 1))
     return false;
+  add_rows_of_offsets(m);
   take_from_offset(m, 0);
   take_from_offset(m, 1);
   return m->offset[0] == m->offset[1];

@@ -567,7 +567,8 @@ static bool stays_apart(const merging *m, const net_op *op, uint32_t last) {
   bool from_last = true;
   for (uint32_t i = 0; i < m->read_count; i++)
     from_last = from_last && m->definitions[m->reads[i]].group == last;
-  return op_is_join(s, &m->groups.items[last - 1].op) || (!from_last && op_is_join(s, op));
+  return op_only_chooses(s, &m->groups.items[last - 1].op) ||
+         (!from_last && op_only_chooses(s, op));
 }
 
 // The group that takes op in, 1 + its number, or 0.

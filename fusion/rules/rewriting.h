@@ -73,8 +73,8 @@ void stage_narrow(rewriter *r);
 
 // ---- rules/join.c ----------------------------------------------------------------------------
 
-// Whether the op, of single elements, only chooses between two values by its index.
-bool op_is_join(const net_stage *s, const net_op *op);
+// Whether the op, of single elements, only chooses among values by its index.
+bool op_only_chooses(const net_stage *s, const net_op *op);
 // The rule in-place, for all such ops of the stage.
 void stage_hoist_joins(rewriter *r);
 

@@ -3,7 +3,9 @@
 
 // Merging rewrites a stage from its start, dropping what is dead from the end of the last: what
 // either does may let the other do more, as a narrower live set equals another.
-enum { MOST_ROUNDS = 8 };
+// Ops that choose among values by the index wait until loads of parts have become one, and what
+// reads them, too.
+enum { MOST_ROUNDS = 8, ROUNDS_APART = 2 };
 
 static rewriter rewriter_of(arena *a, net *t, net_stage *s, rule_log *log) {
   rewriter r = {.memory = a, .net = t, .stage = s, .log = log, .changed = true, .loops = 1};
@@ -36,7 +38,7 @@ void rules_apply(arena *a, net *t, rule_log *log) {
     for (size_t i = 0; i < t->stages.count; i++)
       if (rewriters[i].changed) {
         rewriters[i].changed = false;
-        rewriters[i].joins_apart = round == 0;
+        rewriters[i].joins_apart = round < ROUNDS_APART;
         stage_merge(&rewriters[i]);
         stage_move_frames(&rewriters[i]);
         stage_narrow(&rewriters[i]);

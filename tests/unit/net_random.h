@@ -490,10 +490,15 @@ static inline void random_load(arena *a, random_state *r, net *t, net_stage *s, 
     if (random_chance(r, 2))  // as a window, that begins before the array or ends behind it
       load.map.offset = (int64_t)random_below(r, 7) - 3;
   }
+  net_row fixed = {{0}, 0};  // a bit of the address that is not of the index
+  if (s->n > 0 && random_chance(r, 3))
+    fixed = load.map.rows[--load.map.row_count];
   vec_push(a, &s->loads, load);
   for (uint32_t copies = random_below(r, 3); copies > 0; copies--) {
     load.value = net_value_add(a, s, type);
-    if (s->n > 0 && random_chance(r, 2)) {  // the same where a form is 0
+    if (fixed.weight && random_chance(r, 2))
+      load.map.offset ^= fixed.weight;
+    else if (load.map.row_count > 0 && random_chance(r, 2)) {  // the same where a form is 0
       load.map = net_map_copy(a, &load.map);
       load.map.rows[random_below(r, load.map.row_count)].form.mask ^=
           random_chance(r, 2) ? f2_unit((int)random_below(r, (uint32_t)s->n))
