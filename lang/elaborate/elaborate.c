@@ -720,8 +720,12 @@ static value *run_code(elaborator *e, const closure *c) {
     if (known)
       return known;
   }
+  value_id outer = e->own_from;
+  if (recording)
+    e->own_from = (value_id)e->out->steps.count;
   value *v = run_function(e, c);
   memo_finish(e, recording, v);
+  e->own_from = outer;
   return v;
 }
 

@@ -155,6 +155,7 @@ typedef struct elaborator {
   value *running;  // binding that is evaluated, innermost
   memo_table *memo;
   value_id memo_from;  // calls are copied from steps from here on: padded knows what it has made
+  value_id own_from;   // the steps of the call that is being recorded: those from here on
   VEC(written_length) lengths;  // of arrays whose signature is being checked (sizes.c)
   type_table closed;            // interned types
   bool allow_extern;

@@ -162,10 +162,22 @@ value *map_steps(elaborator *e, value *v, step_map *f, void *with) {
   }
 }
 
+// Whether the step's operands may be looked at: the steps of a call that is recorded must not depend on
+// how its arguments were made, as it will be copied for others.
+static bool is_own(const elaborator *e, value_id id) { return id >= e->own_from; }
+
 value_id move_step(elaborator *e, value_id id, void *with) {
   const move *m = with;
   const trace_step *from = &e->out->steps.items[id];
-  trace_step s = {.op = m->op, .type = from->type, .number = m->number, .operand_count = 1};
+  uint64_t number = m->number;
+  if (m->op == TRACE_SLICE && m->lead[0] == from->dims[0])
+    return id;
+  if (m->op == TRACE_SLICE && from->op == TRACE_SLICE && is_own(e, id)) {  // a part of a part
+    number += from->number;
+    id = from->operands[0];
+    from = &e->out->steps.items[id];
+  }
+  trace_step s = {.op = m->op, .type = from->type, .number = number, .operand_count = 1};
   s.batch = m->set_batch ? m->batch : from->batch;
   s.rank = from->rank - m->drop + m->lead_count;
   if (s.rank > MOST_DIMENSIONS)
@@ -290,7 +302,8 @@ static value_id whole_of_parts(const elaborator *e, const value_id *ids, uint32_
     return NO_STEP;
   for (uint32_t i = 0; i < count; i++) {
     const trace_step *s = &steps[ids[i]];
-    if (s->op != first->op || s->operands[0] != first->operands[0] || s->number != i * length)
+    if (!is_own(e, ids[i]) || s->op != first->op || s->operands[0] != first->operands[0] ||
+        s->number != i * length)
       return NO_STEP;
   }
   return first->operands[0];
@@ -444,6 +457,7 @@ value *try_value(elaborator *e, const void *what, trial_function *f, void *with)
   e->trial = here.outer;
   e->batch = before.batch;
   e->memo_from = before.memo_from;
+  e->own_from = before.own_from;
   e->depth = before.depth;
   e->calls = before.calls;
   e->branches = before.branches;
