@@ -51,6 +51,18 @@ static const char *array_name(const pass_text *p, net_id array) {
   return c_format(p->w, "a%u", number);
 }
 
+// A large array of which a tile is one stretch, and the next tile the next: processors foresee that,
+// but not far enough where they compute in between.
+static bool is_read_through(const pass_text *p, const plan_move *move, const c_map *map,
+                            uint32_t parts) {
+  enum { LARGE = 1 << 22 };  // bytes
+  const net_array *a = &p->of.context->plan->arrays.items[move->array];
+  uint64_t inside = c_map_rows_of_threads(map) | c_map_rows_of(map, UINT64_MAX);
+  return !p->w->warps && p->of.pass->op_count > 0 &&
+         a->count >= LARGE / scalar_types[a->type].size &&
+         c_map_sum(map, inside) < (uint64_t)parts << p->of.pass->tile.dimension;
+}
+
 static void load_slot(const pass_text *p, c_phase *f, uint32_t slot) {
   int load = use_of(p, f, slot)->load;
   const plan_move *move = &p->of.pass->loads[load];
@@ -61,6 +73,7 @@ static void load_slot(const pass_text *p, c_phase *f, uint32_t slot) {
   f2_space known = f->live;
   place.live = c_pass_live_of_move(&p->of, move, &known, &place.live_count);
   c_map map = c_map_of(p->w->memory, &move->map, f->space, scalar_parts(type));
+  place.ahead = is_read_through(p, move, &map, scalar_parts(type));
   f->slots[slot] = c_registers_of(p->w, f->space, type);
   c_load(p->w, &map, f->space, type, &place, f->slots[slot].id);
   if (f->padding)

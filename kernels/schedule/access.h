@@ -62,6 +62,7 @@ typedef struct c_place {
   // For the text (kernels/transfer/transfer.h):
   const char *array;   // an expression: a pointer to void
   const char *stream;  // a variable: whether stores may bypass the caches; NULL: they may not
+  bool ahead;          // loads ask for what lies behind, which is loaded next
 } c_place;
 
 // The most bits of registers that one access of the place may have.

@@ -214,6 +214,14 @@ static const char *load_below(const transfer *t, uint64_t number) {
                   t->vector, list);
 }
 
+// Once for each line.
+static void load_ahead(const transfer *t, uint64_t number) {
+  const c_access *a = t->access;
+  uint64_t x = register_layout_at(&a->memory, number, 0);
+  if (c_map_sum(&a->map, c_map_bits(&a->map, x)) * a->bytes % 64 == 0)
+    c_line(t->w, "PERMC_AHEAD(%s);", address_of(t, x));
+}
+
 static const char *load_vector(const transfer *t, const liveness *v, uint64_t number) {
   const c_access *a = t->access;
   if (is_by_elements(t->place, a) || (a->chunk == 0 && a->home.lanes > 0) ||
@@ -223,6 +231,8 @@ static const char *load_vector(const transfer *t, const liveness *v, uint64_t nu
     return load_chunks(t, number);
   if (t->padding_start != UINT64_MAX)
     return load_below(t, number);
+  if (t->place->ahead)
+    load_ahead(t, number);
   return c_format(t->w, "*(const %s *)(%s)", c_vector_in_memory(t->w, a->bytes, t->lanes),
                   address_of(t, register_layout_at(&a->memory, number, 0)));
 }
