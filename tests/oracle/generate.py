@@ -686,6 +686,8 @@ class Generator:
             makers += [self.scanned] if u in s.INTEGERS else []
         elif n > 1:
             makers += [self.padded]
+        if n > 1 and n % 2 == 0:
+            makers += [self.called_twice] * 2
         if u[0] == "array":
             makers += [self.rows, self.rows]
         return self.rng.choice(makers)(n, u, scope, depth - 1)
@@ -720,6 +722,20 @@ class Generator:
             )
         f = self.function(t, u, scope, depth)[0]
         return Expr(f"(map {f.text} {xs.text})", lambda env: [f.run(env, x) for x in xs.run(env)])
+
+    def called_twice(self, n, u, scope, depth):
+        """Calls of one function on both halves of an array, in any order."""
+        t, half = self.pick(u, self.element_type()), n // 2
+        xs, f = self.array(array(n, t), scope, depth), self.array_function(half, t, u, scope, depth)
+        whole, g, x, exchanged = self.name(), self.name(), self.name(), self.chance(0.3)
+        parts = [f"({g} (take {half} {whole}))", f"({g} (drop {half} {whole}))"]
+        first, second = parts[::-1] if exchanged else parts
+        return Expr(
+            f"(let {whole} = {xs.text} in let {g} {x} = {f.text} {x} in concat {first} {second})",
+            lambda env: (
+                lambda low, high: high + low if exchanged else low + high
+            )(*(lambda ys: (f.run(env, ys[:half]), f.run(env, ys[half:])))(xs.run(env))),
+        )
 
     def zipped(self, n, u, scope, depth):
         t, v = self.element_type(), self.element_type()
