@@ -218,9 +218,10 @@ enum { permc_turn = 0 };
 #include <stdlib.h>
 
 // One access of the text: the warp whose lanes come in turn, and the sums over those before it.
-// `full`: of warps of 32 lanes that all had this access; `lines` are of these alone.
+// `full`: of warps of 32 lanes that all had this access; `lines` are of these alone, and so are
+// `stages`: lines, once for each 128 bytes of neighbouring lanes, as a memory machine counts them.
 typedef struct permc_access {
-  uint64_t warps, full, lines, least_lines, turns, least_turns;
+  uint64_t warps, full, lines, least_lines, stages, turns, least_turns;
   uint64_t item, warp, at[32];
   uint32_t kind, bytes, lanes, lane[32], call;
 } permc_access;
@@ -240,16 +241,24 @@ static int permc_is_new(const uint64_t *x, uint32_t first, uint32_t count, uint6
   return 1;
 }
 
-static void permc_count_lines(permc_access *a) {
+// The lines of lanes first ... end - 1.
+static uint32_t permc_lines_of(const permc_access *a, uint32_t first, uint32_t end) {
   uint64_t line[64];
   uint32_t count = 0;
-  for (uint32_t i = 0; i < a->lanes; i++)
+  for (uint32_t i = first; i < end; i++)
     for (uint32_t last = 0; last < 2; last++) {
       line[count] = (a->at[i] + (last ? a->bytes - 1 : 0)) / 128;
       count += (uint32_t)permc_is_new(line, 0, count, line[count]);
     }
+  return count;
+}
+
+static void permc_count_lines(permc_access *a) {
+  uint32_t group = a->bytes <= 4 ? 32 : 128 / a->bytes;
+  for (uint32_t first = 0; first < 32; first += group)
+    a->stages += permc_lines_of(a, first, first + group);
   a->full++;
-  a->lines += count;
+  a->lines += permc_lines_of(a, 0, a->lanes);
   a->least_lines += (a->lanes * a->bytes + 127) / 128;
 }
 

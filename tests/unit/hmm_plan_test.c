@@ -38,6 +38,8 @@ static const row rows[] = {
     {"sum", "[50000]f32", false},
     {"convolve_real", "[2^10]f32 [2^10]f32", false},
     {"map id", "[1]u32", false},
+    // accesses of 16 bytes, of which each quarter of a warp has parts of all lines
+    {"sort . ungray", "[2^8]u16", false},
     {"bitrev", "[2^4]u16", false},
 };
 enum { ROWS = sizeof rows / sizeof *rows };

@@ -45,7 +45,7 @@ enum { KERNELS_GUARD = 256, KERNELS_LINE = 128 };
 
 // As in cuda_host.h.
 typedef struct kernels_access {
-  uint64_t warps, full, lines, least_lines, turns, least_turns;
+  uint64_t warps, full, lines, least_lines, stages, turns, least_turns;
   uint64_t item, warp, at[32];
   uint32_t kind, bytes, lanes, lane[32], call;
 } kernels_access;
@@ -55,9 +55,9 @@ enum { KERNELS_LOADS, KERNELS_STORES, KERNELS_GETS, KERNELS_PUTS };
 typedef struct kernels_counts {
   uint64_t memory, whole;  // accesses by warps; those by full warps of moves that have whole lines
   uint64_t scratch;
-  uint64_t turns;    // at the banks
-  uint64_t lines;    // of memory, by full warps
-  uint64_t unequal;  // accesses of memory that need not take as many stages as lines
+  uint64_t turns;   // at the banks
+  uint64_t stages;  // lines of memory by full warps, as a memory machine counts them
+  uint64_t partly;  // accesses of memory by warps that are not full
 } kernels_counts;
 
 typedef struct kernels {
@@ -235,9 +235,8 @@ static void add_access(kernels *k, uint32_t pass, const kernels_access *a) {
   net_id id = array_at(k, a->at[0]);
   CHECK(id != NET_NONE);
   c->memory += a->warps;
-  c->lines += a->lines;
-  c->unequal += id == NET_NONE || a->full != a->warps || a->lines != a->least_lines ||
-                scalar_types[k->plan->arrays.items[id].type].size > 4;
+  c->stages += a->stages;
+  c->partly += a->full != a->warps;
   if (id == NET_NONE)
     return;
   uint64_t allowed = lines_allowed(k->plan, &k->plan->passes.items[pass], a->kind, id);
@@ -372,10 +371,10 @@ static inline bool kernels_check_counts(const kernels *k) {
 
 // ---- the memory machines -----------------------------------------------------------------------
 
-// An HMM executes the same plan (hmm/plan.h): as many stages at its shared memories as there
-// were turns at the banks, and at its global memory as there were lines. (Where an access has
-// several words and is several requests there, it may be more stages: two of its requests may be
-// for one line, as some are for elements of 8 bytes. Warps that are not full are not counted here.)
+// An HMM executes the same plan (hmm/plan.h): as many stages at its shared memories as there were turns
+// at the banks, and at its global memory as there were lines. (An access of several words is several
+// requests, each of the lanes that have 128 bytes together, and two of them may be for one line. Warps
+// that are not full are not counted here.)
 static inline void kernels_check_hmm(const kernels *k) {
   hmm_machine m = {HMM_KIND_HMM, 4, 32, 100, 1, 0, false};
   uint64_t shared = 0, global = 0, requests = 0;
@@ -390,10 +389,10 @@ static inline void kernels_check_hmm(const kernels *k) {
     arena_free(&scratch);
   }
   bool good = CHECK_EQ_U64(shared, k->counts.turns);
-  if (k->counts.unequal == 0)
-    good = CHECK_EQ_U64(global, k->counts.lines) && good;
+  if (k->counts.partly == 0)
+    good = CHECK_EQ_U64(global, k->counts.stages) && good;
   else
-    good = CHECK(global >= k->counts.lines) && good;
+    good = CHECK(global >= k->counts.stages) && good;
   if (!good)
     printf("%s on an HMM: %" PRIu64 " requests\n", k->name, requests);
 }
