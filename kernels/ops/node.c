@@ -292,6 +292,13 @@ static c_value minimum_value(c_writer *w, bool larger, const c_value *o, uint32_
   return out;
 }
 
+void c_set_mask_width(c_writer *w, c_value *v, uint32_t bytes, uint32_t lanes) {
+  if (v->level != C_VECTOR || !v->mask || lanes == 1)
+    return;
+  v->id[0] = as_mask(w, v, bytes, lanes);
+  v->mask = bytes;
+}
+
 c_value c_select(c_writer *w, const c_value *condition, const c_value *a, const c_value *b,
                  uint32_t lanes) {
   if (condition->level == C_KNOWN)

@@ -31,6 +31,9 @@ c_value c_node_value(c_writer *w, const net_node *node, const c_value *operands,
 c_value c_select(c_writer *w, const c_value *condition, const c_value *a, const c_value *b,
                  uint32_t lanes);
 
+// A mask of lanes as it is for elements of that width: c_select converts others each time.
+void c_set_mask_width(c_writer *w, c_value *v, uint32_t bytes, uint32_t lanes);
+
 // What is left of a and b when `one` of them is taken, bit for bit.
 c_value c_other(c_writer *w, const c_value *a, const c_value *b, const c_value *one,
                 uint32_t lanes);

@@ -10,6 +10,13 @@ c_registers c_registers_of(c_writer *w, const c_space *space, scalar_type type) 
   return s;
 }
 
+// A value that depends on the index alone: node `id`, where the rows of its index have these bits.
+typedef struct known_index {
+  net_id id;
+  uint64_t bits;
+  c_value value;
+} known_index;
+
 // One op as its phase sees it.
 typedef struct op_view {
   c_phase *phase;
@@ -20,7 +27,8 @@ typedef struct op_view {
   bool flips;
   uint32_t lanes, node_count;
   c_value **elements;  // by value of the stage: its elements in the coset, as far as they are read
-  c_registers *outputs;  // by output
+  c_registers *outputs;    // by output
+  VEC(known_index) known;  // of all cosets
 } op_view;
 
 // ---- values of registers ---------------------------------------------------------------------
@@ -110,9 +118,8 @@ static c_value element_value(op_view *v, const net_node *node, uint64_t first) {
   return v->elements[node->value][node->number];
 }
 
-static c_value index_value(op_view *v, net_id id, uint64_t first) {
+static const c_bound *index_bound(op_view *v, net_id id) {
   c_phase *f = v->phase;
-  uint64_t lane[F2_MAX];
   if (!f->bounds[id]) {
     c_map *map = NEW(f->w->memory, c_map);
     c_bound *bound = NEW(f->w->memory, c_bound);
@@ -120,9 +127,34 @@ static c_value index_value(op_view *v, net_id id, uint64_t first) {
     *bound = c_bind(f->w, map, 0);
     f->bounds[id] = bound;
   }
+  return f->bounds[id];
+}
+
+static c_value index_value(op_view *v, net_id id, uint64_t first) {
+  c_phase *f = v->phase;
+  uint64_t lane[F2_MAX];
   for (uint32_t i = 0; i < f->space->l; i++)
     lane[i] = f2_unit((int)(f->space->r + i));
-  return c_index_value(f->w, f->bounds[id], first, f->space->l, lane);
+  return c_index_value(f->w, index_bound(v, id), first, f->space->l, lane);
+}
+
+// The index that the node is, or compares with a constant; or NET_NONE.
+static net_id only_index(const net_stage *s, net_id id) {
+  const net_node *node = &s->nodes.items[id];
+  if (node->kind == NET_INDEX)
+    return id;
+  bool compares = node->kind == NET_SCALAR && node->operand_count == 2 &&
+                  s->nodes.items[node->operands[0]].kind == NET_INDEX &&
+                  s->nodes.items[node->operands[1]].kind == NET_CONSTANT;
+  return compares ? node->operands[0] : NET_NONE;
+}
+
+// The value of such a node, if another coset with the same bits of the index has had it.
+static c_value *find_known(op_view *v, net_id id, uint64_t bits) {
+  for (size_t i = 0; i < v->known.count; i++)
+    if (v->known.items[i].id == id && v->known.items[i].bits == bits)
+      return &v->known.items[i].value;
+  return NULL;
 }
 
 // Whether x and y are two elements in this order and in the other: two selects that are each
@@ -186,11 +218,41 @@ static c_value operation_value(op_view *v, uint32_t i, const net_node *node,
   return c_node_value(f->w, node, operands, v->lanes);
 }
 
+// The width of the elements that the op chooses by a condition, if it does nothing else with it; or 0.
+static uint32_t width_chosen(const op_view *v, net_id condition) {
+  const c_phase *f = v->phase;
+  uint32_t width = 0;
+  for (uint32_t i = 0; i < v->node_count; i++) {
+    const net_node *node = &f->stage->nodes.items[f->nodes[i]];
+    for (uint32_t k = 0; k < node->operand_count; k++) {
+      if (node->operands[k] != condition)
+        continue;
+      uint32_t bytes = node->kind == NET_SELECT && k == 0 ? scalar_part_bytes(node->type) : 0;
+      if (bytes == 0 || (width && width != bytes))
+        return 0;
+      width = bytes;
+    }
+  }
+  for (uint32_t o = 0; o < v->op->output_count; o++)
+    for (uint64_t j = 0; j < UINT64_C(1) << v->op->k; j++)
+      if (v->op->outputs[o].elements[j] == condition)
+        return 0;
+  return width;
+}
+
 // Node `id` of the coset at `first`; i: its number in the op, or UINT32_MAX.
 static void evaluate_node(op_view *v, net_id id, uint32_t i, uint64_t first) {
+  enum { MOST_KNOWN = 64 };
   c_phase *f = v->phase;
   const net_node *node = &f->stage->nodes.items[id];
   c_value *operands = NEW_ARRAY(f->w->memory, c_value, node->operand_count);
+  net_id index = i < v->node_count ? only_index(f->stage, id) : NET_NONE;
+  uint64_t bits = index == NET_NONE ? 0 : c_map_bits(index_bound(v, index)->map, first);
+  const c_value *known = index == NET_NONE ? NULL : find_known(v, id, bits);
+  if (known) {
+    f->values[id] = *known;
+    return;
+  }
   if (node->kind == NET_ROOT && f->stage->nodes.items[node->operands[0]].kind == NET_INDEX &&
       c_root_of_index(f, node, node->operands[0], first, &f->values[id]))
     return;
@@ -199,6 +261,12 @@ static void evaluate_node(op_view *v, net_id id, uint32_t i, uint64_t first) {
   f->values[id] = node->kind == NET_ELEMENT ? element_value(v, node, first)
                   : node->kind == NET_INDEX ? index_value(v, id, first)
                                             : operation_value(v, i, node, operands);
+  if (index == NET_NONE || v->known.count == MOST_KNOWN)
+    return;
+  uint32_t width = f->values[id].mask ? width_chosen(v, id) : 0;
+  if (width)
+    c_set_mask_width(f->w, &f->values[id], width, v->lanes);
+  vec_push(f->w->memory, &v->known, ((known_index){id, bits, f->values[id]}));
 }
 
 // Elements that the op does not define stay as they were where that is simple.
