@@ -495,7 +495,7 @@ void build_passes(planning *p, plan *into, const pass_tiles *tiles) {
                 into->padding[p->stage_number] == PADDING_FREE};
   for (net_id v = 0; v < p->stage->values.count; v++)
     b.spills[v].array = NET_NONE;
-  for (uint32_t i = 0; i < tiles->count && !p->strategy->plain; i++)
+  for (uint32_t i = 0; i < tiles->count && !p->strategy->plain && p->alone == NET_NONE; i++)
     widen_tile(p, tiles, i);
   for (uint32_t i = 0; i < tiles->count; i++)
     build_pass(&b, i);

@@ -247,6 +247,28 @@ static void extend_chains(search *s, uint32_t layer, uint32_t layer_end, uint32_
   }
 }
 
+// The bytes of what crosses from an op's run to later ones.
+static double bytes_between(const planning *p, uint32_t op) {
+  double bytes = 0;
+  for (net_id v = 0; v < p->stage->values.count; v++)
+    if (p->defined[v] != UINT32_MAX && p->defined[v] < op && p->last_read[v] != UINT32_MAX &&
+        p->last_read[v] >= op)
+      bytes += width_of(p->stage, v) / (double)f2_unit(plan_live_of_value(p, v).dimension);
+  return bytes;
+}
+
+// Whether tiles leave much less to later passes than others of as many passes do. The last passes of a
+// reduction have few blocks, so that a GPU has nothing else to do meanwhile.
+static bool leaves_less(const planning *p, const pass_tiles *t, const pass_tiles *best) {
+  enum { MUCH = 2 };
+  double own = 0, others = 0;
+  for (uint32_t i = 0; i < t->count && p->target->lane_bytes == 0; i++) {
+    own += i ? bytes_between(p, t->runs[i].first) : 0;
+    others += i ? bytes_between(p, best->runs[i].first) : 0;
+  }
+  return own * MUCH <= others && own < others;
+}
+
 // Chains of 1, 2, ... passes; of those with equally many, only the ones that came nearly as far as
 // the farthest go on.
 pass_tiles *plan_free_layouts(planning *p) {
@@ -263,13 +285,16 @@ pass_tiles *plan_free_layouts(planning *p) {
   }
   while (layer < s.chains.count) {
     uint32_t layer_end = (uint32_t)s.chains.count, farthest = 0;
+    pass_tiles *best = NULL;
     for (uint32_t c = layer; c < layer_end; c++) {
       pass_tiles *t = chain_end(&s, c) == ops ? chain_tiles(&s, c) : NULL;
-      if (t)
-        return t;
+      if (t && (!best || leaves_less(p, t, best)))
+        best = t;
       if (chain_end(&s, c) < ops && chain_end(&s, c) > farthest)
         farthest = chain_end(&s, c);
     }
+    if (best)
+      return best;
     for (uint32_t end = farthest > WINDOW ? farthest - WINDOW : 0; end <= farthest; end++)
       extend_chains(&s, layer, layer_end, end);
     layer = layer_end;

@@ -216,7 +216,8 @@ planning planning_of_stage(arena *a, const plan *p, uint32_t number) {
                 .net = p->net,
                 .target = plan_stage_target(a, p->target, &p->net->stages.items[number]),
                 .stage_number = number,
-                .stage = &p->net->stages.items[number]};
+                .stage = &p->net->stages.items[number],
+                .alone = NET_NONE};
   find_op_order(&s);
   find_slots(&s);
   find_lines(&s);
@@ -334,7 +335,7 @@ static void plan_stage_in_any_order(arena *a, plan *p, uint32_t number, const st
   p->disjoint_ops += better ? parts : 0;
 }
 
-static plan *plan_stages(arena *a, const net *n, const target *t, const strategy_row *asked) {
+static plan *new_plan(arena *a, const net *n, const target *t) {
   plan *p = NEW(a, plan);
   *p = (plan){.net = n, .target = t};
   p->strategy = NEW_ARRAY(a, const char *, n->stages.count + 1);
@@ -342,6 +343,29 @@ static plan *plan_stages(arena *a, const net *n, const target *t, const strategy
   p->padding_values = NEW_ARRAY(a, scalar_bits *, n->stages.count + 1);
   for (size_t i = 0; i < n->arrays.count; i++)
     vec_push(a, &p->arrays, n->arrays.items[i]);
+  return p;
+}
+
+plan *plan_one_tile(arena *a, const net *n, const target *t, int d, uint32_t alone) {
+  plan *p = new_plan(a, n, t);
+  planning s = planning_of_stage(a, p, 0);
+  s.strategy = strategy_row_of("free");
+  s.alone = alone;
+  find_padding(&s, p);
+  run r = plan_run_of(&s, 0, (uint32_t)s.stage->ops.count - 1);
+  for (int i = 0; i < d; i++)
+    f2_space_insert(&r.space, f2_unit(i));
+  build_passes(&s, p, &(pass_tiles){1, &r});
+  p->strategy[0] = s.strategy->shown.name;
+  const plan_pass *pass = &p->passes.items[0];
+  bool good = f2_space_equal(pass->tile, f2_space_units(s.stage->n, f2_mask(d)));
+  for (int i = d; i < s.stage->n && good; i++)
+    good = pass->blocks[i - d] == f2_unit(i);
+  return good ? p : NULL;
+}
+
+static plan *plan_stages(arena *a, const net *n, const target *t, const strategy_row *asked) {
+  plan *p = new_plan(a, n, t);
   for (uint32_t i = 0; i < n->stages.count; i++)
     plan_stage_in_any_order(a, p, i, asked);
   return p;

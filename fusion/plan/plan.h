@@ -38,6 +38,7 @@
 //   warps.c     its phases where lanes are threads
 //   cost.c      what it costs
 //   boundaries.c  why passes are apart
+//   look_back.c   passes that a GPU executes as one
 //   verify.c, facts.c, print.c
 #ifndef PERMC_FUSION_PLAN_PLAN_H
 #define PERMC_FUSION_PLAN_PLAN_H
@@ -165,6 +166,44 @@ typedef struct plan_boundary {
 // one besides, from the op that made them to the one that needs them so. The ops of stages are looked at
 // again: for explanations, not for each run.
 plan_boundary *plan_boundaries(arena *a, const plan *p, uint32_t *count);
+
+// ---- look-back (plan/look_back.c) --------------------------------------------------------------
+
+// Passes over one stage that go up a tree and down again, as one pass whose blocks look back: a block
+// publishes what its tile comes to, and folds what the blocks before it have published, in the order of
+// the ops between (Merrill and Garland, Single-pass parallel prefix scan with decoupled look-back, 2016;
+// there sums are added as they come, here by a fixed tree, so that those of floats are the same everywhere).
+//
+//   scan of 2^24 i32 by passes    0: ops 0-2, in tiles of 2^12     up, to a total of each tile
+//                                 1: ops 3-7, on 2^12 totals       up to one, and down again
+//                                 2: ops 8-10, in tiles of 2^12    down, to the elements
+//   as one: ops 0-2, one op that stands for ops 3-7, ops 8-10. Each level between is 4 bits of the
+//   number of the block. The last block of 16 publishes the total of the 16, and so on. A block folds at
+//   most 15 totals of each level.
+//
+// What the ops between are to be like: the head of look_back.c's functions. The plan keeps its passes,
+// which other backends execute; results are the same to the bit.
+enum {
+  PLAN_LOOK_BITS = 5,         // of a level: a warp looks at it
+  PLAN_LOOK_LEAST = 10,       // bits of a tile
+  PLAN_LOOK_MOST = 13,        //
+  PLAN_LOOK_BYTES = 1 << 15,  // of what a tile loads
+};
+
+typedef struct plan_look_back {
+  uint32_t stage_number, first, last;  // the passes
+  const net_stage *stage;              // with indices numbered so that blocks look back, not ahead
+  uint32_t tile_bits;                  // the tile: the lowest bits of the index
+  uint32_t middle, middle_count;       // the stage's ops between
+  uint32_t in_count, out_count;        // values that these read and do not make; make for others
+  net_id *in, *out;
+  plan *one;  // its only pass; op `middle` of its only stage stands for the ops between
+} plan_look_back;
+
+// Whether the passes from `first` on are such.
+bool plan_look_back_from(arena *a, const plan *p, uint32_t first, plan_look_back *l);
+// Whether an op between goes up: it makes element 0 only.
+bool plan_goes_up(const net_op *op);
 
 // ---- facts (plan/facts.c) ----------------------------------------------------------------------
 

@@ -60,6 +60,7 @@ struct planning {
   int t;                                 // dimensions of a line
   int *lines_before;  // by op: of a line between passes, if one ends before the op
   int movable;        // layouts between passes may move the lowest so many bits of the index
+  uint32_t alone;     // an op that is a phase of its own; NET_NONE: none is
 };
 
 // A way to cut a stage into passes: the tiles of the runs in *count passes.
@@ -90,6 +91,9 @@ int most_directions(const net_stage *s, const plan_pass *pass);  // of one op of
 
 // What is known of a stage before it is cut (plan/plan.c).
 planning planning_of_stage(arena *a, const plan *p, uint32_t number);
+// The plan of a net of one stage by one pass whose tile is the lowest d bits of the index, where op `alone`
+// is a phase of its own. NULL: the tile is another, or its blocks are not in the order of the index.
+plan *plan_one_tile(arena *a, const net *n, const target *t, int d, uint32_t alone);
 // Where the value is made (net.h, live_of_value).
 f2_space plan_live_of_value(const planning *p, net_id value);
 // The dimensions of a line of what a value has between passes: 0 where few of its elements are live.

@@ -27,6 +27,7 @@ typedef struct warps {
   plan_pass *pass;
   int r, l;
   uint32_t wide_bytes;  // target.h
+  uint32_t alone;       // an op that is a phase of its own
   lanes iterations;     // of strategies that are plain
   lanes last;           // the basis of the phase before, its lanes first
   VEC(plan_phase) phases;
@@ -197,20 +198,19 @@ static void add_op_phase(warps *w, uint32_t first, uint32_t end, f2_space d) {
   vec_push(w->memory, &w->phases, phase);
 }
 
-// Phases with ops: each takes ops while their directions fit into the registers.
-static void add_op_phases(warps *w) {
+// Phases with the ops from `first` on: each takes ops while their directions fit into the registers.
+static void add_op_phases(warps *w, uint32_t first) {
   f2_space d = f2_space_zero(w->stage->n);
-  uint32_t first = 0;
-  for (uint32_t i = 0; i < w->pass->op_count; i++) {
+  for (uint32_t i = first; i < w->pass->op_count; i++) {
     f2_space own = op_directions(w->stage, w->pass, i), wider = f2_space_sum(d, own);
-    if (wider.dimension > w->r) {
+    if (wider.dimension > w->r || i == w->alone || (i > 0 && i - 1 == w->alone)) {
       add_op_phase(w, first, i, d);
       first = i;
       wider = own;
     }
     d = wider;
   }
-  if (w->pass->op_count)
+  if (w->pass->op_count > first)
     add_op_phase(w, first, w->pass->op_count, d);
 }
 
@@ -376,6 +376,31 @@ static uint64_t *raw_exchange(const warps *w, const plan_phase *before, const pl
   return basis;
 }
 
+// Ops that make few elements of many, on neighbours that one access loads: they are executed where they
+// are loaded, and only what they make is exchanged. Whether there are such; the phase is then the first.
+static bool add_reducing_phase(warps *w) {
+  if (!w->pass->load_count || w->strategy->plain)
+    return false;
+  line lines = lines_of_move(w, &w->pass->loads[0]);
+  f2_space wide = span_of(w, &lines.wide);
+  uint32_t count = 0;
+  for (; count < w->pass->op_count && count != w->alone; count++) {
+    const net_op *op = &w->stage->ops.items[w->pass->ops[count]];
+    bool reduces = op->k > 0;
+    for (uint32_t o = 0; o < op->output_count; o++)
+      reduces &= op->outputs[o].elements[(UINT64_C(1) << op->k) - 1] == NET_NONE;
+    if (!reduces || !f2_space_contains(wide, op_directions(w->stage, w->pass, count)))
+      break;
+  }
+  f2_space forms = coordinate_forms(w->stage, w->pass, 0, count);
+  if (count == 0 || !can_have_lanes(w, wide, forms, &lines.lanes))
+    return false;
+  plan_phase phase = new_phase(w, 0, count, &lines.wide, &lines.lanes);
+  align_accesses(w, &phase, &w->pass->loads[0].map, &lines.wide);
+  vec_push(w->memory, &w->phases, phase);
+  return true;
+}
+
 void plan_warps(const planning *p, plan_pass *pass) {
   arena *a = p->memory;
   const net_stage *s = p->stage;
@@ -383,7 +408,8 @@ void plan_warps(const planning *p, plan_pass *pass) {
              .strategy = p->strategy,
              .stage = s,
              .pass = pass,
-             .wide_bytes = p->target->wide_bytes};
+             .wide_bytes = p->target->wide_bytes,
+             .alone = p->alone};
   int k = most_directions(s, pass), d = pass->tile.dimension;
   int r = p->strategy->registers >= 0 ? p->strategy->registers : register_bits(p->target, pass, 0);
   w.l = smaller_of((int)p->target->lane_bits, d - smaller_of(k, d));
@@ -393,7 +419,8 @@ void plan_warps(const planning *p, plan_pass *pass) {
   if (p->strategy->plain)
     w.iterations = iterations_of(&w);
 
-  add_op_phases(&w);
+  uint32_t reduced = add_reducing_phase(&w) ? w.phases.items[0].op_count : 0;
+  add_op_phases(&w, reduced);
   size_t ops = w.phases.count, front;
   add_move_phases(&w, pass->loads, pass->load_count, 0, ops ? 1 : 0, 0);
   front = w.phases.count - ops;

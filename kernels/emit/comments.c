@@ -30,6 +30,8 @@ static void add_pass(text *out, const plan *p, const c_code *code, uint32_t numb
               (unsigned long long)f->scratch_bytes);
   if (f->threads > 1)
     text_printf(out, ", %u threads", f->threads);
+  if (f->one)
+    text_printf(out, "; executes those up to permc_pass_%u, by look-back", f->one->last);
   if (f->kernel != number)
     text_printf(out, "; by the kernel permc_pass_%u", f->kernel);
   text_string(out, "\n");

@@ -74,6 +74,8 @@ static void add_library(const c_writer *w, const c_context *c, c_code *code) {
   text_string(out, w->warps ? "#endif\n" : "");
   if (w->runtime_matrix_needed)
     add_source(code, "kernels/text/runtime_matrix.h");
+  if (w->look_back_needed)
+    add_source(code, "kernels/text/look_back.h");
   text_string(out, "#if defined(__has_builtin)\n"
                    "#if __has_builtin(__builtin_shufflevector)\n"
                    "#define PERMC_SHUFFLEVECTOR 1\n#endif\n#endif\n"
@@ -120,9 +122,32 @@ static void add_pass_table(const plan *p, text *out, const c_pass_facts *facts) 
 static void find_kernel(c_writer *w, c_code *code, uint32_t number, const char **codes) {
   uint32_t i = 0;
   codes[number] = c_without_comments(w, text_content(&code->passes[number]));
+  if (!code->facts[number].threads)
+    return;
   while (i < number && (code->facts[i].kernel != i || strcmp(codes[i], codes[number]) != 0))
     i++;
   code->facts[number].kernel = i;
+}
+
+// For the host, where the first call executes all blocks, in their order, and the later passes do
+// nothing.
+static void write_host_of_one(c_code *code, uint32_t number) {
+  const c_pass_facts *f = &code->facts[number];
+  text *out = &code->hosts[number];
+  text_printf(out,
+              "void permc_pass_%u(void *const *arrays, uint64_t first, uint64_t last,\n"
+              "                  void *memory, const permc_imports *imports) {\n"
+              "  (void)arrays, (void)first, (void)last, (void)memory, (void)imports;\n",
+              number);
+  if (f->one) {
+    text_printf(out, "  for (uint64_t item = 0; item < %lluU && first == 0; item++)\n",
+                (unsigned long long)f->one->blocks);
+    text_printf(out, "    permc_kernel_%u((char *)memory, item", f->kernel);
+    for (uint32_t i = 0; i < f->one->array_count; i++)
+      text_printf(out, ", arrays[%u]", f->one->arrays[i]);
+    text_string(out, ", imports);\n");
+  }
+  text_string(out, "}\n");
 }
 
 // For the host, a function as of other targets.
@@ -149,13 +174,30 @@ static void write_host(const c_writer *w, const plan *p, c_code *code, uint32_t 
   text_string(out, ");\n}\n");
 }
 
+// The pass, and those that are one with it. Returns the last of them.
+static uint32_t write_kernel_from(c_writer *w, c_context *c, c_code *code, uint32_t i) {
+  plan_look_back l;
+  if (!w->warps || c_swizzle_asked(c) || c->options->apart ||
+      !plan_look_back_from(c->memory, c->plan, i, &l)) {
+    code->facts[i] = c_pass_write(w, c, &code->passes[i], &code->functions[i], i);
+    return i;
+  }
+  code->facts[i] = c_pass_write_look_back(w, c, &code->passes[i], &code->functions[i], &l);
+  for (uint32_t k = i + 1; k <= l.last; k++)
+    code->facts[k] = (c_pass_facts){.in_place = code->facts[i].in_place, .kernel = i};
+  return l.last;
+}
+
 static void write_passes_and_tables(c_writer *w, c_context *c, c_code *code) {
   const char **codes = NEW_ARRAY(w->memory, const char *, code->pass_count + 1);
   for (uint32_t i = 0; i < code->pass_count; i++)
-    code->facts[i] = c_pass_write(w, c, &code->passes[i], &code->functions[i], i);
+    i = write_kernel_from(w, c, code, i);
   for (uint32_t i = 0; i < code->pass_count && w->warps; i++) {
     find_kernel(w, code, i, codes);
-    write_host(w, c->plan, code, i);
+    if (code->facts[i].one || !code->facts[i].threads)
+      write_host_of_one(code, i);
+    else
+      write_host(w, c->plan, code, i);
   }
   add_library(w, c, code);
   code->definitions = w->definitions;
@@ -240,6 +282,7 @@ void c_code_free(c_code *code) {
     text_free(&code->functions[i]);
     text_free(&code->hosts[i]);
     free(code->facts[i].matrix);
+    free(code->facts[i].one);
   }
   free(code->passes);
   free(code->functions);
@@ -263,7 +306,7 @@ static void add_passes(text *out, const c_code *code, uint32_t first, uint32_t l
   for (uint32_t i = first; i < last; i++)
     if (!code->hosts[i].length) {
       add_text(out, &code->passes[i]);
-    } else if (code->facts[i].kernel == i) {
+    } else if (code->facts[i].kernel == i && code->facts[i].threads) {
       add_text(out, &code->functions[i]);
       text_printf(out, "\nPERMC_KERNEL(%u", i);
       add_text(out, &code->passes[i]);

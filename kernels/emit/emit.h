@@ -23,6 +23,7 @@
 //
 //   pass.c            a pass: a function, or a kernel    phase.c     one of its phases
 //   runtime_matrix.c  kernels whose matrix is data       comments.c  what only readers see
+//   look_back.c       kernels whose blocks look back
 //
 // `permc explain --dump c` and `--dump cuda` show a program's own part of the text, with comments:
 //
@@ -37,13 +38,22 @@
 #include "kernels/schedule/schedule.h"
 #include "kernels/text/host.h"
 
+// A kernel that executes passes up to `last` (fusion/plan/plan.h, look-back).
+typedef struct c_one_kernel {
+  uint32_t last;
+  uint64_t blocks;
+  uint32_t array_count;  // its parameters, as those of c_pass_arrays
+  net_id arrays[];
+} c_one_kernel;
+
 typedef struct c_pass_facts {
   uint64_t scratch_bytes;
   bool in_place;     // an array loaded and one stored by equal maps may be one buffer
   uint32_t threads;  // of a block, where lanes are threads; else 1
   uint32_t kernel;   // the first pass whose kernel has the same code: this pass has that one
   permc_runtime_matrix *matrix;  // the last parameter of its kernel, or NULL
-} c_pass_facts;
+  c_one_kernel *one;             // its kernel executes others as well; NULL: it does not
+} c_pass_facts;                  // threads 0: the kernel of an earlier pass executes this one
 
 // What comments say of the program.
 typedef struct c_comments {

@@ -2,7 +2,7 @@
 
 #include "core/hash.h"
 #include "kernels/emit/comments.h"
-#include "kernels/emit/phase.h"
+#include "kernels/emit/look_back.h"
 #include "kernels/emit/runtime_matrix.h"
 #include "kernels/ops/exchange.h"
 
@@ -55,7 +55,9 @@ static uint32_t block_bits(const pass_text *p) {
 static void write_block_and_loops(pass_text *p) {
   c_writer *w = p->w;
   uint32_t blocks = block_bits(p);
-  if (blocks > 0) {
+  if (p->look_back) {
+    c_item(w, "PERMC_TURN(%s, %s)", c_number(w, p->look_back->words), w->index);
+  } else if (blocks > 0) {
     c_item(w, "const %s b = (%s)(item & %s);", w->index, w->index,
            c_number(w, f2_mask((int)blocks)));
     c_item(w, "(void)b;");
@@ -161,17 +163,23 @@ static uint64_t words_in_registers(const pass_text *p) {
 // exchanges: compilers else keep the addresses of all phases in registers (152 of them, and one
 // block, where 64 and four blocks are a quarter faster). 0: as it comes, where nothing is computed.
 static uint32_t blocks_at_once(const pass_text *p) {
-  enum { REGISTERS = 65536, THREADS = 2048, SCRATCH = 160 << 10, BESIDES = 32, BESIDES_WIDE = 64 };
+  enum { REGISTERS = 65536, THREADS = 2048, BESIDES = 32, BESIDES_WIDE = 64, LEAST = 32 };
   uint64_t data = words_in_registers(p), threads = UINT64_C(1) << p->of.schedule.spaces[0].threads;
+  uint64_t scratch = UINT64_C(160) << 10;
   bool wide = false;
   for (uint32_t slot = 0; slot < p->of.pass->slot_count; slot++)
     wide |= p->of.pass->slot_bytes[slot] > 4;
   data += wide ? BESIDES_WIDE : BESIDES;
+  if (p->look_back) {  // blocks wait for others: as many as can be, and 32 registers will do for 16 words
+    data = words_in_registers(p) * 3 / 4;
+    data = data < LEAST ? LEAST : data;
+    scratch = UINT64_C(200) << 10;
+  }
   uint64_t blocks = (data < 128 ? REGISTERS / data : REGISTERS / 128) / threads;
   if (blocks > THREADS / threads)
     blocks = THREADS / threads;
-  if (blocks > SCRATCH / (p->of.schedule.scratch_bytes + 1))
-    blocks = SCRATCH / (p->of.schedule.scratch_bytes + 1);
+  if (blocks > scratch / (p->of.schedule.scratch_bytes + 1))
+    blocks = scratch / (p->of.schedule.scratch_bytes + 1);
   return p->of.pass->op_count ? (uint32_t)blocks : 0;
 }
 
@@ -202,6 +210,37 @@ static void write_phases(pass_text *p) {
     p->phases[phase] = c_phase_write(p, phase);
 }
 
+static c_pass_facts facts_of(const pass_text *p, uint32_t number) {
+  bool warps = p->w->warps;
+  return (c_pass_facts){p->of.schedule.scratch_bytes,
+                        c_pass_in_place(&p->of),
+                        warps ? 1U << p->of.schedule.spaces[0].threads : 1,
+                        number,
+                        NULL,
+                        NULL};
+}
+
+c_pass_facts c_pass_write_look_back(c_writer *w, c_context *c, text *out, text *functions,
+                                    const plan_look_back *l) {
+  c_context own = c_context_of(c->memory, l->one, c->options);
+  pass_text p = {.w = w, .of = c_pass_of(&own, 0)};
+  const plan_pass *pass = p.of.pass;
+  p.look_back = c_look_back_of(w, l, &p.of.schedule.scratch_bytes);
+  p.keyed = NEW_ARRAY(w->memory, bool, pass->slot_count + 1);
+  p.arrays = NEW_ARRAY(w->memory, net_id, pass->load_count + pass->store_count + 1);
+  p.array_count = c_pass_arrays(pass, p.arrays);
+  write_phases(&p);
+  write_kernel(&p, out, functions);
+  c_pass_facts facts = facts_of(&p, l->first);
+  facts.one = malloc(sizeof *facts.one + p.array_count * sizeof *facts.one->arrays);
+  out->failed |= !facts.one;
+  if (facts.one) {
+    *facts.one = (c_one_kernel){l->last, c_look_back_blocks(p.look_back), p.array_count};
+    memcpy(facts.one->arrays, p.arrays, p.array_count * sizeof *p.arrays);
+  }
+  return facts;
+}
+
 c_pass_facts c_pass_write(c_writer *w, c_context *c, text *out, text *functions, uint32_t number) {
   enum { MANY_BLOCKS = 9 };  // 2^9, a few per multiprocessor
   c_runtime_matrix matrix;
@@ -211,7 +250,7 @@ c_pass_facts c_pass_write(c_writer *w, c_context *c, text *out, text *functions,
     out->failed |= !data;
     if (data)
       *data = matrix.data;
-    return (c_pass_facts){matrix.scratch_bytes, true, 1U << matrix.threads, number, data};
+    return (c_pass_facts){matrix.scratch_bytes, true, 1U << matrix.threads, number, data, NULL};
   }
   pass_text p = {.w = w, .of = c_pass_of(c, number)};
   const plan_pass *pass = p.of.pass;
@@ -224,6 +263,5 @@ c_pass_facts c_pass_write(c_writer *w, c_context *c, text *out, text *functions,
     write_kernel(&p, out, functions);
   else
     write_function(&p, out, functions, number);
-  return (c_pass_facts){p.of.schedule.scratch_bytes, c_pass_in_place(&p.of),
-                        w->warps ? 1U << p.of.schedule.spaces[0].threads : 1, number, NULL};
+  return facts_of(&p, number);
 }

@@ -10,4 +10,8 @@
 // functions that it calls to `functions`, and what it needs to w->definitions.
 c_pass_facts c_pass_write(c_writer *w, c_context *c, text *out, text *functions, uint32_t number);
 
+// The kernel of passes that are one, whose blocks look back (fusion/plan/plan.h).
+c_pass_facts c_pass_write_look_back(c_writer *w, c_context *c, text *out, text *functions,
+                                    const plan_look_back *l);
+
 #endif

@@ -1,5 +1,6 @@
 #include "kernels/emit/phase.h"
 #include "kernels/emit/comments.h"
+#include "kernels/emit/look_back.h"
 #include "kernels/ops/exchange.h"
 #include "kernels/ops/repeat.h"
 #include "kernels/transfer/transfer.h"
@@ -332,6 +333,41 @@ static void write_stores(pass_text *p, c_phase *f) {
     store_to_scratch(p, f, out[i]);
 }
 
+// ---- looking back ----------------------------------------------------------------------------
+
+// The register of the elements that matter to the op, whatever the block and the thread.
+static uint32_t live_register(const c_phase *f, const net_op *op) {
+  c_map m = c_map_of_forms(op->live_count, op->live, f->space);
+  uint64_t dynamic = c_map_rows_of_blocks(&m) | c_map_rows_of_threads(&m);
+  uint32_t i = 0;
+  while (c_map_bits(&m, i) & ~dynamic)
+    i++;
+  assert(i >> f->space->r == 0);
+  return i;
+}
+
+// In place of the op that stands for those between.
+static void write_look_back(const pass_text *p, c_phase *f) {
+  const net_op *op = &p->of.stage->ops.items[p->of.pass->ops[f->first_op]];
+  uint32_t number = live_register(f, op);
+  if (!f->open)
+    c_line(p->w, "if (%s) {", c_live_condition(p->w, op->live_count, op->live, f->space));
+  c_look_back_publish(p->look_back, f, number);
+  c_line(p->w, "}");
+  f->open = false;
+  text_string(&p->w->body, "    PERMC_END\n");
+  c_look_back_wait(p->look_back, f);
+  text_printf(&p->w->body, "    PERMC_BARRIER PERMC_THREADS(%u)\n", 1U << f->space->threads);
+  c_end_line(p->w);
+  skip_dead_threads(p, f);
+  c_look_back_fold(p->look_back, f, number);
+}
+
+static bool looks_back(const pass_text *p, const c_phase *f) {
+  return p->look_back && p->of.schedule.phases[f->number].op_count &&
+         p->of.pass->ops[f->first_op] == p->look_back->plan->middle;
+}
+
 // ---- the phase -------------------------------------------------------------------------------
 
 // A thread with padding alone has nothing to compute: its slots hold what padding is, which other
@@ -405,7 +441,10 @@ const char *c_phase_write(pass_text *p, uint32_t phase) {
   f.open = skip_padding_threads(p, &f);
   skip_dead_threads(p, &f);
   write_loads(p, &f);
-  write_ops(p, &f);
+  if (looks_back(p, &f))
+    write_look_back(p, &f);
+  else
+    write_ops(p, &f);
   write_stores(p, &f);
   if (f.open)
     c_line(w, "}");

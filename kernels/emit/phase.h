@@ -10,12 +10,13 @@ typedef struct pass_text {
   c_writer *w;
   c_pass of;
   uint32_t array_count;
-  net_id *arrays;       // that it touches
-  bool *keyed;          // by slot: it holds keys (kernels/ops/exchange.h)
-  bool streams;         // some stores may bypass the caches
-  const char *prelude;  // block and loop indices
-  const char *skips;    // of blocks in which there is nothing to do
-  const char **phases;  // the text of each
+  net_id *arrays;                       // that it touches
+  bool *keyed;                          // by slot: it holds keys (kernels/ops/exchange.h)
+  bool streams;                         // some stores may bypass the caches
+  const char *prelude;                  // block and loop indices
+  const char *skips;                    // of blocks in which there is nothing to do
+  const char **phases;                  // the text of each
+  const struct c_look_back *look_back;  // how blocks look back (kernels/emit/look_back.h), or NULL
 } pass_text;
 
 // The text of a phase, "" for one that does nothing.

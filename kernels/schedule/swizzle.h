@@ -28,6 +28,7 @@ typedef struct c_options {
       stream_bytes;  // arrays of so many bytes are stored past the caches where lines are whole
   const bank_layout_kind *layout;  // of scratch; NULL: the planner's own
   uint64_t layout_seed;
+  bool apart;  // each pass has a kernel of its own, as memory machines execute them
   const struct c_comments *comments;  // for a reader (kernels/emit/emit.h); NULL: for compilers
 } c_options;
 // Those of a GPU, which has no such stores.

@@ -40,7 +40,7 @@ typedef struct c_writer {
   bool joining;            // the last statement of the body came by c_join
   bool halves_needed;      // vectors of f16 (kernels/text/half.h)
   bool scalars_needed[2];  // of integers; of floats, conversions and mathematics
-  bool masks_needed, runtime_matrix_needed;
+  bool masks_needed, runtime_matrix_needed, look_back_needed;
 } c_writer;
 
 // True if it was not yet defined: now it is, and the caller writes it.

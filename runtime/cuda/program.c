@@ -168,7 +168,7 @@ static bool load_modules(cuda_program *g, compilation *c, error *failure) {
     for (uint32_t pass = c->first[i]; pass < c->first[i + 1]; pass++) {
       char name[32];
       uint32_t own = g->facts[pass].kernel;
-      if (own != pass) {  // found before
+      if (own != pass || !g->facts[pass].threads) {  // found before; none
         g->kernels[pass] = g->kernels[own];
         continue;
       }
@@ -356,13 +356,18 @@ static uint64_t items_to_launch(const plan *p, uint32_t number) {
 
 static bool launch_pass(cuda_program *g, uint32_t number) {
   const plan_pass *pass = &g->plan->passes.items[number];
-  uint32_t moves = pass->load_count + pass->store_count;
+  const c_one_kernel *one = g->facts[number].one;
+  if (!g->facts[number].threads)
+    return true;
+  uint32_t moves = one ? one->array_count : pass->load_count + pass->store_count;
   net_id *arrays = calloc(moves + 1, sizeof *arrays);
   void **parameters = calloc(moves + 3, sizeof *parameters);
   bool good = arrays && parameters;
   if (good) {
-    uint32_t count = c_pass_arrays(pass, arrays);
-    uint64_t items = items_to_launch(g->plan, number), first = 0;
+    uint32_t count = one ? one->array_count : c_pass_arrays(pass, arrays);
+    uint64_t items = one ? one->blocks : items_to_launch(g->plan, number), first = 0;
+    if (one)
+      memcpy(arrays, one->arrays, count * sizeof *arrays);
     parameters[0] = &first;
     for (uint32_t i = 0; i < count; i++)
       parameters[1 + i] = &g->buffers[g->buffer_of[arrays[i]]].address;
@@ -423,6 +428,7 @@ cuda_program *cuda_program_new(cuda_device *d, const plan *p, c_code *code, cons
   for (size_t i = 0; i < p->passes.count; i++) {
     g->facts[i] = code->facts[i];
     code->facts[i].matrix = NULL;  // the program's now
+    code->facts[i].one = NULL;
   }
   if (compile_passes(g, o, code, failure) && place_arrays(g, failure) &&
       upload_given(g, NET_TABLE, NULL, 0, failure) && upload_roots(g, code->roots, failure) &&
@@ -443,8 +449,10 @@ void cuda_program_free(cuda_program *g) {
   cuda_memory_free(g->device, g->copied.address);
   for (size_t i = 0; i < g->module_count; i++)
     cuda_module_free(g->device, g->modules[i]);
-  for (size_t i = 0; i < g->plan->passes.count && g->facts; i++)
+  for (size_t i = 0; i < g->plan->passes.count && g->facts; i++) {
     free(g->facts[i].matrix);
+    free(g->facts[i].one);
+  }
   free(g->kernels);
   free(g->facts);
   free(g->buffer_of);

@@ -360,6 +360,21 @@ static void print_stage(text *out, const plan *p, uint32_t number) {
   text_string(out, s->loop_count ? " times\n" : "\n");
 }
 
+// "1-3": passes that a GPU executes as one.
+static void print_one(text *out, const explanation *e, uint32_t first) {
+  plan_look_back l;
+  char range[NUMBER_SPACE], from[NUMBER_SPACE], to[NUMBER_SPACE], time[NUMBER_SPACE];
+  if (!plan_look_back_from(&e->pipeline->memory, e->pipeline->plan, first, &l))
+    return;
+  plan_pass_facts f = plan_pass_facts_of(l.one, 0);
+  const plan_pass *pass = &l.one->passes.items[0];
+  snprintf(range, sizeof range, "%" PRIu32 "-%" PRIu32, l.first + 1, l.last + 1);
+  text_printf(out, "%4s   one  %6" PRIu32 "  %9s  %9s  %9s  %-8s  ", range, pass->phase_count,
+              show_bytes(from, f.bytes_read), show_bytes(to, f.bytes_written),
+              show_seconds(time, pass->seconds), bounds[f.bound]);
+  text_printf(out, "%d: its blocks look back\n", pass->tile.dimension);
+}
+
 static void print_passes(text *out, const explanation *e) {
   const plan *p = e->pipeline->plan;
   char from[NUMBER_SPACE], to[NUMBER_SPACE], time[NUMBER_SPACE];
@@ -376,6 +391,8 @@ static void print_passes(text *out, const explanation *e) {
   text_printf(out, " all  %4" PRIu64 "  %6" PRIu64 "  %9s  %9s  %9s\n",
               e->facts.columns + e->facts.maps, phases, show_bytes(from, e->facts.bytes_read),
               show_bytes(to, e->facts.bytes_written), show_seconds(time, e->facts.seconds));
+  for (uint32_t i = 0; i < p->passes.count; i++)
+    print_one(out, e, i);
 }
 
 // ---- why passes are apart ----------------------------------------------------------------------

@@ -66,8 +66,10 @@ TEST(as_on_the_host) {
   bool good = true;
   if (kernels_no_compiler())
     SKIP("there is no C compiler");
-  for (size_t i = 0; i < ROWS; i++)
+  for (size_t i = 0; i < ROWS; i++) {
+    all[i].options.apart = true;
     good = trial_make(&trials[i], &all[i], rows[i].expression, rows[i].types) && good;
+  }
   if (good)
     kernels_compile(all, ROWS);
   for (size_t i = 0; i < ROWS; i++) {

@@ -1,0 +1,288 @@
+#include "kernels/emit/look_back.h"
+
+// ---- levels ----------------------------------------------------------------------------------
+
+static uint32_t shift_of(const net_op *op) { return (uint32_t)f2_msb(op->directions[0]); }
+
+static const net_op *op_between(const c_look_back *l, uint32_t i) {
+  return &l->stage->ops.items[l->plan->middle + i];
+}
+
+static uint32_t words_of(scalar_type type) {
+  return scalar_parts(type) * (scalar_part_bytes(type) > 4 ? 2 : 1);
+}
+
+static void add_published(c_look_back *l, net_id value, uint32_t shift, uint32_t bits,
+                          uint64_t *scratch_bytes) {
+  scalar_type type = l->stage->values.items[value];
+  l->first_word[value] = l->words;
+  l->words += words_of(type) * (f2_unit(l->stage->n) >> shift);
+  l->scratch[value] = *scratch_bytes;
+  *scratch_bytes += ((scalar_types[type].size << bits) + 15) / 16 * 16;
+}
+
+// Values of a level are published where an op of the level reads them.
+c_look_back *c_look_back_of(c_writer *w, const plan_look_back *p, uint64_t *scratch_bytes) {
+  const net_stage *stage = p->stage;
+  c_look_back *l = NEW(w->memory, c_look_back);
+  *l = (c_look_back){.plan = p, .stage = stage, .words = 1};
+  l->first_word = NEW_ARRAY(w->memory, uint64_t, stage->values.count + 1);
+  l->scratch = NEW_ARRAY(w->memory, uint64_t, stage->values.count + 1);
+  net_id *reads = NEW_ARRAY(w->memory, net_id, stage->values.count + stage->nodes.count + 1);
+  bool *published = NEW_ARRAY(w->memory, bool, stage->values.count + 1);
+  for (uint32_t i = 0; i < p->in_count; i++)
+    published[p->in[i]] = true;
+  for (uint32_t i = 0; i < p->middle_count; i++)
+    for (uint32_t o = 0; o < op_between(l, i)->output_count; o++)
+      published[op_between(l, i)->outputs[o].value] |= plan_goes_up(op_between(l, i));
+  *scratch_bytes = (*scratch_bytes + 15) / 16 * 16;
+  w->look_back_needed = true;
+  for (uint32_t i = 0; i < p->middle_count; i++) {
+    const net_op *op = op_between(l, i);
+    uint32_t count = net_op_reads(stage, op, reads);
+    for (uint32_t k = 0; k < count; k++)
+      if (published[reads[k]] && !l->first_word[reads[k]])
+        add_published(l, reads[k], shift_of(op), op->k, scratch_bytes);
+  }
+  return l;
+}
+
+uint64_t c_look_back_blocks(const c_look_back *l) {
+  const plan_pass *pass = &l->plan->one->passes.items[0];
+  uint64_t tile = f2_unit((int)l->plan->tile_bits), all = f2_unit(l->stage->n) / tile;
+  return pass->padding_start / tile < all ? (pass->padding_start + tile - 1) / tile : all;
+}
+
+// The block's number among those of the level that the op is on.
+static const char *place_of(const c_look_back *l, c_writer *w, const net_op *op) {
+  return c_format(w, "(b >> %u & %u)", shift_of(op) - l->plan->tile_bits, (1U << op->k) - 1);
+}
+
+// Of those numbers the ones from the first of its group on.
+static const char *group_of(const c_look_back *l, c_writer *w, const net_op *op) {
+  return c_format(w, "(b >> %u << %u)", shift_of(op) - l->plan->tile_bits + op->k, op->k);
+}
+
+// Whether the block is the last one below a group.
+static const char *is_last(const c_look_back *l, c_writer *w, const net_op *op) {
+  uint64_t mask = f2_mask((int)(shift_of(op) - l->plan->tile_bits + op->k));
+  return c_format(w, "((b & %s) == %s)", c_number(w, mask), c_number(w, mask));
+}
+
+// ---- publishing ------------------------------------------------------------------------------
+
+static void publish(const c_look_back *l, c_writer *w, net_id value, const char *element,
+                    const c_registers *from, uint32_t number, uint32_t r) {
+  scalar_type type = l->stage->values.items[value];
+  uint32_t word = 0, words = words_of(type);
+  for (uint32_t part = 0; part < scalar_parts(type); part++)
+    for (uint32_t half = 0; half < words / scalar_parts(type); half++, word++)
+      c_line(w, "permc_publish(state + %s + %u * (uint64_t)%s, mark, (uint32_t)(v%u%s));",
+             c_number(w, l->first_word[value] + word), words, element,
+             from->id[number + ((size_t)part << r)], half ? " >> 32" : "");
+}
+
+void c_look_back_publish(const c_look_back *l, const c_phase *f, uint32_t number) {
+  for (uint32_t i = 0; i < l->plan->in_count; i++)
+    publish(l, f->w, l->plan->in[i], "b", &f->slots[f->pass->slot_of[l->plan->in[i]]], number,
+            f->space->r);
+}
+
+// ---- an op by one thread ---------------------------------------------------------------------
+
+// The elements of the op's coset are registers; what is below its level is 0.
+static c_phase phase_of_op(const c_look_back *l, const c_phase *f, const net_op *op) {
+  c_writer *w = f->w;
+  size_t nodes = l->stage->nodes.count + 1, values = l->stage->values.count + 1;
+  c_space *space = NEW(w->memory, c_space);
+  uint64_t *block = NEW_ARRAY(w->memory, uint64_t, f->space->blocks + 1);
+  for (uint32_t i = 0; i < f->space->blocks; i++)
+    block[i] =
+        l->plan->tile_bits + i < shift_of(op) + op->k ? 0 : f2_unit((int)(l->plan->tile_bits + i));
+  *space =
+      (c_space){.blocks = f->space->blocks, .r = op->k, .block = block, .basis = op->directions};
+  plan_pass *pass = NEW(w->memory, plan_pass);
+  pass->slot_count = (uint32_t)l->stage->values.count;
+  pass->slot_of = NEW_ARRAY(w->memory, uint32_t, values);
+  for (net_id v = 0; v < l->stage->values.count; v++)
+    pass->slot_of[v] = v;
+  return (c_phase){.w = w,
+                   .pass = pass,
+                   .stage = l->stage,
+                   .space = space,
+                   .slots = NEW_ARRAY(w->memory, c_registers, values),
+                   .values = NEW_ARRAY(w->memory, c_value, nodes),
+                   .bounds = NEW_ARRAY(w->memory, const c_bound *, nodes),
+                   .roots = NEW_ARRAY(w->memory, const struct c_root_access *, nodes),
+                   .nodes = NEW_ARRAY(w->memory, net_id, nodes + values),
+                   .live = live_all(l->stage->n)};
+}
+
+static void get_published(const c_look_back *l, c_phase *f, net_id value) {
+  c_writer *w = f->w;
+  scalar_type type = l->stage->values.items[value];
+  uint32_t bytes = scalar_part_bytes(type), count = 1U << f->space->r;
+  c_registers *s = &f->slots[value];
+  *s = c_registers_of(w, f->space, type);
+  for (uint32_t i = 0; i < scalar_parts(type) << f->space->r; i++) {
+    s->id[i] = w->next++;
+    c_join(w, "const %s v%u = PERMC_GET(%s, (%s *)(scratch + %llu));", c_vector(w, bytes, 1),
+           s->id[i], c_vector(w, bytes, 1), c_vector_in_memory(w, bytes, 1),
+           (unsigned long long)(l->scratch[value] +
+                                ((uint64_t)(i / count) * count + i % count) * bytes));
+  }
+  c_end_line(w);
+}
+
+// Executes it on what scratch has of its level, and what `above` has of the one above.
+static c_phase execute(const c_look_back *l, c_phase *f, const net_op *op,
+                       const c_registers *above) {
+  c_phase own = phase_of_op(l, f, op);
+  uint32_t count = net_op_reads(l->stage, op, own.nodes);
+  net_id *reads = NEW_ARRAY(f->w->memory, net_id, count + 1);
+  memcpy(reads, own.nodes, count * sizeof *reads);
+  for (uint32_t i = 0; i < count; i++) {
+    scalar_type type = l->stage->values.items[reads[i]];
+    if (l->first_word[reads[i]]) {
+      get_published(l, &own, reads[i]);
+      continue;
+    }
+    own.slots[reads[i]] = c_registers_of(f->w, own.space, type);
+    for (uint32_t part = 0; part < scalar_parts(type); part++)
+      own.slots[reads[i]].id[(size_t)part << op->k] = above[reads[i]].id[part];
+  }
+  c_execute(&own, op);
+  c_end_line(f->w);
+  return own;
+}
+
+// ---- waiting ---------------------------------------------------------------------------------
+
+static void wait_for_value(const c_look_back *l, c_writer *w, const net_op *op, net_id value) {
+  scalar_type type = l->stage->values.items[value];
+  uint32_t bytes = scalar_part_bytes(type), parts = scalar_parts(type), words = words_of(type);
+  for (uint32_t part = 0; part < parts; part++)
+    c_line(w,
+           "PERMC_PUT(%s, (%s *)(scratch + %llu + (t & 31) * %u), (%s)%s(state + %s + %u * "
+           "(uint64_t)(%s + (t & 31)), mark));",
+           c_vector(w, bytes, 1), c_vector_in_memory(w, bytes, 1),
+           (unsigned long long)(l->scratch[value] + ((uint64_t)part * bytes << op->k)), bytes,
+           c_vector(w, bytes, 1), bytes > 4 ? "permc_look_wide" : "permc_look",
+           c_number(w, l->first_word[value] + part * (words / parts)), words, group_of(l, w, op));
+}
+
+// The ops of a level; those that go up first.
+static uint32_t ops_of_level(const c_look_back *l, uint32_t shift, const net_op **ops,
+                             uint32_t *up) {
+  uint32_t count = 0;
+  *up = 0;
+  for (int pass = 0; pass < 2; pass++)
+    for (uint32_t i = 0; i < l->plan->middle_count; i++) {
+      const net_op *op = op_between(l, i);
+      if (shift_of(op) != shift || plan_goes_up(op) != !pass)
+        continue;
+      ops[count++] = op;
+      *up += !pass;
+    }
+  return count;
+}
+
+// A warp waits for all that the block needs of the level, and the last block of a group publishes
+// what the group comes to.
+static void write_level(const c_look_back *l, c_phase *f, uint32_t shift, uint32_t warp) {
+  c_writer *w = f->w;
+  const net_op **ops = NEW_ARRAY(w->memory, const net_op *, l->plan->middle_count);
+  net_id *reads = NEW_ARRAY(w->memory, net_id, l->stage->values.count + l->stage->nodes.count + 1);
+  bool *waited = NEW_ARRAY(w->memory, bool, l->stage->values.count + 1);
+  uint32_t up, count = ops_of_level(l, shift, ops, &up), threads = 1U << f->space->threads;
+  const char *limit = place_of(l, w, ops[0]);
+  if (up)
+    limit = c_format(w, "(%s ? %u : %s)", is_last(l, w, ops[0]), 1U << ops[0]->k, limit);
+  text_printf(&w->body, "    PERMC_THREADS(%u)\n", threads);
+  c_line(w, "if (t >> 5 == %u && (t & 31) < %s) {", warp, limit);
+  for (uint32_t i = 0; i < count; i++) {
+    uint32_t some = net_op_reads(l->stage, ops[i], reads);
+    for (uint32_t k = 0; k < some; k++)
+      if (l->first_word[reads[k]] && !waited[reads[k]]) {
+        waited[reads[k]] = true;
+        wait_for_value(l, w, ops[i], reads[k]);
+      }
+  }
+  c_line(w, "}");
+  text_string(&w->body, "    PERMC_END PERMC_WARP\n");
+  if (!up)
+    return;
+  text_printf(&w->body, "    PERMC_THREADS(%u)\n", threads);
+  c_line(w, "if (t == %u && %s) {", 32 * warp, is_last(l, w, ops[0]));
+  for (uint32_t i = 0; i < up; i++) {
+    c_phase own = execute(l, f, ops[i], NULL);
+    for (uint32_t o = 0; o < ops[i]->output_count; o++)
+      if (l->first_word[ops[i]->outputs[o].value])
+        publish(l, w, ops[i]->outputs[o].value,
+                c_format(w, "(b >> %u)", shift - l->plan->tile_bits + ops[i]->k),
+                &own.slots[ops[i]->outputs[o].value], 0, ops[i]->k);
+  }
+  c_line(w, "}");
+  text_string(&w->body, "    PERMC_END\n");
+}
+
+void c_look_back_wait(const c_look_back *l, c_phase *f) {
+  uint32_t level = 0, warps = f->space->threads > 5 ? 1U << (f->space->threads - 5) : 1;
+  for (uint32_t shift = l->plan->tile_bits; (int)shift < l->stage->n;) {
+    uint32_t bits = 0;
+    for (uint32_t i = 0; i < l->plan->middle_count; i++)
+      if (shift_of(op_between(l, i)) == shift)
+        bits = op_between(l, i)->k;
+    if (bits)
+      write_level(l, f, shift, level++ % warps);
+    shift += bits ? bits : 1;
+  }
+}
+
+// ---- folding ---------------------------------------------------------------------------------
+
+// Register `place` of those from `first` on, by the bits of place.
+static const char *choose(c_writer *w, const char *place, const uint32_t *id, uint32_t first,
+                          uint32_t bits) {
+  if (bits == 0)
+    return c_format(w, "v%u", id[first]);
+  uint32_t half = 1U << (bits - 1);
+  return c_format(w, "(%s & %u ? %s : %s)", place, half,
+                  choose(w, place, id, first + half, bits - 1),
+                  choose(w, place, id, first, bits - 1));
+}
+
+// The elements that are the block's.
+static c_registers chosen_elements(const c_look_back *l, c_writer *w, const net_op *op,
+                                   const c_registers *all) {
+  c_registers chosen = {all->type, NEW_ARRAY(w->memory, uint32_t, scalar_parts(all->type))};
+  uint32_t place = w->next++;
+  c_line(w, "const uint32_t p%u = %s;", place, place_of(l, w, op));
+  for (uint32_t part = 0; part < scalar_parts(all->type); part++) {
+    chosen.id[part] = w->next++;
+    c_line(w, "const %s v%u = %s;", c_vector(w, scalar_part_bytes(all->type), 1), chosen.id[part],
+           choose(w, c_format(w, "p%u", place), all->id, part << op->k, op->k));
+  }
+  return chosen;
+}
+
+void c_look_back_fold(const c_look_back *l, c_phase *f, uint32_t number) {
+  c_writer *w = f->w;
+  c_line(w, "PERMC_LAST_TURN(%s)", c_number(w, c_look_back_blocks(l) - 1));
+  c_registers *above = NEW_ARRAY(w->memory, c_registers, l->stage->values.count + 1);
+  for (uint32_t i = 0; i < l->plan->middle_count; i++) {
+    const net_op *op = op_between(l, i);
+    if (plan_goes_up(op))
+      continue;
+    c_phase own = execute(l, f, op, above);
+    for (uint32_t o = 0; o < op->output_count; o++)
+      above[op->outputs[o].value] = chosen_elements(l, w, op, &own.slots[op->outputs[o].value]);
+  }
+  for (uint32_t i = 0; i < l->plan->out_count; i++) {
+    net_id value = l->plan->out[i];
+    c_registers *s = &f->slots[f->pass->slot_of[value]];
+    *s = c_registers_of(w, f->space, l->stage->values.items[value]);
+    for (uint32_t part = 0; part < scalar_parts(s->type); part++)
+      s->id[number + ((size_t)part << f->space->r)] = above[value].id[part];
+  }
+}

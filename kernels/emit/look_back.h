@@ -1,0 +1,38 @@
+// Private to kernels/emit/: blocks that look back (fusion/plan/plan.h): what they publish for those
+// behind them, and what they make of what those before them have published.
+//
+//   PERMC_TURN(4369, uint32_t, 12)                a block is the one whose turn it is; `state`, `mark`
+//     ...                                         the ops before
+//     permc_publish(state + 1 + (b), mark, v33);  the total of the tile
+//     for each level, by a warp                   waits for totals, publishes that of all of them
+//     ...                                         the ops that go down, and those behind
+//
+// STATE is words of 8 bytes: first the number of blocks that have begun, then for each published value
+// its elements, each in pieces of 4 bytes with a mark beside: the number of the run. So a piece and its
+// mark come at once, and nothing has to be cleared between runs. Blocks take their numbers as they begin,
+// so all that one waits for have begun, and wait for earlier ones only.
+#ifndef PERMC_KERNELS_EMIT_LOOK_BACK_H
+#define PERMC_KERNELS_EMIT_LOOK_BACK_H
+
+#include "kernels/emit/phase.h"
+
+typedef struct c_look_back {
+  const plan_look_back *plan;
+  const net_stage *stage;  // with the ops between
+  uint64_t words;          // of state
+  uint64_t *first_word;    // by value of the stage: where it is published; 0: it is not
+  uint64_t *scratch;       // by such a value: the place of the elements that a block looks at
+} c_look_back;
+
+// Reserves scratch behind that of the pass.
+c_look_back *c_look_back_of(c_writer *w, const plan_look_back *l, uint64_t *scratch_bytes);
+// How many blocks there are: those of padding alone, which come last, are none.
+uint64_t c_look_back_blocks(const c_look_back *l);
+// For a thread that holds what goes in, in register `number` of the slots.
+void c_look_back_publish(const c_look_back *l, const c_phase *f, uint32_t number);
+// For all threads, which have published before: sections of threads.
+void c_look_back_wait(const c_look_back *l, c_phase *f);
+// For a thread behind a barrier: what comes out, to that register.
+void c_look_back_fold(const c_look_back *l, c_phase *f, uint32_t number);
+
+#endif

@@ -1,0 +1,82 @@
+// Passes that are one kernel, whose blocks look back (fusion/plan/plan.h): which programs they are, and
+// what they compute when the kernel runs on the host, for several runs one after the other.
+#include "tests/unit/kernels_trial.h"
+
+typedef struct row {
+  const char *expression, *types;
+  bool one;  // whether its passes are one kernel
+} row;
+
+static const row rows[] = {
+    {"scan (+)", "[2^15]u32", true},
+    {"scan (+)", "[2^16]i32", true},
+    {"scan (+)", "[2^20]i32", true},
+    {"scan (+)", "[2^20]f32", true},
+    {"scan (+)", "[2^17]f32", true},
+    {"scan (+)", "[2^19]f16", true},
+    {"scan (*)", "[2^19]u8", true},
+    {"scan (+)", "[2^20]i64", true},
+    {"scan (+)", "[2^20]c64", true},
+    {"scan max", "[2^20]f64", true},
+    {"scan (\\x y -> if total_le x y then y else x)", "[2^20]f32", true},
+    {"scan_exclusive (+) 7", "[2^20]u32", true},
+    {"scan_back (+)", "[2^20]f32", true},
+    {"\\xs -> map (\\x -> x + 1) (scan (+) (map (\\x -> 2 * x) xs))", "[2^20]u32", true},
+    {"scan_segments (+)", "[2^20]bool [2^20]f32", true},
+    {"linear_recurrence 7", "[2^20]u32 [2^20]u32", true},
+    {"scan (+)", "[2^18]u32", true},
+    // Of other lengths: the blocks behind the end are left out.
+    {"scan (+)", "[1000000]u32", true},
+    {"scan (+)", "[1048577]f32", true},
+    {"scan (+)", "[599999]f64", true},
+    {"scan_exclusive (+) 1", "[1048575]f32", true},
+    {"scan_back (+)", "[1000000]f32", true},
+    {"scan_segments (+)", "[1000000]bool [1000000]f32", true},
+    // Only up.
+    {"sum", "[2^20]u32", false},
+};
+enum { ROWS = sizeof rows / sizeof *rows };
+
+static bool is_one(const kernels *k) {
+  bool one = false;
+  for (uint32_t i = 0; i < k->code.pass_count; i++)
+    one |= k->code.facts[i].one != NULL;
+  return one;
+}
+
+// A run on other arguments leaves what it has published.
+static void run_before(const row *r, const trial *t, kernels *k) {
+  permc_value **arguments = NULL;
+  size_t count = 0;
+  result found = {0};
+  CHECK(permc_read_random(t->context, "-e", r->types, 2, &arguments, &count) &&
+        kernels_run(k, arguments, count, &t->oracle, &found));
+  free_result(&found);
+  permc_values_free(arguments, count);
+}
+
+static void check_row(const row *r) {
+  trial t;
+  kernels k = {0};
+  bool good = trial_make(&t, &k, r->expression, r->types) && CHECK(is_one(&k) == r->one);
+  if (good)
+    kernels_compile(&k, 1);
+  for (int i = 0; i < 2 && good; i++) {
+    run_before(r, &t, &k);
+    good = trial_agrees(&t, &k);
+  }
+  good = good && kernels_check_counts(&k);
+  if (!good)
+    printf("%s of %s\n", r->expression, r->types);
+  kernels_free(&k);
+  trial_free(&t);
+}
+
+TEST(scans) {
+  if (kernels_no_compiler())
+    SKIP("there is no C compiler");
+  for (size_t i = 0; i < ROWS; i++)
+    check_row(&rows[i]);
+}
+
+TEST_MAIN()
