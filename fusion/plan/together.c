@@ -4,7 +4,8 @@
 //   stage 0: v0 = load a0, v1 = load a2, ops      stage 0: v0 = load a0, v1 = load a2, v2 = load a1,
 //   stage 1: v0 = load a1, v1 = load a2, ops  ->           the ops of both in turn
 //
-// Its tiles have fewer elements, since they hold the values of both. Cost decides.
+// Its tiles have fewer elements, since they hold the values of both. Cost decides, where the ops have
+// equal directions in turn, as those on the components of tuples have.
 #include "fusion/plan/planning.h"
 
 typedef struct joining {
@@ -32,6 +33,30 @@ static bool read_alike(const net_stage *a, const net_stage *b) {
         return true;
     }
   return false;
+}
+
+static bool have_one_span(int n, const net_op *a, const net_op *b) {
+  return a->k == b->k &&
+         f2_space_equal(f2_span(n, (int)a->k, a->directions), f2_span(n, (int)b->k, b->directions));
+}
+
+// The next op from number i on that has directions, and other ones than `before`; or the end.
+static size_t next_column(const net_stage *s, size_t i, const net_op *before) {
+  while (i < s->ops.count &&
+         (s->ops.items[i].k == 0 || (before && have_one_span(s->n, before, &s->ops.items[i]))))
+    i++;
+  return i;
+}
+
+// Whether their ops have the same directions in turn.
+static bool are_columns_alike(const net_stage *a, const net_stage *b) {
+  size_t i = next_column(a, 0, NULL), k = next_column(b, 0, NULL);
+  while (i < a->ops.count && k < b->ops.count &&
+         have_one_span(a->n, &a->ops.items[i], &b->ops.items[k])) {
+    i = next_column(a, i + 1, &a->ops.items[i]);
+    k = next_column(b, k + 1, &b->ops.items[k]);
+  }
+  return i == a->ops.count && k == b->ops.count;
 }
 
 // Whether nothing that stage `number` reads is written by stage `at` or later.
@@ -89,7 +114,7 @@ static bool join_earlier(joining *j, uint32_t number) {
       continue;
     looked++;
     if (!have_one_space(&j->stages[i], s) || !read_alike(&j->stages[i], s) ||
-        !may_come_earlier(j, number, i))
+        !are_columns_alike(&j->stages[i], s) || !may_come_earlier(j, number, i))
       continue;
     net_stage both = both_stages(j->memory, &j->stages[i], s);
     double seconds = seconds_of_stage(j, &both);
