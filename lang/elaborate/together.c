@@ -21,7 +21,6 @@
 // To find such calls, an expression is not evaluated at once. Its applications become TASKS, arguments
 // first; what is no call of a function of the program or the library is done as soon as its
 // arguments are there. Then equal calls that wait are done together, and so on.
-#include "core/hash.h"
 #include "lang/elaborate/elaborator.h"
 
 typedef struct task {
