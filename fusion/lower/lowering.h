@@ -283,7 +283,7 @@ typedef struct placement {
   net_reason refused;            // why operands have no places in a stage
   bool beside;                   // arrays of one length are one anchor
   // Partners: operands at F z ^ f and F z ^ f ^ e, with e in the image of F. Such an op works on
-  // cosets of these e, and makes the expression for each of their elements (k is 0 then).
+  // cosets of these e and D, and makes the expression for each element of those of e.
   int partner_count;
   uint64_t partners[F2_MAX];       // a basis of them
   net_form partner_forms[F2_MAX];  // the coordinates in it
@@ -302,8 +302,9 @@ bool placement_find_directions(placement *f, uint32_t count, const uint64_t *ori
                                const uint64_t *numbers, int rows);
 // Whether g's directions are f's, by the elements of a pattern there (as far as both have them).
 bool placement_same_numbers(const placement *f, const placement *g);
-// The same, where D lies in the image of F: partners.
-bool placement_find_partners(placement *f, uint32_t count, const uint64_t *origins, int rows);
+// The same, where operands are also apart in the image of F: partners.
+bool placement_find_partners(placement *f, uint32_t count, const uint64_t *origins,
+                             const uint64_t *numbers, int rows);
 // The directions in which elements of the stage's value lie again.
 f2_space placement_spread(const placement *f, const storage *held);
 // Other places of operands that are spread: off the image of F and off one another, but for those

@@ -107,7 +107,7 @@ static bool find_directions(placement *f, uint32_t count, uint64_t *origins,
     rule_fired(f->l->log, RULE_SIDE_BY_SIDE, f->l->step, 0, 0);
     return true;
   }
-  return placement_find_partners(f, count, origins, f->n);
+  return placement_find_partners(f, count, origins, numbers, f->n);
 }
 
 // The places of the operands of one stage: same F, and D. origins[i] is the f of operand i.
@@ -251,7 +251,7 @@ static bool find_memory_anchor(placement *f, const operand *operands, uint32_t c
   int rows = (int)m->row_count;
   f->partner_count = 0;
   if (!placement_find_directions(f, found, origins, numbers, rows) &&
-      !placement_find_partners(f, found, origins, rows)) {
+      !placement_find_partners(f, found, origins, numbers, rows)) {
     memset(in_anchor, 0, count);
     in_anchor[first] = true;
     placement_find_directions(f, 1, (uint64_t[]){map_constants(m)}, (uint64_t[]){0}, rows);

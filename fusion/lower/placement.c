@@ -133,21 +133,39 @@ bool placement_same_numbers(const placement *f, const placement *g) {
   return same;
 }
 
-bool placement_find_partners(placement *f, uint32_t count, const uint64_t *origins, int rows) {
+// Directions off the image by the bits of the numbers, as far as the operands have such.
+static void find_directions_off(placement *f, uint32_t count, const uint64_t *origins,
+                                const uint64_t *numbers, f2_space off) {
+  f->k = 0;
+  for (uint64_t bit = 1; bit < 64; bit <<= 1) {
+    uint64_t direction = 0;
+    for (uint32_t i = 1; i < count && !direction; i++)
+      direction = (numbers[i] ^ numbers[0]) == bit ? origins[i] ^ origins[0] : 0;
+    if (!direction || !f2_space_insert(&off, direction))
+      return;
+    f->directions[f->k++] = direction;
+  }
+}
+
+bool placement_find_partners(placement *f, uint32_t count, const uint64_t *origins,
+                             const uint64_t *numbers, int rows) {
   enum { MOST_PARTNERS = 4 };  // log2: of elements for each of which the expression is written
   f2_space image = f2_span(rows, f->p, f->columns), all = f2_space_zero(rows);
-  f->partner_count = 0;
-  for (uint32_t i = 1; i < count; i++) {
-    uint64_t x = origins[i] ^ origins[0];
-    if (!f2_space_has(image, x) || all.dimension > MOST_PARTNERS)
+  find_directions_off(f, count, origins, numbers, image);
+  for (uint32_t i = 0; i < count; i++) {
+    uint64_t x = origins[i];
+    if (numbers[i] >> f->k && f->k)
       return false;
-    f2_space_insert(&all, x);
+    for (int b = 0; b < f->k; b++)
+      x ^= f2_bit(numbers[i], b) ? f->directions[b] : 0;
+    f->origin = i ? f->origin : x;
+    if (!f2_space_has(image, x ^ f->origin) || all.dimension > MOST_PARTNERS)
+      return false;
+    f2_space_insert(&all, x ^ f->origin);
   }
-  if (!all.dimension || all.dimension > MOST_PARTNERS)
+  if (!all.dimension || all.dimension + f->k > MOST_PARTNERS)
     return false;
-  f->k = 0;
   f->numbered = true;
-  f->origin = origins[0];
   f->partner_count = all.dimension;
   memcpy(f->partners, all.basis, (size_t)all.dimension * sizeof *f->partners);
   return true;
@@ -199,10 +217,10 @@ void placement_add_directions(placement *f, int k) {
 }
 
 uint64_t placement_element(const placement *f, uint64_t origin) {
-  uint64_t j = 0;
-  bool found = f->partner_count
-                   ? f2_coordinates(f->partner_count, f->partners, origin ^ f->origin, &j)
-                   : f2_coordinates(f->k, f->directions, origin ^ f->origin, &j);
+  uint64_t j = 0, both[F2_MAX];
+  memcpy(both, f->partners, (size_t)f->partner_count * sizeof *both);
+  memcpy(both + f->partner_count, f->directions, (size_t)f->k * sizeof *both);
+  bool found = f2_coordinates(f->partner_count + f->k, both, origin ^ f->origin, &j);
   assert(found);
   (void)found;
   return j;
