@@ -362,23 +362,6 @@ static void warn_of_choices(permc_context *c, const pipeline *p) {
                       exchanges ? "the backend portable has none" : "there are no exchanges");
 }
 
-static bool has_places(const trace *t) {
-  for (size_t i = 0; i < t->steps.count; i++)
-    if (t->steps.items[i].op == TRACE_GATHER || t->steps.items[i].op == TRACE_SCATTER)
-      return true;
-  return false;
-}
-
-// Nothing is planned of movement that depends on data so far: such programs run by interp.
-static bool interpret(permc_context *c, const pipeline_request *r, pipeline *p) {
-  if (!is_auto(r) || r->last != STAGE_PROGRAM)
-    return context_error(c,
-                         "gather and scatter are not planned yet: only the backend interp, which "
-                         "auto takes here, runs a program that has them");
-  p->backend = &interp_backend;
-  return true;
-}
-
 // ---- the whole -------------------------------------------------------------------------------
 
 // The products in their order, each from the one before it.
@@ -399,8 +382,6 @@ static bool run_pipeline(permc_context *c, const pipeline_request *r, pipeline *
   p->model = model_of_trace(&p->trace, threads_of(c));
   if (r->last != STAGE_TRACE)
     p->backend = is_auto(r) ? pipeline_auto(c, r, &p->model) : backend_named(r->backend);
-  if (p->backend && p->backend->target && has_places(&p->trace) && !interpret(c, r, p))
-    return false;
   bool may_use_gpu = runs && is_auto(r) && !c->trial && !c->untrusted && !c->gpu_failed;
 
   // The Trace to what a backend executes. Where `auto` finds that one lacks what it needs, or with the

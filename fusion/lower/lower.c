@@ -8,35 +8,7 @@ static const trace_step *operand_step(const lowering *l, const trace_step *s, ui
   return step_at(l, s->operands[i]);
 }
 
-// ---- kept values ------------------------------------------------------------------------------
-
-static const axes *kept_axes(lowering *l, const axes *s) {
-  enum { LATEST = sizeof l->latest / sizeof *l->latest };
-  const axes *kept = NULL;
-  uint32_t i = 0;
-  for (; i < LATEST && l->latest[i] && !kept; i++)
-    if (l->latest[i]->count == s->count &&
-        !memcmp(l->latest[i]->extents, s->extents, s->count * sizeof *s->extents))
-      kept = l->latest[i];
-  if (!kept) {
-    axes *copy = NEW(l->memory, axes);
-    *copy = *s;
-    kept = copy;
-    i += i < LATEST;
-  }
-  memmove(l->latest + 1, l->latest, (i - 1) * sizeof *l->latest);
-  return l->latest[0] = kept;
-}
-
-static void keep_value(lowering *l, value_id id, const lowered *v) {
-  l->values[id] = (kept_value){v->kind,     v->element_count, kept_axes(l, &v->axes),
-                               v->elements, v->computed,      v->pieces};
-}
-
-static lowered value_at(const lowering *l, value_id id) {
-  const kept_value *v = &l->values[id];
-  return (lowered){v->kind, *v->axes, v->element_count, v->elements, v->pieces, v->computed};
-}
+// ---- nodes ------------------------------------------------------------------------------------
 
 static void append_dims(axes *to, const trace_step *s) {
   for (uint32_t i = 0; i < s->rank; i++)
@@ -56,21 +28,6 @@ static lowered *room_for_operands(lowering *l, uint32_t count) {
     l->operands = NEW_ARRAY(l->memory, lowered, l->operand_room);
   }
   return l->operands;
-}
-
-// A step's operand, as one expression; its batch is the first *batch axes.
-static lowered array_operand(lowering *l, const trace_step *s, uint32_t i, uint32_t *batch) {
-  const trace_step *o = operand_step(l, s, i);
-  lowered v = value_at(l, s->operands[i]);
-  bool packed = v.kind == LOWERED_PACKED, joined = v.kind == LOWERED_PIECES;
-  if (joined)
-    v = join_pieces(l, o, &v, false);
-  // The axes of a packed value are the batch's.
-  lowered r = settle_value(l, &v, packed ? v.axes.count : 0);
-  if (joined || (r.computed && r.computed != v.computed))
-    keep_value(l, s->operands[i], &r);
-  *batch = r.kind == LOWERED_EMPTY ? 0 : cut_axes(l, &r, o->batch);
-  return r;
 }
 
 // ---- moves ------------------------------------------------------------------------------------
@@ -123,7 +80,7 @@ static lowered move_bits(lowering *l, const trace_step *s, lowered v) {
 static lowered lower_matrix(lowering *l, const trace_step *s) {
   uint32_t batch;
   log_movement(l, s);
-  lowered v = array_operand(l, s, 0, &batch), r = move_bits(l, s, v);
+  lowered v = lower_operand(l, s, 0, &batch), r = move_bits(l, s, v);
   if (!v.computed)
     return r;
   lowered again = move_bits(l, s, expression(l, &v.axes, *v.computed));
@@ -133,13 +90,13 @@ static lowered lower_matrix(lowering *l, const trace_step *s) {
 
 static lowered lower_broadcast(lowering *l, const trace_step *s) {
   uint32_t batch;
-  lowered v = array_operand(l, s, 0, &batch);
+  lowered v = lower_operand(l, s, 0, &batch);
   return repeat_value(l, &v, batch, s->batch / operand_step(l, s, 0)->batch);
 }
 
 static lowered lower_replicate(lowering *l, const trace_step *s) {
   uint32_t batch;
-  lowered v = array_operand(l, s, 0, &batch);
+  lowered v = lower_operand(l, s, 0, &batch);
   return repeat_value(l, &v, batch, s->dims[0]);
 }
 
@@ -162,7 +119,7 @@ static lowered lower_reshape(lowering *l, const trace_step *s) {
     keep_value(l, s->operands[0], &v);
   }
   if (o->rank == 0 || !is_unsettled(l, &v) || !is_computed(l, v.elements[0]))
-    return array_operand(l, s, 0, &batch);
+    return lower_operand(l, s, 0, &batch);
   cut_axes(l, &v, o->batch);
   return v;
 }
@@ -177,7 +134,7 @@ static lowered lower_element(lowering *l, const trace_step *s) {
     return slice_pieces(l, s, o, &pieces, s->number, 1);
   }
   uint32_t batch;
-  lowered v = array_operand(l, s, 0, &batch);
+  lowered v = lower_operand(l, s, 0, &batch);
   axis_range range = cut_axis_range(l, &v, o->batch, o->batch * o->dims[0]);
   bool pattern = l->pool.nodes.items[v.elements[0]].kind == NET_ELEMENT;
   return pattern ? fix_pattern(l, &v, range, o->dims[0], s->number)
@@ -187,7 +144,7 @@ static lowered lower_element(lowering *l, const trace_step *s) {
 static lowered lower_transpose(lowering *l, const trace_step *s) {
   const trace_step *o = operand_step(l, s, 0);
   uint32_t batch;
-  lowered v = array_operand(l, s, 0, &batch);
+  lowered v = lower_operand(l, s, 0, &batch);
   uint64_t rows = o->batch * o->dims[0], all = rows * o->dims[1];
   uint32_t at[3];
   cut_axes_at_all(l, &v, 3, (uint64_t[]){o->batch, rows, all}, at);
@@ -209,7 +166,7 @@ static lowered lower_pack(lowering *l, const trace_step *s) {
   lowered *v = room_for_operands(l, m);
   for (uint32_t i = 0; i < m; i++) {
     batches[i] = operand_step(l, s, i)->batch;
-    v[i] = scalars ? value_at(l, s->operands[i]) : array_operand(l, s, i, &batch);
+    v[i] = scalars ? value_at(l, s->operands[i]) : lower_operand(l, s, i, &batch);
   }
   axes shared = agree_on_batch(l, v, batches, m, s->batch);
   if (scalars) {
@@ -246,7 +203,7 @@ static lowered lower_slice(lowering *l, const trace_step *s) {
   if (v.kind == LOWERED_PIECES)
     return slice_pieces(l, s, o, &v, s->number, s->dims[0]);
   if (!is_unsettled(l, &v) || !is_computed(l, v.elements[0]))
-    v = array_operand(l, s, 0, &batch);
+    v = lower_operand(l, s, 0, &batch);
   bool aligned = o->dims[0] % s->dims[0] == 0 && s->number % s->dims[0] == 0;
   if (!aligned && s->number && !v.computed && l->uses[s->operands[0]] > 1 && is_in_stage(l, &v)) {
     make_plain(l, &v);  // once for all slices
@@ -262,7 +219,7 @@ static lowered lower_concat(lowering *l, const trace_step *s) {
   for (uint32_t i = 0; i < 2; i++) {
     v[i] = value_at(l, s->operands[i]);
     if (v[i].kind != LOWERED_PIECES && !is_unsettled(l, &v[i]))
-      v[i] = array_operand(l, s, i, &batch);
+      v[i] = lower_operand(l, s, i, &batch);
     count += v[i].kind == LOWERED_PIECES ? v[i].element_count : v[i].kind != LOWERED_EMPTY;
   }
   piece *pieces = NEW_ARRAY(l->memory, piece, count), *next = pieces;
@@ -386,7 +343,8 @@ static lower_step *const rows[TRACE_OP_COUNT] = {
     [TRACE_ELEMENT] = lower_element,     [TRACE_PACK] = lower_pack,
     [TRACE_TRANSPOSE] = lower_transpose, [TRACE_SLICE] = lower_slice,
     [TRACE_CONCAT] = lower_concat,       [TRACE_IOTA] = lower_iota,
-    [TRACE_REPLICATE] = lower_replicate};
+    [TRACE_REPLICATE] = lower_replicate, [TRACE_GATHER] = lower_gather,
+    [TRACE_SCATTER] = lower_scatter};
 
 // How many steps read each step that is needed, or results.
 static uint32_t *count_uses(lowering *l) {
@@ -450,7 +408,7 @@ static void order_stages(lowering *l) {
   for (size_t i = 0; i < count; i++)
     ordered[l->stages.items[i].order] = l->net->stages.items[i];
   for (size_t i = 0; i < count; i++)
-    if (ordered[i].stores.count)
+    if (net_stage_acts(&ordered[i]))
       l->net->stages.items[next++] = ordered[i];
   l->net->stages.count = next;
 }

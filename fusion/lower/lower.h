@@ -32,6 +32,8 @@
 //   pool.c        expressions and stages while they grow
 //   placement.c   where the elements of an op lie in a stage
 //   place.c       ops, loads and stores
+//   kept.c        values of earlier steps
+//   places.c      gathers and scatters: places that are data
 //   join.c        values of a stage that lie side by side
 //   merge.c       two stages as one
 //   log.c         the laws that were at work, for `permc explain --rules`

@@ -352,6 +352,18 @@ void store_into(lowering *l, const axes *s, net_id e, net_id array, const net_ma
 net_id store_prefix(lowering *l, const axes *s, net_id e, uint64_t count);
 net_id store_row_major(lowering *l, const axes *s, net_id e);
 
+// ---- kept values (lower/kept.c) ------------------------------------------------------------------
+
+void keep_value(lowering *l, value_id id, const lowered *v);
+lowered value_at(const lowering *l, value_id id);
+// A step's operand, as one expression; its batch is the first *batch axes.
+lowered lower_operand(lowering *l, const trace_step *s, uint32_t i, uint32_t *batch);
+
+// ---- places that are data (lower/places.c) --------------------------------------------------------
+
+lowered lower_gather(lowering *l, const trace_step *s);
+lowered lower_scatter(lowering *l, const trace_step *s);
+
 // ---- the log of laws (lower/log.c) --------------------------------------------------------------
 
 // The step moves elements; which law spares it depends on the step before.

@@ -17,7 +17,7 @@ net_id pool_add(lowering *l, const net_node *node) {
   net_id id = net_node_add_owned(l->memory, &l->pool, node);
   if (id < before)
     return id;
-  bool has = node->kind == NET_ELEMENT;
+  bool has = node->kind == NET_ELEMENT || node->kind == NET_GATHER;
   for (uint32_t i = 0; i < node->operand_count; i++)
     has |= l->reads_elements[node->operands[i]];
   if (id >= l->capacity) {

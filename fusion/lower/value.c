@@ -36,7 +36,7 @@ bool is_computed(lowering *l, net_id node) {
   node_list nodes = reachable(l, 1, &node);
   for (size_t i = 0; i < nodes.count; i++) {
     const net_node *n = &l->pool.nodes.items[nodes.items[i]];
-    if (n->kind == NET_ELEMENT && !l->storages.items[n->value].in_memory)
+    if (n->kind == NET_GATHER || (n->kind == NET_ELEMENT && !l->storages.items[n->value].in_memory))
       return false;
   }
   return nodes.count <= MOST_NODES;

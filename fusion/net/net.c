@@ -104,6 +104,21 @@ uint64_t net_stage_elements(const net_stage *s) {
   return f2_unit(s->n) * product_of(s->extents, s->loop_count);
 }
 
+bool net_output_scatters(const net_stage *s, const net_op *op, const net_output *output) {
+  for (uint64_t j = 0; j < UINT64_C(1) << op->k; j++)
+    if (output->elements[j] != NET_NONE && s->nodes.items[output->elements[j]].kind == NET_SCATTER)
+      return true;
+  return false;
+}
+
+bool net_stage_acts(const net_stage *s) {
+  bool acts = s->stores.count > 0;
+  for (size_t i = 0; i < s->ops.count && !acts; i++)
+    for (uint32_t o = 0; o < s->ops.items[i].output_count && !acts; o++)
+      acts = net_output_scatters(s, &s->ops.items[i], &s->ops.items[i].outputs[o]);
+  return acts;
+}
+
 bool net_load_equal(const net_load *a, const net_load *b) {
   bool padded = a->padding_start != UINT64_MAX;
   return a->array == b->array && a->padding_start == b->padding_start &&
@@ -126,6 +141,8 @@ static const unsigned uses[NET_NODE_KINDS] = {
     [NET_CONVERT] = OPERANDS,
     [NET_ROOT] = OPERANDS | NUMBER,
     [NET_EXTERN] = OPERANDS | NUMBER,
+    [NET_GATHER] = OPERANDS | NUMBER,
+    [NET_SCATTER] = OPERANDS | NUMBER,
 };
 
 // Operands and map still the caller's.

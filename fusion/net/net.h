@@ -98,8 +98,17 @@ typedef enum net_node_kind {
   NET_CONVERT,   // of 1 operand to `type`
   NET_ROOT,      // operand k (i64): scalar_root(type, k, number)
   NET_EXTERN,    // foreign function `number` of any operands
+  NET_GATHER,    // operand a (i64): element a of array `number`; 0 bits where it has none
+  NET_SCATTER,  // operands a (i64), x: writes x as element a of array `number`, if it has one; false
   NET_NODE_KINDS
 } net_node_kind;
+
+// The array that a node reads or writes at a place that it computes. It is complete before the stage
+// that gathers from it; a stage that scatters into it does not read it. (An op may scatter anywhere:
+// the node itself says where it writes.)
+static inline bool net_node_has_array(net_node_kind kind) {
+  return kind == NET_GATHER || kind == NET_SCATTER;
+}
 
 // Nodes of a stage are shared: equal nodes have one number, and operands precede their node.
 typedef struct net_node {
@@ -203,6 +212,8 @@ extern const char *const net_role_names[NET_ROLES];
   ROW(PLACES, "places",                                                                            \
       "Y makes several elements of each of X's, for which its pass has no place",                  \
       "a power of two of elements")                                                                \
+  ROW(PLACED, "placed", "Y takes or puts elements of X at places that are data",                   \
+      "nothing: all of X has to be there")                                                         \
   /* Of the planner: of a tile, plan_boundary has the sizes. */                                    \
   ROW(TILE, "tile", "X and Y in one pass need a larger tile", "a larger tile")                     \
   ROW(LINES, "lines", "a tile with whole lines of memory has no room for X and Y",                 \
@@ -277,6 +288,10 @@ net_node net_node_renumbered(arena *a, const net_node *node, const net_id *numbe
 net_id net_value_add(arena *a, net_stage *s, scalar_type type);
 net_id net_array_add(arena *a, net *t, scalar_type type, uint64_t count, net_role role,
                      uint32_t number);
+// Whether an output stands for what its op scatters: then nobody reads or stores the value.
+bool net_output_scatters(const net_stage *s, const net_op *op, const net_output *output);
+// Whether anything comes of the stage: it stores, or scatters.
+bool net_stage_acts(const net_stage *s);
 uint64_t net_stage_elements(const net_stage *s);  // of its index space, with all loops
 // The addresses of an array of them all, or where address has less than n rows, of a coset: bit i of
 // address(x) weighs 2^i, the loops follow, innermost first.

@@ -69,6 +69,11 @@ static void print_node_head(text *out, const net_node *node) {
   case NET_EXTERN:
     text_printf(out, "extern e%" PRIu64 " %s", node->number, type);
     break;
+  case NET_GATHER:
+  case NET_SCATTER:
+    text_printf(out, "%s a%" PRIu64 " %s", node->kind == NET_GATHER ? "gather" : "scatter",
+                node->number, type);
+    break;
   default:
     break;
   }
@@ -244,6 +249,7 @@ const char net_legend[] =
     "#              x0 and x1); v0[j] is the element where coordinate i equals bit i of j\n"
     "#              (x0^1: where it is not). Without directions: one element at a time. t0 is a\n"
     "#              value inside of the op; dead: not computed, as no store needs it\n"
+    "#   gather a0  the element of a0 at this address; scatter a0 i x: x goes there\n"
     "#   step %8    the (first) step of the Trace that the op comes from\n"
     "#   live       the op, or store, matters where these forms are 0\n"
     "#   padded     addresses from here on are not in memory: loads read the constant\n";

@@ -196,6 +196,36 @@ static const char *check_call(const checker *c, const net_node *node) {
   return NULL;
 }
 
+static const char *check_node_array(const checker *c, const net_node *node, scalar_type type) {
+  if (node->number >= c->net->arrays.count)
+    return arena_printf(c->memory, "there is no a%" PRIu64, node->number);
+  if (operand_type(c, node, 0) != SCALAR_I64)
+    return "its address is not an i64";
+  scalar_type found = c->net->arrays.items[node->number].type;
+  return found == type ? NULL
+                       : arena_printf(c->memory, "a%" PRIu64 " is %s, not %s", node->number,
+                                      scalar_types[found].name, scalar_types[type].name);
+}
+
+static const char *check_gather(const checker *c, const net_node *node) {
+  const char *wrong = check_node_array(c, node, node->type);
+  if (!wrong && !net_array_is_given(&c->net->arrays.items[node->number]) &&
+      !c->written[node->number] && !c->empty)
+    wrong = arena_printf(c->memory, "a%" PRIu64 " is not written before", node->number);
+  return wrong;
+}
+
+static const char *check_scatter(const checker *c, const net_node *node) {
+  const char *wrong = check_node_array(c, node, operand_type(c, node, 1));
+  if (!wrong && node->type != SCALAR_BOOL)
+    wrong = "it makes a bool";
+  if (!wrong && net_array_is_given(&c->net->arrays.items[node->number]))
+    wrong = arena_printf(c->memory, "a%" PRIu64 " is given", node->number);
+  if (!wrong)
+    c->stored[node->number] = UINT64_MAX;
+  return wrong;
+}
+
 enum { ANY_COUNT = -1 };
 
 static const struct {
@@ -212,6 +242,8 @@ static const struct {
     [NET_CONVERT] = {check_convert, 1},
     [NET_ROOT] = {check_root, 1},
     [NET_EXTERN] = {check_call, ANY_COUNT},
+    [NET_GATHER] = {check_gather, 1},
+    [NET_SCATTER] = {check_scatter, 2},
 };
 
 static const char *check_node(const checker *c, size_t id) {
@@ -460,6 +492,9 @@ static const char *check_numbered_stage(checker *c, size_t number) {
     return arena_printf(c->memory, "stage %zu: %s", number, wrong);
   for (size_t i = 0; i < s->stores.count; i++)
     c->written[s->stores.items[i].array] = true;
+  for (size_t i = 0; i < s->nodes.count; i++)
+    if (s->nodes.items[i].kind == NET_SCATTER)
+      c->written[s->nodes.items[i].number] = true;
   return NULL;
 }
 
@@ -468,9 +503,20 @@ static const char *check_numbered_stage(checker *c, size_t number) {
 // An array is read after all of it is written.
 static const char *check_order(arena *a, const net *t) {
   size_t *last = NEW_ARRAY(a, size_t, t->arrays.count);  // 1 + the last stage that writes it
-  for (size_t i = 0; i < t->stages.count; i++)
+  for (size_t i = 0; i < t->stages.count; i++) {
     for (size_t k = 0; k < t->stages.items[i].stores.count; k++)
       last[t->stages.items[i].stores.items[k].array] = i + 1;
+    for (size_t k = 0; k < t->stages.items[i].nodes.count; k++)
+      if (t->stages.items[i].nodes.items[k].kind == NET_SCATTER)
+        last[t->stages.items[i].nodes.items[k].number] = i + 1;
+  }
+  for (size_t i = 0; i < t->stages.count; i++)
+    for (size_t k = 0; k < t->stages.items[i].nodes.count; k++) {
+      const net_node *node = &t->stages.items[i].nodes.items[k];
+      if (node->kind == NET_GATHER && last[node->number] > i)
+        return arena_printf(a, "stage %zu: node %zu: a%" PRIu64 " is written by stage %zu", i, k,
+                            node->number, last[node->number] - 1);
+    }
   for (size_t i = 0; i < t->stages.count; i++)
     for (size_t k = 0; k < t->stages.items[i].loads.count; k++) {
       net_id array = t->stages.items[i].loads.items[k].array;

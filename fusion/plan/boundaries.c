@@ -101,6 +101,9 @@ static void add_arrays(walk *w) {
   for (uint32_t i = 0; i < pass->load_count; i++)
     if (!net_array_is_given(&w->plan->arrays.items[pass->loads[i].array]))
       add_array(w, pass->loads[i].array);
+  for (uint32_t i = 0; i < pass->access_count; i++)
+    if (!net_array_is_given(&w->plan->arrays.items[pass->accesses[i].array]))
+      add_array(w, pass->accesses[i].array);
   if (w->boundaries.count == w->first)
     add_boundary(w, (plan_boundary){.before = w->pass - 1,
                                     .first = NET_NONE,
@@ -147,6 +150,9 @@ static void walk_pass(walk *w) {
     add_permutation(w);
   for (uint32_t i = 0; i < pass->store_count; i++)
     w->maker[pass->stores[i].array] = w->pass;
+  for (uint32_t i = 0; i < pass->access_count; i++)
+    if (pass->accesses[i].writes)
+      w->maker[pass->accesses[i].array] = w->pass;
 }
 
 plan_boundary *plan_boundaries(arena *a, const plan *p, uint32_t *count) {

@@ -61,6 +61,21 @@ slots new_slots(const planning *p) {
                  NEW_ARRAY(p->memory, f2_space, room)};
 }
 
+uint32_t plan_pass_arrays(const plan_pass *pass, net_id *arrays) {
+  uint32_t count = 0, moves = pass->load_count + pass->store_count;
+  for (uint32_t i = 0; i < moves + pass->access_count; i++) {
+    net_id a = i < pass->load_count ? pass->loads[i].array
+               : i < moves          ? pass->stores[i - pass->load_count].array
+                                    : pass->accesses[i - moves].array;
+    uint32_t k = 0;
+    while (k < count && arrays[k] != a)
+      k++;
+    arrays[k] = a;
+    count += k == count;
+  }
+  return count;
+}
+
 // ---- array layouts: those between passes --------------------------------------------------------
 
 // Whether the lines of a layout (address = M x) lie in both tiles.
@@ -297,6 +312,25 @@ static void add_stores(building *b, uint32_t number, plan_pass *pass, bool *stor
   }
 }
 
+void plan_find_accesses(arena *a, const net_stage *s, plan_pass *pass) {
+  net_id *nodes = NEW_ARRAY(a, net_id, s->nodes.count);
+  uint32_t most = 0;
+  for (size_t i = 0; i < s->nodes.count; i++)
+    most += net_node_has_array(s->nodes.items[i].kind);
+  pass->accesses = NEW_ARRAY(a, plan_access, most + 1);
+  for (uint32_t i = 0; i < pass->op_count && most; i++)
+    for (uint32_t k = net_op_nodes(s, &s->ops.items[pass->ops[i]], nodes); k-- > 0;) {
+      const net_node *node = &s->nodes.items[nodes[k]];
+      plan_access access = {(net_id)node->number, node->kind == NET_SCATTER};
+      uint32_t known = 0;
+      while (known < pass->access_count && (pass->accesses[known].array != access.array ||
+                                            pass->accesses[known].writes != access.writes))
+        known++;
+      if (net_node_has_array(node->kind) && known == pass->access_count)
+        pass->accesses[pass->access_count++] = access;
+    }
+}
+
 // A complement of the tile for a pass that only moves: blocks one after the other write lines one
 // after the other (on a GPU a few per cent faster than if they read so).
 static uint64_t *blocks_by_lines(const planning *p, const plan_pass *pass) {
@@ -349,7 +383,10 @@ static uint64_t *find_block_basis(const planning *p, const plan_pass *pass) {
 // Blocks in which all that the pass stores is dead.
 static void find_pass_live(const planning *p, plan_pass *pass) {
   pass->live = NEW_ARRAY(p->memory, net_form, p->stage->n + 1);
-  if (!pass->store_count)
+  bool scatters = false;
+  for (uint32_t i = 0; i < pass->access_count; i++)
+    scatters |= pass->accesses[i].writes;
+  if (!pass->store_count || scatters)
     return;
   for (uint32_t i = 0; i < pass->stores[0].live_count; i++) {
     net_form f = pass->stores[0].live[i];
@@ -453,6 +490,7 @@ static void build_pass(building *b, uint32_t number) {
   pass.ops = NEW_ARRAY(p->memory, uint32_t, pass.op_count + 1);
   for (uint32_t i = 0; i < pass.op_count; i++)
     pass.ops[i] = r->first + i;
+  plan_find_accesses(p->memory, s, &pass);
   add_loads(b, number, &pass, loaded);
   add_stores(b, number, &pass, stored);
   // A value that later passes load again may not be overwritten in its slot for good: slots are per

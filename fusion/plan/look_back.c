@@ -336,9 +336,13 @@ static uint64_t bytes_of_tile(const net_stage *s, uint32_t d) {
   return bytes;
 }
 
-// What the first of the passes loads the last loads, too: its arrays are there until the end.
+// What the first of the passes loads the last loads, too: its arrays are there until the end. And there
+// are no others.
 static bool keeps_arrays(const plan *p, const plan_look_back *l) {
   const plan_pass *last = &p->passes.items[l->last];
+  for (uint32_t i = l->first; i <= l->last; i++)
+    if (p->passes.items[i].access_count)  // at places that are data: its kernel has moves alone
+      return false;
   for (uint32_t i = l->first; i < l->last; i++)
     for (uint32_t k = 0; k < p->passes.items[i].load_count; k++) {
       net_id array = p->passes.items[i].loads[k].array;

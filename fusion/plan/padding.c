@@ -287,6 +287,11 @@ static bool is_false_array(const net *n, net_id array) {
       if (to->array == array && !is_false_value(&n->stages.items[i], to->value))
         return false;
     }
+  for (size_t i = 0; i < n->stages.count; i++)
+    for (size_t k = 0; k < n->stages.items[i].nodes.count; k++)
+      if (n->stages.items[i].nodes.items[k].kind == NET_SCATTER &&
+          n->stages.items[i].nodes.items[k].number == array)
+        return false;
   return n->arrays.items[array].role == NET_TEMPORARY;
 }
 

@@ -65,6 +65,11 @@ typedef struct plan_move {  // a load or store of a pass
   bool coalesced;  // whole lines (see above); false: the planner found no tile for it
 } plan_move;
 
+typedef struct plan_access {  // an array that ops read or write at places that they compute
+  net_id array;
+  bool writes;
+} plan_access;
+
 typedef struct plan_pass {
   uint32_t stage;
   f2_space tile;
@@ -74,8 +79,11 @@ typedef struct plan_pass {
   uint32_t *slot_of;     // by value of the stage: its slot, or NET_NONE where it is not in the pass
   uint32_t load_count, op_count, store_count, phase_count;
   plan_move *loads, *stores;
-  uint32_t *ops;        // numbers of the stage's ops, in order of execution
-  plan_phase *phases;   // at least one, also without ops
+  uint32_t access_count;
+  plan_access
+      *accesses;       // each array once, or twice: the arrays that its ops gather from, scatter to
+  uint32_t *ops;       // numbers of the stage's ops, in order of execution
+  plan_phase *phases;  // at least one, also without ops
   uint32_t live_count;  // the pass need not execute blocks where a form is 1 (masks vanish on V)
   net_form *live;
   uint64_t padding_start;  // nor blocks whose indices are all from here on (UINT64_MAX: none)
@@ -122,6 +130,14 @@ bool plan_proves_padding(arena *a, const net *n, uint32_t result);
 // What the plan of a stage is made for: the target itself, or where it adapts, one with as much of
 // its tile and its registers as the stage's elements are worth.
 const target *plan_stage_target(arena *a, const target *t, const net_stage *s);
+// Its accesses, of the nodes of its ops.
+void plan_find_accesses(arena *a, const net_stage *s, plan_pass *pass);
+// The arrays that the pass touches, each once, in order of loads, stores and accesses. `arrays` has room
+// for as many as these are. Returns how many.
+uint32_t plan_pass_arrays(const plan_pass *pass, net_id *arrays);
+static inline uint32_t plan_pass_most_arrays(const plan_pass *pass) {
+  return pass->load_count + pass->store_count + pass->access_count;
+}
 // The one move of `count` from or to an array; NULL: there is none, or several.
 const plan_move *plan_only_move(const plan_move *moves, uint32_t count, net_id array);
 // Whether one access may have several neighbours, where lanes are threads: no element of the move

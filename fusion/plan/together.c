@@ -13,7 +13,8 @@ typedef struct joining {
   const net *old;
   const target *target;
   net_cost *cost;
-  uint32_t *written;  // by array: the latest stage that stores to it, as 1 + its number; or 0
+  uint32_t *written;  // by array: the latest stage that writes to it, as 1 + its number; or 0
+  uint32_t *writers;  // by array: how many stages write to it
   net_stage *stages;
   bool *gone;       // into an earlier stage
   double *seconds;  // predicted, of each alone; negative: not yet
@@ -59,9 +60,16 @@ static bool are_columns_alike(const net_stage *a, const net_stage *b) {
   return i == a->ops.count && k == b->ops.count;
 }
 
-// Whether nothing that stage `number` reads is written by stage `at` or later.
+// Whether nothing that stage `number` reads is written by stage `at` or later, nor what it scatters into
+// by another stage.
 static bool may_come_earlier(const joining *j, uint32_t number, uint32_t at) {
   const net_stage *s = &j->stages[number];
+  for (size_t i = 0; i < s->nodes.count; i++) {
+    const net_node *node = &s->nodes.items[i];
+    if ((node->kind == NET_GATHER && j->written[node->number] > at) ||
+        (node->kind == NET_SCATTER && j->writers[node->number] > 1))
+      return false;
+  }
   for (size_t i = 0; i < s->loads.count; i++)
     if (j->written[s->loads.items[i].array] > at)
       return false;
@@ -127,10 +135,16 @@ static bool join_earlier(joining *j, uint32_t number) {
   return false;
 }
 
+static void note_write(joining *j, net_id of, uint32_t stage) {
+  j->writers[of] += j->written[of] != stage + 1;
+  j->written[of] = stage + 1;
+}
+
 const net *plan_together(arena *a, const net *t, const target *to, net_cost *cost) {
   size_t count = t->stages.count;
   joining j = {.memory = a, .old = t, .target = to, .cost = cost};
   j.written = NEW_ARRAY(a, uint32_t, t->arrays.count + 1);
+  j.writers = NEW_ARRAY(a, uint32_t, t->arrays.count + 1);
   j.stages = NEW_ARRAY(a, net_stage, count + 1);
   j.gone = NEW_ARRAY(a, bool, count + 1);
   j.seconds = NEW_ARRAY(a, double, count + 1);
@@ -138,7 +152,10 @@ const net *plan_together(arena *a, const net *t, const target *to, net_cost *cos
     j.stages[i] = t->stages.items[i];
     j.seconds[i] = -1;
     for (size_t k = 0; k < j.stages[i].stores.count; k++)
-      j.written[j.stages[i].stores.items[k].array] = i + 1;
+      note_write(&j, j.stages[i].stores.items[k].array, i);
+    for (size_t k = 0; k < j.stages[i].nodes.count; k++)
+      if (j.stages[i].nodes.items[k].kind == NET_SCATTER)
+        note_write(&j, (net_id)j.stages[i].nodes.items[k].number, i);
   }
   bool any = false;
   for (uint32_t i = 1; i < count; i++)

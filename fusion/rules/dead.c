@@ -5,9 +5,10 @@
 
 typedef struct wants {
   rewriter *r;
-  f2_space *sets;  // by value
-  bool *any;       // by value: whether it is wanted; if not, its set means nothing
-  net_id *nodes;   // scratch
+  f2_space *sets;      // by value
+  bool *any;           // by value: whether it is wanted; if not, its set means nothing
+  net_id *nodes;       // scratch
+  const bool *arrays;  // by array: whether it is wanted
 } wants;
 
 static void want_value(wants *w, net_id value, f2_space set) {
@@ -120,9 +121,22 @@ static void want_operands(wants *w, const net_op *op) {
   }
 }
 
+// What it scatters into arrays that are wanted.
+static void want_scattered(wants *w, const net_op *op) {
+  const net_stage *s = w->r->stage;
+  for (uint32_t i = 0; i < op->output_count; i++)
+    for (uint64_t j = 0; j < UINT64_C(1) << op->k; j++) {
+      net_id id = op->outputs[i].elements[j];
+      if (id != NET_NONE && s->nodes.items[id].kind == NET_SCATTER &&
+          w->arrays[s->nodes.items[id].number] && w->r->loops > 0)
+        want_value(w, op->outputs[i].value, live_of_op(s, op));
+    }
+}
+
 // Whether anything is left of the op.
 static bool drop_dead_in_op(wants *w, net_op *op) {
   uint64_t before = work_of(w, op);
+  want_scattered(w, op);
   bool dropped = drop_outputs(w, op);
   if (op->output_count > 0)
     dropped |= narrow_live(w, op);
@@ -170,7 +184,7 @@ void stage_drop_dead(rewriter *r, const bool *wanted) {
   net_stage *s = r->stage;
   wants w = {r, NEW_ARRAY(r->memory, f2_space, s->values.count),
              NEW_ARRAY(r->memory, bool, s->values.count),
-             NEW_ARRAY(r->memory, net_id, s->nodes.count)};
+             NEW_ARRAY(r->memory, net_id, s->nodes.count), wanted};
   r->step = NET_NONE;
   drop_stores(&w, wanted);
   size_t kept = s->ops.count;
@@ -185,10 +199,19 @@ void stage_drop_dead(rewriter *r, const bool *wanted) {
   stage_join_loads(r, w.sets);
 }
 
+void stage_want_gathered(rewriter *r, bool *wanted) {
+  net_id *nodes = NEW_ARRAY(r->memory, net_id, r->stage->nodes.count);
+  for (size_t i = 0; i < r->stage->ops.count; i++)
+    for (uint32_t k = net_op_nodes(r->stage, &r->stage->ops.items[i], nodes); k-- > 0;)
+      if (r->stage->nodes.items[nodes[k]].kind == NET_GATHER)
+        wanted[r->stage->nodes.items[nodes[k]].number] = true;
+}
+
 // ---- new numbers -----------------------------------------------------------------------------
 
 typedef struct renumbering {
   arena *memory;
+  const net_id *arrays;  // by old number: the new one
   const net_stage *old;
   net_stage *stage;
   net_id *values, *nodes;  // by old number: the new one
@@ -231,6 +254,8 @@ static void number_nodes(renumbering *n) {
     net_node node = net_node_renumbered(n->memory, &old->nodes.items[id], n->nodes);
     if (node.kind == NET_ELEMENT)
       node.value = n->values[node.value];
+    if (net_node_has_array(node.kind))
+      node.number = n->arrays[node.number];
     n->nodes[id] = net_node_add_owned(n->memory, n->stage, &node);
   }
 }
@@ -247,7 +272,8 @@ static void renumber_op(renumbering *n, net_op op) {
 
 static net_stage compact_stage(arena *a, const net_stage *old, const net_id *arrays) {
   net_stage s = {.loop_count = old->loop_count, .extents = old->extents, .n = old->n};
-  renumbering n = {a, old, &s, new_numbers(a, old->values.count), new_numbers(a, old->nodes.count)};
+  renumbering n = {
+      a, arrays, old, &s, new_numbers(a, old->values.count), new_numbers(a, old->nodes.count)};
   number_values(&n);
   number_nodes(&n);
   for (size_t i = 0; i < old->loads.count; i++) {
@@ -277,6 +303,9 @@ static bool *used_arrays(arena *a, const net *t) {
       used[s->loads.items[k].array] = true;
     for (size_t k = 0; k < s->stores.count; k++)
       used[s->stores.items[k].array] = true;
+    for (size_t k = 0; k < s->nodes.count; k++)
+      if (net_node_has_array(s->nodes.items[k].kind))
+        used[s->nodes.items[k].number] = true;
   }
   return used;
 }
@@ -292,7 +321,7 @@ void net_compact(arena *a, net *t) {
     }
   t->arrays.count = kept;
   for (size_t i = 0; i < t->stages.count; i++)
-    if (t->stages.items[i].stores.count > 0)
+    if (net_stage_acts(&t->stages.items[i]))
       t->stages.items[stages++] = compact_stage(a, &t->stages.items[i], arrays);
   t->stages.count = stages;
 }

@@ -252,7 +252,7 @@ static bool joined_elements(rewriter *r, const net_op *op, const join *n, int si
 static bool has_foreign(rewriter *r, const net_op *op) {
   rewriter_grow_scratch(r);
   for (uint32_t i = net_op_nodes(r->stage, op, r->nodes); i-- > 0;)
-    if (node_at(r, r->nodes[i])->kind == NET_EXTERN)
+    if (node_at(r, r->nodes[i])->kind == NET_EXTERN || node_at(r, r->nodes[i])->kind == NET_SCATTER)
       return true;
   return false;
 }

@@ -450,7 +450,8 @@ static bool try_join(merging *m, uint32_t number, const net_op *op, size_t opera
 static bool has_foreign(merging *m, const net_op *op) {
   uint32_t count = op_nodes(m, op);
   for (uint32_t i = 0; i < count; i++)
-    if (node_at(m->r, m->r->nodes[i])->kind == NET_EXTERN)
+    if (node_at(m->r, m->r->nodes[i])->kind == NET_EXTERN ||
+        node_at(m->r, m->r->nodes[i])->kind == NET_SCATTER)
       return true;
   return false;
 }

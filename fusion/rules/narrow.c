@@ -172,6 +172,7 @@ static net_id found_alike(narrowing *n, net_id a, net_id b) {
   case NET_CONSTANT:
     return a == b ? a : alike_constants(n, x, y);
   case NET_EXTERN:
+  case NET_SCATTER:
     return NET_NONE;  // called as often as before
   case NET_SCALAR:
     if (x->scalar != y->scalar)

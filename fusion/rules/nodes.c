@@ -23,7 +23,7 @@ static bool all_constant(const rewriter *r, const net_node *node) {
   for (uint32_t i = 0; i < node->operand_count; i++)
     if (!is_constant(operand(r, node, i)))
       return false;
-  return node->operand_count > 0 && node->kind != NET_EXTERN;
+  return node->operand_count > 0 && node->kind != NET_EXTERN && !net_node_has_array(node->kind);
 }
 
 static scalar_bits evaluate_constants(const rewriter *r, const net_node *node) {

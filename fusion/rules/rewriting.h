@@ -88,6 +88,7 @@ void stage_move_frames(rewriter *r);
 // Drops what no store needs, and narrows live sets to where it is needed. `wanted`: by array,
 // whether a later stage or the program's caller reads it.
 void stage_drop_dead(rewriter *r, const bool *wanted);
+void stage_want_gathered(rewriter *r, bool *wanted);  // the arrays that its ops gather from
 // Renumbers what is left: stages without stores, and temporaries, values and nodes that nobody uses
 // go.
 void net_compact(arena *a, net *t);

@@ -24,6 +24,7 @@ static void drop_dead(rewriter *rewriters, net *t) {
     const net_stage *s = &t->stages.items[i];
     for (size_t k = 0; k < s->loads.count; k++)
       wanted[s->loads.items[k].array] = true;
+    stage_want_gathered(&rewriters[i], wanted);
   }
 }
 

@@ -155,8 +155,8 @@ static void write_host(const c_writer *w, const plan *p, c_code *code, uint32_t 
   const plan_pass *pass = &p->passes.items[number];
   const c_pass_facts *f = &code->facts[number];
   text *out = &code->hosts[number];
-  net_id *arrays = NEW_ARRAY(w->memory, net_id, pass->load_count + pass->store_count + 1);
-  uint32_t count = c_pass_arrays(pass, arrays);
+  net_id *arrays = NEW_ARRAY(w->memory, net_id, plan_pass_most_arrays(pass) + 1);
+  uint32_t count = plan_pass_arrays(pass, arrays);
   if (f->matrix)
     c_runtime_matrix_write_data(f->matrix, number, out);
   text_printf(out,

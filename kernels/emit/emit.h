@@ -42,7 +42,7 @@
 typedef struct c_one_kernel {
   uint32_t last;
   uint64_t blocks;
-  uint32_t array_count;  // its parameters, as those of c_pass_arrays
+  uint32_t array_count;  // its parameters, as those of plan_pass_arrays
   net_id arrays[];
 } c_one_kernel;
 

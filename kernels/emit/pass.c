@@ -105,12 +105,10 @@ static const char *stream_condition(const pass_text *p, net_id array) {
 
 static void write_arrays(const pass_text *p, text *out) {
   for (net_id array = 0; array < p->of.context->plan->arrays.count; array++) {
-    bool loaded = false, stored = false;
-    for (uint32_t i = 0; i < p->of.pass->load_count; i++)
-      loaded |= p->of.pass->loads[i].array == array;
-    for (uint32_t i = 0; i < p->of.pass->store_count; i++)
-      stored |= p->of.pass->stores[i].array == array;
-    if (loaded || stored)
+    bool touched = false;
+    for (uint32_t i = 0; i < p->array_count; i++)
+      touched |= p->arrays[i] == array;
+    if (touched)
       text_printf(out, "  void *const a%u = arrays[%u];\n", array, array);
   }
   for (uint32_t i = 0; i < p->of.pass->store_count && p->streams; i++) {
@@ -227,8 +225,10 @@ c_pass_facts c_pass_write_look_back(c_writer *w, c_context *c, text *out, text *
   const plan_pass *pass = p.of.pass;
   p.look_back = c_look_back_of(w, l, &p.of.schedule.scratch_bytes);
   p.keyed = NEW_ARRAY(w->memory, bool, pass->slot_count + 1);
-  p.arrays = NEW_ARRAY(w->memory, net_id, pass->load_count + pass->store_count + 1);
-  p.array_count = c_pass_arrays(pass, p.arrays);
+  p.arrays = NEW_ARRAY(w->memory, net_id, plan_pass_most_arrays(pass) + 1);
+  p.array_count = plan_pass_arrays(pass, p.arrays);
+  w->arrays = p.arrays;
+  w->array_count = p.array_count;
   write_phases(&p);
   write_kernel(&p, out, functions);
   c_pass_facts facts = facts_of(&p, l->first);
@@ -256,8 +256,10 @@ c_pass_facts c_pass_write(c_writer *w, c_context *c, text *out, text *functions,
   const plan_pass *pass = p.of.pass;
   w->sums = w->warps && block_bits(&p) >= MANY_BLOCKS;
   p.keyed = c_keyed_slots(&p.of);
-  p.arrays = NEW_ARRAY(w->memory, net_id, pass->load_count + pass->store_count + 1);
-  p.array_count = c_pass_arrays(pass, p.arrays);
+  p.arrays = NEW_ARRAY(w->memory, net_id, plan_pass_most_arrays(pass) + 1);
+  p.array_count = plan_pass_arrays(pass, p.arrays);
+  w->arrays = p.arrays;
+  w->array_count = w->warps ? p.array_count : 0;
   write_phases(&p);
   if (w->warps)
     write_kernel(&p, out, functions);

@@ -42,16 +42,6 @@ static void set_padding_registers(const pass_text *p, c_phase *f, uint32_t slot,
 
 // ---- moves -----------------------------------------------------------------------------------
 
-// Arrays have their numbers in functions; in kernels they are counted, so that passes over other
-// arrays have the same text.
-static const char *array_name(const pass_text *p, net_id array) {
-  uint32_t number = array;
-  for (uint32_t i = 0; i < p->array_count && p->w->warps; i++)
-    if (p->arrays[i] == array)
-      number = i;
-  return c_format(p->w, "a%u", number);
-}
-
 // A large array of which a tile is one stretch, and the next tile the next: processors foresee that,
 // but not far enough where they compute in between.
 static bool is_read_through(const pass_text *p, const plan_move *move, const c_map *map,
@@ -68,7 +58,7 @@ static void load_slot(const pass_text *p, c_phase *f, uint32_t slot) {
   int load = use_of(p, f, slot)->load;
   const plan_move *move = &p->of.pass->loads[load];
   scalar_type type = p->of.schedule.loaded[load];
-  c_place place = {.array = array_name(p, move->array),
+  c_place place = {.array = c_array_name(p->w, move->array),
                    .padding_start = move->padding_start,
                    .padding_value = move->padding_value};
   f2_space known = f->live;
@@ -100,7 +90,7 @@ static const char *stream_of(pass_text *p, const plan_move *move, const c_map *m
 static void store_slot(pass_text *p, c_phase *f, const plan_move *move) {
   scalar_type type = f->slots[move->slot].type;
   c_map map = c_map_of(p->w->memory, &move->map, f->space, scalar_parts(type));
-  c_place place = {.array = array_name(p, move->array),
+  c_place place = {.array = c_array_name(p->w, move->array),
                    .padding_start = move->padding_start,
                    .padding = f->padding,
                    .stream = stream_of(p, move, &map, f->space, type)};

@@ -173,6 +173,38 @@ static void add_stores(hmm_pass *p, uint32_t phase, pass_access like, const bool
   }
 }
 
+// The gathers and scatters of an op, in the order in which its cosets are computed.
+static void add_placed_of_op(hmm_pass *p, const net_op *op, uint64_t cosets, pass_access like) {
+  const net_stage *s = p->pass.stage;
+  net_id *nodes = NEW_ARRAY(p->memory, net_id, s->nodes.count);
+  uint32_t count = net_op_nodes(s, op, nodes);
+  for (uint64_t c = 0; c < cosets; c++)
+    for (uint32_t i = 0; i < count; i++) {
+      const net_node *node = &s->nodes.items[nodes[i]];
+      if (!net_node_has_array(node->kind))
+        continue;
+      like.op = node->kind == NET_GATHER ? HMM_READ_GLOBAL : HMM_WRITE_GLOBAL;
+      like.array = (net_id)node->number;
+      like.scale = like.bytes =
+          (uint32_t)scalar_types[p->pass.context->plan->arrays.items[node->number].type].size;
+      add_access(p, like);
+      like.placed_number++;
+    }
+}
+
+static void add_placed(hmm_pass *p, uint32_t phase) {
+  const plan_phase *f = &p->pass.schedule.phases[phase];
+  pass_access like = {.placed = true, .phase = phase};
+  for (uint32_t i = 0; i < f->op_count && p->pass.pass->access_count; i++) {
+    const net_op *op = &p->pass.stage->ops.items[p->pass.pass->ops[f->first_op + i]];
+    uint32_t before = (uint32_t)p->steps.count;
+    add_placed_of_op(p, op, UINT64_C(1) << (p->pass.schedule.spaces[phase].r - op->k), like);
+    for (; before < p->steps.count; before++)
+      if (p->steps.items[before].part == 0)
+        like.placed_number++;
+  }
+}
+
 static void add_barrier(hmm_pass *p) { vec_push(p->memory, &p->steps, ((pass_step){NULL, 0})); }
 
 // In the order of kernels/emit/phase.c.
@@ -197,6 +229,7 @@ static void add_phase(hmm_pass *p, uint32_t phase) {
   if (padding.who != PASS_ALL && !reads_and_writes)
     add_puts(p, phase, padding);
   add_inputs(p, phase, within, dead);
+  add_placed(p, phase);
   add_stores(p, phase, within, dead);
   if (reads_and_writes)
     add_barrier(p);

@@ -57,7 +57,7 @@ static hmm_op plan_op(void *state, uint64_t warp, uint64_t step) {
     return HMM_SKIP;
   if (!at.step->access)
     return HMM_SYNC;
-  if (hmm_pass_has_idle(&p->of, at.step->access)) {
+  if (!at.step->access->placed && hmm_pass_has_idle(&p->of, at.step->access)) {
     uint64_t unit[LANES];
     uint32_t words, count = hmm_pass_units(&p->of, &at, unit, &words), idle = 0;
     for (uint32_t i = 0; i < count; i++)
@@ -121,6 +121,12 @@ static void store_arrived_words(plan_program *p, uint64_t warp, hmm_word *value)
   p->arrived[warp] = 0;
 }
 
+static void compute_phase(plan_program *p, const pass_place *at, uint64_t warp, uint64_t phase) {
+  if (p->done[warp] != phase)
+    hmm_registers_compute(p->registers, at->step->access->phase, warp, at->item, at->warp);
+  p->done[warp] = phase;
+}
+
 // A phase computes when it first has something to write. (Threads that hold nothing but padding
 // write constants, before the others have read.)
 static void execute_words(plan_program *p, const pass_place *at, uint64_t warp, uint64_t step,
@@ -136,11 +142,38 @@ static void execute_words(plan_program *p, const pass_place *at, uint64_t warp, 
     p->arrived[warp] = step + 1;
     return;
   }
-  if (p->done[warp] != phase && a->who != PASS_PADDING) {
-    hmm_registers_compute(p->registers, a->phase, warp, at->item, at->warp);
-    p->done[warp] = phase;
-  }
+  if (a->who != PASS_PADDING)
+    compute_phase(p, at, warp, phase);
   copy_words(p, at, warp, unit, value);
+}
+
+// A gather or scatter, which has been done when the phase was computed: what is left are its requests.
+// A warp of which no lane asks for anything asks for one word. Where there are no words, nobody knows
+// the places: each lane asks for a group of its own.
+static void placed_lanes(plan_program *p, const pass_place *at, uint64_t warp, uint64_t step,
+                         uint64_t *address, hmm_word *value) {
+  const pass_access *a = at->step->access;
+  uint32_t words = a->bytes > WORD ? a->bytes / WORD : 1, count = LANES / words;
+  uint64_t base = base_of(p, a, warp), any = 0;
+  const uint64_t *places = NULL;
+  if (p->arrays) {
+    uint64_t phase = step / p->of.steps.count * p->of.pass.schedule.phase_count + a->phase + 1;
+    store_arrived_words(p, warp, value);
+    if (p->begun[warp] != phase)
+      hmm_registers_begin(p->registers, a->phase, warp);
+    p->begun[warp] = phase;
+    compute_phase(p, at, warp, phase);
+    places = hmm_registers_places(p->registers, warp, a->placed_number);
+    memset(p->written, 0, sizeof p->written);
+  }
+  for (uint32_t i = 0; i < LANES; i++) {
+    uint32_t lane = at->step->part * count + i / words;
+    uint64_t place = places ? places[lane] : (uint64_t)lane * LANES;
+    address[i] = place == HMM_IDLE ? HMM_IDLE : (base + place * a->scale) / WORD + i % words;
+    any += place != HMM_IDLE;
+  }
+  if (!any)
+    address[0] = base / WORD;
 }
 
 static void plan_lanes(void *state, uint64_t warp, uint64_t step, uint64_t *address,
@@ -148,6 +181,10 @@ static void plan_lanes(void *state, uint64_t warp, uint64_t step, uint64_t *addr
   plan_program *p = state;
   pass_place at = place_of(p, warp, step);
   const pass_access *a = at.step->access;
+  if (a->placed) {
+    placed_lanes(p, &at, warp, step, address, value);
+    return;
+  }
   uint64_t unit[LANES], base = base_of(p, a, warp);
   uint32_t words, count = hmm_pass_units(&p->of, &at, unit, &words);
   for (uint32_t i = 0; i < count; i++)
@@ -190,7 +227,7 @@ static void add_words(plan_program *p, const hmm_arrays *arrays, hmm_program *pr
   arena *a = p->of.memory;
   p->arrays = arrays;
   p->scratch_words = scratch_words_of(&p->of);
-  p->registers = hmm_registers_new(a, &p->of.pass, program->warps);
+  p->registers = hmm_registers_new(a, &p->of.pass, arrays, program->warps);
   p->arrived = NEW_ARRAY(a, uint64_t, program->warps);
   p->begun = NEW_ARRAY(a, uint64_t, program->warps);
   p->done = NEW_ARRAY(a, uint64_t, program->warps);

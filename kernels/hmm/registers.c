@@ -36,6 +36,11 @@ struct hmm_registers {
   uint64_t lane_xor[LANES];  // element j is at position j ^ lane_xor
   bool alike;                // in all lanes
   uint64_t *loops;           // which iteration of each
+  const hmm_arrays *arrays;
+  uint64_t *places;  // [warp][gather or scatter of the phase][lane]: the element, or HMM_IDLE
+  uint64_t most_placed;
+  uint64_t *next_place;  // while ops are run: of the warp
+  uint64_t lanes;        // that are threads
 };
 
 // ---- registers -------------------------------------------------------------------------------
@@ -154,6 +159,24 @@ static void find_roots(const net_node *node, const int64_t *k, unsigned char *ou
   }
 }
 
+// Bytes of element k[lane] of an array, for lanes that have one: `out` of a gather, or what a scatter
+// writes. Where they are is kept for the requests.
+static void access_array(hmm_registers *r, const net_node *node, const int64_t *k,
+                         unsigned char *element, bool write) {
+  const net_array *of = &r->pass->context->plan->arrays.items[node->number];
+  unsigned char *words = (unsigned char *)(r->arrays->words + r->arrays->place[node->number]);
+  size_t size = scalar_types[of->type].size;
+  for (uint32_t lane = 0; lane < LANES; lane++, element += size) {
+    bool inside = lane < r->lanes && (uint64_t)k[lane] < of->count;
+    unsigned char *at = words + (inside ? (uint64_t)k[lane] * size : 0);
+    *r->next_place++ = inside ? (uint64_t)k[lane] : HMM_IDLE;
+    if (inside)
+      memcpy(write ? at : element, write ? element : at, size);
+    else if (!write)
+      memset(element, 0, size);
+  }
+}
+
 // `at`: the index vector of the register at position 0.
 static void evaluate(hmm_registers *r, const phase_op *o, uint64_t warp, uint64_t first,
                      uint64_t at, net_id id) {
@@ -176,6 +199,13 @@ static void evaluate(hmm_registers *r, const phase_op *o, uint64_t warp, uint64_
     return;
   case NET_SCALAR:
     scalar_apply(node->scalar, from, LANES, in[0], in[1], out);
+    return;
+  case NET_GATHER:
+    access_array(r, node, in[0], out, false);
+    return;
+  case NET_SCATTER:
+    access_array(r, node, in[0], in[1], true);
+    memset(out, 0, LANES);
     return;
   case NET_MIN:
   case NET_MAX:
@@ -233,6 +263,8 @@ void hmm_registers_compute(hmm_registers *r, uint32_t phase, uint64_t warp, uint
   for (uint32_t lane = 0; lane < LANES; lane++)
     r->x[lane] =
         block ^ f2_combine((int)s->threads, s->basis + s->r, block_warp << LANE_BITS | lane);
+  r->lanes = UINT64_C(1) << s->threads;
+  r->next_place = r->places + warp * r->most_placed * LANES;
   set_padding_registers(r, phase, warp);
   for (uint32_t i = 0; i < r->pass->schedule.phases[phase].op_count; i++)
     run_op(r, phase, &r->phases[phase].ops[i], warp);
@@ -293,11 +325,24 @@ static uint64_t slot_bytes(const c_pass *pass, uint32_t slot) {
   return (uint64_t)pass->pass->slot_bytes[slot] * LANES << most;
 }
 
+// The most gathers and scatters that a warp does in one phase.
+static uint64_t most_placed(const c_pass *pass) {
+  uint64_t most = 0;
+  for (uint32_t i = 0; i < pass->schedule.phase_count && pass->pass->access_count; i++) {
+    uint64_t nodes = 0;
+    for (size_t k = 0; k < pass->stage->nodes.count; k++)
+      nodes += net_node_has_array(pass->stage->nodes.items[k].kind);
+    nodes = nodes * pass->schedule.phases[i].op_count << pass->schedule.spaces[i].r;
+    most = nodes > most ? nodes : most;
+  }
+  return most;
+}
+
 uint64_t hmm_registers_bytes(const c_pass *pass) {
   uint64_t sum = 0;
   for (uint32_t slot = 0; slot < pass->pass->slot_count; slot++)
     sum += slot_bytes(pass, slot);
-  return sum;
+  return sum + most_placed(pass) * LANES * sizeof(uint64_t);
 }
 
 static void place_slots(arena *a, hmm_registers *r) {
@@ -308,8 +353,16 @@ static void place_slots(arena *a, hmm_registers *r) {
   }
 }
 
-hmm_registers *hmm_registers_new(arena *a, const c_pass *pass, uint64_t warps) {
+const uint64_t *hmm_registers_places(const hmm_registers *r, uint64_t warp, uint32_t number) {
+  return r->places + (warp * r->most_placed + number) * LANES;
+}
+
+hmm_registers *hmm_registers_new(arena *a, const c_pass *pass, const hmm_arrays *arrays,
+                                 uint64_t warps) {
   hmm_registers *r = NEW(a, hmm_registers);
+  r->arrays = arrays;
+  r->most_placed = most_placed(pass);
+  r->places = NEW_ARRAY(a, uint64_t, warps * r->most_placed * LANES + 1);
   const c_schedule *s = &pass->schedule;
   net_id *nodes = NEW_ARRAY(a, net_id, pass->stage->nodes.count);
   uint32_t most = 0;

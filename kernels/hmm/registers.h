@@ -12,6 +12,7 @@
 #ifndef PERMC_KERNELS_HMM_REGISTERS_H
 #define PERMC_KERNELS_HMM_REGISTERS_H
 
+#include "kernels/hmm/plan.h"
 #include "kernels/schedule/schedule.h"
 
 typedef struct hmm_registers hmm_registers;
@@ -20,8 +21,13 @@ typedef struct hmm_registers hmm_registers;
 const char *hmm_registers_problem(const plan *of, uint32_t number);
 // What the registers of a warp take.
 uint64_t hmm_registers_bytes(const c_pass *pass);
-// Of so many warps at once. `pass` must outlive it.
-hmm_registers *hmm_registers_new(arena *a, const c_pass *pass, uint64_t warps);
+// Of so many warps at once. `pass` and `arrays` must outlive it: what gathers and scatters read and
+// write lies in these when the phase is computed.
+hmm_registers *hmm_registers_new(arena *a, const c_pass *pass, const hmm_arrays *arrays,
+                                 uint64_t warps);
+// Of the lanes at gather or scatter `number` of the phase that the warp has computed last: which
+// elements of the array, or HMM_IDLE.
+const uint64_t *hmm_registers_places(const hmm_registers *r, uint64_t warp, uint32_t number);
 // Where the register of a lane is. `number`: r bits, and above them the part of a complex number.
 unsigned char *hmm_register(const hmm_registers *r, uint32_t phase, uint64_t warp, uint32_t slot,
                             uint32_t number, uint32_t lane);

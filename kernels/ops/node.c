@@ -370,6 +370,20 @@ static c_value extern_value(c_writer *w, const net_node *node, const c_value *o,
   return call_lanes(w, function, first, node->operand_count, o, node->type, level, lanes);
 }
 
+// Of an array in memory, lane by lane.
+static c_value placed_value(c_writer *w, const net_node *node, const c_value *o, uint32_t lanes) {
+  const net_array *of = &w->net->arrays.items[node->number];
+  bool gathers = node->kind == NET_GATHER;
+  c_level level = level_of(o, node->operand_count);
+  level = level == C_KNOWN ? C_UNIFORM : level;
+  uint32_t width = level == C_VECTOR ? lanes : 1;
+  const char *function = gathers ? c_lane_gather(w, of->type, of->count, width)
+                                 : c_lane_scatter(w, of->type, of->count, width);
+  const char *first = c_format(w, "(%s%s *)%s", gathers ? "const " : "", c_element_type(of->type),
+                               c_array_name(w, (net_id)node->number));
+  return call_lanes(w, function, first, node->operand_count, o, node->type, level, lanes);
+}
+
 c_value c_node_value(c_writer *w, const net_node *node, const c_value *operands, uint32_t lanes) {
   switch (node->kind) {
   case NET_CONSTANT:
@@ -387,6 +401,9 @@ c_value c_node_value(c_writer *w, const net_node *node, const c_value *operands,
     return root_value(w, node, &operands[0], lanes);
   case NET_EXTERN:
     return extern_value(w, node, operands, lanes);
+  case NET_GATHER:
+  case NET_SCATTER:
+    return placed_value(w, node, operands, lanes);
   default:
     assert(false);  // a leaf or an index
     return (c_value){0};

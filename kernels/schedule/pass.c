@@ -7,20 +7,6 @@ c_pass c_pass_of(c_context *c, uint32_t number) {
 
 // ---- moves -----------------------------------------------------------------------------------
 
-uint32_t c_pass_arrays(const plan_pass *pass, net_id *arrays) {
-  uint32_t count = 0;
-  for (uint32_t i = 0; i < pass->load_count + pass->store_count; i++) {
-    net_id a =
-        i < pass->load_count ? pass->loads[i].array : pass->stores[i - pass->load_count].array;
-    uint32_t k = 0;
-    while (k < count && arrays[k] != a)
-      k++;
-    arrays[k] = a;
-    count += k == count;
-  }
-  return count;
-}
-
 bool c_pass_in_place(const c_pass *p) {
   const plan_pass *pass = p->pass;
   for (uint32_t i = 0; i < pass->load_count; i++)

@@ -81,10 +81,6 @@ typedef struct c_pass {
 
 c_pass c_pass_of(c_context *c, uint32_t number);
 
-// The arrays that a pass touches, those that it loads first: the parameters of its kernel.
-// `arrays` has room for all its loads and stores. Returns how many.
-uint32_t c_pass_arrays(const plan_pass *pass, net_id *arrays);
-
 // Whether a buffer may be loaded and stored: all of an array is loaded before what is stored by an
 // equal map.
 bool c_pass_in_place(const c_pass *p);

@@ -80,6 +80,9 @@ const char *c_lane_conversion(c_writer *w, scalar_type from, scalar_type to, uin
 // A first argument more: imports->foreign[number].
 const char *c_lane_extern(c_writer *w, uint64_t number, uint32_t lanes);
 // A first argument more: the table of the roots of order m.
+// A lane's element of an array of `count`, and its writing (lang: NET_GATHER and NET_SCATTER).
+const char *c_lane_gather(c_writer *w, scalar_type type, uint64_t count, uint32_t lanes);
+const char *c_lane_scatter(c_writer *w, scalar_type type, uint64_t count, uint32_t lanes);
 const char *c_lane_root(c_writer *w, scalar_type type, uint64_t m, uint32_t lanes);
 
 // ---- half.c: f16, which is no type of vectors ------------------------------------------------

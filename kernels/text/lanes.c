@@ -147,6 +147,41 @@ const char *c_lane_extern(c_writer *w, uint64_t number, uint32_t lanes) {
       lanes);
 }
 
+// c_lane_gather: first[k], or 0 bits where there is no such element.
+const char *c_lane_gather(c_writer *w, scalar_type type, uint64_t count, uint32_t lanes) {
+  static const scalar_type number = SCALAR_I64;
+  const char *element = c_element_type(type);
+  const char *name =
+      c_format(w, "gather_%s_%llu", scalar_types[type].name, (unsigned long long)count);
+  w->scalars_needed[1] |= c_is_complex(type) || c_is_float(type);
+  if (c_define(w, name))
+    text_printf(&w->definitions,
+                "static inline %s %s(const %s *first, int64_t k) {\n"
+                "  const %s none = {0};\n"
+                "  return (uint64_t)k < %s ? first[k] : none;\n}\n",
+                element, name, element, element, c_number(w, count));
+  return lane_function_name(
+      w, (lane_function){name, name, c_format(w, "const %s *first", element), 1, &number, type},
+      lanes);
+}
+
+// first[k] = x, where there is such an element.
+const char *c_lane_scatter(c_writer *w, scalar_type type, uint64_t count, uint32_t lanes) {
+  const scalar_type types[2] = {SCALAR_I64, type};
+  const char *element = c_element_type(type);
+  const char *name =
+      c_format(w, "scatter_%s_%llu", scalar_types[type].name, (unsigned long long)count);
+  w->scalars_needed[1] |= c_is_complex(type) || c_is_float(type);
+  if (c_define(w, name))
+    text_printf(&w->definitions,
+                "static inline uint8_t %s(%s *first, int64_t k, %s x) {\n"
+                "  if ((uint64_t)k < %s)\n    first[k] = x;\n  return 0;\n}\n",
+                name, element, element, c_number(w, count));
+  return lane_function_name(
+      w, (lane_function){name, name, c_format(w, "%s *first", element), 2, types, SCALAR_BOOL},
+      lanes);
+}
+
 const char *c_lane_root(c_writer *w, scalar_type type, uint64_t m, uint32_t lanes) {
   static const scalar_type number = SCALAR_I64;
   const char *name = c_format(w, "root_%s_%llu", scalar_types[type].name, (unsigned long long)m);

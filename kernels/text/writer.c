@@ -44,6 +44,14 @@ const char *c_format(c_writer *w, const char *format, ...) {
   return arena_text(w->memory, &t);
 }
 
+const char *c_array_name(c_writer *w, net_id array) {
+  uint32_t number = array;
+  for (uint32_t i = 0; i < w->array_count; i++)
+    if (w->arrays[i] == array)
+      number = i;
+  return c_format(w, "a%u", number);
+}
+
 void c_line(c_writer *w, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);

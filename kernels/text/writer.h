@@ -33,6 +33,8 @@ typedef struct c_writer {
   text definitions, item, body;
   const char **keys;  // of what is defined: a hash table
   size_t key_count, key_slots;
+  const net_id *arrays;  // of the pass whose kernel is written: its parameters; no kernel: 0
+  uint32_t array_count;
   uint32_t next;    // the number of the next variable
   bool sums;        // the kernel may find a maximum as a sum less the minimum (c_other)
   uint32_t others;  // maxima so far
@@ -48,6 +50,10 @@ bool c_define(c_writer *w, const char *key);
 
 // Text in the writer's memory.
 const char *c_format(c_writer *w, const char *format, ...) PRINTF_LIKE(2, 3);
+
+// The variable with the address of an array of the plan. Arrays have their numbers in functions; in
+// kernels they are counted, so that passes over other arrays have the same text.
+const char *c_array_name(c_writer *w, net_id array);
 
 // One statement, indented, to the body or to the item.
 void c_line(c_writer *w, const char *format, ...) PRINTF_LIKE(2, 3);

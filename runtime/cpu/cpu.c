@@ -59,9 +59,11 @@ void cpu_array_lifetimes(const plan *p, uint32_t *first, uint32_t *last) {
     first[a] = NEVER, last[a] = 0;
   for (uint32_t i = 0; i < p->passes.count; i++) {
     const plan_pass *pass = &p->passes.items[i];
-    for (uint32_t m = 0; m < pass->load_count + pass->store_count; m++) {
-      net_id a =
-          m < pass->load_count ? pass->loads[m].array : pass->stores[m - pass->load_count].array;
+    uint32_t moves = pass->load_count + pass->store_count;
+    for (uint32_t m = 0; m < moves + pass->access_count; m++) {
+      net_id a = m < pass->load_count ? pass->loads[m].array
+                 : m < moves          ? pass->stores[m - pass->load_count].array
+                                      : pass->accesses[m - moves].array;
       first[a] = i < first[a] ? i : first[a];
       last[a] = i;
     }
@@ -112,6 +114,9 @@ uint64_t cpu_peak_bytes(arena *memory, const plan *p) {
 // With conditions, a tile may load what another tile stores: an element for which they do not hold.
 bool cpu_loads_where_stored(const plan *p, const plan_pass *pass, uint32_t load, net_id stored) {
   net_id loaded = pass->loads[load].array;
+  for (uint32_t i = 0; i < pass->access_count; i++)
+    if (pass->accesses[i].array == loaded || pass->accesses[i].array == stored)
+      return false;
   const plan_move *store = plan_only_move(pass->stores, pass->store_count, stored);
   return store && store->live_count == 0 && pass->live_count == 0 &&
          p->arrays.items[loaded].type == p->arrays.items[stored].type &&
@@ -202,6 +207,11 @@ static net_id find_replaced_array(const cpu_state *s, uint32_t number, net_id st
 // shared[a]: the array that has taken over the buffer of array a in this pass, or NET_NONE.
 static bool allocate_stored_arrays(cpu_state *s, uint32_t number, bool in_place, net_id *shared) {
   const plan_pass *pass = &s->plan->passes.items[number];
+  for (uint32_t i = 0; i < pass->access_count; i++) {
+    net_id id = pass->accesses[i].array;
+    if (!s->data[id] && !(s->data[id] = new_buffer(s, &s->plan->arrays.items[id])))
+      return error_set(s->failure, SPAN_NONE, "out of memory");
+  }
   for (uint32_t i = 0; i < pass->store_count; i++) {
     net_id id = pass->stores[i].array;
     if (s->data[id])

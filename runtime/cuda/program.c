@@ -246,6 +246,10 @@ static net_id find_replaced_array(const cuda_program *g, uint32_t number, net_id
 
 static void place_stored_arrays(cuda_program *g, uint32_t number, uint32_t *last) {
   const plan_pass *pass = &g->plan->passes.items[number];
+  for (uint32_t i = 0; i < pass->access_count; i++)
+    if (g->buffer_of[pass->accesses[i].array] == NEVER)
+      g->buffer_of[pass->accesses[i].array] =
+          take_buffer(g, cpu_array_bytes(&g->plan->arrays.items[pass->accesses[i].array]));
   for (uint32_t i = 0; i < pass->store_count; i++) {
     net_id id = pass->stores[i].array;
     if (g->buffer_of[id] != NEVER)
@@ -359,12 +363,12 @@ static bool launch_pass(cuda_program *g, uint32_t number) {
   const c_one_kernel *one = g->facts[number].one;
   if (!g->facts[number].threads)
     return true;
-  uint32_t moves = one ? one->array_count : pass->load_count + pass->store_count;
+  uint32_t moves = one ? one->array_count : plan_pass_most_arrays(pass);
   net_id *arrays = calloc(moves + 1, sizeof *arrays);
   void **parameters = calloc(moves + 3, sizeof *parameters);
   bool good = arrays && parameters;
   if (good) {
-    uint32_t count = one ? one->array_count : c_pass_arrays(pass, arrays);
+    uint32_t count = one ? one->array_count : plan_pass_arrays(pass, arrays);
     uint64_t items = one ? one->blocks : items_to_launch(g->plan, number), first = 0;
     if (one)
       memcpy(arrays, one->arrays, count * sizeof *arrays);

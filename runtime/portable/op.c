@@ -368,6 +368,34 @@ static void find_roots(const tile_step *s, const int64_t *k, size_t n, unsigned 
   }
 }
 
+// Elements of an array at the addresses k; 0 bits where it has none.
+static void gather_elements(const op_state *r, const tile_step *s, const int64_t *k,
+                            unsigned char *out) {
+  const unsigned char *from = r->item->arrays[s->number];
+  uint64_t count = r->executor->plan->arrays.items[s->number].count;
+#define TAKE(U)                                                                                    \
+  for (size_t i = 0; i < r->count; i++)                                                            \
+    if ((uint64_t)k[i] < count)                                                                    \
+      memcpy(out + i * (U), from + (uint64_t)k[i] * (U), (U));                                     \
+    else                                                                                           \
+      memset(out + i * (U), 0, (U));
+  FOR_ELEMENT_SIZE(scalar_types[s->type].size, TAKE)
+#undef TAKE
+}
+
+static void scatter_elements(const op_state *r, const tile_step *s, const int64_t *k,
+                             const unsigned char *x, unsigned char *out) {
+  unsigned char *at = r->item->arrays[s->number];
+  const net_array *to = &r->executor->plan->arrays.items[s->number];
+#define PUT(U)                                                                                     \
+  for (size_t i = 0; i < r->count; i++)                                                            \
+    if ((uint64_t)k[i] < to->count)                                                                \
+      memcpy(at + (uint64_t)k[i] * (U), x + i * (U), (U));
+  FOR_ELEMENT_SIZE(scalar_types[to->type].size, PUT)
+#undef PUT
+  memset(out, 0, r->count);
+}
+
 static bool call_extern(const op_state *r, const tile_step *s, const void **in,
                         unsigned char *out) {
   const atomic_bool *interrupted = r->executor->interrupted;
@@ -444,6 +472,12 @@ static bool run_step(op_state *r, uint32_t number) {
     return true;
   case NET_ROOT:
     find_roots(s, in[0], r->count, out);
+    return true;
+  case NET_GATHER:
+    gather_elements(r, s, in[0], out);
+    return true;
+  case NET_SCATTER:
+    scatter_elements(r, s, in[0], in[1], out);
     return true;
   default:
     return call_extern(r, s, in, out);

@@ -50,6 +50,7 @@ struct shape {
 typedef struct program_options {
   int max_bits;            // arrays have up to 2^max_bits elements, or rows of so many
   bool rough;              // sin, exp and their kin, too
+  bool places;             // gather, scatter and what the library makes of them, too
   uint32_t fault_percent;  // how many programs get a mistake on purpose
 } program_options;
 extern const program_options default_program_options;

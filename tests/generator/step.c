@@ -129,6 +129,61 @@ static term step_gather(generator *g, const scope *s, term xs, keep k, const ste
                    array_shape(g, length, xs.shape->parts[0]));
 }
 
+// ---- places that are data --------------------------------------------------------------------
+
+// A type that places of so many elements may have, as a conversion.
+static const char *place_type(generator *g, uint64_t length) {
+  static const char *const names[] = {"int", "i32", "u64", "u16", "u8"};
+  return names[draw_below(g, length <= 256 ? 5 : length <= 1 << 16 ? 4 : 3)];
+}
+
+static term step_gather_places(generator *g, const scope *s, term xs, keep k, const step *row) {
+  (void)row;
+  uint64_t length = k == KEEP_NOTHING ? draw_below(g, 40) : xs.shape->length;
+  const shape *e = xs.shape->parts[0];
+  if (!pay_for(g, s, 8 * length * shape_size(e)))
+    return (term){0};
+  const char *name = fresh_name(g, "a"), *i = fresh_name(g, "j");
+  term places = value_term(g, s, array_shape(g, length, integer_shape(g)), 0);
+  return make_atom(
+      write_code(g, "(let %s = %s in gather (map (\\%s -> %s (%s %% length %s)) %s) %s)", name,
+                 xs.text, i, place_type(g, xs.shape->length), i, name, atom_text(g, places), name),
+      array_shape(g, length, e));
+}
+
+// Distinct places: numbers, times what has no factor of the length, and turned round by some more.
+static term step_scatter(generator *g, const scope *s, term xs, keep k, const step *row) {
+  (void)k, (void)row;
+  uint64_t length = xs.shape->length;
+  bool all = draw_chance(g, 40);
+  uint64_t count = all ? length : draw_below(g, (uint32_t)length + 1);
+  const shape *e = xs.shape->parts[0];
+  const char *name = fresh_name(g, "a"), *i = fresh_name(g, "j"), *turn = fresh_name(g, "r");
+  term by = scalar_term(g, s, SCALAR_I64, DYNAMIC);
+  const char *places =
+      write_code(g, "(map (\\%s -> %s ((%s * %u + %s) %% length %s)) (iota %s))", i,
+                 place_type(g, length), i, length_bits(length) >= 0 ? 1 + 2 * draw_below(g, 8) : 1,
+                 turn, name, static_text(g, s, (int64_t)count));
+  const char *start = write_code(g, "let %s = %s in let %s = %s %% length %s in", name, xs.text,
+                                 turn, atom_text(g, by), name);
+  if (all && draw_chance(g, 60)) {
+    mark_used(g, "permute");
+    return make_atom(write_code(g, "(%s permute %s %s)", start, places, name), xs.shape);
+  }
+  term vs = value_term(g, s, array_shape(g, count, e), 0);
+  return make_atom(write_code(g, "(%s scatter %s %s %s)", start, places, atom_text(g, vs), name),
+                   array_shape(g, length, at_least(g, e, shape_origin(vs.shape))));
+}
+
+static term step_compact(generator *g, const scope *s, term xs, keep k, const step *row) {
+  (void)k, (void)row;
+  request r = {.parameters = {xs.shape->parts[0]}, .parameter_count = 1};
+  r.wanted = scalar_shape(g, SCALAR_BOOL, ORIGIN_MOVED);
+  r.factor = xs.shape->length;
+  term f = function_term(g, s, &r);
+  return make_atom(write_code(g, "(fst (compact %s %s))", f.text, atom_text(g, xs)), xs.shape);
+}
+
 // ---- halves and pairs ------------------------------------------------------------------------
 
 static const char *halving(generator *g, const scope *s, const step *row, int bits) {
@@ -504,6 +559,9 @@ static const step array_steps[] = {
     {"pairs to one", 10, HALVES, KEEP_NOTHING, 1, 0, step_pairs_to_one},
     {"comprehension", 8, SHORT | FILLED, KEEP_SHAPE, 2, 0, step_comprehension},
     {"gather", 5, SHORT | FILLED, KEEP_LENGTH, 2, 0, step_gather},
+    {"gather is", 12, FILLED, KEEP_SHAPE, 4, 0, step_gather_places},
+    {"scatter", 12, FILLED | EXACT, KEEP_SHAPE, 6, 0, step_scatter},
+    {"compact", 4, SCALARS | EXACT, KEEP_SHAPE, 30, 0, step_compact},
     {"iter", 8, EXACT, KEEP_SHAPE, 2, 0, step_iter},
     {"let of an array", 12, 0, KEEP_SHAPE, 2, 0, step_share},
     {"function of an array", 10, SHORT, KEEP_SHAPE, 1, 0, step_apply},
@@ -531,6 +589,10 @@ static uint64_t step_cost(const step *row, const shape *s) {
   return row->cost * levels * shape_size(s);
 }
 
+static bool has_places(const step *row) {
+  return row->make == step_gather_places || row->make == step_scatter || row->make == step_compact;
+}
+
 static term draw_step(generator *g, const scope *s, term xs, keep k) {
   enum { MOST = 96 };
   uint32_t weights[MOST];
@@ -539,6 +601,7 @@ static term draw_step(generator *g, const scope *s, term xs, keep k) {
   for (size_t i = 0; i < count; i++) {
     const step *row = step_number(i);
     bool good = (features & row->needs) == row->needs && row->keeps >= k && !left_out(g, i);
+    good = good && (g->options->places || !has_places(row));
     weights[i] = good ? row->weight : 0;
     if (features & ROWS && row->make == step_map)  // what is inside of rows is worth the most
       weights[i] *= 3;
@@ -546,6 +609,7 @@ static term draw_step(generator *g, const scope *s, term xs, keep k) {
   const step *row = step_number(draw_weighted(g, weights, count));
   g->budget--;
   bool good = (features & row->needs) == row->needs && row->keeps >= k;
+  good = good && (g->options->places || !has_places(row));
   if (!good || !pay_for(g, s, step_cost(row, xs.shape)))
     return xs;
   term made = row->make(g, s, xs, k, row);

@@ -78,8 +78,9 @@ static const struct {
   net_node_kind kind;
   int operands;
 } words[] = {
-    {"min", NET_MIN, 2},         {"max", NET_MAX, 2},   {"select", NET_SELECT, 3},
-    {"convert", NET_CONVERT, 1}, {"root", NET_ROOT, 1}, {"extern", NET_EXTERN, -1},
+    {"min", NET_MIN, 2},         {"max", NET_MAX, 2},         {"select", NET_SELECT, 3},
+    {"convert", NET_CONVERT, 1}, {"root", NET_ROOT, 1},       {"extern", NET_EXTERN, -1},
+    {"gather", NET_GATHER, 1},   {"scatter", NET_SCATTER, 2},
 };
 enum { WORDS = sizeof words / sizeof *words };
 
@@ -89,8 +90,8 @@ static int read_node_head(net_reader *r, net_node *node, bool *typed) {
   for (int i = 0; i < WORDS; i++)
     if (read_word(&r->in, words[i].name)) {
       node->kind = words[i].kind;
-      if (node->kind == NET_EXTERN) {
-        read_expect(&r->in, "e");
+      if (node->kind == NET_EXTERN || net_node_has_array(node->kind)) {
+        read_expect(&r->in, node->kind == NET_EXTERN ? "e" : "a");
         node->number = read_number(&r->in);
       }
       *typed = node->kind >= NET_CONVERT;

@@ -66,6 +66,7 @@ static void end_pass(plan_reader *r) {
   r->pass->op_count = (uint32_t)r->ops.count;
   r->pass->phases = r->phases.items;
   r->pass->phase_count = (uint32_t)r->phases.count;
+  plan_find_accesses(r->in.memory, r->stage, r->pass);
   vec_push(r->in.memory, &r->plan->passes, *r->pass);
 }
 

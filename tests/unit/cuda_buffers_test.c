@@ -42,7 +42,7 @@ static void note_pass(const fake_cuda_launch *l) {
   net_id arrays[MOST_MOVES], *holders[MOST_ARRAYS];
   uint32_t number = seen.pass++;
   const plan_pass *pass = &seen.plan->passes.items[number];
-  uint32_t count = c_pass_arrays(pass, arrays);
+  uint32_t count = plan_pass_arrays(pass, arrays);
   for (uint32_t i = 0; i < count; i++)
     holders[arrays[i]] = holder_of(l->parameters[1 + i]);
   for (uint32_t i = 0; i < pass->load_count; i++) {
@@ -75,7 +75,7 @@ static bool define_kernels(const plan *p, const c_code *code) {
     const plan_pass *pass = &p->passes.items[i];
     if (pass->load_count + pass->store_count > MOST_MOVES)
       return false;
-    unsigned parameters = 2 + c_pass_arrays(pass, arrays) + (code->facts[i].matrix != NULL);
+    unsigned parameters = 2 + plan_pass_arrays(pass, arrays) + (code->facts[i].matrix != NULL);
     if (parameters > FAKE_CUDA_PARAMETERS)
       return false;
     snprintf(name, sizeof name, "permc_pass_%u", (unsigned)i);

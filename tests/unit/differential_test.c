@@ -11,7 +11,8 @@
 //   differential_test --print --seed 7           the program of that seed
 //   differential_test --stats --count 20000      what occurs how often, and whether it runs
 //
-// The tests are backend_NAME, and rough_NAME for a quarter as many programs with sin, exp and their
+// The tests are backend_NAME; places_NAME for a quarter as many programs with gathers and scatters; and
+// rough_NAME for as many with sin, exp and their
 // kin; what is given besides options chooses among them. --max-bits N: arrays of up to 2^N
 // elements. --rough: --print and --stats show programs of that kind. --keep-large: see below.
 //
@@ -148,7 +149,8 @@ static void backend_test(void) {
               settings.long_run ? settings.count : test_amount(2000, 20000),
               {.backend = strchr(test_state.name, '_') + 1}};
   s.options.rough = test_state.name[0] == 'r';
-  if (s.options.rough)
+  s.options.places = test_state.name[0] == 'p' || settings.program.places;
+  if (s.options.rough || test_state.name[0] == 'p')
     s.count /= 4;
   bool slow = !strcmp(s.other.backend, "cpu") || !strcmp(s.other.backend, "machine");
   if (slow && !settings.long_run)
@@ -176,11 +178,12 @@ static void register_test(const char *kind, const char *backend) {
   test_register(one);
 }
 
-// Two tests for each backend; they live as long as the program.
+// Three tests for each backend; they live as long as the program.
 static void register_backends(void) {
   char *list = strdup(settings.backends);
   for (char *name = strtok(list, ","); name != NULL; name = strtok(NULL, ",")) {
     register_test("backend_", name);
+    register_test("places_", name);
     register_test("rough_", name);
   }
   free(list);
@@ -294,6 +297,8 @@ static bool read_option(char ***next) {
     settings.backends = number;
   else if (is_option(next, "--rough", NULL))
     settings.program.rough = true;
+  else if (is_option(next, "--places", NULL))
+    settings.program.places = true;
   else if (is_option(next, "--print", NULL))
     settings.print = true;
   else if (is_option(next, "--stats", NULL))

@@ -593,6 +593,7 @@ typedef struct evaluator {
   const uint64_t *o;
   element **values;  // of one iteration of the loops: by value, by index
   element *nodes;
+  evaluation *result;
 } evaluator;
 
 static inline element evaluate_scalar(const net_node *node, const element *operands,
@@ -627,6 +628,18 @@ static inline element evaluate_scalar(const net_node *node, const element *opera
   return out;
 }
 
+// An element of an array, or its writing.
+static inline element evaluate_access(evaluator *e, const net_node *node, const element *operands) {
+  uint64_t address = (uint64_t)operands[0].bits.i64;
+  bool inside = address < e->net->arrays.items[node->number].count;
+  element *of = inside ? &e->result->arrays[node->number][address] : NULL;
+  if (node->kind == NET_GATHER)
+    return of ? *of : (element){.defined = true};
+  if (of)
+    *of = operands[1];
+  return (element){.defined = true};
+}
+
 // At the coset of x: base is the index of element 0.
 static inline element evaluate_node(evaluator *e, const net_op *op, uint64_t base,
                                     const net_node *node) {
@@ -648,6 +661,8 @@ static inline element evaluate_node(evaluator *e, const net_op *op, uint64_t bas
   }
   if (!defined)
     return (element){.defined = false};
+  if (net_node_has_array(node->kind))
+    return evaluate_access(e, node, operands);
   return evaluate_scalar(node, operands, e->stage->nodes.items[node->operands[0]].type);
 }
 
@@ -709,8 +724,13 @@ static inline void evaluate_iteration(evaluator *e, evaluation *result) {
 
 static inline void evaluate_stage(arena *a, const net *t, const net_stage *s, evaluation *result) {
   uint64_t loops = stage_points(s) >> s->n, *o = NEW_ARRAY(a, uint64_t, s->loop_count);
-  evaluator e = {
-      a, t, s, o, NEW_ARRAY(a, element *, s->values.count), NEW_ARRAY(a, element, s->nodes.count)};
+  evaluator e = {a,
+                 t,
+                 s,
+                 o,
+                 NEW_ARRAY(a, element *, s->values.count),
+                 NEW_ARRAY(a, element, s->nodes.count),
+                 result};
   for (uint64_t i = 0; i < loops; i++) {
     uint64_t rest = i;
     for (uint32_t l = s->loop_count; l-- > 0; rest /= s->extents[l])

@@ -87,7 +87,12 @@ static const char everything[] =
     "stage 1 n=0\n"
     "  op 0 step %1\n"
     "    v0[0] = bool:false\n"
-    "  store v0 in a3 at 2\n";
+    "  store v0 in a3 at 2\n"
+    "stage 2 n=1\n"
+    "  op 0 step %2\n"
+    "    t0 = index x0\n"
+    "    t1 = gather a4 c64 t0\n"
+    "    v0[0] = scatter a2 bool t0 t1\n";
 
 TEST(every_line) {
   START();

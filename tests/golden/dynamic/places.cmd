@@ -2,7 +2,11 @@
 # their position, and no result is written.
 try() { # try EXPR DATA
   echo "$2" > "$PERMC_TMP/data"
-  permc run -e "$1" -i "$PERMC_TMP/data" -o "$PERMC_TMP/out" 2>&1
+  permc run -e "$1" -i "$PERMC_TMP/data" -o "$PERMC_TMP/out" --backend interp 2>&1 | tee "$PERMC_TMP/interp"
+  for backend in portable machine auto; do
+    permc run -e "$1" -i "$PERMC_TMP/data" -o "$PERMC_TMP/other" --backend $backend > "$PERMC_TMP/said" 2>&1
+    cmp -s "$PERMC_TMP/interp" "$PERMC_TMP/said" || echo "$backend differs"
+  done
   [ ! -e "$PERMC_TMP/out" ] || { cat "$PERMC_TMP/out"; rm "$PERMC_TMP/out"; }
   echo
 }

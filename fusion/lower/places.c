@@ -1,0 +1,224 @@
+// Movement that depends on data: gathers and scatters. See lower.h.
+//
+// A gather is an expression of its place, in scalar code as any other: a node that reads an array in
+// memory at an address that the op computes. So it shares an op with what makes its places and with
+// what is done to its elements; its array must be complete before the op's stage begins.
+//
+//   gather p xs, xs of 5 rows of 3            t0 = convert u64 p; inside = t0 < 5
+//     element j of row i of the result        gather a0 (select inside (p * 3 + j) -1)
+//
+// A scatter is an op that writes into an array: the one that it changes, copied, or a new one where
+// the places are as many as its elements, so that each is written. Elsewhere than where the op is
+// alive, and for places outside, the address is -1: nothing is written.
+#include "fusion/lower/lowering.h"
+
+static const trace_step *operand_step(const lowering *l, const trace_step *s, uint32_t i) {
+  return &l->trace->steps.items[s->operands[i]];
+}
+
+// ---- scalar code -------------------------------------------------------------------------------
+
+static net_id add_operation(lowering *l, net_node node, uint32_t count, const net_id *operands) {
+  node.operand_count = count;
+  node.operands = NEW_ARRAY(l->memory, net_id, count);
+  memcpy(node.operands, operands, count * sizeof *operands);
+  return pool_add(l, &node);
+}
+
+static net_id add_scalar(lowering *l, scalar_op op, scalar_type result, net_id x, net_id y) {
+  net_node node = {.kind = NET_SCALAR, .type = result, .scalar = op};
+  return add_operation(l, node, 2, (net_id[]){x, y});
+}
+
+static net_id add_convert(lowering *l, scalar_type to, net_id x) {
+  net_node node = {.kind = NET_CONVERT, .type = to};
+  return l->pool.nodes.items[x].type == to ? x : add_operation(l, node, 1, &x);
+}
+
+static net_id add_constant(lowering *l, scalar_type t, int64_t i) {
+  net_node node = {.kind = NET_CONSTANT, .type = t, .constant = scalar_from_i64(t, i)};
+  return pool_add(l, &node);
+}
+
+// base + place * stride, or -1 where the place is not one of `length`. whole: then the address is
+// not one of the array either, so that nobody need look.
+static net_id add_address(lowering *l, net_id place, uint64_t length, int64_t stride,
+                          const net_map *base, bool whole) {
+  net_id address = add_convert(l, SCALAR_I64, place);
+  if (whole)
+    return address;
+  net_id inside = add_scalar(l, OP_LT, SCALAR_BOOL, add_convert(l, SCALAR_U64, address),
+                             add_constant(l, SCALAR_U64, (int64_t)length));
+  net_node index = {.kind = NET_INDEX, .type = SCALAR_I64, .map = *base};
+  net_node select = {.kind = NET_SELECT, .type = SCALAR_I64};
+  if (stride != 1)
+    address = add_scalar(l, OP_MUL, SCALAR_I64, address, add_constant(l, SCALAR_I64, stride));
+  address = add_scalar(l, OP_ADD, SCALAR_I64, address, pool_add(l, &index));
+  return add_operation(l, select, 3, (net_id[]){inside, address, add_constant(l, SCALAR_I64, -1)});
+}
+
+// ---- gather ------------------------------------------------------------------------------------
+
+// An array in memory that can be gathered from: without padding, and numbered with one stride in its
+// batch, and with one in the dimension that the places are of.
+typedef struct gathered {
+  net_id array;
+  axis_range range;  // the axes of that dimension; those of the batch are before it
+  int64_t stride, batch_stride;
+} gathered;
+
+static bool is_gatherable(lowering *l, lowered *v, const trace_step *of, gathered *g) {
+  g->range = cut_axis_range(l, v, of->batch, of->batch * of->dims[0]);
+  const net_node *node = &l->pool.nodes.items[v->elements[0]];
+  const storage *held = node->kind == NET_ELEMENT ? &l->storages.items[node->value] : NULL;
+  if (!held || !held->in_memory || held->padding_start != UINT64_MAX)
+    return false;
+  g->array = held->array;
+  return map_plain(&node->map, &v->axes, 0, g->range.at, &g->batch_stride) &&
+         map_plain(&node->map, &v->axes, g->range.at, g->range.count, &g->stride);
+}
+
+static gathered make_gatherable(lowering *l, lowered *v, const trace_step *of) {
+  gathered g = {0};
+  if (is_gatherable(l, v, of, &g))
+    return g;
+  make_plain(l, v);
+  explain_array(l, v->elements[0], NET_REASON_PLACED);
+  bool good = is_gatherable(l, v, of, &g);
+  assert(good);
+  (void)good;
+  return g;
+}
+
+// v, whose axes all begin with.
+static lowered extended_to(lowering *l, const lowered *v, const axes *all) {
+  return extend_batch(l, v, v->axes.count, all);
+}
+
+// What is gathered from an array without elements: 0 bits, over all axes.
+static lowered gather_nothing(lowering *l, const trace_step *s) {
+  net_node zero = {.kind = NET_CONSTANT, .type = s->type};
+  axes all = {0};
+  axes_insert(&all, 0, s->batch);
+  for (uint32_t i = 0; i < s->rank; i++)
+    axes_insert(&all, all.count, s->dims[i]);
+  return expression(l, &all, pool_add(l, &zero));
+}
+
+lowered lower_gather(lowering *l, const trace_step *s) {
+  const trace_step *of = operand_step(l, s, 1);
+  if (!trace_step_count(of))
+    return gather_nothing(l, s);
+  uint64_t batches[] = {operand_step(l, s, 0)->batch};
+  uint32_t batch;
+  lowered from = lower_operand(l, s, 1, &batch), place = lower_operand(l, s, 0, &batch);
+  gathered g = make_gatherable(l, &from, of);
+  // Over the axes of the batch, of the places, and of what is in an element.
+  axes shared = agree_on_batch(l, &place, batches, 1, s->batch), all;
+  place = extend_batch(l, &place, cut_axes(l, &place, batches[0]), &shared);
+  uint32_t outer = cut_axes(l, &place, of->batch), inner = g.range.at + g.range.count;
+  all = place.axes;
+  for (uint32_t i = inner; i < from.axes.count; i++)
+    all.extents[all.count++] = from.axes.extents[i];
+  const net_map *map = &l->pool.nodes.items[from.elements[0]].map;
+  net_map base = map_fixed(l->memory, map, &from.axes, 0, inner, 0);
+  base = map_inserted(l->memory, &base, 0, place.axes.count);
+  base = map_numbered(l->memory, &base, &all, 0, outer, g.batch_stride);
+  bool whole = g.stride == 1 && base.offset == 0 && all.count == place.axes.count &&
+               of->batch == 1 && l->net->arrays.items[g.array].count == of->dims[0];
+  place = extended_to(l, &place, &all);
+  net_id address = add_address(l, place.elements[0], of->dims[0], g.stride, &base, whole);
+  net_node gather = {.kind = NET_GATHER, .type = s->type, .number = g.array};
+  return expression(l, &all, add_operation(l, gather, 1, &address));
+}
+
+// ---- scatter -----------------------------------------------------------------------------------
+
+// v over the first `count` axes of `like`, row by row; elsewhere it goes through memory.
+static void agree_on_axes(lowering *l, lowered *v, const axes *like, uint32_t count) {
+  axes wanted = *like;
+  wanted.count = count;
+  if (!axes_equal(&v->axes, &wanted))
+    renumber_axes(l, v, count, wanted.extents);
+}
+
+// An array like the step's value, with the elements of its last operand, if any of them stays.
+static net_id new_target(lowering *l, const trace_step *s) {
+  net_id stored = storage_add_array(l, s->type, trace_step_count(s), NET_TEMPORARY, 0);
+  uint64_t batches[] = {operand_step(l, s, 2)->batch};
+  uint32_t batch;
+  if (operand_step(l, s, 1)->dims[0] < s->dims[0]) {
+    lowered base = lower_operand(l, s, 2, &batch);
+    axes shared = agree_on_batch(l, &base, batches, 1, s->batch);
+    base = extend_batch(l, &base, cut_axes(l, &base, batches[0]), &shared);
+    net_map target = map_row_major(l->memory, &base.axes, 0, 1);
+    store_into(l, &base.axes, base.elements[0], l->storages.items[stored].array, &target);
+  }
+  return stored;
+}
+
+// The latest op of the stage writes only where it is alive.
+static void write_where_alive(lowering *l, uint32_t stage) {
+  net_stage *s = stage_of(l, stage);
+  net_op *op = &s->ops.items[s->ops.count - 1];
+  if (!op->live_count)
+    return;
+  net_node dead = {.kind = NET_INDEX, .type = SCALAR_I64};
+  dead.map = map_new(l->memory, s->loop_count, op->live_count);
+  dead.map.row_count = 0;
+  for (uint32_t i = 0; i < op->live_count; i++)
+    map_add_row(&dead.map, op->live[i], 1);
+  net_node zero = {.kind = NET_CONSTANT, .type = SCALAR_I64};
+  net_node none = {.kind = NET_CONSTANT, .type = SCALAR_I64, .constant = {.i64 = -1}};
+  net_id sides[] = {net_node_add(l->memory, s, &dead), net_node_add(l->memory, s, &zero)};
+  net_node equal = {.kind = NET_SCALAR, .type = SCALAR_BOOL, .scalar = OP_EQ};
+  equal.operand_count = 2;
+  equal.operands = sides;
+  net_id alive = net_node_add(l->memory, s, &equal);
+  for (uint64_t j = 0; j < UINT64_C(1) << op->k; j++) {
+    net_node write = s->nodes.items[op->outputs[0].elements[j]];
+    net_id chosen[] = {alive, write.operands[0], net_node_add(l->memory, s, &none)};
+    net_node select = {
+        .kind = NET_SELECT, .type = SCALAR_I64, .operand_count = 3, .operands = chosen};
+    net_id both[] = {net_node_add(l->memory, s, &select), write.operands[1]};
+    write.operands = both;
+    op->outputs[0].elements[j] = net_node_add(l->memory, s, &write);
+  }
+}
+
+lowered lower_scatter(lowering *l, const trace_step *s) {
+  const trace_step *list = operand_step(l, s, 0), *moved = operand_step(l, s, 1);
+  net_id stored = new_target(l, s);
+  axes all = {0};
+  axes_insert(&all, 0, s->batch);
+  for (uint32_t i = 0; i < s->rank; i++)
+    axes_insert(&all, all.count, s->dims[i]);
+  lowered result = row_major(l, &all, stored);
+  uint64_t row = trace_step_count(s) / s->batch, inner = row / s->dims[0], count = list->dims[0];
+  if (!count)
+    return result;
+  uint32_t batch;
+  lowered v[2] = {lower_operand(l, s, 0, &batch), lower_operand(l, s, 1, &batch)};
+  uint64_t batches[2] = {list->batch, moved->batch};
+  axes shared = agree_on_batch(l, v, batches, 2, s->batch);
+  for (uint32_t i = 0; i < 2; i++)
+    v[i] = extend_batch(l, &v[i], cut_axes(l, &v[i], batches[i]), &shared);
+  uint32_t at[2];
+  cut_axes_at_all(l, &v[1], 2, (uint64_t[]){s->batch, s->batch * count}, at);
+  agree_on_axes(l, &v[0], &v[1].axes, at[1]);
+  lowered place_value = extended_to(l, &v[0], &v[1].axes);
+  net_map base = map_numbered(l->memory, &(net_map){0}, &v[1].axes, 0, at[0], (int64_t)row);
+  base = map_numbered(l->memory, &base, &v[1].axes, at[1], v[1].axes.count - at[1], 1);
+  net_id operands[] = {add_address(l, place_value.elements[0], s->dims[0], (int64_t)inner, &base,
+                                   s->batch == 1 && inner == 1),
+                       v[1].elements[0]};
+  net_node scatter = {.kind = NET_SCATTER, .type = SCALAR_BOOL};
+  scatter.number = l->storages.items[stored].array;
+  net_id written = add_operation(l, scatter, 2, operands);
+  written = place(l, &v[1].axes, 1, &written, v[1].axes.count);
+  uint32_t stage = l->storages.items[l->pool.nodes.items[written].value].stage;
+  write_where_alive(l, stage);
+  stage_close(l, stage);
+  explain_array(l, result.elements[0], NET_REASON_PLACED);
+  return result;
+}
