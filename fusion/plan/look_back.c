@@ -73,7 +73,8 @@ static bool reads_tree(const tree *t, const net_op *op) {
     if (maker == NET_NONE)
       return false;
     if (is_published(t, node->value)) {
-      if (!is_level(live_of_value(s, node->value), level_of(op)))
+      if (!is_level(live_of_value(s, node->value), level_of(op)) ||
+          (maker < t->l->middle && level_of(op) != t->l->tile_bits))
         return false;
     } else if (plan_goes_up(op) || node->number != 0 || !is_between(t, maker) ||
                level_of(&s->ops.items[maker]) != level_of(op) + op->k) {
@@ -106,31 +107,30 @@ static known element_of(const tree *t, const coset *c, const net_node *node) {
   return (known){.spoilt = late || (c->first && node->number == 0 && t->spoilt[node->value])};
 }
 
-static known scalar_of(const net_stage *s, const net_node *node, const known *operands) {
-  known k = {.is_known = true};
+static known scalar_of(const net_stage *s, const net_node *node, const known *nodes) {
+  known k = {.is_known = node->kind == NET_SCALAR && node->operand_count > 0};
   for (uint32_t i = 0; i < node->operand_count; i++) {
-    k.spoilt |= operands[i].spoilt;
-    k.is_known &= operands[i].is_known;
+    k.spoilt |= nodes[node->operands[i]].spoilt;
+    k.is_known &= nodes[node->operands[i]].is_known;
   }
-  if (node->kind == NET_SELECT && operands[0].is_known)
-    return operands[operands[0].value.b ? 1 : 2];
-  k.is_known &= !k.spoilt && node->kind == NET_SCALAR && node->operand_count > 0;
+  if (node->kind == NET_SELECT && nodes[node->operands[0]].is_known)
+    return nodes[node->operands[nodes[node->operands[0]].value.b ? 1 : 2]];
+  k.is_known &= !k.spoilt;
   if (k.is_known)
-    scalar_apply(node->scalar, s->nodes.items[node->operands[0]].type, 1, &operands[0].value,
-                 &operands[node->operand_count - 1].value, &k.value);
+    scalar_apply(node->scalar, s->nodes.items[node->operands[0]].type, 1,
+                 &nodes[node->operands[0]].value,
+                 &nodes[node->operands[node->operand_count - 1]].value, &k.value);
   return k;
 }
 
-// Element j of the op's outputs; whether `all` are spoilt nowhere that they must not be.
+// Element j of the op's outputs; whether none is spoilt that must not be.
 static bool follow_element(tree *t, const coset *c) {
   const net_stage *s = t->stage;
   uint32_t count = net_op_nodes(s, c->op, t->room);
   known *nodes = NEW_ARRAY(t->memory, known, s->nodes.count + 1);
   for (uint32_t i = 0; i < count; i++) {
     const net_node *node = &s->nodes.items[t->room[i]];
-    known operands[3] = {{0}}, *k = &nodes[t->room[i]];
-    for (uint32_t o = 0; o < node->operand_count && o < 3; o++)
-      operands[o] = nodes[node->operands[o]];
+    known *k = &nodes[t->room[i]];
     if (node->kind == NET_ELEMENT)
       *k = element_of(t, c, node);
     else if (node->kind == NET_CONSTANT)
@@ -139,7 +139,7 @@ static bool follow_element(tree *t, const coset *c) {
       *k = (known){.is_known = c->first && !node->map.loop_count,
                    .value.i64 = net_map_at(&node->map, NULL, 0)};
     else
-      *k = scalar_of(s, node, operands);
+      *k = scalar_of(s, node, nodes);
   }
   bool good = true;
   for (uint32_t o = 0; o < c->op->output_count; o++) {
@@ -383,7 +383,10 @@ bool plan_look_back_from(arena *a, const plan *p, uint32_t first, plan_look_back
     l->out = NEW_ARRAY(a, net_id, s->values.count + 1);
     l->in_count = crossing_values(&t, false, l->in);
     l->out_count = crossing_values(&t, true, l->out);
-    return make_one(&t, p, upright, l);
+    bool good = l->in_count > 0 && l->out_count > 0;
+    for (uint32_t i = 0; i < l->out_count; i++)
+      good &= level_of(&s->ops.items[t.maker[l->out[i]]]) == d;
+    return good && make_one(&t, p, upright, l);
   }
   return false;
 }
