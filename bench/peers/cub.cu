@@ -68,7 +68,7 @@ template <typename K, bool pairs> struct sorts {
   // Each row by itself: where a row is all there is, the candidates are the first two.
   static bool choose(const char *algorithm) {
     bool whole = row == count;
-    const gpu::method methods[] = {
+    static const gpu::method methods[] = {
         {"radix", "radix sort", whole, radix},
         {"merge", "merge sort", whole, merge},
         {"segmented", "segmented sort", !whole, segmented},

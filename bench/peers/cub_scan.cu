@@ -28,9 +28,9 @@ template <typename T> struct folds {
   }
 
   static bool choose(const char *algorithm) {
-    const gpu::method methods[] = {{"scan", "DeviceScan::InclusiveSum", true, scan},
-                                   {"sum", "DeviceReduce::Sum", false, sum},
-                                   {"maximum", "DeviceReduce::Max", false, maximum}};
+    static const gpu::method methods[] = {{"scan", "DeviceScan::InclusiveSum", true, scan},
+                                          {"sum", "DeviceReduce::Sum", false, sum},
+                                          {"maximum", "DeviceReduce::Max", false, maximum}};
     return gpu::choose(methods, 3, algorithm);
   }
 
@@ -108,11 +108,6 @@ const char *check() { return type->check(); }
 }  // namespace
 
 extern "C" const peer this_peer;
-const peer this_peer = {"cub_scan",
-                        1,
-                        prepare,
-                        gpu::turn,
-                        check,
-                        "best scan sum maximum",
-                        "i32 i64 f32",
-                        gpu::chosen_name};
+const peer this_peer = {
+    "cub_scan",      1, prepare, gpu::turn, check, "best scan sum maximum", "i32 i64 f32",
+    gpu::chosen_name};

@@ -30,6 +30,7 @@ static const library_row library_rows[] = {
     {"\\xs -> (head xs, last xs)", "[2^16]u32"},
     {"extended 9", "[50000]u32"},
     {"reduce (+)", "[2^16]u32"},
+    {"reduce_lines (+)", "[2^16]f32"},
     {"sum", "[50000]f32"},
     {"sum", "[2^16]u8"},
     {"product", "[2^15]u32"},
