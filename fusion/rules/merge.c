@@ -48,6 +48,7 @@ typedef struct merging {
   uint32_t *part_table;          // by hash: 1 + number of a part, 0 where free
   size_t part_slots;             // a power of two
   definition *definitions;       // by value
+  bool *partly;                  // by value: its replacement is it only where it is alive
   net_id *rewritten;             // by value: the node that is written again, or NET_NONE
   uint64_t *read_by;             // by value: the same number for the same ops; 0: it is stored
   bool *read_again;              // by value: several ops read it
@@ -328,6 +329,8 @@ static void put_beside(merging *m, const group *g, const net_output *output, net
 // An output of the group, unless it is a copy of something.
 static void add_output(merging *m, uint32_t number, const net_output *output) {
   group *g = &m->groups.items[number];
+  for (uint64_t j = 0; j < UINT64_C(1) << g->op.k; j++)
+    m->partly[output->value] |= output->elements[j] == NET_NONE;
   net_id value = copied_value(m, output, g->op.k);
   if (value != NET_NONE) {
     m->r->replacement[output->value] = value;
@@ -490,6 +493,8 @@ static double indices_of(const merging *m, f2_space live) {
 // Whether what became of the part's output can be made where `live` says, too.
 static bool is_makeable(const merging *m, net_id value, f2_space live) {
   definition by = m->definitions[m->r->replacement[value]];
+  if (m->r->replacement[value] != value && m->partly[value])
+    return false;
   if (by.group == 0)
     return true;
   const group *g = &m->groups.items[by.group - 1];
@@ -690,6 +695,7 @@ void stage_merge(rewriter *r) {
   net_stage *s = r->stage;
   merging m = {.r = r};
   m.definitions = NEW_ARRAY(r->memory, definition, s->values.count);
+  m.partly = NEW_ARRAY(r->memory, bool, s->values.count);
   m.readers = arena_alloc(r->memory, s->values.count * sizeof *m.readers);
   m.reads = NEW_ARRAY(r->memory, net_id, s->values.count);
   r->replacement = NEW_ARRAY(r->memory, net_id, s->values.count);
