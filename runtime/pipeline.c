@@ -208,8 +208,12 @@ static void log_plan(pipeline *p) {
   for (size_t i = 0; i < p->plan->net->stages.count; i++)
     if (p->plan->padding[i] == PADDING_FREE)
       rule_fired(&p->rules, RULE_FREE_PADDING, NET_NONE, 0, 0);
-  for (size_t i = 0; i < p->plan->passes.count; i++)
+  for (size_t i = 0; i < p->plan->passes.count; i++) {
+    plan_look_back one;
     log_live_arrays(p, &p->plan->passes.items[i]);
+    if (plan_look_back_from(&p->memory, p->plan, (uint32_t)i, &one))
+      rule_fired(&p->rules, RULE_LOOK_BACK, NET_NONE, 0, 0);
+  }
 }
 
 // The Plan for the backend's target, unless there is one. The next run may have another matrix: on a

@@ -119,6 +119,11 @@
       "both change what they read, at the indices A and B, which have none in common; C consists " \
       "of whole cosets; that takes fewer passes",                                                  \
       "the planner; functions on disjoint parts of a product commute")                             \
+  ROW(LOOK_BACK, "look-back",                                                                      \
+      "the passes up a tree and down again are one, whose blocks fold what those before them come " \
+      "to, in the same order",                                                                     \
+      "on a GPU; a tile of 2^10 to 2^13 elements; the ops between take up to 32 elements",         \
+      "the planner; Merrill and Garland 2016")                                                     \
   ROW(FREE_PADDING, "free-padding",                                                                \
       "f on padded arrays that leaves padding at the end needs no padding in memory",              \
       "the planner proves that padding stays there", "the planner; padded")                        \

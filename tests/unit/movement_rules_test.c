@@ -110,19 +110,34 @@ static const char *tiny_target(void) {
   return path;
 }
 
-// Whether all is well with the program of that text at arguments of these types.
-static bool check_program(permc_context *c, const char *code, const char *types, uint64_t seed) {
+// Whether all is well with the program of that text at arguments of these types, planned for a target.
+static bool check_program_for(permc_context *c, const char *machine, const char *code,
+                              const char *types, uint64_t seed) {
   check k = {seed, true};
-  pipeline_request r = {.entry = "main",
-                        .last = STAGE_PLAN,
-                        .types = types,
-                        .target = seed % 2 ? tiny_target() : "line32-tile128k"};
+  pipeline_request r = {.entry = "main", .last = STAGE_PLAN, .types = types, .target = machine};
   if (permc_load_text(c, "random.perm", code, strlen(code)))
     pipeline_with(c, &r, check_nets, &k);
   if (!k.good)
     printf("seed %" PRIu64 ", arguments %s\n%s", seed, types, code);
   arena_free(&memory);
   return k.good;
+}
+
+static bool check_program(permc_context *c, const char *code, const char *types, uint64_t seed) {
+  return check_program_for(c, seed % 2 ? tiny_target() : "line32-tile128k", code, types, seed);
+}
+
+// Scans that are large enough for a GPU's blocks to look back. (Their kernels: look_back_test.c.)
+static bool check_scans(permc_context *c) {
+  static const char *const operators[] = {"(+)", "max", "min", "(xor)", "(|)"};
+  static const char *const types[] = {"[2^14]i32", "[2^14]u64"};
+  bool good = true;
+  for (uint64_t k = 0; k < LEAST && good; k++) {
+    char code[100];
+    snprintf(code, sizeof code, "main : [m]a -> [m]a\nmain xs = scan %s xs\n", operators[k / 2]);
+    good = check_program_for(c, "gpu", code, types[k % 2], k);
+  }
+  return good;
 }
 
 // Networks and trees, with their elements in parts: what such rules are for.
@@ -159,6 +174,7 @@ TEST(random_programs) {
     good = check_hidden(c, ways[seed % (sizeof ways / sizeof *ways)], seed);
   good = good && check_program(c, "main : [2^n]u32 -> [2^n]u32\nmain xs = odd_even_sort xs\n",
                                "[2^8]u32", 2 * HIDDEN + 1);
+  good = good && check_scans(c);
   permc_context_free(c);
   CHECK(compared > PROGRAMS / 2);
   for (rule_id rule = 0; rule < RULE_COUNT; rule++)
