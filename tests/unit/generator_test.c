@@ -212,10 +212,13 @@ static void try_another_word(wrong_words *w, const random_program *p) {
   free(changed);
 }
 
-// Not all are found: the word may stand where it makes no difference to these data.
+// Not all are found: the word may stand where it makes no difference to these data. Of few programs
+// few may be found by chance, so the words are the same whatever ran before.
 TEST(another_word_is_found) {
+  enum { ALL = 2000, LEAST = 400 };
   wrong_words w = {new_context(), new_context(), 0, 0};
-  for (uint64_t seed = 0; seed < 2000 / slower(); seed++) {
+  random_state = 1;
+  for (uint64_t seed = 0; seed < ALL / slower() || seed < LEAST; seed++) {
     random_program *p = random_program_new(seed, &default_program_options);
     watch_program(p, seed);
     try_another_word(&w, p);
