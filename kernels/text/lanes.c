@@ -147,13 +147,16 @@ const char *c_lane_extern(c_writer *w, uint64_t number, uint32_t lanes) {
       lanes);
 }
 
+// The name of a function on the elements of an array of `count`.
+static const char *place_function(c_writer *w, const char *kind, scalar_type type, uint64_t count) {
+  w->scalars_needed[1] |= c_is_complex(type) || c_is_float(type);
+  return c_format(w, "%s_%s_%llu", kind, scalar_types[type].name, (unsigned long long)count);
+}
+
 // c_lane_gather: first[k], or 0 bits where there is no such element.
 const char *c_lane_gather(c_writer *w, scalar_type type, uint64_t count, uint32_t lanes) {
   static const scalar_type number = SCALAR_I64;
-  const char *element = c_element_type(type);
-  const char *name =
-      c_format(w, "gather_%s_%llu", scalar_types[type].name, (unsigned long long)count);
-  w->scalars_needed[1] |= c_is_complex(type) || c_is_float(type);
+  const char *element = c_element_type(type), *name = place_function(w, "gather", type, count);
   if (c_define(w, name))
     text_printf(&w->definitions,
                 "static inline %s %s(const %s *first, int64_t k) {\n"
@@ -168,10 +171,7 @@ const char *c_lane_gather(c_writer *w, scalar_type type, uint64_t count, uint32_
 // first[k] = x, where there is such an element.
 const char *c_lane_scatter(c_writer *w, scalar_type type, uint64_t count, uint32_t lanes) {
   const scalar_type types[2] = {SCALAR_I64, type};
-  const char *element = c_element_type(type);
-  const char *name =
-      c_format(w, "scatter_%s_%llu", scalar_types[type].name, (unsigned long long)count);
-  w->scalars_needed[1] |= c_is_complex(type) || c_is_float(type);
+  const char *element = c_element_type(type), *name = place_function(w, "scatter", type, count);
   if (c_define(w, name))
     text_printf(&w->definitions,
                 "static inline uint8_t %s(%s *first, int64_t k, %s x) {\n"

@@ -200,7 +200,7 @@ value *apply(elaborator *e, value *f, value *argument);
 // f waiting for one argument less, or for none; place: where the argument stands.
 value *with_argument(elaborator *e, value *f, value *argument, span place);
 
-// ---- together.c --------------------------------------------------------------------------------
+// ---- batching.c --------------------------------------------------------------------------------
 
 // x, an application, tuple or list: equal calls that stand in it beside each other are elaborated
 // together.
@@ -271,6 +271,7 @@ value *make_dynamic(elaborator *e, value_id id);
 span own_place(const elaborator *e);
 value_id emit(elaborator *e, trace_step s);
 const trace_step *step_of(const elaborator *e, const value *v);
+const bool *needed_steps(const elaborator *e);  // by step: whether a result of the trace needs it
 value_id *copy_operands(elaborator *e, uint32_t count, const value_id *ids);
 uint64_t times_batch(elaborator *e, uint64_t factor);  // batch * factor, checked
 value *as_dynamic(elaborator *e, value *v);            // a scalar becomes a constant step

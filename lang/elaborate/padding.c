@@ -595,12 +595,7 @@ void add_checks(elaborator *e) {
   trace *t = e->out;
   if (!t->checks.count)
     return;
-  bool *needed = NEW_ARRAY(e->memory, bool, t->steps.count);
-  for (size_t i = 0; i < t->results.count; i++)
-    needed[t->results.items[i]] = true;
-  for (size_t id = t->steps.count; id-- > 0;)
-    for (uint32_t i = 0; needed[id] && i < t->steps.items[id].operand_count; i++)
-      needed[t->steps.items[id].operands[i]] = true;
+  const bool *needed = needed_steps(e);
   size_t count = 0;
   for (size_t i = 0; i < t->checks.count; i++) {
     trace_check c = t->checks.items[i];

@@ -245,12 +245,7 @@ void add_place_checks(elaborator *e) {
   trace *t = e->out;
   VEC(place_list) lists = {0};
   VEC(span) where = {0};
-  bool *needed = NEW_ARRAY(e->memory, bool, t->steps.count);
-  for (size_t i = 0; i < t->results.count; i++)
-    needed[t->results.items[i]] = true;
-  for (size_t id = t->steps.count; id-- > 0;)
-    for (uint32_t i = 0; needed[id] && i < t->steps.items[id].operand_count; i++)
-      needed[t->steps.items[id].operands[i]] = true;
+  const bool *needed = needed_steps(e);
   for (size_t id = 0; id < t->steps.count; id++) {
     const trace_step *s = &t->steps.items[id];
     if (!needed[id] || (s->op != TRACE_GATHER && s->op != TRACE_SCATTER) ||

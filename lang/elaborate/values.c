@@ -117,6 +117,17 @@ const trace_step *step_of(const elaborator *e, const value *v) {
   return &e->out->steps.items[v->u.step];
 }
 
+const bool *needed_steps(const elaborator *e) {
+  const trace *t = e->out;
+  bool *needed = NEW_ARRAY(e->memory, bool, t->steps.count);
+  for (size_t i = 0; i < t->results.count; i++)
+    needed[t->results.items[i]] = true;
+  for (size_t id = t->steps.count; id-- > 0;)
+    for (uint32_t i = 0; needed[id] && i < t->steps.items[id].operand_count; i++)
+      needed[t->steps.items[id].operands[i]] = true;
+  return needed;
+}
+
 value_id *copy_operands(elaborator *e, uint32_t count, const value_id *ids) {
   value_id *copy = NEW_ARRAY(e->memory, value_id, count);
   if (count)

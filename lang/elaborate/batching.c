@@ -214,22 +214,25 @@ static value_id stack_steps(call_group *g, uint32_t k) {
   return same ? first : batch_of_rows(e, ids, g->count);
 }
 
+// A copy of the value with the step of every DYNAMIC replaced; what is static stays as it is.
+static value *map_dynamic(elaborator *e, value *v, step_map *f, void *with) {
+  if (v->kind == VALUE_DYNAMIC)
+    return make_dynamic(e, f(e, v->u.step, with));
+  if (v->kind == VALUE_ARRAY)
+    return make_array(e, v->u.array.length, map_dynamic(e, v->u.array.element, f, with));
+  if (v->kind != VALUE_LIST && v->kind != VALUE_TUPLE)
+    return v;
+  value *n = copy_of_value(e, v);
+  n->u.parts.items = NEW_ARRAY(e->memory, value *, v->u.parts.count);
+  for (uint32_t i = 0; i < v->u.parts.count; i++)
+    n->u.parts.items[i] = map_dynamic(e, v->u.parts.items[i], f, with);
+  return n;
+}
+
 static value_id next_stacked(elaborator *e, value_id id, void *with) {
   (void)e, (void)id;
   call_group *g = with;
   return g->steps[g->next++];
-}
-
-static value *with_steps(call_group *g, value *v) {
-  if (v->kind != VALUE_LIST && v->kind != VALUE_TUPLE)
-    return v->kind == VALUE_SCALAR || v->kind == VALUE_FUNCTION
-               ? v
-               : map_steps(g->e, v, next_stacked, g);
-  value *n = copy_of_value(g->e, v);
-  n->u.parts.items = NEW_ARRAY(g->e->memory, value *, v->u.parts.count);
-  for (uint32_t i = 0; i < v->u.parts.count; i++)
-    n->u.parts.items[i] = with_steps(g, v->u.parts.items[i]);
-  return n;
 }
 
 static bool is_data(const value *v) {
@@ -243,7 +246,7 @@ static bool is_data(const value *v) {
   return true;
 }
 
-// ... of call number `next`.
+// A step of the result, for call number `next`.
 static value_id step_of_call(elaborator *e, value_id id, void *with) {
   const call_group *g = with;
   if (e->out->steps.items[id].batch < g->outer * g->count)
@@ -257,18 +260,6 @@ static value_id step_of_call(elaborator *e, value_id id, void *with) {
   return move_step(e, move_step(e, id, &out), &one);
 }
 
-static value *result_of_call(call_group *g, value *v) {
-  if (v->kind == VALUE_SCALAR)
-    return v;
-  if (v->kind != VALUE_LIST && v->kind != VALUE_TUPLE)
-    return map_steps(g->e, v, step_of_call, g);
-  value *n = copy_of_value(g->e, v);
-  n->u.parts.items = NEW_ARRAY(g->e->memory, value *, v->u.parts.count);
-  for (uint32_t i = 0; i < v->u.parts.count; i++)
-    n->u.parts.items[i] = result_of_call(g, v->u.parts.items[i]);
-  return n;
-}
-
 // Calls the function of the first once, with the arguments of all. false: its result is no data.
 static bool call_once(call_group *g, const closure *first, value **results) {
   elaborator *e = g->e;
@@ -278,14 +269,14 @@ static bool call_once(call_group *g, const closure *first, value **results) {
   closure all = *first;
   all.arguments = NEW_ARRAY(e->memory, value *, first->given);
   for (uint32_t i = 0; i < first->given; i++)
-    all.arguments[i] = with_steps(g, first->arguments[i]);
+    all.arguments[i] = map_dynamic(e, first->arguments[i], next_stacked, g);
   e->batch = times_batch(e, g->count);
   value *result = call_function(e, &all);
   e->batch = g->outer;
   if (!is_data(result))
     return false;
   for (g->next = 0; g->next < g->count; g->next++)
-    results[g->next] = result_of_call(g, result);
+    results[g->next] = map_dynamic(e, result, step_of_call, g);
   return true;
 }
 
