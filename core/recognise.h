@@ -1,0 +1,63 @@
+// What a permutation that is given as data does, where it does something simple.
+//
+// p has the place of each element: out[p[i]] = x[i]. An array of 12 elements as [3][4]:
+//
+//   p                                  it
+//   2 3 4 5 6 7 8 9 10 11 0 1          rotates by 2: element i goes to (i + 2) mod 12
+//   0 3 6 9 1 4 7 10 2 5 8 11          exchanges the dimensions of [1][3][4][1]: a transpose
+//   2 3 0 1 4 5 6 7 8 9 10 11          stays in rows of 4: i / 4 does not change
+//   4 9 2 3 8 1 6 7 0 5 10 11          stays in columns of 4: i mod 4 does not change
+//
+// Of 2^n elements: whether p[i] = A i ^ c, which n + 1 elements of p determine and one look at each proves.
+// The kinds are tried in the order of the enumeration. A look is over at the first element that is
+// otherwise, so that a random p costs next to nothing.
+#ifndef PERMC_CORE_RECOGNISE_H
+#define PERMC_CORE_RECOGNISE_H
+
+#include "core/f2.h"
+
+#include <stddef.h>
+
+typedef struct place_list {
+  const void *places;
+  size_t size;  // of one, in bytes: 1, 2, 4 or 8
+  uint64_t count;
+} place_list;
+
+static inline uint64_t place_at(const place_list *p, uint64_t i) {
+  switch (p->size) {
+  case 1:
+    return ((const uint8_t *)p->places)[i];
+  case 2:
+    return ((const uint16_t *)p->places)[i];
+  case 4:
+    return ((const uint32_t *)p->places)[i];
+  default:
+    return ((const uint64_t *)p->places)[i];
+  }
+}
+
+typedef enum movement_kind {
+  MOVES_BY_ROTATION,  // by 0: nothing moves
+  MOVES_BY_AFFINE_MAP,
+  MOVES_BY_EXCHANGE,  // of two neighbouring dimensions
+  MOVES_IN_ROWS,
+  MOVES_IN_COLUMNS,
+  MOVES_ANYHOW
+} movement_kind;
+extern const char *const movement_names[MOVES_ANYHOW + 1];
+
+typedef struct movement {
+  movement_kind kind;
+  uint64_t by;       // a rotation: element i goes to (i + by) mod count
+  f2_affine map;     // an affine map: element i goes to A i ^ c
+  uint64_t dims[4];  // an exchange: [d0][d1][d2][d3] becomes [d0][d2][d1][d3]
+  uint64_t width;    // rows: the least; columns: the greatest
+} movement;
+
+enum { WIDEST_ROWS = 1 << 16 };  // that are looked for
+
+// That p is a permutation the first three kinds prove; of rows and columns it is taken for granted.
+movement recognise_movement(const place_list *p);
+
+#endif
