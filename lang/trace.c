@@ -415,6 +415,11 @@ static const char *check_scatter(const checker *c) {
   return wrong ? wrong : check_places(c, operand_step(c, 1)->dims[0]);
 }
 
+static const char *check_choice(const checker *c) {
+  (void)c;
+  return "the choice is open";
+}
+
 static const char *check_broadcast(const checker *c) {
   const trace_step *s = c->step, *o = operand_step(c, 0);
   if (s->rank != o->rank || !same_dims(s->dims, o->dims, s->rank))
@@ -466,6 +471,7 @@ static const struct {
     [TRACE_REPLICATE] = {check_replicate, 1, true},
     [TRACE_GATHER] = {check_gather, 2, false},
     [TRACE_SCATTER] = {check_scatter, 3, false},
+    [TRACE_CHOICE] = {check_choice, ANY_COUNT, true},
 };
 
 static const char *check_step(const checker *c, size_t id) {

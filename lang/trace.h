@@ -1,8 +1,8 @@
 // The Trace: what is left of a program at one size. All that is static (recursion, masks,
 // functions, names) is gone; what remains is a straight line of first-order steps on arrays, each
 // step making one value. elaborate/ writes it, runtime/interp/ executes it literally, and fusion/
-// makes a network of it. The door of the floor for fusion/; its room holds trace.c only, which
-// checks and prints.
+// makes a network of it. The door of the floor for fusion/; its room holds trace.c, which checks
+// and prints, and choices.c, which leaves one of several functions.
 //
 // A value is a batch of equal arrays: `batch` instances, each of shape dims[0] x ... x
 // dims[rank-1]. At the outermost level batch = 1. Entering `parm m f` splits every instance in two,
@@ -63,7 +63,8 @@
   ROW(IOTA, "iota")            /* no operand: [m]i64: 0, 1, ..., m-1; batch 1 */                   \
   ROW(REPLICATE, "replicate")  /* s -> [m]s */                                                     \
   ROW(GATHER, "gather")        /* [k] places, [m]s -> [k]s: the elements at these places */        \
-  ROW(SCATTER, "scatter")      /* [k] places, [k]s, [m]s -> [m]s: the second with the first's there */
+  ROW(SCATTER, "scatter")      /* [k] places, [k]s, [m]s -> [m]s: the second with the first's there */ \
+  ROW(CHOICE, "choice")        /* one operand for each function of choice `number`: see below */
 
 // clang-format on
 typedef enum trace_op {
@@ -156,6 +157,22 @@ typedef struct trace_law {
   uint64_t trials;
 } trace_law;
 
+// Functions that are promised to be equal: the steps of all of them are in the Trace, one function
+// behind the other, and then CHOICE steps, one for each array of their results. Such a Trace is
+// OPEN. Of one function each, trace_take makes the Trace that backends get.
+//
+//   choose [f, g] x     %5 ... %7    f x                    choice 0, first 5, 2 functions
+//                       %8 ... %20   g x
+//                       %21          choice %7 %20          taken[0] = 1: %20 takes its place
+//
+// Where a call is copied, its choices are, too: `like` is the one that it is a copy of.
+typedef struct trace_choice {
+  span where;  // of choose, in the program's own text
+  uint32_t count, like;
+  uint64_t batch;
+  value_id first;
+} trace_choice;
+
 typedef struct trace {
   VEC(trace_step) steps;
   VEC(trace_extern) externs;
@@ -164,6 +181,7 @@ typedef struct trace {
   size_t proven_checks;     // that are not among them, as they always hold
   bool wants_laws;          // set before elaborating: then the results are those of the laws alone
   VEC(trace_law) laws;
+  VEC(trace_choice) choices;  // those inside of another follow it
 } trace;
 
 // NULL if every invariant holds, else a sentence naming the step.
@@ -180,6 +198,15 @@ bool trace_step_keeps_order(const trace *t, const trace_step *s);
 uint32_t trace_first_moved(trace_op op);
 // Whether the bytes of the step's value fit an int64_t.
 bool trace_size_fits(const trace_step *s);
+// The open Trace with function taken[i] of choice i, without the steps that neither results nor the
+// checks of what results need depend on. The arrays that steps point to are shared.
+trace trace_take(arena *a, const trace *open, const uint32_t *taken);
+// By choice: whether results depend on it. Others are inside of functions that are not taken.
+const bool *trace_used_choices(arena *a, const trace *open, const uint32_t *taken);
+// What function `number` of a choice does, as a Trace of its own, whose arguments are the values from
+// before the choice; of the choices inside, the functions that are taken.
+trace trace_of_function(arena *a, const trace *open, uint32_t choice, uint32_t number,
+                        const uint32_t *taken);
 // Of each result, where its elements come from: the argument that they are elements of, moved or
 // chosen (by select), besides constants; TRACE_COMPUTED for others, constants alone among them.
 // False: there is no memory.

@@ -44,17 +44,45 @@ static bool make_trace(permc_context *c, const pipeline_request *r, binding *ent
   unsigned errors = d->errors;
   size_t start = d->rendered.length;
   bool may_call_extern = c->allow_extern || r->last != STAGE_PROGRAM;
-  p->trace.wants_laws = r->laws;
+  p->open.wants_laws = r->laws;
   while (!elaborate(d, &p->memory, &c->limits, may_call_extern, entry, p->shapes.instance,
-                    p->shapes.arrays.items, p->shapes.arrays.count, &p->trace, &p->result)) {
+                    p->shapes.arrays.items, p->shapes.arrays.count, &p->open, &p->result)) {
     if (!d->can_be_static || !make_static(p, d->wanted))
       return false;
     d->errors = errors;
     d->wants_static = d->can_be_static = false;
     context_truncate_messages(c, start);
-    p->trace = (trace){.wants_laws = r->laws};
+    p->open = (trace){.wants_laws = r->laws};
   }
   return true;
+}
+
+// ---- choices -----------------------------------------------------------------------------------
+
+// Whether nothing is wrong with a product; if something is, it is a fault of permc.
+static bool verified(permc_context *c, const char *what, const char *wrong) {
+  if (wrong)
+    context_error(c, "the %s is wrong (please report this): %s", what, wrong);
+  return !wrong;
+}
+
+// The Trace with these functions taken, unless it has them. What was made of it before goes.
+static bool take_choices(permc_context *c, pipeline *p, choice_list made) {
+  bool same = p->trace.steps.items && choices_same(&made, &p->choices);
+  p->choices = made;
+  if (same)
+    return true;
+  p->net = NULL;
+  p->plan = NULL;
+  p->trace = p->open;
+  if (made.count && !elaborate_taken(&c->program.diagnostics, &p->memory, &c->limits, p->entry,
+                                     &p->open, made.taken, &p->trace))
+    return false;
+  return verified(c, "compiled program", trace_verify(&p->memory, &p->trace));
+}
+
+static bool take_first(permc_context *c, pipeline *p) {
+  return take_choices(c, p, choices_first(&p->memory, &p->open));
 }
 
 // ---- the Net ---------------------------------------------------------------------------------
@@ -74,13 +102,6 @@ static const char *results_problem(arena *a, const trace *t, const net *n) {
       return arena_printf(a, "result %u is not that of the program", (unsigned)r->number);
   }
   return found == t->results.count ? NULL : "a result is missing";
-}
-
-// Whether nothing is wrong with a product; if something is, it is a fault of permc.
-static bool verified(permc_context *c, const char *what, const char *wrong) {
-  if (wrong)
-    context_error(c, "the %s is wrong (please report this): %s", what, wrong);
-  return !wrong;
 }
 
 // Takes off the checks that are proven; whether there are any.
@@ -163,21 +184,33 @@ static bool read_target(permc_context *c, arena *memory, const char *path, const
   return false;
 }
 
-// What to plan for: what was asked for; else what the backend runs on, as it was tuned.
-static bool choose_target(permc_context *c, const pipeline_request *r, pipeline *p) {
+// What was asked for; else what the backend runs on.
+static bool find_target(permc_context *c, const pipeline_request *r, pipeline *p,
+                        const target **out) {
   const char *name = r->target ? r->target : p->backend->target;
   const char *isa = c->isa ? c->isa : compiler_widest_isa();
+  *out = target_named(*name ? name : isa);
+  if (!*out && !*name)
+    *out = target_named(compiler_widest_isa());
+  return *out || read_target(c, &p->memory, name, out);
+}
+
+// Whether the plan is for the machine at hand. `device`: its name, NULL for the processor.
+static bool is_at_hand(permc_context *c, const pipeline_request *r, const backend *b,
+                       char space[BACKEND_WHY], const char **device) {
+  *device = b->name_device ? space : NULL;
+  return !r->target && b->at_hand && (!b->name_device || b->name_device(c, space));
+}
+
+// What to plan for, as it was tuned.
+static bool choose_target(permc_context *c, const pipeline_request *r, pipeline *p) {
+  char space[BACKEND_WHY];
+  const char *device;
   p->tuned = false;
-  p->target = target_named(*name ? name : isa);
-  if (!p->target && !*name)
-    p->target = target_named(compiler_widest_isa());
-  if (!p->target && !read_target(c, &p->memory, name, &p->target))
+  if (!find_target(c, r, p, &p->target))
     return false;
-  char device[BACKEND_WHY];
-  bool on_device = p->backend->name_device != NULL;
-  if (!r->target && p->backend->at_hand && (!on_device || p->backend->name_device(c, device)))
-    p->target =
-        tuned_target(&p->memory, p->net, p->target, on_device ? device : NULL, c->trial, &p->tuned);
+  if (is_at_hand(c, r, p->backend, space, &device))
+    p->target = tuned_target(&p->memory, p->net, p->target, device, c->trial, &p->tuned);
   return true;
 }
 
@@ -237,11 +270,22 @@ static unsigned threads_of(const permc_context *c) {
   return c->threads ? c->threads : pool_processors();
 }
 
+// Of each choice the function that is the cheapest there.
+static bool take_cheapest(permc_context *c, const pipeline_request *r, pipeline *p) {
+  char space[BACKEND_WHY];
+  choice_setting s = {.context = c, .backend = p->backend, .threads = threads_of(c)};
+  if (!p->open.choices.count)
+    return true;
+  s.may_be_tuned = is_at_hand(c, r, p->backend, space, &s.gpu);
+  return find_target(c, r, p, &s.target) &&
+         take_choices(c, p, choices_cheapest(&p->memory, &p->open, &s));
+}
+
 // The Net and the Plan, and what they say of the time that the program takes.
 static bool make_products(permc_context *c, const pipeline_request *r, pipeline *p) {
   double start = clock_seconds();
   context_begin_stage(c, "planning", "");
-  if (!make_net(c, p) || !make_plan(c, r, p) ||
+  if (!take_cheapest(c, r, p) || !make_net(c, p) || !make_plan(c, r, p) ||
       !verified(c, "plan", plan_verify(&p->memory, p->plan)))
     return false;
   p->program.plan = p->plan;
@@ -378,8 +422,7 @@ static bool run_pipeline(permc_context *c, const pipeline_request *r, pipeline *
   // The loaded program and the arguments to a Trace.
   binding *entry = context_entry(c, r->entry);
   p->entry = entry;
-  if (!entry || !find_shapes(c, r, entry, p) || !make_trace(c, r, entry, p) ||
-      !verified(c, "compiled program", trace_verify(memory, &p->trace)) ||
+  if (!entry || !find_shapes(c, r, entry, p) || !make_trace(c, r, entry, p) || !take_first(c, p) ||
       (runs && !check_results(c, &p->trace)))
     return false;
   c->times = (permc_times){.load = c->times.load, .elaborate = clock_seconds() - start};
@@ -400,6 +443,8 @@ static bool run_pipeline(permc_context *c, const pipeline_request *r, pipeline *
     if (b->open && status == BACKEND_READY)
       c->times.start = clock_seconds() - start;
     // The Trace to a Net, the Net to a Plan.
+    if (!b->target && !take_first(c, p))
+      return false;
     if (status == BACKEND_READY && b->target) {
       if (!make_products(c, r, p))
         return false;

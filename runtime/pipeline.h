@@ -23,6 +23,7 @@
 #include "fusion/plan/plan.h"
 #include "fusion/rules/rules.h"
 #include "runtime/arguments/arguments.h"
+#include "runtime/choices.h"
 #include "runtime/context/backend.h"
 
 typedef enum pipeline_stage { STAGE_TRACE, STAGE_PLAN, STAGE_TEXT, STAGE_PROGRAM } pipeline_stage;
@@ -49,7 +50,9 @@ typedef struct pipeline {
   arena memory;  // of all products
   const binding *entry;
   argument_shapes shapes;
-  bool has_static;  // arguments are part of the program: a matrix, say, for this run alone
+  bool has_static;      // arguments are part of the program: a matrix, say, for this run alone
+  trace open;           // of which `trace` is made, where the program has choices
+  choice_list choices;  // that are made in it
   trace trace;
   result_parts result;  // how the trace's results make up the entry's
   cost_model model;

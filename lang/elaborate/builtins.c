@@ -473,18 +473,6 @@ BUILTIN(padded) {
 
 // ---- static helpers --------------------------------------------------------------------------
 
-// Whether nothing in it is static: a function that gets it does the same in each round.
-static bool is_dynamic_data(const value *v) {
-  if (v->kind == VALUE_ARRAY)
-    return is_dynamic_data(v->u.array.element);
-  if (v->kind != VALUE_TUPLE && v->kind != VALUE_LIST)
-    return v->kind == VALUE_DYNAMIC;
-  uint32_t i = 0;
-  while (i < v->u.parts.count && is_dynamic_data(v->u.parts.items[i]))
-    i++;
-  return i == v->u.parts.count;
-}
-
 // Fails where `rounds` more, of `cost` each, take what is counted beyond its limit.
 static void check_rounds(elaborator *e, const char *limit, int64_t rounds, uint64_t used,
                          uint64_t cost) {
@@ -528,17 +516,6 @@ BUILTIN(iter) {
 BUILTIN(associative) {
   promise_associative(e, a[0], a[1]);
   return a[0];
-}
-
-// The first, until costs are compared.
-BUILTIN(choose) {
-  if (a[0]->kind != VALUE_LIST || !a[0]->u.parts.count) {
-    blame_argument(e, 0);
-    fail(e, "choose needs a list of at least one function");
-  }
-  if (is_dynamic_data(a[1]))
-    promise_equal(e, a[0], a[1]);
-  return apply(e, a[0]->u.parts.items[0], a[1]);
 }
 
 BUILTIN(compose) { return apply(e, a[0], apply(e, a[1], a[2])); }

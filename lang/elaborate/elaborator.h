@@ -143,6 +143,7 @@ typedef struct elaborator {
   char *stack;  // where the C stack stood at the start
   uint64_t batch;
   uint64_t tables;                // in the trace
+  uint64_t compared;              // steps of functions that choose may take in place of the first
   VEC(const closure *) promised;  // operators whose law is in the trace
   VEC(value_id) law_results;
   active_call *calls;
@@ -234,6 +235,10 @@ value *run_gather(elaborator *e, const builtin *row, value **a, type **instance)
 value *run_scatter(elaborator *e, const builtin *row, value **a, type **instance);
 void add_place_checks(elaborator *e);  // once the trace has its results
 
+// ---- choices.c ---------------------------------------------------------------------------------
+
+value *run_choose(elaborator *e, const builtin *row, value **a, type **instance);
+
 // ---- closed.c ----------------------------------------------------------------------------------
 
 // The type at this size; equal closed types are one pointer.
@@ -284,6 +289,7 @@ value *try_value(elaborator *e, const void *what, trial_function *f, void *with)
 value *make_empty_like(elaborator *e, type *element, const void *what, trial_function *f,
                        void *with);
 bool same_structure(const value *a, const value *b);
+bool is_dynamic_data(const value *v);  // all of it
 // A copy of a data value with the step of every DYNAMIC replaced.
 typedef value_id step_map(elaborator *e, value_id id, void *with);
 value *map_steps(elaborator *e, value *v, step_map *f, void *with);

@@ -82,6 +82,15 @@ static result_parts add_results(elaborator *e, value *v) {
   return r;
 }
 
+static span place_of_body(const binding *entry) {
+  return entry->code->equations.items[0].alternatives[0].body->where;
+}
+
+static void add_all_checks(elaborator *e) {
+  add_checks(e);
+  add_place_checks(e);
+}
+
 static result_parts run_entry(elaborator *e, binding *entry, type **instance,
                               const array_shape *shapes, size_t count) {
   value *f = make_function(e, entry->code->call_arity);
@@ -103,7 +112,7 @@ static result_parts run_entry(elaborator *e, binding *entry, type **instance,
     v = apply(e, v, argument);
   }
   // What cannot be data is of the body's making.
-  e->where = entry->code->equations.items[0].alternatives[0].body->where;
+  e->where = place_of_body(entry);
   result_parts parts = add_results(e, v);
   if (e->out->wants_laws) {
     parts.count = 0;
@@ -111,8 +120,8 @@ static result_parts run_entry(elaborator *e, binding *entry, type **instance,
     add_laws(e);
     return parts;
   }
-  add_checks(e);
-  add_place_checks(e);
+  if (!e->out->choices.count)
+    add_all_checks(e);
   return parts;
 }
 
@@ -133,5 +142,16 @@ bool elaborate(diagnostics *d, arena *memory, const limits *l, bool allow_extern
   result_parts parts = run_entry(&e, entry, instance, shapes, shape_count);
   if (result)
     *result = parts;
+  return true;
+}
+
+bool elaborate_taken(diagnostics *d, arena *memory, const limits *l, const binding *entry,
+                     const trace *open, const uint32_t *taken, trace *out) {
+  *out = trace_take(memory, open, taken);
+  elaborator e = elaborator_create(d, memory, l, out);
+  e.where = place_of_body(entry);
+  if (setjmp(e.failure))
+    return false;
+  add_all_checks(&e);
   return true;
 }

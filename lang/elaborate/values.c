@@ -485,6 +485,17 @@ value *make_empty_like(elaborator *e, type *element, const void *what, trial_fun
   return make_empty(e, element, has_lengths ? try_value(e, what, f, with) : NULL);
 }
 
+bool is_dynamic_data(const value *v) {
+  if (v->kind == VALUE_ARRAY)
+    return is_dynamic_data(v->u.array.element);
+  if (v->kind != VALUE_TUPLE && v->kind != VALUE_LIST)
+    return v->kind == VALUE_DYNAMIC;
+  uint32_t i = 0;
+  while (i < v->u.parts.count && is_dynamic_data(v->u.parts.items[i]))
+    i++;
+  return i == v->u.parts.count;
+}
+
 bool same_structure(const value *a, const value *b) {
   if ((a->kind == VALUE_SCALAR || a->kind == VALUE_DYNAMIC) &&
       (b->kind == VALUE_SCALAR || b->kind == VALUE_DYNAMIC))

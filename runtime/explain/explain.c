@@ -147,6 +147,7 @@ static bool explain_products(permc_context *c, pipeline *p, void *with) {
                    .groups = count_groups(p->plan->net, &c->program.memory),
                    .peak_bytes = cpu_peak_bytes(&p->memory, p->plan),
                    .planning_seconds = c->times.plan};
+  e.chooses = explain_chooses(c, &p->memory, p, &e.choose_count);
   e.boundaries = explain_boundaries(c, &p->memory, p, &e.boundary_count);
   for (size_t i = 0; i < p->trace.steps.count; i++)
     e.moving_steps += moves(&p->trace.steps.items[i]) && !p->trace.steps.items[i].shadow;

@@ -42,6 +42,13 @@ typedef struct explained_boundary {
   bool repeats;
 } explained_boundary;
 
+// A choice that results depend on (runtime/choices.h), and others at its place that came out the same.
+typedef struct explained_choose {
+  const char *place;  // "sort xs at sort.perm:3:9"; NULL: not of the program
+  uint32_t choice;    // its number
+  uint64_t times;
+} explained_choose;
+
 typedef struct explanation {
   const char *entry, *type;  // "main", "[2^n]i32 -> [2^n]i32"
   const pipeline_request *request;
@@ -51,9 +58,11 @@ typedef struct explanation {
   explained_groups groups;
   uint32_t boundary_count;
   const explained_boundary *boundaries;  // by pass
-  uint64_t moving_steps;                 // of the trace, that put elements into another order
-  uint64_t peak_bytes;                   // of arrays, in a run on the CPU
-  double planning_seconds;               // lowering, rules and planner
+  uint32_t choose_count;
+  const explained_choose *chooses;
+  uint64_t moving_steps;    // of the trace, that put elements into another order
+  uint64_t peak_bytes;      // of arrays, in a run on the CPU
+  double planning_seconds;  // lowering, rules and planner
 } explanation;
 
 // Explains the entry, and hands that to `use` while it lives. False: reported, or `use` has
@@ -61,6 +70,11 @@ typedef struct explanation {
 typedef bool explain_use(permc_context *c, const explanation *e, void *with);
 bool explain_entry(permc_context *c, const pipeline_request *r, explain_use *use, void *with);
 
+// "scan (+) xs at sort.perm:3:9"; NULL: it is not in the program's own text.
+const char *explain_place(const permc_context *c, arena *a, span at);
+// Of all choices (explain/chooses.c).
+const explained_choose *explain_chooses(const permc_context *c, arena *a, const pipeline *p,
+                                        uint32_t *count);
 // Of all passes (explain/boundaries.c).
 const explained_boundary *explain_boundaries(const permc_context *c, arena *a, const pipeline *p,
                                              uint32_t *count);
