@@ -31,6 +31,12 @@ void names_free(char **names, size_t count);
 // Rows of plain numbers, one a line: fields with commas between them, or blanks.
 bool csv_write(FILE *to, const permc_value *v, error *e);
 bool plain_write(FILE *to, const permc_value *v, error *e);
+// An array of integers, which is written as the schedule of the permutation that it is.
+bool schedule_begins(value_source *s);
+bool schedule_read(value_source *s, array *out);
+bool schedule_holds(const array *components, size_t count, error *e);
+bool schedule_write(FILE *to, const permc_value *v, error *e);
+
 // What is left of the source: at once as a 2-d array, or its first column; further calls read the
 // others, until there is no s->table any more.
 bool table_read(value_source *s, array *out);

@@ -45,6 +45,8 @@ static const struct value_format_row {
 } formats[] = {
     [FORMAT_NPY] = {{".npy", ".npy"}, npy_begins, npy_read, npy_holds, npy_write},
     [FORMAT_BINARY] = {{".bin", ".dat"}, binary_begins, binary_read, holds_any, binary_write},
+    [FORMAT_SCHEDULE] =
+        {{".sched", ".sched"}, schedule_begins, schedule_read, schedule_holds, schedule_write},
     [FORMAT_CSV] = {{".csv", ".csv"}, table_is_named, table_read, table_holds, csv_write},
     [FORMAT_PLAIN] = {{".txt", ".txt"}, rows_begin, table_read, table_holds, plain_write},
     [FORMAT_TEXT] = {{".in", ".out"}, text_begins, text_read, holds_any, text_write},
@@ -175,11 +177,12 @@ bool value_format_of(const char *path, value_format *format, error *e) {
       *format = f;
       return true;
     }
-  return error_set(e, SPAN_NONE,
-                   "%.200s: '%.40s' is the ending of no format; results can be written as .npy "
-                   "(NumPy), .bin or .dat (Futhark binary), .csv or .txt (rows of numbers), .in, "
-                   ".out or without an ending (Futhark text)",
-                   path, ending);
+  return error_set(
+      e, SPAN_NONE,
+      "%.200s: '%.40s' is the ending of no format; results can be written as .npy "
+      "(NumPy), .bin or .dat (Futhark binary), .csv or .txt (rows of numbers), "
+      ".sched (the schedule of a permutation), .in, .out or without an ending (Futhark text)",
+      path, ending);
 }
 
 bool value_suits(value_format format, const array *components, size_t count, error *e) {

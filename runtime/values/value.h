@@ -14,6 +14,7 @@
 //   Futhark text                [[1i32, 2], [3, 4]], empty([0]i32), 1.5+2.0i, f32.nan, true
 //   tables (.csv .txt)          plain numbers, one row a line, with commas or blanks between
 //                               columns; read where an array of rank 1 is expected
+//   schedules (.sched)          a permutation in three steps; read as the array of its images
 //
 //   value_source *s = value_source_open("keys.npy", &e);                 // [4]u32
 //   array a;
@@ -34,6 +35,7 @@
 //   text.c         Futhark's text format and plain text
 //   table.c        rows of plain numbers: .csv and .txt
 //   binary.c       Futhark's binary format
+//   schedule.c     schedules of permutations
 //   npy.c          NumPy's format;  npy_header.c  its header
 //   fields.c       names of fields and columns, and the choice of some
 //   value.c        the table of formats, and reading and writing by it
@@ -126,6 +128,7 @@ const char *value_note(const value_source *s);
 typedef enum value_format {
   FORMAT_NPY,
   FORMAT_BINARY,
+  FORMAT_SCHEDULE,
   FORMAT_CSV,
   FORMAT_PLAIN,
   FORMAT_TEXT,

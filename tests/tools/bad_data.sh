@@ -72,6 +72,14 @@ printf '1\n2\n\n3x\n' >data/digits.txt
 printf '\000\001\002\003' >data/zeros.txt
 head -c 100000 /dev/zero | tr '\0' '[' >data/deep.txt
 
+# Schedules of the permutation 2 0 1 3 whose steps, header or end is not as it was written.
+echo '[2, 0, 1, 3]' | "$PERMC" schedule - -o four.sched || failed=1
+{ head -c 70 four.sched && printf '\377' && tail -c +72 four.sched; } >data/changed.sched
+{ head -c 16 four.sched && printf '\377' && tail -c +18 four.sched; } >data/header.sched
+{ head -c 8 four.sched && printf '\011' && tail -c +10 four.sched; } >data/version9.sched
+head -c 80 four.sched >data/cut_steps.sched
+head -c 20 four.sched >data/cut_header.sched
+
 # ---- checks -------------------------------------------------------------------------------------
 
 # complaint STATUS NAME: what is wrong with a run that should have failed; nothing if all is well.
@@ -150,6 +158,19 @@ try /dev/full -e sort -i data/good.npy -o /dev/full
 try nowhere -e sort -i data/good.npy -o nowhere/new.npy
 try good.npy -e sort -i data/good.npy -o data/good.npy/new.npy
 try work -e sort -i data/good.npy -o work
+
+schedule() { # schedule NAME TEXT: no permutation, so there is no schedule
+  rc=0
+  echo "$2" >"$1"
+  "$PERMC" schedule "$1" -o work/new.sched >out 2>err || rc=$?
+  verdict "permc schedule $2" "$rc" "$1"
+}
+schedule twice.in '[0, 1, 1]'
+schedule outside.in '[0, 3, 1]'
+schedule negative.in '[0, -1, 1]'
+schedule fractions.in '[0.0, 1.0]'
+schedule matrix.in '[[0, 1], [2, 3]]'
+schedule empty.in ''
 
 rc=0
 "$PERMC" run -e sort -i data/good.npy >/dev/full 2>err </dev/null || rc=$?

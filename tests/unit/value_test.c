@@ -245,10 +245,10 @@ TEST(format_by_ending) {
   static const struct {
     const char *path;
     value_format format;
-  } cases[] = {{"a.npy", FORMAT_NPY},    {"a.bin", FORMAT_BINARY}, {"b/a.dat", FORMAT_BINARY},
-               {"a.csv", FORMAT_CSV},    {"a.TXT", FORMAT_PLAIN},  {"a.b.out", FORMAT_TEXT},
-               {"npy", FORMAT_TEXT},     {"-", FORMAT_TEXT},       {"", FORMAT_TEXT},
-               {"a.x/npy", FORMAT_TEXT}, {".npy", FORMAT_TEXT}};
+  } cases[] = {{"a.npy", FORMAT_NPY},    {"a.bin", FORMAT_BINARY},     {"b/a.dat", FORMAT_BINARY},
+               {"a.csv", FORMAT_CSV},    {"a.sched", FORMAT_SCHEDULE}, {"a.TXT", FORMAT_PLAIN},
+               {"a.b.out", FORMAT_TEXT}, {"npy", FORMAT_TEXT},         {"-", FORMAT_TEXT},
+               {"", FORMAT_TEXT},        {"a.x/npy", FORMAT_TEXT},     {".npy", FORMAT_TEXT}};
   error e;
   value_format format;
   for (size_t i = 0; i < LENGTH(cases); i++) {

@@ -92,8 +92,9 @@ static void add_heading(arena *a, manual *m, const char *section) {
 
 // The names of the section on files, which is of no function.
 static void add_files(arena *a, manual *m, const char *section) {
-  static const char *const names[] = {"formats", "format", "files", "file", "csv",  "table",
-                                      "tables",  "npy",    "numpy", "txt",  "text", "futhark"};
+  static const char *const names[] = {"formats", "format",  "files",     "file",    "csv",
+                                      "table",   "tables",  "npy",       "numpy",   "txt",
+                                      "text",    "futhark", "schedules", "schedule"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
     add_entry(a, m, names[i], section, NULL, NULL);
 }

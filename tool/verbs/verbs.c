@@ -70,7 +70,7 @@ static const cli_option run_options[] = {
     VALUE("-e", "EXPR", "run this expression, such as 'padded maxval sort'"),
     VALUES("-i", "FILE",
            "read arguments from FILE (- is standard input), or its columns: FILE:a,b"),
-    VALUES("-o", "FILE", "write a result to FILE: .npy .bin .dat .csv .txt; no ending: text"),
+    VALUES("-o", "FILE", "write a result to FILE: .npy .bin .dat .csv .txt .sched; else text"),
     SWITCH("--full", "on a terminal, too, print all elements of large results"),
     VALUE("--entry", "NAME", "the entry point to run (default: main)"),
     BACKEND,
@@ -216,6 +216,11 @@ static const cli_option cache_options[] = {
     END_OF_OPTIONS,
 };
 
+static const cli_option schedule_options[] = {
+    VALUE("-o", "FILE.sched", "the file that the schedule goes to"),
+    END_OF_OPTIONS,
+};
+
 static const cli_option no_options[] = {END_OF_OPTIONS};
 
 // ---- verbs -----------------------------------------------------------------------------------
@@ -284,6 +289,12 @@ const cli_verb cli_verbs[] = {
      "cost under every bank layout, and the best as a C expression of the address. See\n"
      "docs/banks.md.",
      "permc banks examples/transpose.trace --banks 32", banks_options, NULL, "FILE -e", verb_banks},
+    {"schedule", "FILE", 1, 1, "prepare a permutation for many arrays",
+     "Makes a schedule of the permutation in FILE, an array of integers: three steps inside rows\n"
+     "and columns, by which any number of arrays of that length and of any type are permuted. "
+     "Where\n"
+     "a program takes an array of integers, the schedule is that permutation.",
+     "permc schedule p.npy -o p.sched", schedule_options, NULL, "-o", verb_schedule},
     {"paper", "NAME", 1, 1, "compute the tables of a paper again",
      "Prints the tables of a paper as permc computes them, beside what the paper has, with the\n"
      "deviation: rap (bank layouts by random permutations), hash (bank layouts by XOR), dmm and\n"

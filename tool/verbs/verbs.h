@@ -8,7 +8,7 @@
 //     return verb->run(&args);                           // verb_fmt in fmt.c
 //
 // Reading order: verbs.c, fmt.c, check.c, run.c, explain.c, test.c, tune.c, bench.c, banks.c,
-// machine.c, paper.c, cache.c, doctor.c, help.c.
+// schedule.c, machine.c, paper.c, cache.c, doctor.c, help.c.
 #ifndef PERMC_TOOL_VERBS_VERBS_H
 #define PERMC_TOOL_VERBS_VERBS_H
 
@@ -24,6 +24,7 @@ cli_status verb_bench(const cli_arguments *args);
 cli_status verb_tune(const cli_arguments *args);
 cli_status verb_machine(const cli_arguments *args);
 cli_status verb_fmt(const cli_arguments *args);
+cli_status verb_schedule(const cli_arguments *args);
 cli_status verb_banks(const cli_arguments *args);
 cli_status verb_paper(const cli_arguments *args);
 cli_status verb_cache(const cli_arguments *args);

@@ -1,0 +1,204 @@
+// Schedules of permutations (core/permutation_schedule.h) as files. One that is read is the array of
+// the permutation's images; an array of integers that is written must be a permutation.
+//
+//   89 'P' 'E' 'R' 'M' 'S' 0d 0a   version (u32, 1)   0 (u32)   length (u64)   rows, width (u32)
+//   hashes of the steps (3 x u64)  hash of all this (u64)
+//   steps 0, 1, 2 (u16 each, rows x width of them), little-endian
+#include "core/hash.h"
+#include "core/permutation_schedule.h"
+#include "runtime/system/pool.h"
+#include "runtime/values/formats.h"
+
+#include <inttypes.h>
+
+enum { SCHEDULE_VERSION = 1, HEADER = 64 };
+static const char magic[8] = "\x89PERMS\r\n";
+
+typedef struct schedule_header {
+  char magic[8];
+  uint32_t version, zero;
+  uint64_t length;
+  uint32_t rows, width;
+  uint64_t steps[SCHEDULE_STEPS], own;
+} schedule_header;
+_Static_assert(sizeof(schedule_header) == HEADER, "there are no gaps");
+
+static uint64_t header_hash(const schedule_header *h) {
+  return hash_bytes(h, offsetof(schedule_header, own));
+}
+
+// Memory for all steps, which begins at steps[0].
+static bool allocate_steps(permutation_schedule *s) {
+  uint64_t cells = schedule_cells(s);
+  s->steps[0] = array_memory(SCHEDULE_STEPS * cells * sizeof **s->steps);
+  s->steps[1] = s->steps[0] + cells;
+  s->steps[2] = s->steps[1] + cells;
+  return s->steps[0] != NULL;
+}
+
+// ---- reading ----------------------------------------------------------------------------------
+
+static const char damaged[] = "the schedule is damaged; make it again with permc schedule";
+
+static bool is_shape(const schedule_header *h) {
+  return h->length <= SCHEDULE_LENGTH_MAX && h->width != 0 && (h->width & (h->width - 1)) == 0 &&
+         h->width <= COLORING_DEGREE_MAX && h->rows <= COLORING_NODES_MAX &&
+         h->rows == (h->length + h->width - 1) / h->width;
+}
+
+static bool read_header(value_source *s, schedule_header *h) {
+  if (source_read_bytes(s, h, HEADER) != HEADER)
+    return source_fail(s, "the file ends inside the header of a schedule");
+  if (h->version != SCHEDULE_VERSION)
+    return source_fail(s,
+                       "a schedule of version %" PRIu32 "; this permc reads version %d: make it "
+                       "again with permc schedule",
+                       h->version, SCHEDULE_VERSION);
+  return (header_hash(h) == h->own && h->zero == 0 && is_shape(h)) || source_fail(s, damaged);
+}
+
+static bool read_steps(value_source *s, const schedule_header *h, permutation_schedule *out) {
+  uint64_t bytes = schedule_cells(out) * sizeof **out->steps, all = SCHEDULE_STEPS * bytes, left;
+  uint32_t seen[SCHEDULE_SEEN];
+  if (!source_holds(s, all, &left))
+    return source_fail_truncated(s, "bytes", all, left);
+  if (!allocate_steps(out))
+    return source_fail(s, "there is no memory for %" PRIu64 " bytes", all);
+  uint64_t found = source_read_bytes(s, out->steps[0], (size_t)all);
+  if (found < all)
+    return source_fail_truncated(s, "bytes", all, found);
+  bool good = true;
+  for (int i = 0; i < SCHEDULE_STEPS; i++)
+    good = good && hash_bytes(out->steps[i], (size_t)bytes) == h->steps[i];
+  return (good && schedule_is_sound(out, seen)) || source_fail(s, damaged);
+}
+
+typedef struct images_job {
+  const permutation_schedule *s;
+  void *data;
+  size_t size;
+} images_job;
+
+static bool write_images(void *with, unsigned worker, uint64_t first, uint64_t last) {
+  const images_job *j = with;
+  (void)worker;
+#define WRITE(type)                                                                                \
+  for (uint64_t to = first; to < last; to++)                                                       \
+    ((type *)j->data)[schedule_origin(j->s, to)] = (type)to;
+  switch (j->size) {
+  case 1:
+    WRITE(uint8_t) break;
+  case 2:
+    WRITE(uint16_t) break;
+  case 4:
+    WRITE(uint32_t) break;
+  default:
+    WRITE(uint64_t)
+  }
+#undef WRITE
+  return true;
+}
+
+// The type of the images: what is expected, if it holds them.
+static bool choose_type(value_source *s, uint64_t length, array *out) {
+  scalar_type type = s->expected.type == SCALAR_COUNT ? SCALAR_I64 : s->expected.type;
+  char mismatch[MISMATCH_SIZE];
+  if ((CLASS_OF(type) & CLASS_INTEGER) == 0)
+    type = SCALAR_I64;
+  if (value_mismatch(mismatch, s->expected, type, 1))
+    return source_fail(s, "%s", mismatch);
+  uint32_t bits = 8 * (uint32_t)scalar_types[type].size - (CLASS_OF(type) & CLASS_SIGNED ? 1 : 0);
+  if (bits < 64 && length > UINT64_C(1) << bits)
+    return source_fail(s, "%s is too narrow for a permutation of %" PRIu64 " elements",
+                       scalar_types[type].name, length);
+  return array_create(out, type, 1, &length) || source_fail(s, "out of memory");
+}
+
+bool schedule_read(value_source *s, array *out) {
+  schedule_header h;
+  if (!read_header(s, &h) || !fields_expect_none(s))
+    return false;
+  permutation_schedule read = {.length = h.length, .rows = h.rows, .width = h.width};
+  bool good = read_steps(s, &h, &read) && choose_type(s, h.length, out);
+  if (good) {
+    images_job j = {&read, out->data, scalar_types[out->type].size};
+    pool_run(pool_processors(), h.length, 1 << 16, write_images, &j, NULL);
+  }
+  free(read.steps[0]);
+  return good;
+}
+
+// Text may be shorter, and at a terminal there is no more of it yet.
+bool schedule_begins(value_source *s) {
+  return source_peek(s) == (unsigned char)*magic && source_begins(s, magic, sizeof magic);
+}
+
+// ---- writing ----------------------------------------------------------------------------------
+
+bool schedule_holds(const array *components, size_t count, error *e) {
+  return (count == 1 && components->rank == 1) ||
+         error_set(e, SPAN_NONE, "a schedule is of one array of integers: a permutation");
+}
+
+static bool report_fault(error *e, const array *a, permutation_images p, permutation_fault fault,
+                         uint64_t position) {
+  const unsigned char *found = (const unsigned char *)p.data + position * p.size, *other = p.data;
+  uint64_t first = 0, count = array_count(a);
+  while (memcmp(other + first * p.size, found, p.size) != 0)
+    first++;
+  char shown[ELEMENT_TEXT];
+  size_t length = number_print(shown, a->type, found, false);
+  if (fault == PERMUTATION_TWICE)
+    return error_set(e, SPAN_NONE,
+                     "no permutation: index %.*s occurs twice, at positions %" PRIu64
+                     " and %" PRIu64,
+                     (int)length, shown, first, position);
+  return error_set(e, SPAN_NONE,
+                   "no permutation: index %.*s at position %" PRIu64
+                   " is outside of an array of %" PRIu64 " element%s",
+                   (int)length, shown, position, count, count == 1 ? "" : "s");
+}
+
+// Makes the steps; the caller frees them.
+static bool make_steps(permutation_schedule *s, const array *a, error *e) {
+  permutation_images p = {a->data, (uint32_t)scalar_types[a->type].size};
+  schedule_means m = {.threads = pool_processors(), .pool = pool_run};
+  uint64_t scratch = schedule_scratch(s, m.threads), position;
+  scratch = scratch > s->length / 32 + 1 ? scratch : s->length / 32 + 1;
+  m.scratch = array_memory(scratch * sizeof *m.scratch);
+  bool good = m.scratch && allocate_steps(s);
+  permutation_fault fault =
+      good ? permutation_check(p, s->length, m.scratch, &position) : PERMUTATION_OK;
+  if (!good)
+    error_set(e, SPAN_NONE, "there is no memory for a schedule of %" PRIu64 " elements", s->length);
+  else if (fault != PERMUTATION_OK)
+    good = report_fault(e, a, p, fault, position);
+  else
+    good = schedule_make(s, p, &m);
+  free(m.scratch);
+  return good;
+}
+
+bool schedule_write(FILE *to, const permc_value *v, error *e) {
+  const array *a = v->components;
+  permutation_schedule s = schedule_shape(array_count(a));
+  if ((CLASS_OF(a->type) & CLASS_INTEGER) == 0)
+    return error_set(e, SPAN_NONE,
+                     "a schedule is of a permutation, an array of integers, not of %s",
+                     scalar_types[a->type].name);
+  if (s.length > SCHEDULE_LENGTH_MAX)
+    return error_set(e, SPAN_NONE, "a schedule has at most %" PRIu64 " elements, not %" PRIu64,
+                     (uint64_t)SCHEDULE_LENGTH_MAX, s.length);
+  bool good = make_steps(&s, a, e);
+  schedule_header h = {
+      .version = SCHEDULE_VERSION, .length = s.length, .rows = s.rows, .width = s.width};
+  size_t cells = (size_t)schedule_cells(&s);
+  memcpy(h.magic, magic, sizeof magic);
+  for (int i = 0; i < SCHEDULE_STEPS && good; i++)
+    h.steps[i] = hash_bytes(s.steps[i], cells * sizeof **s.steps);
+  h.own = header_hash(&h);
+  good = good && fwrite(&h, HEADER, 1, to) == 1 &&
+         fwrite(s.steps[0], sizeof **s.steps, SCHEDULE_STEPS * cells, to) == SCHEDULE_STEPS * cells;
+  free(s.steps[0]);
+  return good;
+}
