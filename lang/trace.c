@@ -89,6 +89,8 @@ static uint32_t step_origin(const trace_step *s, const uint32_t *origins) {
   case TRACE_EXTERN:
   case TRACE_INSTANCE:
   case TRACE_IOTA:
+  case TRACE_PLACES:
+  case TRACE_COUNT:
     return TRACE_COMPUTED;
   default:
     break;
@@ -420,6 +422,30 @@ static const char *check_choice(const checker *c) {
   return "the choice is open";
 }
 
+static const char *check_keys(const checker *c, scalar_class types) {
+  const trace_step *o = operand_step(c, 0);
+  if (!(types & CLASS_OF(o->type)) || o->rank != 1)
+    return "the operand is not one list of keys";
+  return c->step->type == SCALAR_I64 && c->step->rank == 1 ? check_batch(c, 0)
+                                                           : "the result is not one list of i64";
+}
+
+static const char *check_sorted(const checker *c) {
+  const trace_step *s = c->step;
+  const char *wrong = check_keys(c, s->number ? CLASS_INTEGER : CLASS_ORD);
+  if (!wrong && s->dims[0] != operand_step(c, 0)->dims[0])
+    wrong = "there is not one place for each key";
+  if (!wrong && s->scalar != OP_LE && s->scalar != OP_GE)
+    wrong = "it has no order";
+  return wrong;
+}
+
+static const char *check_count(const checker *c) {
+  const char *wrong = check_keys(c, CLASS_INTEGER);
+  return wrong || c->step->dims[0] == c->step->number ? wrong
+                                                      : "there is not one count for each key";
+}
+
 static const char *check_broadcast(const checker *c) {
   const trace_step *s = c->step, *o = operand_step(c, 0);
   if (s->rank != o->rank || !same_dims(s->dims, o->dims, s->rank))
@@ -472,6 +498,8 @@ static const struct {
     [TRACE_GATHER] = {check_gather, 2, false},
     [TRACE_SCATTER] = {check_scatter, 3, false},
     [TRACE_CHOICE] = {check_choice, ANY_COUNT, true},
+    [TRACE_PLACES] = {check_sorted, 1, false},
+    [TRACE_COUNT] = {check_count, 1, false},
 };
 
 static const char *check_step(const checker *c, size_t id) {
@@ -604,6 +632,11 @@ static void print_operation(text *out, const trace *t, const trace_step *s) {
   case TRACE_SLICE:
     text_printf(out, " [%" PRIu64 "...]", s->number);
     break;
+  case TRACE_PLACES:
+    text_string(out, s->scalar == OP_GE ? " descending" : "");
+    if (s->number)
+      text_printf(out, " below %" PRIu64, s->number);
+    break;
   default:
     break;
   }
@@ -627,6 +660,9 @@ const char trace_legend[] =
     "#   table n      elements that are known; only the first are shown\n"
     "#   element [k]  element k of each array; pack: the operands are the elements of an array\n"
     "#   gather p x   the elements of x at the places p; scatter p v x: x with those of v there\n"
+    "#   places k     where each of the keys k goes when they are put in order; count k: how many "
+    "of\n"
+    "#                0, 1, ... there are\n"
     "#   reshape      the same elements in the same order: nothing moves\n"
     "#   total_le     <= in the order in which NaN has a place\n";
 

@@ -64,6 +64,8 @@
   ROW(REPLICATE, "replicate")  /* s -> [m]s */                                                     \
   ROW(GATHER, "gather")        /* [k] places, [m]s -> [k]s: the elements at these places */        \
   ROW(SCATTER, "scatter")      /* [k] places, [k]s, [m]s -> [m]s: the second with the first's there */ \
+  ROW(PLACES, "places")        /* [m] keys -> [m]i64: each one's place among them in order, from 0 on */ \
+  ROW(COUNT, "count")          /* [m] keys -> [number]i64: how many of each of 0 ... number - 1 */ \
   ROW(CHOICE, "choice")        /* one operand for each function of choice `number`: see below */
 
 // clang-format on
@@ -89,7 +91,12 @@ extern const char *const trace_op_names[TRACE_OP_COUNT];
 //   scatter: a place outside of the array is passed over; which element has a place that occurs
 //            twice is open
 //
-// (That neither happens is what the checks of places find out: lang/elaborate/places.c.)
+//   places:  of keys of an ordered type in the order total_le, from low to high (`scalar` is OP_LE) or
+//            from high to low (OP_GE); equal keys stay in their order. So the places are a permutation.
+//            number: not 0: the keys are integers below it; where others are among them, places are open
+//   count:   integers; keys that are not below `number` are passed over
+//
+// (That no place or key is wrong is what the checks of places find out: lang/elaborate/places.c.)
 
 typedef uint32_t value_id;  // the number of the step that makes the value
 #define NO_STEP UINT32_MAX
@@ -97,7 +104,7 @@ typedef uint32_t value_id;  // the number of the step that makes the value
 typedef struct trace_step {
   trace_op op;
   scalar_type type;  // of the result's elements
-  scalar_op scalar;  // TRACE_SCALAR
+  scalar_op scalar;  // TRACE_SCALAR; TRACE_PLACES: in which order
   uint32_t rank;     // of the result, per instance
   uint32_t operand_count;
   bool shadow;             // for checks only
@@ -127,7 +134,8 @@ typedef struct trace_extern {
 //   CHECK_PADDING  bools that are all false unless `padded` keeps padding (lang/elaborate/padding.c)
 //   CHECK_PLACES   i64: the first of all places that is wrong, or a number that none has; and what
 //                  is written there (lang/elaborate/places.c)
-typedef enum check_kind { CHECK_PADDING, CHECK_PLACES } check_kind;
+//   CHECK_KEYS     the same of keys: which are wrong where they are no places among their counts
+typedef enum check_kind { CHECK_PADDING, CHECK_PLACES, CHECK_KEYS } check_kind;
 
 typedef struct trace_check {
   check_kind kind;

@@ -21,32 +21,42 @@ static bool check_padding(diagnostics *d, const trace_check *k, const array *boo
   return false;
 }
 
-// Whether all places are places, and distinct where they must be: there is no first wrong one.
+// "position 3 of row 1"
+static const char *position(char out[64], const trace_check *k, uint64_t number) {
+  char row[32] = "";
+  if (number >= k->inner)
+    snprintf(row, sizeof row, " of row %" PRIu64, number / k->inner);
+  snprintf(out, 64, "position %" PRIu64 "%s", number % k->inner, row);
+  return out;
+}
+
+// Whether all places are places, and distinct where they must be, and all keys are below what they
+// must be: there is no first wrong one.
 static bool check_places(diagnostics *d, const trace_check *k, const array *wrong) {
   const int64_t *found = wrong->data;
   if (found[0] == INT64_MAX)
     return true;
-  uint64_t number = (uint64_t)found[0], place = (uint64_t)found[1];
-  char row[64] = "", shown[32];
-  if (number >= k->inner)
-    snprintf(row, sizeof row, " of row %" PRIu64, number / k->inner);
+  uint64_t place = (uint64_t)found[1];
+  char where[64], shown[32];
+  position(where, k, (uint64_t)found[0]);
   snprintf(shown, sizeof shown, k->is_unsigned ? "%" PRIu64 : "%" PRId64, place);
-  if (place < k->length) {
-    diag_report(d, DIAG_ERROR, k->where, "index %s occurs twice, first at position %" PRIu64 "%s",
-                shown, number % k->inner, row);
+  if (k->kind == CHECK_KEYS) {
+    diag_report(d, DIAG_ERROR, k->where, "key %s at %s is not from 0 to %" PRIu64, shown, where,
+                k->length - 1);
+  } else if (place < k->length) {
+    diag_report(d, DIAG_ERROR, k->where, "index %s occurs twice, first at %s", shown, where);
     diag_report(d, DIAG_HINT, k->where, "each element needs a place of its own");
   } else {
     diag_report(d, DIAG_ERROR, k->where,
-                "index %s at position %" PRIu64 "%s is outside of an array of %" PRIu64
-                " element%s",
-                shown, number % k->inner, row, k->length, k->length == 1 ? "" : "s");
+                "index %s at %s is outside of an array of %" PRIu64 " element%s", shown, where,
+                k->length, k->length == 1 ? "" : "s");
   }
   return false;
 }
 
 bool checks_pass(permc_context *c, const trace *t, const array *results) {
   static bool (*const passes[])(diagnostics *, const trace_check *, const array *) = {
-      [CHECK_PADDING] = check_padding, [CHECK_PLACES] = check_places};
+      [CHECK_PADDING] = check_padding, [CHECK_PLACES] = check_places, [CHECK_KEYS] = check_places};
   for (size_t i = 0; i < t->checks.count; i++) {
     const trace_check *k = &t->checks.items[i];
     if (!passes[k->kind](&c->program.diagnostics, k, &results[trace_returned(t) + i]))

@@ -401,7 +401,7 @@ static void warn_of_choices(permc_context *c, const pipeline *p) {
   for (size_t i = 0; p->plan && i < p->net->stages.count; i++)
     used = used || !strcmp(p->plan->strategy[i], c->strategy->name);
   for (size_t i = 0; p->plan && i < p->plan->passes.count; i++)
-    exchanges += p->plan->passes.items[i].phase_count - 1;
+    exchanges += plan_pass_facts_of(p->plan, i).exchanges;
   if (!used)
     context_warn_once(c, WARNING_NO_STRATEGY, "the strategy %s applies to no part of this program",
                       c->strategy->name);

@@ -344,7 +344,8 @@ static lower_step *const rows[TRACE_OP_COUNT] = {
     [TRACE_TRANSPOSE] = lower_transpose, [TRACE_SLICE] = lower_slice,
     [TRACE_CONCAT] = lower_concat,       [TRACE_IOTA] = lower_iota,
     [TRACE_REPLICATE] = lower_replicate, [TRACE_GATHER] = lower_gather,
-    [TRACE_SCATTER] = lower_scatter};
+    [TRACE_SCATTER] = lower_scatter,     [TRACE_PLACES] = lower_keyed,
+    [TRACE_COUNT] = lower_keyed};
 
 // How many steps read each step that is needed, or results.
 static uint32_t *count_uses(lowering *l) {
@@ -360,18 +361,11 @@ static uint32_t *count_uses(lowering *l) {
 
 // A temporary that is exactly the result becomes the result.
 static bool rename_result(lowering *l, const lowered *v, uint32_t number) {
-  const net_node *node = &l->pool.nodes.items[v->elements[0]];
-  if (node->kind != NET_ELEMENT)
+  if (!is_whole_array(l, v))
     return false;
-  const storage *h = &l->storages.items[node->value];
-  if (!h->in_memory || h->padding_start != UINT64_MAX)
-    return false;
-  net_array *a = &l->net->arrays.items[h->array];
-  net_map whole = map_row_major(l->memory, &v->axes, 0, 1);
-  int64_t stride;
-  if (a->role != NET_TEMPORARY || a->count != axes_product(&v->axes, 0, v->axes.count) ||
-      node->map.offset || !map_plain(&node->map, &v->axes, 0, v->axes.count, &stride) ||
-      (v->axes.count && stride != 1) || node->map.row_count != whole.row_count)
+  net_id held = l->pool.nodes.items[v->elements[0]].value;
+  net_array *a = &l->net->arrays.items[l->storages.items[held].array];
+  if (a->role != NET_TEMPORARY)
     return false;
   a->role = NET_RESULT;
   a->number = number;

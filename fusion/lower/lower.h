@@ -34,6 +34,7 @@
 //   place.c       ops, loads and stores
 //   kept.c        values of earlier steps
 //   places.c      gathers and scatters: places that are data
+//   routines.c    sorts, places of keys, counts of keys
 //   join.c        values of a stage that lie side by side
 //   merge.c       two stages as one
 //   log.c         the laws that were at work, for `permc explain --rules`

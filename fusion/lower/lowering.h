@@ -114,6 +114,14 @@ typedef struct stage_state {
   uint32_t order;  // of closing
 } stage_state;
 
+// Places of keys: the array with them, the routine that makes it; the latest sort that moves payloads to
+// them (NET_NONE: none does), which reads arrays of lower numbers than `arrays`.
+typedef struct known_sort {
+  net_id places;
+  uint32_t stage, sort;
+  net_id arrays;
+} known_sort;
+
 typedef struct lowering {
   arena *memory;
   const trace *trace;
@@ -131,6 +139,7 @@ typedef struct lowering {
   VEC(storage) storages;
   VEC(stage_state) stages;
   uint32_t closings;
+  VEC(known_sort) sorts;
   VEC(known_batch) batches;  // the axes that each size of a batch had last
   kept_value *values;        // by step of the trace
   const axes *latest[8];     // different axes of kept values
@@ -363,6 +372,14 @@ lowered lower_operand(lowering *l, const trace_step *s, uint32_t i, uint32_t *ba
 
 lowered lower_gather(lowering *l, const trace_step *s);
 lowered lower_scatter(lowering *l, const trace_step *s);
+
+// ---- routines (lower/routines.c) --------------------------------------------------------------------
+
+// Whether the value is an array in memory, all of it, row by row.
+bool is_whole_array(lowering *l, const lowered *v);
+lowered lower_keyed(lowering *l, const trace_step *s);
+// A scatter of all elements to the places of their keys. False: it is none.
+bool lower_sort(lowering *l, const trace_step *s, lowered *result);
 
 // ---- the log of laws (lower/log.c) --------------------------------------------------------------
 

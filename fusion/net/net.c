@@ -112,7 +112,7 @@ bool net_output_scatters(const net_stage *s, const net_op *op, const net_output 
 }
 
 bool net_stage_acts(const net_stage *s) {
-  bool acts = s->stores.count > 0;
+  bool acts = s->routine || s->stores.count > 0;
   for (size_t i = 0; i < s->ops.count && !acts; i++)
     for (uint32_t o = 0; o < s->ops.items[i].output_count && !acts; o++)
       acts = net_output_scatters(s, &s->ops.items[i], &s->ops.items[i].outputs[o]);
@@ -374,6 +374,11 @@ static void copy_nodes(arena *a, net_stage *c, const net_stage *s) {
 
 static net_stage stage_copy(arena *a, const net_stage *s) {
   net_stage c = {.loop_count = s->loop_count, .n = s->n};
+  if (s->routine) {
+    c.routine = NEW(a, net_routine);
+    *c.routine = *s->routine;
+    c.routine->pairs = COPY(a, s->routine->pairs, s->routine->pair_count);
+  }
   c.extents = COPY(a, s->extents, s->loop_count);
   c.values.items = COPY(a, s->values.items, s->values.count);
   c.values.count = c.values.capacity = s->values.count;

@@ -29,6 +29,8 @@
 // affine over the integers in the loop indices and in the rows, each an affine form over F_2 in the
 // index bits. With weights 1, 2, 4, ... the rows are an affine map A x ^ c (net_map_affine).
 //
+// What needs an algorithm on whole arrays is a ROUTINE, a stage of its own: sorting, counting.
+//
 // Dead elements: `live` forms, all 0 exactly on the indices that matter. An op need not be executed
 // elsewhere, and what a value holds there is never stored.
 //
@@ -38,6 +40,7 @@
 //   net.c       maps; the building and copying of Nets
 //   live.c      live sets, and maps on them
 //   merge.c     two stages as one
+//   routine.c   the table of routines
 //   verify.c    the invariants
 //   notation.c  the notation that the texts of Nets and Plans share
 //   print.c     Nets as text
@@ -161,7 +164,50 @@ typedef struct net_store {
   net_form *live;
 } net_store;
 
+// ---- routines --------------------------------------------------------------------------------
+
+// Algorithms that the library has by hand, on rows of `length` elements. All that a routine reads is
+// complete before it, all that it writes after it.
+//
+//   stage 2 n=0 routine sort rows 1 length 1024 below 256 step %9
+//     from a0 to a2         the keys, which are below 256; a2 has them in order
+//     from a1 to a3         a payload: what goes where its key goes. It may be several elements each
+//     from index to a4      a payload: the numbers 0 ... 1023
+//
+//   sort     stably, in the order total_le or from high to low; equal keys stay in their order
+//   places   where each key goes then, as i64
+//   count    how many of each of the keys 0 ... limit - 1 a row has, as i64; others are passed over
+#define NET_ROUTINES(ROW)                                                                          \
+  ROW(SORT, "sort")                                                                                \
+  ROW(PLACES, "places")                                                                            \
+  ROW(COUNT, "count")
+
+typedef enum net_routine_kind {
+#define ROW(id, name) NET_##id,
+  NET_ROUTINES(ROW)
+#undef ROW
+      NET_ROUTINE_KINDS
+} net_routine_kind;
+extern const char *const net_routine_names[NET_ROUTINE_KINDS];
+
+// What a routine reads goes, in another order or as what it comes to, to what it writes. NET_NONE, of a
+// SORT: the keys in order are not wanted; the index is read.
+typedef struct net_routine_pair {
+  net_id from, to;
+} net_routine_pair;
+
+typedef struct net_routine {
+  net_routine_kind kind;
+  bool descending;
+  uint64_t rows, length;
+  uint64_t limit;  // not 0: the keys are integers below it
+  uint32_t pair_count;
+  net_routine_pair *pairs;  // the keys first; SORT: then the payloads
+  uint32_t origin;          // the Trace step that asked for it
+} net_routine;
+
 typedef struct net_stage {
+  net_routine *routine;  // then the stage has nothing else: no bits, loops, values; or NULL
   uint32_t loop_count;
   uint64_t *extents;        // loops, outermost first
   int n;                    // index bits
@@ -213,6 +259,9 @@ extern const char *const net_role_names[NET_ROLES];
       "Y makes several elements of each of X's, for which its pass has no place",                  \
       "a power of two of elements")                                                                \
   ROW(PLACED, "placed", "Y takes or puts elements of X at places that are data",                   \
+      "nothing: all of X has to be there")                                                         \
+  ROW(ROUTINE, "routine",                                                                          \
+      "Y is a routine, which works on whole arrays, or reads what one has made",                   \
       "nothing: all of X has to be there")                                                         \
   /* Of the planner: of a tile, plan_boundary has the sizes. */                                    \
   ROW(TILE, "tile", "X and Y in one pass need a larger tile", "a larger tile")                     \
@@ -290,8 +339,10 @@ net_id net_array_add(arena *a, net *t, scalar_type type, uint64_t count, net_rol
                      uint32_t number);
 // Whether an output stands for what its op scatters: then nobody reads or stores the value.
 bool net_output_scatters(const net_stage *s, const net_op *op, const net_output *output);
-// Whether anything comes of the stage: it stores, or scatters.
+// Whether anything comes of the stage: it stores, scatters, or is a routine.
 bool net_stage_acts(const net_stage *s);
+// NULL, or what is wrong with a stage that is a routine (net/routine.c).
+const char *net_routine_problem(arena *a, const net *t, const net_stage *s);
 uint64_t net_stage_elements(const net_stage *s);  // of its index space, with all loops
 // The addresses of an array of them all, or where address has less than n rows, of a coset: bit i of
 // address(x) weighs 2^i, the loops follow, innermost first.

@@ -11,6 +11,10 @@
 //       v1[0] = select bool:true v0[1] t1   what the elements become
 //       v1[1] = dead i32
 //     store v1 in a1 at x0 + 2*x1 padded from 4 live x0^1
+//   stage 1 n=0 routine sort rows 2 length 8 below 16 descending step %13
+//     from a1 to none                     the keys
+//     from a2 to a3                       a payload
+//     from index to a4
 //
 // Names t are of one op. Nodes are printed in the order in which a walk from the elements meets
 // them, operands first, so that the text does not depend on their numbers.
@@ -195,6 +199,27 @@ static void print_store(text *out, const net_store *store) {
   text_string(out, "\n");
 }
 
+static void print_routine(text *out, const net_routine *r) {
+  text_printf(out, " routine %s rows %" PRIu64 " length %" PRIu64, net_routine_names[r->kind],
+              r->rows, r->length);
+  if (r->limit)
+    text_printf(out, " below %" PRIu64, r->limit);
+  text_printf(out, "%s step %%%" PRIu32, r->descending ? " descending" : "", r->origin);
+  for (uint32_t i = 0; i < r->pair_count; i++) {
+    net_routine_pair p = r->pairs[i];
+    text_string(out, "\n  from ");
+    if (p.from == NET_NONE)
+      text_string(out, "index");
+    else
+      text_printf(out, "a%" PRIu32, p.from);
+    text_string(out, " to ");
+    if (p.to == NET_NONE)
+      text_string(out, "none");
+    else
+      text_printf(out, "a%" PRIu32, p.to);
+  }
+}
+
 static void print_stage(printer *p, size_t number, const net_stage *s) {
   p->stage = s;
   p->uses = NEW_ARRAY(&p->memory, uint32_t, s->nodes.count);
@@ -203,6 +228,8 @@ static void print_stage(printer *p, size_t number, const net_stage *s) {
   text_printf(p->out, "stage %zu n=%d", number, s->n);
   for (uint32_t l = 0; l < s->loop_count; l++)
     text_printf(p->out, "%s %" PRIu64, l == 0 ? " loops" : "", s->extents[l]);
+  if (s->routine)
+    print_routine(p->out, s->routine);
   text_string(p->out, "\n");
   for (size_t i = 0; i < s->loads.count; i++)
     print_load(p->out, &s->loads.items[i], s->values.items[s->loads.items[i].value]);
@@ -250,6 +277,9 @@ const char net_legend[] =
     "#              (x0^1: where it is not). Without directions: one element at a time. t0 is a\n"
     "#              value inside of the op; dead: not computed, as no store needs it\n"
     "#   gather a0  the element of a0 at this address; scatter a0 i x: x goes there\n"
+    "#   routine    an algorithm on whole arrays: sort (the keys come first; payloads go with "
+    "them),\n"
+    "#              places (where keys go), count (how many of each key there are)\n"
     "#   step %8    the (first) step of the Trace that the op comes from\n"
     "#   live       the op, or store, matters where these forms are 0\n"
     "#   padded     addresses from here on are not in memory: loads read the constant\n";

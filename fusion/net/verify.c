@@ -479,11 +479,34 @@ static const char *check_stage(const checker *c) {
   return NULL;
 }
 
+// A routine, which reads whole arrays and writes whole arrays.
+static const char *check_routine(checker *c, size_t number) {
+  const net_routine *r = c->stage->routine;
+  const char *wrong = net_routine_problem(c->memory, c->net, c->stage);
+  for (uint32_t i = 0; i < r->pair_count && !wrong; i++) {
+    net_id from = r->pairs[i].from;
+    if (from != NET_NONE && !net_array_is_given(&c->net->arrays.items[from]) && !c->written[from])
+      wrong = arena_printf(c->memory, "a%" PRIu32 " is not written before", from);
+  }
+  for (uint32_t i = 0; i < r->pair_count && !wrong; i++) {
+    net_id to = r->pairs[i].to;
+    if (to == NET_NONE)
+      continue;
+    if (c->written[to])
+      wrong = arena_printf(c->memory, "a%" PRIu32 " is written before", to);
+    c->written[to] = true;
+    c->stored[to] = c->net->arrays.items[to].count;
+  }
+  return wrong ? arena_printf(c->memory, "stage %zu: %s", number, wrong) : NULL;
+}
+
 static const char *check_numbered_stage(checker *c, size_t number) {
   const net_stage *s = c->stage = &c->net->stages.items[number];
   c->empty = false;
   for (uint32_t l = 0; l < s->loop_count; l++)
     c->empty = c->empty || s->extents[l] == 0;
+  if (s->routine)
+    return check_routine(c, number);
   c->defined = NEW_ARRAY(c->memory, uint32_t, s->values.count);
   c->by = NEW_ARRAY(c->memory, const net_output *, s->values.count);
   c->nodes = NEW_ARRAY(c->memory, net_id, s->nodes.count);
@@ -504,11 +527,22 @@ static const char *check_numbered_stage(checker *c, size_t number) {
 static const char *check_order(arena *a, const net *t) {
   size_t *last = NEW_ARRAY(a, size_t, t->arrays.count);  // 1 + the last stage that writes it
   for (size_t i = 0; i < t->stages.count; i++) {
+    const net_routine *r = t->stages.items[i].routine;
+    for (uint32_t k = 0; r && k < r->pair_count; k++)
+      if (r->pairs[k].to != NET_NONE)
+        last[r->pairs[k].to] = i + 1;
     for (size_t k = 0; k < t->stages.items[i].stores.count; k++)
       last[t->stages.items[i].stores.items[k].array] = i + 1;
     for (size_t k = 0; k < t->stages.items[i].nodes.count; k++)
       if (t->stages.items[i].nodes.items[k].kind == NET_SCATTER)
         last[t->stages.items[i].nodes.items[k].number] = i + 1;
+  }
+  for (size_t i = 0; i < t->stages.count; i++) {
+    const net_routine *r = t->stages.items[i].routine;
+    for (uint32_t k = 0; r && k < r->pair_count; k++)
+      if (r->pairs[k].from != NET_NONE && last[r->pairs[k].from] > i)
+        return arena_printf(a, "stage %zu: a%" PRIu32 " is written by stage %zu", i,
+                            r->pairs[k].from, last[r->pairs[k].from] - 1);
   }
   for (size_t i = 0; i < t->stages.count; i++)
     for (size_t k = 0; k < t->stages.items[i].nodes.count; k++) {

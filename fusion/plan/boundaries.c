@@ -72,6 +72,8 @@ static void add_boundary_in_stage(walk *w) {
 // The op that made what the pass stores in that array, or NET_NONE: it was only moved.
 static uint32_t maker_of(const plan *p, const plan_pass *pass, net_id array) {
   const net_stage *s = &p->net->stages.items[pass->stage];
+  if (s->routine)
+    return s->routine->origin;
   for (size_t i = 0; i < s->stores.count; i++) {
     if (s->stores.items[i].array != array)
       continue;
@@ -140,7 +142,7 @@ static void walk_pass(walk *w) {
   const plan *p = w->plan;
   const plan_pass *pass = &p->passes.items[w->pass], *before = pass - (w->pass > 0);
   w->first = (uint32_t)w->boundaries.count;
-  if (w->pass == 0 || before->stage != pass->stage)
+  if (!plan_routine_of(p, pass) && (w->pass == 0 || before->stage != pass->stage))
     w->stage = planning_of_stage(w->memory, p, pass->stage);
   if (w->pass > 0 && before->stage == pass->stage)
     add_boundary_in_stage(w);

@@ -312,7 +312,28 @@ static void add_stores(building *b, uint32_t number, plan_pass *pass, bool *stor
   }
 }
 
+static void add_access(plan_pass *pass, net_id array, bool writes) {
+  for (uint32_t i = 0; i < pass->access_count; i++)
+    if (pass->accesses[i].array == array && pass->accesses[i].writes == writes)
+      return;
+  pass->accesses[pass->access_count++] = (plan_access){array, writes};
+}
+
+static void find_accesses_of_routine(arena *a, const net_routine *r, plan_pass *pass) {
+  pass->accesses = NEW_ARRAY(a, plan_access, 2 * r->pair_count + 1);
+  for (uint32_t i = 0; i < r->pair_count; i++) {
+    if (r->pairs[i].from != NET_NONE)
+      add_access(pass, r->pairs[i].from, false);
+    if (r->pairs[i].to != NET_NONE)
+      add_access(pass, r->pairs[i].to, true);
+  }
+}
+
 void plan_find_accesses(arena *a, const net_stage *s, plan_pass *pass) {
+  if (s->routine) {
+    find_accesses_of_routine(a, s->routine, pass);
+    return;
+  }
   net_id *nodes = NEW_ARRAY(a, net_id, s->nodes.count);
   uint32_t most = 0;
   for (size_t i = 0; i < s->nodes.count; i++)
@@ -321,13 +342,8 @@ void plan_find_accesses(arena *a, const net_stage *s, plan_pass *pass) {
   for (uint32_t i = 0; i < pass->op_count && most; i++)
     for (uint32_t k = net_op_nodes(s, &s->ops.items[pass->ops[i]], nodes); k-- > 0;) {
       const net_node *node = &s->nodes.items[nodes[k]];
-      plan_access access = {(net_id)node->number, node->kind == NET_SCATTER};
-      uint32_t known = 0;
-      while (known < pass->access_count && (pass->accesses[known].array != access.array ||
-                                            pass->accesses[known].writes != access.writes))
-        known++;
-      if (net_node_has_array(node->kind) && known == pass->access_count)
-        pass->accesses[pass->access_count++] = access;
+      if (net_node_has_array(node->kind))
+        add_access(pass, (net_id)node->number, node->kind == NET_SCATTER);
     }
 }
 

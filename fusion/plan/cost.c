@@ -1,6 +1,51 @@
 // The cost model: what a pass is predicted to take (index-algebra, section 7). See planning.h.
 #include "fusion/plan/planning.h"
 
+// ---- routines --------------------------------------------------------------------------------
+
+// What an algorithm costs: of the bytes of keys, of what goes with them, and of what it writes, how often
+// each crosses memory for each digit of the keys; and operations for each key and digit.
+static const struct {
+  double keys, payloads, results;
+  double ops;
+} rates[NET_ROUTINE_KINDS] = {
+    [NET_SORT] = {.keys = 2, .payloads = 2, .ops = 24},
+    [NET_PLACES] = {.keys = 2, .payloads = 2, .results = 4, .ops = 24},
+    [NET_COUNT] = {.keys = 1, .results = 1, .ops = 8},
+};
+enum { DIGIT = 8 };
+
+static double bytes_of(const plan *p, net_id array) {
+  const net_array *a = p->arrays.items;
+  return array == NET_NONE ? 0 : (double)a[array].count * (double)scalar_types[a[array].type].size;
+}
+
+uint32_t plan_routine_bits(const plan *p, const net_routine *r) {
+  if (r->limit)
+    return r->limit > 1 ? (uint32_t)f2_msb(r->limit - 1) + 1 : 1;
+  const scalar_row *keys = &scalar_types[p->arrays.items[r->pairs[0].from].type];
+  return keys->kind == KIND_BOOL ? 1 : 8 * (uint32_t)keys->size;
+}
+
+uint32_t plan_routine_digits(const plan *p, const net_routine *r) {
+  return r->kind == NET_COUNT ? 1 : (plan_routine_bits(p, r) + DIGIT - 1) / DIGIT;
+}
+
+static pass_cost routine_cost(const plan *p, const net_routine *r) {
+  double digits = plan_routine_digits(p, r), elements = (double)r->rows * (double)r->length;
+  double bytes = rates[r->kind].keys * digits * bytes_of(p, r->pairs[0].from);
+  for (uint32_t i = 0; i < r->pair_count; i++) {
+    if (i > 0)
+      bytes += rates[r->kind].payloads * digits * bytes_of(p, r->pairs[i].to);
+    bytes += rates[r->kind].results * bytes_of(p, r->pairs[i].to);
+  }
+  return (pass_cost){p->target->pass_seconds * (digits + 1),
+                     bytes / p->target->memory_bytes_per_second,
+                     rates[r->kind].ops * digits * elements / p->target->ops_per_second};
+}
+
+// ---- passes of tiles ---------------------------------------------------------------------------
+
 // One of how many elements a move moves, of those that the pass is executed for.
 static double live_part(const plan_pass *pass, const plan_move *m) {
   f2_space forms = live_set(pass->tile.n, pass->live_count, pass->live);
@@ -39,6 +84,8 @@ static double exchanged_part(const net_stage *s, const plan_pass *pass) {
 pass_cost pass_cost_of(const plan *p, const plan_pass *pass) {
   const net_stage *s = &p->net->stages.items[pass->stage];
   const target *t = p->target;
+  if (s->routine)
+    return routine_cost(p, s->routine);
   double elements = 1, bytes = 0, ops = 0;
   for (uint32_t i = 0; i < s->loop_count; i++)
     elements *= (double)s->extents[i];

@@ -142,8 +142,15 @@ int plan_missing_dimensions(const plan *p, const plan_pass *pass, const plan_mov
 
 plan_pass_facts plan_pass_facts_of(const plan *p, size_t number) {
   const plan_pass *pass = &p->passes.items[number];
-  plan_pass_facts facts = {.kind = kind_of(pass), .exchanges = pass->phase_count - 1};
+  bool routine = plan_routine_of(p, pass) != NULL;
+  plan_pass_facts facts = {.kind = routine ? PLAN_ROUTINE : kind_of(pass),
+                           .exchanges = routine ? 0 : pass->phase_count - 1};
   pass_cost cost = pass_cost_of(p, pass);
+  for (uint32_t i = 0; i < pass->access_count && routine; i++) {
+    const net_array *a = &p->arrays.items[pass->accesses[i].array];
+    *(pass->accesses[i].writes ? &facts.bytes_written : &facts.bytes_read) +=
+        a->count * scalar_types[a->type].size;
+  }
   count_ops(p, pass, &facts);
   for (uint32_t i = 0; i < pass->load_count; i++)
     facts.bytes_read += bytes_of_move(p, pass, &pass->loads[i]);

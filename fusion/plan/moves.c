@@ -156,7 +156,9 @@ const net *plan_rewritten(arena *a, const net *t, const strategy_row *strategy) 
   c->stages.count = 0;
   for (size_t i = 0; i < t->stages.count; i++) {
     const net_stage *s = &t->stages.items[i];
-    if (strategy->stages == APART && s->ops.count == 0)
+    if (s->routine)
+      vec_push(a, &c->stages, *s);
+    else if (strategy->stages == APART && s->ops.count == 0)
       add_apart(a, c, s);
     else if (strategy->stages != APART && must_factor(s, strategy->stages == FACTORED))
       add_factors(a, c, s);

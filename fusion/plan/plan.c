@@ -317,6 +317,10 @@ static void plan_stage_in_any_order(arena *a, plan *p, uint32_t number, const st
   enum { FEW = 2 };           // passes
   const double much = 1.125;  // what the parts of ops may cost more
   const plan before = *p;
+  if (p->net->stages.items[number].routine) {
+    plan_routine(a, p, number);
+    return;
+  }
   plan_stage(a, p, number, asked);
   uint32_t passes = (uint32_t)(p->passes.count - before.passes.count), parts = 0;
   if (passes <= FEW)

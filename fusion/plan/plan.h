@@ -39,6 +39,7 @@
 //   cost.c      what it costs
 //   boundaries.c  why passes are apart
 //   look_back.c   passes that a GPU executes as one
+//   routine.c     the pass of a routine
 //   verify.c, facts.c, print.c
 #ifndef PERMC_FUSION_PLAN_PLAN_H
 #define PERMC_FUSION_PLAN_PLAN_H
@@ -81,9 +82,10 @@ typedef struct plan_pass {
   plan_move *loads, *stores;
   uint32_t access_count;
   plan_access
-      *accesses;       // each array once, or twice: the arrays that its ops gather from, scatter to
-  uint32_t *ops;       // numbers of the stage's ops, in order of execution
-  plan_phase *phases;  // at least one, also without ops
+      *accesses;  // each array once, or twice: the arrays that its ops gather from, scatter to;
+                  // of a routine, all that it reads and writes
+  uint32_t *ops;  // numbers of the stage's ops, in order of execution
+  plan_phase *phases;   // at least one, also without ops; none of a routine, whose tile is a point
   uint32_t live_count;  // the pass need not execute blocks where a form is 1 (masks vanish on V)
   net_form *live;
   uint64_t padding_start;  // nor blocks whose indices are all from here on (UINT64_MAX: none)
@@ -130,6 +132,13 @@ bool plan_proves_padding(arena *a, const net *n, uint32_t result);
 // What the plan of a stage is made for: the target itself, or where it adapts, one with as much of
 // its tile and its registers as the stage's elements are worth.
 const target *plan_stage_target(arena *a, const target *t, const net_stage *s);
+// The routine that the pass is, or NULL.
+static inline const net_routine *plan_routine_of(const plan *p, const plan_pass *pass) {
+  return p->net->stages.items[pass->stage].routine;
+}
+// Of its keys: the bits that they differ in, and how often a routine goes over them, by 8 bits at a time.
+uint32_t plan_routine_bits(const plan *p, const net_routine *r);
+uint32_t plan_routine_digits(const plan *p, const net_routine *r);
 // Its accesses, of the nodes of its ops.
 void plan_find_accesses(arena *a, const net_stage *s, plan_pass *pass);
 // The arrays that the pass touches, each once, in order of loads, stores and accesses. `arrays` has room
@@ -236,7 +245,8 @@ bool plan_goes_up(const net_op *op);
 typedef enum plan_pass_kind {
   PLAN_WORK,  // executes ops
   PLAN_MOVE,  // only moves elements
-  PLAN_COPY   // moves whole arrays, or parts of them, as they are
+  PLAN_COPY,  // moves whole arrays, or parts of them, as they are
+  PLAN_ROUTINE
 } plan_pass_kind;
 
 typedef enum plan_bound { PLAN_BY_MEMORY, PLAN_BY_WORK, PLAN_BY_START } plan_bound;

@@ -148,6 +148,9 @@ void assign_slots(const planning *p, uint32_t first, uint32_t end, const bool *l
 // Adds the passes of the tiles, and the arrays between them, to the plan.
 void build_passes(planning *p, plan *into, const pass_tiles *tiles);
 
+// Adds the pass of a stage that is a routine (plan/routine.c).
+void plan_routine(arena *a, plan *p, uint32_t number);
+
 // ---- phases -----------------------------------------------------------------------------------
 
 // Finds phases for a pass whose tile, ops, loads and stores are set (plan/phases.c).

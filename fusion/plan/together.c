@@ -151,6 +151,10 @@ const net *plan_together(arena *a, const net *t, const target *to, net_cost *cos
   for (uint32_t i = 0; i < count; i++) {
     j.stages[i] = t->stages.items[i];
     j.seconds[i] = -1;
+    const net_routine *r = j.stages[i].routine;
+    for (uint32_t k = 0; r && k < r->pair_count; k++)
+      if (r->pairs[k].to != NET_NONE)
+        note_write(&j, r->pairs[k].to, i);
     for (size_t k = 0; k < j.stages[i].stores.count; k++)
       note_write(&j, j.stages[i].stores.items[k].array, i);
     for (size_t k = 0; k < j.stages[i].nodes.count; k++)

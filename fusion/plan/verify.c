@@ -113,6 +113,10 @@ static const char *verify_pass(verifying *v, const plan_pass *p) {
   if (p->stage >= v->plan->net->stages.count)
     return "there is no such stage";
   v->stage = &v->plan->net->stages.items[p->stage];
+  if (v->stage->routine)
+    return p->load_count || p->store_count || p->op_count || p->phase_count || p->tile.n
+               ? "it is a routine, and has moves or ops"
+               : NULL;
   int n = v->stage->n, d = p->tile.dimension;
   const char *wrong = f2_space_problem(p->tile);
   uint64_t all[F2_MAX];

@@ -180,8 +180,34 @@ static void drop_loads(wants *w) {
   s->loads.count = kept;
 }
 
+// Payloads that nobody wants, and the keys in order; or all of the routine.
+static void drop_pairs(rewriter *r, const bool *wanted) {
+  net_routine *of = r->stage->routine;
+  uint32_t kept = 1, dropped = 0;
+  bool acts = false;
+  for (uint32_t i = 0; i < of->pair_count; i++) {
+    net_routine_pair p = of->pairs[i];
+    bool want = p.to != NET_NONE && wanted[p.to];
+    acts = acts || want;
+    dropped += !want && p.to != NET_NONE;
+    if (i == 0)
+      of->pairs[0].to = want ? p.to : NET_NONE;
+    else if (want)
+      of->pairs[kept++] = p;
+  }
+  of->pair_count = kept;
+  for (uint32_t i = 0; i < dropped; i++)
+    rewriter_fired(r, RULE_DEAD, 0, 0);
+  if (!acts)
+    r->stage->routine = NULL;
+}
+
 void stage_drop_dead(rewriter *r, const bool *wanted) {
   net_stage *s = r->stage;
+  if (s->routine) {
+    drop_pairs(r, wanted);
+    return;
+  }
   wants w = {r, NEW_ARRAY(r->memory, f2_space, s->values.count),
              NEW_ARRAY(r->memory, bool, s->values.count),
              NEW_ARRAY(r->memory, net_id, s->nodes.count), wanted};
@@ -200,6 +226,10 @@ void stage_drop_dead(rewriter *r, const bool *wanted) {
 }
 
 void stage_want_gathered(rewriter *r, bool *wanted) {
+  const net_routine *of = r->stage->routine;
+  for (uint32_t i = 0; of && i < of->pair_count; i++)
+    if (of->pairs[i].from != NET_NONE)
+      wanted[of->pairs[i].from] = true;
   net_id *nodes = NEW_ARRAY(r->memory, net_id, r->stage->nodes.count);
   for (size_t i = 0; i < r->stage->ops.count; i++)
     for (uint32_t k = net_op_nodes(r->stage, &r->stage->ops.items[i], nodes); k-- > 0;)
@@ -271,7 +301,13 @@ static void renumber_op(renumbering *n, net_op op) {
 }
 
 static net_stage compact_stage(arena *a, const net_stage *old, const net_id *arrays) {
-  net_stage s = {.loop_count = old->loop_count, .extents = old->extents, .n = old->n};
+  net_stage s = {
+      .loop_count = old->loop_count, .extents = old->extents, .n = old->n, .routine = old->routine};
+  for (uint32_t i = 0; s.routine && i < s.routine->pair_count; i++) {
+    net_routine_pair *p = &s.routine->pairs[i];
+    p->from = p->from == NET_NONE ? NET_NONE : arrays[p->from];
+    p->to = p->to == NET_NONE ? NET_NONE : arrays[p->to];
+  }
   renumbering n = {
       a, arrays, old, &s, new_numbers(a, old->values.count), new_numbers(a, old->nodes.count)};
   number_values(&n);
@@ -299,6 +335,13 @@ static bool *used_arrays(arena *a, const net *t) {
     used[i] = t->arrays.items[i].role == NET_ARGUMENT || t->arrays.items[i].role == NET_RESULT;
   for (size_t i = 0; i < t->stages.count; i++) {
     const net_stage *s = &t->stages.items[i];
+    for (uint32_t k = 0; s->routine && k < s->routine->pair_count; k++) {
+      net_routine_pair p = s->routine->pairs[k];
+      if (p.from != NET_NONE)
+        used[p.from] = true;
+      if (p.to != NET_NONE)
+        used[p.to] = true;
+    }
     for (size_t k = 0; k < s->loads.count; k++)
       used[s->loads.items[k].array] = true;
     for (size_t k = 0; k < s->stores.count; k++)

@@ -127,6 +127,10 @@
   ROW(FREE_PADDING, "free-padding",                                                                \
       "f on padded arrays that leaves padding at the end needs no padding in memory",              \
       "the planner proves that padding stays there", "the planner; padded")                        \
+  ROW(SORT, "sort",                                                                                \
+      "scatter (places k) x x is x sorted stably by k",                                            \
+      "as many keys as elements, in as many rows; all that go to the same places go together",     \
+      "places k i = the keys before or equal and earlier, counted")                                \
   ROW(MAP_MAP, "map-map",                                                                          \
       "map f . map g = map (f . g);  zip (map f xs) (map g xs) = map (f, g) xs",                   \
       "equal live sets; nothing between that must come between", "naturality of map")              \

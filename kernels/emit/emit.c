@@ -33,6 +33,9 @@ static const char *missing_in_stage(const net_stage *s) {
 const char *c_missing_on_gpu(const plan *p) {
   const char *missing = NULL;
   for (size_t i = 0; i < p->net->stages.count && !missing; i++)
+    if (p->net->stages.items[i].routine)
+      return "sorting by keys and counting them have no kernels yet";
+  for (size_t i = 0; i < p->net->stages.count && !missing; i++)
     missing = missing_in_stage(&p->net->stages.items[i]);
   return missing;
 }
@@ -129,16 +132,21 @@ static void find_kernel(c_writer *w, c_code *code, uint32_t number, const char *
   code->facts[number].kernel = i;
 }
 
-// For the host, where the first call executes all blocks, in their order, and the later passes do
-// nothing.
-static void write_host_of_one(c_code *code, uint32_t number) {
-  const c_pass_facts *f = &code->facts[number];
-  text *out = &code->hosts[number];
+// The beginning of a function that may need none of its arguments.
+static void begin_function(text *out, uint32_t number) {
   text_printf(out,
               "void permc_pass_%u(void *const *arrays, uint64_t first, uint64_t last,\n"
               "                  void *memory, const permc_imports *imports) {\n"
               "  (void)arrays, (void)first, (void)last, (void)memory, (void)imports;\n",
               number);
+}
+
+// For the host, where the first call executes all blocks, in their order, and the later passes do
+// nothing.
+static void write_host_of_one(c_code *code, uint32_t number) {
+  const c_pass_facts *f = &code->facts[number];
+  text *out = &code->hosts[number];
+  begin_function(out, number);
   if (f->one) {
     text_printf(out, "  for (uint64_t item = 0; item < %lluU && first == 0; item++)\n",
                 (unsigned long long)f->one->blocks);
@@ -177,6 +185,14 @@ static void write_host(const c_writer *w, const plan *p, c_code *code, uint32_t 
 // The pass, and those that are one with it. Returns the last of them.
 static uint32_t write_kernel_from(c_writer *w, c_context *c, c_code *code, uint32_t i) {
   plan_look_back l;
+  if (plan_routine_of(c->plan, &c->plan->passes.items[i])) {  // whoever runs the passes has it
+    code->facts[i].kernel = i;
+    if (!w->warps) {
+      begin_function(&code->passes[i], i);
+      text_string(&code->passes[i], "}\n");
+    }
+    return i;
+  }
   if (!w->warps || c_swizzle_asked(c) || c->options->apart ||
       !plan_look_back_from(c->memory, c->plan, i, &l)) {
     code->facts[i] = c_pass_write(w, c, &code->passes[i], &code->functions[i], i);

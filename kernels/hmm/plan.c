@@ -289,6 +289,8 @@ const char *hmm_plan_estimate(arena *a, const hmm_machine *m, const plan *of,
   *out = (hmm_estimate){0};
   for (uint32_t i = 0; i < of->passes.count; i++) {
     plan_program *p;
+    if (plan_routine_of(of, &of->passes.items[i]))
+      continue;
     const char *problem = open_program(a, m, of, i, options, &p);
     if (!problem)
       problem = set_blocks_at_once(a, m, p, i);
@@ -309,9 +311,35 @@ const char *hmm_plan_estimate(arena *a, const hmm_machine *m, const plan *of,
   return NULL;
 }
 
+// A routine by digits of its keys: for each, all that it reads is read in order, and all that it writes
+// written anywhere: n/w + l and n + l time units (HMM paper, section 3).
+static void count_routine(arena *a, const hmm_machine *m, const plan *of, const plan_pass *pass,
+                          hmm_counts *out) {
+  uint64_t digits = plan_routine_digits(of, plan_routine_of(of, pass));
+  *out = (hmm_counts){.width = m->width};
+  for (int i = 0; i < 2; i++)
+    out->histogram[i] = NEW_ARRAY(a, uint64_t, m->width + 1);
+  for (uint32_t i = 0; i < pass->access_count; i++) {
+    const plan_access *x = &pass->accesses[i];
+    uint64_t n = of->arrays.items[x->array].count, warps = (n + m->width - 1) / m->width;
+    int op = x->writes ? HMM_WRITE_GLOBAL : HMM_READ_GLOBAL;
+    out->requests += digits * n;
+    out->rounds[op] += digits;
+    out->casual[op] += x->writes ? digits : 0;
+    out->accesses[op] += digits * warps;
+    out->stages[op] += digits * (x->writes ? n : warps);
+    out->time += digits * ((x->writes ? n : warps) + m->latency);
+    out->histogram[0][x->writes ? m->width : 1] += digits * warps;
+  }
+}
+
 const char *hmm_plan_run(arena *a, const hmm_machine *m, const plan *of, uint32_t number,
                          const c_options *options, const hmm_arrays *arrays, hmm_counts *out) {
   plan_program *p;
+  if (plan_routine_of(of, &of->passes.items[number])) {
+    count_routine(a, m, of, &of->passes.items[number], out);
+    return NULL;
+  }
   const char *problem = open_program(a, m, of, number, options, &p);
   if (!problem && arrays)
     problem = hmm_registers_problem(of, number);
@@ -345,6 +373,8 @@ const hmm_machine hmm_plan_default = {HMM_KIND_HMM, 1, HMM_PLAN_WIDTH, 100, 1, 0
 
 const char *hmm_plan_problem(arena *a, const plan *of, uint32_t number, const c_options *options) {
   plan_program *p;
+  if (plan_routine_of(of, &of->passes.items[number]))
+    return NULL;
   const char *problem = open_program(a, &hmm_plan_default, of, number, options, &p);
   return problem ? problem : hmm_registers_problem(of, number);
 }

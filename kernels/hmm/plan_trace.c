@@ -67,6 +67,8 @@ const char *bank_trace_add_plan(arena *a, bank_trace *t, const plan *of) {
   for (uint32_t i = 0; i < of->passes.count; i++) {
     hmm_program block;
     uint64_t times;
+    if (plan_routine_of(of, &of->passes.items[i]))
+      continue;
     const char *problem = hmm_plan_block(a, of, i, &raw, &block, &times);
     if (problem)
       return problem;

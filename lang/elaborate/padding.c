@@ -61,6 +61,8 @@ static origin origin_of(const shadowing *w, value_id id) {
 static bool keeps_partner(trace_op op) { return op != TRACE_BROADCAST && op != TRACE_ELEMENT; }
 
 static origin find_origin(const shadowing *w, const trace_step *s) {
+  if (s->op == TRACE_COUNT)  // of all keys
+    return ELSEWHERE;
   origin most = is_partner(w, s) ? PARTNER : ELSEWHERE;
   for (uint32_t i = 0; i < s->operand_count; i++) {
     origin o = origin_of(w, s->operands[i]);
@@ -74,7 +76,8 @@ static origin find_origin(const shadowing *w, const trace_step *s) {
 static bool has_places(trace_op op) { return op == TRACE_GATHER || op == TRACE_SCATTER; }
 
 static bool is_computed(trace_op op) {
-  return op == TRACE_SCALAR || op == TRACE_CONVERT || op == TRACE_ROOT || op == TRACE_EXTERN;
+  return op == TRACE_SCALAR || op == TRACE_CONVERT || op == TRACE_ROOT || op == TRACE_EXTERN ||
+         op == TRACE_PLACES;  // of each key one
 }
 
 // Whether operand i of a computed step says if that is padding.
@@ -464,6 +467,7 @@ static value_id shadow_of_step(const shadowing *w, value_id id) {
   case TRACE_CONVERT:
   case TRACE_ROOT:
   case TRACE_EXTERN:
+  case TRACE_PLACES:
     return shadow_of_computed(w, &s);
   case TRACE_GATHER:
   case TRACE_SCATTER:

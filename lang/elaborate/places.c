@@ -1,5 +1,5 @@
-// Places that are data: the steps of gather and scatter, and the checks that their places are
-// places.
+// Places that are data: the steps of gather and scatter; those that find places by keys, and count
+// keys; and the checks that places are places, and keys what they are said to be.
 //
 //   gather [2, 0, 5] [10, 11, 12]       place 5, of number 2, is outside: an error
 //   scatter [1, 0, 1] [7, 8, 9] xs      place 1 occurs twice, first as number 0: an error
@@ -86,6 +86,71 @@ value *run_scatter(elaborator *e, const builtin *row, value **a, type **instance
   return make_array(e, length, map_steps(e, from->u.array.element, placed_step, &p));
 }
 
+// ---- keys --------------------------------------------------------------------------------------
+
+// A step of keys, which are below `number`, or any if that is 0.
+static value_id emit_keyed(elaborator *e, trace_op op, value_id keys, scalar_op order,
+                           uint64_t number) {
+  const trace_step *k = step_at(e, keys);
+  trace_step s = {.op = op, .type = SCALAR_I64, .rank = 1, .scalar = order, .number = number};
+  s.batch = k->batch;
+  s.operand_count = 1;
+  s.operands = copy_operands(e, 1, &keys);
+  s.dims = NEW(e->memory, uint64_t);
+  s.dims[0] = op == TRACE_COUNT ? number : k->dims[0];
+  return emit(e, s);
+}
+
+// The places of a list of elements: by their components, the last first, each time stably.
+//   keys (1, 5) (0, 5) (1, 4)     by the second: 1 2 0, so that the first become 1 1 0, whose places
+//                                 are 1 2 0: those of the elements are 2 0 1
+static value_id emit_places(elaborator *e, value *element, scalar_op order, value_id before) {
+  if (element->kind == VALUE_TUPLE) {
+    for (uint32_t i = element->u.parts.count; i-- > 0;)
+      before = emit_places(e, element->u.parts.items[i], order, before);
+    return before;
+  }
+  value_id keys = as_dynamic(e, element)->u.step;
+  placing moved = {.op = TRACE_SCATTER, .places = before}, after = {.op = TRACE_GATHER};
+  if (before == NO_STEP)
+    return emit_keyed(e, TRACE_PLACES, keys, order, 0);
+  vec_push(e->memory, &moved.bases, keys);
+  after.places = before;
+  return placed_step(e, emit_keyed(e, TRACE_PLACES, placed_step(e, keys, &moved), order, 0),
+                     &after);
+}
+
+value *run_sorted_places(elaborator *e, const builtin *row, value **a, type **instance) {
+  (void)instance;
+  value *keys = as_array(e, a[0]);
+  value_id places = emit_places(e, keys->u.array.element, (scalar_op)row->operation, NO_STEP);
+  return make_array(e, length_of(keys), make_dynamic(e, places));
+}
+
+// The keys of 0 is `bits` of bucket_places and count_keys, as their number.
+static uint64_t number_of_keys(elaborator *e, const char *who, value *bits) {
+  enum { MOST_BITS = 62 };
+  int64_t r = static_integer(e, bits, arena_printf(e->memory, "the bits of %s", who));
+  if (r >= 0 && r <= MOST_BITS)
+    return UINT64_C(1) << r;
+  e->where = e->places[0];
+  fail(e, "the keys of %s have 0 to %d bits, but these have %" PRId64, who, MOST_BITS, r);
+}
+
+value *run_bucket_places(elaborator *e, const builtin *row, value **a, type **instance) {
+  (void)instance;
+  uint64_t number = number_of_keys(e, row->name, a[0]);
+  value_id places = emit_keyed(e, TRACE_PLACES, places_of(e, a[1]), OP_LE, number);
+  return make_array(e, length_of(a[1]), make_dynamic(e, places));
+}
+
+value *run_count_keys(elaborator *e, const builtin *row, value **a, type **instance) {
+  (void)instance;
+  uint64_t number = number_of_keys(e, row->name, a[0]);
+  value_id counts = emit_keyed(e, TRACE_COUNT, places_of(e, a[1]), OP_LE, number);
+  return make_array(e, number, make_dynamic(e, counts));
+}
+
 // ---- steps of checks -------------------------------------------------------------------------
 
 // A step of `count` operands; its dimensions are {length}, or none.
@@ -166,11 +231,11 @@ static value_id emit_minimum(elaborator *e, value_id x, uint64_t count) {
 
 // ---- the checks ------------------------------------------------------------------------------
 
-// Lists of places of an array of `length` elements.
+// Lists of places of an array of `length` elements, or of keys below that.
 typedef struct place_list {
   value_id places;
   uint64_t length;
-  bool distinct;
+  bool distinct, are_keys;
 } place_list;
 
 // What each number reads where all have written theirs.
@@ -217,7 +282,7 @@ static void add_place_check(elaborator *e, const place_list *l) {
   value_id place = emit_step(e, pick, 1, 2, found);
   place = emit_convert(e, emit_step(e, element, 0, 1, &place), SCALAR_I64);
   value_id check = emit_step(e, pack, 2, 2, (value_id[]){first, place});
-  trace_check c = {.kind = CHECK_PLACES,
+  trace_check c = {.kind = l->are_keys ? CHECK_KEYS : CHECK_PLACES,
                    .shadow = check,
                    .guarded = NO_STEP,
                    .length = l->length,
@@ -227,10 +292,34 @@ static void add_place_check(elaborator *e, const place_list *l) {
   vec_push(e->memory, &e->out->results, check);
 }
 
-static place_list places_of_step(const elaborator *e, const trace_step *s) {
-  bool gathers = s->op == TRACE_GATHER;
-  return (place_list){s->operands[0], gathers ? step_at(e, s->operands[1])->dims[0] : s->dims[0],
-                      !gathers};
+// What a step needs to be right: places, or keys. False: nothing.
+static bool places_of_step(const elaborator *e, const trace_step *s, place_list *l) {
+  bool gathers = s->op == TRACE_GATHER, scatters = s->op == TRACE_SCATTER;
+  bool keyed = (s->op == TRACE_PLACES || s->op == TRACE_COUNT) && s->number;
+  if (!gathers && !scatters && !keyed)
+    return false;
+  uint64_t length = keyed ? s->number : gathers ? step_at(e, s->operands[1])->dims[0] : s->dims[0];
+  *l = (place_list){s->operands[0], length, scatters, keyed};
+  return true;
+}
+
+// How many elements the places are a permutation of: they are those of sorted keys, or such places at
+// such places (emit_places). 0: unknown.
+static uint64_t permuted_elements(const elaborator *e, value_id places) {
+  const trace_step *s = step_at(e, places);
+  while (s->op == TRACE_GATHER && step_at(e, s->operands[1])->op == TRACE_PLACES &&
+         step_at(e, s->operands[1])->dims[0] == s->dims[0])
+    s = step_at(e, s->operands[0]);
+  return s->op == TRACE_PLACES ? s->dims[0] : 0;
+}
+
+// Whether none can be wrong.
+static bool are_right(const elaborator *e, const place_list *l) {
+  const trace_step *s = step_at(e, l->places);
+  uint64_t count = permuted_elements(e, l->places);
+  size_t bits = 8 * scalar_types[s->type].size;
+  bool all = scalar_types[s->type].kind == KIND_UNSIGNED && bits < 64 && l->length >> bits != 0;
+  return trace_step_count(s) == 0 || (count && count <= l->length) || (all && !l->distinct);
 }
 
 // Whether the places of a step are checked by another of `lists`: equal, but for being distinct.
@@ -248,10 +337,10 @@ void add_place_checks(elaborator *e) {
   const bool *needed = needed_steps(e);
   for (size_t id = 0; id < t->steps.count; id++) {
     const trace_step *s = &t->steps.items[id];
-    if (!needed[id] || (s->op != TRACE_GATHER && s->op != TRACE_SCATTER) ||
-        !trace_step_count(step_at(e, s->operands[0])))
+    place_list l, *known;
+    if (!needed[id] || !places_of_step(e, s, &l) || are_right(e, &l))
       continue;
-    place_list l = places_of_step(e, s), *known = find_list(lists.items, lists.count, &l);
+    known = find_list(lists.items, lists.count, &l);
     if (known) {
       known->distinct |= l.distinct;
       continue;

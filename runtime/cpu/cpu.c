@@ -1,6 +1,7 @@
 // A run: buffers by the lifetimes of arrays, scratch memory by thread, items by pool.c. See cpu.h.
 #include "runtime/cpu/cpu.h"
 
+#include "runtime/routines/routine.h"
 #include "runtime/system/memory.h"
 #include "runtime/system/pool.h"
 #include <inttypes.h>
@@ -328,7 +329,19 @@ static bool run_items(cpu_state *s, uint32_t number, cpu_work work) {
   return true;
 }
 
+static bool run_routine(cpu_state *s, uint32_t number) {
+  const atomic_bool *flag = s->options->interrupted;
+  const net_routine *r = plan_routine_of(s->plan, &s->plan->passes.items[number]);
+  if (routine_run(s->plan, r, s->data, s->threads, flag)) {
+    atomic_fetch_add_explicit(&s->done, r->rows * r->length, memory_order_relaxed);
+    return true;
+  }
+  return error_set(s->failure, SPAN_NONE,
+                   flag && atomic_load(flag) ? "interrupted" : "out of memory");
+}
+
 static bool run_pass(cpu_state *s, uint32_t number) {
+  bool routine = plan_routine_of(s->plan, &s->plan->passes.items[number]) != NULL;
   cpu_work work = s->options->executor->pass(s->options->executor->with, number);
   size_t count = s->plan->arrays.count;
   net_id *shared = malloc((count + 1) * sizeof *shared);
@@ -336,8 +349,8 @@ static bool run_pass(cpu_state *s, uint32_t number) {
     return error_set(s->failure, SPAN_NONE, "out of memory");
   for (size_t a = 0; a < count; a++)
     shared[a] = NET_NONE;
-  bool good =
-      allocate_stored_arrays(s, number, work.in_place, shared) && run_items(s, number, work);
+  bool good = allocate_stored_arrays(s, number, work.in_place, shared) &&
+              (routine ? run_routine(s, number) : run_items(s, number, work));
   release_dead_arrays(s, number, shared);
   free(shared);
   return good;
@@ -468,8 +481,10 @@ bool cpu_run(const plan *p, const cpu_options *o, array *arguments, size_t argum
                  .fill_store = o->store != NULL,
                  .failure = failure,
                  .threads = o->threads ? o->threads : pool_processors()};
-  for (uint32_t i = 0; i < p->passes.count; i++)
-    s.all += cpu_item_count(p, i) << p->passes.items[i].tile.dimension;
+  for (uint32_t i = 0; i < p->passes.count; i++) {
+    const net_routine *r = plan_routine_of(p, &p->passes.items[i]);
+    s.all += r ? r->rows * r->length : cpu_item_count(p, i) << p->passes.items[i].tile.dimension;
+  }
   size_t result_count = 0;
   for (size_t a = 0; a < p->arrays.count; a++)
     if (p->arrays.items[a].role == NET_RESULT)

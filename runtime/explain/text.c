@@ -210,13 +210,15 @@ static void print_padding(text *out, const plan *p) {
 static void print_checks(text *out, const trace *t) {
   if (t->proven_checks)
     text_string(out, "padding       is in no result of padded: proven\n");
-  size_t count[2] = {0};
+  size_t count[CHECK_KEYS + 1] = {0};
   for (size_t i = 0; i < t->checks.count; i++)
     count[t->checks.items[i].kind]++;
   if (count[CHECK_PADDING])
     text_string(out, "padding       is looked for in the result of padded, in each run\n");
   if (count[CHECK_PLACES])
     text_string(out, "indices       are checked in each run: inside, and distinct for scatter\n");
+  if (count[CHECK_KEYS])
+    text_string(out, "keys          are checked in each run: of the number of bits that is said\n");
 }
 
 // Where one was asked for: those that were used.
@@ -356,6 +358,19 @@ static void print_moves(text *out, const plan *p, const plan_pass *pass, const p
   }
 }
 
+// "by keys of 32 bits of a2 (u32), 2 payloads, in 4 steps".
+static void print_routine(text *out, const plan *p, const net_routine *r) {
+  uint32_t digits = plan_routine_digits(p, r);
+  text_printf(out, "keys ");
+  print_array_name(out, p, r->pairs[0].from);
+  text_printf(out, " of %" PRIu32 " bits", plan_routine_bits(p, r));
+  if (r->rows > 1)
+    text_printf(out, " in %" PRIu64 " rows", r->rows);
+  if (r->pair_count > 1)
+    text_printf(out, ", %" PRIu32 " payload%s", r->pair_count - 1, plural(r->pair_count - 1));
+  text_printf(out, ": %" PRIu32 " time%s over all\n", digits, plural(digits));
+}
+
 static const char *const bounds[] = {"memory", "work", "start"};
 
 static void print_pass(text *out, const plan *p, size_t number) {
@@ -365,12 +380,16 @@ static void print_pass(text *out, const plan *p, size_t number) {
   snprintf(ops, sizeof ops, "%" PRIu32, pass->op_count);
   size_t start = out->length;
   text_printf(out, "%4zu  %4s  %6" PRIu32 "  %9s  %9s  %9s  %-8s  ", number + 1,
-              f.kind == PLAN_COPY   ? "copy"
-              : f.kind == PLAN_MOVE ? "move"
-                                    : ops,
+              f.kind == PLAN_COPY      ? "copy"
+              : f.kind == PLAN_MOVE    ? "move"
+              : f.kind == PLAN_ROUTINE ? net_routine_names[plan_routine_of(p, pass)->kind]
+                                       : ops,
               pass->phase_count, show_bytes(from, f.bytes_read), show_bytes(to, f.bytes_written),
               show_seconds(time, pass->seconds), bounds[f.bound]);
-  print_tile(out, pass->tile, out->length - start);
+  if (f.kind == PLAN_ROUTINE)
+    print_routine(out, p, plan_routine_of(p, pass));
+  else
+    print_tile(out, pass->tile, out->length - start);
   print_moves(out, p, pass, pass->loads, pass->load_count, "reads");
   print_moves(out, p, pass, pass->stores, pass->store_count, "writes");
 }
@@ -378,6 +397,12 @@ static void print_pass(text *out, const plan *p, size_t number) {
 // "stage 2: 2^10 elements, 3 x 5 times".
 static void print_stage(text *out, const plan *p, uint32_t number) {
   const net_stage *s = &p->net->stages.items[number];
+  if (s->routine) {
+    text_printf(out, "stage %" PRIu32 ": routine %s, %" PRIu64 " x %" PRIu64 " elements\n",
+                number + 1, net_routine_names[s->routine->kind], s->routine->rows,
+                s->routine->length);
+    return;
+  }
   if (p->net->stages.count == 1 && !s->loop_count)
     return;
   text_printf(out, "stage %" PRIu32 ": 2^%d elements", number + 1, s->n);

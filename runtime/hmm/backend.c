@@ -2,6 +2,7 @@
 // compute and whose memories hold the words (kernels/hmm/plan.h).
 #include "runtime/context/backend.h"
 #include "kernels/hmm/plan.h"
+#include "runtime/routines/routine.h"
 #include "runtime/system/memory.h"
 
 #include <inttypes.h>
@@ -64,14 +65,28 @@ static void copy_given(const plan *p, const backend_run *r, const hmm_arrays *m)
   }
 }
 
+// On the words, by the processor.
+static bool run_routine(permc_context *c, arena *scratch, const plan *p, const net_routine *r,
+                        const hmm_arrays *m) {
+  const atomic_bool *flag = c->limits.interrupted;
+  void **data = NEW_ARRAY(scratch, void *, p->arrays.count + 1);
+  for (size_t i = 0; i < p->arrays.count; i++)
+    data[i] = m->words + m->place[i];
+  return routine_run(p, r, data, 1, flag) ||
+         context_error(c, flag && atomic_load(flag) ? "interrupted" : "out of memory");
+}
+
 static bool run_passes(permc_context *c, arena *scratch, const hmm_state *h, const plan *p,
                        const hmm_arrays *arrays) {
   c->times.units = 0;
   for (uint32_t i = 0; i < p->passes.count; i++) {
     hmm_counts counts;
     const char *problem = hmm_plan_run(scratch, &h->machine, p, i, &h->options, arrays, &counts);
+    const net_routine *r = plan_routine_of(p, &p->passes.items[i]);
     if (problem)
       return context_error(c, "%s", problem);
+    if (r && !run_routine(c, scratch, p, r, arrays))
+      return false;
     c->times.units += counts.time;
     arena_free(scratch);
   }

@@ -3,7 +3,7 @@
 
 #include "runtime/foreign/foreign.h"
 #include "runtime/interp/buffers.h"
-#include "runtime/interp/move.h"
+#include "runtime/interp/order.h"
 #include "runtime/system/memory.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -205,6 +205,8 @@ static bool run_step(interp *r, value_id id) {
   }
   if (trace_step_elementwise(s->op))
     return run_elementwise(r, id);
+  if (s->op == TRACE_PLACES || s->op == TRACE_COUNT)
+    return interp_order(&r->watch, s, step_at(r, s->operands[0]), data_of(r, s->operands[0]), out);
   for (uint32_t k = 0; k < s->operand_count; k++)
     r->in[k] = data_of(r, s->operands[k]);
   return interp_move(&r->watch, r->trace, s, r->in, out);
@@ -222,7 +224,7 @@ static bool run_steps(interp *r) {
     }
     bool computed = v->buffer == id || v->in_place;
     if (!interp_watch_spend(&r->watch, STEP_COST) || (computed && !run_step(r, id)))
-      return error_set(r->failure, SPAN_NONE, "interrupted");
+      return error_set(r->failure, SPAN_NONE, r->watch.no_memory ? "out of memory" : "interrupted");
     release_operands(r, id);
   }
   return true;

@@ -7,6 +7,7 @@
 //
 //   buffers.c  which steps are needed, which share a buffer, when each buffer dies; the peak
 //   move.c     the steps that move elements
+//   order.c    the steps that put keys in order, and count them
 //   interp.c   the scalar steps, and the loop over all steps
 #ifndef PERMC_RUNTIME_INTERP_INTERP_H
 #define PERMC_RUNTIME_INTERP_INTERP_H

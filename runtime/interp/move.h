@@ -11,6 +11,7 @@
 typedef struct interp_watch {
   const atomic_bool *interrupted;  // NULL: never
   uint64_t left;                   // elements until the next look
+  bool no_memory;                  // why a step has ended early
 } interp_watch;
 
 // Whether to go on, after `elements` more were moved or computed.

@@ -12,7 +12,7 @@ typedef struct pass_rates {
 // a factor of two.
 static const struct {
   struct {
-    double step, scalar_byte, other, root, external, far;
+    double step, scalar_byte, other, root, external, comparison, far;
   } interp;
   struct {
     double all, step, concat;
@@ -35,6 +35,7 @@ static const struct {
                .other = 2e-10,
                .root = 3e-8,
                .external = 2e-8,
+               .comparison = 2e-8,
                .far = 1.5},
     .planning = {.all = 1e-4, .step = 4e-6, .concat = 1e-4},
     .portable = {.pass = 3e-6, .op = 4e-6, .move = 1.2e-9, .minimum = 1.5e-10, .node = 8e-10},
@@ -63,6 +64,9 @@ static double interp_seconds_of_step(const trace_step *s) {
     break;
   case TRACE_EXTERN:
     each = rates.interp.external;
+    break;
+  case TRACE_PLACES:
+    each = rates.interp.comparison * log2((double)s->dims[0] + 2);
     break;
   default:
     break;
@@ -175,8 +179,10 @@ void model_add_plan(cost_model *m, arena *memory, const plan *p, unsigned thread
   for (size_t i = 0; i < p->passes.count; i++) {
     const plan_pass *pass = &p->passes.items[i];
     pass_counts c = count_pass(p, pass, room);
-    m->passes[i] = (model_pass){seconds_of_pass(&c, &rates.portable, threads),
-                                seconds_of_pass(&c, &rates.compiled, threads)};
+    m->passes[i] = plan_routine_of(p, pass)
+                       ? (model_pass){pass->seconds, pass->seconds}
+                       : (model_pass){seconds_of_pass(&c, &rates.portable, threads),
+                                      seconds_of_pass(&c, &rates.compiled, threads)};
     m->portable += m->passes[i].portable;
     m->compiled += m->passes[i].compiled;
     length += c.text;

@@ -245,6 +245,8 @@ static void prepare_pass(portable *e, const plan_pass *p, portable_pass_state *s
   f2_space v;
   *s = (portable_pass_state){.plan = p};
   s->tile.stage = &e->plan->net->stages.items[p->stage];
+  if (s->tile.stage->routine)  // executed by whoever runs the passes
+    return;
   choose_extent(s, &v);
   assert(s->tile.d + s->tile.batch_bits < 32);
   choose_basis(&e->memory, s, v);

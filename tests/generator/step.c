@@ -175,6 +175,23 @@ static term step_scatter(generator *g, const scope *s, term xs, keep k, const st
                    array_shape(g, length, at_least(g, e, shape_origin(vs.shape))));
 }
 
+// Elements in the order of integers, of all bits or of few; or in their own.
+static term step_sorted(generator *g, const scope *s, term xs, keep k, const step *row) {
+  (void)k, (void)row;
+  static const char *const orders[] = {"sorted_places", "sorted_places_desc", "bucket_places 3"};
+  uint32_t order = draw_below(g, 3);
+  const char *name = fresh_name(g, "a"), *i = fresh_name(g, "j");
+  bool own = order < 2 && features_of(xs.shape) & ORDERED && draw_chance(g, 40);
+  if (own)
+    return make_atom(write_code(g, "(let %s = %s in permute (%s %s) %s)", name, xs.text,
+                                orders[order], name, name),
+                     xs.shape);
+  term keys = value_term(g, s, array_shape(g, xs.shape->length, integer_shape(g)), 0);
+  return make_atom(write_code(g, "(permute (%s (map (\\%s -> %s %% 8) %s)) %s)", orders[order], i,
+                              i, atom_text(g, keys), atom_text(g, xs)),
+                   xs.shape);
+}
+
 static term step_compact(generator *g, const scope *s, term xs, keep k, const step *row) {
   (void)k, (void)row;
   request r = {.parameters = {xs.shape->parts[0]}, .parameter_count = 1};
@@ -562,6 +579,7 @@ static const step array_steps[] = {
     {"gather is", 12, FILLED, KEEP_SHAPE, 4, 0, step_gather_places},
     {"scatter", 12, FILLED | EXACT, KEEP_SHAPE, 6, 0, step_scatter},
     {"compact", 4, SCALARS | EXACT, KEEP_SHAPE, 30, 0, step_compact},
+    {"sorted", 10, EXACT, KEEP_SHAPE, 8, 0, step_sorted},
     {"iter", 8, EXACT, KEEP_SHAPE, 2, 0, step_iter},
     {"let of an array", 12, 0, KEEP_SHAPE, 2, 0, step_share},
     {"function of an array", 10, SHORT, KEEP_SHAPE, 1, 0, step_apply},
@@ -590,7 +608,8 @@ static uint64_t step_cost(const step *row, const shape *s) {
 }
 
 static bool has_places(const step *row) {
-  return row->make == step_gather_places || row->make == step_scatter || row->make == step_compact;
+  return row->make == step_gather_places || row->make == step_scatter ||
+         row->make == step_compact || row->make == step_sorted;
 }
 
 static term draw_step(generator *g, const scope *s, term xs, keep k) {

@@ -321,6 +321,46 @@ static void end_stage(net_reader *r) {
   vec_push(r->in.memory, &r->net->stages, *r->stage);
 }
 
+static net_routine_kind read_routine_kind(net_reader *r) {
+  for (net_routine_kind kind = 0; kind < NET_ROUTINE_KINDS; kind++)
+    if (read_word(&r->in, net_routine_names[kind]))
+      return kind;
+  read_fail(&r->in, "there is no routine `%.*s`", (int)read_word_length(r->in.at), r->in.at);
+}
+
+static void read_routine(net_reader *r) {
+  net_routine *of = r->stage->routine = NEW(r->in.memory, net_routine);
+  of->kind = read_routine_kind(r);
+  read_expect(&r->in, "rows");
+  of->rows = read_number(&r->in);
+  read_expect(&r->in, "length");
+  of->length = read_number(&r->in);
+  if (read_word(&r->in, "below"))
+    of->limit = read_number(&r->in);
+  of->descending = read_word(&r->in, "descending");
+  if (read_literal(&r->in, "step")) {
+    read_literal(&r->in, "%");
+    of->origin = (uint32_t)(read_number(&r->in) & UINT32_MAX);
+  }
+}
+
+static void read_pair(net_reader *r) {
+  net_routine *of = r->stage->routine;
+  if (!of)
+    read_fail(&r->in, "the stage is no routine");
+  net_routine_pair p = {NET_NONE, NET_NONE}, *more;
+  if (!read_word(&r->in, "index"))
+    p.from = read_array_number(r);
+  read_expect(&r->in, "to");
+  if (!read_word(&r->in, "none"))
+    p.to = read_array_number(r);
+  more = NEW_ARRAY(r->in.memory, net_routine_pair, of->pair_count + 1);
+  for (uint32_t i = 0; i < of->pair_count; i++)
+    more[i] = of->pairs[i];
+  more[of->pair_count++] = p;
+  of->pairs = more;
+}
+
 static void read_stage(net_reader *r) {
   VEC(uint64_t) extents = {0};
   end_stage(r);
@@ -334,6 +374,8 @@ static void read_stage(net_reader *r) {
   if (read_literal(&r->in, "loops"))
     while (!read_at_end(&r->in))
       vec_push(r->in.memory, &extents, read_number(&r->in));
+  else if (read_word(&r->in, "routine"))
+    read_routine(r);
   r->stage->extents = extents.items;
   r->stage->loop_count = r->in.loop_count = (uint32_t)extents.count;
 }
@@ -343,6 +385,8 @@ static void read_stage_line(net_reader *r) {
     read_fail(&r->in, "expected `stage` before this");
   if (read_word(&r->in, "op")) {
     read_op(r);
+  } else if (read_word(&r->in, "from")) {
+    read_pair(r);
   } else if (read_word(&r->in, "store")) {
     read_store(r);
   } else if (letter_follows(r, 't')) {

@@ -140,6 +140,25 @@ static bool check_scans(permc_context *c) {
   return good;
 }
 
+// Sorts by keys: of the keys, of what goes with them, of indices; in rows; twice by the same places.
+static bool check_sorts(permc_context *c) {
+  static const char *const bodies[] = {
+      "(permute p ks, permute p xs, permute p (iota (length ks))) where p = sorted_places ks",
+      "(permute p xs, permute p (permute p xs)) where p = sorted_places_desc ks",
+      "map (\\x -> permute (sorted_places ks) (replicate (length xs) x)) xs",
+      "(permute (bucket_places 8 keys) xs, count_keys 8 keys) where keys = map (\\k -> u8 k) ks",
+      "permute (sorted_places (zip ks (reverse xs))) xs"};
+  static const char *const types[] = {"[13]i16 [13]f32", "[16]bool [16]u64"};
+  enum { BODIES = sizeof bodies / sizeof *bodies };
+  bool good = true;
+  for (uint64_t k = 0; k < 2 * BODIES && good; k++) {
+    char code[200];
+    snprintf(code, sizeof code, "main ks xs = %s\n", bodies[k / 2]);
+    good = check_program(c, code, types[k % 2], k);
+  }
+  return good;
+}
+
 // Networks and trees, with their elements in parts: what such rules are for.
 static bool check_hidden(permc_context *c, hidden_way way, uint64_t seed) {
   enum { SMALL = 7 };
@@ -174,7 +193,7 @@ TEST(random_programs) {
     good = check_hidden(c, ways[seed % (sizeof ways / sizeof *ways)], seed);
   good = good && check_program(c, "main : [2^n]u32 -> [2^n]u32\nmain xs = odd_even_sort xs\n",
                                "[2^8]u32", 2 * HIDDEN + 1);
-  good = good && check_scans(c);
+  good = good && check_scans(c) && check_sorts(c);
   permc_context_free(c);
   CHECK(compared > PROGRAMS / 2);
   for (rule_id rule = 0; rule < RULE_COUNT; rule++)

@@ -739,6 +739,49 @@ static inline void evaluate_stage(arena *a, const net *t, const net_stage *s, ev
   }
 }
 
+// Whether key i of a row goes before key j.
+static inline bool goes_before(const net_routine *r, scalar_type type, const element *keys,
+                               uint64_t i, uint64_t j) {
+  uint8_t up, down;
+  scalar_apply(OP_TOTAL_LE, type, 1, &keys[i].bits, &keys[j].bits, &up);
+  scalar_apply(OP_TOTAL_LE, type, 1, &keys[j].bits, &keys[i].bits, &down);
+  return up && down ? i < j : r->descending ? !up : up;
+}
+
+// Key by key: its place is how many go before it.
+static inline void evaluate_routine(const net *t, const net_routine *r, evaluation *result) {
+  const element *keys = result->arrays[r->pairs[0].from];
+  scalar_type type = t->arrays.items[r->pairs[0].from].type;
+  for (uint64_t row = 0; row < r->rows; row++, keys += r->length)
+    for (uint64_t i = 0; i < r->length; i++) {
+      uint64_t place = 0, key = 0;
+      for (uint64_t j = 0; j < r->length; j++)
+        place += j != i && goes_before(r, type, keys, j, i);
+      if (r->kind == NET_COUNT)
+        scalar_convert(type, SCALAR_U64, 1, &keys[i].bits, &key);
+      for (uint32_t k = 0; k < r->pair_count; k++) {
+        net_routine_pair p = r->pairs[k];
+        if (p.to == NET_NONE)
+          continue;
+        element *to = result->arrays[p.to];
+        uint64_t width = t->arrays.items[p.to].count / (r->rows * r->length);
+        element number = {scalar_from_i64(t->arrays.items[p.to].type,
+                                          (int64_t)(r->kind == NET_PLACES ? place : i)),
+                          keys[i].defined};
+        if (r->kind == NET_COUNT && key < r->limit)
+          to[row * r->limit + key].bits.i64++;
+        else if (r->kind == NET_PLACES)
+          to[row * r->length + i] = number;
+        for (uint64_t x = 0; r->kind == NET_SORT && x < width; x++)
+          to[(row * r->length + place) * width + x] =
+              p.from == NET_NONE ? number
+                                 : result->arrays[p.from][(row * r->length + i) * width + x];
+      }
+    }
+  for (uint64_t k = 0; r->kind == NET_COUNT && k < r->rows * r->limit; k++)
+    result->arrays[r->pairs[0].to][k].defined = true;
+}
+
 // The elements of the arguments are random, by the seed.
 static inline evaluation *net_evaluate(arena *a, const net *t, uint64_t seed) {
   evaluation *result = NEW(a, evaluation);
@@ -756,7 +799,10 @@ static inline evaluation *net_evaluate(arena *a, const net *t, uint64_t seed) {
     }
   }
   for (size_t i = 0; i < t->stages.count; i++)
-    evaluate_stage(a, t, &t->stages.items[i], result);
+    if (t->stages.items[i].routine)
+      evaluate_routine(t, t->stages.items[i].routine, result);
+    else
+      evaluate_stage(a, t, &t->stages.items[i], result);
   return result;
 }
 

@@ -92,7 +92,12 @@ static const char everything[] =
     "  op 0 step %2\n"
     "    t0 = index x0\n"
     "    t1 = gather a4 c64 t0\n"
-    "    v0[0] = scatter a2 bool t0 t1\n";
+    "    v0[0] = scatter a2 bool t0 t1\n"
+    "stage 3 n=0 routine sort rows 2 length 3 below 16 descending step %7\n"
+    "  from a0 to none\n"
+    "  from index to a3\n"
+    "stage 4 n=0 routine count rows 1 length 6 step %8\n"
+    "  from a0 to a3\n";
 
 TEST(every_line) {
   START();

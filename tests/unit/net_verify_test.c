@@ -181,6 +181,65 @@ TEST(wrong_text) {
   arena_free(&memory);
 }
 
+static const char *const sort = "array a0 i32 24 argument 0\n"
+                                "array a1 u8 48 argument 1\n"
+                                "array a2 u8 48 result 0\n"
+                                "array a3 i64 24 result 1\n"
+                                "array a4 i32 24 result 2\n"
+                                "array a5 i64 8 result 3\n"
+                                "stage 0 n=0 routine sort rows 2 length 12\n"
+                                "  from a0 to a4\n"
+                                "  from a1 to a2\n"
+                                "  from index to a3\n"
+                                "stage 1 n=0 routine count rows 2 length 12 below 4\n"
+                                "  from a4 to a5\n";
+
+TEST(routines) {
+  static const struct {
+    const char *from, *to, *message;
+  } rows[] = {
+      {"", "", NULL},
+      {"a0 i32", "a0 f64", "what goes to an array is not of its type and length"},
+      {"a0 i32", "a0 c64", "stage 0: array 0: the keys are c64"},
+      {"rows 2 length 12\n", "rows 2 length 11\n", "the keys are not as many"},
+      {"rows 2 length 12\n", "rows 0 length 12\n", "it has no elements, or too many"},
+      {"rows 2 length 12\n", "rows 2 length 12 below 9\n", NULL},
+      {"from a0", "from index", "the keys are not as many"},
+      {"from a0", "from a4", "a4 is not written before"},
+      {"from a1 to a2", "from a1 to none", "a payload goes nowhere"},
+      {"from a1 to a2", "from a1 to a1", "a1 is an argument or a table"},
+      {"from a1 to a2", "from a1 to a4", "what goes to an array is not of its type and length"},
+      {"from a1 to a2", "from a0 to a4", "a4 is written before"},
+      {"from index to a3", "from index to a2", "the index goes to an array that has not its type"},
+      {"from a4 to a5", "from a4 to none", "its result is not an array of i64"},
+      {"from a4 to a5", "from a0 to a3", "its result is not an array of i64"},
+      {"from a4 to a5", "from a4 to a5\n  from a4 to a5", "it has 2 arrays"},
+      {" below 4", "", "it counts keys without a limit"},
+      {"count rows 2 length 12 below 4\n  from a4 to a5", "places rows 2 length 4\n  from a5 to a5",
+       "a5 is not written before"},
+      {"routine sort", "routine places", "it has 3 arrays"},
+  };
+  START();
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    const char *at = strstr(sort, rows[i].from);
+    net *t = read(arena_printf(&memory, "%.*s%s%s", (int)(at - sort), sort, rows[i].to,
+                               at + strlen(rows[i].from)));
+    const char *found = t ? net_verify(&memory, t) : "cannot be read";
+    if (rows[i].message == NULL)
+      CHECK_STR(found, NULL);
+    else if (!CHECK_CONTAINS(found, rows[i].message))
+      printf("  (%s)\n", rows[i].to);
+  }
+  net *t = read(sort);
+  t->stages.items[0].routine->pairs[1].from = 9;
+  CHECK_CONTAINS(net_verify(&memory, t), "stage 0: array 1: there is no a9");
+  t->stages.items[0].routine->kind = NET_ROUTINE_KINDS;
+  CHECK_CONTAINS(net_verify(&memory, t), "there is no such routine");
+  t->stages.items[0].n = 1;
+  CHECK_CONTAINS(net_verify(&memory, t), "a routine has bits, loops or values");
+  arena_free(&memory);
+}
+
 // What no text can say.
 #define WRONG(message, ...)                                                                        \
   do {                                                                                             \

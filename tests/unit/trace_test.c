@@ -104,6 +104,8 @@ static void build_everything(builder *b) {
   value_id places = add_table(b, 0, SCALAR_I16, 5, table);
   add_result(b, places);
   add_result(b, add_scatter(b, places, add_gather(b, places, xs), xs));
+  add_result(b, add_keyed(b, TRACE_PLACES, places, OP_GE, 0));
+  add_result(b, add_keyed(b, TRACE_COUNT, places, OP_LE, 8));
   add_root(b, add_instance(b, 4, 4), SCALAR_C64, 4);
 }
 

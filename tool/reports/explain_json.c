@@ -151,9 +151,26 @@ static json_t *json_of_boundaries(const explanation *e, size_t pass, bool permut
   return list;
 }
 
+static json_t *json_of_array_number(net_id id) {
+  return id == NET_NONE ? json_null() : report_count(id);
+}
+
+static json_t *json_of_routine(const plan *p, const net_routine *r) {
+  json_t *pairs = json_array();
+  for (uint32_t i = 0; i < r->pair_count; i++)
+    json_array_append_new(pairs,
+                          json_pack("{s:o, s:o}", "from", json_of_array_number(r->pairs[i].from),
+                                    "to", json_of_array_number(r->pairs[i].to)));
+  return json_pack("{s:s, s:o, s:o, s:o, s:o, s:b, s:o}", "name", net_routine_names[r->kind],
+                   "rows", report_count(r->rows), "length", report_count(r->length), "bits",
+                   report_count(plan_routine_bits(p, r)), "digits",
+                   report_count(plan_routine_digits(p, r)), "descending", r->descending, "arrays",
+                   pairs);
+}
+
 static json_t *json_of_pass(const explanation *e, size_t number) {
   const plan *p = e->pipeline->plan;
-  static const char *const kinds[] = {"work", "move", "copy"};
+  static const char *const kinds[] = {"work", "move", "copy", "routine"};
   static const char *const bounds[] = {"memory", "work", "start"};
   const plan_pass *pass = &p->passes.items[number];
   const net_stage *s = &p->net->stages.items[pass->stage];
@@ -178,6 +195,8 @@ static json_t *json_of_pass(const explanation *e, size_t number) {
   json_object_set_new(to, "bound", json_string(bounds[f.bound]));
   json_object_set_new(to, "loads", json_of_moves(p, pass, pass->loads, pass->load_count));
   json_object_set_new(to, "stores", json_of_moves(p, pass, pass->stores, pass->store_count));
+  if (s->routine)
+    json_object_set_new(to, "routine", json_of_routine(p, s->routine));
   json_object_set_new(to, "boundaries", json_of_boundaries(e, number, false));
   json_object_set_new(to, "permutations", json_of_boundaries(e, number, true));
   return to;

@@ -1,0 +1,146 @@
+// Steps that become routines: places of keys, counts of keys; and scatters to such places, which are
+// sorts. See lower.h.
+//
+//   p = places k; scatter p k k; scatter p x x      routine places: from k to p
+//                                                   routine sort: from k to r1, from x to r2
+//
+// Nobody may read p then: it is dropped with what else is dead. Payloads of the same places go with one
+// sort, as far as they are there when it begins.
+#include "fusion/lower/lowering.h"
+
+static const trace_step *operand_step(const lowering *l, const trace_step *s, uint32_t i) {
+  return &l->trace->steps.items[s->operands[i]];
+}
+
+// ---- whole arrays ------------------------------------------------------------------------------
+
+bool is_whole_array(lowering *l, const lowered *v) {
+  const net_node *node = &l->pool.nodes.items[v->elements[0]];
+  const storage *h = node->kind == NET_ELEMENT ? &l->storages.items[node->value] : NULL;
+  if (!h || !h->in_memory || h->padding_start != UINT64_MAX)
+    return false;
+  net_map whole = map_row_major(l->memory, &v->axes, 0, 1);
+  int64_t stride;
+  return l->net->arrays.items[h->array].count == axes_product(&v->axes, 0, v->axes.count) &&
+         !node->map.offset && map_plain(&node->map, &v->axes, 0, v->axes.count, &stride) &&
+         (!v->axes.count || stride == 1) && node->map.row_count == whole.row_count;
+}
+
+// Operand i, for each instance of the step, as an array.
+static net_id operand_array(lowering *l, const trace_step *s, uint32_t i) {
+  uint64_t batches[] = {operand_step(l, s, i)->batch};
+  uint32_t batch;
+  lowered v = lower_operand(l, s, i, &batch);
+  if (batches[0] != s->batch) {
+    axes shared = agree_on_batch(l, &v, batches, 1, s->batch);
+    v = extend_batch(l, &v, cut_axes(l, &v, batches[0]), &shared);
+  }
+  if (!is_whole_array(l, &v)) {
+    make_plain(l, &v);
+    explain_array(l, v.elements[0], NET_REASON_ROUTINE);
+    if (batches[0] == s->batch)
+      keep_value(l, s->operands[i], &v);
+  }
+  return l->storages.items[l->pool.nodes.items[v.elements[0]].value].array;
+}
+
+// A new array for the step's value.
+static lowered new_result(lowering *l, const trace_step *s, net_id *array) {
+  axes all = {0};
+  axes_insert(&all, 0, s->batch);
+  for (uint32_t i = 0; i < s->rank; i++)
+    axes_insert(&all, all.count, s->dims[i]);
+  net_id stored = storage_add_array(l, s->type, trace_step_count(s), NET_TEMPORARY, 0);
+  lowered result = row_major(l, &all, stored);
+  explain_array(l, result.elements[0], NET_REASON_ROUTINE);
+  *array = l->storages.items[stored].array;
+  return result;
+}
+
+// ---- routines ----------------------------------------------------------------------------------
+
+// With room for pairs; a stage that is closed at once.
+static uint32_t add_routine(lowering *l, net_routine r) {
+  enum { ROOM = 8 };
+  uint32_t stage = stage_open(l, &(axes){0}, 0);
+  net_routine_pair *pairs = NEW_ARRAY(l->memory, net_routine_pair, ROOM);
+  memcpy(pairs, r.pairs, r.pair_count * sizeof *pairs);
+  r.pairs = pairs;
+  r.origin = l->step;
+  stage_of(l, stage)->routine = NEW(l->memory, net_routine);
+  *stage_of(l, stage)->routine = r;
+  stage_close(l, stage);
+  return stage;
+}
+
+// Pairs are doubled from 8 on.
+static void add_pair(lowering *l, net_routine *r, net_routine_pair pair) {
+  if (r->pair_count >= 8 && !(r->pair_count & (r->pair_count - 1))) {
+    net_routine_pair *more = NEW_ARRAY(l->memory, net_routine_pair, 2 * r->pair_count);
+    memcpy(more, r->pairs, r->pair_count * sizeof *more);
+    r->pairs = more;
+  }
+  r->pairs[r->pair_count++] = pair;
+}
+
+lowered lower_keyed(lowering *l, const trace_step *s) {
+  const trace_step *of = operand_step(l, s, 0);
+  net_routine_pair pair = {.from = operand_array(l, s, 0)};
+  lowered result = new_result(l, s, &pair.to);
+  net_routine r = {.kind = s->op == TRACE_COUNT ? NET_COUNT : NET_PLACES,
+                   .descending = s->op == TRACE_PLACES && s->scalar == OP_GE,
+                   .rows = s->batch,
+                   .length = of->dims[0],
+                   .limit = s->number,
+                   .pair_count = 1,
+                   .pairs = &pair};
+  uint32_t stage = add_routine(l, r);
+  if (s->op == TRACE_PLACES)
+    vec_push(l->memory, &l->sorts, ((known_sort){pair.to, stage, NET_NONE, 0}));
+  return result;
+}
+
+// The places that the scatter's elements go to, if they are those of keys, as many in as many rows.
+static known_sort *find_sort(lowering *l, const trace_step *s) {
+  const trace_step *list = operand_step(l, s, 0);
+  lowered places = value_at(l, s->operands[0]);
+  if (list->batch != s->batch || list->dims[0] != s->dims[0] || places.kind != LOWERED_EXPRESSION ||
+      !is_whole_array(l, &places))
+    return NULL;
+  net_id array = l->storages.items[l->pool.nodes.items[places.elements[0]].value].array;
+  for (size_t i = 0; i < l->sorts.count; i++)
+    if (l->sorts.items[i].places == array &&
+        stage_of(l, l->sorts.items[i].stage)->routine->length == s->dims[0])
+      return &l->sorts.items[i];
+  return NULL;
+}
+
+// Whether element i of each row is i.
+static bool is_index(const lowering *l, const trace_step *s) {
+  return operand_step(l, s, 1)->op == TRACE_IOTA;
+}
+
+bool lower_sort(lowering *l, const trace_step *s, lowered *result) {
+  known_sort *k = find_sort(l, s);
+  if (!k)
+    return false;
+  const net_routine of = *stage_of(l, k->stage)->routine;
+  net_routine_pair pair = {is_index(l, s) ? NET_NONE : operand_array(l, s, 1), NET_NONE};
+  bool ready = k->sort != NET_NONE && (pair.from == NET_NONE || pair.from < k->arrays);
+  if (!ready) {
+    net_routine r = of;
+    net_routine_pair keys = {of.pairs[0].from, NET_NONE};
+    r.kind = NET_SORT;
+    r.pairs = &keys;
+    k->arrays = (net_id)l->net->arrays.count;
+    k->sort = add_routine(l, r);
+  }
+  *result = new_result(l, s, &pair.to);
+  net_routine *sort = stage_of(l, k->sort)->routine;
+  if (pair.from == sort->pairs[0].from && sort->pairs[0].to == NET_NONE)
+    sort->pairs[0].to = pair.to;
+  else
+    add_pair(l, sort, pair);
+  rule_fired(l->log, RULE_SORT, l->step, 0, 0);
+  return true;
+}

@@ -1,0 +1,103 @@
+// Routines: their table, and what must hold of each. See net.h.
+#include "fusion/net/net.h"
+
+#include <inttypes.h>
+
+const char *const net_routine_names[NET_ROUTINE_KINDS] = {
+#define ROW(id, name) name,
+    NET_ROUTINES(ROW)
+#undef ROW
+};
+
+// What goes to an array: as many elements of the same type as come from one, i64 numbers of a row, or
+// `limit` of them; for a SORT, any number of pairs.
+static const struct {
+  bool any_pairs, keeps_type, has_limit;
+} kinds[NET_ROUTINE_KINDS] = {
+    [NET_SORT] = {true, true, false},
+    [NET_PLACES] = {false, false, false},
+    [NET_COUNT] = {false, false, true},
+};
+
+typedef struct checker {
+  arena *memory;
+  const net *net;
+  const net_routine *routine;
+  uint64_t elements;  // of the keys
+} checker;
+
+static const net_array *array_at(const checker *c, net_id id) { return &c->net->arrays.items[id]; }
+
+static const char *check_keys(const checker *c) {
+  const net_routine *r = c->routine;
+  net_id keys = r->pairs[0].from;
+  if (keys == NET_NONE || array_at(c, keys)->count != c->elements)
+    return "the keys are not as many as its rows have elements";
+  scalar_class types = r->limit || kinds[r->kind].has_limit ? CLASS_INTEGER : CLASS_ORD;
+  if (!(types & CLASS_OF(array_at(c, keys)->type)))
+    return arena_printf(c->memory, "the keys are %s", scalar_types[array_at(c, keys)->type].name);
+  return !kinds[r->kind].has_limit || r->limit ? NULL : "it counts keys without a limit";
+}
+
+// An index is of 4 or 8 bytes; payloads are any number of elements for each key.
+static const char *check_payload(const checker *c, net_routine_pair p) {
+  const net_array *to = array_at(c, p.to);
+  if (p.from == NET_NONE)
+    return to->count == c->elements && (CLASS_INTEGER & CLASS_OF(to->type)) &&
+                   scalar_types[to->type].size >= 4
+               ? NULL
+               : "the index goes to an array that has not its type, or its length";
+  const net_array *from = array_at(c, p.from);
+  return from->type == to->type && from->count == to->count && from->count % c->elements == 0
+             ? NULL
+             : "what goes to an array is not of its type and length";
+}
+
+static const char *check_result(const checker *c, net_routine_pair p) {
+  uint64_t count = 0;
+  bool limited = kinds[c->routine->kind].has_limit;
+  if (__builtin_mul_overflow(c->routine->rows, limited ? c->routine->limit : c->routine->length,
+                             &count) ||
+      p.to == NET_NONE || array_at(c, p.to)->count != count ||
+      array_at(c, p.to)->type != SCALAR_I64)
+    return "its result is not an array of i64, of its length";
+  return NULL;
+}
+
+static const char *check_pair(const checker *c, uint32_t i) {
+  net_routine_pair p = c->routine->pairs[i];
+  for (int k = 0; k < 2; k++) {
+    net_id id = k ? p.to : p.from;
+    if (id != NET_NONE && id >= c->net->arrays.count)
+      return arena_printf(c->memory, "there is no a%" PRIu32, id);
+  }
+  if (p.to != NET_NONE && net_array_is_given(array_at(c, p.to)))
+    return arena_printf(c->memory, "a%" PRIu32 " is an argument or a table", p.to);
+  if (i == 0 || !kinds[c->routine->kind].keeps_type) {
+    const char *wrong = check_keys(c);
+    if (wrong || !kinds[c->routine->kind].keeps_type)
+      return wrong ? wrong : check_result(c, p);
+    return p.to == NET_NONE ? NULL : check_payload(c, p);
+  }
+  return p.to == NET_NONE ? "a payload goes nowhere" : check_payload(c, p);
+}
+
+const char *net_routine_problem(arena *a, const net *t, const net_stage *s) {
+  const net_routine *r = s->routine;
+  checker c = {a, t, r, 0};
+  if (s->n || s->loop_count || s->values.count || s->nodes.count || s->loads.count ||
+      s->ops.count || s->stores.count)
+    return "a routine has bits, loops or values";
+  if ((unsigned)r->kind >= NET_ROUTINE_KINDS)
+    return "there is no such routine";
+  if (__builtin_mul_overflow(r->rows, r->length, &c.elements) || !c.elements)
+    return "it has no elements, or too many";
+  if (!r->pair_count || (r->pair_count > 1 && !kinds[r->kind].any_pairs))
+    return arena_printf(a, "it has %" PRIu32 " arrays", r->pair_count);
+  for (uint32_t i = 0; i < r->pair_count; i++) {
+    const char *wrong = check_pair(&c, i);
+    if (wrong)
+      return arena_printf(a, "array %" PRIu32 ": %s", i, wrong);
+  }
+  return NULL;
+}

@@ -1,0 +1,12 @@
+// The pass of a stage that is a routine. See planning.h.
+#include "fusion/plan/planning.h"
+
+void plan_routine(arena *a, plan *p, uint32_t number) {
+  plan_pass pass = {.stage = number, .padding_start = UINT64_MAX};
+  plan_find_accesses(a, &p->net->stages.items[number], &pass);
+  pass.slot_of = NEW(a, uint32_t);
+  pass.tile = f2_space_zero(0);
+  pass.seconds = pass_seconds(p, &pass);
+  p->strategy[number] = "routine";
+  vec_push(a, &p->passes, pass);
+}

@@ -1,0 +1,77 @@
+// Places of keys in order, by merging, and counts of keys. See order.h.
+#include "runtime/interp/order.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct ordering {
+  const trace_step *step;
+  scalar_type type;
+  const unsigned char *keys;  // of an instance
+  uint64_t count;
+} ordering;
+
+// Whether key i may stand before key j, which comes behind it.
+static bool may_precede(const ordering *o, int64_t i, int64_t j) {
+  size_t size = scalar_types[o->type].size;
+  const void *x = o->keys + (size_t)i * size, *y = o->keys + (size_t)j * size;
+  bool up = o->step->scalar == OP_LE, good;
+  scalar_apply(OP_TOTAL_LE, o->type, 1, up ? x : y, up ? y : x, &good);
+  return good;
+}
+
+// The numbers of two rows of keys in order, as one row.
+static void merge_rows(const ordering *o, const int64_t *a, uint64_t m, const int64_t *b,
+                       uint64_t n, int64_t *out) {
+  uint64_t i = 0, j = 0;
+  while (i < m || j < n)
+    *out++ = j == n || (i < m && may_precede(o, a[i], b[j])) ? a[i++] : b[j++];
+}
+
+// out[i]: the place of key i. Rows of 1, 2, 4, ... keys are put in order, as their numbers.
+static bool find_places(interp_watch *w, const ordering *o, int64_t *out, int64_t *room) {
+  int64_t *from = room, *to = room + o->count;
+  for (uint64_t i = 0; i < o->count; i++)
+    from[i] = (int64_t)i;
+  for (uint64_t row = 1; row < o->count; row *= 2) {
+    for (uint64_t i = 0; i < o->count; i += 2 * row) {
+      uint64_t m = o->count - i < row ? o->count - i : row;
+      uint64_t n = o->count - i - m < row ? o->count - i - m : row;
+      merge_rows(o, from + i, m, from + i + m, n, to + i);
+      if (!interp_watch_spend(w, m + n))
+        return false;
+    }
+    int64_t *other = from;
+    from = to;
+    to = other;
+  }
+  for (uint64_t i = 0; i < o->count; i++)
+    out[from[i]] = (int64_t)i;
+  return true;
+}
+
+static bool count_keys(interp_watch *w, const ordering *o, int64_t *out) {
+  memset(out, 0, o->step->number * sizeof *out);
+  for (uint64_t i = 0; i < o->count; i++) {
+    uint64_t key;
+    scalar_convert(o->type, SCALAR_U64, 1, o->keys + i * scalar_types[o->type].size, &key);
+    if (key < o->step->number)
+      out[key]++;
+  }
+  return interp_watch_spend(w, o->count + o->step->number);
+}
+
+bool interp_order(interp_watch *w, const trace_step *s, const trace_step *of, const void *keys,
+                  int64_t *out) {
+  ordering o = {s, of->type, keys, of->dims[0]};
+  int64_t *room = malloc((2 * o.count + 1) * sizeof *room);
+  w->no_memory = room == NULL;
+  bool good = room != NULL;
+  for (uint64_t i = 0; i < s->batch && good; i++, out += s->dims[0]) {
+    o.keys = (const unsigned char *)keys +
+             i / (s->batch / of->batch) * o.count * scalar_types[o.type].size;
+    good = s->op == TRACE_PLACES ? find_places(w, &o, out, room) : count_keys(w, &o, out);
+  }
+  free(room);
+  return good;
+}

@@ -1,0 +1,143 @@
+// The table of routines, and those that are short. See routine.h.
+#include "runtime/routines/routine.h"
+
+#include "runtime/routines/sort.h"
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct routine_call {
+  const plan *plan;
+  const net_routine *routine;
+  void *const *data;
+  unsigned threads;
+  const atomic_bool *interrupted;
+} routine_call;
+
+static const net_array *array_at(const routine_call *c, net_id id) {
+  return &c->plan->arrays.items[id];
+}
+
+static size_t array_bytes_of(const routine_call *c, net_id id) {
+  return array_at(c, id)->count * scalar_types[array_at(c, id)->type].size;
+}
+
+// The keys of the routine, without payloads.
+static sort_task task_of(const routine_call *c) {
+  const net_routine *r = c->routine;
+  net_id keys = r->pairs[0].from;
+  return (sort_task){.type = array_at(c, keys)->type,
+                     .descending = r->descending,
+                     .bits = r->limit ? plan_routine_bits(c->plan, r) : 0,
+                     .rows = r->rows,
+                     .length = r->length,
+                     .keys = c->data[keys],
+                     .threads = c->threads,
+                     .interrupted = c->interrupted};
+}
+
+static bool run_sort(const routine_call *c) {
+  const net_routine *r = c->routine;
+  sort_task t = task_of(c);
+  sort_payload *payloads = calloc(r->pair_count, sizeof *payloads);
+  for (uint32_t i = 1; i < r->pair_count && payloads; i++) {
+    net_routine_pair p = r->pairs[i];
+    payloads[i - 1] = (sort_payload){p.from == NET_NONE ? NULL : c->data[p.from], c->data[p.to],
+                                     array_bytes_of(c, p.to) / (r->rows * r->length)};
+  }
+  t.sorted = r->pairs[0].to == NET_NONE ? NULL : c->data[r->pairs[0].to];
+  t.payload_count = r->pair_count - 1;
+  t.payloads = payloads;
+  bool good = payloads && routine_sort(&t);
+  free(payloads);
+  return good;
+}
+
+// Where each key goes: the inverse of the order.
+static bool run_places(const routine_call *c) {
+  const net_routine *r = c->routine;
+  uint64_t count = r->rows * r->length;
+  size_t size = r->length >> 32 ? 8 : 4;
+  void *order = malloc(count * size);
+  int64_t *places = c->data[r->pairs[0].to];
+  sort_payload index = {NULL, order, size};
+  sort_task t = task_of(c);
+  t.payload_count = 1;
+  t.payloads = &index;
+  bool good = order && routine_sort(&t);
+  for (uint64_t row = 0; row < r->rows && good; row++)
+    for (uint64_t i = 0, first = row * r->length; i < r->length; i++)
+      places[first + (size == 4 ? ((const uint32_t *)order)[first + i]
+                                : ((const uint64_t *)order)[first + i])] = (int64_t)i;
+  free(order);
+  return good;
+}
+
+// ---- counts ------------------------------------------------------------------------------------
+
+// Keys of one row, as they are counted by two tables in turn: equal keys in sequence do not wait for
+// each other.
+#define COUNT_KEYS(T)                                                                              \
+  static void count_##T(const void *keys, uint64_t n, uint64_t limit, int64_t *a, int64_t *b) {    \
+    const T *k = keys;                                                                             \
+    for (uint64_t i = 0; i + 1 < n; i += 2) {                                                      \
+      uint64_t x = (uint64_t)k[i], y = (uint64_t)k[i + 1];                                         \
+      if (x < limit)                                                                               \
+        a[x]++;                                                                                    \
+      if (y < limit)                                                                               \
+        b[y]++;                                                                                    \
+    }                                                                                              \
+    if (n % 2 && (uint64_t)k[n - 1] < limit)                                                       \
+      a[(uint64_t)k[n - 1]]++;                                                                     \
+  }
+COUNT_KEYS(int8_t)
+COUNT_KEYS(int16_t)
+COUNT_KEYS(int32_t)
+COUNT_KEYS(int64_t)
+COUNT_KEYS(uint8_t)
+COUNT_KEYS(uint16_t)
+COUNT_KEYS(uint32_t)
+COUNT_KEYS(uint64_t)
+
+typedef void count_function(const void *keys, uint64_t n, uint64_t limit, int64_t *a, int64_t *b);
+static count_function *const count_functions[SCALAR_COUNT] = {
+    [SCALAR_I8] = count_int8_t,    [SCALAR_I16] = count_int16_t, [SCALAR_I32] = count_int32_t,
+    [SCALAR_I64] = count_int64_t,  [SCALAR_U8] = count_uint8_t,  [SCALAR_U16] = count_uint16_t,
+    [SCALAR_U32] = count_uint32_t, [SCALAR_U64] = count_uint64_t};
+
+static bool run_count(const routine_call *c) {
+  enum { SLICE = 1 << 22, SECOND = 1 << 12 };  // keys between looks at the flag; most counts of two
+  const net_routine *r = c->routine;
+  const net_array *keys = array_at(c, r->pairs[0].from);
+  size_t size = scalar_types[keys->type].size;
+  int64_t *counts = c->data[r->pairs[0].to], second[SECOND];
+  bool two = r->limit <= SECOND;
+  memset(counts, 0, array_bytes_of(c, r->pairs[0].to));
+  memset(second, 0, sizeof second);
+  for (uint64_t row = 0; row < r->rows; row++, counts += r->limit) {
+    const char *first = (const char *)c->data[r->pairs[0].from] + row * r->length * size;
+    for (uint64_t i = 0; i < r->length; i += SLICE) {
+      uint64_t n = r->length - i < SLICE ? r->length - i : SLICE;
+      if (c->interrupted && atomic_load_explicit(c->interrupted, memory_order_relaxed))
+        return false;
+      count_functions[keys->type](first + i * size, n, r->limit, counts, two ? second : counts);
+    }
+    for (uint64_t k = 0; k < r->limit && two; k++) {
+      counts[k] += second[k];
+      second[k] = 0;
+    }
+  }
+  return true;
+}
+
+// ---- the table ---------------------------------------------------------------------------------
+
+static bool (*const routines[NET_ROUTINE_KINDS])(const routine_call *) = {
+    [NET_SORT] = run_sort,
+    [NET_PLACES] = run_places,
+    [NET_COUNT] = run_count,
+};
+
+bool routine_run(const plan *p, const net_routine *r, void *const *data, unsigned threads,
+                 const atomic_bool *interrupted) {
+  return routines[r->kind](&(routine_call){p, r, data, threads, interrupted});
+}
