@@ -1,0 +1,168 @@
+// Shapes, texts and launches of permutations. See permute.h.
+#include "kernels/routines/permute.h"
+#include "kernels/routines/permute_mix.h"
+
+enum {
+  LINE = 128,            // bytes: all banks once
+  TILE_BYTES = 1 << 17,  // most
+  TILE_MOST = 1 << 15,   // elements
+  TILE_LEAST_BYTES = 1 << 16,
+  SEGMENT_BYTES =
+      16,  // shorter segments are worth a larger tile, of which a multiprocessor has one
+  TILE_THREADS = 512,    // of the least tiles; a multiprocessor has three of them at a time
+  TILES_MOST = 1 << 14,  // the square of their number is how many counts a schedule is made of
+  SIDE = 32,             // of a tile that is transposed
+  ROW_MOST_THREADS = 1024,
+  ROW_MOST_BYTES = 227 << 10,
+  DIRECT_THREADS = 256
+};
+
+const char *const permute_names[PERMUTE_KINDS] = {
+#define ROW(id, name) name,
+    PERMUTE_STRATEGIES(ROW)
+#undef ROW
+};
+
+static uint32_t word_bytes(uint32_t bytes) { return bytes < 4 ? 4 : bytes; }
+
+uint32_t permute_place(uint32_t bytes, uint32_t i) {
+  uint32_t word = word_bytes(bytes), at = i * bytes;
+  return (at ^ permute_mix(at / LINE, LINE / word) * word) / bytes;
+}
+
+uint64_t permute_segments(const permute_shape *s) {
+  uint64_t tiles = permute_tiles(s);
+  return tiles < s->tile ? tiles : s->tile;
+}
+
+// ---- shapes ------------------------------------------------------------------------------------
+
+static uint32_t tile_of_bytes(uint32_t tile_bytes, uint32_t bytes) {
+  return tile_bytes / bytes < TILE_MOST ? tile_bytes / bytes : TILE_MOST;
+}
+
+static const char *shape_tiles(permute_shape *s) {
+  s->tile = tile_of_bytes(TILE_LEAST_BYTES, s->bytes);
+  if ((double)s->tile * s->tile * s->bytes < (double)s->n * SEGMENT_BYTES)
+    s->tile = tile_of_bytes(TILE_BYTES, s->bytes);
+  s->threads = s->tile * s->bytes > TILE_LEAST_BYTES || s->tile == TILE_MOST ? 2 * TILE_THREADS
+                                                                             : TILE_THREADS;
+  return permute_tiles(s) <= TILES_MOST ? NULL : "it would have too many tiles";
+}
+
+static const char *shape_matrix(permute_shape *s) {
+  permutation_schedule shape = schedule_shape(s->n);
+  s->rows = shape.rows;
+  s->width = shape.width;
+  if (s->n == 0 || s->rows % SIDE || s->width % SIDE || (uint64_t)s->rows * s->width != s->n ||
+      (s->rows > ROW_MOST_THREADS && s->rows % ROW_MOST_THREADS))
+    return "the array is no matrix whose rows and columns are multiples of 32";
+  return (uint64_t)s->width * s->bytes <= ROW_MOST_BYTES ? NULL
+                                                         : "a row has no room in fast memory";
+}
+
+const char *permute_shape_of(permute_strategy strategy, uint64_t n, uint32_t bytes,
+                             permute_shape *out) {
+  *out = (permute_shape){.strategy = strategy, .n = n, .bytes = bytes};
+  if (n >> 31)
+    return "it has more than 2^31 elements";
+  return strategy == PERMUTE_TILED       ? shape_tiles(out)
+         : strategy == PERMUTE_SCHEDULED ? shape_matrix(out)
+                                         : NULL;
+}
+
+// ---- text --------------------------------------------------------------------------------------
+
+void permute_text_head(text *out, const permute_shape *s) {
+  static const char *const gpu[] = {"uint8_t", "uint16_t", "uint32_t", "uint64_t", "uint4"};
+  static const char *const host[] = {"uint8_t", "uint16_t", "uint32_t", "uint64_t",
+                                     "struct { uint64_t bits[2]; } "};
+  int log = 0;
+  while (1U << log < s->bytes)
+    log++;
+  text_printf(out, "#ifdef PERMC_HOST\ntypedef %s permute_element;\n#else\n", host[log]);
+  text_printf(out, "typedef %s permute_element;\n#endif\n", gpu[log]);
+  text_printf(out, "typedef %s permute_word;\n", s->bytes < 4 ? "uint32_t" : "permute_element");
+  text_printf(out, "#define PERMUTE_TILE %u\n#define PERMUTE_THREADS %u\n", s->tile, s->threads);
+  text_printf(out, "#define PERMUTE_BLOCKS %u\n", s->threads == TILE_THREADS ? 3 : 1);
+  text_printf(out, "#define PERMUTE_ROWS %u\n#define PERMUTE_WIDTH %u\n", s->rows, s->width);
+}
+
+// ---- launches ----------------------------------------------------------------------------------
+
+static permute_launch launch(const char *kernel, uint64_t blocks, uint32_t threads,
+                             uint64_t shared_bytes) {
+  return (permute_launch){.kernel = kernel,
+                          .blocks = blocks,
+                          .threads = threads,
+                          .shared_bytes = (uint32_t)shared_bytes};
+}
+
+static void add_arrays(permute_launch *l, uint32_t count, const uint32_t *arrays) {
+  l->array_count = count;
+  for (uint32_t i = 0; i < count; i++)
+    l->arrays[i] = arrays[i];
+}
+
+static void add_number(permute_launch *l, uint64_t number) {
+  l->numbers[l->number_count++] = number;
+}
+
+static uint32_t direct_launch(const permute_shape *s, permute_launch *out) {
+  bool scatters = s->strategy == PERMUTE_D_DESIGNATED;
+  *out = launch(scatters ? "d_designated" : "s_designated",
+                (s->n + DIRECT_THREADS - 1) / DIRECT_THREADS, DIRECT_THREADS, 0);
+  add_arrays(out, 3, (uint32_t[]){PERMUTE_A, PERMUTE_B, PERMUTE_TABLE + PERMUTE_P});
+  add_number(out, s->n);
+  return 1;
+}
+
+static permute_launch row_launch(const permute_shape *s, uint32_t step, uint32_t from,
+                                 uint32_t to) {
+  uint32_t length = step == 1 ? s->rows : s->width;
+  permute_launch l =
+      launch(step == 1 ? "columns" : "rows", s->n / length,
+             length < ROW_MOST_THREADS ? length : ROW_MOST_THREADS, (uint64_t)length * s->bytes);
+  add_arrays(
+      &l, 4,
+      (uint32_t[]){from, to, PERMUTE_TABLE + PERMUTE_S + step, PERMUTE_TABLE + PERMUTE_D + step});
+  return l;
+}
+
+static permute_launch transpose_launch(const permute_shape *s, bool back, uint32_t from,
+                                       uint32_t to) {
+  permute_launch l = launch(back ? "transpose_back" : "transpose", s->n / (SIDE * SIDE),
+                            DIRECT_THREADS, (uint64_t)SIDE * SIDE * s->bytes);
+  add_arrays(&l, 2, (uint32_t[]){from, to});
+  return l;
+}
+
+static uint32_t scheduled_launches(const permute_shape *s, permute_launch *out) {
+  out[0] = row_launch(s, 0, PERMUTE_A, PERMUTE_B);
+  out[1] = transpose_launch(s, false, PERMUTE_B, PERMUTE_BETWEEN);
+  out[2] = row_launch(s, 1, PERMUTE_BETWEEN, PERMUTE_B);
+  out[3] = transpose_launch(s, true, PERMUTE_B, PERMUTE_BETWEEN);
+  out[4] = row_launch(s, 2, PERMUTE_BETWEEN, PERMUTE_B);
+  return 5;
+}
+
+static uint32_t tiled_launches(const permute_shape *s, permute_launch *out) {
+  uint64_t shared = (uint64_t)s->tile * s->bytes;
+  out[0] = launch("put", permute_tiles(s), s->threads, shared);
+  add_arrays(&out[0], 3, (uint32_t[]){PERMUTE_A, PERMUTE_BETWEEN, PERMUTE_TABLE + PERMUTE_PUT});
+  add_number(&out[0], s->n);
+  out[1] = launch("collect", permute_tiles(s), s->threads, shared);
+  add_arrays(&out[1], 5,
+             (uint32_t[]){PERMUTE_BETWEEN, PERMUTE_B, PERMUTE_TABLE + PERMUTE_COLLECT,
+                          PERMUTE_TABLE + PERMUTE_GROUPS, PERMUTE_TABLE + PERMUTE_SEGMENTS});
+  add_number(&out[1], permute_segments(s));
+  add_number(&out[1], s->n);
+  return 2;
+}
+
+uint32_t permute_launches(const permute_shape *s, permute_launch *out) {
+  return s->n == 0                          ? 0
+         : s->strategy == PERMUTE_SCHEDULED ? scheduled_launches(s, out)
+         : s->strategy == PERMUTE_TILED     ? tiled_launches(s, out)
+                                            : direct_launch(s, out);
+}

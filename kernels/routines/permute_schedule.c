@@ -1,0 +1,255 @@
+// What the kernels of a permutation read, made of the permutation. See permute.h.
+#include "kernels/routines/permute.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { TOGETHER = 16 };  // tiles, whose counts are neighbours
+
+typedef struct making {
+  const permute_shape *shape;
+  permutation_images p;
+  const permute_tables *tables;
+  uint32_t
+      *starts;      // tiled, by tile of a, then of b: where in a's tile its elements for b's begin,
+  uint16_t *joins;  // and which of those that b's tile collects is the first of them
+  const permutation_schedule *steps;  // scheduled
+} making;
+
+static inline uint64_t image(permutation_images p, uint64_t i) {
+  switch (p.size) {
+  case 1:
+    return ((const uint8_t *)p.data)[i];
+  case 2:
+    return ((const uint16_t *)p.data)[i];
+  case 4:
+    return ((const uint32_t *)p.data)[i];
+  default:
+    return ((const uint64_t *)p.data)[i];
+  }
+}
+
+permute_tables permute_tables_of(const permute_shape *s) {
+  permute_tables t = {0};
+  if (s->strategy == PERMUTE_SCHEDULED) {
+    for (int i = 0; i < SCHEDULE_STEPS; i++)
+      t.bytes[PERMUTE_S + i] = t.bytes[PERMUTE_D + i] = s->n * sizeof(uint16_t);
+  } else if (s->strategy == PERMUTE_TILED) {
+    uint64_t cells = permute_tiles(s) * s->tile;
+    t.bytes[PERMUTE_PUT] = t.bytes[PERMUTE_COLLECT] = cells * sizeof(uint16_t);
+    t.bytes[PERMUTE_GROUPS] = cells / 32 * sizeof(uint64_t);
+    t.bytes[PERMUTE_SEGMENTS] = permute_tiles(s) * permute_segments(s) * sizeof(uint32_t);
+  } else {
+    t.bytes[PERMUTE_P] = s->n * sizeof(uint32_t);
+  }
+  return t;
+}
+
+// ---- direct ------------------------------------------------------------------------------------
+
+static bool write_images(void *with, unsigned worker, uint64_t first, uint64_t last) {
+  const making *m = with;
+  uint32_t *to = m->tables->data[PERMUTE_P];
+  bool scatters = m->shape->strategy == PERMUTE_D_DESIGNATED;
+  (void)worker;
+  for (uint64_t i = first; i < last; i++)
+    *(scatters ? &to[i] : &to[image(m->p, i)]) = (uint32_t)(scatters ? image(m->p, i) : i);
+  return true;
+}
+
+// ---- tiled -------------------------------------------------------------------------------------
+
+// Where the number for element i of a tile stands, so that a thread loads 16 bytes of them: of put,
+// whose lanes load 16 bytes of elements; of collect, whose lanes load an element each.
+static inline uint64_t put_number(uint32_t bytes, uint64_t i) {
+  uint64_t wide = 16 / bytes, step = wide > 8 ? wide : 8, in = i % (32 * step);
+  return i - in + in / wide % 32 * step + in / (32 * wide) * wide + in % wide;
+}
+static inline uint64_t collect_number(uint64_t j) {
+  return j / 256 * 256 + j % 32 * 8 + j / 32 % 8;
+}
+
+static inline uint64_t end_of(const permute_shape *s, uint64_t tile) {
+  return (tile + 1) * s->tile < s->n ? (tile + 1) * s->tile : s->n;
+}
+
+// The elements of a tile of a, by tile of b: how many there are, summed up.
+static bool write_starts(void *with, unsigned worker, uint64_t first, uint64_t last) {
+  const making *m = with;
+  const permute_shape *s = m->shape;
+  uint64_t tiles = permute_tiles(s);
+  (void)worker;
+  for (uint64_t a = first; a < last; a++) {
+    uint32_t *start = m->starts + a * (tiles + 1);
+    memset(start, 0, (tiles + 1) * sizeof *start);
+    for (uint64_t i = a * s->tile; i < end_of(s, a); i++)
+      start[image(m->p, i) / s->tile + 1]++;
+    for (uint64_t b = 0; b < tiles; b++)
+      start[b + 1] += start[b];
+  }
+  return true;
+}
+
+// The groups of a tile of b whose segments begin at the bits of `begins`, which are 0 then.
+static void write_groups(const permute_shape *s, uint64_t *groups, uint32_t *begins) {
+  uint64_t before = 0;
+  for (uint32_t g = 0; g < s->tile / 32; g++) {
+    groups[g] = before << 32 | begins[g];
+    before += (uint64_t)__builtin_popcount(begins[g]);
+    begins[g] = 0;
+  }
+}
+
+// The segments of the tiles first ... last - 1 of b, at most TOGETHER of them; `begins`: room for their
+// bits, all 0.
+static void write_neighbours(const making *m, uint64_t first, uint64_t last, uint32_t *begins) {
+  const permute_shape *s = m->shape;
+  uint64_t tiles = permute_tiles(s), most = permute_segments(s), words = s->tile / 32;
+  uint32_t *segments = m->tables->data[PERMUTE_SEGMENTS], at[TOGETHER] = {0}, count[TOGETHER] = {0};
+  uint64_t *groups = m->tables->data[PERMUTE_GROUPS];
+  for (uint64_t a = 0; a < tiles; a++)
+    for (uint64_t b = first, k = 0; b < last; b++, k++) {
+      const uint32_t *start = m->starts + a * (tiles + 1) + b;
+      uint32_t here = start[1] - start[0];
+      m->joins[a * tiles + b] = (uint16_t)at[k];
+      if (here == 0)
+        continue;
+      begins[k * words + at[k] / 32] |= UINT32_C(1) << at[k] % 32;
+      segments[b * most + count[k]++] = (uint32_t)(a * s->tile) + start[0] - at[k];
+      at[k] += here;
+    }
+  for (uint64_t b = first; b < last; b++)
+    write_groups(s, groups + b * words, begins + (b - first) * words);
+}
+
+static bool write_segments(void *with, unsigned worker, uint64_t first, uint64_t last) {
+  const making *m = with;
+  uint32_t *begins = calloc((size_t)TOGETHER * (m->shape->tile / 32), sizeof *begins);
+  (void)worker;
+  for (uint64_t b = first; b < last && begins; b += TOGETHER)
+    write_neighbours(m, b, last - b < TOGETHER ? last : b + TOGETHER, begins);
+  free(begins);
+  return begins != NULL;
+}
+
+// Where the elements of tiles of a are put, and where in b's tiles they are collected to.
+static bool write_places(void *with, unsigned worker, uint64_t first, uint64_t last) {
+  const making *m = with;
+  const permute_shape *s = m->shape;
+  uint64_t tiles = permute_tiles(s);
+  uint16_t *put = m->tables->data[PERMUTE_PUT], *collect = m->tables->data[PERMUTE_COLLECT];
+  uint32_t *taken = malloc((tiles + 1) * sizeof *taken);
+  (void)worker;
+  for (uint64_t a = first; a < last && taken; a++) {
+    const uint32_t *start = m->starts + a * (tiles + 1);
+    memset(taken, 0, tiles * sizeof *taken);
+    for (uint64_t i = a * s->tile; i < end_of(s, a); i++) {
+      uint64_t to = image(m->p, i), b = to / s->tile, base = b * s->tile;
+      uint32_t number = taken[b]++, j = m->joins[a * tiles + b] + number;
+      put[a * s->tile + put_number(s->bytes, i - a * s->tile)] =
+          (uint16_t)permute_place(s->bytes, start[b] + number);
+      collect[base + collect_number(j)] = (uint16_t)permute_place(s->bytes, (uint32_t)(to - base));
+    }
+  }
+  free(taken);
+  return taken != NULL;
+}
+
+static bool make_tiled(making *m, const schedule_means *means) {
+  const permute_shape *s = m->shape;
+  uint64_t tiles = permute_tiles(s);
+  coloring_pool *run = means->pool ? means->pool : coloring_alone;
+  m->starts = malloc(tiles * (tiles + 1) * sizeof *m->starts);
+  m->joins = malloc(tiles * tiles * sizeof *m->joins);
+  bool good = m->starts && m->joins;
+  good = good && run(means->threads, tiles, 1, write_starts, m, means->interrupted) &&
+         run(means->threads, tiles, TOGETHER, write_segments, m, means->interrupted) &&
+         run(means->threads, tiles, 1, write_places, m, means->interrupted);
+  free(m->starts);
+  free(m->joins);
+  return good;
+}
+
+// ---- scheduled ---------------------------------------------------------------------------------
+
+// A row gathers element step[k] to place k. s and d name the same pairs in another order, in which `lanes`
+// neighbours are of as many banks each: the colours of the graph from the banks of s to those of d (HMM
+// paper, section VI).
+static bool order_row(uint32_t length, uint32_t lanes, const uint16_t *step, uint16_t *s,
+                      uint16_t *d, uint16_t *room, uint32_t *scratch) {
+  uint16_t *to = room, *bank = room + length, *edge = bank + length;
+  coloring c = {.nodes = lanes, .degree = length / lanes, .right = bank, .edge = edge};
+  c.scratch = scratch;
+  c.threads = 1;
+  for (uint32_t k = 0; k < length; k++)
+    to[step[k]] = (uint16_t)k;
+  for (uint32_t u = 0; u < lanes; u++)
+    for (uint32_t e = 0; e < c.degree; e++)
+      bank[u * c.degree + e] = (uint16_t)(to[u + lanes * e] % lanes);
+  if (!color_edges(&c))
+    return false;
+  for (uint32_t u = 0; u < lanes; u++)
+    for (uint32_t e = 0; e < c.degree; e++) {
+      s[e * lanes + u] = (uint16_t)(u + lanes * edge[u * c.degree + e]);
+      d[e * lanes + u] = to[s[e * lanes + u]];
+    }
+  return true;
+}
+
+typedef struct ordering {
+  const making *m;
+  uint32_t step, length;
+} ordering;
+
+static bool order_rows(void *with, unsigned worker, uint64_t first, uint64_t last) {
+  const ordering *o = with;
+  uint32_t length = o->length, lanes = o->m->shape->bytes < 8 ? 32 : 128 / o->m->shape->bytes;
+  coloring c = {.nodes = lanes, .degree = length / lanes, .threads = 1};
+  uint16_t *room = malloc(3 * length * sizeof *room);
+  uint32_t *scratch = malloc(coloring_scratch(&c) * sizeof *scratch);
+  bool good = room && scratch;
+  (void)worker;
+  for (uint64_t row = first; row < last && good; row++)
+    good = order_row(length, lanes, o->m->steps->steps[o->step] + row * length,
+                     (uint16_t *)o->m->tables->data[PERMUTE_S + o->step] + row * length,
+                     (uint16_t *)o->m->tables->data[PERMUTE_D + o->step] + row * length, room,
+                     scratch);
+  free(room);
+  free(scratch);
+  return good;
+}
+
+static bool make_scheduled(making *m, const schedule_means *means) {
+  permutation_schedule steps = schedule_shape(m->shape->n);
+  schedule_means own = *means;
+  coloring_pool *run = means->pool ? means->pool : coloring_alone;
+  uint64_t cells = schedule_cells(&steps);
+  steps.steps[0] = malloc(SCHEDULE_STEPS * cells * sizeof **steps.steps);
+  own.scratch = malloc(schedule_scratch(&steps, means->threads) * sizeof *own.scratch);
+  bool good = steps.steps[0] && own.scratch;
+  for (int i = 1; i < SCHEDULE_STEPS && good; i++)
+    steps.steps[i] = steps.steps[i - 1] + cells;
+  m->steps = &steps;
+  good = good && schedule_make(&steps, m->p, &own);
+  for (uint32_t i = 0; i < SCHEDULE_STEPS && good; i++) {
+    ordering o = {m, i, i == 1 ? steps.rows : steps.width};
+    good = run(means->threads, cells / o.length, 8, order_rows, &o, means->interrupted);
+  }
+  free(steps.steps[0]);
+  free(own.scratch);
+  return good;
+}
+
+// ---- all ---------------------------------------------------------------------------------------
+
+bool permute_tables_make(const permute_shape *s, permutation_images p, const schedule_means *means,
+                         permute_tables *out) {
+  making m = {.shape = s, .p = p, .tables = out};
+  coloring_pool *run = means->pool ? means->pool : coloring_alone;
+  if (s->n == 0)
+    return true;
+  return s->strategy == PERMUTE_TILED ? make_tiled(&m, means)
+         : s->strategy == PERMUTE_SCHEDULED
+             ? make_scheduled(&m, means)
+             : run(means->threads, s->n, 1 << 16, write_images, &m, means->interrupted);
+}
