@@ -1,7 +1,9 @@
 #include "runtime/cuda/program.h"
+#include "core/clock.h"
 #include "kernels/emit/emit.h"
 #include "runtime/cpu/roots.h"
 #include "runtime/cuda/nvrtc.h"
+#include "runtime/routines/routine.h"
 #include "runtime/system/cache.h"
 #include "runtime/system/pool.h"
 
@@ -22,6 +24,13 @@ typedef struct buffer {
   bool taken;
 } buffer;
 
+// Passes that follow each other without the host, as a graph (NULL: there are none); then a routine that
+// has no kernels, which the host executes (NEVER: none).
+typedef struct stretch {
+  cuda_graph *graph;
+  uint32_t routine;
+} stretch;
+
 struct cuda_program {
   cuda_device *device;
   const plan *plan;
@@ -33,9 +42,11 @@ struct cuda_program {
   uint32_t *buffer_of;   // by array: the number of its buffer, or NEVER
   buffer *buffers;       // room for one of each array
   size_t buffer_count;
-  cuda_address imports;      // permc_imports, the list of tables, and the tables
-  cuda_graph *graph, *many;  // one run; MANY runs, for cuda_program_time
-  buffer copied;             // two halves, of cuda_program_time_copy
+  cuda_address imports;  // permc_imports, the list of tables, and the tables
+  stretch *stretches;    // one run
+  size_t stretch_count;
+  cuda_graph *many;  // MANY runs, for cuda_program_time, where no routine is the host's
+  buffer copied;     // two halves, of cuda_program_time_copy
 };
 
 static bool fail_with_device_message(const cuda_program *g, error *failure) {
@@ -403,8 +414,75 @@ static cuda_graph *record_passes(cuda_program *g, uint32_t first, uint32_t last,
   return graph;
 }
 
-static cuda_graph *record_runs(cuda_program *g, unsigned runs, error *failure) {
-  return record_passes(g, 0, (uint32_t)g->plan->passes.count, runs, failure);
+static bool is_routine(const cuda_program *g, uint32_t pass) {
+  return plan_routine_of(g->plan, &g->plan->passes.items[pass]) != NULL;
+}
+
+// The passes in stretches; at least one.
+static bool record_stretches(cuda_program *g, error *failure) {
+  uint32_t count = (uint32_t)g->plan->passes.count;
+  for (uint32_t first = 0, last; first < count || !g->stretch_count; first = last + 1) {
+    stretch *s = &g->stretches[g->stretch_count++];
+    for (last = first; last < count && !is_routine(g, last); last++)
+      ;
+    s->routine = last < count ? last : NEVER;
+    if ((last > first || !count) && !(s->graph = record_passes(g, first, last, 1, failure)))
+      return false;
+  }
+  return true;
+}
+
+// ---- routines, by the host ---------------------------------------------------------------------
+
+// Arrays that the routine reads are downloaded, those that it writes uploaded.
+static bool move_accesses(cuda_program *g, const plan_pass *pass, bool written, void **data,
+                          error *failure) {
+  for (uint32_t i = 0; i < pass->access_count; i++) {
+    net_id a = pass->accesses[i].array;
+    uint64_t bytes = cpu_array_bytes(&g->plan->arrays.items[a]);
+    if (pass->accesses[i].writes != written)
+      continue;
+    if (!(written ? cuda_upload(g->device, array_address(g, a), data[a], bytes)
+                  : cuda_download(g->device, data[a], array_address(g, a), bytes)))
+      return fail_with_device_message(g, failure);
+  }
+  return true;
+}
+
+static bool run_on_host(cuda_program *g, uint32_t number, error *failure) {
+  const plan *p = g->plan;
+  const plan_pass *pass = &p->passes.items[number];
+  void **data = calloc(p->arrays.count + 1, sizeof *data);
+  bool good = data != NULL;
+  for (uint32_t i = 0; i < pass->access_count && good; i++) {
+    net_id a = pass->accesses[i].array;
+    good = data[a] || (data[a] = array_memory(cpu_array_bytes(&p->arrays.items[a])));
+  }
+  if (!good)
+    error_set(failure, SPAN_NONE, "out of memory");
+  else if (!cuda_wait(g->device, g->interrupted))
+    good = fail_with_device_message(g, failure);
+  good = good && move_accesses(g, pass, false, data, failure);
+  if (good && !routine_run(p, plan_routine_of(p, pass), data, pool_processors(), g->interrupted)) {
+    bool stopped = g->interrupted && atomic_load(g->interrupted);
+    good = error_set(failure, SPAN_NONE, stopped ? "interrupted" : "out of memory");
+  }
+  good = good && move_accesses(g, pass, true, data, failure);
+  for (size_t a = 0; a < p->arrays.count && data; a++)
+    free(data[a]);
+  free(data);
+  return good;
+}
+
+static bool run_stretches(cuda_program *g, error *failure) {
+  for (size_t i = 0; i < g->stretch_count; i++) {
+    const stretch *s = &g->stretches[i];
+    if (s->graph && !cuda_graph_launch(g->device, s->graph))
+      return fail_with_device_message(g, failure);
+    if (s->routine != NEVER && !run_on_host(g, s->routine, failure))
+      return false;
+  }
+  return true;
 }
 
 // ---- the whole ---------------------------------------------------------------------------------
@@ -418,7 +496,8 @@ static cuda_program *allocate_program(cuda_device *d, const plan *p, const cuda_
   g->facts = calloc(p->passes.count + 1, sizeof *g->facts);
   g->buffer_of = calloc(p->arrays.count + 1, sizeof *g->buffer_of);
   g->buffers = calloc(p->arrays.count + 1, sizeof *g->buffers);
-  if (g->kernels && g->facts && g->buffer_of && g->buffers)
+  g->stretches = calloc(p->passes.count + 1, sizeof *g->stretches);
+  if (g->stretches && g->kernels && g->facts && g->buffer_of && g->buffers)
     return g;
   cuda_program_free(g);
   return NULL;
@@ -436,7 +515,7 @@ cuda_program *cuda_program_new(cuda_device *d, const plan *p, c_code *code, cons
   }
   if (compile_passes(g, o, code, failure) && place_arrays(g, failure) &&
       upload_given(g, NET_TABLE, NULL, 0, failure) && upload_roots(g, code->roots, failure) &&
-      (g->graph = record_runs(g, 1, failure)) != NULL)
+      record_stretches(g, failure))
     return g;
   cuda_program_free(g);
   return NULL;
@@ -445,7 +524,8 @@ cuda_program *cuda_program_new(cuda_device *d, const plan *p, c_code *code, cons
 void cuda_program_free(cuda_program *g) {
   if (!g)
     return;
-  cuda_graph_free(g->device, g->graph);
+  for (size_t i = 0; i < g->stretch_count; i++)
+    cuda_graph_free(g->device, g->stretches[i].graph);
   cuda_graph_free(g->device, g->many);
   for (size_t i = 0; i < g->buffer_count; i++)
     cuda_memory_free(g->device, g->buffers[i].address);
@@ -461,17 +541,22 @@ void cuda_program_free(cuda_program *g) {
   free(g->facts);
   free(g->buffer_of);
   free(g->buffers);
+  free(g->stretches);
   free(g);
 }
 
 bool cuda_program_time(cuda_program *g, unsigned runs, double *seconds, error *failure) {
-  if (runs >= MANY && !g->many && !(g->many = record_runs(g, MANY, failure)))
+  bool alone = g->stretch_count == 1 && g->stretches[0].routine == NEVER;
+  unsigned many = alone ? runs / MANY : 0;
+  if (many && !g->many &&
+      !(g->many = record_passes(g, 0, (uint32_t)g->plan->passes.count, MANY, failure)))
     return false;
   bool good = cuda_time_begin(g->device);
-  for (unsigned i = 0; i < runs / MANY && good; i++)
+  for (unsigned i = 0; i < many && good; i++)
     good = cuda_graph_launch(g->device, g->many);
-  for (unsigned i = 0; i < runs % MANY && good; i++)
-    good = cuda_graph_launch(g->device, g->graph);
+  for (unsigned i = many * MANY; i < runs && good; i++)
+    if (!run_stretches(g, failure))
+      return false;
   good = good && cuda_time_end(g->device, seconds);
   *seconds /= runs;
   return good || fail_with_device_message(g, failure);
@@ -479,6 +564,12 @@ bool cuda_program_time(cuda_program *g, unsigned runs, double *seconds, error *f
 
 bool cuda_program_time_pass(cuda_program *g, uint32_t pass, unsigned runs, double *seconds,
                             error *failure) {
+  double start = clock_seconds();
+  for (unsigned i = 0; i < runs && is_routine(g, pass); i++, *seconds = clock_seconds() - start)
+    if (!run_on_host(g, pass, failure))
+      return false;
+  if (is_routine(g, pass))
+    return *seconds /= runs, true;
   cuda_graph *graph = record_passes(g, pass, pass + 1, runs, failure);
   bool good = graph && cuda_graph_launch(g->device, graph) && cuda_time_begin(g->device) &&
               cuda_graph_launch(g->device, graph) && cuda_time_end(g->device, seconds);
@@ -525,8 +616,7 @@ static bool download_results(cuda_program *g, array *results, error *failure) {
 
 bool cuda_program_run(cuda_program *g, const array *arguments, size_t count, array *results,
                       error *failure) {
-  bool good = upload_given(g, NET_ARGUMENT, arguments, count, failure) &&
-              (cuda_graph_launch(g->device, g->graph) || fail_with_device_message(g, failure));
+  bool good = upload_given(g, NET_ARGUMENT, arguments, count, failure) && run_stretches(g, failure);
   if (good && !cuda_wait(g->device, g->interrupted))
     good = fail_with_device_message(g, failure);
   if (good && download_results(g, results, failure))

@@ -18,6 +18,8 @@
 //   memory    a buffer for each of a0, a1, a2; addresses of tables, then the table of roots
 //   graph     permc_pass_0<<<blocks, threads>>>(0, a0, a1, imports) -> permc_pass_1(...)
 //   run       a0 uploaded, graph launched, a2 downloaded
+//
+// Routines have no kernels: between graphs, the host executes them on arrays that are downloaded for it.
 #ifndef PERMC_RUNTIME_CUDA_PROGRAM_H
 #define PERMC_RUNTIME_CUDA_PROGRAM_H
 

@@ -368,7 +368,8 @@ static void print_routine(text *out, const plan *p, const net_routine *r) {
     text_printf(out, " in %" PRIu64 " rows", r->rows);
   if (r->pair_count > 1)
     text_printf(out, ", %" PRIu32 " payload%s", r->pair_count - 1, plural(r->pair_count - 1));
-  text_printf(out, ": %" PRIu32 " time%s over all\n", digits, plural(digits));
+  text_printf(out, ": %" PRIu32 " time%s over all%s\n", digits, plural(digits),
+              p->target->lane_bytes ? "" : ", by the host");
 }
 
 static const char *const bounds[] = {"memory", "work", "start"};

@@ -170,7 +170,7 @@ static double seconds_of_pass(const pass_counts *c, const pass_rates *r, unsigne
 
 void model_add_plan(cost_model *m, arena *memory, const plan *p, unsigned threads, bool gpu_runs) {
   size_t most = 0;
-  double length = 0, bytes = 0;
+  double length = 0, bytes = 0, routines = 0;  // those that the host executes, in seconds
   for (size_t i = 0; i < p->net->stages.count; i++)
     most = p->net->stages.items[i].nodes.count > most ? p->net->stages.items[i].nodes.count : most;
   net_id *room = NEW_ARRAY(memory, net_id, most + 1);
@@ -183,6 +183,7 @@ void model_add_plan(cost_model *m, arena *memory, const plan *p, unsigned thread
                        ? (model_pass){pass->seconds, pass->seconds}
                        : (model_pass){seconds_of_pass(&c, &rates.portable, threads),
                                       seconds_of_pass(&c, &rates.compiled, threads)};
+    routines += plan_routine_of(p, pass) ? pass->seconds : 0;
     m->portable += m->passes[i].portable;
     m->compiled += m->passes[i].compiled;
     length += c.text;
@@ -195,7 +196,7 @@ void model_add_plan(cost_model *m, arena *memory, const plan *p, unsigned thread
     bytes += a->role == NET_TEMPORARY ? 0 : (double)(a->count * scalar_types[a->type].size);
   }
   m->cuda_cached = m->planning + (gpu_runs ? 0 : rates.gpu.driver) + rates.gpu.copy_byte * bytes +
-                   m->compiled * threads / rates.gpu.speed;
+                   (m->compiled - routines) * threads / rates.gpu.speed + routines;
   m->cuda = m->cuda_cached + rates.gpu.nvrtc + rates.gpu.text_byte * length;
 }
 

@@ -55,14 +55,17 @@ typedef struct subject {
   permc_compiled *compiled;
 } subject;
 
-static subject a_subject(const char *backend) {
+static subject subject_of(const char *program, const char *backend) {
   uint32_t values[COUNT];
   for (uint32_t i = 0; i < COUNT; i++)
     values[i] = 3 * i;
-  subject s = {.context = load_text("main : [m]u32 -> [m]u32\nmain = map (+ 1)\n"),
-               .argument = value_1("u32", COUNT, values)};
+  subject s = {.context = load_text(program), .argument = value_1("u32", COUNT, values)};
   s.compiled = permc_compile(s.context, "main", backend, &s.argument, 1);
   return s;
+}
+
+static subject a_subject(const char *backend) {
+  return subject_of("main : [m]u32 -> [m]u32\nmain = map (+ 1)\n", backend);
 }
 
 static void drop(subject *s) {
@@ -302,6 +305,42 @@ TEST(auto_goes_on_without_a_gpu_that_fails) {
     bool launches = run_large(true, failing[i], i % 2, message);
     CHECK_CONTAINS(message, "the processor runs this, as the GPU failed: ");
     CHECK(launches == (i != 1));
+    CHECK_EQ_U64(fake.left(), 0);
+  }
+}
+
+// ---- routines ----------------------------------------------------------------------------------
+
+// The pass after the kernel is a sort, and the host's.
+static bool run_sort(char *message, size_t size) {
+  subject s = subject_of("main : [m]u32 -> [m]u32\n"
+                         "main xs = permute (sorted_places_desc ys) ys where ys = map (+ 1) xs\n",
+                         "cuda");
+  uint32_t expected[COUNT];
+  for (uint32_t i = 0; i < COUNT; i++)
+    expected[i] = 3 * (COUNT - 1 - i) + 1;
+  bool good = s.compiled && execute(&s);
+  if (good && CHECK_EQ_U64(s.result_count, 1))
+    check_1(s.results[0], 0, "u32", COUNT, expected);
+  snprintf(message, size, "%s", permc_message(s.context));
+  drop(&s);
+  return good;
+}
+
+TEST(routines_of_the_host) {
+  char message[2000];
+  enter("");
+  CHECK(run_sort(message, sizeof message));
+  CHECK_STR(message, "");
+  fake_driver_check();
+  size_t copies = fake.calls("cuMemcpyDtoHAsync_v2");
+  CHECK(copies > 0);
+  for (size_t at = 1; at <= copies; at++) {
+    char settings[100];
+    snprintf(settings, sizeof settings, "fail=cuMemcpyDtoHAsync_v2 at=%zu status=999", at);
+    enter(settings);
+    CHECK(!run_sort(message, sizeof message));
+    CHECK_CONTAINS(message, "error 999");
     CHECK_EQ_U64(fake.left(), 0);
   }
 }
