@@ -1,110 +1,396 @@
-// Sorts by digits of 8 bits, the lowest first, of the keys' ranks: unsigned numbers in the keys'
-// order. A rank travels with the index of its element; payloads follow at the end.
+// Sorts of keys of all types, with payloads and in rows, by sorts of unsigned words and by counting.
+//
+// Keys alone: their bits in the order of their values are words; keys of few bits are counted.
+// With payloads: a word is a key's rank and, below it, the index of its element, so that equal keys
+// stay in order. Where the two have more bits than a word, the rank's high bits are sorted by first, and
+// then, among those that are equal, the rest.
 #include "runtime/routines/sort.h"
+#include "core/sizes.h"
+#include "runtime/routines/words_team.h"
+#include "runtime/system/pool.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { DIGIT = 8, DIGITS = 1 << DIGIT };
+enum {
+  SHARE = 1 << 14,     // elements that a thread takes at once
+  LONG_ROW = 1 << 17,  // elements of a row that several threads sort together
+  COUNTING_BITS = 16,  // at most, of keys that are counted
+  COUNTING_SMALL = 8,  // bits for which a short row is counted as well
+};
 
-typedef struct ranked {
-  uint64_t rank, index;
-} ranked;
+// The memory of one worker: blocks that grow.
+typedef enum block { BLOCK_SCRATCH, BLOCK_WORDS, BLOCK_MOVED, BLOCKS } block;
+typedef struct workspace {
+  void *blocks[BLOCKS];
+  size_t bytes[BLOCKS];
+} workspace;
 
-// The bits of a float in the order of its values, as an unsigned number of so many bits.
-static uint64_t rank_float(uint64_t bits, uint64_t infinity, uint64_t sign) {
-  if ((bits & ~sign) > infinity)
-    return sign | (sign - 1);  // NaN
-  return bits & sign ? bits ^ (sign | (sign - 1)) : bits | sign;
-}
-
-static uint64_t rank_key(scalar_type type, const void *key) {
-  scalar_bits k = {0};
-  size_t size = scalar_types[type].size;
-  memcpy(&k, key, size);
-  uint64_t sign = (uint64_t)1 << (8 * size - 1);
-  switch (scalar_types[type].kind) {
-  case KIND_SIGNED:
-    return k.u64 ^ sign;
-  case KIND_FLOAT:
-    return rank_float(k.u64,
-                      type == SCALAR_F16   ? 0x7c00
-                      : type == SCALAR_F32 ? 0x7f800000
-                                           : (uint64_t)0x7ff << 52,
-                      sign);
-  default:
-    return k.u64;
+static void *reserve(workspace *w, block which, uint64_t bytes) {
+  if (w->bytes[which] < bytes) {
+    free(w->blocks[which]);
+    w->blocks[which] = malloc(bytes);
+    w->bytes[which] = w->blocks[which] ? bytes : 0;
   }
+  return w->blocks[which];
 }
 
-// The elements of `from` by one digit of their ranks, in `to`.
-static void sort_by_digit(const ranked *from, ranked *to, uint64_t count, uint32_t shift) {
-  uint64_t starts[DIGITS] = {0}, sum = 0;
-  for (uint64_t i = 0; i < count; i++)
-    starts[from[i].rank >> shift & (DIGITS - 1)]++;
-  for (size_t d = 0; d < DIGITS; d++) {
-    uint64_t of_digit = starts[d];
-    starts[d] = sum;
-    sum += of_digit;
+// Elements first, ..., first + count - 1 of a task.
+typedef struct row {
+  const sort_task *task;
+  workspace *memory;
+  uint64_t first, count;
+  unsigned threads;
+  // The keys' ranks: bits that are used, and how they are made, as by word_code. NaN are magnitudes
+  // above infinity, and of rank nan.
+  uint32_t bits;
+  word_code code;
+  uint64_t magnitude, infinity, nan;
+} row;
+
+static size_t key_size(const row *r) { return scalar_types[r->task->type].size; }
+static const char *keys_of(const row *r) {
+  return (const char *)r->task->keys + r->first * key_size(r);
+}
+static char *sorted_of(const row *r) { return (char *)r->task->sorted + r->first * key_size(r); }
+
+static void describe_keys(row *r) {
+  const sort_task *t = r->task;
+  uint32_t bits = 8 * (uint32_t)key_size(r);
+  uint64_t all = UINT64_MAX >> (64 - bits), sign = (all >> 1) + 1;
+  scalar_kind kind = scalar_types[t->type].kind;
+  r->bits = t->bits ? t->bits : bits;
+  r->magnitude = all >> 1;
+  r->infinity = UINT64_MAX;
+  if (kind == KIND_FLOAT) {
+    r->infinity = bits == 16 ? 0x7c00 : bits == 32 ? 0x7f800000 : (uint64_t)0x7ff << 52;
+    r->code.negative = all >> 1;
   }
-  for (uint64_t i = 0; i < count; i++)
-    to[starts[from[i].rank >> shift & (DIGITS - 1)]++] = from[i];
+  if (kind == KIND_FLOAT || (kind == KIND_SIGNED && !t->bits))
+    r->code.all = sign;
+  r->nan = t->descending ? 0 : all;
+  if (t->descending)
+    r->code.all ^= t->bits ? UINT64_MAX >> (64 - t->bits) : all;
 }
 
-static ranked *sort_row(const sort_task *t, uint64_t first, uint64_t count, ranked *a, ranked *b) {
-  size_t size = scalar_types[t->type].size;
-  uint64_t mirror = t->descending ? UINT64_MAX >> (64 - 8 * size) : 0;
-  for (uint64_t i = 0; i < count; i++)
-    a[i] = (ranked){rank_key(t->type, (const char *)t->keys + (first + i) * size) ^ mirror, i};
-  for (uint32_t shift = 0; shift < 8 * size; shift += DIGIT) {
-    sort_by_digit(a, b, count, shift);
-    ranked *other = a;
-    a = b;
-    b = other;
+static inline uint64_t load_key(const char *keys, uint64_t i, size_t size) {
+  uint64_t x = 0;
+  memcpy(&x, keys + i * size, size);
+  return x;
+}
+
+// Of a key that is no NaN.
+static inline uint64_t encode(const row *r, uint64_t key) {
+  return key ^ (key > r->magnitude ? r->code.negative : 0) ^ r->code.all;
+}
+
+static inline uint64_t decode(const row *r, uint64_t rank) {
+  uint64_t key = rank ^ r->code.all;
+  return key ^ (key > r->magnitude ? r->code.negative : 0);
+}
+
+static inline bool is_nan(const row *r, uint64_t key) { return (key & r->magnitude) > r->infinity; }
+
+static bool sort_words(const row *r, size_t size, word_code in, word_code out, const void *from,
+                       void *to, uint64_t count, unsigned threads) {
+  uint64_t room = count < WORD_SCRATCH ? count + 1 : WORD_SCRATCH;
+  void *scratch = reserve(r->memory, BLOCK_SCRATCH, room * size);
+  word_task t = {size, in, out, from, to, scratch, count, threads, r->task->interrupted, 0};
+  return scratch && word_sort(&t);
+}
+
+// ---- keys alone ---------------------------------------------------------------------------------
+
+// Sorts keys of few bits by how many there are of each.
+static bool count_keys(const row *r) {
+  uint64_t *counts = reserve(r->memory, BLOCK_WORDS, sizeof *counts << r->bits), at = 0;
+  uint64_t ranks = (uint64_t)1 << r->bits;
+  if (!counts)
+    return false;
+  memset(counts, 0, ranks * sizeof *counts);
+  const char *keys = keys_of(r);
+  char *to = sorted_of(r);
+#define COUNT(U)                                                                                   \
+  for (uint64_t i = 0; i < r->count; i++)                                                          \
+    counts[encode(r, load_key(keys, i, (U) < 8 ? (U) : 8)) & (ranks - 1)]++;                       \
+  for (uint64_t rank = 0; rank < ranks; rank++) {                                                  \
+    uint64_t key = decode(r, rank);                                                                \
+    for (uint64_t k = counts[rank]; k > 0; k--, at++)                                              \
+      memcpy(to + at * (U), &key, (U) < 8 ? (U) : 8);                                              \
   }
-  return a;
+  FOR_ELEMENT_SIZE(key_size(r), COUNT)
+#undef COUNT
+  return true;
 }
 
-// A row of elements, moved by way of `spare`: `from` may be `to`.
-static void move_row(const ranked *order, uint64_t first, uint64_t count, const sort_payload *p,
-                     char *spare) {
-  char *to = (char *)p->to + first * p->size;
-  for (uint64_t i = 0; i < count; i++) {
-    uint32_t narrow = (uint32_t)order[i].index;
-    const void *element = p->from ? (const char *)p->from + (first + order[i].index) * p->size
-                          : p->size == 4 ? (const void *)&narrow
-                                         : &order[i].index;
-    memcpy(spare + i * p->size, element, p->size);
+// Sorts keys of fewer bytes than a word as words of 4.
+static bool widen_keys(const row *r) {
+  size_t size = key_size(r);
+  uint32_t *words = reserve(r->memory, BLOCK_WORDS, (r->count + 1) * sizeof *words);
+  if (!words)
+    return false;
+  for (uint64_t i = 0; i < r->count; i++)
+    words[i] = (uint32_t)encode(r, load_key(keys_of(r), i, size));
+  if (!sort_words(r, 4, (word_code){0, 0}, (word_code){0, 0}, words, words, r->count, r->threads))
+    return false;
+  for (uint64_t i = 0; i < r->count; i++) {
+    uint64_t key = decode(r, words[i]);
+    memcpy(sorted_of(r) + i * size, &key, size);
   }
-  memcpy(to, spare, count * p->size);
+  return true;
 }
 
-static uint64_t row_first(const sort_task *t, uint64_t row) {
-  return t->offsets ? t->offsets[row] : row * t->length;
+// The NaN of an array in their order. How many those are.
+static uint64_t collect_nan(const row *r, const char *keys, char *to) {
+  size_t size = key_size(r);
+  uint64_t found = 0;
+  for (uint64_t i = 0; i < r->count; i++) {
+    uint64_t key = load_key(keys, i, size);
+    if (!is_nan(r, key))
+      continue;
+    if (to)
+      memcpy(to + found * size, &key, size);
+    found++;
+  }
+  return found;
+}
+
+// The words' order has NaN at both ends. They are to be at one, in the order that they had.
+static void place_nan(const row *r, const char *nan) {
+  size_t size = key_size(r);
+  char *to = sorted_of(r);
+  uint64_t before = 0, after = 0;
+  while (before < r->count && is_nan(r, load_key(to, before, size)))
+    before++;
+  while (before + after < r->count && is_nan(r, load_key(to, r->count - 1 - after, size)))
+    after++;
+  uint64_t numbers = r->count - before - after, nans = before + after;
+  if (nans == 0)
+    return;
+  bool first = r->task->descending;
+  memmove(to + (first ? nans * size : 0), to + before * size, numbers * size);
+  char *end = to + (first ? 0 : numbers * size);
+  if (nan)
+    memcpy(end, nan, nans * size);
+  else
+    collect_nan(r, keys_of(r), end);
+}
+
+static bool sort_keys(const row *r) {
+  size_t size = key_size(r);
+  char *nan = NULL;
+  if (r->infinity != UINT64_MAX && r->task->keys == r->task->sorted) {
+    uint64_t nans = collect_nan(r, keys_of(r), NULL);
+    if (nans && !(nan = reserve(r->memory, BLOCK_MOVED, nans * size)))
+      return false;
+    if (nans)
+      collect_nan(r, keys_of(r), nan);
+  }
+  uint32_t least = r->bits <= COUNTING_SMALL ? 5 : r->bits - 3;  // log2 of the shortest row
+  bool good = false;
+  if (r->bits <= COUNTING_BITS && r->count >> least)
+    good = count_keys(r);
+  else if (size < 4)
+    good = widen_keys(r);
+  else
+    good = sort_words(r, size, r->code, r->code, keys_of(r), sorted_of(r), r->count, r->threads);
+  if (good && r->infinity != UINT64_MAX)
+    place_nan(r, nan);
+  return good;
+}
+
+// ---- keys with payloads -------------------------------------------------------------------------
+
+// Words of an order: a window of the ranks' bits above the bits of an index.
+typedef struct order {
+  const row *row;
+  size_t size;  // of a word
+  void *words;
+  uint32_t index_bits;
+  uint32_t low;   // the rank's lowest bit in the window
+  uint64_t rank;  // the bits of ranks that are sorted by
+} order;
+
+static inline uint64_t index_at(const order *o, uint64_t i) {
+  uint64_t word = o->size == 4 ? ((const uint32_t *)o->words)[i] : ((const uint64_t *)o->words)[i];
+  return word & (((uint64_t)1 << o->index_bits) - 1);
+}
+
+static inline uint64_t rank_of(const row *r, uint64_t key) {
+  return is_nan(r, key) ? r->nan : encode(r, key);
+}
+
+static bool make_words(void *with, unsigned worker, uint64_t first, uint64_t last) {
+  const order *o = with;
+  const row r = *o->row;
+  const char *keys = keys_of(&r);
+  (void)worker;
+#define MAKE(U)                                                                                    \
+  if (o->size == 4)                                                                                \
+    for (uint64_t i = first; i < last; i++)                                                        \
+      ((uint32_t *)o->words)[i] =                                                                  \
+          (uint32_t)((rank_of(&r, load_key(keys, i, (U) < 8 ? (U) : 8)) & o->rank)                 \
+                         << o->index_bits |                                                        \
+                     i);                                                                           \
+  else                                                                                             \
+    for (uint64_t i = first; i < last; i++)                                                        \
+      ((uint64_t *)o->words)[i] = (rank_of(&r, load_key(keys, i, (U) < 8 ? (U) : 8)) & o->rank) >> \
+                                      o->low << o->index_bits |                                    \
+                                  i;
+  FOR_ELEMENT_SIZE(key_size(&r), MAKE)
+#undef MAKE
+  return true;
+}
+
+// Among words of the same window, sorts by the rank's bits below it.
+static bool refine(const order *o, uint64_t first, uint64_t last, uint32_t low) {
+  const row *r = o->row;
+  uint64_t *words = o->words, index = ((uint64_t)1 << o->index_bits) - 1;
+  for (uint64_t start = first, end; low > 0 && start < last; start = end) {
+    for (end = start + 1;
+         end < last && words[end] >> o->index_bits == words[start] >> o->index_bits;)
+      end++;
+    if (end - start == 1)
+      continue;
+    uint32_t window = 64 - o->index_bits, next = low > window ? low - window : 0;
+    for (uint64_t i = start; i < end; i++) {
+      uint64_t at = words[i] & index;
+      uint64_t rank =
+          rank_of(r, load_key(keys_of(r), at, key_size(r))) & (((uint64_t)1 << low) - 1);
+      words[i] = rank >> next << o->index_bits | at;
+    }
+    const word_code none = {0, 0};
+    if (!sort_words(r, 8, none, none, words + start, words + start, end - start, r->threads) ||
+        !refine(o, start, end, next))
+      return false;
+  }
+  return true;
+}
+
+// The bits from the lowest to the highest in which ranks differ.
+static uint64_t differing(const row *r) {
+  uint64_t first = load_key(keys_of(r), 0, key_size(r)), differ = 0;
+  first = rank_of(r, first);
+#define DIFFER(U)                                                                                  \
+  for (uint64_t i = 0; i < r->count; i++)                                                          \
+    differ |= rank_of(r, load_key(keys_of(r), i, (U) < 8 ? (U) : 8)) ^ first;
+  FOR_ELEMENT_SIZE(key_size(r), DIFFER)
+#undef DIFFER
+  return differ ? UINT64_MAX >> __builtin_clzll(differ) : 0;
+}
+
+static bool make_order(const row *r, order *o) {
+  *o = (order){.row = r, .size = 8, .rank = UINT64_MAX >> (64 - r->bits)};
+  o->index_bits = r->count > 1 ? 64 - (uint32_t)__builtin_clzll(r->count - 1) : 0;
+  if (r->bits + o->index_bits <= 32)
+    o->size = 4;
+  if (r->bits + o->index_bits > 64)
+    o->rank = differing(r);
+  uint32_t bits = o->rank ? 64 - (uint32_t)__builtin_clzll(o->rank) : 0;
+  o->low = bits + o->index_bits > 64 ? bits + o->index_bits - 64 : 0;
+  o->words = reserve(r->memory, BLOCK_WORDS, (r->count + 1) * o->size);
+  const word_code none = {0, 0};
+  return o->words && pool_run(r->threads, r->count, SHARE, make_words, o, r->task->interrupted) &&
+         sort_words(r, o->size, none, none, o->words, o->words, r->count, r->threads) &&
+         refine(o, 0, r->count, o->low);
+}
+
+// A payload's elements in the order; `to` is not where they come from.
+typedef struct movement {
+  const order *order;
+  const char *from;
+  char *to;
+  size_t size;
+} movement;
+
+static bool move_elements(void *with, unsigned worker, uint64_t first, uint64_t last) {
+  const movement *m = with;
+  const order o = *m->order;
+  (void)worker;
+  if (!m->from) {
+    for (uint64_t i = first; i < last; i++) {
+      uint64_t index = index_at(&o, i);
+      uint32_t narrow = (uint32_t)index;
+      memcpy(m->to + i * m->size, m->size == 4 ? (void *)&narrow : (void *)&index, m->size);
+    }
+    return true;
+  }
+#define MOVE(U)                                                                                    \
+  for (uint64_t i = first; i < last; i++)                                                          \
+    memcpy(m->to + i * (U), m->from + index_at(&o, i) * (U), (U));
+  FOR_UNIT_SIZE(m->size, MOVE)
+#undef MOVE
+  return true;
+}
+
+static bool move_payload(const order *o, const sort_payload *p) {
+  const row *r = o->row;
+  movement m = {o, p->from ? (const char *)p->from + r->first * p->size : NULL,
+                (char *)p->to + r->first * p->size, p->size};
+  char *to = m.to;
+  if (p->from == p->to && !(m.to = reserve(r->memory, BLOCK_MOVED, (r->count + 1) * p->size)))
+    return false;
+  if (!pool_run(r->threads, r->count, SHARE, move_elements, &m, r->task->interrupted))
+    return false;
+  if (m.to != to)
+    memcpy(to, m.to, r->count * p->size);
+  return true;
+}
+
+static bool sort_with_payloads(const row *r) {
+  const sort_task *t = r->task;
+  order o;
+  bool good = make_order(r, &o);
+  for (uint32_t p = 0; good && p < t->payload_count; p++)
+    good = move_payload(&o, &t->payloads[p]);
+  sort_payload keys = {t->keys, t->sorted, key_size(r)};
+  return good && (!t->sorted || move_payload(&o, &keys));
+}
+
+// ---- rows ---------------------------------------------------------------------------------------
+
+typedef struct rows {
+  const sort_task *task;
+  workspace *workspaces;  // of each worker
+  uint64_t longest;       // longer rows are left out
+} rows;
+
+static uint64_t row_start(const sort_task *t, uint64_t number) {
+  return t->offsets ? t->offsets[number] : number * t->length;
+}
+
+static bool sort_row(const sort_task *t, workspace *memory, uint64_t number, unsigned threads) {
+  uint64_t first = row_start(t, number);
+  row r = {.task = t, .memory = memory, .first = first, .threads = threads};
+  r.count = row_start(t, number + 1) - first;
+  describe_keys(&r);
+  if (r.count == 0 || (!t->sorted && t->payload_count == 0))
+    return true;
+  return t->payload_count ? sort_with_payloads(&r) : sort_keys(&r);
+}
+
+static bool sort_some_rows(void *with, unsigned worker, uint64_t first, uint64_t last) {
+  const rows *a = with;
+  for (uint64_t i = first; i < last; i++)
+    if (row_start(a->task, i + 1) - row_start(a->task, i) <= a->longest &&
+        !sort_row(a->task, &a->workspaces[worker], i, 1))
+      return false;
+  return true;
 }
 
 bool routine_sort(const sort_task *t) {
-  uint64_t longest = 0;
-  size_t widest = scalar_types[t->type].size;
-  for (uint64_t r = 0; r < t->rows; r++)
-    if (row_first(t, r + 1) - row_first(t, r) > longest)
-      longest = row_first(t, r + 1) - row_first(t, r);
-  for (uint32_t p = 0; p < t->payload_count; p++)
-    widest = t->payloads[p].size > widest ? t->payloads[p].size : widest;
-  ranked *ranks = malloc((2 * longest + 1) * sizeof *ranks);
-  char *spare = malloc(longest * widest + 1);
-  bool good = ranks && spare;
-  for (uint64_t r = 0; good && r < t->rows; r++) {
-    uint64_t first = row_first(t, r), count = row_first(t, r + 1) - first;
-    const ranked *order = sort_row(t, first, count, ranks, ranks + longest);
-    sort_payload keys = {t->keys, t->sorted, scalar_types[t->type].size};
-    if (t->sorted)
-      move_row(order, first, count, &keys, spare);
-    for (uint32_t p = 0; p < t->payload_count; p++)
-      move_row(order, first, count, &t->payloads[p], spare);
-    good = !t->interrupted || !atomic_load_explicit(t->interrupted, memory_order_relaxed);
-  }
-  free(ranks);
-  free(spare);
+  uint64_t total = row_start(t, t->rows) - row_start(t, 0);
+  unsigned threads = total / SHARE < t->threads ? (unsigned)(total / SHARE) + 1 : t->threads;
+  rows all = {t, calloc(threads, sizeof *all.workspaces), threads > 1 ? LONG_ROW : UINT64_MAX};
+  bool good = all.workspaces;
+  for (uint64_t i = 0; good && i < t->rows; i++)
+    if (row_start(t, i + 1) - row_start(t, i) > all.longest)
+      good = sort_row(t, &all.workspaces[0], i, threads);
+  uint64_t share = t->rows && total / t->rows ? SHARE / (total / t->rows) + 1 : SHARE;
+  good = good && pool_run(threads, t->rows, share, sort_some_rows, &all, t->interrupted);
+  for (unsigned w = 0; all.workspaces && w < threads; w++)
+    for (size_t b = 0; b < BLOCKS; b++)
+      free(all.workspaces[w].blocks[b]);
+  free(all.workspaces);
   return good;
 }

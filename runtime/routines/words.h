@@ -1,0 +1,50 @@
+// Sorting of unsigned words of 32 or 64 bits by quicksort, in vectors where the processor has them.
+// Private to this room.
+//
+//   const word_sorter *s = word_sorter_find(4, 0);
+//   word_job j = {.keys = keys, .to = sorted, .scratch = scratch};
+//   s->sort(&j, 0, 1000, 0);                    sorted[0 ... 999] = keys[0 ... 999] in order
+//
+//   words.c             which instruction set; what they share
+//   words.inc           quicksort, once for each set and width
+//   words_network.inc   what vectors sort in registers
+//   words_avx512.inc, words_avx2.inc, words_scalar.inc    what they need of an instruction set
+#ifndef PERMC_RUNTIME_ROUTINES_WORDS_H
+#define PERMC_RUNTIME_ROUTINES_WORDS_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// Keys that are no unsigned numbers are encoded as words of the same order and back: x becomes
+// x ^ (x < 0 ? negative : 0) ^ all, where negative lacks the sign. {0, 0}: as they are.
+//   i32, ascending    {0, 0x80000000}
+//   f32, ascending    {0x7fffffff, 0x80000000}     -0.0 before 0.0; NaN at both ends
+//   descending        the same with ~all
+typedef struct word_code {
+  uint64_t negative, all;
+} word_code;
+
+enum { WORD_SCRATCH = 1 << 15 };  // words: half of a level-2 cache, with as many others
+
+typedef struct word_job {
+  word_code in, out;  // of keys, and of what gets into `to`
+  const void *keys;
+  void *to;                        // another array, or keys itself
+  void *scratch;                   // WORD_SCRATCH words, or as many as there are if these are fewer
+  const atomic_bool *interrupted;  // may be NULL
+} word_job;
+
+typedef struct word_sorter {
+  const char *name;
+  // Sorts the words first, ..., first + count - 1, none of which is below `least`. False: interrupted.
+  bool (*sort)(const word_job *j, uint64_t first, uint64_t count, uint64_t least);
+  // Puts the words up to `most` in front of the others. How many those are. from may be `to`.
+  uint64_t (*partition)(const void *from, word_code in, uint64_t most, void *to, uint64_t count);
+} word_sorter;
+
+// For words of 4 or 8 bytes; vectors of at most so many bytes, 0: of any length.
+const word_sorter *word_sorter_find(size_t size, uint32_t most);
+
+#endif
