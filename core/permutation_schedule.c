@@ -134,3 +134,34 @@ bool schedule_is_sound(const permutation_schedule *s, uint32_t *seen) {
     sound = schedule_origin(s, to) == to;
   return sound;
 }
+
+// ---- one row ---------------------------------------------------------------------------------
+
+uint64_t row_copies_scratch(uint32_t length, uint32_t banks) {
+  coloring c = {.nodes = banks, .degree = length / banks, .threads = 1};
+  return (3 * (uint64_t)length + 1) / 2 + coloring_scratch(&c);
+}
+
+// The edges go from the banks of elements to the banks of their places; a colour is a request.
+void row_copies_make(const uint16_t *step, uint32_t length, uint32_t banks, uint16_t *from,
+                     uint16_t *to, uint32_t *scratch) {
+  uint16_t *place = (uint16_t *)scratch, *right = place + length, *edge = right + length;
+  coloring c = {.nodes = banks,
+                .degree = length / banks,
+                .right = right,
+                .edge = edge,
+                .scratch = scratch + (3 * (size_t)length + 1) / 2,
+                .threads = 1};
+  for (uint32_t k = 0; k < length; k++)
+    place[step[k]] = (uint16_t)k;
+  for (uint32_t bank = 0; bank < banks; bank++)
+    for (uint32_t e = 0; e < c.degree; e++)
+      right[bank * c.degree + e] = (uint16_t)(place[bank + banks * e] % banks);
+  color_edges(&c);
+  for (uint32_t bank = 0; bank < banks; bank++)
+    for (uint32_t e = 0; e < c.degree; e++) {
+      uint16_t element = (uint16_t)(bank + banks * edge[bank * c.degree + e]);
+      from[e * banks + bank] = element;
+      to[e * banks + bank] = place[element];
+    }
+}

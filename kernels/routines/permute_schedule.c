@@ -172,51 +172,23 @@ static bool make_tiled(making *m, const schedule_means *means) {
 
 // ---- scheduled ---------------------------------------------------------------------------------
 
-// A row gathers element step[k] to place k. s and d name the same pairs in another order, in which `lanes`
-// neighbours are of as many banks each: the colours of the graph from the banks of s to those of d (HMM
-// paper, section VI).
-static bool order_row(uint32_t length, uint32_t lanes, const uint16_t *step, uint16_t *s,
-                      uint16_t *d, uint16_t *room, uint32_t *scratch) {
-  uint16_t *to = room, *bank = room + length, *edge = bank + length;
-  coloring c = {.nodes = lanes, .degree = length / lanes, .right = bank, .edge = edge};
-  c.scratch = scratch;
-  c.threads = 1;
-  for (uint32_t k = 0; k < length; k++)
-    to[step[k]] = (uint16_t)k;
-  for (uint32_t u = 0; u < lanes; u++)
-    for (uint32_t e = 0; e < c.degree; e++)
-      bank[u * c.degree + e] = (uint16_t)(to[u + lanes * e] % lanes);
-  if (!color_edges(&c))
-    return false;
-  for (uint32_t u = 0; u < lanes; u++)
-    for (uint32_t e = 0; e < c.degree; e++) {
-      s[e * lanes + u] = (uint16_t)(u + lanes * edge[u * c.degree + e]);
-      d[e * lanes + u] = to[s[e * lanes + u]];
-    }
-  return true;
-}
-
 typedef struct ordering {
   const making *m;
   uint32_t step, length;
 } ordering;
 
+// The rows of a step, without bank conflicts.
 static bool order_rows(void *with, unsigned worker, uint64_t first, uint64_t last) {
   const ordering *o = with;
   uint32_t length = o->length, lanes = o->m->shape->bytes < 8 ? 32 : 128 / o->m->shape->bytes;
-  coloring c = {.nodes = lanes, .degree = length / lanes, .threads = 1};
-  uint16_t *room = malloc(3 * length * sizeof *room);
-  uint32_t *scratch = malloc(coloring_scratch(&c) * sizeof *scratch);
-  bool good = room && scratch;
+  uint32_t *scratch = malloc(row_copies_scratch(length, lanes) * sizeof *scratch);
   (void)worker;
-  for (uint64_t row = first; row < last && good; row++)
-    good = order_row(length, lanes, o->m->steps->steps[o->step] + row * length,
-                     (uint16_t *)o->m->tables->data[PERMUTE_S + o->step] + row * length,
-                     (uint16_t *)o->m->tables->data[PERMUTE_D + o->step] + row * length, room,
-                     scratch);
-  free(room);
+  for (uint64_t row = first; row < last && scratch; row++)
+    row_copies_make(o->m->steps->steps[o->step] + row * length, length, lanes,
+                    (uint16_t *)o->m->tables->data[PERMUTE_S + o->step] + row * length,
+                    (uint16_t *)o->m->tables->data[PERMUTE_D + o->step] + row * length, scratch);
   free(scratch);
-  return good;
+  return scratch != NULL;
 }
 
 static bool make_scheduled(making *m, const schedule_means *means) {

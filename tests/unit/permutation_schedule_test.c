@@ -131,4 +131,38 @@ TEST(unsound_steps) {
   schedule_free(&s);
 }
 
+// Copies of a request that have the bank of an earlier one.
+static uint64_t conflicts(const uint16_t *places, uint32_t length, uint32_t banks) {
+  uint64_t count = 0;
+  for (uint32_t first = 0; first < length; first += banks)
+    for (uint32_t i = first; i < first + banks; i++)
+      for (uint32_t k = first; k < i; k++)
+        count += places[i] % banks == places[k] % banks;
+  return count;
+}
+
+TEST(row_copies) {
+  static const struct {
+    uint32_t length, banks;
+  } shapes[] = {{32, 32}, {1024, 32}, {96, 32}, {4096, 16}, {7 * 11, 7}, {60, 1}, {4095, 5}};
+  for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+    for (int kind = 0; kind < 4; kind++) {
+      uint32_t length = shapes[i].length, banks = shapes[i].banks;
+      uint32_t *images = permutation_new(length, kind);
+      uint32_t *scratch = malloc(row_copies_scratch(length, banks) * sizeof *scratch);
+      uint16_t step[4096], from[4096], to[4096];
+      bool there[4096] = {false};
+      for (uint32_t k = 0; k < length; k++)
+        step[k] = (uint16_t)images[k];
+      row_copies_make(step, length, banks, from, to, scratch);
+      CHECK_EQ_U64(conflicts(from, length, banks) + conflicts(to, length, banks), 0);
+      for (uint32_t k = 0; k < length; k++) {
+        CHECK(to[k] < length && step[to[k]] == from[k] && !there[to[k]]);
+        there[to[k]] = true;
+      }
+      free(images);
+      free(scratch);
+    }
+}
+
 TEST_MAIN()
