@@ -23,7 +23,7 @@ static bool check_arguments(permc_context *c, const permc_compiled *p,
                             permc_value *const *arguments, size_t count) {
   const array_shapes *shapes = &p->pipeline.shapes.arrays;
   size_t next = 0;
-  bool same_types = count == p->argument_count, same_elements = true;
+  bool same_types = count == p->argument_count, same_elements = true, permutations = true;
   for (size_t i = 0; same_types && i < count; i++)
     for (size_t k = 0; same_types && k < arguments[i]->count; k++, next++) {
       const array *a = &arguments[i]->components[k];
@@ -32,6 +32,7 @@ static bool check_arguments(permc_context *c, const permc_compiled *p,
                    memcmp(a->dims, s->dims, a->rank * sizeof *a->dims) == 0;
       same_elements = same_elements && same_types &&
                       (!s->data || memcmp(a->data, s->data, array_bytes(a)) == 0);
+      permutations = permutations && same_types && (!s->permutation || a->permutation);
     }
   same_types = same_types && next == shapes->count;
   if (!same_types)
@@ -41,7 +42,9 @@ static bool check_arguments(permc_context *c, const permc_compiled *p,
         c,
         "'%s' was compiled for another value of an argument that it needs to know before it runs",
         p->entry);
-  return same_types && same_elements;
+  else if (!permutations)
+    context_error(c, "'%s' was compiled for an argument that is read from a schedule", p->entry);
+  return same_types && same_elements && permutations;
 }
 
 // The arrays in one row, taken over if they are to be consumed.

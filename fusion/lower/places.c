@@ -189,7 +189,7 @@ static void write_where_alive(lowering *l, uint32_t stage) {
 lowered lower_scatter(lowering *l, const trace_step *s) {
   const trace_step *list = operand_step(l, s, 0), *moved = operand_step(l, s, 1);
   lowered sorted;
-  if (lower_sort(l, s, &sorted))
+  if (lower_sort(l, s, &sorted) || lower_permute(l, s, &sorted))
     return sorted;
   net_id stored = new_target(l, s);
   axes all = {0};

@@ -4,7 +4,10 @@
 //   p = places k; scatter p k k; scatter p x x      routine places: from k to p
 //                                                   routine sort: from k to r1, from x to r2
 //
-// Nobody may read p then: it is dropped with what else is dead. Payloads of the same places go with one
+//   scatter p x x, p an argument that is a permutation
+//                                                   routine permute: from p, from x to r1
+//
+// Nobody may read places then: they are dropped with what else is dead. Payloads of the same places go with one
 // sort, as far as they are there when it begins.
 #include "fusion/lower/lowering.h"
 
@@ -113,6 +116,23 @@ static known_sort *find_sort(lowering *l, const trace_step *s) {
         stage_of(l, l->sorts.items[i].stage)->routine->length == s->dims[0])
       return &l->sorts.items[i];
   return NULL;
+}
+
+// A scatter to all places of a permutation, of elements of a size that memory moves at once.
+bool lower_permute(lowering *l, const trace_step *s, lowered *result) {
+  const trace_step *list = operand_step(l, s, 0);
+  if (!list->permutation || s->batch != 1 || list->dims[0] != s->dims[0] || !s->dims[0])
+    return false;
+  uint64_t bytes = trace_step_count(s) / s->dims[0] * scalar_types[s->type].size;
+  if (bytes == 0 || bytes > 16 || (bytes & (bytes - 1)))
+    return false;
+  net_routine_pair pairs[] = {{operand_array(l, s, 0), NET_NONE},
+                              {operand_array(l, s, 1), NET_NONE}};
+  *result = new_result(l, s, &pairs[1].to);
+  net_routine r = {.kind = NET_PERMUTE, .rows = 1, .length = s->dims[0], .pair_count = 2};
+  r.pairs = pairs;
+  add_routine(l, r);
+  return true;
 }
 
 // Whether element i of each row is i.

@@ -177,10 +177,12 @@ typedef struct net_store {
 //   sort     stably, in the order total_le or from high to low; equal keys stay in their order
 //   places   where each key goes then, as i64
 //   count    how many of each of the keys 0 ... limit - 1 a row has, as i64; others are passed over
+//   permute  the keys are a permutation of 0 ... length - 1, and of one row: payloads go to these places
 #define NET_ROUTINES(ROW)                                                                          \
   ROW(SORT, "sort")                                                                                \
   ROW(PLACES, "places")                                                                            \
-  ROW(COUNT, "count")
+  ROW(COUNT, "count")                                                                              \
+  ROW(PERMUTE, "permute")
 
 typedef enum net_routine_kind {
 #define ROW(id, name) NET_##id,
@@ -202,7 +204,7 @@ typedef struct net_routine {
   uint64_t rows, length;
   uint64_t limit;  // not 0: the keys are integers below it
   uint32_t pair_count;
-  net_routine_pair *pairs;  // the keys first; SORT: then the payloads
+  net_routine_pair *pairs;  // the keys first; SORT and PERMUTE: then the payloads
   uint32_t origin;          // the Trace step that asked for it
 } net_routine;
 

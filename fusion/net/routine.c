@@ -10,13 +10,14 @@ const char *const net_routine_names[NET_ROUTINE_KINDS] = {
 };
 
 // What goes to an array: as many elements of the same type as come from one, i64 numbers of a row, or
-// `limit` of them; for a SORT, any number of pairs.
+// `limit` of them; for a SORT or PERMUTE, any number of pairs.
 static const struct {
-  bool any_pairs, keeps_type, has_limit;
+  bool any_pairs, keeps_type, has_limit, has_places;
 } kinds[NET_ROUTINE_KINDS] = {
-    [NET_SORT] = {true, true, false},
-    [NET_PLACES] = {false, false, false},
-    [NET_COUNT] = {false, false, true},
+    [NET_SORT] = {.any_pairs = true, .keeps_type = true},
+    [NET_PLACES] = {0},
+    [NET_COUNT] = {.has_limit = true},
+    [NET_PERMUTE] = {.any_pairs = true, .keeps_type = true, .has_places = true},
 };
 
 typedef struct checker {
@@ -33,9 +34,12 @@ static const char *check_keys(const checker *c) {
   net_id keys = r->pairs[0].from;
   if (keys == NET_NONE || array_at(c, keys)->count != c->elements)
     return "the keys are not as many as its rows have elements";
-  scalar_class types = r->limit || kinds[r->kind].has_limit ? CLASS_INTEGER : CLASS_ORD;
+  bool integers = r->limit || kinds[r->kind].has_limit || kinds[r->kind].has_places;
+  scalar_class types = integers ? CLASS_INTEGER : CLASS_ORD;
   if (!(types & CLASS_OF(array_at(c, keys)->type)))
     return arena_printf(c->memory, "the keys are %s", scalar_types[array_at(c, keys)->type].name);
+  if (kinds[r->kind].has_places && (r->rows != 1 || r->pairs[0].to != NET_NONE))
+    return "places are not of one row, or go somewhere";
   return !kinds[r->kind].has_limit || r->limit ? NULL : "it counts keys without a limit";
 }
 

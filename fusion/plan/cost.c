@@ -12,6 +12,7 @@ static const struct {
     [NET_SORT] = {.keys = 2, .payloads = 2, .ops = 24},
     [NET_PLACES] = {.keys = 2, .payloads = 2, .results = 4, .ops = 24},
     [NET_COUNT] = {.keys = 1, .results = 1, .ops = 8},
+    [NET_PERMUTE] = {.keys = 1, .payloads = 5, .ops = 2},  // 4: what is written anywhere
 };
 enum { DIGIT = 8 };
 
@@ -28,7 +29,9 @@ uint32_t plan_routine_bits(const plan *p, const net_routine *r) {
 }
 
 uint32_t plan_routine_digits(const plan *p, const net_routine *r) {
-  return r->kind == NET_COUNT ? 1 : (plan_routine_bits(p, r) + DIGIT - 1) / DIGIT;
+  return r->kind == NET_COUNT || r->kind == NET_PERMUTE
+             ? 1
+             : (plan_routine_bits(p, r) + DIGIT - 1) / DIGIT;
 }
 
 // Where lanes are threads there are no kernels: the host executes it, on arrays that go there and back.

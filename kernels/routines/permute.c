@@ -1,6 +1,7 @@
 // Shapes, texts and launches of permutations. See permute.h.
 #include "kernels/routines/permute.h"
 #include "kernels/routines/permute_mix.h"
+#include "kernels/text/text.h"
 
 enum {
   LINE = 128,            // bytes: all banks once
@@ -73,7 +74,7 @@ const char *permute_shape_of(permute_strategy strategy, uint64_t n, uint32_t byt
 
 // ---- text --------------------------------------------------------------------------------------
 
-void permute_text_head(text *out, const permute_shape *s) {
+static void add_head(text *out, const permute_shape *s) {
   static const char *const gpu[] = {"uint8_t", "uint16_t", "uint32_t", "uint64_t", "uint4"};
   static const char *const host[] = {"uint8_t", "uint16_t", "uint32_t", "uint64_t",
                                      "struct { uint64_t bits[2]; } "};
@@ -86,6 +87,50 @@ void permute_text_head(text *out, const permute_shape *s) {
   text_printf(out, "#define PERMUTE_TILE %u\n#define PERMUTE_THREADS %u\n", s->tile, s->threads);
   text_printf(out, "#define PERMUTE_BLOCKS %u\n", s->threads == TILE_THREADS ? 3 : 1);
   text_printf(out, "#define PERMUTE_ROWS %u\n#define PERMUTE_WIDTH %u\n", s->rows, s->width);
+}
+
+void permute_text(text *out, const permute_shape *s) {
+  c_source_add(out, "kernels/text/cuda_host.h");
+  c_source_add(out, "kernels/routines/permute_mix.h");
+  add_head(out, s);
+  c_source_add(out, "kernels/routines/permute_text.h");
+}
+
+// ---- costs -------------------------------------------------------------------------------------
+
+// Bytes that a casual access moves of a second cache of CACHE bytes, and of memory behind it; measured on
+// an H200, whose copies move as many in that time.
+enum { CACHE = 40 << 20 };
+static const double casual_bytes[][2] = {
+    [PERMUTE_D_DESIGNATED] = {56, 250}, [PERMUTE_S_DESIGNATED] = {32, 112}};
+static const double kernel_bytes = 8e6;  // as many as a copy moves while a kernel begins
+
+static double bytes_moved(const permute_shape *s) {
+  double n = (double)s->n, size = n * s->bytes, inside = size < CACHE ? 1 : CACHE / size;
+  switch (s->strategy) {
+  case PERMUTE_SCHEDULED:
+    return 5 * kernel_bytes + n * (10 * s->bytes + 12) * 2;
+  case PERMUTE_TILED:
+    return 2 * kernel_bytes + n * (4 * s->bytes + 5) * 1.35;
+  default:
+    return kernel_bytes + (1 - inside) * n * (4 + s->bytes) +
+           n * (inside * casual_bytes[s->strategy][0] +
+                (1 - inside) * casual_bytes[s->strategy][1]);
+  }
+}
+
+double permute_copies(const permute_shape *s) {
+  return bytes_moved(s) / (2 * (double)s->n * s->bytes);
+}
+
+permute_strategy permute_choose(uint64_t n, uint32_t bytes, permute_shape *out) {
+  permute_shape s;
+  *out = (permute_shape){.n = 0};
+  for (int i = 0; i < PERMUTE_KINDS; i++)
+    if (!permute_shape_of((permute_strategy)i, n, bytes, &s) &&
+        (!out->n || bytes_moved(&s) < bytes_moved(out)))
+      *out = s;
+  return out->strategy;
 }
 
 // ---- launches ----------------------------------------------------------------------------------

@@ -116,7 +116,13 @@ typedef struct permute_launch {
 
 // At most PERMUTE_LAUNCHES of them. Returns how many.
 uint32_t permute_launches(const permute_shape *s, permute_launch *out);
-// Adds the definitions that stand in front of permute_text.h.
-void permute_text_head(text *out, const permute_shape *s);
+// The text of the kernels, for NVRTC and for the host.
+void permute_text(text *out, const permute_shape *s);
+
+// What a strategy is predicted to take, beside a copy of the elements, where p is random: casual accesses
+// each move a sector of 32 bytes within the second cache, and beyond it as if they were more.
+double permute_copies(const permute_shape *s);
+// The cheapest strategy by that, with its shape.
+permute_strategy permute_choose(uint64_t n, uint32_t bytes, permute_shape *out);
 
 #endif

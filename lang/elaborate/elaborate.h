@@ -54,6 +54,7 @@ typedef struct array_shape {
   const uint64_t *dims;
   const void *data;   // its elements, if they shall be static; else NULL
   const void *known;  // its elements, if they could be; else NULL
+  bool permutation;   // it has one dimension, and each of 0 ... dims[0] - 1 once
 } array_shape;
 typedef VEC(array_shape) array_shapes;
 

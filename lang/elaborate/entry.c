@@ -59,6 +59,7 @@ static value *build_argument(builder *b, type *t, uint32_t depth) {
   const array_shape *l = &b->shapes[b->next];
   trace_step s = {
       .op = TRACE_ARGUMENT, .type = l->type, .rank = l->rank, .batch = 1, .number = b->next++};
+  s.permutation = l->permutation;
   s.dims = NEW_ARRAY(b->e->memory, uint64_t, l->rank);
   if (l->rank)
     memcpy(s.dims, l->dims, l->rank * sizeof *s.dims);

@@ -303,14 +303,14 @@ static bool places_of_step(const elaborator *e, const trace_step *s, place_list 
   return true;
 }
 
-// How many elements the places are a permutation of: they are those of sorted keys, or such places at
-// such places (emit_places). 0: unknown.
+// How many elements the places are a permutation of: they are an argument that is one, those of sorted
+// keys, or such places at such places (emit_places). 0: unknown.
 static uint64_t permuted_elements(const elaborator *e, value_id places) {
   const trace_step *s = step_at(e, places);
   while (s->op == TRACE_GATHER && step_at(e, s->operands[1])->op == TRACE_PLACES &&
          step_at(e, s->operands[1])->dims[0] == s->dims[0])
     s = step_at(e, s->operands[0]);
-  return s->op == TRACE_PLACES ? s->dims[0] : 0;
+  return s->op == TRACE_PLACES || s->permutation ? s->dims[0] : 0;
 }
 
 // Whether none can be wrong.

@@ -2,6 +2,7 @@
 #include "runtime/routines/routine.h"
 
 #include "runtime/routines/sort.h"
+#include "runtime/system/pool.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -129,12 +130,70 @@ static bool run_count(const routine_call *c) {
   return true;
 }
 
+// ---- permutations ------------------------------------------------------------------------------
+
+// Elements of 2^k bytes, and the places that they go to.
+typedef struct permute_call {
+  const void *places, *from;
+  void *to;
+  size_t place_size, size;
+} permute_call;
+
+static inline uint64_t place_at(const permute_call *p, uint64_t i) {
+  switch (p->place_size) {
+  case 1:
+    return ((const uint8_t *)p->places)[i];
+  case 2:
+    return ((const uint16_t *)p->places)[i];
+  case 4:
+    return ((const uint32_t *)p->places)[i];
+  default:
+    return ((const uint64_t *)p->places)[i];
+  }
+}
+
+static bool permute_elements(void *with, unsigned worker, uint64_t first, uint64_t last) {
+  const permute_call *p = with;
+  (void)worker;
+#define MOVE(bytes)                                                                                \
+  case bytes:                                                                                      \
+    for (uint64_t i = first; i < last; i++)                                                        \
+      memcpy((char *)p->to + place_at(p, i) * (bytes), (const char *)p->from + i * (bytes),        \
+             bytes);                                                                               \
+    break;
+  switch (p->size) {
+    MOVE(1)
+    MOVE(2)
+    MOVE(4)
+    MOVE(8)
+    MOVE(16)
+  }
+#undef MOVE
+  return true;
+}
+
+static bool run_permute(const routine_call *c) {
+  enum { CHUNK = 1 << 14 };
+  const net_routine *r = c->routine;
+  permute_call p = {.places = c->data[r->pairs[0].from],
+                    .place_size = scalar_types[array_at(c, r->pairs[0].from)->type].size};
+  bool good = true;
+  for (uint32_t i = 1; i < r->pair_count && good; i++) {
+    p.from = c->data[r->pairs[i].from];
+    p.to = c->data[r->pairs[i].to];
+    p.size = array_bytes_of(c, r->pairs[i].to) / r->length;
+    good = pool_run(c->threads, r->length, CHUNK, permute_elements, &p, c->interrupted);
+  }
+  return good;
+}
+
 // ---- the table ---------------------------------------------------------------------------------
 
 static bool (*const routines[NET_ROUTINE_KINDS])(const routine_call *) = {
     [NET_SORT] = run_sort,
     [NET_PLACES] = run_places,
     [NET_COUNT] = run_count,
+    [NET_PERMUTE] = run_permute,
 };
 
 bool routine_run(const plan *p, const net_routine *r, void *const *data, unsigned threads,

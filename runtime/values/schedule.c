@@ -122,6 +122,7 @@ bool schedule_read(value_source *s, array *out) {
   bool good = read_steps(s, &h, &read) && choose_type(s, h.length, out);
   if (good) {
     images_job j = {&read, out->data, scalar_types[out->type].size};
+    out->permutation = true;
     pool_run(pool_processors(), h.length, 1 << 16, write_images, &j, NULL);
   }
   free(read.steps[0]);

@@ -55,6 +55,7 @@ typedef struct array {
   uint32_t rank;                  // 0: a scalar
   uint64_t dims[VALUE_MAX_RANK];  // outermost first
   void *data;                     // owned (malloc); 64-byte aligned not required
+  bool permutation;               // of 0, 1, ...: read from a schedule, so nobody checks it
 } array;
 
 // What is inside a permc_value (permc.h): one array, or one per component of a tuple.

@@ -14,7 +14,7 @@ typedef struct two_words {
   uint64_t bits[2];
 } two_words;
 
-// As permute_text_head writes it, by the bytes of an element.
+// As permute_text writes it, by the bytes of an element.
 #pragma GCC diagnostic ignored "-Wshadow"
 #pragma GCC diagnostic ignored "-Wconversion"
 #pragma GCC diagnostic ignored "-Wunused-function"

@@ -127,7 +127,10 @@ static uint64_t row_length(const array *a) { return a->rank > 1 ? a->dims[a->ran
 
 static array row_of(const array *a, uint64_t row) {
   uint64_t length = row_length(a);
-  return (array){a->type, 1, {length}, (void *)(uintptr_t)element_at(a, row * length)};
+  return (array){.type = a->type,
+                 .rank = 1,
+                 .dims = {length},
+                 .data = (void *)(uintptr_t)element_at(a, row * length)};
 }
 
 // The arrays, or of long ones the row with the difference.

@@ -1,0 +1,92 @@
+// Programs whose argument is a schedule: a scatter to its places is the routine permute, on every
+// backend, and nobody checks the places.
+#include "tests/unit/api.h"
+
+#include "core/random.h"
+#include "runtime/values/value.h"
+
+enum { COUNT = 3001 };
+
+static uint32_t images[COUNT];
+
+static permc_value *a_permutation(bool from_schedule) {
+  uint64_t seed = 3;
+  for (uint32_t i = 0; i < COUNT; i++) {
+    uint32_t k = draw_below(&seed, i + 1);
+    images[i] = images[k];
+    images[k] = i;
+  }
+  permc_value *v = value_1("u32", COUNT, images);
+  v->components[0].permutation = from_schedule;
+  return v;
+}
+
+static void check_permuted(const char *backend, const char *program, const char *type,
+                           size_t size) {
+  char elements[COUNT * 16], expected[COUNT * 16];
+  uint64_t seed = 5;
+  for (size_t i = 0; i < COUNT * size; i++)
+    elements[i] = (char)(draw_word(&seed) & 0x3f);
+  permc_context *c = load_text(program);
+  permc_value *arguments[] = {a_permutation(true), value_1(type, COUNT, elements)}, **results;
+  for (size_t i = 0; i < COUNT; i++)
+    memcpy(expected + images[i] * size, elements + i * size, size);
+  size_t count = 0;
+  if (CHECK(permc_run(c, "main", backend, arguments, 2, &results, &count)) &&
+      CHECK_EQ_U64(count, 1))
+    check_1(results[0], 0, type, COUNT, expected);
+  permc_values_free(results, count);
+  for (int i = 0; i < 2; i++)
+    permc_value_free(arguments[i]);
+  permc_context_free(c);
+}
+
+TEST(backends) {
+  static const char *const backends[] = {"interp", "portable"};
+  static const char program[] = "main : [m]i -> [m]a -> [m]a\nmain p xs = permute p xs\n";
+  for (int i = 0; i < 2; i++) {
+    check_permuted(backends[i], program, "u8", 1);
+    check_permuted(backends[i], program, "i16", 2);
+    check_permuted(backends[i], program, "f32", 4);
+    check_permuted(backends[i], program, "i64", 8);
+    check_permuted(backends[i], program, "c128", 16);
+  }
+}
+
+// Of a schedule the routine is the only pass; of an array of integers there are those that check it.
+TEST(plans) {
+  permc_context *c = load_text("main : [m]i -> [m]u32 -> [m]u32\nmain p xs = permute p xs\n");
+  for (int k = 0; k < 2; k++) {
+    permc_value *arguments[] = {a_permutation(k == 1), value_1("u32", COUNT, images)};
+    permc_explain_options o = {
+        .target = "gpu", .arguments = arguments, .argument_count = 2, .dump = "plan"};
+    char *out = NULL;
+    CHECK(permc_explain(c, "main", NULL, 0, &o, &out));
+    CHECK_EQ_I64(out && strstr(out, "routine permute rows 1 length 3001") != NULL, k);
+    CHECK_EQ_I64(out && strstr(out, "pass 1") != NULL, 1 - k);
+    free(out);
+    for (int i = 0; i < 2; i++)
+      permc_value_free(arguments[i]);
+  }
+  permc_context_free(c);
+}
+
+// What was compiled for a schedule is for schedules.
+TEST(another_array) {
+  permc_context *c = load_text("main : [m]i -> [m]u32 -> [m]u32\nmain p xs = permute p xs\n");
+  permc_value *arguments[] = {a_permutation(true), value_1("u32", COUNT, images)}, **results = NULL;
+  size_t count = 0;
+  permc_compiled *p = permc_compile(c, "main", "portable", arguments, 2);
+  if (CHECK(p != NULL)) {
+    arguments[0]->components[0].permutation = false;
+    CHECK(!permc_execute(p, arguments, 2, &results, &count));
+    CHECK_CONTAINS(permc_message(c),
+                   "'main' was compiled for an argument that is read from a schedule");
+  }
+  permc_compiled_free(p);
+  for (int i = 0; i < 2; i++)
+    permc_value_free(arguments[i]);
+  permc_context_free(c);
+}
+
+TEST_MAIN()
