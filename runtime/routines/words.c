@@ -39,10 +39,6 @@
 #define SETS_64(n) SETS_16(n), SETS_16((n) + 16), SETS_16((n) + 32), SETS_16((n) + 48)
 static const uint64_t lanes_of[256] = {SETS_64(0), SETS_64(64), SETS_64(128), SETS_64(192)};
 
-// Lane i of turned_lanes + n is lane i + n of 16.
-static const uint32_t turned_lanes[32] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15,
-                                          0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
-
 #endif
 
 static bool word_job_interrupted(const word_job *j) {
@@ -91,7 +87,7 @@ typedef uint64_t __attribute__((may_alias)) word_64;
 #define WORD word_32
 #define INTEGER int32_t
 #define LANES 8
-#define FEW (ROWS * LANES)
+#define FEW (2 * ROWS * LANES)
 #define IOTA ((VECTOR){0, 1, 2, 3, 4, 5, 6, 7})
 #define I(name) _mm256_##name##_epi32
 #include "runtime/routines/words.inc"
@@ -100,7 +96,7 @@ typedef uint64_t __attribute__((may_alias)) word_64;
 #define WORD word_64
 #define INTEGER int64_t
 #define LANES 4
-#define FEW (ROWS * LANES)
+#define FEW (2 * ROWS * LANES)
 #define IOTA ((VECTOR){0, 1, 2, 3})
 #define I(name) _mm256_##name##_epi64
 #include "runtime/routines/words.inc"
@@ -121,7 +117,7 @@ typedef uint64_t __attribute__((may_alias)) word_64;
 #define WORD word_32
 #define INTEGER int32_t
 #define LANES 16
-#define FEW (ROWS * LANES)
+#define FEW (2 * ROWS * LANES)
 #define LANE_SET __mmask16
 #define IOTA ((VECTOR){0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15})
 #define I(name, class, end) _mm512_##name##_##class##32##end
@@ -131,7 +127,7 @@ typedef uint64_t __attribute__((may_alias)) word_64;
 #define WORD word_64
 #define INTEGER int64_t
 #define LANES 8
-#define FEW (ROWS * LANES)
+#define FEW (2 * ROWS * LANES)
 #define LANE_SET __mmask8
 #define IOTA ((VECTOR){0, 1, 2, 3, 4, 5, 6, 7})
 #define I(name, class, end) _mm512_##name##_##class##64##end
@@ -142,9 +138,11 @@ const word_sorter *word_sorter_find(size_t size, uint32_t most) {
 #if defined(__x86_64__)
   __builtin_cpu_init();
   bool any = most == 0, popcnt = __builtin_cpu_supports("popcnt");
-  if ((any || most >= 64) && popcnt && __builtin_cpu_supports("avx512f") &&
-      __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-      __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("bmi2"))
+  // On AMD's, compressing into memory is microcode.
+  if ((any || most >= 64) && popcnt && !__builtin_cpu_is("amd") &&
+      __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+      __builtin_cpu_supports("bmi2"))
     return size == 4 ? &sorter_32_avx512 : &sorter_64_avx512;
   if ((any || most >= 32) && popcnt && __builtin_cpu_supports("avx2"))
     return size == 4 ? &sorter_32_avx2 : &sorter_64_avx2;
