@@ -53,7 +53,7 @@ static const hmm_algorithm rows[] = {
      "2 n/w + 2 n/(w d) + 2 (L + l - 2) n/p", hmm_1, HMM, HMM_INPUT_MATRIX, 2, 1,
      .steps = {&hmm_tile_in, &hmm_tile_put, &sync, &hmm_tile_get, &sync,
                &hmm_tile_out},
-     .tiles = true, .problem = hmm_tiles_problem},
+     .blocks = HMM_BLOCKS_TILES, .problem = hmm_tiles_problem},
     {"d-designated", "permutation: b[p[i]] = a[i]",
      "D_w(P) + 2 n/w + 3 (l - 1) n/p", hmm_1, ANY, HMM_INPUT_PERMUTATION, 3, 1,
      .steps = {&hmm_read_pointer, &hmm_read_contiguous, &hmm_write_pointed},
@@ -62,6 +62,27 @@ static const hmm_algorithm rows[] = {
      "D_w(q) + 2 n/w + 3 (l - 1) n/p", hmm_1, ANY, HMM_INPUT_PERMUTATION, 3, 1,
      .steps = {&hmm_read_pointer, &hmm_read_pointed, &hmm_write_contiguous},
      .takes = HMM_TAKES_SEED, .inverse = true},
+    {"conflict-free", "permutation: copies in an order without bank conflicts",
+     "4 n/w + 4 (l - 1) n/p", "DMM/UMM paper, section 6", DMM, HMM_INPUT_PERMUTATION, 4, 1,
+     .steps = {&hmm_read_to, &hmm_read_from, &hmm_read_copied, &hmm_write_copied},
+     .takes = HMM_TAKES_SEED, .problem = hmm_conflict_free_problem,
+     .begin = hmm_conflict_free_begin},
+    {"row-wise", "permutation inside the rows of a matrix",
+     "4 n/w + 4 n/(w d) + 4 (L + l - 2)", hmm_1, HMM, HMM_INPUT_PERMUTATION, 4, 1,
+     .steps = {&hmm_row_in, &hmm_row_put, &hmm_read_to, &hmm_read_from, &sync, &hmm_row_get,
+               &hmm_row_set, &sync, &hmm_row_take, &hmm_row_out},
+     .takes = HMM_TAKES_SEED, .blocks = HMM_BLOCKS_ROWS, .problem = hmm_row_wise_problem,
+     .begin = hmm_row_wise_begin},
+    {"column-wise", "permutation inside the columns of a matrix",
+     "8 n/w + 8 n/(w d) + 8 (L + l - 2)", hmm_1, HMM, HMM_INPUT_PERMUTATION, 5, 1,
+     .kernels = {"hmm-transpose", "row-wise", "hmm-transpose"},
+     .takes = HMM_TAKES_SEED, .blocks = HMM_BLOCKS_ROWS, .problem = hmm_column_wise_problem,
+     .begin = hmm_column_wise_begin},
+    {"scheduled", "permutation: inside rows, columns, rows",
+     "16 n/w + 16 n/(w d) + 16 (L + l - 2)", hmm_1, HMM, HMM_INPUT_PERMUTATION, 8, 1,
+     .kernels = {"row-wise", "hmm-transpose", "row-wise", "hmm-transpose", "row-wise"},
+     .takes = HMM_TAKES_SEED, .blocks = HMM_BLOCKS_ROWS, .problem = hmm_scheduled_problem,
+     .begin = hmm_scheduled_begin},
 };
 // clang-format on
 enum { ROWS = sizeof rows / sizeof *rows };
@@ -143,19 +164,41 @@ const char *hmm_algorithm_problem(arena *a, const hmm_machine *m, const hmm_algo
   return r->problem ? r->problem(a, m, t) : NULL;
 }
 
-// Words of each shared memory: those of tiles, as many as are at work at once.
-static uint64_t shared_words(const hmm_machine *m) {
-  uint64_t tile = (uint64_t)m->width * m->width, blocks = (m->threads + tile - 1) / tile;
-  return (blocks + m->dmms - 1) / m->dmms * tile;
+// Words of each shared memory: those of as many blocks as are at work at once.
+static uint64_t words_of_blocks(const hmm_machine *m, uint64_t threads, uint64_t words) {
+  uint64_t blocks = (m->threads + threads - 1) / threads;
+  return (blocks + m->dmms - 1) / m->dmms * words;
+}
+
+// A row's blocks have tiles, too, in the kernels that transpose.
+static uint64_t shared_words(const hmm_machine *m, const hmm_algorithm *r, const hmm_task *t) {
+  uint64_t tile = (uint64_t)m->width * m->width, side = hmm_side(t->n);
+  uint64_t in_tiles = words_of_blocks(m, tile, tile);
+  uint64_t in_rows = r->blocks == HMM_BLOCKS_ROWS ? words_of_blocks(m, side, 2 * side) : 0;
+  return r->blocks == HMM_BLOCKS_NONE ? 0 : in_tiles > in_rows ? in_tiles : in_rows;
+}
+
+static uint64_t block_warps(const hmm_machine *m, const hmm_algorithm *r, const hmm_task *t) {
+  return r->blocks == HMM_BLOCKS_NONE    ? 1
+         : r->blocks == HMM_BLOCKS_TILES ? m->width
+                                         : hmm_side(t->n) / m->width;
+}
+
+// The algorithms that it consists of: itself, or its kernels. NULL behind the last.
+static const hmm_algorithm *part_at(const hmm_algorithm *r, uint32_t number) {
+  if (!r->kernels[0])
+    return number == 0 ? r : NULL;
+  return r->kernels[number] ? hmm_algorithm_named(r->kernels[number]) : NULL;
 }
 
 uint64_t hmm_algorithm_bytes(const hmm_machine *m, const hmm_algorithm *r, const hmm_task *t) {
   double n = (double)t->n, threads = (double)m->threads, words = n * r->arrays;
   double rounds = m->threads ? n / threads + 1 : 0;
-  double steps = rounds * (r->op ? 4.0 * (double)(hmm_side(m->width) + 1) : step_count(r));
-  words += n * (t->list ? 4 : 0) + threads * (2 + (r->op ? m->width : 0));
-  if (r->tiles)
-    words += (double)shared_words(m) * m->dmms;
+  double steps =
+      rounds * (r->op ? 4.0 * (double)(hmm_side(m->width) + 1) : step_count(part_at(r, 0)));
+  words += n * (t->list ? 4 : 0) + threads * (3 + (r->op ? m->width : 0));
+  if (r->blocks && m->threads)
+    words += (double)shared_words(m, r, t) * m->dmms;
   double bytes = words * sizeof(hmm_word) + hmm_run_bytes(m, threads / m->width, 1, steps);
   return bytes < 0x1p63 ? (uint64_t)bytes : UINT64_MAX;
 }
@@ -168,9 +211,9 @@ static bool is_in_shared_memory(const hmm_job *j, const hmm_step *s) {
 
 static hmm_op table_op(void *state, uint64_t warp, uint64_t step) {
   const hmm_job *j = state;
-  uint64_t count = step_count(j->algorithm), round = step / count;
+  uint64_t count = step_count(j->part), round = step / count;
   uint64_t threads = j->machine->threads, rounds = (j->task->n + threads - 1) / threads;
-  const hmm_step *s = j->algorithm->steps[step % count];
+  const hmm_step *s = j->part->steps[step % count];
   if (round >= rounds)
     return HMM_END;
   if (s->sync)
@@ -190,15 +233,19 @@ static void sum_words_read(hmm_job *j, hmm_word *value) {
 static void table_lanes(void *state, uint64_t warp, uint64_t step, uint64_t *address,
                         hmm_word *value) {
   hmm_job *j = state;
-  uint64_t count = step_count(j->algorithm), w = j->machine->width, threads = j->machine->threads;
-  const hmm_step *s = j->algorithm->steps[step % count];
+  uint64_t count = step_count(j->part), w = j->machine->width, threads = j->machine->threads;
+  const hmm_step *s = j->part->steps[step % count];
   hmm_word *kept = j->kept ? j->kept + warp * w : NULL;
+  hmm_word *older = j->kept ? j->older + warp * w : NULL;
   if (j->algorithm->result == 0)
     sum_words_read(j, value);
-  else if (kept && !s->write)
+  else if (kept && !s->write) {
+    memcpy(older, kept, w * sizeof *value);
     memcpy(kept, value, w * sizeof *value);
-  s->address(&(hmm_lanes){j, step / count, warp, step / count * threads + warp * w, value, kept},
-             address);
+  }
+  s->address(
+      &(hmm_lanes){j, step / count, warp, step / count * threads + warp * w, value, kept, older},
+      address);
 }
 
 // Words by which one can tell elements: a bijection (an odd factor).
@@ -209,18 +256,18 @@ static void fill_arrays(hmm_job *j, hmm_word *words) {
   bool inverse = j->algorithm->inverse;
   for (uint64_t i = 0; i < t->n; i++)
     words[i] = initial_word(i);
-  for (uint64_t i = 0; i < t->n && j->algorithm->data == HMM_INPUT_PERMUTATION; i++)
+  bool directly = j->algorithm->data == HMM_INPUT_PERMUTATION && !j->algorithm->begin;
+  for (uint64_t i = 0; i < t->n && directly; i++)
     words[2 * t->n + (inverse ? t->list[i] : i)] = (hmm_word)(inverse ? i : t->list[i]);
 }
 
 static void begin_job(hmm_job *j) {
   const hmm_machine *m = j->machine;
   hmm_program *p = &j->program;
-  bool tiles = j->algorithm->tiles, moves = j->algorithm->data != HMM_INPUT_ADDRESSES;
+  bool moves = j->algorithm->data != HMM_INPUT_ADDRESSES;
   uint64_t room = moves ? j->task->n * j->algorithm->arrays : UINT64_MAX;
   hmm_word *words = moves ? NEW_ARRAY(j->memory, hmm_word, room) : NULL;
   *p = (hmm_program){.warps = m->threads / m->width,
-                     .block_warps = tiles ? m->width : 1,
                      .state = j,
                      .op = j->algorithm->op ? j->algorithm->op : table_op,
                      .lanes = j->algorithm->lanes ? j->algorithm->lanes : table_lanes};
@@ -234,14 +281,44 @@ static void begin_job(hmm_job *j) {
   } else {
     p->global = words;
     p->global_words = room;
-    p->shared_words = tiles ? shared_words(m) : 0;
+    p->shared_words = shared_words(m, j->algorithm, j->task);
     p->shared = NEW_ARRAY(j->memory, hmm_word, p->shared_words * m->dmms + 1);
   }
   j->side = hmm_side(j->task->n);
+  if (j->algorithm->data == HMM_INPUT_PERMUTATION) {
+    j->kept = NEW_ARRAY(j->memory, hmm_word, m->threads);
+    j->older = NEW_ARRAY(j->memory, hmm_word, m->threads);
+  }
   if (j->algorithm->begin)
     j->algorithm->begin(j);
-  else if (j->algorithm->data == HMM_INPUT_PERMUTATION)
-    j->kept = NEW_ARRAY(j->memory, hmm_word, m->threads);
+}
+
+static void add_counts(hmm_counts *sum, const hmm_counts *c) {
+  sum->time += c->time;
+  sum->requests += c->requests;
+  for (hmm_op op = 0; op < HMM_ACCESSES; op++) {
+    sum->accesses[op] += c->accesses[op];
+    sum->stages[op] += c->stages[op];
+    sum->rounds[op] += c->rounds[op];
+    sum->casual[op] += c->casual[op];
+  }
+  for (uint32_t k = 0; k <= 2 * c->width + 1; k++)
+    sum->histogram[k / (c->width + 1)][k % (c->width + 1)] +=
+        c->histogram[k / (c->width + 1)][k % (c->width + 1)];
+}
+
+// One kernel begins when the one before it has ended.
+static const char *run_parts(hmm_job *j, hmm_counts *out) {
+  for (j->kernel = 0; (j->part = part_at(j->algorithm, j->kernel)) != NULL; j->kernel++) {
+    hmm_counts own;
+    j->program.block_warps = block_warps(j->machine, j->part, j->task);
+    const char *problem = hmm_run(j->memory, j->machine, &j->program, j->kernel ? &own : out);
+    if (problem)
+      return problem;
+    if (j->kernel)
+      add_counts(out, &own);
+  }
+  return NULL;
 }
 
 // ---- results ---------------------------------------------------------------------------------
@@ -285,7 +362,7 @@ const char *hmm_algorithm_run(arena *a, const hmm_machine *m, const hmm_algorith
     return problem;
   hmm_job job = {.memory = a, .machine = m, .algorithm = r, .task = t};
   begin_job(&job);
-  problem = hmm_run(a, m, &job.program, out);
+  problem = run_parts(&job, out);
   if (problem || r->data == HMM_INPUT_ADDRESSES)
     return problem;
   return r->result ? check_moved(&job) : check_sum(&job);
@@ -294,8 +371,8 @@ const char *hmm_algorithm_run(arena *a, const hmm_machine *m, const hmm_algorith
 // ---- closed forms ----------------------------------------------------------------------------
 
 // n / p times as many rounds as steps, each with its stages and the latency.
-static uint64_t time_with_barriers(arena *a, const hmm_machine *m, const hmm_algorithm *r,
-                                   const hmm_task *t) {
+static uint64_t time_of_steps(arena *a, const hmm_machine *m, const hmm_algorithm *r,
+                              const hmm_task *t) {
   uint64_t time = 0;
   for (uint32_t i = 0; r->steps[i]; i++) {
     const hmm_step *s = r->steps[i];
@@ -312,10 +389,19 @@ static uint64_t time_with_barriers(arena *a, const hmm_machine *m, const hmm_alg
   return time;
 }
 
+static uint64_t time_with_barriers(arena *a, const hmm_machine *m, const hmm_algorithm *r,
+                                   const hmm_task *t) {
+  uint64_t time = 0;
+  for (uint32_t k = 0; part_at(r, k); k++)
+    time += time_of_steps(a, m, part_at(r, k), t);
+  return time;
+}
+
 uint64_t hmm_algorithm_distribution(arena *a, const hmm_machine *m, const hmm_algorithm *r,
                                     const hmm_task *t) {
   uint64_t most = 0;
-  for (uint32_t i = 0; r->data == HMM_INPUT_PERMUTATION && r->steps[i]; i++) {
+  bool casual = r->data == HMM_INPUT_PERMUTATION && !r->begin;
+  for (uint32_t i = 0; casual && r->steps[i]; i++) {
     uint64_t own = r->steps[i]->stages(a, m, t);
     most = own > most ? own : most;
   }
@@ -347,6 +433,8 @@ uint64_t hmm_algorithm_time(arena *a, const hmm_machine *m, const hmm_algorithm 
     return time_free_running(a, m, r, t);
   if (r->time)
     return r->time(a, m, t);
-  bool even = m->threads / m->width / m->width % m->dmms == 0;
-  return m->dmms > 1 && r->tiles && !even ? 0 : time_with_barriers(a, m, r, t);
+  uint64_t tiles = m->threads / m->width / m->width;
+  bool even =
+      tiles % m->dmms == 0 && (r->blocks != HMM_BLOCKS_ROWS || hmm_side(t->n) % m->dmms == 0);
+  return m->dmms > 1 && r->blocks && !even ? 0 : time_with_barriers(a, m, r, t);
 }

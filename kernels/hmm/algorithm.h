@@ -13,8 +13,8 @@
 //
 // Files, in reading order: hmm/hmm.h (machines and their programs), hmm/algorithm.c (the table,
 // running, checking), hmm/rows.h (what rows are made of), hmm/steps.c (addresses of steps),
-// hmm/transpose.c (transposes through shared memory and through registers), hmm/data.c
-// (permutations, distributions).
+// hmm/transpose.c (transposes through shared memory and through registers), hmm/scheduled.c
+// (permutations that are prepared by edge colouring), hmm/data.c (permutations, distributions).
 #ifndef PERMC_KERNELS_HMM_ALGORITHM_H
 #define PERMC_KERNELS_HMM_ALGORITHM_H
 
@@ -42,21 +42,29 @@ typedef struct hmm_step hmm_step;  // all lanes read, or write what the last rea
 // Of a task, besides n and what the data is.
 enum { HMM_TAKES_REGISTERS = 1, HMM_TAKES_SEED = 2 };
 
+// Whose part of a shared memory a block of warps has.
+typedef enum hmm_blocks {
+  HMM_BLOCKS_NONE,
+  HMM_BLOCKS_TILES,  // w warps: w x w words
+  HMM_BLOCKS_ROWS,   // the warps of a row of a square matrix: two rows
+} hmm_blocks;
+
 typedef struct hmm_algorithm {
   const char *name, *summary;
   // Its time with a barrier after each round; NULL: no paper gives one. l is the latency of the
-  // main memory; of an HMM, where the algorithm has `tiles`, that is L, and l that of the shared
+  // main memory; of an HMM, where the algorithm has blocks, that is L, and l that of the shared
   // ones.
   const char *formula;
   const char *source;
   uint32_t machines;  // bit k: hmm_kind k can
   hmm_input data;
-  uint32_t arrays;           // in the main memory
-  uint32_t result;           // the array with the result; 0: nothing moves, what was read is summed
-  const hmm_step *steps[7];  // up to a NULL; none: the functions below stand for them
-  uint32_t takes;            // of the above
-  bool tiles;                // blocks of w warps, and tiles in the shared memories
-  bool inverse;              // of a permutation it reads the inverse
+  uint32_t arrays;  // in the main memory
+  uint32_t result;  // the array with the result; 0: nothing moves, what was read is summed
+  const hmm_step *steps[11];  // up to a NULL; none: what is below stands for them
+  const char *kernels[6];  // up to a NULL: algorithms that follow each other, from a to b and back
+  uint32_t takes;          // of the above
+  hmm_blocks blocks;       // and what they have of the shared memories
+  bool inverse;            // of a permutation it reads the inverse
   // NULL where the table says all:
   const char *(*problem)(arena *a, const hmm_machine *m, const hmm_task *t);
   void (*begin)(hmm_job *job);

@@ -36,7 +36,7 @@ static void tile_line(const hmm_lanes *x, bool out, uint64_t *address) {
   uint64_t w = x->job->machine->width, side = x->job->side;
   tile t = tile_of(x);
   uint64_t row = out ? t.column : t.row, column = out ? t.row : t.column;
-  uint64_t first = (out ? x->job->task->n : 0) + (row * w + t.line) * side + column * w;
+  uint64_t first = hmm_array_of(x, out) + (row * w + t.line) * side + column * w;
   for (uint64_t i = 0; i < w; i++)
     address[i] = first + i;
 }

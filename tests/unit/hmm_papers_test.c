@@ -1,6 +1,7 @@
 // What the papers say of the memory machines, by executing: examples, Table 1 and transposes of the
 // DMM/UMM paper, Table I and the distributions of the HMM paper.
 #include "core/number.h"
+#include "core/random.h"
 #include "kernels/hmm/algorithm.h"
 #include "tests/test.h"
 #include "tests/unit/memory.h"
@@ -175,7 +176,64 @@ static void check_table_1(uint32_t bits, uint32_t w, uint64_t latency) {
     check_rounds(&c, (uint64_t[]){2, !moves, 0, 0}, (uint64_t[]){0, moves, 0, 0});
     CHECK_EQ_U64(run(&m, "s-designated", &t, &c), s + 2 * n / w + 3 * latency - 3);
     check_rounds(&c, (uint64_t[]){moves ? 1 : 2, 1, 0, 0}, (uint64_t[]){moves, 0, 0, 0});
+    if (bits > 12 && hmm_permutation_at(i)->at)  // not the random one
+      continue;
+    CHECK_EQ_U64(run(&m, "scheduled", &t, &c), 32 * n / w + 16 * latency - 16);
+    check_rounds(&c, (uint64_t[]){11, 5, 8, 8}, (uint64_t[]){0, 0, 0, 0});
   }
+}
+
+// Another random permutation for each row, or column, of a square matrix.
+static uint64_t *inside(uint64_t side, bool rows) {
+  uint64_t *list = NEW_ARRAY(&memory, uint64_t, side * side), state = side;
+  uint16_t *order = NEW_ARRAY(&memory, uint16_t, side);
+  for (uint64_t i = 0; i < side; i++) {
+    draw_permutation(&state, (uint32_t)side, order);
+    for (uint64_t k = 0; k < side; k++)
+      list[rows ? i * side + k : k * side + i] = rows ? i * side + order[k] : order[k] * side + i;
+  }
+  return list;
+}
+
+TEST(rows_and_columns) {
+  START();
+  static const uint64_t sides[] = {32, 48, 64, 240};
+  for (int i = 0; i < 4 * 2; i++) {
+    arena_free(&memory);
+    uint64_t side = sides[i / 2], n = side * side, w = 16, latency = i % 2 ? 100 : 1;
+    hmm_machine m = {HMM_KIND_HMM, 1, (uint32_t)w, latency, 1, n, true};
+    hmm_counts c;
+    CHECK_EQ_U64(run(&m, "row-wise", &(hmm_task){.n = n, .list = inside(side, true)}, &c),
+                 8 * n / w + 4 * latency - 4);
+    check_rounds(&c, (uint64_t[]){3, 1, 2, 2}, (uint64_t[]){0, 0, 0, 0});
+    CHECK_EQ_U64(run(&m, "column-wise", &(hmm_task){.n = n, .list = inside(side, false)}, &c),
+                 16 * n / w + 8 * latency - 8);
+    check_rounds(&c, (uint64_t[]){5, 3, 4, 4}, (uint64_t[]){0, 0, 0, 0});
+  }
+}
+
+// DMM/UMM paper, Theorem 6.3: no bank conflicts, whatever the permutation is.
+TEST(conflict_free_permutations) {
+  START();
+  static const struct {
+    uint64_t n, p;
+    uint32_t w;
+  } shapes[] = {
+      {1024, 1024, 32}, {1024, 64, 32}, {4096, 128, 16}, {1024, 16, 1}, {65536, 4096, 32}};
+  for (size_t i = 0; i < 2 * (sizeof shapes / sizeof *shapes); i++)
+    for (size_t k = 0; hmm_permutation_at(k); k++) {
+      arena_free(&memory);
+      uint64_t n = shapes[i / 2].n, p = shapes[i / 2].p, w = shapes[i / 2].w, latency = 20;
+      uint32_t bits = 63 - (uint32_t)__builtin_clzll(n);
+      hmm_machine m = {HMM_KIND_DMM, 1, (uint32_t)w, latency, 1, p, i % 2};
+      hmm_task t = {.n = n, .list = hmm_permutation_list(&memory, hmm_permutation_at(k), bits, 5)};
+      hmm_counts c;
+      uint64_t time = run(&m, "conflict-free", &t, &c);
+      CHECK_EQ_U64(c.histogram[1][1], c.accesses[HMM_READ_SHARED] + c.accesses[HMM_WRITE_SHARED]);
+      check_rounds(&c, (uint64_t[]){0, 0, 3 * n / p, n / p}, (uint64_t[]){0, 0, 0, 0});
+      if (m.barrier)
+        CHECK_EQ_U64(time, 4 * n / w + 4 * (latency - 1) * n / p);
+    }
 }
 
 TEST(table_1) {
@@ -203,6 +261,12 @@ TEST(several_dmms) {
         CHECK_EQ_U64(time, 2 * 4096 / 8 + 2 * 4096 / 8 / d + 2 * 50 - 2);
       else
         CHECK(time >= 2 * 4096 / 8 && time <= 2 * 4096 / 8 + 2 * 4096 / 8 / d + 2 * 50);
+      t.list = hmm_permutation_list(&memory, hmm_permutation_named("random"), 12, 7);
+      time = run(&m, "scheduled", &t, &c);
+      if (m.barrier)
+        CHECK_EQ_U64(time, 16 * 4096 / 8 + 16 * 4096 / 8 / d + 16 * 50 - 16);
+      else
+        CHECK(time >= 16 * 4096 / 8 && time <= 16 * 4096 / 8 + 16 * 4096 / 8 / d + 16 * 50);
     }
 }
 

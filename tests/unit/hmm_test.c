@@ -203,6 +203,26 @@ TEST(what_cannot_run) {
              "tiles have the side sqrt(r w), a divisor of w: with w = 8, r = 4 there are none");
   check_task("umm-transpose", umm, (hmm_task){.n = 64, .registers = 9},
              "a thread has from 1 to w = 8 registers, not 9");
+  uint64_t turned[16];
+  for (uint64_t i = 0; i < 16; i++)
+    turned[i] = (i + 4) % 16;
+  hmm_task turn = {.n = 16, .list = turned};
+  check_task("scheduled", hmm, turn,
+             "it has a thread for each of the n = 16 elements: --threads 16");
+  hmm.threads = 16;
+  check_task("row-wise", hmm, turn, "the permutation does not stay inside rows of 4: 0 goes to 4");
+  turned[3] = 0;
+  check_task("column-wise", hmm, turn,
+             "the permutation does not stay inside columns of 4: 3 goes to 0");
+  hmm.threads = 32;
+  check_task(
+      "scheduled", hmm, (hmm_task){.n = 32, .list = turned},
+      "n is to be a square whose side is a multiple of w = 4 and at most 2^16, which 32 is not");
+  hmm.threads = 144;
+  check_task("scheduled", hmm, (hmm_task){.n = 144, .list = turned},
+             "the side of the matrix is to be a power of two, not 12");
+  check_task("conflict-free", dmm, (hmm_task){.n = 1 << 17, .list = turned},
+             "n is at most 2^16, as a shared memory's words are, not 131072");
   umm.threads = 64;
   check_task("umm-transpose", umm, (hmm_task){.n = 64},
              "each warp has as many of the 1 tiles of 8 x 8: p / w = 8 is no divisor");

@@ -1,5 +1,5 @@
 // The DMM/UMM paper by execution: Figure 4, the accesses of Table 1, and the constants of its
-// transposes. Nothing is random: `trials` has no effect.
+// transposes and of its permutation on the DMM. Nothing is random: `trials` has no effect.
 #include "core/number.h"
 #include "kernels/hmm/algorithm.h"
 #include "tool/papers/paper.h"
@@ -101,10 +101,37 @@ static void add_transposes(paper_tables *out) {
   }
 }
 
+// ---- permutations ----------------------------------------------------------------------------
+
+// Section 6: an order of the copies without bank conflicts, by edge colouring, beside copies as they
+// come. Both read arrays that say where from and where to, which the paper does not count: 2 of 4 rounds,
+// 1 of 3.
+static void add_permutations(paper_tables *out) {
+  enum { BITS = 12 };
+  static const char *const algorithms[] = {"conflict-free", "d-designated"};
+  paper_table *t =
+      paper_add_table(out, "Section 6: permutations of 2^%d, constants of the time", BITS);
+  for (size_t i = 0; hmm_permutation_at(i); i++)
+    for (size_t k = 0; k < sizeof algorithms / sizeof *algorithms; k++) {
+      hmm_machine m = {HMM_KIND_DMM, 1, 32, 1, 1, 1024, true};
+      uint64_t *list = hmm_permutation_list(out->memory, hmm_permutation_at(i), BITS, 1);
+      hmm_task task = {.n = 1 << BITS, .list = list};
+      double n = (double)task.n, least = time_of(out->memory, &m, algorithms[k], &task);
+      m.latency = 401;
+      double longer = time_of(out->memory, &m, algorithms[k], &task) - least;
+      const char *name =
+          arena_printf(out->memory, "%s, %s", hmm_permutation_at(i)->name, algorithms[k]);
+      paper_add(t, NAN, least * m.width / n, "%s, of n/w", name)->note =
+          k ? "straightforward: O(n)" : "Theorem 6.3: O(1)";
+      paper_add(t, NAN, longer * (double)m.threads / (n * 400), "%s, of n(l-1)/p", name);
+    }
+}
+
 void paper_dmm(paper_tables *out, uint64_t trials) {
   (void)trials;
   add_figure_4(out);
   add_accesses(out, false);
   add_accesses(out, true);
   add_transposes(out);
+  add_permutations(out);
 }

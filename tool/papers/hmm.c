@@ -1,5 +1,6 @@
-// The HMM paper by execution: Table I for the algorithms that are here, Table III's distributions,
-// and those of its five permutations (section IV).
+// The HMM paper by execution: Table I, Table III's distributions, and those of its five permutations
+// (section IV).
+#include "core/random.h"
 #include "kernels/hmm/algorithm.h"
 #include "tool/papers/paper.h"
 
@@ -13,7 +14,7 @@ enum { WIDTH = 32, RANDOM = 20, RANDOM_BITS = 22 };  // WIDTH: of distributions
 // Rounds of a row: reads and writes of the global memory that are casual, and that are coalesced;
 // those of the shared memories that are free of conflicts.
 typedef struct row {
-  const char *algorithm, *permutation;
+  const char *algorithm, *permutation;  // NULL: a transpose
   double casual[2], coalesced[2], free[2];
 } row;
 static const row rows[] = {
@@ -22,12 +23,34 @@ static const row rows[] = {
     {"s-designated", "bit-reversal", {1, 0}, {1, 1}, {0, 0}},
     {"s-designated", "random", {1, 0}, {1, 1}, {0, 0}},
     {"hmm-transpose", NULL, {0, 0}, {1, 1}, {1, 1}},
+    {"row-wise", "random in rows", {0, 0}, {3, 1}, {2, 2}},
+    {"column-wise", "random in columns", {0, 0}, {5, 3}, {4, 4}},
+    {"scheduled", "random", {0, 0}, {11, 5}, {8, 8}},
 };
+
+// A permutation by its name, or another random one for each row, or each column, of a square.
+static uint64_t *list_of_row(arena *a, const row *r, uint32_t bits) {
+  const hmm_permutation *named = hmm_permutation_named(r->permutation);
+  if (named)
+    return hmm_permutation_list(a, named, bits, 1);
+  uint64_t side = UINT64_C(1) << bits / 2, *list = NEW_ARRAY(a, uint64_t, side * side), state = 1;
+  uint16_t *order = NEW_ARRAY(a, uint16_t, side);
+  bool in_rows = !strcmp(r->algorithm, "row-wise");
+  for (uint64_t i = 0; i < side; i++) {
+    draw_permutation(&state, (uint32_t)side, order);
+    for (uint64_t k = 0; k < side; k++)
+      list[in_rows ? i * side + k : k * side + i] =
+          in_rows ? i * side + order[k] : order[k] * side + i;
+  }
+  return list;
+}
 
 static double formula_of_row(arena *a, const row *r, const hmm_machine *m, const hmm_task *t) {
   uint64_t w = m->width, n = t->n;
-  if (!t->list)
-    return (double)(4 * n / w + 2 * m->latency - 2);
+  uint64_t global = (uint64_t)(r->coalesced[0] + r->coalesced[1]);
+  uint64_t rounds = global + (uint64_t)(r->free[0] + r->free[1]);
+  if (rounds > global)
+    return (double)(rounds * n / w + global * m->latency - global);
   uint64_t *images = NEW_ARRAY(a, uint64_t, n);
   for (uint64_t i = 0; i < n; i++)
     *(r->casual[0] > 0 ? &images[t->list[i]] : &images[i]) = r->casual[0] > 0 ? i : t->list[i];
@@ -51,7 +74,7 @@ static void add_row(paper_tables *out, const row *r, uint32_t bits, uint32_t wid
   hmm_task task = {.n = m.threads};
   hmm_counts c = {0}, free = {0}, several = {0};
   if (r->permutation)
-    task.list = hmm_permutation_list(&own, hmm_permutation_named(r->permutation), bits, 1);
+    task.list = list_of_row(&own, r, bits);
   const hmm_algorithm *algorithm = hmm_algorithm_named(r->algorithm);
   const char *problem = hmm_algorithm_run(&own, &m, algorithm, &task, &c);
   paper_table *t = paper_add_table(out, "Table I: %s%s%s, n = 2^%u, w = %u, L = %" PRIu64,
@@ -121,7 +144,7 @@ static void add_random(paper_tables *out, uint64_t trials) {
 void paper_hmm(paper_tables *out, uint64_t trials) {
   static const uint64_t latencies[] = {1, 400};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-    for (uint32_t bits = 14; bits <= 18; bits += 4)
+    for (uint32_t bits = 14; bits <= 16; bits += 2)
       for (int k = 0; k < 2; k++)
         add_row(out, &rows[i], bits, WIDTH, latencies[k]);
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)

@@ -70,7 +70,7 @@ static void text_congestion(text *to, const hmm_counts *c) {
 // In the names of the report's first line: the main memory's latency is L on an HMM, where formulas
 // for all machines have l.
 static void text_formula(text *to, const hmm_report *r, const char *formula) {
-  bool as_it_is = r->machine.kind != HMM_KIND_HMM || r->algorithm->tiles;
+  bool as_it_is = r->machine.kind != HMM_KIND_HMM || r->algorithm->blocks != HMM_BLOCKS_NONE;
   for (const char *at = formula; *at; at++) {
     bool word = (at > formula && isalpha((unsigned char)at[-1])) || isalpha((unsigned char)at[1]);
     text_add(to, *at == 'l' && !word && !as_it_is ? "L" : at, 1);

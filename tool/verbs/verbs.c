@@ -177,7 +177,7 @@ static const cli_option machine_options[] = {
            "p, a multiple of w (default: as many as there is work for)"),
     NUMBER("--dmms", "D", 1, HMM_DMMS_MAX, "d, the DMMs of an hmm (default: 1)"),
     NUMBER("--registers", "R", 1, HMM_WIDTH_MAX, "r of a thread, for umm-transpose (default: w)"),
-    VALUE("--permutation", "NAME", "for d- and s-designated: its name, or a FILE with images"),
+    VALUE("--permutation", "NAME", "of algorithms that permute: its name, or a FILE with images"),
     VALUE("--addresses", "FILE", "for addresses: one number after the other, # comments"),
     SEED("what is random"),
     PLANNED_PROGRAM,

@@ -1,0 +1,174 @@
+// Permutations that are prepared by edge colouring, so that no request has a conflict: of a DMM's
+// memory (DMM/UMM paper, section 6), of the rows and the columns of a matrix, and of any array in
+// three such steps (HMM paper, sections VI and VII). See hmm/algorithm.h.
+#include "core/permutation_schedule.h"
+#include "kernels/hmm/rows.h"
+
+#include <inttypes.h>
+
+// ---- what can be prepared --------------------------------------------------------------------
+
+enum { MOST = 1 << 16 };  // elements that a row's copies are prepared for
+
+const char *hmm_conflict_free_problem(arena *a, const hmm_machine *m, const hmm_task *t) {
+  (void)m;
+  if (t->n <= MOST)
+    return NULL;
+  return arena_printf(a, "n is at most 2^16, as a shared memory's words are, not %" PRIu64, t->n);
+}
+
+// A block of threads for each row, and tiles of w x w.
+static const char *square_problem(arena *a, const hmm_machine *m, const hmm_task *t) {
+  uint64_t side = hmm_side(t->n);
+  if (side * side != t->n || side % m->width != 0 || side > MOST)
+    return arena_printf(a,
+                        "n is to be a square whose side is a multiple of w = %u and at most 2^16, "
+                        "which %" PRIu64 " is not",
+                        m->width, t->n);
+  if (m->threads != t->n)
+    return arena_printf(
+        a, "it has a thread for each of the n = %" PRIu64 " elements: --threads %" PRIu64, t->n,
+        t->n);
+  return NULL;
+}
+
+static const char *inside_problem(arena *a, const hmm_machine *m, const hmm_task *t, bool rows) {
+  const char *problem = square_problem(a, m, t);
+  uint64_t side = hmm_side(t->n);
+  for (uint64_t i = 0; i < t->n && !problem; i++)
+    if (rows ? i / side != t->list[i] / side : i % side != t->list[i] % side)
+      problem = arena_printf(
+          a, "the permutation does not stay inside %s of %" PRIu64 ": %" PRIu64 " goes to %" PRIu64,
+          rows ? "rows" : "columns", side, i, t->list[i]);
+  return problem;
+}
+
+const char *hmm_row_wise_problem(arena *a, const hmm_machine *m, const hmm_task *t) {
+  return inside_problem(a, m, t, true);
+}
+const char *hmm_column_wise_problem(arena *a, const hmm_machine *m, const hmm_task *t) {
+  return inside_problem(a, m, t, false);
+}
+
+const char *hmm_scheduled_problem(arena *a, const hmm_machine *m, const hmm_task *t) {
+  const char *problem = square_problem(a, m, t);
+  uint64_t side = hmm_side(t->n);
+  if (!problem && (side & (side - 1)) != 0)
+    problem = arena_printf(a, "the side of the matrix is to be a power of two, not %" PRIu64, side);
+  return problem;
+}
+
+// ---- preparing -------------------------------------------------------------------------------
+
+// The array after a and b that says where copies of a kernel go, and the next, where they come from.
+static uint64_t array_to(const hmm_job *j, uint32_t kernel) { return (2 + kernel) * j->task->n; }
+static uint64_t array_from(const hmm_job *j, uint32_t kernel) { return (3 + kernel) * j->task->n; }
+
+// Rows that gather by `steps`, in this kernel.
+static void put_copies(hmm_job *j, uint32_t kernel, const uint16_t *steps, uint64_t length) {
+  hmm_word *words = j->machine->kind == HMM_KIND_DMM ? j->program.shared : j->program.global;
+  uint32_t count = (uint32_t)length, banks = j->machine->width;
+  uint16_t *from = NEW_ARRAY(j->memory, uint16_t, length),
+           *to = NEW_ARRAY(j->memory, uint16_t, length);
+  uint32_t *scratch = NEW_ARRAY(j->memory, uint32_t, row_copies_scratch(count, banks));
+  for (uint64_t first = 0; first < j->task->n; first += length) {
+    row_copies_make(steps + first, count, banks, from, to, scratch);
+    for (uint64_t i = 0; i < length; i++) {
+      words[array_to(j, kernel) + first + i] = to[i];
+      words[array_from(j, kernel) + first + i] = from[i];
+    }
+  }
+}
+
+// What each place of a row gathers; of a matrix that is turned, where its columns are rows.
+static uint16_t *gathers(hmm_job *j, uint64_t length, bool turned) {
+  uint16_t *steps = NEW_ARRAY(j->memory, uint16_t, j->task->n);
+  for (uint64_t i = 0; i < j->task->n; i++) {
+    uint64_t row = turned ? i % length : i / length, from = turned ? i / length : i % length;
+    uint64_t to = turned ? j->task->list[i] / length : j->task->list[i] % length;
+    steps[row * length + to] = (uint16_t)from;
+  }
+  return steps;
+}
+
+void hmm_conflict_free_begin(hmm_job *j) {
+  put_copies(j, 0, gathers(j, j->task->n, false), j->task->n);
+}
+void hmm_row_wise_begin(hmm_job *j) { put_copies(j, 0, gathers(j, j->side, false), j->side); }
+void hmm_column_wise_begin(hmm_job *j) { put_copies(j, 1, gathers(j, j->side, true), j->side); }
+
+void hmm_scheduled_begin(hmm_job *j) {
+  permutation_schedule s = schedule_shape(j->task->n);
+  for (int i = 0; i < SCHEDULE_STEPS; i++)
+    s.steps[i] = NEW_ARRAY(j->memory, uint16_t, j->task->n);
+  schedule_means means = {.threads = 1};
+  means.scratch = NEW_ARRAY(j->memory, uint32_t, schedule_scratch(&s, 1));
+  schedule_make(&s, (permutation_images){j->task->list, sizeof *j->task->list}, &means);
+  for (uint32_t i = 0; i < SCHEDULE_STEPS; i++)  // the kernels between them transpose
+    put_copies(j, 2 * i, s.steps[i], j->side);
+}
+
+// ---- steps -----------------------------------------------------------------------------------
+
+typedef const hmm_lanes lanes;
+#define FOR_LANES(x) for (uint32_t i = 0; i < (x)->job->machine->width; i++)
+
+static uint64_t stages_one(arena *a, const hmm_machine *m, const hmm_task *t) {
+  (void)a;
+  return t->n / m->width;
+}
+
+static void neighbours(lanes *x, uint64_t first, uint64_t *address) {
+  FOR_LANES(x) address[i] = first + i;
+}
+
+static void address_to(lanes *x, uint64_t *address) {
+  neighbours(x, array_to(x->job, x->job->kernel) + x->first, address);
+}
+static void address_from(lanes *x, uint64_t *address) {
+  neighbours(x, array_from(x->job, x->job->kernel) + x->first, address);
+}
+static void address_copied_a(lanes *x, uint64_t *address) { FOR_LANES(x) address[i] = x->value[i]; }
+static void address_copied_b(lanes *x, uint64_t *address) {
+  FOR_LANES(x) address[i] = x->job->task->n + x->older[i];
+}
+
+const hmm_step hmm_read_to = {.address = address_to, .stages = stages_one};
+const hmm_step hmm_read_from = {.address = address_from, .stages = stages_one};
+const hmm_step hmm_read_copied = {.address = address_copied_a, .stages = stages_one};
+const hmm_step hmm_write_copied = {
+    .write = true, .address = address_copied_b, .stages = stages_one};
+
+// Block b has row b, on DMM b mod d, whose shared memory holds the row twice: as it comes, as it goes.
+static uint64_t row_in_shared(lanes *x, bool ordered) {
+  uint64_t side = x->job->side;
+  return x->first / side / x->job->machine->dmms * 2 * side + (ordered ? side : 0);
+}
+
+static void address_row_in(lanes *x, uint64_t *address) {
+  neighbours(x, hmm_array_of(x, false) + x->first, address);
+}
+static void address_row_out(lanes *x, uint64_t *address) {
+  neighbours(x, hmm_array_of(x, true) + x->first, address);
+}
+static void address_row_put(lanes *x, uint64_t *address) {
+  neighbours(x, row_in_shared(x, false) + x->first % x->job->side, address);
+}
+static void address_row_take(lanes *x, uint64_t *address) {
+  neighbours(x, row_in_shared(x, true) + x->first % x->job->side, address);
+}
+static void address_row_get(lanes *x, uint64_t *address) {
+  FOR_LANES(x) address[i] = row_in_shared(x, false) + x->value[i];
+}
+static void address_row_set(lanes *x, uint64_t *address) {
+  FOR_LANES(x) address[i] = row_in_shared(x, true) + x->older[i];
+}
+
+const hmm_step hmm_row_in = {.address = address_row_in, .stages = stages_one};
+const hmm_step hmm_row_put = {
+    .write = true, .shared = true, .address = address_row_put, .stages = stages_one};
+const hmm_step hmm_row_get = {.shared = true, .address = address_row_get, .stages = stages_one};
+const hmm_step hmm_row_set = {
+    .write = true, .shared = true, .address = address_row_set, .stages = stages_one};
+const hmm_step hmm_row_take = {.shared = true, .address = address_row_take, .stages = stages_one};
+const hmm_step hmm_row_out = {.write = true, .address = address_row_out, .stages = stages_one};
