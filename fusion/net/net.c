@@ -100,6 +100,18 @@ net_map net_stage_map(arena *a, const net_stage *s, f2_affine address) {
   return m;
 }
 
+void net_loop_indices(const net_stage *s, uint64_t number, uint64_t *indices) {
+  for (uint32_t l = s->loop_count; l-- > 0; number /= s->extents[l])
+    indices[l] = net_loop_index(s, l, number % s->extents[l]);
+}
+
+bool net_stage_overlaps(const net_stage *s) {
+  for (uint32_t l = 0; s->paces && l < s->loop_count; l++)
+    if (s->extents[l] && s->paces[l].last != (s->extents[l] - 1) * s->paces[l].step)
+      return true;
+  return false;
+}
+
 uint64_t net_stage_elements(const net_stage *s) {
   return f2_unit(s->n) * product_of(s->extents, s->loop_count);
 }
@@ -380,6 +392,7 @@ static net_stage stage_copy(arena *a, const net_stage *s) {
     c.routine->pairs = COPY(a, s->routine->pairs, s->routine->pair_count);
   }
   c.extents = COPY(a, s->extents, s->loop_count);
+  c.paces = s->paces ? COPY(a, s->paces, s->loop_count) : NULL;
   c.values.items = COPY(a, s->values.items, s->values.count);
   c.values.count = c.values.capacity = s->values.count;
   copy_nodes(a, &c, s);

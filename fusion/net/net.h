@@ -208,10 +208,20 @@ typedef struct net_routine {
   uint32_t origin;          // the Trace step that asked for it
 } net_routine;
 
+// ---- loops and stages ------------------------------------------------------------------------
+
+// What a loop counts, where that is not 0, 1, 2, ...: turn i stands for index i * step, but at most for
+// `last`. A loop over 10 elements in blocks of 4, made bits of the index: turns 0, 1, 2, step 4, last 6.
+// Elements 6 and 7 are in two blocks, which compute the same of them.
+typedef struct net_pace {
+  uint64_t step, last;
+} net_pace;
+
 typedef struct net_stage {
   net_routine *routine;  // then the stage has nothing else: no bits, loops, values; or NULL
   uint32_t loop_count;
-  uint64_t *extents;        // loops, outermost first
+  uint64_t *extents;        // turns of loops, outermost first
+  net_pace *paces;          // of loops; NULL: indices are turns, as they always are before planning
   int n;                    // index bits
   VEC(scalar_type) values;  // the type of each value
   VEC(net_node) nodes;
@@ -346,6 +356,16 @@ bool net_stage_acts(const net_stage *s);
 // NULL, or what is wrong with a stage that is a routine (net/routine.c).
 const char *net_routine_problem(arena *a, const net *t, const net_stage *s);
 uint64_t net_stage_elements(const net_stage *s);  // of its index space, with all loops
+static inline uint64_t net_loop_index(const net_stage *s, uint32_t loop, uint64_t turn) {
+  if (!s->paces)
+    return turn;
+  uint64_t index = turn * s->paces[loop].step;
+  return index < s->paces[loop].last ? index : s->paces[loop].last;
+}
+// The indices of all loops at one of their turns, numbered row by row.
+void net_loop_indices(const net_stage *s, uint64_t number, uint64_t *indices);
+// Whether there are elements that are computed more than once.
+bool net_stage_overlaps(const net_stage *s);
 // The addresses of an array of them all, or where address has less than n rows, of a coset: bit i of
 // address(x) weighs 2^i, the loops follow, innermost first.
 net_map net_stage_map(arena *a, const net_stage *s, f2_affine address);

@@ -226,8 +226,11 @@ static void print_stage(printer *p, size_t number, const net_stage *s) {
   p->names = NEW_ARRAY(&p->memory, uint32_t, s->nodes.count);
   p->order = NEW_ARRAY(&p->memory, net_id, s->nodes.count);
   text_printf(p->out, "stage %zu n=%d", number, s->n);
-  for (uint32_t l = 0; l < s->loop_count; l++)
+  for (uint32_t l = 0; l < s->loop_count; l++) {
     text_printf(p->out, "%s %" PRIu64, l == 0 ? " loops" : "", s->extents[l]);
+    if (s->paces)
+      text_printf(p->out, "*%" PRIu64 "..%" PRIu64, s->paces[l].step, s->paces[l].last);
+  }
   if (s->routine)
     print_routine(p->out, s->routine);
   text_string(p->out, "\n");

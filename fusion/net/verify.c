@@ -13,6 +13,7 @@ typedef struct checker {
   const net *net;
   const net_stage *stage;
   bool empty;             // a loop of no iterations: nothing is executed
+  uint64_t *spans;        // by loop: one more than its last index
   uint32_t *defined;      // by value: how; op i defines as DEFINED_BY_OP + i
   const net_output **by;  // by value: the op's output, if defined by one
   net_id *nodes;          // room for all
@@ -84,7 +85,7 @@ static const char *check_addresses(const checker *c, const net_map *m, uint64_t 
   int64_t low = 0, high = 0;
   if (c->empty || live_is_empty(alive))
     return NULL;
-  if (!live_map_range(c->memory, m, c->stage->extents, alive, &low, &high))
+  if (!live_map_range(c->memory, m, c->spans, alive, &low, &high))
     return "its addresses overflow";
   if (start <= count)
     return NULL;
@@ -407,7 +408,7 @@ static const char *check_made(const checker *c, const net_store *store, f2_space
 
 static void count_points(const checker *c, const net_store *store, f2_space alive) {
   uint64_t points = 1, *sum = &c->stored[store->array];
-  bool known = !live_is_empty(alive);
+  bool known = !live_is_empty(alive) && !net_stage_overlaps(c->stage);
   for (uint32_t l = 0; l < c->stage->loop_count; l++)
     known = known && !__builtin_mul_overflow(points, c->stage->extents[l], &points);
   known = known &&
@@ -434,7 +435,8 @@ static const char *check_store(const checker *c, const net_store *store) {
   wrong = check_addresses(c, &store->map, store->padding_start, alive, store->array);
   if (!wrong)
     wrong = check_made(c, store, alive);
-  if (!wrong && live_map_injective(c->memory, &store->map, c->stage->extents, alive) == LIVE_NO)
+  if (!wrong && !net_stage_overlaps(c->stage) &&
+      live_map_injective(c->memory, &store->map, c->spans, alive) == LIVE_NO)
     wrong = "two of its indices have one address";
   if (!wrong)
     count_points(c, store, alive);
@@ -503,8 +505,11 @@ static const char *check_routine(checker *c, size_t number) {
 static const char *check_numbered_stage(checker *c, size_t number) {
   const net_stage *s = c->stage = &c->net->stages.items[number];
   c->empty = false;
-  for (uint32_t l = 0; l < s->loop_count; l++)
+  c->spans = NEW_ARRAY(c->memory, uint64_t, s->loop_count);
+  for (uint32_t l = 0; l < s->loop_count; l++) {
     c->empty = c->empty || s->extents[l] == 0;
+    c->spans[l] = s->extents[l] ? net_loop_index(s, l, s->extents[l] - 1) + 1 : 0;
+  }
   if (s->routine)
     return check_routine(c, number);
   c->defined = NEW_ARRAY(c->memory, uint32_t, s->values.count);

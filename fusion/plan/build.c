@@ -436,9 +436,9 @@ static bool keeps_padding(const net_map *m, int n, uint64_t start) {
   return (start & f2_mask(j)) == 0;
 }
 
-// The index from which on a pass stores nothing.
+// The index from which on all is padding and a pass stores nothing. (It may store less: `take`.)
 static void find_padding_start(const building *b, plan_pass *pass) {
-  uint64_t start = pass->store_count && b->free ? 0 : UINT64_MAX;
+  uint64_t start = pass->store_count && b->free ? b->p->padding.start : UINT64_MAX;
   for (uint32_t i = 0; i < pass->store_count && start != UINT64_MAX; i++) {
     const plan_move *m = &pass->stores[i];
     if (!keeps_padding(&m->map, b->p->stage->n, m->padding_start))

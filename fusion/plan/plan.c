@@ -382,7 +382,8 @@ static double cost_of_net(arena *a, const net *n, const target *t) {
 plan *plan_make(arena *a, const net *n, const target *t, const plan_strategy *strategy) {
   const strategy_row *asked = strategy ? strategy_row_of(strategy->name) : NULL;
   const net *together = plan_together(a, n, t, cost_of_net);
-  plan *p = plan_stages(a, plan_rewritten(a, together, asked), t, asked);
+  const net *moved = plan_rewritten(a, together, asked);
+  plan *p = plan_stages(a, plan_loops_in_blocks(a, moved, t), t, asked);
   p->joined_stages = (uint32_t)(n->stages.count - together->stages.count);
   return p;
 }

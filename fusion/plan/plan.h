@@ -31,6 +31,7 @@
 //   commute.c   which ops may wait for a later one
 //   moves.c     the passes of stages that only move elements
 //   together.c  several stages as one
+//   loops.c     loops in blocks, as index bits
 //   padding.c   which padding need not be in memory
 //   plan.c      a stage: its slots, the strategies, the cheapest
 //   build.c     a pass: its loads and stores, blocks, arrays between passes

@@ -66,7 +66,14 @@ static void write_block_and_loops(pass_text *p) {
     c_item(w, "uint64_t o = item >> %u;", blocks);
   for (uint32_t i = p->of.stage->loop_count; i-- > 0;) {
     const char *extent = c_number(w, p->of.stage->extents[i]);
-    c_item(w, "const int64_t o%u = (int64_t)(o %% %s);", i, extent);
+    const char *turn = c_format(w, "o %% %s", extent);
+    if (p->of.stage->paces) {
+      const net_pace *pace = &p->of.stage->paces[i];
+      const char *step = c_number(w, pace->step), *last = c_number(w, pace->last);
+      turn = c_format(w, "%s * %s", turn, step);
+      turn = c_format(w, "%s < %s ? %s : %s", turn, last, turn, last);
+    }
+    c_item(w, "const int64_t o%u = (int64_t)(%s);", i, turn);
     c_item(w, "o /= %s;", extent);
   }
 }

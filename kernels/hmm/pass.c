@@ -325,7 +325,8 @@ static void find_units(const hmm_pass *p, const pass_place *at, uint32_t first, 
   const affine_sum *s = a->sum;
   uint64_t fixed = s->offset, loops = at->item >> p->pass.schedule.spaces[0].blocks;
   for (uint32_t i = s->loops; i-- > 0; loops /= p->pass.stage->extents[i])
-    fixed += (uint64_t)s->strides[i] * (loops % p->pass.stage->extents[i]);
+    fixed += (uint64_t)s->strides[i] *
+             net_loop_index(p->pass.stage, i, loops % p->pass.stage->extents[i]);
   for (uint32_t i = 0; i < count; i++)
     unit[i] = fixed;
   for (uint32_t g = 0; g < s->count; g++) {

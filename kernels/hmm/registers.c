@@ -258,8 +258,7 @@ void hmm_registers_compute(hmm_registers *r, uint32_t phase, uint64_t warp, uint
   const c_space *s = &r->pass->schedule.spaces[phase];
   const net_stage *stage = r->pass->stage;
   uint64_t loops = item >> s->blocks, block = f2_combine((int)s->blocks, s->block, item);
-  for (uint32_t i = stage->loop_count; i-- > 0; loops /= stage->extents[i])
-    r->loops[i] = loops % stage->extents[i];
+  net_loop_indices(stage, loops, r->loops);
   for (uint32_t lane = 0; lane < LANES; lane++)
     r->x[lane] =
         block ^ f2_combine((int)s->threads, s->basis + s->r, block_warp << LANE_BITS | lane);

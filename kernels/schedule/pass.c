@@ -9,6 +9,8 @@ c_pass c_pass_of(c_context *c, uint32_t number) {
 
 bool c_pass_in_place(const c_pass *p) {
   const plan_pass *pass = p->pass;
+  if (net_stage_overlaps(p->stage))
+    return false;
   for (uint32_t i = 0; i < pass->load_count; i++)
     for (uint32_t k = 0; k < pass->store_count; k++)
       if (net_map_equal(&pass->loads[i].map, &pass->stores[k].map) &&
@@ -22,7 +24,7 @@ bool c_pass_always_inside(const c_pass *p, const plan_move *move) {
   wide low = move->map.offset, high = low;
   for (uint32_t i = 0; i < move->map.loop_count; i++)
     *(move->map.strides[i] < 0 ? &low : &high) +=
-        (wide)move->map.strides[i] * (wide)(p->stage->extents[i] - 1);
+        (wide)move->map.strides[i] * (wide)net_loop_index(p->stage, i, p->stage->extents[i] - 1);
   for (uint32_t r = 0; r < move->map.row_count; r++)
     *(move->map.rows[r].weight < 0 ? &low : &high) += move->map.rows[r].weight;
   return move->padding_start != UINT64_MAX ||
@@ -70,11 +72,25 @@ net_form *c_pass_live_of_move(const c_pass *p, const plan_move *move, f2_space *
   return move->live;
 }
 
+// Whether an op of the phase writes where it computes: by any thread.
+static bool scatters(const c_pass *p, uint32_t phase) {
+  const plan_phase *of = &p->schedule.phases[phase];
+  for (uint32_t i = of->first_op; i < of->first_op + of->op_count; i++) {
+    const net_op *op = &p->stage->ops.items[p->pass->ops[i]];
+    for (uint32_t o = 0; o < op->output_count; o++)
+      if (net_output_scatters(p->stage, op, &op->outputs[o]))
+        return true;
+  }
+  return false;
+}
+
 net_form *c_pass_live_threads(const c_pass *p, uint32_t phase, f2_space *known, uint32_t *count) {
   const c_space *s = &p->schedule.spaces[phase];
   f2_space set = live_empty(p->pass->tile.n);
   uint64_t block[F2_MAX], thread[F2_MAX];
   *count = 0;
+  if (scatters(p, phase))
+    return NULL;
   for (uint32_t i = 0; i < p->pass->store_count; i++) {
     const plan_move *m = &p->pass->stores[i];
     if (p->schedule.store_phase[i] == phase)

@@ -302,8 +302,6 @@ BUILTIN(join) {
 BUILTIN(transpose) {
   value *rows = as_rows(e, a[0]), *inner = rows->u.array.element;
   uint64_t m = rows->u.array.length, k = inner->u.array.length;
-  power_argument(e, m, 0, row->name);
-  power_argument(e, k, 0, row->name);
   move swap = {.op = TRACE_TRANSPOSE, .drop = 2, .lead = {k, m}, .lead_count = 2};
   return make_array(e, k, make_array(e, m, map_steps(e, inner->u.array.element, move_step, &swap)));
 }

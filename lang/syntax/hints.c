@@ -402,10 +402,6 @@ static const struct {
      {"flip_bits", "bit_permute", "rotate_bits", "shuffle", "unshuffle", "bitrev", "digitrev"},
      REORDERED},
     {HINT_LENGTH, {"gray", "ungray", "bmmc"}, REORDERED},
-    {HINT_LENGTH,
-     {"transpose"},
-     "both lengths must be powers of two; of other small arrays it is [[xs[i] | xs <- xss] | i <- "
-     "0..length (head xss) - 1]"},
     {HINT_LENGTH, {"two", "ilv", "que", "vee"}, EXTENDED},
     {HINT_LENGTH, {"fft", "ifft", "power_spectrum", "correlate", "fwht", "ifwht"}, EXTENDED},
     {HINT_LENGTH, {"convolve", "convolve_real", "walsh", "iwalsh"}, EXTENDED},

@@ -217,7 +217,8 @@ static bool allocate_stored_arrays(cpu_state *s, uint32_t number, bool in_place,
     net_id id = pass->stores[i].array;
     if (s->data[id])
       continue;
-    net_id from = in_place ? find_replaced_array(s, number, id) : NET_NONE;
+    bool once = !net_stage_overlaps(&s->plan->net->stages.items[pass->stage]);
+    net_id from = in_place && once ? find_replaced_array(s, number, id) : NET_NONE;
     if (from != NET_NONE && shared[from] == NET_NONE) {
       s->data[id] = s->data[from];
       shared[from] = id;

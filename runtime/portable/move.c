@@ -61,7 +61,8 @@ static bool may_need_padding(const tile *t, const plan_move *m) {
     return false;
   for (uint32_t l = 0; l < m->map.loop_count; l++) {
     uint64_t extent = t->stage->extents[l];
-    int128 most = extent ? (int128)m->map.strides[l] * (int128)(extent - 1) : 0;
+    int128 most =
+        extent ? (int128)m->map.strides[l] * (int128)net_loop_index(t->stage, l, extent - 1) : 0;
     *(most < 0 ? &low : &high) += most;
   }
   for (uint32_t r = 0; r < m->map.row_count; r++)
@@ -262,7 +263,7 @@ static bool move_at_once(const move_state *v) {
   uint64_t left = 0, count = v->item->count;
   if (m->checked || v->tile->batch_bits == 0 || m->set.dimension != v->tile->d ||
       v->unit_bits != v->tile->d || map->loop_count == 0 ||
-      map->strides[map->loop_count - 1] != (int64_t)f2_unit(v->tile->d))
+      tile_loop_step(v->tile, map) != f2_unit(v->tile->d))
     return false;
   uint64_t first =
       (uint64_t)map->offset + (uint64_t)tile_loop_offset(v->tile, map, v->item->loop, &left);

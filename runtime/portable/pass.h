@@ -124,8 +124,9 @@ void tile_map_values(const tile *t, const tile_map *m, const tile_item *item,
                      const uint64_t *constants, uint64_t number, int stride_bits, size_t count,
                      int64_t *out);
 // The part of iteration `loop` in a map; *left: for how many iterations, this one included, each
-// adds the last loop's stride.
+// adds tile_loop_step.
 int64_t tile_loop_offset(const tile *t, const net_map *m, uint64_t loop, uint64_t *left);
+uint64_t tile_loop_step(const tile *t, const net_map *m);
 
 // ---- moves (move.c) ------------------------------------------------------------------
 

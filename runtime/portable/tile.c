@@ -244,14 +244,21 @@ void tile_map_start(const tile_map *m, uint64_t x, uint64_t *constants) {
   }
 }
 
+uint64_t tile_loop_step(const tile *t, const net_map *m) {
+  uint32_t loops = m->loop_count;
+  uint64_t stride = loops ? (uint64_t)m->strides[loops - 1] : 0;
+  return t->stage->paces && loops ? stride * t->stage->paces[loops - 1].step : stride;
+}
+
 int64_t tile_loop_offset(const tile *t, const net_map *m, uint64_t loop, uint64_t *left) {
   uint64_t sum = 0;
   *left = 1;
   for (uint32_t l = m->loop_count; l-- > 0;) {
     uint64_t extent = t->stage->extents[l];
-    sum += (uint64_t)m->strides[l] * (loop % extent);
-    if (l == m->loop_count - 1)
-      *left = extent - loop % extent;
+    uint64_t turn = loop % extent;
+    sum += (uint64_t)m->strides[l] * net_loop_index(t->stage, l, turn);
+    if (l == m->loop_count - 1)  // the last turn of a pace is not always a step from the one before
+      *left = t->stage->paces && turn + 1 < extent ? extent - 1 - turn : extent - turn;
     loop /= extent;
   }
   return (int64_t)sum;
@@ -285,7 +292,7 @@ static void add_values(const tile_map *m, const uint64_t *constants, uint64_t nu
 // Iterations number, number + 1, ... of a set of one position, which has `value`.
 static void add_iterations(const tile *t, const tile_map *m, uint64_t loop, uint64_t value,
                            size_t count, uint64_t *out) {
-  uint64_t step = m->map->loop_count ? (uint64_t)m->map->strides[m->map->loop_count - 1] : 0;
+  uint64_t step = tile_loop_step(t, m->map);
   for (size_t i = 0; i < count;) {
     uint64_t left = 1;
     uint64_t at = value + (uint64_t)tile_loop_offset(t, m->map, loop + i, &left);
@@ -299,7 +306,7 @@ void tile_map_values(const tile *t, const tile_map *m, const tile_item *item,
                      int64_t *out) {
   uint64_t *values = (uint64_t *)out, offset = (uint64_t)m->map->offset, left = 0, at = 0;
   uint64_t loop = item->loop + (number >> m->dimension), within = number & f2_mask(m->dimension);
-  uint64_t step = m->map->loop_count ? (uint64_t)m->map->strides[m->map->loop_count - 1] : 0;
+  uint64_t step = tile_loop_step(t, m->map);
   if (m->dimension == 0) {
     add_values(m, constants, 0, 0, 1, offset, &at);
     add_iterations(t, m, loop, at, count, values);

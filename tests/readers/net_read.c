@@ -363,6 +363,7 @@ static void read_pair(net_reader *r) {
 
 static void read_stage(net_reader *r) {
   VEC(uint64_t) extents = {0};
+  VEC(net_pace) paces = {0};
   end_stage(r);
   r->stage = NEW(r->in.memory, net_stage);
   read_own_number(r, r->net->stages.count);
@@ -372,10 +373,18 @@ static void read_stage(net_reader *r) {
     read_fail(&r->in, "%" PRIu64 " index bits are too many", n);
   r->stage->n = (int)n;
   if (read_literal(&r->in, "loops"))
-    while (!read_at_end(&r->in))
+    while (!read_at_end(&r->in)) {
       vec_push(r->in.memory, &extents, read_number(&r->in));
+      if (read_literal(&r->in, "*")) {
+        net_pace pace = {.step = read_number(&r->in)};
+        read_expect(&r->in, "..");
+        pace.last = read_number(&r->in);
+        vec_push(r->in.memory, &paces, pace);
+      }
+    }
   else if (read_word(&r->in, "routine"))
     read_routine(r);
+  r->stage->paces = paces.items;
   r->stage->extents = extents.items;
   r->stage->loop_count = r->in.loop_count = (uint32_t)extents.count;
 }

@@ -732,9 +732,7 @@ static inline void evaluate_stage(arena *a, const net *t, const net_stage *s, ev
                  NEW_ARRAY(a, element, s->nodes.count),
                  result};
   for (uint64_t i = 0; i < loops; i++) {
-    uint64_t rest = i;
-    for (uint32_t l = s->loop_count; l-- > 0; rest /= s->extents[l])
-      o[l] = rest % s->extents[l];
+    net_loop_indices(s, i, o);
     evaluate_iteration(&e, result);
   }
 }

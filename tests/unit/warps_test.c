@@ -151,8 +151,6 @@ static const struct {
     {"map sort", "[16][2^8]f32", UINT32_MAX},
     {"map sort", "[11][2^7]f64", UINT32_MAX},
     {"padded maxval sort", "[2500]f32", UINT32_MAX},
-    // A bool beside each key, which says whether it is padding: 16 to 24 bytes of registers spill.
-    {"map (padded maxval sort)", "[40][200]u32", 90},
 };
 
 static bool may_have_local_memory(const library_row *r, uint32_t architecture) {

@@ -1,0 +1,241 @@
+// Loops in blocks of 2^k, as index bits. See plan.h.
+//
+// Lowering makes index bits of dimensions whose lengths are powers of two; any other dimension is a
+// loop. A tile is made of index bits, so that a stage of loops alone would have tiles of one element:
+//
+//   stage 0 n=0 loops 1000 3000                   a transpose: [1000][3000] to [3000][1000]
+//     v0 = load a0 at 3000*o0 + o1
+//     store v0 in a1 at o0 + 1000*o1
+//
+//   stage 0 n=12 loops 16*8..117 47*8..367        tiles of 64 x 64, from 8*o0 and 8*o1 on
+//     v0 = load a0 at 24000*o0 + 8*o1 + 3000*x0 + 6000*x1 + ... + x6 + 2*x7 + ...
+//     store v0 in a1 at 8*o0 + 8000*o1 + x0 + 2*x1 + ... + 1000*x6 + 2000*x7 + ...
+//
+// The last block of a loop begins earlier where 2^k does not divide the length (net.h, net_pace). The
+// elements that it shares with the block before it are computed twice, alike, so that no load and no
+// store has a condition; but the pass must not overwrite what it reads (net_stage_overlaps).
+#include "core/number.h"
+#include "fusion/plan/planning.h"
+
+typedef struct blocked_loop {
+  uint32_t innermost;  // of the stage's loops that all maps number as this one
+  uint64_t extent;
+  int bits;        // of a block
+  uint64_t grain;  // blocks begin at multiples of it
+} blocked_loop;
+
+typedef struct blocking {
+  arena *memory;
+  const net_stage *stage;
+  uint32_t count;
+  blocked_loop *loops;
+} blocking;
+
+// ---- which loops -------------------------------------------------------------------------------
+
+// Whether a map has a number for loop l and the next one.
+static bool joins(const net_stage *s, const net_map *m, uint32_t l) {
+  return m->strides[l] == (int64_t)((uint64_t)m->strides[l + 1] * s->extents[l + 1]);
+}
+
+static bool all_join(const net_stage *s, uint32_t l) {
+  bool good = true;
+  for (size_t i = 0; i < s->loads.count && good; i++)
+    good = joins(s, &s->loads.items[i].map, l);
+  for (size_t i = 0; i < s->stores.count && good; i++)
+    good = joins(s, &s->stores.items[i].map, l);
+  for (size_t i = 0; i < s->nodes.count && good; i++)
+    good = s->nodes.items[i].kind != NET_INDEX || joins(s, &s->nodes.items[i].map, l);
+  return good;
+}
+
+static void join_loops(blocking *b) {
+  const net_stage *s = b->stage;
+  b->loops = NEW_ARRAY(b->memory, blocked_loop, s->loop_count);
+  for (uint32_t l = 0; l < s->loop_count; l++) {
+    bool again = l > 0 && all_join(s, l - 1);
+    blocked_loop *own = &b->loops[again ? b->count - 1 : b->count++];
+    *own = (blocked_loop){l, again ? own->extent * s->extents[l] : s->extents[l], 0, 1};
+  }
+}
+
+// ---- how many bits -----------------------------------------------------------------------------
+
+// The widest blocks of at most 2^bits that compute few elements twice, where they do not divide a loop.
+static int fitting_bits(const blocked_loop *l, int bits) {
+  enum { FEW = 8 };  // one of so many
+  for (; bits > 0; bits--) {
+    uint64_t rest = l->extent % f2_unit(bits), twice = rest ? f2_unit(bits) - rest : 0;
+    if (f2_unit(bits) <= l->extent && twice <= l->extent / FEW)
+      break;
+  }
+  return bits;
+}
+
+// The loop that goes on with the lines of a move, of so many elements, behind what index bits number;
+// NULL: there is none.
+static blocked_loop *find_line_loop(const blocking *b, const net_map *m, int64_t line) {
+  int64_t next = 1;
+  for (uint32_t r = 0; r < m->row_count; r++)
+    if (m->rows[r].weight == next) {
+      next *= 2;
+      r = UINT32_MAX;
+    }
+  for (uint32_t i = 0; i < b->count && next < line; i++)
+    if (m->strides[b->loops[i].innermost] == next)
+      return &b->loops[i];
+  return NULL;
+}
+
+static int block_bits(const blocking *b) {
+  int bits = 0;
+  for (uint32_t i = 0; i < b->count; i++)
+    bits += b->loops[i].bits;
+  return bits;
+}
+
+// As far as there is room.
+static void widen_blocks(const blocking *b, blocked_loop *l, int bits, int most) {
+  int room = most - block_bits(b) + l->bits;
+  bits = fitting_bits(l, smaller_of(bits, room));
+  l->bits = bits > l->bits ? bits : l->bits;
+}
+
+// Loops along lines get an equal share each of what there is room for.
+static void widen_lines(const blocking *b, uint32_t line_bytes, int bits, int most) {
+  const net_stage *s = b->stage;
+  for (size_t i = 0; i < s->loads.count + s->stores.count; i++) {
+    bool load = i < s->loads.count;
+    const net_map *m = load ? &s->loads.items[i].map : &s->stores.items[i - s->loads.count].map;
+    net_id v = load ? s->loads.items[i].value : s->stores.items[i - s->loads.count].value;
+    blocked_loop *l = find_line_loop(b, m, line_bytes / width_of(s, v));
+    if (l)
+      widen_blocks(b, l, bits, most);
+  }
+}
+
+// A tile of a stage that computes is the whole index space, so that there is one pass. Of one that only
+// moves it has whole lines, whatever else there is.
+static void choose_bits(blocking *b, const planning *p) {
+  enum {
+    MOVES = 14,
+    OPS = 10,
+    MOVES_OF_WARPS = 15,
+    OPS_OF_WARPS = 11
+  };  // moves of warps: in bytes
+  bool moves = p->stage->ops.count == 0, warps = p->target->lane_bytes == 0;
+  double bytes = 1;
+  for (uint32_t i = 0; i < p->slot_count; i++)
+    bytes += p->slot_bytes[i];
+  int enough = !warps  ? (moves ? MOVES : OPS)
+               : moves ? MOVES_OF_WARPS - log2_floor(p->moved_bytes)
+                       : OPS_OF_WARPS;
+  enough = smaller_of(enough, log2_floor((uint64_t)((double)p->target->tile_bytes / bytes)));
+  int most = enough - p->stage->n;
+  for (int bits = 1; bits <= enough / 2 && moves; bits++)
+    widen_lines(b, p->target->line_bytes, bits, enough);
+  for (int bits = 1; bits <= most; bits++)
+    widen_lines(b, p->target->line_bytes, bits, most);
+  for (uint32_t i = b->count; i-- > 0;)
+    widen_blocks(b, &b->loops[i], most, most);
+}
+
+// ---- the stage with them -----------------------------------------------------------------------
+
+static net_map map_in_blocks(const blocking *b, const net_map *m) {
+  uint32_t rows = m->row_count + (uint32_t)block_bits(b);
+  net_map c = {m->offset, b->count, m->row_count, NEW_ARRAY(b->memory, int64_t, b->count + 1),
+               NEW_ARRAY(b->memory, net_row, rows + 1)};
+  if (m->row_count)
+    memcpy(c.rows, m->rows, m->row_count * sizeof *c.rows);
+  int next = b->stage->n;
+  for (uint32_t i = b->count; i-- > 0;) {
+    uint64_t stride = (uint64_t)m->strides[b->loops[i].innermost];
+    c.strides[i] = (int64_t)(stride * b->loops[i].grain);
+    for (int k = 0; k < b->loops[i].bits; k++, next++)
+      if (stride)
+        c.rows[c.row_count++] = (net_row){{f2_unit(next), false}, (int64_t)(stride << k)};
+  }
+  return c;
+}
+
+static void set_paces(blocking *b, net_stage *s) {
+  s->extents = NEW_ARRAY(b->memory, uint64_t, b->count + 1);
+  s->paces = NEW_ARRAY(b->memory, net_pace, b->count + 1);
+  for (uint32_t i = 0; i < b->count; i++) {
+    blocked_loop *l = &b->loops[i];
+    uint64_t block = f2_unit(l->bits), last = l->extent - block;
+    l->grain = greatest_common_divisor(block, last);
+    s->extents[i] = (l->extent + block - 1) / block;
+    s->paces[i] = (net_pace){block / l->grain, last / l->grain};
+  }
+}
+
+static net_stage stage_in_blocks(blocking *b) {
+  const net_stage *old = b->stage;
+  net_stage s = {.loop_count = b->count, .n = old->n + block_bits(b), .values = old->values};
+  set_paces(b, &s);
+  net_id *numbers = NEW_ARRAY(b->memory, net_id, old->nodes.count + 1);
+  net_nodes_reserve(b->memory, &s, old->nodes.count);
+  for (size_t i = 0; i < old->nodes.count; i++) {
+    net_node node = net_node_renumbered(b->memory, &old->nodes.items[i], numbers);
+    if (node.kind == NET_INDEX)
+      node.map = map_in_blocks(b, &node.map);
+    numbers[i] = net_node_add_owned(b->memory, &s, &node);
+    assert(numbers[i] == i);  // equal maps stay equal, and others others
+  }
+  s.ops = old->ops;
+  for (size_t i = 0; i < old->loads.count; i++) {
+    net_load l = old->loads.items[i];
+    l.map = map_in_blocks(b, &l.map);
+    vec_push(b->memory, &s.loads, l);
+  }
+  for (size_t i = 0; i < old->stores.count; i++) {
+    net_store o = old->stores.items[i];
+    o.map = map_in_blocks(b, &o.map);
+    vec_push(b->memory, &s.stores, o);
+  }
+  return s;
+}
+
+static bool calls_functions(const net_stage *s) {
+  for (size_t i = 0; i < s->nodes.count; i++)
+    if (s->nodes.items[i].kind == NET_EXTERN)
+      return true;
+  return false;
+}
+
+// Whether the stage of planning p becomes *out.
+static bool in_blocks(const planning *p, net_stage *out) {
+  const net_stage *s = p->stage;
+  blocking b = {.memory = p->memory, .stage = s};
+  if (calls_functions(s) || !net_stage_elements(s))
+    return false;
+  join_loops(&b);
+  choose_bits(&b, p);
+  if (!block_bits(&b))
+    return false;
+  *out = stage_in_blocks(&b);
+  return true;
+}
+
+const net *plan_loops_in_blocks(arena *a, const net *t, const target *to) {
+  plan whole = {.net = t, .target = to};
+  net *c = NULL;
+  for (uint32_t i = 0; i < t->stages.count; i++) {
+    net_stage s;
+    if (!t->stages.items[i].loop_count)
+      continue;
+    planning p = planning_of_stage(a, &whole, i);
+    if (!in_blocks(&p, &s))
+      continue;
+    if (!c) {
+      c = NEW(a, net);
+      *c = (net){.arrays = t->arrays, .externs = t->externs};
+      for (size_t k = 0; k < t->stages.count; k++)
+        vec_push(a, &c->stages, t->stages.items[k]);
+    }
+    c->stages.items[i] = s;
+  }
+  return c ? c : t;
+}
