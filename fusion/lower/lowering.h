@@ -192,6 +192,8 @@ void explain_array(lowering *l, net_id element, net_reason why);
 // ---- values over axes (lower/value.c) ---------------------------------------------------------
 
 lowered expression(lowering *l, const axes *s, net_id node);
+// The step's value where its operands have no elements: all 0 bits.
+lowered zeros_of_step(lowering *l, const trace_step *s);
 // All of an array, row by row.
 lowered row_major(lowering *l, const axes *s, net_id storage_id);
 // Whether it is computed from memory, by few nodes: then it may as well be computed again elsewhere.

@@ -95,20 +95,10 @@ static lowered extended_to(lowering *l, const lowered *v, const axes *all) {
   return extend_batch(l, v, v->axes.count, all);
 }
 
-// What is gathered from an array without elements: 0 bits, over all axes.
-static lowered gather_nothing(lowering *l, const trace_step *s) {
-  net_node zero = {.kind = NET_CONSTANT, .type = s->type};
-  axes all = {0};
-  axes_insert(&all, 0, s->batch);
-  for (uint32_t i = 0; i < s->rank; i++)
-    axes_insert(&all, all.count, s->dims[i]);
-  return expression(l, &all, pool_add(l, &zero));
-}
-
 lowered lower_gather(lowering *l, const trace_step *s) {
   const trace_step *of = operand_step(l, s, 1);
   if (!trace_step_count(of))
-    return gather_nothing(l, s);
+    return zeros_of_step(l, s);
   uint64_t batches[] = {operand_step(l, s, 0)->batch};
   uint32_t batch;
   lowered from = lower_operand(l, s, 1, &batch), place = lower_operand(l, s, 0, &batch);

@@ -88,6 +88,8 @@ static void add_pair(lowering *l, net_routine *r, net_routine_pair pair) {
 
 lowered lower_keyed(lowering *l, const trace_step *s) {
   const trace_step *of = operand_step(l, s, 0);
+  if (!trace_step_count(of))
+    return zeros_of_step(l, s);
   net_routine_pair pair = {.from = operand_array(l, s, 0)};
   lowered result = new_result(l, s, &pair.to);
   net_routine r = {.kind = s->op == TRACE_COUNT ? NET_COUNT : NET_PLACES,

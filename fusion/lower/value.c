@@ -9,6 +9,15 @@ lowered expression(lowering *l, const axes *s, net_id node) {
   return v;
 }
 
+lowered zeros_of_step(lowering *l, const trace_step *s) {
+  net_node zero = {.kind = NET_CONSTANT, .type = s->type};
+  axes all = {0};
+  axes_insert(&all, 0, s->batch);
+  for (uint32_t i = 0; i < s->rank; i++)
+    axes_insert(&all, all.count, s->dims[i]);
+  return expression(l, &all, pool_add(l, &zero));
+}
+
 lowered row_major(lowering *l, const axes *s, net_id storage_id) {
   net_map m = map_row_major(l->memory, s, 0, 1);
   return expression(l, s, element_node(l, storage_id, &m, 0));

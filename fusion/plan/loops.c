@@ -14,7 +14,6 @@
 // The last block of a loop begins earlier where 2^k does not divide the length (net.h, net_pace). The
 // elements that it shares with the block before it are computed twice, alike, so that no load and no
 // store has a condition; but the pass must not overwrite what it reads (net_stage_overlaps).
-#include "core/number.h"
 #include "fusion/plan/planning.h"
 
 typedef struct blocked_loop {
@@ -165,7 +164,7 @@ static void set_paces(blocking *b, net_stage *s) {
   for (uint32_t i = 0; i < b->count; i++) {
     blocked_loop *l = &b->loops[i];
     uint64_t block = f2_unit(l->bits), last = l->extent - block;
-    l->grain = greatest_common_divisor(block, last);
+    l->grain = f2_unit(f2_lsb(block | last));
     s->extents[i] = (l->extent + block - 1) / block;
     s->paces[i] = (net_pace){block / l->grain, last / l->grain};
   }
@@ -205,8 +204,7 @@ static bool calls_functions(const net_stage *s) {
   return false;
 }
 
-// Whether the stage of planning p becomes *out.
-static bool in_blocks(const planning *p, net_stage *out) {
+bool plan_stage_in_blocks(const planning *p, net_stage *out) {
   const net_stage *s = p->stage;
   blocking b = {.memory = p->memory, .stage = s};
   if (calls_functions(s) || !net_stage_elements(s))
@@ -217,25 +215,4 @@ static bool in_blocks(const planning *p, net_stage *out) {
     return false;
   *out = stage_in_blocks(&b);
   return true;
-}
-
-const net *plan_loops_in_blocks(arena *a, const net *t, const target *to) {
-  plan whole = {.net = t, .target = to};
-  net *c = NULL;
-  for (uint32_t i = 0; i < t->stages.count; i++) {
-    net_stage s;
-    if (!t->stages.items[i].loop_count)
-      continue;
-    planning p = planning_of_stage(a, &whole, i);
-    if (!in_blocks(&p, &s))
-      continue;
-    if (!c) {
-      c = NEW(a, net);
-      *c = (net){.arrays = t->arrays, .externs = t->externs};
-      for (size_t k = 0; k < t->stages.count; k++)
-        vec_push(a, &c->stages, t->stages.items[k]);
-    }
-    c->stages.items[i] = s;
-  }
-  return c ? c : t;
 }

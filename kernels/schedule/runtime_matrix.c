@@ -88,8 +88,8 @@ static void add_phase_vectors(const side *s, bool last, c_runtime_matrix *o) {
 }
 
 bool c_runtime_matrix_of(c_context *c, const plan_pass *p, c_runtime_matrix *o) {
-  if (c->plan->net->stages.items[p->stage].paces || !c->plan->strategy || strcmp(c->plan->strategy[p->stage], "online") != 0 ||
-      !moves_one_array(c, p))
+  if (c->plan->net->stages.items[p->stage].paces || !c->plan->strategy ||
+      strcmp(c->plan->strategy[p->stage], "online") != 0 || !moves_one_array(c, p))
     return false;
   const net_stage *stage = &c->plan->net->stages.items[p->stage];
   const plan_phase *first = &p->phases[0];
