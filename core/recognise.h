@@ -60,4 +60,15 @@ enum { WIDEST_ROWS = 1 << 16 };  // that are looked for
 // That p is a permutation the first three kinds prove; of rows and columns it is taken for granted.
 movement recognise_movement(const place_list *p);
 
+// ---- the first three kinds, which need no places (movement.c) ------------------------------------
+
+// Where element i of `count` goes.
+uint64_t movement_place(const movement *m, uint64_t count, uint64_t i);
+// As numbers, for files: by; c and the columns of A; dims. Returns how many; 0: of another kind.
+enum { MOVEMENT_NUMBERS = F2_MAX + 1 };
+uint32_t movement_write(const movement *m, uint64_t numbers[MOVEMENT_NUMBERS]);
+// The movement of that kind with these numbers. False: there is none of `count` elements.
+bool movement_read(movement *m, movement_kind kind, uint64_t count, const uint64_t *numbers,
+                   uint32_t number_count);
+
 #endif

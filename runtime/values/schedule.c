@@ -1,11 +1,14 @@
 // Schedules of permutations (core/permutation_schedule.h) as files. One that is read is the array of
 // the permutation's images; an array of integers that is written must be a permutation.
 //
-//   89 'P' 'E' 'R' 'M' 'S' 0d 0a   version (u32, 1)   0 (u32)   length (u64)   rows, width (u32)
-//   hashes of the steps (3 x u64)  hash of all this (u64)
-//   steps 0, 1, 2 (u16 each, rows x width of them), little-endian
+//   89 'P' 'E' 'R' 'M' 'S' 0d 0a   version (u32, 1)   form (u32)   length (u64)
+//   rows, width (u32)   hashes of the steps (3 x u64)   hash of all this (u64)
+//   form 0           steps 0, 1, 2 (u16 each, rows x width of them), little-endian
+//   forms 1, 2, 3    a rotation, an affine map, an exchange of dimensions (core/recognise.h): `rows` is how
+//                    many numbers (u64) describe it, of which the first hash is; there are no steps
 #include "core/hash.h"
 #include "core/permutation_schedule.h"
+#include "core/recognise.h"
 #include "runtime/system/pool.h"
 #include "runtime/values/formats.h"
 
@@ -16,12 +19,17 @@ static const char magic[8] = "\x89PERMS\r\n";
 
 typedef struct schedule_header {
   char magic[8];
-  uint32_t version, zero;
+  uint32_t version, form;
   uint64_t length;
   uint32_t rows, width;
   uint64_t steps[SCHEDULE_STEPS], own;
 } schedule_header;
 _Static_assert(sizeof(schedule_header) == HEADER, "there are no gaps");
+
+// By form.
+static const movement_kind forms[] = {MOVES_ANYHOW, MOVES_BY_ROTATION, MOVES_BY_AFFINE_MAP,
+                                      MOVES_BY_EXCHANGE};
+enum { FORMS = sizeof forms / sizeof *forms };
 
 static uint64_t header_hash(const schedule_header *h) {
   return hash_bytes(h, offsetof(schedule_header, own));
@@ -41,6 +49,8 @@ static bool allocate_steps(permutation_schedule *s) {
 static const char damaged[] = "the schedule is damaged; make it again with permc schedule";
 
 static bool is_shape(const schedule_header *h) {
+  if (h->form != 0)
+    return h->form < FORMS && h->rows <= MOVEMENT_NUMBERS;
   return h->length <= SCHEDULE_LENGTH_MAX && h->width != 0 && (h->width & (h->width - 1)) == 0 &&
          h->width <= COLORING_DEGREE_MAX && h->rows <= COLORING_NODES_MAX &&
          h->rows == (h->length + h->width - 1) / h->width;
@@ -54,7 +64,21 @@ static bool read_header(value_source *s, schedule_header *h) {
                        "a schedule of version %" PRIu32 "; this permc reads version %d: make it "
                        "again with permc schedule",
                        h->version, SCHEDULE_VERSION);
-  return (header_hash(h) == h->own && h->zero == 0 && is_shape(h)) || source_fail(s, damaged);
+  return (header_hash(h) == h->own && is_shape(h)) || source_fail(s, damaged);
+}
+
+// Bytes behind the header.
+static bool read_bytes(value_source *s, void *to, uint64_t bytes) {
+  uint64_t found = source_read_bytes(s, to, (size_t)bytes);
+  return found == bytes || source_fail_truncated(s, "bytes", bytes, found);
+}
+
+static bool read_movement(value_source *s, const schedule_header *h, movement *out) {
+  uint64_t numbers[MOVEMENT_NUMBERS], bytes = h->rows * sizeof *numbers;
+  return read_bytes(s, numbers, bytes) &&
+         ((hash_bytes(numbers, (size_t)bytes) == h->steps[0] &&
+           movement_read(out, forms[h->form], h->length, numbers, h->rows)) ||
+          source_fail(s, damaged));
 }
 
 static bool read_steps(value_source *s, const schedule_header *h, permutation_schedule *out) {
@@ -64,9 +88,8 @@ static bool read_steps(value_source *s, const schedule_header *h, permutation_sc
     return source_fail_truncated(s, "bytes", all, left);
   if (!allocate_steps(out))
     return source_fail(s, "there is no memory for %" PRIu64 " bytes", all);
-  uint64_t found = source_read_bytes(s, out->steps[0], (size_t)all);
-  if (found < all)
-    return source_fail_truncated(s, "bytes", all, found);
+  if (!read_bytes(s, out->steps[0], all))
+    return false;
   bool good = true;
   for (int i = 0; i < SCHEDULE_STEPS; i++)
     good = good && hash_bytes(out->steps[i], (size_t)bytes) == h->steps[i];
@@ -74,17 +97,22 @@ static bool read_steps(value_source *s, const schedule_header *h, permutation_sc
 }
 
 typedef struct images_job {
-  const permutation_schedule *s;
+  const permutation_schedule *s;  // or, where it has no steps,
+  const movement *m;
   void *data;
   size_t size;
 } images_job;
 
+// Of elements; of a schedule by the places where they end.
 static bool write_images(void *with, unsigned worker, uint64_t first, uint64_t last) {
   const images_job *j = with;
   (void)worker;
 #define WRITE(type)                                                                                \
-  for (uint64_t to = first; to < last; to++)                                                       \
-    ((type *)j->data)[schedule_origin(j->s, to)] = (type)to;
+  for (uint64_t i = first; i < last; i++)                                                          \
+    if (j->s->steps[0])                                                                            \
+      ((type *)j->data)[schedule_origin(j->s, i)] = (type)i;                                       \
+    else                                                                                           \
+      ((type *)j->data)[i] = (type)movement_place(j->m, j->s->length, i);
   switch (j->size) {
   case 1:
     WRITE(uint8_t) break;
@@ -119,9 +147,11 @@ bool schedule_read(value_source *s, array *out) {
   if (!read_header(s, &h) || !fields_expect_none(s))
     return false;
   permutation_schedule read = {.length = h.length, .rows = h.rows, .width = h.width};
-  bool good = read_steps(s, &h, &read) && choose_type(s, h.length, out);
+  movement moves;
+  bool good = h.form ? read_movement(s, &h, &moves) : read_steps(s, &h, &read);
+  good = good && choose_type(s, h.length, out);
   if (good) {
-    images_job j = {&read, out->data, scalar_types[out->type].size};
+    images_job j = {&read, &moves, out->data, scalar_types[out->type].size};
     out->permutation = true;
     pool_run(pool_processors(), h.length, 1 << 16, write_images, &j, NULL);
   }
@@ -160,46 +190,69 @@ static bool report_fault(error *e, const array *a, permutation_images p, permuta
                    (int)length, shown, position, count, count == 1 ? "" : "s");
 }
 
+static bool check_permutation(const array *a, permutation_images p, error *e) {
+  uint64_t count = array_count(a), position;
+  uint32_t *seen = array_memory((count / 32 + 1) * sizeof *seen);
+  if (!seen)
+    return error_set(e, SPAN_NONE, "out of memory");
+  permutation_fault fault = permutation_check(p, count, seen, &position);
+  free(seen);
+  return fault == PERMUTATION_OK || report_fault(e, a, p, fault, position);
+}
+
 // Makes the steps; the caller frees them.
-static bool make_steps(permutation_schedule *s, const array *a, error *e) {
-  permutation_images p = {a->data, (uint32_t)scalar_types[a->type].size};
+static bool make_steps(permutation_schedule *s, permutation_images p, error *e) {
   schedule_means m = {.threads = pool_processors(), .pool = pool_run};
-  uint64_t scratch = schedule_scratch(s, m.threads), position;
-  scratch = scratch > s->length / 32 + 1 ? scratch : s->length / 32 + 1;
-  m.scratch = array_memory(scratch * sizeof *m.scratch);
+  m.scratch = array_memory(schedule_scratch(s, m.threads) * sizeof *m.scratch);
   bool good = m.scratch && allocate_steps(s);
-  permutation_fault fault =
-      good ? permutation_check(p, s->length, m.scratch, &position) : PERMUTATION_OK;
   if (!good)
     error_set(e, SPAN_NONE, "there is no memory for a schedule of %" PRIu64 " elements", s->length);
-  else if (fault != PERMUTATION_OK)
-    good = report_fault(e, a, p, fault, position);
-  else
-    good = schedule_make(s, p, &m);
+  good = good && schedule_make(s, p, &m);
   free(m.scratch);
+  return good;
+}
+
+static bool write_movement(FILE *to, const movement *m, schedule_header *h) {
+  uint64_t numbers[MOVEMENT_NUMBERS];
+  while (forms[h->form] != m->kind)
+    h->form++;
+  h->rows = movement_write(m, numbers);
+  h->width = 0;
+  h->steps[0] = hash_bytes(numbers, h->rows * sizeof *numbers);
+  h->own = header_hash(h);
+  return fwrite(h, HEADER, 1, to) == 1 && fwrite(numbers, sizeof *numbers, h->rows, to) == h->rows;
+}
+
+static bool write_steps(FILE *to, permutation_images p, schedule_header *h, error *e) {
+  permutation_schedule s = {.length = h->length, .rows = h->rows, .width = h->width};
+  size_t cells = (size_t)schedule_cells(&s), size = sizeof **s.steps;
+  bool good = make_steps(&s, p, e);
+  for (int i = 0; i < SCHEDULE_STEPS && good; i++)
+    h->steps[i] = hash_bytes(s.steps[i], cells * size);
+  h->own = header_hash(h);
+  good = good && fwrite(h, HEADER, 1, to) == 1 &&
+         fwrite(s.steps[0], size, SCHEDULE_STEPS * cells, to) == SCHEDULE_STEPS * cells;
+  free(s.steps[0]);
   return good;
 }
 
 bool schedule_write(FILE *to, const permc_value *v, error *e) {
   const array *a = v->components;
-  permutation_schedule s = schedule_shape(array_count(a));
+  uint64_t length = array_count(a);
   if ((CLASS_OF(a->type) & CLASS_INTEGER) == 0)
     return error_set(e, SPAN_NONE,
                      "a schedule is of a permutation, an array of integers, not of %s",
                      scalar_types[a->type].name);
-  if (s.length > SCHEDULE_LENGTH_MAX)
+  if (length > SCHEDULE_LENGTH_MAX)
     return error_set(e, SPAN_NONE, "a schedule has at most %" PRIu64 " elements, not %" PRIu64,
-                     (uint64_t)SCHEDULE_LENGTH_MAX, s.length);
-  bool good = make_steps(&s, a, e);
+                     (uint64_t)SCHEDULE_LENGTH_MAX, length);
+  permutation_images p = {a->data, (uint32_t)scalar_types[a->type].size};
+  permutation_schedule s = schedule_shape(length);
   schedule_header h = {
-      .version = SCHEDULE_VERSION, .length = s.length, .rows = s.rows, .width = s.width};
-  size_t cells = (size_t)schedule_cells(&s);
+      .version = SCHEDULE_VERSION, .length = length, .rows = s.rows, .width = s.width};
   memcpy(h.magic, magic, sizeof magic);
-  for (int i = 0; i < SCHEDULE_STEPS && good; i++)
-    h.steps[i] = hash_bytes(s.steps[i], cells * sizeof **s.steps);
-  h.own = header_hash(&h);
-  good = good && fwrite(&h, HEADER, 1, to) == 1 &&
-         fwrite(s.steps[0], sizeof **s.steps, SCHEDULE_STEPS * cells, to) == SCHEDULE_STEPS * cells;
-  free(s.steps[0]);
-  return good;
+  if (!check_permutation(a, p, e))
+    return false;
+  movement m = recognise_movement(&(place_list){p.data, p.size, length});
+  return m.kind <= MOVES_BY_EXCHANGE ? write_movement(to, &m, &h) : write_steps(to, p, &h, e);
 }

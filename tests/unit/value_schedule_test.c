@@ -6,7 +6,7 @@
 
 enum { LENGTH_TESTED = 300, HEADER = 64, HASHED = 56 };
 
-// 7 i modulo the length, which is no multiple of 7.
+// 7 i modulo the length, which is no multiple of 7; no movement that is recognised.
 static array permutation_of(scalar_type type, uint64_t length) {
   array a;
   CHECK(array_create(&a, type, 1, &length));
@@ -37,6 +37,54 @@ TEST(round_trips) {
       array_destroy(&b);
       free(m.bytes);
     }
+}
+
+static void check_refused(memory m, const char *why) {
+  array b;
+  error e;
+  CHECK(read_back(m, anything, &b, &e) == VALUE_ERROR);
+  CHECK(b.data == NULL);
+  CHECK_CONTAINS(e.message, why);
+}
+
+// The hash of the header, after it was changed.
+static void sign(memory m) {
+  uint64_t hash = hash_bytes(m.bytes, HASHED);
+  memcpy(m.bytes + HASHED, &hash, sizeof hash);
+}
+
+// Those that are recognised are described by a few numbers, whatever their length is.
+TEST(recognised) {
+  enum { BITS = 12, N = 1 << BITS };
+  array a, b;
+  for (int kind = 0; kind < 5; kind++) {
+    uint64_t length = kind == 2 ? 70 * 30 : N;
+    CHECK(array_create(&a, SCALAR_U32, 1, &length));
+    for (uint32_t i = 0; i < length; i++)
+      ((uint32_t *)a.data)[i] = kind == 0   ? i
+                                : kind == 1 ? (i + 1000) % N
+                                : kind == 2 ? i / 10 % 30 * 70 + i / 300 * 10 + i % 10
+                                : kind == 3 ? (i ^ i >> 1) ^ 77
+                                            : i % 64 * 64 + i / 64;
+    memory m = written(FORMAT_SCHEDULE, &a, 1);
+    CHECK(m.count <= HEADER + 8 * (BITS + 1));
+    error e;
+    CHECK(read_back(m, (value_expectation){SCALAR_U32, 1}, &b, &e) == VALUE_OK);
+    CHECK(array_same_bits(&a, &b));
+    array_destroy(&b);
+    for (size_t i = 8; i < m.count; i++) {
+      m.bytes[i] ^= 1 << i % 8;
+      check_refused(m, i / 4 == 2 ? "this permc reads version 1" : "the schedule is damaged");
+      m.bytes[i] ^= 1 << i % 8;
+    }
+    check_refused((memory){m.bytes, m.count - 1}, "bytes");
+    m.bytes[16]++;  // another length, signed
+    sign(m);
+    if (kind > 1)  // rotations are of any length
+      check_refused(m, "the schedule is damaged");
+    array_destroy(&a);
+    free(m.bytes);
+  }
 }
 
 TEST(expectations) {
@@ -79,20 +127,6 @@ TEST(what_is_no_permutation) {
   CHECK_EQ_I64(ftell(to), 0);
   fclose(to);
   array_destroy(&a);
-}
-
-static void check_refused(memory m, const char *why) {
-  array b;
-  error e;
-  CHECK(read_back(m, anything, &b, &e) == VALUE_ERROR);
-  CHECK(b.data == NULL);
-  CHECK_CONTAINS(e.message, why);
-}
-
-// The hash of the header, after it was changed.
-static void sign(memory m) {
-  uint64_t hash = hash_bytes(m.bytes, HASHED);
-  memcpy(m.bytes + HASHED, &hash, sizeof hash);
 }
 
 TEST(damaged_files) {
