@@ -34,7 +34,8 @@ uint32_t plan_routine_digits(const plan *p, const net_routine *r) {
              : (plan_routine_bits(p, r) + DIGIT - 1) / DIGIT;
 }
 
-// Where lanes are threads there are no kernels: the host executes it, on arrays that go there and back.
+// Where lanes are threads there are kernels for NET_PERMUTE only: the host
+// executes others, on arrays that go there and back.
 static pass_cost cost_on_host(const plan *p, const net_routine *r) {
   const double start = 3e-5, bus = 2e10, digit = 3e-9;  // seconds, bytes a second, seconds
   double bytes = 0, elements = (double)r->rows * (double)r->length;
@@ -45,7 +46,7 @@ static pass_cost cost_on_host(const plan *p, const net_routine *r) {
 
 static pass_cost routine_cost(const plan *p, const net_routine *r) {
   double digits = plan_routine_digits(p, r), elements = (double)r->rows * (double)r->length;
-  if (!p->target->lane_bytes)
+  if (!p->target->lane_bytes && r->kind != NET_PERMUTE)
     return cost_on_host(p, r);
   double bytes = rates[r->kind].keys * digits * bytes_of(p, r->pairs[0].from);
   for (uint32_t i = 0; i < r->pair_count; i++) {

@@ -318,7 +318,7 @@ static void plan_stage_in_any_order(arena *a, plan *p, uint32_t number, const st
   const double much = 1.125;  // what the parts of ops may cost more
   const plan before = *p;
   if (p->net->stages.items[number].routine) {
-    plan_routine(a, p, number);
+    plan_routine(a, p, number, asked);
     return;
   }
   plan_stage(a, p, number, asked);

@@ -116,7 +116,7 @@ typedef struct plan {
 } plan;
 
 // A way to plan a stage, by name. Those for moves are for stages that only move elements, the
-// others for stages that compute.
+// others for stages that compute, or for the routine permute.
 typedef struct plan_strategy {
   const char *name, *summary;
   bool moves;

@@ -151,8 +151,10 @@ void assign_slots(const planning *p, uint32_t first, uint32_t end, const bool *l
 // Adds the passes of the tiles, and the arrays between them, to the plan.
 void build_passes(planning *p, plan *into, const pass_tiles *tiles);
 
-// Adds the pass of a stage that is a routine (plan/routine.c).
-void plan_routine(arena *a, plan *p, uint32_t number);
+// Adds the pass of a stage that is a routine (plan/routine.c). asked: a strategy, or NULL.
+void plan_routine(arena *a, plan *p, uint32_t number, const strategy_row *asked);
+pass_tiles *
+plan_routine_alone(planning *p);  // how strategies of the routine permute cut others: NULL
 
 // ---- phases -----------------------------------------------------------------------------------
 

@@ -1,6 +1,13 @@
 // The table of strategies. See plan.h.
 #include "fusion/plan/planning.h"
 
+// Strategies for schedules are of the routine permute, which has no tiles here: by name they are
+// rows of kernels/routines/permute.h.
+pass_tiles *plan_routine_alone(planning *p) {
+  (void)p;
+  return NULL;
+}
+
 // Networks: how ops are grouped into passes; the cheaper plan wins. Permutations: the kernels of
 // the BMMC paper (sections 4 and 5) stand beside our own; see plan/moves.c for what they are made
 // of.
@@ -24,6 +31,14 @@ static const strategy_row rows[] = {
      plan_unit_tile, false, TILED, true, 0, EXCHANGE_FREE},
     {{"tile+banks+iters", "permutations: as tile+banks, 8 tiles for each block of threads", true},
      plan_unit_tiles, false, TILED, true, 3, EXCHANGE_FREE},
+    {{"d-designated", "schedules on a GPU: element i is written to place p(i)", false},
+     plan_routine_alone, false, WHOLE, false, -1, EXCHANGE_FREE},
+    {{"s-designated", "schedules on a GPU: element q(i) is read, q the inverse of p", false},
+     plan_routine_alone, false, WHOLE, false, -1, EXCHANGE_FREE},
+    {{"scheduled", "schedules on a GPU: the five kernels of the HMM paper, without conflicts", false},
+     plan_routine_alone, false, WHOLE, false, -1, EXCHANGE_FREE},
+    {{"tiled", "schedules on a GPU: each tile is put in order, then collects its segments", false},
+     plan_routine_alone, false, WHOLE, false, -1, EXCHANGE_FREE},
 };
 // clang-format on
 

@@ -3,6 +3,7 @@
 #include "kernels/emit/emit.h"
 #include "runtime/cpu/roots.h"
 #include "runtime/cuda/nvrtc.h"
+#include "runtime/cuda/permuting.h"
 #include "runtime/routines/routine.h"
 #include "runtime/system/cache.h"
 #include "runtime/system/pool.h"
@@ -42,8 +43,9 @@ struct cuda_program {
   uint32_t *buffer_of;   // by array: the number of its buffer, or NEVER
   buffer *buffers;       // room for one of each array
   size_t buffer_count;
-  cuda_address imports;  // permc_imports, the list of tables, and the tables
-  stretch *stretches;    // one run
+  cuda_address imports;        // permc_imports, the list of tables, and the tables
+  cuda_permuting **permuting;  // by pass: of routines that have kernels, or NULL
+  stretch *stretches;          // one run
   size_t stretch_count;
   cuda_graph *many;  // MANY runs, for cuda_program_time, where no routine is the host's
   buffer copied;     // two halves, of cuda_program_time_copy
@@ -369,7 +371,13 @@ static uint64_t items_to_launch(const plan *p, uint32_t number) {
   return loops ? cpu_item_count(p, number) : plan_live_blocks(p, pass);
 }
 
+static cuda_address address_in(const void *program, net_id id) {
+  return array_address(program, id);
+}
+
 static bool launch_pass(cuda_program *g, uint32_t number) {
+  if (g->permuting[number])
+    return cuda_permuting_launch(g->permuting[number], address_in, g);
   const plan_pass *pass = &g->plan->passes.items[number];
   const c_one_kernel *one = g->facts[number].one;
   if (!g->facts[number].threads)
@@ -414,16 +422,26 @@ static cuda_graph *record_passes(cuda_program *g, uint32_t first, uint32_t last,
   return graph;
 }
 
-static bool is_routine(const cuda_program *g, uint32_t pass) {
-  return plan_routine_of(g->plan, &g->plan->passes.items[pass]) != NULL;
+static bool is_for_host(const cuda_program *g, uint32_t pass) {
+  return plan_routine_of(g->plan, &g->plan->passes.items[pass]) && !g->permuting[pass];
+}
+
+static void drop_stretches(cuda_program *g) {
+  for (size_t i = 0; i < g->stretch_count; i++)
+    cuda_graph_free(g->device, g->stretches[i].graph);
+  cuda_graph_free(g->device, g->many);
+  memset(g->stretches, 0, g->stretch_count * sizeof *g->stretches);
+  g->stretch_count = 0;
+  g->many = NULL;
 }
 
 // The passes in stretches; at least one.
 static bool record_stretches(cuda_program *g, error *failure) {
+  drop_stretches(g);
   uint32_t count = (uint32_t)g->plan->passes.count;
   for (uint32_t first = 0, last; first < count || !g->stretch_count; first = last + 1) {
     stretch *s = &g->stretches[g->stretch_count++];
-    for (last = first; last < count && !is_routine(g, last); last++)
+    for (last = first; last < count && !is_for_host(g, last); last++)
       ;
     s->routine = last < count ? last : NEVER;
     if ((last > first || !count) && !(s->graph = record_passes(g, first, last, 1, failure)))
@@ -497,10 +515,20 @@ static cuda_program *allocate_program(cuda_device *d, const plan *p, const cuda_
   g->buffer_of = calloc(p->arrays.count + 1, sizeof *g->buffer_of);
   g->buffers = calloc(p->arrays.count + 1, sizeof *g->buffers);
   g->stretches = calloc(p->passes.count + 1, sizeof *g->stretches);
-  if (g->stretches && g->kernels && g->facts && g->buffer_of && g->buffers)
+  g->permuting = calloc(p->passes.count + 1, sizeof *g->permuting);
+  for (size_t i = 0; i < p->passes.count && g->permuting; i++)
+    g->permuting[i] = cuda_permuting_new(d, p, &p->passes.items[i]);
+  if (g->permuting && g->stretches && g->kernels && g->facts && g->buffer_of && g->buffers)
     return g;
   cuda_program_free(g);
   return NULL;
+}
+
+static bool has_permuting(const cuda_program *g) {
+  for (size_t i = 0; i < g->plan->passes.count; i++)
+    if (g->permuting[i])
+      return true;
+  return false;
 }
 
 cuda_program *cuda_program_new(cuda_device *d, const plan *p, c_code *code, const cuda_options *o,
@@ -515,7 +543,7 @@ cuda_program *cuda_program_new(cuda_device *d, const plan *p, c_code *code, cons
   }
   if (compile_passes(g, o, code, failure) && place_arrays(g, failure) &&
       upload_given(g, NET_TABLE, NULL, 0, failure) && upload_roots(g, code->roots, failure) &&
-      record_stretches(g, failure))
+      (has_permuting(g) || record_stretches(g, failure)))
     return g;
   cuda_program_free(g);
   return NULL;
@@ -524,9 +552,11 @@ cuda_program *cuda_program_new(cuda_device *d, const plan *p, c_code *code, cons
 void cuda_program_free(cuda_program *g) {
   if (!g)
     return;
-  for (size_t i = 0; i < g->stretch_count; i++)
-    cuda_graph_free(g->device, g->stretches[i].graph);
-  cuda_graph_free(g->device, g->many);
+  if (g->stretches)
+    drop_stretches(g);
+  for (size_t i = 0; i < g->plan->passes.count && g->permuting; i++)
+    cuda_permuting_free(g->permuting[i]);
+  free(g->permuting);
   for (size_t i = 0; i < g->buffer_count; i++)
     cuda_memory_free(g->device, g->buffers[i].address);
   cuda_memory_free(g->device, g->imports);
@@ -565,10 +595,10 @@ bool cuda_program_time(cuda_program *g, unsigned runs, double *seconds, error *f
 bool cuda_program_time_pass(cuda_program *g, uint32_t pass, unsigned runs, double *seconds,
                             error *failure) {
   double start = clock_seconds();
-  for (unsigned i = 0; i < runs && is_routine(g, pass); i++, *seconds = clock_seconds() - start)
+  for (unsigned i = 0; i < runs && is_for_host(g, pass); i++, *seconds = clock_seconds() - start)
     if (!run_on_host(g, pass, failure))
       return false;
-  if (is_routine(g, pass))
+  if (is_for_host(g, pass))
     return *seconds /= runs, true;
   cuda_graph *graph = record_passes(g, pass, pass + 1, runs, failure);
   bool good = graph && cuda_graph_launch(g->device, graph) && cuda_time_begin(g->device) &&
@@ -614,9 +644,25 @@ static bool download_results(cuda_program *g, array *results, error *failure) {
   return true;
 }
 
+// Permutations have their schedules, and launches are recorded if those are others than in the last run.
+static bool prepare_permuting(cuda_program *g, const array *arguments, size_t count,
+                              error *failure) {
+  bool changed = false;
+  for (size_t i = 0; i < g->plan->passes.count; i++) {
+    cuda_permuting *r = g->permuting[i];
+    void *places;
+    if (r && !(cpu_find_given(&g->plan->arrays.items[cuda_permuting_places(r)], arguments, count,
+                              &places, failure) &&
+               cuda_permuting_prepare(r, places, g->interrupted, &changed, failure)))
+      return false;
+  }
+  return !changed || record_stretches(g, failure);
+}
+
 bool cuda_program_run(cuda_program *g, const array *arguments, size_t count, array *results,
                       error *failure) {
-  bool good = upload_given(g, NET_ARGUMENT, arguments, count, failure) && run_stretches(g, failure);
+  bool good = prepare_permuting(g, arguments, count, failure) &&
+              upload_given(g, NET_ARGUMENT, arguments, count, failure) && run_stretches(g, failure);
   if (good && !cuda_wait(g->device, g->interrupted))
     good = fail_with_device_message(g, failure);
   if (good && download_results(g, results, failure))

@@ -21,6 +21,7 @@
 //                 X and Y are sort xs at sort.perm:2:9
 //                 removed by: a tile 2 times as large, or fewer values at a time
 #include "core/units.h"
+#include "kernels/routines/permute.h"
 #include "runtime/explain/explain.h"
 
 #include <inttypes.h>
@@ -358,8 +359,35 @@ static void print_moves(text *out, const plan *p, const plan_pass *pass, const p
   }
 }
 
+// Of a permutation by a schedule on a GPU: by what it is done, and what the strategies are predicted to
+// take if it is a random one: "places array 1 of the arguments, by tiled; copies: tiled 3.6,
+// s-designated 8.5, d-designated 16.6".
+static void print_permutation(text *out, const plan *p, const plan_pass *pass) {
+  const net_routine *r = plan_routine_of(p, pass);
+  const net_array *to = &p->arrays.items[r->pairs[1].to];
+  uint32_t bytes = (uint32_t)(to->count / r->length * scalar_types[to->type].size);
+  const char *asked = p->strategy[pass->stage], *by = asked;
+  permute_shape s;
+  if (!strcmp(asked, "routine"))
+    by = permute_names[permute_choose(r->length, bytes, &s)];
+  text_string(out, "places ");
+  print_array_name(out, p, r->pairs[0].from);
+  if (!p->target->lane_bytes) {
+    text_printf(out, ", by %s; copies:", by);
+    for (int i = 0, shown = 0; i < PERMUTE_KINDS; i++)
+      if (!permute_shape_of((permute_strategy)i, r->length, bytes, &s))
+        text_printf(out, "%s %s %.1f", shown++ ? "," : "", permute_names[i], permute_copies(&s));
+  }
+  text_string(out, "\n");
+}
+
 // "by keys of 32 bits of a2 (u32), 2 payloads, in 4 steps".
-static void print_routine(text *out, const plan *p, const net_routine *r) {
+static void print_routine(text *out, const plan *p, const plan_pass *pass) {
+  const net_routine *r = plan_routine_of(p, pass);
+  if (r->kind == NET_PERMUTE) {
+    print_permutation(out, p, pass);
+    return;
+  }
   uint32_t digits = plan_routine_digits(p, r);
   text_printf(out, "keys ");
   print_array_name(out, p, r->pairs[0].from);
@@ -388,7 +416,7 @@ static void print_pass(text *out, const plan *p, size_t number) {
               pass->phase_count, show_bytes(from, f.bytes_read), show_bytes(to, f.bytes_written),
               show_seconds(time, pass->seconds), bounds[f.bound]);
   if (f.kind == PLAN_ROUTINE)
-    print_routine(out, p, plan_routine_of(p, pass));
+    print_routine(out, p, pass);
   else
     print_tile(out, pass->tile, out->length - start);
   print_moves(out, p, pass, pass->loads, pass->load_count, "reads");

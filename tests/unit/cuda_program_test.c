@@ -4,6 +4,7 @@
 
 #include "runtime/cuda/device.h"
 #include "runtime/system/cache.h"
+#include "runtime/values/value.h"
 #include "tests/unit/fake_driver.h"
 
 #include <sys/wait.h>
@@ -342,6 +343,76 @@ TEST(routines_of_the_host) {
     CHECK(!run_sort(message, sizeof message));
     CHECK_CONTAINS(message, "error 999");
     CHECK_EQ_U64(fake.left(), 0);
+  }
+}
+
+// The only pass is a permutation by a schedule: by its kernel, with tables that are made of the places.
+static uint64_t permuted_runs;
+static void run_s_designated(const fake_cuda_launch *l) {
+  const uint32_t *a = (const uint32_t *)(uintptr_t)l->parameters[1];
+  uint32_t *b = (uint32_t *)(uintptr_t)l->parameters[2];
+  const uint32_t *q = (const uint32_t *)(uintptr_t)l->parameters[3];
+  CHECK_EQ_U64(l->parameters[4], COUNT);
+  for (uint64_t i = 0; i < COUNT; i++)
+    b[i] = a[q[i]];
+  permuted_runs++;
+}
+
+// Twice by one permutation, then by another.
+static bool run_permutations(char *message, size_t size) {
+  static const uint32_t factors[] = {7, 7, 3};
+  uint32_t values[COUNT], places[COUNT], expected[COUNT];
+  permc_context *c = load_text("main : [m]i -> [m]u32 -> [m]u32\nmain p xs = permute p xs\n");
+  permc_value *arguments[2] = {NULL, NULL}, **results = NULL;
+  permc_compiled *p = NULL;
+  size_t count = 0;
+  bool good = true;
+  for (size_t run = 0; run < 3 && good; run++) {
+    for (uint32_t i = 0; i < COUNT; i++) {
+      values[i] = i * i;
+      places[i] = i * factors[run] % COUNT;
+      expected[places[i]] = values[i];
+    }
+    for (int i = 0; i < 2; i++) {
+      permc_value_free(arguments[i]);
+      arguments[i] = value_1("u32", COUNT, i ? values : places);
+    }
+    arguments[0]->components[0].permutation = true;
+    p = p ? p : permc_compile(c, "main", "cuda", arguments, 2);
+    good = p && permc_execute(p, arguments, 2, &results, &count);
+    if (good && CHECK_EQ_U64(count, 1))
+      check_1(results[0], 0, "u32", COUNT, expected);
+  }
+  snprintf(message, size, "%s", permc_message(c));
+  permc_values_free(results, count);
+  permc_compiled_free(p);
+  for (int i = 0; i < 2; i++)
+    permc_value_free(arguments[i]);
+  permc_context_free(c);
+  return good;
+}
+
+TEST(permutations_by_schedules) {
+  static const char *const called[] = {"cuMemAlloc_v2", "cuStreamEndCapture", "cuLaunchKernelEx",
+                                       "cuModuleGetFunction"};
+  char message[2000];
+  enter("");
+  fake.define("permc_pass_s_designated", 5, run_s_designated);
+  CHECK(run_permutations(message, sizeof message));
+  CHECK_STR(message, "");
+  CHECK_EQ_U64(permuted_runs, 3);
+  fake_driver_check();
+  for (size_t k = 0; k < sizeof called / sizeof *called; k++) {
+    size_t calls = (enter(""), run_permutations(message, sizeof message), fake.calls(called[k]));
+    CHECK(calls > 0);
+    for (size_t at = 1; at <= calls; at++) {
+      char settings[100];
+      snprintf(settings, sizeof settings, "fail=%s at=%zu status=999", called[k], at);
+      enter(settings);
+      CHECK(!run_permutations(message, sizeof message));
+      CHECK_CONTAINS(message, "error 999");
+      CHECK_EQ_U64(fake.left(), 0);
+    }
   }
 }
 

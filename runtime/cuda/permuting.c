@@ -1,0 +1,187 @@
+// Permutations by schedules on a GPU. See permuting.h.
+#include "runtime/cuda/permuting.h"
+#include "core/hash.h"
+#include "kernels/routines/permute.h"
+#include "runtime/cuda/nvrtc.h"
+#include "runtime/system/pool.h"
+
+#include <stdio.h>
+
+struct cuda_permuting {
+  cuda_device *device;
+  const net_routine *routine;
+  uint32_t bytes, place_bytes;  // of an element, of a place
+  permute_strategy asked;       // PERMUTE_KINDS: none
+  bool ready;
+  uint64_t hash;  // of the places
+  permute_shape shape;
+  permute_tables tables;                    // their lengths; the data is on the device:
+  cuda_address memory[PERMUTE_TABLES + 1];  // and then the array in between
+  cuda_module *module;
+  uint32_t launch_count;
+  permute_launch launches[PERMUTE_LAUNCHES];
+  cuda_kernel kernels[PERMUTE_LAUNCHES];
+};
+
+static permute_strategy strategy_named(const char *name) {
+  int i = 0;
+  while (i < PERMUTE_KINDS && strcmp(permute_names[i], name) != 0)
+    i++;
+  return (permute_strategy)i;
+}
+
+cuda_permuting *cuda_permuting_new(cuda_device *d, const plan *p, const plan_pass *pass) {
+  const net_routine *r = plan_routine_of(p, pass);
+  cuda_permuting *c = r && r->kind == NET_PERMUTE ? calloc(1, sizeof *c) : NULL;
+  if (!c)
+    return NULL;
+  const net_array *places = &p->arrays.items[r->pairs[0].from];
+  const net_array *to = &p->arrays.items[r->pairs[1].to];
+  c->device = d;
+  c->routine = r;
+  c->place_bytes = (uint32_t)scalar_types[places->type].size;
+  c->bytes = (uint32_t)(to->count / r->length * scalar_types[to->type].size);
+  c->asked = strategy_named(p->strategy[pass->stage]);
+  return c;
+}
+
+static void drop_schedule(cuda_permuting *r) {
+  for (int i = 0; i <= PERMUTE_TABLES; i++) {
+    cuda_memory_free(r->device, r->memory[i]);
+    r->memory[i] = 0;
+  }
+  cuda_module_free(r->device, r->module);
+  r->module = NULL;
+  r->ready = false;
+}
+
+void cuda_permuting_free(cuda_permuting *r) {
+  if (r)
+    drop_schedule(r);
+  free(r);
+}
+
+net_id cuda_permuting_places(const cuda_permuting *r) { return r->routine->pairs[0].from; }
+
+// ---- preparing ---------------------------------------------------------------------------------
+
+static bool fail_with_device_message(const cuda_permuting *r, error *failure) {
+  return error_set(failure, SPAN_NONE, "%s", cuda_message(r->device));
+}
+
+static bool choose_shape(cuda_permuting *r, error *failure) {
+  const char *problem = NULL;
+  if (r->asked == PERMUTE_KINDS)
+    permute_choose(r->routine->length, r->bytes, &r->shape);
+  else
+    problem = permute_shape_of(r->asked, r->routine->length, r->bytes, &r->shape);
+  return !problem || error_set(failure, SPAN_NONE, "the strategy %s does not apply: %s",
+                               permute_names[r->asked], problem);
+}
+
+// Makes the tables on the host, and uploads them.
+static bool make_tables(cuda_permuting *r, const void *places, const atomic_bool *interrupted,
+                        error *failure) {
+  schedule_means means = {
+      .threads = pool_processors(), .pool = pool_run, .interrupted = interrupted};
+  bool good = true;
+  r->tables = permute_tables_of(&r->shape);
+  for (int i = 0; i < PERMUTE_TABLES; i++)
+    good = good && (r->tables.data[i] = malloc(r->tables.bytes[i] + 1));
+  good = good && permute_tables_make(&r->shape, (permutation_images){places, r->place_bytes},
+                                     &means, &r->tables);
+  if (!good)
+    error_set(failure, SPAN_NONE,
+              interrupted && atomic_load(interrupted) ? "interrupted" : "out of memory");
+  for (int i = 0; i < PERMUTE_TABLES && good; i++)
+    if (r->tables.bytes[i])
+      good = ((r->memory[i] = cuda_memory_new(r->device, r->tables.bytes[i])) &&
+              cuda_upload(r->device, r->memory[i], r->tables.data[i], r->tables.bytes[i])) ||
+             fail_with_device_message(r, failure);
+  for (int i = 0; i < PERMUTE_TABLES; i++) {
+    free(r->tables.data[i]);
+    r->tables.data[i] = NULL;
+  }
+  return good;
+}
+
+static bool load_kernels(cuda_permuting *r, error *failure) {
+  static const char *const options[] = {"-std=c++17", "-default-device"};
+  text code = {0};
+  char why[NVRTC_WHY] = "out of memory";
+  void *cubin = NULL;
+  size_t size = 0;
+  permute_text(&code, &r->shape);
+  text_add(&code, "", 1);
+  nvrtc_job job = {code.data, "permute.cu", cuda_facts_of(r->device)->capability, options, 2};
+  bool good = !code.failed && nvrtc_compile(&job, &cubin, &size, why, sizeof why);
+  text_free(&code);
+  if (!good)
+    return error_set(failure, SPAN_NONE, "%s", why);
+  r->module = cuda_module_load(r->device, cubin, size);
+  free(cubin);
+  good = r->module != NULL;
+  r->launch_count = permute_launches(&r->shape, r->launches);
+  for (uint32_t i = 0; i < r->launch_count && good; i++) {
+    char name[64];
+    snprintf(name, sizeof name, "permc_pass_%s", r->launches[i].kernel);
+    good =
+        cuda_kernel_find(r->device, r->module, name, r->launches[i].shared_bytes, &r->kernels[i]);
+  }
+  return good || fail_with_device_message(r, failure);
+}
+
+static bool needs_between(const cuda_permuting *r) {
+  for (uint32_t i = 0; i < r->launch_count; i++)
+    for (uint32_t k = 0; k < r->launches[i].array_count; k++)
+      if (r->launches[i].arrays[k] == PERMUTE_BETWEEN)
+        return true;
+  return false;
+}
+
+bool cuda_permuting_prepare(cuda_permuting *r, const void *places, const atomic_bool *interrupted,
+                            bool *changed, error *failure) {
+  uint64_t n = r->routine->length, hash = hash_bytes(places, n * r->place_bytes);
+  if (r->ready && r->hash == hash)
+    return true;
+  *changed = true;
+  if (!cuda_wait(r->device, interrupted))
+    return fail_with_device_message(r, failure);
+  drop_schedule(r);
+  if (!choose_shape(r, failure) || !make_tables(r, places, interrupted, failure) ||
+      !load_kernels(r, failure))
+    return false;
+  cuda_address *between = &r->memory[PERMUTE_TABLES];
+  if (needs_between(r) && !(*between = cuda_memory_new(r->device, n * r->bytes)))
+    return fail_with_device_message(r, failure);
+  r->hash = hash;
+  r->ready = true;
+  return true;
+}
+
+// ---- launching ---------------------------------------------------------------------------------
+
+bool cuda_permuting_launch(cuda_permuting *r,
+                           cuda_address (*address)(const void *with, net_id array),
+                           const void *with) {
+  cuda_address arrays[PERMUTE_TABLE + PERMUTE_TABLES] = {
+      [PERMUTE_A] = address(with, r->routine->pairs[1].from),
+      [PERMUTE_B] = address(with, r->routine->pairs[1].to),
+      [PERMUTE_BETWEEN] = r->memory[PERMUTE_TABLES]};
+  memcpy(arrays + PERMUTE_TABLE, r->memory, PERMUTE_TABLES * sizeof *arrays);
+  bool good = true;
+  for (uint32_t i = 0; i < r->launch_count && good; i++) {
+    permute_launch *l = &r->launches[i];
+    void *parameters[1 + PERMUTE_ARGUMENTS + 2];
+    uint64_t first = 0;
+    uint32_t count = 0;
+    parameters[count++] = &first;
+    for (uint32_t k = 0; k < l->array_count; k++)
+      parameters[count++] = &arrays[l->arrays[k]];
+    for (uint32_t k = 0; k < l->number_count; k++)
+      parameters[count++] = &l->numbers[k];
+    cuda_grid grid = {.x = l->blocks, .threads = l->threads, .overlapping = true};
+    good = cuda_launch(r->device, &r->kernels[i], grid, parameters);
+  }
+  return good;
+}

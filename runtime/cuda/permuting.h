@@ -1,0 +1,34 @@
+// Private to runtime/cuda/: the routine permute (fusion/net/net.h) by the kernels of
+// kernels/routines/permute.h.
+//
+//   in    a pass that is the routine, and in each run the argument with the places
+//   out   kernels compiled and a schedule on the device, when the places are known; launches
+//
+//   cuda_permuting *r = cuda_permuting_new(d, plan, pass);
+//   cuda_permuting_prepare(r, p, &changed, &failure)      a schedule, unless p is that of the last run
+//   cuda_permuting_launch(r, from, to)                    any number of times; may be recorded
+#ifndef PERMC_RUNTIME_CUDA_PERMUTING_H
+#define PERMC_RUNTIME_CUDA_PERMUTING_H
+
+#include "core/error.h"
+#include "fusion/plan/plan.h"
+#include "runtime/cuda/cuda.h"
+
+typedef struct cuda_permuting cuda_permuting;
+
+// NULL: the pass is another, or memory is out.
+cuda_permuting *cuda_permuting_new(cuda_device *d, const plan *p, const plan_pass *pass);
+void cuda_permuting_free(cuda_permuting *r);  // NULL is allowed
+
+net_id cuda_permuting_places(const cuda_permuting *r);  // the array of the places, an argument
+
+// `places`: the elements of that array, a permutation. *changed: launches are others from now on.
+// False: *failure says why.
+bool cuda_permuting_prepare(cuda_permuting *r, const void *places, const atomic_bool *interrupted,
+                            bool *changed, error *failure);
+// The addresses of all arrays of the plan, by number, come from `address`.
+bool cuda_permuting_launch(cuda_permuting *r,
+                           cuda_address (*address)(const void *with, net_id array),
+                           const void *with);
+
+#endif
