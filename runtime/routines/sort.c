@@ -8,15 +8,17 @@
 #include "core/sizes.h"
 #include "runtime/routines/words_team.h"
 #include "runtime/system/pool.h"
+#include "runtime/values/value.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-  SHARE = 1 << 14,     // elements that a thread takes at once
-  LONG_ROW = 1 << 17,  // elements of a row that several threads sort together
-  COUNTING_BITS = 16,  // at most, of keys that are counted
-  COUNTING_SMALL = 8,  // bits for which a short row is counted as well
+  SHARE = 1 << 14,       // elements that a thread takes at once
+  LONG_ROW = 1 << 17,    // elements of a row that several threads sort together
+  KEPT_BYTES = 1 << 21,  // of a block that stays for the next sort
+  COUNTING_BITS = 16,    // at most, of keys that are counted
+  COUNTING_SMALL = 8,    // bits for which a short row is counted as well
 };
 
 // The memory of one worker: blocks that grow.
@@ -29,10 +31,35 @@ typedef struct workspace {
 static void *reserve(workspace *w, block which, uint64_t bytes) {
   if (w->bytes[which] < bytes) {
     free(w->blocks[which]);
-    w->blocks[which] = malloc(bytes);
+    w->blocks[which] = array_memory(bytes);
     w->bytes[which] = w->blocks[which] ? bytes : 0;
   }
   return w->blocks[which];
+}
+
+static void free_workspace(workspace *w) {
+  for (size_t b = 0; b < BLOCKS; b++)
+    free(w->blocks[b]);
+  *w = (workspace){0};
+}
+
+// New memory costs more than a short sort in it: the first worker's stays, if it is small, for who
+// sorts next and finds that nobody else does.
+static workspace kept;
+static atomic_flag kept_in_use = ATOMIC_FLAG_INIT;
+
+static void give_back_kept(void) {
+  for (size_t b = 0; b < BLOCKS; b++)
+    if (kept.bytes[b] > KEPT_BYTES) {
+      free_workspace(&kept);
+      break;
+    }
+  atomic_flag_clear_explicit(&kept_in_use, memory_order_release);
+}
+
+__attribute__((destructor)) static void free_kept(void) {
+  if (!atomic_flag_test_and_set_explicit(&kept_in_use, memory_order_acquire))
+    free_workspace(&kept);
 }
 
 // Elements first, ..., first + count - 1 of a task.
@@ -211,9 +238,12 @@ typedef struct order {
   uint64_t rank;  // the bits of ranks that are sorted by
 } order;
 
+static inline uint64_t word_at(const order *o, uint64_t i) {
+  return o->size == 4 ? ((const uint32_t *)o->words)[i] : ((const uint64_t *)o->words)[i];
+}
+
 static inline uint64_t index_at(const order *o, uint64_t i) {
-  uint64_t word = o->size == 4 ? ((const uint32_t *)o->words)[i] : ((const uint64_t *)o->words)[i];
-  return word & (((uint64_t)1 << o->index_bits) - 1);
+  return word_at(o, i) & (((uint64_t)1 << o->index_bits) - 1);
 }
 
 static inline uint64_t rank_of(const row *r, uint64_t key) {
@@ -279,7 +309,8 @@ static uint64_t differing(const row *r) {
   return differ ? UINT64_MAX >> __builtin_clzll(differ) : 0;
 }
 
-static bool make_order(const row *r, order *o) {
+// `room` (may be NULL) has 8 bytes for each element.
+static bool make_order(const row *r, void *room, order *o) {
   *o = (order){.row = r, .size = 8, .rank = UINT64_MAX >> (64 - r->bits)};
   o->index_bits = r->count > 1 ? 64 - (uint32_t)__builtin_clzll(r->count - 1) : 0;
   if (r->bits + o->index_bits <= 32)
@@ -288,7 +319,9 @@ static bool make_order(const row *r, order *o) {
     o->rank = differing(r);
   uint32_t bits = o->rank ? 64 - (uint32_t)__builtin_clzll(o->rank) : 0;
   o->low = bits + o->index_bits > 64 ? bits + o->index_bits - 64 : 0;
-  o->words = reserve(r->memory, BLOCK_WORDS, (r->count + 1) * o->size);
+  o->words = room;
+  if (!room || o->size < 8)
+    o->words = reserve(r->memory, BLOCK_WORDS, (r->count + 1) * o->size);
   const word_code none = {0, 0};
   return o->words && pool_run(r->threads, r->count, SHARE, make_words, o, r->task->interrupted) &&
          sort_words(r, o->size, none, none, o->words, o->words, r->count, r->threads) &&
@@ -337,14 +370,54 @@ static bool move_payload(const order *o, const sort_payload *p) {
   return true;
 }
 
+// Keys that the words have whole. There is NaN if there is one in the last place, or the first.
+static bool has_whole_keys(const order *o) {
+  const row *r = o->row;
+  uint64_t end = r->task->descending ? 0 : r->count - 1, all = UINT64_MAX >> (64 - r->bits);
+  if (o->low > 0 || o->rank != all)
+    return false;
+  return r->infinity == UINT64_MAX || word_at(o, end) >> o->index_bits != r->nan;
+}
+
+static bool decode_keys(void *with, unsigned worker, uint64_t first, uint64_t last) {
+  const order o = *(const order *)with;
+  const row r = *o.row;
+  char *to = sorted_of(&r);
+  (void)worker;
+#define DECODE(U)                                                                                  \
+  for (uint64_t i = first; i < last; i++) {                                                        \
+    uint64_t key = decode(&r, word_at(&o, i) >> o.index_bits);                                     \
+    memcpy(to + i * (U), &key, (U) < 8 ? (U) : 8);                                                 \
+  }
+  FOR_ELEMENT_SIZE(key_size(&r), DECODE)
+#undef DECODE
+  return true;
+}
+
+static bool move_keys(order *o) {
+  const row *r = o->row;
+  const sort_payload keys = {r->task->keys, r->task->sorted, key_size(r)};
+  if (!r->task->sorted)
+    return true;
+  return has_whole_keys(o)
+             ? pool_run(r->threads, r->count, SHARE, decode_keys, o, r->task->interrupted)
+             : move_payload(o, &keys);
+}
+
+// Words of 8 bytes lie where indices of 8 bytes are wanted. These come last.
 static bool sort_with_payloads(const row *r) {
   const sort_task *t = r->task;
+  const sort_payload *indices = NULL;
+  for (uint32_t p = 0; p < t->payload_count; p++)
+    if (!t->payloads[p].from && t->payloads[p].size == 8)
+      indices = &t->payloads[p];
   order o;
-  bool good = make_order(r, &o);
+  bool good = make_order(r, indices ? (uint64_t *)indices->to + r->first : NULL, &o);
   for (uint32_t p = 0; good && p < t->payload_count; p++)
-    good = move_payload(&o, &t->payloads[p]);
-  sort_payload keys = {t->keys, t->sorted, key_size(r)};
-  return good && (!t->sorted || move_payload(&o, &keys));
+    if (&t->payloads[p] != indices)
+      good = move_payload(&o, &t->payloads[p]);
+  good = good && move_keys(&o);
+  return good && (!indices || move_payload(&o, indices));
 }
 
 // ---- rows ---------------------------------------------------------------------------------------
@@ -382,15 +455,22 @@ bool routine_sort(const sort_task *t) {
   uint64_t total = row_start(t, t->rows) - row_start(t, 0);
   unsigned threads = total / SHARE < t->threads ? (unsigned)(total / SHARE) + 1 : t->threads;
   rows all = {t, calloc(threads, sizeof *all.workspaces), threads > 1 ? LONG_ROW : UINT64_MAX};
-  bool good = all.workspaces;
+  if (!all.workspaces)
+    return false;
+  bool keeps = !atomic_flag_test_and_set_explicit(&kept_in_use, memory_order_acquire), good = true;
+  if (keeps)
+    all.workspaces[0] = kept;
   for (uint64_t i = 0; good && i < t->rows; i++)
     if (row_start(t, i + 1) - row_start(t, i) > all.longest)
       good = sort_row(t, &all.workspaces[0], i, threads);
   uint64_t share = t->rows && total / t->rows ? SHARE / (total / t->rows) + 1 : SHARE;
   good = good && pool_run(threads, t->rows, share, sort_some_rows, &all, t->interrupted);
-  for (unsigned w = 0; all.workspaces && w < threads; w++)
-    for (size_t b = 0; b < BLOCKS; b++)
-      free(all.workspaces[w].blocks[b]);
+  if (keeps) {
+    kept = all.workspaces[0];
+    give_back_kept();
+  }
+  for (unsigned w = keeps; w < threads; w++)
+    free_workspace(&all.workspaces[w]);
   free(all.workspaces);
   return good;
 }

@@ -3,6 +3,7 @@
 #include "runtime/routines/words_team.h"
 #include "runtime/routines/words.h"
 #include "runtime/system/pool.h"
+#include "runtime/values/value.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -109,7 +110,7 @@ static bool sort_together(team *m, unsigned threads) {
   const word_task *t = m->task;
   m->buckets = threads * BUCKETS_A_THREAD;
   m->chunk = (t->count + threads - 1) / threads;
-  m->spare = malloc(t->count * t->size);
+  m->spare = array_memory(t->count * t->size);
   m->scratch = malloc(threads * WORD_SCRATCH * t->size);
   m->splitters = calloc(m->buckets, sizeof *m->splitters);
   m->starts = calloc((size_t)threads * (m->buckets + 1), sizeof *m->starts);
