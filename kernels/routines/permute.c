@@ -15,7 +15,8 @@ enum {
   SIDE = 32,             // of a tile that is transposed
   ROW_MOST_THREADS = 1024,
   ROW_MOST_BYTES = 227 << 10,
-  DIRECT_THREADS = 256
+  DIRECT_THREADS = 256,
+  DIRECT_EACH = 4  // elements of a thread
 };
 
 const char *const permute_names[PERMUTE_KINDS] = {
@@ -86,6 +87,7 @@ static void add_head(text *out, const permute_shape *s) {
   text_printf(out, "typedef %s permute_word;\n", s->bytes < 4 ? "uint32_t" : "permute_element");
   text_printf(out, "#define PERMUTE_TILE %u\n#define PERMUTE_THREADS %u\n", s->tile, s->threads);
   text_printf(out, "#define PERMUTE_BLOCKS %u\n", s->threads == TILE_THREADS ? 3 : 1);
+  text_printf(out, "#define PERMUTE_DIRECT %u\n", DIRECT_EACH);
   text_printf(out, "#define PERMUTE_ROWS %u\n#define PERMUTE_WIDTH %u\n", s->rows, s->width);
 }
 
@@ -105,8 +107,10 @@ static const double casual_bytes[][2] = {
     [PERMUTE_D_DESIGNATED] = {56, 250}, [PERMUTE_S_DESIGNATED] = {32, 112}};
 static const double kernel_bytes = 8e6;  // as many as a copy moves while a kernel begins
 
-static double bytes_moved(const permute_shape *s) {
+static double bytes_moved(const permute_shape *s, const permute_spread *spread) {
   double n = (double)s->n, size = n * s->bytes, inside = size < CACHE ? 1 : CACHE / size;
+  bool writes = s->strategy == PERMUTE_D_DESIGNATED;
+  double part = !spread ? 1 : writes ? spread->writes : spread->reads;
   switch (s->strategy) {
   case PERMUTE_SCHEDULED:
     return 5 * kernel_bytes + n * (10 * s->bytes + 12) * 2;
@@ -114,21 +118,23 @@ static double bytes_moved(const permute_shape *s) {
     return 2 * kernel_bytes + n * (4 * s->bytes + 5) * 1.35;
   default:
     return kernel_bytes + (1 - inside) * n * (4 + s->bytes) +
-           n * (inside * casual_bytes[s->strategy][0] +
+           n * part *
+               (inside * casual_bytes[s->strategy][0] +
                 (1 - inside) * casual_bytes[s->strategy][1]);
   }
 }
 
-double permute_copies(const permute_shape *s) {
-  return bytes_moved(s) / (2 * (double)s->n * s->bytes);
+double permute_copies(const permute_shape *s, const permute_spread *spread) {
+  return bytes_moved(s, spread) / (2 * (double)s->n * s->bytes);
 }
 
-permute_strategy permute_choose(uint64_t n, uint32_t bytes, permute_shape *out) {
+permute_strategy permute_choose(uint64_t n, uint32_t bytes, const permute_spread *spread,
+                                permute_shape *out) {
   permute_shape s;
   *out = (permute_shape){.n = 0};
   for (int i = 0; i < PERMUTE_KINDS; i++)
     if (!permute_shape_of((permute_strategy)i, n, bytes, &s) &&
-        (!out->n || bytes_moved(&s) < bytes_moved(out)))
+        (!out->n || bytes_moved(&s, spread) < bytes_moved(out, spread)))
       *out = s;
   return out->strategy;
 }
@@ -156,7 +162,8 @@ static void add_number(permute_launch *l, uint64_t number) {
 static uint32_t direct_launch(const permute_shape *s, permute_launch *out) {
   bool scatters = s->strategy == PERMUTE_D_DESIGNATED;
   *out = launch(scatters ? "d_designated" : "s_designated",
-                (s->n + DIRECT_THREADS - 1) / DIRECT_THREADS, DIRECT_THREADS, 0);
+                (s->n + DIRECT_THREADS * DIRECT_EACH - 1) / (DIRECT_THREADS * DIRECT_EACH),
+                DIRECT_THREADS, 0);
   add_arrays(out, 3, (uint32_t[]){PERMUTE_A, PERMUTE_B, PERMUTE_TABLE + PERMUTE_P});
   add_number(out, s->n);
   return 1;

@@ -119,10 +119,21 @@ uint32_t permute_launches(const permute_shape *s, permute_launch *out);
 // The text of the kernels, for NVRTC and for the host.
 void permute_text(text *out, const permute_shape *s);
 
-// What a strategy is predicted to take, beside a copy of the elements, where p is random: casual accesses
-// each move a sector of 32 bytes within the second cache, and beyond it as if they were more.
-double permute_copies(const permute_shape *s);
+// How far casual accesses spread: of as many as run at a time, the sectors of 32 bytes that they touch, for
+// each of them; looked at where a few begin. As the distribution of the HMM paper (section IV), but of
+// what the second cache holds instead of a warp. 1: random; bytes / 32: in order.
+enum { PERMUTE_SECTOR = 32, PERMUTE_WINDOW = 1 << 16 };
+typedef struct permute_spread {
+  double writes, reads;  // of d-designated, by p; of s-designated, by its inverse
+} permute_spread;
+// False: out of memory, or interrupted.
+bool permute_spread_of(uint64_t n, uint32_t bytes, permutation_images p,
+                       const schedule_means *means, permute_spread *out);
+
+// What a strategy is predicted to take, beside a copy of the elements. NULL: p is random.
+double permute_copies(const permute_shape *s, const permute_spread *spread);
 // The cheapest strategy by that, with its shape.
-permute_strategy permute_choose(uint64_t n, uint32_t bytes, permute_shape *out);
+permute_strategy permute_choose(uint64_t n, uint32_t bytes, const permute_spread *spread,
+                                permute_shape *out);
 
 #endif

@@ -225,3 +225,41 @@ bool permute_tables_make(const permute_shape *s, permutation_images p, const sch
              ? make_scheduled(&m, means)
              : run(means->threads, s->n, 1 << 16, write_images, &m, means->interrupted);
 }
+
+// ---- spread ------------------------------------------------------------------------------------
+
+// Over a few windows, as many bits of `seen` as there are sectors, all 0 before and after.
+static double spread_in(const uint32_t *places, uint64_t n, uint32_t bytes, uint32_t *seen) {
+  enum { WINDOWS = 4 };
+  uint64_t sectors = 0, looked = 0;
+  for (uint64_t w = 0; w < WINDOWS; w++) {
+    uint64_t first = w * (n / WINDOWS),
+             last = first + PERMUTE_WINDOW < n ? first + PERMUTE_WINDOW : n;
+    for (uint64_t i = first; i < last; i++) {
+      uint64_t sector = (uint64_t)places[i] * bytes / PERMUTE_SECTOR;
+      sectors += (seen[sector / 32] >> sector % 32 & 1) == 0;
+      seen[sector / 32] |= UINT32_C(1) << sector % 32;
+    }
+    for (uint64_t i = first; i < last; i++)
+      seen[(uint64_t)places[i] * bytes / PERMUTE_SECTOR / 32] = 0;
+    looked += last - first;
+  }
+  return looked ? (double)sectors / (double)looked : 0;
+}
+
+bool permute_spread_of(uint64_t n, uint32_t bytes, permutation_images p,
+                       const schedule_means *means, permute_spread *out) {
+  static const permute_strategy direct[] = {PERMUTE_D_DESIGNATED, PERMUTE_S_DESIGNATED};
+  permute_tables t = {.data = {malloc((n + 1) * sizeof(uint32_t))}};
+  uint32_t *seen = calloc(n * bytes / PERMUTE_SECTOR / 32 + 1, sizeof *seen);
+  bool good = t.data[PERMUTE_P] && seen;
+  for (int i = 0; i < 2 && good; i++) {
+    permute_shape s;
+    good = !permute_shape_of(direct[i], n, bytes, &s) && permute_tables_make(&s, p, means, &t);
+    if (good)
+      *(i ? &out->reads : &out->writes) = spread_in(t.data[PERMUTE_P], n, bytes, seen);
+  }
+  free(t.data[PERMUTE_P]);
+  free(seen);
+  return good;
+}

@@ -4,6 +4,7 @@
 //   permute_element   a type of 1, 2, 4, 8 or 16 bytes         PERMUTE_THREADS   of a block
 //   permute_word      the same, but of 4 bytes at least        PERMUTE_TILE      elements
 //   PERMUTE_BLOCKS    at once on a multiprocessor, at least
+//   PERMUTE_DIRECT    of d-designated and s-designated: elements of a thread
 //   PERMUTE_WIDTH, PERMUTE_ROWS   of `scheduled`: the matrix; 32 where there is none
 //
 // a, b: the array before and after; n elements. p: element i goes to place p[i]; q: it comes from there.
@@ -18,14 +19,23 @@ enum {
 
 // ---- direct: HMM paper, section IV -------------------------------------------------------------
 
+// A block has PERMUTE_DIRECT elements for each thread, which are under way at once.
 PERMC_KERNEL(d_designated, 256, 1, 0, const permute_element *const a, permute_element *const b,
              const uint32_t *const p, const uint64_t n)
 PERMC_THREADS(256)
-const uint64_t i = item * 256 + t;
-if (i < n) {
-  const uint32_t to = PERMC_LOAD(uint32_t, p + i);
-  const permute_element v = PERMC_LOAD(permute_element, a + i);
-  PERMC_STORE(permute_element, b + to, v);
+uint32_t to[PERMUTE_DIRECT];
+permute_element v[PERMUTE_DIRECT];
+const uint64_t first = item * 256 * PERMUTE_DIRECT + t;
+PERMC_UNROLL for (uint32_t permc_turn = 0; permc_turn < PERMUTE_DIRECT; permc_turn++) {
+  const uint64_t i = first + 256 * permc_turn;
+  if (i < n) {
+    to[permc_turn] = PERMC_LOAD(uint32_t, p + i);
+    v[permc_turn] = PERMC_LOAD(permute_element, a + i);
+  }
+}
+PERMC_UNROLL for (uint32_t permc_turn = 0; permc_turn < PERMUTE_DIRECT; permc_turn++) {
+  if (first + 256 * permc_turn < n)
+    PERMC_STORE(permute_element, b + to[permc_turn], v[permc_turn]);
 }
 PERMC_END
 PERMC_KERNEL_END
@@ -33,11 +43,20 @@ PERMC_KERNEL_END
 PERMC_KERNEL(s_designated, 256, 1, 0, const permute_element *const a, permute_element *const b,
              const uint32_t *const q, const uint64_t n)
 PERMC_THREADS(256)
-const uint64_t i = item * 256 + t;
-if (i < n) {
-  const uint32_t from = PERMC_LOAD(uint32_t, q + i);
-  const permute_element v = PERMC_LOAD(permute_element, a + from);
-  PERMC_STORE(permute_element, b + i, v);
+uint32_t from[PERMUTE_DIRECT];
+permute_element v[PERMUTE_DIRECT];
+const uint64_t first = item * 256 * PERMUTE_DIRECT + t;
+PERMC_UNROLL for (uint32_t permc_turn = 0; permc_turn < PERMUTE_DIRECT; permc_turn++) {
+  if (first + 256 * permc_turn < n)
+    from[permc_turn] = PERMC_LOAD(uint32_t, q + first + 256 * permc_turn);
+}
+PERMC_UNROLL for (uint32_t permc_turn = 0; permc_turn < PERMUTE_DIRECT; permc_turn++) {
+  if (first + 256 * permc_turn < n)
+    v[permc_turn] = PERMC_LOAD(permute_element, a + from[permc_turn]);
+}
+PERMC_UNROLL for (uint32_t permc_turn = 0; permc_turn < PERMUTE_DIRECT; permc_turn++) {
+  if (first + 256 * permc_turn < n)
+    PERMC_STORE(permute_element, b + first + 256 * permc_turn, v[permc_turn]);
 }
 PERMC_END
 PERMC_KERNEL_END

@@ -69,30 +69,36 @@ static bool fail_with_device_message(const cuda_permuting *r, error *failure) {
   return error_set(failure, SPAN_NONE, "%s", cuda_message(r->device));
 }
 
-static bool choose_shape(cuda_permuting *r, error *failure) {
-  const char *problem = NULL;
-  if (r->asked == PERMUTE_KINDS)
-    permute_choose(r->routine->length, r->bytes, &r->shape);
-  else
-    problem = permute_shape_of(r->asked, r->routine->length, r->bytes, &r->shape);
+static bool fail_to_make(const atomic_bool *interrupted, error *failure) {
+  return error_set(failure, SPAN_NONE,
+                   interrupted && atomic_load(interrupted) ? "interrupted" : "out of memory");
+}
+
+// By the strategy that is asked for, or the cheapest.
+static bool choose_shape(cuda_permuting *r, permutation_images p, const schedule_means *means,
+                         error *failure) {
+  uint64_t n = r->routine->length;
+  permute_spread spread;
+  if (r->asked == PERMUTE_KINDS) {
+    bool good = permute_spread_of(n, r->bytes, p, means, &spread);
+    if (good)
+      permute_choose(n, r->bytes, &spread, &r->shape);
+    return good || fail_to_make(means->interrupted, failure);
+  }
+  const char *problem = permute_shape_of(r->asked, n, r->bytes, &r->shape);
   return !problem || error_set(failure, SPAN_NONE, "the strategy %s does not apply: %s",
                                permute_names[r->asked], problem);
 }
 
 // Makes the tables on the host, and uploads them.
-static bool make_tables(cuda_permuting *r, const void *places, const atomic_bool *interrupted,
+static bool make_tables(cuda_permuting *r, permutation_images p, const schedule_means *means,
                         error *failure) {
-  schedule_means means = {
-      .threads = pool_processors(), .pool = pool_run, .interrupted = interrupted};
   bool good = true;
   r->tables = permute_tables_of(&r->shape);
   for (int i = 0; i < PERMUTE_TABLES; i++)
     good = good && (r->tables.data[i] = malloc(r->tables.bytes[i] + 1));
-  good = good && permute_tables_make(&r->shape, (permutation_images){places, r->place_bytes},
-                                     &means, &r->tables);
-  if (!good)
-    error_set(failure, SPAN_NONE,
-              interrupted && atomic_load(interrupted) ? "interrupted" : "out of memory");
+  good = (good && permute_tables_make(&r->shape, p, means, &r->tables)) ||
+         fail_to_make(means->interrupted, failure);
   for (int i = 0; i < PERMUTE_TABLES && good; i++)
     if (r->tables.bytes[i])
       good = ((r->memory[i] = cuda_memory_new(r->device, r->tables.bytes[i])) &&
@@ -148,7 +154,10 @@ bool cuda_permuting_prepare(cuda_permuting *r, const void *places, const atomic_
   if (!cuda_wait(r->device, interrupted))
     return fail_with_device_message(r, failure);
   drop_schedule(r);
-  if (!choose_shape(r, failure) || !make_tables(r, places, interrupted, failure) ||
+  permutation_images p = {places, r->place_bytes};
+  schedule_means means = {
+      .threads = pool_processors(), .pool = pool_run, .interrupted = interrupted};
+  if (!choose_shape(r, p, &means, failure) || !make_tables(r, p, &means, failure) ||
       !load_kernels(r, failure))
     return false;
   cuda_address *between = &r->memory[PERMUTE_TABLES];

@@ -369,14 +369,15 @@ static void print_permutation(text *out, const plan *p, const plan_pass *pass) {
   const char *asked = p->strategy[pass->stage], *by = asked;
   permute_shape s;
   if (!strcmp(asked, "routine"))
-    by = permute_names[permute_choose(r->length, bytes, &s)];
+    by = permute_names[permute_choose(r->length, bytes, NULL, &s)];
   text_string(out, "places ");
   print_array_name(out, p, r->pairs[0].from);
   if (!p->target->lane_bytes) {
     text_printf(out, ", by %s; copies:", by);
     for (int i = 0, shown = 0; i < PERMUTE_KINDS; i++)
       if (!permute_shape_of((permute_strategy)i, r->length, bytes, &s))
-        text_printf(out, "%s %s %.1f", shown++ ? "," : "", permute_names[i], permute_copies(&s));
+        text_printf(out, "%s %s %.1f", shown++ ? "," : "", permute_names[i],
+                    permute_copies(&s, NULL));
   }
   text_string(out, "\n");
 }
