@@ -245,8 +245,8 @@ TEST(suites_by_strategy) {
 
 TEST(peers_elsewhere) {
   static const char *const table[][5] = {
-      {"sort", "sort u32 2^20", "std_sort", "--count 1048576", NULL},
-      {"rows", "sort rows of 2^5 u32", "std_sort", "--count 16777216 --row 32", NULL},
+      {"sort", "sort u32 2^20", "std_sort", "--count 1048576", "x86_simd_sort"},
+      {"rows", "sort rows of 2^5 u32", "std_sort", "--count 16777216 --row 32", "x86_simd_sort"},
       {"bmmc", "bit reversal u32 2^20", "memcpy", "--count 1048576 --width 4", "bit_reversal"},
       {"bmmc", "random BMMC c128 2^24", "memcpy", "--count 16777216 --width 16", NULL},
       {"fft", "fft c64 2^10", "fftw", "--count 1024", NULL}};

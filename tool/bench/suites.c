@@ -140,12 +140,17 @@ typedef struct suite_row {
 
 #define PAIR "(u32, u32)"
 
+// The sorts of C++, NumPy and Highway.
+#define SORT_PEERS(arguments)                                                                      \
+  {                                                                                                \
+    {"std_sort", arguments}, {"x86_simd_sort", arguments}, { "vqsort", arguments }                 \
+  }
+
 static const suite_row rows[] = {
-    {SORT("u32", "sort", "u32", "torch"), .peers = {{"std_sort", "--count $N"}}},
+    {SORT("u32", "sort", "u32", "torch"), .peers = SORT_PEERS("--count $N")},
     {SORT("f32", "sort", "f32", "torch"), .place = ON_GPU},
     {SORT(PAIR, "sort_on fst", "u32pair", NULL), .place = ON_GPU},
-    {ROWS("u32", "sort", 5, 14, "u32", "torch"),
-     .peers = {{"std_sort", "--count 16777216 --row $N"}}},
+    {ROWS("u32", "sort", 5, 14, "u32", "torch"), .peers = SORT_PEERS("--count 16777216 --row $N")},
     {ROWS("f32", "sort", 10, 10, "f32", "torch"), .place = ON_GPU},
     {ROWS(PAIR, "(sort_on fst)", 10, 10, "u32pair", NULL), .place = ON_GPU},
     {MOVE(BIT_REVERSAL, "bit reversal", "u32", "[$N]", "bitrev", "4", 20, 26, 30, "bit_reversal",
