@@ -28,19 +28,6 @@ uint64_t schedule_scratch(const permutation_schedule *s, unsigned threads) {
   return coloring_scratch(&c);
 }
 
-static inline uint64_t image(permutation_images p, uint64_t i) {
-  switch (p.size) {
-  case 1:
-    return ((const uint8_t *)p.data)[i];
-  case 2:
-    return ((const uint16_t *)p.data)[i];
-  case 4:
-    return ((const uint32_t *)p.data)[i];
-  default:
-    return ((const uint64_t *)p.data)[i];
-  }
-}
-
 // Whether a number is new; it is not from then on.
 static bool mark(uint32_t *seen, uint64_t number) {
   uint32_t bit = UINT32_C(1) << number % 32, *word = &seen[number / 32];
@@ -49,14 +36,13 @@ static bool mark(uint32_t *seen, uint64_t number) {
   return is_new;
 }
 
-permutation_fault permutation_check(permutation_images p, uint64_t length, uint32_t *seen,
-                                    uint64_t *position) {
-  memset(seen, 0, (length / 32 + 1) * sizeof *seen);
-  for (uint64_t i = 0; i < length; i++) {
+permutation_fault permutation_check(const place_list *p, uint32_t *seen, uint64_t *position) {
+  memset(seen, 0, (p->count / 32 + 1) * sizeof *seen);
+  for (uint64_t i = 0; i < p->count; i++) {
     *position = i;
-    if (image(p, i) >= length)
+    if (place_at(p, i) >= p->count)
       return PERMUTATION_OUTSIDE;
-    if (!mark(seen, image(p, i)))
+    if (!mark(seen, place_at(p, i)))
       return PERMUTATION_TWICE;
   }
   return PERMUTATION_OK;
@@ -66,11 +52,11 @@ permutation_fault permutation_check(permutation_images p, uint64_t length, uint3
 
 typedef struct making {
   permutation_schedule *s;
-  permutation_images p;
+  const place_list *p;
 } making;
 
-static inline uint64_t image_in_matrix(const making *m, uint64_t e) {
-  return e < m->s->length ? image(m->p, e) : e;
+static inline uint64_t place_in_matrix(const making *m, uint64_t e) {
+  return e < m->s->length ? place_at(m->p, e) : e;
 }
 
 static bool write_right_ends(void *with, unsigned worker, uint64_t first, uint64_t last) {
@@ -78,7 +64,7 @@ static bool write_right_ends(void *with, unsigned worker, uint64_t first, uint64
   uint64_t width = m->s->width;
   (void)worker;
   for (uint64_t e = first * width; e < last * width; e++)
-    m->s->steps[2][e] = (uint16_t)(image_in_matrix(m, e) / width);
+    m->s->steps[2][e] = (uint16_t)(place_in_matrix(m, e) / width);
   return true;
 }
 
@@ -99,11 +85,11 @@ static bool write_last_step(void *with, unsigned worker, uint64_t first, uint64_
   (void)worker;
   for (uint64_t i = first; i < last; i++)
     for (uint64_t k = 0; k < width; k++)
-      m->s->steps[2][image_in_matrix(m, i * width + m->s->steps[0][i * width + k])] = (uint16_t)k;
+      m->s->steps[2][place_in_matrix(m, i * width + m->s->steps[0][i * width + k])] = (uint16_t)k;
   return true;
 }
 
-bool schedule_make(permutation_schedule *s, permutation_images p, const schedule_means *m) {
+bool schedule_make(permutation_schedule *s, const place_list *p, const schedule_means *m) {
   enum { ROWS = 16, COLUMNS = 32 };  // of a chunk
   making work = {s, p};
   coloring graph = graph_of(s, m);

@@ -21,6 +21,7 @@
 #define PERMC_CORE_PERMUTATION_SCHEDULE_H
 
 #include "core/coloring.h"
+#include "core/places.h"
 
 #define SCHEDULE_LENGTH_MAX (COLORING_EDGES_MAX - COLORING_DEGREE_MAX)
 enum { SCHEDULE_STEPS = 3 };
@@ -30,12 +31,6 @@ typedef struct permutation_schedule {
   uint32_t rows, width;  // rows = N / width, rounded up; both at most 2^16
   uint16_t *steps[SCHEDULE_STEPS];
 } permutation_schedule;
-
-// p: unsigned numbers of 1, 2, 4 or 8 bytes each.
-typedef struct permutation_images {
-  const void *data;
-  uint32_t size;
-} permutation_images;
 
 // What the work has, besides its arguments.
 typedef struct schedule_means {
@@ -54,18 +49,17 @@ static inline uint64_t schedule_cells(const permutation_schedule *s) {
 }
 uint64_t schedule_scratch(const permutation_schedule *s, unsigned threads);
 
-// What keeps images from being a permutation of 0 ... length - 1.
+// What keeps places from being a permutation of 0 ... count - 1.
 typedef enum permutation_fault {
   PERMUTATION_OK,
-  PERMUTATION_OUTSIDE,  // the image at *position is length or more
-  PERMUTATION_TWICE,    // the image at *position is one at an earlier position
+  PERMUTATION_OUTSIDE,  // the place at *position is `count` or more
+  PERMUTATION_TWICE,    // the place at *position is one at an earlier position
 } permutation_fault;
-// `seen`: at least length / 32 + 1 numbers.
-permutation_fault permutation_check(permutation_images p, uint64_t length, uint32_t *seen,
-                                    uint64_t *position);
+// `seen`: at least count / 32 + 1 numbers.
+permutation_fault permutation_check(const place_list *p, uint32_t *seen, uint64_t *position);
 
-// Writes the steps for p, which is a permutation. False: interrupted.
-bool schedule_make(permutation_schedule *s, permutation_images p, const schedule_means *m);
+// Writes the steps for p, a permutation of s->length elements. False: interrupted.
+bool schedule_make(permutation_schedule *s, const place_list *p, const schedule_means *m);
 // Whether steps that were read are some permutation's: each gathers each element once, and nothing
 // comes from behind the N elements to them. `seen`: at least SCHEDULE_SEEN numbers.
 bool schedule_is_sound(const permutation_schedule *s, uint32_t *seen);

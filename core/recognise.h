@@ -15,27 +15,7 @@
 #define PERMC_CORE_RECOGNISE_H
 
 #include "core/f2.h"
-
-#include <stddef.h>
-
-typedef struct place_list {
-  const void *places;
-  size_t size;  // of one, in bytes: 1, 2, 4 or 8
-  uint64_t count;
-} place_list;
-
-static inline uint64_t place_at(const place_list *p, uint64_t i) {
-  switch (p->size) {
-  case 1:
-    return ((const uint8_t *)p->places)[i];
-  case 2:
-    return ((const uint16_t *)p->places)[i];
-  case 4:
-    return ((const uint32_t *)p->places)[i];
-  default:
-    return ((const uint64_t *)p->places)[i];
-  }
-}
+#include "core/places.h"
 
 typedef enum movement_kind {
   MOVES_BY_ROTATION,  // by 0: nothing moves

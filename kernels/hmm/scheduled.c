@@ -103,7 +103,8 @@ void hmm_scheduled_begin(hmm_job *j) {
     s.steps[i] = NEW_ARRAY(j->memory, uint16_t, j->task->n);
   schedule_means means = {.threads = 1};
   means.scratch = NEW_ARRAY(j->memory, uint32_t, schedule_scratch(&s, 1));
-  schedule_make(&s, (permutation_images){j->task->list, sizeof *j->task->list}, &means);
+  place_list places = {j->task->list, sizeof *j->task->list, j->task->n};
+  schedule_make(&s, &places, &means);
   for (uint32_t i = 0; i < SCHEDULE_STEPS; i++)  // the kernels between them transpose
     put_copies(j, 2 * i, s.steps[i], j->side);
 }

@@ -91,7 +91,7 @@ typedef struct permute_tables {
 permute_tables permute_tables_of(const permute_shape *s);
 // Fills tables, whose data is the caller's, for a permutation p. `means`: as of schedules; its scratch is
 // of no use. False: out of memory, or interrupted.
-bool permute_tables_make(const permute_shape *s, permutation_images p, const schedule_means *means,
+bool permute_tables_make(const permute_shape *s, const place_list *p, const schedule_means *means,
                          permute_tables *out);
 
 // ---- kernels -----------------------------------------------------------------------------------
@@ -127,8 +127,8 @@ typedef struct permute_spread {
   double writes, reads;  // of d-designated, by p; of s-designated, by its inverse
 } permute_spread;
 // False: out of memory, or interrupted.
-bool permute_spread_of(uint64_t n, uint32_t bytes, permutation_images p,
-                       const schedule_means *means, permute_spread *out);
+bool permute_spread_of(uint64_t n, uint32_t bytes, const place_list *p, const schedule_means *means,
+                       permute_spread *out);
 
 // What a strategy is predicted to take, beside a copy of the elements. NULL: p is random.
 double permute_copies(const permute_shape *s, const permute_spread *spread);

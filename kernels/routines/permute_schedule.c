@@ -8,26 +8,13 @@ enum { TOGETHER = 16 };  // tiles, whose counts are neighbours
 
 typedef struct making {
   const permute_shape *shape;
-  permutation_images p;
+  const place_list *p;
   const permute_tables *tables;
   uint32_t
       *starts;      // tiled, by tile of a, then of b: where in a's tile its elements for b's begin,
   uint16_t *joins;  // and which of those that b's tile collects is the first of them
   const permutation_schedule *steps;  // scheduled
 } making;
-
-static inline uint64_t image(permutation_images p, uint64_t i) {
-  switch (p.size) {
-  case 1:
-    return ((const uint8_t *)p.data)[i];
-  case 2:
-    return ((const uint16_t *)p.data)[i];
-  case 4:
-    return ((const uint32_t *)p.data)[i];
-  default:
-    return ((const uint64_t *)p.data)[i];
-  }
-}
 
 permute_tables permute_tables_of(const permute_shape *s) {
   permute_tables t = {0};
@@ -53,7 +40,7 @@ static bool write_images(void *with, unsigned worker, uint64_t first, uint64_t l
   bool scatters = m->shape->strategy == PERMUTE_D_DESIGNATED;
   (void)worker;
   for (uint64_t i = first; i < last; i++)
-    *(scatters ? &to[i] : &to[image(m->p, i)]) = (uint32_t)(scatters ? image(m->p, i) : i);
+    *(scatters ? &to[i] : &to[place_at(m->p, i)]) = (uint32_t)(scatters ? place_at(m->p, i) : i);
   return true;
 }
 
@@ -83,7 +70,7 @@ static bool write_starts(void *with, unsigned worker, uint64_t first, uint64_t l
     uint32_t *start = m->starts + a * (tiles + 1);
     memset(start, 0, (tiles + 1) * sizeof *start);
     for (uint64_t i = a * s->tile; i < end_of(s, a); i++)
-      start[image(m->p, i) / s->tile + 1]++;
+      start[place_at(m->p, i) / s->tile + 1]++;
     for (uint64_t b = 0; b < tiles; b++)
       start[b + 1] += start[b];
   }
@@ -144,7 +131,7 @@ static bool write_places(void *with, unsigned worker, uint64_t first, uint64_t l
     const uint32_t *start = m->starts + a * (tiles + 1);
     memset(taken, 0, tiles * sizeof *taken);
     for (uint64_t i = a * s->tile; i < end_of(s, a); i++) {
-      uint64_t to = image(m->p, i), b = to / s->tile, base = b * s->tile;
+      uint64_t to = place_at(m->p, i), b = to / s->tile, base = b * s->tile;
       uint32_t number = taken[b]++, j = m->joins[a * tiles + b] + number;
       put[a * s->tile + put_number(s->bytes, i - a * s->tile)] =
           (uint16_t)permute_place(s->bytes, start[b] + number);
@@ -214,7 +201,7 @@ static bool make_scheduled(making *m, const schedule_means *means) {
 
 // ---- all ---------------------------------------------------------------------------------------
 
-bool permute_tables_make(const permute_shape *s, permutation_images p, const schedule_means *means,
+bool permute_tables_make(const permute_shape *s, const place_list *p, const schedule_means *means,
                          permute_tables *out) {
   making m = {.shape = s, .p = p, .tables = out};
   coloring_pool *run = means->pool ? means->pool : coloring_alone;
@@ -247,8 +234,8 @@ static double spread_in(const uint32_t *places, uint64_t n, uint32_t bytes, uint
   return looked ? (double)sectors / (double)looked : 0;
 }
 
-bool permute_spread_of(uint64_t n, uint32_t bytes, permutation_images p,
-                       const schedule_means *means, permute_spread *out) {
+bool permute_spread_of(uint64_t n, uint32_t bytes, const place_list *p, const schedule_means *means,
+                       permute_spread *out) {
   static const permute_strategy direct[] = {PERMUTE_D_DESIGNATED, PERMUTE_S_DESIGNATED};
   permute_tables t = {.data = {malloc((n + 1) * sizeof(uint32_t))}};
   uint32_t *seen = calloc(n * bytes / PERMUTE_SECTOR / 32 + 1, sizeof *seen);

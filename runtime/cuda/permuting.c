@@ -75,7 +75,7 @@ static bool fail_to_make(const atomic_bool *interrupted, error *failure) {
 }
 
 // By the strategy that is asked for, or the cheapest.
-static bool choose_shape(cuda_permuting *r, permutation_images p, const schedule_means *means,
+static bool choose_shape(cuda_permuting *r, const place_list *p, const schedule_means *means,
                          error *failure) {
   uint64_t n = r->routine->length;
   permute_spread spread;
@@ -91,7 +91,7 @@ static bool choose_shape(cuda_permuting *r, permutation_images p, const schedule
 }
 
 // Makes the tables on the host, and uploads them.
-static bool make_tables(cuda_permuting *r, permutation_images p, const schedule_means *means,
+static bool make_tables(cuda_permuting *r, const place_list *p, const schedule_means *means,
                         error *failure) {
   bool good = true;
   r->tables = permute_tables_of(&r->shape);
@@ -154,10 +154,10 @@ bool cuda_permuting_prepare(cuda_permuting *r, const void *places, const atomic_
   if (!cuda_wait(r->device, interrupted))
     return fail_with_device_message(r, failure);
   drop_schedule(r);
-  permutation_images p = {places, r->place_bytes};
+  place_list p = {places, r->place_bytes, n};
   schedule_means means = {
       .threads = pool_processors(), .pool = pool_run, .interrupted = interrupted};
-  if (!choose_shape(r, p, &means, failure) || !make_tables(r, p, &means, failure) ||
+  if (!choose_shape(r, &p, &means, failure) || !make_tables(r, &p, &means, failure) ||
       !load_kernels(r, failure))
     return false;
   cuda_address *between = &r->memory[PERMUTE_TABLES];

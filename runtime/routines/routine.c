@@ -1,6 +1,7 @@
 // The table of routines, and those that are short. See routine.h.
 #include "runtime/routines/routine.h"
 
+#include "core/places.h"
 #include "runtime/routines/sort.h"
 #include "runtime/system/pool.h"
 #include <stdlib.h>
@@ -134,23 +135,11 @@ static bool run_count(const routine_call *c) {
 
 // Elements of 2^k bytes, and the places that they go to.
 typedef struct permute_call {
-  const void *places, *from;
+  place_list places;
+  const void *from;
   void *to;
-  size_t place_size, size;
+  size_t size;
 } permute_call;
-
-static inline uint64_t place_at(const permute_call *p, uint64_t i) {
-  switch (p->place_size) {
-  case 1:
-    return ((const uint8_t *)p->places)[i];
-  case 2:
-    return ((const uint16_t *)p->places)[i];
-  case 4:
-    return ((const uint32_t *)p->places)[i];
-  default:
-    return ((const uint64_t *)p->places)[i];
-  }
-}
 
 static bool permute_elements(void *with, unsigned worker, uint64_t first, uint64_t last) {
   const permute_call *p = with;
@@ -158,8 +147,8 @@ static bool permute_elements(void *with, unsigned worker, uint64_t first, uint64
 #define MOVE(bytes)                                                                                \
   case bytes:                                                                                      \
     for (uint64_t i = first; i < last; i++)                                                        \
-      memcpy((char *)p->to + place_at(p, i) * (bytes), (const char *)p->from + i * (bytes),        \
-             bytes);                                                                               \
+      memcpy((char *)p->to + place_at(&p->places, i) * (bytes),                                    \
+             (const char *)p->from + i * (bytes), bytes);                                          \
     break;
   switch (p->size) {
     MOVE(1)
@@ -175,8 +164,9 @@ static bool permute_elements(void *with, unsigned worker, uint64_t first, uint64
 static bool run_permute(const routine_call *c) {
   enum { CHUNK = 1 << 14 };
   const net_routine *r = c->routine;
-  permute_call p = {.places = c->data[r->pairs[0].from],
-                    .place_size = scalar_types[array_at(c, r->pairs[0].from)->type].size};
+  net_id places = r->pairs[0].from;
+  permute_call p = {
+      .places = {c->data[places], scalar_types[array_at(c, places)->type].size, r->length}};
   bool good = true;
   for (uint32_t i = 1; i < r->pair_count && good; i++) {
     p.from = c->data[r->pairs[i].from];

@@ -171,11 +171,11 @@ bool schedule_holds(const array *components, size_t count, error *e) {
          error_set(e, SPAN_NONE, "a schedule is of one array of integers: a permutation");
 }
 
-static bool report_fault(error *e, const array *a, permutation_images p, permutation_fault fault,
+static bool report_fault(error *e, const array *a, const place_list *p, permutation_fault fault,
                          uint64_t position) {
-  const unsigned char *found = (const unsigned char *)p.data + position * p.size, *other = p.data;
-  uint64_t first = 0, count = array_count(a);
-  while (memcmp(other + first * p.size, found, p.size) != 0)
+  const unsigned char *found = (const unsigned char *)p->places + position * p->size;
+  uint64_t first = 0, count = p->count;
+  while (place_at(p, first) != place_at(p, position))
     first++;
   char shown[ELEMENT_TEXT];
   size_t length = number_print(shown, a->type, found, false);
@@ -190,18 +190,18 @@ static bool report_fault(error *e, const array *a, permutation_images p, permuta
                    (int)length, shown, position, count, count == 1 ? "" : "s");
 }
 
-static bool check_permutation(const array *a, permutation_images p, error *e) {
-  uint64_t count = array_count(a), position;
-  uint32_t *seen = array_memory((count / 32 + 1) * sizeof *seen);
+static bool check_permutation(const array *a, const place_list *p, error *e) {
+  uint64_t position;
+  uint32_t *seen = array_memory((p->count / 32 + 1) * sizeof *seen);
   if (!seen)
     return error_set(e, SPAN_NONE, "out of memory");
-  permutation_fault fault = permutation_check(p, count, seen, &position);
+  permutation_fault fault = permutation_check(p, seen, &position);
   free(seen);
   return fault == PERMUTATION_OK || report_fault(e, a, p, fault, position);
 }
 
 // Makes the steps; the caller frees them.
-static bool make_steps(permutation_schedule *s, permutation_images p, error *e) {
+static bool make_steps(permutation_schedule *s, const place_list *p, error *e) {
   schedule_means m = {.threads = pool_processors(), .pool = pool_run};
   m.scratch = array_memory(schedule_scratch(s, m.threads) * sizeof *m.scratch);
   bool good = m.scratch && allocate_steps(s);
@@ -223,7 +223,7 @@ static bool write_movement(FILE *to, const movement *m, schedule_header *h) {
   return fwrite(h, HEADER, 1, to) == 1 && fwrite(numbers, sizeof *numbers, h->rows, to) == h->rows;
 }
 
-static bool write_steps(FILE *to, permutation_images p, schedule_header *h, error *e) {
+static bool write_steps(FILE *to, const place_list *p, schedule_header *h, error *e) {
   permutation_schedule s = {.length = h->length, .rows = h->rows, .width = h->width};
   size_t cells = (size_t)schedule_cells(&s), size = sizeof **s.steps;
   bool good = make_steps(&s, p, e);
@@ -246,13 +246,13 @@ bool schedule_write(FILE *to, const permc_value *v, error *e) {
   if (length > SCHEDULE_LENGTH_MAX)
     return error_set(e, SPAN_NONE, "a schedule has at most %" PRIu64 " elements, not %" PRIu64,
                      (uint64_t)SCHEDULE_LENGTH_MAX, length);
-  permutation_images p = {a->data, (uint32_t)scalar_types[a->type].size};
+  place_list p = {a->data, scalar_types[a->type].size, length};
   permutation_schedule s = schedule_shape(length);
   schedule_header h = {
       .version = SCHEDULE_VERSION, .length = length, .rows = s.rows, .width = s.width};
   memcpy(h.magic, magic, sizeof magic);
-  if (!check_permutation(a, p, e))
+  if (!check_permutation(a, &p, e))
     return false;
-  movement m = recognise_movement(&(place_list){p.data, p.size, length});
-  return m.kind <= MOVES_BY_EXCHANGE ? write_movement(to, &m, &h) : write_steps(to, p, &h, e);
+  movement m = recognise_movement(&p);
+  return m.kind <= MOVES_BY_EXCHANGE ? write_movement(to, &m, &h) : write_steps(to, &p, &h, e);
 }

@@ -20,7 +20,7 @@ static void schedule_free(permutation_schedule *s) {
 static bool make(permutation_schedule *s, const uint32_t *images, unsigned threads) {
   schedule_means m = {.threads = threads, .pool = pool_run};
   m.scratch = malloc(schedule_scratch(s, threads) * sizeof *m.scratch);
-  bool good = schedule_make(s, (permutation_images){images, sizeof *images}, &m);
+  bool good = schedule_make(s, &(place_list){images, sizeof *images, s->length}, &m);
   free(m.scratch);
   return good;
 }
@@ -86,13 +86,13 @@ TEST(sizes_of_images) {
   uint64_t position;
   for (uint64_t i = 0; i < 256; i++)
     bytes[i] = (uint8_t)(shorts[i] = (uint16_t)(longs[i] = i * 77 % 256));
-  permutation_images all[] = {{bytes, 1}, {shorts, 2}, {longs, 8}};
+  place_list all[] = {{bytes, 1, 256}, {shorts, 2, 256}, {longs, 8, 256}};
   for (int k = 0; k < 3; k++) {
     permutation_schedule s = schedule_new(256);
     schedule_means m = {.threads = 1};
     m.scratch = malloc(schedule_scratch(&s, 1) * sizeof *m.scratch);
-    CHECK(permutation_check(all[k], 256, seen, &position) == PERMUTATION_OK);
-    CHECK(schedule_make(&s, all[k], &m));
+    CHECK(permutation_check(&all[k], seen, &position) == PERMUTATION_OK);
+    CHECK(schedule_make(&s, &all[k], &m));
     for (uint64_t to = 0; to < 256; to++)
       CHECK_EQ_U64(longs[schedule_origin(&s, to)], to);
     free(m.scratch);
@@ -103,13 +103,13 @@ TEST(sizes_of_images) {
 TEST(no_permutation) {
   uint32_t images[] = {2, 0, 3, 1}, seen[1];
   uint64_t position;
-  permutation_images p = {images, 4};
-  CHECK(permutation_check(p, 4, seen, &position) == PERMUTATION_OK);
+  place_list p = {images, 4, 4};
+  CHECK(permutation_check(&p, seen, &position) == PERMUTATION_OK);
   images[3] = 4;
-  CHECK(permutation_check(p, 4, seen, &position) == PERMUTATION_OUTSIDE);
+  CHECK(permutation_check(&p, seen, &position) == PERMUTATION_OUTSIDE);
   CHECK_EQ_U64(position, 3);
   images[2] = 0;
-  CHECK(permutation_check(p, 4, seen, &position) == PERMUTATION_TWICE);
+  CHECK(permutation_check(&p, seen, &position) == PERMUTATION_TWICE);
   CHECK_EQ_U64(position, 2);
 }
 

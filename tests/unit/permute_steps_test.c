@@ -24,7 +24,7 @@ static permutation_schedule schedule_new(const uint32_t *p, uint64_t length, uns
   for (int i = 0; i < SCHEDULE_STEPS; i++)
     s.steps[i] = array_memory(schedule_cells(&s) * sizeof **s.steps);
   m.scratch = array_memory(schedule_scratch(&s, threads) * sizeof *m.scratch);
-  CHECK(schedule_make(&s, (permutation_images){p, sizeof *p}, &m));
+  CHECK(schedule_make(&s, &(place_list){p, sizeof *p, length}, &m));
   free(m.scratch);
   return s;
 }

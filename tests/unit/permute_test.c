@@ -167,7 +167,7 @@ static void subject_run(subject *s, sums *counts) {
   uint64_t n = s->shape.n, wrong = 0;
   uint32_t bytes = s->shape.bytes, count = permute_launches(&s->shape, launches);
   schedule_means means = {.threads = 1};
-  CHECK(permute_tables_make(&s->shape, (permutation_images){s->p, 4}, &means, &s->tables));
+  CHECK(permute_tables_make(&s->shape, &(place_list){s->p, 4, s->shape.n}, &means, &s->tables));
   memset(s->arrays[1], 0xee, n * bytes);
   for (uint32_t k = 0; k < count; k++) {
     const permute_launch *l = &launches[k];
@@ -296,7 +296,7 @@ TEST(choice) {
   for (int kind = 0; kind < 2; kind++) {
     for (uint32_t i = 0; i < N; i++)
       p[i] = image_of(kind, i, BITS);
-    CHECK(permute_spread_of(N, 4, (permutation_images){p, 4}, &means, &spread));
+    CHECK(permute_spread_of(N, 4, &(place_list){p, 4, N}, &means, &spread));
     CHECK(kind ? spread.reads > 0.4 : spread.reads == 0.125 && spread.writes == 0.125);
     CHECK_EQ_I64(permute_choose(UINT64_C(1) << 28, 4, &spread, &s),
                  kind ? PERMUTE_TILED : PERMUTE_S_DESIGNATED);
