@@ -2,10 +2,10 @@
 #include "core/clock.h"
 #include "kernels/emit/emit.h"
 #include "runtime/cpu/roots.h"
-#include "runtime/cuda/nvrtc.h"
+#include "runtime/cuda/code.h"
 #include "runtime/cuda/permuting.h"
+#include "runtime/cuda/routine.h"
 #include "runtime/routines/routine.h"
-#include "runtime/system/cache.h"
 #include "runtime/system/pool.h"
 
 #include <stdarg.h>
@@ -47,8 +47,11 @@ struct cuda_program {
   cuda_permuting **permuting;  // by pass: of routines that have kernels, or NULL
   stretch *stretches;          // one run
   size_t stretch_count;
-  cuda_graph *many;  // MANY runs, for cuda_program_time, where no routine is the host's
-  buffer copied;     // two halves, of cuda_program_time_copy
+  cuda_graph *many;         // MANY runs, for cuda_program_time, where no routine is the host's
+  cuda_routine **routines;  // by pass; NULL: it is none, or the host's
+  cache cache;
+  cuda_code_source source;
+  buffer copied;  // two halves, of cuda_program_time_copy
 };
 
 static bool fail_with_device_message(const cuda_program *g, error *failure) {
@@ -57,93 +60,20 @@ static bool fail_with_device_message(const cuda_program *g, error *failure) {
 
 // ---- compiling ---------------------------------------------------------------------------------
 
-// Products and sums are rounded one by one, as interp does, unless they may be fused. Functions
-// without a mark are for the device.
-const char *const cuda_program_options[2][CUDA_PROGRAM_OPTIONS] = {
-    {"-std=c++17", "--fmad=false", "-default-device"},
-    {"-std=c++17", "--fmad=true", "-default-device"}};
-
 typedef struct compilation {
   const cuda_program *program;
   const c_code *code;
-  const cache *cache;
-  const char *const *options;  // CUDA_PROGRAM_OPTIONS of them
   size_t files;
   uint32_t first[MOST_FILES + 1];  // file i has the passes first[i] ... first[i + 1] - 1
-  void *cubin[MOST_FILES];
-  size_t size[MOST_FILES];
-  bool cached[MOST_FILES];  // it was in the cache
+  cuda_code made[MOST_FILES];
   const progress *progress;
   _Atomic size_t done;
-  char message[MOST_FILES][NVRTC_WHY];
 } compilation;
 
-static void compute_cache_key(const text *file, const char *const *options, int architecture,
-                              char key[CACHE_KEY]) {
-  unsigned char out[DIGEST_BYTES];
-  int version[3] = {0, 0, architecture};
-  digest d = digest_start();
-  nvrtc_version(&version[0], &version[1]);
-  digest_add(&d, "permc cuda " PERMC_VERSION, sizeof "permc cuda " PERMC_VERSION);
-  digest_add(&d, version, sizeof version);
-  for (size_t i = 0; i < CUDA_PROGRAM_OPTIONS; i++)
-    digest_add(&d, options[i], strlen(options[i]) + 1);
-  digest_add(&d, file->data, file->length);
-  digest_finish(&d, out);
-  digest_hex(out, key);
-}
-
-static bool read_cubin(const char *path, void **bytes, size_t *size) {
-  FILE *f = fopen(path, "rb");
-  long end = f && fseek(f, 0, SEEK_END) == 0 ? ftell(f) : -1;
-  *bytes = end > 0 ? malloc((size_t)end) : NULL;
-  *size = end > 0 ? (size_t)end : 0;
-  bool good = *bytes && fseek(f, 0, SEEK_SET) == 0 && fread(*bytes, 1, *size, f) == *size;
-  if (f)
-    fclose(f);
-  if (!good) {
-    free(*bytes);
-    *bytes = NULL;
-  }
-  return good;
-}
-
-// If that fails, the text is compiled again next time.
-static void add_to_cache(const cache *c, const char *key, const void *cubin, size_t size) {
-  cache_work work;
-  const char *why;
-  char path[CACHE_PATH + 16];
-  if (!*c->folder || !cache_work_begin(c, &work, &why))
-    return;
-  snprintf(path, sizeof path, "%s/code.cubin", work.folder);
-  FILE *f = fopen(path, "wb");
-  bool good = f && fwrite(cubin, 1, size, f) == size;
-  good = f && fclose(f) == 0 && good;
-  if (good)
-    cache_keep(c, &work, "code.cubin", key, path);
-  cache_work_end(&work);
-}
-
-static bool compile_file(compilation *c, size_t i) {
+static bool compile_file(compilation *c, size_t i, bool anew) {
   text file = {0};
-  char key[CACHE_KEY], path[CACHE_PATH];
-  int architecture = cuda_facts_of(c->program->device)->capability;
   c_code_file(&file, c->code, c->first[i], c->first[i + 1], false);
-  text_add(&file, "", 1);
-  bool good = !file.failed;
-  if (good) {
-    compute_cache_key(&file, c->options, architecture, key);
-    nvrtc_job job = {file.data, "permc.cu", architecture, c->options, CUDA_PROGRAM_OPTIONS};
-    c->cached[i] = !c->cached[i] && cache_find(c->cache, key, path) &&
-                   read_cubin(path, &c->cubin[i], &c->size[i]);
-    if (!c->cached[i]) {
-      good = nvrtc_compile(&job, &c->cubin[i], &c->size[i], c->message[i], NVRTC_WHY);
-      if (good)
-        add_to_cache(c->cache, key, c->cubin[i], c->size[i]);
-    }
-  } else {
-    snprintf(c->message[i], NVRTC_WHY, "out of memory");
-  }
+  bool good = cuda_code_make(&c->made[i], &file, &c->program->source, anew);
   text_free(&file);
   return good;
 }
@@ -151,7 +81,7 @@ static bool compile_file(compilation *c, size_t i) {
 static bool compile_files(void *with, unsigned worker, uint64_t first, uint64_t last) {
   compilation *c = with;
   for (uint64_t i = first; i < last; i++) {
-    if (!compile_file(c, i))
+    if (!compile_file(c, i, false))
       return false;
     size_t done = atomic_fetch_add(&c->done, 1) + 1;
     if (worker == 0 && c->files > 1)  // one at a time
@@ -162,13 +92,11 @@ static bool compile_files(void *with, unsigned worker, uint64_t first, uint64_t 
 
 // Code from the cache that cannot be loaded is compiled again.
 static bool load_module(cuda_program *g, compilation *c, size_t i, error *failure) {
-  g->modules[i] = cuda_module_load(g->device, c->cubin[i], c->size[i]);
-  if (!g->modules[i] && c->cached[i]) {
-    free(c->cubin[i]);
-    c->cubin[i] = NULL;
-    if (!compile_file(c, i))
-      return error_set(failure, SPAN_NONE, "%s", c->message[i]);
-    g->modules[i] = cuda_module_load(g->device, c->cubin[i], c->size[i]);
+  g->modules[i] = cuda_module_load(g->device, c->made[i].cubin, c->made[i].size);
+  if (!g->modules[i] && c->made[i].cached) {
+    if (!compile_file(c, i, true))
+      return error_set(failure, SPAN_NONE, "%s", c->made[i].message);
+    g->modules[i] = cuda_module_load(g->device, c->made[i].cubin, c->made[i].size);
   }
   return g->modules[i] || fail_with_device_message(g, failure);
 }
@@ -196,31 +124,25 @@ static bool load_modules(cuda_program *g, compilation *c, error *failure) {
 
 static bool compile_passes(cuda_program *g, const cuda_options *o, const c_code *code,
                            error *failure) {
-  cache folder;
   compilation *c = calloc(1, sizeof *c);
   if (!c)
     return error_set(failure, SPAN_NONE, "out of memory");
-  cache_open(&folder);
-  if (o->no_cache)
-    folder.folder[0] = 0;
   c->program = g;
   c->code = code;
-  c->cache = &folder;
   c->progress = &o->progress;
-  c->options = cuda_program_options[o->fuse];
   c->files = c_code_split(code, FILE_BYTES, MOST_FILES, c->first);
   bool good = pool_run(o->compilers ? o->compilers : pool_processors(), c->files, 1, compile_files,
                        c, g->interrupted);
   if (!good && g->interrupted && atomic_load(g->interrupted))
     error_set(failure, SPAN_NONE, "interrupted");
   for (size_t i = 0; i < c->files && !good; i++)
-    if (*c->message[i])
-      error_set(failure, SPAN_NONE, "%s", c->message[i]);
+    if (*c->made[i].message)
+      error_set(failure, SPAN_NONE, "%s", c->made[i].message);
   if (!good)
     error_set(failure, SPAN_NONE, "out of memory");
   good = good && load_modules(g, c, failure);
   for (size_t i = 0; i < c->files; i++)
-    free(c->cubin[i]);
+    cuda_code_free(&c->made[i]);
   free(c);
   return good;
 }
@@ -315,6 +237,22 @@ static cuda_address array_address(const cuda_program *g, net_id id) {
   return g->buffers[g->buffer_of[id]].address;
 }
 
+// After the arrays have their addresses.
+static bool make_routines(cuda_program *g, error *failure) {
+  const plan *p = g->plan;
+  cuda_address *addresses = calloc(p->arrays.count + 1, sizeof *addresses);
+  bool good = addresses || error_set(failure, SPAN_NONE, "out of memory");
+  for (size_t a = 0; a < p->arrays.count && good; a++)
+    if (g->buffer_of[a] != NEVER)
+      addresses[a] = array_address(g, (net_id)a);
+  for (uint32_t i = 0; i < p->passes.count && good; i++) {
+    const net_routine *r = plan_routine_of(p, &p->passes.items[i]);
+    good = !r || cuda_routine_new(&g->routines[i], g->device, p, r, addresses, &g->source, failure);
+  }
+  free(addresses);
+  return good;
+}
+
 // ---- arguments and tables ----------------------------------------------------------------------
 
 // The arrays of that role: arguments in every run, tables once.
@@ -380,6 +318,8 @@ static bool launch_pass(cuda_program *g, uint32_t number) {
     return cuda_permuting_launch(g->permuting[number], address_in, g);
   const plan_pass *pass = &g->plan->passes.items[number];
   const c_one_kernel *one = g->facts[number].one;
+  if (g->routines[number])
+    return cuda_routine_launch(g->routines[number]);
   if (!g->facts[number].threads)
     return true;
   uint32_t moves = one ? one->array_count : plan_pass_most_arrays(pass);
@@ -423,7 +363,8 @@ static cuda_graph *record_passes(cuda_program *g, uint32_t first, uint32_t last,
 }
 
 static bool is_for_host(const cuda_program *g, uint32_t pass) {
-  return plan_routine_of(g->plan, &g->plan->passes.items[pass]) && !g->permuting[pass];
+  return plan_routine_of(g->plan, &g->plan->passes.items[pass]) && !g->permuting[pass] &&
+         !g->routines[pass];
 }
 
 static void drop_stretches(cuda_program *g) {
@@ -510,6 +451,11 @@ static cuda_program *allocate_program(cuda_device *d, const plan *p, const cuda_
   if (!g)
     return NULL;
   *g = (cuda_program){.device = d, .plan = p, .interrupted = o->interrupted};
+  cache_open(&g->cache);
+  if (o->no_cache)
+    g->cache.folder[0] = 0;
+  g->source =
+      (cuda_code_source){&g->cache, cuda_code_options[o->fuse], cuda_facts_of(d)->capability};
   g->kernels = calloc(p->passes.count + 1, sizeof *g->kernels);
   g->facts = calloc(p->passes.count + 1, sizeof *g->facts);
   g->buffer_of = calloc(p->arrays.count + 1, sizeof *g->buffer_of);
@@ -518,7 +464,9 @@ static cuda_program *allocate_program(cuda_device *d, const plan *p, const cuda_
   g->permuting = calloc(p->passes.count + 1, sizeof *g->permuting);
   for (size_t i = 0; i < p->passes.count && g->permuting; i++)
     g->permuting[i] = cuda_permuting_new(d, p, &p->passes.items[i]);
-  if (g->permuting && g->stretches && g->kernels && g->facts && g->buffer_of && g->buffers)
+  g->routines = calloc(p->passes.count + 1, sizeof *g->routines);
+  if (g->routines && g->permuting && g->stretches && g->kernels && g->facts && g->buffer_of &&
+      g->buffers)
     return g;
   cuda_program_free(g);
   return NULL;
@@ -542,8 +490,8 @@ cuda_program *cuda_program_new(cuda_device *d, const plan *p, c_code *code, cons
     code->facts[i].one = NULL;
   }
   if (compile_passes(g, o, code, failure) && place_arrays(g, failure) &&
-      upload_given(g, NET_TABLE, NULL, 0, failure) && upload_roots(g, code->roots, failure) &&
-      (has_permuting(g) || record_stretches(g, failure)))
+      make_routines(g, failure) && upload_given(g, NET_TABLE, NULL, 0, failure) &&
+      upload_roots(g, code->roots, failure) && (has_permuting(g) || record_stretches(g, failure)))
     return g;
   cuda_program_free(g);
   return NULL;
@@ -561,6 +509,8 @@ void cuda_program_free(cuda_program *g) {
     cuda_memory_free(g->device, g->buffers[i].address);
   cuda_memory_free(g->device, g->imports);
   cuda_memory_free(g->device, g->copied.address);
+  for (size_t i = 0; i < g->plan->passes.count && g->routines; i++)
+    cuda_routine_free(g->routines[i]);
   for (size_t i = 0; i < g->module_count; i++)
     cuda_module_free(g->device, g->modules[i]);
   for (size_t i = 0; i < g->plan->passes.count && g->facts; i++) {
@@ -572,6 +522,7 @@ void cuda_program_free(cuda_program *g) {
   free(g->buffer_of);
   free(g->buffers);
   free(g->stretches);
+  free(g->routines);
   free(g);
 }
 

@@ -19,7 +19,8 @@
 //   graph     permc_pass_0<<<blocks, threads>>>(0, a0, a1, imports) -> permc_pass_1(...)
 //   run       a0 uploaded, graph launched, a2 downloaded
 //
-// Routines have no kernels: between graphs, the host executes them on arrays that are downloaded for it.
+// Routines have kernels of their own (routine.h), in the same graph. One that has none is executed by the
+// host, between graphs, on arrays that are downloaded for it.
 #ifndef PERMC_RUNTIME_CUDA_PROGRAM_H
 #define PERMC_RUNTIME_CUDA_PROGRAM_H
 
@@ -36,10 +37,6 @@ typedef struct cuda_options {
   unsigned compilers;  // at once; 0: as many as there are processors
   progress progress;   // told how many texts are compiled, where there are several
 } cuda_options;
-
-// NVRTC's options beside the architecture, by `fuse`.
-enum { CUDA_PROGRAM_OPTIONS = 3 };
-extern const char *const cuda_program_options[2][CUDA_PROGRAM_OPTIONS];
 
 // From the plan and its text, whose kernels for runtime matrices become the program's. `d` and `p`
 // must outlive it. NULL: *failure says why.

@@ -398,7 +398,7 @@ static void print_routine(text *out, const plan *p, const plan_pass *pass) {
   if (r->pair_count > 1)
     text_printf(out, ", %" PRIu32 " payload%s", r->pair_count - 1, plural(r->pair_count - 1));
   text_printf(out, ": %" PRIu32 " time%s over all%s\n", digits, plural(digits),
-              p->target->lane_bytes ? "" : ", by the host");
+              p->target->lane_bytes || plan_routine_has_kernels(r) ? "" : ", by the host");
 }
 
 static const char *const bounds[] = {"memory", "work", "start"};

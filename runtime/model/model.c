@@ -179,11 +179,11 @@ void model_add_plan(cost_model *m, arena *memory, const plan *p, unsigned thread
   for (size_t i = 0; i < p->passes.count; i++) {
     const plan_pass *pass = &p->passes.items[i];
     pass_counts c = count_pass(p, pass, room);
-    m->passes[i] = plan_routine_of(p, pass)
-                       ? (model_pass){pass->seconds, pass->seconds}
-                       : (model_pass){seconds_of_pass(&c, &rates.portable, threads),
-                                      seconds_of_pass(&c, &rates.compiled, threads)};
-    routines += plan_routine_of(p, pass) ? pass->seconds : 0;
+    const net_routine *r = plan_routine_of(p, pass);
+    m->passes[i] = r ? (model_pass){pass->seconds, pass->seconds}
+                     : (model_pass){seconds_of_pass(&c, &rates.portable, threads),
+                                    seconds_of_pass(&c, &rates.compiled, threads)};
+    routines += r && !plan_routine_has_kernels(r) ? pass->seconds : 0;
     m->portable += m->passes[i].portable;
     m->compiled += m->passes[i].compiled;
     length += c.text;

@@ -12,6 +12,7 @@
 
 #include "runtime/compiled/compiler.h"
 #include "runtime/cpu/roots.h"
+#include "runtime/cuda/code.h"
 #include "runtime/cuda/nvrtc.h"
 #include "runtime/cuda/program.h"
 #include "runtime/permc.h"
@@ -748,8 +749,8 @@ TEST(f16_compiled_for_gpus) {
     nvrtc_job job = {.text = t.data,
                      .name = "test",
                      .architecture = 80,
-                     .options = cuda_program_options[false],
-                     .option_count = CUDA_PROGRAM_OPTIONS};
+                     .options = cuda_code_options[false],
+                     .option_count = CUDA_CODE_OPTIONS};
     void *cubin = NULL;
     size_t size = 0;
     if (!CHECK(!t.failed && nvrtc_compile(&job, &cubin, &size, why, sizeof why)))

@@ -312,26 +312,82 @@ TEST(auto_goes_on_without_a_gpu_that_fails) {
 
 // ---- routines ----------------------------------------------------------------------------------
 
-// The pass after the kernel is a sort, and the host's.
-static bool run_sort(char *message, size_t size) {
-  subject s = subject_of("main : [m]u32 -> [m]u32\n"
-                         "main xs = permute (sorted_places_desc ys) ys where ys = map (+ 1) xs\n",
-                         "cuda");
-  uint32_t expected[COUNT];
-  for (uint32_t i = 0; i < COUNT; i++)
-    expected[i] = 3 * (COUNT - 1 - i) + 1;
+// The keys by a digit of 8 bits, from high to low, as the kernel of a sort does it: the number of the first
+// block, the keys before and after, the state, rows, their length, the digit's number.
+static void sort_digit(const fake_cuda_launch *l) {
+  const uint32_t *from = (const uint32_t *)(uintptr_t)l->parameters[1];
+  uint32_t *to = (uint32_t *)(uintptr_t)l->parameters[2], shift = 8 * (uint32_t)l->parameters[6];
+  CHECK_EQ_U64(l->parameters[4], 1);
+  CHECK_EQ_U64(l->parameters[5], COUNT);
+  for (uint32_t digit = 256; digit-- > 0;)
+    for (uint32_t i = 0; i < COUNT; i++)
+      if ((from[i] >> shift & 255) == digit)
+        *to++ = from[i];
+}
+
+// The second pass is a routine.
+static bool run_routine(const char *program, const char *type, uint64_t count, const void *expected,
+                        char *message, size_t size) {
+  subject s = subject_of(program, "cuda");
   bool good = s.compiled && execute(&s);
   if (good && CHECK_EQ_U64(s.result_count, 1))
-    check_1(s.results[0], 0, "u32", COUNT, expected);
+    check_1(s.results[0], 0, type, count, expected);
   snprintf(message, size, "%s", permc_message(s.context));
   drop(&s);
   return good;
 }
 
+static bool run_sort(char *message, size_t size) {
+  uint32_t expected[COUNT];
+  for (uint32_t i = 0; i < COUNT; i++)
+    expected[i] = 3 * (COUNT - 1 - i) + 1;
+  return run_routine("main : [m]u32 -> [m]u32\n"
+                     "main xs = permute (sorted_places_desc ys) ys where ys = map (+ 1) xs\n",
+                     "u32", COUNT, expected, message, size);
+}
+
+// What checks the keys finds none that is wrong.
+static void find_nothing(const fake_cuda_launch *l) {
+  memcpy((void *)(uintptr_t)l->parameters[2], (const int64_t[2]){INT64_MAX, 0}, 16);
+}
+
+static bool run_count(char *message, size_t size) {
+  int64_t expected[4096];
+  for (uint32_t i = 0; i < 4096; i++)
+    expected[i] = i < 3 * COUNT && i % 3 == 1;
+  return run_routine("main : [m]u32 -> []int\nmain xs = count_keys 12 (map (+ 1) xs)\n", "i64",
+                     4096, expected, message, size);
+}
+
+// Kernels of its own, in the graph. Whatever fails, it is told, and nothing is left over.
+TEST(routines) {
+  static const char *const calls[] = {"cuMemAlloc_v2", "cuModuleLoadData", "cuModuleGetFunction",
+                                      "cuLaunchKernelEx"};
+  char message[2000];
+  enter("");
+  fake.define("permc_pass_count", 6, NULL);
+  fake.define("permc_pass_digit", 7, sort_digit);
+  CHECK(run_sort(message, sizeof message));
+  CHECK_STR(message, "");
+  fake_driver_check();
+  CHECK_EQ_U64(fake.calls("cuLaunchKernelEx"), 6);
+  for (size_t c = 0; c < sizeof calls / sizeof *calls; c++)
+    for (size_t at = 1; at <= 6; at++) {
+      char settings[100];
+      snprintf(settings, sizeof settings, "fail=%s at=%zu status=999", calls[c], at);
+      enter(settings);
+      if (!run_sort(message, sizeof message))
+        CHECK_CONTAINS(message, "error 999");
+      CHECK_EQ_U64(fake.left(), 0);
+    }
+}
+
 TEST(routines_of_the_host) {
   char message[2000];
   enter("");
-  CHECK(run_sort(message, sizeof message));
+  fake.define("permc_pass_2", 4, find_nothing);
+  fake.define("permc_pass_3", 5, find_nothing);
+  CHECK(run_count(message, sizeof message));
   CHECK_STR(message, "");
   fake_driver_check();
   size_t copies = fake.calls("cuMemcpyDtoHAsync_v2");
@@ -340,7 +396,7 @@ TEST(routines_of_the_host) {
     char settings[100];
     snprintf(settings, sizeof settings, "fail=cuMemcpyDtoHAsync_v2 at=%zu status=999", at);
     enter(settings);
-    CHECK(!run_sort(message, sizeof message));
+    CHECK(!run_count(message, sizeof message));
     CHECK_CONTAINS(message, "error 999");
     CHECK_EQ_U64(fake.left(), 0);
   }

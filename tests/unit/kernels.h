@@ -31,6 +31,7 @@
 #include "runtime/compiled/compiler.h"
 #include "runtime/cpu/cpu.h"
 #include "runtime/cpu/roots.h"
+#include "runtime/cuda/code.h"
 #include "runtime/cuda/nvrtc.h"
 #include "runtime/cuda/program.h"
 #include "runtime/system/pool.h"
@@ -440,8 +441,8 @@ static bool kernels_compile_jobs(void *with, unsigned worker, uint64_t first, ui
   (void)worker;
   for (uint64_t i = first; i < last; i++) {
     kernels_job *j = (kernels_job *)with + i;
-    nvrtc_job of = {j->text, "kernels.cu", j->architecture, cuda_program_options[false],
-                    CUDA_PROGRAM_OPTIONS};
+    nvrtc_job of = {j->text, "kernels.cu", j->architecture, cuda_code_options[false],
+                    CUDA_CODE_OPTIONS};
     if (!nvrtc_compile(&of, &j->cubin, &j->size, j->message, sizeof j->message))
       j->cubin = NULL;
   }

@@ -1,0 +1,227 @@
+// Shapes, texts and launches of sorts. See sort.h.
+#include "kernels/routines/sort.h"
+#include "kernels/text/text.h"
+
+enum {
+  DIGITS = 256,      // of 8 bits
+  LEAST_TILE = 256,  // a thread for each digit
+  MOST_BLOCKS = INT32_MAX,
+  GATHER_THREADS = 256,
+  COUNT_MOST_TILES = 8
+};
+
+// Of a block, by the bytes of what moves with a key; measured on an H200.
+static const struct {
+  uint32_t key_bytes, along_bytes;  // up to
+  uint32_t threads, items, blocks;
+} shapes[] = {
+    {4, 0, 512, 16, 2}, {4, 4, 384, 16, 2}, {4, 8, 384, 12, 2},
+    {8, 0, 384, 12, 2}, {8, 8, 384, 8, 2},
+};
+enum { SHAPES = sizeof shapes / sizeof *shapes };
+
+static uint64_t divide_up(uint64_t a, uint64_t b) { return a / b + (a % b != 0); }
+
+static uint32_t tile_of(const sort_kernels *k) { return k->threads * k->items; }
+
+static uint32_t key_bytes(const sort_kernels *k) {
+  return (uint32_t)scalar_types[k->work.type].size;
+}
+
+static uint32_t tile_blocks(const sort_kernels *k) { return (uint32_t)(k->work.rows * k->tiles); }
+
+// ---- shapes ------------------------------------------------------------------------------------
+
+static bool is_carried(const sort_moved *m) {
+  return m->bytes == 1 || m->bytes == 2 || m->bytes == 4 || m->bytes == 8;
+}
+
+static void choose_along(sort_kernels *k) {
+  const sort_work *w = &k->work;
+  if (w->payload_count == 1 && is_carried(w->payloads)) {
+    k->along_bytes = w->payloads->bytes;
+  } else if (w->payload_count > 0 || w->wants_places) {
+    k->along_order = true;
+    k->along_bytes = w->length >> 32 ? 8 : 4;
+  }
+}
+
+// Rows that are shorter than a tile have smaller tiles.
+static void choose_tile(sort_kernels *k) {
+  uint32_t i = 0;
+  while (i + 1 < SHAPES &&
+         (shapes[i].key_bytes < key_bytes(k) || shapes[i].along_bytes < k->along_bytes))
+    i++;
+  k->threads = shapes[i].threads;
+  k->items = shapes[i].items;
+  k->blocks = shapes[i].blocks;
+  if (k->work.length < k->threads)
+    k->threads = LEAST_TILE;
+  if (k->work.length < tile_of(k))
+    k->items = (uint32_t)divide_up(k->work.length, k->threads);
+}
+
+static uint64_t state_words(const sort_kernels *k) {
+  return 2 * DIGITS * (uint64_t)tile_blocks(k) + (DIGITS * k->work.rows + 1) * k->digits;
+}
+
+static void choose_temporaries(sort_kernels *k) {
+  uint64_t elements = k->work.rows * k->work.length, keys = elements * key_bytes(k);
+  uint64_t along = elements * k->along_bytes;
+  k->bytes[SORT_SPARE_KEYS] = k->digits > 1 ? keys : 0;
+  k->bytes[SORT_SPARE_SORTED] = k->work.wants_keys ? 0 : keys;
+  k->bytes[SORT_ALONG] = k->along_order ? along : 0;
+  k->bytes[SORT_SPARE_ALONG] = k->digits > 1 ? along : 0;
+  k->bytes[SORT_STATE] = state_words(k) * k->count_bytes;
+}
+
+const char *sort_kernels_of(const sort_work *w, sort_kernels *out) {
+  uint64_t elements, tiles;
+  *out = (sort_kernels){.work = *w, .count_bytes = 4};
+  if (__builtin_mul_overflow(w->rows, w->length, &elements))
+    return "there are too many keys";
+  if (elements >> 30)  // two bits of a state say what it is
+    out->count_bytes = 8;
+  uint32_t bits = w->type == SCALAR_BOOL ? 1 : 8 * key_bytes(out);
+  out->digits = ((w->bits && w->bits < bits ? w->bits : bits) + 7) / 8;
+  choose_along(out);
+  choose_tile(out);
+  tiles = divide_up(w->length, tile_of(out));
+  if (tiles > MOST_BLOCKS / w->rows)
+    return "there are too many tiles of keys";
+  out->tiles = (uint32_t)tiles;
+  uint64_t each = divide_up(out->tiles * w->rows, (uint64_t)w->multiprocessors * 4);
+  out->chunk = (each < COUNT_MOST_TILES ? each : COUNT_MOST_TILES) * tile_of(out);
+  choose_temporaries(out);
+  return NULL;
+}
+
+// ---- text --------------------------------------------------------------------------------------
+
+static const char *unsigned_of(uint32_t bytes) {
+  return bytes == 1 ? "uint8_t" : bytes == 2 ? "uint16_t" : bytes == 4 ? "uint32_t" : "uint64_t";
+}
+
+// As an unsigned number that has the order of the key.
+static void write_order(text *out, const sort_kernels *k) {
+  static const uint64_t infinities[] = {0, 0x7c00, 0x7f800000, 0x7ff0000000000000};
+  uint32_t bytes = key_bytes(k), width = 8 * bytes, log = (uint32_t)__builtin_ctz(bytes);
+  unsigned long long top = 1ULL << (width - 1), all = 2 * top - 1, inf = infinities[log];
+  scalar_kind kind = scalar_types[k->work.type].kind;
+  text_printf(out, "static inline SORT_KEY SORT_ORDER(SORT_KEY k) {\n");
+  if (kind == KIND_SIGNED)
+    text_printf(out, "  k ^= %lluU;\n", top);
+  if (kind == KIND_FLOAT)
+    text_printf(out, "  k = (k & %lluU) > %lluU ? %lluU : k & %lluU ? ~k : k | %lluU;\n", top - 1,
+                inf, all, top, top);
+  text_printf(out, "  return %sk;\n}\n", k->work.descending ? "(SORT_KEY)~" : "");
+}
+
+void sort_kernels_write(text *out, const sort_kernels *k) {
+  c_source_add(out, "kernels/text/cuda_host.h");
+  text_printf(out, "typedef %s SORT_KEY;\n", unsigned_of(key_bytes(k)));
+  text_printf(out, "typedef %s SORT_COUNT;\n", unsigned_of(k->count_bytes));
+  if (k->along_bytes)
+    text_printf(out, "#define SORT_PAYLOAD %s\n", unsigned_of(k->along_bytes));
+  text_printf(out, "#define SORT_DIGITS %u\n#define SORT_THREADS %u\n", k->digits, k->threads);
+  text_printf(out, "#define SORT_ITEMS %u\n#define SORT_BLOCKS %u\n", k->items, k->blocks);
+  write_order(out, k);
+  c_source_add(out, "kernels/routines/sort_text.h");
+}
+
+// ---- launches ----------------------------------------------------------------------------------
+
+static void add_array(sort_launch *l, uint32_t array) { l->arrays[l->array_count++] = array; }
+static void add_number(sort_launch *l, uint64_t number) { l->numbers[l->number_count++] = number; }
+
+static sort_launch count_launch(const sort_kernels *k) {
+  sort_launch l = {.kernel = "count",
+                   .blocks = k->work.rows * divide_up(k->work.length, k->chunk),
+                   .threads = k->threads,
+                   .shared_bytes = k->digits * DIGITS * 4};
+  add_array(&l, SORT_KEYS);
+  add_array(&l, SORT_STATE);
+  add_number(&l, k->work.rows);
+  add_number(&l, k->work.length);
+  add_number(&l, k->chunk);
+  return l;
+}
+
+// Where a pass reads and writes, so that the last one writes to the end.
+static void add_ends(sort_launch *l, uint32_t left, uint32_t start, uint32_t end, uint32_t spare,
+                     bool first) {
+  add_array(l, first ? start : left % 2 ? end : spare);
+  add_array(l, left % 2 ? spare : end);
+}
+
+static sort_launch digit_launch(const sort_kernels *k, uint32_t digit) {
+  uint32_t tile = tile_of(k), left = k->digits - 1 - digit;
+  sort_launch l = {.kernel = "digit",
+                   .blocks = tile_blocks(k),
+                   .threads = k->threads,
+                   .shared_bytes = tile * (key_bytes(k) + k->along_bytes) +
+                                   k->threads / 32 * DIGITS * 4 + (DIGITS + 16) * k->count_bytes};
+  add_ends(&l, left, SORT_KEYS, k->work.wants_keys ? SORT_SORTED : SORT_SPARE_SORTED,
+           SORT_SPARE_KEYS, digit == 0);
+  bool numbers = k->along_order || (k->along_bytes && k->work.payloads->numbers);
+  if (k->along_bytes)
+    add_ends(&l, left, numbers ? SORT_NOTHING : SORT_PAYLOADS,
+             k->along_order ? SORT_ALONG : SORT_PAYLOADS + 1, SORT_SPARE_ALONG, digit == 0);
+  add_array(&l, SORT_STATE);
+  add_number(&l, k->work.rows);
+  add_number(&l, k->work.length);
+  add_number(&l, digit);
+  return l;
+}
+
+// Of threads, one for each word: as wide as its bytes allow.
+static uint32_t word_of(uint32_t bytes) {
+  uint32_t word = bytes & -bytes;
+  return word < 8 ? word : 8;
+}
+
+static sort_launch gather_launch(const sort_kernels *k, uint32_t payload) {
+  static const char *const names[] = {"gather_1", "gather_2", "gather_4", "gather_8"};
+  const sort_moved *m = &k->work.payloads[payload];
+  uint32_t word = word_of(m->bytes), words = m->bytes / word;
+  uint64_t all = k->work.rows * k->work.length * words;
+  sort_launch l = {.kernel = names[__builtin_ctz(word)],
+                   .blocks = divide_up(all, GATHER_THREADS),
+                   .threads = GATHER_THREADS};
+  add_array(&l, m->numbers ? SORT_NOTHING : SORT_PAYLOADS + 2 * payload);
+  add_array(&l, SORT_PAYLOADS + 2 * payload + 1);
+  add_array(&l, SORT_ALONG);
+  add_number(&l, k->work.rows);
+  add_number(&l, k->work.length);
+  add_number(&l, words);
+  return l;
+}
+
+static sort_launch places_launch(const sort_kernels *k) {
+  sort_launch l = {.kernel = "places",
+                   .blocks = divide_up(k->work.rows * k->work.length, GATHER_THREADS),
+                   .threads = GATHER_THREADS};
+  add_array(&l, SORT_PLACES);
+  add_array(&l, SORT_ALONG);
+  add_number(&l, k->work.rows);
+  add_number(&l, k->work.length);
+  return l;
+}
+
+static uint32_t gather_count(const sort_kernels *k) {
+  return k->along_order ? k->work.payload_count : 0;
+}
+
+uint32_t sort_launch_count(const sort_kernels *k) {
+  return 1 + k->digits + gather_count(k) + k->work.wants_places;
+}
+
+void sort_launches(const sort_kernels *k, sort_launch *out) {
+  *out++ = count_launch(k);
+  for (uint32_t d = 0; d < k->digits; d++)
+    *out++ = digit_launch(k, d);
+  for (uint32_t i = 0; i < gather_count(k); i++)
+    *out++ = gather_launch(k, i);
+  if (k->work.wants_places)
+    *out = places_launch(k);
+}

@@ -1,0 +1,88 @@
+// Stable sorts by keys on a GPU, and what comes of them: the text of the kernels, and the list of their
+// launches.
+//
+//   sort_work w = {.type = SCALAR_F32, .rows = 1, .length = 1 << 24, .multiprocessors = 132,
+//                  .wants_keys = true, .payload_count = 1, .payloads = &(sort_moved){.bytes = 4}};
+//   sort_kernels k;
+//   sort_kernels_of(&w, &k);              kinds and bytes of its arrays, temporaries among them
+//   sort_kernels_write(&out, &k);         text, for NVRTC or for the host
+//   sort_launches(&k, launches);          what is launched, in this order:
+//
+//   count    a block for each few tiles             how often each digit of 8 bits occurs
+//   digit    a block for each tile, four times      keys and payload, in the order of that digit
+//
+// DIGITS. A digit takes one read and one write of memory. Keys are compared as unsigned numbers, which
+// they become where a digit is taken: a flipped sign, all bits of negative floats flipped, all NaN
+// equal, all bits flipped where they descend. In memory they stay what they are.
+//
+// PAYLOADS. One of 1, 2, 4 or 8 bytes goes with its key. If it is wider, or if there are several, the
+// number of each key goes along instead, the order, by which they are gathered at the end.
+#ifndef PERMC_KERNELS_ROUTINES_SORT_H
+#define PERMC_KERNELS_ROUTINES_SORT_H
+
+#include "core/scalar/scalar.h"
+#include "core/text.h"
+
+// Elements that go where the keys go.
+typedef struct sort_moved {
+  uint32_t bytes;  // of an element; of numbers 4 or 8
+  bool numbers;    // instead of elements, the numbers of the keys in their row
+} sort_moved;
+
+typedef struct sort_work {
+  scalar_type type;  // of the keys
+  bool descending;
+  uint32_t bits;  // not 0: keys are integers below 2^bits
+  uint64_t rows, length;
+  uint32_t multiprocessors;
+  bool wants_keys;    // in their order
+  bool wants_places;  // the place of each key, as i64: then there are no payloads
+  uint32_t payload_count;
+  const sort_moved *payloads;
+} sort_work;
+
+// Arrays of launches. Payload i is SORT_PAYLOADS + 2 * i before, and the next one after.
+enum {
+  SORT_KEYS,
+  SORT_SORTED,
+  SORT_PLACES,
+  SORT_SPARE_KEYS,
+  SORT_SPARE_SORTED,  // in place of SORT_SORTED, where keys are not wanted
+  SORT_ALONG,
+  SORT_SPARE_ALONG,
+  SORT_STATE,  // is 0 before the first run, and after each
+  SORT_PAYLOADS,
+  SORT_NOTHING = UINT32_MAX  // a null pointer
+};
+
+typedef struct sort_kernels {
+  sort_work work;
+  uint32_t threads, items, blocks;  // of a block; of a thread; on a multiprocessor
+  uint32_t digits, tiles;           // of a row
+  uint32_t count_bytes;             // of a number of keys: 4, or 8
+  uint32_t along_bytes;             // of what goes with a key: 0, 1, 2, 4 or 8
+  bool along_order;                 // it is the order
+  uint64_t chunk;                   // keys that a block counts
+  uint64_t bytes[SORT_PAYLOADS];    // of temporaries; 0: there is none
+} sort_kernels;
+
+// NULL, or why there are no kernels: the end of a sentence.
+const char *sort_kernels_of(const sort_work *w, sort_kernels *out);
+void sort_kernels_write(text *out, const sort_kernels *k);
+
+// Parameters are arrays, then numbers.
+enum { SORT_ARRAYS = 8, SORT_NUMBERS = 5 };
+typedef struct sort_launch {
+  const char *kernel;  // permc_pass_ and this
+  uint64_t blocks;
+  uint32_t threads, shared_bytes;
+  uint32_t array_count, arrays[SORT_ARRAYS];
+  uint32_t number_count;
+  uint64_t numbers[SORT_NUMBERS];
+} sort_launch;
+
+// How many launches there are; room for as many.
+uint32_t sort_launch_count(const sort_kernels *k);
+void sort_launches(const sort_kernels *k, sort_launch *out);
+
+#endif

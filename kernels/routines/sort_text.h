@@ -1,0 +1,429 @@
+// The kernels of a stable sort by digits of 8 bits, the lowest first, with one read and one write of
+// memory a digit ("onesweep": Adinets and Merrill, 2022). This text stands in generated files as it is
+// here, behind kernels/text/cuda_host.h and these (kernels/routines/sort.c):
+//
+//   SORT_KEY       an unsigned type of a key's bytes       SORT_THREADS, SORT_ITEMS   keys of a tile
+//   SORT_ORDER(k)  the number whose order is that of keys  SORT_BLOCKS   at once on a multiprocessor
+//   SORT_PAYLOAD   a type of a payload's bytes, or not     SORT_DIGITS   of a key
+//   SORT_COUNT     a type for numbers of keys, of 4 or 8 bytes
+//
+// Rows of `length` keys are sorted one by one. A row is cut into tiles, one for each block. What a block
+// has to know is where the keys of each digit go:
+//
+//   all keys of the row with a smaller digit     counts, made by the first kernel
+//   those of the digit in tiles before           states: blocks publish theirs, and look back
+//   those of the digit in warps before           counters of the warps, summed
+//   those of the digit before in the warp        votes of the warp
+//
+// The tile is put into this order in scratch memory first, so that what goes to one place of memory is
+// stored by neighbours.
+//
+// STATE, an array:
+//
+//   counts    [row][digit's number][digit]    how many keys have it; 0 before the first run, and after each
+//   tickets   [digit's number]                how many tiles have been taken
+//   states    [digit's number % 2][row, tile][digit]
+#ifndef PERMC_KERNELS_ROUTINES_SORT_TEXT_H
+#define PERMC_KERNELS_ROUTINES_SORT_TEXT_H
+
+#define SORT_LOOK 8  // states that are asked for at once
+#define SORT_WARPS (SORT_THREADS / 32)
+#define SORT_TILE (SORT_THREADS * SORT_ITEMS)
+#define SORT_TILES ((uint32_t)((length + SORT_TILE - 1) / SORT_TILE))  // of a row
+#define SORT_TICKETS(state) ((state) + rows * SORT_DIGITS * 256)
+#define SORT_STATES(state, digit)                                                                  \
+  (SORT_TICKETS(state) + SORT_DIGITS + (digit) % 2 * rows * SORT_TILES * 256)
+#define SORT_DIGIT(key, shift) ((uint32_t)(SORT_ORDER(key) >> (shift)) & 255)
+// Of a key in the pass: those beyond the end are the last of all.
+#define SORT_DIGIT_AT(i) (SORT_IS_LIVE(i) ? SORT_DIGIT(PERMC_AT(key, i), shift) : 255)
+
+// A state: how many keys of a digit are in a tile, or in the row up to the tile's end. 0: not known yet.
+#define SORT_OF_TILE ((SORT_COUNT)1 << (8 * sizeof(SORT_COUNT) - 2))
+#define SORT_OF_ROW ((SORT_COUNT)2 << (8 * sizeof(SORT_COUNT) - 2))
+#define SORT_VALUE(state) ((state) & (SORT_OF_TILE - 1))
+
+// For all threads; for all keys of all threads, in the order of memory: a warp has SORT_ITEMS times 32
+// neighbours, one for each lane.
+#ifdef PERMC_COUNT
+#define SORT_AGAIN permc_calls++;  // what follows is asked for again by the same block
+#else
+#define SORT_AGAIN
+#endif
+#ifdef PERMC_HOST
+#define SORT_BEGIN
+#define SORT_NEAR(p)
+#define SORT_ANEW(x)
+#define SORT_EACH_THREAD for (uint32_t t = 0; t < SORT_THREADS; t++) {
+#define SORT_EACH_KEY                                                                              \
+  for (uint32_t i = 0; i < SORT_ITEMS; i++)                                                        \
+    for (uint32_t t = 0; t < SORT_THREADS; t++) {                                                  \
+      const uint32_t permc_turn = i;                                                               \
+      (void)permc_turn;
+#else
+#define SORT_NEAR(p) asm("" : "+l"(p));
+#define SORT_ANEW(x) asm volatile("" : "+r"(x));
+#define SORT_BEGIN const uint32_t t = threadIdx.x;
+#define SORT_EACH_THREAD {
+#define SORT_EACH_KEY PERMC_UNROLL for (uint32_t i = 0; i < SORT_ITEMS; i++) {
+#endif
+#define SORT_END }
+// Of a thread's first key, in its tile; the others follow 32 apart.
+#define SORT_PLACE (t / 32 * 32 * SORT_ITEMS + t % 32)
+// In scratch: neighbours stay so, and places 32 apart are in different banks.
+#define SORT_SPREAD(place) ((place) ^ ((place) >> 5 & 31))
+// The places of keys in their tile, two of 16 bits in a register.
+#define SORT_GET_PLACE(i) (PERMC_AT(places, (i) / 2) >> 16 * ((i) % 2) & 65535)
+#define SORT_ADD_PLACE(i, n) (PERMC_AT(places, (i) / 2) += (uint32_t)(n) << 16 * ((i) % 2))
+#define SORT_IS_LIVE(i) ((int32_t)(32 * (i)) < (int32_t)(live - SORT_PLACE))
+
+#ifdef PERMC_HOST
+// Adds, and gives what was there before.
+#define SORT_ADD(p, n) ((*(p) += (n)) - (n))
+
+// How many keys of the warp before this one have the digit. Counts this one.
+static inline uint32_t sort_rank(uint32_t *counters, uint32_t digit, uint32_t t) {
+  (void)t;
+  return counters[digit]++;
+}
+
+// The sum over the lanes before this one.
+static inline SORT_COUNT sort_before(SORT_COUNT count, uint32_t t) {
+  static SORT_COUNT sum;
+  sum = t % 32 ? sum : 0;
+  sum += count;
+  return sum - count;
+}
+
+static inline SORT_COUNT sort_look(const SORT_COUNT *state) { return *state; }
+
+static inline void sort_publish(SORT_COUNT *state, SORT_COUNT value) { *state = value; }
+#else
+#define SORT_ADD(p, n) atomicAdd(p, n)
+
+// The lanes whose digit is the same, by a vote on each bit.
+static inline uint32_t sort_same(uint32_t digit) {
+  uint32_t same = ~0U;
+  PERMC_UNROLL for (uint32_t bit = 1; bit < 256; bit *= 2) {
+    uint32_t vote;
+    asm volatile("{ .reg .pred one; .reg .b32 b; and.b32 b, %1, %2; setp.ne.u32 one, b, 0;\n"
+                 "vote.sync.ballot.b32 %0, one, -1; @!one not.b32 %0, %0; }"
+                 : "=r"(vote)
+                 : "r"(digit), "r"(bit));
+    same &= vote;
+  }
+  return same;
+}
+
+static inline uint32_t sort_rank(uint32_t *counters, uint32_t digit, uint32_t t) {
+  const uint32_t same = sort_same(digit), before = __popc(same & ((1U << t % 32) - 1));
+  const uint32_t old = *(volatile uint32_t *)(counters + digit);
+  __syncwarp();
+  if (before == 0)
+    *(volatile uint32_t *)(counters + digit) = old + __popc(same);
+  __syncwarp();
+  return old + before;
+}
+
+static inline SORT_COUNT sort_before(SORT_COUNT count, uint32_t t) {
+  SORT_COUNT sum = count;
+  PERMC_UNROLL for (uint32_t s = 1; s < 32; s *= 2) {
+    const SORT_COUNT other = __shfl_up_sync(~0U, sum, s);
+    sum += t % 32 >= s ? other : 0;
+  }
+  return sum - count;
+}
+
+static inline SORT_COUNT sort_look(const SORT_COUNT *state) {
+  SORT_COUNT value;
+  if (sizeof value == 4)
+    asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];"
+                 : "=r"(*(uint32_t *)&value)
+                 : "l"(state)
+                 : "memory");
+  else
+    asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];"
+                 : "=l"(*(uint64_t *)&value)
+                 : "l"(state)
+                 : "memory");
+  return value;
+}
+
+static inline void sort_publish(SORT_COUNT *state, SORT_COUNT value) {
+  if (sizeof value == 4)
+    asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(state), "r"((uint32_t)value)
+                 : "memory");
+  else
+    asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(state), "l"((uint64_t)value)
+                 : "memory");
+}
+#endif
+
+static inline SORT_COUNT sort_sum(const SORT_COUNT *sums, uint32_t count) {
+  SORT_COUNT sum = 0;
+  for (uint32_t i = 0; i < count; i++)
+    sum += sums[i];
+  return sum;
+}
+
+// The keys of a digit in all tiles of the row before `tile`. SORT_LOOK of them are asked for at once,
+// the nearest first; one that has no state yet is asked for again.
+static inline SORT_COUNT sort_look_back(const SORT_COUNT *states, uint32_t tile, uint32_t digit) {
+  SORT_COUNT sum = 0;
+  for (;;) {
+    SORT_COUNT state[SORT_LOOK];
+    PERMC_UNROLL for (uint32_t k = 0; k < SORT_LOOK; k++) state[k] =
+        k < tile ? sort_look(states + ((uint64_t)(tile - 1 - k) * 256 + digit)) : 0;
+    uint32_t known = 0;
+    PERMC_UNROLL for (uint32_t k = 0; k < SORT_LOOK; k++) if (known == k && state[k] != 0) {
+      sum += SORT_VALUE(state[k]);
+      if (state[k] & SORT_OF_ROW)
+        return sum;
+      known = k + 1;
+    }
+    tile -= known;
+  }
+}
+
+// clang-format off: what macros begin and end is indented below as blocks are
+// ---- the first kernel: how often each digit occurs in each row -----------------------------------
+
+// A block counts `chunk` keys. The states of the first digit become 0, and tickets.
+PERMC_KERNEL(count, SORT_THREADS, SORT_BLOCKS, SORT_DIGITS * 1024, const SORT_KEY *const keys,
+             SORT_COUNT *const state, const uint64_t rows, const uint64_t length,
+             const uint64_t chunk)
+SORT_BEGIN
+const uint64_t chunks = (length + chunk - 1) / chunk, row = item / chunks;
+const uint64_t from = item % chunks * chunk;
+const uint64_t end = length - from < chunk ? length : from + chunk;
+uint32_t *const own = (uint32_t *)scratch;
+SORT_COUNT *const states = SORT_STATES(state, 0);
+SORT_EACH_THREAD
+for (uint32_t i = t; i < 256 * SORT_DIGITS; i += SORT_THREADS)
+  own[i] = 0;
+for (uint64_t i = item * SORT_THREADS + t; i < rows * SORT_TILES * 256;
+     i += rows * chunks * SORT_THREADS)
+  states[i] = 0;
+if (item == 0 && t < SORT_DIGITS)
+  SORT_TICKETS(state)[t] = 0;
+SORT_END
+PERMC_BARRIER
+for (uint64_t tile = from; tile < end; tile += SORT_TILE) {
+  SORT_AGAIN
+  const uint32_t live = end - tile < SORT_TILE ? (uint32_t)(end - tile) : SORT_TILE;
+  PERMC_VALUES(SORT_KEY, key, SORT_ITEMS, SORT_THREADS)
+  SORT_EACH_KEY
+  const SORT_KEY *first = keys + (row * length + tile + SORT_PLACE);
+  SORT_NEAR(first)
+  if (SORT_IS_LIVE(i))
+    PERMC_AT(key, i) = PERMC_LOAD(SORT_KEY, first + 32 * i);
+  SORT_END
+  SORT_EACH_KEY
+  if (SORT_IS_LIVE(i))
+    PERMC_UNROLL for (uint32_t d = 0; d < SORT_DIGITS; d++)(void)
+        SORT_ADD(own + (256 * d + SORT_DIGIT(PERMC_AT(key, i), 8 * d)), 1);
+  SORT_END
+}
+PERMC_BARRIER
+SORT_EACH_THREAD
+for (uint32_t i = t; i < 256 * SORT_DIGITS; i += SORT_THREADS)
+  if (own[i])
+    (void)SORT_ADD(state + (row * 256 * SORT_DIGITS + i), own[i]);
+SORT_END
+PERMC_KERNEL_END
+
+// ---- the second: one digit ---------------------------------------------------------------------
+
+// Blocks take tiles in turn, so that those before have been taken when they are waited for. The states of
+// the next digit become 0; with the last digit all counts do.
+PERMC_KERNEL(digit, SORT_THREADS, SORT_BLOCKS, SORT_TILE, const SORT_KEY *const from,
+             SORT_KEY *const to,
+#ifdef SORT_PAYLOAD
+             const SORT_PAYLOAD *const payload_from, SORT_PAYLOAD *const payload_to,
+#endif
+             SORT_COUNT *const state, const uint64_t rows, const uint64_t length,
+             const uint64_t number)
+SORT_BEGIN(void) item;
+const uint32_t tiles = SORT_TILES;
+SORT_COUNT *const counts = state, *const tickets = SORT_TICKETS(state);
+SORT_COUNT *const states = SORT_STATES(state, number);
+SORT_COUNT *const next_states = SORT_STATES(state, number + 1);
+SORT_KEY *const staged = (SORT_KEY *)scratch;
+#ifdef SORT_PAYLOAD
+SORT_PAYLOAD *const staged_payload = (SORT_PAYLOAD *)(staged + SORT_TILE);
+uint32_t *const counters = (uint32_t *)(staged_payload + SORT_TILE);  // [warp][digit]
+PERMC_VALUES(SORT_PAYLOAD, payload, SORT_ITEMS, SORT_THREADS)
+#else
+uint32_t *const counters = (uint32_t *)(staged + SORT_TILE);
+#endif
+// By digit, the place in memory less that in the tile; sums over 32 digits; the turn of this block.
+SORT_COUNT *const bases = (SORT_COUNT *)(counters + SORT_WARPS * 256);
+SORT_COUNT *const sums = bases + 256, *const taken = sums + 8;
+PERMC_VALUES(SORT_KEY, key, SORT_ITEMS, SORT_THREADS)
+PERMC_VALUES(uint32_t, places, (SORT_ITEMS + 1) / 2, SORT_THREADS)
+PERMC_VALUES(SORT_COUNT, target, SORT_ITEMS, SORT_THREADS)
+PERMC_VALUES(uint32_t, count, 1, SORT_THREADS)   // of the digit t in the tile
+PERMC_VALUES(uint32_t, lowest, 1, SORT_THREADS)  // its place in the sorted tile
+
+SORT_EACH_THREAD
+if (t == 0)
+  *taken = SORT_ADD(tickets + number, 1);
+PERMC_UNROLL for (uint32_t k = 0; k < 256; k += 32) counters[t / 32 * 256 + t % 32 + k] = 0;
+SORT_END
+PERMC_BARRIER
+const uint32_t turn = (uint32_t)*taken, tile = turn % tiles;
+const uint64_t row = turn / tiles, start = row * length + (uint64_t)tile * SORT_TILE;
+const uint64_t left = (row + 1) * length - start;
+const uint32_t live = left < SORT_TILE ? (uint32_t)left : SORT_TILE;
+SORT_COUNT *const own_states = states + row * tiles * 256;
+uint32_t shift = 8 * (uint32_t)number;
+SORT_EACH_KEY
+const SORT_KEY *first = from + (start + SORT_PLACE);
+SORT_NEAR(first)
+if (SORT_IS_LIVE(i))
+  PERMC_AT(key, i) = PERMC_LOAD(SORT_KEY, first + 32 * i);
+SORT_END
+SORT_EACH_KEY
+if (i % 2 == 0)
+  PERMC_AT(places, i / 2) = 0;
+SORT_ADD_PLACE(i, sort_rank(counters + t / 32 * 256, SORT_DIGIT_AT(i), t));
+SORT_END
+PERMC_BARRIER
+
+// Counts of warps become sums over the warps before.
+SORT_EACH_THREAD
+if (t < 256) {
+  uint32_t sum = 0;
+  PERMC_UNROLL for (uint32_t w = 0; w < SORT_WARPS; w++) {
+    const uint32_t old = counters[256 * w + t];
+    counters[256 * w + t] = sum;
+    sum += old;
+  }
+  if (tile != 0)
+    sort_publish(own_states + ((uint64_t)tile * 256 + t), sum | SORT_OF_TILE);
+  next_states[(uint64_t)turn * 256 + t] = 0;
+  PERMC_AT(count, 0) = sum;
+  PERMC_AT(lowest, 0) = (uint32_t)sort_before(sum, t);
+  if (t % 32 == 31)
+    sums[t / 32] = PERMC_AT(lowest, 0) + sum;
+}
+SORT_END
+PERMC_BARRIER
+SORT_EACH_THREAD
+if (t < 256) {
+  PERMC_AT(lowest, 0) += (uint32_t)sort_sum(sums, t / 32);
+  PERMC_UNROLL for (uint32_t w = 0; w < SORT_WARPS; w++) counters[256 * w + t] +=
+      PERMC_AT(lowest, 0);
+}
+SORT_END
+PERMC_BARRIER
+SORT_ANEW(shift)  // else compilers keep all digits in registers
+SORT_EACH_KEY
+SORT_ADD_PLACE(i, counters[t / 32 * 256 + SORT_DIGIT_AT(i)]);
+staged[SORT_SPREAD(SORT_GET_PLACE(i))] = PERMC_AT(key, i);
+SORT_END
+#ifdef SORT_PAYLOAD
+SORT_EACH_KEY
+const SORT_PAYLOAD *own = payload_from + (start + SORT_PLACE);
+SORT_NEAR(own)
+if (!payload_from)
+  PERMC_AT(payload, i) = (SORT_PAYLOAD)((uint64_t)tile * SORT_TILE + SORT_PLACE + 32 * i);
+else if (SORT_IS_LIVE(i))
+  PERMC_AT(payload, i) = PERMC_LOAD(SORT_PAYLOAD, own + 32 * i);
+SORT_END
+#endif
+
+// The first tile of a row sums the counts of the digits; the others ask those before them.
+if (tile == 0) {
+  SORT_EACH_THREAD
+  if (t < 256) {
+    const SORT_COUNT all = counts[(row * SORT_DIGITS + number) * 256 + t];
+    bases[t] = sort_before(all, t);
+    if (t % 32 == 31)
+      sums[t / 32] = bases[t] + all;
+  }
+  SORT_END
+  PERMC_BARRIER
+}
+SORT_EACH_THREAD
+if (t < 256) {
+  SORT_COUNT before = 0;
+  if (tile == 0)
+    before = bases[t] + sort_sum(sums, t / 32);
+  else
+    before = sort_look_back(own_states, tile, t);
+  sort_publish(own_states + ((uint64_t)tile * 256 + t),
+               (before + PERMC_AT(count, 0)) | SORT_OF_ROW);
+  bases[t] = (SORT_COUNT)(row * length) + before - PERMC_AT(lowest, 0);
+}
+if (tile == 0 && number == SORT_DIGITS - 1)
+  for (uint32_t i = t; i < 256 * SORT_DIGITS; i += SORT_THREADS)
+    counts[row * SORT_DIGITS * 256 + i] = 0;
+SORT_END
+#ifdef SORT_PAYLOAD
+SORT_EACH_KEY
+staged_payload[SORT_SPREAD(SORT_GET_PLACE(i))] = PERMC_AT(payload, i);
+SORT_END
+#endif
+PERMC_BARRIER
+
+// In the order of the tile, one after the other.
+SORT_EACH_KEY
+PERMC_AT(key, i) = staged[SORT_SPREAD(SORT_THREADS * i + t)];
+SORT_END
+SORT_EACH_KEY
+PERMC_AT(target, i) = bases[SORT_DIGIT(PERMC_AT(key, i), shift)] + SORT_THREADS * i + t;
+SORT_END
+SORT_EACH_KEY
+SORT_KEY *all = to;
+SORT_NEAR(all)
+if (SORT_THREADS * i + t < live)
+  PERMC_STORE(SORT_KEY, all + PERMC_AT(target, i), PERMC_AT(key, i));
+SORT_END
+#ifdef SORT_PAYLOAD
+SORT_EACH_KEY
+PERMC_AT(payload, i) = staged_payload[SORT_SPREAD(SORT_THREADS * i + t)];
+SORT_END
+SORT_EACH_KEY
+if (SORT_THREADS * i + t < live)
+  PERMC_STORE(SORT_PAYLOAD, payload_to + PERMC_AT(target, i), PERMC_AT(payload, i));
+SORT_END
+#endif
+PERMC_KERNEL_END
+
+// ---- what follows, where the order has gone along ----------------------------------------------
+
+#ifdef SORT_PAYLOAD
+// Elements of some words each: to[i] = from[order[i]], in each row; without `from` the order itself.
+#define SORT_GATHER(bytes, word)                                                                   \
+  PERMC_KERNEL(gather_##bytes, 256, 8, 0, const word *const from, word *const to,                  \
+               const SORT_PAYLOAD *const order, const uint64_t rows, const uint64_t length,        \
+               const uint64_t words)                                                               \
+  PERMC_THREADS(256)                                                                               \
+  const uint64_t k = item * 256 + t, i = words == 1 ? k : k / words;                               \
+  if (i < rows * length) {                                                                         \
+    const uint64_t number = PERMC_LOAD(SORT_PAYLOAD, order + i);                                   \
+    const uint64_t first = rows == 1 ? 0 : i / length * length;                                    \
+    PERMC_STORE(word, to + k,                                                                      \
+                from ? from[(first + number) * words + (k - i * words)] : (word)number);           \
+  }                                                                                                \
+  PERMC_END                                                                                        \
+  PERMC_KERNEL_END
+SORT_GATHER(1, uint8_t)
+SORT_GATHER(2, uint16_t)
+SORT_GATHER(4, uint32_t)
+SORT_GATHER(8, uint64_t)
+
+// The place of each key: the inverse of the order.
+PERMC_KERNEL(places, 256, 8, 0, int64_t *const places, const SORT_PAYLOAD *const order,
+             const uint64_t rows, const uint64_t length)
+PERMC_THREADS(256)
+const uint64_t i = item * 256 + t;
+if (i < rows * length) {
+  const uint64_t first = rows == 1 ? 0 : i / length * length;
+  places[first + PERMC_LOAD(SORT_PAYLOAD, order + i)] = (int64_t)(i - first);
+}
+PERMC_END
+PERMC_KERNEL_END
+#endif
+
+#endif

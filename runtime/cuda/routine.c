@@ -1,0 +1,169 @@
+#include "runtime/cuda/routine.h"
+#include "kernels/routines/sort.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+struct cuda_routine {
+  cuda_device *device;
+  cuda_module *module;
+  sort_moved *payloads;
+  sort_kernels sort;
+  uint32_t launch_count;
+  sort_launch *launches;
+  cuda_kernel *kernels;     // by launch
+  cuda_address *addresses;  // by array of the launches
+};
+
+static bool fail(const cuda_routine *c, error *failure) {
+  return error_set(failure, SPAN_NONE, "%s", cuda_message(c->device));
+}
+
+// ---- what it is to do --------------------------------------------------------------------------
+
+static sort_moved moved_of(const plan *p, const net_routine *r, net_routine_pair pair) {
+  const net_array *to = &p->arrays.items[pair.to];
+  uint64_t each = to->count / (r->rows * r->length) * scalar_types[to->type].size;
+  return (sort_moved){(uint32_t)each, pair.from == NET_NONE};
+}
+
+// NULL: there are such kernels.
+static const char *plan_sort(cuda_routine *c, const plan *p, const net_routine *r) {
+  bool sorts = r->kind == NET_SORT;
+  if (!sorts && r->kind != NET_PLACES)
+    return "it has no kernels";
+  for (uint32_t i = 1; i < r->pair_count; i++)
+    c->payloads[i - 1] = moved_of(p, r, r->pairs[i]);
+  sort_work w = {.type = p->arrays.items[r->pairs[0].from].type,
+                 .descending = r->descending,
+                 .bits = r->limit ? plan_routine_bits(p, r) : 0,
+                 .rows = r->rows,
+                 .length = r->length,
+                 .multiprocessors = (uint32_t)cuda_facts_of(c->device)->multiprocessors,
+                 .wants_keys = sorts && r->pairs[0].to != NET_NONE,
+                 .wants_places = !sorts,
+                 .payload_count = r->pair_count - 1,
+                 .payloads = c->payloads};
+  return sort_kernels_of(&w, &c->sort);
+}
+
+// ---- its arrays --------------------------------------------------------------------------------
+
+static bool clear(cuda_routine *c, cuda_address a, uint64_t bytes) {
+  void *zeros = calloc(1, bytes);
+  bool good = zeros && cuda_upload(c->device, a, zeros, bytes);
+  free(zeros);
+  return good;
+}
+
+static bool place_arrays(cuda_routine *c, const net_routine *r, const cuda_address *addresses,
+                         error *failure) {
+  c->addresses[SORT_KEYS] = addresses[r->pairs[0].from];
+  if (r->pairs[0].to != NET_NONE)
+    c->addresses[r->kind == NET_SORT ? SORT_SORTED : SORT_PLACES] = addresses[r->pairs[0].to];
+  for (uint32_t i = 1; i < r->pair_count; i++) {
+    cuda_address *to = &c->addresses[SORT_PAYLOADS + 2 * (i - 1)];
+    to[0] = r->pairs[i].from == NET_NONE ? 0 : addresses[r->pairs[i].from];
+    to[1] = addresses[r->pairs[i].to];
+  }
+  for (uint32_t i = 0; i < SORT_PAYLOADS; i++)
+    if (c->sort.bytes[i] && !(c->addresses[i] = cuda_memory_new(c->device, c->sort.bytes[i])))
+      return fail(c, failure);
+  if (!clear(c, c->addresses[SORT_STATE], c->sort.bytes[SORT_STATE]))
+    return fail(c, failure);
+  return true;
+}
+
+// ---- its kernels -------------------------------------------------------------------------------
+
+// Code from the cache that cannot be loaded is compiled again.
+static bool load(cuda_routine *c, const cuda_code_source *s, error *failure) {
+  cuda_code code = {0};
+  bool made = true;
+  for (int i = 0; i < 2 && made && !c->module && (i == 0 || code.cached); i++) {
+    text t = {0};
+    sort_kernels_write(&t, &c->sort);
+    made = cuda_code_make(&code, &t, s, i > 0);
+    if (made)
+      c->module = cuda_module_load(c->device, code.cubin, code.size);
+    text_free(&t);
+  }
+  cuda_code_free(&code);
+  return made ? c->module || fail(c, failure) : error_set(failure, SPAN_NONE, "%s", code.message);
+}
+
+static bool find_kernels(cuda_routine *c, error *failure) {
+  for (uint32_t i = 0; i < c->launch_count; i++) {
+    char name[64];
+    snprintf(name, sizeof name, "permc_pass_%s", c->launches[i].kernel);
+    if (!cuda_kernel_find(c->device, c->module, name, c->launches[i].shared_bytes, &c->kernels[i]))
+      return fail(c, failure);
+  }
+  return true;
+}
+
+static bool allocate(cuda_routine *c) {
+  c->launch_count = sort_launch_count(&c->sort);
+  c->launches = calloc(c->launch_count, sizeof *c->launches);
+  c->kernels = calloc(c->launch_count, sizeof *c->kernels);
+  if (c->launches)
+    sort_launches(&c->sort, c->launches);
+  return c->launches && c->kernels;
+}
+
+// ---- the whole ---------------------------------------------------------------------------------
+
+bool cuda_routine_new(cuda_routine **out, cuda_device *d, const plan *p, const net_routine *r,
+                      const cuda_address *addresses, const cuda_code_source *s, error *failure) {
+  cuda_routine *c = *out = calloc(1, sizeof *c);
+  if (!c)
+    return error_set(failure, SPAN_NONE, "out of memory");
+  c->device = d;
+  c->payloads = calloc(r->pair_count, sizeof *c->payloads);
+  c->addresses = calloc(SORT_PAYLOADS + 2 * r->pair_count, sizeof *c->addresses);
+  bool good = c->payloads && c->addresses, none = good && plan_sort(c, p, r);
+  if (good && !none && allocate(c) && load(c, s, failure) && find_kernels(c, failure) &&
+      place_arrays(c, r, addresses, failure))
+    return true;
+  if (!none)
+    error_set(failure, SPAN_NONE, "out of memory");  // unless it says something already
+  cuda_routine_free(c);
+  *out = NULL;
+  return none;
+}
+
+void cuda_routine_free(cuda_routine *c) {
+  if (!c)
+    return;
+  for (uint32_t i = 0; i < SORT_PAYLOADS && c->addresses; i++)
+    if (c->sort.bytes[i])
+      cuda_memory_free(c->device, c->addresses[i]);
+  cuda_module_free(c->device, c->module);
+  free(c->payloads);
+  free(c->launches);
+  free(c->kernels);
+  free(c->addresses);
+  free(c);
+}
+
+static bool launch(const cuda_routine *c, uint32_t number) {
+  const sort_launch *l = &c->launches[number];
+  uint64_t values[1 + SORT_ARRAYS + SORT_NUMBERS] = {0};  // the first block
+  void *parameters[1 + SORT_ARRAYS + SORT_NUMBERS];
+  uint32_t count = 1;
+  for (uint32_t i = 0; i < l->array_count; i++)
+    values[count++] = l->arrays[i] == SORT_NOTHING ? 0 : c->addresses[l->arrays[i]];
+  for (uint32_t i = 0; i < l->number_count; i++)
+    values[count++] = l->numbers[i];
+  for (uint32_t i = 0; i < count; i++)
+    parameters[i] = &values[i];
+  cuda_grid grid = {.x = l->blocks, .threads = l->threads, .overlapping = true};
+  return cuda_launch(c->device, &c->kernels[number], grid, parameters);
+}
+
+bool cuda_routine_launch(const cuda_routine *c) {
+  bool good = true;
+  for (uint32_t i = 0; i < c->launch_count && good; i++)
+    good = launch(c, i);
+  return good;
+}

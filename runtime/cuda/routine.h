@@ -1,0 +1,26 @@
+// A routine of a plan (fusion/net/net.h) on a GPU: its kernels (kernels/routines/), compiled, and its
+// temporary arrays.
+//
+//   cuda_routine *c;
+//   if (cuda_routine_new(&c, d, plan, r, addresses, &source, &failure) && c)
+//     cuda_routine_launch(c);            // any number of times; may be recorded
+//   cuda_routine_free(c);
+#ifndef PERMC_RUNTIME_CUDA_ROUTINE_H
+#define PERMC_RUNTIME_CUDA_ROUTINE_H
+
+#include "core/error.h"
+#include "fusion/plan/plan.h"
+#include "runtime/cuda/code.h"
+#include "runtime/cuda/cuda.h"
+
+typedef struct cuda_routine cuda_routine;
+
+// `addresses`: by array of the plan; they are read now. *out NULL: it has no kernels. False: *failure
+// says why.
+bool cuda_routine_new(cuda_routine **out, cuda_device *d, const plan *p, const net_routine *r,
+                      const cuda_address *addresses, const cuda_code_source *s, error *failure);
+void cuda_routine_free(cuda_routine *c);  // NULL is allowed
+// False: the device's message says why.
+bool cuda_routine_launch(const cuda_routine *c);
+
+#endif

@@ -1,0 +1,297 @@
+// Kernels of sorts (kernels/routines/sort.h): their text, compiled for the host, sorts as a stable merge
+// does, whatever the keys' type, the payloads and the rows; NVRTC compiles it, where there is one.
+#include "tests/test.h"
+
+#include "kernels/routines/sort.h"
+#include "runtime/compiled/compiler.h"
+#include "runtime/cuda/code.h"
+#include "tests/unit/splitmix.h"
+
+#include <dlfcn.h>
+#include <unistd.h>
+
+enum { MOST_PAYLOADS = 3, SCRATCH = 1 << 18 };
+
+typedef struct row {
+  scalar_type type;
+  bool descending;
+  uint32_t bits;
+  uint64_t rows, length;
+  bool no_keys, places;
+  uint32_t payload_count;
+  sort_moved payloads[MOST_PAYLOADS];
+} row;
+
+static const row rows[] = {
+    {SCALAR_U32, false, 0, 1, 20000, .payload_count = 1, .payloads = {{4, false}}},
+    {SCALAR_F32, true, 0, 3, 1000, .payload_count = 2, .payloads = {{12, false}, {4, true}}},
+    {SCALAR_I64, false, 0, 1, 9001, .payload_count = 0},
+    {SCALAR_F64, false, 0, 2, 3000, .no_keys = true, .payload_count = 1, .payloads = {{8, true}}},
+    {SCALAR_U8, true, 0, 1, 30000, .payload_count = 1, .payloads = {{2, false}}},
+    {SCALAR_U16, false, 11, 5, 77, .no_keys = true, .places = true},
+    {SCALAR_I16, true, 0, 1, 17000, .payload_count = 1, .payloads = {{16, false}}},
+    {SCALAR_F16, false, 0, 40, 9, .payload_count = 1, .payloads = {{1, false}}},
+    {SCALAR_BOOL, false, 0, 1, 12345, .payload_count = 1, .payloads = {{8, false}}},
+    {SCALAR_U64, false, 37, 1, 1, .payload_count = 3,
+     .payloads = {{5, false}, {8, true}, {4, true}}},
+    {SCALAR_I8, false, 0, 7, 500, .no_keys = true, .places = true},
+    {SCALAR_I32, true, 20, 1, 50000, .payload_count = 0},
+};
+enum { ROWS = sizeof rows / sizeof *rows };
+
+static sort_work work_of(const row *r) {
+  return (sort_work){.type = r->type,
+                     .descending = r->descending,
+                     .bits = r->bits,
+                     .rows = r->rows,
+                     .length = r->length,
+                     .multiprocessors = 2,
+                     .wants_keys = !r->no_keys,
+                     .wants_places = r->places,
+                     .payload_count = r->payload_count,
+                     .payloads = r->payloads};
+}
+
+// ---- the text as a library ---------------------------------------------------------------------
+
+// A function for each kernel, whose parameters are two tables.
+static void write_entries(text *out, const sort_kernels *k, const sort_launch *launches) {
+  for (uint32_t i = 0; i < sort_launch_count(k); i++) {
+    const sort_launch *l = &launches[i];
+    if (i > 0 && !strcmp(l->kernel, launches[i - 1].kernel))
+      continue;
+    text_printf(out,
+                "#ifndef RUN_%s\n#define RUN_%s\nvoid run_%s(char *s, uint64_t item, void **a, "
+                "const uint64_t *n) {\n  permc_kernel_%s(s, item",
+                l->kernel, l->kernel, l->kernel, l->kernel);
+    for (uint32_t a = 0; a < l->array_count; a++)
+      text_printf(out, ", a[%u]", a);
+    for (uint32_t n = 0; n < l->number_count; n++)
+      text_printf(out, ", n[%u]", n);
+    text_string(out, ");\n}\n#endif\n");
+  }
+}
+
+static void *compile(const text *body) {
+  compiler found;
+  char name[] = "/tmp/permc-sort-XXXXXX", object[64], command[2 * COMPILER_PATH];
+  int file = mkstemp(name);
+  if (!compiler_find(&found, NULL) || file < 0 ||
+      write(file, body->data, body->length) != (ssize_t)body->length)
+    return NULL;
+  close(file);
+  snprintf(object, sizeof object, "%s.so", name);
+  snprintf(command, sizeof command, "'%s' -O0 -shared -fPIC -DPERMC_COUNT -x c -w -o %s %s",
+           found.path, object, name);
+  void *library = system(command) == 0 ? dlopen(object, RTLD_NOW | RTLD_LOCAL) : NULL;
+  unlink(name);
+  unlink(object);
+  return library;
+}
+
+// ---- arguments, and what is expected -----------------------------------------------------------
+
+typedef struct subject {
+  const row *row;
+  uint64_t elements;
+  size_t key_bytes;
+  char *arrays[SORT_PAYLOADS + 2 * MOST_PAYLOADS];
+  uint64_t *order;  // in each row
+} subject;
+
+static bool is_above(const subject *s, uint64_t a, uint64_t b) {
+  bool below;
+  const char *x = s->arrays[SORT_KEYS] + a * s->key_bytes,
+             *y = s->arrays[SORT_KEYS] + b * s->key_bytes;
+  if (s->row->descending)
+    scalar_apply(OP_TOTAL_LE, s->row->type, 1, y, x, &below);
+  else
+    scalar_apply(OP_TOTAL_LE, s->row->type, 1, x, y, &below);
+  return !below;
+}
+
+static void merge(const subject *s, uint64_t first, uint64_t *order, uint64_t *spare, uint64_t n) {
+  uint64_t half = n / 2, i = 0, k = half;
+  if (n < 2)
+    return;
+  merge(s, first, order, spare, half);
+  merge(s, first, order + half, spare, n - half);
+  for (uint64_t to = 0; to < n; to++)
+    spare[to] = k == n || (i < half && !is_above(s, first + order[i], first + order[k]))
+                    ? order[i++]
+                    : order[k++];
+  memcpy(order, spare, n * sizeof *order);
+}
+
+// Few different keys, and all of them.
+static void fill_keys(subject *s) {
+  for (uint64_t i = 0; i < s->elements; i++) {
+    uint64_t key = random_u64() >> (random_u64() % 3 * 20);
+    if (s->row->bits)
+      key &= (UINT64_C(1) << s->row->bits) - 1;
+    else if (s->row->type == SCALAR_BOOL)
+      key &= 1;
+    else if (random_u64() % 16 == 0)
+      key = random_u64() % 2 ? 0 : UINT64_C(0x8000800080008000);  // zeros, least numbers
+    else if (random_u64() % 16 == 0)
+      key |= UINT64_C(0x7ff07ff07ff07ff0);  // NaN
+    memcpy(s->arrays[SORT_KEYS] + i * s->key_bytes, &key, s->key_bytes);
+  }
+}
+
+static void subject_make(subject *s, const row *r, const sort_kernels *k) {
+  *s = (subject){r, r->rows * r->length, scalar_types[r->type].size, .order = NULL};
+  s->order = calloc(2 * s->elements, sizeof *s->order);
+  s->arrays[SORT_KEYS] = malloc(s->elements * s->key_bytes);
+  s->arrays[SORT_SORTED] = malloc(s->elements * s->key_bytes);
+  s->arrays[SORT_PLACES] = malloc(s->elements * 8);
+  for (uint32_t i = 0; i < SORT_PAYLOADS; i++)
+    if (k->bytes[i])
+      s->arrays[i] = calloc(1, k->bytes[i]);
+  for (uint32_t i = 0; i < r->payload_count; i++)
+    for (uint32_t to = 0; to < 2; to++) {
+      uint64_t bytes = s->elements * r->payloads[i].bytes;
+      char *a = s->arrays[SORT_PAYLOADS + 2 * i + to] = malloc(bytes);
+      for (uint64_t b = 0; b < bytes; b++)
+        a[b] = (char)random_u64();
+    }
+  fill_keys(s);
+  for (uint64_t i = 0; i < s->elements; i++)
+    s->order[i] = i % r->length;
+  for (uint64_t first = 0; first < s->elements; first += r->length)
+    merge(s, first, s->order + first, s->order + s->elements, r->length);
+}
+
+static void subject_free(subject *s) {
+  for (size_t i = 0; i < sizeof s->arrays / sizeof *s->arrays; i++)
+    free(s->arrays[i]);
+  free(s->order);
+}
+
+// Element i of `to` is the one of `from` whose key is there.
+static bool is_moved(const subject *s, const char *from, const char *to, size_t bytes) {
+  for (uint64_t i = 0; i < s->elements; i++) {
+    uint64_t first = i / s->row->length * s->row->length;
+    if (memcmp(to + i * bytes, from + (first + s->order[i]) * bytes, bytes) != 0)
+      return false;
+  }
+  return true;
+}
+
+static bool has_order(const subject *s, const char *to, size_t bytes) {
+  for (uint64_t i = 0; i < s->elements; i++)
+    if (memcmp(to + i * bytes, &s->order[i], bytes) != 0)
+      return false;
+  return true;
+}
+
+static bool has_places(const subject *s, const int64_t *places) {
+  for (uint64_t i = 0; i < s->elements; i++)
+    if (places[i / s->row->length * s->row->length + s->order[i]] != (int64_t)(i % s->row->length))
+      return false;
+  return true;
+}
+
+static void check_results(const subject *s) {
+  const row *r = s->row;
+  if (!r->no_keys)
+    CHECK(is_moved(s, s->arrays[SORT_KEYS], s->arrays[SORT_SORTED], s->key_bytes));
+  if (r->places)
+    CHECK(has_places(s, (const int64_t *)(const void *)s->arrays[SORT_PLACES]));
+  for (uint32_t i = 0; i < r->payload_count; i++) {
+    char *const *a = &s->arrays[SORT_PAYLOADS + 2 * i];
+    CHECK(r->payloads[i].numbers ? has_order(s, a[1], r->payloads[i].bytes)
+                                 : is_moved(s, a[0], a[1], r->payloads[i].bytes));
+  }
+}
+
+// ---- running -----------------------------------------------------------------------------------
+
+typedef void entry(char *scratch, uint64_t item, void **arrays, const uint64_t *numbers);
+
+static void run_launch(const subject *s, void *library, const sort_launch *l, char *scratch) {
+  char name[32];
+  void *arrays[SORT_ARRAYS];
+  snprintf(name, sizeof name, "run_%s", l->kernel);
+  void *symbol = dlsym(library, name);
+  entry *run;
+  REQUIRE(symbol != NULL && l->shared_bytes <= SCRATCH);
+  memcpy(&run, &symbol, sizeof run);
+  for (uint32_t a = 0; a < l->array_count; a++)
+    arrays[a] = l->arrays[a] == SORT_NOTHING ? NULL : s->arrays[l->arrays[a]];
+  for (uint64_t b = 0; b < l->blocks; b++)
+    run(scratch, b, arrays, l->numbers);
+}
+
+static void check_row(const row *r) {
+  sort_work w = work_of(r);
+  sort_kernels k;
+  text body = {0};
+  subject s;
+  CHECK_STR(sort_kernels_of(&w, &k), NULL);
+  sort_launch *launches = calloc(sort_launch_count(&k), sizeof *launches);
+  char *scratch = aligned_alloc(128, SCRATCH);
+  sort_launches(&k, launches);
+  text_string(&body, "#include <stdbool.h>\ntypedef struct permc_imports permc_imports;\n");
+  sort_kernels_write(&body, &k);
+  write_entries(&body, &k, launches);
+  text_string(&body, "PERMC_COUNTERS\n");
+  void *library = compile(&body);
+  REQUIRE(library != NULL);
+  subject_make(&s, r, &k);
+  for (int run = 0; run < 2; run++) {  // the first one leaves its state
+    for (uint32_t i = 0; i < sort_launch_count(&k); i++)
+      run_launch(&s, library, &launches[i], scratch);
+    check_results(&s);
+  }
+  dlclose(library);
+  subject_free(&s);
+  free(launches);
+  free(scratch);
+  text_free(&body);
+}
+
+TEST(sorts) {
+  compiler found;
+  if (!compiler_find(&found, NULL))
+    SKIP("there is no C compiler");
+  size_t step = ROWS / test_amount(4, ROWS);
+  for (size_t i = 0; i < ROWS; i += step)
+    check_row(&rows[i]);
+}
+
+TEST(texts_for_gpus) {
+  char why[NVRTC_WHY];
+  if (!nvrtc_find(why, sizeof why))
+    SKIP(why);
+  size_t step = ROWS / test_amount(2, ROWS);
+  for (size_t i = 1; i < ROWS; i += step) {
+    sort_work w = work_of(&rows[i]);
+    sort_kernels k;
+    text body = {0};
+    void *cubin = NULL;
+    size_t size;
+    CHECK_STR(sort_kernels_of(&w, &k), NULL);
+    sort_kernels_write(&body, &k);
+    text_add(&body, "", 1);
+    nvrtc_job job = {body.data, "sort.cu", 90, cuda_code_options[0], CUDA_CODE_OPTIONS};
+    CHECK(nvrtc_compile(&job, &cubin, &size, why, sizeof why));
+    if (!cubin)
+      printf("row %zu: %s\n", i, why);
+    free(cubin);
+    text_free(&body);
+  }
+}
+
+TEST(too_many) {
+  sort_kernels k;
+  CHECK_CONTAINS(sort_kernels_of(&(sort_work){.rows = UINT64_MAX, .length = 2}, &k), "too many");
+  CHECK_CONTAINS(sort_kernels_of(&(sort_work){.type = SCALAR_U8,
+                                              .rows = UINT64_C(1) << 40,
+                                              .length = 2,
+                                              .multiprocessors = 1},
+                                 &k),
+                 "too many tiles");
+}
+
+TEST_MAIN()
