@@ -73,6 +73,7 @@ typedef struct row {
   uint32_t bits;
   word_code code;
   uint64_t magnitude, infinity, nan;
+  const word_sorter *sorters[2];  // of words of 4 and 8 bytes
 } row;
 
 static size_t key_size(const row *r) { return scalar_types[r->task->type].size; }
@@ -81,8 +82,9 @@ static const char *keys_of(const row *r) {
 }
 static char *sorted_of(const row *r) { return (char *)r->task->sorted + r->first * key_size(r); }
 
-static void describe_keys(row *r) {
-  const sort_task *t = r->task;
+static row describe_rows(const sort_task *t) {
+  row described = {.task = t, .sorters = {word_sorter_find(4, 0), word_sorter_find(8, 0)}};
+  row *r = &described;
   uint32_t bits = 8 * (uint32_t)key_size(r);
   uint64_t all = UINT64_MAX >> (64 - bits), sign = (all >> 1) + 1;
   scalar_kind kind = scalar_types[t->type].kind;
@@ -98,6 +100,7 @@ static void describe_keys(row *r) {
   r->nan = t->descending ? 0 : all;
   if (t->descending)
     r->code.all ^= t->bits ? UINT64_MAX >> (64 - t->bits) : all;
+  return described;
 }
 
 static inline uint64_t load_key(const char *keys, uint64_t i, size_t size) {
@@ -122,7 +125,8 @@ static bool sort_words(const row *r, size_t size, word_code in, word_code out, c
                        void *to, uint64_t count, unsigned threads) {
   uint64_t room = count < WORD_SCRATCH ? count + 1 : WORD_SCRATCH;
   void *scratch = reserve(r->memory, BLOCK_SCRATCH, room * size);
-  word_task t = {size, in, out, from, to, scratch, count, threads, r->task->interrupted, 0};
+  word_task t = {r->sorters[size == 8], in, out, from, to, scratch, count, threads,
+                 r->task->interrupted};
   return scratch && word_sort(&t);
 }
 
@@ -423,7 +427,7 @@ static bool sort_with_payloads(const row *r) {
 // ---- rows ---------------------------------------------------------------------------------------
 
 typedef struct rows {
-  const sort_task *task;
+  row like;               // but for what is of a row
   workspace *workspaces;  // of each worker
   uint64_t longest;       // longer rows are left out
 } rows;
@@ -432,11 +436,13 @@ static uint64_t row_start(const sort_task *t, uint64_t number) {
   return t->offsets ? t->offsets[number] : number * t->length;
 }
 
-static bool sort_row(const sort_task *t, workspace *memory, uint64_t number, unsigned threads) {
-  uint64_t first = row_start(t, number);
-  row r = {.task = t, .memory = memory, .first = first, .threads = threads};
-  r.count = row_start(t, number + 1) - first;
-  describe_keys(&r);
+static bool sort_row(const rows *a, unsigned worker, uint64_t number, unsigned threads) {
+  row r = a->like;
+  const sort_task *t = r.task;
+  r.memory = &a->workspaces[worker];
+  r.first = row_start(t, number);
+  r.count = row_start(t, number + 1) - r.first;
+  r.threads = threads;
   if (r.count == 0 || (!t->sorted && t->payload_count == 0))
     return true;
   return t->payload_count ? sort_with_payloads(&r) : sort_keys(&r);
@@ -444,9 +450,9 @@ static bool sort_row(const sort_task *t, workspace *memory, uint64_t number, uns
 
 static bool sort_some_rows(void *with, unsigned worker, uint64_t first, uint64_t last) {
   const rows *a = with;
+  const sort_task *t = a->like.task;
   for (uint64_t i = first; i < last; i++)
-    if (row_start(a->task, i + 1) - row_start(a->task, i) <= a->longest &&
-        !sort_row(a->task, &a->workspaces[worker], i, 1))
+    if (row_start(t, i + 1) - row_start(t, i) <= a->longest && !sort_row(a, worker, i, 1))
       return false;
   return true;
 }
@@ -454,7 +460,8 @@ static bool sort_some_rows(void *with, unsigned worker, uint64_t first, uint64_t
 bool routine_sort(const sort_task *t) {
   uint64_t total = row_start(t, t->rows) - row_start(t, 0);
   unsigned threads = total / SHARE < t->threads ? (unsigned)(total / SHARE) + 1 : t->threads;
-  rows all = {t, calloc(threads, sizeof *all.workspaces), threads > 1 ? LONG_ROW : UINT64_MAX};
+  rows all = {describe_rows(t), calloc(threads, sizeof *all.workspaces),
+              threads > 1 ? LONG_ROW : UINT64_MAX};
   if (!all.workspaces)
     return false;
   bool keeps = !atomic_flag_test_and_set_explicit(&kept_in_use, memory_order_acquire), good = true;
@@ -462,7 +469,7 @@ bool routine_sort(const sort_task *t) {
     all.workspaces[0] = kept;
   for (uint64_t i = 0; good && i < t->rows; i++)
     if (row_start(t, i + 1) - row_start(t, i) > all.longest)
-      good = sort_row(t, &all.workspaces[0], i, threads);
+      good = sort_row(&all, 0, i, threads);
   uint64_t share = t->rows && total / t->rows ? SHARE / (total / t->rows) + 1 : SHARE;
   good = good && pool_run(threads, t->rows, share, sort_some_rows, &all, t->interrupted);
   if (keeps) {

@@ -51,7 +51,6 @@ typedef uint64_t __attribute__((may_alias)) word_64;
 #define EACH(i, count) _Pragma("GCC unroll 16") for (uint32_t i = 0; i < (count); i++)
 
 #define SET scalar
-#define SET_NAME "scalar"
 #define TARGET
 #define PRIMITIVES "runtime/routines/words_scalar.inc"
 #define ROWS 24
@@ -71,14 +70,12 @@ typedef uint64_t __attribute__((may_alias)) word_64;
 #include "runtime/routines/words.inc"
 
 #undef SET
-#undef SET_NAME
 #undef TARGET
 #undef PRIMITIVES
 #undef ROWS
 
 #if defined(__x86_64__)
 #define SET avx2
-#define SET_NAME "avx2"
 #define TARGET __attribute__((target("avx2,popcnt")))
 #define PRIMITIVES "runtime/routines/words_avx2.inc"
 #define ROWS 8
@@ -102,13 +99,11 @@ typedef uint64_t __attribute__((may_alias)) word_64;
 #include "runtime/routines/words.inc"
 
 #undef SET
-#undef SET_NAME
 #undef TARGET
 #undef PRIMITIVES
 #undef ROWS
 
 #define SET avx512
-#define SET_NAME "avx512"
 #define TARGET __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,popcnt,bmi,bmi2")))
 #define PRIMITIVES "runtime/routines/words_avx512.inc"
 #define ROWS 16

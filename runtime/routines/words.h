@@ -37,7 +37,7 @@ typedef struct word_job {
 } word_job;
 
 typedef struct word_sorter {
-  const char *name;
+  size_t size;  // of a word
   // Sorts the words first, ..., first + count - 1, none of which is below `least`. False: interrupted.
   bool (*sort)(const word_job *j, uint64_t first, uint64_t count, uint64_t least);
   // Puts the words up to `most` in front of the others. How many those are. from may be `to`.

@@ -16,7 +16,6 @@ enum {
 
 typedef struct team {
   const word_task *task;
-  const word_sorter *sorter;
   char *spare;    // as many words as there are
   char *scratch;  // WORD_SCRATCH words for each worker
   uint32_t buckets;
@@ -38,10 +37,10 @@ static void split(const team *m, uint64_t chunk, bool in_spare, uint64_t first, 
     return;
   const word_task *t = m->task;
   uint32_t middle = (low + high) / 2;
-  char *to = m->spare + first * t->size;
-  const char *from = in_spare ? to : (const char *)t->keys + first * t->size;
+  char *to = m->spare + first * t->sorter->size;
+  const char *from = in_spare ? to : (const char *)t->keys + first * t->sorter->size;
   word_code in = in_spare ? (word_code){0, 0} : t->in;
-  uint64_t left = m->sorter->partition(from, in, m->splitters[middle] - 1, to, count);
+  uint64_t left = t->sorter->partition(from, in, m->splitters[middle] - 1, to, count);
   split(m, chunk, true, first, left, low, middle);
   split(m, chunk, true, first + left, count - left, middle, high);
 }
@@ -58,8 +57,9 @@ static bool sort_buckets(void *with, unsigned worker, uint64_t first, uint64_t l
   const team *m = with;
   const word_task *t = m->task;
   uint64_t chunks = (t->count + m->chunk - 1) / m->chunk;
-  word_job j = {{0, 0},        t->out, t->to, t->to, m->scratch + worker * WORD_SCRATCH * t->size,
-                t->interrupted};
+  word_job j = {
+      {0, 0},        t->out, t->to, t->to, m->scratch + worker * WORD_SCRATCH * t->sorter->size,
+      t->interrupted};
   for (uint64_t b = first; b < last; b++) {
     uint64_t start = 0, at;
     for (uint64_t c = 0; c < chunks; c++)
@@ -67,10 +67,11 @@ static bool sort_buckets(void *with, unsigned worker, uint64_t first, uint64_t l
     at = start;
     for (uint64_t c = 0; c < chunks; c++) {
       uint64_t from = starts_of(m, c)[b], count = starts_of(m, c)[b + 1] - from;
-      memcpy((char *)t->to + at * t->size, m->spare + from * t->size, count * t->size);
+      memcpy((char *)t->to + at * t->sorter->size, m->spare + from * t->sorter->size,
+             count * t->sorter->size);
       at += count;
     }
-    if (!m->sorter->sort(&j, start, at - start, m->splitters[b]))
+    if (!t->sorter->sort(&j, start, at - start, m->splitters[b]))
       return false;
   }
   return true;
@@ -84,22 +85,22 @@ static uint64_t word_at(const void *words, size_t size, uint64_t i) {
 static bool choose_splitters(const team *m) {
   const word_task *t = m->task;
   uint64_t count = (uint64_t)m->buckets * SAMPLES, step = t->count / count, random = t->count;
-  char *sample = malloc(count * t->size);
+  char *sample = malloc(count * t->sorter->size);
   if (!sample)
     return false;
   for (uint64_t i = 0; i < count; i++) {
     random = random * 0x5851f42d4c957f2d + 0x14057b7ef767814f;
-    const char *key = (const char *)t->keys + (i * step + (random >> 33) % step) * t->size;
-    memcpy(sample + i * t->size, key, t->size);
+    const char *key = (const char *)t->keys + (i * step + (random >> 33) % step) * t->sorter->size;
+    memcpy(sample + i * t->sorter->size, key, t->sorter->size);
   }
   word_job j = {t->in, {0, 0}, sample, sample, m->scratch, NULL};
-  m->sorter->sort(&j, 0, count, 0);
+  t->sorter->sort(&j, 0, count, 0);
   m->splitters[0] = 0;
   for (uint32_t b = 1; b < m->buckets; b++) {
-    uint64_t quantile = word_at(sample, t->size, (uint64_t)b * SAMPLES),
+    uint64_t quantile = word_at(sample, t->sorter->size, (uint64_t)b * SAMPLES),
              before = m->splitters[b - 1];
     m->splitters[b] = quantile > before ? quantile : before + 1;
-    if (m->splitters[b] > UINT64_MAX >> (64 - 8 * t->size) || m->splitters[b] == 0)
+    if (m->splitters[b] > UINT64_MAX >> (64 - 8 * t->sorter->size) || m->splitters[b] == 0)
       m->splitters[b] = before;
   }
   free(sample);
@@ -110,8 +111,8 @@ static bool sort_together(team *m, unsigned threads) {
   const word_task *t = m->task;
   m->buckets = threads * BUCKETS_A_THREAD;
   m->chunk = (t->count + threads - 1) / threads;
-  m->spare = array_memory(t->count * t->size);
-  m->scratch = malloc(threads * WORD_SCRATCH * t->size);
+  m->spare = array_memory(t->count * t->sorter->size);
+  m->scratch = malloc(threads * WORD_SCRATCH * t->sorter->size);
   m->splitters = calloc(m->buckets, sizeof *m->splitters);
   m->starts = calloc((size_t)threads * (m->buckets + 1), sizeof *m->starts);
   bool good = m->spare && m->scratch && m->splitters && m->starts && choose_splitters(m) &&
@@ -125,10 +126,10 @@ static bool sort_together(team *m, unsigned threads) {
 }
 
 bool word_sort(const word_task *t) {
-  team m = {.task = t, .sorter = word_sorter_find(t->size, t->most)};
+  team m = {.task = t};
   uint64_t worth = t->count / TEAM_LEAST;
   if (worth > 1 && t->threads > 1)
     return sort_together(&m, worth < t->threads ? (unsigned)worth : t->threads);
   word_job j = {t->in, t->out, t->keys, t->to, t->scratch, t->interrupted};
-  return m.sorter->sort(&j, 0, t->count, 0);
+  return t->sorter->sort(&j, 0, t->count, 0);
 }

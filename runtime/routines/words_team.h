@@ -5,7 +5,7 @@
 #include "runtime/routines/words.h"
 
 typedef struct word_task {
-  size_t size;        // of a word
+  const word_sorter *sorter;
   word_code in, out;  // of keys, and of what gets into `to`
   const void *keys;
   void *to;       // another array, or keys itself
@@ -13,7 +13,6 @@ typedef struct word_task {
   uint64_t count;
   unsigned threads;
   const atomic_bool *interrupted;  // may be NULL
-  uint32_t most;                   // see word_sorter_find
 } word_task;
 
 // False: out of memory, or interrupted.

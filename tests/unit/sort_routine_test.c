@@ -74,7 +74,7 @@ static void check_words(size_t size, uint32_t most, word_code code, shape s, uin
   sorted_code = code;
   sorted_size = size;
   qsort(expected, count, size, compare_words);
-  word_task t = {size, code, code, keys, to, scratch, count, threads, NULL, most};
+  word_task t = {word_sorter_find(size, most), code, code, keys, to, scratch, count, threads, NULL};
   CHECK(word_sort(&t));
   if (!CHECK(memcmp(to, expected, count * size) == 0))
     printf("%zu bytes, vectors of %u, shape %d, %" PRIu64 " words, %u threads\n", size, most, s,
