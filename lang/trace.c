@@ -91,6 +91,7 @@ static uint32_t step_origin(const trace_step *s, const uint32_t *origins) {
   case TRACE_IOTA:
   case TRACE_PLACES:
   case TRACE_COUNT:
+  case TRACE_WRONG:
     return TRACE_COMPUTED;
   default:
     break;
@@ -440,6 +441,17 @@ static const char *check_sorted(const checker *c) {
   return wrong;
 }
 
+static const char *check_wrong(const checker *c) {
+  const trace_step *s = c->step, *o = operand_step(c, 0);
+  if (!(CLASS_INTEGER & CLASS_OF(o->type)) || o->rank != 1)
+    return "the operand is not one list of places";
+  if (s->scalar != OP_LT && s->scalar != OP_NE)
+    return "it does not say what places must be";
+  return s->type == SCALAR_I64 && s->rank == 1 && s->batch == 1 && s->dims[0] == 2
+             ? NULL
+             : "the result is not two i64";
+}
+
 static const char *check_count(const checker *c) {
   const char *wrong = check_keys(c, CLASS_INTEGER);
   return wrong || c->step->dims[0] == c->step->number ? wrong
@@ -500,6 +512,7 @@ static const struct {
     [TRACE_CHOICE] = {check_choice, ANY_COUNT, true},
     [TRACE_PLACES] = {check_sorted, 1, false},
     [TRACE_COUNT] = {check_count, 1, false},
+    [TRACE_WRONG] = {check_wrong, 1, false},
 };
 
 static const char *check_step(const checker *c, size_t id) {
@@ -637,6 +650,9 @@ static void print_operation(text *out, const trace *t, const trace_step *s) {
     if (s->number)
       text_printf(out, " below %" PRIu64, s->number);
     break;
+  case TRACE_WRONG:
+    text_printf(out, " below %" PRIu64 "%s", s->number, s->scalar == OP_NE ? " distinct" : "");
+    break;
   default:
     break;
   }
@@ -662,7 +678,8 @@ const char trace_legend[] =
     "#   gather p x   the elements of x at the places p; scatter p v x: x with those of v there\n"
     "#   places k     where each of the keys k goes when they are put in order; count k: how many "
     "of\n"
-    "#                0, 1, ... there are\n"
+    "#                0, 1, ... there are; wrong p: the first of p that is no place, and what it "
+    "is\n"
     "#   reshape      the same elements in the same order: nothing moves\n"
     "#   total_le     <= in the order in which NaN has a place\n";
 

@@ -66,6 +66,7 @@
   ROW(SCATTER, "scatter")      /* [k] places, [k]s, [m]s -> [m]s: the second with the first's there */ \
   ROW(PLACES, "places")        /* [m] keys -> [m]i64: each one's place among them in order, from 0 on */ \
   ROW(COUNT, "count")          /* [m] keys -> [number]i64: how many of each of 0 ... number - 1 */ \
+  ROW(WRONG, "wrong")          /* [k] places -> [2]i64 of batch 1: the first wrong one, what it is */ \
   ROW(CHOICE, "choice")        /* one operand for each function of choice `number`: see below */
 
 // clang-format on
@@ -95,6 +96,9 @@ extern const char *const trace_op_names[TRACE_OP_COUNT];
 //            from high to low (OP_GE); equal keys stay in their order. So the places are a permutation.
 //            number: not 0: the keys are integers below it; where others are among them, places are open
 //   count:   integers; keys that are not below `number` are passed over
+//   wrong:   of all instances one after the other, the position of the first that is not below `number` or
+//            (`scalar` is OP_NE, not OP_LT) that another one of its instance is equal to; and that place.
+//            INT64_MAX and 0: there is none
 //
 // (That no place or key is wrong is what the checks of places find out: lang/elaborate/places.c.)
 
@@ -104,7 +108,7 @@ typedef uint32_t value_id;  // the number of the step that makes the value
 typedef struct trace_step {
   trace_op op;
   scalar_type type;  // of the result's elements
-  scalar_op scalar;  // TRACE_SCALAR; TRACE_PLACES: in which order
+  scalar_op scalar;  // TRACE_SCALAR; TRACE_PLACES: in which order; TRACE_WRONG: what places must be
   uint32_t rank;     // of the result, per instance
   uint32_t operand_count;
   bool shadow;             // for checks only
@@ -189,6 +193,7 @@ typedef struct trace {
   VEC(trace_check) checks;  //   one for each check
   size_t proven_checks;     // that are not among them, as they always hold
   bool wants_laws;          // set before elaborating: then the results are those of the laws alone
+  bool wants_steps;  // set before elaborating: places are checked by steps that are no routines
   VEC(trace_law) laws;
   VEC(trace_choice) choices;  // those inside of another follow it
 } trace;

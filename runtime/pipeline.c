@@ -38,13 +38,24 @@ static bool make_static(pipeline *p, uint32_t wanted) {
   return true;
 }
 
+static const backend *backend_named(const char *name);
+
+// Whether it is for a GPU, where routines have no kernels.
+static bool is_for_gpu(const pipeline_request *r) {
+  const backend *b = r->backend ? backend_named(r->backend) : NULL;
+  const char *name = r->target ? r->target : b ? b->target : NULL;
+  const target *t = name ? target_named(name) : NULL;
+  return t && t->lane_bytes == 0;
+}
+
 // The Trace; again, with another argument static, where elaboration asks for it.
 static bool make_trace(permc_context *c, const pipeline_request *r, binding *entry, pipeline *p) {
   diagnostics *d = &c->program.diagnostics;
   unsigned errors = d->errors;
   size_t start = d->rendered.length;
   bool may_call_extern = c->allow_extern || r->last != STAGE_PROGRAM;
-  p->open.wants_laws = r->laws;
+  const trace empty = {.wants_laws = r->laws, .wants_steps = is_for_gpu(r)};
+  p->open = empty;
   while (!elaborate(d, &p->memory, &c->limits, may_call_extern, entry, p->shapes.instance,
                     p->shapes.arrays.items, p->shapes.arrays.count, &p->open, &p->result)) {
     if (!d->can_be_static || !make_static(p, d->wanted))
@@ -52,7 +63,7 @@ static bool make_trace(permc_context *c, const pipeline_request *r, binding *ent
     d->errors = errors;
     d->wants_static = d->can_be_static = false;
     context_truncate_messages(c, start);
-    p->open = (trace){.wants_laws = r->laws};
+    p->open = empty;
   }
   return true;
 }

@@ -1,4 +1,4 @@
-// Steps that become routines: places of keys, counts of keys; and scatters to such places, which are
+// Steps that become routines: places of keys, counts of keys, wrong places; and scatters to such places, which are
 // sorts. See lower.h.
 //
 //   p = places k; scatter p k k; scatter p x x      routine places: from k to p
@@ -29,19 +29,19 @@ bool is_whole_array(lowering *l, const lowered *v) {
          (!v->axes.count || stride == 1) && node->map.row_count == whole.row_count;
 }
 
-// Operand i, for each instance of the step, as an array.
-static net_id operand_array(lowering *l, const trace_step *s, uint32_t i) {
+// Operand i, for each of so many instances, as an array.
+static net_id operand_array(lowering *l, const trace_step *s, uint32_t i, uint64_t instances) {
   uint64_t batches[] = {operand_step(l, s, i)->batch};
   uint32_t batch;
   lowered v = lower_operand(l, s, i, &batch);
-  if (batches[0] != s->batch) {
-    axes shared = agree_on_batch(l, &v, batches, 1, s->batch);
+  if (batches[0] != instances) {
+    axes shared = agree_on_batch(l, &v, batches, 1, instances);
     v = extend_batch(l, &v, cut_axes(l, &v, batches[0]), &shared);
   }
   if (!is_whole_array(l, &v)) {
     make_plain(l, &v);
     explain_array(l, v.elements[0], NET_REASON_ROUTINE);
-    if (batches[0] == s->batch)
+    if (batches[0] == instances)
       keep_value(l, s->operands[i], &v);
   }
   return l->storages.items[l->pool.nodes.items[v.elements[0]].value].array;
@@ -90,11 +90,15 @@ lowered lower_keyed(lowering *l, const trace_step *s) {
   const trace_step *of = operand_step(l, s, 0);
   if (!trace_step_count(of))
     return zeros_of_step(l, s);
-  net_routine_pair pair = {.from = operand_array(l, s, 0)};
+  uint64_t rows = s->op == TRACE_WRONG ? of->batch : s->batch;
+  net_routine_pair pair = {.from = operand_array(l, s, 0, rows)};
   lowered result = new_result(l, s, &pair.to);
-  net_routine r = {.kind = s->op == TRACE_COUNT ? NET_COUNT : NET_PLACES,
-                   .descending = s->op == TRACE_PLACES && s->scalar == OP_GE,
-                   .rows = s->batch,
+  net_routine r = {.kind = s->op == TRACE_COUNT   ? NET_COUNT
+                           : s->op == TRACE_WRONG ? NET_WRONG
+                                                  : NET_PLACES,
+                   .descending = s->scalar == OP_GE,
+                   .distinct = s->scalar == OP_NE,
+                   .rows = rows,
                    .length = of->dims[0],
                    .limit = s->number,
                    .pair_count = 1,
@@ -128,8 +132,8 @@ bool lower_permute(lowering *l, const trace_step *s, lowered *result) {
   uint64_t bytes = trace_step_count(s) / s->dims[0] * scalar_types[s->type].size;
   if (bytes == 0 || bytes > 16 || (bytes & (bytes - 1)))
     return false;
-  net_routine_pair pairs[] = {{operand_array(l, s, 0), NET_NONE},
-                              {operand_array(l, s, 1), NET_NONE}};
+  net_routine_pair pairs[] = {{operand_array(l, s, 0, s->batch), NET_NONE},
+                              {operand_array(l, s, 1, s->batch), NET_NONE}};
   *result = new_result(l, s, &pairs[1].to);
   net_routine r = {.kind = NET_PERMUTE, .rows = 1, .length = s->dims[0], .pair_count = 2};
   r.pairs = pairs;
@@ -147,7 +151,7 @@ bool lower_sort(lowering *l, const trace_step *s, lowered *result) {
   if (!k)
     return false;
   const net_routine of = *stage_of(l, k->stage)->routine;
-  net_routine_pair pair = {is_index(l, s) ? NET_NONE : operand_array(l, s, 1), NET_NONE};
+  net_routine_pair pair = {is_index(l, s) ? NET_NONE : operand_array(l, s, 1, s->batch), NET_NONE};
   bool ready = k->sort != NET_NONE && (pair.from == NET_NONE || pair.from < k->arrays);
   if (!ready) {
     net_routine r = of;

@@ -266,7 +266,7 @@ static value_id whole_operand(rewriting *r, const trace_step *s, uint32_t i, con
 static part part_of_step(rewriting *r, const trace_step *s) {
   part none = {.whole = NO_STEP}, all = {0};
   grouping g;
-  if (s->op == TRACE_EXTERN || !find_groups(r, s, &g))
+  if (s->op == TRACE_EXTERN || s->op == TRACE_WRONG || !find_groups(r, s, &g))
     return none;
   trace_step n = *s;
   n.batch = s->batch / g.groups * g.whole;

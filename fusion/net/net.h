@@ -176,13 +176,16 @@ typedef struct net_store {
 //
 //   sort     stably, in the order total_le or from high to low; equal keys stay in their order
 //   places   where each key goes then, as i64
+//   wrong    two i64: which of all elements is the first that is not below `limit`, or (distinct) that
+//            another one of its row is equal to, and what it is; INT64_MAX and 0 where there is none
 //   count    how many of each of the keys 0 ... limit - 1 a row has, as i64; others are passed over
 //   permute  the keys are a permutation of 0 ... length - 1, and of one row: payloads go to these places
 #define NET_ROUTINES(ROW)                                                                          \
   ROW(SORT, "sort")                                                                                \
   ROW(PLACES, "places")                                                                            \
   ROW(COUNT, "count")                                                                              \
-  ROW(PERMUTE, "permute")
+  ROW(PERMUTE, "permute")                                                                          \
+  ROW(WRONG, "wrong")
 
 typedef enum net_routine_kind {
 #define ROW(id, name) NET_##id,
@@ -200,7 +203,7 @@ typedef struct net_routine_pair {
 
 typedef struct net_routine {
   net_routine_kind kind;
-  bool descending;
+  bool descending, distinct;
   uint64_t rows, length;
   uint64_t limit;  // not 0: the keys are integers below it
   uint32_t pair_count;

@@ -204,7 +204,8 @@ static void print_routine(text *out, const net_routine *r) {
               r->rows, r->length);
   if (r->limit)
     text_printf(out, " below %" PRIu64, r->limit);
-  text_printf(out, "%s step %%%" PRIu32, r->descending ? " descending" : "", r->origin);
+  text_printf(out, "%s%s step %%%" PRIu32, r->descending ? " descending" : "",
+              r->distinct ? " distinct" : "", r->origin);
   for (uint32_t i = 0; i < r->pair_count; i++) {
     net_routine_pair p = r->pairs[i];
     text_string(out, "\n  from ");
@@ -282,7 +283,8 @@ const char net_legend[] =
     "#   gather a0  the element of a0 at this address; scatter a0 i x: x goes there\n"
     "#   routine    an algorithm on whole arrays: sort (the keys come first; payloads go with "
     "them),\n"
-    "#              places (where keys go), count (how many of each key there are)\n"
+    "#              places (where keys go), count (how many of each key there are),\n"
+    "#              wrong (the first that is no place)\n"
     "#   step %8    the (first) step of the Trace that the op comes from\n"
     "#   live       the op, or store, matters where these forms are 0\n"
     "#   padded     addresses from here on are not in memory: loads read the constant\n";

@@ -9,15 +9,16 @@ const char *const net_routine_names[NET_ROUTINE_KINDS] = {
 #undef ROW
 };
 
-// What goes to an array: as many elements of the same type as come from one, i64 numbers of a row, or
-// `limit` of them; for a SORT or PERMUTE, any number of pairs.
+// A SORT or a PERMUTE has any number of pairs, whose arrays are of one type and length. Others have one,
+// from keys to i64: one for each key, or for each number below the limit, in each row; or two.
+typedef enum result_kind { OF_PAIRS, OF_KEYS, OF_LIMIT, OF_TWO } result_kind;
 static const struct {
-  bool any_pairs, keeps_type, has_limit, has_places;
+  result_kind results;
+  bool integers;  // the keys
 } kinds[NET_ROUTINE_KINDS] = {
-    [NET_SORT] = {.any_pairs = true, .keeps_type = true},
-    [NET_PLACES] = {0},
-    [NET_COUNT] = {.has_limit = true},
-    [NET_PERMUTE] = {.any_pairs = true, .keeps_type = true, .has_places = true},
+    [NET_SORT] = {OF_PAIRS, false},   [NET_PLACES] = {OF_KEYS, false},
+    [NET_COUNT] = {OF_LIMIT, true},   [NET_WRONG] = {OF_TWO, true},
+    [NET_PERMUTE] = {OF_PAIRS, true},
 };
 
 typedef struct checker {
@@ -34,13 +35,12 @@ static const char *check_keys(const checker *c) {
   net_id keys = r->pairs[0].from;
   if (keys == NET_NONE || array_at(c, keys)->count != c->elements)
     return "the keys are not as many as its rows have elements";
-  bool integers = r->limit || kinds[r->kind].has_limit || kinds[r->kind].has_places;
-  scalar_class types = integers ? CLASS_INTEGER : CLASS_ORD;
+  scalar_class types = r->limit || kinds[r->kind].integers ? CLASS_INTEGER : CLASS_ORD;
   if (!(types & CLASS_OF(array_at(c, keys)->type)))
     return arena_printf(c->memory, "the keys are %s", scalar_types[array_at(c, keys)->type].name);
-  if (kinds[r->kind].has_places && (r->rows != 1 || r->pairs[0].to != NET_NONE))
+  if (r->kind == NET_PERMUTE && (r->rows != 1 || r->pairs[0].to != NET_NONE))
     return "places are not of one row, or go somewhere";
-  return !kinds[r->kind].has_limit || r->limit ? NULL : "it counts keys without a limit";
+  return r->kind != NET_COUNT || r->limit ? NULL : "it counts keys without a limit";
 }
 
 // An index is of 4 or 8 bytes; payloads are any number of elements for each key.
@@ -58,11 +58,12 @@ static const char *check_payload(const checker *c, net_routine_pair p) {
 }
 
 static const char *check_result(const checker *c, net_routine_pair p) {
-  uint64_t count = 0;
-  bool limited = kinds[c->routine->kind].has_limit;
-  if (__builtin_mul_overflow(c->routine->rows, limited ? c->routine->limit : c->routine->length,
-                             &count) ||
-      p.to == NET_NONE || array_at(c, p.to)->count != count ||
+  const net_routine *r = c->routine;
+  uint64_t count = 2;
+  bool overflow = kinds[r->kind].results != OF_TWO &&
+                  __builtin_mul_overflow(
+                      r->rows, kinds[r->kind].results == OF_LIMIT ? r->limit : r->length, &count);
+  if (overflow || p.to == NET_NONE || array_at(c, p.to)->count != count ||
       array_at(c, p.to)->type != SCALAR_I64)
     return "its result is not an array of i64, of its length";
   return NULL;
@@ -77,13 +78,12 @@ static const char *check_pair(const checker *c, uint32_t i) {
   }
   if (p.to != NET_NONE && net_array_is_given(array_at(c, p.to)))
     return arena_printf(c->memory, "a%" PRIu32 " is an argument or a table", p.to);
-  if (i == 0 || !kinds[c->routine->kind].keeps_type) {
-    const char *wrong = check_keys(c);
-    if (wrong || !kinds[c->routine->kind].keeps_type)
-      return wrong ? wrong : check_result(c, p);
-    return p.to == NET_NONE ? NULL : check_payload(c, p);
-  }
-  return p.to == NET_NONE ? "a payload goes nowhere" : check_payload(c, p);
+  const char *wrong = i == 0 ? check_keys(c) : NULL;
+  if (wrong || kinds[c->routine->kind].results != OF_PAIRS)
+    return wrong ? wrong : check_result(c, p);
+  if (p.to == NET_NONE)
+    return i == 0 ? NULL : "a payload goes nowhere";
+  return check_payload(c, p);
 }
 
 const char *net_routine_problem(arena *a, const net *t, const net_stage *s) {
@@ -96,7 +96,7 @@ const char *net_routine_problem(arena *a, const net *t, const net_stage *s) {
     return "there is no such routine";
   if (__builtin_mul_overflow(r->rows, r->length, &c.elements) || !c.elements)
     return "it has no elements, or too many";
-  if (!r->pair_count || (r->pair_count > 1 && !kinds[r->kind].any_pairs))
+  if (!r->pair_count || (r->pair_count > 1 && kinds[r->kind].results != OF_PAIRS))
     return arena_printf(a, "it has %" PRIu32 " arrays", r->pair_count);
   for (uint32_t i = 0; i < r->pair_count; i++) {
     const char *wrong = check_pair(&c, i);

@@ -13,6 +13,7 @@ static const struct {
     [NET_PLACES] = {.keys = 2, .payloads = 2, .results = 4, .ops = 24},
     [NET_COUNT] = {.keys = 1, .results = 1, .ops = 8},
     [NET_PERMUTE] = {.keys = 1, .payloads = 5, .ops = 2},  // 4: what is written anywhere
+    [NET_WRONG] = {.keys = 1, .results = 1, .ops = 8},
 };
 enum { DIGIT = 8 };
 
@@ -29,9 +30,8 @@ uint32_t plan_routine_bits(const plan *p, const net_routine *r) {
 }
 
 uint32_t plan_routine_digits(const plan *p, const net_routine *r) {
-  return r->kind == NET_COUNT || r->kind == NET_PERMUTE
-             ? 1
-             : (plan_routine_bits(p, r) + DIGIT - 1) / DIGIT;
+  bool once = r->kind == NET_COUNT || r->kind == NET_PERMUTE || r->kind == NET_WRONG;
+  return once ? 1 : (plan_routine_bits(p, r) + DIGIT - 1) / DIGIT;
 }
 
 // By kernels where lanes are threads (kernels/routines/sort.h), as measured on an H200: to start a digit,

@@ -5,8 +5,8 @@
 //   scatter [1, 0, 1] [7, 8, 9] xs      place 1 occurs twice, first as number 0: an error
 //
 // The steps themselves take any numbers (trace.h). For all places that results depend on there is a
-// result more, the check: which is the first wrong one, by its number among them all, and what it is.
-// It is made of steps as the program's are, so that every backend has it:
+// result more, the check: which is the first wrong one, by its number among them all, and what it is
+// (TRACE_WRONG). Where that is a routine without kernels it is made of steps as the program's are:
 //
 //   places      2  0  5                                   1  0  1
 //   outside     .  .  x                                   .  .  .
@@ -271,7 +271,8 @@ static value_id emit_first_wrong(elaborator *e, const place_list *l) {
   return emit_minimum(e, emit_choice(e, inside, good, number), all);
 }
 
-static void add_place_check(elaborator *e, const place_list *l) {
+// The first wrong one and what it is, by scalar code.
+static value_id emit_wrong_by_steps(elaborator *e, const place_list *l) {
   const trace_step s = *step_at(e, l->places);
   trace_step pack = {.op = TRACE_PACK, .type = SCALAR_I64, .batch = 1, .rank = 1};
   trace_step pick = {.op = TRACE_GATHER, .type = s.type, .batch = 1, .rank = 1};
@@ -281,7 +282,16 @@ static void add_place_check(elaborator *e, const place_list *l) {
                       emit_reshape(e, l->places, 1, 1, s.batch * s.dims[0])};
   value_id place = emit_step(e, pick, 1, 2, found);
   place = emit_convert(e, emit_step(e, element, 0, 1, &place), SCALAR_I64);
-  value_id check = emit_step(e, pack, 2, 2, (value_id[]){first, place});
+  return emit_step(e, pack, 2, 2, (value_id[]){first, place});
+}
+
+static void add_place_check(elaborator *e, const place_list *l) {
+  const trace_step s = *step_at(e, l->places);
+  trace_step wrong = {.op = TRACE_WRONG, .type = SCALAR_I64, .batch = 1, .rank = 1};
+  wrong.scalar = l->distinct ? OP_NE : OP_LT;
+  wrong.number = l->length;
+  value_id check =
+      e->out->wants_steps ? emit_wrong_by_steps(e, l) : emit_step(e, wrong, 2, 1, &l->places);
   trace_check c = {.kind = l->are_keys ? CHECK_KEYS : CHECK_PLACES,
                    .shadow = check,
                    .guarded = NO_STEP,

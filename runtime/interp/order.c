@@ -1,4 +1,4 @@
-// Places of keys in order, by merging, and counts of keys. See order.h.
+// Places of keys in order, by merging, and counts of keys; wrong places. See order.h.
 #include "runtime/interp/order.h"
 
 #include <stdlib.h>
@@ -61,8 +61,51 @@ static bool count_keys(interp_watch *w, const ordering *o, int64_t *out) {
   return interp_watch_spend(w, o->count + o->step->number);
 }
 
+// The first place of all that is wrong: outside, or the first of several that are equal.
+static int64_t find_wrong(const ordering *o, int64_t *seen) {
+  int64_t first = INT64_MAX;
+  for (uint64_t p = 0; p < o->step->number && seen; p++)
+    seen[p] = -1;
+  for (uint64_t i = 0; i < o->count; i++) {
+    uint64_t place;
+    int64_t wrong = (int64_t)i;
+    scalar_convert(o->type, SCALAR_U64, 1, o->keys + i * scalar_types[o->type].size, &place);
+    if (place < o->step->number) {
+      wrong = seen && seen[place] >= 0 ? seen[place] : INT64_MAX;
+      if (seen && seen[place] < 0)
+        seen[place] = (int64_t)i;
+    }
+    first = wrong < first ? wrong : first;
+  }
+  return first;
+}
+
+// Instance after instance.
+static bool find_first_wrong(interp_watch *w, const trace_step *s, const trace_step *of,
+                             const unsigned char *keys, int64_t *out) {
+  size_t size = scalar_types[of->type].size;
+  int64_t *seen = s->scalar == OP_NE ? malloc((s->number + 1) * sizeof *seen) : NULL;
+  ordering o = {s, of->type, keys, of->dims[0]};
+  bool good = seen || s->scalar != OP_NE;
+  w->no_memory = !good;
+  out[0] = INT64_MAX, out[1] = 0;
+  for (uint64_t i = 0; i < of->batch && good && out[0] == INT64_MAX; i++) {
+    int64_t found = find_wrong(&o, seen);
+    if (found != INT64_MAX) {
+      out[0] = (int64_t)(i * o.count) + found;
+      scalar_convert(o.type, SCALAR_I64, 1, o.keys + (size_t)found * size, &out[1]);
+    }
+    o.keys += o.count * size;
+    good = interp_watch_spend(w, o.count + (seen ? s->number : 0));
+  }
+  free(seen);
+  return good;
+}
+
 bool interp_order(interp_watch *w, const trace_step *s, const trace_step *of, const void *keys,
                   int64_t *out) {
+  if (s->op == TRACE_WRONG)
+    return find_first_wrong(w, s, of, keys, out);
   ordering o = {s, of->type, keys, of->dims[0]};
   int64_t *room = malloc((2 * o.count + 1) * sizeof *room);
   w->no_memory = room == NULL;

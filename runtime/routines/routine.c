@@ -2,6 +2,7 @@
 #include "runtime/routines/routine.h"
 
 #include "core/places.h"
+#include "runtime/routines/places.h"
 #include "runtime/routines/sort.h"
 #include "runtime/system/pool.h"
 #include <stdlib.h>
@@ -177,13 +178,25 @@ static bool run_permute(const routine_call *c) {
   return good;
 }
 
+// ---- checks of places --------------------------------------------------------------------------
+
+static bool run_wrong(const routine_call *c) {
+  const net_routine *r = c->routine;
+  place_check k = {.type = array_at(c, r->pairs[0].from)->type,
+                   .distinct = r->distinct,
+                   .rows = r->rows,
+                   .length = r->length,
+                   .limit = r->limit,
+                   .places = c->data[r->pairs[0].from],
+                   .interrupted = c->interrupted};
+  return routine_find_wrong(&k, c->data[r->pairs[0].to]);
+}
+
 // ---- the table ---------------------------------------------------------------------------------
 
 static bool (*const routines[NET_ROUTINE_KINDS])(const routine_call *) = {
-    [NET_SORT] = run_sort,
-    [NET_PLACES] = run_places,
-    [NET_COUNT] = run_count,
-    [NET_PERMUTE] = run_permute,
+    [NET_SORT] = run_sort,       [NET_PLACES] = run_places, [NET_COUNT] = run_count,
+    [NET_PERMUTE] = run_permute, [NET_WRONG] = run_wrong,
 };
 
 bool routine_run(const plan *p, const net_routine *r, void *const *data, unsigned threads,

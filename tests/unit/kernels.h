@@ -34,6 +34,7 @@
 #include "runtime/cuda/code.h"
 #include "runtime/cuda/nvrtc.h"
 #include "runtime/cuda/program.h"
+#include "runtime/routines/routine.h"
 #include "runtime/system/pool.h"
 #include "tests/generator/differ.h"
 #include "tests/readers/readers.h"
@@ -301,7 +302,11 @@ static void run_passes(kernels *k) {
     size_t room = (rows[i].scratch_bytes + KERNELS_GUARD) / KERNELS_GUARD * KERNELS_GUARD;
     char *scratch = aligned_alloc(KERNELS_GUARD, room);
     memset(scratch, 0x5a, room);
-    rows[i].code((void *const *)k->arrays, 0, cpu_item_count(k->plan, i), scratch, &imports);
+    if (plan_routine_of(k->plan, &k->plan->passes.items[i]))
+      CHECK(routine_run(k->plan, plan_routine_of(k->plan, &k->plan->passes.items[i]),
+                        (void *const *)k->arrays, 1, NULL));
+    else
+      rows[i].code((void *const *)k->arrays, 0, cpu_item_count(k->plan, i), scratch, &imports);
     free(scratch);
     add_accesses(k, i);
   }

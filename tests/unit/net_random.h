@@ -746,6 +746,31 @@ static inline bool goes_before(const net_routine *r, scalar_type type, const ele
   return up && down ? i < j : r->descending ? !up : up;
 }
 
+// Whether a place is outside of an array, or another one is equal to it.
+static inline bool is_wrong_place(const net_routine *r, scalar_type type, const element *places,
+                                  uint64_t i) {
+  uint64_t place, other, equal = 0;
+  scalar_convert(type, SCALAR_U64, 1, &places[i].bits, &place);
+  for (uint64_t j = 0; j < r->length && r->distinct; j++) {
+    scalar_convert(type, SCALAR_U64, 1, &places[j].bits, &other);
+    equal += other == place;
+  }
+  return place >= r->limit || equal > 1;
+}
+
+static inline void evaluate_wrong(const net *t, const net_routine *r, evaluation *result) {
+  const element *places = result->arrays[r->pairs[0].from];
+  scalar_type type = t->arrays.items[r->pairs[0].from].type;
+  element *to = result->arrays[r->pairs[0].to];
+  uint64_t i = 0, count = r->rows * r->length;
+  while (i < count && !is_wrong_place(r, type, places + i / r->length * r->length, i % r->length))
+    i++;
+  to[0] = (element){{.i64 = i < count ? (int64_t)i : INT64_MAX}, true};
+  to[1] = (element){{{0}}, true};
+  if (i < count)
+    scalar_convert(type, SCALAR_I64, 1, &places[i].bits, &to[1].bits);
+}
+
 // Key by key: its place is how many go before it.
 static inline void evaluate_routine(const net *t, const net_routine *r, evaluation *result) {
   const element *keys = result->arrays[r->pairs[0].from];
@@ -770,7 +795,8 @@ static inline void evaluate_routine(const net *t, const net_routine *r, evaluati
           to[row * r->limit + key].bits.i64++;
         else if (r->kind == NET_PLACES)
           to[row * r->length + i] = number;
-        for (uint64_t x = 0; r->kind == NET_SORT && x < width; x++)
+        bool moves = r->kind == NET_SORT || r->kind == NET_PERMUTE;
+        for (uint64_t x = 0; moves && x < width; x++)
           to[(row * r->length + place) * width + x] =
               p.from == NET_NONE ? number
                                  : result->arrays[p.from][(row * r->length + i) * width + x];
@@ -797,7 +823,9 @@ static inline evaluation *net_evaluate(arena *a, const net *t, uint64_t seed) {
     }
   }
   for (size_t i = 0; i < t->stages.count; i++)
-    if (t->stages.items[i].routine)
+    if (t->stages.items[i].routine && t->stages.items[i].routine->kind == NET_WRONG)
+      evaluate_wrong(t, t->stages.items[i].routine, result);
+    else if (t->stages.items[i].routine)
       evaluate_routine(t, t->stages.items[i].routine, result);
     else
       evaluate_stage(a, t, &t->stages.items[i], result);

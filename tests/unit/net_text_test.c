@@ -97,6 +97,8 @@ static const char everything[] =
     "  from a0 to none\n"
     "  from index to a3\n"
     "stage 4 n=0 routine count rows 1 length 6 step %8\n"
+    "  from a0 to a3\n"
+    "stage 5 n=0 routine wrong rows 1 length 6 below 9 distinct step %8\n"
     "  from a0 to a3\n";
 
 TEST(every_line) {

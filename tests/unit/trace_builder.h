@@ -241,13 +241,13 @@ static inline value_id add_scatter(builder *b, value_id places, value_id y, valu
   return add_step(b, s, operands, 3, o->dims);
 }
 
-// Places of keys, or counts of them, which are below `number`.
+// Places of keys, counts of them, or the first wrong one; keys are below `number`.
 static inline value_id add_keyed(builder *b, trace_op op, value_id keys, scalar_op order,
                                  uint64_t number) {
   const trace_step *o = step_of(b, keys);
-  uint64_t dims[1] = {op == TRACE_COUNT ? number : o->dims[0]};
+  uint64_t dims[1] = {op == TRACE_WRONG ? 2 : op == TRACE_COUNT ? number : o->dims[0]};
   trace_step s = {.op = op, .type = SCALAR_I64, .rank = 1, .scalar = order, .number = number};
-  s.batch = o->batch;
+  s.batch = op == TRACE_WRONG ? 1 : o->batch;
   return add_step(b, s, &keys, 1, dims);
 }
 

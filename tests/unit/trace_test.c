@@ -106,6 +106,7 @@ static void build_everything(builder *b) {
   add_result(b, add_scatter(b, places, add_gather(b, places, xs), xs));
   add_result(b, add_keyed(b, TRACE_PLACES, places, OP_GE, 0));
   add_result(b, add_keyed(b, TRACE_COUNT, places, OP_LE, 8));
+  add_result(b, add_keyed(b, TRACE_WRONG, places, OP_NE, 8));
   add_root(b, add_instance(b, 4, 4), SCALAR_C64, 4);
 }
 

@@ -205,7 +205,7 @@ static char *text_of(const library_row *r, uint32_t *kernel_count) {
   if (c && CHECK(permc_define(c, r->expression)) && CHECK(kernels_make(&k, c, "-e", r->types))) {
     found = kernels_gpu_text(&k);
     for (uint32_t i = 0; i < k.code.pass_count; i++)
-      *kernel_count += k.code.facts[i].kernel == i;
+      *kernel_count += k.code.facts[i].kernel == i && k.code.facts[i].threads;
   }
   kernels_free(&k);
   permc_context_free(c);

@@ -1,0 +1,26 @@
+// Whether places are places: below a limit, and distinct where they must be. Private to this room.
+//
+//   {.limit = 4, .distinct = true} of 2 0 2 1        found = 0, 2: place 2 occurs twice, first as element 0
+//   {.limit = 4} of 2 0 4 1                          found = 2, 4
+//   {.limit = 4, .distinct = true} of 2 0 3 1        found = INT64_MAX, 0
+//
+// A bit for each place: where one of those that the elements of a row set is set already, or an element
+// is not below the limit, the first that is wrong is looked for.
+#ifndef PERMC_RUNTIME_ROUTINES_PLACES_H
+#define PERMC_RUNTIME_ROUTINES_PLACES_H
+
+#include "core/scalar/scalar.h"
+#include <stdatomic.h>
+
+typedef struct place_check {
+  scalar_type type;  // an integer
+  bool distinct;     // within each row
+  uint64_t rows, length, limit;
+  const void *places;
+  const atomic_bool *interrupted;  // may be NULL
+} place_check;
+
+// False: out of memory, or interrupted.
+bool routine_find_wrong(const place_check *c, int64_t found[2]);
+
+#endif
