@@ -36,6 +36,7 @@ typedef struct bench_request {
   const char *layout;    // likewise
   unsigned threads;
   const cli_arguments *args;  // for the settings of contexts
+  bool permutes;              // the first argument, of u32, is to be a permutation
   bool gpu_only;              // a failure where the backend cuda finds no GPU that can do it
 } bench_request;
 

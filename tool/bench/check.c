@@ -13,7 +13,8 @@ const char *bench_property_name(bench_property p) {
                                       "each element in its place",
                                       "coefficients",
                                       "sums",
-                                      "maximum"};
+                                      "maximum",
+                                      "each element in its place"};
   return names[p];
 }
 
@@ -235,6 +236,28 @@ static const char *check_maximum(const comparison *w) {
   return array_order_key(w->found, 0) == greatest ? NULL : "it is not the greatest element";
 }
 
+// ---- permuted -----------------------------------------------------------------------------------
+
+static bool check_places(void *with, unsigned worker, uint64_t first, uint64_t last) {
+  const comparison *w = with;
+  const uint32_t *places = w->given[0].data;
+  const char *given = w->given[1].data, *found = w->found->data;
+  size_t size = scalar_types[w->found->type].size;
+  bool good = true;
+  (void)worker;
+  for (uint64_t i = first; i < last && good; i++)
+    good = memcmp(found + places[i] * size, given + i * size, size) == 0;
+  return good;
+}
+
+static const char *check_permuted(comparison *w) {
+  enum { PART = 1 << 16 };
+  uint64_t count = array_count(w->found);
+  return pool_run(pool_processors(), count, PART, check_places, w, NULL)
+             ? NULL
+             : "an element is not in its place";
+}
+
 // ---- the whole ----------------------------------------------------------------------------------
 
 const char *bench_check(const bench_case *c, const array *given, const array *found, size_t parts,
@@ -253,6 +276,8 @@ const char *bench_check(const bench_case *c, const array *given, const array *fo
     return check_sums(&w);
   case BENCH_MAXIMUM:
     return check_maximum(&w);
+  case BENCH_PERMUTED:
+    return check_permuted(&w);
   case BENCH_INTERP:
     break;
   }

@@ -2,6 +2,7 @@
 #include "tool/bench/program.h"
 #include "core/clock.h"
 #include "core/hash.h"
+#include "core/random.h"
 #include "runtime/cuda/context.h"
 #include "runtime/cuda/cuda.h"
 #include "runtime/system/pool.h"
@@ -55,10 +56,25 @@ static bool compile_and_run(bench_program *p, const bench_request *r) {
   return cli_report(p->context, run_once(p));
 }
 
+// The first argument becomes a permutation, as if read from a schedule.
+static bool make_permutation(bench_program *p, const bench_request *r) {
+  if (!r->permutes)
+    return true;
+  array *a = &p->arguments[0]->components[0];
+  uint32_t *places = a->data;
+  uint64_t count = array_count(a), state = 1;
+  for (uint32_t i = 0; i < count; i++) {
+    uint32_t k = draw_below(&state, i + 1);
+    places[i] = places[k];
+    places[k] = i;
+  }
+  return a->permutation = true;
+}
+
 bool bench_program_open(bench_program *p, const bench_request *r) {
   *p = (bench_program){.context = cli_context_new()};
   bool good = p->context && load_program(p, r) && open_gpu(p, r) && read_arguments(p, r) &&
-              compile_and_run(p, r);
+              make_permutation(p, r) && compile_and_run(p, r);
   double seconds;
   p->on_device = good && permc_time_on_device(p->compiled, 0, 1, &seconds);
   if (!good)
@@ -193,9 +209,15 @@ static bool equals_interp(bench_program *p, const bench_request *r, bool *ran, t
 }
 
 // The properties of suites speak of one argument and one result: an array each, or an array of
-// tuples.
+// tuples; of permutations, of places as well.
 static bool has_property(const bench_program *p, const bench_case *c, bench_error *measured,
                          text *why) {
+  if (c->property == BENCH_PERMUTED) {
+    array given[] = {p->arguments[0]->components[0], p->arguments[1]->components[0]};
+    const char *wrong = bench_check(c, given, p->results[0]->components, 1, why, measured);
+    text_string(why, wrong ? wrong : "");
+    return !wrong;
+  }
   bool alike = p->argument_count == 1 && p->result_count == 1;
   bool folds = c->property == BENCH_SUMS || c->property == BENCH_MAXIMUM;
   const permc_value *given = alike ? p->arguments[0] : NULL, *found = alike ? p->results[0] : NULL;

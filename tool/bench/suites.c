@@ -18,6 +18,7 @@ static const bench_suite suites[] = {
     {"paper", "the sorter of the BMMC paper beside sort", "keys", BENCH_ELEMENTS_PER_SECOND},
     {"layouts", "exchanges by every bank layout", "elements", BENCH_BYTES_PER_SECOND},
     {"scan", "scans, sums and maxima", "elements", BENCH_BYTES_PER_SECOND},
+    {"permute", "random permutations by schedules", "elements", BENCH_BYTES_PER_SECOND},
     {"scaling", "time per element and column of a sorting network", "keys",
      BENCH_SECONDS_PER_OPERATION},
 };
@@ -129,6 +130,17 @@ typedef struct suite_row {
 #define SCAN(type) FOLD("scan (+)", type, 28, BENCH_SUMS, "scan", "cumsum")
 #define SUM(type) FOLD("sum", type, 28, BENCH_SUMS, "sum", "sum")
 #define MAXIMUM(type) FOLD("maximum", type, 28, BENCH_MAXIMUM, "maximum", "max")
+#define PERMUTED(type, width, to)                                                                  \
+  .suite = "permute", .series = "permute " type, .name = "permute " type " 2^$n",                  \
+  .expression = "permute", .types = "[$N]u32 [$N]" type, .first = 20, .last = 24, .step = 2,       \
+  .gpu_last = to, .property = BENCH_PERMUTED,                                                      \
+  .gpu_peers = {{"torch", "--operation index-select --count $N --width " width},                   \
+                {"torch", "--operation scatter --count $N --width " width},                        \
+                {"cuda_memcpy", "--count $N --width " width}}
+#define PERMUTED_BY(way)                                                                           \
+  .suite = "permute", .series = "permute u32 by " way, .name = "permute u32 2^$n by " way,         \
+  .expression = "permute", .types = "[$N]u32 [$N]u32", .first = 20, .last = 28, .step = 2,         \
+  .property = BENCH_PERMUTED, .place = ON_GPU, .strategy = way
 #define SCALING(number, words)                                                                     \
   .suite = "scaling", .series = words, .name = "sort u32 2^$n, " words, .expression = "sort",      \
   .types = "[$N]u32", .first = 10, .last = 26, .step = 1, .property = BENCH_SORTED,                \
@@ -253,6 +265,12 @@ static const suite_row rows[] = {
      .step = 1,
      .property = BENCH_SUMS,
      .gpu_peers = {{"cuda_memcpy", "--count 16777216 --width 4"}}},
+    {PERMUTED("u32", "4", 28)},
+    {PERMUTED("u64", "8", 28)},
+    {PERMUTED_BY("d-designated")},
+    {PERMUTED_BY("s-designated")},
+    {PERMUTED_BY("scheduled")},
+    {PERMUTED_BY("tiled")},
     {SCALING(1, "1 thread")},
     {SCALING(2, "2 threads")},
 };
@@ -357,10 +375,11 @@ static char *map_expression(f2_affine map) {
   return t.data;
 }
 
-// The product of the lengths in "[16][1024]u32".
+// The product of the lengths in "[16][1024]u32"; of the last of several arguments.
 static uint64_t count_elements(const char *types) {
   uint64_t count = 1;
-  for (const char *c = strchr(types, '['); c; c = strchr(c + 1, '['))
+  const char *last = strrchr(types, ' ');
+  for (const char *c = strchr(last ? last : types, '['); c; c = strchr(c + 1, '['))
     count *= strtoull(c + 1, NULL, 10);
   return count;
 }

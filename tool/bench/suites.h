@@ -20,7 +20,8 @@ typedef enum bench_property {
   BENCH_MOVED,    // element x of the argument is at `map` x
   BENCH_FOURIER,  // coefficients are those of a transform in double, but for small errors
   BENCH_SUMS,     // element i is the sum of the row's elements up to i; of one: of all of them
-  BENCH_MAXIMUM   // the result is the greatest element
+  BENCH_MAXIMUM,  // the result is the greatest element
+  BENCH_PERMUTED  // of arguments p, a permutation of u32, and x: element i of x is at p[i]
 } bench_property;
 
 typedef enum bench_axis {
@@ -84,6 +85,7 @@ typedef struct bench_error {
 // Whether `found` is what the case makes of `given`: as many arrays as the elements have parts, of
 // one count, and of the same types (not for BENCH_INTERP). NULL, or a sentence such as "row 3 is
 // not in order at 17" (static or in *room). *error: of BENCH_FOURIER; else {0, 0}.
+// BENCH_PERMUTED: given[0] is p, given[1] x.
 const char *bench_check(const bench_case *c, const array *given, const array *found, size_t parts,
                         text *room, bench_error *error);
 // What is said of a result that is right: "sorted, same elements".

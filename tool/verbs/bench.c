@@ -100,6 +100,7 @@ static bench_request request_of(const bench_session *s, const bench_case *c) {
     r.expression = c->expression;
     r.data.types = c->types;
     r.gpu_only = c->gpu_only;
+    r.permutes = c->property == BENCH_PERMUTED;
     r.strategy = c->strategy;
     r.layout = c->layout;
   }
