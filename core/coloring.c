@@ -55,22 +55,31 @@ static void pair_right_ends(const part *p, uint32_t *mate, uint32_t *waiting) {
   }
 }
 
-// Walks from edge to edge: to the mate at the right end, and on to the other one of the pair at the
-// left end, until the walk closes. The edges by which it comes to the left are of half A: they are
-// their own mates from then on.
+// The edges that are joined by pairs, at the right and at the left in turn, form a closed walk; every
+// second one is of half A: it is its own mate from then on. The walk is gone both ways from edge `e`
+// at once, until they meet: each waits for memory at each step.
+static void walk(uint32_t *mate, uint32_t e) {
+  uint32_t ahead = e, behind = mate[e];  // an edge of A; the one before an edge of A, at the right
+  mate[e] = e;
+  for (;;) {
+    uint32_t next = mate[ahead ^ 1], last = behind ^ 1;
+    if (mate[next] == next)
+      return;
+    mate[next] = next;
+    ahead = next;
+    behind = mate[last];
+    if (behind == last)
+      return;
+    mate[last] = last;
+  }
+}
+
 static void choose_halves(const part *p, uint32_t *mate) {
   uint32_t stride = mate_stride(p->count);
   for (uint32_t i = 0; i < p->nodes; i++)
-    for (uint32_t e = i * stride; e < i * stride + p->count; e += 2) {
-      if (mate[e] == e || mate[e + 1] == e + 1)
-        continue;
-      uint32_t at = e;
-      do {
-        uint32_t next = mate[at ^ 1];
-        mate[at] = at;
-        at = next;
-      } while (at != e);
-    }
+    for (uint32_t e = i * stride; e < i * stride + p->count; e += 2)
+      if (mate[e] != e && mate[e + 1] != e + 1)
+        walk(mate, e);
 }
 
 // Of each pair at a left node one goes to the first half of the row, the other to the second.

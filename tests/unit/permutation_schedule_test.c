@@ -1,8 +1,10 @@
 // Schedules of permutations: three steps that gather inside rows and columns come to the
-// permutation; steps that were damaged are found.
+// permutation; steps that were damaged are found. With PERMC_ALL, how long making them takes.
+#include "core/clock.h"
 #include "core/permutation_schedule.h"
 #include "core/random.h"
 #include "runtime/system/pool.h"
+#include "runtime/values/value.h"
 #include "tests/test.h"
 
 static permutation_schedule schedule_new(uint64_t length) {
@@ -163,6 +165,34 @@ TEST(row_copies) {
       free(images);
       free(scratch);
     }
+}
+
+// How long schedules of random permutations take, and the memory beside p and the schedule.
+TEST(growth) {
+  if (!test_all())
+    SKIP("PERMC_ALL measures");
+  unsigned threads = pool_processors();
+  printf("elements   seconds   ns/element   bytes/element, by %u threads\n", threads);
+  for (int bits = 16; bits <= 26; bits++) {
+    uint64_t n = UINT64_C(1) << bits;
+    uint32_t *images = permutation_new(n, 0);
+    permutation_schedule s = schedule_shape(n);
+    place_list p = {images, sizeof *images, n};
+    schedule_means m = {.threads = threads, .pool = pool_run};
+    uint64_t scratch = schedule_scratch(&s, threads) * sizeof *m.scratch;
+    for (int i = 0; i < SCHEDULE_STEPS; i++)
+      s.steps[i] = array_memory(n * sizeof **s.steps);
+    double start = clock_seconds();
+    m.scratch = array_memory(scratch);
+    CHECK(schedule_make(&s, &p, &m));
+    free(m.scratch);
+    double seconds = clock_seconds() - start;
+    CHECK(bits > 20 || strays(&s, images) == 0);
+    printf("2^%d %14.4f %12.1f %15.2f\n", bits, seconds, 1e9 * seconds / (double)n,
+           (double)scratch / (double)n);
+    schedule_free(&s);
+    free(images);
+  }
 }
 
 TEST_MAIN()
