@@ -2,7 +2,6 @@
 #include "runtime/cuda/permuting.h"
 #include "core/hash.h"
 #include "kernels/routines/permute.h"
-#include "runtime/cuda/nvrtc.h"
 #include "runtime/system/pool.h"
 
 #include <stdio.h>
@@ -111,22 +110,28 @@ static bool make_tables(cuda_permuting *r, const place_list *p, const schedule_m
   return good;
 }
 
-static bool load_kernels(cuda_permuting *r, error *failure) {
-  static const char *const options[] = {"-std=c++17", "-default-device"};
-  text code = {0};
-  char why[NVRTC_WHY] = "out of memory";
-  void *cubin = NULL;
-  size_t size = 0;
-  permute_text(&code, &r->shape);
-  text_add(&code, "", 1);
-  nvrtc_job job = {code.data, "permute.cu", cuda_facts_of(r->device)->capability, options, 2};
-  bool good = !code.failed && nvrtc_compile(&job, &cubin, &size, why, sizeof why);
-  text_free(&code);
+// Code from the cache that cannot be loaded is compiled again.
+static bool load_module(cuda_permuting *r, const cuda_code_source *made_of, error *failure) {
+  cuda_code code = {0};
+  bool made = true;
+  for (int i = 0; i < 2 && made && !r->module && (i == 0 || code.cached); i++) {
+    text t = {0};
+    permute_text(&t, &r->shape);
+    made = cuda_code_make(&code, &t, made_of, i > 0);
+    if (made)
+      r->module = cuda_module_load(r->device, code.cubin, code.size);
+    text_free(&t);
+  }
+  if (!made)
+    error_set(failure, SPAN_NONE, "%s", code.message);
+  cuda_code_free(&code);
+  return made && (r->module || fail_with_device_message(r, failure));
+}
+
+static bool load_kernels(cuda_permuting *r, const cuda_code_source *made_of, error *failure) {
+  bool good = load_module(r, made_of, failure);
   if (!good)
-    return error_set(failure, SPAN_NONE, "%s", why);
-  r->module = cuda_module_load(r->device, cubin, size);
-  free(cubin);
-  good = r->module != NULL;
+    return false;
   r->launch_count = permute_launches(&r->shape, r->launches);
   for (uint32_t i = 0; i < r->launch_count && good; i++) {
     char name[64];
@@ -145,8 +150,8 @@ static bool needs_between(const cuda_permuting *r) {
   return false;
 }
 
-bool cuda_permuting_prepare(cuda_permuting *r, const void *places, const atomic_bool *interrupted,
-                            bool *changed, error *failure) {
+bool cuda_permuting_prepare(cuda_permuting *r, const void *places, const cuda_code_source *made_of,
+                            const atomic_bool *interrupted, bool *changed, error *failure) {
   uint64_t n = r->routine->length, hash = hash_bytes(places, n * r->place_bytes);
   if (r->ready && r->hash == hash)
     return true;
@@ -158,7 +163,7 @@ bool cuda_permuting_prepare(cuda_permuting *r, const void *places, const atomic_
   schedule_means means = {
       .threads = pool_processors(), .pool = pool_run, .interrupted = interrupted};
   if (!choose_shape(r, &p, &means, failure) || !make_tables(r, &p, &means, failure) ||
-      !load_kernels(r, failure))
+      !load_kernels(r, made_of, failure))
     return false;
   cuda_address *between = &r->memory[PERMUTE_TABLES];
   if (needs_between(r) && !(*between = cuda_memory_new(r->device, n * r->bytes)))

@@ -5,13 +5,14 @@
 //   out   kernels compiled and a schedule on the device, when the places are known; launches
 //
 //   cuda_permuting *r = cuda_permuting_new(d, plan, pass);
-//   cuda_permuting_prepare(r, p, &changed, &failure)      a schedule, unless p is that of the last run
+//   cuda_permuting_prepare(r, p, &source, flag, &changed, &failure)      a schedule, unless p is that of the last run
 //   cuda_permuting_launch(r, from, to)                    any number of times; may be recorded
 #ifndef PERMC_RUNTIME_CUDA_PERMUTING_H
 #define PERMC_RUNTIME_CUDA_PERMUTING_H
 
 #include "core/error.h"
 #include "fusion/plan/plan.h"
+#include "runtime/cuda/code.h"
 #include "runtime/cuda/cuda.h"
 
 typedef struct cuda_permuting cuda_permuting;
@@ -24,8 +25,8 @@ net_id cuda_permuting_places(const cuda_permuting *r);  // the array of the plac
 
 // `places`: the elements of that array, a permutation. *changed: launches are others from now on.
 // False: *failure says why.
-bool cuda_permuting_prepare(cuda_permuting *r, const void *places, const atomic_bool *interrupted,
-                            bool *changed, error *failure);
+bool cuda_permuting_prepare(cuda_permuting *r, const void *places, const cuda_code_source *made_of,
+                            const atomic_bool *interrupted, bool *changed, error *failure);
 // The addresses of all arrays of the plan, by number, come from `address`.
 bool cuda_permuting_launch(cuda_permuting *r,
                            cuda_address (*address)(const void *with, net_id array),

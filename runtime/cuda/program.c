@@ -604,7 +604,7 @@ static bool prepare_permuting(cuda_program *g, const array *arguments, size_t co
     void *places;
     if (r && !(cpu_find_given(&g->plan->arrays.items[cuda_permuting_places(r)], arguments, count,
                               &places, failure) &&
-               cuda_permuting_prepare(r, places, g->interrupted, &changed, failure)))
+               cuda_permuting_prepare(r, places, &g->source, g->interrupted, &changed, failure)))
       return false;
   }
   return !changed || record_stretches(g, failure);
