@@ -448,10 +448,29 @@ static bool sort_row(const rows *a, unsigned worker, uint64_t number, unsigned t
   return t->payload_count ? sort_with_payloads(&r) : sort_keys(&r);
 }
 
+// The first of some rows of the same length, keys alone, several at a time. How many those are.
+static uint64_t sort_rows_together(const rows *a, uint64_t first, uint64_t last) {
+  row r = a->like;
+  const sort_task *t = r.task;
+  size_t size = key_size(&r);
+  bool floats = r.infinity != UINT64_MAX;
+  if (t->offsets || t->payload_count || !t->sorted || size < 4 || r.bits <= COUNTING_BITS ||
+      (floats && t->keys == t->sorted))
+    return 0;
+  const word_job j = {r.code, r.code, t->keys, t->sorted, NULL, NULL};
+  uint64_t left = r.sorters[size == 8]->sort_equal(&j, first * t->length, t->length, last - first);
+  r.count = t->length;
+  for (uint64_t i = first; floats && i < last - left; i++) {
+    r.first = i * t->length;
+    place_nan(&r, NULL);
+  }
+  return last - first - left;
+}
+
 static bool sort_some_rows(void *with, unsigned worker, uint64_t first, uint64_t last) {
   const rows *a = with;
   const sort_task *t = a->like.task;
-  for (uint64_t i = first; i < last; i++)
+  for (uint64_t i = first + sort_rows_together(a, first, last); i < last; i++)
     if (row_start(t, i + 1) - row_start(t, i) <= a->longest && !sort_row(a, worker, i, 1))
       return false;
   return true;

@@ -40,6 +40,9 @@ typedef struct word_sorter {
   size_t size;  // of a word
   // Sorts the words first, ..., first + count - 1, none of which is below `least`. False: interrupted.
   bool (*sort)(const word_job *j, uint64_t first, uint64_t count, uint64_t least);
+  // Sorts `count` short arrays of `length` words each, the first of which begins at word `first`, as
+  // long as it can sort several together. How many are left.
+  uint64_t (*sort_equal)(const word_job *j, uint64_t first, uint64_t length, uint64_t count);
   // Puts the words up to `most` in front of the others. How many those are. from may be `to`.
   uint64_t (*partition)(const void *from, word_code in, uint64_t most, void *to, uint64_t count);
 } word_sorter;
