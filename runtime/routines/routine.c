@@ -2,6 +2,7 @@
 #include "runtime/routines/routine.h"
 
 #include "core/places.h"
+#include "runtime/routines/buckets.h"
 #include "runtime/routines/places.h"
 #include "runtime/routines/sort.h"
 #include "runtime/system/pool.h"
@@ -50,7 +51,7 @@ static bool run_sort(const routine_call *c) {
   t.sorted = r->pairs[0].to == NET_NONE ? NULL : c->data[r->pairs[0].to];
   t.payload_count = r->pair_count - 1;
   t.payloads = payloads;
-  bool good = payloads && routine_sort(&t);
+  bool good = payloads && (buckets_suit(&t) ? routine_bucket(&t) : routine_sort(&t));
   free(payloads);
   return good;
 }

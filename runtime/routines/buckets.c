@@ -1,0 +1,134 @@
+// Counts, sums, and moves. See buckets.h.
+#include "runtime/routines/buckets.h"
+#include "runtime/system/pool.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { BITS = 8, KEYS = 1 << BITS, CHUNK = 1 << 16, LEAST = 1 << 12 };
+
+typedef struct bucketing {
+  const sort_task *task;
+  const char *keys;  // of the row
+  uint8_t flip, mask;
+  uint8_t *digits;           // by element of the row: its key, in the order that is asked for
+  uint64_t (*starts)[KEYS];  // by chunk: where its next element of each key goes
+  const char *from;          // a payload; NULL: indices
+  char *to;
+  size_t size;
+} bucketing;
+
+static uint32_t bits_of(const sort_task *t) {
+  const scalar_row *type = &scalar_types[t->type];
+  return t->bits ? t->bits : type->kind == KIND_BOOL ? 1 : 8 * (uint32_t)type->size;
+}
+
+bool buckets_suit(const sort_task *t) {
+  return t->payload_count && !t->offsets && t->length >= LEAST && bits_of(t) <= BITS;
+}
+
+static uint64_t chunk_end(const bucketing *b, uint64_t chunk) {
+  uint64_t end = (chunk + 1) * CHUNK;
+  return end < b->task->length ? end : b->task->length;
+}
+
+static bool count_chunks(void *with, unsigned worker, uint64_t first, uint64_t last) {
+  const bucketing *b = with;
+  (void)worker;
+  for (uint64_t chunk = first; chunk < last; chunk++) {
+    uint64_t at = chunk * CHUNK, n = chunk_end(b, chunk) - at;
+    uint8_t *digits = b->digits + at;
+    scalar_convert(b->task->type, SCALAR_U8, n, b->keys + at * scalar_types[b->task->type].size,
+                   digits);
+    memset(b->starts[chunk], 0, sizeof b->starts[chunk]);
+    for (uint64_t i = 0; i < n; i++) {
+      digits[i] = (uint8_t)((digits[i] ^ b->flip) & b->mask);
+      b->starts[chunk][digits[i]]++;
+    }
+  }
+  return true;
+}
+
+static void sum_counts(const bucketing *b, uint64_t chunks) {
+  uint64_t sum = 0;
+  for (size_t key = 0; key < KEYS; key++)
+    for (uint64_t chunk = 0; chunk < chunks; chunk++) {
+      uint64_t count = b->starts[chunk][key];
+      b->starts[chunk][key] = sum;
+      sum += count;
+    }
+}
+
+static bool move_chunks(void *with, unsigned worker, uint64_t first, uint64_t last) {
+  const bucketing *b = with;
+  uint64_t next[KEYS];
+  (void)worker;
+#define MOVE(bytes)                                                                                \
+  for (uint64_t i = chunk * CHUNK; i < end; i++)                                                   \
+    memcpy(b->to + next[b->digits[i]]++ * (bytes), b->from + i * (bytes), bytes);
+#define INDEX(T)                                                                                   \
+  for (uint64_t i = chunk * CHUNK; i < end; i++)                                                   \
+    ((T *)(void *)b->to)[next[b->digits[i]]++] = (T)i;
+  for (uint64_t chunk = first; chunk < last; chunk++) {
+    uint64_t end = chunk_end(b, chunk);
+    memcpy(next, b->starts[chunk], sizeof next);
+    if (!b->from && b->size == 4) {
+      INDEX(uint32_t)
+    } else if (!b->from) {
+      INDEX(uint64_t)
+    } else if (b->size == 1) {
+      MOVE(1)
+    } else if (b->size == 2) {
+      MOVE(2)
+    } else if (b->size == 4) {
+      MOVE(4)
+    } else if (b->size == 8) {
+      MOVE(8)
+    } else {
+      MOVE(b->size)
+    }
+  }
+#undef MOVE
+#undef INDEX
+  return true;
+}
+
+static bool move_payload(bucketing *b, uint64_t row, const sort_payload *p) {
+  const sort_task *t = b->task;
+  uint64_t chunks = (t->length + CHUNK - 1) / CHUNK, first = row * t->length * p->size;
+  b->from = p->from ? (const char *)p->from + first : NULL;
+  b->to = (char *)p->to + first;
+  b->size = p->size;
+  return pool_run(t->threads, chunks, 1, move_chunks, b, t->interrupted);
+}
+
+static bool bucket_row(bucketing *b, uint64_t row) {
+  const sort_task *t = b->task;
+  uint64_t chunks = (t->length + CHUNK - 1) / CHUNK;
+  size_t size = scalar_types[t->type].size;
+  sort_payload keys = {t->keys, t->sorted, size};
+  b->keys = (const char *)t->keys + row * t->length * size;
+  if (!pool_run(t->threads, chunks, 1, count_chunks, b, t->interrupted))
+    return false;
+  sum_counts(b, chunks);
+  bool good = !t->sorted || move_payload(b, row, &keys);
+  for (uint32_t i = 0; i < t->payload_count && good; i++)
+    good = move_payload(b, row, &t->payloads[i]);
+  return good;
+}
+
+bool routine_bucket(const sort_task *t) {
+  uint64_t chunks = (t->length + CHUNK - 1) / CHUNK;
+  bool is_signed = scalar_types[t->type].kind == KIND_SIGNED && !t->bits;
+  uint8_t all = (uint8_t)((1U << bits_of(t)) - 1);
+  bucketing b = {.task = t, .mask = all};
+  b.flip = (uint8_t)((is_signed ? 0x80 : 0) ^ (t->descending ? all : 0));
+  b.digits = malloc(t->length + 1);
+  b.starts = malloc((chunks + 1) * sizeof *b.starts);
+  bool good = b.digits && b.starts;
+  for (uint64_t row = 0; row < t->rows && good; row++)
+    good = bucket_row(&b, row);
+  free(b.digits);
+  free(b.starts);
+  return good;
+}
