@@ -10,7 +10,7 @@ enum {
   TILE_LEAST_BYTES = 1 << 16,
   SEGMENT_BYTES =
       16,  // shorter segments are worth a larger tile, of which a multiprocessor has one
-  TILE_THREADS = 512,    // of the least tiles; a multiprocessor has three of them at a time
+  TILE_THREADS = 512,    // of the least tiles; a multiprocessor has some of them at a time
   TILES_MOST = 1 << 14,  // the square of their number is how many counts a schedule is made of
   SIDE = 32,             // of a tile that is transposed
   ROW_MOST_THREADS = 1024,
@@ -86,7 +86,7 @@ static void add_head(text *out, const permute_shape *s) {
   text_printf(out, "typedef %s permute_element;\n#endif\n", gpu[log]);
   text_printf(out, "typedef %s permute_word;\n", s->bytes < 4 ? "uint32_t" : "permute_element");
   text_printf(out, "#define PERMUTE_TILE %u\n#define PERMUTE_THREADS %u\n", s->tile, s->threads);
-  text_printf(out, "#define PERMUTE_BLOCKS %u\n", s->threads == TILE_THREADS ? 3 : 1);
+  text_printf(out, "#define PERMUTE_BLOCKS %u\n", s->threads == TILE_THREADS ? 2 : 1);
   text_printf(out, "#define PERMUTE_DIRECT %u\n", DIRECT_EACH);
   text_printf(out, "#define PERMUTE_ROWS %u\n#define PERMUTE_WIDTH %u\n", s->rows, s->width);
 }

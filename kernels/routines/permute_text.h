@@ -2,20 +2,12 @@
 // kernels/text/cuda_host.h, permute_mix.h and these (kernels/routines/permute.c):
 //
 //   permute_element   a type of 1, 2, 4, 8 or 16 bytes         PERMUTE_THREADS   of a block
-//   permute_word      the same, but of 4 bytes at least        PERMUTE_TILE      elements
+//   permute_word      the same, but of 4 bytes at least        PERMUTE_TILE      elements; 0: none
 //   PERMUTE_BLOCKS    at once on a multiprocessor, at least
 //   PERMUTE_DIRECT    of d-designated and s-designated: elements of a thread
-//   PERMUTE_WIDTH, PERMUTE_ROWS   of `scheduled`: the matrix; 32 where there is none
+//   PERMUTE_WIDTH, PERMUTE_ROWS   of `scheduled`: the matrix; 0: none
 //
 // a, b: the array before and after; n elements. p: element i goes to place p[i]; q: it comes from there.
-
-enum {
-  PERMUTE_WIDE = 16 / sizeof(permute_element),    // elements in 16 bytes
-  PERMUTE_WORDS = 16 / sizeof(permute_word),      // words in 16 bytes
-  PERMUTE_EACH = PERMUTE_TILE / PERMUTE_THREADS,  // elements of a thread
-  PERMUTE_EIGHT = 8,                              // places in 16 bytes
-  PERMUTE_STEP = PERMUTE_WIDE > PERMUTE_EIGHT ? PERMUTE_WIDE : PERMUTE_EIGHT
-};
 
 // ---- direct: HMM paper, section IV -------------------------------------------------------------
 
@@ -136,6 +128,16 @@ PERMUTE_TRANSPOSE(transpose_back, PERMUTE_WIDTH, PERMUTE_ROWS)
 #endif
 
 // ---- tiled -------------------------------------------------------------------------------------
+
+#if PERMUTE_TILE
+
+enum {
+  PERMUTE_WIDE = 16 / sizeof(permute_element),    // elements in 16 bytes
+  PERMUTE_WORDS = 16 / sizeof(permute_word),      // words in 16 bytes
+  PERMUTE_EACH = PERMUTE_TILE / PERMUTE_THREADS,  // elements of a thread
+  PERMUTE_EIGHT = 8,                              // places in 16 bytes
+  PERMUTE_STEP = PERMUTE_WIDE > PERMUTE_EIGHT ? PERMUTE_WIDE : PERMUTE_EIGHT
+};
 
 #ifdef PERMC_HOST
 #define PERMUTE_GET_WORDS(w, p)                                                                    \
@@ -260,3 +262,5 @@ PERMC_END
 PERMC_BARRIER
 PERMUTE_STORE_TILE
 PERMC_KERNEL_END
+
+#endif

@@ -59,6 +59,20 @@ typedef uint64_t permute_element, permute_word;
 typedef two_words permute_element, permute_word;
 #define PERMUTE_TILE 4096
 #include "kernels/routines/permute_text.h"
+
+// Without tiles and without a matrix, as it is for direct strategies.
+#undef PERMUTE_CASE
+#undef PERMUTE_TILE
+#undef PERMUTE_THREADS
+#undef PERMUTE_ROWS
+#undef PERMUTE_WIDTH
+#define PERMUTE_CASE 0
+typedef uint32_t permute_element, permute_word;
+#define PERMUTE_TILE 0
+#define PERMUTE_THREADS 0
+#define PERMUTE_ROWS 0
+#define PERMUTE_WIDTH 0
+#include "kernels/routines/permute_text.h"
 PERMC_COUNTERS
 
 #undef permute_element
