@@ -26,7 +26,7 @@ typedef struct word_code {
   uint64_t negative, all;
 } word_code;
 
-enum { WORD_SCRATCH = 1 << 15 };  // words: half of a level-2 cache, with as many others
+enum { WORD_SCRATCH = 1 << 12 };  // words: fewer are partitioned to and fro, more in place
 
 typedef struct word_job {
   word_code in, out;  // of keys, and of what gets into `to`

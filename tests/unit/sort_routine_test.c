@@ -106,8 +106,8 @@ TEST(words_beyond_the_scratch_and_by_threads) {
   for (size_t size = 4; size <= 8; size += 4)
     for (size_t set = 0; set < 3; set++)
       for (uint32_t s = slower() < 10 ? 0 : 1; s < SHAPES; s += slower() < 10 ? 1 : 8)
-        check_words(size, sets[set], (word_code){0, s % 2}, s, WORD_SCRATCH * 4 + s * 1111,
-                    1 + s % 4 * s, s / 2 % 2);
+        check_words(size, sets[set], (word_code){0, s % 2}, s, (1 << 17) + s * 1111, 1 + s % 4 * s,
+                    s / 2 % 2);
 }
 
 // What partitions with bad pivots come to: parts whose patience is at its end.
