@@ -141,7 +141,9 @@ static inline const net_routine *plan_routine_of(const plan *p, const plan_pass 
 uint32_t plan_routine_bits(const plan *p, const net_routine *r);
 uint32_t plan_routine_digits(const plan *p, const net_routine *r);
 // Whether a GPU executes it; else its host does.
-static inline bool plan_routine_has_kernels(const net_routine *r) { return r->kind != NET_COUNT; }
+static inline bool plan_routine_has_kernels(const net_routine *r) {
+  return r->kind != NET_COUNT && r->kind != NET_WRONG;
+}
 // Its accesses, of the nodes of its ops.
 void plan_find_accesses(arena *a, const net_stage *s, plan_pass *pass);
 // The arrays that the pass touches, each once, in order of loads, stores and accesses. `arrays` has room
