@@ -140,9 +140,10 @@ static inline const net_routine *plan_routine_of(const plan *p, const plan_pass 
 // Of its keys: the bits that they differ in, and how often a routine goes over them, by 8 bits at a time.
 uint32_t plan_routine_bits(const plan *p, const net_routine *r);
 uint32_t plan_routine_digits(const plan *p, const net_routine *r);
-// Whether a GPU executes it; else its host does.
+// Whether a GPU executes it; else its host does. Keys are counted in scratch memory.
 static inline bool plan_routine_has_kernels(const net_routine *r) {
-  return r->kind != NET_COUNT && r->kind != NET_WRONG;
+  enum { MOST_COUNTS = 12288 };
+  return r->kind == NET_COUNT ? r->limit <= MOST_COUNTS : r->kind != NET_WRONG;
 }
 // Its accesses, of the nodes of its ops.
 void plan_find_accesses(arena *a, const net_stage *s, plan_pass *pass);

@@ -10,13 +10,14 @@ enum {
   COUNT_MOST_TILES = 8
 };
 
-// Of a block, by the bytes of what moves with a key; measured on an H200.
+// Of a block, by the bytes of what moves with a key; measured on an H200. Larger tiles have longer
+// runs of a digit, smaller ones suffice for all multiprocessors.
 static const struct {
-  uint32_t key_bytes, along_bytes;  // up to
-  uint32_t threads, items, blocks;
+  uint32_t key_bytes, along_bytes;         // up to
+  uint32_t threads, items, fewer, blocks;  // fewer items, where there would be few tiles
 } shapes[] = {
-    {4, 0, 512, 16, 2}, {4, 4, 384, 16, 2}, {4, 8, 384, 12, 2},
-    {8, 0, 384, 12, 2}, {8, 8, 384, 8, 2},
+    {4, 0, 512, 28, 16, 2}, {4, 4, 512, 20, 16, 2}, {4, 8, 384, 16, 12, 2},
+    {8, 0, 512, 16, 12, 2}, {8, 8, 384, 12, 8, 2},
 };
 enum { SHAPES = sizeof shapes / sizeof *shapes };
 
@@ -29,6 +30,12 @@ static uint32_t key_bytes(const sort_kernels *k) {
 }
 
 static uint32_t tile_blocks(const sort_kernels *k) { return (uint32_t)(k->work.rows * k->tiles); }
+
+// Of shared memory, for a tile.
+static uint32_t digit_bytes(const sort_kernels *k) {
+  return tile_of(k) * (key_bytes(k) + k->along_bytes) + k->threads / 32 * DIGITS * 4 +
+         (DIGITS + 16) * k->count_bytes;
+}
 
 // ---- shapes ------------------------------------------------------------------------------------
 
@@ -55,6 +62,10 @@ static void choose_tile(sort_kernels *k) {
   k->threads = shapes[i].threads;
   k->items = shapes[i].items;
   k->blocks = shapes[i].blocks;
+  if (k->work.rows * k->work.length / tile_of(k) < (uint64_t)k->work.multiprocessors * k->blocks)
+    k->items = shapes[i].fewer;
+  while (digit_bytes(k) > k->work.shared_bytes && k->items > 1)
+    k->items--;
   if (k->work.length < k->threads)
     k->threads = LEAST_TILE;
   if (k->work.length < tile_of(k))
@@ -131,46 +142,42 @@ void sort_kernels_write(text *out, const sort_kernels *k) {
 
 // ---- launches ----------------------------------------------------------------------------------
 
-static void add_array(sort_launch *l, uint32_t array) { l->arrays[l->array_count++] = array; }
-static void add_number(sort_launch *l, uint64_t number) { l->numbers[l->number_count++] = number; }
-
-static sort_launch count_launch(const sort_kernels *k) {
-  sort_launch l = {.kernel = "count",
-                   .blocks = k->work.rows * divide_up(k->work.length, k->chunk),
-                   .threads = k->threads,
-                   .shared_bytes = k->digits * DIGITS * 4};
-  add_array(&l, SORT_KEYS);
-  add_array(&l, SORT_STATE);
-  add_number(&l, k->work.rows);
-  add_number(&l, k->work.length);
-  add_number(&l, k->chunk);
+static routine_launch count_launch(const sort_kernels *k) {
+  routine_launch l = {.kernel = "count",
+                      .blocks = k->work.rows * divide_up(k->work.length, k->chunk),
+                      .threads = k->threads,
+                      .shared_bytes = k->digits * DIGITS * 4};
+  launch_add_array(&l, SORT_KEYS);
+  launch_add_array(&l, SORT_STATE);
+  launch_add_number(&l, k->work.rows);
+  launch_add_number(&l, k->work.length);
+  launch_add_number(&l, k->chunk);
   return l;
 }
 
 // Where a pass reads and writes, so that the last one writes to the end.
-static void add_ends(sort_launch *l, uint32_t left, uint32_t start, uint32_t end, uint32_t spare,
+static void add_ends(routine_launch *l, uint32_t left, uint32_t start, uint32_t end, uint32_t spare,
                      bool first) {
-  add_array(l, first ? start : left % 2 ? end : spare);
-  add_array(l, left % 2 ? spare : end);
+  launch_add_array(l, first ? start : left % 2 ? end : spare);
+  launch_add_array(l, left % 2 ? spare : end);
 }
 
-static sort_launch digit_launch(const sort_kernels *k, uint32_t digit) {
-  uint32_t tile = tile_of(k), left = k->digits - 1 - digit;
-  sort_launch l = {.kernel = "digit",
-                   .blocks = tile_blocks(k),
-                   .threads = k->threads,
-                   .shared_bytes = tile * (key_bytes(k) + k->along_bytes) +
-                                   k->threads / 32 * DIGITS * 4 + (DIGITS + 16) * k->count_bytes};
+static routine_launch digit_launch(const sort_kernels *k, uint32_t digit) {
+  uint32_t left = k->digits - 1 - digit;
+  routine_launch l = {.kernel = "digit",
+                      .blocks = tile_blocks(k),
+                      .threads = k->threads,
+                      .shared_bytes = digit_bytes(k)};
   add_ends(&l, left, SORT_KEYS, k->work.wants_keys ? SORT_SORTED : SORT_SPARE_SORTED,
            SORT_SPARE_KEYS, digit == 0);
   bool numbers = k->along_order || (k->along_bytes && k->work.payloads->numbers);
   if (k->along_bytes)
-    add_ends(&l, left, numbers ? SORT_NOTHING : SORT_PAYLOADS,
+    add_ends(&l, left, numbers ? LAUNCH_NOTHING : SORT_PAYLOADS,
              k->along_order ? SORT_ALONG : SORT_PAYLOADS + 1, SORT_SPARE_ALONG, digit == 0);
-  add_array(&l, SORT_STATE);
-  add_number(&l, k->work.rows);
-  add_number(&l, k->work.length);
-  add_number(&l, digit);
+  launch_add_array(&l, SORT_STATE);
+  launch_add_number(&l, k->work.rows);
+  launch_add_number(&l, k->work.length);
+  launch_add_number(&l, digit);
   return l;
 }
 
@@ -180,31 +187,31 @@ static uint32_t word_of(uint32_t bytes) {
   return word < 8 ? word : 8;
 }
 
-static sort_launch gather_launch(const sort_kernels *k, uint32_t payload) {
+static routine_launch gather_launch(const sort_kernels *k, uint32_t payload) {
   static const char *const names[] = {"gather_1", "gather_2", "gather_4", "gather_8"};
   const sort_moved *m = &k->work.payloads[payload];
   uint32_t word = word_of(m->bytes), words = m->bytes / word;
   uint64_t all = k->work.rows * k->work.length * words;
-  sort_launch l = {.kernel = names[__builtin_ctz(word)],
-                   .blocks = divide_up(all, GATHER_THREADS),
-                   .threads = GATHER_THREADS};
-  add_array(&l, m->numbers ? SORT_NOTHING : SORT_PAYLOADS + 2 * payload);
-  add_array(&l, SORT_PAYLOADS + 2 * payload + 1);
-  add_array(&l, SORT_ALONG);
-  add_number(&l, k->work.rows);
-  add_number(&l, k->work.length);
-  add_number(&l, words);
+  routine_launch l = {.kernel = names[__builtin_ctz(word)],
+                      .blocks = divide_up(all, GATHER_THREADS),
+                      .threads = GATHER_THREADS};
+  launch_add_array(&l, m->numbers ? LAUNCH_NOTHING : SORT_PAYLOADS + 2 * payload);
+  launch_add_array(&l, SORT_PAYLOADS + 2 * payload + 1);
+  launch_add_array(&l, SORT_ALONG);
+  launch_add_number(&l, k->work.rows);
+  launch_add_number(&l, k->work.length);
+  launch_add_number(&l, words);
   return l;
 }
 
-static sort_launch places_launch(const sort_kernels *k) {
-  sort_launch l = {.kernel = "places",
-                   .blocks = divide_up(k->work.rows * k->work.length, GATHER_THREADS),
-                   .threads = GATHER_THREADS};
-  add_array(&l, SORT_PLACES);
-  add_array(&l, SORT_ALONG);
-  add_number(&l, k->work.rows);
-  add_number(&l, k->work.length);
+static routine_launch places_launch(const sort_kernels *k) {
+  routine_launch l = {.kernel = "places",
+                      .blocks = divide_up(k->work.rows * k->work.length, GATHER_THREADS),
+                      .threads = GATHER_THREADS};
+  launch_add_array(&l, SORT_PLACES);
+  launch_add_array(&l, SORT_ALONG);
+  launch_add_number(&l, k->work.rows);
+  launch_add_number(&l, k->work.length);
   return l;
 }
 
@@ -216,7 +223,7 @@ uint32_t sort_launch_count(const sort_kernels *k) {
   return 1 + k->digits + gather_count(k) + k->work.wants_places;
 }
 
-void sort_launches(const sort_kernels *k, sort_launch *out) {
+void sort_launches(const sort_kernels *k, routine_launch *out) {
   *out++ = count_launch(k);
   for (uint32_t d = 0; d < k->digits; d++)
     *out++ = digit_launch(k, d);

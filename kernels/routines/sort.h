@@ -2,7 +2,7 @@
 // launches.
 //
 //   sort_work w = {.type = SCALAR_F32, .rows = 1, .length = 1 << 24, .multiprocessors = 132,
-//                  .wants_keys = true, .payload_count = 1, .payloads = &(sort_moved){.bytes = 4}};
+//                  .shared_bytes = 227 << 10, .wants_keys = true, .payload_count = 1, .payloads = &(sort_moved){.bytes = 4}};
 //   sort_kernels k;
 //   sort_kernels_of(&w, &k);              kinds and bytes of its arrays, temporaries among them
 //   sort_kernels_write(&out, &k);         text, for NVRTC or for the host
@@ -22,6 +22,7 @@
 
 #include "core/scalar/scalar.h"
 #include "core/text.h"
+#include "kernels/routines/launch.h"
 
 // Elements that go where the keys go.
 typedef struct sort_moved {
@@ -34,8 +35,8 @@ typedef struct sort_work {
   bool descending;
   uint32_t bits;  // not 0: keys are integers below 2^bits
   uint64_t rows, length;
-  uint32_t multiprocessors;
-  bool wants_keys;    // in their order
+  uint32_t multiprocessors, shared_bytes;  // of a block at most
+  bool wants_keys;                         // in their order
   bool wants_places;  // the place of each key, as i64: then there are no payloads
   uint32_t payload_count;
   const sort_moved *payloads;
@@ -51,8 +52,7 @@ enum {
   SORT_ALONG,
   SORT_SPARE_ALONG,
   SORT_STATE,  // is 0 before the first run, and after each
-  SORT_PAYLOADS,
-  SORT_NOTHING = UINT32_MAX  // a null pointer
+  SORT_PAYLOADS
 };
 
 typedef struct sort_kernels {
@@ -70,19 +70,8 @@ typedef struct sort_kernels {
 const char *sort_kernels_of(const sort_work *w, sort_kernels *out);
 void sort_kernels_write(text *out, const sort_kernels *k);
 
-// Parameters are arrays, then numbers.
-enum { SORT_ARRAYS = 8, SORT_NUMBERS = 5 };
-typedef struct sort_launch {
-  const char *kernel;  // permc_pass_ and this
-  uint64_t blocks;
-  uint32_t threads, shared_bytes;
-  uint32_t array_count, arrays[SORT_ARRAYS];
-  uint32_t number_count;
-  uint64_t numbers[SORT_NUMBERS];
-} sort_launch;
-
 // How many launches there are; room for as many.
 uint32_t sort_launch_count(const sort_kernels *k);
-void sort_launches(const sort_kernels *k, sort_launch *out);
+void sort_launches(const sort_kernels *k, routine_launch *out);
 
 #endif

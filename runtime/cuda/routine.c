@@ -1,4 +1,5 @@
 #include "runtime/cuda/routine.h"
+#include "kernels/routines/count.h"
 #include "kernels/routines/sort.h"
 
 #include <stdio.h>
@@ -7,10 +8,12 @@
 struct cuda_routine {
   cuda_device *device;
   cuda_module *module;
+  bool counts;  // keys; else it sorts
+  count_kernels count;
   sort_moved *payloads;
   sort_kernels sort;
   uint32_t launch_count;
-  sort_launch *launches;
+  routine_launch *launches;
   cuda_kernel *kernels;     // by launch
   cuda_address *addresses;  // by array of the launches
 };
@@ -40,11 +43,19 @@ static const char *plan_sort(cuda_routine *c, const plan *p, const net_routine *
                  .rows = r->rows,
                  .length = r->length,
                  .multiprocessors = (uint32_t)cuda_facts_of(c->device)->multiprocessors,
+                 .shared_bytes = (uint32_t)cuda_facts_of(c->device)->shared_per_block,
                  .wants_keys = sorts && r->pairs[0].to != NET_NONE,
                  .wants_places = !sorts,
                  .payload_count = r->pair_count - 1,
                  .payloads = c->payloads};
   return sort_kernels_of(&w, &c->sort);
+}
+
+static const char *plan_work(cuda_routine *c, const plan *p, const net_routine *r) {
+  c->counts = r->kind == NET_COUNT && plan_routine_has_kernels(r);
+  c->count = (count_kernels){p->arrays.items[r->pairs[0].from].type, r->rows, r->length, r->limit,
+                             (uint32_t)cuda_facts_of(c->device)->multiprocessors};
+  return c->counts ? NULL : plan_sort(c, p, r);
 }
 
 // ---- its arrays --------------------------------------------------------------------------------
@@ -58,6 +69,11 @@ static bool clear(cuda_routine *c, cuda_address a, uint64_t bytes) {
 
 static bool place_arrays(cuda_routine *c, const net_routine *r, const cuda_address *addresses,
                          error *failure) {
+  if (c->counts) {
+    c->addresses[COUNT_KEYS] = addresses[r->pairs[0].from];
+    c->addresses[COUNT_COUNTS] = addresses[r->pairs[0].to];
+    return true;
+  }
   c->addresses[SORT_KEYS] = addresses[r->pairs[0].from];
   if (r->pairs[0].to != NET_NONE)
     c->addresses[r->kind == NET_SORT ? SORT_SORTED : SORT_PLACES] = addresses[r->pairs[0].to];
@@ -82,7 +98,10 @@ static bool load(cuda_routine *c, const cuda_code_source *s, error *failure) {
   bool made = true;
   for (int i = 0; i < 2 && made && !c->module && (i == 0 || code.cached); i++) {
     text t = {0};
-    sort_kernels_write(&t, &c->sort);
+    if (c->counts)
+      count_kernels_write(&t, &c->count);
+    else
+      sort_kernels_write(&t, &c->sort);
     made = cuda_code_make(&code, &t, s, i > 0);
     if (made)
       c->module = cuda_module_load(c->device, code.cubin, code.size);
@@ -103,10 +122,12 @@ static bool find_kernels(cuda_routine *c, error *failure) {
 }
 
 static bool allocate(cuda_routine *c) {
-  c->launch_count = sort_launch_count(&c->sort);
+  c->launch_count = c->counts ? COUNT_LAUNCHES : sort_launch_count(&c->sort);
   c->launches = calloc(c->launch_count, sizeof *c->launches);
   c->kernels = calloc(c->launch_count, sizeof *c->kernels);
-  if (c->launches)
+  if (c->launches && c->counts)
+    count_launches(&c->count, c->launches);
+  else if (c->launches)
     sort_launches(&c->sort, c->launches);
   return c->launches && c->kernels;
 }
@@ -121,7 +142,7 @@ bool cuda_routine_new(cuda_routine **out, cuda_device *d, const plan *p, const n
   c->device = d;
   c->payloads = calloc(r->pair_count, sizeof *c->payloads);
   c->addresses = calloc(SORT_PAYLOADS + 2 * r->pair_count, sizeof *c->addresses);
-  bool good = c->payloads && c->addresses, none = good && plan_sort(c, p, r);
+  bool good = c->payloads && c->addresses, none = good && plan_work(c, p, r);
   if (good && !none && allocate(c) && load(c, s, failure) && find_kernels(c, failure) &&
       place_arrays(c, r, addresses, failure))
     return true;
@@ -147,12 +168,12 @@ void cuda_routine_free(cuda_routine *c) {
 }
 
 static bool launch(const cuda_routine *c, uint32_t number) {
-  const sort_launch *l = &c->launches[number];
-  uint64_t values[1 + SORT_ARRAYS + SORT_NUMBERS] = {0};  // the first block
-  void *parameters[1 + SORT_ARRAYS + SORT_NUMBERS];
+  const routine_launch *l = &c->launches[number];
+  uint64_t values[1 + LAUNCH_ARRAYS + LAUNCH_NUMBERS] = {0};  // the first block
+  void *parameters[1 + LAUNCH_ARRAYS + LAUNCH_NUMBERS];
   uint32_t count = 1;
   for (uint32_t i = 0; i < l->array_count; i++)
-    values[count++] = l->arrays[i] == SORT_NOTHING ? 0 : c->addresses[l->arrays[i]];
+    values[count++] = l->arrays[i] == LAUNCH_NOTHING ? 0 : c->addresses[l->arrays[i]];
   for (uint32_t i = 0; i < l->number_count; i++)
     values[count++] = l->numbers[i];
   for (uint32_t i = 0; i < count; i++)

@@ -352,11 +352,11 @@ static void find_nothing(const fake_cuda_launch *l) {
 }
 
 static bool run_count(char *message, size_t size) {
-  int64_t expected[4096];
-  for (uint32_t i = 0; i < 4096; i++)
+  static int64_t expected[1 << 14];
+  for (uint32_t i = 0; i < 1 << 14; i++)
     expected[i] = i < 3 * COUNT && i % 3 == 1;
-  return run_routine("main : [m]u32 -> []int\nmain xs = count_keys 12 (map (+ 1) xs)\n", "i64",
-                     4096, expected, message, size);
+  return run_routine("main : [m]u32 -> []int\nmain xs = count_keys 14 (map (+ 1) xs)\n", "i64",
+                     1 << 14, expected, message, size);
 }
 
 // Kernels of its own, in the graph. Whatever fails, it is told, and nothing is left over.

@@ -1,7 +1,9 @@
-// Kernels of sorts (kernels/routines/sort.h): their text, compiled for the host, sorts as a stable merge
-// does, whatever the keys' type, the payloads and the rows; NVRTC compiles it, where there is one.
+// Kernels of sorts and counts (kernels/routines/sort.h, count.h): their text, compiled for the host, sorts as
+// a stable merge does, whatever the keys' type, the payloads and the rows; NVRTC compiles it, where there
+// is one.
 #include "tests/test.h"
 
+#include "kernels/routines/count.h"
 #include "kernels/routines/sort.h"
 #include "runtime/compiled/compiler.h"
 #include "runtime/cuda/code.h"
@@ -46,6 +48,7 @@ static sort_work work_of(const row *r) {
                      .rows = r->rows,
                      .length = r->length,
                      .multiprocessors = 2,
+                     .shared_bytes = 64 << 10,
                      .wants_keys = !r->no_keys,
                      .wants_places = r->places,
                      .payload_count = r->payload_count,
@@ -55,9 +58,9 @@ static sort_work work_of(const row *r) {
 // ---- the text as a library ---------------------------------------------------------------------
 
 // A function for each kernel, whose parameters are two tables.
-static void write_entries(text *out, const sort_kernels *k, const sort_launch *launches) {
-  for (uint32_t i = 0; i < sort_launch_count(k); i++) {
-    const sort_launch *l = &launches[i];
+static void write_entries(text *out, uint32_t count, const routine_launch *launches) {
+  for (uint32_t i = 0; i < count; i++) {
+    const routine_launch *l = &launches[i];
     if (i > 0 && !strcmp(l->kernel, launches[i - 1].kernel))
       continue;
     text_printf(out,
@@ -209,18 +212,18 @@ static void check_results(const subject *s) {
 
 typedef void entry(char *scratch, uint64_t item, void **arrays, const uint64_t *numbers);
 
-static void run_launch(const subject *s, void *library, const sort_launch *l, char *scratch) {
+static void run_launch(char *const *arrays, void *library, const routine_launch *l, char *scratch) {
   char name[32];
-  void *arrays[SORT_ARRAYS];
+  void *parameters[LAUNCH_ARRAYS];
   snprintf(name, sizeof name, "run_%s", l->kernel);
   void *symbol = dlsym(library, name);
   entry *run;
   REQUIRE(symbol != NULL && l->shared_bytes <= SCRATCH);
   memcpy(&run, &symbol, sizeof run);
   for (uint32_t a = 0; a < l->array_count; a++)
-    arrays[a] = l->arrays[a] == SORT_NOTHING ? NULL : s->arrays[l->arrays[a]];
+    parameters[a] = l->arrays[a] == LAUNCH_NOTHING ? NULL : arrays[l->arrays[a]];
   for (uint64_t b = 0; b < l->blocks; b++)
-    run(scratch, b, arrays, l->numbers);
+    run(scratch, b, parameters, l->numbers);
 }
 
 static void check_row(const row *r) {
@@ -229,19 +232,19 @@ static void check_row(const row *r) {
   text body = {0};
   subject s;
   CHECK_STR(sort_kernels_of(&w, &k), NULL);
-  sort_launch *launches = calloc(sort_launch_count(&k), sizeof *launches);
+  routine_launch *launches = calloc(sort_launch_count(&k), sizeof *launches);
   char *scratch = aligned_alloc(128, SCRATCH);
   sort_launches(&k, launches);
   text_string(&body, "#include <stdbool.h>\ntypedef struct permc_imports permc_imports;\n");
   sort_kernels_write(&body, &k);
-  write_entries(&body, &k, launches);
+  write_entries(&body, sort_launch_count(&k), launches);
   text_string(&body, "PERMC_COUNTERS\n");
   void *library = compile(&body);
   REQUIRE(library != NULL);
   subject_make(&s, r, &k);
   for (int run = 0; run < 2; run++) {  // the first one leaves its state
     for (uint32_t i = 0; i < sort_launch_count(&k); i++)
-      run_launch(&s, library, &launches[i], scratch);
+      run_launch(s.arrays, library, &launches[i], scratch);
     check_results(&s);
   }
   dlclose(library);
@@ -260,6 +263,68 @@ TEST(sorts) {
     check_row(&rows[i]);
 }
 
+static void check_count(const count_kernels *k) {
+  text body = {0};
+  routine_launch launches[COUNT_LAUNCHES];
+  size_t size = scalar_types[k->type].size;
+  uint64_t all = k->rows * k->length;
+  char *scratch = aligned_alloc(128, SCRATCH);
+  int64_t *expected = calloc(k->rows * k->limit, sizeof *expected);
+  char *arrays[] = {calloc(all, size), malloc(k->rows * k->limit * sizeof *expected)};
+  for (uint64_t i = 0; i < all; i++) {
+    uint64_t key = random_u64() % (k->limit + 3);  // some are too large
+    memcpy(arrays[COUNT_KEYS] + i * size, &key, size);
+    key &= UINT64_MAX >> (64 - 8 * size);
+    if (key < k->limit)
+      expected[i / k->length * k->limit + key]++;
+  }
+  text_string(&body, "#include <stdbool.h>\ntypedef struct permc_imports permc_imports;\n");
+  count_kernels_write(&body, k);
+  count_launches(k, launches);
+  write_entries(&body, COUNT_LAUNCHES, launches);
+  text_string(&body, "PERMC_COUNTERS\n");
+  void *library = compile(&body);
+  REQUIRE(library != NULL);
+  for (uint32_t i = 0; i < COUNT_LAUNCHES; i++)
+    run_launch(arrays, library, &launches[i], scratch);
+  CHECK(memcmp(arrays[COUNT_COUNTS], expected, k->rows * k->limit * sizeof *expected) == 0);
+  dlclose(library);
+  free(arrays[0]);
+  free(arrays[1]);
+  free(expected);
+  free(scratch);
+  text_free(&body);
+}
+
+static const count_kernels counts[] = {
+    {SCALAR_U8, 3, 5000, 256, 2},
+    {SCALAR_U32, 1, 30000, COUNT_MOST, 2},
+    {SCALAR_I16, 2, 9000, 100, 1},
+    {SCALAR_I64, 1, 1, 1, 132},
+};
+enum { COUNTS = sizeof counts / sizeof *counts };
+
+TEST(counts_of_keys) {
+  compiler found;
+  if (!compiler_find(&found, NULL))
+    SKIP("there is no C compiler");
+  size_t step = COUNTS / test_amount(2, COUNTS);
+  for (size_t i = 0; i < COUNTS; i += step)
+    check_count(&counts[i]);
+}
+
+static void check_text(text *body) {
+  char why[NVRTC_WHY];
+  void *cubin = NULL;
+  size_t size;
+  text_add(body, "", 1);
+  nvrtc_job job = {body->data, "routine.cu", 90, cuda_code_options[0], CUDA_CODE_OPTIONS};
+  if (!CHECK(nvrtc_compile(&job, &cubin, &size, why, sizeof why)))
+    printf("%s\n", why);
+  free(cubin);
+  text_free(body);
+}
+
 TEST(texts_for_gpus) {
   char why[NVRTC_WHY];
   if (!nvrtc_find(why, sizeof why))
@@ -269,17 +334,14 @@ TEST(texts_for_gpus) {
     sort_work w = work_of(&rows[i]);
     sort_kernels k;
     text body = {0};
-    void *cubin = NULL;
-    size_t size;
     CHECK_STR(sort_kernels_of(&w, &k), NULL);
     sort_kernels_write(&body, &k);
-    text_add(&body, "", 1);
-    nvrtc_job job = {body.data, "sort.cu", 90, cuda_code_options[0], CUDA_CODE_OPTIONS};
-    CHECK(nvrtc_compile(&job, &cubin, &size, why, sizeof why));
-    if (!cubin)
-      printf("row %zu: %s\n", i, why);
-    free(cubin);
-    text_free(&body);
+    check_text(&body);
+  }
+  for (size_t i = 0; i < COUNTS; i += COUNTS / test_amount(1, COUNTS)) {
+    text body = {0};
+    count_kernels_write(&body, &counts[i]);
+    check_text(&body);
   }
 }
 
