@@ -66,8 +66,7 @@ static pass_cost routine_cost(const plan *p, const net_routine *r) {
       bytes += rates[r->kind].payloads * digits * bytes_of(p, r->pairs[i].to);
     bytes += rates[r->kind].results * bytes_of(p, r->pairs[i].to);
   }
-  return (pass_cost){p->target->pass_seconds * (digits + 1),
-                     bytes / p->target->memory_bytes_per_second,
+  return (pass_cost){p->target->pass_seconds, bytes / p->target->memory_bytes_per_second,
                      rates[r->kind].ops * digits * elements / p->target->ops_per_second};
 }
 
