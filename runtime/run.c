@@ -150,8 +150,8 @@ static bool execute_arrays(permc_context *c, run_job *j, array *arguments, array
   good = good && checks_pass(c, &p->pipeline.trace, results) &&
          laws_hold(c, &p->pipeline.trace, results);
   move_results(*j->results, *j->result_count, results, true);
-  for (size_t i = 0; i < *j->result_count;
-       i++)  // what is known of an argument is not of what it became
+  // What is known of an argument is not known of what it became.
+  for (size_t i = 0; i < *j->result_count; i++)
     for (size_t k = 0; k < (*j->results)[i]->count; k++)
       (*j->results)[i]->components[k].permutation = false;
   size_t returned = trace_returned(&p->pipeline.trace);
