@@ -113,6 +113,7 @@ typedef struct trace_step {
   uint32_t operand_count;
   bool shadow;             // for checks only
   bool permutation;        // TRACE_ARGUMENT: it has each of 0 ... dims[0] - 1 once
+  bool trusted;            // TRACE_RESHAPE: the program promises that these places are right
   span where;              // the source that asked for the step
   span caller;             // the same in the program's own text, where the library was called
   uint64_t batch;          // instances of the result

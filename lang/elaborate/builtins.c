@@ -280,6 +280,23 @@ BUILTIN(split) {
   return make_array(e, length / inner, make_array(e, inner, move_element(e, a[1], m)));
 }
 
+BUILTIN(rows_of) {
+  int64_t width = static_argument(e, a, 0, "the row length of rows_of");
+  uint64_t length = length_of(a[1]), inner = (uint64_t)width;
+  bool good = width > 0 && length % inner == 0;
+  if (!good)
+    blame_argument(e, 0);
+  if (width < 1)
+    fail(e, "rows_of makes rows of at least 1 element, but this is %" PRId64, width);
+  if (!good)
+    fail(e,
+         "rows_of %" PRId64 " makes rows of %" PRId64
+         " elements, which do not divide an array of %" PRIu64,
+         width, width, length);
+  move m = {.op = TRACE_RESHAPE, .drop = 1, .lead = {length / inner, inner}, .lead_count = 2};
+  return make_array(e, length / inner, make_array(e, inner, move_element(e, a[1], m)));
+}
+
 // The rows of an array of arrays, as one ARRAY around another.
 static value *as_rows(elaborator *e, value *v) {
   v = as_array(e, v);
@@ -593,6 +610,7 @@ static const builtin rows[] = {
     {"zip", "[]a -> []b -> [](a, b)", ANY, 2, run_zip, 0, NULL},
     {"unzip", "[](a, b) -> ([]a, []b)", ANY, 1, run_unzip, 0, NULL},
     {"split", "int -> []a -> [][]a", ANY, 2, run_split, 0, NULL},
+    {"rows_of", "int -> []a -> [][]a", ANY, 2, run_rows_of, 0, NULL},
     {"join", "[][]a -> []a", ANY, 1, run_join, 0, NULL},
     {"transpose", "[][]a -> [][]a", ANY, 1, run_transpose, 0, NULL},
     {"take", "int -> []a -> []a", ANY, 2, run_take, 0, NULL},
@@ -603,6 +621,7 @@ static const builtin rows[] = {
     {"length", "[]a -> int", ANY, 1, run_length, 0, NULL},
     {"padded", "a -> ([]a -> []b) -> []a -> []b", ANY, 3, run_padded, 0, NULL},
     {"gather", "[]a -> []b -> []b", {CONSTRAINT_SCALAR, CLASS_INTEGER}, 2, run_gather, 0, NULL},
+    {"trusted", "[]a -> []a", {CONSTRAINT_SCALAR, CLASS_INTEGER}, 1, run_trusted, 0, NULL},
     {"scatter", "[]a -> []b -> []b -> []b", {CONSTRAINT_SCALAR, CLASS_INTEGER}, 3, run_scatter, 0, NULL},
     {"sorted_places", "[]a -> []int", ORDERED, 1, run_sorted_places, OP_LE, NULL},
     {"sorted_places_desc", "[]a -> []int", ORDERED, 1, run_sorted_places, OP_GE, NULL},
