@@ -60,11 +60,25 @@ typedef struct line {
   lanes wide, lanes;
 } line;
 
+// How many of the lowest address bits are rows of their own, all else being a multiple of theirs; of at
+// most so many.
+static int aligned_bits(const net_map *m, int most) {
+  uint64_t others = (uint64_t)m->offset;
+  for (uint32_t i = 0; i < m->loop_count; i++)
+    others |= (uint64_t)m->strides[i];
+  for (uint32_t r = 0; r < m->row_count; r++) {
+    uint64_t weight = (uint64_t)m->rows[r].weight;
+    others |= weight & (weight - 1) || weight >> most ? weight : 0;
+  }
+  return others ? smaller_of(most, f2_lsb(others)) : most;
+}
+
 static line lines_of_move(const warps *w, const plan_move *m) {
   uint32_t bytes = w->pass->slot_bytes[m->slot];
   int wide = w->strategy->plain || !plan_move_is_wide(m) || bytes >= w->wide_bytes
                  ? 0
                  : smaller_of(f2_msb(w->wide_bytes / bytes), w->r);
+  wide = aligned_bits(&m->map, wide);
   line found = {.lanes = line_vectors(w, &m->map, wide + w->l)};
   if (found.lanes.count > w->l) {
     found.wide.count = wide = found.lanes.count - w->l;

@@ -287,7 +287,7 @@ static const struct {
     {HINT_NAME, {"mod", "rem"}, "the remainder is x % y"},
     {HINT_NAME, {"div", "quot"}, "the quotient is x / y, of integers rounded down"},
     {HINT_NAME, {"mean"}, "the mean of floats is sum xs / f64 (length xs)"},
-    {HINT_NAME, {"roll", "rotate"}, "a cyclic shift by k is concat (drop k xs) (take k xs)"},
+    {HINT_NAME, {"roll"}, "a cyclic shift by k to the left is rotate k xs"},
     {HINT_NAME, {"init"}, "all but the last is take (length xs - 1) xs"},
     {HINT_NAME, {"tail"}, "all but the first is drop 1 xs"},
     {HINT_NAME, {"iterate", "until"}, "iter k f x applies f k times"},

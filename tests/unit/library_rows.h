@@ -92,11 +92,6 @@ static const library_row library_rows[] = {
     {"take 3 . padded maxval sort", "[1000]i32"},
     {"rotate 100", "[3000]u16"},
     {"shuffle_random 7", "[70001]u32"},
-    {"shuffle_tiles int 7", "[10000]u64"},
-    {"map (\\i -> (in_tile 3 (i >> 12) i, swapped id 4096 1000 i, bijection 5096 (seed_words 0 9) "
-     "(u32 i), "
-     "mixed_word i 3))",
-     "[5096]i64"},
     {"transpose", "[300][517]u32"},
     {"map transpose", "[5][67][129]u8"},
     {"transpose", "[333][3](u16, f64)"},
