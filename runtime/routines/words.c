@@ -48,7 +48,11 @@ static bool word_job_interrupted(const word_job *j) {
 typedef uint32_t __attribute__((may_alias)) word_32;
 typedef uint64_t __attribute__((may_alias)) word_64;
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)  // gcc unrolls nothing then
+#define EACH(i, count) for (uint32_t i = 0; i < (count); i++)
+#else
 #define EACH(i, count) _Pragma("GCC unroll 16") for (uint32_t i = 0; i < (count); i++)
+#endif
 
 #define SET scalar
 #define TARGET
