@@ -46,12 +46,17 @@ static permutation identity(uint64_t count) {
   return p;
 }
 
+static uint64_t exchanged(const uint64_t *d, uint64_t i) {
+  uint64_t c = i / d[3] % d[2], b = i / d[3] / d[2] % d[1];
+  return ((i / d[3] / d[2] / d[1] * d[2] + c) * d[1] + b) * d[3] + i % d[3];
+}
+
 // What it is said to do is what it does.
 static bool is_true(const permutation *p, const movement *m) {
   const uint64_t *d = m->dims;
   bool good = m->kind != MOVES_BY_EXCHANGE || product_of(d, 4) == p->count;
   for (uint64_t i = 0; i < p->count && good; i++) {
-    uint64_t to = p->place[i], inner = i % d[3], c = i / d[3] % d[2];
+    uint64_t to = p->place[i];
     switch (m->kind) {
     case MOVES_BY_ROTATION:
       good = to == (i + m->by) % p->count;
@@ -60,8 +65,7 @@ static bool is_true(const permutation *p, const movement *m) {
       good = to == f2_affine_apply(m->map, i);
       break;
     case MOVES_BY_EXCHANGE:
-      good = to ==
-             ((i / d[3] / d[2] / d[1] * d[2] + c) * d[1] + i / d[3] / d[2] % d[1]) * d[3] + inner;
+      good = to == exchanged(d, i);
       break;
     case MOVES_IN_ROWS:
       good = to / m->width == i / m->width;
