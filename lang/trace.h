@@ -141,7 +141,8 @@ typedef struct trace_extern {
 //   CHECK_PLACES   i64: the first of all places that is wrong, or a number that none has; and what
 //                  is written there (lang/elaborate/places.c)
 //   CHECK_KEYS     the same of keys: which are wrong where they are no places among their counts
-typedef enum check_kind { CHECK_PADDING, CHECK_PLACES, CHECK_KEYS } check_kind;
+//   CHECK_ROWS     the same of the lengths of rows, which are from 0 to length - 1
+typedef enum check_kind { CHECK_PADDING, CHECK_PLACES, CHECK_KEYS, CHECK_ROWS } check_kind;
 
 typedef struct trace_check {
   check_kind kind;

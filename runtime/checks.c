@@ -54,9 +54,26 @@ static bool check_places(diagnostics *d, const trace_check *k, const array *wron
   return false;
 }
 
+// Whether all rows have as many elements as they may.
+static bool check_rows(diagnostics *d, const trace_check *k, const array *wrong) {
+  const int64_t *found = wrong->data;
+  if (found[0] == INT64_MAX)
+    return true;
+  uint64_t row = (uint64_t)found[0] % k->inner;
+  diag_report(d, DIAG_ERROR, k->where,
+              "row %" PRIu64 " has %" PRId64 " elements, and may have %s%" PRIu64, row, found[1],
+              found[1] < 0 ? "0 to " : "at most ", k->length - 1);
+  if (found[1] < 0)
+    diag_report(d, DIAG_HINT, k->where, "no offset is less than the one before it");
+  return false;
+}
+
 bool checks_pass(permc_context *c, const trace *t, const array *results) {
-  static bool (*const passes[])(diagnostics *, const trace_check *, const array *) = {
-      [CHECK_PADDING] = check_padding, [CHECK_PLACES] = check_places, [CHECK_KEYS] = check_places};
+  static bool (*const passes[])(diagnostics *, const trace_check *,
+                                const array *) = {[CHECK_PADDING] = check_padding,
+                                                  [CHECK_PLACES] = check_places,
+                                                  [CHECK_KEYS] = check_places,
+                                                  [CHECK_ROWS] = check_rows};
   for (size_t i = 0; i < t->checks.count; i++) {
     const trace_check *k = &t->checks.items[i];
     if (!passes[k->kind](&c->program.diagnostics, k, &results[trace_returned(t) + i]))

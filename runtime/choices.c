@@ -53,9 +53,22 @@ static double node_seconds(arena *scratch, const plan *p) {
   return sum / p->target->ops_per_second;
 }
 
+// Sorts of one array have kernels on a GPU. The host executes other routines for it, between copies of
+// their arrays.
+static bool has_host_routine(const plan *p) {
+  for (size_t i = 0; i < p->net->stages.count; i++) {
+    const net_routine *r = p->net->stages.items[i].routine;
+    if (r && (r->rows > 1 || (r->kind != NET_SORT && r->kind != NET_PLACES)))
+      return true;
+  }
+  return false;
+}
+
 static double plan_seconds(arena *scratch, const comparison *c, const plan *p) {
   const choice_setting *s = c->setting;
   double sum = node_seconds(scratch, p);
+  if (!s->target->lane_bytes && s->backend != &hmm_backend && has_host_routine(p))
+    return INFINITY;
   for (size_t i = 0; i < p->passes.count; i++)
     sum += p->passes.items[i].seconds;
   if (s->backend != &auto_backend && s->backend != &portable_backend)

@@ -470,9 +470,12 @@ BUILTIN(padded) {
   value *xs =
       full == m ? a[2] : concat_arrays(e, as_array(e, a[2]), replicate_value(e, full - m, a[0]));
   value_id memo_from = e->memo_from;
+  bool padding = e->padding;
   e->memo_from = full > m ? first : memo_from;
+  e->padding = padding || full > m;
   value *result = apply(e, a[1], xs);
   e->memo_from = memo_from;
+  e->padding = padding;
   if (length_of(result) < m) {
     blame_argument(e, 1);
     fail_hint(e, "a function that shortens the array takes it filled up: f (extended x xs)",
@@ -626,6 +629,7 @@ static const builtin rows[] = {
     {"sorted_places", "[]a -> []int", ORDERED, 1, run_sorted_places, OP_LE, NULL},
     {"sorted_places_desc", "[]a -> []int", ORDERED, 1, run_sorted_places, OP_GE, NULL},
     {"bucket_places", "int -> []a -> []int", {CONSTRAINT_SCALAR, CLASS_INTEGER}, 2, run_bucket_places, 0, NULL},
+    {"checked_lengths", "int -> []int -> []int", ANY, 2, run_checked_lengths, 0, NULL},
     {"count_keys", "int -> []a -> []int", {CONSTRAINT_SCALAR, CLASS_INTEGER}, 2, run_count_keys, 0, NULL},
     {"iter", "int -> (a -> a) -> a -> a", ANY, 3, run_iter, 0, NULL},
     {"associative", "(a -> a -> a) -> []a -> a -> a -> a", ANY, 2, run_associative, 0, NULL},

@@ -156,6 +156,7 @@ typedef struct elaborator {
   value *running;  // binding that is evaluated, innermost
   memo_table *memo;
   value_id memo_from;  // calls are copied from steps from here on: padded knows what it has made
+  bool padding;        // inside of a function that padded calls, with padding
   value_id own_from;   // the steps of the call that is being recorded: those from here on
   VEC(written_length) lengths;  // of arrays whose signature is being checked (sizes.c)
   type_table closed;            // interned types
@@ -236,8 +237,10 @@ value *run_scatter(elaborator *e, const builtin *row, value **a, type **instance
 value *run_trusted(elaborator *e, const builtin *row, value **a, type **instance);
 value *run_sorted_places(elaborator *e, const builtin *row, value **a, type **instance);
 value *run_bucket_places(elaborator *e, const builtin *row, value **a, type **instance);
+value *run_checked_lengths(elaborator *e, const builtin *row, value **a, type **instance);
 value *run_count_keys(elaborator *e, const builtin *row, value **a, type **instance);
-void add_place_checks(elaborator *e);  // once the trace has its results
+void add_place_checks(elaborator *e);                          // once the trace has its results
+value_id emit_row_check(elaborator *e, const trace_check *c);  // its result
 
 // ---- choices.c ---------------------------------------------------------------------------------
 

@@ -607,6 +607,11 @@ void add_checks(elaborator *e) {
     bool known = count > 0 && t->checks.items[count - 1].shadow == c.shadow;
     if ((c.guarded != NO_STEP && !needed[c.guarded]) || known)
       continue;
+    if (c.kind == CHECK_ROWS) {
+      t->checks.items[count++] = c;
+      vec_push(e->memory, &t->results, emit_row_check(e, &c));
+      continue;
+    }
     trace_step s = t->steps.items[c.shadow];
     move all = {.op = TRACE_RESHAPE, .set_batch = true, .batch = 1, .drop = s.rank};
     all.lead[all.lead_count++] = trace_step_count(&s);

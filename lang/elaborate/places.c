@@ -167,6 +167,28 @@ value *run_count_keys(elaborator *e, const builtin *row, value **a, type **insta
   return make_array(e, number, make_dynamic(e, counts));
 }
 
+// Lengths of rows, which are from 0 to a[0]: as they are, once more, so that who needs them needs the
+// check.
+value *run_checked_lengths(elaborator *e, const builtin *row, value **a, type **instance) {
+  (void)instance;
+  int64_t most = static_integer(e, a[0], arena_printf(e->memory, "the bound of %s", row->name));
+  uint64_t count = length_of(a[1]);
+  value_id lengths = places_of(e, a[1]);
+  trace_step s = *step_at(e, lengths);
+  s.op = TRACE_RESHAPE;
+  s.operand_count = 1;
+  s.operands = copy_operands(e, 1, &lengths);
+  trace_check c = {.kind = CHECK_ROWS,
+                   .shadow = lengths,
+                   .guarded = emit(e, s),
+                   .length = (uint64_t)most + 1,
+                   .inner = count,
+                   .where = own_place(e)};
+  if (count)
+    vec_push(e->memory, &e->out->checks, c);
+  return make_array(e, count, make_dynamic(e, c.guarded));
+}
+
 // ---- steps of checks -------------------------------------------------------------------------
 
 // A step of `count` operands; its dimensions are {length}, or none.
@@ -291,7 +313,7 @@ static value_id emit_first_wrong(elaborator *e, const place_list *l) {
 static value_id emit_wrong_by_steps(elaborator *e, const place_list *l) {
   const trace_step s = *step_at(e, l->places);
   trace_step pack = {.op = TRACE_PACK, .type = SCALAR_I64, .batch = 1, .rank = 1};
-  trace_step pick = {.op = TRACE_GATHER, .type = s.type, .batch = 1, .rank = 1};
+  trace_step pick = {.op = TRACE_GATHER, .type = s.type, .batch = 1, .rank = 1, .shadow = true};
   trace_step element = {.op = TRACE_ELEMENT, .type = s.type, .batch = 1};
   value_id first = emit_first_wrong(e, l);
   value_id found[] = {emit_step(e, pack, 1, 1, &first),
@@ -301,13 +323,21 @@ static value_id emit_wrong_by_steps(elaborator *e, const place_list *l) {
   return emit_step(e, pack, 2, 2, (value_id[]){first, place});
 }
 
-static void add_place_check(elaborator *e, const place_list *l) {
-  const trace_step s = *step_at(e, l->places);
+// The first wrong one and what it is.
+static value_id emit_wrong(elaborator *e, const place_list *l) {
   trace_step wrong = {.op = TRACE_WRONG, .type = SCALAR_I64, .batch = 1, .rank = 1};
   wrong.scalar = l->distinct ? OP_NE : OP_LT;
   wrong.number = l->length;
-  value_id check =
-      e->out->wants_steps ? emit_wrong_by_steps(e, l) : emit_step(e, wrong, 2, 1, &l->places);
+  return e->out->wants_steps ? emit_wrong_by_steps(e, l) : emit_step(e, wrong, 2, 1, &l->places);
+}
+
+value_id emit_row_check(elaborator *e, const trace_check *c) {
+  return emit_wrong(e, &(place_list){.places = c->shadow, .length = c->length});
+}
+
+static void add_place_check(elaborator *e, const place_list *l) {
+  const trace_step s = *step_at(e, l->places);
+  value_id check = emit_wrong(e, l);
   trace_check c = {.kind = l->are_keys ? CHECK_KEYS : CHECK_PLACES,
                    .shadow = check,
                    .guarded = NO_STEP,
@@ -365,7 +395,7 @@ void add_place_checks(elaborator *e) {
   for (size_t id = 0; id < t->steps.count; id++) {
     const trace_step *s = &t->steps.items[id];
     place_list l, *known;
-    if (!needed[id] || !places_of_step(e, s, &l) || are_right(e, &l))
+    if (!needed[id] || s->shadow || !places_of_step(e, s, &l) || are_right(e, &l))
       continue;
     known = find_list(lists.items, lists.count, &l);
     if (known) {

@@ -117,7 +117,7 @@ static const struct {
     {HINT_ITEM,
      {"def N ( .. ) : .. return"},
      "there is no def and no return: write main xs = sort xs, with a signature above it such as "
-     "main : [2^n]f32 -> [2^n]f32; padded maxval sort xs takes any length"},
+     "main : [2^n]f32 -> [2^n]f32; sort xs takes any length"},
     {HINT_ITEM,
      {"def N", "local def", "fun N", "func N", "fn N", "function N", "static N N"},
      DEFINITION},
@@ -274,7 +274,7 @@ static const struct {
     {HINT_NAME,
      {"size", "shape"},
      "the length of an array is length xs, or the name m of [m] in the signature"},
-    {HINT_NAME, {"sorted"}, "write sort xs, or padded maxval sort xs for any length"},
+    {HINT_NAME, {"sorted"}, "write sort xs"},
     {HINT_NAME,
      {"stable_sort_on", "stable_sort", "sort_stable", "sort_on_stable", "stable"},
      "write sort_stable_on key xs, which keeps the order of elements with equal keys"},

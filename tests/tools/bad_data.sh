@@ -125,7 +125,7 @@ try() { # try NAME ARGS...: permc run ARGS must fail and name NAME
 # message names the length, the nearest powers of two, and padded.
 try_length() {
   rc=0
-  "$PERMC" run -e sort -i "$1" -o work/old.npy >out 2>err </dev/null || rc=$?
+  "$PERMC" run -e sort_network -i "$1" -o work/old.npy >out 2>err </dev/null || rc=$?
   case $1 in
   *three*) words='3 2 4' ;;
   *five*) words='5 4 8' ;;
@@ -147,17 +147,17 @@ for file in data/*; do
   case $file in
   data/good.npy) ;;
   *three.* | *five.* | *1024.*) try_length "$file" ;;
-  *) try "$file" -e sort -i "$file" -o work/old.npy ;;
+  *) try "$file" -e sort_network -i "$file" -o work/old.npy ;;
   esac
 done
-try absent.npy -e sort -i data/absent.npy -o work/old.npy
-try data -e sort -i data -o work/old.npy
+try absent.npy -e sort_network -i data/absent.npy -o work/old.npy
+try data -e sort_network -i data -o work/old.npy
 
-"$PERMC" run -e sort -i data/good.npy -o good_result.npy || failed=$((failed + 1))
-try /dev/full -e sort -i data/good.npy -o /dev/full
-try nowhere -e sort -i data/good.npy -o nowhere/new.npy
-try good.npy -e sort -i data/good.npy -o data/good.npy/new.npy
-try work -e sort -i data/good.npy -o work
+"$PERMC" run -e sort_network -i data/good.npy -o good_result.npy || failed=$((failed + 1))
+try /dev/full -e sort_network -i data/good.npy -o /dev/full
+try nowhere -e sort_network -i data/good.npy -o nowhere/new.npy
+try good.npy -e sort_network -i data/good.npy -o data/good.npy/new.npy
+try work -e sort_network -i data/good.npy -o work
 
 schedule() { # schedule NAME TEXT: no permutation, so there is no schedule
   rc=0
@@ -173,7 +173,7 @@ schedule matrix.in '[[0, 1], [2, 3]]'
 schedule empty.in ''
 
 rc=0
-"$PERMC" run -e sort -i data/good.npy >/dev/full 2>err </dev/null || rc=$?
+"$PERMC" run -e sort_network -i data/good.npy >/dev/full 2>err </dev/null || rc=$?
 : >out
 verdict "permc run -i data/good.npy >/dev/full" "$rc" "standard output"
 

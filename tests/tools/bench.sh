@@ -247,7 +247,7 @@ status 1 two.perm --size n=4 --entry nothing
 has err "no entry point 'nothing'"
 status 1 -e 'no_such_name' --arguments '[4]i32'
 has err 'no_such_name'
-status 1 -e sort --arguments '[3]i32'
+status 1 -e sort_network --arguments '[3]i32'
 has err 'power of two'
 lacks err 'interp'
 

@@ -54,7 +54,7 @@ usage() { # usage MESSAGE ARGUMENT...: one line, exit 2
 : >in
 cat >sort.perm <<'END'
 main : [2^n]i32 -> [2^n]i32
-main = sort
+main = sort_network
 
 twice : [2^n]i32 -> ([2^n]i32, [2^n]i32)
 twice xs = (sort xs, reverse xs)
@@ -275,7 +275,7 @@ err_has '^permc: warning: the layout RAP applies to nothing: the backend portabl
 status 0 explain -e sort --arguments '[16]i32'
 out_has '^auto          interp$'
 out_has '^because       interp takes .*s, and what is planned at least .*s$'
-status 0 explain -e sort --arguments '[2^28]i32'
+status 0 explain -e sort_network --arguments '[2^28]i32'
 out_has '^auto          cuda with a GPU, else cpu from the cache, else portable'
 out_has '^predicted     whole runs: interp .* s, portable .* s, cpu .* s, cuda .* s$'
 

@@ -448,16 +448,16 @@ TEST(choices) {
   CHECK(model_prefers_interp(&m, false) && model_is_worth_planning(&m));
   m = model_of("odd_even_sort", "[2^10]u32");
   CHECK(model_prefers_interp(&m, false) && !model_is_worth_planning(&m));
-  m = model_of("sort", "[2^20]u32");
+  m = model_of("sort_network", "[2^20]u32");
   CHECK(!model_prefers_interp(&m, false) && !model_returns_to_interp(&m));
   m = model_of("scan (+)", "[2^20]u32");
   CHECK(!model_prefers_interp(&m, false));
-  m = model_of("sort", "[2^16]u32");
+  m = model_of("sort_network", "[2^16]u32");
   CHECK(!model_prefers_interp(&m, false) && !model_prefers_gpu(&m));
   CHECK(m.compiled < m.portable && m.portable < m.text && m.text < m.compile);
-  m = model_of("sort", "[2^24]u32");
+  m = model_of("sort_network", "[2^24]u32");
   CHECK(m.portable > m.text + m.compiled && !model_prefers_gpu(&m));
-  m = model_of("sort", "[2^28]u32");
+  m = model_of("sort_network", "[2^28]u32");
   CHECK(m.portable > m.text + m.compile + m.compiled && model_prefers_gpu(&m));
   m = model_of("bitrev", "[2^28]u32");  // the way there and back takes longer than moving them here
   CHECK(!model_prefers_gpu(&m));

@@ -651,7 +651,7 @@ static void check_on_f16(const char *const program[2], const char *machine, bool
 TEST(programs_on_f16) {
   static const char *const machines[] = {"baseline", "avx2", "avx512", "gpu"};
   static const char *const programs[][2] = {
-      {"sort", "[2^10]f16"},
+      {"sort_network", "[2^10]f16"},
       {"map sort", "[3][2^8]f16"},
       {"padded maxval sort", "[300]f16"},
       {"sort", "[2^8](f16, u16)"},
@@ -728,7 +728,7 @@ TEST(recurrences) {
 // What runs on the host above is CUDA, too.
 TEST(f16_compiled_for_gpus) {
   static const char *const programs[][2] = {
-      {"sort", "[2^10]f16"},
+      {"sort_network", "[2^10]f16"},
       {"map (\\x -> (x * 1.5 - sin x, f32 x, i8 x, x < 3, f16 (f64 x), x ^ 3))", "[2^10]f16"},
       {"map (\\x -> if x < 7 then x + 5 else 77)", "[2^10]u16"},
       {"map (\\x -> if x < 7 then x + 5 else 77)", "[2^10]u8"},

@@ -199,7 +199,7 @@ TEST(json_of_auto) {
       {"[2^30]u32", "portable", "portable", "portable", "is not trusted", false, true},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-    permc_context *c = load_expression("sort");
+    permc_context *c = load_expression("sort_network");
     REQUIRE(c != NULL);
     permc_use_threads(c, 4);
     if (rows[i].untrusted)

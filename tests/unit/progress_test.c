@@ -42,7 +42,7 @@ TEST(contexts_report_their_stages) {
   snprintf(path, sizeof path, "%s/sorted.npy", getenv("PERMC_TMP"));
   permc_use_threads(c, 1);  // the last elements are done by the thread that reports
   permc_on_progress(c, note_stage, &s);
-  REQUIRE(permc_define(c, "sort"));
+  REQUIRE(permc_define(c, "sort_network"));
   REQUIRE(permc_read_random(c, "-e", "[2^12]i32", 1, &arguments, &count));
   s.names[0] = 0;
   REQUIRE(permc_run(c, "-e", "portable", arguments, count, &results, &result_count));

@@ -5,7 +5,7 @@ explain() {
 cd "$PERMC_TMP" || exit 1
 cat >apart.perm <<'END'
 sorted : [2^n]i32 -> [2^n]i32
-sorted xs = sort (map (+ 1) xs)
+sorted xs = sort_network (map (+ 1) xs)
 
 orders : [2^n]i32 -> [2^n]i32
 orders xs = zip_with (-) ys (bitrev ys)

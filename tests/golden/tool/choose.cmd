@@ -3,14 +3,17 @@ explain() { permc explain "$@" --target line128-tile32k 2>&1 | grep -A 2 '^choos
 cd "$PERMC_TMP" || exit 1
 cat >a.perm <<'END'
 main : [2^n]u32 -> [2^n]u32
-main = choose [odd_even_sort, sort]
+main = choose [odd_even_sort, sort_network]
 
 rows : [m][2^n]u32 -> [m][2^n]u32
-rows xss = map (two (choose [sort, bitonic_sort, choose [periodic_sort, balanced_sort]])) xss
+rows xss = map (two (choose [sort_network, bitonic_sort, choose [periodic_sort, balanced_sort]])) xss
 
 many : [2^n]u32 -> [2^n]u32
 many = sorted 4
-sorted k = choose [if k == 0 then sort else sorted (k - 1), sort]
+sorted k = choose [if k == 0 then sort_network else sorted (k - 1), sort_network]
+
+any : [m](u32, f64) -> [m](u32, f64)
+any xs = sort xs
 
 lengths : [m]u32 -> []u32
 lengths = choose [take 1, take 2]
@@ -21,6 +24,7 @@ END
 explain a.perm --size n=20
 explain a.perm --size n=10 --entry rows --size m=1000
 explain a.perm --size n=10 --entry many
+explain a.perm --size m=100000 --entry any
 explain a.perm --size m=5 --entry lengths
 explain a.perm --size m=5 --entry empty
 permc explain a.perm --size n=20 --target line128-tile32k --json 2>/dev/null | grep -o '"choices": .*"passes"'
