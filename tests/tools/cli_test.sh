@@ -634,7 +634,7 @@ out_has '^main : \[2^n\]i32 -> \[2^n\]i32$'
 out_has '^columns       210, each of static direction$'
 out_has '^ all   210 '
 err_is ''
-status 0 explain -e 'sort . bitrev' --arguments '[2^12]f32' --rules
+status 0 explain -e 'sort_network . bitrev' --arguments '[2^12]f32' --rules
 out_has '^arguments     \[2^12\]f32$'
 out_has '^parm-'
 status 0 explain sort.perm --entry nine

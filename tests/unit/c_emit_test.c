@@ -652,9 +652,9 @@ TEST(programs_on_f16) {
   static const char *const machines[] = {"baseline", "avx2", "avx512", "gpu"};
   static const char *const programs[][2] = {
       {"sort_network", "[2^10]f16"},
-      {"map sort", "[3][2^8]f16"},
-      {"padded maxval sort", "[300]f16"},
-      {"sort", "[2^8](f16, u16)"},
+      {"map sort_network", "[3][2^8]f16"},
+      {"padded maxval sort_network", "[300]f16"},
+      {"sort_network", "[2^8](f16, u16)"},
       {"sort_by (>=)", "[2^8]f16"},
       {"scan (+)", "[2^8]f16"},
       {"map (\\x -> x * x - 0.1 / x)", "[2^10]f16"},
@@ -855,7 +855,7 @@ static void check_comments(const char *expression, const char *types, const char
 
 // Comments for readers change neither code, and so no key of a cache, nor which kernels are one.
 TEST(comments_change_no_code) {
-  check_comments("sort", "[2^10]f32", "avx512", false);
+  check_comments("sort_network", "[2^10]f32", "avx512", false);
   check_comments("map (\\x -> x * 2 + 1) . sort", "[2^12]u32", "gpu", false);
   check_comments("periodic_sort", "[2^16]u32", "gpu", true);
 }
