@@ -41,6 +41,7 @@ typedef struct cpu_state {
   unsigned threads;
   uint32_t *first, *last;  // by array: the passes it is needed in; NEVER: as in cpu_array_lifetimes
   void **data;             // by array, while it lives
+  uint64_t *room;          // of that memory: a buffer's, or an argument's bytes, to the byte
   uint64_t live_bytes, peak;  // bytes in arrays; together with the spares at most
                               // `peak` and the slack
   _Atomic uint64_t done;      // elements, for the progress
@@ -146,8 +147,9 @@ static spare *find_spare(cpu_store *s, bool is_free, uint64_t room) {
 
 // Spares that would take too much are freed. A small buffer must not cost a large one its memory in
 // each run: hence the slack.
-static void *new_buffer(cpu_state *s, const net_array *a) {
-  uint64_t room = array_buffer_bytes(a), most = s->peak + s->peak / SLACK;
+static void *new_buffer(cpu_state *s, net_id number) {
+  const net_array *a = &s->plan->arrays.items[number];
+  uint64_t room = s->room[number] = array_buffer_bytes(a), most = s->peak + s->peak / SLACK;
   s->live_bytes += room;
   spare *found = find_spare(s->store, false, room);
   if (found)
@@ -194,10 +196,8 @@ static net_id find_replaced_array(const cpu_state *s, uint32_t number, net_id st
   const net_array *arrays = s->plan->arrays.items;
   for (uint32_t i = 0; i < pass->load_count; i++) {
     net_id a = pass->loads[i].array;
-    // An argument's memory is the caller's: of its very size.
     bool has_size = cpu_array_bytes(&arrays[a]) == cpu_array_bytes(&arrays[stored]) ||
-                    (arrays[a].role == NET_TEMPORARY &&
-                     array_buffer_bytes(&arrays[a]) == array_buffer_bytes(&arrays[stored]));
+                    s->room[a] == array_buffer_bytes(&arrays[stored]);
     if (s->last[a] == number && s->data[a] && is_aligned(s->data[a]) && has_size &&
         cpu_loads_where_stored(s->plan, pass, i, stored))
       return a;
@@ -210,7 +210,7 @@ static bool allocate_stored_arrays(cpu_state *s, uint32_t number, bool in_place,
   const plan_pass *pass = &s->plan->passes.items[number];
   for (uint32_t i = 0; i < pass->access_count; i++) {
     net_id id = pass->accesses[i].array;
-    if (!s->data[id] && !(s->data[id] = new_buffer(s, &s->plan->arrays.items[id])))
+    if (!s->data[id] && !(s->data[id] = new_buffer(s, id)))
       return error_set(s->failure, SPAN_NONE, "out of memory");
   }
   for (uint32_t i = 0; i < pass->store_count; i++) {
@@ -221,8 +221,9 @@ static bool allocate_stored_arrays(cpu_state *s, uint32_t number, bool in_place,
     net_id from = in_place && once ? find_replaced_array(s, number, id) : NET_NONE;
     if (from != NET_NONE && shared[from] == NET_NONE) {
       s->data[id] = s->data[from];
+      s->room[id] = s->room[from];
       shared[from] = id;
-    } else if (!(s->data[id] = new_buffer(s, &s->plan->arrays.items[id]))) {
+    } else if (!(s->data[id] = new_buffer(s, id))) {
       return error_set(s->failure, SPAN_NONE, "out of memory");
     }
   }
@@ -233,7 +234,7 @@ static void release_dead_arrays(cpu_state *s, uint32_t number, const net_id *sha
   for (size_t a = 0; a < s->plan->arrays.count; a++)
     if (s->data[a] && s->last[a] == number) {
       if (shared[a] == NET_NONE)
-        release_buffer(s, number, s->data[a], array_buffer_bytes(&s->plan->arrays.items[a]));
+        release_buffer(s, number, s->data[a], s->room[a]);
       s->data[a] = NULL;
     }
 }
@@ -429,7 +430,7 @@ static bool take_arguments(cpu_state *s, array *arguments, size_t count) {
       return false;
     if (!is_borrowed(wanted, s->options->borrow_arguments))
       arguments[wanted->number].data = NULL;
-    s->live_bytes += array_buffer_bytes(wanted);
+    s->live_bytes += s->room[a] = cpu_array_bytes(wanted);
   }
   return true;
 }
@@ -457,7 +458,8 @@ static bool allocate_state(cpu_state *s) {
   s->first = calloc(count + 1, sizeof *s->first);
   s->last = calloc(count + 1, sizeof *s->last);
   s->data = calloc(count + 1, sizeof *s->data);
-  if (!s->first || !s->last || !s->data || !set_store_threads(s->store, s->threads))
+  s->room = calloc(count + 1, sizeof *s->room);
+  if (!s->first || !s->last || !s->data || !s->room || !set_store_threads(s->store, s->threads))
     return error_set(s->failure, SPAN_NONE, "out of memory");
   find_memory_lifetimes(s->plan, s->options->borrow_arguments, s->first, s->last);
   s->peak = find_peak_bytes(s->plan, s->first, s->last, array_buffer_bytes);
@@ -471,6 +473,7 @@ static void free_state(cpu_state *s) {
   free(s->first);
   free(s->last);
   free(s->data);
+  free(s->room);
 }
 
 bool cpu_run(const plan *p, const cpu_options *o, array *arguments, size_t argument_count,

@@ -272,6 +272,34 @@ TEST(buffers) {
   check_buffers(true);
 }
 
+// An argument's memory ends behind its last byte: a larger array of the same room cannot have it.
+static const char uneven[] = "array a0 i32 1020 argument 0\n"
+                             "array a1 i32 1022 argument 1\n"
+                             "array a2 i32 1020 result 0\n"
+                             "array a3 i32 1022 result 1\n"
+                             "stage n=1 loops 510\n"
+                             "  v0 = load a0 at 2*o0 + x0\n"
+                             "  store v0 in a2 at 2*o0 + x0\n"
+                             "stage n=1 loops 511\n"
+                             "  v0 = load a1 at 2*o0 + x0\n"
+                             "  store v0 in a3 at 2*o0 + x0\n";
+
+TEST(arguments_of_their_very_size) {
+  START();
+  const plan *p = plan_of(uneven);
+  array arguments[] = {numbers(1020), numbers(1022)}, results[2];
+  const void *given = arguments[0].data;
+  error why = {0};
+  chosen_place c = {portable_new(p, &(portable_options){.vector_bytes = 0}, &why), false};
+  cpu_executor executor = {portable_pass_in_place, &c};
+  cpu_options o = {.threads = 1, .executor = &executor};
+  CHECK((uintptr_t)given % 64 == 0);
+  CHECK(cpu_run(p, &o, arguments, 2, results, &why));
+  CHECK(results[1].data != given);
+  arrays_destroy(results, 2);
+  portable_free(c.portable);
+}
+
 // In the second pass two small buffers live, in the others one: more than the peak, with the large
 // spare, by less than the slack.
 static const char repeated[] = "array a0 i32 1048576 argument 0\n"
