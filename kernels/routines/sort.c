@@ -53,6 +53,12 @@ static void choose_along(sort_kernels *k) {
   }
 }
 
+// How often each multiprocessor is given its blocks, with so many keys for each thread.
+static uint64_t rounds_of(const sort_kernels *k, uint32_t items) {
+  uint64_t keys = (uint64_t)k->work.multiprocessors * k->blocks * k->threads * items;
+  return divide_up(k->work.rows * k->work.length, keys ? keys : 1);
+}
+
 // Rows that are shorter than a tile have smaller tiles.
 static void choose_tile(sort_kernels *k) {
   uint32_t i = 0;
@@ -62,8 +68,9 @@ static void choose_tile(sort_kernels *k) {
   k->threads = shapes[i].threads;
   k->items = shapes[i].items;
   k->blocks = shapes[i].blocks;
-  if (k->work.rows * k->work.length / tile_of(k) < (uint64_t)k->work.multiprocessors * k->blocks)
-    k->items = shapes[i].fewer;
+  uint32_t fewer = shapes[i].fewer;
+  if (rounds_of(k, fewer) <= 2 && rounds_of(k, fewer) * fewer < rounds_of(k, k->items) * k->items)
+    k->items = fewer;
   while (digit_bytes(k) > k->work.shared_bytes && k->items > 1)
     k->items--;
   if (k->work.length < k->threads)
