@@ -103,7 +103,7 @@ static void add_accesses(hmm_pass *p, pass_access like, const c_map *map, const 
   like.register_xor = register_xor_of(p->memory, &a);
   for (uint64_t i = 0; i < UINT64_C(1) << a.home.registers; i += UINT64_C(1) << a.wide) {
     uint64_t x = register_layout_at(&a.memory, i, 0);
-    if (a.wide == 0 && place->padding && place->padding[i & f2_mask((int)space->r)])
+    if (a.wide == 0 && place->padding && place->padding[x & f2_mask((int)space->r)])
       continue;
     like.at = constants_at(p->memory, map, without, x);
     like.registers = NEW_ARRAY(p->memory, uint32_t, UINT64_C(1) << a.wide);

@@ -237,8 +237,9 @@ static const char *load_vector(const transfer *t, const liveness *v, uint64_t nu
                   address_of(t, register_layout_at(&a->memory, number, 0)));
 }
 
-static bool is_padding(const c_place *p, const c_space *s, uint64_t number) {
-  return p->padding && p->padding[number & f2_mask((int)s->r)];
+static bool is_padding(const transfer *t, const c_space *s, uint64_t number) {
+  uint64_t x = register_layout_at(&t->access->memory, number, 0);
+  return t->place->padding && t->place->padding[x & f2_mask((int)s->r)];
 }
 
 // Only words stay together.
@@ -272,7 +273,7 @@ void c_load(c_writer *w, const c_map *map, const c_space *space, scalar_type typ
   for (uint64_t i = 0; i < count && a.wide > 0; i += UINT64_C(1) << a.wide)
     load_wide(&t, i, loaded);
   for (uint64_t i = 0; i < count && a.wide == 0; i++) {
-    const char *vector = is_padding(from, space, i) ? "0" : load_vector(&t, &live, i);
+    const char *vector = is_padding(&t, space, i) ? "0" : load_vector(&t, &live, i);
     if (t.flips)
       vector = c_format(w, "%s(%s, %s)", c_xor_permute(w, bytes, t.lanes), vector, t.flips);
     loaded[i] = w->next++;
@@ -393,7 +394,7 @@ void c_store(c_writer *w, const c_map *map, const c_space *space, scalar_type ty
   for (uint64_t i = 0; i < count && a.wide == 0; i++) {
     uint32_t id = stored[i];
     if (elements) {
-      if (to->scratch || !is_padding(to, space, i))
+      if (to->scratch || !is_padding(&t, space, i))
         store_elements(&t, &live, i, id);
       continue;
     }

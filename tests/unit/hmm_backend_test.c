@@ -131,6 +131,14 @@ TEST(programs) {
   }
 }
 
+// Registers that hold padding are numbered otherwise than their places in memory.
+TEST(padding) {
+  permc_context *c = permc_context_new();
+  CHECK(permc_define(c, "padded maxval odd_even_sort"));
+  CHECK(compare(c, "-e", "[700]u8") > 0);
+  permc_context_free(c);
+}
+
 // Exchanges by other layouts: the same bits, in other time.
 TEST(layouts) {
   static const char *const expressions[][2] = {{"sort", "[2^13]u32"}, {"bitrev", "[2^13]u8"}};
