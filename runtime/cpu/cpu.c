@@ -49,9 +49,13 @@ typedef struct cpu_state {
 } cpu_state;
 
 uint64_t cpu_array_bytes(const net_array *a) { return a->count * scalar_types[a->type].size; }
-// What its buffer takes: buffers of equal room serve for each other.
+// What its buffer takes.
 static uint64_t array_buffer_bytes(const net_array *a) {
   return array_reserved_bytes(cpu_array_bytes(a));
+}
+// Whether memory of that room serves for the array, and is not much more than it needs.
+static bool is_suited(uint64_t room, const net_array *a) {
+  return room >= cpu_array_bytes(a) && room <= array_buffer_bytes(a);
 }
 
 // ---- lifetimes of arrays ------------------------------------------------------------------------
@@ -137,10 +141,10 @@ static void *take_spare(cpu_store *s, spare *from) {
   return data;
 }
 
-// A spare of that room, or a free place for one; NULL: there is none.
-static spare *find_spare(cpu_store *s, bool is_free, uint64_t room) {
+// A spare for the array, or (NULL) a free place for one; NULL: there is none.
+static spare *find_spare(cpu_store *s, const net_array *a) {
   for (size_t i = 0; i < SPARES; i++)
-    if (is_free ? s->spares[i].data == NULL : s->spares[i].data && s->spares[i].room == room)
+    if (a ? s->spares[i].data && is_suited(s->spares[i].room, a) : s->spares[i].data == NULL)
       return &s->spares[i];
   return NULL;
 }
@@ -149,9 +153,10 @@ static spare *find_spare(cpu_store *s, bool is_free, uint64_t room) {
 // each run: hence the slack.
 static void *new_buffer(cpu_state *s, net_id number) {
   const net_array *a = &s->plan->arrays.items[number];
-  uint64_t room = s->room[number] = array_buffer_bytes(a), most = s->peak + s->peak / SLACK;
-  s->live_bytes += room;
-  spare *found = find_spare(s->store, false, room);
+  uint64_t most = s->peak + s->peak / SLACK;
+  spare *found = find_spare(s->store, a);
+  s->room[number] = found ? found->room : array_buffer_bytes(a);
+  s->live_bytes += s->room[number];
   if (found)
     return take_spare(s->store, found);
   for (size_t i = 0; i < SPARES && s->live_bytes + s->store->spare_bytes > most; i++)
@@ -164,7 +169,7 @@ static bool is_spare_wanted(const cpu_state *s, uint32_t pass, uint64_t room) {
   int64_t wanted = 0;
   for (size_t a = 0; a < s->plan->arrays.count; a++)
     wanted += s->data[a] == NULL && s->first[a] != NEVER && s->first[a] > pass &&
-              array_buffer_bytes(&s->plan->arrays.items[a]) == room;
+              is_suited(room, &s->plan->arrays.items[a]);
   for (size_t i = 0; i < SPARES; i++)
     wanted -= s->store->spares[i].data && s->store->spares[i].room == room;
   return wanted > 0;
@@ -172,7 +177,7 @@ static bool is_spare_wanted(const cpu_state *s, uint32_t pass, uint64_t room) {
 
 // Makes memory a spare if it is suited and there is a place for it, else frees it.
 static void add_spare(cpu_store *s, void *data, uint64_t room) {
-  spare *place = data && is_aligned(data) ? find_spare(s, true, 0) : NULL;
+  spare *place = data && is_aligned(data) ? find_spare(s, NULL) : NULL;
   if (place == NULL) {
     free(data);
     return;
@@ -196,10 +201,8 @@ static net_id find_replaced_array(const cpu_state *s, uint32_t number, net_id st
   const net_array *arrays = s->plan->arrays.items;
   for (uint32_t i = 0; i < pass->load_count; i++) {
     net_id a = pass->loads[i].array;
-    bool has_size = cpu_array_bytes(&arrays[a]) == cpu_array_bytes(&arrays[stored]) ||
-                    s->room[a] == array_buffer_bytes(&arrays[stored]);
-    if (s->last[a] == number && s->data[a] && is_aligned(s->data[a]) && has_size &&
-        cpu_loads_where_stored(s->plan, pass, i, stored))
+    if (s->last[a] == number && s->data[a] && is_aligned(s->data[a]) &&
+        is_suited(s->room[a], &arrays[stored]) && cpu_loads_where_stored(s->plan, pass, i, stored))
       return a;
   }
   return NET_NONE;
@@ -393,9 +396,7 @@ void cpu_store_free(cpu_store *s) {
   free(s);
 }
 
-void cpu_store_give(cpu_store *s, void *data, uint64_t bytes) {
-  add_spare(s, data, array_reserved_bytes(bytes));
-}
+void cpu_store_give(cpu_store *s, void *data, uint64_t bytes) { add_spare(s, data, bytes); }
 
 // ---- arguments and results ----------------------------------------------------------------------
 
