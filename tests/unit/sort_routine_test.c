@@ -270,7 +270,7 @@ TEST(keys_of_all_types_in_rows) {
 TEST(long_rows) {
   for (uint32_t type = 0; type < SCALAR_COUNT; type++)
     for (uint32_t trial = 0; is_ordered(type) && trial < (slower() < 10 ? 2 : 1); trial++)
-      check_task(type, 1 + trial, slower() < 10 ? 20000 << trial : 3000, 1 + trial);
+      check_task(type, 1 + trial, slower() < 10 ? (uint64_t)20000 << trial : 3000, 1 + trial);
 }
 
 TEST(an_interrupted_sort_stops) {

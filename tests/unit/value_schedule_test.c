@@ -73,9 +73,9 @@ TEST(recognised) {
     CHECK(array_same_bits(&a, &b));
     array_destroy(&b);
     for (size_t i = 8; i < m.count; i++) {
-      m.bytes[i] ^= 1 << i % 8;
+      m.bytes[i] = (char)(m.bytes[i] ^ 1 << i % 8);
       check_refused(m, i / 4 == 2 ? "this permc reads version 1" : "the schedule is damaged");
-      m.bytes[i] ^= 1 << i % 8;
+      m.bytes[i] = (char)(m.bytes[i] ^ 1 << i % 8);
     }
     check_refused((memory){m.bytes, m.count - 1}, "bytes");
     m.bytes[16]++;  // another length, signed
@@ -133,9 +133,9 @@ TEST(damaged_files) {
   array a = permutation_of(SCALAR_U16, LENGTH_TESTED);
   memory m = written(FORMAT_SCHEDULE, &a, 1);
   for (size_t i = 8; i < m.count; i += i < HEADER ? 1 : 13) {
-    m.bytes[i] ^= 1 << i % 8;
+    m.bytes[i] = (char)(m.bytes[i] ^ 1 << i % 8);
     check_refused(m, i / 4 == 2 ? "this permc reads version 1" : "the schedule is damaged");
-    m.bytes[i] ^= 1 << i % 8;
+    m.bytes[i] = (char)(m.bytes[i] ^ 1 << i % 8);
   }
   for (size_t count = 8; count < m.count; count += count < HEADER ? 1 : 101)
     check_refused((memory){m.bytes, count}, count < HEADER ? "ends inside the header" : "bytes");
