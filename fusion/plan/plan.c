@@ -368,27 +368,38 @@ plan *plan_one_tile(arena *a, const net *n, const target *t, int d, uint32_t alo
   return good ? p : NULL;
 }
 
-// The net with loops in blocks.
-static const net *net_in_blocks(arena *a, const net *t, const target *to) {
-  plan whole = {.net = t, .target = to};
-  net *c = NEW(a, net);
-  *c = (net){.arrays = t->arrays, .externs = t->externs};
-  for (uint32_t i = 0; i < t->stages.count; i++) {
-    net_stage s = t->stages.items[i];
-    if (s.loop_count) {
-      planning p = planning_of_stage(a, &whole, i);
-      plan_stage_in_blocks(&p, &s);
-    }
-    vec_push(a, &c->stages, s);
-  }
-  return c;
-}
-
 static plan *plan_stages(arena *a, const net *n, const target *t, const strategy_row *asked) {
   plan *p = new_plan(a, n, t);
   for (uint32_t i = 0; i < n->stages.count; i++)
     plan_stage_in_any_order(a, p, i, asked);
   return p;
+}
+
+// Whether passes of the stage have arrays between them.
+static bool has_spills(arena *a, const net *n, const target *t, uint32_t stage,
+                       const strategy_row *asked) {
+  plan *p = new_plan(a, n, t);
+  plan_stage_in_any_order(a, p, stage, asked);
+  return p->arrays.count > n->arrays.count;
+}
+
+// The net with loops in blocks. Blocks that overlap have no arrays between passes: such an array holds
+// block after block, and its address would have to know the turn of a loop, where maps know its index.
+static const net *net_in_blocks(arena *a, const net *t, const target *to,
+                                const strategy_row *asked) {
+  plan whole = {.net = t, .target = to};
+  net *c = NEW(a, net);
+  *c = (net){.arrays = t->arrays, .externs = t->externs};
+  for (uint32_t i = 0; i < t->stages.count; i++)
+    vec_push(a, &c->stages, t->stages.items[i]);
+  for (uint32_t i = 0; i < t->stages.count; i++) {
+    net_stage *s = &c->stages.items[i];
+    planning p = planning_of_stage(a, &whole, i);
+    if (s->loop_count && plan_stage_in_blocks(&p, s) && net_stage_overlaps(s) &&
+        has_spills(a, c, to, i, asked))
+      *s = t->stages.items[i];
+  }
+  return c;
 }
 
 static double cost_of_net(arena *a, const net *n, const target *t) {
@@ -399,7 +410,7 @@ plan *plan_make(arena *a, const net *n, const target *t, const plan_strategy *st
   const strategy_row *asked = strategy ? strategy_row_of(strategy->name) : NULL;
   const net *together = plan_together(a, n, t, cost_of_net);
   const net *moved = plan_rewritten(a, together, asked);
-  plan *p = plan_stages(a, net_in_blocks(a, moved, t), t, asked);
+  plan *p = plan_stages(a, net_in_blocks(a, moved, t, asked), t, asked);
   p->joined_stages = (uint32_t)(n->stages.count - together->stages.count);
   return p;
 }
