@@ -272,7 +272,8 @@ TEST(buffers) {
   check_buffers(true);
 }
 
-// An argument's memory ends behind its last byte: a larger array of the same room cannot have it.
+// An argument's memory ends behind its last byte: a larger array of the same room cannot have it. (The
+// address sanitizer and valgrind see what is written behind it.)
 static const char uneven[] = "array a0 i32 1020 argument 0\n"
                              "array a1 i32 1022 argument 1\n"
                              "array a2 i32 1020 result 0\n"
@@ -288,14 +289,14 @@ TEST(arguments_of_their_very_size) {
   START();
   const plan *p = plan_of(uneven);
   array arguments[] = {numbers(1020), numbers(1022)}, results[2];
-  const void *given = arguments[0].data;
   error why = {0};
   chosen_place c = {portable_new(p, &(portable_options){.vector_bytes = 0}, &why), false};
   cpu_executor executor = {portable_pass_in_place, &c};
   cpu_options o = {.threads = 1, .executor = &executor};
-  CHECK((uintptr_t)given % 64 == 0);
+  CHECK((uintptr_t)arguments[0].data % 64 == 0);
   CHECK(cpu_run(p, &o, arguments, 2, results, &why));
-  CHECK(results[1].data != given);
+  for (int i = 0; i < 1022; i++)
+    CHECK_EQ_I64(((int32_t *)results[1].data)[i], i);
   arrays_destroy(results, 2);
   portable_free(c.portable);
 }

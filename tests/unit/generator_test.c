@@ -172,7 +172,7 @@ static const char *const exchanges[][2] = {
     {" <= ", " > "},         {" < ", " >= "},          {" + ", " - "},
     {" - ", " + "},          {" * ", " + "},           {" max ", " min "},
     {"sort ", "sort_desc "}, {"parm 1 ", "parm 2 "},   {"column 1 ", "column 2 "},
-    {"take ", "drop "},      {"parmi 1 ", "parmi 3 "},
+    {"take ", "drop "},      {"parmi 1 ", "parmi 3 "}, {"sorted_places ", "sorted_places_desc "},
 };
 
 // A copy of the text with one of the places of a word changed, or NULL.
