@@ -8,6 +8,9 @@
 
 static inline bool is_power_of_two(uint64_t x) { return x && !(x & (x - 1)); }
 
+// How many b it takes for a.
+static inline uint64_t divide_up(uint64_t a, uint64_t b) { return a / b + (a % b != 0); }
+
 static inline uint64_t product_of(const uint64_t *numbers, size_t count) {
   uint64_t product = 1;
   for (size_t i = 0; i < count; i++)

@@ -1,10 +1,9 @@
 // See count.h.
 #include "kernels/routines/count.h"
+#include "core/number.h"
 #include "kernels/text/text.h"
 
 enum { THREADS = 512, CLEAR_THREADS = 256, LEAST_CHUNK = 8 * THREADS, BLOCKS = 4 };
-
-static uint64_t divide_up(uint64_t a, uint64_t b) { return a / b + (a % b != 0); }
 
 // Keys of a row that a block counts. Its own counts are of 32 bits.
 static uint64_t chunk_of(const count_kernels *k) {

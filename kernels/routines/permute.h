@@ -30,6 +30,7 @@
 #ifndef PERMC_KERNELS_ROUTINES_PERMUTE_H
 #define PERMC_KERNELS_ROUTINES_PERMUTE_H
 
+#include "core/number.h"
 #include "core/permutation_schedule.h"
 #include "core/text.h"
 
@@ -58,9 +59,7 @@ typedef struct permute_shape {
 // NULL, or why the strategy cannot have so many elements: the end of a sentence.
 const char *permute_shape_of(permute_strategy strategy, uint64_t n, uint32_t bytes,
                              permute_shape *out);
-static inline uint64_t permute_tiles(const permute_shape *s) {
-  return s->n / s->tile + (s->n % s->tile != 0);
-}
+static inline uint64_t permute_tiles(const permute_shape *s) { return divide_up(s->n, s->tile); }
 // Of a tile, at most.
 uint64_t permute_segments(const permute_shape *s);
 uint32_t permute_place(uint32_t bytes, uint32_t i);

@@ -1,5 +1,6 @@
 // Shapes, texts and launches of sorts. See sort.h.
 #include "kernels/routines/sort.h"
+#include "core/number.h"
 #include "kernels/text/text.h"
 
 enum {
@@ -20,8 +21,6 @@ static const struct {
     {8, 0, 512, 16, 12, 2}, {8, 8, 384, 12, 8, 2},
 };
 enum { SHAPES = sizeof shapes / sizeof *shapes };
-
-static uint64_t divide_up(uint64_t a, uint64_t b) { return a / b + (a % b != 0); }
 
 static uint32_t tile_of(const sort_kernels *k) { return k->threads * k->items; }
 
