@@ -1,7 +1,7 @@
 // Permutations that are prepared by edge colouring, so that no request has a conflict: of a DMM's
 // memory (DMM/UMM paper, section 6), of the rows and the columns of a matrix, and of any array in
 // three such steps (HMM paper, sections VI and VII). See hmm/algorithm.h.
-#include "core/permutation_schedule.h"
+#include "core/permutation/schedule.h"
 #include "kernels/hmm/rows.h"
 
 #include <inttypes.h>

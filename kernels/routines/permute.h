@@ -31,7 +31,7 @@
 #define PERMC_KERNELS_ROUTINES_PERMUTE_H
 
 #include "core/number.h"
-#include "core/permutation_schedule.h"
+#include "core/permutation/schedule.h"
 #include "core/text.h"
 
 #define PERMUTE_STRATEGIES(ROW)                                                                    \

@@ -1,7 +1,7 @@
 // The table of routines, and those that are short. See routine.h.
 #include "runtime/routines/routine.h"
 
-#include "core/places.h"
+#include "core/permutation/permutation.h"
 #include "runtime/routines/buckets.h"
 #include "runtime/routines/places.h"
 #include "runtime/routines/sort.h"

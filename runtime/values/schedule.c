@@ -1,14 +1,15 @@
-// Schedules of permutations (core/permutation_schedule.h) as files. One that is read is the array of
+// Schedules of permutations (core/permutation/schedule.h) as files. One that is read is the array of
 // the permutation's images; an array of integers that is written must be a permutation.
 //
 //   89 'P' 'E' 'R' 'M' 'S' 0d 0a   version (u32, 1)   form (u32)   length (u64)
 //   rows, width (u32)   hashes of the steps (3 x u64)   hash of all this (u64)
 //   form 0           steps 0, 1, 2 (u16 each, rows x width of them), little-endian
-//   forms 1, 2, 3    a rotation, an affine map, an exchange of dimensions (core/recognise.h): `rows` is how
-//                    many numbers (u64) describe it, of which the first hash is; there are no steps
+//   forms 1, 2, 3    a rotation, an affine map, an exchange of dimensions (core/permutation/recognise.h):
+//                    `rows` is how many numbers (u64) describe it, of which the first hash is; there are
+//                    no steps
+#include "core/permutation/schedule.h"
 #include "core/hash.h"
-#include "core/permutation_schedule.h"
-#include "core/recognise.h"
+#include "core/permutation/recognise.h"
 #include "runtime/system/pool.h"
 #include "runtime/values/formats.h"
 

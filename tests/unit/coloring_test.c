@@ -1,6 +1,6 @@
 // Edge colouring of regular bipartite multigraphs: each colour is a perfect matching, each edge is
 // there once, and the number of threads does not matter.
-#include "core/coloring.h"
+#include "core/permutation/coloring.h"
 #include "core/random.h"
 #include "runtime/system/pool.h"
 #include "tests/test.h"

@@ -1,7 +1,7 @@
 // Schedules of permutations: three steps that gather inside rows and columns come to the
 // permutation; steps that were damaged are found. With PERMC_ALL, how long making them takes.
 #include "core/clock.h"
-#include "core/permutation_schedule.h"
+#include "core/permutation/schedule.h"
 #include "core/random.h"
 #include "runtime/system/pool.h"
 #include "runtime/values/value.h"

@@ -1,7 +1,7 @@
-// core/recognise.h: permutations of each kind, made at random, are recognised; with two elements
-// exchanged they are not, or as another kind that is true as well.
+// core/permutation/recognise.h: permutations of each kind, made at random, are recognised; with two
+// elements exchanged they are not, or as another kind that is true as well.
 #include "core/number.h"
-#include "core/recognise.h"
+#include "core/permutation/recognise.h"
 #include "tests/test.h"
 #include "tests/unit/splitmix.h"
 

@@ -11,11 +11,11 @@
 // Of 2^n elements: whether p[i] = A i ^ c, which n + 1 elements of p determine and one look at each proves.
 // The kinds are tried in the order of the enumeration. A look is over at the first element that is
 // otherwise, so that a random p costs next to nothing.
-#ifndef PERMC_CORE_RECOGNISE_H
-#define PERMC_CORE_RECOGNISE_H
+#ifndef PERMC_CORE_PERMUTATION_RECOGNISE_H
+#define PERMC_CORE_PERMUTATION_RECOGNISE_H
 
 #include "core/f2.h"
-#include "core/places.h"
+#include "core/permutation/permutation.h"
 
 typedef enum movement_kind {
   MOVES_BY_ROTATION,  // by 0: nothing moves

@@ -6,7 +6,7 @@
 //   places     0 1 2 3 4 5 6 7        degree 8
 //   split      A A A A|B B B B        two parts of degree 4
 //   ...        0|1|2|3|4|5|6|7        the place is the colour
-#include "core/coloring.h"
+#include "core/permutation/coloring.h"
 #include "core/random.h"
 
 #include <string.h>

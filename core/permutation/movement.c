@@ -1,6 +1,6 @@
 // Movements that a few numbers describe: where elements go, and the numbers. See recognise.h.
 #include "core/number.h"
-#include "core/recognise.h"
+#include "core/permutation/recognise.h"
 
 #include <string.h>
 

@@ -15,8 +15,8 @@
 // a walk goes to the other half. An odd one gives off a perfect matching first. Halves are
 // independent of each other, and many of them are coloured at a time. m edges take O(m log d)
 // steps, whatever the graph is; the colours do not depend on the number of threads.
-#ifndef PERMC_CORE_COLORING_H
-#define PERMC_CORE_COLORING_H
+#ifndef PERMC_CORE_PERMUTATION_COLORING_H
+#define PERMC_CORE_PERMUTATION_COLORING_H
 
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -1,4 +1,4 @@
-#include "core/recognise.h"
+#include "core/permutation/recognise.h"
 #include "core/number.h"
 
 #include <string.h>

@@ -10,7 +10,7 @@
 //
 // and a3, read row by row, has at p[e] what a0 has at e. Step 0 brings the elements of each row to
 // different columns, so that each column has one element for each row of the result: the columns
-// are the colours of the graph whose edges go from the row of e to the row of p[e] (core/coloring.h).
+// are the colours of the graph whose edges go from the row of e to the row of p[e] (coloring.h).
 //
 //   p = 3 1 0 2,  2 x 2       a0 = 0 1   a1 = 0 1   a2 = 2 1   a3 = 2 1
 //                                  2 3        2 3        0 3        3 0
@@ -20,8 +20,8 @@
 #ifndef PERMC_CORE_PERMUTATION_SCHEDULE_H
 #define PERMC_CORE_PERMUTATION_SCHEDULE_H
 
-#include "core/coloring.h"
-#include "core/places.h"
+#include "core/permutation/coloring.h"
+#include "core/permutation/permutation.h"
 
 #define SCHEDULE_LENGTH_MAX (COLORING_EDGES_MAX - COLORING_DEGREE_MAX)
 enum { SCHEDULE_STEPS = 3 };
@@ -48,15 +48,6 @@ static inline uint64_t schedule_cells(const permutation_schedule *s) {
   return (uint64_t)s->rows * s->width;
 }
 uint64_t schedule_scratch(const permutation_schedule *s, unsigned threads);
-
-// What keeps places from being a permutation of 0 ... count - 1.
-typedef enum permutation_fault {
-  PERMUTATION_OK,
-  PERMUTATION_OUTSIDE,  // the place at *position is `count` or more
-  PERMUTATION_TWICE,    // the place at *position is one at an earlier position
-} permutation_fault;
-// `seen`: at least count / 32 + 1 numbers.
-permutation_fault permutation_check(const place_list *p, uint32_t *seen, uint64_t *position);
 
 // Writes the steps for p, a permutation of s->length elements. False: interrupted.
 bool schedule_make(permutation_schedule *s, const place_list *p, const schedule_means *m);

@@ -1,7 +1,6 @@
-// Schedules of permutations, by edge colouring. See permutation_schedule.h.
-#include "core/permutation_schedule.h"
-
-#include <string.h>
+// Schedules of permutations, by edge colouring. See schedule.h.
+#include "core/permutation/schedule.h"
+#include "core/permutation/mark.h"
 
 permutation_schedule schedule_shape(uint64_t length) {
   uint32_t width = 1;
@@ -26,26 +25,6 @@ static coloring graph_of(const permutation_schedule *s, const schedule_means *m)
 uint64_t schedule_scratch(const permutation_schedule *s, unsigned threads) {
   coloring c = graph_of(s, &(schedule_means){.threads = threads});
   return coloring_scratch(&c);
-}
-
-// Whether a number is new; it is not from then on.
-static bool mark(uint32_t *seen, uint64_t number) {
-  uint32_t bit = UINT32_C(1) << number % 32, *word = &seen[number / 32];
-  bool is_new = (*word & bit) == 0;
-  *word |= bit;
-  return is_new;
-}
-
-permutation_fault permutation_check(const place_list *p, uint32_t *seen, uint64_t *position) {
-  memset(seen, 0, (p->count / 32 + 1) * sizeof *seen);
-  for (uint64_t i = 0; i < p->count; i++) {
-    *position = i;
-    if (place_at(p, i) >= p->count)
-      return PERMUTATION_OUTSIDE;
-    if (!mark(seen, place_at(p, i)))
-      return PERMUTATION_TWICE;
-  }
-  return PERMUTATION_OK;
 }
 
 // ---- making ----------------------------------------------------------------------------------
@@ -104,7 +83,7 @@ bool schedule_make(permutation_schedule *s, const place_list *p, const schedule_
 
 static bool are_permutations(const uint16_t *row, uint64_t rows, uint32_t width, uint32_t *seen) {
   for (uint64_t i = 0; i < rows; i++, row += width) {
-    memset(seen, 0, (width / 32 + 1) * sizeof *seen);
+    mark_none(seen, width);
     for (uint32_t k = 0; k < width; k++)
       if (row[k] >= width || !mark(seen, row[k]))
         return false;
