@@ -105,9 +105,14 @@ void net_loop_indices(const net_stage *s, uint64_t number, uint64_t *indices) {
     indices[l] = net_loop_index(s, l, number % s->extents[l]);
 }
 
+bool net_loop_overlaps(const net_stage *s, uint32_t loop) {
+  uint64_t turns = s->extents[loop];
+  return s->paces && turns && s->paces[loop].last != (turns - 1) * s->paces[loop].step;
+}
+
 bool net_stage_overlaps(const net_stage *s) {
-  for (uint32_t l = 0; s->paces && l < s->loop_count; l++)
-    if (s->extents[l] && s->paces[l].last != (s->extents[l] - 1) * s->paces[l].step)
+  for (uint32_t l = 0; l < s->loop_count; l++)
+    if (net_loop_overlaps(s, l))
       return true;
   return false;
 }

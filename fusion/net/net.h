@@ -367,6 +367,8 @@ static inline uint64_t net_loop_index(const net_stage *s, uint32_t loop, uint64_
 }
 // The indices of all loops at one of their turns, numbered row by row.
 void net_loop_indices(const net_stage *s, uint64_t number, uint64_t *indices);
+// Whether the last block of a loop overlaps the one before it.
+bool net_loop_overlaps(const net_stage *s, uint32_t loop);
 // Whether there are elements that are computed more than once.
 bool net_stage_overlaps(const net_stage *s);
 // The addresses of an array of them all, or where address has less than n rows, of a coset: bit i of

@@ -1,6 +1,7 @@
 // A run: buffers by the lifetimes of arrays, scratch memory by thread, items by pool.c. See cpu.h.
 #include "runtime/cpu/cpu.h"
 
+#include "runtime/cpu/sweeps.h"
 #include "runtime/routines/routine.h"
 #include "runtime/system/memory.h"
 #include "runtime/system/pool.h"
@@ -253,9 +254,21 @@ typedef struct pass_job {
   cpu_state *state;
   uint32_t pass;
   const cpu_work *work;
+  const sweep *sweep;
   uint64_t first;  // of this slice
   atomic_bool no_memory;
 } pass_job;
+
+// Of the sweep: numbers first, ..., last - 1.
+static bool run_stretches(const pass_job *j, uint64_t first, uint64_t last, void *scratch) {
+  for (uint64_t number = first, count; number < last; number += count) {
+    uint64_t item = sweep_item(j->sweep, number, &count);
+    count = count < last - number ? count : last - number;
+    if (!j->work->run(j->work->with, j->pass, j->state->data, item, item + count, scratch))
+      return false;
+  }
+  return true;
+}
 
 static bool run_chunk(void *with, unsigned worker, uint64_t first, uint64_t last) {
   pass_job *j = with;
@@ -268,8 +281,7 @@ static bool run_chunk(void *with, unsigned worker, uint64_t first, uint64_t last
     }
     memset(s->scratch[worker], 0, s->scratch_bytes);
   }
-  if (!j->work->run(j->work->with, j->pass, j->state->data, j->first + first, j->first + last,
-                    s->scratch[worker]))
+  if (!run_stretches(j, j->first + first, j->first + last, s->scratch[worker]))
     return false;
   uint64_t done = (last - first) << j->state->plan->passes.items[j->pass].tile.dimension;
   done += atomic_fetch_add_explicit(&j->state->done, done, memory_order_relaxed);
@@ -289,14 +301,16 @@ static void prepare_scratch(cpu_store *s, uint64_t bytes) {
   s->scratch_bytes = bytes / ALIGNMENT * ALIGNMENT + ALIGNMENT;
 }
 
+static bool is_small(const plan_pass *pass, uint64_t items) {
+  uint64_t steps = pass->load_count + pass->op_count + pass->store_count;
+  return items < SMALL_PASS && steps < SMALL_PASS && pass->tile.dimension < 16 &&
+         (items * steps) << pass->tile.dimension < SMALL_PASS;
+}
+
 static unsigned choose_threads(const cpu_state *s, uint32_t number, const cpu_work *work,
                                uint64_t items) {
-  const plan_pass *pass = &s->plan->passes.items[number];
-  uint64_t steps = pass->load_count + pass->op_count + pass->store_count;
-  bool small = items < SMALL_PASS && steps < SMALL_PASS && pass->tile.dimension < 16 &&
-               (items * steps) << pass->tile.dimension < SMALL_PASS;
   unsigned most = work->threads && work->threads < s->threads ? work->threads : s->threads;
-  return small ? 1 : most;
+  return is_small(&s->plan->passes.items[number], items) ? 1 : most;
 }
 
 static uint64_t choose_chunk(const cpu_work *work, uint64_t items, unsigned threads) {
@@ -314,11 +328,12 @@ static uint64_t choose_slice(const cpu_work *work, uint64_t left) {
   return work->slice && slice < left ? slice : left;
 }
 
-static bool run_items(cpu_state *s, uint32_t number, cpu_work work) {
+static bool run_sweep(cpu_state *s, uint32_t number, const sweep *of, cpu_work *how) {
   const atomic_bool *flag = s->options->interrupted;
   const cpu_executor *executor = s->options->executor;
-  uint64_t items = cpu_item_count(s->plan, number);
-  pass_job j = {.state = s, .pass = number, .work = &work};
+  uint64_t items = sweep_items(of);
+  cpu_work work = *how;
+  pass_job j = {.state = s, .pass = number, .work = &work, .sweep = of};
   atomic_init(&j.no_memory, false);
   for (uint64_t slice; j.first < items; j.first += slice) {
     slice = choose_slice(&work, items - j.first);
@@ -331,7 +346,18 @@ static bool run_items(cpu_state *s, uint32_t number, cpu_work work) {
     cpu_work next = slice < items - j.first ? executor->pass(executor->with, number) : work;
     work = next.in_place || !work.in_place ? next : work;
   }
+  *how = work;
   return true;
+}
+
+static bool run_items(cpu_state *s, uint32_t number, cpu_work work) {
+  const plan_pass *pass = &s->plan->passes.items[number];
+  uint64_t items = cpu_item_count(s->plan, number);
+  sweep w = sweep_first(s->plan, pass, s->threads == 1 || is_small(pass, items));
+  bool good = run_sweep(s, number, &w, &work);
+  while (good && sweep_next(&w))
+    good = run_sweep(s, number, &w, &work);
+  return good;
 }
 
 static bool run_routine(cpu_state *s, uint32_t number) {

@@ -32,6 +32,7 @@
 //   buffers    A -> A        A -> B        B -> B     in place; pass 1 stores to other addresses
 //
 //   cpu.c        buffers, threads, a whole run
+//   sweeps.c     items that may be executed at one time, where blocks overlap
 //   externs.c    the foreign functions that an executor calls
 //   roots.c      tables of roots of unity for generated code (its own door: roots.h)
 #ifndef PERMC_RUNTIME_CPU_CPU_H

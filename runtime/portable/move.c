@@ -43,12 +43,9 @@ static void load_units(uint32_t size_bits, int unit_bits, size_t n, unsigned cha
   FOR_UNIT_SIZE(bytes, LOAD)
 }
 
-// Blocks that overlap (net.h, net_pace) store the same bytes of an element twice, maybe at one time by
-// two threads, which is why the thread sanitizer does not look here.
-__attribute__((no_sanitize("thread"))) static void
-store_units(uint32_t size_bits, int unit_bits, size_t n, const unsigned char *slot, uint64_t high,
-            const uint32_t *restrict low, unsigned char *memory,
-            const int64_t *restrict addresses) {
+static void store_units(uint32_t size_bits, int unit_bits, size_t n, const unsigned char *slot,
+                        uint64_t high, const uint32_t *restrict low, unsigned char *memory,
+                        const int64_t *restrict addresses) {
   size_t bytes = (size_t)1 << ((int)size_bits + unit_bits);
 #define STORE_ONE(i, unit, U) memcpy(memory + ((uint64_t)addresses[i] << size_bits), unit, (U))
 #define STORE(U) EACH_UNIT(U, STORE_ONE)

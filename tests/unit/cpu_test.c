@@ -5,6 +5,7 @@
 #include "tests/unit/plan_random.h"
 
 #include "runtime/cpu/cpu.h"
+#include "runtime/cpu/sweeps.h"
 #include "runtime/portable/portable.h"
 #include <sys/resource.h>
 
@@ -385,6 +386,63 @@ TEST(items) {
   for (uint64_t granularity = 1; granularity <= 4; granularity *= 2)
     for (uint64_t chunk = 0; chunk < 20; chunk += 7)
       check_items(granularity, chunk);
+}
+
+// A transpose of [7][3][10] to [10][3][7], in blocks of 4 x 4 that overlap along both.
+static const char overlapping[] =
+    "array a0 i32 210 argument 0\n"
+    "array a1 i32 210 result 0\n"
+    "stage n=4 loops 2*4..3 3*1..2 3*4..6\n"
+    "  v0 = load a0 at 30*o0 + 10*o1 + o2 + 30*x0 + 60*x1 + x2 + 2*x3\n"
+    "  store v0 in a1 at o0 + 7*o1 + 21*o2 + x0 + 2*x1 + 21*x2 + 42*x3\n";
+
+// Marks what an item stores; how many of these elements were marked before.
+static uint64_t mark_stored(const plan *p, uint64_t item, uint8_t mark, uint8_t *marks) {
+  const plan_pass *pass = &p->passes.items[0];
+  const net_stage *s = &p->net->stages.items[0];
+  int bits = pass->tile.n - pass->tile.dimension;
+  uint64_t o[3], base = f2_combine(bits, pass->blocks, item), again = 0;
+  net_loop_indices(s, item >> bits, o);
+  for (uint64_t i = 0; i < f2_unit(pass->tile.dimension); i++) {
+    uint64_t x = base ^ f2_space_element(pass->tile, i);
+    uint8_t *at = &marks[net_map_at(&pass->stores[0].map, o, x)];
+    again += *at == mark;
+    *at = mark;
+  }
+  return again;
+}
+
+static void check_sweeps(const plan *p, bool whole, uint8_t sweeps) {
+  uint8_t marks[210] = {0}, done[2 * 3 * 3 << 4] = {0}, mark = 0;
+  sweep s = sweep_first(p, &p->passes.items[0], whole);
+  do {
+    mark++;
+    for (uint64_t i = 0, count; i < sweep_items(&s); i += count) {
+      uint64_t item = sweep_item(&s, i, &count);
+      for (uint64_t k = item; k < item + count; k++) {
+        done[k]++;
+        CHECK(mark_stored(p, k, mark, marks) == 0 || whole);
+      }
+    }
+  } while (sweep_next(&s));
+  CHECK_EQ_U64(mark, sweeps);
+  for (uint64_t i = 0; i < cpu_item_count(p, 0); i++)
+    CHECK_EQ_U64(done[i], 1);
+  for (int i = 0; i < 210; i++)
+    CHECK(marks[i] > 0);
+}
+
+TEST(sweeps) {
+  START();
+  plan *p = plan_of(overlapping);
+  for (int d = 0; d <= 4; d++) {
+    plan_pass *pass = &p->passes.items[0];
+    pass->tile = f2_space_units(4, f2_mask(d));
+    for (int i = d; i < 4; i++)
+      pass->blocks[i - d] = f2_unit(i);
+    check_sweeps(p, false, 4);
+    check_sweeps(p, true, 1);
+  }
 }
 
 static bool refuse(void *with, uint32_t pass, void *const *arrays, uint64_t first, uint64_t last,
