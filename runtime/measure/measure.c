@@ -42,6 +42,9 @@ bench_figures bench_figures_of(double *samples, size_t count) {
   size_t first = rank > 0 ? rank - 1 : 0;
   f.median = count % 2 ? samples[half] : (samples[half - 1] + samples[half]) / 2;
   f.least = samples[0];
+  f.greatest = samples[count - 1];
+  for (size_t i = 0; i < count; i++)
+    f.mean += samples[i] / (double)count;
   f.low = samples[first];
   f.high = samples[count - 1 - first];
   return f;

@@ -30,7 +30,7 @@
 
 typedef struct bench_figures {
   size_t runs;
-  double median, least;
+  double median, mean, least, greatest;
   double low, high;  // between them lies the true median, with a probability of 95 %
 } bench_figures;
 

@@ -1,10 +1,14 @@
 // What permc bench rests on: statistics, rounds, checks of results, reports, plots. No test here
 // looks at a clock.
+#include "core/permutation/permutation.h"
 #include "fusion/plan/plan.h"
+#include "kernels/hmm/algorithm.h"
 #include "runtime/measure/measure.h"
 #include "tests/test.h"
 #include "tool/bench/bench.h"
 #include "tool/bench/bmmc_figures.h"
+#include "tool/bench/hmm_figures.h"
+#include "tool/bench/permutation.h"
 #include "tool/bench/report.h"
 #include "tool/bench/suites.h"
 #include "tool/reports/chart.h"
@@ -143,7 +147,7 @@ TEST(suites_have_cases) {
     for (int device = 0; device < 2; device++) {
       bench_case *cases;
       size_t count = bench_suite_cases(bench_suite_at(i)->name, device, &cases);
-      CHECK(count > 0);
+      CHECK(count > 0 || (!device && strcmp(bench_suite_at(i)->name, "hmm") == 0));
       for (size_t k = 0; k < count; k++) {
         check_case(&cases[k]);
         CHECK(device || !cases[k].gpu_only);
@@ -751,6 +755,65 @@ TEST(panels_of_the_paper) {
   CHECK_EQ_U64(occurrences(t.data, "<circle"), 9 + 3);
   CHECK(!occurrences(t.data, "nan") && !occurrences(t.data, "inf"));
   text_free(&t);
+}
+
+TEST(tables_of_the_hmm_paper) {
+  bench_row rows[] = {
+      {.suite = "hmm",
+       .series = "random u32 by tiled",
+       .x = 1 << 16,
+       .seconds = {.median = 9.6e-6},
+       .side_count = 1,
+       .sides = {{"copy", 0, {.median = 1.25e-6}, {.median = 8}}}},
+      {.suite = "hmm",
+       .series = "random u32 by d-designated",
+       .x = 1 << 16,
+       .seconds = {.median = 2.5e-6}},
+      {.suite = "hmm",
+       .series = "transpose u64 by scheduled",
+       .x = 1 << 28,
+       .seconds = {.median = 1e-2}},
+      {.suite = "hmm",
+       .series = "1000 random u32 by tiled",
+       .x = 1 << 22,
+       .seconds = {.runs = 1000, .least = 24.5e-6, .mean = 25e-6, .greatest = 26e-6}},
+      {.suite = "permute",
+       .series = "random u32 by tiled",
+       .x = 1 << 18,
+       .seconds = {.median = 1}}};
+  bench_report r = {.rows = {rows, 5, 5}};
+  text t = {0};
+  hmm_print_tables(&t, &r);
+  CHECK_CONTAINS(
+      text_content(&t),
+      "\nrandom          256    1.55     3.3    3.87       2.5                     9.6    1.25\n");
+  CHECK_CONTAINS(text_content(&t), "\ntranspose     16384 ");
+  CHECK_CONTAINS(text_content(&t),
+                 "\ntiled                   1000     24.50     25.00     26.00\n");
+  CHECK_EQ_U64(occurrences(text_content(&t), "\nTable "), 3);
+  text_free(&t);
+  r.rows.count = 0;
+  hmm_print_tables(&t, &r);
+  CHECK_EQ_U64(t.length, 0);
+  text_free(&t);
+}
+
+// Each number once, and the same for a seed; of random ones half of them are below the middle.
+TEST(permutations) {
+  enum { COUNT = 1 << 18 };
+  static uint32_t places[COUNT], again[COUNT], seen[COUNT / 32 + 1];
+  for (size_t i = 0; hmm_permutation_at(i); i++) {
+    const char *name = hmm_permutation_at(i)->name;
+    uint64_t position, count = hmm_permutation_at(i)->at ? COUNT : COUNT - 77, low = 0;
+    REQUIRE(bench_permutation_write(name, 5, places, count) &&
+            bench_permutation_write(name, 5, again, count));
+    place_list p = {places, sizeof *places, count};
+    CHECK_EQ_I64(permutation_check(&p, seen, &position), PERMUTATION_OK);
+    CHECK(memcmp(places, again, count * sizeof *places) == 0);
+    for (uint64_t k = 0; k < count / 2; k++)
+      low += places[k] < count / 2;
+    CHECK(hmm_permutation_at(i)->at || (low > count / 4 - 2000 && low < count / 4 + 2000));
+  }
 }
 
 TEST(reports_without_the_paper) {

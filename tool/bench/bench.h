@@ -12,12 +12,14 @@
 //   suites.h, suites.c     the cases of each suite
 //   check.c                whether the result of such a case is right
 //   program.h, program.c   a compiled program as a contestant
+//   permutation.h, .c      the permutations that some of them are given
 //   peer.h, peer.c         another program as a contestant, in a process of its own
 //   contest.c              a case: its contestants are opened, take turns, give a row
 //   report.h, report.c     rows as JSON, and back
 //   show.c                 rows as a table, and compared with earlier ones
 //   plot.c                 rows as curves
 //   bmmc_figures.h, .c     figures 9 to 11 of the BMMC paper, as tables and as plots
+//   hmm_figures.h, .c      tables II and III of the HMM paper
 #ifndef PERMC_TOOL_BENCH_BENCH_H
 #define PERMC_TOOL_BENCH_BENCH_H
 
@@ -36,7 +38,8 @@ typedef struct bench_request {
   const char *layout;    // likewise
   unsigned threads;
   const cli_arguments *args;  // for the settings of contexts
-  bool permutes;              // the first argument, of u32, is to be a permutation
+  const char *permutation;    // that the first argument, of u32, is to be; NULL: none
+  unsigned draws;             // as bench_case has it
   bool gpu_only;              // a failure where the backend cuda finds no GPU that can do it
 } bench_request;
 
@@ -51,7 +54,8 @@ void bench_show_head(FILE *to, const bench_report *r);
 void bench_show_row(FILE *to, const bench_row *row);
 // Rows of the same name, suite, backend, strategy and number of threads.
 void bench_show_changes(FILE *to, const bench_report *before, const bench_report *after);
-// After the table: the figures of the BMMC paper, where the report has their rows.
+// After the table: the figures of the BMMC paper and the tables of the HMM paper, where the report has
+// their rows.
 void bench_show_figures(FILE *to, const bench_report *r);
 // An SVG picture: the rows as curves, and the figures of the BMMC paper where it has their rows.
 void bench_draw(arena *a, text *svg, const bench_report *r);

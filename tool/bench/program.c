@@ -2,10 +2,10 @@
 #include "tool/bench/program.h"
 #include "core/clock.h"
 #include "core/hash.h"
-#include "core/random.h"
 #include "runtime/cuda/context.h"
 #include "runtime/cuda/cuda.h"
 #include "runtime/system/pool.h"
+#include "tool/bench/permutation.h"
 #include "tool/testing/compare.h"
 
 // ---- opening ------------------------------------------------------------------------------------
@@ -57,25 +57,20 @@ static bool compile_and_run(bench_program *p, const bench_request *r) {
 }
 
 // The first argument becomes a permutation, as if read from a schedule.
-static bool make_permutation(bench_program *p, const bench_request *r) {
-  if (!r->permutes)
+static bool make_permutation(bench_program *p, const char *name) {
+  array *a = name ? &p->arguments[0]->components[0] : NULL;
+  if (!a)
     return true;
-  array *a = &p->arguments[0]->components[0];
-  uint32_t *places = a->data;
-  uint64_t count = array_count(a), state = 1;
-  for (uint32_t i = 0; i < count; i++) {
-    uint32_t k = draw_below(&state, i + 1);
-    places[i] = places[k];
-    places[k] = i;
-  }
-  return a->permutation = true;
+  a->permutation = bench_permutation_write(name, ++p->seed, a->data, array_count(a));
+  return a->permutation || (cli_out_of_memory(), false);
 }
 
 bool bench_program_open(bench_program *p, const bench_request *r) {
   *p = (bench_program){.context = cli_context_new()};
   bool good = p->context && load_program(p, r) && open_gpu(p, r) && read_arguments(p, r) &&
-              make_permutation(p, r) && compile_and_run(p, r);
+              make_permutation(p, r->permutation) && compile_and_run(p, r);
   double seconds;
+  p->draws = r->draws > 0;
   p->on_device = good && permc_time_on_device(p->compiled, 0, 1, &seconds);
   if (!good)
     bench_program_close(p);
@@ -108,6 +103,8 @@ bool bench_device_copy_turn(void *with, double *seconds) {
 
 bool bench_program_turn(void *with, double *seconds) {
   bench_program *p = with;
+  if (p->draws && !(make_permutation(p, "random") && cli_report(p->context, run_once(p))))
+    return false;
   if (p->on_device)
     return device_turn(p, &p->repeats, 0, seconds);
   return bench_time(&p->repeats, run_once, p, seconds) || cli_report(p->context, false);

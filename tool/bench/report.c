@@ -122,8 +122,9 @@ static void read_members(const json_t *from, const member *members, void *to) {
 // ---- writing ------------------------------------------------------------------------------------
 
 static json_t *write_figures(const bench_figures *f) {
-  return json_pack("{s:o, s:o, s:o, s:o, s:o}", "runs", report_count(f->runs), "median",
-                   report_number(f->median), "least", report_number(f->least), "low",
+  return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "runs", report_count(f->runs), "median",
+                   report_number(f->median), "mean", report_number(f->mean), "least",
+                   report_number(f->least), "greatest", report_number(f->greatest), "low",
                    report_number(f->low), "high", report_number(f->high));
 }
 
@@ -164,7 +165,9 @@ void bench_report_write(text *to, const bench_report *r) {
 static bench_figures read_figures(const json_t *from) {
   return (bench_figures){.runs = read_count(json_object_get(from, "runs")),
                          .median = json_number_value(json_object_get(from, "median")),
+                         .mean = json_number_value(json_object_get(from, "mean")),
                          .least = json_number_value(json_object_get(from, "least")),
+                         .greatest = json_number_value(json_object_get(from, "greatest")),
                          .low = json_number_value(json_object_get(from, "low")),
                          .high = json_number_value(json_object_get(from, "high"))};
 }

@@ -1,6 +1,7 @@
 // Rows as a table, and compared with earlier ones. See bench.h.
 #include "tool/bench/bench.h"
 #include "tool/bench/bmmc_figures.h"
+#include "tool/bench/hmm_figures.h"
 #include "tool/reports/svg.h"
 
 #include <math.h>
@@ -180,6 +181,7 @@ void bench_show_changes(FILE *to, const bench_report *before, const bench_report
 void bench_show_figures(FILE *to, const bench_report *r) {
   text tables = {0};
   bmmc_print_tables(&tables, r);
+  hmm_print_tables(&tables, r);
   fputs(text_content(&tables), to);
   text_free(&tables);
 }

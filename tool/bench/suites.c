@@ -19,6 +19,8 @@ static const bench_suite suites[] = {
     {"layouts", "exchanges by every bank layout", "elements", BENCH_BYTES_PER_SECOND},
     {"scan", "scans, sums and maxima", "elements", BENCH_BYTES_PER_SECOND},
     {"permute", "random permutations by schedules", "elements", BENCH_BYTES_PER_SECOND},
+    {"hmm", "the permutations of the HMM paper by each strategy", "elements",
+     BENCH_BYTES_PER_SECOND},
     {"scaling", "time per element and column of a sorting network", "keys",
      BENCH_SECONDS_PER_OPERATION},
 };
@@ -75,6 +77,8 @@ typedef struct suite_row {
   unsigned threads;
   row_place place;
   const char *strategy;
+  const char *permutation;
+  unsigned draws;
   bool by_layouts;  // a case for each
   const char *program, *beside, *beside_types;
   row_peer peers[BENCH_PEERS], gpu_peers[BENCH_PEERS];  // elsewhere; on a GPU
@@ -133,14 +137,32 @@ typedef struct suite_row {
 #define PERMUTED(type, width, to)                                                                  \
   .suite = "permute", .series = "permute " type, .name = "permute " type " 2^$n",                  \
   .expression = "permute", .types = "[$N]u32 [$N]" type, .first = 20, .last = 24, .step = 2,       \
-  .gpu_last = to, .property = BENCH_PERMUTED,                                                      \
+  .gpu_last = to, .property = BENCH_PERMUTED, .permutation = "random",                             \
   .gpu_peers = {{"torch", "--operation index-select --count $N --width " width},                   \
                 {"torch", "--operation scatter --count $N --width " width},                        \
                 {"cuda_memcpy", "--count $N --width " width}}
 #define PERMUTED_BY(way)                                                                           \
   .suite = "permute", .series = "permute u32 by " way, .name = "permute u32 2^$n by " way,         \
   .expression = "permute", .types = "[$N]u32 [$N]u32", .first = 20, .last = 28, .step = 2,         \
-  .property = BENCH_PERMUTED, .place = ON_GPU, .strategy = way
+  .property = BENCH_PERMUTED, .permutation = "random", .place = ON_GPU, .strategy = way
+// Tables II and III of the HMM paper: each strategy on each of its permutations, and on many at random.
+#define HMM_BY(which, type, way)                                                                   \
+  .suite = "hmm", .series = which " " type " by " way, .name = which " " type " 2^$n by " way,     \
+  .expression = "permute", .types = "[$N]u32 [$N]" type, .first = 16, .last = 28, .step = 2,       \
+  .property = BENCH_PERMUTED, .permutation = which, .place = ON_GPU, .strategy = way
+#define HMM_ROWS(which, type)                                                                      \
+  {HMM_BY(which, type, "d-designated")}, {HMM_BY(which, type, "s-designated")},                    \
+      {HMM_BY(which, type, "scheduled")}, {                                                        \
+    HMM_BY(which, type, "tiled")                                                                   \
+  }
+#define HMM_TYPE(type)                                                                             \
+  HMM_ROWS("identical", type), HMM_ROWS("shuffle", type), HMM_ROWS("random", type),                \
+      HMM_ROWS("bit-reversal", type), HMM_ROWS("transpose", type)
+#define HMM_DRAWN(way)                                                                             \
+  .suite = "hmm", .series = "1000 random u32 by " way, .name = "1000 random of 2^$n u32 by " way,  \
+  .expression = "permute", .types = "[$N]u32 [$N]u32", .first = 22, .last = 22, .step = 1,         \
+  .property = BENCH_PERMUTED, .permutation = "random", .draws = 1000, .place = ON_GPU,             \
+  .strategy = way
 #define SCALING(number, words)                                                                     \
   .suite = "scaling", .series = words, .name = "sort u32 2^$n, " words, .expression = "sort",      \
   .types = "[$N]u32", .first = 10, .last = 26, .step = 1, .property = BENCH_SORTED,                \
@@ -271,6 +293,11 @@ static const suite_row rows[] = {
     {PERMUTED_BY("s-designated")},
     {PERMUTED_BY("scheduled")},
     {PERMUTED_BY("tiled")},
+    HMM_TYPE("u32"),
+    HMM_TYPE("u64"),
+    {HMM_DRAWN("d-designated")},
+    {HMM_DRAWN("s-designated")},
+    {HMM_DRAWN("tiled")},
     {SCALING(1, "1 thread")},
     {SCALING(2, "2 threads")},
 };
@@ -417,6 +444,8 @@ static bool make_case(const suite_row *row, int n, const char *bank_layout_name,
                     .property = row->property,
                     .map = make_map(row->map, n),
                     .strategy = row->strategy,
+                    .permutation = row->permutation,
+                    .draws = row->draws,
                     .layout = row->by_layouts ? bank_layout_name : NULL,
                     .gpu_only = n > LARGEST || row->strategy};
   substitute(c->name, sizeof c->name, row->name, n, bank_layout_name);

@@ -55,9 +55,12 @@ typedef struct bench_case {
   char beside[64];  // a program measured in the same rounds, of `beside_types`; "": none
   char beside_types[64];
   bench_peer_case peers[BENCH_PEERS];
-  const char *strategy;  // that it is planned by; NULL: as asked for
-  const char *layout;    // of its exchanges; NULL: as asked for
-  bool gpu_only;         // the backend cpu is not to do it instead
+  const char *strategy;     // that it is planned by; NULL: as asked for
+  const char *layout;       // of its exchanges; NULL: as asked for
+  bool gpu_only;            // the backend cpu is not to do it instead
+  const char *permutation;  // BENCH_PERMUTED: its name (kernels/hmm/algorithm.h)
+  unsigned
+      draws;  // so many runs, each of another random permutation; 0: as many runs as it takes, of one
 } bench_case;
 
 typedef struct bench_suite {

@@ -90,7 +90,11 @@ static cli_status find_cases(bench_session *s, const cli_sizes *ranges) {
   if (!suite)
     return make_cases(s, ranges);
   s->case_count = bench_suite_cases(suite, backend && !strcmp(backend, "cuda"), &s->cases);
-  return s->case_count ? CLI_OK : cli_out_of_memory();
+  if (!s->cases)
+    return cli_out_of_memory();
+  if (!s->case_count)
+    cli_error("bench: all cases of the suite %s are for a GPU; give --backend cuda", suite);
+  return s->case_count ? CLI_OK : CLI_WRONG;
 }
 
 static bench_request request_of(const bench_session *s, const bench_case *c) {
@@ -100,7 +104,8 @@ static bench_request request_of(const bench_session *s, const bench_case *c) {
     r.expression = c->expression;
     r.data.types = c->types;
     r.gpu_only = c->gpu_only;
-    r.permutes = c->property == BENCH_PERMUTED;
+    r.permutation = c->permutation;
+    r.draws = c->draws;
     r.strategy = c->strategy;
     r.layout = c->layout;
   }
