@@ -1,4 +1,4 @@
-// CUB's sorts on a GPU: of u32 keys, of f32 keys, or of u32 keys with u32 values by key (--type);
+// CUB's sorts on a GPU: of u32, f32 or u64 keys, or of u32 keys with u32 values by key (--type);
 // one of four algorithms, or the fastest (--algorithm): of radix and merge sort; row by row
 // (--row), of the segmented sort and the segmented radix sort. For the times see gpu.cuh.
 #include "gpu.cuh"
@@ -8,6 +8,10 @@
 
 #include <algorithm>
 #include <vector>
+
+#ifndef CUB_PEER
+#define CUB_PEER "cub"  // of the CUDA toolkit; of another CCCL "cccl"
+#endif
 
 namespace {
 
@@ -25,6 +29,7 @@ struct less {
 
 // The sorts of keys of one type, alone or with values.
 template <typename K, bool pairs> struct sorts {
+  static const int bits = 8 * sizeof(K);
   static const K *in() { return static_cast<const K *>(given); }
   static K *out() { return static_cast<K *>(sorted); }
   static int keys() { return static_cast<int>(count); }
@@ -33,10 +38,10 @@ template <typename K, bool pairs> struct sorts {
 
   static cudaError_t radix(void *t, size_t *bytes, cudaStream_t s) {
     if constexpr (pairs)
-      return cub::DeviceRadixSort::SortPairs(t, *bytes, in(), out(), values(), moved, keys(), 0, 32,
+      return cub::DeviceRadixSort::SortPairs(t, *bytes, in(), out(), values(), moved, keys(), 0, bits,
                                              s);
     else
-      return cub::DeviceRadixSort::SortKeys(t, *bytes, in(), out(), keys(), 0, 32, s);
+      return cub::DeviceRadixSort::SortKeys(t, *bytes, in(), out(), keys(), 0, bits, s);
   }
 
   static cudaError_t merge(void *t, size_t *bytes, cudaStream_t s) {
@@ -59,10 +64,10 @@ template <typename K, bool pairs> struct sorts {
   static cudaError_t segmented_radix(void *t, size_t *bytes, cudaStream_t s) {
     if constexpr (pairs)
       return cub::DeviceSegmentedRadixSort::SortPairs(t, *bytes, in(), out(), values(), moved,
-                                                      keys(), rows(), starts, starts + 1, 0, 32, s);
+                                                      keys(), rows(), starts, starts + 1, 0, bits, s);
     else
       return cub::DeviceSegmentedRadixSort::SortKeys(t, *bytes, in(), out(), keys(), rows(), starts,
-                                                     starts + 1, 0, 32, s);
+                                                     starts + 1, 0, bits, s);
   }
 
   // Each row by itself: where a row is all there is, the candidates are the first two.
@@ -81,10 +86,27 @@ template <typename K, bool pairs> struct sorts {
     return gpu::choose(usable, found, algorithm);
   }
 
+  static std::vector<K> row_of(const uint32_t *words) {
+    std::vector<K> keys(row);
+    memcpy(keys.data(), words, row * sizeof(K));
+    return keys;
+  }
+
   static bool in_order(const uint32_t *words) {
-    std::vector<K> all(row);
-    memcpy(all.data(), words, row * sizeof(K));
-    return std::is_sorted(all.begin(), all.end());
+    std::vector<K> keys = row_of(words);
+    return std::is_sorted(keys.begin(), keys.end());
+  }
+
+  // A sum over the bits of the keys in any order.
+  static uint64_t sum_of(const uint32_t *words) {
+    uint64_t sum = 0;
+    for (const K &key : row_of(words)) {
+      uint64_t z = 0;
+      memcpy(&z, &key, sizeof key);
+      z = (z + UINT64_C(0x9e3779b97f4a7c15)) * UINT64_C(0xbf58476d1ce4e5b9);
+      sum += (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    }
+    return sum;
   }
 };
 
@@ -93,12 +115,18 @@ struct key_type {
   bool pairs, floats;
   bool (*choose)(const char *algorithm);
   bool (*in_order)(const uint32_t *words);  // a row
+  uint64_t (*sum_of)(const uint32_t *words);
+  unsigned words;  // of a key
 };
 
+template <typename K, bool pairs> constexpr key_type keys_of(const char *word, bool floats) {
+  using s = sorts<K, pairs>;
+  return {word, pairs, floats, s::choose, s::in_order, s::sum_of, sizeof(K) / 4};
+}
+
 const key_type key_types[] = {
-    {"u32", false, false, sorts<uint32_t, false>::choose, sorts<uint32_t, false>::in_order},
-    {"f32", false, true, sorts<float, false>::choose, sorts<float, false>::in_order},
-    {"u32pair", true, false, sorts<uint32_t, true>::choose, sorts<uint32_t, true>::in_order}};
+    keys_of<uint32_t, false>("u32", false), keys_of<float, false>("f32", true),
+    keys_of<uint64_t, false>("u64", false), keys_of<uint32_t, true>("u32pair", false)};
 const key_type *type = key_types;
 
 // ---- the peer -----------------------------------------------------------------------------------
@@ -118,18 +146,18 @@ bool fill_memory() {
     offsets[i] = static_cast<int>(i * row);
   for (uint64_t i = 0; i < places.size(); i++)
     places[i] = static_cast<uint32_t>(i);
-  return gpu::allocate(reinterpret_cast<uint32_t **>(&given), count) &&
-         gpu::allocate(reinterpret_cast<uint32_t **>(&sorted), count) &&
+  return gpu::allocate(reinterpret_cast<uint32_t **>(&given), count * type->words) &&
+         gpu::allocate(reinterpret_cast<uint32_t **>(&sorted), count * type->words) &&
          gpu::allocate(&given_values, places.size()) && gpu::allocate(&moved, places.size()) &&
          gpu::allocate(&starts, offsets.size()) &&
-         gpu::upload(static_cast<uint32_t *>(given), given_words.data(), count) &&
+         gpu::upload(static_cast<uint32_t *>(given), given_words.data(), count * type->words) &&
          gpu::upload(given_values, places.data(), places.size()) &&
          gpu::upload(starts, offsets.data(), offsets.size());
 }
 
 // Nothing right is left over from a method that was not chosen.
 bool overwrite_results() {
-  return gpu::good(cudaMemset(sorted, 0xa5, count * 4), "cudaMemset") &&
+  return gpu::good(cudaMemset(sorted, 0xa5, count * type->words * 4), "cudaMemset") &&
          gpu::good(cudaMemset(moved, 0xa5, type->pairs ? count * 4 : 0), "cudaMemset") &&
          gpu::good(cudaDeviceSynchronize(), "cudaMemset");
 }
@@ -142,23 +170,13 @@ const char *prepare(const peer_options *o) {
   for (const key_type &t : key_types)
     if (o->type && strcmp(t.word, o->type) == 0)
       type = &t;
-  given_words.resize(count + 2);
-  peer_random(given_words.data(), count * 4 + 4);
+  given_words.resize(count * type->words + 2);
+  peer_random(given_words.data(), count * type->words * 4 + 4);
   if (type->floats)
     make_floats();
   bool ready = gpu::open() && fill_memory() && type->choose(o->algorithm ? o->algorithm : "best") &&
                overwrite_results();
   return ready ? nullptr : gpu::wrong();
-}
-
-// A sum over the words in any order.
-uint64_t sum_of(const uint32_t *words) {
-  uint64_t sum = 0;
-  for (uint64_t i = 0; i < row; i++) {
-    uint64_t z = (words[i] + UINT64_C(0x9e3779b97f4a7c15)) * UINT64_C(0xbf58476d1ce4e5b9);
-    sum += (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-  }
-  return sum;
 }
 
 // Each place of the row is there once, beside the key that was given there.
@@ -174,16 +192,17 @@ bool values_follow(const uint32_t *keys, const uint32_t *values, uint64_t start)
 }
 
 const char *check() {
-  std::vector<uint32_t> keys(count), values(type->pairs ? count : 0);
-  if (!gpu::download(keys.data(), static_cast<uint32_t *>(sorted), count) ||
+  std::vector<uint32_t> keys(count * type->words), values(type->pairs ? count : 0);
+  if (!gpu::download(keys.data(), static_cast<uint32_t *>(sorted), keys.size()) ||
       !gpu::download(values.data(), moved, values.size()))
     return gpu::wrong();
   for (uint64_t start = 0; start < count; start += row) {
-    if (!type->in_order(&keys[start]))
+    const uint32_t *had = &given_words[start * type->words], *has = &keys[start * type->words];
+    if (!type->in_order(has))
       return "a row is not sorted";
-    if (sum_of(&keys[start]) != sum_of(&given_words[start]))
+    if (type->sum_of(has) != type->sum_of(had))
       return "a row has other keys than it was given";
-    if (type->pairs && !values_follow(&keys[start], &values[start], start))
+    if (type->pairs && !values_follow(has, &values[start], start))
       return "a value has left its key";
   }
   return nullptr;
@@ -192,11 +211,11 @@ const char *check() {
 }  // namespace
 
 extern "C" const peer this_peer;
-const peer this_peer = {"cub",
+const peer this_peer = {CUB_PEER,
                         1,
                         prepare,
                         gpu::turn,
                         check,
                         "best radix merge segmented segmented-radix",
-                        "u32 f32 u32pair",
+                        "u32 f32 u64 u32pair",
                         gpu::chosen_name};

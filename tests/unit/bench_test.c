@@ -172,11 +172,11 @@ TEST(suites_for_a_gpu) {
     bool everywhere, gpu_only;
   } table[] = {
       {"sort", "sort u32 2^26", "[67108864]u32", "sort", "cub", "--count 67108864 --type u32",
-       "torch", true, false},
-      {"sort", "sort f32 2^10", "[1024]f32", "sort", "cub", "--count 1024 --type f32", "torch",
+       "cccl", true, false},
+      {"sort", "sort f32 2^10", "[1024]f32", "sort", "cub", "--count 1024 --type f32", "cccl",
        false, false},
       {"sort", "sort (u32, u32) 2^12", "[4096](u32, u32)", "sort_on fst", "cub",
-       "--count 4096 --type u32pair", NULL, false, false},
+       "--count 4096 --type u32pair", "cccl", false, false},
       {"rows", "sort rows of 2^10 f32", "[16384][1024]f32", "map sort", "cub",
        "--count 16777216 --row 1024 --type f32", "torch", false, false},
       {"rows", "sort rows of 2^10 (u32, u32)", "[16384][1024](u32, u32)", "map (sort_on fst)",

@@ -89,6 +89,7 @@ typedef struct suite_row {
   .types = "[$N]" type, .first = 10, .last = 26, .step = 2, .property = BENCH_SORTED,              \
   .gpu_peers = {                                                                                   \
       {"cub", "--count $N --type " gpu_cub},                                                       \
+      {"cccl", "--count $N --type " gpu_cub},                                                      \
       {gpu_torch, "--operation sort --count $N --type " gpu_cub},                                  \
   }
 #define ROWS(type, sorter, from, to, gpu_cub, gpu_torch)                                           \
@@ -183,6 +184,7 @@ typedef struct suite_row {
 static const suite_row rows[] = {
     {SORT("u32", "sort", "u32", "torch"), .peers = SORT_PEERS("--count $N")},
     {SORT("f32", "sort", "f32", "torch"), .place = ON_GPU},
+    {SORT("u64", "sort", "u64", NULL), .place = ON_GPU},
     {SORT(PAIR, "sort_on fst", "u32pair", NULL), .place = ON_GPU},
     {ROWS("u32", "sort", 5, 14, "u32", "torch"), .peers = SORT_PEERS("--count 16777216 --row $N")},
     {ROWS("f32", "sort", 10, 10, "f32", "torch"), .place = ON_GPU},
