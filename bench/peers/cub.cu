@@ -38,8 +38,8 @@ template <typename K, bool pairs> struct sorts {
 
   static cudaError_t radix(void *t, size_t *bytes, cudaStream_t s) {
     if constexpr (pairs)
-      return cub::DeviceRadixSort::SortPairs(t, *bytes, in(), out(), values(), moved, keys(), 0, bits,
-                                             s);
+      return cub::DeviceRadixSort::SortPairs(t, *bytes, in(), out(), values(), moved, keys(), 0,
+                                             bits, s);
     else
       return cub::DeviceRadixSort::SortKeys(t, *bytes, in(), out(), keys(), 0, bits, s);
   }
@@ -63,8 +63,8 @@ template <typename K, bool pairs> struct sorts {
 
   static cudaError_t segmented_radix(void *t, size_t *bytes, cudaStream_t s) {
     if constexpr (pairs)
-      return cub::DeviceSegmentedRadixSort::SortPairs(t, *bytes, in(), out(), values(), moved,
-                                                      keys(), rows(), starts, starts + 1, 0, bits, s);
+      return cub::DeviceSegmentedRadixSort::SortPairs(
+          t, *bytes, in(), out(), values(), moved, keys(), rows(), starts, starts + 1, 0, bits, s);
     else
       return cub::DeviceSegmentedRadixSort::SortKeys(t, *bytes, in(), out(), keys(), rows(), starts,
                                                      starts + 1, 0, bits, s);
