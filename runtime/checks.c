@@ -68,7 +68,7 @@ static bool check_rows(diagnostics *d, const trace_check *k, const array *wrong)
   return false;
 }
 
-bool checks_pass(permc_context *c, const trace *t, const array *results) {
+bool checks_pass(diagnostics *d, const trace *t, const array *results) {
   static bool (*const passes[])(diagnostics *, const trace_check *,
                                 const array *) = {[CHECK_PADDING] = check_padding,
                                                   [CHECK_PLACES] = check_places,
@@ -76,7 +76,7 @@ bool checks_pass(permc_context *c, const trace *t, const array *results) {
                                                   [CHECK_ROWS] = check_rows};
   for (size_t i = 0; i < t->checks.count; i++) {
     const trace_check *k = &t->checks.items[i];
-    if (!passes[k->kind](&c->program.diagnostics, k, &results[trace_returned(t) + i]))
+    if (!passes[k->kind](d, k, &results[trace_returned(t) + i]))
       return false;
   }
   return true;

@@ -6,6 +6,6 @@
 
 // Whether all checks of the Trace are passed; results: all arrays of the run. False: the first that
 // is not is reported.
-bool checks_pass(permc_context *c, const trace *t, const array *results);
+bool checks_pass(diagnostics *d, const trace *t, const array *results);
 
 #endif

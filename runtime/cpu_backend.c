@@ -129,6 +129,21 @@ static bool execute_plan(backend_program *p, backend_run *r) {
   return true;
 }
 
+static bool call_plan(const backend_program *p, const backend_call *call, error *failure) {
+  const permc_context *c = p->context;
+  cpu_program *state = p->state;
+  cpu_options o = {.threads = c->threads ? c->threads : pool_processors(),
+                   .interrupted = c->limits.interrupted,
+                   .executor = &state->executor,
+                   .store = call->store};
+  return cpu_run_in_place(p->plan, &o, call->data, failure);
+}
+
+static bool stores_in_place(const backend_program *p, uint32_t pass) {
+  const cpu_executor *e = &((const cpu_program *)p->state)->executor;
+  return !plan_routine_of(p->plan, &p->plan->passes.items[pass]) && e->pass(e->with, pass).in_place;
+}
+
 static void release_program(backend_program *p) {
   cpu_program *state = p->state;
   if (!state)
@@ -146,12 +161,13 @@ static void release_program(backend_program *p) {
     .target = "", .at_hand = true, .execute = execute_plan, .release = release_program,            \
     __VA_ARGS__                                                                                    \
   }
+#define CALLED .call = call_plan, .stores_in_place = stores_in_place
 const backend cpu_backend =
     ON_PROCESSOR(.name = "cpu", .summary = "fused passes, compiled for this machine",
-                 .stream_bytes = COMPILED_STREAM_BYTES, .prepare = prepare_compiled);
+                 .stream_bytes = COMPILED_STREAM_BYTES, .prepare = prepare_compiled, CALLED);
 const backend portable_backend =
     ON_PROCESSOR(.name = "portable", .summary = "fused passes, without a compiler",
-                 .prepare = prepare_portable);
+                 .prepare = prepare_portable, CALLED);
 const backend auto_backend =
     ON_PROCESSOR(.name = "auto", .summary = "the fastest of interp, portable, cpu and cuda",
                  .prepare = prepare_adaptive);

@@ -16,6 +16,8 @@
 //
 // A context holds one program and the messages of the last call. The library never exits, aborts
 // or prints. Contexts are independent of each other: one thread each at a time, any number of them.
+// A compiled program (permc_compile) runs on the caller's own memory, in any number of threads at
+// once (permc_call).
 #ifndef PERMC_H
 #define PERMC_H
 
@@ -35,7 +37,26 @@ extern "C" {
 
 typedef struct permc_context permc_context;
 
-// "0.1.0". Static.
+// What a call came to. The numbers stay as they are.
+typedef enum permc_code {
+  PERMC_OK = 0,
+  PERMC_ERROR_PROGRAM = 1,      // the program, or what it does with these elements, is wrong
+  PERMC_ERROR_ARGUMENT = 2,     // it takes no such values: their number, type or lengths; NULL
+  PERMC_ERROR_LAYOUT = 3,       // memory: strides, alignment, read-only, overlapping, too small
+  PERMC_ERROR_DEVICE = 4,       // memory of another device; CUDA failed
+  PERMC_ERROR_MISSING = 5,      // what a backend needs is not here
+  PERMC_ERROR_MEMORY = 6,       // there is no more, or its limit is reached
+  PERMC_ERROR_INTERRUPTED = 7,  // by permc_interrupt
+} permc_code;
+
+// What went wrong, in memory of the caller: for functions that several threads may call at once.
+// They take NULL, too, where nobody wants to know.
+typedef struct permc_error {
+  permc_code code;
+  char message[1020];  // without a final newline; of a wrong program with its place, and its line
+} permc_error;
+
+// "0.2.0". Static.
 PERMC_API const char *permc_version(void);
 
 // NULL when memory is out.
@@ -164,11 +185,29 @@ PERMC_API bool permc_explain(permc_context *context, const char *entry, const pe
 
 // ---- values ----------------------------------------------------------------------------------
 
-// Copies `data` (row-major, dims outermost first; rank 0: one element). type: "bool" "i8" ... "u64"
-// "f16" (two bytes, IEEE binary16) "f32" "f64" "c64" "c128". NULL: unknown type, rank over 16, a
-// size that overflows, no memory.
+// Copies `data` (row-major, dims outermost first; rank 0: one element); NULL: elements are anything,
+// for results. type: "bool" "i8" ... "u64" "f16" (two bytes, IEEE binary16) "f32" "f64" "c64"
+// "c128". NULL: unknown type, rank over 16, a size that overflows, no memory.
 PERMC_API permc_value *permc_value_new(const char *type, uint32_t rank, const uint64_t *dims,
                                        const void *data);
+// Of the same types and sizes, with other memory, in which elements are anything. NULL: no memory.
+PERMC_API permc_value *permc_value_like(const permc_value *value);
+
+// Memory of the caller as a value, without a copy. The caller promises that bools are 0 or 1.
+enum { PERMC_HOST = -1 };
+typedef struct permc_memory {
+  const char *type;  // as in permc_value_new
+  uint32_t rank;
+  const uint64_t *dims;
+  const int64_t *strides;  // bytes, those of row-major memory; NULL: it is row-major
+  void *data;              // a multiple of the size of an element (of its parts); on a GPU, of 16
+  int32_t device;          // PERMC_HOST, or the number of the GPU that the memory is of
+  bool read_only;          // it may be no result
+  void (*release)(void *with);  // called once, when the value is freed; may be NULL
+  void *with;
+} permc_memory;
+// NULL: *error says why, and nothing is released.
+PERMC_API permc_value *permc_value_borrow(const permc_memory *memory, permc_error *error);
 // Joins values into one tuple and frees them (also on failure, which gives NULL).
 PERMC_API permc_value *permc_value_tuple(permc_value **parts, size_t count);
 PERMC_API void permc_value_free(permc_value *value);  // NULL is allowed
@@ -177,6 +216,7 @@ PERMC_API size_t permc_value_components(const permc_value *value);
 PERMC_API const char *permc_value_type(const permc_value *value, size_t component);
 PERMC_API uint32_t permc_value_rank(const permc_value *value, size_t component);
 PERMC_API const uint64_t *permc_value_dims(const permc_value *value, size_t component);
+// NULL: it has no elements in memory (permc_compiled_argument). Of borrowed memory the caller's pointer.
 PERMC_API const void *permc_value_data(const permc_value *value, size_t component);
 // A component's name: that of the field of a structured .npy (of nested ones "position.x"), or of
 // the column of a table with a header, that it was read from. NULL: it has none. Names do not matter
@@ -235,30 +275,68 @@ PERMC_API bool permc_run_consume(permc_context *context, const char *entry, cons
                                  permc_value **arguments, size_t argument_count,
                                  permc_value ***results, size_t *result_count);
 
-// The same in two halves, to run a program often ("auto" compiles it first). permc_compile prepares
-// an entry for arguments of the types and sizes of `like` (their data are not looked at); NULL: see
-// permc_message. It is to be freed before its context is, or loads another program.
+// ---- compiled programs ------------------------------------------------------------------------
+
+// An entry, prepared for arguments of certain types and sizes, to be run often ("auto" compiles it
+// before it runs). It does not change: any number of threads may call it at once. It keeps the
+// settings of the context as they were, and is to be freed before the context is, or loads another
+// program.
 typedef struct permc_compiled permc_compiled;
+
+// For arguments of the types and sizes of `like`, whose elements matter only where the program needs
+// to know them before it runs (a matrix, a size). NULL: see permc_message.
 PERMC_API permc_compiled *permc_compile(permc_context *context, const char *entry,
                                         const char *backend, permc_value *const *like,
                                         size_t argument_count);
-// Runs it, in the calling thread and the backend's own. The arguments stay the caller's, and are
-// not copied (but by interp). *results: NULL, or the results of an earlier permc_execute of the
-// same program: their memory is used again, so that a loop of runs allocates nothing. On failure
-// they are freed, and *results is NULL.
-PERMC_API bool permc_execute(permc_compiled *compiled, permc_value *const *arguments,
-                             size_t argument_count, permc_value ***results, size_t *result_count);
+// The same for types in words, as permc_explain takes them: "[1024]u32 [8](u32, f64) 5".
+PERMC_API permc_compiled *permc_compile_types(permc_context *context, const char *entry,
+                                              const char *backend, const char *types);
+PERMC_API void permc_compiled_free(permc_compiled *compiled);  // NULL is allowed
+
+// What it takes and makes: values without data. NULL: there are no more.
+PERMC_API const permc_value *permc_compiled_argument(const permc_compiled *compiled, size_t number);
+PERMC_API const permc_value *permc_compiled_result(const permc_compiled *compiled, size_t number);
+
+// Values with memory of their own for all results. NULL: no memory. To be freed by permc_values_free.
+PERMC_API permc_value **permc_results_new(const permc_compiled *compiled, size_t *count);
+
+typedef struct permc_call_options {
+  void *stream;  // of a GPU's program: a CUstream or cudaStream_t of that GPU; NULL: CUDA's default
+  void *
+      workspace;  // of permc_workspace_bytes, for this call alone until it is done; NULL: permc's own
+  uint64_t workspace_bytes;
+} permc_call_options;
+
+// Runs it: reads the arguments, and writes to the results, which are values of the result types that
+// the caller has made or borrowed. They overlap neither an argument nor each other. After an error
+// their elements are anything; all else is as before.
+//   a program for the processor   values in the host's memory; nothing is copied or allocated (but
+//                                 by interp and machine, which run one call at a time)
+//   a program for a GPU           values in its memory: the work is put on the stream, and the call
+//                                 returns; values and workspace are needed until it is done there.
+//                                 The stream may be capturing. Where the program checks its data
+//                                 (indices, padding), the call waits for the checks.
+//                                 Values in the host's memory: copied there and back.
+PERMC_API permc_code permc_call(const permc_compiled *compiled, permc_value *const *arguments,
+                                size_t argument_count, permc_value *const *results,
+                                size_t result_count, const permc_call_options *options,
+                                permc_error *error);
+// Bytes of memory, where the program runs, that a call needs besides its arguments and results; at an
+// address that is a multiple of 256.
+PERMC_API uint64_t permc_workspace_bytes(const permc_compiled *compiled);
+
 // On a backend with a memory and a clock of its own (cuda): the seconds of one run of the passes,
-// the mean of `runs`, on the arguments of the last permc_execute, which are still there; without
-// the way there and back. With copy_bytes: of copying so many bytes within that memory. False:
-// failed, or (the message is "") the backend has nothing of the kind.
-PERMC_API bool permc_time_on_device(permc_compiled *compiled, uint64_t copy_bytes, unsigned runs,
-                                    double *seconds);
+// the mean of `runs`, on the arguments of the last permc_call with values in the host's memory,
+// which are still there; without the way there and back. False: it failed, or (the message of the
+// context is "") there is no such clock.
+PERMC_API bool permc_time_call(permc_compiled *compiled, unsigned runs, double *seconds);
+// The same of copying so many bytes within that memory.
+PERMC_API bool permc_time_copy(permc_compiled *compiled, uint64_t bytes, unsigned runs,
+                               double *seconds);
 // The backend that was chosen: "interp", "cpu", ... Static.
 PERMC_API const char *permc_compiled_backend(const permc_compiled *compiled);
 // The device that it runs on, "NVIDIA H200, CUDA 13.0"; NULL: the processor. Lives as long as it.
 PERMC_API const char *permc_compiled_device(const permc_compiled *compiled);
-PERMC_API void permc_compiled_free(permc_compiled *compiled);  // NULL is allowed
 
 // Measures the program as it is planned for this machine, and as it would be planned with other
 // tiles, registers and accesses (docs/measuring.md, "Tuning"), each compiled, compared with the
@@ -299,9 +377,10 @@ typedef void permc_progress_report(void *with, const permc_progress *progress);
 // context, but for permc_interrupt. NULL, the default: no reports.
 PERMC_API void permc_on_progress(permc_context *context, permc_progress_report *report, void *with);
 
-// Asks the call in progress on this context to stop: elaboration, compilation, a run or permc_tune
-// then fails with the message "interrupted". A call that begins later, and every other context, is
-// not affected. Safe in a signal handler and from another thread.
+// Asks the calls in progress on this context to stop: elaboration, compilation, a run, permc_tune, and
+// permc_call in every thread then fail with the message "interrupted". So do those that begin before
+// all of these have ended; later ones, and other contexts, are not affected. Safe in a signal
+// handler and from another thread. What is on a GPU's stream already goes on.
 PERMC_API void permc_interrupt(permc_context *context);
 
 // ---- formatting ------------------------------------------------------------------------------

@@ -127,12 +127,14 @@ void entry_types_finish(permc_context *c, entry_types *t) {
     type_set_default(&c->program.memory, t->instance[i]);
 }
 
-// A copy of integers that elaboration may need: few, such as a matrix, that are there. Else NULL.
+// A copy of integers that elaboration may need: few, such as a matrix, that are in the host's memory.
+// Else NULL.
 static const void *copy_known(arena *memory, const permc_value *v) {
   enum { MOST_ELEMENTS = 4096 };
   const array *a = &v->components[0];
   uint64_t count = array_count(a);
-  if (v->count != 1 || a->type != SCALAR_I64 || count > MOST_ELEMENTS || (count && !a->data))
+  if (v->count != 1 || a->type != SCALAR_I64 || count > MOST_ELEMENTS || (count && !a->data) ||
+      array_device(a) != ARRAY_HOST)
     return NULL;
   void *copy = arena_alloc(memory, array_bytes(a) + 1);
   if (count)

@@ -30,8 +30,78 @@ permc_value *permc_value_new(const char *element, uint32_t rank, const uint64_t 
   permc_value *v = value_new(1);
   if (!v || t == SCALAR_COUNT || !array_create(v->components, t, rank, dims))
     return permc_value_free(v), NULL;
-  if (array_bytes(v->components))  // data may be NULL otherwise
+  if (data && array_bytes(v->components))
     memcpy(v->components->data, data, array_bytes(v->components));
+  return v;
+}
+
+permc_value *permc_value_like(const permc_value *like) {
+  permc_value *v = value_new(like->count);
+  bool good = v != NULL;
+  for (size_t k = 0; good && k < like->count; k++) {
+    const array *a = &like->components[k];
+    good = array_create(&v->components[k], a->type, a->rank, a->dims);
+  }
+  if (!good)
+    permc_value_free(v), v = NULL;
+  return v;
+}
+
+// Whether the strides are those of row-major memory, where they matter.
+static bool are_row_major(const permc_memory *m, size_t size) {
+  uint64_t stride = size;
+  bool empty = false;
+  for (uint32_t i = 0; i < m->rank; i++)
+    empty = empty || m->dims[i] == 0;
+  for (uint32_t i = m->rank; i-- > 0 && !empty; stride *= m->dims[i])
+    if (m->dims[i] > 1 && m->strides && m->strides[i] != (int64_t)stride)
+      return false;
+  return true;
+}
+
+// Of an element, or of its two parts if it is complex; on a GPU, of what one access has.
+static uint64_t alignment_of(const permc_memory *m, scalar_type t) {
+  return m->device == PERMC_HOST ? scalar_types[scalar_real_of(t)].size : 16;
+}
+
+static permc_code check_memory(const permc_memory *m, scalar_type t, permc_error *e) {
+  uint64_t bytes;
+  if (t == SCALAR_COUNT)
+    return failure_set(e, PERMC_ERROR_ARGUMENT, "there is no element type '%.40s'",
+                       m->type ? m->type : "NULL");
+  if (m->rank > VALUE_MAX_RANK || (m->rank && !m->dims))
+    return failure_set(e, PERMC_ERROR_ARGUMENT, "arrays have at most %d dimensions",
+                       VALUE_MAX_RANK);
+  if (!array_bytes_of(scalar_types[t].size, m->rank, m->dims, &bytes))
+    return failure_set(e, PERMC_ERROR_ARGUMENT, "the array is too large for any memory");
+  if (m->device < PERMC_HOST)
+    return failure_set(e, PERMC_ERROR_DEVICE, "there is no device %d", (int)m->device);
+  if (bytes && !m->data)
+    return failure_set(e, PERMC_ERROR_ARGUMENT, "the array has no memory");
+  if (!are_row_major(m, scalar_types[t].size))
+    return failure_set(e, PERMC_ERROR_LAYOUT,
+                       "the array is not row-major without gaps (C order): it must be copied");
+  if (bytes && (uintptr_t)m->data % alignment_of(m, t))
+    return failure_set(e, PERMC_ERROR_LAYOUT, "the address %p is no multiple of %d", m->data,
+                       (int)alignment_of(m, t));
+  return PERMC_OK;
+}
+
+permc_value *permc_value_borrow(const permc_memory *m, permc_error *e) {
+  scalar_type t = m->type ? scalar_named(m->type, strlen(m->type)) : SCALAR_COUNT;
+  if (check_memory(m, t, e) != PERMC_OK)
+    return NULL;
+  permc_value *v = value_new(1);
+  array_owner *owner = malloc(sizeof *owner);
+  if (!v || !owner) {
+    permc_value_free(v);
+    free(owner);
+    return failure_set(e, PERMC_ERROR_MEMORY, "out of memory"), NULL;
+  }
+  *owner = (array_owner){m->device, m->read_only, m->release, m->with};
+  v->components[0] = (array){.type = t, .rank = m->rank, .data = m->data, .owner = owner};
+  if (m->rank)
+    memcpy(v->components[0].dims, m->dims, m->rank * sizeof *m->dims);
   return v;
 }
 

@@ -41,6 +41,13 @@ typedef struct backend_run {
   progress progress;  // to be told how many elements are done
 } backend_run;
 
+// A run on memory that is the caller's: where each array of the plan lies (runtime/cpu/layout.h).
+typedef struct backend_call {
+  void **data;              // by array of the plan; on a GPU, its addresses
+  struct cpu_store *store;  // of the processor: one call's at a time
+  void *stream;             // of a GPU: where the work goes; it is not waited for
+} backend_call;
+
 typedef enum backend_status {
   BACKEND_READY,
   BACKEND_FAILED,   // reported
@@ -62,8 +69,12 @@ typedef struct backend {
   bool (*name_device)(const permc_context *c, char name[BACKEND_WHY]);
   backend_status (*prepare)(backend_program *p, char why[BACKEND_WHY]);
   bool (*execute)(backend_program *p, backend_run *r);  // false: reported, and results are {0}
-  void (*release)(backend_program *p);                  // frees the state, if there is one
-  // As permc_time_on_device. NULL: it has no clock of its own.
+  // The same on the caller's memory, by several threads at once. NULL: there is nothing of the kind.
+  bool (*call)(const backend_program *p, const backend_call *call, error *failure);
+  // Whether the pass may store where it has loaded (cpu_work): of those that have `call`.
+  bool (*stores_in_place)(const backend_program *p, uint32_t pass);
+  void (*release)(backend_program *p);  // frees the state, if there is one
+  // As permc_time_call, or with copy_bytes permc_time_copy. NULL: it has no clock of its own.
   bool (*time)(backend_program *p, uint64_t copy_bytes, unsigned runs, double *seconds);
   // The device that it runs on: "NVIDIA H200, CUDA 13.0". NULL: the processor.
   const char *(*device)(const backend_program *p);

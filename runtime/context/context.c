@@ -2,7 +2,7 @@
 #include "runtime/context/context.h"
 
 #include <inttypes.h>
-#include <pthread.h>
+#include <stdio.h>
 
 // A call takes at most CALL_STACK of the stack of a job; what is not elaboration takes the rest.
 enum { CALL_STACK = 20 << 10, STACK_BESIDES = 56 << 20 };
@@ -19,6 +19,7 @@ permc_context *permc_context_new(void) {
     c->program.diagnostics.memory = &c->program.memory;
     c->program.memory.limit = 2 * c->limits.memory;
     c->limits.interrupted = &c->stop;
+    pthread_mutex_init(&c->lock, NULL);
   }
   return c;
 }
@@ -42,6 +43,7 @@ void permc_context_free(permc_context *c) {
   program_free(&c->program);
   if (c->gpu.open)
     c->gpu.close(c->gpu.open);
+  pthread_mutex_destroy(&c->lock);
   free(c);
 }
 
@@ -67,9 +69,25 @@ void context_clear(permc_context *c) {
   context_truncate_messages(c, 0);
 }
 
-void context_begin_call(permc_context *c) {
-  if (!c->trial)
+// `more` calls in progress; an interrupt is over with the last that it was meant for.
+static void count_calls(permc_context *c, unsigned more) {
+  pthread_mutex_lock(&c->lock);
+  if (c->calls == 0 && !c->trial)
     atomic_store(&c->stop, false);
+  c->calls += more;
+  pthread_mutex_unlock(&c->lock);
+}
+
+void context_enter(permc_context *c) { count_calls(c, 1); }
+
+void context_leave(permc_context *c) {
+  pthread_mutex_lock(&c->lock);
+  c->calls--;
+  pthread_mutex_unlock(&c->lock);
+}
+
+void context_begin_call(permc_context *c) {
+  count_calls(c, 0);
   context_clear(c);
 }
 
@@ -78,6 +96,27 @@ bool context_error(permc_context *c, const char *format, ...) {
   va_start(arguments, format);
   diag_vreport(&c->program.diagnostics, DIAG_ERROR, SPAN_NONE, format, arguments);
   va_end(arguments);
+  return false;
+}
+
+permc_code failure_set(permc_error *e, permc_code code, const char *format, ...) {
+  va_list arguments;
+  if (!e)
+    return code;
+  e->code = code;
+  va_start(arguments, format);
+  vsnprintf(e->message, sizeof e->message, format, arguments);
+  va_end(arguments);
+  size_t length = strlen(e->message);
+  if (length && e->message[length - 1] == '\n')
+    e->message[length - 1] = 0;
+  return code;
+}
+
+bool context_fail(permc_context *c, const permc_error *e) {
+  diagnostics *d = &c->program.diagnostics;
+  d->errors++;
+  text_printf(&d->rendered, "%s\n", e->message);
   return false;
 }
 
@@ -156,6 +195,7 @@ static void *job_thread(void *with) {
   c_environment locale;
   if (!c_environment_enter(&locale))
     return context_error(j->context, "out of memory"), NULL;
+  context_enter(j->context);
   loaded_program *p = &j->context->program;
   bool lost = p->diagnostics.rendered.failed;
   p->memory.failure = &failure;
@@ -167,6 +207,7 @@ static void *job_thread(void *with) {
   j->good = j->good && (lost || !p->diagnostics.rendered.failed);
   p->memory.failure = NULL;
   context_end_stages(j->context);
+  context_leave(j->context);
   c_environment_leave(&locale);
   return NULL;
 }

@@ -15,6 +15,7 @@
 #include "core/progress.h"
 #include "lang/load/program.h"
 #include "runtime/permc.h"
+#include <pthread.h>
 #include <stdatomic.h>
 
 // What is worth a warning once in the life of a context.
@@ -41,9 +42,11 @@ struct permc_context {
   permc_progress_report *report_progress;  // NULL: nobody wants to know
   void *report_with;
   permc_progress progress;
-  atomic_bool stop;                       // permc_interrupt was called since the last call began
-  limits limits;                          // of elaboration; tests lower them
-  unsigned threads;                       // of the cpu backend; 0: all processors
+  atomic_bool stop;  // permc_interrupt was called since the first of the calls in progress began
+  pthread_mutex_t lock;  // of the next
+  unsigned calls;        // in progress: one on the context itself, any number of permc_call
+  limits limits;         // of elaboration; tests lower them
+  unsigned threads;      // of the cpu backend; 0: all processors
   const struct plan_strategy *strategy;   // NULL: the cheapest
   const struct bank_layout_kind *layout;  // of exchanges (kernels/banks/banks.h); NULL: optimal
   uint64_t layout_seed;
@@ -68,11 +71,19 @@ void context_clear(permc_context *c);  // forgets the messages of the last call
 // At the start of a call of the API: the same, and forgets an interrupt from before. The calls that
 // permc_tune makes are parts of one call.
 void context_begin_call(permc_context *c);
+// Around what an interrupt ends: jobs (which do this themselves), and permc_call in any thread.
+void context_enter(permc_context *c);
+void context_leave(permc_context *c);
 // "permc: ...". Returns false, for the caller to return.
 bool context_error(permc_context *c, const char *format, ...) PRINTF_LIKE(2, 3);
 // A warning, unless the context has shown one of this kind before.
 void context_warn_once(permc_context *c, context_warning kind, const char *format, ...)
     PRINTF_LIKE(3, 4);
+// For functions that several threads may call at once: in *e (which may be NULL) instead of the context.
+// The message loses its final newline. Returns the code.
+permc_code failure_set(permc_error *e, permc_code code, const char *format, ...) PRINTF_LIKE(3, 4);
+// What such a function has said, as the message of the context. Returns false.
+bool context_fail(permc_context *c, const permc_error *e);
 // That a program runs uncompiled, and why.
 void context_warn_uncompiled(permc_context *c, const char *why);
 void context_truncate_messages(permc_context *c, size_t length);

@@ -503,6 +503,32 @@ static void free_state(cpu_state *s) {
   free(s->room);
 }
 
+static uint64_t count_elements(const plan *p) {
+  uint64_t all = 0;
+  for (uint32_t i = 0; i < p->passes.count; i++) {
+    const net_routine *r = plan_routine_of(p, &p->passes.items[i]);
+    all += r ? r->rows * r->length : cpu_item_count(p, i) << p->passes.items[i].tile.dimension;
+  }
+  return all;
+}
+
+bool cpu_run_in_place(const plan *p, const cpu_options *o, void **data, error *failure) {
+  cpu_state s = {.plan = p,
+                 .options = o,
+                 .store = o->store,
+                 .failure = failure,
+                 .threads = o->threads,
+                 .data = data,
+                 .all = o->progress.report ? count_elements(p) : 0};
+  bool good =
+      set_store_threads(s.store, s.threads) || error_set(failure, SPAN_NONE, "out of memory");
+  for (uint32_t i = 0; good && i < p->passes.count; i++)
+    good = plan_routine_of(p, &p->passes.items[i])
+               ? run_routine(&s, i)
+               : run_items(&s, i, o->executor->pass(o->executor->with, i));
+  return good;
+}
+
 bool cpu_run(const plan *p, const cpu_options *o, array *arguments, size_t argument_count,
              array *results, error *failure) {
   cpu_store own = {.threads = 0};
@@ -511,11 +537,8 @@ bool cpu_run(const plan *p, const cpu_options *o, array *arguments, size_t argum
                  .store = o->store ? o->store : &own,
                  .fill_store = o->store != NULL,
                  .failure = failure,
-                 .threads = o->threads ? o->threads : pool_processors()};
-  for (uint32_t i = 0; i < p->passes.count; i++) {
-    const net_routine *r = plan_routine_of(p, &p->passes.items[i]);
-    s.all += r ? r->rows * r->length : cpu_item_count(p, i) << p->passes.items[i].tile.dimension;
-  }
+                 .threads = o->threads ? o->threads : pool_processors(),
+                 .all = count_elements(p)};
   size_t result_count = 0;
   for (size_t a = 0; a < p->arrays.count; a++)
     if (p->arrays.items[a].role == NET_RESULT)

@@ -33,6 +33,7 @@
 //
 //   cpu.c        buffers, threads, a whole run
 //   sweeps.c     items that may be executed at one time, where blocks overlap
+//   layout.c     places for arrays in the caller's memory (its own door: layout.h)
 //   externs.c    the foreign functions that an executor calls
 //   roots.c      tables of roots of unity for generated code (its own door: roots.h)
 #ifndef PERMC_RUNTIME_CPU_CPU_H
@@ -99,6 +100,10 @@ typedef struct cpu_options {
 // {0}.
 bool cpu_run(const plan *p, const cpu_options *o, array *arguments, size_t argument_count,
              array *results, error *failure);
+
+// The same where each array has its place already (layout.h), by number of the plan's array: nothing is
+// allocated, but scratch memory in the store, which must be there, as must the number of threads.
+bool cpu_run_in_place(const plan *p, const cpu_options *o, void **data, error *failure);
 
 // ---- foreign functions ---------------------------------------------------------------------------
 

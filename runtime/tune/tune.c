@@ -44,18 +44,23 @@ bool tune_same_results(permc_value *const *a, permc_value *const *b, size_t coun
 
 static bool run_side(void *with) {
   tune_side *s = with;
-  return permc_execute(s->compiled, s->arguments, s->argument_count, &s->results, &s->result_count);
+  permc_error why;
+  if (!s->results && !(s->results = permc_results_new(s->compiled, &s->result_count)))
+    return context_error(s->context, "out of memory");
+  return permc_call(s->compiled, s->arguments, s->argument_count, s->results, s->result_count, NULL,
+                    &why) == PERMC_OK ||
+         context_fail(s->context, &why);
 }
 
 // Enough runs that the device's clock, exact to a microsecond, tells them apart.
 static bool time_on_device(tune_side *s, double *seconds) {
   const double enough = 5e-4;
   if (s->repeats == 0) {
-    if (!permc_time_on_device(s->compiled, 0, 1, seconds))
+    if (!permc_time_call(s->compiled, 1, seconds))
       return false;
     s->repeats = *seconds * 100 < enough ? 100 : (unsigned)(enough / *seconds) + 1;
   }
-  return permc_time_on_device(s->compiled, 0, s->repeats, seconds);
+  return permc_time_call(s->compiled, s->repeats, seconds);
 }
 
 static bool time_side(void *with, double *seconds) {
@@ -106,7 +111,10 @@ static bool open_side(tuning *t, tune_side *s, const tuned_point *p) {
     on_trial = tuned_target_at(t->trial.own, p);
     t->trial.target = &on_trial;
   }
-  *s = (tune_side){.arguments = t->arguments, .argument_count = t->argument_count, .model = !p};
+  *s = (tune_side){.arguments = t->arguments,
+                   .argument_count = t->argument_count,
+                   .model = !p,
+                   .context = t->context};
   s->compiled = permc_compile(t->context, t->entry, t->backend, t->arguments, t->argument_count);
   t->trial.target = NULL;
   if (!s->compiled)
@@ -116,7 +124,7 @@ static bool open_side(tuning *t, tune_side *s, const tuned_point *p) {
     t->warnings = strdup(permc_message(t->context));
   double seconds;
   bool good = run_side(s);
-  s->on_device = good && permc_time_on_device(s->compiled, 0, 1, &seconds);
+  s->on_device = good && permc_time_call(s->compiled, 1, &seconds);
   if (!good)
     close_side(s);
   return good;

@@ -65,6 +65,7 @@ void tune_search_add(tune_search *s, const tuned_point *p, double ratio);
 
 // A compiled program in a measurement.
 typedef struct tune_side {
+  permc_context *context;
   permc_compiled *compiled;
   permc_value *const *arguments;
   permc_value **results;  // of the last run

@@ -68,7 +68,12 @@ bool array_create(array *a, scalar_type type, uint32_t rank, const uint64_t *dim
 }
 
 void array_destroy(array *a) {
-  free(a->data);
+  if (a->owner && a->owner->release)
+    a->owner->release(a->owner->with);
+  else if (!a->owner)
+    free(a->data);
+  free(a->owner);
+  a->owner = NULL;
   a->data = NULL;
 }
 

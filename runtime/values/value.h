@@ -50,11 +50,21 @@
 
 enum { VALUE_MAX_RANK = 16 };
 
+// Whose memory an array's elements are in, where it is not malloc'ed.
+typedef struct array_owner {
+  int32_t device;  // ARRAY_HOST, or the number of a GPU
+  bool read_only;
+  void (*release)(void *with);  // called once, when the array is destroyed; may be NULL
+  void *with;
+} array_owner;
+enum { ARRAY_HOST = -1 };
+
 typedef struct array {
   scalar_type type;
   uint32_t rank;                  // 0: a scalar
   uint64_t dims[VALUE_MAX_RANK];  // outermost first
-  void *data;                     // owned (malloc); 64-byte aligned not required
+  void *data;                     // aligned for an element
+  array_owner *owner;             // NULL: data is malloc'ed, and the array's own
   bool permutation;               // of 0, 1, ...: read from a schedule, so nobody checks it
 } array;
 
@@ -78,7 +88,10 @@ uint64_t array_reserved_bytes(uint64_t bytes);
 bool array_bytes_of(uint64_t size, uint32_t rank, const uint64_t *dims, uint64_t *bytes);
 // False when the size overflows or memory is out; then nothing is owned. dims may hold zeros.
 bool array_create(array *a, scalar_type type, uint32_t rank, const uint64_t *dims);
-void array_destroy(array *a);                      // idempotent
+void array_destroy(array *a);  // idempotent
+static inline int32_t array_device(const array *a) {
+  return a->owner ? a->owner->device : ARRAY_HOST;
+}
 void arrays_destroy(array *arrays, size_t count);  // the same of each, which is {0} then
 
 // Functions that take an error clear it first; it has no place in a source.

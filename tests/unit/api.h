@@ -109,6 +109,24 @@ static inline permc_value *run_value(permc_context *c, const char *entry, permc_
   return value;
 }
 
+// What the last call_values has said.
+static permc_error call_error;
+
+// A call of a compiled program, with results made for the first one (*results NULL). False: the results are
+// freed.
+static inline bool call_values(const permc_compiled *p, permc_value *const *arguments, size_t count,
+                               permc_value ***results, size_t *result_count) {
+  if (!*results)
+    *results = permc_results_new(p, result_count);
+  if (CHECK(*results != NULL) &&
+      permc_call(p, arguments, count, *results, *result_count, NULL, &call_error) == PERMC_OK)
+    return true;
+  permc_values_free(*results, *result_count);
+  *results = NULL;
+  *result_count = 0;
+  return false;
+}
+
 // The run must fail with a message that contains `part`.
 static inline void check_run_fails(permc_context *c, const char *entry, permc_value *argument,
                                    const char *part) {

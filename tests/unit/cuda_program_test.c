@@ -77,7 +77,7 @@ static void drop(subject *s) {
 }
 
 static bool execute(subject *s) {
-  return permc_execute(s->compiled, &s->argument, 1, &s->results, &s->result_count);
+  return call_values(s->compiled, &s->argument, 1, &s->results, &s->result_count);
 }
 
 static void check_results(const subject *s) {
@@ -144,19 +144,19 @@ TEST(time_on_device) {
   subject s = a_subject("cuda");
   REQUIRE(s.compiled != NULL && execute(&s));
   size_t launches = fake.calls("cuGraphLaunch"), copies = fake.calls("cuMemcpyDtoDAsync_v2");
-  CHECK(permc_time_on_device(s.compiled, 0, 23, &seconds));
+  CHECK(permc_time_call(s.compiled, 23, &seconds));
   CHECK(seconds >= 0);
   CHECK_EQ_U64(fake.calls("cuGraphLaunch") - launches, 5);  // ten runs, ten, and three times one
-  CHECK(permc_time_on_device(s.compiled, 4096, 3, &seconds));
+  CHECK(permc_time_copy(s.compiled, 4096, 3, &seconds));
   CHECK_EQ_U64(fake.calls("cuMemcpyDtoDAsync_v2") - copies, 3);
-  CHECK(permc_time_on_device(s.compiled, 8192, 1, &seconds));  // in other memory
-  CHECK(!permc_time_on_device(s.compiled, (uint64_t)1 << 40, 1, &seconds));
+  CHECK(permc_time_copy(s.compiled, 8192, 1, &seconds));  // in other memory
+  CHECK(!permc_time_copy(s.compiled, (uint64_t)1 << 40, 1, &seconds));
   CHECK_CONTAINS(permc_message(s.context), "cuMemAlloc of 2199023255552 bytes");
   drop(&s);
   fake_driver_check();
   s = a_subject("interp");
   REQUIRE(s.compiled != NULL && execute(&s));
-  CHECK(!permc_time_on_device(s.compiled, 0, 1, &seconds));
+  CHECK(!permc_time_call(s.compiled, 1, &seconds));
   CHECK_STR(permc_message(s.context), "");
   drop(&s);
 }
@@ -332,7 +332,7 @@ static bool run_routine(const char *program, const char *type, uint64_t count, c
   bool good = s.compiled && execute(&s);
   if (good && CHECK_EQ_U64(s.result_count, 1))
     check_1(s.results[0], 0, type, count, expected);
-  snprintf(message, size, "%s", permc_message(s.context));
+  snprintf(message, size, "%s", s.compiled ? call_error.message : permc_message(s.context));
   drop(&s);
   return good;
 }
@@ -435,11 +435,11 @@ static bool run_permutations(char *message, size_t size) {
     }
     arguments[0]->components[0].permutation = true;
     p = p ? p : permc_compile(c, "main", "cuda", arguments, 2);
-    good = p && permc_execute(p, arguments, 2, &results, &count);
+    good = p && call_values(p, arguments, 2, &results, &count);
     if (good && CHECK_EQ_U64(count, 1))
       check_1(results[0], 0, "u32", COUNT, expected);
   }
-  snprintf(message, size, "%s", permc_message(c));
+  snprintf(message, size, "%s", p ? call_error.message : permc_message(c));
   permc_values_free(results, count);
   permc_compiled_free(p);
   for (int i = 0; i < 2; i++)
@@ -479,7 +479,7 @@ static bool run_program(char *message, size_t size) {
   bool good = s.compiled && execute(&s);
   if (good)
     check_results(&s);
-  snprintf(message, size, "%s", permc_message(s.context));
+  snprintf(message, size, "%s", s.compiled ? call_error.message : permc_message(s.context));
   drop(&s);
   return good;
 }

@@ -1,4 +1,4 @@
-// permc_compile and permc_execute: a program compiled once and run often, on every backend.
+// permc_compile and permc_call: a program compiled once and run often, on every backend.
 #include "api.h"
 
 static const char *const backends[] = {"interp", "portable", "cpu", "machine", "auto"};
@@ -50,7 +50,7 @@ static void run_often(permc_context *c, const char *backend) {
   for (uint32_t run = 0; run < 3; run++) {
     fill(data, 100 * run);
     argument = value_1("i32", N, data);
-    if (CHECK(permc_execute(p, &argument, 1, &results, &count))) {
+    if (CHECK(call_values(p, &argument, 1, &results, &count))) {
       CHECK_EQ_U64(count, 2);
       CHECK(sorted(results[0]));
       CHECK_EQ_I64(*(const int32_t *)permc_value_data(results[1], 0), sum_of(data));
@@ -82,7 +82,7 @@ TEST(a_result_is_never_an_argument) {
     size_t count = 0;
     permc_compiled *p = permc_compile(c, "same", backends[i], &argument, 1);
     for (int run = 0; p && run < 2; run++)
-      CHECK(permc_execute(p, &argument, 1, &results, &count));
+      CHECK(call_values(p, &argument, 1, &results, &count));
     CHECK(p && count == 1);
     CHECK(count == 1 && permc_value_data(results[0], 0) != permc_value_data(argument, 0));
     CHECK(count == 1 && !memcmp(permc_value_data(results[0], 0), data, sizeof data));
@@ -105,7 +105,7 @@ TEST(tuples_and_several_arguments) {
     size_t count = 0;
     permc_compiled *p = permc_compile(c, "pairs", backends[i], arguments, 2);
     for (int run = 0; p && run < 2; run++) {
-      CHECK(permc_execute(p, arguments, 2, &results, &count));
+      CHECK(call_values(p, arguments, 2, &results, &count));
       CHECK_EQ_U64(count, 1);
     }
     CHECK(count == 1 && permc_value_components(results[0]) == 2);
@@ -126,7 +126,7 @@ TEST(without_arguments) {
     permc_value **results = NULL;
     size_t count = 0;
     permc_compiled *p = permc_compile(c, "nine", backends[i], NULL, 0);
-    CHECK(p && permc_execute(p, NULL, 0, &results, &count));
+    CHECK(p && call_values(p, NULL, 0, &results, &count));
     CHECK(count == 1 && *(const int32_t *)permc_value_data(results[0], 0) == 9);
     permc_values_free(results, count);
     permc_compiled_free(p);
@@ -146,13 +146,13 @@ TEST(arguments_of_other_shapes) {
   REQUIRE(p != NULL);
   CHECK_STR(permc_compiled_backend(p), "cpu");
   for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-    CHECK(permc_execute(p, &like, 1, &results, &count));
-    CHECK(!permc_execute(p, &others[i], 1, &results, &count));
-    CHECK_CONTAINS(permc_message(c), "compiled for arguments of other types or sizes");
+    CHECK(call_values(p, &like, 1, &results, &count));
+    CHECK(!call_values(p, &others[i], 1, &results, &count));
+    CHECK_CONTAINS(call_error.message, "compiled for other types or sizes");
     CHECK(results == NULL && count == 0);
     permc_value_free(others[i]);
   }
-  CHECK(!permc_execute(p, NULL, 0, &results, &count));
+  CHECK(!call_values(p, NULL, 0, &results, &count));
   permc_compiled_free(p);
   permc_value_free(like);
   permc_context_free(c);
@@ -297,15 +297,7 @@ TEST(extrema_in_the_total_order) {
   permc_context_free(c);
 }
 
-static bool run_pairs(permc_context *c, const char *backend, permc_value *const *arguments,
-                      permc_value ***results, size_t *count) {
-  permc_compiled *p = permc_compile(c, "pairs", backend, arguments, 2);
-  bool good = p && permc_execute(p, arguments, 2, results, count);
-  permc_compiled_free(p);
-  return good;
-}
-
-// Names of arguments come out with their elements, also where results are used again.
+// Names of arguments come out with their elements.
 TEST(names) {
   permc_context *c = permc_context_new();
   REQUIRE(c && permc_load_text(c, "names", program, strlen(program)));
@@ -319,10 +311,10 @@ TEST(names) {
     permc_value *arguments[2] = {permc_value_tuple(parts, 2), value_1("i32", 8, data)};
     CHECK_STR(permc_value_name(arguments[0], 0), i < 4 ? "k" : NULL);
     CHECK(permc_value_set_name(arguments[0], 1, i % 2 ? "weight" : ""));
-    if (CHECK(i % 3 == 2
-                  ? (permc_values_free(results, count),
-                     permc_run_consume(c, "pairs", backends[i % 5], arguments, 2, &results, &count))
-                  : run_pairs(c, backends[i % 5], arguments, &results, &count))) {
+    const char *backend = backends[i % 5];
+    permc_values_free(results, count);
+    if (CHECK(i % 3 == 2 ? permc_run_consume(c, "pairs", backend, arguments, 2, &results, &count)
+                         : permc_run(c, "pairs", backend, arguments, 2, &results, &count))) {
       CHECK_STR(permc_value_name(results[0], 0), i % 2 ? "weight" : NULL);
       CHECK_STR(permc_value_name(results[0], 1), NULL);  // a + y
     }

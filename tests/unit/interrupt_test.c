@@ -81,15 +81,15 @@ static void check_backend(const char *backend) {
   interrupter i;
   REQUIRE(compiled != NULL);
   start(&i, c);
-  while (permc_execute(compiled, &keys, 1, &results, &count) && tries < MOST_TRIES)
+  while (call_values(compiled, &keys, 1, &results, &count) && tries < MOST_TRIES)
     tries++;  // it was faster than the interrupt
   CHECK(results == NULL);
-  CHECK_CONTAINS(permc_message(c), "interrupted");
+  CHECK_CONTAINS(call_error.message, "interrupted");
   CHECK(runs(other, backend, keys));
   permc_context *later = load_text(program);
   CHECK(runs(later, backend, keys));
   end(&i);
-  CHECK(permc_execute(compiled, &keys, 1, &results, &count));
+  CHECK(call_values(compiled, &keys, 1, &results, &count));
   permc_interrupt(c);  // between calls: there is nothing to end
   CHECK(runs(c, backend, keys));
   permc_values_free(results, count);

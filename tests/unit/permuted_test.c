@@ -79,8 +79,8 @@ TEST(another_array) {
   permc_compiled *p = permc_compile(c, "main", "portable", arguments, 2);
   if (CHECK(p != NULL)) {
     arguments[0]->components[0].permutation = false;
-    CHECK(!permc_execute(p, arguments, 2, &results, &count));
-    CHECK_CONTAINS(permc_message(c),
+    CHECK(!call_values(p, arguments, 2, &results, &count));
+    CHECK_CONTAINS(call_error.message,
                    "'main' was compiled for an argument that is read from a schedule");
   }
   permc_compiled_free(p);

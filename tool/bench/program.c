@@ -31,7 +31,12 @@ static bool read_arguments(bench_program *p, const bench_request *r) {
 
 static bool run_once(void *with) {
   bench_program *p = with;
-  return permc_execute(p->compiled, p->arguments, p->argument_count, &p->results, &p->result_count);
+  permc_error why;
+  if (!p->results && !(p->results = permc_results_new(p->compiled, &p->result_count)))
+    return context_error(p->context, "out of memory");
+  return permc_call(p->compiled, p->arguments, p->argument_count, p->results, p->result_count, NULL,
+                    &why) == PERMC_OK ||
+         context_fail(p->context, &why);
 }
 
 // Before its arguments are made, which may take longer than all the rest: opens the GPU.
@@ -71,7 +76,7 @@ bool bench_program_open(bench_program *p, const bench_request *r) {
               make_permutation(p, r->permutation) && compile_and_run(p, r);
   double seconds;
   p->draws = r->draws > 0;
-  p->on_device = good && permc_time_on_device(p->compiled, 0, 1, &seconds);
+  p->on_device = good && permc_time_call(p->compiled, 1, &seconds);
   if (!good)
     bench_program_close(p);
   return good;
@@ -85,15 +90,20 @@ void bench_program_close(bench_program *p) {
   *p = (bench_program){0};
 }
 
+static bool time_on_device(bench_program *p, uint64_t bytes, unsigned runs, double *seconds) {
+  return bytes ? permc_time_copy(p->compiled, bytes, runs, seconds)
+               : permc_time_call(p->compiled, runs, seconds);
+}
+
 // Enough runs that the device's clock, exact to a microsecond, tells them apart.
 static bool device_turn(bench_program *p, bench_repeats *r, uint64_t bytes, double *seconds) {
   const double enough = 5e-4;
   if (r->count == 0) {
-    if (!permc_time_on_device(p->compiled, bytes, 1, seconds))
+    if (!time_on_device(p, bytes, 1, seconds))
       return cli_report(p->context, false);
     r->count = *seconds * 100 < enough ? 100 : (unsigned)(enough / *seconds) + 1;
   }
-  return cli_report(p->context, permc_time_on_device(p->compiled, bytes, r->count, seconds));
+  return cli_report(p->context, time_on_device(p, bytes, r->count, seconds));
 }
 
 bool bench_device_copy_turn(void *with, double *seconds) {
