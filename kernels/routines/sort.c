@@ -8,7 +8,8 @@ enum {
   LEAST_TILE = 256,  // a thread for each digit
   MOST_BLOCKS = INT32_MAX,
   GATHER_THREADS = 256,
-  COUNT_MOST_TILES = 8
+  COUNT_MOST_TILES = 8,
+  FLOAT_ITEMS = 20  // more would not stay in registers
 };
 
 // Of a block, by the bytes of what moves with a key; measured on an H200. Larger tiles have longer
@@ -32,7 +33,7 @@ static uint32_t tile_blocks(const sort_kernels *k) { return (uint32_t)(k->work.r
 
 // Of shared memory, for a tile.
 static uint32_t digit_bytes(const sort_kernels *k) {
-  return tile_of(k) * (key_bytes(k) + k->along_bytes) + k->threads / 32 * DIGITS * 4 +
+  return tile_of(k) / 32 * 33 * (key_bytes(k) + k->along_bytes) + k->threads / 32 * DIGITS * 4 +
          (DIGITS + 16) * k->count_bytes;
 }
 
@@ -67,6 +68,9 @@ static void choose_tile(sort_kernels *k) {
   k->threads = shapes[i].threads;
   k->items = shapes[i].items;
   k->blocks = shapes[i].blocks;
+  bool floats = scalar_types[k->work.type].kind == KIND_FLOAT;
+  if (floats && k->items > FLOAT_ITEMS)
+    k->items = FLOAT_ITEMS;
   uint32_t fewer = shapes[i].fewer;
   if (rounds_of(k, fewer) <= 2 && rounds_of(k, fewer) * fewer < rounds_of(k, k->items) * k->items)
     k->items = fewer;
@@ -119,30 +123,31 @@ static const char *unsigned_of(uint32_t bytes) {
   return bytes == 1 ? "uint8_t" : bytes == 2 ? "uint16_t" : bytes == 4 ? "uint32_t" : "uint64_t";
 }
 
-// As an unsigned number that has the order of the key.
-static void write_order(text *out, const sort_kernels *k) {
+// Words, whose order is that of keys, and keys of words. All NaN come last, those with a sign too: by
+// as many floats are turned round.
+static void write_words(text *out, const sort_kernels *k) {
   static const uint64_t infinities[] = {0, 0x7c00, 0x7f800000, 0x7ff0000000000000};
-  uint32_t bytes = key_bytes(k), width = 8 * bytes, log = (uint32_t)__builtin_ctz(bytes);
-  unsigned long long top = 1ULL << (width - 1), all = 2 * top - 1, inf = infinities[log];
+  uint32_t bytes = key_bytes(k), log = (uint32_t)__builtin_ctz(bytes);
   scalar_kind kind = scalar_types[k->work.type].kind;
-  text_printf(out, "static inline SORT_KEY SORT_ORDER(SORT_KEY k) {\n");
-  if (kind == KIND_SIGNED)
-    text_printf(out, "  k ^= %lluU;\n", top);
+  unsigned long long top = 1ULL << (8 * bytes - 1);
+  text_printf(out, "#define SORT_WAY(w) ((SORT_KEY)%s(w))\n", k->work.descending ? "~" : "");
   if (kind == KIND_FLOAT)
-    text_printf(out, "  k = (k & %lluU) > %lluU ? %lluU : k & %lluU ? ~k : k | %lluU;\n", top - 1,
-                inf, all, top, top);
-  text_printf(out, "  return %sk;\n}\n", k->work.descending ? "(SORT_KEY)~" : "");
+    text_printf(out, "#define SORT_FLOATS\n#define SORT_TOP %lluU\n#define SORT_NAN %lluU\n", top,
+                top - 1 - infinities[log]);
+  else
+    text_printf(out, "#define SORT_TOP %lluU\n", kind == KIND_SIGNED ? top : 0);
 }
 
 void sort_kernels_write(text *out, const sort_kernels *k) {
   c_source_add(out, "kernels/text/cuda_host.h");
   text_printf(out, "typedef %s SORT_KEY;\n", unsigned_of(key_bytes(k)));
-  text_printf(out, "typedef %s SORT_COUNT;\n", unsigned_of(k->count_bytes));
+  text_printf(out, "typedef %s SORT_COUNT;\ntypedef int%u_t SORT_OFFSET;\n",
+              unsigned_of(k->count_bytes), 8 * k->count_bytes);
   if (k->along_bytes)
     text_printf(out, "#define SORT_PAYLOAD %s\n", unsigned_of(k->along_bytes));
   text_printf(out, "#define SORT_DIGITS %u\n#define SORT_THREADS %u\n", k->digits, k->threads);
   text_printf(out, "#define SORT_ITEMS %u\n#define SORT_BLOCKS %u\n", k->items, k->blocks);
-  write_order(out, k);
+  write_words(out, k);
   c_source_add(out, "kernels/routines/sort_text.h");
 }
 

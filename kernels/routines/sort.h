@@ -11,9 +11,9 @@
 //   count    a block for each few tiles             how often each digit of 8 bits occurs
 //   digit    a block for each tile, four times      keys and payload, in the order of that digit
 //
-// DIGITS. A digit takes one read and one write of memory. Keys are compared as unsigned numbers, which
-// they become where a digit is taken: a flipped sign, all bits of negative floats flipped, all NaN
-// equal, all bits flipped where they descend. In memory they stay what they are.
+// DIGITS. A digit takes one read and one write of memory. Keys are sorted as unsigned words of their
+// order: a flipped sign, all bits of negative floats flipped, all NaN last, all bits flipped where they
+// descend. The first digit's kernel makes words of keys, the last one keys of words.
 //
 // PAYLOADS. One of 1, 2, 4 or 8 bytes goes with its key. If it is wider, or if there are several, the
 // number of each key goes along instead, the order, by which they are gathered at the end.

@@ -3,9 +3,11 @@
 // here, behind kernels/text/cuda_host.h and these (kernels/routines/sort.c):
 //
 //   SORT_KEY       an unsigned type of a key's bytes       SORT_THREADS, SORT_ITEMS   keys of a tile
-//   SORT_ORDER(k)  the number whose order is that of keys  SORT_BLOCKS   at once on a multiprocessor
+//   SORT_COUNT     a type for numbers of keys, of 4 or 8   SORT_BLOCKS   at once on a multiprocessor
 //   SORT_PAYLOAD   a type of a payload's bytes, or not     SORT_DIGITS   of a key
-//   SORT_COUNT     a type for numbers of keys, of 4 or 8 bytes
+//
+//   SORT_TOP       the bit of the sign, or 0               SORT_WAY(w)   w, or where keys descend ~w
+//   SORT_FLOATS    or not; then SORT_NAN is how many NaN have a sign
 //
 // Rows of `length` keys are sorted one by one. A row is cut into tiles, one for each block. What a block
 // has to know is where the keys of each digit go:
@@ -29,13 +31,35 @@
 #define SORT_LOOK 8  // states that are asked for at once
 #define SORT_WARPS (SORT_THREADS / 32)
 #define SORT_TILE (SORT_THREADS * SORT_ITEMS)
+#define SORT_STAGED SORT_SPREAD(SORT_TILE)                             // in scratch
 #define SORT_TILES ((uint32_t)((length + SORT_TILE - 1) / SORT_TILE))  // of a row
 #define SORT_TICKETS(state) ((state) + rows * SORT_DIGITS * 256)
 #define SORT_STATES(state, digit)                                                                  \
   (SORT_TICKETS(state) + SORT_DIGITS + (digit) % 2 * rows * SORT_TILES * 256)
-#define SORT_DIGIT(key, shift) ((uint32_t)(SORT_ORDER(key) >> (shift)) & 255)
-// Of a key in the pass: those beyond the end are the last of all.
-#define SORT_DIGIT_AT(i) (SORT_IS_LIVE(i) ? SORT_DIGIT(PERMC_AT(key, i), shift) : 255)
+
+// Keys are sorted as words, unsigned numbers that have their order. The first digit's pass makes them,
+// the last one makes keys of them again. Of floats the negative ones are complemented, and all are
+// turned round so that NaN with a sign come behind those without. NaN are equal, and keep their bits:
+// sort_number, by which they are compared, is the last one's word for all of them.
+#define SORT_LAST ((SORT_KEY) ~(SORT_KEY)0)             // none has larger digits
+#define SORT_TURNS (SORT_TOP != 0 || SORT_WAY(0) != 0)  // words are not just the keys
+#ifdef SORT_FLOATS
+#define SORT_NAN_DIGIT (SORT_WAY(SORT_LAST) & 255)  // all digits of this word
+static inline SORT_KEY sort_word(SORT_KEY k) {
+  return SORT_WAY((k & SORT_TOP ? (SORT_KEY)~k : k | SORT_TOP) - SORT_NAN);
+}
+static inline SORT_KEY sort_key(SORT_KEY w) {
+  w = (SORT_KEY)(SORT_WAY(w) + SORT_NAN);
+  return (SORT_KEY)(w & SORT_TOP ? w ^ SORT_TOP : ~w);
+}
+static inline SORT_KEY sort_number(SORT_KEY w) {
+  return SORT_WAY(w) > SORT_LAST - 2 * SORT_NAN ? SORT_WAY(SORT_LAST) : w;
+}
+#else
+static inline SORT_KEY sort_word(SORT_KEY k) { return SORT_WAY(k ^ SORT_TOP); }
+static inline SORT_KEY sort_key(SORT_KEY w) { return (SORT_KEY)(SORT_WAY(w) ^ SORT_TOP); }
+static inline SORT_KEY sort_number(SORT_KEY w) { return w; }
+#endif
 
 // A state: how many keys of a digit are in a tile, or in the row up to the tile's end. 0: not known yet.
 #define SORT_OF_TILE ((SORT_COUNT)1 << (8 * sizeof(SORT_COUNT) - 2))
@@ -67,23 +91,65 @@
 #define SORT_EACH_KEY PERMC_UNROLL for (uint32_t i = 0; i < SORT_ITEMS; i++) {
 #endif
 #define SORT_END }
+// For keys of a tile that is not cut off by the row's end without a question.
+#define SORT_EACH_LIVE(is_live, ...)                                                               \
+  if (live == SORT_TILE) {                                                                         \
+    SORT_EACH_KEY __VA_ARGS__;                                                                     \
+    SORT_END                                                                                       \
+  } else {                                                                                         \
+    SORT_EACH_KEY if (is_live) { __VA_ARGS__; }                                                    \
+    SORT_END                                                                                       \
+  }
 // Of a thread's first key, in its tile; the others follow 32 apart.
 #define SORT_PLACE (t / 32 * 32 * SORT_ITEMS + t % 32)
 // In scratch: neighbours stay so, and places 32 apart are in different banks.
-#define SORT_SPREAD(place) ((place) ^ ((place) >> 5 & 31))
+#define SORT_SPREAD(place) ((place) + ((place) >> 5))
 // The places of keys in their tile, two of 16 bits in a register.
 #define SORT_GET_PLACE(i) (PERMC_AT(places, (i) / 2) >> 16 * ((i) % 2) & 65535)
-#define SORT_ADD_PLACE(i, n) (PERMC_AT(places, (i) / 2) += (uint32_t)(n) << 16 * ((i) % 2))
+#define SORT_SET_PLACE(i, n)                                                                       \
+  (PERMC_AT(places, (i) / 2) = (i) % 2 ? (PERMC_AT(places, (i) / 2) & 65535) + 65536 * (n)         \
+                                       : (PERMC_AT(places, (i) / 2) & ~65535U) + (n))
+#ifdef SORT_PAYLOAD
+#define SORT_KEEP_PLACE SORT_SET_PLACE
+#else
+#define SORT_KEEP_PLACE(i, n)
+#endif
 #define SORT_IS_LIVE(i) ((int32_t)(32 * (i)) < (int32_t)(live - SORT_PLACE))
+
+// For keys of a tile and their digits. Words are compared by their bits, unless there may be NaN.
+#ifdef SORT_FLOATS
+#define SORT_EACH_DIGIT(...)                                                                       \
+  if (odd) {                                                                                       \
+    SORT_EACH_KEY                                                                                  \
+    const uint32_t digit = sort_digit(sort_number(PERMC_AT(key, i)), digit_number);                \
+    __VA_ARGS__                                                                                    \
+    SORT_END                                                                                       \
+  } else {                                                                                         \
+    SORT_EACH_KEY                                                                                  \
+    const uint32_t digit = sort_digit(PERMC_AT(key, i), digit_number);                             \
+    __VA_ARGS__                                                                                    \
+    SORT_END                                                                                       \
+  }
+#else
+#define SORT_EACH_DIGIT(...)                                                                       \
+  SORT_EACH_KEY                                                                                    \
+  const uint32_t digit = sort_digit(PERMC_AT(key, i), digit_number);                               \
+  __VA_ARGS__                                                                                      \
+  SORT_END
+#endif
 
 #ifdef PERMC_HOST
 // Adds, and gives what was there before.
 #define SORT_ADD(p, n) ((*(p) += (n)) - (n))
 
+static inline uint32_t sort_digit(SORT_KEY word, uint32_t number) {
+  return (uint32_t)(word >> 8 * number) & 255;
+}
+
 // How many keys of the warp before this one have the digit. Counts this one.
-static inline uint32_t sort_rank(uint32_t *counters, uint32_t digit, uint32_t t) {
-  (void)t;
-  return counters[digit]++;
+static inline uint32_t sort_rank(uint32_t *counter, uint32_t digit, uint32_t t) {
+  (void)digit, (void)t;
+  return (*counter)++;
 }
 
 // The sum over the lanes before this one.
@@ -94,32 +160,65 @@ static inline SORT_COUNT sort_before(SORT_COUNT count, uint32_t t) {
   return sum - count;
 }
 
+#define SORT_AT(all, offset) ((all) + (offset))
+#define SORT_COUNTER(digit) (counters + t / 32 * 256 + (digit))
+
 static inline SORT_COUNT sort_look(const SORT_COUNT *state) { return *state; }
 
 static inline void sort_publish(SORT_COUNT *state, SORT_COUNT value) { *state = value; }
 #else
 #define SORT_ADD(p, n) atomicAdd(p, n)
 
-// The lanes whose digit is the same, by a vote on each bit.
-static inline uint32_t sort_same(uint32_t digit) {
-  uint32_t same = ~0U;
-  PERMC_UNROLL for (uint32_t bit = 1; bit < 256; bit *= 2) {
-    uint32_t vote;
-    asm volatile("{ .reg .pred one; .reg .b32 b; and.b32 b, %1, %2; setp.ne.u32 one, b, 0;\n"
-                 "vote.sync.ballot.b32 %0, one, -1; @!one not.b32 %0, %0; }"
-                 : "=r"(vote)
-                 : "r"(digit), "r"(bit));
-    same &= vote;
-  }
-  return same;
+static inline uint32_t sort_digit(SORT_KEY word, uint32_t number) {
+  if (sizeof word == 4)
+    return __byte_perm((uint32_t)word, 0, 0x4440 + number);
+  return (uint32_t)(word >> 8 * number) & 255;
 }
 
-static inline uint32_t sort_rank(uint32_t *counters, uint32_t digit, uint32_t t) {
+// The lanes whose bit is the same. The others' complement is a product here: sums and logic have one
+// unit, and this kernel waits for it.
+static inline uint32_t sort_vote(uint32_t digit, uint32_t bit) {
+  uint32_t vote;
+  asm volatile("{ .reg .pred one; .reg .b32 b; and.b32 b, %1, %2; setp.ne.u32 one, b, 0;\n"
+               "vote.sync.ballot.b32 %0, one, -1; @!one mad.lo.u32 %0, %0, %3, %3; }"
+               : "=r"(vote)
+               : "r"(digit), "r"(bit), "r"(0U - blockDim.y));
+  return vote;
+}
+
+static inline uint32_t sort_and(uint32_t a, uint32_t b, uint32_t c) {
+  uint32_t all;
+  asm("lop3.b32 %0, %1, %2, %3, 0x80;" : "=r"(all) : "r"(a), "r"(b), "r"(c));
+  return all;
+}
+
+// Else compilers extend the sign by itself.
+template <typename T> T *sort_at(T *all, int64_t offset) { return all + offset; }
+template <typename T> T *sort_at(T *all, int32_t offset) {
+  T *at;
+  asm("mad.wide.s32 %0, %1, %2, %3;" : "=l"(at) : "r"(offset), "n"((int)sizeof(T)), "l"(all));
+  return at;
+}
+#define SORT_AT(all, offset) sort_at(all, offset)
+#define SORT_COUNTER(digit)                                                                        \
+  ((uint32_t *)((char *)(counters + t / 32 * 256) + (digit) * (4 * blockDim.y)))
+
+// The lanes whose digit is the same.
+static inline uint32_t sort_same(uint32_t digit) {
+  uint32_t same = sort_vote(digit, 1), vote[7];
+  PERMC_UNROLL for (uint32_t k = 0; k < 7; k++) vote[k] = sort_vote(digit, 2U << k);
+  same = sort_and(same, vote[0], vote[1]);
+  same = sort_and(same, vote[2], vote[3]);
+  same = sort_and(same, vote[4], vote[5]);
+  return same & vote[6];
+}
+
+static inline uint32_t sort_rank(volatile uint32_t *counter, uint32_t digit, uint32_t t) {
   const uint32_t same = sort_same(digit), before = __popc(same & ((1U << t % 32) - 1));
-  const uint32_t old = *(volatile uint32_t *)(counters + digit);
+  const uint32_t old = *counter;
   __syncwarp();
   if (before == 0)
-    *(volatile uint32_t *)(counters + digit) = old + __popc(same);
+    *counter = old + __popc(same);
   __syncwarp();
   return old + before;
 }
@@ -158,10 +257,10 @@ static inline void sort_publish(SORT_COUNT *state, SORT_COUNT value) {
 }
 #endif
 
+// Of at most 8 sums the first ones.
 static inline SORT_COUNT sort_sum(const SORT_COUNT *sums, uint32_t count) {
   SORT_COUNT sum = 0;
-  for (uint32_t i = 0; i < count; i++)
-    sum += sums[i];
+  PERMC_UNROLL for (uint32_t i = 0; i < 8; i++) sum += i < count ? sums[i] : 0;
   return sum;
 }
 
@@ -218,9 +317,10 @@ for (uint64_t tile = from; tile < end; tile += SORT_TILE) {
     PERMC_AT(key, i) = PERMC_LOAD(SORT_KEY, first + 32 * i);
   SORT_END
   SORT_EACH_KEY
+  const SORT_KEY word = sort_number(sort_word(PERMC_AT(key, i)));
   if (SORT_IS_LIVE(i))
     PERMC_UNROLL for (uint32_t d = 0; d < SORT_DIGITS; d++)(void)
-        SORT_ADD(own + (256 * d + SORT_DIGIT(PERMC_AT(key, i), 8 * d)), 1);
+        SORT_ADD(own + (256 * d + sort_digit(word, d)), 1);
   SORT_END
 }
 PERMC_BARRIER
@@ -249,18 +349,18 @@ SORT_COUNT *const states = SORT_STATES(state, number);
 SORT_COUNT *const next_states = SORT_STATES(state, number + 1);
 SORT_KEY *const staged = (SORT_KEY *)scratch;
 #ifdef SORT_PAYLOAD
-SORT_PAYLOAD *const staged_payload = (SORT_PAYLOAD *)(staged + SORT_TILE);
-uint32_t *const counters = (uint32_t *)(staged_payload + SORT_TILE);  // [warp][digit]
+SORT_PAYLOAD *const staged_payload = (SORT_PAYLOAD *)(staged + SORT_STAGED);
+uint32_t *const counters = (uint32_t *)(staged_payload + SORT_STAGED);  // [warp][digit]
 PERMC_VALUES(SORT_PAYLOAD, payload, SORT_ITEMS, SORT_THREADS)
 #else
-uint32_t *const counters = (uint32_t *)(staged + SORT_TILE);
+uint32_t *const counters = (uint32_t *)(staged + SORT_STAGED);
 #endif
 // By digit, the place in memory less that in the tile; sums over 32 digits; the turn of this block.
 SORT_COUNT *const bases = (SORT_COUNT *)(counters + SORT_WARPS * 256);
 SORT_COUNT *const sums = bases + 256, *const taken = sums + 8;
 PERMC_VALUES(SORT_KEY, key, SORT_ITEMS, SORT_THREADS)
 PERMC_VALUES(uint32_t, places, (SORT_ITEMS + 1) / 2, SORT_THREADS)
-PERMC_VALUES(SORT_COUNT, target, SORT_ITEMS, SORT_THREADS)
+PERMC_VALUES(SORT_OFFSET, target, SORT_ITEMS, SORT_THREADS)
 PERMC_VALUES(uint32_t, count, 1, SORT_THREADS)   // of the digit t in the tile
 PERMC_VALUES(uint32_t, lowest, 1, SORT_THREADS)  // its place in the sorted tile
 
@@ -275,29 +375,49 @@ const uint64_t row = turn / tiles, start = row * length + (uint64_t)tile * SORT_
 const uint64_t left = (row + 1) * length - start;
 const uint32_t live = left < SORT_TILE ? (uint32_t)left : SORT_TILE;
 SORT_COUNT *const own_states = states + row * tiles * 256;
-uint32_t shift = 8 * (uint32_t)number;
-SORT_EACH_KEY
-const SORT_KEY *first = from + (start + SORT_PLACE);
-SORT_NEAR(first)
-if (SORT_IS_LIVE(i))
+uint32_t digit_number = (uint32_t)number;
+if (live == SORT_TILE) {
+  SORT_EACH_KEY
+  const SORT_KEY *first = from + (start + SORT_PLACE);
+  SORT_NEAR(first)
   PERMC_AT(key, i) = PERMC_LOAD(SORT_KEY, first + 32 * i);
-SORT_END
-SORT_EACH_KEY
-if (i % 2 == 0)
-  PERMC_AT(places, i / 2) = 0;
-SORT_ADD_PLACE(i, sort_rank(counters + t / 32 * 256, SORT_DIGIT_AT(i), t));
-SORT_END
+  SORT_END
+} else {
+  SORT_EACH_KEY
+  PERMC_AT(key, i) =
+      SORT_IS_LIVE(i) ? PERMC_LOAD(SORT_KEY, from + (start + SORT_PLACE + 32 * i)) : 0;
+  SORT_END
+}
+if (SORT_TURNS && number == 0) {
+  SORT_EACH_KEY
+  PERMC_AT(key, i) = sort_word(PERMC_AT(key, i));
+  SORT_END
+}
+if (live != SORT_TILE) {
+  SORT_EACH_KEY
+  if (!SORT_IS_LIVE(i))
+    PERMC_AT(key, i) = SORT_LAST;
+  SORT_END
+}
+#ifdef SORT_FLOATS  // the last digit is one for all NaN, but of two bytes
+const bool odd = number == SORT_DIGITS - 1
+                     ? sizeof(SORT_KEY) == 2
+                     : counts[(row * SORT_DIGITS + SORT_DIGITS - 1) * 256 + SORT_NAN_DIGIT] != 0;
+#endif
+SORT_EACH_DIGIT({
+  const uint32_t before = sort_rank(SORT_COUNTER(digit), digit, t);
+  if (i % 2 == 0)
+    PERMC_AT(places, i / 2) = before;
+  else
+    PERMC_AT(places, i / 2) += before << 16;
+})
 PERMC_BARRIER
 
-// Counts of warps become sums over the warps before.
+// How many keys of the tile have a digit. Counts of warps become the places of their first keys.
 SORT_EACH_THREAD
 if (t < 256) {
   uint32_t sum = 0;
-  PERMC_UNROLL for (uint32_t w = 0; w < SORT_WARPS; w++) {
-    const uint32_t old = counters[256 * w + t];
-    counters[256 * w + t] = sum;
-    sum += old;
-  }
+  PERMC_UNROLL for (uint32_t w = 0; w < SORT_WARPS; w++) sum += counters[256 * w + t];
   if (tile != 0)
     sort_publish(own_states + ((uint64_t)tile * 256 + t), sum | SORT_OF_TILE);
   next_states[(uint64_t)turn * 256 + t] = 0;
@@ -310,26 +430,30 @@ SORT_END
 PERMC_BARRIER
 SORT_EACH_THREAD
 if (t < 256) {
-  PERMC_AT(lowest, 0) += (uint32_t)sort_sum(sums, t / 32);
-  PERMC_UNROLL for (uint32_t w = 0; w < SORT_WARPS; w++) counters[256 * w + t] +=
-      PERMC_AT(lowest, 0);
+  uint32_t first = PERMC_AT(lowest, 0) += (uint32_t)sort_sum(sums, t / 32);
+  PERMC_UNROLL for (uint32_t w = 0; w < SORT_WARPS; w++) {
+    const uint32_t old = counters[256 * w + t];
+    counters[256 * w + t] = first;
+    first += old;
+  }
 }
 SORT_END
 PERMC_BARRIER
-SORT_ANEW(shift)  // else compilers keep all digits in registers
-SORT_EACH_KEY
-SORT_ADD_PLACE(i, counters[t / 32 * 256 + SORT_DIGIT_AT(i)]);
-staged[SORT_SPREAD(SORT_GET_PLACE(i))] = PERMC_AT(key, i);
-SORT_END
+SORT_ANEW(digit_number)  // else compilers keep all digits in registers
+SORT_EACH_DIGIT({
+  const uint32_t place = SORT_SPREAD(SORT_GET_PLACE(i) + *SORT_COUNTER(digit));
+  staged[place] = PERMC_AT(key, i);
+  SORT_KEEP_PLACE(i, place);
+})
 #ifdef SORT_PAYLOAD
-SORT_EACH_KEY
-const SORT_PAYLOAD *own = payload_from + (start + SORT_PLACE);
-SORT_NEAR(own)
-if (!payload_from)
+if (!payload_from) {
+  SORT_EACH_KEY
   PERMC_AT(payload, i) = (SORT_PAYLOAD)((uint64_t)tile * SORT_TILE + SORT_PLACE + 32 * i);
-else if (SORT_IS_LIVE(i))
-  PERMC_AT(payload, i) = PERMC_LOAD(SORT_PAYLOAD, own + 32 * i);
-SORT_END
+  SORT_END
+} else {
+  SORT_EACH_LIVE(SORT_IS_LIVE(i), const SORT_PAYLOAD *own = payload_from + (start + SORT_PLACE);
+                 SORT_NEAR(own) PERMC_AT(payload, i) = PERMC_LOAD(SORT_PAYLOAD, own + 32 * i))
+}
 #endif
 
 // The first tile of a row sums the counts of the digits; the others ask those before them.
@@ -361,32 +485,33 @@ if (tile == 0 && number == SORT_DIGITS - 1)
 SORT_END
 #ifdef SORT_PAYLOAD
 SORT_EACH_KEY
-staged_payload[SORT_SPREAD(SORT_GET_PLACE(i))] = PERMC_AT(payload, i);
+staged_payload[SORT_GET_PLACE(i)] = PERMC_AT(payload, i);
 SORT_END
 #endif
 PERMC_BARRIER
 
 // In the order of the tile, one after the other.
 SORT_EACH_KEY
-PERMC_AT(key, i) = staged[SORT_SPREAD(SORT_THREADS * i + t)];
+PERMC_AT(key, i) = staged[SORT_SPREAD(SORT_THREADS) * i + SORT_SPREAD(t)];
 SORT_END
-SORT_EACH_KEY
-PERMC_AT(target, i) = bases[SORT_DIGIT(PERMC_AT(key, i), shift)] + SORT_THREADS * i + t;
-SORT_END
-SORT_EACH_KEY
-SORT_KEY *all = to;
-SORT_NEAR(all)
-if (SORT_THREADS * i + t < live)
-  PERMC_STORE(SORT_KEY, all + PERMC_AT(target, i), PERMC_AT(key, i));
-SORT_END
+SORT_EACH_DIGIT(PERMC_AT(target, i) = (SORT_OFFSET)bases[digit];)
+#define SORT_STORE_KEYS(form)                                                                      \
+  SORT_EACH_LIVE(SORT_THREADS *i + t < live,                                                       \
+                 PERMC_STORE(SORT_KEY, SORT_AT(to + t, PERMC_AT(target, i)) + SORT_THREADS * i,    \
+                             form(PERMC_AT(key, i))))
+if (SORT_TURNS && number == SORT_DIGITS - 1) {
+  SORT_STORE_KEYS(sort_key)
+} else {
+  SORT_STORE_KEYS()
+}
 #ifdef SORT_PAYLOAD
 SORT_EACH_KEY
-PERMC_AT(payload, i) = staged_payload[SORT_SPREAD(SORT_THREADS * i + t)];
+PERMC_AT(payload, i) = staged_payload[SORT_SPREAD(SORT_THREADS) * i + SORT_SPREAD(t)];
 SORT_END
-SORT_EACH_KEY
-if (SORT_THREADS * i + t < live)
-  PERMC_STORE(SORT_PAYLOAD, payload_to + PERMC_AT(target, i), PERMC_AT(payload, i));
-SORT_END
+SORT_EACH_LIVE(SORT_THREADS *i + t < live,
+               PERMC_STORE(SORT_PAYLOAD,
+                           SORT_AT(payload_to + t, PERMC_AT(target, i)) + SORT_THREADS * i,
+                           PERMC_AT(payload, i)))
 #endif
 PERMC_KERNEL_END
 

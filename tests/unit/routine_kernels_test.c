@@ -20,6 +20,7 @@ typedef struct row {
   uint32_t bits;
   uint64_t rows, length;
   bool no_keys, places;
+  bool plain;  // there are no NaN
   uint32_t payload_count;
   sort_moved payloads[MOST_PAYLOADS];
 } row;
@@ -38,6 +39,10 @@ static const row rows[] = {
      .payloads = {{5, false}, {8, true}, {4, true}}},
     {SCALAR_I8, false, 0, 7, 500, .no_keys = true, .places = true},
     {SCALAR_I32, true, 20, 1, 50000, .payload_count = 0},
+    {SCALAR_F32, false, 0, 1, 20000, .plain = true, .payload_count = 1, .payloads = {{4, true}}},
+    {SCALAR_F32, false, 0, 1, 30000, .payload_count = 0},
+    {SCALAR_F64, true, 0, 2, 5000, .plain = true, .payload_count = 0},
+    {SCALAR_F16, true, 0, 1, 20000, .payload_count = 1, .payloads = {{4, false}}},
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 
@@ -138,6 +143,8 @@ static void fill_keys(subject *s) {
       key = random_u64() % 2 ? 0 : UINT64_C(0x8000800080008000);  // zeros, least numbers
     else if (random_u64() % 16 == 0)
       key |= UINT64_C(0x7ff07ff07ff07ff0);  // NaN
+    if (s->row->plain)
+      key &= UINT64_C(0xbfffbfffbfffbfff);
     memcpy(s->arrays[SORT_KEYS] + i * s->key_bytes, &key, s->key_bytes);
   }
 }
