@@ -606,6 +606,17 @@ static void print_table(text *out, const trace_step *s) {
   text_string(out, count > SHOWN ? " ..." : "");
 }
 
+// ": rotation by 5".
+static void print_known_places(text *out, const trace_places *p) {
+  if (!p || (!p->is_permutation && !p->is_recognised))
+    return;
+  text_string(out, ": ");
+  if (p->is_recognised && movement_is_simple(&p->moves))
+    movement_print(out, &p->moves);
+  else
+    text_string(out, p->is_permutation ? "permutation" : "places");
+}
+
 static void print_operation(text *out, const trace *t, const trace_step *s) {
   text_string(out, trace_op_names[s->op]);
   if (s->op == TRACE_SCALAR)
@@ -617,6 +628,7 @@ static void print_operation(text *out, const trace *t, const trace_step *s) {
   switch (s->op) {
   case TRACE_ARGUMENT:
     text_printf(out, " %" PRIu64, s->number);
+    print_known_places(out, s->places);
     break;
   case TRACE_CONSTANT:
     text_string(out, " "), trace_print_constant(out, s->type, &s->constant);

@@ -34,6 +34,7 @@
 #define PERMC_LANG_TRACE_H
 
 #include "core/error.h"
+#include "core/permutation/recognise.h"
 #include "core/scalar/scalar.h"
 
 // clang-format off
@@ -105,6 +106,15 @@ extern const char *const trace_op_names[TRACE_OP_COUNT];
 typedef uint32_t value_id;  // the number of the step that makes the value
 #define NO_STEP UINT32_MAX
 
+// What is known of an argument of integers as places: it has each of 0 ... dims[0] - 1 once; and what it
+// does to elements that go there, which is found out while elaborating where it is used so.
+typedef struct trace_places {
+  bool is_permutation;
+  bool is_recognised;    // `moves` has been found out
+  const void *elements;  // of the argument, which are looked at; NULL: they are not there
+  movement moves;
+} trace_places;
+
 typedef struct trace_step {
   trace_op op;
   scalar_type type;  // of the result's elements
@@ -112,7 +122,6 @@ typedef struct trace_step {
   uint32_t rank;     // of the result, per instance
   uint32_t operand_count;
   bool shadow;             // for checks only
-  bool permutation;        // TRACE_ARGUMENT: it has each of 0 ... dims[0] - 1 once
   bool trusted;            // TRACE_RESHAPE: the program promises that these places are right
   span where;              // the source that asked for the step
   span caller;             // the same in the program's own text, where the library was called
@@ -124,6 +133,7 @@ typedef struct trace_step {
     uint64_t *rows;        // TRACE_BMMC: log2(dims[0]) masks
     const void *table;     // TRACE_TABLE
     scalar_bits constant;  // TRACE_CONSTANT
+    trace_places *places;  // TRACE_ARGUMENT: what is known of it; NULL: nothing
   };
 } trace_step;
 
@@ -212,6 +222,15 @@ uint64_t trace_step_count(const trace_step *s);
 bool trace_step_keeps_order(const trace *t, const trace_step *s);
 // The first of its operands whose elements are those of the result: the others say which.
 uint32_t trace_first_moved(trace_op op);
+// Whether it is an argument with each of 0 ... dims[0] - 1 once.
+static inline bool trace_is_permutation(const trace_step *s) {
+  return s->op == TRACE_ARGUMENT && s->places && s->places->is_permutation;
+}
+// Whether it is an argument whose places do something simple, so that they may be part of the program.
+static inline bool trace_places_are_known(const trace_step *s) {
+  return s->op == TRACE_ARGUMENT && s->places && s->places->is_recognised &&
+         movement_is_simple(&s->places->moves);
+}
 // Whether the bytes of the step's value fit an int64_t.
 bool trace_size_fits(const trace_step *s);
 // The open Trace with function taken[i] of choice i, without the steps that neither results nor the

@@ -151,6 +151,45 @@ static permc_code check_known(const permc_compiled *p, const array *arguments, p
   return PERMC_OK;
 }
 
+// Places that the program was compiled for, and what they did.
+typedef struct moved_places {
+  const movement *moves;
+  place_list list;
+} moved_places;
+
+static bool hold_places(void *with, unsigned worker, uint64_t first, uint64_t last) {
+  const moved_places *m = with;
+  (void)worker;
+  return movement_holds(m->moves, &m->list, first, last);
+}
+
+// Arguments whose places are part of the program move elements as they did.
+static permc_code check_places(const permc_compiled *p, const array *arguments, permc_error *e) {
+  enum { CHUNK = 1 << 16 };
+  const trace *t = &p->pipeline.trace;
+  for (size_t i = 0; i < t->steps.count; i++) {
+    const trace_step *s = &t->steps.items[i];
+    if (!trace_places_are_known(s))
+      continue;
+    const array *a = &arguments[s->number];
+    moved_places m = {&s->places->moves, {a->data, scalar_types[a->type].size, array_count(a)}};
+    if (array_device(a) != ARRAY_HOST)
+      return failure_set(e, PERMC_ERROR_DEVICE,
+                         "a schedule that '%s' was compiled for must be in the memory of the host",
+                         p->entry);
+    if (pool_run(pool_processors(), m.list.count, CHUNK, hold_places, &m, NULL))
+      continue;
+    text is = {0};
+    movement_print(&is, m.moves);
+    permc_code code =
+        failure_set(e, PERMC_ERROR_ARGUMENT, "'%s' was compiled for another permutation: %s",
+                    p->entry, text_content(&is));
+    text_free(&is);
+    return code;
+  }
+  return PERMC_OK;
+}
+
 static bool overlap(const array *a, const array *b) {
   uintptr_t x = (uintptr_t)a->data, y = (uintptr_t)b->data;
   uint64_t m = array_bytes(a), n = array_bytes(b);
@@ -210,6 +249,8 @@ static permc_code check_call(const permc_compiled *p, permc_value *const *argume
     code = find_device(p, s, device, e);
   if (code == PERMC_OK)
     code = check_known(p, s->arguments, e);
+  if (code == PERMC_OK)
+    code = check_places(p, s->arguments, e);
   return code == PERMC_OK ? check_results(p, s, e) : code;
 }
 

@@ -284,7 +284,8 @@ PERMC_API bool permc_run_consume(permc_context *context, const char *entry, cons
 typedef struct permc_compiled permc_compiled;
 
 // For arguments of the types and sizes of `like`, whose elements matter only where the program needs
-// to know them before it runs (a matrix, a size). NULL: see permc_message.
+// to know them before it runs (a matrix, a size), and of schedules: what a rotation, an affine map or a
+// transpose does may become part of the program, which refuses others then. NULL: see permc_message.
 PERMC_API permc_compiled *permc_compile(permc_context *context, const char *entry,
                                         const char *backend, permc_value *const *like,
                                         size_t argument_count);

@@ -12,6 +12,20 @@
 
 // ---- the arguments ---------------------------------------------------------------------------
 
+// The elements of arguments that may be places, for elaboration to look at: of schedules, and of all where
+// the program is for this run alone. Not where a strategy is asked for that permutes by any places.
+static void show_places(const permc_context *c, const pipeline_request *r, array_shapes *shapes) {
+  size_t next = 0;
+  for (size_t i = 0; i < r->argument_count; i++)
+    for (size_t k = 0; k < r->arguments[i]->count; k++, next++) {
+      const array *a = &r->arguments[i]->components[k];
+      bool integers = CLASS_OF(a->type) & CLASS_INTEGER && a->rank == 1;
+      bool strategy = c->strategy && plan_strategy_permutes(c->strategy);
+      if (integers && !strategy && (a->permutation || !r->often))
+        shapes->items[next].places = a->data;
+    }
+}
+
 static bool find_shapes(permc_context *c, const pipeline_request *r, binding *entry, pipeline *p) {
   arena *memory = &p->memory;
   if (r->types && r->size_count)
@@ -20,7 +34,8 @@ static bool find_shapes(permc_context *c, const pipeline_request *r, binding *en
   if (r->types)
     return shapes_of_types(c, entry, r->types, memory, &p->shapes);
   if (r->arguments)
-    return shapes_of_values(c, entry, r->arguments, r->argument_count, memory, &p->shapes);
+    return shapes_of_values(c, entry, r->arguments, r->argument_count, memory, &p->shapes) &&
+           (show_places(c, r, &p->shapes.arrays), true);
   if (r->some_sizes)
     return shapes_at_some(c, entry, r->sizes, r->size_count, r->other, &r->guess, memory,
                           &p->shapes);

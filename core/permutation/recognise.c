@@ -3,9 +3,6 @@
 
 #include <string.h>
 
-const char *const movement_names[] = {"rotation", "affine map", "exchange of dimensions",
-                                      "in rows",  "in columns", "any"};
-
 static bool is_rotation(const place_list *p, movement *m) {
   uint64_t to = m->by = p->count ? place_at(p, 0) : 0;
   for (uint64_t i = 0; i < p->count; i++, to++) {
@@ -16,7 +13,7 @@ static bool is_rotation(const place_list *p, movement *m) {
   return true;
 }
 
-// p[i] is p of i without its lowest one, and the column of that.
+// The first element and those of one bit determine the map.
 static bool is_affine(const place_list *p, movement *m) {
   if (!is_power_of_two(p->count))
     return false;
@@ -29,12 +26,7 @@ static bool is_affine(const place_list *p, movement *m) {
     if (columns[i] >= p->count)
       return false;
   m->map = (f2_affine){f2_from_columns(n, n, columns), c};
-  if (c >= p->count || !f2_affine_inverse(m->map, &inverse))
-    return false;
-  for (uint64_t i = 1; i < p->count; i++)
-    if (place_at(p, i) != (place_at(p, i & (i - 1)) ^ columns[f2_lsb(i)]))
-      return false;
-  return true;
+  return c < p->count && f2_affine_inverse(m->map, &inverse) && movement_holds(m, p, 0, p->count);
 }
 
 // The dimensions that an exchange must have: the first element that moves is at d3, and goes to d1 d3;

@@ -16,6 +16,7 @@
 
 #include "core/f2.h"
 #include "core/permutation/permutation.h"
+#include "core/text.h"
 
 typedef enum movement_kind {
   MOVES_BY_ROTATION,  // by 0: nothing moves
@@ -42,8 +43,16 @@ movement recognise_movement(const place_list *p);
 
 // ---- the first three kinds, which need no places (movement.c) ------------------------------------
 
+static inline bool movement_is_simple(const movement *m) { return m->kind <= MOVES_BY_EXCHANGE; }
 // Where element i of `count` goes.
 uint64_t movement_place(const movement *m, uint64_t count, uint64_t i);
+// The movement that takes `count` elements back.
+movement movement_inverse(const movement *m, uint64_t count);
+// Whether the places first ... last - 1 are those of the movement, if all others are.
+bool movement_holds(const movement *m, const place_list *p, uint64_t first, uint64_t last);
+// "rotation by 3", "affine map [2, 1] ^ 0" (rows of the matrix, as of bmmc), "exchange of dimensions of [1][3][4][1]"; of
+// the other kinds their names.
+void movement_print(text *out, const movement *m);
 // As numbers, for files: by; c and the columns of A; dims. Returns how many; 0: of another kind.
 enum { MOVEMENT_NUMBERS = F2_MAX + 1 };
 uint32_t movement_write(const movement *m, uint64_t numbers[MOVEMENT_NUMBERS]);

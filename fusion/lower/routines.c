@@ -127,7 +127,7 @@ static known_sort *find_sort(lowering *l, const trace_step *s) {
 // A scatter to all places of a permutation, of elements of a size that memory moves at once.
 bool lower_permute(lowering *l, const trace_step *s, lowered *result) {
   const trace_step *list = operand_step(l, s, 0);
-  if (!list->permutation || s->batch != 1 || list->dims[0] != s->dims[0] || !s->dims[0])
+  if (!trace_is_permutation(list) || s->batch != 1 || list->dims[0] != s->dims[0] || !s->dims[0])
     return false;
   uint64_t bytes = trace_step_count(s) / s->dims[0] * scalar_types[s->type].size;
   if (bytes == 0 || bytes > 16 || (bytes & (bytes - 1)))

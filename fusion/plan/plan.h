@@ -123,6 +123,8 @@ typedef struct plan_strategy {
 } plan_strategy;
 const plan_strategy *plan_strategy_at(size_t index);         // NULL behind the last
 const plan_strategy *plan_strategy_named(const char *name);  // or NULL
+// Whether it is for the routine permute.
+bool plan_strategy_permutes(const plan_strategy *s);
 
 // The plan by that strategy where it applies; elsewhere, and for NULL, the cheapest by the cost
 // model. Deterministic. `net` has been accepted by net_verify and must outlive the plan (whose net

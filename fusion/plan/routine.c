@@ -9,6 +9,6 @@ void plan_routine(arena *a, plan *p, uint32_t number, const strategy_row *asked)
   pass.tile = f2_space_zero(0);
   pass.seconds = pass_seconds(p, &pass);
   p->strategy[number] =
-      permutes && asked && asked->cut == plan_routine_alone ? asked->shown.name : "routine";
+      permutes && asked && plan_strategy_permutes(&asked->shown) ? asked->shown.name : "routine";
   vec_push(a, &p->passes, pass);
 }

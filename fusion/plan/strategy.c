@@ -55,6 +55,10 @@ const strategy_row *strategy_row_of(const char *name) {
   return NULL;
 }
 
+bool plan_strategy_permutes(const plan_strategy *s) {
+  return strategy_row_of(s->name)->cut == plan_routine_alone;
+}
+
 const plan_strategy *plan_strategy_named(const char *name) {
   const strategy_row *row = strategy_row_of(name);
   return row ? &row->shown : NULL;

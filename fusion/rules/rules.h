@@ -66,6 +66,11 @@
   ROW(GROWN_INDEX, "grown-index",                                                                  \
       "f of each element, with 2^k results, is an op on cosets of k more index bits that were 0",  \
       "the stage has computed something; at most 48 index bits", "parm 2^n: a new top bit")        \
+  ROW(KNOWN_PLACES, "known-places",                                                                \
+      "scatter p xs ys is bmmc A c xs where p i = A i ^ c, rotate xs where p i = (i + k) mod n, a "\
+      "transpose of xs where p exchanges dimensions; gather p takes back scatter p",               \
+      "p is an argument that is read from a schedule, or is there when the program is planned for "\
+      "one run; there are as many places as elements", "n + 1 places, and a look at each")         \
   ROW(PACKED_VIEW, "packed-view",                                                                  \
       "[xs[a], xs[a + d], xs[a + 2d], ...] is a part of xs where it lies",                         \
       "the elements lie at equal distances, or at those of index bits", "bmmc, take and drop")     \

@@ -73,6 +73,11 @@ const char *permute_shape_of(permute_strategy strategy, uint64_t n, uint32_t byt
                                          : NULL;
 }
 
+bool permute_shapes_equal(const permute_shape *a, const permute_shape *b) {
+  return a->strategy == b->strategy && a->n == b->n && a->bytes == b->bytes && a->tile == b->tile &&
+         a->threads == b->threads && a->rows == b->rows && a->width == b->width;
+}
+
 // ---- text --------------------------------------------------------------------------------------
 
 static void add_head(text *out, const permute_shape *s) {

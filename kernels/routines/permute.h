@@ -59,6 +59,7 @@ typedef struct permute_shape {
 // NULL, or why the strategy cannot have so many elements: the end of a sentence.
 const char *permute_shape_of(permute_strategy strategy, uint64_t n, uint32_t bytes,
                              permute_shape *out);
+bool permute_shapes_equal(const permute_shape *a, const permute_shape *b);
 static inline uint64_t permute_tiles(const permute_shape *s) { return divide_up(s->n, s->tile); }
 // Of a tile, at most.
 uint64_t permute_segments(const permute_shape *s);

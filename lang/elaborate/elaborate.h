@@ -55,6 +55,8 @@ typedef struct array_shape {
   const void *data;   // its elements, if they shall be static; else NULL
   const void *known;  // its elements, if they could be; else NULL
   bool permutation;   // it has one dimension, and each of 0 ... dims[0] - 1 once
+  const void
+      *places;  // its elements, if what they do as places may be a part of the program; else NULL
 } array_shape;
 typedef VEC(array_shape) array_shapes;
 

@@ -59,7 +59,10 @@ static value *build_argument(builder *b, type *t, uint32_t depth) {
   const array_shape *l = &b->shapes[b->next];
   trace_step s = {
       .op = TRACE_ARGUMENT, .type = l->type, .rank = l->rank, .batch = 1, .number = b->next++};
-  s.permutation = l->permutation;
+  if (l->permutation || l->places) {
+    s.places = NEW(b->e->memory, trace_places);
+    *s.places = (trace_places){.is_permutation = l->permutation, .elements = l->places};
+  }
   s.dims = NEW_ARRAY(b->e->memory, uint64_t, l->rank);
   if (l->rank)
     memcpy(s.dims, l->dims, l->rank * sizeof *s.dims);

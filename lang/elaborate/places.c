@@ -270,14 +270,14 @@ static value_id emit_minimum(elaborator *e, value_id x, uint64_t count) {
 // ---- the checks ------------------------------------------------------------------------------
 
 // Lists of places of an array of `length` elements, or of keys below that.
-typedef struct place_list {
+typedef struct checked_places {
   value_id places;
   uint64_t length;
   bool distinct, are_keys;
-} place_list;
+} checked_places;
 
 // What each number reads where all have written theirs.
-static value_id emit_owners(elaborator *e, const place_list *l, uint64_t count) {
+static value_id emit_owners(elaborator *e, const checked_places *l, uint64_t count) {
   scalar_type t = count <= INT32_MAX ? SCALAR_I32 : SCALAR_I64;
   uint64_t batch = step_at(e, l->places)->batch;
   value_id numbers = emit_convert(e, emit_number(e, count, count), t);
@@ -293,7 +293,7 @@ static value_id emit_owners(elaborator *e, const place_list *l, uint64_t count) 
 }
 
 // The first wrong place's number among all, or INT64_MAX.
-static value_id emit_first_wrong(elaborator *e, const place_list *l) {
+static value_id emit_first_wrong(elaborator *e, const checked_places *l) {
   const trace_step s = *step_at(e, l->places);
   uint64_t count = s.dims[0], all = s.batch * count;
   value_id none = emit_constant(e, SCALAR_I64, INT64_MAX), number = emit_number(e, all, all);
@@ -310,7 +310,7 @@ static value_id emit_first_wrong(elaborator *e, const place_list *l) {
 }
 
 // The first wrong one and what it is, by scalar code.
-static value_id emit_wrong_by_steps(elaborator *e, const place_list *l) {
+static value_id emit_wrong_by_steps(elaborator *e, const checked_places *l) {
   const trace_step s = *step_at(e, l->places);
   trace_step pack = {.op = TRACE_PACK, .type = SCALAR_I64, .batch = 1, .rank = 1};
   trace_step pick = {.op = TRACE_GATHER, .type = s.type, .batch = 1, .rank = 1, .shadow = true};
@@ -324,7 +324,7 @@ static value_id emit_wrong_by_steps(elaborator *e, const place_list *l) {
 }
 
 // The first wrong one and what it is.
-static value_id emit_wrong(elaborator *e, const place_list *l) {
+static value_id emit_wrong(elaborator *e, const checked_places *l) {
   trace_step wrong = {.op = TRACE_WRONG, .type = SCALAR_I64, .batch = 1, .rank = 1};
   wrong.scalar = l->distinct ? OP_NE : OP_LT;
   wrong.number = l->length;
@@ -332,10 +332,10 @@ static value_id emit_wrong(elaborator *e, const place_list *l) {
 }
 
 value_id emit_row_check(elaborator *e, const trace_check *c) {
-  return emit_wrong(e, &(place_list){.places = c->shadow, .length = c->length});
+  return emit_wrong(e, &(checked_places){.places = c->shadow, .length = c->length});
 }
 
-static void add_place_check(elaborator *e, const place_list *l) {
+static void add_place_check(elaborator *e, const checked_places *l) {
   const trace_step s = *step_at(e, l->places);
   value_id check = emit_wrong(e, l);
   trace_check c = {.kind = l->are_keys ? CHECK_KEYS : CHECK_PLACES,
@@ -349,13 +349,13 @@ static void add_place_check(elaborator *e, const place_list *l) {
 }
 
 // What a step needs to be right: places, or keys. False: nothing.
-static bool places_of_step(const elaborator *e, const trace_step *s, place_list *l) {
+static bool places_of_step(const elaborator *e, const trace_step *s, checked_places *l) {
   bool gathers = s->op == TRACE_GATHER, scatters = s->op == TRACE_SCATTER;
   bool keyed = (s->op == TRACE_PLACES || s->op == TRACE_COUNT) && s->number;
   if (!gathers && !scatters && !keyed)
     return false;
   uint64_t length = keyed ? s->number : gathers ? step_at(e, s->operands[1])->dims[0] : s->dims[0];
-  *l = (place_list){s->operands[0], length, scatters, keyed};
+  *l = (checked_places){s->operands[0], length, scatters, keyed};
   return true;
 }
 
@@ -366,11 +366,33 @@ static uint64_t permuted_elements(const elaborator *e, value_id places) {
   while (s->op == TRACE_GATHER && step_at(e, s->operands[1])->op == TRACE_PLACES &&
          step_at(e, s->operands[1])->dims[0] == s->dims[0])
     s = step_at(e, s->operands[0]);
-  return s->op == TRACE_PLACES || s->permutation ? s->dims[0] : 0;
+  return s->op == TRACE_PLACES || trace_is_permutation(s) ? s->dims[0] : 0;
+}
+
+// Whether numbers of the type can be 0 ... count - 1; a negative one looks like a large place else.
+static bool holds_places(scalar_type t, uint64_t count) {
+  size_t bits = 8 * scalar_types[t].size - (scalar_types[t].kind != KIND_UNSIGNED);
+  return bits >= 63 || count <= UINT64_C(1) << bits;
+}
+
+// Finds out what the places of a gather or a scatter do, if they are an argument that is there, as many
+// as it moves elements.
+static void recognise_places(const elaborator *e, const trace_step *s) {
+  const trace_step *p = s->operand_count ? step_at(e, s->operands[0]) : NULL;
+  bool gathers = s->op == TRACE_GATHER;
+  if ((!gathers && s->op != TRACE_SCATTER) || p->op != TRACE_ARGUMENT || !p->places ||
+      !p->places->elements || p->places->is_recognised || p->rank != 1 ||
+      p->dims[0] != (gathers ? step_at(e, s->operands[1])->dims[0] : s->dims[0]) ||
+      !holds_places(p->type, p->dims[0]))
+    return;
+  place_list list = {p->places->elements, scalar_types[p->type].size, p->dims[0]};
+  p->places->moves = recognise_movement(&list);
+  p->places->is_recognised = true;
+  p->places->is_permutation |= movement_is_simple(&p->places->moves);
 }
 
 // Whether none can be wrong.
-static bool are_right(const elaborator *e, const place_list *l) {
+static bool are_right(const elaborator *e, const checked_places *l) {
   const trace_step *s = step_at(e, l->places);
   uint64_t count = permuted_elements(e, l->places);
   size_t bits = 8 * scalar_types[s->type].size;
@@ -380,7 +402,7 @@ static bool are_right(const elaborator *e, const place_list *l) {
 }
 
 // Whether the places of a step are checked by another of `lists`: equal, but for being distinct.
-static place_list *find_list(place_list *lists, size_t count, const place_list *l) {
+static checked_places *find_list(checked_places *lists, size_t count, const checked_places *l) {
   for (size_t i = count; i-- > 0;)
     if (lists[i].places == l->places && lists[i].length == l->length)
       return &lists[i];
@@ -389,12 +411,14 @@ static place_list *find_list(place_list *lists, size_t count, const place_list *
 
 void add_place_checks(elaborator *e) {
   trace *t = e->out;
-  VEC(place_list) lists = {0};
+  VEC(checked_places) lists = {0};
   VEC(span) where = {0};
   const bool *needed = needed_steps(e);
   for (size_t id = 0; id < t->steps.count; id++) {
     const trace_step *s = &t->steps.items[id];
-    place_list l, *known;
+    checked_places l, *known;
+    if (needed[id])
+      recognise_places(e, s);
     if (!needed[id] || s->shadow || !places_of_step(e, s, &l) || are_right(e, &l))
       continue;
     known = find_list(lists.items, lists.count, &l);

@@ -15,7 +15,7 @@ typedef struct shaper {
 static void add_shape(shaper *s, type *t, uint32_t depth) {
   uint64_t *dims = NEW_ARRAY(s->e->memory, uint64_t, depth);
   memcpy(dims, s->dims, depth * sizeof *dims);
-  array_shape l = {closed_scalar(t), depth, dims, NULL, NULL, false};
+  array_shape l = {closed_scalar(t), depth, dims, NULL, NULL, false, NULL};
   vec_push(s->e->memory, s->out, l);
 }
 

@@ -157,8 +157,8 @@ bool shapes_of_values(permc_context *c, binding *entry, permc_value *const *valu
       const array *a = &values[i]->components[k];
       uint64_t *dims = NEW_ARRAY(memory, uint64_t, a->rank + 1);
       memcpy(dims, a->dims, a->rank * sizeof *dims);
-      array_shape shape = {a->type,       a->rank, dims, NULL, copy_known(memory, values[i]),
-                           a->permutation};
+      array_shape shape = {a->type,        a->rank, dims, NULL, copy_known(memory, values[i]),
+                           a->permutation, NULL};
       vec_push(memory, &out->arrays, shape);
     }
   }

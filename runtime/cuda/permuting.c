@@ -1,6 +1,5 @@
 // Permutations by schedules on a GPU. See permuting.h.
 #include "runtime/cuda/permuting.h"
-#include "core/hash.h"
 #include "kernels/routines/permute.h"
 #include "runtime/system/pool.h"
 
@@ -44,19 +43,24 @@ cuda_permuting *cuda_permuting_new(cuda_device *d, const plan *p, const plan_pas
   return c;
 }
 
-static void drop_schedule(cuda_permuting *r) {
+static void drop_tables(cuda_permuting *r) {
   for (int i = 0; i <= PERMUTE_TABLES; i++) {
     cuda_memory_free(r->device, r->memory[i]);
     r->memory[i] = 0;
   }
-  cuda_module_free(r->device, r->module);
-  r->module = NULL;
   r->ready = false;
 }
 
+static void drop_kernels(cuda_permuting *r) {
+  cuda_module_free(r->device, r->module);
+  r->module = NULL;
+}
+
 void cuda_permuting_free(cuda_permuting *r) {
-  if (r)
-    drop_schedule(r);
+  if (r) {
+    drop_tables(r);
+    drop_kernels(r);
+  }
   free(r);
 }
 
@@ -128,9 +132,14 @@ static bool load_module(cuda_permuting *r, const cuda_code_source *made_of, erro
   return made && (r->module || fail_with_device_message(r, failure));
 }
 
-static bool load_kernels(cuda_permuting *r, const cuda_code_source *made_of, error *failure) {
-  bool good = load_module(r, made_of, failure);
-  if (!good)
+// Those of another permutation of the same shape are the same.
+static bool load_kernels(cuda_permuting *r, const permute_shape *before,
+                         const cuda_code_source *made_of, error *failure) {
+  bool good = true;
+  if (r->module && permute_shapes_equal(before, &r->shape))
+    return true;
+  drop_kernels(r);
+  if (!load_module(r, made_of, failure))
     return false;
   r->launch_count = permute_launches(&r->shape, r->launches);
   for (uint32_t i = 0; i < r->launch_count && good; i++) {
@@ -139,6 +148,8 @@ static bool load_kernels(cuda_permuting *r, const cuda_code_source *made_of, err
     good =
         cuda_kernel_find(r->device, r->module, name, r->launches[i].shared_bytes, &r->kernels[i]);
   }
+  if (!good)
+    drop_kernels(r);
   return good || fail_with_device_message(r, failure);
 }
 
@@ -152,18 +163,20 @@ static bool needs_between(const cuda_permuting *r) {
 
 bool cuda_permuting_prepare(cuda_permuting *r, const void *places, const cuda_code_source *made_of,
                             const atomic_bool *interrupted, bool *changed, error *failure) {
-  uint64_t n = r->routine->length, hash = hash_bytes(places, n * r->place_bytes);
+  uint64_t n = r->routine->length;
+  uint64_t hash = pool_hash(pool_processors(), places, n * r->place_bytes);
+  permute_shape before = r->shape;
   if (r->ready && r->hash == hash)
     return true;
   *changed = true;
   if (!cuda_wait(r->device, interrupted))
     return fail_with_device_message(r, failure);
-  drop_schedule(r);
+  drop_tables(r);
   place_list p = {places, r->place_bytes, n};
   schedule_means means = {
       .threads = pool_processors(), .pool = pool_run, .interrupted = interrupted};
   if (!choose_shape(r, &p, &means, failure) || !make_tables(r, &p, &means, failure) ||
-      !load_kernels(r, made_of, failure))
+      !load_kernels(r, &before, made_of, failure))
     return false;
   cuda_address *between = &r->memory[PERMUTE_TABLES];
   if (needs_between(r) && !(*between = cuda_memory_new(r->device, n * r->bytes)))

@@ -79,6 +79,18 @@ static void print_static_arguments(text *out, const array_shapes *arrays) {
   }
 }
 
+// Those whose places have been looked at, and are a part of the program if they do something simple.
+static void print_places(text *out, const trace *t) {
+  for (size_t i = 0; i < t->steps.count; i++) {
+    const trace_step *s = &t->steps.items[i];
+    if (s->op != TRACE_ARGUMENT || !s->places || !s->places->is_recognised)
+      continue;
+    text_printf(out, "places        argument %" PRIu64 ": ", s->number + 1);
+    movement_print(out, &s->places->moves);
+    text_string(out, "\n");
+  }
+}
+
 static void print_results(text *out, const trace *t) {
   for (size_t i = 0; i < trace_returned(t); i++) {
     text_string(out, i ? ", " : "results       ");
@@ -118,6 +130,7 @@ static void print_program(text *out, const explanation *e) {
   text_string(out, "\n");
   print_arguments(out, &e->pipeline->trace);
   print_static_arguments(out, &e->pipeline->shapes.arrays);
+  print_places(out, &e->pipeline->trace);
   print_results(out, &e->pipeline->trace);
   print_target(out, e->pipeline->plan->target, e->pipeline->tuned);
 }

@@ -1,6 +1,7 @@
 // Threads that sleep, one semaphore each, and shares of items that others may help with. See
 // pool.h.
 #include "runtime/system/pool.h"
+#include "core/hash.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -213,4 +214,33 @@ unsigned pool_processors(void) {
       return (unsigned)count;
   }
   return 1;
+}
+
+// ---- a hash ------------------------------------------------------------------------------------
+
+enum { STRETCH = 1 << 18 };
+
+typedef struct hashing {
+  const char *bytes;
+  uint64_t count;
+  atomic_uint_fast64_t sum;  // of the stretches' hashes, each by its place
+} hashing;
+
+static bool hash_stretches(void *with, unsigned worker, uint64_t first, uint64_t last) {
+  hashing *h = with;
+  uint64_t sum = 0;
+  (void)worker;
+  for (uint64_t i = first; i < last; i++) {
+    uint64_t left = h->count - i * STRETCH;
+    uint64_t key[] = {i, hash_bytes(h->bytes + i * STRETCH, left < STRETCH ? left : STRETCH)};
+    sum += hash_bytes(key, sizeof key);
+  }
+  atomic_fetch_add_explicit(&h->sum, sum, memory_order_relaxed);
+  return true;
+}
+
+uint64_t pool_hash(unsigned threads, const void *bytes, uint64_t count) {
+  hashing h = {.bytes = bytes, .count = count};
+  pool_run(threads, (count + STRETCH - 1) / STRETCH, 1, hash_stretches, &h, NULL);
+  return hash_bytes(&(uint64_t){h.sum}, sizeof(uint64_t)) + count;
 }

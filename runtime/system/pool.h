@@ -30,6 +30,9 @@ typedef bool pool_work(void *with, unsigned worker, uint64_t first, uint64_t las
 bool pool_run(unsigned threads, uint64_t items, uint64_t chunk, pool_work *work, void *with,
               const atomic_bool *interrupted);
 
+// A hash of many bytes, the same for any number of threads.
+uint64_t pool_hash(unsigned threads, const void *bytes, uint64_t count);
+
 // How many processors this process may use (its affinity mask): at least 1.
 unsigned pool_processors(void);
 

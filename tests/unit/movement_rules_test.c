@@ -30,6 +30,8 @@ static array *arguments_of(const trace *t, const net *n, const evaluation *e, si
     if (!array_create(to, s->type, s->rank, s->dims))
       abort();
     memset(to->data, 0, array_bytes(to));
+    for (uint64_t x = 0; s->places && s->places->is_recognised && x < s->dims[0]; x++)
+      ((uint32_t *)to->data)[x] = (uint32_t)movement_place(&s->places->moves, s->dims[0], x);
     for (size_t k = 0; k < n->arrays.count; k++)
       for (uint64_t x = 0; n->arrays.items[k].role == NET_ARGUMENT &&
                            n->arrays.items[k].number == s->number && x < n->arrays.items[k].count;
@@ -159,6 +161,40 @@ static bool check_sorts(permc_context *c) {
   return good;
 }
 
+// Gathers and scatters by places that are there: rotations, affine maps, transposes.
+static bool check_known_places(permc_context *c) {
+  static const char *const bodies[] = {"(permute p (map (+ 1) xs), gather p xs)",
+                                       "map (\\x -> permute p (replicate (length p) x)) xs",
+                                       "permute p (gather p (zip xs xs))",
+                                       "map fst (permute p (zip xs (replicate (length xs) p)))"};
+  static const movement moves[] = {{.kind = MOVES_BY_ROTATION, .by = 5},
+                                   {.kind = MOVES_BY_AFFINE_MAP, .map = {{4, 4, {3, 6, 12, 8}}, 9}},
+                                   {.kind = MOVES_BY_EXCHANGE, .dims = {2, 3, 7, 1}}};
+  static const uint64_t counts[] = {11, 16, 42};
+  bool good = true;
+  for (uint64_t k = 0; k < 12 && good; k++) {
+    char code[200];
+    uint32_t places[42], zeros[42] = {0};
+    uint64_t count = counts[k % 3];
+    for (uint64_t i = 0; i < count; i++)
+      places[i] = (uint32_t)movement_place(&moves[k % 3], count, i);
+    snprintf(code, sizeof code, "main p xs = %s\n", bodies[k / 3]);
+    permc_value *arguments[] = {permc_value_new("u32", 1, &count, places),
+                                permc_value_new("u32", 1, &count, zeros)};
+    check checked = {k, true};
+    pipeline_request r = {.entry = "main", .last = STAGE_PLAN, .target = tiny_target()};
+    r.arguments = arguments;
+    r.argument_count = 2;
+    CHECK(permc_load_text(c, "known.perm", code, strlen(code)) &&
+          pipeline_with(c, &r, check_nets, &checked));
+    good = CHECK_STR(permc_message(c), "") && checked.good;
+    for (int i = 0; i < 2; i++)
+      permc_value_free(arguments[i]);
+    arena_free(&memory);
+  }
+  return good;
+}
+
 // Networks and trees, with their elements in parts: what such rules are for.
 static bool check_hidden(permc_context *c, hidden_way way, uint64_t seed) {
   enum { SMALL = 7 };
@@ -193,7 +229,7 @@ TEST(random_programs) {
     good = check_hidden(c, ways[seed % (sizeof ways / sizeof *ways)], seed);
   good = good && check_program(c, "main : [2^n]u32 -> [2^n]u32\nmain xs = odd_even_sort xs\n",
                                "[2^8]u32", 2 * HIDDEN + 1);
-  good = good && check_scans(c) && check_sorts(c);
+  good = good && check_scans(c) && check_sorts(c) && check_known_places(c);
   permc_context_free(c);
   CHECK(compared > PROGRAMS / 2);
   for (rule_id rule = 0; rule < RULE_COUNT; rule++)

@@ -71,6 +71,91 @@ TEST(plans) {
   permc_context_free(c);
 }
 
+// Element i goes to its Gray code ^ 3; to (i + 77) mod COUNT; [3][n] transposed.
+static uint32_t simple_place(int kind, uint32_t count, uint32_t i) {
+  return kind == 0   ? (i ^ i >> 1) ^ 3
+         : kind == 1 ? (i + 77) % count
+                     : i % (count / 3) * 3 + i / (count / 3);
+}
+
+static void check_simple(permc_context *c, const char *backend, int kind, bool schedule) {
+  static const uint32_t counts[] = {2048, 3001, 3000};
+  uint32_t count = counts[kind], at[COUNT];
+  float xs[COUNT], moved[COUNT], back[COUNT];
+  for (uint32_t i = 0; i < count; i++) {
+    at[i] = simple_place(kind, count, i);
+    xs[i] = (float)i;
+  }
+  for (uint32_t i = 0; i < count; i++) {
+    moved[at[i]] = xs[i];
+    back[i] = xs[at[i]];
+  }
+  permc_value *arguments[] = {value_1("u32", count, at), value_1("f32", count, xs)}, **results;
+  arguments[0]->components[0].permutation = schedule;
+  size_t results_count = 0;
+  if (CHECK(permc_run(c, "main", backend, arguments, 2, &results, &results_count)) &&
+      CHECK_EQ_U64(results_count, 2)) {
+    check_1(results[0], 0, "f32", count, moved);
+    check_1(results[1], 0, "f32", count, back);
+  }
+  permc_values_free(results, results_count);
+  for (int i = 0; i < 2; i++)
+    permc_value_free(arguments[i]);
+}
+
+TEST(recognised) {
+  static const char *const backends[] = {"interp", "portable"};
+  permc_context *c =
+      load_text("main : [m]i -> [m]a -> ([m]a, [m]a)\nmain p xs = (permute p xs, gather p xs)\n");
+  for (int k = 0; k < 12; k++)
+    check_simple(c, backends[k % 2], k / 4, k / 2 % 2);
+  permc_context_free(c);
+}
+
+// Of a rotation by 5, whose places nobody reads; of the same as a plain array, which many runs may have
+// others of, there are places and their check.
+TEST(compiled_for_places) {
+  permc_context *c = load_text("main : [m]i -> [m]u32 -> [m]u32\nmain p xs = permute p xs\n");
+  for (int schedule = 0; schedule < 2; schedule++) {
+    permc_value *arguments[] = {value_1("u32", 9, (uint32_t[]){5, 6, 7, 8, 0, 1, 2, 3, 4}),
+                                value_1("u32", 9, (uint32_t[]){0, 1, 2, 3, 4, 5, 6, 7, 8})};
+    permc_value **results = NULL;
+    size_t count = 0;
+    arguments[0]->components[0].permutation = schedule;
+    permc_compiled *p = permc_compile(c, "main", "portable", arguments, 2);
+    if (CHECK(p && call_values(p, arguments, 2, &results, &count)))
+      check_1(results[0], 0, "u32", 9, (uint32_t[]){4, 5, 6, 7, 8, 0, 1, 2, 3});
+    uint32_t *places = arguments[0]->components[0].data;
+    places[3] = 0;
+    places[4] = 8;
+    CHECK(call_values(p, arguments, 2, &results, &count) == !schedule);
+    if (schedule)
+      CHECK_CONTAINS(call_error.message,
+                     "'main' was compiled for another permutation: rotation by 5");
+    permc_values_free(results, count);
+    permc_compiled_free(p);
+    for (int i = 0; i < 2; i++)
+      permc_value_free(arguments[i]);
+  }
+  permc_context_free(c);
+}
+
+// A number that is negative is no place, however large the array.
+TEST(negative_places) {
+  permc_context *c = load_text("main : [m]i8 -> [m]u8 -> [m]u8\nmain p xs = permute p xs\n");
+  int8_t places[256];
+  uint8_t xs[256] = {0};
+  for (int i = 0; i < 256; i++)
+    places[i] = (int8_t)(uint8_t)i;
+  permc_value *arguments[] = {value_1("i8", 256, places), value_1("u8", 256, xs)}, **results;
+  size_t count = 0;
+  CHECK(!permc_run(c, "main", "portable", arguments, 2, &results, &count));
+  CHECK_CONTAINS(permc_message(c), "-128");
+  for (int i = 0; i < 2; i++)
+    permc_value_free(arguments[i]);
+  permc_context_free(c);
+}
+
 // What was compiled for a schedule is for schedules.
 TEST(another_array) {
   permc_context *c = load_text("main : [m]i -> [m]u32 -> [m]u32\nmain p xs = permute p xs\n");

@@ -80,11 +80,29 @@ static bool is_true(const permutation *p, const movement *m) {
   return good;
 }
 
+// A simple movement holds of its places, in any parts, and of no others; its inverse takes elements back.
+static void check_simple(const permutation *p, const movement *m) {
+  permutation other = *p;
+  movement back = movement_inverse(m, p->count);
+  place_list list = {p->place, sizeof *p->place, p->count};
+  uint64_t cut = below(p->count + 1), one = p->count ? below(p->count) : 0;
+  CHECK(movement_holds(m, &list, 0, cut) && movement_holds(m, &list, cut, p->count));
+  for (uint64_t i = 0; i < p->count; i++)
+    REQUIRE(movement_place(&back, p->count, p->place[i]) == i);
+  if (p->count == 0)
+    return;
+  other.place[one] = (other.place[one] + 1) % p->count + (p->count == 1);
+  list.places = other.place;
+  CHECK(!movement_holds(m, &list, 0, cut) || !movement_holds(m, &list, cut, p->count));
+}
+
 // Recognised as that kind or one that is tried before it; and what is said is true.
 static movement check_kind(const permutation *p, movement_kind kind) {
   movement m = recognise(p, any_size(p));
   CHECK(m.kind <= kind);
   CHECK(is_true(p, &m));
+  if (movement_is_simple(&m))
+    check_simple(p, &m);
   return m;
 }
 

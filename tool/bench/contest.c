@@ -157,7 +157,7 @@ bool bench_run_case(const bench_case *c, const bench_request *request, const cha
   bench_request r = *request;
   bench_limits some = *limits;
   if (c->draws)
-    some = (bench_limits){.least = c->draws, .most = c->draws};
+    some = (bench_limits){.least = 1, .most = c->draws, .spread = -1, .seconds = limits->seconds};
   for (int i = 0; i < BENCH_PEERS; i++)
     g.peers[i].process = -1;
   if (!r.threads)

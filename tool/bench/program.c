@@ -1,7 +1,6 @@
 // See program.h.
 #include "tool/bench/program.h"
 #include "core/clock.h"
-#include "core/hash.h"
 #include "runtime/cuda/context.h"
 #include "runtime/cuda/cuda.h"
 #include "runtime/system/pool.h"
@@ -150,23 +149,9 @@ enum { LARGEST_FOR_INTERP = 1 << 25 };  // bytes
 typedef struct byte_job {
   char *bytes;
   uint64_t count;
-  _Atomic uint64_t sum;  // of the stretches' hashes, each by its place
 } byte_job;
 
 enum { STRETCH = 1 << 20 };
-
-static bool hash_stretches(void *with, unsigned worker, uint64_t first, uint64_t last) {
-  (void)worker;
-  byte_job *j = with;
-  uint64_t sum = 0;
-  for (uint64_t i = first; i < last; i++) {
-    uint64_t start = i * STRETCH, left = j->count - start;
-    uint64_t key[] = {i, hash_bytes(j->bytes + start, left < STRETCH ? left : STRETCH)};
-    sum += hash_bytes(key, sizeof key);
-  }
-  j->sum += sum;
-  return true;
-}
 
 static bool overwrite_stretches(void *with, unsigned worker, uint64_t first, uint64_t last) {
   (void)worker;
@@ -178,15 +163,17 @@ static bool overwrite_stretches(void *with, unsigned worker, uint64_t first, uin
   return true;
 }
 
-// The hash of all results, or 0.
-static uint64_t run_over_results(const bench_program *p, pool_work *work) {
+// The hash of all results; then they have other bytes.
+static uint64_t overwrite_results(const bench_program *p, bool overwrite) {
   uint64_t hash = 0;
   for (size_t i = 0; i < p->result_count; i++)
     for (size_t k = 0; k < p->results[i]->count; k++) {
       const array *a = &p->results[i]->components[k];
-      byte_job j = {.bytes = a->data, .count = array_bytes(a), .sum = 0};
-      pool_run(pool_processors(), (j.count + STRETCH - 1) / STRETCH, 1, work, &j, NULL);
-      hash = hash * 31 + j.sum;
+      byte_job j = {.bytes = a->data, .count = array_bytes(a)};
+      hash = hash * 31 + pool_hash(pool_processors(), j.bytes, j.count);
+      if (overwrite)
+        pool_run(pool_processors(), (j.count + STRETCH - 1) / STRETCH, 1, overwrite_stretches, &j,
+                 NULL);
     }
   return hash;
 }
@@ -194,11 +181,10 @@ static uint64_t run_over_results(const bench_program *p, pool_work *work) {
 // The results of the last timed run are those of this one, which starts with other bytes in its
 // results, so that nothing right can be left over from an earlier run.
 static bool run_again(bench_program *p) {
-  uint64_t before = run_over_results(p, hash_stretches);
-  run_over_results(p, overwrite_stretches);
+  uint64_t before = overwrite_results(p, true);
   if (!cli_report(p->context, run_once(p)))
     return false;
-  if (run_over_results(p, hash_stretches) == before)
+  if (overwrite_results(p, false) == before)
     return true;
   cli_error("two runs on the same arguments gave different results");
   return false;

@@ -60,7 +60,7 @@ typedef struct bench_case {
   bool gpu_only;            // the backend cpu is not to do it instead
   const char *permutation;  // BENCH_PERMUTED: its name (kernels/hmm/algorithm.h)
   unsigned
-      draws;  // so many runs, each of another random permutation; 0: as many runs as it takes, of one
+      draws;  // at most so many runs, each of another random permutation; 0: as many runs as it takes, of one
 } bench_case;
 
 typedef struct bench_suite {

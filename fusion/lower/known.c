@@ -1,0 +1,129 @@
+// Gathers and scatters by places that are known, as steps that move elements: a Trace before it is lowered.
+//
+// Of places that are an argument, elaboration may have found out what they do (trace_places). As many
+// elements as there are places need no places then:
+//
+//   scatter p xs ys, and p                          becomes
+//   rotates n elements by 2                         concat (drop (n - 2) xs) (take (n - 2) xs)
+//   is the affine map A i ^ c of the index bits     bmmc A c xs
+//   exchanges the dimensions of [3][4]              the transpose of xs as [3][4]
+//
+// gather p xs takes back what scatter p does.
+#include "fusion/lower/lowering.h"
+
+typedef struct replacing {
+  arena *memory;
+  trace *to;
+  VEC(uint32_t) origins;  // by new step
+  uint32_t step;          // of the old trace
+  const trace_step *like;
+} replacing;
+
+static value_id add_step(replacing *r, trace_step s) {
+  vec_push(r->memory, &r->to->steps, s);
+  vec_push(r->memory, &r->origins, r->step);
+  return (value_id)(r->to->steps.count - 1);
+}
+
+// A step in the place of the one that is replaced: its dimensions, but for the first ones.
+static value_id add_like(replacing *r, trace_op op, uint64_t batch, uint32_t dim_count,
+                         const uint64_t *dims, uint64_t number, uint32_t count,
+                         const value_id *operands) {
+  trace_step s = *r->like;
+  s.op = op;
+  s.batch = batch;
+  s.number = number;
+  s.rank = r->like->rank - 1 + dim_count;
+  s.dims = NEW_ARRAY(r->memory, uint64_t, s.rank + 1);
+  for (uint32_t i = 0; i < s.rank; i++)
+    s.dims[i] = i < dim_count ? dims[i] : r->like->dims[i - dim_count + 1];
+  s.operand_count = count;
+  s.operands = NEW_ARRAY(r->memory, value_id, count + 1);
+  memcpy(s.operands, operands, count * sizeof *operands);
+  return add_step(r, s);
+}
+
+static value_id rotated(replacing *r, const movement *m, value_id xs) {
+  uint64_t n = r->like->dims[0], batch = r->like->batch, first = n - m->by;
+  if (m->by == 0)
+    return xs;
+  value_id parts[] = {
+      add_like(r, TRACE_SLICE, batch, 1, &m->by, first, 1, &xs),
+      add_like(r, TRACE_SLICE, batch, 1, &first, 0, 1, &xs),
+  };
+  return add_like(r, TRACE_CONCAT, batch, 1, &n, 0, 2, parts);
+}
+
+static value_id mapped(replacing *r, const movement *m, value_id xs) {
+  int n = m->map.a.rows;
+  value_id id = add_like(r, TRACE_BMMC, r->like->batch, 1, r->like->dims, m->map.c, 1, &xs);
+  trace_step *s = &r->to->steps.items[id];
+  s->rows = NEW_ARRAY(r->memory, uint64_t, n + 1);
+  memcpy(s->rows, m->map.a.row, (size_t)n * sizeof *s->rows);
+  return id;
+}
+
+// [d0][d1][d2][d3] as so many instances of [d1][d2][d3].
+static value_id exchanged(replacing *r, const movement *m, value_id xs) {
+  const uint64_t *d = m->dims;
+  uint64_t batch = r->like->batch;
+  xs = add_like(r, TRACE_RESHAPE, batch * d[0], 3, (uint64_t[]){d[1], d[2], d[3]}, 0, 1, &xs);
+  xs = add_like(r, TRACE_TRANSPOSE, batch * d[0], 3, (uint64_t[]){d[2], d[1], d[3]}, 0, 1, &xs);
+  return add_like(r, TRACE_RESHAPE, batch, 1, r->like->dims, 0, 1, &xs);
+}
+
+// What the elements of a step do, if it moves as many as there are places that are known. False: it does not.
+static bool find_movement(const trace *t, const trace_step *s, movement *m) {
+  if ((s->op != TRACE_GATHER && s->op != TRACE_SCATTER) || trace_step_count(s) == 0)
+    return false;
+  const trace_step *p = &t->steps.items[s->operands[0]], *xs = &t->steps.items[s->operands[1]];
+  if (!trace_places_are_known(p) || xs->batch != s->batch || p->dims[0] != xs->dims[0] ||
+      p->dims[0] != s->dims[0])
+    return false;
+  *m = p->places->moves;
+  if (s->op == TRACE_GATHER)
+    *m = movement_inverse(m, p->dims[0]);
+  return true;
+}
+
+static value_id replaced(replacing *r, const movement *m, value_id xs) {
+  switch (m->kind) {
+  case MOVES_BY_ROTATION:
+    return rotated(r, m, xs);
+  case MOVES_BY_AFFINE_MAP:
+    return mapped(r, m, xs);
+  default:
+    return exchanged(r, m, xs);
+  }
+}
+
+const trace *trace_without_known_places(arena *a, const trace *t, rule_log *log,
+                                        const uint32_t **origins) {
+  movement m;
+  bool some = false;
+  *origins = NULL;
+  for (size_t i = 0; i < t->steps.count && !some; i++)
+    some = find_movement(t, &t->steps.items[i], &m);
+  if (!some)
+    return t;
+  replacing r = {.memory = a, .to = NEW(a, trace)};
+  value_id *now = NEW_ARRAY(a, value_id, t->steps.count);
+  for (; r.step < t->steps.count; r.step++) {
+    trace_step s = t->steps.items[r.step];
+    s.operands = NEW_ARRAY(a, value_id, s.operand_count + 1);
+    for (uint32_t i = 0; i < s.operand_count; i++)
+      s.operands[i] = now[t->steps.items[r.step].operands[i]];
+    r.like = &s;
+    if (find_movement(t, &t->steps.items[r.step], &m)) {
+      now[r.step] = replaced(&r, &m, s.operands[1]);
+      rule_fired(log, RULE_KNOWN_PLACES, r.step, 0, 0);
+    } else {
+      now[r.step] = add_step(&r, s);
+    }
+  }
+  r.to->externs = t->externs;
+  for (size_t i = 0; i < t->results.count; i++)
+    vec_push(a, &r.to->results, now[t->results.items[i]]);
+  *origins = r.origins.items;
+  return r.to;
+}
