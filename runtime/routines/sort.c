@@ -123,8 +123,7 @@ static inline bool is_nan(const row *r, uint64_t key) { return (key & r->magnitu
 
 static bool sort_words(const row *r, size_t size, word_code in, word_code out, const void *from,
                        void *to, uint64_t count, unsigned threads) {
-  uint64_t room = count < WORD_SCRATCH ? count + 1 : WORD_SCRATCH;
-  void *scratch = reserve(r->memory, BLOCK_SCRATCH, room * size);
+  void *scratch = reserve(r->memory, BLOCK_SCRATCH, word_scratch(count) * size);
   word_task t = {r->sorters[size == 8], in, out, from, to, scratch, count, threads,
                  r->task->interrupted};
   return scratch && word_sort(&t);
@@ -448,29 +447,37 @@ static bool sort_row(const rows *a, unsigned worker, uint64_t number, unsigned t
   return t->payload_count ? sort_with_payloads(&r) : sort_keys(&r);
 }
 
-// The first of some rows of the same length, keys alone, several at a time. How many those are.
-static uint64_t sort_rows_together(const rows *a, uint64_t first, uint64_t last) {
+// Whether rows are words in one code, of one length: they are sorted without more ado.
+static bool are_words(const rows *a) {
+  const row *r = &a->like;
+  const sort_task *t = r->task;
+  bool floats = r->infinity != UINT64_MAX;
+  return !t->offsets && !t->payload_count && t->sorted && key_size(r) >= 4 &&
+         r->bits > COUNTING_BITS && !(floats && t->keys == t->sorted) && t->length <= a->longest;
+}
+
+static bool sort_rows_of_words(const rows *a, unsigned worker, uint64_t first, uint64_t last) {
   row r = a->like;
   const sort_task *t = r.task;
   size_t size = key_size(&r);
-  bool floats = r.infinity != UINT64_MAX;
-  if (t->offsets || t->payload_count || !t->sorted || size < 4 || r.bits <= COUNTING_BITS ||
-      (floats && t->keys == t->sorted))
-    return 0;
-  const word_job j = {r.code, r.code, t->keys, t->sorted, NULL, NULL};
-  uint64_t left = r.sorters[size == 8]->sort_equal(&j, first * t->length, t->length, last - first);
+  word_job j = {r.code, r.code, t->keys, t->sorted, NULL, t->interrupted};
+  j.scratch = reserve(&a->workspaces[worker], BLOCK_SCRATCH, word_scratch(t->length) * size);
+  if (!j.scratch ||
+      !r.sorters[size == 8]->sort_rows(&j, first * t->length, t->length, last - first))
+    return false;
   r.count = t->length;
-  for (uint64_t i = first; floats && i < last - left; i++) {
-    r.first = i * t->length;
+  for (r.first = first * r.count; r.infinity != UINT64_MAX && r.first < last * r.count;
+       r.first += r.count)
     place_nan(&r, NULL);
-  }
-  return last - first - left;
+  return true;
 }
 
 static bool sort_some_rows(void *with, unsigned worker, uint64_t first, uint64_t last) {
   const rows *a = with;
   const sort_task *t = a->like.task;
-  for (uint64_t i = first + sort_rows_together(a, first, last); i < last; i++)
+  if (are_words(a))
+    return sort_rows_of_words(a, worker, first, last);
+  for (uint64_t i = first; i < last; i++)
     if (row_start(t, i + 1) - row_start(t, i) <= a->longest && !sort_row(a, worker, i, 1))
       return false;
   return true;

@@ -28,11 +28,16 @@ typedef struct word_code {
 
 enum { WORD_SCRATCH = 1 << 12 };  // words: fewer are partitioned to and fro, more in place
 
+// For a sort of so many words.
+static inline uint64_t word_scratch(uint64_t count) {
+  return count < WORD_SCRATCH ? count + 1 : WORD_SCRATCH;
+}
+
 typedef struct word_job {
   word_code in, out;  // of keys, and of what gets into `to`
   const void *keys;
   void *to;                        // another array, or keys itself
-  void *scratch;                   // WORD_SCRATCH words, or as many as there are if these are fewer
+  void *scratch;                   // word_scratch words
   const atomic_bool *interrupted;  // may be NULL
 } word_job;
 
@@ -40,9 +45,8 @@ typedef struct word_sorter {
   size_t size;  // of a word
   // Sorts the words first, ..., first + count - 1, none of which is below `least`. False: interrupted.
   bool (*sort)(const word_job *j, uint64_t first, uint64_t count, uint64_t least);
-  // Sorts `count` short arrays of `length` words each, the first of which begins at word `first`, as
-  // long as it can sort several together. How many are left.
-  uint64_t (*sort_equal)(const word_job *j, uint64_t first, uint64_t length, uint64_t count);
+  // Sorts `count` arrays of `length` words each, the first of which begins at word `first`.
+  bool (*sort_rows)(const word_job *j, uint64_t first, uint64_t length, uint64_t count);
   // Puts the words up to `most` in front of the others. How many those are. from may be `to`.
   uint64_t (*partition)(const void *from, word_code in, uint64_t most, void *to, uint64_t count);
 } word_sorter;
