@@ -27,7 +27,7 @@ static bool covers_stage_loops(placement *f, const net_map *m, const net_stage *
   for (int i = 0; i < bits; i++)
     if (m->rows[i].weight != (int64_t)1 << i)
       return false;
-  uint32_t loops = 0;
+  uint32_t loops = 0, axis_of[MAX_AXES];
   for (uint32_t i = 0; i < f->axes.count; i++)
     loops += f->axes.extents[i] != 2;
   if (loops != s->loop_count)
@@ -37,12 +37,13 @@ static bool covers_stage_loops(placement *f, const net_map *m, const net_stage *
     bool found = false;
     for (uint32_t i = 0; i < f->axes.count && !found; i++)
       if (f->axes.extents[i] == s->extents[k] && i < m->loop_count && m->strides[i] == stride) {
-        f->loop_axis[k] = i;
+        axis_of[k] = i;
         found = true;
       }
     if (!found)
       return false;
   }
+  memcpy(f->loop_axis, axis_of, loops * sizeof *axis_of);
   return true;
 }
 
@@ -286,11 +287,12 @@ static void place_by(placement *f, f2_affine x_of_rows) {
   f->n = x_of_rows.a.rows;
 }
 
-// Whether a load of all of an array with as many loops has the strides that the axes have.
+// Whether a load of all of an array with as many loops has the strides that the axes have (also sets
+// loop_axis then).
 static bool covers_load_loops(placement *f, const net_map *m, const net_stage *s,
                               const net_map *load) {
   uint64_t taken = 0;
-  uint32_t loops = 0;
+  uint32_t loops = 0, axis_of[MAX_AXES];
   for (uint32_t i = 0; i < f->axes.count; i++)
     loops += f->axes.extents[i] != 2;
   if (loops != s->loop_count)
@@ -303,8 +305,9 @@ static bool covers_load_loops(placement *f, const net_map *m, const net_stage *s
     if (i == f->axes.count)
       return false;
     taken |= UINT64_C(1) << i;
-    f->loop_axis[k] = i;
+    axis_of[k] = i;
   }
+  memcpy(f->loop_axis, axis_of, loops * sizeof *axis_of);
   return true;
 }
 

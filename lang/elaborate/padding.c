@@ -604,8 +604,10 @@ void add_checks(elaborator *e) {
   size_t count = 0;
   for (size_t i = 0; i < t->checks.count; i++) {
     trace_check c = t->checks.items[i];
-    bool known = count > 0 && t->checks.items[count - 1].shadow == c.shadow;
-    if ((c.guarded != NO_STEP && !needed[c.guarded]) || known)
+    const trace_check *before = count > 0 ? &t->checks.items[count - 1] : NULL;
+    bool known = before && before->shadow == c.shadow && before->length == c.length;
+    bool none = c.kind == CHECK_ROWS && trace_step_count(&t->steps.items[c.shadow]) == 0;
+    if ((c.guarded != NO_STEP && !needed[c.guarded]) || known || none)
       continue;
     if (c.kind == CHECK_ROWS) {
       t->checks.items[count++] = c;

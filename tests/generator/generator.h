@@ -6,8 +6,9 @@
 //   static.c     numbers that are known before the program runs: masks, matrices, sizes
 //   scalar.c     an expression of a given scalar type
 //   value.c      an expression of a given shape; functions
-//   step.c       one combinator more: the table of what can be done to an array, first half
-//   library.c    ... second half: functions of the library
+//   step.c       one combinator more: the table of what can be done to an array, first part
+//   library.c    ... second part: functions of the library
+//   places.c     ... third part: movement that depends on data
 //   recursive.c  recursive functions
 //   data.c       the data of arguments
 //   program.c    the entry point
@@ -203,7 +204,7 @@ const definition *define_function(generator *g, const scope *s, const request *r
 // What an origin stands for outside of a function that was applied repeatedly to `argument`.
 const shape *resolve_origin(generator *g, const shape *result, origin argument);
 
-// ---- step.c, library.c -----------------------------------------------------------------------
+// ---- step.c, library.c, places.c -------------------------------------------------------------------
 
 term apply_steps(generator *g, const scope *s, term xs, unsigned count, keep k);
 term apply_step(generator *g, const scope *s, term xs, keep k);
@@ -243,7 +244,12 @@ struct step {
 };
 extern const step library_steps[];
 extern const size_t library_step_count;
+extern const step place_steps[];  // where programs have places
+extern const size_t place_step_count;
+const shape *integer_shape(generator *g);
 term step_recursive(generator *g, const scope *s, term xs, keep k, const step *row);
+// A function of the elements of xs that gives what they are sorted by.
+term sort_key(generator *g, const scope *s, const shape *xs, uint64_t factor);
 term step_named(generator *g, const scope *s, term xs, keep k, const step *row);
 
 // ---- data.c ----------------------------------------------------------------------------------

@@ -20,7 +20,9 @@ static term order(generator *g, const scope *s, const shape *e, uint64_t factor)
 }
 
 static uint64_t comparators(uint64_t length) {
-  uint64_t n = (uint64_t)(length_bits(length) > 0 ? length_bits(length) : 1);
+  uint64_t n = 1;
+  while (length >> n > 1)
+    n++;
   return length / 2 * n * (n + 1) / 2;
 }
 
@@ -30,15 +32,29 @@ static term step_sort_by(generator *g, const scope *s, term xs, keep k, const st
   return call_term(g, write_code(g, "%s %s", row->name, le.text), xs, xs.shape);
 }
 
-static term step_sort_on(generator *g, const scope *s, term xs, keep k, const step *row) {
-  (void)k;
-  request r = {.parameters = {xs.shape->parts[0]}, .parameter_count = 1};
+term sort_key(generator *g, const scope *s, const shape *xs, uint64_t factor) {
+  request r = {.parameters = {xs->parts[0]}, .parameter_count = 1, .factor = factor};
   r.wanted = scalar_shape(g, type_at_hand(g, s, CLASS_ORD), ORIGIN_MOVED);
-  r.factor = 2 * comparators(xs.shape->length);
   g->exact++;
   term key = function_term(g, s, &r);
   g->exact--;
+  return key;
+}
+
+static term step_sort_on(generator *g, const scope *s, term xs, keep k, const step *row) {
+  (void)k;
+  term key = sort_key(g, s, xs.shape, 2 * comparators(xs.shape->length));
   return call_term(g, write_code(g, "%s %s", row->name, key.text), xs, xs.shape);
+}
+
+// Sorted by a network, or by places: which of equal NaN comes first differs.
+static const shape *sorted_shape(generator *g, const shape *s) {
+  return shape_classes(s) & CLASS_FLOAT ? at_least(g, s, ORIGIN_COMPUTED) : s;
+}
+
+static term step_sort(generator *g, const scope *s, term xs, keep k, const step *row) {
+  (void)s, (void)k;
+  return call_term(g, row->name, xs, sorted_shape(g, xs.shape));
 }
 
 static term step_places(generator *g, const scope *s, term xs, keep k, const step *row) {
@@ -49,12 +65,19 @@ static term step_places(generator *g, const scope *s, term xs, keep k, const ste
 
 static term step_top(generator *g, const scope *s, term xs, keep k, const step *row) {
   (void)k;
-  int bits = length_bits(xs.shape->length), top = (int)draw_below(g, (uint32_t)bits + 1);
-  const char *how = row->name;
-  if (strcmp(how, "top_k_by") == 0)
-    how = write_code(g, "top_k_by %s", order(g, s, xs.shape->parts[0], 2 * xs.shape->length).text);
+  uint32_t length = (uint32_t)xs.shape->length;
+  uint64_t top = draw_below(g, length < 40 ? length + 1 : 40);
+  const char *count = static_text(g, s, (int64_t)top);
+  return call_term(g, write_code(g, "%s %s", row->name, count), xs,
+                   array_shape(g, top, sorted_shape(g, xs.shape->parts[0])));
+}
+
+static term step_top_by(generator *g, const scope *s, term xs, keep k, const step *row) {
+  (void)k;
+  uint32_t top = draw_below(g, (uint32_t)length_bits(xs.shape->length) + 1);
   const char *count = static_text(g, s, INT64_C(1) << top);
-  return call_term(g, write_code(g, "%s %s", how, count), xs,
+  term le = order(g, s, xs.shape->parts[0], 2 * xs.shape->length);
+  return call_term(g, write_code(g, "%s %s %s", row->name, le.text, count), xs,
                    array_shape(g, UINT64_C(1) << top, xs.shape->parts[0]));
 }
 
@@ -127,13 +150,13 @@ static term step_plane(generator *g, const scope *s, term xs, keep k, const step
 
 // clang-format off
 const step library_steps[] = {
-    {"sort", 12, POWER | ORDERED | EXACT, KEEP_SHAPE, 4, 2, step_named},
-    {"sort_desc", 4, POWER | ORDERED | EXACT, KEEP_SHAPE, 4, 2, step_named},
+    {"sort", 12, ORDERED | EXACT, KEEP_SHAPE, 4, 2, step_sort},
+    {"sort_desc", 4, ORDERED | EXACT, KEEP_SHAPE, 4, 2, step_sort},
     {"sort_by", 8, POWER | SCALARS | EXACT, KEEP_SHAPE, 4, 2, step_sort_by},
-    {"sort_on", 6, POWER | SCALARS | EXACT, KEEP_SHAPE, 6, 2, step_sort_on},
-    {"sort_stable_on", 4, POWER | SCALARS | EXACT, KEEP_SHAPE, 8, 2, step_sort_on},
-    {"argsort", 4, POWER | ORDERED | EXACT, KEEP_LENGTH, 6, 2, step_places},
-    {"ranks", 3, POWER | ORDERED | EXACT, KEEP_LENGTH, 12, 2, step_places},
+    {"sort_on", 6, SCALARS | EXACT, KEEP_SHAPE, 6, 2, step_sort_on},
+    {"sort_stable_on", 4, SCALARS | EXACT, KEEP_SHAPE, 8, 2, step_sort_on},
+    {"argsort", 4, ORDERED | EXACT, KEEP_LENGTH, 6, 2, step_places},
+    {"ranks", 3, ORDERED | EXACT, KEEP_LENGTH, 12, 2, step_places},
     {"merge", 5, POWER | ORDERED | EXACT, KEEP_SHAPE, 4, 1, step_named},
     {"merge_by", 4, POWER | SCALARS | EXACT, KEEP_SHAPE, 4, 1, step_sort_by},
     {"vcolumn", 6, POWER | ORDERED | EXACT, KEEP_SHAPE, 4, 0, step_named},
@@ -144,11 +167,11 @@ const step library_steps[] = {
     {"bitonic_merge", 4, POWER | ORDERED | EXACT, KEEP_SHAPE, 4, 1, step_named},
     {"odd_even_sort", 3, POWER | ORDERED | EXACT, KEEP_SHAPE, 10, 2, step_named},
     {"odd_even_merge", 3, POWER | ORDERED | EXACT, KEEP_SHAPE, 8, 1, step_named},
-    {"top_k", 4, POWER | ORDERED | EXACT, KEEP_NOTHING, 4, 2, step_top},
-    {"bottom_k", 4, POWER | ORDERED | EXACT, KEEP_NOTHING, 4, 2, step_top},
-    {"top_k_by", 3, POWER | SCALARS | EXACT, KEEP_NOTHING, 4, 2, step_top},
+    {"top_k", 4, ORDERED | EXACT, KEEP_NOTHING, 4, 2, step_top},
+    {"bottom_k", 4, ORDERED | EXACT, KEEP_NOTHING, 4, 2, step_top},
+    {"top_k_by", 3, POWER | SCALARS | EXACT, KEEP_NOTHING, 4, 2, step_top_by},
     {"merge_sorted", 5, ORDERED | EXACT, KEEP_NOTHING, 12, 1, step_merge_sorted},
-    {"padded maxval sort", 9, ORDERED | EXACT, KEEP_SHAPE, 8, 2, step_named},
+    {"padded maxval sort", 9, ORDERED | EXACT, KEEP_SHAPE, 8, 2, step_sort},
     {"scan", 10, POWER | SCALARS | EXACT, KEEP_SHAPE, 3, 1, step_scan},
     {"fwht", 7, POWER | NUMBERS | EXACT, KEEP_SHAPE, 3, 1, step_transform},
     {"ifwht", 4, POWER | FLOATS | EXACT, KEEP_SHAPE, 3, 1, step_transform},

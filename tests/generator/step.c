@@ -30,9 +30,7 @@ unsigned features_of(const shape *s) {
   return f;
 }
 
-static const shape *integer_shape(generator *g) {
-  return scalar_shape(g, SCALAR_I64, ORIGIN_MOVED);
-}
+const shape *integer_shape(generator *g) { return scalar_shape(g, SCALAR_I64, ORIGIN_MOVED); }
 
 // ---- map and its kin -------------------------------------------------------------------------
 
@@ -127,78 +125,6 @@ static term step_gather(generator *g, const scope *s, term xs, keep k, const ste
                               name, xs.text, name, i, 1 + draw_below(g, 7), draw_below(g, 16), name,
                               i, static_text(g, s, (int64_t)length - 1)),
                    array_shape(g, length, xs.shape->parts[0]));
-}
-
-// ---- places that are data --------------------------------------------------------------------
-
-// A type that places of so many elements may have, as a conversion.
-static const char *place_type(generator *g, uint64_t length) {
-  static const char *const names[] = {"int", "i32", "u64", "u16", "u8"};
-  return names[draw_below(g, length <= 256 ? 5 : length <= 1 << 16 ? 4 : 3)];
-}
-
-static term step_gather_places(generator *g, const scope *s, term xs, keep k, const step *row) {
-  (void)row;
-  uint64_t length = k == KEEP_NOTHING ? draw_below(g, 40) : xs.shape->length;
-  const shape *e = xs.shape->parts[0];
-  if (!pay_for(g, s, 8 * length * shape_size(e)))
-    return (term){0};
-  const char *name = fresh_name(g, "a"), *i = fresh_name(g, "j");
-  term places = value_term(g, s, array_shape(g, length, integer_shape(g)), 0);
-  return make_atom(
-      write_code(g, "(let %s = %s in gather (map (\\%s -> %s (%s %% length %s)) %s) %s)", name,
-                 xs.text, i, place_type(g, xs.shape->length), i, name, atom_text(g, places), name),
-      array_shape(g, length, e));
-}
-
-// Distinct places: numbers, times what has no factor of the length, and turned round by some more.
-static term step_scatter(generator *g, const scope *s, term xs, keep k, const step *row) {
-  (void)k, (void)row;
-  uint64_t length = xs.shape->length;
-  bool all = draw_chance(g, 40);
-  uint64_t count = all ? length : draw_below(g, (uint32_t)length + 1);
-  const shape *e = xs.shape->parts[0];
-  const char *name = fresh_name(g, "a"), *i = fresh_name(g, "j"), *turn = fresh_name(g, "r");
-  term by = scalar_term(g, s, SCALAR_I64, DYNAMIC);
-  const char *places =
-      write_code(g, "(map (\\%s -> %s ((%s * %u + %s) %% length %s)) (iota %s))", i,
-                 place_type(g, length), i, length_bits(length) >= 0 ? 1 + 2 * draw_below(g, 8) : 1,
-                 turn, name, static_text(g, s, (int64_t)count));
-  const char *start = write_code(g, "let %s = %s in let %s = %s %% length %s in", name, xs.text,
-                                 turn, atom_text(g, by), name);
-  if (all && draw_chance(g, 60)) {
-    mark_used(g, "permute");
-    return make_atom(write_code(g, "(%s permute %s %s)", start, places, name), xs.shape);
-  }
-  term vs = value_term(g, s, array_shape(g, count, e), 0);
-  return make_atom(write_code(g, "(%s scatter %s %s %s)", start, places, atom_text(g, vs), name),
-                   array_shape(g, length, at_least(g, e, shape_origin(vs.shape))));
-}
-
-// Elements in the order of integers, of all bits or of few; or in their own.
-static term step_sorted(generator *g, const scope *s, term xs, keep k, const step *row) {
-  (void)k, (void)row;
-  static const char *const orders[] = {"sorted_places", "sorted_places_desc", "bucket_places 3"};
-  uint32_t order = draw_below(g, 3);
-  const char *name = fresh_name(g, "a"), *i = fresh_name(g, "j");
-  bool own = order < 2 && features_of(xs.shape) & ORDERED && draw_chance(g, 40);
-  if (own)
-    return make_atom(write_code(g, "(let %s = %s in permute (%s %s) %s)", name, xs.text,
-                                orders[order], name, name),
-                     xs.shape);
-  term keys = value_term(g, s, array_shape(g, xs.shape->length, integer_shape(g)), 0);
-  return make_atom(write_code(g, "(permute (%s (map (\\%s -> %s %% 8) %s)) %s)", orders[order], i,
-                              i, atom_text(g, keys), atom_text(g, xs)),
-                   xs.shape);
-}
-
-static term step_compact(generator *g, const scope *s, term xs, keep k, const step *row) {
-  (void)k, (void)row;
-  request r = {.parameters = {xs.shape->parts[0]}, .parameter_count = 1};
-  r.wanted = scalar_shape(g, SCALAR_BOOL, ORIGIN_MOVED);
-  r.factor = xs.shape->length;
-  term f = function_term(g, s, &r);
-  return make_atom(write_code(g, "(fst (compact %s %s))", f.text, atom_text(g, xs)), xs.shape);
 }
 
 // ---- halves and pairs ------------------------------------------------------------------------
@@ -576,10 +502,6 @@ static const step array_steps[] = {
     {"pairs to one", 10, HALVES, KEEP_NOTHING, 1, 0, step_pairs_to_one},
     {"comprehension", 8, SHORT | FILLED, KEEP_SHAPE, 2, 0, step_comprehension},
     {"gather", 5, SHORT | FILLED, KEEP_LENGTH, 2, 0, step_gather},
-    {"gather is", 12, FILLED, KEEP_SHAPE, 4, 0, step_gather_places},
-    {"scatter", 12, FILLED | EXACT, KEEP_SHAPE, 6, 0, step_scatter},
-    {"compact", 4, SCALARS | EXACT, KEEP_SHAPE, 30, 0, step_compact},
-    {"sorted", 10, EXACT, KEEP_SHAPE, 8, 0, step_sorted},
     {"iter", 8, EXACT, KEEP_SHAPE, 2, 0, step_iter},
     {"let of an array", 12, 0, KEEP_SHAPE, 2, 0, step_share},
     {"function of an array", 10, SHORT, KEEP_SHAPE, 1, 0, step_apply},
@@ -590,7 +512,10 @@ static const step array_steps[] = {
 enum { ARRAY_STEPS = sizeof array_steps / sizeof *array_steps };
 
 static const step *step_number(size_t i) {
-  return i < ARRAY_STEPS ? &array_steps[i] : &library_steps[i - ARRAY_STEPS];
+  size_t own = ARRAY_STEPS, library = own + library_step_count;
+  return i < own       ? &array_steps[i]
+         : i < library ? &library_steps[i - own]
+                       : &place_steps[i - library];
 }
 
 // Some programs do without some of the steps, so that others meet more often (Groce and others,
@@ -607,20 +532,14 @@ static uint64_t step_cost(const step *row, const shape *s) {
   return row->cost * levels * shape_size(s);
 }
 
-static bool has_places(const step *row) {
-  return row->make == step_gather_places || row->make == step_scatter ||
-         row->make == step_compact || row->make == step_sorted;
-}
-
 static term draw_step(generator *g, const scope *s, term xs, keep k) {
-  enum { MOST = 96 };
+  enum { MOST = 128 };
   uint32_t weights[MOST];
   unsigned features = features_of(xs.shape);
-  size_t count = ARRAY_STEPS + library_step_count;
+  size_t count = ARRAY_STEPS + library_step_count + (g->options->places ? place_step_count : 0);
   for (size_t i = 0; i < count; i++) {
     const step *row = step_number(i);
     bool good = (features & row->needs) == row->needs && row->keeps >= k && !left_out(g, i);
-    good = good && (g->options->places || !has_places(row));
     weights[i] = good ? row->weight : 0;
     if (features & ROWS && row->make == step_map)  // what is inside of rows is worth the most
       weights[i] *= 3;
@@ -628,7 +547,6 @@ static term draw_step(generator *g, const scope *s, term xs, keep k) {
   const step *row = step_number(draw_weighted(g, weights, count));
   g->budget--;
   bool good = (features & row->needs) == row->needs && row->keeps >= k;
-  good = good && (g->options->places || !has_places(row));
   if (!good || !pay_for(g, s, step_cost(row, xs.shape)))
     return xs;
   term made = row->make(g, s, xs, k, row);

@@ -1,0 +1,233 @@
+// Movement that depends on data: places, keys, rows of unequal length, functions that are equal.
+#include "tests/generator/generator.h"
+
+// ---- places ----------------------------------------------------------------------------------
+
+// A type that places of so many elements may have, as a conversion.
+static const char *place_type(generator *g, uint64_t length) {
+  static const char *const names[] = {"int", "i32", "u64", "u16", "u8"};
+  return names[draw_below(g, length <= 256 ? 5 : length <= 1 << 16 ? 4 : 3)];
+}
+
+static term step_gather_places(generator *g, const scope *s, term xs, keep k, const step *row) {
+  (void)row;
+  uint64_t length = k == KEEP_NOTHING ? draw_below(g, 40) : xs.shape->length;
+  const shape *e = xs.shape->parts[0];
+  if (!pay_for(g, s, 8 * length * shape_size(e)))
+    return (term){0};
+  const char *name = fresh_name(g, "a"), *i = fresh_name(g, "j");
+  term places = value_term(g, s, array_shape(g, length, integer_shape(g)), 0);
+  return make_atom(
+      write_code(g, "(let %s = %s in gather (map (\\%s -> %s (%s %% length %s)) %s) %s)", name,
+                 xs.text, i, place_type(g, xs.shape->length), i, name, atom_text(g, places), name),
+      array_shape(g, length, e));
+}
+
+// Distinct places: numbers, times what has no factor of the length, and turned round by some more.
+static term step_scatter(generator *g, const scope *s, term xs, keep k, const step *row) {
+  (void)k, (void)row;
+  uint64_t length = xs.shape->length;
+  bool all = draw_chance(g, 40);
+  uint64_t count = all ? length : draw_below(g, (uint32_t)length + 1);
+  const shape *e = xs.shape->parts[0];
+  const char *name = fresh_name(g, "a"), *i = fresh_name(g, "j"), *turn = fresh_name(g, "r");
+  term by = scalar_term(g, s, SCALAR_I64, DYNAMIC);
+  const char *places =
+      write_code(g, "(map (\\%s -> %s ((%s * %u + %s) %% length %s)) (iota %s))", i,
+                 place_type(g, length), i, length_bits(length) >= 0 ? 1 + 2 * draw_below(g, 8) : 1,
+                 turn, name, static_text(g, s, (int64_t)count));
+  const char *start = write_code(g, "let %s = %s in let %s = %s %% length %s in", name, xs.text,
+                                 turn, atom_text(g, by), name);
+  if (all && draw_chance(g, 60)) {
+    mark_used(g, "permute");
+    return make_atom(write_code(g, "(%s permute %s %s)", start, places, name), xs.shape);
+  }
+  term vs = value_term(g, s, array_shape(g, count, e), 0);
+  return make_atom(write_code(g, "(%s scatter %s %s %s)", start, places, atom_text(g, vs), name),
+                   array_shape(g, length, at_least(g, e, shape_origin(vs.shape))));
+}
+
+// Elements in the order of integers, of all bits or of few; or in their own.
+static term step_sorted(generator *g, const scope *s, term xs, keep k, const step *row) {
+  (void)k, (void)row;
+  static const char *const orders[] = {"sorted_places", "sorted_places_desc", "bucket_places 3"};
+  uint32_t order = draw_below(g, 3);
+  const char *name = fresh_name(g, "a"), *i = fresh_name(g, "j");
+  bool own = order < 2 && features_of(xs.shape) & ORDERED && draw_chance(g, 40);
+  if (own)
+    return make_atom(write_code(g, "(let %s = %s in permute (%s %s) %s)", name, xs.text,
+                                orders[order], name, name),
+                     xs.shape);
+  term keys = value_term(g, s, array_shape(g, xs.shape->length, integer_shape(g)), 0);
+  return make_atom(write_code(g, "(permute (%s (map (\\%s -> %s %% 8) %s)) %s)", orders[order], i,
+                              i, atom_text(g, keys), atom_text(g, xs)),
+                   xs.shape);
+}
+
+static term step_compact(generator *g, const scope *s, term xs, keep k, const step *row) {
+  (void)k, (void)row;
+  request r = {.parameters = {xs.shape->parts[0]}, .parameter_count = 1};
+  r.wanted = scalar_shape(g, SCALAR_BOOL, ORIGIN_MOVED);
+  r.factor = xs.shape->length;
+  term f = function_term(g, s, &r);
+  return make_atom(write_code(g, "(fst (compact %s %s))", f.text, atom_text(g, xs)), xs.shape);
+}
+
+// ---- keys of few bits --------------------------------------------------------------------------
+
+enum { KEY_BITS = 12 };
+
+// "f 3 (\\x -> k & 7)": a function of keys of few bits.
+static const char *keyed(generator *g, const scope *s, const char *name, const shape *xs,
+                         uint32_t bits) {
+  request r = {.parameters = {xs->parts[0]}, .parameter_count = 1, .factor = xs->length};
+  r.wanted = integer_shape(g);
+  term key = function_term(g, s, &r);
+  const char *few = write_code(g, "(\\k -> k & %u)", (1U << bits) - 1);
+  return write_code(g, "%s %u (%s . %s)", name, bits, few, key.text);
+}
+
+static term step_bucket(generator *g, const scope *s, term xs, keep k, const step *row) {
+  (void)k;
+  uint32_t bits = draw_below(g, KEY_BITS);
+  if (!pay_for(g, s, UINT64_C(4) << bits))
+    return (term){0};
+  const char *code = keyed(g, s, row->name, xs.shape, bits);
+  return make_atom(write_code(g, "(fst (%s %s))", code, atom_text(g, xs)), xs.shape);
+}
+
+static term step_counts(generator *g, const scope *s, term xs, keep k, const step *row) {
+  (void)k;
+  uint32_t bits = draw_below(g, KEY_BITS);
+  if (!pay_for(g, s, UINT64_C(4) << bits))
+    return (term){0};
+  bool offsets = draw_chance(g, 30);
+  const char *code = keyed(g, s, offsets ? "bucket" : row->name, xs.shape, bits);
+  code = write_code(g, offsets ? "(snd (%s %s))" : "(%s %s)", code, atom_text(g, xs));
+  return make_atom(code, array_shape(g, (UINT64_C(1) << bits) + offsets, integer_shape(g)));
+}
+
+// ---- rows of unequal length --------------------------------------------------------------------
+
+// Offsets of rows: "(let r = e % 4 in [r, 3 + r, 3 + r, 9 + r])". Rows have at most `most` elements, and
+// maybe the first elements and the last ones are in no row.
+static const char *offsets_text(generator *g, const scope *s, uint64_t length, uint64_t most) {
+  enum { ROWS_AT_MOST = 12 };
+  uint64_t at = 0, rows = draw_below(g, ROWS_AT_MOST), slack = draw_below(g, 4);
+  slack = slack < length ? slack : 0;
+  const char *turn = fresh_name(g, "r"), *list = turn;
+  term by = scalar_term(g, s, SCALAR_I64, DYNAMIC);
+  for (uint64_t i = 0; i < rows; i++) {
+    uint64_t left = length - slack - at, row = draw_below(g, (uint32_t)most + 1);
+    at += row < left ? row : left;
+    list = write_code(g, "%s, %u + %s", list, (unsigned)at, turn);
+  }
+  return write_code(g, "(let %s = %s %% %u in [%s])", turn, atom_text(g, by), (unsigned)slack + 1,
+                    list);
+}
+
+static term step_sort_ragged(generator *g, const scope *s, term xs, keep k, const step *row) {
+  (void)k;
+  const char *offsets = offsets_text(g, s, xs.shape->length, xs.shape->length), *key = "";
+  if (strcmp(row->name, "sort_ragged_on") == 0)
+    key = write_code(g, "%s ", sort_key(g, s, xs.shape, xs.shape->length).text);
+  return call_term(g, write_code(g, "%s %s%s", row->name, key, offsets), xs, xs.shape);
+}
+
+static term step_map_ragged(generator *g, const scope *s, term xs, keep k, const step *row) {
+  (void)k;
+  const shape *e = xs.shape->parts[0];
+  uint32_t bits = draw_below(g, 5), rows = 12;
+  if (!pay_for(g, s, (UINT64_C(20) * rows << bits) * shape_size(e)))
+    return (term){0};
+  const char *offsets = offsets_text(g, s, xs.shape->length, UINT64_C(1) << bits);
+  term fill = value_term(g, s, e, 0);
+  e = at_least(g, e, shape_origin(fill.shape));
+  const shape *line = array_shape(g, UINT64_C(1) << bits, e);
+  request r = {.parameters = {line}, .parameter_count = 1, .wanted = line, .factor = rows};
+  term f = function_term(g, s, &r);
+  const char *code = write_code(g, "%s %s %s %s %s", row->name, static_text(g, s, bits),
+                                atom_text(g, fill), f.text, offsets);
+  return call_term(g, code, xs,
+                   array_shape(g, xs.shape->length, at_least(g, e, shape_origin(f.shape))));
+}
+
+// ---- functions that are equal ------------------------------------------------------------------
+
+// choose [f, ...] of a function by the same name, or of two ways to sort.
+static term step_choose(generator *g, const scope *s, term xs, keep k, const step *row) {
+  unsigned features = features_of(xs.shape);
+  if (features & ORDERED && draw_chance(g, 30)) {
+    static const char *const ways[] = {"radix_sort, sort_stable_on id", "argsort, ranks . ranks",
+                                       "ranks, sorted_places"};
+    uint32_t which = draw_below(g, 3);
+    if (which == 0)
+      return call_term(g, write_code(g, "%s [%s]", row->name, ways[0]), xs, xs.shape);
+    if (k == KEEP_SHAPE)
+      return (term){0};
+    const char *code = which == 1
+                           ? "choose [argsort, \\zs -> permute (ranks zs) (iota (length zs))]"
+                           : "choose [ranks, sorted_places]";
+    return call_term(g, code, xs, array_shape(g, xs.shape->length, integer_shape(g)));
+  }
+  static const char *const forms[] = {"%s [%s, %s]", "%s [%s, id . %s]", "%s [\\zs -> %s zs, %s]"};
+  const char *name = fresh_name(g, "f");
+  request r = {.parameters = {xs.shape}, .parameter_count = 1, .factor = 2};
+  r.wanted = k == KEEP_SHAPE ? xs.shape : NULL;
+  r.keep = k == KEEP_NOTHING ? KEEP_LENGTH : k;
+  term f = function_term(g, s, &r);
+  const char *list = write_code(g, forms[draw_below(g, 3)], row->name, name, name);
+  return make_atom(write_code(g, "(let %s = %s in %s %s)", name, f.text, list, atom_text(g, xs)),
+                   f.shape);
+}
+
+// ---- whole arrays of any length ------------------------------------------------------------------
+
+static term step_radix_sort_on(generator *g, const scope *s, term xs, keep k, const step *row) {
+  (void)k;
+  term key = sort_key(g, s, xs.shape, xs.shape->length);
+  return call_term(g, write_code(g, "%s %s", row->name, key.text), xs, xs.shape);
+}
+
+static term step_rotate(generator *g, const scope *s, term xs, keep k, const step *row) {
+  (void)k;
+  int by = (int)draw_below(g, 41) - 20;
+  return call_term(g, write_code(g, "%s %s", row->name, static_text(g, s, by)), xs, xs.shape);
+}
+
+// Rows of any length that divides.
+static term step_rows_of(generator *g, const scope *s, term xs, keep k, const step *row) {
+  (void)k;
+  static const uint32_t widths[] = {1, 2, 3, 4, 5, 6, 7, 9, 12, 15, 17, 33};
+  uint64_t length = xs.shape->length, width = widths[draw_below(g, 12)];
+  if (length % width || shape_rank(xs.shape) > 3)
+    width = length ? length : 1;
+  if (shape_rank(xs.shape) > 3)
+    return (term){0};
+  return call_term(g, write_code(g, "%s %s", row->name, static_text(g, s, (int64_t)width)), xs,
+                   array_shape(g, length / width, array_shape(g, width, xs.shape->parts[0])));
+}
+
+// ---- the table -----------------------------------------------------------------------------------
+
+// clang-format off
+const step place_steps[] = {
+    {"gather is", 12, FILLED, KEEP_SHAPE, 4, 0, step_gather_places},
+    {"scatter", 12, FILLED | EXACT, KEEP_SHAPE, 6, 0, step_scatter},
+    {"compact", 6, SCALARS | EXACT, KEEP_SHAPE, 30, 0, step_compact},
+    {"sorted", 10, EXACT, KEEP_SHAPE, 8, 0, step_sorted},
+    {"bucket", 8, EXACT, KEEP_SHAPE, 12, 0, step_bucket},
+    {"histogram", 6, EXACT, KEEP_NOTHING, 6, 0, step_counts},
+    {"map_ragged", 8, FILLED | EXACT, KEEP_SHAPE, 30, 0, step_map_ragged},
+    {"sort_ragged", 6, FILLED | ORDERED | EXACT, KEEP_SHAPE, 10, 1, step_sort_ragged},
+    {"sort_ragged_on", 6, FILLED | SCALARS | EXACT, KEEP_SHAPE, 10, 1, step_sort_ragged},
+    {"choose", 12, EXACT, KEEP_SHAPE, 6, 1, step_choose},
+    {"radix_sort", 4, ORDERED | EXACT, KEEP_SHAPE, 8, 0, step_named},
+    {"radix_sort_on", 4, SCALARS | EXACT, KEEP_SHAPE, 8, 0, step_radix_sort_on},
+    {"rotate", 5, 0, KEEP_SHAPE, 2, 0, step_rotate},
+    {"reverse", 3, 0, KEEP_SHAPE, 2, 0, step_named},
+    {"shuffle_random 7", 4, 0, KEEP_SHAPE, 60, 0, step_named},
+    {"rows_of", 8, 0, KEEP_NOTHING, 1, 0, step_rows_of},
+};
+// clang-format on
+const size_t place_step_count = sizeof place_steps / sizeof *place_steps;
