@@ -121,6 +121,7 @@ const trace *trace_without_known_places(arena *a, const trace *t, rule_log *log,
       now[r.step] = add_step(&r, s);
     }
   }
+  r.to->wants_steps = t->wants_steps;
   r.to->externs = t->externs;
   for (size_t i = 0; i < t->results.count; i++)
     vec_push(a, &r.to->results, now[t->results.items[i]]);

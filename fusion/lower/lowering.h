@@ -389,7 +389,7 @@ bool is_whole_array(lowering *l, const lowered *v);
 lowered lower_keyed(lowering *l, const trace_step *s);
 // A scatter of all elements to the places of their keys. False: it is none.
 bool lower_sort(lowering *l, const trace_step *s, lowered *result);
-// The same of a scatter to the places of a permutation that is given.
+// The same of a scatter to the places of a permutation that is given, and of a gather from them.
 bool lower_permute(lowering *l, const trace_step *s, lowered *result);
 
 // ---- the log of laws (lower/log.c) --------------------------------------------------------------

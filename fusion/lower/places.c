@@ -97,8 +97,11 @@ static lowered extended_to(lowering *l, const lowered *v, const axes *all) {
 
 lowered lower_gather(lowering *l, const trace_step *s) {
   const trace_step *of = operand_step(l, s, 1);
+  lowered permuted;
   if (!trace_step_count(of))
     return zeros_of_step(l, s);
+  if (lower_permute(l, s, &permuted))
+    return permuted;
   uint64_t batches[] = {operand_step(l, s, 0)->batch};
   uint32_t batch;
   lowered from = lower_operand(l, s, 1, &batch), place = lower_operand(l, s, 0, &batch);

@@ -124,10 +124,20 @@ static known_sort *find_sort(lowering *l, const trace_step *s) {
   return NULL;
 }
 
-// A scatter to all places of a permutation, of elements of a size that memory moves at once.
+// On processors a gather is scalar code, whatever its length; and so is one of few elements, which a cache
+// holds.
+static bool is_gather_for_routine(const lowering *l, const trace_step *s) {
+  enum { FEW = 1 << 22 };
+  return l->trace->wants_steps && s->dims[0] >= FEW && operand_step(l, s, 1)->dims[0] == s->dims[0];
+}
+
+// A scatter to all places of a permutation, or a gather from them, of elements of a size that memory moves at
+// once.
 bool lower_permute(lowering *l, const trace_step *s, lowered *result) {
   const trace_step *list = operand_step(l, s, 0);
-  if (!trace_is_permutation(list) || s->batch != 1 || list->dims[0] != s->dims[0] || !s->dims[0])
+  bool back = s->op == TRACE_GATHER;
+  if (!trace_is_permutation(list) || s->batch != 1 || list->dims[0] != s->dims[0] || !s->dims[0] ||
+      (back && !is_gather_for_routine(l, s)))
     return false;
   uint64_t bytes = trace_step_count(s) / s->dims[0] * scalar_types[s->type].size;
   if (bytes == 0 || bytes > 16 || (bytes & (bytes - 1)))
@@ -135,7 +145,8 @@ bool lower_permute(lowering *l, const trace_step *s, lowered *result) {
   net_routine_pair pairs[] = {{operand_array(l, s, 0, s->batch), NET_NONE},
                               {operand_array(l, s, 1, s->batch), NET_NONE}};
   *result = new_result(l, s, &pairs[1].to);
-  net_routine r = {.kind = NET_PERMUTE, .rows = 1, .length = s->dims[0], .pair_count = 2};
+  net_routine r = {.kind = NET_PERMUTE, .back = back, .rows = 1, .length = s->dims[0]};
+  r.pair_count = 2;
   r.pairs = pairs;
   add_routine(l, r);
   return true;

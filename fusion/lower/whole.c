@@ -415,6 +415,7 @@ const trace *trace_on_wholes(arena *a, const trace *t, rule_log *log, const uint
     rewrite_step(&r, &t->steps.items[r.step]);
   if (!r.chosen)
     return t;
+  r.to->wants_steps = t->wants_steps;
   r.to->externs = t->externs;
   for (size_t i = 0; i < t->results.count; i++)
     vec_push(a, &r.to->results, r.plain[t->results.items[i]]);

@@ -179,7 +179,8 @@ typedef struct net_store {
 //   wrong    two i64: which of all elements is the first that is not below `limit`, or (distinct) that
 //            another one of its row is equal to, and what it is; INT64_MAX and 0 where there is none
 //   count    how many of each of the keys 0 ... limit - 1 a row has, as i64; others are passed over
-//   permute  the keys are a permutation of 0 ... length - 1, and of one row: payloads go to these places
+//   permute  the keys are a permutation of 0 ... length - 1, and of one row: payloads go to these places,
+//            or (`back`) come from them
 #define NET_ROUTINES(ROW)                                                                          \
   ROW(SORT, "sort")                                                                                \
   ROW(PLACES, "places")                                                                            \
@@ -204,6 +205,7 @@ typedef struct net_routine_pair {
 typedef struct net_routine {
   net_routine_kind kind;
   bool descending, distinct;
+  bool back;  // PERMUTE: elements come from these places
   uint64_t rows, length;
   uint64_t limit;  // not 0: the keys are integers below it
   uint32_t pair_count;

@@ -204,8 +204,8 @@ static void print_routine(text *out, const net_routine *r) {
               r->rows, r->length);
   if (r->limit)
     text_printf(out, " below %" PRIu64, r->limit);
-  text_printf(out, "%s%s step %%%" PRIu32, r->descending ? " descending" : "",
-              r->distinct ? " distinct" : "", r->origin);
+  text_printf(out, "%s%s%s step %%%" PRIu32, r->descending ? " descending" : "",
+              r->distinct ? " distinct" : "", r->back ? " back" : "", r->origin);
   for (uint32_t i = 0; i < r->pair_count; i++) {
     net_routine_pair p = r->pairs[i];
     text_string(out, "\n  from ");

@@ -161,6 +161,33 @@ static bool needs_between(const cuda_permuting *r) {
   return false;
 }
 
+typedef struct inverting {
+  const place_list *p;
+  uint32_t *inverse;
+} inverting;
+
+static bool invert_places(void *with, unsigned worker, uint64_t first, uint64_t last) {
+  const inverting *v = with;
+  (void)worker;
+  for (uint64_t i = first; i < last; i++)
+    v->inverse[place_at(v->p, i)] = (uint32_t)i;
+  return true;
+}
+
+// A routine whose elements come from places moves them to those of the inverse. The caller frees *room.
+static bool find_targets(const cuda_permuting *r, place_list *p, const schedule_means *means,
+                         uint32_t **room, error *failure) {
+  enum { CHUNK = 1 << 16 };
+  *room = r->routine->back ? malloc(p->count * sizeof **room) : NULL;
+  inverting v = {p, *room};
+  if (!r->routine->back)
+    return true;
+  if (!*room || !pool_run(means->threads, p->count, CHUNK, invert_places, &v, means->interrupted))
+    return fail_to_make(means->interrupted, failure);
+  *p = (place_list){*room, sizeof **room, p->count};
+  return true;
+}
+
 bool cuda_permuting_prepare(cuda_permuting *r, const void *places, const cuda_code_source *made_of,
                             const atomic_bool *interrupted, bool *changed, error *failure) {
   uint64_t n = r->routine->length;
@@ -175,8 +202,11 @@ bool cuda_permuting_prepare(cuda_permuting *r, const void *places, const cuda_co
   place_list p = {places, r->place_bytes, n};
   schedule_means means = {
       .threads = pool_processors(), .pool = pool_run, .interrupted = interrupted};
-  if (!choose_shape(r, &p, &means, failure) || !make_tables(r, &p, &means, failure) ||
-      !load_kernels(r, &before, made_of, failure))
+  uint32_t *room = NULL;
+  bool good = find_targets(r, &p, &means, &room, failure) && choose_shape(r, &p, &means, failure) &&
+              make_tables(r, &p, &means, failure) && load_kernels(r, &before, made_of, failure);
+  free(room);
+  if (!good)
     return false;
   cuda_address *between = &r->memory[PERMUTE_TABLES];
   if (needs_between(r) && !(*between = cuda_memory_new(r->device, n * r->bytes)))

@@ -135,9 +135,10 @@ static bool run_count(const routine_call *c) {
 
 // ---- permutations ------------------------------------------------------------------------------
 
-// Elements of 2^k bytes, and the places that they go to.
+// Elements of 2^k bytes, and the places that they go to, or come from.
 typedef struct permute_call {
   place_list places;
+  bool back;
   const void *from;
   void *to;
   size_t size;
@@ -148,9 +149,11 @@ static bool permute_elements(void *with, unsigned worker, uint64_t first, uint64
   (void)worker;
 #define MOVE(bytes)                                                                                \
   case bytes:                                                                                      \
-    for (uint64_t i = first; i < last; i++)                                                        \
-      memcpy((char *)p->to + place_at(&p->places, i) * (bytes),                                    \
-             (const char *)p->from + i * (bytes), bytes);                                          \
+    for (uint64_t i = first; i < last; i++) {                                                      \
+      uint64_t place = place_at(&p->places, i);                                                    \
+      memcpy((char *)p->to + (p->back ? i : place) * (bytes),                                      \
+             (const char *)p->from + (p->back ? place : i) * (bytes), bytes);                      \
+    }                                                                                              \
     break;
   switch (p->size) {
     MOVE(1)
@@ -168,7 +171,8 @@ static bool run_permute(const routine_call *c) {
   const net_routine *r = c->routine;
   net_id places = r->pairs[0].from;
   permute_call p = {
-      .places = {c->data[places], scalar_types[array_at(c, places)->type].size, r->length}};
+      .places = {c->data[places], scalar_types[array_at(c, places)->type].size, r->length},
+      .back = r->back};
   bool good = true;
   for (uint32_t i = 1; i < r->pair_count && good; i++) {
     p.from = c->data[r->pairs[i].from];

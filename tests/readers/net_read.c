@@ -339,6 +339,7 @@ static void read_routine(net_reader *r) {
     of->limit = read_number(&r->in);
   of->descending = read_word(&r->in, "descending");
   of->distinct = read_word(&r->in, "distinct");
+  of->back = read_word(&r->in, "back");
   if (read_literal(&r->in, "step")) {
     read_literal(&r->in, "%");
     of->origin = (uint32_t)(read_number(&r->in) & UINT32_MAX);

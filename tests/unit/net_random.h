@@ -796,10 +796,11 @@ static inline void evaluate_routine(const net *t, const net_routine *r, evaluati
         else if (r->kind == NET_PLACES)
           to[row * r->length + i] = number;
         bool moves = r->kind == NET_SORT || r->kind == NET_PERMUTE;
+        uint64_t at = r->back ? i : place, of = r->back ? place : i;
         for (uint64_t x = 0; moves && x < width; x++)
-          to[(row * r->length + place) * width + x] =
+          to[(row * r->length + at) * width + x] =
               p.from == NET_NONE ? number
-                                 : result->arrays[p.from][(row * r->length + i) * width + x];
+                                 : result->arrays[p.from][(row * r->length + of) * width + x];
       }
     }
   for (uint64_t k = 0; r->kind == NET_COUNT && k < r->rows * r->limit; k++)

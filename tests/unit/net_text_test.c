@@ -99,7 +99,10 @@ static const char everything[] =
     "stage 4 n=0 routine count rows 1 length 6 step %8\n"
     "  from a0 to a3\n"
     "stage 5 n=0 routine wrong rows 1 length 6 below 9 distinct step %8\n"
-    "  from a0 to a3\n";
+    "  from a0 to a3\n"
+    "stage 6 n=0 routine permute rows 1 length 6 back step %9\n"
+    "  from a0 to none\n"
+    "  from a1 to a3\n";
 
 TEST(every_line) {
   START();

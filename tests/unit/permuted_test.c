@@ -3,7 +3,10 @@
 #include "tests/unit/api.h"
 
 #include "core/random.h"
+#include "runtime/routines/routine.h"
 #include "runtime/values/value.h"
+
+#include <setjmp.h>
 
 enum { COUNT = 3001 };
 
@@ -154,6 +157,60 @@ TEST(negative_places) {
   for (int i = 0; i < 2; i++)
     permc_value_free(arguments[i]);
   permc_context_free(c);
+}
+
+// On a GPU many elements that come from places are the same routine, the other way round.
+TEST(gathers) {
+  enum { MANY = 1 << 22 };
+  uint32_t *at = malloc(MANY * sizeof *at);
+  permc_context *c = load_text("main : [m]i -> [m]u32 -> [m]u32\nmain p xs = gather p xs\n");
+  uint64_t seed = 3;
+  for (uint32_t i = 0; i < MANY; i++) {
+    uint32_t k = draw_below(&seed, i + 1);
+    at[i] = at[k];
+    at[k] = i;
+  }
+  permc_value *arguments[] = {value_1("u32", MANY, at), value_1("u32", MANY, at)};
+  arguments[0]->components[0].permutation = true;
+  for (int k = 0; k < 2; k++) {
+    permc_explain_options o = {
+        .target = k ? "gpu" : "avx2", .arguments = arguments, .argument_count = 2, .dump = "plan"};
+    char *out = NULL;
+    CHECK(permc_explain(c, "main", NULL, 0, &o, &out));
+    CHECK_EQ_I64(out && strstr(out, "routine permute rows 1 length 4194304 back") != NULL, k);
+    free(out);
+  }
+  for (int i = 0; i < 2; i++)
+    permc_value_free(arguments[i]);
+  permc_context_free(c);
+  free(at);
+}
+
+TEST(routines) {
+  enum { FEW = 5 };
+  uint8_t at[FEW] = {3, 0, 4, 1, 2};
+  uint16_t xs[FEW] = {10, 11, 12, 13, 14}, ys[FEW];
+  arena a = {0};
+  jmp_buf failure;
+  a.failure = &failure;
+  REQUIRE(!setjmp(failure));
+  for (int back = 0; back < 2; back++) {
+    plan p = {0};
+    vec_push(&a, &p.arrays, ((net_array){.type = SCALAR_U8, .count = FEW}));
+    vec_push(&a, &p.arrays, ((net_array){.type = SCALAR_U16, .count = FEW}));
+    vec_push(&a, &p.arrays, ((net_array){.type = SCALAR_U16, .count = FEW}));
+    net_routine_pair pairs[] = {{0, NET_NONE}, {1, 2}};
+    net_routine r = {.kind = NET_PERMUTE,
+                     .back = back,
+                     .rows = 1,
+                     .length = FEW,
+                     .pair_count = 2,
+                     .pairs = pairs};
+    CHECK(routine_run(&p, &r, (void *[]){at, xs, ys}, 2, NULL));
+    for (int i = 0; i < FEW; i++)
+      CHECK(back ? ys[i] == xs[at[i]] : ys[at[i]] == xs[i]);
+  }
+  arena_free(&a);
 }
 
 // What was compiled for a schedule is for schedules.
