@@ -256,11 +256,15 @@ static permc_code check_call(const permc_compiled *p, permc_value *const *argume
 
 // ---- on the caller's memory --------------------------------------------------------------------
 
-// The memory between the passes.
-static permc_code find_workspace(const permc_compiled *p, call_state *s,
-                                 const permc_call_options *o, char **workspace, permc_error *e) {
+// The memory between the passes; *taken: of the backend, which has it again after the call.
+static permc_code find_workspace(const permc_compiled *p, call_state *s, const backend_call *call,
+                                 const permc_call_options *o, void **workspace, bool *taken,
+                                 permc_error *e) {
+  const backend *b = p->pipeline.backend;
   uint64_t bytes = p->layout.workspace_bytes;
+  error failure = {0};
   *workspace = o ? o->workspace : NULL;
+  *taken = false;
   if (*workspace && ((uintptr_t)*workspace % LAYOUT_ALIGNMENT || o->workspace_bytes < bytes))
     return failure_set(e, PERMC_ERROR_LAYOUT,
                        "the workspace of '%s' must have %" PRIu64
@@ -268,6 +272,10 @@ static permc_code find_workspace(const permc_compiled *p, call_state *s,
                        p->entry, bytes, LAYOUT_ALIGNMENT, o->workspace_bytes, o->workspace);
   if (*workspace || !bytes)
     return PERMC_OK;
+  if (b->workspace) {
+    *taken = b->workspace(&p->pipeline.program, call, bytes, workspace, &failure);
+    return *taken ? PERMC_OK : failure_set(e, PERMC_ERROR_MEMORY, "%s", failure.message);
+  }
   if (!s->workspace)
     s->workspace = array_memory(bytes);
   *workspace = s->workspace;
@@ -308,38 +316,64 @@ static permc_code check_data(const permc_compiled *p, const array *results, perm
   return code;
 }
 
-// The results that the checks look at are in the workspace.
-static void find_checked(const permc_compiled *p, call_state *s) {
+// The results that the checks look at, which are in the workspace: on a GPU, copies.
+static bool find_checked(const permc_compiled *p, call_state *s, const backend_call *call,
+                         error *failure) {
   const trace *t = &p->pipeline.trace;
   const plan *l = p->pipeline.plan;
+  const backend *b = p->pipeline.backend;
   for (size_t a = 0; a < l->arrays.count; a++) {
     const net_array *of = &l->arrays.items[a];
-    if (of->role == NET_RESULT && of->number >= trace_returned(t))
-      s->results[of->number] =
-          (array){.type = of->type, .rank = 1, .dims = {of->count}, .data = s->data[a]};
+    if (of->role != NET_RESULT || of->number < trace_returned(t))
+      continue;
+    array *r = &s->results[of->number];
+    uint64_t bytes = cpu_array_bytes(of);
+    *r = (array){.type = of->type, .rank = 1, .dims = {of->count}, .data = s->data[a]};
+    if (!b->fetch || !bytes)
+      continue;
+    if (!(r->data = array_memory(bytes)))
+      return error_set(failure, SPAN_NONE, "out of memory");
+    if (!b->fetch(&p->pipeline.program, call, r->data, s->data[a], bytes, failure))
+      return false;
   }
+  return true;
+}
+
+static permc_code run_checks(const permc_compiled *p, call_state *s, const backend_call *call,
+                             permc_error *e) {
+  size_t first = trace_returned(&p->pipeline.trace),
+         count = p->pipeline.trace.results.count - first;
+  error failure = {0};
+  bool found = find_checked(p, s, call, &failure);
+  permc_code code = found ? check_data(p, s->results, e) : refuse_run(p, &failure, e);
+  if (p->pipeline.backend->fetch)
+    arrays_destroy(s->results + first, count);
+  return code;
 }
 
 static permc_code call_here(permc_compiled *p, call_state *s, const permc_call_options *o,
                             permc_error *e) {
-  char *workspace;
-  permc_code code = find_workspace(p, s, o, &workspace, e);
+  const pipeline *l = &p->pipeline;
+  backend_call call = {s->data, s->store, o ? o->stream : NULL};
+  void *workspace;
+  bool taken;
+  permc_code code = find_workspace(p, s, &call, o, &workspace, &taken, e);
   if (code != PERMC_OK)
     return code;
   error failure = {0};
   fenv_t floats;
   fill_addresses(p, s, workspace);
-  backend_call call = {s->data, s->store, o ? o->stream : NULL};
   fegetenv(&floats);
   fesetenv(FE_DFL_ENV);
-  bool good = p->pipeline.backend->call(&p->pipeline.program, &call, &failure);
+  if (!l->backend->call(&l->program, &call, &failure))
+    code = refuse_run(p, &failure, e);
   fesetenv(&floats);
-  if (!good)
-    return refuse_run(p, &failure, e);
-  if (!p->pipeline.trace.checks.count)
-    return PERMC_OK;
-  find_checked(p, s);
-  return check_data(p, s->results, e);
+  if (code == PERMC_OK && l->trace.checks.count)
+    code = run_checks(p, s, &call, e);
+  if (taken && !l->backend->workspace(&l->program, &call, 0, &workspace, &failure) &&
+      code == PERMC_OK)
+    code = refuse_run(p, &failure, e);
+  return code;
 }
 
 // ---- on copies, one call at a time -------------------------------------------------------------
@@ -449,12 +483,11 @@ static bool lay_out(permc_compiled *p) {
   const pipeline *l = &p->pipeline;
   if (!l->backend->call)
     return true;
-  bool *in_place = calloc(l->plan->passes.count + 1, sizeof *in_place);
-  for (uint32_t i = 0; in_place && i < l->plan->passes.count; i++)
-    in_place[i] = l->backend->stores_in_place(&l->program, i);
-  bool good =
-      in_place && array_layout_make(l->plan, in_place, trace_returned(&l->trace), &p->layout);
-  free(in_place);
+  layout_pass *passes = calloc(l->plan->passes.count + 1, sizeof *passes);
+  for (uint32_t i = 0; passes && i < l->plan->passes.count; i++)
+    passes[i] = l->backend->pass(&l->program, i);
+  bool good = passes && array_layout_make(l->plan, passes, trace_returned(&l->trace), &p->layout);
+  free(passes);
   return good;
 }
 

@@ -139,9 +139,10 @@ static bool call_plan(const backend_program *p, const backend_call *call, error 
   return cpu_run_in_place(p->plan, &o, call->data, failure);
 }
 
-static bool stores_in_place(const backend_program *p, uint32_t pass) {
+static layout_pass describe_pass(const backend_program *p, uint32_t pass) {
   const cpu_executor *e = &((const cpu_program *)p->state)->executor;
-  return !plan_routine_of(p->plan, &p->plan->passes.items[pass]) && e->pass(e->with, pass).in_place;
+  bool routine = plan_routine_of(p->plan, &p->plan->passes.items[pass]) != NULL;
+  return (layout_pass){!routine && e->pass(e->with, pass).in_place, pass};
 }
 
 static void release_program(backend_program *p) {
@@ -161,7 +162,7 @@ static void release_program(backend_program *p) {
     .target = "", .at_hand = true, .execute = execute_plan, .release = release_program,            \
     __VA_ARGS__                                                                                    \
   }
-#define CALLED .call = call_plan, .stores_in_place = stores_in_place
+#define CALLED .call = call_plan, .pass = describe_pass
 const backend cpu_backend =
     ON_PROCESSOR(.name = "cpu", .summary = "fused passes, compiled for this machine",
                  .stream_bytes = COMPILED_STREAM_BYTES, .prepare = prepare_compiled, CALLED);

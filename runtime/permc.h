@@ -109,10 +109,6 @@ PERMC_API bool permc_use_strategy(permc_context *context, const char *name);
 // Results are the same with each. False with a message: there is no such layout, or the seed is no
 // number.
 PERMC_API bool permc_use_layout(permc_context *context, const char *name);
-// The stream on which the cuda backend works: a CUstream or cudaStream_t of the first GPU, which is
-// the caller's and must outlive the context or the next such call. What is in it already is done
-// before. NULL, the default: a stream of the context's own. False with a message: CUDA refused.
-PERMC_API bool permc_use_cuda_stream(permc_context *context, void *stream);
 // Whether the backends cpu and cuda may round a product and the sum that it goes into once instead
 // of twice: faster, but then results differ in their last bits from interp's. The other backends
 // never do. False by default: every backend gives the same bits.

@@ -3,7 +3,6 @@
 #include "kernels/banks/banks.h"
 #include "runtime/compiled/compiler.h"
 #include "runtime/context/context.h"
-#include "runtime/cuda/cuda.h"
 
 void permc_allow_extern(permc_context *c, bool allow) { c->allow_extern = allow && !c->untrusted; }
 
@@ -36,15 +35,6 @@ bool permc_use_isa(permc_context *c, const char *name) {
   if (!c->isa)
     context_error(c, "there is no instruction set '%s' here", name);
   return c->isa != NULL;
-}
-
-bool permc_use_cuda_stream(permc_context *c, void *stream) {
-  context_clear(c);
-  c->stream = stream;
-  if (!c->gpu.open || cuda_use_stream(c->gpu.open, stream))
-    return true;
-  context_error(c, "%s", cuda_message(c->gpu.open));
-  return false;
 }
 
 bool permc_use_strategy(permc_context *c, const char *name) {

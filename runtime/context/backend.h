@@ -18,6 +18,7 @@
 #include "kernels/emit/emit.h"
 #include "lang/trace.h"
 #include "runtime/context/context.h"
+#include "runtime/cpu/layout.h"
 #include "runtime/model/model.h"
 #include "runtime/values/value.h"
 
@@ -71,8 +72,15 @@ typedef struct backend {
   bool (*execute)(backend_program *p, backend_run *r);  // false: reported, and results are {0}
   // The same on the caller's memory, by several threads at once. NULL: there is nothing of the kind.
   bool (*call)(const backend_program *p, const backend_call *call, error *failure);
-  // Whether the pass may store where it has loaded (cpu_work): of those that have `call`.
-  bool (*stores_in_place)(const backend_program *p, uint32_t pass);
+  // How it executes a pass, for the places of arrays: of those that have `call`.
+  layout_pass (*pass)(const backend_program *p, uint32_t pass);
+  // Memory for the arrays between passes of one call, where it is not the host's: false, or (bytes are 0)
+  // given back.
+  bool (*workspace)(const backend_program *p, const backend_call *call, uint64_t bytes,
+                    void **memory, error *failure);
+  // Waits for the call, and copies from that memory to the host's.
+  bool (*fetch)(const backend_program *p, const backend_call *call, void *to, const void *from,
+                uint64_t bytes, error *failure);
   void (*release)(backend_program *p);  // frees the state, if there is one
   // As permc_time_call, or with copy_bytes permc_time_copy. NULL: it has no clock of its own.
   bool (*time)(backend_program *p, uint64_t copy_bytes, unsigned runs, double *seconds);

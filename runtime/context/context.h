@@ -59,7 +59,6 @@ struct permc_context {
   // A compilation that may go on after the run that began it (runtime/adaptive/adaptive.h).
   struct compilation *pending;
   void (*end_pending)(struct compilation *pending);
-  void *stream;  // the caller's, for the GPU; NULL: its own
   bool warned[WARNING_COUNT];
   struct tuned_trial *trial;  // of permc_tune (runtime/tuned/tuned.h); NULL: none is at work
   bool in_place;              // jobs run on the caller's stack: of tests, whose programs are small

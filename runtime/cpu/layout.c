@@ -14,7 +14,7 @@ typedef struct room {
 
 typedef struct placing {
   const plan *plan;
-  const bool *in_place;
+  const layout_pass *passes;
   size_t returned;
   uint32_t *first, *last;  // by array: as in cpu_array_lifetimes
   uint32_t *room_of;       // by array, or NEVER
@@ -31,7 +31,7 @@ static bool is_returned(const placing *s, net_id id) {
 // Whether the pass, the last to use array `loaded`, may store `stored` where that lies.
 static bool may_replace(const placing *s, uint32_t number, net_id loaded, net_id stored) {
   const plan_pass *pass = &s->plan->passes.items[number];
-  if (!s->in_place[number] || s->last[loaded] != number ||
+  if (!s->passes[number].in_place || s->last[loaded] != number ||
       net_stage_overlaps(&s->plan->net->stages.items[pass->stage]))
     return false;
   for (uint32_t i = 0; i < pass->load_count; i++)
@@ -48,7 +48,7 @@ static bool may_stay(const placing *s, const room *r, net_id id) {
     return true;
   uint32_t wanted = s->first[r->result];
   return array_of(s, id)->role == NET_TEMPORARY && wanted != NEVER &&
-         (s->last[id] < wanted || may_replace(s, wanted, id, r->result));
+         (s->last[id] < s->passes[wanted].first || may_replace(s, wanted, id, r->result));
 }
 
 // Results' rooms are asked first. One in the workspace may be too large by an eighth.
@@ -105,18 +105,19 @@ static void place_array(placing *s, uint32_t number, net_id id, bool is_store) {
                                         : take_room(s, id);
 }
 
-// The arrays that the pass makes; then those that it was the last to use are gone.
-static void place_pass(placing *s, uint32_t number) {
-  const plan_pass *pass = &s->plan->passes.items[number];
-  for (uint32_t i = 0; i < pass->access_count; i++)
-    place_array(s, number, pass->accesses[i].array, false);
-  for (uint32_t i = 0; i < pass->store_count; i++)
-    place_array(s, number, pass->stores[i].array, true);
+// The arrays that the passes of one kernel make; then those that they were the last to use are gone.
+static void place_passes(placing *s, uint32_t first, uint32_t end) {
+  for (uint32_t k = first; k < end; k++) {
+    const plan_pass *pass = &s->plan->passes.items[k];
+    for (uint32_t i = 0; i < pass->access_count; i++)
+      place_array(s, k, pass->accesses[i].array, false);
+    for (uint32_t i = 0; i < pass->store_count; i++)
+      place_array(s, k, pass->stores[i].array, true);
+  }
   for (net_id a = 0; a < s->plan->arrays.count; a++) {
-    uint32_t r = s->room_of[a];
-    bool dead = array_of(s, a)->role == NET_TEMPORARY && s->last[a] == number && r != NEVER;
-    bool is_replaced = dead && s->first[a] < number && is_stored(s, pass, r);
-    if (dead && !is_replaced)
+    uint32_t r = s->room_of[a], last = s->last[a];
+    bool dead = array_of(s, a)->role == NET_TEMPORARY && r != NEVER && last >= first && last < end;
+    if (dead && !(s->first[a] < first && is_stored(s, &s->plan->passes.items[last], r)))
       s->rooms[r].taken = false;
   }
 }
@@ -129,8 +130,11 @@ static void place_all(placing *s) {
     if (is_returned(s, a))
       s->rooms[s->room_count++] = (room){cpu_array_bytes(array_of(s, a)), a, false};
   }
-  for (uint32_t i = 0; i < s->plan->passes.count; i++)
-    place_pass(s, i);
+  for (uint32_t i = 0, end; i < s->plan->passes.count; i = end) {
+    for (end = i + 1; end < s->plan->passes.count && s->passes[end].first == i; end++)
+      ;
+    place_passes(s, i, end);
+  }
 }
 
 // Offsets for the rooms in the workspace, and what was found, by array.
@@ -163,9 +167,10 @@ static bool list_places(const placing *s, array_layout *out) {
   return true;
 }
 
-bool array_layout_make(const plan *p, const bool *in_place, size_t returned, array_layout *out) {
+bool array_layout_make(const plan *p, const layout_pass *passes, size_t returned,
+                       array_layout *out) {
   size_t count = p->arrays.count;
-  placing s = {.plan = p, .in_place = in_place, .returned = returned};
+  placing s = {.plan = p, .passes = passes, .returned = returned};
   s.first = calloc(3 * count + 1, sizeof *s.first);
   s.rooms = calloc(count + 1, sizeof *s.rooms);
   bool good = s.first && s.rooms;

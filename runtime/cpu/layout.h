@@ -37,9 +37,16 @@ typedef struct array_layout {
   uint64_t workspace_bytes;
 } array_layout;
 
-// in_place: by pass, whether arrays loaded and stored by the same map may be one. returned: results
+// How a pass is executed.
+typedef struct layout_pass {
+  bool in_place;   // arrays loaded and stored by the same map may be one
+  uint32_t first;  // the pass with which its kernel begins: passes of one kernel happen at one time
+} layout_pass;
+
+// passes: by pass of the plan. returned: results
 // from this number on are nobody's, so that they lie in the workspace. The caller frees out->places
 // with free(). False: out of memory.
-bool array_layout_make(const plan *p, const bool *in_place, size_t returned, array_layout *out);
+bool array_layout_make(const plan *p, const layout_pass *passes, size_t returned,
+                       array_layout *out);
 
 #endif

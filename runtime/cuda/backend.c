@@ -27,10 +27,7 @@ static backend_status open_gpu(permc_context *c, char why[BACKEND_WHY]) {
              "%.400s; it needs an NVIDIA GPU, its driver for CUDA 12 or later, and NVRTC", problem);
     return BACKEND_MISSING;
   }
-  if (cuda_use_stream(c->gpu.open, c->stream))
-    return BACKEND_READY;
-  snprintf(why, BACKEND_WHY, "%s", cuda_message(c->gpu.open));
-  return BACKEND_MISSING;
+  return BACKEND_READY;
 }
 
 static bool name_gpu(const permc_context *c, char name[BACKEND_WHY]) {
@@ -81,6 +78,31 @@ static bool execute_kernels(backend_program *p, backend_run *r) {
   return good;
 }
 
+static const cuda_program *program_of(const backend_program *p) {
+  return ((const gpu_program *)p->state)->program;
+}
+
+static bool call_kernels(const backend_program *p, const backend_call *call, error *failure) {
+  return cuda_program_call(program_of(p), call->stream, call->data, failure);
+}
+
+static layout_pass describe_pass(const backend_program *p, uint32_t pass) {
+  return cuda_program_pass(program_of(p), pass);
+}
+
+static bool take_workspace(const backend_program *p, const backend_call *call, uint64_t bytes,
+                           void **memory, error *failure) {
+  cuda_address a = (uintptr_t)*memory;
+  bool good = cuda_program_workspace(program_of(p), call->stream, bytes, &a, failure);
+  *memory = (void *)(uintptr_t)a;
+  return good;
+}
+
+static bool fetch_array(const backend_program *p, const backend_call *call, void *to,
+                        const void *from, uint64_t bytes, error *failure) {
+  return cuda_program_fetch(program_of(p), call->stream, to, (uintptr_t)from, bytes, failure);
+}
+
 static const char *describe_device(const backend_program *p) {
   return ((const gpu_program *)p->state)->device;
 }
@@ -111,6 +133,10 @@ const backend cuda_backend = {.name = "cuda",
                               .name_device = name_gpu,
                               .prepare = prepare_kernels,
                               .execute = execute_kernels,
+                              .call = call_kernels,
+                              .pass = describe_pass,
+                              .workspace = take_workspace,
+                              .fetch = fetch_array,
                               .release = release_kernels,
                               .time = time_kernels,
                               .device = describe_device};

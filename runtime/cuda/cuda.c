@@ -100,15 +100,6 @@ cuda_device *cuda_open(int ordinal, char *why, size_t size) {
   return NULL;
 }
 
-bool cuda_use_stream(cuda_device *d, cuda_stream *stream) {
-  if (d->recording)
-    return cuda_refuse(d, "the stream cannot be changed while launches are recorded");
-  if (stream != d->stream && !cuda_wait(d, NULL))
-    return false;
-  d->stream = stream ? stream : d->own;
-  return true;
-}
-
 static void close_context(cuda_device *d) {
   if (d->recording)
     cuda_graph_end(d, false);

@@ -27,7 +27,7 @@
 //   device.h     the device; call.c: how it is called, and messages
 //   cuda.c       opening and closing      memory.c   memory and copies      launch.c   the rest
 //
-// A device is the primary context of a GPU and one stream, its own or a caller's: what is launched
+// A device is the primary context of a GPU and one stream: what is launched
 // and copied happens in this order, and the host goes on meanwhile. An error inside of a kernel is
 // reported by the next call that notices, most often cuda_wait, and says what was launched last;
 // after it CUDA refuses all other work on that GPU until the process ends. A device is used by one
@@ -75,11 +75,6 @@ cuda_device *cuda_open(int ordinal, char *why, size_t size);
 // NULL is allowed. Memory, modules and graphs of the device are to be freed before.
 void cuda_close(cuda_device *d);
 
-// What is launched and copied from now on goes to this stream (a CUstream or cudaStream_t of this
-// GPU, the caller's; it must live until another is used or the device is closed), after what is
-// there already. NULL: to the device's own again. Waits for what was launched before.
-bool cuda_use_stream(cuda_device *d, cuda_stream *stream);
-
 const cuda_facts *cuda_facts_of(const cuda_device *d);
 // The message of the last call that failed, one line without a final full stop; "" before the
 // first. Functions that free something leave it as it is.
@@ -102,6 +97,13 @@ bool cuda_upload(cuda_device *d, cuda_address to, const void *from, uint64_t byt
 bool cuda_download(cuda_device *d, void *to, cuda_address from, uint64_t bytes);
 // Copies on the device. May be recorded.
 bool cuda_copy(cuda_device *d, cuda_address to, cuda_address from, uint64_t bytes);
+
+// Memory that is there for what is put on the stream from now on, until it is freed in the same order;
+// both may be captured by whoever the stream is of. False: failed.
+bool cuda_stream_memory_new(cuda_device *d, uint64_t bytes, cuda_address *a);
+bool cuda_stream_memory_free(cuda_device *d, cuda_address a);
+// Copies to the host and waits, unless the stream is capturing, which is an error.
+bool cuda_fetch(cuda_device *d, void *to, cuda_address from, uint64_t bytes);
 
 #define CUDA_STAGE_BYTES ((uint64_t)1 << 22)
 #define CUDA_DIRECT_BYTES ((uint64_t)1 << 16)

@@ -102,6 +102,9 @@ typedef struct cuda_launch_config {
   CALL(mem_get_info, cuMemGetInfo_v2, (size_t * free_bytes, size_t * all_bytes))                   \
   CALL(mem_alloc, cuMemAlloc_v2, (cuda_address * address, size_t bytes))                           \
   CALL(mem_free, cuMemFree_v2, (cuda_address address))                                             \
+  CALL(mem_alloc_async, cuMemAllocAsync,                                                           \
+       (cuda_address * address, size_t bytes, cuda_stream * stream))                               \
+  CALL(mem_free_async, cuMemFreeAsync, (cuda_address address, cuda_stream * stream))               \
   CALL(host_alloc, cuMemHostAlloc, (void **data, size_t bytes, unsigned flags))                    \
   CALL(host_free, cuMemFreeHost, (void *data))                                                     \
   CALL(copy_to_device, cuMemcpyHtoDAsync_v2,                                                       \
@@ -115,6 +118,7 @@ typedef struct cuda_launch_config {
   CALL(stream_query, cuStreamQuery, (cuda_stream * stream))                                        \
   CALL(stream_synchronize, cuStreamSynchronize, (cuda_stream * stream))                            \
   CALL(begin_capture, cuStreamBeginCapture_v2, (cuda_stream * stream, int mode))                   \
+  CALL(is_capturing, cuStreamIsCapturing, (cuda_stream * stream, int *status))                     \
   CALL(end_capture, cuStreamEndCapture, (cuda_stream * stream, cuda_recording * *recording))       \
   CALL(graph_instantiate, cuGraphInstantiateWithFlags,                                             \
        (cuda_graph * *graph, cuda_recording * recording, unsigned long long flags))                \

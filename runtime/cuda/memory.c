@@ -176,3 +176,32 @@ bool cuda_download(cuda_device *d, void *to, cuda_address from, uint64_t bytes) 
   return bytes == 0 ||
          (cuda_enter_now(d, "a download") && cuda_leave(d, download_array(d, to, from, bytes)));
 }
+
+// ---- in the order of a stream ------------------------------------------------------------------
+
+bool cuda_stream_memory_new(cuda_device *d, uint64_t bytes, cuda_address *a) {
+  return cuda_enter(d) && cuda_leave(d, cuda_check(d, d->api->mem_alloc_async(a, bytes, d->stream),
+                                                   "cuMemAllocAsync", "%" PRIu64 " bytes", bytes));
+}
+
+bool cuda_stream_memory_free(cuda_device *d, cuda_address a) {
+  return cuda_enter(d) && cuda_leave(d, cuda_check(d, d->api->mem_free_async(a, d->stream),
+                                                   "cuMemFreeAsync", "a workspace"));
+}
+
+static bool fetch(cuda_device *d, void *to, cuda_address from, uint64_t bytes) {
+  int capturing = 0;
+  if (!cuda_check(d, d->api->is_capturing(d->stream, &capturing), "cuStreamIsCapturing",
+                  "the stream"))
+    return false;
+  if (capturing)
+    return cuda_refuse(
+        d, "this program checks its data when it runs, and waits for that: it cannot be "
+           "captured");
+  return begin_download(d, to, from, bytes) &&
+         cuda_check(d, d->api->stream_synchronize(d->stream), "cuStreamSynchronize", "a call");
+}
+
+bool cuda_fetch(cuda_device *d, void *to, cuda_address from, uint64_t bytes) {
+  return cuda_enter(d) && cuda_leave(d, fetch(d, to, from, bytes));
+}

@@ -3,6 +3,7 @@
 #include "kernels/emit/emit.h"
 #include "runtime/cpu/roots.h"
 #include "runtime/cuda/code.h"
+#include "runtime/cuda/device.h"
 #include "runtime/cuda/permuting.h"
 #include "runtime/cuda/routine.h"
 #include "runtime/routines/routine.h"
@@ -32,17 +33,28 @@ typedef struct stretch {
   uint32_t routine;
 } stretch;
 
+// How a pass is launched.
+typedef struct pass_launch {
+  uint32_t array_count;
+  net_id *arrays;  // its parameters
+  uint64_t items;
+} pass_launch;
+
 struct cuda_program {
   cuda_device *device;
   const plan *plan;
   const atomic_bool *interrupted;
   size_t module_count;
   cuda_module *modules[MOST_FILES];
-  cuda_kernel *kernels;  // by pass
-  c_pass_facts *facts;   // by pass
-  uint32_t *buffer_of;   // by array: the number of its buffer, or NEVER
-  buffer *buffers;       // room for one of each array
+  cuda_kernel *kernels;   // by pass
+  c_pass_facts *facts;    // by pass
+  pass_launch *launches;  // by pass
+  uint32_t *buffer_of;    // by array: the number of its buffer, or NEVER
+  buffer *buffers;        // room for one of each array
   size_t buffer_count;
+  bool
+      has_own_arrays;  // tables are there from the beginning, the other arrays from the first run on
+  cuda_address *own;   // by array: where it is, then
   cuda_address imports;        // permc_imports, the list of tables, and the tables
   cuda_permuting **permuting;  // by pass: of routines that have kernels, or NULL
   stretch *stretches;          // one run
@@ -203,7 +215,7 @@ static void place_stored_arrays(cuda_program *g, uint32_t number, uint32_t *last
 }
 
 // Arguments, tables and results have buffers of their own, temporaries share.
-static bool place_arrays(cuda_program *g, error *failure) {
+static bool choose_buffers(cuda_program *g, error *failure) {
   const plan *p = g->plan;
   uint32_t *first = calloc(2 * p->arrays.count + 1, sizeof *first);
   if (!first)
@@ -220,8 +232,14 @@ static bool place_arrays(cuda_program *g, error *failure) {
     if (g->buffer_of[a] == NEVER && p->arrays.items[a].role == NET_RESULT)
       g->buffer_of[a] = take_buffer(g, cpu_array_bytes(&p->arrays.items[a]));
   free(first);
+  return true;
+}
+
+static bool allocate_buffers(cuda_program *g, error *failure) {
   uint64_t needed = 0;
   for (size_t i = 0; i < g->buffer_count; i++) {
+    if (g->buffers[i].address)
+      continue;
     g->buffers[i].address = cuda_memory_new(g->device, g->buffers[i].bytes);
     needed += g->buffers[i].bytes;
     for (size_t k = i + 1; k < g->buffer_count && !g->buffers[i].address; k++)
@@ -237,23 +255,34 @@ static cuda_address array_address(const cuda_program *g, net_id id) {
   return g->buffers[g->buffer_of[id]].address;
 }
 
+static void note_addresses(cuda_program *g) {
+  for (size_t a = 0; a < g->plan->arrays.count; a++)
+    g->own[a] = g->buffer_of[a] == NEVER ? 0 : array_address(g, (net_id)a);
+}
+
 // After the arrays have their addresses.
 static bool make_routines(cuda_program *g, error *failure) {
   const plan *p = g->plan;
-  cuda_address *addresses = calloc(p->arrays.count + 1, sizeof *addresses);
-  bool good = addresses || error_set(failure, SPAN_NONE, "out of memory");
-  for (size_t a = 0; a < p->arrays.count && good; a++)
-    if (g->buffer_of[a] != NEVER)
-      addresses[a] = array_address(g, (net_id)a);
-  for (uint32_t i = 0; i < p->passes.count && good; i++) {
+  for (uint32_t i = 0; i < p->passes.count; i++) {
     const net_routine *r = plan_routine_of(p, &p->passes.items[i]);
-    good = !r || cuda_routine_new(&g->routines[i], g->device, p, r, addresses, &g->source, failure);
+    if (r && !g->routines[i] &&
+        !cuda_routine_new(&g->routines[i], g->device, p, r, g->own, &g->source, failure))
+      return false;
   }
-  free(addresses);
-  return good;
+  return true;
 }
 
 // ---- arguments and tables ----------------------------------------------------------------------
+
+// The tables have their memory at once.
+static bool allocate_tables(cuda_program *g, error *failure) {
+  for (size_t a = 0; a < g->plan->arrays.count; a++) {
+    buffer *b = g->plan->arrays.items[a].role == NET_TABLE ? &g->buffers[g->buffer_of[a]] : NULL;
+    if (b && !(b->address = cuda_memory_new(g->device, b->bytes)))
+      return fail_with_device_message(g, failure);
+  }
+  return true;
+}
 
 // The arrays of that role: arguments in every run, tables once.
 static bool upload_given(cuda_program *g, net_role role, const array *arguments, size_t count,
@@ -313,38 +342,57 @@ static cuda_address address_in(const void *program, net_id id) {
   return array_address(program, id);
 }
 
+static bool plan_launches(cuda_program *g) {
+  for (uint32_t i = 0; i < g->plan->passes.count; i++) {
+    const plan_pass *pass = &g->plan->passes.items[i];
+    const c_one_kernel *one = g->facts[i].one;
+    pass_launch *l = &g->launches[i];
+    l->arrays =
+        calloc((one ? one->array_count : plan_pass_most_arrays(pass)) + 1, sizeof *l->arrays);
+    if (!l->arrays)
+      return false;
+    l->array_count = one ? one->array_count : plan_pass_arrays(pass, l->arrays);
+    l->items = one ? one->blocks : items_to_launch(g->plan, i);
+    if (one)
+      memcpy(l->arrays, one->arrays, one->array_count * sizeof *l->arrays);
+  }
+  return true;
+}
+
+// On arrays that lie at these addresses.
+static bool launch_kernel(const cuda_program *g, cuda_device *d, uint32_t number,
+                          cuda_address *addresses) {
+  enum { MOST_PARAMETERS = 512 };  // CUDA allows 4096 bytes of them
+  const pass_launch *l = &g->launches[number];
+  void *parameters[MOST_PARAMETERS];
+  cuda_address imports = g->imports;
+  uint64_t first = 0;
+  bool good = true;
+  if (!g->facts[number].threads)
+    return true;
+  if (l->array_count + 3 > MOST_PARAMETERS)
+    return cuda_refuse(d, "pass %u has too many arrays", (unsigned)number);
+  parameters[0] = &first;
+  for (uint32_t i = 0; i < l->array_count; i++)
+    parameters[1 + i] = &addresses[l->arrays[i]];
+  parameters[1 + l->array_count] = &imports;
+  parameters[2 + l->array_count] = g->facts[number].matrix;
+  for (; first < l->items && good; first += CUDA_MOST_BLOCKS_X) {
+    uint64_t left = l->items - first;
+    cuda_grid grid = {.x = left < CUDA_MOST_BLOCKS_X ? left : CUDA_MOST_BLOCKS_X,
+                      .threads = g->facts[number].threads,
+                      .overlapping = true};
+    good = cuda_launch(d, &g->kernels[number], grid, parameters);
+  }
+  return good;
+}
+
 static bool launch_pass(cuda_program *g, uint32_t number) {
   if (g->permuting[number])
     return cuda_permuting_launch(g->permuting[number], address_in, g);
-  const plan_pass *pass = &g->plan->passes.items[number];
-  const c_one_kernel *one = g->facts[number].one;
   if (g->routines[number])
     return cuda_routine_launch(g->routines[number]);
-  if (!g->facts[number].threads)
-    return true;
-  uint32_t moves = one ? one->array_count : plan_pass_most_arrays(pass);
-  net_id *arrays = calloc(moves + 1, sizeof *arrays);
-  void **parameters = calloc(moves + 3, sizeof *parameters);
-  bool good = arrays && parameters;
-  if (good) {
-    uint32_t count = one ? one->array_count : plan_pass_arrays(pass, arrays);
-    uint64_t items = one ? one->blocks : items_to_launch(g->plan, number), first = 0;
-    if (one)
-      memcpy(arrays, one->arrays, count * sizeof *arrays);
-    parameters[0] = &first;
-    for (uint32_t i = 0; i < count; i++)
-      parameters[1 + i] = &g->buffers[g->buffer_of[arrays[i]]].address;
-    parameters[1 + count] = &g->imports;
-    parameters[2 + count] = g->facts[number].matrix;
-    for (; first < items && good; first += CUDA_MOST_BLOCKS_X) {
-      uint64_t blocks = items - first < CUDA_MOST_BLOCKS_X ? items - first : CUDA_MOST_BLOCKS_X;
-      cuda_grid grid = {.x = blocks, .threads = g->facts[number].threads, .overlapping = true};
-      good = cuda_launch(g->device, &g->kernels[number], grid, parameters);
-    }
-  }
-  free(arrays);
-  free(parameters);
-  return good;
+  return launch_kernel(g, g->device, number, g->own);
 }
 
 // So many runs of the passes first ... last - 1, one after the other. NULL: failed.
@@ -460,13 +508,15 @@ static cuda_program *allocate_program(cuda_device *d, const plan *p, const cuda_
   g->facts = calloc(p->passes.count + 1, sizeof *g->facts);
   g->buffer_of = calloc(p->arrays.count + 1, sizeof *g->buffer_of);
   g->buffers = calloc(p->arrays.count + 1, sizeof *g->buffers);
+  g->launches = calloc(p->passes.count + 1, sizeof *g->launches);
+  g->own = calloc(p->arrays.count + 1, sizeof *g->own);
   g->stretches = calloc(p->passes.count + 1, sizeof *g->stretches);
   g->permuting = calloc(p->passes.count + 1, sizeof *g->permuting);
   for (size_t i = 0; i < p->passes.count && g->permuting; i++)
     g->permuting[i] = cuda_permuting_new(d, p, &p->passes.items[i]);
   g->routines = calloc(p->passes.count + 1, sizeof *g->routines);
   if (g->routines && g->permuting && g->stretches && g->kernels && g->facts && g->buffer_of &&
-      g->buffers)
+      g->buffers && g->launches && g->own)
     return g;
   cuda_program_free(g);
   return NULL;
@@ -489,9 +539,10 @@ cuda_program *cuda_program_new(cuda_device *d, const plan *p, c_code *code, cons
     code->facts[i].matrix = NULL;  // the program's now
     code->facts[i].one = NULL;
   }
-  if (compile_passes(g, o, code, failure) && place_arrays(g, failure) &&
-      make_routines(g, failure) && upload_given(g, NET_TABLE, NULL, 0, failure) &&
-      upload_roots(g, code->roots, failure) && (has_permuting(g) || record_stretches(g, failure)))
+  if (compile_passes(g, o, code, failure) && choose_buffers(g, failure) &&
+      allocate_tables(g, failure) && upload_given(g, NET_TABLE, NULL, 0, failure) &&
+      upload_roots(g, code->roots, failure) &&
+      (plan_launches(g) || error_set(failure, SPAN_NONE, "out of memory")))
     return g;
   cuda_program_free(g);
   return NULL;
@@ -517,6 +568,10 @@ void cuda_program_free(cuda_program *g) {
     free(g->facts[i].matrix);
     free(g->facts[i].one);
   }
+  for (size_t i = 0; i < g->plan->passes.count && g->launches; i++)
+    free(g->launches[i].arrays);
+  free(g->launches);
+  free(g->own);
   free(g->kernels);
   free(g->facts);
   free(g->buffer_of);
@@ -526,7 +581,21 @@ void cuda_program_free(cuda_program *g) {
   free(g);
 }
 
+// The program's own arrays, for runs on arrays of the host, and the graph on them.
+static bool make_own_arrays(cuda_program *g, error *failure) {
+  if (g->has_own_arrays)
+    return true;
+  if (!allocate_buffers(g, failure))
+    return false;
+  note_addresses(g);
+  g->has_own_arrays =
+      make_routines(g, failure) && (has_permuting(g) || record_stretches(g, failure));
+  return g->has_own_arrays;
+}
+
 bool cuda_program_time(cuda_program *g, unsigned runs, double *seconds, error *failure) {
+  if (!make_own_arrays(g, failure))
+    return false;
   bool alone = g->stretch_count == 1 && g->stretches[0].routine == NEVER;
   unsigned many = alone ? runs / MANY : 0;
   if (many && !g->many &&
@@ -545,6 +614,8 @@ bool cuda_program_time(cuda_program *g, unsigned runs, double *seconds, error *f
 
 bool cuda_program_time_pass(cuda_program *g, uint32_t pass, unsigned runs, double *seconds,
                             error *failure) {
+  if (!make_own_arrays(g, failure))
+    return false;
   double start = clock_seconds();
   for (unsigned i = 0; i < runs && is_for_host(g, pass); i++, *seconds = clock_seconds() - start)
     if (!run_on_host(g, pass, failure))
@@ -612,7 +683,7 @@ static bool prepare_permuting(cuda_program *g, const array *arguments, size_t co
 
 bool cuda_program_run(cuda_program *g, const array *arguments, size_t count, array *results,
                       error *failure) {
-  bool good = prepare_permuting(g, arguments, count, failure) &&
+  bool good = make_own_arrays(g, failure) && prepare_permuting(g, arguments, count, failure) &&
               upload_given(g, NET_ARGUMENT, arguments, count, failure) && run_stretches(g, failure);
   if (good && !cuda_wait(g->device, g->interrupted))
     good = fail_with_device_message(g, failure);
@@ -622,4 +693,63 @@ bool cuda_program_run(cuda_program *g, const array *arguments, size_t count, arr
     if (g->plan->arrays.items[a].role == NET_RESULT)
       arrays_destroy(&results[g->plan->arrays.items[a].number], 1);
   return false;
+}
+
+// ---- calls on arrays of the caller -------------------------------------------------------------
+
+// In memory that nobody else has: the device as it is when a call goes to a stream of its own.
+static cuda_device call_device(const cuda_program *g, cuda_stream *stream) {
+  const cuda_device *d = g->device;
+  return (cuda_device){.api = d->api,
+                       .facts = d->facts,
+                       .ordinal = d->ordinal,
+                       .context = d->context,
+                       .stream = stream};
+}
+
+layout_pass cuda_program_pass(const cuda_program *g, uint32_t number) {
+  const c_pass_facts *f = &g->facts[number];
+  uint32_t first = number;
+  for (uint32_t i = 0; i < number && first == number; i++)
+    if (g->facts[i].one && g->facts[i].one->last >= number)
+      first = i;
+  return (layout_pass){f->in_place && !f->one && first == number, first};
+}
+
+static bool fail_with_message(const cuda_device *d, error *failure) {
+  return error_set(failure, SPAN_NONE, "%s", cuda_message(d));
+}
+
+bool cuda_program_call(const cuda_program *g, cuda_stream *stream, void **arrays, error *failure) {
+  cuda_device d = call_device(g, stream);
+  const plan *p = g->plan;
+  cuda_address *addresses = (cuda_address *)(void *)arrays;
+  _Static_assert(sizeof(void *) == sizeof(cuda_address), "addresses of the device are pointers");
+  for (size_t a = 0; a < p->arrays.count; a++)
+    if (p->arrays.items[a].role == NET_TABLE)
+      addresses[a] = array_address(g, (net_id)a);
+  for (uint32_t i = 0; i < p->passes.count; i++)
+    if (plan_routine_of(p, &p->passes.items[i]))
+      return error_set(failure, SPAN_NONE,
+                       "the routine of pass %u does not take arrays in the memory of a GPU",
+                       (unsigned)i + 1);
+  bool good = cuda_enter(&d);
+  for (uint32_t i = 0; i < p->passes.count && good; i++)
+    good = launch_kernel(g, &d, i, addresses);
+  cuda_leave(&d, good);
+  return good || fail_with_message(&d, failure);
+}
+
+bool cuda_program_workspace(const cuda_program *g, cuda_stream *stream, uint64_t bytes,
+                            cuda_address *memory, error *failure) {
+  cuda_device d = call_device(g, stream);
+  return (bytes ? cuda_stream_memory_new(&d, bytes, memory)
+                : cuda_stream_memory_free(&d, *memory)) ||
+         fail_with_message(&d, failure);
+}
+
+bool cuda_program_fetch(const cuda_program *g, cuda_stream *stream, void *to, cuda_address from,
+                        uint64_t bytes, error *failure) {
+  cuda_device d = call_device(g, stream);
+  return cuda_fetch(&d, to, from, bytes) || fail_with_message(&d, failure);
 }

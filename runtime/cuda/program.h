@@ -26,6 +26,7 @@
 
 #include "kernels/emit/emit.h"
 #include "runtime/cpu/cpu.h"
+#include "runtime/cpu/layout.h"
 #include "runtime/cuda/cuda.h"
 
 typedef struct cuda_program cuda_program;
@@ -49,6 +50,18 @@ void cuda_program_free(cuda_program *g);  // NULL is allowed
 // False: *failure says why, and results are {0}.
 bool cuda_program_run(cuda_program *g, const array *arguments, size_t count, array *results,
                       error *failure);
+
+// The same on arrays that are in the device's memory: by array of the plan, but for tables, places
+// (runtime/cpu/layout.h). The work is put on the stream, which is not waited for. Several threads may
+// do so at once. False: *failure says why.
+bool cuda_program_call(const cuda_program *g, cuda_stream *stream, void **arrays, error *failure);
+layout_pass cuda_program_pass(const cuda_program *g, uint32_t pass);
+// Memory for such a call, taken in the order of the stream; and (bytes are 0) given back.
+bool cuda_program_workspace(const cuda_program *g, cuda_stream *stream, uint64_t bytes,
+                            cuda_address *memory, error *failure);
+// Waits for the stream, and copies to the host. False as well if the stream is capturing.
+bool cuda_program_fetch(const cuda_program *g, cuda_stream *stream, void *to, cuda_address from,
+                        uint64_t bytes, error *failure);
 
 // Seconds of the device's clock: of one run on the arguments of the last (they are still there),
 // and of a copy of so many bytes within its memory; the mean of `runs`.

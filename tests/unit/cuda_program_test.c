@@ -161,27 +161,46 @@ TEST(time_on_device) {
   drop(&s);
 }
 
-TEST(stream_of_the_caller) {
+// A program's own memory is not touched, and nothing is waited for.
+TEST(memory_of_the_caller) {
   cuda_stream *stream = NULL;
+  uint32_t in[COUNT], out[COUNT];
+  uint64_t dims[1] = {COUNT};
   enter("");
   subject s = a_subject("cuda");
   char why[CUDA_WHY];
   cuda_device *d = cuda_open(0, why, sizeof why);  // the caller's
   REQUIRE(s.compiled != NULL && d != NULL);
   REQUIRE(cuda_enter(d) && cuda_leave(d, d->api->stream_create(&stream, 0) == 0));
-  CHECK(permc_use_cuda_stream(s.context, stream));
-  size_t launches = fake.calls("cuGraphLaunch");
-  CHECK(execute(&s));
-  CHECK_EQ_U64(fake.calls("cuGraphLaunch") - launches, 1);
+  for (uint32_t i = 0; i < COUNT; i++)
+    in[i] = 3 * i;
+  cuda_address x = cuda_memory_new(d, sizeof in), y = cuda_memory_new(d, sizeof out);
+  REQUIRE(x && y && cuda_upload(d, x, in, sizeof in) && cuda_wait(d, NULL));
+  permc_memory memory[2] = {{"u32", 1, dims, NULL, (void *)(uintptr_t)x, 0, true, NULL, NULL},
+                            {"u32", 1, dims, NULL, (void *)(uintptr_t)y, 0, false, NULL, NULL}};
+  permc_value *from = permc_value_borrow(&memory[0], NULL),
+              *to = permc_value_borrow(&memory[1], NULL);
+  permc_call_options o = {.stream = stream};
+  size_t allocations = fake.calls("cuMemAlloc_v2"), waits = fake.calls("cuStreamSynchronize");
+  CHECK_EQ_U64(permc_workspace_bytes(s.compiled), 0);
+  for (int run = 0; run < 2; run++)
+    CHECK_EQ_U64(permc_call(s.compiled, &from, 1, &to, 1, &o, &call_error), PERMC_OK);
+  CHECK_EQ_U64(fake.calls("cuMemAlloc_v2"), allocations);
+  CHECK_EQ_U64(fake.calls("cuStreamSynchronize"), waits);
+  CHECK_EQ_U64(fake.calls("cuLaunchKernelEx"), 2);
+  CHECK(cuda_download(d, out, y, sizeof out) && out[COUNT - 1] == in[COUNT - 1] + 1);
+  fake.set("fail=cuLaunchKernelEx at=1 status=999");
+  CHECK_EQ_U64(permc_call(s.compiled, &from, 1, &to, 1, &o, &call_error), PERMC_ERROR_DEVICE);
+  CHECK_CONTAINS(call_error.message, "error 999");
+  CHECK_EQ_U64(permc_call(s.compiled, &from, 1, &to, 1, &o, &call_error), PERMC_OK);
+  CHECK_EQ_U64(permc_call(s.compiled, &s.argument, 1, &to, 1, &o, &call_error), PERMC_ERROR_DEVICE);
+  CHECK_CONTAINS(call_error.message, "several devices");
+  CHECK(execute(&s));  // on values of the host
   check_results(&s);
-  CHECK(permc_use_cuda_stream(s.context, NULL) && execute(&s));
-  check_results(&s);
-  fake.set("fail=cuStreamSynchronize at=1 status=700");
-  CHECK(!permc_use_cuda_stream(s.context, stream));
-  CHECK_CONTAINS(permc_message(s.context), "cuStreamSynchronize");
-  CHECK(permc_use_cuda_stream(s.context, stream));
-  CHECK_STR(permc_message(s.context), "");
-  CHECK(permc_use_cuda_stream(s.context, NULL));
+  permc_value_free(from);
+  permc_value_free(to);
+  cuda_memory_free(d, x);
+  cuda_memory_free(d, y);
   CHECK(cuda_enter(d) && cuda_leave(d, d->api->stream_destroy(stream) == 0));
   drop(&s);
   cuda_close(d);

@@ -365,30 +365,6 @@ TEST(recordings) {
   fake_driver_check();
 }
 
-TEST(a_stream_of_the_caller) {
-  sums s;
-  cuda_stream *stream = NULL;
-  uint32_t out[4] = {0};
-  enter("");
-  cuda_device *d = open_device();
-  REQUIRE(cuda_enter(d) && cuda_leave(d, d->api->stream_create(&stream, 0) == 0));
-  REQUIRE(sums_new(d, &s) && cuda_use_stream(d, stream));
-  REQUIRE(cuda_graph_begin(d) && sums_record(d, &s));
-  CHECK(!cuda_use_stream(d, NULL));
-  CHECK_STR(cuda_message(d), "the stream cannot be changed while launches are recorded");
-  cuda_graph *g = cuda_graph_end(d, true);
-  REQUIRE(g != NULL);
-  CHECK(cuda_graph_launch(d, g) && cuda_wait(d, NULL));
-  CHECK(cuda_download(d, out, s.x, 16) && out[0] == 3);
-  CHECK(cuda_use_stream(d, NULL) && cuda_graph_launch(d, g) && cuda_wait(d, NULL));
-  CHECK(cuda_download(d, out, s.x, 16) && out[0] == 9);
-  cuda_graph_free(d, g);
-  sums_free(d, &s);
-  CHECK(cuda_enter(d) && cuda_leave(d, d->api->stream_destroy(stream) == 0));
-  cuda_close(d);
-  fake_driver_check();
-}
-
 TEST(what_cannot_be_recorded) {
   sums s;
   double seconds;
@@ -454,6 +430,12 @@ TEST(times) {
 // ---- every call, failing -----------------------------------------------------------------------
 
 // Something of everything. False: the message, or `why` where there is no device, tells it.
+static bool use_stream_memory(cuda_device *d, void *host) {
+  cuda_address a = 0;
+  bool good = cuda_stream_memory_new(d, 16, &a), fetched = good && cuda_fetch(d, host, a, 16);
+  return good && cuda_stream_memory_free(d, a) && fetched;
+}
+
 static bool use_all(char *why, size_t size) {
   enum { BYTES = CUDA_STAGE_BYTES + 1000 };
   static unsigned char host[BYTES];
@@ -474,7 +456,8 @@ static bool use_all(char *why, size_t size) {
     good = g != NULL;
   }
   good = good && cuda_graph_launch(d, g) && cuda_wait(d, NULL) && cuda_wait(d, &interrupted) &&
-         cuda_download(d, host, a, BYTES) && cuda_download(d, host, s.x, 16);
+         cuda_download(d, host, a, BYTES) && cuda_download(d, host, s.x, 16) &&
+         use_stream_memory(d, host);
   snprintf(why, size, "%s", cuda_message(d));
   cuda_graph_free(d, g);
   cuda_memory_free(d, a);

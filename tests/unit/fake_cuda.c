@@ -221,6 +221,20 @@ cuda_status cuMemFree_v2(cuda_address address) {
   return status ? status : freed;
 }
 
+cuda_status cuMemAllocAsync(cuda_address *address, size_t bytes, cuda_stream *stream) {
+  BEGIN(CURRENT);
+  NEEDS(stream, STREAM);
+  *address = (uintptr_t)new_memory(MEMORY, bytes)->data;
+  return CUDA_STATUS_GOOD;
+}
+
+cuda_status cuMemFreeAsync(cuda_address address, cuda_stream *stream) {
+  cuda_status status = begin_call(__func__, CURRENT);
+  NEEDS(stream, STREAM);
+  cuda_status freed = free_memory(MEMORY, (void *)(uintptr_t)address, __func__);
+  return status ? status : freed;
+}
+
 cuda_status cuMemHostAlloc(void **data, size_t bytes, unsigned flags) {
   BEGIN(CURRENT);
   *data = new_memory(HOST, bytes)->data;
@@ -308,6 +322,13 @@ cuda_status cuStreamQuery(cuda_stream *stream) {
   if (fake_captured)
     return wrong(CAPTURE_UNSUPPORTED, "a query while launches are recorded");
   return fake_now.busy > 0 ? (fake_now.busy--, CUDA_STATUS_NOT_READY) : do_all(NULL);
+}
+
+cuda_status cuStreamIsCapturing(cuda_stream *stream, int *status) {
+  BEGIN(CURRENT);
+  NEEDS(stream, STREAM);
+  *status = fake_captured != NULL;
+  return CUDA_STATUS_GOOD;
 }
 
 cuda_status cuStreamSynchronize(cuda_stream *stream) {

@@ -1,0 +1,394 @@
+// permc_call on memory of a GPU: streams of the caller, graphs of the caller, several threads. Skipped where
+// there is no GPU; call_test and cuda_program_test have what needs none.
+#include "api.h"
+
+#include "core/clock.h"
+#include "runtime/cuda/device.h"
+#include "runtime/cuda/nvrtc.h"
+#include "runtime/values/value.h"
+
+#include <pthread.h>
+
+// ---- the caller's side: streams, memory --------------------------------------------------------
+
+static char why[CUDA_WHY];
+static cuda_device *device;
+
+static bool have_device(void) {
+  if (!device && nvrtc_find(why, sizeof why))
+    device = cuda_open(0, why, sizeof why);
+  return device != NULL;
+}
+
+
+// A call of the driver.
+#define CUDA(call) CHECK(cuda_enter(device) && cuda_leave(device, device->api->call == 0))
+
+static cuda_stream *new_stream(void) {
+  cuda_stream *s = NULL;
+  CUDA(stream_create(&s, CUDA_STREAM_NON_BLOCKING));
+  return s;
+}
+
+static permc_value *borrow(const char *type, uint32_t rank, const uint64_t *dims,
+                           cuda_address data) {
+  permc_error e = {PERMC_OK, ""};
+  permc_memory m = {
+      .type = type, .rank = rank, .dims = dims, .data = (void *)(uintptr_t)data, .device = 0};
+  permc_value *v = permc_value_borrow(&m, &e);
+  CHECK_STR(e.message, "");
+  return v;
+}
+
+// A program, its arguments drawn, and arguments and results in memory of the device.
+typedef struct subject {
+  permc_context *context;
+  permc_compiled *compiled;
+  permc_value **drawn, **expected;  // in memory of the host
+  size_t count, result_count;
+  permc_value *arguments[4], *results[4];
+  cuda_address memory[8];
+  size_t memory_count;
+} subject;
+
+static permc_value *place(subject *s, const permc_value *v, bool copy) {
+  permc_value *parts[4];
+  for (size_t k = 0; k < v->count; k++) {
+    const array *a = &v->components[k];
+    cuda_address at = s->memory[s->memory_count++] = cuda_memory_new(device, array_bytes(a));
+    CHECK(at != 0);
+    if (copy)
+      CHECK(cuda_upload(device, at, a->data, array_bytes(a)) && cuda_wait(device, NULL));
+    parts[k] = borrow(permc_value_type(v, k), a->rank, a->dims, at);
+  }
+  return permc_value_tuple(parts, v->count);
+}
+
+static bool open_subject(subject *s, const char *expression, const char *types) {
+  *s = (subject){.context = load_expression(expression)};
+  if (!s->context)
+    return false;
+  CHECK(permc_read_random(s->context, "-e", types, 7, &s->drawn, &s->count));
+  CHECK(
+      permc_run(s->context, "-e", "portable", s->drawn, s->count, &s->expected, &s->result_count));
+  s->compiled = permc_compile_types(s->context, "-e", "cuda", types);
+  CHECK_STR(permc_message(s->context), "");
+  if (!s->compiled)
+    return false;
+  for (size_t i = 0; i < s->count; i++)
+    s->arguments[i] = place(s, s->drawn[i], true);
+  for (size_t i = 0; i < s->result_count; i++)
+    s->results[i] = place(s, s->expected[i], false);
+  return true;
+}
+
+static void close_subject(subject *s) {
+  permc_compiled_free(s->compiled);
+  for (size_t i = 0; i < s->count; i++)
+    permc_value_free(s->arguments[i]);
+  for (size_t i = 0; i < s->result_count; i++)
+    permc_value_free(s->results[i]);
+  permc_values_free(s->drawn, s->count);
+  permc_values_free(s->expected, s->result_count);
+  permc_context_free(s->context);
+  for (size_t i = 0; i < s->memory_count; i++)
+    cuda_memory_free(device, s->memory[i]);
+}
+
+static permc_code call_on(const subject *s, cuda_stream *stream) {
+  permc_call_options o = {.stream = stream};
+  permc_error e;
+  permc_code code =
+      permc_call(s->compiled, s->arguments, s->count, s->results, s->result_count, &o, &e);
+  CHECK_STR(e.message, "");
+  return code;
+}
+
+static void clear_results(const subject *s) {
+  for (size_t i = 0; i < s->result_count; i++)
+    for (size_t k = 0; k < s->results[i]->count; k++) {
+      uint64_t bytes = array_bytes(&s->results[i]->components[k]);
+      void *zeros = calloc(1, bytes + 1);
+      CHECK(cuda_upload(device, (uintptr_t)s->results[i]->components[k].data, zeros, bytes));
+      CHECK(cuda_wait(device, NULL));
+      free(zeros);
+    }
+}
+
+static bool has_results(const subject *s, cuda_stream *stream) {
+  bool good = CUDA(stream_synchronize(stream));
+  for (size_t i = 0; i < s->result_count && good; i++)
+    for (size_t k = 0; k < s->results[i]->count && good; k++) {
+      array found = s->expected[i]->components[k];
+      found.data = malloc(array_bytes(&found) + 1);
+      good = cuda_download(device, found.data, (uintptr_t)s->results[i]->components[k].data,
+                           array_bytes(&found)) &&
+             array_same_bits(&found, &s->expected[i]->components[k]);
+      free(found.data);
+    }
+  return good;
+}
+
+static const struct {
+  const char *expression, *types;
+} programs[] = {
+    {"map (* 3)", "[1000]u32"},
+    {"sort", "[2^10]u32"},
+    {"sort_network", "[2^20]f32"},
+    {"map sort", "[100][2^10]u32"},
+    {"fft", "[2^16]c64"},
+    {"scan (+)", "[2^20]i64"},
+    {"bitrev", "[2^22]u32"},
+    {"\\xs -> (sum xs, reverse xs)", "[100000]i32"},
+    {"\\xs ys -> zip_with (\\(a, b) y -> (b, a + y)) xs ys", "[3000](i32, f32) [3000]i32"},
+    {"sort", "[2^20]u32"},
+    {"argsort", "[100003]f32"},
+    {"gather", "[16]i64 [2^10]u32"},
+};
+enum { PROGRAMS = sizeof programs / sizeof *programs };
+
+// ---- calls ---------------------------------------------------------------------------------------
+
+TEST(on_a_stream) {
+  if (!have_device())
+    SKIP(why);
+  cuda_stream *stream = new_stream();
+  for (size_t i = 0; i + 1 < PROGRAMS; i++) {
+    subject s;
+    if (CHECK(open_subject(&s, programs[i].expression, programs[i].types))) {
+      for (int run = 0; run < 3; run++) {
+        clear_results(&s);
+        CHECK_EQ_U64(call_on(&s, stream), PERMC_OK);
+        if (!CHECK(has_results(&s, stream)))
+          printf("%s %s\n", programs[i].expression, programs[i].types);
+      }
+      printf("%s %s: workspace of %llu bytes\n", programs[i].expression, programs[i].types,
+             (unsigned long long)permc_workspace_bytes(s.compiled));
+    }
+    close_subject(&s);
+  }
+  CUDA(stream_destroy(stream));
+}
+
+TEST(on_the_default_stream) {
+  if (!have_device())
+    SKIP(why);
+  subject s;
+  if (CHECK(open_subject(&s, "sort", "[2^10]u32"))) {
+    CHECK_EQ_U64(call_on(&s, NULL), PERMC_OK);
+    CHECK(has_results(&s, NULL));
+  }
+  close_subject(&s);
+}
+
+// Recorded by the caller, and replayed on other data at the same places.
+TEST(in_a_graph) {
+  if (!have_device())
+    SKIP(why);
+  cuda_stream *stream = new_stream();
+  for (size_t i = 0; i + 1 < PROGRAMS; i++) {
+    subject s;
+    cuda_recording *recording = NULL;
+    cuda_graph *graph = NULL;
+    if (CHECK(open_subject(&s, programs[i].expression, programs[i].types))) {
+      CUDA(begin_capture(stream, CUDA_CAPTURE_THREAD_LOCAL));
+      CHECK_EQ_U64(call_on(&s, stream), PERMC_OK);
+      CUDA(end_capture(stream, &recording));
+      CUDA(graph_instantiate(&graph, recording, 0));
+      for (int run = 0; run < 3 && graph; run++) {
+        clear_results(&s);
+        CUDA(graph_launch(graph, stream));
+        CHECK(has_results(&s, stream));
+        for (size_t k = 0; k < s.count; k++) {  // other data
+          permc_value **drawn = NULL;
+          size_t count = 0;
+          CHECK(permc_read_random(s.context, "-e", programs[i].types, 100 + (uint64_t)run, &drawn,
+                                  &count));
+          const array *a = &drawn[k]->components[0];
+          CHECK(cuda_upload(device, (uintptr_t)s.arguments[k]->components[0].data, a->data,
+                            array_bytes(a)) &&
+                cuda_wait(device, NULL));
+          memcpy(s.drawn[k]->components[0].data, a->data, array_bytes(a));
+          permc_values_free(drawn, count);
+        }
+        permc_values_free(s.expected, s.result_count);
+        CHECK(
+            permc_run(s.context, "-e", "portable", s.drawn, s.count, &s.expected, &s.result_count));
+      }
+      if (graph)
+        CUDA(graph_exec_destroy(graph));
+      if (recording)
+        CUDA(graph_destroy(recording));
+    }
+    close_subject(&s);
+  }
+  CUDA(stream_destroy(stream));
+}
+
+// A program that looks at its data is not captured, and says so.
+TEST(checks_of_data) {
+  if (!have_device())
+    SKIP(why);
+  cuda_stream *stream = new_stream();
+  int64_t places[4] = {0, 1, 2, 3};
+  uint32_t keys[4] = {5, 6, 7, 8}, out[4] = {0};
+  permc_context *c = load_expression("gather");
+  permc_compiled *p = permc_compile_types(c, "-e", "cuda", "[4]i64 [4]u32");
+  REQUIRE(p != NULL);
+  cuda_address at[3];
+  for (int i = 0; i < 3; i++)
+    at[i] = cuda_memory_new(device, 64);
+  permc_value *in[2] = {borrow("i64", 1, (uint64_t[]){4}, at[0]),
+                        borrow("u32", 1, (uint64_t[]){4}, at[1])};
+  permc_value *y = borrow("u32", 1, (uint64_t[]){4}, at[2]);
+  permc_call_options o = {.stream = stream};
+  for (int run = 0; run < 3; run++) {
+    places[2] = run == 1 ? 9 : 0;
+    CHECK(cuda_upload(device, at[0], places, sizeof places) &&
+          cuda_upload(device, at[1], keys, sizeof keys) && cuda_wait(device, NULL));
+    CHECK_EQ_U64(permc_call(p, in, 2, &y, 1, &o, &call_error),
+                 run == 1 ? PERMC_ERROR_PROGRAM : PERMC_OK);
+    CHECK_CONTAINS(call_error.message, run == 1 ? "index 9 at position 2" : "");
+  }
+  CHECK(cuda_download(device, out, at[2], sizeof out));
+  CHECK_EQ_U64(out[2], 5);
+  cuda_recording *recording = NULL;
+  CUDA(begin_capture(stream, CUDA_CAPTURE_THREAD_LOCAL));
+  CHECK_EQ_U64(permc_call(p, in, 2, &y, 1, &o, &call_error), PERMC_ERROR_DEVICE);
+  CHECK_CONTAINS(call_error.message, "cannot be captured");
+  CUDA(end_capture(stream, &recording));
+  CUDA(graph_destroy(recording));
+  permc_value_free(in[0]);
+  permc_value_free(in[1]);
+  permc_value_free(y);
+  permc_compiled_free(p);
+  permc_context_free(c);
+  for (int i = 0; i < 3; i++)
+    cuda_memory_free(device, at[i]);
+  CUDA(stream_destroy(stream));
+}
+
+// ---- threads -------------------------------------------------------------------------------------
+
+typedef struct caller {
+  const permc_compiled *compiled;
+  uint32_t number;
+  bool good;
+  pthread_t thread;
+} caller;
+
+enum { LENGTH = 1 << 12, CALLS = 200 };
+
+static void *call_often(void *with) {
+  caller *t = with;
+  static uint32_t in[8][LENGTH], out[8][LENGTH];
+  char problem[CUDA_WHY];
+  cuda_device *d = cuda_open(0, problem, sizeof problem);
+  cuda_address a = d ? cuda_memory_new(d, sizeof in[0]) : 0,
+               b = d ? cuda_memory_new(d, sizeof in[0]) : 0;
+  permc_value *x = borrow("u32", 1, (uint64_t[]){LENGTH}, a),
+              *y = borrow("u32", 1, (uint64_t[]){LENGTH}, b);
+  permc_call_options o = {.stream = d->stream};
+  permc_error e;
+  t->good = a && b;
+  for (uint32_t i = 0; i < CALLS && t->good; i++) {
+    for (uint32_t k = 0; k < LENGTH; k++)
+      in[t->number][k] = (k + i + t->number) * 2654435761u;
+    t->good = cuda_upload(d, a, in[t->number], sizeof in[0]) &&
+              permc_call(t->compiled, &x, 1, &y, 1, &o, &e) == PERMC_OK &&
+              cuda_download(d, out[t->number], b, sizeof in[0]);
+    for (uint32_t k = 1; k < LENGTH && t->good; k++)
+      t->good = out[t->number][k - 1] <= out[t->number][k];
+  }
+  permc_value_free(x);
+  permc_value_free(y);
+  cuda_memory_free(d, a);
+  cuda_memory_free(d, b);
+  cuda_close(d);
+  return NULL;
+}
+
+TEST(threads) {
+  if (!have_device())
+    SKIP(why);
+  enum { THREADS = 8 };
+  caller all[THREADS];
+  permc_context *c = load_expression("sort");
+  permc_compiled *p = permc_compile_types(c, "-e", "cuda", "[2^12]u32");
+  REQUIRE(p != NULL);
+  for (uint32_t i = 0; i < THREADS; i++) {
+    all[i] = (caller){.compiled = p, .number = i};
+    REQUIRE(pthread_create(&all[i].thread, NULL, call_often, &all[i]) == 0);
+  }
+  for (uint32_t i = 0; i < THREADS; i++) {
+    pthread_join(all[i].thread, NULL);
+    CHECK(all[i].good);
+  }
+  permc_compiled_free(p);
+  permc_context_free(c);
+}
+
+// ---- what it costs -------------------------------------------------------------------------------
+
+static const char empty[] =
+    "extern \"C\" __global__ void none(unsigned long long f, void *a, void *b, void *c) {}\n";
+
+// Of launches of an empty kernel, with as many parameters.
+static double time_launches(cuda_stream *stream, int count) {
+  void *cubin = NULL;
+  size_t size = 0;
+  nvrtc_job job = {
+      .text = empty, .name = "none.cu", .architecture = cuda_facts_of(device)->capability};
+  cuda_kernel k;
+  if (!CHECK(nvrtc_compile(&job, &cubin, &size, why, sizeof why)))
+    return 0;
+  cuda_module *m = cuda_module_load(device, cubin, size);
+  if (!CHECK(m != NULL && cuda_kernel_find(device, m, "none", 0, &k)))
+    return 0;
+  uint64_t values[4] = {0};
+  void *parameters[4] = {&values[0], &values[1], &values[2], &values[3]};
+  cuda_launch_config config = {{1, 1, 1}, {32, 1, 1}, 0, stream, NULL, 0};
+  CHECK(cuda_enter(device));
+  for (int i = 0; i < 100; i++)
+    device->api->launch_kernel(&config, k.function, parameters, NULL);
+  device->api->stream_synchronize(stream);
+  double start = clock_seconds();
+  for (int i = 0; i < count; i++)
+    device->api->launch_kernel(&config, k.function, parameters, NULL);
+  double seconds = (clock_seconds() - start) / count;
+  device->api->stream_synchronize(stream);
+  cuda_leave(device, true);
+  cuda_module_free(device, m);
+  free(cubin);
+  return seconds;
+}
+
+TEST(overhead) {
+  if (!have_device())
+    SKIP(why);
+  enum { COUNT = 500 };
+  cuda_stream *stream = new_stream();
+  subject s;
+  if (CHECK(open_subject(&s, "map (* 3)", "[1000]u32"))) {
+    double launch = 1, call = 1;
+    for (int turn = 0; turn < 9; turn++) {
+      double one = time_launches(stream, COUNT);
+      launch = one < launch ? one : launch;
+      call_on(&s, stream);
+      CUDA(stream_synchronize(stream));
+      permc_call_options o = {.stream = stream};
+      double start = clock_seconds();
+      for (int i = 0; i < COUNT; i++)
+        permc_call(s.compiled, s.arguments, s.count, s.results, s.result_count, &o, NULL);
+      double each = (clock_seconds() - start) / COUNT;
+      call = each < call ? each : call;
+      CUDA(stream_synchronize(stream));
+    }
+    printf("a launch takes %.0f ns, a call of one launch %.0f ns\n", launch * 1e9, call * 1e9);
+    CHECK(has_results(&s, stream));
+  }
+  close_subject(&s);
+  CUDA(stream_destroy(stream));
+}
+
+TEST_MAIN()
