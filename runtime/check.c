@@ -60,9 +60,9 @@ static check_attempt check_entry(permc_context *c, binding *b, const check_job *
   size_t start = d->rendered.length;
   unsigned errors = d->errors;
   for (int64_t n = 0; n <= LAST; n++) {
-    d->demote = open ? arena_printf(&c->program.memory, "with %s = %" PRId64 ": ", open, n)
-                     : arena_printf(&c->program.memory,
-                                    "with arrays of %" PRId64 " elements: ", INT64_C(1) << n);
+    d->demote =
+        open ? arena_printf(&c->memory, "with %s = %" PRId64 ": ", open, n)
+             : arena_printf(&c->memory, "with arrays of %" PRId64 " elements: ", INT64_C(1) << n);
     check_attempt a = check_size(c, b, j, n);
     all.good |= a.good && (n || unsized);
     all.guessed |= a.guessed;
@@ -75,8 +75,8 @@ static check_attempt check_entry(permc_context *c, binding *b, const check_job *
   // What depends on the size says which one it was checked with.
   context_truncate_messages(c, start);
   check_size(c, b, j, LAST - 1);
-  const char *other = arena_copy(&c->program.memory, text_content(&d->rendered) + start,
-                                 d->rendered.length - start);
+  const char *other =
+      arena_copy(&c->memory, text_content(&d->rendered) + start, d->rendered.length - start);
   context_truncate_messages(c, start);
   d->errors = errors;
   check_attempt last = check_size(c, b, j, LAST);
@@ -110,7 +110,7 @@ static bool check_or_skip(permc_context *c, binding *b, const check_job *j) {
   d->wants_static = d->can_be_static = false;
   check_attempt a = check_entry(c, b, j);
   // Two entries that call one wrong function say so once.
-  char *before = arena_copy(&c->program.memory, text_content(&d->rendered), start);
+  char *before = arena_copy(&c->memory, text_content(&d->rendered), start);
   if (start && strstr(before, text_content(&d->rendered) + start))
     context_truncate_messages(c, start);
   // An element of an array cannot be known, but only main cannot be called with lists that are.

@@ -78,7 +78,8 @@ static bool run_entry_type(permc_context *c, void *with) {
   type_job *j = with;
   const type_expr *written = j->entry->signature;
   if (!written) {
-    j->shown = context_shown_type(c, j->entry->scheme->type);
+    const char *shown = context_shown_type(c, j->entry->scheme->type);
+    j->shown = arena_copy(&c->program.memory, shown, strlen(shown));
     return true;
   }
   const source *s = &c->program.diagnostics.sources.items[written->where.file];

@@ -5,7 +5,7 @@
 
 entry_types entry_types_start(permc_context *c, binding *entry) {
   entry_types t = {.entry = entry};
-  t.rest = scheme_instantiate(&c->program.memory, entry->scheme, 0, &t.instance);
+  t.rest = scheme_instantiate(&c->memory, entry->scheme, 0, &t.instance);
   return t;
 }
 
@@ -30,7 +30,7 @@ typedef struct fitter {
 
 // A type variable takes all that is left of the value; everything else is one array a scalar.
 static void fit(fitter *f, type *t, uint32_t depth) {
-  arena *a = &f->context->program.memory;
+  arena *a = &f->context->memory;
   t = type_prune(t);
   if (f->wrong)
     return;
@@ -93,7 +93,7 @@ static const char *shown_components(permc_context *c, const permc_value *v) {
       text_printf(&out, "[%" PRIu64 "]", v->components[i].dims[r]);
     text_string(&out, scalar_types[v->components[i].type].name);
   }
-  return arena_text(&c->program.memory, &out);
+  return arena_text(&c->memory, &out);
 }
 
 bool entry_types_fit(permc_context *c, entry_types *t, const permc_value *v, size_t number) {
@@ -124,7 +124,7 @@ bool entry_types_fit(permc_context *c, entry_types *t, const permc_value *v, siz
 
 void entry_types_finish(permc_context *c, entry_types *t) {
   for (size_t i = 0; i < t->entry->scheme->all->variables.count; i++)
-    type_set_default(&c->program.memory, t->instance[i]);
+    type_set_default(&c->memory, t->instance[i]);
 }
 
 // A copy of integers that elaboration may need: few, such as a matrix, that are in the host's memory.

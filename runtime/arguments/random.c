@@ -72,7 +72,7 @@ static bool run_sized(permc_context *c, void *with) {
   if (!*j->arguments)
     context_error(c, "out of memory");
   argument_shapes shapes;
-  if (!*j->arguments || !shapes_at(c, b, j->sizes, j->size_count, &c->program.memory, &shapes))
+  if (!*j->arguments || !shapes_at(c, b, j->sizes, j->size_count, &c->memory, &shapes))
     return false;
   size_t next = 0;
   for (type *t = type_prune(b->scheme->type); t->kind == TYPE_FUNCTION;

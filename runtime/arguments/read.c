@@ -24,7 +24,7 @@ static void expect_type(permc_context *c, type *t, uint32_t depth, expectations 
   value_expectation e = {closed_scalar(t), (int)depth};
   if (t->kind == TYPE_VARIABLE && t->constraint.kind == CONSTRAINT_NONE)
     e.rank = -1 - (int)depth;
-  vec_push(&c->program.memory, out, e);
+  vec_push(&c->memory, out, e);
 }
 
 // Reads the next component of the value.
@@ -135,7 +135,7 @@ static const char *written_parameter(permc_context *c, const binding *b, size_t 
     return "";
   span where = t->parts[0]->where;
   const source *from = &c->program.diagnostics.sources.items[where.file];
-  return arena_printf(&c->program.memory, " : %.*s", (int)(where.end - where.start),
+  return arena_printf(&c->memory, " : %.*s", (int)(where.end - where.start),
                       from->text + where.start);
 }
 

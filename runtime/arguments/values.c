@@ -244,7 +244,7 @@ static bool check_output(permc_context *c, const outputs_job *j, size_t number, 
   array_ranks ranks = {0};
   if (!value_format_of(path, &format, &why) || !output_check(path, &why))
     return context_error(c, "%s", why.message);
-  if (result && list_ranks(&c->program.memory, result, 0, &ranks) &&
+  if (result && list_ranks(&c->memory, result, 0, &ranks) &&
       !value_suits(format, ranks.items, ranks.count, &why))
     return context_error(c, "%s: %s", path, why.message);
   for (size_t i = 0; i < number; i++)

@@ -17,7 +17,7 @@ permc_context *permc_context_new(void) {
     c->limits = default_limits;
     // A source of 64 MiB could make a tree of 20 GiB.
     c->program.diagnostics.memory = &c->program.memory;
-    c->program.memory.limit = 2 * c->limits.memory;
+    c->program.memory.limit = c->memory.limit = 2 * c->limits.memory;
     c->limits.interrupted = &c->stop;
     pthread_mutex_init(&c->lock, NULL);
   }
@@ -31,7 +31,7 @@ bool permc_set_limit(permc_context *c, const char *name, uint64_t value) {
   *limit = value;
   if (limit == &c->limits.calls && c->limits.stack / CALL_STACK < value)
     c->limits.stack = value * CALL_STACK;
-  c->program.memory.limit = 2 * c->limits.memory;
+  c->program.memory.limit = c->memory.limit = 2 * c->limits.memory;
   return true;
 }
 
@@ -41,6 +41,7 @@ void permc_context_free(permc_context *c) {
   if (c->pending)
     c->end_pending(c->pending);
   program_free(&c->program);
+  arena_free(&c->memory);
   if (c->gpu.open)
     c->gpu.close(c->gpu.open);
   pthread_mutex_destroy(&c->lock);
@@ -89,6 +90,8 @@ void context_leave(permc_context *c) {
 void context_begin_call(permc_context *c) {
   count_calls(c, 0);
   context_clear(c);
+  if (!c->in_job)
+    arena_free(&c->memory);
 }
 
 bool context_error(permc_context *c, const char *format, ...) {
@@ -198,14 +201,18 @@ static void *job_thread(void *with) {
   context_enter(j->context);
   loaded_program *p = &j->context->program;
   bool lost = p->diagnostics.rendered.failed;
-  p->memory.failure = &failure;
+  bool outermost = !j->context->in_job;
+  j->context->in_job = true;
+  p->memory.failure = j->context->memory.failure = &failure;
   if (setjmp(failure))
-    context_report_memory(j->context, &p->memory, NULL);
+    context_report_memory(j->context,
+                          j->context->memory.at_limit ? &j->context->memory : &p->memory, NULL);
   else
     j->good = j->job(j->context, j->with);
   // A message that is lost must not pass for none.
   j->good = j->good && (lost || !p->diagnostics.rendered.failed);
-  p->memory.failure = NULL;
+  p->memory.failure = j->context->memory.failure = NULL;
+  j->context->in_job = !outermost;
   context_end_stages(j->context);
   context_leave(j->context);
   c_environment_leave(&locale);
@@ -310,5 +317,5 @@ size_t context_array_count(type *t) {
 const char *context_shown_type(permc_context *c, type *t) {
   text out = {0};
   type_print(&out, t);
-  return arena_text(&c->program.memory, &out);
+  return arena_text(&c->memory, &out);
 }

@@ -35,6 +35,8 @@ typedef struct context_device {
 
 struct permc_context {
   loaded_program program;
+  arena memory;      // of the call in progress: gone when the next one begins
+  bool in_job;       // it is in context_run_job
   bool half_loaded;  // the last load failed: what is there of its program is not to be used
   bool allow_extern;
   bool untrusted;  // see permc_use_untrusted
@@ -109,6 +111,6 @@ void context_end_stages(permc_context *c);  // the call is over; jobs do this th
 binding *context_entry(permc_context *c, const char *name);  // or NULL, reported
 const char *context_program_name(const permc_context *c);    // of its file
 size_t context_array_count(type *t);  // arrays that a value of that type is made of
-const char *context_shown_type(permc_context *c, type *t);  // in the context's memory
+const char *context_shown_type(permc_context *c, type *t);  // in the memory of the call
 
 #endif

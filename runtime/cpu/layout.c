@@ -144,6 +144,7 @@ static bool list_places(const placing *s, array_layout *out) {
   if (!offsets || !out->places) {
     free(offsets);
     free(out->places);
+    *out = (array_layout){0};
     return false;
   }
   for (uint32_t i = 0; i < s->room_count; i++)

@@ -144,7 +144,7 @@ static bool explain_products(permc_context *c, pipeline *p, void *with) {
                    .pipeline = p,
                    .choice = explain_choice(c, p),
                    .facts = plan_facts_of(p->plan),
-                   .groups = count_groups(p->plan->net, &c->program.memory),
+                   .groups = count_groups(p->plan->net, &c->memory),
                    .peak_bytes = cpu_peak_bytes(&p->memory, p->plan),
                    .planning_seconds = c->times.plan};
   e.chooses = explain_chooses(c, &p->memory, p, &e.choose_count);

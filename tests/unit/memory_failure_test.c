@@ -74,9 +74,13 @@ typedef struct session {
   permc_context *context;
   permc_value **arguments, **results;
   size_t argument_count, result_count;
+  permc_compiled *compiled;
+  permc_error error;  // of functions that do not have the context for it
 } session;
 
 static bool create_context(session *s) {
+  permc_compiled_free(s->compiled);
+  s->compiled = NULL;
   permc_context_free(s->context);
   s->context = permc_context_new();
   return s->context;
@@ -175,6 +179,39 @@ static bool run_interp(session *s) { return run_entry(s, "interp"); }
 
 static bool run_portable(session *s) { return run_entry(s, "portable"); }
 
+static bool compile_types(session *s, const char *backend) {
+  permc_compiled_free(s->compiled);
+  s->compiled = permc_compile_types(s->context, "main", backend, "[8]i32");
+  return s->compiled;
+}
+
+static bool compile_portable(session *s) { return compile_types(s, "portable"); }
+static bool compile_interp(session *s) { return compile_types(s, "interp"); }
+
+static bool compile_like(session *s) {
+  permc_compiled_free(s->compiled);
+  s->compiled = permc_compile(s->context, "main", "portable", s->arguments, s->argument_count);
+  return s->compiled;
+}
+
+// On borrowed memory, into results that are made for it.
+static bool call_program(session *s) {
+  int32_t data[8] = {7, 1, 5, 3, 2, 6, 0, 4};
+  uint64_t dims[1] = {8};
+  permc_memory memory = {
+      .type = "i32", .rank = 1, .dims = dims, .data = data, .device = PERMC_HOST};
+  size_t count = 0;
+  s->error = (permc_error){PERMC_ERROR_MEMORY, "out of memory"};
+  permc_value *in = permc_value_borrow(&memory, &s->error);
+  permc_value **out = in ? permc_results_new(s->compiled, &count) : NULL;
+  bool good = out && permc_call(s->compiled, &in, 1, out, count, NULL, &s->error) == PERMC_OK;
+  for (int32_t i = 0; good && i < 8; i++)
+    good = ((const int32_t *)permc_value_data(out[0], 0))[i] == i && data[0] == 7;
+  permc_value_free(in);
+  permc_values_free(out, count);
+  return good;
+}
+
 static bool refuse_law(session *s) {
   return !permc_check_laws(s->context, "difference", s->arguments, s->argument_count) &&
          strstr(permc_message(s->context), "not associative");
@@ -228,6 +265,11 @@ static const struct call {
     {"permc_read_bytes", read_arguments},
     {"permc_run, interp", run_interp},
     {"permc_run, portable", run_portable},
+    {"permc_compile_types, interp", compile_interp},
+    {"permc_call, interp", call_program},
+    {"permc_compile_types", compile_portable},
+    {"permc_call", call_program},
+    {"permc_compile", compile_like},
     {"permc_check_laws, one that does not hold", refuse_law},
     {"permc_write_file", write_result},
     {"permc_read_files", read_result},
@@ -246,12 +288,13 @@ static int make_call_without_memory(const struct call *call, session *s, long nu
   bool good = call->make(s);
   atomic_store(&counting, false);
   int found = atomic_load(&allocations_left) > 0 ? ENOUGH_MEMORY : 0;
-  if (!good && s->context && !*permc_message(s->context))
+  if (!good && s->context && !*permc_message(s->context) && !*s->error.message)
     found |= BLANK_MESSAGE;
   if (!call->make(s))
     found |= NO_RETRY;
   permc_values_free(s->arguments, s->argument_count);
   permc_values_free(s->results, s->result_count);
+  permc_compiled_free(s->compiled);
   permc_context_free(s->context);
   return found;
 }
@@ -292,6 +335,7 @@ static void fail_allocations(bool one) {
   }
   permc_values_free(s.arguments, s.argument_count);
   permc_values_free(s.results, s.result_count);
+  permc_compiled_free(s.compiled);
   permc_context_free(s.context);
 }
 
