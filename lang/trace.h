@@ -152,7 +152,15 @@ typedef struct trace_extern {
 //                  is written there (lang/elaborate/places.c)
 //   CHECK_KEYS     the same of keys: which are wrong where they are no places among their counts
 //   CHECK_ROWS     the same of the lengths of rows, which are from 0 to length - 1
-typedef enum check_kind { CHECK_PADDING, CHECK_PLACES, CHECK_KEYS, CHECK_ROWS } check_kind;
+//   CHECK_OFFSETS  the same of where rows begin and end
+typedef enum check_kind {
+  CHECK_PADDING,
+  CHECK_PLACES,
+  CHECK_KEYS,
+  CHECK_ROWS,
+  CHECK_OFFSETS,
+  CHECK_KINDS
+} check_kind;
 
 typedef struct trace_check {
   check_kind kind;

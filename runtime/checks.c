@@ -68,12 +68,24 @@ static bool check_rows(diagnostics *d, const trace_check *k, const array *wrong)
   return false;
 }
 
+// Whether all rows begin and end in their array.
+static bool check_offsets(diagnostics *d, const trace_check *k, const array *wrong) {
+  const int64_t *found = wrong->data;
+  if (found[0] == INT64_MAX)
+    return true;
+  diag_report(d, DIAG_ERROR, k->where,
+              "offset %" PRId64 " at position %" PRIu64 " is not from 0 to %" PRIu64, found[1],
+              (uint64_t)found[0] % k->inner, k->length - 1);
+  return false;
+}
+
 bool checks_pass(diagnostics *d, const trace *t, const array *results) {
   static bool (*const passes[])(diagnostics *, const trace_check *,
                                 const array *) = {[CHECK_PADDING] = check_padding,
                                                   [CHECK_PLACES] = check_places,
                                                   [CHECK_KEYS] = check_places,
-                                                  [CHECK_ROWS] = check_rows};
+                                                  [CHECK_ROWS] = check_rows,
+                                                  [CHECK_OFFSETS] = check_offsets};
   for (size_t i = 0; i < t->checks.count; i++) {
     const trace_check *k = &t->checks.items[i];
     if (!passes[k->kind](d, k, &results[trace_returned(t) + i]))

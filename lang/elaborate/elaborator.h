@@ -237,7 +237,7 @@ value *run_scatter(elaborator *e, const builtin *row, value **a, type **instance
 value *run_trusted(elaborator *e, const builtin *row, value **a, type **instance);
 value *run_sorted_places(elaborator *e, const builtin *row, value **a, type **instance);
 value *run_bucket_places(elaborator *e, const builtin *row, value **a, type **instance);
-value *run_checked_lengths(elaborator *e, const builtin *row, value **a, type **instance);
+value *run_checked_rows(elaborator *e, const builtin *row, value **a, type **instance);
 value *run_count_keys(elaborator *e, const builtin *row, value **a, type **instance);
 void add_place_checks(elaborator *e);                          // once the trace has its results
 value_id emit_row_check(elaborator *e, const trace_check *c);  // its result

@@ -606,10 +606,11 @@ void add_checks(elaborator *e) {
     trace_check c = t->checks.items[i];
     const trace_check *before = count > 0 ? &t->checks.items[count - 1] : NULL;
     bool known = before && before->shadow == c.shadow && before->length == c.length;
-    bool none = c.kind == CHECK_ROWS && trace_step_count(&t->steps.items[c.shadow]) == 0;
+    bool rows = c.kind == CHECK_ROWS || c.kind == CHECK_OFFSETS;
+    bool none = rows && trace_step_count(&t->steps.items[c.shadow]) == 0;
     if ((c.guarded != NO_STEP && !needed[c.guarded]) || known || none)
       continue;
-    if (c.kind == CHECK_ROWS) {
+    if (rows) {
       t->checks.items[count++] = c;
       vec_push(e->memory, &t->results, emit_row_check(e, &c));
       continue;

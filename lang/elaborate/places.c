@@ -167,9 +167,9 @@ value *run_count_keys(elaborator *e, const builtin *row, value **a, type **insta
   return make_array(e, number, make_dynamic(e, counts));
 }
 
-// Lengths of rows, which are from 0 to a[0]: as they are, once more, so that who needs them needs the
-// check.
-value *run_checked_lengths(elaborator *e, const builtin *row, value **a, type **instance) {
+// Lengths of rows, or offsets, which are from 0 to a[0]: as they are, once more, so that who needs them
+// needs the check.
+value *run_checked_rows(elaborator *e, const builtin *row, value **a, type **instance) {
   (void)instance;
   int64_t most = static_integer(e, a[0], arena_printf(e->memory, "the bound of %s", row->name));
   uint64_t count = length_of(a[1]);
@@ -178,7 +178,7 @@ value *run_checked_lengths(elaborator *e, const builtin *row, value **a, type **
   s.op = TRACE_RESHAPE;
   s.operand_count = 1;
   s.operands = copy_operands(e, 1, &lengths);
-  trace_check c = {.kind = CHECK_ROWS,
+  trace_check c = {.kind = (check_kind)row->operation,
                    .shadow = lengths,
                    .guarded = emit(e, s),
                    .length = (uint64_t)most + 1,

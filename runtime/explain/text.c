@@ -224,7 +224,7 @@ static void print_padding(text *out, const plan *p) {
 static void print_checks(text *out, const trace *t) {
   if (t->proven_checks)
     text_string(out, "padding       is in no result of padded: proven\n");
-  size_t count[CHECK_ROWS + 1] = {0};
+  size_t count[CHECK_KINDS] = {0};
   for (size_t i = 0; i < t->checks.count; i++)
     count[t->checks.items[i].kind]++;
   if (count[CHECK_PADDING])
@@ -235,6 +235,8 @@ static void print_checks(text *out, const trace *t) {
     text_string(out, "keys          are checked in each run: of the number of bits that is said\n");
   if (count[CHECK_ROWS])
     text_string(out, "rows          are checked in each run: no longer than they may be\n");
+  if (count[CHECK_OFFSETS])
+    text_string(out, "offsets       are checked in each run: of elements, or of the end\n");
 }
 
 // Where one was asked for: those that were used.

@@ -160,9 +160,13 @@ bool schedule_read(value_source *s, array *out) {
   return good;
 }
 
-// Text may be shorter, and at a terminal there is no more of it yet.
+// Byte by byte: no text begins with the first one, so that what ends behind it is a schedule that is cut.
 bool schedule_begins(value_source *s) {
-  return source_peek(s) == (unsigned char)*magic && source_begins(s, magic, sizeof magic);
+  size_t have = 0;
+  while (have < sizeof magic && source_fill(s, have + 1) &&
+         s->at[have] == (unsigned char)magic[have])
+    have++;
+  return have == sizeof magic || (have > 0 && !source_fill(s, have + 1));
 }
 
 // ---- writing ----------------------------------------------------------------------------------
@@ -191,6 +195,15 @@ static bool report_fault(error *e, const array *a, const place_list *p, permutat
                    (int)length, shown, position, count, count == 1 ? "" : "s");
 }
 
+// The first negative number, which looks like a place where the type is as narrow; or p->count.
+static uint64_t find_negative(const array *a, const place_list *p) {
+  uint64_t i = p->count, sign = UINT64_C(1) << (8 * p->size - 1);
+  if (scalar_types[a->type].kind == KIND_SIGNED && p->count > sign)
+    for (i = 0; i < p->count && !(place_at(p, i) & sign); i++)
+      ;
+  return i;
+}
+
 static bool check_permutation(const array *a, const place_list *p, error *e) {
   uint64_t position;
   uint32_t *seen = array_memory((p->count / 32 + 1) * sizeof *seen);
@@ -198,6 +211,9 @@ static bool check_permutation(const array *a, const place_list *p, error *e) {
     return error_set(e, SPAN_NONE, "out of memory");
   permutation_fault fault = permutation_check(p, seen, &position);
   free(seen);
+  uint64_t negative = fault == PERMUTATION_OK ? find_negative(a, p) : p->count;
+  if (negative < p->count)
+    return report_fault(e, a, p, PERMUTATION_OUTSIDE, negative);
   return fault == PERMUTATION_OK || report_fault(e, a, p, fault, position);
 }
 

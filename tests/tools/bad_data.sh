@@ -171,6 +171,10 @@ schedule negative.in '[0, -1, 1]'
 schedule fractions.in '[0.0, 1.0]'
 schedule matrix.in '[[0, 1], [2, 3]]'
 schedule empty.in ''
+rc=0
+echo '[1, 0]' >swap.in
+"$PERMC" schedule swap.in -o work/new.npy >out 2>err || rc=$?
+verdict "permc schedule -o new.npy" "$rc" "ends in .sched"
 
 rc=0
 "$PERMC" run -e sort_network -i data/good.npy >/dev/full 2>err </dev/null || rc=$?

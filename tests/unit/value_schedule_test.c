@@ -129,6 +129,22 @@ TEST(what_is_no_permutation) {
   array_destroy(&a);
 }
 
+// As a place of 8 bits -128 would be 128.
+TEST(negative_numbers) {
+  uint64_t length = 256;
+  array a;
+  error e;
+  REQUIRE(array_create(&a, SCALAR_I8, 1, &length));
+  for (int i = 0; i < 256; i++)
+    ((uint8_t *)a.data)[i] = (uint8_t)i;
+  FILE *to = tmpfile();
+  CHECK(!value_write(to, FORMAT_SCHEDULE, &(permc_value){.components = &a, .count = 1}, &e));
+  CHECK_STR(e.message,
+            "no permutation: index -128 at position 128 is outside of an array of 256 elements");
+  fclose(to);
+  array_destroy(&a);
+}
+
 TEST(damaged_files) {
   array a = permutation_of(SCALAR_U16, LENGTH_TESTED);
   memory m = written(FORMAT_SCHEDULE, &a, 1);
@@ -137,7 +153,7 @@ TEST(damaged_files) {
     check_refused(m, i / 4 == 2 ? "this permc reads version 1" : "the schedule is damaged");
     m.bytes[i] = (char)(m.bytes[i] ^ 1 << i % 8);
   }
-  for (size_t count = 8; count < m.count; count += count < HEADER ? 1 : 101)
+  for (size_t count = 1; count < m.count; count += count < HEADER ? 1 : 101)
     check_refused((memory){m.bytes, count}, count < HEADER ? "ends inside the header" : "bytes");
   m.bytes[16] = 0x7f;  // a length that does not fit the shape, signed
   sign(m);

@@ -38,6 +38,9 @@ static bool write_schedule(const char *from, const char *path, const array *perm
 cli_status verb_schedule(const cli_arguments *args) {
   const char *from = args->operands[0], *to = cli_value(args, "-o");
   array permutation = {0};
+  if (!cli_ends_with(to, ".sched"))
+    return cli_usage_error("schedule: a schedule is a file that ends in .sched, and '%s' does not",
+                           to);
   bool good = cli_check_output(to) && read_permutation(from, &permutation) &&
               write_schedule(from, to, &permutation);
   array_destroy(&permutation);
