@@ -513,18 +513,18 @@ static bool copy_settings(permc_compiled *p, const permc_context *c) {
 }
 
 static bool compile_for(permc_context *c, const compile_job *j) {
+  permc_value *const none[] = {NULL};
   permc_compiled *p = j->made;
   pipeline_request r = {.entry = p->entry,
                         .last = STAGE_PROGRAM,
-                        .arguments = j->like,
+                        .arguments = j->like ? j->like : none,
                         .argument_count = j->count,
                         .backend = j->backend,
                         .often = true};
   if (!pipeline_make(c, &r, &p->pipeline))
     return false;
   p->device = p->pipeline.backend == &cuda_backend ? 0 : ARRAY_HOST;
-  return (list_types(p, j) && lay_out(p) && copy_settings(p, c)) ||
-         context_error(c, "out of memory");
+  return (list_types(p, j) && lay_out(p) && copy_settings(p, c)) || context_no_memory(c);
 }
 
 static bool run_compile(permc_context *c, void *with) {
@@ -549,7 +549,7 @@ static permc_compiled *compile(permc_context *c, const char *entry, compile_job 
   if (!p || !name) {
     free(p);
     free(name);
-    return context_error(c, "out of memory"), NULL;
+    return context_no_memory(c), NULL;
   }
   p->context = c;
   p->entry = name;

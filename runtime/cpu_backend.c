@@ -24,7 +24,7 @@ static cpu_program *new_program(backend_program *p) {
   cpu_program *state = p->state = calloc(1, sizeof *state);
   if (state && (state->store = cpu_store_new()) != NULL)
     return state;
-  context_error(p->context, "out of memory");
+  context_no_memory(p->context);
   return NULL;
 }
 

@@ -99,7 +99,7 @@ static bool law_holds(permc_context *c, const trace_law *law, const array *opera
     print_element(&example, sides + i, law->sides, 2, at);
   }
   if (example.failed)
-    context_error(c, "out of memory");
+    context_no_memory(c);
   else
     report_law(c, law, text_content(&example));
   text_free(&example);

@@ -22,7 +22,7 @@ static bool run_load(permc_context *c, void *with) {
     const char *why;
     j->bytes = read_source(&c->program.memory, j->name, &j->length, &why);
     if (!j->bytes)
-      return context_error(c, "%s: %s", j->name, why);
+      return context_error_of(c, PERMC_ERROR_FILE, "%s: %s", j->name, why);
   }
   bool good = program_load(&c->program, j->name, j->bytes, j->length);
   c->times.load = clock_seconds() - start;
@@ -55,7 +55,7 @@ bool permc_define(permc_context *c, const char *expression) {
   context_begin_call(c);
   char *copy = strdup(expression);
   if (!copy)
-    return context_error(c, "out of memory");
+    return context_no_memory(c);
   bool good = context_run_job(c, run_define, copy);
   free(copy);
   return good;
@@ -127,7 +127,7 @@ char *permc_format(permc_context *c, const char *name, const char *bytes, size_t
   if (good)
     text_string(&j.out, "");
   if (j.out.failed)
-    context_error(c, "out of memory");
+    context_no_memory(c);
   if (!good || j.out.failed)
     text_free(&j.out);
   return j.out.data;

@@ -47,6 +47,7 @@ typedef enum permc_code {
   PERMC_ERROR_MISSING = 5,      // what a backend needs is not here
   PERMC_ERROR_MEMORY = 6,       // there is no more, or its limit is reached
   PERMC_ERROR_INTERRUPTED = 7,  // by permc_interrupt
+  PERMC_ERROR_FILE = 8,         // one cannot be read or written, or holds something else
 } permc_code;
 
 // What went wrong, in memory of the caller: for functions that several threads may call at once.
@@ -66,6 +67,10 @@ PERMC_API void permc_context_free(permc_context *context);  // NULL is allowed
 // Errors and warnings of the last call on this context, one rendered text with source lines and
 // carets, each ending in a newline; "" if there were none. Valid until the next call.
 PERMC_API const char *permc_message(const permc_context *context);
+
+// What the last call on this context came to: what permc_message says in words. PERMC_OK if it says nothing,
+// or warns only.
+PERMC_API permc_code permc_last_code(const permc_context *context);
 
 // Whether `extern` functions may be called; false by default. Set before loading.
 PERMC_API void permc_allow_extern(permc_context *context, bool allow);

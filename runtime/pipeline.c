@@ -340,10 +340,11 @@ static bool is_auto(const pipeline_request *r) {
 const backend *pipeline_backend(permc_context *c, const char *name) {
   const backend *found = backend_named(name ? name : "auto");
   if (found && c->untrusted && (found == &cpu_backend || found == &cuda_backend)) {
-    context_error(c,
-                  "the backend %s compiles programs, and one that is not trusted is not compiled; "
-                  "take auto, portable or interp",
-                  name);
+    context_error_of(
+        c, PERMC_ERROR_MISSING,
+        "the backend %s compiles programs, and one that is not trusted is not compiled; "
+        "take auto, portable or interp",
+        name);
     return NULL;
   }
   if (found)
@@ -351,7 +352,8 @@ const backend *pipeline_backend(permc_context *c, const char *name) {
   text known = {0};
   for (size_t i = 0; i < sizeof backends / sizeof *backends; i++)
     text_printf(&known, "%s%s", i ? ", " : "", backends[i]->name);
-  context_error(c, "there is no backend '%s'; there is %s", name, text_content(&known));
+  context_error_of(c, PERMC_ERROR_MISSING, "there is no backend '%s'; there is %s", name,
+                   text_content(&known));
   text_free(&known);
   return NULL;
 }
@@ -393,7 +395,7 @@ static backend_status make_text(permc_context *c, pipeline *p, char why[BACKEND_
     return BACKEND_READY;
   snprintf(why, BACKEND_WHY, "%s", problem ? problem : "");
   if (!problem)
-    context_error(c, "out of memory");
+    context_no_memory(c);
   return problem ? BACKEND_MISSING : BACKEND_FAILED;
 }
 
@@ -410,10 +412,10 @@ static bool fall_back(permc_context *c, const pipeline_request *r, pipeline *p, 
   if (r->last != STAGE_PROGRAM)
     return context_error(c, "%s", why);
   if (!is_auto(r))
-    return context_error(c,
-                         "the backend %s cannot run this: %s; the backend auto, which is the "
-                         "default, takes one that can",
-                         b->name, why);
+    return context_error_of(c, PERMC_ERROR_MISSING,
+                            "the backend %s cannot run this: %s; the backend auto, which is the "
+                            "default, takes one that can",
+                            b->name, why);
   if (b != &cuda_backend)
     context_warn_uncompiled(c, why);
   give_to(p, b == &cuda_backend ? choose_planner(c, r) : &portable_backend);

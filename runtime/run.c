@@ -87,9 +87,10 @@ typedef struct run_job {
 
 static bool compile(permc_context *c, void *with) {
   run_job *j = with;
+  permc_value *const none[] = {NULL};
   pipeline_request r = {.entry = j->entry,
                         .last = STAGE_PROGRAM,
-                        .arguments = j->arguments,
+                        .arguments = j->arguments ? j->arguments : none,
                         .argument_count = j->argument_count,
                         .backend = j->backend,
                         .laws = j->laws};
@@ -128,9 +129,9 @@ static bool execute(permc_context *c, void *with) {
   array *results = calloc(wanted + 1, sizeof *results);
   bool good = false;
   if (!*j->results || !arguments || !results)
-    context_error(c, "out of memory");
+    context_no_memory(c);
   else if (!name_results(&p->trace, j->arguments, j->argument_count, *j->results, *j->result_count))
-    context_error(c, "out of memory");
+    context_no_memory(c);
   else
     good = execute_arrays(c, j, arguments, results);
   free(arguments);

@@ -100,6 +100,7 @@ bool entry_types_fit(permc_context *c, entry_types *t, const permc_value *v, siz
   type *f = type_prune(t->rest);
   const char *wanted = context_shown_type(c, f->parts[0]);
   if (!v) {  // permc_value_new failed and its caller did not look
+    c->code = PERMC_ERROR_ARGUMENT;
     diag_report(&c->program.diagnostics, DIAG_ERROR, t->entry->where,
                 "argument %zu of '%s' must be %s, but it is NULL", number + 1, t->entry->name,
                 wanted);
@@ -115,6 +116,7 @@ bool entry_types_fit(permc_context *c, entry_types *t, const permc_value *v, siz
   t->rest = f->parts[1];
   if (!job.wrong)
     return true;
+  c->code = PERMC_ERROR_ARGUMENT;
   diag_report(&c->program.diagnostics, DIAG_ERROR, t->entry->where,
               "argument %zu of '%s' must be %s, but the data is %s", number + 1, t->entry->name,
               wanted, shown_components(c, v));
@@ -146,8 +148,9 @@ bool shapes_of_values(permc_context *c, binding *entry, permc_value *const *valu
                       arena *memory, argument_shapes *out) {
   size_t parameters = permc_parameter_count(c, entry->name);
   if (parameters != count)
-    return context_error(c, "'%s' has %zu parameter%s, but is given %zu argument%s", entry->name,
-                         parameters, parameters == 1 ? "" : "s", count, count == 1 ? "" : "s");
+    return context_error_of(c, PERMC_ERROR_ARGUMENT,
+                            "'%s' has %zu parameter%s, but is given %zu argument%s", entry->name,
+                            parameters, parameters == 1 ? "" : "s", count, count == 1 ? "" : "s");
   entry_types types = entry_types_start(c, entry);
   *out = (argument_shapes){.instance = types.instance};
   for (size_t i = 0; i < count; i++) {

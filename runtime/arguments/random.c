@@ -70,7 +70,7 @@ static bool run_sized(permc_context *c, void *with) {
     return false;
   *j->arguments = calloc(permc_parameter_count(c, j->entry) + 1, sizeof **j->arguments);
   if (!*j->arguments)
-    context_error(c, "out of memory");
+    context_no_memory(c);
   argument_shapes shapes;
   if (!*j->arguments || !shapes_at(c, b, j->sizes, j->size_count, &c->memory, &shapes))
     return false;

@@ -41,7 +41,7 @@ static bool read_component(permc_context *c, sources *s, value_expectation e, pe
     if (value_append(to, &a, value_name(from)))
       return true;
     array_destroy(&a);
-    return context_error(c, "out of memory");
+    return context_no_memory(c);
   }
   return false;
 }
@@ -68,7 +68,7 @@ static bool read_parameter(permc_context *c, sources *s, type *t, size_t number,
   expect_type(c, t, 0, &e);
   permc_value *v = *out = value_new(0);
   if (!v)
-    return context_error(c, "out of memory");
+    return context_no_memory(c);
   bool good = true;
   for (size_t i = 0; good && i < e.count; i++)
     good = read_component(c, s, e.items[i], v);
@@ -203,7 +203,7 @@ static bool read_arguments(permc_context *c, const char *entry, sources *s,
   size_t parameters = permc_parameter_count(c, entry);
   *arguments = calloc(parameters + 1, sizeof **arguments);
   if (!*arguments)
-    return context_error(c, "out of memory");
+    return context_no_memory(c);
   for (*count = 0; *count < parameters;) {
     type *wanted = type_prune(t.rest)->parts[0];
     if (!read_parameter(c, s, wanted, *count, &(*arguments)[*count]))
@@ -250,7 +250,7 @@ bool permc_read_files(permc_context *c, const char *entry, const char *const *pa
   *count = 0;
   value_source **open = calloc(path_count + 1, sizeof *open);
   if (!open)
-    return context_error(c, "out of memory");
+    return context_no_memory(c);
   read_job j = {entry, {.open = open}, arguments, count};
   bool good = true;
   for (size_t i = 0; good && i < path_count; i++) {

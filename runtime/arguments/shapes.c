@@ -64,7 +64,7 @@ static bool read_leaf(type_reader *r, const uint64_t *dims, uint32_t rank, permc
     return bad_type(r);
   memcpy(shape.dims, dims, rank * sizeof *dims);
   r->at += length;
-  return value_append(v, &shape, NULL) || context_error(r->context, "out of memory");
+  return value_append(v, &shape, NULL) || context_no_memory(r->context);
 }
 
 // One type: its arrays are appended to v.
@@ -127,7 +127,7 @@ static bool read_types(type_reader *r, const char *entry, size_t wanted, permc_v
     permc_value *v = length ? value_of_text(r->context, r->what, r->at, length, rest->parts[0])
                             : calloc(1, sizeof *v);
     if (!v)
-      return length ? false : context_error(r->context, "out of memory");
+      return length ? false : context_no_memory(r->context);
     values[(*count)++] = v;
     r->at += length;
     if (!length && !read_type(r, dims, 0, v))
@@ -151,7 +151,7 @@ bool values_of_types(permc_context *c, const char *entry, const char *what, cons
     return false;
   *values = calloc(wanted + 1, sizeof **values);
   if (!*values)
-    return context_error(c, "out of memory");
+    return context_no_memory(c);
   type_reader r = {c, what, types, types, 0};
   if (read_types(&r, entry, wanted, *values, count))
     return true;

@@ -209,7 +209,7 @@ bool permc_write_file(permc_context *c, const char *path, const permc_value *v) 
     output_discard(o);
   context_end_stages(c);
   if (!good)
-    context_error(c, "%s", why.message);
+    context_error_of(c, PERMC_ERROR_FILE, "%s", why.message);
   return good;
 }
 
@@ -243,7 +243,7 @@ static bool check_output(permc_context *c, const outputs_job *j, size_t number, 
   value_format format;
   array_ranks ranks = {0};
   if (!value_format_of(path, &format, &why) || !output_check(path, &why))
-    return context_error(c, "%s", why.message);
+    return context_error_of(c, PERMC_ERROR_FILE, "%s", why.message);
   if (result && list_ranks(&c->memory, result, 0, &ranks) &&
       !value_suits(format, ranks.items, ranks.count, &why))
     return context_error(c, "%s: %s", path, why.message);

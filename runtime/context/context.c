@@ -64,6 +64,7 @@ void context_truncate_messages(permc_context *c, size_t length) {
 
 void context_clear(permc_context *c) {
   diagnostics *d = &c->program.diagnostics;
+  c->code = PERMC_OK;
   d->errors = d->warnings = 0;
   d->exhausted = d->wants_static = d->can_be_static = d->wants_extern = false;
   d->rendered.failed = false;
@@ -102,6 +103,29 @@ bool context_error(permc_context *c, const char *format, ...) {
   return false;
 }
 
+bool context_error_of(permc_context *c, permc_code code, const char *format, ...) {
+  va_list arguments;
+  c->code = c->code == PERMC_OK ? code : c->code;
+  va_start(arguments, format);
+  diag_vreport(&c->program.diagnostics, DIAG_ERROR, SPAN_NONE, format, arguments);
+  va_end(arguments);
+  return false;
+}
+
+bool context_no_memory(permc_context *c) {
+  return context_error_of(c, PERMC_ERROR_MEMORY, "out of memory");
+}
+
+permc_code permc_last_code(const permc_context *c) {
+  const diagnostics *d = &c->program.diagnostics;
+  return d->rendered.failed      ? PERMC_ERROR_MEMORY
+         : !d->errors            ? PERMC_OK
+         : atomic_load(&c->stop) ? PERMC_ERROR_INTERRUPTED
+         : d->exhausted          ? PERMC_ERROR_MEMORY
+         : c->code != PERMC_OK   ? c->code
+                                 : PERMC_ERROR_PROGRAM;
+}
+
 permc_code failure_set(permc_error *e, permc_code code, const char *format, ...) {
   va_list arguments;
   if (!e)
@@ -119,6 +143,7 @@ permc_code failure_set(permc_error *e, permc_code code, const char *format, ...)
 bool context_fail(permc_context *c, const permc_error *e) {
   diagnostics *d = &c->program.diagnostics;
   d->errors++;
+  c->code = e->code;
   text_printf(&d->rendered, "%s\n", e->message);
   return false;
 }
@@ -142,7 +167,7 @@ void context_report_memory(permc_context *c, const arena *memory, const binding 
   d->demote = NULL;
   d->exhausted = true;
   if (!memory->at_limit) {
-    context_error(c, "out of memory");
+    context_no_memory(c);
     return;
   }
   if (entry)
@@ -197,7 +222,7 @@ static void *job_thread(void *with) {
   jmp_buf failure;
   c_environment locale;
   if (!c_environment_enter(&locale))
-    return context_error(j->context, "out of memory"), NULL;
+    return context_no_memory(j->context), NULL;
   context_enter(j->context);
   loaded_program *p = &j->context->program;
   bool lost = p->diagnostics.rendered.failed;
@@ -291,8 +316,9 @@ binding *context_entry(permc_context *c, const char *name) {
   for (size_t i = 0; i < count && i < 8; i++)
     text_printf(&list, "%s'%s'", i ? ", " : "", c->program.program.entries.items[i]->name);
   if (count)
-    context_error(c, "there is no entry point '%s'; there is %s (choose one, as in --entry %s)",
-                  name, text_content(&list), c->program.program.entries.items[0]->name);
+    context_error_of(c, PERMC_ERROR_ARGUMENT,
+                     "there is no entry point '%s'; there is %s (choose one, as in --entry %s)",
+                     name, text_content(&list), c->program.program.entries.items[0]->name);
   else
     context_error(
         c,

@@ -37,6 +37,7 @@ struct permc_context {
   loaded_program program;
   arena memory;      // of the call in progress: gone when the next one begins
   bool in_job;       // it is in context_run_job
+  permc_code code;   // of its first error, where that was said; PERMC_OK: it follows from the rest
   bool half_loaded;  // the last load failed: what is there of its program is not to be used
   bool allow_extern;
   bool untrusted;  // see permc_use_untrusted
@@ -77,6 +78,9 @@ void context_enter(permc_context *c);
 void context_leave(permc_context *c);
 // "permc: ...". Returns false, for the caller to return.
 bool context_error(permc_context *c, const char *format, ...) PRINTF_LIKE(2, 3);
+// The same with a code; else it is PERMC_ERROR_PROGRAM, unless the call was interrupted or memory was out.
+bool context_error_of(permc_context *c, permc_code code, const char *format, ...) PRINTF_LIKE(3, 4);
+bool context_no_memory(permc_context *c);  // "out of memory"
 // A warning, unless the context has shown one of this kind before.
 void context_warn_once(permc_context *c, context_warning kind, const char *format, ...)
     PRINTF_LIKE(3, 4);

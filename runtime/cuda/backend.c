@@ -44,7 +44,7 @@ static backend_status prepare_kernels(backend_program *p, char why[BACKEND_WHY])
   gpu_program *g = p->state = calloc(1, sizeof *g);
   cuda_device *d = c->gpu.open;
   if (!g) {
-    context_error(c, "out of memory");
+    context_no_memory(c);
     return BACKEND_FAILED;
   }
   const cuda_facts *facts = cuda_facts_of(d);

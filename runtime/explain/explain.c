@@ -206,7 +206,7 @@ bool permc_explain(permc_context *c, const char *entry, const permc_size *sizes,
     good = explain_entry(c, &r, print_explanation, &j);
   }
   if (good && j.out.failed)
-    good = context_error(c, "out of memory");
+    good = context_no_memory(c);
   if (good)
     *out = j.out.data;
   else

@@ -19,7 +19,7 @@ static backend_status prepare_hmm(backend_program *p, char why[BACKEND_WHY]) {
   jmp_buf failure;
   arena scratch = {.failure = &failure};
   if (!h) {
-    context_error(p->context, "out of memory");
+    context_no_memory(p->context);
     return BACKEND_FAILED;
   }
   h->machine = hmm_plan_default;
@@ -101,7 +101,7 @@ static bool write_results(permc_context *c, const backend_program *p, const plan
       continue;
     array *to = &results[a->number];
     if (!array_create(to, a->type, 1, &a->count))
-      return context_error(c, "out of memory");
+      return context_no_memory(c);
     memcpy(to->data, m->words + m->place[i], array_bytes(to));
   }
   backend_shape_results(p->trace, results);
@@ -114,7 +114,7 @@ static bool run_on_hmm(backend_program *p, backend_run *r, arena *words, arena *
   jmp_buf failure;
   words->failure = scratch->failure = &failure;
   if (setjmp(failure))
-    return context_error(p->context, "out of memory");
+    return context_no_memory(p->context);
   if (!check_memory(p->context, scratch, h, made))
     return false;
   arena_free(scratch);

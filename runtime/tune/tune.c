@@ -46,7 +46,7 @@ static bool run_side(void *with) {
   tune_side *s = with;
   permc_error why;
   if (!s->results && !(s->results = permc_results_new(s->compiled, &s->result_count)))
-    return context_error(s->context, "out of memory");
+    return context_no_memory(s->context);
   return permc_call(s->compiled, s->arguments, s->argument_count, s->results, s->result_count, NULL,
                     &why) == PERMC_OK ||
          context_fail(s->context, &why);
@@ -437,7 +437,7 @@ bool tune_program(permc_context *c, const char *entry, const char *backend_name,
   bool good = tune_entry(&t, &best);
   c->trial = NULL;
   if (good && (t.report.failed || !t.report.data))
-    good = context_error(c, "out of memory");
+    good = context_no_memory(c);
   if (good) {
     context_clear(c);
     if (t.warnings)

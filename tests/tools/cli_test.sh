@@ -81,7 +81,7 @@ out_has '^usage: permc run '
 status 0 fmt -h
 out_has '^usage: permc fmt '
 status 0 --version
-out_is "permc 0.1.0"
+out_is "permc 0.2.0"
 status 2
 out_is ''
 err_has '^  permc run '

@@ -7,6 +7,7 @@ set -eu
 build=$1
 compiler=$2
 core=$3
+source=$PWD
 cd "$PERMC_TMP"
 cmake --install "$build" --prefix "$PWD/first" >log || { cat log; exit 1; }
 mv first moved
@@ -44,6 +45,13 @@ export PKG_CONFIG_PATH
 LD_LIBRARY_PATH=$(pkg-config --variable=libdir permc)
 export LD_LIBRARY_PATH
 
+# The program of docs/c.md.
+awk -v lines=sort.c '/^```c$/ { on = 1; next } /^```/ { on = 0 } on { print > lines }' "$source/docs/c.md"
+awk '/^```output$/ { on = 1; next } /^```/ { on = 0 } on' "$source/docs/c.md" >expected
+# shellcheck disable=SC2046  # flags are words
+"$compiler" -std=c17 -Wall -Wextra -Wpedantic -Werror sort.c -o sort \
+  $(pkg-config --static --cflags --libs permc)
+
 passed=0
 failed=0
 same() { # same FOUND EXPECTED
@@ -58,5 +66,6 @@ version=$(pkg-config --modversion permc)
 same "$(./program)" "$version: 0 1 2 3"
 same "$(moved/bin/permc --version)" "permc $version"
 same "$(find moved -name permc.1 | wc -l)" 1
+same "$(./sort)" "$(cat expected)"
 echo "$passed passed, $failed failed, 0 skipped"
 [ "$failed" -eq 0 ]

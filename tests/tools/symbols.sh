@@ -4,10 +4,12 @@
 #   define a name of the C library, which would take its place in every program that links with us
 #   end the process, or print on its own
 #   as LIBRARY, or as a shared library: define names other than permc_*, which a program may have
+#   change its binary interface without changing tests/data/abi.txt
 set -eu
 archive=$1
 library=$2
 compiler=$3
+source=$PWD
 cd "$PERMC_TMP"
 passed=0
 failed=0
@@ -52,6 +54,13 @@ for kind in static shared; do
   grep -v '^permc_' "$kind" >others || true
   verdict "names of the $kind library that do not begin with permc_" others
 done
+
+# The binary interface: names, numbers of the enums, and where the members of structures lie.
+"$compiler" -std=c17 -I "$source/runtime" "$source/tests/data/abi.c" -o abi
+{ cat static; ./abi; } >interface
+diff -N "$source/tests/data/abi.txt" interface >changed || true
+verdict "what the binary interface has no more (<) or anew (>): if on purpose, tests/data/abi.txt" \
+  changed
 
 echo "$passed passed, $failed failed, 0 skipped"
 [ "$failed" -eq 0 ]

@@ -164,6 +164,34 @@ TEST(workspace_of_the_caller) {
   permc_context_free(c);
 }
 
+// ---- codes of a context ------------------------------------------------------------------------
+
+TEST(codes) {
+  permc_context *c = permc_context_new();
+  permc_value *keys = borrow("f32", 4, (float[]){1, 2, 3, 4}), **results = NULL;
+  size_t count = 0;
+  CHECK_EQ_U64(permc_last_code(c), PERMC_OK);
+  CHECK(!permc_load(c, "no such file.perm"));
+  CHECK_EQ_U64(permc_last_code(c), PERMC_ERROR_FILE);
+  CHECK(!permc_define(c, "sort +"));
+  CHECK_EQ_U64(permc_last_code(c), PERMC_ERROR_PROGRAM);
+  CHECK(permc_define(c, "\\xs -> map (+ 1u32) (sort xs)"));
+  CHECK_EQ_U64(permc_last_code(c), PERMC_OK);
+  CHECK(!permc_run(c, "-e", NULL, &keys, 1, &results, &count));
+  CHECK_EQ_U64(permc_last_code(c), PERMC_ERROR_ARGUMENT);
+  CHECK(!permc_run(c, "-e", NULL, NULL, 0, &results, &count));
+  CHECK_EQ_U64(permc_last_code(c), PERMC_ERROR_ARGUMENT);
+  CHECK(!permc_compile_types(c, "absent", NULL, "[4]u32"));
+  CHECK_EQ_U64(permc_last_code(c), PERMC_ERROR_ARGUMENT);
+  CHECK(!permc_compile_types(c, "-e", "absent", "[4]u32"));
+  CHECK_EQ_U64(permc_last_code(c), PERMC_ERROR_MISSING);
+  CHECK(permc_set_limit(c, "steps", 1));
+  CHECK(!permc_compile_types(c, "-e", "portable", "[4]u32"));
+  CHECK_EQ_U64(permc_last_code(c), PERMC_ERROR_MEMORY);
+  permc_value_free(keys);
+  permc_context_free(c);
+}
+
 // ---- what is refused ---------------------------------------------------------------------------
 
 TEST(memory_that_is_refused) {
