@@ -264,6 +264,8 @@ static void log_plan(pipeline *p) {
     rule_fired(&p->rules, RULE_TOGETHER, NET_NONE, 0, 0);
   for (uint32_t i = 0; i < p->plan->disjoint_ops; i++)
     rule_fired(&p->rules, RULE_DISJOINT_OPS, NET_NONE, 0, 0);
+  for (uint32_t i = 0; i < p->plan->keys_of_elements; i++)
+    rule_fired(&p->rules, RULE_KEYS_OF_ELEMENTS, NET_NONE, 0, 0);
   for (size_t i = 0; i < p->plan->net->stages.count; i++)
     if (p->plan->padding[i] == PADDING_FREE)
       rule_fired(&p->rules, RULE_FREE_PADDING, NET_NONE, 0, 0);

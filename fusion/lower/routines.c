@@ -76,7 +76,7 @@ static uint32_t add_routine(lowering *l, net_routine r) {
   return stage;
 }
 
-// Pairs are doubled from 8 on.
+// Pairs are doubled from 8 on. Counts are the last.
 static void add_pair(lowering *l, net_routine *r, net_routine_pair pair) {
   if (r->pair_count >= 8 && !(r->pair_count & (r->pair_count - 1))) {
     net_routine_pair *more = NEW_ARRAY(l->memory, net_routine_pair, 2 * r->pair_count);
@@ -84,6 +84,22 @@ static void add_pair(lowering *l, net_routine *r, net_routine_pair pair) {
     r->pairs = more;
   }
   r->pairs[r->pair_count++] = pair;
+  if (r->counts) {
+    r->pairs[r->pair_count - 1] = r->pairs[r->pair_count - 2];
+    r->pairs[r->pair_count - 2] = pair;
+  }
+}
+
+// Of a count of few keys the sort by them that is there, which counts them then. NULL: there is none.
+static net_routine *find_counting(lowering *l, const net_routine *count) {
+  for (size_t i = 0; i < l->sorts.count && count->limit <= NET_MOST_COUNTED; i++) {
+    const known_sort *k = &l->sorts.items[i];
+    net_routine *r = k->sort == NET_NONE ? NULL : stage_of(l, k->sort)->routine;
+    if (r && !r->counts && r->limit == count->limit && r->rows == count->rows &&
+        r->length == count->length && r->pairs[0].from == count->pairs[0].from)
+      return r;
+  }
+  return NULL;
 }
 
 lowered lower_keyed(lowering *l, const trace_step *s) {
@@ -103,6 +119,13 @@ lowered lower_keyed(lowering *l, const trace_step *s) {
                    .limit = s->number,
                    .pair_count = 1,
                    .pairs = &pair};
+  net_routine *counting = r.kind == NET_COUNT ? find_counting(l, &r) : NULL;
+  if (counting) {
+    add_pair(l, counting, pair);
+    counting->counts = true;
+    rule_fired(l->log, RULE_COUNTED_SORT, l->step, 0, 0);
+    return result;
+  }
   uint32_t stage = add_routine(l, r);
   if (s->op == TRACE_PLACES)
     vec_push(l->memory, &l->sorts, ((known_sort){pair.to, stage, NET_NONE, 0}));

@@ -188,6 +188,9 @@ typedef struct net_store {
   ROW(PERMUTE, "permute")                                                                          \
   ROW(WRONG, "wrong")
 
+// A sort counts its keys besides, where there are at most so many of them.
+enum { NET_MOST_COUNTED = 16 };
+
 typedef enum net_routine_kind {
 #define ROW(id, name) NET_##id,
   NET_ROUTINES(ROW)
@@ -205,11 +208,12 @@ typedef struct net_routine_pair {
 typedef struct net_routine {
   net_routine_kind kind;
   bool descending, distinct;
-  bool back;  // PERMUTE: elements come from these places
+  bool back;    // PERMUTE: elements come from these places
+  bool counts;  // a SORT or PLACES: the last pair goes from the keys to their counts, as of a COUNT
   uint64_t rows, length;
   uint64_t limit;  // not 0: the keys are integers below it
   uint32_t pair_count;
-  net_routine_pair *pairs;  // the keys first; SORT and PERMUTE: then the payloads
+  net_routine_pair *pairs;  // the keys first; SORT and PERMUTE: then the payloads; counts
   uint32_t origin;          // the Trace step that asked for it
 } net_routine;
 

@@ -218,6 +218,8 @@ static void print_routine(text *out, const net_routine *r) {
       text_string(out, "none");
     else
       text_printf(out, "a%" PRIu32, p.to);
+    if (r->counts && i == r->pair_count - 1)
+      text_string(out, " counts");
   }
 }
 

@@ -28,6 +28,10 @@ typedef struct checker {
   uint64_t elements;  // of the keys
 } checker;
 
+static bool is_counts(const net_routine *r, uint32_t pair) {
+  return r->counts && pair == r->pair_count - 1;
+}
+
 static const net_array *array_at(const checker *c, net_id id) { return &c->net->arrays.items[id]; }
 
 static const char *check_keys(const checker *c) {
@@ -57,12 +61,12 @@ static const char *check_payload(const checker *c, net_routine_pair p) {
              : "what goes to an array is not of its type and length";
 }
 
-static const char *check_result(const checker *c, net_routine_pair p) {
+static const char *check_result(const checker *c, net_routine_pair p, result_kind results) {
   const net_routine *r = c->routine;
   uint64_t count = 2;
-  bool overflow = kinds[r->kind].results != OF_TWO &&
-                  __builtin_mul_overflow(
-                      r->rows, kinds[r->kind].results == OF_LIMIT ? r->limit : r->length, &count);
+  bool overflow =
+      results != OF_TWO &&
+      __builtin_mul_overflow(r->rows, results == OF_LIMIT ? r->limit : r->length, &count);
   if (overflow || p.to == NET_NONE || array_at(c, p.to)->count != count ||
       array_at(c, p.to)->type != SCALAR_I64)
     return "its result is not an array of i64, of its length";
@@ -79,8 +83,11 @@ static const char *check_pair(const checker *c, uint32_t i) {
   if (p.to != NET_NONE && net_array_is_given(array_at(c, p.to)))
     return arena_printf(c->memory, "a%" PRIu32 " is an argument or a table", p.to);
   const char *wrong = i == 0 ? check_keys(c) : NULL;
+  if (!wrong && is_counts(c->routine, i))
+    return p.from == c->routine->pairs[0].from ? check_result(c, p, OF_LIMIT)
+                                               : "what it counts is not its keys";
   if (wrong || kinds[c->routine->kind].results != OF_PAIRS)
-    return wrong ? wrong : check_result(c, p);
+    return wrong ? wrong : check_result(c, p, kinds[c->routine->kind].results);
   if (p.to == NET_NONE)
     return i == 0 ? NULL : "a payload goes nowhere";
   return check_payload(c, p);
@@ -96,7 +103,10 @@ const char *net_routine_problem(arena *a, const net *t, const net_stage *s) {
     return "there is no such routine";
   if (__builtin_mul_overflow(r->rows, r->length, &c.elements) || !c.elements)
     return "it has no elements, or too many";
-  if (!r->pair_count || (r->pair_count > 1 && kinds[r->kind].results != OF_PAIRS))
+  if (r->counts && ((r->kind != NET_SORT && r->kind != NET_PLACES) || r->pair_count < 2 ||
+                    !r->limit || r->limit > NET_MOST_COUNTED))
+    return "it does not count its keys";
+  if (!r->pair_count || (r->pair_count > 1u + r->counts && kinds[r->kind].results != OF_PAIRS))
     return arena_printf(a, "it has %" PRIu32 " arrays", r->pair_count);
   for (uint32_t i = 0; i < r->pair_count; i++) {
     const char *wrong = check_pair(&c, i);

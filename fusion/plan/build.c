@@ -312,7 +312,7 @@ static void add_stores(building *b, uint32_t number, plan_pass *pass, bool *stor
   }
 }
 
-static void add_access(plan_pass *pass, net_id array, bool writes) {
+void plan_add_access(plan_pass *pass, net_id array, bool writes) {
   for (uint32_t i = 0; i < pass->access_count; i++)
     if (pass->accesses[i].array == array && pass->accesses[i].writes == writes)
       return;
@@ -323,9 +323,9 @@ static void find_accesses_of_routine(arena *a, const net_routine *r, plan_pass *
   pass->accesses = NEW_ARRAY(a, plan_access, 2 * r->pair_count + 1);
   for (uint32_t i = 0; i < r->pair_count; i++) {
     if (r->pairs[i].from != NET_NONE)
-      add_access(pass, r->pairs[i].from, false);
+      plan_add_access(pass, r->pairs[i].from, false);
     if (r->pairs[i].to != NET_NONE)
-      add_access(pass, r->pairs[i].to, true);
+      plan_add_access(pass, r->pairs[i].to, true);
   }
 }
 
@@ -343,7 +343,7 @@ void plan_find_accesses(arena *a, const net_stage *s, plan_pass *pass) {
     for (uint32_t k = net_op_nodes(s, &s->ops.items[pass->ops[i]], nodes); k-- > 0;) {
       const net_node *node = &s->nodes.items[nodes[k]];
       if (net_node_has_array(node->kind))
-        add_access(pass, (net_id)node->number, node->kind == NET_SCATTER);
+        plan_add_access(pass, (net_id)node->number, node->kind == NET_SCATTER);
     }
 }
 
@@ -471,6 +471,13 @@ static int most_dead(const planning *p, const run *r) {
   return (int)most;
 }
 
+bool plan_gathers(const net_stage *s) {
+  for (size_t i = 0; i < s->nodes.count; i++)
+    if (s->nodes.items[i].kind == NET_GATHER)
+      return true;
+  return false;
+}
+
 // A tile at least as large as what a thread holds, so that a block is worth its addresses and all
 // lanes have something to do: with unit vectors, the lowest first. Larger where ops matter in few
 // places, and where lanes are threads and nothing is to be computed, for long lines.
@@ -485,10 +492,11 @@ static void widen_tile(const planning *p, const pass_tiles *tiles, uint32_t numb
   run *r = &tiles->runs[number];
   bool warps = p->target->lane_bytes == 0;
   int lines = log2_floor(LONG_LINE_BYTES / (p->moved_bytes ? p->moved_bytes : 1));
-  int enough = !warps                ? smaller_of(ENOUGH + most_dead(p, r), ENOUGH_WHERE_FEW)
-               : p->stage->ops.count ? ENOUGH_FOR_WARPS
-               : lines > LONG_LINES  ? lines
-                                     : LONG_LINES;
+  int enough = !warps                   ? smaller_of(ENOUGH + most_dead(p, r), ENOUGH_WHERE_FEW)
+               : plan_gathers(p->stage) ? PLAN_GATHERED_BITS
+               : p->stage->ops.count    ? ENOUGH_FOR_WARPS
+               : lines > LONG_LINES     ? lines
+                                        : LONG_LINES;
   int room = plan_room(p, r), most = room < enough ? room : enough;
   if (warps)
     lengthen_lines(p, r, number == 0, number + 1 == tiles->count, most);

@@ -126,9 +126,10 @@ static void choose_bits(blocking *b, const planning *p) {
   double bytes = 1;
   for (uint32_t i = 0; i < p->slot_count; i++)
     bytes += p->slot_bytes[i];
-  int enough = !warps  ? (moves ? MOVES : OPS)
-               : moves ? MOVES_OF_WARPS - log2_floor(p->moved_bytes)
-                       : OPS_OF_WARPS;
+  int enough = !warps                   ? (moves ? MOVES : OPS)
+               : moves                  ? MOVES_OF_WARPS - log2_floor(p->moved_bytes)
+               : plan_gathers(p->stage) ? PLAN_GATHERED_BITS
+                                        : OPS_OF_WARPS;
   enough = smaller_of(enough, log2_floor((uint64_t)((double)p->target->tile_bytes / bytes)));
   int most = enough - p->stage->n;
   for (int bits = 1; bits <= enough / 2 && moves; bits++)

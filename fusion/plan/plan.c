@@ -412,6 +412,7 @@ plan *plan_make(arena *a, const net *n, const target *t, const plan_strategy *st
   const net *moved = plan_rewritten(a, together, asked);
   plan *p = plan_stages(a, net_in_blocks(a, moved, t, asked), t, asked);
   p->joined_stages = (uint32_t)(n->stages.count - together->stages.count);
+  p->keys_of_elements = plan_keys_of_elements(a, p);
   return p;
 }
 

@@ -40,7 +40,7 @@
 //   cost.c      what it costs
 //   boundaries.c  why passes are apart
 //   look_back.c   passes that a GPU executes as one
-//   routine.c     the pass of a routine
+//   routine.c     the pass of a routine             keys.c   keys that a sort makes itself
 //   verify.c, facts.c, print.c
 #ifndef PERMC_FUSION_PLAN_PLAN_H
 #define PERMC_FUSION_PLAN_PLAN_H
@@ -91,6 +91,8 @@ typedef struct plan_pass {
   net_form *live;
   uint64_t padding_start;  // nor blocks whose indices are all from here on (UINT64_MAX: none)
   double seconds;          // predicted
+  uint32_t keys_from;  // of a routine that makes its keys itself: 1 + the pass that does nothing
+  uint32_t keys_for;   // else; of that pass: the routine's (plan/keys.c). 0: none
 } plan_pass;
 
 // What the padding of a stage costs (plan/padding.h).
@@ -111,6 +113,7 @@ typedef struct plan {
   uint32_t short_stores;         // the same
   uint32_t joined_stages;        // stages that became part of others
   uint32_t disjoint_ops;         // parts of ops that wait for a later pass (plan/commute.c)
+  uint32_t keys_of_elements;     // sorts that make their keys (plan/keys.c)
   VEC(net_array) arrays;         // the net's, then those that passes need between them
   VEC(plan_pass) passes;
 } plan;
@@ -147,6 +150,10 @@ static inline bool plan_routine_has_kernels(const net_routine *r) {
   enum { MOST_COUNTS = 12288 };
   return r->kind == NET_COUNT ? r->limit <= MOST_COUNTS : r->kind != NET_WRONG;
 }
+// Whether it is a sort by few keys, that a GPU does with one read and one write; it can make its keys of
+// elements of some arrays (plan/keys.c).
+enum { PLAN_PARTITION_PAIRS = 5, PLAN_KEY_INPUTS = 3 };
+bool plan_routine_is_partition(const net_routine *r);
 // Its accesses, of the nodes of its ops.
 void plan_find_accesses(arena *a, const net_stage *s, plan_pass *pass);
 // The arrays that the pass touches, each once, in order of loads, stores and accesses. `arrays` has room

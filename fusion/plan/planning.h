@@ -153,6 +153,10 @@ void build_passes(planning *p, plan *into, const pass_tiles *tiles);
 
 // Adds the pass of a stage that is a routine (plan/routine.c). asked: a strategy, or NULL.
 void plan_routine(arena *a, plan *p, uint32_t number, const strategy_row *asked);
+// The pass touches the array at places that it computes, unless that is known.
+void plan_add_access(plan_pass *pass, net_id array, bool writes);
+// Sorts that make their keys themselves, on a GPU (plan/keys.c). Returns how many.
+uint32_t plan_keys_of_elements(arena *a, plan *p);
 pass_tiles *
 plan_routine_alone(planning *p);  // how strategies of the routine permute cut others: NULL
 
@@ -162,6 +166,10 @@ plan_routine_alone(planning *p);  // how strategies of the routine permute cut o
 void plan_phases(arena *a, const net_stage *s, const target *t, plan_pass *pass);
 // The same for a target whose lanes are threads (plan/warps.c).
 void plan_warps(const planning *p, plan_pass *pass);
+// Of a stage that gathers, a block has so many elements where lanes are threads: what its first cache holds
+// of lines serves all of them.
+enum { PLAN_GATHERED_BITS = 12 };
+bool plan_gathers(const net_stage *s);
 enum { PLAN_THREAD_BITS = 10 };  // at most 2^10 threads share a tile
 // log2 of the elements of every slot that a thread has registers for: single ones, or vectors of 2^l.
 int register_bits(const target *t, const plan_pass *pass, int l);

@@ -180,11 +180,20 @@ static void drop_loads(wants *w) {
   s->loads.count = kept;
 }
 
-// Payloads that nobody wants, and the keys in order; or all of the routine.
+// A sort of which only the counts are wanted counts.
+static void become_count(net_routine *r) {
+  r->kind = NET_COUNT;
+  r->counts = r->descending = false;
+  r->pairs[0] = r->pairs[1];
+  r->pair_count = 1;
+}
+
+// Payloads that nobody wants, the keys in order, and counts; or all of the routine.
 static void drop_pairs(rewriter *r, const bool *wanted) {
   net_routine *of = r->stage->routine;
   uint32_t kept = 1, dropped = 0;
   bool acts = false;
+  net_id counts = of->counts ? of->pairs[of->pair_count - 1].to : NET_NONE;
   for (uint32_t i = 0; i < of->pair_count; i++) {
     net_routine_pair p = of->pairs[i];
     bool want = p.to != NET_NONE && wanted[p.to];
@@ -196,6 +205,9 @@ static void drop_pairs(rewriter *r, const bool *wanted) {
       of->pairs[kept++] = p;
   }
   of->pair_count = kept;
+  of->counts = counts != NET_NONE && wanted[counts];
+  if (of->counts && kept == 2 && of->pairs[0].to == NET_NONE)
+    become_count(of);
   for (uint32_t i = 0; i < dropped; i++)
     rewriter_fired(r, RULE_DEAD, 0, 0);
   if (!acts)

@@ -136,6 +136,13 @@
       "scatter (places k) x x is x sorted stably by k",                                            \
       "as many keys as elements, in as many rows; all that go to the same places go together",     \
       "places k i = the keys before or equal and earlier, counted")                                \
+  ROW(COUNTED_SORT, "counted-sort",                                                                \
+      "zip (scatter (bucket_places r k) x x) (count_keys r k) is one sort, which counts its keys", \
+      "at most 16 keys; the sort comes first", "a sort by few keys begins with their counts")      \
+  ROW(KEYS_OF_ELEMENTS, "keys-of-elements",                                                        \
+      "a sort by map k xs, of few keys, makes k x of each x where it needs it",                    \
+      "on a GPU; at most 16 keys; nobody else reads them; k does not use the index",               \
+      "the planner; naturality of map")                                                            \
   ROW(MAP_MAP, "map-map",                                                                          \
       "map f . map g = map (f . g);  zip (map f xs) (map g xs) = map (f, g) xs",                   \
       "equal live sets; nothing between that must come between", "naturality of map")              \

@@ -1,5 +1,6 @@
 #include "kernels/emit/emit.h"
 #include "kernels/emit/comments.h"
+#include "kernels/emit/keys.h"
 #include "kernels/emit/pass.h"
 #include "kernels/emit/runtime_matrix.h"
 #include "kernels/ops/root.h"
@@ -250,16 +251,31 @@ static bool fits_32_bits(const plan *p) {
   return true;
 }
 
-bool c_emit(c_code *code, const plan *p, const c_options *options, const char **problem) {
+// The key of a stage, behind what it needs.
+static void write_keys(c_writer *w, c_context *c, c_code *code, uint32_t pass) {
+  c_keys_write(w, &c->plan->net->stages.items[c->plan->passes.items[pass].stage], &code->tables);
+  add_library(w, c, code);
+  code->definitions = w->definitions;
+  w->definitions = (text){0};
+  code->roots = c_root_tables_copy(w);
+}
+
+enum { ALL_PASSES = UINT32_MAX };
+
+static bool allocate(c_code *code) {
+  code->passes = calloc(code->pass_count + 1, sizeof *code->passes);
+  code->functions = calloc(code->pass_count + 1, sizeof *code->functions);
+  code->hosts = calloc(code->pass_count + 1, sizeof *code->hosts);
+  code->facts = calloc(code->pass_count + 1, sizeof *code->facts);
+  return code->passes && code->functions && code->hosts && code->facts;
+}
+
+// keys_of: the pass whose key is to be written alone, or ALL_PASSES.
+static bool emit(c_code *code, const plan *p, const c_options *options, uint32_t keys_of,
+                 const char **problem) {
   *problem = find_problem(p);
-  *code = (c_code){.pass_count = (uint32_t)p->passes.count};
-  if (*problem)
-    return false;
-  code->passes = calloc(p->passes.count + 1, sizeof *code->passes);
-  code->functions = calloc(p->passes.count + 1, sizeof *code->functions);
-  code->hosts = calloc(p->passes.count + 1, sizeof *code->hosts);
-  code->facts = calloc(p->passes.count + 1, sizeof *code->facts);
-  if (!code->passes || !code->functions || !code->hosts || !code->facts)
+  *code = (c_code){.pass_count = keys_of == ALL_PASSES ? (uint32_t)p->passes.count : 0};
+  if (*problem || !allocate(code))
     return false;
   jmp_buf failure;
   arena memory = {.failure = &failure};
@@ -271,7 +287,10 @@ bool c_emit(c_code *code, const plan *p, const c_options *options, const char **
     writer->net = p->net;
     writer->warps = c.warps;
     writer->index = c.warps && fits_32_bits(p) ? "uint32_t" : "uint64_t";
-    write_passes_and_tables(writer, &c, code);
+    if (keys_of == ALL_PASSES)
+      write_passes_and_tables(writer, &c, code);
+    else
+      write_keys(writer, &c, code, keys_of);
     done = is_complete(code) && code->roots && !c.problem;
     if (c.problem) {
       snprintf(code->problem, sizeof code->problem, "%s", c.problem);
@@ -286,6 +305,20 @@ bool c_emit(c_code *code, const plan *p, const c_options *options, const char **
   free(writer);
   arena_free(&memory);
   return done;
+}
+
+bool c_emit(c_code *code, const plan *p, const c_options *options, const char **problem) {
+  return emit(code, p, options, ALL_PASSES, problem);
+}
+
+bool c_emit_keys(text *out, const plan *p, uint32_t pass) {
+  const char *problem = NULL;
+  c_code code;
+  bool good = emit(&code, p, &(c_options){0}, pass, &problem);
+  if (good)
+    c_code_file(out, &code, 0, 0, true);
+  c_code_free(&code);
+  return good && !out->failed;
 }
 
 void c_code_free(c_code *code) {

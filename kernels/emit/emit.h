@@ -23,7 +23,7 @@
 //
 //   pass.c            a pass: a function, or a kernel    phase.c     one of its phases
 //   runtime_matrix.c  kernels whose matrix is data       comments.c  what only readers see
-//   look_back.c       kernels whose blocks look back
+//   look_back.c       kernels whose blocks look back           keys.c   keys that a sort makes
 //
 // `permc explain --dump c` and `--dump cuda` show a program's own part of the text, with comments:
 //
@@ -83,6 +83,10 @@ typedef struct c_code {
 // False: memory is out, or *problem says what of the plan cannot be written.
 bool c_emit(c_code *code, const plan *p, const c_options *options, const char **problem);
 void c_code_free(c_code *code);
+
+// A file with the function partition_key, the key that the pass makes of an element of each array that its
+// stage loads (fusion/plan/plan.h, keys), for kernels/routines/partition.h. False: as above.
+bool c_emit_keys(text *out, const plan *p, uint32_t pass);
 
 // A file with the passes first ... last-1 and, if `tables`, the tables of passes and of roots. One
 // file with all of them, or several to be linked.

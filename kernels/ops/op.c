@@ -493,6 +493,39 @@ static bool *dead_cosets(const c_phase *f, const net_op *op) {
   return dead;
 }
 
+// Where lanes are threads, elements that are written to places that they compute: so many are read first,
+// as a compiler cannot know that what is written is not what is read next.
+static uint32_t cosets_at_once(const op_view *v) {
+  enum { MANY = 8 };
+  const c_phase *f = v->phase;
+  bool scatters = false;
+  for (uint32_t k = 0; k < v->node_count; k++)
+    scatters |= f->stage->nodes.items[f->nodes[k]].kind == NET_SCATTER;
+  return scatters && f->w->warps && !v->flips ? MANY : 1;
+}
+
+// All of them up to what they write, then what they write.
+static void execute_cosets(op_view *v, uint32_t count, const uint64_t *first) {
+  c_phase *f = v->phase;
+  c_value *values = f->values, **own = NEW_ARRAY(f->w->memory, c_value *, count);
+  for (uint32_t i = 0; i < count; i++)
+    own[i] = count == 1 ? values : NEW_ARRAY(f->w->memory, c_value, f->stage->nodes.count + 1);
+  for (uint32_t writes = 0; writes < 2; writes++)
+    for (uint32_t i = 0; i < count; i++) {
+      if (!writes)
+        v->elements = v->flips ? NEW_ARRAY(f->w->memory, c_value *, f->stage->values.count) : NULL;
+      f->values = own[i];
+      c_end_line(f->w);
+      for (uint32_t k = 0; k < v->node_count; k++)
+        if ((f->stage->nodes.items[f->nodes[k]].kind == NET_SCATTER) == writes)
+          evaluate_node(v, f->nodes[k], k, first[i]);
+      for (uint32_t k = 0; k < v->op->output_count && writes; k++)
+        if (v->outputs[k].id)
+          set_output_elements(v, k, first[i]);
+    }
+  f->values = values;
+}
+
 void c_execute(c_phase *f, const net_op *op) {
   op_view v = view_op(f, op);
   v.node_count = net_op_nodes(f->stage, op, f->nodes);
@@ -514,14 +547,9 @@ void c_execute(c_phase *f, const net_op *op) {
     execute_rolled(&v, &rolled, coset_count, cosets);
     coset_count = 0;
   }
-  for (uint32_t i = 0; i < coset_count; i++) {
-    v.elements = v.flips ? NEW_ARRAY(f->w->memory, c_value *, f->stage->values.count) : NULL;
-    c_end_line(f->w);
-    for (uint32_t k = 0; k < v.node_count; k++)
-      evaluate_node(&v, f->nodes[k], k, cosets[i]);
-    for (uint32_t k = 0; k < op->output_count; k++)
-      if (v.outputs[k].id)
-        set_output_elements(&v, k, cosets[i]);
+  for (uint32_t i = 0, some; i < coset_count; i += some) {
+    some = coset_count - i < cosets_at_once(&v) ? coset_count - i : cosets_at_once(&v);
+    execute_cosets(&v, some, cosets + i);
   }
   for (uint32_t i = 0; i < op->output_count; i++)
     if (v.outputs[i].id)

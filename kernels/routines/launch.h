@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 enum {
-  LAUNCH_ARRAYS = 8,
+  LAUNCH_ARRAYS = 16,
   LAUNCH_NUMBERS = 5,
   LAUNCH_NOTHING = UINT16_MAX  // in place of an array: a null pointer
 };

@@ -264,9 +264,9 @@ static void note_addresses(cuda_program *g) {
 static bool make_routines(cuda_program *g, error *failure) {
   const plan *p = g->plan;
   for (uint32_t i = 0; i < p->passes.count; i++) {
-    const net_routine *r = plan_routine_of(p, &p->passes.items[i]);
-    if (r && !g->routines[i] &&
-        !cuda_routine_new(&g->routines[i], g->device, p, r, g->own, &g->source, failure))
+    const plan_pass *pass = &p->passes.items[i];
+    if (plan_routine_of(p, pass) && !g->routines[i] &&
+        !cuda_routine_new(&g->routines[i], g->device, p, pass, g->own, &g->source, failure))
       return false;
   }
   return true;
@@ -392,6 +392,9 @@ static bool launch_pass(cuda_program *g, uint32_t number) {
     return cuda_permuting_launch(g->permuting[number], address_in, g);
   if (g->routines[number])
     return cuda_routine_launch(g->routines[number]);
+  if (g->plan->passes.items[number].keys_for &&
+      cuda_routine_makes_keys(g->routines[g->plan->passes.items[number].keys_for]))
+    return true;
   return launch_kernel(g, g->device, number, g->own);
 }
 

@@ -1,17 +1,26 @@
 #include "runtime/cuda/routine.h"
+#include "kernels/emit/emit.h"
 #include "kernels/routines/count.h"
+#include "kernels/routines/partition.h"
 #include "kernels/routines/sort.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
+typedef enum routine_kernels { OF_SORT, OF_COUNT, OF_PARTITION } routine_kernels;
+
 struct cuda_routine {
   cuda_device *device;
   cuda_module *module;
-  bool counts;  // keys; else it sorts
+  routine_kernels kind;
   count_kernels count;
   sort_moved *payloads;
   sort_kernels sort;
+  partition_kernels partition;
+  partition_moved moved[PARTITION_MOST_PAYLOADS];
+  net_id inputs[PARTITION_MOST_INPUTS], from[PARTITION_MOST_PAYLOADS];  // arrays of the plan
+  net_id to[PARTITION_MOST_PAYLOADS];
+  text key;  // of the partition: how it is made
   uint32_t launch_count;
   routine_launch *launches;
   cuda_kernel *kernels;     // by launch
@@ -33,7 +42,7 @@ static sort_moved moved_of(const plan *p, const net_routine *r, net_routine_pair
 // NULL: there are such kernels.
 static const char *plan_sort(cuda_routine *c, const plan *p, const net_routine *r) {
   bool sorts = r->kind == NET_SORT;
-  if (!sorts && r->kind != NET_PLACES)
+  if ((!sorts && r->kind != NET_PLACES) || r->counts)
     return "it has no kernels";
   for (uint32_t i = 1; i < r->pair_count; i++)
     c->payloads[i - 1] = moved_of(p, r, r->pairs[i]);
@@ -51,11 +60,73 @@ static const char *plan_sort(cuda_routine *c, const plan *p, const net_routine *
   return sort_kernels_of(&w, &c->sort);
 }
 
-static const char *plan_work(cuda_routine *c, const plan *p, const net_routine *r) {
-  c->counts = r->kind == NET_COUNT && plan_routine_has_kernels(r);
+// Of what a partition's keys are made: elements of the arrays that the pass before it would read, or keys.
+static bool plan_inputs(cuda_routine *c, const plan *p, const plan_pass *pass, partition_work *w) {
+  const net_routine *r = plan_routine_of(p, pass);
+  if (!pass->keys_from) {
+    w->input_bytes[w->input_count] =
+        (uint32_t)scalar_types[p->arrays.items[r->pairs[0].from].type].size;
+    c->inputs[w->input_count++] = r->pairs[0].from;
+    partition_keys_write(&c->key, w->input_bytes[0], w->bits);
+    return !c->key.failed;
+  }
+  uint32_t maker = pass->keys_from - 1;
+  const net_stage *s = &p->net->stages.items[p->passes.items[maker].stage];
+  for (size_t i = 0; i < s->loads.count; i++) {
+    net_id array = s->loads.items[i].array;
+    w->input_bytes[w->input_count] = (uint32_t)scalar_types[p->arrays.items[array].type].size;
+    c->inputs[w->input_count++] = array;
+  }
+  return c_emit_keys(&c->key, p, maker);
+}
+
+static void add_moved(cuda_routine *c, const partition_work *w, partition_moved m, net_id from,
+                      net_id to) {
+  m.input = PARTITION_NO_INPUT;
+  for (uint32_t i = 0; i < w->input_count && !m.numbers; i++)
+    if (c->inputs[i] == from && w->input_bytes[i] == m.bytes)
+      m.input = i;
+  c->moved[w->payload_count] = m;
+  c->from[w->payload_count] = from;
+  c->to[w->payload_count] = to;
+}
+
+// False: it is none, or there is no memory.
+static bool plan_partition(cuda_routine *c, const plan *p, const plan_pass *pass) {
+  const net_routine *r = plan_routine_of(p, pass);
+  if (!plan_routine_is_partition(r))
+    return false;
+  partition_work w = {.bits = plan_routine_bits(p, r),
+                      .rows = r->rows,
+                      .length = r->length,
+                      .multiprocessors = (uint32_t)cuda_facts_of(c->device)->multiprocessors,
+                      .wants_places = r->kind == NET_PLACES,
+                      .payloads = c->moved};
+  if (!plan_inputs(c, p, pass, &w))
+    return false;
+  net_routine_pair keys = r->pairs[0];
+  if (r->kind == NET_SORT && keys.to != NET_NONE) {
+    add_moved(c, &w, (partition_moved){.bytes = w.input_bytes[0]}, keys.from, keys.to);
+    w.payload_count++;
+  }
+  for (uint32_t i = 1; i < r->pair_count - r->counts; i++) {
+    sort_moved m = moved_of(p, r, r->pairs[i]);
+    add_moved(c, &w, (partition_moved){m.bytes, m.numbers, 0}, r->pairs[i].from, r->pairs[i].to);
+    w.payload_count++;
+  }
+  text_add(&c->key, "", 1);
+  w.key_text = c->key.data;
+  return !c->key.failed && partition_kernels_of(&w, &c->partition);
+}
+
+static const char *plan_work(cuda_routine *c, const plan *p, const plan_pass *pass) {
+  const net_routine *r = plan_routine_of(p, pass);
+  c->kind = r->kind == NET_COUNT && plan_routine_has_kernels(r) ? OF_COUNT
+            : plan_partition(c, p, pass)                        ? OF_PARTITION
+                                                                : OF_SORT;
   c->count = (count_kernels){p->arrays.items[r->pairs[0].from].type, r->rows, r->length, r->limit,
                              (uint32_t)cuda_facts_of(c->device)->multiprocessors};
-  return c->counts ? NULL : plan_sort(c, p, r);
+  return c->kind == OF_SORT ? plan_sort(c, p, r) : NULL;
 }
 
 // ---- its arrays --------------------------------------------------------------------------------
@@ -67,9 +138,34 @@ static bool clear(cuda_routine *c, cuda_address a, uint64_t bytes) {
   return good;
 }
 
+// A temporary that is 0.
+static bool new_state(cuda_routine *c, uint32_t array, uint64_t bytes, error *failure) {
+  c->addresses[array] = cuda_memory_new(c->device, bytes);
+  return (c->addresses[array] && clear(c, c->addresses[array], bytes)) || fail(c, failure);
+}
+
+static bool place_partition(cuda_routine *c, const net_routine *r, const cuda_address *addresses,
+                            error *failure) {
+  const partition_work *w = &c->partition.work;
+  for (uint32_t i = 0; i < w->input_count; i++)
+    c->addresses[PARTITION_FIRST_INPUT + i] = addresses[c->inputs[i]];
+  for (uint32_t i = 0; i < w->payload_count; i++) {
+    cuda_address *to = &c->addresses[PARTITION_FIRST_PAYLOAD + 2 * i];
+    to[0] = w->payloads[i].numbers ? 0 : addresses[c->from[i]];
+    to[1] = addresses[c->to[i]];
+  }
+  if (r->counts)
+    c->addresses[PARTITION_TOTALS] = addresses[r->pairs[r->pair_count - 1].to];
+  if (w->wants_places)
+    c->addresses[PARTITION_PLACED] = addresses[r->pairs[0].to];
+  return new_state(c, PARTITION_STATE, c->partition.state_bytes, failure);
+}
+
 static bool place_arrays(cuda_routine *c, const net_routine *r, const cuda_address *addresses,
                          error *failure) {
-  if (c->counts) {
+  if (c->kind == OF_PARTITION)
+    return place_partition(c, r, addresses, failure);
+  if (c->kind == OF_COUNT) {
     c->addresses[COUNT_KEYS] = addresses[r->pairs[0].from];
     c->addresses[COUNT_COUNTS] = addresses[r->pairs[0].to];
     return true;
@@ -98,8 +194,10 @@ static bool load(cuda_routine *c, const cuda_code_source *s, error *failure) {
   bool made = true;
   for (int i = 0; i < 2 && made && !c->module && (i == 0 || code.cached); i++) {
     text t = {0};
-    if (c->counts)
+    if (c->kind == OF_COUNT)
       count_kernels_write(&t, &c->count);
+    else if (c->kind == OF_PARTITION)
+      partition_kernels_write(&t, &c->partition);
     else
       sort_kernels_write(&t, &c->sort);
     made = cuda_code_make(&code, &t, s, i > 0);
@@ -122,11 +220,15 @@ static bool find_kernels(cuda_routine *c, error *failure) {
 }
 
 static bool allocate(cuda_routine *c) {
-  c->launch_count = c->counts ? COUNT_LAUNCHES : sort_launch_count(&c->sort);
+  c->launch_count = c->kind == OF_COUNT       ? COUNT_LAUNCHES
+                    : c->kind == OF_PARTITION ? PARTITION_LAUNCHES
+                                              : sort_launch_count(&c->sort);
   c->launches = calloc(c->launch_count, sizeof *c->launches);
   c->kernels = calloc(c->launch_count, sizeof *c->kernels);
-  if (c->launches && c->counts)
+  if (c->launches && c->kind == OF_COUNT)
     count_launches(&c->count, c->launches);
+  else if (c->launches && c->kind == OF_PARTITION)
+    partition_launches(&c->partition, c->launches);
   else if (c->launches)
     sort_launches(&c->sort, c->launches);
   return c->launches && c->kernels;
@@ -134,15 +236,18 @@ static bool allocate(cuda_routine *c) {
 
 // ---- the whole ---------------------------------------------------------------------------------
 
-bool cuda_routine_new(cuda_routine **out, cuda_device *d, const plan *p, const net_routine *r,
+bool cuda_routine_new(cuda_routine **out, cuda_device *d, const plan *p, const plan_pass *pass,
                       const cuda_address *addresses, const cuda_code_source *s, error *failure) {
+  const net_routine *r = plan_routine_of(p, pass);
   cuda_routine *c = *out = calloc(1, sizeof *c);
   if (!c)
     return error_set(failure, SPAN_NONE, "out of memory");
   c->device = d;
   c->payloads = calloc(r->pair_count, sizeof *c->payloads);
-  c->addresses = calloc(SORT_PAYLOADS + 2 * r->pair_count, sizeof *c->addresses);
-  bool good = c->payloads && c->addresses, none = good && plan_work(c, p, r);
+  uint32_t arrays = SORT_PAYLOADS + 2 * r->pair_count;
+  c->addresses =
+      calloc(arrays > PARTITION_ARRAYS ? arrays : PARTITION_ARRAYS, sizeof *c->addresses);
+  bool good = c->payloads && c->addresses, none = good && plan_work(c, p, pass);
   if (good && !none && allocate(c) && load(c, s, failure) && find_kernels(c, failure) &&
       place_arrays(c, r, addresses, failure))
     return true;
@@ -159,6 +264,9 @@ void cuda_routine_free(cuda_routine *c) {
   for (uint32_t i = 0; i < SORT_PAYLOADS && c->addresses; i++)
     if (c->sort.bytes[i])
       cuda_memory_free(c->device, c->addresses[i]);
+  if (c->kind == OF_PARTITION && c->addresses && c->addresses[PARTITION_STATE])
+    cuda_memory_free(c->device, c->addresses[PARTITION_STATE]);
+  text_free(&c->key);
   cuda_module_free(c->device, c->module);
   free(c->payloads);
   free(c->launches);
@@ -181,6 +289,8 @@ static bool launch(const cuda_routine *c, uint32_t number) {
   cuda_grid grid = {.x = l->blocks, .threads = l->threads, .overlapping = true};
   return cuda_launch(c->device, &c->kernels[number], grid, parameters);
 }
+
+bool cuda_routine_makes_keys(const cuda_routine *c) { return c && c->kind == OF_PARTITION; }
 
 bool cuda_routine_launch(const cuda_routine *c) {
   bool good = true;

@@ -17,8 +17,10 @@ typedef struct cuda_routine cuda_routine;
 
 // `addresses`: by array of the plan; they are read now. *out NULL: it has no kernels. False: *failure
 // says why.
-bool cuda_routine_new(cuda_routine **out, cuda_device *d, const plan *p, const net_routine *r,
+bool cuda_routine_new(cuda_routine **out, cuda_device *d, const plan *p, const plan_pass *pass,
                       const cuda_address *addresses, const cuda_code_source *s, error *failure);
+// Whether it makes the keys that another pass would make for it (fusion/plan/plan.h, keys).
+bool cuda_routine_makes_keys(const cuda_routine *c);
 void cuda_routine_free(cuda_routine *c);  // NULL is allowed
 // False: the device's message says why.
 bool cuda_routine_launch(const cuda_routine *c);

@@ -204,7 +204,22 @@ static bool (*const routines[NET_ROUTINE_KINDS])(const routine_call *) = {
     [NET_PERMUTE] = run_permute, [NET_WRONG] = run_wrong,
 };
 
+// The same without its counts; and these.
+static bool run_counting(const routine_call *c) {
+  net_routine rest = *c->routine, count = rest;
+  routine_call of_rest = *c, of_count = *c;
+  rest.counts = count.counts = false;
+  rest.pair_count--;
+  count.kind = NET_COUNT;
+  count.pairs += count.pair_count - 1;
+  count.pair_count = 1;
+  of_rest.routine = &rest;
+  of_count.routine = &count;
+  return run_count(&of_count) && routines[rest.kind](&of_rest);
+}
+
 bool routine_run(const plan *p, const net_routine *r, void *const *data, unsigned threads,
                  const atomic_bool *interrupted) {
-  return routines[r->kind](&(routine_call){p, r, data, threads, interrupted});
+  routine_call c = {p, r, data, threads, interrupted};
+  return r->counts ? run_counting(&c) : routines[r->kind](&c);
 }

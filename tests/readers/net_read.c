@@ -356,6 +356,7 @@ static void read_pair(net_reader *r) {
   read_expect(&r->in, "to");
   if (!read_word(&r->in, "none"))
     p.to = read_array_number(r);
+  of->counts = read_word(&r->in, "counts");
   more = NEW_ARRAY(r->in.memory, net_routine_pair, of->pair_count + 1);
   for (uint32_t i = 0; i < of->pair_count; i++)
     more[i] = of->pairs[i];

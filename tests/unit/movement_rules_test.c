@@ -195,6 +195,24 @@ static bool check_known_places(permc_context *c) {
   return good;
 }
 
+// Sorts by few keys that are made of the elements, with their counts. (Their kernels: partition_test.c.)
+static bool check_partitions(permc_context *c) {
+  static const char *const bodies[] = {
+      "compact (\\x -> x > 3) ks", "compact (\\(k, x) -> k >= 0 || x < 9) (zip ks xs)",
+      "unzip (map (\\x -> compact (\\k -> i64 k % 2 == i64 x % 2) ks) xs)",
+      "(bucket 2 (\\k -> i64 k & 3) ks, fst (compact (\\x -> x != 0) xs))"};
+  static const char *const types[] = {"[13]i16 [13]f32", "[16]i8 [16]u64", "[2^6]i64 [2^6]u16",
+                                      "[3]u8 [3]i32"};
+  enum { BODIES = sizeof bodies / sizeof *bodies };
+  bool good = true;
+  for (uint64_t k = 0; k < 4 * BODIES && good; k++) {
+    char code[300];
+    snprintf(code, sizeof code, "main ks xs = %s\n", bodies[k / 4]);
+    good = check_program_for(c, "gpu", code, types[k % 4], k);
+  }
+  return good;
+}
+
 // Networks and trees, with their elements in parts: what such rules are for.
 static bool check_hidden(permc_context *c, hidden_way way, uint64_t seed) {
   enum { SMALL = 7 };
@@ -229,7 +247,7 @@ TEST(random_programs) {
     good = check_hidden(c, ways[seed % (sizeof ways / sizeof *ways)], seed);
   good = good && check_program(c, "main : [2^n]u32 -> [2^n]u32\nmain xs = odd_even_sort xs\n",
                                "[2^8]u32", 2 * HIDDEN + 1);
-  good = good && check_scans(c) && check_sorts(c) && check_known_places(c);
+  good = good && check_scans(c) && check_sorts(c) && check_known_places(c) && check_partitions(c);
   permc_context_free(c);
   CHECK(compared > PROGRAMS / 2);
   for (rule_id rule = 0; rule < RULE_COUNT; rule++)

@@ -775,14 +775,18 @@ static inline void evaluate_wrong(const net *t, const net_routine *r, evaluation
 static inline void evaluate_routine(const net *t, const net_routine *r, evaluation *result) {
   const element *keys = result->arrays[r->pairs[0].from];
   scalar_type type = t->arrays.items[r->pairs[0].from].type;
+  net_id last = r->pairs[r->pair_count - 1].to;  // of counts
+  element *counts = last == NET_NONE ? NULL : result->arrays[last];
   for (uint64_t row = 0; row < r->rows; row++, keys += r->length)
     for (uint64_t i = 0; i < r->length; i++) {
       uint64_t place = 0, key = 0;
       for (uint64_t j = 0; j < r->length; j++)
         place += j != i && goes_before(r, type, keys, j, i);
-      if (r->kind == NET_COUNT)
+      if (r->kind == NET_COUNT || r->counts)
         scalar_convert(type, SCALAR_U64, 1, &keys[i].bits, &key);
-      for (uint32_t k = 0; k < r->pair_count; k++) {
+      if ((r->kind == NET_COUNT || r->counts) && key < r->limit)
+        counts[row * r->limit + key].bits.i64++;
+      for (uint32_t k = 0; k < r->pair_count - r->counts; k++) {
         net_routine_pair p = r->pairs[k];
         if (p.to == NET_NONE)
           continue;
@@ -791,9 +795,7 @@ static inline void evaluate_routine(const net *t, const net_routine *r, evaluati
         element number = {scalar_from_i64(t->arrays.items[p.to].type,
                                           (int64_t)(r->kind == NET_PLACES ? place : i)),
                           keys[i].defined};
-        if (r->kind == NET_COUNT && key < r->limit)
-          to[row * r->limit + key].bits.i64++;
-        else if (r->kind == NET_PLACES)
+        if (r->kind == NET_PLACES)
           to[row * r->length + i] = number;
         bool moves = r->kind == NET_SORT || r->kind == NET_PERMUTE;
         uint64_t at = r->back ? i : place, of = r->back ? place : i;
@@ -803,8 +805,8 @@ static inline void evaluate_routine(const net *t, const net_routine *r, evaluati
                                  : result->arrays[p.from][(row * r->length + of) * width + x];
       }
     }
-  for (uint64_t k = 0; r->kind == NET_COUNT && k < r->rows * r->limit; k++)
-    result->arrays[r->pairs[0].to][k].defined = true;
+  for (uint64_t k = 0; (r->kind == NET_COUNT || r->counts) && k < r->rows * r->limit; k++)
+    counts[k].defined = true;
 }
 
 // The elements of the arguments are random, by the seed.

@@ -5,14 +5,11 @@
 
 #include "kernels/routines/count.h"
 #include "kernels/routines/sort.h"
-#include "runtime/compiled/compiler.h"
 #include "runtime/cuda/code.h"
+#include "tests/unit/routine_library.h"
 #include "tests/unit/splitmix.h"
 
-#include <dlfcn.h>
-#include <unistd.h>
-
-enum { MOST_PAYLOADS = 3, SCRATCH = 1 << 18 };
+enum { MOST_PAYLOADS = 3 };
 
 typedef struct row {
   scalar_type type;
@@ -58,43 +55,6 @@ static sort_work work_of(const row *r) {
                      .wants_places = r->places,
                      .payload_count = r->payload_count,
                      .payloads = r->payloads};
-}
-
-// ---- the text as a library ---------------------------------------------------------------------
-
-// A function for each kernel, whose parameters are two tables.
-static void write_entries(text *out, uint32_t count, const routine_launch *launches) {
-  for (uint32_t i = 0; i < count; i++) {
-    const routine_launch *l = &launches[i];
-    if (i > 0 && !strcmp(l->kernel, launches[i - 1].kernel))
-      continue;
-    text_printf(out,
-                "#ifndef RUN_%s\n#define RUN_%s\nvoid run_%s(char *s, uint64_t item, void **a, "
-                "const uint64_t *n) {\n  permc_kernel_%s(s, item",
-                l->kernel, l->kernel, l->kernel, l->kernel);
-    for (uint32_t a = 0; a < l->array_count; a++)
-      text_printf(out, ", a[%u]", a);
-    for (uint32_t n = 0; n < l->number_count; n++)
-      text_printf(out, ", n[%u]", n);
-    text_string(out, ");\n}\n#endif\n");
-  }
-}
-
-static void *compile(const text *body) {
-  compiler found;
-  char name[] = "/tmp/permc-sort-XXXXXX", object[64], command[2 * COMPILER_PATH];
-  int file = mkstemp(name);
-  if (!compiler_find(&found, NULL) || file < 0 ||
-      write(file, body->data, body->length) != (ssize_t)body->length)
-    return NULL;
-  close(file);
-  snprintf(object, sizeof object, "%s.so", name);
-  snprintf(command, sizeof command, "'%s' -O0 -shared -fPIC -DPERMC_COUNT -x c -w -o %s %s",
-           found.path, object, name);
-  void *library = system(command) == 0 ? dlopen(object, RTLD_NOW | RTLD_LOCAL) : NULL;
-  unlink(name);
-  unlink(object);
-  return library;
 }
 
 // ---- arguments, and what is expected -----------------------------------------------------------
@@ -216,22 +176,6 @@ static void check_results(const subject *s) {
 }
 
 // ---- running -----------------------------------------------------------------------------------
-
-typedef void entry(char *scratch, uint64_t item, void **arrays, const uint64_t *numbers);
-
-static void run_launch(char *const *arrays, void *library, const routine_launch *l, char *scratch) {
-  char name[32];
-  void *parameters[LAUNCH_ARRAYS];
-  snprintf(name, sizeof name, "run_%s", l->kernel);
-  void *symbol = dlsym(library, name);
-  entry *run;
-  REQUIRE(symbol != NULL && l->shared_bytes <= SCRATCH);
-  memcpy(&run, &symbol, sizeof run);
-  for (uint32_t a = 0; a < l->array_count; a++)
-    parameters[a] = l->arrays[a] == LAUNCH_NOTHING ? NULL : arrays[l->arrays[a]];
-  for (uint64_t b = 0; b < l->blocks; b++)
-    run(scratch, b, parameters, l->numbers);
-}
 
 static void check_row(const row *r) {
   sort_work w = work_of(r);

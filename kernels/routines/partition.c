@@ -1,0 +1,180 @@
+// Shapes, texts and launches of partitions. See partition.h.
+#include "kernels/routines/partition.h"
+#include "core/number.h"
+#include "kernels/text/text.h"
+
+enum { LEAST_THREADS = 128, MOST_BLOCKS = INT32_MAX, MOST_TILES = 8 };
+
+// Of a block, by the widest word that moves; measured on an H200.
+static const struct {
+  uint32_t bytes, threads, items, blocks;
+} shapes[] = {{4, 512, 16, 2}, {8, 512, 12, 2}};
+
+static uint32_t tile_of(const partition_kernels *k) { return k->threads * k->items; }
+static uint32_t keys_of(const partition_kernels *k) { return 1U << k->work.bits; }
+
+// An element is moved as words: as wide as its bytes allow.
+static uint32_t word_of(uint32_t bytes) {
+  uint32_t word = bytes & -bytes;
+  return word < 8 ? word : 8;
+}
+
+static uint32_t widest_word(const partition_work *w) {
+  uint32_t widest = 1;
+  for (uint32_t i = 0; i < w->payload_count; i++) {
+    uint32_t word = word_of(w->payloads[i].bytes);
+    widest = word > widest ? word : widest;
+  }
+  return widest;
+}
+
+// As PARTITION_HEAD, and what is staged behind it.
+static uint32_t moved_bytes(const partition_kernels *k) {
+  uint32_t head = (k->threads / 32 + 2) * keys_of(k) * 4 + keys_of(k) * k->count_bytes;
+  return (head + 15) / 16 * 16 + tile_of(k) * widest_word(&k->work);
+}
+
+// As PARTITION_SUM_BYTES.
+static uint32_t sum_bytes(const partition_kernels *k) {
+  return k->group * k->threads / 32 * keys_of(k) * 4 + (k->threads / 32 + 1) * k->count_bytes;
+}
+
+// Rows that are shorter than a tile have smaller tiles.
+static void choose_tile(partition_kernels *k) {
+  uint32_t i = widest_word(&k->work) > shapes[0].bytes;
+  k->threads = shapes[i].threads;
+  k->items = shapes[i].items;
+  k->blocks = shapes[i].blocks;
+  if (k->work.length < k->threads)
+    k->threads = LEAST_THREADS;
+  if (k->work.length < tile_of(k))
+    k->items = (uint32_t)divide_up(k->work.length, k->threads);
+}
+
+bool partition_kernels_of(const partition_work *w, partition_kernels *out) {
+  uint64_t elements;
+  *out = (partition_kernels){.work = *w, .count_bytes = 4};
+  if (w->bits > PARTITION_MOST_BITS || w->payload_count > PARTITION_MOST_PAYLOADS ||
+      w->input_count > PARTITION_MOST_INPUTS ||
+      __builtin_mul_overflow(w->rows, w->length, &elements))
+    return false;
+  if (elements >> 32)
+    out->count_bytes = 8;
+  choose_tile(out);
+  uint64_t tiles = divide_up(w->length, tile_of(out));
+  if (tiles > MOST_BLOCKS / w->rows)
+    return false;
+  out->tiles = (uint32_t)tiles;
+  uint64_t each = divide_up(tiles * w->rows, (uint64_t)w->multiprocessors * out->blocks);
+  out->group = each < MOST_TILES ? (uint32_t)each : MOST_TILES;
+  out->groups = (uint32_t)divide_up(tiles, out->group);
+  out->state_bytes = w->rows * (keys_of(out) * (out->groups * out->count_bytes + tiles * 4) + 4);
+  return true;
+}
+
+// ---- text --------------------------------------------------------------------------------------
+
+static const char *unsigned_of(uint32_t bytes) {
+  return bytes == 1 ? "uint8_t" : bytes == 2 ? "uint16_t" : bytes == 4 ? "uint32_t" : "uint64_t";
+}
+
+void partition_keys_write(text *out, uint32_t bytes, uint32_t bits) {
+  c_source_add(out, "kernels/text/cuda_host.h");
+  text_printf(out, "static inline uint32_t partition_key(%s k) { return (uint32_t)k & %uU; }\n",
+              unsigned_of(bytes), (1U << bits) - 1);
+}
+
+static void write_inputs(text *out, const partition_work *w) {
+  text_string(out, "#define PARTITION_INPUTS");
+  for (uint32_t i = 0; i < w->input_count; i++)
+    text_printf(out, "%s const %s *const in%u", i ? "," : "", unsigned_of(w->input_bytes[i]), i);
+  text_string(out, "\n#define PARTITION_VALUES");
+  for (uint32_t i = 0; i < w->input_count; i++)
+    text_printf(out, " PERMC_VALUES(%s, value%u, TILE_ITEMS, TILE_THREADS)",
+                unsigned_of(w->input_bytes[i]), i);
+  text_string(out, "\n#define PARTITION_LOAD(i, k)");
+  for (uint32_t i = 0; i < w->input_count; i++)
+    text_printf(out, " PERMC_AT(value%u, i) = PERMC_LOAD(%s, in%u + (k));", i,
+                unsigned_of(w->input_bytes[i]), i);
+  text_string(out, "\n#define PARTITION_KEY(i) partition_key(");
+  for (uint32_t i = 0; i < w->input_count; i++)
+    text_printf(out, "%sPERMC_AT(value%u, i)", i ? ", " : "", i);
+  text_string(out, ")\n");
+}
+
+// The value of payload p that stands at a thread's element i.
+static void write_move(text *out, const partition_work *w, uint32_t p) {
+  const partition_moved *m = &w->payloads[p];
+  uint32_t word = word_of(m->bytes), words = m->bytes / word;
+  for (uint32_t i = 0; i < words; i++) {
+    text_printf(out, " PARTITION_MOVE(%s, %u, %u, ", unsigned_of(word), words, i);
+    if (m->numbers)
+      text_printf(out, "(%s)((uint64_t)tile * TILE_ELEMENTS + TILE_PLACE + 32 * i)",
+                  unsigned_of(word));
+    else if (m->input != PARTITION_NO_INPUT && words == 1)
+      text_printf(out, "PERMC_AT(value%u, i)", m->input);
+    else
+      text_printf(out, "PERMC_LOAD(%s, from%u + (start + TILE_PLACE + 32 * i) * %u + %u)",
+                  unsigned_of(word), p, words, i);
+    text_printf(out, ", to%u)", p);
+  }
+}
+
+static void write_payloads(text *out, const partition_work *w) {
+  text_string(out, "#define PARTITION_PARAMETERS");
+  for (uint32_t i = 0; i < w->payload_count; i++) {
+    const char *word = unsigned_of(word_of(w->payloads[i].bytes));
+    text_printf(out, ", const %s *const from%u, %s *const to%u", word, i, word, i);
+  }
+  text_string(out, "\n#define PARTITION_MOVES");
+  for (uint32_t i = 0; i < w->payload_count; i++)
+    write_move(out, w, i);
+  text_printf(out, "\n%s", w->wants_places ? "#define PARTITION_PLACES\n" : "");
+}
+
+void partition_kernels_write(text *out, const partition_kernels *k) {
+  text_string(out, k->work.key_text);
+  text_printf(out, "typedef %s TILE_COUNT;\n", unsigned_of(k->count_bytes));
+  text_printf(out, "#define TILE_THREADS %u\n#define TILE_ITEMS %u\n", k->threads, k->items);
+  text_printf(out, "#define PARTITION_BLOCKS %u\n#define PARTITION_BITS %u\n", k->blocks,
+              k->work.bits);
+  text_printf(out, "#define PARTITION_GROUP %u\n", k->group);
+  write_inputs(out, &k->work);
+  write_payloads(out, &k->work);
+  c_source_add(out, "kernels/routines/tile_text.h");
+  c_source_add(out, "kernels/routines/partition_text.h");
+}
+
+// ---- launches ----------------------------------------------------------------------------------
+
+static void add_inputs(routine_launch *l, const partition_kernels *k) {
+  for (uint32_t i = 0; i < k->work.input_count; i++)
+    launch_add_array(l, PARTITION_FIRST_INPUT + i);
+}
+
+void partition_launches(const partition_kernels *k, routine_launch out[PARTITION_LAUNCHES]) {
+  const partition_work *w = &k->work;
+  out[0] = (routine_launch){.kernel = "count",
+                            .blocks = w->rows * k->groups,
+                            .threads = k->threads,
+                            .shared_bytes = sum_bytes(k)};
+  add_inputs(&out[0], k);
+  launch_add_array(&out[0], PARTITION_STATE);
+  launch_add_array(&out[0], PARTITION_TOTALS);
+  out[1] = (routine_launch){.kernel = "partition",
+                            .blocks = w->rows * k->tiles,
+                            .threads = k->threads,
+                            .shared_bytes = moved_bytes(k)};
+  add_inputs(&out[1], k);
+  for (uint32_t i = 0; i < 2 * w->payload_count; i++)
+    launch_add_array(&out[1], w->payloads[i / 2].numbers && i % 2 == 0
+                                  ? LAUNCH_NOTHING
+                                  : PARTITION_FIRST_PAYLOAD + i);
+  launch_add_array(&out[1], PARTITION_STATE);
+  if (w->wants_places)
+    launch_add_array(&out[1], PARTITION_PLACED);
+  for (int i = 0; i < PARTITION_LAUNCHES; i++) {
+    launch_add_number(&out[i], w->rows);
+    launch_add_number(&out[i], w->length);
+  }
+}
