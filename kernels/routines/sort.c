@@ -8,14 +8,15 @@ enum {
   LEAST_TILE = 256,  // a thread for each digit
   MOST_BLOCKS = INT32_MAX,
   GATHER_THREADS = 256,
-  COUNT_MOST_TILES = 8,
+  COUNT_COPIES = 16,
+  LEAST_ITEMS = 2,
   FLOAT_ITEMS = 20  // more would not stay in registers
 };
 
 // Of a block, by the bytes of what moves with a key; measured on an H200. Larger tiles have longer
 // runs of a digit, smaller ones suffice for all multiprocessors.
 static const struct {
-  uint32_t key_bytes, along_bytes;         // up to
+  uint32_t word_bytes, apart_bytes;        // up to
   uint32_t threads, items, fewer, blocks;  // fewer items, where there would be few tiles
 } shapes[] = {
     {4, 0, 512, 28, 16, 2}, {4, 4, 512, 20, 16, 2}, {4, 8, 384, 16, 12, 2},
@@ -51,6 +52,11 @@ static void choose_along(sort_kernels *k) {
     k->along_order = true;
     k->along_bytes = w->length >> 32 ? 8 : 4;
   }
+  k->joined = k->along_bytes == key_bytes(k) && k->along_bytes <= 4;
+}
+
+static uint32_t word_bytes(const sort_kernels *k) {
+  return key_bytes(k) + (k->joined ? k->along_bytes : 0);
 }
 
 // How often each multiprocessor is given its blocks, with so many keys for each thread.
@@ -59,11 +65,18 @@ static uint64_t rounds_of(const sort_kernels *k, uint32_t items) {
   return divide_up(k->work.rows * k->work.length, keys ? keys : 1);
 }
 
+// Of few keys. A thread's keys take their time one after the other, and so do the states of the tiles
+// before: both together take least where a tile has 8 times the root of all keys (measured: 1024 of
+// 2^14, 2048 of 2^16, 4096 of 2^18).
+static bool is_slow(const sort_kernels *k, uint32_t items) {
+  uint64_t tile = k->threads * items / 8;
+  return tile * tile >= k->work.rows * k->work.length;
+}
+
 // Rows that are shorter than a tile have smaller tiles.
 static void choose_tile(sort_kernels *k) {
-  uint32_t i = 0;
-  while (i + 1 < SHAPES &&
-         (shapes[i].key_bytes < key_bytes(k) || shapes[i].along_bytes < k->along_bytes))
+  uint32_t i = 0, apart = k->joined ? 0 : k->along_bytes;
+  while (i + 1 < SHAPES && (shapes[i].word_bytes < word_bytes(k) || shapes[i].apart_bytes < apart))
     i++;
   k->threads = shapes[i].threads;
   k->items = shapes[i].items;
@@ -74,12 +87,22 @@ static void choose_tile(sort_kernels *k) {
   uint32_t fewer = shapes[i].fewer;
   if (rounds_of(k, fewer) <= 2 && rounds_of(k, fewer) * fewer < rounds_of(k, k->items) * k->items)
     k->items = fewer;
+  while (k->items > LEAST_ITEMS && is_slow(k, k->items - 1))
+    k->items--;
   while (digit_bytes(k) > k->work.shared_bytes && k->items > 1)
     k->items--;
   if (k->work.length < k->threads)
     k->threads = LEAST_TILE;
   if (k->work.length < tile_of(k))
     k->items = (uint32_t)divide_up(k->work.length, k->threads);
+}
+
+// One for each block that there is room for. Those of some tiles have copies of their counters.
+static void choose_chunk(sort_kernels *k) {
+  uint64_t blocks = (uint64_t)k->work.multiprocessors * k->blocks;
+  uint64_t each = divide_up(divide_up(k->work.rows * k->work.length, blocks), k->threads);
+  k->chunk = k->threads * (each < k->items ? k->items : each);
+  k->copies = each >= 2 * k->items && k->digits <= 4 ? COUNT_COPIES : 1;
 }
 
 static uint64_t state_words(const sort_kernels *k) {
@@ -89,10 +112,15 @@ static uint64_t state_words(const sort_kernels *k) {
 static void choose_temporaries(sort_kernels *k) {
   uint64_t elements = k->work.rows * k->work.length, keys = elements * key_bytes(k);
   uint64_t along = elements * k->along_bytes;
-  k->bytes[SORT_SPARE_KEYS] = k->digits > 1 ? keys : 0;
-  k->bytes[SORT_SPARE_SORTED] = k->work.wants_keys ? 0 : keys;
   k->bytes[SORT_ALONG] = k->along_order ? along : 0;
-  k->bytes[SORT_SPARE_ALONG] = k->digits > 1 ? along : 0;
+  if (k->joined) {
+    k->bytes[SORT_SPARE_KEYS] = k->digits > 1 ? keys + along : 0;
+    k->bytes[SORT_SPARE_ALONG] = k->digits > 2 ? keys + along : 0;
+  } else {
+    k->bytes[SORT_SPARE_KEYS] = k->digits > 1 ? keys : 0;
+    k->bytes[SORT_SPARE_SORTED] = k->work.wants_keys ? 0 : keys;
+    k->bytes[SORT_SPARE_ALONG] = k->digits > 1 ? along : 0;
+  }
   k->bytes[SORT_STATE] = state_words(k) * k->count_bytes;
 }
 
@@ -111,8 +139,7 @@ const char *sort_kernels_of(const sort_work *w, sort_kernels *out) {
   if (tiles > MOST_BLOCKS / w->rows)
     return "there are too many tiles of keys";
   out->tiles = (uint32_t)tiles;
-  uint64_t each = divide_up(out->tiles * w->rows, (uint64_t)w->multiprocessors * 4);
-  out->chunk = (each < COUNT_MOST_TILES ? each : COUNT_MOST_TILES) * tile_of(out);
+  choose_chunk(out);
   choose_temporaries(out);
   return NULL;
 }
@@ -140,13 +167,17 @@ static void write_words(text *out, const sort_kernels *k) {
 
 void sort_kernels_write(text *out, const sort_kernels *k) {
   c_source_add(out, "kernels/text/cuda_host.h");
-  text_printf(out, "typedef %s SORT_KEY;\n", unsigned_of(key_bytes(k)));
+  text_printf(out, "typedef %s SORT_KEY;\ntypedef %s SORT_WORD;\n", unsigned_of(key_bytes(k)),
+              unsigned_of(word_bytes(k)));
   text_printf(out, "typedef %s SORT_COUNT;\ntypedef int%u_t SORT_OFFSET;\n",
               unsigned_of(k->count_bytes), 8 * k->count_bytes);
   if (k->along_bytes)
     text_printf(out, "#define SORT_PAYLOAD %s\n", unsigned_of(k->along_bytes));
+  if (k->joined)
+    text_string(out, "#define SORT_JOINED\n");
   text_printf(out, "#define SORT_DIGITS %u\n#define SORT_THREADS %u\n", k->digits, k->threads);
   text_printf(out, "#define SORT_ITEMS %u\n#define SORT_BLOCKS %u\n", k->items, k->blocks);
+  text_printf(out, "#define SORT_COPIES %u\n", k->copies);
   write_words(out, k);
   c_source_add(out, "kernels/routines/sort_text.h");
 }
@@ -157,7 +188,7 @@ static routine_launch count_launch(const sort_kernels *k) {
   routine_launch l = {.kernel = "count",
                       .blocks = k->work.rows * divide_up(k->work.length, k->chunk),
                       .threads = k->threads,
-                      .shared_bytes = k->digits * DIGITS * 4};
+                      .shared_bytes = k->copies * k->digits * DIGITS * 4};
   launch_add_array(&l, SORT_KEYS);
   launch_add_array(&l, SORT_STATE);
   launch_add_number(&l, k->work.rows);
@@ -173,18 +204,34 @@ static void add_ends(routine_launch *l, uint32_t left, uint32_t start, uint32_t 
   launch_add_array(l, left % 2 ? spare : end);
 }
 
+// Words that are joined go from keys and payloads over two temporaries to keys and payloads.
+static void add_joined_ends(const sort_kernels *k, routine_launch *l, uint32_t digit,
+                            uint32_t payload, uint32_t payload_end) {
+  static const uint32_t spare[] = {SORT_SPARE_KEYS, SORT_SPARE_ALONG};
+  bool last = digit == k->digits - 1;
+  uint32_t end = k->work.wants_keys ? SORT_SORTED : LAUNCH_NOTHING;
+  launch_add_array(l, digit == 0 ? SORT_KEYS : spare[(digit - 1) % 2]);
+  launch_add_array(l, last ? end : spare[digit % 2]);
+  launch_add_array(l, digit == 0 ? payload : LAUNCH_NOTHING);
+  launch_add_array(l, last ? payload_end : LAUNCH_NOTHING);
+}
+
 static routine_launch digit_launch(const sort_kernels *k, uint32_t digit) {
   uint32_t left = k->digits - 1 - digit;
   routine_launch l = {.kernel = "digit",
                       .blocks = tile_blocks(k),
                       .threads = k->threads,
                       .shared_bytes = digit_bytes(k)};
-  add_ends(&l, left, SORT_KEYS, k->work.wants_keys ? SORT_SORTED : SORT_SPARE_SORTED,
-           SORT_SPARE_KEYS, digit == 0);
   bool numbers = k->along_order || (k->along_bytes && k->work.payloads->numbers);
-  if (k->along_bytes)
-    add_ends(&l, left, numbers ? LAUNCH_NOTHING : SORT_PAYLOADS,
-             k->along_order ? SORT_ALONG : SORT_PAYLOADS + 1, SORT_SPARE_ALONG, digit == 0);
+  uint32_t payload = numbers ? LAUNCH_NOTHING : SORT_PAYLOADS;
+  uint32_t payload_end = k->along_order ? SORT_ALONG : SORT_PAYLOADS + 1;
+  if (k->joined)
+    add_joined_ends(k, &l, digit, payload, payload_end);
+  else
+    add_ends(&l, left, SORT_KEYS, k->work.wants_keys ? SORT_SORTED : SORT_SPARE_SORTED,
+             SORT_SPARE_KEYS, digit == 0);
+  if (k->along_bytes && !k->joined)
+    add_ends(&l, left, payload, payload_end, SORT_SPARE_ALONG, digit == 0);
   launch_add_array(&l, SORT_STATE);
   launch_add_number(&l, k->work.rows);
   launch_add_number(&l, k->work.length);

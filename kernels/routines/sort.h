@@ -62,7 +62,9 @@ typedef struct sort_kernels {
   uint32_t count_bytes;             // of a number of keys: 4, or 8
   uint32_t along_bytes;             // of what goes with a key: 0, 1, 2, 4 or 8
   bool along_order;                 // it is the order
+  bool joined;                      // with the key in one word
   uint64_t chunk;                   // keys that a block counts
+  uint32_t copies;                  // of its counters
   uint64_t bytes[SORT_PAYLOADS];    // of temporaries; 0: there is none
 } sort_kernels;
 

@@ -5,6 +5,8 @@
 //   SORT_KEY       an unsigned type of a key's bytes       SORT_THREADS, SORT_ITEMS   keys of a tile
 //   SORT_COUNT     a type for numbers of keys, of 4 or 8   SORT_BLOCKS   at once on a multiprocessor
 //   SORT_PAYLOAD   a type of a payload's bytes, or not     SORT_DIGITS   of a key
+//   SORT_COPIES    of counters                             SORT_WORD     an unsigned type, see below
+//   SORT_JOINED    or not: payloads are as wide as keys, and words twice as wide
 //
 //   SORT_TOP       the bit of the sign, or 0               SORT_WAY(w)   w, or where keys descend ~w
 //   SORT_FLOATS    or not; then SORT_NAN is how many NaN have a sign
@@ -38,13 +40,27 @@
   (SORT_TICKETS(state) + SORT_DIGITS + (digit) % 2 * rows * SORT_TILES * 256)
 
 // Keys are sorted as words, unsigned numbers that have their order. The first digit's pass makes them,
-// the last one makes keys of them again. Of floats the negative ones are complemented, and all are
-// turned round so that NaN with a sign come behind those without. NaN are equal, and keep their bits:
-// sort_number, by which they are compared, is the last one's word for all of them.
-#define SORT_LAST ((SORT_KEY) ~(SORT_KEY)0)             // none has larger digits
+// the last one makes keys of them again. Words that are JOINED have the payload in their lower half: it
+// moves with its key as one element, in runs of twice as many bytes.
+//
+// Of floats the negative ones are complemented, and all are turned round so that NaN with a sign come
+// behind those without. NaN are equal, and keep their bits: sort_number, by which they are compared, is
+// the last one's word for all of them.
+#define SORT_LAST ((SORT_WORD) ~(SORT_WORD)0)  // none has larger digits
+#ifdef SORT_JOINED
+#define SORT_TURNS true
+#define SORT_KEY_OF(word) ((SORT_KEY)((word) >> 8 * sizeof(SORT_KEY)))
+#define SORT_JOIN(key, payload) ((SORT_WORD)((SORT_WORD)(key) << 8 * sizeof(SORT_KEY) | (payload)))
+#else
 #define SORT_TURNS (SORT_TOP != 0 || SORT_WAY(0) != 0)  // words are not just the keys
+#define SORT_KEY_OF(word) (word)
+#define SORT_JOIN(key, payload) (key)
+#ifdef SORT_PAYLOAD
+#define SORT_APART  // payloads follow their keys
+#endif
+#endif
 #ifdef SORT_FLOATS
-#define SORT_NAN_DIGIT (SORT_WAY(SORT_LAST) & 255)  // all digits of this word
+#define SORT_NAN_DIGIT (SORT_WAY((SORT_KEY)SORT_LAST) & 255)  // all digits of this word
 static inline SORT_KEY sort_word(SORT_KEY k) {
   return SORT_WAY((k & SORT_TOP ? (SORT_KEY)~k : k | SORT_TOP) - SORT_NAN);
 }
@@ -53,7 +69,7 @@ static inline SORT_KEY sort_key(SORT_KEY w) {
   return (SORT_KEY)(w & SORT_TOP ? w ^ SORT_TOP : ~w);
 }
 static inline SORT_KEY sort_number(SORT_KEY w) {
-  return SORT_WAY(w) > SORT_LAST - 2 * SORT_NAN ? SORT_WAY(SORT_LAST) : w;
+  return SORT_WAY(w) > (SORT_KEY)SORT_LAST - 2 * SORT_NAN ? SORT_WAY((SORT_KEY)SORT_LAST) : w;
 }
 #else
 static inline SORT_KEY sort_word(SORT_KEY k) { return SORT_WAY(k ^ SORT_TOP); }
@@ -69,14 +85,13 @@ static inline SORT_KEY sort_number(SORT_KEY w) { return w; }
 // For all threads; for all keys of all threads, in the order of memory: a warp has SORT_ITEMS times 32
 // neighbours, one for each lane.
 #ifdef PERMC_COUNT
-#define SORT_AGAIN permc_calls++;  // what follows is asked for again by the same block
+#define SORT_AGAIN permc_calls++;  // what follows is asked for again by a block of this number
 #else
 #define SORT_AGAIN
 #endif
 #ifdef PERMC_HOST
-#define SORT_BEGIN
-#define SORT_NEAR(p)
-#define SORT_ANEW(x)
+#define SORT_BEGIN SORT_AGAIN
+#define SORT_NEAR(p) (p)
 #define SORT_EACH_THREAD for (uint32_t t = 0; t < SORT_THREADS; t++) {
 #define SORT_EACH_KEY                                                                              \
   for (uint32_t i = 0; i < SORT_ITEMS; i++)                                                        \
@@ -84,8 +99,11 @@ static inline SORT_KEY sort_number(SORT_KEY w) { return w; }
       const uint32_t permc_turn = i;                                                               \
       (void)permc_turn;
 #else
-#define SORT_NEAR(p) asm("" : "+l"(p));
-#define SORT_ANEW(x) asm volatile("" : "+r"(x));
+template <typename T> T *sort_near(T *p) {
+  asm("" : "+l"(p));
+  return p;
+}
+#define SORT_NEAR(p) sort_near(p)  // an address that others are constants from
 #define SORT_BEGIN const uint32_t t = threadIdx.x;
 #define SORT_EACH_THREAD {
 #define SORT_EACH_KEY PERMC_UNROLL for (uint32_t i = 0; i < SORT_ITEMS; i++) {
@@ -106,34 +124,56 @@ static inline SORT_KEY sort_number(SORT_KEY w) { return w; }
 #define SORT_SPREAD(place) ((place) + ((place) >> 5))
 // The places of keys in their tile, two of 16 bits in a register.
 #define SORT_GET_PLACE(i) (PERMC_AT(places, (i) / 2) >> 16 * ((i) % 2) & 65535)
-#define SORT_SET_PLACE(i, n)                                                                       \
-  (PERMC_AT(places, (i) / 2) = (i) % 2 ? (PERMC_AT(places, (i) / 2) & 65535) + 65536 * (n)         \
-                                       : (PERMC_AT(places, (i) / 2) & ~65535U) + (n))
-#ifdef SORT_PAYLOAD
-#define SORT_KEEP_PLACE SORT_SET_PLACE
+#ifdef SORT_APART
+#define SORT_KEEP_PLACE(i, n)                                                                      \
+  (PERMC_AT(places, (i) / 2) = (i) % 2 ? PERMC_AT(places, (i) / 2) + ((n) << 16) : (n))
 #else
 #define SORT_KEEP_PLACE(i, n)
 #endif
 #define SORT_IS_LIVE(i) ((int32_t)(32 * (i)) < (int32_t)(live - SORT_PLACE))
+
+// A thread's own element of an array; all words of a tile; payloads, which may be the keys' numbers.
+#define SORT_OWN(type, array)                                                                      \
+  PERMC_LOAD(type, SORT_NEAR((const type *)(array) + (start + SORT_PLACE)) + 32 * i)
+#define SORT_LOAD_WORDS(...)                                                                       \
+  if (live != SORT_TILE) {                                                                         \
+    SORT_EACH_KEY PERMC_AT(word, i) = SORT_LAST;                                                   \
+    SORT_END                                                                                       \
+  }                                                                                                \
+  SORT_EACH_LIVE(SORT_IS_LIVE(i), PERMC_AT(word, i) = __VA_ARGS__)
+#define SORT_LOAD_PAYLOADS                                                                         \
+  if (payload_from) {                                                                              \
+    SORT_EACH_LIVE(SORT_IS_LIVE(i), PERMC_AT(payload, i) = SORT_OWN(SORT_PAYLOAD, payload_from))   \
+  } else {                                                                                         \
+    SORT_EACH_KEY                                                                                  \
+    PERMC_AT(payload, i) = (SORT_PAYLOAD)((uint64_t)tile * SORT_TILE + SORT_PLACE + 32 * i);       \
+    SORT_END                                                                                       \
+  }
+// In the order of the tile: at the targets.
+#define SORT_STORE_ALL(type, array, value)                                                         \
+  SORT_EACH_LIVE(SORT_THREADS *i + t < live,                                                       \
+                 PERMC_STORE(type,                                                                 \
+                             SORT_AT((type *)(array) + t, PERMC_AT(target, i)) + SORT_THREADS * i, \
+                             value))
 
 // For keys of a tile and their digits. Words are compared by their bits, unless there may be NaN.
 #ifdef SORT_FLOATS
 #define SORT_EACH_DIGIT(...)                                                                       \
   if (odd) {                                                                                       \
     SORT_EACH_KEY                                                                                  \
-    const uint32_t digit = sort_digit(sort_number(PERMC_AT(key, i)), digit_number);                \
+    const uint32_t digit = sort_digit(sort_number(SORT_KEY_OF(PERMC_AT(word, i))), digit_number);  \
     __VA_ARGS__                                                                                    \
     SORT_END                                                                                       \
   } else {                                                                                         \
     SORT_EACH_KEY                                                                                  \
-    const uint32_t digit = sort_digit(PERMC_AT(key, i), digit_number);                             \
+    const uint32_t digit = sort_digit(SORT_KEY_OF(PERMC_AT(word, i)), digit_number);               \
     __VA_ARGS__                                                                                    \
     SORT_END                                                                                       \
   }
 #else
 #define SORT_EACH_DIGIT(...)                                                                       \
   SORT_EACH_KEY                                                                                    \
-  const uint32_t digit = sort_digit(PERMC_AT(key, i), digit_number);                               \
+  const uint32_t digit = sort_digit(SORT_KEY_OF(PERMC_AT(word, i)), digit_number);                 \
   __VA_ARGS__                                                                                      \
   SORT_END
 #endif
@@ -142,8 +182,8 @@ static inline SORT_KEY sort_number(SORT_KEY w) { return w; }
 // Adds, and gives what was there before.
 #define SORT_ADD(p, n) ((*(p) += (n)) - (n))
 
-static inline uint32_t sort_digit(SORT_KEY word, uint32_t number) {
-  return (uint32_t)(word >> 8 * number) & 255;
+static inline uint32_t sort_digit(SORT_KEY w, uint32_t number) {
+  return (uint32_t)(w >> 8 * number) & 255;
 }
 
 // How many keys of the warp before this one have the digit. Counts this one.
@@ -169,10 +209,10 @@ static inline void sort_publish(SORT_COUNT *state, SORT_COUNT value) { *state = 
 #else
 #define SORT_ADD(p, n) atomicAdd(p, n)
 
-static inline uint32_t sort_digit(SORT_KEY word, uint32_t number) {
-  if (sizeof word == 4)
-    return __byte_perm((uint32_t)word, 0, 0x4440 + number);
-  return (uint32_t)(word >> 8 * number) & 255;
+static inline uint32_t sort_digit(SORT_KEY w, uint32_t number) {
+  if (sizeof w == 4)
+    return __byte_perm((uint32_t)w, 0, 0x4440 + number);
+  return (uint32_t)(w >> 8 * number) & 255;
 }
 
 // The lanes whose bit is the same. The others' complement is a product here: sums and logic have one
@@ -286,10 +326,11 @@ static inline SORT_COUNT sort_look_back(const SORT_COUNT *states, uint32_t tile,
 // clang-format off: what macros begin and end is indented below as blocks are
 // ---- the first kernel: how often each digit occurs in each row -----------------------------------
 
-// A block counts `chunk` keys. The states of the first digit become 0, and tickets.
-PERMC_KERNEL(count, SORT_THREADS, SORT_BLOCKS, SORT_DIGITS * 1024, const SORT_KEY *const keys,
-             SORT_COUNT *const state, const uint64_t rows, const uint64_t length,
-             const uint64_t chunk)
+// A block counts `chunk` keys, into copies of the counters, which lanes share: fewer meet at a bank. The
+// states of the first digit become 0, and tickets.
+PERMC_KERNEL(count, SORT_THREADS, SORT_BLOCKS, SORT_COPIES *SORT_DIGITS * 1024,
+             const SORT_KEY *const keys, SORT_COUNT *const state, const uint64_t rows,
+             const uint64_t length, const uint64_t chunk)
 SORT_BEGIN
 const uint64_t chunks = (length + chunk - 1) / chunk, row = item / chunks;
 const uint64_t from = item % chunks * chunk;
@@ -297,7 +338,7 @@ const uint64_t end = length - from < chunk ? length : from + chunk;
 uint32_t *const own = (uint32_t *)scratch;
 SORT_COUNT *const states = SORT_STATES(state, 0);
 SORT_EACH_THREAD
-for (uint32_t i = t; i < 256 * SORT_DIGITS; i += SORT_THREADS)
+for (uint32_t i = t; i < SORT_COPIES * 256 * SORT_DIGITS; i += SORT_THREADS)
   own[i] = 0;
 for (uint64_t i = item * SORT_THREADS + t; i < rows * SORT_TILES * 256;
      i += rows * chunks * SORT_THREADS)
@@ -311,23 +352,26 @@ for (uint64_t tile = from; tile < end; tile += SORT_TILE) {
   const uint32_t live = end - tile < SORT_TILE ? (uint32_t)(end - tile) : SORT_TILE;
   PERMC_VALUES(SORT_KEY, key, SORT_ITEMS, SORT_THREADS)
   SORT_EACH_KEY
-  const SORT_KEY *first = keys + (row * length + tile + SORT_PLACE);
-  SORT_NEAR(first)
   if (SORT_IS_LIVE(i))
-    PERMC_AT(key, i) = PERMC_LOAD(SORT_KEY, first + 32 * i);
+    PERMC_AT(key, i) =
+        PERMC_LOAD(SORT_KEY, SORT_NEAR(keys + (row * length + tile + SORT_PLACE)) + 32 * i);
   SORT_END
   SORT_EACH_KEY
   const SORT_KEY word = sort_number(sort_word(PERMC_AT(key, i)));
   if (SORT_IS_LIVE(i))
     PERMC_UNROLL for (uint32_t d = 0; d < SORT_DIGITS; d++)(void)
-        SORT_ADD(own + (256 * d + sort_digit(word, d)), 1);
+        SORT_ADD(own + ((256 * d + sort_digit(word, d)) * SORT_COPIES + t % SORT_COPIES), 1);
   SORT_END
 }
 PERMC_BARRIER
 SORT_EACH_THREAD
-for (uint32_t i = t; i < 256 * SORT_DIGITS; i += SORT_THREADS)
-  if (own[i])
-    (void)SORT_ADD(state + (row * 256 * SORT_DIGITS + i), own[i]);
+for (uint32_t i = t; i < 256 * SORT_DIGITS; i += SORT_THREADS) {
+  uint32_t sum = 0;
+  PERMC_UNROLL for (uint32_t c = 0; c < SORT_COPIES; c++)  // lanes read from different banks
+      sum += own[i * SORT_COPIES + (c + i * SORT_COPIES / 32) % SORT_COPIES];
+  if (sum)
+    (void)SORT_ADD(state + (row * 256 * SORT_DIGITS + i), sum);
+}
 SORT_END
 PERMC_KERNEL_END
 
@@ -335,8 +379,7 @@ PERMC_KERNEL_END
 
 // Blocks take tiles in turn, so that those before have been taken when they are waited for. The states of
 // the next digit become 0; with the last digit all counts do.
-PERMC_KERNEL(digit, SORT_THREADS, SORT_BLOCKS, SORT_TILE, const SORT_KEY *const from,
-             SORT_KEY *const to,
+PERMC_KERNEL(digit, SORT_THREADS, SORT_BLOCKS, SORT_TILE, const void *const from, void *const to,
 #ifdef SORT_PAYLOAD
              const SORT_PAYLOAD *const payload_from, SORT_PAYLOAD *const payload_to,
 #endif
@@ -347,70 +390,57 @@ const uint32_t tiles = SORT_TILES;
 SORT_COUNT *const counts = state, *const tickets = SORT_TICKETS(state);
 SORT_COUNT *const states = SORT_STATES(state, number);
 SORT_COUNT *const next_states = SORT_STATES(state, number + 1);
-SORT_KEY *const staged = (SORT_KEY *)scratch;
+SORT_WORD *const staged = (SORT_WORD *)scratch;
 #ifdef SORT_PAYLOAD
+PERMC_VALUES(SORT_PAYLOAD, payload, SORT_ITEMS, SORT_THREADS)
+#endif
+#ifdef SORT_APART
 SORT_PAYLOAD *const staged_payload = (SORT_PAYLOAD *)(staged + SORT_STAGED);
 uint32_t *const counters = (uint32_t *)(staged_payload + SORT_STAGED);  // [warp][digit]
-PERMC_VALUES(SORT_PAYLOAD, payload, SORT_ITEMS, SORT_THREADS)
+PERMC_VALUES(uint32_t, places, (SORT_ITEMS + 1) / 2, SORT_THREADS)
 #else
 uint32_t *const counters = (uint32_t *)(staged + SORT_STAGED);
 #endif
-// By digit, the place in memory less that in the tile; sums over 32 digits; the turn of this block.
+// By digit, the place in memory less that in the tile; sums over 32 digits; the turn of this block, and
+// the digit's number.
 SORT_COUNT *const bases = (SORT_COUNT *)(counters + SORT_WARPS * 256);
 SORT_COUNT *const sums = bases + 256, *const taken = sums + 8;
-PERMC_VALUES(SORT_KEY, key, SORT_ITEMS, SORT_THREADS)
-PERMC_VALUES(uint32_t, places, (SORT_ITEMS + 1) / 2, SORT_THREADS)
+PERMC_VALUES(SORT_WORD, word, SORT_ITEMS, SORT_THREADS)
 PERMC_VALUES(SORT_OFFSET, target, SORT_ITEMS, SORT_THREADS)
 PERMC_VALUES(uint32_t, count, 1, SORT_THREADS)   // of the digit t in the tile
 PERMC_VALUES(uint32_t, lowest, 1, SORT_THREADS)  // its place in the sorted tile
 
 SORT_EACH_THREAD
-if (t == 0)
-  *taken = SORT_ADD(tickets + number, 1);
+if (t == 0) {
+  taken[0] = SORT_ADD(tickets + number, 1);
+  taken[1] = (SORT_COUNT)number;
+}
 PERMC_UNROLL for (uint32_t k = 0; k < 256; k += 32) counters[t / 32 * 256 + t % 32 + k] = 0;
 SORT_END
 PERMC_BARRIER
-const uint32_t turn = (uint32_t)*taken, tile = turn % tiles;
+const uint32_t turn = (uint32_t)taken[0], tile = turn % tiles;
 const uint64_t row = turn / tiles, start = row * length + (uint64_t)tile * SORT_TILE;
 const uint64_t left = (row + 1) * length - start;
 const uint32_t live = left < SORT_TILE ? (uint32_t)left : SORT_TILE;
 SORT_COUNT *const own_states = states + row * tiles * 256;
 uint32_t digit_number = (uint32_t)number;
-if (live == SORT_TILE) {
-  SORT_EACH_KEY
-  const SORT_KEY *first = from + (start + SORT_PLACE);
-  SORT_NEAR(first)
-  PERMC_AT(key, i) = PERMC_LOAD(SORT_KEY, first + 32 * i);
-  SORT_END
-} else {
-  SORT_EACH_KEY
-  PERMC_AT(key, i) =
-      SORT_IS_LIVE(i) ? PERMC_LOAD(SORT_KEY, from + (start + SORT_PLACE + 32 * i)) : 0;
-  SORT_END
-}
 if (SORT_TURNS && number == 0) {
+  SORT_LOAD_WORDS(SORT_JOIN(sort_word(SORT_OWN(SORT_KEY, from)), 0))
+#ifdef SORT_JOINED
+  SORT_LOAD_PAYLOADS
   SORT_EACH_KEY
-  PERMC_AT(key, i) = sort_word(PERMC_AT(key, i));
+  PERMC_AT(word, i) |= PERMC_AT(payload, i);
   SORT_END
-}
-if (live != SORT_TILE) {
-  SORT_EACH_KEY
-  if (!SORT_IS_LIVE(i))
-    PERMC_AT(key, i) = SORT_LAST;
-  SORT_END
+#endif
+} else {
+  SORT_LOAD_WORDS(SORT_OWN(SORT_WORD, from))
 }
 #ifdef SORT_FLOATS  // the last digit is one for all NaN, but of two bytes
 const bool odd = number == SORT_DIGITS - 1
                      ? sizeof(SORT_KEY) == 2
                      : counts[(row * SORT_DIGITS + SORT_DIGITS - 1) * 256 + SORT_NAN_DIGIT] != 0;
 #endif
-SORT_EACH_DIGIT({
-  const uint32_t before = sort_rank(SORT_COUNTER(digit), digit, t);
-  if (i % 2 == 0)
-    PERMC_AT(places, i / 2) = before;
-  else
-    PERMC_AT(places, i / 2) += before << 16;
-})
+SORT_EACH_DIGIT((void)SORT_ADD(SORT_COUNTER(digit), 1);)
 PERMC_BARRIER
 
 // How many keys of the tile have a digit. Counts of warps become the places of their first keys.
@@ -439,21 +469,14 @@ if (t < 256) {
 }
 SORT_END
 PERMC_BARRIER
-SORT_ANEW(digit_number)  // else compilers keep all digits in registers
+digit_number = (uint32_t)taken[1];  // from there, else compilers keep all digits in registers
 SORT_EACH_DIGIT({
-  const uint32_t place = SORT_SPREAD(SORT_GET_PLACE(i) + *SORT_COUNTER(digit));
-  staged[place] = PERMC_AT(key, i);
+  const uint32_t before = sort_rank(SORT_COUNTER(digit), digit, t), place = SORT_SPREAD(before);
+  staged[place] = PERMC_AT(word, i);
   SORT_KEEP_PLACE(i, place);
 })
-#ifdef SORT_PAYLOAD
-if (!payload_from) {
-  SORT_EACH_KEY
-  PERMC_AT(payload, i) = (SORT_PAYLOAD)((uint64_t)tile * SORT_TILE + SORT_PLACE + 32 * i);
-  SORT_END
-} else {
-  SORT_EACH_LIVE(SORT_IS_LIVE(i), const SORT_PAYLOAD *own = payload_from + (start + SORT_PLACE);
-                 SORT_NEAR(own) PERMC_AT(payload, i) = PERMC_LOAD(SORT_PAYLOAD, own + 32 * i))
-}
+#ifdef SORT_APART
+SORT_LOAD_PAYLOADS
 #endif
 
 // The first tile of a row sums the counts of the digits; the others ask those before them.
@@ -483,7 +506,7 @@ if (tile == 0 && number == SORT_DIGITS - 1)
   for (uint32_t i = t; i < 256 * SORT_DIGITS; i += SORT_THREADS)
     counts[row * SORT_DIGITS * 256 + i] = 0;
 SORT_END
-#ifdef SORT_PAYLOAD
+#ifdef SORT_APART
 SORT_EACH_KEY
 staged_payload[SORT_GET_PLACE(i)] = PERMC_AT(payload, i);
 SORT_END
@@ -492,26 +515,23 @@ PERMC_BARRIER
 
 // In the order of the tile, one after the other.
 SORT_EACH_KEY
-PERMC_AT(key, i) = staged[SORT_SPREAD(SORT_THREADS) * i + SORT_SPREAD(t)];
+PERMC_AT(word, i) = staged[SORT_SPREAD(SORT_THREADS) * i + SORT_SPREAD(t)];
 SORT_END
 SORT_EACH_DIGIT(PERMC_AT(target, i) = (SORT_OFFSET)bases[digit];)
-#define SORT_STORE_KEYS(form)                                                                      \
-  SORT_EACH_LIVE(SORT_THREADS *i + t < live,                                                       \
-                 PERMC_STORE(SORT_KEY, SORT_AT(to + t, PERMC_AT(target, i)) + SORT_THREADS * i,    \
-                             form(PERMC_AT(key, i))))
 if (SORT_TURNS && number == SORT_DIGITS - 1) {
-  SORT_STORE_KEYS(sort_key)
+  if (to)
+    SORT_STORE_ALL(SORT_KEY, to, sort_key(SORT_KEY_OF(PERMC_AT(word, i))))
+#ifdef SORT_JOINED
+  SORT_STORE_ALL(SORT_PAYLOAD, payload_to, (SORT_PAYLOAD)PERMC_AT(word, i))
+#endif
 } else {
-  SORT_STORE_KEYS()
+  SORT_STORE_ALL(SORT_WORD, to, PERMC_AT(word, i))
 }
-#ifdef SORT_PAYLOAD
+#ifdef SORT_APART
 SORT_EACH_KEY
 PERMC_AT(payload, i) = staged_payload[SORT_SPREAD(SORT_THREADS) * i + SORT_SPREAD(t)];
 SORT_END
-SORT_EACH_LIVE(SORT_THREADS *i + t < live,
-               PERMC_STORE(SORT_PAYLOAD,
-                           SORT_AT(payload_to + t, PERMC_AT(target, i)) + SORT_THREADS * i,
-                           PERMC_AT(payload, i)))
+SORT_STORE_ALL(SORT_PAYLOAD, payload_to, PERMC_AT(payload, i))
 #endif
 PERMC_KERNEL_END
 
