@@ -175,7 +175,8 @@ typedef struct permc_explain_options {
   size_t argument_count;
   bool rules;  // also the rewrite rules that fired
   // NULL, or instead a form of the program as text: "tree", "types", "trace", "net", "plan", "c",
-  // "cuda".
+  // "cuda"; or a picture: "network", "matrix", "passes" or "picture" (the first of these that it is)
+  // for a terminal, "network.svg" ... as SVG; or a page of HTML with all pictures: "html".
   const char *dump;
 } permc_explain_options;
 // The entry at these sizes, which are all that its signature names, or for arguments of

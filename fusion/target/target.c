@@ -17,6 +17,8 @@ static const target rows[] = {
     {"line64-tile128k", 64, 128 * KIB, 64, 4, 1024, 0, 16, 40e9, 30e9, 2, 3e-6},
     {"line128-tile128k", 128, 128 * KIB, 64, 4, 1024, 0, 16, 40e9, 30e9, 2, 3e-6},
     {"line128-tile32k", 128, 32 * KIB, 64, 4, 1024, 0, 16, 40e9, 30e9, 2, 3e-6},
+    // For pictures: lines of 4 words, tiles of 16, so that few elements are many tiles.
+    {"sketch", 16, 64, 0, 2, 16, 0, 4, 4e10, 3e10, 4, 3e-6},
 };
 
 size_t target_count(void) { return sizeof rows / sizeof *rows; }

@@ -24,7 +24,7 @@ typedef struct field {
 static const field fields[] = {
     FIELD(line_bytes, FIELD_U32, 16, 16, 1 << 16, "a power of two from 16 to 65536",
           "memory moves in lines of so many bytes"),
-    FIELD(tile_bytes, FIELD_U64, 0, 256, 0x1p40, "a whole number from 256 to 2^40",
+    FIELD(tile_bytes, FIELD_U64, 0, 64, 0x1p40, "a whole number from 64 to 2^40",
           "fast memory for one tile"),
     FIELD(lane_bytes, FIELD_U32, 16, 0, 4096, "0, or a power of two from 16 to 4096",
           "of a vector of the widest element; 0: lanes are counted, not measured"),

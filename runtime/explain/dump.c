@@ -1,4 +1,6 @@
 // The products of the pipeline as text, one row each. See explain.h.
+#include "core/svg.h"
+#include "runtime/draw/draw.h"
 #include "runtime/explain/explain.h"
 
 static bool print_tree(text *out, permc_context *c, const pipeline *p) {
@@ -35,11 +37,51 @@ static bool print_plan(text *out, permc_context *c, const pipeline *p) {
   return true;
 }
 
+// ---- pictures (runtime/draw) -------------------------------------------------------------------
+
+static bool print_picture(text *out, permc_context *c, const pipeline *p, const draw_row *row,
+                          bool svg) {
+  draw_picture picture = {.svg = svg};
+  const char *problem = row->draw(&picture, &c->program.memory, p);
+  if (problem)
+    context_error(c, "%s is not %s: %s", p->entry->name, row->what, problem);
+  else if (svg)
+    svg_write(out, &picture.body, picture.width, picture.height);
+  else
+    text_add(out, text_content(&picture.body), picture.body.length);
+  out->failed = out->failed || picture.body.failed;
+  text_free(&picture.body);
+  return !problem;
+}
+
+#define PICTURE(name, row)                                                                         \
+  static bool print_##name(text *out, permc_context *c, const pipeline *p) {                       \
+    return print_picture(out, c, p, row, false);                                                   \
+  }                                                                                                \
+  static bool svg_of_##name(text *out, permc_context *c, const pipeline *p) {                      \
+    return print_picture(out, c, p, row, true);                                                    \
+  }
+PICTURE(picture_of_most, draw_usual(p->net))
+PICTURE(network, draw_named("network"))
+PICTURE(matrix, draw_named("matrix"))
+PICTURE(passes, draw_named("passes"))
+
 static const explain_product products[] = {
-    {"tree", STAGE_TRACE, NULL, print_tree},   {"types", STAGE_TRACE, NULL, print_types},
-    {"trace", STAGE_TRACE, NULL, print_trace}, {"net", STAGE_PLAN, NULL, print_net},
-    {"plan", STAGE_PLAN, NULL, print_plan},    {"c", STAGE_TEXT, "cpu", explain_code},
-    {"cuda", STAGE_TEXT, "cuda", explain_code}};
+    {"tree", STAGE_TRACE, NULL, print_tree},
+    {"types", STAGE_TRACE, NULL, print_types},
+    {"trace", STAGE_TRACE, NULL, print_trace},
+    {"net", STAGE_PLAN, NULL, print_net},
+    {"plan", STAGE_PLAN, NULL, print_plan},
+    {"c", STAGE_TEXT, "cpu", explain_code},
+    {"cuda", STAGE_TEXT, "cuda", explain_code},
+    {"picture", STAGE_PLAN, NULL, print_picture_of_most},
+    {"picture.svg", STAGE_PLAN, NULL, svg_of_picture_of_most},
+    {"network", STAGE_PLAN, NULL, print_network},
+    {"network.svg", STAGE_PLAN, NULL, svg_of_network},
+    {"matrix", STAGE_PLAN, NULL, print_matrix},
+    {"matrix.svg", STAGE_PLAN, NULL, svg_of_matrix},
+    {"passes", STAGE_PLAN, NULL, print_passes},
+    {"passes.svg", STAGE_PLAN, NULL, svg_of_passes}};
 
 const explain_product *explain_product_named(permc_context *c, const char *name) {
   text known = {0};

@@ -174,6 +174,12 @@ static bool print_explanation(permc_context *c, const explanation *e, void *with
   return true;
 }
 
+static bool print_page(permc_context *c, const explanation *e, void *with) {
+  print_job *j = with;
+  explain_page(&j->out, c, e, j->rules);
+  return true;
+}
+
 static bool print_product(permc_context *c, pipeline *p, void *with) {
   print_job *j = with;
   return j->product->print(&j->out, c, p);
@@ -195,7 +201,8 @@ bool permc_explain(permc_context *c, const char *entry, const permc_size *sizes,
   bool good;
   context_begin_call(c);
   *out = NULL;
-  if (o->dump) {
+  bool page = o->dump && !strcmp(o->dump, "html");
+  if (o->dump && !page) {
     j.product = explain_product_named(c, o->dump);
     if (!j.product)
       return false;
@@ -203,7 +210,7 @@ bool permc_explain(permc_context *c, const char *entry, const permc_size *sizes,
     r.backend = j.product->backend;
     good = pipeline_with(c, &r, print_product, &j);
   } else {
-    good = explain_entry(c, &r, print_explanation, &j);
+    good = explain_entry(c, &r, page ? print_page : print_explanation, &j);
   }
   if (good && j.out.failed)
     good = context_no_memory(c);

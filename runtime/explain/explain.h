@@ -83,6 +83,8 @@ const explained_boundary *explain_boundaries(const permc_context *c, arena *a, c
 // "1 column works on groups of 8 elements: 19 comparators in 6 layers".
 void explain_groups_text(text *out, const explained_groups *g);
 void explain_text(text *out, const permc_context *c, const explanation *e, bool show_rules);
+// The same beside pictures, as a page of HTML (explain/page.c).
+void explain_page(text *to, const permc_context *c, const explanation *e, bool show_rules);
 
 // ---- products (explain/dump.c) ---------------------------------------------------------------
 

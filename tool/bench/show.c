@@ -1,8 +1,8 @@
 // Rows as a table, and compared with earlier ones. See bench.h.
+#include "core/svg.h"
 #include "tool/bench/bench.h"
 #include "tool/bench/bmmc_figures.h"
 #include "tool/bench/hmm_figures.h"
-#include "tool/reports/svg.h"
 
 #include <math.h>
 

@@ -10,7 +10,7 @@
 #ifndef PERMC_TOOL_REPORTS_CHART_H
 #define PERMC_TOOL_REPORTS_CHART_H
 
-#include "tool/reports/svg.h"
+#include "core/svg.h"
 
 typedef struct chart_curve {
   const char *name;

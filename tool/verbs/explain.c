@@ -76,12 +76,13 @@ static char *make_report(const cli_arguments *args, const explain_input *in, per
 
 // What the library says; NULL: reported.
 static char *make_text(const cli_arguments *args, const explain_input *in, permc_context *c) {
-  permc_explain_options options = {.target = cli_value(args, "--target"),
-                                   .types = cli_value(args, "--arguments"),
-                                   .arguments = in->arguments,
-                                   .argument_count = in->argument_count,
-                                   .rules = cli_is_given(args, "--rules"),
-                                   .dump = cli_value(args, "--dump")};
+  permc_explain_options options = {
+      .target = cli_value(args, "--target"),
+      .types = cli_value(args, "--arguments"),
+      .arguments = in->arguments,
+      .argument_count = in->argument_count,
+      .rules = cli_is_given(args, "--rules"),
+      .dump = cli_is_given(args, "--html") ? "html" : cli_value(args, "--dump")};
   char *out = NULL;
   const cli_sizes *sizes = in->sizes;
   cli_report(c, permc_explain(c, cli_entry(args), sizes->first, sizes->count, &options, &out));

@@ -113,7 +113,26 @@ static const cli_option explain_options[] = {
     SWITCH("--machine", "instead: each pass on a memory machine like a GPU, and on a GPU"),
     SWITCH("--rules", "also list the rewrite rules that fired, and what they saved"),
     JSON,
+    SWITCH("--html", "instead: all of it and pictures, as one page of HTML"),
     VALUE("--dump", "tree|types|trace|net|plan|c|cuda", "print this form of the program instead"),
+    QUIET,
+    END_OF_OPTIONS,
+};
+
+static const cli_option draw_options[] = {
+    VALUE("-e", "EXPR", "draw this expression, in FILE's scope if there is one"),
+    VALUE("--entry", "NAME", "the entry point to draw (default: main)"),
+    VALUES("--size", "NAME=SIZE", "the value of a size name of its signature, or an int: n=4"),
+    VALUE("--arguments", "TYPES", "... or types, or values, of its arguments: '[2^4]u32 5'"),
+    VALUES("-i", "FILE", "... or arguments from FILE"),
+    VALUE("--what", "network|matrix|passes",
+          "the picture (default: a network, or a matrix of what only moves)"),
+    VALUE("-o", "FILE", "write the picture to FILE, as SVG if it ends in .svg, else as text"),
+    LISTED("--target", "TARGET", print_targets,
+           "plan for this machine: a name, or a FILE; help lists them"),
+    STRATEGY,
+    LIMIT,
+    UNTRUSTED,
     QUIET,
     END_OF_OPTIONS,
 };
@@ -245,8 +264,16 @@ const cli_verb cli_verbs[] = {
      "given types, and prints what it comes to: columns, permutations, and each pass over memory\n"
      "with what it reads, writes and costs. Nothing is run.",
      "permc explain examples/sort.perm --arguments '[2^24]f32'", explain_options,
-     "--entry -e, --size --arguments -i, --dump --json, --dump --rules --machine", "FILE -e",
+     "--entry -e, --size --arguments -i, --dump --json --html, --dump --rules --machine", "FILE -e",
      verb_explain},
+    {"draw", "[FILE]", 0, 1, "draw a program: its network, its matrix, its passes",
+     "Draws an entry point of FILE (or the expression of -e) at given sizes. A network has a line\n"
+     "for each of up to 64 elements; data go from left to right. Permutations take no room: an\n"
+     "element stays on its line, which ends with its place in the result. A matrix is that of a\n"
+     "program which is one permutation of 2^n elements, with the tiles of its plan. Passes are\n"
+     "those of the plan over memory.",
+     "permc draw -e sort --arguments '[2^4]u32' -o sort.svg", draw_options,
+     "--entry -e, --size --arguments -i", "FILE -e", verb_draw},
     {"test", "PATH...", 1, SIZE_MAX, "run the test blocks of programs",
      "Runs the test blocks (comments that start with -- ==) of each PATH: a file, or a directory\n"
      "with .perm files at any depth. The last line counts: N passed, N failed, N skipped.",

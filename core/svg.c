@@ -1,5 +1,5 @@
 // See svg.h.
-#include "tool/reports/svg.h"
+#include "core/svg.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -29,19 +29,23 @@ const char *svg_colour(unsigned number) { return colours[number % COLOURS]; }
 
 // ---- elements --------------------------------------------------------------------------------
 
+void svg_escape(text *to, const char *words) {
+  for (const char *c = words; *c; c++) {
+    const char *entity = *c == '<' ? "&lt;" : *c == '>' ? "&gt;" : *c == '&' ? "&amp;" : NULL;
+    if (entity)
+      text_string(to, entity);
+    else if ((unsigned char)*c >= 0x20 || *c == '\n')
+      text_add(to, c, 1);
+  }
+}
+
 void svg_words(text *to, double x, double y, svg_anchor anchor, int size, const char *words) {
   static const char *const anchors[] = {"", " text-anchor=\"middle\"", " text-anchor=\"end\""};
   text_printf(to, "<text x=\"%.1f\" y=\"%.1f\"%s", x, y, anchors[anchor]);
   if (size)
     text_printf(to, " font-size=\"%d\"", size);
   text_string(to, ">");
-  for (const char *c = words; *c; c++) {
-    const char *entity = *c == '<' ? "&lt;" : *c == '>' ? "&gt;" : *c == '&' ? "&amp;" : NULL;
-    if (entity)
-      text_string(to, entity);
-    else if ((unsigned char)*c >= 0x20)
-      text_add(to, c, 1);
-  }
+  svg_escape(to, words);
   text_string(to, "</text>\n");
 }
 
@@ -77,12 +81,27 @@ void svg_mark(text *to, double x, double y, svg_look look) {
   if (mark)
     text_printf(to, "<path d=\"M%.1f %.1f%s\" fill=\"%s\"/>\n", x, y, mark, colour);
   else
-    text_printf(to, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3\" fill=\"%s\"/>\n", x, y, colour);
+    svg_dot(to, x, y, 3, colour);
+}
+
+void svg_dot(text *to, double x, double y, double radius, const char *fill) {
+  text_printf(to, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\" fill=\"%s\"/>\n", x, y, radius, fill);
+}
+
+void svg_arrow_up(text *to, double x, double y, const char *fill) {
+  text_printf(to, "<path d=\"M%.1f %.1fl4 8h-8z\" fill=\"%s\"/>\n", x, y, fill);
 }
 
 void svg_box(text *to, double x, double y, double width, double height, const char *fill) {
   text_printf(to, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\"/>\n", x,
               y, width, height, fill);
+}
+
+void svg_shade(text *to, double x, double y, double width, double height, const char *fill) {
+  text_printf(to,
+              "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\" "
+              "fill-opacity=\"0.35\"/>\n",
+              x, y, width, height, fill);
 }
 
 void svg_frame(text *to, double x, double y, double width, double height) {

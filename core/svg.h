@@ -26,6 +26,8 @@ typedef struct svg_point {
   double x, y;
 } svg_point;
 
+// Words as XML and HTML have them, without characters that these cannot have.
+void svg_escape(text *to, const char *words);
 // `size` of the font; 0: 12 pixels.
 void svg_words(text *to, double x, double y, svg_anchor anchor, int size, const char *words);
 void svg_power(text *to, double x, double y, int base, int exponent);  // 2 and a raised 10
@@ -34,7 +36,12 @@ void svg_line(text *to, double x, double y, double dx, double dy, const char *co
               const char *dashes);
 void svg_curve(text *to, const svg_point *points, size_t count, svg_look look);
 void svg_mark(text *to, double x, double y, svg_look look);
+void svg_dot(text *to, double x, double y, double radius, const char *fill);
+// Its tip is at x, y.
+void svg_arrow_up(text *to, double x, double y, const char *fill);
 void svg_box(text *to, double x, double y, double width, double height, const char *fill);
+void svg_shade(text *to, double x, double y, double width, double height,
+               const char *fill);  // lets words on it be read
 void svg_frame(text *to, double x, double y, double width, double height);
 // What follows is moved down by `top`, until svg_end_group.
 void svg_begin_group(text *to, double top);

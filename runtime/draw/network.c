@@ -1,0 +1,320 @@
+// See draw.h. An element has a line from where it is first loaded. An op leaves what it makes on the line
+// of what it makes it of; a store and a load carry the line through an array. So nothing is moved.
+#include "runtime/draw/draw.h"
+
+#include <inttypes.h>
+
+enum { NO_LINE = UINT32_MAX, MOST_POINTS = 4096 };
+
+typedef struct weaver {
+  arena *memory;
+  const net *net;
+  draw_network *out;
+  uint32_t **array_lines;  // by array: of each element, or NULL where it has no lines yet
+  uint32_t depth[DRAW_LINES];
+  // Of the stage that is walked:
+  const net_stage *stage;
+  uint64_t points;         // of its index space, with all loops
+  uint32_t **value_lines;  // by value: of each point, or NULL
+} weaver;
+
+// ---- lines -------------------------------------------------------------------------------------
+
+static uint32_t *no_lines(const weaver *w, uint64_t count) {
+  uint32_t *lines = NEW_ARRAY(w->memory, uint32_t, count + 1);
+  for (uint64_t i = 0; i < count; i++)
+    lines[i] = NO_LINE;
+  return lines;
+}
+
+// Those of another argument that is loaded at the same places: they are the components of one.
+static uint32_t *lines_beside(const weaver *w, const net_load *load) {
+  for (size_t i = 0; i < w->stage->loads.count; i++) {
+    const net_load *other = &w->stage->loads.items[i];
+    const net_array *a = &w->net->arrays.items[load->array],
+                    *b = &w->net->arrays.items[other->array];
+    if (w->array_lines[other->array] && b->role == NET_ARGUMENT && a->count == b->count &&
+        net_map_equal(&load->map, &other->map))
+      return w->array_lines[other->array];
+  }
+  return NULL;
+}
+
+// False: there are too many.
+static bool begin_lines(weaver *w, const net_load *load) {
+  const net_array *a = &w->net->arrays.items[load->array];
+  uint32_t **lines = &w->array_lines[load->array];
+  if (*lines || a->role != NET_ARGUMENT)
+    return true;
+  *lines = lines_beside(w, load);
+  if (*lines)
+    return true;
+  if (a->count > DRAW_LINES - w->out->line_count)
+    return false;
+  *lines = no_lines(w, a->count);
+  for (uint64_t i = 0; i < a->count; i++)
+    (*lines)[i] = w->out->line_count++;
+  return true;
+}
+
+// ---- points ------------------------------------------------------------------------------------
+
+static int64_t address_at(const weaver *w, const net_map *m, uint64_t point) {
+  uint64_t loops[64] = {0};
+  net_loop_indices(w->stage, point >> w->stage->n, loops);
+  return net_map_at(m, loops, point & f2_mask(w->stage->n));
+}
+
+static bool is_live(uint32_t count, const net_form *live, uint64_t point) {
+  for (uint32_t i = 0; i < count; i++)
+    if (net_form_at(live[i], point))
+      return false;
+  return true;
+}
+
+static bool load_lines(weaver *w, const net_load *load) {
+  if (!begin_lines(w, load))
+    return false;
+  const uint32_t *from = w->array_lines[load->array];
+  uint32_t *lines = w->value_lines[load->value] = no_lines(w, w->points);
+  uint64_t count = w->net->arrays.items[load->array].count;
+  if (count > load->padding_start)
+    count = load->padding_start;
+  for (uint64_t p = 0; from && p < w->points; p++) {
+    int64_t at = address_at(w, &load->map, p);
+    if (at >= 0 && (uint64_t)at < count)
+      lines[p] = from[at];
+  }
+  return true;
+}
+
+static void store_lines(weaver *w, const net_store *store) {
+  uint64_t count = w->net->arrays.items[store->array].count;
+  uint32_t **lines = &w->array_lines[store->array];
+  if (!*lines)
+    *lines = no_lines(w, count);
+  for (uint64_t p = 0; w->value_lines[store->value] && p < w->points; p++) {
+    int64_t at = address_at(w, &store->map, p);
+    if (at >= 0 && (uint64_t)at < count && (uint64_t)at < store->padding_start &&
+        is_live(store->live_count, store->live, p))
+      (*lines)[at] = w->value_lines[store->value][p];
+  }
+}
+
+// ---- ops ---------------------------------------------------------------------------------------
+
+// Below functions of one operand and constants: map (* 2) of a minimum is a minimum here.
+static net_node_kind kind_below(const net_stage *s, net_id node) {
+  for (;;) {
+    const net_node *n = &s->nodes.items[node];
+    net_id below = NET_NONE;
+    if (n->kind != NET_SCALAR && n->kind != NET_CONVERT)
+      return n->kind;
+    for (uint32_t i = 0; i < n->operand_count; i++)
+      if (s->nodes.items[n->operands[i]].kind != NET_CONSTANT) {
+        if (below != NET_NONE)
+          return n->kind;
+        below = n->operands[i];
+      }
+    if (below == NET_NONE)
+      return n->kind;
+    node = below;
+  }
+}
+
+// Of two lines, by one output that is a minimum on one of them, a maximum on the other.
+static draw_kind kind_of(const net_stage *s, const net_op *op, bool upper_first) {
+  for (uint32_t i = 0; op->k == 1 && i < op->output_count; i++) {
+    const net_id *e = op->outputs[i].elements;
+    if (e[0] == NET_NONE || e[1] == NET_NONE)
+      continue;
+    net_node_kind first = kind_below(s, e[0]), second = kind_below(s, e[1]);
+    if ((first == NET_MIN && second == NET_MAX) || (first == NET_MAX && second == NET_MIN))
+      return (first == NET_MIN) == upper_first ? DRAW_ORDER : DRAW_REVERSE;
+  }
+  return DRAW_GROUP;
+}
+
+static void add_line(draw_link *link, uint32_t line) {
+  uint32_t at = 0;
+  while (at < link->count && link->lines[at] < line)
+    at++;
+  if (line == NO_LINE || (at < link->count && link->lines[at] == line))
+    return;
+  memmove(&link->lines[at + 1], &link->lines[at], (link->count - at) * sizeof *link->lines);
+  link->lines[at] = line;
+  link->count++;
+}
+
+static void add_link(weaver *w, draw_link link) {
+  for (uint32_t i = 0; i < link.count; i++)
+    if (w->depth[link.lines[i]] > link.column)
+      link.column = w->depth[link.lines[i]];
+  for (uint32_t i = 0; i < link.count; i++)
+    w->depth[link.lines[i]] = link.column + 1;
+  if (link.column >= w->out->column_count)
+    w->out->column_count = link.column + 1;
+  vec_push(w->memory, &w->out->links, link);
+}
+
+// The point of element j of the coset of `point`.
+static uint64_t element_of(const net_op *op, uint64_t point, uint32_t j) {
+  for (uint32_t i = 0; i < op->k; i++)
+    if (net_form_at(op->coordinates[i], point) != f2_bit(j, (int)i))
+      point ^= op->directions[i];
+  return point;
+}
+
+static void link_coset(weaver *w, const net_op *op, const net_id *reads, uint32_t read_count,
+                       uint64_t point) {
+  uint32_t elements = 1u << op->k;
+  draw_link link = {.lines = NEW_ARRAY(w->memory, uint32_t, DRAW_LINES + 1)};
+  uint32_t first = NO_LINE, *own = NEW_ARRAY(w->memory, uint32_t, elements);
+  for (uint32_t j = 0; j < elements; j++) {
+    uint64_t at = element_of(op, point, j);
+    own[j] = NO_LINE;
+    for (uint32_t r = 0; r < read_count; r++) {
+      uint32_t line = w->value_lines[reads[r]] ? w->value_lines[reads[r]][at] : NO_LINE;
+      own[j] = own[j] == NO_LINE ? line : own[j];
+      add_line(&link, line);
+    }
+    first = first == NO_LINE ? own[j] : first;
+  }
+  for (uint32_t i = 0; i < op->output_count; i++)
+    for (uint32_t j = 0; j < elements; j++)
+      if (op->outputs[i].elements[j] != NET_NONE && op->outputs[i].value != NET_NONE)
+        w->value_lines[op->outputs[i].value][element_of(op, point, j)] =
+            own[j] == NO_LINE ? first : own[j];
+  if (!link.count)
+    return;
+  link.kind = link.count == 1   ? DRAW_MAP
+              : link.count == 2 ? kind_of(w->stage, op, own[0] == link.lines[0])
+                                : DRAW_GROUP;
+  add_link(w, link);
+}
+
+static void link_op(weaver *w, const net_op *op) {
+  net_id *reads = NEW_ARRAY(w->memory, net_id, w->stage->values.count + 1);
+  uint32_t read_count = net_op_reads(w->stage, op, reads);
+  for (uint32_t i = 0; i < op->output_count; i++)
+    if (op->outputs[i].value != NET_NONE)
+      w->value_lines[op->outputs[i].value] = no_lines(w, w->points);
+  for (uint64_t p = 0; p < w->points; p++)
+    if (element_of(op, p, 0) == p && is_live(op->live_count, op->live, p))
+      link_coset(w, op, reads, read_count, p);
+}
+
+// ---- the whole ---------------------------------------------------------------------------------
+
+static const char *problem_of(arena *a, const net_stage *s) {
+  if (s->routine)
+    return arena_printf(a, "it has a routine (%s) on rows of %" PRIu64,
+                        net_routine_names[s->routine->kind], s->routine->length);
+  for (size_t i = 0; i < s->nodes.count; i++)
+    if (net_node_has_array(s->nodes.items[i].kind))
+      return "it takes or puts elements at places that are data";
+  return NULL;
+}
+
+static const char *too_many(arena *a) {
+  return arena_printf(a, "it has more than %d elements: give smaller sizes", DRAW_LINES);
+}
+
+static const char *walk_stage(weaver *w, const net_stage *s) {
+  const char *problem = problem_of(w->memory, s);
+  w->stage = s;
+  w->points = net_stage_elements(s);
+  if (problem)
+    return problem;
+  if (w->points > MOST_POINTS)
+    return too_many(w->memory);
+  w->value_lines = NEW_ARRAY(w->memory, uint32_t *, s->values.count + 1);
+  memset(w->value_lines, 0, s->values.count * sizeof *w->value_lines);
+  for (size_t i = 0; i < s->loads.count; i++)
+    if (!load_lines(w, &s->loads.items[i]))
+      return too_many(w->memory);
+  for (size_t i = 0; i < s->ops.count; i++)
+    link_op(w, &s->ops.items[i]);
+  for (size_t i = 0; i < s->stores.count; i++)
+    store_lines(w, &s->stores.items[i]);
+  return w->out->column_count > DRAW_COLUMNS ? "it has too many columns: give smaller sizes" : NULL;
+}
+
+// ---- names -------------------------------------------------------------------------------------
+
+// Whether a line stands for one element of each array of that role, and all have one index.
+static bool share_lines(const weaver *w, net_role role) {
+  const uint32_t *first = NULL;
+  for (net_id i = 0; i < w->net->arrays.count; i++) {
+    const net_array *a = &w->net->arrays.items[i];
+    const uint32_t *lines = w->array_lines[i];
+    if (a->role != role || !lines)
+      continue;
+    for (uint64_t k = 0; first && k < a->count; k++)
+      if (first[k] != lines[k])
+        return false;
+    first = lines;
+  }
+  return true;
+}
+
+// What elements of these arrays the lines are.
+static void name_lines(const weaver *w, net_role role, const char *letter, const char **names) {
+  bool shared = share_lines(w, role);
+  for (net_id i = 0; i < w->net->arrays.count; i++) {
+    const net_array *a = &w->net->arrays.items[i];
+    const uint32_t *lines = a->role == role ? w->array_lines[i] : NULL;
+    for (uint64_t k = 0; lines && k < a->count; k++) {
+      if (lines[k] == NO_LINE)
+        continue;
+      const char **name = &names[lines[k]];
+      if (!shared)
+        *name = arena_printf(w->memory, "%s%s%s%" PRIu32 "[%" PRIu64 "]", *name, **name ? " " : "",
+                             letter, a->number, k);
+      else if (!**name)
+        *name = arena_printf(w->memory, "%" PRIu64, k);
+    }
+  }
+}
+
+// In the first slot of its column where there is room between its first and its last line.
+static void find_slots(weaver *w) {
+  draw_network *out = w->out;
+  out->slots = NEW_ARRAY(w->memory, uint32_t, out->column_count + 1);
+  memset(out->slots, 0, out->column_count * sizeof *out->slots);
+  for (size_t i = 0; i < out->links.count; i++) {
+    draw_link *link = &out->links.items[i];
+    for (size_t k = 0; k < i; k++) {
+      const draw_link *other = &out->links.items[k];
+      bool apart = other->lines[other->count - 1] < link->lines[0] ||
+                   link->lines[link->count - 1] < other->lines[0];
+      if (other->column == link->column && other->slot == link->slot && !apart) {
+        link->slot++;
+        k = SIZE_MAX;  // from the first again
+      }
+    }
+    if (out->slots[link->column] <= link->slot)
+      out->slots[link->column] = link->slot + 1;
+  }
+}
+
+const char *draw_network_make(arena *a, const net *n, draw_network *out) {
+  *out = (draw_network){.begins = NEW_ARRAY(a, const char *, DRAW_LINES),
+                        .ends = NEW_ARRAY(a, const char *, DRAW_LINES)};
+  weaver w = {.memory = a, .net = n, .out = out};
+  w.array_lines = NEW_ARRAY(a, uint32_t *, n->arrays.count + 1);
+  memset(w.array_lines, 0, n->arrays.count * sizeof *w.array_lines);
+  for (size_t i = 0; i < n->stages.count; i++) {
+    const char *problem = walk_stage(&w, &n->stages.items[i]);
+    if (problem)
+      return problem;
+  }
+  for (uint32_t i = 0; i < out->line_count; i++)
+    out->begins[i] = out->ends[i] = "";
+  if (!out->links.count)
+    return "it only moves elements";
+  name_lines(&w, NET_ARGUMENT, "a", out->begins);
+  name_lines(&w, NET_RESULT, "r", out->ends);
+  find_slots(&w);
+  return NULL;
+}

@@ -1,0 +1,31 @@
+# Pictures: networks, matrices with the tiles of a plan, passes; and what is none.
+cd "$PERMC_TMP" || exit 1
+cat >a.perm <<'END'
+-- A comparator upward, an element alone, and a bit reversal.
+up : [2^n]i32 -> [2^n]i32
+up xs = bitrev (map (* 2) (parm 1 (column 1 (\[a, b] -> [max a b, min a b])) xs))
+
+both : [2^n]i32 -> [2^n]i32 -> [2^n]i32
+both xs ys = zip_with (+) xs (bitrev ys)
+END
+permc draw -e balanced_merge --arguments '[2^4]u32'
+permc draw a.perm --entry up --size n=3
+permc draw a.perm --entry both --size n=2
+permc draw -e 'sort_network' --arguments '[2^3](u8, f64)'
+permc draw -e fft --arguments '[2^3]c64'
+permc draw -e bitrev --arguments '[2^6]u32' --target sketch
+permc draw -e 'flip_bits 5 . bitrev' --arguments '[2^3](i8, f64)'
+permc draw -e bitrev --arguments '[2^12]u32' --what matrix
+permc draw -e 'map (+ 1)' --arguments '[3]i32'
+permc draw -e sort --arguments '[2^20]u32' --what passes --target gpu
+permc draw -e sort --arguments '[2^20]u32'
+permc draw -e sort_network --arguments '[2^7]u32'
+permc draw -e sort --arguments '[2^4]u32' --what matrix
+permc draw -e reverse --arguments '[10]u32'
+permc draw -e sort --arguments '[2^3]'
+permc draw -e sort --what tiles
+permc draw -e sort_network --arguments '[2^3]u32' -o sort.svg && head -n 1 sort.svg
+permc draw -e sort_network --arguments '[2^3]u32' -o sort.txt && cat sort.txt
+permc draw -e bitrev --arguments '[2^3]u32' -o absent/sort.svg
+permc explain -e bitrev --arguments '[2^3]u32' --html --target sketch |
+  grep -v '<rect\|<text\|<style\|^planned'
