@@ -39,6 +39,11 @@ static const strategy_row rows[] = {
      plan_routine_alone, false, WHOLE, false, -1, EXCHANGE_FREE},
     {{"tiled", "schedules on a GPU: each tile is put in order, then collects its segments", false},
      plan_routine_alone, false, WHOLE, false, -1, EXCHANGE_FREE},
+    {{"in-rows", "schedules on a GPU: one kernel, where elements stay in rows that are small", false},
+     plan_routine_alone, false, WHOLE, false, -1, EXCHANGE_FREE},
+    {{"in-columns", "schedules on a GPU: one kernel, where elements stay in columns that are short",
+      false},
+     plan_routine_alone, false, WHOLE, false, -1, EXCHANGE_FREE},
 };
 // clang-format on
 

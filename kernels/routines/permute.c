@@ -52,6 +52,51 @@ static const char *shape_tiles(permute_shape *s) {
   return permute_tiles(s) <= TILES_MOST ? NULL : "it would have too many tiles";
 }
 
+// Elements that all threads of a warp take together of a tile.
+static uint32_t granule(uint32_t bytes) { return 32 * (bytes == 1 ? 16 : 8); }
+
+// As many threads as a tile can have that take whole granules.
+static void shape_threads(permute_shape *s) {
+  bool large = s->tile * s->bytes > TILE_LEAST_BYTES || s->tile == TILE_MOST;
+  uint32_t most = large ? 2 * TILE_THREADS : TILE_THREADS;
+  uint32_t warps = s->tile / granule(s->bytes);
+  for (uint32_t i = 1; i <= warps && 32 * i <= most; i++)
+    if (warps % i == 0)
+      s->threads = 32 * i;
+}
+
+// A tile is some whole rows, and whole granules.
+static const char *shape_rows(permute_shape *s, uint64_t width) {
+  uint64_t least, step = granule(s->bytes);
+  if (width == 0)
+    return "elements do not stay in rows";
+  if (__builtin_mul_overflow(width / greatest_common_divisor(width, step), step, &least) ||
+      least > tile_of_bytes(TILE_BYTES, s->bytes))
+    return "rows have no room in fast memory";
+  uint64_t room = tile_of_bytes(TILE_LEAST_BYTES, s->bytes);
+  s->tile = (uint32_t)(least < room ? room / least * least : least);
+  shape_threads(s);
+  return NULL;
+}
+
+// A strip is of 128 bytes in each row, or of less, but a sector.
+static const char *shape_columns(permute_shape *s, uint64_t columns) {
+  uint32_t most = tile_of_bytes(TILE_BYTES, s->bytes), step = granule(s->bytes);
+  if (columns == 0)
+    return "elements do not stay in columns";
+  uint64_t height = s->n / columns;
+  s->columns = (uint32_t)columns;
+  for (s->strip = LINE / s->bytes; s->strip * s->bytes >= PERMUTE_SECTOR; s->strip /= 2) {
+    uint64_t cells = (height * s->strip + step - 1) / step * step;
+    s->tile = cells <= most ? (uint32_t)cells : 0;
+    if (!s->tile || s->strip > columns)
+      continue;
+    shape_threads(s);
+    return NULL;
+  }
+  return "columns have no room in fast memory";
+}
+
 static const char *shape_matrix(permute_shape *s) {
   permutation_schedule shape = schedule_shape(s->n);
   s->rows = shape.rows;
@@ -64,18 +109,28 @@ static const char *shape_matrix(permute_shape *s) {
 }
 
 const char *permute_shape_of(permute_strategy strategy, uint64_t n, uint32_t bytes,
-                             permute_shape *out) {
+                             const permute_spread *spread, permute_shape *out) {
   *out = (permute_shape){.strategy = strategy, .n = n, .bytes = bytes};
   if (n >> 31)
     return "it has more than 2^31 elements";
-  return strategy == PERMUTE_TILED       ? shape_tiles(out)
-         : strategy == PERMUTE_SCHEDULED ? shape_matrix(out)
-                                         : NULL;
+  switch (strategy) {
+  case PERMUTE_SCHEDULED:
+    return shape_matrix(out);
+  case PERMUTE_TILED:
+    return shape_tiles(out);
+  case PERMUTE_IN_ROWS:
+    return shape_rows(out, spread ? spread->rows : 0);
+  case PERMUTE_IN_COLUMNS:
+    return shape_columns(out, spread ? spread->columns : 0);
+  default:
+    return NULL;
+  }
 }
 
 bool permute_shapes_equal(const permute_shape *a, const permute_shape *b) {
   return a->strategy == b->strategy && a->n == b->n && a->bytes == b->bytes && a->tile == b->tile &&
-         a->threads == b->threads && a->rows == b->rows && a->width == b->width;
+         a->threads == b->threads && a->strip == b->strip && a->columns == b->columns &&
+         a->rows == b->rows && a->width == b->width;
 }
 
 // ---- text --------------------------------------------------------------------------------------
@@ -91,7 +146,8 @@ static void add_head(text *out, const permute_shape *s) {
   text_printf(out, "typedef %s permute_element;\n#endif\n", gpu[log]);
   text_printf(out, "typedef %s permute_word;\n", s->bytes < 4 ? "uint32_t" : "permute_element");
   text_printf(out, "#define PERMUTE_TILE %u\n#define PERMUTE_THREADS %u\n", s->tile, s->threads);
-  text_printf(out, "#define PERMUTE_BLOCKS %u\n", s->threads == TILE_THREADS ? 2 : 1);
+  text_printf(out, "#define PERMUTE_BLOCKS %u\n", s->threads <= TILE_THREADS ? 2 : 1);
+  text_printf(out, "#define PERMUTE_STRIP %u\n", s->strip);
   text_printf(out, "#define PERMUTE_DIRECT %u\n", DIRECT_EACH);
   text_printf(out, "#define PERMUTE_ROWS %u\n#define PERMUTE_WIDTH %u\n", s->rows, s->width);
 }
@@ -121,6 +177,9 @@ static double bytes_moved(const permute_shape *s, const permute_spread *spread) 
     return 5 * kernel_bytes + n * (10 * s->bytes + 12) * 2;
   case PERMUTE_TILED:
     return 2 * kernel_bytes + n * (4 * s->bytes + 5) * 1.35;
+  case PERMUTE_IN_ROWS:
+  case PERMUTE_IN_COLUMNS:
+    return kernel_bytes + n * (2 * s->bytes + 2) * 1.2;
   default:
     return kernel_bytes + (1 - inside) * n * (4 + s->bytes) +
            n * part *
@@ -138,7 +197,7 @@ permute_strategy permute_choose(uint64_t n, uint32_t bytes, const permute_spread
   permute_shape s;
   *out = (permute_shape){.n = 0};
   for (int i = 0; i < PERMUTE_KINDS; i++)
-    if (!permute_shape_of((permute_strategy)i, n, bytes, &s) &&
+    if (!permute_shape_of((permute_strategy)i, n, bytes, spread, &s) &&
         (!out->n || bytes_moved(&s, spread) < bytes_moved(out, spread)))
       *out = s;
   return out->strategy;
@@ -217,9 +276,22 @@ static uint32_t tiled_launches(const permute_shape *s, permute_launch *out) {
   return 2;
 }
 
+// One tile after the other, which only puts its elements in order.
+static uint32_t one_launch(const permute_shape *s, permute_launch *out) {
+  bool rows = s->strategy == PERMUTE_IN_ROWS;
+  uint64_t tiles = rows ? permute_tiles(s) : divide_up(s->columns, s->strip);
+  *out = launch(rows ? "put" : "strips", tiles, s->threads, (uint64_t)s->tile * s->bytes);
+  add_arrays(out, 3, (uint32_t[]){PERMUTE_A, PERMUTE_B, PERMUTE_TABLE + PERMUTE_PUT});
+  if (!rows)
+    add_number(out, s->columns);
+  add_number(out, s->n);
+  return 1;
+}
+
 uint32_t permute_launches(const permute_shape *s, permute_launch *out) {
   return s->n == 0                          ? 0
          : s->strategy == PERMUTE_SCHEDULED ? scheduled_launches(s, out)
          : s->strategy == PERMUTE_TILED     ? tiled_launches(s, out)
+         : s->strategy >= PERMUTE_IN_ROWS   ? one_launch(s, out)
                                             : direct_launch(s, out);
 }

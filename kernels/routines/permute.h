@@ -8,6 +8,9 @@
 //   scheduled      rows, transpose, rows, transpose, rows: five kernels, nothing casual (section VII)
 //   tiled          two kernels, for any n: first each tile of a has its elements put in the order of the
 //                  tiles of b, then each tile of b collects its elements, a segment from each tile of a
+//   in-rows        one kernel, where p moves elements inside of rows only: tiles are whole rows, and putting
+//                  their elements in order is all
+//   in-columns     the same of columns: tiles are strips of neighbouring columns
 //
 // TILED. A tile is what fast memory holds, T elements. n = 8, T = 4:
 //
@@ -38,7 +41,9 @@
   ROW(D_DESIGNATED, "d-designated")                                                                \
   ROW(S_DESIGNATED, "s-designated")                                                                \
   ROW(SCHEDULED, "scheduled")                                                                      \
-  ROW(TILED, "tiled")
+  ROW(TILED, "tiled")                                                                              \
+  ROW(IN_ROWS, "in-rows")                                                                          \
+  ROW(IN_COLUMNS, "in-columns")
 
 typedef enum permute_strategy {
 #define ROW(id, name) PERMUTE_##id,
@@ -51,14 +56,28 @@ extern const char *const permute_names[PERMUTE_KINDS];
 typedef struct permute_shape {
   permute_strategy strategy;
   uint64_t n;
-  uint32_t bytes;          // of an element: 1, 2, 4, 8 or 16
-  uint32_t tile, threads;  // tiled: elements of a tile, threads of its block
-  uint32_t rows, width;    // scheduled: the matrix
+  uint32_t bytes;           // of an element: 1, 2, 4, 8 or 16
+  uint32_t tile, threads;   // of tiles: elements of one, threads of its block
+  uint32_t strip, columns;  // in columns: those of a tile, and all
+  uint32_t rows, width;     // scheduled: the matrix
 } permute_shape;
 
-// NULL, or why the strategy cannot have so many elements: the end of a sentence.
+// What is known of p. How far casual accesses spread: of as many as run at a time, the sectors of 32 bytes
+// that they touch, for each of them; looked at where a few begin. As the distribution of the HMM paper
+// (section IV), but of what the second cache holds instead of a warp. 1: random; bytes / 32: in order.
+enum { PERMUTE_SECTOR = 32, PERMUTE_WINDOW = 1 << 16 };
+typedef struct permute_spread {
+  double writes, reads;  // of d-designated, by p; of s-designated, by its inverse
+  uint64_t rows,
+      columns;  // elements stay in rows of so many; columns of a matrix that has so many; 0: not
+} permute_spread;
+// False: out of memory, or interrupted.
+bool permute_spread_of(uint64_t n, uint32_t bytes, const place_list *p, const schedule_means *means,
+                       permute_spread *out);
+
+// NULL, or why the strategy cannot have so many elements: the end of a sentence. spread: NULL of a random p.
 const char *permute_shape_of(permute_strategy strategy, uint64_t n, uint32_t bytes,
-                             permute_shape *out);
+                             const permute_spread *spread, permute_shape *out);
 bool permute_shapes_equal(const permute_shape *a, const permute_shape *b);
 static inline uint64_t permute_tiles(const permute_shape *s) { return divide_up(s->n, s->tile); }
 // Of a tile, at most.
@@ -70,7 +89,7 @@ uint32_t permute_place(uint32_t bytes, uint32_t i);
 // What kernels read besides a and b, by strategy; the others have no bytes.
 //   PERMUTE_P         p (d-designated) or q (s-designated): n numbers of 32 bits
 //   PERMUTE_S, _D     scheduled: of each of its three steps, 16 bits an element
-//   PERMUTE_PUT ...   tiled: see the text; put and collect are 16 bits an element
+//   PERMUTE_PUT ...   tiled: see the text; put and collect are 16 bits an element. In rows or columns: put
 enum {
   PERMUTE_P,
   PERMUTE_S = 0,
@@ -118,17 +137,6 @@ typedef struct permute_launch {
 uint32_t permute_launches(const permute_shape *s, permute_launch *out);
 // The text of the kernels, for NVRTC and for the host.
 void permute_text(text *out, const permute_shape *s);
-
-// How far casual accesses spread: of as many as run at a time, the sectors of 32 bytes that they touch, for
-// each of them; looked at where a few begin. As the distribution of the HMM paper (section IV), but of
-// what the second cache holds instead of a warp. 1: random; bytes / 32: in order.
-enum { PERMUTE_SECTOR = 32, PERMUTE_WINDOW = 1 << 16 };
-typedef struct permute_spread {
-  double writes, reads;  // of d-designated, by p; of s-designated, by its inverse
-} permute_spread;
-// False: out of memory, or interrupted.
-bool permute_spread_of(uint64_t n, uint32_t bytes, const place_list *p, const schedule_means *means,
-                       permute_spread *out);
 
 // What a strategy is predicted to take, beside a copy of the elements. NULL: p is random.
 double permute_copies(const permute_shape *s, const permute_spread *spread);

@@ -1,4 +1,5 @@
 // What the kernels of a permutation read, made of the permutation. See permute.h.
+#include "core/permutation/recognise.h"
 #include "kernels/routines/permute.h"
 
 #include <stdlib.h>
@@ -26,6 +27,9 @@ permute_tables permute_tables_of(const permute_shape *s) {
     t.bytes[PERMUTE_PUT] = t.bytes[PERMUTE_COLLECT] = cells * sizeof(uint16_t);
     t.bytes[PERMUTE_GROUPS] = cells / 32 * sizeof(uint64_t);
     t.bytes[PERMUTE_SEGMENTS] = permute_tiles(s) * permute_segments(s) * sizeof(uint32_t);
+  } else if (s->strategy >= PERMUTE_IN_ROWS) {
+    uint64_t tiles = s->strip ? divide_up(s->columns, s->strip) : permute_tiles(s);
+    t.bytes[PERMUTE_PUT] = tiles * s->tile * sizeof(uint16_t);
   } else {
     t.bytes[PERMUTE_P] = s->n * sizeof(uint32_t);
   }
@@ -157,6 +161,36 @@ static bool make_tiled(making *m, const schedule_means *means) {
   return good;
 }
 
+// ---- in rows, in columns -----------------------------------------------------------------------
+
+// Where in its tile each element goes.
+static bool write_in_rows(void *with, unsigned worker, uint64_t first, uint64_t last) {
+  const making *m = with;
+  const permute_shape *s = m->shape;
+  uint16_t *put = m->tables->data[PERMUTE_PUT];
+  (void)worker;
+  for (uint64_t i = first; i < last; i++) {
+    uint64_t base = i / s->tile * s->tile;
+    put[base + put_number(s->bytes, i - base)] =
+        (uint16_t)permute_place(s->bytes, (uint32_t)(place_at(m->p, i) - base));
+  }
+  return true;
+}
+
+static bool write_in_columns(void *with, unsigned worker, uint64_t first, uint64_t last) {
+  const making *m = with;
+  const permute_shape *s = m->shape;
+  uint16_t *put = m->tables->data[PERMUTE_PUT];
+  (void)worker;
+  for (uint64_t i = first; i < last; i++) {
+    uint64_t column = i % s->columns, in = column % s->strip;
+    uint64_t to = place_at(m->p, i) / s->columns * s->strip + in;
+    put[column / s->strip * s->tile + i / s->columns * s->strip + in] =
+        (uint16_t)permute_place(s->bytes, (uint32_t)to);
+  }
+  return true;
+}
+
 // ---- scheduled ---------------------------------------------------------------------------------
 
 typedef struct ordering {
@@ -207,10 +241,15 @@ bool permute_tables_make(const permute_shape *s, const place_list *p, const sche
   coloring_pool *run = means->pool ? means->pool : coloring_alone;
   if (s->n == 0)
     return true;
-  return s->strategy == PERMUTE_TILED ? make_tiled(&m, means)
-         : s->strategy == PERMUTE_SCHEDULED
-             ? make_scheduled(&m, means)
-             : run(means->threads, s->n, 1 << 16, write_images, &m, means->interrupted);
+  if (s->strategy == PERMUTE_TILED)
+    return make_tiled(&m, means);
+  if (s->strategy == PERMUTE_SCHEDULED)
+    return make_scheduled(&m, means);
+  return run(means->threads, s->n, 1 << 16,
+             s->strategy == PERMUTE_IN_ROWS      ? write_in_rows
+             : s->strategy == PERMUTE_IN_COLUMNS ? write_in_columns
+                                                 : write_images,
+             &m, means->interrupted);
 }
 
 // ---- spread ------------------------------------------------------------------------------------
@@ -239,10 +278,14 @@ bool permute_spread_of(uint64_t n, uint32_t bytes, const place_list *p, const sc
   static const permute_strategy direct[] = {PERMUTE_D_DESIGNATED, PERMUTE_S_DESIGNATED};
   permute_tables t = {.data = {malloc((n + 1) * sizeof(uint32_t))}};
   uint32_t *seen = calloc(n * bytes / PERMUTE_SECTOR / 32 + 1, sizeof *seen);
+  movement m = recognise_movement(p);
   bool good = t.data[PERMUTE_P] && seen;
+  out->rows = m.kind == MOVES_IN_ROWS ? m.width : 0;
+  out->columns = m.kind == MOVES_IN_COLUMNS ? m.width : 0;
   for (int i = 0; i < 2 && good; i++) {
     permute_shape s;
-    good = !permute_shape_of(direct[i], n, bytes, &s) && permute_tables_make(&s, p, means, &t);
+    good =
+        !permute_shape_of(direct[i], n, bytes, NULL, &s) && permute_tables_make(&s, p, means, &t);
     if (good)
       *(i ? &out->reads : &out->writes) = spread_in(t.data[PERMUTE_P], n, bytes, seen);
   }

@@ -81,14 +81,14 @@ static bool fail_to_make(const atomic_bool *interrupted, error *failure) {
 static bool choose_shape(cuda_permuting *r, const place_list *p, const schedule_means *means,
                          error *failure) {
   uint64_t n = r->routine->length;
-  permute_spread spread;
+  permute_spread spread = {0};
+  if (r->asked >= PERMUTE_IN_ROWS && !permute_spread_of(n, r->bytes, p, means, &spread))
+    return fail_to_make(means->interrupted, failure);
   if (r->asked == PERMUTE_KINDS) {
-    bool good = permute_spread_of(n, r->bytes, p, means, &spread);
-    if (good)
-      permute_choose(n, r->bytes, &spread, &r->shape);
-    return good || fail_to_make(means->interrupted, failure);
+    permute_choose(n, r->bytes, &spread, &r->shape);
+    return true;
   }
-  const char *problem = permute_shape_of(r->asked, n, r->bytes, &r->shape);
+  const char *problem = permute_shape_of(r->asked, n, r->bytes, &spread, &r->shape);
   return !problem || error_set(failure, SPAN_NONE, "the strategy %s does not apply: %s",
                                permute_names[r->asked], problem);
 }

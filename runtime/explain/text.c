@@ -392,7 +392,7 @@ static void print_permutation(text *out, const plan *p, const plan_pass *pass) {
   if (!p->target->lane_bytes) {
     text_printf(out, ", by %s; copies:", by);
     for (int i = 0, shown = 0; i < PERMUTE_KINDS; i++)
-      if (!permute_shape_of((permute_strategy)i, r->length, bytes, &s))
+      if (!permute_shape_of((permute_strategy)i, r->length, bytes, NULL, &s))
         text_printf(out, "%s %s %.1f", shown++ ? "," : "", permute_names[i],
                     permute_copies(&s, NULL));
   }
