@@ -123,6 +123,7 @@ static bool execute(permc_context *c, void *with) {
   run_job *j = with;
   pipeline *p = &j->pipeline;
   size_t wanted = p->trace.results.count;
+  values_drop(j->results, j->result_count);  // of a GPU that has failed
   *j->results = new_results(&p->result);
   *j->result_count = *j->results ? p->result.count : 0;
   array *arguments = calloc(p->shapes.arrays.count + 1, sizeof *arguments);
