@@ -7,6 +7,8 @@
 //   forms 1, 2, 3    a rotation, an affine map, an exchange of dimensions (core/permutation/recognise.h):
 //                    `rows` is how many numbers (u64) describe it, of which the first hash is; there are
 //                    no steps
+//   forms 4, 5       elements stay in rows of `width`, or in `width` columns: one step (u16, one for each
+//                    element): its place in its row, or the row of its place; `rows` is 0
 #include "core/permutation/schedule.h"
 #include "core/hash.h"
 #include "core/permutation/recognise.h"
@@ -28,9 +30,16 @@ typedef struct schedule_header {
 _Static_assert(sizeof(schedule_header) == HEADER, "there are no gaps");
 
 // By form.
-static const movement_kind forms[] = {MOVES_ANYHOW, MOVES_BY_ROTATION, MOVES_BY_AFFINE_MAP,
-                                      MOVES_BY_EXCHANGE};
-enum { FORMS = sizeof forms / sizeof *forms };
+static const movement_kind forms[] = {MOVES_ANYHOW,      MOVES_BY_ROTATION, MOVES_BY_AFFINE_MAP,
+                                      MOVES_BY_EXCHANGE, MOVES_IN_ROWS,     MOVES_IN_COLUMNS};
+enum { FORMS = sizeof forms / sizeof *forms, FORM_IN_ROWS = 4, LINE_MOST = 1 << 16 };
+
+// Places in a row, or in a column: of a step of forms 4 and 5.
+static uint64_t line_length(const schedule_header *h) {
+  return h->form == FORM_IN_ROWS ? h->width : h->length / h->width;
+}
+
+static bool is_line(const schedule_header *h) { return h->form >= FORM_IN_ROWS; }
 
 static uint64_t header_hash(const schedule_header *h) {
   return hash_bytes(h, offsetof(schedule_header, own));
@@ -50,6 +59,9 @@ static bool allocate_steps(permutation_schedule *s) {
 static const char damaged[] = "the schedule is damaged; make it again with permc schedule";
 
 static bool is_shape(const schedule_header *h) {
+  if (h->form < FORMS && is_line(h))
+    return h->rows == 0 && h->width != 0 && h->length % h->width == 0 &&
+           line_length(h) <= LINE_MOST && h->length <= SCHEDULE_LENGTH_MAX;
   if (h->form != 0)
     return h->form < FORMS && h->rows <= MOVEMENT_NUMBERS;
   return h->length <= SCHEDULE_LENGTH_MAX && h->width != 0 && (h->width & (h->width - 1)) == 0 &&
@@ -97,9 +109,31 @@ static bool read_steps(value_source *s, const schedule_header *h, permutation_sc
   return (good && schedule_is_sound(out, seen)) || source_fail(s, damaged);
 }
 
+// The one step of movement in rows or columns, as out->steps[0].
+static bool read_line(value_source *s, const schedule_header *h, permutation_schedule *out) {
+  uint64_t bytes = h->length * sizeof **out->steps, left;
+  if (!source_holds(s, bytes, &left))
+    return source_fail_truncated(s, "bytes", bytes, left);
+  out->steps[0] = array_memory(bytes + 1);
+  if (!out->steps[0])
+    return source_fail(s, "there is no memory for %" PRIu64 " bytes", bytes);
+  if (!read_bytes(s, out->steps[0], bytes))
+    return false;
+  bool good = hash_bytes(out->steps[0], (size_t)bytes) == h->steps[0];
+  for (uint64_t i = 0; i < h->length && good; i++)
+    good = out->steps[0][i] < line_length(h);
+  return good || source_fail(s, damaged);
+}
+
+static uint64_t line_place(const schedule_header *h, const uint16_t *line, uint64_t i) {
+  return h->form == FORM_IN_ROWS ? i / h->width * h->width + line[i]
+                                 : line[i] * (uint64_t)h->width + i % h->width;
+}
+
 typedef struct images_job {
   const permutation_schedule *s;  // or, where it has no steps,
   const movement *m;
+  const schedule_header *h;
   void *data;
   size_t size;
 } images_job;
@@ -110,7 +144,9 @@ static bool write_images(void *with, unsigned worker, uint64_t first, uint64_t l
   (void)worker;
 #define WRITE(type)                                                                                \
   for (uint64_t i = first; i < last; i++)                                                          \
-    if (j->s->steps[0])                                                                            \
+    if (is_line(j->h))                                                                             \
+      ((type *)j->data)[i] = (type)line_place(j->h, j->s->steps[0], i);                            \
+    else if (j->s->steps[0])                                                                       \
       ((type *)j->data)[schedule_origin(j->s, i)] = (type)i;                                       \
     else                                                                                           \
       ((type *)j->data)[i] = (type)movement_place(j->m, j->s->length, i);
@@ -143,21 +179,37 @@ static bool choose_type(value_source *s, uint64_t length, array *out) {
   return array_create(out, type, 1, &length) || source_fail(s, "out of memory");
 }
 
+// That each row, or column, has each of its places once.
+static bool check_lines(value_source *s, array *out) {
+  uint64_t position, count = array_count(out);
+  place_list p = {out->data, scalar_types[out->type].size, count};
+  uint32_t *seen = array_memory((count / 32 + 1) * sizeof *seen);
+  bool good = seen && permutation_check(&p, seen, &position) == PERMUTATION_OK;
+  if (!good) {
+    source_fail(s, seen ? damaged : "out of memory");
+    array_destroy(out);
+  }
+  free(seen);
+  return good;
+}
+
 bool schedule_read(value_source *s, array *out) {
   schedule_header h;
   if (!read_header(s, &h) || !fields_expect_none(s))
     return false;
   permutation_schedule read = {.length = h.length, .rows = h.rows, .width = h.width};
   movement moves;
-  bool good = h.form ? read_movement(s, &h, &moves) : read_steps(s, &h, &read);
+  bool good = is_line(&h) ? read_line(s, &h, &read)
+              : h.form    ? read_movement(s, &h, &moves)
+                          : read_steps(s, &h, &read);
   good = good && choose_type(s, h.length, out);
   if (good) {
-    images_job j = {&read, &moves, out->data, scalar_types[out->type].size};
+    images_job j = {&read, &moves, &h, out->data, scalar_types[out->type].size};
     out->permutation = true;
     pool_run(pool_processors(), h.length, 1 << 16, write_images, &j, NULL);
   }
   free(read.steps[0]);
-  return good;
+  return good && (!is_line(&h) || check_lines(s, out));
 }
 
 // Byte by byte: no text begins with the first one, so that what ends behind it is a schedule that is cut.
@@ -240,6 +292,33 @@ static bool write_movement(FILE *to, const movement *m, schedule_header *h) {
   return fwrite(h, HEADER, 1, to) == 1 && fwrite(numbers, sizeof *numbers, h->rows, to) == h->rows;
 }
 
+static bool write_line(FILE *to, const place_list *p, const movement *m, schedule_header *h,
+                       error *e) {
+  size_t bytes = (size_t)h->length * sizeof(uint16_t);
+  uint16_t *line = array_memory(bytes + 1);
+  if (!line)
+    return error_set(e, SPAN_NONE, "there is no memory for a schedule of %" PRIu64 " elements",
+                     h->length);
+  for (uint64_t i = 0; i < h->length; i++)
+    line[i] = (uint16_t)(m->kind == MOVES_IN_ROWS ? place_at(p, i) % m->width
+                                                  : place_at(p, i) / m->width);
+  while (forms[h->form] != m->kind)
+    h->form++;
+  h->rows = 0;
+  h->width = (uint32_t)m->width;
+  h->steps[0] = hash_bytes(line, bytes);
+  h->own = header_hash(h);
+  bool good = fwrite(h, HEADER, 1, to) == 1 && fwrite(line, 1, bytes, to) == bytes;
+  free(line);
+  return good;
+}
+
+// Whether places in a row, or rows in a column, are numbers of 16 bits.
+static bool fits_line(const movement *m, uint64_t length) {
+  return m->kind == MOVES_IN_ROWS ? m->width <= LINE_MOST
+                                  : m->kind == MOVES_IN_COLUMNS && length / m->width <= LINE_MOST;
+}
+
 static bool write_steps(FILE *to, const place_list *p, schedule_header *h, error *e) {
   permutation_schedule s = {.length = h->length, .rows = h->rows, .width = h->width};
   size_t cells = (size_t)schedule_cells(&s), size = sizeof **s.steps;
@@ -271,5 +350,7 @@ bool schedule_write(FILE *to, const permc_value *v, error *e) {
   if (!check_permutation(a, &p, e))
     return false;
   movement m = recognise_movement(&p);
-  return m.kind <= MOVES_BY_EXCHANGE ? write_movement(to, &m, &h) : write_steps(to, &p, &h, e);
+  return movement_is_simple(&m)  ? write_movement(to, &m, &h)
+         : fits_line(&m, length) ? write_line(to, &p, &m, &h, e)
+                                 : write_steps(to, &p, &h, e);
 }

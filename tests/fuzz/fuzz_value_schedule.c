@@ -20,7 +20,7 @@ typedef struct header {
 enum { MOST = 1024 };  // numbers
 
 static size_t make_schedule(const uint8_t *data, size_t size, unsigned char *to) {
-  header h = {.magic = "\x89PERMS\r\n", .version = 1, .form = data[0] % 5, .length = data[1]};
+  header h = {.magic = "\x89PERMS\r\n", .version = 1, .form = data[0] % 6, .length = data[1]};
   permutation_schedule shape = schedule_shape(h.length);
   uint64_t cells = schedule_cells(&shape);
   uint16_t steps[MOST] = {0};
@@ -28,17 +28,19 @@ static size_t make_schedule(const uint8_t *data, size_t size, unsigned char *to)
   size_t count = size - 2 < MOST ? size - 2 : MOST, bytes = count * sizeof *steps;
   for (size_t i = 0; i < count; i++)
     numbers[i] = steps[i] = data[2 + i];
-  h.rows = h.form ? (uint32_t)count : shape.rows;
-  h.width = h.form ? 0 : shape.width;
+  h.rows = h.form > 3 ? 0 : h.form ? (uint32_t)count : shape.rows;
+  h.width = h.form > 3 ? data[0] / 6U : h.form ? 0 : shape.width;
   for (uint64_t i = 0; i < SCHEDULE_STEPS && !h.form && (i + 1) * cells <= MOST; i++)
     h.steps[i] = hash_bytes(steps + i * cells, cells * sizeof *steps);
-  if (h.form) {
+  if (h.form > 3)
+    h.steps[0] = hash_bytes(steps, bytes);
+  if (h.form && h.form <= 3) {
     bytes = count * sizeof *numbers;
     h.steps[0] = hash_bytes(numbers, bytes);
   }
   h.own = hash_bytes(&h, offsetof(header, own));
   memcpy(to, &h, sizeof h);
-  memcpy(to + sizeof h, h.form ? (void *)numbers : steps, bytes);
+  memcpy(to + sizeof h, h.form && h.form <= 3 ? (void *)numbers : steps, bytes);
   return sizeof h + bytes;
 }
 
