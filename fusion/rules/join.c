@@ -25,7 +25,9 @@ typedef struct use {
   bool stopped;    // made by a join that stopped before that op
   bool stored;
   reader *readers;  // ops that read it, the latest first
-  net_id kept_for;  // what an op makes of it where it has nothing to do, or NET_NONE
+  // The op, 1 + its number, whose output `kept_as` it is where that has nothing to do; 0: none. Where
+  // two outputs are, kept_as is SEVERAL, and no other value can be read in its place.
+  uint32_t kept_by, kept_as;
   // Made by an op that has something to do where the condition holds (side 0) or does not (side 1):
   net_id condition;  // or NET_NONE
   int side;
@@ -98,7 +100,9 @@ bool op_only_chooses(const net_stage *s, const net_op *op) {
 
 // ---- who reads what --------------------------------------------------------------------------
 
-static use new_use(void) { return (use){.kept_for = NET_NONE, .condition = NET_NONE}; }
+enum { SEVERAL = -1 };
+
+static use new_use(void) { return (use){.condition = NET_NONE}; }
 
 static use *use_of(joining *j, net_id value) { return &j->uses.items[value]; }
 
@@ -262,6 +266,7 @@ static bool has_foreign(rewriter *r, const net_op *op) {
 static net_id find_predecessor(joining *j, uint32_t number, const join *n, int side) {
   const net_stage *s = j->r->stage;
   net_id beside = n->chosen[1 - side], found = NET_NONE;
+  uint32_t output = output_of(&s->ops.items[number], n->chosen[side]);
   uint32_t count = net_op_reads(s, &s->ops.items[number], j->reads);
   for (uint32_t i = 0; i < count; i++) {
     net_id v = j->reads[i];
@@ -269,7 +274,7 @@ static net_id find_predecessor(joining *j, uint32_t number, const join *n, int s
     if (v == beside)
       return v;
     if (s->values.items[v] == s->values.items[n->value] && !is_read_after(j, v, number) &&
-        (u->kept_for == NET_NONE || u->kept_for == n->chosen[side]) &&
+        (u->kept_by != number + 1 || u->kept_as == output) &&
         (found == NET_NONE || u->maker > use_of(j, found)->maker))
       found = v;
   }
@@ -347,6 +352,13 @@ static net_id join_operands(joining *j, uint32_t number, const net_id *of) {
   return value;
 }
 
+// The op's output is the value where it has nothing to do.
+static void keep_as(use *u, uint32_t number, uint32_t output) {
+  bool other = u->kept_by == number + 1 && u->kept_as != output;
+  u->kept_by = number + 1;
+  u->kept_as = other ? (uint32_t)SEVERAL : output;
+}
+
 // Moves a join, which no longer counts as a reader, into the op that makes the later of its values.
 // *more: that leaves a join before the op, *next. False: it has to stay.
 static bool hoist_join(joining *j, const join *n, join *next, bool *more) {
@@ -376,13 +388,14 @@ static bool hoist_join(joining *j, const join *n, join *next, bool *more) {
     net_id of[2] = {before, beside};
     next->chosen[side] = before;
     next->value = join_operands(j, number, of);
-    use_of(j, next->value)->kept_for = n->value;
     use_of(j, n->value)->condition = n->condition;
     use_of(j, n->value)->side = side;
     bool good = joined_elements(r, op, n, side, next->value, elements);
     assert(good);
     (void)good;
   }
+  if (output_of(op, beside) == op->output_count)
+    keep_as(use_of(j, *more ? next->value : beside), number, output_of(op, last));
   set_output(j, number, last, n, elements);
   next->live = live_of_op(r->stage, op);
   return true;
@@ -411,7 +424,8 @@ static void stop_join(joining *j, const join *n) {
   *use_of(j, n->value) = (use){.maker = number + 1,
                                .stopped = true,
                                .readers = use_of(j, n->value)->readers,
-                               .kept_for = use_of(j, n->value)->kept_for,
+                               .kept_by = use_of(j, n->value)->kept_by,
+                               .kept_as = use_of(j, n->value)->kept_as,
                                .condition = NET_NONE};
   vec_push(r->memory, &j->stopped, op);
   vec_push(r->memory, &j->stopped_at, number);
