@@ -364,7 +364,9 @@ static bool run_routine(cpu_state *s, uint32_t number) {
   const atomic_bool *flag = s->options->interrupted;
   const net_routine *r = plan_routine_of(s->plan, &s->plan->passes.items[number]);
   if (routine_run(s->plan, r, s->data, s->threads, flag)) {
-    atomic_fetch_add_explicit(&s->done, r->rows * r->length, memory_order_relaxed);
+    uint64_t done = r->rows * r->length;
+    done += atomic_fetch_add_explicit(&s->done, done, memory_order_relaxed);
+    progress_report(&s->options->progress, done, s->all);
     return true;
   }
   return error_set(s->failure, SPAN_NONE,

@@ -33,6 +33,25 @@ static void note_stage(void *with, const permc_progress *p) {
   s->last = p->stage;
 }
 
+// A routine is one step of the run.
+TEST(routines_report_that_they_are_done) {
+  permc_context *c = permc_context_new();
+  permc_progress_report *report = note_stage;
+  stages s = {.grows = true};
+  permc_value **arguments = NULL, **results = NULL;
+  size_t count, result_count;
+  permc_use_threads(c, 1);
+  permc_on_progress(c, report, &s);
+  REQUIRE(permc_define(c, "radix_sort"));
+  REQUIRE(permc_read_random(c, "-e", "[1000]i32", 1, &arguments, &count));
+  REQUIRE(permc_run(c, "-e", "portable", arguments, count, &results, &result_count));
+  CHECK(s.complete);
+  CHECK(s.grows);
+  permc_values_free(arguments, count);
+  permc_values_free(results, result_count);
+  permc_context_free(c);
+}
+
 TEST(contexts_report_their_stages) {
   permc_context *c = permc_context_new();
   stages s = {.grows = true};
