@@ -354,7 +354,7 @@ static permc_code run_checks(const permc_compiled *p, call_state *s, const backe
 static permc_code call_here(permc_compiled *p, call_state *s, const permc_call_options *o,
                             permc_error *e) {
   const pipeline *l = &p->pipeline;
-  backend_call call = {s->data, s->store, o ? o->stream : NULL};
+  backend_call call = {s->data, NULL, s->store, o ? o->stream : NULL};
   void *workspace;
   bool taken;
   permc_code code = find_workspace(p, s, &call, o, &workspace, &taken, e);
@@ -363,6 +363,7 @@ static permc_code call_here(permc_compiled *p, call_state *s, const permc_call_o
   error failure = {0};
   fenv_t floats;
   fill_addresses(p, s, workspace);
+  call.temporaries = workspace ? (char *)workspace + p->layout.temporaries_at : NULL;
   fegetenv(&floats);
   fesetenv(FE_DFL_ENV);
   if (!l->backend->call(&l->program, &call, &failure))
@@ -471,7 +472,8 @@ static bool list_types(permc_compiled *p, const compile_job *j) {
     for (size_t k = 0; v && k < v->count; k++) {
       const trace_step *s = &t->steps.items[t->results.items[next++]];
       v->components[k] = (array){.type = s->type, .rank = s->rank};
-      memcpy(v->components[k].dims, s->dims, s->rank * sizeof *s->dims);
+      for (uint32_t i = 0; i < s->rank; i++)
+        v->components[k].dims[i] = s->dims[i];
     }
     if (!v)
       return false;
@@ -500,8 +502,7 @@ static bool copy_settings(permc_compiled *p, const permc_context *c) {
                                 .limits = c->limits,
                                 .threads = c->threads ? c->threads : pool_processors(),
                                 .isa = c->isa,
-                                .fuse = c->fuse,
-                                .gpu = c->gpu};
+                                .fuse = c->fuse};
   d->sources.items = calloc(from->sources.count + 1, sizeof *d->sources.items);
   if (!d->sources.items)
     return false;
@@ -523,7 +524,7 @@ static bool compile_for(permc_context *c, const compile_job *j) {
                         .often = true};
   if (!pipeline_make(c, &r, &p->pipeline))
     return false;
-  p->device = p->pipeline.backend == &cuda_backend ? 0 : ARRAY_HOST;
+  p->device = p->pipeline.backend == &cuda_backend ? c->device : ARRAY_HOST;
   return (list_types(p, j) && lay_out(p) && copy_settings(p, c)) || context_no_memory(c);
 }
 

@@ -142,7 +142,7 @@ static bool call_plan(const backend_program *p, const backend_call *call, error 
 static layout_pass describe_pass(const backend_program *p, uint32_t pass) {
   const cpu_executor *e = &((const cpu_program *)p->state)->executor;
   bool routine = plan_routine_of(p->plan, &p->plan->passes.items[pass]) != NULL;
-  return (layout_pass){!routine && e->pass(e->with, pass).in_place, pass};
+  return (layout_pass){!routine && e->pass(e->with, pass).in_place, pass, 0};
 }
 
 static void release_program(backend_program *p) {

@@ -114,6 +114,10 @@ PERMC_API bool permc_use_strategy(permc_context *context, const char *name);
 // Results are the same with each. False with a message: there is no such layout, or the seed is no
 // number.
 PERMC_API bool permc_use_layout(permc_context *context, const char *name);
+// The GPU that programs are compiled for from now on, and that permc_run takes: 0, the default, 1, ...
+// in CUDA's order. False with a message: there is no such number. Whether there is such a GPU is
+// seen when it is first needed.
+PERMC_API bool permc_use_device(permc_context *context, int32_t device);
 // Whether the backends cpu and cuda may round a product and the sum that it goes into once instead
 // of twice: faster, but then results differ in their last bits from interp's. The other backends
 // never do. False by default: every backend gives the same bits.
@@ -330,8 +334,8 @@ PERMC_API uint64_t permc_workspace_bytes(const permc_compiled *compiled);
 
 // On a backend with a memory and a clock of its own (cuda): the seconds of one run of the passes,
 // the mean of `runs`, on the arguments of the last permc_call with values in the host's memory,
-// which are still there; without the way there and back. False: it failed, or (the message of the
-// context is "") there is no such clock.
+// which are still there; without the way there and back. Not while another thread calls it. False: it
+// failed, or (the message of the context is "") there is no such clock.
 PERMC_API bool permc_time_call(permc_compiled *compiled, unsigned runs, double *seconds);
 // The same of copying so many bytes within that memory.
 PERMC_API bool permc_time_copy(permc_compiled *compiled, uint64_t bytes, unsigned runs,

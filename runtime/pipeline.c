@@ -319,7 +319,7 @@ static bool make_products(permc_context *c, const pipeline_request *r, pipeline 
   p->program.plan = p->plan;
   c->times.plan += clock_seconds() - start;
   if (p->program.model && p->backend != &cuda_backend)
-    model_add_plan(&p->model, &p->memory, p->plan, threads_of(c), c->gpu.open != NULL);
+    model_add_plan(&p->model, &p->memory, p->plan, threads_of(c), context_gpu(c)->open != NULL);
   return true;
 }
 

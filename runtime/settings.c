@@ -37,6 +37,14 @@ bool permc_use_isa(permc_context *c, const char *name) {
   return c->isa != NULL;
 }
 
+bool permc_use_device(permc_context *c, int32_t device) {
+  context_clear(c);
+  if (device < 0 || device >= CONTEXT_GPUS)
+    return context_error_of(c, PERMC_ERROR_DEVICE, "there is no GPU %d", (int)device);
+  c->device = device;
+  return true;
+}
+
 bool permc_use_strategy(permc_context *c, const char *name) {
   c->strategy = name ? plan_strategy_named(name) : NULL;
   if (name && !c->strategy)

@@ -192,6 +192,11 @@ bool permc_write_file(permc_context *c, const char *path, const permc_value *v) 
   context_begin_call(c);
   error why = {0};
   value_format format;
+  for (size_t i = 0; i < v->count; i++)
+    if (array_device(&v->components[i]) != ARRAY_HOST ||
+        (!v->components[i].data && array_bytes(&v->components[i])))
+      return context_error_of(c, PERMC_ERROR_DEVICE,
+                              "%s: the value is not in the memory of the host", path);
   bool good = value_format_of(path, &format, &why);
   output_file *o = good ? output_open(path, &why) : NULL;
   if (o) {

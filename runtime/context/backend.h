@@ -45,6 +45,7 @@ typedef struct backend_run {
 // A run on memory that is the caller's: where each array of the plan lies (runtime/cpu/layout.h).
 typedef struct backend_call {
   void **data;              // by array of the plan; on a GPU, its addresses
+  void *temporaries;        // of passes, while they run
   struct cpu_store *store;  // of the processor: one call's at a time
   void *stream;             // of a GPU: where the work goes; it is not waited for
 } backend_call;

@@ -42,8 +42,9 @@ void permc_context_free(permc_context *c) {
     c->end_pending(c->pending);
   program_free(&c->program);
   arena_free(&c->memory);
-  if (c->gpu.open)
-    c->gpu.close(c->gpu.open);
+  for (int i = 0; i < CONTEXT_GPUS; i++)
+    if (c->gpus[i].open)
+      c->gpus[i].close(c->gpus[i].open);
   pthread_mutex_destroy(&c->lock);
   free(c);
 }

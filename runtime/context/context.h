@@ -33,6 +33,8 @@ typedef struct context_device {
   void (*close)(void *open);
 } context_device;
 
+enum { CONTEXT_GPUS = 16 };
+
 struct permc_context {
   loaded_program program;
   arena memory;      // of the call in progress: gone when the next one begins
@@ -58,7 +60,8 @@ struct permc_context {
   bool fuse;                                 // floats: see permc_use_fast_floats
   uint64_t compile_seconds, compile_memory;  // of the C compiler; 0: the default
   bool gpu_failed;                           // in the middle of a run: `auto` takes it no more
-  context_device gpu;                        // a cuda_device (runtime/cuda/cuda.h)
+  int32_t device;                            // the GPU that programs are compiled for
+  context_device gpus[CONTEXT_GPUS];         // each a cuda_device (runtime/cuda/cuda.h), by number
   // A compilation that may go on after the run that began it (runtime/adaptive/adaptive.h).
   struct compilation *pending;
   void (*end_pending)(struct compilation *pending);
@@ -66,6 +69,8 @@ struct permc_context {
   struct tuned_trial *trial;  // of permc_tune (runtime/tuned/tuned.h); NULL: none is at work
   bool in_place;              // jobs run on the caller's stack: of tests, whose programs are small
 };
+
+static inline context_device *context_gpu(permc_context *c) { return &c->gpus[c->device]; }
 
 // ---- messages --------------------------------------------------------------------------------
 

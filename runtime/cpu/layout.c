@@ -140,7 +140,7 @@ static void place_all(placing *s) {
 // Offsets for the rooms in the workspace, and what was found, by array.
 static bool list_places(const placing *s, array_layout *out) {
   uint64_t *offsets = calloc(s->room_count + 1, sizeof *offsets);
-  *out = (array_layout){calloc(s->plan->arrays.count + 1, sizeof *out->places), 0};
+  *out = (array_layout){calloc(s->plan->arrays.count + 1, sizeof *out->places), 0, 0};
   if (!offsets || !out->places) {
     free(offsets);
     free(out->places);
@@ -152,6 +152,11 @@ static bool list_places(const placing *s, array_layout *out) {
       offsets[i] = out->workspace_bytes;
       out->workspace_bytes += divide_up(s->rooms[i].bytes, LAYOUT_ALIGNMENT) * LAYOUT_ALIGNMENT;
     }
+  uint64_t most = 0;
+  for (size_t i = 0; i < s->plan->passes.count; i++)
+    most = s->passes[i].bytes > most ? s->passes[i].bytes : most;
+  out->temporaries_at = out->workspace_bytes;
+  out->workspace_bytes += divide_up(most, LAYOUT_ALIGNMENT) * LAYOUT_ALIGNMENT;
   for (net_id a = 0; a < s->plan->arrays.count; a++) {
     const net_array *of = array_of(s, a);
     const room *r = s->room_of[a] == NEVER ? NULL : &s->rooms[s->room_of[a]];

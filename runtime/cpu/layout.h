@@ -33,14 +33,15 @@ typedef struct array_place {
 } array_place;
 
 typedef struct array_layout {
-  array_place *places;  // by array of the plan
-  uint64_t workspace_bytes;
+  array_place *places;                       // by array of the plan
+  uint64_t workspace_bytes, temporaries_at;  // the offset of what one pass after the other has
 } array_layout;
 
 // How a pass is executed.
 typedef struct layout_pass {
   bool in_place;   // arrays loaded and stored by the same map may be one
   uint32_t first;  // the pass with which its kernel begins: passes of one kernel happen at one time
+  uint64_t bytes;  // of temporaries, while it runs
 } layout_pass;
 
 // passes: by pass of the plan. returned: results

@@ -15,9 +15,9 @@ typedef struct gpu_program {
 static void close_device(void *open) { cuda_close(open); }
 
 bool cuda_open_for(permc_context *c, char *why, size_t size) {
-  if (!c->gpu.open)
-    c->gpu = (context_device){cuda_open(0, why, size), close_device};
-  return c->gpu.open != NULL;
+  if (!context_gpu(c)->open)
+    *context_gpu(c) = (context_device){cuda_open(c->device, why, size), close_device};
+  return context_gpu(c)->open != NULL;
 }
 
 static backend_status open_gpu(permc_context *c, char why[BACKEND_WHY]) {
@@ -31,7 +31,8 @@ static backend_status open_gpu(permc_context *c, char why[BACKEND_WHY]) {
 }
 
 static bool name_gpu(const permc_context *c, char name[BACKEND_WHY]) {
-  const cuda_facts *facts = c->gpu.open ? cuda_facts_of(c->gpu.open) : NULL;
+  const cuda_device *d = c->gpus[c->device].open;
+  const cuda_facts *facts = d ? cuda_facts_of(d) : NULL;
   if (facts)
     snprintf(name, BACKEND_WHY, "%s, sm_%d", facts->name, facts->capability);
   return facts != NULL;
@@ -42,7 +43,7 @@ static backend_status prepare_kernels(backend_program *p, char why[BACKEND_WHY])
   if (!c_code_is_bounded(p->code, why, BACKEND_WHY))
     return BACKEND_MISSING;  // NVRTC works in this process, where nothing else can end it
   gpu_program *g = p->state = calloc(1, sizeof *g);
-  cuda_device *d = c->gpu.open;
+  cuda_device *d = context_gpu(c)->open;
   if (!g) {
     context_no_memory(c);
     return BACKEND_FAILED;
@@ -83,7 +84,7 @@ static const cuda_program *program_of(const backend_program *p) {
 }
 
 static bool call_kernels(const backend_program *p, const backend_call *call, error *failure) {
-  return cuda_program_call(program_of(p), call->stream, call->data, failure);
+  return cuda_program_call(program_of(p), call->stream, call->data, call->temporaries, failure);
 }
 
 static layout_pass describe_pass(const backend_program *p, uint32_t pass) {

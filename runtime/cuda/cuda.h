@@ -95,6 +95,8 @@ uint64_t cuda_memory_left(cuda_device *d);
 bool cuda_upload(cuda_device *d, cuda_address to, const void *from, uint64_t bytes);
 // Copies to the host when everything before it is done, and waits for that.
 bool cuda_download(cuda_device *d, void *to, cuda_address from, uint64_t bytes);
+// All bytes are 0 then. May be recorded.
+bool cuda_clear(cuda_device *d, cuda_address a, uint64_t bytes);
 // Copies on the device. May be recorded.
 bool cuda_copy(cuda_device *d, cuda_address to, cuda_address from, uint64_t bytes);
 

@@ -102,6 +102,8 @@ typedef struct cuda_launch_config {
   CALL(mem_get_info, cuMemGetInfo_v2, (size_t * free_bytes, size_t * all_bytes))                   \
   CALL(mem_alloc, cuMemAlloc_v2, (cuda_address * address, size_t bytes))                           \
   CALL(mem_free, cuMemFree_v2, (cuda_address address))                                             \
+  CALL(memset_8, cuMemsetD8Async,                                                                  \
+       (cuda_address address, unsigned char byte, size_t count, cuda_stream *stream))              \
   CALL(mem_alloc_async, cuMemAllocAsync,                                                           \
        (cuda_address * address, size_t bytes, cuda_stream * stream))                               \
   CALL(mem_free_async, cuMemFreeAsync, (cuda_address address, cuda_stream * stream))               \

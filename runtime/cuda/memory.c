@@ -58,6 +58,12 @@ bool cuda_copy(cuda_device *d, cuda_address to, cuda_address from, uint64_t byte
                                 "cuMemcpyDtoDAsync", "%" PRIu64 " bytes", bytes)));
 }
 
+bool cuda_clear(cuda_device *d, cuda_address a, uint64_t bytes) {
+  return cuda_enter(d) &&
+         cuda_leave(d, cuda_check(d, d->api->memset_8(a, 0, bytes, cuda_recorded_stream(d)),
+                                  "cuMemsetD8Async", "%" PRIu64 " bytes", bytes));
+}
+
 // ---- copies through stages ---------------------------------------------------------------------
 
 static bool allocate_stage(cuda_device *d, cuda_stage *s) {

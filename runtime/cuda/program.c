@@ -260,15 +260,22 @@ static void note_addresses(cuda_program *g) {
     g->own[a] = g->buffer_of[a] == NEVER ? 0 : array_address(g, (net_id)a);
 }
 
-// After the arrays have their addresses.
 static bool make_routines(cuda_program *g, error *failure) {
   const plan *p = g->plan;
   for (uint32_t i = 0; i < p->passes.count; i++) {
     const plan_pass *pass = &p->passes.items[i];
-    if (plan_routine_of(p, pass) && !g->routines[i] &&
-        !cuda_routine_new(&g->routines[i], g->device, p, pass, g->own, &g->source, failure))
+    if (plan_routine_of(p, pass) &&
+        !cuda_routine_new(&g->routines[i], g->device, p, pass, &g->source, failure))
       return false;
   }
+  return true;
+}
+
+// After the arrays have their addresses.
+static bool place_routines(cuda_program *g, error *failure) {
+  for (uint32_t i = 0; i < g->plan->passes.count; i++)
+    if (g->routines[i] && !cuda_routine_place(g->routines[i], g->own, failure))
+      return false;
   return true;
 }
 
@@ -544,7 +551,7 @@ cuda_program *cuda_program_new(cuda_device *d, const plan *p, c_code *code, cons
   }
   if (compile_passes(g, o, code, failure) && choose_buffers(g, failure) &&
       allocate_tables(g, failure) && upload_given(g, NET_TABLE, NULL, 0, failure) &&
-      upload_roots(g, code->roots, failure) &&
+      upload_roots(g, code->roots, failure) && make_routines(g, failure) &&
       (plan_launches(g) || error_set(failure, SPAN_NONE, "out of memory")))
     return g;
   cuda_program_free(g);
@@ -592,7 +599,7 @@ static bool make_own_arrays(cuda_program *g, error *failure) {
     return false;
   note_addresses(g);
   g->has_own_arrays =
-      make_routines(g, failure) && (has_permuting(g) || record_stretches(g, failure));
+      place_routines(g, failure) && (has_permuting(g) || record_stretches(g, failure));
   return g->has_own_arrays;
 }
 
@@ -710,20 +717,50 @@ static cuda_device call_device(const cuda_program *g, cuda_stream *stream) {
                        .stream = stream};
 }
 
+// The passes that the kernels of pass `number` execute: those of one whose blocks look back, or a routine
+// and the pass that would make its keys.
+static void find_together(const cuda_program *g, uint32_t number, uint32_t *first, uint32_t *last) {
+  const plan_pass *pass = &g->plan->passes.items[number];
+  *first = *last = number;
+  if (g->facts[number].one)
+    *last = g->facts[number].one->last;
+  if (pass->keys_from && cuda_routine_makes_keys(g->routines[number]))
+    *first = pass->keys_from - 1;
+}
+
 layout_pass cuda_program_pass(const cuda_program *g, uint32_t number) {
-  const c_pass_facts *f = &g->facts[number];
-  uint32_t first = number;
-  for (uint32_t i = 0; i < number && first == number; i++)
-    if (g->facts[i].one && g->facts[i].one->last >= number)
-      first = i;
-  return (layout_pass){f->in_place && !f->one && first == number, first};
+  uint64_t bytes = g->routines[number] ? cuda_routine_bytes(g->routines[number]) : 0;
+  layout_pass out = {g->facts[number].in_place && !g->routines[number], number, bytes};
+  for (uint32_t i = 0; i < g->plan->passes.count; i++) {
+    uint32_t first, last;
+    find_together(g, i, &first, &last);
+    if (first == last || number < first || number > last)
+      continue;
+    out.in_place = false;
+    out.first = first < out.first ? first : out.first;
+  }
+  return out;
 }
 
 static bool fail_with_message(const cuda_device *d, error *failure) {
   return error_set(failure, SPAN_NONE, "%s", cuda_message(d));
 }
 
-bool cuda_program_call(const cuda_program *g, cuda_stream *stream, void **arrays, error *failure) {
+static bool call_pass(const cuda_program *g, cuda_device *d, uint32_t number,
+                      cuda_address *addresses, cuda_address temporaries) {
+  if (g->routines[number] && !g->permuting[number])
+    return cuda_routine_call(g->routines[number], d, addresses, temporaries);
+  const plan_pass *pass = &g->plan->passes.items[number];
+  if (pass->keys_for && cuda_routine_makes_keys(g->routines[pass->keys_for]))
+    return true;
+  if (plan_routine_of(g->plan, pass))
+    return cuda_refuse(d, "pass %u is the host's: this program takes values in its memory alone",
+                       (unsigned)number + 1);
+  return launch_kernel(g, d, number, addresses);
+}
+
+bool cuda_program_call(const cuda_program *g, cuda_stream *stream, void **arrays, void *temporaries,
+                       error *failure) {
   cuda_device d = call_device(g, stream);
   const plan *p = g->plan;
   cuda_address *addresses = (cuda_address *)(void *)arrays;
@@ -731,15 +768,9 @@ bool cuda_program_call(const cuda_program *g, cuda_stream *stream, void **arrays
   for (size_t a = 0; a < p->arrays.count; a++)
     if (p->arrays.items[a].role == NET_TABLE)
       addresses[a] = array_address(g, (net_id)a);
-  for (uint32_t i = 0; i < p->passes.count; i++)
-    if (plan_routine_of(p, &p->passes.items[i]))
-      return error_set(failure, SPAN_NONE,
-                       "the routine of pass %u does not take arrays in the memory of a GPU",
-                       (unsigned)i + 1);
-  bool good = cuda_enter(&d);
+  bool good = true;
   for (uint32_t i = 0; i < p->passes.count && good; i++)
-    good = launch_kernel(g, &d, i, addresses);
-  cuda_leave(&d, good);
+    good = call_pass(g, &d, i, addresses, (uintptr_t)temporaries);
   return good || fail_with_message(&d, failure);
 }
 

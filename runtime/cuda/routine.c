@@ -1,8 +1,10 @@
 #include "runtime/cuda/routine.h"
+#include "core/number.h"
 #include "kernels/emit/emit.h"
 #include "kernels/routines/count.h"
 #include "kernels/routines/partition.h"
 #include "kernels/routines/sort.h"
+#include "runtime/cuda/device.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +13,7 @@ typedef enum routine_kernels { OF_SORT, OF_COUNT, OF_PARTITION } routine_kernels
 
 struct cuda_routine {
   cuda_device *device;
+  const net_routine *routine;
   cuda_module *module;
   routine_kernels kind;
   count_kernels count;
@@ -25,6 +28,8 @@ struct cuda_routine {
   routine_launch *launches;
   cuda_kernel *kernels;     // by launch
   cuda_address *addresses;  // by array of the launches
+  uint32_t address_count;
+  cuda_address temporaries;  // 0: of calls alone
 };
 
 static bool fail(const cuda_routine *c, error *failure) {
@@ -131,21 +136,8 @@ static const char *plan_work(cuda_routine *c, const plan *p, const plan_pass *pa
 
 // ---- its arrays --------------------------------------------------------------------------------
 
-static bool clear(cuda_routine *c, cuda_address a, uint64_t bytes) {
-  void *zeros = calloc(1, bytes);
-  bool good = zeros && cuda_upload(c->device, a, zeros, bytes);
-  free(zeros);
-  return good;
-}
-
-// A temporary that is 0.
-static bool new_state(cuda_routine *c, uint32_t array, uint64_t bytes, error *failure) {
-  c->addresses[array] = cuda_memory_new(c->device, bytes);
-  return (c->addresses[array] && clear(c, c->addresses[array], bytes)) || fail(c, failure);
-}
-
-static bool place_partition(cuda_routine *c, const net_routine *r, const cuda_address *addresses,
-                            error *failure) {
+static void place_partition(cuda_routine *c, const cuda_address *addresses) {
+  const net_routine *r = c->routine;
   const partition_work *w = &c->partition.work;
   for (uint32_t i = 0; i < w->input_count; i++)
     c->addresses[PARTITION_FIRST_INPUT + i] = addresses[c->inputs[i]];
@@ -158,18 +150,10 @@ static bool place_partition(cuda_routine *c, const net_routine *r, const cuda_ad
     c->addresses[PARTITION_TOTALS] = addresses[r->pairs[r->pair_count - 1].to];
   if (w->wants_places)
     c->addresses[PARTITION_PLACED] = addresses[r->pairs[0].to];
-  return new_state(c, PARTITION_STATE, c->partition.state_bytes, failure);
 }
 
-static bool place_arrays(cuda_routine *c, const net_routine *r, const cuda_address *addresses,
-                         error *failure) {
-  if (c->kind == OF_PARTITION)
-    return place_partition(c, r, addresses, failure);
-  if (c->kind == OF_COUNT) {
-    c->addresses[COUNT_KEYS] = addresses[r->pairs[0].from];
-    c->addresses[COUNT_COUNTS] = addresses[r->pairs[0].to];
-    return true;
-  }
+static void place_sort(cuda_routine *c, const cuda_address *addresses) {
+  const net_routine *r = c->routine;
   c->addresses[SORT_KEYS] = addresses[r->pairs[0].from];
   if (r->pairs[0].to != NET_NONE)
     c->addresses[r->kind == NET_SORT ? SORT_SORTED : SORT_PLACES] = addresses[r->pairs[0].to];
@@ -178,12 +162,54 @@ static bool place_arrays(cuda_routine *c, const net_routine *r, const cuda_addre
     to[0] = r->pairs[i].from == NET_NONE ? 0 : addresses[r->pairs[i].from];
     to[1] = addresses[r->pairs[i].to];
   }
+}
+
+// The arrays of the plan; the others are temporaries.
+static void place_given(cuda_routine *c, const cuda_address *addresses) {
+  if (c->kind == OF_PARTITION) {
+    place_partition(c, addresses);
+  } else if (c->kind == OF_COUNT) {
+    c->addresses[COUNT_KEYS] = addresses[c->routine->pairs[0].from];
+    c->addresses[COUNT_COUNTS] = addresses[c->routine->pairs[0].to];
+  } else {
+    place_sort(c, addresses);
+  }
+}
+
+// Of a temporary: only sorts have several.
+static uint64_t temporary_bytes(const cuda_routine *c, uint32_t array) {
+  return c->kind == OF_SORT                                    ? c->sort.bytes[array]
+         : c->kind == OF_PARTITION && array == PARTITION_STATE ? c->partition.state_bytes
+                                                               : 0;
+}
+
+static uint64_t aligned(uint64_t bytes) { return divide_up(bytes, 256) * 256; }
+
+uint64_t cuda_routine_bytes(const cuda_routine *c) {
+  uint64_t bytes = 0;
   for (uint32_t i = 0; i < SORT_PAYLOADS; i++)
-    if (c->sort.bytes[i] && !(c->addresses[i] = cuda_memory_new(c->device, c->sort.bytes[i])))
-      return fail(c, failure);
-  if (!clear(c, c->addresses[SORT_STATE], c->sort.bytes[SORT_STATE]))
+    bytes += aligned(temporary_bytes(c, i));
+  return bytes;
+}
+
+// One after the other; the state is 0.
+static bool place_temporaries(cuda_routine *c, cuda_address at) {
+  uint32_t state = c->kind == OF_SORT ? (uint32_t)SORT_STATE : (uint32_t)PARTITION_STATE;
+  for (uint32_t i = 0; i < SORT_PAYLOADS; i++)
+    if (temporary_bytes(c, i)) {
+      c->addresses[i] = at;
+      at += aligned(temporary_bytes(c, i));
+    }
+  uint64_t bytes = temporary_bytes(c, state);
+  return !bytes || cuda_clear(c->device, c->addresses[state], bytes);
+}
+
+bool cuda_routine_place(cuda_routine *c, const cuda_address *addresses, error *failure) {
+  uint64_t bytes = cuda_routine_bytes(c);
+  place_given(c, addresses);
+  if (bytes && !c->temporaries && !(c->temporaries = cuda_memory_new(c->device, bytes)))
     return fail(c, failure);
-  return true;
+  return place_temporaries(c, c->temporaries) || fail(c, failure);
 }
 
 // ---- its kernels -------------------------------------------------------------------------------
@@ -237,19 +263,19 @@ static bool allocate(cuda_routine *c) {
 // ---- the whole ---------------------------------------------------------------------------------
 
 bool cuda_routine_new(cuda_routine **out, cuda_device *d, const plan *p, const plan_pass *pass,
-                      const cuda_address *addresses, const cuda_code_source *s, error *failure) {
+                      const cuda_code_source *s, error *failure) {
   const net_routine *r = plan_routine_of(p, pass);
   cuda_routine *c = *out = calloc(1, sizeof *c);
   if (!c)
     return error_set(failure, SPAN_NONE, "out of memory");
   c->device = d;
+  c->routine = r;
   c->payloads = calloc(r->pair_count, sizeof *c->payloads);
   uint32_t arrays = SORT_PAYLOADS + 2 * r->pair_count;
-  c->addresses =
-      calloc(arrays > PARTITION_ARRAYS ? arrays : PARTITION_ARRAYS, sizeof *c->addresses);
+  c->address_count = arrays > PARTITION_ARRAYS ? arrays : PARTITION_ARRAYS;
+  c->addresses = calloc(c->address_count, sizeof *c->addresses);
   bool good = c->payloads && c->addresses, none = good && plan_work(c, p, pass);
-  if (good && !none && allocate(c) && load(c, s, failure) && find_kernels(c, failure) &&
-      place_arrays(c, r, addresses, failure))
+  if (good && !none && allocate(c) && load(c, s, failure) && find_kernels(c, failure))
     return true;
   if (!none)
     error_set(failure, SPAN_NONE, "out of memory");  // unless it says something already
@@ -261,11 +287,7 @@ bool cuda_routine_new(cuda_routine **out, cuda_device *d, const plan *p, const p
 void cuda_routine_free(cuda_routine *c) {
   if (!c)
     return;
-  for (uint32_t i = 0; i < SORT_PAYLOADS && c->addresses; i++)
-    if (c->sort.bytes[i])
-      cuda_memory_free(c->device, c->addresses[i]);
-  if (c->kind == OF_PARTITION && c->addresses && c->addresses[PARTITION_STATE])
-    cuda_memory_free(c->device, c->addresses[PARTITION_STATE]);
+  cuda_memory_free(c->device, c->temporaries);
   text_free(&c->key);
   cuda_module_free(c->device, c->module);
   free(c->payloads);
@@ -297,4 +319,17 @@ bool cuda_routine_launch(const cuda_routine *c) {
   for (uint32_t i = 0; i < c->launch_count && good; i++)
     good = launch(c, i);
   return good;
+}
+
+bool cuda_routine_call(const cuda_routine *c, cuda_device *d, const cuda_address *addresses,
+                       cuda_address temporaries) {
+  enum { MOST_ADDRESSES = 512 };
+  cuda_address own[MOST_ADDRESSES] = {0};
+  cuda_routine call = *c;
+  if (c->address_count > MOST_ADDRESSES)
+    return cuda_refuse(d, "a routine has too many arrays");
+  call.device = d;
+  call.addresses = own;
+  place_given(&call, addresses);
+  return place_temporaries(&call, temporaries) && cuda_routine_launch(&call);
 }

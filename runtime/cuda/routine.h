@@ -2,8 +2,9 @@
 // temporary arrays.
 //
 //   cuda_routine *c;
-//   if (cuda_routine_new(&c, d, plan, r, addresses, &source, &failure) && c)
+//   if (cuda_routine_new(&c, d, plan, r, &source, &failure) && c && cuda_routine_place(c, addresses, &failure))
 //     cuda_routine_launch(c);            // any number of times; may be recorded
+//   cuda_routine_call(c, d, others, temporaries);   // on arrays of a call, on its stream
 //   cuda_routine_free(c);
 #ifndef PERMC_RUNTIME_CUDA_ROUTINE_H
 #define PERMC_RUNTIME_CUDA_ROUTINE_H
@@ -15,14 +16,20 @@
 
 typedef struct cuda_routine cuda_routine;
 
-// `addresses`: by array of the plan; they are read now. *out NULL: it has no kernels. False: *failure
-// says why.
+// *out NULL: it has no kernels. False: *failure says why.
 bool cuda_routine_new(cuda_routine **out, cuda_device *d, const plan *p, const plan_pass *pass,
-                      const cuda_address *addresses, const cuda_code_source *s, error *failure);
+                      const cuda_code_source *s, error *failure);
 // Whether it makes the keys that another pass would make for it (fusion/plan/plan.h, keys).
 bool cuda_routine_makes_keys(const cuda_routine *c);
 void cuda_routine_free(cuda_routine *c);  // NULL is allowed
+// Where the arrays of the plan are, by number, in launches from now on. It has temporaries of its own.
+bool cuda_routine_place(cuda_routine *c, const cuda_address *addresses, error *failure);
 // False: the device's message says why.
 bool cuda_routine_launch(const cuda_routine *c);
+// On other arrays, with other temporaries, of so many bytes at a multiple of 256; by several threads at
+// once, each with its own.
+uint64_t cuda_routine_bytes(const cuda_routine *c);
+bool cuda_routine_call(const cuda_routine *c, cuda_device *d, const cuda_address *addresses,
+                       cuda_address temporaries);
 
 #endif

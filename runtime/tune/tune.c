@@ -221,8 +221,9 @@ static bool search_points(tuning *t, tune_side *best) {
 // What may be tried on this machine.
 static tune_bounds machine_bounds(const tuning *t) {
   const target *m = t->trial.own;
-  const cuda_facts *facts =
-      m->lane_bytes || !t->context->gpu.open ? NULL : cuda_facts_of(t->context->gpu.open);
+  const cuda_facts *facts = m->lane_bytes || !context_gpu(t->context)->open
+                                ? NULL
+                                : cuda_facts_of(context_gpu(t->context)->open);
   if (m->lane_bytes)
     return (tune_bounds){{1 << 14, m->lane_bytes, m->wide_bytes},
                          {1 << 20, 2 * m->register_bytes, m->wide_bytes}};

@@ -1,7 +1,6 @@
 // permc_call: compiled programs on memory of the caller, by several threads, and what is refused.
 #include "api.h"
 #include "core/clock.h"
-#include "runtime/system/pool.h"
 
 #include <inttypes.h>
 #include <malloc.h>
@@ -285,6 +284,8 @@ TEST(calls_that_are_refused) {
   size_t count = 0;
   CHECK(!permc_run(c, "-e", "cpu", &device, 1, &results, &count));
   CHECK_CONTAINS(permc_message(c), "in the memory of GPU 0");
+  CHECK(!permc_write_file(c, "-", device));
+  CHECK_EQ_U64(permc_last_code(c), PERMC_ERROR_DEVICE);
   permc_value *all[] = {x, y, late, i32, shorter, square, read_only, device};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++)
     permc_value_free(all[i]);
@@ -376,12 +377,11 @@ static void call_by_threads(const char *backend, uint32_t length, uint32_t calls
 }
 
 TEST(threads) {
-  unsigned times = pool_processors() && getenv("PERMC_ALL") ? 1000 : 1;
   for (size_t i = 0; i < 3; i++) {
-    call_by_threads(backends[i], 16, 200 * times);
-    call_by_threads(backends[i], 1 << 12, 10 * times);
+    call_by_threads(backends[i], 16, (uint32_t)test_amount(200, 200000));
+    call_by_threads(backends[i], 1 << 12, (uint32_t)test_amount(10, 10000));
   }
-  call_by_threads("cpu", 1 << 17, 4 * times);
+  call_by_threads("cpu", 1 << 15, (uint32_t)test_amount(5, 5000));
 }
 
 // ---- what stays behind -------------------------------------------------------------------------
@@ -397,7 +397,7 @@ static size_t bytes_in_use(void) {
 // Programs that are compiled, called and freed leave nothing in their context, and contexts nothing.
 TEST(nothing_grows) {
   enum { WARM = 20 };
-  int cycles = getenv("PERMC_ALL") ? 100000 : 200;
+  int cycles = (int)test_amount(200, 100000) + WARM;
   uint32_t in[16], out[16];
   permc_value *x = borrow("u32", 16, in), *y = borrow("u32", 16, out);
   for (int fresh = 0; fresh < 2; fresh++) {
@@ -426,7 +426,7 @@ TEST(nothing_grows) {
 
 TEST(overhead) {
   uint32_t in[16], out[16];
-  enum { CALLS = 20000 };
+  int calls = (int)test_amount(20000, 20000);
   permc_context *c = load_expression("sort");
   permc_compiled *p = permc_compile_types(c, "-e", "cpu", "[16]u32");
   REQUIRE(p != NULL);
@@ -435,9 +435,9 @@ TEST(overhead) {
   double least = 1;
   for (int turn = 0; turn < 5; turn++) {
     double start = clock_seconds();
-    for (int i = 0; i < CALLS; i++)
+    for (int i = 0; i < calls; i++)
       call_1(p, x, y);
-    double each = (clock_seconds() - start) / CALLS;
+    double each = (clock_seconds() - start) / calls;
     least = each < least ? each : least;
   }
   printf("a call of a sort of 16 keys takes %.0f ns\n", least * 1e9);

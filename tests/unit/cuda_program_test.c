@@ -207,6 +207,51 @@ TEST(memory_of_the_caller) {
   fake_driver_check();
 }
 
+// A program is for the GPU that was chosen when it was compiled.
+TEST(several_devices) {
+  uint64_t dims[1] = {COUNT};
+  enter("devices=2");
+  permc_context *c = load_text("main : [m]u32 -> [m]u32\nmain = map (+ 1)\n");
+  CHECK(!permc_use_device(c, -1) && !permc_use_device(c, 99));
+  CHECK_EQ_U64(permc_last_code(c), PERMC_ERROR_DEVICE);
+  permc_compiled *p[3] = {NULL};
+  cuda_device *d[2];
+  permc_value *x[2], *y[2];
+  char why[CUDA_WHY];
+  for (int32_t i = 0; i < 2; i++) {
+    CHECK(permc_use_device(c, i));
+    REQUIRE((p[i] = permc_compile_types(c, "main", "cuda", "[1000]u32")) != NULL);
+    REQUIRE((d[i] = cuda_open(i, why, sizeof why)) != NULL);
+    permc_memory m = {.type = "u32", .rank = 1, .dims = dims, .device = i};
+    m.data = (void *)(uintptr_t)cuda_memory_new(d[i], 4 * COUNT);
+    x[i] = permc_value_borrow(&m, NULL);
+    m.data = (void *)(uintptr_t)cuda_memory_new(d[i], 4 * COUNT);
+    y[i] = permc_value_borrow(&m, NULL);
+  }
+  CHECK(permc_use_device(c, 2));
+  CHECK(permc_compile_types(c, "main", "cuda", "[1000]u32") == NULL);
+  CHECK_CONTAINS(permc_message(c), "no CUDA device 2");
+  CHECK_EQ_U64(permc_last_code(c), PERMC_ERROR_MISSING);
+  for (int i = 0; i < 2; i++) {
+    permc_call_options o = {.stream = d[i]->own};
+    CHECK_EQ_U64(permc_call(p[i], &x[i], 1, &y[i], 1, &o, &call_error), PERMC_OK);
+    CHECK_STR(call_error.message, "");
+    CHECK_EQ_U64(permc_call(p[i], &x[1 - i], 1, &y[1 - i], 1, &o, &call_error), PERMC_ERROR_DEVICE);
+    CHECK_EQ_U64(permc_call(p[i], &x[i], 1, &y[1 - i], 1, &o, &call_error), PERMC_ERROR_DEVICE);
+  }
+  for (int i = 0; i < 2; i++) {
+    CHECK(cuda_wait(d[i], NULL));
+    cuda_memory_free(d[i], (uintptr_t)permc_value_data(x[i], 0));
+    cuda_memory_free(d[i], (uintptr_t)permc_value_data(y[i], 0));
+    permc_value_free(x[i]);
+    permc_value_free(y[i]);
+    permc_compiled_free(p[i]);
+    cuda_close(d[i]);
+  }
+  permc_context_free(c);
+  fake_driver_check();
+}
+
 // What the kernel is given: the address of the roots' table, which is on the device.
 TEST(tables_of_roots) {
   enter("");

@@ -432,8 +432,9 @@ TEST(times) {
 // Something of everything. False: the message, or `why` where there is no device, tells it.
 static bool use_stream_memory(cuda_device *d, void *host) {
   cuda_address a = 0;
-  bool good = cuda_stream_memory_new(d, 16, &a), fetched = good && cuda_fetch(d, host, a, 16);
-  return good && cuda_stream_memory_free(d, a) && fetched;
+  bool taken = cuda_stream_memory_new(d, 16, &a);
+  bool good = taken && cuda_clear(d, a, 16) && cuda_fetch(d, host, a, 16);
+  return taken && cuda_stream_memory_free(d, a) && good;
 }
 
 static bool use_all(char *why, size_t size) {

@@ -293,6 +293,18 @@ cuda_status cuMemcpyDtoDAsync_v2(cuda_address to, cuda_address from, size_t byte
   return do_later(&o);
 }
 
+cuda_status cuMemsetD8Async(cuda_address address, unsigned char byte, size_t count,
+                            cuda_stream *stream) {
+  op o = {.to = (void *)(uintptr_t)address, .bytes = count};
+  BEGIN(CURRENT);
+  if (check_copy(o.to, count, stream, __func__))
+    return INVALID_VALUE;
+  if (!(o.own = malloc(count)))
+    abort();
+  memset(o.own, byte, count);
+  return do_later(&o);
+}
+
 // ---- streams and events ------------------------------------------------------------------------
 
 cuda_status cuStreamCreate(cuda_stream **stream, unsigned flags) {

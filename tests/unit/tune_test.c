@@ -433,9 +433,9 @@ TEST(what_a_gpu_is_tuned_by) {
   s.context->trial = &trial;
   CHECK(permc_compile(s.context, "main", "cuda", &s.keys, 1) == NULL);  // no fall back to the cpu
   s.context->trial = NULL;
-  REQUIRE(s.context->gpu.open != NULL && trial.own != NULL);
+  REQUIRE(context_gpu(s.context)->open != NULL && trial.own != NULL);
   CHECK_STR(trial.own->name, "gpu");
-  CHECK_CONTAINS(trial.machine, cuda_facts_of(s.context->gpu.open)->name);
+  CHECK_CONTAINS(trial.machine, cuda_facts_of(context_gpu(s.context)->open)->name);
   CHECK_CONTAINS(trial.machine, "sm_90");
   CHECK(trial.same);
   const tuned_point chosen = {{4096, 32, 16}};  // plan_stage_target, of 2^10 keys

@@ -30,9 +30,9 @@ static const double *measure(permc_context *c, arena *a, const plan *p, const c_
   if (problem || !cuda_open_for(c, why, sizeof why) || !nvrtc_find(why, sizeof why))
     return NULL;
   if (c_emit(&code, p, options, &problem))
-    g = cuda_program_new(c->gpu.open, p, &code, &o, &failure);
+    g = cuda_program_new(context_gpu(c)->open, p, &code, &o, &failure);
   c_code_free(&code);
-  const cuda_facts *facts = cuda_facts_of(c->gpu.open);
+  const cuda_facts *facts = cuda_facts_of(context_gpu(c)->open);
   double *seconds = NEW_ARRAY(a, double, p->passes.count);
   bool good = g != NULL;
   for (uint32_t i = 0; i < p->passes.count && good; i++)
