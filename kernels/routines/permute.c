@@ -171,7 +171,10 @@ static const double kernel_bytes = 8e6;  // as many as a copy moves while a kern
 static double bytes_moved(const permute_shape *s, const permute_spread *spread) {
   double n = (double)s->n, size = n * s->bytes, inside = size < CACHE ? 1 : CACHE / size;
   bool writes = s->strategy == PERMUTE_D_DESIGNATED;
-  double part = !spread ? 1 : writes ? spread->writes : spread->reads;
+  permute_casual part = {1, 1};
+  if (spread)
+    part = writes ? spread->writes : spread->reads;
+  const double *casual = casual_bytes[writes ? PERMUTE_D_DESIGNATED : PERMUTE_S_DESIGNATED];
   switch (s->strategy) {
   case PERMUTE_SCHEDULED:
     return 5 * kernel_bytes + n * (10 * s->bytes + 12) * 2;
@@ -181,10 +184,8 @@ static double bytes_moved(const permute_shape *s, const permute_spread *spread) 
   case PERMUTE_IN_COLUMNS:
     return kernel_bytes + n * (2 * s->bytes + 2) * 1.2;
   default:
-    return kernel_bytes + (1 - inside) * n * (4 + s->bytes) +
-           n * part *
-               (inside * casual_bytes[s->strategy][0] +
-                (1 - inside) * casual_bytes[s->strategy][1]);
+    return kernel_bytes + (1 - inside) * n * (4 + s->bytes) + n * part.warp * casual[0] +
+           n * (1 - inside) * part.window * (casual[1] - casual[0]);
   }
 }
 

@@ -62,12 +62,17 @@ typedef struct permute_shape {
   uint32_t rows, width;     // scheduled: the matrix
 } permute_shape;
 
-// What is known of p. How far casual accesses spread: of as many as run at a time, the sectors of 32 bytes
-// that they touch, for each of them; looked at where a few begin. As the distribution of the HMM paper
-// (section IV), but of what the second cache holds instead of a warp. 1: random; bytes / 32: in order.
-enum { PERMUTE_SECTOR = 32, PERMUTE_WINDOW = 1 << 16 };
+// What is known of p. How far casual accesses spread: the sectors of 32 bytes that they touch, for each
+// of them; looked at where a few begin. Of a warp, as the distribution of the HMM paper (section IV):
+// these cross between a multiprocessor and the second cache. And of as many as run at a time: these the
+// second cache has to hold. 1: random; bytes / 32: in order.
+enum { PERMUTE_SECTOR = 32, PERMUTE_WARP = 32, PERMUTE_WINDOW = 1 << 16 };
+typedef struct permute_casual {
+  double warp, window;
+} permute_casual;
+
 typedef struct permute_spread {
-  double writes, reads;  // of d-designated, by p; of s-designated, by its inverse
+  permute_casual writes, reads;  // of d-designated, by p; of s-designated, by its inverse
   uint64_t rows,
       columns;  // elements stay in rows of so many; columns of a matrix that has so many; 0: not
 } permute_spread;

@@ -254,23 +254,38 @@ bool permute_tables_make(const permute_shape *s, const place_list *p, const sche
 
 // ---- spread ------------------------------------------------------------------------------------
 
-// Over a few windows, as many bits of `seen` as there are sectors, all 0 before and after.
-static double spread_in(const uint32_t *places, uint64_t n, uint32_t bytes, uint32_t *seen) {
+// The sectors that the accesses first ... last - 1 touch; as many bits of `seen` as there are sectors, all 0
+// before and after.
+static uint64_t count_sectors(const uint32_t *places, uint64_t first, uint64_t last, uint32_t bytes,
+                              uint32_t *seen) {
+  uint64_t sectors = 0;
+  for (uint64_t i = first; i < last; i++) {
+    uint64_t sector = (uint64_t)places[i] * bytes / PERMUTE_SECTOR;
+    sectors += (seen[sector / 32] >> sector % 32 & 1) == 0;
+    seen[sector / 32] |= UINT32_C(1) << sector % 32;
+  }
+  for (uint64_t i = first; i < last; i++)
+    seen[(uint64_t)places[i] * bytes / PERMUTE_SECTOR / 32] = 0;
+  return sectors;
+}
+
+// Over a few windows, and the warps of each.
+static permute_casual spread_in(const uint32_t *places, uint64_t n, uint32_t bytes,
+                                uint32_t *seen) {
   enum { WINDOWS = 4 };
-  uint64_t sectors = 0, looked = 0;
+  uint64_t of_windows = 0, of_warps = 0, looked = 0;
   for (uint64_t w = 0; w < WINDOWS; w++) {
-    uint64_t first = w * (n / WINDOWS),
-             last = first + PERMUTE_WINDOW < n ? first + PERMUTE_WINDOW : n;
-    for (uint64_t i = first; i < last; i++) {
-      uint64_t sector = (uint64_t)places[i] * bytes / PERMUTE_SECTOR;
-      sectors += (seen[sector / 32] >> sector % 32 & 1) == 0;
-      seen[sector / 32] |= UINT32_C(1) << sector % 32;
-    }
-    for (uint64_t i = first; i < last; i++)
-      seen[(uint64_t)places[i] * bytes / PERMUTE_SECTOR / 32] = 0;
+    uint64_t first = w * (n / WINDOWS), end = first + PERMUTE_WINDOW;
+    uint64_t last = end < n ? end : n;
+    of_windows += count_sectors(places, first, last, bytes, seen);
+    for (uint64_t i = first; i < last; i += PERMUTE_WARP)
+      of_warps +=
+          count_sectors(places, i, last - i < PERMUTE_WARP ? last : i + PERMUTE_WARP, bytes, seen);
     looked += last - first;
   }
-  return looked ? (double)sectors / (double)looked : 0;
+  if (!looked)
+    return (permute_casual){0, 0};
+  return (permute_casual){(double)of_warps / (double)looked, (double)of_windows / (double)looked};
 }
 
 bool permute_spread_of(uint64_t n, uint32_t bytes, const place_list *p, const schedule_means *means,

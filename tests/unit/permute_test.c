@@ -361,10 +361,17 @@ TEST(choice) {
     for (uint32_t i = 0; i < N; i++)
       p[i] = image_of(kind, i, BITS);
     CHECK(permute_spread_of(N, 4, &(place_list){p, 4, N}, &means, &spread));
-    CHECK(kind ? spread.reads > 0.4 : spread.reads == 0.125 && spread.writes == 0.125);
+    CHECK(kind ? spread.reads.window > 0.4 && spread.reads.warp == 1
+               : spread.reads.window == 0.125 && spread.writes.warp == 0.125);
     CHECK_EQ_I64(permute_choose(UINT64_C(1) << 28, 4, &spread, &s),
                  kind ? PERMUTE_TILED : PERMUTE_S_DESIGNATED);
   }
+  for (uint32_t i = 0; i < N; i++)  // in rows of 4096: neighbours of a warp are apart
+    p[i] = i / 4096 * 4096 + image_of(1, i % 4096, 12);
+  p[0] = 1, p[2048] = 0;
+  CHECK(permute_spread_of(N, 4, &(place_list){p, 4, N}, &means, &spread));
+  CHECK(spread.rows == 4096 && spread.reads.warp > 0.9 && spread.reads.window < 0.2);
+  CHECK_EQ_I64(permute_choose(N, 4, &spread, &s), PERMUTE_IN_ROWS);
   free(p);
   CHECK_EQ_I64(permute_choose(UINT64_C(1) << 20, 4, NULL, &s), PERMUTE_S_DESIGNATED);
   CHECK_EQ_I64(permute_choose(UINT64_C(1) << 23, 4, NULL, &s), PERMUTE_TILED);
