@@ -21,8 +21,7 @@ static void add_contestant(contest *g, const char *name, bench_turn *turn, void 
 
 static bool add_copy(contest *g, const bench_request *r) {
   bool on_device = g->program.on_device;
-  if (!bench_copy_open(&g->copy, on_device ? 0 : bench_program_bytes(&g->program) / 2,
-                       r->threads)) {
+  if (!bench_copy_open(&g->copy, on_device ? 0 : bench_program_copied(&g->program), r->threads)) {
     cli_error("bench: out of memory for the copy to compare with");
     return false;
   }

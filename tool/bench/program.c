@@ -74,6 +74,7 @@ bool bench_program_open(bench_program *p, const bench_request *r) {
   bool good = p->context && load_program(p, r) && open_gpu(p, r) && read_arguments(p, r) &&
               make_permutation(p, r->permutation) && compile_and_run(p, r);
   double seconds;
+  p->permutes = r->permutation != NULL;
   p->draws = r->draws > 0;
   p->on_device = good && permc_time_call(p->compiled, 1, &seconds);
   if (!good)
@@ -107,7 +108,7 @@ static bool device_turn(bench_program *p, bench_repeats *r, uint64_t bytes, doub
 
 bool bench_device_copy_turn(void *with, double *seconds) {
   bench_program *p = with;
-  return device_turn(p, &p->copy_repeats, bench_program_bytes(p) / 2, seconds);
+  return device_turn(p, &p->copy_repeats, bench_program_copied(p), seconds);
 }
 
 bool bench_program_turn(void *with, double *seconds) {
@@ -131,6 +132,10 @@ static uint64_t value_bytes(permc_value *const *values, size_t count) {
 
 uint64_t bench_program_bytes(const bench_program *p) {
   return value_bytes(p->arguments, p->argument_count) + value_bytes(p->results, p->result_count);
+}
+
+uint64_t bench_program_copied(const bench_program *p) {
+  return (bench_program_bytes(p) - (p->permutes ? value_bytes(p->arguments, 1) : 0)) / 2;
 }
 
 uint64_t bench_program_elements(const bench_program *p) {
