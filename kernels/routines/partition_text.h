@@ -188,27 +188,33 @@ PERMC_KERNEL_END
 // ---- the second: all elements to their places ------------------------------------------------------
 
 // Payload by payload, through scratch: so what goes to one place of memory is stored by neighbours. A
-// thread's element i is VALUE; (words) of them are an element, of which this is number w.
+// thread's element i is VALUE; (words) of them are an element, of which this is number w. All are read
+// before any is stored: compilers keep that order.
 #define PARTITION_MOVE(word, words, w, value, to)                                                  \
-  PERMC_BARRIER                                                                                    \
-  TILE_EACH_ITEM                                                                                   \
-  word own_value = 0;                                                                              \
-  if (TILE_IS_LIVE(i))                                                                             \
-    own_value = value;                                                                             \
-  PERMC_PUT(word, (word *)PARTITION_STAGED + (PERMC_AT(place, i) & 65535), own_value);             \
-  TILE_END                                                                                         \
-  PERMC_BARRIER                                                                                    \
-  TILE_EACH_ITEM                                                                                   \
-  const uint32_t staged_at = TILE_THREADS * i + t;                                                 \
-  if (staged_at < live) {                                                                          \
+  {                                                                                                \
+    PERMC_VALUES(word, moved, TILE_ITEMS, TILE_THREADS)                                            \
+    PERMC_VALUES(TILE_COUNT, target, TILE_ITEMS, TILE_THREADS)                                     \
+    PERMC_BARRIER                                                                                  \
+    TILE_EACH_ITEM                                                                                 \
+    word own_value = 0;                                                                            \
+    if (TILE_IS_LIVE(i))                                                                           \
+      own_value = value;                                                                           \
+    PERMC_PUT(word, (word *)PARTITION_STAGED + (PERMC_AT(place, i) & 65535), own_value);           \
+    TILE_END                                                                                       \
+    PERMC_BARRIER                                                                                  \
+    TILE_EACH_ITEM                                                                                 \
+    const uint32_t staged_at = TILE_THREADS * i + t;                                               \
     uint32_t key = 0;                                                                              \
     PERMC_UNROLL for (uint32_t half = PARTITION_KEYS / 2; half; half /= 2) key +=                  \
         staged_at >= starts[key + half] ? half : 0;                                                \
-    const word moved = PERMC_GET(word, (word *)PARTITION_STAGED + staged_at);                      \
-    PERMC_STORE(word, (to) + (uint64_t)(TILE_COUNT)(bases[key] + staged_at) * (words) + (w),       \
-                moved);                                                                            \
-  }                                                                                                \
-  TILE_END
+    PERMC_AT(target, i) = bases[key] + staged_at;                                                  \
+    PERMC_AT(moved, i) = PERMC_GET(word, (word *)PARTITION_STAGED + staged_at);                    \
+    TILE_END                                                                                       \
+    TILE_EACH_ITEM                                                                                 \
+    if (TILE_THREADS * i + t < live)                                                               \
+      PERMC_STORE(word, (to) + (uint64_t)PERMC_AT(target, i) * (words) + (w), PERMC_AT(moved, i)); \
+    TILE_END                                                                                       \
+  }
 
 // Tiles come from the end of a row on, as the first kernel has left that in the cache.
 PERMC_KERNEL(partition, TILE_THREADS, PARTITION_BLOCKS, PARTITION_HEAD,
