@@ -118,8 +118,16 @@ static bool hint_on_variable(diagnostics *d, span where, type *v, type *t) {
     diag_report(d, DIAG_HINT, where, "%s has no component .%u", type_text(d->memory, t), field);
     return true;
   }
-  if (v->constraint.kind == CONSTRAINT_NONE || t->kind == TYPE_VARIABLE)
+  bool open = t->kind == TYPE_VARIABLE;
+  if (v->constraint.kind == CONSTRAINT_NONE ||
+      (open && (t->constraint.kind == CONSTRAINT_NONE ||
+                (t->constraint.allowed & v->constraint.allowed) != 0)))
     return false;
+  if (open) {
+    diag_report(d, DIAG_HINT, where, "%s is not %s", type_constraint_name(t->constraint),
+                type_constraint_name(v->constraint));
+    return true;
+  }
   diag_report(d, DIAG_HINT, where, "%s is not %s%s", type_text(d->memory, t),
               type_constraint_name(v->constraint),
               t->kind == TYPE_ARRAY ? "; map f xss works on each row, and join xss makes one array "
