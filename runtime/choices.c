@@ -58,7 +58,8 @@ static double node_seconds(arena *scratch, const plan *p) {
 static bool has_host_routine(const plan *p) {
   for (size_t i = 0; i < p->net->stages.count; i++) {
     const net_routine *r = p->net->stages.items[i].routine;
-    if (r && (r->rows > 1 || (r->kind != NET_SORT && r->kind != NET_PLACES)))
+    if (r && r->kind != NET_TRANSPOSE &&
+        (r->rows > 1 || (r->kind != NET_SORT && r->kind != NET_PLACES)))
       return true;
   }
   return false;

@@ -260,6 +260,10 @@ static void log_plan(pipeline *p) {
     rule_fired(&p->rules, RULE_SHORT_LOADS, NET_NONE, 0, 0);
   for (uint32_t i = 0; i < p->plan->short_stores; i++)
     rule_fired(&p->rules, RULE_SHORT_STORES, NET_NONE, 0, 0);
+  for (uint32_t i = 0; i < p->plan->transposed_stages; i++)
+    rule_fired(&p->rules, RULE_TRANSPOSE, NET_NONE, 0, 0);
+  for (uint32_t i = 0; i < p->plan->blocked_stages; i++)
+    rule_fired(&p->rules, RULE_BLOCKED_LOOPS, NET_NONE, 0, 0);
   for (uint32_t i = 0; i < p->plan->joined_stages; i++)
     rule_fired(&p->rules, RULE_TOGETHER, NET_NONE, 0, 0);
   for (uint32_t i = 0; i < p->plan->disjoint_ops; i++)

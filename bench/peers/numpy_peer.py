@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""NumPy's cumsum, sum and max on one thread, with the protocol of peer.h.
+"""NumPy on one thread, with the protocol of peer.h: cumsum, sum, max; a copy of a transposed matrix, and
+take with random indices.
 
   numpy --operation cumsum --count 16777216 --type i64     figures as JSON
   numpy --operation sum --turns                            for each line of input one turn, its
@@ -20,6 +21,23 @@ LEAST_ROUNDS = 11
 def fail(message):
     print("numpy: %s" % message, file=sys.stderr)
     sys.exit(1)
+
+
+def random_elements(count, width):
+    if width == 16:
+        return np.random.default_rng(1).random(2 * count).view(np.complex128)
+    return np.random.default_rng(1).integers(0, 127, count * width, np.uint8).view("u%d" % width)
+
+
+def movement_of(given):
+    source = random_elements(given.count, given.width)
+    if given.operation == "take":
+        places = np.random.default_rng(2).permutation(given.count)
+        result = np.empty_like(source)
+        return lambda: np.take(source, places, out=result, mode="clip")
+    turned = source.reshape(given.rows, given.columns).T
+    result = np.empty(turned.shape, source.dtype)
+    return lambda: np.copyto(result, turned)
 
 
 def work_of(given):
@@ -52,8 +70,12 @@ def turn_of(work):
 
 def main():
     parser = argparse.ArgumentParser(prog="numpy", allow_abbrev=False)
-    parser.add_argument("--operation", choices=["cumsum", "sum", "max"], default="cumsum")
+    parser.add_argument("--operation", choices=["cumsum", "sum", "max", "transpose", "take"],
+                        default="cumsum")
     parser.add_argument("--count", type=int, default=1 << 20)
+    parser.add_argument("--rows", type=int, default=0, help="of a matrix, for transpose")
+    parser.add_argument("--columns", type=int, default=0)
+    parser.add_argument("--width", type=int, choices=[1, 2, 4, 8, 16], default=4)
     parser.add_argument("--type", choices=["i32", "i64", "f32"], default="i64")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--turns", action="store_true")
@@ -65,13 +87,18 @@ def main():
         import numpy as np
     except ImportError as why:
         fail("there is no NumPy: %s" % why)
-    turn = turn_of(work_of(given))
+    moves = given.operation in ("transpose", "take")
+    if given.operation == "transpose":
+        given.count = given.rows * given.columns
+        if given.count < 1:
+            fail("--rows and --columns must be at least 1")
+    turn = turn_of(movement_of(given) if moves else work_of(given))
     if given.turns:
         for _ in sys.stdin:
             print("%.9g" % turn(), flush=True)
         return
     samples = sorted(turn() for _ in range(LEAST_ROUNDS))
-    width = 8 if given.type == "i64" else 4
+    width = given.width if moves else 8 if given.type == "i64" else 4
     figures = {"runs": len(samples), "median": samples[len(samples) // 2], "least": samples[0],
                "low": samples[1], "high": samples[-2]}
     print(json.dumps({"suite": "", "series": "numpy", "name": "numpy, " + given.operation,

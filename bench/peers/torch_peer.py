@@ -37,6 +37,8 @@ def read_options():
     parser.add_argument("--operation", choices=sorted(OPERATIONS), default="sort")
     parser.add_argument("--count", type=positive, default=1 << 20)
     parser.add_argument("--row", type=positive, default=0)
+    parser.add_argument("--rows", type=positive, default=0, help="of a matrix, for transpose")
+    parser.add_argument("--columns", type=positive, default=0)
     parser.add_argument("--width", type=positive, choices=[1, 2, 4, 8, 16], default=4)
     parser.add_argument("--threads", type=positive, default=1)
     parser.add_argument("--type", choices=["u32", "f32"], default="u32")
@@ -88,8 +90,11 @@ def moving(given, source, result, work, come_from):
 
 
 def transpose(given):
-    bits = bits_of(given.count)
-    rows, columns = 1 << (bits - bits // 2), 1 << (bits // 2)
+    rows, columns = given.rows, given.columns
+    if rows * columns == 0:
+        bits = bits_of(given.count)
+        rows, columns = 1 << (bits - bits // 2), 1 << (bits // 2)
+    given.count = rows * columns
     source = random_elements(given)
     result = torch.empty((columns, rows), dtype=source.dtype, device="cuda")
     turned = source.view(rows, columns).t()

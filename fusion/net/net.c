@@ -395,6 +395,7 @@ static net_stage stage_copy(arena *a, const net_stage *s) {
     c.routine = NEW(a, net_routine);
     *c.routine = *s->routine;
     c.routine->pairs = COPY(a, s->routine->pairs, s->routine->pair_count);
+    c.routine->dimensions = COPY(a, s->routine->dimensions, s->routine->dimension_count);
   }
   c.extents = COPY(a, s->extents, s->loop_count);
   c.paces = s->paces ? COPY(a, s->paces, s->loop_count) : NULL;

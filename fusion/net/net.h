@@ -181,12 +181,17 @@ typedef struct net_store {
 //   count    how many of each of the keys 0 ... limit - 1 a row has, as i64; others are passed over
 //   permute  the keys are a permutation of 0 ... length - 1, and of one row: payloads go to these places,
 //            or (`back`) come from them
+//   transpose  dimensions in another order; in a stage of one row:
+//
+//   stage 0 n=0 routine transpose rows 1 length 21 dimensions 7:1:3 3:7:1
+//     from a0 to a1         [3][7] to [7][3]: of the dimension of 7, neighbours are 1 apart before, 3 after
 #define NET_ROUTINES(ROW)                                                                          \
   ROW(SORT, "sort")                                                                                \
   ROW(PLACES, "places")                                                                            \
   ROW(COUNT, "count")                                                                              \
   ROW(PERMUTE, "permute")                                                                          \
-  ROW(WRONG, "wrong")
+  ROW(WRONG, "wrong")                                                                              \
+  ROW(TRANSPOSE, "transpose")
 
 // A sort counts its keys besides, where there are at most so many of them.
 enum { NET_MOST_COUNTED = 16 };
@@ -205,6 +210,12 @@ typedef struct net_routine_pair {
   net_id from, to;
 } net_routine_pair;
 
+// `extent` elements, which are so far apart before, and after.
+enum { NET_DIMENSIONS = 8 };  // of a routine, at most
+typedef struct net_dimension {
+  uint64_t extent, from, to;
+} net_dimension;
+
 typedef struct net_routine {
   net_routine_kind kind;
   bool descending, distinct;
@@ -214,7 +225,9 @@ typedef struct net_routine {
   uint64_t limit;  // not 0: the keys are integers below it
   uint32_t pair_count;
   net_routine_pair *pairs;  // the keys first; SORT and PERMUTE: then the payloads; counts
-  uint32_t origin;          // the Trace step that asked for it
+  uint32_t dimension_count;
+  net_dimension *dimensions;  // TRANSPOSE: in both arrays, they number all elements without gaps
+  uint32_t origin;            // the Trace step that asked for it, or NET_NONE
 } net_routine;
 
 // ---- loops and stages ------------------------------------------------------------------------

@@ -204,8 +204,15 @@ static void print_routine(text *out, const net_routine *r) {
               r->rows, r->length);
   if (r->limit)
     text_printf(out, " below %" PRIu64, r->limit);
-  text_printf(out, "%s%s%s step %%%" PRIu32, r->descending ? " descending" : "",
-              r->distinct ? " distinct" : "", r->back ? " back" : "", r->origin);
+  for (uint32_t i = 0; i < r->dimension_count; i++) {
+    net_dimension d = r->dimensions[i];
+    text_printf(out, "%s %" PRIu64 ":%" PRIu64 ":%" PRIu64, i ? "" : " dimensions", d.extent,
+                d.from, d.to);
+  }
+  text_printf(out, "%s%s%s", r->descending ? " descending" : "", r->distinct ? " distinct" : "",
+              r->back ? " back" : "");
+  if (r->origin != NET_NONE)
+    text_printf(out, " step %%%" PRIu32, r->origin);
   for (uint32_t i = 0; i < r->pair_count; i++) {
     net_routine_pair p = r->pairs[i];
     text_string(out, "\n  from ");
@@ -286,7 +293,9 @@ const char net_legend[] =
     "#   routine    an algorithm on whole arrays: sort (the keys come first; payloads go with "
     "them),\n"
     "#              places (where keys go), count (how many of each key there are),\n"
-    "#              wrong (the first that is no place)\n"
+    "#              wrong (the first that is no place), transpose (each dimension: its length, "
+    "how\n"
+    "#              far apart elements are before and after)\n"
     "#   step %8    the (first) step of the Trace that the op comes from\n"
     "#   live       the op, or store, matters where these forms are 0\n"
     "#   padded     addresses from here on are not in memory: loads read the constant\n";

@@ -18,7 +18,7 @@ static const struct {
 } kinds[NET_ROUTINE_KINDS] = {
     [NET_SORT] = {OF_PAIRS, false},   [NET_PLACES] = {OF_KEYS, false},
     [NET_COUNT] = {OF_LIMIT, true},   [NET_WRONG] = {OF_TWO, true},
-    [NET_PERMUTE] = {OF_PAIRS, true},
+    [NET_PERMUTE] = {OF_PAIRS, true}, [NET_TRANSPOSE] = {OF_PAIRS, false},
 };
 
 typedef struct checker {
@@ -34,11 +34,38 @@ static bool is_counts(const net_routine *r, uint32_t pair) {
 
 static const net_array *array_at(const checker *c, net_id id) { return &c->net->arrays.items[id]; }
 
+// Whether the dimensions, in the order of their distances, are those of an array without gaps.
+static bool fill_array(const net_routine *r, bool after, uint64_t elements) {
+  uint64_t inner = 1;
+  for (uint32_t found = 0; found < r->dimension_count; found++) {
+    uint32_t d = 0;
+    while (d < r->dimension_count &&
+           (r->dimensions[d].extent < 2 ||
+            (after ? r->dimensions[d].to : r->dimensions[d].from) != inner))
+      d++;
+    if (d == r->dimension_count || __builtin_mul_overflow(inner, r->dimensions[d].extent, &inner))
+      return false;
+  }
+  return inner == elements;
+}
+
+static const char *check_dimensions(const checker *c) {
+  const net_routine *r = c->routine;
+  bool good = r->kind != NET_TRANSPOSE
+                  ? r->dimension_count == 0
+                  : r->rows == 1 && r->pair_count == 1 && r->dimension_count > 1 &&
+                        r->dimension_count <= NET_DIMENSIONS && r->pairs[0].to != NET_NONE &&
+                        fill_array(r, false, c->elements) && fill_array(r, true, c->elements);
+  return good ? NULL : "its dimensions are not those of its arrays";
+}
+
 static const char *check_keys(const checker *c) {
   const net_routine *r = c->routine;
   net_id keys = r->pairs[0].from;
   if (keys == NET_NONE || array_at(c, keys)->count != c->elements)
     return "the keys are not as many as its rows have elements";
+  if (r->kind == NET_TRANSPOSE)
+    return NULL;
   scalar_class types = r->limit || kinds[r->kind].integers ? CLASS_INTEGER : CLASS_ORD;
   if (!(types & CLASS_OF(array_at(c, keys)->type)))
     return arena_printf(c->memory, "the keys are %s", scalar_types[array_at(c, keys)->type].name);
@@ -113,5 +140,5 @@ const char *net_routine_problem(arena *a, const net *t, const net_stage *s) {
     if (wrong)
       return arena_printf(a, "array %" PRIu32 ": %s", i, wrong);
   }
-  return NULL;
+  return check_dimensions(&c);
 }

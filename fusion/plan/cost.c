@@ -14,6 +14,7 @@ static const struct {
     [NET_COUNT] = {.keys = 1, .results = 1, .ops = 8},
     [NET_PERMUTE] = {.keys = 1, .payloads = 5, .ops = 2},  // 4: what is written anywhere
     [NET_WRONG] = {.keys = 1, .results = 1, .ops = 8},
+    [NET_TRANSPOSE] = {.keys = 1, .results = 1},
 };
 enum { DIGIT = 8 };
 
@@ -30,8 +31,8 @@ uint32_t plan_routine_bits(const plan *p, const net_routine *r) {
 }
 
 uint32_t plan_routine_digits(const plan *p, const net_routine *r) {
-  bool once = r->kind == NET_COUNT || r->kind == NET_PERMUTE || r->kind == NET_WRONG;
-  return once ? 1 : (plan_routine_bits(p, r) + DIGIT - 1) / DIGIT;
+  bool sorts = r->kind == NET_SORT || r->kind == NET_PLACES;
+  return !sorts ? 1 : (plan_routine_bits(p, r) + DIGIT - 1) / DIGIT;
 }
 
 // By kernels where lanes are threads (kernels/routines/sort.h), as measured on an H200: to start a digit,
@@ -58,7 +59,7 @@ static pass_cost cost_on_host(const plan *p, const net_routine *r) {
 
 static pass_cost routine_cost(const plan *p, const net_routine *r) {
   double digits = plan_routine_digits(p, r), elements = (double)r->rows * (double)r->length;
-  if (!p->target->lane_bytes && r->kind != NET_PERMUTE)
+  if (!p->target->lane_bytes && r->kind != NET_PERMUTE && r->kind != NET_TRANSPOSE)
     return plan_routine_has_kernels(r) ? cost_on_gpu(p, r) : cost_on_host(p, r);
   double bytes = rates[r->kind].keys * digits * bytes_of(p, r->pairs[0].from);
   for (uint32_t i = 0; i < r->pair_count; i++) {

@@ -385,21 +385,31 @@ static bool has_spills(arena *a, const net *n, const target *t, uint32_t stage,
 
 // The net with loops in blocks. Blocks that overlap have no arrays between passes: such an array holds
 // block after block, and its address would have to know the turn of a loop, where maps know its index.
-static const net *net_in_blocks(arena *a, const net *t, const target *to,
-                                const strategy_row *asked) {
+static const net *net_in_blocks(arena *a, const net *t, const target *to, const strategy_row *asked,
+                                uint32_t *blocked) {
   plan whole = {.net = t, .target = to};
   net *c = NEW(a, net);
   *c = (net){.arrays = t->arrays, .externs = t->externs};
   for (uint32_t i = 0; i < t->stages.count; i++)
     vec_push(a, &c->stages, t->stages.items[i]);
+  *blocked = 0;
   for (uint32_t i = 0; i < t->stages.count; i++) {
     net_stage *s = &c->stages.items[i];
     planning p = planning_of_stage(a, &whole, i);
-    if (s->loop_count && plan_stage_in_blocks(&p, s) && net_stage_overlaps(s) &&
-        has_spills(a, c, to, i, asked))
+    bool cut = s->loop_count && plan_stage_in_blocks(&p, s);
+    bool good = cut && !(net_stage_overlaps(s) && has_spills(a, c, to, i, asked));
+    if (cut && !good)
       *s = t->stages.items[i];
+    *blocked += good;
   }
   return c;
+}
+
+static uint32_t count_routines(const net *t) {
+  uint32_t count = 0;
+  for (size_t i = 0; i < t->stages.count; i++)
+    count += t->stages.items[i].routine != NULL;
+  return count;
 }
 
 static double cost_of_net(arena *a, const net *n, const target *t) {
@@ -410,8 +420,12 @@ plan *plan_make(arena *a, const net *n, const target *t, const plan_strategy *st
   const strategy_row *asked = strategy ? strategy_row_of(strategy->name) : NULL;
   const net *together = plan_together(a, n, t, cost_of_net);
   const net *moved = plan_rewritten(a, together, asked);
-  plan *p = plan_stages(a, net_in_blocks(a, moved, t, asked), t, asked);
+  const net *transposed = asked ? moved : plan_transposed(a, moved);
+  uint32_t blocked;
+  plan *p = plan_stages(a, net_in_blocks(a, transposed, t, asked, &blocked), t, asked);
   p->joined_stages = (uint32_t)(n->stages.count - together->stages.count);
+  p->transposed_stages = count_routines(transposed) - count_routines(moved);
+  p->blocked_stages = blocked;
   p->keys_of_elements = plan_keys_of_elements(a, p);
   return p;
 }

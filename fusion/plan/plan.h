@@ -41,6 +41,7 @@
 //   boundaries.c  why passes are apart
 //   look_back.c   passes that a GPU executes as one
 //   routine.c     the pass of a routine             keys.c   keys that a sort makes itself
+//   transpose.c   stages that only put dimensions in another order, as routines
 //   verify.c, facts.c, print.c
 #ifndef PERMC_FUSION_PLAN_PLAN_H
 #define PERMC_FUSION_PLAN_PLAN_H
@@ -112,6 +113,8 @@ typedef struct plan {
   uint32_t short_loads;          // values that take no room in a tile
   uint32_t short_stores;         // the same
   uint32_t joined_stages;        // stages that became part of others
+  uint32_t transposed_stages;    // ... that became routines
+  uint32_t blocked_stages;       // ... whose loops are in blocks
   uint32_t disjoint_ops;         // parts of ops that wait for a later pass (plan/commute.c)
   uint32_t keys_of_elements;     // sorts that make their keys (plan/keys.c)
   VEC(net_array) arrays;         // the net's, then those that passes need between them

@@ -122,6 +122,9 @@ pass_tiles *plan_unit_tiles(planning *p);
 // not tiled.
 const net *plan_rewritten(arena *a, const net *t, const strategy_row *strategy);
 
+// The net with routines for stages that only put dimensions in another order (plan/transpose.c).
+const net *plan_transposed(arena *a, const net *t);
+
 // The net with one stage for several that read one array alike, where that costs less
 // (plan/together.c).
 typedef double net_cost(arena *a, const net *t, const target *to);  // seconds of its plan

@@ -129,6 +129,13 @@
       "to, in the same order",                                                                     \
       "on a GPU; a tile of 2^10 to 2^13 elements; the ops between take up to 32 elements",         \
       "the planner; Merrill and Garland 2016")                                                     \
+  ROW(TRANSPOSE, "transpose",                                                                      \
+      "a pass that only puts dimensions in another order is a transpose by its own kernel",        \
+      "their lengths are not all powers of two; at most 8 of them, of whole arrays",               \
+      "the planner; an index of mixed radix has digits")                                           \
+  ROW(BLOCKED_LOOPS, "blocked-loops",                                                              \
+      "map f over n elements is map f over blocks of 2^k, the last of which ends with element n",  \
+      "f has no effects; few elements are in two blocks", "the planner; map f x = map f x")        \
   ROW(FREE_PADDING, "free-padding",                                                                \
       "f on padded arrays that leaves padding at the end needs no padding in memory",              \
       "the planner proves that padding stays there", "the planner; padded")                        \

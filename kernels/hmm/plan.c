@@ -312,24 +312,26 @@ const char *hmm_plan_estimate(arena *a, const hmm_machine *m, const plan *of,
 }
 
 // A routine by digits of its keys: for each, all that it reads is read in order, and all that it writes
-// written anywhere: n/w + l and n + l time units (HMM paper, section 3).
+// written anywhere: n/w + l and n + l time units (HMM paper, section 3). A transpose writes whole lines.
 static void count_routine(arena *a, const hmm_machine *m, const plan *of, const plan_pass *pass,
                           hmm_counts *out) {
   uint64_t digits = plan_routine_digits(of, plan_routine_of(of, pass));
+  bool scatters = plan_routine_of(of, pass)->kind != NET_TRANSPOSE;
   *out = (hmm_counts){.width = m->width};
   for (int i = 0; i < 2; i++)
     out->histogram[i] = NEW_ARRAY(a, uint64_t, m->width + 1);
   for (uint32_t i = 0; i < pass->access_count; i++) {
     const plan_access *x = &pass->accesses[i];
     uint64_t n = of->arrays.items[x->array].count, warps = (n + m->width - 1) / m->width;
+    bool casual = x->writes && scatters;
     int op = x->writes ? HMM_WRITE_GLOBAL : HMM_READ_GLOBAL;
     out->requests += digits * n;
     out->rounds[op] += digits;
-    out->casual[op] += x->writes ? digits : 0;
+    out->casual[op] += casual ? digits : 0;
     out->accesses[op] += digits * warps;
-    out->stages[op] += digits * (x->writes ? n : warps);
-    out->time += digits * ((x->writes ? n : warps) + m->latency);
-    out->histogram[0][x->writes ? m->width : 1] += digits * warps;
+    out->stages[op] += digits * (casual ? n : warps);
+    out->time += digits * ((casual ? n : warps) + m->latency);
+    out->histogram[0][casual ? m->width : 1] += digits * warps;
   }
 }
 

@@ -4,12 +4,13 @@
 #include "kernels/routines/count.h"
 #include "kernels/routines/partition.h"
 #include "kernels/routines/sort.h"
+#include "kernels/routines/transpose.h"
 #include "runtime/cuda/device.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-typedef enum routine_kernels { OF_SORT, OF_COUNT, OF_PARTITION } routine_kernels;
+typedef enum routine_kernels { OF_SORT, OF_COUNT, OF_PARTITION, OF_TRANSPOSE } routine_kernels;
 
 struct cuda_routine {
   cuda_device *device;
@@ -17,6 +18,7 @@ struct cuda_routine {
   cuda_module *module;
   routine_kernels kind;
   count_kernels count;
+  transpose_kernel transpose;
   sort_moved *payloads;
   sort_kernels sort;
   partition_kernels partition;
@@ -127,10 +129,14 @@ static bool plan_partition(cuda_routine *c, const plan *p, const plan_pass *pass
 static const char *plan_work(cuda_routine *c, const plan *p, const plan_pass *pass) {
   const net_routine *r = plan_routine_of(p, pass);
   c->kind = r->kind == NET_COUNT && plan_routine_has_kernels(r) ? OF_COUNT
+            : r->kind == NET_TRANSPOSE                          ? OF_TRANSPOSE
             : plan_partition(c, p, pass)                        ? OF_PARTITION
                                                                 : OF_SORT;
   c->count = (count_kernels){p->arrays.items[r->pairs[0].from].type, r->rows, r->length, r->limit,
                              (uint32_t)cuda_facts_of(c->device)->multiprocessors};
+  if (c->kind == OF_TRANSPOSE)
+    transpose_kernel_of((uint32_t)scalar_types[p->arrays.items[r->pairs[0].from].type].size,
+                        r->dimension_count, r->dimensions, &c->transpose);
   return c->kind == OF_SORT ? plan_sort(c, p, r) : NULL;
 }
 
@@ -171,6 +177,9 @@ static void place_given(cuda_routine *c, const cuda_address *addresses) {
   } else if (c->kind == OF_COUNT) {
     c->addresses[COUNT_KEYS] = addresses[c->routine->pairs[0].from];
     c->addresses[COUNT_COUNTS] = addresses[c->routine->pairs[0].to];
+  } else if (c->kind == OF_TRANSPOSE) {
+    c->addresses[TRANSPOSE_FROM] = addresses[c->routine->pairs[0].from];
+    c->addresses[TRANSPOSE_TO] = addresses[c->routine->pairs[0].to];
   } else {
     place_sort(c, addresses);
   }
@@ -224,6 +233,8 @@ static bool load(cuda_routine *c, const cuda_code_source *s, error *failure) {
       count_kernels_write(&t, &c->count);
     else if (c->kind == OF_PARTITION)
       partition_kernels_write(&t, &c->partition);
+    else if (c->kind == OF_TRANSPOSE)
+      transpose_kernel_write(&t, &c->transpose);
     else
       sort_kernels_write(&t, &c->sort);
     made = cuda_code_make(&code, &t, s, i > 0);
@@ -248,6 +259,7 @@ static bool find_kernels(cuda_routine *c, error *failure) {
 static bool allocate(cuda_routine *c) {
   c->launch_count = c->kind == OF_COUNT       ? COUNT_LAUNCHES
                     : c->kind == OF_PARTITION ? PARTITION_LAUNCHES
+                    : c->kind == OF_TRANSPOSE ? 1
                                               : sort_launch_count(&c->sort);
   c->launches = calloc(c->launch_count, sizeof *c->launches);
   c->kernels = calloc(c->launch_count, sizeof *c->kernels);
@@ -255,6 +267,8 @@ static bool allocate(cuda_routine *c) {
     count_launches(&c->count, c->launches);
   else if (c->launches && c->kind == OF_PARTITION)
     partition_launches(&c->partition, c->launches);
+  else if (c->launches && c->kind == OF_TRANSPOSE)
+    *c->launches = transpose_launch(&c->transpose);
   else if (c->launches)
     sort_launches(&c->sort, c->launches);
   return c->launches && c->kernels;

@@ -407,11 +407,41 @@ static void print_permutation(text *out, const plan *p, const plan_pass *pass) {
   text_string(out, "\n");
 }
 
+// "16383 x 16385, in the order 2 1": the dimensions before, the outermost first; after, by their numbers.
+static void print_transpose(text *out, const net_routine *r) {
+  for (uint32_t after = 0; after < 2; after++) {
+    uint64_t distance = UINT64_MAX;  // of the dimension that was shown last
+    for (uint32_t i = 0; i < r->dimension_count; i++) {
+      uint32_t next = 0, number = 1;
+      uint64_t farthest = 0;
+      for (uint32_t d = 0; d < r->dimension_count; d++) {
+        uint64_t own = after ? r->dimensions[d].to : r->dimensions[d].from;
+        if (own < distance && own > farthest) {
+          farthest = own;
+          next = d;
+        }
+      }
+      distance = farthest;
+      for (uint32_t d = 0; d < r->dimension_count; d++)
+        number += r->dimensions[d].from > r->dimensions[next].from;
+      if (after)
+        text_printf(out, " %" PRIu32, number);
+      else
+        text_printf(out, "%s%" PRIu64, i ? " x " : "", r->dimensions[next].extent);
+    }
+    text_string(out, after ? "\n" : ", in the order");
+  }
+}
+
 // "by keys of 32 bits of a2 (u32), 2 payloads, in 4 steps".
 static void print_routine(text *out, const plan *p, const plan_pass *pass) {
   const net_routine *r = plan_routine_of(p, pass);
   if (r->kind == NET_PERMUTE) {
     print_permutation(out, p, pass);
+    return;
+  }
+  if (r->kind == NET_TRANSPOSE) {
+    print_transpose(out, r);
     return;
   }
   uint32_t digits = plan_routine_digits(p, r);

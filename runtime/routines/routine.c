@@ -5,6 +5,7 @@
 #include "runtime/routines/buckets.h"
 #include "runtime/routines/places.h"
 #include "runtime/routines/sort.h"
+#include "runtime/routines/transpose.h"
 #include "runtime/system/pool.h"
 #include <stdlib.h>
 #include <string.h>
@@ -183,6 +184,18 @@ static bool run_permute(const routine_call *c) {
   return good;
 }
 
+static bool run_transpose(const routine_call *c) {
+  const net_routine *r = c->routine;
+  return routine_transpose(
+      &(transpose_task){.bytes = scalar_types[array_at(c, r->pairs[0].from)->type].size,
+                        .count = r->dimension_count,
+                        .dimensions = r->dimensions,
+                        .from = c->data[r->pairs[0].from],
+                        .to = c->data[r->pairs[0].to],
+                        .threads = c->threads,
+                        .interrupted = c->interrupted});
+}
+
 // ---- checks of places --------------------------------------------------------------------------
 
 static bool run_wrong(const routine_call *c) {
@@ -201,7 +214,7 @@ static bool run_wrong(const routine_call *c) {
 
 static bool (*const routines[NET_ROUTINE_KINDS])(const routine_call *) = {
     [NET_SORT] = run_sort,       [NET_PLACES] = run_places, [NET_COUNT] = run_count,
-    [NET_PERMUTE] = run_permute, [NET_WRONG] = run_wrong,
+    [NET_PERMUTE] = run_permute, [NET_WRONG] = run_wrong,   [NET_TRANSPOSE] = run_transpose,
 };
 
 // The same without its counts; and these.

@@ -328,6 +328,20 @@ static net_routine_kind read_routine_kind(net_reader *r) {
   read_fail(&r->in, "there is no routine `%.*s`", (int)read_word_length(r->in.at), r->in.at);
 }
 
+static void read_dimensions(net_reader *r, net_routine *of) {
+  VEC(net_dimension) dimensions = {0};
+  for (read_skip(&r->in); *r->in.at >= '0' && *r->in.at <= '9'; read_skip(&r->in)) {
+    net_dimension d = {.extent = read_number(&r->in)};
+    read_expect(&r->in, ":");
+    d.from = read_number(&r->in);
+    read_expect(&r->in, ":");
+    d.to = read_number(&r->in);
+    vec_push(r->in.memory, &dimensions, d);
+  }
+  of->dimensions = dimensions.items;
+  of->dimension_count = (uint32_t)dimensions.count;
+}
+
 static void read_routine(net_reader *r) {
   net_routine *of = r->stage->routine = NEW(r->in.memory, net_routine);
   of->kind = read_routine_kind(r);
@@ -337,9 +351,12 @@ static void read_routine(net_reader *r) {
   of->length = read_number(&r->in);
   if (read_word(&r->in, "below"))
     of->limit = read_number(&r->in);
+  if (read_word(&r->in, "dimensions"))
+    read_dimensions(r, of);
   of->descending = read_word(&r->in, "descending");
   of->distinct = read_word(&r->in, "distinct");
   of->back = read_word(&r->in, "back");
+  of->origin = NET_NONE;
   if (read_literal(&r->in, "step")) {
     read_literal(&r->in, "%");
     of->origin = (uint32_t)(read_number(&r->in) & UINT32_MAX);

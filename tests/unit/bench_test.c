@@ -394,6 +394,14 @@ TEST(moved_is_checked) {
   CHECK(!right(&c, SCALAR_U16, given, found, 4, 4));
 }
 
+TEST(transposed_is_checked) {
+  const bench_case c = {.property = BENCH_TRANSPOSED};
+  const uint16_t given[] = {0, 1, 2, 3, 4, 5}, found[] = {0, 3, 1, 4, 2, 5};
+  CHECK(right(&c, SCALAR_U16, given, found, 6, 3));
+  CHECK(!right(&c, SCALAR_U16, given, given, 6, 3));
+  CHECK(!right(&c, SCALAR_U16, given, found, 6, 2));
+}
+
 // More elements than one thread takes at once; pairs, whose floats are NaN with a payload.
 TEST(moved_pairs_are_checked) {
   enum { BITS = 18, COUNT = 1 << BITS };

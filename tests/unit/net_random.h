@@ -771,6 +771,18 @@ static inline void evaluate_wrong(const net *t, const net_routine *r, evaluation
     scalar_convert(type, SCALAR_I64, 1, &places[i].bits, &to[1].bits);
 }
 
+static inline void evaluate_transpose(const net_routine *r, evaluation *result) {
+  for (uint64_t i = 0; i < r->length; i++) {
+    uint64_t rest = i, from = 0, to = 0;
+    for (uint32_t d = 0; d < r->dimension_count; d++) {
+      from += rest % r->dimensions[d].extent * r->dimensions[d].from;
+      to += rest % r->dimensions[d].extent * r->dimensions[d].to;
+      rest /= r->dimensions[d].extent;
+    }
+    result->arrays[r->pairs[0].to][to] = result->arrays[r->pairs[0].from][from];
+  }
+}
+
 // Key by key: its place is how many go before it.
 static inline void evaluate_routine(const net *t, const net_routine *r, evaluation *result) {
   const element *keys = result->arrays[r->pairs[0].from];
@@ -828,6 +840,8 @@ static inline evaluation *net_evaluate(arena *a, const net *t, uint64_t seed) {
   for (size_t i = 0; i < t->stages.count; i++)
     if (t->stages.items[i].routine && t->stages.items[i].routine->kind == NET_WRONG)
       evaluate_wrong(t, t->stages.items[i].routine, result);
+    else if (t->stages.items[i].routine && t->stages.items[i].routine->kind == NET_TRANSPOSE)
+      evaluate_transpose(t->stages.items[i].routine, result);
     else if (t->stages.items[i].routine)
       evaluate_routine(t, t->stages.items[i].routine, result);
     else

@@ -102,7 +102,9 @@ static const char everything[] =
     "  from a0 to a3\n"
     "stage 6 n=0 routine permute rows 1 length 6 back step %9\n"
     "  from a0 to none\n"
-    "  from a1 to a3\n";
+    "  from a1 to a3\n"
+    "stage 7 n=0 routine transpose rows 1 length 6 dimensions 3:1:2 2:3:1\n"
+    "  from a0 to a3\n";
 
 TEST(every_line) {
   START();

@@ -194,6 +194,42 @@ static const char *const sort = "array a0 i32 24 argument 0\n"
                                 "stage 1 n=0 routine count rows 2 length 12 below 4\n"
                                 "  from a4 to a5\n";
 
+static const char *const transpose =
+    "array a0 c64 105 argument 0\n"
+    "array a1 c64 105 result 0\n"
+    "stage 0 n=0 routine transpose rows 1 length 105 dimensions 5:1:21 7:5:3 3:35:1\n"
+    "  from a0 to a1\n";
+
+TEST(transposes) {
+  static const struct {
+    const char *from, *to, *message;
+  } rows[] = {
+      {"", "", NULL},
+      {"5:1:21", "5:1:20", "its dimensions are not those of its arrays"},
+      {"3:35:1", "3:21:1", "its dimensions are not those of its arrays"},
+      {"3:35:1", "2:35:1", "its dimensions are not those of its arrays"},
+      {" dimensions 5:1:21 7:5:3 3:35:1", "", "its dimensions are not those of its arrays"},
+      {"5:1:21 7:5:3 3:35:1", "105:1:1", "its dimensions are not those of its arrays"},
+      {"rows 1 length 105", "rows 5 length 21", "its dimensions are not those of its arrays"},
+      {"from a0 to a1", "from a0 to none", "its dimensions are not those of its arrays"},
+      {"a1 c64 105", "a1 c64 106", "what goes to an array is not of its type and length"},
+      {"a1 c64", "a1 u64", "what goes to an array is not of its type and length"},
+      {"transpose", "sort", "the keys are c64"},
+  };
+  START();
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    const char *at = strstr(transpose, rows[i].from);
+    net *t = read(arena_printf(&memory, "%.*s%s%s", (int)(at - transpose), transpose, rows[i].to,
+                               at + strlen(rows[i].from)));
+    const char *found = t ? net_verify(&memory, t) : "cannot be read";
+    if (rows[i].message == NULL)
+      CHECK_STR(found, NULL);
+    else if (!CHECK_CONTAINS(found, rows[i].message))
+      printf("  (%s)\n", rows[i].to);
+  }
+  arena_free(&memory);
+}
+
 TEST(routines) {
   static const struct {
     const char *from, *to, *message;

@@ -245,7 +245,7 @@ static const struct {
     {"base = avx2\nlane_bits = 2.5\n",
      "line 2: lane_bits is a whole number from 0 to 10, not '2.5'"},
     {"base = avx2\ntile_bytes = 64KiB\n",
-     "line 2: tile_bytes is a whole number from 256 to 2^40, not '64KiB'"},
+     "line 2: tile_bytes is a whole number from 64 to 2^40, not '64KiB'"},
     {"base = avx2\nops_per_second = nan\n",
      "line 2: ops_per_second is a number from 1 to 1e18, not 'nan'"},
     {"base = avx2\npass_seconds = -1\n", "line 2: pass_seconds is a number from 0 to 1, not '-1'"},

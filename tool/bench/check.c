@@ -14,6 +14,7 @@ const char *bench_property_name(bench_property p) {
                                       "coefficients",
                                       "sums",
                                       "maximum",
+                                      "each element in its place",
                                       "each element in its place"};
   return names[p];
 }
@@ -258,6 +259,27 @@ static const char *check_permuted(comparison *w) {
              : "an element is not in its place";
 }
 
+// ---- transposed ---------------------------------------------------------------------------------
+
+static bool check_rows(void *with, unsigned worker, uint64_t first, uint64_t last) {
+  const comparison *w = with;
+  const char *given = w->given->data, *found = w->found->data;
+  size_t size = scalar_types[w->found->type].size;
+  uint64_t rows = w->given->dims[0], columns = w->given->dims[1];
+  bool good = true;
+  (void)worker;
+  for (uint64_t i = first; i < last && good; i++)
+    good = memcmp(found + (i % columns * rows + i / columns) * size, given + i * size, size) == 0;
+  return good;
+}
+
+static const char *check_transposed(comparison *w) {
+  enum { PART = 1 << 16 };
+  return pool_run(pool_processors(), array_count(w->found), PART, check_rows, w, NULL)
+             ? NULL
+             : "an element is not in its place";
+}
+
 // ---- the whole ----------------------------------------------------------------------------------
 
 const char *bench_check(const bench_case *c, const array *given, const array *found, size_t parts,
@@ -278,6 +300,8 @@ const char *bench_check(const bench_case *c, const array *given, const array *fo
     return check_maximum(&w);
   case BENCH_PERMUTED:
     return check_permuted(&w);
+  case BENCH_TRANSPOSED:
+    return check_transposed(&w);
   case BENCH_INTERP:
     break;
   }

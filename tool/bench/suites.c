@@ -21,6 +21,8 @@ static const bench_suite suites[] = {
     {"permute", "random permutations by schedules", "elements", BENCH_BYTES_PER_SECOND},
     {"hmm", "the permutations of the HMM paper by each strategy", "elements",
      BENCH_BYTES_PER_SECOND},
+    {"transpose", "transposes of lengths that are no powers of two", "elements",
+     BENCH_BYTES_PER_SECOND},
     {"scaling", "time per element and column of a sorting network", "keys",
      BENCH_SECONDS_PER_OPERATION},
 };
@@ -164,6 +166,18 @@ typedef struct suite_row {
   .expression = "permute", .types = "[$N]u32 [$N]u32", .first = 22, .last = 22, .step = 1,         \
   .property = BENCH_PERMUTED, .permutation = "random", .draws = 1000, .place = ON_GPU,             \
   .strategy = way
+// Of lengths that are no powers of two.
+#define TRANSPOSED(rows, columns, type, width, for_memcpy)                                         \
+  .suite = "transpose", .series = "transpose [" rows "][" columns "] " type,                       \
+  .name = "transpose [" rows "][" columns "] " type, .expression = "transpose",                    \
+  .types = "[" rows "][" columns "]" type, .first = 0, .last = 0, .step = 1,                       \
+  .property = BENCH_TRANSPOSED,                                                                    \
+  .peers = {{"memcpy", for_memcpy " --width " width},                                              \
+            {"numpy",                                                                              \
+             "--operation transpose --rows " rows " --columns " columns " --width " width}},       \
+  .gpu_peers = {                                                                                   \
+      {"cuda_memcpy", for_memcpy " --width " width},                                               \
+      {"torch", "--operation transpose --rows " rows " --columns " columns " --width " width}}
 #define SCALING(number, words)                                                                     \
   .suite = "scaling", .series = words, .name = "sort u32 2^$n, " words, .expression = "sort",      \
   .types = "[$N]u32", .first = 10, .last = 26, .step = 1, .property = BENCH_SORTED,                \
@@ -300,6 +314,14 @@ static const suite_row rows[] = {
     {HMM_DRAWN("d-designated")},
     {HMM_DRAWN("s-designated")},
     {HMM_DRAWN("tiled")},
+    {TRANSPOSED("16383", "4097", "u32", "4", "--count 67121151")},
+    {TRANSPOSED("16383", "16385", "u8", "1", "--count 268435455")},
+    {TRANSPOSED("16383", "16385", "u16", "2", "--count 268435455"), .place = ON_GPU},
+    {TRANSPOSED("16383", "16385", "u32", "4", "--count 268435455"), .place = ON_GPU},
+    {TRANSPOSED("16383", "16385", "u64", "8", "--count 268435455"), .place = ON_GPU},
+    {TRANSPOSED("16383", "16385", "c128", "16", "--count 268435455"), .place = ON_GPU},
+    {TRANSPOSED("10000000", "7", "u32", "4", "--count 70000000")},
+    {TRANSPOSED("7", "10000000", "u32", "4", "--count 70000000")},
     {SCALING(1, "1 thread")},
     {SCALING(2, "2 threads")},
 };
@@ -462,7 +484,7 @@ static bool make_case(const suite_row *row, int n, const char *bank_layout_name,
   }
   c->elements = count_elements(c->types);
   c->bytes = c->elements * element_bytes(c->types);
-  c->x = row->beside ? c->elements : UINT64_C(1) << n;
+  c->x = row->beside || !n ? c->elements : UINT64_C(1) << n;
   c->columns = count_columns(row, row->beside ? f2_msb(c->elements - 1) + 1 : n);
   c->expression = row->expression ? strdup(row->expression) : map_expression(c->map);
   return c->expression != NULL;

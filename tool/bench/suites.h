@@ -21,7 +21,8 @@ typedef enum bench_property {
   BENCH_FOURIER,  // coefficients are those of a transform in double, but for small errors
   BENCH_SUMS,     // element i is the sum of the row's elements up to i; of one: of all of them
   BENCH_MAXIMUM,  // the result is the greatest element
-  BENCH_PERMUTED  // of arguments p, a permutation of u32, and x: element i of x is at p[i]
+  BENCH_PERMUTED,   // of arguments p, a permutation of u32, and x: element i of x is at p[i]
+  BENCH_TRANSPOSED  // element (i, j) of the argument, a matrix, is element (j, i)
 } bench_property;
 
 typedef enum bench_axis {

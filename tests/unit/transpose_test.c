@@ -1,0 +1,193 @@
+// Dimensions in another order: by the routine (runtime/routines/transpose.h), and by the kernel
+// (kernels/routines/transpose.h), whose text is compiled for the host. NVRTC compiles it, where there is one.
+#include "tests/test.h"
+
+#include "kernels/routines/transpose.h"
+#include "runtime/compiled/compiler.h"
+#include "runtime/cuda/code.h"
+#include "runtime/routines/transpose.h"
+#include "tests/unit/splitmix.h"
+
+#include <dlfcn.h>
+#include <unistd.h>
+
+enum { MOST = 4, GUARD = 64 };
+
+// An array of these extents, the outermost first, whose dimension order[0] becomes the outermost.
+typedef struct row {
+  uint32_t bytes, count;
+  uint64_t extents[MOST];
+  uint32_t order[MOST];
+} row;
+
+static const row rows[] = {
+    {4, 2, {131, 257}, {1, 0}},
+    {4, 2, {3000, 7}, {1, 0}},
+    {4, 2, {7, 3000}, {1, 0}},
+    {1, 2, {255, 301}, {1, 0}},
+    {2, 2, {100, 513}, {1, 0}},
+    {8, 2, {65, 127}, {1, 0}},
+    {16, 2, {33, 70}, {1, 0}},
+    {1, 2, {2001, 3}, {1, 0}},
+    {2, 2, {5, 2001}, {1, 0}},
+    {4, 3, {41, 67, 3}, {1, 0, 2}},
+    {4, 3, {500, 5, 7}, {0, 2, 1}},
+    {4, 3, {31, 9, 40}, {2, 1, 0}},
+    {1, 3, {64, 50, 6}, {1, 0, 2}},
+    {8, 4, {3, 20, 5, 21}, {2, 1, 3, 0}},
+    {2, 4, {4, 33, 2, 61}, {3, 0, 1, 2}},
+    {4, 2, {1, 1}, {0, 1}},
+    {4, 4, {2, 3, 5, 7}, {3, 2, 1, 0}},
+    {16, 3, {11, 13, 100}, {1, 0, 2}},
+    {4, 2, {1031, 1201}, {1, 0}},
+};
+enum { ROWS = sizeof rows / sizeof *rows };
+
+// Of a row, by dimension of the result.
+typedef struct subject {
+  uint64_t elements;
+  uint32_t count;
+  net_dimension dimensions[MOST];
+  char *from, *to;
+} subject;
+
+static void subject_make(subject *s, const row *r) {
+  *s = (subject){.elements = 1};
+  for (uint32_t i = 0; i < r->count; i++)
+    s->elements *= r->extents[i];
+  uint64_t to = s->elements;
+  for (uint32_t i = 0; i < r->count; i++) {
+    uint64_t from = 1, extent = r->extents[r->order[i]];
+    for (uint32_t d = r->order[i] + 1; d < r->count; d++)
+      from *= r->extents[d];
+    to /= extent;
+    if (extent > 1)
+      s->dimensions[s->count++] = (net_dimension){extent, from, to};
+  }
+  size_t bytes = (s->elements * r->bytes + GUARD + 127) / 128 * 128;
+  s->from = aligned_alloc(128, bytes);
+  s->to = aligned_alloc(128, bytes);
+  for (size_t i = 0; i < bytes; i++)
+    s->from[i] = (char)random_u64();
+  memset(s->to, 77, bytes);
+}
+
+static uint64_t wrong_elements(const subject *s, uint32_t bytes) {
+  uint64_t wrong = 0;
+  for (uint64_t i = 0; i < s->elements; i++) {
+    uint64_t rest = i, from = 0, to = 0;
+    for (uint32_t d = 0; d < s->count; d++) {
+      from += rest % s->dimensions[d].extent * s->dimensions[d].from;
+      to += rest % s->dimensions[d].extent * s->dimensions[d].to;
+      rest /= s->dimensions[d].extent;
+    }
+    wrong += memcmp(s->to + to * bytes, s->from + from * bytes, bytes) != 0;
+  }
+  for (size_t i = 0; i < GUARD; i++)
+    wrong += s->to[s->elements * bytes + i] != 77;
+  return wrong;
+}
+
+static void subject_free(subject *s) {
+  free(s->from);
+  free(s->to);
+}
+
+TEST(routine) {
+  for (size_t i = 0; i < ROWS; i++)
+    for (unsigned threads = 1; threads < 3; threads++) {
+      subject s;
+      subject_make(&s, &rows[i]);
+      CHECK(routine_transpose(
+          &(transpose_task){rows[i].bytes, s.count, s.dimensions, s.from, s.to, threads, NULL}));
+      if (!CHECK_EQ_U64(wrong_elements(&s, rows[i].bytes), 0))
+        printf("row %zu\n", i);
+      subject_free(&s);
+    }
+}
+
+// ---- the kernel --------------------------------------------------------------------------------
+
+typedef void blocks_function(char *scratch, uint64_t blocks, const void *from, void *to);
+
+static void write_text(text *out, const transpose_kernel *k) {
+  text_string(out, "#include <stdbool.h>\n#include <stddef.h>\n#include <stdint.h>\n");
+  transpose_kernel_write(out, k);
+  text_string(out, "void run(char *scratch, uint64_t blocks, const void *from, void *to) {\n"
+                   "  for (uint64_t i = 0; i < blocks; i++)\n"
+                   "    permc_kernel_transpose(scratch, i, from, to);\n}\n");
+}
+
+static void *compile(const text *body) {
+  compiler found;
+  char name[] = "/tmp/permc-transpose-XXXXXX", object[64], command[2 * COMPILER_PATH];
+  int file = mkstemp(name);
+  if (!compiler_find(&found, NULL) || file < 0 ||
+      write(file, body->data, body->length) != (ssize_t)body->length)
+    return NULL;
+  close(file);
+  snprintf(object, sizeof object, "%s.so", name);
+  snprintf(command, sizeof command, "'%s' -O0 -shared -fPIC -x c -w -o %s %s", found.path, object,
+           name);
+  void *library = system(command) == 0 ? dlopen(object, RTLD_NOW | RTLD_LOCAL) : NULL;
+  unlink(name);
+  unlink(object);
+  return library;
+}
+
+static void check_kernel(const row *r) {
+  subject s;
+  transpose_kernel k;
+  text body = {0};
+  subject_make(&s, r);
+  transpose_kernel_of(r->bytes, s.count, s.dimensions, &k);
+  routine_launch l = transpose_launch(&k);
+  write_text(&body, &k);
+  void *library = compile(&body), *symbol;
+  REQUIRE(library != NULL && (symbol = dlsym(library, "run")) != NULL);
+  CHECK(l.shared_bytes <= 48 << 10);
+  char *scratch = aligned_alloc(128, (l.shared_bytes + 127) / 128 * 128);
+  blocks_function *run;
+  memcpy(&run, &symbol, sizeof run);
+  run(scratch, l.blocks, s.from, s.to);
+  if (!CHECK_EQ_U64(wrong_elements(&s, r->bytes), 0))
+    printf("row %td\n", r - rows);
+  dlclose(library);
+  free(scratch);
+  subject_free(&s);
+  text_free(&body);
+}
+
+TEST(kernels) {
+  compiler found;
+  if (!compiler_find(&found, NULL))
+    SKIP("there is no C compiler");
+  size_t step = ROWS / test_amount(6, ROWS);
+  for (size_t i = 0; i < ROWS; i += step)
+    check_kernel(&rows[i]);
+}
+
+TEST(texts_for_gpus) {
+  char why[NVRTC_WHY];
+  if (!nvrtc_find(why, sizeof why))
+    SKIP(why);
+  for (size_t i = 0; i < ROWS; i += 3) {
+    subject s;
+    transpose_kernel k;
+    text body = {0};
+    void *cubin = NULL;
+    size_t size;
+    subject_make(&s, &rows[i]);
+    transpose_kernel_of(rows[i].bytes, s.count, s.dimensions, &k);
+    transpose_kernel_write(&body, &k);
+    text_add(&body, "", 1);
+    nvrtc_job job = {body.data, "transpose.cu", 90, cuda_code_options[0], CUDA_CODE_OPTIONS};
+    if (!CHECK(nvrtc_compile(&job, &cubin, &size, why, sizeof why)))
+      printf("%s\n", why);
+    free(cubin);
+    subject_free(&s);
+    text_free(&body);
+  }
+}
+
+TEST_MAIN()
