@@ -182,7 +182,7 @@ static double bytes_moved(const permute_shape *s, const permute_spread *spread) 
     return 2 * kernel_bytes + n * (4 * s->bytes + 5) * 1.35;
   case PERMUTE_IN_ROWS:
   case PERMUTE_IN_COLUMNS:
-    return kernel_bytes + n * (2 * s->bytes + 2) * 1.2;
+    return kernel_bytes + n * (2 * s->bytes + 2) * (1.2 - 0.6 * inside);
   default:
     return kernel_bytes + (1 - inside) * n * (4 + s->bytes) + n * part.warp * casual[0] +
            n * (1 - inside) * part.window * (casual[1] - casual[0]);
