@@ -22,9 +22,9 @@ enum {
   PARTITION_MOST_BITS = 4,
   PARTITION_MOST_INPUTS = 3,
   PARTITION_MOST_PAYLOADS = 4,
-  PARTITION_LAUNCHES = 2,
-  PARTITION_NO_INPUT = UINT32_MAX
+  PARTITION_LAUNCHES = 2
 };
+#define PARTITION_NO_INPUT UINT32_MAX
 
 // Elements that go where the keys go.
 typedef struct partition_moved {

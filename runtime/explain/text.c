@@ -450,8 +450,13 @@ static void print_routine(text *out, const plan *p, const plan_pass *pass) {
   text_printf(out, " of %" PRIu32 " bits", plan_routine_bits(p, r));
   if (r->rows > 1)
     text_printf(out, " in %" PRIu64 " rows", r->rows);
-  if (r->pair_count > 1)
-    text_printf(out, ", %" PRIu32 " payload%s", r->pair_count - 1, plural(r->pair_count - 1));
+  if (pass->keys_from)
+    text_printf(out, ", made of what pass %" PRIu32 " reads", pass->keys_from);
+  uint32_t payloads = r->pair_count - 1 - r->counts;
+  if (payloads > 0)
+    text_printf(out, ", %" PRIu32 " payload%s", payloads, plural(payloads));
+  if (r->counts)
+    text_string(out, ", with counts");
   text_printf(out, ": %" PRIu32 " time%s over all%s\n", digits, plural(digits),
               p->target->lane_bytes || plan_routine_has_kernels(r) ? "" : ", by the host");
 }
