@@ -169,16 +169,17 @@ void sort_kernels_write(text *out, const sort_kernels *k) {
   c_source_add(out, "kernels/text/cuda_host.h");
   text_printf(out, "typedef %s SORT_KEY;\ntypedef %s SORT_WORD;\n", unsigned_of(key_bytes(k)),
               unsigned_of(word_bytes(k)));
-  text_printf(out, "typedef %s SORT_COUNT;\ntypedef int%u_t SORT_OFFSET;\n",
+  text_printf(out, "typedef %s TILE_COUNT;\ntypedef int%u_t SORT_OFFSET;\n",
               unsigned_of(k->count_bytes), 8 * k->count_bytes);
   if (k->along_bytes)
     text_printf(out, "#define SORT_PAYLOAD %s\n", unsigned_of(k->along_bytes));
   if (k->joined)
     text_string(out, "#define SORT_JOINED\n");
-  text_printf(out, "#define SORT_DIGITS %u\n#define SORT_THREADS %u\n", k->digits, k->threads);
-  text_printf(out, "#define SORT_ITEMS %u\n#define SORT_BLOCKS %u\n", k->items, k->blocks);
+  text_printf(out, "#define SORT_DIGITS %u\n#define TILE_THREADS %u\n", k->digits, k->threads);
+  text_printf(out, "#define TILE_ITEMS %u\n#define SORT_BLOCKS %u\n", k->items, k->blocks);
   text_printf(out, "#define SORT_COPIES %u\n", k->copies);
   write_words(out, k);
+  c_source_add(out, "kernels/routines/tile_text.h");
   c_source_add(out, "kernels/routines/sort_text.h");
 }
 

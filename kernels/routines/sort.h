@@ -15,8 +15,9 @@
 // order: a flipped sign, all bits of negative floats flipped, all NaN last, all bits flipped where they
 // descend. The first digit's kernel makes words of keys, the last one keys of words.
 //
-// PAYLOADS. One of 1, 2, 4 or 8 bytes goes with its key. If it is wider, or if there are several, the
-// number of each key goes along instead, the order, by which they are gathered at the end.
+// PAYLOADS. One of 1, 2, 4 or 8 bytes goes with its key: where it is as wide as the key, up to 4 bytes,
+// both are joined to one word between the first and the last digit. If it is wider, or if there are
+// several, the number of each key goes along instead, the order, by which they are gathered at the end.
 #ifndef PERMC_KERNELS_ROUTINES_SORT_H
 #define PERMC_KERNELS_ROUTINES_SORT_H
 

@@ -2,8 +2,8 @@
 // memory a digit ("onesweep": Adinets and Merrill, 2022). This text stands in generated files as it is
 // here, behind kernels/text/cuda_host.h and these (kernels/routines/sort.c):
 //
-//   SORT_KEY       an unsigned type of a key's bytes       SORT_THREADS, SORT_ITEMS   keys of a tile
-//   SORT_COUNT     a type for numbers of keys, of 4 or 8   SORT_BLOCKS   at once on a multiprocessor
+//   SORT_KEY       an unsigned type of a key's bytes       TILE_THREADS, TILE_ITEMS   keys of a tile
+//   TILE_COUNT     a type for numbers of keys, of 4 or 8   SORT_BLOCKS   at once on a multiprocessor
 //   SORT_PAYLOAD   a type of a payload's bytes, or not     SORT_DIGITS   of a key
 //   SORT_COPIES    of counters                             SORT_WORD     an unsigned type, see below
 //   SORT_JOINED    or not: payloads are as wide as keys, and words twice as wide
@@ -30,14 +30,11 @@
 #ifndef PERMC_KERNELS_ROUTINES_SORT_TEXT_H
 #define PERMC_KERNELS_ROUTINES_SORT_TEXT_H
 
-#define SORT_LOOK 8  // states that are asked for at once
-#define SORT_WARPS (SORT_THREADS / 32)
-#define SORT_TILE (SORT_THREADS * SORT_ITEMS)
-#define SORT_STAGED SORT_SPREAD(SORT_TILE)                             // in scratch
-#define SORT_TILES ((uint32_t)((length + SORT_TILE - 1) / SORT_TILE))  // of a row
+#define SORT_LOOK 8                             // states that are asked for at once
+#define SORT_STAGED SORT_SPREAD(TILE_ELEMENTS)  // in scratch
 #define SORT_TICKETS(state) ((state) + rows * SORT_DIGITS * 256)
 #define SORT_STATES(state, digit)                                                                  \
-  (SORT_TICKETS(state) + SORT_DIGITS + (digit) % 2 * rows * SORT_TILES * 256)
+  (SORT_TICKETS(state) + SORT_DIGITS + (digit) % 2 * rows * TILES_OF(length) * 256)
 
 // Keys are sorted as words, unsigned numbers that have their order. The first digit's pass makes them,
 // the last one makes keys of them again. Words that are JOINED have the payload in their lower half: it
@@ -78,48 +75,28 @@ static inline SORT_KEY sort_number(SORT_KEY w) { return w; }
 #endif
 
 // A state: how many keys of a digit are in a tile, or in the row up to the tile's end. 0: not known yet.
-#define SORT_OF_TILE ((SORT_COUNT)1 << (8 * sizeof(SORT_COUNT) - 2))
-#define SORT_OF_ROW ((SORT_COUNT)2 << (8 * sizeof(SORT_COUNT) - 2))
+#define SORT_OF_TILE ((TILE_COUNT)1 << (8 * sizeof(TILE_COUNT) - 2))
+#define SORT_OF_ROW ((TILE_COUNT)2 << (8 * sizeof(TILE_COUNT) - 2))
 #define SORT_VALUE(state) ((state) & (SORT_OF_TILE - 1))
 
-// For all threads; for all keys of all threads, in the order of memory: a warp has SORT_ITEMS times 32
-// neighbours, one for each lane.
-#ifdef PERMC_COUNT
-#define SORT_AGAIN permc_calls++;  // what follows is asked for again by a block of this number
-#else
-#define SORT_AGAIN
-#endif
 #ifdef PERMC_HOST
-#define SORT_BEGIN SORT_AGAIN
 #define SORT_NEAR(p) (p)
-#define SORT_EACH_THREAD for (uint32_t t = 0; t < SORT_THREADS; t++) {
-#define SORT_EACH_KEY                                                                              \
-  for (uint32_t i = 0; i < SORT_ITEMS; i++)                                                        \
-    for (uint32_t t = 0; t < SORT_THREADS; t++) {                                                  \
-      const uint32_t permc_turn = i;                                                               \
-      (void)permc_turn;
 #else
 template <typename T> T *sort_near(T *p) {
   asm("" : "+l"(p));
   return p;
 }
 #define SORT_NEAR(p) sort_near(p)  // an address that others are constants from
-#define SORT_BEGIN const uint32_t t = threadIdx.x;
-#define SORT_EACH_THREAD {
-#define SORT_EACH_KEY PERMC_UNROLL for (uint32_t i = 0; i < SORT_ITEMS; i++) {
 #endif
-#define SORT_END }
 // For keys of a tile that is not cut off by the row's end without a question.
 #define SORT_EACH_LIVE(is_live, ...)                                                               \
-  if (live == SORT_TILE) {                                                                         \
-    SORT_EACH_KEY __VA_ARGS__;                                                                     \
-    SORT_END                                                                                       \
+  if (live == TILE_ELEMENTS) {                                                                     \
+    TILE_EACH_ITEM __VA_ARGS__;                                                                    \
+    TILE_END                                                                                       \
   } else {                                                                                         \
-    SORT_EACH_KEY if (is_live) { __VA_ARGS__; }                                                    \
-    SORT_END                                                                                       \
+    TILE_EACH_ITEM if (is_live) { __VA_ARGS__; }                                                   \
+    TILE_END                                                                                       \
   }
-// Of a thread's first key, in its tile; the others follow 32 apart.
-#define SORT_PLACE (t / 32 * 32 * SORT_ITEMS + t % 32)
 // In scratch: neighbours stay so, and places 32 apart are in different banks.
 #define SORT_SPREAD(place) ((place) + ((place) >> 5))
 // The places of keys in their tile, two of 16 bits in a register.
@@ -130,58 +107,54 @@ template <typename T> T *sort_near(T *p) {
 #else
 #define SORT_KEEP_PLACE(i, n)
 #endif
-#define SORT_IS_LIVE(i) ((int32_t)(32 * (i)) < (int32_t)(live - SORT_PLACE))
 
 // A thread's own element of an array; all words of a tile; payloads, which may be the keys' numbers.
 #define SORT_OWN(type, array)                                                                      \
-  PERMC_LOAD(type, SORT_NEAR((const type *)(array) + (start + SORT_PLACE)) + 32 * i)
+  PERMC_LOAD(type, SORT_NEAR((const type *)(array) + (start + TILE_PLACE)) + 32 * i)
 #define SORT_LOAD_WORDS(...)                                                                       \
-  if (live != SORT_TILE) {                                                                         \
-    SORT_EACH_KEY PERMC_AT(word, i) = SORT_LAST;                                                   \
-    SORT_END                                                                                       \
+  if (live != TILE_ELEMENTS) {                                                                     \
+    TILE_EACH_ITEM PERMC_AT(word, i) = SORT_LAST;                                                  \
+    TILE_END                                                                                       \
   }                                                                                                \
-  SORT_EACH_LIVE(SORT_IS_LIVE(i), PERMC_AT(word, i) = __VA_ARGS__)
+  SORT_EACH_LIVE(TILE_IS_LIVE(i), PERMC_AT(word, i) = __VA_ARGS__)
 #define SORT_LOAD_PAYLOADS                                                                         \
   if (payload_from) {                                                                              \
-    SORT_EACH_LIVE(SORT_IS_LIVE(i), PERMC_AT(payload, i) = SORT_OWN(SORT_PAYLOAD, payload_from))   \
+    SORT_EACH_LIVE(TILE_IS_LIVE(i), PERMC_AT(payload, i) = SORT_OWN(SORT_PAYLOAD, payload_from))   \
   } else {                                                                                         \
-    SORT_EACH_KEY                                                                                  \
-    PERMC_AT(payload, i) = (SORT_PAYLOAD)((uint64_t)tile * SORT_TILE + SORT_PLACE + 32 * i);       \
-    SORT_END                                                                                       \
+    TILE_EACH_ITEM                                                                                 \
+    PERMC_AT(payload, i) = (SORT_PAYLOAD)((uint64_t)tile * TILE_ELEMENTS + TILE_PLACE + 32 * i);   \
+    TILE_END                                                                                       \
   }
 // In the order of the tile: at the targets.
 #define SORT_STORE_ALL(type, array, value)                                                         \
-  SORT_EACH_LIVE(SORT_THREADS *i + t < live,                                                       \
+  SORT_EACH_LIVE(TILE_THREADS *i + t < live,                                                       \
                  PERMC_STORE(type,                                                                 \
-                             SORT_AT((type *)(array) + t, PERMC_AT(target, i)) + SORT_THREADS * i, \
+                             SORT_AT((type *)(array) + t, PERMC_AT(target, i)) + TILE_THREADS * i, \
                              value))
 
 // For keys of a tile and their digits. Words are compared by their bits, unless there may be NaN.
 #ifdef SORT_FLOATS
 #define SORT_EACH_DIGIT(...)                                                                       \
   if (odd) {                                                                                       \
-    SORT_EACH_KEY                                                                                  \
+    TILE_EACH_ITEM                                                                                 \
     const uint32_t digit = sort_digit(sort_number(SORT_KEY_OF(PERMC_AT(word, i))), digit_number);  \
     __VA_ARGS__                                                                                    \
-    SORT_END                                                                                       \
+    TILE_END                                                                                       \
   } else {                                                                                         \
-    SORT_EACH_KEY                                                                                  \
+    TILE_EACH_ITEM                                                                                 \
     const uint32_t digit = sort_digit(SORT_KEY_OF(PERMC_AT(word, i)), digit_number);               \
     __VA_ARGS__                                                                                    \
-    SORT_END                                                                                       \
+    TILE_END                                                                                       \
   }
 #else
 #define SORT_EACH_DIGIT(...)                                                                       \
-  SORT_EACH_KEY                                                                                    \
+  TILE_EACH_ITEM                                                                                   \
   const uint32_t digit = sort_digit(SORT_KEY_OF(PERMC_AT(word, i)), digit_number);                 \
   __VA_ARGS__                                                                                      \
-  SORT_END
+  TILE_END
 #endif
 
 #ifdef PERMC_HOST
-// Adds, and gives what was there before.
-#define SORT_ADD(p, n) ((*(p) += (n)) - (n))
-
 static inline uint32_t sort_digit(SORT_KEY w, uint32_t number) {
   return (uint32_t)(w >> 8 * number) & 255;
 }
@@ -192,23 +165,13 @@ static inline uint32_t sort_rank(uint32_t *counter, uint32_t digit, uint32_t t) 
   return (*counter)++;
 }
 
-// The sum over the lanes before this one.
-static inline SORT_COUNT sort_before(SORT_COUNT count, uint32_t t) {
-  static SORT_COUNT sum;
-  sum = t % 32 ? sum : 0;
-  sum += count;
-  return sum - count;
-}
-
 #define SORT_AT(all, offset) ((all) + (offset))
 #define SORT_COUNTER(digit) (counters + t / 32 * 256 + (digit))
 
-static inline SORT_COUNT sort_look(const SORT_COUNT *state) { return *state; }
+static inline TILE_COUNT sort_look(const TILE_COUNT *state) { return *state; }
 
-static inline void sort_publish(SORT_COUNT *state, SORT_COUNT value) { *state = value; }
+static inline void sort_publish(TILE_COUNT *state, TILE_COUNT value) { *state = value; }
 #else
-#define SORT_ADD(p, n) atomicAdd(p, n)
-
 static inline uint32_t sort_digit(SORT_KEY w, uint32_t number) {
   if (sizeof w == 4)
     return __byte_perm((uint32_t)w, 0, 0x4440 + number);
@@ -263,17 +226,8 @@ static inline uint32_t sort_rank(volatile uint32_t *counter, uint32_t digit, uin
   return old + before;
 }
 
-static inline SORT_COUNT sort_before(SORT_COUNT count, uint32_t t) {
-  SORT_COUNT sum = count;
-  PERMC_UNROLL for (uint32_t s = 1; s < 32; s *= 2) {
-    const SORT_COUNT other = __shfl_up_sync(~0U, sum, s);
-    sum += t % 32 >= s ? other : 0;
-  }
-  return sum - count;
-}
-
-static inline SORT_COUNT sort_look(const SORT_COUNT *state) {
-  SORT_COUNT value;
+static inline TILE_COUNT sort_look(const TILE_COUNT *state) {
+  TILE_COUNT value;
   if (sizeof value == 4)
     asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];"
                  : "=r"(*(uint32_t *)&value)
@@ -287,7 +241,7 @@ static inline SORT_COUNT sort_look(const SORT_COUNT *state) {
   return value;
 }
 
-static inline void sort_publish(SORT_COUNT *state, SORT_COUNT value) {
+static inline void sort_publish(TILE_COUNT *state, TILE_COUNT value) {
   if (sizeof value == 4)
     asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(state), "r"((uint32_t)value)
                  : "memory");
@@ -298,18 +252,18 @@ static inline void sort_publish(SORT_COUNT *state, SORT_COUNT value) {
 #endif
 
 // Of at most 8 sums the first ones.
-static inline SORT_COUNT sort_sum(const SORT_COUNT *sums, uint32_t count) {
-  SORT_COUNT sum = 0;
+static inline TILE_COUNT sort_sum(const TILE_COUNT *sums, uint32_t count) {
+  TILE_COUNT sum = 0;
   PERMC_UNROLL for (uint32_t i = 0; i < 8; i++) sum += i < count ? sums[i] : 0;
   return sum;
 }
 
 // The keys of a digit in all tiles of the row before `tile`. SORT_LOOK of them are asked for at once,
 // the nearest first; one that has no state yet is asked for again.
-static inline SORT_COUNT sort_look_back(const SORT_COUNT *states, uint32_t tile, uint32_t digit) {
-  SORT_COUNT sum = 0;
+static inline TILE_COUNT sort_look_back(const TILE_COUNT *states, uint32_t tile, uint32_t digit) {
+  TILE_COUNT sum = 0;
   for (;;) {
-    SORT_COUNT state[SORT_LOOK];
+    TILE_COUNT state[SORT_LOOK];
     PERMC_UNROLL for (uint32_t k = 0; k < SORT_LOOK; k++) state[k] =
         k < tile ? sort_look(states + ((uint64_t)(tile - 1 - k) * 256 + digit)) : 0;
     uint32_t known = 0;
@@ -328,109 +282,110 @@ static inline SORT_COUNT sort_look_back(const SORT_COUNT *states, uint32_t tile,
 
 // A block counts `chunk` keys, into copies of the counters, which lanes share: fewer meet at a bank. The
 // states of the first digit become 0, and tickets.
-PERMC_KERNEL(count, SORT_THREADS, SORT_BLOCKS, SORT_COPIES *SORT_DIGITS * 1024,
-             const SORT_KEY *const keys, SORT_COUNT *const state, const uint64_t rows,
+PERMC_KERNEL(count, TILE_THREADS, SORT_BLOCKS, SORT_COPIES *SORT_DIGITS * 1024,
+             const SORT_KEY *const keys, TILE_COUNT *const state, const uint64_t rows,
              const uint64_t length, const uint64_t chunk)
-SORT_BEGIN
+TILE_BEGIN
 const uint64_t chunks = (length + chunk - 1) / chunk, row = item / chunks;
 const uint64_t from = item % chunks * chunk;
 const uint64_t end = length - from < chunk ? length : from + chunk;
 uint32_t *const own = (uint32_t *)scratch;
-SORT_COUNT *const states = SORT_STATES(state, 0);
-SORT_EACH_THREAD
-for (uint32_t i = t; i < SORT_COPIES * 256 * SORT_DIGITS; i += SORT_THREADS)
+TILE_COUNT *const states = SORT_STATES(state, 0);
+TILE_EACH_THREAD
+for (uint32_t i = t; i < SORT_COPIES * 256 * SORT_DIGITS; i += TILE_THREADS)
   own[i] = 0;
-for (uint64_t i = item * SORT_THREADS + t; i < rows * SORT_TILES * 256;
-     i += rows * chunks * SORT_THREADS)
+for (uint64_t i = item * TILE_THREADS + t; i < rows * TILES_OF(length) * 256;
+     i += rows * chunks * TILE_THREADS)
   states[i] = 0;
 if (item == 0 && t < SORT_DIGITS)
   SORT_TICKETS(state)[t] = 0;
-SORT_END
+TILE_END
 PERMC_BARRIER
-for (uint64_t tile = from; tile < end; tile += SORT_TILE) {
-  SORT_AGAIN
-  const uint32_t live = end - tile < SORT_TILE ? (uint32_t)(end - tile) : SORT_TILE;
-  PERMC_VALUES(SORT_KEY, key, SORT_ITEMS, SORT_THREADS)
-  SORT_EACH_KEY
-  if (SORT_IS_LIVE(i))
+for (uint64_t tile = from; tile < end; tile += TILE_ELEMENTS) {
+  TILE_AGAIN
+  const uint32_t live = end - tile < TILE_ELEMENTS ? (uint32_t)(end - tile) : TILE_ELEMENTS;
+  PERMC_VALUES(SORT_KEY, key, TILE_ITEMS, TILE_THREADS)
+  TILE_EACH_ITEM
+  if (TILE_IS_LIVE(i))
     PERMC_AT(key, i) =
-        PERMC_LOAD(SORT_KEY, SORT_NEAR(keys + (row * length + tile + SORT_PLACE)) + 32 * i);
-  SORT_END
-  SORT_EACH_KEY
+        PERMC_LOAD(SORT_KEY, SORT_NEAR(keys + (row * length + tile + TILE_PLACE)) + 32 * i);
+  TILE_END
+  TILE_EACH_ITEM
   const SORT_KEY word = sort_number(sort_word(PERMC_AT(key, i)));
-  if (SORT_IS_LIVE(i))
+  if (TILE_IS_LIVE(i))
     PERMC_UNROLL for (uint32_t d = 0; d < SORT_DIGITS; d++)(void)
-        SORT_ADD(own + ((256 * d + sort_digit(word, d)) * SORT_COPIES + t % SORT_COPIES), 1);
-  SORT_END
+        TILE_ADD(own + ((256 * d + sort_digit(word, d)) * SORT_COPIES + t % SORT_COPIES), 1);
+  TILE_END
 }
 PERMC_BARRIER
-SORT_EACH_THREAD
-for (uint32_t i = t; i < 256 * SORT_DIGITS; i += SORT_THREADS) {
+TILE_EACH_THREAD
+for (uint32_t i = t; i < 256 * SORT_DIGITS; i += TILE_THREADS) {
   uint32_t sum = 0;
   PERMC_UNROLL for (uint32_t c = 0; c < SORT_COPIES; c++)  // lanes read from different banks
       sum += own[i * SORT_COPIES + (c + i * SORT_COPIES / 32) % SORT_COPIES];
   if (sum)
-    (void)SORT_ADD(state + (row * 256 * SORT_DIGITS + i), sum);
+    (void)TILE_ADD(state + (row * 256 * SORT_DIGITS + i), sum);
 }
-SORT_END
+TILE_END
 PERMC_KERNEL_END
 
 // ---- the second: one digit ---------------------------------------------------------------------
 
 // Blocks take tiles in turn, so that those before have been taken when they are waited for. The states of
 // the next digit become 0; with the last digit all counts do.
-PERMC_KERNEL(digit, SORT_THREADS, SORT_BLOCKS, SORT_TILE, const void *const from, void *const to,
+PERMC_KERNEL(digit, TILE_THREADS, SORT_BLOCKS, TILE_ELEMENTS, const void *const from,
+             void *const to,
 #ifdef SORT_PAYLOAD
              const SORT_PAYLOAD *const payload_from, SORT_PAYLOAD *const payload_to,
 #endif
-             SORT_COUNT *const state, const uint64_t rows, const uint64_t length,
+             TILE_COUNT *const state, const uint64_t rows, const uint64_t length,
              const uint64_t number)
-SORT_BEGIN(void) item;
-const uint32_t tiles = SORT_TILES;
-SORT_COUNT *const counts = state, *const tickets = SORT_TICKETS(state);
-SORT_COUNT *const states = SORT_STATES(state, number);
-SORT_COUNT *const next_states = SORT_STATES(state, number + 1);
+TILE_BEGIN(void) item;
+const uint32_t tiles = TILES_OF(length);
+TILE_COUNT *const counts = state, *const tickets = SORT_TICKETS(state);
+TILE_COUNT *const states = SORT_STATES(state, number);
+TILE_COUNT *const next_states = SORT_STATES(state, number + 1);
 SORT_WORD *const staged = (SORT_WORD *)scratch;
 #ifdef SORT_PAYLOAD
-PERMC_VALUES(SORT_PAYLOAD, payload, SORT_ITEMS, SORT_THREADS)
+PERMC_VALUES(SORT_PAYLOAD, payload, TILE_ITEMS, TILE_THREADS)
 #endif
 #ifdef SORT_APART
 SORT_PAYLOAD *const staged_payload = (SORT_PAYLOAD *)(staged + SORT_STAGED);
 uint32_t *const counters = (uint32_t *)(staged_payload + SORT_STAGED);  // [warp][digit]
-PERMC_VALUES(uint32_t, places, (SORT_ITEMS + 1) / 2, SORT_THREADS)
+PERMC_VALUES(uint32_t, places, (TILE_ITEMS + 1) / 2, TILE_THREADS)
 #else
 uint32_t *const counters = (uint32_t *)(staged + SORT_STAGED);
 #endif
 // By digit, the place in memory less that in the tile; sums over 32 digits; the turn of this block, and
 // the digit's number.
-SORT_COUNT *const bases = (SORT_COUNT *)(counters + SORT_WARPS * 256);
-SORT_COUNT *const sums = bases + 256, *const taken = sums + 8;
-PERMC_VALUES(SORT_WORD, word, SORT_ITEMS, SORT_THREADS)
-PERMC_VALUES(SORT_OFFSET, target, SORT_ITEMS, SORT_THREADS)
-PERMC_VALUES(uint32_t, count, 1, SORT_THREADS)   // of the digit t in the tile
-PERMC_VALUES(uint32_t, lowest, 1, SORT_THREADS)  // its place in the sorted tile
+TILE_COUNT *const bases = (TILE_COUNT *)(counters + TILE_WARPS * 256);
+TILE_COUNT *const sums = bases + 256, *const taken = sums + 8;
+PERMC_VALUES(SORT_WORD, word, TILE_ITEMS, TILE_THREADS)
+PERMC_VALUES(SORT_OFFSET, target, TILE_ITEMS, TILE_THREADS)
+PERMC_VALUES(uint32_t, count, 1, TILE_THREADS)   // of the digit t in the tile
+PERMC_VALUES(uint32_t, lowest, 1, TILE_THREADS)  // its place in the sorted tile
 
-SORT_EACH_THREAD
+TILE_EACH_THREAD
 if (t == 0) {
-  taken[0] = SORT_ADD(tickets + number, 1);
-  taken[1] = (SORT_COUNT)number;
+  taken[0] = TILE_ADD(tickets + number, 1);
+  taken[1] = (TILE_COUNT)number;
 }
 PERMC_UNROLL for (uint32_t k = 0; k < 256; k += 32) counters[t / 32 * 256 + t % 32 + k] = 0;
-SORT_END
+TILE_END
 PERMC_BARRIER
 const uint32_t turn = (uint32_t)taken[0], tile = turn % tiles;
-const uint64_t row = turn / tiles, start = row * length + (uint64_t)tile * SORT_TILE;
+const uint64_t row = turn / tiles, start = row * length + (uint64_t)tile * TILE_ELEMENTS;
 const uint64_t left = (row + 1) * length - start;
-const uint32_t live = left < SORT_TILE ? (uint32_t)left : SORT_TILE;
-SORT_COUNT *const own_states = states + row * tiles * 256;
+const uint32_t live = left < TILE_ELEMENTS ? (uint32_t)left : TILE_ELEMENTS;
+TILE_COUNT *const own_states = states + row * tiles * 256;
 uint32_t digit_number = (uint32_t)number;
 if (SORT_TURNS && number == 0) {
   SORT_LOAD_WORDS(SORT_JOIN(sort_word(SORT_OWN(SORT_KEY, from)), 0))
 #ifdef SORT_JOINED
   SORT_LOAD_PAYLOADS
-  SORT_EACH_KEY
+  TILE_EACH_ITEM
   PERMC_AT(word, i) |= PERMC_AT(payload, i);
-  SORT_END
+  TILE_END
 #endif
 } else {
   SORT_LOAD_WORDS(SORT_OWN(SORT_WORD, from))
@@ -440,35 +395,37 @@ const bool odd = number == SORT_DIGITS - 1
                      ? sizeof(SORT_KEY) == 2
                      : counts[(row * SORT_DIGITS + SORT_DIGITS - 1) * 256 + SORT_NAN_DIGIT] != 0;
 #endif
-SORT_EACH_DIGIT((void)SORT_ADD(SORT_COUNTER(digit), 1);)
+SORT_EACH_DIGIT((void)TILE_ADD(SORT_COUNTER(digit), 1);)
 PERMC_BARRIER
 
 // How many keys of the tile have a digit. Counts of warps become the places of their first keys.
-SORT_EACH_THREAD
+TILE_EACH_THREAD
 if (t < 256) {
   uint32_t sum = 0;
-  PERMC_UNROLL for (uint32_t w = 0; w < SORT_WARPS; w++) sum += counters[256 * w + t];
+  PERMC_UNROLL for (uint32_t w = 0; w < TILE_WARPS; w++) sum += counters[256 * w + t];
   if (tile != 0)
     sort_publish(own_states + ((uint64_t)tile * 256 + t), sum | SORT_OF_TILE);
   next_states[(uint64_t)turn * 256 + t] = 0;
   PERMC_AT(count, 0) = sum;
-  PERMC_AT(lowest, 0) = (uint32_t)sort_before(sum, t);
+  PERMC_AT(lowest, 0) = (uint32_t)tile_before(sum, t);
   if (t % 32 == 31)
     sums[t / 32] = PERMC_AT(lowest, 0) + sum;
 }
-SORT_END
+TILE_END
 PERMC_BARRIER
-SORT_EACH_THREAD
+TILE_EACH_THREAD
 if (t < 256) {
   uint32_t first = PERMC_AT(lowest, 0) += (uint32_t)sort_sum(sums, t / 32);
-  PERMC_UNROLL for (uint32_t w = 0; w < SORT_WARPS; w++) {
+  PERMC_UNROLL for (uint32_t w = 0; w < TILE_WARPS; w++) {
     const uint32_t old = counters[256 * w + t];
     counters[256 * w + t] = first;
     first += old;
   }
 }
-SORT_END
+TILE_END
 PERMC_BARRIER
+
+// Each key goes to its place in the tile.
 digit_number = (uint32_t)taken[1];  // from there, else compilers keep all digits in registers
 SORT_EACH_DIGIT({
   const uint32_t before = sort_rank(SORT_COUNTER(digit), digit, t), place = SORT_SPREAD(before);
@@ -481,42 +438,42 @@ SORT_LOAD_PAYLOADS
 
 // The first tile of a row sums the counts of the digits; the others ask those before them.
 if (tile == 0) {
-  SORT_EACH_THREAD
+  TILE_EACH_THREAD
   if (t < 256) {
-    const SORT_COUNT all = counts[(row * SORT_DIGITS + number) * 256 + t];
-    bases[t] = sort_before(all, t);
+    const TILE_COUNT all = counts[(row * SORT_DIGITS + number) * 256 + t];
+    bases[t] = tile_before(all, t);
     if (t % 32 == 31)
       sums[t / 32] = bases[t] + all;
   }
-  SORT_END
+  TILE_END
   PERMC_BARRIER
 }
-SORT_EACH_THREAD
+TILE_EACH_THREAD
 if (t < 256) {
-  SORT_COUNT before = 0;
+  TILE_COUNT before = 0;
   if (tile == 0)
     before = bases[t] + sort_sum(sums, t / 32);
   else
     before = sort_look_back(own_states, tile, t);
   sort_publish(own_states + ((uint64_t)tile * 256 + t),
                (before + PERMC_AT(count, 0)) | SORT_OF_ROW);
-  bases[t] = (SORT_COUNT)(row * length) + before - PERMC_AT(lowest, 0);
+  bases[t] = (TILE_COUNT)(row * length) + before - PERMC_AT(lowest, 0);
 }
 if (tile == 0 && number == SORT_DIGITS - 1)
-  for (uint32_t i = t; i < 256 * SORT_DIGITS; i += SORT_THREADS)
+  for (uint32_t i = t; i < 256 * SORT_DIGITS; i += TILE_THREADS)
     counts[row * SORT_DIGITS * 256 + i] = 0;
-SORT_END
+TILE_END
 #ifdef SORT_APART
-SORT_EACH_KEY
+TILE_EACH_ITEM
 staged_payload[SORT_GET_PLACE(i)] = PERMC_AT(payload, i);
-SORT_END
+TILE_END
 #endif
 PERMC_BARRIER
 
 // In the order of the tile, one after the other.
-SORT_EACH_KEY
-PERMC_AT(word, i) = staged[SORT_SPREAD(SORT_THREADS) * i + SORT_SPREAD(t)];
-SORT_END
+TILE_EACH_ITEM
+PERMC_AT(word, i) = staged[SORT_SPREAD(TILE_THREADS) * i + SORT_SPREAD(t)];
+TILE_END
 SORT_EACH_DIGIT(PERMC_AT(target, i) = (SORT_OFFSET)bases[digit];)
 if (SORT_TURNS && number == SORT_DIGITS - 1) {
   if (to)
@@ -528,9 +485,9 @@ if (SORT_TURNS && number == SORT_DIGITS - 1) {
   SORT_STORE_ALL(SORT_WORD, to, PERMC_AT(word, i))
 }
 #ifdef SORT_APART
-SORT_EACH_KEY
-PERMC_AT(payload, i) = staged_payload[SORT_SPREAD(SORT_THREADS) * i + SORT_SPREAD(t)];
-SORT_END
+TILE_EACH_ITEM
+PERMC_AT(payload, i) = staged_payload[SORT_SPREAD(TILE_THREADS) * i + SORT_SPREAD(t)];
+TILE_END
 SORT_STORE_ALL(SORT_PAYLOAD, payload_to, PERMC_AT(payload, i))
 #endif
 PERMC_KERNEL_END
