@@ -1,0 +1,181 @@
+"""permc for Python: programs of a combinator language over arrays, on NumPy arrays and on tensors.
+
+    import numpy, permc
+    f = permc.compile("sort")
+    f(numpy.array([3, 1, 2]))              # array([1, 2, 3])
+
+A program is compiled once for each combination of types and shapes that it is called with. Arrays
+are used where they are: what is contiguous is not copied. See docs/python.md.
+"""
+
+import os
+import threading
+
+from . import _permc
+from ._arrays import Library, library_of
+
+__version__ = _permc.version
+__all__ = ["compile", "load", "Error", "ProgramError", "ArgumentError", "LayoutError",
+           "DeviceError", "MissingError", "Interrupted", "FileError", "Program", "Function"]
+
+
+# ---- errors -------------------------------------------------------------------------------------
+
+
+class Error(Exception):
+    """What went wrong. `code`: a permc_code of permc.h."""
+
+    code = 0
+
+
+class ProgramError(Error):
+    """The program, or what it does with these elements, is wrong. The message has the place."""
+
+    code = 1
+
+
+class ArgumentError(Error, TypeError):
+    """The program takes no such arguments: their number, type or lengths."""
+
+    code = 2
+
+
+class LayoutError(Error, ValueError):
+    """The memory of an array: read-only, overlapping, not aligned."""
+
+    code = 3
+
+
+class DeviceError(Error):
+    """Arrays of several devices; or CUDA failed."""
+
+    code = 4
+
+
+class MissingError(Error):
+    """What a backend needs is not here."""
+
+    code = 5
+
+
+class Interrupted(Error):
+    """A call was ended from elsewhere. (Ctrl-C is KeyboardInterrupt.)"""
+
+    code = 7
+
+
+class FileError(Error, OSError):
+    """A file cannot be read, or holds something else."""
+
+    code = 8
+
+
+_error_types = {t.code: t for t in (ProgramError, ArgumentError, LayoutError, DeviceError,
+                                    MissingError, Interrupted, FileError)}
+
+
+def _make_error(code, message):
+    return _error_types.get(code, Error)(message)
+
+
+_permc.set_error_type(_make_error)
+
+
+# ---- programs -----------------------------------------------------------------------------------
+
+
+class Program:
+    """A loaded program. `entries` are its entry points, as {name: type}; `program.name` or
+    `program["name"]` is the Function of one."""
+
+    def __init__(self, *, backend=None, threads=0, strategy=None, allow_extern=False,
+                 untrusted=False, fast_floats=False):
+        self._context = _permc.Context()
+        self._lock = threading.RLock()
+        self._context.settings(allow_extern, untrusted, threads, fast_floats, strategy)
+        self.backend = backend
+
+    @property
+    def entries(self):
+        with self._lock:
+            return self._context.entries()
+
+    def __getitem__(self, entry):
+        return Function(self, entry)
+
+    def __getattr__(self, entry):
+        if entry.startswith("_") or entry not in self.entries:
+            raise AttributeError(f"the program has no entry point '{entry}'")
+        return self[entry]
+
+    def __dir__(self):
+        return [*super().__dir__(), *self.entries]
+
+
+class Function:
+    """An entry point. Called with arrays it is compiled for their types and shapes, once, and run."""
+
+    def __init__(self, program, entry):
+        self._program, self._entry = program, entry
+        self._ready = {}  # by types, shapes and devices of arguments
+        self.__name__ = entry
+
+    @property
+    def type(self):
+        """The type, as the language writes it: '[2^n]a -> [2^n]a'."""
+        return self._program.entries[self._entry]
+
+    def __repr__(self):
+        return f"<permc function {self._entry} : {self.type}>"
+
+    def __call__(self, *arguments, out=None):
+        """Runs it. out: an array, or a tuple of them, that the results are written to."""
+        library = library_of(arguments)
+        key = library.key(arguments)
+        ready = self._ready.get(key)
+        if ready is None:
+            ready = self._ready[key] = self._compile(library, arguments)
+        return ready(arguments, out)
+
+    def _compile(self, library, arguments):
+        types = " ".join(library.type_of(a) for a in arguments)
+        backend = self._program.backend
+        if backend is None and library.on_gpu(arguments):
+            backend = "cuda"
+        with self._program._lock:
+            compiled = self._program._context.compile(self._entry, backend, types)
+        return library.caller(compiled, arguments)
+
+    def explain(self, *arguments, target=None, rules=False, dump=None):
+        """How it will run for such arguments, as text: passes over memory with their bytes and
+        times. dump: instead a form of the program ("plan", "cuda", ...), a picture ("picture",
+        "network.svg", ...), or "html"."""
+        library = library_of(arguments)
+        types = " ".join(library.type_of(a) for a in arguments)
+        with self._program._lock:
+            return self._program._context.explain(self._entry, types, target, dump, rules)
+
+
+def load(path, **settings):
+    """The program in a file; settings are those of Program."""
+    program = Program(**settings)
+    program._context.load(os.fspath(path))
+    return program
+
+
+def compile(source, *, entry=None, **settings):
+    """A Function: of an expression ("sort", "map (+ 1)"), of a program's text, or of a file
+    (a path that ends in .perm). entry: of a text or a file; "main" if not given."""
+    text = os.fspath(source)
+    program = Program(**settings)
+    if text.endswith(".perm"):
+        program._context.load(text)
+        return program[entry or "main"]
+    if entry is not None or "\n" in text:
+        program._context.load_text("text", text)
+        return program[entry or "main"]
+    program._context.define(text)
+    return program["-e"]
+
+
+_permc.chain_interrupts()

@@ -1,0 +1,508 @@
+// The C part of the Python package: contexts and compiled programs of libpermc (runtime/permc.h) as
+// Python objects, on arrays in their own memory. What a function of permc is for Python is in
+// __init__.py, which is the only user of this module.
+//
+//   context = _permc.Context()
+//   context.define("sort")
+//   program = context.compile("-e", None, "[4]u32")
+//   program.call([keys], [out], 0)          # any objects with a buffer; or (address, device)
+//
+// Compiled for the stable ABI of CPython 3.11.
+#define PY_SSIZE_T_CLEAN
+#define Py_LIMITED_API 0x030b0000
+#include <Python.h>
+
+#include <permc.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+static PyObject *error_type;  // permc.Error
+
+// ---- errors ------------------------------------------------------------------------------------
+
+// Raises what the code stands for, with the message; returns NULL.
+static PyObject *raise_code(permc_code code, const char *message) {
+  if (code == PERMC_ERROR_INTERRUPTED && PyErr_CheckSignals())
+    return NULL;
+  if (code == PERMC_ERROR_MEMORY) {
+    PyErr_SetString(PyExc_MemoryError, message);
+    return NULL;
+  }
+  size_t length = strlen(message);
+  while (length && message[length - 1] == '\n')
+    length--;
+  PyObject *e = PyObject_CallFunction(error_type, "is#", (int)code, message, (Py_ssize_t)length);
+  if (e) {
+    PyErr_SetObject((PyObject *)Py_TYPE(e), e);
+    Py_DECREF(e);
+  }
+  return NULL;
+}
+
+static PyObject *raise_argument(const char *message) {
+  return raise_code(PERMC_ERROR_ARGUMENT, message);
+}
+
+// ---- interruption ------------------------------------------------------------------------------
+
+// What the main thread is in a call of, for the handler of SIGINT that is chained before Python's.
+static _Atomic(permc_context *) in_call;
+static unsigned long main_thread;
+static void (*earlier_handler)(int);
+
+static void interrupt_call(int number) {
+  permc_context *context = atomic_load(&in_call);
+  if (context)
+    permc_interrupt(context);
+  if (earlier_handler && earlier_handler != SIG_DFL && earlier_handler != SIG_IGN)
+    earlier_handler(number);
+}
+
+// Before Python's handler, wherever that is in place: signal.signal may have set it anew.
+static PyObject *chain_interrupts(PyObject *self, PyObject *none) {
+  (void)self, (void)none;
+  main_thread = PyThread_get_thread_ident();
+  void (*now)(int) = PyOS_getsig(SIGINT);
+  if (now != interrupt_call && now != SIG_DFL && now != SIG_IGN && now != SIG_ERR) {
+    earlier_handler = now;
+    PyOS_setsig(SIGINT, interrupt_call);
+  }
+  Py_RETURN_NONE;
+}
+
+// ---- contexts ----------------------------------------------------------------------------------
+
+typedef struct context_object {
+  PyObject_HEAD
+  permc_context *context;
+} context_object;
+
+static PyObject *context_new(PyTypeObject *type, PyObject *args, PyObject *words) {
+  (void)args, (void)words;
+  context_object *self = (context_object *)((allocfunc)PyType_GetSlot(type, Py_tp_alloc))(type, 0);
+  if (!self)
+    return NULL;
+  self->context = permc_context_new();
+  if (!self->context) {
+    Py_DECREF(self);
+    return PyErr_NoMemory();
+  }
+  return (PyObject *)self;
+}
+
+static void free_object(PyObject *self) {
+  PyTypeObject *type = Py_TYPE(self);
+  ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
+  Py_DECREF(type);
+}
+
+static void context_dealloc(PyObject *self) {
+  permc_context_free(((context_object *)self)->context);
+  free_object(self);
+}
+
+// Around a call on the context: other threads run; Ctrl-C ends it, in the main thread, which Python
+// interrupts.
+#define WITHOUT_GIL(context, call)                                                                 \
+  do {                                                                                             \
+    bool in_main = PyThread_get_thread_ident() == main_thread;                                     \
+    if (in_main)                                                                                   \
+      atomic_store(&in_call, (context));                                                           \
+    Py_BEGIN_ALLOW_THREADS;                                                                        \
+    call;                                                                                          \
+    Py_END_ALLOW_THREADS;                                                                          \
+    if (in_main)                                                                                   \
+      atomic_store(&in_call, NULL);                                                                \
+  } while (0)
+
+static PyObject *context_raise(permc_context *c) { return raise_code(permc_last_code(c), permc_message(c)); }
+
+static PyObject *context_load(PyObject *self, PyObject *args) {
+  permc_context *c = ((context_object *)self)->context;
+  const char *path;
+  bool good;
+  if (!PyArg_ParseTuple(args, "s", &path))
+    return NULL;
+  WITHOUT_GIL(c, good = permc_load(c, path));
+  if (!good)
+    return context_raise(c);
+  Py_RETURN_NONE;
+}
+
+static PyObject *context_load_text(PyObject *self, PyObject *args) {
+  permc_context *c = ((context_object *)self)->context;
+  const char *name, *text;
+  Py_ssize_t length;
+  bool good;
+  if (!PyArg_ParseTuple(args, "ss#", &name, &text, &length))
+    return NULL;
+  WITHOUT_GIL(c, good = permc_load_text(c, name, text, (size_t)length));
+  if (!good)
+    return context_raise(c);
+  Py_RETURN_NONE;
+}
+
+static PyObject *context_define(PyObject *self, PyObject *args) {
+  permc_context *c = ((context_object *)self)->context;
+  const char *expression;
+  bool good;
+  if (!PyArg_ParseTuple(args, "s", &expression))
+    return NULL;
+  WITHOUT_GIL(c, good = permc_define(c, expression));
+  if (!good)
+    return context_raise(c);
+  Py_RETURN_NONE;
+}
+
+// {name: type} in the order of the source.
+static PyObject *context_entries(PyObject *self, PyObject *none) {
+  permc_context *c = ((context_object *)self)->context;
+  PyObject *entries = PyDict_New();
+  (void)none;
+  for (size_t i = 0; entries && i < permc_entry_count(c); i++) {
+    const char *name = permc_entry_name(c, i), *type = permc_entry_type(c, name);
+    PyObject *word = type ? PyUnicode_FromString(type) : NULL;
+    if (!word || PyDict_SetItemString(entries, name, word) < 0)
+      Py_CLEAR(entries);
+    Py_XDECREF(word);
+  }
+  return entries || PyErr_Occurred() ? entries : context_raise(c);
+}
+
+static PyObject *context_explain(PyObject *self, PyObject *args) {
+  permc_context *c = ((context_object *)self)->context;
+  const char *entry;
+  permc_explain_options options = {NULL};
+  int rules = 0;
+  char *text = NULL;
+  bool good;
+  if (!PyArg_ParseTuple(args, "szzzp", &entry, &options.types, &options.target, &options.dump,
+                        &rules))
+    return NULL;
+  options.rules = rules;
+  WITHOUT_GIL(c, good = permc_explain(c, entry, NULL, 0, &options, &text));
+  if (!good)
+    return context_raise(c);
+  PyObject *result = PyUnicode_FromString(text);
+  free(text);
+  return result;
+}
+
+static PyObject *context_settings(PyObject *self, PyObject *args) {
+  permc_context *c = ((context_object *)self)->context;
+  int allow_extern, untrusted, fast_floats;
+  unsigned threads;
+  const char *strategy;
+  if (!PyArg_ParseTuple(args, "ppIpz", &allow_extern, &untrusted, &threads, &fast_floats, &strategy))
+    return NULL;
+  permc_allow_extern(c, allow_extern);
+  if (untrusted)
+    permc_use_untrusted(c);
+  permc_use_threads(c, threads);
+  permc_use_fast_floats(c, fast_floats);
+  if (!permc_use_strategy(c, strategy))
+    return context_raise(c);
+  Py_RETURN_NONE;
+}
+
+// ---- values ------------------------------------------------------------------------------------
+
+// An argument or a result of a call as values on its memory, one for each component.
+typedef struct borrowed {
+  permc_value *value;
+  Py_buffer *buffers;  // held as long as the value
+  size_t buffer_count;
+} borrowed;
+
+static void borrowed_end(borrowed *b) {
+  permc_value_free(b->value);
+  for (size_t i = 0; i < b->buffer_count; i++)
+    PyBuffer_Release(&b->buffers[i]);
+  PyMem_Free(b->buffers);
+}
+
+// The memory of a component: an object with a buffer, or (address, device).
+static bool find_memory(PyObject *from, bool writes, borrowed *b, permc_memory *memory) {
+  if (PyTuple_Check(from)) {
+    unsigned long long address = 0;
+    int device = 0;
+    if (!PyArg_ParseTuple(from, "Ki", &address, &device))
+      return false;
+    memory->data = (void *)(uintptr_t)address;
+    memory->device = device;
+    return true;
+  }
+  Py_buffer *view = &b->buffers[b->buffer_count];
+  if (PyObject_GetBuffer(from, view, PyBUF_C_CONTIGUOUS | (writes ? PyBUF_WRITABLE : 0)) < 0)
+    return false;
+  b->buffer_count++;
+  memory->data = view->buf;
+  memory->device = PERMC_HOST;
+  memory->read_only = view->readonly;
+  return true;
+}
+
+// The bytes of a component on the host, where they are known.
+static bool has_room(const borrowed *b, const permc_value *like, size_t component) {
+  static const struct {
+    const char *type;
+    uint64_t bytes;
+  } sizes[] = {{"bool", 1}, {"i8", 1},  {"u8", 1},  {"i16", 2}, {"u16", 2}, {"f16", 2},  {"i32", 4},
+               {"u32", 4},  {"f32", 4}, {"i64", 8}, {"u64", 8}, {"f64", 8}, {"c64", 8}, {"c128", 16}};
+  const uint64_t *dims = permc_value_dims(like, component);
+  uint64_t bytes = 0;
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+    if (!strcmp(sizes[i].type, permc_value_type(like, component)))
+      bytes = sizes[i].bytes;
+  for (uint32_t i = 0; i < permc_value_rank(like, component); i++)
+    bytes *= dims[i];
+  return (uint64_t)b->buffers[b->buffer_count - 1].len == bytes;
+}
+
+// `from`: the memory of the only component, or a list of those of all. False: raised.
+static bool borrow(PyObject *from, const permc_value *like, bool writes, borrowed *b) {
+  size_t count = permc_value_components(like);
+  permc_value **parts = PyMem_Calloc(count, sizeof *parts);
+  b->buffers = PyMem_Calloc(count, sizeof *b->buffers);
+  size_t made = 0;
+  if (!parts || !b->buffers) {
+    PyErr_NoMemory();
+  } else if (PyList_Check(from) && (size_t)PyList_Size(from) != count) {
+    raise_argument("an array of tuples has another number of components");
+  } else {
+    for (; made < count; made++) {
+      PyObject *item = PyList_Check(from) ? PyList_GetItem(from, (Py_ssize_t)made) : from;
+      permc_error why = {PERMC_OK, ""};
+      permc_memory memory = {.type = permc_value_type(like, made),
+                             .rank = permc_value_rank(like, made),
+                             .dims = permc_value_dims(like, made)};
+      if (!item || !find_memory(item, writes, b, &memory))
+        break;
+      if (memory.device == PERMC_HOST && !PyTuple_Check(item) && !has_room(b, like, made)) {
+        raise_argument("an array has another number of bytes than its type and shape say");
+        break;
+      }
+      parts[made] = permc_value_borrow(&memory, &why);
+      if (!parts[made]) {
+        raise_code(why.code, why.message);
+        break;
+      }
+    }
+  }
+  bool all = made == count && parts;
+  if (all && count == 1) {
+    b->value = parts[0];
+  } else if (all) {
+    b->value = permc_value_tuple(parts, count);
+    if (!b->value)
+      PyErr_NoMemory();
+  } else {
+    for (size_t i = 0; i < made; i++)
+      permc_value_free(parts[i]);
+  }
+  PyMem_Free(parts);
+  return b->value != NULL;
+}
+
+// (type, shape) of each component.
+static PyObject *describe(const permc_value *v) {
+  size_t count = permc_value_components(v);
+  PyObject *components = PyTuple_New((Py_ssize_t)count);
+  for (size_t i = 0; components && i < count; i++) {
+    uint32_t rank = permc_value_rank(v, i);
+    PyObject *shape = PyTuple_New(rank), *pair = NULL;
+    for (uint32_t k = 0; shape && k < rank; k++) {
+      PyObject *length = PyLong_FromUnsignedLongLong(permc_value_dims(v, i)[k]);
+      if (!length || PyTuple_SetItem(shape, k, length) < 0)
+        Py_CLEAR(shape);
+    }
+    if (shape)
+      pair = Py_BuildValue("(sN)", permc_value_type(v, i), shape);
+    if (!pair || PyTuple_SetItem(components, (Py_ssize_t)i, pair) < 0)
+      Py_CLEAR(components);
+  }
+  return components;
+}
+
+// ---- programs ----------------------------------------------------------------------------------
+
+typedef struct program_object {
+  PyObject_HEAD
+  context_object *context;
+  permc_compiled *compiled;
+} program_object;
+
+static PyTypeObject *program_type;
+
+static void program_dealloc(PyObject *self) {
+  program_object *p = (program_object *)self;
+  permc_compiled_free(p->compiled);
+  Py_XDECREF((PyObject *)p->context);
+  free_object(self);
+}
+
+static PyObject *program_new(context_object *context, permc_compiled *compiled) {
+  program_object *p =
+      (program_object *)((allocfunc)PyType_GetSlot(program_type, Py_tp_alloc))(program_type, 0);
+  if (!p) {
+    permc_compiled_free(compiled);
+    return NULL;
+  }
+  Py_INCREF((PyObject *)context);
+  p->context = context;
+  p->compiled = compiled;
+  return (PyObject *)p;
+}
+
+static PyObject *context_compile(PyObject *self, PyObject *args) {
+  permc_context *c = ((context_object *)self)->context;
+  const char *entry, *backend, *types;
+  permc_compiled *compiled;
+  if (!PyArg_ParseTuple(args, "szs", &entry, &backend, &types))
+    return NULL;
+  WITHOUT_GIL(c, compiled = permc_compile_types(c, entry, backend, types));
+  return compiled ? program_new((context_object *)self, compiled) : context_raise(c);
+}
+
+typedef const permc_value *describe_at(const permc_compiled *compiled, size_t number);
+
+static PyObject *describe_all(PyObject *self, describe_at *at) {
+  const permc_compiled *compiled = ((program_object *)self)->compiled;
+  PyObject *all = PyList_New(0);
+  for (size_t i = 0; all && at(compiled, i); i++) {
+    PyObject *one = describe(at(compiled, i));
+    if (!one || PyList_Append(all, one) < 0)
+      Py_CLEAR(all);
+    Py_XDECREF(one);
+  }
+  return all;
+}
+
+static PyObject *program_arguments(PyObject *self, PyObject *none) {
+  (void)none;
+  return describe_all(self, permc_compiled_argument);
+}
+
+static PyObject *program_results(PyObject *self, PyObject *none) {
+  (void)none;
+  return describe_all(self, permc_compiled_result);
+}
+
+static PyObject *program_backend(PyObject *self, PyObject *none) {
+  const permc_compiled *compiled = ((program_object *)self)->compiled;
+  (void)none;
+  return Py_BuildValue("(sz)", permc_compiled_backend(compiled), permc_compiled_device(compiled));
+}
+
+// Borrows all of a list. False: raised.
+static bool borrow_all(PyObject *list, const permc_compiled *compiled, describe_at *at, bool writes,
+                       borrowed *out, permc_value **values) {
+  for (Py_ssize_t i = 0; i < PyList_Size(list); i++) {
+    const permc_value *like = at(compiled, (size_t)i);
+    if (!like) {
+      raise_argument("there are too many arrays");
+      return false;
+    }
+    if (!borrow(PyList_GetItem(list, i), like, writes, &out[i]))
+      return false;
+    values[i] = out[i].value;
+  }
+  return true;
+}
+
+// call(arguments, results, stream): lists of memory, as the descriptions say; the stream's address.
+static PyObject *program_call(PyObject *self, PyObject *args) {
+  const program_object *p = (program_object *)self;
+  PyObject *given, *made;
+  unsigned long long stream;
+  if (!PyArg_ParseTuple(args, "O!O!K", &PyList_Type, &given, &PyList_Type, &made, &stream))
+    return NULL;
+  size_t given_count = (size_t)PyList_Size(given), made_count = (size_t)PyList_Size(made),
+         count = given_count + made_count;
+  borrowed *all = PyMem_Calloc(count + 1, sizeof *all);
+  permc_value **values = PyMem_Calloc(count + 1, sizeof *values);
+  permc_error why = {PERMC_OK, ""};
+  bool good = all && values;
+  if (!good)
+    PyErr_NoMemory();
+  good = good && borrow_all(given, p->compiled, permc_compiled_argument, false, all, values) &&
+         borrow_all(made, p->compiled, permc_compiled_result, true, all + given_count,
+                    values + given_count);
+  if (good) {
+    permc_call_options options = {.stream = (void *)(uintptr_t)stream};
+    WITHOUT_GIL(p->context->context,
+                permc_call(p->compiled, values, given_count, values + given_count, made_count,
+                           &options, &why));
+    if (why.code != PERMC_OK)
+      raise_code(why.code, why.message);
+  }
+  for (size_t i = 0; all && i < count; i++)
+    borrowed_end(&all[i]);
+  PyMem_Free(all);
+  PyMem_Free(values);
+  if (PyErr_Occurred())
+    return NULL;
+  Py_RETURN_NONE;
+}
+
+// ---- the module --------------------------------------------------------------------------------
+
+static PyMethodDef context_methods[] = {
+    {"load", context_load, METH_VARARGS, "load(path)"},
+    {"load_text", context_load_text, METH_VARARGS, "load_text(name, text)"},
+    {"define", context_define, METH_VARARGS, "define(expression): the entry -e"},
+    {"entries", context_entries, METH_NOARGS, "entries(): {name: type}"},
+    {"explain", context_explain, METH_VARARGS, "explain(entry, types, target, dump, rules)"},
+    {"settings", context_settings, METH_VARARGS,
+     "settings(allow_extern, untrusted, threads, fast_floats, strategy)"},
+    {"compile", context_compile, METH_VARARGS, "compile(entry, backend, types): a Program"},
+    {NULL, NULL, 0, NULL}};
+
+static PyMethodDef program_methods[] = {
+    {"call", program_call, METH_VARARGS, "call(arguments, results, stream)"},
+    {"arguments", program_arguments, METH_NOARGS, "arguments(): [((type, shape), ...), ...]"},
+    {"results", program_results, METH_NOARGS, "results(): [((type, shape), ...), ...]"},
+    {"backend", program_backend, METH_NOARGS, "backend(): (backend, device)"},
+    {NULL, NULL, 0, NULL}};
+
+static PyType_Slot context_slots[] = {{Py_tp_new, context_new},
+                                      {Py_tp_dealloc, context_dealloc},
+                                      {Py_tp_methods, context_methods},
+                                      {0, NULL}};
+static PyType_Spec context_spec = {"permc._permc.Context", sizeof(context_object), 0,
+                                   Py_TPFLAGS_DEFAULT, context_slots};
+
+static PyType_Slot program_slots[] = {
+    {Py_tp_dealloc, program_dealloc}, {Py_tp_methods, program_methods}, {0, NULL}};
+static PyType_Spec program_spec = {"permc._permc.Program", sizeof(program_object), 0,
+                                   Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                                   program_slots};
+
+static PyObject *set_error_type(PyObject *self, PyObject *type) {
+  (void)self;
+  Py_XDECREF(error_type);
+  Py_INCREF(type);
+  error_type = type;
+  Py_RETURN_NONE;
+}
+
+static PyMethodDef functions[] = {
+    {"set_error_type", set_error_type, METH_O, "what errors are raised as: type(code, message)"},
+    {"chain_interrupts", chain_interrupts, METH_NOARGS, "lets Ctrl-C end calls"},
+    {NULL, NULL, 0, NULL}};
+
+static struct PyModuleDef module = {
+    PyModuleDef_HEAD_INIT, "_permc", "See __init__.py.", -1, functions, NULL, NULL, NULL, NULL};
+
+PyMODINIT_FUNC PyInit__permc(void) {
+  PyObject *m = PyModule_Create(&module), *context = PyType_FromSpec(&context_spec);
+  program_type = (PyTypeObject *)PyType_FromSpec(&program_spec);
+  bool good = m && context && program_type && PyModule_AddObjectRef(m, "Context", context) >= 0 &&
+              PyModule_AddStringConstant(m, "version", permc_version()) >= 0;
+  Py_XDECREF(context);
+  if (!good)
+    Py_CLEAR(m);
+  return m;
+}
