@@ -75,8 +75,7 @@ static PyObject *chain_interrupts(PyObject *self, PyObject *none) {
 // ---- contexts ----------------------------------------------------------------------------------
 
 typedef struct context_object {
-  PyObject_HEAD
-  permc_context *context;
+  PyObject_HEAD permc_context *context;
 } context_object;
 
 static PyObject *context_new(PyTypeObject *type, PyObject *args, PyObject *words) {
@@ -117,7 +116,9 @@ static void context_dealloc(PyObject *self) {
       atomic_store(&in_call, NULL);                                                                \
   } while (0)
 
-static PyObject *context_raise(permc_context *c) { return raise_code(permc_last_code(c), permc_message(c)); }
+static PyObject *context_raise(permc_context *c) {
+  return raise_code(permc_last_code(c), permc_message(c));
+}
 
 static PyObject *context_load(PyObject *self, PyObject *args) {
   permc_context *c = ((context_object *)self)->context;
@@ -195,7 +196,8 @@ static PyObject *context_settings(PyObject *self, PyObject *args) {
   int allow_extern, untrusted, fast_floats;
   unsigned threads;
   const char *strategy;
-  if (!PyArg_ParseTuple(args, "ppIpz", &allow_extern, &untrusted, &threads, &fast_floats, &strategy))
+  if (!PyArg_ParseTuple(args, "ppIpz", &allow_extern, &untrusted, &threads, &fast_floats,
+                        &strategy))
     return NULL;
   permc_allow_extern(c, allow_extern);
   if (untrusted)
@@ -249,8 +251,9 @@ static bool has_room(const borrowed *b, const permc_value *like, size_t componen
   static const struct {
     const char *type;
     uint64_t bytes;
-  } sizes[] = {{"bool", 1}, {"i8", 1},  {"u8", 1},  {"i16", 2}, {"u16", 2}, {"f16", 2},  {"i32", 4},
-               {"u32", 4},  {"f32", 4}, {"i64", 8}, {"u64", 8}, {"f64", 8}, {"c64", 8}, {"c128", 16}};
+  } sizes[] = {{"bool", 1}, {"i8", 1},  {"u8", 1},  {"i16", 2},  {"u16", 2},
+               {"f16", 2},  {"i32", 4}, {"u32", 4}, {"f32", 4},  {"i64", 8},
+               {"u64", 8},  {"f64", 8}, {"c64", 8}, {"c128", 16}};
   const uint64_t *dims = permc_value_dims(like, component);
   uint64_t bytes = 0;
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
@@ -329,8 +332,7 @@ static PyObject *describe(const permc_value *v) {
 // ---- programs ----------------------------------------------------------------------------------
 
 typedef struct program_object {
-  PyObject_HEAD
-  context_object *context;
+  PyObject_HEAD context_object *context;
   permc_compiled *compiled;
 } program_object;
 
@@ -432,9 +434,8 @@ static PyObject *program_call(PyObject *self, PyObject *args) {
                     values + given_count);
   if (good) {
     permc_call_options options = {.stream = (void *)(uintptr_t)stream};
-    WITHOUT_GIL(p->context->context,
-                permc_call(p->compiled, values, given_count, values + given_count, made_count,
-                           &options, &why));
+    WITHOUT_GIL(p->context->context, permc_call(p->compiled, values, given_count,
+                                                values + given_count, made_count, &options, &why));
     if (why.code != PERMC_OK)
       raise_code(why.code, why.message);
   }

@@ -22,7 +22,7 @@ LC_ALL=C awk '
     gsub(/ /, "-", anchor)
     print FILENAME "#" anchor
   }' README.md CONTRIBUTING.md CHANGELOG.md docs/*.md >"$folder/targets"
-folders="core lang fusion kernels runtime tool stdlib tests examples bench docs cmake"
+folders="core lang fusion kernels runtime tool stdlib tests examples bench docs cmake python"
 {
   echo LICENSE
   find $folders

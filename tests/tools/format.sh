@@ -6,7 +6,7 @@ set -eu
 cd "$(dirname "$0")/../.."
 for formatter in clang-format-14 clang-format; do
   if "$formatter" --version 2>/dev/null | grep -q 'version 14\.'; then
-    files=$(find core lang fusion kernels runtime tool tests bench -name '*.[ch]' -o -name '*.inc' | sort)
+    files=$(find core lang fusion kernels runtime tool python tests bench -name '*.[ch]' -o -name '*.inc' | sort)
     # shellcheck disable=SC2086  # names have no blanks
     if "$formatter" --dry-run --Werror $files 2>"${PERMC_TMP:-/tmp}/format"; then
       echo "1 passed, 0 failed, 0 skipped"
