@@ -159,6 +159,7 @@ TEST(combinators) {
 
 int main(int count, char **arguments) {
   int kept = 1;
+  setvbuf(stdout, NULL, _IOLBF, 0);  // a long run that is ended has shown what it found
   settings.all = getenv("PERMC_ALL") != NULL;
   for (int i = 1; i < count; i++)
     if (!strcmp(arguments[i], "--all"))
