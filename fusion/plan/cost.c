@@ -4,13 +4,13 @@
 // ---- routines --------------------------------------------------------------------------------
 
 // What an algorithm costs: of the bytes of keys, of what goes with them, and of what it writes, how often
-// each crosses memory for each digit of the keys; and operations for each key and digit.
+// each crosses memory; and operations for each key, but for sorts.
 static const struct {
   double keys, payloads, results;
   double ops;
 } rates[NET_ROUTINE_KINDS] = {
-    [NET_SORT] = {.keys = 2, .payloads = 2, .ops = 24},
-    [NET_PLACES] = {.keys = 2, .payloads = 2, .results = 4, .ops = 24},
+    [NET_SORT] = {.keys = 2, .payloads = 5},
+    [NET_PLACES] = {.keys = 2, .results = 5},
     [NET_COUNT] = {.keys = 1, .results = 1, .ops = 8},
     [NET_PERMUTE] = {.keys = 1, .payloads = 5, .ops = 2},  // 4: what is written anywhere
     [NET_WRONG] = {.keys = 1, .results = 1, .ops = 8},
@@ -61,18 +61,38 @@ static pass_cost cost_on_host(const plan *p, const net_routine *r) {
   return (pass_cost){start, bytes / bus + digit * plan_routine_digits(p, r) * elements, 0};
 }
 
+// A sort by a processor (runtime/routines/sort.c), in operations, as measured with AVX-512: networks of
+// up to 2^9 words, and a partition for each doubling from there; more for a row that is not sorted
+// together with others, and for each element that is taken where it belongs. Few bits are counted.
+static double sort_ops(const plan *p, const net_routine *r) {
+  enum { LEAF = 9, LEAST = 4, WORD = 32, COUNTED = 16 };  // log2 of words in a network; bits
+  const double call = 3000, row = 800, partition = 12, moved = 30, counted = 24;
+  uint32_t bits = plan_routine_bits(p, r);
+  uint32_t log = r->length > 1 ? (uint32_t)f2_msb(r->length - 1) + 1 : 0;
+  uint32_t columns = log < LEAST ? LEAST : log < LEAF ? log : LEAF;
+  bool keys_alone = r->pair_count == 1 && r->kind == NET_SORT;
+  bool together = log >= LEAST && log < LEAF && r->length == (uint64_t)1 << log && keys_alone;
+  double words = (keys_alone ? bits : bits + log) > WORD ? 2 : 1;
+  double each = columns * (columns + 1) / 2 + (log > LEAF ? partition * (log - LEAF) : 0);
+  each = bits <= COUNTED && log + 3 >= bits ? counted * plan_routine_digits(p, r) : words * each;
+  each += keys_alone ? 0 : moved * (r->pair_count + 1);
+  return call + (double)r->rows * (each * (double)r->length + (together ? 0 : row));
+}
+
 static pass_cost routine_cost(const plan *p, const net_routine *r) {
-  double digits = plan_routine_digits(p, r), elements = (double)r->rows * (double)r->length;
+  double elements = (double)r->rows * (double)r->length;
   if (!p->target->lane_bytes && r->kind != NET_PERMUTE && r->kind != NET_TRANSPOSE)
     return plan_routine_has_kernels(r) ? cost_on_gpu(p, r) : cost_on_host(p, r);
-  double bytes = rates[r->kind].keys * digits * bytes_of(p, r->pairs[0].from);
+  double bytes = rates[r->kind].keys * bytes_of(p, r->pairs[0].from);
   for (uint32_t i = 0; i < r->pair_count; i++) {
     if (i > 0)
-      bytes += rates[r->kind].payloads * digits * bytes_of(p, r->pairs[i].to);
+      bytes += rates[r->kind].payloads * bytes_of(p, r->pairs[i].to);
     bytes += rates[r->kind].results * bytes_of(p, r->pairs[i].to);
   }
+  bool sorts = r->kind == NET_SORT || r->kind == NET_PLACES;
+  double ops = sorts ? sort_ops(p, r) : rates[r->kind].ops * elements;
   return (pass_cost){p->target->pass_seconds, bytes / p->target->memory_bytes_per_second,
-                     rates[r->kind].ops * digits * elements / p->target->ops_per_second};
+                     ops / p->target->ops_per_second};
 }
 
 // ---- passes of tiles ---------------------------------------------------------------------------
