@@ -438,7 +438,12 @@ static const char *check_sorted(const checker *c) {
     wrong = "there is not one place for each key";
   if (!wrong && s->scalar != OP_LE && s->scalar != OP_GE)
     wrong = "it has no order";
-  return wrong;
+  if (!wrong && s->operand_count != 1 && s->operand_count != 2)
+    wrong = "it has not one operand, or two";
+  const trace_step *o = !wrong && s->operand_count == 2 ? operand_step(c, 1) : NULL;
+  if (o && (o->type != SCALAR_I64 || o->rank != 1 || !o->dims[0]))
+    wrong = "the offsets are not a list of i64";
+  return wrong || !o ? wrong : check_batch(c, 1);
 }
 
 static const char *check_wrong(const checker *c) {
@@ -510,7 +515,7 @@ static const struct {
     [TRACE_GATHER] = {check_gather, 2, false},
     [TRACE_SCATTER] = {check_scatter, 3, false},
     [TRACE_CHOICE] = {check_choice, ANY_COUNT, true},
-    [TRACE_PLACES] = {check_sorted, 1, false},
+    [TRACE_PLACES] = {check_sorted, ANY_COUNT, false},
     [TRACE_COUNT] = {check_count, 1, false},
     [TRACE_WRONG] = {check_wrong, 1, false},
 };

@@ -65,7 +65,8 @@
   ROW(REPLICATE, "replicate")  /* s -> [m]s */                                                     \
   ROW(GATHER, "gather")        /* [k] places, [m]s -> [k]s: the elements at these places */        \
   ROW(SCATTER, "scatter")      /* [k] places, [k]s, [m]s -> [m]s: the second with the first's there */ \
-  ROW(PLACES, "places")        /* [m] keys -> [m]i64: each one's place among them in order, from 0 on */ \
+  ROW(PLACES, "places")        /* [m] keys -> [m]i64: each one's place among them in order, from 0 on; \
+                                  or [m] keys, [r]i64 offsets: in its row */                       \
   ROW(COUNT, "count")          /* [m] keys -> [number]i64: how many of each of 0 ... number - 1 */ \
   ROW(WRONG, "wrong")          /* [k] places -> [2]i64 of batch 1: the first wrong one, what it is */ \
   ROW(CHOICE, "choice")        /* one operand for each function of choice `number`: see below */
@@ -96,6 +97,8 @@ extern const char *const trace_op_names[TRACE_OP_COUNT];
 //   places:  of keys of an ordered type in the order total_le, from low to high (`scalar` is OP_LE) or
 //            from high to low (OP_GE); equal keys stay in their order. So the places are a permutation.
 //            number: not 0: the keys are integers below it; where others are among them, places are open
+//            offsets: keys o_i, ..., o_(i+1) - 1 are a row, put in order for itself; keys of no row stay.
+//            Where offsets decrease, or are not from 0 to m, places are open
 //   count:   integers; keys that are not below `number` are passed over
 //   wrong:   of all instances one after the other, the position of the first that is not below `number` or
 //            (`scalar` is OP_NE, not OP_LT) that another one of its instance is equal to; and that place.

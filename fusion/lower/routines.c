@@ -116,6 +116,7 @@ lowered lower_keyed(lowering *l, const trace_step *s) {
                    .distinct = s->scalar == OP_NE,
                    .rows = rows,
                    .length = of->dims[0],
+                   .ragged = s->op == TRACE_PLACES && s->operand_count == 2,
                    .limit = s->number,
                    .pair_count = 1,
                    .pairs = &pair};
@@ -126,6 +127,8 @@ lowered lower_keyed(lowering *l, const trace_step *s) {
     rule_fired(l->log, RULE_COUNTED_SORT, l->step, 0, 0);
     return result;
   }
+  if (r.ragged)
+    r.offsets = operand_array(l, s, 1, rows);
   uint32_t stage = add_routine(l, r);
   if (s->op == TRACE_PLACES)
     vec_push(l->memory, &l->sorts, ((known_sort){pair.to, stage, NET_NONE, 0}));

@@ -179,6 +179,8 @@ typedef struct net_store {
 //   wrong    two i64: which of all elements is the first that is not below `limit`, or (distinct) that
 //            another one of its row is equal to, and what it is; INT64_MAX and 0 where there is none
 //   count    how many of each of the keys 0 ... limit - 1 a row has, as i64; others are passed over
+//   offsets  o_0, o_1, ...: of each row elements o_i, ..., o_(i+1) - 1 are sorted for themselves, and
+//            elements of none of these stay; places and indices are still those in the row
 //   permute  the keys are a permutation of 0 ... length - 1, and of one row: payloads go to these places,
 //            or (`back`) come from them
 //   transpose  dimensions in another order; in a stage of one row:
@@ -221,6 +223,8 @@ typedef struct net_routine {
   bool descending, distinct;
   bool back;    // PERMUTE: elements come from these places
   bool counts;  // a SORT or PLACES: the last pair goes from the keys to their counts, as of a COUNT
+  bool ragged;  // SORT, PLACES: each of its rows has rows of its own, that offsets cut
+  net_id offsets;  // then: an array of i64, as many for each row: see `offsets`
   uint64_t rows, length;
   uint64_t limit;  // not 0: the keys are integers below it
   uint32_t pair_count;

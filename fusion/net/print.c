@@ -213,6 +213,8 @@ static void print_routine(text *out, const net_routine *r) {
               r->back ? " back" : "");
   if (r->origin != NET_NONE)
     text_printf(out, " step %%%" PRIu32, r->origin);
+  if (r->ragged)
+    text_printf(out, " offsets a%" PRIu32, r->offsets);
   for (uint32_t i = 0; i < r->pair_count; i++) {
     net_routine_pair p = r->pairs[i];
     text_string(out, "\n  from ");

@@ -21,6 +21,8 @@ static const struct {
     [NET_PERMUTE] = {OF_PAIRS, true}, [NET_TRANSPOSE] = {OF_PAIRS, false},
 };
 
+static bool may_be_ragged(net_routine_kind k) { return k == NET_SORT || k == NET_PLACES; }
+
 typedef struct checker {
   arena *memory;
   const net *net;
@@ -120,6 +122,16 @@ static const char *check_pair(const checker *c, uint32_t i) {
   return check_payload(c, p);
 }
 
+static const char *check_offsets(const checker *c) {
+  const net_routine *r = c->routine;
+  if (!may_be_ragged(r->kind) || r->offsets >= c->net->arrays.count)
+    return "it has no rows of unequal length, or there are no such offsets";
+  const net_array *o = array_at(c, r->offsets);
+  return o->type == SCALAR_I64 && o->count && o->count % r->rows == 0
+             ? NULL
+             : "the offsets are not of i64, as many for each row";
+}
+
 const char *net_routine_problem(arena *a, const net *t, const net_stage *s) {
   const net_routine *r = s->routine;
   checker c = {a, t, r, 0};
@@ -140,5 +152,6 @@ const char *net_routine_problem(arena *a, const net *t, const net_stage *s) {
     if (wrong)
       return arena_printf(a, "array %" PRIu32 ": %s", i, wrong);
   }
-  return check_dimensions(&c);
+  const char *wrong = check_dimensions(&c);
+  return wrong || !r->ragged ? wrong : check_offsets(&c);
 }

@@ -490,6 +490,9 @@ static const char *check_routine(checker *c, size_t number) {
     if (from != NET_NONE && !net_array_is_given(&c->net->arrays.items[from]) && !c->written[from])
       wrong = arena_printf(c->memory, "a%" PRIu32 " is not written before", from);
   }
+  if (!wrong && r->ragged && !net_array_is_given(&c->net->arrays.items[r->offsets]) &&
+      !c->written[r->offsets])
+    wrong = arena_printf(c->memory, "a%" PRIu32 " is not written before", r->offsets);
   for (uint32_t i = 0; i < r->pair_count && !wrong; i++) {
     net_id to = r->pairs[i].to;
     if (to == NET_NONE)
@@ -548,6 +551,9 @@ static const char *check_order(arena *a, const net *t) {
       if (r->pairs[k].from != NET_NONE && last[r->pairs[k].from] > i)
         return arena_printf(a, "stage %zu: a%" PRIu32 " is written by stage %zu", i,
                             r->pairs[k].from, last[r->pairs[k].from] - 1);
+    if (r && r->ragged && last[r->offsets] > i)
+      return arena_printf(a, "stage %zu: a%" PRIu32 " is written by stage %zu", i, r->offsets,
+                          last[r->offsets] - 1);
   }
   for (size_t i = 0; i < t->stages.count; i++)
     for (size_t k = 0; k < t->stages.items[i].nodes.count; k++) {

@@ -321,6 +321,8 @@ void plan_add_access(plan_pass *pass, net_id array, bool writes) {
 
 static void find_accesses_of_routine(arena *a, const net_routine *r, plan_pass *pass) {
   pass->accesses = NEW_ARRAY(a, plan_access, 2 * r->pair_count + 1);
+  if (r->ragged)
+    plan_add_access(pass, r->offsets, false);
   for (uint32_t i = 0; i < r->pair_count; i++) {
     if (r->pairs[i].from != NET_NONE)
       plan_add_access(pass, r->pairs[i].from, false);

@@ -242,6 +242,8 @@ void stage_want_gathered(rewriter *r, bool *wanted) {
   for (uint32_t i = 0; of && i < of->pair_count; i++)
     if (of->pairs[i].from != NET_NONE)
       wanted[of->pairs[i].from] = true;
+  if (of && of->ragged)
+    wanted[of->offsets] = true;
   net_id *nodes = NEW_ARRAY(r->memory, net_id, r->stage->nodes.count);
   for (size_t i = 0; i < r->stage->ops.count; i++)
     for (uint32_t k = net_op_nodes(r->stage, &r->stage->ops.items[i], nodes); k-- > 0;)
@@ -320,6 +322,8 @@ static net_stage compact_stage(arena *a, const net_stage *old, const net_id *arr
     p->from = p->from == NET_NONE ? NET_NONE : arrays[p->from];
     p->to = p->to == NET_NONE ? NET_NONE : arrays[p->to];
   }
+  if (s.routine && s.routine->ragged)
+    s.routine->offsets = arrays[s.routine->offsets];
   renumbering n = {
       a, arrays, old, &s, new_numbers(a, old->values.count), new_numbers(a, old->nodes.count)};
   number_values(&n);
@@ -354,6 +358,8 @@ static bool *used_arrays(arena *a, const net *t) {
       if (p.to != NET_NONE)
         used[p.to] = true;
     }
+    if (s->routine && s->routine->ragged)
+      used[s->routine->offsets] = true;
     for (size_t k = 0; k < s->loads.count; k++)
       used[s->loads.items[k].array] = true;
     for (size_t k = 0; k < s->stores.count; k++)

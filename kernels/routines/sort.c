@@ -1,6 +1,8 @@
 // Shapes, texts and launches of sorts. See sort.h.
 #include "kernels/routines/sort.h"
 #include "core/number.h"
+#include "kernels/routines/order.h"
+#include "kernels/routines/ragged.h"
 #include "kernels/text/text.h"
 
 enum {
@@ -134,6 +136,8 @@ const char *sort_kernels_of(const sort_work *w, sort_kernels *out) {
   uint32_t bits = w->type == SCALAR_BOOL ? 1 : 8 * key_bytes(out);
   out->digits = ((w->bits && w->bits < bits ? w->bits : bits) + 7) / 8;
   choose_along(out);
+  if (w->offsets)
+    return ragged_kernels_of(out);
   choose_tile(out);
   tiles = divide_up(w->length, tile_of(out));
   if (tiles > MOST_BLOCKS / w->rows)
@@ -145,10 +149,6 @@ const char *sort_kernels_of(const sort_work *w, sort_kernels *out) {
 }
 
 // ---- text --------------------------------------------------------------------------------------
-
-static const char *unsigned_of(uint32_t bytes) {
-  return bytes == 1 ? "uint8_t" : bytes == 2 ? "uint16_t" : bytes == 4 ? "uint32_t" : "uint64_t";
-}
 
 // Words, whose order is that of keys, and keys of words. All NaN come last, those with a sign too: by
 // as many floats are turned round.
@@ -165,14 +165,11 @@ static void write_words(text *out, const sort_kernels *k) {
     text_printf(out, "#define SORT_TOP %lluU\n", kind == KIND_SIGNED ? top : 0);
 }
 
-void sort_kernels_write(text *out, const sort_kernels *k) {
-  c_source_add(out, "kernels/text/cuda_host.h");
+static void write_digits(text *out, const sort_kernels *k) {
   text_printf(out, "typedef %s SORT_KEY;\ntypedef %s SORT_WORD;\n", unsigned_of(key_bytes(k)),
               unsigned_of(word_bytes(k)));
   text_printf(out, "typedef %s TILE_COUNT;\ntypedef int%u_t SORT_OFFSET;\n",
               unsigned_of(k->count_bytes), 8 * k->count_bytes);
-  if (k->along_bytes)
-    text_printf(out, "#define SORT_PAYLOAD %s\n", unsigned_of(k->along_bytes));
   if (k->joined)
     text_string(out, "#define SORT_JOINED\n");
   text_printf(out, "#define SORT_DIGITS %u\n#define TILE_THREADS %u\n", k->digits, k->threads);
@@ -181,6 +178,18 @@ void sort_kernels_write(text *out, const sort_kernels *k) {
   write_words(out, k);
   c_source_add(out, "kernels/routines/tile_text.h");
   c_source_add(out, "kernels/routines/sort_text.h");
+}
+
+void sort_kernels_write(text *out, const sort_kernels *k) {
+  c_source_add(out, "kernels/text/cuda_host.h");
+  if (k->along_bytes)
+    text_printf(out, "#define SORT_PAYLOAD %s\n", unsigned_of(k->along_bytes));
+  if (k->work.offsets)
+    ragged_kernels_write(out, k);
+  else
+    write_digits(out, k);
+  if (k->along_order)
+    c_source_add(out, "kernels/routines/gather_text.h");
 }
 
 // ---- launches ----------------------------------------------------------------------------------
@@ -279,13 +288,19 @@ static uint32_t gather_count(const sort_kernels *k) {
 }
 
 uint32_t sort_launch_count(const sort_kernels *k) {
-  return 1 + k->digits + gather_count(k) + k->work.wants_places;
+  uint32_t sorting = k->work.offsets ? RAGGED_LAUNCHES : 1 + k->digits;
+  return sorting + gather_count(k) + k->work.wants_places;
 }
 
 void sort_launches(const sort_kernels *k, routine_launch *out) {
-  *out++ = count_launch(k);
-  for (uint32_t d = 0; d < k->digits; d++)
-    *out++ = digit_launch(k, d);
+  if (k->work.offsets) {
+    ragged_launches(k, out);
+    out += RAGGED_LAUNCHES;
+  } else {
+    *out++ = count_launch(k);
+    for (uint32_t d = 0; d < k->digits; d++)
+      *out++ = digit_launch(k, d);
+  }
   for (uint32_t i = 0; i < gather_count(k); i++)
     *out++ = gather_launch(k, i);
   if (k->work.wants_places)

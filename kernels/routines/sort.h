@@ -8,6 +8,9 @@
 //   sort_kernels_write(&out, &k);         text, for NVRTC or for the host
 //   sort_launches(&k, launches);          what is launched, in this order:
 //
+//
+// With offsets these are two others, see kernels/routines/ragged.h. Else:
+//
 //   count    a block for each few tiles             how often each digit of 8 bits occurs
 //   digit    a block for each tile, four times      keys and payload, in the order of that digit
 //
@@ -36,6 +39,7 @@ typedef struct sort_work {
   bool descending;
   uint32_t bits;  // not 0: keys are integers below 2^bits
   uint64_t rows, length;
+  uint64_t offsets;  // not 0: so many cut each row into rows of its own (kernels/routines/ragged.h)
   uint32_t multiprocessors, shared_bytes;  // of a block at most
   bool wants_keys;                         // in their order
   bool wants_places;  // the place of each key, as i64: then there are no payloads
@@ -52,12 +56,21 @@ enum {
   SORT_SPARE_SORTED,  // in place of SORT_SORTED, where keys are not wanted
   SORT_ALONG,
   SORT_SPARE_ALONG,
-  SORT_STATE,  // is 0 before the first run, and after each
+  SORT_OFFSETS,  // i64
+  SORT_STATE,    // is 0 before the first run, and after each
   SORT_PAYLOADS
 };
 
+// Of a block; how many at once on a multiprocessor.
+typedef struct sort_shape {
+  uint32_t threads, items, blocks;
+} sort_shape;
+
 typedef struct sort_kernels {
   sort_work work;
+  sort_shape tile, part;            // of rows of unequal length
+  uint32_t window;                  // keys among which the rows of a tile begin
+  uint64_t room;                    // of parts in a list
   uint32_t threads, items, blocks;  // of a block; of a thread; on a multiprocessor
   uint32_t digits, tiles;           // of a row
   uint32_t count_bytes;             // of a number of keys: 4, or 8

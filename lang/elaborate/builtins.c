@@ -628,6 +628,7 @@ static const builtin rows[] = {
     {"scatter", "[]a -> []b -> []b -> []b", {CONSTRAINT_SCALAR, CLASS_INTEGER}, 3, run_scatter, 0, NULL},
     {"sorted_places", "[]a -> []int", ORDERED, 1, run_sorted_places, OP_LE, NULL},
     {"sorted_places_desc", "[]a -> []int", ORDERED, 1, run_sorted_places, OP_GE, NULL},
+    {"ragged_places", "[]int -> []a -> []int", ORDERED, 2, run_ragged_places, OP_LE, NULL},
     {"bucket_places", "int -> []a -> []int", {CONSTRAINT_SCALAR, CLASS_INTEGER}, 2, run_bucket_places, 0, NULL},
     {"checked_lengths", "int -> []int -> []int", ANY, 2, run_checked_rows, CHECK_ROWS, NULL},
     {"checked_offsets", "int -> []int -> []int", ANY, 2, run_checked_rows, CHECK_OFFSETS, NULL},

@@ -235,6 +235,7 @@ void add_checks(elaborator *e);  // once the trace has its results
 value *run_gather(elaborator *e, const builtin *row, value **a, type **instance);
 value *run_scatter(elaborator *e, const builtin *row, value **a, type **instance);
 value *run_trusted(elaborator *e, const builtin *row, value **a, type **instance);
+value *run_ragged_places(elaborator *e, const builtin *row, value **a, type **instance);
 value *run_sorted_places(elaborator *e, const builtin *row, value **a, type **instance);
 value *run_bucket_places(elaborator *e, const builtin *row, value **a, type **instance);
 value *run_checked_rows(elaborator *e, const builtin *row, value **a, type **instance);

@@ -408,13 +408,16 @@ static value_id shadow_of_choice(const shadowing *w, value_id id, const trace_st
 
 static value_id shadow_of_computed(const shadowing *w, const trace_step *s) {
   value_id all = NO_STEP;
-  for (uint32_t i = 0; i < s->operand_count; i++) {
+  uint32_t count =
+      s->op == TRACE_PLACES ? 1 : s->operand_count;  // offsets are none of the elements
+  for (uint32_t i = 0; i < count; i++) {
     if (!counts(w, s, i))
       continue;
     value_id shadow = shadow_of(w, s->operands[i]);
     all = all == NO_STEP ? shadow : combine_shadows(w, OP_AND, all, shadow, s->batch);
   }
-  return broadcast_shadow(w, all, s->batch);
+  return broadcast_shadow(w, all == NO_STEP ? emit_bools(w, false, s->rank, s->dims) : all,
+                          s->batch);
 }
 
 // The shadow of places, for each element of rows like those of s.

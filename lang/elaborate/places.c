@@ -88,14 +88,16 @@ value *run_scatter(elaborator *e, const builtin *row, value **a, type **instance
 
 // ---- keys --------------------------------------------------------------------------------------
 
-// A step of keys, which are below `number`, or any if that is 0.
-static value_id emit_keyed(elaborator *e, trace_op op, value_id keys, scalar_op order,
-                           uint64_t number) {
+// A step of keys, which are below `number`, or any if that is 0; of all, or in rows of these offsets.
+static value_id emit_keyed(elaborator *e, trace_op op, value_id keys, value_id offsets,
+                           scalar_op order, uint64_t number) {
   const trace_step *k = step_at(e, keys);
   trace_step s = {.op = op, .type = SCALAR_I64, .rank = 1, .scalar = order, .number = number};
   s.batch = k->batch;
-  s.operand_count = 1;
-  s.operands = copy_operands(e, 1, &keys);
+  if (offsets != NO_STEP && step_at(e, offsets)->batch > s.batch)
+    s.batch = step_at(e, offsets)->batch;
+  s.operand_count = offsets == NO_STEP ? 1 : 2;
+  s.operands = copy_operands(e, s.operand_count, (value_id[]){keys, offsets});
   s.dims = NEW(e->memory, uint64_t);
   s.dims[0] = op == TRACE_COUNT ? number : k->dims[0];
   return emit(e, s);
@@ -104,20 +106,21 @@ static value_id emit_keyed(elaborator *e, trace_op op, value_id keys, scalar_op 
 // The places of a list of elements: by their components, the last first, each time stably.
 //   keys (1, 5) (0, 5) (1, 4)     by the second: 1 2 0, so that the first become 1 1 0, whose places
 //                                 are 1 2 0: those of the elements are 2 0 1
-static value_id emit_places(elaborator *e, value *element, scalar_op order, value_id before) {
+static value_id emit_places(elaborator *e, value *element, value_id offsets, scalar_op order,
+                            value_id before) {
   if (element->kind == VALUE_TUPLE) {
     for (uint32_t i = element->u.parts.count; i-- > 0;)
-      before = emit_places(e, element->u.parts.items[i], order, before);
+      before = emit_places(e, element->u.parts.items[i], offsets, order, before);
     return before;
   }
   value_id keys = as_dynamic(e, element)->u.step;
   placing moved = {.op = TRACE_SCATTER, .places = before}, after = {.op = TRACE_GATHER};
   if (before == NO_STEP)
-    return emit_keyed(e, TRACE_PLACES, keys, order, 0);
+    return emit_keyed(e, TRACE_PLACES, keys, offsets, order, 0);
   vec_push(e->memory, &moved.bases, keys);
   after.places = before;
-  return placed_step(e, emit_keyed(e, TRACE_PLACES, placed_step(e, keys, &moved), order, 0),
-                     &after);
+  keys = placed_step(e, keys, &moved);
+  return placed_step(e, emit_keyed(e, TRACE_PLACES, keys, offsets, order, 0), &after);
 }
 
 // The same places, as a step of its own.
@@ -139,7 +142,8 @@ value *run_trusted(elaborator *e, const builtin *row, value **a, type **instance
 value *run_sorted_places(elaborator *e, const builtin *row, value **a, type **instance) {
   (void)instance;
   value *keys = as_array(e, a[0]);
-  value_id places = emit_places(e, keys->u.array.element, (scalar_op)row->operation, NO_STEP);
+  value_id places =
+      emit_places(e, keys->u.array.element, NO_STEP, (scalar_op)row->operation, NO_STEP);
   return make_array(e, length_of(keys), make_dynamic(e, places));
 }
 
@@ -156,37 +160,41 @@ static uint64_t number_of_keys(elaborator *e, const char *who, value *bits) {
 value *run_bucket_places(elaborator *e, const builtin *row, value **a, type **instance) {
   (void)instance;
   uint64_t number = number_of_keys(e, row->name, a[0]);
-  value_id places = emit_keyed(e, TRACE_PLACES, places_of(e, a[1]), OP_LE, number);
+  value_id places = emit_keyed(e, TRACE_PLACES, places_of(e, a[1]), NO_STEP, OP_LE, number);
   return make_array(e, length_of(a[1]), make_dynamic(e, places));
 }
 
 value *run_count_keys(elaborator *e, const builtin *row, value **a, type **instance) {
   (void)instance;
   uint64_t number = number_of_keys(e, row->name, a[0]);
-  value_id counts = emit_keyed(e, TRACE_COUNT, places_of(e, a[1]), OP_LE, number);
+  value_id counts = emit_keyed(e, TRACE_COUNT, places_of(e, a[1]), NO_STEP, OP_LE, number);
   return make_array(e, number, make_dynamic(e, counts));
 }
 
-// Lengths of rows, or offsets, which are from 0 to a[0]: as they are, once more, so that who needs them
-// needs the check.
+// A list as it is, once more, so that who needs it needs the check that these numbers are from 0 to `most`.
+static value_id emit_guarded(elaborator *e, value_id list, check_kind kind, value_id numbers,
+                             uint64_t most) {
+  trace_step s = *step_at(e, list);
+  s.op = TRACE_RESHAPE;
+  s.operand_count = 1;
+  s.operands = copy_operands(e, 1, &list);
+  trace_check c = {.kind = kind,
+                   .shadow = numbers,
+                   .guarded = emit(e, s),
+                   .length = most + 1,
+                   .inner = step_at(e, numbers)->dims[0],
+                   .where = own_place(e)};
+  if (c.inner)
+    vec_push(e->memory, &e->out->checks, c);
+  return c.guarded;
+}
+
 value *run_checked_rows(elaborator *e, const builtin *row, value **a, type **instance) {
   (void)instance;
   int64_t most = static_integer(e, a[0], arena_printf(e->memory, "the bound of %s", row->name));
-  uint64_t count = length_of(a[1]);
-  value_id lengths = places_of(e, a[1]);
-  trace_step s = *step_at(e, lengths);
-  s.op = TRACE_RESHAPE;
-  s.operand_count = 1;
-  s.operands = copy_operands(e, 1, &lengths);
-  trace_check c = {.kind = (check_kind)row->operation,
-                   .shadow = lengths,
-                   .guarded = emit(e, s),
-                   .length = (uint64_t)most + 1,
-                   .inner = count,
-                   .where = own_place(e)};
-  if (count)
-    vec_push(e->memory, &e->out->checks, c);
-  return make_array(e, count, make_dynamic(e, c.guarded));
+  value_id list = places_of(e, a[1]);
+  list = emit_guarded(e, list, (check_kind)row->operation, list, (uint64_t)most);
+  return make_array(e, length_of(a[1]), make_dynamic(e, list));
 }
 
 // ---- steps of checks -------------------------------------------------------------------------
@@ -265,6 +273,31 @@ static value_id emit_minimum(elaborator *e, value_id x, uint64_t count) {
   }
   trace_step s = {.op = TRACE_ELEMENT, .type = SCALAR_I64, .batch = 1};
   return emit_step(e, s, 0, 1, &x);
+}
+
+// ---- rows of unequal length ------------------------------------------------------------------
+
+// How many elements each row has.
+static value_id emit_lengths(elaborator *e, value_id offsets) {
+  uint64_t batch = step_at(e, offsets)->batch, rows = step_at(e, offsets)->dims[0] - 1;
+  value_id ends[2];
+  for (uint64_t i = 0; i < 2; i++) {
+    trace_step s = {.op = TRACE_SLICE, .type = SCALAR_I64, .batch = batch, .rank = 1, .number = i};
+    ends[i] = emit_reshape(e, emit_step(e, s, rows, 1, &offsets), batch * rows, 0, 0);
+  }
+  return emit_reshape(e, emit_scalar(e, OP_SUB, ends[1], ends[0]), batch, 1, rows);
+}
+
+value *run_ragged_places(elaborator *e, const builtin *row, value **a, type **instance) {
+  (void)instance;
+  value *keys = as_array(e, a[1]);
+  value_id offsets = places_of(e, a[0]);
+  if (!length_of(a[0]))
+    fail(e, "%s needs offsets: one more than there are rows", row->name);
+  offsets = emit_guarded(e, offsets, CHECK_ROWS, emit_lengths(e, offsets), length_of(keys));
+  value_id places =
+      emit_places(e, keys->u.array.element, offsets, (scalar_op)row->operation, NO_STEP);
+  return make_array(e, length_of(keys), make_dynamic(e, places));
 }
 
 // ---- the checks ------------------------------------------------------------------------------
@@ -352,6 +385,10 @@ static void add_place_check(elaborator *e, const checked_places *l) {
 static bool places_of_step(const elaborator *e, const trace_step *s, checked_places *l) {
   bool gathers = s->op == TRACE_GATHER, scatters = s->op == TRACE_SCATTER;
   bool keyed = (s->op == TRACE_PLACES || s->op == TRACE_COUNT) && s->number;
+  if (s->op == TRACE_PLACES && s->operand_count == 2) {
+    *l = (checked_places){s->operands[1], s->dims[0] + 1, false, false};
+    return true;
+  }
   if (!gathers && !scatters && !keyed)
     return false;
   uint64_t length = keyed ? s->number : gathers ? step_at(e, s->operands[1])->dims[0] : s->dims[0];

@@ -58,6 +58,7 @@ static const char *plan_sort(cuda_routine *c, const plan *p, const net_routine *
                  .bits = r->limit ? plan_routine_bits(p, r) : 0,
                  .rows = r->rows,
                  .length = r->length,
+                 .offsets = r->ragged ? p->arrays.items[r->offsets].count / r->rows : 0,
                  .multiprocessors = (uint32_t)cuda_facts_of(c->device)->multiprocessors,
                  .shared_bytes = (uint32_t)cuda_facts_of(c->device)->shared_per_block,
                  .wants_keys = sorts && r->pairs[0].to != NET_NONE,
@@ -163,6 +164,8 @@ static void place_sort(cuda_routine *c, const cuda_address *addresses) {
   c->addresses[SORT_KEYS] = addresses[r->pairs[0].from];
   if (r->pairs[0].to != NET_NONE)
     c->addresses[r->kind == NET_SORT ? SORT_SORTED : SORT_PLACES] = addresses[r->pairs[0].to];
+  if (r->ragged)
+    c->addresses[SORT_OFFSETS] = addresses[r->offsets];
   for (uint32_t i = 1; i < r->pair_count; i++) {
     cuda_address *to = &c->addresses[SORT_PAYLOADS + 2 * (i - 1)];
     to[0] = r->pairs[i].from == NET_NONE ? 0 : addresses[r->pairs[i].from];

@@ -205,10 +205,10 @@ static bool run_step(interp *r, value_id id) {
   }
   if (trace_step_elementwise(s->op))
     return run_elementwise(r, id);
-  if (s->op == TRACE_PLACES || s->op == TRACE_COUNT || s->op == TRACE_WRONG)
-    return interp_order(&r->watch, s, step_at(r, s->operands[0]), data_of(r, s->operands[0]), out);
   for (uint32_t k = 0; k < s->operand_count; k++)
     r->in[k] = data_of(r, s->operands[k]);
+  if (s->op == TRACE_PLACES || s->op == TRACE_COUNT || s->op == TRACE_WRONG)
+    return interp_order(&r->watch, r->trace, s, r->in, out);
   return interp_move(&r->watch, r->trace, s, r->in, out);
 }
 

@@ -50,6 +50,26 @@ static bool find_places(interp_watch *w, const ordering *o, int64_t *out, int64_
   return true;
 }
 
+// The same in rows: row i is keys offsets[i] ... offsets[i + 1] - 1. Others stay.
+static bool find_ragged_places(interp_watch *w, const ordering *o, const int64_t *offsets,
+                               uint64_t rows, int64_t *out, int64_t *room) {
+  for (uint64_t i = 0; i < o->count; i++)
+    out[i] = (int64_t)i;
+  for (uint64_t i = 0; i < rows; i++) {
+    int64_t first = offsets[i], last = offsets[i + 1];
+    if (first < 0 || last < first || (uint64_t)last > o->count)  // the check finds it
+      continue;
+    ordering row = *o;
+    row.keys += (size_t)first * scalar_types[o->type].size;
+    row.count = (uint64_t)(last - first);
+    if (!find_places(w, &row, out + first, room))
+      return false;
+    for (int64_t k = first; k < last; k++)
+      out[k] += first;
+  }
+  return interp_watch_spend(w, rows);
+}
+
 static bool count_keys(interp_watch *w, const ordering *o, int64_t *out) {
   memset(out, 0, o->step->number * sizeof *out);
   for (uint64_t i = 0; i < o->count; i++) {
@@ -102,8 +122,17 @@ static bool find_first_wrong(interp_watch *w, const trace_step *s, const trace_s
   return good;
 }
 
-bool interp_order(interp_watch *w, const trace_step *s, const trace_step *of, const void *keys,
+// Instance i's part of an operand: how many elements stand before it.
+static uint64_t elements_before(const trace_step *s, const trace_step *of, uint64_t i) {
+  return i / (s->batch / of->batch) * of->dims[0];
+}
+
+bool interp_order(interp_watch *w, const trace *t, const trace_step *s, const void *const *in,
                   int64_t *out) {
+  const trace_step *of = &t->steps.items[s->operands[0]];
+  const trace_step *cut = s->operand_count == 2 ? &t->steps.items[s->operands[1]] : NULL;
+  const unsigned char *keys = in[0];
+  const int64_t *offsets = cut ? in[1] : NULL;
   if (s->op == TRACE_WRONG)
     return find_first_wrong(w, s, of, keys, out);
   ordering o = {s, of->type, keys, of->dims[0]};
@@ -111,9 +140,11 @@ bool interp_order(interp_watch *w, const trace_step *s, const trace_step *of, co
   w->no_memory = room == NULL;
   bool good = room != NULL;
   for (uint64_t i = 0; i < s->batch && good; i++, out += s->dims[0]) {
-    o.keys = (const unsigned char *)keys +
-             i / (s->batch / of->batch) * o.count * scalar_types[o.type].size;
-    good = s->op == TRACE_PLACES ? find_places(w, &o, out, room) : count_keys(w, &o, out);
+    o.keys = keys + elements_before(s, of, i) * scalar_types[o.type].size;
+    good = cut ? find_ragged_places(w, &o, offsets + elements_before(s, cut, i), cut->dims[0] - 1,
+                                    out, room)
+           : s->op == TRACE_PLACES ? find_places(w, &o, out, room)
+                                   : count_keys(w, &o, out);
   }
   free(room);
   return good;

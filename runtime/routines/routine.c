@@ -40,7 +40,118 @@ static sort_task task_of(const routine_call *c) {
                      .interrupted = c->interrupted};
 }
 
+// ---- rows of unequal length ---------------------------------------------------------------------
+
+// The offsets of row `number` of the routine, how many there are, and whether they are in order: if not,
+// its check says so.
+static const uint64_t *offsets_of(const routine_call *c, uint64_t number, uint64_t *count) {
+  *count = array_at(c, c->routine->offsets)->count / c->routine->rows;
+  const uint64_t *offsets = (const uint64_t *)c->data[c->routine->offsets] + number * *count;
+  for (uint64_t i = 0; i + 1 < *count; i++)
+    if (offsets[i] > offsets[i + 1])
+      return NULL;
+  return offsets[*count - 1] <= c->routine->length ? offsets : NULL;
+}
+
+// What stays where it is: all that is not of a row.
+static void copy_others(const char *from, char *to, size_t size, uint64_t length, uint64_t first,
+                        uint64_t last) {
+  memcpy(to, from, first * size);
+  memcpy(to + last * size, from + last * size, (length - last) * size);
+}
+
+// Indices are of their rows, but those of the whole are wanted.
+static void shift_indices(void *indices, size_t size, const uint64_t *offsets, uint64_t count,
+                          uint64_t length) {
+  uint32_t *narrow = indices;
+  uint64_t *wide = indices;
+  for (uint64_t i = 0, row = 0; i < length; i++) {
+    while (row + 1 < count && i >= offsets[row + 1])
+      row++;
+    bool own = i >= offsets[0] && row + 1 < count;
+    if (size == 4)
+      narrow[i] = own ? narrow[i] + (uint32_t)offsets[row] : (uint32_t)i;
+    else
+      wide[i] = own ? wide[i] + offsets[row] : i;
+  }
+}
+
+// Sorts the rows that these offsets cut; the task has the rest.
+static bool sort_rows_of(sort_task *t, const uint64_t *offsets, uint64_t count, uint64_t length) {
+  size_t size = scalar_types[t->type].size;
+  uint64_t first = offsets[0], last = offsets[count - 1];
+  t->rows = count - 1;
+  t->offsets = offsets;
+  if (!routine_sort(t))
+    return false;
+  if (t->sorted)
+    copy_others(t->keys, t->sorted, size, length, first, last);
+  for (uint32_t i = 0; i < t->payload_count; i++) {
+    const sort_payload *p = &t->payloads[i];
+    if (p->from)
+      copy_others(p->from, p->to, p->size, length, first, last);
+    else
+      shift_indices(p->to, p->size, offsets, count, length);
+  }
+  return true;
+}
+
+static sort_payload payload_of_row(const routine_call *c, net_routine_pair p, uint64_t number) {
+  const net_routine *r = c->routine;
+  size_t bytes = array_bytes_of(c, p.to) / r->rows;
+  const char *from = p.from == NET_NONE ? NULL : (const char *)c->data[p.from] + number * bytes;
+  return (sort_payload){from, (char *)c->data[p.to] + number * bytes, bytes / r->length};
+}
+
+static bool run_ragged_sort(const routine_call *c) {
+  const net_routine *r = c->routine;
+  sort_payload *payloads = calloc(r->pair_count, sizeof *payloads);
+  bool good = payloads != NULL;
+  for (uint64_t row = 0; row < r->rows && good; row++) {
+    uint64_t count;
+    const uint64_t *offsets = offsets_of(c, row, &count);
+    if (!offsets)
+      continue;
+    sort_task t = task_of(c);
+    size_t bytes = r->length * scalar_types[t.type].size;
+    t.keys = (const char *)t.keys + row * bytes;
+    t.sorted = r->pairs[0].to == NET_NONE ? NULL : (char *)c->data[r->pairs[0].to] + row * bytes;
+    for (uint32_t i = 1; i < r->pair_count; i++)
+      payloads[i - 1] = payload_of_row(c, r->pairs[i], row);
+    t.payload_count = r->pair_count - 1;
+    t.payloads = payloads;
+    good = sort_rows_of(&t, offsets, count, r->length);
+  }
+  free(payloads);
+  return good;
+}
+
+static bool run_ragged_places(const routine_call *c) {
+  const net_routine *r = c->routine;
+  uint64_t *order = malloc(r->length * sizeof *order);
+  bool good = order != NULL;
+  for (uint64_t row = 0; row < r->rows && good; row++) {
+    uint64_t count;
+    const uint64_t *offsets = offsets_of(c, row, &count);
+    int64_t *places = (int64_t *)c->data[r->pairs[0].to] + row * r->length;
+    sort_payload index = {NULL, order, sizeof *order};
+    sort_task t = task_of(c);
+    t.keys = (const char *)t.keys + row * r->length * scalar_types[t.type].size;
+    t.payload_count = 1;
+    t.payloads = &index;
+    good = !offsets || sort_rows_of(&t, offsets, count, r->length);
+    for (uint64_t i = 0; i < r->length && good; i++)
+      places[offsets ? order[i] : i] = (int64_t)i;
+  }
+  free(order);
+  return good;
+}
+
+// ---- equal rows ---------------------------------------------------------------------------------
+
 static bool run_sort(const routine_call *c) {
+  if (c->routine->ragged)
+    return run_ragged_sort(c);
   const net_routine *r = c->routine;
   sort_task t = task_of(c);
   sort_payload *payloads = calloc(r->pair_count, sizeof *payloads);
@@ -59,6 +170,8 @@ static bool run_sort(const routine_call *c) {
 
 // Where each key goes: the inverse of the order.
 static bool run_places(const routine_call *c) {
+  if (c->routine->ragged)
+    return run_ragged_places(c);
   const net_routine *r = c->routine;
   uint64_t count = r->rows * r->length;
   size_t size = r->length >> 32 ? 8 : 4;

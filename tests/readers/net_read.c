@@ -361,6 +361,9 @@ static void read_routine(net_reader *r) {
     read_literal(&r->in, "%");
     of->origin = (uint32_t)(read_number(&r->in) & UINT32_MAX);
   }
+  of->ragged = read_word(&r->in, "offsets");
+  if (of->ragged)
+    of->offsets = read_array_number(r);
 }
 
 static void read_pair(net_reader *r) {

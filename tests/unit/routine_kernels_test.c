@@ -17,7 +17,8 @@ typedef struct row {
   uint32_t bits;
   uint64_t rows, length;
   bool no_keys, places;
-  bool plain;  // there are no NaN
+  bool plain;        // there are no NaN
+  uint64_t offsets;  // of each row, not 0: these cut it into rows of unequal length
   uint32_t payload_count;
   sort_moved payloads[MOST_PAYLOADS];
 } row;
@@ -48,12 +49,26 @@ static const row rows[] = {
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 
+static const row ragged_rows[] = {
+    {SCALAR_U32, .rows = 1, .length = 20000, .payload_count = 1, .payloads = {{4, false}},
+     .offsets = 700},
+    {SCALAR_F32, true, .rows = 2, .length = 9000, .payload_count = 2,
+     .payloads = {{12, false}, {8, true}}, .offsets = 30},
+    {SCALAR_I64, .rows = 1, .length = 60000, .offsets = 4},
+    {SCALAR_U8, .rows = 3, .length = 5000, .no_keys = true, .places = true, .offsets = 90},
+    {SCALAR_F16, true, .rows = 1, .length = 3000, .offsets = 1000},
+    {SCALAR_U16, .rows = 1, .length = 40000, .payload_count = 1, .payloads = {{4, true}},
+     .offsets = 2},
+};
+enum { RAGGED_ROWS = sizeof ragged_rows / sizeof *ragged_rows };
+
 static sort_work work_of(const row *r) {
   return (sort_work){.type = r->type,
                      .descending = r->descending,
                      .bits = r->bits,
                      .rows = r->rows,
                      .length = r->length,
+                     .offsets = r->offsets,
                      .multiprocessors = 2,
                      .shared_bytes = 64 << 10,
                      .wants_keys = !r->no_keys,
@@ -114,6 +129,25 @@ static void fill_keys(subject *s) {
   }
 }
 
+// Rows of all lengths, many of them short, in each row; elements of none at both ends. Their order.
+static void cut_rows(subject *s) {
+  const row *r = s->row;
+  int64_t *offsets = calloc(r->rows * r->offsets, sizeof *offsets);
+  uint64_t mean = r->length / r->offsets;
+  s->arrays[SORT_OFFSETS] = (char *)offsets;
+  for (uint64_t first = 0; first < s->elements; first += r->length, offsets += r->offsets) {
+    uint64_t at = random_u64() % 5;
+    offsets[0] = (int64_t)at;
+    for (uint64_t i = 1; i < r->offsets; i++) {
+      uint64_t begin = at, most = random_u64() % 8 ? 2 * mean : 12 * mean;
+      at += random_u64() % 4 ? random_u64() % (most + 1) : 0;
+      at = at < r->length ? at : r->length;
+      offsets[i] = (int64_t)at;
+      merge(s, first, s->order + first + begin, s->order + s->elements, at - begin);
+    }
+  }
+}
+
 static void subject_make(subject *s, const row *r, const sort_kernels *k) {
   *s = (subject){r, r->rows * r->length, scalar_types[r->type].size, .order = NULL};
   s->order = calloc(2 * s->elements, sizeof *s->order);
@@ -133,7 +167,9 @@ static void subject_make(subject *s, const row *r, const sort_kernels *k) {
   fill_keys(s);
   for (uint64_t i = 0; i < s->elements; i++)
     s->order[i] = i % r->length;
-  for (uint64_t first = 0; first < s->elements; first += r->length)
+  if (r->offsets)
+    cut_rows(s);
+  for (uint64_t first = 0; first < s->elements && !r->offsets; first += r->length)
     merge(s, first, s->order + first, s->order + s->elements, r->length);
 }
 
@@ -217,6 +253,15 @@ TEST(sorts) {
   size_t step = ROWS / test_amount(5, ROWS);
   for (size_t i = 0; i < ROWS; i += step)
     check_row(&rows[i]);
+}
+
+TEST(sorts_of_rows_of_unequal_length) {
+  compiler found;
+  if (!compiler_find(&found, NULL))
+    SKIP("there is no C compiler");
+  size_t step = RAGGED_ROWS / test_amount(2, RAGGED_ROWS);
+  for (size_t i = 0; i < RAGGED_ROWS; i += step)
+    check_row(&ragged_rows[i]);
 }
 
 static void check_count(const count_kernels *k) {

@@ -1,0 +1,20 @@
+// Stable sorts of rows of any lengths on a GPU: the kernels of sort.h where offsets cut its rows. Private to this
+// room.
+//
+//   tiles    a block for each window of keys      sorts the rows that begin there, and lists those that are too long
+//   parts    a few blocks                         sort the parts of listed rows, and merge them
+//
+// kernels/routines/ragged_head.h says how.
+#ifndef PERMC_KERNELS_ROUTINES_RAGGED_H
+#define PERMC_KERNELS_ROUTINES_RAGGED_H
+
+#include "kernels/routines/sort.h"
+
+enum { RAGGED_LAUNCHES = 2 };
+
+// `k` has its work, and what goes along. NULL, or why there are no kernels.
+const char *ragged_kernels_of(sort_kernels *k);
+void ragged_kernels_write(text *out, const sort_kernels *k);
+void ragged_launches(const sort_kernels *k, routine_launch *out);
+
+#endif
