@@ -93,7 +93,7 @@ TEST(all_permutations) {
   for (uint64_t n = 2, all = 2; n <= 5; n++, all *= n) {
     sample s;
     uint64_t counts[120] = {0};
-    REQUIRE(sample_take(&s, n, 12000));
+    REQUIRE(sample_take(&s, n, test_amount(6000, 24000)));
     for (uint64_t k = 0; k < s.count; k++)
       counts[number_of(row_of(&s, k), n)]++;
     check_far(&s, "permutations", chi_square(counts, all, 1));
@@ -159,7 +159,7 @@ TEST(few_elements) {
   static const uint64_t lengths[] = {7, 16, 31, 100};
   for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
     sample s;
-    REQUIRE(sample_take(&s, lengths[i], 20000 / (1 + lengths[i] / 20)));
+    REQUIRE(sample_take(&s, lengths[i], test_amount(10000, 40000) / (1 + lengths[i] / 20)));
     check_permutations(&s);
     check_positions(&s);
     check_pairs(&s, 0);
@@ -173,7 +173,7 @@ TEST(few_elements) {
 
 TEST(some_thousand_elements) {
   sample s;
-  REQUIRE(sample_take(&s, 4099, 60));
+  REQUIRE(sample_take(&s, 4099, test_amount(20, 100)));
   check_permutations(&s);
   check_fixed_points(&s);
   for (uint64_t lag = 0; lag < 4; lag++)
@@ -213,7 +213,7 @@ TEST(tiles) {
   static const uint64_t lengths[] = {70001, 1 << 17};
   for (size_t i = 0; i < 2; i++) {
     sample s;
-    REQUIRE(sample_take(&s, lengths[i], 12));
+    REQUIRE(sample_take(&s, lengths[i], test_amount(4, 30)));
     check_permutations(&s);
     check_fixed_points(&s);
     check_parts(&s);
