@@ -212,7 +212,13 @@ static permc_code check_results(const permc_compiled *p, const call_state *s, pe
   return PERMC_OK;
 }
 
-// The device that all arrays with elements are on: the host, or the program's GPU.
+// Whether an argument is part of the program, whose call only compares its elements.
+static bool is_known(const permc_compiled *p, size_t argument) {
+  const array_shapes *shapes = &p->pipeline.shapes.arrays;
+  return argument < shapes->count && shapes->items[argument].data;
+}
+
+// The device that all arrays with elements are on, but for known ones: the host, or the program's GPU.
 static permc_code find_device(const permc_compiled *p, const call_state *s, int32_t *device,
                               permc_error *e) {
   size_t arguments = p->pipeline.shapes.arrays.count, count = trace_returned(&p->pipeline.trace);
@@ -220,7 +226,7 @@ static permc_code find_device(const permc_compiled *p, const call_state *s, int3
   *device = ARRAY_HOST;
   for (size_t i = 0; i < arguments + count; i++) {
     const array *a = i < arguments ? &s->arguments[i] : &s->results[i - arguments];
-    if (!array_bytes(a))
+    if (!array_bytes(a) || is_known(p, i))
       continue;
     if (any && array_device(a) != *device)
       return failure_set(e, PERMC_ERROR_DEVICE,

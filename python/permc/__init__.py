@@ -8,11 +8,13 @@ A program is compiled once for each combination of types and shapes that it is c
 are used where they are: what is contiguous is not copied. See docs/python.md.
 """
 
+import atexit
 import os
 import threading
+import time
 
 from . import _permc
-from ._arrays import Library, library_of
+from ._arrays import HOST, Foreign, library_of
 
 __version__ = _permc.version
 __all__ = ["compile", "load", "Error", "ProgramError", "ArgumentError", "LayoutError",
@@ -113,11 +115,12 @@ class Program:
 
 
 class Function:
-    """An entry point. Called with arrays it is compiled for their types and shapes, once, and run."""
+    """An entry point. Called with arrays it is compiled for their types and shapes, once, and
+    run."""
 
     def __init__(self, program, entry):
         self._program, self._entry = program, entry
-        self._ready = {}  # by types, shapes and devices of arguments
+        self._ready = {}  # callers, by types, shapes and devices of arguments
         self.__name__ = entry
 
     @property
@@ -131,20 +134,36 @@ class Function:
     def __call__(self, *arguments, out=None):
         """Runs it. out: an array, or a tuple of them, that the results are written to."""
         library = library_of(arguments)
+        if library is Foreign:
+            return Foreign.run(self, arguments, out)
         key = library.key(arguments)
-        ready = self._ready.get(key)
-        if ready is None:
-            ready = self._ready[key] = self._compile(library, arguments)
-        return ready(arguments, out)
+        call = self._ready.get(key)
+        return (call or self._prepare(library, key, arguments))(arguments, out)
 
-    def _compile(self, library, arguments):
-        types = " ".join(library.type_of(a) for a in arguments)
-        backend = self._program.backend
-        if backend is None and library.on_gpu(arguments):
-            backend = "cuda"
+    def _prepare(self, library, key, arguments):
+        types = " ".join([library.type_of(a) for a in arguments])
+        device, backend = library.device_of(arguments), self._program.backend
         with self._program._lock:
-            compiled = self._program._context.compile(self._entry, backend, types)
-        return library.caller(compiled, arguments)
+            call = self._ready.get(key)
+            if call is not None:
+                return call
+            if backend is None and device == HOST:
+                compiled = _Growing(self._program, self._entry, types)
+            else:
+                compiled = self._program._context.compile(self._entry, backend or "cuda", types,
+                                                          device)
+            call = self._ready[key] = library.caller(compiled.call, compiled.results(), arguments)
+            call.program = compiled
+            if len(self._ready) > MOST_READY:
+                del self._ready[next(iter(self._ready))]
+            return call
+
+    def backend(self, *arguments):
+        """What runs it for such arguments now: "portable", "cpu", "cuda", ..."""
+        library = library_of(arguments)
+        key = library.key(arguments)
+        call = self._ready.get(key) or self._prepare(library, key, arguments)
+        return call.program.backend()[0]
 
     def explain(self, *arguments, target=None, rules=False, dump=None):
         """How it will run for such arguments, as text: passes over memory with their bytes and
@@ -154,6 +173,59 @@ class Function:
         types = " ".join(library.type_of(a) for a in arguments)
         with self._program._lock:
             return self._program._context.explain(self._entry, types, target, dump, rules)
+
+
+class _Growing:
+    """A program for the processor that begins uncompiled, so that nobody waits for a C compiler.
+    When its calls have taken as long as one would, it is compiled beside them."""
+
+    def __init__(self, program, entry, types):
+        self._program, self._entry, self._types = program, entry, types
+        try:
+            self._now = program._context.compile(entry, "portable", types, HOST)
+        except MissingError:
+            self._now = program._context.compile(entry, None, types, HOST)
+        self._left = COMPILING  # seconds
+
+    def results(self):
+        return self._now.results()
+
+    def backend(self):
+        return self._now.backend()
+
+    def call(self, arguments, results, stream):
+        if self._left <= 0:
+            return self._now.call(arguments, results, stream)
+        begin = time.perf_counter()
+        self._now.call(arguments, results, stream)
+        self._left -= time.perf_counter() - begin
+        if self._left <= 0:
+            thread = threading.Thread(target=self._compile, daemon=True, name="permc compiles")
+            _compiling[thread] = self._program._context
+            thread.start()
+
+    def _compile(self):
+        try:
+            with self._program._lock:
+                self._now = self._program._context.compile(self._entry, "cpu", self._types, HOST)
+        except Interrupted:
+            self._left = COMPILING  # it was not meant, but a call beside it
+        except Exception:
+            pass  # it goes on as it is
+        finally:
+            del _compiling[threading.current_thread()]
+
+
+COMPILING = 0.1   # seconds that the C compiler takes, about
+MOST_READY = 256  # programs that a function keeps
+_compiling = {}   # threads: the contexts that they compile in
+
+
+@atexit.register
+def _stop_compiling():
+    for thread, context in list(_compiling.items()):
+        context.interrupt()
+        thread.join()
 
 
 def load(path, **settings):
@@ -178,4 +250,4 @@ def compile(source, *, entry=None, **settings):
     return program["-e"]
 
 
-_permc.chain_interrupts()
+_permc.chain_interrupts(threading.main_thread().ident)

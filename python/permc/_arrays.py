@@ -1,10 +1,13 @@
 """Arrays of other libraries as permc takes them: their types in words, their memory, new ones for
-results. A library is a row of `_libraries`; NumPy's is also that of Python's numbers.
+results. A library is a row of `_libraries`; NumPy's is also that of Python's numbers. Arrays of
+others come and go by DLPack as NumPy's.
 
     library = library_of([keys])
     library.type_of(keys)                    # "[4]u32"
-    library.caller(compiled, [keys])         # a function of the arguments that runs the program
+    library.caller(call, arguments)          # a function of the arguments that runs the program
 """
+
+import sys
 
 import numpy
 
@@ -13,6 +16,7 @@ _words = {"bool": "bool", "int8": "i8", "uint8": "u8", "int16": "i16", "uint16":
           "float32": "f32", "float64": "f64", "complex64": "c64", "complex128": "c128"}
 _names = {word: name for name, word in _words.items()}
 HOST = -1
+ALIGNMENT = 16  # of the memory of a GPU
 
 
 def _wrong(message):
@@ -30,184 +34,283 @@ def _word_of(name):
 class Library:
     """NumPy: arrays, structured arrays, tuples of arrays, and Python's numbers."""
 
-    name = "numpy"
+    array = numpy.ndarray
 
     # ---- types ----------------------------------------------------------------------------------
 
     def key(self, arguments):
         """What a program is compiled for: types and shapes, and the value of a Python int."""
-        return tuple([self._key(a) for a in arguments])
+        return tuple([self._key_of_array(a) if isinstance(a, self.array) else
+                      self.key(a) if isinstance(a, tuple) else
+                      (type(a), a) if isinstance(a, int) else
+                      (getattr(a, "dtype", type(a)), getattr(a, "shape", ())) for a in arguments])
 
-    def _key(self, a):
-        if isinstance(a, numpy.ndarray):
-            return a.dtype, a.shape
-        if isinstance(a, tuple):
-            return self.key(a)
-        return type(a), a
+    def _key_of_array(self, a):
+        return a.dtype, a.shape
 
     def type_of(self, a):
         """The type in the language's words: "[8](u8, f64)"; of a Python int its value."""
         if isinstance(a, tuple):
             return "(" + ", ".join(self.type_of(part) for part in a) + ")"
-        if isinstance(a, bool):
-            return "bool"
+        if isinstance(a, (bool, float, complex)):
+            return _word_of(numpy.asarray(a).dtype.name)
         if isinstance(a, int):
             return str(a)
-        if isinstance(a, float):
-            return "f64"
-        if isinstance(a, complex):
-            return "c128"
         if not hasattr(a, "dtype"):
             raise _wrong(f"an argument is no array and no number, but of type {type(a).__name__}")
         return "".join(f"[{n}]" for n in a.shape) + self._element(a.dtype)
 
     def _element(self, dtype):
-        if dtype.names:
+        if getattr(dtype, "names", None):
             return "(" + ", ".join(self._element(dtype[name]) for name in dtype.names) + ")"
-        return _word_of(dtype.name)
-
-    def on_gpu(self, arguments):
-        return False
+        return _word_of(getattr(dtype, "name", None) or str(dtype).split(".")[-1])
 
     # ---- memory ---------------------------------------------------------------------------------
 
-    def held(self, a, components):
-        """The arrays of an argument's components, contiguous: copies where they are not."""
-        if isinstance(a, tuple):
-            parts = []
-            for part in a:
-                parts.extend(self.held(part, components[len(parts):]))
-            return parts
-        if not isinstance(a, numpy.ndarray):
-            return [numpy.array(a, _names[components[0][0]])]
-        if a.dtype.names:
-            return [m for name in a.dtype.names for m in self.held(a[name], components)]
+    def device(self, a):
+        """HOST, or the number of the GPU whose memory an array is in."""
+        return HOST
+
+    def held(self, a):
+        """An array as permc can read it: itself; a copy if it is not contiguous or not aligned."""
         if not a.dtype.isnative:
             a = a.astype(a.dtype.newbyteorder("="))
-        return [numpy.ascontiguousarray(a)]
+        return numpy.ascontiguousarray(a) if a.flags.aligned else a.copy()
 
     def pointer(self, a):
         """Its memory for the C module: an object with a buffer, or (address, device)."""
         return a
 
-    def new(self, word, shape, like):
-        return numpy.empty(shape, _names[word])
+    def maker(self, word, shape, like):
+        """A function that makes an array for a result, where the array `like` is."""
+        dtype = numpy.dtype(_names[word])
+        return lambda: numpy.empty(shape, dtype)
 
-    def stream(self, arguments):
+    def number(self, value, like):
+        """A Python number as an array of the type that type_of says."""
+        return numpy.array(value)
+
+    def stream(self, like):
+        """The address of the stream on which the library works on that array now."""
         return 0
 
     # ---- calls ----------------------------------------------------------------------------------
 
-    def caller(self, compiled, arguments):
-        """A function of the arguments, and of arrays for the results or None, that runs it."""
-        given, made = compiled.arguments(), compiled.results()
+    def first(self, arguments):
+        """The first of the library's arrays; None: there are numbers only."""
+        for a in arguments:
+            found = self.first(a) if isinstance(a, tuple) else a
+            if isinstance(found, self.array):
+                return found
+        return None
+
+    def device_of(self, arguments):
+        like = self.first(arguments)
+        return HOST if like is None else self.device(like)
+
+    def _parts(self, a, like):
+        """The memory of the components of an argument."""
+        if isinstance(a, tuple):
+            return [part for inner in a for part in self._parts(inner, like)]
+        if isinstance(a, numpy.ndarray):
+            names = a.dtype.names
+            return ([part for name in names for part in self._parts(a[name], like)] if names else
+                    [Library.held(self, a)])
+        if isinstance(a, self.array):
+            return [self.held(a)]
+        if isinstance(a, int) and not isinstance(a, bool):
+            return [numpy.array(a, numpy.int64)]  # known to the program, which reads it on the host
+        return [self.number(a, like)]
+
+    def caller(self, call, results, arguments):
+        """A function of the arguments, and of arrays for the results or None. call(arguments,
+        results, stream) runs the program, with lists of memory."""
         names = next((a.dtype.names for a in arguments
                       if isinstance(a, numpy.ndarray) and a.dtype.names), None)
+        like = self.first(arguments)
+        makers = [[self.maker(word, shape, like) for word, shape in parts] for parts in results]
+        held, pointer, stream = self.held, self.pointer, self.stream
 
-        def call(values, out):
-            held = [self.held(a, components) for a, components in zip(values, given)]
-            results = (self._outputs(out, made) if out is not None else
-                       [[self.new(word, shape, values) for word, shape in parts] for parts in made])
-            compiled.call([[self.pointer(part) for part in parts] for parts in held],
-                          [[self.pointer(part) for part in parts] for parts in results],
-                          self.stream(values))
-            shown = [self._shown(parts, names) for parts in results]
+        def any_call(values, out):
+            like = self.first(values)
+            given = [self._parts(a, like) for a in values]
+            made = (self._outputs(out, results) if out is not None else
+                    [[make() for make in parts] for parts in makers])
+            call([[self._memory(part) for part in parts] for parts in given],
+                 [[self._memory(part) for part in parts] for parts in made], stream(like))
+            shown = [_shown(parts, names) for parts in made]
             return shown[0] if len(shown) == 1 else tuple(shown)
 
-        simple = (type(self) is Library and len(made) == len(made[0]) == 1 and made[0][0][1] and
-                  all(isinstance(a, numpy.ndarray) and not a.dtype.names and a.dtype.isnative
-                      for a in arguments))
-        if not simple:
-            return call
-        shape, dtype = made[0][0][1], numpy.dtype(_names[made[0][0][0]])
+        if names or len(results) > 1 or len(results[0]) > 1 or not results[0][0][1] or not all(
+                isinstance(a, self.array) for a in arguments):
+            return any_call
+        make = makers[0][0]
 
-        def call_simply(values, out):  # the same for arrays of numbers and one result, in less time
+        def array_call(values, out):  # the same for arrays of numbers and one result, in less time
             if out is not None:
-                return call(values, out)
-            result = numpy.empty(shape, dtype)
-            compiled.call([numpy.ascontiguousarray(a) for a in values], [result], 0)
+                return any_call(values, out)
+            result = make()
+            call([pointer(held(a)) for a in values], [pointer(result)], stream(result))
             return result
 
-        return call_simply
+        return array_call
 
-    @staticmethod
-    def _outputs(out, made):
-        given = out if isinstance(out, tuple) and len(made) > 1 else (out,)
-        if len(given) != len(made):
-            raise _wrong(f"out has {len(given)} arrays, and there are {len(made)} results")
-        results = [list(o) if isinstance(o, tuple) else [o] for o in given]
-        for arrays, parts in zip(results, made):
+    def _memory(self, part):
+        return self.pointer(part) if isinstance(part, self.array) else part
+
+    def _outputs(self, out, results):
+        given = out if isinstance(out, tuple) and len(results) > 1 else (out,)
+        if len(given) != len(results):
+            raise _wrong(f"out has {len(given)} arrays, and there are {len(results)} results")
+        made = [list(o) if isinstance(o, tuple) else [o] for o in given]
+        for arrays, parts in zip(made, results):
             for array, (word, shape) in zip(arrays, parts):
-                if tuple(array.shape) != shape or str(array.dtype).split(".")[-1] != _names[word]:
-                    raise _wrong(f"out has an array of {tuple(array.shape)} {array.dtype}, and the "
-                                 f"result is one of {shape} {_names[word]}")
-        return results
-
-    def _shown(self, parts, names):
-        """An array; of several components a structured array if an argument was one, else a tuple."""
-        if len(parts) == 1 or names is None or len({p.shape for p in parts}) > 1:
-            shown = tuple(p if p.ndim or out_of_numpy(p) else p[()] for p in parts)
-            return shown[0] if len(shown) == 1 else shown
-        if len(names) != len(parts):
-            names = [f"f{i}" for i in range(len(parts))]
-        whole = numpy.empty(parts[0].shape, [(n, p.dtype) for n, p in zip(names, parts)])
-        for name, part in zip(names, parts):
-            whole[name] = part
-        return whole
+                wanted = "".join(f"[{n}]" for n in shape) + word
+                if self.type_of(array) != wanted:
+                    raise _wrong(f"out has an array of type {self.type_of(array)}, and the result "
+                                 f"is of type {wanted}")
+        return made
 
 
-def out_of_numpy(a):
-    return not isinstance(a, numpy.ndarray)
+def _shown(parts, names):
+    """A result of several components: a structured array if an argument was one, else a tuple."""
+    if len(parts) == 1 or names is None or len({p.shape for p in parts}) > 1:
+        shown = tuple(p[()] if isinstance(p, numpy.ndarray) and not p.ndim else p for p in parts)
+        return shown[0] if len(shown) == 1 else shown
+    if len(names) != len(parts):
+        names = [f"f{i}" for i in range(len(parts))]
+    whole = numpy.empty(parts[0].shape, [(n, p.dtype) for n, p in zip(names, parts)])
+    for name, part in zip(names, parts):
+        whole[name] = part
+    return whole
 
 
-class TorchLibrary(Library):
-    """PyTorch: contiguous tensors, of the processor or of a GPU on its current stream."""
+class Torch(Library):
+    """PyTorch: tensors of the processor, or of a GPU on its current stream."""
 
-    name = "torch"
+    def __init__(self, torch):
+        self.torch, self.array = torch, torch.Tensor
 
-    def _key(self, a):
-        if hasattr(a, "data_ptr"):
-            return a.dtype, tuple(a.shape), a.device
-        return super()._key(a)
+    def _key_of_array(self, a):
+        if a.requires_grad and self.torch.is_grad_enabled():
+            raise _wrong("a tensor requires a gradient, which permc does not make: use x.detach()")
+        return a.dtype, a.shape, a.device
 
-    def type_of(self, a):
-        if not hasattr(a, "data_ptr"):
-            return super().type_of(a)
-        return "".join(f"[{n}]" for n in a.shape) + _word_of(str(a.dtype).split(".")[-1])
+    def device(self, a):
+        return a.device.index if a.is_cuda else HOST
 
-    def on_gpu(self, arguments):
-        return any(a.is_cuda for a in arguments if hasattr(a, "is_cuda"))
-
-    def held(self, a, components):
-        return [a.contiguous()] if hasattr(a, "data_ptr") else super().held(a, components)
+    def held(self, a):
+        if a.is_conj() or a.is_neg():
+            a = a.resolve_conj().resolve_neg()
+        a = a.contiguous()
+        return a.clone() if a.data_ptr() % ALIGNMENT else a
 
     def pointer(self, a):
-        if not hasattr(a, "data_ptr"):
-            return a
-        return a.data_ptr(), a.device.index if a.is_cuda else HOST
+        return a.data_ptr(), a.get_device()
 
-    def new(self, word, shape, like):
-        import torch
-        device = next(a.device for a in like if hasattr(a, "data_ptr"))
-        return torch.empty(shape, dtype=getattr(torch, _names[word]), device=device)
+    def maker(self, word, shape, like):
+        dtype, empty = getattr(self.torch, _names[word]), self.torch.empty
+        device = None if like is None else like.device
+        return lambda: empty(shape, dtype=dtype, device=device)
 
-    def stream(self, arguments):
-        import torch
-        for a in arguments:
-            if getattr(a, "is_cuda", False):
-                return torch.cuda.current_stream(a.device).cuda_stream
-        return 0
+    def number(self, value, like):
+        dtype = getattr(self.torch, numpy.asarray(value).dtype.name)
+        return self.torch.tensor(value, dtype=dtype, device=like.device)
+
+    def stream(self, like):
+        if like is None or not like.is_cuda:
+            return 0
+        return self.torch.cuda.current_stream(like.device).cuda_stream
+
+
+class CuPy(Library):
+    """CuPy: arrays of a GPU, on its current stream."""
+
+    def __init__(self, cupy):
+        self.cupy, self.array = cupy, cupy.ndarray
+
+    def _key_of_array(self, a):
+        return a.dtype, a.shape, a.data.device_id
+
+    def device(self, a):
+        return a.data.device_id
+
+    def held(self, a):
+        a = self.cupy.ascontiguousarray(a)
+        return a.copy() if a.data.ptr % ALIGNMENT else a
+
+    def pointer(self, a):
+        return a.data.ptr, a.data.device_id
+
+    def maker(self, word, shape, like):
+        dtype, empty = numpy.dtype(_names[word]), self.cupy.empty
+
+        def make():
+            with like.device:
+                return empty(shape, dtype)
+
+        return make if like.device.id else lambda: empty(shape, dtype)
+
+    def number(self, value, like):
+        return self.cupy.array(value)
+
+    def stream(self, like):
+        return self.cupy.cuda.get_current_stream().ptr
+
+
+class Foreign:
+    """Any other library whose arrays are in the memory of the host: they come as NumPy's by DLPack,
+    and results go back by it."""
+
+    @staticmethod
+    def run(function, arguments, out):
+        spaces = []  # the namespaces of the arrays' libraries
+
+        def come(a):
+            if isinstance(a, tuple):
+                return tuple(come(part) for part in a)
+            if not hasattr(a, "__dlpack__") or isinstance(a, numpy.ndarray):
+                return a
+            spaces.append(a.__array_namespace__())
+            try:
+                return numpy.from_dlpack(a)
+            except (BufferError, RuntimeError) as e:
+                from . import DeviceError
+                raise DeviceError(f"an array cannot be read where it is: {e}") from None
+
+        def go(a):
+            if isinstance(a, tuple):
+                return tuple(go(part) for part in a)
+            return spaces[0].from_dlpack(numpy.asarray(a))
+
+        arguments = [come(a) for a in arguments]
+        if out is None:
+            return go(function(*arguments))
+        function(*arguments, out=come(out))
+        return out
 
 
 _numpy = Library()
-_libraries = {"numpy": _numpy, "torch": TorchLibrary()}
+_rows = {"torch": Torch, "cupy": CuPy}
+_libraries = {}  # those of _rows whose arrays have been seen
 
 
 def library_of(arguments):
-    """That of the first array which is not NumPy's, else NumPy."""
+    """That of the first array which is not NumPy's, else NumPy; Foreign: none of these."""
     for a in arguments:
-        if not isinstance(a, numpy.ndarray):
-            own = _libraries.get(type(a).__module__.partition(".")[0])
-            if own is not None:
+        if type(a) is numpy.ndarray or isinstance(a, (int, float)):
+            continue
+        if isinstance(a, tuple):
+            own = library_of(a)
+            if own is not _numpy:
                 return own
+            continue
+        name = type(a).__module__.partition(".")[0]
+        own = _libraries.get(name)
+        if own is None and hasattr(a, "__dlpack__") and not isinstance(
+                a, (numpy.ndarray, numpy.generic)):
+            own = _rows[name](sys.modules[name]) if name in _rows else Foreign
+            _libraries[name] = own
+        if own is not None:
+            return own
     return _numpy

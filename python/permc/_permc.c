@@ -53,17 +53,19 @@ static unsigned long main_thread;
 static void (*earlier_handler)(int);
 
 static void interrupt_call(int number) {
+  if (earlier_handler)
+    earlier_handler(number);  // first: who is interrupted asks Python why
   permc_context *context = atomic_load(&in_call);
   if (context)
     permc_interrupt(context);
-  if (earlier_handler && earlier_handler != SIG_DFL && earlier_handler != SIG_IGN)
-    earlier_handler(number);
 }
 
 // Before Python's handler, wherever that is in place: signal.signal may have set it anew.
-static PyObject *chain_interrupts(PyObject *self, PyObject *none) {
-  (void)self, (void)none;
-  main_thread = PyThread_get_thread_ident();
+static PyObject *chain_interrupts(PyObject *self, PyObject *ident) {
+  (void)self;
+  main_thread = PyLong_AsUnsignedLong(ident);
+  if (PyErr_Occurred())
+    return NULL;
   void (*now)(int) = PyOS_getsig(SIGINT);
   if (now != interrupt_call && now != SIG_DFL && now != SIG_IGN && now != SIG_ERR) {
     earlier_handler = now;
@@ -209,6 +211,12 @@ static PyObject *context_settings(PyObject *self, PyObject *args) {
   Py_RETURN_NONE;
 }
 
+static PyObject *context_interrupt(PyObject *self, PyObject *none) {
+  (void)none;
+  permc_interrupt(((context_object *)self)->context);
+  Py_RETURN_NONE;
+}
+
 // ---- values ------------------------------------------------------------------------------------
 
 // An argument or a result of a call as values on its memory, one for each component.
@@ -226,7 +234,7 @@ static void borrowed_end(borrowed *b) {
 }
 
 // The memory of a component: an object with a buffer, or (address, device).
-static bool find_memory(PyObject *from, bool writes, borrowed *b, permc_memory *memory) {
+static bool find_memory(PyObject *from, borrowed *b, permc_memory *memory) {
   if (PyTuple_Check(from)) {
     unsigned long long address = 0;
     int device = 0;
@@ -237,9 +245,11 @@ static bool find_memory(PyObject *from, bool writes, borrowed *b, permc_memory *
     return true;
   }
   Py_buffer *view = &b->buffers[b->buffer_count];
-  if (PyObject_GetBuffer(from, view, PyBUF_C_CONTIGUOUS | (writes ? PyBUF_WRITABLE : 0)) < 0)
+  if (PyObject_GetBuffer(from, view, PyBUF_STRIDES) < 0)
     return false;
   b->buffer_count++;
+  if ((uint32_t)view->ndim == memory->rank)
+    memory->strides = view->strides;
   memory->data = view->buf;
   memory->device = PERMC_HOST;
   memory->read_only = view->readonly;
@@ -265,7 +275,7 @@ static bool has_room(const borrowed *b, const permc_value *like, size_t componen
 }
 
 // `from`: the memory of the only component, or a list of those of all. False: raised.
-static bool borrow(PyObject *from, const permc_value *like, bool writes, borrowed *b) {
+static bool borrow(PyObject *from, const permc_value *like, borrowed *b) {
   size_t count = permc_value_components(like);
   permc_value **parts = PyMem_Calloc(count, sizeof *parts);
   b->buffers = PyMem_Calloc(count, sizeof *b->buffers);
@@ -281,7 +291,7 @@ static bool borrow(PyObject *from, const permc_value *like, bool writes, borrowe
       permc_memory memory = {.type = permc_value_type(like, made),
                              .rank = permc_value_rank(like, made),
                              .dims = permc_value_dims(like, made)};
-      if (!item || !find_memory(item, writes, b, &memory))
+      if (!item || !find_memory(item, b, &memory))
         break;
       if (memory.device == PERMC_HOST && !PyTuple_Check(item) && !has_room(b, like, made)) {
         raise_argument("an array has another number of bytes than its type and shape say");
@@ -362,8 +372,11 @@ static PyObject *context_compile(PyObject *self, PyObject *args) {
   permc_context *c = ((context_object *)self)->context;
   const char *entry, *backend, *types;
   permc_compiled *compiled;
-  if (!PyArg_ParseTuple(args, "szs", &entry, &backend, &types))
+  int device;
+  if (!PyArg_ParseTuple(args, "szsi", &entry, &backend, &types, &device))
     return NULL;
+  if (device != PERMC_HOST && !permc_use_device(c, device))
+    return context_raise(c);
   WITHOUT_GIL(c, compiled = permc_compile_types(c, entry, backend, types));
   return compiled ? program_new((context_object *)self, compiled) : context_raise(c);
 }
@@ -399,7 +412,7 @@ static PyObject *program_backend(PyObject *self, PyObject *none) {
 }
 
 // Borrows all of a list. False: raised.
-static bool borrow_all(PyObject *list, const permc_compiled *compiled, describe_at *at, bool writes,
+static bool borrow_all(PyObject *list, const permc_compiled *compiled, describe_at *at,
                        borrowed *out, permc_value **values) {
   for (Py_ssize_t i = 0; i < PyList_Size(list); i++) {
     const permc_value *like = at(compiled, (size_t)i);
@@ -407,7 +420,7 @@ static bool borrow_all(PyObject *list, const permc_compiled *compiled, describe_
       raise_argument("there are too many arrays");
       return false;
     }
-    if (!borrow(PyList_GetItem(list, i), like, writes, &out[i]))
+    if (!borrow(PyList_GetItem(list, i), like, &out[i]))
       return false;
     values[i] = out[i].value;
   }
@@ -429,9 +442,9 @@ static PyObject *program_call(PyObject *self, PyObject *args) {
   bool good = all && values;
   if (!good)
     PyErr_NoMemory();
-  good = good && borrow_all(given, p->compiled, permc_compiled_argument, false, all, values) &&
-         borrow_all(made, p->compiled, permc_compiled_result, true, all + given_count,
-                    values + given_count);
+  good =
+      good && borrow_all(given, p->compiled, permc_compiled_argument, all, values) &&
+      borrow_all(made, p->compiled, permc_compiled_result, all + given_count, values + given_count);
   if (good) {
     permc_call_options options = {.stream = (void *)(uintptr_t)stream};
     WITHOUT_GIL(p->context->context, permc_call(p->compiled, values, given_count,
@@ -458,7 +471,8 @@ static PyMethodDef context_methods[] = {
     {"explain", context_explain, METH_VARARGS, "explain(entry, types, target, dump, rules)"},
     {"settings", context_settings, METH_VARARGS,
      "settings(allow_extern, untrusted, threads, fast_floats, strategy)"},
-    {"compile", context_compile, METH_VARARGS, "compile(entry, backend, types): a Program"},
+    {"compile", context_compile, METH_VARARGS, "compile(entry, backend, types, device): a Program"},
+    {"interrupt", context_interrupt, METH_NOARGS, "interrupt(): ends calls in all threads"},
     {NULL, NULL, 0, NULL}};
 
 static PyMethodDef program_methods[] = {
@@ -491,7 +505,7 @@ static PyObject *set_error_type(PyObject *self, PyObject *type) {
 
 static PyMethodDef functions[] = {
     {"set_error_type", set_error_type, METH_O, "what errors are raised as: type(code, message)"},
-    {"chain_interrupts", chain_interrupts, METH_NOARGS, "lets Ctrl-C end calls"},
+    {"chain_interrupts", chain_interrupts, METH_O, "lets Ctrl-C end calls of this thread"},
     {NULL, NULL, 0, NULL}};
 
 static struct PyModuleDef module = {

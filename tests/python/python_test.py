@@ -2,10 +2,14 @@
 PYTHONPATH. The last line counts: N passed, N failed, N skipped."""
 
 import doctest
+import os
 import pathlib
+import resource
+import signal
 import sys
 import threading
 import unittest
+import unittest.mock
 
 try:
     import numpy
@@ -31,7 +35,8 @@ class Calls(unittest.TestCase):
     def test_strides_and_byte_orders_are_copied(self):
         xs = numpy.arange(20, dtype=">i4")[::-2]
         numpy.testing.assert_array_equal(permc.compile("sort")(xs), numpy.sort(xs))
-        numpy.testing.assert_array_equal(permc.compile("join")(numpy.eye(4).T), numpy.eye(4).ravel())
+        eye = numpy.eye(4)
+        numpy.testing.assert_array_equal(permc.compile("join")(eye.T), eye.ravel())
 
     def test_scalars_and_tuples(self):
         xs = numpy.arange(6)
@@ -64,6 +69,38 @@ class Calls(unittest.TestCase):
         self.assertIn("passes", f.explain(numpy.arange(3)))
 
 
+class Wrapped:
+    """An array of a library that permc does not know, but for DLPack."""
+
+    def __init__(self, array):
+        self.array = array
+
+    def __dlpack__(self, **words):
+        return self.array.__dlpack__(**words)
+
+    def __dlpack_device__(self):
+        return self.array.__dlpack_device__()
+
+    def __array_namespace__(self):
+        return Wrapped
+
+    @staticmethod
+    def from_dlpack(array):
+        return Wrapped(numpy.from_dlpack(array))
+
+
+class Foreign(unittest.TestCase):
+    def test_dlpack(self):
+        xs = numpy.arange(20.0)[::-2]
+        result = permc.compile("sort")(Wrapped(xs))
+        numpy.testing.assert_array_equal(result.array, numpy.sort(xs))
+        least, most = permc.compile(r"\p -> (fst p, snd p)")((Wrapped(xs), xs))
+        self.assertIsInstance(most, Wrapped)
+        out = Wrapped(numpy.zeros(10))
+        self.assertIs(permc.compile("sort")(Wrapped(xs), out=out), out)
+        numpy.testing.assert_array_equal(out.array, numpy.sort(xs))
+
+
 class Mistakes(unittest.TestCase):
     def check(self, kind, words, call):
         with self.assertRaises(kind) as raised:
@@ -85,7 +122,8 @@ class Mistakes(unittest.TestCase):
         self.check(permc.LayoutError, "overlaps", lambda: sort(xs, out=xs))
         fixed = numpy.zeros(3, int)
         fixed.flags.writeable = False
-        self.check(ValueError, "read-only", lambda: sort(xs, out=fixed))
+        self.check(permc.LayoutError, "read-only", lambda: sort(xs, out=fixed))
+        self.check(permc.LayoutError, "row-major", lambda: sort(xs, out=numpy.zeros(6, int)[::2]))
         numpy.testing.assert_array_equal(sort(xs), xs)  # and all goes on
 
     def test_data(self):
@@ -123,8 +161,41 @@ class Threads(unittest.TestCase):
         self.assertEqual(wrong, [])
 
 
+    def test_compiled_beside_the_calls(self):
+        xs, f = numpy.arange(100)[::-1], permc.compile("sort_on (* 3)")
+        with unittest.mock.patch("permc.COMPILING", 0.0):
+            numpy.testing.assert_array_equal(f(xs), xs[::-1])
+            for thread in list(permc._compiling):
+                thread.join()
+        self.assertIn(f.backend(xs), ("cpu", "portable"))  # without a C compiler: portable
+        numpy.testing.assert_array_equal(f(xs), xs[::-1])
+
+    def test_interrupt(self):
+        slow = permc.compile("map (* 3) . sort . map (* 5)", backend="interp")
+        xs = numpy.random.default_rng(1).random(1 << 21)
+        slow(xs[:8])
+        main = threading.main_thread().ident
+        threading.Timer(0.1, signal.pthread_kill, (main, signal.SIGINT)).start()
+        with self.assertRaises(KeyboardInterrupt):
+            for _ in range(100):
+                slow(xs)
+        numpy.testing.assert_array_equal(slow(xs[:8]), numpy.sort(xs[:8] * 5) * 3)
+
+    def test_memory_stays(self):
+        def peak():
+            return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+        xs, count = numpy.arange(1000), 10_000 if os.environ.get("PERMC_ALL") else 100
+        for i in range(2 * count):
+            if i == count:
+                before = peak()
+            permc.compile("sort")(xs)
+        self.assertLess(peak() - before, 2000)  # KiB
+
+
 if __name__ == "__main__":
     done = unittest.main(exit=False).result
     bad = len(done.failures) + len(done.errors)
-    print(f"{done.testsRun - bad - len(done.skipped)} passed, {bad} failed, {len(done.skipped)} skipped")
+    skipped = len(done.skipped)
+    print(f"{done.testsRun - bad - skipped} passed, {bad} failed, {skipped} skipped")
     sys.exit(bad != 0)
