@@ -35,6 +35,11 @@ uint32_t plan_routine_digits(const plan *p, const net_routine *r) {
   return !sorts ? 1 : (plan_routine_bits(p, r) + DIGIT - 1) / DIGIT;
 }
 
+bool plan_routine_is_partition(const net_routine *r) {
+  return (r->kind == NET_SORT || r->kind == NET_PLACES) && r->limit &&
+         r->limit <= NET_MOST_COUNTED && r->pair_count <= PLAN_PARTITION_PAIRS;
+}
+
 // By kernels where lanes are threads (kernels/routines/sort.h), as measured on an H200: for each key, when
 // it is counted and for each digit, and for each byte that a digit moves; for each place that is written at
 // the end; for each byte that a partition moves. A start is 3.6 us in a graph; here it has the measure of

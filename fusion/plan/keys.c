@@ -6,11 +6,6 @@
 // The plan keeps pass 0, for backends whose sorts read keys. Such a sort needs the pass's arrays.
 #include "fusion/plan/planning.h"
 
-bool plan_routine_is_partition(const net_routine *r) {
-  return (r->kind == NET_SORT || r->kind == NET_PLACES) && r->limit &&
-         r->limit <= NET_MOST_COUNTED && r->pair_count <= PLAN_PARTITION_PAIRS;
-}
-
 static bool is_plain(net_node_kind kind) {
   return kind == NET_ELEMENT || kind == NET_CONSTANT || kind == NET_SCALAR || kind == NET_MIN ||
          kind == NET_MAX || kind == NET_SELECT || kind == NET_CONVERT;
