@@ -210,7 +210,8 @@ static void place_stored_arrays(cuda_program *g, uint32_t number, uint32_t *last
     }
   }
   for (size_t a = 0; a < g->plan->arrays.count; a++)
-    if (last[a] == number && g->plan->arrays.items[a].role == NET_TEMPORARY)
+    if (last[a] == number && g->plan->arrays.items[a].role == NET_TEMPORARY &&
+        g->buffer_of[a] != NEVER)  // an array without elements is in no pass
       g->buffers[g->buffer_of[a]].taken = false;
 }
 

@@ -572,4 +572,25 @@ TEST(failing_calls) {
   CHECK(failed > 20);
 }
 
+// The rows themselves are not wanted, but whether their offsets are right: arrays of the sort are in no
+// pass.
+TEST(arrays_in_no_pass) {
+  enter("");
+  permc_context *c = load_text("main : [8][3](f64, i16) -> [](f64, i16)\n"
+                               "main xss = take 0 sorted[0]\n"
+                               "  where sorted = map row xss\n"
+                               "row xs = sort_ragged [k, k, k + 1] xs\n"
+                               "  where k = i64 xs[1].1 % 3\n");
+  for (int pass = 0; pass < 16; pass++) {
+    char name[32];
+    snprintf(name, sizeof name, "permc_pass_%d", pass);
+    fake.define(name, 1, NULL);
+  }
+  permc_compiled *compiled = permc_compile_types(c, "main", "cuda", "[8][3](f64, i16)");
+  CHECK_STR(permc_message(c), "");
+  CHECK(compiled != NULL);
+  permc_compiled_free(compiled);
+  permc_context_free(c);
+}
+
 TEST_MAIN()
