@@ -429,7 +429,7 @@ PERMC_BARRIER
 digit_number = (uint32_t)taken[1];  // from there, else compilers keep all digits in registers
 SORT_EACH_DIGIT({
   const uint32_t before = sort_rank(SORT_COUNTER(digit), digit, t), place = SORT_SPREAD(before);
-  staged[place] = PERMC_AT(word, i);
+  PERMC_PUT(SORT_WORD, staged + place, PERMC_AT(word, i));
   SORT_KEEP_PLACE(i, place);
 })
 #ifdef SORT_APART
@@ -465,14 +465,14 @@ if (tile == 0 && number == SORT_DIGITS - 1)
 TILE_END
 #ifdef SORT_APART
 TILE_EACH_ITEM
-staged_payload[SORT_GET_PLACE(i)] = PERMC_AT(payload, i);
+PERMC_PUT(SORT_PAYLOAD, staged_payload + SORT_GET_PLACE(i), PERMC_AT(payload, i));
 TILE_END
 #endif
 PERMC_BARRIER
 
 // In the order of the tile, one after the other.
 TILE_EACH_ITEM
-PERMC_AT(word, i) = staged[SORT_SPREAD(TILE_THREADS) * i + SORT_SPREAD(t)];
+PERMC_AT(word, i) = PERMC_GET(SORT_WORD, staged + (SORT_SPREAD(TILE_THREADS) * i + SORT_SPREAD(t)));
 TILE_END
 SORT_EACH_DIGIT(PERMC_AT(target, i) = (SORT_OFFSET)bases[digit];)
 if (SORT_TURNS && number == SORT_DIGITS - 1) {
@@ -486,7 +486,8 @@ if (SORT_TURNS && number == SORT_DIGITS - 1) {
 }
 #ifdef SORT_APART
 TILE_EACH_ITEM
-PERMC_AT(payload, i) = staged_payload[SORT_SPREAD(TILE_THREADS) * i + SORT_SPREAD(t)];
+PERMC_AT(payload, i) = PERMC_GET(SORT_PAYLOAD,
+                                 staged_payload + (SORT_SPREAD(TILE_THREADS) * i + SORT_SPREAD(t)));
 TILE_END
 SORT_STORE_ALL(SORT_PAYLOAD, payload_to, PERMC_AT(payload, i))
 #endif

@@ -27,8 +27,12 @@
 // Rows begin anywhere, so that two warps need one sector: the first cache has it for both.
 #ifdef PERMC_HOST
 #define TRANSPOSE_LOAD(p) PERMC_LOAD(transpose_element, p)
+#define TRANSPOSE_TURN(k)                                                                          \
+  const uint32_t permc_turn = (k);                                                                 \
+  (void)permc_turn;
 #else
 #define TRANSPOSE_LOAD(p) (*(p))
+#define TRANSPOSE_TURN(k)
 #endif
 
 PERMC_KERNEL(transpose, TRANSPOSE_THREADS, TRANSPOSE_BLOCKS,
@@ -52,10 +56,12 @@ if (t < TRANSPOSE_READERS) {
   PERMC_UNROLL for (uint32_t turn = 0; turn < TRANSPOSE_READS; turn += TRANSPOSE_AT_ONCE) {
     transpose_element kept[TRANSPOSE_AT_ONCE];
     PERMC_UNROLL for (uint32_t k = 0; k < TRANSPOSE_AT_ONCE; k++) {
+      TRANSPOSE_TURN(turn + k)
       if (turn + k < TRANSPOSE_READS && TRANSPOSE_IS_READ(turn + k))
         kept[k] = TRANSPOSE_LOAD(own + TRANSPOSE_FROM_TURN(turn + k));
     }
     PERMC_UNROLL for (uint32_t k = 0; k < TRANSPOSE_AT_ONCE; k++) {
+      TRANSPOSE_TURN(turn + k)
       if (turn + k < TRANSPOSE_READS && TRANSPOSE_IS_READ(turn + k))
         PERMC_PUT(transpose_element, put + TRANSPOSE_PUT_TURN(turn + k), kept[k]);
     }
@@ -76,17 +82,22 @@ if (t < TRANSPOSE_WRITERS) {
 #if TRANSPOSE_PACKED > 1
       if (f + TRANSPOSE_NEXT(k) < left && f + (TRANSPOSE_NEXT(k) + TRANSPOSE_PACKED - 1) < left) {
         uint32_t all = 0;
-        PERMC_UNROLL for (uint32_t i = 0; i < TRANSPOSE_PACKED; i++) all |=
-            (uint32_t)PERMC_GET(transpose_element, box + TRANSPOSE_GET(f, i, k))
-            << 8 * sizeof(transpose_element) * i;
+        PERMC_UNROLL for (uint32_t i = 0; i < TRANSPOSE_PACKED; i++) {
+          TRANSPOSE_TURN(k * TRANSPOSE_PACKED + i)
+          all |= (uint32_t)PERMC_GET(transpose_element, box + TRANSPOSE_GET(f, i, k))
+                 << 8 * sizeof(transpose_element) * i;
+        }
+        TRANSPOSE_TURN(k)
         PERMC_STORE(uint32_t, row + (int32_t)(f + TRANSPOSE_NEXT(k)), all);
       } else
 #endif
-        for (uint32_t i = 0; i < TRANSPOSE_PACKED; i++)
+        for (uint32_t i = 0; i < TRANSPOSE_PACKED; i++) {
+          TRANSPOSE_TURN(k * TRANSPOSE_PACKED + i)
           if (f + (TRANSPOSE_NEXT(k) + i) < left) {
             const transpose_element v = PERMC_GET(transpose_element, box + TRANSPOSE_GET(f, i, k));
             PERMC_STORE(transpose_element, row + (int32_t)(f + (TRANSPOSE_NEXT(k) + i)), v);
           }
+        }
     }
   }
 }

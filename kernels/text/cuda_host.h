@@ -184,11 +184,14 @@ template <typename T, unsigned n> void permc_store_wide(const T (&e)[n], void *p
 #define PERMC_VALUES(type, name, count, threads) type name[threads][count];
 #define PERMC_AT(name, i) name[t][i]
 enum { PERMC_LOADS, PERMC_STORES, PERMC_GETS, PERMC_PUTS };
-// In a loop that the GPU unrolls, permc_turn is its number, less than 32.
+// In a loop that the GPU unrolls, permc_turn is its number, less than PERMC_TURNS.
+#ifndef PERMC_TURNS
+#define PERMC_TURNS 32
+#endif
 enum { permc_turn = 0 };
 #ifdef PERMC_COUNT
 #define PERMC_TOUCH(kind, p, bytes)                                                                \
-  permc_touch(__COUNTER__ * 32 + permc_turn, kind, p, bytes, item, t)
+  permc_touch(__COUNTER__ *PERMC_TURNS + permc_turn, kind, p, bytes, item, t)
 #else
 #define PERMC_TOUCH(kind, p, bytes) ((void)0)
 #endif
@@ -230,8 +233,8 @@ static uint32_t permc_calls;  // of phases: one may be called twice for an item
 extern PERMC_VISIBLE permc_access permc_accesses[];
 extern PERMC_VISIBLE const uint32_t permc_access_count;
 #define PERMC_COUNTERS                                                                             \
-  permc_access permc_accesses[(__COUNTER__ + 1) * 32];                                             \
-  const uint32_t permc_access_count = (__COUNTER__ - 1) * 32;
+  permc_access permc_accesses[(__COUNTER__ + 1) * PERMC_TURNS];                                    \
+  const uint32_t permc_access_count = (__COUNTER__ - 1) * PERMC_TURNS;
 
 // Whether x[first ... count - 1] has no element y.
 static int permc_is_new(const uint64_t *x, uint32_t first, uint32_t count, uint64_t y) {

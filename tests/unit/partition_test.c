@@ -1,18 +1,13 @@
 // Kernels of partitions (kernels/routines/partition.h): their text, compiled for the host, sorts stably by
-// keys of few bits; it asks for whole lines of memory and has no bank conflicts but where keys meet; NVRTC
+// keys of few bits; it asks for as many lines of memory as it has to; NVRTC
 // compiles it, where there is one.
 #include "tests/test.h"
 
-#pragma GCC diagnostic ignored "-Wunused-function"
-#define PERMC_COUNT  // for permc_access; what is counted is in the library that is compiled
 #include "kernels/routines/partition.h"
-#include "kernels/text/cuda_host.h"
 #include "kernels/text/text.h"
 #include "runtime/cuda/code.h"
 #include "tests/unit/routine_library.h"
 #include "tests/unit/splitmix.h"
-
-PERMC_COUNTERS
 
 enum { MOST_PAYLOADS = PARTITION_MOST_PAYLOADS };
 
@@ -23,14 +18,15 @@ typedef struct row {
   bool places, no_counts;
   uint32_t payload_count;
   partition_moved payloads[MOST_PAYLOADS];
+  uint64_t alike;  // not 0: so many neighbours are equal
 } row;
 
 #define APART PARTITION_NO_INPUT
 static const row rows[] = {
-    {1, 1, 70000, 1, {4}, false, false, 1, {{4, false, 0}}},
-    {1, 3, 5000, 1, {1}, false, true, 2, {{12, false, APART}, {4, true, APART}}},
-    {4, 1, 40001, 2, {2, 8}, true, false, 2, {{8, false, 1}, {8, true, APART}}},
-    {2, 40, 9, 1, {8}, true, true, 0, {{0}}},
+    {1, 1, 70000, 1, {4}, false, false, 1, {{4, false, 0}}, 0},
+    {1, 3, 5000, 1, {1}, false, true, 2, {{12, false, APART}, {4, true, APART}}, 0},
+    {4, 1, 40001, 2, {2, 8}, true, false, 2, {{8, false, 1}, {8, true, APART}}, 0},
+    {2, 40, 9, 1, {8}, true, true, 0, {{0}}, 0},
     {3,
      2,
      8192,
@@ -39,8 +35,9 @@ static const row rows[] = {
      false,
      false,
      3,
-     {{1, false, 0}, {2, false, APART}, {16, false, APART}}},
-    {1, 1, 1, 1, {4}, true, false, 1, {{4, false, 0}}},
+     {{1, false, 0}, {2, false, APART}, {16, false, APART}},
+     0},
+    {1, 1, 1, 1, {4}, true, false, 1, {{4, false, 0}}, 0},
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 
@@ -83,10 +80,18 @@ typedef struct subject {
 } subject;
 
 static char *random_bytes(uint64_t count) {
-  char *bytes = malloc(count + 1);
+  char *bytes = aligned_alloc(128, (count + 128) / 128 * 128);
   for (uint64_t i = 0; i < count; i++)
     bytes[i] = (char)random_u64();
   return bytes;
+}
+
+// The first of each `alike` neighbours is all of them.
+static char *alike_bytes(uint64_t elements, uint32_t bytes, uint64_t alike) {
+  char *out = random_bytes(elements * bytes);
+  for (uint64_t i = 0; i < elements && alike; i++)
+    memmove(out + i * bytes, out + i / alike * alike * bytes, bytes);
+  return out;
 }
 
 static void find_keys(subject *s) {
@@ -119,7 +124,7 @@ static void subject_make(subject *s, const row *r, const partition_kernels *k) {
   s->arrays[PARTITION_TOTALS] = r->no_counts ? NULL : random_bytes((r->rows << r->bits) * 8);
   s->arrays[PARTITION_PLACED] = random_bytes(s->elements * 8);
   for (uint32_t i = 0; i < r->input_count; i++)
-    s->arrays[PARTITION_FIRST_INPUT + i] = random_bytes(s->elements * r->input_bytes[i]);
+    s->arrays[PARTITION_FIRST_INPUT + i] = alike_bytes(s->elements, r->input_bytes[i], r->alike);
   for (uint32_t i = 0; i < r->payload_count; i++) {
     const partition_moved *m = &r->payloads[i];
     char **a = &s->arrays[PARTITION_FIRST_PAYLOAD + 2 * i];
@@ -174,40 +179,45 @@ static void check_results(const subject *s) {
 
 // ---- lines and banks ---------------------------------------------------------------------------
 
-// Loads are of whole lines; what is stored by a warp lies in at most so many stretches as there are keys;
-// so does what it puts to scratch, and what it gets from there has no conflicts.
-static void check_counters(const row *r, void *library, bool whole) {
-  const permc_access *accesses = dlsym(library, "permc_accesses");
-  const uint32_t *count = dlsym(library, "permc_access_count");
-  void *symbol = dlsym(library, "permc_count_rest");
-  void (*count_rest)(void);
-  REQUIRE(accesses && count && symbol);
-  memcpy(&count_rest, &symbol, sizeof count_rest);
-  count_rest();
-  for (uint32_t i = 0; i < *count; i++) {
-    const permc_access *a = &accesses[i];
-    uint64_t stretches = UINT64_C(1) << r->bits;
-    if (!a->warps)
-      continue;
-    if (a->kind == PERMC_LOADS && whole)
-      CHECK(a->lines <= 2 * a->least_lines);
-    if (a->kind == PERMC_STORES)
-      CHECK(a->lines <= a->least_lines + a->full * stretches);
-    if (a->kind == PERMC_GETS)
-      CHECK(a->turns == a->least_turns);
-    if (a->kind == PERMC_PUTS)
-      CHECK(a->turns <= a->least_turns * (stretches + 1));
+// Bytes of an element: those that the keys are made of; those that are read besides; those that are written.
+typedef struct element_bytes {
+  uint64_t keys, apart, moved;
+} element_bytes;
+
+static element_bytes bytes_of(const row *r) {
+  element_bytes out = {0};
+  for (uint32_t i = 0; i < r->input_count; i++)
+    out.keys += r->input_bytes[i];
+  for (uint32_t i = 0; i < r->payload_count; i++) {
+    const partition_moved *m = &r->payloads[i];
+    out.apart += m->input == APART && !m->numbers ? m->bytes : 0;
+    out.moved += m->bytes;
+  }
+  out.moved += r->places ? 8 : 0;
+  return out;
+}
+
+// The counting kernel reads the keys; the other one reads all once and writes all once. Where the lanes of a
+// warp have one key, those of a key begin where lines do, and the lines are as few as a copy's: bytes
+// divided by 128, without conflicts at the banks. Any others lie in as many stretches of a tile as there
+// are keys: each has two lines more at most.
+static void check_lines(const row *r, const partition_kernels *k, uint32_t launch,
+                        const access_sums *found) {
+  element_bytes b = bytes_of(r);
+  uint64_t lines = r->rows * r->length / 32, tiles = k->tiles * r->rows;
+  uint64_t more = r->alike ? 0 : 2 * tiles * (r->payload_count + r->places) << r->bits;
+  uint64_t stored = launch ? lines * b.moved / 4 : 0;
+  CHECK_EQ_U64(found->lines[PERMC_LOADS], lines * (b.keys + (launch ? b.apart : 0)) / 4);
+  CHECK(found->lines[PERMC_STORES] >= stored && found->lines[PERMC_STORES] <= 2 * stored + more);
+  CHECK_EQ_U64(found->turns[0], found->least_turns[0]);
+  CHECK(found->turns[1] <= found->least_turns[1] * ((UINT64_C(1) << r->bits) + 1));
+  if (r->alike) {
+    CHECK_EQ_U64(found->lines[PERMC_STORES], stored);
+    CHECK_EQ_U64(found->turns[1], found->least_turns[1]);
   }
 }
 
-static bool has_wide_payloads(const row *r) {
-  for (uint32_t i = 0; i < r->payload_count; i++)
-    if (r->payloads[i].bytes > 8 || (r->payloads[i].bytes & (r->payloads[i].bytes - 1)))
-      return true;
-  return false;
-}
-
-static void check_row(const row *r) {
+static void check_row(const row *r, bool counted) {
   text key = {0}, body = {0};
   partition_work w = work_of(r, &key);
   partition_kernels k;
@@ -224,12 +234,15 @@ static void check_row(const row *r) {
   char *scratch = aligned_alloc(128, SCRATCH);
   subject_make(&s, r, &k);
   for (int run = 0; run < 2; run++) {  // the first one leaves its state
-    for (uint32_t i = 0; i < PARTITION_LAUNCHES; i++)
+    for (uint32_t i = 0; i < PARTITION_LAUNCHES; i++) {
+      access_sums found = {.lines = {0}};
       run_launch(s.arrays, library, &launches[i], scratch);
+      take_counts(library, &found);
+      if (counted)
+        check_lines(r, &k, i, &found);
+    }
     check_results(&s);
   }
-  if (!has_wide_payloads(r))
-    check_counters(r, library, r->length % 32 == 0);
   dlclose(library);
   subject_free(&s);
   free(scratch);
@@ -243,7 +256,24 @@ TEST(partitions) {
     SKIP("there is no C compiler");
   size_t step = ROWS / test_amount(3, ROWS);
   for (size_t i = 0; i < ROWS; i += step)
-    check_row(&rows[i]);
+    check_row(&rows[i], false);
+}
+
+static const row counted_rows[] = {
+    {1, 1, 70016, 1, {4}, false, true, 1, {{4, false, 0}}, 32},
+    {1, 1, 70016, 1, {4}, false, true, 1, {{4, false, 0}}, 0},
+    {3, 2, 9600, 2, {4, 8}, true, false, 2, {{8, false, 1}, {4, false, APART}}, 32},
+    {4, 1, 40000, 2, {4, 8}, true, false, 2, {{8, false, 1}, {4, false, APART}}, 0},
+};
+enum { COUNTED_ROWS = sizeof counted_rows / sizeof *counted_rows };
+
+TEST(lines_and_banks) {
+  compiler found;
+  if (!compiler_find(&found, NULL))
+    SKIP("there is no C compiler");
+  size_t step = COUNTED_ROWS / test_amount(2, COUNTED_ROWS);
+  for (size_t i = 0; i < COUNTED_ROWS; i += step)
+    check_row(&counted_rows[i], true);
 }
 
 TEST(texts_for_gpus) {

@@ -1,9 +1,11 @@
 // Kernels of sorts and counts (kernels/routines/sort.h, count.h): their text, compiled for the host, sorts as
-// a stable merge does, whatever the keys' type, the payloads and the rows; NVRTC compiles it, where there
-// is one.
+// a stable merge does, whatever the keys' type, the payloads and the rows; it asks for as many lines of
+// memory as a sort by digits has to; NVRTC compiles it, where there is one.
 #include "tests/test.h"
 
+#include "core/number.h"
 #include "kernels/routines/count.h"
+#include "kernels/routines/ragged.h"
 #include "kernels/routines/sort.h"
 #include "runtime/cuda/code.h"
 #include "tests/unit/routine_library.h"
@@ -18,6 +20,7 @@ typedef struct row {
   uint64_t rows, length;
   bool no_keys, places;
   bool plain;        // there are no NaN
+  uint64_t alike;    // not 0: so many neighbours are equal, and there are no NaN
   uint64_t offsets;  // of each row, not 0: these cut it into rows of unequal length
   uint32_t payload_count;
   sort_moved payloads[MOST_PAYLOADS];
@@ -123,9 +126,13 @@ static void fill_keys(subject *s) {
       key = random_u64() % 2 ? 0 : UINT64_C(0x8000800080008000);  // zeros, least numbers
     else if (random_u64() % 16 == 0)
       key |= UINT64_C(0x7ff07ff07ff07ff0);  // NaN
-    if (s->row->plain)
+    if (s->row->plain || s->row->alike)
       key &= UINT64_C(0xbfffbfffbfffbfff);
-    memcpy(s->arrays[SORT_KEYS] + i * s->key_bytes, &key, s->key_bytes);
+    char *to = s->arrays[SORT_KEYS] + i * s->key_bytes;
+    if (s->row->alike && i % s->row->alike)
+      memcpy(to, to - s->key_bytes, s->key_bytes);
+    else
+      memcpy(to, &key, s->key_bytes);
   }
 }
 
@@ -148,19 +155,25 @@ static void cut_rows(subject *s) {
   }
 }
 
+// Arrays begin where lines of memory do.
+static char *make_array(uint64_t bytes) {
+  char *a = aligned_alloc(128, (bytes + 127) / 128 * 128);
+  return memset(a, 0, bytes);
+}
+
 static void subject_make(subject *s, const row *r, const sort_kernels *k) {
   *s = (subject){r, r->rows * r->length, scalar_types[r->type].size, .order = NULL};
   s->order = calloc(2 * s->elements, sizeof *s->order);
-  s->arrays[SORT_KEYS] = malloc(s->elements * s->key_bytes);
-  s->arrays[SORT_SORTED] = malloc(s->elements * s->key_bytes);
-  s->arrays[SORT_PLACES] = malloc(s->elements * 8);
+  s->arrays[SORT_KEYS] = make_array(s->elements * s->key_bytes);
+  s->arrays[SORT_SORTED] = make_array(s->elements * s->key_bytes);
+  s->arrays[SORT_PLACES] = make_array(s->elements * 8);
   for (uint32_t i = 0; i < SORT_PAYLOADS; i++)
     if (k->bytes[i])
-      s->arrays[i] = calloc(1, k->bytes[i]);
+      s->arrays[i] = make_array(k->bytes[i]);
   for (uint32_t i = 0; i < r->payload_count; i++)
     for (uint32_t to = 0; to < 2; to++) {
       uint64_t bytes = s->elements * r->payloads[i].bytes;
-      char *a = s->arrays[SORT_PAYLOADS + 2 * i + to] = malloc(bytes);
+      char *a = s->arrays[SORT_PAYLOADS + 2 * i + to] = make_array(bytes);
       for (uint64_t b = 0; b < bytes; b++)
         a[b] = (char)random_u64();
     }
@@ -218,20 +231,26 @@ static void check_results(const subject *s) {
 
 // ---- running -----------------------------------------------------------------------------------
 
+static void *compile_sort(const sort_kernels *k, const routine_launch *launches) {
+  text body = {0};
+  text_string(&body, "#include <stdbool.h>\ntypedef struct permc_imports permc_imports;\n");
+  sort_kernels_write(&body, k);
+  write_entries(&body, sort_launch_count(k), launches);
+  text_string(&body, "PERMC_COUNTERS\n");
+  void *library = compile(&body);
+  text_free(&body);
+  return library;
+}
+
 static void check_row(const row *r) {
   sort_work w = work_of(r);
   sort_kernels k;
-  text body = {0};
   subject s;
   CHECK_STR(sort_kernels_of(&w, &k), NULL);
   routine_launch *launches = calloc(sort_launch_count(&k), sizeof *launches);
   char *scratch = aligned_alloc(128, SCRATCH);
   sort_launches(&k, launches);
-  text_string(&body, "#include <stdbool.h>\ntypedef struct permc_imports permc_imports;\n");
-  sort_kernels_write(&body, &k);
-  write_entries(&body, sort_launch_count(&k), launches);
-  text_string(&body, "PERMC_COUNTERS\n");
-  void *library = compile(&body);
+  void *library = compile_sort(&k, launches);
   REQUIRE(library != NULL);
   subject_make(&s, r, &k);
   for (int run = 0; run < 2; run++) {  // the first one leaves its state
@@ -243,7 +262,6 @@ static void check_row(const row *r) {
   subject_free(&s);
   free(launches);
   free(scratch);
-  text_free(&body);
 }
 
 TEST(sorts) {
@@ -262,6 +280,102 @@ TEST(sorts_of_rows_of_unequal_length) {
   size_t step = RAGGED_ROWS / test_amount(2, RAGGED_ROWS);
   for (size_t i = 0; i < RAGGED_ROWS; i += step)
     check_row(&ragged_rows[i]);
+}
+
+// ---- lines and banks ---------------------------------------------------------------------------
+
+static const row counted_rows[] = {
+    {SCALAR_U32, .rows = 1, .length = 9600, .alike = 32},
+    {SCALAR_U32, .rows = 1, .length = 9600, .alike = 32, .payload_count = 1, .payloads = {{4}}},
+    {SCALAR_U32, .rows = 1, .length = 9600},
+    {SCALAR_U32, .rows = 1, .length = 9600, .payload_count = 1, .payloads = {{4}}, .offsets = 400},
+    {SCALAR_U64, .rows = 2, .length = 9600, .alike = 32, .payload_count = 1, .payloads = {{8}}},
+    {SCALAR_F32, true, .rows = 1, .length = 9600, .alike = 32},
+    {SCALAR_I16, .rows = 1, .length = 9600, .alike = 64, .payload_count = 1, .payloads = {{8}}},
+    {SCALAR_U64, .rows = 1, .length = 9600},
+};
+enum { COUNTED_ROWS = sizeof counted_rows / sizeof *counted_rows };
+
+// The counting kernel reads each key once. A digit's reads and writes each key once, and its payload
+// (Adinets and Merrill, 2022, section 3), beside what blocks tell each other. Where as many neighbours as a
+// warp has lanes are alike, digits begin where lines do, and the lines are as few as a copy's: the numbers
+// of bytes, divided by 128. Any other row has two more for each stretch of a digit in a tile at most. What
+// lies in scratch is read without conflicts, and put there by stretches, whose words are neighbours.
+static void check_lines(const row *r, const sort_kernels *k, uint32_t launch,
+                        const access_sums *found) {
+  uint64_t elements = r->rows * r->length, keys = scalar_types[r->type].size;
+  uint64_t moved = keys + (r->payload_count ? r->payloads->bytes : 0);
+  uint64_t stretches = UINT64_C(2) * 256 * k->tiles * r->rows;
+  if (launch == 0) {
+    CHECK_EQ_U64(found->lines[PERMC_LOADS], elements / 32 * divide_up(32 * keys, 128));
+    CHECK_EQ_U64(found->lines[PERMC_STORES], 0);
+    return;
+  }
+  CHECK_EQ_U64(found->lines[PERMC_LOADS], found->least_lines[PERMC_LOADS]);
+  CHECK_EQ_U64(found->least_lines[PERMC_LOADS], found->least_lines[PERMC_STORES]);
+  if (keys >= 4) {
+    CHECK_EQ_U64(found->least_lines[PERMC_LOADS], elements * moved / 128);
+    CHECK_EQ_U64(found->least_turns[0], k->tiles * r->rows * k->threads * k->items * moved / 128);
+  }
+  if (r->alike)
+    CHECK_EQ_U64(found->lines[PERMC_STORES], found->least_lines[PERMC_STORES]);
+  else
+    CHECK(found->lines[PERMC_STORES] <= 2 * found->least_lines[PERMC_STORES] + stretches);
+  CHECK_EQ_U64(found->turns[0], found->least_turns[0]);
+  if (r->alike)
+    CHECK_EQ_U64(found->turns[1], found->least_turns[1]);
+}
+
+// Rows that fit a tile are read once and written once, whatever their lengths, by warps whose lines are as few
+// as a copy's. Of a window, the warps at both ends may have idle lanes: these are not counted.
+static void check_ragged_lines(const subject *s, const sort_kernels *k, uint32_t launch,
+                               const access_sums *found) {
+  const int64_t *offsets = (const int64_t *)(const void *)s->arrays[SORT_OFFSETS];
+  uint64_t elements = (uint64_t)(offsets[s->row->offsets - 1] - offsets[0]);
+  uint64_t arrays = 1 + s->row->payload_count, lines = launch ? 0 : elements / 32 * arrays;
+  uint64_t ends = 4 * arrays * divide_up(s->row->length, k->window);
+  for (int i = 0; i < 2; i++) {
+    CHECK_EQ_U64(found->lines[i], found->least_lines[i]);
+    CHECK(found->lines[i] <= lines && found->lines[i] + ends >= lines);
+  }
+}
+
+static void count_row(const row *r) {
+  sort_work w = work_of(r);
+  sort_kernels k;
+  subject s;
+  CHECK_STR(sort_kernels_of(&w, &k), NULL);
+  uint32_t count = sort_launch_count(&k);
+  routine_launch *launches = calloc(count, sizeof *launches);
+  char *scratch = aligned_alloc(128, SCRATCH);
+  sort_launches(&k, launches);
+  void *library = compile_sort(&k, launches);
+  REQUIRE(library != NULL);
+  subject_make(&s, r, &k);
+  CHECK_EQ_U64(count, r->offsets ? RAGGED_LAUNCHES : 1 + k.digits);
+  for (uint32_t i = 0; i < count; i++) {
+    access_sums found = {.lines = {0}};
+    run_launch(s.arrays, library, &launches[i], scratch);
+    take_counts(library, &found);
+    if (r->offsets)
+      check_ragged_lines(&s, &k, i, &found);
+    else
+      check_lines(r, &k, i, &found);
+  }
+  check_results(&s);
+  dlclose(library);
+  subject_free(&s);
+  free(launches);
+  free(scratch);
+}
+
+TEST(lines_and_banks) {
+  compiler found;
+  if (!compiler_find(&found, NULL))
+    SKIP("there is no C compiler");
+  size_t step = COUNTED_ROWS / test_amount(2, COUNTED_ROWS);
+  for (size_t i = 0; i < COUNTED_ROWS; i += step)
+    count_row(&counted_rows[i]);
 }
 
 static void check_count(const count_kernels *k) {
@@ -326,19 +440,23 @@ static void check_text(text *body) {
   text_free(body);
 }
 
-TEST(texts_for_gpus) {
-  char why[NVRTC_WHY];
-  if (!nvrtc_find(why, sizeof why))
-    SKIP(why);
-  size_t step = ROWS / test_amount(2, ROWS);
-  for (size_t i = 1; i < ROWS; i += step) {
-    sort_work w = work_of(&rows[i]);
+static void check_texts(const row *all, size_t count, size_t amount) {
+  for (size_t i = count > 1; i < count; i += count / amount) {
+    sort_work w = work_of(&all[i]);
     sort_kernels k;
     text body = {0};
     CHECK_STR(sort_kernels_of(&w, &k), NULL);
     sort_kernels_write(&body, &k);
     check_text(&body);
   }
+}
+
+TEST(texts_for_gpus) {
+  char why[NVRTC_WHY];
+  if (!nvrtc_find(why, sizeof why))
+    SKIP(why);
+  check_texts(rows, ROWS, test_amount(2, ROWS));
+  check_texts(ragged_rows, RAGGED_ROWS, test_amount(1, RAGGED_ROWS));
   for (size_t i = 0; i < COUNTS; i += COUNTS / test_amount(1, COUNTS)) {
     text body = {0};
     count_kernels_write(&body, &counts[i]);

@@ -2,14 +2,19 @@
 #ifndef PERMC_TESTS_ROUTINE_LIBRARY_H
 #define PERMC_TESTS_ROUTINE_LIBRARY_H
 
+#pragma GCC diagnostic ignored "-Wunused-function"
+#define PERMC_COUNT  // for permc_access; what is counted is in the library that is compiled
 #include "core/text.h"
 #include "kernels/routines/launch.h"
+#include "kernels/text/cuda_host.h"
 #include "runtime/compiled/compiler.h"
 #include "tests/test.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <unistd.h>
+
+PERMC_COUNTERS
 
 enum { SCRATCH = 1 << 18 };
 
@@ -62,6 +67,30 @@ static void run_launch(char *const *arrays, void *library, const routine_launch 
     parameters[a] = l->arrays[a] == LAUNCH_NOTHING ? NULL : arrays[l->arrays[a]];
   for (uint64_t b = 0; b < l->blocks; b++)
     run(scratch, b, parameters, l->numbers);
+}
+
+// Adds what the library's warps have asked for since the last call: by loads and stores of memory, of warps of
+// 32 lanes, and by gets and puts of scratch.
+typedef struct access_sums {
+  uint64_t lines[2], least_lines[2], turns[2], least_turns[2];
+} access_sums;
+
+static void take_counts(void *library, access_sums *sums) {
+  permc_access *accesses = dlsym(library, "permc_accesses");
+  const uint32_t *count = dlsym(library, "permc_access_count");
+  void *symbol = dlsym(library, "permc_count_rest");
+  void (*count_rest)(void);
+  REQUIRE(accesses && count && symbol);
+  memcpy(&count_rest, &symbol, sizeof count_rest);
+  count_rest();
+  for (const permc_access *a = accesses; a < accesses + *count; a++) {
+    uint32_t scratch = a->kind >= PERMC_GETS, out = a->kind - (scratch ? PERMC_GETS : PERMC_LOADS);
+    sums->lines[out] += a->lines;
+    sums->least_lines[out] += a->least_lines;
+    sums->turns[out] += a->turns;
+    sums->least_turns[out] += a->least_turns;
+  }
+  memset(accesses, 0, *count * sizeof *accesses);
 }
 
 #endif

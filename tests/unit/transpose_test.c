@@ -3,13 +3,10 @@
 #include "tests/test.h"
 
 #include "kernels/routines/transpose.h"
-#include "runtime/compiled/compiler.h"
 #include "runtime/cuda/code.h"
 #include "runtime/routines/transpose.h"
+#include "tests/unit/routine_library.h"
 #include "tests/unit/splitmix.h"
-
-#include <dlfcn.h>
-#include <unistd.h>
 
 enum { MOST = 4, GUARD = 64 };
 
@@ -108,54 +105,45 @@ TEST(routine) {
 
 // ---- the kernel --------------------------------------------------------------------------------
 
-typedef void blocks_function(char *scratch, uint64_t blocks, const void *from, void *to);
+// A thread's turns are counted one by one, as far as there are rows for them.
+enum { TURNS = 96 };
 
-static void write_text(text *out, const transpose_kernel *k) {
-  text_string(out, "#include <stdbool.h>\n#include <stddef.h>\n#include <stdint.h>\n");
-  transpose_kernel_write(out, k);
-  text_string(out, "void run(char *scratch, uint64_t blocks, const void *from, void *to) {\n"
-                   "  for (uint64_t i = 0; i < blocks; i++)\n"
-                   "    permc_kernel_transpose(scratch, i, from, to);\n}\n");
+static bool has_rows(const transpose_kernel *k) {
+  return k->reading.turns <= TURNS && k->writing.turns * k->packed <= TURNS;
 }
 
-static void *compile(const text *body) {
-  compiler found;
-  char name[] = "/tmp/permc-transpose-XXXXXX", object[64], command[2 * COMPILER_PATH];
-  int file = mkstemp(name);
-  if (!compiler_find(&found, NULL) || file < 0 ||
-      write(file, body->data, body->length) != (ssize_t)body->length)
-    return NULL;
-  close(file);
-  snprintf(object, sizeof object, "%s.so", name);
-  snprintf(command, sizeof command, "'%s' -O0 -shared -fPIC -x c -w -o %s %s", found.path, object,
-           name);
-  void *library = system(command) == 0 ? dlopen(object, RTLD_NOW | RTLD_LOCAL) : NULL;
-  unlink(name);
-  unlink(object);
+static void *compile_transpose(const transpose_kernel *k, const routine_launch *l) {
+  text body = {0};
+  text_string(&body, "#include <stdbool.h>\n#include <stddef.h>\n#include <stdint.h>\n");
+  text_printf(&body, "#define PERMC_TURNS %d\n%s", TURNS,
+              has_rows(k) ? "" : "#undef PERMC_COUNT\n");
+  transpose_kernel_write(&body, k);
+  write_entries(&body, 1, l);
+  if (has_rows(k))
+    text_string(&body, "PERMC_COUNTERS\n");
+  void *library = compile(&body);
+  text_free(&body);
   return library;
 }
 
-static void check_kernel(const row *r) {
+static void check_kernel(const row *r, void check(const row *, const transpose_kernel *, void *)) {
   subject s;
   transpose_kernel k;
-  text body = {0};
   subject_make(&s, r);
   transpose_kernel_of(r->bytes, s.count, s.dimensions, &k);
   routine_launch l = transpose_launch(&k);
-  write_text(&body, &k);
-  void *library = compile(&body), *symbol;
-  REQUIRE(library != NULL && (symbol = dlsym(library, "run")) != NULL);
+  void *library = compile_transpose(&k, &l);
+  REQUIRE(library != NULL);
   CHECK(l.shared_bytes <= 48 << 10);
-  char *scratch = aligned_alloc(128, (l.shared_bytes + 127) / 128 * 128);
-  blocks_function *run;
-  memcpy(&run, &symbol, sizeof run);
-  run(scratch, l.blocks, s.from, s.to);
+  char *scratch = aligned_alloc(128, SCRATCH), *arrays[] = {s.from, s.to};
+  run_launch(arrays, library, &l, scratch);
   if (!CHECK_EQ_U64(wrong_elements(&s, r->bytes), 0))
     printf("row %td\n", r - rows);
+  if (check)
+    check(r, &k, library);
   dlclose(library);
   free(scratch);
   subject_free(&s);
-  text_free(&body);
 }
 
 TEST(kernels) {
@@ -164,7 +152,43 @@ TEST(kernels) {
     SKIP("there is no C compiler");
   size_t step = ROWS / test_amount(6, ROWS);
   for (size_t i = 0; i < ROWS; i += step)
-    check_kernel(&rows[i]);
+    check_kernel(&rows[i], NULL);
+}
+
+// Rows and columns of whole lines.
+static const row counted_rows[] = {
+    {4, 2, {160, 352}, {1, 0}}, {2, 2, {192, 320}, {1, 0}}, {8, 2, {128, 192}, {1, 0}},
+    {1, 2, {384, 640}, {1, 0}}, {16, 2, {64, 192}, {1, 0}},
+};
+enum { COUNTED_ROWS = sizeof counted_rows / sizeof *counted_rows };
+
+// A transpose reads and writes each line once, as a copy does, and has no conflicts at the banks (the HMM
+// paper, Table I: one coalesced read, one coalesced write, one of each of shared memory). Warps that read
+// elements of less than 4 bytes have a part of a line each; tiles of these have an element more than they
+// write of a row.
+static void check_lines(const row *r, const transpose_kernel *k, void *library) {
+  access_sums found = {.lines = {0}};
+  uint64_t lines = r->extents[0] * r->extents[1] * r->bytes / 128;
+  CHECK(has_rows(k));
+  take_counts(library, &found);
+  CHECK_EQ_U64(found.lines[PERMC_STORES], lines);
+  if (r->bytes >= 4)
+    CHECK_EQ_U64(found.lines[PERMC_LOADS], lines);
+  for (int i = 0; i < 2; i++) {
+    CHECK_EQ_U64(found.lines[i], found.least_lines[i]);
+    CHECK_EQ_U64(found.turns[i], found.least_turns[i]);
+    if (r->bytes >= 4)
+      CHECK_EQ_U64(found.turns[i], lines);
+  }
+}
+
+TEST(lines_and_banks) {
+  compiler found;
+  if (!compiler_find(&found, NULL))
+    SKIP("there is no C compiler");
+  size_t step = COUNTED_ROWS / test_amount(2, COUNTED_ROWS);
+  for (size_t i = 0; i < COUNTED_ROWS; i += step)
+    check_kernel(&counted_rows[i], check_lines);
 }
 
 TEST(texts_for_gpus) {
