@@ -9,9 +9,12 @@ are used where they are: what is contiguous is not copied. See docs/python.md.
 """
 
 import atexit
+import importlib.util
 import os
+import pathlib
 import threading
 import time
+from typing import Any
 
 from . import _permc
 from ._arrays import HOST, Foreign, library_of
@@ -90,27 +93,28 @@ class Program:
     """A loaded program. `entries` are its entry points, as {name: type}; `program.name` or
     `program["name"]` is the Function of one."""
 
-    def __init__(self, *, backend=None, threads=0, strategy=None, allow_extern=False,
-                 untrusted=False, fast_floats=False):
+    def __init__(self, *, backend: str | None = None, threads: int = 0,
+                 strategy: str | None = None, allow_extern: bool = False, untrusted: bool = False,
+                 fast_floats: bool = False) -> None:
         self._context = _permc.Context()
         self._lock = threading.RLock()
         self._context.settings(allow_extern, untrusted, threads, fast_floats, strategy)
         self.backend = backend
 
     @property
-    def entries(self):
+    def entries(self) -> dict[str, str]:
         with self._lock:
             return self._context.entries()
 
-    def __getitem__(self, entry):
+    def __getitem__(self, entry: str) -> "Function":
         return Function(self, entry)
 
-    def __getattr__(self, entry):
+    def __getattr__(self, entry: str) -> "Function":
         if entry.startswith("_") or entry not in self.entries:
             raise AttributeError(f"the program has no entry point '{entry}'")
         return self[entry]
 
-    def __dir__(self):
+    def __dir__(self) -> list[str]:
         return [*super().__dir__(), *self.entries]
 
 
@@ -118,20 +122,20 @@ class Function:
     """An entry point. Called with arrays it is compiled for their types and shapes, once, and
     run."""
 
-    def __init__(self, program, entry):
+    def __init__(self, program: Program, entry: str) -> None:
         self._program, self._entry = program, entry
         self._ready = {}  # callers, by types, shapes and devices of arguments
         self.__name__ = entry
 
     @property
-    def type(self):
+    def type(self) -> str:
         """The type, as the language writes it: '[2^n]a -> [2^n]a'."""
         return self._program.entries[self._entry]
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<permc function {self._entry} : {self.type}>"
 
-    def __call__(self, *arguments, out=None):
+    def __call__(self, *arguments: Any, out: Any = None) -> Any:
         """Runs it. out: an array, or a tuple of them, that the results are written to."""
         library = library_of(arguments)
         if library is Foreign:
@@ -152,20 +156,21 @@ class Function:
             else:
                 compiled = self._program._context.compile(self._entry, backend or "cuda", types,
                                                           device)
-            call = self._ready[key] = library.caller(compiled.call, compiled.results(), arguments)
+            call = self._ready[key] = library.caller(compiled, arguments)
             call.program = compiled
             if len(self._ready) > MOST_READY:
                 del self._ready[next(iter(self._ready))]
             return call
 
-    def backend(self, *arguments):
+    def backend(self, *arguments: Any) -> str:
         """What runs it for such arguments now: "portable", "cpu", "cuda", ..."""
         library = library_of(arguments)
         key = library.key(arguments)
         call = self._ready.get(key) or self._prepare(library, key, arguments)
         return call.program.backend()[0]
 
-    def explain(self, *arguments, target=None, rules=False, dump=None):
+    def explain(self, *arguments: Any, target: str | None = None, rules: bool = False,
+                dump: str | None = None) -> str:
         """How it will run for such arguments, as text: passes over memory with their bytes and
         times. dump: instead a form of the program ("plan", "cuda", ...), a picture ("picture",
         "network.svg", ...), or "html"."""
@@ -193,11 +198,14 @@ class _Growing:
     def backend(self):
         return self._now.backend()
 
-    def call(self, arguments, results, stream):
+    def workspace_bytes(self):
+        return 0  # it has its own
+
+    def call(self, arguments, results):
         if self._left <= 0:
-            return self._now.call(arguments, results, stream)
+            return self._now.call(arguments, results)
         begin = time.perf_counter()
-        self._now.call(arguments, results, stream)
+        self._now.call(arguments, results)
         self._left -= time.perf_counter() - begin
         if self._left <= 0:
             thread = threading.Thread(target=self._compile, daemon=True, name="permc compiles")
@@ -228,14 +236,15 @@ def _stop_compiling():
         thread.join()
 
 
-def load(path, **settings):
+def load(path: str | os.PathLike[str], **settings: Any) -> Program:
     """The program in a file; settings are those of Program."""
     program = Program(**settings)
     program._context.load(os.fspath(path))
     return program
 
 
-def compile(source, *, entry=None, **settings):
+def compile(source: str | os.PathLike[str], *, entry: str | None = None,
+            **settings: Any) -> Function:
     """A Function: of an expression ("sort", "map (+ 1)"), of a program's text, or of a file
     (a path that ends in .perm). entry: of a text or a file; "main" if not given."""
     text = os.fspath(source)
@@ -250,4 +259,16 @@ def compile(source, *, entry=None, **settings):
     return program["-e"]
 
 
-_permc.chain_interrupts(threading.main_thread().ident)
+def _find_nvrtc():
+    """That of a wheel (the extra permc[nvrtc]), where the library does not look by itself."""
+    try:
+        found = importlib.util.find_spec("nvidia.cuda_nvrtc")
+    except ModuleNotFoundError:
+        return
+    for folder in found.submodule_search_locations if found else ():
+        for path in pathlib.Path(folder).glob("lib/libnvrtc.so.*"):
+            os.environ.setdefault("PERMC_NVRTC", str(path))
+
+
+_find_nvrtc()
+_permc.set_main_thread(threading.main_thread().ident)

@@ -4,7 +4,7 @@ others come and go by DLPack as NumPy's.
 
     library = library_of([keys])
     library.type_of(keys)                    # "[4]u32"
-    library.caller(call, arguments)          # a function of the arguments that runs the program
+    library.caller(program, [keys])          # a function of the arguments that runs the program
 """
 
 import sys
@@ -90,9 +90,9 @@ class Library:
         """A Python number as an array of the type that type_of says."""
         return numpy.array(value)
 
-    def stream(self, like):
-        """The address of the stream on which the library works on that array now."""
-        return 0
+    def key_like(self, word, shape, like):
+        """The key of such an array where `like` is."""
+        return numpy.dtype(_names[word]), shape
 
     # ---- calls ----------------------------------------------------------------------------------
 
@@ -122,38 +122,55 @@ class Library:
             return [numpy.array(a, numpy.int64)]  # known to the program, which reads it on the host
         return [self.number(a, like)]
 
-    def caller(self, call, results, arguments):
-        """A function of the arguments, and of arrays for the results or None. call(arguments,
-        results, stream) runs the program, with lists of memory."""
+    def caller(self, program, arguments):
+        """A function of the arguments, and of arrays for the results or None, that runs it."""
         names = next((a.dtype.names for a in arguments
                       if isinstance(a, numpy.ndarray) and a.dtype.names), None)
-        like = self.first(arguments)
+        like, results = self.first(arguments), program.results()
         makers = [[self.maker(word, shape, like) for word, shape in parts] for parts in results]
-        held, pointer, stream = self.held, self.pointer, self.stream
+        held, pointer, key = self.held, self.pointer, self._key_of_array
+        run = self._run(program, like)
 
         def any_call(values, out):
             like = self.first(values)
             given = [self._parts(a, like) for a in values]
             made = (self._outputs(out, results) if out is not None else
                     [[make() for make in parts] for parts in makers])
-            call([[self._memory(part) for part in parts] for parts in given],
-                 [[self._memory(part) for part in parts] for parts in made], stream(like))
+            run([[self._memory(part) for part in parts] for parts in given],
+                [[self._memory(part) for part in parts] for parts in made])
             shown = [_shown(parts, names) for parts in made]
             return shown[0] if len(shown) == 1 else tuple(shown)
 
         if names or len(results) > 1 or len(results[0]) > 1 or not results[0][0][1] or not all(
                 isinstance(a, self.array) for a in arguments):
             return any_call
-        make = makers[0][0]
+        make, wanted = makers[0][0], self.key_like(*results[0][0], like)
 
         def array_call(values, out):  # the same for arrays of numbers and one result, in less time
-            if out is not None:
+            if out is None:
+                out = make()
+            elif not isinstance(out, self.array) or key(out) != wanted or held(out) is not out:
                 return any_call(values, out)
-            result = make()
-            call([pointer(held(a)) for a in values], [pointer(result)], stream(result))
-            return result
+            given = [held(a) for a in values]  # copies have to live until the call
+            run([pointer(a) for a in given], [pointer(out)])
+            return out
 
         return array_call
+
+    def _run(self, program, like):
+        """A function that runs it, on lists of memory: where the library works on `like`."""
+        call, size = program.call, program.workspace_bytes()
+        if like is None or self.device(like) == HOST:
+            return call
+        stream, space = self.streams(like), self.maker("u8", (size,), like)
+        if not size:
+            return lambda given, made: call(given, made, stream())
+
+        def run(given, made):
+            workspace = space()
+            call(given, made, stream(), self.pointer(workspace)[0], size)
+
+        return run
 
     def _memory(self, part):
         return self.pointer(part) if isinstance(part, self.array) else part
@@ -169,6 +186,10 @@ class Library:
                 if self.type_of(array) != wanted:
                     raise _wrong(f"out has an array of type {self.type_of(array)}, and the result "
                                  f"is of type {wanted}")
+                if not isinstance(array, numpy.ndarray) and self.held(array) is not array:
+                    from . import LayoutError
+                    raise LayoutError("out has an array that is not row-major without gaps, or not "
+                                      "aligned")
         return made
 
 
@@ -202,7 +223,8 @@ class Torch(Library):
     def held(self, a):
         if a.is_conj() or a.is_neg():
             a = a.resolve_conj().resolve_neg()
-        a = a.contiguous()
+        if not a.is_contiguous():
+            return a.contiguous()
         return a.clone() if a.data_ptr() % ALIGNMENT else a
 
     def pointer(self, a):
@@ -213,14 +235,18 @@ class Torch(Library):
         device = None if like is None else like.device
         return lambda: empty(shape, dtype=dtype, device=device)
 
+    def key_like(self, word, shape, like):
+        return getattr(self.torch, _names[word]), shape, like.device
+
     def number(self, value, like):
         dtype = getattr(self.torch, numpy.asarray(value).dtype.name)
         return self.torch.tensor(value, dtype=dtype, device=like.device)
 
-    def stream(self, like):
-        if like is None or not like.is_cuda:
-            return 0
-        return self.torch.cuda.current_stream(like.device).cuda_stream
+    def streams(self, like):
+        device, raw = like.device, getattr(self.torch._C, "_cuda_getCurrentRawStream", None)
+        if raw:  # the same as below without an object, which takes 3 us
+            return lambda: raw(device.index)
+        return lambda: self.torch.cuda.current_stream(device).cuda_stream
 
 
 class CuPy(Library):
@@ -243,19 +269,23 @@ class CuPy(Library):
         return a.data.ptr, a.data.device_id
 
     def maker(self, word, shape, like):
-        dtype, empty = numpy.dtype(_names[word]), self.cupy.empty
+        dtype, empty, device = numpy.dtype(_names[word]), self.cupy.empty, like.device
 
         def make():
-            with like.device:
+            with device:
                 return empty(shape, dtype)
 
-        return make if like.device.id else lambda: empty(shape, dtype)
+        return make if device.id else lambda: empty(shape, dtype)
 
     def number(self, value, like):
         return self.cupy.array(value)
 
-    def stream(self, like):
-        return self.cupy.cuda.get_current_stream().ptr
+    def key_like(self, word, shape, like):
+        return numpy.dtype(_names[word]), shape, like.data.device_id
+
+    def streams(self, like):
+        current = self.cupy.cuda.get_current_stream
+        return lambda: current().ptr
 
 
 class Foreign:

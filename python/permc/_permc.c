@@ -5,7 +5,7 @@
 //   context = _permc.Context()
 //   context.define("sort")
 //   program = context.compile("-e", None, "[4]u32")
-//   program.call([keys], [out], 0)          # any objects with a buffer; or (address, device)
+//   program.call([keys], [out])             # any objects with a buffer; or (address, device)
 //
 // Compiled for the stable ABI of CPython 3.11.
 #define PY_SSIZE_T_CLEAN
@@ -47,7 +47,7 @@ static PyObject *raise_argument(const char *message) {
 
 // ---- interruption ------------------------------------------------------------------------------
 
-// What the main thread is in a call of, for the handler of SIGINT that is chained before Python's.
+// What the main thread is in a call of, for the handler of SIGINT, which has Python's handler called.
 static _Atomic(permc_context *) in_call;
 static unsigned long main_thread;
 static void (*earlier_handler)(int);
@@ -60,17 +60,33 @@ static void interrupt_call(int number) {
     permc_interrupt(context);
 }
 
-// Before Python's handler, wherever that is in place: signal.signal may have set it anew.
-static PyObject *chain_interrupts(PyObject *self, PyObject *ident) {
-  (void)self;
-  main_thread = PyLong_AsUnsignedLong(ident);
-  if (PyErr_Occurred())
-    return NULL;
+// Each time, for others change the handler as well: signal.signal, notebooks.
+static void chain_handler(void) {
   void (*now)(int) = PyOS_getsig(SIGINT);
   if (now != interrupt_call && now != SIG_DFL && now != SIG_IGN && now != SIG_ERR) {
     earlier_handler = now;
     PyOS_setsig(SIGINT, interrupt_call);
   }
+}
+
+// Around a call; one of the main thread is ended by Ctrl-C.
+static void begin_call(permc_context *context) {
+  if (PyThread_get_thread_ident() != main_thread)
+    return;
+  chain_handler();
+  atomic_store(&in_call, context);
+}
+
+static void end_call(void) {
+  if (PyThread_get_thread_ident() == main_thread)
+    atomic_store(&in_call, NULL);
+}
+
+static PyObject *set_main_thread(PyObject *self, PyObject *ident) {
+  (void)self;
+  main_thread = PyLong_AsUnsignedLong(ident);
+  if (PyErr_Occurred())
+    return NULL;
   Py_RETURN_NONE;
 }
 
@@ -104,18 +120,14 @@ static void context_dealloc(PyObject *self) {
   free_object(self);
 }
 
-// Around a call on the context: other threads run; Ctrl-C ends it, in the main thread, which Python
-// interrupts.
+// Around a call on the context: other threads run meanwhile.
 #define WITHOUT_GIL(context, call)                                                                 \
   do {                                                                                             \
-    bool in_main = PyThread_get_thread_ident() == main_thread;                                     \
-    if (in_main)                                                                                   \
-      atomic_store(&in_call, (context));                                                           \
+    begin_call(context);                                                                           \
     Py_BEGIN_ALLOW_THREADS;                                                                        \
     call;                                                                                          \
     Py_END_ALLOW_THREADS;                                                                          \
-    if (in_main)                                                                                   \
-      atomic_store(&in_call, NULL);                                                                \
+    end_call();                                                                                    \
   } while (0)
 
 static PyObject *context_raise(permc_context *c) {
@@ -411,6 +423,11 @@ static PyObject *program_backend(PyObject *self, PyObject *none) {
   return Py_BuildValue("(sz)", permc_compiled_backend(compiled), permc_compiled_device(compiled));
 }
 
+static PyObject *program_workspace_bytes(PyObject *self, PyObject *none) {
+  (void)none;
+  return PyLong_FromUnsignedLongLong(permc_workspace_bytes(((program_object *)self)->compiled));
+}
+
 // Borrows all of a list. False: raised.
 static bool borrow_all(PyObject *list, const permc_compiled *compiled, describe_at *at,
                        borrowed *out, permc_value **values) {
@@ -427,12 +444,14 @@ static bool borrow_all(PyObject *list, const permc_compiled *compiled, describe_
   return true;
 }
 
-// call(arguments, results, stream): lists of memory, as the descriptions say; the stream's address.
+// call(arguments, results, stream, workspace, bytes): lists of memory, as the descriptions say;
+// addresses, which may be left out.
 static PyObject *program_call(PyObject *self, PyObject *args) {
   const program_object *p = (program_object *)self;
   PyObject *given, *made;
-  unsigned long long stream;
-  if (!PyArg_ParseTuple(args, "O!O!K", &PyList_Type, &given, &PyList_Type, &made, &stream))
+  unsigned long long stream = 0, workspace = 0, bytes = 0;
+  if (!PyArg_ParseTuple(args, "O!O!|KKK", &PyList_Type, &given, &PyList_Type, &made, &stream,
+                        &workspace, &bytes))
     return NULL;
   size_t given_count = (size_t)PyList_Size(given), made_count = (size_t)PyList_Size(made),
          count = given_count + made_count;
@@ -446,7 +465,7 @@ static PyObject *program_call(PyObject *self, PyObject *args) {
       good && borrow_all(given, p->compiled, permc_compiled_argument, all, values) &&
       borrow_all(made, p->compiled, permc_compiled_result, all + given_count, values + given_count);
   if (good) {
-    permc_call_options options = {.stream = (void *)(uintptr_t)stream};
+    permc_call_options options = {(void *)(uintptr_t)stream, (void *)(uintptr_t)workspace, bytes};
     WITHOUT_GIL(p->context->context, permc_call(p->compiled, values, given_count,
                                                 values + given_count, made_count, &options, &why));
     if (why.code != PERMC_OK)
@@ -476,7 +495,9 @@ static PyMethodDef context_methods[] = {
     {NULL, NULL, 0, NULL}};
 
 static PyMethodDef program_methods[] = {
-    {"call", program_call, METH_VARARGS, "call(arguments, results, stream)"},
+    {"call", program_call, METH_VARARGS,
+     "call(arguments, results, stream=0, workspace=0, bytes=0)"},
+    {"workspace_bytes", program_workspace_bytes, METH_NOARGS, "workspace_bytes(): of a call"},
     {"arguments", program_arguments, METH_NOARGS, "arguments(): [((type, shape), ...), ...]"},
     {"results", program_results, METH_NOARGS, "results(): [((type, shape), ...), ...]"},
     {"backend", program_backend, METH_NOARGS, "backend(): (backend, device)"},
@@ -505,7 +526,7 @@ static PyObject *set_error_type(PyObject *self, PyObject *type) {
 
 static PyMethodDef functions[] = {
     {"set_error_type", set_error_type, METH_O, "what errors are raised as: type(code, message)"},
-    {"chain_interrupts", chain_interrupts, METH_O, "lets Ctrl-C end calls of this thread"},
+    {"set_main_thread", set_main_thread, METH_O, "the one whose calls Ctrl-C ends, by its ident"},
     {NULL, NULL, 0, NULL}};
 
 static struct PyModuleDef module = {
