@@ -189,7 +189,7 @@ static PyObject *context_entries(PyObject *self, PyObject *none) {
 static PyObject *context_explain(PyObject *self, PyObject *args) {
   permc_context *c = ((context_object *)self)->context;
   const char *entry;
-  permc_explain_options options = {NULL};
+  permc_explain_options options = {0};
   int rules = 0;
   char *text = NULL;
   bool good;
@@ -480,6 +480,130 @@ static PyObject *program_call(PyObject *self, PyObject *args) {
   Py_RETURN_NONE;
 }
 
+// ---- DLPack ------------------------------------------------------------------------------------
+
+// Arrays of other libraries, as https://dmlc.github.io/dlpack/latest has them in capsules: "dltensor",
+// and since version 1.0 "dltensor_versioned". Who takes the array renames the capsule, and calls the
+// deleter when it is done.
+typedef struct dl_tensor {
+  void *data;
+  int32_t device_type, device_id;  // 1: the processor; 3: its memory, known to CUDA
+  int32_t rank;
+  uint8_t kind, bits;  // 0: signed, 1: unsigned, 2: float, 5: complex, 6: bool
+  uint16_t lanes;
+  int64_t *dims, *strides;  // of elements; strides NULL: row-major
+  uint64_t offset;          // bytes
+} dl_tensor;
+
+typedef struct dl_managed {
+  dl_tensor tensor;
+  void *owner;
+  void (*deleter)(struct dl_managed *self);
+} dl_managed;
+
+typedef struct dl_versioned {
+  uint32_t major, minor;
+  void *owner;
+  void (*deleter)(struct dl_versioned *self);
+  uint64_t flags;  // bit 0: read-only
+  dl_tensor tensor;
+} dl_versioned;
+
+enum { MOST_DIMENSIONS = 32, DL_HOST = 1, DL_CUDA_HOST = 3 };
+
+// An array taken out of a capsule, as an object with a buffer.
+typedef struct tensor_object {
+  PyObject_HEAD dl_managed *plain;  // one of these is not NULL
+  dl_versioned *versioned;
+  const char *format;
+  Py_ssize_t item, length, dims[MOST_DIMENSIONS], strides[MOST_DIMENSIONS];
+} tensor_object;
+
+static const dl_tensor *tensor_of(const tensor_object *t) {
+  return t->plain ? &t->plain->tensor : &t->versioned->tensor;
+}
+
+static void tensor_dealloc(PyObject *self) {
+  tensor_object *t = (tensor_object *)self;
+  if (t->plain && t->plain->deleter)
+    t->plain->deleter(t->plain);
+  if (t->versioned && t->versioned->deleter)
+    t->versioned->deleter(t->versioned);
+  free_object(self);
+}
+
+// Its type as the buffer protocol says it, and its lengths in bytes. False: raised.
+static bool describe_tensor(tensor_object *t) {
+  static const struct {
+    uint8_t kind, bits;
+    const char *format;
+  } formats[] = {{0, 8, "b"},  {0, 16, "h"}, {0, 32, "i"},  {0, 64, "q"},  {1, 8, "B"},
+                 {1, 16, "H"}, {1, 32, "I"}, {1, 64, "Q"},  {2, 16, "e"},  {2, 32, "f"},
+                 {2, 64, "d"}, {6, 8, "?"},  {5, 64, "Zf"}, {5, 128, "Zd"}};
+  const dl_tensor *a = tensor_of(t);
+  for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+    if (formats[i].kind == a->kind && formats[i].bits == a->bits && a->lanes == 1)
+      t->format = formats[i].format;
+  if (!t->format || a->rank > MOST_DIMENSIONS)
+    return raise_argument("permc has no arrays of such elements or so many dimensions"), false;
+  if (a->device_type != DL_HOST && a->device_type != DL_CUDA_HOST)
+    return raise_code(PERMC_ERROR_DEVICE, "the array is not in the memory of the host"), false;
+  t->length = t->item = a->bits / 8;
+  for (int32_t i = a->rank; i-- > 0;) {
+    t->dims[i] = (Py_ssize_t)a->dims[i];
+    t->strides[i] = a->strides ? (Py_ssize_t)a->strides[i] * t->item : t->length;
+    t->length *= t->dims[i];
+  }
+  return true;
+}
+
+// Tensor(capsule)
+static PyObject *tensor_new(PyTypeObject *type, PyObject *args, PyObject *words) {
+  PyObject *capsule;
+  (void)words;
+  if (!PyArg_ParseTuple(args, "O", &capsule))
+    return NULL;
+  tensor_object *t = (tensor_object *)((allocfunc)PyType_GetSlot(type, Py_tp_alloc))(type, 0);
+  if (!t)
+    return NULL;
+  bool versioned = PyCapsule_IsValid(capsule, "dltensor_versioned");
+  void *inside = PyCapsule_GetPointer(capsule, versioned ? "dltensor_versioned" : "dltensor");
+  bool good = inside && PyCapsule_SetName(capsule, versioned ? "used_dltensor_versioned"
+                                                             : "used_dltensor") == 0;
+  if (good && versioned)
+    t->versioned = inside;
+  else if (good)
+    t->plain = inside;
+  if (good && versioned && t->versioned->major != 1)
+    good = (raise_argument("the array is of a version of DLPack other than 1"), false);
+  if (good && describe_tensor(t))
+    return (PyObject *)t;
+  Py_DECREF((PyObject *)t);
+  return NULL;
+}
+
+static int tensor_buffer(PyObject *self, Py_buffer *view, int flags) {
+  tensor_object *t = (tensor_object *)self;
+  const dl_tensor *a = tensor_of(t);
+  int read_only = !t->versioned || (t->versioned->flags & 1);  // the former cannot say
+  view->obj = NULL;
+  if ((flags & PyBUF_STRIDES) != PyBUF_STRIDES || ((flags & PyBUF_WRITABLE) && read_only)) {
+    PyErr_SetString(PyExc_BufferError, "the array is read-only, or has strides");
+    return -1;
+  }
+  *view = (Py_buffer){.buf = (char *)a->data + a->offset,
+                      .len = t->length,
+                      .itemsize = t->item,
+                      .readonly = read_only,
+                      .ndim = a->rank,
+                      .format = (flags & PyBUF_FORMAT) ? (char *)(uintptr_t)t->format : NULL,
+                      .shape = t->dims,
+                      .strides = t->strides};
+  Py_INCREF(self);
+  view->obj = self;
+  return 0;
+}
+
 // ---- the module --------------------------------------------------------------------------------
 
 static PyMethodDef context_methods[] = {
@@ -516,6 +640,13 @@ static PyType_Spec program_spec = {"permc._permc.Program", sizeof(program_object
                                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
                                    program_slots};
 
+static PyType_Slot tensor_slots[] = {{Py_tp_new, tensor_new},
+                                     {Py_tp_dealloc, tensor_dealloc},
+                                     {Py_bf_getbuffer, tensor_buffer},
+                                     {0, NULL}};
+static PyType_Spec tensor_spec = {"permc._permc.Tensor", sizeof(tensor_object), 0,
+                                  Py_TPFLAGS_DEFAULT, tensor_slots};
+
 static PyObject *set_error_type(PyObject *self, PyObject *type) {
   (void)self;
   Py_XDECREF(error_type);
@@ -532,13 +663,20 @@ static PyMethodDef functions[] = {
 static struct PyModuleDef module = {
     PyModuleDef_HEAD_INIT, "_permc", "See __init__.py.", -1, functions, NULL, NULL, NULL, NULL};
 
+static bool add_type(PyObject *m, const char *name, PyType_Spec *spec) {
+  PyObject *type = PyType_FromSpec(spec);
+  bool good = type && PyModule_AddObjectRef(m, name, type) >= 0;
+  Py_XDECREF(type);
+  return good;
+}
+
 PyMODINIT_FUNC PyInit__permc(void) {
-  PyObject *m = PyModule_Create(&module), *context = PyType_FromSpec(&context_spec);
+  PyObject *m = PyModule_Create(&module);
   program_type = (PyTypeObject *)PyType_FromSpec(&program_spec);
-  bool good = m && context && program_type && PyModule_AddObjectRef(m, "Context", context) >= 0 &&
-              PyModule_AddStringConstant(m, "version", permc_version()) >= 0;
-  Py_XDECREF(context);
-  if (!good)
-    Py_CLEAR(m);
-  return m;
+  if (m && program_type && add_type(m, "Context", &context_spec) &&
+      add_type(m, "Tensor", &tensor_spec) &&
+      PyModule_AddStringConstant(m, "version", permc_version()) >= 0)
+    return m;
+  Py_XDECREF(m);
+  return NULL;
 }

@@ -1,6 +1,7 @@
 """The Python package (python/permc): arrays in and out, errors, threads. Run with its folder on
 PYTHONPATH. The last line counts: N passed, N failed, N skipped."""
 
+import ctypes
 import doctest
 import importlib.util
 import os
@@ -102,6 +103,18 @@ class Wrapped:
         return Wrapped(numpy.from_dlpack(array))
 
 
+class Elsewhere(Wrapped):
+    """One that says that it is on a GPU."""
+
+    def __dlpack__(self, **words):
+        capsule = self.array.__dlpack__()
+        point = ctypes.pythonapi.PyCapsule_GetPointer
+        point.restype, point.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
+        tensor = ctypes.cast(point(capsule, b"dltensor"), ctypes.POINTER(ctypes.c_int32))
+        tensor[2] = 2  # behind the address: the device
+        return capsule
+
+
 class Foreign(unittest.TestCase):
     def test_dlpack(self):
         xs = numpy.arange(20.0)[::-2]
@@ -109,11 +122,27 @@ class Foreign(unittest.TestCase):
         numpy.testing.assert_array_equal(result.array, numpy.sort(xs))
         least, most = permc.compile(r"\p -> (fst p, snd p)")((Wrapped(xs), xs))
         self.assertIsInstance(most, Wrapped)
-        if int(numpy.__version__.split(".")[0]) < 2:
-            return  # what it has by DLPack is read-only
         out = Wrapped(numpy.zeros(10))
-        self.assertIs(permc.compile("sort")(Wrapped(xs), out=out), out)
-        numpy.testing.assert_array_equal(out.array, numpy.sort(xs))
+        if numpy.lib.NumpyVersion(numpy.__version__) < "2.1.0":  # DLPack without a flag for it
+            with self.assertRaises(permc.LayoutError):
+                permc.compile("sort")(Wrapped(xs), out=out)
+        else:
+            self.assertIs(permc.compile("sort")(Wrapped(xs), out=out), out)
+            numpy.testing.assert_array_equal(out.array, numpy.sort(xs))
+        for name in ("i1", "u2", "f2", "u8", "c8", "c16"):
+            xs = numpy.arange(12).reshape(3, 4).astype(name)
+            result = permc.compile("transpose")(Wrapped(xs))
+            numpy.testing.assert_array_equal(result.array, xs.T)
+            self.assertEqual(result.array.dtype, xs.dtype)
+        numpy.testing.assert_array_equal(permc.compile("sum")(Wrapped(numpy.ones(3))).array, 3)
+
+    def test_capsules(self):
+        with self.assertRaises(permc.DeviceError):
+            permc.compile("sort")(Elsewhere(numpy.arange(3)))
+        used = numpy.arange(3).__dlpack__()
+        permc._permc.Tensor(used)
+        with self.assertRaises(ValueError):
+            permc._permc.Tensor(used)
 
 
 @unittest.skipUnless(importlib.util.find_spec("torch"), "no PyTorch")
