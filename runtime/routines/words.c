@@ -5,6 +5,8 @@
 #include <string.h>
 
 #define INLINE static inline __attribute__((always_inline))
+#define PASTE__2(a, b) a##b
+#define PASTE_2(a, b) PASTE__2(a, b)
 #define PASTE__3(a, b, c) a##_##b##_##c
 #define PASTE_3(a, b, c) PASTE__3(a, b, c)
 #define NAME(x) PASTE_3(x, WIDTH, SET)
@@ -47,6 +49,20 @@ static bool word_job_interrupted(const word_job *j) {
 
 typedef uint32_t __attribute__((may_alias)) word_32;
 typedef uint64_t __attribute__((may_alias)) word_64;
+typedef int32_t integer_32;
+typedef int64_t integer_64;
+
+// What words.inc is written in, by WIDTH and SET.
+#define WORD PASTE_2(word_, WIDTH)
+#define INTEGER PASTE_2(integer_, WIDTH)
+#define LANES PASTE_2(LANES_, WIDTH)
+#define VECTOR NAME(vector)
+#define INTEGERS NAME(integers)
+#define FEW_WORDS (LANES == 1 ? ROWS : 2 * ROWS * LANES)  // words: sorted at once
+#define IOTA_4 0, 1, 2, 3
+#define IOTA_8 IOTA_4, 4, 5, 6, 7
+#define IOTA_16 IOTA_8, 8, 9, 10, 11, 12, 13, 14, 15
+#define IOTA ((VECTOR){PASTE_2(IOTA_, LANES)})
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)  // gcc unrolls nothing then
 #define EACH(i, count) for (uint32_t i = 0; i < (count); i++)
@@ -55,82 +71,29 @@ typedef uint64_t __attribute__((may_alias)) word_64;
 #endif
 
 #define SET scalar
-#define TARGET
 #define PRIMITIVES "runtime/routines/words_scalar.inc"
+#define TARGET
 #define ROWS 24
-
-#define WIDTH 32
-#define WORD word_32
-#define INTEGER int32_t
-#define LANES 1
-#define FEW (ROWS * LANES)
-#include "runtime/routines/words.inc"
-
-#define WIDTH 64
-#define WORD word_64
-#define INTEGER int64_t
-#define LANES 1
-#define FEW (ROWS * LANES)
-#include "runtime/routines/words.inc"
-
-#undef SET
-#undef TARGET
-#undef PRIMITIVES
-#undef ROWS
+#define LANES_32 1
+#define LANES_64 1
+#include "runtime/routines/words_set.inc"
 
 #if defined(__x86_64__)
 #define SET avx2
-#define TARGET __attribute__((target("avx2,popcnt")))
 #define PRIMITIVES "runtime/routines/words_avx2.inc"
+#define TARGET __attribute__((target("avx2,popcnt")))
 #define ROWS 8
-
-#define WIDTH 32
-#define WORD word_32
-#define INTEGER int32_t
-#define LANES 8
-#define FEW (2 * ROWS * LANES)
-#define IOTA ((VECTOR){0, 1, 2, 3, 4, 5, 6, 7})
-#define I(name) _mm256_##name##_epi32
-#include "runtime/routines/words.inc"
-
-#define WIDTH 64
-#define WORD word_64
-#define INTEGER int64_t
-#define LANES 4
-#define FEW (2 * ROWS * LANES)
-#define IOTA ((VECTOR){0, 1, 2, 3})
-#define I(name) _mm256_##name##_epi64
-#include "runtime/routines/words.inc"
-
-#undef SET
-#undef TARGET
-#undef PRIMITIVES
-#undef ROWS
+#define LANES_32 8
+#define LANES_64 4
+#include "runtime/routines/words_set.inc"
 
 #define SET avx512
-#define TARGET __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,popcnt,bmi,bmi2")))
 #define PRIMITIVES "runtime/routines/words_avx512.inc"
+#define TARGET __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,popcnt,bmi,bmi2")))
 #define ROWS 16
-
-#define WIDTH 32
-#define WORD word_32
-#define INTEGER int32_t
-#define LANES 16
-#define FEW (2 * ROWS * LANES)
-#define LANE_SET __mmask16
-#define IOTA ((VECTOR){0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15})
-#define I(name, class, end) _mm512_##name##_##class##32##end
-#include "runtime/routines/words.inc"
-
-#define WIDTH 64
-#define WORD word_64
-#define INTEGER int64_t
-#define LANES 8
-#define FEW (2 * ROWS * LANES)
-#define LANE_SET __mmask8
-#define IOTA ((VECTOR){0, 1, 2, 3, 4, 5, 6, 7})
-#define I(name, class, end) _mm512_##name##_##class##64##end
-#include "runtime/routines/words.inc"
+#define LANES_32 16
+#define LANES_64 8
+#include "runtime/routines/words_set.inc"
 #endif
 
 const word_sorter *word_sorter_find(size_t size, uint32_t most) {

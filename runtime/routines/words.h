@@ -6,7 +6,7 @@
 //   s->sort(&j, 0, 1000, 0);                    sorted[0 ... 999] = keys[0 ... 999] in order
 //
 //   words.c             which instruction set; what they share
-//   words.inc           quicksort, once for each set and width
+//   words.inc           quicksort, by words_set.inc once for each set and width
 //   words_network.inc   what vectors sort in registers
 //   words_avx512.inc, words_avx2.inc, words_scalar.inc    what they need of an instruction set
 #ifndef PERMC_RUNTIME_ROUTINES_WORDS_H

@@ -111,12 +111,13 @@ TEST(words_beyond_the_scratch_and_by_threads) {
 }
 
 // What partitions with bad pivots come to: parts whose patience is at its end.
-#define BY_HEAP(TEST_WIDTH)                                                                        \
+#define BY_HALVES(TEST_WIDTH)                                                                      \
   for (uint32_t patience = 0; patience < 4; patience++) {                                          \
     enum { COUNT = 5000 };                                                                         \
     static uint##TEST_WIDTH##_t keys[COUNT], to[COUNT], scratch[COUNT];                            \
     word_job j = {{0, 9}, {0, 9}, keys, to, scratch, NULL};                                        \
-    part_##TEST_WIDTH##_scalar p = {keys, to, NULL, COUNT, j.in, 0, patience, NULL, 0};            \
+    part_##TEST_WIDTH##_scalar p = {                                                               \
+        keys, to, NULL, COUNT, j.in, 0, (uint##TEST_WIDTH##_t)UINT64_MAX, patience, NULL, 0};      \
     for (uint32_t i = 0; i < COUNT; i++)                                                           \
       keys[i] = (uint##TEST_WIDTH##_t)draw_shaped(patience, i, COUNT);                             \
     CHECK(sort_part_##TEST_WIDTH##_scalar(&j, &p));                                                \
@@ -127,8 +128,8 @@ TEST(words_beyond_the_scratch_and_by_threads) {
   }
 
 TEST(words_with_bad_pivots) {
-  BY_HEAP(32)
-  BY_HEAP(64)
+  BY_HALVES(32)
+  BY_HALVES(64)
 }
 
 // ---- keys ---------------------------------------------------------------------------------------
