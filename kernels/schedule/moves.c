@@ -168,13 +168,11 @@ static bool has_lines(const scan *s, const plan_move *move, uint32_t phase, bool
   return c_access_of(&map, space, type, C_CHUNK, 0).chunk == space->l;
 }
 
-static bool is_loaded_and_stored(const plan_pass *p, net_id array) {
-  bool loaded = false, stored = false;
+static bool is_loaded(const plan_pass *p, net_id array) {
   for (uint32_t i = 0; i < p->load_count; i++)
-    loaded |= p->loads[i].array == array;
-  for (uint32_t i = 0; i < p->store_count; i++)
-    stored |= p->stores[i].array == array;
-  return loaded && stored;
+    if (p->loads[i].array == array)
+      return true;
+  return false;
 }
 
 // Whether something is stored to the array by another map: to places that others load. (By the same
@@ -220,15 +218,39 @@ static uint32_t first_loaded(const scan *s, uint32_t slot) {
   return 0;
 }
 
+// The latest phase that may load what the store writes over: the first that needs it (load_phase). Where
+// that is not known yet, or other places are loaded, the last of all.
+static uint32_t last_overwritten(const scan *s, const plan_move *store) {
+  uint32_t latest = 0, count = s->schedule->phase_count;
+  for (uint32_t i = 0; i < s->pass->load_count; i++) {
+    const plan_move *load = &s->pass->loads[i];
+    if (load->array != store->array)
+      continue;
+    uint32_t phase = 0;
+    while (phase < count && !c_use_of(s->schedule, s->pass, phase, load->slot)->needed)
+      phase++;
+    if (phase == count || stored_elsewhere(s->pass, load))
+      return count - 1;
+    latest = phase > latest ? phase : latest;
+  }
+  return latest;
+}
+
 // The first phase that has whole lines, of those from the last on that makes the content; else that
-// one. What is stored as it was loaded is not stored before the phase where it is best loaded.
+// one. What is stored as it was loaded is not stored before the phase where it is best loaded. Over
+// what the pass loads: the last phase that has whole lines, else the last.
 static uint32_t store_phase(const scan *s, const plan_move *move) {
   bool made;
   uint32_t last = s->schedule->phase_count - 1, from = last_made(s, move->slot, &made);
-  if (is_loaded_and_stored(s->pass, move->array))
-    return last;
   if (!made)
     from = first_loaded(s, move->slot);
+  if (is_loaded(s->pass, move->array)) {
+    uint32_t loaded = last_overwritten(s, move), phase = last;
+    from = loaded > from ? loaded : from;
+    while (phase > from && !has_lines(s, move, phase, false))
+      phase--;
+    return has_lines(s, move, phase, false) ? phase : last;
+  }
   if (s->context->warps && plan_are_few(move->live_count))
     return from;
   for (uint32_t phase = from; phase <= last; phase++)

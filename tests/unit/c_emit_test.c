@@ -792,6 +792,43 @@ TEST(several_passes) {
   arena_free(&memory);
 }
 
+// ---- where stores are --------------------------------------------------------------------------
+
+#define IN_ORDER "x0 + 2*x1 + 4*x2 + 8*x3 + 16*x4 + 32*x5 + 64*x6 + 128*x7 + 256*x8 + 512*x9"
+#define TRANSPOSED "x5 + 2*x6 + 4*x7 + 8*x8 + 16*x9 + 32*x0 + 64*x1 + 128*x2 + 256*x3 + 512*x4"
+
+// A value is stored over what the pass loads, and in an array whose lines are the lanes of a phase without
+// ops. The former is stored before that phase.
+TEST(stores_over_what_is_loaded) {
+  const char *wrong = NULL;
+  const plan *p = plan_read(
+      &memory,
+      "array a0 u32 1024 argument 0\narray a1 u32 1024 result 0\nstage 0 n=10\n"
+      "v0 = load a0 at " IN_ORDER "\nop 0 step %1\nv1[0] = + v0[0] v0[0]\n"
+      "store v1 in a1 at " TRANSPOSED "\n"
+      "target gpu line_bytes 128 tile_bytes 65536 lane_bytes 0 lane_bits 5 register_bytes 128 "
+      "adapts 1 wide_bytes 16 memory_bytes_per_second 4e+12 ops_per_second 1.5e+13 "
+      "exchange_ops 4 pass_seconds 3e-06\nstage 0 strategy free padding none\n"
+      "array a2 u32 1024 temporary\npass 0 of stage 0 seconds 0\n"
+      "tile 1 2 4 8 16 32 64 128 256 512\nblocks none\nslot 0 bytes 4 values v0-v1\n"
+      "load slot 0 from a2 at " IN_ORDER " coalesced\n"
+      "phase 0 ops 0 registers 32 64 128 256 512 lanes 1 2 4 8 16 threads none\n"
+      "exchange address bits 33 66 132 264 528 1 2 4 8 16\n"
+      "phase 1 ops none registers 1 2 4 8 16 lanes 32 64 128 256 512 threads none\n"
+      "store slot 0 in a2 at " IN_ORDER " coalesced\n"
+      "store slot 0 in a1 at " TRANSPOSED " coalesced\n",
+      &wrong);
+  CHECK_STR(wrong, NULL);
+  if (p) {
+    c_options options = {0};
+    c_context c = c_context_of(&memory, p, &options);
+    c_pass pass = c_pass_of(&c, 0);
+    CHECK_EQ_U64(pass.schedule.store_phase[0], 0);
+    CHECK_EQ_U64(pass.schedule.store_phase[1], 1);
+  }
+  arena_free(&memory);
+}
+
 // ---- comments --------------------------------------------------------------------------------
 
 static const char *own_line(void *with, uint32_t step) {
