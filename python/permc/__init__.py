@@ -14,10 +14,11 @@ import os
 import pathlib
 import threading
 import time
+from collections.abc import Callable
 from typing import Any
 
 from . import _permc
-from ._arrays import HOST, Foreign, library_of
+from ._arrays import HOST, Foreign, library_of, torch_operator
 
 __version__ = _permc.version
 __all__ = ["compile", "load", "Error", "ProgramError", "ArgumentError", "LayoutError",
@@ -164,10 +165,20 @@ class Function:
 
     def backend(self, *arguments: Any) -> str:
         """What runs it for such arguments now: "portable", "cpu", "cuda", ..."""
+        return self._program_for(arguments).backend()[0]
+
+    def results(self, *arguments: Any) -> list[tuple[tuple[str, tuple[int, ...]], ...]]:
+        """The types and shapes of the results for such arguments; of each its components."""
+        return self._program_for(arguments).results()
+
+    def _program_for(self, arguments):
         library = library_of(arguments)
         key = library.key(arguments)
-        call = self._ready.get(key) or self._prepare(library, key, arguments)
-        return call.program.backend()[0]
+        return (self._ready.get(key) or self._prepare(library, key, arguments)).program
+
+    def torch_operator(self, name: str) -> Callable[..., Any]:
+        """The same as an operator of PyTorch, on tensors: torch.compile keeps permc::name."""
+        return torch_operator(self, name)
 
     def explain(self, *arguments: Any, target: str | None = None, rules: bool = False,
                 dump: str | None = None) -> str:

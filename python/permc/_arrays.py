@@ -251,6 +251,30 @@ class Torch(Library):
         return lambda: self.torch.cuda.current_stream(device).cuda_stream
 
 
+def torch_operator(function, name):
+    """The operator permc::name of PyTorch, on tensors, as a function."""
+    import torch
+
+    def run(arguments):
+        made = function(*arguments)
+        return list(made) if isinstance(made, tuple) else [made]
+
+    def make_like(arguments):  # lengths may be symbols; a program is for certain ones
+        arguments = [a.new_empty([int(n) for n in a.shape]) for a in arguments]
+        return [torch.empty(shape, dtype=getattr(torch, _names[word]), device=arguments[0].device)
+                for parts in function.results(*arguments) for word, shape in parts]
+
+    operator = torch.library.custom_op(f"permc::{name}", run, mutates_args=(),
+                                       schema="(Tensor[] arguments) -> Tensor[]")
+    operator.register_fake(make_like)
+
+    def call(*arguments):
+        made = operator(list(arguments))
+        return made[0] if len(made) == 1 else tuple(made)
+
+    return call
+
+
 class CuPy(Library):
     """CuPy: arrays of a GPU, on its current stream."""
 

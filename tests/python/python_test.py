@@ -164,6 +164,20 @@ class Tensors(unittest.TestCase):
         with self.assertRaises(permc.LayoutError):
             sort(xs, out=torch.empty((1001, 2), dtype=torch.int64)[:, 0])
 
+    def test_operator(self):
+        import torch
+        both = permc.compile(r"\xs -> (sort xs, sum xs)").torch_operator("both")
+        sort = permc.compile("sort").torch_operator("sort_test")
+
+        def model(x):
+            least, total = both(x * 2)
+            return sort(-least) + total
+
+        x = torch.randperm(64).double()
+        compiled = torch.compile(model, fullgraph=True, backend="aot_eager")
+        self.assertTrue(torch.equal(compiled(x), model(x)))
+        torch.library.opcheck(torch.ops.permc.both.default, ([x],))
+
 
 class Mistakes(unittest.TestCase):
     def check(self, kind, words, call):
