@@ -10,7 +10,7 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 build=${PERMC_BUILD:-$root/build/release}
 folder=${1:-$root/build/bench}
 [ $# -eq 0 ] || shift
-[ $# -gt 0 ] || set -- bmmc sort rows padded paper fft scan scaling
+[ $# -gt 0 ] || set -- bmmc sort rows ragged padded paper fft scan scaling
 mkdir -p "$folder"
 
 for suite in "$@"; do

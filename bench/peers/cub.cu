@@ -1,8 +1,9 @@
 // CUB's sorts on a GPU: of u32, f32 or u64 keys, or of u32 keys with u32 values by key (--type);
 // one of four algorithms, or the fastest (--algorithm): of radix and merge sort; row by row
-// (--row), of the segmented sort and the segmented radix sort. For the times see gpu.cuh.
+// (--row, --lengths), of the segmented sort and the segmented radix sort. For the times see gpu.cuh.
 #include "gpu.cuh"
 #include "peer.h"
+#include "tool/bench/lengths.h"
 
 #include <cub/cub.cuh>
 
@@ -20,6 +21,7 @@ void *given, *sorted;               // keys
 uint32_t *given_values, *moved;     // their values, which are their places
 int *starts;                        // of the rows, and the end of the last
 std::vector<uint32_t> given_words;  // the keys' bits
+std::vector<int64_t> offsets;       // as `starts`
 
 // ---- the sorts ----------------------------------------------------------------------------------
 
@@ -33,7 +35,7 @@ template <typename K, bool pairs> struct sorts {
   static const K *in() { return static_cast<const K *>(given); }
   static K *out() { return static_cast<K *>(sorted); }
   static int keys() { return static_cast<int>(count); }
-  static int rows() { return static_cast<int>(count / row); }
+  static int rows() { return static_cast<int>(offsets.size() - 1); }
   static const uint32_t *values() { return given_values; }
 
   static cudaError_t radix(void *t, size_t *bytes, cudaStream_t s) {
@@ -86,21 +88,22 @@ template <typename K, bool pairs> struct sorts {
     return gpu::choose(usable, found, algorithm);
   }
 
-  static std::vector<K> row_of(const uint32_t *words) {
-    std::vector<K> keys(row);
-    memcpy(keys.data(), words, row * sizeof(K));
+  static std::vector<K> row_of(const uint32_t *words, uint64_t length) {
+    std::vector<K> keys(length);
+    if (length)
+      memcpy(keys.data(), words, length * sizeof(K));
     return keys;
   }
 
-  static bool in_order(const uint32_t *words) {
-    std::vector<K> keys = row_of(words);
+  static bool in_order(const uint32_t *words, uint64_t length) {
+    std::vector<K> keys = row_of(words, length);
     return std::is_sorted(keys.begin(), keys.end());
   }
 
   // A sum over the bits of the keys in any order.
-  static uint64_t sum_of(const uint32_t *words) {
+  static uint64_t sum_of(const uint32_t *words, uint64_t length) {
     uint64_t sum = 0;
-    for (const K &key : row_of(words)) {
+    for (const K &key : row_of(words, length)) {
       uint64_t z = 0;
       memcpy(&z, &key, sizeof key);
       z = (z + UINT64_C(0x9e3779b97f4a7c15)) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -114,8 +117,8 @@ struct key_type {
   const char *word;
   bool pairs, floats;
   bool (*choose)(const char *algorithm);
-  bool (*in_order)(const uint32_t *words);  // a row
-  uint64_t (*sum_of)(const uint32_t *words);
+  bool (*in_order)(const uint32_t *words, uint64_t length);  // a row
+  uint64_t (*sum_of)(const uint32_t *words, uint64_t length);
   unsigned words;  // of a key
 };
 
@@ -139,20 +142,27 @@ void make_floats() {
   }
 }
 
+const char *cut_rows(const char *lengths) {
+  offsets.resize(count / row + 1);
+  for (uint64_t i = 0; i < offsets.size(); i++)
+    offsets[i] = static_cast<int64_t>(i * row);
+  return !lengths || bench_offsets_write(lengths, offsets.data(), count / row, count)
+             ? nullptr
+             : "out of memory";
+}
+
 bool fill_memory() {
-  std::vector<int> offsets(count / row + 1);
+  std::vector<int> narrow(offsets.begin(), offsets.end());
   std::vector<uint32_t> places(type->pairs ? count : 0);
-  for (uint64_t i = 0; i <= count / row; i++)
-    offsets[i] = static_cast<int>(i * row);
   for (uint64_t i = 0; i < places.size(); i++)
     places[i] = static_cast<uint32_t>(i);
   return gpu::allocate(reinterpret_cast<uint32_t **>(&given), count * type->words) &&
          gpu::allocate(reinterpret_cast<uint32_t **>(&sorted), count * type->words) &&
          gpu::allocate(&given_values, places.size()) && gpu::allocate(&moved, places.size()) &&
-         gpu::allocate(&starts, offsets.size()) &&
+         gpu::allocate(&starts, narrow.size()) &&
          gpu::upload(static_cast<uint32_t *>(given), given_words.data(), count * type->words) &&
          gpu::upload(given_values, places.data(), places.size()) &&
-         gpu::upload(starts, offsets.data(), offsets.size());
+         gpu::upload(starts, narrow.data(), narrow.size());
 }
 
 // Nothing right is left over from a method that was not chosen.
@@ -167,6 +177,8 @@ const char *prepare(const peer_options *o) {
   row = o->row;
   if (count % row || count > INT32_MAX)
     return "the rows do not fill the input, or it is too large";
+  if (const char *wrong = cut_rows(o->lengths))
+    return wrong;
   for (const key_type &t : key_types)
     if (o->type && strcmp(t.word, o->type) == 0)
       type = &t;
@@ -180,11 +192,11 @@ const char *prepare(const peer_options *o) {
 }
 
 // Each place of the row is there once, beside the key that was given there.
-bool values_follow(const uint32_t *keys, const uint32_t *values, uint64_t start) {
-  std::vector<bool> seen(row);
-  for (uint64_t i = 0; i < row; i++) {
+bool values_follow(const uint32_t *keys, const uint32_t *values, uint64_t start, uint64_t length) {
+  std::vector<bool> seen(length);
+  for (uint64_t i = 0; i < length; i++) {
     uint64_t place = values[i] - start;
-    if (place >= row || seen[place] || given_words[start + place] != keys[i])
+    if (place >= length || seen[place] || given_words[start + place] != keys[i])
       return false;
     seen[place] = true;
   }
@@ -196,13 +208,16 @@ const char *check() {
   if (!gpu::download(keys.data(), static_cast<uint32_t *>(sorted), keys.size()) ||
       !gpu::download(values.data(), moved, values.size()))
     return gpu::wrong();
-  for (uint64_t start = 0; start < count; start += row) {
-    const uint32_t *had = &given_words[start * type->words], *has = &keys[start * type->words];
-    if (!type->in_order(has))
+  for (uint64_t i = 0; i + 1 < offsets.size(); i++) {
+    uint64_t start = static_cast<uint64_t>(offsets[i]);
+    uint64_t length = static_cast<uint64_t>(offsets[i + 1]) - start;
+    const uint32_t *had = given_words.data() + start * type->words,
+                   *has = keys.data() + start * type->words;
+    if (!type->in_order(has, length))
       return "a row is not sorted";
-    if (type->sum_of(has) != type->sum_of(had))
+    if (type->sum_of(has, length) != type->sum_of(had, length))
       return "a row has other keys than it was given";
-    if (type->pairs && !values_follow(has, &values[start], start))
+    if (type->pairs && !values_follow(has, values.data() + start, start, length))
       return "a value has left its key";
   }
   return nullptr;
@@ -218,4 +233,5 @@ const peer this_peer = {CUB_PEER,
                         check,
                         "best radix merge segmented segmented-radix",
                         "u32 f32 u64 u32pair",
-                        gpu::chosen_name};
+                        gpu::chosen_name,
+                        BENCH_LENGTHS};

@@ -75,6 +75,7 @@ static bool read_options(int argc, char **argv, peer_options *o, bool *turns) {
                                    {NULL, NULL}};
   const word_option words[] = {{"--algorithm", this_peer.algorithms, &o->algorithm},
                                {"--type", this_peer.types, &o->type},
+                               {"--lengths", this_peer.lengths, &o->lengths},
                                {NULL, NULL, NULL}};
   for (int i = 1; i < argc; i++) {
     if (strcmp(argv[i], "--turns") == 0)
@@ -105,6 +106,8 @@ static void say_usage(const char *program) {
     fprintf(stderr, " [--kernel]");
   if (this_peer.types)
     say_words("--type", this_peer.types);
+  if (this_peer.lengths)
+    say_words("--lengths", this_peer.lengths);
   fprintf(stderr, " [--turns]\n");
 }
 

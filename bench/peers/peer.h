@@ -23,6 +23,8 @@ typedef struct peer_options {
   uint64_t width;                // bytes in an element; 4 if not given
   unsigned threads;              // all processors if not given
   const char *algorithm, *type;  // of the peer's; its first ones if not given
+  const char
+      *lengths;  // of rows that have `row` elements on average (tool/bench/lengths.h); or NULL
 } peer_options;
 
 typedef struct peer {
@@ -37,6 +39,7 @@ typedef struct peer {
   // Words between blanks that --algorithm and --type allow: "best radix merge". NULL: none.
   const char *algorithms, *types;
   const char *(*chosen)(void);  // the algorithm that is measured; may be NULL
+  const char *lengths;          // ... that --lengths allows
 } peer;
 
 extern const peer this_peer;

@@ -8,6 +8,7 @@
 #include "tool/bench/bench.h"
 #include "tool/bench/bmmc_figures.h"
 #include "tool/bench/hmm_figures.h"
+#include "tool/bench/lengths.h"
 #include "tool/bench/permutation.h"
 #include "tool/bench/report.h"
 #include "tool/bench/suites.h"
@@ -181,6 +182,8 @@ TEST(suites_for_a_gpu) {
        "--count 16777216 --row 1024 --type f32", "torch", false, false},
       {"rows", "sort rows of 2^10 (u32, u32)", "[16384][1024](u32, u32)", "map (sort_on fst)",
        "cub", "--count 16777216 --row 1024 --type u32pair", NULL, false, false},
+      {"ragged", "zipf rows of 2^10 u32", "[16385]i64 [16777216]u32", "sort_ragged", "cub",
+       "--count 16777216 --row 1024 --lengths zipf --type u32", NULL, true, false},
       {"bmmc", "transpose u32 2^30", "[32768][32768]u32", "transpose", "cuda_memcpy",
        "--count 1073741824 --width 4", "torch", false, true},
       {"bmmc", "bit reversal (u32, u32) 2^28", "[268435456](u32, u32)", "bitrev", "cuda_memcpy",
@@ -376,6 +379,27 @@ TEST(sorted_pairs_are_checked) {
   add_part(&p, SCALAR_U32, keys, keys);
   add_part(&p, SCALAR_U32, values, values);
   CHECK(!right_parts(&c, &p));
+}
+
+// Each row by itself; elements of no row are not looked at.
+TEST(ragged_is_checked) {
+  const bench_case c = {.property = BENCH_RAGGED};
+  int64_t offsets[] = {1, 1, 4, 6};
+  uint32_t keys[] = {9, 3, 1, 2, 7, 0, 5}, good[] = {9, 1, 2, 3, 0, 7, 5};
+  uint32_t unsorted[] = {9, 1, 3, 2, 0, 7, 5}, across[] = {9, 0, 1, 2, 3, 7, 5};
+  const array given[] = {{.type = SCALAR_I64, .rank = 1, .dims = {4}, .data = offsets},
+                         {.type = SCALAR_U32, .rank = 1, .dims = {7}, .data = keys}};
+  const struct {
+    uint32_t *keys;
+    bool right;
+  } table[] = {{good, true}, {unsorted, false}, {across, false}, {keys, false}};
+  for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+    const array found = {.type = SCALAR_U32, .rank = 1, .dims = {7}, .data = table[i].keys};
+    text room = {0};
+    bench_error none;
+    CHECK((bench_check(&c, given, &found, 1, &room, &none) == NULL) == table[i].right);
+    text_free(&room);
+  }
 }
 
 TEST(moved_is_checked) {
@@ -821,6 +845,28 @@ TEST(permutations) {
     for (uint64_t k = 0; k < count / 2; k++)
       low += places[k] < count / 2;
     CHECK(hmm_permutation_at(i)->at || (low > count / 4 - 2000 && low < count / 4 + 2000));
+  }
+}
+
+TEST(lengths_of_rows) {
+  enum { ROWS = 1000, ELEMENTS = 100000 };
+  static const struct {
+    const char *name;
+    uint64_t least, most;  // of the longest row
+  } table[] = {{"uniform", 180, 220}, {"zipf", 12000, 14500}};
+  int64_t offsets[ROWS + 1], again[ROWS + 1];
+  for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+    uint64_t longest = 0;
+    REQUIRE(bench_offsets_write(table[i].name, offsets, ROWS, ELEMENTS) &&
+            bench_offsets_write(table[i].name, again, ROWS, ELEMENTS));
+    CHECK(memcmp(offsets, again, sizeof offsets) == 0);
+    CHECK(offsets[0] == 0 && offsets[ROWS] == ELEMENTS);
+    for (size_t k = 0; k < ROWS; k++) {
+      REQUIRE(offsets[k] <= offsets[k + 1]);
+      uint64_t length = (uint64_t)(offsets[k + 1] - offsets[k]);
+      longest = length > longest ? length : longest;
+    }
+    CHECK(longest >= table[i].least && longest <= table[i].most);
   }
 }
 

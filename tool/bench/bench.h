@@ -13,6 +13,7 @@
 //   check.c                whether the result of such a case is right
 //   program.h, program.c   a compiled program as a contestant
 //   permutation.h, .c      the permutations that some of them are given
+//   lengths.h, lengths.c   the rows of unequal length that others are given
 //   peer.h, peer.c         another program as a contestant, in a process of its own
 //   contest.c              a case: its contestants are opened, take turns, give a row
 //   report.h, report.c     rows as JSON, and back
@@ -39,8 +40,10 @@ typedef struct bench_request {
   unsigned threads;
   const cli_arguments *args;  // for the settings of contexts
   const char *permutation;    // that the first argument, of u32, is to be; NULL: none
-  unsigned draws;             // as bench_case has it
-  bool gpu_only;              // a failure where the backend cuda finds no GPU that can do it
+  const char
+      *lengths;    // that the rows are to have whose offsets are the first argument; NULL: none
+  unsigned draws;  // as bench_case has it
+  bool gpu_only;   // a failure where the backend cuda finds no GPU that can do it
 } bench_request;
 
 // Measures and verifies a case, beside a copy, the peers in the folder `peers` (NULL: none) and the

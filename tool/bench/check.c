@@ -15,7 +15,8 @@ const char *bench_property_name(bench_property p) {
                                       "sums",
                                       "maximum",
                                       "each element in its place",
-                                      "each element in its place"};
+                                      "each element in its place",
+                                      "sorted, same elements"};
   return names[p];
 }
 
@@ -53,10 +54,11 @@ typedef struct comparison {
 } comparison;
 
 // Sums over the elements in any order: equal sums of two rows that differ have probability 2^-64.
-static const char *check_row(const comparison *w, uint64_t number, uint64_t length) {
+static const char *check_row(const comparison *w, uint64_t number, uint64_t first,
+                             uint64_t length) {
   uint64_t before = 0, after = 0, last = 0;
   for (uint64_t k = 0; k < length; k++) {
-    uint64_t i = number * length + k, rank = array_order_key(w->found, i);
+    uint64_t i = first + k, rank = array_order_key(w->found, i);
     before += mix_parts(w->given, w->parts, i);
     after += mix_parts(w->found, w->parts, i);
     if (k > 0 && last > rank)
@@ -76,7 +78,18 @@ static const char *check_sorted(const comparison *w) {
   for (size_t k = 0; k < w->parts; k++)
     assert(scalar_types[a[k].type].size <= sizeof(uint64_t));
   for (uint64_t i = 0; length && i < count / length && !wrong; i++)
-    wrong = check_row(w, i, length);
+    wrong = check_row(w, i, i * length, length);
+  return wrong;
+}
+
+// Of the rows that the first array given cuts the others into.
+static const char *check_ragged(const comparison *w) {
+  const int64_t *offsets = w->given->data;
+  uint64_t rows = array_count(w->given) - 1;
+  comparison own = {w->c, w->given + 1, w->found, w->parts, w->room};
+  const char *wrong = NULL;
+  for (uint64_t i = 0; i < rows && !wrong; i++)
+    wrong = check_row(&own, i, (uint64_t)offsets[i], (uint64_t)(offsets[i + 1] - offsets[i]));
   return wrong;
 }
 
@@ -302,6 +315,8 @@ const char *bench_check(const bench_case *c, const array *given, const array *fo
     return check_permuted(&w);
   case BENCH_TRANSPOSED:
     return check_transposed(&w);
+  case BENCH_RAGGED:
+    return check_ragged(&w);
   case BENCH_INTERP:
     break;
   }

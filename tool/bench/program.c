@@ -4,6 +4,7 @@
 #include "runtime/cuda/context.h"
 #include "runtime/cuda/cuda.h"
 #include "runtime/system/pool.h"
+#include "tool/bench/lengths.h"
 #include "tool/bench/permutation.h"
 #include "tool/testing/compare.h"
 
@@ -69,12 +70,23 @@ static bool make_permutation(bench_program *p, const char *name) {
   return a->permutation || (cli_out_of_memory(), false);
 }
 
+// The first argument becomes offsets of rows of the second one's elements.
+static bool make_offsets(bench_program *p, const char *lengths) {
+  if (!lengths)
+    return true;
+  array *offsets = &p->arguments[0]->components[0];
+  uint64_t elements = array_count(&p->arguments[1]->components[0]);
+  return bench_offsets_write(lengths, offsets->data, array_count(offsets) - 1, elements) ||
+         (cli_out_of_memory(), false);
+}
+
 bool bench_program_open(bench_program *p, const bench_request *r) {
   *p = (bench_program){.context = cli_context_new()};
   bool good = p->context && load_program(p, r) && open_gpu(p, r) && read_arguments(p, r) &&
-              make_permutation(p, r->permutation) && compile_and_run(p, r);
+              make_permutation(p, r->permutation) && make_offsets(p, r->lengths) &&
+              compile_and_run(p, r);
   double seconds;
-  p->permutes = r->permutation != NULL;
+  p->directs = r->permutation || r->lengths;
   p->draws = r->draws > 0;
   p->on_device = good && permc_time_call(p->compiled, 1, &seconds);
   if (!good)
@@ -135,7 +147,7 @@ uint64_t bench_program_bytes(const bench_program *p) {
 }
 
 uint64_t bench_program_copied(const bench_program *p) {
-  return (bench_program_bytes(p) - (p->permutes ? value_bytes(p->arguments, 1) : 0)) / 2;
+  return (bench_program_bytes(p) - (p->directs ? value_bytes(p->arguments, 1) : 0)) / 2;
 }
 
 uint64_t bench_program_elements(const bench_program *p) {
@@ -207,12 +219,16 @@ static bool equals_interp(bench_program *p, const bench_request *r, bool *ran, t
 }
 
 // The properties of suites speak of one argument and one result: an array each, or an array of
-// tuples; of permutations, of places as well.
+// tuples; of permutations and of rows of unequal length, of places or offsets as well.
 static bool has_property(const bench_program *p, const bench_case *c, bench_error *measured,
                          text *why) {
-  if (c->property == BENCH_PERMUTED) {
-    array given[] = {p->arguments[0]->components[0], p->arguments[1]->components[0]};
-    const char *wrong = bench_check(c, given, p->results[0]->components, 1, why, measured);
+  if (c->property == BENCH_PERMUTED || c->property == BENCH_RAGGED) {
+    enum { MOST_PARTS = 2 };
+    const permc_value *moved = p->arguments[1];
+    size_t parts = moved->count < MOST_PARTS ? moved->count : MOST_PARTS;
+    array given[1 + MOST_PARTS] = {p->arguments[0]->components[0]};
+    memcpy(given + 1, moved->components, parts * sizeof *given);
+    const char *wrong = bench_check(c, given, p->results[0]->components, parts, why, measured);
     text_string(why, wrong ? wrong : "");
     return !wrong;
   }

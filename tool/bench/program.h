@@ -15,9 +15,9 @@ typedef struct bench_program {
   bench_repeats repeats;
   bool on_device;  // its clock and its copies are the device's
   bench_repeats copy_repeats;
-  bool permutes;      // its first argument has places, which are not among what a copy moves
-  bool draws;         // each turn has another permutation
-  uint64_t seed;      // of the last one
+  bool directs;   // its first argument has places or offsets, which are not among what a copy moves
+  bool draws;     // each turn has another permutation
+  uint64_t seed;  // of the last one
   char verified[48];  // how results are known to be right; "": they are too large to be looked at
 } bench_program;
 

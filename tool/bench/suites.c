@@ -11,6 +11,8 @@
 static const bench_suite suites[] = {
     {"sort", "sorting keys", "keys", BENCH_ELEMENTS_PER_SECOND},
     {"rows", "sorting the rows of 2^24 keys", "keys in a row", BENCH_ELEMENTS_PER_SECOND},
+    {"ragged", "sorting rows of unequal length, 2^24 keys", "keys in a row, on average",
+     BENCH_ELEMENTS_PER_SECOND},
     {"bmmc", "permutations that are affine in the index bits", "elements", BENCH_BYTES_PER_SECOND},
     {"fft", "Fourier transforms of c64", "elements", BENCH_ELEMENTS_PER_SECOND},
     {"padded", "sorting numbers of keys that are no powers of two", "keys",
@@ -68,7 +70,8 @@ typedef struct row_peer {
   const char *name, *arguments;
 } row_peer;
 
-// In texts $l is the layout, $n is n, $N 2^n, $R 2^(24-n), $H and $L 2^ceil(n/2) and 2^floor(n/2).
+// In texts $l is the layout, $n is n, $N 2^n, $R 2^(24-n), $O one more, $H and $L 2^ceil(n/2) and
+// 2^floor(n/2).
 // An expression that is NULL is the map's.
 typedef struct suite_row {
   const char *suite, *series, *name, *expression, *types;
@@ -79,7 +82,7 @@ typedef struct suite_row {
   unsigned threads;
   row_place place;
   const char *strategy;
-  const char *permutation;
+  const char *permutation, *lengths;
   unsigned draws;
   bool by_layouts;  // a case for each
   const char *program, *beside, *beside_types;
@@ -102,6 +105,11 @@ typedef struct suite_row {
       {"cub", "--count 16777216 --row $N --type " gpu_cub},                                        \
       {gpu_torch, "--operation sort --count 16777216 --row $N --type " gpu_cub},                   \
   }
+#define RAGGED(type, sorter, which, gpu_cub)                                                       \
+  .suite = "ragged", .series = which " rows of " type, .name = which " rows of 2^$n " type,        \
+  .expression = sorter, .types = "[$O]i64 [16777216]" type, .first = 4, .last = 14, .step = 2,     \
+  .property = BENCH_RAGGED, .lengths = which,                                                      \
+  .gpu_peers = {{"cub", "--count 16777216 --row $N --lengths " which " --type " gpu_cub}}
 #define MOVE(kind, words, type, dims, text, width, from, to, gpu_to, other, torch)                 \
   .suite = "bmmc", .series = words " " type, .name = words " " type " 2^$n", .expression = text,   \
   .types = dims type, .first = from, .last = to, .step = 2, .gpu_last = gpu_to, .map = kind,       \
@@ -203,6 +211,10 @@ static const suite_row rows[] = {
     {ROWS("u32", "sort", 5, 14, "u32", "torch"), .peers = SORT_PEERS("--count 16777216 --row $N")},
     {ROWS("f32", "sort", 10, 10, "f32", "torch"), .place = ON_GPU},
     {ROWS(PAIR, "(sort_on fst)", 10, 10, "u32pair", NULL), .place = ON_GPU},
+    {RAGGED("u32", "sort_ragged", "uniform", "u32")},
+    {RAGGED("u32", "sort_ragged", "zipf", "u32")},
+    {RAGGED(PAIR, "sort_ragged_on fst", "uniform", "u32pair"), .place = ON_GPU},
+    {RAGGED(PAIR, "sort_ragged_on fst", "zipf", "u32pair"), .place = ON_GPU},
     {MOVE(BIT_REVERSAL, "bit reversal", "u32", "[$N]", "bitrev", "4", 20, 26, 30, "bit_reversal",
           "bit-reversal")},
     {MOVE(TRANSPOSE, "transpose", "u32", "[$H][$L]", "transpose", "4", 20, 26, 30, NULL,
@@ -397,8 +409,9 @@ static f2_affine make_map(map_kind kind, int n) {
 // ---- expansion ----------------------------------------------------------------------------------
 
 static uint64_t value_of_letter(char name, int n) {
-  int exponent = name == 'N' ? n : name == 'R' ? 24 - n : name == 'H' ? n - n / 2 : n / 2;
-  return name == 'n' ? (uint64_t)n : UINT64_C(1) << exponent;
+  bool of_rows = name == 'R' || name == 'O';
+  int exponent = name == 'N' ? n : of_rows ? 24 - n : name == 'H' ? n - n / 2 : n / 2;
+  return name == 'n' ? (uint64_t)n : (UINT64_C(1) << exponent) + (name == 'O');
 }
 
 static void substitute(char *to, size_t size, const char *form, int n,
@@ -469,6 +482,7 @@ static bool make_case(const suite_row *row, int n, const char *bank_layout_name,
                     .map = make_map(row->map, n),
                     .strategy = row->strategy,
                     .permutation = row->permutation,
+                    .lengths = row->lengths,
                     .draws = row->draws,
                     .layout = row->by_layouts ? bank_layout_name : NULL,
                     .gpu_only = n > LARGEST || row->strategy};

@@ -21,8 +21,9 @@ typedef enum bench_property {
   BENCH_FOURIER,  // coefficients are those of a transform in double, but for small errors
   BENCH_SUMS,     // element i is the sum of the row's elements up to i; of one: of all of them
   BENCH_MAXIMUM,  // the result is the greatest element
-  BENCH_PERMUTED,   // of arguments p, a permutation of u32, and x: element i of x is at p[i]
-  BENCH_TRANSPOSED  // element (i, j) of the argument, a matrix, is element (j, i)
+  BENCH_PERMUTED,    // of arguments p, a permutation of u32, and x: element i of x is at p[i]
+  BENCH_TRANSPOSED,  // element (i, j) of the argument, a matrix, is element (j, i)
+  BENCH_RAGGED  // of arguments o, offsets, and x: as BENCH_SORTED, of the rows that o cuts x into
 } bench_property;
 
 typedef enum bench_axis {
@@ -60,6 +61,7 @@ typedef struct bench_case {
   const char *layout;       // of its exchanges; NULL: as asked for
   bool gpu_only;            // the backend cpu is not to do it instead
   const char *permutation;  // BENCH_PERMUTED: its name (kernels/hmm/algorithm.h)
+  const char *lengths;      // BENCH_RAGGED: of rows, by their name (lengths.h)
   unsigned
       draws;  // at most so many runs, each of another random permutation; 0: as many runs as it takes, of one
 } bench_case;
@@ -89,7 +91,7 @@ typedef struct bench_error {
 // Whether `found` is what the case makes of `given`: as many arrays as the elements have parts, of
 // one count, and of the same types (not for BENCH_INTERP). NULL, or a sentence such as "row 3 is
 // not in order at 17" (static or in *room). *error: of BENCH_FOURIER; else {0, 0}.
-// BENCH_PERMUTED: given[0] is p, given[1] x.
+// BENCH_PERMUTED: given[0] is p, given[1] x. BENCH_RAGGED: given[0] is o, then come the parts of x.
 const char *bench_check(const bench_case *c, const array *given, const array *found, size_t parts,
                         text *room, bench_error *error);
 // What is said of a result that is right: "sorted, same elements".

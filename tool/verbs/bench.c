@@ -105,6 +105,7 @@ static bench_request request_of(const bench_session *s, const bench_case *c) {
     r.data.types = c->types;
     r.gpu_only = c->gpu_only;
     r.permutation = c->permutation;
+    r.lengths = c->lengths;
     r.draws = c->draws;
     r.strategy = c->strategy;
     r.layout = c->layout;

@@ -152,7 +152,8 @@ static const cli_option test_options[] = {
 };
 
 static const cli_option bench_options[] = {
-    VALUE("--suite", "sort|rows|bmmc|fft|padded|paper|layouts|scan|permute|hmm|transpose|scaling",
+    VALUE("--suite",
+          "sort|rows|ragged|bmmc|fft|padded|paper|layouts|scan|permute|hmm|transpose|scaling",
           "measure a suite of programs"),
     VALUE("-e", "EXPR", "measure this expression, in FILE's scope if there is one"),
     VALUE("--entry", "NAME", "measure this entry point (default: main)"),
