@@ -185,7 +185,8 @@ typedef struct suite_row {
              "--operation transpose --rows " rows " --columns " columns " --width " width}},       \
   .gpu_peers = {                                                                                   \
       {"cuda_memcpy", for_memcpy " --width " width},                                               \
-      {"torch", "--operation transpose --rows " rows " --columns " columns " --width " width}}
+      {"torch", "--operation transpose --rows " rows " --columns " columns " --width " width},     \
+      {"cutensor", for_memcpy " --row " columns " --width " width}}
 #define SCALING(number, words)                                                                     \
   .suite = "scaling", .series = words, .name = "sort u32 2^$n, " words, .expression = "sort",      \
   .types = "[$N]u32", .first = 10, .last = 26, .step = 1, .property = BENCH_SORTED,                \
