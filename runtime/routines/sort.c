@@ -16,7 +16,7 @@
 enum {
   SHARE = 1 << 14,       // elements that a thread takes at once
   LONG_ROW = 1 << 17,    // elements of a row that several threads sort together
-  KEPT_BYTES = 1 << 21,  // of a block that stays for the next sort
+  KEPT_BYTES = 1 << 24,  // of a block that stays for the next sort
   COUNTING_BITS = 16,    // at most, of keys that are counted
   COUNTING_SMALL = 8,    // bits for which a short row is counted as well
 };
@@ -123,9 +123,9 @@ static inline bool is_nan(const row *r, uint64_t key) { return (key & r->magnitu
 
 static bool sort_words(const row *r, size_t size, word_code in, word_code out, const void *from,
                        void *to, uint64_t count, unsigned threads) {
-  void *scratch = reserve(r->memory, BLOCK_SCRATCH, word_scratch(count) * size);
-  word_task t = {r->sorters[size == 8], in, out, from, to, scratch, count, threads,
-                 r->task->interrupted};
+  void *scratch = reserve(r->memory, BLOCK_SCRATCH, word_task_scratch(count, threads) * size);
+  word_job j = {in, out, from, to, scratch, r->task->interrupted};
+  word_task t = {r->sorters[size == 8], j, count, threads};
   return scratch && word_sort(&t);
 }
 

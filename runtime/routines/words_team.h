@@ -6,14 +6,12 @@
 
 typedef struct word_task {
   const word_sorter *sorter;
-  word_code in, out;  // of keys, and of what gets into `to`
-  const void *keys;
-  void *to;       // another array, or keys itself
-  void *scratch;  // see word_job
+  word_job job;  // its scratch: word_task_scratch words
   uint64_t count;
   unsigned threads;
-  const atomic_bool *interrupted;  // may be NULL
 } word_task;
+
+uint64_t word_task_scratch(uint64_t count, unsigned threads);
 
 // False: out of memory, or interrupted.
 bool word_sort(const word_task *t);

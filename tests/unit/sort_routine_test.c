@@ -63,9 +63,9 @@ static int compare_words(const void *a, const void *b) {
 
 static void check_words(size_t size, uint32_t most, word_code code, shape s, uint64_t count,
                         unsigned threads, bool in_place) {
-  uint64_t room = (count + 1) * size, scratch_words = count < WORD_SCRATCH ? count : WORD_SCRATCH;
+  uint64_t room = (count + 1) * size;
   char *keys = malloc(room), *to = in_place ? keys : malloc(room), *expected = malloc(room);
-  char *scratch = malloc(scratch_words * size + 1);
+  char *scratch = malloc(word_task_scratch(count, threads) * size);
   for (uint64_t i = 0; i < count; i++) {
     uint64_t word = draw_shaped(s, i, count);
     memcpy(keys + i * size, &word, size);
@@ -74,7 +74,8 @@ static void check_words(size_t size, uint32_t most, word_code code, shape s, uin
   sorted_code = code;
   sorted_size = size;
   qsort(expected, count, size, compare_words);
-  word_task t = {word_sorter_find(size, most), code, code, keys, to, scratch, count, threads, NULL};
+  word_job j = {code, code, keys, to, scratch, NULL};
+  word_task t = {word_sorter_find(size, most), j, count, threads};
   CHECK(word_sort(&t));
   if (!CHECK(memcmp(to, expected, count * size) == 0))
     printf("%zu bytes, vectors of %u, shape %d, %" PRIu64 " words, %u threads\n", size, most, s,
