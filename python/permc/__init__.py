@@ -191,6 +191,29 @@ class Function:
             return self._program._context.explain(self._entry, types, target, dump, rules)
 
 
+    def draw(self, *arguments: Any, what: str = "picture") -> "Picture":
+        """Its picture for such arguments, which notebooks show: "network", "matrix", "passes", or
+        the first of these that it is."""
+        return Picture(self.explain(*arguments, dump=what + ".svg"))
+
+
+class Picture(str):
+    """The text of an SVG picture."""
+
+    def _repr_svg_(self):
+        return str(self)
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """%load_ext permc: a cell that begins with %%permc NAME is a program, the Program NAME."""
+    def permc(line, cell):
+        program = Program()
+        program._context.load_text("cell", cell)
+        shell.user_ns[line.strip() or "program"] = program
+
+    shell.register_magic_function(permc, "cell")
+
+
 class _Growing:
     """A program for the processor that begins uncompiled, so that nobody waits for a C compiler.
     When its calls have taken as long as one would, it is compiled beside them."""

@@ -83,6 +83,19 @@ class Calls(unittest.TestCase):
                 program.across
 
 
+class Notebooks(unittest.TestCase):
+    def test_pictures(self):
+        self.assertIn("<svg", permc.compile("sort").draw(numpy.arange(8))._repr_svg_())
+
+    def test_magic(self):
+        shell = unittest.mock.Mock(user_ns={})
+        permc.load_ipython_extension(shell)
+        magic, kind = shell.register_magic_function.call_args.args
+        self.assertEqual((magic.__name__, kind), ("permc", "cell"))
+        magic("two", "up : [m]i64 -> [m]i64\nup = sort\n")
+        self.assertEqual(list(shell.user_ns["two"].entries), ["up"])
+
+
 class Wrapped:
     """An array of a library that permc does not know, but for DLPack."""
 
