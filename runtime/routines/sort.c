@@ -103,10 +103,15 @@ static row describe_rows(const sort_task *t) {
   return described;
 }
 
+// Keys have at most 8 bytes; FOR_ELEMENT_SIZE goes on to 16.
 static inline uint64_t load_key(const char *keys, uint64_t i, size_t size) {
   uint64_t x = 0;
-  memcpy(&x, keys + i * size, size);
+  memcpy(&x, keys + i * size, size < 8 ? size : 8);
   return x;
+}
+
+static inline void store_key(char *to, uint64_t i, size_t size, uint64_t key) {
+  memcpy(to + i * size, &key, size < 8 ? size : 8);
 }
 
 // Of a key that is no NaN.
@@ -142,11 +147,11 @@ static bool count_keys(const row *r) {
   char *to = sorted_of(r);
 #define COUNT(U)                                                                                   \
   for (uint64_t i = 0; i < r->count; i++)                                                          \
-    counts[encode(r, load_key(keys, i, (U) < 8 ? (U) : 8)) & (ranks - 1)]++;                       \
+    counts[encode(r, load_key(keys, i, (U))) & (ranks - 1)]++;                                     \
   for (uint64_t rank = 0; rank < ranks; rank++) {                                                  \
     uint64_t key = decode(r, rank);                                                                \
     for (uint64_t k = counts[rank]; k > 0; k--, at++)                                              \
-      memcpy(to + at * (U), &key, (U) < 8 ? (U) : 8);                                              \
+      store_key(to, at, (U), key);                                                                 \
   }
   FOR_ELEMENT_SIZE(key_size(r), COUNT)
 #undef COUNT
@@ -163,10 +168,8 @@ static bool widen_keys(const row *r) {
     words[i] = (uint32_t)encode(r, load_key(keys_of(r), i, size));
   if (!sort_words(r, 4, (word_code){0, 0}, (word_code){0, 0}, words, words, r->count, r->threads))
     return false;
-  for (uint64_t i = 0; i < r->count; i++) {
-    uint64_t key = decode(r, words[i]);
-    memcpy(sorted_of(r) + i * size, &key, size);
-  }
+  for (uint64_t i = 0; i < r->count; i++)
+    store_key(sorted_of(r), i, size, decode(r, words[i]));
   return true;
 }
 
@@ -179,7 +182,7 @@ static uint64_t collect_nan(const row *r, const char *keys, char *to) {
     if (!is_nan(r, key))
       continue;
     if (to)
-      memcpy(to + found * size, &key, size);
+      store_key(to, found, size, key);
     found++;
   }
   return found;
@@ -258,20 +261,20 @@ static bool make_words(void *with, unsigned worker, uint64_t first, uint64_t las
   const row r = *o->row;
   const char *keys = keys_of(&r);
   (void)worker;
+#define MAKE_AS(U, word)                                                                           \
+  for (uint64_t i = first; i < last; i++) {                                                        \
+    uint64_t window = (rank_of(&r, load_key(keys, i, (U))) & o->rank) >> o->low;                   \
+    ((word *)o->words)[i] = (word)(window << o->index_bits | i);                                   \
+  }
 #define MAKE(U)                                                                                    \
-  if (o->size == 4)                                                                                \
-    for (uint64_t i = first; i < last; i++)                                                        \
-      ((uint32_t *)o->words)[i] =                                                                  \
-          (uint32_t)((rank_of(&r, load_key(keys, i, (U) < 8 ? (U) : 8)) & o->rank)                 \
-                         << o->index_bits |                                                        \
-                     i);                                                                           \
-  else                                                                                             \
-    for (uint64_t i = first; i < last; i++)                                                        \
-      ((uint64_t *)o->words)[i] = (rank_of(&r, load_key(keys, i, (U) < 8 ? (U) : 8)) & o->rank) >> \
-                                      o->low << o->index_bits |                                    \
-                                  i;
+  if (o->size == 4) {                                                                              \
+    MAKE_AS(U, uint32_t)                                                                           \
+  } else {                                                                                         \
+    MAKE_AS(U, uint64_t)                                                                           \
+  }
   FOR_ELEMENT_SIZE(key_size(&r), MAKE)
 #undef MAKE
+#undef MAKE_AS
   return true;
 }
 
@@ -306,7 +309,7 @@ static uint64_t differing(const row *r) {
   first = rank_of(r, first);
 #define DIFFER(U)                                                                                  \
   for (uint64_t i = 0; i < r->count; i++)                                                          \
-    differ |= rank_of(r, load_key(keys_of(r), i, (U) < 8 ? (U) : 8)) ^ first;
+    differ |= rank_of(r, load_key(keys_of(r), i, (U))) ^ first;
   FOR_ELEMENT_SIZE(key_size(r), DIFFER)
 #undef DIFFER
   return differ ? UINT64_MAX >> __builtin_clzll(differ) : 0;
@@ -388,10 +391,8 @@ static bool decode_keys(void *with, unsigned worker, uint64_t first, uint64_t la
   char *to = sorted_of(&r);
   (void)worker;
 #define DECODE(U)                                                                                  \
-  for (uint64_t i = first; i < last; i++) {                                                        \
-    uint64_t key = decode(&r, word_at(&o, i) >> o.index_bits);                                     \
-    memcpy(to + i * (U), &key, (U) < 8 ? (U) : 8);                                                 \
-  }
+  for (uint64_t i = first; i < last; i++)                                                          \
+    store_key(to, i, (U), decode(&r, word_at(&o, i) >> o.index_bits));
   FOR_ELEMENT_SIZE(key_size(&r), DECODE)
 #undef DECODE
   return true;
