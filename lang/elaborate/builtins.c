@@ -630,6 +630,7 @@ static const builtin rows[] = {
     {"sorted_places_desc", "[]a -> []int", ORDERED, 1, run_sorted_places, OP_GE, NULL},
     {"ragged_places", "[]int -> []a -> []int", ORDERED, 2, run_ragged_places, OP_LE, NULL},
     {"bucket_places", "int -> []a -> []int", {CONSTRAINT_SCALAR, CLASS_INTEGER}, 2, run_bucket_places, 0, NULL},
+    {"checked_power", "int -> int", ANY, 1, run_checked_power, 0, NULL},
     {"checked_lengths", "int -> []int -> []int", ANY, 2, run_checked_rows, CHECK_ROWS, NULL},
     {"checked_offsets", "int -> []int -> []int", ANY, 2, run_checked_rows, CHECK_OFFSETS, NULL},
     {"count_keys", "int -> []a -> []int", {CONSTRAINT_SCALAR, CLASS_INTEGER}, 2, run_count_keys, 0, NULL},

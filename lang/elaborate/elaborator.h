@@ -238,6 +238,7 @@ value *run_trusted(elaborator *e, const builtin *row, value **a, type **instance
 value *run_ragged_places(elaborator *e, const builtin *row, value **a, type **instance);
 value *run_sorted_places(elaborator *e, const builtin *row, value **a, type **instance);
 value *run_bucket_places(elaborator *e, const builtin *row, value **a, type **instance);
+value *run_checked_power(elaborator *e, const builtin *row, value **a, type **instance);
 value *run_checked_rows(elaborator *e, const builtin *row, value **a, type **instance);
 value *run_count_keys(elaborator *e, const builtin *row, value **a, type **instance);
 void add_place_checks(elaborator *e);                          // once the trace has its results

@@ -147,26 +147,31 @@ value *run_sorted_places(elaborator *e, const builtin *row, value **a, type **in
   return make_array(e, length_of(keys), make_dynamic(e, places));
 }
 
-// The keys of 0 is `bits` of bucket_places and count_keys, as their number.
-static uint64_t number_of_keys(elaborator *e, const char *who, value *bits) {
+// 2^x of something, `what`, where x is the first argument.
+static uint64_t power_of(elaborator *e, const builtin *row, value *exponent, const char *what) {
   enum { MOST_BITS = 62 };
-  int64_t r = static_integer(e, bits, arena_printf(e->memory, "the bits of %s", who));
-  if (r >= 0 && r <= MOST_BITS)
-    return UINT64_C(1) << r;
+  int64_t x = static_integer(e, exponent, arena_printf(e->memory, "the exponent of %s", row->name));
+  if (x >= 0 && x <= MOST_BITS)
+    return UINT64_C(1) << x;
   e->where = e->places[0];
-  fail(e, "the keys of %s have 0 to %d bits, but these have %" PRId64, who, MOST_BITS, r);
+  fail(e, "there can be 2^0 to 2^%d %s, but not 2^%" PRId64, MOST_BITS, what, x);
+}
+
+value *run_checked_power(elaborator *e, const builtin *row, value **a, type **instance) {
+  (void)instance;
+  return make_integer(e, (int64_t)power_of(e, row, a[0], "elements"));
 }
 
 value *run_bucket_places(elaborator *e, const builtin *row, value **a, type **instance) {
   (void)instance;
-  uint64_t number = number_of_keys(e, row->name, a[0]);
+  uint64_t number = power_of(e, row, a[0], "keys");
   value_id places = emit_keyed(e, TRACE_PLACES, places_of(e, a[1]), NO_STEP, OP_LE, number);
   return make_array(e, length_of(a[1]), make_dynamic(e, places));
 }
 
 value *run_count_keys(elaborator *e, const builtin *row, value **a, type **instance) {
   (void)instance;
-  uint64_t number = number_of_keys(e, row->name, a[0]);
+  uint64_t number = power_of(e, row, a[0], "keys");
   value_id counts = emit_keyed(e, TRACE_COUNT, places_of(e, a[1]), NO_STEP, OP_LE, number);
   return make_array(e, number, make_dynamic(e, counts));
 }
@@ -193,6 +198,8 @@ value *run_checked_rows(elaborator *e, const builtin *row, value **a, type **ins
   (void)instance;
   int64_t most = static_integer(e, a[0], arena_printf(e->memory, "the bound of %s", row->name));
   value_id list = places_of(e, a[1]);
+  if (most < 0)
+    fail(e, "the bound of %s must not be negative, but this is %" PRId64, row->name, most);
   list = emit_guarded(e, list, (check_kind)row->operation, list, (uint64_t)most);
   return make_array(e, length_of(a[1]), make_dynamic(e, list));
 }
@@ -306,7 +313,8 @@ value *run_ragged_places(elaborator *e, const builtin *row, value **a, type **in
 typedef struct checked_places {
   value_id places;
   uint64_t length;
-  bool distinct, are_keys;
+  bool distinct;
+  check_kind kind;  // CHECK_PLACES, CHECK_KEYS, CHECK_OFFSETS
 } checked_places;
 
 // What each number reads where all have written theirs.
@@ -371,7 +379,7 @@ value_id emit_row_check(elaborator *e, const trace_check *c) {
 static void add_place_check(elaborator *e, const checked_places *l) {
   const trace_step s = *step_at(e, l->places);
   value_id check = emit_wrong(e, l);
-  trace_check c = {.kind = l->are_keys ? CHECK_KEYS : CHECK_PLACES,
+  trace_check c = {.kind = l->kind,
                    .shadow = check,
                    .guarded = NO_STEP,
                    .length = l->length,
@@ -386,13 +394,13 @@ static bool places_of_step(const elaborator *e, const trace_step *s, checked_pla
   bool gathers = s->op == TRACE_GATHER, scatters = s->op == TRACE_SCATTER;
   bool keyed = (s->op == TRACE_PLACES || s->op == TRACE_COUNT) && s->number;
   if (s->op == TRACE_PLACES && s->operand_count == 2) {
-    *l = (checked_places){s->operands[1], s->dims[0] + 1, false, false};
+    *l = (checked_places){s->operands[1], s->dims[0] + 1, false, CHECK_OFFSETS};
     return true;
   }
   if (!gathers && !scatters && !keyed)
     return false;
   uint64_t length = keyed ? s->number : gathers ? step_at(e, s->operands[1])->dims[0] : s->dims[0];
-  *l = (checked_places){s->operands[0], length, scatters, keyed};
+  *l = (checked_places){s->operands[0], length, scatters, keyed ? CHECK_KEYS : CHECK_PLACES};
   return true;
 }
 

@@ -103,7 +103,7 @@ void cli_list_layouts(void) {
 
 // Whether a file that is no program is one of data, by its name: keys.txt, data.csv:price.
 static bool is_data_file(const char *file) {
-  static const char *const endings[] = {".csv", ".npy", ".txt", ".dat", ".bin", ".in"};
+  static const char *const endings[] = {".csv", ".npy", ".sched", ".txt", ".dat", ".bin", ".in"};
   for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
     const char *end = strstr(file, endings[i]);
     end = end ? end + strlen(endings[i]) : NULL;
