@@ -144,6 +144,11 @@ static bool hint_at_difference(diagnostics *d, span where, type *wanted, type *f
     return false;
   if (wanted->kind == TYPE_VARIABLE)
     return hint_on_variable(d, where, wanted, found);
+  const char *inside = found->rigid ? NULL : hint_for_kinds(wanted, found);
+  if (found->kind == TYPE_VARIABLE && wanted->kind == TYPE_SCALAR && inside) {
+    diag_report(d, DIAG_HINT, where, "%s", inside);
+    return true;
+  }
   if (found->kind == TYPE_VARIABLE)
     return hint_on_variable(d, where, found, wanted);
   if (wanted->kind == TYPE_SCALAR && found->kind == TYPE_SCALAR) {
