@@ -433,7 +433,7 @@ static void print_transpose(text *out, const net_routine *r) {
   }
 }
 
-// "by keys of 32 bits of a2 (u32), 2 payloads, in 4 steps".
+// "keys array 1 of the arguments of 32 bits, 2 payloads: 4 times over all".
 static void print_routine(text *out, const plan *p, const plan_pass *pass) {
   const net_routine *r = plan_routine_of(p, pass);
   if (r->kind == NET_PERMUTE) {
@@ -457,6 +457,13 @@ static void print_routine(text *out, const plan *p, const plan_pass *pass) {
     text_printf(out, ", %" PRIu32 " payload%s", payloads, plural(payloads));
   if (r->counts)
     text_string(out, ", with counts");
+  if (r->ragged) {
+    text_string(out, ", in rows that ");
+    print_array_name(out, p, r->offsets);
+    text_printf(out, " cuts: each by itself%s\n",
+                p->target->lane_bytes ? "" : ", by kernels tiles and parts");
+    return;
+  }
   text_printf(out, ": %" PRIu32 " time%s over all%s\n", digits, plural(digits),
               p->target->lane_bytes || plan_routine_has_kernels(r) ? "" : ", by the host");
 }

@@ -58,6 +58,17 @@ TEST(flip2_twice_is_a_copy) {
   arena_free(&memory);
 }
 
+TEST(rows_of_unequal_length) {
+  START();
+  permc_context *c = load_expression("sort_ragged");
+  permc_explain_options o = {.types = "[5]int [4096]u32", .target = "gpu"};
+  CHECK_CONTAINS(explained(c, "-e", NULL, 0, &o),
+                 "keys array 2 of the arguments of 32 bits, in rows that array 1 of the arguments "
+                 "cuts: each by itself, by kernels tiles and parts\n");
+  permc_context_free(c);
+  arena_free(&memory);
+}
+
 TEST(types_of_arguments) {
   START();
   permc_context *c = load_expression("\\xs ys -> (sort xs, map (+ 1) ys)");

@@ -1,7 +1,7 @@
 // Random Nets that net_verify accepts, for tests, and what they compute.
 //
 //   random_state random = {seed};
-//   net *t = random_net(&memory, &random);
+//   net *t = random_net(&memory, &random);              // or random_net_of: with routines, too
 //   evaluation *e = net_evaluate(&memory, t, seed);     // the elements of all arrays
 //
 // The evaluator is literal: every op on every coset, one scalar at a time. It knows of each element
@@ -574,6 +574,71 @@ static inline void random_stage(arena *a, random_state *r, net *t, net_stage *s,
     random_store(a, r, t, s, last ? NET_RESULT : NET_TEMPORARY, i);
 }
 
+// ---- routines --------------------------------------------------------------------------------
+
+static inline uint64_t random_divisor(random_state *r, uint64_t n) {
+  uint64_t d = 1 + random_below(r, (uint32_t)n);
+  while (n % d)
+    d--;
+  return d;
+}
+
+// [p][q] to [q][p], if the array has such lengths.
+static inline bool random_transpose(arena *a, random_state *r, net_routine *o) {
+  uint64_t p = random_divisor(r, o->length), q = o->length / p;
+  *o = (net_routine){.kind = NET_TRANSPOSE, .rows = 1, .length = o->length, .dimension_count = 2};
+  o->dimensions = NEW_ARRAY(a, net_dimension, 2);
+  o->dimensions[0] = (net_dimension){q, 1, p};
+  o->dimensions[1] = (net_dimension){p, q, 1};
+  return p > 1 && q > 1;
+}
+
+// In order, with rows of none; a table.
+static inline net_id random_offsets(arena *a, random_state *r, net *t, const net_routine *o) {
+  uint32_t each = 1 + random_below(r, 5);
+  int64_t *table = NEW_ARRAY(a, int64_t, o->rows * each);
+  for (uint64_t i = 0; i < o->rows * each; i++) {
+    int64_t least = i % each ? table[i - 1] : 0;
+    table[i] = least + (int64_t)random_below(r, (uint32_t)(o->length - (uint64_t)least) + 1);
+  }
+  net_id offsets = net_array_add(a, t, SCALAR_I64, o->rows * each, NET_TABLE, 0);
+  t->arrays.items[offsets].table = table;
+  return offsets;
+}
+
+// A stage that sorts an array, with a payload or their index, says where its elements go, or transposes it.
+static inline void random_routine(arena *a, random_state *r, net *t, uint64_t points) {
+  net_id keys = random_below(r, (uint32_t)t->arrays.count);
+  scalar_type type = t->arrays.items[keys].type, index = SCALAR_I64;
+  net_routine *o = NEW(a, net_routine);
+  if (t->arrays.items[keys].count != points)
+    return;
+  *o = (net_routine){.kind = random_chance(r, 3) ? NET_PLACES : NET_SORT,
+                     .rows = random_divisor(r, points),
+                     .descending = random_chance(r, 2)};
+  o->length = points / o->rows;
+  if (!(CLASS_ORD & CLASS_OF(type)) || random_chance(r, 3)) {
+    o->length = points;
+    if (!random_transpose(a, r, o))
+      return;
+  } else if (random_chance(r, 2)) {
+    o->ragged = true;
+    o->offsets = random_offsets(a, r, t, o);
+  }
+  bool payload = o->kind == NET_SORT && random_chance(r, 2);
+  o->pair_count = 1 + payload;
+  o->pairs = NEW_ARRAY(a, net_routine_pair, o->pair_count);
+  o->pairs[0].from = keys;
+  o->pairs[0].to =
+      net_array_add(a, t, o->kind == NET_PLACES ? index : type, points, NET_TEMPORARY, 0);
+  if (payload)
+    o->pairs[1] = (net_routine_pair){random_chance(r, 2) ? keys : NET_NONE, 0};
+  if (payload)
+    o->pairs[1].to =
+        net_array_add(a, t, o->pairs[1].from == keys ? type : index, points, NET_TEMPORARY, 0);
+  vec_push(a, &t->stages, ((net_stage){.routine = o}));
+}
+
 // ---- evaluation ------------------------------------------------------------------------------
 
 typedef struct element {
@@ -737,6 +802,16 @@ static inline void evaluate_stage(arena *a, const net *t, const net_stage *s, ev
   }
 }
 
+// Whether i and j are of one row, of those that the offsets cut a row into.
+static inline bool in_one_row(const element *offsets, uint64_t count, uint64_t i, uint64_t j) {
+  for (uint64_t k = 0; k + 1 < count; k++) {
+    uint64_t begin = (uint64_t)offsets[k].bits.i64, end = (uint64_t)offsets[k + 1].bits.i64;
+    if (i >= begin && i < end)
+      return j >= begin && j < end;
+  }
+  return false;
+}
+
 // Whether key i of a row goes before key j.
 static inline bool goes_before(const net_routine *r, scalar_type type, const element *keys,
                                uint64_t i, uint64_t j) {
@@ -789,11 +864,15 @@ static inline void evaluate_routine(const net *t, const net_routine *r, evaluati
   scalar_type type = t->arrays.items[r->pairs[0].from].type;
   net_id last = r->pairs[r->pair_count - 1].to;  // of counts
   element *counts = last == NET_NONE ? NULL : result->arrays[last];
+  uint64_t cuts = r->ragged ? t->arrays.items[r->offsets].count / r->rows : 0;
   for (uint64_t row = 0; row < r->rows; row++, keys += r->length)
     for (uint64_t i = 0; i < r->length; i++) {
+      const element *offsets = cuts ? result->arrays[r->offsets] + row * cuts : NULL;
       uint64_t place = 0, key = 0;
       for (uint64_t j = 0; j < r->length; j++)
-        place += j != i && goes_before(r, type, keys, j, i);
+        place +=
+            j != i &&
+            (cuts && !in_one_row(offsets, cuts, i, j) ? j < i : goes_before(r, type, keys, j, i));
       if (r->kind == NET_COUNT || r->counts)
         scalar_convert(type, SCALAR_U64, 1, &keys[i].bits, &key);
       if ((r->kind == NET_COUNT || r->counts) && key < r->limit)
@@ -851,7 +930,7 @@ static inline evaluation *net_evaluate(arena *a, const net *t, uint64_t seed) {
 
 // ---- nets that store nothing undefined -------------------------------------------------------
 
-static inline net *random_attempt(arena *a, random_state *r) {
+static inline net *random_attempt(arena *a, random_state *r, bool routines) {
   static scalar_type parameters[2] = {SCALAR_F32, SCALAR_I32};
   net *t = NEW(a, net);
   vec_push(a, &t->externs, ((net_extern){"m\\\"", "foreign", 2, parameters, SCALAR_F32}));
@@ -864,19 +943,23 @@ static inline net *random_attempt(arena *a, random_state *r) {
     net_array_add(a, t, random_type(r), stage_points(&shape), NET_ARGUMENT, i);
   for (uint32_t i = 0; i < stages; i++) {
     net_stage s = shape;
+    if (routines)
+      random_routine(a, r, t, stage_points(&s));
     random_stage(a, r, t, &s, i + 1 == stages);
     vec_push(a, &t->stages, s);
   }
   return t;
 }
 
-static inline net *random_net(arena *a, random_state *r) {
+static inline net *random_net_of(arena *a, random_state *r, bool routines) {
   for (;;) {
-    net *t = random_attempt(a, r);
+    net *t = random_attempt(a, r, routines);
     if (!net_verify(a, t) && !net_evaluate(a, t, 0)->garbage)
       return t;
   }
 }
+
+static inline net *random_net(arena *a, random_state *r) { return random_net_of(a, r, false); }
 
 static inline size_t array_with(const net *t, net_role role, uint32_t number) {
   size_t i = 0;

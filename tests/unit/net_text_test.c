@@ -160,18 +160,20 @@ TEST(constants) {
 
 TEST(random_nets) {
   START();
-  size_t lines = 0;
+  size_t lines = 0, ragged = 0, transposes = 0;
   for (uint64_t seed = 0; seed < 1000; seed++) {
     random_state r = {seed};
     text first = {0};
-    net_print(&first, random_net(&memory, &r));
+    net_print(&first, random_net_of(&memory, &r, seed % 4 == 0));
     CHECK_STR(again(first.data), first.data);
     for (const char *at = first.data; *at; at++)
       lines += *at == '\n';
+    ragged += strstr(first.data, " offsets ") != NULL;
+    transposes += strstr(first.data, "routine transpose") != NULL;
     text_free(&first);
     arena_free(&memory);
   }
-  CHECK(lines > 20000);
+  CHECK(lines > 20000 && ragged > 20 && transposes > 20);
 }
 
 TEST(what_is_wrong) {

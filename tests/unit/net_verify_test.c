@@ -48,7 +48,7 @@ TEST(random_nets) {
   size_t ops = 0, accepted = 0;
   for (uint64_t seed = 0; seed < 2000; seed++) {
     random_state r = {seed};
-    net *t = random_attempt(&memory, &r);
+    net *t = random_attempt(&memory, &r, false);
     const char *wrong = net_verify(&memory, t);
     accepted += !wrong;
     if (wrong)

@@ -232,8 +232,19 @@ static inline void make_pass(plan_maker *m, uint32_t number) {
   vec_push(m->memory, &m->plan->passes, pass);
 }
 
+// A routine is a pass of its own.
+static inline void plan_routine_stage(plan_maker *m) {
+  plan_pass pass = {.stage = m->stage_number, .padding_start = UINT64_MAX};
+  plan_find_accesses(m->memory, m->stage, &pass);
+  vec_push(m->memory, &m->plan->passes, pass);
+}
+
 static inline void plan_stage(plan_maker *m) {
   const net_stage *s = m->stage;
+  if (s->routine) {
+    plan_routine_stage(m);
+    return;
+  }
   m->pass_of = NEW_ARRAY(m->memory, uint32_t, s->ops.count + 1);
   uint32_t longest = 1 + random_below(m->random, 8), next = longest;
   m->pass_count = 1;
