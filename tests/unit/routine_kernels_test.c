@@ -286,12 +286,16 @@ TEST(sorts_of_rows_of_unequal_length) {
 
 static const row counted_rows[] = {
     {SCALAR_U32, .rows = 1, .length = 9600, .alike = 32},
-    {SCALAR_U32, .rows = 1, .length = 9600, .alike = 32, .payload_count = 1, .payloads = {{4}}},
+    {SCALAR_U32, .rows = 1, .length = 9600, .alike = 32, .payload_count = 1,
+     .payloads = {{4, false}}},
     {SCALAR_U32, .rows = 1, .length = 9600},
-    {SCALAR_U32, .rows = 1, .length = 9600, .payload_count = 1, .payloads = {{4}}, .offsets = 400},
-    {SCALAR_U64, .rows = 2, .length = 9600, .alike = 32, .payload_count = 1, .payloads = {{8}}},
+    {SCALAR_U32, .rows = 1, .length = 9600, .payload_count = 1, .payloads = {{4, false}},
+     .offsets = 400},
+    {SCALAR_U64, .rows = 2, .length = 9600, .alike = 32, .payload_count = 1,
+     .payloads = {{8, false}}},
     {SCALAR_F32, true, .rows = 1, .length = 9600, .alike = 32},
-    {SCALAR_I16, .rows = 1, .length = 9600, .alike = 64, .payload_count = 1, .payloads = {{8}}},
+    {SCALAR_I16, .rows = 1, .length = 9600, .alike = 64, .payload_count = 1,
+     .payloads = {{8, false}}},
     {SCALAR_U64, .rows = 1, .length = 9600},
 };
 enum { COUNTED_ROWS = sizeof counted_rows / sizeof *counted_rows };
