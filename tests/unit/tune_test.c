@@ -506,8 +506,9 @@ TEST(a_measurement) {
   size_t kept = 0;  // of functions to choose from, and of targets
   for (const char *at = report; at && (at = strstr(at, "\nstored in ")); at++)
     kept++;
-  bool better = report && strstr(report, "\nbest ");
-  CHECK_CONTAINS(report ? report : "", better ? "\nstored in " : "the model's choice is kept");
+  // The best may be found to be no better when it is measured again beside the model's.
+  bool same = report && strstr(report, "the model's choice is kept");
+  CHECK(report && (same || (strstr(report, "\nbest ") && kept)));
   CHECK_EQ_U64(stored(path), kept);
   free(report);
   check_sorts(&s);
