@@ -177,6 +177,11 @@ static void spread_threads(transpose_threads *s, uint32_t threads, uint64_t unit
   }
 }
 
+// Whether all boxes have all of the dimension: a box of the cut one may be as long as that, and begin later.
+static bool has_all(const transpose_kernel *k, uint32_t d) {
+  return k->box[d] == k->dimensions[d].extent && k->numbers[d] == 1;
+}
+
 // Dimensions whose elements go on where those of the one before end, both in memory and in scratch, are one
 // level with it.
 static void find_read_levels(transpose_kernel *k) {
@@ -195,7 +200,7 @@ static void find_read_levels(transpose_kernel *k) {
           .extent = k->box[d], .array = own->from, .scratch = k->pitch[d], .inner = 1};
     }
     last->dimension = d;
-    last->all = k->box[d] == own->extent;
+    last->all = has_all(k, d);
   }
 }
 
@@ -209,7 +214,7 @@ static void find_write_levels(transpose_kernel *k) {
                                               .scratch = k->pitch[d],
                                               .inner = 1,
                                               .dimension = d,
-                                              .all = k->box[d] == k->dimensions[d].extent};
+                                              .all = has_all(k, d)};
   }
 }
 

@@ -30,7 +30,7 @@ static void write_starts(text *out, const transpose_kernel *k) {
     uint64_t extent = k->dimensions[d].extent, box = k->box[d];
     if (d != k->cut)
       text_printf(out, " const uint64_t s%u = n%u * %" PRIu64 "U;", d, d, k->tile[d]);
-    if (box < extent)
+    if (box < extent || k->numbers[d] > 1)
       text_printf(out,
                   " const uint32_t left%u = %" PRIu64 "U - s%u < %" PRIu64 "U ? (uint32_t)(%" PRIu64
                   "U - s%u) : %" PRIu64 "U; (void)left%u;",
