@@ -260,7 +260,7 @@ static void write_keys(c_writer *w, c_context *c, c_code *code, uint32_t pass) {
   code->roots = c_root_tables_copy(w);
 }
 
-enum { ALL_PASSES = UINT32_MAX };
+#define ALL_PASSES UINT32_MAX
 
 static bool allocate(c_code *code) {
   code->passes = calloc(code->pass_count + 1, sizeof *code->passes);

@@ -4,7 +4,8 @@
 
 #include <inttypes.h>
 
-enum { NO_LINE = UINT32_MAX, MOST_POINTS = 4096 };
+#define NO_LINE UINT32_MAX
+enum { MOST_POINTS = 4096 };
 
 typedef struct weaver {
   arena *memory;
