@@ -251,12 +251,10 @@ static void check_row(const row *r, bool counted) {
 }
 
 TEST(partitions) {
-  compiler found;
-  if (!compiler_find(&found, NULL))
-    SKIP("there is no C compiler");
-  size_t step = ROWS / test_amount(3, ROWS);
-  for (size_t i = 0; i < ROWS; i += step)
-    check_row(&rows[i], false);
+  if (!has_compiler())
+    SKIP(NO_COMPILER);
+  EACH_OF_SAMPLE(i, 3, ROWS)
+  check_row(&rows[i], false);
 }
 
 static const row counted_rows[] = {
@@ -268,12 +266,10 @@ static const row counted_rows[] = {
 enum { COUNTED_ROWS = sizeof counted_rows / sizeof *counted_rows };
 
 TEST(lines_and_banks) {
-  compiler found;
-  if (!compiler_find(&found, NULL))
-    SKIP("there is no C compiler");
-  size_t step = COUNTED_ROWS / test_amount(2, COUNTED_ROWS);
-  for (size_t i = 0; i < COUNTED_ROWS; i += step)
-    check_row(&counted_rows[i], true);
+  if (!has_compiler())
+    SKIP(NO_COMPILER);
+  EACH_OF_SAMPLE(i, 2, COUNTED_ROWS)
+  check_row(&counted_rows[i], true);
 }
 
 TEST(texts_for_gpus) {

@@ -265,21 +265,17 @@ static void check_row(const row *r) {
 }
 
 TEST(sorts) {
-  compiler found;
-  if (!compiler_find(&found, NULL))
-    SKIP("there is no C compiler");
-  size_t step = ROWS / test_amount(5, ROWS);
-  for (size_t i = 0; i < ROWS; i += step)
-    check_row(&rows[i]);
+  if (!has_compiler())
+    SKIP(NO_COMPILER);
+  EACH_OF_SAMPLE(i, 5, ROWS)
+  check_row(&rows[i]);
 }
 
 TEST(sorts_of_rows_of_unequal_length) {
-  compiler found;
-  if (!compiler_find(&found, NULL))
-    SKIP("there is no C compiler");
-  size_t step = RAGGED_ROWS / test_amount(2, RAGGED_ROWS);
-  for (size_t i = 0; i < RAGGED_ROWS; i += step)
-    check_row(&ragged_rows[i]);
+  if (!has_compiler())
+    SKIP(NO_COMPILER);
+  EACH_OF_SAMPLE(i, 2, RAGGED_ROWS)
+  check_row(&ragged_rows[i]);
 }
 
 // ---- lines and banks ---------------------------------------------------------------------------
@@ -289,10 +285,10 @@ static const row counted_rows[] = {
     {SCALAR_U32, .rows = 1, .length = 9600, .alike = 32, .payload_count = 1,
      .payloads = {{4, false}}},
     {SCALAR_U32, .rows = 1, .length = 9600},
-    {SCALAR_U32, .rows = 1, .length = 9600, .payload_count = 1, .payloads = {{4, false}},
-     .offsets = 400},
     {SCALAR_U64, .rows = 2, .length = 9600, .alike = 32, .payload_count = 1,
      .payloads = {{8, false}}},
+    {SCALAR_U32, .rows = 1, .length = 9600, .payload_count = 1, .payloads = {{4, false}},
+     .offsets = 400},
     {SCALAR_F32, true, .rows = 1, .length = 9600, .alike = 32},
     {SCALAR_I16, .rows = 1, .length = 9600, .alike = 64, .payload_count = 1,
      .payloads = {{8, false}}},
@@ -374,12 +370,10 @@ static void count_row(const row *r) {
 }
 
 TEST(lines_and_banks) {
-  compiler found;
-  if (!compiler_find(&found, NULL))
-    SKIP("there is no C compiler");
-  size_t step = COUNTED_ROWS / test_amount(2, COUNTED_ROWS);
-  for (size_t i = 0; i < COUNTED_ROWS; i += step)
-    count_row(&counted_rows[i]);
+  if (!has_compiler())
+    SKIP(NO_COMPILER);
+  EACH_OF_SAMPLE(i, 2, COUNTED_ROWS)
+  count_row(&counted_rows[i]);
 }
 
 static void check_count(const count_kernels *k) {
@@ -424,12 +418,10 @@ static const count_kernels counts[] = {
 enum { COUNTS = sizeof counts / sizeof *counts };
 
 TEST(counts_of_keys) {
-  compiler found;
-  if (!compiler_find(&found, NULL))
-    SKIP("there is no C compiler");
-  size_t step = COUNTS / test_amount(2, COUNTS);
-  for (size_t i = 0; i < COUNTS; i += step)
-    check_count(&counts[i]);
+  if (!has_compiler())
+    SKIP(NO_COMPILER);
+  EACH_OF_SAMPLE(i, 2, COUNTS)
+  check_count(&counts[i]);
 }
 
 static void check_text(text *body) {

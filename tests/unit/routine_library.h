@@ -18,6 +18,16 @@ PERMC_COUNTERS
 
 enum { SCRATCH = 1 << 18 };
 
+#define NO_COMPILER "there is no C compiler"
+static bool has_compiler(void) {
+  compiler found;
+  return compiler_find(&found, NULL);
+}
+
+// Numbers below `count`: about `amount` of them, or (test_all) all.
+#define EACH_OF_SAMPLE(i, amount, count)                                                           \
+  for (size_t i = 0; i < (count); i += (count) / test_amount(amount, count))
+
 // A function for each kernel, whose parameters are two tables.
 static void write_entries(text *out, uint32_t count, const routine_launch *launches) {
   for (uint32_t i = 0; i < count; i++) {

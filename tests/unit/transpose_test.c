@@ -147,12 +147,10 @@ static void check_kernel(const row *r, void check(const row *, const transpose_k
 }
 
 TEST(kernels) {
-  compiler found;
-  if (!compiler_find(&found, NULL))
-    SKIP("there is no C compiler");
-  size_t step = ROWS / test_amount(6, ROWS);
-  for (size_t i = 0; i < ROWS; i += step)
-    check_kernel(&rows[i], NULL);
+  if (!has_compiler())
+    SKIP(NO_COMPILER);
+  EACH_OF_SAMPLE(i, 6, ROWS)
+  check_kernel(&rows[i], NULL);
 }
 
 // Rows and columns of whole lines.
@@ -183,12 +181,10 @@ static void check_lines(const row *r, const transpose_kernel *k, void *library) 
 }
 
 TEST(lines_and_banks) {
-  compiler found;
-  if (!compiler_find(&found, NULL))
-    SKIP("there is no C compiler");
-  size_t step = COUNTED_ROWS / test_amount(2, COUNTED_ROWS);
-  for (size_t i = 0; i < COUNTED_ROWS; i += step)
-    check_kernel(&counted_rows[i], check_lines);
+  if (!has_compiler())
+    SKIP(NO_COMPILER);
+  EACH_OF_SAMPLE(i, 2, COUNTED_ROWS)
+  check_kernel(&counted_rows[i], check_lines);
 }
 
 TEST(texts_for_gpus) {
