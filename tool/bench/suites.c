@@ -91,7 +91,8 @@ typedef struct suite_row {
 
 #define SORT(type, sorter, gpu_cub, gpu_torch)                                                     \
   .suite = "sort", .series = "sort " type, .name = "sort " type " 2^$n", .expression = sorter,     \
-  .types = "[$N]" type, .first = 10, .last = 26, .step = 2, .property = BENCH_SORTED,              \
+  .types = "[$N]" type, .first = 10, .last = 26, .step = 2, .gpu_last = 28,                        \
+  .property = BENCH_SORTED,                                                                        \
   .gpu_peers = {                                                                                   \
       {"cub", "--count $N --type " gpu_cub},                                                       \
       {"cccl", "--count $N --type " gpu_cub},                                                      \
