@@ -50,10 +50,12 @@ typedef struct draw_link {
   uint32_t slot;    // of the column: links of one slot have no line in common, nor one between
 } draw_link;
 
+typedef VEC(draw_link) draw_links;
+
 typedef struct draw_network {
   uint32_t line_count;
   const char **begins, **ends;  // of lines: "3", "a1[3]"; "" where it is no element
-  VEC(draw_link) links;
+  draw_links links;
   uint32_t column_count;
   uint32_t *slots;  // of columns
 } draw_network;

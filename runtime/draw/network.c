@@ -166,6 +166,110 @@ static uint64_t element_of(const net_op *op, uint64_t point, uint32_t j) {
   return point;
 }
 
+// ---- comparators inside of an op ---------------------------------------------------------------
+
+// A small network may be one op, minima and maxima of others. Its nodes are put on lines again:
+//
+//   t0 = min a b     a comparator on the lines of a and b; now t0 is on the upper one,
+//   t1 = max a b     and t1 on the lower one
+//   t2 = max t1 c    a comparator on the lines of t1 and c, whose minimum nobody wants
+typedef struct lines_of_nodes {
+  uint32_t count;
+  net_id *nodes;          // of the op, operands first
+  uint32_t *lines;        // by node
+  net_id on[DRAW_LINES];  // by line: the last node there
+} lines_of_nodes;
+
+static bool is_comparison(const net_node *n) { return n->kind == NET_MIN || n->kind == NET_MAX; }
+
+// The other result of a comparator, or NET_NONE.
+static net_id partner_of(const net_stage *s, const lines_of_nodes *l, const net_node *n) {
+  const net_id *a = n->operands;
+  for (uint32_t i = 0; i < l->count; i++) {
+    const net_node *other = &s->nodes.items[l->nodes[i]];
+    const net_id *b = other->operands;
+    if (is_comparison(other) && other->kind != n->kind &&
+        ((a[0] == b[0] && a[1] == b[1]) || (a[0] == b[1] && a[1] == b[0])))
+      return l->nodes[i];
+  }
+  return NET_NONE;
+}
+
+static void put_on_line(lines_of_nodes *l, net_id node, uint32_t line) {
+  l->on[line] = node;
+  if (node != NET_NONE)
+    l->lines[node] = line;
+}
+
+static bool is_on_line(const lines_of_nodes *l, net_id node) {
+  return l->lines[node] != NO_LINE && l->on[l->lines[node]] == node;
+}
+
+// False: an operand is not on a line any more, so that this is no comparator of a network.
+static bool compare_lines(weaver *w, lines_of_nodes *l, net_id node, draw_link *out) {
+  const net_node *n = &w->stage->nodes.items[node];
+  if (!is_on_line(l, n->operands[0]) || !is_on_line(l, n->operands[1]))
+    return false;
+  uint32_t a = l->lines[n->operands[0]], b = l->lines[n->operands[1]];
+  uint32_t *lines = NEW_ARRAY(w->memory, uint32_t, 2);
+  net_id other = partner_of(w->stage, l, n);
+  lines[0] = a < b ? a : b;
+  lines[1] = a < b ? b : a;
+  put_on_line(l, n->kind == NET_MIN ? node : other, lines[0]);
+  put_on_line(l, n->kind == NET_MAX ? node : other, lines[1]);
+  *out = (draw_link){.kind = DRAW_ORDER, .count = 2, .lines = lines};
+  return a != b;
+}
+
+// False: a node is no comparison of what is on lines.
+static bool find_comparators(weaver *w, const net_op *op, uint64_t point, lines_of_nodes *l,
+                             draw_links *made) {
+  const net_stage *s = w->stage;
+  for (uint32_t i = 0; i < l->count; i++) {
+    const net_node *n = &s->nodes.items[l->nodes[i]];
+    draw_link link;
+    if (n->kind == NET_ELEMENT && w->value_lines[n->value]) {
+      uint32_t line = w->value_lines[n->value][element_of(op, point, (uint32_t)n->number)];
+      if (line != NO_LINE)
+        put_on_line(l, l->nodes[i], line);
+    } else if (!is_comparison(n)) {
+      return false;
+    } else if (l->lines[l->nodes[i]] == NO_LINE) {
+      if (!compare_lines(w, l, l->nodes[i], &link))
+        return false;
+      vec_push(w->memory, made, link);
+    }
+  }
+  for (uint32_t i = 0; i < op->output_count; i++)
+    for (uint32_t j = 0; j < 1u << op->k; j++)
+      if (op->outputs[i].elements[j] != NET_NONE && !is_on_line(l, op->outputs[i].elements[j]))
+        return false;
+  return true;
+}
+
+// An op on the coset of a point, as comparators; false, and nothing is done: it is something else.
+static bool link_comparators(weaver *w, const net_op *op, uint64_t point) {
+  uint32_t nodes = (uint32_t)w->stage->nodes.count;
+  lines_of_nodes l = {.nodes = NEW_ARRAY(w->memory, net_id, nodes + 1),
+                      .lines = no_lines(w, nodes)};
+  draw_links made = {0};
+  for (uint32_t i = 0; i < DRAW_LINES; i++)
+    l.on[i] = NET_NONE;
+  l.count = net_op_nodes(w->stage, op, l.nodes);
+  if (!find_comparators(w, op, point, &l, &made))
+    return false;
+  for (size_t i = 0; i < made.count; i++)
+    add_link(w, made.items[i]);
+  for (uint32_t i = 0; i < op->output_count; i++)
+    for (uint32_t j = 0; j < 1u << op->k; j++)
+      if (op->outputs[i].elements[j] != NET_NONE && op->outputs[i].value != NET_NONE)
+        w->value_lines[op->outputs[i].value][element_of(op, point, j)] =
+            l.lines[op->outputs[i].elements[j]];
+  return true;
+}
+
+// ---- ops in their stage ----------------------------------------------------------------------
+
 static void link_coset(weaver *w, const net_op *op, const net_id *reads, uint32_t read_count,
                        uint64_t point) {
   uint32_t elements = 1u << op->k;
@@ -181,6 +285,8 @@ static void link_coset(weaver *w, const net_op *op, const net_id *reads, uint32_
     }
     first = first == NO_LINE ? own[j] : first;
   }
+  if (link.count > 2 && link_comparators(w, op, point))
+    return;
   for (uint32_t i = 0; i < op->output_count; i++)
     for (uint32_t j = 0; j < elements; j++)
       if (op->outputs[i].elements[j] != NET_NONE && op->outputs[i].value != NET_NONE)
