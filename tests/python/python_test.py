@@ -1,9 +1,11 @@
 """The Python package (python/permc): arrays in and out, errors, threads. Run with its folder on
 PYTHONPATH. The last line counts: N passed, N failed, N skipped."""
 
+import contextlib
 import ctypes
 import doctest
 import importlib.util
+import io
 import os
 import pathlib
 import resource
@@ -94,6 +96,22 @@ class Notebooks(unittest.TestCase):
         self.assertEqual((magic.__name__, kind), ("permc", "cell"))
         magic("two", "up : [m]i64 -> [m]i64\nup = sort\n")
         self.assertEqual(list(shell.user_ns["two"].entries), ["up"])
+
+
+    @unittest.skipUnless(importlib.util.find_spec("IPython"), "no IPython")
+    def test_session(self):
+        from IPython.core.interactiveshell import InteractiveShell
+
+        shell = InteractiveShell.instance(history_load_length=0)
+        shell.run_line_magic("load_ext", "permc")
+        result = shell.run_cell("%%permc two\nup : [m]i64 -> [m]i64\nup = sort\n")
+        result.raise_error()
+        with contextlib.redirect_stdout(io.StringIO()):
+            result = shell.run_cell("import numpy; two.up.draw(numpy.arange(4))")
+            wrong = shell.run_cell("%%permc wrong\nup : [m]i64 -> [m]i64\nup = sort +\n")
+        shapes, _ = shell.display_formatter.format(result.result)
+        self.assertIn("<svg", shapes["image/svg+xml"])
+        self.assertIsInstance(wrong.error_in_exec, permc.ProgramError)
 
 
 class Wrapped:

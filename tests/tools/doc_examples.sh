@@ -1,6 +1,7 @@
 #!/bin/sh
 # doc_examples.sh PERMC SOURCE_ROOT
-# Runs every example of README.md, docs/guide.md and docs/reference.md.
+# Runs every example of README.md, docs/guide.md, docs/reference.md, docs/tutorial.md and
+# docs/cookbook.md, but scripts in Python (tests/python/pages_test.py).
 #
 #   ```perm      a file of its own, whose test blocks run. Its lines keep their numbers, so that a
 #                failure names the line of the page. A block without a test is a failure.
@@ -9,7 +10,7 @@
 #                except for the time that planning took
 #   ```console   `$ COMMAND` and its output; a file NAME.perm in the command is the last perm block
 #   ```sh        commands, as one script; each must succeed. What builds permc (./bootstrap, cmake,
-#                ctest) does not build it again.
+#                ctest, pip) does not build it again.
 #   ```output    what the ```sh block before it prints
 #   ```csv FILE  a file of the sources, as it is there
 # Commands run in a folder of their own that has the sources' examples/.
@@ -38,11 +39,12 @@ while [ \$# -gt 1 ]; do
 done
 END
 cp "$folder/bin/cmake" "$folder/bin/ctest"
-chmod +x "$folder/bootstrap" "$folder/bin/cmake" "$folder/bin/ctest"
+echo '#!/bin/sh' >"$folder/bin/pip"
+chmod +x "$folder/bootstrap" "$folder/bin/cmake" "$folder/bin/ctest" "$folder/bin/pip"
 
 # tests/PAGE_LINE.perm for each program; outputs/PAGE:LINE/{example.perm,command,expected} for each
 # output, without `expected` for commands that must only succeed; `wrong` has a line for each fault.
-for page in README docs/guide docs/reference; do
+for page in README docs/guide docs/reference docs/tutorial docs/cookbook; do
   awk -v folder="$folder" -v page="${page##*/}" -v root="$root" '
     function complain(what) { print page ".md:" NR ": " what >> (folder "/wrong") }
     function begin_program() {
@@ -73,6 +75,8 @@ for page in README docs/guide docs/reference; do
       }
       kind = ""
     }
+    /^```[a-z]/ { before = language; language = substr($0, 4) }
+    /^```output$/ && before == "python" { next }
     /^```perm$/ { begin_program(); next }
     /^```message$/ { begin_output("message"); command = "permc check example.perm"; next }
     /^```(explain|console|sh|output)$/ { begin_output(substr($0, 4)); next }
