@@ -289,12 +289,16 @@ static void write_minima_and_maxima(c_phase *f, const key_names *n, const pair *
   for (size_t i = 0; i < count; i++) {
     const pair *p = &pairs[i];
     bool descending = p->kind == EXCHANGE_LE || p->kind == EXCHANGE_LT;
-    uint32_t a = now[p->zero], b = now[p->one];
-    for (int one = 0; one < 2; one++) {
-      (one ? c_join : c_line)(w, "const %s v%u = %s(v%u, v%u);", n->type, w->next,
-                              c_minimum(w, (one == 1) != descending, n->integer, n->lanes), a, b);
-      now[one ? p->one : p->zero] = w->next++;
-    }
+    uint32_t a = now[p->zero], b = now[p->one], first = w->next++, second = w->next++;
+    c_line(w, "const %s v%u = %s(v%u, v%u);", n->type, first,
+           c_minimum(w, descending, n->integer, n->lanes), a, b);
+    if (c_by_sum(w, n->integer, n->lanes))
+      c_join(w, "const %s v%u = PERMC_OTHER(v%u, v%u, v%u);", n->type, second, a, b, first);
+    else
+      c_join(w, "const %s v%u = %s(v%u, v%u);", n->type, second,
+             c_minimum(w, !descending, n->integer, n->lanes), a, b);
+    now[p->zero] = first;
+    now[p->one] = second;
   }
   for (size_t i = 0; i < registers; i++)
     c_line(w, "  v%u = v%u;", out[i], now[i]);
