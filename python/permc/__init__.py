@@ -126,6 +126,7 @@ class Function:
     def __init__(self, program: Program, entry: str) -> None:
         self._program, self._entry = program, entry
         self._ready = {}  # callers, by types, shapes and devices of arguments
+        self._fast = _permc.Ready()  # the same for tensors of libraries that C can call
         self.__name__ = entry
 
     @property
@@ -138,6 +139,9 @@ class Function:
 
     def __call__(self, *arguments: Any, out: Any = None) -> Any:
         """Runs it. out: an array, or a tuple of them, that the results are written to."""
+        made = self._fast(arguments, out)
+        if made is not NotImplemented:
+            return made
         library = library_of(arguments)
         if library is Foreign:
             return Foreign.run(self, arguments, out)
@@ -159,6 +163,8 @@ class Function:
                                                           device)
             call = self._ready[key] = library.caller(compiled, arguments)
             call.program = compiled
+            if isinstance(compiled, _permc.Program):
+                self._fast.add(library.array, library.refused, arguments, compiled)
             if len(self._ready) > MOST_READY:
                 del self._ready[next(iter(self._ready))]
             return call

@@ -37,6 +37,7 @@ class Library:
     """NumPy: arrays, structured arrays, tuples of arrays, and Python's numbers."""
 
     array = numpy.ndarray
+    refused = ()  # attributes and methods that must be false where C reads an array
 
     # ---- types ----------------------------------------------------------------------------------
 
@@ -210,6 +211,8 @@ def _shown(parts, names):
 
 class Torch(Library):
     """PyTorch: tensors of the processor, or of a GPU on its current stream."""
+
+    refused = "requires_grad", "is_neg", "is_conj"
 
     def __init__(self, torch):
         self.torch, self.array = torch, torch.Tensor

@@ -8,11 +8,8 @@
 //   program.call([keys], [out])             # any objects with a buffer; or (address, device)
 //
 // Compiled for the stable ABI of CPython 3.11.
-#define PY_SSIZE_T_CLEAN
-#define Py_LIMITED_API 0x030b0000
-#include <Python.h>
+#include "_permc.h"
 
-#include <permc.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -23,7 +20,7 @@ static PyObject *error_type;  // permc.Error
 // ---- errors ------------------------------------------------------------------------------------
 
 // Raises what the code stands for, with the message; returns NULL.
-static PyObject *raise_code(permc_code code, const char *message) {
+PyObject *raise_code(permc_code code, const char *message) {
   if (code == PERMC_ERROR_INTERRUPTED && PyErr_CheckSignals())
     return NULL;
   if (code == PERMC_ERROR_MEMORY) {
@@ -41,9 +38,7 @@ static PyObject *raise_code(permc_code code, const char *message) {
   return NULL;
 }
 
-static PyObject *raise_argument(const char *message) {
-  return raise_code(PERMC_ERROR_ARGUMENT, message);
-}
+PyObject *raise_argument(const char *message) { return raise_code(PERMC_ERROR_ARGUMENT, message); }
 
 // ---- interruption ------------------------------------------------------------------------------
 
@@ -69,15 +64,15 @@ static void chain_handler(void) {
   }
 }
 
-// Around a call; one of the main thread is ended by Ctrl-C.
-static void begin_call(permc_context *context) {
+// One of the main thread is ended by Ctrl-C.
+void begin_call(permc_context *context) {
   if (PyThread_get_thread_ident() != main_thread)
     return;
   chain_handler();
   atomic_store(&in_call, context);
 }
 
-static void end_call(void) {
+void end_call(void) {
   if (PyThread_get_thread_ident() == main_thread)
     atomic_store(&in_call, NULL);
 }
@@ -92,13 +87,19 @@ static PyObject *set_main_thread(PyObject *self, PyObject *ident) {
 
 // ---- contexts ----------------------------------------------------------------------------------
 
-typedef struct context_object {
-  PyObject_HEAD permc_context *context;
-} context_object;
+PyObject *allocate_object(PyTypeObject *type) {
+  return ((allocfunc)PyType_GetSlot(type, Py_tp_alloc))(type, 0);
+}
+
+void free_object(PyObject *self) {
+  PyTypeObject *type = Py_TYPE(self);
+  ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
+  Py_DECREF(type);
+}
 
 static PyObject *context_new(PyTypeObject *type, PyObject *args, PyObject *words) {
   (void)args, (void)words;
-  context_object *self = (context_object *)((allocfunc)PyType_GetSlot(type, Py_tp_alloc))(type, 0);
+  context_object *self = (context_object *)allocate_object(type);
   if (!self)
     return NULL;
   self->context = permc_context_new();
@@ -109,26 +110,10 @@ static PyObject *context_new(PyTypeObject *type, PyObject *args, PyObject *words
   return (PyObject *)self;
 }
 
-static void free_object(PyObject *self) {
-  PyTypeObject *type = Py_TYPE(self);
-  ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
-  Py_DECREF(type);
-}
-
 static void context_dealloc(PyObject *self) {
   permc_context_free(((context_object *)self)->context);
   free_object(self);
 }
-
-// Around a call on the context: other threads run meanwhile.
-#define WITHOUT_GIL(context, call)                                                                 \
-  do {                                                                                             \
-    begin_call(context);                                                                           \
-    Py_BEGIN_ALLOW_THREADS;                                                                        \
-    call;                                                                                          \
-    Py_END_ALLOW_THREADS;                                                                          \
-    end_call();                                                                                    \
-  } while (0)
 
 static PyObject *context_raise(permc_context *c) {
   return raise_code(permc_last_code(c), permc_message(c));
@@ -270,17 +255,11 @@ static bool find_memory(PyObject *from, borrowed *b, permc_memory *memory) {
 
 // The bytes of a component on the host, where they are known.
 static bool has_room(const borrowed *b, const permc_value *like, size_t component) {
-  static const struct {
-    const char *type;
-    uint64_t bytes;
-  } sizes[] = {{"bool", 1}, {"i8", 1},  {"u8", 1},  {"i16", 2},  {"u16", 2},
-               {"f16", 2},  {"i32", 4}, {"u32", 4}, {"f32", 4},  {"i64", 8},
-               {"u64", 8},  {"f64", 8}, {"c64", 8}, {"c128", 16}};
   const uint64_t *dims = permc_value_dims(like, component);
   uint64_t bytes = 0;
-  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
-    if (!strcmp(sizes[i].type, permc_value_type(like, component)))
-      bytes = sizes[i].bytes;
+  for (size_t i = 0; i < DL_TYPES; i++)
+    if (!strcmp(dl_types[i].name, permc_value_type(like, component)))
+      bytes = dl_types[i].bits / 8;
   for (uint32_t i = 0; i < permc_value_rank(like, component); i++)
     bytes *= dims[i];
   return (uint64_t)b->buffers[b->buffer_count - 1].len == bytes;
@@ -353,12 +332,7 @@ static PyObject *describe(const permc_value *v) {
 
 // ---- programs ----------------------------------------------------------------------------------
 
-typedef struct program_object {
-  PyObject_HEAD context_object *context;
-  permc_compiled *compiled;
-} program_object;
-
-static PyTypeObject *program_type;
+PyTypeObject *program_type;
 
 static void program_dealloc(PyObject *self) {
   program_object *p = (program_object *)self;
@@ -368,8 +342,7 @@ static void program_dealloc(PyObject *self) {
 }
 
 static PyObject *program_new(context_object *context, permc_compiled *compiled) {
-  program_object *p =
-      (program_object *)((allocfunc)PyType_GetSlot(program_type, Py_tp_alloc))(program_type, 0);
+  program_object *p = (program_object *)allocate_object(program_type);
   if (!p) {
     permc_compiled_free(compiled);
     return NULL;
@@ -482,35 +455,16 @@ static PyObject *program_call(PyObject *self, PyObject *args) {
 
 // ---- DLPack ------------------------------------------------------------------------------------
 
-// Arrays of other libraries, as https://dmlc.github.io/dlpack/latest has them in capsules: "dltensor",
-// and since version 1.0 "dltensor_versioned". Who takes the array renames the capsule, and calls the
-// deleter when it is done.
-typedef struct dl_tensor {
-  void *data;
-  int32_t device_type, device_id;  // 1: the processor; 3: its memory, known to CUDA
-  int32_t rank;
-  uint8_t kind, bits;  // 0: signed, 1: unsigned, 2: float, 5: complex, 6: bool
-  uint16_t lanes;
-  int64_t *dims, *strides;  // of elements; strides NULL: row-major
-  uint64_t offset;          // bytes
-} dl_tensor;
+const dl_type dl_types[DL_TYPES] = {
+    {"i8", 0, 8, "b"},    {"i16", 0, 16, "h"},   {"i32", 0, 32, "i"}, {"i64", 0, 64, "q"},
+    {"u8", 1, 8, "B"},    {"u16", 1, 16, "H"},   {"u32", 1, 32, "I"}, {"u64", 1, 64, "Q"},
+    {"f16", 2, 16, "e"},  {"f32", 2, 32, "f"},   {"f64", 2, 64, "d"}, {"bool", 6, 8, "?"},
+    {"c64", 5, 64, "Zf"}, {"c128", 5, 128, "Zd"}};
 
-typedef struct dl_managed {
-  dl_tensor tensor;
-  void *owner;
-  void (*deleter)(struct dl_managed *self);
-} dl_managed;
+enum { MOST_DIMENSIONS = 32 };
 
-typedef struct dl_versioned {
-  uint32_t major, minor;
-  void *owner;
-  void (*deleter)(struct dl_versioned *self);
-  uint64_t flags;  // bit 0: read-only
-  dl_tensor tensor;
-} dl_versioned;
-
-enum { MOST_DIMENSIONS = 32, DL_HOST = 1, DL_CUDA_HOST = 3 };
-
+// Capsules are named "dltensor", and since version 1.0 "dltensor_versioned". Who takes the array renames
+// the capsule, and calls the deleter when it is done.
 // An array taken out of a capsule, as an object with a buffer.
 typedef struct tensor_object {
   PyObject_HEAD dl_managed *plain;  // one of these is not NULL
@@ -534,16 +488,10 @@ static void tensor_dealloc(PyObject *self) {
 
 // Its type as the buffer protocol says it, and its lengths in bytes. False: raised.
 static bool describe_tensor(tensor_object *t) {
-  static const struct {
-    uint8_t kind, bits;
-    const char *format;
-  } formats[] = {{0, 8, "b"},  {0, 16, "h"}, {0, 32, "i"},  {0, 64, "q"},  {1, 8, "B"},
-                 {1, 16, "H"}, {1, 32, "I"}, {1, 64, "Q"},  {2, 16, "e"},  {2, 32, "f"},
-                 {2, 64, "d"}, {6, 8, "?"},  {5, 64, "Zf"}, {5, 128, "Zd"}};
   const dl_tensor *a = tensor_of(t);
-  for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
-    if (formats[i].kind == a->kind && formats[i].bits == a->bits && a->lanes == 1)
-      t->format = formats[i].format;
+  for (size_t i = 0; i < DL_TYPES; i++)
+    if (dl_types[i].kind == a->kind && dl_types[i].bits == a->bits && a->lanes == 1)
+      t->format = dl_types[i].format;
   if (!t->format || a->rank > MOST_DIMENSIONS)
     return raise_argument("permc has no arrays of such elements or so many dimensions"), false;
   if (a->device_type != DL_HOST && a->device_type != DL_CUDA_HOST)
@@ -563,7 +511,7 @@ static PyObject *tensor_new(PyTypeObject *type, PyObject *args, PyObject *words)
   (void)words;
   if (!PyArg_ParseTuple(args, "O", &capsule))
     return NULL;
-  tensor_object *t = (tensor_object *)((allocfunc)PyType_GetSlot(type, Py_tp_alloc))(type, 0);
+  tensor_object *t = (tensor_object *)allocate_object(type);
   if (!t)
     return NULL;
   bool versioned = PyCapsule_IsValid(capsule, "dltensor_versioned");
@@ -574,7 +522,7 @@ static PyObject *tensor_new(PyTypeObject *type, PyObject *args, PyObject *words)
     t->versioned = inside;
   else if (good)
     t->plain = inside;
-  if (good && versioned && t->versioned->major != 1)
+  if (good && versioned && t->versioned->major != DL_MAJOR)
     good = (raise_argument("the array is of a version of DLPack other than 1"), false);
   if (good && describe_tensor(t))
     return (PyObject *)t;
@@ -673,8 +621,9 @@ static bool add_type(PyObject *m, const char *name, PyType_Spec *spec) {
 PyMODINIT_FUNC PyInit__permc(void) {
   PyObject *m = PyModule_Create(&module);
   program_type = (PyTypeObject *)PyType_FromSpec(&program_spec);
-  if (m && program_type && add_type(m, "Context", &context_spec) &&
-      add_type(m, "Tensor", &tensor_spec) &&
+  if (m && program_type && PyModule_AddObjectRef(m, "Program", (PyObject *)program_type) >= 0 &&
+      add_type(m, "Context", &context_spec) && add_type(m, "Tensor", &tensor_spec) &&
+      add_type(m, "Ready", &ready_spec) &&
       PyModule_AddStringConstant(m, "version", permc_version()) >= 0)
     return m;
   Py_XDECREF(m);

@@ -176,6 +176,87 @@ class Foreign(unittest.TestCase):
             permc._permc.Tensor(used)
 
 
+def functions_of(arrays):
+    """DLPack's functions in C of a library whose arrays are Wrapped i4 of rank 1, as a capsule, and
+    what has to live as long. `arrays`: of all that are made, by address."""
+    i32, i64, p, u8 = ctypes.c_int32, ctypes.c_int64, ctypes.c_void_p, ctypes.c_uint8
+
+    class Tensor(ctypes.Structure):
+        _fields_ = [("data", p), ("device", i32 * 2), ("rank", i32), ("kind", u8), ("bits", u8),
+                    ("lanes", ctypes.c_uint16), ("dims", ctypes.POINTER(i64)), ("strides", p),
+                    ("offset", ctypes.c_uint64)]
+
+    class Managed(ctypes.Structure):
+        _fields_ = [("version", i32 * 2), ("owner", p), ("deleter", p), ("flags", ctypes.c_uint64),
+                    ("tensor", Tensor)]
+
+    def describe(wrapped, out):
+        a, wrapped.dims = wrapped.array, (i64 * 1)(len(wrapped.array))
+        out[0] = Tensor(a.ctypes.data, (1, 0), 1, 0, 32, 1, wrapped.dims, None, 0)
+        return 0
+
+    def allocate(like, out, _, fail):
+        made = Exchanged(numpy.empty(like[0].dims[0], "i4"))
+        made.managed = Managed((1, 0))
+        describe(made, ctypes.pointer(made.managed.tensor))
+        arrays[ctypes.addressof(made.managed)] = made
+        out[0] = ctypes.pointer(made.managed)
+        return 0
+
+    def to_object(managed, out):
+        made = arrays.pop(ctypes.addressof(managed[0]))
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(made))
+        out[0] = id(made)
+        return 0
+
+    f, to = ctypes.PYFUNCTYPE, ctypes.POINTER
+    calls = (f(i32, to(Tensor), to(to(Managed)), p, p)(allocate), f(i32, p, p)(lambda *_: -1),
+             f(i32, to(Managed), to(p))(to_object), f(i32, ctypes.py_object, to(Tensor))(describe),
+             f(i32, i32, i32, to(p))(lambda *_: -1))
+    table = (p * 7)(1 | 3 << 32, None, *(ctypes.cast(call, p) for call in calls))
+    new = ctypes.pythonapi.PyCapsule_New
+    new.restype, new.argtypes = ctypes.py_object, (p, ctypes.c_char_p, p)
+    return new(ctypes.addressof(table), b"dlpack_exchange_api", None), (calls, table)
+
+
+class Exchanged(Wrapped):
+    arrays, odd = {}, False
+    __dlpack_c_exchange_api__, _ = functions_of(arrays)
+
+
+class Ready(unittest.TestCase):
+    """Calls on tensors whose library has DLPack's functions in C."""
+
+    def setUp(self):
+        context = permc._permc.Context()
+        context.define(r"\xs -> (sort xs, map (+ 1) xs)")
+        self.ready = permc._permc.Ready()
+        self.xs = Exchanged(numpy.array([3, 1, 2, 9], "i4"))
+        self.assertIs(self.ready((self.xs,), None), NotImplemented)
+        self.ready.add(Exchanged, ("odd",), (self.xs,),
+                       context.compile("-e", "portable", "[4]i32", permc._arrays.HOST))
+
+    def test_calls(self):
+        for _ in range(3):
+            ordered, more = self.ready((self.xs,), None)
+            self.assertEqual((list(ordered.array), list(more.array)), ([1, 2, 3, 9], [4, 2, 3, 10]))
+        self.assertEqual(Exchanged.arrays, {})
+        out = more, ordered
+        self.assertIs(self.ready((self.xs,), out)[0], more)
+        self.assertEqual(list(more.array), [1, 2, 3, 9])
+        with self.assertRaises(permc.LayoutError):
+            self.ready((self.xs,), (more, more))
+
+    def test_others_go_the_long_way(self):
+        odd = Exchanged(self.xs.array)
+        odd.odd = True
+        for arguments, out in (((odd,), None), ((Exchanged(self.xs.array[:3]),), None),
+                               ((self.xs, self.xs), None), ((), None), ((self.xs.array,), None),
+                               ((self.xs,), self.xs), ((self.xs,), (self.xs, 3)),
+                               ((self.xs,), (self.xs, Exchanged(self.xs.array[1:])))):
+            self.assertIs(self.ready(arguments, out), NotImplemented)
+
+
 @unittest.skipUnless(importlib.util.find_spec("torch"), "no PyTorch")
 class Tensors(unittest.TestCase):
     def test_tensors(self):
@@ -189,7 +270,10 @@ class Tensors(unittest.TestCase):
         total, rest = permc.compile(r"\c xs -> (sum xs, map (* c) xs)")(2.0, xs.double())
         self.assertTrue(total.item() == xs.sum() and torch.equal(rest, xs * 2.0))
         turned = (torch.arange(5.0) * 1j).conj()
-        self.assertTrue(torch.equal(permc.compile("reverse")(turned), turned.flip(0)))
+        for backend in (None, "portable"):  # the second is called by C from the second call on
+            reverse = permc.compile("reverse", backend=backend)
+            for each in (turned.resolve_conj(), turned.resolve_conj() + 1, turned):
+                self.assertTrue(torch.equal(reverse(each), each.flip(0)))
         with self.assertRaises(permc.ArgumentError):
             sort(torch.randn(4, requires_grad=True))
         with self.assertRaises(permc.LayoutError):

@@ -1,0 +1,85 @@
+// What the files of the module _permc share. Private to it.
+//
+//   _permc.c     contexts, programs, calls of them on lists of memory, arrays by DLPack; the module
+//   _exchange.c  calls on tensors of a library that has its DLPack functions in C
+#ifndef PERMC_PYTHON_PERMC_H
+#define PERMC_PYTHON_PERMC_H
+
+#define PY_SSIZE_T_CLEAN
+#define Py_LIMITED_API 0x030b0000
+#include <Python.h>
+
+#include <permc.h>
+
+typedef struct context_object {
+  PyObject_HEAD permc_context *context;
+} context_object;
+
+typedef struct program_object {
+  PyObject_HEAD context_object *context;
+  permc_compiled *compiled;
+} program_object;
+
+extern PyTypeObject *program_type;
+extern PyType_Spec ready_spec;  // _exchange.c
+
+// Raises what the code stands for, with the message; returns NULL.
+PyObject *raise_code(permc_code code, const char *message);
+PyObject *raise_argument(const char *message);
+
+// Around a call on the context: other threads run meanwhile, and Ctrl-C ends it.
+void begin_call(permc_context *context);
+void end_call(void);
+#define WITHOUT_GIL(context, call)                                                                 \
+  do {                                                                                             \
+    begin_call(context);                                                                           \
+    Py_BEGIN_ALLOW_THREADS;                                                                        \
+    call;                                                                                          \
+    Py_END_ALLOW_THREADS;                                                                          \
+    end_call();                                                                                    \
+  } while (0)
+
+// A new object of a type that is on the heap, zeros; and its end.
+PyObject *allocate_object(PyTypeObject *type);
+void free_object(PyObject *self);
+
+// ---- DLPack ------------------------------------------------------------------------------------
+
+// Arrays of other libraries, as https://dmlc.github.io/dlpack/latest has them.
+enum { DL_HOST = 1, DL_CUDA = 2, DL_CUDA_HOST = 3, DL_MAJOR = 1 };
+
+typedef struct dl_tensor {
+  void *data;
+  int32_t device_type, device_id;  // 1: the processor; 2: a GPU; 3: the processor's, known to CUDA
+  int32_t rank;
+  uint8_t kind, bits;  // 0: signed, 1: unsigned, 2: float, 5: complex, 6: bool
+  uint16_t lanes;
+  int64_t *dims, *strides;  // of elements; strides NULL: row-major
+  uint64_t offset;          // bytes
+} dl_tensor;
+
+typedef struct dl_managed {
+  dl_tensor tensor;
+  void *owner;
+  void (*deleter)(struct dl_managed *self);
+} dl_managed;
+
+typedef struct dl_versioned {
+  uint32_t major, minor;
+  void *owner;
+  void (*deleter)(struct dl_versioned *self);
+  uint64_t flags;  // bit 0: read-only
+  dl_tensor tensor;
+} dl_versioned;
+
+// The element types of permc that DLPack has; `format`: as the buffer protocol says it.
+typedef struct dl_type {
+  const char *name;
+  uint8_t kind, bits;
+  const char *format;
+} dl_type;
+
+enum { DL_TYPES = 14 };
+extern const dl_type dl_types[DL_TYPES];
+
+#endif
