@@ -206,7 +206,7 @@ static const char *check_extern(const checker *c) {
   const trace_step *s = c->step;
   if (s->number >= c->trace->externs.count)
     return "there is no such foreign function";
-  const trace_extern *e = &c->trace->externs.items[s->number];
+  const c_function *e = &c->trace->externs.items[s->number];
   if (s->operand_count != e->arity)
     return arena_printf(c->memory, "%s takes %" PRIu32 " operands", e->name, e->arity);
   if (s->type != e->result)

@@ -35,7 +35,7 @@
 
 #include "core/error.h"
 #include "core/permutation/recognise.h"
-#include "core/scalar/scalar.h"
+#include "core/scalar/c_function.h"
 
 // clang-format off
 // name, and what it means. B = the step's batch; s = the trailing dimensions, unchanged.
@@ -140,14 +140,6 @@ typedef struct trace_step {
   };
 } trace_step;
 
-// A foreign C function, for TRACE_EXTERN.
-typedef struct trace_extern {
-  const char *library, *name;
-  uint32_t arity;
-  scalar_type *parameters;
-  scalar_type result;
-} trace_extern;
-
 // A result that says whether the run was good.
 //
 //   CHECK_PADDING  bools that are all false unless `padded` keeps padding (lang/elaborate/padding.c)
@@ -211,7 +203,7 @@ typedef struct trace_choice {
 
 typedef struct trace {
   VEC(trace_step) steps;
-  VEC(trace_extern) externs;
+  VEC(c_function) externs;  // of TRACE_EXTERN
   VEC(value_id) results;    // the arrays that the entry returns, in order (batch 1); at their end,
   VEC(trace_check) checks;  //   one for each check
   size_t proven_checks;     // that are not among them, as they always hold

@@ -2,6 +2,7 @@
 #include "core/clock.h"
 #include "lang/syntax/tree.h"
 #include "runtime/context/context.h"
+#include <ctype.h>
 
 const char *permc_version(void) { return PERMC_VERSION; }
 
@@ -59,6 +60,58 @@ bool permc_define(permc_context *c, const char *expression) {
   bool good = context_run_job(c, run_define, copy);
   free(copy);
   return good;
+}
+
+// ---- functions of the caller -------------------------------------------------------------------
+
+static bool is_name(const char *name) {
+  bool good = name && (isalpha((unsigned char)*name) || *name == '_');
+  for (; good && *name; name++)
+    good = isalnum((unsigned char)*name) || *name == '_' || *name == '\'';
+  return good;
+}
+
+// "f64 -> i32 -> f64" as three element types. False: it is no such type.
+static bool read_type(const char *at, scalar_type types[C_CALLBACK_TYPES], uint32_t *count) {
+  for (*count = 0;; at += 2) {
+    at += strspn(at, " ");
+    size_t length = strcspn(at, " -");
+    scalar_type t = scalar_named(at, length);
+    at += length;
+    at += strspn(at, " ");
+    if (t == SCALAR_COUNT || t == SCALAR_F16 || *count == C_CALLBACK_TYPES)
+      return false;
+    types[(*count)++] = t;
+    if (strncmp(at, "->", 2) != 0)
+      return *at == 0 && *count > 1;
+  }
+}
+
+bool permc_define_extern(permc_context *c, const char *name, const char *written,
+                         permc_function *address, void *with) {
+  scalar_type types[C_CALLBACK_TYPES];
+  uint32_t count = 1;
+  context_begin_call(c);
+  if (!is_name(name) || !address)
+    return context_error_of(c, PERMC_ERROR_ARGUMENT,
+                            "an extern function needs a name and an address");
+  if (written && !read_type(written, types, &count))
+    return context_error_of(c, PERMC_ERROR_ARGUMENT,
+                            "'%s' cannot be the type of the C function '%s': it takes and returns "
+                            "elements, such as f64 -> i32 -> f64",
+                            written, name);
+  size_t bytes = strlen(name) + 1;
+  c_callback *made = malloc(sizeof *made + count * sizeof *types + bytes);
+  if (!made)
+    return context_no_memory(c);
+  scalar_type *kept = (scalar_type *)(made + 1);
+  char *named = (char *)(kept + count);
+  memcpy(kept, types, written ? count * sizeof *types : 0);
+  memcpy(named, name, bytes);
+  *made =
+      (c_callback){c->program.callbacks, named, count - 1, written ? kept : NULL, address, with};
+  c->program.callbacks = made;
+  return true;
 }
 
 // ---- entries ---------------------------------------------------------------------------------

@@ -74,6 +74,24 @@ PERMC_API permc_code permc_last_code(const permc_context *context);
 
 // Whether `extern` functions may be called; false by default. Set before loading.
 PERMC_API void permc_allow_extern(permc_context *context, bool allow);
+// A C function of the caller for the `extern` of that name, whatever library it is said to be in:
+// in all programs that are loaded, and expressions that are defined, from now on, whether `extern`
+// functions are allowed or not. `type`: as a program writes it, "f64 -> i32 -> f64"; then a program
+// need not declare it, and one that declares it otherwise is refused. NULL: a program declares it,
+// and is trusted. With `with`, if it is not NULL, as a first argument, of type void *, before the others:
+//
+//   static double above(void *with, double x) { return x > *(double *)with; }
+//   permc_define_extern(context, "above", "f64 -> f64", (permc_function *)above, &limit);
+//   permc_define(context, "map above");
+//
+// It is called on the processor (a GPU and the backend machine have no C functions, which is an error),
+// as often as its results are needed, in any order; by one thread at a time in each run, but by
+// several calls (permc_call) at once. It must return; permc_interrupt is all that it may call of the
+// context. It and `with` live as long as the context. A later function of that name is for programs
+// that are loaded later. False: there can be no such name or type, or `function` is NULL.
+typedef void permc_function(void);
+PERMC_API bool permc_define_extern(permc_context *context, const char *name, const char *type,
+                                   permc_function *function, void *with);
 // Whether the last call failed because one was called that may not.
 PERMC_API bool permc_needs_extern(const permc_context *context);
 

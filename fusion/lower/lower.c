@@ -425,11 +425,8 @@ net *lower(arena *a, const trace *t, rule_log *log) {
   l.trace = t = trace_on_wholes(a, t, log, &then);
   l.origins = compose_origins(a, first, then, t->steps.count);
   l.values = NEW_ARRAY(a, kept_value, t->steps.count + 1);
-  for (size_t i = 0; i < t->externs.count; i++) {
-    const trace_extern *e = &t->externs.items[i];
-    net_extern n = {e->library, e->name, e->arity, e->parameters, e->result};
-    vec_push(a, &l.net->externs, n);
-  }
+  for (size_t i = 0; i < t->externs.count; i++)
+    vec_push(a, &l.net->externs, t->externs.items[i]);
   l.uses = count_uses(&l);
   for (uint32_t i = 0; i < t->steps.count; i++) {
     const trace_step *s = &t->steps.items[i];

@@ -48,7 +48,7 @@
 #define PERMC_FUSION_NET_NET_H
 
 #include "core/f2.h"
-#include "core/scalar/scalar.h"
+#include "core/scalar/c_function.h"
 #include "core/text.h"
 
 typedef uint32_t net_id;
@@ -337,18 +337,10 @@ static inline bool net_array_is_given(const net_array *a) {
   return a->role == NET_ARGUMENT || a->role == NET_TABLE;
 }
 
-// A foreign C function (NET_EXTERN's number).
-typedef struct net_extern {
-  const char *library, *name;
-  uint32_t arity;
-  scalar_type *parameters;
-  scalar_type result;
-} net_extern;
-
 typedef struct net {
   VEC(net_array) arrays;
   VEC(net_stage) stages;
-  VEC(net_extern) externs;
+  VEC(c_function) externs;  // of NET_EXTERN
 } net;
 
 // NULL if every invariant holds, else a sentence naming the stage and what is wrong in it.

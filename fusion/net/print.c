@@ -256,7 +256,7 @@ static void print_stage(printer *p, size_t number, const net_stage *s) {
 
 // ---- the whole -------------------------------------------------------------------------------
 
-static void print_extern(text *out, size_t id, const net_extern *e) {
+static void print_extern(text *out, size_t id, const c_function *e) {
   text_printf(out, "extern e%zu %s", id, e->name);
   for (uint32_t i = 0; i < e->arity; i++)
     text_printf(out, " %s", scalar_types[e->parameters[i]].name);

@@ -42,7 +42,7 @@ static const char *check_array(arena *a, const net *t, size_t id) {
   return NULL;
 }
 
-static const char *check_extern_row(const net_extern *e) {
+static const char *check_extern_row(const c_function *e) {
   if (!e->name || !e->library)
     return "it has no name or no library";
   if ((unsigned)e->result >= SCALAR_COUNT)
@@ -184,7 +184,7 @@ static const char *check_root(const checker *c, const net_node *node) {
 static const char *check_call(const checker *c, const net_node *node) {
   if (node->number >= c->net->externs.count)
     return "there is no such foreign function";
-  const net_extern *e = &c->net->externs.items[node->number];
+  const c_function *e = &c->net->externs.items[node->number];
   if (node->operand_count != e->arity)
     return arena_printf(c->memory, "%s takes %" PRIu32 " operands", e->name, e->arity);
   if (node->type != e->result)

@@ -366,7 +366,7 @@ static c_value extern_value(c_writer *w, const net_node *node, const c_value *o,
   c_level level = level_of(o, node->operand_count);
   level = level == C_KNOWN ? C_UNIFORM : level;
   const char *function = c_lane_extern(w, node->number, level == C_VECTOR ? lanes : 1);
-  const char *first = c_format(w, "imports->foreign[%llu]", (unsigned long long)node->number);
+  const char *first = c_format(w, "imports->foreign + %llu", (unsigned long long)node->number);
   return call_lanes(w, function, first, node->operand_count, o, node->type, level, lanes);
 }
 

@@ -72,7 +72,7 @@ typedef decltype(sizeof 0) size_t;
 #define __builtin_ctzll(x) (__ffsll(x) - 1)
 
 typedef struct permc_imports {
-  void (*const *foreign)(void);
+  const void *foreign;
   const void *const *roots;
 } permc_imports;
 

@@ -77,7 +77,7 @@ const char *c_mask_of_mask(c_writer *w, uint32_t from, uint32_t to, uint32_t lan
 // its parts.
 const char *c_lane_function(c_writer *w, scalar_op op, scalar_type type, uint32_t lanes);
 const char *c_lane_conversion(c_writer *w, scalar_type from, scalar_type to, uint32_t lanes);
-// A first argument more: imports->foreign[number].
+// A first argument more: imports->foreign + number.
 const char *c_lane_extern(c_writer *w, uint64_t number, uint32_t lanes);
 // A first argument more: the table of the roots of order m.
 // A lane's element of an array of `count`, and its writing (lang: NET_GATHER and NET_SCATTER).

@@ -19,8 +19,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+// A foreign function; `with`, if it is not NULL, comes before its operands.
+typedef struct permc_foreign {
+  void (*function)(void);
+  void *with;
+} permc_foreign;
+
 typedef struct permc_imports {
-  void (*const *foreign)(void);  // the program's foreign functions, by number
+  const permc_foreign *foreign;  // the program's foreign functions, by number
   const void *const *roots;      // permc_root_tables; the last of those has m = 0
 } permc_imports;
 

@@ -117,9 +117,10 @@ static const char *abi_type(scalar_type type) {
                                : c_element_type(type);
 }
 
-static void define_extern(c_writer *w, const net_extern *e, const char *name) {
-  text_printf(&w->definitions, "static inline %s %s(void (*first)(void)", c_element_type(e->result),
-              name);
+static void define_extern(c_writer *w, const c_function *e, const char *name) {
+  bool with = e->callback && e->callback->with;
+  text_printf(&w->definitions, "static inline %s %s(const permc_foreign *first",
+              c_element_type(e->result), name);
   for (uint32_t i = 0; i < e->arity; i++)
     text_printf(&w->definitions, ", %s a%u", c_element_type(e->parameters[i]), i);
   text_printf(&w->definitions, ") {\n  union { %s c; %s e; } r", abi_type(e->result),
@@ -127,23 +128,27 @@ static void define_extern(c_writer *w, const net_extern *e, const char *name) {
   for (uint32_t i = 0; i < e->arity; i++)
     text_printf(&w->definitions, ";\n  union { %s e; %s c; } x%u = {a%u}",
                 c_element_type(e->parameters[i]), abi_type(e->parameters[i]), i, i);
-  text_printf(&w->definitions, ";\n  r.c = ((%s (*)(", abi_type(e->result));
+  text_printf(&w->definitions, ";\n  r.c = ((%s (*)(%s", abi_type(e->result),
+              with            ? "void *"
+              : e->arity == 0 ? "void"
+                              : "");
   for (uint32_t i = 0; i < e->arity; i++)
-    text_printf(&w->definitions, "%s%s", i ? ", " : "", abi_type(e->parameters[i]));
-  text_printf(&w->definitions, "%s))first)(", e->arity == 0 ? "void" : "");
+    text_printf(&w->definitions, "%s%s", i || with ? ", " : "", abi_type(e->parameters[i]));
+  text_printf(&w->definitions, "))first->function)(%s", with ? "first->with" : "");
   for (uint32_t i = 0; i < e->arity; i++)
-    text_printf(&w->definitions, "%sx%u.c", i ? ", " : "", i);
+    text_printf(&w->definitions, "%sx%u.c", i || with ? ", " : "", i);
   text_string(&w->definitions, ");\n  return r.e;\n}\n");
 }
 
 const char *c_lane_extern(c_writer *w, uint64_t number, uint32_t lanes) {
-  const net_extern *e = &w->net->externs.items[number];
+  const c_function *e = &w->net->externs.items[number];
   const char *name = c_format(w, "extern_%llu", (unsigned long long)number);
   w->scalars_needed[1] = true;
   if (c_define(w, name))
     define_extern(w, e, name);
   return lane_function_name(
-      w, (lane_function){name, name, "void (*first)(void)", e->arity, e->parameters, e->result},
+      w,
+      (lane_function){name, name, "const permc_foreign *first", e->arity, e->parameters, e->result},
       lanes);
 }
 

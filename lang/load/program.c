@@ -207,7 +207,41 @@ import it = m->imports.items[i];
   }
 }
 
+// ---- functions of the caller -------------------------------------------------------------------
+
+static binding *find_definition(const loaded_program *p, const char *name) {
+  for (size_t i = 0; i < p->program.modules.count; i++) {
+    const module *m = p->program.modules.items[i];
+    for (size_t k = 0; k < m->bindings.count && !m->library; k++)
+      if (!strcmp(m->bindings.items[k]->name, name))
+        return m->bindings.items[k];
+  }
+  return NULL;
+}
+
+static void declare(loaded_program *p, const c_callback *c) {
+  text t = {0};
+  text_printf(&t, "extern \"\" %s : ", c->name);
+  for (uint32_t i = 0; i <= c->arity; i++)
+    text_printf(&t, "%s%s", i ? " -> " : "", scalar_types[c->types[i]].name);
+  text_string(&t, "\n");
+  size_t length = t.length;
+  add_module(p, "extern", arena_text(&p->memory, &t), length, false);
+}
+
+// Each gets its `extern`: one that the program declares, or, if its type is known, another.
+static void add_callbacks(loaded_program *p) {
+  for (const c_callback *c = p->callbacks; c; c = c->next) {
+    if (c->types && !find_definition(p, c->name))
+      declare(p, c);
+    binding *b = find_definition(p, c->name);
+    if (b && b->kind == BINDING_EXTERN && !b->callback)
+      b->callback = c;
+  }
+}
+
 static bool resolve_and_infer(loaded_program *p) {
+  add_callbacks(p);
   if (p->diagnostics.errors)
     return false;
   binding_groups groups = {0};
@@ -290,5 +324,9 @@ void program_free(loaded_program *p) {
   text_free(&p->library_diagnostics.rendered);
   arena_free(&p->memory);
   arena_free(&p->library_memory);
+  for (c_callback *c = p->callbacks, *next; c; c = next) {
+    next = c->next;
+    free(c);
+  }
   *p = (loaded_program){0};
 }

@@ -38,6 +38,7 @@ typedef struct loaded_program {
   program library;
   bool ready;  // the library is there
   import_rule imports;
+  c_callback *callbacks;  // the latest first, malloc'ed; the next program has them
 } loaded_program;
 
 // All of these report into p->diagnostics; false if there were errors. They may longjmp to

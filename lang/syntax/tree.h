@@ -223,8 +223,9 @@ struct binding {
   uint32_t first_size_slot;  // ... they live in consecutive slots of the function's own activation
   uint32_t slot;             // of a local
   const char *library;       // EXTERN
-  bool in_library;           // part of the standard library
-  const function *user;      // resolve.c: the last one whose code names this function
+  const struct c_callback *callback;  // instead of the library's; NULL: there is none
+  bool in_library;                    // part of the standard library
+  const function *user;               // resolve.c: the last one whose code names this function
   bool global;
   bool is_size;  // a size name of a signature
   // infer.c

@@ -9,12 +9,13 @@ are used where they are: what is contiguous is not copied. See docs/python.md.
 """
 
 import atexit
+import ctypes
 import importlib.util
 import os
 import pathlib
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from . import _permc
@@ -92,14 +93,18 @@ _permc.set_error_type(_make_error)
 
 class Program:
     """A loaded program. `entries` are its entry points, as {name: type}; `program.name` or
-    `program["name"]` is the Function of one."""
+    `program["name"]` is the Function of one. externs: C functions for its `extern` names, each a
+    function of ctypes, a cfunc of numba, or an address."""
 
     def __init__(self, *, backend: str | None = None, threads: int = 0,
                  strategy: str | None = None, allow_extern: bool = False, untrusted: bool = False,
-                 fast_floats: bool = False) -> None:
+                 fast_floats: bool = False, externs: Mapping[str, Any] = {}) -> None:
         self._context = _permc.Context()
         self._lock = threading.RLock()
         self._context.settings(allow_extern, untrusted, threads, fast_floats, strategy)
+        self._externs = dict(externs)  # they live as long as what calls them
+        for name, function in self._externs.items():
+            self._context.define_extern(name, *_c_function(name, function))
         self.backend = backend
 
     @property
@@ -117,6 +122,34 @@ class Program:
 
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *self.entries]
+
+
+def _c_function(name, function):
+    """The type, if that is known, and the address of what is to be a C function."""
+    if isinstance(function, int):
+        return None, function
+    function = getattr(function, "ctypes", function)  # a cfunc of numba has it
+    if not isinstance(function, ctypes._CFuncPtr):
+        raise ArgumentError(f"extern '{name}': a function of ctypes, a cfunc of numba or an "
+                            f"address is needed, not {type(function).__name__}")
+    address = ctypes.cast(function, ctypes.c_void_p).value
+    if function.argtypes is None:
+        return None, address
+    types = (*function.argtypes, function.restype)
+    return " -> ".join(_element_type(name, t) for t in types), address
+
+
+def _element_type(name, t):
+    code = getattr(t, "_type_", None)
+    kind = next((kind for kind, codes in _ctypes_kinds.items()
+                 if isinstance(code, str) and code in codes), None)
+    if kind is None:
+        raise ArgumentError(f"extern '{name}' takes or returns {getattr(t, '__name__', t)}, which is "
+                            "no element")
+    return kind if kind == "bool" else f"{kind}{8 * ctypes.sizeof(t)}"
+
+
+_ctypes_kinds = {"bool": "?", "i": "bhilq", "u": "BHILQ", "f": "fd"}
 
 
 class Function:

@@ -208,6 +208,17 @@ static PyObject *context_settings(PyObject *self, PyObject *args) {
   Py_RETURN_NONE;
 }
 
+static PyObject *context_define_extern(PyObject *self, PyObject *args) {
+  permc_context *c = ((context_object *)self)->context;
+  const char *name, *type;
+  unsigned long long address;
+  if (!PyArg_ParseTuple(args, "szK", &name, &type, &address))
+    return NULL;
+  if (!permc_define_extern(c, name, type, (permc_function *)(uintptr_t)address, NULL))
+    return context_raise(c);
+  Py_RETURN_NONE;
+}
+
 static PyObject *context_interrupt(PyObject *self, PyObject *none) {
   (void)none;
   permc_interrupt(((context_object *)self)->context);
@@ -562,6 +573,8 @@ static PyMethodDef context_methods[] = {
     {"explain", context_explain, METH_VARARGS, "explain(entry, types, target, dump, rules)"},
     {"settings", context_settings, METH_VARARGS,
      "settings(allow_extern, untrusted, threads, fast_floats, strategy)"},
+    {"define_extern", context_define_extern, METH_VARARGS,
+     "define_extern(name, type or None, address)"},
     {"compile", context_compile, METH_VARARGS, "compile(entry, backend, types, device): a Program"},
     {"interrupt", context_interrupt, METH_NOARGS, "interrupt(): ends calls in all threads"},
     {NULL, NULL, 0, NULL}};

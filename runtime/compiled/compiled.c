@@ -31,7 +31,7 @@ struct compiled {
   void *library;
   const permc_pass_row *passes;
   cpu_externs externs;
-  void (**functions)(void);  // the externs'
+  permc_foreign *functions;  // the externs'
   void **roots;
   size_t root_count;
   permc_imports imports;

@@ -3,11 +3,10 @@
 
 static bool open_extern(cpu_externs *x, const plan *p, uint64_t number, uint32_t step, bool allowed,
                         error *failure) {
-  const net_extern *e = &p->net->externs.items[number];
-  trace_extern row = {e->library, e->name, e->arity, e->parameters, e->result};
+  const c_function *e = &p->net->externs.items[number];
   if (x->functions[number])
     return true;
-  x->functions[number] = foreign_open(&row, allowed, failure);
+  x->functions[number] = foreign_open(e, allowed, failure);
   if (!x->functions[number])
     failure->step = step;
   return x->functions[number] != NULL;

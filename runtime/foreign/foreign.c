@@ -6,14 +6,13 @@
 #include <stdio.h>
 
 struct foreign {
-  void *library;
-  void (*function)(void);
+  void *library;  // NULL: the function is given
+  permc_foreign called;
   ffi_cif cif;
-  uint32_t arity;
+  uint32_t arity, first;  // operands, the first of them the parameter of that number: 0 or 1
   scalar_type result;
-  ffi_type **types;  // arity of them; libffi keeps the pointer
+  ffi_type **types;  // of the parameters; libffi keeps the pointer
   size_t *sizes;     // bytes of one element of each operand
-  void **slots;      // where the operands of one call are
 };
 
 // NULL: it cannot be passed on this machine.
@@ -55,41 +54,46 @@ static void *open_library(const char *name, error *why) {
   return NULL;
 }
 
-static bool find_function(foreign *f, const trace_extern *e, error *why) {
+static bool find_function(foreign *f, const c_function *e, error *why) {
+  if (e->callback) {
+    f->called = (permc_foreign){e->callback->function, e->callback->with};
+    return true;
+  }
   f->library = open_library(e->library, why);
   if (f->library == NULL)
     return false;
   // ISO C has no conversion from an object's to a function's address; POSIX says they are alike.
   void *address = dlsym(f->library, e->name);
-  memcpy(&f->function, &address, sizeof address);
+  memcpy(&f->called.function, &address, sizeof address);
   return address != NULL || error_set(why, SPAN_NONE, "the library \"%s\" has no function \"%s\"",
                                       e->library, e->name);
 }
 
-static bool prepare_call(foreign *f, const trace_extern *e, error *why) {
-  size_t slots = e->arity ? e->arity : 1;
-  f->types = calloc(slots, sizeof(ffi_type *));
-  f->sizes = calloc(slots, sizeof *f->sizes);
-  f->slots = calloc(slots, sizeof *f->slots);
-  if (f->types == NULL || f->sizes == NULL || f->slots == NULL)
+static bool prepare_call(foreign *f, const c_function *e, error *why) {
+  f->types = calloc(e->arity + 1, sizeof(ffi_type *));
+  f->sizes = calloc(e->arity + 1, sizeof *f->sizes);
+  if (f->types == NULL || f->sizes == NULL)
     return error_set(why, SPAN_NONE, "out of memory");
   f->arity = e->arity;
+  f->first = f->called.with != NULL;
+  f->types[0] = &ffi_type_pointer;
   f->result = e->result;
   ffi_type *result = ffi_types[e->result];
   bool known = result != NULL;
   for (uint32_t i = 0; i < e->arity; i++) {
-    f->types[i] = ffi_types[e->parameters[i]];
+    f->types[f->first + i] = ffi_types[e->parameters[i]];
     f->sizes[i] = scalar_types[e->parameters[i]].size;
-    known &= f->types[i] != NULL;
+    known &= ffi_types[e->parameters[i]] != NULL;
   }
-  if (known && ffi_prep_cif(&f->cif, FFI_DEFAULT_ABI, e->arity, result, f->types) == FFI_OK)
+  if (known &&
+      ffi_prep_cif(&f->cif, FFI_DEFAULT_ABI, f->first + e->arity, result, f->types) == FFI_OK)
     return true;
   return error_set(why, SPAN_NONE, "\"%s\" has a type that cannot be called on this machine",
                    e->name);
 }
 
-foreign *foreign_open(const trace_extern *e, bool allowed, error *why) {
-  if (!allowed)
+foreign *foreign_open(const c_function *e, bool allowed, error *why) {
+  if (!allowed && !e->callback)
     return error_set(why, SPAN_NONE,
                      "\"%s\" is a C function; programs may call those only with --allow-extern",
                      e->name),
@@ -110,11 +114,10 @@ void foreign_close(foreign *f) {
     dlclose(f->library);
   free(f->types);
   free(f->sizes);
-  free(f->slots);
   free(f);
 }
 
-void (*foreign_function(const foreign *f))(void) { return f->function; }
+permc_foreign foreign_function(const foreign *f) { return f->called; }
 
 // ---- calling ------------------------------------------------------------------------------------
 
@@ -127,14 +130,17 @@ typedef union foreign_result {
 
 void foreign_call(const foreign *f, size_t n, const void *const *in, void *out) {
   size_t size = scalar_types[f->result].size;
-  ffi_cif cif = f->cif;  // ffi_call takes it without const
+  ffi_cif cif = f->cif;         // ffi_call takes it without const
+  void *with = f->called.with;  // and the addresses of operands
+  void *slots[f->arity + 1];
+  slots[0] = &with;
   for (size_t i = 0; i < n; i++) {
     foreign_result result = {.bits = {{0}}};
     for (uint32_t k = 0; k < f->arity; k++) {
       const unsigned char *operand = (const unsigned char *)in[k] + i * f->sizes[k];
-      memcpy(&f->slots[k], &operand, sizeof operand);  // as above: the callee only reads it
+      memcpy(&slots[f->first + k], &operand, sizeof operand);  // as above: the callee only reads it
     }
-    ffi_call(&cif, f->function, &result, f->slots);
+    ffi_call(&cif, f->called.function, &result, slots);
     if (f->result == SCALAR_BOOL)
       result.bits.b = result.bits.u8 != 0;
     memcpy((unsigned char *)out + i * size, &result.bits, size);

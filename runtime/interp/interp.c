@@ -30,7 +30,7 @@ typedef struct interp {
   error *failure;
   void **data;             // per step, for steps that have a buffer: its memory while it lives
   const void **in;         // the operands of the step in hand
-  foreign **foreign;       // per trace_extern, NULL until it is called
+  foreign **foreign;       // per c_function, NULL until it is called
   unsigned char *scratch;  // per operand, and one for the result: CHUNK elements
   spare spares[SPARES];
   size_t next_spare;

@@ -1,9 +1,11 @@
 """The Python package (python/permc): arrays in and out, errors, threads. Run with its folder on
 PYTHONPATH. The last line counts: N passed, N failed, N skipped."""
 
+import concurrent.futures
 import contextlib
 import ctypes
 import doctest
+import gc
 import importlib.util
 import io
 import os
@@ -83,6 +85,54 @@ class Calls(unittest.TestCase):
                                              [1, 2])
             with self.assertRaises(AttributeError):
                 program.across
+
+
+class Externs(unittest.TestCase):
+    xs = numpy.arange(8.0)
+
+    def test_python_functions(self):
+        kind = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_double, ctypes.c_int32)
+        for backend in ("portable", "interp", None):
+            f = permc.compile("map (\\x -> scaled x 3i32)", backend=backend,
+                              externs={"scaled": kind(lambda x, k: x * k)})
+            gc.collect()  # f alone holds the function
+            for _ in range(3):
+                numpy.testing.assert_array_equal(f(self.xs), 3 * self.xs)
+
+    def test_functions_of_libraries(self):
+        cbrt = ctypes.CDLL(None).cbrt
+        text = 'extern "" root : f64 -> f64\nmain : [m]f64 -> [m]f64\nmain = map root\n'
+        address = ctypes.cast(cbrt, ctypes.c_void_p).value
+        for function in (cbrt, address):  # without a type: the program's
+            f = permc.compile(text, externs={"root": function})
+            numpy.testing.assert_allclose(f(self.xs), numpy.cbrt(self.xs), rtol=1e-15)
+        cbrt.argtypes, cbrt.restype = [ctypes.c_float], ctypes.c_float
+        with self.assertRaisesRegex(permc.ProgramError, "is declared as f64 -> f64, .* f32 -> f32"):
+            permc.compile(text, externs={"root": cbrt})(self.xs)
+
+    def test_no_functions(self):
+        for function, why in (
+                (abs, "a function of ctypes"), (0, "an address"),
+                (ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_char_p)(len), "c_char_p"),
+                (ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(ctypes.c_int))(len), "LP_c_int"),
+                (ctypes.CFUNCTYPE(None, ctypes.c_int)(print), "None"),
+                (ctypes.CFUNCTYPE(ctypes.c_int)(int), "takes and returns")):
+            with self.assertRaisesRegex(permc.ArgumentError, why):
+                permc.compile("map f", externs={"f": function})
+
+    def test_threads(self):
+        f = permc.compile("map half", externs={
+            "half": ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_double)(lambda x: x / 2)})
+        with concurrent.futures.ThreadPoolExecutor(4) as pool:
+            for result in pool.map(f, [self.xs] * 40):
+                numpy.testing.assert_array_equal(result, self.xs / 2)
+
+    @unittest.skipUnless(importlib.util.find_spec("numba"), "no numba")
+    def test_numba(self):
+        import numba
+        above = numba.cfunc("boolean(float64, float64)")(lambda x, y: x > y)
+        f = permc.compile("map (\\x -> above x 2.5)", externs={"above": above})
+        numpy.testing.assert_array_equal(f(self.xs), self.xs > 2.5)
 
 
 class Notebooks(unittest.TestCase):

@@ -299,7 +299,7 @@ static void read_extern(net_reader *r) {
     read_fail(&r->in, "expected extern e%zu", r->net->externs.count);
   read_skip(&r->in);
   size_t length = read_word_length(r->in.at);
-  net_extern e = {.name = arena_copy(r->in.memory, r->in.at, length)};
+  c_function e = {.name = arena_copy(r->in.memory, r->in.at, length)};
   r->in.at += length;
   while (!read_literal(&r->in, "->"))
     vec_push(r->in.memory, &parameters, read_type(&r->in));

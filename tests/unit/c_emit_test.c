@@ -560,7 +560,7 @@ static void add_foreign(operations *o, const foreign_row *row, bool calls) {
     scalar_type *parameters = NEW_ARRAY(&memory, scalar_type, 2);
     parameters[0] = parameters[1] = row->operand;
     vec_push(&memory, &o->net->externs,
-             ((net_extern){"m", row->name, row->arity, parameters, node.type}));
+             ((c_function){"m", row->name, row->arity, parameters, node.type, NULL}));
     node.kind = NET_EXTERN;
   }
   add_result(o, inner(o, node, row->arity, (net_id[]){a, b}));

@@ -9,7 +9,7 @@
 
 // ----------------------------------------------------------------------------------
 
-static value_id add_call(builder *b, trace_extern e, const value_id *operands, uint64_t batch) {
+static value_id add_call(builder *b, c_function e, const value_id *operands, uint64_t batch) {
   vec_push(&b->memory, &b->trace.externs, e);
   trace_step s = {
       .op = TRACE_EXTERN, .type = e.result, .batch = batch, .number = b->trace.externs.count - 1};
@@ -17,7 +17,7 @@ static value_id add_call(builder *b, trace_extern e, const value_id *operands, u
 }
 
 // f of constants.
-static bool call(trace_extern e, const scalar_bits *arguments, scalar_bits *value, error *failure) {
+static bool call(c_function e, const scalar_bits *arguments, scalar_bits *value, error *failure) {
   builder b;
   builder_start(&b);
   value_id operands[4];
@@ -42,65 +42,65 @@ static bool call(trace_extern e, const scalar_bits *arguments, scalar_bits *valu
 TEST(foreign_types) {
   scalar_bits v = {0};
   error failure;
-  CHECK(call((trace_extern){"m", "cosf", 1, TYPES(SCALAR_F32), SCALAR_F32}, BITS({.f32 = 0.5f}), &v,
-             &failure));
+  CHECK(call((c_function){"m", "cosf", 1, TYPES(SCALAR_F32), SCALAR_F32, NULL}, BITS({.f32 = 0.5f}),
+             &v, &failure));
   CHECK(v.f32 == cosf(0.5f));
-  CHECK(call((trace_extern){"libm.so.6", "hypot", 2, TYPES(SCALAR_F64, SCALAR_F64), SCALAR_F64},
+  CHECK(call((c_function){"libm.so.6", "hypot", 2, TYPES(SCALAR_F64, SCALAR_F64), SCALAR_F64, NULL},
              BITS({.f64 = 3}, {.f64 = 4}), &v, &failure));
   CHECK(v.f64 == 5);
-  CHECK(call((trace_extern){"m", "ldexp", 2, TYPES(SCALAR_F64, SCALAR_I32), SCALAR_F64},
+  CHECK(call((c_function){"m", "ldexp", 2, TYPES(SCALAR_F64, SCALAR_I32), SCALAR_F64, NULL},
              BITS({.f64 = 1.5}, {.i32 = -1}), &v, &failure));
   CHECK(v.f64 == 0.75);
-  CHECK(call((trace_extern){"c", "abs", 1, TYPES(SCALAR_I32), SCALAR_I32}, BITS({.i32 = -7}), &v,
-             &failure));
+  CHECK(call((c_function){"c", "abs", 1, TYPES(SCALAR_I32), SCALAR_I32, NULL}, BITS({.i32 = -7}),
+             &v, &failure));
   CHECK_EQ_I64(v.i32, 7);
-  CHECK(call((trace_extern){"", "labs", 1, TYPES(SCALAR_I64), SCALAR_I64},
+  CHECK(call((c_function){"", "labs", 1, TYPES(SCALAR_I64), SCALAR_I64, NULL},
              BITS({.i64 = INT64_MIN + 1}), &v, &failure));
   CHECK_EQ_I64(v.i64, INT64_MAX);
-  CHECK(call((trace_extern){"", "htons", 1, TYPES(SCALAR_U16), SCALAR_U16}, BITS({.u16 = 0x1234}),
-             &v, &failure));
+  CHECK(call((c_function){"", "htons", 1, TYPES(SCALAR_U16), SCALAR_U16, NULL},
+             BITS({.u16 = 0x1234}), &v, &failure));
   CHECK(v.u16 == 0x1234 || v.u16 == 0x3412);
   // Narrow results of an int function: the low bits; and a bool is 0 or 1.
-  CHECK(call((trace_extern){"c", "abs", 1, TYPES(SCALAR_I8), SCALAR_I8}, BITS({.i8 = -5}), &v,
+  CHECK(call((c_function){"c", "abs", 1, TYPES(SCALAR_I8), SCALAR_I8, NULL}, BITS({.i8 = -5}), &v,
              &failure));
   CHECK_EQ_I64(v.i8, 5);
-  CHECK(call((trace_extern){"c", "abs", 1, TYPES(SCALAR_U8), SCALAR_U8}, BITS({.u8 = 200}), &v,
+  CHECK(call((c_function){"c", "abs", 1, TYPES(SCALAR_U8), SCALAR_U8, NULL}, BITS({.u8 = 200}), &v,
              &failure));
   CHECK_EQ_I64(v.u8, 200);
-  CHECK(call((trace_extern){"c", "abs", 1, TYPES(SCALAR_I16), SCALAR_BOOL}, BITS({.i16 = -5}), &v,
-             &failure));
+  CHECK(call((c_function){"c", "abs", 1, TYPES(SCALAR_I16), SCALAR_BOOL, NULL}, BITS({.i16 = -5}),
+             &v, &failure));
   CHECK(v.u8 == 1);
-  CHECK(call((trace_extern){"c", "abs", 1, TYPES(SCALAR_BOOL), SCALAR_I32}, BITS({.b = true}), &v,
-             &failure));
+  CHECK(call((c_function){"c", "abs", 1, TYPES(SCALAR_BOOL), SCALAR_I32, NULL}, BITS({.b = true}),
+             &v, &failure));
   CHECK_EQ_I64(v.i32, 1);
 }
 
 TEST(foreign_complex) {
   scalar_bits v = {0};
   error failure;
-  trace_extern conjugate = {"m", "conj", 1, TYPES(SCALAR_C128), SCALAR_C128};
+  c_function conjugate = {"m", "conj", 1, TYPES(SCALAR_C128), SCALAR_C128, NULL};
   if (!call(conjugate, BITS({.c128 = {1, 2}}), &v, &failure)) {
     CHECK_CONTAINS(failure.message, "\"conj\" has a type that cannot be called on this machine");
     SKIP("libffi has no complex types here");
   }
   CHECK(v.c128[0] == 1 && v.c128[1] == -2);
-  CHECK(call((trace_extern){"m", "conjf", 1, TYPES(SCALAR_C64), SCALAR_C64}, BITS({.c64 = {3, 4}}),
-             &v, &failure));
+  CHECK(call((c_function){"m", "conjf", 1, TYPES(SCALAR_C64), SCALAR_C64, NULL},
+             BITS({.c64 = {3, 4}}), &v, &failure));
   CHECK(v.c64[0] == 3 && v.c64[1] == -4);
-  CHECK(call((trace_extern){"m", "cabsf", 1, TYPES(SCALAR_C64), SCALAR_F32}, BITS({.c64 = {3, 4}}),
-             &v, &failure));
+  CHECK(call((c_function){"m", "cabsf", 1, TYPES(SCALAR_C64), SCALAR_F32, NULL},
+             BITS({.c64 = {3, 4}}), &v, &failure));
   CHECK(v.f32 == 5);
 }
 
 TEST(foreign_errors) {
   scalar_bits v = {0};
   error failure;
-  CHECK(!call((trace_extern){"nowhere", "f", 0, NULL, SCALAR_I32}, NULL, &v, &failure));
+  CHECK(!call((c_function){"nowhere", "f", 0, NULL, SCALAR_I32, NULL}, NULL, &v, &failure));
   CHECK_CONTAINS(failure.message, "the library \"nowhere\" was not found: no libnowhere.so, nor");
   CHECK(failure.where.file != UINT32_MAX);
-  CHECK(!call((trace_extern){"./nowhere.so", "f", 0, NULL, SCALAR_I32}, NULL, &v, &failure));
+  CHECK(!call((c_function){"./nowhere.so", "f", 0, NULL, SCALAR_I32, NULL}, NULL, &v, &failure));
   CHECK_CONTAINS(failure.message, "the library \"./nowhere.so\" cannot be loaded: ");
-  CHECK(!call((trace_extern){"m", "cosine", 0, NULL, SCALAR_I32}, NULL, &v, &failure));
+  CHECK(!call((c_function){"m", "cosine", 0, NULL, SCALAR_I32, NULL}, NULL, &v, &failure));
   CHECK_STR(failure.message, "the library \"m\" has no function \"cosine\"");
 }
 
@@ -108,8 +108,8 @@ TEST(foreign_is_refused) {
   builder b;
   builder_start(&b);
   value_id x = add_constant(&b, SCALAR_F32, (scalar_bits){.f32 = 1});
-  add_result(&b,
-             add_call(&b, (trace_extern){"m", "cosf", 1, TYPES(SCALAR_F32), SCALAR_F32}, &x, 1));
+  add_result(
+      &b, add_call(&b, (c_function){"m", "cosf", 1, TYPES(SCALAR_F32), SCALAR_F32, NULL}, &x, 1));
   array result;
   error failure;
   CHECK(!interp_run(&b.trace, NULL, 0, &result, false, NULL, &failure));
@@ -125,7 +125,7 @@ TEST(foreign_batches) {
   uint64_t length = 5000;
   value_id x = add_convert(&b, add_reshape(&b, add_iota(&b, length), length, 0, NULL), SCALAR_F64);
   value_id operands[2] = {x, add_convert(&b, add_instance(&b, 10, 10), SCALAR_F64)};
-  trace_extern e = {"m", "fmod", 2, TYPES(SCALAR_F64, SCALAR_F64), SCALAR_F64};
+  c_function e = {"m", "fmod", 2, TYPES(SCALAR_F64, SCALAR_F64), SCALAR_F64, NULL};
   add_result(&b, add_reshape(&b, add_call(&b, e, operands, length), 1, 1, &length));
   array result;
   error failure;
@@ -150,7 +150,7 @@ TEST(foreign_interrupted) {
   builder_start(&b);
   value_id wait = add_constant(&b, SCALAR_U32, (scalar_bits){.u32 = 1000});
   value_id delay = add_broadcast(&b, wait, 1 << 20);
-  trace_extern e = {"c", "usleep", 1, TYPES(SCALAR_U32), SCALAR_I32};
+  c_function e = {"c", "usleep", 1, TYPES(SCALAR_U32), SCALAR_I32, NULL};
   uint64_t length = 1 << 20;
   add_result(&b, add_reshape(&b, add_call(&b, e, &delay, length), 1, 1, &length));
   const struct itimerval soon = {.it_value = {.tv_usec = 30000}};

@@ -933,7 +933,7 @@ static inline evaluation *net_evaluate(arena *a, const net *t, uint64_t seed) {
 static inline net *random_attempt(arena *a, random_state *r, bool routines) {
   static scalar_type parameters[2] = {SCALAR_F32, SCALAR_I32};
   net *t = NEW(a, net);
-  vec_push(a, &t->externs, ((net_extern){"m\\\"", "foreign", 2, parameters, SCALAR_F32}));
+  vec_push(a, &t->externs, ((c_function){"m\\\"", "foreign", 2, parameters, SCALAR_F32, NULL}));
   uint32_t stages = 1 + random_below(r, 2), loops = random_below(r, 3);
   net_stage shape = {.n = (int)random_below(r, RANDOM_NET_BITS), .loop_count = loops};
   shape.extents = NEW_ARRAY(a, uint64_t, loops);

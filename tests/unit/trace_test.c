@@ -95,7 +95,8 @@ static void build_everything(builder *b) {
   value_id chosen = add_select(b, yes, sum, add_broadcast(b, half, 16));
   scalar_type *parameters = NEW_ARRAY(&b->memory, scalar_type, 1);
   *parameters = SCALAR_F32;
-  vec_push(&b->memory, &b->trace.externs, ((trace_extern){"m", "cosf", 1, parameters, SCALAR_F32}));
+  vec_push(&b->memory, &b->trace.externs,
+           ((c_function){"m", "cosf", 1, parameters, SCALAR_F32, NULL}));
   trace_step call = {.op = TRACE_EXTERN, .type = SCALAR_F32, .batch = 16};
   add_result(b, add_reshape(b, add_step(b, call, &chosen, 1, NULL), 1, 1, (uint64_t[]){16}));
   add_result(b, add_replicate(b, one, 5));
