@@ -1,10 +1,11 @@
-"""Runs the Python of docs/*.md. Run with the package's folder on PYTHONPATH.
+"""Runs the Python of README.md and docs/*.md. Run with the package's folder on PYTHONPATH.
 
-    ```python    a script: it must end without an exception
-    ```output    behind it: what it prints, where `...` stands for anything
-    ```perm      a program of the page; a script has the last one before it, as the file .perm that it names
+    ```python    a session if it begins with >>>, and all sessions of a page are one; else a script,
+                 which must end without an exception
+    ```output    behind a script: what it prints, where `...` stands for anything
+    ```perm      a program of the page; a script has the last one before it, as the .perm that it names
 
-Scripts run in a folder of their own that has the sources' examples/. One that imports what is not
+They run in a folder of their own that has the sources' examples/. What imports something that is not
 installed is skipped. The last line counts: N passed, N failed, N skipped."""
 
 import contextlib
@@ -18,62 +19,60 @@ import tempfile
 import traceback
 
 SOURCES = pathlib.Path(__file__).resolve().parents[2]
-PAGES = ("python", "tutorial", "cookbook")
+PAGES = ("README", "docs/python", "docs/tutorial", "docs/cookbook")
+counts = {"passed": 0, "failed": 0, "skipped": 0}
 
 
-def scripts(page):
-    """(line, script, what it prints or None, the program before it)"""
-    program, found = "", []
-    text = page.read_text()
-    for block in re.finditer(r"^```(\w+)\n(.*?)^```$", text, re.M | re.S):
-        kind, body = block.groups()
-        if kind == "perm":
-            program = body
-        elif kind == "python" and not body.startswith(">>>"):
-            found.append([text.count("\n", 0, block.start()) + 1, body, None, program])
-        elif kind == "output" and found and last == "python":
-            found[-1][2] = body
-        last = kind
-    return found
+def run_session(text, place, names):
+    examples = doctest.DocTestParser().get_doctest(text, names, place, place, 0)
+    runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
+    failed = runner.run(examples, clear_globs=False).failed
+    names.update(examples.globs)
+    return not failed
 
 
-def run(script, program):
-    """What it prints."""
-    for name in re.findall(r"\w+\.perm", script):
-        if not os.path.exists(name) or name not in os.listdir("examples"):
-            pathlib.Path(name).write_text(program)
+def run_script(text, place, expected):
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
-        exec(compile(script, "script", "exec"), {"__name__": "__main__"})
-    return printed.getvalue()
+        exec(compile(text, place, "exec"), {"__name__": "__main__"})
+    if expected is None or doctest.OutputChecker().check_output(expected, printed.getvalue(),
+                                                                doctest.ELLIPSIS):
+        return True
+    print(f"{place}: the script prints\n{printed.getvalue()}")
+    return False
 
 
-def main():
-    counts = {"passed": 0, "failed": 0, "skipped": 0}
-    with tempfile.TemporaryDirectory() as folder:
-        os.chdir(folder)
-        os.symlink(SOURCES / "examples", "examples")
-        for name in PAGES:
-            for line, script, expected, program in scripts(SOURCES / "docs" / f"{name}.md"):
-                outcome = "passed"
-                try:
-                    found = run(script, program)
-                    if expected is not None and not doctest.OutputChecker().check_output(
-                            expected, found, doctest.ELLIPSIS):
-                        outcome = "failed"
-                        print(f"docs/{name}.md:{line}: the script prints\n{found}")
-                except ImportError as missing:
-                    outcome = "skipped"
-                    print(f"docs/{name}.md:{line}: skipped: {missing}")
-                except Exception:
-                    outcome = "failed"
-                    print(f"docs/{name}.md:{line}:")
-                    traceback.print_exc(file=sys.stdout)
-                counts[outcome] += 1
-        os.chdir(SOURCES)
-    print(", ".join(f"{count} {word}" for word, count in counts.items()))
-    return counts["failed"] != 0
+def run_page(page):
+    text, program, names = (SOURCES / f"{page}.md").read_text(), "", {}
+    blocks = [(block.start(), *block.groups())
+              for block in re.finditer(r"^```(\w+)\n(.*?)^```$", text, re.M | re.S)]
+    for (start, kind, body), (_, next_kind, next_body) in zip(blocks, [*blocks[1:], (0, "", "")]):
+        place = f"{page}.md:{text.count(chr(10), 0, start) + 1}"
+        if kind == "perm":
+            program = body
+        if kind != "python":
+            continue
+        for name in re.findall(r"\w+\.perm", body):
+            pathlib.Path(name).write_text(program)
+        try:
+            passed = (run_session(body, place, names) if body.startswith(">>>") else
+                      run_script(body, place, next_body if next_kind == "output" else None))
+            counts["passed" if passed else "failed"] += 1
+        except ImportError as missing:
+            print(f"{place}: skipped: {missing}")
+            counts["skipped"] += 1
+        except Exception:
+            print(f"{place}: ", end="")
+            traceback.print_exc(file=sys.stdout)
+            counts["failed"] += 1
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        os.symlink(SOURCES / "examples", "examples")
+        for page in PAGES:
+            run_page(page)
+        os.chdir(SOURCES)
+    print(", ".join(f"{count} {word}" for word, count in counts.items()))
+    sys.exit(counts["failed"] != 0)

@@ -4,7 +4,6 @@ PYTHONPATH. The last line counts: N passed, N failed, N skipped."""
 import concurrent.futures
 import contextlib
 import ctypes
-import doctest
 import gc
 import importlib.util
 import io
@@ -373,16 +372,6 @@ class Mistakes(unittest.TestCase):
         gather = permc.compile("gather")
         self.check(permc.ProgramError, "7", lambda: gather(numpy.array([0, 7]), numpy.arange(3)))
         numpy.testing.assert_array_equal(gather(numpy.array([0, 2]), numpy.arange(3)), [0, 2])
-
-
-class Manual(unittest.TestCase):
-    def test_examples(self):
-        page = pathlib.Path(__file__).parents[2] / "docs" / "python.md"
-        text = "".join(line for line in page.read_text().splitlines(True) if line[:3] != "```")
-        examples = doctest.DocTestParser().get_doctest(text, {}, page.name, str(page), 0)
-        runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
-        self.assertEqual(runner.run(examples).failed, 0)
-        self.assertGreater(len(examples.examples), 12)
 
 
 class Threads(unittest.TestCase):
