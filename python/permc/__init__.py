@@ -231,15 +231,22 @@ class Function:
 
 
     def draw(self, *arguments: Any, what: str = "picture") -> "Picture":
-        """Its picture for such arguments, which notebooks show: "network", "matrix", "passes", or
-        the first of these that it is."""
-        return Picture(self.explain(*arguments, dump=what + ".svg"))
+        """Its picture for such arguments, which notebooks show. what: "network", "matrix" or
+        "passes"; if not given, a network of what computes, a matrix of what only moves."""
+        picture = Picture(self.explain(*arguments, dump=what + ".svg"))
+        picture.shown = self.explain(*arguments, dump=what).rstrip("\n")
+        return picture
 
 
 class Picture(str):
-    """The text of an SVG picture."""
+    """The text of an SVG picture. A session without pictures has it in letters."""
 
-    def _repr_svg_(self):
+    shown = ""
+
+    def __repr__(self) -> str:
+        return self.shown
+
+    def _repr_svg_(self) -> str:
         return str(self)
 
 
