@@ -11,18 +11,19 @@ are used where they are: what is contiguous is not copied. See docs/python.md.
 import atexit
 import ctypes
 import importlib.util
+import operator
 import os
 import pathlib
 import threading
 import time
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, TypedDict, Unpack
 
 from . import _permc
 from ._arrays import HOST, Foreign, library_of, torch_operator
 
-__version__ = _permc.version
-__all__ = ["compile", "load", "Error", "ProgramError", "ArgumentError", "LayoutError",
+__version__: str = _permc.version
+__all__ = ["compile", "load", "Settings", "Error", "ProgramError", "ArgumentError", "LayoutError",
            "DeviceError", "MissingError", "Interrupted", "FileError", "Program", "Function"]
 
 
@@ -91,10 +92,22 @@ _permc.set_error_type(_make_error)
 # ---- programs -----------------------------------------------------------------------------------
 
 
+class Settings(TypedDict, total=False):
+    """Keywords of compile and load."""
+
+    backend: str | None   # "cpu", "portable", "cuda", "interp" or "machine"; None: what is best
+    threads: int          # of a call on the processor, at most; 0: one for each core
+    strategy: str | None  # how elements move: docs/reference.md, "Strategies"
+    allow_extern: bool    # the program may call functions of C
+    untrusted: bool       # the program is somebody else's: docs/security.md
+    fast_floats: bool     # a product and its sum may be rounded once, not twice
+    externs: Mapping[str, Any]  # for its `extern` names: see Program
+
+
 class Program:
     """A loaded program. `entries` are its entry points, as {name: type}; `program.name` or
     `program["name"]` is the Function of one. externs: C functions for its `extern` names, each a
-    function of ctypes, a cfunc of numba, or an address."""
+    function of ctypes, a cfunc of numba, or an address. What is pickled is the source."""
 
     def __init__(self, *, backend: str | None = None, threads: int = 0,
                  strategy: str | None = None, allow_extern: bool = False, untrusted: bool = False,
@@ -106,13 +119,26 @@ class Program:
         for name, function in self._externs.items():
             self._context.define_extern(name, *_c_function(name, function))
         self.backend = backend
+        self._origin = None  # what _load made it of
+
+    def __reduce__(self):
+        return _load, self._origin
+
+    def __repr__(self) -> str:
+        return f"<permc program of {', '.join(self)}>"
 
     @property
     def entries(self) -> dict[str, str]:
         with self._lock:
             return self._context.entries()
 
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.entries)
+
     def __getitem__(self, entry: str) -> "Function":
+        if entry not in self.entries:
+            raise ArgumentError(f"the program has no entry point '{entry}'; there is "
+                                + ", ".join(f"'{name}'" for name in self))
         return Function(self, entry)
 
     def __getattr__(self, entry: str) -> "Function":
@@ -121,7 +147,7 @@ class Program:
         return self[entry]
 
     def __dir__(self) -> list[str]:
-        return [*super().__dir__(), *self.entries]
+        return [*super().__dir__(), *filter(str.isidentifier, self)]
 
 
 def _c_function(name, function):
@@ -160,7 +186,15 @@ class Function:
         self._program, self._entry = program, entry
         self._ready = {}  # callers, by types, shapes and devices of arguments
         self._fast = _permc.Ready()  # the same for tensors of libraries that C can call
-        self.__name__ = entry
+        self.__name__ = self.__qualname__ = program._label if entry == EXPRESSION else entry
+
+    def __reduce__(self):
+        return operator.getitem, (self._program, self._entry)
+
+    @property
+    def entries(self) -> dict[str, str]:
+        """The entry points of its program, as {name: type}."""
+        return self._program.entries
 
     @property
     def type(self) -> str:
@@ -168,7 +202,7 @@ class Function:
         return self._program.entries[self._entry]
 
     def __repr__(self) -> str:
-        return f"<permc function {self._entry} : {self.type}>"
+        return f"<permc function {self.__name__} : {self.type}>"
 
     def __call__(self, *arguments: Any, out: Any = None) -> Any:
         """Runs it. out: an array, or a tuple of them, that the results are written to."""
@@ -229,7 +263,6 @@ class Function:
         with self._program._lock:
             return self._program._context.explain(self._entry, types, target, dump, rules)
 
-
     def draw(self, *arguments: Any, what: str = "picture") -> "Picture":
         """Its picture for such arguments, which notebooks show. what: "network", "matrix" or
         "passes"; if not given, a network of what computes, a matrix of what only moves."""
@@ -253,9 +286,7 @@ class Picture(str):
 def load_ipython_extension(shell: Any) -> None:
     """%load_ext permc: a cell that begins with %%permc NAME is a program, the Program NAME."""
     def permc(line, cell):
-        program = Program()
-        program._context.load_text("cell", cell)
-        shell.user_ns[line.strip() or "program"] = program
+        shell.user_ns[line.strip() or "program"] = _load({}, "load_text", "cell", cell)
 
     shell.register_magic_function(permc, "cell")
 
@@ -271,6 +302,7 @@ class _Growing:
         except MissingError:
             self._now = program._context.compile(entry, None, types, HOST)
         self._left = COMPILING  # seconds
+        self._begun = threading.Lock()  # held by who compiles it
 
     def results(self):
         return self._now.results()
@@ -287,7 +319,7 @@ class _Growing:
         begin = time.perf_counter()
         self._now.call(arguments, results)
         self._left -= time.perf_counter() - begin
-        if self._left <= 0:
+        if self._left <= 0 and self._begun.acquire(blocking=False):
             thread = threading.Thread(target=self._compile, daemon=True, name="permc compiles")
             _compiling[thread] = self._program._context
             thread.start()
@@ -298,12 +330,14 @@ class _Growing:
                 self._now = self._program._context.compile(self._entry, "cpu", self._types, HOST)
         except Interrupted:
             self._left = COMPILING  # it was not meant, but a call beside it
+            self._begun.release()
         except Exception:
             pass  # it goes on as it is
         finally:
             del _compiling[threading.current_thread()]
 
 
+EXPRESSION = "-e"  # the entry point that an expression is
 COMPILING = 0.1   # seconds that the C compiler takes, about
 MOST_READY = 256  # programs that a function keeps
 _compiling = {}   # threads: the contexts that they compile in
@@ -316,38 +350,51 @@ def _stop_compiling():
         thread.join()
 
 
-def load(path: str | os.PathLike[str], **settings: Any) -> Program:
-    """The program in a file; settings are those of Program."""
+def _wait_compiling():
+    """Before a fork: a program in the middle of compilation would stay so in the child."""
+    for thread in list(_compiling):
+        thread.join()
+
+
+os.register_at_fork(before=_wait_compiling)
+
+
+def _load(settings, how, *source):
+    """The Program that the method `how` of a context makes of the source."""
     program = Program(**settings)
-    program._context.load(os.fspath(path))
+    getattr(program._context, how)(*source)
+    program._origin = settings, how, *source
+    program._label = source[0]
     return program
 
 
+def load(path: str | os.PathLike[str], **settings: Unpack[Settings]) -> Program:
+    """The program in a file; settings are those of Program."""
+    return _load(settings, "load", os.fsdecode(path))
+
+
 def compile(source: str | os.PathLike[str], *, entry: str | None = None,
-            **settings: Any) -> Function:
+            **settings: Unpack[Settings]) -> Function:
     """A Function: of an expression ("sort", "map (+ 1)"), of a program's text, or of a file
-    (a path that ends in .perm). entry: of a text or a file; "main" if not given."""
-    text = os.fspath(source)
-    program = Program(**settings)
-    if text.endswith(".perm"):
-        program._context.load(text)
-        return program[entry or "main"]
+    (a path, or text that ends in .perm). entry: of a text or a file; "main" if not given."""
+    text = os.fsdecode(source)
+    if isinstance(source, os.PathLike) or text.endswith(".perm"):
+        return load(text, **settings)[entry or "main"]
     if entry is not None or "\n" in text:
-        program._context.load_text("text", text)
-        return program[entry or "main"]
-    program._context.define(text)
-    return program["-e"]
+        return _load(settings, "load_text", "text", text)[entry or "main"]
+    return _load(settings, "define", text)[EXPRESSION]
 
 
 def _find_nvrtc():
-    """That of a wheel (the extra permc[nvrtc]), where the library does not look by itself."""
-    try:
-        found = importlib.util.find_spec("nvidia.cuda_nvrtc")
-    except ModuleNotFoundError:
-        return
-    for folder in found.submodule_search_locations if found else ():
-        for path in pathlib.Path(folder).glob("lib/libnvrtc.so.*"):
-            os.environ.setdefault("PERMC_NVRTC", str(path))
+    """That of a wheel (the extras nvrtc and nvrtc13), where the library does not look by itself."""
+    for package in ("nvidia.cu13", "nvidia.cuda_nvrtc"):
+        try:
+            found = importlib.util.find_spec(package)
+        except ModuleNotFoundError:
+            continue
+        for folder in found.submodule_search_locations if found else ():
+            for path in pathlib.Path(folder).glob("lib/libnvrtc.so.1[23]"):
+                os.environ.setdefault("PERMC_NVRTC", str(path))
 
 
 _find_nvrtc()

@@ -26,6 +26,11 @@ def _wrong(message):
     return ArgumentError(message)
 
 
+def _wrong_layout(message):
+    from . import LayoutError
+    return LayoutError(message)
+
+
 def _word_of(name):
     try:
         return _words[name]
@@ -53,20 +58,30 @@ class Library:
 
     def type_of(self, a):
         """The type in the language's words: "[8](u8, f64)"; of a Python int its value."""
-        if isinstance(a, tuple):
-            return "(" + ", ".join(self.type_of(part) for part in a) + ")"
+        if isinstance(a, tuple) and a:
+            return "(" + ", ".join(self._type_inside(part) for part in a) + ")"
         if isinstance(a, (bool, float, complex)):
             return _word_of(numpy.asarray(a).dtype.name)
         if isinstance(a, int):
-            return str(a)
-        if not hasattr(a, "dtype"):
-            raise _wrong(f"an argument is no array and no number, but of type {type(a).__name__}")
+            return str(int(a))
+        if not hasattr(a, "dtype") or isinstance(a, type):
+            raise _wrong("an array or a number is expected, and not something of type "
+                         f"{type(a).__name__}; numpy.asarray makes an array of a list")
         return "".join(f"[{n}]" for n in a.shape) + self._element(a.dtype)
+
+    def _type_inside(self, part):
+        """That of a part of a tuple, where a Python int is any."""
+        if type(part) is not int:
+            return self.type_of(part)
+        if not -2**63 <= part < 2**63:
+            raise _wrong(f"{part} is outside of i64")
+        return "i64"
 
     def _element(self, dtype):
         if getattr(dtype, "names", None):
             return "(" + ", ".join(self._element(dtype[name]) for name in dtype.names) + ")"
-        return _word_of(getattr(dtype, "name", None) or str(dtype).split(".")[-1])
+        name = None if getattr(dtype, "kind", "") == "V" else getattr(dtype, "name", None)
+        return _word_of(name or str(dtype).split(".")[-1])
 
     # ---- memory ---------------------------------------------------------------------------------
 
@@ -115,7 +130,7 @@ class Library:
         """The memory of the components of an argument."""
         if isinstance(a, tuple):
             return [part for inner in a for part in self._parts(inner, like)]
-        if isinstance(a, numpy.ndarray):
+        if isinstance(a, (numpy.ndarray, numpy.void)):
             names = a.dtype.names
             return ([part for name in names for part in self._parts(a[name], like)] if names else
                     [Library.held(self, a)])
@@ -135,14 +150,16 @@ class Library:
         run = self._run(program, like)
 
         def any_call(values, out):
+            structured = isinstance(out, numpy.ndarray) and out.dtype.names
             like = self.first(values)
             given = [self._parts(a, like) for a in values]
-            made = (self._outputs(out, results) if out is not None else
+            made = (self._outputs(out, results) if out is not None and not structured else
                     [[make() for make in parts] for parts in makers])
             run([[self._memory(part) for part in parts] for parts in given],
                 [[self._memory(part) for part in parts] for parts in made])
             shown = [_shown(parts, names) for parts in made]
-            return shown[0] if len(shown) == 1 else tuple(shown)
+            shown = shown[0] if len(shown) == 1 else tuple(shown)
+            return self._fill(out, shown) if structured else shown
 
         if names or len(results) > 1 or len(results[0]) > 1 or not results[0][0][1] or not all(
                 isinstance(a, self.array) for a in arguments):
@@ -180,20 +197,33 @@ class Library:
 
     def _outputs(self, out, results):
         given = out if isinstance(out, tuple) and len(results) > 1 else (out,)
-        if len(given) != len(results):
-            raise _wrong(f"out has {len(given)} arrays, and there are {len(results)} results")
         made = [list(o) if isinstance(o, tuple) else [o] for o in given]
+        if [len(arrays) for arrays in made] != [len(parts) for parts in results]:
+            raise _wrong(f"out has {sum(map(len, made))} arrays, and the results are "
+                         f"{sum(map(len, results))}")
         for arrays, parts in zip(made, results):
             for array, (word, shape) in zip(arrays, parts):
                 wanted = "".join(f"[{n}]" for n in shape) + word
                 if self.type_of(array) != wanted:
                     raise _wrong(f"out has an array of type {self.type_of(array)}, and the result "
                                  f"is of type {wanted}")
-                if not isinstance(array, numpy.ndarray) and self.held(array) is not array:
-                    from . import LayoutError
-                    raise LayoutError("out has an array that is not row-major without gaps, or not "
-                                      "aligned")
+                if isinstance(array, numpy.ndarray):  # what else may be wrong is found by the call
+                    if not array.dtype.isnative:
+                        raise _wrong_layout("out has an array of another byte order")
+                elif self.held(array) is not array:
+                    raise _wrong_layout("out has an array that is not row-major without gaps, or "
+                                        "not aligned")
         return made
+
+    def _fill(self, out, made):
+        """The structured array `out` with what has been made."""
+        if self.type_of(out) != self.type_of(made):
+            raise _wrong(f"out is of type {self.type_of(out)}, and the result of type "
+                         f"{self.type_of(made)}")
+        if not out.flags.writeable:
+            raise _wrong_layout("out is read-only")
+        out[...] = made
+        return out
 
 
 def _shown(parts, names):
@@ -330,6 +360,9 @@ class Foreign:
                 return tuple(come(part) for part in a)
             if not hasattr(a, "__dlpack__") or isinstance(a, numpy.ndarray):
                 return a
+            if not hasattr(a, "__array_namespace__"):
+                raise _wrong(f"a result cannot be a {type(a).__name__}, which has no "
+                             "__array_namespace__")
             spaces.append(a.__array_namespace__())
             try:
                 capsule = a.__dlpack__(max_version=(1, 0))
@@ -364,12 +397,18 @@ def library_of(arguments):
             if own is not _numpy:
                 return own
             continue
+        if isinstance(a, numpy.ma.MaskedArray):
+            raise _wrong("permc would not see the mask of an array: use x.filled() or "
+                         "x.compressed()")
         name = type(a).__module__.partition(".")[0]
         own = _libraries.get(name)
         if own is None and hasattr(a, "__dlpack__") and not isinstance(
-                a, (numpy.ndarray, numpy.generic)):
-            own = _rows[name](sys.modules[name]) if name in _rows else Foreign
-            _libraries[name] = own
+                a, (numpy.ndarray, numpy.generic, type)):
+            if name not in _rows:
+                return Foreign
+            own = _libraries[name] = _rows[name](sys.modules[name])
         if own is not None:
             return own
+        if hasattr(a, "dtype") and not isinstance(a, (numpy.ndarray, numpy.generic)):
+            raise _wrong(f"a {type(a).__name__} is no array; numpy.asarray may make one of it")
     return _numpy

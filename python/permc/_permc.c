@@ -7,7 +7,7 @@
 //   program = context.compile("-e", None, "[4]u32")
 //   program.call([keys], [out])             # any objects with a buffer; or (address, device)
 //
-// Compiled for the stable ABI of CPython 3.11.
+// Compiled for the stable ABI of CPython 3.11, or for one Python without the GIL.
 #include "_permc.h"
 
 #include <signal.h>
@@ -193,15 +193,17 @@ static PyObject *context_explain(PyObject *self, PyObject *args) {
 static PyObject *context_settings(PyObject *self, PyObject *args) {
   permc_context *c = ((context_object *)self)->context;
   int allow_extern, untrusted, fast_floats;
-  unsigned threads;
+  Py_ssize_t threads;
   const char *strategy;
-  if (!PyArg_ParseTuple(args, "ppIpz", &allow_extern, &untrusted, &threads, &fast_floats,
+  if (!PyArg_ParseTuple(args, "ppnpz", &allow_extern, &untrusted, &threads, &fast_floats,
                         &strategy))
     return NULL;
+  if (threads < 0 || threads > INT32_MAX)
+    return raise_argument("threads: a number of threads is expected, or 0");
   permc_allow_extern(c, allow_extern);
   if (untrusted)
     permc_use_untrusted(c);
-  permc_use_threads(c, threads);
+  permc_use_threads(c, (unsigned)threads);
   permc_use_fast_floats(c, fast_floats);
   if (!permc_use_strategy(c, strategy))
     return context_raise(c);
@@ -526,6 +528,10 @@ static PyObject *tensor_new(PyTypeObject *type, PyObject *args, PyObject *words)
   if (!t)
     return NULL;
   bool versioned = PyCapsule_IsValid(capsule, "dltensor_versioned");
+  if (!versioned && !PyCapsule_IsValid(capsule, "dltensor")) {
+    Py_DECREF((PyObject *)t);
+    return raise_code(PERMC_ERROR_LAYOUT, "__dlpack__ gave no capsule of DLPack, or a used one");
+  }
   void *inside = PyCapsule_GetPointer(capsule, versioned ? "dltensor_versioned" : "dltensor");
   bool good = inside && PyCapsule_SetName(capsule, versioned ? "used_dltensor_versioned"
                                                              : "used_dltensor") == 0;
@@ -637,8 +643,12 @@ PyMODINIT_FUNC PyInit__permc(void) {
   if (m && program_type && PyModule_AddObjectRef(m, "Program", (PyObject *)program_type) >= 0 &&
       add_type(m, "Context", &context_spec) && add_type(m, "Tensor", &tensor_spec) &&
       add_type(m, "Ready", &ready_spec) &&
-      PyModule_AddStringConstant(m, "version", permc_version()) >= 0)
+      PyModule_AddStringConstant(m, "version", permc_version()) >= 0) {
+#ifdef Py_GIL_DISABLED
+    PyUnstable_Module_SetGIL(m, Py_MOD_GIL_NOT_USED);
+#endif
     return m;
+  }
   Py_XDECREF(m);
   return NULL;
 }

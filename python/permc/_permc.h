@@ -5,8 +5,14 @@
 #ifndef PERMC_PYTHON_PERMC_H
 #define PERMC_PYTHON_PERMC_H
 
+// A Python without the GIL has no stable ABI before 3.15. Nothing here that is written to is of two
+// threads: a context is used by one at a time (Program._lock in __init__.py), a compiled program is
+// not written to, and what else is shared is atomic.
 #define PY_SSIZE_T_CLEAN
+#include <pyconfig.h>
+#ifndef Py_GIL_DISABLED
 #define Py_LIMITED_API 0x030b0000
+#endif
 #include <Python.h>
 
 #include <permc.h>

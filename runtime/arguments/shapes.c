@@ -72,7 +72,8 @@ static bool read_type(type_reader *r, uint64_t *dims, uint32_t rank, permc_value
   skip_space(r);
   if (*r->at == '[') {
     if (rank == VALUE_MAX_RANK)
-      return bad_type(r);
+      return context_error(r->context, "%s: arrays have at most %d dimensions", r->what,
+                           VALUE_MAX_RANK);
     r->at++;
     if (!read_length(r, &dims[rank]))
       return false;
@@ -155,6 +156,8 @@ bool values_of_types(permc_context *c, const char *entry, const char *what, cons
   type_reader r = {c, what, types, types, 0};
   if (read_types(&r, entry, wanted, *values, count))
     return true;
+  if (c->code == PERMC_OK)
+    c->code = PERMC_ERROR_ARGUMENT;
   values_drop(values, count);
   return false;
 }

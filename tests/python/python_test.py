@@ -3,12 +3,16 @@ PYTHONPATH. The last line counts: N passed, N failed, N skipped."""
 
 import concurrent.futures
 import contextlib
+import copy
 import ctypes
 import gc
 import importlib.util
+import inspect
 import io
+import multiprocessing
 import os
 import pathlib
+import pickle
 import resource
 import signal
 import sys
@@ -65,6 +69,13 @@ class Calls(unittest.TestCase):
         self.assertIs(permc.compile("sort")(xs, out=out), out)
         numpy.testing.assert_array_equal(out, [1, 2, 3])
 
+    def test_structured_out(self):
+        goods = numpy.array([(3, 1), (1, 2)], "i4, u8")
+        out = numpy.zeros(2, "i4, u8")
+        self.assertIs(permc.compile("sort_on fst")(goods, out=out), out)
+        self.assertEqual(out.tolist(), [(1, 2), (3, 1)])
+        self.assertEqual(permc.compile("id")(goods[0]), (3, 1))
+
     def test_empty(self):
         self.assertEqual(permc.compile("sort")(numpy.empty(0)).shape, (0,))
 
@@ -84,6 +95,15 @@ class Calls(unittest.TestCase):
                                              [1, 2])
             with self.assertRaises(AttributeError):
                 program.across
+            self.assertEqual((list(program), "up" in program), (["up", "down"], True))
+            self.assertLessEqual({"up", "down"}, set(dir(program)))
+
+    def test_copies(self):
+        sort = permc.compile("sort", backend="portable")
+        for same in (copy.copy(sort), copy.deepcopy(sort), pickle.loads(pickle.dumps(sort))):
+            numpy.testing.assert_array_equal(same(numpy.array([2, 1])), [1, 2])
+            self.assertEqual((repr(same), same.backend(numpy.arange(2))), (repr(sort), "portable"))
+        self.assertEqual((sort.__name__, sort.entries), ("sort", {"-e": sort.type}))
 
 
 class Externs(unittest.TestCase):
@@ -216,13 +236,33 @@ class Foreign(unittest.TestCase):
             self.assertEqual(result.array.dtype, xs.dtype)
         numpy.testing.assert_array_equal(permc.compile("sum")(Wrapped(numpy.ones(3))).array, 3)
 
+    def test_what_is_no_array(self):
+        sort = permc.compile("sort")
+        for wrong in (numpy.ndarray, Foreign):
+            with self.assertRaises(permc.ArgumentError):
+                sort(wrong)
+        sort(Wrapped(numpy.arange(3)))
+        with self.assertRaises(permc.ArgumentError):
+            sort(Wrapped)  # of the same module as the last
+        column = unittest.mock.Mock(spec=["dtype", "shape"], dtype=numpy.dtype(int), shape=(3,))
+        with self.assertRaisesRegex(permc.ArgumentError, "asarray"):
+            sort(column)
+        nameless = unittest.mock.Mock(spec=["__dlpack__"])
+        with self.assertRaisesRegex(permc.ArgumentError, "__array_namespace__"):
+            sort(nameless)
+
     def test_capsules(self):
         with self.assertRaises(permc.DeviceError):
             permc.compile("sort")(Elsewhere(numpy.arange(3)))
         used = numpy.arange(3).__dlpack__()
         permc._permc.Tensor(used)
-        with self.assertRaises(ValueError):
-            permc._permc.Tensor(used)
+        for wrong in (used, 5):
+            with self.assertRaisesRegex(permc.LayoutError, "capsule"):
+                permc._permc.Tensor(wrong)
+        deleted = Wrapped(unittest.mock.Mock())
+        deleted.array.__dlpack__ = unittest.mock.Mock(side_effect=RuntimeError("deleted"))
+        with self.assertRaisesRegex(RuntimeError, "deleted"):
+            permc.compile("sort")(deleted)
 
 
 def functions_of(arrays):
@@ -354,13 +394,34 @@ class Mistakes(unittest.TestCase):
         self.check(permc.ProgramError, "power of two",
                    lambda: permc.compile("bitrev")(numpy.arange(3)))
         self.check(permc.FileError, "absent.perm", lambda: permc.compile("absent.perm"))
+        self.check(permc.FileError, "absent", lambda: permc.compile(pathlib.Path("absent")))
+        self.check(permc.ArgumentError, "there is 'up'", lambda: permc.compile(
+            "up : [m]a -> [m]a\nup xs = xs\n", entry="down"))
+        self.check(permc.MissingError, "'gpu'",
+                   lambda: permc.compile("sort", backend="gpu")(numpy.arange(3)))
+        for words in ({"threads": -1}, {"threads": "2"}, {"bakend": "cpu"}):
+            self.check(TypeError, "", lambda: permc.compile("sort", **words))
 
     def test_arguments(self):
         sort, xs = permc.compile("sort"), numpy.arange(3)
         self.check(permc.ArgumentError, "type str", lambda: sort("xs"))
         self.check(permc.ArgumentError, "elements of type", lambda: sort(numpy.array(["a"])))
-        self.check(permc.Error, "", lambda: sort())
+        self.check(permc.ArgumentError, "1 parameter", lambda: sort())
+        self.check(permc.ArgumentError, "1 parameter", lambda: sort(xs, xs))
+        self.check(TypeError, "axis", lambda: sort(xs, axis=0))
+        self.check(permc.ArgumentError, "i64", lambda: sort(2**70))
+        self.check(permc.ArgumentError, "i64", lambda: sort((2**70, xs)))
+        self.check(permc.ArgumentError, "dimensions", lambda: sort(numpy.zeros((1,) * 17)))
+        self.check(permc.ArgumentError, "mask", lambda: sort(numpy.ma.array(xs, mask=xs > 1)))
+        for wrong in (None, [3, 1], (), ([1], 2), b"xs", (3, 1), numpy.array(3), 1j,
+                      *(numpy.zeros(3, name) for name in
+                        ("O", "M8[s]", "m8[s]", "S1", "V3", "c16", "g", "3i4, f4"))):
+            with self.subTest(repr(wrong)):
+                self.check(permc.ArgumentError, "", lambda: sort(wrong))
         self.check(permc.ArgumentError, "out has", lambda: sort(xs, out=numpy.zeros(4, int)))
+        for wrong in ([0], 5, (xs, xs), numpy.zeros(3), numpy.zeros(3, "i8, i8"), Wrapped(xs)):
+            self.check(permc.ArgumentError, "", lambda: sort(xs, out=wrong))
+        self.check(permc.LayoutError, "byte order", lambda: sort(xs, out=numpy.zeros(3, ">i8")))
         self.check(permc.LayoutError, "overlaps", lambda: sort(xs, out=xs))
         fixed = numpy.zeros(3, int)
         fixed.flags.writeable = False
@@ -372,6 +433,25 @@ class Mistakes(unittest.TestCase):
         gather = permc.compile("gather")
         self.check(permc.ProgramError, "7", lambda: gather(numpy.array([0, 7]), numpy.arange(3)))
         numpy.testing.assert_array_equal(gather(numpy.array([0, 2]), numpy.arange(3)), [0, 2])
+
+
+class Annotations(unittest.TestCase):
+    def test_all_have_them(self):
+        public = [getattr(permc, name) for name in permc.__all__]
+        functions = [f for f in public if inspect.isfunction(f)] + [
+            f for c in (permc.Program, permc.Function) for name, f in vars(c).items()
+            if inspect.isfunction(f) and (name == "__call__" or name[0] != "_")]
+        self.assertGreater(len(functions), 6)
+        for f in functions:
+            with self.subTest(f.__qualname__):
+                self.assertTrue(f.__doc__)
+                words = inspect.get_annotations(f)
+                self.assertEqual(set(words),
+                                 {"return", *inspect.signature(f).parameters} - {"self"})
+
+    def test_settings(self):
+        self.assertEqual(set(permc.Settings.__annotations__),
+                         set(inspect.signature(permc.Program).parameters))
 
 
 class Threads(unittest.TestCase):
@@ -392,6 +472,49 @@ class Threads(unittest.TestCase):
             thread.join()
         self.assertEqual(wrong, [])
 
+    def test_compiles_at_once(self):
+        wrong = []
+
+        def work(seed):
+            xs = numpy.random.default_rng(seed).integers(0, 1000, 50 + seed % 3)
+            for f in (shared, permc.compile(r"\xs -> (sort xs, maximum xs)")):
+                if f(xs)[1] != xs.max():
+                    wrong.append(seed)
+
+        shared = permc.compile(r"\xs -> (sort xs, maximum xs)")
+        threads = [threading.Thread(target=work, args=(seed,)) for seed in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(wrong, [])
+
+    def test_others_run(self):
+        slow = permc.compile("map (* 3) . sort", backend="interp")
+        xs = numpy.random.default_rng(1).random(1 << 16)
+        slow(xs)
+
+        def counted():  # milliseconds, about, that this thread has run beside a call
+            thread, count = threading.Thread(target=slow, args=(xs,)), 0
+            thread.start()
+            while thread.is_alive():
+                thread.join(0.001)
+                count += 1
+            return count
+
+        self.assertTrue(any(counted() > 3 for _ in range(5)))
+
+    def test_fork(self):
+        f, xs = permc.compile("sort . map (* 5)"), numpy.arange(100_000)[::-1].copy()
+        with unittest.mock.patch("permc.COMPILING", 0.0):
+            f(xs)  # a thread begins to compile it
+        child = multiprocessing.get_context("fork").Process(
+            target=lambda: sys.exit(int(f(xs)[1] != 5 or f(xs[:7])[6] != xs[0] * 5)))
+        child.start()
+        child.join(60)
+        child.kill()
+        self.assertEqual(child.exitcode, 0)
+        numpy.testing.assert_array_equal(f(xs), xs[::-1] * 5)
 
     def test_compiled_beside_the_calls(self):
         xs, f = numpy.arange(100)[::-1], permc.compile("sort_on (* 3)")
