@@ -457,19 +457,26 @@ static bool are_words(const rows *a) {
          r->bits > COUNTING_BITS && !(floats && t->keys == t->sorted) && t->length <= a->longest;
 }
 
+// Whether a row that is sorted as words has NaN: they are at its ends. `size` is a constant.
+static inline bool has_nan(const row *r, size_t size) {
+  const char *sorted = sorted_of(r);
+  return is_nan(r, load_key(sorted, 0, size)) || is_nan(r, load_key(sorted, r->count - 1, size));
+}
+
 static bool sort_rows_of_words(const rows *a, unsigned worker, uint64_t first, uint64_t last) {
   row r = a->like;
   const sort_task *t = r.task;
   size_t size = key_size(&r);
+  bool floats = r.infinity != UINT64_MAX;
   word_job j = {r.code, r.code, t->keys, t->sorted, NULL, t->interrupted};
   j.scratch = reserve(&a->workspaces[worker], BLOCK_SCRATCH, word_scratch(t->length) * size);
   if (!j.scratch ||
       !r.sorters[size == 8]->sort_rows(&j, first * t->length, t->length, last - first))
     return false;
   r.count = t->length;
-  for (r.first = first * r.count; r.infinity != UINT64_MAX && r.first < last * r.count;
-       r.first += r.count)
-    place_nan(&r, NULL);
+  for (r.first = first * r.count; floats && r.first < last * r.count; r.first += r.count)
+    if (size == 4 ? has_nan(&r, 4) : has_nan(&r, 8))
+      place_nan(&r, NULL);
   return true;
 }
 
