@@ -39,10 +39,9 @@ static bool expect(inferrer *in, span where, type *wanted, type *found) {
 static unsigned type_size(type *t, unsigned limit) {
   unsigned size = 1;
   t = type_prune(t);
-  for (uint32_t i = 0; i < t->count && size < limit; i++)
-    size += type_size(t->parts[i], limit - size);
-  for (size_t i = 0; i < t->fields.count && size < limit; i++)
-    size += type_size(t->fields.items[i].type, limit - size);
+  type *part;
+  for (size_t i = 0; size < limit && (part = type_part(t, i)); i++)
+    size += type_size(part, limit - size);
   return size;
 }
 
@@ -122,12 +121,10 @@ static void quantify_variables(inferrer *in, quantifier *all, type *t) {
     t->owner = all;
     t->index = (uint32_t)all->variables.count;
     vec_push(in->memory, &all->variables, t);
-    for (size_t i = 0; i < t->fields.count; i++)
-      quantify_variables(in, all, t->fields.items[i].type);
-    return;
   }
-  for (uint32_t i = 0; i < t->count; i++)
-    quantify_variables(in, all, t->parts[i]);
+  type *part;
+  for (size_t i = 0; (part = type_part(t, i)); i++)
+    quantify_variables(in, all, part);
 }
 
 static scheme *generalise(inferrer *in, quantifier *all, type *t) {

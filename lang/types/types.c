@@ -59,12 +59,20 @@ type *type_variable(arena *a, constraint c, uint32_t level) {
   return t;
 }
 
+type *type_part(const type *t, size_t i) {
+  if (i < t->count)
+    return t->parts[i];
+  i -= t->count;
+  return i < t->fields.count ? t->fields.items[i].type : NULL;
+}
+
 bool type_is_first_order(type *t) {
   t = type_prune(t);
   if (t->kind == TYPE_FUNCTION)
     return false;
-  for (uint32_t i = 0; i < t->count; i++)
-    if (!type_is_first_order(t->parts[i]))
+  type *part;
+  for (size_t i = 0; (part = type_part(t, i)); i++)
+    if (!type_is_first_order(part))
       return false;
   return true;
 }
@@ -73,8 +81,9 @@ bool type_has_arrays(type *t) {
   t = type_prune(t);
   if (t->kind == TYPE_ARRAY)
     return true;
-  for (uint32_t i = 0; i < t->count; i++)
-    if (type_has_arrays(t->parts[i]))
+  type *part;
+  for (size_t i = 0; (part = type_part(t, i)); i++)
+    if (type_has_arrays(part))
       return true;
   return false;
 }
@@ -91,8 +100,9 @@ scalar_type closed_scalar(type *t) {
 
 bool type_contains(type *t, const type *v) {
   t = type_prune(t);
-  for (uint32_t i = 0; i < t->count; i++)
-    if (type_prune(t->parts[i]) == v || type_contains(t->parts[i], v))
+  type *part;
+  for (size_t i = 0; (part = type_part(t, i)); i++)
+    if (type_prune(part) == v || type_contains(part, v))
       return true;
   return false;
 }
@@ -110,15 +120,11 @@ static bool occurs(const type *v, type *t, uint32_t level) {
   t = type_prune(t);
   if (t == v)
     return true;
-  if (t->kind == TYPE_VARIABLE) {
-    if (t->level > level)
-      t->level = level;
-    for (size_t i = 0; i < t->fields.count; i++)
-      if (occurs(v, t->fields.items[i].type, level))
-        return true;
-  }
-  for (uint32_t i = 0; i < t->count; i++)
-    if (occurs(v, t->parts[i], level))
+  if (t->kind == TYPE_VARIABLE && t->level > level)
+    t->level = level;
+  type *part;
+  for (size_t i = 0; (part = type_part(t, i)); i++)
+    if (occurs(v, part, level))
       return true;
   return false;
 }

@@ -125,8 +125,11 @@ void type_print_both(text *first, type *a, text *second, type *b);
 // inside of it are indented.
 void types_print(text *out, const program *of);
 const char *type_constraint_name(constraint c);  // "an ordered scalar"
-bool type_contains(type *t, const type *v);      // v inside of t, not t itself
-bool type_is_first_order(type *t);               // holds no function
+// Part i of a pruned type: what it is made of, or a component that a variable is known to have.
+// Behind the last, NULL.
+type *type_part(const type *t, size_t i);
+bool type_contains(type *t, const type *v);  // v inside of t, not t itself
+bool type_is_first_order(type *t);           // holds no function
 bool type_has_arrays(type *t);
 scalar_type closed_scalar(type *t);    // SCALAR_COUNT when it is none
 bool first_order_parameters(type *t);  // neither its parameters nor its result hold one
