@@ -8,7 +8,6 @@
 
 #define PI_HIGH 0x1.921fb54442d18p+1  // the double nearest to pi
 #define PI_LOW 0x1.1a62633145c07p-53  // and the rest of pi
-#define QUARTER_PI_L 0.785398163397448309615660845819875721L
 #define SQRT_HALF 0.707106781186547524400844362104849039
 
 // ---- sinpi and cospi -----------------------------------------------------------------------
@@ -67,46 +66,12 @@ float scalar_cospi_f32(float x) { return sine_f32(quarter_turn_later(angle_of(fa
 #ifndef SCALAR_FUNCTIONS_ONLY
 // ---- roots of unity ------------------------------------------------------------------------
 
-__extension__ typedef unsigned __int128 uint128;
+#include "core/scalar/root.inc"
 
-// The first octant: the cosine and sine of pi/4 * p/m, p <= m, in the parts of `complex`.
-static void first_octant(scalar_type complex, uint64_t p, uint64_t m, double *re, double *im) {
-  if (p == m) {
-    *re = *im = SQRT_HALF;
-  } else if (complex == SCALAR_C64) {
-    double radians = (double)QUARTER_PI_L * ((double)p / (double)m);
-    *re = cos(radians);
-    *im = sin(radians);
-  } else {
-    long double radians = QUARTER_PI_L * ((long double)p / (long double)m);
-    *re = (double)cosl(radians);
-    *im = (double)sinl(radians);
-  }
-}
-
-// The circle is folded three times, onto its upper half, its first quarter and its first octant.
-// p / m counts octants, so that all is in whole numbers: 1/8 turn is p = m.
 scalar_bits scalar_root(scalar_type complex, int64_t k, int64_t m) {
-  uint128 turn = (uint128)m * 8;
-  uint128 p = (uint128)(k % m < 0 ? k % m + m : k % m) * 8;
-  bool below = p > turn / 2;
-  if (below)
-    p = turn - p;
-  bool left = p > turn / 4;
-  if (left)
-    p = turn / 2 - p;
-  bool steep = p > turn / 8;
-  if (steep)
-    p = turn / 4 - p;
-
   double parts[2];
-  first_octant(complex, (uint64_t)p, (uint64_t)m, &parts[steep], &parts[!steep]);
-  if (left)
-    parts[0] = -parts[0];
-  if (below)
-    parts[1] = -parts[1];
-
   scalar_bits root = {{0}};
+  root_parts(complex == SCALAR_C128, k, m, parts);
   scalar_convert(SCALAR_C128, complex, 1, parts, &root);
   return root;
 }

@@ -100,6 +100,14 @@ typedef struct explain_product {
 // text that compilers get has no such comments.
 bool explain_code(text *out, permc_context *c, const pipeline *p);
 
+// What such comments are made of; `lines` must outlive them.
+typedef struct explain_lines {
+  const diagnostics *sources;
+  const pipeline *pipeline;
+  char title[400], line[200];
+} explain_lines;
+c_comments explain_comments(permc_context *c, const pipeline *p, explain_lines *lines);
+
 const explain_product *explain_product_named(permc_context *c, const char *name);  // NULL: reported
 
 #endif

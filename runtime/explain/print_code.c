@@ -5,15 +5,9 @@
 
 enum { WIDTH = 60 };  // characters of a source line
 
-typedef struct source_lines {
-  const diagnostics *sources;
-  const pipeline *pipeline;
-  char line[200];
-} source_lines;
-
 // "sort.perm:12: merge n . two (sort n)" of a step of the trace.
 static const char *line_of_step(void *with, uint32_t step) {
-  source_lines *l = with;
+  explain_lines *l = with;
   if (step >= l->pipeline->trace.steps.count)
     return NULL;
   span where = l->pipeline->trace.steps.items[step].where;
@@ -41,7 +35,7 @@ static const expr *first_body(const function *f) {
 
 // The name of the parameter, where each is one array.
 static const char *argument_name(void *with, uint32_t number) {
-  const source_lines *l = with;
+  const explain_lines *l = with;
   const plan *made = l->pipeline->plan;
   const function *f = l->pipeline->entry->code;
   const expr *body = first_body(f);
@@ -78,14 +72,18 @@ static void write_title(permc_context *c, const binding *entry, char *out, size_
            length < WIDTH ? "" : "...", type_length, type_text);
 }
 
+c_comments explain_comments(permc_context *c, const pipeline *p, explain_lines *lines) {
+  *lines = (explain_lines){.sources = &c->program.diagnostics, .pipeline = p};
+  write_title(c, p->entry, lines->title, sizeof lines->title);
+  return (c_comments){lines->title, lines, argument_name, line_of_step};
+}
+
 bool explain_code(text *out, permc_context *c, const pipeline *p) {
-  source_lines lines = {.sources = &c->program.diagnostics, .pipeline = p};
-  char title[400];
-  c_comments comments = {title, &lines, argument_name, line_of_step};
+  explain_lines lines;
+  c_comments comments = explain_comments(c, p, &lines);
   c_options options = backend_text_options(p->backend, c);
   c_code code = {0};
   const char *problem;
-  write_title(c, p->entry, title, sizeof title);
   options.comments = &comments;
   bool good = c_emit(&code, p->plan, &options, &problem);
   if (good)

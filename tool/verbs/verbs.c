@@ -137,6 +137,21 @@ static const cli_option draw_options[] = {
     END_OF_OPTIONS,
 };
 
+static const cli_option build_options[] = {
+    VALUE("-e", "EXPR", "build this expression, in FILE's scope if there is one"),
+    VALUE("--entry", "NAME", "the entry point to build (default: main)"),
+    VALUES("--arguments", "TYPES", "types, or values, of its arguments at a size: '[2^10]u32 5'"),
+    VALUE("--target", "c", "C for one processor"),
+    VALUE("-o", "DIR", "the folder that the library goes to: a new or an empty one"),
+    VALUE("--name", "NAME",
+          "what its names begin with (default: the entry's name, or that of DIR)"),
+    TARGET_ISA,
+    STRATEGY,
+    LIMIT,
+    QUIET,
+    END_OF_OPTIONS,
+};
+
 static const cli_option test_options[] = {
     VALUE("--only", "TEXT", "only tests with TEXT in 'FILE:LINE ENTRY NAME'"),
     VALUES("--tag", "TAG", "only test blocks with one of these tags"),
@@ -275,6 +290,12 @@ const cli_verb cli_verbs[] = {
      "those of the plan over memory.",
      "permc draw -e sort --arguments '[2^4]u32' -o sort.svg", draw_options,
      "--entry -e, --size --arguments -i", "FILE -e", verb_draw},
+    {"build", "[FILE]", 0, 1, "write a C library that runs a program without permc",
+     "Writes an entry point of FILE (or the expression of -e) as sources of a C library into DIR:\n"
+     "a header, sources, a CMake package. Such a library needs no permc. It is for arguments of\n"
+     "the given types; --arguments several times makes one function for several lengths.",
+     "permc build -e sort --arguments '[2^10]u32' --arguments '[2^16]u32' -o sorter", build_options,
+     "--entry -e", "FILE -e", verb_build},
     {"test", "PATH...", 1, SIZE_MAX, "run the test blocks of programs",
      "Runs the test blocks (comments that start with -- ==) of each PATH: a file, or a directory\n"
      "with .perm files at any depth. The last line counts: N passed, N failed, N skipped.",

@@ -7,7 +7,7 @@
 //   if (cli_parse(&args, cli_verbs, verb, 1, words))     // "sort.perm"
 //     return verb->run(&args);                           // verb_fmt in fmt.c
 //
-// Reading order: verbs.c, fmt.c, check.c, run.c, explain.c, draw.c, test.c, tune.c, bench.c, banks.c,
+// Reading order: verbs.c, fmt.c, check.c, run.c, explain.c, draw.c, build.c, test.c, tune.c, bench.c, banks.c,
 // schedule.c, machine.c, paper.c, cache.c, doctor.c, help.c.
 #ifndef PERMC_TOOL_VERBS_VERBS_H
 #define PERMC_TOOL_VERBS_VERBS_H
@@ -20,6 +20,7 @@ cli_status verb_run(const cli_arguments *args);
 cli_status verb_check(const cli_arguments *args);
 cli_status verb_explain(const cli_arguments *args);
 cli_status verb_draw(const cli_arguments *args);
+cli_status verb_build(const cli_arguments *args);
 cli_status verb_test(const cli_arguments *args);
 cli_status verb_bench(const cli_arguments *args);
 cli_status verb_tune(const cli_arguments *args);

@@ -1,0 +1,55 @@
+// Libraries made ahead of time: an entry as sources of a C library, which needs no permc when it runs
+// (`permc build`).
+//
+//   in    an entry of the loaded program, the types of its arguments at one size or several
+//   out   files: a header, sources, a CMake package
+//
+//   const char *types[] = {"[16]u32", "[1024]u32"};
+//   ahead_request r = {.entry = "sort", .name = "sorter", .types = types, .type_count = 2};
+//   ahead_library l;
+//   if (ahead_make(c, &r, &l))
+//     write(l.files[0].name, &l.files[0].content);
+//   ahead_free(&l);
+//
+// For C, with two sizes:
+//
+//   NAME.h           the function that is called, and what goes with it: shapes, units, errors
+//   NAME.c           finds the size; routines, checks (the *_text.h of this room)
+//   NAME_1.c         the passes of [16]u32 (kernels/emit/emit.h), and a table of them, which says
+//   NAME_2.c           where arrays lie (program_text.h); of [1024]u32
+//   NAME_private.h   what the sources share
+//   CMakeLists.txt   library, installation, find_package
+//
+//   ahead.c    sizes, one after the other       size.c      the source of one size
+//   library.c  header, dispatch, package        routine.c   the routines of one size
+//   files.c    files, shapes
+#ifndef PERMC_RUNTIME_AHEAD_AHEAD_H
+#define PERMC_RUNTIME_AHEAD_AHEAD_H
+
+#include "core/text.h"
+#include "runtime/context/context.h"
+
+typedef enum ahead_target { AHEAD_C, AHEAD_CUDA } ahead_target;
+
+typedef struct ahead_request {
+  const char *entry, *name;  // name: what all names of the library begin with, a name of C
+  ahead_target target;
+  const char *const *types;  // "[2^24]u32 [8](u32, f64) 5": values are part of the program
+  size_t type_count;
+} ahead_request;
+
+typedef struct ahead_file {
+  char *name;
+  text content;
+} ahead_file;
+
+typedef struct ahead_library {
+  size_t count;
+  ahead_file *files;
+} ahead_library;
+
+// False: reported. In both cases ahead_free frees it.
+bool ahead_make(permc_context *c, const ahead_request *r, ahead_library *out);
+void ahead_free(ahead_library *l);
+
+#endif

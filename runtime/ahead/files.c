@@ -1,0 +1,37 @@
+// The files of a library, and how shapes are written in them. See making.h.
+#include "runtime/ahead/making.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+text *ahead_add_file(ahead_library *l, const char *format, ...) {
+  ahead_file *files = realloc(l->files, (l->count + 1) * sizeof *files);
+  char *name = NULL;
+  va_list arguments;
+  if (!files)
+    return NULL;
+  l->files = files;
+  va_start(arguments, format);
+  int length = vasprintf(&name, format, arguments);
+  va_end(arguments);
+  if (length < 0)
+    return NULL;
+  files[l->count] = (ahead_file){name, {0}};
+  return &files[l->count++].content;
+}
+
+void ahead_free(ahead_library *l) {
+  for (size_t i = 0; i < l->count; i++) {
+    free(l->files[i].name);
+    text_free(&l->files[i].content);
+  }
+  free(l->files);
+  *l = (ahead_library){0};
+}
+
+void ahead_write_shape(text *out, const ahead_array *a) {
+  for (uint32_t i = 0; i < a->rank; i++)
+    text_printf(out, "[%llu]", (unsigned long long)a->dims[i]);
+  text_string(out, scalar_types[a->type].name);
+}
