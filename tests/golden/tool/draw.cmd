@@ -12,6 +12,7 @@ permc draw -e balanced_merge --arguments '[2^4]u32'
 permc draw a.perm --entry up --size n=3
 permc draw a.perm --entry both --size n=2
 permc draw -e '\[a, b, c, _] -> max (min a b) (min (max a b) c)' --arguments '[2^2]u32'
+permc draw -e '\[a, b, c, _] -> max (min a b) (min (max a b) c)' --arguments '[2^2]f32'
 permc draw -e '\[a, b, c, d] -> [min a b, min (min a b) c, max c b, d]' --arguments '[2^2]u32'
 permc draw -e 'sort_network' --arguments '[2^3](u8, f64)'
 permc draw -e fft --arguments '[2^3]c64'
