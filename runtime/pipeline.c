@@ -5,7 +5,9 @@
 #include "core/units.h"
 #include "fusion/lower/lower.h"
 #include "runtime/compiled/compiler.h"
+#include "runtime/lines.h"
 #include "runtime/system/pool.h"
+#include "runtime/system/profiler.h"
 #include "runtime/tuned/tuned.h"
 
 #include <unistd.h>
@@ -294,6 +296,8 @@ static bool make_plan(permc_context *c, const pipeline_request *r, pipeline *p) 
                         runtime_matrix ? plan_strategy_named("online") : c->strategy);
   if (first)
     log_plan(p);
+  if (r->last == STAGE_PROGRAM && profiler_wants_names())
+    p->plan->lines = lines_of_passes(c, &p->memory, &p->trace, p->plan);
   c->passes = p->plan->passes.count;
   return true;
 }

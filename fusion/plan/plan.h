@@ -119,6 +119,7 @@ typedef struct plan {
   uint32_t keys_of_elements;     // sorts that make their keys (plan/keys.c)
   VEC(net_array) arrays;         // the net's, then those that passes need between them
   VEC(plan_pass) passes;
+  const char **lines;  // by pass, for profilers: "sort.perm:12", or NULL; NULL: of none
 } plan;
 
 // A way to plan a stage, by name. Those for moves are for stages that only move elements, the

@@ -5,6 +5,7 @@
 #include "kernels/emit/runtime_matrix.h"
 #include "kernels/ops/root.h"
 
+#include <ctype.h>
 #include <stdio.h>
 
 // ---- what cannot be written ------------------------------------------------------------------
@@ -116,6 +117,27 @@ static void add_pass_table(const plan *p, text *out, const c_pass_facts *facts) 
     text_printf(out, "  {permc_pass_%zu, %llu, %d},\n", i,
                 (unsigned long long)facts[i].scratch_bytes, facts[i].in_place);
   text_string(out, "  {0, 0, 0}\n};\n");
+}
+
+// ---- names -----------------------------------------------------------------------------------
+
+void c_pass_name(const plan *p, uint32_t pass, char name[C_PASS_NAME]) {
+  const char *line = p->lines ? p->lines[pass] : NULL;
+  int length = snprintf(name, C_PASS_NAME, "permc_pass_%u", (unsigned)pass);
+  if (line)
+    snprintf(name + length, (size_t)(C_PASS_NAME - length), "_%s", line);
+  for (; *name; name++)
+    *name = isalnum((unsigned char)*name) ? *name : '_';
+}
+
+// The text calls them by their numbers.
+static void write_names(c_writer *w, const plan *p) {
+  char name[C_PASS_NAME];
+  for (uint32_t i = 0; p->lines && i < p->passes.count; i++) {
+    c_pass_name(p, i, name);
+    if (p->lines[i])
+      text_printf(&w->definitions, "#define permc_pass_%u %s\n", (unsigned)i, name);
+  }
 }
 
 // ---- all -------------------------------------------------------------------------------------
@@ -287,6 +309,7 @@ static bool emit(c_code *code, const plan *p, const c_options *options, uint32_t
     writer->net = p->net;
     writer->warps = c.warps;
     writer->index = c.warps && fits_32_bits(p) ? "uint32_t" : "uint64_t";
+    write_names(writer, p);
     if (keys_of == ALL_PASSES)
       write_passes_and_tables(writer, &c, code);
     else

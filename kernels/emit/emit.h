@@ -80,6 +80,11 @@ typedef struct c_code {
   char problem[160];
 } c_code;
 
+// The name of the function of a pass: permc_pass_0, and behind it _sort_perm_12 where the plan has its
+// line.
+enum { C_PASS_NAME = 64 };
+void c_pass_name(const plan *p, uint32_t pass, char name[C_PASS_NAME]);
+
 // False: memory is out, or *problem says what of the plan cannot be written.
 bool c_emit(c_code *code, const plan *p, const c_options *options, const char **problem);
 void c_code_free(c_code *code);

@@ -8,6 +8,7 @@
 #include "runtime/cuda/routine.h"
 #include "runtime/routines/routine.h"
 #include "runtime/system/pool.h"
+#include "runtime/system/profiler.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -119,13 +120,13 @@ static bool load_modules(cuda_program *g, compilation *c, error *failure) {
       return false;
     g->module_count = i + 1;
     for (uint32_t pass = c->first[i]; pass < c->first[i + 1]; pass++) {
-      char name[32];
+      char name[C_PASS_NAME];
       uint32_t own = g->facts[pass].kernel;
       if (own != pass || !g->facts[pass].threads) {  // found before; none
         g->kernels[pass] = g->kernels[own];
         continue;
       }
-      snprintf(name, sizeof name, "permc_pass_%u", (unsigned)pass);
+      c_pass_name(g->plan, pass, name);
       if (!cuda_kernel_find(g->device, g->modules[i], name, (uint32_t)g->facts[pass].scratch_bytes,
                             &g->kernels[pass]))
         return fail_with_device_message(g, failure);
@@ -337,6 +338,24 @@ static bool upload_roots(cuda_program *g, const permc_root_table *rows, error *f
   return good || fail_with_device_message(g, failure);
 }
 
+// ---- ranges of profilers -----------------------------------------------------------------------
+
+// Around what launches these passes: the name of the first one, and how many they are.
+static void begin_range(const plan *p, uint32_t first, uint32_t count) {
+  char name[C_PASS_NAME], range[C_PASS_NAME + 32];
+  if (!p->lines)
+    return;
+  if (count > 0)
+    c_pass_name(p, first, name);
+  snprintf(range, sizeof range, count > 1 ? "%s, %u passes" : "%s", count ? name : "permc", count);
+  profiler_begin(range);
+}
+
+static void end_range(const plan *p) {
+  if (p->lines)
+    profiler_end();
+}
+
 // ---- recording ---------------------------------------------------------------------------------
 
 // The items up to the last that has something to do.
@@ -493,9 +512,14 @@ static bool run_on_host(cuda_program *g, uint32_t number, error *failure) {
 }
 
 static bool run_stretches(cuda_program *g, error *failure) {
-  for (size_t i = 0; i < g->stretch_count; i++) {
+  uint32_t first = 0;
+  for (size_t i = 0; i < g->stretch_count; first = g->stretches[i++].routine + 1) {
     const stretch *s = &g->stretches[i];
-    if (s->graph && !cuda_graph_launch(g->device, s->graph))
+    uint32_t count = (s->routine == NEVER ? (uint32_t)g->plan->passes.count : s->routine) - first;
+    begin_range(g->plan, first, count);
+    bool good = !s->graph || cuda_graph_launch(g->device, s->graph);
+    end_range(g->plan);
+    if (!good)
       return fail_with_device_message(g, failure);
     if (s->routine != NEVER && !run_on_host(g, s->routine, failure))
       return false;
@@ -770,8 +794,11 @@ bool cuda_program_call(const cuda_program *g, cuda_stream *stream, void **arrays
     if (p->arrays.items[a].role == NET_TABLE)
       addresses[a] = array_address(g, (net_id)a);
   bool good = true;
-  for (uint32_t i = 0; i < p->passes.count && good; i++)
+  for (uint32_t i = 0; i < p->passes.count && good; i++) {
+    begin_range(p, i, 1);
     good = call_pass(g, &d, i, addresses, (uintptr_t)temporaries);
+    end_range(p);
+  }
   return good || fail_with_message(&d, failure);
 }
 
