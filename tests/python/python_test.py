@@ -18,6 +18,7 @@ import signal
 import sys
 import tempfile
 import threading
+import tomllib
 import unittest
 import unittest.mock
 
@@ -448,6 +449,10 @@ class Annotations(unittest.TestCase):
                 words = inspect.get_annotations(f)
                 self.assertEqual(set(words),
                                  {"return", *inspect.signature(f).parameters} - {"self"})
+
+    def test_version(self):
+        text = (pathlib.Path(__file__).parents[2] / "pyproject.toml").read_text()
+        self.assertEqual(tomllib.loads(text)["project"]["version"], permc.__version__)
 
     def test_settings(self):
         self.assertEqual(set(permc.Settings.__annotations__),

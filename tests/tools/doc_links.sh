@@ -50,7 +50,9 @@ LC_ALL=C awk '
       link = substr(rest, RSTART + 2, RLENGTH - 3)
       rest = substr(rest, RSTART + RLENGTH)
       if (link ~ /^https?:/) continue
-      print FILENAME ":" FNR ": " (link ~ /^#/ ? FILENAME link : here link)
+      link = link ~ /^#/ ? FILENAME link : here link
+      sub(/^docs\/\.\.\//, "", link)
+      print FILENAME ":" FNR ": " link
     }
   }' README.md CONTRIBUTING.md CHANGELOG.md docs/*.md >"$folder/links"
 
