@@ -7,6 +7,7 @@ others come and go by DLPack as NumPy's.
     library.caller(program, [keys])          # a function of the arguments that runs the program
 """
 
+import functools
 import sys
 
 import numpy
@@ -203,6 +204,9 @@ class Library:
                          f"{sum(map(len, results))}")
         for arrays, parts in zip(made, results):
             for array, (word, shape) in zip(arrays, parts):
+                if not isinstance(array, (self.array, numpy.ndarray)):
+                    raise _wrong(f"out has something of type {type(array).__name__}, which is no "
+                                 "array of the library that the arguments are of")
                 wanted = "".join(f"[{n}]" for n in shape) + word
                 if self.type_of(array) != wanted:
                     raise _wrong(f"out has an array of type {self.type_of(array)}, and the result "
@@ -256,6 +260,8 @@ class Torch(Library):
         return a.device.index if a.is_cuda else HOST
 
     def held(self, a):
+        if a.layout is not self.torch.strided:
+            raise _wrong(f"a tensor of the layout {a.layout} is no array: use x.to_dense()")
         if a.is_conj() or a.is_neg():
             a = a.resolve_conj().resolve_neg()
         if not a.is_contiguous():
@@ -384,7 +390,18 @@ class Foreign:
 
 _numpy = Library()
 _rows = {"torch": Torch, "cupy": CuPy}
-_libraries = {}  # those of _rows whose arrays have been seen
+
+
+@functools.cache
+def _row(name):
+    return _rows[name](sys.modules[name])
+
+
+@functools.cache
+def _row_of(kind):
+    """That of a type of arrays, by the module of it or of what it is derived from."""
+    modules = (base.__module__.partition(".")[0] for base in kind.__mro__)
+    return next((_row(name) for name in modules if name in _rows), None)
 
 
 def library_of(arguments):
@@ -400,15 +417,13 @@ def library_of(arguments):
         if isinstance(a, numpy.ma.MaskedArray):
             raise _wrong("permc would not see the mask of an array: use x.filled() or "
                          "x.compressed()")
-        name = type(a).__module__.partition(".")[0]
-        own = _libraries.get(name)
-        if own is None and hasattr(a, "__dlpack__") and not isinstance(
-                a, (numpy.ndarray, numpy.generic, type)):
-            if name not in _rows:
-                return Foreign
-            own = _libraries[name] = _rows[name](sys.modules[name])
+        own = _row_of(type(a))
         if own is not None:
             return own
-        if hasattr(a, "dtype") and not isinstance(a, (numpy.ndarray, numpy.generic)):
+        if isinstance(a, (numpy.ndarray, numpy.generic, type)):
+            continue
+        if hasattr(a, "__dlpack__"):
+            return Foreign
+        if hasattr(a, "dtype"):
             raise _wrong(f"a {type(a).__name__} is no array; numpy.asarray may make one of it")
     return _numpy

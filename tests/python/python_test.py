@@ -364,8 +364,16 @@ class Tensors(unittest.TestCase):
             reverse = permc.compile("reverse", backend=backend)
             for each in (turned.resolve_conj(), turned.resolve_conj() + 1, turned):
                 self.assertTrue(torch.equal(reverse(each), each.flip(0)))
+        derived = type("Derived", (torch.Tensor,), {})
+        self.assertTrue(torch.equal(sort(xs.as_subclass(derived)), torch.sort(xs)[0]))
+        freed = torch.arange(3)
+        freed.untyped_storage().resize_(0)
+        for wrong in (torch.randn(4, requires_grad=True), torch.zeros(3).to_sparse(), freed,
+                      torch.zeros(3, device="meta"), torch.zeros(3, dtype=torch.bfloat16)):
+            with self.assertRaises(permc.ArgumentError):
+                sort(wrong)
         with self.assertRaises(permc.ArgumentError):
-            sort(torch.randn(4, requires_grad=True))
+            sort(xs.numpy(), out=out)
         with self.assertRaises(permc.LayoutError):
             sort(xs, out=torch.empty((1001, 2), dtype=torch.int64)[:, 0])
 
