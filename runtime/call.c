@@ -8,6 +8,7 @@
 #include "runtime/checks.h"
 #include "runtime/cpu/cpu.h"
 #include "runtime/cpu/layout.h"
+#include "runtime/names.h"
 #include "runtime/pipeline.h"
 #include "runtime/system/pool.h"
 
@@ -30,6 +31,7 @@ struct permc_compiled {
   pipeline pipeline;
   size_t argument_count, result_count;
   permc_value **arguments, **results;  // without data
+  uint32_t *origins;                   // of the results' names (names.h)
   int32_t device;                      // ARRAY_HOST, or the number of a GPU
   array_layout layout;                 // of backends that have `call`
   pthread_mutex_t lock;                // of the next
@@ -435,6 +437,9 @@ permc_code permc_call(const permc_compiled *compiled, permc_value *const *argume
     context_leave(p->context);
   }
   give_state(p, s);
+  if (code == PERMC_OK &&
+      !results_take_names(p->origins, arguments, argument_count, results, result_count))
+    code = failure_set(e, PERMC_ERROR_MEMORY, "out of memory");
   if (code == PERMC_OK && e)
     *e = (permc_error){PERMC_OK, ""};
   return code;
@@ -467,7 +472,8 @@ static bool list_types(permc_compiled *p, const compile_job *j) {
   const trace *t = &p->pipeline.trace;
   p->arguments = calloc(j->count + 1, sizeof *p->arguments);
   p->results = calloc(parts->count + 1, sizeof *p->results);
-  if (!p->arguments || !p->results)
+  p->origins = malloc((t->results.count + 1) * sizeof *p->origins);
+  if (!p->arguments || !p->results || !p->origins || !trace_find_origins(t, p->origins))
     return false;
   for (; p->argument_count < j->count; p->argument_count++)
     if (!(p->arguments[p->argument_count] = without_data(j->like[p->argument_count])))
@@ -590,6 +596,7 @@ void permc_compiled_free(permc_compiled *p) {
   }
   pipeline_free(&p->pipeline);
   free(p->layout.places);
+  free(p->origins);
   permc_values_free(p->arguments, p->argument_count);
   permc_values_free(p->results, p->result_count);
   free(p->settings.program.diagnostics.sources.items);

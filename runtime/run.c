@@ -2,6 +2,7 @@
 #include "core/clock.h"
 #include "runtime/checks.h"
 #include "runtime/laws.h"
+#include "runtime/names.h"
 #include "runtime/pipeline.h"
 
 #include <inttypes.h>
@@ -43,32 +44,11 @@ static void move_results(permc_value **values, size_t count, array *row) {
     }
 }
 
-static size_t count_components(permc_value *const *values, size_t count) {
-  size_t total = 0;
-  for (size_t i = 0; i < count; i++)
-    total += values[i]->count;
-  return total;
-}
-
-// Gives the results the names of the arguments that their elements come from (trace_find_origins).
 static bool name_results(const trace *t, permc_value *const *arguments, size_t argument_count,
                          permc_value **results, size_t result_count) {
-  size_t arrays = count_components(arguments, argument_count), next = 0;
-  const char **names = calloc(arrays + 1, sizeof *names);
   uint32_t *origins = malloc((t->results.count + 1) * sizeof *origins);
-  bool good = names && origins, named = false;
-  for (size_t i = 0; good && i < argument_count; i++)
-    for (size_t k = 0; k < arguments[i]->count; k++, next++) {
-      names[next] = permc_value_name(arguments[i], k);
-      named = named || names[next];
-    }
-  good = good && (!named || trace_find_origins(t, origins));
-  next = 0;
-  for (size_t i = 0; i < result_count; i++)
-    for (size_t k = 0; good && k < results[i]->count; k++, next++)
-      good = permc_value_set_name(results[i], k,
-                                  named && origins[next] < arrays ? names[origins[next]] : NULL);
-  free(names);
+  bool good = origins && trace_find_origins(t, origins) &&
+              results_take_names(origins, arguments, argument_count, results, result_count);
   free(origins);
   return good;
 }

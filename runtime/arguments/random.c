@@ -20,7 +20,8 @@ static bool run_typed(permc_context *c, void *with) {
       array *a = &(*j->arguments)[i]->components[k], shape = *a;
       good = a->data || array_random(a, shape.type, shape.rank, shape.dims, &j->seed);
     }
-  return good || context_error(c, "random data of '%s' does not fit into memory", j->types);
+  return good || context_error_of(c, PERMC_ERROR_MEMORY,
+                                  "random data of '%s' does not fit into memory", j->types);
 }
 
 bool permc_read_random(permc_context *c, const char *entry, const char *types, uint64_t seed,
@@ -58,7 +59,8 @@ static permc_value *random_value(permc_context *c, sized_job *j, size_t count,
     memcpy(v->components[0].data, leaves->known, array_bytes(&v->components[0]));
   if (good)
     return v;
-  context_error(c, "random arguments of '%s' do not fit into memory", j->entry);
+  context_error_of(c, PERMC_ERROR_MEMORY, "random arguments of '%s' do not fit into memory",
+                   j->entry);
   permc_value_free(v);
   return NULL;
 }

@@ -6,6 +6,7 @@ typedef struct sources {
   size_t count, current;
   const value_source *taken;  // the last all of whose fields one parameter took; NULL: none
   size_t taker;               // its number, from 0
+  permc_code wrong;           // what it is if they hold something else
 } sources;
 
 typedef VEC(value_expectation) expectations;
@@ -35,7 +36,7 @@ static bool read_component(permc_context *c, sources *s, value_expectation e, pe
     value_source *from = s->open[s->current];
     value_status status = value_read(from, e, &a, &why);
     if (status == VALUE_ERROR)
-      return context_error(c, "%s", why.message);
+      return context_error_of(c, s->wrong, "%s", why.message);
     if (status == VALUE_END)
       continue;
     if (value_append(to, &a, value_name(from)))
@@ -88,11 +89,11 @@ permc_value *value_of_text(permc_context *c, const char *name, const char *bytes
   error why = {0};
   permc_value *v = NULL;
   value_source *open = value_source_bytes(name, bytes, count, &why);
-  sources s = {.open = &open, .count = 1};
+  sources s = {.open = &open, .count = 1, .wrong = PERMC_ERROR_ARGUMENT};
   if (!open)
-    context_error(c, "%s", why.message);
+    context_error_of(c, s.wrong, "%s", why.message);
   else if (!read_parameter(c, &s, t, 0, &v) && !c->program.diagnostics.errors)
-    context_error(c, "%s: '%.*s' is not the whole argument", name, (int)count, bytes);
+    context_error_of(c, s.wrong, "%s: '%.*s' is not the whole argument", name, (int)count, bytes);
   value_source_close(open);
   return v;
 }
@@ -103,8 +104,9 @@ static bool all_read(permc_context *c, sources *s, const char *entry, size_t par
     size_t left = value_pending(last), used = value_taken(last);
     text example = {0};
     value_print_fields(&example, last, used);
-    context_error(c, "%s gives %zu columns, and '%s' takes only %zu; choose by name or number: %s",
-                  value_source_name(last), used + left, entry, used, text_content(&example));
+    context_error_of(c, s->wrong,
+                     "%s gives %zu columns, and '%s' takes only %zu; choose by name or number: %s",
+                     value_source_name(last), used + left, entry, used, text_content(&example));
     text_free(&example);
     return false;
   }
@@ -117,10 +119,10 @@ static bool all_read(permc_context *c, sources *s, const char *entry, size_t par
     if (status == VALUE_END)
       continue;
     if (status == VALUE_ERROR)
-      context_error(c, "%s", why.message);
+      context_error_of(c, s->wrong, "%s", why.message);
     else
-      context_error(c, "there is more input than the %zu argument%s of '%s'", parameters,
-                    parameters == 1 ? "" : "s", entry);
+      context_error_of(c, s->wrong, "there is more input than the %zu argument%s of '%s'",
+                       parameters, parameters == 1 ? "" : "s", entry);
     return false;
   }
   return true;
@@ -143,10 +145,11 @@ static const char *written_parameter(permc_context *c, const binding *b, size_t 
 static bool report_taken(permc_context *c, const sources *s, const binding *b, size_t number) {
   text example = {0};
   value_print_fields(&example, s->taken, SIZE_MAX);
-  context_error(c,
-                "%s: argument %zu of '%s' may be an array of tuples and took all columns; none is "
-                "left for argument %zu",
-                value_source_name(s->taken), s->taker + 1, b->name, number + 1);
+  context_error_of(
+      c, s->wrong,
+      "%s: argument %zu of '%s' may be an array of tuples and took all columns; none is "
+      "left for argument %zu",
+      value_source_name(s->taken), s->taker + 1, b->name, number + 1);
   diag_report(&c->program.diagnostics, DIAG_HINT, SPAN_NONE, "give each argument its own: %s",
               text_content(&example));
   text_free(&example);
@@ -159,9 +162,9 @@ static bool report_missing(permc_context *c, const sources *s, const binding *b,
   if (s->taken)
     return report_taken(c, s, b, number);
   bool empty = number == 0 && s->count && value_source_is_empty(s->open[s->count - 1]);
-  context_error(c, "%s: %s argument %zu of '%s'%s", last,
-                empty ? "this is empty, and should hold" : "ends before", number + 1, b->name,
-                written_parameter(c, b, number));
+  context_error_of(c, s->wrong, "%s: %s argument %zu of '%s'%s", last,
+                   empty ? "this is empty, and should hold" : "ends before", number + 1, b->name,
+                   written_parameter(c, b, number));
   if (empty)
     return false;
   diag_report(&c->program.diagnostics, DIAG_HINT, SPAN_NONE, "%s",
@@ -251,12 +254,12 @@ bool permc_read_files(permc_context *c, const char *entry, const char *const *pa
   value_source **open = calloc(path_count + 1, sizeof *open);
   if (!open)
     return context_no_memory(c);
-  read_job j = {entry, {.open = open}, arguments, count};
+  read_job j = {entry, {.open = open, .wrong = PERMC_ERROR_FILE}, arguments, count};
   bool good = true;
   for (size_t i = 0; good && i < path_count; i++) {
     error why = {0};
     open[i] = value_source_open(paths[i], &why);
-    good = open[i] || context_error(c, "%s", why.message);
+    good = open[i] || context_error_of(c, PERMC_ERROR_FILE, "%s", why.message);
     j.sources.count += good;
     if (good)
       value_source_watch(open[i], context_begin_stage(c, "reading", "bytes"));
@@ -274,7 +277,7 @@ bool permc_read_bytes(permc_context *c, const char *entry, const char *name, con
   error why = {0};
   value_source *s = value_source_bytes(name, bytes, byte_count, &why);
   if (!s)
-    return context_error(c, "%s", why.message);
-  read_job j = {entry, {.open = &s, .count = 1}, arguments, count};
+    return context_error_of(c, PERMC_ERROR_FILE, "%s", why.message);
+  read_job j = {entry, {.open = &s, .count = 1, .wrong = PERMC_ERROR_FILE}, arguments, count};
   return read_and_close(c, &j, true);
 }

@@ -163,6 +163,36 @@ TEST(workspace_of_the_caller) {
   permc_context_free(c);
 }
 
+// Results have the names of the components that their elements come from, and no others.
+TEST(names_of_components) {
+  enum { N = 4 };
+  uint64_t n = N;
+  permc_value *parts[2] = {permc_value_new("u32", 1, &n, (uint32_t[]){3, 1, 2, 0}),
+                           permc_value_new("f32", 1, &n, (float[]){0, 1, 2, 3})};
+  permc_value *in = permc_value_tuple(parts, 2);
+  permc_context *c = load_expression("\\xs -> (sort_on fst xs, map fst xs, sum (map snd xs))");
+  for (size_t i = 0; i < BACKENDS; i++) {
+    size_t count = 0;
+    permc_compiled *p = permc_compile(c, "-e", backends[i], &in, 1);
+    REQUIRE(p != NULL);
+    permc_value **out = permc_results_new(p, &count);
+    REQUIRE(out != NULL && count == 3);
+    for (int named = 1; named >= 0; named--) {
+      CHECK(permc_value_set_name(in, 0, named ? "key" : NULL));
+      CHECK(permc_value_set_name(in, 1, named ? "weight" : NULL));
+      CHECK_EQ_U64(permc_call(p, &in, 1, out, count, NULL, &call_error), PERMC_OK);
+      CHECK_STR(permc_value_name(out[0], 0), named ? "key" : NULL);
+      CHECK_STR(permc_value_name(out[0], 1), named ? "weight" : NULL);
+      CHECK_STR(permc_value_name(out[1], 0), named ? "key" : NULL);
+      CHECK_STR(permc_value_name(out[2], 0), NULL);
+    }
+    permc_values_free(out, count);
+    permc_compiled_free(p);
+  }
+  permc_value_free(in);
+  permc_context_free(c);
+}
+
 // ---- codes of a context ------------------------------------------------------------------------
 
 TEST(codes) {
@@ -176,6 +206,15 @@ TEST(codes) {
   CHECK_EQ_U64(permc_last_code(c), PERMC_ERROR_PROGRAM);
   CHECK(permc_define(c, "\\xs -> map (+ 1u32) (sort xs)"));
   CHECK_EQ_U64(permc_last_code(c), PERMC_OK);
+  CHECK(!permc_read_files(c, "-e", (const char *[]){"no such file"}, 1, &results, &count));
+  CHECK_EQ_U64(permc_last_code(c), PERMC_ERROR_FILE);
+  static const char *const texts[] = {"[1, 2", "[1.5]", "[1u32] [2u32]", ""};
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    CHECK(!permc_read_bytes(c, "-e", "text", texts[i], strlen(texts[i]), &results, &count));
+    CHECK_EQ_U64(permc_last_code(c), PERMC_ERROR_FILE);
+  }
+  CHECK(!permc_compile_types(c, "-e", NULL, "[1.5]"));
+  CHECK_EQ_U64(permc_last_code(c), PERMC_ERROR_ARGUMENT);
   CHECK(!permc_run(c, "-e", NULL, &keys, 1, &results, &count));
   CHECK_EQ_U64(permc_last_code(c), PERMC_ERROR_ARGUMENT);
   CHECK(!permc_run(c, "-e", NULL, NULL, 0, &results, &count));
