@@ -120,9 +120,33 @@ class Program:
             self._context.define_extern(name, *_c_function(name, function))
         self.backend = backend
         self._origin = None  # what _load made it of
+        self._text = None    # that of a file
+        self._second = None  # see _beside
 
     def __reduce__(self):
         return _load, self._origin
+
+    def _load_file(self, path):
+        try:
+            with open(path, encoding="utf-8", newline="") as file:
+                text = file.read()
+        except (OSError, ValueError):  # permc says what is wrong
+            return self._context.load(path)
+        self._context.load_text(path, text)
+        self._text = text
+
+    def _beside(self):
+        """The same program in a context of its own, where a compiler makes nobody wait. Itself, if
+        it imports files, which may have changed."""
+        settings, how, *source = self._origin
+        text = self._text or source[-1]
+        if "import" in text or how == "load" and self._text is None:
+            return self
+        with self._lock:
+            if self._second is None:
+                how = "load_text" if how == "load" else how
+                self._second = _load(settings, how, *source, *([self._text] if self._text else []))
+            return self._second
 
     def __repr__(self) -> str:
         return f"<permc program of {', '.join(self)}>"
@@ -326,8 +350,10 @@ class _Growing:
 
     def _compile(self):
         try:
-            with self._program._lock:
-                self._now = self._program._context.compile(self._entry, "cpu", self._types, HOST)
+            program = self._program._beside()
+            _compiling[threading.current_thread()] = program._context
+            with program._lock:
+                self._now = program._context.compile(self._entry, "cpu", self._types, HOST)
         except Interrupted:
             self._left = COMPILING  # it was not meant, but a call beside it
             self._begun.release()
@@ -345,9 +371,12 @@ _compiling = {}   # threads: the contexts that they compile in
 
 @atexit.register
 def _stop_compiling():
-    for thread, context in list(_compiling.items()):
-        context.interrupt()
-        thread.join()
+    for thread in list(_compiling):
+        while thread.is_alive():  # an interrupt is for what is in progress
+            context = _compiling.get(thread)
+            if context:
+                context.interrupt()
+            thread.join(0.01)
 
 
 def _wait_compiling():
@@ -362,7 +391,10 @@ os.register_at_fork(before=_wait_compiling)
 def _load(settings, how, *source):
     """The Program that the method `how` of a context makes of the source."""
     program = Program(**settings)
-    getattr(program._context, how)(*source)
+    if how == "load":
+        program._load_file(*source)
+    else:
+        getattr(program._context, how)(*source)
     program._origin = settings, how, *source
     program._label = source[0]
     return program

@@ -14,6 +14,7 @@ import os
 import pathlib
 import pickle
 import resource
+import shutil
 import signal
 import sys
 import tempfile
@@ -519,7 +520,7 @@ class Threads(unittest.TestCase):
 
     def test_fork(self):
         f, xs = permc.compile("sort . map (* 5)"), numpy.arange(100_000)[::-1].copy()
-        with unittest.mock.patch("permc.COMPILING", 0.0):
+        with unittest.mock.patch("permc.COMPILING", 1e-9):
             f(xs)  # a thread begins to compile it
         child = multiprocessing.get_context("fork").Process(
             target=lambda: sys.exit(int(f(xs)[1] != 5 or f(xs[:7])[6] != xs[0] * 5)))
@@ -531,12 +532,36 @@ class Threads(unittest.TestCase):
 
     def test_compiled_beside_the_calls(self):
         xs, f = numpy.arange(100)[::-1], permc.compile("sort_on (* 3)")
-        with unittest.mock.patch("permc.COMPILING", 0.0):
+        with unittest.mock.patch("permc.COMPILING", 1e-9):
             numpy.testing.assert_array_equal(f(xs), xs[::-1])
             for thread in list(permc._compiling):
                 thread.join()
         self.assertIn(f.backend(xs), ("cpu", "portable"))  # without a C compiler: portable
         numpy.testing.assert_array_equal(f(xs), xs[::-1])
+
+    @unittest.skipUnless(shutil.which("cc"), "no C compiler")
+    def test_nobody_waits_for_a_compiler(self):
+        with tempfile.TemporaryDirectory() as folder:
+            go, program = pathlib.Path(folder) / "go", pathlib.Path(folder) / "p.perm"
+            slow = pathlib.Path(folder) / "slow"
+            slow.write_text('#!/bin/sh\nif [ "$1" != --version ]; then\n'
+                            f'  until [ -e "{go}" ]; do sleep 0.02; done\nfi\nexec cc "$@"\n')
+            slow.chmod(0o755)
+            program.write_text("main : [m]i64 -> [m]i64\nmain = reverse . map (* 7)\n")
+            environment = {"PERMC_CC": str(slow), "PERMC_CACHE": folder}
+            with unittest.mock.patch("permc.COMPILING", 1e-9), \
+                    unittest.mock.patch.dict(os.environ, environment):
+                f = permc.compile(program)
+                f(numpy.arange(4))
+                program.write_text("main : [m]i64 -> [m]i64\nmain = id\n")  # f stays what it was
+                threads = list(permc._compiling)
+                numpy.testing.assert_array_equal(f(numpy.arange(3)), [14, 7, 0])
+                self.assertTrue(threads and all(thread.is_alive() for thread in threads))
+                go.touch()
+                for thread in list(permc._compiling):
+                    thread.join()
+            self.assertEqual(f.backend(numpy.arange(4)), "cpu")
+            numpy.testing.assert_array_equal(f(numpy.arange(4)), [21, 14, 7, 0])
 
     def test_interrupt(self):
         slow = permc.compile("map (* 3) . sort . map (* 5)", backend="interp")
