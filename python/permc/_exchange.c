@@ -332,10 +332,13 @@ static bool run(tensor_call *c) {
     options.workspace = (char *)c->workspace->tensor.data + c->workspace->tensor.offset;
     options.workspace_bytes = (uint64_t)f->workspace_bytes;
   }
-  WITHOUT_GIL(f->program->context->context,
-              permc_call(f->program->compiled, c->values, f->argument_count,
-                         c->values + f->argument_count, f->result_count, &options, &why));
-  return why.code == PERMC_OK || (raise_code(why.code, why.message), false);
+  permc_code code;
+  do {
+    WITHOUT_GIL(f->program->context->context,
+                code = permc_call(f->program->compiled, c->values, f->argument_count,
+                                  c->values + f->argument_count, f->result_count, &options, &why));
+  } while (ended_in_vain(code));
+  return code == PERMC_OK || (raise_code(code, why.message), false);
 }
 
 // The result, or a tuple of them; takes them from the call.

@@ -21,7 +21,7 @@ static PyObject *error_type;  // permc.Error
 
 // Raises what the code stands for, with the message; returns NULL.
 PyObject *raise_code(permc_code code, const char *message) {
-  if (code == PERMC_ERROR_INTERRUPTED && PyErr_CheckSignals())
+  if (code == PERMC_ERROR_INTERRUPTED && (PyErr_Occurred() || PyErr_CheckSignals()))
     return NULL;
   if (code == PERMC_ERROR_MEMORY) {
     PyErr_SetString(PyExc_MemoryError, message);
@@ -75,6 +75,11 @@ void begin_call(permc_context *context) {
 void end_call(void) {
   if (PyThread_get_thread_ident() == main_thread)
     atomic_store(&in_call, NULL);
+}
+
+bool ended_in_vain(permc_code code) {
+  return code == PERMC_ERROR_INTERRUPTED && PyThread_get_thread_ident() == main_thread &&
+         PyErr_CheckSignals() == 0;
 }
 
 static PyObject *set_main_thread(PyObject *self, PyObject *ident) {
@@ -375,7 +380,9 @@ static PyObject *context_compile(PyObject *self, PyObject *args) {
     return NULL;
   if (device != PERMC_HOST && !permc_use_device(c, device))
     return context_raise(c);
-  WITHOUT_GIL(c, compiled = permc_compile_types(c, entry, backend, types));
+  do {
+    WITHOUT_GIL(c, compiled = permc_compile_types(c, entry, backend, types));
+  } while (!compiled && ended_in_vain(permc_last_code(c)));
   return compiled ? program_new((context_object *)self, compiled) : context_raise(c);
 }
 
@@ -452,10 +459,14 @@ static PyObject *program_call(PyObject *self, PyObject *args) {
       borrow_all(made, p->compiled, permc_compiled_result, all + given_count, values + given_count);
   if (good) {
     permc_call_options options = {(void *)(uintptr_t)stream, (void *)(uintptr_t)workspace, bytes};
-    WITHOUT_GIL(p->context->context, permc_call(p->compiled, values, given_count,
-                                                values + given_count, made_count, &options, &why));
-    if (why.code != PERMC_OK)
-      raise_code(why.code, why.message);
+    permc_code code;
+    do {
+      WITHOUT_GIL(p->context->context,
+                  code = permc_call(p->compiled, values, given_count, values + given_count,
+                                    made_count, &options, &why));
+    } while (ended_in_vain(code));
+    if (code != PERMC_OK)
+      raise_code(code, why.message);
   }
   for (size_t i = 0; all && i < count; i++)
     borrowed_end(&all[i]);

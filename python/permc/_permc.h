@@ -45,6 +45,10 @@ void end_call(void);
     end_call();                                                                                    \
   } while (0)
 
+// Whether a signal ended the call, and its handler in Python raised nothing: then it is called again, as
+// Python calls functions of the system again (PEP 475).
+bool ended_in_vain(permc_code code);
+
 // A new object of a type that is on the heap, zeros; and its end.
 PyObject *allocate_object(PyTypeObject *type);
 void free_object(PyObject *self);

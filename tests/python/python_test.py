@@ -575,6 +575,13 @@ class Threads(unittest.TestCase):
                 slow(xs)
         numpy.testing.assert_array_equal(slow(xs[:8]), numpy.sort(xs[:8] * 5) * 3)
 
+        heard, xs = [], xs[:1 << 15]  # a handler that raises nothing: the call comes to its end
+        signal.signal(signal.SIGINT, lambda *signal: heard.append(signal))
+        threading.Timer(0.01, signal.pthread_kill, (main, signal.SIGINT)).start()
+        while not heard:
+            numpy.testing.assert_array_equal(slow(xs), numpy.sort(xs * 5) * 3)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
     def test_memory_stays(self):
         def peak():
             return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
